@@ -1,0 +1,134 @@
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *err) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    struct {
+        char *at;
+        size_t n, cap;
+    } buf = {NULL, 0, 0};
+    rp_rc rc = RP_OK;
+    FILE *f = is_stdin ? stdin : fopen(path, "rb");
+    if (f == NULL)
+        return rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
+    do {
+        if (buf.cap - buf.n < 65537) {
+            buf.cap = 2 * buf.cap + 131072;
+            buf.at = rp_realloc(buf.at, buf.cap, 1);
+        }
+        errno = 0;
+        buf.n += fread(buf.at + buf.n, 1, buf.cap - buf.n - 1, f);
+    } while (!feof(f) && !ferror(f));
+    if (ferror(f))
+        rc = rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno ? errno : EIO));
+    if (!is_stdin)
+        fclose(f);
+    if (rc != RP_OK) {
+        free(buf.at);
+        return rc;
+    }
+    buf.at[buf.n] = '\0';
+    *text = buf.at;
+    *len = buf.n;
+    return RP_OK;
+}
+
+static bool write_all(int fd, const char *text, size_t len) {
+    while (len > 0) {
+        ssize_t n = write(fd, text, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        text += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* A rename would replace what is not a plain file (a device, a pipe): write into it. */
+static rp_rc write_special(const char *path, const char *text, size_t len,
+                           struct rp_err *err) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write_all(fd, text, len);
+    int why = errno;
+    if (fd >= 0 && close(fd) != 0 && ok) {
+        ok = false;
+        why = errno;
+    }
+    return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
+}
+
+rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_err *err) {
+    struct stat st;
+    if (strcmp(path, "-") == 0) {
+        fwrite(text, 1, len, stdout);
+        return rp_close_stdout(RP_OK, err);
+    }
+    bool there = stat(path, &st) == 0;
+    if (there && !S_ISREG(st.st_mode))
+        return write_special(path, text, len, err);
+    char *beside = rp_format("%s.tmp-XXXXXX", path);
+    rp_rc rc = RP_OK;
+    int fd = mkstemp(beside);
+    if (fd < 0) {
+        rc = rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
+        goto out;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    bool ok = write_all(fd, text, len) &&
+              fchmod(fd, there ? st.st_mode & 0777 : 0666 & ~mask) == 0 && fsync(fd) == 0;
+    int why = errno;
+    if (close(fd) != 0 && ok) {
+        ok = false;
+        why = errno;
+    }
+    if (ok && rename(beside, path) != 0) {
+        ok = false;
+        why = errno;
+    }
+    if (!ok) {
+        unlink(beside);
+        rc = rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
+    }
+out:
+    free(beside);
+    return rc;
+}
+
+/* A memory stream fails for want of memory alone. */
+static void out_of_memory(void) {
+    fputs("remat-plan: out of memory\n", stderr);
+    exit(RP_ENV);
+}
+
+FILE *rp_text_open(char **text, size_t *len) {
+    FILE *f = open_memstream(text, len);
+    if (f == NULL)
+        out_of_memory();
+    return f;
+}
+
+void rp_text_close(FILE *f) {
+    if (fclose(f) != 0)
+        out_of_memory();
+}
+
+rp_rc rp_close_stdout(rp_rc rc, struct rp_err *err) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return rc;
+    if (rc <= RP_NO)
+        err->msg[0] = '\0'; /* a "no" that nobody could read is not the trouble any more */
+    return rp_fail(err, RP_ENV, "cannot write standard output");
+}

@@ -1,0 +1,37 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+static void *need(void *p) {
+    if (p == NULL) {
+        fputs("remat-plan: out of memory\n", stderr);
+        exit(RP_ENV);
+    }
+    return p;
+}
+
+void *rp_calloc(size_t n, size_t size) {
+    return need(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *rp_realloc(void *p, size_t n, size_t size) {
+    return need(n > SIZE_MAX / 2 / size ? NULL : realloc(p, n ? n * size : 1));
+}
+
+char *rp_strdup(const char *s) {
+    return s == NULL ? NULL : need(strdup(s));
+}
+
+char *rp_format(const char *fmt, ...) {
+    va_list ap;
+    char *text = NULL;
+    va_start(ap, fmt);
+    int n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    return need(n < 0 ? NULL : text);
+}

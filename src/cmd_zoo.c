@@ -1,0 +1,7 @@
+#include "commands.h"
+
+rp_rc rp_cmd_zoo(int argc, char **argv, struct rp_err *err) {
+    (void)argc;
+    (void)argv;
+    return rp_fail(err, RP_ENV, "zoo: not there yet");
+}

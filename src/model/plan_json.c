@@ -1,0 +1,267 @@
+/* The file format "remat-plan" version 1. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "model/plan.h"
+
+const char *const rp_proof_word[3] = {"none", "bounded", "optimal"};
+
+static rp_rc step_fail(const char *file, size_t i, struct rp_err *err, const char *rule) {
+    return rp_fail(err, RP_INPUT, "%s: steps[%zu]: %s", file, i, rule);
+}
+
+/* The addresses of a run's outputs, appended to p->at. */
+static rp_rc read_at(json_t *array, size_t i, const char *file, struct rp_plan *p,
+                     struct rp_step *s, struct rp_err *err) {
+    size_t k;
+    json_t *v;
+    s->has_at = true;
+    s->n_at = (uint32_t)json_array_size(array);
+    json_array_foreach(array, k, v) {
+        if (!json_is_null(v) && !(json_is_integer(v) && json_integer_value(v) >= 0))
+            return rp_fail(err, RP_INPUT,
+                           "%s: steps[%zu]: 'at[%zu]' must be an address or null", file, i,
+                           k);
+        rp_push(&p->at, json_is_null(v) ? RP_NO_ADDRESS : (uint64_t)json_integer_value(v));
+    }
+    return RP_OK;
+}
+
+static rp_rc read_step(json_t *object, size_t i, const char *file, struct rp_plan *p,
+                       struct rp_err *err) {
+    char place[32];
+    uint64_t run = UINT64_MAX, drop = UINT64_MAX, out = UINT64_MAX, in = UINT64_MAX;
+    uint64_t workspace_at = RP_NO_ADDRESS, host_at = RP_NO_ADDRESS;
+    json_t *at = NULL;
+    const struct rp_json_field fields[] = {
+        {"run", RP_JSON_NAT, false, &run},
+        {"free", RP_JSON_NAT, false, &drop},
+        {"swap_out", RP_JSON_NAT, false, &out},
+        {"swap_in", RP_JSON_NAT, false, &in},
+        {"at", RP_JSON_ANY, false, &at},
+        {"workspace_at", RP_JSON_NAT, false, &workspace_at},
+        {"host_at", RP_JSON_NAT, false, &host_at},
+        {0},
+    };
+    snprintf(place, sizeof place, "steps[%zu]", i);
+    rp_rc rc = rp_json_fields(object, fields, file, place, err);
+    if (rc != RP_OK)
+        return rc;
+    if ((run != UINT64_MAX) + (drop != UINT64_MAX) + (out != UINT64_MAX) +
+            (in != UINT64_MAX) !=
+        1)
+        return step_fail(file, i, err, "must be one of run, free, swap_out, swap_in");
+    struct rp_step s = {.address = RP_NO_ADDRESS, .at = (uint32_t)p->at.n};
+    uint64_t id = run;
+    if (run != UINT64_MAX) {
+        s.kind = RP_RUN;
+        s.address = workspace_at;
+        if (at != NULL && !json_is_array(at))
+            return step_fail(file, i, err, "'at' of a run must be an array");
+        if (at != NULL && (rc = read_at(at, i, file, p, &s, err)) != RP_OK)
+            return rc;
+    } else if (drop != UINT64_MAX) {
+        s.kind = RP_FREE;
+        id = drop;
+    } else if (out != UINT64_MAX) {
+        s.kind = RP_SWAP_OUT;
+        id = out;
+        s.address = host_at;
+    } else {
+        s.kind = RP_SWAP_IN;
+        id = in;
+        if (at != NULL && !(json_is_integer(at) && json_integer_value(at) >= 0))
+            return step_fail(file, i, err, "'at' of a swap_in must be an address");
+        if (at != NULL)
+            s.address = (uint64_t)json_integer_value(at);
+    }
+    if ((at != NULL && s.kind != RP_RUN && s.kind != RP_SWAP_IN) ||
+        (workspace_at != RP_NO_ADDRESS && s.kind != RP_RUN) ||
+        (host_at != RP_NO_ADDRESS && s.kind != RP_SWAP_OUT))
+        return step_fail(file, i, err, "an address that this step does not take");
+    if (id >= UINT32_MAX)
+        return step_fail(file, i, err, "no such op or tensor");
+    s.id = (uint32_t)id;
+    rp_push(&p->steps, s);
+    return RP_OK;
+}
+
+static rp_rc read_claims(json_t *object, const char *file, struct rp_claims *c,
+                         struct rp_err *err) {
+    const char *proof = NULL;
+    const struct rp_json_field fields[] = {
+        {"time_ns", RP_JSON_NAT, true, &c->time_ns},
+        {"baseline_time_ns", RP_JSON_NAT, true, &c->baseline_time_ns},
+        {"recompute_ns", RP_JSON_NAT, true, &c->recompute_ns},
+        {"stall_ns", RP_JSON_NAT, true, &c->stall_ns},
+        {"peak_bytes", RP_JSON_NAT, true, &c->peak_bytes},
+        {"lower_bound_ns", RP_JSON_NAT, true, &c->lower_bound_ns},
+        {"proof", RP_JSON_STRING, true, &proof},
+        {0},
+    };
+    rp_rc rc = rp_json_fields(object, fields, file, "claims", err);
+    if (rc != RP_OK)
+        return rc;
+    for (int k = 0; k < 3; k++)
+        if (strcmp(proof, rp_proof_word[k]) == 0) {
+            c->proof = (enum rp_proof)k;
+            return RP_OK;
+        }
+    return rp_fail(err, RP_INPUT, "%s: claims: 'proof' must be optimal, bounded or none",
+                   file);
+}
+
+static rp_rc read_plan(json_t *root, const char *file, struct rp_plan *p,
+                       struct rp_err *err) {
+    const char *format = NULL, *name = NULL, *sha256 = NULL;
+    uint64_t version = 0;
+    json_t *graph = NULL, *steps = NULL, *claims = NULL, *notes = NULL, *v;
+    const struct rp_json_field fields[] = {
+        {"format", RP_JSON_STRING, true, &format},
+        {"version", RP_JSON_NAT, true, &version},
+        {"graph", RP_JSON_OBJECT, true, &graph},
+        {"budget_bytes", RP_JSON_NAT, true, &p->budget_bytes},
+        {"addressed", RP_JSON_BOOL, true, &p->addressed},
+        {"arena_bytes", RP_JSON_NAT, true, &p->arena_bytes},
+        {"host_bytes", RP_JSON_NAT, true, &p->host_bytes},
+        {"steps", RP_JSON_ARRAY, true, &steps},
+        {"claims", RP_JSON_OBJECT, true, &claims},
+        {"notes", RP_JSON_OBJECT, false, &notes},
+        {0},
+    };
+    const struct rp_json_field graph_fields[] = {
+        {"name", RP_JSON_STRING, true, &name},
+        {"sha256", RP_JSON_STRING, true, &sha256},
+        {0},
+    };
+    const char *is = json_string_value(json_object_get(root, "format"));
+    if (!json_is_object(root) || is == NULL || strcmp(is, "remat-plan") != 0)
+        return rp_fail(err, RP_INPUT, "%s: not a remat-plan file", file);
+    v = json_object_get(root, "version");
+    if (json_is_integer(v) && json_integer_value(v) != 1)
+        return rp_fail(err, RP_INPUT,
+                       "%s: remat-plan version %" JSON_INTEGER_FORMAT
+                       " is not known (this program reads version 1)",
+                       file, json_integer_value(v));
+    rp_rc rc = rp_json_fields(root, fields, file, "plan", err);
+    if (rc == RP_OK)
+        rc = rp_json_fields(graph, graph_fields, file, "graph", err);
+    if (rc == RP_OK)
+        rc = read_claims(claims, file, &p->claims, err);
+    if (rc != RP_OK)
+        return rc;
+    p->graph_name = rp_strdup(name);
+    p->graph_sha256 = rp_strdup(sha256);
+    p->notes = json_incref(notes);
+    size_t i;
+    json_array_foreach(steps, i, v) {
+        if ((rc = read_step(v, i, file, p, err)) != RP_OK)
+            return rc;
+    }
+    return RP_OK;
+}
+
+rp_rc rp_plan_parse(const char *text, size_t len, const char *file, struct rp_plan *p,
+                    struct rp_err *err) {
+    json_t *root = NULL;
+    *p = (struct rp_plan){0};
+    rp_rc rc = rp_json_parse(text, len, file, &root, err);
+    if (rc == RP_OK)
+        rc = read_plan(root, file, p, err);
+    json_decref(root);
+    if (rc != RP_OK)
+        rp_plan_fini(p);
+    return rc;
+}
+
+rp_rc rp_plan_load(const char *path, struct rp_plan *p, struct rp_err *err) {
+    char *text = NULL;
+    size_t len = 0;
+    *p = (struct rp_plan){0};
+    rp_rc rc = rp_read_file(path, &text, &len, err);
+    if (rc == RP_OK)
+        rc = rp_plan_parse(text, len, path, p, err);
+    free(text);
+    return rc;
+}
+
+void rp_plan_fini(struct rp_plan *p) {
+    free(p->graph_name);
+    free(p->graph_sha256);
+    free(p->steps.at);
+    free(p->at.at);
+    json_decref(p->notes);
+    *p = (struct rp_plan){0};
+}
+
+/* ---- writing: one step a line ---- */
+
+static void put_address(FILE *f, const char *key, uint64_t address) {
+    if (address != RP_NO_ADDRESS)
+        fprintf(f, ",\"%s\":%" PRIu64, key, address);
+}
+
+static void put_step(FILE *f, const struct rp_plan *p, const struct rp_step *s) {
+    static const char *const verb[] = {"run", "free", "swap_out", "swap_in"};
+    static const char *const address_key[] = {"workspace_at", NULL, "host_at", "at"};
+    fprintf(f, "{\"%s\":%" PRIu32, verb[s->kind], s->id);
+    if (s->has_at) {
+        fputs(",\"at\":[", f);
+        for (uint32_t k = 0; k < s->n_at; k++) {
+            uint64_t a = p->at.at[s->at + k];
+            fputs(k ? "," : "", f);
+            if (a == RP_NO_ADDRESS)
+                fputs("null", f);
+            else
+                fprintf(f, "%" PRIu64, a);
+        }
+        fputc(']', f);
+    }
+    if (address_key[s->kind] != NULL)
+        put_address(f, address_key[s->kind], s->address);
+    fputc('}', f);
+}
+
+void rp_plan_dump(const struct rp_plan *p, char **text, size_t *len) {
+    const struct rp_claims *c = &p->claims;
+    FILE *f = rp_text_open(text, len);
+    fputs("{\"format\":\"remat-plan\",\"version\":1,\n\"graph\":{\"name\":", f);
+    rp_json_put_string(f, p->graph_name);
+    fputs(",\"sha256\":", f);
+    rp_json_put_string(f, p->graph_sha256);
+    fprintf(f,
+            "},\n\"budget_bytes\":%" PRIu64 ",\"addressed\":%s,\"arena_bytes\":%" PRIu64
+            ",\"host_bytes\":%" PRIu64 ",\n\"claims\":{\"time_ns\":%" PRIu64
+            ",\"baseline_time_ns\":%" PRIu64 ",\"recompute_ns\":%" PRIu64
+            ",\"stall_ns\":%" PRIu64 ",\"peak_bytes\":%" PRIu64
+            ",\"lower_bound_ns\":%" PRIu64 ",\"proof\":\"%s\"}",
+            p->budget_bytes, p->addressed ? "true" : "false", p->arena_bytes, p->host_bytes,
+            c->time_ns, c->baseline_time_ns, c->recompute_ns, c->stall_ns, c->peak_bytes,
+            c->lower_bound_ns, rp_proof_word[c->proof]);
+    if (p->notes != NULL) {
+        fputs(",\n\"notes\":", f);
+        rp_json_put(f, p->notes);
+    }
+    fputs(",\n\"steps\":[", f);
+    for (size_t i = 0; i < p->steps.n; i++) {
+        fputs(i ? ",\n" : "\n", f);
+        put_step(f, p, &p->steps.at[i]);
+    }
+    fputs("]}\n", f);
+    rp_text_close(f);
+}
+
+rp_rc rp_plan_save(const struct rp_plan *p, const char *path, struct rp_err *err) {
+    char *text;
+    size_t len;
+    rp_plan_dump(p, &text, &len);
+    rp_rc rc = rp_write_file(path, text, len, err);
+    free(text);
+    return rc;
+}
