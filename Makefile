@@ -1,39 +1,121 @@
-# make demo | check | all | install | sanitize | fuzz | format | bench | info | clean
+# make demo | check | all | install | uninstall | sanitize | fuzz | format | info | clean
+#
+# Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
+#   PORTABLE=1    GLPK, jansson and what they need linked in
+#   WERROR=1      warnings are errors
+#   CUDA_HOME     where to look for CUDA first
+#   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 BUILD ?= build
-CC ?= gcc
+CC = gcc
 CFLAGS ?= -O2 -g
+FUZZ_SECONDS ?= 60
+
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
-RP_CFLAGS = -std=c11 -D_GNU_SOURCE -DRP_VERSION='"$(VERSION)"' -Isrc $(WARN) -MMD -MP -pthread $(CFLAGS)
+RP_CFLAGS = -std=c11 -D_GNU_SOURCE -DRP_VERSION='"$(VERSION)"' -Isrc $(WARN) \
+  $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -pthread $(CFLAGS)
+
+ifeq ($(PORTABLE),1)
+LIBS := -Wl,-Bstatic -lglpk -ljansson -lcolamd -lamd -lsuitesparseconfig -lgmp -lz -lltdl \
+  -Wl,-Bdynamic -lm -pthread
+else
 LIBS := -lglpk -ljansson -lm -pthread
+endif
 
 DIRS := base model model/zoo profile solve emit verify
 LIB_SRC := $(foreach d,$(DIRS),$(wildcard src/$(d)/*.c)) $(wildcard src/cmd_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 TEST_SRC := $(wildcard tests/*.c)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%)
+FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 all: $(BUILD)/remat-plan
 
-$(BUILD)/remat-plan: $(BUILD)/src/main.o $(LIB_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+# ---- what must be installed: `check` and its like install it, `all` only names it ----
 
-$(BUILD)/unit: $(TEST_OBJ) $(LIB_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcunit $(LIBS)
+INSTALLING := demo check sanitize fuzz fuzzers bench deps
+DEPS_MODE := $(if $(filter $(INSTALLING),$(MAKECMDGOALS)),install,name)
+BUILD_DEPS := $(BUILD)/deps-build $(if $(filter 1,$(PORTABLE)),$(BUILD)/deps-portable)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/deps-%:
+	@tools/deps.sh $(DEPS_MODE) $*
+	@mkdir -p $(@D) && touch $@
+
+deps: $(BUILD_DEPS) $(BUILD)/deps-check
+
+# ---- building ----
+
+# Changed flags rebuild: this file changes only when they do.
+FLAGS_NOW = $(CC) $(RP_CFLAGS) | $(LDFLAGS) $(LIBS)
+$(BUILD)/flags: always
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
+	  printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' >$@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(RP_CFLAGS) -c -o $@ $<
 
-check: all $(BUILD)/unit
-	$(BUILD)/unit
+$(TEST_OBJ): | $(BUILD)/deps-check
+
+link = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(BUILD)/remat-plan: $(BUILD)/src/main.o $(LIB_OBJ)
+	$(link) $(LIBS)
+
+$(BUILD)/unit: $(TEST_OBJ) $(LIB_OBJ)
+	$(link) -lcunit $(LIBS)
+
+$(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIB_OBJ)
+	$(link) $(LIBS)
+
+# ---- checking ----
+
+check: $(BUILD)/remat-plan $(BUILD)/unit $(REPLAYS)
+	@BUILD=$(BUILD) tools/check.sh
+
+sanitize:
+	$(MAKE) check BUILD=$(BUILD)/asan LDFLAGS="-fsanitize=address,undefined" \
+	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+fuzz: $(BUILD)/deps-fuzz
+	$(MAKE) fuzzers BUILD=$(BUILD)/fuzz CC=clang \
+	  CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
+	BUILD=$(BUILD)/fuzz tools/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
+
+fuzzers: $(FUZZERS:%=$(BUILD)/fuzz_%)
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIB_OBJ)
+	$(link) -fsanitize=fuzzer $(LIBS)
 
 format:
-	clang-format -i $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
+	@tools/deps.sh install format
+	@tools/format.sh --write $(FORMATTED)
+
+# ---- installing ----
+
+install: all
+	install -D -m 755 $(BUILD)/remat-plan $(DESTDIR)$(PREFIX)/bin/remat-plan
+	install -D -m 644 man/remat-plan.1 $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
+	install -D -m 644 docs/formats.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/formats.md
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/remat-plan $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/remat-plan
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all check format clean
--include $(LIB_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d
+info:
+	@echo "version   $(VERSION)"
+	@echo "compiler  $$($(CC) --version | head -n 1)"
+	@echo "flags     $(RP_CFLAGS)"
+	@echo "libraries $(LIBS)"
+	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
+
+always:
+.PHONY: all deps check sanitize fuzz fuzzers format install uninstall clean info always
+.PRECIOUS: $(BUILD)/%.o
+-include $(LIB_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)

@@ -1,0 +1,47 @@
+#!/bin/bash
+# check.sh: runs every part of `make check` and adds up. A part ends with a line
+# "NAME: N passed, N failed" or "NAME: skipped (why)"; one that ends otherwise, or exits
+# with an error although it counted no failure, is a failure itself, and so is a part or a
+# whole that ran nothing.
+set -u
+export LC_ALL=C
+build=${BUILD:-build}
+passed=0 failed=0
+
+part() {
+    local name=$1 last status
+    shift
+    "$@" </dev/null >"$build/check-$name.log" 2>&1
+    status=$?
+    last=$(tail -n 1 "$build/check-$name.log")
+    if [[ $last =~ ^"$name: "([0-9]+)" passed, "([0-9]+)" failed"$ ]]; then
+        local good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+        passed=$((passed + good))
+        failed=$((failed + bad))
+        if ((status != 0 || bad > 0)); then
+            ((bad > 0)) || failed=$((failed + 1))
+            cat "$build/check-$name.log"
+            ((bad > 0)) || echo "FAILED $name: exit code $status"
+        elif ((good == 0)); then
+            failed=$((failed + 1))
+            echo "FAILED $name: nothing ran"
+        else
+            echo "$last"
+        fi
+    elif [[ $status = 0 && $last == "$name: skipped ("*")" ]]; then
+        echo "$last"
+    else
+        failed=$((failed + 1))
+        cat "$build/check-$name.log"
+        echo "FAILED $name: no count at its end, exit code $status"
+    fi
+}
+
+part unit "$build/unit"
+part layers tools/check-layers.sh
+mapfile -t sources < <(find src tests -name '*.[ch]')
+part format tools/format.sh "${sources[@]}"
+
+((passed + failed > 0)) || failed=1
+echo "$passed passed, $failed failed"
+((failed == 0))

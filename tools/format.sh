@@ -1,0 +1,37 @@
+#!/bin/sh
+# format.sh FILE...: are these files as clang-format 14 leaves them? Another version lays
+# some lines out differently, so without version 14 the check is skipped, and says so.
+# format.sh --found: is version 14 here?
+set -u
+tool=
+for name in clang-format-14 clang-format; do
+    if $name --version 2>/dev/null | grep -q 'version 14\.'; then
+        tool=$name
+        break
+    fi
+done
+if [ "${1-}" = --found ]; then
+    [ -n "$tool" ]
+    exit
+fi
+if [ "${1-}" = --write ]; then
+    shift
+    [ -n "$tool" ] && exec "$tool" -i "$@"
+    echo "format.sh: no clang-format 14 here" >&2
+    exit 1
+fi
+if [ -z "$tool" ]; then
+    echo "format: skipped (no clang-format 14; make format installs it)"
+    exit 0
+fi
+good=0 bad=0
+for file; do
+    if "$tool" --dry-run -Werror "$file" 2>/dev/null; then
+        good=$((good + 1))
+    else
+        echo "FAILED format: $file (run make format)"
+        bad=$((bad + 1))
+    fi
+done
+echo "format: $good passed, $bad failed"
+[ $bad = 0 ]
