@@ -1,0 +1,161 @@
+#include "gen.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+
+uint64_t rp_gen_seed(uint64_t first, uint32_t *n) {
+    const char *text = getenv("RP_SEED");
+    if (text == NULL || text[0] == '\0')
+        return first;
+    *n = 1;
+    return strtoull(text, NULL, 10);
+}
+
+void rp_gen_failed(uint64_t seed) {
+    printf("seen again with RP_SEED=%" PRIu64 "\n", seed);
+}
+
+/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+ */
+uint64_t rp_rng_next(struct rp_rng *r) {
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+uint64_t rp_rng_below(struct rp_rng *r, uint64_t n) {
+    return rp_rng_next(r) % n;
+}
+
+bool rp_rng_percent(struct rp_rng *r, uint32_t percent) {
+    return rp_rng_below(r, 100) < percent;
+}
+
+static uint64_t draw(struct rp_rng *r, uint64_t most) {
+    uint64_t tenth = most / 10;
+    if (tenth > 0 && rp_rng_percent(r, 80))
+        return tenth * rp_rng_below(r, 11);
+    return rp_rng_below(r, most + 1);
+}
+
+struct rp_gen_shape rp_gen_small(uint32_t n_ops) {
+    return (struct rp_gen_shape){
+        .n_ops = n_ops,
+        .n_sources = 2,
+        .max_inputs = 3,
+        .max_outputs = 2,
+        .max_bytes = 5000,
+        .max_time_ns = 100,
+        .workspace_percent = 30,
+        .once_percent = 10,
+        .keep_percent = 5,
+        .alignment_bytes = 512,
+        .bandwidths = true,
+    };
+}
+
+/* ---- graphs ---- */
+
+static uint32_t new_tensor(struct rp_graph *g, struct rp_rng *r, uint64_t max_bytes,
+                           enum rp_tensor_kind kind) {
+    uint32_t x = g->n_tensors++;
+    g->tensors = rp_realloc(g->tensors, g->n_tensors, sizeof *g->tensors);
+    g->tensors[x] = (struct rp_tensor){
+        .name = rp_format("t%u", x), .bytes = draw(r, max_bytes), .kind = kind};
+    g->tensors[x].producer = RP_NONE;
+    return x;
+}
+
+static bool reads(const struct rp_op *op, uint32_t x) {
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        if (op->inputs[k] == x)
+            return true;
+    return false;
+}
+
+/* An input for op i: a source or the output of an earlier op within reach. */
+static uint32_t draw_input(const struct rp_graph *g, struct rp_rng *r,
+                           const struct rp_gen_shape *s, uint32_t i) {
+    if (i == 0 || (s->n_sources > 0 && rp_rng_percent(r, 20)))
+        return s->n_sources > 0 ? (uint32_t)rp_rng_below(r, s->n_sources) : RP_NONE;
+    uint32_t back = s->reach == 0 || s->reach > i ? i : s->reach;
+    /* Mostly near, sometimes anywhere in reach; in a backward half mostly the mirror. */
+    uint32_t from =
+        i - 1 -
+        (uint32_t)rp_rng_below(r, rp_rng_percent(r, 50) ? (back < 3 ? back : 3) : back);
+    if (s->training && i >= s->n_ops / 2 && rp_rng_percent(r, 50))
+        from = s->n_ops - 1 - i;
+    const struct rp_op *op = &g->ops[from];
+    return op->n_outputs > 0 ? op->outputs[rp_rng_below(r, op->n_outputs)] : RP_NONE;
+}
+
+static void add_op(struct rp_graph *g, struct rp_rng *r, const struct rp_gen_shape *s,
+                   uint32_t i) {
+    struct rp_op *op = &g->ops[i];
+    op->name = rp_format("op%u", i);
+    op->kind = rp_strdup("any");
+    op->time_ns = draw(r, s->max_time_ns);
+    op->phase = !s->training ? RP_PHASE_NONE : i < s->n_ops / 2 ? RP_FORWARD : RP_BACKWARD;
+    op->recompute = !rp_rng_percent(r, s->once_percent);
+    if (rp_rng_percent(r, s->workspace_percent))
+        op->workspace_bytes = draw(r, s->max_bytes);
+    uint32_t n = 1 + (uint32_t)rp_rng_below(r, s->max_inputs);
+    op->inputs = rp_calloc(n, sizeof *op->inputs);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t x = draw_input(g, r, s, i);
+        if (x != RP_NONE && !reads(op, x))
+            op->inputs[op->n_inputs++] = x;
+    }
+    n = 1 + (uint32_t)rp_rng_below(r, s->max_outputs);
+    if (!op->recompute && rp_rng_percent(r, 30))
+        n = 0;
+    op->outputs = rp_calloc(n, sizeof *op->outputs);
+    for (; op->n_outputs < n; op->n_outputs++)
+        op->outputs[op->n_outputs] = new_tensor(g, r, s->max_bytes, RP_ACTIVATION);
+}
+
+static void choose_keep(struct rp_graph *g, struct rp_rng *r,
+                        const struct rp_gen_shape *s) {
+    const struct rp_op *last = &g->ops[g->n_ops - 1];
+    g->keep = rp_calloc(g->n_tensors, sizeof *g->keep);
+    for (uint32_t x = 0; x < g->n_tensors; x++) {
+        bool of_last = last->n_outputs > 0 && x >= last->outputs[0];
+        if (of_last || rp_rng_percent(r, s->keep_percent))
+            g->keep[g->n_keep++] = x;
+    }
+}
+
+void rp_gen_graph(uint64_t seed, const struct rp_gen_shape *s, struct rp_graph *g) {
+    struct rp_rng r = {seed};
+    struct rp_err err = {{0}};
+    char *text;
+    size_t len;
+    assert(s->n_ops >= 1 && s->max_inputs >= 1 && s->max_outputs >= 1);
+    *g = (struct rp_graph){.name = rp_format("random-%" PRIu64, seed),
+                           .time_source = rp_strdup("imported:random"),
+                           .has_device = true,
+                           .device.alignment_bytes = s->alignment_bytes};
+    if (s->bandwidths) {
+        g->device.h2d_bytes_per_s = 1 + draw(&r, 100000000000u);
+        g->device.d2h_bytes_per_s = 1 + draw(&r, 100000000000u);
+        g->device.copy_latency_ns = draw(&r, s->max_time_ns / 4 + 1);
+    }
+    for (uint32_t k = 0; k < s->n_sources; k++)
+        new_tensor(g, &r, s->max_bytes, RP_PARAMETER);
+    g->ops = rp_calloc(s->n_ops, sizeof *g->ops);
+    for (; g->n_ops < s->n_ops; g->n_ops++)
+        add_op(g, &r, s, g->n_ops);
+    choose_keep(g, &r, s);
+    rp_rc rc = rp_graph_check(g, g->name, &err);
+    assert(rc == RP_OK);
+    (void)rc;
+    rp_graph_dump(g, &text, &len);
+    rp_sha256_hex(text, len, g->sha256);
+    free(text);
+}

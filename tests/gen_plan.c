@@ -1,0 +1,244 @@
+/* Plans for gen.h's graphs: keep-all, and a walk at random. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gen.h"
+
+struct held { /* a tensor's storage in the arena */
+    uint64_t lo, hi;
+    uint32_t tensor;
+};
+
+struct maker {
+    const struct rp_graph *g;
+    struct rp_plan *p;
+    struct rp_rng rng;
+    struct { /* what is live, by address (in no order without addresses) */
+        struct held *at;
+        size_t n, cap;
+    } live;
+    bool *on_device, *on_host;
+    bool *arriving; /* swapped in, and no run has read it yet */
+    uint64_t live_bytes;
+    bool fresh_addresses; /* never use an address twice */
+};
+
+static uint64_t size_of(const struct maker *m, uint64_t bytes) {
+    return m->p->addressed ? rp_round_up(bytes, m->g->device.alignment_bytes) : bytes;
+}
+
+static bool is_free(const struct maker *m, uint64_t lo, uint64_t hi) {
+    for (size_t k = 0; k < m->live.n; k++)
+        if (lo < m->live.at[k].hi && m->live.at[k].lo < hi)
+            return false;
+    return true;
+}
+
+/* The lowest place that is free, or the end of some live tensor's where one is. */
+static uint64_t find_place(struct maker *m, uint64_t size) {
+    if (m->fresh_addresses)
+        return m->p->arena_bytes;
+    uint64_t best = is_free(m, 0, size) ? 0 : UINT64_MAX;
+    for (size_t k = 0; k < m->live.n; k++) {
+        uint64_t lo = m->live.at[k].hi;
+        if (lo < best && is_free(m, lo, lo + size))
+            best = lo;
+    }
+    return best;
+}
+
+/* `extra` bytes live for the moment, on top of what is live. */
+static void note_peak(struct maker *m, uint64_t extra) {
+    struct rp_plan *p = m->p;
+    uint64_t bytes = m->live_bytes + extra;
+    if (!p->addressed && bytes > p->arena_bytes)
+        p->arena_bytes = bytes;
+    if (m->g->fixed_bytes + bytes > p->claims.peak_bytes)
+        p->claims.peak_bytes = m->g->fixed_bytes + bytes;
+}
+
+static uint64_t take(struct maker *m, uint32_t x) {
+    uint64_t size = size_of(m, m->g->tensors[x].bytes), at = RP_NO_ADDRESS;
+    m->on_device[x] = true;
+    m->live_bytes += size;
+    if (m->p->addressed) {
+        at = find_place(m, size);
+        rp_push(&m->live, ((struct held){at, at + size, x}));
+        if (at + size > m->p->arena_bytes)
+            m->p->arena_bytes = at + size;
+    } else {
+        rp_push(&m->live, ((struct held){0, 0, x}));
+    }
+    return at;
+}
+
+static void push_step(struct maker *m, enum rp_step_kind kind, uint32_t id,
+                      uint64_t address) {
+    struct rp_step s = {.kind = kind, .id = id, .address = address};
+    rp_push(&m->p->steps, s);
+}
+
+static void add_run(struct maker *m, uint32_t i) {
+    const struct rp_op *op = &m->g->ops[i];
+    struct rp_plan *p = m->p;
+    struct rp_step s = {.kind = RP_RUN, .id = i, .address = RP_NO_ADDRESS};
+    s.at = (uint32_t)p->at.n;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        m->arriving[op->inputs[k]] = false;
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        uint32_t x = op->outputs[k];
+        uint64_t at = m->on_device[x] ? RP_NO_ADDRESS : take(m, x);
+        if (p->addressed)
+            rp_push(&p->at, at);
+    }
+    s.has_at = p->addressed && op->n_outputs > 0;
+    s.n_at = s.has_at ? op->n_outputs : 0;
+    uint64_t workspace = size_of(m, op->workspace_bytes);
+    if (p->addressed && workspace > 0) {
+        s.address = find_place(m, workspace);
+        if (s.address + workspace > p->arena_bytes)
+            p->arena_bytes = s.address + workspace;
+    }
+    note_peak(m, workspace);
+    rp_push(&p->steps, s);
+}
+
+static void add_free(struct maker *m, uint32_t x) {
+    size_t k = 0;
+    while (m->live.at[k].tensor != x)
+        k++;
+    m->live.n--;
+    memmove(&m->live.at[k], &m->live.at[k + 1], (m->live.n - k) * sizeof *m->live.at);
+    m->on_device[x] = false;
+    m->live_bytes -= size_of(m, m->g->tensors[x].bytes);
+    push_step(m, RP_FREE, x, RP_NO_ADDRESS);
+}
+
+static void add_swap_out(struct maker *m, uint32_t x) {
+    uint64_t at = m->p->addressed ? m->p->host_bytes : RP_NO_ADDRESS;
+    m->on_host[x] = true;
+    m->p->host_bytes += size_of(m, m->g->tensors[x].bytes);
+    push_step(m, RP_SWAP_OUT, x, at);
+}
+
+static void add_swap_in(struct maker *m, uint32_t x) {
+    m->arriving[x] = true;
+    push_step(m, RP_SWAP_IN, x, take(m, x));
+    note_peak(m, 0);
+}
+
+static bool wanted_after(const struct rp_graph *g, uint32_t x, uint32_t i) {
+    for (uint32_t k = g->reader_start[x]; k < g->reader_start[x + 1]; k++)
+        if (g->readers[k] > i)
+            return true;
+    return g->kept[x];
+}
+
+static void open_maker(struct maker *m, const struct rp_graph *g, bool addressed,
+                       struct rp_plan *p) {
+    *p = (struct rp_plan){.graph_name = rp_strdup(g->name),
+                          .graph_sha256 = rp_strdup(g->sha256),
+                          .addressed = addressed};
+    p->claims.peak_bytes = g->fixed_bytes;
+    *m = (struct maker){.g = g, .p = p};
+    m->on_device = rp_calloc(g->n_tensors, sizeof *m->on_device);
+    m->on_host = rp_calloc(g->n_tensors, sizeof *m->on_host);
+    m->arriving = rp_calloc(g->n_tensors, sizeof *m->arriving);
+}
+
+static void close_maker(struct maker *m) {
+    struct rp_plan *p = m->p;
+    p->budget_bytes = m->g->fixed_bytes + p->arena_bytes;
+    free(m->live.at);
+    free(m->on_device);
+    free(m->on_host);
+    free(m->arriving);
+}
+
+void rp_gen_keep_all(const struct rp_graph *g, bool addressed, struct rp_plan *p) {
+    struct maker m;
+    open_maker(&m, g, addressed, p);
+    m.fresh_addresses = true;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct rp_op *op = &g->ops[i];
+        add_run(&m, i);
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            uint32_t x = op->inputs[k];
+            if (g->tensors[x].producer != RP_NONE && !wanted_after(g, x, i))
+                add_free(&m, x);
+        }
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            if (!wanted_after(g, op->outputs[k], i))
+                add_free(&m, op->outputs[k]);
+    }
+    close_maker(&m);
+    struct rp_claims *c = &p->claims;
+    c->time_ns = c->baseline_time_ns = c->lower_bound_ns = g->total_time_ns;
+    c->proof = RP_PROOF_OPTIMAL;
+}
+
+/* ---- the walk at random ---- */
+
+static void run_with_inputs(struct maker *m, uint32_t i);
+
+static void bring_back(struct maker *m, uint32_t x) {
+    uint32_t i = m->g->tensors[x].producer;
+    if (i == RP_NONE || m->on_device[x])
+        return;
+    if (m->on_host[x] && (!m->g->ops[i].recompute || rp_rng_percent(&m->rng, 70)))
+        add_swap_in(m, x);
+    else
+        run_with_inputs(m, i);
+}
+
+static void run_with_inputs(struct maker *m, uint32_t i) {
+    const struct rp_op *op = &m->g->ops[i];
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        bring_back(m, op->inputs[k]);
+    add_run(m, i);
+}
+
+static bool may_swap(const struct maker *m, uint32_t x) {
+    const struct rp_device *d = &m->g->device;
+    return d->h2d_bytes_per_s > 0 && d->d2h_bytes_per_s > 0 &&
+           m->g->ops[m->g->tensors[x].producer].n_outputs == 1;
+}
+
+/* Once op i has run for the first time: frees and copies. */
+static void let_go(struct maker *m, uint32_t i) {
+    struct rp_rng *r = &m->rng;
+    for (uint32_t x = 0; x < m->g->n_tensors; x++) {
+        uint32_t maker = m->g->tensors[x].producer;
+        if (maker == RP_NONE || maker > i)
+            continue;
+        bool wanted = wanted_after(m->g, x, i);
+        if (!m->on_device[x]) {
+            if (wanted && m->on_host[x] && rp_rng_percent(r, 10))
+                add_swap_in(m, x);
+            continue;
+        }
+        if (!m->on_host[x] && may_swap(m, x) && rp_rng_percent(r, wanted ? 15 : 1))
+            add_swap_out(m, x);
+        /* What can come from nowhere else stays: running its reader again may need it. */
+        bool spare = m->on_host[x] || m->g->ops[maker].recompute;
+        if (spare && !m->arriving[x] && rp_rng_percent(r, wanted ? 15 : 80))
+            add_free(m, x);
+    }
+}
+
+void rp_gen_plan(uint64_t seed, const struct rp_graph *g, bool addressed,
+                 struct rp_plan *p) {
+    struct maker m;
+    open_maker(&m, g, addressed, p);
+    m.rng.state = seed;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        run_with_inputs(&m, i);
+        let_go(&m, i);
+    }
+    for (uint32_t k = 0; k < g->n_keep; k++)
+        bring_back(&m, g->keep[k]);
+    close_maker(&m);
+    p->claims = (struct rp_claims){0};
+}
