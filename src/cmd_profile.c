@@ -1,7 +1,168 @@
+/* profile: a graph in, the same graph with what each op costs out. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "base/units.h"
 #include "commands.h"
+#include "model/cost.h"
+#include "model/device.h"
+#include "model/graph.h"
+
+struct options {
+    const char *device, *out, *h2d, *d2h;
+    bool json;
+};
+
+static void list_devices(void) {
+    size_t n;
+    const struct rp_device_model *m = rp_device_models(&n);
+    puts("device             memory    GB/s  peak TFLOP/s of f32, f16, bf16   host GB/s");
+    for (size_t i = 0; i < n; i++)
+        printf("%-16s %8s %7.0f %12.1f %8.1f %8.1f %11.1f  %s\n", m[i].name,
+               rp_show_bytes(m[i].memory_bytes).s, 1e-9 * (double)m[i].memory_bytes_per_s,
+               1e-12 * (double)m[i].f32_flops, 1e-12 * (double)m[i].f16_flops,
+               1e-12 * (double)m[i].bf16_flops, 1e-9 * (double)m[i].link_bytes_per_s,
+               m[i].title);
+}
+
+static rp_rc unknown_device(const char *name, struct rp_err *err) {
+    size_t n, len;
+    const struct rp_device_model *m = rp_device_models(&n);
+    char *names;
+    FILE *f = rp_text_open(&names, &len);
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, " %s", m[i].name);
+    rp_text_close(f);
+    rp_rc rc = rp_fail(err, RP_USAGE, "profile: no device model '%.80s'; there are:%s",
+                       name, names);
+    free(names);
+    return rc;
+}
+
+/* Decimal GB/s to bytes a second, exactly. */
+static rp_rc read_bandwidth(const char *option, const char *text, uint64_t *bytes_per_s,
+                            struct rp_err *err) {
+    if (text == NULL)
+        return RP_OK;
+    char *with_unit = rp_format("%sGB", text);
+    bool ok = rp_parse_bytes(with_unit, bytes_per_s);
+    free(with_unit);
+    return ok ? RP_OK
+              : rp_fail(err, RP_USAGE, "profile: %s: '%s' is not a number of GB/s", option,
+                        text);
+}
+
+struct class_sum {
+    uint64_t ns;
+    uint32_t n_ops;
+};
+
+static void sum_classes(const struct rp_graph *g, struct class_sum sum[RP_N_CLASSES]) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        struct class_sum *s = &sum[rp_op_class(&g->ops[i])];
+        s->ns += g->ops[i].time_ns; /* no more than total_time_ns */
+        s->n_ops++;
+    }
+}
+
+static void report(const struct rp_graph *g, const char *out) {
+    struct class_sum sum[RP_N_CLASSES] = {0};
+    sum_classes(g, sum);
+    printf("step      %s in %" PRIu32 " ops on %s (%s)\n", rp_show_ns(g->total_time_ns).s,
+           g->n_ops, g->device.name, g->time_source);
+    printf("ops      ");
+    for (int c = 0; c < RP_N_CLASSES; c++)
+        if (sum[c].n_ops > 0)
+            printf(" %s: %s in %" PRIu32 ";", rp_op_class_word[c], rp_show_ns(sum[c].ns).s,
+                   sum[c].n_ops);
+    printf("\ncopies    %.1f GB/s to the device, %.1f GB/s to the host\n",
+           1e-9 * (double)g->device.h2d_bytes_per_s,
+           1e-9 * (double)g->device.d2h_bytes_per_s);
+    printf("graph     %s\n", out);
+}
+
+static void report_json(const struct rp_graph *g, const char *out) {
+    struct class_sum sum[RP_N_CLASSES] = {0};
+    sum_classes(g, sum);
+    printf("{\"graph\":");
+    rp_json_put_string(stdout, out);
+    printf(",\"sha256\":\"%s\",\"time_source\":", g->sha256);
+    rp_json_put_string(stdout, g->time_source);
+    printf(",\"time_ns\":%" PRIu64 ",\"ops\":%" PRIu32 ",\"h2d_bytes_per_s\":%" PRIu64
+           ",\"d2h_bytes_per_s\":%" PRIu64 ",\"classes\":{",
+           g->total_time_ns, g->n_ops, g->device.h2d_bytes_per_s,
+           g->device.d2h_bytes_per_s);
+    for (int c = 0; c < RP_N_CLASSES; c++)
+        printf("%s\"%s\":{\"time_ns\":%" PRIu64 ",\"ops\":%" PRIu32 "}", c ? "," : "",
+               rp_op_class_word[c], sum[c].ns, sum[c].n_ops);
+    printf("}}\n");
+}
+
+static rp_rc apply(const struct options *o, const char *path, struct rp_err *err) {
+    struct rp_graph g = {0};
+    const struct rp_device_model *model = rp_device_find(o->device);
+    if (model == NULL)
+        return unknown_device(o->device, err);
+    rp_rc rc = rp_graph_load(path, &g, err);
+    if (rc == RP_OK)
+        rc = rp_cost_apply(&g, model, path, err);
+    if (rc == RP_OK)
+        rc = read_bandwidth("--h2d", o->h2d, &g.device.h2d_bytes_per_s, err);
+    if (rc == RP_OK)
+        rc = read_bandwidth("--d2h", o->d2h, &g.device.d2h_bytes_per_s, err);
+    if (rc == RP_OK)
+        rc = rp_graph_save(&g, o->out, err);
+    if (rc == RP_OK && strcmp(o->out, "-") != 0)
+        (o->json ? report_json : report)(&g, o->out);
+    rp_graph_fini(&g);
+    return rc;
+}
+
+static const struct rp_command command = {
+    "profile",
+    "GRAPH",
+    "Fill in what each op of GRAPH costs on a device.",
+    "With --device the times come from a model: for each op the larger of its arithmetic\n"
+    "at a share of the peak rate (70% for matrix products and convolutions, 50% on tensor\n"
+    "cores, 10% for grouped convolutions, 50% elsewhere) and its memory traffic at 80% of\n"
+    "the peak bandwidth, plus 5 us a launch. Copies run at 80% of the host link's rate.\n"
+    "Each op states its operations in attrs.flops, and attrs.traffic_bytes where it does\n"
+    "not read its inputs and write its outputs once each.\n",
+};
 
 rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
-    (void)argc;
-    (void)argv;
-    return rp_fail(err, RP_ENV, "profile: not there yet");
+    struct options o = {.out = "-"};
+    const struct rp_opt table[] = {
+        {"device", 0, RP_OPT_STRING, &o.device, "NAME",
+         "model this device; 'list' names them all"},
+        {"output", 'o', RP_OPT_STRING, &o.out, "FILE", "write the graph here (-)"},
+        {"h2d", 0, RP_OPT_STRING, &o.h2d, "GB/s", "host-to-device copies; 0: none"},
+        {"d2h", 0, RP_OPT_STRING, &o.d2h, "GB/s", "device-to-host copies; 0: none"},
+        {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},
+        {0},
+    };
+    int n = 0;
+    bool done = false;
+    rp_rc rc = rp_opt_parse(&command, table, argc, argv, &n, &done, err);
+    if (rc != RP_OK || done)
+        return rc;
+    if (o.device != NULL && strcmp(o.device, "list") == 0) {
+        list_devices();
+        return RP_OK;
+    }
+    if (n != 1)
+        return rp_fail(err, RP_USAGE, "profile: needs one GRAPH, not %d (try --help)", n);
+    if (o.device == NULL)
+        return rp_fail(err, RP_ENV,
+                       "profile: this version cannot measure on a GPU; name a device model "
+                       "with --device (--device list shows them)");
+    if (o.json && strcmp(o.out, "-") == 0)
+        return rp_fail(err, RP_USAGE, "profile: --json needs -o FILE");
+    return apply(&o, argv[1], err);
 }

@@ -1,0 +1,201 @@
+#include "model/cost.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What this model assumes beyond data sheets: the same for every device, in percent.
+ *   - Layers of real networks stay below large square products, which reach two thirds of
+ *     the tensor peak (83 of 125 TFLOP/s on a V100: Markidis et al., "NVIDIA Tensor Core
+ *     Programmability, Performance and Precision", 2018) and more of the FP32 peak.
+ *   - Grouped convolutions have few channels a filter to spread over the multipliers.
+ *   - Streaming kernels come near a copy's bandwidth: 83% of the sheet's on a V100 (Jia et
+ *     al., "Dissecting the NVIDIA Volta GPU Architecture", 2018) to 88% ("Rough-n-Ready
+ *     Roofline: NVIDIA V100 edition", paranumal.com, 2018).
+ *   - Packet headers and flow control take a fifth of a host link's raw rate.
+ *   - Launch and copy latency are orders of magnitude, not data. */
+enum {
+    DENSE_PERCENT = 70,
+    TENSOR_PERCENT = 50,
+    GROUPED_PERCENT = 10,
+    ELEMENTWISE_PERCENT = 50,
+    BANDWIDTH_PERCENT = 80,
+    LINK_PERCENT = 80,
+    LAUNCH_NS = 5000, /* queueing, start and drain of one kernel */
+    COPY_LATENCY_NS = 10000,
+    ALIGNMENT_BYTES = 512
+};
+
+enum dtype { F32, F16, BF16, NOT_FLOAT, UNKNOWN };
+
+const char *const rp_op_class_word[RP_N_CLASSES] = {"dense", "grouped", "memory"};
+
+static bool begins(const char *text, const char *prefix) {
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Words that begin the kind of an op whose arithmetic is matrix products, forward and
+ * backward alike ("conv2d_grad_weight"). ATen's names come after "aten.". */
+static const char *const dense_kinds[] = {
+    "conv", "matmul", "batch_matmul", "linear", "dense",     "gemm",
+    "mm",   "bmm",    "addmm",        "einsum", "attention", "scaled_dot_product",
+};
+
+enum rp_op_class rp_op_class(const struct rp_op *op) {
+    const char *kind = op->kind;
+    if (begins(kind, "aten."))
+        kind += strlen("aten.");
+    kind += strspn(kind, "_");
+    if (begins(kind, "depthwise"))
+        return RP_CLASS_GROUPED;
+    if (begins(kind, "conv") &&
+        json_integer_value(json_object_get(op->attrs, "groups")) > 1)
+        return RP_CLASS_GROUPED;
+    for (size_t i = 0; i < sizeof dense_kinds / sizeof dense_kinds[0]; i++)
+        if (begins(kind, dense_kinds[i]))
+            return RP_CLASS_DENSE;
+    return RP_CLASS_MEMORY;
+}
+
+static enum dtype dtype_of(const char *word) {
+    static const char *const not_float[] = {"bool", "u8", "i8", "i16", "i32", "i64"};
+    if (strcmp(word, "f32") == 0)
+        return F32;
+    if (strcmp(word, "f16") == 0)
+        return F16;
+    if (strcmp(word, "bf16") == 0)
+        return BF16;
+    for (size_t i = 0; i < sizeof not_float / sizeof not_float[0]; i++)
+        if (strcmp(word, not_float[i]) == 0)
+            return NOT_FLOAT;
+    return UNKNOWN;
+}
+
+static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
+                     const char *what, const char *which, struct rp_err *err) {
+    return rp_fail(err, RP_INPUT, "%s: ops[%" PRIu32 "] \"%.80s\": %s%.80s", file, i,
+                   g->ops[i].name, what, which);
+}
+
+/* The type an op computes in: that of its first floating-point input, or output if it has
+ * none. Sums are in f32 whatever the type. */
+static rp_rc op_dtype(const struct rp_graph *g, uint32_t i, const char *file,
+                      enum dtype *dtype, struct rp_err *err) {
+    const struct rp_op *op = &g->ops[i];
+    *dtype = NOT_FLOAT;
+    for (uint32_t k = 0; k < op->n_inputs + op->n_outputs && *dtype == NOT_FLOAT; k++) {
+        uint32_t x = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
+        const struct rp_tensor *t = &g->tensors[x];
+        if (t->dtype == NULL)
+            return op_fail(g, i, file, "no dtype is stated for its tensor ", t->name, err);
+        *dtype = dtype_of(t->dtype);
+        if (*dtype == UNKNOWN)
+            return op_fail(g, i, file, "device models know no rate for dtype ", t->dtype,
+                           err);
+    }
+    return RP_OK;
+}
+
+/* A rate and the share of it that is reached. */
+struct rate {
+    uint64_t per_s;
+    unsigned percent;
+};
+
+static struct rate arithmetic_rate(const struct rp_device_model *m, enum rp_op_class class,
+                                   enum dtype dtype) {
+    if (class == RP_CLASS_GROUPED)
+        return (struct rate){m->f32_flops, GROUPED_PERCENT};
+    if (class == RP_CLASS_MEMORY)
+        return (struct rate){m->f32_flops, ELEMENTWISE_PERCENT};
+    uint64_t flops = dtype == F16    ? m->f16_flops
+                     : dtype == BF16 ? m->bf16_flops
+                                     : m->f32_flops;
+    bool tensor = m->tensor_cores && flops > m->f32_flops;
+    return (struct rate){flops, tensor ? TENSOR_PERCENT : DENSE_PERCENT};
+}
+
+/* Nanoseconds, rounded up: amount < 2^63 and 100 * 10^9 < 2^37, so the product fits. */
+static unsigned __int128 duration(uint64_t amount, struct rate r) {
+    unsigned __int128 per_100s = (unsigned __int128)r.per_s * r.percent;
+    return ((unsigned __int128)amount * 100 * 1000000000 + per_100s - 1) / per_100s;
+}
+
+/* *value is left alone if the op does not state `key`. */
+static rp_rc read_attr(const struct rp_graph *g, uint32_t i, const char *key,
+                       const char *file, uint64_t *value, bool *stated,
+                       struct rp_err *err) {
+    const json_t *v = json_object_get(g->ops[i].attrs, key);
+    *stated = v != NULL;
+    if (v == NULL)
+        return RP_OK;
+    if (!json_is_integer(v) || json_integer_value(v) < 0)
+        return op_fail(g, i, file, "attrs: must be an integer from 0 to 2^63-1: ", key,
+                       err);
+    *value = (uint64_t)json_integer_value(v);
+    return RP_OK;
+}
+
+/* Each input read once, each output written once; cannot overflow (graph.h). */
+static uint64_t default_traffic(const struct rp_graph *g, const struct rp_op *op) {
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        bytes += g->tensors[op->inputs[k]].bytes;
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        bytes += g->tensors[op->outputs[k]].bytes;
+    return bytes;
+}
+
+static rp_rc op_time(const struct rp_graph *g, uint32_t i, const struct rp_device_model *m,
+                     const char *file, uint64_t *ns, struct rp_err *err) {
+    const struct rp_op *op = &g->ops[i];
+    uint64_t flops = 0, traffic = default_traffic(g, op);
+    bool stated;
+    enum dtype dtype;
+    rp_rc rc = read_attr(g, i, "traffic_bytes", file, &traffic, &stated, err);
+    if (rc == RP_OK)
+        rc = read_attr(g, i, "flops", file, &flops, &stated, err);
+    if (rc != RP_OK)
+        return rc;
+    if (!stated)
+        return op_fail(g, i, file, "attrs: a device model needs ", "'flops'", err);
+    if ((rc = op_dtype(g, i, file, &dtype, err)) != RP_OK)
+        return rc;
+    unsigned __int128 compute = duration(flops, arithmetic_rate(m, rp_op_class(op), dtype));
+    unsigned __int128 memory =
+        duration(traffic, (struct rate){m->memory_bytes_per_s, BANDWIDTH_PERCENT});
+    unsigned __int128 time = (compute > memory ? compute : memory) + LAUNCH_NS;
+    if (time > RP_MAX_QUANTITY)
+        return op_fail(g, i, file, "takes longer than 2^63 ns on ", m->name, err);
+    *ns = (uint64_t)time;
+    return RP_OK;
+}
+
+static void set_device(struct rp_graph *g, const struct rp_device_model *m) {
+    free(g->device.name);
+    free(g->time_source);
+    g->time_source = rp_format("analytic:%s", m->name);
+    g->has_device = true;
+    g->device = (struct rp_device){
+        .name = rp_strdup(m->title),
+        .memory_bytes = m->memory_bytes,
+        .h2d_bytes_per_s = m->link_bytes_per_s / 100 * LINK_PERCENT,
+        .d2h_bytes_per_s = m->link_bytes_per_s / 100 * LINK_PERCENT,
+        .copy_latency_ns = COPY_LATENCY_NS,
+        .alignment_bytes = ALIGNMENT_BYTES,
+    };
+}
+
+rp_rc rp_cost_apply(struct rp_graph *g, const struct rp_device_model *model,
+                    const char *file, struct rp_err *err) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        rp_rc rc = op_time(g, i, model, file, &g->ops[i].time_ns, err);
+        if (rc != RP_OK)
+            return rc;
+    }
+    set_device(g, model);
+    return rp_graph_check(g, file, err);
+}

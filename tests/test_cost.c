@@ -1,0 +1,165 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/cost.h"
+#include "model/device.h"
+#include "model/graph.h"
+#include "run.h"
+
+/* One op: reads a (1000 bytes) and w (2000), writes b (3000). %s: dtype of a; attrs. */
+static const char one_op[] =
+    "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
+    "\"tensors\":[{\"name\":\"a\",\"bytes\":1000,\"kind\":\"input\"%s},"
+    "{\"name\":\"w\",\"bytes\":2000,\"kind\":\"parameter\",\"dtype\":\"f32\"},"
+    "{\"name\":\"b\",\"bytes\":3000,\"kind\":\"activation\",\"dtype\":\"f32\"}],"
+    "\"ops\":[{\"name\":\"op\",\"kind\":\"%s\",\"inputs\":[0,1],\"outputs\":[2],"
+    "\"time_ns\":7,\"workspace_bytes\":64,\"attrs\":%s}],\"keep\":[2]}";
+
+/* 1 TFLOP/s in f32 and bf16, 2 in f16; memory and link 1 GB/s. */
+static const struct rp_device_model plain = {
+    .name = "plain",
+    .title = "Plain",
+    .f32_flops = 1000000000000,
+    .f16_flops = 2000000000000,
+    .bf16_flops = 1000000000000,
+    .memory_bytes = 1 << 20,
+    .memory_bytes_per_s = 1000000000,
+    .link_bytes_per_s = 1000000000,
+};
+
+static rp_rc apply(const char *dtype, const char *kind, const char *attrs,
+                   const struct rp_device_model *m, struct rp_graph *g,
+                   struct rp_err *err) {
+    char text[2048];
+    int n = snprintf(text, sizeof text, one_op, dtype, kind, attrs);
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, (size_t)n, "t", g, err), RP_OK);
+    return rp_cost_apply(g, m, "t", err);
+}
+
+static uint64_t time_of(const char *dtype, const char *kind, const char *attrs,
+                        const struct rp_device_model *m) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(apply(dtype, kind, attrs, m, &g, &err), RP_OK);
+    uint64_t ns = g.ops[0].time_ns;
+    CU_ASSERT_EQUAL(g.total_time_ns, ns);
+    rp_graph_fini(&g);
+    return ns;
+}
+
+#define F32 ",\"dtype\":\"f32\""
+#define F16 ",\"dtype\":\"f16\""
+#define BF16 ",\"dtype\":\"bf16\""
+
+static void an_op_takes_its_arithmetic_or_its_traffic_whichever_is_longer(void) {
+    /* 6000 bytes at 0.8 bytes a ns; 7 * 10^6 flops at 700 a ns. Launch: 5000 ns. */
+    CU_ASSERT_EQUAL(time_of(F32, "matmul", "{\"flops\":0}", &plain), 5000 + 7500);
+    CU_ASSERT_EQUAL(time_of(F32, "matmul", "{\"flops\":7000000}", &plain), 5000 + 10000);
+    CU_ASSERT_EQUAL(time_of(F32, "matmul", "{\"flops\":5250000}", &plain), 5000 + 7500);
+    CU_ASSERT_EQUAL(time_of(F32, "matmul", "{\"flops\":5250001}", &plain), 5000 + 7501);
+}
+
+static void stated_traffic_replaces_inputs_and_outputs(void) {
+    CU_ASSERT_EQUAL(time_of(F32, "relu", "{\"flops\":1,\"traffic_bytes\":80}", &plain),
+                    5000 + 100);
+}
+
+static void the_share_of_the_peak_depends_on_kind_and_groups(void) {
+    const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
+    CU_ASSERT_EQUAL(time_of(F32, "conv2d_grad_weight", attrs, &plain), 5000 + 10000);
+    CU_ASSERT_EQUAL(time_of(F32, "aten.mm.default", attrs, &plain), 5000 + 10000);
+    CU_ASSERT_EQUAL(time_of(F32, "aten._scaled_dot_product_x", attrs, &plain),
+                    5000 + 10000);
+    CU_ASSERT_EQUAL(time_of(F32, "batch_norm", attrs, &plain), 5000 + 14000);
+    CU_ASSERT_EQUAL(time_of(F32, "what_is_this", attrs, &plain), 5000 + 14000);
+    CU_ASSERT_EQUAL(time_of(F32, "depthwise_conv2d", attrs, &plain), 5000 + 70000);
+    CU_ASSERT_EQUAL(time_of(F32, "conv2d",
+                            "{\"flops\":7000000,\"traffic_bytes\":0,\"groups\":2}", &plain),
+                    5000 + 70000);
+    CU_ASSERT_EQUAL(time_of(F32, "conv2d",
+                            "{\"flops\":7000000,\"traffic_bytes\":0,\"groups\":1}", &plain),
+                    5000 + 10000);
+}
+
+static void the_rate_is_that_of_the_first_floating_point_tensor(void) {
+    const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
+    struct rp_device_model tensor = plain;
+    tensor.tensor_cores = true;
+    CU_ASSERT_EQUAL(time_of(F16, "matmul", attrs, &plain), 5000 + 5000);
+    CU_ASSERT_EQUAL(time_of(F16, "matmul", attrs, &tensor), 5000 + 7000);
+    CU_ASSERT_EQUAL(time_of(BF16, "matmul", attrs, &tensor), 5000 + 10000);
+    CU_ASSERT_EQUAL(time_of(F16, "relu", attrs, &tensor), 5000 + 14000);
+    CU_ASSERT_EQUAL(time_of(",\"dtype\":\"i32\"", "matmul", attrs, &plain), 5000 + 10000);
+}
+
+static void the_graph_says_which_model_and_device_it_has(void) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(
+        apply(F32, "relu", "{\"flops\":1}", rp_device_find("V100-16G"), &g, &err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(g.time_source, "analytic:v100-16g");
+    CU_ASSERT_TRUE(g.has_device);
+    CU_ASSERT_STRING_EQUAL(g.device.name, "Tesla V100 SXM2 16 GB");
+    CU_ASSERT_EQUAL(g.device.memory_bytes, (uint64_t)16 << 30);
+    CU_ASSERT_EQUAL(g.device.alignment_bytes, 512);
+    CU_ASSERT_EQUAL(g.device.copy_latency_ns, 10000);
+    /* 16 lanes * 8 GT/s * 128/130 / 8 bits * 80% */
+    CU_ASSERT_EQUAL(g.device.h2d_bytes_per_s, 12603076880);
+    CU_ASSERT_EQUAL(g.device.d2h_bytes_per_s, 12603076880);
+    CU_ASSERT_EQUAL(g.ops[0].workspace_bytes, 64);
+    rp_graph_fini(&g);
+}
+
+static void rejected(const char *dtype, const char *attrs, const char *msg) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL(apply(dtype, "conv2d", attrs, &plain, &g, &err), RP_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.msg, msg);
+    rp_graph_fini(&g);
+}
+
+static void what_an_op_lacks_is_named(void) {
+    rejected(F32, "{}", "t: ops[0] \"op\": attrs: a device model needs 'flops'");
+    rejected(F32, "{\"flops\":-1}",
+             "t: ops[0] \"op\": attrs: must be an integer from 0 to 2^63-1: flops");
+    rejected(F32, "{\"flops\":1,\"traffic_bytes\":\"1\"}",
+             "t: ops[0] \"op\": attrs: must be an integer from 0 to 2^63-1: traffic_bytes");
+    rejected("", "{\"flops\":1}", "t: ops[0] \"op\": no dtype is stated for its tensor a");
+    rejected(",\"dtype\":\"f8\"", "{\"flops\":1}",
+             "t: ops[0] \"op\": device models know no rate for dtype f8");
+}
+
+static void a_time_past_63_bits_is_refused(void) {
+    /* 2^63 - 1 bytes at 0.8 bytes a ns is more than 2^63 ns. */
+    rejected(F32, "{\"flops\":1,\"traffic_bytes\":9223372036854775807}",
+             "t: ops[0] \"op\": takes longer than 2^63 ns on plain");
+    CU_ASSERT_EQUAL(time_of(F32, "conv2d",
+                            "{\"flops\":9223372036854775807,\"traffic_bytes\":0}", &plain),
+                    5000 + 13176245766935395);
+}
+
+static void every_device_model_is_complete(void) {
+    size_t n;
+    const struct rp_device_model *m = rp_device_models(&n);
+    CU_ASSERT_TRUE_FATAL(n > 0);
+    for (size_t i = 0; i < n; i++) {
+        CU_ASSERT_PTR_EQUAL(rp_device_find(m[i].name), &m[i]);
+        CU_ASSERT_TRUE(m[i].f32_flops > 0 && m[i].f16_flops >= m[i].f32_flops &&
+                       m[i].bf16_flops >= m[i].f32_flops);
+        CU_ASSERT_TRUE(m[i].memory_bytes > 0 && m[i].memory_bytes_per_s > 0 &&
+                       m[i].link_bytes_per_s > 0);
+    }
+    CU_ASSERT_PTR_NULL(rp_device_find("v100"));
+}
+
+void suite_cost(void) {
+    RP_SUITE("cost");
+    RP_TEST(an_op_takes_its_arithmetic_or_its_traffic_whichever_is_longer);
+    RP_TEST(stated_traffic_replaces_inputs_and_outputs);
+    RP_TEST(the_share_of_the_peak_depends_on_kind_and_groups);
+    RP_TEST(the_rate_is_that_of_the_first_floating_point_tensor);
+    RP_TEST(the_graph_says_which_model_and_device_it_has);
+    RP_TEST(what_an_op_lacks_is_named);
+    RP_TEST(a_time_past_63_bits_is_refused);
+    RP_TEST(every_device_model_is_complete);
+}
