@@ -20,6 +20,7 @@ static const struct {
     {"solve", "find the fastest plan within --budget", rp_cmd_solve},
     {"verify", "check every rule and claim of a plan, and replay it", rp_cmd_verify},
     {"show", "what a plan does, and its memory as a picture", rp_cmd_show},
+    {"pack", "place buffers of given lifetimes in one arena", rp_cmd_pack},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -1,0 +1,83 @@
+/* The order of attack, and what goes in and out in bytes. */
+#include "solve/pack.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "solve/pack_core.h"
+
+struct event {
+    uint64_t time, size;
+};
+
+static int by_time(const void *x, const void *y) {
+    const struct event *a = x, *b = y;
+    return a->time < b->time ? -1 : a->time > b->time;
+}
+
+uint64_t rp_pack_peak(const struct rp_buffer *b, size_t n, uint64_t alignment) {
+    struct event *starts = rp_calloc(n, sizeof *starts), *ends = rp_calloc(n, sizeof *ends);
+    uint64_t live = 0, peak = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t size = rp_round_up(b[i].size, alignment);
+        starts[i] = (struct event){b[i].lower, size};
+        ends[i] = (struct event){b[i].upper, size};
+    }
+    qsort(starts, n, sizeof *starts, by_time);
+    qsort(ends, n, sizeof *ends, by_time);
+    for (size_t i = 0, e = 0; i < n; i++) {
+        for (; ends[e].time <= starts[i].time; e++)
+            live -= ends[e].size;
+        live += starts[i].size;
+        if (live > peak)
+            peak = live;
+    }
+    free(starts);
+    free(ends);
+    return peak;
+}
+
+/* What a part may reach, above its base, for the arena to be at or below `target`. */
+static uint64_t part_goal(const struct pack_part *p, uint64_t target) {
+    uint64_t room = target > p->base ? target - p->base : 0;
+    return room > p->bound ? room : p->bound;
+}
+
+static void pack_parts(struct pack_parts *parts, uint64_t target, struct pack_work *work) {
+    for (size_t i = 0; i < parts->n; i++)
+        rp_pack_greedy(&parts->at[i], part_goal(&parts->at[i], target), work);
+}
+
+static uint64_t finish(struct rp_buffer *b, size_t n, uint64_t alignment,
+                       const struct pack_parts *parts, uint64_t height) {
+    for (size_t i = 0; i < parts->n; i++) {
+        const struct pack_part *p = &parts->at[i];
+        for (uint32_t k = 0; k < p->n; k++)
+            b[p->items[k].buffer].offset = p->base + p->best[k];
+        if (p->base + p->height > height)
+            height = p->base + p->height;
+    }
+    for (size_t i = 0; i < n; i++)
+        b[i].offset *= alignment;
+    return height * alignment;
+}
+
+rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,
+              uint64_t *arena, struct rp_pack_stats *stats) {
+    struct pack_parts parts = {0};
+    struct pack_work work = {0, options->work_limit};
+    uint64_t alignment = options->alignment;
+    assert(alignment >= 1 && n < (size_t)1 << 31);
+    for (size_t i = 0; i < n; i++)
+        assert(b[i].lower < b[i].upper);
+    uint64_t peak = rp_pack_peak(b, n, alignment);
+    uint64_t enough = options->capacity > peak ? options->capacity : peak;
+    uint64_t height = rp_pack_split(b, n, alignment, &parts);
+    pack_parts(&parts, enough / alignment, &work);
+    *arena = finish(b, n, alignment, &parts, height);
+    if (stats != NULL)
+        *stats = (struct rp_pack_stats){peak, work.done, (uint32_t)parts.n};
+    rp_pack_parts_fini(&parts);
+    return *arena <= enough ? RP_OK : RP_LIMIT;
+}
