@@ -1,0 +1,58 @@
+#include "model/zoo/layers.h"
+
+/* Running statistics, from the batch's; once a step, whatever is recomputed. */
+static void update_stats(struct rp_build *b, const char *name, struct rp_val mean,
+                         struct rp_val invstd, uint64_t count, double eps,
+                         double momentum) {
+    static const char *const out_names[] = {"running_var"};
+    const uint64_t channels = mean.dim[0];
+    rp_scope(b, "%s", name);
+    struct rp_val old_mean =
+        rp_source(b, RP_STATE, RP_F32, "running_mean", RP_SHAPE(channels));
+    struct rp_val old_var =
+        rp_source(b, RP_STATE, RP_F32, "running_var", RP_SHAPE(channels));
+    struct rp_spec s = {.kind = "bn_update_stats",
+                        .name = "update_stats",
+                        .attrs = json_pack("{s:f,s:f,s:I}", "eps", eps, "momentum",
+                                           momentum, "count", (json_int_t)count),
+                        .flops = rp_product(b, RP_SHAPE(10, channels)),
+                        .once = true,
+                        .out_kind = RP_STATE,
+                        .out_names = out_names};
+    struct rp_val out[2] = {rp_like(mean), rp_like(mean)};
+    rp_emit(b, s, RP_IN(mean, invstd, old_mean, old_var), 2, out);
+    rp_end(b);
+    rp_keep(b, out[0]);
+    rp_keep(b, out[1]);
+}
+
+struct rp_val rp_nn_batch_norm(struct rp_build *b, const char *name, struct rp_val x,
+                               double eps, double momentum, enum rp_bn affine) {
+    static const char *const out_names[] = {"mean", "invstd"};
+    if (b->rc != RP_OK)
+        return RP_NO_VALUE;
+    uint64_t channels = x.dim[1], count = rp_count(&x);
+    rp_scope(b, "%s", name);
+    struct rp_val in[3] = {x};
+    if (affine == RP_BN_AFFINE) {
+        in[1] = rp_source(b, RP_PARAMETER, RP_F32, "weight", RP_SHAPE(channels));
+        in[2] = rp_source(b, RP_PARAMETER, RP_F32, "bias", RP_SHAPE(channels));
+    }
+    rp_end(b);
+    /* x is read twice, for the statistics and to be normalized. */
+    uint64_t element = x.dtype == RP_F16 ? 2 : 4;
+    json_t *attrs =
+        json_pack("{s:f,s:b,s:I}", "eps", eps, "affine", affine == RP_BN_AFFINE,
+                  "traffic_bytes", (json_int_t)rp_product(b, RP_SHAPE(3, element, count)));
+    struct rp_spec s = {.kind = "batch_norm",
+                        .name = name,
+                        .attrs = attrs,
+                        .flops = rp_product(b, RP_SHAPE(8, count)),
+                        .out_names = out_names};
+    struct rp_val stat = rp_shaped(RP_F32, RP_SHAPE(channels));
+    struct rp_val out[3] = {rp_like(x), stat, stat};
+    rp_emit(b, s, affine == RP_BN_AFFINE ? 3 : 1, in, 3, out);
+    if (b->rc == RP_OK)
+        update_stats(b, name, out[1], out[2], count / channels, eps, momentum);
+    return out[0];
+}
