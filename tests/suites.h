@@ -2,7 +2,7 @@
 #ifndef RP_TESTS_SUITES_H
 #define RP_TESTS_SUITES_H
 
-#define RP_SUITES(X) X(model) X(cost) X(pack) X(zoo)
+#define RP_SUITES(X) X(model) X(cost) X(pack) X(zoo) X(verify)
 
 #define X(name) void suite_##name(void);
 RP_SUITES(X)
