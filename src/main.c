@@ -56,6 +56,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
 
 int main(int argc, char **argv) {
     struct rp_err err = {{0}};
+    rp_hold_standard_streams();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, said and counted */
     rp_rc rc = run(argc, argv, &err);
     rc = rp_close_stdout(rc, &err);

@@ -12,7 +12,7 @@ typedef enum rp_rc {
     RP_BUG = 6    /* our own self-check failed */
 } rp_rc;
 
-/* The first message recorded wins; control bytes in it are shown as '?'. */
+/* The first message recorded wins; rp_clean_text has been over it. */
 struct rp_err {
     char msg[1024];
 };
@@ -21,5 +21,9 @@ struct rp_err {
  * `return rp_fail(...)`. */
 rp_rc rp_fail(struct rp_err *err, rp_rc rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Names come from files, and nothing in them may move the reader's cursor: control
+ * characters and bytes that are not UTF-8 become '?'. */
+void rp_clean_text(char *text);
 
 #endif

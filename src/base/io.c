@@ -11,6 +11,17 @@
 
 #include "base/mem.h"
 
+void rp_hold_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            /* The wrong direction on purpose. open() takes the lowest free number: fd. */
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+const char *rp_path_name(const char *path) {
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *err) {
     bool is_stdin = strcmp(path, "-") == 0;
     struct {
@@ -20,7 +31,7 @@ rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *er
     rp_rc rc = RP_OK;
     FILE *f = is_stdin ? stdin : fopen(path, "rb");
     if (f == NULL)
-        return rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
+        return rp_fail(err, RP_ENV, "%s: %s", rp_path_name(path), strerror(errno));
     do {
         if (buf.cap - buf.n < 65537) {
             buf.cap = 2 * buf.cap + 131072;
@@ -30,7 +41,8 @@ rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *er
         buf.n += fread(buf.at + buf.n, 1, buf.cap - buf.n - 1, f);
     } while (!feof(f) && !ferror(f));
     if (ferror(f))
-        rc = rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno ? errno : EIO));
+        rc = rp_fail(err, RP_ENV, "%s: %s", rp_path_name(path),
+                     strerror(errno ? errno : EIO));
     if (!is_stdin)
         fclose(f);
     if (rc != RP_OK) {
@@ -69,6 +81,28 @@ static rp_rc write_special(const char *path, const char *text, size_t len,
     return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
+/* Writes all of `text` and makes it last; false with errno set. Closes fd. */
+static bool write_and_close(int fd, mode_t mode, const char *text, size_t len) {
+    bool ok = write_all(fd, text, len) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+    int why = errno;
+    if (close(fd) != 0 && ok)
+        return false;
+    errno = why;
+    return ok;
+}
+
+static rp_rc write_beside(const char *path, mode_t mode, const char *text, size_t len,
+                          struct rp_err *err) {
+    char *beside = rp_format("%s.tmp-XXXXXX", path);
+    int fd = mkstemp(beside);
+    bool ok = fd >= 0 && write_and_close(fd, mode, text, len) && rename(beside, path) == 0;
+    int why = errno;
+    if (fd >= 0 && !ok)
+        unlink(beside);
+    free(beside);
+    return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
+}
+
 rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_err *err) {
     struct stat st;
     if (strcmp(path, "-") == 0) {
@@ -78,32 +112,17 @@ rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_er
     bool there = stat(path, &st) == 0;
     if (there && !S_ISREG(st.st_mode))
         return write_special(path, text, len, err);
-    char *beside = rp_format("%s.tmp-XXXXXX", path);
-    rp_rc rc = RP_OK;
-    int fd = mkstemp(beside);
-    if (fd < 0) {
-        rc = rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
-        goto out;
-    }
     mode_t mask = umask(0);
     umask(mask);
-    bool ok = write_all(fd, text, len) &&
-              fchmod(fd, there ? st.st_mode & 0777 : 0666 & ~mask) == 0 && fsync(fd) == 0;
-    int why = errno;
-    if (close(fd) != 0 && ok) {
-        ok = false;
-        why = errno;
-    }
-    if (ok && rename(beside, path) != 0) {
-        ok = false;
-        why = errno;
-    }
-    if (!ok) {
-        unlink(beside);
-        rc = rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
-    }
-out:
-    free(beside);
+    mode_t mode = there ? st.st_mode & 0777 : 0666 & ~mask;
+    bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    if (!is_link)
+        return write_beside(path, mode, text, len, err);
+    /* The file it leads to is replaced, not the link: "/dev/stdout" is one. */
+    char *real = realpath(path, NULL);
+    rp_rc rc = real != NULL ? write_beside(real, mode, text, len, err)
+                            : rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
+    free(real);
     return rc;
 }
 

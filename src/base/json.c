@@ -58,7 +58,7 @@ rp_rc rp_json_fields(json_t *object, const struct rp_json_field *fields, const c
         while (f->key != NULL && strcmp(f->key, key) != 0)
             f++;
         if (f->key == NULL)
-            return rp_fail(err, RP_INPUT, "%s: %s: unknown key '%s'", file, place, key);
+            return rp_fail(err, RP_INPUT, "%s: %s: unknown key '%.80s'", file, place, key);
         if (!fits(v, f->type))
             return rp_fail(err, RP_INPUT, "%s: %s: '%s' must be %s", file, place, key,
                            type_words[f->type]);
@@ -73,14 +73,40 @@ rp_rc rp_json_fields(json_t *object, const struct rp_json_field *fields, const c
 rp_rc rp_json_parse(const char *text, size_t len, const char *file, json_t **root,
                     struct rp_err *err) {
     json_error_t je;
+    *root = NULL;
     if (len == 0)
         return rp_fail(err, RP_INPUT, "%s: the file is empty", file);
+    const char *nul = memchr(text, '\0', len);
+    if (nul != NULL)
+        return rp_fail(err, RP_INPUT, "%s: byte %td is NUL", file, nul - text);
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        return rp_fail(err, RP_INPUT, "%s: begins with a byte order mark", file);
     *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &je);
-    if (*root == NULL && json_error_code(&je) == json_error_out_of_memory)
+    if (*root != NULL)
+        return RP_OK;
+    if (json_error_code(&je) == json_error_out_of_memory)
         return rp_fail(err, RP_ENV, "%s: out of memory", file);
-    if (*root == NULL)
-        return rp_fail(err, RP_INPUT, "%s: line %d column %d: %s", file, je.line, je.column,
-                       je.text);
+    bool nul_escape = json_error_code(&je) == json_error_null_character ||
+                      json_error_code(&je) == json_error_null_byte_in_key;
+    return rp_fail(err, RP_INPUT, "%s: line %d column %d: %s", file, je.line, je.column,
+                   nul_escape ? "\\u0000 is not allowed" : je.text);
+}
+
+rp_rc rp_json_format(const json_t *root, const char *want, const char *file,
+                     struct rp_err *err) {
+    const char *is = json_string_value(json_object_get(root, "format"));
+    const json_t *v = json_object_get(root, "version");
+    if (is == NULL)
+        return rp_fail(err, RP_INPUT, "%s: not a %s file (it has no 'format' text)", file,
+                       want);
+    if (strcmp(is, want) != 0)
+        return rp_fail(err, RP_INPUT, "%s: not a %s file (its 'format' is '%.80s')", file,
+                       want, is);
+    if (json_is_integer(v) && json_integer_value(v) != 1)
+        return rp_fail(err, RP_INPUT,
+                       "%s: %s version %" JSON_INTEGER_FORMAT
+                       " is not known (this program reads version 1)",
+                       file, want, json_integer_value(v));
     return RP_OK;
 }
 
@@ -90,6 +116,12 @@ void rp_json_put(FILE *f, const json_t *value) {
 
 void rp_json_put_string(FILE *f, const char *s) {
     json_t *v = json_string(s);
+    if (v == NULL) { /* not UTF-8: a file name may be anything */
+        char *clean = rp_strdup(s);
+        rp_clean_text(clean);
+        v = json_string(clean);
+        free(clean);
+    }
     rp_json_put(f, v);
     json_decref(v);
 }

@@ -35,7 +35,13 @@ rp_rc rp_json_fields(json_t *object, const struct rp_json_field *fields, const c
 rp_rc rp_json_parse(const char *text, size_t len, const char *file, json_t **root,
                     struct rp_err *err);
 
-/* Compact, key order kept. Writing to a memory stream: errors show when it is closed. */
+/* The "format" of an object that reader `want` shall read must be `want`, its "version" 1:
+ * asked before the keys, because another format's keys are all unknown. */
+rp_rc rp_json_format(const json_t *root, const char *want, const char *file,
+                     struct rp_err *err);
+
+/* Compact, key order kept; bytes that are not UTF-8 become '?'. Writing to a memory stream:
+ * errors show when it is closed. */
 void rp_json_put(FILE *f, const json_t *value);
 void rp_json_put_string(FILE *f, const char *s);
 

@@ -15,7 +15,8 @@ static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
                    rule, tensor);
 }
 
-/* Producers, order and repetition. `mark[x]` is one more than the last op that named x. */
+/* Producers and repetition. mark[x] says who named x last: 2i+1 as an input of op i, 2i+2
+ * as an output (2^31 ops at most, so it fits). */
 static rp_rc check_op(struct rp_graph *g, uint32_t i, uint32_t *mark, const char *file,
                       struct rp_err *err) {
     struct rp_op *op = &g->ops[i];
@@ -23,17 +24,19 @@ static rp_rc check_op(struct rp_graph *g, uint32_t i, uint32_t *mark, const char
         uint32_t x = op->inputs[k];
         if (x >= g->n_tensors)
             return op_fail(g, i, file, err, "inputs: no tensor", x);
-        if (mark[x] == i + 1)
+        if (mark[x] == 2 * i + 1)
             return op_fail(g, i, file, err, "inputs: repeats tensor", x);
-        mark[x] = i + 1;
+        mark[x] = 2 * i + 1;
     }
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         uint32_t x = op->outputs[k];
         if (x >= g->n_tensors)
             return op_fail(g, i, file, err, "outputs: no tensor", x);
-        if (mark[x] == i + 1)
-            return op_fail(g, i, file, err, "outputs: repeats, or also reads, tensor", x);
-        mark[x] = i + 1;
+        if (mark[x] == 2 * i + 1)
+            return op_fail(g, i, file, err, "outputs: already an input: tensor", x);
+        if (mark[x] == 2 * i + 2)
+            return op_fail(g, i, file, err, "outputs: repeats tensor", x);
+        mark[x] = 2 * i + 2;
         if (g->tensors[x].producer != RP_NONE)
             return op_fail(g, i, file, err, "outputs: an earlier op makes tensor", x);
         g->tensors[x].producer = i;
@@ -59,6 +62,15 @@ static rp_rc check_order(const struct rp_graph *g, const char *file, struct rp_e
             return rp_fail(err, RP_INPUT, "%s: keep[%u]: no tensor %u", file, k,
                            g->keep[k]);
     return RP_OK;
+}
+
+/* The readers of all tensors share one array with 32-bit positions. */
+static rp_rc check_count(const struct rp_graph *g, const char *file, struct rp_err *err) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        n += g->ops[i].n_inputs;
+    return n < RP_NONE ? RP_OK
+                       : rp_fail(err, RP_INPUT, "%s: ops: more than 2^32-2 inputs", file);
 }
 
 static rp_rc check_sums(struct rp_graph *g, const char *file, struct rp_err *err) {
@@ -121,6 +133,8 @@ rp_rc rp_graph_check(struct rp_graph *g, const char *file, struct rp_err *err) {
     free(mark);
     if (rc == RP_OK)
         rc = check_order(g, file, err);
+    if (rc == RP_OK)
+        rc = check_count(g, file, err);
     if (rc == RP_OK)
         rc = check_sums(g, file, err);
     if (rc == RP_OK)

@@ -189,18 +189,9 @@ static rp_rc read_graph(struct source *s, json_t *root, struct rp_graph *g) {
         {"notes", RP_JSON_OBJECT, false, &notes},
         {0},
     };
-    /* Another format's keys are all unknown here: say what the file is, not what it lacks.
-     */
-    const char *is = json_string_value(json_object_get(root, "format"));
-    if (!json_is_object(root) || is == NULL || strcmp(is, "remat-graph") != 0)
-        return rp_fail(s->err, RP_INPUT, "%s: not a remat-graph file", s->file);
-    json_t *v = json_object_get(root, "version");
-    if (json_is_integer(v) && json_integer_value(v) != 1)
-        return rp_fail(s->err, RP_INPUT,
-                       "%s: remat-graph version %" JSON_INTEGER_FORMAT
-                       " is not known (this program reads version 1)",
-                       s->file, json_integer_value(v));
-    rp_rc rc = rp_json_fields(root, fields, s->file, "graph", s->err);
+    rp_rc rc = rp_json_format(root, "remat-graph", s->file, s->err);
+    if (rc == RP_OK)
+        rc = rp_json_fields(root, fields, s->file, "graph", s->err);
     if (rc != RP_OK)
         return rc;
     g->name = rp_strdup(name);
@@ -240,7 +231,7 @@ rp_rc rp_graph_load(const char *path, struct rp_graph *g, struct rp_err *err) {
     *g = (struct rp_graph){0};
     rp_rc rc = rp_read_file(path, &text, &len, err);
     if (rc == RP_OK)
-        rc = rp_graph_parse(text, len, path, g, err);
+        rc = rp_graph_parse(text, len, rp_path_name(path), g, err);
     free(text);
     return rc;
 }

@@ -16,12 +16,17 @@ static rp_rc step_fail(const char *file, size_t i, struct rp_err *err, const cha
     return rp_fail(err, RP_INPUT, "%s: steps[%zu]: %s", file, i, rule);
 }
 
+static const char *const verb[] = {"run", "free", "swap_out", "swap_in"};
+
 /* The addresses of a run's outputs, appended to p->at. */
 static rp_rc read_at(json_t *array, size_t i, const char *file, struct rp_plan *p,
                      struct rp_step *s, struct rp_err *err) {
     size_t k;
     json_t *v;
+    if (json_array_size(array) > UINT32_MAX - p->at.n)
+        return step_fail(file, i, err, "more than 2^32-1 addresses up to here");
     s->has_at = true;
+    s->at = (uint32_t)p->at.n;
     s->n_at = (uint32_t)json_array_size(array);
     json_array_foreach(array, k, v) {
         if (!json_is_null(v) && !(json_is_integer(v) && json_integer_value(v) >= 0))
@@ -33,60 +38,55 @@ static rp_rc read_at(json_t *array, size_t i, const char *file, struct rp_plan *
     return RP_OK;
 }
 
+/* What a step does is the one of the four verbs among its keys. */
+static rp_rc step_kind(const json_t *object, size_t i, const char *file,
+                       enum rp_step_kind *kind, struct rp_err *err) {
+    int found = 0;
+    for (int k = 0; k < 4; k++)
+        if (json_object_get(object, verb[k]) != NULL) {
+            *kind = (enum rp_step_kind)k;
+            found++;
+        }
+    if (found == 1)
+        return RP_OK;
+    return step_fail(file, i, err,
+                     found ? "more than one of run, free, swap_out, swap_in"
+                           : "must have one of run, free, swap_out, swap_in");
+}
+
 static rp_rc read_step(json_t *object, size_t i, const char *file, struct rp_plan *p,
                        struct rp_err *err) {
-    char place[32];
-    uint64_t run = UINT64_MAX, drop = UINT64_MAX, out = UINT64_MAX, in = UINT64_MAX;
-    uint64_t workspace_at = RP_NO_ADDRESS, host_at = RP_NO_ADDRESS;
+    char place[64];
+    uint64_t id = 0;
     json_t *at = NULL;
-    const struct rp_json_field fields[] = {
-        {"run", RP_JSON_NAT, false, &run},
-        {"free", RP_JSON_NAT, false, &drop},
-        {"swap_out", RP_JSON_NAT, false, &out},
-        {"swap_in", RP_JSON_NAT, false, &in},
-        {"at", RP_JSON_ANY, false, &at},
-        {"workspace_at", RP_JSON_NAT, false, &workspace_at},
-        {"host_at", RP_JSON_NAT, false, &host_at},
-        {0},
+    struct rp_step s = {.address = RP_NO_ADDRESS, .at = (uint32_t)p->at.n};
+    const struct rp_json_field fields[][4] = {
+        [RP_RUN] = {{"run", RP_JSON_NAT, true, &id},
+                    {"at", RP_JSON_ARRAY, false, &at},
+                    {"workspace_at", RP_JSON_NAT, false, &s.address},
+                    {0}},
+        [RP_FREE] = {{"free", RP_JSON_NAT, true, &id}, {0}},
+        [RP_SWAP_OUT] = {{"swap_out", RP_JSON_NAT, true, &id},
+                         {"host_at", RP_JSON_NAT, false, &s.address},
+                         {0}},
+        [RP_SWAP_IN] = {{"swap_in", RP_JSON_NAT, true, &id},
+                        {"at", RP_JSON_NAT, false, &s.address},
+                        {0}},
     };
-    snprintf(place, sizeof place, "steps[%zu]", i);
-    rp_rc rc = rp_json_fields(object, fields, file, place, err);
+    if (!json_is_object(object))
+        return step_fail(file, i, err, "must be an object");
+    rp_rc rc = step_kind(object, i, file, &s.kind, err);
     if (rc != RP_OK)
         return rc;
-    if ((run != UINT64_MAX) + (drop != UINT64_MAX) + (out != UINT64_MAX) +
-            (in != UINT64_MAX) !=
-        1)
-        return step_fail(file, i, err, "must be one of run, free, swap_out, swap_in");
-    struct rp_step s = {.address = RP_NO_ADDRESS, .at = (uint32_t)p->at.n};
-    uint64_t id = run;
-    if (run != UINT64_MAX) {
-        s.kind = RP_RUN;
-        s.address = workspace_at;
-        if (at != NULL && !json_is_array(at))
-            return step_fail(file, i, err, "'at' of a run must be an array");
-        if (at != NULL && (rc = read_at(at, i, file, p, &s, err)) != RP_OK)
-            return rc;
-    } else if (drop != UINT64_MAX) {
-        s.kind = RP_FREE;
-        id = drop;
-    } else if (out != UINT64_MAX) {
-        s.kind = RP_SWAP_OUT;
-        id = out;
-        s.address = host_at;
-    } else {
-        s.kind = RP_SWAP_IN;
-        id = in;
-        if (at != NULL && !(json_is_integer(at) && json_integer_value(at) >= 0))
-            return step_fail(file, i, err, "'at' of a swap_in must be an address");
-        if (at != NULL)
-            s.address = (uint64_t)json_integer_value(at);
-    }
-    if ((at != NULL && s.kind != RP_RUN && s.kind != RP_SWAP_IN) ||
-        (workspace_at != RP_NO_ADDRESS && s.kind != RP_RUN) ||
-        (host_at != RP_NO_ADDRESS && s.kind != RP_SWAP_OUT))
-        return step_fail(file, i, err, "an address that this step does not take");
+    snprintf(place, sizeof place, "steps[%zu] (%s)", i, verb[s.kind]);
+    rc = rp_json_fields(object, fields[s.kind], file, place, err);
+    if (rc == RP_OK && at != NULL)
+        rc = read_at(at, i, file, p, &s, err);
+    if (rc != RP_OK)
+        return rc;
     if (id >= UINT32_MAX)
-        return step_fail(file, i, err, "no such op or tensor");
+        return rp_fail(err, RP_INPUT, "%s: %s: no %s %" PRIu64, file, place,
+                       s.kind == RP_RUN ? "op" : "tensor", id);
     s.id = (uint32_t)id;
     rp_push(&p->steps, s);
     return RP_OK;
@@ -117,11 +117,15 @@ static rp_rc read_claims(json_t *object, const char *file, struct rp_claims *c,
                    file);
 }
 
+static bool is_sha256(const char *hex) {
+    return strlen(hex) == 64 && strspn(hex, "0123456789abcdef") == 64;
+}
+
 static rp_rc read_plan(json_t *root, const char *file, struct rp_plan *p,
                        struct rp_err *err) {
     const char *format = NULL, *name = NULL, *sha256 = NULL;
     uint64_t version = 0;
-    json_t *graph = NULL, *steps = NULL, *claims = NULL, *notes = NULL, *v;
+    json_t *graph = NULL, *steps = NULL, *claims = NULL, *notes = NULL;
     const struct rp_json_field fields[] = {
         {"format", RP_JSON_STRING, true, &format},
         {"version", RP_JSON_NAT, true, &version},
@@ -140,18 +144,14 @@ static rp_rc read_plan(json_t *root, const char *file, struct rp_plan *p,
         {"sha256", RP_JSON_STRING, true, &sha256},
         {0},
     };
-    const char *is = json_string_value(json_object_get(root, "format"));
-    if (!json_is_object(root) || is == NULL || strcmp(is, "remat-plan") != 0)
-        return rp_fail(err, RP_INPUT, "%s: not a remat-plan file", file);
-    v = json_object_get(root, "version");
-    if (json_is_integer(v) && json_integer_value(v) != 1)
-        return rp_fail(err, RP_INPUT,
-                       "%s: remat-plan version %" JSON_INTEGER_FORMAT
-                       " is not known (this program reads version 1)",
-                       file, json_integer_value(v));
-    rp_rc rc = rp_json_fields(root, fields, file, "plan", err);
+    rp_rc rc = rp_json_format(root, "remat-plan", file, err);
+    if (rc == RP_OK)
+        rc = rp_json_fields(root, fields, file, "plan", err);
     if (rc == RP_OK)
         rc = rp_json_fields(graph, graph_fields, file, "graph", err);
+    if (rc == RP_OK && !is_sha256(sha256))
+        rc = rp_fail(err, RP_INPUT,
+                     "%s: graph: 'sha256' must be 64 lower-case hexadecimal digits", file);
     if (rc == RP_OK)
         rc = read_claims(claims, file, &p->claims, err);
     if (rc != RP_OK)
@@ -160,6 +160,7 @@ static rp_rc read_plan(json_t *root, const char *file, struct rp_plan *p,
     p->graph_sha256 = rp_strdup(sha256);
     p->notes = json_incref(notes);
     size_t i;
+    json_t *v;
     json_array_foreach(steps, i, v) {
         if ((rc = read_step(v, i, file, p, err)) != RP_OK)
             return rc;
@@ -186,7 +187,7 @@ rp_rc rp_plan_load(const char *path, struct rp_plan *p, struct rp_err *err) {
     *p = (struct rp_plan){0};
     rp_rc rc = rp_read_file(path, &text, &len, err);
     if (rc == RP_OK)
-        rc = rp_plan_parse(text, len, path, p, err);
+        rc = rp_plan_parse(text, len, rp_path_name(path), p, err);
     free(text);
     return rc;
 }
@@ -208,7 +209,6 @@ static void put_address(FILE *f, const char *key, uint64_t address) {
 }
 
 static void put_step(FILE *f, const struct rp_plan *p, const struct rp_step *s) {
-    static const char *const verb[] = {"run", "free", "swap_out", "swap_in"};
     static const char *const address_key[] = {"workspace_at", NULL, "host_at", "at"};
     fprintf(f, "{\"%s\":%" PRIu32, verb[s->kind], s->id);
     if (s->has_at) {

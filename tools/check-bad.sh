@@ -1,0 +1,58 @@
+#!/bin/bash
+# check-bad.sh [--accept]: every file under tests/data/{graph,plan}/bad is refused with exit
+# code 3, nothing on standard output, and exactly the line in NAME.err on standard error;
+# every file under good/ is read. --accept rewrites the .err files.
+set -u
+export LC_ALL=C
+build=$(realpath "${BUILD:-build}")
+data=$(realpath "$(dirname "$0")/../tests/data")
+accept=${1-}
+good=0 bad=0
+out=$(mktemp) err=$(mktemp)
+trap 'rm -f "$out" "$err"' EXIT
+
+# Both readers run in `verify GRAPH PLAN`, the graph's first.
+run() {
+    "$build/remat-plan" verify "$@" >"$out" 2>"$err" </dev/null
+}
+
+count() { # STATUS WHAT
+    if [ "$1" = 0 ]; then
+        good=$((good + 1))
+    else
+        bad=$((bad + 1))
+        echo "FAILED bad-input: $2"
+    fi
+}
+
+refused() { # NAME, after run: the exit code in $status
+    if [ "$accept" = --accept ]; then
+        cp "$err" "$1.err"
+    fi
+    [ "$status" = 3 ] && [ ! -s "$out" ] && diff -u "$1.err" "$err"
+    count $? "$PWD/$1.json (exit code $status)"
+}
+
+for kind in graph plan; do
+    cd "$data/$kind/bad" || exit 1
+    for file in *.json; do
+        case $kind in
+        graph) run "$file" ../../plan/good/small.json ;;
+        plan) run ../../graph/good/small.json "$file" ;;
+        esac
+        status=$?
+        refused "${file%.json}"
+    done
+done
+
+cd "$data" || exit 1
+for plan in plan/good/*.json; do
+    graph=graph/good/$(basename "$plan")
+    run "$graph" "$plan"
+    status=$?
+    [ $status = 0 ]
+    count $? "$data/$plan (exit code $status): $(cat "$out" "$err")"
+done
+
+echo "bad-input: $good passed, $bad failed"
+[ $bad = 0 ]
