@@ -57,9 +57,17 @@ $(BUILD)/flags: always
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(RP_CFLAGS) -c -o $@ $<
+	$(CC) $(RP_CFLAGS) $(INCLUDES) -c -o $@ $<
 
-$(TEST_OBJ): | $(BUILD)/deps-check
+# The suites of tests/run.h: one a test file, so adding the file is all there is to do.
+SUITES := $(patsubst tests/test_%.c,X(%),$(wildcard tests/test_*.c))
+$(BUILD)/tests/all_suites.h: always
+	@mkdir -p $(@D)
+	@echo '#define RP_SUITES(X) $(SUITES)' | cmp -s - $@ || \
+	  echo '#define RP_SUITES(X) $(SUITES)' >$@
+
+$(TEST_OBJ): | $(BUILD)/tests/all_suites.h $(BUILD)/deps-check
+$(TEST_OBJ): INCLUDES := -I$(BUILD)/tests
 
 link = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 

@@ -6,13 +6,17 @@
  *         RP_TEST(reading_a_freed_tensor_is_rejected);
  *     }
  *
- * A new tests/test_NAME.c adds its name to the list in suites.h. */
+ * Every tests/test_NAME.c has one, called suite_NAME; the Makefile lists them. */
 #ifndef RP_TESTS_RUN_H
 #define RP_TESTS_RUN_H
 
 #include <CUnit/CUnit.h>
 
-#include "suites.h"
+#include "all_suites.h" /* made by the Makefile: RP_SUITES(X) is X(NAME) X(NAME) ... */
+
+#define X(name) void suite_##name(void);
+RP_SUITES(X)
+#undef X
 
 #define RP_SUITE(name) CU_pSuite rp_suite = CU_add_suite(name, NULL, NULL)
 #define RP_TEST(function) CU_add_test(rp_suite, #function, function)

@@ -38,6 +38,13 @@ part() {
 }
 
 part unit "$build/unit"
+for replay in "$build"/replay_*; do
+    [[ -x $replay && $replay != *.* ]] || continue
+    name=${replay##*_}
+    mapfile -t seeds < <(tools/seeds.sh "$name")
+    part "fuzz-$name" "$replay" "${seeds[@]}"
+done
+part cli tools/check-cli.sh
 part layers tools/check-layers.sh
 mapfile -t sources < <(find src tests -name '*.[ch]')
 part format tools/format.sh "${sources[@]}"
