@@ -3,6 +3,7 @@
 # Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
 #   PORTABLE=1    GLPK, jansson and what they need linked in
 #   WERROR=1      warnings are errors
+#   V=1           show the commands
 #   CUDA_HOME     where to look for CUDA first
 #   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
 VERSION := 0.1.0
@@ -48,6 +49,10 @@ deps: $(BUILD_DEPS) $(BUILD)/deps-check
 
 # ---- building ----
 
+# V=1 shows the commands themselves.
+Q := $(if $(filter 1,$(V)),,@)
+say = @$(if $(Q),printf '%-3s %s\n' $(1) $(2),:)
+
 # Changed flags rebuild: this file changes only when they do.
 FLAGS_NOW = $(CC) $(RP_CFLAGS) | $(LDFLAGS) $(LIBS)
 $(BUILD)/flags: always
@@ -57,7 +62,8 @@ $(BUILD)/flags: always
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(RP_CFLAGS) $(INCLUDES) -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(RP_CFLAGS) $(INCLUDES) -c -o $@ $<
 
 # The suites of tests/run.h: one a test file, so adding the file is all there is to do.
 SUITES := $(patsubst tests/test_%.c,X(%),$(wildcard tests/test_*.c))
@@ -69,15 +75,18 @@ $(BUILD)/tests/all_suites.h: always
 $(TEST_OBJ): | $(BUILD)/tests/all_suites.h $(BUILD)/deps-check
 $(TEST_OBJ): INCLUDES := -I$(BUILD)/tests
 
-link = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
+link = $(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/remat-plan: $(BUILD)/src/main.o $(LIB_OBJ)
+	$(call say,LD,$@)
 	$(link) $(LIBS)
 
 $(BUILD)/unit: $(TEST_OBJ) $(LIB_OBJ)
+	$(call say,LD,$@)
 	$(link) -lcunit $(LIBS)
 
 $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIB_OBJ)
+	$(call say,LD,$@)
 	$(link) $(LIBS)
 
 # ---- checking ----
@@ -96,6 +105,7 @@ fuzz: $(BUILD)/deps-fuzz
 
 fuzzers: $(FUZZERS:%=$(BUILD)/fuzz_%)
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIB_OBJ)
+	$(call say,LD,$@)
 	$(link) -fsanitize=fuzzer $(LIBS)
 
 format:

@@ -1,0 +1,48 @@
+#!/bin/bash
+# check-man.sh: the man page and the program's own help name the same commands, and each
+# command the same options with the same arguments, both ways.
+set -u
+export LC_ALL=C
+build=${BUILD:-build}
+man=man/remat-plan.1
+good=0 bad=0
+
+verdict() { # STATUS WHAT
+    if [ "$1" = 0 ]; then
+        good=$((good + 1))
+    else
+        bad=$((bad + 1))
+        echo "FAILED man: $2 (- $man, + --help)"
+    fi
+}
+
+# The option lines of a help text: "-o, --output FILE".
+of_help() {
+    awk '/^options:$/ { on = 1; next } /^$/ { on = 0 } on' |
+        sed -nE 's/^  +((-[a-zA-Z], )?--[a-z0-9-]+( [^ ]+)?)( .*)?$/\1/p' | sort
+}
+
+# The same from section "$1" of the man page: ".It Fl o , Fl Fl output Ar FILE".
+of_man() {
+    awk -v section="$1" '/^\.S[sh] / { on = ($0 == ".Ss " section) } on && /^\.It Fl /' $man |
+        sed -E 's/^\.It //; s/Fl Fl /--/g; s/Fl /-/g; s/ , /, /; s/ Ar / /; s/\\&//g' | sort
+}
+
+common=$(of_man "Options of every command")
+commands=$("$build/remat-plan" --help | sed -nE '/^commands:$/,/^$/s/^  ([a-z]+) .*/\1/p')
+diff -u <(sed -n 's/^\.Ss \([a-z]*\)$/\1/p' $man | sort) <(printf '%s\n' "$commands" | sort)
+verdict $? "the commands"
+for command in $commands; do
+    diff -u <({ of_man "$command" && printf '%s\n' "$common"; } | sort) \
+        <("$build/remat-plan" "$command" --help | of_help)
+    verdict $? "the options of $command"
+done
+
+if command -v mandoc >/dev/null 2>&1; then
+    wrong=$(mandoc -T lint -W warning $man)
+    [ -z "$wrong" ]
+    verdict $? "mandoc's warnings: $wrong"
+fi
+
+echo "man: $good passed, $bad failed"
+[ $bad = 0 ]
