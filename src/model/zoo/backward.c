@@ -1,41 +1,38 @@
-/* The backward pass: one reverse-mode rule an op kind, and the pass that applies them.
+/* The backward pass: one reverse-mode rule an op kind (those of sequence models are in
+ * backward_seq.c), and the pass that applies them.
  *
- * A rule gets the gradients of a node's outputs (RP_NO_VALUE where the loss does not depend
- * on one; at least one is there) and fills in those of its inputs. It emits ops only for
- * inputs that want a gradient. Gradients of a tensor with several readers are added as they
- * arrive, in reverse order of the readers, as an eager automatic differentiation does.
+ * Gradients of a tensor with several readers are added as they arrive, in reverse order of
+ * the readers, as an eager automatic differentiation does.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/zoo/build.h"
+#include "model/zoo/backward.h"
 
-static bool wants(const struct rp_build *b, const struct rp_val *v) {
+bool rp_wants(const struct rp_build *b, const struct rp_val *v) {
     return b->needs[v->tensor];
 }
 
-/* A spec with the forward op's attributes; `name` is the caller's to free. */
-static struct rp_spec grad_spec(const struct rp_build *b, const struct rp_node *n,
-                                const char *kind, char *name, uint64_t flops) {
+struct rp_spec rp_grad_spec(const struct rp_build *b, const struct rp_node *n,
+                            const char *kind, char *name, uint64_t flops) {
     json_t *attrs = json_copy(b->g->ops[n->op].attrs);
     json_object_del(attrs, "traffic_bytes");
     return (struct rp_spec){.kind = kind, .name = name, .attrs = attrs, .flops = flops};
 }
 
-/* One op with one output shaped like `like`; its name is the node's and `suffix`. */
-static struct rp_val grad_op(struct rp_build *b, const struct rp_node *n,
-                             const char *suffix, const char *kind, uint64_t flops,
-                             struct rp_val like, size_t n_in, const struct rp_val *in) {
+struct rp_val rp_grad_op(struct rp_build *b, const struct rp_node *n, const char *suffix,
+                         const char *kind, uint64_t flops, struct rp_val like, size_t n_in,
+                         const struct rp_val *in) {
     char *name = rp_format("%s.%s", b->g->ops[n->op].name, suffix);
     struct rp_val out =
-        rp_emit1(b, grad_spec(b, n, kind, name, flops), rp_like(like), n_in, in);
+        rp_emit1(b, rp_grad_spec(b, n, kind, name, flops), rp_like(like), n_in, in);
     free(name);
     return out;
 }
 
-static const char *kind_of(const struct rp_build *b, const struct rp_node *n) {
+const char *rp_kind_of(const struct rp_build *b, const struct rp_node *n) {
     return b->g->ops[n->op].kind;
 }
 
@@ -44,9 +41,8 @@ static uint64_t flops_of(const struct rp_build *b, const struct rp_node *n) {
     return (uint64_t)json_integer_value(json_object_get(attrs, "flops"));
 }
 
-/* The sum of gy over all dimensions but `axis`. */
-static struct rp_val bias_grad(struct rp_build *b, const struct rp_node *n,
-                               struct rp_val gy, size_t axis, struct rp_val bias) {
+struct rp_val rp_grad_bias(struct rp_build *b, const struct rp_node *n, struct rp_val gy,
+                           size_t axis, struct rp_val bias) {
     char *name = rp_format("%s.grad_bias", b->g->ops[n->op].name);
     struct rp_spec s = {.kind = "bias_grad",
                         .name = name,
@@ -65,13 +61,13 @@ static void conv(struct rp_build *b, const struct rp_node *n, const struct rp_va
     uint64_t flops = flops_of(b, n);
     if (n->n_in == 3)
         flops -= rp_count(&n->out[0]);
-    char *input = rp_format("%s_grad_input", kind_of(b, n));
-    char *weight = rp_format("%s_grad_weight", kind_of(b, n));
-    if (wants(b, x))
-        gx[0] = grad_op(b, n, "grad_input", input, flops, *x, RP_IN(gy[0], *w));
-    gx[1] = grad_op(b, n, "grad_weight", weight, flops, *w, RP_IN(gy[0], *x));
+    char *input = rp_format("%s_grad_input", rp_kind_of(b, n));
+    char *weight = rp_format("%s_grad_weight", rp_kind_of(b, n));
+    if (rp_wants(b, x))
+        gx[0] = rp_grad_op(b, n, "grad_input", input, flops, *x, RP_IN(gy[0], *w));
+    gx[1] = rp_grad_op(b, n, "grad_weight", weight, flops, *w, RP_IN(gy[0], *x));
     if (n->n_in == 3)
-        gx[2] = bias_grad(b, n, gy[0], 1, n->in[2]);
+        gx[2] = rp_grad_bias(b, n, gy[0], 1, n->in[2]);
     free(input);
     free(weight);
 }
@@ -92,8 +88,8 @@ static struct rp_val product(struct rp_build *b, const struct rp_node *n,
     uint64_t cols = p.right.dim[j + !p.transpose_right];
     uint64_t batch = rp_product(b, i, p.left.dim);
     char *name = rp_format("%s.%s", b->g->ops[n->op].name, suffix);
-    struct rp_spec s = grad_spec(b, n, "matmul", name,
-                                 rp_product(b, RP_SHAPE(2, batch, rows, inner, cols)));
+    struct rp_spec s = rp_grad_spec(b, n, "matmul", name,
+                                    rp_product(b, RP_SHAPE(2, batch, rows, inner, cols)));
     json_object_set_new(s.attrs, "transpose_a", json_boolean(p.transpose_left));
     json_object_set_new(s.attrs, "transpose_b", json_boolean(p.transpose_right));
     json_object_set_new(s.attrs, "batch", json_integer((json_int_t)batch));
@@ -118,12 +114,12 @@ static void matmul(struct rp_build *b, const struct rp_node *n, const struct rp_
     bool ta = json_is_true(json_object_get(attrs, "transpose_a"));
     bool tb = json_is_true(json_object_get(attrs, "transpose_b"));
     bool layer = b->g->tensors[w.tensor].kind == RP_PARAMETER;
-    if (wants(b, &a)) {
+    if (rp_wants(b, &a)) {
         struct product p =
             ta ? (struct product){w, g, tb, true} : (struct product){g, w, false, !tb};
         gx[0] = product(b, n, layer ? "grad_input" : "grad_a", p, a);
     }
-    if (wants(b, &w)) {
+    if (rp_wants(b, &w)) {
         if (w.n_dims == 2 && a.n_dims > 2) { /* one matrix for the whole batch */
             a = as_rows(b, a);
             g = as_rows(b, g);
@@ -133,7 +129,7 @@ static void matmul(struct rp_build *b, const struct rp_node *n, const struct rp_
         gx[1] = product(b, n, layer ? "grad_weight" : "grad_b", p, w);
     }
     if (n->n_in == 3)
-        gx[2] = bias_grad(b, n, gy[0], gy[0].n_dims - 1, n->in[2]);
+        gx[2] = rp_grad_bias(b, n, gy[0], gy[0].n_dims - 1, n->in[2]);
 }
 
 /* ---- element by element ---- */
@@ -141,17 +137,17 @@ static void matmul(struct rp_build *b, const struct rp_node *n, const struct rp_
 /* KIND_grad(gy, y): the derivative is a function of the output. */
 static void by_output(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
                       struct rp_val *gx) {
-    char *kind = rp_format("%s_grad", kind_of(b, n));
-    gx[0] = grad_op(b, n, "grad_input", kind, rp_count(&gy[0]), n->in[0],
-                    RP_IN(gy[0], n->out[0]));
+    char *kind = rp_format("%s_grad", rp_kind_of(b, n));
+    gx[0] = rp_grad_op(b, n, "grad_input", kind, rp_count(&gy[0]), n->in[0],
+                       RP_IN(gy[0], n->out[0]));
     free(kind);
 }
 
 /* The same function of gy: linear, and its own transpose. */
 static void by_itself(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
                       struct rp_val *gx) {
-    gx[0] =
-        grad_op(b, n, "grad_input", kind_of(b, n), flops_of(b, n), n->in[0], RP_IN(gy[0]));
+    gx[0] = rp_grad_op(b, n, "grad_input", rp_kind_of(b, n), flops_of(b, n), n->in[0],
+                       RP_IN(gy[0]));
 }
 
 static void add(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
@@ -171,7 +167,7 @@ static void concat(struct rp_build *b, const struct rp_node *n, const struct rp_
         gx[i] = rp_like(n->in[i]);
         part[i] = rp_format("%u", i);
     }
-    struct rp_spec s = grad_spec(b, n, "split", name, 0);
+    struct rp_spec s = rp_grad_spec(b, n, "split", name, 0);
     s.out_names = (const char *const *)part + 1;
     rp_emit(b, s, RP_IN(gy[0]), n->n_in, gx);
     for (uint32_t i = 0; i < n->n_in; i++)
@@ -185,27 +181,28 @@ static void concat(struct rp_build *b, const struct rp_node *n, const struct rp_
 static void max_pool(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
                      struct rp_val *gx) {
     const char *kind = n->in[0].n_dims == 4 ? "max_pool2d_grad" : "max_pool3d_grad";
-    gx[0] = grad_op(b, n, "grad_input", kind, rp_count(&n->in[0]), n->in[0],
-                    RP_IN(gy[0], n->in[0], n->out[0]));
+    gx[0] = rp_grad_op(b, n, "grad_input", kind, rp_count(&n->in[0]), n->in[0],
+                       RP_IN(gy[0], n->in[0], n->out[0]));
 }
 
 static void avg_pool(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
                      struct rp_val *gx) {
-    char *kind = rp_format("%s_grad", kind_of(b, n));
-    gx[0] = grad_op(b, n, "grad_input", kind, rp_count(&n->in[0]), n->in[0], RP_IN(gy[0]));
+    char *kind = rp_format("%s_grad", rp_kind_of(b, n));
+    gx[0] =
+        rp_grad_op(b, n, "grad_input", kind, rp_count(&n->in[0]), n->in[0], RP_IN(gy[0]));
     free(kind);
 }
 
 static void max_pool_index(struct rp_build *b, const struct rp_node *n,
                            const struct rp_val *gy, struct rp_val *gx) {
-    gx[0] =
-        grad_op(b, n, "grad_input", "max_unpool2d", 0, n->in[0], RP_IN(gy[0], n->out[1]));
+    gx[0] = rp_grad_op(b, n, "grad_input", "max_unpool2d", 0, n->in[0],
+                       RP_IN(gy[0], n->out[1]));
 }
 
 static void max_unpool(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
                        struct rp_val *gx) {
-    gx[0] = grad_op(b, n, "grad_input", "max_unpool2d_grad", 0, n->in[0],
-                    RP_IN(gy[0], n->in[1]));
+    gx[0] = rp_grad_op(b, n, "grad_input", "max_unpool2d_grad", 0, n->in[0],
+                       RP_IN(gy[0], n->in[1]));
 }
 
 /* ---- normalization ---- */
@@ -222,8 +219,8 @@ static void batch_norm(struct rp_build *b, const struct rp_node *n, const struct
     if (n->n_in == 3)
         in[4] = n->in[1];
     gx[0] = rp_like(*x);
-    struct rp_spec s =
-        grad_spec(b, n, "batch_norm_grad", name, rp_product(b, RP_SHAPE(10, rp_count(x))));
+    struct rp_spec s = rp_grad_spec(b, n, "batch_norm_grad", name,
+                                    rp_product(b, RP_SHAPE(10, rp_count(x))));
     /* gy and x are read twice: for the two sums, and for the result. */
     json_object_set_new(
         s.attrs, "traffic_bytes",
@@ -239,17 +236,12 @@ static void batch_norm(struct rp_build *b, const struct rp_node *n, const struct
 static void cross_entropy(struct rp_build *b, const struct rp_node *n,
                           const struct rp_val *gy, struct rp_val *gx) {
     (void)gy;
-    gx[0] = grad_op(b, n, "grad_input", "softmax_cross_entropy_grad",
-                    rp_product(b, RP_SHAPE(4, rp_count(&n->in[0]))), n->in[0],
-                    RP_IN(n->in[0], n->in[1], n->out[1]));
+    gx[0] = rp_grad_op(b, n, "grad_input", "softmax_cross_entropy_grad",
+                       rp_product(b, RP_SHAPE(4, rp_count(&n->in[0]))), n->in[0],
+                       RP_IN(n->in[0], n->in[1], n->out[1]));
 }
 
-static const struct {
-    const char *kind;
-    void (*apply)(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
-                  struct rp_val *gx);
-    bool is_loss;
-} rules[] = {
+static const struct rp_rule rules[] = {
     {"conv2d", conv, false},
     {"conv3d", conv, false},
     {"conv_transpose2d", conv, false},
@@ -257,9 +249,11 @@ static const struct {
     {"matmul", matmul, false},
     {"relu", by_output, false},
     {"relu6", by_output, false},
+    {"tanh", by_output, false},
     {"add", add, false},
     {"scale", by_itself, false},
     {"dropout", by_itself, false},
+    {"transpose", by_itself, false},
     {"concat", concat, false},
     {"max_pool2d", max_pool, false},
     {"max_pool3d", max_pool, false},
@@ -269,7 +263,17 @@ static const struct {
     {"max_unpool2d", max_unpool, false},
     {"batch_norm", batch_norm, false},
     {"softmax_cross_entropy", cross_entropy, true},
+    {NULL, NULL, false},
 };
+
+static const struct rp_rule *find_rule(const char *kind) {
+    const struct rp_rule *const tables[] = {rules, rp_rules_seq};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        for (const struct rp_rule *r = tables[i]; r->kind != NULL; r++)
+            if (strcmp(r->kind, kind) == 0)
+                return r;
+    return NULL;
+}
 
 /* ---- the reverse pass ---- */
 
@@ -311,24 +315,22 @@ static void add_gradient(struct rp_build *b, struct sums *s, uint32_t x, struct 
 }
 
 static void reverse_node(struct rp_build *b, const struct rp_node *n, struct sums *s) {
-    bool reached = false;
-    size_t r = 0, n_rules = sizeof rules / sizeof rules[0];
-    while (r < n_rules && strcmp(rules[r].kind, kind_of(b, n)) != 0)
-        r++;
+    const struct rp_rule *rule = find_rule(rp_kind_of(b, n));
+    bool reached = rule != NULL && rule->is_loss && rp_wants(b, &n->out[0]);
     struct rp_val *gy = rp_calloc(n->n_out, sizeof *gy);
     struct rp_val *gx = rp_calloc(n->n_in, sizeof *gx);
     for (uint32_t k = 0; k < n->n_out; k++) {
         gy[k] = s->grad[n->out[k].tensor];
-        reached |= gy[k].tensor != RP_NONE && wants(b, &n->out[k]);
+        reached |= gy[k].tensor != RP_NONE && rp_wants(b, &n->out[k]);
     }
     for (uint32_t i = 0; i < n->n_in; i++)
         gx[i] = RP_NO_VALUE;
-    if (r == n_rules)
-        rp_build_fail(b, RP_BUG, "no reverse-mode rule for '%s'", kind_of(b, n));
-    else if (reached || (rules[r].is_loss && wants(b, &n->out[0])))
-        rules[r].apply(b, n, gy, gx);
+    if (reached && rule == NULL)
+        rp_build_fail(b, RP_BUG, "no reverse-mode rule for '%s'", rp_kind_of(b, n));
+    else if (reached)
+        rule->apply(b, n, gy, gx);
     for (uint32_t i = 0; i < n->n_in && b->rc == RP_OK; i++)
-        if (gx[i].tensor != RP_NONE && wants(b, &n->in[i]))
+        if (gx[i].tensor != RP_NONE && rp_wants(b, &n->in[i]))
             add_gradient(b, s, n->in[i].tensor, gx[i]);
     free(gy);
     free(gx);

@@ -7,4 +7,14 @@ struct rp_build;
 
 void rp_zoo_vgg(struct rp_build *b); /* 16, 19 */
 
+enum { RP_BERT_BASE, RP_BERT_LARGE };
+void rp_zoo_bert(struct rp_build *b);
+enum { RP_GPT2_SMALL, RP_GPT2_MEDIUM, RP_GPT2_LARGE, RP_GPT2_XL };
+void rp_zoo_gpt2(struct rp_build *b);
+void rp_zoo_vit(struct rp_build *b);
+void rp_zoo_cait(struct rp_build *b);
+void rp_zoo_llama(struct rp_build *b);
+void rp_zoo_lstm_lm(struct rp_build *b);
+void rp_zoo_nmt(struct rp_build *b);
+
 #endif

@@ -1,0 +1,74 @@
+/* GPT-2: Radford et al., "Language models are unsupervised multitask learners", 2019, in
+ * its four sizes; the output is tied to the token embedding. Names follow openai/gpt-2,
+ * with the three thirds of c_attn as three matrices q, k, v: the same count and the same
+ * products. Dropout 0.1 on embeddings, attention and residuals, as in the released models'
+ * hyper- parameters (Hugging Face configs: embd_pdrop, attn_pdrop, resid_pdrop).
+ *
+ * Counts: 124,439,808, 354,823,168, 774,030,080, 1,557,611,200 (keras-hub presets "params",
+ * openai-community checkpoints). Forward pass of the smallest, 1,024 tokens:
+ * 291,648,307,200 flops (karpathy/nanoGPT, transformer_sizing.ipynb).
+ */
+#include "model/zoo/families.h"
+#include "model/zoo/layers_seq.h"
+
+static const double eps = 1e-5, dropout = 0.1;
+
+struct size {
+    uint64_t width, heads;
+};
+
+static struct size size_of(const struct rp_build *b) {
+    static const struct size sizes[] = {[RP_GPT2_SMALL] = {768, 12},
+                                        [RP_GPT2_MEDIUM] = {1024, 16},
+                                        [RP_GPT2_LARGE] = {1280, 20},
+                                        [RP_GPT2_XL] = {1600, 25}};
+    struct size s = sizes[b->row->variant];
+    s.width = rp_width(b, s.width);
+    return s;
+}
+
+static struct rp_val attention(struct rp_build *b, const struct size *s, struct rp_val x) {
+    const struct rp_heads heads = {s->heads, s->heads};
+    rp_scope(b, "attn");
+    struct rp_val q = rp_nn_linear(b, "q", x, s->width, RP_BIAS);
+    struct rp_val k = rp_nn_linear(b, "k", x, s->width, RP_BIAS);
+    struct rp_val v = rp_nn_linear(b, "v", x, s->width, RP_BIAS);
+    x = rp_nn_attention(b, q, k, v, heads, true, dropout);
+    x = rp_nn_linear(b, "c_proj", x, s->width, RP_BIAS);
+    x = rp_nn_dropout(b, "resid_dropout", x, dropout);
+    rp_end(b);
+    return x;
+}
+
+static struct rp_val block(struct rp_build *b, const struct size *s, struct rp_val x) {
+    struct rp_val y = attention(b, s, rp_nn_layer_norm(b, "ln_1", x, eps));
+    x = rp_nn_add(b, "add_1", x, y);
+    y = rp_nn_layer_norm(b, "ln_2", x, eps);
+    rp_scope(b, "mlp");
+    y = rp_nn_linear(b, "c_fc", y, 4 * s->width, RP_BIAS);
+    y = rp_nn_linear(b, "c_proj", rp_nn_unary(b, "gelu_tanh", "gelu", y), s->width,
+                     RP_BIAS);
+    y = rp_nn_dropout(b, "dropout", y, dropout);
+    rp_end(b);
+    return rp_nn_add(b, "add_2", x, y);
+}
+
+void rp_zoo_gpt2(struct rp_build *b) {
+    const struct size s = size_of(b);
+    const uint64_t vocabulary = b->o.tiny ? 96 : 50257, positions = b->o.tiny ? 16 : 1024;
+    struct rp_val tokens =
+        rp_source(b, RP_INPUT_TENSOR, RP_I32, "tokens", RP_SHAPE(b->o.batch, b->o.seq));
+    struct rp_val wte = rp_param(b, "wte", RP_SHAPE(vocabulary, s.width));
+    struct rp_val wpe = rp_param(b, "wpe", RP_SHAPE(positions, s.width));
+    struct rp_val x = rp_nn_gather(b, "embedding", wte, tokens);
+    x = rp_nn_add_positions(b, "add_positions", x, wpe);
+    x = rp_nn_dropout(b, "dropout", x, dropout);
+    for (uint64_t i = 0; i < b->o.layers && b->rc == RP_OK; i++) {
+        rp_scope(b, "h%d", (int)i);
+        x = block(b, &s, x);
+        rp_end(b);
+    }
+    x = rp_nn_linear_tied(b, "logits", rp_nn_layer_norm(b, "ln_f", x, eps), wte,
+                          RP_NO_VALUE);
+    rp_nn_classify_tokens(b, x);
+}
