@@ -45,7 +45,7 @@ static rp_rc unknown_device(const char *name, struct rp_err *err) {
     return rc;
 }
 
-/* Decimal GB/s to bytes a second, exactly. */
+/* Decimal GB/s to bytes a second, exactly; left alone if the option was not given. */
 static rp_rc read_bandwidth(const char *option, const char *text, uint64_t *bytes_per_s,
                             struct rp_err *err) {
     if (text == NULL)
@@ -54,8 +54,8 @@ static rp_rc read_bandwidth(const char *option, const char *text, uint64_t *byte
     bool ok = rp_parse_bytes(with_unit, bytes_per_s);
     free(with_unit);
     return ok ? RP_OK
-              : rp_fail(err, RP_USAGE, "profile: %s: '%s' is not a number of GB/s", option,
-                        text);
+              : rp_fail(err, RP_USAGE, "profile: --%s: '%s' is not a number of GB/s",
+                        option, text);
 }
 
 struct class_sum {
@@ -76,12 +76,11 @@ static void report(const struct rp_graph *g, const char *out) {
     sum_classes(g, sum);
     printf("step      %s in %" PRIu32 " ops on %s (%s)\n", rp_show_ns(g->total_time_ns).s,
            g->n_ops, g->device.name, g->time_source);
-    printf("ops      ");
     for (int c = 0; c < RP_N_CLASSES; c++)
         if (sum[c].n_ops > 0)
-            printf(" %s: %s in %" PRIu32 ";", rp_op_class_word[c], rp_show_ns(sum[c].ns).s,
-                   sum[c].n_ops);
-    printf("\ncopies    %.1f GB/s to the device, %.1f GB/s to the host\n",
+            printf("%-9s %s in %" PRIu32 " ops\n", rp_op_class_word[c],
+                   rp_show_ns(sum[c].ns).s, sum[c].n_ops);
+    printf("copies    %.1f GB/s to the device, %.1f GB/s to the host\n",
            1e-9 * (double)g->device.h2d_bytes_per_s,
            1e-9 * (double)g->device.d2h_bytes_per_s);
     printf("graph     %s\n", out);
@@ -109,13 +108,18 @@ static rp_rc apply(const struct options *o, const char *path, struct rp_err *err
     const struct rp_device_model *model = rp_device_find(o->device);
     if (model == NULL)
         return unknown_device(o->device, err);
-    rp_rc rc = rp_graph_load(path, &g, err);
+    uint64_t h2d = 0, d2h = 0;
+    rp_rc rc = read_bandwidth("h2d", o->h2d, &h2d, err);
     if (rc == RP_OK)
-        rc = rp_cost_apply(&g, model, path, err);
+        rc = read_bandwidth("d2h", o->d2h, &d2h, err);
     if (rc == RP_OK)
-        rc = read_bandwidth("--h2d", o->h2d, &g.device.h2d_bytes_per_s, err);
+        rc = rp_graph_load(path, &g, err);
     if (rc == RP_OK)
-        rc = read_bandwidth("--d2h", o->d2h, &g.device.d2h_bytes_per_s, err);
+        rc = rp_cost_apply(&g, model, rp_path_name(path), err);
+    if (rc == RP_OK && o->h2d != NULL)
+        g.device.h2d_bytes_per_s = h2d;
+    if (rc == RP_OK && o->d2h != NULL)
+        g.device.d2h_bytes_per_s = d2h;
     if (rc == RP_OK)
         rc = rp_graph_save(&g, o->out, err);
     if (rc == RP_OK && strcmp(o->out, "-") != 0)
@@ -141,7 +145,8 @@ rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
     const struct rp_opt table[] = {
         {"device", 0, RP_OPT_STRING, &o.device, "NAME",
          "model this device; 'list' names them all"},
-        {"output", 'o', RP_OPT_STRING, &o.out, "FILE", "write the graph here (-)"},
+        {"out", 'o', RP_OPT_STRING, &o.out, "FILE",
+         "write the graph here (standard output)"},
         {"h2d", 0, RP_OPT_STRING, &o.h2d, "GB/s", "host-to-device copies; 0: none"},
         {"d2h", 0, RP_OPT_STRING, &o.d2h, "GB/s", "device-to-host copies; 0: none"},
         {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},

@@ -1,0 +1,122 @@
+#include "emit/report.h"
+
+#include <inttypes.h>
+
+#include "base/units.h"
+
+void rp_report_build(const struct rp_graph *g, const struct rp_plan *p,
+                     struct rp_report *r) {
+    *r = (struct rp_report){.g = g, .p = p};
+    rp_trace_plan(g, p, &r->plan);
+    rp_trace_keep_all(g, p->addressed, &r->keep_all);
+}
+
+void rp_report_fini(struct rp_report *r) {
+    rp_trace_fini(&r->plan);
+    rp_trace_fini(&r->keep_all);
+}
+
+void rp_put_name(const char *s, FILE *f) {
+    for (; *s != '\0'; s++)
+        fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, f);
+}
+
+/* Bytes of UTF-8 that take a place on the screen, as near as counting goes. */
+static size_t width_of(const char *s) {
+    size_t n = 0;
+    for (; *s != '\0'; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+static void put_padded(const char *s, size_t width, FILE *f) {
+    rp_put_name(s, f);
+    for (size_t n = width_of(s); n < width; n++)
+        fputc(' ', f);
+}
+
+static void put_time(const struct rp_report *r, FILE *f) {
+    const struct rp_trace *t = &r->plan;
+    uint64_t base = r->keep_all.time_ns, bound = r->p->claims.lower_bound_ns;
+    fprintf(f, "time        %s, %s over keeping all (%s): recompute %s, stalls %s\n",
+            rp_show_ns(t->time_ns).s, rp_show_percent(t->time_ns - base, base).s,
+            rp_show_ns(base).s, rp_show_ns(t->recompute_ns).s, rp_show_ns(t->stall_ns).s);
+    if (bound == 0) {
+        fputs("bound       none known\n", f);
+        return;
+    }
+    fprintf(f, "bound       no plan takes less than %s: ", rp_show_ns(bound).s);
+    if (r->p->claims.proof == RP_PROOF_OPTIMAL)
+        fputs("this one is optimal\n", f);
+    else
+        fprintf(f, "at most %s to gain (proof: %s)\n",
+                rp_show_percent(t->time_ns - bound, t->time_ns).s,
+                rp_proof_word[r->p->claims.proof]);
+}
+
+static void put_memory(const struct rp_report *r, FILE *f) {
+    const struct rp_trace *t = &r->plan;
+    fprintf(f, "memory      peak %s, %s of what keeping all needs (%s), budget %s\n",
+            rp_show_bytes(t->peak_bytes).s,
+            rp_show_percent(t->peak_bytes, r->keep_all.peak_bytes).s,
+            rp_show_bytes(r->keep_all.peak_bytes).s, rp_show_bytes(r->p->budget_bytes).s);
+    fprintf(f, "            fixed %s", rp_show_bytes(t->fixed_bytes).s);
+    if (r->p->addressed)
+        fprintf(f, ", arena %s", rp_show_bytes(r->p->arena_bytes).s);
+    if (r->p->host_bytes > 0)
+        fprintf(f, ", on the host %s", rp_show_bytes(r->p->host_bytes).s);
+    fputs(r->p->addressed ? "\n" : ", without addresses\n", f);
+}
+
+static void put_copies(const struct rp_report *r, FILE *f) {
+    const struct rp_trace *t = &r->plan;
+    if (t->copied_bytes[RP_TO_HOST] == 0 && t->copied_bytes[RP_TO_DEVICE] == 0)
+        return;
+    fprintf(f, "copies      %s to the host (busy %s), %s back (busy %s)\n",
+            rp_show_bytes(t->copied_bytes[RP_TO_HOST]).s,
+            rp_show_percent(t->busy_ns[RP_TO_HOST], t->time_ns).s,
+            rp_show_bytes(t->copied_bytes[RP_TO_DEVICE]).s,
+            rp_show_percent(t->busy_ns[RP_TO_DEVICE], t->time_ns).s);
+}
+
+static void put_rerun(const struct rp_report *r, const struct rp_rerun *x, FILE *f) {
+    put_padded(r->g->ops[x->op].name, 32, f);
+    fprintf(f, " %9s %5" PRIu32 " %9s %7s %10s\n", rp_show_bytes(x->bytes).s, x->times,
+            rp_show_ns(x->extra_ns).s, rp_show_percent(x->extra_ns, r->plan.recompute_ns).s,
+            rp_show_ns(x->off_ns).s);
+}
+
+static void put_reruns(const struct rp_report *r, uint32_t rows, FILE *f) {
+    const struct rp_trace *t = &r->plan;
+    uint64_t times = 0, rest_ns = 0;
+    if (t->reruns.n == 0) {
+        fputs("recomputed  nothing\n", f);
+        return;
+    }
+    for (size_t k = 0; k < t->reruns.n; k++) {
+        times += t->reruns.at[k].times;
+        rest_ns += k >= rows ? t->reruns.at[k].extra_ns : 0;
+    }
+    fprintf(f, "recomputed  %zu of %" PRIu32 " ops, %" PRIu64 " extra run%s, %s\n\n",
+            t->reruns.n, r->g->n_ops, times, times == 1 ? "" : "s",
+            rp_show_ns(t->recompute_ns).s);
+    fprintf(f, "%-32s %9s %5s %9s %7s %10s\n", "recomputed op", "bytes", "times", "extra",
+            "share", "off device");
+    for (size_t k = 0; k < t->reruns.n && k < rows; k++)
+        put_rerun(r, &t->reruns.at[k], f);
+    if (t->reruns.n > rows)
+        fprintf(f, "... and %zu more %33s %7s\n", t->reruns.n - rows, rp_show_ns(rest_ns).s,
+                rp_show_percent(rest_ns, t->recompute_ns).s);
+}
+
+void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f) {
+    fputs("plan        for ", f);
+    rp_put_name(r->g->name, f);
+    fprintf(f, ", %zu steps, costs from ", r->p->steps.n);
+    rp_put_name(r->g->time_source, f);
+    fputc('\n', f);
+    put_time(r, f);
+    put_memory(r, f);
+    put_copies(r, f);
+    put_reruns(r, rows, f);
+}

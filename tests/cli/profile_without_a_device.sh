@@ -1,0 +1,2 @@
+# exit: 5
+remat-plan profile data/graph/good/small.json
