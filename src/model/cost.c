@@ -57,7 +57,7 @@ enum rp_op_class rp_op_class(const struct rp_op *op) {
     for (size_t i = 0; i < sizeof dense_kinds / sizeof dense_kinds[0]; i++)
         if (begins(kind, dense_kinds[i]))
             return RP_CLASS_DENSE;
-    return RP_CLASS_STREAMING;
+    return RP_CLASS_MEMORY;
 }
 
 static enum dtype dtype_of(const char *word) {
@@ -109,7 +109,7 @@ static struct rate arithmetic_rate(const struct rp_device_model *m, enum rp_op_c
                                    enum dtype dtype) {
     if (class == RP_CLASS_GROUPED)
         return (struct rate){m->f32_flops, GROUPED_PERCENT};
-    if (class == RP_CLASS_STREAMING)
+    if (class == RP_CLASS_MEMORY)
         return (struct rate){m->f32_flops, ELEMENTWISE_PERCENT};
     uint64_t flops = dtype == F16    ? m->f16_flops
                      : dtype == BF16 ? m->bf16_flops

@@ -15,11 +15,11 @@
 #include "model/graph.h"
 
 /* What limits an op's share of the peak. */
-enum rp_op_class { RP_CLASS_DENSE, RP_CLASS_GROUPED, RP_CLASS_STREAMING };
+enum rp_op_class { RP_CLASS_DENSE, RP_CLASS_GROUPED, RP_CLASS_MEMORY };
 enum { RP_N_CLASSES = 3 };
 extern const char *const rp_op_class_word[RP_N_CLASSES];
 
-/* From the op's kind; kinds it does not know are RP_CLASS_STREAMING. */
+/* From the op's kind; kinds it does not know are RP_CLASS_MEMORY. */
 enum rp_op_class rp_op_class(const struct rp_op *op);
 
 /* Sets every op's time, the device section and time_source. Workspace stays as it is (0
