@@ -162,6 +162,9 @@ static void resolve(struct rp_build *b, const struct number *n) {
         rp_build_fail(b, RP_USAGE, "--%s: too large", n->name);
 }
 
+/* More would be a mistake: each makes tens of ops. */
+enum { MAX_REPEATS = 10000 };
+
 static void check_image(struct rp_build *b) {
     const struct rp_zoo_row *row = b->row;
     if ((row->takes & RP_TAKES_IMAGE) == 0)
@@ -194,6 +197,8 @@ static void resolve_options(struct rp_build *b) {
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         resolve(b, &numbers[i]);
+    if (b->rc == RP_OK && (o->layers > MAX_REPEATS || o->steps > MAX_REPEATS))
+        rp_build_fail(b, RP_USAGE, "at most %d layers or steps", MAX_REPEATS);
     if (o->no_aux && (b->row->takes & RP_TAKES_NO_AUX) == 0)
         rp_build_fail(b, RP_USAGE, "--no-aux does not apply");
     if (o->dtype == RP_I32)
