@@ -21,17 +21,23 @@ void rp_put_name(const char *s, FILE *f) {
         fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, f);
 }
 
-/* Bytes of UTF-8 that take a place on the screen, as near as counting goes. */
-static size_t width_of(const char *s) {
-    size_t n = 0;
-    for (; *s != '\0'; s++)
-        n += ((unsigned char)*s & 0xc0) != 0x80;
-    return n;
+static bool begins_character(char c) {
+    return ((unsigned char)c & 0xc0) != 0x80; /* not a further byte of UTF-8 */
 }
 
+/* In `width` places; of a longer name its end, which tells more than its beginning. */
 static void put_padded(const char *s, size_t width, FILE *f) {
+    size_t n = 0;
+    for (const char *c = s; *c != '\0'; c++)
+        n += begins_character(*c);
+    if (n > width) {
+        for (n -= width - 2; n > 0 || !begins_character(*s); s++)
+            n -= begins_character(*s);
+        fputs("..", f);
+        n = width;
+    }
     rp_put_name(s, f);
-    for (size_t n = width_of(s); n < width; n++)
+    for (; n < width; n++)
         fputc(' ', f);
 }
 
@@ -66,6 +72,22 @@ static void put_memory(const struct rp_report *r, FILE *f) {
     if (r->p->host_bytes > 0)
         fprintf(f, ", on the host %s", rp_show_bytes(r->p->host_bytes).s);
     fputs(r->p->addressed ? "\n" : ", without addresses\n", f);
+}
+
+/* Where keeping all needs most, this plan holds so much less. */
+static void put_saving(const struct rp_report *r, FILE *f) {
+    uint32_t op = r->keep_all.peak_op;
+    for (size_t s = 0; op != RP_NONE && s < r->p->steps.n; s++)
+        if (r->p->steps.at[s].kind == RP_RUN && r->p->steps.at[s].id == op) {
+            uint64_t held = r->plan.moments[s].during_bytes;
+            if (held >= r->keep_all.peak_bytes)
+                return;
+            fprintf(f, "saves       %s while keeping all is at its peak, during ",
+                    rp_show_bytes(r->keep_all.peak_bytes - held).s);
+            rp_put_name(r->g->ops[op].name, f);
+            fputc('\n', f);
+            return;
+        }
 }
 
 static void put_copies(const struct rp_report *r, FILE *f) {
@@ -117,6 +139,7 @@ void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f) {
     fputc('\n', f);
     put_time(r, f);
     put_memory(r, f);
+    put_saving(r, f);
     put_copies(r, f);
     put_reruns(r, rows, f);
 }

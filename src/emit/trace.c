@@ -152,7 +152,7 @@ static void finish(struct walk *w) {
     for (size_t s = 0; s < t->n_moments; s++)
         if (t->moments[s].during_bytes > t->peak_bytes) {
             t->peak_bytes = t->moments[s].during_bytes;
-            t->peak_step = s;
+            t->peak_op = w->p->steps.at[s].kind == RP_RUN ? w->p->steps.at[s].id : RP_NONE;
         }
     for (uint32_t i = 0; i < w->g->n_ops; i++)
         if (w->runs[i] > 1)
@@ -165,6 +165,7 @@ void rp_trace_plan(const struct rp_graph *g, const struct rp_plan *p, struct rp_
     *t = (struct rp_trace){.n_moments = p->steps.n, .fixed_bytes = g->fixed_bytes};
     t->moments = rp_calloc(p->steps.n, sizeof *t->moments);
     t->peak_bytes = g->fixed_bytes;
+    t->peak_op = RP_NONE;
     struct walk w = {.g = g, .p = p, .t = t, .held = g->fixed_bytes};
     w.places = rp_calloc(g->n_tensors, sizeof *w.places);
     w.runs = rp_calloc(g->n_ops, sizeof *w.runs);

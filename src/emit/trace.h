@@ -39,7 +39,7 @@ struct rp_trace {
     size_t n_moments;
     uint64_t time_ns, recompute_ns, stall_ns;
     uint64_t peak_bytes, fixed_bytes;
-    size_t peak_step;
+    uint32_t peak_op; /* running at the first peak; RP_NONE: a copy begins, or no step */
     uint64_t copied_bytes[RP_N_QUEUES], busy_ns[RP_N_QUEUES];
     struct {
         struct rp_rerun *at;
