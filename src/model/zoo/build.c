@@ -265,6 +265,10 @@ uint64_t rp_width(const struct rp_build *b, uint64_t channels) {
     return channels < 64 ? 4 : channels / 16;
 }
 
+uint64_t rp_depth(const struct rp_build *b, uint64_t blocks) {
+    return b->o.tiny && blocks > 2 ? 2 : blocks;
+}
+
 void rp_keep(struct rp_build *b, struct rp_val v) {
     if (b->rc != RP_OK)
         return;

@@ -120,6 +120,9 @@ struct rp_val rp_emit1(struct rp_build *b, struct rp_spec spec, struct rp_val ou
 /* A width of the network; a sixteenth of it, at least 4, with --tiny. */
 uint64_t rp_width(const struct rp_build *b, uint64_t channels);
 
+/* Repetitions of a block; at most 2 with --tiny. */
+uint64_t rp_depth(const struct rp_build *b, uint64_t blocks);
+
 void rp_keep(struct rp_build *b, struct rp_val v);
 
 /* backward.c: adds up the losses, then appends the reverse pass of everything that leads

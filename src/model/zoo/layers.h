@@ -75,6 +75,11 @@ enum rp_bn { RP_BN_AFFINE, RP_BN_PLAIN }; /* PLAIN: no gamma, no beta */
 struct rp_val rp_nn_batch_norm(struct rp_build *b, const char *name, struct rp_val x,
                                double eps, double momentum, enum rp_bn affine);
 
+/* Convolution, batch norm, ReLU: "name.conv", "name.bn", "name.relu". */
+struct rp_val rp_nn_conv_bn_relu(struct rp_build *b, const char *name, struct rp_val x,
+                                 uint64_t out_channels, struct rp_window w, int bias,
+                                 double eps);
+
 /* ---- layers_ends.c ---- */
 /* A source of class numbers, i32, shaped as logits without dimension `axis`. */
 struct rp_val rp_nn_labels(struct rp_build *b, const char *name, struct rp_val logits,

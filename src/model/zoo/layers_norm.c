@@ -56,3 +56,14 @@ struct rp_val rp_nn_batch_norm(struct rp_build *b, const char *name, struct rp_v
         update_stats(b, name, out[1], out[2], count / channels, eps, momentum);
     return out[0];
 }
+
+struct rp_val rp_nn_conv_bn_relu(struct rp_build *b, const char *name, struct rp_val x,
+                                 uint64_t out_channels, struct rp_window w, int bias,
+                                 double eps) {
+    rp_scope(b, "%s", name);
+    x = rp_nn_conv(b, "conv", x, out_channels, w, bias);
+    x = rp_nn_batch_norm(b, "bn", x, eps, 0.1, RP_BN_AFFINE);
+    x = rp_nn_relu(b, "relu", x);
+    rp_end(b);
+    return x;
+}
