@@ -5,7 +5,18 @@
 
 struct rp_build;
 
-void rp_zoo_vgg(struct rp_build *b); /* 16, 19 */
+void rp_zoo_vgg(struct rp_build *b);           /* 16, 19 */
+void rp_zoo_resnet(struct rp_build *b);        /* 18, 50, 101, 152 */
+void rp_zoo_resnet_preact(struct rp_build *b); /* 200, 1001 */
+void rp_zoo_mobilenet_v1(struct rp_build *b);
+void rp_zoo_mobilenet_v2(struct rp_build *b);
+void rp_zoo_densenet(struct rp_build *b); /* 121 */
+void rp_zoo_googlenet(struct rp_build *b);
+void rp_zoo_inception_v3(struct rp_build *b);
+void rp_zoo_unet(struct rp_build *b);
+void rp_zoo_unet3d(struct rp_build *b);
+void rp_zoo_fcn8(struct rp_build *b);
+void rp_zoo_segnet(struct rp_build *b);
 
 enum { RP_BERT_BASE, RP_BERT_LARGE };
 void rp_zoo_bert(struct rp_build *b);

@@ -75,6 +75,7 @@ struct rp_val rp_nn_max_pool_index(struct rp_build *b, const char *name, struct 
     *index = RP_NO_VALUE;
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
+    assert(w.stride[0] >= w.kernel[0] && w.stride[1] >= w.kernel[1]); /* no overlap */
     struct rp_val out[2] = {pooled(x, &w), pooled(x, &w)};
     out[1].dtype = RP_I32;
     struct rp_spec s = pool_spec(b, "max_pool2d_index", name, &out[0], &w);

@@ -7,116 +7,6 @@
 #include "base/mem.h"
 #include "model/cost.h"
 #include "model/zoo/build.h"
-#include "model/zoo/families.h"
-
-#define SQUARE(size)                                                                       \
-    { size, size, size }
-#define KERAS_HUB "keras-hub, gpt2_presets.py, params"
-#define TORCHVISION "torchvision 0.15 model pages, num_params and GFLOPS (multiply-adds)"
-
-const struct rp_zoo_row rp_zoo_rows[] = {
-    {.name = "vgg16",
-     .build = rp_zoo_vgg,
-     .variant = 16,
-     .takes = RP_TAKES_IMAGE | RP_TAKES_CLASSES,
-     .usual = {.batch = 64, .image = SQUARE(224), .classes = 1000},
-     .tiny = {.batch = 2, .image = SQUARE(32), .classes = 10},
-     .min_image = 32,
-     .params = 138357544,
-     .params_source = TORCHVISION,
-     .macs = 15.47e9,
-     .macs_source = TORCHVISION},
-    {.name = "bert-base",
-     .build = rp_zoo_bert,
-     .variant = RP_BERT_BASE,
-     .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-     .usual = {.batch = 32, .seq = 128, .layers = 12},
-     .tiny = {.batch = 2, .seq = 8, .layers = 2},
-     .params = 110106428,
-     .params_source = "bert-base-uncased, safetensors header; 109,482,240 without heads"},
-    {.name = "bert-large",
-     .build = rp_zoo_bert,
-     .variant = RP_BERT_LARGE,
-     .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-     .usual = {.batch = 32, .seq = 128, .layers = 24},
-     .tiny = {.batch = 2, .seq = 8, .layers = 2},
-     .params = 336226108,
-     .params_source = "bert-large-uncased, checkpoint; 335,141,888 without heads"},
-    {.name = "gpt2",
-     .build = rp_zoo_gpt2,
-     .variant = RP_GPT2_SMALL,
-     .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-     .usual = {.batch = 8, .seq = 1024, .layers = 12},
-     .tiny = {.batch = 2, .seq = 8, .layers = 2},
-     .params = 124439808,
-     .params_source = KERAS_HUB,
-     .macs = 291648307200 / 2.0,
-     .macs_source = "karpathy/nanoGPT, transformer_sizing.ipynb, forward_total / 2"},
-    {.name = "gpt2-medium",
-     .build = rp_zoo_gpt2,
-     .variant = RP_GPT2_MEDIUM,
-     .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-     .usual = {.batch = 8, .seq = 1024, .layers = 24},
-     .tiny = {.batch = 2, .seq = 8, .layers = 2},
-     .params = 354823168,
-     .params_source = KERAS_HUB},
-    {.name = "gpt2-large",
-     .build = rp_zoo_gpt2,
-     .variant = RP_GPT2_LARGE,
-     .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-     .usual = {.batch = 8, .seq = 1024, .layers = 36},
-     .tiny = {.batch = 2, .seq = 8, .layers = 2},
-     .params = 774030080,
-     .params_source = KERAS_HUB},
-    {.name = "gpt2-xl",
-     .build = rp_zoo_gpt2,
-     .variant = RP_GPT2_XL,
-     .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-     .usual = {.batch = 4, .seq = 1024, .layers = 48},
-     .tiny = {.batch = 2, .seq = 8, .layers = 2},
-     .params = 1557611200,
-     .params_source = KERAS_HUB},
-    {.name = "vit-b16",
-     .build = rp_zoo_vit,
-     .takes = RP_TAKES_IMAGE | RP_TAKES_CLASSES | RP_TAKES_LAYERS,
-     .usual = {.batch = 64, .image = SQUARE(224), .classes = 1000, .layers = 12},
-     .tiny = {.batch = 2, .image = SQUARE(32), .classes = 10, .layers = 2},
-     .min_image = 16,
-     .image_multiple = 16,
-     .params = 86567656,
-     .params_source = TORCHVISION,
-     .macs = 17.56e9,
-     .macs_source = TORCHVISION},
-    {.name = "cait-s24",
-     .build = rp_zoo_cait,
-     .takes = RP_TAKES_IMAGE | RP_TAKES_CLASSES | RP_TAKES_LAYERS,
-     .usual = {.batch = 64, .image = SQUARE(224), .classes = 1000, .layers = 24},
-     .tiny = {.batch = 2, .image = SQUARE(32), .classes = 10, .layers = 2},
-     .min_image = 16,
-     .image_multiple = 16,
-     .macs = 9.35e9, /* parameters: 46.92 million there, 46,916,200 here */
-     .macs_source = "timm, results/benchmark-infer-amp-nchw-pt113-cu117-rtx3090.csv"},
-    {.name = "llama-7b",
-     .build = rp_zoo_llama,
-     .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_KV_HEADS,
-     .usual = {.batch = 1, .seq = 2048, .layers = 32, .kv_heads = 32},
-     .tiny = {.batch = 2, .seq = 8, .layers = 2, .kv_heads = 8},
-     .params = 6738415616,
-     .params_source = "MrYxJ/calculate-flops.pytorch, README, llama-7b"},
-    {.name = "lstm-lm",
-     .build = rp_zoo_lstm_lm,
-     .takes = RP_TAKES_LAYERS | RP_TAKES_STEPS,
-     .usual = {.batch = 20, .layers = 2, .steps = 35},
-     .tiny = {.batch = 2, .layers = 2, .steps = 4}}, /* 66M published, 66,034,000 here */
-    {.name = "nmt",
-     .build = rp_zoo_nmt,
-     .takes = RP_TAKES_LAYERS | RP_TAKES_STEPS,
-     .usual = {.batch = 128, .layers = 4, .steps = 50},
-     .tiny = {.batch = 2, .layers = 3, .steps = 4},
-     .params = 160671297,
-     .params_source = "NVIDIA/apex, tests of the distributed optimizers, MLPerf GNMT"},
-};
-const size_t rp_zoo_n_rows = sizeof rp_zoo_rows / sizeof rp_zoo_rows[0];
 
 const struct rp_zoo_row *rp_zoo_find(const char *name) {
     for (size_t i = 0; i < rp_zoo_n_rows; i++)
@@ -169,7 +59,7 @@ static void check_image(struct rp_build *b) {
     const struct rp_zoo_row *row = b->row;
     if ((row->takes & RP_TAKES_IMAGE) == 0)
         return;
-    for (int i = row->usual.image[0] != 0 ? 0 : 1; i < 3 && b->rc == RP_OK; i++) {
+    for (int i = row->volume ? 0 : 1; i < 3 && b->rc == RP_OK; i++) {
         uint64_t size = b->o.image[i];
         if (size < row->min_image)
             rp_build_fail(b, RP_USAGE,

@@ -55,13 +55,14 @@ struct rp_zoo_row {
     struct rp_zoo_options usual;       /* defaults; 0 where the option does not apply */
     struct rp_zoo_options tiny;        /* defaults with `tiny` */
     uint64_t min_image, image_multiple;
+    bool volume;               /* images have a depth */
     uint64_t params;           /* published count of trained parameters, default options */
     const char *params_source; /* NULL: none published exactly */
     double macs;               /* published multiply-adds of the forward pass, batch 1 */
     const char *macs_source;   /* without auxiliary classifiers; NULL: none */
 };
 
-extern const struct rp_zoo_row rp_zoo_rows[];
+extern const struct rp_zoo_row rp_zoo_rows[]; /* rows.c */
 extern const size_t rp_zoo_n_rows;
 const struct rp_zoo_row *rp_zoo_find(const char *name); /* NULL if there is none */
 
