@@ -168,6 +168,7 @@ static void each_parameter_has_one_kept_gradient(const struct rp_graph *g) {
                 found++;
                 CU_ASSERT_TRUE(same_shape(t, &g->tensors[x]));
                 CU_ASSERT_EQUAL(t->kind, RP_GRADIENT);
+                CU_ASSERT_STRING_EQUAL(t->dtype, g->tensors[x].dtype);
             }
         }
         CU_ASSERT_EQUAL(found, 1);
@@ -176,10 +177,14 @@ static void each_parameter_has_one_kept_gradient(const struct rp_graph *g) {
 
 static void every_network_keeps_one_gradient_a_parameter(void) {
     for (size_t i = 0; i < N_NETWORKS; i++) {
-        struct rp_graph small = build(networks[i], tiny());
-        each_parameter_has_one_kept_gradient(&small);
-        CU_ASSERT_TRUE(small.n_ops < 500);
-        rp_graph_fini(&small);
+        struct rp_zoo_options o = tiny();
+        for (int k = 0; k < 2; k++) {
+            o.dtype = k == 0 ? RP_F32 : RP_F16;
+            struct rp_graph small = build(networks[i], o);
+            each_parameter_has_one_kept_gradient(&small);
+            CU_ASSERT_TRUE(small.n_ops < 500);
+            rp_graph_fini(&small);
+        }
     }
 }
 

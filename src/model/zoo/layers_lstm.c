@@ -32,6 +32,8 @@ static struct rp_val *input_gates(struct rp_build *b, struct rp_val x, uint64_t 
 struct rp_val rp_nn_lstm(struct rp_build *b, const char *name, struct rp_val x,
                          uint64_t hidden, enum rp_direction direction,
                          struct rp_lstm_state *last) {
+    if (last != NULL)
+        *last = (struct rp_lstm_state){RP_NO_VALUE, RP_NO_VALUE};
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     const size_t steps = x.dim[0];
