@@ -55,11 +55,11 @@ static rp_rc write_svg(const struct rp_report *r, const char *path, struct rp_er
 static void show_refusal(const struct options *o, const char *plan,
                          const struct rp_err *err) {
     if (o->json) {
-        fputs("{\"valid\":false,\"reason\":", stdout);
+        fputs("{\"verdict\":\"rejected\",\"reason\":", stdout);
         rp_json_put_string(stdout, err->msg);
         fputs("}\n", stdout);
     } else {
-        printf("rejected: %s: %s\n", rp_path_name(plan), err->msg);
+        printf("rejected  %s: %s\n", rp_path_name(plan), err->msg);
     }
 }
 

@@ -269,7 +269,7 @@ static void the_picture_in_a_terminal_is_exact(void) {
     struct shown s;
     open_shown(&s, "a", again, N(again));
     expect(picture_40, &s,
-           "memory over the step (# this plan, ' keeping all)\n"
+           "memory over the step (# this plan, ' keep-all)\n"
            "     128 B +           ''''''    \n"
            "           |           ''''''    \n"
            "      96 B +--------------------- budget\n"
@@ -286,7 +286,7 @@ static void the_picture_in_a_terminal_is_exact(void) {
            "            0               100 ns\n"
            " recompute |                ##   \n");
     expect(picture_utf8, &s,
-           "memory over the step (█ this plan, ░ keeping all)\n"
+           "memory over the step (█ this plan, ░ keep-all)\n"
            "     128 B ┤           ░░░░░░    \n"
            "           │           ░░░░░░    \n"
            "      96 B ┤╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ budget\n"
@@ -337,15 +337,13 @@ static void the_report_says_what_it_costs_and_saves(void) {
     open_shown(&s, "a.very.long.name.of.an.\u00f6p.keeps.its.end", again, N(again));
     expect(
         report_1, &s,
-        "plan        for net, 9 steps, costs from imported:test\n"
-        "time        130 ns, 8.33% over keeping all (120 ns): recompute 10 ns, stalls 0 "
-        "ns\n"
-        "bound       no plan takes less than 125 ns: at most 3.85% to gain (proof: "
-        "bounded)\n"
-        "memory      peak 88 B, 68.75% of what keeping all needs (128 B), budget 96 B\n"
-        "            fixed 8 B, without addresses\n"
-        "saves       40 B while keeping all is at its peak, during c\n"
-        "recomputed  1 of 4 ops, 1 extra run, 10 ns\n"
+        "plan      for net: 9 steps, costs from imported:test\n"
+        "time      130 ns, 8.33% over keep-all's 120 ns: recompute 10 ns, stall 0 ns\n"
+        "bound     125 ns: gap 4.00%, proof bounded\n"
+        "memory    peak 88 B, 68.75% of keep-all's 128 B, budget 96 B\n"
+        "          fixed 8 B, no addresses\n"
+        "saves     40 B at keep-all's peak, during c\n"
+        "recompute 1 of 4 ops, 1 extra run, 10 ns\n"
         "\n"
         "recomputed op                        bytes times     extra   share off device\n"
         "..ng.name.of.an.öp.keeps.its.end      40 B     1     10 ns 100.00%      30 ns\n");

@@ -43,7 +43,7 @@ static void put_steps(const struct rp_report *r, FILE *f) {
 
 void rp_report_json(const struct rp_report *r, bool with_steps, FILE *f) {
     const struct rp_trace *t = &r->plan;
-    fputs("{\"valid\":true,\"graph\":", f);
+    fputs("{\"verdict\":\"valid\",\"graph\":", f);
     rp_json_put_string(f, r->g->name);
     put_nat(f, "time_ns", t->time_ns);
     put_nat(f, "baseline_time_ns", r->keep_all.time_ns);
@@ -58,10 +58,10 @@ void rp_report_json(const struct rp_report *r, bool with_steps, FILE *f) {
     put_nat(f, "arena_bytes", r->p->arena_bytes);
     put_nat(f, "host_bytes", r->p->host_bytes);
     fprintf(f, ",\"addressed\":%s", r->p->addressed ? "true" : "false");
-    put_nat(f, "to_host_bytes", t->copied_bytes[RP_TO_HOST]);
-    put_nat(f, "to_host_busy_ns", t->busy_ns[RP_TO_HOST]);
-    put_nat(f, "to_device_bytes", t->copied_bytes[RP_TO_DEVICE]);
-    put_nat(f, "to_device_busy_ns", t->busy_ns[RP_TO_DEVICE]);
+    put_nat(f, "swapped_out_bytes", t->copied_bytes[RP_TO_HOST]);
+    put_nat(f, "d2h_busy_ns", t->busy_ns[RP_TO_HOST]);
+    put_nat(f, "swapped_in_bytes", t->copied_bytes[RP_TO_DEVICE]);
+    put_nat(f, "h2d_busy_ns", t->busy_ns[RP_TO_DEVICE]);
     put_reruns(r, f);
     if (with_steps)
         put_steps(r, f);

@@ -165,7 +165,7 @@ void rp_report_picture(const struct rp_report *r, uint32_t width, bool utf8, FIL
     c.keep_all = rp_calloc(c.n, sizeof *c.keep_all);
     rp_trace_columns(&r->plan, c.total_ns, c.n, c.plan);
     rp_trace_columns(&r->keep_all, c.total_ns, c.n, c.keep_all);
-    fprintf(f, "memory over the step (%s this plan, %s keeping all)\n",
+    fprintf(f, "memory over the step (%s this plan, %s keep-all)\n",
             c.glyph->block[EIGHTHS], c.glyph->keep_all);
     for (uint32_t row = ROWS; row-- > 0;)
         put_row(&c, row);

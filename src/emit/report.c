@@ -44,37 +44,32 @@ static void put_padded(const char *s, size_t width, FILE *f) {
 static void put_time(const struct rp_report *r, FILE *f) {
     const struct rp_trace *t = &r->plan;
     uint64_t base = r->keep_all.time_ns, bound = r->p->claims.lower_bound_ns;
-    fprintf(f, "time        %s, %s over keeping all (%s): recompute %s, stalls %s\n",
+    fprintf(f, "time      %s, %s over keep-all's %s: recompute %s, stall %s\n",
             rp_show_ns(t->time_ns).s, rp_show_percent(t->time_ns - base, base).s,
             rp_show_ns(base).s, rp_show_ns(t->recompute_ns).s, rp_show_ns(t->stall_ns).s);
-    if (bound == 0) {
-        fputs("bound       none known\n", f);
-        return;
-    }
-    fprintf(f, "bound       no plan takes less than %s: ", rp_show_ns(bound).s);
-    if (r->p->claims.proof == RP_PROOF_OPTIMAL)
-        fputs("this one is optimal\n", f);
+    if (bound == 0)
+        fputs("bound     none\n", f);
     else
-        fprintf(f, "at most %s to gain (proof: %s)\n",
-                rp_show_percent(t->time_ns - bound, t->time_ns).s,
+        fprintf(f, "bound     %s: gap %s, proof %s\n", rp_show_ns(bound).s,
+                rp_show_percent(t->time_ns - bound, bound).s,
                 rp_proof_word[r->p->claims.proof]);
 }
 
 static void put_memory(const struct rp_report *r, FILE *f) {
     const struct rp_trace *t = &r->plan;
-    fprintf(f, "memory      peak %s, %s of what keeping all needs (%s), budget %s\n",
+    fprintf(f, "memory    peak %s, %s of keep-all's %s, budget %s\n",
             rp_show_bytes(t->peak_bytes).s,
             rp_show_percent(t->peak_bytes, r->keep_all.peak_bytes).s,
             rp_show_bytes(r->keep_all.peak_bytes).s, rp_show_bytes(r->p->budget_bytes).s);
-    fprintf(f, "            fixed %s", rp_show_bytes(t->fixed_bytes).s);
+    fprintf(f, "          fixed %s", rp_show_bytes(t->fixed_bytes).s);
     if (r->p->addressed)
         fprintf(f, ", arena %s", rp_show_bytes(r->p->arena_bytes).s);
     if (r->p->host_bytes > 0)
-        fprintf(f, ", on the host %s", rp_show_bytes(r->p->host_bytes).s);
-    fputs(r->p->addressed ? "\n" : ", without addresses\n", f);
+        fprintf(f, ", host %s", rp_show_bytes(r->p->host_bytes).s);
+    fputs(r->p->addressed ? "\n" : ", no addresses\n", f);
 }
 
-/* Where keeping all needs most, this plan holds so much less. */
+/* Where keep-all needs most, this plan holds so much less. */
 static void put_saving(const struct rp_report *r, FILE *f) {
     uint32_t op = r->keep_all.peak_op;
     for (size_t s = 0; op != RP_NONE && s < r->p->steps.n; s++)
@@ -82,7 +77,7 @@ static void put_saving(const struct rp_report *r, FILE *f) {
             uint64_t held = r->plan.moments[s].during_bytes;
             if (held >= r->keep_all.peak_bytes)
                 return;
-            fprintf(f, "saves       %s while keeping all is at its peak, during ",
+            fprintf(f, "saves     %s at keep-all's peak, during ",
                     rp_show_bytes(r->keep_all.peak_bytes - held).s);
             rp_put_name(r->g->ops[op].name, f);
             fputc('\n', f);
@@ -94,7 +89,7 @@ static void put_copies(const struct rp_report *r, FILE *f) {
     const struct rp_trace *t = &r->plan;
     if (t->copied_bytes[RP_TO_HOST] == 0 && t->copied_bytes[RP_TO_DEVICE] == 0)
         return;
-    fprintf(f, "copies      %s to the host (busy %s), %s back (busy %s)\n",
+    fprintf(f, "copies    out %s (queue busy %s), in %s (%s)\n",
             rp_show_bytes(t->copied_bytes[RP_TO_HOST]).s,
             rp_show_percent(t->busy_ns[RP_TO_HOST], t->time_ns).s,
             rp_show_bytes(t->copied_bytes[RP_TO_DEVICE]).s,
@@ -112,14 +107,14 @@ static void put_reruns(const struct rp_report *r, uint32_t rows, FILE *f) {
     const struct rp_trace *t = &r->plan;
     uint64_t times = 0, rest_ns = 0;
     if (t->reruns.n == 0) {
-        fputs("recomputed  nothing\n", f);
+        fputs("recompute nothing\n", f);
         return;
     }
     for (size_t k = 0; k < t->reruns.n; k++) {
         times += t->reruns.at[k].times;
         rest_ns += k >= rows ? t->reruns.at[k].extra_ns : 0;
     }
-    fprintf(f, "recomputed  %zu of %" PRIu32 " ops, %" PRIu64 " extra run%s, %s\n\n",
+    fprintf(f, "recompute %zu of %" PRIu32 " ops, %" PRIu64 " extra run%s, %s\n\n",
             t->reruns.n, r->g->n_ops, times, times == 1 ? "" : "s",
             rp_show_ns(t->recompute_ns).s);
     fprintf(f, "%-32s %9s %5s %9s %7s %10s\n", "recomputed op", "bytes", "times", "extra",
@@ -132,9 +127,9 @@ static void put_reruns(const struct rp_report *r, uint32_t rows, FILE *f) {
 }
 
 void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f) {
-    fputs("plan        for ", f);
+    fputs("plan      for ", f);
     rp_put_name(r->g->name, f);
-    fprintf(f, ", %zu steps, costs from ", r->p->steps.n);
+    fprintf(f, ": %zu steps, costs from ", r->p->steps.n);
     rp_put_name(r->g->time_source, f);
     fputc('\n', f);
     put_time(r, f);

@@ -1,5 +1,5 @@
-/* The memory over the step as an SVG 1.1 file: this plan before a run that keeps all, the
- * budget, the fixed bytes, and under them what each queue does when.
+/* The memory over the step as an SVG 1.1 file: this plan before a run that keeps
+ * everything, the budget, the fixed bytes, and under them what each queue does when.
  *
  * Lengths are tenths of a pixel in integers, so that every machine draws the same file. */
 #include <inttypes.h>
@@ -136,14 +136,13 @@ static void put_titles(const struct drawing *d) {
     uint64_t base = d->r->keep_all.time_ns;
     put_text(d, "title", LEFT, 300, d->r->g->name);
     open_text(d, "sub", LEFT, 520);
-    fprintf(d->f, "%s, %s over keeping all (%s) \xc2\xb7 peak %s, %s of keeping all (%s)",
+    fprintf(d->f, "%s, %s over keep-all's %s \xc2\xb7 peak %s, %s of keep-all's %s",
             rp_show_ns(t->time_ns).s, rp_show_percent(t->time_ns - base, base).s,
             rp_show_ns(base).s, rp_show_bytes(t->peak_bytes).s,
             rp_show_percent(t->peak_bytes, d->r->keep_all.peak_bytes).s,
             rp_show_bytes(d->r->keep_all.peak_bytes).s);
     if (d->r->p->claims.lower_bound_ns > 0)
-        fprintf(d->f, " \xc2\xb7 no plan under %s",
-                rp_show_ns(d->r->p->claims.lower_bound_ns).s);
+        fprintf(d->f, " \xc2\xb7 bound %s", rp_show_ns(d->r->p->claims.lower_bound_ns).s);
     fputs("</text>\n", d->f);
 }
 
@@ -166,7 +165,7 @@ static bool has_phase(const struct rp_graph *g, enum rp_phase phase) {
 static void put_legend(const struct drawing *d) {
     const struct rp_trace *t = &d->r->plan;
     int64_t x = put_key(d, "plan", LEFT, "this plan");
-    x = put_key(d, "all", x, "keeping all");
+    x = put_key(d, "all", x, "keep-all");
     char *fixed = rp_format("fixed (%s)", rp_show_bytes(t->fixed_bytes).s);
     x = put_key(d, "fixed", x, fixed);
     free(fixed);

@@ -3,8 +3,8 @@
 #include <strings.h>
 
 /* Where figures come from:
- *   [P]  NVIDIA Tesla P100 white paper WP-08019 (2016), table "Tesla P100 compared", and
- *        the Tesla P100 and Tesla M40 data sheets
+ *   [P]  NVIDIA Tesla P100 white paper WP-08019 (2016), comparison with earlier GPUs,
+ *        and the Tesla P100 and Tesla M40 data sheets
  *   [V]  NVIDIA Tesla V100 white paper WP-08608 (2017) and V100 data sheet (2020)
  *   [T]  NVIDIA's TITAN V product page (2017); its FP32 figure as NVIDIA gave it at launch
  *        (AnandTech, "The NVIDIA Titan V Deep Learning Deep Dive", table 1)
@@ -15,8 +15,8 @@
  *   [I]  IBM Power System S822LC for High Performance Computing, REDP-5405, section 1.7
  *
  * Memory is printed as "GB" on every sheet and is a power-of-two size: a 40 GB A100 offers
- * 42,405,855,232 bytes to programs. GB is read as GiB here; the driver and a CUDA context
- * take some of it, so a budget should stay below. */
+ * 42,405,855,232 bytes to programs (deviceQuery, PC2 Paderborn). GB is GiB here; the driver
+ * and a CUDA context take some of it, so a budget should stay below. */
 #define GIB(n) ((uint64_t)(n) << 30)
 #define MEGA UINT64_C(1000000)
 #define GIGA UINT64_C(1000000000)
