@@ -1,4 +1,5 @@
-# make demo | check | all | install | uninstall | sanitize | fuzz | format | info | clean
+# make demo | check | all | install | uninstall | sanitize | mutate |
+#   fuzz | format | info | clean
 #
 # Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
 #   PORTABLE=1    GLPK, jansson and what they need linked in
@@ -37,7 +38,7 @@ all: $(BUILD)/remat-plan
 
 # ---- what must be installed: `check` and its like install it, `all` only names it ----
 
-INSTALLING := demo check sanitize fuzz fuzzers bench deps
+INSTALLING := demo check sanitize mutate fuzz fuzzers bench deps
 DEPS_MODE := $(if $(filter $(INSTALLING),$(MAKECMDGOALS)),install,name)
 BUILD_DEPS := $(BUILD)/deps-build $(if $(filter 1,$(PORTABLE)),$(BUILD)/deps-portable)
 
@@ -98,6 +99,9 @@ sanitize:
 	$(MAKE) check BUILD=$(BUILD)/asan LDFLAGS="-fsanitize=address,undefined" \
 	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+mutate: $(BUILD)/unit
+	@BUILD=$(BUILD) tools/mutate.sh
+
 fuzz: $(BUILD)/deps-fuzz
 	$(MAKE) fuzzers BUILD=$(BUILD)/fuzz CC=clang \
 	  CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
@@ -134,6 +138,6 @@ info:
 	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
 
 always:
-.PHONY: all deps check sanitize fuzz fuzzers format install uninstall clean info always
+.PHONY: all deps check mutate sanitize fuzz fuzzers format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
 -include $(LIB_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)
