@@ -1,0 +1,3 @@
+# exit: 5
+printf "id,lower,upper,size\na,0,2,5\n" >b.csv
+remat-plan pack b.csv -o missing/out.csv

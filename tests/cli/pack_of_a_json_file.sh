@@ -1,0 +1,2 @@
+# exit: 3
+remat-plan pack data/graph/good/small.json

@@ -1,0 +1,2 @@
+# exit: 5
+remat-plan pack missing.csv

@@ -1,0 +1,3 @@
+# exit: 3
+: >empty.csv
+remat-plan pack empty.csv

@@ -1,0 +1,2 @@
+# exit: 5
+remat-plan show data/graph/good/small.json missing.json

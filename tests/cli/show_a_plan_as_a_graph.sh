@@ -1,0 +1,2 @@
+# exit: 3
+remat-plan show data/plan/good/small.json data/plan/good/small.json
