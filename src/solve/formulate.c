@@ -1,0 +1,271 @@
+#include "solve/formulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "solve/tidy.h"
+
+static bool makes_bytes(const struct rp_problem *p, uint32_t j) {
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+        if (p->bytes[x] > 0)
+            return true;
+    return false;
+}
+
+/* The last stage in which a run of op j can serve: readers come after j, so theirs are
+ * known when ops are taken from late to early. */
+static void find_last_runs(struct rp_form *f, const bool *once) {
+    const struct rp_problem *p = f->problem;
+    for (uint32_t j = p->n_ops; j-- > 0;) {
+        uint32_t last = j;
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
+            f->s_last[x] = p->kept[x] ? p->n_ops : j;
+            for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+                if (f->r_last[p->readers[k]] > f->s_last[x])
+                    f->s_last[x] = f->r_last[p->readers[k]];
+            uint32_t want = p->kept[x] ? p->n_ops - 1 : f->s_last[x];
+            last = want > last ? want : last;
+        }
+        bool again = p->recompute[j] && !(once != NULL && once[j]) && makes_bytes(p, j);
+        f->r_last[j] = again ? last : j;
+    }
+}
+
+static void number_runs(struct rp_form *f) {
+    uint32_t n = 0;
+    for (uint32_t j = 0; j < f->problem->n_ops; j++) {
+        f->r_start[j] = n;
+        n += f->r_last[j] - j;
+    }
+    f->n_cols = f->n_run_cols = n;
+}
+
+/* Marks in `touched` (t - p) the stages after its maker's in which x may be made or read.
+ */
+static void mark_touched(const struct rp_form *f, uint32_t x, bool *touched) {
+    const struct rp_problem *p = f->problem;
+    uint32_t first = p->producer[x];
+    memset(touched, 0, (size_t)(f->s_last[x] - first + 1) * sizeof *touched);
+    for (uint32_t t = first; t <= f->r_last[first] && t <= f->s_last[x]; t++)
+        touched[t - first] = true;
+    for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+        for (uint32_t t = p->readers[k]; t <= f->r_last[p->readers[k]]; t++)
+            touched[t - first] = true;
+}
+
+/* Up to this t, S[t][x] = 1 in some optimal schedule whatever else it does. */
+static uint32_t held_until(const struct rp_form *f, uint32_t x) {
+    const struct rp_problem *p = f->problem;
+    if (p->bytes[x] == 0)
+        return f->s_last[x];
+    return f->r_last[p->producer[x]] == p->producer[x] ? rp_problem_last_need(p, x) : 0;
+}
+
+static void number_holds(struct rp_form *f, bool merge) {
+    const struct rp_problem *p = f->problem;
+    bool *touched = rp_calloc((size_t)p->n_ops + 2, sizeof *touched);
+    uint32_t room = 0;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        f->s_start[x] = room;
+        room += f->s_last[x] - p->producer[x];
+    }
+    f->s_col = rp_calloc((size_t)room + 1, sizeof *f->s_col);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint32_t first = p->producer[x], until = held_until(f, x);
+        mark_touched(f, x, touched);
+        for (uint32_t t = first + 1; t <= f->s_last[x]; t++) {
+            uint32_t *col = &f->s_col[f->s_start[x] + (t - first - 1)];
+            if (t <= until || t == p->n_ops)
+                *col = RP_COL_ONE;
+            else if (merge && !touched[t - 1 - first])
+                *col = col[-1];
+            else
+                *col = f->n_cols++;
+        }
+    }
+    free(touched);
+}
+
+static void name_columns(struct rp_form *f) {
+    const struct rp_problem *p = f->problem;
+    f->col_id = rp_calloc(f->n_cols, sizeof *f->col_id);
+    f->col_t = rp_calloc(f->n_cols, sizeof *f->col_t);
+    f->cost = rp_calloc(f->n_cols, sizeof *f->cost);
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        f->fixed_cost += (double)p->time_ns[j] * f->time_scale;
+        for (uint32_t t = j + 1; t <= f->r_last[j]; t++) {
+            uint32_t col = rp_form_run(f, t, j);
+            f->col_id[col] = j;
+            f->col_t[col] = t;
+            f->cost[col] = (double)p->time_ns[j] * f->time_scale;
+        }
+    }
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = f->s_last[x]; t > p->producer[x]; t--) { /* the first one stays */
+            uint32_t col = rp_form_held(f, t, x);
+            if (col == RP_COL_ONE)
+                continue;
+            f->col_id[col] = x;
+            f->col_t[col] = t;
+        }
+}
+
+/* The power of two that brings `largest` into [top / 2, top). */
+static double scale_to(uint64_t largest, int top_exponent) {
+    int exponent = 0;
+    frexp((double)largest, &exponent);
+    return largest == 0 ? 1 : ldexp(1, top_exponent - exponent);
+}
+
+void rp_form_init(struct rp_form *f, const struct rp_problem *p,
+                  const struct rp_form_options *o) {
+    uint64_t longest = 0;
+    *f = (struct rp_form){.problem = p};
+    f->r_last = rp_calloc(p->n_ops, sizeof *f->r_last);
+    f->r_start = rp_calloc(p->n_ops, sizeof *f->r_start);
+    f->s_last = rp_calloc(p->n_tensors, sizeof *f->s_last);
+    f->s_start = rp_calloc(p->n_tensors, sizeof *f->s_start);
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        longest = p->time_ns[j] > longest ? p->time_ns[j] : longest;
+    f->byte_scale = scale_to(p->limit_bytes, 10);
+    f->time_scale = scale_to(longest, 1);
+    find_last_runs(f, o->once);
+    number_runs(f);
+    number_holds(f, !o->no_merge);
+    name_columns(f);
+}
+
+void rp_form_fini(struct rp_form *f) {
+    free(f->r_last);
+    free(f->r_start);
+    free(f->s_last);
+    free(f->s_start);
+    free(f->s_col);
+    free(f->col_id);
+    free(f->col_t);
+    free(f->cost);
+    *f = (struct rp_form){0};
+}
+
+void rp_rows_fini(struct rp_rows *rows) {
+    free(rows->start);
+    free(rows->col);
+    free(rows->coef);
+    free(rows->rhs);
+    free(rows->name);
+    *rows = (struct rp_rows){0};
+}
+
+void rp_rows_begin(struct rp_rows *rows, struct rp_row_name name, double rhs) {
+    if (rows->n == rows->room) {
+        rows->room = rows->room ? 2 * rows->room : 64;
+        rows->start = rp_realloc(rows->start, (size_t)rows->room + 1, sizeof *rows->start);
+        rows->rhs = rp_realloc(rows->rhs, rows->room, sizeof *rows->rhs);
+        rows->name = rp_realloc(rows->name, rows->room, sizeof *rows->name);
+    }
+    rows->start[rows->n] = rows->n_terms;
+    rows->rhs[rows->n] = rhs;
+    rows->name[rows->n] = name;
+    rows->start[++rows->n] = rows->n_terms;
+}
+
+void rp_rows_term(struct rp_rows *rows, uint32_t col, double coef) {
+    if (col == RP_COL_ONE)
+        rows->rhs[rows->n - 1] -= coef;
+    if (col == RP_COL_ONE || col == RP_COL_ZERO)
+        return;
+    if (rows->n_terms == rows->room_terms) {
+        rows->room_terms = rows->room_terms ? 2 * rows->room_terms : 256;
+        rows->col = rp_realloc(rows->col, rows->room_terms, sizeof *rows->col);
+        rows->coef = rp_realloc(rows->coef, rows->room_terms, sizeof *rows->coef);
+    }
+    rows->col[rows->n_terms] = col;
+    rows->coef[rows->n_terms++] = coef;
+    rows->start[rows->n] = rows->n_terms;
+}
+
+/* left <= a + b, three columns or constants. */
+static void add_row(struct rp_rows *rows, struct rp_row_name name, uint32_t left,
+                    uint32_t a, uint32_t b) {
+    if (left == RP_COL_ZERO || a == RP_COL_ONE || b == RP_COL_ONE || left == a || left == b)
+        return;
+    rp_rows_begin(rows, name, 0);
+    rp_rows_term(rows, left, 1);
+    rp_rows_term(rows, a, -1);
+    rp_rows_term(rows, b, -1);
+}
+
+void rp_form_rows(const struct rp_form *f, struct rp_rows *rows) {
+    const struct rp_problem *p = f->problem;
+    for (uint32_t j = 0; j < p->n_ops; j++) /* (2) */
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            for (uint32_t t = j, x = p->inputs[k]; t <= f->r_last[j]; t++)
+                add_row(rows, (struct rp_row_name){RP_ROW_DEP, t, j, x},
+                        rp_form_run(f, t, j), rp_form_run(f, t, p->producer[x]),
+                        rp_form_held(f, t, x));
+    for (uint32_t x = 0; x < p->n_tensors; x++) /* (3) */
+        for (uint32_t t = p->producer[x] + 1; t < f->s_last[x]; t++)
+            add_row(rows, (struct rp_row_name){RP_ROW_HOLD, t, RP_NONE, x},
+                    rp_form_held(f, t + 1, x), rp_form_held(f, t, x),
+                    rp_form_run(f, t, p->producer[x]));
+}
+
+void rp_form_schedule(const struct rp_form *f, const double *v, double threshold,
+                      struct rp_schedule *s) {
+    const struct rp_problem *p = f->problem;
+    memset(s->rows, 0, ((size_t)s->n_stages + 1) * s->words * sizeof *s->rows);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++)
+            if (rp_form_value(v, rp_form_held(f, t, x)) > threshold)
+                rp_schedule_set(s, x, t, t, true);
+}
+
+/* Gives `s` the holds that every schedule of this formulation has. */
+static void hold_constants(const struct rp_form *f, struct rp_schedule *s) {
+    const struct rp_problem *p = f->problem;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++)
+            if (rp_form_held(f, t, x) == RP_COL_ONE)
+                rp_schedule_set(s, x, t, t, true);
+}
+
+static bool fill_point(const struct rp_form *f, const struct rp_schedule *s, double *v) {
+    const struct rp_problem *p = f->problem;
+    struct rp_stage_work w = {0};
+    bool fits = true;
+    memset(v, 0, f->n_cols * sizeof *v);
+    rp_stage_work_init(p, &w);
+    for (uint32_t t = 0; t < p->n_ops && fits; t++) {
+        fits = rp_stage_eval(p, s, t, &w);
+        for (uint32_t a = 0; a < w.stage.n_runs && fits; a++) {
+            uint32_t col = rp_form_run(f, t, w.stage.runs[a]);
+            fits = col != RP_COL_ZERO;
+            if (fits && col != RP_COL_ONE)
+                v[col] = 1;
+        }
+    }
+    for (uint32_t x = 0; x < p->n_tensors && fits; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x] && fits; t++) {
+            uint32_t col = rp_form_held(f, t, x);
+            if (col == RP_COL_ONE)
+                continue;
+            fits = f->col_t[col] == t || (v[col] > 0) == rp_held(s, t, x);
+            v[col] = rp_held(s, t, x);
+        }
+    rp_stage_work_fini(&w);
+    return fits;
+}
+
+bool rp_form_point(const struct rp_form *f, const struct rp_schedule *s, double *v) {
+    struct rp_schedule tidy;
+    rp_schedule_empty(f->problem, &tidy);
+    rp_schedule_copy(&tidy, s);
+    hold_constants(f, &tidy);
+    bool fits = rp_schedule_tidy(f->problem, &tidy);
+    hold_constants(f, &tidy); /* tensors of no bytes may be held for nothing */
+    fits = fits && fill_point(f, &tidy, v);
+    rp_schedule_fini(&tidy);
+    return fits;
+}

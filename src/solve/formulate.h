@@ -1,0 +1,165 @@
+/* formulate: the planning problem as a linear program in 0/1 columns R and S, for any
+ * solver. Equation numbers are used in the code and in ARCHITECTURE.md.
+ *
+ *   R[t][j] = 1: op j runs in stage t.   S[t][x] = 1: tensor x is held as stage t begins.
+ *
+ *   (1) minimise   sum of time[j] R[t][j]
+ *   (2) dep        R[t][j] <= R[t][p] + S[t][x]         each input x (made by p) of op j
+ *   (3) hold       S[t+1][x] <= S[t][x] + R[t][p]       p makes x
+ *   (4) mem        sum of bytes[x] L[t][k][x] + workspace[k] R[t][k] <= limit      k <= t
+ *
+ * L[t][k][x] = 1 when x is on the device while op k runs in stage t. It is no column: (4)
+ * stands for all rows got by writing for each x any one of these terms, each of which is a
+ * lower bound of L:
+ *   (4a) if x is made by an op <= k:   S[t+1][x];  R[t][r] for a reader r with k <= r <= t;
+ *   (4b) if k makes x:                 R[t][k];
+ *   (4c) if no reader r < k of x may run in stage t:   S[t][x].
+ * At a given point the largest term of each x gives the most violated of these rows, so
+ * rows (4) are made on demand (rp_memory_*).
+ *
+ * (4a) and (4b) hold for every sound schedule as rp_stage_eval counts memory. (4c) holds
+ * for tidy ones: S[t][x] = 1 only where x is read in stage t or held on (S[t+1][x] = 1).
+ * Clearing what is not tidy frees memory, forces no run, and takes runs away, so some
+ * optimal schedule is tidy (rp_schedule_tidy). A 0/1 point that meets (2)-(4) is a schedule
+ * that fits: with R the closure of S, (4) at the op that runs has every live tensor in it.
+ *
+ * Which columns exist (all reductions keep some optimal schedule, `once` apart):
+ *   - R[t][t] = 1. R[t][j], t > j, exists while j may run and some op >= t (or the end of
+ *     the step) can still want what it makes, through ops that may run again (r_last).
+ *   - S[t][x] exists from the stage after its maker to the last that can want it (s_last).
+ *   - What cannot be made again is held up to its last first-run reader: S = 1.
+ *   - A tensor of no bytes is held as long as it can be wanted, and its maker, if it makes
+ *     nothing else, never runs again.
+ *   - If neither the maker nor a reader of x may run in stage t, then x is not touched
+ *     there: tidy and (3) give S[t+1][x] = S[t][x], one column for both ("merged").
+ */
+#ifndef RP_SOLVE_FORMULATE_H
+#define RP_SOLVE_FORMULATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "solve/problem.h"
+#include "solve/schedule.h"
+
+/* In place of a column: a constant. */
+#define RP_COL_ZERO (UINT32_MAX - 1)
+#define RP_COL_ONE UINT32_MAX
+
+struct rp_form_options {
+    const bool *once; /* per op, or NULL: ops that shall not run again. A restriction: its
+                         optimum is no lower bound of the problem's */
+    bool no_merge;    /* a column for every (t, x): for comparison */
+};
+
+struct rp_form {
+    const struct rp_problem *problem; /* borrowed */
+    uint32_t n_cols, n_run_cols;      /* R columns come first */
+    uint32_t *r_last;                 /* per op: last stage in which it may run */
+    uint32_t *r_start;                /* per op: column of R[op + 1][op] */
+    uint32_t *s_last;  /* per tensor: last t of S[t][x]; its maker if there is none */
+    uint32_t *s_start; /* per tensor: where S[maker + 1][x] is in s_col */
+    uint32_t *s_col;   /* column or constant */
+    uint32_t *col_id;  /* per column: op of R, tensor of S */
+    uint32_t *col_t;   /* per column: its (first) stage */
+    /* Both scales are powers of two, so scaling is exact below 2^53. Scaled bytes: the
+     * limit is in [512, 1024). Scaled times: the longest op is in [1, 2). */
+    double byte_scale, time_scale;
+    double *cost;      /* per column, scaled time */
+    double fixed_cost; /* of the first runs, scaled time */
+};
+
+/* `p` must outlive `f`. The caller owns `f`. */
+void rp_form_init(struct rp_form *f, const struct rp_problem *p,
+                  const struct rp_form_options *o);
+void rp_form_fini(struct rp_form *f); /* safe on a zeroed one */
+
+/* True if op j may run in stage t (first run included). */
+static inline bool rp_form_may_run(const struct rp_form *f, uint32_t t, uint32_t j) {
+    return j <= t && t <= f->r_last[j];
+}
+
+/* Column or constant of R[t][j]; any t and j. */
+static inline uint32_t rp_form_run(const struct rp_form *f, uint32_t t, uint32_t j) {
+    if (t == j)
+        return RP_COL_ONE;
+    return rp_form_may_run(f, t, j) ? f->r_start[j] + (t - j - 1) : RP_COL_ZERO;
+}
+
+/* Column or constant of S[t][x]; any t up to n_ops, any x. */
+static inline uint32_t rp_form_held(const struct rp_form *f, uint32_t t, uint32_t x) {
+    uint32_t p = f->problem->producer[x];
+    if (t <= p || t > f->s_last[x])
+        return RP_COL_ZERO;
+    return f->s_col[f->s_start[x] + (t - p - 1)];
+}
+
+/* Value of a column or constant at a point (one value a column). */
+static inline double rp_form_value(const double *v, uint32_t col) {
+    return col == RP_COL_ZERO ? 0 : col == RP_COL_ONE ? 1 : v[col];
+}
+
+/* Rows  sum of coef[i] x[col[i]] <= rhs,  row i from start[i] to start[i + 1] - 1. */
+enum rp_row_kind { RP_ROW_DEP, RP_ROW_HOLD, RP_ROW_MEM };
+struct rp_row_name {
+    enum rp_row_kind kind;
+    uint32_t t;
+    uint32_t op; /* dep: the reader j. mem: k. hold: RP_NONE */
+    uint32_t x;  /* dep, hold: the tensor. mem: RP_NONE */
+};
+struct rp_rows {
+    uint32_t n, n_terms, room, room_terms;
+    uint32_t *start, *col;
+    double *coef, *rhs;
+    struct rp_row_name *name;
+};
+void rp_rows_fini(struct rp_rows *rows);
+/* Starts a row, then appends terms to it; constants go to the right-hand side. No column
+ * may come twice in a row. */
+void rp_rows_begin(struct rp_rows *rows, struct rp_row_name name, double rhs);
+void rp_rows_term(struct rp_rows *rows, uint32_t col, double coef);
+
+/* Appends all rows (2) and (3) but those that hold by themselves. */
+void rp_form_rows(const struct rp_form *f, struct rp_rows *rows);
+
+/* The schedule with S[t][x] = 1 where the column's value is above `threshold`. */
+void rp_form_schedule(const struct rp_form *f, const double *v, double threshold,
+                      struct rp_schedule *s);
+/* The reverse: the 0/1 point of a sound schedule and its runs. False if some hold or run
+ * of it has no column, or a merged column would need both values: tidy it first. */
+bool rp_form_point(const struct rp_form *f, const struct rp_schedule *s, double *v);
+
+/* ---- memory rows ---- */
+
+/* The term that stands for x in a row (4). */
+enum rp_term_kind { RP_TERM_NEXT, RP_TERM_NOW, RP_TERM_RUN }; /* S[t+1], S[t], R[t][op] */
+struct rp_term {
+    uint32_t x;
+    enum rp_term_kind kind;
+    uint32_t op;
+};
+
+/* Makes rows (4) of one formulation. Working memory; one for each thread. */
+struct rp_memory {
+    const struct rp_form *form;
+    double *need;          /* per tensor: largest term (4a), (4b) so far */
+    uint32_t *unseen;      /* per tensor: readers < k that may run in the stage */
+    double *live;          /* per tensor: its L in the sweep */
+    double *sum;           /* per column: coefficient in the row being made; zero between */
+    uint32_t *used;        /* columns with one */
+    struct rp_term *terms; /* of the last rp_memory_row, by tensor */
+    uint32_t n_terms;
+};
+void rp_memory_init(struct rp_memory *m, const struct rp_form *f);
+void rp_memory_fini(struct rp_memory *m);
+
+/* The most violated row (4) of each k <= t at point v: over[k] = left side - limit, scaled
+ * bytes. O(tensors + edges) for all k together. */
+void rp_memory_sweep(struct rp_memory *m, uint32_t t, const double *v, double *over);
+
+/* Appends that row for (t, k) to `rows`. v == NULL: constants where there are, then
+ * S[t+1][x], then S[t][x]: a fair first row. */
+void rp_memory_row(struct rp_memory *m, uint32_t t, uint32_t k, const double *v,
+                   struct rp_rows *rows);
+
+#endif

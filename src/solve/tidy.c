@@ -1,0 +1,33 @@
+#include "solve/tidy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s) {
+    struct rp_stage_work w = {0};
+    bool sound = true;
+    uint64_t *wanted = rp_calloc(s->words, sizeof *wanted);
+    rp_stage_work_init(p, &w);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        if (p->kept[x])
+            wanted[x / 64] |= (uint64_t)1 << (x % 64);
+    for (uint32_t t = p->n_ops; sound; t--) {
+        uint64_t *row = s->rows + (size_t)t * s->words;
+        for (size_t i = 0; i < s->words; i++)
+            row[i] &= wanted[i];
+        if (t == 0)
+            break;
+        /* What stage t - 1 holds on or reads is wanted in row t - 1. */
+        sound = rp_stage_eval(p, s, t - 1, &w);
+        memcpy(wanted, row, s->words * sizeof *wanted);
+        for (uint32_t a = 0; a < w.stage.n_runs && sound; a++)
+            for (uint32_t j = w.stage.runs[a], k = p->input_start[j];
+                 k < p->input_start[j + 1]; k++)
+                wanted[p->inputs[k] / 64] |= (uint64_t)1 << (p->inputs[k] % 64);
+    }
+    rp_stage_work_fini(&w);
+    free(wanted);
+    return sound;
+}

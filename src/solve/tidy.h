@@ -1,0 +1,14 @@
+/* tidy: takes the holds that serve nothing out of a schedule. */
+#ifndef RP_SOLVE_TIDY_H
+#define RP_SOLVE_TIDY_H
+
+#include <stdbool.h>
+
+#include "solve/schedule.h"
+
+/* Clears S[t][x] where stage t neither reads x nor holds it on (and at the end, where x is
+ * not kept). What x was made for is gone then, so no stage runs more ops and none holds
+ * more bytes than before. False, with `s` partly done, if `s` is not sound. */
+bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s);
+
+#endif
