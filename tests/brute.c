@@ -1,0 +1,143 @@
+#include "brute.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* The graph as masks. */
+struct masks {
+    uint32_t n_ops, n_tensors;
+    uint32_t in[32], out[32]; /* per op */
+    uint64_t bytes[32];       /* per tensor */
+    uint32_t keep;
+};
+
+static void read_masks(const struct rp_graph *g, struct masks *m) {
+    uint32_t bit[64];
+    assert(g->n_ops <= 32 && g->n_tensors <= 64);
+    *m = (struct masks){.n_ops = g->n_ops};
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        bit[x] = 0;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct rp_op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            m->in[i] |= bit[op->inputs[k]];
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            assert(m->n_tensors < 32);
+            m->bytes[m->n_tensors] = g->tensors[op->outputs[k]].bytes;
+            bit[op->outputs[k]] = 1u << m->n_tensors++;
+            m->out[i] |= bit[op->outputs[k]];
+        }
+    }
+    for (uint32_t k = 0; k < g->n_keep; k++)
+        m->keep |= bit[g->keep[k]];
+}
+
+static uint64_t weigh(const struct masks *m, uint32_t set) {
+    uint64_t sum = 0;
+    for (uint32_t x = 0; x < m->n_tensors; x++)
+        sum += set >> x & 1 ? m->bytes[x] : 0;
+    return sum;
+}
+
+/* The ops that must run: t, and the makers of all that is wanted and not there. */
+static uint32_t runs_of(const struct masks *m, uint32_t t, uint32_t now, uint32_t next) {
+    uint32_t runs = 1u << t, missing = next & ~now;
+    for (uint32_t j = t + 1; j-- > 0;) {
+        if (m->out[j] & missing)
+            runs |= 1u << j;
+        if (runs >> j & 1)
+            missing |= m->in[j] & ~now;
+    }
+    return runs;
+}
+
+static uint32_t made_before(const struct masks *m, uint32_t t) {
+    uint32_t set = 0;
+    for (uint32_t j = 0; j < t; j++)
+        set |= m->out[j];
+    return set;
+}
+
+static bool stage(const struct rp_graph *g, const struct masks *m, uint32_t t, uint32_t now,
+                  uint32_t next, uint64_t *time_ns, uint64_t *peak_bytes) {
+    uint32_t runs = runs_of(m, t, now, next), device = now;
+    *time_ns = *peak_bytes = 0;
+    if ((now & ~made_before(m, t)) || (next & ~made_before(m, t + 1)))
+        return false;
+    for (uint32_t j = 0; j <= t; j++) {
+        uint32_t wanted = next;
+        if (!(runs >> j & 1))
+            continue;
+        if (j < t && !g->ops[j].recompute)
+            return false;
+        for (uint32_t later = j; later <= t; later++)
+            if (runs >> later & 1)
+                wanted |= m->in[later] | m->out[later];
+        device &= wanted;
+        assert((m->in[j] & ~device) == 0);
+        device |= m->out[j];
+        *time_ns += g->ops[j].time_ns;
+        uint64_t bytes = weigh(m, device) + g->ops[j].workspace_bytes;
+        *peak_bytes = bytes > *peak_bytes ? bytes : *peak_bytes;
+        /* An output is there because it was just made; from now on it must be wanted. */
+        wanted = next;
+        for (uint32_t later = j + 1; later <= t; later++)
+            if (runs >> later & 1)
+                wanted |= m->in[later] | (m->out[later] & now);
+        device &= wanted;
+    }
+    return true;
+}
+
+bool rp_brute_stage(const struct rp_graph *g, uint32_t t, uint32_t now, uint32_t next,
+                    uint64_t *time_ns, uint64_t *peak_bytes) {
+    struct masks m;
+    read_masks(g, &m);
+    return stage(g, &m, t, now, next, time_ns, peak_bytes);
+}
+
+/* Shortest path over the sets held between stages. With `least_peak` the length of a path
+ * is its largest peak, otherwise its time. UINT64_MAX: no path. */
+static uint64_t search(const struct rp_graph *g, uint64_t limit_bytes, bool least_peak) {
+    struct masks m;
+    read_masks(g, &m);
+    assert(m.n_tensors <= RP_BRUTE_TENSORS);
+    size_t n_sets = (size_t)1 << m.n_tensors;
+    uint64_t *best = rp_calloc(n_sets, sizeof *best), *to = rp_calloc(n_sets, sizeof *to);
+    for (size_t s = 1; s < n_sets; s++)
+        best[s] = UINT64_MAX;
+    for (uint32_t t = 0; t < m.n_ops; t++) {
+        for (size_t s = 0; s < n_sets; s++)
+            to[s] = UINT64_MAX;
+        for (uint32_t now = 0; now < n_sets; now++)
+            for (uint32_t next = 0; next < n_sets && best[now] != UINT64_MAX; next++) {
+                uint64_t time_ns, peak;
+                if (!stage(g, &m, t, now, next, &time_ns, &peak) || peak > limit_bytes)
+                    continue;
+                uint64_t length = least_peak ? (peak > best[now] ? peak : best[now])
+                                             : best[now] + time_ns;
+                to[next] = length < to[next] ? length : to[next];
+            }
+        uint64_t *swap = best;
+        best = to;
+        to = swap;
+    }
+    uint64_t found = UINT64_MAX;
+    for (size_t s = 0; s < n_sets; s++)
+        if ((s & m.keep) == m.keep && best[s] < found)
+            found = best[s];
+    free(best);
+    free(to);
+    return found;
+}
+
+bool rp_brute_best(const struct rp_graph *g, uint64_t limit_bytes, uint64_t *time_ns) {
+    *time_ns = search(g, limit_bytes, false);
+    return *time_ns != UINT64_MAX;
+}
+
+uint64_t rp_brute_floor(const struct rp_graph *g) {
+    return search(g, UINT64_MAX, true);
+}

@@ -1,0 +1,191 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "brute.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/formulate.h"
+#include "solve/tidy.h"
+
+/* A random set for every stage; all that an op might have made may be in it. */
+static void draw_schedule(struct rp_rng *r, const struct rp_problem *p,
+                          struct rp_schedule *s) {
+    rp_schedule_keep_all(p, s);
+    uint32_t percent = (uint32_t)rp_rng_below(r, 40);
+    for (uint32_t t = 1; t <= p->n_ops; t++)
+        for (uint32_t x = 0; x < p->n_tensors; x++)
+            if (p->producer[x] < t && !(t == p->n_ops && p->kept[x]) &&
+                rp_rng_percent(r, percent))
+                rp_schedule_set(s, x, t, t, !rp_held(s, t, x));
+}
+
+static bool stages_agree(const struct rp_graph *g, const struct rp_problem *p,
+                         const struct rp_schedule *s) {
+    struct rp_stage_work w = {0};
+    bool same = true;
+    rp_stage_work_init(p, &w);
+    for (uint32_t t = 0; t < p->n_ops; t++) {
+        uint64_t time_ns, peak;
+        uint32_t now = (uint32_t)s->rows[(size_t)t * s->words];
+        uint32_t next = (uint32_t)s->rows[(size_t)(t + 1) * s->words];
+        bool can = rp_brute_stage(g, t, now, next, &time_ns, &peak);
+        same = same && rp_stage_eval(p, s, t, &w) == can &&
+               (!can || (w.stage.time_ns == time_ns && w.stage.peak_bytes == peak));
+    }
+    rp_stage_work_fini(&w);
+    return same;
+}
+
+static double left_side(const struct rp_rows *rows, uint32_t i, const double *v) {
+    double sum = 0;
+    for (uint32_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+        sum += rows->coef[k] * v[rows->col[k]];
+    return sum;
+}
+
+static bool meets_all(const struct rp_rows *rows, const double *v) {
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (left_side(rows, i, v) > rows->rhs[i])
+            return false;
+    return true;
+}
+
+/* Rows (4) of stage t: the sweep finds the stage's true peak, each row says what the sweep
+ * says, and a row chosen at another point asks no more than the truth. */
+static bool memory_is_true(struct rp_memory *m, uint32_t t, const double *v,
+                           const double *elsewhere, uint64_t peak_bytes) {
+    const struct rp_problem *p = m->form->problem;
+    double over[32], most = -1e300;
+    double truth = ((double)peak_bytes - (double)p->limit_bytes) * m->form->byte_scale;
+    bool good = true;
+    rp_memory_sweep(m, t, v, over);
+    for (uint32_t k = 0; k <= t; k++) {
+        struct rp_rows rows = {0};
+        rp_memory_row(m, t, k, v, &rows);
+        rp_memory_row(m, t, k, elsewhere, &rows);
+        rp_memory_row(m, t, k, NULL, &rows);
+        good = good && left_side(&rows, 0, v) - rows.rhs[0] == over[k] &&
+               left_side(&rows, 1, v) - rows.rhs[1] <= over[k] &&
+               left_side(&rows, 2, v) - rows.rhs[2] <= over[k];
+        most = over[k] > most ? over[k] : most;
+        rp_rows_fini(&rows);
+    }
+    return good && most == truth;
+}
+
+/* `s` is sound and tidy. Its point may have more holds (of no bytes): compare with what the
+ * point says. */
+static bool rows_are_true(const struct rp_form *f, struct rp_schedule *s,
+                          struct rp_rng *r) {
+    const struct rp_problem *p = f->problem;
+    struct rp_memory m;
+    struct rp_rows rows = {0};
+    struct rp_stage_work w = {0};
+    double *v = calloc(f->n_cols + 1, sizeof *v), *u = calloc(f->n_cols + 1, sizeof *u);
+    double cost = f->fixed_cost;
+    struct rp_cost given = rp_schedule_cost(p, s);
+    bool good = rp_form_point(f, s, v);
+    rp_form_schedule(f, v, 0.5, s);
+    struct rp_cost c = rp_schedule_cost(p, s);
+    good = good && c.time_ns <= given.time_ns && c.peak_bytes <= given.peak_bytes;
+    rp_memory_init(&m, f);
+    rp_stage_work_init(p, &w);
+    rp_form_rows(f, &rows);
+    good = good && meets_all(&rows, v);
+    for (uint32_t i = 0; i < f->n_cols; i++) {
+        cost += f->cost[i] * v[i];
+        u[i] = (double)rp_rng_below(r, 5) / 4;
+    }
+    good = good && cost == (double)c.time_ns * f->time_scale;
+    for (uint32_t t = 0; t < p->n_ops && good; t++)
+        good =
+            rp_stage_eval(p, s, t, &w) && memory_is_true(&m, t, v, u, w.stage.peak_bytes);
+    rp_memory_fini(&m);
+    rp_stage_work_fini(&w);
+    rp_rows_fini(&rows);
+    free(v);
+    free(u);
+    return good;
+}
+
+/* Schedules and formulation of one random graph. */
+static bool one_graph(uint64_t seed) {
+    struct rp_rng r = {seed};
+    struct rp_gen_shape shape = rp_gen_small(2 + (uint32_t)rp_rng_below(&r, 9));
+    struct rp_graph g;
+    struct rp_problem p;
+    bool good = true;
+    shape.once_percent = (uint32_t)rp_rng_below(&r, 2) * 15;
+    shape.training = rp_rng_percent(&r, 50);
+    rp_gen_graph(seed, &shape, &g);
+    rp_problem_init(&p, &g, g.fixed_bytes + rp_rng_below(&r, 20000), false, NULL);
+    for (uint32_t i = 0; i < 20 && good; i++) {
+        struct rp_schedule s;
+        struct rp_form f;
+        rp_form_init(&f, &p, &(struct rp_form_options){.no_merge = i % 2});
+        draw_schedule(&r, &p, &s);
+        struct rp_cost before = rp_schedule_cost(&p, &s);
+        good = stages_agree(&g, &p, &s);
+        if (before.sound) {
+            good = good && rp_schedule_tidy(&p, &s);
+            struct rp_cost after = rp_schedule_cost(&p, &s);
+            good = good && after.sound && after.time_ns <= before.time_ns &&
+                   after.peak_bytes <= before.peak_bytes && rows_are_true(&f, &s, &r);
+        }
+        rp_schedule_fini(&s);
+        rp_form_fini(&f);
+    }
+    rp_problem_fini(&p);
+    rp_graph_fini(&g);
+    return good;
+}
+
+static void rows_hold_for_every_tidy_schedule_and_find_its_peak(void) {
+    uint32_t n = 300;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!one_graph(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("formulation and schedule disagree");
+            return;
+        }
+}
+
+/* A chain of four ops and what the reductions leave of it: the last op's output is kept. */
+static void a_column_exists_only_where_something_can_want_it(void) {
+    struct rp_gen_shape shape = {.n_ops = 4,
+                                 .max_inputs = 1,
+                                 .max_outputs = 1,
+                                 .reach = 1,
+                                 .max_bytes = 9,
+                                 .max_time_ns = 9,
+                                 .alignment_bytes = 1};
+    struct rp_graph g;
+    struct rp_problem p;
+    struct rp_form f;
+    rp_gen_graph(1, &shape, &g);
+    for (uint32_t x = 0; x < 4; x++)
+        g.tensors[x].bytes = 7;
+    rp_problem_init(&p, &g, 20, false, NULL);
+    rp_form_init(&f, &p, &(struct rp_form_options){0});
+    CU_ASSERT_EQUAL(rp_form_run(&f, 2, 2), RP_COL_ONE);
+    CU_ASSERT_EQUAL(rp_form_run(&f, 1, 2), RP_COL_ZERO);
+    CU_ASSERT(rp_form_run(&f, 3, 0) < f.n_run_cols);
+    CU_ASSERT_EQUAL(rp_form_held(&f, 1, 1), RP_COL_ZERO);
+    CU_ASSERT_EQUAL(rp_form_held(&f, 4, 3), RP_COL_ONE);
+    CU_ASSERT_EQUAL(rp_form_held(&f, 4, 0), RP_COL_ZERO);
+    rp_form_fini(&f);
+    /* If no op may run again, nothing is left to decide. */
+    bool once[4] = {true, true, true, true};
+    rp_form_init(&f, &p, &(struct rp_form_options){.once = once});
+    CU_ASSERT_EQUAL(f.n_cols, 0);
+    CU_ASSERT_EQUAL(rp_form_held(&f, 1, 0), RP_COL_ONE);
+    rp_form_fini(&f);
+    rp_problem_fini(&p);
+    rp_graph_fini(&g);
+}
+
+void suite_formulate(void) {
+    RP_SUITE("formulate");
+    RP_TEST(rows_hold_for_every_tidy_schedule_and_find_its_peak);
+    RP_TEST(a_column_exists_only_where_something_can_want_it);
+}
