@@ -361,6 +361,7 @@ void rp_differentiate(struct rp_build *b) {
                      rp_calloc(n_forward, sizeof *s.n)};
     for (uint32_t x = 0; x < n_forward; x++)
         s.grad[x] = RP_NO_VALUE;
+    b->loss = loss.tensor;
     b->phase = RP_BACKWARD;
     rp_keep(b, loss);
     for (size_t i = b->nodes.n; i-- > 0 && b->rc == RP_OK;)

@@ -228,6 +228,8 @@ void rp_emit(struct rp_build *b, struct rp_spec spec, size_t n_in, const struct 
                        k == 0 ? rp_strdup(name)
                               : rp_format("%s.%s", name, spec.out_names[k - 1]),
                        &out[k]);
+    if (b->rc == RP_OK && !rp_add(&b->flops, spec.flops))
+        rp_build_fail(b, RP_USAGE, "sizes overflow: the sum of flops passes 2^63-1");
     if (b->rc != RP_OK) {
         for (size_t k = 0; k < n_out; k++)
             out[k] = RP_NO_VALUE;

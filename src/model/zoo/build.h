@@ -53,6 +53,7 @@ struct rp_build {
     char *scope;         /* "layer1.0.", "" at the top */
     uint32_t cap_tensors, cap_ops, cap_keep;
     uint64_t n_seeds; /* dropout ops so far */
+    uint64_t flops;   /* of all ops so far */
     bool *needs;      /* per tensor: a gradient is wanted */
     struct {
         struct rp_node *at;
@@ -62,6 +63,7 @@ struct rp_build {
         struct rp_val *at;
         size_t n, cap;
     } params, losses;
+    uint32_t loss; /* the sum of the losses, from rp_differentiate */
 };
 
 /* Records "zoo: NETWORK: ..." unless there is an error already. */
@@ -94,6 +96,7 @@ struct rp_val rp_view(struct rp_build *b, struct rp_val v, size_t n_dims,
 struct rp_val rp_shaped(enum rp_dtype dtype, size_t n_dims, const uint64_t *dims);
 struct rp_val rp_like(struct rp_val v);
 
+/* The build fails when the flops of all ops pass 63 bits, so readers may add them up. */
 struct rp_spec {
     const char *kind, *name;
     json_t *attrs;                /* rp_emit takes it over; NULL: none */

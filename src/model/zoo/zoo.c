@@ -91,20 +91,47 @@ static void resolve_options(struct rp_build *b) {
         rp_build_fail(b, RP_USAGE, "at most %d layers or steps", MAX_REPEATS);
     if (o->no_aux && (b->row->takes & RP_TAKES_NO_AUX) == 0)
         rp_build_fail(b, RP_USAGE, "--no-aux does not apply");
+    if (o->seed > RP_MAX_QUANTITY)
+        rp_build_fail(b, RP_USAGE, "--seed: too large");
     if (o->dtype == RP_I32)
         rp_build_fail(b, RP_USAGE, "--dtype must be f32 or f16");
     check_image(b);
 }
 
+/* attrs.options: what the graph was built with, defaults filled in. */
+static json_t *options_used(const struct rp_build *b) {
+    const struct rp_zoo_options *o = &b->o;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {{"batch", o->batch}, {"classes", o->classes}, {"layers", o->layers},
+                   {"seq", o->seq},     {"steps", o->steps},     {"kv_heads", o->kv_heads}};
+    json_t *used = json_object();
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].value != 0)
+            json_object_set_new(used, numbers[i].name,
+                                json_integer((json_int_t)numbers[i].value));
+    if (o->image[1] != 0)
+        json_object_set_new(used, "image",
+                            b->row->volume ? rp_numbers(3, o->image)
+                                           : rp_numbers(2, o->image + 1));
+    if (b->row->takes & RP_TAKES_NO_AUX)
+        json_object_set_new(used, "aux", json_boolean(!o->no_aux));
+    json_object_set_new(used, "dtype", json_string(rp_dtype_word[o->dtype]));
+    json_object_set_new(used, "seed", json_integer((json_int_t)o->seed));
+    json_object_set_new(used, "tiny", json_boolean(o->tiny));
+    return used;
+}
+
 static void describe(struct rp_build *b) {
     struct rp_graph *g = b->g;
-    const struct rp_zoo_options *o = &b->o;
-    g->name = rp_format("%s%s-b%" PRIu64, b->row->name, o->tiny ? "-tiny" : "", o->batch);
+    g->name =
+        rp_format("%s%s-b%" PRIu64, b->row->name, b->o.tiny ? "-tiny" : "", b->o.batch);
     g->time_source = rp_strdup("none");
     g->device.alignment_bytes = 512;
-    g->attrs = json_pack("{s:s,s:I,s:s,s:I}", "network", b->row->name, "batch",
-                         (json_int_t)o->batch, "dtype", rp_dtype_word[o->dtype], "params",
-                         (json_int_t)rp_zoo_n_params(g));
+    g->attrs = json_pack("{s:s,s:o,s:I,s:I}", "network", b->row->name, "options",
+                         options_used(b), "parameters", (json_int_t)rp_zoo_n_params(g),
+                         "loss", (json_int_t)b->loss);
 }
 
 static void build_fini(struct rp_build *b) {
@@ -140,8 +167,10 @@ rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_g
     if (b.rc != RP_OK)
         goto out;
     describe(&b);
-    if (rp_graph_check(g, "zoo", err) != RP_OK)
+    char *file = rp_format("zoo: %s", name);
+    if (rp_graph_check(g, file, err) != RP_OK)
         b.rc = RP_USAGE; /* the graph is well-formed: a sum passed 63 bits */
+    free(file);
 out:
     build_fini(&b);
     if (b.rc != RP_OK)

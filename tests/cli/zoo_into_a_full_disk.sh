@@ -1,0 +1,2 @@
+# exit: 5
+remat-plan zoo resnet18 --tiny -o - >/dev/full
