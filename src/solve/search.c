@@ -1,0 +1,243 @@
+#include "solve/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "solve/state.h"
+
+struct search {
+    struct rp_state s;
+    const struct rp_problem *p;
+    uint64_t random;
+    double price;       /* ns per byte of overflow, summed over stages */
+    double temperature; /* ns */
+};
+
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators". */
+static inline uint64_t next_random(struct search *a) {
+    a->random ^= a->random >> 12;
+    a->random ^= a->random << 25;
+    a->random ^= a->random >> 27;
+    return a->random * 2685821657736338717u;
+}
+
+static inline uint32_t below(struct search *a, uint32_t n) {
+    return (uint32_t)((next_random(a) >> 32) * n >> 32);
+}
+
+static inline double unit(struct search *a) {
+    return (double)(next_random(a) >> 11) * 0x1p-53;
+}
+
+/* The gap of tensor x around row t: rows between two touches. False if there is none. */
+static bool find_gap(const struct search *a, uint32_t x, uint32_t t, uint32_t *first,
+                     uint32_t *last) {
+    uint32_t before = rp_state_touch_before(&a->s, x, t), from;
+    if (before == RP_NONE)
+        return false;
+    from = rp_state_touch_from(&a->s, x, t);
+    if (from == RP_NONE) {
+        if (!a->p->kept[x] && !rp_state_held(&a->s, t, x))
+            return false;
+        from = a->s.n - 1;
+    }
+    *first = before + 1;
+    *last = from;
+    return true;
+}
+
+/* Toggles the gap around row t of x; on a drop, may keep what the new run will read. */
+static bool toggle_gap(struct search *a, uint32_t x, uint32_t t) {
+    struct rp_state *s = &a->s;
+    uint32_t first, last, j = a->p->producer[x];
+    if (t <= j || t >= s->n || !find_gap(a, x, t, &first, &last))
+        return false;
+    bool held = rp_state_held(s, t, x);
+    if (held && !a->p->recompute[j])
+        return false;
+    rp_state_flip(s, x, first, last, !held);
+    if (held && below(a, 2))
+        for (uint32_t k = a->p->input_start[j]; k < a->p->input_start[j + 1]; k++) {
+            uint32_t y = a->p->inputs[k];
+            if (!rp_state_held(s, last, y) && find_gap(a, y, last, &first, &t))
+                rp_state_flip(s, y, first, last, true);
+        }
+    return true;
+}
+
+/* A random use: stage *t, a run in it, a tensor that run makes or reads. */
+static uint32_t random_use(struct search *a, uint32_t *t) {
+    const struct rp_problem *p = a->p;
+    *t = below(a, a->s.n);
+    const struct rp_list *runs = &a->s.stage_runs[*t];
+    uint32_t j = runs->at[below(a, runs->n)];
+    uint32_t n_in = p->input_start[j + 1] - p->input_start[j];
+    uint32_t n_out = p->output_start[j + 1] - p->output_start[j];
+    if (n_in + n_out == 0)
+        return RP_NONE;
+    uint32_t k = below(a, n_in + n_out);
+    return k < n_in ? p->inputs[p->input_start[j] + k] : p->output_start[j] + k - n_in;
+}
+
+static bool toggle_at_use(struct search *a) {
+    uint32_t t, x = random_use(a, &t);
+    return x != RP_NONE && toggle_gap(a, x, t + below(a, 2));
+}
+
+static bool toggle_anywhere(struct search *a) {
+    uint32_t x = below(a, a->s.m), j = a->p->producer[x];
+    return j + 1 < a->s.n && toggle_gap(a, x, j + 1 + below(a, a->s.n - j - 1));
+}
+
+/* A tensor that is made again: *t the stage, RP_NONE if the random look finds none. */
+static uint32_t random_remake(struct search *a, uint32_t *t) {
+    for (int tries = 0; tries < 8; tries++) {
+        *t = below(a, a->s.n);
+        const struct rp_list *runs = &a->s.stage_runs[*t];
+        if (runs->n < 2)
+            continue;
+        uint32_t j = runs->at[below(a, runs->n - 1)];
+        uint32_t n_out = a->p->output_start[j + 1] - a->p->output_start[j];
+        return a->p->output_start[j] + below(a, n_out);
+    }
+    return RP_NONE;
+}
+
+/* Hold one tensor that is made again, and drop another one that is held meanwhile. */
+static bool exchange(struct search *a) {
+    uint32_t t, first, last, x = random_remake(a, &t);
+    if (x == RP_NONE || rp_state_held(&a->s, t, x) || !find_gap(a, x, t, &first, &last))
+        return false;
+    uint32_t row = first + below(a, last - first + 1);
+    for (int tries = 0; tries < 16; tries++) {
+        uint32_t y = below(a, a->s.m);
+        if (y != x && rp_state_held(&a->s, row, y)) {
+            rp_state_flip(&a->s, x, first, last, true);
+            return toggle_gap(a, y, row);
+        }
+    }
+    return false;
+}
+
+/* Make a tensor again earlier, where an input of its op is at hand, and hold it till then.
+ */
+static bool remake_earlier(struct search *a) {
+    uint32_t t, x = random_remake(a, &t), j;
+    if (x == RP_NONE || rp_state_held(&a->s, t, x))
+        return false;
+    j = a->p->producer[x];
+    uint32_t n_in = a->p->input_start[j + 1] - a->p->input_start[j];
+    if (n_in == 0)
+        return false;
+    uint32_t y = a->p->inputs[a->p->input_start[j] + below(a, n_in)];
+    uint32_t at = rp_state_touch_before(&a->s, y, t);
+    uint32_t before = rp_state_touch_before(&a->s, x, t);
+    if (at == RP_NONE || at <= before)
+        return false;
+    rp_state_flip(&a->s, x, at + 1, t, true);
+    return true;
+}
+
+/* Drops, or holds, all tensors of a short run of ops across one row. */
+static bool toggle_segment(struct search *a) {
+    uint32_t t = 1 + below(a, a->s.n - 1), width = 2 + below(a, 10);
+    uint32_t x0 = below(a, a->s.m), first, last;
+    bool held = false, any = false;
+    if (a->p->producer[x0] >= t)
+        return false;
+    for (uint32_t x = x0; x < a->s.m && x < x0 + width; x++) {
+        uint32_t j = a->p->producer[x];
+        if (j >= t)
+            break;
+        if (!any)
+            held = rp_state_held(&a->s, t, x);
+        if (rp_state_held(&a->s, t, x) != held || (held && !a->p->recompute[j]))
+            continue;
+        if (find_gap(a, x, t, &first, &last)) {
+            rp_state_flip(&a->s, x, first, last, !held);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool propose(struct search *a) {
+    uint32_t die = below(a, 100);
+    rp_state_begin(&a->s);
+    if (die < 40)
+        return toggle_at_use(a);
+    if (die < 65)
+        return toggle_anywhere(a);
+    if (die < 80)
+        return exchange(a);
+    if (die < 92)
+        return remake_earlier(a);
+    return toggle_segment(a);
+}
+
+static bool accept(struct search *a) {
+    double delta =
+        a->s.new_time - a->s.time + a->price * (a->s.new_overflow - a->s.overflow);
+    return delta <= 0 || unit(a) < exp(-delta / a->temperature);
+}
+
+void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
+               struct rp_schedule *best, struct rp_search_result *r) {
+    struct search *a = rp_calloc(1, sizeof *a);
+    struct rp_state *s = &a->s;
+    *r = (struct rp_search_result){0};
+    a->p = p;
+    a->random = o->seed * 0x9e3779b97f4a7c15u + 0x1234567;
+    rp_state_init(s, p);
+    rp_state_load(s, best);
+    double begin = rp_seconds(), best_time = s->overflow > 0 ? INFINITY : s->time;
+    double best_over = s->overflow;
+    double mean = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
+    double hot = mean * o->start_heat, cold = mean * 1e-3;
+    a->price =
+        s->overflow > 0 ? s->time / s->overflow : mean / ((double)p->limit_bytes + 1);
+    bool unsaved = false;
+    while (p->n_ops > 1 && p->n_tensors > 0) {
+        if (r->moves % 256 == 0) {
+            double progress = (double)s->work / (double)o->work;
+            if (progress >= 1)
+                break;
+            if (rp_seconds() > o->deadline || (o->stop != NULL && *o->stop)) {
+                r->capped = true;
+                break;
+            }
+            a->temperature = hot * pow(cold / hot, progress);
+            a->price *= s->overflow > 0 ? 1.01 : 1 / 1.01;
+        }
+        r->moves++;
+        s->work++;
+        if (!propose(a) || !rp_state_judge(s) || !accept(a)) {
+            rp_state_undo(s);
+            continue;
+        }
+        r->accepted++;
+        if (unsaved && (s->new_time > s->time || s->new_overflow > s->overflow)) {
+            rp_state_undo(s);
+            rp_state_store(s, best);
+            unsaved = false;
+            continue;
+        }
+        rp_state_commit(s);
+        if (s->overflow > 0 ? best_time == INFINITY && s->overflow < best_over
+                            : s->time < best_time) {
+            unsaved = true;
+            best_over = s->overflow;
+            best_time = s->overflow > 0 ? INFINITY : s->time;
+        }
+    }
+    if (unsaved)
+        rp_state_store(s, best);
+    r->found = best_time < INFINITY;
+    r->time = best_time;
+    r->work = s->work;
+    r->seconds = rp_seconds() - begin;
+    rp_state_fini(s);
+    free(a);
+}

@@ -1,0 +1,485 @@
+#include "solve/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static inline uint64_t bit(uint32_t i) {
+    return (uint64_t)1 << (i % 64);
+}
+
+static void list_remove(struct rp_list *l, uint32_t x) {
+    for (uint32_t k = 0; k < l->n; k++)
+        if (l->at[k] == x) {
+            l->at[k] = l->at[--l->n];
+            return;
+        }
+}
+
+void rp_state_init(struct rp_state *s, const struct rp_problem *p) {
+    *s = (struct rp_state){.p = p, .n = p->n_ops, .m = p->n_tensors};
+    s->words = (size_t)s->n / 64 + 1; /* rows 0..n */
+    s->held = rp_calloc((size_t)s->m * s->words, sizeof *s->held);
+    s->runs = rp_calloc((size_t)s->n * s->words, sizeof *s->runs);
+    s->stage_runs = rp_calloc(s->n, sizeof *s->stage_runs);
+    s->opens = rp_calloc(s->n, sizeof *s->opens);
+    s->closes = rp_calloc(s->n, sizeof *s->closes);
+    s->base = rp_calloc((size_t)s->n + 1, sizeof *s->base);
+    s->over = rp_calloc(s->n, sizeof *s->over);
+    s->stage_time = rp_calloc(s->n, sizeof *s->stage_time);
+    s->op_bits = rp_calloc(s->words, sizeof *s->op_bits);
+    s->last_use = rp_calloc(s->m, sizeof *s->last_use);
+    s->dirty_of = rp_calloc(s->n, sizeof *s->dirty_of);
+}
+
+void rp_state_fini(struct rp_state *s) {
+    for (uint32_t t = 0; t < s->n; t++) {
+        free(s->stage_runs[t].at);
+        free(s->opens[t].at);
+        free(s->closes[t].at);
+    }
+    free(s->held);
+    free(s->runs);
+    free(s->stage_runs);
+    free(s->opens);
+    free(s->closes);
+    free(s->base);
+    free(s->over);
+    free(s->stage_time);
+    free(s->op_bits);
+    free(s->last_use);
+    free(s->dirty_of);
+    free(s->scratch_runs.at);
+    *s = (struct rp_state){0};
+}
+
+/* ---- one stage ---- */
+
+/* Appends what must run in stage t to scratch_runs, ascending. RP_NONE, or the tensor of a
+ * run-once op that would have to be made again. */
+static uint32_t close_stage(struct rp_state *s, uint32_t t) {
+    const struct rp_problem *p = s->p;
+    struct rp_list *out = &s->scratch_runs;
+    uint32_t begin = out->n, stuck = RP_NONE;
+    s->op_bits[t / 64] |= bit(t);
+    for (uint32_t k = 0; k < s->opens[t].n; k++) {
+        uint32_t j = p->producer[s->opens[t].at[k]];
+        s->op_bits[j / 64] |= bit(j);
+    }
+    /* Producers come before readers: one pass from late to early finds the closure. */
+    for (size_t i = (size_t)t / 64 + 1; i-- > 0;)
+        while (s->op_bits[i] != 0) {
+            uint32_t j = (uint32_t)(i * 64 + 63 - (unsigned)__builtin_clzll(s->op_bits[i]));
+            s->op_bits[i] &= ~bit(j);
+            rp_push(out, j);
+            if (j != t && !p->recompute[j])
+                stuck = p->output_start[j];
+            for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
+                uint32_t x = p->inputs[k];
+                if (!rp_state_held(s, t, x))
+                    s->op_bits[p->producer[x] / 64] |= bit(p->producer[x]);
+            }
+        }
+    for (uint32_t a = begin, b = out->n; a + 1 < b; a++) {
+        uint32_t j = out->at[a];
+        out->at[a] = out->at[--b];
+        out->at[b] = j;
+    }
+    return stuck;
+}
+
+/* Which output of run-once op j is missing in stage t. */
+static uint32_t missing_output(const struct rp_state *s, uint32_t t, uint32_t x) {
+    uint32_t j = s->p->producer[x];
+    while (x + 1 < s->p->output_start[j + 1] && rp_state_held(s, t, x))
+        x++;
+    return x;
+}
+
+/* Peak of stage t minus the limit, given its runs and the bytes of S[t]. */
+static double stage_over(struct rp_state *s, uint32_t t, const uint32_t *runs,
+                         uint32_t n_runs, int64_t base) {
+    const struct rp_problem *p = s->p;
+    uint32_t *last_use = s->last_use;
+    for (uint32_t k = 0; k < s->closes[t].n; k++)
+        last_use[s->closes[t].at[k]] = RP_NONE;
+    for (uint32_t a = 0; a < n_runs; a++) {
+        uint32_t j = runs[a];
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            last_use[p->inputs[k]] = j;
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            last_use[x] = j;
+    }
+    int64_t live = base, peak = 0;
+    for (uint32_t k = 0; k < s->closes[t].n; k++)
+        if (last_use[s->closes[t].at[k]] == RP_NONE)
+            live -= (int64_t)p->bytes[s->closes[t].at[k]];
+    for (uint32_t a = 0; a < n_runs; a++) {
+        uint32_t j = runs[a];
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            if (!rp_state_held(s, t, x))
+                live += (int64_t)p->bytes[x];
+        if (live + (int64_t)p->workspace_bytes[j] > peak)
+            peak = live + (int64_t)p->workspace_bytes[j];
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            if (last_use[p->inputs[k]] == j && !rp_state_held(s, t + 1, p->inputs[k]))
+                live -= (int64_t)p->bytes[p->inputs[k]];
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            if (last_use[x] == j && !rp_state_held(s, t + 1, x))
+                live -= (int64_t)p->bytes[x];
+    }
+    return (double)peak - (double)p->limit_bytes;
+}
+
+/* Bytes of S[t] once the flips of the move are counted. */
+static int64_t new_base(const struct rp_state *s, uint32_t t) {
+    int64_t b = s->base[t];
+    for (uint32_t k = 0; k < s->n_flips; k++)
+        if (s->flips[k].first <= t && t <= s->flips[k].last)
+            b += s->flips[k].value ? (int64_t)s->p->bytes[s->flips[k].x]
+                                   : -(int64_t)s->p->bytes[s->flips[k].x];
+    return b;
+}
+
+/* ---- whole schedules ---- */
+
+void rp_state_load(struct rp_state *s, const struct rp_schedule *from) {
+    memset(s->held, 0, (size_t)s->m * s->words * sizeof *s->held);
+    memset(s->runs, 0, (size_t)s->n * s->words * sizeof *s->runs);
+    s->n_flips = s->n_dirty = 0;
+    for (uint32_t t = 0; t <= s->n; t++) {
+        const uint64_t *row = from->rows + (size_t)t * from->words;
+        s->base[t] = 0;
+        for (size_t i = 0; i < from->words; i++)
+            for (uint64_t rest = row[i]; rest != 0; rest &= rest - 1) {
+                uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
+                s->held[(size_t)x * s->words + t / 64] |= bit(t);
+                s->base[t] += (int64_t)s->p->bytes[x];
+            }
+    }
+    s->time = s->overflow = 0;
+    for (uint32_t t = 0; t < s->n; t++) {
+        const uint64_t *now = from->rows + (size_t)t * from->words,
+                       *next = now + from->words;
+        s->opens[t].n = s->closes[t].n = 0;
+        for (size_t i = 0; i < from->words; i++)
+            for (uint64_t rest = now[i] ^ next[i]; rest != 0; rest &= rest - 1) {
+                uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
+                struct rp_list *l = next[i] & rest & -rest ? &s->opens[t] : &s->closes[t];
+                rp_push(l, x);
+            }
+        s->scratch_runs.n = s->stage_runs[t].n = 0;
+        close_stage(s, t);
+        s->stage_time[t] = 0;
+        for (uint32_t a = 0; a < s->scratch_runs.n; a++) {
+            uint32_t j = s->scratch_runs.at[a];
+            rp_push(&s->stage_runs[t], j);
+            s->runs[(size_t)j * s->words + t / 64] |= bit(t);
+            s->stage_time[t] += (double)s->p->time_ns[j];
+        }
+        s->over[t] = stage_over(s, t, s->scratch_runs.at, s->scratch_runs.n, s->base[t]);
+        s->time += s->stage_time[t];
+        s->overflow += s->over[t] > 0 ? s->over[t] : 0;
+    }
+}
+
+void rp_state_store(const struct rp_state *s, struct rp_schedule *to) {
+    memset(to->rows, 0, ((size_t)s->n + 1) * to->words * sizeof *to->rows);
+    for (uint32_t x = 0; x < s->m; x++)
+        for (size_t i = 0; i < s->words; i++)
+            for (uint64_t rest = s->held[(size_t)x * s->words + i]; rest != 0;
+                 rest &= rest - 1)
+                to->rows[(i * 64 + (size_t)__builtin_ctzll(rest)) * to->words + x / 64] |=
+                    bit(x);
+}
+
+/* ---- touches ---- */
+
+static inline uint64_t touch_word(const struct rp_state *s, uint32_t x, size_t i) {
+    const struct rp_problem *p = s->p;
+    uint64_t w = s->runs[(size_t)p->producer[x] * s->words + i];
+    for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+        w |= s->runs[(size_t)p->readers[k] * s->words + i];
+    return w;
+}
+
+uint32_t rp_state_touch_before(const struct rp_state *s, uint32_t x, uint32_t t) {
+    size_t lowest = s->p->producer[x] / 64;
+    for (size_t i = (size_t)t / 64 + 1; i-- > lowest;) {
+        uint64_t w = touch_word(s, x, i);
+        if (i == t / 64)
+            w &= bit(t) - 1;
+        if (w != 0)
+            return (uint32_t)(i * 64 + 63 - (unsigned)__builtin_clzll(w));
+    }
+    return RP_NONE;
+}
+
+uint32_t rp_state_touch_from(const struct rp_state *s, uint32_t x, uint32_t t) {
+    for (size_t i = t / 64; i < s->words; i++) {
+        uint64_t w = touch_word(s, x, i);
+        if (i == t / 64)
+            w &= ~(bit(t) - 1);
+        if (w != 0)
+            return (uint32_t)(i * 64 + (unsigned)__builtin_ctzll(w));
+    }
+    return RP_NONE;
+}
+
+/* ---- moves ---- */
+
+void rp_state_begin(struct rp_state *s) {
+    s->n_flips = s->n_dirty = 0;
+    s->scratch_runs.n = 0;
+    s->broken = false;
+}
+
+/* Flips bits and keeps opens and closes right; its own inverse with the value negated. */
+static void turn(struct rp_state *s, const struct rp_flip *f) {
+    uint64_t *column = s->held + (size_t)f->x * s->words;
+    for (size_t i = f->first / 64; i <= f->last / 64; i++) {
+        uint64_t mask = ~(uint64_t)0;
+        if (i == f->first / 64)
+            mask &= ~(bit(f->first) - 1);
+        if (i == f->last / 64)
+            mask &= bit(f->last) | (bit(f->last) - 1);
+        column[i] ^= mask;
+    }
+    bool before = rp_state_held(s, f->first - 1, f->x),
+         after = rp_state_held(s, f->last + 1, f->x);
+    struct rp_list *left = before ? &s->closes[f->first - 1] : &s->opens[f->first - 1];
+    struct rp_list *right = after ? &s->opens[f->last] : &s->closes[f->last];
+    if (before != f->value)
+        rp_push(left, f->x);
+    else
+        list_remove(left, f->x);
+    if (after != f->value)
+        rp_push(right, f->x);
+    else
+        list_remove(right, f->x);
+}
+
+static void mark_dirty(struct rp_state *s, uint32_t t) {
+    if (s->dirty_of[t] != 0)
+        return;
+    if (s->n_dirty == RP_MAX_DIRTY) {
+        s->broken = true;
+        return;
+    }
+    s->dirty[s->n_dirty].t = t;
+    s->dirty[s->n_dirty].n_runs = RP_NONE; /* not evaluated */
+    s->dirty_of[t] = ++s->n_dirty;
+}
+
+static void flip_run(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last,
+                     bool value) {
+    if (s->n_flips == RP_MAX_FLIPS) {
+        s->broken = true;
+        return;
+    }
+    struct rp_flip *f = &s->flips[s->n_flips++];
+    *f = (struct rp_flip){x, first, last, value};
+    turn(s, f);
+    mark_dirty(s, first - 1);
+    mark_dirty(s, last);
+    /* Stages inside that touch x; first - 1 and last are marked already. */
+    for (uint32_t t = first; t < last; t++) {
+        t = rp_state_touch_from(s, x, t);
+        if (t == RP_NONE || t >= last)
+            break;
+        mark_dirty(s, t);
+    }
+    /* A stage evaluated already in this move must be judged with the new S. */
+    for (uint32_t k = 0; k < s->n_dirty; k++)
+        if (s->dirty[k].t + 1 >= first && s->dirty[k].t <= last)
+            s->dirty[k].n_runs = RP_NONE;
+}
+
+void rp_state_flip(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last,
+                   bool value) {
+    uint32_t t = first;
+    while (t <= last && !s->broken) {
+        while (t <= last && rp_state_held(s, t, x) == value)
+            t++;
+        uint32_t begin = t;
+        while (t <= last && rp_state_held(s, t, x) != value)
+            t++;
+        if (begin < t)
+            flip_run(s, x, begin, t - 1, value);
+    }
+}
+
+/* Holds tensor x from its last hold before row t up to row t. */
+static void hold_up_to(struct rp_state *s, uint32_t t, uint32_t x) {
+    uint32_t first = t;
+    while (first > s->p->producer[x] + 1 && !rp_state_held(s, first - 1, x))
+        first--;
+    rp_state_flip(s, x, first, t, true);
+}
+
+/* True if tensor x is made or read by the runs of a dirty stage. */
+static bool touched_in(const struct rp_state *s, const struct rp_dirty *d, uint32_t x) {
+    const struct rp_problem *p = s->p;
+    for (uint32_t a = 0; a < d->n_runs; a++) {
+        uint32_t j = s->scratch_runs.at[d->run0 + a];
+        if (p->producer[x] == j)
+            return true;
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            if (p->inputs[k] == x)
+                return true;
+    }
+    return false;
+}
+
+/* The last stage before t that touches x, by the new runs where there are new ones. */
+static uint32_t last_touch(const struct rp_state *s, uint32_t x, uint32_t t) {
+    uint32_t last = rp_state_touch_before(s, x, t);
+    for (uint32_t k = 0; k < s->n_dirty; k++) {
+        const struct rp_dirty *d = &s->dirty[k];
+        if (d->n_runs != RP_NONE && d->t < t && d->t > last && touched_in(s, d, x))
+            last = d->t;
+    }
+    return last;
+}
+
+/* A hold that ends at a stage without a use there ends at its last use instead. */
+static void shorten_hold(struct rp_state *s, uint32_t index) {
+    uint32_t t = s->dirty[index].t;
+    for (uint32_t k = 0; k < s->closes[t].n; k++) {
+        uint32_t x = s->closes[t].at[k];
+        if (!touched_in(s, &s->dirty[index], x)) {
+            rp_state_flip(s, x, last_touch(s, x, t) + 1, t, false);
+            return; /* the flip has this stage evaluated again */
+        }
+    }
+}
+
+static void eval_dirty(struct rp_state *s, uint32_t index) {
+    for (;;) {
+        struct rp_dirty *d = &s->dirty[index];
+        uint32_t t = d->t;
+        d->run0 = s->scratch_runs.n;
+        uint32_t stuck = close_stage(s, t);
+        if (stuck == RP_NONE) {
+            d->n_runs = s->scratch_runs.n - d->run0;
+            break;
+        }
+        s->scratch_runs.n = d->run0;
+        hold_up_to(s, t, missing_output(s, t, stuck));
+        if (s->broken)
+            return;
+    }
+}
+
+static double positive(double x) {
+    return x > 0 ? x : 0;
+}
+
+/* Change of overflow in the stages that only gain or lose bytes. */
+static double shift_overflow(struct rp_state *s) {
+    uint32_t cut[2 * RP_MAX_FLIPS], n = 0;
+    double sum = 0;
+    for (uint32_t k = 0; k < s->n_flips; k++) {
+        cut[n++] = s->flips[k].first;
+        cut[n++] = s->flips[k].last + 1;
+    }
+    for (uint32_t i = 1; i < n; i++) /* few of them: insertion sort */
+        for (uint32_t k = i; k > 0 && cut[k - 1] > cut[k]; k--) {
+            uint32_t c = cut[k];
+            cut[k] = cut[k - 1];
+            cut[k - 1] = c;
+        }
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        if (cut[i] == cut[i + 1])
+            continue;
+        double shift = (double)(new_base(s, cut[i]) - s->base[cut[i]]);
+        if (shift == 0)
+            continue;
+        const double *over = s->over;
+        double part = 0;
+        for (uint32_t t = cut[i]; t < cut[i + 1]; t++)
+            part += positive(over[t] + shift) - positive(over[t]);
+        sum += part;
+        s->work += (cut[i + 1] - cut[i]) / 16;
+    }
+    for (uint32_t k = 0; k < s->n_dirty; k++) { /* these are judged exactly */
+        uint32_t t = s->dirty[k].t;
+        double shift = (double)(new_base(s, t) - s->base[t]);
+        sum -= positive(s->over[t] + shift) - positive(s->over[t]);
+    }
+    return sum;
+}
+
+bool rp_state_judge(struct rp_state *s) {
+    const struct rp_problem *p = s->p;
+    for (uint32_t k = 0; k < s->n_dirty && !s->broken; k++)
+        if (s->dirty[k].n_runs == RP_NONE) {
+            eval_dirty(s, k);
+            if (!s->broken)
+                shorten_hold(s, k);
+            k = RP_NONE; /* further flips may have opened earlier stages again */
+        }
+    if (s->broken)
+        return false;
+    s->new_time = s->time;
+    s->new_overflow = s->overflow + shift_overflow(s);
+    for (uint32_t k = 0; k < s->n_dirty; k++) {
+        struct rp_dirty *d = &s->dirty[k];
+        const uint32_t *runs = s->scratch_runs.at + d->run0;
+        d->time = 0;
+        for (uint32_t a = 0; a < d->n_runs; a++)
+            d->time += (double)p->time_ns[runs[a]];
+        d->over = stage_over(s, d->t, runs, d->n_runs, new_base(s, d->t));
+        s->new_time += d->time - s->stage_time[d->t];
+        s->new_overflow += positive(d->over) - positive(s->over[d->t]);
+        s->work += d->n_runs + 2;
+    }
+    return true;
+}
+
+static void clear_dirty(struct rp_state *s) {
+    for (uint32_t k = 0; k < s->n_dirty; k++)
+        s->dirty_of[s->dirty[k].t] = 0;
+}
+
+void rp_state_undo(struct rp_state *s) {
+    while (s->n_flips > 0) {
+        struct rp_flip f = s->flips[--s->n_flips];
+        f.value = !f.value;
+        turn(s, &f);
+    }
+    clear_dirty(s);
+}
+
+static void replace_runs(struct rp_state *s, const struct rp_dirty *d) {
+    struct rp_list *l = &s->stage_runs[d->t];
+    for (uint32_t a = 0; a < l->n; a++)
+        s->runs[(size_t)l->at[a] * s->words + d->t / 64] &= ~bit(d->t);
+    l->n = 0;
+    for (uint32_t a = 0; a < d->n_runs; a++) {
+        uint32_t j = s->scratch_runs.at[d->run0 + a];
+        rp_push(l, j);
+        s->runs[(size_t)j * s->words + d->t / 64] |= bit(d->t);
+    }
+}
+
+void rp_state_commit(struct rp_state *s) {
+    for (uint32_t k = 0; k < s->n_flips; k++) {
+        const struct rp_flip *f = &s->flips[k];
+        int64_t shift = (int64_t)s->p->bytes[f->x] * (f->value ? 1 : -1);
+        for (uint32_t t = f->first; t <= f->last; t++) {
+            s->base[t] += shift;
+            s->over[t] += (double)shift;
+        }
+    }
+    for (uint32_t k = 0; k < s->n_dirty; k++) {
+        const struct rp_dirty *d = &s->dirty[k];
+        s->over[d->t] = d->over;
+        s->stage_time[d->t] = d->time;
+        replace_runs(s, d);
+    }
+    s->time = s->new_time;
+    s->overflow = s->new_overflow;
+    clear_dirty(s);
+}
