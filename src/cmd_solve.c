@@ -1,7 +1,191 @@
+/* solve: a graph and a budget in, a verified plan out. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "base/units.h"
 #include "commands.h"
+#include "solve/solve.h"
+#include "verify/verify.h"
+
+static const struct rp_command command = {
+    "solve", "GRAPH", "Finds the fastest plan within a memory budget.",
+    "The budget is for everything on the device: sources (parameters, inputs) and the "
+    "arena.\n"
+    "GiB = 2^30 bytes, GB = 10^9; N% is a share of the peak without recomputation.\n"
+    "Ctrl-C ends the search and keeps the best plan found so far.\n"
+    "Same graph and options give the same plan, unless --time-limit struck "
+    "(notes.capped).\n"};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+    interrupted = 1;
+    signal(signal_number, SIG_DFL); /* a second one ends the program */
+}
+
+/* "8GiB", "4096", or "60%" of the keep-all peak. */
+static rp_rc parse_budget(const char *text, const struct rp_graph *g, bool addressed,
+                          uint64_t *budget, struct rp_err *err) {
+    size_t len = strlen(text);
+    if (len > 0 && text[len - 1] == '%') {
+        char *end;
+        double share = strtod(text, &end);
+        if (end == text + len - 1 && share > 0 && share <= 1000 && text[0] != '+') {
+            *budget = (uint64_t)((double)rp_keep_all_bytes(g, addressed) * share / 100);
+            return RP_OK;
+        }
+    } else if (rp_parse_bytes(text, budget)) {
+        return RP_OK;
+    }
+    return rp_fail(err, RP_USAGE,
+                   "solve: --budget: '%s' is not a size such as 8GiB, 16GB, 4096 or 60%%",
+                   text);
+}
+
+static void put_no_plan(FILE *f, const struct rp_solve_options *o,
+                        const struct rp_solve_report *r, bool json, bool infeasible) {
+    if (!json) {
+        fprintf(f, "%s: %s\n", infeasible ? "infeasible" : "no plan", r->reason);
+        return;
+    }
+    fprintf(f, "{\"status\":\"%s\",\"budget_bytes\":%" PRIu64 ",\"floor_bytes\":%" PRIu64,
+            infeasible ? "infeasible" : "limit", o->budget_bytes, r->floor_bytes);
+    if (r->least_bytes > 0)
+        fprintf(f, ",\"least_bytes_found\":%" PRIu64, r->least_bytes);
+    fputs(",\"reason\":", f);
+    rp_json_put_string(f, r->reason);
+    fputs("}\n", f);
+}
+
+static void put_text(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
+                     const struct rp_solve_report *r) {
+    const struct rp_claims *c = &p->claims;
+    fprintf(f, "time    %s, %s over keep-all\n", rp_show_ns(c->time_ns).s,
+            rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s);
+    fprintf(f, "memory  %s of %s (keep-all needs %s)\n",
+            rp_show_bytes(p->addressed ? g->fixed_bytes + p->arena_bytes : c->peak_bytes).s,
+            rp_show_bytes(p->budget_bytes).s, rp_show_bytes(r->keep_all_bytes).s);
+    if (c->proof == RP_PROOF_OPTIMAL)
+        fprintf(f, "bound   proved optimal\n");
+    else
+        fprintf(f, "bound   %s, gap %s\n", rp_show_ns(c->lower_bound_ns).s,
+                rp_show_percent(c->time_ns - c->lower_bound_ns, c->lower_bound_ns).s);
+}
+
+static void put_json(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
+                     const struct rp_solve_report *r, double seconds) {
+    const struct rp_claims *c = &p->claims;
+    fprintf(f,
+            "{\"status\":\"%s\",\"time_ns\":%" PRIu64 ",\"baseline_time_ns\":%" PRIu64
+            ",\"recompute_ns\":%" PRIu64 ",\"stall_ns\":%" PRIu64
+            ",\"lower_bound_ns\":%" PRIu64 ",\"proof\":\"%s\",\"peak_bytes\":%" PRIu64
+            ",\"fixed_bytes\":%" PRIu64 ",\"arena_bytes\":%" PRIu64
+            ",\"budget_bytes\":%" PRIu64 ",\"keep_all_bytes\":%" PRIu64
+            ",\"floor_bytes\":%" PRIu64 ",\"addressed\":%s",
+            c->proof == RP_PROOF_OPTIMAL ? "optimal" : "feasible", c->time_ns,
+            c->baseline_time_ns, c->recompute_ns, c->stall_ns, c->lower_bound_ns,
+            rp_proof_word[c->proof], c->peak_bytes, g->fixed_bytes, p->arena_bytes,
+            p->budget_bytes, r->keep_all_bytes, r->floor_bytes,
+            p->addressed ? "true" : "false");
+    fprintf(f,
+            ",\"steps\":%zu,\"moves\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
+            ",\"capped\":%s,\"seconds\":%.3f}\n",
+            p->steps.n, r->moves, r->missing_bytes, r->capped ? "true" : "false", seconds);
+}
+
+/* No plan is written that verify has not passed. */
+static rp_rc check_and_save(const struct rp_graph *g, const struct rp_plan *p,
+                            const char *path, struct rp_err *err) {
+    struct rp_verdict v;
+    struct rp_err why = {{0}};
+    if (rp_verify(g, p, &v, &why) != RP_OK)
+        return rp_fail(err, RP_BUG, "solve: verify rejects the plan just made: %.900s",
+                       why.msg);
+    return path != NULL ? rp_plan_save(p, path, err) : RP_OK;
+}
+
+static rp_rc check_options(const struct rp_graph *g, const struct rp_solve_options *o,
+                           struct rp_err *err) {
+    if (g->n_ops > 0 && g->total_time_ns == 0)
+        return rp_fail(err, RP_INPUT,
+                       "%s: all op times are 0: run 'remat-plan profile' on it first",
+                       g->name);
+    if (!(o->time_limit > 0))
+        return rp_fail(err, RP_USAGE, "solve: --time-limit must be above 0");
+    return RP_OK;
+}
+
+static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_options *o,
+                              const char *out, bool json, struct rp_err *err) {
+    struct rp_plan plan = {0};
+    struct rp_solve_report report;
+    double begin = rp_seconds();
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+    rp_rc rc = rp_solve(g, o, &plan, &report, err);
+    rp_progress("%s", "");
+    if (rc == RP_OK)
+        rc = check_and_save(g, &plan, out, err);
+    FILE *f = out != NULL && strcmp(out, "-") == 0 ? NULL : stdout;
+    if (rc == RP_OK && f != NULL && json)
+        put_json(f, g, &plan, &report, rp_seconds() - begin);
+    else if (rc == RP_OK && f != NULL && rp_log_level() >= 0)
+        put_text(f, g, &plan, &report);
+    else if (rc == RP_NO || rc == RP_LIMIT)
+        put_no_plan(stdout, o, &report, json, rc == RP_NO);
+    if (rc == RP_LIMIT)
+        rp_fail(err, RP_LIMIT, "solve: %s before any plan was found",
+                interrupted ? "interrupted" : "the work limit came");
+    rp_plan_fini(&plan);
+    return rc;
+}
 
 rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
-    (void)argc;
-    (void)argv;
-    return rp_fail(err, RP_ENV, "solve: not there yet");
+    const char *budget = NULL, *out = NULL;
+    bool json = false, no_recompute = false, no_addresses = false, done;
+    struct rp_solve_options o = {.time_limit = 60, .seed = 1, .stop = &interrupted};
+    double gap = 0;
+    int n;
+    const struct rp_opt table[] = {
+        {"budget", 'b', RP_OPT_STRING, &budget, "SIZE",
+         "device memory: 8GiB, 16GB, 4096, 60% (required)"},
+        {"output", 'o', RP_OPT_STRING, &out, "FILE", "write the plan there; - is stdout"},
+        {"time-limit", 't', RP_OPT_NUMBER, &o.time_limit, "SEC",
+         "work for about that long at most (60)"},
+        {"gap", 0, RP_OPT_NUMBER, &gap, "PERCENT", "stop when that near the bound (0)"},
+        {"no-recompute", 0, RP_OPT_FLAG, &no_recompute, NULL, "no op may run again"},
+        {"no-addresses", 0, RP_OPT_FLAG, &no_addresses, NULL,
+         "a schedule only; sizes are not rounded"},
+        {"seed", 0, RP_OPT_NAT, &o.seed, "N", "of the search's random choices (1)"},
+        {"json", 0, RP_OPT_FLAG, &json, NULL, "report as one JSON object on stdout"},
+        {0},
+    };
+    rp_rc rc = rp_opt_parse(&command, table, argc, argv, &n, &done, err);
+    if (rc != RP_OK || done)
+        return rc;
+    if (n != 1)
+        return rp_fail(err, RP_USAGE, "solve: one GRAPH is needed (try --help)");
+    if (budget == NULL)
+        return rp_fail(err, RP_USAGE, "solve: --budget is needed (try --help)");
+    struct rp_graph g;
+    if ((rc = rp_graph_load(argv[1], &g, err)) != RP_OK)
+        return rc;
+    o.addressed = !no_addresses;
+    o.recompute = !no_recompute;
+    o.gap = gap / 100;
+    rc = check_options(&g, &o, err);
+    if (rc == RP_OK)
+        rc = parse_budget(budget, &g, o.addressed, &o.budget_bytes, err);
+    if (rc == RP_OK)
+        rc = solve_and_report(&g, &o, out, json, err);
+    rp_graph_fini(&g);
+    return rc;
 }

@@ -48,22 +48,66 @@ static bool find_gap(const struct search *a, uint32_t x, uint32_t t, uint32_t *f
     return true;
 }
 
-/* Toggles the gap around row t of x; on a drop, may keep what the new run will read. */
-static bool toggle_gap(struct search *a, uint32_t x, uint32_t t) {
-    struct rp_state *s = &a->s;
-    uint32_t first, last, j = a->p->producer[x];
-    if (t <= j || t >= s->n || !find_gap(a, x, t, &first, &last))
-        return false;
-    bool held = rp_state_held(s, t, x);
-    if (held && !a->p->recompute[j])
-        return false;
-    rp_state_flip(s, x, first, last, !held);
-    if (held && below(a, 2))
-        for (uint32_t k = a->p->input_start[j]; k < a->p->input_start[j + 1]; k++) {
-            uint32_t y = a->p->inputs[k];
-            if (!rp_state_held(s, last, y) && find_gap(a, y, last, &first, &t))
-                rp_state_flip(s, y, first, last, true);
+/* The last row from `first` to `last` in which all inputs of op j are held; 0 if none. */
+static uint32_t last_at_hand(const struct search *a, uint32_t j, uint32_t first,
+                             uint32_t last) {
+    const struct rp_problem *p = a->p;
+    for (size_t i = last / 64 + 1; i-- > first / 64;) {
+        uint64_t w = ~(uint64_t)0;
+        if (i == last / 64)
+            w >>= 63 - last % 64;
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            w &= a->s.held[(size_t)p->inputs[k] * a->s.words + i];
+        if (w != 0) {
+            uint32_t t = (uint32_t)(i * 64 + 63 - (unsigned)__builtin_clzll(w));
+            return t >= first ? t : 0;
         }
+    }
+    return 0;
+}
+
+/* For what the run of op j in stage t would have to make first: by chance hold it, or leave
+ * it to be made, and so on for its own inputs. */
+static void provide_inputs(struct search *a, uint32_t j, uint32_t t, int depth) {
+    uint32_t first, last;
+    for (uint32_t k = a->p->input_start[j]; k < a->p->input_start[j + 1]; k++) {
+        uint32_t y = a->p->inputs[k];
+        if (rp_state_held(&a->s, t, y) || !find_gap(a, y, t, &first, &last))
+            continue;
+        if (depth == 0 || below(a, 2))
+            rp_state_flip(&a->s, y, first, t, true);
+        else
+            provide_inputs(a, a->p->producer[y], t, depth - 1);
+    }
+}
+
+/* Drops the gap rows first..last of x: all of it, all of it while its op's inputs are held
+ * to its end, or as far as these inputs are held already. */
+static bool drop_gap(struct search *a, uint32_t x, uint32_t first, uint32_t last) {
+    uint32_t j = a->p->producer[x], end = last;
+    uint32_t die = below(a, 4);
+    if (!a->p->recompute[j])
+        return false;
+    if (die == 0)
+        end = first + below(a, last - first + 1);
+    else if (die == 1)
+        end = last_at_hand(a, j, first, last);
+    if (end < first)
+        return false;
+    rp_state_flip(&a->s, x, first, end, false);
+    if (die != 1)
+        provide_inputs(a, j, end, (int)below(a, 4));
+    return true;
+}
+
+/* Toggles the gap around row t of x. */
+static bool toggle_gap(struct search *a, uint32_t x, uint32_t t) {
+    uint32_t first, last;
+    if (t <= a->p->producer[x] || t >= a->s.n || !find_gap(a, x, t, &first, &last))
+        return false;
+    if (rp_state_held(&a->s, t, x))
+        return drop_gap(a, x, first, last);
+    rp_state_flip(&a->s, x, first, last, true);
     return true;
 }
 
@@ -156,16 +200,36 @@ static bool toggle_segment(struct search *a) {
         if (rp_state_held(&a->s, t, x) != held || (held && !a->p->recompute[j]))
             continue;
         if (find_gap(a, x, t, &first, &last)) {
-            rp_state_flip(&a->s, x, first, last, !held);
+            if (held)
+                drop_gap(a, x, first, last);
+            else
+                rp_state_flip(&a->s, x, first, last, true);
             any = true;
         }
     }
     return any;
 }
 
+/* Drops something where memory is short. */
+static bool relieve(struct search *a) {
+    uint32_t t = below(a, a->s.n), n = 0;
+    while (a->s.over[t] <= 0 && n++ < a->s.n)
+        t = t + 1 < a->s.n ? t + 1 : 0;
+    if (a->s.over[t] <= 0)
+        return false;
+    for (int tries = 0; tries < 32; tries++) {
+        uint32_t x = below(a, a->s.m);
+        if (rp_state_held(&a->s, t, x))
+            return toggle_gap(a, x, t);
+    }
+    return false;
+}
+
 static bool propose(struct search *a) {
     uint32_t die = below(a, 100);
     rp_state_begin(&a->s);
+    if (a->s.overflow > 0 && below(a, 4) == 0)
+        return relieve(a);
     if (die < 40)
         return toggle_at_use(a);
     if (die < 65)
@@ -196,9 +260,9 @@ void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
     double best_over = s->overflow;
     double mean = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
     double hot = mean * o->start_heat, cold = mean * 1e-3;
-    a->price =
-        s->overflow > 0 ? s->time / s->overflow : mean / ((double)p->limit_bytes + 1);
+    a->price = (getenv("PR") ? atof(getenv("PR")) : 1) * s->time / (s->overflow + 1);
     bool unsaved = false;
+    double up = getenv("UP") ? atof(getenv("UP")) : 1.01;
     while (p->n_ops > 1 && p->n_tensors > 0) {
         if (r->moves % 256 == 0) {
             double progress = (double)s->work / (double)o->work;
@@ -209,7 +273,7 @@ void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
                 break;
             }
             a->temperature = hot * pow(cold / hot, progress);
-            a->price *= s->overflow > 0 ? 1.01 : 1 / 1.01;
+            a->price *= s->overflow > 0 ? up : 1 / up;
         }
         r->moves++;
         s->work++;

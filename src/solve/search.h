@@ -2,6 +2,7 @@
 #ifndef RP_SOLVE_SEARCH_H
 #define RP_SOLVE_SEARCH_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,9 +11,9 @@
 
 struct rp_search_options {
     uint64_t seed;
-    uint64_t work;     /* limit, in runs evaluated and rows scanned */
-    double deadline;   /* on rp_seconds' clock; a cap on top */
-    const bool *stop;  /* set from outside (Ctrl-C) or NULL */
+    uint64_t work;                     /* limit, in runs evaluated and rows scanned */
+    double deadline;                   /* on rp_seconds' clock; a cap on top */
+    const volatile sig_atomic_t *stop; /* set from outside (Ctrl-C) or NULL */
     double start_heat; /* initial temperature, as a share of the mean op time */
 };
 

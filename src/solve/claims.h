@@ -1,0 +1,12 @@
+/* claims: what a plan says of itself, worked out from its steps. */
+#ifndef RP_SOLVE_CLAIMS_H
+#define RP_SOLVE_CLAIMS_H
+
+#include "model/graph.h"
+#include "model/plan.h"
+
+/* Fills all claims but the bound and its proof, and for a plan without addresses
+ * arena_bytes. The steps are valid, without swaps. RP_INPUT if a sum passes 63 bits. */
+rp_rc rp_plan_claim(const struct rp_graph *g, struct rp_plan *plan, struct rp_err *err);
+
+#endif

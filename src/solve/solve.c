@@ -1,0 +1,244 @@
+#include "solve/solve.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "solve/address.h"
+#include "solve/claims.h"
+#include "solve/pack.h"
+#include "solve/problem.h"
+#include "solve/schedule.h"
+#include "solve/search.h"
+
+/* Work of the search a second, set low enough that the work limit comes before the clock on
+ * any machine of the last ten years. */
+#define WORK_PER_SECOND 6e6
+
+enum { N_TIGHTEN = 6 }; /* how often the packing may ask for a tighter schedule */
+
+struct solving {
+    const struct rp_graph *g;
+    const struct rp_solve_options *o;
+    struct rp_solve_report *report;
+    struct rp_problem p;
+    struct rp_schedule best;
+    bool found;        /* best is within the limit */
+    uint64_t time_ns;  /* of best */
+    uint64_t bound_ns; /* no plan within the budget is faster */
+    double begin, deadline;
+};
+
+uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
+    struct rp_problem p;
+    struct rp_schedule s;
+    rp_problem_init(&p, g, g->fixed_bytes, addressed, NULL);
+    rp_schedule_keep_all(&p, &s);
+    uint64_t bytes = g->fixed_bytes + rp_schedule_cost(&p, &s).peak_bytes;
+    rp_schedule_fini(&s);
+    rp_problem_fini(&p);
+    return bytes;
+}
+
+static bool stopped(const struct solving *w) {
+    return (w->o->stop != NULL && *w->o->stop) || rp_seconds() > w->deadline;
+}
+
+static bool near_enough(const struct solving *w) {
+    return w->found && (double)w->time_ns <= (double)w->bound_ns * (1 + w->o->gap);
+}
+
+/* ---- when nothing fits ---- */
+
+static rp_rc say_floor(struct solving *w, uint64_t floor_bytes, uint32_t op) {
+    char *reason = w->report->reason;
+    size_t size = sizeof w->report->reason;
+    if (op == RP_NONE)
+        snprintf(reason, size,
+                 "the tensors to be kept and the sources take %" PRIu64
+                 " bytes together, more than the budget of %" PRIu64,
+                 floor_bytes, w->o->budget_bytes);
+    else
+        snprintf(
+            reason, size,
+            "op %" PRIu32 " \"%.80s\" alone needs %" PRIu64
+            " bytes (its inputs, outputs, workspace, what cannot be made again, and the "
+            "sources), more than the budget of %" PRIu64,
+            op, w->g->ops[op].name, floor_bytes, w->o->budget_bytes);
+    return RP_NO;
+}
+
+/* The floor, and whether the budget is at least that. */
+static rp_rc test_floor(struct solving *w) {
+    uint32_t op;
+    uint64_t fixed = w->g->fixed_bytes;
+    struct rp_problem p;
+    rp_problem_init(&p, w->g, fixed, w->o->addressed, NULL);
+    w->report->floor_bytes = fixed + rp_problem_floor(&p, &op);
+    w->report->floor_op = op == RP_NONE ? RP_NONE : p.op_of[op];
+    rp_problem_fini(&p);
+    if (w->o->budget_bytes < w->report->floor_bytes)
+        return say_floor(w, w->report->floor_bytes, w->report->floor_op);
+    return RP_OK;
+}
+
+static rp_rc say_none_found(struct solving *w, const struct rp_schedule *least) {
+    struct rp_cost c = rp_schedule_cost(&w->p, least);
+    w->report->least_bytes = w->g->fixed_bytes + c.peak_bytes;
+    snprintf(w->report->reason, sizeof w->report->reason,
+             "no plan found within %" PRIu64 " bytes; the least that one was found for is "
+             "%" PRIu64 ", where op %" PRIu32 " \"%.80s\" binds; no plan fits in less than "
+             "%" PRIu64,
+             w->o->budget_bytes, w->report->least_bytes, w->p.op_of[c.peak_op],
+             w->g->ops[w->p.op_of[c.peak_op]].name, w->report->floor_bytes);
+    return RP_LIMIT;
+}
+
+/* ---- the schedule ---- */
+
+/* One annealing run from `start`; keeps the better of its best and w->best. */
+static void anneal(struct solving *w, struct rp_schedule *start, double work, double heat,
+                   uint64_t seed) {
+    struct rp_search_result r;
+    struct rp_search_options o = {.seed = seed,
+                                  .work = (uint64_t)work,
+                                  .deadline = w->deadline,
+                                  .stop = w->o->stop,
+                                  .start_heat = heat};
+    rp_search(&w->p, &o, start, &r);
+    w->report->moves += r.moves;
+    w->report->accepted += r.accepted;
+    w->report->capped = w->report->capped || r.capped;
+    struct rp_cost c = rp_schedule_cost(&w->p, start);
+    bool fits = c.sound && c.peak_bytes <= w->p.limit_bytes;
+    if (fits && (!w->found || c.time_ns < w->time_ns)) {
+        rp_schedule_copy(&w->best, start);
+        w->time_ns = c.time_ns;
+        w->found = true;
+    }
+    rp_log(1, "search: %.1f M moves in %.1f s, %s, time %" PRIu64, (double)r.moves / 1e6,
+           r.seconds, fits ? "fits" : "over the limit", c.time_ns);
+}
+
+/* Searches within w->p.limit_bytes with about `work`; each round has twice the work of the
+ * one before. Starts hot from the best so far, or from keep-all. */
+static void search_rounds(struct solving *w, double work, struct rp_schedule *scratch) {
+    double round = work / 64;
+    for (uint64_t k = 0; k < 6 && !stopped(w) && !near_enough(w); k++, round *= 2) {
+        if (w->found)
+            rp_schedule_copy(scratch, &w->best);
+        anneal(w, scratch, round, 3, w->o->seed + k);
+        rp_progress(
+            "%.1f s: best %s over keep-all", rp_seconds() - w->begin,
+            w->found
+                ? rp_show_percent(w->time_ns - w->g->total_time_ns, w->g->total_time_ns).s
+                : "-");
+    }
+}
+
+/* ---- the plan ---- */
+
+static void write_notes(const struct solving *w, struct rp_plan *plan) {
+    plan->notes = json_pack(
+        "{s:s, s:s, s:f, s:I, s:b}", "program", "remat-plan", "method",
+        w->time_ns == w->g->total_time_ns ? "keep-all" : "annealing over S", "time_limit",
+        w->o->time_limit, "seed", (json_int_t)w->o->seed, "capped", (int)w->report->capped);
+}
+
+static void make_steps(const struct solving *w, struct rp_plan *plan, uint64_t capacity) {
+    rp_plan_fini(plan);
+    plan->graph_name = rp_strdup(w->g->name);
+    plan->graph_sha256 = rp_strdup(w->g->sha256);
+    plan->budget_bytes = w->o->budget_bytes;
+    rp_schedule_steps(&w->p, &w->best, plan);
+    if (w->o->addressed)
+        rp_plan_place(w->g, plan, capacity, RP_PACK_WORK);
+}
+
+/* Packs; while the arena is too large, tightens the limit by what is missing and searches a
+ * little more from the best schedule. */
+static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan, double work,
+                           struct rp_schedule *scratch) {
+    uint64_t limit = w->p.limit_bytes;
+    for (int k = 0;; k++) {
+        make_steps(w, plan, limit);
+        if (!w->o->addressed || plan->arena_bytes <= limit)
+            return RP_OK;
+        uint64_t missing = plan->arena_bytes - limit;
+        if (k == 0)
+            w->report->missing_bytes = missing;
+        rp_log(1, "packing misses %" PRIu64 " bytes: tightening the schedule", missing);
+        if (k == N_TIGHTEN || missing >= w->p.limit_bytes)
+            break;
+        w->p.limit_bytes -= missing;
+        w->found = false;
+        rp_schedule_copy(scratch, &w->best);
+        anneal(w, scratch, work / 8, 0.3, w->o->seed);
+        if (!w->found)
+            break;
+    }
+    snprintf(w->report->reason, sizeof w->report->reason,
+             "schedules within %" PRIu64 " bytes were found, but no addresses for them",
+             w->o->budget_bytes);
+    return RP_LIMIT;
+}
+
+static rp_rc find_schedule(struct solving *w, double work, struct rp_schedule *scratch) {
+    struct rp_cost c = rp_schedule_cost(&w->p, &w->best);
+    w->report->keep_all_bytes = w->g->fixed_bytes + c.peak_bytes;
+    w->time_ns = w->bound_ns = w->g->total_time_ns;
+    w->found = c.peak_bytes <= w->p.limit_bytes;
+    if (w->found)
+        return RP_OK;
+    if (!w->o->recompute) {
+        w->report->least_bytes = w->report->keep_all_bytes;
+        snprintf(w->report->reason, sizeof w->report->reason,
+                 "without recomputation the step needs %" PRIu64
+                 " bytes, more than the budget of %" PRIu64,
+                 w->report->keep_all_bytes, w->o->budget_bytes);
+        return RP_NO;
+    }
+    rp_schedule_copy(scratch, &w->best);
+    search_rounds(w, work, scratch);
+    return w->found ? RP_OK : say_none_found(w, scratch);
+}
+
+rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
+               struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
+    struct solving w = {.g = g, .o = o, .report = report, .begin = rp_seconds()};
+    struct rp_schedule scratch = {0};
+    double work = o->time_limit * WORK_PER_SECOND;
+    *report = (struct rp_solve_report){.floor_op = RP_NONE};
+    *plan = (struct rp_plan){0};
+    w.deadline = w.begin + o->time_limit;
+    rp_rc rc = test_floor(&w);
+    if (rc != RP_OK)
+        return rc;
+    rp_problem_init(&w.p, g, o->budget_bytes, o->addressed, NULL);
+    rp_schedule_keep_all(&w.p, &w.best);
+    rp_schedule_empty(&w.p, &scratch);
+    rc = find_schedule(&w, work, &scratch);
+    if (rc == RP_OK)
+        rc = fit_addresses(&w, plan, work, &scratch);
+    if (rc == RP_OK)
+        rc = rp_plan_claim(g, plan, err);
+    if (rc == RP_OK) {
+        plan->claims.lower_bound_ns = w.bound_ns;
+        plan->claims.proof = plan->claims.time_ns == w.bound_ns ? RP_PROOF_OPTIMAL
+                             : w.bound_ns > g->total_time_ns    ? RP_PROOF_BOUNDED
+                                                                : RP_PROOF_NONE;
+        write_notes(&w, plan);
+    } else {
+        rp_plan_fini(plan);
+    }
+    rp_schedule_fini(&w.best);
+    rp_schedule_fini(&scratch);
+    rp_problem_fini(&w.p);
+    return rc;
+}
