@@ -40,27 +40,37 @@ uint64_t rp_pack_peak(const struct rp_buffer *b, size_t n, uint64_t alignment) {
 
 /* What a part may reach, above its base, for the arena to be at or below `target`. */
 static uint64_t part_goal(const struct pack_part *p, uint64_t target) {
-    uint64_t room = target > p->base ? target - p->base : 0;
-    return room > p->bound ? room : p->bound;
+    return target > p->base ? (target - p->base) / p->unit : 0;
 }
 
 static void pack_parts(struct pack_parts *parts, uint64_t target, struct pack_work *work) {
     for (size_t i = 0; i < parts->n; i++)
         rp_pack_greedy(&parts->at[i], part_goal(&parts->at[i], target), work);
+    for (size_t i = 0; i < parts->n; i++)
+        rp_pack_search(&parts->at[i], part_goal(&parts->at[i], target), work);
 }
 
-static uint64_t finish(struct rp_buffer *b, size_t n, uint64_t alignment,
-                       const struct pack_parts *parts, uint64_t height) {
+/* Offsets of the items in parts; returns the arena, `height` being that of the others. */
+static uint64_t write_offsets(struct rp_buffer *b, const struct pack_parts *parts,
+                              uint64_t height) {
     for (size_t i = 0; i < parts->n; i++) {
         const struct pack_part *p = &parts->at[i];
         for (uint32_t k = 0; k < p->n; k++)
-            b[p->items[k].buffer].offset = p->base + p->best[k];
-        if (p->base + p->height > height)
-            height = p->base + p->height;
+            b[p->items[k].buffer].offset = p->base + p->best[k] * p->unit;
+        if (p->base + p->height * p->unit > height)
+            height = p->base + p->height * p->unit;
     }
-    for (size_t i = 0; i < n; i++)
-        b[i].offset *= alignment;
-    return height * alignment;
+    return height;
+}
+
+/* No placement is smaller than this. */
+static uint64_t proved_bound(const struct pack_parts *parts, uint64_t peak) {
+    for (size_t i = 0; i < parts->n; i++) {
+        const struct pack_part *p = &parts->at[i];
+        if (p->base + p->bound * p->unit > peak)
+            peak = p->base + p->bound * p->unit;
+    }
+    return peak;
 }
 
 rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,
@@ -74,10 +84,11 @@ rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *optio
     uint64_t peak = rp_pack_peak(b, n, alignment);
     uint64_t enough = options->capacity > peak ? options->capacity : peak;
     uint64_t height = rp_pack_split(b, n, alignment, &parts);
-    pack_parts(&parts, enough / alignment, &work);
-    *arena = finish(b, n, alignment, &parts, height);
+    pack_parts(&parts, enough, &work);
+    *arena = write_offsets(b, &parts, height);
+    uint64_t bound = proved_bound(&parts, peak);
     if (stats != NULL)
-        *stats = (struct rp_pack_stats){peak, work.done, (uint32_t)parts.n};
+        *stats = (struct rp_pack_stats){peak, bound, work.done, (uint32_t)parts.n};
     rp_pack_parts_fini(&parts);
-    return *arena <= enough ? RP_OK : RP_LIMIT;
+    return *arena <= enough ? RP_OK : bound > enough ? RP_NO : RP_LIMIT;
 }

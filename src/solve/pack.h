@@ -3,9 +3,9 @@
  * arena is as small as we can make it. No arena is smaller than the peak: the largest sum
  * of rounded sizes live at one moment.
  *
- * Order of attack: split into independent parts (pack_part.c), then greedy placements
- * (pack_greedy.c). Stops as soon as the arena is as small as asked. Same input, same
- * result: no clock and no randomness from outside.
+ * Order of attack: split into independent parts (pack_part.c), greedy placements
+ * (pack_greedy.c), then exact search (pack_search.c). Stops as soon as the arena is as
+ * small as asked. Same input, same result: no clock and no randomness from outside.
  */
 #ifndef RP_SOLVE_PACK_H
 #define RP_SOLVE_PACK_H
@@ -34,6 +34,7 @@ struct rp_pack_options {
 
 struct rp_pack_stats {
     uint64_t peak;    /* what rp_pack_peak gives */
+    uint64_t bound;   /* no placement is smaller: the peak, or more if that was proved */
     uint64_t work;    /* spent, in the unit of work_limit */
     uint32_t n_parts; /* independent parts that were left to search */
 };
@@ -46,6 +47,7 @@ uint64_t rp_pack_peak(const struct rp_buffer *b, size_t n, uint64_t alignment);
 /* Sets every offset, a multiple of the alignment, and *arena, the largest end. They are
  * valid whatever the result:
  *   RP_OK     *arena <= max(capacity, peak);
+ *   RP_NO     no placement is that small (proved);
  *   RP_LIMIT  the work limit came first; *arena is the best found.
  * `stats` may be NULL. n < 2^31. */
 rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,

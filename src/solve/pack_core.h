@@ -1,6 +1,7 @@
 /* pack_core: what the files of the packer share. Only pack*.c include it.
  *
- * Sizes and offsets here are in units of the alignment. A part is a set of items whose
+ * Sizes and offsets in a part are in its own unit, the greatest that divides them all. A
+ * part is a set of items whose
  * lifetimes hang together, with times replaced by section numbers: a section is a moment at
  * which a maximal set of items is live, so two items are live together exactly if they
  * share a section.
@@ -16,14 +17,15 @@
 
 struct pack_item {
     uint32_t lo, hi; /* live in sections [lo, hi) */
-    uint64_t size;   /* >= 1 */
+    uint64_t size;   /* >= 1, in units of the part */
     uint32_t buffer; /* index in the caller's array */
 };
 
 struct pack_part {
     struct pack_item *items; /* by lo */
     uint32_t n, n_sections;
-    uint64_t base;   /* everything here lies at or above it */
+    uint64_t unit;   /* bytes */
+    uint64_t base;   /* bytes: everything here lies at or above it */
     uint64_t bound;  /* no placement of the items is lower than this (above base) */
     uint64_t *best;  /* offsets above base, by item: the best placement so far */
     uint64_t height; /* its largest end; UINT64_MAX before there is one */
@@ -34,13 +36,15 @@ struct pack_parts {
     size_t n, cap;
 };
 
+enum pack_found { PACK_NO, PACK_YES, PACK_STOPPED };
+
 struct pack_work {
     uint64_t done, limit;
 };
 
 /* Splits the buffers into parts. Items that are live together with all others of their part
  * are placed below it at once, which loses nothing: everything else lies wholly above or
- * wholly below such an item. Sets the offset, in units, of every buffer that is in no part,
+ * wholly below such an item. Sets the offset of every buffer that is in no part,
  * and returns how high these reach. */
 uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
                        struct pack_parts *parts);
@@ -49,5 +53,17 @@ void rp_pack_parts_fini(struct pack_parts *parts);
 /* Greedy placements until one is at or below `goal` or the work is used up; the first two
  * are always tried. */
 void rp_pack_greedy(struct pack_part *p, uint64_t goal, struct pack_work *work);
+
+/* Exact search for a placement at or below `goal`, under the work limit. p->bound grows
+ * where it is proved that there is none. */
+void rp_pack_search(struct pack_part *p, uint64_t goal, struct pack_work *work);
+
+/* The next of a fixed sequence (splitmix64, S. Vigna). */
+static inline uint64_t pack_random(uint64_t *state) {
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
 
 #endif

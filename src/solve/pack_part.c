@@ -25,8 +25,8 @@ struct split {
     uint64_t height, work;
 };
 
-static uint64_t units(const struct split *s, uint32_t buffer) {
-    return rp_round_up(s->b[buffer].size, s->alignment) / s->alignment;
+static uint64_t rounded(const struct split *s, uint32_t buffer) {
+    return rp_round_up(s->b[buffer].size, s->alignment);
 }
 
 static int by_lower(const void *x, const void *y, void *context) {
@@ -91,14 +91,28 @@ static uint64_t largest_sum(const struct pack_part *p) {
     return most;
 }
 
+static void use_largest_unit(struct pack_part *p) {
+    uint64_t unit = 0;
+    for (uint32_t i = 0; i < p->n && unit != 1; i++)
+        for (uint64_t x = p->items[i].size; x > 0;) {
+            uint64_t rest = unit % x;
+            unit = x;
+            x = rest;
+        }
+    for (uint32_t i = 0; i < p->n; i++)
+        p->items[i].size /= unit;
+    p->unit = unit;
+}
+
 static void make_part(struct split *s, struct range r) {
     struct pack_part p = {.n = r.end - r.begin, .base = r.base, .height = UINT64_MAX};
     p.items = rp_calloc(p.n, sizeof *p.items);
     p.best = rp_calloc(p.n, sizeof *p.best);
     for (uint32_t i = 0; i < p.n; i++) {
         p.items[i].buffer = s->order[r.begin + i];
-        p.items[i].size = units(s, p.items[i].buffer);
+        p.items[i].size = rounded(s, p.items[i].buffer);
     }
+    use_largest_unit(&p);
     number_sections(s, &p);
     p.bound = largest_sum(&p);
     rp_push(s->parts, p);
@@ -116,7 +130,7 @@ static void peel(struct split *s, struct range r) {
         struct rp_buffer *x = &s->b[s->order[i]];
         if (x->lower < first_end && x->upper > last_start) {
             x->offset = r.base;
-            r.base += units(s, s->order[i]);
+            r.base += rounded(s, s->order[i]);
         } else {
             s->order[kept++] = s->order[i];
         }
