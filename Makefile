@@ -90,6 +90,9 @@ $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(L
 	$(call say,LD,$@)
 	$(link) $(LIBS)
 
+demo: $(BUILD)/remat-plan
+	@BUILD=$(BUILD) tools/demo.sh
+
 # ---- checking ----
 
 check: $(BUILD)/remat-plan $(BUILD)/unit $(REPLAYS)
@@ -138,6 +141,6 @@ info:
 	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
 
 always:
-.PHONY: all deps check mutate sanitize fuzz fuzzers format install uninstall clean info always
+.PHONY: all demo deps check mutate sanitize fuzz fuzzers format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
 -include $(LIB_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)
