@@ -1,11 +1,12 @@
 # make demo | check | all | install | uninstall | sanitize | mutate |
-#   fuzz | format | info | clean
+#   fuzz | format | bench | info | clean
 #
 # Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
 #   PORTABLE=1    GLPK, jansson and what they need linked in
 #   WERROR=1      warnings are errors
 #   V=1           show the commands
 #   CUDA_HOME     where to look for CUDA first
+#   INSTANCES     a folder of graphs for `make bench` instead of its own cases
 #   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
 VERSION := 0.1.0
 PREFIX ?= /usr/local
@@ -115,6 +116,9 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIB_OBJ)
 	$(call say,LD,$@)
 	$(link) -fsanitize=fuzzer $(LIBS)
 
+bench: $(BUILD)/remat-plan
+	@BUILD=$(BUILD) bench/run.sh $(INSTANCES)
+
 format:
 	@tools/deps.sh install format
 	@tools/format.sh --write $(FORMATTED)
@@ -141,6 +145,6 @@ info:
 	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
 
 always:
-.PHONY: all demo deps check mutate sanitize fuzz fuzzers format install uninstall clean info always
+.PHONY: all demo bench deps check mutate sanitize fuzz fuzzers format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
 -include $(LIB_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)
