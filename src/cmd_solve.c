@@ -38,8 +38,10 @@ static rp_rc parse_budget(const char *text, const struct rp_graph *g, bool addre
     if (len > 0 && text[len - 1] == '%') {
         char *end;
         double share = strtod(text, &end);
-        if (end == text + len - 1 && share > 0 && share <= 1000 && text[0] != '+') {
-            *budget = (uint64_t)((double)rp_keep_all_bytes(g, addressed) * share / 100);
+        double bytes = (double)rp_keep_all_bytes(g, addressed) * share / 100;
+        if (strspn(text, "0123456789.") == len - 1 && end == text + len - 1 && share > 0 &&
+            bytes < (double)RP_MAX_QUANTITY) {
+            *budget = (uint64_t)bytes;
             return RP_OK;
         }
     } else if (rp_parse_bytes(text, budget)) {
@@ -112,12 +114,12 @@ static rp_rc check_and_save(const struct rp_graph *g, const struct rp_plan *p,
     return path != NULL ? rp_plan_save(p, path, err) : RP_OK;
 }
 
-static rp_rc check_options(const struct rp_graph *g, const struct rp_solve_options *o,
-                           struct rp_err *err) {
+static rp_rc check_options(const struct rp_graph *g, const char *file,
+                           const struct rp_solve_options *o, struct rp_err *err) {
     if (g->n_ops > 0 && g->total_time_ns == 0)
         return rp_fail(err, RP_INPUT,
                        "%s: all op times are 0: run 'remat-plan profile' on it first",
-                       g->name);
+                       rp_path_name(file));
     if (!(o->time_limit > 0))
         return rp_fail(err, RP_USAGE, "solve: --time-limit must be above 0");
     return RP_OK;
@@ -157,7 +159,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     const struct rp_opt table[] = {
         {"budget", 'b', RP_OPT_STRING, &budget, "SIZE",
          "device memory: 8GiB, 16GB, 4096, 60% (required)"},
-        {"output", 'o', RP_OPT_STRING, &out, "FILE", "write the plan there; - is stdout"},
+        {"out", 'o', RP_OPT_STRING, &out, "FILE", "write the plan there; - is stdout"},
         {"time-limit", 't', RP_OPT_NUMBER, &o.time_limit, "SEC",
          "work for about that long at most (60)"},
         {"gap", 0, RP_OPT_NUMBER, &gap, "PERCENT", "stop when that near the bound (0)"},
@@ -181,7 +183,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     o.addressed = !no_addresses;
     o.recompute = !no_recompute;
     o.gap = gap / 100;
-    rc = check_options(&g, &o, err);
+    rc = check_options(&g, argv[1], &o, err);
     if (rc == RP_OK)
         rc = parse_budget(budget, &g, o.addressed, &o.budget_bytes, err);
     if (rc == RP_OK)

@@ -1,0 +1,2 @@
+# exit: 5
+remat-plan solve missing.json --budget 8GiB

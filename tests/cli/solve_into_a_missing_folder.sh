@@ -1,0 +1,2 @@
+# exit: 5
+remat-plan solve data/graph/good/small.json --budget 128 -o missing/plan.json
