@@ -75,7 +75,8 @@ static rp_rc pack_file(const char *path, const struct rp_pack_options *o, const 
             rc = rp_pack_csv_save(&csv, out, err);
     }
     if (rc == RP_OK) {
-        (json ? print_json : print_text)(stdout, &r);
+        if (json || rp_log_level() >= 0)
+            (json ? print_json : print_text)(stdout, &r);
         rc = fits(&r) ? RP_OK : RP_NO;
     }
     rp_pack_csv_fini(&csv);

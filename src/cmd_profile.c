@@ -6,6 +6,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/units.h"
@@ -122,7 +123,7 @@ static rp_rc apply(const struct options *o, const char *path, struct rp_err *err
         g.device.d2h_bytes_per_s = d2h;
     if (rc == RP_OK)
         rc = rp_graph_save(&g, o->out, err);
-    if (rc == RP_OK && strcmp(o->out, "-") != 0)
+    if (rc == RP_OK && strcmp(o->out, "-") != 0 && (o->json || rp_log_level() >= 0))
         (o->json ? report_json : report)(&g, o->out);
     rp_graph_fini(&g);
     return rc;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/units.h"
@@ -213,7 +214,7 @@ static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
         rc = rp_zoo_build(name, &o->zoo, &g, err);
     if (rc == RP_OK && o->out != NULL)
         rc = rp_graph_save(&g, o->out, err);
-    if (rc == RP_OK && !to_stdout)
+    if (rc == RP_OK && !to_stdout && (o->json || rp_log_level() >= 0))
         (o->json ? report_json : report)(&g, o->out);
     rp_graph_fini(&g);
     return rc;
