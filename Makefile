@@ -87,7 +87,9 @@ $(BUILD)/unit: $(TEST_OBJ) $(LIB_OBJ)
 	$(call say,LD,$@)
 	$(link) -lcunit $(LIBS)
 
-$(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIB_OBJ)
+# The naive rules of the tests are what fuzz_verify holds the checker against.
+FUZZ_OBJ := $(BUILD)/tests/naive.o $(LIB_OBJ)
+$(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(link) $(LIBS)
 
@@ -112,7 +114,7 @@ fuzz: $(BUILD)/deps-fuzz
 	BUILD=$(BUILD)/fuzz tools/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
 
 fuzzers: $(FUZZERS:%=$(BUILD)/fuzz_%)
-$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIB_OBJ)
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(link) -fsanitize=fuzzer $(LIBS)
 
