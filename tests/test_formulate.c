@@ -4,8 +4,10 @@
 #include "brute.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/cover.h"
 #include "solve/formulate.h"
 #include "solve/tidy.h"
+#include "solve/window.h"
 
 /* A random set for every stage; all that an op might have made may be in it. */
 static void draw_schedule(struct rp_rng *r, const struct rp_problem *p,
@@ -36,16 +38,9 @@ static bool stages_agree(const struct rp_graph *g, const struct rp_problem *p,
     return same;
 }
 
-static double left_side(const struct rp_rows *rows, uint32_t i, const double *v) {
-    double sum = 0;
-    for (uint32_t k = rows->start[i]; k < rows->start[i + 1]; k++)
-        sum += rows->coef[k] * v[rows->col[k]];
-    return sum;
-}
-
 static bool meets_all(const struct rp_rows *rows, const double *v) {
     for (uint32_t i = 0; i < rows->n; i++)
-        if (left_side(rows, i, v) > rows->rhs[i])
+        if (rp_rows_left(rows, i, v) > rows->rhs[i])
             return false;
     return true;
 }
@@ -64,13 +59,29 @@ static bool memory_is_true(struct rp_memory *m, uint32_t t, const double *v,
         rp_memory_row(m, t, k, v, &rows);
         rp_memory_row(m, t, k, elsewhere, &rows);
         rp_memory_row(m, t, k, NULL, &rows);
-        good = good && left_side(&rows, 0, v) - rows.rhs[0] == over[k] &&
-               left_side(&rows, 1, v) - rows.rhs[1] <= over[k] &&
-               left_side(&rows, 2, v) - rows.rhs[2] <= over[k];
+        good = good && rp_rows_left(&rows, 0, v) - rows.rhs[0] == over[k] &&
+               rp_rows_left(&rows, 1, v) - rows.rhs[1] <= over[k] &&
+               rp_rows_left(&rows, 2, v) - rows.rhs[2] <= over[k];
         most = over[k] > most ? over[k] : most;
         rp_rows_fini(&rows);
     }
     return good && most == truth;
+}
+
+static uint32_t n_windows; /* found so far: the test must have tested something */
+
+static bool windows_are_true(const struct rp_form *f, const double *elsewhere,
+                             const double *v) {
+    struct rp_windows w;
+    struct rp_rows rows = {0};
+    rp_windows_init(&w, f);
+    n_windows += rp_windows_find(&w, elsewhere, 0.01, 1000, &rows);
+    bool good = meets_all(&rows, v);
+    for (uint32_t i = 0; i < rows.n; i++)
+        good = good && rp_rows_left(&rows, i, elsewhere) > rows.rhs[i];
+    rp_windows_fini(&w);
+    rp_rows_fini(&rows);
+    return good;
 }
 
 /* `s` is sound and tidy. Its point may have more holds (of no bytes): compare with what the
@@ -100,6 +111,7 @@ static bool rows_are_true(const struct rp_form *f, struct rp_schedule *s,
     for (uint32_t t = 0; t < p->n_ops && good; t++)
         good =
             rp_stage_eval(p, s, t, &w) && memory_is_true(&m, t, v, u, w.stage.peak_bytes);
+    good = good && windows_are_true(f, u, v);
     rp_memory_fini(&m);
     rp_stage_work_fini(&w);
     rp_rows_fini(&rows);
@@ -142,12 +154,63 @@ static bool one_graph(uint64_t seed) {
 
 static void rows_hold_for_every_tidy_schedule_and_find_its_peak(void) {
     uint32_t n = 300;
-    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+    n_windows = 0;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    for (; n > 0; n--, seed++)
         if (!one_graph(seed)) {
             rp_gen_failed(seed);
             CU_FAIL("formulation and schedule disagree");
             return;
         }
+    CU_ASSERT(all == 1 || n_windows > 1000);
+}
+
+/* Every 0/1 choice of columns that meets the row meets its cover too, and some choice meets
+ * it with equality. */
+static bool one_cover(uint64_t seed, uint32_t *n_found) {
+    struct rp_rng r = {seed};
+    struct rp_rows row = {0}, cover = {0};
+    uint32_t n = 2 + (uint32_t)rp_rng_below(&r, 11);
+    double v[16], weights = 0;
+    bool good = true, tight = false;
+    rp_rows_begin(&row, (struct rp_row_name){.kind = RP_ROW_MEM}, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        v[i] = (double)rp_rng_below(&r, 9) / 8;
+        rp_rows_term(&row, i, 1 + (double)rp_rng_below(&r, 30) / 4);
+        weights += row.coef[i];
+    }
+    row.rhs[0] = weights * (double)rp_rng_below(&r, 100) / 100;
+    if (rp_cover_find(&row, 0, v, 0.01, &cover)) {
+        ++*n_found;
+        good = rp_rows_left(&cover, 0, v) > cover.rhs[0];
+        for (uint32_t set = 0; set < 1u << n; set++) {
+            double x[16];
+            for (uint32_t i = 0; i < n; i++)
+                x[i] = set >> i & 1;
+            if (rp_rows_left(&row, 0, x) > row.rhs[0])
+                continue;
+            good = good && rp_rows_left(&cover, 0, x) <= cover.rhs[0];
+            tight = tight || rp_rows_left(&cover, 0, x) == cover.rhs[0];
+        }
+        good = good && tight;
+    }
+    rp_rows_fini(&row);
+    rp_rows_fini(&cover);
+    return good;
+}
+
+static void covers_cut_no_choice_that_fits(void) {
+    uint32_t n = 2000, n_found = 0;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    for (; n > 0; n--, seed++)
+        if (!one_cover(seed, &n_found)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a cover cuts off what fits");
+            return;
+        }
+    CU_ASSERT(all == 1 || n_found > 200);
 }
 
 /* A chain of four ops and what the reductions leave of it: the last op's output is kept. */
@@ -187,5 +250,6 @@ static void a_column_exists_only_where_something_can_want_it(void) {
 void suite_formulate(void) {
     RP_SUITE("formulate");
     RP_TEST(rows_hold_for_every_tidy_schedule_and_find_its_peak);
+    RP_TEST(covers_cut_no_choice_that_fits);
     RP_TEST(a_column_exists_only_where_something_can_want_it);
 }

@@ -149,43 +149,6 @@ void rp_form_fini(struct rp_form *f) {
     *f = (struct rp_form){0};
 }
 
-void rp_rows_fini(struct rp_rows *rows) {
-    free(rows->start);
-    free(rows->col);
-    free(rows->coef);
-    free(rows->rhs);
-    free(rows->name);
-    *rows = (struct rp_rows){0};
-}
-
-void rp_rows_begin(struct rp_rows *rows, struct rp_row_name name, double rhs) {
-    if (rows->n == rows->room) {
-        rows->room = rows->room ? 2 * rows->room : 64;
-        rows->start = rp_realloc(rows->start, (size_t)rows->room + 1, sizeof *rows->start);
-        rows->rhs = rp_realloc(rows->rhs, rows->room, sizeof *rows->rhs);
-        rows->name = rp_realloc(rows->name, rows->room, sizeof *rows->name);
-    }
-    rows->start[rows->n] = rows->n_terms;
-    rows->rhs[rows->n] = rhs;
-    rows->name[rows->n] = name;
-    rows->start[++rows->n] = rows->n_terms;
-}
-
-void rp_rows_term(struct rp_rows *rows, uint32_t col, double coef) {
-    if (col == RP_COL_ONE)
-        rows->rhs[rows->n - 1] -= coef;
-    if (col == RP_COL_ONE || col == RP_COL_ZERO)
-        return;
-    if (rows->n_terms == rows->room_terms) {
-        rows->room_terms = rows->room_terms ? 2 * rows->room_terms : 256;
-        rows->col = rp_realloc(rows->col, rows->room_terms, sizeof *rows->col);
-        rows->coef = rp_realloc(rows->coef, rows->room_terms, sizeof *rows->coef);
-    }
-    rows->col[rows->n_terms] = col;
-    rows->coef[rows->n_terms++] = coef;
-    rows->start[rows->n] = rows->n_terms;
-}
-
 /* left <= a + b, three columns or constants. */
 static void add_row(struct rp_rows *rows, struct rp_row_name name, uint32_t left,
                     uint32_t a, uint32_t b) {
@@ -202,12 +165,12 @@ void rp_form_rows(const struct rp_form *f, struct rp_rows *rows) {
     for (uint32_t j = 0; j < p->n_ops; j++) /* (2) */
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
             for (uint32_t t = j, x = p->inputs[k]; t <= f->r_last[j]; t++)
-                add_row(rows, (struct rp_row_name){RP_ROW_DEP, t, j, x},
+                add_row(rows, (struct rp_row_name){RP_ROW_DEP, t, j, x, 0},
                         rp_form_run(f, t, j), rp_form_run(f, t, p->producer[x]),
                         rp_form_held(f, t, x));
     for (uint32_t x = 0; x < p->n_tensors; x++) /* (3) */
         for (uint32_t t = p->producer[x] + 1; t < f->s_last[x]; t++)
-            add_row(rows, (struct rp_row_name){RP_ROW_HOLD, t, RP_NONE, x},
+            add_row(rows, (struct rp_row_name){RP_ROW_HOLD, t, RP_NONE, x, 0},
                     rp_form_held(f, t + 1, x), rp_form_held(f, t, x),
                     rp_form_run(f, t, p->producer[x]));
 }

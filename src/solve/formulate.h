@@ -100,24 +100,37 @@ static inline double rp_form_value(const double *v, uint32_t col) {
 }
 
 /* Rows  sum of coef[i] x[col[i]] <= rhs,  row i from start[i] to start[i + 1] - 1. */
-enum rp_row_kind { RP_ROW_DEP, RP_ROW_HOLD, RP_ROW_MEM };
+enum rp_row_kind { RP_ROW_DEP, RP_ROW_HOLD, RP_ROW_MEM, RP_ROW_WINDOW, RP_ROW_COVER };
 struct rp_row_name {
     enum rp_row_kind kind;
     uint32_t t;
-    uint32_t op; /* dep: the reader j. mem: k. hold: RP_NONE */
-    uint32_t x;  /* dep, hold: the tensor. mem: RP_NONE */
+    uint32_t op;   /* dep: the reader j. mem, cover: k. window: r. else RP_NONE */
+    uint32_t x;    /* dep, hold, window: the tensor. else RP_NONE */
+    uint32_t from; /* window: its first stage. else 0 */
 };
 struct rp_rows {
-    uint32_t n, n_terms, room, room_terms;
+    uint32_t n, n_terms, n_details, room, room_terms, room_details;
     uint32_t *start, *col;
     double *coef, *rhs;
     struct rp_row_name *name;
+    /* What else it takes to derive the row, detail_start as start. mem and cover: pairs of
+     * a tensor and its term, an op r for R[t][r] or one of the two below (a cover follows
+     * from the memory row it names). window: the tensors of its path. */
+    uint32_t *detail_start, *detail;
 };
+#define RP_TERM_NEXT (UINT32_MAX - 1) /* S[t+1][x] */
+#define RP_TERM_NOW UINT32_MAX        /* S[t][x] */
+
 void rp_rows_fini(struct rp_rows *rows);
 /* Starts a row, then appends terms to it; constants go to the right-hand side. No column
  * may come twice in a row. */
 void rp_rows_begin(struct rp_rows *rows, struct rp_row_name name, double rhs);
 void rp_rows_term(struct rp_rows *rows, uint32_t col, double coef);
+void rp_rows_detail(struct rp_rows *rows, uint32_t detail);
+/* Appends row i of `from`. */
+void rp_rows_copy(struct rp_rows *rows, const struct rp_rows *from, uint32_t i);
+/* Left side of row i at a point. */
+double rp_rows_left(const struct rp_rows *rows, uint32_t i, const double *v);
 
 /* Appends all rows (2) and (3) but those that hold by themselves. */
 void rp_form_rows(const struct rp_form *f, struct rp_rows *rows);
@@ -131,24 +144,14 @@ bool rp_form_point(const struct rp_form *f, const struct rp_schedule *s, double 
 
 /* ---- memory rows ---- */
 
-/* The term that stands for x in a row (4). */
-enum rp_term_kind { RP_TERM_NEXT, RP_TERM_NOW, RP_TERM_RUN }; /* S[t+1], S[t], R[t][op] */
-struct rp_term {
-    uint32_t x;
-    enum rp_term_kind kind;
-    uint32_t op;
-};
-
 /* Makes rows (4) of one formulation. Working memory; one for each thread. */
 struct rp_memory {
     const struct rp_form *form;
-    double *need;          /* per tensor: largest term (4a), (4b) so far */
-    uint32_t *unseen;      /* per tensor: readers < k that may run in the stage */
-    double *live;          /* per tensor: its L in the sweep */
-    double *sum;           /* per column: coefficient in the row being made; zero between */
-    uint32_t *used;        /* columns with one */
-    struct rp_term *terms; /* of the last rp_memory_row, by tensor */
-    uint32_t n_terms;
+    double *need;     /* per tensor: largest term (4a), (4b) so far */
+    uint32_t *unseen; /* per tensor: readers < k that may run in the stage */
+    double *live;     /* per tensor: its L in the sweep */
+    double *sum;      /* per column: coefficient in the row being made; zero between */
+    uint32_t *used;   /* columns with one */
 };
 void rp_memory_init(struct rp_memory *m, const struct rp_form *f);
 void rp_memory_fini(struct rp_memory *m);

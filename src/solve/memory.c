@@ -12,7 +12,6 @@ void rp_memory_init(struct rp_memory *m, const struct rp_form *f) {
     m->live = rp_calloc(p->n_tensors, sizeof *m->live);
     m->sum = rp_calloc(f->n_cols, sizeof *m->sum);
     m->used = rp_calloc(f->n_cols, sizeof *m->used);
-    m->terms = rp_calloc(p->n_tensors, sizeof *m->terms);
 }
 
 void rp_memory_fini(struct rp_memory *m) {
@@ -21,7 +20,6 @@ void rp_memory_fini(struct rp_memory *m) {
     free(m->live);
     free(m->sum);
     free(m->used);
-    free(m->terms);
     *m = (struct rp_memory){0};
 }
 
@@ -77,20 +75,20 @@ void rp_memory_sweep(struct rp_memory *m, uint32_t t, const double *v, double *o
 /* A candidate term and how much it is worth at the point. Without a point: constants, then
  * S[t+1], then S[t]. */
 struct choice {
-    struct rp_term term;
+    uint32_t what; /* as in a row's details */
     uint32_t col;
     double value;
 };
 
-static void consider(struct choice *best, struct rp_term term, uint32_t col,
-                     const double *v, double preference) {
+static void consider(struct choice *best, uint32_t what, uint32_t col, const double *v,
+                     double preference) {
     double value = v != NULL            ? rp_form_value(v, col)
                    : col == RP_COL_ONE  ? 4
                    : col == RP_COL_ZERO ? 0
                                         : preference;
     /* Of equal terms a constant or column beats nothing. */
     if (value > best->value || (best->col == RP_COL_ZERO && col != RP_COL_ZERO))
-        *best = (struct choice){term, col, value};
+        *best = (struct choice){what, col, value};
 }
 
 static struct choice choose(const struct rp_form *f, uint32_t t, uint32_t k, uint32_t x,
@@ -99,10 +97,9 @@ static struct choice choose(const struct rp_form *f, uint32_t t, uint32_t k, uin
     struct choice best = {.col = RP_COL_ZERO};
     uint32_t earlier = 0, maker = p->producer[x];
     if (maker <= k)
-        consider(&best, (struct rp_term){x, RP_TERM_NEXT, RP_NONE},
-                 rp_form_held(f, t + 1, x), v, 3);
+        consider(&best, RP_TERM_NEXT, rp_form_held(f, t + 1, x), v, 3);
     if (maker == k)
-        consider(&best, (struct rp_term){x, RP_TERM_RUN, k}, rp_form_run(f, t, k), v, 1);
+        consider(&best, k, rp_form_run(f, t, k), v, 1);
     for (uint32_t i = p->reader_start[x]; i < p->reader_start[x + 1]; i++) {
         uint32_t r = p->readers[i];
         if (r > t)
@@ -110,12 +107,10 @@ static struct choice choose(const struct rp_form *f, uint32_t t, uint32_t k, uin
         if (r < k)
             earlier += rp_form_may_run(f, t, r);
         else if (maker <= k)
-            consider(&best, (struct rp_term){x, RP_TERM_RUN, r}, rp_form_run(f, t, r), v,
-                     1);
+            consider(&best, r, rp_form_run(f, t, r), v, 1);
     }
     if (earlier == 0)
-        consider(&best, (struct rp_term){x, RP_TERM_NOW, RP_NONE}, rp_form_held(f, t, x), v,
-                 2);
+        consider(&best, RP_TERM_NOW, rp_form_held(f, t, x), v, 2);
     return best;
 }
 
@@ -124,8 +119,7 @@ void rp_memory_row(struct rp_memory *m, uint32_t t, uint32_t k, const double *v,
     const struct rp_form *f = m->form;
     const struct rp_problem *p = f->problem;
     uint32_t n = 0;
-    m->n_terms = 0;
-    rp_rows_begin(rows, (struct rp_row_name){RP_ROW_MEM, t, k, RP_NONE},
+    rp_rows_begin(rows, (struct rp_row_name){RP_ROW_MEM, t, k, RP_NONE, 0},
                   (double)p->limit_bytes * f->byte_scale);
     for (uint32_t x = 0; x <= p->output_start[t + 1]; x++) {
         bool last = x == p->output_start[t + 1]; /* then the workspace */
@@ -135,8 +129,10 @@ void rp_memory_row(struct rp_memory *m, uint32_t t, uint32_t k, const double *v,
             col = rp_form_run(f, t, k);
         } else if (bytes > 0) {
             struct choice c = choose(f, t, k, x, v);
-            if (c.col != RP_COL_ZERO)
-                m->terms[m->n_terms++] = c.term;
+            if (c.col != RP_COL_ZERO) {
+                rp_rows_detail(rows, x);
+                rp_rows_detail(rows, c.what);
+            }
             col = c.col;
         }
         if (col == RP_COL_ONE) {
