@@ -89,13 +89,19 @@ static void bad_options_are_refused_in_one_line(void) {
     o.batch = 0;
     refused("vgg16", o, "zoo: vgg16: --batch 0: must be at least 1");
     o.batch = (uint64_t)1 << 63;
-    refused("vgg16", o, "zoo: vgg16: --batch: too large");
+    refused("vgg16", o,
+            "zoo: vgg16: --batch 9223372036854775808 is too large (at most "
+            "9223372036854775807)");
     o = rp_net_defaults();
     o.classes = 0;
     refused("resnet50", o, "zoo: resnet50: --classes 0: must be at least 1");
     o = rp_net_defaults();
     o.steps = 3;
     refused("resnet50", o, "zoo: resnet50: --steps does not apply");
+    o = rp_net_defaults();
+    o.layers = 100;
+    o.steps = 10000;
+    refused("lstm-lm", o, "zoo: lstm-lm: more than 200000 ops");
     o = rp_net_defaults();
     o.no_aux = true;
     refused("resnet50", o, "zoo: resnet50: --no-aux does not apply");

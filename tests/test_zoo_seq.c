@@ -348,11 +348,11 @@ static void options_that_cannot_be_are_refused(void) {
     o = defaults();
     o.layers = 1;
     refused("nmt", o, "zoo: nmt: --layers must be at least 2");
-    o.layers = 10001;
-    refused("lstm-lm", o, "zoo: lstm-lm: at most 10000 layers or steps");
+    o.layers = 1001;
+    refused("lstm-lm", o, "zoo: lstm-lm: --layers 1001 is too large (at most 1000)");
     o = defaults();
     o.steps = 10001;
-    refused("nmt", o, "zoo: nmt: at most 10000 layers or steps");
+    refused("nmt", o, "zoo: nmt: --steps 10001 is too large (at most 10000)");
     o = defaults();
     o.batch = (uint64_t)1 << 60;
     refused("gpt2", o, "zoo: gpt2: sizes overflow: a product passes 2^63-1");

@@ -8,6 +8,9 @@
 
 #include "base/mem.h"
 
+/* A gigabyte of graph or less: nmt unrolled over 400 steps has 42,000 ops. */
+enum { MAX_OPS = 200000 };
+
 static const uint64_t dtype_bytes[] = {[RP_F32] = 4, [RP_F16] = 2, [RP_I32] = 4};
 const char *const rp_dtype_word[3] = {"f32", "f16", "i32"};
 
@@ -230,6 +233,8 @@ void rp_emit(struct rp_build *b, struct rp_spec spec, size_t n_in, const struct 
                        &out[k]);
     if (b->rc == RP_OK && !rp_add(&b->flops, spec.flops))
         rp_build_fail(b, RP_USAGE, "sizes overflow: the sum of flops passes 2^63-1");
+    if (g->n_ops == MAX_OPS)
+        rp_build_fail(b, RP_USAGE, "more than %d ops", MAX_OPS);
     if (b->rc != RP_OK) {
         for (size_t k = 0; k < n_out; k++)
             out[k] = RP_NO_VALUE;

@@ -34,7 +34,10 @@ struct number {
     unsigned takes; /* 0: every network does */
     uint64_t *value;
     uint64_t usual, tiny;
+    uint64_t most; /* 0: as much as fits in 63 bits */
 };
+/* More would be a mistake: each makes tens of ops. */
+enum { MAX_LAYERS = 1000, MAX_STEPS = 10000 };
 
 static void resolve(struct rp_build *b, const struct number *n) {
     bool given = *n->value != RP_ZOO_DEFAULT;
@@ -48,12 +51,10 @@ static void resolve(struct rp_build *b, const struct number *n) {
         *n->value = b->o.tiny && n->tiny != 0 ? n->tiny : n->usual;
     if (*n->value == 0)
         rp_build_fail(b, RP_USAGE, "--%s 0: must be at least 1", n->name);
-    else if (*n->value > RP_MAX_QUANTITY)
-        rp_build_fail(b, RP_USAGE, "--%s: too large", n->name);
+    else if (*n->value > (n->most != 0 ? n->most : RP_MAX_QUANTITY))
+        rp_build_fail(b, RP_USAGE, "--%s %" PRIu64 " is too large (at most %" PRIu64 ")",
+                      n->name, *n->value, n->most != 0 ? n->most : RP_MAX_QUANTITY);
 }
-
-/* More would be a mistake: each makes tens of ops. */
-enum { MAX_REPEATS = 10000 };
 
 static void check_image(struct rp_build *b) {
     const struct rp_zoo_row *row = b->row;
@@ -75,20 +76,18 @@ static void resolve_options(struct rp_build *b) {
     const struct rp_zoo_options *u = &b->row->usual, *t = &b->row->tiny;
     struct rp_zoo_options *o = &b->o;
     const struct number numbers[] = {
-        {"batch", 0, &o->batch, u->batch, t->batch},
-        {"image", RP_TAKES_IMAGE, &o->image[0], u->image[0], t->image[0]},
-        {"image", RP_TAKES_IMAGE, &o->image[1], u->image[1], t->image[1]},
-        {"image", RP_TAKES_IMAGE, &o->image[2], u->image[2], t->image[2]},
-        {"classes", RP_TAKES_CLASSES, &o->classes, u->classes, t->classes},
-        {"layers", RP_TAKES_LAYERS, &o->layers, u->layers, t->layers},
-        {"steps", RP_TAKES_STEPS, &o->steps, u->steps, t->steps},
-        {"seq", RP_TAKES_SEQ, &o->seq, u->seq, t->seq},
-        {"kv-heads", RP_TAKES_KV_HEADS, &o->kv_heads, u->kv_heads, t->kv_heads},
+        {"batch", 0, &o->batch, u->batch, t->batch, 0},
+        {"image", RP_TAKES_IMAGE, &o->image[0], u->image[0], t->image[0], 0},
+        {"image", RP_TAKES_IMAGE, &o->image[1], u->image[1], t->image[1], 0},
+        {"image", RP_TAKES_IMAGE, &o->image[2], u->image[2], t->image[2], 0},
+        {"classes", RP_TAKES_CLASSES, &o->classes, u->classes, t->classes, 0},
+        {"layers", RP_TAKES_LAYERS, &o->layers, u->layers, t->layers, MAX_LAYERS},
+        {"steps", RP_TAKES_STEPS, &o->steps, u->steps, t->steps, MAX_STEPS},
+        {"seq", RP_TAKES_SEQ, &o->seq, u->seq, t->seq, 0},
+        {"kv-heads", RP_TAKES_KV_HEADS, &o->kv_heads, u->kv_heads, t->kv_heads, 0},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         resolve(b, &numbers[i]);
-    if (b->rc == RP_OK && (o->layers > MAX_REPEATS || o->steps > MAX_REPEATS))
-        rp_build_fail(b, RP_USAGE, "at most %d layers or steps", MAX_REPEATS);
     if (o->no_aux && (b->row->takes & RP_TAKES_NO_AUX) == 0)
         rp_build_fail(b, RP_USAGE, "--no-aux does not apply");
     if (o->seed > RP_MAX_QUANTITY)
