@@ -69,13 +69,12 @@ static uint32_t last_at_hand(const struct search *a, uint32_t j, uint32_t first,
 /* For what the run of op j in stage t would have to make first: by chance hold it, or leave
  * it to be made, and so on for its own inputs. */
 static void provide_inputs(struct search *a, uint32_t j, uint32_t t, int depth) {
-    uint32_t first, last;
     for (uint32_t k = a->p->input_start[j]; k < a->p->input_start[j + 1]; k++) {
         uint32_t y = a->p->inputs[k];
-        if (rp_state_held(&a->s, t, y) || !find_gap(a, y, t, &first, &last))
+        if (rp_state_held(&a->s, t, y))
             continue;
         if (depth == 0 || below(a, 2))
-            rp_state_flip(&a->s, y, first, t, true);
+            rp_state_flip(&a->s, y, rp_state_touch_before(&a->s, y, t) + 1, t, true);
         else
             provide_inputs(a, a->p->producer[y], t, depth - 1);
     }
@@ -241,12 +240,6 @@ static bool propose(struct search *a) {
     return toggle_segment(a);
 }
 
-static bool accept(struct search *a) {
-    double delta =
-        a->s.new_time - a->s.time + a->price * (a->s.new_overflow - a->s.overflow);
-    return delta <= 0 || unit(a) < exp(-delta / a->temperature);
-}
-
 void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
                struct rp_schedule *best, struct rp_search_result *r) {
     struct search *a = rp_calloc(1, sizeof *a);
@@ -260,9 +253,9 @@ void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
     double best_over = s->overflow;
     double mean = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
     double hot = mean * o->start_heat, cold = mean * 1e-3;
-    a->price = (getenv("PR") ? atof(getenv("PR")) : 1) * s->time / (s->overflow + 1);
+    a->price = (getenv("PR") ? atof(getenv("PR")) : 0.03) * s->time / (s->overflow + 1);
     bool unsaved = false;
-    double up = getenv("UP") ? atof(getenv("UP")) : 1.01;
+    double up = getenv("UP") ? atof(getenv("UP")) : 18, last = 0;
     while (p->n_ops > 1 && p->n_tensors > 0) {
         if (r->moves % 256 == 0) {
             double progress = (double)s->work / (double)o->work;
@@ -273,11 +266,13 @@ void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
                 break;
             }
             a->temperature = hot * pow(cold / hot, progress);
-            a->price *= s->overflow > 0 ? up : 1 / up;
+            a->price *= exp((s->overflow > 0 ? up : -up) * (progress - last));
+            last = progress;
         }
         r->moves++;
-        s->work++;
-        if (!propose(a) || !rp_state_judge(s) || !accept(a)) {
+        s->work += 8;
+        if (!propose(a) ||
+            !rp_state_judge(s, a->price, -a->temperature * log(1 - unit(a)))) {
             rp_state_undo(s);
             continue;
         }

@@ -318,17 +318,27 @@ static void hold_up_to(struct rp_state *s, uint32_t t, uint32_t x) {
     rp_state_flip(s, x, first, t, true);
 }
 
-/* True if tensor x is made or read by the runs of a dirty stage. */
+static bool runs_in(const struct rp_state *s, const struct rp_dirty *d, uint32_t j) {
+    const uint32_t *runs = s->scratch_runs.at + d->run0;
+    uint32_t low = 0, high = d->n_runs;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (runs[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < d->n_runs && runs[low] == j;
+}
+
+/* True if tensor x is made or read by the new runs of a dirty stage. */
 static bool touched_in(const struct rp_state *s, const struct rp_dirty *d, uint32_t x) {
     const struct rp_problem *p = s->p;
-    for (uint32_t a = 0; a < d->n_runs; a++) {
-        uint32_t j = s->scratch_runs.at[d->run0 + a];
-        if (p->producer[x] == j)
+    if (runs_in(s, d, p->producer[x]))
+        return true;
+    for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+        if (runs_in(s, d, p->readers[k]))
             return true;
-        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-            if (p->inputs[k] == x)
-                return true;
-    }
     return false;
 }
 
@@ -343,16 +353,18 @@ static uint32_t last_touch(const struct rp_state *s, uint32_t x, uint32_t t) {
     return last;
 }
 
-/* A hold that ends at a stage without a use there ends at its last use instead. */
-static void shorten_hold(struct rp_state *s, uint32_t index) {
-    uint32_t t = s->dirty[index].t;
-    for (uint32_t k = 0; k < s->closes[t].n; k++) {
-        uint32_t x = s->closes[t].at[k];
-        if (!touched_in(s, &s->dirty[index], x)) {
-            rp_state_flip(s, x, last_touch(s, x, t) + 1, t, false);
-            return; /* the flip has this stage evaluated again */
-        }
+/* Holds that end at a stage without a use there end at their last use instead. The stage's
+ * own runs stand: they do not read these tensors. */
+static void shorten_holds(struct rp_state *s, uint32_t index) {
+    struct rp_dirty d = s->dirty[index];
+    for (uint32_t k = 0; k < s->closes[d.t].n && !s->broken;) {
+        uint32_t x = s->closes[d.t].at[k], n = s->closes[d.t].n;
+        if (!touched_in(s, &d, x))
+            rp_state_flip(s, x, last_touch(s, x, d.t) + 1, d.t, false);
+        if (s->closes[d.t].n == n) /* else another one took its place */
+            k++;
     }
+    s->dirty[index].n_runs = d.n_runs;
 }
 
 static void eval_dirty(struct rp_state *s, uint32_t index) {
@@ -363,6 +375,10 @@ static void eval_dirty(struct rp_state *s, uint32_t index) {
         uint32_t stuck = close_stage(s, t);
         if (stuck == RP_NONE) {
             d->n_runs = s->scratch_runs.n - d->run0;
+            d->time = 0;
+            for (uint32_t a = d->run0; a < s->scratch_runs.n; a++)
+                d->time += (double)s->p->time_ns[s->scratch_runs.at[a]];
+            s->work += d->n_runs;
             break;
         }
         s->scratch_runs.n = d->run0;
@@ -411,31 +427,31 @@ static double shift_overflow(struct rp_state *s) {
     return sum;
 }
 
-bool rp_state_judge(struct rp_state *s) {
-    const struct rp_problem *p = s->p;
+bool rp_state_judge(struct rp_state *s, double price, double most) {
+    double room = most + price * s->overflow; /* no overflow is less than none */
     for (uint32_t k = 0; k < s->n_dirty && !s->broken; k++)
         if (s->dirty[k].n_runs == RP_NONE) {
             eval_dirty(s, k);
             if (!s->broken)
-                shorten_hold(s, k);
+                shorten_holds(s, k);
             k = RP_NONE; /* further flips may have opened earlier stages again */
         }
     if (s->broken)
         return false;
     s->new_time = s->time;
+    for (uint32_t k = 0; k < s->n_dirty; k++)
+        s->new_time += s->dirty[k].time - s->stage_time[s->dirty[k].t];
+    if (s->new_time - s->time > room)
+        return false;
     s->new_overflow = s->overflow + shift_overflow(s);
     for (uint32_t k = 0; k < s->n_dirty; k++) {
         struct rp_dirty *d = &s->dirty[k];
         const uint32_t *runs = s->scratch_runs.at + d->run0;
-        d->time = 0;
-        for (uint32_t a = 0; a < d->n_runs; a++)
-            d->time += (double)p->time_ns[runs[a]];
         d->over = stage_over(s, d->t, runs, d->n_runs, new_base(s, d->t));
-        s->new_time += d->time - s->stage_time[d->t];
         s->new_overflow += positive(d->over) - positive(s->over[d->t]);
         s->work += d->n_runs + 2;
     }
-    return true;
+    return s->new_time - s->time + price * (s->new_overflow - s->overflow) <= most;
 }
 
 static void clear_dirty(struct rp_state *s) {

@@ -86,9 +86,10 @@ void rp_state_begin(struct rp_state *s);
 /* Sets rows first..last of x to `value`; rows that have it already are left alone. */
 void rp_state_flip(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last,
                    bool value);
-/* Evaluates the move: false if it cannot be done. Run-once tensors that a re-run needs are
- * held by further flips, and holds that lose their use are shortened. */
-bool rp_state_judge(struct rp_state *s);
+/* Evaluates the move. False if it cannot be done, or if time + price * overflow (price in
+ * ns a byte) would rise by more than `most`. Run-once tensors that a re-run needs are held
+ * by further flips, and holds that lose their use are shortened. */
+bool rp_state_judge(struct rp_state *s, double price, double most);
 void rp_state_commit(struct rp_state *s);
 void rp_state_undo(struct rp_state *s);
 
