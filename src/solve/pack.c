@@ -7,6 +7,10 @@
 #include "base/mem.h"
 #include "solve/pack_core.h"
 
+/* Work of the exact search, and then of the ejection search, before the other's turn;
+ * doubled each time. */
+#define FIRST_SLICE UINT64_C(30000000)
+
 struct event {
     uint64_t time, size;
 };
@@ -43,11 +47,45 @@ static uint64_t part_goal(const struct pack_part *p, uint64_t target) {
     return target > p->base ? (target - p->base) / p->unit : 0;
 }
 
-static void pack_parts(struct pack_parts *parts, uint64_t target, struct pack_work *work) {
+/* No placement is smaller than this. */
+static uint64_t proved_bound(const struct pack_parts *parts, uint64_t peak) {
+    for (size_t i = 0; i < parts->n; i++) {
+        const struct pack_part *p = &parts->at[i];
+        if (p->base + p->bound * p->unit > peak)
+            peak = p->base + p->bound * p->unit;
+    }
+    return peak;
+}
+
+/* One round of search on each part that is above the target or the proved bound. False if
+ * there was none. */
+static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t slice,
+                         struct pack_work *work) {
+    uint64_t limit = work->limit;
+    bool any = false;
+    for (size_t i = 0; i < parts->n; i++) {
+        struct pack_part *p = &parts->at[i];
+        uint64_t goal = part_goal(p, proved_bound(parts, enough));
+        if (p->height <= pack_least(p, goal))
+            continue;
+        any = true;
+        work->limit = limit - work->done > slice ? work->done + slice : limit;
+        rp_pack_search(p, goal, work);
+        work->limit = limit - work->done > slice ? work->done + slice : limit;
+        rp_pack_eject(p, goal, work);
+        work->limit = limit;
+        if (work->done >= limit)
+            break;
+    }
+    return any;
+}
+
+static void pack_parts(struct pack_parts *parts, uint64_t enough, struct pack_work *work) {
     for (size_t i = 0; i < parts->n; i++)
-        rp_pack_greedy(&parts->at[i], part_goal(&parts->at[i], target), work);
-    for (size_t i = 0; i < parts->n; i++)
-        rp_pack_search(&parts->at[i], part_goal(&parts->at[i], target), work);
+        rp_pack_greedy(&parts->at[i], part_goal(&parts->at[i], enough), work);
+    for (uint64_t slice = FIRST_SLICE; work->done < work->limit; slice *= 2)
+        if (!search_parts(parts, enough, slice, work))
+            break;
 }
 
 /* Offsets of the items in parts; returns the arena, `height` being that of the others. */
@@ -61,16 +99,6 @@ static uint64_t write_offsets(struct rp_buffer *b, const struct pack_parts *part
             height = p->base + p->height * p->unit;
     }
     return height;
-}
-
-/* No placement is smaller than this. */
-static uint64_t proved_bound(const struct pack_parts *parts, uint64_t peak) {
-    for (size_t i = 0; i < parts->n; i++) {
-        const struct pack_part *p = &parts->at[i];
-        if (p->base + p->bound * p->unit > peak)
-            peak = p->base + p->bound * p->unit;
-    }
-    return peak;
 }
 
 rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,

@@ -29,6 +29,9 @@ struct pack_part {
     uint64_t bound;  /* no placement of the items is lower than this (above base) */
     uint64_t *best;  /* offsets above base, by item: the best placement so far */
     uint64_t height; /* its largest end; UINT64_MAX before there is one */
+    uint64_t random; /* state of what is drawn at random for it */
+    uint32_t n_searches;
+    uint32_t n_failed_searches, n_failed_ejections; /* since the last success */
 };
 
 struct pack_parts {
@@ -50,13 +53,33 @@ uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
                        struct pack_parts *parts);
 void rp_pack_parts_fini(struct pack_parts *parts);
 
+/* These offsets, by item, are the best now. */
+void rp_pack_take(struct pack_part *p, const uint64_t *offset);
+
 /* Greedy placements until one is at or below `goal` or the work is used up; the first two
  * are always tried. */
 void rp_pack_greedy(struct pack_part *p, uint64_t goal, struct pack_work *work);
 
 /* Exact search for a placement at or below `goal`, under the work limit. p->bound grows
- * where it is proved that there is none. */
+ * where it is proved that there is none. Leaves large parts alone. */
 void rp_pack_search(struct pack_part *p, uint64_t goal, struct pack_work *work);
+
+/* Local search from the best placement, for the same end, under the work limit. */
+void rp_pack_eject(struct pack_part *p, uint64_t goal, struct pack_work *work);
+
+/* The least height worth looking for. */
+static inline uint64_t pack_least(const struct pack_part *p, uint64_t goal) {
+    return goal > p->bound ? goal : p->bound;
+}
+
+/* A height to aim at, below the best: half of the way down to the least, and half of that
+ * for each failure. */
+static inline uint64_t pack_step_down(const struct pack_part *p, uint64_t goal,
+                                      uint32_t n_failed) {
+    uint64_t gap = p->height - pack_least(p, goal);
+    uint64_t step = n_failed < 63 ? gap >> (n_failed + 1) : 0;
+    return p->height - (step > 0 ? step : 1);
+}
 
 /* The next of a fixed sequence (splitmix64, S. Vigna). */
 static inline uint64_t pack_random(uint64_t *state) {

@@ -1,86 +1,26 @@
 /* Greedy placements: items in some fixed order, each at the lowest gap that holds it (first
  * fit) or at the tightest one (best fit). */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "solve/pack_core.h"
-
-/* Placed items by offset. Kept as separate arrays, so that the scan for those in the way is
- * two comparisons an item without a branch. */
-struct shelf {
-    uint32_t n;
-    uint32_t *lo, *hi, *item;
-    const struct pack_part *p;
-    uint64_t *offset; /* by item */
-    uint32_t *in_way; /* the items found by one scan */
-};
+#include "solve/pack_row.h"
 
 enum { CHUNK = 512 }; /* items looked at between two tests for a gap */
 
-static struct shelf shelf_new(const struct pack_part *p) {
-    struct shelf s = {.p = p};
-    s.lo = rp_calloc(p->n, sizeof *s.lo);
-    s.hi = rp_calloc(p->n, sizeof *s.hi);
-    s.item = rp_calloc(p->n, sizeof *s.item);
-    s.offset = rp_calloc(p->n, sizeof *s.offset);
-    s.in_way = rp_calloc(CHUNK, sizeof *s.in_way);
-    return s;
-}
-
-static void shelf_free(struct shelf *s) {
-    free(s->lo);
-    free(s->hi);
-    free(s->item);
-    free(s->offset);
-    free(s->in_way);
-}
-
-/* Position of the first placed item at or above `offset`. */
-static uint32_t shelf_find(const struct shelf *s, uint64_t offset) {
-    uint32_t low = 0, high = s->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (s->offset[s->item[mid]] < offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-static void insert_u32(uint32_t *a, uint32_t n, uint32_t at, uint32_t x) {
-    memmove(a + at + 1, a + at, (n - at) * sizeof *a);
-    a[at] = x;
-}
-
-static void shelf_put(struct shelf *s, uint32_t item, uint64_t offset) {
-    uint32_t at = shelf_find(s, offset);
-    s->offset[item] = offset;
-    insert_u32(s->lo, s->n, at, s->p->items[item].lo);
-    insert_u32(s->hi, s->n, at, s->p->items[item].hi);
-    insert_u32(s->item, s->n, at, item);
-    s->n++;
-}
-
-/* The placed items among [at, end) that are live together with x, into s->in_way. */
-static uint32_t shelf_scan(const struct shelf *s, uint32_t at, uint32_t end,
-                           const struct pack_item *x) {
-    uint32_t n = 0, lo = x->lo, hi = x->hi;
-    for (; at < end; at++) {
-        s->in_way[n] = s->item[at];
-        n += (s->lo[at] < hi) & (s->hi[at] > lo);
-    }
-    return n;
-}
+struct shelf {
+    const struct pack_part *p;
+    struct pack_row row; /* by offset */
+    uint64_t *offset;    /* by item */
+    uint32_t in_way[CHUNK + 1];
+};
 
 /* The lowest offset where x fits, or the lowest of the tightest gaps. */
-static uint64_t shelf_fit(const struct shelf *s, const struct pack_item *x, bool best,
-                          struct pack_work *work) {
+static uint64_t fit(struct shelf *s, const struct pack_item *x, bool best,
+                    struct pack_work *work) {
     uint64_t end = 0, tightest = UINT64_MAX, at = 0;
-    for (uint32_t i = 0; i < s->n; i += CHUNK) {
-        uint32_t stop = s->n - i < CHUNK ? s->n : i + CHUNK;
-        uint32_t n = shelf_scan(s, i, stop, x);
+    for (uint32_t i = 0; i < s->row.n; i += CHUNK) {
+        uint32_t stop = s->row.n - i < CHUNK ? s->row.n : i + CHUNK;
+        uint32_t n = pack_row_scan(&s->row, i, stop, x, s->in_way);
         work->done += stop - i + n;
         for (uint32_t k = 0; k < n; k++) {
             uint32_t y = s->in_way[k];
@@ -100,20 +40,21 @@ static uint64_t shelf_fit(const struct shelf *s, const struct pack_item *x, bool
 /* Places all items in this order; gives up when it cannot beat the best so far. */
 static void place_in_order(struct pack_part *p, const uint32_t *order, bool best,
                            struct pack_work *work) {
-    struct shelf s = shelf_new(p);
+    struct shelf s = {.p = p, .offset = rp_calloc(p->n, sizeof *s.offset)};
     uint64_t height = 0;
+    rp_pack_row_init(&s.row, p->n);
     for (uint32_t i = 0; i < p->n && height < p->height; i++) {
         const struct pack_item *x = &p->items[order[i]];
-        uint64_t offset = shelf_fit(&s, x, best, work);
-        shelf_put(&s, order[i], offset);
-        if (offset + x->size > height)
-            height = offset + x->size;
+        uint64_t at = fit(&s, x, best, work);
+        s.offset[order[i]] = at;
+        rp_pack_row_insert(&s.row, x, order[i], at);
+        if (at + x->size > height)
+            height = at + x->size;
     }
-    if (height < p->height) {
-        p->height = height;
-        memcpy(p->best, s.offset, p->n * sizeof *p->best);
-    }
-    shelf_free(&s);
+    if (height < p->height)
+        rp_pack_take(p, s.offset);
+    rp_pack_row_fini(&s.row);
+    free(s.offset);
 }
 
 /* The orders: the larger key first, then the larger second key, then the earlier item. */

@@ -1,5 +1,6 @@
 /* Splitting buffers into independent parts, and numbering their sections. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "solve/pack_core.h"
@@ -185,6 +186,14 @@ uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
     free(s.waiting.at);
     free(s.order);
     return s.height;
+}
+
+void rp_pack_take(struct pack_part *p, const uint64_t *offset) {
+    p->height = 0;
+    for (uint32_t i = 0; i < p->n; i++)
+        if (offset[i] + p->items[i].size > p->height)
+            p->height = offset[i] + p->items[i].size;
+    memcpy(p->best, offset, p->n * sizeof *offset);
 }
 
 void rp_pack_parts_fini(struct pack_parts *parts) {

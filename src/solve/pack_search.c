@@ -16,7 +16,6 @@
  * Sinclair, Zuckerman, "Optimal speedup of Las Vegas algorithms", 1993).
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "solve/pack_state.h"
@@ -248,7 +247,7 @@ static enum pack_found branch(struct search *q, uint32_t begin, uint32_t end) {
 static enum pack_found solve(struct search *q, uint32_t begin, uint32_t end) {
     const struct pack_state *s = &q->state;
     enum pack_found found = PACK_YES;
-    if (!rp_pack_settle(&q->state, begin, end))
+    if (!rp_pack_settle(&q->state))
         return PACK_NO;
     while (begin < end && found == PACK_YES) {
         uint32_t stop = begin + 1;
@@ -330,46 +329,35 @@ static bool small_enough(const struct pack_part *p) {
 /* Every second attempt aims at less than the goal asks for, between the best and the bound,
  * nearer to the best after each failure: on parts that cannot reach the goal, or not in
  * time, every bit counts. */
-static uint64_t next_goal(const struct pack_part *p, uint64_t goal, uint32_t k,
-                          uint32_t n_failed) {
-    uint64_t least = goal > p->bound ? goal : p->bound, gap = p->height - least;
-    if (k % 2 == 0 || gap < 2)
-        return least;
-    uint64_t step = n_failed < 63 ? gap >> n_failed : 0;
-    return p->height - (step > 1 ? step : 1);
+static uint64_t next_goal(const struct pack_part *p, uint64_t goal) {
+    return p->n_searches % 2 == 0 ? pack_least(p, goal)
+                                  : pack_step_down(p, goal, p->n_failed_searches);
 }
 
-static void take(struct pack_part *p, const uint64_t *offset) {
-    p->height = 0;
-    for (uint32_t i = 0; i < p->n; i++)
-        if (offset[i] + p->items[i].size > p->height)
-            p->height = offset[i] + p->items[i].size;
-    memcpy(p->best, offset, p->n * sizeof *offset);
+static void try_once(struct search *q, struct pack_part *p, uint64_t goal) {
+    uint32_t turn = p->n_searches / (2 * N_CHOOSE_BY);
+    uint64_t aim = next_goal(p, goal);
+    q->choose_by = (enum choose_by)(p->n_searches / 2 % N_CHOOSE_BY);
+    set_rank(q, (enum order)(turn % N_ORDERS), turn < N_ORDERS ? NULL : &p->random);
+    enum pack_found found = attempt(q, aim, luby(turn + 1) * (200 + 2 * p->n));
+    p->n_searches++;
+    p->n_failed_searches = found == PACK_STOPPED ? p->n_failed_searches + 1 : 1;
+    if (found == PACK_YES)
+        rp_pack_take(p, q->state.offset);
+    else if (found == PACK_NO)
+        p->bound = aim + 1;
 }
 
 void rp_pack_search(struct pack_part *p, uint64_t goal, struct pack_work *work) {
     struct search q = {0};
-    uint64_t random = 0;
-    uint32_t n_failed = 1;
     if (!small_enough(p))
         return;
     rp_pack_state_init(&q.state, p, work);
     q.rank = rp_calloc(p->n, sizeof *q.rank);
     q.picks = rp_calloc(p->n_sections, sizeof *q.picks);
     q.change = rp_calloc(p->n_sections + 1, sizeof *q.change);
-    for (uint32_t k = 0;
-         p->height > goal && p->height > p->bound && work->done < work->limit; k++) {
-        uint32_t turn = k / (2 * N_CHOOSE_BY);
-        uint64_t aim = next_goal(p, goal, k, n_failed);
-        q.choose_by = (enum choose_by)(k / 2 % N_CHOOSE_BY);
-        set_rank(&q, (enum order)(turn % N_ORDERS), turn < N_ORDERS ? NULL : &random);
-        enum pack_found found = attempt(&q, aim, luby(turn + 1) * (200 + 2 * p->n));
-        if (found == PACK_YES)
-            take(p, q.state.offset);
-        else if (found == PACK_NO)
-            p->bound = aim + 1;
-        n_failed = found == PACK_STOPPED ? n_failed + 1 : 1;
-    }
+    while (p->height > pack_least(p, goal) && work->done < work->limit)
+        try_once(&q, p, goal);
     rp_pack_state_fini(&q.state);
     free(q.rank);
     free(q.picks);

@@ -43,6 +43,7 @@ void rp_pack_state_init(struct pack_state *s, const struct pack_part *p,
     s->offset = rp_calloc(n, sizeof *s->offset);
     s->passed = rp_calloc(n, sizeof *s->passed);
     s->tag = rp_calloc(n, sizeof *s->tag);
+    s->n_witnessed = rp_calloc(n, sizeof *s->n_witnessed);
     s->placed = rp_calloc(n, sizeof *s->placed);
     uint64_t random = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -56,8 +57,10 @@ void rp_pack_state_init(struct pack_state *s, const struct pack_part *p,
         }
     }
     index_sections(s);
-    for (uint32_t t = 0; t < m; t++)
+    for (uint32_t t = 0; t < m; t++) {
         s->witness[t] = s->live[s->live_at[t]];
+        s->n_witnessed[s->witness[t]]++;
+    }
 }
 
 void rp_pack_state_fini(struct pack_state *s) {
@@ -75,9 +78,11 @@ void rp_pack_state_fini(struct pack_state *s) {
     free(s->offset);
     free(s->passed);
     free(s->tag);
+    free(s->n_witnessed);
     free(s->placed);
     free(s->trail.at);
     free(s->passed_over.at);
+    free(s->moved.at);
 }
 
 static void set(struct pack_state *s, uint64_t *at, uint64_t value) {
@@ -114,12 +119,18 @@ void rp_pack_undo(struct pack_state *s, struct pack_mark mark) {
     s->passed_over.n = mark.passed_over;
 }
 
+static void set_low(struct pack_state *s, uint32_t item, uint64_t low) {
+    set(s, &s->low[item], low);
+    if (s->n_witnessed[item] > 0)
+        rp_push(&s->moved, item);
+}
+
 /* An item that is live together with one that was put at [at, end). */
 static void make_way(struct pack_state *s, uint32_t item, uint64_t at, uint64_t end) {
     if (s->placed[item])
         return;
     if (s->low[item] < end)
-        set(s, &s->low[item], end);
+        set_low(s, item, end);
     if (s->passed[item] != PACK_NOT_PASSED && at < s->passed[item] + s->p->items[item].size)
         set(s, &s->passed[item], PACK_NOT_PASSED);
 }
@@ -131,6 +142,8 @@ void rp_pack_put(struct pack_state *s, uint32_t item) {
     rp_push(&s->trail, put);
     s->placed[item] = true;
     s->offset[item] = at;
+    if (s->n_witnessed[item] > 0)
+        rp_push(&s->moved, item);
     for (uint32_t t = x->lo; t < x->hi; t++) {
         s->floor[t] = end;
         s->rest[t] -= x->size;
@@ -158,39 +171,79 @@ void rp_pack_raise(struct pack_state *s, uint32_t t, uint64_t level) {
             rp_push(&s->passed_over, i);
         }
         if (s->low[i] < level)
-            set(s, &s->low[i], level);
+            set_low(s, i, level);
     }
     s->work->done += s->live_at[t + 1] - s->live_at[t];
 }
 
-/* Makes witness[t] the item to come with the least low. */
-static void find_witness(struct pack_state *s, uint32_t t) {
+/* The item to come in section t with the least low; n_live[t] > 0. `before`, if not
+ * PACK_NO_ITEM, is that of section t - 1. */
+static uint32_t find_witness(struct pack_state *s, uint32_t t, uint32_t before) {
     uint64_t least = UINT64_MAX;
-    for (uint32_t k = s->live_at[t]; k < s->live_at[t + 1] && least > s->floor[t]; k++) {
+    uint32_t witness = PACK_NO_ITEM;
+    if (before != PACK_NO_ITEM && pack_covers(&s->p->items[before], t)) {
+        /* the others that came from t - 1 are no lower */
+        witness = before;
+        least = s->low[before];
+        for (uint32_t i = s->first[t]; i < s->first[t + 1]; i++)
+            if (!s->placed[i] && s->low[i] < least) {
+                least = s->low[i];
+                witness = i;
+            }
+        s->work->done += s->first[t + 1] - s->first[t];
+        return witness;
+    }
+    uint32_t k = s->live_at[t];
+    for (; k < s->live_at[t + 1] && least > s->floor[t]; k++) {
         uint32_t i = s->live[k];
-        s->work->done++;
         if (!s->placed[i] && s->low[i] < least) {
             least = s->low[i];
-            s->witness[t] = i;
+            witness = i;
         }
     }
+    s->work->done += k - s->live_at[t];
+    return witness;
 }
 
-bool rp_pack_settle(struct pack_state *s, uint32_t begin, uint32_t end) {
-    s->work->done += end - begin;
-    for (uint32_t t = begin; t < end; t++) {
-        if (s->n_live[t] == 0)
+/* The witness of t has moved. False if the section is over the goal now. */
+static bool settle_section(struct pack_state *s, uint32_t t, uint32_t before) {
+    uint32_t old = (uint32_t)s->witness[t], new = find_witness(s, t, before);
+    if (new != old) {
+        set(s, &s->witness[t], new);
+        set(s, &s->n_witnessed[old], s->n_witnessed[old] - 1);
+        set(s, &s->n_witnessed[new], s->n_witnessed[new] + 1);
+    }
+    if (s->low[new] > s->floor[t])
+        set(s, &s->floor[t], s->low[new]);
+    if (s->floor[t] + s->rest[t] <= s->goal)
+        return true;
+    s->failures[t]++;
+    return false;
+}
+
+static bool settle_item(struct pack_state *s, uint32_t item) {
+    const struct pack_item *x = &s->p->items[item];
+    uint32_t before = PACK_NO_ITEM;
+    s->work->done += x->hi - x->lo;
+    for (uint32_t t = x->lo; t < x->hi; t++) {
+        if (s->witness[t] != item || s->n_live[t] == 0 ||
+            (!s->placed[item] && s->low[item] <= s->floor[t])) {
+            before = PACK_NO_ITEM;
             continue;
-        if (s->placed[s->witness[t]] || s->low[s->witness[t]] > s->floor[t])
-            find_witness(s, t);
-        if (s->low[s->witness[t]] > s->floor[t])
-            set(s, &s->floor[t], s->low[s->witness[t]]);
-        if (s->floor[t] + s->rest[t] > s->goal) {
-            s->failures[t]++;
-            return false;
         }
+        if (!settle_section(s, t, before))
+            return false;
+        before = (uint32_t)s->witness[t];
     }
     return true;
+}
+
+bool rp_pack_settle(struct pack_state *s) {
+    bool ok = true;
+    for (size_t k = 0; k < s->moved.n && ok; k++)
+        ok = settle_item(s, s->moved.at[k]);
+    s->moved.n = 0;
+    return ok;
 }
 
 /* Can something still be put below `limit` where x is live? */

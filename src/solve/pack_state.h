@@ -29,12 +29,13 @@ struct pack_state {
     uint64_t *failures;       /* times this section was over the goal */
     uint32_t *first;          /* items[first[t] ..] start at t or later; one more entry */
     uint32_t *live, *live_at; /* items of section t: live[live_at[t] .. live_at[t + 1]) */
-    uint32_t *witness;        /* an item to come whose low is the floor, if still so */
+    uint64_t *witness;        /* an item to come whose low is the floor; once settled */
 
     /* By item. */
     uint64_t *low, *offset;
-    uint64_t *passed; /* the level where it was passed over and is not yet blocked */
-    uint64_t *tag;    /* for digests */
+    uint64_t *passed;      /* the level where it was passed over and is not yet blocked */
+    uint64_t *tag;         /* for digests */
+    uint64_t *n_witnessed; /* the sections it is the witness of */
     bool *placed;
 
     struct {
@@ -48,9 +49,14 @@ struct pack_state {
         uint32_t *at;
         size_t n, cap;
     } passed_over; /* items; entries that hold no longer stay until they are undone */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } moved; /* witnesses that were put or whose low has changed since all was settled */
 };
 
 #define PACK_NOT_PASSED UINT64_MAX
+#define PACK_NO_ITEM UINT32_MAX
 
 void rp_pack_state_init(struct pack_state *s, const struct pack_part *p,
                         struct pack_work *work);
@@ -73,8 +79,8 @@ void rp_pack_put(struct pack_state *s, uint32_t item);
 /* The items that could be put at the floor of section t are passed over. */
 void rp_pack_raise(struct pack_state *s, uint32_t t, uint64_t level);
 
-/* Sections [begin, end). False if one is over the goal. */
-bool rp_pack_settle(struct pack_state *s, uint32_t begin, uint32_t end);
+/* False if a section is over the goal. */
+bool rp_pack_settle(struct pack_state *s);
 
 /* False if an item of sections [begin, end) was passed over for nothing. */
 bool rp_pack_passes_hold(struct pack_state *s, uint32_t begin, uint32_t end);

@@ -1,0 +1,33 @@
+/* pack_row: placed items in ascending order of a key, such as their offset. Their sections
+ * stand in arrays of their own, so that the scan for those in an item's way is two
+ * comparisons each without a branch. */
+#ifndef RP_SOLVE_PACK_ROW_H
+#define RP_SOLVE_PACK_ROW_H
+
+#include "solve/pack_core.h"
+
+struct pack_row {
+    uint32_t n;
+    uint32_t *lo, *hi, *item;
+    uint64_t *key;
+};
+
+void rp_pack_row_init(struct pack_row *r, uint32_t capacity);
+void rp_pack_row_fini(struct pack_row *r);
+void rp_pack_row_insert(struct pack_row *r, const struct pack_item *x, uint32_t item,
+                        uint64_t key);
+void rp_pack_row_remove(struct pack_row *r, uint32_t item, uint64_t key);
+
+/* The items among [at, end) of the row that are live together with x, in order, into
+ * `found`; returns how many. `found` has room for one more than it needs. */
+static inline uint32_t pack_row_scan(const struct pack_row *r, uint32_t at, uint32_t end,
+                                     const struct pack_item *x, uint32_t *found) {
+    uint32_t n = 0, lo = x->lo, hi = x->hi;
+    for (; at < end; at++) {
+        found[n] = r->item[at];
+        n += (r->lo[at] < hi) & (r->hi[at] > lo);
+    }
+    return n;
+}
+
+#endif
