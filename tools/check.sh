@@ -45,6 +45,7 @@ for replay in "$build"/replay_*; do
     part "fuzz-$name" "$replay" "${seeds[@]}"
 done
 part cli tools/check-cli.sh
+part bad-input tools/check-bad.sh
 part layers tools/check-layers.sh
 mapfile -t sources < <(find src tests -name '*.[ch]')
 part format tools/format.sh "${sources[@]}"
