@@ -191,7 +191,8 @@ uint32_t rp_windows_find(struct rp_windows *w, const double *v, double least, ui
     uint32_t n = 0;
     find_active(w, v);
     collect(w, v, least, &found);
-    qsort(found.at, found.n, sizeof *found.at, by_efficacy);
+    if (found.n > 0) /* qsort wants an array even for nothing */
+        qsort(found.at, found.n, sizeof *found.at, by_efficacy);
     for (; n < found.n && n < most; n++)
         append_row(w, &found.at[n], v, rows);
     free(found.at);
