@@ -11,6 +11,11 @@ struct search {
     struct rp_state s;
     const struct rp_problem *p;
     uint64_t random;
+    struct { /* flips since the best schedule; unused once that has been stored */
+        struct rp_flip *at;
+        size_t n, cap;
+    } journal;
+    bool best_stored;
     double price;       /* ns per byte of overflow, summed over stages */
     double temperature; /* ns */
 };
@@ -240,6 +245,34 @@ static bool propose(struct search *a) {
     return toggle_segment(a);
 }
 
+enum { JOURNAL_MOST = 1 << 20 };
+
+/* Stores the best schedule: the present one with the journal undone. */
+static void store_best(struct search *a, struct rp_schedule *best) {
+    if (a->best_stored)
+        return;
+    rp_state_store(&a->s, best);
+    while (a->journal.n > 0) {
+        const struct rp_flip *f = &a->journal.at[--a->journal.n];
+        rp_schedule_set(best, f->x, f->first, f->last, !f->value);
+    }
+    a->best_stored = true;
+}
+
+/* Commits the move; `improves`: what results is the best so far. */
+static void commit(struct search *a, bool improves, struct rp_schedule *best) {
+    if (improves) {
+        a->journal.n = 0;
+        a->best_stored = false;
+    } else if (!a->best_stored) {
+        if (a->journal.n > JOURNAL_MOST)
+            store_best(a, best);
+        for (uint32_t k = 0; k < a->s.n_flips && !a->best_stored; k++)
+            rp_push(&a->journal, a->s.flips[k]);
+    }
+    rp_state_commit(&a->s);
+}
+
 void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
                struct rp_schedule *best, struct rp_search_result *r) {
     struct search *a = rp_calloc(1, sizeof *a);
@@ -254,7 +287,6 @@ void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
     double mean = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
     double hot = mean * o->start_heat, cold = mean * 1e-3;
     a->price = (getenv("PR") ? atof(getenv("PR")) : 0.03) * s->time / (s->overflow + 1);
-    bool unsaved = false;
     double up = getenv("UP") ? atof(getenv("UP")) : 18, last = 0;
     while (p->n_ops > 1 && p->n_tensors > 0) {
         if (r->moves % 256 == 0) {
@@ -277,26 +309,21 @@ void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
             continue;
         }
         r->accepted++;
-        if (unsaved && (s->new_time > s->time || s->new_overflow > s->overflow)) {
-            rp_state_undo(s);
-            rp_state_store(s, best);
-            unsaved = false;
-            continue;
+        bool improves = s->new_overflow > 0
+                            ? best_time == INFINITY && s->new_overflow < best_over
+                            : s->new_time < best_time;
+        if (improves) {
+            best_over = s->new_overflow;
+            best_time = s->new_overflow > 0 ? INFINITY : s->new_time;
         }
-        rp_state_commit(s);
-        if (s->overflow > 0 ? best_time == INFINITY && s->overflow < best_over
-                            : s->time < best_time) {
-            unsaved = true;
-            best_over = s->overflow;
-            best_time = s->overflow > 0 ? INFINITY : s->time;
-        }
+        commit(a, improves, best);
     }
-    if (unsaved)
-        rp_state_store(s, best);
+    store_best(a, best);
     r->found = best_time < INFINITY;
     r->time = best_time;
     r->work = s->work;
     r->seconds = rp_seconds() - begin;
     rp_state_fini(s);
+    free(a->journal.at);
     free(a);
 }

@@ -1,5 +1,6 @@
 #include "solve/state.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,12 +57,23 @@ void rp_state_fini(struct rp_state *s) {
 
 /* ---- one stage ---- */
 
-/* Appends what must run in stage t to scratch_runs, ascending. RP_NONE, or the tensor of a
- * run-once op that would have to be made again. */
-static uint32_t close_stage(struct rp_state *s, uint32_t t) {
+static void clear_ops(struct rp_state *s, size_t n_words) {
+    for (size_t i = 0; i < n_words; i++)
+        s->op_bits[i] = 0;
+}
+
+enum closure { CLOSED, STUCK, TOO_SLOW };
+
+/* Appends what must run in stage t to scratch_runs, ascending, and sets *time to their
+ * time. STUCK: a run-once op would have to run again, *stuck is an output of it. TOO_SLOW:
+ * the time passes `most`. */
+static enum closure close_stage(struct rp_state *s, uint32_t t, double most, double *time,
+                                uint32_t *stuck) {
     const struct rp_problem *p = s->p;
     struct rp_list *out = &s->scratch_runs;
-    uint32_t begin = out->n, stuck = RP_NONE;
+    uint32_t begin = out->n;
+    enum closure result = CLOSED;
+    *time = 0;
     s->op_bits[t / 64] |= bit(t);
     for (uint32_t k = 0; k < s->opens[t].n; k++) {
         uint32_t j = p->producer[s->opens[t].at[k]];
@@ -73,8 +85,15 @@ static uint32_t close_stage(struct rp_state *s, uint32_t t) {
             uint32_t j = (uint32_t)(i * 64 + 63 - (unsigned)__builtin_clzll(s->op_bits[i]));
             s->op_bits[i] &= ~bit(j);
             rp_push(out, j);
-            if (j != t && !p->recompute[j])
-                stuck = p->output_start[j];
+            *time += (double)p->time_ns[j];
+            if (*time > most) {
+                clear_ops(s, i + 1);
+                return TOO_SLOW;
+            }
+            if (j != t && !p->recompute[j]) {
+                result = STUCK;
+                *stuck = p->output_start[j];
+            }
             for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
                 uint32_t x = p->inputs[k];
                 if (!rp_state_held(s, t, x))
@@ -86,7 +105,7 @@ static uint32_t close_stage(struct rp_state *s, uint32_t t) {
         out->at[a] = out->at[--b];
         out->at[b] = j;
     }
-    return stuck;
+    return result;
 }
 
 /* Which output of run-once op j is missing in stage t. */
@@ -170,13 +189,12 @@ void rp_state_load(struct rp_state *s, const struct rp_schedule *from) {
                 rp_push(l, x);
             }
         s->scratch_runs.n = s->stage_runs[t].n = 0;
-        close_stage(s, t);
-        s->stage_time[t] = 0;
+        uint32_t stuck;
+        close_stage(s, t, INFINITY, &s->stage_time[t], &stuck);
         for (uint32_t a = 0; a < s->scratch_runs.n; a++) {
             uint32_t j = s->scratch_runs.at[a];
             rp_push(&s->stage_runs[t], j);
             s->runs[(size_t)j * s->words + t / 64] |= bit(t);
-            s->stage_time[t] += (double)s->p->time_ns[j];
         }
         s->over[t] = stage_over(s, t, s->scratch_runs.at, s->scratch_runs.n, s->base[t]);
         s->time += s->stage_time[t];
@@ -367,24 +385,21 @@ static void shorten_holds(struct rp_state *s, uint32_t index) {
     s->dirty[index].n_runs = d.n_runs;
 }
 
-static void eval_dirty(struct rp_state *s, uint32_t index) {
-    for (;;) {
+/* The new runs of a dirty stage; broken if they take more than `most`. */
+static void eval_dirty(struct rp_state *s, uint32_t index, double most) {
+    for (enum closure result = STUCK; result == STUCK && !s->broken;) {
         struct rp_dirty *d = &s->dirty[index];
-        uint32_t t = d->t;
+        uint32_t stuck;
         d->run0 = s->scratch_runs.n;
-        uint32_t stuck = close_stage(s, t);
-        if (stuck == RP_NONE) {
-            d->n_runs = s->scratch_runs.n - d->run0;
-            d->time = 0;
-            for (uint32_t a = d->run0; a < s->scratch_runs.n; a++)
-                d->time += (double)s->p->time_ns[s->scratch_runs.at[a]];
-            s->work += d->n_runs;
-            break;
+        result = close_stage(s, d->t, most, &d->time, &stuck);
+        d->n_runs = s->scratch_runs.n - d->run0;
+        s->work += d->n_runs;
+        if (result == TOO_SLOW)
+            s->broken = true;
+        if (result == STUCK) {
+            s->scratch_runs.n = d->run0;
+            hold_up_to(s, d->t, missing_output(s, d->t, stuck));
         }
-        s->scratch_runs.n = d->run0;
-        hold_up_to(s, t, missing_output(s, t, stuck));
-        if (s->broken)
-            return;
     }
 }
 
@@ -427,11 +442,22 @@ static double shift_overflow(struct rp_state *s) {
     return sum;
 }
 
+/* How much longer the dirty stages took than the new runs found so far. */
+static double slack(const struct rp_state *s) {
+    double sum = 0;
+    for (uint32_t k = 0; k < s->n_dirty; k++) {
+        sum += s->stage_time[s->dirty[k].t];
+        if (s->dirty[k].n_runs != RP_NONE)
+            sum -= s->dirty[k].time;
+    }
+    return sum;
+}
+
 bool rp_state_judge(struct rp_state *s, double price, double most) {
     double room = most + price * s->overflow; /* no overflow is less than none */
     for (uint32_t k = 0; k < s->n_dirty && !s->broken; k++)
         if (s->dirty[k].n_runs == RP_NONE) {
-            eval_dirty(s, k);
+            eval_dirty(s, k, room + slack(s));
             if (!s->broken)
                 shorten_holds(s, k);
             k = RP_NONE; /* further flips may have opened earlier stages again */
