@@ -7,6 +7,11 @@
 #include "base/mem.h"
 #include "solve/state.h"
 
+/* The price starts where all overflow together costs this share of the step, */
+static const double FIRST_PRICE = 0.03;
+/* and over the whole run can rise or fall by e to this power. */
+static const double PRICE_RATE = 18;
+
 struct search {
     struct rp_state s;
     const struct rp_problem *p;
@@ -99,7 +104,7 @@ static bool drop_gap(struct search *a, uint32_t x, uint32_t first, uint32_t last
     if (end < first)
         return false;
     rp_state_flip(&a->s, x, first, end, false);
-    if (die != 1)
+    if (die == 0 || die == 3)
         provide_inputs(a, j, end, (int)below(a, 4));
     return true;
 }
@@ -286,8 +291,8 @@ void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
     double best_over = s->overflow;
     double mean = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
     double hot = mean * o->start_heat, cold = mean * 1e-3;
-    a->price = (getenv("PR") ? atof(getenv("PR")) : 0.03) * s->time / (s->overflow + 1);
-    double up = getenv("UP") ? atof(getenv("UP")) : 18, last = 0;
+    a->price = FIRST_PRICE * s->time / (s->overflow + 1);
+    double last_progress = 0;
     while (p->n_ops > 1 && p->n_tensors > 0) {
         if (r->moves % 256 == 0) {
             double progress = (double)s->work / (double)o->work;
@@ -298,11 +303,12 @@ void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
                 break;
             }
             a->temperature = hot * pow(cold / hot, progress);
-            a->price *= exp((s->overflow > 0 ? up : -up) * (progress - last));
-            last = progress;
+            a->price *= exp((s->overflow > 0 ? PRICE_RATE : -PRICE_RATE) *
+                            (progress - last_progress));
+            last_progress = progress;
         }
         r->moves++;
-        s->work += 8;
+        s->work += 8 + s->words / 4;
         if (!propose(a) ||
             !rp_state_judge(s, a->price, -a->temperature * log(1 - unit(a)))) {
             rp_state_undo(s);

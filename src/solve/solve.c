@@ -19,7 +19,7 @@
 
 /* Work of the search a second, set low enough that the work limit comes before the clock on
  * any machine of the last ten years. */
-#define WORK_PER_SECOND 6e6
+#define WORK_PER_SECOND 12e6
 
 enum { N_TIGHTEN = 6 }; /* how often the packing may ask for a tighter schedule */
 
@@ -126,14 +126,28 @@ static void anneal(struct solving *w, struct rp_schedule *start, double work, do
            r.seconds, fits ? "fits" : "over the limit", c.time_ns);
 }
 
-/* Searches within w->p.limit_bytes with about `work`; each round has twice the work of the
- * one before. Starts hot from the best so far, or from keep-all. */
+/* How hot a run of that much work starts, as a share of the mean op time: with little work
+ * for each op it has to be greedy. */
+static double heat_for(const struct solving *w, double work) {
+    double heat = work / (50e3 * (w->p.n_ops + 1.0));
+    return heat < 0.01 ? 0.01 : heat > 6 ? 6 : heat;
+}
+
+/* Searches within w->p.limit_bytes with about `work`, in rounds: a short one for an early
+ * plan, a longer and a long one from keep-all, and a cool one from the best. */
 static void search_rounds(struct solving *w, double work, struct rp_schedule *scratch) {
-    double round = work / 64;
-    for (uint64_t k = 0; k < 6 && !stopped(w) && !near_enough(w); k++, round *= 2) {
-        if (w->found)
+    static const double share[] = {0.025, 0.1, 0.675, 0.2};
+    enum { N_ROUNDS = sizeof share / sizeof share[0] };
+    for (uint64_t k = 0; k < N_ROUNDS && !stopped(w) && !near_enough(w); k++) {
+        double heat = heat_for(w, share[k] * work);
+        if (k + 1 == N_ROUNDS && w->found) {
             rp_schedule_copy(scratch, &w->best);
-        anneal(w, scratch, round, 3, w->o->seed + k);
+            heat *= 0.05;
+        } else {
+            rp_schedule_fini(scratch);
+            rp_schedule_keep_all(&w->p, scratch);
+        }
+        anneal(w, scratch, share[k] * work, heat, w->o->seed + k);
         rp_progress(
             "%.1f s: best %s over keep-all", rp_seconds() - w->begin,
             w->found
