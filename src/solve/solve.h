@@ -20,6 +20,7 @@ struct rp_solve_options {
     bool addressed;        /* give every byte an address */
     bool recompute;        /* ops may run again */
     double time_limit;     /* seconds; sets the amount of work, and caps the clock */
+    bool ignore_clock;     /* the work limit alone counts (for tests) */
     double gap;            /* stop when time <= bound * (1 + gap) */
     uint64_t seed;
     const volatile sig_atomic_t *stop; /* Ctrl-C; may be NULL */
