@@ -1,0 +1,438 @@
+#include "solve/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "solve/round.h"
+#include "solve/tidy.h"
+#include "solve/tree_core.h"
+
+#define INTEGRAL 1e-6
+#define ROOT_ROUNDS 60 /* of cuts at the root, */
+#define ROOT_STALL 4   /* or until so many in a row bring nothing */
+#define NODE_ROUNDS 3
+#define STALL 1e-3        /* nothing: less than this share of what is missing */
+#define ROUND_EVERY 8     /* nodes between two roundings of the vertex */
+#define MOST_CUTS 2000    /* in the LP; then those that are slack go */
+#define SOLVE_OVERHEAD 20 /* a solve costs as much as so many pivots more */
+
+/* ---- bounds ---- */
+
+static uint64_t common_step(const struct rp_problem *p) {
+    uint64_t g = 0, total = 0;
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        uint64_t a = p->time_ns[j], b = g;
+        total += a;
+        while (a != 0) {
+            uint64_t rest = b % a;
+            b = a;
+            a = rest;
+        }
+        g = b;
+    }
+    return g == 0 || total >= (uint64_t)1 << 50 ? 1 : g;
+}
+
+uint64_t rp_tree_bound_ns(const struct rp_tree *tree, double bound) {
+    double ns = bound / tree->form.time_scale, step = (double)tree->step_ns;
+    if (!(ns > 0))
+        return 0;
+    if (ns >= 9e18)
+        return UINT64_MAX;
+    /* Beyond 2^52 the quotient is no whole number's neighbour any more: round down. */
+    return ns < 4e15 ? (uint64_t)ceil(ns / step) * tree->step_ns
+                     : (uint64_t)(ns * (1 - 1e-15));
+}
+
+uint64_t rp_tree_target_ns(const struct rp_tree *tree) {
+    if (tree->best_ns == UINT64_MAX)
+        return UINT64_MAX;
+    double within = (double)tree->best_ns / (1 + tree->options.gap);
+    return tree->options.gap > 0 ? (uint64_t)ceil(within) : tree->best_ns;
+}
+
+/* Scaled objective from which the simplex method may stop. */
+static double cutoff(const struct rp_tree *tree) {
+    if (tree->best_ns == UINT64_MAX)
+        return HUGE_VAL;
+    return (double)rp_tree_target_ns(tree) * tree->form.time_scale * (1 + 1e-9) + 1e-9;
+}
+
+static void close_at(struct rp_tree *tree, uint64_t bound_ns) {
+    if (bound_ns < tree->closed_ns)
+        tree->closed_ns = bound_ns;
+}
+
+/* ---- the heap of open nodes ---- */
+
+static bool before(const struct node *a, const struct node *b) {
+    return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->serial > b->serial;
+}
+
+static void push_node(struct rp_tree *tree, struct node node) {
+    node.serial = tree->serial++;
+    rp_push(&tree->open, node);
+    struct node *at = tree->open.at;
+    for (size_t i = tree->open.n - 1; i > 0 && before(&at[i], &at[(i - 1) / 2]);
+         i = (i - 1) / 2) {
+        struct node swap = at[i];
+        at[i] = at[(i - 1) / 2];
+        at[(i - 1) / 2] = swap;
+    }
+}
+
+static struct node pop_node(struct rp_tree *tree) {
+    struct node *at = tree->open.at, top = at[0];
+    size_t n = --tree->open.n;
+    at[0] = at[n];
+    for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && before(&at[child + 1], &at[child]))
+            child++;
+        if (!before(&at[child], &at[i]))
+            break;
+        struct node swap = at[i];
+        at[i] = at[child];
+        at[child] = swap;
+    }
+    return top;
+}
+
+static uint64_t least_bound(const struct rp_tree *tree) {
+    uint64_t least = tree->closed_ns < tree->best_ns ? tree->closed_ns : tree->best_ns;
+    if (tree->open.n > 0 && tree->open.at[0].bound_ns < least)
+        least = tree->open.at[0].bound_ns;
+    if (tree->has_here && tree->here.bound_ns < least)
+        least = tree->here.bound_ns;
+    return least;
+}
+
+/* ---- the LP ---- */
+
+static void add_sums(struct rp_tree *tree) {
+    const struct rp_form *f = &tree->form;
+    uint32_t n_ops = tree->problem->n_ops;
+    uint32_t *cols = rp_calloc(n_ops, sizeof *cols);
+    tree->sum_of = rp_calloc(n_ops, sizeof *tree->sum_of);
+    tree->n_all = f->n_cols;
+    for (uint32_t j = 0; j < n_ops && !tree->options.no_sums; j++) {
+        uint32_t n = 0;
+        for (uint32_t t = j + 1; t <= f->r_last[j]; t++)
+            cols[n++] = rp_form_run(f, t, j);
+        if (n == 0)
+            continue;
+        tree->sum_of[tree->n_all - f->n_cols] = j;
+        tree->n_all = rp_lp_add_sum(tree->lp, n, cols) + 1;
+    }
+    free(cols);
+}
+
+static void build_lp(struct rp_tree *tree) {
+    struct rp_rows rows = {0};
+    rp_form_rows(&tree->form, &rows);
+    for (uint32_t t = 0; t < tree->problem->n_ops; t++)
+        rp_memory_row(&tree->cuts.memory, t, t, NULL, &rows);
+    tree->lp = rp_lp_new(tree->form.n_cols, tree->form.cost, tree->form.fixed_cost);
+    add_sums(tree);
+    rp_lp_add_rows(tree->lp, &rows, 0);
+    tree->n_base_rows = rp_lp_n_rows(tree->lp);
+    rp_rows_fini(&rows);
+}
+
+enum rp_lp_status rp_tree_solve(struct rp_tree *tree, uint64_t pivots) {
+    uint64_t pivots_before = rp_lp_pivots(tree->lp);
+    enum rp_lp_status st = rp_lp_solve(tree->lp, pivots, cutoff(tree));
+    uint64_t done = rp_lp_pivots(tree->lp) - pivots_before;
+    tree->bound = rp_lp_bound(tree->lp, tree->reduced);
+    tree->state.pivots += done;
+    tree->state.work +=
+        (done + SOLVE_OVERHEAD) * (rp_lp_n_rows(tree->lp) + rp_lp_n_cols(tree->lp)) / 64 +
+        1;
+    return st;
+}
+
+void rp_tree_change(struct rp_tree *tree, struct change c) {
+    rp_lp_set_bounds(tree->lp, c.col, c.low, c.high);
+    rp_push(&tree->here.changes, c);
+}
+
+static void drop_slack_cuts(struct rp_tree *tree) {
+    uint32_t n = rp_lp_n_rows(tree->lp);
+    if (n - tree->n_base_rows <= MOST_CUTS)
+        return;
+    bool *drop = rp_calloc(n, sizeof *drop);
+    for (uint32_t i = tree->n_base_rows; i < n; i++)
+        drop[i] = rp_lp_row_is_slack(tree->lp, i);
+    rp_lp_drop_rows(tree->lp, drop);
+    free(drop);
+}
+
+/* ---- plans and what they allow to fix ---- */
+
+/* Columns that no better plan can have away from where the root's bound has them. */
+static void fix_columns(struct rp_tree *tree) {
+    if (tree->root_reduced == NULL || tree->options.no_fixing ||
+        tree->best_ns == UINT64_MAX)
+        return;
+    uint64_t target = rp_tree_target_ns(tree);
+    for (uint32_t j = 0; j < tree->form.n_cols; j++) {
+        double d = tree->root_reduced[j];
+        if (tree->low[j] == tree->high[j] ||
+            rp_tree_bound_ns(tree, tree->root_bound + fabs(d)) < target)
+            continue;
+        tree->low[j] = tree->high[j] = d < 0;
+        rp_lp_set_bounds(tree->lp, j, d < 0, d < 0);
+        tree->state.fixed++;
+    }
+    close_at(tree, target);
+}
+
+static void take_plan(struct rp_tree *tree, const struct rp_schedule *s, uint64_t time_ns) {
+    if (s != &tree->best)
+        rp_schedule_copy(&tree->best, s);
+    tree->best_ns = time_ns;
+    tree->state.incumbents++;
+}
+
+void rp_tree_offer(struct rp_tree *tree, const struct rp_schedule *s) {
+    struct rp_cost c = rp_schedule_cost(tree->problem, s);
+    if (c.sound && c.peak_bytes <= tree->problem->limit_bytes && c.time_ns < tree->best_ns)
+        take_plan(tree, s, c.time_ns);
+}
+
+static void round_vertex(struct rp_tree *tree) {
+    uint64_t time_ns = tree->best_ns;
+    if (rp_round(&tree->form, tree->v, &tree->best, &time_ns))
+        take_plan(tree, &tree->best, time_ns);
+    tree->state.work += (uint64_t)tree->problem->n_ops * tree->problem->n_ops;
+}
+
+/* ---- one node ---- */
+
+/* Puts the bounds back that hold in the whole tree. */
+static void leave_node(struct rp_tree *tree) {
+    for (size_t i = 0; i < tree->here.changes.n; i++) {
+        uint32_t col = tree->here.changes.at[i].col;
+        rp_lp_set_bounds(tree->lp, col, tree->low[col], tree->high[col]);
+    }
+    free(tree->here.changes.at);
+    tree->here = (struct node){0};
+    tree->has_here = false;
+}
+
+static void enter_node(struct rp_tree *tree, struct node node) {
+    tree->here = node;
+    tree->has_here = true;
+    for (size_t i = 0; i < node.changes.n; i++) {
+        const struct change *c = &node.changes.at[i];
+        rp_lp_set_bounds(tree->lp, c->col, c->low, c->high);
+    }
+    tree->round = tree->stalled = 0;
+    tree->last_value = -HUGE_VAL;
+    tree->state.nodes++;
+    drop_slack_cuts(tree);
+}
+
+/* Closes this node at the bound it has. */
+static void close_node(struct rp_tree *tree) {
+    close_at(tree, tree->here.bound_ns);
+    leave_node(tree);
+}
+
+static bool is_integral(const struct rp_tree *tree) {
+    for (uint32_t j = 0; j < tree->form.n_cols; j++)
+        if (fabs(tree->v[j] - round(tree->v[j])) > INTEGRAL)
+            return false;
+    return true;
+}
+
+/* Adds rows that the vertex violates, as long as that pays. True if it did. */
+static bool add_cuts(struct rp_tree *tree, bool integral) {
+    double missing = tree->best_ns == UINT64_MAX
+                         ? tree->bound * 0.01
+                         : (double)tree->best_ns * tree->form.time_scale - tree->bound;
+    bool gained = tree->bound > tree->last_value + STALL * missing;
+    tree->stalled = gained ? 0 : tree->stalled + 1;
+    tree->last_value = gained ? tree->bound : tree->last_value;
+    uint32_t rounds = tree->at_root ? ROOT_ROUNDS : NODE_ROUNDS;
+    uint32_t stall = tree->at_root ? ROOT_STALL : 1;
+    if (!integral && (tree->round >= rounds || tree->stalled > stall))
+        return false;
+    struct rp_rows rows = {0};
+    uint32_t n = rp_cuts_find(&tree->cuts, tree->v, &rows);
+    tree->state.work += (uint64_t)tree->problem->n_ops * tree->problem->n_ops *
+                        (1 + tree->cuts.window.n_active) / 64;
+    if (n == 0 && integral) {
+        for (uint32_t j = 0; j < tree->form.n_cols; j++)
+            tree->v[j] = round(tree->v[j]);
+        n = rp_cuts_exact(&tree->cuts, tree->v, &rows);
+    }
+    rp_lp_add_rows(tree->lp, &rows, 0);
+    tree->state.cuts += n;
+    tree->round++;
+    rp_rows_fini(&rows);
+    return n > 0;
+}
+
+static void end_root(struct rp_tree *tree) {
+    tree->at_root = false;
+    tree->root_bound = tree->bound;
+    tree->root_reduced = rp_calloc(tree->n_all, sizeof *tree->root_reduced);
+    memcpy(tree->root_reduced, tree->reduced, tree->n_all * sizeof *tree->reduced);
+    tree->state.root_bound_ns = tree->bound / tree->form.time_scale;
+}
+
+static struct node child_of(const struct rp_tree *tree, struct change c) {
+    struct node child = {.bound_ns = tree->here.bound_ns};
+    size_t n = tree->here.changes.n;
+    child.changes.at = rp_calloc(n + 1, sizeof c);
+    if (n > 0)
+        memcpy(child.changes.at, tree->here.changes.at, n * sizeof c);
+    child.changes.at[n] = c;
+    child.changes.n = child.changes.cap = n + 1;
+    return child;
+}
+
+/* After the cuts: one child goes to the heap, the other is entered. */
+static void branch(struct rp_tree *tree) {
+    struct change first, second;
+    if (tree->at_root)
+        end_root(tree);
+    fix_columns(tree);
+    enum rp_branch b = rp_tree_branch(tree, &first, &second);
+    if (b == RP_BRANCH_TIGHTENED) {
+        tree->round = NODE_ROUNDS; /* no more cuts at this node */
+        return;
+    }
+    if (b != RP_BRANCH_TWO) { /* closed, or a point that no row or column can improve */
+        if (b == RP_BRANCH_CLOSED)
+            tree->here.bound_ns = rp_tree_target_ns(tree);
+        close_node(tree);
+        return;
+    }
+    struct node child = child_of(tree, first);
+    push_node(tree, child_of(tree, second));
+    leave_node(tree);
+    enter_node(tree, child);
+}
+
+/* The vertex of a finished LP. */
+static void look_at_vertex(struct rp_tree *tree) {
+    rp_lp_point(tree->lp, tree->v);
+    bool integral = is_integral(tree);
+    if (integral) {
+        struct rp_schedule s;
+        rp_schedule_empty(tree->problem, &s);
+        rp_form_schedule(&tree->form, tree->v, 0.5, &s);
+        if (rp_schedule_tidy(tree->problem, &s))
+            rp_tree_offer(tree, &s);
+        rp_schedule_fini(&s);
+    } else if (tree->at_root ? tree->round % 4 == 0
+                             : tree->round == 0 && tree->state.nodes % ROUND_EVERY == 0) {
+        round_vertex(tree);
+    }
+    if (tree->here.bound_ns >= rp_tree_target_ns(tree))
+        close_node(tree);
+    else if (!add_cuts(tree, integral))
+        branch(tree);
+}
+
+static void step(struct rp_tree *tree, uint64_t work) {
+    if (!tree->has_here)
+        enter_node(tree, pop_node(tree));
+    if (tree->here.bound_ns >= rp_tree_target_ns(tree)) {
+        close_node(tree);
+        return;
+    }
+    uint64_t size = rp_lp_n_rows(tree->lp) + rp_lp_n_cols(tree->lp);
+    enum rp_lp_status st = rp_tree_solve(tree, work * 64 / (size + 1) + 10);
+    uint64_t bound_ns = rp_tree_bound_ns(tree, tree->bound);
+    if (bound_ns > tree->here.bound_ns)
+        tree->here.bound_ns = bound_ns;
+    if (st == RP_LP_INFEASIBLE)
+        leave_node(tree);
+    else if (tree->here.bound_ns >= rp_tree_target_ns(tree) || st == RP_LP_FAILED)
+        close_node(tree);
+    else if (st == RP_LP_OPTIMAL)
+        look_at_vertex(tree);
+}
+
+enum rp_tree_status rp_tree_run(struct rp_tree *tree, uint64_t work,
+                                struct rp_tree_state *state) {
+    uint64_t end = tree->state.work + work;
+    while ((tree->has_here || tree->open.n > 0) && tree->state.work < end)
+        step(tree, end - tree->state.work);
+    bool done = !tree->has_here && tree->open.n == 0;
+    tree->state.bound_ns = least_bound(tree);
+    tree->state.found = tree->best_ns != UINT64_MAX;
+    tree->state.time_ns = tree->best_ns;
+    tree->state.n_rows = rp_lp_n_rows(tree->lp);
+    tree->state.n_cols = rp_lp_n_cols(tree->lp);
+    tree->state.status = !done                                ? RP_TREE_PAUSED
+                         : tree->state.bound_ns == UINT64_MAX ? RP_TREE_INFEASIBLE
+                         : tree->state.bound_ns >= rp_tree_target_ns(tree) ? RP_TREE_OPTIMAL
+                                                                           : RP_TREE_FAILED;
+    *state = tree->state;
+    return state->status;
+}
+
+const struct rp_schedule *rp_tree_best(const struct rp_tree *tree) {
+    return &tree->best;
+}
+
+/* A first plan: keep everything, then drop what does not fit. */
+static void first_plan(struct rp_tree *tree) {
+    struct rp_schedule s;
+    rp_schedule_keep_all(tree->problem, &s);
+    if (rp_round_repair(tree->problem, &tree->form, NULL, &s)) {
+        rp_round_fill(tree->problem, &s);
+        rp_tree_offer(tree, &s);
+    }
+    rp_schedule_fini(&s);
+}
+
+struct rp_tree *rp_tree_new(const struct rp_problem *p, const struct rp_tree_options *o) {
+    struct rp_tree *tree = rp_calloc(1, sizeof *tree);
+    tree->problem = p;
+    tree->options = *o;
+    tree->best_ns = tree->closed_ns = UINT64_MAX;
+    tree->step_ns = common_step(p);
+    rp_schedule_empty(p, &tree->best);
+    rp_form_init(&tree->form, p,
+                 &(struct rp_form_options){.once = o->once, .no_merge = o->no_merge});
+    rp_cuts_init(&tree->cuts, &tree->form, !o->no_windows, !o->no_covers);
+    build_lp(tree);
+    tree->v = rp_calloc(tree->n_all, sizeof *tree->v);
+    tree->reduced = rp_calloc(tree->n_all, sizeof *tree->reduced);
+    tree->history = rp_calloc(tree->n_all, sizeof *tree->history);
+    tree->low = rp_calloc(tree->n_all, sizeof *tree->low);
+    tree->high = rp_calloc(tree->n_all, sizeof *tree->high);
+    for (uint32_t j = 0; j < tree->n_all; j++)
+        tree->high[j] = (uint32_t)rp_lp_high(tree->lp, j);
+    first_plan(tree);
+    tree->at_root = true;
+    enter_node(tree, (struct node){0});
+    return tree;
+}
+
+void rp_tree_free(struct rp_tree *tree) {
+    if (tree == NULL)
+        return;
+    for (size_t i = 0; i < tree->open.n; i++)
+        free(tree->open.at[i].changes.at);
+    free(tree->open.at);
+    free(tree->here.changes.at);
+    rp_cuts_fini(&tree->cuts);
+    rp_lp_free(tree->lp);
+    rp_form_fini(&tree->form);
+    rp_schedule_fini(&tree->best);
+    free(tree->sum_of);
+    free(tree->v);
+    free(tree->reduced);
+    free(tree->root_reduced);
+    free(tree->history);
+    free(tree->low);
+    free(tree->high);
+    free(tree);
+}

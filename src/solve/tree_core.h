@@ -1,0 +1,86 @@
+/* tree_core: what the files of the exact method share. Included by tree*.c alone.
+ *
+ * Columns of the LP: those of the formulation, then one sum for each op that may run again.
+ */
+#ifndef RP_SOLVE_TREE_CORE_H
+#define RP_SOLVE_TREE_CORE_H
+
+#include "solve/cuts.h"
+#include "solve/glpk.h"
+#include "solve/tree.h"
+
+/* low <= x[col] <= high, in one part of the tree. */
+struct change {
+    uint32_t col;
+    uint32_t low, high;
+};
+struct changes {
+    struct change *at;
+    size_t n, cap;
+};
+struct node {
+    uint64_t bound_ns;
+    uint64_t serial; /* of two with the same bound, the newer is taken first */
+    struct changes changes;
+};
+
+/* How much the bound rose for each unit a column was pushed, so far. */
+struct history {
+    double rise[2]; /* down, up */
+    uint32_t n[2];
+};
+
+struct rp_tree {
+    const struct rp_problem *problem;
+    struct rp_tree_options options;
+    struct rp_form form;
+    struct rp_cuts cuts;
+    struct rp_lp *lp;
+    uint32_t n_base_rows; /* the model; cuts come after */
+    uint32_t n_all;       /* columns with sums */
+    uint32_t *sum_of;     /* per sum column: its op */
+    uint32_t *low, *high; /* per column: bounds that hold in the whole tree */
+    uint64_t step_ns;     /* every schedule's time is a multiple of it */
+
+    struct rp_schedule best;
+    uint64_t best_ns; /* UINT64_MAX: none */
+    uint64_t
+        closed_ns; /* least bound of what was closed without being searched to the end */
+    struct {
+        struct node *at;
+        size_t n, cap;
+    } open; /* a heap, least bound first */
+
+    struct node here;
+    bool has_here, at_root;
+    uint32_t round, stalled; /* of cuts at this node */
+    double last_value;
+    uint64_t serial;
+
+    /* At the vertex of the last finished solve: */
+    double *v, *reduced, bound;
+    double *root_reduced, root_bound; /* after the root's cuts; root_reduced NULL before */
+    struct history *history;          /* per column */
+    struct rp_tree_state state;
+};
+
+/* The least possible time of a schedule, given that it is not below `bound` (scaled). */
+uint64_t rp_tree_bound_ns(const struct rp_tree *tree, double bound);
+/* A bound from here on closes a node. */
+uint64_t rp_tree_target_ns(const struct rp_tree *tree);
+/* Solves for at most `pivots`; fills `bound` and, when finished, `v`. Counts the work. */
+enum rp_lp_status rp_tree_solve(struct rp_tree *tree, uint64_t pivots);
+/* Sets bounds of a column in this part of the tree. */
+void rp_tree_change(struct rp_tree *tree, struct change c);
+
+/* Chooses what to branch on at vertex v, by trial solves where there is no history. The
+ * result's col is RP_NONE if nothing is fractional; low and high are those of the child to
+ * be taken first, `other` gets the second child. *closed: trial solves closed this node, or
+ * tightened it by rp_tree_change (then col is RP_NONE and it must be solved again). */
+enum rp_branch { RP_BRANCH_TWO, RP_BRANCH_NONE, RP_BRANCH_CLOSED, RP_BRANCH_TIGHTENED };
+enum rp_branch rp_tree_branch(struct rp_tree *tree, struct change *first,
+                              struct change *second);
+/* Notes what branching on `c` did to the bound (scaled). */
+void rp_tree_learn(struct rp_tree *tree, const struct change *c, double value, double rise);
+
+#endif
