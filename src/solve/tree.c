@@ -16,6 +16,8 @@
 #define STALL 1e-3        /* nothing: less than this share of what is missing */
 #define ROUND_EVERY 8     /* nodes between two roundings of the vertex */
 #define MOST_CUTS 2000    /* in the LP; then those that are slack go */
+#define FIRST_PIVOTS 100  /* the first solve of an LP may take, though the work limit came \
+                           */
 #define SOLVE_OVERHEAD 20 /* a solve costs as much as so many pivots more */
 
 /* ---- bounds ---- */
@@ -345,8 +347,13 @@ static void step(struct rp_tree *tree, uint64_t work) {
         close_node(tree);
         return;
     }
+    /* The simplex method may cycle if it is stopped again and again: ever longer tries. */
     uint64_t size = rp_lp_n_rows(tree->lp) + rp_lp_n_cols(tree->lp);
-    enum rp_lp_status st = rp_tree_solve(tree, work * 64 / (size + 1) + 10);
+    uint64_t pivots = work * 64 / (size + 1),
+             least = (uint64_t)FIRST_PIVOTS << tree->unfinished;
+    enum rp_lp_status st = rp_tree_solve(tree, pivots > least ? pivots : least);
+    tree->unfinished =
+        st == RP_LP_LIMIT && tree->unfinished < 30 ? tree->unfinished + 1 : 0;
     uint64_t bound_ns = rp_tree_bound_ns(tree, tree->bound);
     if (bound_ns > tree->here.bound_ns)
         tree->here.bound_ns = bound_ns;

@@ -55,6 +55,7 @@ struct rp_tree {
     bool has_here, at_root;
     uint32_t round, stalled; /* of cuts at this node */
     double last_value;
+    uint32_t unfinished; /* solves of this LP that came to their limit */
     uint64_t serial;
 
     /* At the vertex of the last finished solve: */
