@@ -13,10 +13,11 @@
 #define ROOT_ROUNDS 60 /* of cuts at the root, */
 #define ROOT_STALL 4   /* or until so many in a row bring nothing */
 #define NODE_ROUNDS 3
-#define STALL 1e-3        /* nothing: less than this share of what is missing */
-#define ROUND_EVERY 8     /* nodes between two roundings of the vertex */
-#define MOST_CUTS 2000    /* in the LP; then those that are slack go */
-#define FIRST_PIVOTS 100  /* the first solve of an LP may take, though the work limit came \
+#define STALL 1e-3     /* nothing: less than this share of what is missing */
+#define ROUND_EVERY 8  /* nodes between two roundings of the vertex */
+#define MOST_CUTS 2000 /* in the LP; then those that are slack go */
+#define FIRST_PIVOTS                                                                       \
+    100                   /* the first solve of an LP may take, though the work limit came \
                            */
 #define SOLVE_OVERHEAD 20 /* a solve costs as much as so many pivots more */
 
