@@ -23,6 +23,9 @@ struct search {
     bool best_stored;
     double price;       /* ns per byte of overflow, summed over stages */
     double temperature; /* ns */
+    double hot, cold;   /* its first and last values */
+    double progress;    /* share of the work done when they were last set */
+    double best_time, best_over;
 };
 
 /* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators". */
@@ -190,6 +193,28 @@ static bool remake_earlier(struct search *a) {
     if (at == RP_NONE || at <= before)
         return false;
     rp_state_flip(&a->s, x, at + 1, t, true);
+    if (below(a, 2))
+        provide_inputs(a, j, at, (int)below(a, 3));
+    return true;
+}
+
+/* Move a checkpoint: hold a tensor that is made again instead of one that its op reads, or
+ * that one's sibling, over the rows they share. */
+static bool shift_checkpoint(struct search *a) {
+    uint32_t t, first, last, x = random_remake(a, &t), j;
+    if (x == RP_NONE || rp_state_held(&a->s, t, x) || !find_gap(a, x, t, &first, &last))
+        return false;
+    j = a->p->producer[x];
+    uint32_t n_in = a->p->input_start[j + 1] - a->p->input_start[j];
+    if (n_in == 0)
+        return false;
+    uint32_t y = a->p->inputs[a->p->input_start[j] + below(a, n_in)];
+    rp_state_flip(&a->s, x, first, last, true);
+    if (!rp_state_held(&a->s, t, y) || !a->p->recompute[a->p->producer[y]])
+        return true;
+    uint32_t from = rp_state_touch_before(&a->s, y, t) + 1;
+    uint32_t end = rp_state_touch_from(&a->s, y, t + 1);
+    rp_state_flip(&a->s, y, from, below(a, 2) || end == RP_NONE ? t : end, false);
     return true;
 }
 
@@ -243,10 +268,12 @@ static bool propose(struct search *a) {
         return toggle_at_use(a);
     if (die < 65)
         return toggle_anywhere(a);
-    if (die < 80)
+    if (die < 75)
         return exchange(a);
-    if (die < 92)
+    if (die < 85)
         return remake_earlier(a);
+    if (die < 93)
+        return shift_checkpoint(a);
     return toggle_segment(a);
 }
 
@@ -278,58 +305,71 @@ static void commit(struct search *a, bool improves, struct rp_schedule *best) {
     rp_state_commit(&a->s);
 }
 
+/* Temperature and price at the share `progress` of the work. The price follows the
+ * overflow: up while there is some, down while there is none. */
+static void cool(struct search *a, double progress) {
+    double step = PRICE_RATE * (progress - a->progress);
+    a->temperature = a->hot * pow(a->cold / a->hot, progress);
+    a->price *= exp(a->s.overflow > 0 ? step : -step);
+    a->progress = progress;
+}
+
+/* One move: proposed, judged, taken or not. */
+static void step(struct search *a, struct rp_schedule *best, struct rp_search_result *r) {
+    struct rp_state *s = &a->s;
+    r->moves++;
+    s->work += 8 + s->words / 4;
+    if (!propose(a) || !rp_state_judge(s, a->price, -a->temperature * log(1 - unit(a)))) {
+        rp_state_undo(s);
+        return;
+    }
+    r->accepted++;
+    bool improves = s->new_overflow > 0
+                        ? a->best_time == INFINITY && s->new_overflow < a->best_over
+                        : s->new_time < a->best_time;
+    if (improves) {
+        a->best_over = s->new_overflow;
+        a->best_time = s->new_overflow > 0 ? INFINITY : s->new_time;
+    }
+    commit(a, improves, best);
+}
+
+static void begin(struct search *a, const struct rp_problem *p,
+                  const struct rp_search_options *o, const struct rp_schedule *start) {
+    double mean = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
+    a->p = p;
+    a->random = o->seed * 0x9e3779b97f4a7c15u + 0x1234567;
+    a->hot = mean * o->start_heat;
+    a->cold = mean * 1e-3;
+    rp_state_init(&a->s, p);
+    rp_state_load(&a->s, start);
+    a->best_over = a->s.overflow;
+    a->best_time = a->s.overflow > 0 ? INFINITY : a->s.time;
+    a->best_stored = true;
+    a->price = FIRST_PRICE * a->s.time / (a->s.overflow + 1);
+}
+
 void rp_search(const struct rp_problem *p, const struct rp_search_options *o,
                struct rp_schedule *best, struct rp_search_result *r) {
     struct search *a = rp_calloc(1, sizeof *a);
-    struct rp_state *s = &a->s;
+    double start = rp_seconds();
     *r = (struct rp_search_result){0};
-    a->p = p;
-    a->random = o->seed * 0x9e3779b97f4a7c15u + 0x1234567;
-    rp_state_init(s, p);
-    rp_state_load(s, best);
-    double begin = rp_seconds(), best_time = s->overflow > 0 ? INFINITY : s->time;
-    double best_over = s->overflow;
-    double mean = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
-    double hot = mean * o->start_heat, cold = mean * 1e-3;
-    a->price = FIRST_PRICE * s->time / (s->overflow + 1);
-    double last_progress = 0;
-    while (p->n_ops > 1 && p->n_tensors > 0) {
-        if (r->moves % 256 == 0) {
-            double progress = (double)s->work / (double)o->work;
-            if (progress >= 1)
-                break;
-            if (rp_seconds() > o->deadline || (o->stop != NULL && *o->stop)) {
-                r->capped = true;
-                break;
-            }
-            a->temperature = hot * pow(cold / hot, progress);
-            a->price *= exp((s->overflow > 0 ? PRICE_RATE : -PRICE_RATE) *
-                            (progress - last_progress));
-            last_progress = progress;
+    begin(a, p, o, best);
+    while (p->n_ops > 1 && p->n_tensors > 0 && a->s.work < o->work) {
+        if (r->moves % 256 == 0)
+            cool(a, (double)a->s.work / (double)o->work);
+        if (r->moves % 4096 == 0 && o->stop(o->stop_arg)) {
+            r->stopped = true;
+            break;
         }
-        r->moves++;
-        s->work += 8 + s->words / 4;
-        if (!propose(a) ||
-            !rp_state_judge(s, a->price, -a->temperature * log(1 - unit(a)))) {
-            rp_state_undo(s);
-            continue;
-        }
-        r->accepted++;
-        bool improves = s->new_overflow > 0
-                            ? best_time == INFINITY && s->new_overflow < best_over
-                            : s->new_time < best_time;
-        if (improves) {
-            best_over = s->new_overflow;
-            best_time = s->new_overflow > 0 ? INFINITY : s->new_time;
-        }
-        commit(a, improves, best);
+        step(a, best, r);
     }
     store_best(a, best);
-    r->found = best_time < INFINITY;
-    r->time = best_time;
-    r->work = s->work;
-    r->seconds = rp_seconds() - begin;
-    rp_state_fini(s);
+    r->found = a->best_time < INFINITY;
+    r->time = a->best_time;
+    r->work = a->s.work;
+    r->seconds = rp_seconds() - start;
+    rp_state_fini(&a->s);
     free(a->journal.at);
     free(a);
 }

@@ -1,8 +1,17 @@
-/* search: annealing over S, stage by stage. */
+/* search: annealing over S, stage by stage.
+ *
+ * A move changes when some tensors are held and is judged by the change of
+ * time + price * overflow, where overflow is the sum over stages of the bytes above the
+ * limit. The price follows the overflow (a Lagrange multiplier found on the way), so the
+ * search passes through schedules that do not fit and ends in those that do. Moves: drop a
+ * gap of a tensor between two uses, all of it or up to a moment at which it can be made
+ * again, with or without holding what that will read; hold a gap; exchange one for another;
+ * make again earlier; a whole segment at once (Kirkpatrick et al. 1983 for the method; the
+ * moves are ours).
+ */
 #ifndef RP_SOLVE_SEARCH_H
 #define RP_SOLVE_SEARCH_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,16 +20,16 @@
 
 struct rp_search_options {
     uint64_t seed;
-    uint64_t work;                     /* limit, in runs evaluated and rows scanned */
-    double deadline;                   /* on rp_seconds' clock; a cap on top */
-    const volatile sig_atomic_t *stop; /* set from outside (Ctrl-C) or NULL */
-    double start_heat; /* initial temperature, as a share of the mean op time */
+    uint64_t work;                /* limit: about a tenth of a microsecond each */
+    double start_heat;            /* first temperature, as a share of the mean op time */
+    bool (*stop)(void *stop_arg); /* asked now and then: true ends the search */
+    void *stop_arg;
 };
 
 struct rp_search_result {
-    bool found;  /* a schedule within the limit: `best` holds it */
-    bool capped; /* the deadline or `stop` ended it, not the work limit */
-    double time; /* of the best */
+    bool found;   /* a schedule within the limit: `best` holds it */
+    bool stopped; /* by `stop`, before the work limit */
+    double time;  /* of the best, ns */
     uint64_t moves, accepted, work;
     double seconds;
 };

@@ -12,14 +12,18 @@
 #include "base/units.h"
 #include "solve/address.h"
 #include "solve/claims.h"
+#include "solve/milp.h"
 #include "solve/pack.h"
 #include "solve/problem.h"
 #include "solve/schedule.h"
 #include "solve/search.h"
 
-/* Work of the search a second, set low enough that the work limit comes before the clock on
- * any machine of the last ten years. */
-#define WORK_PER_SECOND 12e6
+/* Work a second of --time-limit, low enough that the work limit comes before the clock. */
+static const double SEARCH_WORK = 8e6;
+static const double TREE_WORK = 0.7e6;
+
+/* The exact method is for graphs of at most this many ops. */
+enum { TREE_OPS = 260 };
 
 enum { N_TIGHTEN = 6 }; /* how often the packing may ask for a tighter schedule */
 
@@ -33,6 +37,10 @@ struct solving {
     uint64_t time_ns;  /* of best */
     uint64_t bound_ns; /* no plan within the budget is faster */
     double begin, deadline;
+    struct rp_milp *milp; /* NULL: the graph is too large for it */
+    bool awaited;         /* it works, and its result has not been taken */
+    bool proved;          /* it is done: best is optimal, or nothing fits */
+    uint64_t tree_work;   /* given to it so far */
 };
 
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
@@ -89,6 +97,12 @@ static rp_rc test_floor(struct solving *w) {
 }
 
 static rp_rc say_none_found(struct solving *w, const struct rp_schedule *least) {
+    if (w->proved) {
+        snprintf(w->report->reason, sizeof w->report->reason,
+                 "proved that no plan fits in %" PRIu64 " bytes in this order of ops",
+                 w->o->budget_bytes);
+        return RP_NO;
+    }
     struct rp_cost c = rp_schedule_cost(&w->p, least);
     w->report->least_bytes = w->g->fixed_bytes + c.peak_bytes;
     snprintf(w->report->reason, sizeof w->report->reason,
@@ -100,7 +114,61 @@ static rp_rc say_none_found(struct solving *w, const struct rp_schedule *least) 
     return RP_LIMIT;
 }
 
+/* ---- the exact method, in its own process ---- */
+
+/* Takes what the exact method has to say, waiting at most `seconds`. */
+static void hear_tree(struct solving *w, double seconds) {
+    struct rp_milp_result r;
+    if (!w->awaited)
+        return;
+    enum rp_milp_status status = rp_milp_wait(w->milp, seconds, &r);
+    if (status == RP_MILP_DEADLINE)
+        return;
+    w->awaited = false;
+    if (status == RP_MILP_DEAD) {
+        rp_log(0, "the exact method's process ended early; going on without it");
+        rp_milp_end(w->milp);
+        w->milp = NULL;
+        return;
+    }
+    if (r.state.found && (!w->found || r.state.time_ns <= w->time_ns)) {
+        rp_schedule_copy(&w->best, r.schedule);
+        w->time_ns = r.state.time_ns;
+        w->found = true;
+    }
+    if (r.state.bound_ns != UINT64_MAX && r.state.bound_ns > w->bound_ns)
+        w->bound_ns = r.state.bound_ns;
+    w->proved = status == RP_MILP_FINISHED && r.state.status != RP_TREE_FAILED;
+    w->report->tree = r.state;
+    rp_log(1,
+           "tree: %" PRIu32 " rows, %" PRIu32 " columns, %" PRIu64 " cuts, %" PRIu64
+           " nodes, %" PRIu64 " pivots, bound %" PRIu64,
+           r.state.n_rows, r.state.n_cols, r.state.cuts, r.state.nodes, r.state.pivots,
+           r.state.bound_ns);
+}
+
+static void ask_tree(struct solving *w, double work) {
+    if (w->milp == NULL || w->proved)
+        return;
+    rp_milp_go(w->milp, (uint64_t)work + 1, w->found ? &w->best : NULL);
+    w->tree_work += (uint64_t)work + 1;
+    w->awaited = true;
+}
+
+/* Waits for it. An interrupt or the deadline ends the wait. */
+static void await_tree(struct solving *w) {
+    while (w->awaited && !stopped(w))
+        hear_tree(w, 0.2);
+}
+
 /* ---- the schedule ---- */
+
+/* Once the exact method has the answer, what the search finds no longer matters. */
+static bool search_may_stop(void *arg) {
+    struct solving *w = arg;
+    hear_tree(w, 0);
+    return w->proved || stopped(w);
+}
 
 /* One annealing run from `start`; keeps the better of its best and w->best. */
 static void anneal(struct solving *w, struct rp_schedule *start, double work, double heat,
@@ -108,22 +176,32 @@ static void anneal(struct solving *w, struct rp_schedule *start, double work, do
     struct rp_search_result r;
     struct rp_search_options o = {.seed = seed,
                                   .work = (uint64_t)work,
-                                  .deadline = w->deadline,
-                                  .stop = w->o->stop,
+                                  .stop = search_may_stop,
+                                  .stop_arg = w,
                                   .start_heat = heat};
     rp_search(&w->p, &o, start, &r);
     w->report->moves += r.moves;
     w->report->accepted += r.accepted;
-    w->report->capped = w->report->capped || r.capped;
+    w->report->search_seconds += r.seconds;
     struct rp_cost c = rp_schedule_cost(&w->p, start);
     bool fits = c.sound && c.peak_bytes <= w->p.limit_bytes;
-    if (fits && (!w->found || c.time_ns < w->time_ns)) {
+    if (fits && !w->proved && (!w->found || c.time_ns < w->time_ns)) {
         rp_schedule_copy(&w->best, start);
         w->time_ns = c.time_ns;
         w->found = true;
     }
     rp_log(1, "search: %.1f M moves in %.1f s, %s, time %" PRIu64, (double)r.moves / 1e6,
            r.seconds, fits ? "fits" : "over the limit", c.time_ns);
+}
+
+static void show_progress(const struct solving *w) {
+    if (!w->found) {
+        rp_progress("%.1f s: no plan yet", rp_seconds() - w->begin);
+        return;
+    }
+    rp_progress("%.1f s: %s over keep-all, gap %s", rp_seconds() - w->begin,
+                rp_show_percent(w->time_ns - w->g->total_time_ns, w->g->total_time_ns).s,
+                rp_show_percent(w->time_ns - w->bound_ns, w->bound_ns).s);
 }
 
 /* How hot a run of that much work starts, as a share of the mean op time: with little work
@@ -133,12 +211,15 @@ static double heat_for(const struct solving *w, double work) {
     return heat < 0.01 ? 0.01 : heat > 6 ? 6 : heat;
 }
 
-/* Searches within w->p.limit_bytes with about `work`, in rounds: a short one for an early
- * plan, a longer and a long one from keep-all, and a cool one from the best. */
-static void search_rounds(struct solving *w, double work, struct rp_schedule *scratch) {
-    static const double share[] = {0.025, 0.1, 0.675, 0.2};
+/* Rounds of search, each beside the exact method with the same share of its work: short
+ * ones for an early plan, a long one from keep-all, and a cool one from the best. They
+ * exchange what they found between the rounds only. */
+static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
+    static const double share[] = {0.003, 0.025, 0.1, 0.672, 0.2};
     enum { N_ROUNDS = sizeof share / sizeof share[0] };
-    for (uint64_t k = 0; k < N_ROUNDS && !stopped(w) && !near_enough(w); k++) {
+    double work = w->o->time_limit * SEARCH_WORK;
+    for (uint64_t k = 0; k < N_ROUNDS && !w->proved && !stopped(w) && !near_enough(w);
+         k++) {
         double heat = heat_for(w, share[k] * work);
         if (k + 1 == N_ROUNDS && w->found) {
             rp_schedule_copy(scratch, &w->best);
@@ -147,13 +228,12 @@ static void search_rounds(struct solving *w, double work, struct rp_schedule *sc
             rp_schedule_fini(scratch);
             rp_schedule_keep_all(&w->p, scratch);
         }
+        ask_tree(w, share[k] * w->o->time_limit * TREE_WORK);
         anneal(w, scratch, share[k] * work, heat, w->o->seed + k);
-        rp_progress(
-            "%.1f s: best %s over keep-all", rp_seconds() - w->begin,
-            w->found
-                ? rp_show_percent(w->time_ns - w->g->total_time_ns, w->g->total_time_ns).s
-                : "-");
+        await_tree(w);
+        show_progress(w);
     }
+    w->report->capped = w->report->capped || stopped(w);
 }
 
 /* ---- the plan ---- */
@@ -177,8 +257,9 @@ static void make_steps(const struct solving *w, struct rp_plan *plan, uint64_t c
 
 /* Packs; while the arena is too large, tightens the limit by what is missing and searches a
  * little more from the best schedule. */
-static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan, double work,
+static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan,
                            struct rp_schedule *scratch) {
+    double work = w->o->time_limit * SEARCH_WORK;
     uint64_t limit = w->p.limit_bytes;
     for (int k = 0;; k++) {
         make_steps(w, plan, limit);
@@ -191,7 +272,7 @@ static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan, double work,
         if (k == N_TIGHTEN || missing >= w->p.limit_bytes)
             break;
         w->p.limit_bytes -= missing;
-        w->found = false;
+        w->found = w->proved = false;
         rp_schedule_copy(scratch, &w->best);
         anneal(w, scratch, work / 8, 0.3, w->o->seed);
         if (!w->found)
@@ -203,7 +284,7 @@ static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan, double work,
     return RP_LIMIT;
 }
 
-static rp_rc find_schedule(struct solving *w, double work, struct rp_schedule *scratch) {
+static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
     struct rp_cost c = rp_schedule_cost(&w->p, &w->best);
     w->report->keep_all_bytes = w->g->fixed_bytes + c.peak_bytes;
     w->time_ns = w->bound_ns = w->g->total_time_ns;
@@ -218,8 +299,15 @@ static rp_rc find_schedule(struct solving *w, double work, struct rp_schedule *s
                  w->report->keep_all_bytes, w->o->budget_bytes);
         return RP_NO;
     }
+    if (w->p.n_ops <= TREE_OPS) {
+        struct rp_tree_options tree = {.gap = w->o->gap};
+        w->milp = rp_milp_start(&w->p, &tree);
+    }
     rp_schedule_copy(scratch, &w->best);
-    search_rounds(w, work, scratch);
+    search_rounds(w, scratch);
+    rp_milp_end(w->milp);
+    w->milp = NULL;
+    w->awaited = false;
     return w->found ? RP_OK : say_none_found(w, scratch);
 }
 
@@ -227,7 +315,6 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
     struct solving w = {.g = g, .o = o, .report = report, .begin = rp_seconds()};
     struct rp_schedule scratch = {0};
-    double work = o->time_limit * WORK_PER_SECOND;
     *report = (struct rp_solve_report){.floor_op = RP_NONE};
     *plan = (struct rp_plan){0};
     w.deadline = o->ignore_clock ? INFINITY : w.begin + o->time_limit;
@@ -237,9 +324,9 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_problem_init(&w.p, g, o->budget_bytes, o->addressed, NULL);
     rp_schedule_keep_all(&w.p, &w.best);
     rp_schedule_empty(&w.p, &scratch);
-    rc = find_schedule(&w, work, &scratch);
+    rc = find_schedule(&w, &scratch);
     if (rc == RP_OK)
-        rc = fit_addresses(&w, plan, work, &scratch);
+        rc = fit_addresses(&w, plan, &scratch);
     if (rc == RP_OK)
         rc = rp_plan_claim(g, plan, err);
     if (rc == RP_OK) {

@@ -14,6 +14,7 @@
 
 #include "model/graph.h"
 #include "model/plan.h"
+#include "solve/tree.h"
 
 struct rp_solve_options {
     uint64_t budget_bytes; /* for sources and arena together */
@@ -33,8 +34,10 @@ struct rp_solve_report {
     uint64_t least_bytes; /* RP_NO, RP_LIMIT: the least budget that a plan was found for */
     bool capped;
     uint64_t moves, accepted; /* of the search */
-    uint64_t missing_bytes;   /* what the packing missed at first */
-    char reason[512];         /* RP_NO, RP_LIMIT: why there is no plan */
+    double search_seconds;
+    struct rp_tree_state tree; /* of the exact method, all 0 where it had no part */
+    uint64_t missing_bytes;    /* what the packing missed at first */
+    char reason[512];          /* RP_NO, RP_LIMIT: why there is no plan */
 };
 
 /* RP_OK: `plan` is complete but not yet verified; the caller owns it.
