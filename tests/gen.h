@@ -65,4 +65,10 @@ void rp_gen_keep_all(const struct rp_graph *g, bool addressed, struct rp_plan *p
 void rp_gen_plan(uint64_t seed, const struct rp_graph *g, bool addressed,
                  struct rp_plan *p);
 
+/* One small change anywhere in a plan that has steps: a step lost, moved or done twice,
+ * another address or tensor, less room. Often fatal, sometimes harmless, always
+ * well-formed.
+ */
+void rp_gen_change(struct rp_rng *r, const struct rp_graph *g, struct rp_plan *p);
+
 #endif

@@ -242,3 +242,57 @@ void rp_gen_plan(uint64_t seed, const struct rp_graph *g, bool addressed,
     close_maker(&m);
     p->claims = (struct rp_claims){0};
 }
+
+/* ---- a plan gone wrong ---- */
+
+void rp_gen_change(struct rp_rng *r, const struct rp_graph *g, struct rp_plan *p) {
+    size_t i = rp_rng_below(r, p->steps.n), j = rp_rng_below(r, p->steps.n);
+    struct rp_step *s = &p->steps.at[i], held = *s;
+    uint64_t unit = g->device.alignment_bytes;
+    switch (rp_rng_below(r, 12)) {
+    case 0: /* drop a step */
+        p->steps.n--;
+        memmove(s, s + 1, (p->steps.n - i) * sizeof *s);
+        break;
+    case 1: /* a step twice */
+        rp_push(&p->steps, held);
+        break;
+    case 2: /* two steps change places */
+        *s = p->steps.at[j];
+        p->steps.at[j] = held;
+        break;
+    case 3: /* a step moves */
+        memmove(s, s + 1, (p->steps.n - 1 - i) * sizeof *s);
+        memmove(&p->steps.at[j + 1], &p->steps.at[j], (p->steps.n - 1 - j) * sizeof *s);
+        p->steps.at[j] = held;
+        break;
+    case 4: /* another op or tensor */
+        s->id = (uint32_t)rp_rng_below(r, g->n_tensors + 1);
+        break;
+    case 5: /* another address */
+        if (p->at.n > 0)
+            p->at.at[rp_rng_below(r, p->at.n)] = unit * rp_rng_below(r, 20);
+        break;
+    case 6:
+        if (p->at.n > 0)
+            p->at.at[rp_rng_below(r, p->at.n)] = RP_NO_ADDRESS;
+        break;
+    case 7:
+        if (s->address != RP_NO_ADDRESS)
+            s->address =
+                rp_rng_percent(r, 50) ? unit * rp_rng_below(r, 20) : rp_rng_next(r);
+        break;
+    case 8: /* less room */
+        p->arena_bytes -= p->arena_bytes > 0 ? 1 : 0;
+        break;
+    case 9:
+        p->budget_bytes -= p->budget_bytes > 0 ? 1 : 0;
+        break;
+    case 10:
+        p->host_bytes -= p->host_bytes > 0 ? 1 : 0;
+        break;
+    default: /* another kind of step */
+        if (s->kind != RP_RUN && s->address == RP_NO_ADDRESS)
+            s->kind = (enum rp_step_kind)(1 + rp_rng_below(r, 3));
+    }
+}

@@ -6,81 +6,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "fixture.h"
 #include "gen.h"
 #include "naive.h"
 #include "run.h"
 #include "verify/verify.h"
 
-/* w -a-> x -b-> y,z   y -c-> u   x,z,u -d-> v. Only c may not run twice. The link carries
- * a byte a nanosecond in, half of one out, 10 ns late. */
-static const char net[] =
-    "{'format':'remat-graph','version':1,'name':'net','time_source':'imported:test',"
-    "'device':{'alignment_bytes':4,'h2d_bytes_per_s':1000000000,"
-    "'d2h_bytes_per_s':500000000,'copy_latency_ns':10},'tensors':["
-    "{'name':'w','bytes':8,'kind':'parameter'},{'name':'x','bytes':8,'kind':'activation'},"
-    "{'name':'y','bytes':6,'kind':'activation'},{'name':'z','bytes':4,'kind':'activation'},"
-    "{'name':'u','bytes':8,'kind':'activation'},{'name':'v','bytes':4,'kind':'gradient'}],"
-    "'ops':[{'name':'a','kind':'k','inputs':[0],'outputs':[1],'time_ns':10},"
-    "{'name':'b','kind':'k','inputs':[1],'outputs':[2,3],'time_ns':20,"
-    "'workspace_bytes':5},"
-    "{'name':'c','kind':'k','inputs':[2],'outputs':[4],'time_ns':30,'recompute':false},"
-    "{'name':'d','kind':'k','inputs':[1,3,4],'outputs':[5],'time_ns':40}],'keep':[5,0]}";
-
-/* Valid ways through it. Sizes taken: x 8, y 8, z 4, u 8, v 4, b's workspace 8. */
-#define A "{'run':0,'at':[0]}"
-#define B "{'run':1,'at':[8,16],'workspace_at':20}"
-#define C "{'run':2,'at':[20]}"
-#define FREE_Y "{'free':2}"
-#define D "{'run':3,'at':[8]}"
-#define ALL A "," B "," C "," FREE_Y "," D
-#define ROOM "'budget_bytes':36,'addressed':true,'arena_bytes':28,'host_bytes':16"
-#define SUM "'budget_bytes':34,'addressed':false,'arena_bytes':26,'host_bytes':0"
-
-struct world {
-    struct rp_graph g;
-    struct rp_plan p;
-    struct rp_err err;
-    struct rp_verdict v;
-};
-
-/* JSON written with ' for ". The caller frees it. */
-static char *quoted(const char *text) {
-    char *s = rp_strdup(text);
-    for (char *c = s; *c != '\0'; c++)
-        if (*c == '\'')
-            *c = '"';
-    return s;
-}
-
-/* A graph and a plan for it with true claims, as far as the plan has any. */
-static void open_world(struct world *w, const char *graph, const char *room,
-                       const char *steps) {
-    *w = (struct world){0};
-    char *text = quoted(graph);
-    rp_rc rc = rp_graph_parse(text, strlen(text), "net", &w->g, &w->err);
-    CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
-    free(text);
-    char *plan = rp_format("{'format':'remat-plan','version':1,'graph':{'name':'%s',"
-                           "'sha256':'%s'},%s,'steps':[%s],'claims':{'time_ns':0,"
-                           "'baseline_time_ns':0,'recompute_ns':0,'stall_ns':0,"
-                           "'peak_bytes':0,'lower_bound_ns':0,'proof':'none'}}",
-                           w->g.name, w->g.sha256, room, steps);
-    text = quoted(plan);
-    rc = rp_plan_parse(text, strlen(text), "plan", &w->p, &w->err);
-    CU_ASSERT_STRING_EQUAL(w->err.msg, "");
-    CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
-    free(text);
-    free(plan);
-    rp_naive_steps(&w->g, &w->p, &w->p.claims);
-}
-
-static void close_world(struct world *w) {
-    rp_plan_fini(&w->p);
-    rp_graph_fini(&w->g);
-}
-
 /* The verdict is "no" for this reason (NULL: it is yes), and the naive checker agrees. */
-static void judge(struct world *w, const char *why) {
+static void judge(struct rp_world *w, const char *why) {
     w->err.msg[0] = '\0';
     rp_rc rc = rp_verify(&w->g, &w->p, &w->v, &w->err);
     CU_ASSERT_EQUAL(rc, why == NULL ? RP_OK : RP_NO);
@@ -92,21 +25,21 @@ static void judge(struct world *w, const char *why) {
 
 static void expect_of(const char *graph, const char *room, const char *steps,
                       const char *why) {
-    struct world w;
-    open_world(&w, graph, room, steps);
+    struct rp_world w;
+    rp_world_open(&w, graph, room, steps);
     judge(&w, why);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void expect(const char *room, const char *steps, const char *why) {
-    expect_of(net, room, steps, why);
+    expect_of(rp_net, room, steps, why);
 }
 
 /* ---- what is accepted ---- */
 
 static void a_valid_plan_gives_its_facts(void) {
-    struct world w;
-    open_world(&w, net, ROOM, ALL);
+    struct rp_world w;
+    rp_world_open(&w, rp_net, ROOM, ALL);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 100);
     CU_ASSERT_EQUAL(w.v.baseline_time_ns, 100);
@@ -115,7 +48,7 @@ static void a_valid_plan_gives_its_facts(void) {
     CU_ASSERT_EQUAL(w.v.host_used_bytes, 0);
     CU_ASSERT_EQUAL(w.v.n_runs, 4);
     CU_ASSERT_EQUAL(w.v.n_reruns, 0);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void room_that_is_not_used_is_allowed(void) {
@@ -124,36 +57,36 @@ static void room_that_is_not_used_is_allowed(void) {
 }
 
 static void without_addresses_sizes_are_not_rounded(void) {
-    struct world w;
-    open_world(&w, net, SUM, "{'run':0},{'run':1},{'run':2},{'free':2},{'run':3}");
+    struct rp_world w;
+    rp_world_open(&w, rp_net, SUM, "{'run':0},{'run':1},{'run':2},{'free':2},{'run':3}");
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.peak_bytes, 8 + 26);
     CU_ASSERT_EQUAL(w.v.arena_used_bytes, 26);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void a_rerun_is_counted_and_what_is_there_keeps_its_place(void) {
-    struct world w;
-    open_world(&w, net,
-               "'budget_bytes':44,'addressed':true,'arena_bytes':36,'host_bytes':0",
-               A "," B "," C
-                 ",{'free':3},{'run':1,'at':[null,16],'workspace_at':28}," FREE_Y "," D);
+    struct rp_world w;
+    rp_world_open(&w, rp_net,
+                  "'budget_bytes':44,'addressed':true,'arena_bytes':36,'host_bytes':0",
+                  A "," B "," C
+                    ",{'free':3},{'run':1,'at':[null,16],'workspace_at':28}," FREE_Y "," D);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 120);
     CU_ASSERT_EQUAL(w.v.recompute_ns, 20);
     CU_ASSERT_EQUAL(w.v.n_reruns, 1);
     CU_ASSERT_EQUAL(w.v.n_runs, 5);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 /* x out at 10..36 (26 = 10 + 8 / half a byte a ns); c ends at 60; the free of x at 30
  * waits until 36: 6 ns of stall; x in starts at 66, c's end, and ends at 84 (18 = 10 + 8):
  * d waits 18 ns. */
 static void copies_overlap_runs_and_waits_are_stall(void) {
-    struct world w;
-    open_world(&w, net, ROOM,
-               A ",{'swap_out':1,'host_at':4}," B ",{'free':1}," C ",{'free':2},"
-                 "{'swap_in':1,'at':0}," D);
+    struct rp_world w;
+    rp_world_open(&w, rp_net, ROOM,
+                  A ",{'swap_out':1,'host_at':4}," B ",{'free':1}," C ",{'free':2},"
+                    "{'swap_in':1,'at':0}," D);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 124);
     CU_ASSERT_EQUAL(w.v.stall_ns, 24);
@@ -165,43 +98,43 @@ static void copies_overlap_runs_and_waits_are_stall(void) {
     CU_ASSERT_EQUAL(w.v.host_used_bytes, 12);
     CU_ASSERT_EQUAL(w.v.n_swap_outs, 1);
     CU_ASSERT_EQUAL(w.v.n_swap_ins, 1);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 /* y (6 bytes: 22 ns) waits for x's copy: out 30..56 and 56..78, and the free of y
  * for that. */
 static void copies_of_one_direction_queue_up(void) {
-    struct world w;
-    open_world(&w, net, ROOM,
-               A "," B ",{'swap_out':1,'host_at':0},{'swap_out':2,'host_at':8}," C
-                 "," FREE_Y "," D);
+    struct rp_world w;
+    rp_world_open(&w, rp_net, ROOM,
+                  A "," B ",{'swap_out':1,'host_at':0},{'swap_out':2,'host_at':8}," C
+                    "," FREE_Y "," D);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 118);
     CU_ASSERT_EQUAL(w.v.stall_ns, 18);
     CU_ASSERT_EQUAL(w.v.d2h_busy_ns, 48);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void a_copy_that_outlasts_the_runs_is_the_time(void) {
-    struct world w;
-    open_world(&w, net, ROOM, ALL ",{'swap_out':5,'host_at':0}");
+    struct rp_world w;
+    rp_world_open(&w, rp_net, ROOM, ALL ",{'swap_out':5,'host_at':0}");
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 118);
-    close_world(&w);
-    open_world(&w, net, ROOM,
-               ALL ",{'swap_out':5,'host_at':0},{'free':5},{'swap_in':5,'at':8}");
+    rp_world_close(&w);
+    rp_world_open(&w, rp_net, ROOM,
+                  ALL ",{'swap_out':5,'host_at':0},{'free':5},{'swap_in':5,'at':8}");
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 132);
     CU_ASSERT_EQUAL(w.v.stall_ns, 18);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void a_copy_in_hides_behind_a_run_that_does_not_read_it(void) {
-    struct world w;
-    open_world(&w, net,
-               "'budget_bytes':44,'addressed':true,'arena_bytes':36,'host_bytes':8",
-               A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':0}," B
-                 ",{'free':1},{'swap_in':1,'at':28}," C "," FREE_Y "," D);
+    struct rp_world w;
+    rp_world_open(&w, rp_net,
+                  "'budget_bytes':44,'addressed':true,'arena_bytes':36,'host_bytes':8",
+                  A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':0}," B
+                    ",{'free':1},{'swap_in':1,'at':28}," C "," FREE_Y "," D);
     judge(&w, NULL);
     /* a 0..10, out 10..36, free waits 26, in 36..54: b waits 18, 54..74; in 74..92 hides
      * behind c, 74..104; d 104..144. */
@@ -210,7 +143,7 @@ static void a_copy_in_hides_behind_a_run_that_does_not_read_it(void) {
     CU_ASSERT_EQUAL(w.v.swapped_out_bytes, 8);
     CU_ASSERT_EQUAL(w.v.swapped_in_bytes, 16);
     CU_ASSERT_EQUAL(w.v.h2d_busy_ns, 36);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void storage_without_bytes_takes_no_room(void) {
@@ -240,8 +173,8 @@ static void storage_without_bytes_takes_no_room(void) {
 /* ---- what the plan is for ---- */
 
 static void a_plan_for_another_graph_is_rejected(void) {
-    struct world w;
-    open_world(&w, net, ROOM, ALL);
+    struct rp_world w;
+    rp_world_open(&w, rp_net, ROOM, ALL);
     w.p.graph_sha256[0] ^= 1;
     char *why = rp_format("graph: the plan is for sha256 %s, the graph has %s",
                           w.p.graph_sha256, w.g.sha256);
@@ -250,7 +183,7 @@ static void a_plan_for_another_graph_is_rejected(void) {
     w.p.graph_sha256[0] ^= 1;
     w.p.graph_name[0] = 'm';
     judge(&w, "graph: the plan is for \"met\", the graph is \"net\"");
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void a_budget_below_the_sources_is_rejected(void) {
@@ -343,12 +276,12 @@ static void what_ends_beyond_its_memory_is_rejected(void) {
 }
 
 static void an_address_near_the_end_of_all_addresses_is_rejected(void) {
-    struct world w;
-    open_world(&w, net, ROOM, ALL);
+    struct rp_world w;
+    rp_world_open(&w, rp_net, ROOM, ALL);
     w.p.at.at[0] = UINT64_MAX - 3;
     judge(&w, "steps[0]: tensor 1 \"x\": 8 bytes at 18446744073709551612 end beyond "
               "arena_bytes 28");
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void live_ranges_that_overlap_are_rejected(void) {
@@ -433,8 +366,9 @@ static void a_swap_without_both_bandwidths_is_rejected(void) {
     static const char *const speed[] = {"'h2d_bytes_per_s':1000000000,",
                                         "'d2h_bytes_per_s':500000000,"};
     for (int k = 0; k < 2; k++) {
-        const char *at = strstr(net, speed[k]);
-        char *graph = rp_format("%.*s%s", (int)(at - net), net, at + strlen(speed[k]));
+        const char *at = strstr(rp_net, speed[k]);
+        char *graph =
+            rp_format("%.*s%s", (int)(at - rp_net), rp_net, at + strlen(speed[k]));
         expect_of(graph, ROOM, ALL, NULL);
         expect_of(graph, ROOM, ALL ",{'swap_out':5,'host_at':0}",
                   "steps[5]: a swap, but the graph's device does not state both "
@@ -477,22 +411,22 @@ static void a_kept_tensor_that_is_gone_is_rejected(void) {
 
 static void an_arena_that_is_not_the_peak_of_the_sum_is_rejected(void) {
     static const char steps[] = "{'run':0},{'run':1},{'run':2},{'free':2},{'run':3}";
-    struct world w;
-    open_world(&w, net, SUM, steps);
+    struct rp_world w;
+    rp_world_open(&w, rp_net, SUM, steps);
     w.p.budget_bytes = 100;
     judge(&w, NULL);
     w.p.arena_bytes = 27;
     judge(&w, "arena_bytes: 27 is not 26, the most that is live at once");
     w.p.arena_bytes = 25;
     judge(&w, "arena_bytes: 25 is not 26, the most that is live at once");
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 static void a_wrong_claim_is_rejected(void) {
-    struct world w;
-    open_world(&w, net, ROOM,
-               A ",{'swap_out':1,'host_at':0}," B ",{'free':1}," C ",{'free':2},"
-                 "{'run':0,'at':[0]}," D);
+    struct rp_world w;
+    rp_world_open(&w, rp_net, ROOM,
+                  A ",{'swap_out':1,'host_at':0}," B ",{'free':1}," C ",{'free':2},"
+                    "{'run':0,'at':[0]}," D);
     struct rp_claims *c = &w.p.claims;
     judge(&w, NULL);
     c->time_ns--;
@@ -509,7 +443,7 @@ static void a_wrong_claim_is_rejected(void) {
     judge(&w, "claims: lower_bound_ns 117 is above the time 116");
     c->lower_bound_ns = 116;
     judge(&w, NULL);
-    close_world(&w);
+    rp_world_close(&w);
 }
 
 /* ---- sums that leave 63 bits ---- */
@@ -575,59 +509,6 @@ static void bytes_swapped_in_beyond_63_bits_are_rejected(void) {
 
 /* ---- at random ---- */
 
-/* One small change anywhere in the plan. */
-static void mutate(struct rp_rng *r, const struct rp_graph *g, struct rp_plan *p) {
-    size_t i = rp_rng_below(r, p->steps.n), j = rp_rng_below(r, p->steps.n);
-    struct rp_step *s = &p->steps.at[i], held = *s;
-    uint64_t unit = g->device.alignment_bytes;
-    switch (rp_rng_below(r, 12)) {
-    case 0: /* drop a step */
-        p->steps.n--;
-        memmove(s, s + 1, (p->steps.n - i) * sizeof *s);
-        break;
-    case 1: /* a step twice */
-        rp_push(&p->steps, held);
-        break;
-    case 2: /* two steps change places */
-        *s = p->steps.at[j];
-        p->steps.at[j] = held;
-        break;
-    case 3: /* a step moves */
-        memmove(s, s + 1, (p->steps.n - 1 - i) * sizeof *s);
-        memmove(&p->steps.at[j + 1], &p->steps.at[j], (p->steps.n - 1 - j) * sizeof *s);
-        p->steps.at[j] = held;
-        break;
-    case 4: /* another op or tensor */
-        s->id = (uint32_t)rp_rng_below(r, g->n_tensors + 1);
-        break;
-    case 5: /* another address */
-        if (p->at.n > 0)
-            p->at.at[rp_rng_below(r, p->at.n)] = unit * rp_rng_below(r, 20);
-        break;
-    case 6:
-        if (p->at.n > 0)
-            p->at.at[rp_rng_below(r, p->at.n)] = RP_NO_ADDRESS;
-        break;
-    case 7:
-        if (s->address != RP_NO_ADDRESS)
-            s->address =
-                rp_rng_percent(r, 50) ? unit * rp_rng_below(r, 20) : rp_rng_next(r);
-        break;
-    case 8: /* less room */
-        p->arena_bytes -= p->arena_bytes > 0 ? 1 : 0;
-        break;
-    case 9:
-        p->budget_bytes -= p->budget_bytes > 0 ? 1 : 0;
-        break;
-    case 10:
-        p->host_bytes -= p->host_bytes > 0 ? 1 : 0;
-        break;
-    default: /* another kind of step */
-        if (s->kind != RP_RUN && s->address == RP_NO_ADDRESS)
-            s->kind = (enum rp_step_kind)(1 + rp_rng_below(r, 3));
-    }
-}
-
 static bool agree(const struct rp_graph *g, const struct rp_plan *p, unsigned *valid) {
     struct rp_verdict v;
     struct rp_err err = {{0}};
@@ -657,7 +538,7 @@ static bool verdicts_agree(uint64_t seed, unsigned *valid) {
     for (int k = 0; k < 10 && ok && first == 1; k++) {
         rp_gen_plan(seed, &g, rp_rng_percent(&r, 60), &p);
         for (uint64_t n = 1 + rp_rng_below(&r, 2); n > 0 && p.steps.n > 0; n--)
-            mutate(&r, &g, &p);
+            rp_gen_change(&r, &g, &p);
         rp_naive_steps(&g, &p, &p.claims);
         ok = agree(&g, &p, valid);
         rp_plan_fini(&p);

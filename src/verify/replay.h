@@ -1,0 +1,25 @@
+/* replay: a program carried out, with digests for data.
+ *
+ * An op's output is a digest of the op's index, the output's position and all cells of all
+ * inputs, written into all of its cells; a source holds a digest of its index. Storage that
+ * is freed or newly taken is overwritten with a mark, and so is workspace, before and after
+ * the op. So a value that a run reads is right only if every step and every wait up to it
+ * did its part. What is right comes from the un-rematerialized step: each op once, memory
+ * without end.
+ *
+ * A runtime's copies take their time, so the order between queues is not fixed by the plan;
+ * only the waits are. The program runs once for each schedule in replay.c: an order of all
+ * tasks that the waits allow, the two extremes here. A schedule only decides which task is
+ * next (and may well use threads to do so); what a task does is the same for all.
+ */
+#ifndef RP_VERIFY_REPLAY_H
+#define RP_VERIFY_REPLAY_H
+
+#include "verify/program.h"
+#include "verify/verify.h"
+
+/* As rp_verify_replay, for a program already built from `p`'s steps for `g`. */
+rp_rc rp_replay_program(const struct rp_graph *g, const struct rp_program *prog,
+                        struct rp_replay *r, struct rp_err *err);
+
+#endif
