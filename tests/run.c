@@ -1,12 +1,24 @@
 #include <CUnit/Basic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "run.h"
 
-int main(void) {
+/* Without names every suite is wanted. */
+static bool wanted(const char *suite, int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(suite, argv[i]) == 0)
+            return true;
+    return argc <= 1;
+}
+
+int main(int argc, char **argv) {
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
-#define X(name) suite_##name();
+#define X(name)                                                                            \
+    if (wanted(#name, argc, argv))                                                         \
+        suite_##name();
     RP_SUITES(X)
 #undef X
     CU_basic_set_mode(CU_BRM_SILENT);

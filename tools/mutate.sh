@@ -10,8 +10,9 @@
 set -u
 build=${BUILD:-build}
 tree=$build/mutate
+suites=$(cd tests && ls test_verify*.c test_replay*.c 2>/dev/null | sed -E "s/test_(.*)\.c/\1/" | tr "\n" " ")
 rm -rf "$tree" && mkdir -p "$tree"
-cp -r src tests tools Makefile "$tree" || exit 1
+cp -r src tests tools docs Makefile "$tree" || exit 1
 if [ $# = 0 ]; then
     set -- src/verify/*.c
 fi
@@ -67,7 +68,7 @@ make_unit() {
 }
 
 passes() { # a shell of its own, so that only it speaks of crashes
-    (cd "$tree" && bash -c 'timeout 120 build/unit; exit $?' >log 2>&1)
+    (cd "$tree" && bash -c 'timeout 120 build/unit "$@"; exit $?' _ $suites >log 2>&1)
 }
 
 make_unit && passes || {
