@@ -1,0 +1,275 @@
+#include "solve/bound.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "solve/dual.h"
+#include "solve/pdhg.h"
+
+#define MOST_COLUMNS 4000000u
+#define MOST_TERMS 40000000u
+#define EVALUATE 50   /* steps between looks at the bound, */
+#define SEPARATE 250  /* and at the rows that the point violates */
+#define VIOLATION 0.1 /* scaled bytes; the limit is 512 or more */
+#define KEEP_SLACK 3  /* separations that an unused row survives */
+/* Nothing more to gain: so many separations in a row gained less than this share. */
+#define PATIENCE 40
+#define GAIN 1e-6
+
+struct rp_bound {
+    const struct rp_problem *problem;
+    bool too_large;
+    struct rp_form form;
+    struct rp_memory memory;
+    struct rp_rows fixed, cuts; /* (2) and (3); (4) */
+    struct {
+        uint32_t *at; /* per cut: separations since it had a multiplier */
+        size_t n, cap;
+    } idle;
+    struct rp_pdhg method;
+    uint32_t fresh_steps; /* since the last separation */
+    uint32_t patience;    /* separations since a gain, */
+    double gained;        /* the bound then */
+    /* The best multipliers so far, with the cuts they belong to. */
+    double best;
+    double *best_y; /* of `fixed`, then of best_cuts */
+    struct rp_rows best_cuts;
+    bool best_changed, cuts_changed;
+    /* What proves bound_ns. */
+    uint64_t bound_ns;
+    double estimate_ns;
+    struct rp_rows proof;
+    int64_t *multipliers;
+    unsigned scale_log2;
+};
+
+static uint64_t sum_of_times(const struct rp_problem *p) {
+    uint64_t sum = 0;
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        sum += p->time_ns[j];
+    return sum;
+}
+
+/* Terms of rows (2) and (3), at most. */
+static uint64_t count_terms(const struct rp_form *f) {
+    const struct rp_problem *p = f->problem;
+    uint64_t n = 0;
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        n += 3 * (uint64_t)(f->r_last[j] - j + 1) *
+             (p->input_start[j + 1] - p->input_start[j]);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        n += 3 * (uint64_t)(f->s_last[x] - p->producer[x]);
+    return n;
+}
+
+static void add_cut(struct rp_bound *b, uint32_t t, uint32_t k, const double *v) {
+    rp_memory_row(&b->memory, t, k, v, &b->cuts);
+    rp_push(&b->idle, 0);
+}
+
+struct rp_bound *rp_bound_new(const struct rp_problem *p) {
+    struct rp_bound *b = rp_calloc(1, sizeof *b);
+    b->problem = p;
+    b->bound_ns = sum_of_times(p);
+    b->estimate_ns = (double)b->bound_ns;
+    rp_form_init(&b->form, p, &(struct rp_form_options){0});
+    b->too_large = b->form.n_cols > MOST_COLUMNS || count_terms(&b->form) > MOST_TERMS;
+    if (b->too_large) {
+        rp_form_fini(&b->form);
+        return b;
+    }
+    rp_form_rows(&b->form, &b->fixed);
+    rp_memory_init(&b->memory, &b->form);
+    for (uint32_t t = 0; t < p->n_ops; t++)
+        add_cut(b, t, t, NULL);
+    rp_pdhg_init(&b->method, b->form.n_cols, b->form.cost);
+    rp_pdhg_load(&b->method, &b->fixed, &b->cuts, NULL);
+    b->cuts_changed = true;
+    return b;
+}
+
+void rp_bound_free(struct rp_bound *b) {
+    if (b == NULL)
+        return;
+    if (!b->too_large) {
+        rp_memory_fini(&b->memory);
+        rp_form_fini(&b->form);
+        rp_pdhg_fini(&b->method);
+    }
+    rp_rows_fini(&b->fixed);
+    rp_rows_fini(&b->cuts);
+    rp_rows_fini(&b->best_cuts);
+    rp_rows_fini(&b->proof);
+    free(b->idle.at);
+    free(b->best_y);
+    free(b->multipliers);
+    free(b);
+}
+
+/* (7) of the method, in ns. */
+static double in_ns(const struct rp_bound *b, double value) {
+    return (value + b->form.fixed_cost) / b->form.time_scale;
+}
+
+static void copy_rows(struct rp_rows *to, const struct rp_rows *from) {
+    for (uint32_t i = 0; i < from->n; i++)
+        rp_rows_copy(to, from, i);
+}
+
+static void evaluate(struct rp_bound *b) {
+    double value = rp_pdhg_dual(&b->method);
+    if (!(value > b->best))
+        return;
+    b->best = value;
+    b->best_changed = true;
+    if (b->cuts_changed) {
+        rp_rows_fini(&b->best_cuts);
+        copy_rows(&b->best_cuts, &b->cuts);
+        b->best_y = rp_realloc(b->best_y, b->method.n_rows, sizeof *b->best_y);
+        b->cuts_changed = false;
+    }
+    memcpy(b->best_y, b->method.yt, b->method.n_rows * sizeof *b->best_y);
+}
+
+/* Most violated row of each stage, at the method's point. */
+static uint32_t find_cuts(struct rp_bound *b) {
+    uint32_t n = 0, n_ops = b->problem->n_ops;
+    double *over = rp_calloc(n_ops, sizeof *over);
+    for (uint32_t t = 0; t < n_ops; t++) {
+        uint32_t worst = t;
+        rp_memory_sweep(&b->memory, t, b->method.xt, over);
+        for (uint32_t k = t; k-- > 0;)
+            if (over[k] > over[worst])
+                worst = k;
+        if (over[worst] > VIOLATION) {
+            add_cut(b, t, worst, b->method.xt);
+            n++;
+        }
+    }
+    free(over);
+    return n;
+}
+
+static void separate(struct rp_bound *b) {
+    struct rp_rows kept = {0};
+    uint32_t n_fixed = b->fixed.n, old = b->cuts.n, n_kept = 0;
+    double *y = rp_calloc((size_t)n_fixed + old + b->problem->n_ops, sizeof *y);
+    memcpy(y, b->method.yt, n_fixed * sizeof *y);
+    for (uint32_t i = 0; i < old; i++) {
+        double multiplier = b->method.yt[n_fixed + i];
+        uint32_t idle = multiplier > 0 ? 0 : b->idle.at[i] + 1;
+        if (idle > KEEP_SLACK)
+            continue;
+        rp_rows_copy(&kept, &b->cuts, i);
+        b->idle.at[n_kept] = idle;
+        y[n_fixed + n_kept++] = multiplier;
+    }
+    rp_rows_fini(&b->cuts);
+    b->cuts = kept;
+    b->idle.n = n_kept;
+    uint32_t added = find_cuts(b);
+    if (added > 0 || n_kept < old) {
+        b->cuts_changed = true;
+        rp_pdhg_load(&b->method, &b->fixed, &b->cuts, y);
+    }
+    rp_log(2,
+           "bound: step %" PRIu64 ", %" PRIu32 " cuts (%" PRIu32 " new, %" PRIu32
+           " dropped), %.0f ns",
+           b->method.steps, b->cuts.n, added, old - n_kept, in_ns(b, b->best));
+    free(y);
+}
+
+/* Rounds the best multipliers and proves what they are worth. */
+static void prove(struct rp_bound *b) {
+    struct rp_rows rows = {0};
+    uint32_t n = 0;
+    uint64_t bound_ns;
+    unsigned scale_log2;
+    double *y = rp_calloc((size_t)b->fixed.n + b->best_cuts.n, sizeof *y);
+    for (uint32_t i = 0; i < b->fixed.n + b->best_cuts.n; i++) {
+        if (b->best_y[i] <= 0)
+            continue;
+        if (i < b->fixed.n)
+            rp_rows_copy(&rows, &b->fixed, i);
+        else
+            rp_rows_copy(&rows, &b->best_cuts, i - b->fixed.n);
+        y[n++] = b->best_y[i];
+    }
+    int64_t *m = rp_calloc(n, sizeof *m);
+    rp_dual_round(&b->form, &rows, y, m, &scale_log2);
+    if (rp_dual_bound(&b->form, &rows, m, scale_log2, &bound_ns) &&
+        bound_ns > b->bound_ns) {
+        rp_rows_fini(&b->proof);
+        free(b->multipliers);
+        b->proof = rows;
+        b->multipliers = m;
+        b->scale_log2 = scale_log2;
+        b->bound_ns = bound_ns;
+        b->estimate_ns = in_ns(b, b->best);
+    } else {
+        rp_rows_fini(&rows);
+        free(m);
+    }
+    b->best_changed = false;
+    free(y);
+}
+
+static void watch_gain(struct rp_bound *b) {
+    b->patience++;
+    if (b->best + b->form.fixed_cost > (b->gained + b->form.fixed_cost) * (1 + GAIN)) {
+        b->gained = b->best;
+        b->patience = 0;
+    }
+}
+
+bool rp_bound_run(struct rp_bound *b, uint64_t work, double deadline,
+                  const volatile sig_atomic_t *stop) {
+    if (b->too_large || b->form.n_cols == 0)
+        return false;
+    for (uint64_t done = 0; done < work && b->patience < PATIENCE;) {
+        if ((stop != NULL && *stop) || rp_seconds() > deadline)
+            break;
+        rp_pdhg_step(&b->method);
+        done += 2 * (uint64_t)b->method.n_terms;
+        if (b->method.steps % EVALUATE == 0) {
+            evaluate(b);
+            done += b->method.n_terms;
+        }
+        if (++b->fresh_steps == SEPARATE) {
+            separate(b);
+            watch_gain(b);
+            b->fresh_steps = 0;
+        }
+    }
+    if (b->best_changed)
+        prove(b);
+    return b->patience < PATIENCE;
+}
+
+uint64_t rp_bound_ns(const struct rp_bound *b) {
+    return b->bound_ns;
+}
+
+const struct rp_form *rp_bound_form(const struct rp_bound *b) {
+    return b->too_large ? NULL : &b->form;
+}
+
+const double *rp_bound_point(const struct rp_bound *b) {
+    return b->too_large ? NULL : b->method.xt;
+}
+
+const struct rp_rows *rp_bound_rows(const struct rp_bound *b) {
+    return &b->proof;
+}
+
+const int64_t *rp_bound_multipliers(const struct rp_bound *b, unsigned *scale_log2) {
+    *scale_log2 = b->scale_log2;
+    return b->multipliers;
+}
+
+double rp_bound_estimate(const struct rp_bound *b) {
+    return b->estimate_ns;
+}

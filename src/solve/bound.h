@@ -1,0 +1,55 @@
+/* bound: a time that no schedule within the limit can beat, for problems of any size.
+ *
+ * For any multipliers y >= 0 of rows A v <= b and columns in [0, 1],
+ *
+ *   (7)  sum of time + sum over columns of min(0, c + A'y) - b y
+ *
+ * is at most the least time (weak duality), however y was found. Here a first-order method
+ * (pdhg.h) finds y for rows (2) and (3) and the rows (4) that its points violate, which are
+ * added as it goes. y is then rounded to integers over a power of two and (7) is worked out
+ * in integers, with bytes and nanoseconds as they are in the problem: what rp_bound_ns says
+ * rests on no floating-point sum. Times are integers, so (7) may be rounded up.
+ *
+ * The work done is counted, not timed: the same calls give the same numbers unless a
+ * deadline or a signal struck.
+ */
+#ifndef RP_SOLVE_BOUND_H
+#define RP_SOLVE_BOUND_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "solve/formulate.h"
+
+struct rp_bound;
+
+/* `p` must outlive it. A problem whose formulation is too large for about 2 GiB is left
+ * with the sum of all times as its bound. */
+struct rp_bound *rp_bound_new(const struct rp_problem *p);
+void rp_bound_free(struct rp_bound *b); /* NULL is fine */
+
+/* Works on for about `work` units (a unit is one term of the program touched), until
+ * rp_seconds() passes `deadline`, or until *stop (which may be NULL). Call it again to go
+ * on. False if there is nothing more to gain. */
+bool rp_bound_run(struct rp_bound *b, uint64_t work, double deadline,
+                  const volatile sig_atomic_t *stop);
+
+/* The best bound so far. */
+uint64_t rp_bound_ns(const struct rp_bound *b);
+
+/* The formulation, and the fractional point of it that the method has come to (a value a
+ * column; a guide for a search). NULL if the problem was too large. */
+const struct rp_form *rp_bound_form(const struct rp_bound *b);
+const double *rp_bound_point(const struct rp_bound *b);
+
+/* What proves rp_bound_ns: the rows that it takes, and for each the multiplier
+ * multipliers[i] / 2^scale_log2, in ns for rows (2) and (3), in ns a byte for rows (4). No
+ * rows: the sum of all times. Valid until the next call of rp_bound_run. */
+const struct rp_rows *rp_bound_rows(const struct rp_bound *b);
+const int64_t *rp_bound_multipliers(const struct rp_bound *b, unsigned *scale_log2);
+
+/* (7) from doubles, in ns: what the integers are checked against. */
+double rp_bound_estimate(const struct rp_bound *b);
+
+#endif
