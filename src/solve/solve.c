@@ -25,7 +25,11 @@ static const double TREE_WORK = 0.7e6;
 /* The exact method is for graphs of at most this many ops. */
 enum { TREE_OPS = 260 };
 
-enum { N_TIGHTEN = 6 }; /* how often the packing may ask for a tighter schedule */
+enum { N_TIGHTEN = 12 }; /* how often the packing may ask for a tighter schedule */
+/* The share of the time limit that is the schedule's when addresses are wanted too. */
+static const double SCHEDULE_SHARE = 0.7;
+/* Packing work, of a nanosecond each, for one placement and a second of --time-limit. */
+static const double PACK_WORK = 2e6;
 
 struct solving {
     const struct rp_graph *g;
@@ -33,14 +37,14 @@ struct solving {
     struct rp_solve_report *report;
     struct rp_problem p;
     struct rp_schedule best;
-    bool found;        /* best is within the limit */
-    uint64_t time_ns;  /* of best */
-    uint64_t bound_ns; /* no plan within the budget is faster */
-    double begin, deadline;
-    struct rp_milp *milp; /* NULL: the graph is too large for it */
-    bool awaited;         /* it works, and its result has not been taken */
-    bool proved;          /* it is done: best is optimal, or nothing fits */
-    uint64_t tree_work;   /* given to it so far */
+    bool found;                  /* best is within the limit */
+    uint64_t time_ns;            /* of best */
+    uint64_t bound_ns;           /* no plan within the budget is faster */
+    double begin, deadline, end; /* deadline: of the present phase, end: of all */
+    struct rp_milp *milp;        /* NULL: the graph is too large for it */
+    bool awaited;                /* it works, and its result has not been taken */
+    bool proved;                 /* it is done: best is optimal, or nothing fits */
+    uint64_t tree_work;          /* given to it so far */
 };
 
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
@@ -217,7 +221,8 @@ static double heat_for(const struct solving *w, double work) {
 static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
     static const double share[] = {0.003, 0.025, 0.1, 0.672, 0.2};
     enum { N_ROUNDS = sizeof share / sizeof share[0] };
-    double work = w->o->time_limit * SEARCH_WORK;
+    double seconds = w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
+    double work = seconds * SEARCH_WORK;
     for (uint64_t k = 0; k < N_ROUNDS && !w->proved && !stopped(w) && !near_enough(w);
          k++) {
         double heat = heat_for(w, share[k] * work);
@@ -228,7 +233,7 @@ static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
             rp_schedule_fini(scratch);
             rp_schedule_keep_all(&w->p, scratch);
         }
-        ask_tree(w, share[k] * w->o->time_limit * TREE_WORK);
+        ask_tree(w, share[k] * seconds * TREE_WORK);
         anneal(w, scratch, share[k] * work, heat, w->o->seed + k);
         await_tree(w);
         show_progress(w);
@@ -252,16 +257,17 @@ static void make_steps(const struct solving *w, struct rp_plan *plan, uint64_t c
     plan->budget_bytes = w->o->budget_bytes;
     rp_schedule_steps(&w->p, &w->best, plan);
     if (w->o->addressed)
-        rp_plan_place(w->g, plan, capacity, RP_PACK_WORK);
+        rp_plan_place(w->g, plan, capacity, (uint64_t)(w->o->time_limit * PACK_WORK));
 }
 
-/* Packs; while the arena is too large, tightens the limit by what is missing and searches a
- * little more from the best schedule. */
+/* Packs; while the arena is too large, tightens the limit by what is missing, and somewhat
+ * more each time, and searches a little from the best schedule. */
 static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan,
                            struct rp_schedule *scratch) {
-    double work = w->o->time_limit * SEARCH_WORK;
     uint64_t limit = w->p.limit_bytes;
-    for (int k = 0;; k++) {
+    double work = 0.04 * w->o->time_limit * SEARCH_WORK;
+    w->deadline = w->end;
+    for (uint64_t k = 0;; k++) {
         make_steps(w, plan, limit);
         if (!w->o->addressed || plan->arena_bytes <= limit)
             return RP_OK;
@@ -269,15 +275,22 @@ static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan,
         if (k == 0)
             w->report->missing_bytes = missing;
         rp_log(1, "packing misses %" PRIu64 " bytes: tightening the schedule", missing);
-        if (k == N_TIGHTEN || missing >= w->p.limit_bytes)
+        missing += missing / 4 * k;
+        if (k == N_TIGHTEN || missing >= w->p.limit_bytes || stopped(w))
             break;
         w->p.limit_bytes -= missing;
         w->found = w->proved = false;
         rp_schedule_copy(scratch, &w->best);
-        anneal(w, scratch, work / 8, 0.3, w->o->seed);
+        anneal(w, scratch, work, 0.1 * heat_for(w, work), w->o->seed + k);
+        if (!w->found) {
+            rp_schedule_fini(scratch);
+            rp_schedule_keep_all(&w->p, scratch);
+            anneal(w, scratch, 2 * work, heat_for(w, 2 * work), w->o->seed + k);
+        }
         if (!w->found)
             break;
     }
+    w->report->capped = w->report->capped || stopped(w);
     snprintf(w->report->reason, sizeof w->report->reason,
              "schedules within %" PRIu64 " bytes were found, but no addresses for them",
              w->o->budget_bytes);
@@ -317,7 +330,8 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     struct rp_schedule scratch = {0};
     *report = (struct rp_solve_report){.floor_op = RP_NONE};
     *plan = (struct rp_plan){0};
-    w.deadline = o->ignore_clock ? INFINITY : w.begin + o->time_limit;
+    w.end = o->ignore_clock ? INFINITY : w.begin + o->time_limit;
+    w.deadline = w.begin + (w.end - w.begin) * (o->addressed ? SCHEDULE_SHARE : 1);
     rp_rc rc = test_floor(&w);
     if (rc != RP_OK)
         return rc;
