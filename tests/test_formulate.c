@@ -120,6 +120,26 @@ static bool rows_are_true(const struct rp_form *f, struct rp_schedule *s,
     return good;
 }
 
+/* A formulation that knows part of the schedule still has it, and all else is true there.
+ */
+static bool refined_is_true(const struct rp_form *f, struct rp_schedule *s,
+                            struct rp_rng *r) {
+    double *v = calloc(f->n_cols + 1, sizeof *v);
+    uint8_t *known = calloc(f->n_cols + 1, 1);
+    uint32_t percent = (uint32_t)rp_rng_below(r, 100);
+    struct rp_form refined;
+    bool good = rp_form_point(f, s, v);
+    for (uint32_t j = 0; j < f->n_cols; j++)
+        known[j] = rp_rng_percent(r, percent) ? (uint8_t)v[j] : 2;
+    rp_form_init(&refined, f->problem,
+                 &(struct rp_form_options){.base = f, .known = known});
+    good = good && !refined.empty && rows_are_true(&refined, s, r);
+    rp_form_fini(&refined);
+    free(v);
+    free(known);
+    return good;
+}
+
 /* Schedules and formulation of one random graph. */
 static bool one_graph(uint64_t seed) {
     struct rp_rng r = {seed};
@@ -142,7 +162,8 @@ static bool one_graph(uint64_t seed) {
             good = good && rp_schedule_tidy(&p, &s);
             struct rp_cost after = rp_schedule_cost(&p, &s);
             good = good && after.sound && after.time_ns <= before.time_ns &&
-                   after.peak_bytes <= before.peak_bytes && rows_are_true(&f, &s, &r);
+                   after.peak_bytes <= before.peak_bytes && rows_are_true(&f, &s, &r) &&
+                   refined_is_true(&f, &s, &r);
         }
         rp_schedule_fini(&s);
         rp_form_fini(&f);

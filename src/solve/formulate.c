@@ -33,26 +33,24 @@ static void find_last_runs(struct rp_form *f, const bool *once) {
     }
 }
 
-static void number_runs(struct rp_form *f) {
-    uint32_t n = 0;
-    for (uint32_t j = 0; j < f->problem->n_ops; j++) {
-        f->r_start[j] = n;
-        n += f->r_last[j] - j;
-    }
-    f->n_cols = f->n_run_cols = n;
-}
-
-/* Marks in `touched` (t - p) the stages after its maker's in which x may be made or read.
- */
-static void mark_touched(const struct rp_form *f, uint32_t x, bool *touched) {
+/* Room for every R and S that the reductions by place leave, all open. */
+static void open_columns(struct rp_form *f) {
     const struct rp_problem *p = f->problem;
-    uint32_t first = p->producer[x];
-    memset(touched, 0, (size_t)(f->s_last[x] - first + 1) * sizeof *touched);
-    for (uint32_t t = first; t <= f->r_last[first] && t <= f->s_last[x]; t++)
-        touched[t - first] = true;
-    for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
-        for (uint32_t t = p->readers[k]; t <= f->r_last[p->readers[k]]; t++)
-            touched[t - first] = true;
+    uint32_t runs = 0, holds = 0;
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        f->r_start[j] = runs;
+        runs += f->r_last[j] - j;
+    }
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        f->s_start[x] = holds;
+        holds += f->s_last[x] - p->producer[x];
+    }
+    f->r_col = rp_calloc((size_t)runs + 1, sizeof *f->r_col);
+    f->s_col = rp_calloc((size_t)holds + 1, sizeof *f->s_col);
+    for (uint32_t i = 0; i < runs; i++)
+        f->r_col[i] = RP_COL_OPEN;
+    for (uint32_t i = 0; i < holds; i++)
+        f->s_col[i] = RP_COL_OPEN;
 }
 
 /* Up to this t, S[t][x] = 1 in some optimal schedule whatever else it does. */
@@ -63,29 +61,54 @@ static uint32_t held_until(const struct rp_form *f, uint32_t x) {
     return f->r_last[p->producer[x]] == p->producer[x] ? rp_problem_last_need(p, x) : 0;
 }
 
-static void number_holds(struct rp_form *f, bool merge) {
+static void set_constants(struct rp_form *f) {
     const struct rp_problem *p = f->problem;
-    bool *touched = rp_calloc((size_t)p->n_ops + 2, sizeof *touched);
-    uint32_t room = 0;
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
-        f->s_start[x] = room;
-        room += f->s_last[x] - p->producer[x];
-    }
-    f->s_col = rp_calloc((size_t)room + 1, sizeof *f->s_col);
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
-        uint32_t first = p->producer[x], until = held_until(f, x);
-        mark_touched(f, x, touched);
-        for (uint32_t t = first + 1; t <= f->s_last[x]; t++) {
-            uint32_t *col = &f->s_col[f->s_start[x] + (t - first - 1)];
-            if (t <= until || t == p->n_ops)
-                *col = RP_COL_ONE;
-            else if (merge && !touched[t - 1 - first])
-                *col = col[-1];
-            else
-                *col = f->n_cols++;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++)
+            if (t <= held_until(f, x) || t == p->n_ops)
+                f->s_col[f->s_start[x] + (t - p->producer[x] - 1)] = RP_COL_ONE;
+}
+
+static uint32_t known_of(const struct rp_form_options *o, uint32_t col) {
+    if (col == RP_COL_ZERO || col == RP_COL_ONE)
+        return col;
+    return o->known[col] == 0 ? RP_COL_ZERO : o->known[col] == 1 ? RP_COL_ONE : RP_COL_OPEN;
+}
+
+static void take_known(struct rp_form *f, const struct rp_form_options *o) {
+    const struct rp_problem *p = f->problem;
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        for (uint32_t t = j + 1; t <= f->r_last[j]; t++)
+            f->r_col[f->r_start[j] + (t - j - 1)] = known_of(o, rp_form_run(o->base, t, j));
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++)
+            f->s_col[f->s_start[x] + (t - p->producer[x] - 1)] =
+                known_of(o, rp_form_held(o->base, t, x));
+    rp_form_deduce(f);
+}
+
+/* True if x may be made or read in stage t. */
+static bool touched(const struct rp_form *f, uint32_t t, uint32_t x) {
+    const struct rp_problem *p = f->problem;
+    bool may = rp_form_may_run(f, t, p->producer[x]);
+    for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1] && !may; k++)
+        may = rp_form_may_run(f, t, p->readers[k]);
+    return may;
+}
+
+static void number_columns(struct rp_form *f, bool merge) {
+    const struct rp_problem *p = f->problem;
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        for (uint32_t i = 0; i < f->r_last[j] - j; i++)
+            if (f->r_col[f->r_start[j] + i] == RP_COL_OPEN)
+                f->r_col[f->r_start[j] + i] = f->n_cols++;
+    f->n_run_cols = f->n_cols;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++) {
+            uint32_t *col = &f->s_col[f->s_start[x] + (t - p->producer[x] - 1)];
+            if (*col == RP_COL_OPEN)
+                *col = merge && !touched(f, t - 1, x) ? col[-1] : f->n_cols++;
         }
-    }
-    free(touched);
 }
 
 static void name_columns(struct rp_form *f) {
@@ -97,15 +120,20 @@ static void name_columns(struct rp_form *f) {
         f->fixed_cost += (double)p->time_ns[j] * f->time_scale;
         for (uint32_t t = j + 1; t <= f->r_last[j]; t++) {
             uint32_t col = rp_form_run(f, t, j);
+            double cost = (double)p->time_ns[j] * f->time_scale;
+            if (col == RP_COL_ONE)
+                f->fixed_cost += cost;
+            if (col == RP_COL_ONE || col == RP_COL_ZERO)
+                continue;
             f->col_id[col] = j;
             f->col_t[col] = t;
-            f->cost[col] = (double)p->time_ns[j] * f->time_scale;
+            f->cost[col] = cost;
         }
     }
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t t = f->s_last[x]; t > p->producer[x]; t--) { /* the first one stays */
             uint32_t col = rp_form_held(f, t, x);
-            if (col == RP_COL_ONE)
+            if (col == RP_COL_ONE || col == RP_COL_ZERO)
                 continue;
             f->col_id[col] = x;
             f->col_t[col] = t;
@@ -132,8 +160,12 @@ void rp_form_init(struct rp_form *f, const struct rp_problem *p,
     f->byte_scale = scale_to(p->limit_bytes, 10);
     f->time_scale = scale_to(longest, 1);
     find_last_runs(f, o->once);
-    number_runs(f);
-    number_holds(f, !o->no_merge);
+    open_columns(f);
+    if (o->base != NULL)
+        take_known(f, o);
+    else
+        set_constants(f);
+    number_columns(f, !o->no_merge);
     name_columns(f);
 }
 
@@ -142,6 +174,7 @@ void rp_form_fini(struct rp_form *f) {
     free(f->r_start);
     free(f->s_last);
     free(f->s_start);
+    free(f->r_col);
     free(f->s_col);
     free(f->col_id);
     free(f->col_t);
@@ -212,8 +245,10 @@ static bool fill_point(const struct rp_form *f, const struct rp_schedule *s, dou
     for (uint32_t x = 0; x < p->n_tensors && fits; x++)
         for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x] && fits; t++) {
             uint32_t col = rp_form_held(f, t, x);
-            if (col == RP_COL_ONE)
+            if (col == RP_COL_ONE || col == RP_COL_ZERO) {
+                fits = rp_held(s, t, x) == (col == RP_COL_ONE);
                 continue;
+            }
             fits = f->col_t[col] == t || (v[col] > 0) == rp_held(s, t, x);
             v[col] = rp_held(s, t, x);
         }

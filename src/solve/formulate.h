@@ -50,13 +50,19 @@ struct rp_form_options {
     const bool *once; /* per op, or NULL: ops that shall not run again. A restriction: its
                          optimum is no lower bound of the problem's */
     bool no_merge;    /* a column for every (t, x): for comparison */
+    /* What is known of the schedules that matter: per column of `base`, 0 or 1, or 2 for
+     * what is open. What follows from it by (2), (3) and tidiness is fixed too. */
+    const struct rp_form *base;
+    const uint8_t *known;
 };
 
 struct rp_form {
     const struct rp_problem *problem; /* borrowed */
     uint32_t n_cols, n_run_cols;      /* R columns come first */
-    uint32_t *r_last;                 /* per op: last stage in which it may run */
-    uint32_t *r_start;                /* per op: column of R[op + 1][op] */
+    bool empty;        /* what is known contradicts itself: no schedule is left */
+    uint32_t *r_last;  /* per op: no later stage may run it */
+    uint32_t *r_start; /* per op: where R[op + 1][op] is in r_col */
+    uint32_t *r_col;   /* column or constant */
     uint32_t *s_last;  /* per tensor: last t of S[t][x]; its maker if there is none */
     uint32_t *s_start; /* per tensor: where S[maker + 1][x] is in s_col */
     uint32_t *s_col;   /* column or constant */
@@ -69,21 +75,23 @@ struct rp_form {
     double fixed_cost; /* of the first runs, scaled time */
 };
 
-/* `p` must outlive `f`. The caller owns `f`. */
+/* `p` must outlive `f`, o->base need not. The caller owns `f`. */
 void rp_form_init(struct rp_form *f, const struct rp_problem *p,
                   const struct rp_form_options *o);
 void rp_form_fini(struct rp_form *f); /* safe on a zeroed one */
-
-/* True if op j may run in stage t (first run included). */
-static inline bool rp_form_may_run(const struct rp_form *f, uint32_t t, uint32_t j) {
-    return j <= t && t <= f->r_last[j];
-}
 
 /* Column or constant of R[t][j]; any t and j. */
 static inline uint32_t rp_form_run(const struct rp_form *f, uint32_t t, uint32_t j) {
     if (t == j)
         return RP_COL_ONE;
-    return rp_form_may_run(f, t, j) ? f->r_start[j] + (t - j - 1) : RP_COL_ZERO;
+    if (t < j || t > f->r_last[j])
+        return RP_COL_ZERO;
+    return f->r_col[f->r_start[j] + (t - j - 1)];
+}
+
+/* True if op j may run in stage t (first run included). */
+static inline bool rp_form_may_run(const struct rp_form *f, uint32_t t, uint32_t j) {
+    return rp_form_run(f, t, j) != RP_COL_ZERO;
 }
 
 /* Column or constant of S[t][x]; any t up to n_ops, any x. */
@@ -93,6 +101,11 @@ static inline uint32_t rp_form_held(const struct rp_form *f, uint32_t t, uint32_
         return RP_COL_ZERO;
     return f->s_col[f->s_start[x] + (t - p - 1)];
 }
+
+/* Used while a formulation is made, before columns have numbers. */
+#define RP_COL_OPEN (UINT32_MAX - 2)
+/* Constants that follow from those in r_col and s_col; sets f->empty if they clash. */
+void rp_form_deduce(struct rp_form *f);
 
 /* Value of a column or constant at a point (one value a column). */
 static inline double rp_form_value(const double *v, uint32_t col) {

@@ -13,13 +13,11 @@
 #define ROOT_ROUNDS 60 /* of cuts at the root, */
 #define ROOT_STALL 4   /* or until so many in a row bring nothing */
 #define NODE_ROUNDS 3
-#define STALL 1e-3     /* nothing: less than this share of what is missing */
-#define ROUND_EVERY 8  /* nodes between two roundings of the vertex */
-#define MOST_CUTS 2000 /* in the LP; then those that are slack go */
+#define STALL 1e-3    /* nothing: less than this share of what is missing */
+#define ROUND_EVERY 8 /* nodes between two roundings of the vertex */
 #define FIRST_PIVOTS                                                                       \
-    100                   /* the first solve of an LP may take, though the work limit came \
-                           */
-#define SOLVE_OVERHEAD 20 /* a solve costs as much as so many pivots more */
+    100 /* the first solve of an LP may take, though the work limit came                   \
+         */
 
 /* ---- bounds ---- */
 
@@ -56,14 +54,7 @@ uint64_t rp_tree_target_ns(const struct rp_tree *tree) {
     return tree->options.gap > 0 ? (uint64_t)ceil(within) : tree->best_ns;
 }
 
-/* Scaled objective from which the simplex method may stop. */
-static double cutoff(const struct rp_tree *tree) {
-    if (tree->best_ns == UINT64_MAX)
-        return HUGE_VAL;
-    return (double)rp_tree_target_ns(tree) * tree->form.time_scale * (1 + 1e-9) + 1e-9;
-}
-
-static void close_at(struct rp_tree *tree, uint64_t bound_ns) {
+void rp_tree_close_at(struct rp_tree *tree, uint64_t bound_ns) {
     if (bound_ns < tree->closed_ns)
         tree->closed_ns = bound_ns;
 }
@@ -111,85 +102,7 @@ static uint64_t least_bound(const struct rp_tree *tree) {
     return least;
 }
 
-/* ---- the LP ---- */
-
-static void add_sums(struct rp_tree *tree) {
-    const struct rp_form *f = &tree->form;
-    uint32_t n_ops = tree->problem->n_ops;
-    uint32_t *cols = rp_calloc(n_ops, sizeof *cols);
-    tree->sum_of = rp_calloc(n_ops, sizeof *tree->sum_of);
-    tree->n_all = f->n_cols;
-    for (uint32_t j = 0; j < n_ops && !tree->options.no_sums; j++) {
-        uint32_t n = 0;
-        for (uint32_t t = j + 1; t <= f->r_last[j]; t++)
-            cols[n++] = rp_form_run(f, t, j);
-        if (n == 0)
-            continue;
-        tree->sum_of[tree->n_all - f->n_cols] = j;
-        tree->n_all = rp_lp_add_sum(tree->lp, n, cols) + 1;
-    }
-    free(cols);
-}
-
-static void build_lp(struct rp_tree *tree) {
-    struct rp_rows rows = {0};
-    rp_form_rows(&tree->form, &rows);
-    for (uint32_t t = 0; t < tree->problem->n_ops; t++)
-        rp_memory_row(&tree->cuts.memory, t, t, NULL, &rows);
-    tree->lp = rp_lp_new(tree->form.n_cols, tree->form.cost, tree->form.fixed_cost);
-    add_sums(tree);
-    rp_lp_add_rows(tree->lp, &rows, 0);
-    tree->n_base_rows = rp_lp_n_rows(tree->lp);
-    rp_rows_fini(&rows);
-}
-
-enum rp_lp_status rp_tree_solve(struct rp_tree *tree, uint64_t pivots) {
-    uint64_t pivots_before = rp_lp_pivots(tree->lp);
-    enum rp_lp_status st = rp_lp_solve(tree->lp, pivots, cutoff(tree));
-    uint64_t done = rp_lp_pivots(tree->lp) - pivots_before;
-    tree->bound = rp_lp_bound(tree->lp, tree->reduced);
-    tree->state.pivots += done;
-    tree->state.work +=
-        (done + SOLVE_OVERHEAD) * (rp_lp_n_rows(tree->lp) + rp_lp_n_cols(tree->lp)) / 64 +
-        1;
-    return st;
-}
-
-void rp_tree_change(struct rp_tree *tree, struct change c) {
-    rp_lp_set_bounds(tree->lp, c.col, c.low, c.high);
-    rp_push(&tree->here.changes, c);
-}
-
-static void drop_slack_cuts(struct rp_tree *tree) {
-    uint32_t n = rp_lp_n_rows(tree->lp);
-    if (n - tree->n_base_rows <= MOST_CUTS)
-        return;
-    bool *drop = rp_calloc(n, sizeof *drop);
-    for (uint32_t i = tree->n_base_rows; i < n; i++)
-        drop[i] = rp_lp_row_is_slack(tree->lp, i);
-    rp_lp_drop_rows(tree->lp, drop);
-    free(drop);
-}
-
-/* ---- plans and what they allow to fix ---- */
-
-/* Columns that no better plan can have away from where the root's bound has them. */
-static void fix_columns(struct rp_tree *tree) {
-    if (tree->root_reduced == NULL || tree->options.no_fixing ||
-        tree->best_ns == UINT64_MAX)
-        return;
-    uint64_t target = rp_tree_target_ns(tree);
-    for (uint32_t j = 0; j < tree->form.n_cols; j++) {
-        double d = tree->root_reduced[j];
-        if (tree->low[j] == tree->high[j] ||
-            rp_tree_bound_ns(tree, tree->root_bound + fabs(d)) < target)
-            continue;
-        tree->low[j] = tree->high[j] = d < 0;
-        rp_lp_set_bounds(tree->lp, j, d < 0, d < 0);
-        tree->state.fixed++;
-    }
-    close_at(tree, target);
-}
+/* ---- plans ---- */
 
 static void take_plan(struct rp_tree *tree, const struct rp_schedule *s, uint64_t time_ns) {
     if (s != &tree->best)
@@ -234,12 +147,12 @@ static void enter_node(struct rp_tree *tree, struct node node) {
     tree->round = tree->stalled = 0;
     tree->last_value = -HUGE_VAL;
     tree->state.nodes++;
-    drop_slack_cuts(tree);
+    rp_tree_drop_slack_cuts(tree);
 }
 
 /* Closes this node at the bound it has. */
 static void close_node(struct rp_tree *tree) {
-    close_at(tree, tree->here.bound_ns);
+    rp_tree_close_at(tree, tree->here.bound_ns);
     leave_node(tree);
 }
 
@@ -271,19 +184,11 @@ static bool add_cuts(struct rp_tree *tree, bool integral) {
             tree->v[j] = round(tree->v[j]);
         n = rp_cuts_exact(&tree->cuts, tree->v, &rows);
     }
-    rp_lp_add_rows(tree->lp, &rows, 0);
+    rp_tree_add_cuts(tree, &rows);
     tree->state.cuts += n;
     tree->round++;
     rp_rows_fini(&rows);
     return n > 0;
-}
-
-static void end_root(struct rp_tree *tree) {
-    tree->at_root = false;
-    tree->root_bound = tree->bound;
-    tree->root_reduced = rp_calloc(tree->n_all, sizeof *tree->root_reduced);
-    memcpy(tree->root_reduced, tree->reduced, tree->n_all * sizeof *tree->reduced);
-    tree->state.root_bound_ns = tree->bound / tree->form.time_scale;
 }
 
 static struct node child_of(const struct rp_tree *tree, struct change c) {
@@ -301,8 +206,8 @@ static struct node child_of(const struct rp_tree *tree, struct change c) {
 static void branch(struct rp_tree *tree) {
     struct change first, second;
     if (tree->at_root)
-        end_root(tree);
-    fix_columns(tree);
+        tree->state.root_bound_ns = tree->here.bound_ns;
+    tree->at_root = false;
     enum rp_branch b = rp_tree_branch(tree, &first, &second);
     if (b == RP_BRANCH_TIGHTENED) {
         tree->round = NODE_ROUNDS; /* no more cuts at this node */
@@ -320,6 +225,23 @@ static void branch(struct rp_tree *tree) {
     enter_node(tree, child);
 }
 
+/* Starts over with the LP without what is fixed. Nothing open is lost: it is all below the
+ * new root. */
+static void restart(struct rp_tree *tree) {
+    uint64_t bound_ns = least_bound(tree);
+    for (size_t i = 0; i < tree->open.n; i++)
+        free(tree->open.at[i].changes.at);
+    tree->open.n = 0;
+    free(tree->here.changes.at);
+    tree->here = (struct node){0};
+    tree->has_here = false;
+    tree->state.restarts++;
+    if (tree->form.empty)
+        return;
+    tree->at_root = true;
+    enter_node(tree, (struct node){.bound_ns = bound_ns});
+}
+
 /* The vertex of a finished LP. */
 static void look_at_vertex(struct rp_tree *tree) {
     rp_lp_point(tree->lp, tree->v);
@@ -335,8 +257,13 @@ static void look_at_vertex(struct rp_tree *tree) {
                              : tree->round == 0 && tree->state.nodes % ROUND_EVERY == 0) {
         round_vertex(tree);
     }
+    if (tree->at_root)
+        rp_tree_note_root(tree);
+    rp_tree_fix_columns(tree);
     if (tree->here.bound_ns >= rp_tree_target_ns(tree))
         close_node(tree);
+    else if (rp_tree_rebuild(tree))
+        restart(tree);
     else if (!add_cuts(tree, integral))
         branch(tree);
 }
@@ -407,17 +334,7 @@ struct rp_tree *rp_tree_new(const struct rp_problem *p, const struct rp_tree_opt
     tree->best_ns = tree->closed_ns = UINT64_MAX;
     tree->step_ns = common_step(p);
     rp_schedule_empty(p, &tree->best);
-    rp_form_init(&tree->form, p,
-                 &(struct rp_form_options){.once = o->once, .no_merge = o->no_merge});
-    rp_cuts_init(&tree->cuts, &tree->form, !o->no_windows, !o->no_covers);
-    build_lp(tree);
-    tree->v = rp_calloc(tree->n_all, sizeof *tree->v);
-    tree->reduced = rp_calloc(tree->n_all, sizeof *tree->reduced);
-    tree->history = rp_calloc(tree->n_all, sizeof *tree->history);
-    tree->low = rp_calloc(tree->n_all, sizeof *tree->low);
-    tree->high = rp_calloc(tree->n_all, sizeof *tree->high);
-    for (uint32_t j = 0; j < tree->n_all; j++)
-        tree->high[j] = (uint32_t)rp_lp_high(tree->lp, j);
+    rp_tree_lp_init(tree);
     first_plan(tree);
     tree->at_root = true;
     enter_node(tree, (struct node){0});
@@ -431,16 +348,7 @@ void rp_tree_free(struct rp_tree *tree) {
         free(tree->open.at[i].changes.at);
     free(tree->open.at);
     free(tree->here.changes.at);
-    rp_cuts_fini(&tree->cuts);
-    rp_lp_free(tree->lp);
-    rp_form_fini(&tree->form);
+    rp_tree_lp_fini(tree);
     rp_schedule_fini(&tree->best);
-    free(tree->sum_of);
-    free(tree->v);
-    free(tree->reduced);
-    free(tree->root_reduced);
-    free(tree->history);
-    free(tree->low);
-    free(tree->high);
     free(tree);
 }

@@ -39,8 +39,8 @@ struct rp_tree_state {
     bool found;        /* a schedule is known, rp_tree_best has it */
     uint64_t time_ns;
     uint32_t n_rows, n_cols; /* of the LP now */
-    uint64_t nodes, cuts, pivots, incumbents, fixed, work;
-    double root_bound_ns; /* before the first branching */
+    uint64_t nodes, cuts, pivots, incumbents, fixed, restarts, work;
+    uint64_t root_bound_ns; /* before the first branching; 0 if there was none */
 };
 
 struct rp_tree; /* p must outlive it */

@@ -36,7 +36,9 @@ struct rp_tree {
     struct rp_form form;
     struct rp_cuts cuts;
     struct rp_lp *lp;
-    uint32_t n_base_rows; /* the model; cuts come after */
+    uint32_t n_base_rows; /* the model; cuts come after: */
+    struct rp_rows pool;  /* those in the LP, in its order */
+    uint32_t n_fixed;     /* columns fixed in the whole tree since the LP was made */
     uint32_t n_all;       /* columns with sums */
     uint32_t *sum_of;     /* per sum column: its op */
     uint32_t *low, *high; /* per column: bounds that hold in the whole tree */
@@ -60,7 +62,7 @@ struct rp_tree {
 
     /* At the vertex of the last finished solve: */
     double *v, *reduced, bound;
-    double *root_reduced, root_bound; /* after the root's cuts; root_reduced NULL before */
+    double *root_reduced, root_bound; /* the best at the root; NULL before the first */
     struct history *history;          /* per column */
     struct rp_tree_state state;
 };
@@ -69,10 +71,28 @@ struct rp_tree {
 uint64_t rp_tree_bound_ns(const struct rp_tree *tree, double bound);
 /* A bound from here on closes a node. */
 uint64_t rp_tree_target_ns(const struct rp_tree *tree);
+/* Something was closed that may have had a schedule of this time. */
+void rp_tree_close_at(struct rp_tree *tree, uint64_t bound_ns);
+
+/* ---- tree_lp.c ---- */
+
+void rp_tree_lp_init(struct rp_tree *tree); /* formulation and LP of the whole problem */
+void rp_tree_lp_fini(struct rp_tree *tree);
 /* Solves for at most `pivots`; fills `bound` and, when finished, `v`. Counts the work. */
 enum rp_lp_status rp_tree_solve(struct rp_tree *tree, uint64_t pivots);
 /* Sets bounds of a column in this part of the tree. */
 void rp_tree_change(struct rp_tree *tree, struct change c);
+void rp_tree_add_cuts(struct rp_tree *tree, const struct rp_rows *rows);
+void rp_tree_drop_slack_cuts(struct rp_tree *tree); /* if there are many */
+/* At the root: keeps the bound and reduced costs at hand if they are the best so far. */
+void rp_tree_note_root(struct rp_tree *tree);
+/* Fixes columns that no plan better than the best can have away from where they are in the
+ * root's bound. */
+void rp_tree_fix_columns(struct rp_tree *tree);
+/* If enough is fixed, makes formulation and LP anew without it: all open nodes are void. */
+bool rp_tree_rebuild(struct rp_tree *tree);
+
+/* ---- tree_branch.c ---- */
 
 /* Chooses what to branch on at vertex v, by trial solves where there is no history. The
  * result's col is RP_NONE if nothing is fractional; low and high are those of the child to

@@ -40,7 +40,7 @@ static void find_active(struct rp_windows *w, const double *v) {
     for (uint32_t j = 0; j < f->problem->n_ops; j++) {
         double sum = 0;
         for (uint32_t t = j + 1; t <= f->r_last[j]; t++)
-            sum += v[rp_form_run(f, t, j)];
+            sum += rp_form_value(v, rp_form_run(f, t, j));
         w->is_active[j] = sum > TINY;
         if (w->is_active[j])
             w->active[w->n_active++] = j;
