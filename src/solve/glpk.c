@@ -132,7 +132,64 @@ double rp_lp_high(const struct rp_lp *lp, uint32_t col) {
                : glp_get_col_ub(lp->glp, (int)col + 1);
 }
 
-/* One call of the simplex method; `primal` when the dual one gave up. */
+/* Least value of  with_cost * (cost x) + y (A x - b)  over the box of the columns, and no
+ * more: y >= 0, free for the sums, whose b is 0. Where y makes a bound or a contradiction,
+ * no y can make it wrong. Long doubles keep the rounding error below the sum of all
+ * magnitudes times their count and precision, which is taken off. */
+static double least_value(struct rp_lp *lp, bool with_cost, double *reduced) {
+    int rows = glp_get_num_rows(lp->glp), cols = glp_get_num_cols(lp->glp);
+    long double sum = with_cost ? glp_get_obj_coef(lp->glp, 0) : 0, size = fabsl(sum);
+    for (int i = 1; i <= rows; i++) {
+        long double yb = (long double)lp->multiplier[i - 1] * glp_get_row_ub(lp->glp, i);
+        sum -= yb;
+        size += fabsl(yb);
+    }
+    for (int j = 1; j <= cols; j++) {
+        long double d = with_cost ? glp_get_obj_coef(lp->glp, j) : 0, part = fabsl(d);
+        double low = rp_lp_low(lp, (uint32_t)j - 1), high = rp_lp_high(lp, (uint32_t)j - 1);
+        int n = glp_get_mat_col(lp->glp, j, lp->index, lp->value);
+        for (int k = 1; k <= n; k++) {
+            long double ya = (long double)lp->multiplier[lp->index[k] - 1] * lp->value[k];
+            d += ya;
+            part += fabsl(ya);
+        }
+        sum += d > 0 ? d * low : d * high;
+        size += part * fmax(fabs(low), fabs(high));
+        if (reduced != NULL)
+            reduced[j - 1] = (double)d;
+    }
+    sum -= size * (rows + cols) * LDBL_EPSILON;
+    return (double)(sum - fabsl(sum) * DBL_EPSILON); /* rounded down */
+}
+
+static void set_multiplier(struct rp_lp *lp, int row, double y) {
+    if (glp_get_row_type(lp->glp, row) != GLP_FX && !(y > 0))
+        y = 0;
+    lp->multiplier[row - 1] = y;
+}
+
+/* True if the basis shows that no point meets all rows: some basic variable is out of its
+ * bounds, and its tableau row says that it must be. */
+static bool proves_infeasible(struct rp_lp *lp) {
+    int rows = glp_get_num_rows(lp->glp), k = glp_get_unbnd_ray(lp->glp);
+    if (k == 0 || (!glp_bf_exists(lp->glp) && glp_factorize(lp->glp) != 0))
+        return false;
+    bool is_row = k <= rows;
+    double at = is_row ? glp_get_row_prim(lp->glp, k) : glp_get_col_prim(lp->glp, k - rows);
+    double high =
+        is_row ? glp_get_row_ub(lp->glp, k) : rp_lp_high(lp, (uint32_t)(k - rows - 1));
+    double side = at > high ? 1 : -1;
+    for (int i = 0; i < rows; i++)
+        lp->multiplier[i] = 0;
+    int n = glp_eval_tab_row(lp->glp, k, lp->index, lp->value);
+    for (int i = 1; i <= n; i++)
+        if (lp->index[i] <= rows)
+            set_multiplier(lp, lp->index[i], -side * lp->value[i]);
+    if (is_row)
+        set_multiplier(lp, k, side);
+    return least_value(lp, false, NULL) > 0;
+}
+
 static enum rp_lp_status solve_once(struct rp_lp *lp, uint64_t max_pivots, double cutoff,
                                     int method) {
     glp_smcp s;
@@ -147,21 +204,17 @@ static enum rp_lp_status solve_once(struct rp_lp *lp, uint64_t max_pivots, doubl
         return RP_LP_CUTOFF;
     if (rc == GLP_EITLIM)
         return RP_LP_LIMIT;
-    if (rc != 0)
-        return RP_LP_FAILED;
-    return status == GLP_OPT                              ? RP_LP_OPTIMAL
-           : status == GLP_NOFEAS || status == GLP_INFEAS ? RP_LP_INFEASIBLE
-                                                          : RP_LP_FAILED;
+    if (rc == 0 && status == GLP_OPT)
+        return RP_LP_OPTIMAL;
+    return rc == 0 && status == GLP_NOFEAS && proves_infeasible(lp) ? RP_LP_INFEASIBLE
+                                                                    : RP_LP_FAILED;
 }
 
 enum rp_lp_status rp_lp_solve(struct rp_lp *lp, uint64_t max_pivots, double cutoff) {
-    /* An empty row cannot be violated in a pivot; GLPK would call the problem feasible. */
-    if (glp_get_num_rows(lp->glp) == 0 || glp_get_num_cols(lp->glp) == 0)
-        glp_std_basis(lp->glp);
     enum rp_lp_status st = solve_once(lp, max_pivots, cutoff, GLP_DUAL);
     if (st == RP_LP_FAILED) { /* a basis that went bad: start over */
         glp_std_basis(lp->glp);
-        st = solve_once(lp, max_pivots, cutoff, GLP_DUALP);
+        st = solve_once(lp, max_pivots, cutoff, GLP_DUAL);
     }
     return st;
 }
@@ -186,36 +239,8 @@ bool rp_lp_row_is_slack(const struct rp_lp *lp, uint32_t i) {
     return glp_get_row_stat(lp->glp, (int)i + 1) == GLP_BS;
 }
 
-/* bound = fixed - y b + sum over columns of the least of d x in [low, high], where
- * d = cost + y A and y >= 0 (free for the sums, whose b is 0). Long doubles keep the error
- * below the sum of all magnitudes times their count and precision, which is taken off. */
 double rp_lp_bound(struct rp_lp *lp, double *reduced) {
-    int rows = glp_get_num_rows(lp->glp), cols = glp_get_num_cols(lp->glp);
-    long double sum = glp_get_obj_coef(lp->glp, 0), size = fabsl(sum);
-    for (int i = 1; i <= rows; i++) {
-        double y = -glp_get_row_dual(lp->glp, i);
-        if (glp_get_row_type(lp->glp, i) != GLP_FX && !(y > 0))
-            y = 0;
-        lp->multiplier[i - 1] = y;
-        long double yb = (long double)y * glp_get_row_ub(lp->glp, i);
-        sum -= yb;
-        size += fabsl(yb);
-    }
-    for (int j = 1; j <= cols; j++) {
-        long double d = glp_get_obj_coef(lp->glp, j), part = fabsl(d);
-        double low = rp_lp_low(lp, (uint32_t)j - 1), high = rp_lp_high(lp, (uint32_t)j - 1);
-        int n = glp_get_mat_col(lp->glp, j, lp->index, lp->value);
-        for (int k = 1; k <= n; k++) {
-            long double ya = (long double)lp->multiplier[lp->index[k] - 1] * lp->value[k];
-            d += ya;
-            part += fabsl(ya);
-        }
-        long double at = d > 0 ? d * low : d * high;
-        sum += at;
-        size += part * fmax(fabs(low), fabs(high));
-        if (reduced != NULL)
-            reduced[j - 1] = (double)d;
-    }
-    sum -= size * (rows + cols) * LDBL_EPSILON;
-    return (double)(sum - fabsl(sum) * DBL_EPSILON); /* rounded down */
+    for (int i = 1; i <= glp_get_num_rows(lp->glp); i++)
+        set_multiplier(lp, i, -glp_get_row_dual(lp->glp, i));
+    return least_value(lp, true, reduced);
 }

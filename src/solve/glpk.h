@@ -6,7 +6,8 @@
  *
  * GLPK runs without presolve from the basis of the solve before, so any change of bounds or
  * rows costs only the pivots it needs. What it says is never taken as a bound: rp_lp_bound
- * derives one from the row multipliers by weak duality, which holds for any of them.
+ * derives one from the row multipliers by weak duality, which holds for any of them; and
+ * "infeasible" is only said when multipliers prove it.
  */
 #ifndef RP_SOLVE_GLPK_H
 #define RP_SOLVE_GLPK_H
@@ -37,10 +38,10 @@ double rp_lp_high(const struct rp_lp *lp, uint32_t col);
 
 enum rp_lp_status {
     RP_LP_OPTIMAL,
-    RP_LP_INFEASIBLE,
-    RP_LP_CUTOFF, /* the optimum is above the cutoff */
-    RP_LP_LIMIT,  /* solve again to go on */
-    RP_LP_FAILED  /* GLPK could not, from any basis */
+    RP_LP_INFEASIBLE, /* proved */
+    RP_LP_CUTOFF,     /* the optimum is above the cutoff */
+    RP_LP_LIMIT,      /* solve again to go on */
+    RP_LP_FAILED      /* GLPK could not, from any basis */
 };
 /* At most max_pivots iterations. cutoff: HUGE_VAL for none. */
 enum rp_lp_status rp_lp_solve(struct rp_lp *lp, uint64_t max_pivots, double cutoff);

@@ -13,8 +13,14 @@
 #define ROOT_ROUNDS 60 /* of cuts at the root, */
 #define ROOT_STALL 4   /* or until so many in a row bring nothing */
 #define NODE_ROUNDS 3
-#define STALL 1e-3    /* nothing: less than this share of what is missing */
-#define ROUND_EVERY 8 /* nodes between two roundings of the vertex */
+#define STALL 1e-3 /* nothing: less than this share of what is missing */
+#define REBUILD_SHARE                                                                      \
+    0.15                 /* of the columns fixed: then the LP is made anew without them    \
+                          */
+#define GUESS_FIRST 2e-4 /* of the bound: how far above it a plan is looked for first, */
+#define GUESS_SHARE 0.3  /* or farther, as long as this share of the columns is fixed */
+#define GUESS_LAST 0.05  /* no guesses farther above */
+#define ROUND_EVERY 8    /* nodes between two roundings of the vertex */
 #define FIRST_PIVOTS                                                                       \
     100 /* the first solve of an LP may take, though the work limit came                   \
          */
@@ -37,7 +43,7 @@ static uint64_t common_step(const struct rp_problem *p) {
 }
 
 uint64_t rp_tree_bound_ns(const struct rp_tree *tree, double bound) {
-    double ns = bound / tree->form.time_scale, step = (double)tree->step_ns;
+    double ns = bound / tree->m.form.time_scale, step = (double)tree->step_ns;
     if (!(ns > 0))
         return 0;
     if (ns >= 9e18)
@@ -47,11 +53,17 @@ uint64_t rp_tree_bound_ns(const struct rp_tree *tree, double bound) {
                      : (uint64_t)(ns * (1 - 1e-15));
 }
 
-uint64_t rp_tree_target_ns(const struct rp_tree *tree) {
+/* A plan that is not below this is no longer looked for: within the gap of the best. */
+static uint64_t goal_ns(const struct rp_tree *tree) {
     if (tree->best_ns == UINT64_MAX)
         return UINT64_MAX;
     double within = (double)tree->best_ns / (1 + tree->options.gap);
     return tree->options.gap > 0 ? (uint64_t)ceil(within) : tree->best_ns;
+}
+
+uint64_t rp_tree_target_ns(const struct rp_tree *tree) {
+    uint64_t goal = goal_ns(tree);
+    return goal < tree->guess_ns ? goal : tree->guess_ns;
 }
 
 void rp_tree_close_at(struct rp_tree *tree, uint64_t bound_ns) {
@@ -99,7 +111,7 @@ static uint64_t least_bound(const struct rp_tree *tree) {
         least = tree->open.at[0].bound_ns;
     if (tree->has_here && tree->here.bound_ns < least)
         least = tree->here.bound_ns;
-    return least;
+    return least > tree->proven_ns ? least : tree->proven_ns;
 }
 
 /* ---- plans ---- */
@@ -119,7 +131,7 @@ void rp_tree_offer(struct rp_tree *tree, const struct rp_schedule *s) {
 
 static void round_vertex(struct rp_tree *tree) {
     uint64_t time_ns = tree->best_ns;
-    if (rp_round(&tree->form, tree->v, &tree->best, &time_ns))
+    if (rp_round(&tree->m.form, tree->m.v, &tree->best, &time_ns))
         take_plan(tree, &tree->best, time_ns);
     tree->state.work += (uint64_t)tree->problem->n_ops * tree->problem->n_ops;
 }
@@ -130,7 +142,7 @@ static void round_vertex(struct rp_tree *tree) {
 static void leave_node(struct rp_tree *tree) {
     for (size_t i = 0; i < tree->here.changes.n; i++) {
         uint32_t col = tree->here.changes.at[i].col;
-        rp_lp_set_bounds(tree->lp, col, tree->low[col], tree->high[col]);
+        rp_lp_set_bounds(tree->m.lp, col, tree->m.low[col], tree->m.high[col]);
     }
     free(tree->here.changes.at);
     tree->here = (struct node){0};
@@ -142,7 +154,7 @@ static void enter_node(struct rp_tree *tree, struct node node) {
     tree->has_here = true;
     for (size_t i = 0; i < node.changes.n; i++) {
         const struct change *c = &node.changes.at[i];
-        rp_lp_set_bounds(tree->lp, c->col, c->low, c->high);
+        rp_lp_set_bounds(tree->m.lp, c->col, c->low, c->high);
     }
     tree->round = tree->stalled = 0;
     tree->last_value = -HUGE_VAL;
@@ -157,17 +169,18 @@ static void close_node(struct rp_tree *tree) {
 }
 
 static bool is_integral(const struct rp_tree *tree) {
-    for (uint32_t j = 0; j < tree->form.n_cols; j++)
-        if (fabs(tree->v[j] - round(tree->v[j])) > INTEGRAL)
+    for (uint32_t j = 0; j < tree->m.form.n_cols; j++)
+        if (fabs(tree->m.v[j] - round(tree->m.v[j])) > INTEGRAL)
             return false;
     return true;
 }
 
 /* Adds rows that the vertex violates, as long as that pays. True if it did. */
 static bool add_cuts(struct rp_tree *tree, bool integral) {
-    double missing = tree->best_ns == UINT64_MAX
+    uint64_t target_ns = rp_tree_target_ns(tree);
+    double missing = target_ns == UINT64_MAX
                          ? tree->bound * 0.01
-                         : (double)tree->best_ns * tree->form.time_scale - tree->bound;
+                         : (double)target_ns * tree->m.form.time_scale - tree->bound;
     bool gained = tree->bound > tree->last_value + STALL * missing;
     tree->stalled = gained ? 0 : tree->stalled + 1;
     tree->last_value = gained ? tree->bound : tree->last_value;
@@ -176,13 +189,13 @@ static bool add_cuts(struct rp_tree *tree, bool integral) {
     if (!integral && (tree->round >= rounds || tree->stalled > stall))
         return false;
     struct rp_rows rows = {0};
-    uint32_t n = rp_cuts_find(&tree->cuts, tree->v, &rows);
+    uint32_t n = rp_cuts_find(&tree->m.cuts, tree->m.v, &rows);
     tree->state.work += (uint64_t)tree->problem->n_ops * tree->problem->n_ops *
-                        (1 + tree->cuts.window.n_active) / 64;
+                        (1 + tree->m.cuts.window.n_active) / 64;
     if (n == 0 && integral) {
-        for (uint32_t j = 0; j < tree->form.n_cols; j++)
-            tree->v[j] = round(tree->v[j]);
-        n = rp_cuts_exact(&tree->cuts, tree->v, &rows);
+        for (uint32_t j = 0; j < tree->m.form.n_cols; j++)
+            tree->m.v[j] = round(tree->m.v[j]);
+        n = rp_cuts_exact(&tree->m.cuts, tree->m.v, &rows);
     }
     rp_tree_add_cuts(tree, &rows);
     tree->state.cuts += n;
@@ -205,9 +218,6 @@ static struct node child_of(const struct rp_tree *tree, struct change c) {
 /* After the cuts: one child goes to the heap, the other is entered. */
 static void branch(struct rp_tree *tree) {
     struct change first, second;
-    if (tree->at_root)
-        tree->state.root_bound_ns = tree->here.bound_ns;
-    tree->at_root = false;
     enum rp_branch b = rp_tree_branch(tree, &first, &second);
     if (b == RP_BRANCH_TIGHTENED) {
         tree->round = NODE_ROUNDS; /* no more cuts at this node */
@@ -225,31 +235,92 @@ static void branch(struct rp_tree *tree) {
     enter_node(tree, child);
 }
 
-/* Starts over with the LP without what is fixed. Nothing open is lost: it is all below the
- * new root. */
-static void restart(struct rp_tree *tree) {
-    uint64_t bound_ns = least_bound(tree);
+static void drop_open(struct rp_tree *tree) {
     for (size_t i = 0; i < tree->open.n; i++)
         free(tree->open.at[i].changes.at);
     tree->open.n = 0;
+}
+
+/* Starts over with what tree->m is now. Nothing open is lost: it is all below the new root.
+ */
+static void restart(struct rp_tree *tree, uint64_t bound_ns) {
+    drop_open(tree);
     free(tree->here.changes.at);
     tree->here = (struct node){0};
     tree->has_here = false;
     tree->state.restarts++;
-    if (tree->form.empty)
+    if (tree->m.form.empty)
         return;
     tree->at_root = true;
     enter_node(tree, (struct node){.bound_ns = bound_ns});
 }
 
+/* ---- guesses ---- */
+
+/* Sets the guess `share` above the bound, or as far as enough columns stay fixed. */
+static void set_guess(struct rp_tree *tree, uint64_t bound_ns, double share) {
+    uint32_t enough = (uint32_t)(GUESS_SHARE * tree->m.form.n_cols);
+    for (;; share *= 2) {
+        tree->guess_ns = share > GUESS_LAST
+                             ? UINT64_MAX
+                             : bound_ns + (uint64_t)((double)bound_ns * share) + 1;
+        uint64_t next = bound_ns + (uint64_t)((double)bound_ns * share * 2) + 1;
+        if (tree->guess_ns >= goal_ns(tree) || rp_tree_count_fixed(tree, next) < enough)
+            break;
+    }
+}
+
+/* At the end of the root: what a guess allows to fix makes a smaller model. False if it is
+ * not worth it. */
+static bool guess(struct rp_tree *tree, uint64_t bound_ns, double share) {
+    if (tree->options.no_fixing)
+        return false;
+    set_guess(tree, bound_ns, share);
+    uint64_t target_ns = rp_tree_target_ns(tree);
+    if (target_ns == UINT64_MAX ||
+        rp_tree_count_fixed(tree, target_ns) < REBUILD_SHARE * tree->m.form.n_cols) {
+        tree->guess_ns = UINT64_MAX;
+        return false;
+    }
+    tree->guessing = true;
+    rp_tree_rebuild(tree, true);
+    restart(tree, bound_ns);
+    return true;
+}
+
+/* There is no plan below the guess: back to the whole model, for a guess farther up. */
+static void guess_again(struct rp_tree *tree) {
+    uint64_t start_ns = tree->state.root_bound_ns, proven_ns = least_bound(tree);
+    double share = ((double)tree->guess_ns / (double)start_ns - 1) * 2;
+    tree->proven_ns = proven_ns;
+    tree->closed_ns = tree->guess_ns = UINT64_MAX;
+    tree->guessing = false;
+    rp_tree_back_to_whole(tree);
+    rp_tree_fix_columns(tree);
+    if (guess(tree, proven_ns, share))
+        return;
+    restart(tree, proven_ns);
+    tree->at_root = false; /* its cuts are done */
+}
+
+static void end_of_cuts(struct rp_tree *tree) {
+    if (tree->at_root && !tree->guessing) {
+        tree->state.root_bound_ns = tree->here.bound_ns;
+        if (guess(tree, least_bound(tree), GUESS_FIRST))
+            return;
+    }
+    tree->at_root = false;
+    branch(tree);
+}
+
 /* The vertex of a finished LP. */
 static void look_at_vertex(struct rp_tree *tree) {
-    rp_lp_point(tree->lp, tree->v);
+    rp_lp_point(tree->m.lp, tree->m.v);
     bool integral = is_integral(tree);
     if (integral) {
         struct rp_schedule s;
         rp_schedule_empty(tree->problem, &s);
-        rp_form_schedule(&tree->form, tree->v, 0.5, &s);
+        rp_form_schedule(&tree->m.form, tree->m.v, 0.5, &s);
         if (rp_schedule_tidy(tree->problem, &s))
             rp_tree_offer(tree, &s);
         rp_schedule_fini(&s);
@@ -262,10 +333,12 @@ static void look_at_vertex(struct rp_tree *tree) {
     rp_tree_fix_columns(tree);
     if (tree->here.bound_ns >= rp_tree_target_ns(tree))
         close_node(tree);
-    else if (rp_tree_rebuild(tree))
-        restart(tree);
-    else if (!add_cuts(tree, integral))
-        branch(tree);
+    else if (tree->m.n_fixed >= REBUILD_SHARE * tree->m.form.n_cols) {
+        rp_tree_rebuild(tree, false);
+        restart(tree, least_bound(tree));
+    } else if (!add_cuts(tree, integral)) {
+        end_of_cuts(tree);
+    }
 }
 
 static void step(struct rp_tree *tree, uint64_t work) {
@@ -276,7 +349,7 @@ static void step(struct rp_tree *tree, uint64_t work) {
         return;
     }
     /* The simplex method may cycle if it is stopped again and again: ever longer tries. */
-    uint64_t size = rp_lp_n_rows(tree->lp) + rp_lp_n_cols(tree->lp);
+    uint64_t size = rp_lp_n_rows(tree->m.lp) + rp_lp_n_cols(tree->m.lp);
     uint64_t pivots = work * 64 / (size + 1),
              least = (uint64_t)FIRST_PIVOTS << tree->unfinished;
     enum rp_lp_status st = rp_tree_solve(tree, pivots > least ? pivots : least);
@@ -296,18 +369,24 @@ static void step(struct rp_tree *tree, uint64_t work) {
 enum rp_tree_status rp_tree_run(struct rp_tree *tree, uint64_t work,
                                 struct rp_tree_state *state) {
     uint64_t end = tree->state.work + work;
-    while ((tree->has_here || tree->open.n > 0) && tree->state.work < end)
-        step(tree, end - tree->state.work);
-    bool done = !tree->has_here && tree->open.n == 0;
+    bool done = false;
+    while (!done && tree->state.work < end) {
+        if (tree->has_here || tree->open.n > 0)
+            step(tree, end - tree->state.work);
+        else if (tree->guessing && least_bound(tree) < goal_ns(tree))
+            guess_again(tree);
+        else
+            done = true;
+    }
     tree->state.bound_ns = least_bound(tree);
     tree->state.found = tree->best_ns != UINT64_MAX;
     tree->state.time_ns = tree->best_ns;
-    tree->state.n_rows = rp_lp_n_rows(tree->lp);
-    tree->state.n_cols = rp_lp_n_cols(tree->lp);
-    tree->state.status = !done                                ? RP_TREE_PAUSED
-                         : tree->state.bound_ns == UINT64_MAX ? RP_TREE_INFEASIBLE
-                         : tree->state.bound_ns >= rp_tree_target_ns(tree) ? RP_TREE_OPTIMAL
-                                                                           : RP_TREE_FAILED;
+    tree->state.n_rows = rp_lp_n_rows(tree->m.lp);
+    tree->state.n_cols = rp_lp_n_cols(tree->m.lp);
+    tree->state.status = !done                                   ? RP_TREE_PAUSED
+                         : tree->state.bound_ns == UINT64_MAX    ? RP_TREE_INFEASIBLE
+                         : tree->state.bound_ns >= goal_ns(tree) ? RP_TREE_OPTIMAL
+                                                                 : RP_TREE_FAILED;
     *state = tree->state;
     return state->status;
 }
@@ -320,7 +399,7 @@ const struct rp_schedule *rp_tree_best(const struct rp_tree *tree) {
 static void first_plan(struct rp_tree *tree) {
     struct rp_schedule s;
     rp_schedule_keep_all(tree->problem, &s);
-    if (rp_round_repair(tree->problem, &tree->form, NULL, &s)) {
+    if (rp_round_repair(tree->problem, &tree->m.form, NULL, &s)) {
         rp_round_fill(tree->problem, &s);
         rp_tree_offer(tree, &s);
     }
@@ -331,7 +410,7 @@ struct rp_tree *rp_tree_new(const struct rp_problem *p, const struct rp_tree_opt
     struct rp_tree *tree = rp_calloc(1, sizeof *tree);
     tree->problem = p;
     tree->options = *o;
-    tree->best_ns = tree->closed_ns = UINT64_MAX;
+    tree->best_ns = tree->closed_ns = tree->guess_ns = UINT64_MAX;
     tree->step_ns = common_step(p);
     rp_schedule_empty(p, &tree->best);
     rp_tree_lp_init(tree);
@@ -344,8 +423,7 @@ struct rp_tree *rp_tree_new(const struct rp_problem *p, const struct rp_tree_opt
 void rp_tree_free(struct rp_tree *tree) {
     if (tree == NULL)
         return;
-    for (size_t i = 0; i < tree->open.n; i++)
-        free(tree->open.at[i].changes.at);
+    drop_open(tree);
     free(tree->open.at);
     free(tree->here.changes.at);
     rp_tree_lp_fini(tree);

@@ -24,12 +24,12 @@ static int by_score(const void *left, const void *right) {
 /* What a column decides about, in scaled time: an op's time, or that of the maker of what
  * is held; more if many bytes hang on it. */
 static double stake(const struct rp_tree *tree, uint32_t col) {
-    const struct rp_form *f = &tree->form;
+    const struct rp_form *f = &tree->m.form;
     const struct rp_problem *p = tree->problem;
     uint32_t op;
     double bytes = 0;
     if (col >= f->n_cols) {
-        op = tree->sum_of[col - f->n_cols];
+        op = tree->m.sum_of[col - f->n_cols];
     } else if (col < f->n_run_cols) {
         op = f->col_id[col];
     } else {
@@ -48,7 +48,7 @@ static void learn_side(struct history *h, int side, double distance, double rise
 void rp_tree_learn(struct rp_tree *tree, const struct change *c, double value,
                    double rise) {
     int up = c->low > value;
-    learn_side(&tree->history[c->col], up, up ? c->low - value : value - c->high, rise);
+    learn_side(&tree->m.history[c->col], up, up ? c->low - value : value - c->high, rise);
 }
 
 static double guess(const struct history *h, int side, double distance, double otherwise) {
@@ -63,10 +63,10 @@ static uint32_t list_candidates(const struct rp_tree *tree, uint32_t from, uint3
                                 struct candidate *list) {
     uint32_t n = 0;
     for (uint32_t j = from; j < to; j++) {
-        double fraction = tree->v[j] - floor(tree->v[j]);
+        double fraction = tree->m.v[j] - floor(tree->m.v[j]);
         if (fraction < FRACTIONAL || fraction > 1 - FRACTIONAL)
             continue;
-        const struct history *h = &tree->history[j];
+        const struct history *h = &tree->m.history[j];
         double s = stake(tree, j) * 0.1;
         double down = guess(h, 0, fraction, s * fraction);
         double up = guess(h, 1, 1 - fraction, s * (1 - fraction));
@@ -78,11 +78,11 @@ static uint32_t list_candidates(const struct rp_tree *tree, uint32_t from, uint3
 
 /* Bound of one side, scaled; HUGE_VAL if it closes. The column's bounds are put back. */
 static double try_side(struct rp_tree *tree, struct change c, const struct change *back) {
-    rp_lp_set_bounds(tree->lp, c.col, c.low, c.high);
+    rp_lp_set_bounds(tree->m.lp, c.col, c.low, c.high);
     enum rp_lp_status st = rp_tree_solve(tree, TRIAL_PIVOTS);
     bool closed = st == RP_LP_INFEASIBLE ||
                   rp_tree_bound_ns(tree, tree->bound) >= rp_tree_target_ns(tree);
-    rp_lp_set_bounds(tree->lp, c.col, back->low, back->high);
+    rp_lp_set_bounds(tree->m.lp, c.col, back->low, back->high);
     return closed ? HUGE_VAL : tree->bound;
 }
 
@@ -91,8 +91,8 @@ struct sides {
 };
 
 static struct sides sides_of(const struct rp_tree *tree, uint32_t col, double value) {
-    uint32_t low = (uint32_t)lround(rp_lp_low(tree->lp, col));
-    uint32_t high = (uint32_t)lround(rp_lp_high(tree->lp, col));
+    uint32_t low = (uint32_t)lround(rp_lp_low(tree->m.lp, col));
+    uint32_t high = (uint32_t)lround(rp_lp_high(tree->m.lp, col));
     return (struct sides){{col, low, high},
                           {col, low, (uint32_t)floor(value)},
                           {col, (uint32_t)floor(value) + 1, high}};
@@ -104,10 +104,10 @@ static enum rp_branch try_candidates(struct rp_tree *tree, struct candidate *lis
     double best = -1;
     uint32_t best_at = 0, tried = 0;
     for (uint32_t i = 0; i < n && tried < TRIALS; i++) {
-        struct history *h = &tree->history[list[i].col];
+        struct history *h = &tree->m.history[list[i].col];
         double f = list[i].fraction, score = list[i].score;
         if (h->n[0] < TRUSTED || h->n[1] < TRUSTED) {
-            struct sides s = sides_of(tree, list[i].col, tree->v[list[i].col]);
+            struct sides s = sides_of(tree, list[i].col, tree->m.v[list[i].col]);
             double down = try_side(tree, s.down, &s.now), up = try_side(tree, s.up, &s.now);
             tried++;
             if (down == HUGE_VAL && up == HUGE_VAL)
@@ -133,15 +133,15 @@ static enum rp_branch try_candidates(struct rp_tree *tree, struct candidate *lis
 
 enum rp_branch rp_tree_branch(struct rp_tree *tree, struct change *first,
                               struct change *second) {
-    struct candidate *list = rp_calloc(tree->n_all, sizeof *list);
+    struct candidate *list = rp_calloc(tree->m.n_all, sizeof *list);
     double here = tree->bound;
-    uint32_t n = list_candidates(tree, tree->form.n_cols, tree->n_all, list);
+    uint32_t n = list_candidates(tree, tree->m.form.n_cols, tree->m.n_all, list);
     if (n == 0)
-        n = list_candidates(tree, 0, tree->form.n_cols, list);
+        n = list_candidates(tree, 0, tree->m.form.n_cols, list);
     enum rp_branch result = n == 0 ? RP_BRANCH_NONE : try_candidates(tree, list, n, here);
     if (result == RP_BRANCH_TWO) {
-        struct sides s = sides_of(tree, list[0].col, tree->v[list[0].col]);
-        const struct history *h = &tree->history[list[0].col];
+        struct sides s = sides_of(tree, list[0].col, tree->m.v[list[0].col]);
+        const struct history *h = &tree->m.history[list[0].col];
         double f = list[0].fraction;
         bool up = guess(h, 1, 1 - f, 0) < guess(h, 0, f, 0);
         *first = up ? s.up : s.down;

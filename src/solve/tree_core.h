@@ -30,24 +30,35 @@ struct history {
     uint32_t n[2];
 };
 
-struct rp_tree {
-    const struct rp_problem *problem;
-    struct rp_tree_options options;
+/* A formulation of what is not yet decided, and its LP. */
+struct model {
     struct rp_form form;
     struct rp_cuts cuts;
     struct rp_lp *lp;
-    uint32_t n_base_rows; /* the model; cuts come after: */
-    struct rp_rows pool;  /* those in the LP, in its order */
-    uint32_t n_fixed;     /* columns fixed in the whole tree since the LP was made */
-    uint32_t n_all;       /* columns with sums */
-    uint32_t *sum_of;     /* per sum column: its op */
-    uint32_t *low, *high; /* per column: bounds that hold in the whole tree */
-    uint64_t step_ns;     /* every schedule's time is a multiple of it */
+    uint32_t n_base_rows;             /* the rows it began with; cuts come after: */
+    struct rp_rows pool;              /* those in the LP, in its order */
+    uint32_t n_all;                   /* columns with sums */
+    uint32_t *sum_of;                 /* per sum column: its op */
+    uint32_t *low, *high;             /* per column: bounds that hold in the whole tree */
+    uint32_t n_fixed;                 /* columns where they are equal */
+    double *v, *reduced;              /* at the vertex of the last finished solve */
+    double *root_reduced, root_bound; /* the best at the root; NULL before the first */
+    struct history *history;          /* per column */
+};
+
+struct rp_tree {
+    const struct rp_problem *problem;
+    struct rp_tree_options options;
+    struct model m;
+    struct model whole; /* while m is a part of it made for a guess (tree.h) */
+    bool guessing;
+    uint64_t step_ns; /* every schedule's time is a multiple of it */
 
     struct rp_schedule best;
-    uint64_t best_ns; /* UINT64_MAX: none */
-    uint64_t
-        closed_ns; /* least bound of what was closed without being searched to the end */
+    uint64_t best_ns;   /* UINT64_MAX: none */
+    uint64_t guess_ns;  /* only schedules below are looked for now */
+    uint64_t proven_ns; /* there is none below */
+    uint64_t closed_ns; /* least bound of what was closed without a full search */
     struct {
         struct node *at;
         size_t n, cap;
@@ -59,11 +70,7 @@ struct rp_tree {
     double last_value;
     uint32_t unfinished; /* solves of this LP that came to their limit */
     uint64_t serial;
-
-    /* At the vertex of the last finished solve: */
-    double *v, *reduced, bound;
-    double *root_reduced, root_bound; /* the best at the root; NULL before the first */
-    struct history *history;          /* per column */
+    double bound; /* of the last solve, scaled */
     struct rp_tree_state state;
 };
 
@@ -78,6 +85,13 @@ void rp_tree_close_at(struct rp_tree *tree, uint64_t bound_ns);
 
 void rp_tree_lp_init(struct rp_tree *tree); /* formulation and LP of the whole problem */
 void rp_tree_lp_fini(struct rp_tree *tree);
+/* Makes tree->m anew for the schedules below the target: without the columns that no such
+ * schedule has away from where they are in the root's bound. All open nodes are void. With
+ * `keep` the model it came from goes to tree->whole. */
+void rp_tree_rebuild(struct rp_tree *tree, bool keep);
+void rp_tree_back_to_whole(struct rp_tree *tree);
+/* How many columns a target would fix. */
+uint32_t rp_tree_count_fixed(const struct rp_tree *tree, uint64_t target_ns);
 /* Solves for at most `pivots`; fills `bound` and, when finished, `v`. Counts the work. */
 enum rp_lp_status rp_tree_solve(struct rp_tree *tree, uint64_t pivots);
 /* Sets bounds of a column in this part of the tree. */
@@ -89,9 +103,6 @@ void rp_tree_note_root(struct rp_tree *tree);
 /* Fixes columns that no plan better than the best can have away from where they are in the
  * root's bound. */
 void rp_tree_fix_columns(struct rp_tree *tree);
-/* If enough is fixed, makes formulation and LP anew without it: all open nodes are void. */
-bool rp_tree_rebuild(struct rp_tree *tree);
-
 /* ---- tree_branch.c ---- */
 
 /* Chooses what to branch on at vertex v, by trial solves where there is no history. The
