@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "solve/address.h"
+#include "solve/bound.h"
 #include "solve/claims.h"
 #include "solve/milp.h"
 #include "solve/pack.h"
@@ -21,8 +23,10 @@
 /* Work a second of --time-limit, low enough that the work limit comes before the clock. */
 static const double SEARCH_WORK = 8e6;
 static const double TREE_WORK = 0.7e6;
+static const double BOUND_WORK = 1.4e8;
 
-/* The exact method is for graphs of at most this many ops. */
+/* The exact method is for graphs of at most this many ops; the first-order bound for more.
+ */
 enum { TREE_OPS = 260 };
 
 enum { N_TIGHTEN = 12 }; /* how often the packing may ask for a tighter schedule */
@@ -44,7 +48,10 @@ struct solving {
     struct rp_milp *milp;        /* NULL: the graph is too large for it */
     bool awaited;                /* it works, and its result has not been taken */
     bool proved;                 /* it is done: best is optimal, or nothing fits */
-    uint64_t tree_work;          /* given to it so far */
+    struct rp_bound *bound;      /* NULL: the exact method gives the bound */
+    uint64_t bound_work;         /* for the round under way */
+    pthread_t bound_thread;
+    bool bounding;
 };
 
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
@@ -155,7 +162,6 @@ static void ask_tree(struct solving *w, double work) {
     if (w->milp == NULL || w->proved)
         return;
     rp_milp_go(w->milp, (uint64_t)work + 1, w->found ? &w->best : NULL);
-    w->tree_work += (uint64_t)work + 1;
     w->awaited = true;
 }
 
@@ -163,6 +169,30 @@ static void ask_tree(struct solving *w, double work) {
 static void await_tree(struct solving *w) {
     while (w->awaited && !stopped(w))
         hear_tree(w, 0.2);
+}
+
+/* ---- the first-order bound, in a thread of its own ---- */
+
+static void *bound_some(void *arg) {
+    struct solving *w = arg;
+    rp_bound_run(w->bound, w->bound_work, w->deadline, w->o->stop);
+    return NULL;
+}
+
+static void ask_bound(struct solving *w, double work) {
+    w->bound_work = (uint64_t)work + 1;
+    w->bounding =
+        w->bound != NULL && pthread_create(&w->bound_thread, NULL, bound_some, w) == 0;
+}
+
+static void await_bound(struct solving *w) {
+    if (!w->bounding)
+        return;
+    pthread_join(w->bound_thread, NULL);
+    w->bounding = false;
+    uint64_t bound = rp_bound_ns(w->bound);
+    w->bound_ns = bound > w->bound_ns ? bound : w->bound_ns;
+    rp_log(1, "bound: %" PRIu64 " after %.1f s", w->bound_ns, rp_seconds() - w->begin);
 }
 
 /* ---- the schedule ---- */
@@ -234,8 +264,10 @@ static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
             rp_schedule_keep_all(&w->p, scratch);
         }
         ask_tree(w, share[k] * seconds * TREE_WORK);
+        ask_bound(w, share[k] * seconds * BOUND_WORK);
         anneal(w, scratch, share[k] * work, heat, w->o->seed + k);
         await_tree(w);
+        await_bound(w);
         show_progress(w);
     }
     w->report->capped = w->report->capped || stopped(w);
@@ -315,12 +347,16 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
     if (w->p.n_ops <= TREE_OPS) {
         struct rp_tree_options tree = {.gap = w->o->gap};
         w->milp = rp_milp_start(&w->p, &tree);
+    } else {
+        w->bound = rp_bound_new(&w->p);
     }
     rp_schedule_copy(scratch, &w->best);
     search_rounds(w, scratch);
     rp_milp_end(w->milp);
     w->milp = NULL;
     w->awaited = false;
+    rp_bound_free(w->bound);
+    w->bound = NULL;
     return w->found ? RP_OK : say_none_found(w, scratch);
 }
 
