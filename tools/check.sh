@@ -46,6 +46,8 @@ for replay in "$build"/replay_*; do
 done
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh
+part plans tools/check-plans.sh
+part man tools/check-man.sh
 part layers tools/check-layers.sh
 mapfile -t sources < <(find src tests -name '*.[ch]')
 part format tools/format.sh "${sources[@]}"

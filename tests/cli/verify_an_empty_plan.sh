@@ -1,0 +1,2 @@
+# exit: 3
+remat-plan verify data/graph/good/small.json /dev/null

@@ -1,0 +1,2 @@
+# exit: 5
+remat-plan verify data/graph/good/small.json data/plan/good/small.json >/dev/full
