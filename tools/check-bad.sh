@@ -11,9 +11,9 @@ good=0 bad=0
 out=$(mktemp) err=$(mktemp)
 trap 'rm -f "$out" "$err"' EXIT
 
-# Both readers run in `show GRAPH PLAN`, the graph's first.
+# Both readers run in `verify GRAPH PLAN`, the graph's first.
 run() {
-    "$build/remat-plan" show "$@" >"$out" 2>"$err" </dev/null
+    "$build/remat-plan" verify "$@" >"$out" 2>"$err" </dev/null
 }
 
 count() { # STATUS WHAT
