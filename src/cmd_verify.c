@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/opt.h"
 #include "base/units.h"
 #include "commands.h"
@@ -168,9 +169,9 @@ rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
     rc = load(argv[1], &r, err);
     if (rc == RP_OK) {
         rc = judge(&r, !no_replay, err);
-        if (rc == RP_OK)
+        if (rc == RP_OK && (json || rp_log_level() >= 0))
             (json ? print_json : print_text)(stdout, &r);
-        else if (rc == RP_NO)
+        if (rc == RP_NO)
             (json ? print_json_no : print_text_no)(stdout, &r, err->msg);
     }
     rp_plan_fini(&r.p);
