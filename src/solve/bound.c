@@ -1,5 +1,6 @@
 #include "solve/bound.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #define EVALUATE 50   /* steps between looks at the bound, */
 #define SEPARATE 250  /* and at the rows that the point violates */
 #define VIOLATION 0.1 /* scaled bytes; the limit is 512 or more */
-#define KEEP_SLACK 3  /* separations that an unused row survives */
+#define KEEP_SLACK 8  /* separations that an unused row survives */
 /* Nothing more to gain: so many separations in a row gained less than this share. */
 #define PATIENCE 40
 #define GAIN 1e-6
@@ -30,12 +31,13 @@ struct rp_bound {
         size_t n, cap;
     } idle;
     struct rp_pdhg method;
+    double *point;        /* the method's, in doubles, at the last separation */
     uint32_t fresh_steps; /* since the last separation */
     uint32_t patience;    /* separations since a gain, */
     double gained;        /* the bound then */
     /* The best multipliers so far, with the cuts they belong to. */
     double best;
-    double *best_y; /* of `fixed`, then of best_cuts */
+    float *best_y; /* of `fixed`, then of best_cuts */
     struct rp_rows best_cuts;
     bool best_changed, cuts_changed;
     /* What proves bound_ns. */
@@ -70,6 +72,18 @@ static void add_cut(struct rp_bound *b, uint32_t t, uint32_t k, const double *v)
     rp_push(&b->idle, 0);
 }
 
+/* Keep-all, which meets all rows but those of memory, is where the multipliers of those
+ * start to grow at once. */
+static void start_with_all(struct rp_bound *b) {
+    struct rp_schedule s;
+    rp_schedule_keep_all(b->problem, &s);
+    bool fits = rp_form_point(&b->form, &s, b->point);
+    assert(fits);
+    for (uint32_t j = 0; j < b->form.n_cols; j++)
+        b->method.xt[j] = (float)b->point[j];
+    rp_schedule_fini(&s);
+}
+
 struct rp_bound *rp_bound_new(const struct rp_problem *p) {
     struct rp_bound *b = rp_calloc(1, sizeof *b);
     b->problem = p;
@@ -85,7 +99,9 @@ struct rp_bound *rp_bound_new(const struct rp_problem *p) {
     rp_memory_init(&b->memory, &b->form);
     for (uint32_t t = 0; t < p->n_ops; t++)
         add_cut(b, t, t, NULL);
+    b->point = rp_calloc(b->form.n_cols, sizeof *b->point);
     rp_pdhg_init(&b->method, b->form.n_cols, b->form.cost);
+    start_with_all(b);
     rp_pdhg_load(&b->method, &b->fixed, &b->cuts, NULL);
     b->cuts_changed = true;
     return b;
@@ -104,6 +120,7 @@ void rp_bound_free(struct rp_bound *b) {
     rp_rows_fini(&b->best_cuts);
     rp_rows_fini(&b->proof);
     free(b->idle.at);
+    free(b->point);
     free(b->best_y);
     free(b->multipliers);
     free(b);
@@ -137,15 +154,17 @@ static void evaluate(struct rp_bound *b) {
 /* Most violated row of each stage, at the method's point. */
 static uint32_t find_cuts(struct rp_bound *b) {
     uint32_t n = 0, n_ops = b->problem->n_ops;
+    for (uint32_t j = 0; j < b->form.n_cols; j++)
+        b->point[j] = b->method.xt[j];
     double *over = rp_calloc(n_ops, sizeof *over);
     for (uint32_t t = 0; t < n_ops; t++) {
         uint32_t worst = t;
-        rp_memory_sweep(&b->memory, t, b->method.xt, over);
+        rp_memory_sweep(&b->memory, t, b->point, over);
         for (uint32_t k = t; k-- > 0;)
             if (over[k] > over[worst])
                 worst = k;
         if (over[worst] > VIOLATION) {
-            add_cut(b, t, worst, b->method.xt);
+            add_cut(b, t, worst, b->point);
             n++;
         }
     }
@@ -156,10 +175,10 @@ static uint32_t find_cuts(struct rp_bound *b) {
 static void separate(struct rp_bound *b) {
     struct rp_rows kept = {0};
     uint32_t n_fixed = b->fixed.n, old = b->cuts.n, n_kept = 0;
-    double *y = rp_calloc((size_t)n_fixed + old + b->problem->n_ops, sizeof *y);
+    float *y = rp_calloc((size_t)n_fixed + old + b->problem->n_ops, sizeof *y);
     memcpy(y, b->method.yt, n_fixed * sizeof *y);
     for (uint32_t i = 0; i < old; i++) {
-        double multiplier = b->method.yt[n_fixed + i];
+        float multiplier = b->method.yt[n_fixed + i];
         uint32_t idle = multiplier > 0 ? 0 : b->idle.at[i] + 1;
         if (idle > KEEP_SLACK)
             continue;
@@ -196,7 +215,7 @@ static void prove(struct rp_bound *b) {
             rp_rows_copy(&rows, &b->fixed, i);
         else
             rp_rows_copy(&rows, &b->best_cuts, i - b->fixed.n);
-        y[n++] = b->best_y[i];
+        y[n++] = (double)b->best_y[i];
     }
     int64_t *m = rp_calloc(n, sizeof *m);
     rp_dual_round(&b->form, &rows, y, m, &scale_log2);
@@ -258,7 +277,7 @@ const struct rp_form *rp_bound_form(const struct rp_bound *b) {
 }
 
 const double *rp_bound_point(const struct rp_bound *b) {
-    return b->too_large ? NULL : b->method.xt;
+    return b->too_large ? NULL : b->point;
 }
 
 const struct rp_rows *rp_bound_rows(const struct rp_bound *b) {

@@ -18,28 +18,34 @@
 
 struct rp_pdhg {
     uint32_t n_cols, n_rows, n_terms;
-    const double *cost; /* borrowed */
-    /* A by rows and by columns */
-    uint32_t *row_start, *row_col, *col_start, *col_row;
-    float *row_coef, *col_coef;
-    double *rhs;
-    double *tau, *sigma, weight;
+    float *cost;
+    /* A by rows. The first n_short rows have at most one coefficient 1 and two -1: their
+     * columns are row_short[3 * i ..], n_cols (where points are 0) for none. The others are
+     * in compressed rows. */
+    uint32_t n_short, *row_short, *row_start, *row_col;
+    float *row_coef;
+    /* A by columns: rows with coefficient 1 from col_start[3 * j], with -1 from the next
+     * start, and others from the one after, with coefficients. */
+    uint32_t *col_start, *col_row;
+    float *col_coef;
+    float *rhs, *tau, *sigma;
+    double weight;
     /* the point, the anchor, T of the point, and the reflected point */
-    double *x, *x0, *xt, *xr;
-    double *y, *y0, *yt;
+    float *x, *x0, *xt, *xr;
+    float *y, *y0, *yt;
     uint32_t since;       /* steps since the anchor moved, */
     uint64_t steps;       /* and in all */
     double first, before; /* residuals: at the anchor, and one step ago */
 };
 
-/* Starts at x = 0. `cost` must outlive `s`. */
+/* Starts at x = 0. */
 void rp_pdhg_init(struct rp_pdhg *s, uint32_t n_cols, const double *cost);
 void rp_pdhg_fini(struct rp_pdhg *s);
 
-/* Takes over new rows: all of `fixed`, then all of `cuts`. The point goes on from s->xt and
- * the multipliers y (one a row; NULL for zeros). */
+/* Takes over new rows: all of `fixed`, rows (2) and (3), then all of `cuts`. The point goes
+ * on from s->xt and the multipliers y (one a row; NULL for zeros). */
 void rp_pdhg_load(struct rp_pdhg *s, const struct rp_rows *fixed,
-                  const struct rp_rows *cuts, const double *y);
+                  const struct rp_rows *cuts, const float *y);
 
 /* One step; s->xt and s->yt are then within their bounds. */
 void rp_pdhg_step(struct rp_pdhg *s);
