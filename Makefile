@@ -15,7 +15,9 @@ CC = gcc
 CFLAGS ?= -O2 -g
 FUZZ_SECONDS ?= 60
 
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+# gcc 11 takes some designated initializers for incomplete ones, hence the -Wno.
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
+  -Wno-missing-field-initializers
 RP_CFLAGS = -std=c11 -D_GNU_SOURCE -DRP_VERSION='"$(VERSION)"' -Isrc $(WARN) \
   $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -pthread $(CFLAGS)
 
