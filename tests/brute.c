@@ -141,3 +141,63 @@ bool rp_brute_best(const struct rp_graph *g, uint64_t limit_bytes, uint64_t *tim
 uint64_t rp_brute_floor(const struct rp_graph *g) {
     return search(g, UINT64_MAX, true);
 }
+
+/* Lengths to all sets from those at hand, by runs of ops before t and by dropping: Bellman
+ * and Ford, until nothing gets shorter. */
+static void settle(const struct rp_graph *g, const struct masks *m, uint32_t t,
+                   uint64_t limit_bytes, uint64_t *best) {
+    size_t n_sets = (size_t)1 << m->n_tensors;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t s = n_sets; s-- > 0;) {
+            if (best[s] == UINT64_MAX)
+                continue;
+            for (uint32_t x = 0; x < m->n_tensors; x++)
+                if (s >> x & 1 && best[s & ~((size_t)1 << x)] > best[s]) {
+                    best[s & ~((size_t)1 << x)] = best[s];
+                    changed = true;
+                }
+            for (uint32_t j = 0; j < t; j++) {
+                uint32_t to = (uint32_t)s | m->out[j];
+                if (g->ops[j].recompute && (m->in[j] & ~s) == 0 &&
+                    weigh(m, to) + g->ops[j].workspace_bytes <= limit_bytes &&
+                    best[s] + g->ops[j].time_ns < best[to]) {
+                    best[to] = best[s] + g->ops[j].time_ns;
+                    changed = true;
+                }
+            }
+        }
+    }
+}
+
+bool rp_brute_free_best(const struct rp_graph *g, uint64_t limit_bytes, uint64_t *time_ns) {
+    struct masks m;
+    read_masks(g, &m);
+    assert(m.n_tensors <= RP_BRUTE_TENSORS);
+    size_t n_sets = (size_t)1 << m.n_tensors;
+    uint64_t *best = rp_calloc(n_sets, sizeof *best), *to = rp_calloc(n_sets, sizeof *to);
+    for (size_t s = 1; s < n_sets; s++)
+        best[s] = UINT64_MAX;
+    for (uint32_t t = 0; t < m.n_ops; t++) {
+        settle(g, &m, t, limit_bytes, best);
+        for (size_t s = 0; s < n_sets; s++)
+            to[s] = UINT64_MAX;
+        for (uint32_t s = 0; s < n_sets; s++) {
+            uint32_t next = s | m.out[t];
+            if (best[s] != UINT64_MAX && (m.in[t] & ~s) == 0 &&
+                weigh(&m, next) + g->ops[t].workspace_bytes <= limit_bytes &&
+                best[s] + g->ops[t].time_ns < to[next])
+                to[next] = best[s] + g->ops[t].time_ns;
+        }
+        uint64_t *swap = best;
+        best = to;
+        to = swap;
+    }
+    *time_ns = UINT64_MAX;
+    for (size_t s = 0; s < n_sets; s++)
+        if ((s & m.keep) == m.keep && best[s] < *time_ns)
+            *time_ns = best[s];
+    free(best);
+    free(to);
+    return *time_ns != UINT64_MAX;
+}

@@ -22,6 +22,10 @@ bool rp_brute_stage(const struct rp_graph *g, uint32_t t, uint32_t now, uint32_t
 /* The least time of all schedules whose peak is at most limit_bytes; false if none is. */
 bool rp_brute_best(const struct rp_graph *g, uint64_t limit_bytes, uint64_t *time_ns);
 
+/* The same for programs that may run ops in any order, and as often as they like, between
+ * two first runs; nothing runs after the last of these. */
+bool rp_brute_free_best(const struct rp_graph *g, uint64_t limit_bytes, uint64_t *time_ns);
+
 /* The least peak of all schedules. */
 uint64_t rp_brute_floor(const struct rp_graph *g);
 

@@ -1,0 +1,191 @@
+#include "verify/columns.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+static uint32_t later(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+static bool makes_bytes(const struct rp_graph *g, uint32_t j) {
+    for (uint32_t k = 0; k < g->ops[j].n_outputs; k++)
+        if (g->tensors[g->ops[j].outputs[k]].bytes > 0)
+            return true;
+    return false;
+}
+
+/* Rules (A) and (B): the last stage that can want x, when its readers' are known. */
+static void limit_hold(struct rp_columns *c, uint32_t x) {
+    const struct rp_graph *g = c->g;
+    uint32_t last = c->place[g->tensors[x].producer];
+    for (uint32_t k = g->reader_start[x]; k < g->reader_start[x + 1]; k++)
+        last = later(last, c->last_run[g->readers[k]]);
+    c->last_hold[x] = g->kept[x] ? g->n_ops : last;
+}
+
+static void limit_run(struct rp_columns *c, uint32_t j) {
+    const struct rp_graph *g = c->g;
+    uint32_t last = c->place[j];
+    for (uint32_t k = 0; k < g->ops[j].n_outputs; k++) {
+        uint32_t x = g->ops[j].outputs[k];
+        limit_hold(c, x);
+        last = later(last, g->kept[x] ? g->n_ops - 1 : c->last_hold[x]);
+    }
+    bool again = g->ops[j].recompute && makes_bytes(g, j);
+    c->last_run[j] = again ? last : c->place[j];
+}
+
+/* Rules (C) and (D). */
+static void find_held_until(struct rp_columns *c, uint32_t x) {
+    const struct rp_graph *g = c->g;
+    uint32_t maker = g->tensors[x].producer, need = c->place[maker];
+    for (uint32_t k = g->reader_start[x]; k < g->reader_start[x + 1]; k++)
+        need = later(need, c->place[g->readers[k]]);
+    if (g->tensors[x].bytes == 0)
+        c->held_until[x] = c->last_hold[x];
+    else if (c->last_run[maker] == c->place[maker])
+        c->held_until[x] = g->kept[x] ? g->n_ops : need;
+}
+
+static void find_touches(struct rp_columns *c, uint32_t x, const uint32_t *order) {
+    const struct rp_graph *g = c->g;
+    uint32_t start = g->reader_start[x] + x, maker = g->tensors[x].producer;
+    uint32_t n = g->reader_start[x + 1] - g->reader_start[x];
+    c->touch_first[start] = c->place[maker];
+    c->touch_last[start] = c->last_run[maker];
+    for (uint32_t i = 1; i <= n; i++) { /* by place: readers are few, so insert */
+        uint32_t first = c->place[g->readers[g->reader_start[x] + i - 1]], k = start + i;
+        for (; k > start + 1 && c->touch_first[k - 1] > first; k--)
+            c->touch_first[k] = c->touch_first[k - 1];
+        c->touch_first[k] = first;
+    }
+    for (uint32_t i = start + 1; i <= start + n; i++)
+        c->touch_last[i] =
+            later(c->touch_last[i - 1], c->last_run[order[c->touch_first[i]]]);
+}
+
+void rp_columns_init(struct rp_columns *c, const struct rp_graph *g,
+                     const uint32_t *order) {
+    size_t n_touches = (size_t)g->reader_start[g->n_tensors] + g->n_tensors;
+    assert(g->n_ops < 1u << 31 && g->n_tensors < 1u << 31);
+    *c = (struct rp_columns){.g = g, .room = 1024};
+    c->place = rp_calloc(g->n_ops, sizeof *c->place);
+    c->last_run = rp_calloc(g->n_ops, sizeof *c->last_run);
+    c->last_hold = rp_calloc(g->n_tensors, sizeof *c->last_hold);
+    c->held_until = rp_calloc(g->n_tensors, sizeof *c->held_until);
+    c->touch_first = rp_calloc(n_touches, sizeof *c->touch_first);
+    c->touch_last = rp_calloc(n_touches, sizeof *c->touch_last);
+    c->table = rp_calloc(c->room, sizeof *c->table);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        c->place[order[i]] = i;
+    for (uint32_t i = g->n_ops; i-- > 0;)
+        limit_run(c, order[i]);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].producer != RP_NONE) {
+            find_held_until(c, x);
+            find_touches(c, x, order);
+        }
+}
+
+void rp_columns_fini(struct rp_columns *c) {
+    free(c->place);
+    free(c->last_run);
+    free(c->last_hold);
+    free(c->held_until);
+    free(c->touch_first);
+    free(c->touch_last);
+    free(c->table);
+    *c = (struct rp_columns){0};
+}
+
+/* ---- prices ---- */
+
+/* R or S, op or tensor, stage: together one number. Indices are below 2^31. */
+#define RUN_KEY ((uint64_t)1 << 62)
+#define HOLD_KEY ((uint64_t)2 << 62)
+
+static uint32_t key_id(uint64_t key) {
+    return (uint32_t)(key >> 31) & 0x7fffffff;
+}
+
+static struct rp_price *find(struct rp_price *table, size_t room, uint64_t key) {
+    uint64_t h = key * 0x9e3779b97f4a7c15u; /* 2^64 over the golden ratio */
+    size_t i = (size_t)(h >> 32) & (room - 1);
+    while (table[i].key != 0 && table[i].key != key)
+        i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
+static void grow(struct rp_columns *c) {
+    struct rp_price *table = rp_calloc(2 * c->room, sizeof *table);
+    for (size_t i = 0; i < c->room; i++)
+        if (c->table[i].key != 0)
+            *find(table, 2 * c->room, c->table[i].key) = c->table[i];
+    free(c->table);
+    c->table = table;
+    c->room *= 2;
+}
+
+static bool add_price(struct rp_columns *c, uint64_t key, __int128 amount) {
+    if (2 * c->n >= c->room) /* mutation: same */
+        grow(c);
+    struct rp_price *p = find(c->table, c->room, key);
+    c->n += p->key == 0;
+    p->key = key;
+    return !__builtin_add_overflow(p->sum, amount, &p->sum);
+}
+
+bool rp_columns_may_run(const struct rp_columns *c, uint32_t t, uint32_t j) {
+    return c->place[j] <= t && t <= c->last_run[j];
+}
+
+bool rp_columns_run(struct rp_columns *c, uint32_t t, uint32_t j, __int128 amount) {
+    if (t == c->place[j])
+        return !__builtin_add_overflow(c->constant, amount, &c->constant);
+    if (!rp_columns_may_run(c, t, j))
+        return true;
+    return add_price(c, RUN_KEY | (uint64_t)j << 31 | t, amount);
+}
+
+/* Rule (E): the first of the stages whose S of x is that of stage t. What happens in stage
+ * t - 1 is what matters, and x is touched no later than `reach` before stage t. */
+static uint32_t same_since(const struct rp_columns *c, uint32_t t, uint32_t x) {
+    uint32_t low = c->g->reader_start[x] + x, high = c->g->reader_start[x + 1] + x;
+    while (low < high) { /* the last one that may run before stage t: its maker may */
+        uint32_t middle = high - (high - low) / 2;
+        if (c->touch_first[middle] < t)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    uint32_t reach = c->touch_last[low];
+    return reach + 1 < t ? reach + 1 : t; /* mutation: same */
+}
+
+bool rp_columns_hold(struct rp_columns *c, uint32_t t, uint32_t x, __int128 amount) {
+    if (t <= c->place[c->g->tensors[x].producer] || t > c->last_hold[x])
+        return true;
+    uint32_t since = same_since(c, t, x);
+    if (since <= c->held_until[x] || t == c->g->n_ops)
+        return !__builtin_add_overflow(c->constant, amount, &c->constant);
+    return add_price(c, HOLD_KEY | (uint64_t)x << 31 | since, amount);
+}
+
+bool rp_columns_least(const struct rp_columns *c, unsigned scale_log2, __int128 *least) {
+    __int128 sum = (__int128)c->g->total_time_ns << scale_log2;
+    bool fits = !__builtin_add_overflow(sum, c->constant, &sum);
+    for (size_t i = 0; i < c->room && fits; i++) {
+        const struct rp_price *p = &c->table[i];
+        __int128 cost = 0;
+        if (p->key == 0)
+            continue;
+        if (p->key < HOLD_KEY)
+            cost = (__int128)c->g->ops[key_id(p->key)].time_ns << scale_log2;
+        fits = !__builtin_add_overflow(cost, p->sum, &cost) &&
+               (cost >= 0 || !__builtin_add_overflow(sum, cost, &sum));
+    }
+    *least = sum;
+    return fits;
+}

@@ -1,0 +1,57 @@
+/* columns: the 0/1 quantities that a certificate's rows speak of, and their prices.
+ *
+ *   R[t][j] = 1: op j runs in stage t.   S[t][x] = 1: tensor x is held as stage t begins.
+ *
+ * Stage t is what a plan does after the first run of the op at place t - 1, up to and with
+ * that of the op at place t. Some quantities can be taken as 0 or 1, or as equal to
+ * another, because some fastest plan has them so; docs/certificate.md proves it, rules (A)
+ * to (E). Worked out from the graph alone; the planner's own reductions are not used.
+ *
+ * Ops and tensors are the graph's; stages and places count from 0.
+ */
+#ifndef RP_VERIFY_COLUMNS_H
+#define RP_VERIFY_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/graph.h"
+
+struct rp_price { /* of one quantity: what the rows say of it */
+    uint64_t key; /* of R or S and its indices; 0 is a free place in the table */
+    __int128 sum;
+};
+
+struct rp_columns {
+    const struct rp_graph *g; /* borrowed */
+    uint32_t *place;          /* per op: the stage of its first run */
+    uint32_t *last_run;       /* per op: no later stage runs it */
+    uint32_t *last_hold;      /* per tensor: no later stage begins with it */
+    uint32_t *held_until;     /* per tensor: up to here all stages after its making do */
+    /* Per tensor x, from reader_start[x] + x on, for its maker and each reader by place:
+     * the first stage that it may run in, and the last in which it or one before it may. */
+    uint32_t *touch_first, *touch_last;
+    struct rp_price *table; /* by key, open addressing */
+    size_t n, room;         /* room is a power of two */
+    __int128 constant;      /* what the rows say of quantities that are 1 */
+};
+
+/* order[i] is the op at place i: each op once, after those it reads from. */
+void rp_columns_init(struct rp_columns *c, const struct rp_graph *g, const uint32_t *order);
+void rp_columns_fini(struct rp_columns *c); /* safe on a zeroed one */
+
+/* Adds to the price of R[t][j] (t < n_ops) or S[t][x] (t <= n_ops; x no source). False if
+ * the sum passes 127 bits. */
+bool rp_columns_run(struct rp_columns *c, uint32_t t, uint32_t j, __int128 amount);
+bool rp_columns_hold(struct rp_columns *c, uint32_t t, uint32_t x, __int128 amount);
+
+/* May op j run in stage t? */
+bool rp_columns_may_run(const struct rp_columns *c, uint32_t t, uint32_t j);
+
+/* The least that all quantities cost: sum of time + constant + sum over quantities of
+ * min(0, time + price), with times in units of 2^-scale_log2 ns (at most 62). False if it
+ * passes 127 bits. */
+bool rp_columns_least(const struct rp_columns *c, unsigned scale_log2, __int128 *least);
+
+#endif
