@@ -133,6 +133,7 @@ install: all
 	install -D -m 755 $(BUILD)/remat-plan $(DESTDIR)$(PREFIX)/bin/remat-plan
 	install -D -m 644 man/remat-plan.1 $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
 	install -D -m 644 docs/formats.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/formats.md
+	install -D -m 644 docs/certificate.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/certificate.md
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/remat-plan $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1

@@ -9,6 +9,7 @@
 #include "base/opt.h"
 #include "base/units.h"
 #include "commands.h"
+#include "verify/certificate.h"
 #include "verify/verify.h"
 
 struct report {
@@ -18,6 +19,10 @@ struct report {
     struct rp_verdict v;
     bool replayed;
     struct rp_replay r;
+    const char *certificate_path; /* or NULL */
+    struct rp_certificate c;
+    struct rp_support support;
+    const char *unsupported; /* why not, or NULL */
 };
 
 /* ---- text ---- */
@@ -45,6 +50,17 @@ static void print_memory(FILE *f, const struct report *r) {
     if (r->v.n_swap_outs > 0)
         fprintf(f, ", host %s", rp_show_bytes(r->v.host_used_bytes).s);
     fputc('\n', f);
+}
+
+static void print_support(FILE *f, const struct report *r) {
+    if (r->unsupported != NULL)
+        fprintf(f, "certified no: %s\n", r->unsupported);
+    else
+        fprintf(f,
+                "certified at least %s, for plans without swaps, in this order of first "
+                "runs%s\n",
+                rp_show_ns(r->support.plan_bound_ns).s,
+                r->support.in_order ? ", in order between them" : "");
 }
 
 static void print_text(FILE *f, const struct report *r) {
@@ -75,6 +91,8 @@ static void print_text(FILE *f, const struct report *r) {
             r->r.n_values, r->r.n_schedules, r->r.device_cells, r->r.host_cells);
     else
         fputs("replay    none (--no-replay)\n", f);
+    if (r->certificate_path != NULL)
+        print_support(f, r);
 }
 
 /* ---- JSON ---- */
@@ -108,6 +126,19 @@ static void print_json_no(FILE *f, const struct report *r, const char *reason) {
     fputs("}\n", f);
 }
 
+static void put_support(FILE *f, const struct report *r) {
+    fprintf(f,
+            ",\"certificate\":{\"supported\":%s,\"bound_ns\":%" PRIu64
+            ",\"plan_bound_ns\":%" PRIu64 ",\"in_order\":%s",
+            r->unsupported == NULL ? "true" : "false", r->support.bound_ns,
+            r->support.plan_bound_ns, r->support.in_order ? "true" : "false");
+    if (r->unsupported != NULL) {
+        fputs(",\"reason\":", f);
+        rp_json_put_string(f, r->unsupported);
+    }
+    fputc('}', f);
+}
+
 static void print_json(FILE *f, const struct report *r) {
     const struct rp_verdict *v = &r->v;
     uint64_t base = v->baseline_time_ns, bound = r->p.claims.lower_bound_ns;
@@ -139,17 +170,24 @@ static void print_json(FILE *f, const struct report *r) {
     if (r->replayed)
         fprintf(f,
                 "{\"schedules\":%zu,\"values\":%zu,\"device_cells\":%zu,"
-                "\"host_cells\":%zu}}\n",
+                "\"host_cells\":%zu}",
                 r->r.n_schedules, r->r.n_values, r->r.device_cells, r->r.host_cells);
     else
-        fputs("null}\n", f);
+        fputs("null", f);
+    if (r->certificate_path != NULL)
+        put_support(f, r);
+    fputs("}\n", f);
 }
 
 /* ---- the command ---- */
 
 static rp_rc load(const char *graph_path, struct report *r, struct rp_err *err) {
     rp_rc rc = rp_graph_load(graph_path, &r->g, err);
-    return rc == RP_OK ? rp_plan_load(r->plan_path, &r->p, err) : rc;
+    if (rc == RP_OK)
+        rc = rp_plan_load(r->plan_path, &r->p, err);
+    if (rc == RP_OK && r->certificate_path != NULL)
+        rc = rp_certificate_load(r->certificate_path, &r->c, err);
+    return rc;
 }
 
 /* RP_OK once everything was checked; nothing else is a yes. */
@@ -161,17 +199,41 @@ static rp_rc judge(struct report *r, bool replay, struct rp_err *err) {
     return rp_verify_replay(&r->g, &r->p, &r->r, err);
 }
 
+/* The plan is valid: does the certificate support its bound? */
+static rp_rc judge_certificate(struct report *r, struct rp_err *err) {
+    rp_rc rc = rp_certificate_check_plan(&r->c, &r->g, &r->p, &r->support, err);
+    r->unsupported = rc == RP_NO ? err->msg : NULL;
+    return rc;
+}
+
+static rp_rc answer(struct report *r, bool replay, bool json, struct rp_err *err) {
+    rp_rc rc = judge(r, replay, err);
+    if (rc == RP_NO) {
+        (json ? print_json_no : print_text_no)(stdout, r, err->msg);
+        return rc;
+    }
+    if (rc == RP_OK && r->certificate_path != NULL)
+        rc = judge_certificate(r, err);
+    if (rc == RP_NO || (rc == RP_OK && (json || rp_log_level() >= 0)))
+        (json ? print_json : print_text)(stdout, r);
+    return rc;
+}
+
 rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
     static const struct rp_command command = {
         "verify", "GRAPH PLAN", "Checks every rule and claim of a plan, and replays it.",
         "Says valid (0) only once every rule of docs/formats.md was checked, every claim\n"
         "but the bound computed anew, and the plan carried out on the CPU in a "
         "scaled-down\n"
-        "arena, with digests for data. Otherwise it names the first broken rule (1).\n"};
+        "arena, with digests for data. Otherwise it names the first broken rule (1).\n"
+        "A certificate that does not support the plan's bound is a no (1), too.\n"};
     bool json = false, no_replay = false, done;
+    const char *certificate = NULL;
     const struct rp_opt table[] = {
         {"json", 0, RP_OPT_FLAG, &json, NULL, "report as one JSON object"},
         {"no-replay", 0, RP_OPT_FLAG, &no_replay, NULL, "check the rules and claims only"},
+        {"certificate", 0, RP_OPT_STRING, &certificate, "FILE",
+         "why the claimed bound holds: check that too"},
         {0},
     };
     struct report r = {0};
@@ -182,14 +244,11 @@ rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
     if (n != 2)
         return rp_fail(err, RP_USAGE, "verify: needs a graph and a plan (try --help)");
     r.plan_path = argv[2];
+    r.certificate_path = certificate;
     rc = load(argv[1], &r, err);
-    if (rc == RP_OK) {
-        rc = judge(&r, !no_replay, err);
-        if (rc == RP_OK && (json || rp_log_level() >= 0))
-            (json ? print_json : print_text)(stdout, &r);
-        if (rc == RP_NO)
-            (json ? print_json_no : print_text_no)(stdout, &r, err->msg);
-    }
+    if (rc == RP_OK)
+        rc = answer(&r, !no_replay, json, err);
+    rp_certificate_fini(&r.c);
     rp_plan_fini(&r.p);
     rp_graph_fini(&r.g);
     return rc;

@@ -10,7 +10,7 @@
 set -u
 build=${BUILD:-build}
 tree=$build/mutate
-suites=$(cd tests && ls test_verify*.c test_replay*.c 2>/dev/null | sed -E "s/test_(.*)\.c/\1/" | tr "\n" " ")
+suites=$(cd tests && ls test_verify*.c test_replay*.c test_certificate*.c 2>/dev/null | sed -E "s/test_(.*)\.c/\1/" | tr "\n" " ")
 rm -rf "$tree" && mkdir -p "$tree"
 cp -r src tests tools docs Makefile "$tree" || exit 1
 if [ $# = 0 ]; then

@@ -31,8 +31,8 @@ __attribute__((format(printf, 2, 3))) static rp_rc refuse(struct check *k, const
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return rp_fail(k->err, RP_NO, "certificate: %s[%u]: %s", kind_word[k->row->kind],
-                   k->row->item, text);
+    return rp_fail(k->err, RP_NO, "%s[%u]: %s", kind_word[k->row->kind], k->row->item,
+                   text);
 }
 
 /* ---- the indices in a row ---- */
@@ -241,15 +241,14 @@ static rp_rc check_header(const struct check *k) {
     const struct rp_certificate *c = k->c;
     const struct rp_graph *g = k->g;
     if (strcmp(c->graph_sha256, g->sha256) != 0)
-        return rp_fail(k->err, RP_NO,
-                       "certificate: it is for sha256 %.64s, the graph has %s",
+        return rp_fail(k->err, RP_NO, "it is for sha256 %.64s, the graph has %s",
                        c->graph_sha256, g->sha256);
     if (strcmp(c->graph_name, g->name) != 0)
-        return rp_fail(k->err, RP_NO, "certificate: it is for \"%.80s\", not \"%.80s\"",
-                       c->graph_name, g->name);
+        return rp_fail(k->err, RP_NO, "it is for \"%.80s\", not \"%.80s\"", c->graph_name,
+                       g->name);
     if (c->budget_bytes < g->fixed_bytes)
         return rp_fail(k->err, RP_NO,
-                       "certificate: budget_bytes %" PRIu64 " is less than the %" PRIu64
+                       "budget_bytes %" PRIu64 " is less than the %" PRIu64
                        " bytes of the sources",
                        c->budget_bytes, g->fixed_bytes);
     return RP_OK;
@@ -261,12 +260,12 @@ static rp_rc check_order(struct check *k) {
     bool *done = rp_calloc(g->n_ops, sizeof *done);
     rp_rc rc = RP_OK;
     if (k->c->has_order && k->c->order.n != g->n_ops)
-        rc = rp_fail(k->err, RP_NO, "certificate: order: %zu entries for %u ops",
-                     k->c->order.n, g->n_ops);
+        rc = rp_fail(k->err, RP_NO, "order: %zu entries for %u ops", k->c->order.n,
+                     g->n_ops);
     for (uint32_t i = 0; i < g->n_ops && rc == RP_OK; i++) {
         uint32_t j = k->order[i] = k->c->has_order ? k->c->order.at[i] : i;
         if (j >= g->n_ops || done[j]) {
-            rc = rp_fail(k->err, RP_NO, "certificate: order[%u]: op %u %s", i, j,
+            rc = rp_fail(k->err, RP_NO, "order[%u]: op %u %s", i, j,
                          j >= g->n_ops ? "does not exist" : "stands there twice");
             break;
         }
@@ -274,11 +273,10 @@ static rp_rc check_order(struct check *k) {
         for (uint32_t a = 0; a < g->ops[j].n_inputs && rc == RP_OK; a++) {
             uint32_t p = g->tensors[g->ops[j].inputs[a]].producer;
             if (p != RP_NONE && !done[p])
-                rc =
-                    rp_fail(k->err, RP_NO,
-                            "certificate: order[%u]: op %u comes before op %u, which makes "
-                            "what it reads",
-                            i, j, p);
+                rc = rp_fail(k->err, RP_NO,
+                             "order[%u]: op %u comes before op %u, which makes "
+                             "what it reads",
+                             i, j, p);
         }
     }
     free(done);
@@ -291,7 +289,7 @@ static rp_rc find_bound(struct check *k, struct rp_support *s) {
     k->overflow |= !rp_columns_least(&k->columns, (unsigned)k->c->scale_log2, &least);
     k->overflow |= __builtin_sub_overflow(least, k->total, &least);
     if (k->overflow)
-        return rp_fail(k->err, RP_NO, "certificate: a sum passes 127 bits");
+        return rp_fail(k->err, RP_NO, "a sum passes 127 bits");
     __int128 up = least / one + (least % one > 0); /* division is towards zero */
     s->in_order = k->in_order;
     s->bound_ns = k->g->total_time_ns; /* every op runs */
@@ -302,8 +300,8 @@ static rp_rc find_bound(struct check *k, struct rp_support *s) {
     s->plan_bound_ns = s->bound_ns;
     if (s->bound_ns < k->c->lower_bound_ns)
         return rp_fail(k->err, RP_NO,
-                       "certificate: lower_bound_ns is %" PRIu64
-                       ", but its rows support %" PRIu64 " only",
+                       "lower_bound_ns is %" PRIu64 ", but its rows support %" PRIu64
+                       " only",
                        k->c->lower_bound_ns, s->bound_ns);
     return RP_OK;
 }
@@ -368,11 +366,10 @@ rp_rc rp_certificate_check_plan(const struct rp_certificate *c, const struct rp_
         return rc;
     if (c->budget_bytes != p->budget_bytes)
         return rp_fail(err, RP_NO,
-                       "certificate: it is for budget_bytes %" PRIu64
-                       ", the plan has %" PRIu64,
+                       "it is for budget_bytes %" PRIu64 ", the plan has %" PRIu64,
                        c->budget_bytes, p->budget_bytes);
     if (c->addressed != p->addressed)
-        return rp_fail(err, RP_NO, "certificate: it is for plans %s addresses",
+        return rp_fail(err, RP_NO, "it is for plans %s addresses",
                        c->addressed ? "with" : "without");
     const char *why = outside(c, g, p, s->in_order);
     if (why != NULL)
@@ -384,7 +381,7 @@ rp_rc rp_certificate_check_plan(const struct rp_certificate *c, const struct rp_
                        p->claims.time_ns, s->plan_bound_ns);
     if (s->plan_bound_ns < p->claims.lower_bound_ns)
         return rp_fail(err, RP_NO,
-                       "certificate: it supports a bound of %" PRIu64
+                       "it supports a bound of %" PRIu64
                        " ns%s%s%s; the plan claims %" PRIu64,
                        s->plan_bound_ns, why ? " for this plan (" : "", why ? why : "",
                        why ? ")" : "", p->claims.lower_bound_ns);
