@@ -7,15 +7,24 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "solve/cover.h"
 #include "solve/dual.h"
 #include "solve/pdhg.h"
+#include "solve/window.h"
 
 #define MOST_COLUMNS 4000000u
 #define MOST_TERMS 40000000u
-#define EVALUATE 50   /* steps between looks at the bound, */
-#define SEPARATE 250  /* and at the rows that the point violates */
-#define VIOLATION 0.1 /* scaled bytes; the limit is 512 or more */
-#define KEEP_SLACK 8  /* separations that an unused row survives */
+#define EVALUATE 50      /* steps between looks at the bound, */
+#define SEPARATE 250     /* and at the rows that the point violates */
+#define VIOLATION 0.1    /* scaled bytes; the limit is 512 or more */
+#define NEAR 1.0         /* scaled bytes under the limit, where covers are looked for */
+#define COVER_LEAST 0.05 /* violation over length */
+#define WINDOW_LEAST 0.05
+#define EARLY 4         /* separations of memory rows alone: the first points are far off */
+#define WINDOW_ROUNDS 2 /* separations from one search for windows to the next */
+#define WINDOW_MOST 2e9 /* work; longer searches could not be stopped in time */
+#define WINDOW_SHARE 0.5 /* of the work of the steps, at most */
+#define KEEP_SLACK 8     /* separations that an unused row survives */
 /* Nothing more to gain: so many separations in a row gained less than this share. */
 #define PATIENCE 40
 #define GAIN 1e-6
@@ -25,7 +34,7 @@ struct rp_bound {
     bool too_large;
     struct rp_form form;
     struct rp_memory memory;
-    struct rp_rows fixed, cuts; /* (2) and (3); (4) */
+    struct rp_rows fixed, cuts; /* (2) and (3); (4) to (6) */
     struct {
         uint32_t *at; /* per cut: separations since it had a multiplier */
         size_t n, cap;
@@ -33,6 +42,9 @@ struct rp_bound {
     struct rp_pdhg method;
     double *point;        /* the method's, in doubles, at the last separation */
     uint32_t fresh_steps; /* since the last separation */
+    uint64_t step_work;   /* of all steps, */
+    double window_work;   /* and of all searches for windows, in the same units */
+    uint32_t rounds;      /* separations */
     uint32_t patience;    /* separations since a gain, */
     double gained;        /* the bound then */
     /* The best multipliers so far, with the cuts they belong to. */
@@ -53,6 +65,16 @@ static uint64_t sum_of_times(const struct rp_problem *p) {
     for (uint32_t j = 0; j < p->n_ops; j++)
         sum += p->time_ns[j];
     return sum;
+}
+
+/* Doubles hold every sum of bytes exactly; the covers rest on that. */
+static bool bytes_are_exact(const struct rp_problem *p) {
+    double sum = (double)p->limit_bytes;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        sum += (double)p->bytes[x];
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        sum += (double)p->workspace_bytes[j];
+    return sum < 0x1p52;
 }
 
 /* Terms of rows (2) and (3), at most. */
@@ -90,7 +112,8 @@ struct rp_bound *rp_bound_new(const struct rp_problem *p) {
     b->bound_ns = sum_of_times(p);
     b->estimate_ns = (double)b->bound_ns;
     rp_form_init(&b->form, p, &(struct rp_form_options){0});
-    b->too_large = b->form.n_cols > MOST_COLUMNS || count_terms(&b->form) > MOST_TERMS;
+    b->too_large = b->form.n_cols > MOST_COLUMNS || count_terms(&b->form) > MOST_TERMS ||
+                   !bytes_are_exact(p);
     if (b->too_large) {
         rp_form_fini(&b->form);
         return b;
@@ -151,7 +174,40 @@ static void evaluate(struct rp_bound *b) {
     memcpy(b->best_y, b->method.yt, b->method.n_rows * sizeof *b->best_y);
 }
 
-/* Most violated row of each stage, at the method's point. */
+/* A cover of the memory row of (t, k), if the point violates one. */
+static uint32_t find_cover(struct rp_bound *b, uint32_t t, uint32_t k) {
+    struct rp_rows memory = {0};
+    rp_memory_row(&b->memory, t, k, b->point, &memory);
+    uint32_t found = rp_cover_find(&memory, 0, b->point, COVER_LEAST, &b->cuts);
+    if (found)
+        rp_push(&b->idle, 0);
+    rp_rows_fini(&memory);
+    return found;
+}
+
+/* Each window looks at the inputs of the ops before it. */
+static double window_work(const struct rp_problem *p) {
+    double n = p->n_ops;
+    return n * n / 6 * (n + p->input_start[p->n_ops]);
+}
+
+static uint32_t find_windows(struct rp_bound *b) {
+    struct rp_windows windows;
+    double work = window_work(b->problem);
+    if (work > WINDOW_MOST || b->window_work + work > WINDOW_SHARE * (double)b->step_work)
+        return 0;
+    b->window_work += work;
+    rp_windows_init(&windows, &b->form);
+    uint32_t n =
+        rp_windows_find(&windows, b->point, WINDOW_LEAST, b->problem->n_ops, &b->cuts);
+    for (uint32_t i = 0; i < n; i++)
+        rp_push(&b->idle, 0);
+    rp_windows_fini(&windows);
+    return n;
+}
+
+/* At the method's point: the most violated memory row of each stage, a cover of it, and
+ * windows. At most two rows a stage and n_ops windows. */
 static uint32_t find_cuts(struct rp_bound *b) {
     uint32_t n = 0, n_ops = b->problem->n_ops;
     for (uint32_t j = 0; j < b->form.n_cols; j++)
@@ -167,7 +223,11 @@ static uint32_t find_cuts(struct rp_bound *b) {
             add_cut(b, t, worst, b->point);
             n++;
         }
+        if (over[worst] > -NEAR && b->rounds >= EARLY)
+            n += find_cover(b, t, worst);
     }
+    if (b->rounds >= EARLY && b->rounds % WINDOW_ROUNDS == 0)
+        n += find_windows(b);
     free(over);
     return n;
 }
@@ -175,7 +235,7 @@ static uint32_t find_cuts(struct rp_bound *b) {
 static void separate(struct rp_bound *b) {
     struct rp_rows kept = {0};
     uint32_t n_fixed = b->fixed.n, old = b->cuts.n, n_kept = 0;
-    float *y = rp_calloc((size_t)n_fixed + old + b->problem->n_ops, sizeof *y);
+    float *y = rp_calloc((size_t)n_fixed + old + 3 * (size_t)b->problem->n_ops, sizeof *y);
     memcpy(y, b->method.yt, n_fixed * sizeof *y);
     for (uint32_t i = 0; i < old; i++) {
         float multiplier = b->method.yt[n_fixed + i];
@@ -190,6 +250,7 @@ static void separate(struct rp_bound *b) {
     b->cuts = kept;
     b->idle.n = n_kept;
     uint32_t added = find_cuts(b);
+    b->rounds++;
     if (added > 0 || n_kept < old) {
         b->cuts_changed = true;
         rp_pdhg_load(&b->method, &b->fixed, &b->cuts, y);
@@ -253,12 +314,15 @@ bool rp_bound_run(struct rp_bound *b, uint64_t work, double deadline,
             break;
         rp_pdhg_step(&b->method);
         done += 2 * (uint64_t)b->method.n_terms;
+        b->step_work += 2 * (uint64_t)b->method.n_terms;
         if (b->method.steps % EVALUATE == 0) {
             evaluate(b);
             done += b->method.n_terms;
         }
         if (++b->fresh_steps == SEPARATE) {
+            double before = b->window_work;
             separate(b);
+            done += (uint64_t)(b->window_work - before);
             watch_gain(b);
             b->fresh_steps = 0;
         }

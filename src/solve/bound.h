@@ -5,10 +5,11 @@
  *   (7)  sum of time + sum over columns of min(0, c + A'y) - b y
  *
  * is at most the least time (weak duality), however y was found. Here a first-order method
- * (pdhg.h) finds y for rows (2) and (3) and the rows (4) that its points violate, which are
- * added as it goes. y is then rounded to integers over a power of two and (7) is worked out
- * in integers, with bytes and nanoseconds as they are in the problem: what rp_bound_ns says
- * rests on no floating-point sum. Times are integers, so (7) may be rounded up.
+ * (pdhg.h) finds y for rows (2) and (3) and for the rows (4), windows (5) and covers (6)
+ * that its points violate, which are added as it goes. y is then rounded to integers over a
+ * power of two and (7) is worked out in integers, with bytes and nanoseconds as they are in
+ * the problem: what rp_bound_ns says rests on no floating-point sum. Times are integers, so
+ * (7) may be rounded up.
  *
  * The work done is counted, not timed: the same calls give the same numbers unless a
  * deadline or a signal struck.
@@ -44,7 +45,7 @@ const struct rp_form *rp_bound_form(const struct rp_bound *b);
 const double *rp_bound_point(const struct rp_bound *b);
 
 /* What proves rp_bound_ns: the rows that it takes, and for each the multiplier
- * multipliers[i] / 2^scale_log2, in ns for rows (2) and (3), in ns a byte for rows (4). No
+ * multipliers[i] / 2^scale_log2, in ns, for rows (4) in ns a byte. No
  * rows: the sum of all times. Valid until the next call of rp_bound_run. */
 const struct rp_rows *rp_bound_rows(const struct rp_bound *b);
 const int64_t *rp_bound_multipliers(const struct rp_bound *b, unsigned *scale_log2);
