@@ -107,7 +107,7 @@ sanitize:
 	$(MAKE) check BUILD=$(BUILD)/asan LDFLAGS="-fsanitize=address,undefined" \
 	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
-mutate: $(BUILD)/unit
+mutate:
 	@BUILD=$(BUILD) tools/mutate.sh
 
 fuzz: $(BUILD)/deps-fuzz

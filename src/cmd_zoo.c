@@ -220,6 +220,17 @@ static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
     return rc;
 }
 
+/* True if an option was given that the list of networks has no use for. */
+static bool wants_network(const struct options *o) {
+    const struct rp_zoo_options *z = &o->zoo;
+    struct rp_zoo_options usual;
+    rp_zoo_options_init(&usual);
+    return o->out != NULL || o->image != NULL || o->dtype != NULL || z->no_aux || z->tiny ||
+           z->batch != usual.batch || z->classes != usual.classes ||
+           z->layers != usual.layers || z->seq != usual.seq || z->steps != usual.steps ||
+           z->kv_heads != usual.kv_heads || z->seed != usual.seed;
+}
+
 static const struct rp_command command = {
     "zoo",
     "[NETWORK]",
@@ -263,7 +274,7 @@ rp_rc rp_cmd_zoo(int argc, char **argv, struct rp_err *err) {
         return rc;
     if (n > 1)
         return rp_fail(err, RP_USAGE, "zoo: needs one NETWORK, not %d (try --help)", n);
-    if (n == 0 && o.out != NULL)
-        return rp_fail(err, RP_USAGE, "zoo: -o needs a NETWORK (try --help)");
+    if (n == 0 && wants_network(&o))
+        return rp_fail(err, RP_USAGE, "zoo: these options need a NETWORK (try --help)");
     return n == 1 ? build(argv[1], &o, err) : list(o.json, err);
 }

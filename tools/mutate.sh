@@ -8,11 +8,16 @@
 # A mutant that does not compile, or that the tests refuse, is caught. A survivor is a check
 # without a test, unless the line says /* mutation: same */: broken or not, it does the same.
 set -u
-build=${BUILD:-build}
-tree=$build/mutate
-suites=$(cd tests && ls test_verify*.c test_replay*.c test_certificate*.c 2>/dev/null | sed -E "s/test_(.*)\.c/\1/" | tr "\n" " ")
-rm -rf "$tree" && mkdir -p "$tree"
-cp -r src tests tools docs Makefile "$tree" || exit 1
+tree=${BUILD:-build}/mutate
+flags="-O1 -w -fsanitize=address"
+mapfile -t suites < <(cd tests && ls test_{verify,replay,certificate}*.c 2>/dev/null |
+    sed -nE 's/^test_([a-z_]+)\.c$/\1/p')
+make -s BUILD="$tree" CFLAGS="$flags" LDFLAGS=-fsanitize=address "$tree/unit" >"$tree.log" 2>&1 || {
+    cat "$tree.log"
+    exit 1
+}
+mapfile -t objects < <(find "$tree/src" "$tree/tests" -name '*.o' ! -path '*/fuzz/*' \
+    ! -name 'main.o' ! -name 'cmd_*.o')
 if [ $# = 0 ]; then
     set -- src/verify/*.c
 fi
@@ -62,35 +67,47 @@ apply() { # FILE LINE KIND
     }' "$1"
 }
 
-make_unit() {
-    make -s -C "$tree" build/unit CFLAGS="-O1 -fsanitize=address -Wno-all -Wno-extra" \
-        LDFLAGS=-fsanitize=address >"$tree/log" 2>&1
+passes() { # UNIT, in a shell of its own, so that only it speaks of crashes
+    bash -c 'ulimit -c 0; timeout 120 "$@" >/dev/null 2>&1' _ "$1" "${suites[@]}" 2>/dev/null
 }
 
-passes() { # a shell of its own, so that only it speaks of crashes
-    (cd "$tree" && bash -c 'timeout 120 build/unit "$@"; exit $?' _ $suites >log 2>&1)
+# One mutant: says how it fared.
+try() { # FILE LINE KIND
+    local dir rest=()
+    dir=$(mktemp -d "$tree/mutant.XXXXXX")
+    mkdir -p "$dir/$(dirname "$1")"
+    apply "$@" >"$dir/$1"
+    for o in "${objects[@]}"; do
+        [ "$o" = "$tree/${1%.c}.o" ] || rest+=("$o")
+    done
+    if cmp -s "$1" "$dir/$1"; then
+        :
+    elif gcc -std=c11 -D_GNU_SOURCE $flags -Isrc -I"$(dirname "$1")" -c "$dir/$1" \
+        -o "$dir/mutant.o" 2>/dev/null &&
+        gcc $flags -o "$dir/unit" "$dir/mutant.o" "${rest[@]}" -lcunit -lglpk -ljansson -lm \
+            -lpthread && passes "$dir/unit"; then
+        echo "SURVIVED $1:$2 ($3): $(sed -n "${2}s/^ *//p" "$1")"
+    else
+        echo "caught"
+    fi
+    rm -rf "$dir"
 }
 
-make_unit && passes || {
-    cat "$tree/log"
+passes "$tree/unit" || {
     echo "mutate: the tests do not pass to begin with"
     exit 1
 }
-caught=0 survived=0
 for file; do
-    while read -r line kind; do
-        apply "$file" "$line" "$kind" >"$tree/$file"
-        if cmp -s "$file" "$tree/$file"; then
-            continue
-        fi
-        if make_unit && passes; then
-            survived=$((survived + 1))
-            echo "SURVIVED $file:$line ($kind): $(sed -n "${line}s/^ *//p" "$file")"
-        else
-            caught=$((caught + 1))
-        fi
-    done < <(mutants "$file")
-    cp "$file" "$tree/$file"
+    mutants "$file" | sed "s|^|$file |"
+done >"$tree.list"
+jobs=$(nproc)
+for ((j = 0; j < jobs; j++)); do
+    awk -v j=$j -v of="$jobs" 'NR % of == j' "$tree.list" | while read -r file line kind; do
+        try "$file" "$line" "$kind"
+    done >"$tree.out$j" &
 done
+wait
+cat "$tree".out* | grep SURVIVED
+survived=$(cat "$tree".out* | grep -c SURVIVED) caught=$(cat "$tree".out* | grep -c caught)
 echo "mutate: $caught passed, $survived failed"
-[ $survived = 0 ] && [ $caught -gt 0 ]
+[ "$survived" = 0 ] && [ "$caught" -gt 0 ]

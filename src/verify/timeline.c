@@ -3,7 +3,7 @@
 #include "base/mem.h"
 
 static uint64_t later(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
+    return a > b ? a : b; /* mutation: same */
 }
 
 bool rp_timeline_copy_ns(uint64_t latency_ns, uint64_t bytes, uint64_t bytes_per_s,
@@ -15,7 +15,7 @@ bool rp_timeline_copy_ns(uint64_t latency_ns, uint64_t bytes, uint64_t bytes_per
 }
 
 void rp_timeline_wait(struct rp_timeline *t, uint64_t until_ns) {
-    if (until_ns <= t->compute_ns)
+    if (until_ns <= t->compute_ns) /* mutation: same */
         return;
     t->stall_ns += until_ns - t->compute_ns;
     t->compute_ns = until_ns;

@@ -2,6 +2,8 @@
 remat-plan zoo resnet50 vgg16
 remat-plan zoo vgg17
 remat-plan zoo -o g.json
+remat-plan zoo --batch 4
+remat-plan zoo --tiny --json
 remat-plan zoo vgg16 --image 7
 remat-plan zoo vgg16 --image 0
 remat-plan zoo vgg16 --image 64x
