@@ -28,7 +28,7 @@ else
 LIBS := -lglpk -ljansson -lm -pthread
 endif
 
-DIRS := base model model/zoo profile solve emit verify
+DIRS := base model model/zoo profile solve policy emit verify
 LIB_SRC := $(foreach d,$(DIRS),$(wildcard src/$(d)/*.c)) $(wildcard src/cmd_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 TEST_SRC := $(wildcard tests/*.c)

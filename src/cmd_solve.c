@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/units.h"
+#include "cmd_solve_policy.h"
 #include "commands.h"
 #include "solve/solve.h"
 #include "verify/verify.h"
@@ -156,6 +157,11 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     struct rp_solve_options o = {.time_limit = 60, .seed = 1, .stop = &interrupted};
     double gap = 0;
     int n;
+    const char *policy_name = NULL;
+    const struct rp_policy *policy;
+    struct rp_policy_words words = {0};
+    struct rp_policy_options po;
+    rp_policy_options_init(&po);
     const struct rp_opt table[] = {
         {"budget", 'b', RP_OPT_STRING, &budget, "SIZE",
          "device memory: 8GiB, 16GB, 4096, 60% (required)"},
@@ -167,6 +173,9 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         {"no-addresses", 0, RP_OPT_FLAG, &no_addresses, NULL,
          "a schedule only; sizes are not rounded"},
         {"seed", 0, RP_OPT_NAT, &o.seed, "N", "of the search's random choices (1)"},
+        {"policy", 'p', RP_OPT_STRING, &policy_name, "NAME",
+         "plan as published: keep-all, vdnn-all, ... ('remat-plan compare' has all)"},
+        RP_TFLMS_ROWS(&po, &words),
         {"json", 0, RP_OPT_FLAG, &json, NULL, "report as one JSON object on stdout"},
         {0},
     };
@@ -177,6 +186,8 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         return rp_fail(err, RP_USAGE, "solve: one GRAPH is needed (try --help)");
     if (budget == NULL)
         return rp_fail(err, RP_USAGE, "solve: --budget is needed (try --help)");
+    if ((rc = rp_policy_take("solve", policy_name, &words, &po, &policy, err)) != RP_OK)
+        return rc;
     struct rp_graph g;
     if ((rc = rp_graph_load(argv[1], &g, err)) != RP_OK)
         return rc;
@@ -186,7 +197,14 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     rc = check_options(&g, argv[1], &o, err);
     if (rc == RP_OK)
         rc = parse_budget(budget, &g, o.addressed, &o.budget_bytes, err);
-    if (rc == RP_OK)
+    if (rc == RP_OK && policy != NULL) {
+        po.budget_bytes = o.budget_bytes;
+        po.addressed = o.addressed;
+        po.time_limit = o.time_limit;
+        po.seed = o.seed;
+        po.stop = o.stop;
+        rc = rp_solve_by_policy(&g, policy, &po, out, json, err);
+    } else if (rc == RP_OK)
         rc = solve_and_report(&g, &o, out, json, err);
     rp_graph_fini(&g);
     return rc;

@@ -32,6 +32,7 @@ rule model 'base/|model/'
 for folder in profile solve emit; do
     rule $folder "base/|model/|kernels/|$folder/"
 done
+rule policy 'base/|model/|policy/|solve/'
 rule verify 'base/|verify/|model/(graph|plan)\.h"'
 only solve/glpk.c glpk.h
 

@@ -14,7 +14,8 @@ struct placing {
         size_t n, cap;
     } buffers;
     struct {
-        size_t *at; /* per buffer: index in plan->at, or step index for a workspace */
+        /* Per buffer: index in plan->at, or SIZE_MAX - step for a step's own address. */
+        size_t *at;
         size_t n, cap;
     } target;
     size_t *live; /* per tensor: 1 + its buffer, 0 if not on the device */
@@ -46,6 +47,44 @@ static void open_run(struct placing *w, size_t i) {
         add_buffer(w, i, i + 1, op->workspace_bytes, SIZE_MAX - i);
 }
 
+static void open_swap_in(struct placing *w, size_t i) {
+    uint32_t x = w->plan->steps.at[i].id;
+    assert(w->live[x] == 0);
+    add_buffer(w, i, w->plan->steps.n, w->g->tensors[x].bytes, SIZE_MAX - i);
+    w->live[x] = w->buffers.n;
+}
+
+static void close_tensor(struct placing *w, size_t i) {
+    uint32_t x = w->plan->steps.at[i].id;
+    assert(w->live[x] != 0);
+    w->buffers.at[w->live[x] - 1].upper = i;
+    w->live[x] = 0;
+}
+
+static void place_host_copy(struct placing *w, size_t i) {
+    struct rp_step *step = &w->plan->steps.at[i];
+    step->address = w->plan->host_bytes;
+    w->plan->host_bytes +=
+        rp_round_up(w->g->tensors[step->id].bytes, w->g->device.alignment_bytes);
+}
+
+static void place_step(struct placing *w, size_t i) {
+    switch (w->plan->steps.at[i].kind) {
+    case RP_RUN:
+        open_run(w, i);
+        break;
+    case RP_FREE:
+        close_tensor(w, i);
+        break;
+    case RP_SWAP_OUT:
+        place_host_copy(w, i);
+        break;
+    case RP_SWAP_IN:
+        open_swap_in(w, i);
+        break;
+    }
+}
+
 void rp_plan_place(const struct rp_graph *g, struct rp_plan *plan, uint64_t capacity,
                    uint64_t work_limit) {
     struct placing w = {.g = g, .plan = plan};
@@ -53,16 +92,9 @@ void rp_plan_place(const struct rp_graph *g, struct rp_plan *plan, uint64_t capa
                                 .capacity = capacity,
                                 .work_limit = work_limit};
     w.live = rp_calloc(g->n_tensors, sizeof *w.live);
-    for (size_t i = 0; i < plan->steps.n; i++) {
-        const struct rp_step *step = &plan->steps.at[i];
-        if (step->kind == RP_RUN) {
-            open_run(&w, i);
-        } else {
-            assert(step->kind == RP_FREE && w.live[step->id] != 0);
-            w.buffers.at[w.live[step->id] - 1].upper = i;
-            w.live[step->id] = 0;
-        }
-    }
+    plan->host_bytes = 0;
+    for (size_t i = 0; i < plan->steps.n; i++)
+        place_step(&w, i);
     rp_pack(w.buffers.at, w.buffers.n, &o, &plan->arena_bytes, NULL);
     for (size_t k = 0; k < w.buffers.n; k++) {
         size_t target = w.target.at[k];

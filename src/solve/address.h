@@ -1,12 +1,13 @@
-/* address: places what the steps of a plan allocate in one arena. */
+/* address: places what the steps of a plan allocate in one arena, and its host copies,
+ * which all live to the end, in one slab. */
 #ifndef RP_SOLVE_ADDRESS_H
 #define RP_SOLVE_ADDRESS_H
 
 #include "model/graph.h"
 #include "model/plan.h"
 
-/* Fills the addresses of all runs, sets plan->arena_bytes and plan->addressed. `plan` holds
- * the valid steps of a schedule for `g`, made without addresses. Stops packing when the
+/* Fills all addresses, sets plan->arena_bytes, host_bytes and addressed. `plan` holds the
+ * valid steps of a schedule for `g`, made without addresses. Stops packing when the
  * arena is at most `capacity` bytes; work_limit as in rp_pack_options. */
 void rp_plan_place(const struct rp_graph *g, struct rp_plan *plan, uint64_t capacity,
                    uint64_t work_limit);

@@ -1,0 +1,112 @@
+#include "cmd_solve_policy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "verify/verify.h"
+
+char *rp_policy_names(void) {
+    char *names = rp_strdup(rp_policies[0].name);
+    for (size_t i = 1; i < rp_n_policies; i++) {
+        char *more = rp_format("%s, %s", names, rp_policies[i].name);
+        free(names);
+        names = more;
+    }
+    return names;
+}
+
+rp_rc rp_policy_take(const char *command, const char *name, const struct rp_policy_words *w,
+                     struct rp_policy_options *o, const struct rp_policy **policy,
+                     struct rp_err *err) {
+    *policy = name != NULL ? rp_policy_find(name) : NULL;
+    if (name != NULL && *policy == NULL) {
+        char *names = rp_policy_names();
+        rp_rc rc = rp_fail(err, RP_USAGE, "%s: --policy: '%s' is none of %s", command, name,
+                           names);
+        free(names);
+        return rc;
+    }
+    if (w->ctrld == NULL || strcmp(w->ctrld, "chain_rule") == 0)
+        o->tflms.ctrld = RP_CHAIN_RULE;
+    else if (strcmp(w->ctrld, "direct_order") == 0)
+        o->tflms.ctrld = RP_DIRECT_ORDER;
+    else
+        return rp_fail(err, RP_USAGE, "%s: --ctrld: '%s' is not chain_rule or direct_order",
+                       command, w->ctrld);
+    if (o->tflms.lb > o->tflms.ub)
+        return rp_fail(err, RP_USAGE, "%s: --lb is above --ub", command);
+    return RP_OK;
+}
+
+static void put_text(const struct rp_plan *p, const struct rp_policy *policy,
+                     const struct rp_policy_options *o, const struct rp_policy_report *r) {
+    const struct rp_claims *c = &p->claims;
+    printf("policy  %s\n", policy->name);
+    printf("time    %s, %s over keep-all (%s made again, %s stall)\n",
+           rp_show_ns(c->time_ns).s,
+           rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
+           rp_show_ns(c->recompute_ns).s, rp_show_ns(c->stall_ns).s);
+    printf("memory  %s of %s%s\n", rp_show_bytes(r->needed_bytes).s,
+           rp_show_bytes(o->budget_bytes).s, r->fits ? "" : ": does not fit");
+    printf("moved   %s out, %s in\n", rp_show_bytes(r->out_bytes).s,
+           rp_show_bytes(r->in_bytes).s);
+}
+
+static void put_json(const struct rp_plan *p, const struct rp_policy *policy,
+                     const struct rp_policy_options *o, const struct rp_policy_report *r) {
+    const struct rp_claims *c = &p->claims;
+    printf("{\"status\":\"%s\",\"policy\":\"%s\",\"time_ns\":%" PRIu64
+           ",\"baseline_time_ns\":%" PRIu64 ",\"recompute_ns\":%" PRIu64
+           ",\"stall_ns\":%" PRIu64 ",\"peak_bytes\":%" PRIu64 ",\"needed_bytes\":%" PRIu64
+           ",\"budget_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64 ",\"in_bytes\":%" PRIu64
+           ",\"steps\":%zu}\n",
+           r->fits ? "feasible" : "infeasible", policy->name, c->time_ns,
+           c->baseline_time_ns, c->recompute_ns, c->stall_ns, c->peak_bytes,
+           r->needed_bytes, o->budget_bytes, r->out_bytes, r->in_bytes, p->steps.n);
+}
+
+static void put_none(const struct rp_policy *policy, const struct rp_policy_options *o,
+                     const struct rp_policy_report *r, rp_rc rc, bool json) {
+    const char *word = rc == RP_NO ? "infeasible" : "limit";
+    if (!json) {
+        printf("%s: %s\n", rc == RP_NO ? "infeasible" : "no plan", r->reason);
+        return;
+    }
+    printf("{\"status\":\"%s\",\"policy\":\"%s\",\"budget_bytes\":%" PRIu64 ",\"reason\":",
+           word, policy->name, o->budget_bytes);
+    rp_json_put_string(stdout, r->reason);
+    puts("}");
+}
+
+rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *policy,
+                         const struct rp_policy_options *o, const char *out, bool json,
+                         struct rp_err *err) {
+    struct rp_plan plan = {0};
+    struct rp_policy_report r;
+    struct rp_verdict v;
+    struct rp_err why = {{0}};
+    bool to_stdout = out != NULL && strcmp(out, "-") == 0;
+    rp_rc rc = rp_policy_plan(g, policy, o, &plan, &r, err);
+    rp_progress("%s", "");
+    if (rc == RP_NO || rc == RP_LIMIT) {
+        put_none(policy, o, &r, rc, json);
+        return rc == RP_NO ? rc : rp_fail(err, rc, "solve: no plan was found");
+    }
+    if (rc != RP_OK)
+        return rc;
+    if (rp_verify(g, &plan, &v, &why) != RP_OK)
+        rc = rp_fail(err, RP_BUG, "solve: verify rejects the plan of %s: %.900s",
+                     policy->name, why.msg);
+    if (rc == RP_OK && r.fits && out != NULL)
+        rc = rp_plan_save(&plan, out, err);
+    if (rc == RP_OK && (json || rp_log_level() >= 0) && !(to_stdout && r.fits))
+        (json ? put_json : put_text)(&plan, policy, o, &r);
+    rp_plan_fini(&plan);
+    return rc == RP_OK && !r.fits ? RP_NO : rc;
+}

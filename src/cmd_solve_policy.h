@@ -1,0 +1,54 @@
+/* solve --policy: the options of the published policies, and their way through a command.
+ */
+#ifndef RP_CMD_SOLVE_POLICY_H
+#define RP_CMD_SOLVE_POLICY_H
+
+#include <stdbool.h>
+
+#include "base/opt.h"
+#include "policy/policy.h"
+
+/* What the command line says; `to` gets it with rp_policy_take. */
+struct rp_policy_words {
+    const char *ctrld;
+};
+
+/* Rows for a command's option table. */
+#define RP_TFLMS_ROWS(o, words)                                                            \
+    {"n-tensors",           0,   RP_OPT_NAT,                                               \
+     &(o)->tflms.n_tensors, "N", "tflms: swap so many tensors at most (all)"},             \
+        {"lb",       0,                                                                    \
+         RP_OPT_NAT, &(o)->tflms.lb,                                                       \
+         "N",        "tflms: least levels from a swap-in's trigger to its use (1)"},       \
+        {"ub", 0, RP_OPT_NAT, &(o)->tflms.ub, "N", "tflms: most such levels (10000)"},     \
+        {"ctrld",       0,                                                                 \
+         RP_OPT_STRING, &(words)->ctrld,                                                   \
+         "RULE",        "tflms: trigger by chain_rule (the default) or direct_order"},     \
+        {"fuse-swapins", 0,                                                                \
+         RP_OPT_FLAG,    &(o)->tflms.fuse_swapins,                                         \
+         NULL,           "tflms: one swap-in for all of a tensor's backward readers"},     \
+        {"swap-branches",                                                                  \
+         0,                                                                                \
+         RP_OPT_FLAG,                                                                      \
+         &(o)->tflms.swap_branches,                                                        \
+         NULL,                                                                             \
+         "tflms: swap in the forward phase too, between distant ops"},                     \
+    {                                                                                      \
+        "branch-threshold", 0, RP_OPT_NAT, &(o)->tflms.branch_threshold, "N",              \
+            "tflms: distant is more than so many levels (0)"                               \
+    }
+
+/* RP_USAGE: an unknown policy (NULL is none) or word. */
+rp_rc rp_policy_take(const char *command, const char *name, const struct rp_policy_words *w,
+                     struct rp_policy_options *o, const struct rp_policy **policy,
+                     struct rp_err *err);
+
+/* Plans, checks, writes to `out` (or not, if NULL) and reports. */
+rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *policy,
+                         const struct rp_policy_options *o, const char *out, bool json,
+                         struct rp_err *err);
+
+/* "keep-all, chen-sqrt, ...": for help texts and messages; the caller frees it. */
+char *rp_policy_names(void);
+
+#endif

@@ -1,0 +1,70 @@
+/* fates: what becomes of each tensor between two uses, and the steps that follow from it.
+ *
+ * A gap is what lies between a use of a tensor (or its making) and its next reader, in the
+ * order of first runs. Gaps are numbered as the problem's `readers`: gap e ends with the
+ * first run of op readers[e]. A policy fills in a fate a gap; rp_fates_emit makes a valid
+ * sequence of steps of any of them:
+ *
+ *   RP_KEEP     the tensor stays on the device.
+ *   RP_REMAKE   it is freed, and made again just before the use, together with whatever
+ *               its makers need that is not there (the closure).
+ *   RP_SWAP     it is swapped out, freed, and swapped in at the start of stage trigger[e].
+ *               Closures that need it before swap it in on the spot.
+ *
+ * A stage is as in solve/problem.h: closures, then the first run of its op.
+ */
+#ifndef RP_POLICY_FATES_H
+#define RP_POLICY_FATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policy/tape.h"
+#include "solve/problem.h"
+
+enum rp_fate { RP_KEEP, RP_REMAKE, RP_SWAP };
+
+struct rp_fates {
+    uint8_t *fate;     /* per gap: enum rp_fate */
+    uint32_t *trigger; /* per gap, SWAP: the stage that begins with the swap-in */
+    uint32_t *out_at;  /* per tensor: the stage that begins with its swap-out */
+    /* Per tensor: what a closure brings back in a gap stays until the next use; else it
+     * goes again at the end of the stage. */
+    bool *stays;
+    /* The compute queue waits for a swap-out as soon as the gap begins. Else storage is
+     * released when the copy is done, or when the budget is short, and then waited for. */
+    bool prompt;
+};
+
+/* All KEEP; swap-outs right after the making; triggers at the use itself; all stay. */
+void rp_fates_init(const struct rp_problem *p, struct rp_fates *f);
+void rp_fates_fini(struct rp_fates *f);
+void rp_fates_copy(const struct rp_problem *p, struct rp_fates *to,
+                   const struct rp_fates *from);
+
+/* The op whose use begins gap e of tensor x: the reader before, or the producer. */
+uint32_t rp_gap_begin(const struct rp_problem *p, uint32_t x, uint32_t e);
+
+/* The first gap of x that ends in a stage >= t; reader_start[x + 1] if there is none. */
+uint32_t rp_gap_ending_from(const struct rp_problem *p, uint32_t x, uint32_t t);
+
+/* Steps into `t`, from the start. Fates that cannot be are read as KEEP: remaking what may
+ * run once only, swapping without bandwidths, and swapping one output of an op of which
+ * another is remade (its second run would meet the swap-in). stage_peak, if not NULL, gets
+ * each stage's peak of bytes. */
+void rp_fates_emit(const struct rp_fates *f, struct rp_tape *t, uint64_t *stage_peak);
+
+/* As rp_fates_emit, but swap-ins that are early where memory is short are put off until it
+ * is there again; the triggers in `f` say so afterwards. */
+void rp_fates_emit_patient(struct rp_fates *f, struct rp_tape *t);
+
+/* For each gap the first stage in which its tensor is needed: that of the reader, or of a
+ * closure before it. What the fates are, but with all swap-ins as late as can be. */
+void rp_fates_needs(const struct rp_fates *f, struct rp_tape *t, uint32_t *need);
+
+/* The stage at whose start a copy of so many ns, ended by stage `use`, has to begin when
+ * ops take their own time only; at least `first`. */
+uint32_t rp_stage_before(const struct rp_problem *p, uint32_t use, uint64_t ns,
+                         uint32_t first);
+
+#endif

@@ -1,0 +1,174 @@
+#include "policy/policy.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "solve/address.h"
+#include "solve/solve.h"
+
+const struct rp_policy rp_policies[] = {
+    {.name = "keep-all",
+     .summary = "every op once, nothing moved",
+     .record = rp_record_keep_all},
+    {.name = "chen-sqrt",
+     .summary = "sqrt(n) segments made again (Chen et al. 2016)",
+     .record = rp_record_chen_sqrt},
+    {.name = "chen-greedy",
+     .summary = "segments of like size made again, to fit (Chen et al. 2016)",
+     .record = rp_record_chen_greedy,
+     .aims = true},
+    {.name = "revolve",
+     .summary = "binomial checkpointing (Griewank and Walther 2000)",
+     .record = rp_record_revolve,
+     .aims = true},
+    {.name = "dtr",
+     .summary = "eviction by cost/(bytes * staleness) (Kirisame et al. 2021)",
+     .record = rp_record_dtr,
+     .aims = true},
+    {.name = "vdnn-all",
+     .summary = "swap all layers' inputs (Rhu et al. 2016)",
+     .record = rp_record_vdnn_all,
+     .swaps = true},
+    {.name = "vdnn-conv",
+     .summary = "swap convolutions' inputs (Rhu et al. 2016)",
+     .record = rp_record_vdnn_conv,
+     .swaps = true},
+    {.name = "tflms",
+     .summary = "swap by graph rewriting (Le et al. 2018)",
+     .record = rp_record_tflms,
+     .swaps = true},
+    {.name = "checkmate",
+     .summary = "the best recomputation that is found (after Jain et al. 2020)",
+     .aims = true,
+     .remake = true},
+    {.name = "remat",
+     .summary = "this program's own plan",
+     .aims = true,
+     .remake = true,
+     .moves = true},
+};
+const size_t rp_n_policies = sizeof rp_policies / sizeof rp_policies[0];
+
+const struct rp_policy *rp_policy_find(const char *name) {
+    for (size_t i = 0; i < rp_n_policies; i++)
+        if (strcmp(rp_policies[i].name, name) == 0)
+            return &rp_policies[i];
+    return NULL;
+}
+
+void rp_policy_options_init(struct rp_policy_options *o) {
+    *o = (struct rp_policy_options){
+        .addressed = true,
+        .tflms = {.n_tensors = UINT64_MAX,
+                  .lb = 1,
+                  .ub = 10000}, /* the module's defaults */
+        .time_limit = 60,
+        .seed = 1,
+    };
+}
+
+/* ---- a search of solve/ ---- */
+
+static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
+                    const struct rp_policy_options *o, struct rp_plan *plan,
+                    struct rp_policy_report *report, struct rp_err *err) {
+    struct rp_solve_options so = {.budget_bytes = o->budget_bytes,
+                                  .addressed = o->addressed,
+                                  .recompute = policy->remake,
+                                  .time_limit = o->time_limit,
+                                  .seed = o->seed,
+                                  .stop = o->stop};
+    struct rp_solve_report sr;
+    rp_rc rc = rp_solve(g, &so, plan, &sr, err);
+    if (rc != RP_OK) {
+        memcpy(report->reason, sr.reason, sizeof report->reason);
+        return rc;
+    }
+    report->fits = true;
+    report->needed_bytes = g->fixed_bytes + plan->arena_bytes;
+    return RP_OK;
+}
+
+/* ---- a tape of this folder ---- */
+
+static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *policy,
+                         const struct rp_policy_options *o, struct rp_tape *t,
+                         struct rp_plan *plan, struct rp_err *err) {
+    if (t->too_long)
+        return rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns");
+    *plan = t->plan;
+    t->plan = (struct rp_plan){0};
+    plan->graph_name = rp_strdup(g->name);
+    plan->graph_sha256 = rp_strdup(g->sha256);
+    plan->arena_bytes = t->peak_bytes;
+    plan->host_bytes = t->out_bytes;
+    if (o->addressed)
+        rp_plan_place(g, plan, t->p->limit_bytes, UINT64_C(200000000));
+    plan->claims = (struct rp_claims){
+        .time_ns = rp_tape_time(t),
+        .baseline_time_ns = g->total_time_ns,
+        .recompute_ns = t->recompute_ns,
+        .stall_ns = t->stall_ns,
+        .peak_bytes = g->fixed_bytes + t->peak_bytes,
+        .lower_bound_ns = g->total_time_ns,
+        .proof = rp_tape_time(t) == g->total_time_ns ? RP_PROOF_OPTIMAL : RP_PROOF_NONE,
+    };
+    plan->notes = json_pack("{s:s, s:s}", "program", "remat-plan", "policy", policy->name);
+    return RP_OK;
+}
+
+/* The policy's plan for `limit` bytes besides the sources. */
+static rp_rc plan_within(const struct rp_graph *g, const struct rp_policy *policy,
+                         const struct rp_policy_options *o, uint64_t limit,
+                         struct rp_plan *plan, struct rp_policy_report *report,
+                         struct rp_err *err) {
+    struct rp_problem p;
+    struct rp_tape t;
+    rp_problem_init(&p, g, g->fixed_bytes + limit, o->addressed, NULL);
+    rp_tape_init(&t, &p);
+    policy->record(&p, o, &t);
+    rp_rc rc = finish_plan(g, policy, o, &t, plan, err);
+    report->out_bytes = t.out_bytes;
+    report->in_bytes = t.in_bytes;
+    rp_tape_fini(&t);
+    rp_problem_fini(&p);
+    return rc;
+}
+
+rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
+                     const struct rp_policy_options *o, struct rp_plan *plan,
+                     struct rp_policy_report *report, struct rp_err *err) {
+    enum { N_TIGHTEN = 6 }; /* how often the packing may ask for a smaller plan */
+    *plan = (struct rp_plan){0};
+    *report = (struct rp_policy_report){0};
+    if (policy->swaps &&
+        (g->device.h2d_bytes_per_s == 0 || g->device.d2h_bytes_per_s == 0)) {
+        snprintf(report->reason, sizeof report->reason,
+                 "%s swaps, but the graph's device does not state both bandwidths",
+                 policy->name);
+        return RP_NO;
+    }
+    if (policy->record == NULL)
+        return search(g, policy, o, plan, report, err);
+    uint64_t limit =
+        o->budget_bytes > g->fixed_bytes ? o->budget_bytes - g->fixed_bytes : 0;
+    uint64_t aim = limit;
+    for (int k = 0;; k++) {
+        rp_rc rc = plan_within(g, policy, o, aim, plan, report, err);
+        if (rc != RP_OK)
+            return rc;
+        uint64_t missing = plan->arena_bytes > limit ? plan->arena_bytes - limit : 0;
+        bool packing = plan->claims.peak_bytes - g->fixed_bytes <= aim;
+        if (missing == 0 || !policy->aims || !packing || k == N_TIGHTEN || missing >= aim)
+            break;
+        aim -= missing;
+        rp_plan_fini(plan);
+    }
+    report->needed_bytes = g->fixed_bytes + plan->arena_bytes;
+    report->fits = report->needed_bytes <= o->budget_bytes;
+    plan->budget_bytes = report->fits ? o->budget_bytes : report->needed_bytes;
+    return RP_OK;
+}

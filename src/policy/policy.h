@@ -1,0 +1,82 @@
+/* policy: published ways to plan a training step, on the same graphs as our own.
+ *
+ * Each policy is a file that cites its paper and says where it had to be interpreted. It
+ * records steps on a tape; the plan made of them is an ordinary one, with addresses if
+ * wanted, and passes verify. Some know the budget and aim for it, others have one plan for
+ * every budget: that may not fit, and the report says so.
+ */
+#ifndef RP_POLICY_POLICY_H
+#define RP_POLICY_POLICY_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/graph.h"
+#include "model/plan.h"
+#include "policy/tape.h"
+
+enum rp_ctrld { RP_CHAIN_RULE, RP_DIRECT_ORDER };
+
+struct rp_tflms_options {
+    uint64_t n_tensors; /* how many tensors may be swapped, in forward order */
+    uint64_t lb, ub;    /* levels between a swap-in's trigger and its use */
+    enum rp_ctrld ctrld;
+    bool fuse_swapins, swap_branches;
+    uint64_t branch_threshold; /* levels */
+};
+
+struct rp_policy_options {
+    uint64_t budget_bytes; /* for sources and arena together */
+    bool addressed;
+    struct rp_tflms_options tflms;
+    double time_limit; /* seconds, of the policies that search (checkmate, remat) */
+    uint64_t seed;
+    const volatile sig_atomic_t *stop; /* Ctrl-C; may be NULL */
+};
+
+/* Options as the papers have them; one minute of search. */
+void rp_policy_options_init(struct rp_policy_options *o);
+
+struct rp_policy {
+    const char *name, *summary;
+    /* Records a whole step on the tape, empty before. p->limit_bytes is the budget. NULL: a
+     * search of solve/. */
+    void (*record)(const struct rp_problem *p, const struct rp_policy_options *o,
+                   struct rp_tape *t);
+    bool aims;   /* at the budget: a smaller limit may give a smaller plan */
+    bool swaps;  /* needs a device with both bandwidths */
+    bool remake; /* searches: ops may run again, */
+    bool moves;  /* tensors may be swapped */
+};
+
+extern const struct rp_policy rp_policies[];
+extern const size_t rp_n_policies;
+const struct rp_policy *rp_policy_find(const char *name); /* NULL if there is none */
+
+struct rp_policy_report {
+    bool fits;                    /* the plan is within the budget */
+    uint64_t needed_bytes;        /* sources and arena (or peak, without addresses) */
+    uint64_t out_bytes, in_bytes; /* moved */
+    char reason[512];             /* RP_NO, RP_LIMIT: why there is no plan */
+};
+
+/* RP_OK: `plan` is complete but not yet verified; the caller owns it. Its budget_bytes is
+ * the budget, or what it needs where it does not fit. RP_NO, RP_LIMIT: there is none, and
+ * report->reason says why. RP_INPUT: a sum passes 63 bits. */
+rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
+                     const struct rp_policy_options *o, struct rp_plan *plan,
+                     struct rp_policy_report *report, struct rp_err *err);
+
+/* ---- one file each ---- */
+#define RP_RECORDS(X)                                                                      \
+    X(keep_all)                                                                            \
+    X(chen_sqrt) X(chen_greedy) X(revolve) X(dtr) X(vdnn_all) X(vdnn_conv) X(tflms)
+#define X(name)                                                                            \
+    void rp_record_##name(const struct rp_problem *p, const struct rp_policy_options *o,   \
+                          struct rp_tape *t);
+RP_RECORDS(X)
+#undef X
+
+#endif

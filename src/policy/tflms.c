@@ -1,0 +1,163 @@
+/* tflms: Le, Imai, Negishi and Kawachiya, "TFLMS: Large Model Support in TensorFlow by
+ * Graph Rewriting", arXiv 1807.02037 (2018), and the options of its TensorFlow module.
+ *
+ * A tensor that a forward op makes and a backward op reads gets a swap-out after the former
+ * and a swap-in before the latter. A swap-in may start when its control dependency has run:
+ * an op at least `lb` and at most `ub` levels of the topological order before the reader.
+ *   chain_rule    from the tensor's op forward along the graph: the backward ops that
+ * belong to forward ops lb levels on, then lb + 1, ... direct_order  the backward ops lb
+ * levels before the reader, then lb + 1, ... Every reader has a swap-in of its own;
+ * --fuse-swapins makes one for all of a tensor's.
+ * --swap-branches also swaps tensors in the forward phase where producer and reader are
+ * more than --branch-threshold levels apart. --n-tensors counts from the network's input.
+ *
+ * Interpretation: the level of an op is the length of the longest path to it. A backward op
+ * belongs to the forward ops whose outputs it reads. A candidate must be an ancestor of the
+ * reader, so that no cycle arises; without one in the range, the swap-in starts with the
+ * reader. TensorFlow releases a tensor when its copy is done, without holding up the
+ * computation; so here, unless memory is short.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "policy/fates.h"
+#include "policy/forward.h"
+#include "policy/policy.h"
+
+struct tflms {
+    const struct rp_problem *p;
+    const struct rp_tflms_options *o;
+    struct rp_fates f;
+    uint32_t n_forward;
+    uint32_t *level;     /* per op */
+    uint64_t *ancestors; /* bits of ops, scratch */
+    uint64_t swapped;    /* tensors so far */
+};
+
+static void set_levels(struct tflms *w) {
+    const struct rp_problem *p = w->p;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
+            uint32_t above = w->level[p->producer[p->inputs[k]]] + 1;
+            w->level[i] = above > w->level[i] ? above : w->level[i];
+        }
+}
+
+static bool has_bit(const uint64_t *bits, uint32_t i) {
+    return bits[i / 64] >> (i % 64) & 1;
+}
+
+/* Ops from which op i is reached, i itself not among them. */
+static void mark_ancestors(struct tflms *w, uint32_t i) {
+    const struct rp_problem *p = w->p;
+    memset(w->ancestors, 0, ((size_t)p->n_ops / 64 + 1) * sizeof *w->ancestors);
+    for (uint32_t j = i + 1; j-- > 0;) {
+        if (j != i && !has_bit(w->ancestors, j))
+            continue;
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
+            uint32_t q = p->producer[p->inputs[k]];
+            w->ancestors[q / 64] |= (uint64_t)1 << (q % 64);
+        }
+    }
+}
+
+/* The ancestor of `reader` whose distance in levels from `origin` is within lb..ub, nearest
+ * to lb; among equals the last to run. RP_NONE if there is none. */
+static uint32_t direct_order(const struct tflms *w, uint32_t reader, uint32_t from) {
+    uint32_t best = RP_NONE;
+    uint64_t best_distance = 0;
+    for (uint32_t j = from; j < reader; j++) {
+        uint64_t distance = w->level[reader] - (uint64_t)w->level[j];
+        if (!has_bit(w->ancestors, j) || distance < w->o->lb || distance > w->o->ub)
+            continue;
+        if (best == RP_NONE || distance <= best_distance) {
+            best = j;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+/* The first backward reader of what forward op j makes that leads to the reader. */
+static uint32_t backward_of(const struct tflms *w, uint32_t j, uint32_t reader) {
+    const struct rp_problem *p = w->p;
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+        for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++)
+            if (p->readers[e] >= w->n_forward && p->readers[e] < reader &&
+                has_bit(w->ancestors, p->readers[e]))
+                return p->readers[e];
+    return RP_NONE;
+}
+
+static uint32_t chain_rule(const struct tflms *w, uint32_t source, uint32_t reader) {
+    uint32_t best = RP_NONE, most = 0;
+    uint64_t best_distance = 0;
+    for (uint32_t j = source + 1; j < w->n_forward; j++) {
+        if (w->level[j] <= w->level[source])
+            continue;
+        uint64_t distance = w->level[j] - (uint64_t)w->level[source];
+        if (distance < w->o->lb || distance > w->o->ub)
+            continue;
+        uint32_t b = backward_of(w, j, reader);
+        if (b != RP_NONE && (best == RP_NONE || distance < best_distance ||
+                             (distance == best_distance && b > most))) {
+            best = most = b;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+/* The stage at whose start the swap-in for gap e of x begins. */
+static uint32_t trigger_for(struct tflms *w, uint32_t x, uint32_t e) {
+    uint32_t reader = w->p->readers[e], begin = rp_gap_begin(w->p, x, e), op;
+    mark_ancestors(w, reader);
+    if (reader < w->n_forward || w->o->ctrld == RP_DIRECT_ORDER)
+        op = direct_order(w, reader, begin + 1);
+    else
+        op = chain_rule(w, w->p->producer[x], reader);
+    return op == RP_NONE || op + 1 <= begin ? reader : op + 1;
+}
+
+static void swap_gap(struct tflms *w, uint32_t x, uint32_t e, bool *any) {
+    uint32_t trigger = trigger_for(w, x, e);
+    /* A swap-in that would begin before the tensor is out is none. */
+    if (trigger <= rp_gap_begin(w->p, x, e) + 1 && w->p->readers[e] > trigger)
+        trigger = w->p->readers[e];
+    w->f.fate[e] = RP_SWAP;
+    w->f.trigger[e] = trigger;
+    *any = true;
+}
+
+static void rewrite(struct tflms *w, uint32_t x) {
+    const struct rp_problem *p = w->p;
+    bool any = false;
+    uint32_t first = rp_gap_ending_from(p, x, w->n_forward);
+    for (uint32_t e = p->reader_start[x]; w->o->swap_branches && e < first; e++) {
+        uint32_t from = rp_gap_begin(p, x, e);
+        uint64_t distance = w->level[p->readers[e]] - (uint64_t)w->level[p->producer[x]];
+        if (distance > w->o->branch_threshold && from + 1 < p->readers[e])
+            swap_gap(w, x, e, &any);
+    }
+    for (uint32_t e = first; e < p->reader_start[x + 1]; e++)
+        if (e == first || !w->o->fuse_swapins)
+            swap_gap(w, x, e, &any);
+    w->swapped += any;
+}
+
+void rp_record_tflms(const struct rp_problem *p, const struct rp_policy_options *o,
+                     struct rp_tape *t) {
+    struct tflms w = {.p = p, .o = &o->tflms, .n_forward = rp_forward_ops(p)};
+    rp_fates_init(p, &w.f);
+    w.level = rp_calloc(p->n_ops, sizeof *w.level);
+    w.ancestors = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w.ancestors);
+    set_levels(&w);
+    for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w.n_forward; x++)
+        if (w.swapped < o->tflms.n_tensors)
+            rewrite(&w, x);
+    rp_fates_emit(&w.f, t, NULL);
+    rp_fates_fini(&w.f);
+    free(w.level);
+    free(w.ancestors);
+}

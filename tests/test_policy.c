@@ -1,0 +1,174 @@
+/* Tests of the published policies: whatever the graph, each gives a plan that verify
+ * passes; and each does what its paper says of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen.h"
+#include "model/cost.h"
+#include "networks.h"
+#include "policy/policy.h"
+#include "run.h"
+#include "solve/solve.h"
+#include "verify/verify.h"
+
+/* A policy's plan for a share of what lies between sources and keep-all. */
+struct outcome {
+    rp_rc rc;
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_verdict verdict;
+    bool valid;
+};
+
+static struct outcome plan_with(const struct rp_graph *g, const char *name,
+                                struct rp_policy_options o, uint64_t percent) {
+    struct outcome r = {0};
+    struct rp_err err = {{0}};
+    struct rp_replay replay;
+    uint64_t all = rp_keep_all_bytes(g, o.addressed);
+    o.budget_bytes = g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
+    r.rc = rp_policy_plan(g, rp_policy_find(name), &o, &r.plan, &r.report, &err);
+    r.valid = r.rc == RP_OK && rp_verify(g, &r.plan, &r.verdict, &err) == RP_OK &&
+              rp_verify_replay(g, &r.plan, &replay, &err) == RP_OK &&
+              r.verdict.swapped_out_bytes == r.report.out_bytes &&
+              r.verdict.swapped_in_bytes == r.report.in_bytes;
+    if (r.rc == RP_OK && !r.valid)
+        printf("%s: %s\n", name, err.msg);
+    rp_plan_fini(&r.plan);
+    return r;
+}
+
+static struct rp_policy_options quick(bool addressed) {
+    struct rp_policy_options o;
+    rp_policy_options_init(&o);
+    o.addressed = addressed;
+    o.time_limit = 0.02;
+    return o;
+}
+
+/* Every policy but those that search. */
+static bool all_valid(const struct rp_graph *g, struct rp_policy_options o,
+                      uint64_t percent) {
+    for (size_t i = 0; i < rp_n_policies; i++) {
+        if (rp_policies[i].record == NULL)
+            continue;
+        struct outcome r = plan_with(g, rp_policies[i].name, o, percent);
+        bool none = r.rc == RP_NO && r.report.reason[0] != '\0' && rp_policies[i].swaps;
+        if (!r.valid && !none)
+            return false;
+    }
+    return true;
+}
+
+static void every_policy_is_valid_on_random_graphs(void) {
+    uint32_t n = 150;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)(seed % 40));
+        struct rp_policy_options o = quick(seed % 2);
+        struct rp_graph g;
+        shape.training = seed % 3;
+        shape.bandwidths = seed % 5;
+        rp_gen_graph(seed, &shape, &g);
+        o.tflms.lb = seed % 4;
+        o.tflms.ctrld = seed % 7 < 3 ? RP_DIRECT_ORDER : RP_CHAIN_RULE;
+        o.tflms.fuse_swapins = seed % 11 < 5;
+        o.tflms.swap_branches = seed % 13 < 6;
+        if (!all_valid(&g, o, 30 + seed % 80)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a policy's plan was rejected");
+        }
+        rp_graph_fini(&g);
+    }
+}
+
+static struct rp_graph network(const char *name, struct rp_zoo_options o) {
+    struct rp_err err = {{0}};
+    struct rp_graph g = rp_net_build(name, o);
+    CU_ASSERT_EQUAL_FATAL(rp_cost_apply(&g, rp_device_find("p100-16g"), name, &err), RP_OK);
+    return g;
+}
+
+static void every_policy_is_valid_on_tiny_networks(void) {
+    static const char *const names[] = {"vgg16",   "resnet50", "unet",     "bert-base",
+                                        "lstm-lm", "nmt",      "googlenet"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct rp_graph g = network(names[i], rp_net_tiny());
+        CU_ASSERT(all_valid(&g, quick(i % 2), 60));
+        rp_graph_fini(&g);
+    }
+}
+
+static void chen_needs_less_memory_than_keep_all_at_about_one_more_forward_pass(void) {
+    struct rp_graph g = network("resnet50", rp_net_tiny());
+    struct outcome all = plan_with(&g, "keep-all", quick(false), 100);
+    struct outcome some = plan_with(&g, "chen-sqrt", quick(false), 100);
+    CU_ASSERT(some.verdict.peak_bytes < all.verdict.peak_bytes);
+    CU_ASSERT(some.verdict.recompute_ns > 0);
+    CU_ASSERT(some.verdict.recompute_ns < g.total_time_ns / 2);
+    rp_graph_fini(&g);
+}
+
+static void policies_that_aim_at_a_budget_meet_it(void) {
+    static const char *const names[] = {"chen-greedy", "revolve", "dtr"};
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct outcome r = plan_with(&g, names[i], quick(false), 70);
+        CU_ASSERT(r.valid && r.report.fits);
+        CU_ASSERT(r.verdict.recompute_ns > 0);
+        r = plan_with(&g, names[i], quick(false), 101);
+        CU_ASSERT(r.valid && r.verdict.time_ns == g.total_time_ns);
+    }
+    rp_graph_fini(&g);
+}
+
+static void vdnn_conv_moves_less_than_vdnn_all(void) {
+    struct rp_graph g = network("vgg16", rp_net_defaults());
+    struct outcome all = plan_with(&g, "vdnn-all", quick(false), 100);
+    struct outcome conv = plan_with(&g, "vdnn-conv", quick(false), 100);
+    CU_ASSERT(conv.report.out_bytes > 0);
+    CU_ASSERT(conv.report.out_bytes < all.report.out_bytes);
+    CU_ASSERT(conv.verdict.time_ns < all.verdict.time_ns);
+    CU_ASSERT(all.verdict.recompute_ns == 0 && conv.verdict.recompute_ns == 0);
+    rp_graph_fini(&g);
+}
+
+static void tflms_is_faster_and_larger_with_fused_swap_ins(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct rp_policy_options o = quick(false);
+    struct outcome apart = plan_with(&g, "tflms", o, 60);
+    o.tflms.fuse_swapins = true;
+    struct outcome fused = plan_with(&g, "tflms", o, 60);
+    CU_ASSERT(fused.report.in_bytes < apart.report.in_bytes);
+    CU_ASSERT(fused.verdict.time_ns < apart.verdict.time_ns);
+    rp_graph_fini(&g);
+}
+
+static void tflms_swaps_no_more_tensors_than_asked(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct rp_policy_options o = quick(false);
+    for (o.tflms.n_tensors = 0; o.tflms.n_tensors <= 20; o.tflms.n_tensors += 10)
+        CU_ASSERT_EQUAL(plan_with(&g, "tflms", o, 60).verdict.n_swap_outs,
+                        o.tflms.n_tensors);
+    rp_graph_fini(&g);
+}
+
+static void policies_that_swap_say_so_without_bandwidths(void) {
+    struct rp_graph g = network("vgg16", rp_net_tiny());
+    g.device.h2d_bytes_per_s = 0;
+    struct outcome r = plan_with(&g, "vdnn-all", quick(false), 60);
+    CU_ASSERT_EQUAL(r.rc, RP_NO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.report.reason, "bandwidths"));
+    rp_graph_fini(&g);
+}
+
+void suite_policy(void) {
+    RP_SUITE("policy");
+    RP_TEST(every_policy_is_valid_on_random_graphs);
+    RP_TEST(every_policy_is_valid_on_tiny_networks);
+    RP_TEST(chen_needs_less_memory_than_keep_all_at_about_one_more_forward_pass);
+    RP_TEST(policies_that_aim_at_a_budget_meet_it);
+    RP_TEST(vdnn_conv_moves_less_than_vdnn_all);
+    RP_TEST(tflms_is_faster_and_larger_with_fused_swap_ins);
+    RP_TEST(tflms_swaps_no_more_tensors_than_asked);
+    RP_TEST(policies_that_swap_say_so_without_bandwidths);
+}
