@@ -98,7 +98,7 @@ rp_rc rp_cmd_pack(int argc, char **argv, struct rp_err *err) {
         {"capacity", 0, RP_OPT_BYTES, &o.capacity, "SIZE", "stop at an arena this small"},
         {"alignment", 0, RP_OPT_NAT, &o.alignment, "N", "of sizes and offsets (1)"},
         {"work-limit", 0, RP_OPT_NAT, &o.work_limit, "N",
-         "steps of search, about 1 ns each (3000000000)"},
+         "steps of search, 1 to 4 ns each (3000000000)"},
         {"out", 'o', RP_OPT_STRING, (void *)&out, "OUT.csv", "write the offsets"},
         {"json", 0, RP_OPT_FLAG, &json, NULL, "report as one JSON object on stdout"},
         {0},

@@ -9,7 +9,7 @@
 
 /* Work of the exact search, and then of the ejection search, before the other's turn;
  * doubled each time. */
-#define FIRST_SLICE UINT64_C(30000000)
+#define FIRST_SLICE UINT64_C(150000000)
 
 struct event {
     uint64_t time, size;

@@ -24,13 +24,13 @@ struct rp_buffer {
     uint64_t offset; /* set by rp_pack */
 };
 
-/* A few seconds when it is used up. */
+/* About ten seconds when it is used up. */
 #define RP_PACK_WORK UINT64_C(3000000000)
 
 struct rp_pack_options {
     uint64_t alignment;  /* of sizes and offsets; >= 1 */
     uint64_t capacity;   /* an arena this small is good enough; 0: aim for the peak */
-    uint64_t work_limit; /* about a nanosecond each; 0: the first greedy placements only */
+    uint64_t work_limit; /* 1 to 4 ns each; 0: the first greedy placements only */
 };
 
 struct rp_pack_stats {

@@ -21,6 +21,8 @@ struct pack_item {
     uint32_t buffer; /* index in the caller's array */
 };
 
+struct pack_search;
+
 struct pack_part {
     struct pack_item *items; /* by lo */
     uint32_t n, n_sections;
@@ -29,7 +31,8 @@ struct pack_part {
     uint64_t bound;  /* no placement of the items is lower than this (above base) */
     uint64_t *best;  /* offsets above base, by item: the best placement so far */
     uint64_t height; /* its largest end; UINT64_MAX before there is one */
-    uint64_t random; /* state of what is drawn at random for it */
+    struct pack_search *search; /* of rp_pack_search: what it learned; NULL at first */
+    uint64_t random;            /* state of what is drawn at random for it */
     uint32_t n_searches;
     uint32_t n_failed_searches, n_failed_ejections; /* since the last success */
 };
@@ -61,8 +64,11 @@ void rp_pack_take(struct pack_part *p, const uint64_t *offset);
 void rp_pack_greedy(struct pack_part *p, uint64_t goal, struct pack_work *work);
 
 /* Exact search for a placement at or below `goal`, under the work limit. p->bound grows
- * where it is proved that there is none. Leaves large parts alone. */
+ * where it is proved that there is none. Leaves large parts alone. `work` and p must stay
+ * where they are from one call to the next. */
 void rp_pack_search(struct pack_part *p, uint64_t goal, struct pack_work *work);
+
+void rp_pack_search_free(struct pack_search *search);
 
 /* Local search from the best placement, for the same end, under the work limit. */
 void rp_pack_eject(struct pack_part *p, uint64_t goal, struct pack_work *work);

@@ -198,6 +198,7 @@ void rp_pack_take(struct pack_part *p, const uint64_t *offset) {
 
 void rp_pack_parts_fini(struct pack_parts *parts) {
     for (size_t i = 0; i < parts->n; i++) {
+        rp_pack_search_free(parts->at[i].search);
         free(parts->at[i].items);
         free(parts->at[i].best);
     }

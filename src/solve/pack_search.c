@@ -13,14 +13,17 @@
  *
  * The time to a solution varies wildly with the order of the branches, so the search is
  * restarted with other orders after a number of nodes that follows Luby's sequence (Luby,
- * Sinclair, Zuckerman, "Optimal speedup of Las Vegas algorithms", 1993).
+ * Sinclair, Zuckerman, "Optimal speedup of Las Vegas algorithms", 1993). What is learned
+ * from one attempt to the next is where it failed: sections that were over the goal often
+ * are branched on early, as in "Boosting systematic search by weighting constraints"
+ * (Boussemart, Hemery, Lecoutre, Sais, 2004).
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "solve/pack_state.h"
 
-enum choose_by { BY_COUNT, BY_SLACK, BY_FAILURES, N_CHOOSE_BY };
+enum choose_by { BY_FAILURES, BY_SLACK };
 
 struct valley {
     uint32_t begin, end; /* sections */
@@ -35,7 +38,7 @@ struct pick {
     bool may_raise;
 };
 
-struct search {
+struct pack_search {
     struct pack_state state;
     enum choose_by choose_by;
     uint32_t *rank;     /* by item: lower is tried first */
@@ -53,25 +56,20 @@ struct search {
 enum { MAX_DEPTH = 20000, MAX_ITEMS = 10000 };
 #define MAX_LIVE UINT64_C(30000000)
 
-static enum pack_found solve(struct search *q, uint32_t begin, uint32_t end);
+static enum pack_found solve(struct pack_search *q, uint32_t begin, uint32_t end);
 
-static uint64_t score(const struct search *q, uint32_t t, uint32_t options,
+static uint64_t score(const struct pack_search *q, uint32_t t, uint32_t options,
                       uint64_t slack) {
     uint64_t parts = slack / (q->state.goal / 1024 + 1); /* slack in 1024ths of the goal */
     if (options <= 1)
         return 0;
-    switch (q->choose_by) {
-    case BY_COUNT:
-        return ((uint64_t)options << 20) + parts;
-    case BY_SLACK:
+    if (q->choose_by == BY_SLACK)
         return ((uint64_t)options << 7) + parts;
-    default:
-        return ((uint64_t)options << 20) / (q->state.failures[t] + 1) + 1;
-    }
+    return ((uint64_t)options << 20) / (q->state.failures[t] + 1) + 1;
 }
 
 /* The best section of a valley to branch on, by what is known inside it. */
-static struct pick rate(struct search *q, const struct valley *v) {
+static struct pick rate(struct pack_search *q, const struct valley *v) {
     const struct pack_state *s = &q->state;
     struct pick best = {.score = UINT64_MAX};
     uint64_t smallest = UINT64_MAX;
@@ -103,7 +101,8 @@ static struct pick rate(struct search *q, const struct valley *v) {
 /* The next level at which the lowest item to come in section t could rest if not on the
  * floor; UINT64_MAX if there is none. An item whose life is inside the valley can rest on
  * one that is not live in t; the others begin at the valley's walls or higher. */
-static uint64_t next_level(const struct search *q, const struct valley *v, uint32_t t) {
+static uint64_t next_level(const struct pack_search *q, const struct valley *v,
+                           uint32_t t) {
     const struct pack_state *s = &q->state;
     uint64_t level = UINT64_MAX;
     uint32_t lo = t, hi = t + 1; /* span of the items inside the valley */
@@ -140,8 +139,8 @@ static uint64_t mix(uint64_t key, uint64_t x) {
 
 /* The valley that starts at *t (of a component that ends at `end`), or false if the run of
  * equal floors there is none. *t moves on; *key tells valleys apart. */
-static bool next_valley(const struct search *q, uint32_t begin, uint32_t end, uint32_t *t,
-                        struct valley *v, uint64_t *key) {
+static bool next_valley(const struct pack_search *q, uint32_t begin, uint32_t end,
+                        uint32_t *t, struct valley *v, uint64_t *key) {
     const struct pack_state *s = &q->state;
     uint64_t floor = s->floor[*t];
     *v = (struct valley){*t, *t, UINT64_MAX};
@@ -164,7 +163,7 @@ struct branching {
 };
 
 /* The section to branch on in the component [begin, end). */
-static struct branching choose(struct search *q, uint32_t begin, uint32_t end) {
+static struct branching choose(struct pack_search *q, uint32_t begin, uint32_t end) {
     struct branching best = {.level = UINT64_MAX};
     uint64_t best_score = UINT64_MAX, key;
     struct valley v;
@@ -192,7 +191,7 @@ static struct branching choose(struct search *q, uint32_t begin, uint32_t end) {
 }
 
 /* Pushes the items that can lie on the floor of the section, by rank. */
-static void list_branches(struct search *q, const struct branching *b) {
+static void list_branches(struct pack_search *q, const struct branching *b) {
     const struct pack_state *s = &q->state;
     size_t first = q->branches.n;
     for (uint32_t k = s->live_at[b->section]; k < s->live_at[b->section + 1]; k++) {
@@ -210,7 +209,7 @@ static void list_branches(struct search *q, const struct branching *b) {
 }
 
 /* A component: sections [begin, end), settled, that items to come hold together. */
-static enum pack_found branch(struct search *q, uint32_t begin, uint32_t end) {
+static enum pack_found branch(struct pack_search *q, uint32_t begin, uint32_t end) {
     struct pack_state *s = &q->state;
     if (++q->nodes > q->max_nodes || s->work->done >= s->work->limit ||
         q->depth >= MAX_DEPTH)
@@ -244,7 +243,7 @@ static enum pack_found branch(struct search *q, uint32_t begin, uint32_t end) {
 
 /* Places all items to come in sections [begin, end), one component after the other: they
  * have nothing to do with each other. What was placed is undone by the caller. */
-static enum pack_found solve(struct search *q, uint32_t begin, uint32_t end) {
+static enum pack_found solve(struct pack_search *q, uint32_t begin, uint32_t end) {
     const struct pack_state *s = &q->state;
     enum pack_found found = PACK_YES;
     if (!rp_pack_settle(&q->state))
@@ -261,7 +260,7 @@ static enum pack_found solve(struct search *q, uint32_t begin, uint32_t end) {
 }
 
 /* One attempt from an empty arena. What was found stays in state.offset. */
-static enum pack_found attempt(struct search *q, uint64_t goal, uint64_t max_nodes) {
+static enum pack_found attempt(struct pack_search *q, uint64_t goal, uint64_t max_nodes) {
     struct pack_mark mark = rp_pack_mark(&q->state);
     q->state.goal = goal;
     q->nodes = 0;
@@ -272,7 +271,7 @@ static enum pack_found attempt(struct search *q, uint64_t goal, uint64_t max_nod
 }
 
 /* Orders in which branches are tried: the larger key first. */
-enum order { LARGE, LONG, LONG_FLAT, AREA, N_ORDERS };
+enum order { LARGE, AREA, LONG, LONG_FLAT, N_ORDERS };
 
 struct key {
     unsigned __int128 value;
@@ -287,7 +286,7 @@ static int by_value(const void *x, const void *y) {
 }
 
 /* With `random`, every key is multiplied by a factor of 1/2 .. 3/2. */
-static void set_rank(struct search *q, enum order order, uint64_t *random) {
+static void set_rank(struct pack_search *q, enum order order, uint64_t *random) {
     const struct pack_part *p = q->state.p;
     struct key *keys = rp_calloc(p->n, sizeof *keys);
     for (uint32_t i = 0; i < p->n; i++) {
@@ -334,10 +333,10 @@ static uint64_t next_goal(const struct pack_part *p, uint64_t goal) {
                                   : pack_step_down(p, goal, p->n_failed_searches);
 }
 
-static void try_once(struct search *q, struct pack_part *p, uint64_t goal) {
-    uint32_t turn = p->n_searches / (2 * N_CHOOSE_BY);
+static void try_once(struct pack_search *q, struct pack_part *p, uint64_t goal) {
+    uint32_t turn = p->n_searches / 6; /* two aims; by failures twice, by slack once */
     uint64_t aim = next_goal(p, goal);
-    q->choose_by = (enum choose_by)(p->n_searches / 2 % N_CHOOSE_BY);
+    q->choose_by = p->n_searches / 2 % 3 < 2 ? BY_FAILURES : BY_SLACK;
     set_rank(q, (enum order)(turn % N_ORDERS), turn < N_ORDERS ? NULL : &p->random);
     enum pack_found found = attempt(q, aim, luby(turn + 1) * (200 + 2 * p->n));
     p->n_searches++;
@@ -348,19 +347,31 @@ static void try_once(struct search *q, struct pack_part *p, uint64_t goal) {
         p->bound = aim + 1;
 }
 
-void rp_pack_search(struct pack_part *p, uint64_t goal, struct pack_work *work) {
-    struct search q = {0};
-    if (!small_enough(p))
+static struct pack_search *search_new(const struct pack_part *p, struct pack_work *work) {
+    struct pack_search *q = rp_calloc(1, sizeof *q);
+    rp_pack_state_init(&q->state, p, work);
+    q->rank = rp_calloc(p->n, sizeof *q->rank);
+    q->picks = rp_calloc(p->n_sections, sizeof *q->picks);
+    q->change = rp_calloc(p->n_sections + 1, sizeof *q->change);
+    return q;
+}
+
+void rp_pack_search_free(struct pack_search *q) {
+    if (q == NULL)
         return;
-    rp_pack_state_init(&q.state, p, work);
-    q.rank = rp_calloc(p->n, sizeof *q.rank);
-    q.picks = rp_calloc(p->n_sections, sizeof *q.picks);
-    q.change = rp_calloc(p->n_sections + 1, sizeof *q.change);
+    rp_pack_state_fini(&q->state);
+    free(q->rank);
+    free(q->picks);
+    free(q->change);
+    free(q->branches.at);
+    free(q);
+}
+
+void rp_pack_search(struct pack_part *p, uint64_t goal, struct pack_work *work) {
+    if (p->search == NULL && !small_enough(p))
+        return;
+    if (p->search == NULL)
+        p->search = search_new(p, work);
     while (p->height > pack_least(p, goal) && work->done < work->limit)
-        try_once(&q, p, goal);
-    rp_pack_state_fini(&q.state);
-    free(q.rank);
-    free(q.picks);
-    free(q.change);
-    free(q.branches.at);
+        try_once(p->search, p, goal);
 }
