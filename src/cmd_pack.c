@@ -23,7 +23,7 @@ static bool fits(const struct report *r) {
 }
 
 static const char *verdict(const struct report *r) {
-    if (r->arena == r->stats.peak)
+    if (r->arena == r->stats.bound)
         return "no arena can be smaller";
     if (r->found == RP_OK)
         return "as small as asked";
@@ -36,14 +36,18 @@ static void print_text(FILE *f, const struct report *r) {
     fprintf(f, "arena    %" PRIu64 " (%s)\n", r->arena, verdict(r));
     if (r->capacity > 0 && r->capacity < r->stats.peak)
         fprintf(f, "capacity %" PRIu64 ": impossible, the peak is larger\n", r->capacity);
+    else if (r->capacity > 0 && r->capacity < r->stats.bound)
+        fprintf(f, "capacity %" PRIu64 ": impossible, proved\n", r->capacity);
     else if (r->capacity > 0)
         fprintf(f, "capacity %" PRIu64 ": %s\n", r->capacity,
                 fits(r) ? "fits" : "not reached");
 }
 
 static void print_json(FILE *f, const struct report *r) {
-    fprintf(f, "{\"buffers\":%zu,\"peak_bytes\":%" PRIu64 ",\"arena_bytes\":%" PRIu64,
-            r->n_buffers, r->stats.peak, r->arena);
+    fprintf(f,
+            "{\"buffers\":%zu,\"peak_bytes\":%" PRIu64 ",\"bound_bytes\":%" PRIu64
+            ",\"arena_bytes\":%" PRIu64,
+            r->n_buffers, r->stats.peak, r->stats.bound, r->arena);
     if (r->capacity > 0)
         fprintf(f, ",\"capacity_bytes\":%" PRIu64 ",\"fits\":%s", r->capacity,
                 fits(r) ? "true" : "false");

@@ -185,6 +185,22 @@ static void forward_and_backward_lifetimes_reach_the_peak(void) {
     CU_ASSERT_EQUAL(pack(b, 200, 512, 0, &arena), RP_OK);
 }
 
+/* What was begun is finished: two placements of 300 items, or one node. */
+static void the_work_limit_ends_the_search(void) {
+    struct rp_buffer b[300];
+    uint64_t arena;
+    random_state = 3;
+    random_buffers(b, 300, 300, 200, 100000);
+    for (uint64_t limit = 0; limit <= 4000000; limit += 1000000) {
+        struct rp_pack_options o = {1, 0, limit};
+        struct rp_pack_stats stats;
+        rp_rc rc = rp_pack(b, 300, &o, &arena, &stats);
+        CU_ASSERT_TRUE(placement_is_valid(b, 300, 1, arena));
+        CU_ASSERT_TRUE(stats.work <= limit + 200000);
+        CU_ASSERT_EQUAL(rc, arena == stats.peak ? RP_OK : RP_LIMIT);
+    }
+}
+
 static rp_rc parse(const char *text, struct rp_pack_csv *csv, struct rp_err *err) {
     *err = (struct rp_err){{0}};
     return rp_pack_csv_parse(text, strlen(text), "f", csv, err);
@@ -264,6 +280,7 @@ void suite_pack(void) {
     RP_TEST(random_larger_instances_are_packed_validly);
     RP_TEST(the_same_input_gives_the_same_placement);
     RP_TEST(forward_and_backward_lifetimes_reach_the_peak);
+    RP_TEST(the_work_limit_ends_the_search);
     RP_TEST(a_csv_is_read_by_its_header);
     RP_TEST(a_bad_csv_is_refused_with_its_line);
     RP_TEST(a_saved_csv_reads_back_with_its_offsets);

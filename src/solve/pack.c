@@ -57,6 +57,12 @@ static uint64_t proved_bound(const struct pack_parts *parts, uint64_t peak) {
     return peak;
 }
 
+/* Where a turn ends; the last step of a turn may pass its end. */
+static uint64_t slice_end(const struct pack_work *work, uint64_t limit, uint64_t slice) {
+    bool last = work->done >= limit || limit - work->done <= slice;
+    return last ? limit : work->done + slice;
+}
+
 /* One round of search on each part that is above the target or the proved bound. False if
  * there was none. */
 static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t slice,
@@ -69,9 +75,9 @@ static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t sli
         if (p->height <= pack_least(p, goal))
             continue;
         any = true;
-        work->limit = limit - work->done > slice ? work->done + slice : limit;
+        work->limit = slice_end(work, limit, slice);
         rp_pack_search(p, goal, work);
-        work->limit = limit - work->done > slice ? work->done + slice : limit;
+        work->limit = slice_end(work, limit, slice);
         rp_pack_eject(p, goal, work);
         work->limit = limit;
         if (work->done >= limit)
