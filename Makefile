@@ -28,7 +28,7 @@ else
 LIBS := -lglpk -ljansson -lm -pthread
 endif
 
-DIRS := base model model/zoo profile solve policy emit verify
+DIRS := base model model/zoo kernels profile solve policy emit verify
 LIB_SRC := $(foreach d,$(DIRS),$(wildcard src/$(d)/*.c)) $(wildcard src/cmd_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 TEST_SRC := $(wildcard tests/*.c)
@@ -68,6 +68,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(RP_CFLAGS) $(INCLUDES) -c -o $@ $<
+
+# A fused multiply-add rounds once where the kernels' sums round twice.
+$(BUILD)/src/kernels/%.o: INCLUDES := -ffp-contract=off
 
 # The suites of tests/run.h: one a test file, so adding the file is all there is to do.
 SUITES := $(patsubst tests/test_%.c,X(%),$(wildcard tests/test_*.c))

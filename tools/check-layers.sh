@@ -29,6 +29,7 @@ only() {
 
 rule base 'base/'
 rule model 'base/|model/'
+rule kernels 'base/|model/graph\.h"|kernels/'
 for folder in profile solve emit; do
     rule $folder "base/|model/|kernels/|$folder/"
 done

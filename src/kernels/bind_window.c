@@ -1,0 +1,139 @@
+/* Binders of kinds with windows: convolution and pooling. */
+#include <inttypes.h>
+
+#include "kernels/bind.h"
+
+/* Spatial sizes of images N, C, H, W or volumes N, C, D, H, W, depth 1 for the first. */
+static void spatial(struct rp_binding *b, int slot, int64_t size[3]) {
+    const struct rp_operand *x = rp_bind_operand(b, slot);
+    if (x->n_dims != 4 && x->n_dims != 5) {
+        rp_bind_fail(b, "an operand has neither 4 nor 5 dimensions");
+        return;
+    }
+    size[0] = x->n_dims == 5 ? x->dim[2] : 1;
+    size[1] = x->dim[x->n_dims - 2];
+    size[2] = x->dim[x->n_dims - 1];
+}
+
+/* One number a spatial dimension; `rest` for the depth of images. */
+static void window_attr(struct rp_binding *b, const char *key, int64_t rest,
+                        int64_t to[3]) {
+    const size_t n = b->in[0].n_dims - 2;
+    int64_t value[3] = {1, 1, 1};
+    rp_bind_ints(b, key, n, value);
+    to[0] = rest;
+    for (size_t i = 0; i < n; i++)
+        to[i + 3 - n] = value[i];
+}
+
+/* The planes on both sides, and their sizes. */
+static void planes(struct rp_binding *b) {
+    struct rp_kargs *a = &b->k->args;
+    const struct rp_operand *x = rp_bind_operand(b, b->kind->x);
+    const struct rp_operand *y = rp_bind_operand(b, b->kind->y);
+    spatial(b, b->kind->x, a->x_size);
+    spatial(b, b->kind->y, a->y_size);
+    if (b->rc == RP_OK && (x->n_dims != y->n_dims || x->dim[0] != y->dim[0]))
+        rp_bind_fail(b, "the operands differ in dimensions or batch");
+    if (b->rc != RP_OK)
+        return;
+    a->batch = x->dim[0];
+    a->channels = x->dim[1];
+    a->filters = y->dim[1];
+}
+
+/* y = floor((x + 2 pad - dilation (kernel - 1) - 1) / stride) + 1 in each dimension. */
+static void check_sizes(struct rp_binding *b) {
+    const struct rp_kargs *a = &b->k->args;
+    for (int d = 0; d < 3 && b->rc == RP_OK; d++) {
+        const int64_t reach =
+            rp_bind_product(b, a->dilation[d], a->kernel[d] > 0 ? a->kernel[d] - 1 : 0);
+        const int64_t room = a->x_size[d] + 2 * a->pad[d] - reach - 1;
+        if (a->kernel[d] < 1 || a->stride[d] < 1 || a->dilation[d] < 1 || room < 0 ||
+            room / a->stride[d] + 1 != a->y_size[d])
+            rp_bind_fail(b, "the window's attributes do not make y's size from x's");
+    }
+}
+
+static void window(struct rp_binding *b) {
+    struct rp_kargs *a = &b->k->args;
+    planes(b);
+    if (b->rc != RP_OK)
+        return;
+    window_attr(b, "kernel", 1, a->kernel);
+    window_attr(b, "stride", 1, a->stride);
+    window_attr(b, "pad", 0, a->pad);
+}
+
+void rp_bind_conv(struct rp_binding *b) {
+    struct rp_kargs *a = &b->k->args;
+    const struct rp_operand *w = rp_bind_operand(b, b->kind->weight);
+    window(b);
+    if (b->rc != RP_OK)
+        return;
+    window_attr(b, "dilation", 1, a->dilation);
+    check_sizes(b);
+    a->groups = rp_bind_int(b, "groups");
+    if (a->groups < 1 || a->channels % a->groups != 0 || a->filters % a->groups != 0) {
+        rp_bind_fail(b, "the channels do not make %" PRId64 " groups", a->groups);
+        return;
+    }
+    const int64_t want[5] = {a->filters, a->channels / a->groups, a->kernel[0],
+                             a->kernel[1], a->kernel[2]};
+    bool fits = w->n_dims == b->in[0].n_dims;
+    for (size_t i = 0; fits && i < w->n_dims; i++)
+        fits = w->dim[i] == want[i < 2 ? i : i + 5 - w->n_dims];
+    if (!fits)
+        rp_bind_fail(b, "the weight is not (filters, channels of a group, kernel)");
+    /* A bias has one element a channel of the output, which is the window's x where the
+     * convolution is transposed. */
+    if (a->n_in > 2)
+        rp_bind_count(b, 2, b->out[0].dim[1]);
+}
+
+/* Each window has a place of x in it. */
+void rp_bind_pool(struct rp_binding *b) {
+    struct rp_kargs *a = &b->k->args;
+    window(b);
+    for (int d = 0; d < 3; d++)
+        a->dilation[d] = 1;
+    if (b->rc == RP_OK)
+        check_sizes(b);
+    for (int d = 0; d < 3; d++)
+        if (a->pad[d] >= a->kernel[d])
+            rp_bind_fail(b, "\"pad\" is not below \"kernel\": a window could be empty");
+    if (a->channels != a->filters)
+        rp_bind_fail(b, "pooling does not change the channels");
+    for (int32_t i = 1; i < a->n_in; i++) /* max_pool_grad: gy, x, y */
+        rp_bind_same(b, i, i == 1 ? b->kind->x : b->kind->y);
+}
+
+void rp_bind_pool_index(struct rp_binding *b) {
+    const struct rp_kargs *a = &b->k->args;
+    rp_bind_pool(b);
+    rp_bind_same(b, RP_OUT + 1, RP_OUT);
+    for (int d = 1; d < 3; d++)
+        if (a->stride[d] < a->kernel[d])
+            rp_bind_fail(b, "the windows overlap");
+    if (a->x_size[0] * a->x_size[1] * a->x_size[2] > INT32_MAX)
+        rp_bind_fail(b, "a plane is too large for an i32 index");
+}
+
+void rp_bind_avg_pool(struct rp_binding *b) {
+    rp_bind_pool(b);
+    b->k->args.count_pad = rp_bind_bool(b, "count_pad");
+}
+
+void rp_bind_adaptive(struct rp_binding *b) {
+    planes(b);
+    if (b->k->args.channels != b->k->args.filters)
+        rp_bind_fail(b, "pooling does not change the channels");
+}
+
+/* Indices are as many as the smaller side has elements. */
+void rp_bind_unpool(struct rp_binding *b) {
+    planes(b);
+    if (b->k->args.channels != b->k->args.filters)
+        rp_bind_fail(b, "unpooling does not change the channels");
+    rp_bind_same(b, 1, b->kind->y);
+}

@@ -1,0 +1,47 @@
+/* half: IEEE 754 binary16 <-> binary32 in integers: exact, and to nearest even. */
+#ifndef RP_KERNELS_HALF_H
+#define RP_KERNELS_HALF_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline float rp_from_half(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, exponent = (h >> 10) & 31u;
+    uint32_t fraction = h & 0x3ffu, bits;
+    float value;
+    if (exponent == 0) { /* zero or subnormal: fraction * 2^-24, exact in binary32 */
+        value = (float)fraction * 0x1p-24f;
+        memcpy(&bits, &value, sizeof bits);
+        bits |= sign;
+    } else if (exponent == 31) { /* infinity, not a number */
+        bits = sign | 0x7f800000u | fraction << 13;
+    } else {
+        bits = sign | (exponent + 112) << 23 | fraction << 13;
+    }
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint16_t rp_to_half(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint16_t sign = (uint16_t)((bits >> 16) & 0x8000u);
+    bits &= 0x7fffffffu;
+    if (bits > 0x7f800000u) /* not a number: quiet, sign kept */
+        return sign | 0x7e00u;
+    if (bits >= 0x477ff000u) /* 65520 and up round to infinity */
+        return sign | 0x7c00u;
+    if (bits < 0x38800000u) { /* below 2^-14: a multiple of 2^-24 */
+        /* Adding 0.5 leaves |value| in the last bits, rounded to 2^-24 by the addition. */
+        float magnitude;
+        memcpy(&magnitude, &bits, sizeof magnitude);
+        magnitude += 0.5f;
+        memcpy(&bits, &magnitude, sizeof bits);
+        return (uint16_t)(sign | (bits - 0x3f000000u));
+    }
+    uint32_t odd = (bits >> 13) & 1u; /* ties go to the even neighbour */
+    bits += 0xfffu + odd - (112u << 23);
+    return (uint16_t)(sign | bits >> 13);
+}
+
+#endif

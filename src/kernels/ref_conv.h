@@ -1,0 +1,176 @@
+/* ref_conv: convolutions and their gradients, each result a plain sum over what it depends
+ * on. Three spatial dimensions, depth first; images have depth 1. Included by ref_TYPE.c.
+ *
+ * A window at y's place i and its tap r read x's place i * stride - pad + r * dilation.
+ * x has a->channels, y a->filters; weight is (filters, channels / groups, kernel).
+ */
+
+static inline int64_t volume(const int64_t size[3]) {
+    return size[0] * size[1] * size[2];
+}
+
+static inline int64_t x_place(const struct rp_kargs *a, int d, int64_t i, int64_t r) {
+    return i * a->stride[d] - a->pad[d] + r * a->dilation[d];
+}
+
+static inline int inside(int64_t place, int64_t size) {
+    return place >= 0 && place < size;
+}
+
+/* The sum of one window over the planes of its group. */
+static acc window_sum(const struct rp_kargs *a, const real *x, const real *w, int64_t depth,
+                      const int64_t at[3]) {
+    acc sum = 0;
+    int64_t place[3];
+    for (int64_t c = 0; c < depth; c++, x += volume(a->x_size), w += volume(a->kernel))
+        for (int64_t r0 = 0; r0 < a->kernel[0]; r0++) {
+            if (!inside(place[0] = x_place(a, 0, at[0], r0), a->x_size[0]))
+                continue;
+            for (int64_t r1 = 0; r1 < a->kernel[1]; r1++) {
+                if (!inside(place[1] = x_place(a, 1, at[1], r1), a->x_size[1]))
+                    continue;
+                const real *row = x + (place[0] * a->x_size[1] + place[1]) * a->x_size[2];
+                const real *tap = w + (r0 * a->kernel[1] + r1) * a->kernel[2];
+                for (int64_t r2 = 0; r2 < a->kernel[2]; r2++)
+                    if (inside(place[2] = x_place(a, 2, at[2], r2), a->x_size[2]))
+                        sum += get(row[place[2]]) * get(tap[r2]);
+            }
+        }
+    return sum;
+}
+
+/* (x, weight, bias or nothing) -> y */
+KERNEL(conv) {
+    const real *x = in[0], *w = in[1], *bias = a->n_in > 2 ? in[2] : NULL;
+    real *y = out[0];
+    const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
+    int64_t at[3];
+    for (int64_t n = 0; n < a->batch; n++)
+        for (int64_t k = 0; k < a->filters; k++) {
+            const real *planes =
+                x + (n * a->channels + k / per_group * depth) * volume(a->x_size);
+            const real *taps = w + k * depth * volume(a->kernel);
+            for (at[0] = 0; at[0] < a->y_size[0]; at[0]++)
+                for (at[1] = 0; at[1] < a->y_size[1]; at[1]++)
+                    for (at[2] = 0; at[2] < a->y_size[2]; at[2]++) {
+                        acc sum = window_sum(a, planes, taps, depth, at);
+                        *y++ = put(bias != NULL ? sum + get(bias[k]) : sum);
+                    }
+        }
+}
+
+/* y's place whose window has x's `place` at tap r, or -1. */
+static inline int64_t y_place(const struct rp_kargs *a, int d, int64_t place, int64_t r) {
+    const int64_t t = place + a->pad[d] - r * a->dilation[d];
+    if (t < 0 || t % a->stride[d] != 0 || t / a->stride[d] >= a->y_size[d])
+        return -1;
+    return t / a->stride[d];
+}
+
+/* All that went from x's place in one channel to the filters of its group. */
+static acc spread_sum(const struct rp_kargs *a, const real *gy, const real *w,
+                      const int64_t at[3]) {
+    const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
+    const int64_t y_plane = volume(a->y_size), w_step = depth * volume(a->kernel);
+    acc sum = 0;
+    int64_t i[3];
+    for (int64_t r0 = 0; r0 < a->kernel[0]; r0++) {
+        if ((i[0] = y_place(a, 0, at[0], r0)) < 0)
+            continue;
+        for (int64_t r1 = 0; r1 < a->kernel[1]; r1++) {
+            if ((i[1] = y_place(a, 1, at[1], r1)) < 0)
+                continue;
+            for (int64_t r2 = 0; r2 < a->kernel[2]; r2++) {
+                if ((i[2] = y_place(a, 2, at[2], r2)) < 0)
+                    continue;
+                const real *g = gy + (i[0] * a->y_size[1] + i[1]) * a->y_size[2] + i[2];
+                const real *tap = w + (r0 * a->kernel[1] + r1) * a->kernel[2] + r2;
+                for (int64_t k = 0; k < per_group; k++)
+                    sum += get(g[k * y_plane]) * get(tap[k * w_step]);
+            }
+        }
+    }
+    return sum;
+}
+
+static void spread(const struct rp_kargs *a, const real *gy, const real *w,
+                   const real *bias, real *gx) {
+    const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
+    int64_t at[3];
+    for (int64_t n = 0; n < a->batch; n++)
+        for (int64_t c = 0; c < a->channels; c++) {
+            const int64_t k = c / depth * per_group; /* the group's first filter */
+            const real *g = gy + (n * a->filters + k) * volume(a->y_size);
+            const real *taps = w + (k * depth + c % depth) * volume(a->kernel);
+            for (at[0] = 0; at[0] < a->x_size[0]; at[0]++)
+                for (at[1] = 0; at[1] < a->x_size[1]; at[1]++)
+                    for (at[2] = 0; at[2] < a->x_size[2]; at[2]++) {
+                        acc sum = spread_sum(a, g, taps, at);
+                        *gx++ = put(bias != NULL ? sum + get(bias[c]) : sum);
+                    }
+        }
+}
+
+/* (gy, weight) -> gx */
+KERNEL(conv_grad_input) {
+    spread(a, in[0], in[1], NULL, out[0]);
+}
+
+/* One tap of one filter over one image's planes. */
+static acc tap_sum(const struct rp_kargs *a, const real *x, const real *gy,
+                   const int64_t r[3]) {
+    acc sum = 0;
+    int64_t place[3];
+    for (int64_t i0 = 0; i0 < a->y_size[0]; i0++) {
+        if (!inside(place[0] = x_place(a, 0, i0, r[0]), a->x_size[0]))
+            continue;
+        for (int64_t i1 = 0; i1 < a->y_size[1]; i1++) {
+            if (!inside(place[1] = x_place(a, 1, i1, r[1]), a->x_size[1]))
+                continue;
+            const real *row = x + (place[0] * a->x_size[1] + place[1]) * a->x_size[2];
+            const real *g = gy + (i0 * a->y_size[1] + i1) * a->y_size[2];
+            for (int64_t i2 = 0; i2 < a->y_size[2]; i2++)
+                if (inside(place[2] = x_place(a, 2, i2, r[2]), a->x_size[2]))
+                    sum += get(row[place[2]]) * get(g[i2]);
+        }
+    }
+    return sum;
+}
+
+static void weigh(const struct rp_kargs *a, const real *gy, const real *x, real *gw) {
+    const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
+    const int64_t x_plane = volume(a->x_size), y_plane = volume(a->y_size);
+    int64_t r[3];
+    for (int64_t k = 0; k < a->filters; k++)
+        for (int64_t c = k / per_group * depth; c < (k / per_group + 1) * depth; c++)
+            for (r[0] = 0; r[0] < a->kernel[0]; r[0]++)
+                for (r[1] = 0; r[1] < a->kernel[1]; r[1]++)
+                    for (r[2] = 0; r[2] < a->kernel[2]; r[2]++) {
+                        acc sum = 0;
+                        for (int64_t n = 0; n < a->batch; n++)
+                            sum += tap_sum(a, x + (n * a->channels + c) * x_plane,
+                                           gy + (n * a->filters + k) * y_plane, r);
+                        *gw++ = put(sum);
+                    }
+}
+
+/* (gy, x) -> gweight */
+KERNEL(conv_grad_weight) {
+    weigh(a, in[0], in[1], out[0]);
+}
+
+/* A transposed convolution is the gradient of the convolution that goes the other way: its
+ * x is that one's y, with a->filters, and its y that one's x, with a->channels. */
+KERNEL(conv_transpose) {
+    spread(a, in[0], in[1], a->n_in > 2 ? in[2] : NULL, out[0]);
+}
+
+/* (gy, weight) -> gx */
+KERNEL(conv_transpose_grad_input) {
+    FN(conv)(a, in, out);
+}
+
+/* (gy, x) -> gweight */
+KERNEL(conv_transpose_grad_weight) {
+    weigh(a, in[1], in[0], out[0]);
+}

@@ -1,0 +1,10 @@
+#define RP_INSTANCE_F64
+#include "kernels/ref_real.h"
+
+#include "kernels/ref_conv.h"
+#include "kernels/ref_elements.h"
+#include "kernels/ref_moves.h"
+#include "kernels/ref_norm.h"
+#include "kernels/ref_pool.h"
+#include "kernels/ref_products.h"
+#include "kernels/ref_rows.h"
