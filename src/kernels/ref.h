@@ -18,23 +18,24 @@
 #include "kernels/kargs.h"
 
 /* NAME of every kernel. Several op kinds may share one (bind.c). */
+/* clang-format off */
 #define RP_REF_KERNELS(X)                                                                  \
-    X(conv)                                                                                \
-    X(conv_grad_input) X(conv_grad_weight) X(conv_transpose) X(conv_transpose_grad_input)  \
-        X(conv_transpose_grad_weight) X(bias_grad) X(matmul) X(bmm) X(relu) X(             \
-            relu_grad) X(relu6) X(relu6_grad) X(tanh) X(tanh_grad) X(gelu) X(gelu_grad)    \
-            X(gelu_tanh) X(gelu_tanh_grad) X(silu) X(silu_grad) X(add) X(mul) X(scale) X(  \
-                dropout) X(add_broadcast) X(mul_broadcast) X(repeat) X(concat) X(split)    \
-                X(slice) X(slice_grad) X(transpose) X(gather) X(gather_grad) X(max_pool)   \
-                    X(max_pool_grad) X(max_pool_index) X(max_unpool) X(max_unpool_grad)    \
-                        X(avg_pool) X(avg_pool_grad) X(adaptive_avg_pool)                  \
-                            X(adaptive_avg_pool_grad) X(batch_norm) X(batch_norm_grad)     \
-                                X(bn_update_stats) X(layer_norm) X(layer_norm_grad)        \
-                                    X(rms_norm) X(rms_norm_grad) X(weight_norm)            \
-                                        X(weight_norm_grad) X(softmax) X(softmax_grad)     \
-                                            X(softmax_cross_entropy)                       \
-                                                X(softmax_cross_entropy_grad) X(rotary)    \
-                                                    X(lstm_cell) X(lstm_cell_grad)
+    X(conv) X(conv_grad_input) X(conv_grad_weight)                                         \
+    X(conv_transpose) X(conv_transpose_grad_input) X(conv_transpose_grad_weight)           \
+    X(bias_grad) X(matmul) X(bmm)                                                          \
+    X(relu) X(relu_grad) X(relu6) X(relu6_grad) X(tanh) X(tanh_grad) X(gelu) X(gelu_grad)  \
+    X(gelu_tanh) X(gelu_tanh_grad) X(silu) X(silu_grad)                                    \
+    X(add) X(mul) X(scale) X(dropout) X(add_broadcast) X(mul_broadcast)                    \
+    X(repeat) X(concat) X(split) X(slice) X(slice_grad) X(transpose)                       \
+    X(gather) X(gather_grad)                                                               \
+    X(max_pool) X(max_pool_grad) X(max_pool_index) X(max_unpool) X(max_unpool_grad)        \
+    X(avg_pool) X(avg_pool_grad) X(adaptive_avg_pool) X(adaptive_avg_pool_grad)            \
+    X(batch_norm) X(batch_norm_grad) X(bn_update_stats)                                    \
+    X(layer_norm) X(layer_norm_grad) X(rms_norm) X(rms_norm_grad)                          \
+    X(weight_norm) X(weight_norm_grad)                                                     \
+    X(softmax) X(softmax_grad) X(softmax_cross_entropy) X(softmax_cross_entropy_grad)      \
+    X(rotary) X(lstm_cell) X(lstm_cell_grad)
+/* clang-format on */
 
 #define X(name) rp_kernel_fn rp_ref_##name##_f32, rp_ref_##name##_f16, rp_ref_##name##_f64;
 RP_REF_KERNELS(X)
