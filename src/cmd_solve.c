@@ -153,8 +153,11 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
 
 rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     const char *budget = NULL, *out = NULL;
-    bool json = false, no_recompute = false, no_addresses = false, done;
-    struct rp_solve_options o = {.time_limit = 60, .seed = 1, .stop = &interrupted};
+    bool json = false, no_recompute = false, no_swap = false, no_addresses = false, done;
+    struct rp_solve_options o = {.host_bytes = RP_MAX_QUANTITY,
+                                 .time_limit = 60,
+                                 .seed = 1,
+                                 .stop = &interrupted};
     double gap = 0;
     int n;
     const char *policy_name = NULL;
@@ -170,6 +173,9 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
          "work for about that long at most (60)"},
         {"gap", 0, RP_OPT_NUMBER, &gap, "PERCENT", "stop when that near the bound (0)"},
         {"no-recompute", 0, RP_OPT_FLAG, &no_recompute, NULL, "no op may run again"},
+        {"no-swap", 0, RP_OPT_FLAG, &no_swap, NULL, "nothing is copied to the host"},
+        {"host-budget", 0, RP_OPT_BYTES, &o.host_bytes, "SIZE",
+         "host memory for copies (as much as they need)"},
         {"no-addresses", 0, RP_OPT_FLAG, &no_addresses, NULL,
          "a schedule only; sizes are not rounded"},
         {"seed", 0, RP_OPT_NAT, &o.seed, "N", "of the search's random choices (1)"},
@@ -193,6 +199,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         return rc;
     o.addressed = !no_addresses;
     o.recompute = !no_recompute;
+    o.swap = !no_swap;
     o.gap = gap / 100;
     rc = check_options(&g, argv[1], &o, err);
     if (rc == RP_OK)

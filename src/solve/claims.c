@@ -3,31 +3,57 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "solve/clock.h"
 
 struct tally {
     const struct rp_graph *g;
-    uint64_t alignment, live, peak;
+    uint64_t alignment, live, peak, host;
     bool *on_device; /* per tensor */
     bool *ran;       /* per op */
 };
 
-static rp_rc count_run(struct tally *c, uint32_t i, struct rp_claims *claims,
-                       struct rp_err *err) {
+static uint64_t size_of(const struct tally *c, uint32_t x) {
+    return rp_round_up(c->g->tensors[x].bytes, c->alignment);
+}
+
+static void take(struct tally *c, uint32_t x) {
+    if (!c->on_device[x])
+        c->live += size_of(c, x);
+    c->on_device[x] = true;
+}
+
+static void raise_peak(struct tally *c, uint64_t workspace) {
+    if (c->live + workspace > c->peak)
+        c->peak = c->live + workspace;
+}
+
+static void count_run(struct tally *c, uint32_t i, struct rp_claims *claims) {
     const struct rp_op *op = &c->g->ops[i];
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
-        uint32_t x = op->outputs[k];
-        if (!c->on_device[x])
-            c->live += rp_round_up(c->g->tensors[x].bytes, c->alignment);
-        c->on_device[x] = true;
-    }
-    uint64_t now = c->live + rp_round_up(op->workspace_bytes, c->alignment);
-    c->peak = now > c->peak ? now : c->peak;
-    if (!rp_add(&claims->time_ns, op->time_ns))
-        return rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns");
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        take(c, op->outputs[k]);
+    raise_peak(c, rp_round_up(op->workspace_bytes, c->alignment));
     if (c->ran[i])
         claims->recompute_ns += op->time_ns;
     c->ran[i] = true;
-    return RP_OK;
+}
+
+static void count_step(struct tally *c, const struct rp_step *step, struct rp_plan *plan) {
+    switch (step->kind) {
+    case RP_RUN:
+        count_run(c, step->id, &plan->claims);
+        break;
+    case RP_FREE:
+        c->live -= size_of(c, step->id);
+        c->on_device[step->id] = false;
+        break;
+    case RP_SWAP_OUT:
+        c->host += size_of(c, step->id);
+        break;
+    case RP_SWAP_IN:
+        take(c, step->id);
+        raise_peak(c, 0);
+        break;
+    }
 }
 
 rp_rc rp_plan_claim(const struct rp_graph *g, struct rp_plan *plan, struct rp_err *err) {
@@ -36,21 +62,25 @@ rp_rc rp_plan_claim(const struct rp_graph *g, struct rp_plan *plan, struct rp_er
                       .on_device = rp_calloc(g->n_tensors, sizeof(bool)),
                       .ran = rp_calloc(g->n_ops, sizeof(bool))};
     struct rp_claims *claims = &plan->claims;
-    claims->time_ns = claims->recompute_ns = claims->stall_ns = 0;
+    struct rp_clock clock;
+    rp_clock_init(&clock, g);
+    claims->recompute_ns = 0;
     claims->baseline_time_ns = g->total_time_ns;
-    rp_rc rc = RP_OK;
-    for (size_t i = 0; i < plan->steps.n && rc == RP_OK; i++) {
-        const struct rp_step *step = &plan->steps.at[i];
-        if (step->kind == RP_RUN) {
-            rc = count_run(&c, step->id, claims, err);
-        } else {
-            c.live -= rp_round_up(g->tensors[step->id].bytes, c.alignment);
-            c.on_device[step->id] = false;
-        }
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        count_step(&c, &plan->steps.at[i], plan);
+        rp_clock_step(&clock, &plan->steps.at[i]);
     }
+    claims->time_ns = rp_clock_end(&clock);
+    claims->stall_ns = clock.stall_ns;
     claims->peak_bytes = g->fixed_bytes + c.peak;
-    if (!plan->addressed)
+    if (!plan->addressed) {
         plan->arena_bytes = c.peak;
+        plan->host_bytes = c.host;
+    }
+    rp_rc rc = clock.overflow
+                   ? rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns")
+                   : RP_OK;
+    rp_clock_fini(&clock);
     free(c.on_device);
     free(c.ran);
     return rc;

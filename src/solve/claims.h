@@ -6,7 +6,7 @@
 #include "model/plan.h"
 
 /* Fills all claims but the bound and its proof, and for a plan without addresses
- * arena_bytes. The steps are valid, without swaps. RP_INPUT if a sum passes 63 bits. */
+ * arena_bytes and host_bytes. The steps are valid. RP_INPUT if a sum passes 63 bits. */
 rp_rc rp_plan_claim(const struct rp_graph *g, struct rp_plan *plan, struct rp_err *err);
 
 #endif

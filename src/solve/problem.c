@@ -95,7 +95,42 @@ void rp_problem_init(struct rp_problem *p, const struct rp_graph *g, uint64_t bu
     free(local);
 }
 
+/* Latency + bytes / bandwidth, rounded up; UINT64_MAX if that is 2^62 or more. */
+static uint64_t copy_ns(const struct rp_device *d, uint64_t bytes, uint64_t bytes_per_s) {
+    unsigned __int128 ns = (unsigned __int128)bytes * 1000000000u;
+    ns = ns / bytes_per_s + (ns % bytes_per_s != 0) + d->copy_latency_ns;
+    return ns >> 62 ? UINT64_MAX : (uint64_t)ns;
+}
+
+bool rp_problem_allow_swap(struct rp_problem *p, uint64_t host_limit_bytes) {
+    const struct rp_device *d = &p->graph->device;
+    if (d->d2h_bytes_per_s == 0 || d->h2d_bytes_per_s == 0)
+        return false;
+    uint64_t *out_ns = rp_calloc(p->n_tensors, sizeof *out_ns);
+    uint64_t *in_ns = rp_calloc(p->n_tensors, sizeof *in_ns);
+    bool ok = true;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint64_t bytes = p->graph->tensors[p->tensor_of[x]].bytes;
+        out_ns[x] = copy_ns(d, bytes, d->d2h_bytes_per_s);
+        in_ns[x] = copy_ns(d, bytes, d->h2d_bytes_per_s);
+        ok = ok && out_ns[x] != UINT64_MAX && in_ns[x] != UINT64_MAX;
+    }
+    if (!ok) {
+        free(out_ns);
+        free(in_ns);
+        return false;
+    }
+    free(p->out_ns);
+    free(p->in_ns);
+    p->out_ns = out_ns;
+    p->in_ns = in_ns;
+    p->host_limit_bytes = host_limit_bytes;
+    return true;
+}
+
 void rp_problem_fini(struct rp_problem *p) {
+    free(p->out_ns);
+    free(p->in_ns);
     free(p->bytes);
     free(p->time_ns);
     free(p->workspace_bytes);
@@ -130,13 +165,14 @@ uint64_t rp_problem_floor(const struct rp_problem *p, uint32_t *op) {
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
             need += p->bytes[x];
             kept += p->kept[x] ? p->bytes[x] : 0;
-            if (!p->recompute[i]) {
+            if (!p->recompute[i] && p->out_ns == NULL) {
                 pinned += p->bytes[x];
                 leaving[rp_problem_last_need(p, x)] += p->bytes[x];
             }
         }
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
-            if (p->recompute[p->producer[p->inputs[k]]]) /* the others are pinned already */
+            if (p->recompute[p->producer[p->inputs[k]]] || p->out_ns != NULL)
+                /* the others are pinned already */
                 need += p->bytes[p->inputs[k]];
         pinned -= leaving[i];
         if (need > floor_bytes) {

@@ -32,6 +32,9 @@ struct rp_problem {
     uint32_t *reader_start, *readers; /* per tensor: ops that read it */
     uint32_t *op_of;                  /* per op here: op of the graph */
     uint32_t *tensor_of;              /* per tensor here: tensor of the graph */
+    /* Swapping; without rp_problem_allow_swap there is none: the pointers are NULL. */
+    uint64_t *out_ns, *in_ns;  /* per tensor: how long a copy to the host, from it takes */
+    uint64_t host_limit_bytes; /* for all host copies together */
 };
 
 /* `order` lists the graph's ops in the order of their first runs (topological; NULL: the
@@ -41,12 +44,16 @@ void rp_problem_init(struct rp_problem *p, const struct rp_graph *g, uint64_t bu
                      bool addressed, const uint32_t *order);
 void rp_problem_fini(struct rp_problem *p); /* safe on a zeroed problem */
 
+/* Tensors may be swapped out and in, as fast as the graph's device says. False, and nothing
+ * is changed, if it does not state both bandwidths or a copy would take 2^62 ns. */
+bool rp_problem_allow_swap(struct rp_problem *p, uint64_t host_limit_bytes);
+
 /* The last op that needs tensor x whatever the schedule does; n_ops if x is kept. */
 uint32_t rp_problem_last_need(const struct rp_problem *p, uint32_t x);
 
 /* The least memory that any schedule needs: the largest working set (inputs, outputs and
- * workspace of an op, and outputs of earlier run-once ops that something still reads), or
- * the kept tensors together. *op is the op that binds, RP_NONE if the kept tensors do. */
+ * workspace of an op, and, where nothing may be swapped, outputs of earlier run-once ops
+ * that something still reads), or the kept tensors together. *op is the op that binds, RP_NONE if the kept tensors do. */
 uint64_t rp_problem_floor(const struct rp_problem *p, uint32_t *op);
 
 #endif

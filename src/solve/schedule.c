@@ -4,21 +4,34 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "solve/clock.h"
+
+static size_t n_words(const struct rp_schedule *s) {
+    return ((size_t)s->n_stages + 1) * s->words;
+}
 
 void rp_schedule_empty(const struct rp_problem *p, struct rp_schedule *s) {
     s->n_stages = p->n_ops;
     s->n_tensors = p->n_tensors;
     s->words = (size_t)p->n_tensors / 64 + 1;
-    s->rows = rp_calloc(((size_t)p->n_ops + 1) * s->words, sizeof *s->rows);
+    s->rows = rp_calloc(n_words(s), sizeof *s->rows);
+    s->ins = NULL;
 }
 
 void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from) {
-    memcpy(to->rows, from->rows,
-           ((size_t)from->n_stages + 1) * from->words * sizeof *from->rows);
+    size_t bytes = n_words(from) * sizeof *from->rows;
+    memcpy(to->rows, from->rows, bytes);
+    if (from->ins != NULL) {
+        to->ins = to->ins != NULL ? to->ins : rp_calloc(n_words(from), sizeof *to->ins);
+        memcpy(to->ins, from->ins, bytes);
+    } else if (to->ins != NULL) {
+        memset(to->ins, 0, bytes);
+    }
 }
 
 void rp_schedule_fini(struct rp_schedule *s) {
     free(s->rows);
+    free(s->ins);
     *s = (struct rp_schedule){0};
 }
 
@@ -27,6 +40,23 @@ void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t
     uint64_t bit = (uint64_t)1 << (x % 64);
     for (uint32_t t = first; t <= last; t++) {
         uint64_t *w = &s->rows[(size_t)t * s->words + x / 64];
+        *w = value ? *w | bit : *w & ~bit;
+    }
+}
+
+bool rp_schedule_swaps(const struct rp_schedule *s) {
+    for (size_t i = 0; s->ins != NULL && i < n_words(s); i++)
+        if (s->ins[i] != 0)
+            return true;
+    return false;
+}
+
+void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool value) {
+    uint64_t bit = (uint64_t)1 << (x % 64);
+    if (s->ins == NULL && value)
+        s->ins = rp_calloc(n_words(s), sizeof *s->ins);
+    if (s->ins != NULL) {
+        uint64_t *w = &s->ins[(size_t)t * s->words + x / 64];
         *w = value ? *w | bit : *w & ~bit;
     }
 }
@@ -60,11 +90,13 @@ static inline void set_bit(uint64_t *bits, uint32_t i) {
 static bool close_stage(const struct rp_problem *p, const struct rp_schedule *s, uint32_t t,
                         struct rp_stage_work *w) {
     const uint64_t *now = s->rows + (size_t)t * s->words, *next = now + s->words;
+    const uint64_t *in = s->ins != NULL ? s->ins + (size_t)t * s->words : NULL;
     bool sound = true;
     uint32_t n = 0;
     set_bit(w->op_bits, t);
     for (size_t i = 0; i < s->words; i++)
-        for (uint64_t rest = next[i] & ~now[i]; rest != 0; rest &= rest - 1) {
+        for (uint64_t rest = next[i] & ~(now[i] | (in != NULL ? in[i] : 0)); rest != 0;
+             rest &= rest - 1) {
             uint32_t j = p->producer[i * 64 + (uint32_t)__builtin_ctzll(rest)];
             sound = sound && j <= t;
             if (j < t)
@@ -78,7 +110,7 @@ static bool close_stage(const struct rp_problem *p, const struct rp_schedule *s,
             w->stage.runs[n++] = j;
             sound = sound && (j == t || p->recompute[j]);
             for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-                if (!rp_held(s, t, p->inputs[k]))
+                if (!rp_held(s, t, p->inputs[k]) && !rp_swapped_in(s, t, p->inputs[k]))
                     set_bit(w->op_bits, p->producer[p->inputs[k]]);
         }
     for (uint32_t a = 0, b = n; a + 1 < b; a++) { /* ascending */
@@ -129,6 +161,22 @@ static uint64_t bytes_at_start(const struct rp_problem *p, const struct rp_sched
     return live;
 }
 
+/* Adds what stage t swaps in. False if it may not: it is held, it has not been made, or
+ * nothing wants it. */
+static bool take_ins(const struct rp_problem *p, const struct rp_schedule *s, uint32_t t,
+                     const uint32_t *last_use, uint64_t *live) {
+    bool sound = true;
+    const uint64_t *in = s->ins != NULL ? s->ins + (size_t)t * s->words : NULL;
+    for (size_t i = 0; in != NULL && i < s->words; i++)
+        for (uint64_t rest = in[i]; rest != 0; rest &= rest - 1) {
+            uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
+            *live += p->bytes[x];
+            sound = sound && !rp_held(s, t, x) && p->producer[x] < t &&
+                    (last_use[x] != RP_NONE || rp_held(s, t + 1, x));
+        }
+    return sound;
+}
+
 bool rp_stage_eval(const struct rp_problem *p, const struct rp_schedule *s, uint32_t t,
                    struct rp_stage_work *w) {
     struct rp_stage *st = &w->stage;
@@ -138,12 +186,13 @@ bool rp_stage_eval(const struct rp_problem *p, const struct rp_schedule *s, uint
         return false;
     note_uses(p, w);
     uint64_t live = bytes_at_start(p, s, t, w->last_use, NULL, NULL);
+    bool sound = take_ins(p, s, t, w->last_use, &live);
     for (uint32_t a = 0; a < st->n_runs; a++) {
         uint32_t j = st->runs[a];
         if (!rp_add(&st->time_ns, p->time_ns[j]))
             st->time_ns = UINT64_MAX;
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            live += rp_held(s, t, x) ? 0 : p->bytes[x];
+            live += rp_held(s, t, x) || rp_swapped_in(s, t, x) ? 0 : p->bytes[x];
         if (live + p->workspace_bytes[j] > st->peak_bytes) {
             st->peak_bytes = live + p->workspace_bytes[j];
             st->peak_op = j;
@@ -156,7 +205,7 @@ bool rp_stage_eval(const struct rp_problem *p, const struct rp_schedule *s, uint
                 live -= p->bytes[x];
     }
     forget_uses(p, w);
-    return true;
+    return sound;
 }
 
 static bool ends_sound(const struct rp_problem *p, const struct rp_schedule *s) {
@@ -167,6 +216,34 @@ static bool ends_sound(const struct rp_problem *p, const struct rp_schedule *s) 
         if (p->kept[x] && !rp_held(s, p->n_ops, x))
             return false;
     return true;
+}
+
+/* A bit per tensor: swapped in somewhere. The caller frees it. */
+static uint64_t *find_swapped(const struct rp_schedule *s) {
+    uint64_t *swapped = rp_calloc(s->words, sizeof *swapped);
+    for (size_t i = 0; s->ins != NULL && i < n_words(s); i++)
+        swapped[i % s->words] |= s->ins[i];
+    return swapped;
+}
+
+/* Host copies of what is swapped, and the time line. */
+static void time_copies(const struct rp_problem *p, const struct rp_schedule *s,
+                        struct rp_cost *c) {
+    struct rp_plan plan = {0};
+    struct rp_clock clock;
+    rp_schedule_steps(p, s, &plan);
+    rp_clock_init(&clock, p->graph);
+    for (size_t i = 0; i < plan.steps.n; i++)
+        rp_clock_step(&clock, &plan.steps.at[i]);
+    uint64_t *swapped = find_swapped(s);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        c->host_bytes += swapped[x / 64] >> (x % 64) & 1 ? p->bytes[x] : 0;
+    c->sound = clock.sound && !clock.overflow;
+    c->time_ns = rp_clock_end(&clock);
+    c->stall_ns = clock.stall_ns;
+    free(swapped);
+    rp_clock_fini(&clock);
+    rp_plan_fini(&plan);
 }
 
 struct rp_cost rp_schedule_cost(const struct rp_problem *p, const struct rp_schedule *s) {
@@ -182,6 +259,8 @@ struct rp_cost rp_schedule_cost(const struct rp_problem *p, const struct rp_sche
         }
     }
     rp_stage_work_fini(&w);
+    if (c.sound && rp_schedule_swaps(s))
+        time_copies(p, s, &c);
     return c;
 }
 
@@ -204,10 +283,26 @@ static void push_frees(const struct rp_problem *p, const struct rp_schedule *s, 
             push_step(p, plan, RP_FREE, x);
 }
 
+/* Latest made first: on the way back that is mostly the order of use. */
+static void push_ins(const struct rp_problem *p, const struct rp_schedule *s, uint32_t t,
+                     struct rp_plan *plan) {
+    for (uint32_t x = s->ins != NULL ? p->n_tensors : 0; x-- > 0;)
+        if (rp_swapped_in(s, t, x))
+            push_step(p, plan, RP_SWAP_IN, x);
+}
+
+static void push_outs(const struct rp_problem *p, uint32_t t, const uint64_t *swapped,
+                      struct rp_plan *plan) {
+    for (uint32_t x = p->output_start[t]; x < p->output_start[t + 1]; x++)
+        if (swapped[x / 64] >> (x % 64) & 1)
+            push_step(p, plan, RP_SWAP_OUT, x);
+}
+
 void rp_schedule_steps(const struct rp_problem *p, const struct rp_schedule *s,
                        struct rp_plan *plan) {
     struct rp_stage_work w = {0};
     uint32_t *freed = rp_calloc(p->n_tensors, sizeof *freed);
+    uint64_t *swapped = find_swapped(s);
     rp_stage_work_init(p, &w);
     for (uint32_t t = 0; t < p->n_ops; t++) {
         uint32_t n_freed = 0;
@@ -216,12 +311,16 @@ void rp_schedule_steps(const struct rp_problem *p, const struct rp_schedule *s,
         bytes_at_start(p, s, t, w.last_use, freed, &n_freed);
         for (uint32_t k = 0; k < n_freed; k++)
             push_step(p, plan, RP_FREE, freed[k]);
+        push_ins(p, s, t, plan);
         for (uint32_t a = 0; a < w.stage.n_runs; a++) {
             push_step(p, plan, RP_RUN, w.stage.runs[a]);
+            if (w.stage.runs[a] == t)
+                push_outs(p, t, swapped, plan);
             push_frees(p, s, t, w.stage.runs[a], w.last_use, plan);
         }
         forget_uses(p, &w);
     }
     rp_stage_work_fini(&w);
+    free(swapped);
     free(freed);
 }

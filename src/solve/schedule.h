@@ -1,9 +1,17 @@
-/* schedule: a solution of the planning problem without swaps. It is the matrix S alone:
- * S[t][x] = 1 when tensor x is on the device as stage t begins (row n_ops: at the end of
- * the step). The cheapest runs R follow from it: stage t runs op t, whatever makes the
- * tensors of S[t+1] that S[t] lacks, and whatever those need (the closure). Inside a stage
- * ops run in order and a tensor is freed right after its last use there unless S[t+1] holds
- * it. Cost and peak of stage t depend on rows t and t+1 only.
+/* schedule: a solution of the planning problem. It is two matrices:
+ *
+ *   S[t][x] = 1 when tensor x is on the device as stage t begins (row n_ops: at the end of
+ *   the step);
+ *   I[t][x] = 1 when x is swapped in, in stage t. Then S[t][x] = 0, x was made before, and
+ *   stage t reads it or S[t+1] holds it.
+ *
+ * The cheapest runs R follow from them: stage t runs op t, whatever makes the tensors of
+ * S[t+1] that S[t] and I[t] lack, and whatever those need (the closure). Inside a stage
+ * first what it neither uses nor holds on is freed, then what it swaps in is begun (latest
+ * made first), then ops run in order, and a tensor is freed right after its last use unless
+ * S[t+1] holds it. A tensor that is swapped in anywhere is swapped out once, directly after
+ * its first run. Peak and runs of stage t depend on the rows t and t+1 only; when the copies
+ * end, and so what the runs wait for, on all of them (docs/formats.md, "The time line").
  */
 #ifndef RP_SOLVE_SCHEDULE_H
 #define RP_SOLVE_SCHEDULE_H
@@ -19,6 +27,7 @@ struct rp_schedule {
     uint32_t n_stages, n_tensors;
     size_t words;   /* 64-bit words a row */
     uint64_t *rows; /* n_stages + 1 rows; bit x of row t is S[t][x] */
+    uint64_t *ins;  /* the same of I (the last row is 0); NULL: nothing is swapped */
 };
 
 /* The schedule without any recomputation: each tensor is held from its making to its last
@@ -32,6 +41,11 @@ void rp_schedule_fini(struct rp_schedule *s);
 static inline bool rp_held(const struct rp_schedule *s, uint32_t t, uint32_t x) {
     return s->rows[(size_t)t * s->words + x / 64] >> (x % 64) & 1;
 }
+static inline bool rp_swapped_in(const struct rp_schedule *s, uint32_t t, uint32_t x) {
+    return s->ins != NULL && s->ins[(size_t)t * s->words + x / 64] >> (x % 64) & 1;
+}
+bool rp_schedule_swaps(const struct rp_schedule *s); /* I is not all 0 */
+void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool value);
 /* Sets S[t][x] for first <= t <= last. */
 void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last,
                      bool value);
@@ -60,15 +74,18 @@ bool rp_stage_eval(const struct rp_problem *p, const struct rp_schedule *s, uint
                    struct rp_stage_work *w);
 
 struct rp_cost {
-    bool sound; /* every stage evaluates, the end row holds the kept tensors, time fits */
-    uint64_t time_ns;    /* of all runs */
+    bool sound; /* every stage evaluates, the end row holds the kept tensors, time fits,
+                   no copy that comes in is freed or made again on its way */
+    uint64_t time_ns;    /* until runs and copies have ended */
+    uint64_t stall_ns;   /* the runs wait for copies */
+    uint64_t host_bytes; /* of all that is swapped */
     uint64_t peak_bytes; /* sources not included */
     uint32_t peak_stage; /* first stage that reaches the peak, */
     uint32_t peak_op;    /* and the op that runs there */
 };
 struct rp_cost rp_schedule_cost(const struct rp_problem *p, const struct rp_schedule *s);
 
-/* The steps of a sound schedule: runs and frees with the graph's indices, no addresses.
+/* The steps of a sound schedule, with the graph's indices, no addresses.
  * Appends to plan->steps; other members are not touched. */
 void rp_schedule_steps(const struct rp_problem *p, const struct rp_schedule *s,
                        struct rp_plan *plan);

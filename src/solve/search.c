@@ -79,12 +79,68 @@ static uint32_t last_at_hand(const struct search *a, uint32_t j, uint32_t first,
     return 0;
 }
 
+/* The row to which x has to be held so that its copy out, begun when it is first made, is
+ * over when it is freed, judged by the queue as it is. */
+static uint32_t copied_by(const struct search *a, uint32_t x) {
+    const struct rp_copies *c = &a->s.copies;
+    uint32_t p = a->p->producer[x], t = p + 1;
+    double end = rp_state_swapped(&a->s, x) ? c->out_end[x] - a->s.stage_time[p] - c->stall[p]
+                                            : c->d2h[t] + (double)a->p->out_ns[x];
+    for (; end > 0 && t < a->s.n; t++)
+        end -= a->s.stage_time[t] + c->stall[t];
+    return t;
+}
+
+/* The last stage from `first` to `last` in which a swap-in of x can begin and be over by
+ * stage `last`, judged by the queue as it is; `haste` >= 1 multiplies the copy's time. */
+static uint32_t arrives_by(const struct search *a, uint32_t x, uint32_t first,
+                           uint32_t last, double haste) {
+    const struct rp_copies *c = &a->s.copies;
+    double room = 0, takes = (double)a->p->in_ns[x] * haste;
+    uint32_t t = last;
+    for (; t > first && c->h2d[t] + takes > room; t--)
+        room += a->s.stage_time[t - 1] + c->stall[t - 1];
+    return t;
+}
+
+static void undo_trips(struct search *a, uint32_t x, uint32_t first, uint32_t last) {
+    for (uint32_t t = first; t <= last && rp_state_swapped(&a->s, x); t++)
+        if (rp_state_brought(&a->s, t, x))
+            rp_state_flip_trip(&a->s, x, t, false);
+}
+
+/* Swaps x over its gap, rows first..last, which stage `last` needs: x stays until it is
+ * copied out, and comes back as late as seems early enough. */
+static bool swap_gap(struct search *a, uint32_t x, uint32_t first, uint32_t last) {
+    uint32_t die = below(a, 8);
+    uint32_t in = die == 0 ? first + below(a, last - first + 1)
+                           : arrives_by(a, x, first, last, 1 + 0.25 * (double)(die / 2));
+    uint32_t free_at = below(a, 8) == 0 ? first - 1 : copied_by(a, x);
+    if (in <= a->p->producer[x])
+        return false;
+    free_at = free_at >= in ? in - 1 : free_at;
+    if (free_at >= first)
+        rp_state_flip(&a->s, x, first, free_at, true);
+    rp_state_flip(&a->s, x, free_at < first ? first : free_at + 1, in, false);
+    rp_state_flip_trip(&a->s, x, in, true);
+    for (uint32_t t = first; t <= last; t++)
+        if (t != in && rp_state_brought(&a->s, t, x))
+            rp_state_flip_trip(&a->s, x, t, false);
+    if (in < last)
+        rp_state_flip(&a->s, x, in + 1, last, true);
+    return true;
+}
+
+static bool may_swap(const struct search *a, uint32_t x) {
+    return a->p->out_ns != NULL && a->p->bytes[x] > 0;
+}
+
 /* For what the run of op j in stage t would have to make first: by chance hold it, or leave
  * it to be made, and so on for its own inputs. */
 static void provide_inputs(struct search *a, uint32_t j, uint32_t t, int depth) {
     for (uint32_t k = a->p->input_start[j]; k < a->p->input_start[j + 1]; k++) {
         uint32_t y = a->p->inputs[k];
-        if (rp_state_held(&a->s, t, y))
+        if (rp_state_held(&a->s, t, y) || rp_state_brought(&a->s, t, y))
             continue;
         if (depth == 0 || below(a, 2))
             rp_state_flip(&a->s, y, rp_state_touch_before(&a->s, y, t) + 1, t, true);
@@ -97,6 +153,8 @@ static void provide_inputs(struct search *a, uint32_t j, uint32_t t, int depth) 
  * to its end, or as far as these inputs are held already. */
 static bool drop_gap(struct search *a, uint32_t x, uint32_t first, uint32_t last) {
     uint32_t j = a->p->producer[x], end = last;
+    if (may_swap(a, x) && (!a->p->recompute[j] || below(a, 2)))
+        return swap_gap(a, x, first, last);
     uint32_t die = below(a, 4);
     if (!a->p->recompute[j])
         return false;
@@ -106,6 +164,7 @@ static bool drop_gap(struct search *a, uint32_t x, uint32_t first, uint32_t last
         end = last_at_hand(a, j, first, last);
     if (end < first)
         return false;
+    undo_trips(a, x, first, last);
     rp_state_flip(&a->s, x, first, end, false);
     if (die == 0 || die == 3)
         provide_inputs(a, j, end, (int)below(a, 4));
@@ -259,11 +318,100 @@ static bool relieve(struct search *a) {
     return false;
 }
 
+/* A swap that is there: x, and its stage *t; RP_NONE if the random look finds none. */
+static uint32_t random_trip(struct search *a, uint32_t *t) {
+    const struct rp_trips *trips = a->s.copies.trips;
+    *t = below(a, a->s.n);
+    for (uint32_t tries = 0; tries < 64 && *t < a->s.n; tries++, ++*t)
+        if (trips[*t].n > 0)
+            return trips[*t].at[below(a, trips[*t].n)].x;
+    return RP_NONE;
+}
+
+/* Begin a swap-in earlier or later. */
+static bool shift_trip(struct search *a) {
+    uint32_t t, x = random_trip(a, &t), first, last, to;
+    if (x == RP_NONE || !find_gap(a, x, t, &first, &last) || last < t)
+        return false;
+    uint32_t die = below(a, 4), far = 1 + below(a, 1 + below(a, 16));
+    if (die == 0)
+        to = arrives_by(a, x, first, last, 1 + 0.5 * unit(a));
+    else if (die == 1)
+        to = t + far <= last ? t + far : last;
+    else
+        to = t >= first + far ? t - far : first;
+    if (to == t || to <= a->p->producer[x])
+        return false;
+    rp_state_flip(&a->s, x, to < t ? to : t, to < t ? t : to, false);
+    rp_state_flip_trip(&a->s, x, to, true);
+    rp_state_flip_trip(&a->s, x, t, false);
+    if (to < last)
+        rp_state_flip(&a->s, x, to + 1, last, true);
+    return true;
+}
+
+/* Free what is swapped earlier or later than its copy out seems to need. */
+static bool shift_free(struct search *a) {
+    uint32_t t, x = random_trip(a, &t), j, end, to;
+    if (x == RP_NONE)
+        return false;
+    j = a->p->producer[x];
+    for (end = j; end < a->s.n && rp_state_held(&a->s, end + 1, x);)
+        end++;
+    uint32_t before = rp_state_touch_before(&a->s, x, end + 1);
+    uint32_t most = rp_state_touch_from(&a->s, x, before + 1);
+    most = most == RP_NONE ? a->s.n - 1 : most;
+    uint32_t die = below(a, 3), far = 1 + below(a, 1 + below(a, 16));
+    to = die == 0 ? copied_by(a, x) : die == 1 ? end + far : end - (far < end ? far : end);
+    to = to < before ? before : to > most ? most : to;
+    while (to > end && rp_state_brought(&a->s, to, x))
+        to--;
+    if (to == end)
+        return false;
+    rp_state_flip(&a->s, x, (to < end ? to : end) + 1, to < end ? end : to, to > end);
+    return true;
+}
+
+/* Stop swapping a gap: hold it, or make x again. */
+static bool end_trip(struct search *a) {
+    uint32_t t, x = random_trip(a, &t), first, last;
+    if (x == RP_NONE || !find_gap(a, x, t, &first, &last) || last < t)
+        return false;
+    rp_state_flip_trip(&a->s, x, t, false);
+    bool again = a->p->recompute[a->p->producer[x]] && below(a, 2);
+    rp_state_flip(&a->s, x, first, last, !again);
+    if (again)
+        provide_inputs(a, a->p->producer[x], last, (int)below(a, 4));
+    return true;
+}
+
+/* Swap what is made again. */
+static bool swap_remade(struct search *a) {
+    uint32_t t, first, last, x = random_remake(a, &t);
+    if (x == RP_NONE || rp_state_held(&a->s, t, x) || !may_swap(a, x) ||
+        !find_gap(a, x, t, &first, &last))
+        return false;
+    return swap_gap(a, x, first, last);
+}
+
+static bool propose_swap(struct search *a) {
+    uint32_t die = below(a, 8);
+    if (die < 3)
+        return shift_trip(a);
+    if (die < 4)
+        return shift_free(a);
+    if (die < 6)
+        return end_trip(a);
+    return swap_remade(a);
+}
+
 static bool propose(struct search *a) {
     uint32_t die = below(a, 100);
     rp_state_begin(&a->s);
     if (a->s.overflow > 0 && below(a, 4) == 0)
         return relieve(a);
+    if (a->p->out_ns != NULL && below(a, 4) == 0)
+        return propose_swap(a);
     if (die < 40)
         return toggle_at_use(a);
     if (die < 65)
@@ -286,7 +434,10 @@ static void store_best(struct search *a, struct rp_schedule *best) {
     rp_state_store(&a->s, best);
     while (a->journal.n > 0) {
         const struct rp_flip *f = &a->journal.at[--a->journal.n];
-        rp_schedule_set(best, f->x, f->first, f->last, !f->value);
+        if (f->trip)
+            rp_schedule_set_in(best, f->x, f->first, !f->value);
+        else
+            rp_schedule_set(best, f->x, f->first, f->last, !f->value);
     }
     a->best_stored = true;
 }

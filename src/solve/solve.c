@@ -73,6 +73,15 @@ static bool near_enough(const struct solving *w) {
     return w->found && (double)w->time_ns <= (double)w->bound_ns * (1 + w->o->gap);
 }
 
+/* The problem with what the options allow in it. */
+static void set_problem(const struct solving *w, struct rp_problem *p, uint64_t budget) {
+    rp_problem_init(p, w->g, budget, w->o->addressed, NULL);
+    if (w->o->swap)
+        rp_problem_allow_swap(p, w->o->host_bytes);
+    for (uint32_t i = 0; i < p->n_ops && !w->o->recompute; i++)
+        p->recompute[i] = false;
+}
+
 /* ---- when nothing fits ---- */
 
 static rp_rc say_floor(struct solving *w, uint64_t floor_bytes, uint32_t op) {
@@ -98,7 +107,7 @@ static rp_rc test_floor(struct solving *w) {
     uint32_t op;
     uint64_t fixed = w->g->fixed_bytes;
     struct rp_problem p;
-    rp_problem_init(&p, w->g, fixed, w->o->addressed, NULL);
+    set_problem(w, &p, fixed);
     w->report->floor_bytes = fixed + rp_problem_floor(&p, &op);
     w->report->floor_op = op == RP_NONE ? RP_NONE : p.op_of[op];
     rp_problem_fini(&p);
@@ -336,7 +345,7 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
     w->found = c.peak_bytes <= w->p.limit_bytes;
     if (w->found)
         return RP_OK;
-    if (!w->o->recompute) {
+    if (!w->o->recompute && w->p.out_ns == NULL) {
         w->report->least_bytes = w->report->keep_all_bytes;
         snprintf(w->report->reason, sizeof w->report->reason,
                  "without recomputation the step needs %" PRIu64
@@ -344,7 +353,10 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
                  w->report->keep_all_bytes, w->o->budget_bytes);
         return RP_NO;
     }
-    if (w->p.n_ops <= TREE_OPS) {
+    /* Neither method knows of swaps: what they prove is not true of plans that have some. */
+    if (w->p.out_ns != NULL) {
+        rp_log(1, "swapping: the bound is the time without a memory limit");
+    } else if (w->p.n_ops <= TREE_OPS) {
         struct rp_tree_options tree = {.gap = w->o->gap};
         w->milp = rp_milp_start(&w->p, &tree);
     } else {
@@ -371,7 +383,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_rc rc = test_floor(&w);
     if (rc != RP_OK)
         return rc;
-    rp_problem_init(&w.p, g, o->budget_bytes, o->addressed, NULL);
+    set_problem(&w, &w.p, o->budget_bytes);
     rp_schedule_keep_all(&w.p, &w.best);
     rp_schedule_empty(&w.p, &scratch);
     rc = find_schedule(&w, &scratch);

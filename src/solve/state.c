@@ -32,6 +32,8 @@ void rp_state_init(struct rp_state *s, const struct rp_problem *p) {
     s->op_bits = rp_calloc(s->words, sizeof *s->op_bits);
     s->last_use = rp_calloc(s->m, sizeof *s->last_use);
     s->dirty_of = rp_calloc(s->n, sizeof *s->dirty_of);
+    if (p->out_ns != NULL)
+        rp_state_time_init(s);
 }
 
 void rp_state_fini(struct rp_state *s) {
@@ -52,6 +54,7 @@ void rp_state_fini(struct rp_state *s) {
     free(s->last_use);
     free(s->dirty_of);
     free(s->scratch_runs.at);
+    rp_state_time_fini(s);
     *s = (struct rp_state){0};
 }
 
@@ -76,8 +79,9 @@ static enum closure close_stage(struct rp_state *s, uint32_t t, double most, dou
     *time = 0;
     s->op_bits[t / 64] |= bit(t);
     for (uint32_t k = 0; k < s->opens[t].n; k++) {
-        uint32_t j = p->producer[s->opens[t].at[k]];
-        s->op_bits[j / 64] |= bit(j);
+        uint32_t x = s->opens[t].at[k], j = p->producer[x];
+        if (!rp_state_brought(s, t, x))
+            s->op_bits[j / 64] |= bit(j);
     }
     /* Producers come before readers: one pass from late to early finds the closure. */
     for (size_t i = (size_t)t / 64 + 1; i-- > 0;)
@@ -96,7 +100,7 @@ static enum closure close_stage(struct rp_state *s, uint32_t t, double most, dou
             }
             for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
                 uint32_t x = p->inputs[k];
-                if (!rp_state_held(s, t, x))
+                if (!rp_state_held(s, t, x) && !rp_state_brought(s, t, x))
                     s->op_bits[p->producer[x] / 64] |= bit(p->producer[x]);
             }
         }
@@ -134,10 +138,13 @@ static double stage_over(struct rp_state *s, uint32_t t, const uint32_t *runs,
     for (uint32_t k = 0; k < s->closes[t].n; k++)
         if (last_use[s->closes[t].at[k]] == RP_NONE)
             live -= (int64_t)p->bytes[s->closes[t].at[k]];
+    if (s->copies.n_swapped > 0)
+        for (uint32_t k = 0; k < s->copies.trips[t].n; k++)
+            live += (int64_t)p->bytes[s->copies.trips[t].at[k].x];
     for (uint32_t a = 0; a < n_runs; a++) {
         uint32_t j = runs[a];
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            if (!rp_state_held(s, t, x))
+            if (!rp_state_held(s, t, x) && !rp_state_brought(s, t, x))
                 live += (int64_t)p->bytes[x];
         if (live + (int64_t)p->workspace_bytes[j] > peak)
             peak = live + (int64_t)p->workspace_bytes[j];
@@ -155,7 +162,7 @@ static double stage_over(struct rp_state *s, uint32_t t, const uint32_t *runs,
 static int64_t new_base(const struct rp_state *s, uint32_t t) {
     int64_t b = s->base[t];
     for (uint32_t k = 0; k < s->n_flips; k++)
-        if (s->flips[k].first <= t && t <= s->flips[k].last)
+        if (!s->flips[k].trip && s->flips[k].first <= t && t <= s->flips[k].last)
             b += s->flips[k].value ? (int64_t)s->p->bytes[s->flips[k].x]
                                    : -(int64_t)s->p->bytes[s->flips[k].x];
     return b;
@@ -163,10 +170,7 @@ static int64_t new_base(const struct rp_state *s, uint32_t t) {
 
 /* ---- whole schedules ---- */
 
-void rp_state_load(struct rp_state *s, const struct rp_schedule *from) {
-    memset(s->held, 0, (size_t)s->m * s->words * sizeof *s->held);
-    memset(s->runs, 0, (size_t)s->n * s->words * sizeof *s->runs);
-    s->n_flips = s->n_dirty = 0;
+static void load_rows(struct rp_state *s, const struct rp_schedule *from) {
     for (uint32_t t = 0; t <= s->n; t++) {
         const uint64_t *row = from->rows + (size_t)t * from->words;
         s->base[t] = 0;
@@ -177,29 +181,48 @@ void rp_state_load(struct rp_state *s, const struct rp_schedule *from) {
                 s->base[t] += (int64_t)s->p->bytes[x];
             }
     }
-    s->time = s->overflow = 0;
-    for (uint32_t t = 0; t < s->n; t++) {
-        const uint64_t *now = from->rows + (size_t)t * from->words,
-                       *next = now + from->words;
-        s->opens[t].n = s->closes[t].n = 0;
-        for (size_t i = 0; i < from->words; i++)
-            for (uint64_t rest = now[i] ^ next[i]; rest != 0; rest &= rest - 1) {
-                uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
-                struct rp_list *l = next[i] & rest & -rest ? &s->opens[t] : &s->closes[t];
-                rp_push(l, x);
-            }
-        s->scratch_runs.n = s->stage_runs[t].n = 0;
-        uint32_t stuck;
-        close_stage(s, t, INFINITY, &s->stage_time[t], &stuck);
-        for (uint32_t a = 0; a < s->scratch_runs.n; a++) {
-            uint32_t j = s->scratch_runs.at[a];
-            rp_push(&s->stage_runs[t], j);
-            s->runs[(size_t)j * s->words + t / 64] |= bit(t);
+}
+
+static void load_changes(struct rp_state *s, const struct rp_schedule *from, uint32_t t) {
+    const uint64_t *now = from->rows + (size_t)t * from->words, *next = now + from->words;
+    s->opens[t].n = s->closes[t].n = 0;
+    for (size_t i = 0; i < from->words; i++)
+        for (uint64_t rest = now[i] ^ next[i]; rest != 0; rest &= rest - 1) {
+            uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
+            struct rp_list *l = next[i] & rest & -rest ? &s->opens[t] : &s->closes[t];
+            rp_push(l, x);
         }
-        s->over[t] = stage_over(s, t, s->scratch_runs.at, s->scratch_runs.n, s->base[t]);
-        s->time += s->stage_time[t];
-        s->overflow += s->over[t] > 0 ? s->over[t] : 0;
+}
+
+static void load_stage(struct rp_state *s, uint32_t t) {
+    uint32_t stuck;
+    s->scratch_runs.n = s->stage_runs[t].n = 0;
+    close_stage(s, t, INFINITY, &s->stage_time[t], &stuck);
+    for (uint32_t a = 0; a < s->scratch_runs.n; a++) {
+        uint32_t j = s->scratch_runs.at[a];
+        rp_push(&s->stage_runs[t], j);
+        s->runs[(size_t)j * s->words + t / 64] |= bit(t);
     }
+    s->over[t] = stage_over(s, t, s->scratch_runs.at, s->scratch_runs.n, s->base[t]);
+    s->time += s->stage_time[t];
+    s->overflow += s->over[t] > 0 ? s->over[t] : 0;
+}
+
+void rp_state_load(struct rp_state *s, const struct rp_schedule *from) {
+    memset(s->held, 0, (size_t)s->m * s->words * sizeof *s->held);
+    memset(s->runs, 0, (size_t)s->n * s->words * sizeof *s->runs);
+    s->n_flips = s->n_dirty = 0;
+    s->time = s->overflow = 0;
+    load_rows(s, from);
+    if (s->copies.brought != NULL)
+        rp_state_time_load_trips(s, from);
+    for (uint32_t t = 0; t < s->n; t++) {
+        load_changes(s, from, t);
+        load_stage(s, t);
+    }
+    if (s->copies.brought != NULL)
+        rp_state_time_load(s);
+    s->time += s->copies.stalls;
 }
 
 void rp_state_store(const struct rp_state *s, struct rp_schedule *to) {
@@ -210,6 +233,11 @@ void rp_state_store(const struct rp_state *s, struct rp_schedule *to) {
                  rest &= rest - 1)
                 to->rows[(i * 64 + (size_t)__builtin_ctzll(rest)) * to->words + x / 64] |=
                     bit(x);
+    if (to->ins != NULL)
+        memset(to->ins, 0, ((size_t)s->n + 1) * to->words * sizeof *to->ins);
+    for (uint32_t t = 0; s->copies.n_swapped > 0 && t < s->n; t++)
+        for (uint32_t k = 0; k < s->copies.trips[t].n; k++)
+            rp_schedule_set_in(to, s->copies.trips[t].at[k].x, t, true);
 }
 
 /* ---- touches ---- */
@@ -250,11 +278,15 @@ uint32_t rp_state_touch_from(const struct rp_state *s, uint32_t x, uint32_t t) {
 void rp_state_begin(struct rp_state *s) {
     s->n_flips = s->n_dirty = 0;
     s->scratch_runs.n = 0;
-    s->broken = false;
+    s->copies.changed = s->broken = false;
 }
 
 /* Flips bits and keeps opens and closes right; its own inverse with the value negated. */
-static void turn(struct rp_state *s, const struct rp_flip *f) {
+static void turn(struct rp_state *s, struct rp_flip *f) {
+    if (f->trip) {
+        rp_state_turn_trip(s, f);
+        return;
+    }
     uint64_t *column = s->held + (size_t)f->x * s->words;
     for (size_t i = f->first / 64; i <= f->last / 64; i++) {
         uint64_t mask = ~(uint64_t)0;
@@ -290,17 +322,41 @@ static void mark_dirty(struct rp_state *s, uint32_t t) {
     s->dirty_of[t] = ++s->n_dirty;
 }
 
-static void flip_run(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last,
-                     bool value) {
+/* Makes a flip part of the move; false if there is no room. */
+static bool add_flip(struct rp_state *s, struct rp_flip f) {
     if (s->n_flips == RP_MAX_FLIPS) {
         s->broken = true;
-        return;
+        return false;
     }
-    struct rp_flip *f = &s->flips[s->n_flips++];
-    *f = (struct rp_flip){x, first, last, value};
-    turn(s, f);
+    s->flips[s->n_flips] = f;
+    turn(s, &s->flips[s->n_flips++]);
+    return true;
+}
+
+static void judge_again(struct rp_state *s, uint32_t t) {
+    mark_dirty(s, t);
+    if (!s->broken)
+        s->dirty[s->dirty_of[t] - 1].n_runs = RP_NONE;
+}
+
+/* The hold of x that begins in stage t may no longer be one that waits for the copy out, and
+ * so end without a use. */
+static void judge_end(struct rp_state *s, uint32_t x, uint32_t t) {
+    uint32_t end = t;
+    while (end < s->n && rp_state_held(s, end + 1, x))
+        end++;
+    if (end > t && end < s->n)
+        judge_again(s, end);
+}
+
+static void flip_run(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last,
+                     bool value) {
+    if (!add_flip(s, (struct rp_flip){.x = x, .first = first, .last = last, .value = value}))
+        return;
     mark_dirty(s, first - 1);
     mark_dirty(s, last);
+    if (rp_state_swapped(s, x) && rp_state_held(s, last + 1, x))
+        judge_end(s, x, last);
     /* Stages inside that touch x; first - 1 and last are marked already. */
     for (uint32_t t = first; t < last; t++) {
         t = rp_state_touch_from(s, x, t);
@@ -314,9 +370,50 @@ static void flip_run(struct rp_state *s, uint32_t x, uint32_t first, uint32_t la
             s->dirty[k].n_runs = RP_NONE;
 }
 
+void rp_state_flip_trip(struct rp_state *s, uint32_t x, uint32_t t, bool value) {
+    if (rp_state_brought(s, t, x) == value)
+        return;
+    if (value && (rp_state_held(s, t, x) || s->p->producer[x] >= t))
+        s->broken = true;
+    bool was_swapped = rp_state_swapped(s, x);
+    struct rp_flip f = {.x = x,
+                        .first = t,
+                        .last = t,
+                        .value = value,
+                        .trip = true,
+                        .in_end = NAN,
+                        .out_end = NAN};
+    if (s->broken || !add_flip(s, f))
+        return;
+    s->copies.changed = true;
+    judge_again(s, t);
+    if (rp_state_swapped(s, x) == was_swapped)
+        return;
+    judge_again(s, s->p->producer[x]);
+    if (!value)
+        judge_end(s, x, s->p->producer[x]);
+}
+
+/* What a stage has it does not swap in. */
+static void undo_trips(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last) {
+    for (uint32_t t = first; t <= last; t++) {
+        size_t i = t / 64;
+        uint64_t w = s->copies.brought[(size_t)x * s->words + i] & ~(bit(t) - 1);
+        if (w == 0) {
+            t = (uint32_t)i * 64 + 63;
+            continue;
+        }
+        t = (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(w);
+        if (t <= last)
+            rp_state_flip_trip(s, x, t, false);
+    }
+}
+
 void rp_state_flip(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last,
                    bool value) {
     uint32_t t = first;
+    if (value && rp_state_swapped(s, x))
+        undo_trips(s, x, first, last);
     while (t <= last && !s->broken) {
         while (t <= last && rp_state_held(s, t, x) == value)
             t++;
@@ -331,7 +428,8 @@ void rp_state_flip(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last
 /* Holds tensor x from its last hold before row t up to row t. */
 static void hold_up_to(struct rp_state *s, uint32_t t, uint32_t x) {
     uint32_t first = t;
-    while (first > s->p->producer[x] + 1 && !rp_state_held(s, first - 1, x))
+    while (first > s->p->producer[x] + 1 && !rp_state_held(s, first - 1, x) &&
+           !rp_state_brought(s, first - 1, x))
         first--;
     rp_state_flip(s, x, first, t, true);
 }
@@ -371,15 +469,43 @@ static uint32_t last_touch(const struct rp_state *s, uint32_t x, uint32_t t) {
     return last;
 }
 
+/* The hold of x up to row t is the first, and x is swapped: it may end when the copy does.
+ */
+static bool waits_for_copy(const struct rp_state *s, uint32_t x, uint32_t t) {
+    if (!rp_state_swapped(s, x))
+        return false;
+    while (t > s->p->producer[x] && rp_state_held(s, t, x))
+        t--;
+    return t == s->p->producer[x];
+}
+
 /* Holds that end at a stage without a use there end at their last use instead. The stage's
  * own runs stand: they do not read these tensors. */
 static void shorten_holds(struct rp_state *s, uint32_t index) {
     struct rp_dirty d = s->dirty[index];
     for (uint32_t k = 0; k < s->closes[d.t].n && !s->broken;) {
         uint32_t x = s->closes[d.t].at[k], n = s->closes[d.t].n;
-        if (!touched_in(s, &d, x))
+        if (!touched_in(s, &d, x) && !waits_for_copy(s, x, d.t))
             rp_state_flip(s, x, last_touch(s, x, d.t) + 1, d.t, false);
         if (s->closes[d.t].n == n) /* else another one took its place */
+            k++;
+    }
+    s->dirty[index].n_runs = d.n_runs;
+}
+
+/* Trips for which the stage has no use are not made. */
+static void undo_idle_trips(struct rp_state *s, uint32_t index) {
+    const struct rp_problem *p = s->p;
+    struct rp_dirty d = s->dirty[index];
+    struct rp_trips *l = &s->copies.trips[d.t];
+    for (uint32_t k = 0; k < l->n && !s->broken;) {
+        uint32_t x = l->at[k].x, n = l->n;
+        bool used = rp_state_held(s, d.t + 1, x);
+        for (uint32_t i = p->reader_start[x]; i < p->reader_start[x + 1] && !used; i++)
+            used = runs_in(s, &d, p->readers[i]);
+        if (!used)
+            rp_state_flip_trip(s, x, d.t, false);
+        if (l->n == n)
             k++;
     }
     s->dirty[index].n_runs = d.n_runs;
@@ -412,6 +538,8 @@ static double shift_overflow(struct rp_state *s) {
     uint32_t cut[2 * RP_MAX_FLIPS], n = 0;
     double sum = 0;
     for (uint32_t k = 0; k < s->n_flips; k++) {
+        if (s->flips[k].trip)
+            continue;
         cut[n++] = s->flips[k].first;
         cut[n++] = s->flips[k].last + 1;
     }
@@ -454,20 +582,24 @@ static double slack(const struct rp_state *s) {
 }
 
 bool rp_state_judge(struct rp_state *s, double price, double most) {
-    double room = most + price * s->overflow; /* no overflow is less than none */
+    struct rp_copies *c = &s->copies;
+    /* No overflow is less than none, nor are stalls. */
+    double room = most + price * s->overflow + c->stalls;
     for (uint32_t k = 0; k < s->n_dirty && !s->broken; k++)
         if (s->dirty[k].n_runs == RP_NONE) {
             eval_dirty(s, k, room + slack(s));
+            if (!s->broken && c->n_swapped > 0)
+                undo_idle_trips(s, k);
             if (!s->broken)
                 shorten_holds(s, k);
             k = RP_NONE; /* further flips may have opened earlier stages again */
         }
-    if (s->broken)
+    if (s->broken || (c->n_swapped > 0 && c->host_bytes > s->p->host_limit_bytes))
         return false;
-    s->new_time = s->time;
+    s->new_time = s->time - c->stalls;
     for (uint32_t k = 0; k < s->n_dirty; k++)
         s->new_time += s->dirty[k].time - s->stage_time[s->dirty[k].t];
-    if (s->new_time - s->time > room)
+    if (s->new_time - s->time > room - c->stalls)
         return false;
     s->new_overflow = s->overflow + shift_overflow(s);
     for (uint32_t k = 0; k < s->n_dirty; k++) {
@@ -477,7 +609,14 @@ bool rp_state_judge(struct rp_state *s, double price, double most) {
         s->new_overflow += positive(d->over) - positive(s->over[d->t]);
         s->work += d->n_runs + 2;
     }
-    return s->new_time - s->time + price * (s->new_overflow - s->overflow) <= most;
+    most -= price * (s->new_overflow - s->overflow);
+    if (s->new_time - s->time > most)
+        return false;
+    c->new_stalls = c->stalls;
+    if ((c->n_swapped > 0 || c->changed) && !rp_state_time_judge(s))
+        return false;
+    s->new_time += c->new_stalls;
+    return s->new_time - s->time <= most;
 }
 
 static void clear_dirty(struct rp_state *s) {
@@ -509,6 +648,8 @@ static void replace_runs(struct rp_state *s, const struct rp_dirty *d) {
 void rp_state_commit(struct rp_state *s) {
     for (uint32_t k = 0; k < s->n_flips; k++) {
         const struct rp_flip *f = &s->flips[k];
+        if (f->trip)
+            continue;
         int64_t shift = (int64_t)s->p->bytes[f->x] * (f->value ? 1 : -1);
         for (uint32_t t = f->first; t <= f->last; t++) {
             s->base[t] += shift;
@@ -521,6 +662,8 @@ void rp_state_commit(struct rp_state *s) {
         s->stage_time[d->t] = d->time;
         replace_runs(s, d);
     }
+    if (s->copies.n_swapped > 0 || s->copies.changed)
+        rp_state_time_commit(s);
     s->time = s->new_time;
     s->overflow = s->new_overflow;
     clear_dirty(s);

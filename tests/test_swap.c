@@ -1,0 +1,140 @@
+/* Tests of swapping in the planner: the time that the search believes in, the plans that
+ * come of it, and what the options allow. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/schedule.h"
+#include "solve/solve.h"
+#include "solve/state.h"
+#include "verify/verify.h"
+
+static uint64_t budget_between(const struct rp_graph *g, bool addressed, uint64_t percent) {
+    uint64_t all = rp_keep_all_bytes(g, addressed);
+    return g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
+}
+
+/* A random graph whose copies take about as long as its ops. */
+static void gen_graph(uint64_t seed, uint32_t n_ops, struct rp_graph *g) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    struct rp_rng r = {seed};
+    struct rp_err err = {{0}};
+    char *text;
+    size_t len;
+    shape.training = seed % 3 != 0;
+    rp_gen_graph(seed, &shape, g);
+    g->device.d2h_bytes_per_s = 10000000000u + rp_rng_below(&r, 200000000000u);
+    g->device.h2d_bytes_per_s = 10000000000u + rp_rng_below(&r, 200000000000u);
+    /* Through the text, so that the digest fits. */
+    rp_graph_dump(g, &text, &len);
+    rp_graph_fini(g);
+    if (rp_graph_parse(text, len, "random", g, &err) != RP_OK)
+        CU_FAIL_FATAL("the graph is refused");
+    free(text);
+}
+
+/* One random flip or two, of holds or of trips. */
+static void propose(struct rp_state *s, struct rp_rng *r) {
+    const struct rp_problem *p = s->p;
+    for (int k = 0; k < 3; k++) {
+        uint32_t x = (uint32_t)rp_rng_below(r, p->n_tensors), first = p->producer[x] + 1;
+        if (first >= p->n_ops)
+            continue;
+        uint32_t a = first + (uint32_t)rp_rng_below(r, p->n_ops - first);
+        uint32_t b = a + (uint32_t)rp_rng_below(r, p->n_ops - a);
+        if (rp_rng_percent(r, 40)) {
+            rp_state_flip(s, x, a, b, rp_rng_percent(r, 50));
+            continue;
+        }
+        if (rp_rng_percent(r, 40) && rp_state_brought(s, a, x)) {
+            rp_state_flip_trip(s, x, a, false);
+            continue;
+        }
+        rp_state_flip(s, x, a, a, false);
+        rp_state_flip_trip(s, x, a, true);
+        if (a < b)
+            rp_state_flip(s, x, a + 1, b, true);
+    }
+}
+
+/* Does the plan of a schedule have the time that `s` says, and does verify accept it? */
+static bool plan_agrees(const struct rp_graph *g, const struct rp_problem *p,
+                        const struct rp_schedule *now, const struct rp_state *s) {
+    struct rp_cost c = rp_schedule_cost(p, now);
+    struct rp_plan plan = {.graph_name = strdup(g->name),
+                           .graph_sha256 = strdup(g->sha256),
+                           .budget_bytes = g->fixed_bytes + c.peak_bytes};
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    plan.arena_bytes = c.peak_bytes;
+    rp_schedule_steps(p, now, &plan);
+    /* All claims but the time line's are right before it is known. */
+    plan.claims.time_ns = c.time_ns;
+    plan.claims.stall_ns = c.stall_ns;
+    plan.claims.baseline_time_ns = g->total_time_ns;
+    plan.claims.peak_bytes = plan.budget_bytes;
+    rp_verify(g, &plan, &v, &err);
+    plan.claims.recompute_ns = v.recompute_ns;
+    bool ok = c.sound && (double)c.time_ns == s->time &&
+              (c.peak_bytes > p->limit_bytes) == (s->overflow > 0) &&
+              c.host_bytes == s->copies.host_bytes &&
+              rp_verify(g, &plan, &v, &err) == RP_OK && v.host_used_bytes == c.host_bytes;
+    if (!ok)
+        printf("%s\n", err.msg);
+    rp_plan_fini(&plan);
+    return ok;
+}
+
+static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
+    struct rp_graph g;
+    struct rp_problem p;
+    struct rp_state s, fresh;
+    struct rp_schedule now;
+    struct rp_rng r = {seed};
+    bool ok = true;
+    gen_graph(seed, 5 + (uint32_t)(seed % 60), &g);
+    rp_problem_init(&p, &g, budget_between(&g, false, 60), false, NULL);
+    rp_problem_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_keep_all(&p, &now);
+    rp_state_init(&s, &p);
+    rp_state_init(&fresh, &p);
+    rp_state_load(&s, &now);
+    for (int k = 0; k < 200 && ok && p.n_ops > 1 && p.n_tensors > 0; k++) {
+        rp_state_begin(&s);
+        propose(&s, &r);
+        if (!rp_state_judge(&s, 1, 1e30) || rp_rng_percent(&r, 30))
+            rp_state_undo(&s);
+        else
+            rp_state_commit(&s);
+        rp_state_store(&s, &now);
+        rp_state_load(&fresh, &now);
+        ok = s.time == fresh.time && s.overflow == fresh.overflow &&
+             s.copies.stalls == fresh.copies.stalls && plan_agrees(&g, &p, &now, &s);
+        *n_swaps += s.copies.n_swapped;
+        *n_stalls += s.copies.stalls > 0;
+    }
+    rp_state_fini(&s);
+    rp_state_fini(&fresh);
+    rp_schedule_fini(&now);
+    rp_problem_fini(&p);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void the_time_that_moves_keep_up_to_date_is_that_of_the_time_line(void) {
+    uint64_t n_swaps = 0, n_stalls = 0;
+    uint32_t n = 40;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!times_agree(seed, &n_swaps, &n_stalls)) {
+            rp_gen_failed(seed);
+            CU_FAIL("time, memory or host bytes drifted");
+        }
+    CU_ASSERT(n_swaps > 1000 && n_stalls > 1000);
+}
+
+void suite_swap(void) {
+    RP_SUITE("swap");
+    RP_TEST(the_time_that_moves_keep_up_to_date_is_that_of_the_time_line);
+}
