@@ -68,14 +68,29 @@ static void put_no_plan(FILE *f, const struct rp_solve_options *o,
     fputs("}\n", f);
 }
 
+/* What is copied, and how busy each queue is with it. */
+static void put_copies(FILE *f, const struct rp_verdict *v) {
+    if (v->n_swap_outs == 0)
+        return;
+    fprintf(f, "copies  out %s (queue busy %s), ", rp_show_bytes(v->swapped_out_bytes).s,
+            rp_show_percent(v->d2h_busy_ns, v->time_ns).s);
+    fprintf(f, "in %s (%s)\n", rp_show_bytes(v->swapped_in_bytes).s,
+            rp_show_percent(v->h2d_busy_ns, v->time_ns).s);
+}
+
 static void put_text(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
-                     const struct rp_solve_report *r) {
+                     const struct rp_solve_report *r, const struct rp_verdict *v) {
     const struct rp_claims *c = &p->claims;
-    fprintf(f, "time    %s, %s over keep-all\n", rp_show_ns(c->time_ns).s,
+    fprintf(f, "time    %s, %s over keep-all", rp_show_ns(c->time_ns).s,
             rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s);
+    if (v->n_swap_outs > 0)
+        fprintf(f, ": recompute %s, stall %s", rp_show_ns(c->recompute_ns).s,
+                rp_show_ns(c->stall_ns).s);
+    fputc('\n', f);
     fprintf(f, "memory  %s of %s (keep-all needs %s)\n",
             rp_show_bytes(p->addressed ? g->fixed_bytes + p->arena_bytes : c->peak_bytes).s,
             rp_show_bytes(p->budget_bytes).s, rp_show_bytes(r->keep_all_bytes).s);
+    put_copies(f, v);
     if (c->proof == RP_PROOF_OPTIMAL)
         fprintf(f, "bound   proved optimal\n");
     else
@@ -84,7 +99,8 @@ static void put_text(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
 }
 
 static void put_json(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
-                     const struct rp_solve_report *r, double seconds) {
+                     const struct rp_solve_report *r, const struct rp_verdict *v,
+                     double seconds) {
     const struct rp_claims *c = &p->claims;
     fprintf(f,
             "{\"status\":\"%s\",\"time_ns\":%" PRIu64 ",\"baseline_time_ns\":%" PRIu64
@@ -99,6 +115,12 @@ static void put_json(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
             p->budget_bytes, r->keep_all_bytes, r->floor_bytes,
             p->addressed ? "true" : "false");
     fprintf(f,
+            ",\"host_bytes\":%" PRIu64 ",\"swapped_out_bytes\":%" PRIu64
+            ",\"d2h_busy_ns\":%" PRIu64 ",\"swapped_in_bytes\":%" PRIu64
+            ",\"h2d_busy_ns\":%" PRIu64,
+            v->host_used_bytes, v->swapped_out_bytes, v->d2h_busy_ns, v->swapped_in_bytes,
+            v->h2d_busy_ns);
+    fprintf(f,
             ",\"steps\":%zu,\"moves\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
             ",\"capped\":%s,\"seconds\":%.3f}\n",
             p->steps.n, r->moves, r->missing_bytes, r->capped ? "true" : "false", seconds);
@@ -106,10 +128,9 @@ static void put_json(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
 
 /* No plan is written that verify has not passed. */
 static rp_rc check_and_save(const struct rp_graph *g, const struct rp_plan *p,
-                            const char *path, struct rp_err *err) {
-    struct rp_verdict v;
+                            const char *path, struct rp_verdict *v, struct rp_err *err) {
     struct rp_err why = {{0}};
-    if (rp_verify(g, p, &v, &why) != RP_OK)
+    if (rp_verify(g, p, v, &why) != RP_OK)
         return rp_fail(err, RP_BUG, "solve: verify rejects the plan just made: %.900s",
                        why.msg);
     return path != NULL ? rp_plan_save(p, path, err) : RP_OK;
@@ -130,18 +151,19 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
                               const char *out, bool json, struct rp_err *err) {
     struct rp_plan plan = {0};
     struct rp_solve_report report;
+    struct rp_verdict v;
     double begin = rp_seconds();
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     rp_rc rc = rp_solve(g, o, &plan, &report, err);
     rp_progress("%s", "");
     if (rc == RP_OK)
-        rc = check_and_save(g, &plan, out, err);
+        rc = check_and_save(g, &plan, out, &v, err);
     FILE *f = out != NULL && strcmp(out, "-") == 0 ? NULL : stdout;
     if (rc == RP_OK && f != NULL && json)
-        put_json(f, g, &plan, &report, rp_seconds() - begin);
+        put_json(f, g, &plan, &report, &v, rp_seconds() - begin);
     else if (rc == RP_OK && f != NULL && rp_log_level() >= 0)
-        put_text(f, g, &plan, &report);
+        put_text(f, g, &plan, &report, &v);
     else if (rc == RP_NO || rc == RP_LIMIT)
         put_no_plan(stdout, o, &report, json, rc == RP_NO);
     if (rc == RP_LIMIT)
@@ -154,10 +176,8 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
 rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     const char *budget = NULL, *out = NULL;
     bool json = false, no_recompute = false, no_swap = false, no_addresses = false, done;
-    struct rp_solve_options o = {.host_bytes = RP_MAX_QUANTITY,
-                                 .time_limit = 60,
-                                 .seed = 1,
-                                 .stop = &interrupted};
+    struct rp_solve_options o = {
+        .host_bytes = RP_MAX_QUANTITY, .time_limit = 60, .seed = 1, .stop = &interrupted};
     double gap = 0;
     int n;
     const char *policy_name = NULL;

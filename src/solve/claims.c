@@ -77,9 +77,8 @@ rp_rc rp_plan_claim(const struct rp_graph *g, struct rp_plan *plan, struct rp_er
         plan->arena_bytes = c.peak;
         plan->host_bytes = c.host;
     }
-    rp_rc rc = clock.overflow
-                   ? rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns")
-                   : RP_OK;
+    rp_rc rc =
+        clock.overflow ? rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns") : RP_OK;
     rp_clock_fini(&clock);
     free(c.on_device);
     free(c.ran);

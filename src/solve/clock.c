@@ -64,14 +64,12 @@ void rp_clock_step(struct rp_clock *c, const struct rp_step *step) {
         c->sound = c->sound && c->ready_ns[x] <= c->compute_ns;
         break;
     case RP_SWAP_OUT: /* what it copies was made on the compute queue or has arrived */
-        c->host_ready_ns[x] =
-            copy(c, &c->d2h_ns, &c->d2h_busy_ns, c->ready_ns[x], c->g->tensors[x].bytes,
-                 d->d2h_bytes_per_s);
+        c->host_ready_ns[x] = copy(c, &c->d2h_ns, &c->d2h_busy_ns, c->ready_ns[x],
+                                   c->g->tensors[x].bytes, d->d2h_bytes_per_s);
         break;
     case RP_SWAP_IN:
-        c->ready_ns[x] =
-            copy(c, &c->h2d_ns, &c->h2d_busy_ns, c->host_ready_ns[x],
-                 c->g->tensors[x].bytes, d->h2d_bytes_per_s);
+        c->ready_ns[x] = copy(c, &c->h2d_ns, &c->h2d_busy_ns, c->host_ready_ns[x],
+                              c->g->tensors[x].bytes, d->h2d_bytes_per_s);
         break;
     }
 }

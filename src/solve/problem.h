@@ -53,7 +53,8 @@ uint32_t rp_problem_last_need(const struct rp_problem *p, uint32_t x);
 
 /* The least memory that any schedule needs: the largest working set (inputs, outputs and
  * workspace of an op, and, where nothing may be swapped, outputs of earlier run-once ops
- * that something still reads), or the kept tensors together. *op is the op that binds, RP_NONE if the kept tensors do. */
+ * that something still reads), or the kept tensors together. *op is the op that binds,
+ * RP_NONE if the kept tensors do. */
 uint64_t rp_problem_floor(const struct rp_problem *p, uint32_t *op);
 
 #endif

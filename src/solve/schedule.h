@@ -10,8 +10,9 @@
  * first what it neither uses nor holds on is freed, then what it swaps in is begun (latest
  * made first), then ops run in order, and a tensor is freed right after its last use unless
  * S[t+1] holds it. A tensor that is swapped in anywhere is swapped out once, directly after
- * its first run. Peak and runs of stage t depend on the rows t and t+1 only; when the copies
- * end, and so what the runs wait for, on all of them (docs/formats.md, "The time line").
+ * its first run. Peak and runs of stage t depend on the rows t and t+1 only; when the
+ * copies end, and so what the runs wait for, on all of them (docs/formats.md, "The time
+ * line").
  */
 #ifndef RP_SOLVE_SCHEDULE_H
 #define RP_SOLVE_SCHEDULE_H

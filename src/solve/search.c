@@ -84,8 +84,9 @@ static uint32_t last_at_hand(const struct search *a, uint32_t j, uint32_t first,
 static uint32_t copied_by(const struct search *a, uint32_t x) {
     const struct rp_copies *c = &a->s.copies;
     uint32_t p = a->p->producer[x], t = p + 1;
-    double end = rp_state_swapped(&a->s, x) ? c->out_end[x] - a->s.stage_time[p] - c->stall[p]
-                                            : c->d2h[t] + (double)a->p->out_ns[x];
+    double end = rp_state_swapped(&a->s, x)
+                     ? c->out_end[x] - a->s.stage_time[p] - c->stall[p]
+                     : c->d2h[t] + (double)a->p->out_ns[x];
     for (; end > 0 && t < a->s.n; t++)
         end -= a->s.stage_time[t] + c->stall[t];
     return t;

@@ -353,7 +353,8 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
                  w->report->keep_all_bytes, w->o->budget_bytes);
         return RP_NO;
     }
-    /* Neither method knows of swaps: what they prove is not true of plans that have some. */
+    /* Neither method knows of swaps: what they prove is not true of plans that have some.
+     */
     if (w->p.out_ns != NULL) {
         rp_log(1, "swapping: the bound is the time without a memory limit");
     } else if (w->p.n_ops <= TREE_OPS) {

@@ -58,188 +58,6 @@ void rp_state_fini(struct rp_state *s) {
     *s = (struct rp_state){0};
 }
 
-/* ---- one stage ---- */
-
-static void clear_ops(struct rp_state *s, size_t n_words) {
-    for (size_t i = 0; i < n_words; i++)
-        s->op_bits[i] = 0;
-}
-
-enum closure { CLOSED, STUCK, TOO_SLOW };
-
-/* Appends what must run in stage t to scratch_runs, ascending, and sets *time to their
- * time. STUCK: a run-once op would have to run again, *stuck is an output of it. TOO_SLOW:
- * the time passes `most`. */
-static enum closure close_stage(struct rp_state *s, uint32_t t, double most, double *time,
-                                uint32_t *stuck) {
-    const struct rp_problem *p = s->p;
-    struct rp_list *out = &s->scratch_runs;
-    uint32_t begin = out->n;
-    enum closure result = CLOSED;
-    *time = 0;
-    s->op_bits[t / 64] |= bit(t);
-    for (uint32_t k = 0; k < s->opens[t].n; k++) {
-        uint32_t x = s->opens[t].at[k], j = p->producer[x];
-        if (!rp_state_brought(s, t, x))
-            s->op_bits[j / 64] |= bit(j);
-    }
-    /* Producers come before readers: one pass from late to early finds the closure. */
-    for (size_t i = (size_t)t / 64 + 1; i-- > 0;)
-        while (s->op_bits[i] != 0) {
-            uint32_t j = (uint32_t)(i * 64 + 63 - (unsigned)__builtin_clzll(s->op_bits[i]));
-            s->op_bits[i] &= ~bit(j);
-            rp_push(out, j);
-            *time += (double)p->time_ns[j];
-            if (*time > most) {
-                clear_ops(s, i + 1);
-                return TOO_SLOW;
-            }
-            if (j != t && !p->recompute[j]) {
-                result = STUCK;
-                *stuck = p->output_start[j];
-            }
-            for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
-                uint32_t x = p->inputs[k];
-                if (!rp_state_held(s, t, x) && !rp_state_brought(s, t, x))
-                    s->op_bits[p->producer[x] / 64] |= bit(p->producer[x]);
-            }
-        }
-    for (uint32_t a = begin, b = out->n; a + 1 < b; a++) {
-        uint32_t j = out->at[a];
-        out->at[a] = out->at[--b];
-        out->at[b] = j;
-    }
-    return result;
-}
-
-/* Which output of run-once op j is missing in stage t. */
-static uint32_t missing_output(const struct rp_state *s, uint32_t t, uint32_t x) {
-    uint32_t j = s->p->producer[x];
-    while (x + 1 < s->p->output_start[j + 1] && rp_state_held(s, t, x))
-        x++;
-    return x;
-}
-
-/* Peak of stage t minus the limit, given its runs and the bytes of S[t]. */
-static double stage_over(struct rp_state *s, uint32_t t, const uint32_t *runs,
-                         uint32_t n_runs, int64_t base) {
-    const struct rp_problem *p = s->p;
-    uint32_t *last_use = s->last_use;
-    for (uint32_t k = 0; k < s->closes[t].n; k++)
-        last_use[s->closes[t].at[k]] = RP_NONE;
-    for (uint32_t a = 0; a < n_runs; a++) {
-        uint32_t j = runs[a];
-        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-            last_use[p->inputs[k]] = j;
-        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            last_use[x] = j;
-    }
-    int64_t live = base, peak = 0;
-    for (uint32_t k = 0; k < s->closes[t].n; k++)
-        if (last_use[s->closes[t].at[k]] == RP_NONE)
-            live -= (int64_t)p->bytes[s->closes[t].at[k]];
-    if (s->copies.n_swapped > 0)
-        for (uint32_t k = 0; k < s->copies.trips[t].n; k++)
-            live += (int64_t)p->bytes[s->copies.trips[t].at[k].x];
-    for (uint32_t a = 0; a < n_runs; a++) {
-        uint32_t j = runs[a];
-        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            if (!rp_state_held(s, t, x) && !rp_state_brought(s, t, x))
-                live += (int64_t)p->bytes[x];
-        if (live + (int64_t)p->workspace_bytes[j] > peak)
-            peak = live + (int64_t)p->workspace_bytes[j];
-        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-            if (last_use[p->inputs[k]] == j && !rp_state_held(s, t + 1, p->inputs[k]))
-                live -= (int64_t)p->bytes[p->inputs[k]];
-        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            if (last_use[x] == j && !rp_state_held(s, t + 1, x))
-                live -= (int64_t)p->bytes[x];
-    }
-    return (double)peak - (double)p->limit_bytes;
-}
-
-/* Bytes of S[t] once the flips of the move are counted. */
-static int64_t new_base(const struct rp_state *s, uint32_t t) {
-    int64_t b = s->base[t];
-    for (uint32_t k = 0; k < s->n_flips; k++)
-        if (!s->flips[k].trip && s->flips[k].first <= t && t <= s->flips[k].last)
-            b += s->flips[k].value ? (int64_t)s->p->bytes[s->flips[k].x]
-                                   : -(int64_t)s->p->bytes[s->flips[k].x];
-    return b;
-}
-
-/* ---- whole schedules ---- */
-
-static void load_rows(struct rp_state *s, const struct rp_schedule *from) {
-    for (uint32_t t = 0; t <= s->n; t++) {
-        const uint64_t *row = from->rows + (size_t)t * from->words;
-        s->base[t] = 0;
-        for (size_t i = 0; i < from->words; i++)
-            for (uint64_t rest = row[i]; rest != 0; rest &= rest - 1) {
-                uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
-                s->held[(size_t)x * s->words + t / 64] |= bit(t);
-                s->base[t] += (int64_t)s->p->bytes[x];
-            }
-    }
-}
-
-static void load_changes(struct rp_state *s, const struct rp_schedule *from, uint32_t t) {
-    const uint64_t *now = from->rows + (size_t)t * from->words, *next = now + from->words;
-    s->opens[t].n = s->closes[t].n = 0;
-    for (size_t i = 0; i < from->words; i++)
-        for (uint64_t rest = now[i] ^ next[i]; rest != 0; rest &= rest - 1) {
-            uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
-            struct rp_list *l = next[i] & rest & -rest ? &s->opens[t] : &s->closes[t];
-            rp_push(l, x);
-        }
-}
-
-static void load_stage(struct rp_state *s, uint32_t t) {
-    uint32_t stuck;
-    s->scratch_runs.n = s->stage_runs[t].n = 0;
-    close_stage(s, t, INFINITY, &s->stage_time[t], &stuck);
-    for (uint32_t a = 0; a < s->scratch_runs.n; a++) {
-        uint32_t j = s->scratch_runs.at[a];
-        rp_push(&s->stage_runs[t], j);
-        s->runs[(size_t)j * s->words + t / 64] |= bit(t);
-    }
-    s->over[t] = stage_over(s, t, s->scratch_runs.at, s->scratch_runs.n, s->base[t]);
-    s->time += s->stage_time[t];
-    s->overflow += s->over[t] > 0 ? s->over[t] : 0;
-}
-
-void rp_state_load(struct rp_state *s, const struct rp_schedule *from) {
-    memset(s->held, 0, (size_t)s->m * s->words * sizeof *s->held);
-    memset(s->runs, 0, (size_t)s->n * s->words * sizeof *s->runs);
-    s->n_flips = s->n_dirty = 0;
-    s->time = s->overflow = 0;
-    load_rows(s, from);
-    if (s->copies.brought != NULL)
-        rp_state_time_load_trips(s, from);
-    for (uint32_t t = 0; t < s->n; t++) {
-        load_changes(s, from, t);
-        load_stage(s, t);
-    }
-    if (s->copies.brought != NULL)
-        rp_state_time_load(s);
-    s->time += s->copies.stalls;
-}
-
-void rp_state_store(const struct rp_state *s, struct rp_schedule *to) {
-    memset(to->rows, 0, ((size_t)s->n + 1) * to->words * sizeof *to->rows);
-    for (uint32_t x = 0; x < s->m; x++)
-        for (size_t i = 0; i < s->words; i++)
-            for (uint64_t rest = s->held[(size_t)x * s->words + i]; rest != 0;
-                 rest &= rest - 1)
-                to->rows[(i * 64 + (size_t)__builtin_ctzll(rest)) * to->words + x / 64] |=
-                    bit(x);
-    if (to->ins != NULL)
-        memset(to->ins, 0, ((size_t)s->n + 1) * to->words * sizeof *to->ins);
-    for (uint32_t t = 0; s->copies.n_swapped > 0 && t < s->n; t++)
-        for (uint32_t k = 0; k < s->copies.trips[t].n; k++)
-            rp_schedule_set_in(to, s->copies.trips[t].at[k].x, t, true);
-}
-
 /* ---- touches ---- */
 
 static inline uint64_t touch_word(const struct rp_state *s, uint32_t x, size_t i) {
@@ -339,8 +157,8 @@ static void judge_again(struct rp_state *s, uint32_t t) {
         s->dirty[s->dirty_of[t] - 1].n_runs = RP_NONE;
 }
 
-/* The hold of x that begins in stage t may no longer be one that waits for the copy out, and
- * so end without a use. */
+/* The hold of x that begins in stage t may no longer be one that waits for the copy out,
+ * and so end without a use. */
 static void judge_end(struct rp_state *s, uint32_t x, uint32_t t) {
     uint32_t end = t;
     while (end < s->n && rp_state_held(s, end + 1, x))
@@ -351,7 +169,8 @@ static void judge_end(struct rp_state *s, uint32_t x, uint32_t t) {
 
 static void flip_run(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last,
                      bool value) {
-    if (!add_flip(s, (struct rp_flip){.x = x, .first = first, .last = last, .value = value}))
+    if (!add_flip(s,
+                  (struct rp_flip){.x = x, .first = first, .last = last, .value = value}))
         return;
     mark_dirty(s, first - 1);
     mark_dirty(s, last);
@@ -511,22 +330,40 @@ static void undo_idle_trips(struct rp_state *s, uint32_t index) {
     s->dirty[index].n_runs = d.n_runs;
 }
 
+/* Which output of run-once op j is missing in stage t. */
+static uint32_t missing_output(const struct rp_state *s, uint32_t t, uint32_t x) {
+    uint32_t j = s->p->producer[x];
+    while (x + 1 < s->p->output_start[j + 1] && rp_state_held(s, t, x))
+        x++;
+    return x;
+}
+
 /* The new runs of a dirty stage; broken if they take more than `most`. */
 static void eval_dirty(struct rp_state *s, uint32_t index, double most) {
-    for (enum closure result = STUCK; result == STUCK && !s->broken;) {
+    for (enum rp_closure result = RP_STUCK; result == RP_STUCK && !s->broken;) {
         struct rp_dirty *d = &s->dirty[index];
         uint32_t stuck;
         d->run0 = s->scratch_runs.n;
-        result = close_stage(s, d->t, most, &d->time, &stuck);
+        result = rp_state_close_stage(s, d->t, most, &d->time, &stuck);
         d->n_runs = s->scratch_runs.n - d->run0;
         s->work += d->n_runs;
-        if (result == TOO_SLOW)
+        if (result == RP_TOO_SLOW)
             s->broken = true;
-        if (result == STUCK) {
+        if (result == RP_STUCK) {
             s->scratch_runs.n = d->run0;
             hold_up_to(s, d->t, missing_output(s, d->t, stuck));
         }
     }
+}
+
+/* Bytes of S[t] once the flips of the move are counted. */
+static int64_t new_base(const struct rp_state *s, uint32_t t) {
+    int64_t b = s->base[t];
+    for (uint32_t k = 0; k < s->n_flips; k++)
+        if (!s->flips[k].trip && s->flips[k].first <= t && t <= s->flips[k].last)
+            b += s->flips[k].value ? (int64_t)s->p->bytes[s->flips[k].x]
+                                   : -(int64_t)s->p->bytes[s->flips[k].x];
+    return b;
 }
 
 static double positive(double x) {
@@ -605,7 +442,7 @@ bool rp_state_judge(struct rp_state *s, double price, double most) {
     for (uint32_t k = 0; k < s->n_dirty; k++) {
         struct rp_dirty *d = &s->dirty[k];
         const uint32_t *runs = s->scratch_runs.at + d->run0;
-        d->over = stage_over(s, d->t, runs, d->n_runs, new_base(s, d->t));
+        d->over = rp_state_stage_over(s, d->t, runs, d->n_runs, new_base(s, d->t));
         s->new_overflow += positive(d->over) - positive(s->over[d->t]);
         s->work += d->n_runs + 2;
     }

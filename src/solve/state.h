@@ -5,12 +5,12 @@
  * shape; the others merely gain or lose the tensor's bytes. A move is a handful of flips,
  * judged together: begin, flip..., judge, then commit or undo.
  *
- * S, I and R are stored by column (one bit a stage), so that the stages in which a tensor is
- * touched (made or read) are found by scanning words.
+ * S, I and R are stored by column (one bit a stage), so that the stages in which a tensor
+ * is touched (made or read) are found by scanning words.
  *
  * Copies take part of the time: how long the runs of each stage wait, and how far each copy
- * queue is ahead of the compute queue as each stage begins, are known; a move simulates from
- * the first stage it changes until all is as before relative to the compute clock
+ * queue is ahead of the compute queue as each stage begins, are known; a move simulates
+ * from the first stage it changes until all is as before relative to the compute clock
  * (state_time.c). Without swaps none of that costs anything.
  */
 #ifndef RP_SOLVE_STATE_H
@@ -40,7 +40,8 @@ struct rp_flip {
     double in_end, out_end; /* what the flip of a trip forgets */
 };
 
-/* A swap-in. When it ends is counted from the beginning of its stage; NAN: not known yet. */
+/* A swap-in. When it ends is counted from the beginning of its stage; NAN: not known yet.
+ */
 struct rp_trip {
     uint32_t x;
     double end, new_end; /* new_end: in the move under way, where its stage is simulated */
@@ -67,12 +68,13 @@ struct rp_copies {
     struct rp_trips *trips; /* per stage */
     uint32_t *n_trips;      /* per tensor; swapped out once if it is not 0 */
     uint32_t *n_outs;       /* per stage t: how many outputs of op t are swapped out */
-    double *out_end; /* per tensor, from the beginning of its producer's stage; NAN: unknown */
+    double
+        *out_end; /* per tensor, from the beginning of its producer's stage; NAN: unknown */
     uint32_t n_swapped;
     uint64_t host_bytes;
-    double *stall;       /* per stage */
-    double *d2h, *h2d;   /* per row: the queue is that far ahead of compute, at least 0 */
-    double stalls;       /* sum of stall, and what the queues take after the last op */
+    double *stall;     /* per stage */
+    double *d2h, *h2d; /* per row: the queue is that far ahead of compute, at least 0 */
+    double stalls;     /* sum of stall, and what the queues take after the last op */
     /* The move under way: stages first..last-1 of each stretch are simulated. */
     double *new_stall, *new_d2h, *new_h2d, *new_out_end;
     struct {
@@ -82,7 +84,7 @@ struct rp_copies {
     double new_stalls;
     bool changed; /* some trip was flipped */
     /* Working memory: 0 unless a copy is on its way. */
-    double *ready, *host_ready; /* per tensor */
+    double *ready, *host_ready;       /* per tensor */
     struct rp_list waits, host_waits; /* where these are not 0 */
     struct rp_pendings out, in;
 };
@@ -92,7 +94,6 @@ struct rp_dirty { /* a stage that a move evaluates anew */
     uint32_t run0, n_runs; /* in state->scratch_runs */
     double time, over;
 };
-
 
 struct rp_state {
     const struct rp_problem *p;
@@ -106,10 +107,10 @@ struct rp_state {
     int64_t *base;              /* per stage: bytes of S[t] */
     double *over;               /* per stage: peak - limit (negative: room) */
     double *stage_time;
-    double time;           /* sum of stage_time, and copies.stalls */
-    double overflow;       /* sum over stages of max(0, over) */
+    double time;     /* sum of stage_time, and copies.stalls */
+    double overflow; /* sum over stages of max(0, over) */
     struct rp_copies copies;
-    uint64_t work;         /* runs evaluated and rows scanned, so far */
+    uint64_t work; /* runs evaluated and rows scanned, so far */
 
     /* The move under way. */
     struct rp_flip flips[RP_MAX_FLIPS];
@@ -165,7 +166,20 @@ bool rp_state_judge(struct rp_state *s, double price, double most);
 void rp_state_commit(struct rp_state *s);
 void rp_state_undo(struct rp_state *s);
 
-/* ---- state_time.c, for state.c ---- */
+/* ---- state_stage.c, for state.c ---- */
+
+enum rp_closure { RP_CLOSED, RP_STUCK, RP_TOO_SLOW };
+
+/* Appends what must run in stage t to scratch_runs, ascending, and sets *time to their
+ * time. RP_STUCK: a run-once op would have to run again, *stuck is an output of it.
+ * RP_TOO_SLOW: the time passes `most`. */
+enum rp_closure rp_state_close_stage(struct rp_state *s, uint32_t t, double most,
+                                     double *time, uint32_t *stuck);
+/* Peak of stage t minus the limit, given its runs and the bytes of S[t]. */
+double rp_state_stage_over(struct rp_state *s, uint32_t t, const uint32_t *runs,
+                           uint32_t n_runs, int64_t base);
+
+/* ---- state_time.c, for state.c and state_stage.c ---- */
 
 void rp_state_time_init(struct rp_state *s);
 void rp_state_time_fini(struct rp_state *s);

@@ -1,10 +1,11 @@
 /* The time line of a state, stage by stage (docs/formats.md, "The time line").
  *
- * All clocks here count from the beginning of some stage, so that a change early in the step
- * does not touch what is known of later stages. A move is judged in stretches: from a stage
- * that it changes, as long as queues or copies on their way differ from what they were,
- * relative to the compute clock; then on to the next stage that it changes. While both copy
- * queues are idle nothing is on its way, so stretches are short where copies are few.
+ * All clocks here count from the beginning of some stage, so that a change early in the
+ * step does not touch what is known of later stages. A move is judged in stretches: from a
+ * stage that it changes, as long as queues or copies on their way differ from what they
+ * were, relative to the compute clock; then on to the next stage that it changes. While
+ * both copy queues are idle nothing is on its way, so stretches are short where copies are
+ * few.
  *
  * Times are integers in doubles: sums are exact below 2^53 ns, about 100 days.
  */
@@ -291,7 +292,8 @@ static bool do_stretch(struct rp_state *s, uint32_t first, uint32_t *n_done) {
     bool sound = true;
     find_pendings(&w, t);
     for (; t < s->n && sound; t++) {
-        const struct rp_dirty *d = s->dirty_of[t] != 0 ? &s->dirty[s->dirty_of[t] - 1] : NULL;
+        const struct rp_dirty *d =
+            s->dirty_of[t] != 0 ? &s->dirty[s->dirty_of[t] - 1] : NULL;
         double begin = w.now, takes = d != NULL ? d->time : s->stage_time[t];
         if (d != NULL)
             ++*n_done;
