@@ -78,6 +78,8 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
     struct rp_solve_options so = {.budget_bytes = o->budget_bytes,
                                   .addressed = o->addressed,
                                   .recompute = policy->remake,
+                                  .swap = policy->moves,
+                                  .host_bytes = RP_MAX_QUANTITY,
                                   .time_limit = o->time_limit,
                                   .seed = o->seed,
                                   .stop = o->stop};

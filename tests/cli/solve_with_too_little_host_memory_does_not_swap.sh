@@ -1,0 +1,4 @@
+# exit: 0
+set -e
+remat-plan solve data/graph/good/chain.json --budget 60% --host-budget 1 --json |
+    grep -o '"swapped_out_bytes":[0-9]*'
