@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/units.h"
+#include "cmd_common.h"
 #include "cmd_solve_policy.h"
 #include "commands.h"
 #include "solve/solve.h"
@@ -30,27 +31,6 @@ static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number) {
     interrupted = 1;
     signal(signal_number, SIG_DFL); /* a second one ends the program */
-}
-
-/* "8GiB", "4096", or "60%" of the keep-all peak. */
-static rp_rc parse_budget(const char *text, const struct rp_graph *g, bool addressed,
-                          uint64_t *budget, struct rp_err *err) {
-    size_t len = strlen(text);
-    if (len > 0 && text[len - 1] == '%') {
-        char *end;
-        double share = strtod(text, &end);
-        double bytes = (double)rp_keep_all_bytes(g, addressed) * share / 100;
-        if (strspn(text, "0123456789.") == len - 1 && end == text + len - 1 && share > 0 &&
-            bytes < (double)RP_MAX_QUANTITY) {
-            *budget = (uint64_t)bytes;
-            return RP_OK;
-        }
-    } else if (rp_parse_bytes(text, budget)) {
-        return RP_OK;
-    }
-    return rp_fail(err, RP_USAGE,
-                   "solve: --budget: '%s' is not a size such as 8GiB, 16GB, 4096 or 60%%",
-                   text);
 }
 
 static void put_no_plan(FILE *f, const struct rp_solve_options *o,
@@ -223,7 +203,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     o.gap = gap / 100;
     rc = check_options(&g, argv[1], &o, err);
     if (rc == RP_OK)
-        rc = parse_budget(budget, &g, o.addressed, &o.budget_bytes, err);
+        rc = rp_parse_budget("solve", budget, &g, o.addressed, &o.budget_bytes, err);
     if (rc == RP_OK && policy != NULL) {
         po.budget_bytes = o.budget_bytes;
         po.addressed = o.addressed;

@@ -152,6 +152,77 @@ static void tflms_swaps_no_more_tensors_than_asked(void) {
     rp_graph_fini(&g);
 }
 
+static void tflms_with_branches_needs_less_for_a_u_net(void) {
+    struct rp_graph g = network("unet", rp_net_defaults());
+    struct rp_policy_options o = quick(false);
+    o.tflms.branch_threshold = 20;
+    struct outcome without = plan_with(&g, "tflms", o, 30);
+    o.tflms.swap_branches = true;
+    struct outcome with = plan_with(&g, "tflms", o, 30);
+    CU_ASSERT(with.verdict.peak_bytes < without.verdict.peak_bytes);
+    o.tflms.branch_threshold = 10000;
+    CU_ASSERT_EQUAL(plan_with(&g, "tflms", o, 30).report.in_bytes, without.report.in_bytes);
+    rp_graph_fini(&g);
+}
+
+static void tflms_prefetches_earlier_with_a_larger_lower_bound(void) {
+    struct rp_graph g = network("vgg16", rp_net_defaults());
+    struct rp_policy_options o = quick(false);
+    struct outcome late, early;
+    o.tflms.fuse_swapins = true;
+    for (int rule = RP_CHAIN_RULE; rule <= RP_DIRECT_ORDER; rule++) {
+        o.tflms.ctrld = (enum rp_ctrld)rule;
+        o.tflms.lb = 1;
+        late = plan_with(&g, "tflms", o, 50);
+        o.tflms.lb = 8;
+        early = plan_with(&g, "tflms", o, 50);
+        CU_ASSERT(early.verdict.stall_ns < late.verdict.stall_ns);
+    }
+    rp_graph_fini(&g);
+}
+
+static void superneurons_swaps_what_is_dear_and_remakes_what_is_cheap(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct outcome r = plan_with(&g, "superneurons", quick(false), 55);
+    CU_ASSERT(r.report.fits && r.report.out_bytes > 0 && r.verdict.recompute_ns > 0);
+    /* No convolution runs twice, so what is made again is a fraction. */
+    CU_ASSERT(r.verdict.recompute_ns < g.total_time_ns / 4);
+    /* The tensor cache: with more memory less is offloaded. */
+    CU_ASSERT(plan_with(&g, "superneurons", quick(false), 75).report.out_bytes <
+              r.report.out_bytes);
+    rp_graph_fini(&g);
+}
+
+static void capuchin_costs_nothing_while_swaps_hide(void) {
+    struct rp_graph g = network("unet", rp_net_defaults());
+    struct outcome r = plan_with(&g, "capuchin", quick(false), 95);
+    CU_ASSERT(r.report.fits && r.report.out_bytes > 0);
+    CU_ASSERT_EQUAL(r.verdict.time_ns, g.total_time_ns);
+    CU_ASSERT(plan_with(&g, "capuchin", quick(false), 50).report.fits);
+    rp_graph_fini(&g);
+}
+
+static void alibaba_recomputes_attention_and_swaps_the_rest(void) {
+    struct rp_graph g = network("bert-base", rp_net_defaults());
+    struct outcome some = plan_with(&g, "alibaba", quick(false), 90);
+    struct outcome more = plan_with(&g, "alibaba", quick(false), 60);
+    CU_ASSERT(some.report.fits && more.report.fits);
+    CU_ASSERT(some.verdict.recompute_ns > 0 && more.report.out_bytes > 0);
+    CU_ASSERT_EQUAL(some.verdict.recompute_ns, more.verdict.recompute_ns);
+    CU_ASSERT(some.verdict.recompute_ns < g.total_time_ns / 20);
+    rp_graph_fini(&g);
+}
+
+static void libra_recomputes_first_and_swaps_when_chains_peak(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct outcome some = plan_with(&g, "libra", quick(false), 80);
+    struct outcome more = plan_with(&g, "libra", quick(false), 38);
+    CU_ASSERT(some.report.fits && some.report.out_bytes == 0);
+    CU_ASSERT(some.verdict.recompute_ns > 0);
+    CU_ASSERT(more.report.fits && more.report.out_bytes > 0);
+    rp_graph_fini(&g);
+}
+
 static void policies_that_swap_say_so_without_bandwidths(void) {
     struct rp_graph g = network("vgg16", rp_net_tiny());
     g.device.h2d_bytes_per_s = 0;
@@ -170,5 +241,11 @@ void suite_policy(void) {
     RP_TEST(vdnn_conv_moves_less_than_vdnn_all);
     RP_TEST(tflms_is_faster_and_larger_with_fused_swap_ins);
     RP_TEST(tflms_swaps_no_more_tensors_than_asked);
+    RP_TEST(tflms_with_branches_needs_less_for_a_u_net);
+    RP_TEST(tflms_prefetches_earlier_with_a_larger_lower_bound);
+    RP_TEST(superneurons_swaps_what_is_dear_and_remakes_what_is_cheap);
+    RP_TEST(capuchin_costs_nothing_while_swaps_hide);
+    RP_TEST(alibaba_recomputes_attention_and_swaps_the_rest);
+    RP_TEST(libra_recomputes_first_and_swaps_when_chains_peak);
     RP_TEST(policies_that_swap_say_so_without_bandwidths);
 }

@@ -24,6 +24,10 @@ struct emitting {
         uint32_t *at;
         size_t n, cap;
     } queue; /* the waiting, those that no longer wait among them */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } held; /* what no op reads any more, for the sake of closures */
 };
 
 static uint32_t n_gaps(const struct rp_problem *p) {
@@ -36,6 +40,7 @@ void rp_fates_init(const struct rp_problem *p, struct rp_fates *f) {
     f->trigger = rp_calloc(n_gaps(p), sizeof *f->trigger);
     f->out_at = rp_calloc(p->n_tensors, sizeof *f->out_at);
     f->stays = rp_calloc(p->n_tensors, sizeof *f->stays);
+    f->until = rp_calloc(p->n_tensors, sizeof *f->until);
     memcpy(f->trigger, p->readers, n_gaps(p) * sizeof *f->trigger);
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         f->out_at[x] = p->producer[x] + 1;
@@ -48,6 +53,7 @@ void rp_fates_fini(struct rp_fates *f) {
     free(f->trigger);
     free(f->out_at);
     free(f->stays);
+    free(f->until);
     *f = (struct rp_fates){0};
 }
 
@@ -57,6 +63,7 @@ void rp_fates_copy(const struct rp_problem *p, struct rp_fates *to,
     memcpy(to->trigger, from->trigger, n_gaps(p) * sizeof *to->trigger);
     memcpy(to->out_at, from->out_at, p->n_tensors * sizeof *to->out_at);
     memcpy(to->stays, from->stays, p->n_tensors * sizeof *to->stays);
+    memcpy(to->until, from->until, p->n_tensors * sizeof *to->until);
     to->prompt = from->prompt;
 }
 
@@ -173,6 +180,7 @@ static void finish(struct emitting *w) {
     free(w->last_use);
     free(w->waiting);
     free(w->queue.at);
+    free(w->held.at);
 }
 
 /* ---- storage that waits for its copy ---- */
@@ -296,7 +304,9 @@ static void after_use(struct emitting *w, uint32_t t, uint32_t x) {
         /* What may run once only may be wanted by a closure yet. */
         bool wanted = w->remakes && !p->recompute[p->producer[x]] && !w->t->on_host[x] &&
                       p->reader_start[x] < e;
-        if (!p->kept[x] && !wanted)
+        if (w->f.until[x] > t)
+            rp_push(&w->held, x);
+        else if (!p->kept[x] && !wanted)
             rp_tape_free(w->t, x);
         return;
     }
@@ -322,6 +332,18 @@ static bool meets_swap_in(struct emitting *w, uint32_t t, uint32_t j) {
             w->f.fate[e] = RP_REMAKE;
     }
     return meets;
+}
+
+static void free_held(struct emitting *w, uint32_t t) {
+    size_t n = 0;
+    for (size_t k = 0; k < w->held.n; k++) {
+        uint32_t x = w->held.at[k];
+        if (w->f.until[x] > t)
+            w->held.at[n++] = x;
+        else if (w->t->on_device[x] && !w->p->kept[x])
+            rp_tape_free(w->t, x);
+    }
+    w->held.n = n;
 }
 
 /* False if a run met a swap-in. */
@@ -352,6 +374,7 @@ static bool run_stage(struct emitting *w, uint32_t t) {
             if (w->last_use[x] == j)
                 after_use(w, t, x);
     }
+    free_held(w, t);
     return true;
 }
 
@@ -359,7 +382,7 @@ static bool run_all(struct emitting *w, uint64_t *stage_peak) {
     bool ok = true;
     rp_tape_clear(w->t);
     sort_by_stage(w);
-    w->queue.n = 0;
+    w->queue.n = w->held.n = 0;
     memset(w->op_bits, 0, ((size_t)w->p->n_ops / 64 + 1) * sizeof *w->op_bits);
     for (uint32_t x = 0; x < w->p->n_tensors; x++) {
         w->last_use[x] = RP_NONE;
@@ -420,7 +443,7 @@ static bool put_off(const struct rp_problem *p, struct rp_fates *f, const uint32
     return any;
 }
 
-void rp_fates_emit_patient(struct rp_fates *f, struct rp_tape *t) {
+void rp_fates_emit_patient(struct rp_fates *f, struct rp_tape *t, uint64_t *stage_peak) {
     const struct rp_problem *p = t->p;
     enum { ROUNDS = 4 };
     uint64_t *peak = rp_calloc(p->n_ops, sizeof *peak);
@@ -432,6 +455,8 @@ void rp_fates_emit_patient(struct rp_fates *f, struct rp_tape *t) {
             break;
         rp_fates_emit(f, t, peak);
     }
+    if (stage_peak != NULL)
+        memcpy(stage_peak, peak, p->n_ops * sizeof *peak);
     free(peak);
     free(need);
 }

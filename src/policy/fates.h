@@ -28,6 +28,8 @@ struct rp_fates {
     uint8_t *fate;     /* per gap: enum rp_fate */
     uint32_t *trigger; /* per gap, SWAP: the stage that begins with the swap-in */
     uint32_t *out_at;  /* per tensor: the stage that begins with its swap-out */
+    uint32_t *until; /* per tensor: held to the end of this stage for closures, though no op
+                        reads it any more (0: freed after its last reader) */
     /* Per tensor: what a closure brings back in a gap stays until the next use; else it
      * goes again at the end of the stage. */
     bool *stays;
@@ -56,7 +58,7 @@ void rp_fates_emit(const struct rp_fates *f, struct rp_tape *t, uint64_t *stage_
 
 /* As rp_fates_emit, but swap-ins that are early where memory is short are put off until it
  * is there again; the triggers in `f` say so afterwards. */
-void rp_fates_emit_patient(struct rp_fates *f, struct rp_tape *t);
+void rp_fates_emit_patient(struct rp_fates *f, struct rp_tape *t, uint64_t *stage_peak);
 
 /* For each gap the first stage in which its tensor is needed: that of the reader, or of a
  * closure before it. What the fates are, but with all swap-ins as late as can be. */
@@ -66,5 +68,38 @@ void rp_fates_needs(const struct rp_fates *f, struct rp_tape *t, uint32_t *need)
  * ops take their own time only; at least `first`. */
 uint32_t rp_stage_before(const struct rp_problem *p, uint32_t use, uint64_t ns,
                          uint32_t first);
+
+/* Gives every SWAP gap a trigger from which its copy, and all that follow on the queue, end
+ * in time: the copies are packed backwards from the last need, on the clock of first runs.
+ * need[e] as from rp_fates_needs. */
+void rp_fates_schedule_ins(const struct rp_problem *p, struct rp_fates *f,
+                           const uint32_t *need);
+
+/* What it takes to make x again at the end of gap e: the time of all runs of the closure,
+ * if the fates of other tensors stay what they are. UINT64_MAX if it cannot be. */
+uint64_t rp_remake_ns(const struct rp_problem *p, const struct rp_fates *f, uint32_t x,
+                      uint32_t e);
+
+/* The least k from 0 to n for which the tape that emit(arg, k) leaves is within the limit;
+ * n if there is none. The tape is that of the result. */
+uint32_t rp_least_that_fits(uint32_t n, void (*emit)(void *arg, uint32_t k), void *arg,
+                            const struct rp_tape *t);
+
+/* True if the gap of x that ends with e, or the making that begins it, covers stage t: x is
+ * not used there but would be held over it. */
+bool rp_gap_covers(const struct rp_problem *p, uint32_t x, uint32_t e, uint32_t t);
+
+/* Gaps from the forward to the backward phase: one a tensor at most. */
+struct rp_gap {
+    uint32_t x, e;
+    uint32_t begin, use; /* stages */
+    double key;          /* for sorting */
+};
+struct rp_gaps {
+    struct rp_gap *at;
+    size_t n, cap;
+};
+void rp_gaps_across(const struct rp_problem *p, uint32_t n_forward, struct rp_gaps *gaps);
+void rp_gaps_sort(struct rp_gaps *gaps); /* by key, ascending; ties by place */
 
 #endif

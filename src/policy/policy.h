@@ -39,16 +39,17 @@ struct rp_policy_options {
 /* Options as the papers have them; one minute of search. */
 void rp_policy_options_init(struct rp_policy_options *o);
 
+/* Records a whole step on the tape, empty before. p->limit_bytes is the budget. */
+typedef void rp_record(const struct rp_problem *p, const struct rp_policy_options *o,
+                       struct rp_tape *t);
+
 struct rp_policy {
     const char *name, *summary;
-    /* Records a whole step on the tape, empty before. p->limit_bytes is the budget. NULL: a
-     * search of solve/. */
-    void (*record)(const struct rp_problem *p, const struct rp_policy_options *o,
-                   struct rp_tape *t);
-    bool aims;   /* at the budget: a smaller limit may give a smaller plan */
-    bool swaps;  /* needs a device with both bandwidths */
-    bool remake; /* searches: ops may run again, */
-    bool moves;  /* tensors may be swapped */
+    rp_record *record; /* NULL: a search of solve/ */
+    bool aims;         /* at the budget: a smaller limit may give a smaller plan */
+    bool swaps;        /* needs a device with both bandwidths */
+    bool remake;       /* searches: ops may run again, */
+    bool moves;        /* tensors may be swapped */
 };
 
 extern const struct rp_policy rp_policies[];
@@ -70,13 +71,9 @@ rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
                      struct rp_policy_report *report, struct rp_err *err);
 
 /* ---- one file each ---- */
-#define RP_RECORDS(X)                                                                      \
-    X(keep_all)                                                                            \
-    X(chen_sqrt) X(chen_greedy) X(revolve) X(dtr) X(vdnn_all) X(vdnn_conv) X(tflms)
-#define X(name)                                                                            \
-    void rp_record_##name(const struct rp_problem *p, const struct rp_policy_options *o,   \
-                          struct rp_tape *t);
-RP_RECORDS(X)
-#undef X
+rp_record rp_record_keep_all, rp_record_chen_sqrt, rp_record_chen_greedy;
+rp_record rp_record_revolve, rp_record_dtr;
+rp_record rp_record_vdnn_all, rp_record_vdnn_conv, rp_record_tflms;
+rp_record rp_record_superneurons, rp_record_capuchin, rp_record_alibaba, rp_record_libra;
 
 #endif

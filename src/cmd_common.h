@@ -1,0 +1,46 @@
+/* What several commands share: budgets on the command line, and plans of policies that have
+ * passed verify. */
+#ifndef RP_CMD_COMMON_H
+#define RP_CMD_COMMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policy/policy.h"
+
+/* "8GiB", "4096", or "60%" of the keep-all peak. RP_USAGE names the command. */
+rp_rc rp_parse_budget(const char *command, const char *text, const struct rp_graph *g,
+                      bool addressed, uint64_t *budget, struct rp_err *err);
+
+/* A list "A,B,C" of such. The caller frees *budgets; 1 or more on RP_OK. */
+rp_rc rp_parse_budgets(const char *command, const char *text, const struct rp_graph *g,
+                       bool addressed, uint64_t **budgets, size_t *n, struct rp_err *err);
+
+/* "NAME,NAME"; NULL is all. *chosen[i] says if rp_policies[i] is meant. */
+rp_rc rp_parse_policies(const char *command, const char *text, bool *chosen,
+                        struct rp_err *err);
+
+/* Planning needs times. */
+rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *err);
+
+/* Ctrl-C and SIGTERM set it; a second one ends the program. */
+const volatile sig_atomic_t *rp_watch_interrupts(void);
+
+/* What a policy came to. Without a plan (rc RP_NO, RP_LIMIT), report.reason says why. */
+struct rp_outcome {
+    rp_rc rc;
+    struct rp_plan plan;
+    struct rp_policy_report report;
+};
+
+/* RP_OK: the outcome is there, and its plan, if any, passed verify; the caller empties it.
+ * RP_BUG: verify rejects the plan. */
+rp_rc rp_outcome_make(const struct rp_graph *g, const struct rp_policy *policy,
+                      const struct rp_policy_options *o, struct rp_outcome *out,
+                      struct rp_err *err);
+void rp_outcome_fini(struct rp_outcome *out);
+
+/* It has a plan, and that is within the budget. */
+bool rp_outcome_fits(const struct rp_outcome *out);
+
+#endif

@@ -1,0 +1,154 @@
+/* alibaba: Meng, Sun, Yang, Qiu and Gu, "Training Deeper Models by GPU Memory Optimization
+ * on TensorFlow", ML Systems Workshop at NIPS 2017.
+ *
+ * Feature maps that the backward phase refers to are swapped out once the references of the
+ * forward phase are done (the reference count says so), and swapped in just ahead of their
+ * first backward use, by a control edge from an op that runs shortly before; those whose
+ * two uses are farthest apart go first. In sequence-to-sequence models the attention's
+ * scores and what they are made of are not stored but computed again in the backward phase
+ * ("memory-efficient attention").
+ *
+ * Interpretation: distance is the number of ops between the two uses. As many feature maps
+ * are swapped as the budget asks for. The trigger is the last op that leaves the copy, and
+ * those that follow it on the link, the time they take. Attention is known by its shape:
+ * a softmax in the forward phase, up to three ops before it that have one forward reader
+ * and read no parameters, and an op that reads it and is no product of matrices.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "policy/fates.h"
+#include "policy/forward.h"
+#include "policy/policy.h"
+
+struct alibaba {
+    const struct rp_problem *p;
+    struct rp_tape *t;
+    uint32_t n_forward;
+    struct rp_fates f;
+    struct rp_gaps gaps; /* that may be swapped, farthest apart first */
+    uint32_t *need;      /* per gap */
+};
+
+static bool is_softmax(const struct rp_problem *p, uint32_t op) {
+    const char *kind = p->graph->ops[p->op_of[op]].kind;
+    if (strncmp(kind, "aten.", 5) == 0)
+        kind += 5;
+    kind += strspn(kind, "_");
+    return strncmp(kind, "softmax", 7) == 0 && strstr(kind, "cross_entropy") == NULL;
+}
+
+static bool reads_parameter(const struct rp_problem *p, uint32_t op) {
+    const struct rp_op *o = &p->graph->ops[p->op_of[op]];
+    for (uint32_t k = 0; k < o->n_inputs; k++)
+        if (p->graph->tensors[o->inputs[k]].kind == RP_PARAMETER)
+            return true;
+    return false;
+}
+
+static bool has_one_forward_reader(const struct rp_problem *p, uint32_t n_forward,
+                                   uint32_t x) {
+    uint32_t a = p->reader_start[x], n = p->reader_start[x + 1] - a;
+    return n > 0 && p->readers[a] < n_forward && (n == 1 || p->readers[a + 1] >= n_forward);
+}
+
+/* Marks what op i reads, and what that is made of, `depth` ops deep. */
+static void mark_before(const struct alibaba *w, uint32_t i, int depth, bool *attention) {
+    const struct rp_problem *p = w->p;
+    for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1] && depth > 0; k++) {
+        uint32_t x = p->inputs[k], j = p->producer[x];
+        if (!has_one_forward_reader(p, w->n_forward, x) || reads_parameter(p, j) ||
+            p->output_start[j + 1] - p->output_start[j] > 1)
+            continue;
+        attention[x] = true;
+        mark_before(w, j, depth - 1, attention);
+    }
+}
+
+static void mark_attention(const struct alibaba *w, bool *attention) {
+    const struct rp_problem *p = w->p;
+    for (uint32_t i = 0; i < w->n_forward; i++) {
+        if (!is_softmax(p, i))
+            continue;
+        mark_before(w, i, 3, attention);
+        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
+            attention[x] = true;
+            uint32_t e = p->reader_start[x];
+            if (e == p->reader_start[x + 1] || p->readers[e] >= w->n_forward ||
+                rp_is_dense(p, p->readers[e]))
+                continue;
+            for (uint32_t y = p->output_start[p->readers[e]];
+                 y < p->output_start[p->readers[e] + 1]; y++)
+                attention[y] = true;
+        }
+    }
+}
+
+/* What attention is made of again is held for it: it is small. */
+static void hold_inputs(struct alibaba *w, const bool *attention) {
+    const struct rp_problem *p = w->p;
+    /* Per tensor: the last stage in which it, or what attention makes of it, is remade. */
+    uint32_t *use = rp_calloc(p->n_tensors, sizeof *use);
+    for (uint32_t x = p->n_tensors; x-- > 0;) {
+        uint32_t need = rp_backward_need(p, w->n_forward, x), i = p->producer[x];
+        if (!attention[x])
+            continue;
+        use[x] = need != RP_NONE && need > use[x] ? need : use[x];
+        for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
+            uint32_t y = p->inputs[k];
+            use[y] = use[x] > use[y] ? use[x] : use[y];
+            if (!attention[y])
+                w->f.until[y] = use[y];
+        }
+    }
+    free(use);
+}
+
+/* The k gaps whose ends are farthest apart are swapped. */
+static void emit(void *arg, uint32_t k) {
+    struct alibaba *w = arg;
+    for (size_t i = 0; i < w->gaps.n; i++)
+        w->f.fate[w->gaps.at[i].e] = i < k ? RP_SWAP : RP_KEEP;
+    rp_fates_needs(&w->f, w->t, w->need);
+    rp_fates_schedule_ins(w->p, &w->f, w->need);
+    rp_fates_emit_patient(&w->f, w->t, NULL);
+}
+
+static void plan(struct alibaba *w, bool with_attention) {
+    const struct rp_problem *p = w->p;
+    struct rp_gaps all = {0};
+    bool *attention = rp_calloc(p->n_tensors, sizeof *attention);
+    if (with_attention)
+        mark_attention(w, attention);
+    hold_inputs(w, attention);
+    rp_gaps_across(p, w->n_forward, &all);
+    w->gaps.n = 0;
+    for (size_t i = 0; i < all.n; i++) {
+        struct rp_gap gap = all.at[i];
+        w->f.fate[gap.e] = attention[gap.x] ? RP_REMAKE : RP_KEEP;
+        gap.key = -(double)(gap.use - gap.begin);
+        w->f.out_at[gap.x] = gap.begin + 1;
+        if (!attention[gap.x])
+            rp_push(&w->gaps, gap);
+    }
+    rp_gaps_sort(&w->gaps);
+    rp_least_that_fits((uint32_t)w->gaps.n, emit, w, w->t);
+    free(all.at);
+    free(attention);
+}
+
+void rp_record_alibaba(const struct rp_problem *p, const struct rp_policy_options *o,
+                       struct rp_tape *t) {
+    struct alibaba w = {.p = p, .t = t, .n_forward = rp_forward_ops(p)};
+    (void)o;
+    rp_fates_init(p, &w.f);
+    rp_fates_emit(&w.f, t, NULL);
+    if (t->peak_bytes > p->limit_bytes) {
+        w.need = rp_calloc(p->reader_start[p->n_tensors], sizeof *w.need);
+        plan(&w, true);
+        free(w.gaps.at);
+        free(w.need);
+    }
+    rp_fates_fini(&w.f);
+}
