@@ -1,7 +1,11 @@
-/* The backward pass of every network against differences of its loss, in f64. */
+/* Backward passes, of single layers and of every network, against differences of the loss,
+ * in f64. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "cases.h"
+#include "kernels/bind.h"
 #include "networks.h"
 #include "run.h"
 #include "step.h"
@@ -46,7 +50,7 @@ static double predicted(const struct rp_step_run *s, uint32_t only) {
  * and maximum, short ones the rounding of the loss: right gradients agree at one of them.
  */
 static void check_direction(struct rp_step_run *s, uint32_t only) {
-    static const double lengths[] = {1e-6, 1e-8, 1e-9, 1e-10};
+    static const double lengths[] = {1e-6, 1e-7, 1e-8, 1e-9, 1e-10};
     const double want = predicted(s, only);
     double got = 0;
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
@@ -60,11 +64,19 @@ static void check_direction(struct rp_step_run *s, uint32_t only) {
     CU_FAIL("gradient and difference");
 }
 
+/* All parameters together, and three tensors alone, others in each network: an error in few
+ * elements drowns in the whole. */
 static void agrees_with_differences(const struct rp_graph *g) {
     struct rp_step_run s;
     rp_step_open(&s, g, RP_BIND_F64);
     rp_step_run_all(&s);
     check_direction(&s, RP_NONE);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t k = (g->n_ops + i * g->n_keep / 3) % g->n_keep;
+        const uint32_t x = rp_step_param_of(g, g->keep[k]);
+        if (x != RP_NONE)
+            check_direction(&s, x);
+    }
     rp_step_close(&s);
 }
 
@@ -72,7 +84,71 @@ static void every_networks_gradients_are_those_of_its_loss(void) {
     rp_net_all_tiny(agrees_with_differences);
 }
 
+/* ---- one layer, every element ---- */
+
+static double loss_with(struct rp_step_run *s, double *element, double value) {
+    const double was = *element;
+    *element = value;
+    rp_step_run_forward(s);
+    *element = was;
+    return *(double *)s->at[rp_step_loss(s->g)];
+}
+
+static void check_element(struct rp_step_run *s, uint32_t x, uint64_t i, double want) {
+    static const double lengths[] = {1e-5, 1e-7};
+    double *element = (double *)s->at[x] + i, got = 0;
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+        const double far = lengths[k], here = *element;
+        got = (loss_with(s, element, here + far) - loss_with(s, element, here - far)) /
+              (2 * far);
+        if (fabs(got - want) < 1e-7 * (1 + fabs(want)))
+            return;
+    }
+    printf("%s, %s[%d]: gradient %.9g, difference %.9g\n", s->g->name,
+           s->g->tensors[x].name, (int)i, want, got);
+    CU_FAIL("gradient and difference");
+}
+
+static void every_element_agrees(const struct rp_graph *g) {
+    struct rp_step_run s;
+    rp_step_open(&s, g, RP_BIND_F64);
+    rp_step_run_all(&s);
+    for (uint32_t k = 0; k < g->n_keep; k++) {
+        const uint32_t x = rp_step_param_of(g, g->keep[k]);
+        for (uint64_t i = 0; x != RP_NONE && i < rp_step_count(g, x); i++)
+            check_element(&s, x, i, ((double *)s.at[g->keep[k]])[i]);
+    }
+    rp_step_close(&s);
+}
+
+static void every_layers_gradient_is_that_of_its_loss_element_by_element(void) {
+    rp_case_all(RP_F32, every_element_agrees);
+}
+
+/* ---- nothing is left out ---- */
+
+static bool in_some_case(const char *kind) {
+    bool found = false;
+    for (size_t c = 0; c < rp_n_cases && !found; c++) {
+        struct rp_graph g = rp_case_graph(&rp_cases[c], RP_F32);
+        for (uint32_t i = 0; i < g.n_ops; i++)
+            found |= strcmp(g.ops[i].kind, kind) == 0;
+        rp_graph_fini(&g);
+    }
+    return found;
+}
+
+static void every_kind_with_a_kernel_is_in_a_case(void) {
+    for (size_t i = 0; i < rp_n_kinds; i++)
+        if (!in_some_case(rp_kinds[i].kind)) {
+            printf("%s\n", rp_kinds[i].kind);
+            CU_FAIL("a kind that no case tries");
+        }
+}
+
 void suite_gradients(void) {
     RP_SUITE("gradients");
+    RP_TEST(every_layers_gradient_is_that_of_its_loss_element_by_element);
+    RP_TEST(every_kind_with_a_kernel_is_in_a_case);
     RP_TEST(every_networks_gradients_are_those_of_its_loss);
 }

@@ -97,7 +97,9 @@ void rp_bind_repeat(struct rp_binding *b);
 void rp_bind_transpose(struct rp_binding *b);
 void rp_bind_gather(struct rp_binding *b);
 
-/* kinds.c: by name; NULL if there is no kernel for it. */
+/* kinds.c; by name, NULL if there is no kernel for it. */
+extern const struct rp_kind rp_kinds[];
+extern const size_t rp_n_kinds;
 const struct rp_kind *rp_kind_find(const char *kind);
 
 #endif

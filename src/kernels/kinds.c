@@ -5,7 +5,7 @@
 
 #define GX (RP_OUT + 0)
 
-static const struct rp_kind kinds[] = {
+const struct rp_kind rp_kinds[] = {
     {"conv2d", "conv", "rr|r", "r", rp_bind_conv, 0, GX, 1},
     {"conv3d", "conv", "rr|r", "r", rp_bind_conv, 0, GX, 1},
     {"conv2d_grad_input", "conv_grad_input", "rr", "r", rp_bind_conv, GX, 0, 1},
@@ -93,9 +93,11 @@ static const struct rp_kind kinds[] = {
     {"gather_grad", "gather_grad", "ri", "r", rp_bind_gather, GX, 0, 0},
 };
 
+const size_t rp_n_kinds = sizeof rp_kinds / sizeof rp_kinds[0];
+
 const struct rp_kind *rp_kind_find(const char *kind) {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(kinds[i].kind, kind) == 0)
-            return &kinds[i];
+    for (size_t i = 0; i < rp_n_kinds; i++)
+        if (strcmp(rp_kinds[i].kind, kind) == 0)
+            return &rp_kinds[i];
     return NULL;
 }

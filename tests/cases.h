@@ -1,0 +1,23 @@
+/* cases: steps of one layer each, so that every op kind of the zoo is there in odd shapes:
+ * every operand is a parameter, the layer's output is multiplied by constants, and their
+ * cross entropy is the loss. */
+#ifndef RP_TESTS_CASES_H
+#define RP_TESTS_CASES_H
+
+#include "model/zoo/layers_seq.h"
+
+struct rp_case {
+    const char *name;
+    void (*layer)(struct rp_build *b);
+};
+
+extern const struct rp_case rp_cases[];
+extern const size_t rp_n_cases;
+
+/* The step's graph: forward, loss, backward. The caller frees it. */
+struct rp_graph rp_case_graph(const struct rp_case *c, enum rp_dtype dtype);
+
+/* For every case: its graph in both types. */
+void rp_case_all(enum rp_dtype dtype, void (*check)(const struct rp_graph *g));
+
+#endif

@@ -1,0 +1,276 @@
+/* Binding an op to its kernel: what is refused and why; parameters as C; starting values.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/kernel.h"
+#include "networks.h"
+#include "one_op.h"
+#include "run.h"
+#include "step.h"
+
+static void refused(const char *text, const char *rule) {
+    struct rp_graph g = rp_one_op(text);
+    struct rp_kernel k;
+    struct rp_err err = {{0}};
+    char *want = rp_format("net.json: ops[0] \"op\": %s", rule);
+    CU_ASSERT_EQUAL(rp_kernel_bind(&g, 0, RP_BIND_GRAPH, "net.json", &k, &err), RP_INPUT);
+    CU_ASSERT_PTR_NULL(k.run);
+    if (strcmp(err.msg, want) != 0)
+        printf("%s\n", err.msg);
+    CU_ASSERT_STRING_EQUAL(err.msg, want);
+    free(want);
+    rp_kernel_fini(&k);
+    rp_graph_fini(&g);
+}
+
+#define X(shape) "['f32',[" shape "]]"
+#define H(shape) "['f16',[" shape "]]"
+#define I(shape) "['i32',[" shape "]]"
+#define OP(kind, attrs, in, out)                                                           \
+    "{'kind':'" kind "','attrs':{" attrs "},'in':[" in "],'out':[" out "]}"
+
+static void kinds_without_a_kernel_are_named(void) {
+    refused(OP("aten.mm", "", X("1"), X("1")),
+            "there is no kernel for kind 'aten.mm' (docs/ops.md lists those there are)");
+}
+
+static void the_number_of_operands_is_the_kinds(void) {
+    refused(OP("relu", "", X("1") "," X("1"), X("1")),
+            "kind relu does not take 2 inputs, 1 outputs");
+    refused(OP("relu", "", X("1"), X("1") "," X("1")),
+            "kind relu does not take 1 inputs, 2 outputs");
+    refused(OP("batch_norm", "'eps':1,'affine':true", X("1,1") "," X("1"),
+               X("1,1") "," X("1") "," X("1")),
+            "kind batch_norm does not take 2 inputs, 3 outputs");
+    refused(OP("concat", "'axis':0", "", X("1")),
+            "kind concat does not take 0 inputs, 1 outputs");
+}
+
+static void dtypes_are_the_kinds(void) {
+    refused(OP("relu", "", X("2"), H("2")),
+            "tensor \"activation0\" is f16; kind relu wants f32 there");
+    refused(OP("relu", "", I("2"), I("2")),
+            "tensor \"input0\" is i32; kind relu wants f32 or f16 there");
+    refused(OP("gather", "", X("2,1") "," X("2"), X("2,1")),
+            "tensor \"input1\" is f32; kind gather wants i32 there");
+    refused(OP("rms_norm", "'eps':1", H("2,2") "," H("2"), H("2,2") "," X("2")),
+            "tensor \"input1\" is f16; kind rms_norm wants f32 there");
+}
+
+static void attributes_are_there_and_of_their_type(void) {
+    refused(OP("scale", "", X("2"), X("2")),
+            "attribute \"factor\" is missing, or no number");
+    refused(OP("dropout", "'p':1.0,'seed':1", X("2"), X("2")),
+            "attribute \"p\" is not in [0, 1)");
+    refused(OP("dropout", "'p':0.5,'seed':-1", X("2"), X("2")),
+            "attribute \"seed\" is missing, or no number from 0 up");
+    refused(OP("softmax", "'axis':0,'causal':1", X("2"), X("2")),
+            "attribute \"causal\" is missing, or neither true nor false");
+    refused(OP("softmax", "'axis':2,'causal':false", X("2,2"), X("2,2")),
+            "there is no axis 2");
+    refused(OP("slice", "'axis':0,'start':-1", X("2"), X("1")),
+            "attribute \"start\" is missing, or no number from 0 to 2^40");
+    refused(OP("max_pool2d", "'kernel':[2],'stride':[1,1],'pad':[0,0]", X("1,1,2,2"),
+               X("1,1,1,1")),
+            "attribute \"kernel\" is missing, or not a list of 2");
+}
+
+static void operands_have_the_elements_that_the_kernel_reads(void) {
+    refused(OP("add", "", X("2") "," X("3"), X("2")), "input 1 has 3 elements, not 2");
+    refused(OP("relu", "", X("3"), X("2")), "input 0 has 3 elements, not 2");
+    refused(OP("bias_grad", "'axis':1", X("2,3"), X("2")),
+            "output 0 has 2 elements, not 3");
+    refused(OP("matmul",
+               "'batch':1,'m':2,'n':2,'k':2,'transpose_a':false,'transpose_b':false,"
+               "'alpha':1",
+               X("2,2") "," X("2,2") "," X("3"), X("2,2")),
+            "input 2 has 3 elements, not 2");
+    refused(OP("layer_norm", "'eps':1", X("2,3") "," X("3") "," X("3"),
+               X("2,3") "," X("3") "," X("2")),
+            "output 1 has 3 elements, not 2");
+    refused(OP("add_broadcast", "'axis':1", X("2,3") "," X("2"), X("2,3")),
+            "input 1 has not the dimensions of input 0 from the axis on");
+    refused(OP("lstm_cell_grad", "'grad_h':true,'grad_c':false",
+               X("1,4") "," X("1,1") "," X("1,1"), X("1,4")),
+            "the inputs are not those that \"grad_h\" and \"grad_c\" say");
+}
+
+#define BMM(a, b, c, in)                                                                   \
+    OP("bmm",                                                                              \
+       "'batch':[2,1,1],'m':1,'n':1,'k':2,'alpha':1,'strides_a':" a ",'strides_b':" b      \
+       ",'strides_c':" c,                                                                  \
+       in, X("2"))
+
+static void strides_stay_within_their_operands(void) {
+    refused(BMM("[3,0,0,0,1]", "[2,0,0,1,0]", "[1,0,0,0,0]", X("4") "," X("4")),
+            "the strides pass the end of an operand");
+    refused(BMM("[2,0,0,0,1]", "[2,0,0,2,0]", "[1,0,0,0,0]", X("4") "," X("4")),
+            "the strides pass the end of an operand");
+    refused(BMM("[2,0,0,0,1]", "[2,0,0,1,0]", "[2,0,0,0,0]", X("4") "," X("4")),
+            "the strides pass the end of an operand");
+    refused(BMM("[2,0,0,0,1]", "[2,0,0,1,0]", "[0,0,0,0,0]", X("4") "," X("4")),
+            "output 0 has 2 elements, not 1");
+}
+
+#define CONV(stride, pad, groups, in, out)                                                 \
+    OP("conv2d",                                                                           \
+       "'kernel':[2,2],'stride':[1," stride "],'pad':[" pad                                \
+       ",0],'dilation':[1,1],'groups':" groups,                                            \
+       in, out)
+
+static void windows_make_ys_size_from_xs(void) {
+    const char *const size = "the window's attributes do not make y's size from x's";
+    refused(CONV("1", "1", "1", X("1,1,3,3") "," X("1,1,2,2"), X("1,1,2,2")), size);
+    refused(CONV("0", "0", "1", X("1,1,3,3") "," X("1,1,2,2"), X("1,1,2,2")), size);
+    refused(CONV("1", "0", "2", X("1,1,3,3") "," X("1,1,2,2"), X("1,1,2,2")),
+            "the channels do not make 2 groups");
+    refused(CONV("1", "0", "1", X("1,1,3,3") "," X("1,1,2,3"), X("1,1,2,2")),
+            "the weight is not (filters, channels of a group, kernel)");
+    refused(CONV("1", "0", "1", X("1,1,3,3") "," X("1,1,2,2"), X("2,1,2,2")),
+            "the operands differ in dimensions or batch");
+    refused(CONV("1", "0", "1", X("3,3") "," X("2,2"), X("2,2")),
+            "an operand has neither 4 nor 5 dimensions");
+    refused(OP("max_pool2d", "'kernel':[1,1],'stride':[1,1],'pad':[1,1]", X("1,1,2,2"),
+               X("1,1,4,4")),
+            "\"pad\" is not below \"kernel\": a window could be empty");
+    refused(OP("max_pool2d", "'kernel':[2,2],'stride':[1,1],'pad':[0,0]", X("1,2,2,2"),
+               X("1,1,1,1")),
+            "pooling does not change the channels");
+    refused(OP("max_pool2d_index", "'kernel':[2,2],'stride':[1,1],'pad':[0,0]",
+               X("1,1,3,3"), X("1,1,2,2") "," I("1,1,2,2")),
+            "the windows overlap");
+}
+
+static void parts_fit_together(void) {
+    refused(OP("concat", "'axis':0", X("1,2") "," X("1,3"), X("2,2")),
+            "part 1 differs outside the axis");
+    refused(OP("split", "'axis':1", X("1,4"), X("1,2") "," X("1,1")),
+            "the parts' sizes along the axis do not add up");
+    refused(OP("slice", "'axis':0,'start':2", X("3"), X("2")),
+            "the slice does not lie in what it is cut from");
+    refused(OP("transpose", "", X("2,3"), X("2,3")),
+            "the output is not the input with its last two dimensions exchanged");
+}
+
+static void a_view_has_as_many_elements_as_its_tensor(void) {
+    refused(OP("bias_grad", "'axis':1,'views':[[1,2,2]]", X("6"), X("2")),
+            "a view of \"input0\" has another number of elements");
+    refused(OP("bias_grad", "'axis':1,'views':[[1,1,1,1,1,1,1,1,1]]", X("1"), X("1")),
+            "a shape has more than 8 dimensions, or an empty one");
+}
+
+static void bytes_are_those_of_the_shape(void) {
+    struct rp_graph g = rp_one_op(OP("relu", "", X("4"), X("4")));
+    struct rp_kernel k;
+    struct rp_err err = {{0}};
+    g.tensors[1].bytes = 8;
+    CU_ASSERT_EQUAL(rp_kernel_bind(&g, 0, RP_BIND_GRAPH, "net.json", &k, &err), RP_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.msg, "net.json: ops[0] \"op\": tensor \"activation0\": its "
+                                    "shape does not make up its bytes");
+    rp_graph_fini(&g);
+}
+
+/* ---- parameters as C ---- */
+
+static void parameters_are_written_as_a_literal(void) {
+    struct rp_graph g = rp_one_op(OP("split", "'axis':1", X("2,3"), X("2,1") "," X("2,2")));
+    struct rp_kernel k;
+    struct rp_err err = {{0}};
+    char *text = NULL;
+    size_t n;
+    CU_ASSERT_EQUAL_FATAL(rp_kernel_bind(&g, 0, RP_BIND_GRAPH, "net.json", &k, &err),
+                          RP_OK);
+    FILE *f = open_memstream(&text, &n);
+    rp_kernel_put_args(f, &k, "op_7");
+    fclose(f);
+    CU_ASSERT_STRING_EQUAL(text,
+                           "static const int64_t op_7_parts[] = {1, 2};\n"
+                           "static const struct rp_kargs op_7 = {.n_in = 1, .n_out = 2, "
+                           ".outer = 2, .mid = 3, .inner = 1, .parts = op_7_parts};\n");
+    free(text);
+    rp_kernel_fini(&k);
+    rp_graph_fini(&g);
+}
+
+/* ---- starting values ---- */
+
+static void fill(const struct rp_graph *g, const char *name, struct rp_fill *f) {
+    struct rp_err err = {{0}};
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (strcmp(g->tensors[x].name, name) == 0) {
+            CU_ASSERT_EQUAL_FATAL(rp_kernel_fill(g, x, RP_BIND_GRAPH, "net", f, &err),
+                                  RP_OK);
+            CU_ASSERT_EQUAL(f->seed, x);
+            CU_ASSERT_EQUAL(f->count, rp_step_count(g, x));
+            return;
+        }
+    CU_FAIL_FATAL("no such tensor");
+}
+
+static void sources_start_in_ranges_that_suit_them(void) {
+    struct rp_graph g = rp_net_build("bert-base", rp_net_tiny());
+    struct rp_zoo_options o = rp_net_tiny();
+    o.classes = 7;
+    struct rp_graph h = rp_net_build("resnet18", o);
+    struct rp_fill f;
+    fill(&g, "bert.embeddings.LayerNorm.weight", &f);
+    CU_ASSERT_TRUE(f.low == 0.5 && f.high == 1.5);
+    fill(&h, "conv1.weight", &f); /* 4 filters of 3 x 7 x 7 */
+    CU_ASSERT_DOUBLE_EQUAL(f.high, 0.2020305, 1e-6);
+    CU_ASSERT_TRUE(f.low == -f.high);
+    fill(&h, "bn1.running_var", &f);
+    CU_ASSERT_TRUE(f.low == 0.5 && f.high == 1.5);
+    fill(&h, "image", &f);
+    CU_ASSERT_TRUE(f.low == -1 && f.high == 1);
+    fill(&h, "labels", &f);
+    CU_ASSERT_TRUE(f.element == RP_ELEMENT_I32 && f.low == 0 && f.high == 7);
+    fill(&g, "bert.embeddings.input_ids", &f); /* rows of the table */
+    CU_ASSERT_TRUE(f.element == RP_ELEMENT_I32 && f.low == 0 && f.high == 96);
+    rp_graph_fini(&g);
+    rp_graph_fini(&h);
+}
+
+/* Seed 3: 0.30519456 0.24560523 0.34540588 0.44871980, in halves of the range from 0. */
+static void element_i_of_tensor_t_is_the_documented_number(void) {
+    float f[2];
+    double d[2];
+    uint16_t h[2];
+    int32_t i[8];
+    rp_fill_values(&(struct rp_fill){RP_ELEMENT_F32, 2, 3, -1, 1}, f);
+    rp_fill_values(&(struct rp_fill){RP_ELEMENT_F64, 2, 3, -1, 1}, d);
+    rp_fill_values(&(struct rp_fill){RP_ELEMENT_F16, 2, 3, -1, 1}, h);
+    rp_fill_values(&(struct rp_fill){RP_ELEMENT_I32, 8, 3, 0, 10}, i);
+    CU_ASSERT_EQUAL(d[0], -0.3896108865737915);
+    CU_ASSERT_EQUAL(d[1], -0.5087895393371582);
+    CU_ASSERT_EQUAL(f[0], -0.3896108865737915f);
+    CU_ASSERT_EQUAL(h[1], 0xb812); /* -0.50878906 */
+    const int32_t want[] = {3, 2, 3, 4, 4, 7, 6, 6};
+    CU_ASSERT_EQUAL(memcmp(i, want, sizeof want), 0);
+}
+
+/* The FNV-1a sums that its authors publish. */
+static void checksums_are_fnv_1a(void) {
+    CU_ASSERT_EQUAL(rp_checksum("", 0), 0xcbf29ce484222325u);
+    CU_ASSERT_EQUAL(rp_checksum("foobar", 6), 0x85944171f73967e8u);
+}
+
+void suite_bind(void) {
+    RP_SUITE("bind");
+    RP_TEST(kinds_without_a_kernel_are_named);
+    RP_TEST(the_number_of_operands_is_the_kinds);
+    RP_TEST(dtypes_are_the_kinds);
+    RP_TEST(attributes_are_there_and_of_their_type);
+    RP_TEST(operands_have_the_elements_that_the_kernel_reads);
+    RP_TEST(strides_stay_within_their_operands);
+    RP_TEST(windows_make_ys_size_from_xs);
+    RP_TEST(parts_fit_together);
+    RP_TEST(a_view_has_as_many_elements_as_its_tensor);
+    RP_TEST(bytes_are_those_of_the_shape);
+    RP_TEST(parameters_are_written_as_a_literal);
+    RP_TEST(sources_start_in_ranges_that_suit_them);
+    RP_TEST(element_i_of_tensor_t_is_the_documented_number);
+    RP_TEST(checksums_are_fnv_1a);
+}

@@ -1,0 +1,446 @@
+/* What kernels compute, in cases worked out by hand from docs/ops.md; the f32 and f16 ones
+ * against f64. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cases.h"
+#include "kernels/half.h"
+#include "networks.h"
+#include "one_op.h"
+#include "run.h"
+#include "step.h"
+
+#define WINDOW(kernel, stride, pad)                                                        \
+    "'kernel':[" kernel "],'stride':[" stride "],'pad':[" pad "],'layout':'NCHW'"
+#define F32(shape, ...) "['f32',[" shape "],[" #__VA_ARGS__ "]]"
+#define I32(shape, ...) "['i32',[" shape "],[" #__VA_ARGS__ "]]"
+#define OP(kind, attrs, in, out)                                                           \
+    "{'kind':'" kind "','attrs':{" attrs "},'in':[" in "],'out':[" out "]}"
+
+/* ---- windows ---- */
+
+static void a_convolution_slides_pads_and_adds_its_bias(void) {
+    /* the window's left column lies in the padding at first */
+    rp_one_op_gives(
+        OP("conv2d", WINDOW("1,2", "1,2", "0,1") ",'dilation':[1,1],'groups':1",
+           F32("1,1,2,3", 1, 2, 3, 4, 5, 6) "," F32("1,1,1,2", 10, 1) "," F32("1", 0.5),
+           F32("1,1,2,2", 1.5, 23.5, 4.5, 56.5)),
+        0);
+}
+
+static void dilation_spreads_taps_and_groups_keep_channels_apart(void) {
+    rp_one_op_gives(OP("conv2d", WINDOW("1,2", "1,1", "0,0") ",'dilation':[1,2],'groups':2",
+                       F32("1,2,1,3", 1, 2, 3, 4, 5, 6) "," F32("2,1,1,2", 1, 10, 2, 3),
+                       F32("1,2,1,1", 31, 26)),
+                    0);
+}
+
+static void a_transposed_convolution_spreads_each_element(void) {
+    /* i = 2 h - 1 + r: 1 * (2, 3) at -1, 0; 5 * (2, 3) at 1, 2 without the last */
+    rp_one_op_gives(OP("conv_transpose2d",
+                       WINDOW("1,2", "1,2", "0,1") ",'dilation':[1,1],'groups':1",
+                       F32("1,1,1,3", 1, 5, 7) "," F32("1,1,1,2", 2, 3) "," F32("1", 0.5),
+                       F32("1,1,1,4", 3.5, 10.5, 15.5, 14.5)),
+                    0);
+}
+
+static void the_first_of_equal_maxima_takes_the_gradient(void) {
+    rp_one_op_gives(OP("max_pool2d", WINDOW("2,2", "1,1", "0,0"),
+                       F32("1,1,2,3", 4, 4, 1, 4, 2, 9), F32("1,1,1,2", 4, 9)),
+                    0);
+    rp_one_op_gives(OP("max_pool2d_grad", WINDOW("2,2", "1,1", "0,0"),
+                       F32("1,1,1,2", 10, 20) "," F32("1,1,2,3", 4, 4, 1, 4, 2,
+                                                      3) "," F32("1,1,1,2", 4, 4),
+                       F32("1,1,2,3", 10, 20, 0, 0, 0, 0)),
+                    0);
+}
+
+static void padding_is_no_maximum(void) {
+    rp_one_op_gives(OP("max_pool2d", WINDOW("2,2", "2,2", "1,1"),
+                       F32("1,1,2,2", -4, -3, -2, -1), F32("1,1,2,2", -4, -3, -2, -1)),
+                    0);
+}
+
+static void places_in_several_windows_sum_their_gradients(void) {
+    rp_one_op_gives(
+        OP("max_pool2d_grad", WINDOW("1,2", "1,1", "0,0"),
+           F32("1,1,1,2", 10, 20) "," F32("1,1,1,3", 1, 4, 3) "," F32("1,1,1,2", 4, 4),
+           F32("1,1,1,3", 0, 30, 0)),
+        0);
+}
+
+static void unpooling_puts_each_element_where_its_maximum_was(void) {
+    rp_one_op_gives(OP("max_pool2d_index", WINDOW("1,2", "1,2", "0,0"),
+                       F32("1,1,2,4", 1, 2, 5, 5, 8, 7, 0, 1),
+                       F32("1,1,2,2", 2, 5, 8, 1) "," I32("1,1,2,2", 1, 2, 4, 7)),
+                    0);
+    rp_one_op_gives(OP("max_unpool2d", "",
+                       F32("1,1,2,2", 20, 50, 80, 10) "," I32("1,1,2,2", 1, 2, 4, 7),
+                       F32("1,1,2,4", 0, 20, 50, 0, 80, 0, 0, 10)),
+                    0);
+    rp_one_op_gives(
+        OP("max_unpool2d_grad", "",
+           F32("1,1,2,4", 1, 2, 3, 4, 5, 6, 7, 8) "," I32("1,1,2,2", 1, 2, 4, 7),
+           F32("1,1,2,2", 2, 3, 5, 8)),
+        0);
+}
+
+/* An index may be anything in a plan that is wrong, and the replay has to say so. */
+static void an_index_out_of_range_does_no_harm(void) {
+    rp_one_op_gives(OP("max_unpool2d", "",
+                       F32("1,1,1,3", 1, 2, 3) "," I32("1,1,1,3", -1, 4, 2),
+                       F32("1,1,1,4", 0, 0, 3, 0)),
+                    0);
+    rp_one_op_gives(OP("max_unpool2d_grad", "",
+                       F32("1,1,1,4", 1, 2, 3, 4) "," I32("1,1,1,3", -1, 4, 2),
+                       F32("1,1,1,3", 0, 0, 3)),
+                    0);
+    rp_one_op_gives(OP("gather", "", F32("2,1", 5, 6) "," I32("4", 1, 2, -1, 0),
+                       F32("4,1", 6, 0, 0, 5)),
+                    0);
+}
+
+static void averages_count_the_padding_or_not(void) {
+    rp_one_op_gives(OP("avg_pool2d", WINDOW("1,2", "1,2", "0,1") ",'count_pad':true",
+                       F32("1,1,1,4", 2, 4, 8, 16), F32("1,1,1,3", 1, 6, 8)),
+                    0);
+    rp_one_op_gives(OP("avg_pool2d", WINDOW("1,2", "1,2", "0,1") ",'count_pad':false",
+                       F32("1,1,1,4", 2, 4, 8, 16), F32("1,1,1,3", 2, 6, 16)),
+                    0);
+}
+
+static void adaptive_windows_overlap_where_sizes_do_not_divide(void) {
+    /* 5 to 3: places 0-1, 1-3, 3-4 */
+    rp_one_op_gives(OP("adaptive_avg_pool2d", "'layout':'NCHW'",
+                       F32("1,1,1,5", 2, 4, 6, 8, 12), F32("1,1,1,3", 3, 6, 10)),
+                    0);
+}
+
+/* ---- products ---- */
+
+static void alpha_scales_the_product_and_not_the_bias(void) {
+    rp_one_op_gives(
+        OP("matmul",
+           "'batch':1,'m':2,'n':1,'k':2,'transpose_a':false,'transpose_b':false,"
+           "'alpha':0.5",
+           F32("2,2", 1, 2, 3, 4) "," F32("2,1", 10, 20) "," F32("1", 7),
+           F32("2,1", 32, 62)),
+        0);
+    rp_one_op_gives(OP("matmul",
+                       "'batch':2,'m':1,'n':1,'k':2,'transpose_a':true,'transpose_b':true,"
+                       "'alpha':1",
+                       F32("2,2,1", 1, 2, 3, 4) "," F32("1,2", 10, 1),
+                       F32("2,1,1", 12, 34)),
+                    0);
+}
+
+static void a_batch_dimension_that_c_lacks_is_summed_over(void) {
+    rp_one_op_gives(OP("bmm",
+                       "'batch':[2,1,1],'m':1,'n':2,'k':1,'alpha':2,"
+                       "'strides_a':[1,0,0,1,1],'strides_b':[2,0,0,2,1],"
+                       "'strides_c':[0,0,0,2,1]",
+                       F32("2", 1, 10) "," F32("2,2", 1, 2, 3, 4), F32("1,2", 62, 84)),
+                    0);
+}
+
+static void a_bias_gradient_sums_all_but_the_axis(void) {
+    rp_one_op_gives(
+        OP("bias_grad", "'axis':1", F32("2,2,2", 1, 2, 3, 4, 5, 6, 7, 8), F32("2", 14, 22)),
+        0);
+}
+
+/* ---- elements ---- */
+
+static void functions_have_their_published_values(void) {
+    rp_one_op_gives(OP("relu6", "", F32("4", -1, 2, 6, 7), F32("4", 0, 2, 6, 6)), 0);
+    rp_one_op_gives(OP("relu6_grad", "", F32("4", 1, 2, 3, 4) "," F32("4", 0, 2, 6, 5),
+                       F32("4", 0, 2, 0, 4)),
+                    0);
+    rp_one_op_gives(
+        OP("relu_grad", "", F32("3", 1, 2, 3) "," F32("3", 0, 2, -1), F32("3", 0, 2, 0)),
+        0);
+    rp_one_op_gives(
+        OP("gelu", "", F32("3", -1, 0.5, 2), F32("3", -0.15865525, 0.34573123, 1.95449974)),
+        2e-7);
+    rp_one_op_gives(OP("gelu_tanh", "", F32("3", -1, 0.5, 2),
+                       F32("3", -0.15880801, 0.34571401, 1.95459769)),
+                    2e-7);
+    rp_one_op_gives(
+        OP("silu", "", F32("3", -1, 0.5, 2), F32("3", -0.26894142, 0.31122967, 1.76159416)),
+        2e-7);
+    rp_one_op_gives(OP("tanh", "", F32("2", -1, 0.5), F32("2", -0.76159416, 0.46211716)),
+                    2e-7);
+}
+
+/* Draws of seed 7: 0.9154 0.9201 0.8123 0.6861 0.6031 0.7528 0.0544 0.7548. */
+static void dropout_keeps_what_its_generator_says(void) {
+    rp_one_op_gives(OP("dropout", "'p':0.75,'seed':7", F32("8", 1, 2, 3, 4, 5, 6, 7, 8),
+                       F32("8", 4, 8, 12, 0, 0, 24, 0, 32)),
+                    0);
+}
+
+static void broadcasts_repeat_over_what_lies_around(void) {
+    rp_one_op_gives(OP("add_broadcast", "'axis':1",
+                       F32("2,2,2", 1, 2, 3, 4, 5, 6, 7, 8) "," F32("2", 10, 20),
+                       F32("2,2,2", 11, 12, 23, 24, 15, 16, 27, 28)),
+                    0);
+    rp_one_op_gives(OP("mul_broadcast", "'axis':0",
+                       F32("2,2", 1, 2, 3, 4) "," F32("2", 10, 20),
+                       F32("2,2", 10, 20, 60, 80)),
+                    0);
+    rp_one_op_gives(OP("repeat", "", F32("2", 1, 2), F32("3,2", 1, 2, 1, 2, 1, 2)), 0);
+}
+
+/* ---- moving ---- */
+
+static void parts_lie_one_after_another_along_the_axis(void) {
+    rp_one_op_gives(OP("concat", "'axis':1", F32("2,1", 1, 2) "," F32("2,2", 3, 4, 5, 6),
+                       F32("2,3", 1, 3, 4, 2, 5, 6)),
+                    0);
+    rp_one_op_gives(OP("split", "'axis':1", F32("2,3", 1, 3, 4, 2, 5, 6),
+                       F32("2,1", 1, 2) "," F32("2,2", 3, 4, 5, 6)),
+                    0);
+    rp_one_op_gives(OP("slice", "'axis':1,'start':1", F32("2,3", 1, 3, 4, 2, 5, 6),
+                       F32("2,2", 3, 4, 5, 6)),
+                    0);
+    rp_one_op_gives(OP("slice_grad", "'axis':1,'start':1", F32("2,2", 3, 4, 5, 6),
+                       F32("2,3", 0, 3, 4, 0, 5, 6)),
+                    0);
+    rp_one_op_gives(
+        OP("transpose", "", F32("1,2,3", 1, 2, 3, 4, 5, 6), F32("1,3,2", 1, 4, 2, 5, 3, 6)),
+        0);
+}
+
+static void rows_that_several_ids_name_sum_their_gradients(void) {
+    rp_one_op_gives(OP("gather", "", F32("3,2", 1, 2, 3, 4, 5, 6) "," I32("3", 2, 0, 2),
+                       F32("3,2", 5, 6, 1, 2, 5, 6)),
+                    0);
+    rp_one_op_gives(OP("gather_grad", "",
+                       F32("3,2", 1, 2, 3, 4, 5, 6) "," I32("3", 2, 0, 2),
+                       F32("3,2", 3, 4, 0, 0, 6, 8)),
+                    0);
+}
+
+/* ---- rows and channels ---- */
+
+static void softmax_sums_to_one_over_what_is_seen(void) {
+    rp_one_op_gives(OP("softmax", "'axis':1,'causal':false", F32("1,3", 1, 2, 3),
+                       F32("1,3", 0.09003057, 0.24472847, 0.66524096)),
+                    1e-7);
+    rp_one_op_gives(OP("softmax", "'axis':1,'causal':true", F32("2,3", 1, 2, 3, 1, 2, 3),
+                       F32("2,3", 1, 0, 0, 0.26894142, 0.73105858, 0)),
+                    1e-7);
+    rp_one_op_gives(OP("softmax", "'axis':0,'causal':false", F32("2,1", 1, 2),
+                       F32("2,1", 0.26894142, 0.73105858)),
+                    1e-7);
+}
+
+static void cross_entropy_is_the_weighted_mean_over_labels(void) {
+#define LOGITS F32("2,3", 1, 2, 3, 0, 0, 1) "," I32("2", 2, 0)
+    rp_one_op_gives(OP("softmax_cross_entropy", "'axis':1,'weight':0.5", LOGITS,
+                       F32("", 0.48976267) "," F32("2", 3.40760596, 1.55144471)),
+                    3e-7);
+    rp_one_op_gives(OP("softmax_cross_entropy_grad", "'axis':1,'weight':0.5",
+                       LOGITS "," F32("2", 3.40760596, 1.55144471),
+                       F32("2,3", 0.02250764, 0.06118212, -0.08368976, -0.19701461,
+                           0.05298539, 0.14402922)),
+                    1e-7);
+#undef LOGITS
+}
+
+static void batch_norm_divides_by_m_and_its_running_variance_by_m_minus_1(void) {
+    rp_one_op_gives(OP("batch_norm", "'eps':0.25,'affine':true",
+                       F32("2,1,2", 1, 3, 5, 7) "," F32("1", 2) "," F32("1", 1),
+                       F32("2,1,2", -1.61861468, 0.12712844, 1.87287156,
+                           3.61861468) "," F32("1", 4) "," F32("1", 0.43643578)),
+                    3e-7);
+    rp_one_op_gives(
+        OP("bn_update_stats", "'eps':0.25,'momentum':0.1,'count':4",
+           F32("1", 4) "," F32("1", 0.436435780472) "," F32("1", 1) "," F32("1", 2),
+           F32("1", 1.3) "," F32("1", 2.46666667)),
+        3e-7);
+    rp_one_op_gives(OP("bn_update_stats", "'eps':0,'momentum':0.5,'count':1",
+                       F32("1", 4) "," F32("1", 0.5) "," F32("1", 0) "," F32("1", 0),
+                       F32("1", 2) "," F32("1", 2)),
+                    0);
+}
+
+static void norms_of_rows_use_the_row_alone(void) {
+    rp_one_op_gives(
+        OP("layer_norm", "'eps':0.25",
+           F32("1,4", 1, 3, 5, 7) "," F32("4", 2, 2, 2, 2) "," F32("4", 1, 1, 1, 1),
+           F32("1,4", -1.61861468, 0.12712844, 1.87287156,
+               3.61861468) "," F32("1", 4) "," F32("1", 0.43643578)),
+        3e-7);
+    rp_one_op_gives(OP("rms_norm", "'eps':0.5", F32("1,2", 3, 4) "," F32("2", 2, -1),
+                       F32("1,2", 1.66410059, -1.10940039) "," F32("1", 0.2773501)),
+                    3e-7);
+    rp_one_op_gives(OP("weight_norm", "", F32("2", 3, 4) "," F32("1", 10), F32("2", 6, 8)),
+                    1e-6);
+}
+
+static void rotary_turns_pairs_by_the_tokens_place(void) {
+    rp_one_op_gives(
+        OP("rotary", "'base':100,'inverse':false", F32("1,2,1,4", 1, 2, 3, 4, 1, 0, 0, 1),
+           F32("1,2,1,4", 1, 2, 3, 4, 0.54030231, 0.84147098, -0.09983342, 0.99500417)),
+        1e-7);
+    rp_one_op_gives(
+        OP("rotary", "'base':100,'inverse':true", F32("1,2,1,4", 1, 2, 3, 4, 1, 0, 0, 1),
+           F32("1,2,1,4", 1, 2, 3, 4, 0.54030231, -0.84147098, 0.09983342, 0.99500417)),
+        1e-7);
+}
+
+static void an_lstm_cell_reads_its_gates_as_i_f_g_o(void) {
+    rp_one_op_gives(OP("lstm_cell", "", F32("1,4", 1, 2, 3, -1) "," F32("1,1", 0.5),
+                       F32("1,1", 0.22149453) "," F32("1,1", 1.16784185)),
+                    3e-7);
+}
+
+/* ---- number types ---- */
+
+static void each_half_is_itself_after_a_round_trip(void) {
+    for (uint32_t h = 0; h < 65536; h++) {
+        const uint16_t back = rp_to_half(rp_from_half((uint16_t)h));
+        if ((h & 0x7fff) > 0x7c00)
+            CU_ASSERT_TRUE((back & 0x7fff) > 0x7c00)
+        else
+            CU_ASSERT_EQUAL(back, h);
+    }
+}
+
+/* Between neighbours a and b: below the middle a, above it b, on it the even one. */
+static void floats_round_to_the_nearest_half(void) {
+    for (uint32_t h = 0; h < 0x7c00; h++) {
+        const float a = rp_from_half((uint16_t)h);
+        const float b = h == 0x7bff ? 65536 : rp_from_half((uint16_t)(h + 1));
+        const float middle = a + (b - a) / 2; /* exact */
+        const uint16_t even = (uint16_t)(h + (h & 1));
+        CU_ASSERT_EQUAL(rp_to_half(nextafterf(middle, 0)), h);
+        CU_ASSERT_EQUAL(rp_to_half(nextafterf(middle, INFINITY)), h + 1);
+        CU_ASSERT_EQUAL(rp_to_half(middle), even);
+        CU_ASSERT_EQUAL(rp_to_half(-middle), even | 0x8000);
+    }
+    CU_ASSERT_EQUAL(rp_to_half(1e30f), 0x7c00);
+}
+
+static double **as_numbers(const struct rp_step_run *s, uint32_t n, const uint32_t *ids) {
+    double **all = rp_calloc(n, sizeof *all);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *dtype = s->g->tensors[ids[i]].dtype;
+        const uint64_t count = rp_step_count(s->g, ids[i]);
+        const void *at = s->at[ids[i]];
+        all[i] = rp_calloc(count, sizeof **all);
+        for (uint64_t e = 0; e < count; e++)
+            all[i][e] = dtype[0] == 'i' ? ((const int32_t *)at)[e]
+                        : strcmp(dtype, "f16") == 0
+                            ? rp_from_half(((const uint16_t *)at)[e])
+                            : ((const float *)at)[e];
+    }
+    return all;
+}
+
+static void free_numbers(uint32_t n, double **all) {
+    for (uint32_t i = 0; i < n; i++)
+        free(all[i]);
+    free(all);
+}
+
+/* A few roundings of the type: sums are of a few dozen terms here. */
+static void compare_op(const struct rp_step_run *s, uint32_t i) {
+    const struct rp_op *op = &s->g->ops[i];
+    double **in = as_numbers(s, op->n_inputs, op->inputs);
+    double **got = as_numbers(s, op->n_outputs, op->outputs);
+    double **want = as_numbers(s, op->n_outputs, op->outputs);
+    rp_step_run_apart(s->g, i, RP_BIND_F64, in, want);
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        const struct rp_tensor *t = rp_net_output(s->g, op, k);
+        const double rounding = strcmp(t->dtype, "f16") == 0 ? 0x1p-11 : 0x1p-24;
+        double largest = 0, off = 0;
+        for (uint64_t e = 0; e < rp_step_count(s->g, op->outputs[k]); e++) {
+            largest = fmax(largest, fabs(want[k][e]));
+            off = fmax(off, fabs(got[k][e] - want[k][e]));
+        }
+        if (!(off <= 40 * rounding * largest)) {
+            printf("%s, %s: %s is off by %g of %g\n", s->g->name, op->name, t->dtype, off,
+                   largest);
+            CU_FAIL("another result than in f64");
+        }
+    }
+    free_numbers(op->n_inputs, in);
+    free_numbers(op->n_outputs, got);
+    free_numbers(op->n_outputs, want);
+}
+
+static void every_op_agrees_with_f64(const struct rp_graph *g) {
+    struct rp_step_run s;
+    rp_step_open(&s, g, RP_BIND_GRAPH);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        rp_step_run_op(&s, i);
+        compare_op(&s, i);
+    }
+    rp_step_close(&s);
+}
+
+static void single_precision_agrees_with_double(void) {
+    rp_case_all(RP_F32, every_op_agrees_with_f64);
+}
+
+static void half_precision_agrees_with_double(void) {
+    rp_case_all(RP_F16, every_op_agrees_with_f64);
+}
+
+static void a_second_run_gives_the_same_bits(void) {
+    static const enum rp_dtype types[] = {RP_F32, RP_F16};
+    for (size_t d = 0; d < 2; d++) {
+        struct rp_zoo_options o = rp_net_tiny();
+        o.dtype = types[d];
+        struct rp_graph g = rp_net_build("bert-base", o);
+        struct rp_step_run s, t;
+        rp_step_open(&s, &g, RP_BIND_GRAPH);
+        rp_step_open(&t, &g, RP_BIND_GRAPH);
+        rp_step_run_all(&s);
+        rp_step_run_all(&t);
+        for (uint32_t x = 0; x < g.n_tensors; x++)
+            CU_ASSERT_EQUAL(rp_checksum(s.at[x], rp_step_bytes(&s, x)),
+                            rp_checksum(t.at[x], rp_step_bytes(&t, x)));
+        rp_step_close(&s);
+        rp_step_close(&t);
+        rp_graph_fini(&g);
+    }
+}
+
+void suite_kernels(void) {
+    RP_SUITE("kernels");
+    RP_TEST(a_convolution_slides_pads_and_adds_its_bias);
+    RP_TEST(dilation_spreads_taps_and_groups_keep_channels_apart);
+    RP_TEST(a_transposed_convolution_spreads_each_element);
+    RP_TEST(the_first_of_equal_maxima_takes_the_gradient);
+    RP_TEST(padding_is_no_maximum);
+    RP_TEST(places_in_several_windows_sum_their_gradients);
+    RP_TEST(unpooling_puts_each_element_where_its_maximum_was);
+    RP_TEST(an_index_out_of_range_does_no_harm);
+    RP_TEST(averages_count_the_padding_or_not);
+    RP_TEST(adaptive_windows_overlap_where_sizes_do_not_divide);
+    RP_TEST(alpha_scales_the_product_and_not_the_bias);
+    RP_TEST(a_batch_dimension_that_c_lacks_is_summed_over);
+    RP_TEST(a_bias_gradient_sums_all_but_the_axis);
+    RP_TEST(functions_have_their_published_values);
+    RP_TEST(dropout_keeps_what_its_generator_says);
+    RP_TEST(broadcasts_repeat_over_what_lies_around);
+    RP_TEST(parts_lie_one_after_another_along_the_axis);
+    RP_TEST(rows_that_several_ids_name_sum_their_gradients);
+    RP_TEST(softmax_sums_to_one_over_what_is_seen);
+    RP_TEST(cross_entropy_is_the_weighted_mean_over_labels);
+    RP_TEST(batch_norm_divides_by_m_and_its_running_variance_by_m_minus_1);
+    RP_TEST(norms_of_rows_use_the_row_alone);
+    RP_TEST(rotary_turns_pairs_by_the_tokens_place);
+    RP_TEST(an_lstm_cell_reads_its_gates_as_i_f_g_o);
+    RP_TEST(each_half_is_itself_after_a_round_trip);
+    RP_TEST(floats_round_to_the_nearest_half);
+    RP_TEST(single_precision_agrees_with_double);
+    RP_TEST(half_precision_agrees_with_double);
+    RP_TEST(a_second_run_gives_the_same_bits);
+}
