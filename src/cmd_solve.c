@@ -209,6 +209,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         po.addressed = o.addressed;
         po.time_limit = o.time_limit;
         po.seed = o.seed;
+        po.gap = o.gap;
         po.stop = o.stop;
         rc = rp_solve_by_policy(&g, policy, &po, out, json, err);
     } else if (rc == RP_OK)

@@ -1,6 +1,4 @@
 /* zoo: the list of networks, or one of them as the graph of a training step. */
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -12,13 +10,15 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/units.h"
+#include "cmd_zoo_options.h"
 #include "commands.h"
 #include "model/graph.h"
 #include "model/zoo/zoo.h"
 
 struct options {
     struct rp_zoo_options zoo;
-    const char *image, *dtype, *out;
+    struct rp_zoo_words words;
+    const char *out;
     bool json;
 };
 
@@ -157,59 +157,13 @@ static void report_json(const struct rp_graph *g, const char *out) {
     json_decref(root);
 }
 
-/* "224", "416x608", "128x128x96": n sizes at most, 0 if it is none of these. */
-static int parse_sizes(const char *text, uint64_t size[3]) {
-    for (int n = 0; n < 3; n++) {
-        char *end;
-        errno = 0;
-        if (!isdigit((unsigned char)*text))
-            return 0;
-        size[n] = strtoull(text, &end, 10);
-        if (errno != 0 || size[n] > RP_MAX_QUANTITY)
-            return 0;
-        if (*end == '\0')
-            return n + 1;
-        if (*end != 'x')
-            return 0;
-        text = end + 1;
-    }
-    return 0;
-}
-
-/* One size stands for all dimensions. Sizes fill up the last places of `image`. */
-static rp_rc read_image(const char *name, const char *text, uint64_t image[3],
-                        struct rp_err *err) {
-    uint64_t size[3];
-    const struct rp_zoo_row *row = rp_zoo_find(name);
-    int n = parse_sizes(text, size), want = row != NULL && row->volume ? 3 : 2;
-    if (n != 1 && n != want)
-        return rp_fail(err, RP_USAGE, "zoo: --image: '%s' is not SIZE or %sHEIGHTxWIDTH",
-                       text, want == 3 ? "DEPTHx" : "");
-    for (int i = 0; i < 3; i++)
-        image[i] = n == 1 ? size[0] : i < 3 - n ? RP_ZOO_DEFAULT : size[i - (3 - n)];
-    return RP_OK;
-}
-
-static rp_rc read_dtype(const char *text, enum rp_dtype *dtype, struct rp_err *err) {
-    if (strcmp(text, "f32") == 0)
-        *dtype = RP_F32;
-    else if (strcmp(text, "f16") == 0)
-        *dtype = RP_F16;
-    else
-        return rp_fail(err, RP_USAGE, "zoo: --dtype: '%s' is not f32 or f16", text);
-    return RP_OK;
-}
-
 static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
     struct rp_graph g = {0};
     rp_rc rc = RP_OK;
     bool to_stdout = o->out != NULL && strcmp(o->out, "-") == 0;
     if (o->json && to_stdout)
         return rp_fail(err, RP_USAGE, "zoo: --json and -o - both want standard output");
-    if (o->image != NULL)
-        rc = read_image(name, o->image, o->zoo.image, err);
-    if (rc == RP_OK && o->dtype != NULL)
-        rc = read_dtype(o->dtype, &o->zoo.dtype, err);
+    rc = rp_zoo_take("zoo", name, &o->words, &o->zoo, err);
     if (rc == RP_OK)
         rc = rp_zoo_build(name, &o->zoo, &g, err);
     if (rc == RP_OK && o->out != NULL)
@@ -225,8 +179,8 @@ static bool wants_network(const struct options *o) {
     const struct rp_zoo_options *z = &o->zoo;
     struct rp_zoo_options usual;
     rp_zoo_options_init(&usual);
-    return o->out != NULL || o->image != NULL || o->dtype != NULL || z->no_aux || z->tiny ||
-           z->batch != usual.batch || z->classes != usual.classes ||
+    return o->out != NULL || o->words.image != NULL || o->words.dtype != NULL ||
+           z->no_aux || z->tiny || z->batch != usual.batch || z->classes != usual.classes ||
            z->layers != usual.layers || z->seq != usual.seq || z->steps != usual.steps ||
            z->kv_heads != usual.kv_heads || z->seed != usual.seed;
 }
@@ -250,18 +204,7 @@ rp_rc rp_cmd_zoo(int argc, char **argv, struct rp_err *err) {
         {"out", 'o', RP_OPT_STRING, &o.out, "FILE",
          "write the graph here; - is standard output"},
         {"batch", 'b', RP_OPT_NAT, &z->batch, "N", "samples in a step"},
-        {"image", 0, RP_OPT_STRING, &o.image, "SIZE",
-         "224, 416x608, or 192x192x128 of a volume"},
-        {"classes", 0, RP_OPT_NAT, &z->classes, "N", "what a classifier tells apart"},
-        {"layers", 0, RP_OPT_NAT, &z->layers, "N", "of the block that is repeated"},
-        {"seq", 0, RP_OPT_NAT, &z->seq, "N", "tokens in a sequence"},
-        {"steps", 0, RP_OPT_NAT, &z->steps, "N",
-         "that a recurrent network is unrolled over"},
-        {"kv-heads", 0, RP_OPT_NAT, &z->kv_heads, "N",
-         "heads of keys and values (llama-7b)"},
-        {"dtype", 0, RP_OPT_STRING, &o.dtype, "TYPE",
-         "of weights and activations: f32, f16"},
-        {"no-aux", 0, RP_OPT_FLAG, &z->no_aux, NULL, "without auxiliary classifiers"},
+        RP_ZOO_ROWS(z, &o.words),
         {"tiny", 0, RP_OPT_FLAG, &z->tiny, NULL, "the smallest useful shape, for tests"},
         {"seed", 0, RP_OPT_NAT, &z->seed, "N", "of dropout (1)"},
         {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},

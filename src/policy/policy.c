@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -31,33 +32,40 @@ const struct rp_policy rp_policies[] = {
     {.name = "vdnn-all",
      .summary = "swap all layers' inputs (Rhu et al. 2016)",
      .record = rp_record_vdnn_all,
-     .swaps = true},
+     .swaps = true,
+     .moves = true},
     {.name = "vdnn-conv",
      .summary = "swap convolutions' inputs (Rhu et al. 2016)",
      .record = rp_record_vdnn_conv,
-     .swaps = true},
+     .swaps = true,
+     .moves = true},
     {.name = "tflms",
      .summary = "swap by graph rewriting (Le et al. 2018)",
      .record = rp_record_tflms,
-     .swaps = true},
+     .swaps = true,
+     .moves = true},
     {.name = "superneurons",
      .summary = "swap convolutions, recompute cheap layers (Wang et al. 2018)",
      .record = rp_record_superneurons,
      .aims = true,
-     .swaps = true},
+     .swaps = true,
+     .moves = true},
     {.name = "capuchin",
      .summary = "swap if it hides, else recompute by MSPS (Peng et al. 2020)",
      .record = rp_record_capuchin,
-     .aims = true},
+     .aims = true,
+     .moves = true},
     {.name = "alibaba",
      .summary = "swap distant uses, recompute attention (Meng et al. 2017)",
      .record = rp_record_alibaba,
      .aims = true,
-     .swaps = true},
+     .swaps = true,
+     .moves = true},
     {.name = "libra",
      .summary = "recompute first, swap where that makes a peak",
      .record = rp_record_libra,
-     .aims = true},
+     .aims = true,
+     .moves = true},
     {.name = "checkmate",
      .summary = "the best recomputation that is found (after Jain et al. 2020)",
      .aims = true,
@@ -86,30 +94,6 @@ void rp_policy_options_init(struct rp_policy_options *o) {
         .time_limit = 60,
         .seed = 1,
     };
-}
-
-/* ---- a search of solve/ ---- */
-
-static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
-                    const struct rp_policy_options *o, struct rp_plan *plan,
-                    struct rp_policy_report *report, struct rp_err *err) {
-    struct rp_solve_options so = {.budget_bytes = o->budget_bytes,
-                                  .addressed = o->addressed,
-                                  .recompute = policy->remake,
-                                  .swap = policy->moves,
-                                  .host_bytes = RP_MAX_QUANTITY,
-                                  .time_limit = o->time_limit,
-                                  .seed = o->seed,
-                                  .stop = o->stop};
-    struct rp_solve_report sr;
-    rp_rc rc = rp_solve(g, &so, plan, &sr, err);
-    if (rc != RP_OK) {
-        memcpy(report->reason, sr.reason, sizeof report->reason);
-        return rc;
-    }
-    report->fits = true;
-    report->needed_bytes = g->fixed_bytes + plan->arena_bytes;
-    return RP_OK;
 }
 
 /* ---- a tape of this folder ---- */
@@ -158,9 +142,9 @@ static rp_rc plan_within(const struct rp_graph *g, const struct rp_policy *polic
     return rc;
 }
 
-rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
-                     const struct rp_policy_options *o, struct rp_plan *plan,
-                     struct rp_policy_report *report, struct rp_err *err) {
+static rp_rc plan_recorded(const struct rp_graph *g, const struct rp_policy *policy,
+                           const struct rp_policy_options *o, struct rp_plan *plan,
+                           struct rp_policy_report *report, struct rp_err *err) {
     enum { N_TIGHTEN = 6 }; /* how often the packing may ask for a smaller plan */
     *plan = (struct rp_plan){0};
     *report = (struct rp_policy_report){0};
@@ -171,8 +155,6 @@ rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
                  policy->name);
         return RP_NO;
     }
-    if (policy->record == NULL)
-        return search(g, policy, o, plan, report, err);
     uint64_t limit =
         o->budget_bytes > g->fixed_bytes ? o->budget_bytes - g->fixed_bytes : 0;
     uint64_t aim = limit;
@@ -191,4 +173,103 @@ rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
     report->fits = report->needed_bytes <= o->budget_bytes;
     plan->budget_bytes = report->fits ? o->budget_bytes : report->needed_bytes;
     return RP_OK;
+}
+
+/* ---- a search of solve/ ---- */
+
+/* The time of what the policy records within the budget, addresses left out of account;
+ * UINT64_MAX if that does not fit or is not to be asked for. */
+static uint64_t recorded_time(const struct rp_graph *g, const struct rp_policy *other,
+                              const struct rp_policy *policy,
+                              const struct rp_policy_options *o) {
+    struct rp_policy_options plain = *o;
+    struct rp_policy_report report;
+    struct rp_err ignored = {{0}};
+    struct rp_plan plan;
+    uint64_t time = UINT64_MAX;
+    bool asked = other->record != NULL && other->aims && (policy->moves || !other->moves);
+    if (!asked || (o->stop != NULL && *o->stop))
+        return time;
+    plain.addressed = false;
+    if (plan_recorded(g, other, &plain, &plan, &report, &ignored) == RP_OK && report.fits)
+        time = plan.claims.time_ns;
+    rp_plan_fini(&plan);
+    return time;
+}
+
+/* Of the recorded policies that aim at the budget, the plan that is fastest within it, with
+ * addresses if these are wanted; false if none is. Those whose packing fails are passed
+ * over. */
+static bool best_recorded(const struct rp_graph *g, const struct rp_policy *policy,
+                          const struct rp_policy_options *o, struct rp_plan *best) {
+    uint64_t *time = rp_calloc(rp_n_policies, sizeof *time);
+    bool found = false;
+    for (size_t i = 0; i < rp_n_policies; i++)
+        time[i] = recorded_time(g, &rp_policies[i], policy, o);
+    while (!found) {
+        struct rp_policy_report report;
+        struct rp_err ignored = {{0}};
+        size_t first = 0;
+        for (size_t i = 1; i < rp_n_policies; i++)
+            first = time[i] < time[first] ? i : first;
+        if (time[first] == UINT64_MAX)
+            break;
+        time[first] = UINT64_MAX;
+        found =
+            plan_recorded(g, &rp_policies[first], o, best, &report, &ignored) == RP_OK &&
+            report.fits;
+        if (!found)
+            rp_plan_fini(best);
+    }
+    free(time);
+    return found;
+}
+
+static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
+                    const struct rp_policy_options *o, struct rp_plan *plan,
+                    struct rp_policy_report *report, struct rp_err *err) {
+    struct rp_solve_options so = {.budget_bytes = o->budget_bytes,
+                                  .addressed = o->addressed,
+                                  .recompute = policy->remake,
+                                  .swap = policy->moves,
+                                  .host_bytes = RP_MAX_QUANTITY,
+                                  .time_limit = o->time_limit,
+                                  .gap = o->gap,
+                                  .seed = o->seed,
+                                  .stop = o->stop};
+    struct rp_solve_report sr;
+    struct rp_plan first;
+    bool have_first = best_recorded(g, policy, o, &first);
+    rp_rc rc = RP_OK;
+    bool enough = have_first &&
+                  (double)first.claims.time_ns <= (double)g->total_time_ns * (1 + o->gap);
+    if (!enough)
+        rc = rp_solve(g, &so, plan, &sr, err);
+    if (have_first && (enough || rc == RP_NO || rc == RP_LIMIT ||
+                       (rc == RP_OK && plan->claims.time_ns > first.claims.time_ns))) {
+        if (rc == RP_OK && !enough)
+            first.claims.lower_bound_ns = plan->claims.lower_bound_ns;
+        rp_plan_fini(plan);
+        *plan = first;
+        rc = RP_OK;
+    } else if (have_first) {
+        rp_plan_fini(&first);
+    }
+    if (rc == RP_NO || rc == RP_LIMIT)
+        memcpy(report->reason, sr.reason, sizeof report->reason);
+    if (rc != RP_OK)
+        return rc;
+    report->fits = true;
+    report->needed_bytes = g->fixed_bytes + plan->arena_bytes;
+    return RP_OK;
+}
+
+rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
+                     const struct rp_policy_options *o, struct rp_plan *plan,
+                     struct rp_policy_report *report, struct rp_err *err) {
+    *plan = (struct rp_plan){0};
+    *report = (struct rp_policy_report){0};
+    if (policy->record == NULL)
+        return search(g, policy, o, plan, report, err);
+    return plan_recorded(g, policy, o, plan, report, err);
 }

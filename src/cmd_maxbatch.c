@@ -1,0 +1,456 @@
+/* maxbatch: the largest batch of a network that a device can train with a verified plan,
+ * and what is gained or lost in samples a second on the way there. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "base/sha256.h"
+#include "base/units.h"
+#include "cmd_common.h"
+#include "cmd_solve_policy.h"
+#include "cmd_zoo_options.h"
+#include "commands.h"
+#include "model/cost.h"
+#include "solve/solve.h"
+
+static const struct rp_command command = {
+    "maxbatch", "NETWORK",
+    "Finds the largest batch of a network whose training step fits a device.",
+    "Batches are bisected; each step plans a graph of the zoo with the device's times and\n"
+    "stops as soon as a plan is within --max-overhead. Then the most samples a second are\n"
+    "looked for between keep-all's largest batch and the largest of all, with "
+    "--time-limit\n"
+    "for each. The budget is all of the device's memory unless --budget is given; a "
+    "driver\n"
+    "takes some of it.\n"};
+
+enum { N_BETWEEN = 3 }; /* batches at which throughput is looked for */
+
+struct options {
+    struct rp_zoo_options zoo;
+    struct rp_zoo_words zoo_words;
+    struct rp_policy_options policy;
+    const struct rp_policy *how;
+    const struct rp_device_model *device;
+    const char *network, *out, *graph_out;
+    double max_overhead; /* a share; negative: none is asked for */
+    double precision;    /* a share: how far the largest batch may be from the truth */
+    bool json;
+};
+
+/* One batch that was looked at. */
+struct point {
+    uint64_t batch;
+    bool fits;   /* there is a plan, within the overhead asked for */
+    bool polish; /* planned for speed, not only for whether it fits */
+    struct rp_claims claims;
+    uint64_t needed_bytes, keep_all_bytes;
+};
+
+struct search {
+    struct options *o;
+    struct {
+        struct point *at;
+        size_t n, cap;
+    } points;
+    uint64_t keep_all_batch; /* the largest without a plan; 0: not even one */
+    uint64_t largest;        /* the largest that fits; 0: none */
+    struct rp_plan plan;     /* the fastest of the largest that fits, if it was planned */
+    uint64_t plan_batch;
+    unsigned plans; /* made so far */
+};
+
+static double samples_per_s(const struct point *p) {
+    return (double)p->batch * 1e9 / (double)p->claims.time_ns;
+}
+
+/* ---- the graph of a batch ---- */
+
+static rp_rc build(const struct options *o, uint64_t batch, struct rp_graph *g,
+                   struct rp_err *err) {
+    struct rp_zoo_options z = o->zoo;
+    char *text;
+    size_t len;
+    z.batch = batch;
+    rp_rc rc = rp_zoo_build(o->network, &z, g, err);
+    if (rc != RP_OK)
+        return rc;
+    rc = rp_cost_apply(g, o->device, o->network, err);
+    if (rc != RP_OK) {
+        rp_graph_fini(g);
+        return rc;
+    }
+    rp_graph_dump(g, &text, &len);
+    rp_sha256_hex(text, len, g->sha256);
+    free(text);
+    return RP_OK;
+}
+
+/* Could any plan of this batch fit: is the largest working set within the budget? A batch
+ * beyond what a file can hold does not. */
+static bool may_fit(const struct options *o, uint64_t batch) {
+    struct rp_graph g;
+    struct rp_problem p;
+    struct rp_err ignored = {{0}};
+    uint32_t op;
+    if (build(o, batch, &g, &ignored) != RP_OK)
+        return false;
+    bool fits = g.fixed_bytes <= o->policy.budget_bytes;
+    if (fits) {
+        rp_problem_init(&p, &g, o->policy.budget_bytes, o->policy.addressed, NULL);
+        rp_problem_allow_swap(&p, RP_MAX_QUANTITY);
+        fits = rp_problem_floor(&p, &op) <= p.limit_bytes;
+        rp_problem_fini(&p);
+    }
+    rp_graph_fini(&g);
+    return fits;
+}
+
+static bool keep_all_fits(const struct options *o, uint64_t batch) {
+    struct rp_graph g;
+    struct rp_err ignored = {{0}};
+    if (build(o, batch, &g, &ignored) != RP_OK)
+        return false;
+    bool fits = rp_keep_all_bytes(&g, o->policy.addressed) <= o->policy.budget_bytes;
+    rp_graph_fini(&g);
+    return fits;
+}
+
+/* The largest batch from `from` on for which `fits` holds, as if it were monotone; 0 if it
+ * does not hold for `from`. */
+static uint64_t largest_batch(const struct options *o, uint64_t from,
+                              bool (*fits)(const struct options *, uint64_t)) {
+    uint64_t a = from, step = from, b;
+    if (!fits(o, a))
+        return 0;
+    while (step < RP_MAX_QUANTITY / 4 && fits(o, a + step)) {
+        a += step;
+        step *= 2;
+    }
+    for (b = a + step; a + 1 < b;) {
+        uint64_t mid = a + (b - a) / 2;
+        if (fits(o, mid))
+            a = mid;
+        else
+            b = mid;
+    }
+    return a;
+}
+
+/* ---- plans ---- */
+
+static void show_progress(const struct search *s, uint64_t batch) {
+    rp_progress("%u plans made, batch %" PRIu64 " fits; trying %" PRIu64, s->plans,
+                s->largest, batch);
+}
+
+/* The plan of the largest batch so far, or a faster one of it. */
+static void keep_plan(struct search *s, uint64_t batch, struct rp_plan *plan) {
+    if (s->plan_batch == batch && s->plan.claims.time_ns <= plan->claims.time_ns)
+        return;
+    rp_plan_fini(&s->plan);
+    s->plan = *plan;
+    *plan = (struct rp_plan){0};
+    s->plan_batch = s->largest = batch;
+}
+
+/* Plans one batch; the point is appended. `polish`: for speed, with the whole time limit.
+ */
+static rp_rc try_batch(struct search *s, uint64_t batch, bool polish, struct rp_err *err) {
+    struct rp_graph g;
+    struct rp_outcome out;
+    const struct options *o = s->o;
+    struct rp_policy_options po = o->policy;
+    struct point p = {.batch = batch, .polish = polish};
+    show_progress(s, batch);
+    rp_rc rc = build(o, batch, &g, err);
+    if (rc != RP_OK)
+        return rc;
+    po.gap = polish ? 0.001 : o->max_overhead >= 0 ? o->max_overhead : 1e9;
+    p.keep_all_bytes = rp_keep_all_bytes(&g, po.addressed);
+    rc = rp_outcome_make(&g, o->how, &po, &out, err);
+    if (rc == RP_OK) {
+        p.claims = out.plan.claims;
+        p.needed_bytes = out.report.needed_bytes;
+        p.fits = rp_outcome_fits(&out) &&
+                 (o->max_overhead < 0 ||
+                  (double)p.claims.time_ns <=
+                      (double)p.claims.baseline_time_ns * (1 + o->max_overhead));
+        s->plans++;
+        if (p.fits && batch >= s->largest)
+            keep_plan(s, batch, &out.plan);
+        rp_push(&s->points, p);
+        rp_log(1, "batch %" PRIu64 ": %s", batch, p.fits ? "fits" : "does not fit");
+    }
+    rp_outcome_fini(&out);
+    rp_graph_fini(&g);
+    return rc;
+}
+
+/* Between `a`, which fits, and `b`, which does not, until they are near enough. */
+static rp_rc bisect(struct search *s, uint64_t a, uint64_t b, struct rp_err *err) {
+    rp_rc rc = RP_OK;
+    while (a + 1 < b && (double)(b - a) > (double)a * s->o->precision && rc == RP_OK &&
+           !*s->o->policy.stop) {
+        uint64_t mid = a + (b - a) / 2;
+        rc = try_batch(s, mid, false, err);
+        if (rc == RP_OK && s->points.at[s->points.n - 1].fits)
+            a = mid;
+        else
+            b = mid;
+    }
+    return rc;
+}
+
+static const struct point *best_point(const struct search *s) {
+    const struct point *best = NULL;
+    for (size_t i = 0; i < s->points.n; i++) {
+        const struct point *p = &s->points.at[i];
+        if (p->fits && (best == NULL || samples_per_s(p) > samples_per_s(best)))
+            best = p;
+    }
+    return best;
+}
+
+static const struct point *largest_point(const struct search *s) {
+    const struct point *best = NULL;
+    for (size_t i = 0; i < s->points.n; i++) {
+        const struct point *p = &s->points.at[i];
+        if (p->fits && p->batch == s->largest &&
+            (best == NULL || p->claims.time_ns < best->claims.time_ns))
+            best = p;
+    }
+    return best;
+}
+
+/* Plans for speed from keep-all's largest batch to the largest. */
+static rp_rc look_for_speed(struct search *s, struct rp_err *err) {
+    uint64_t a = s->keep_all_batch > 0 ? s->keep_all_batch : 1, b = s->largest, last = 0;
+    rp_rc rc = RP_OK;
+    for (uint64_t k = 0; k <= N_BETWEEN + 1 && rc == RP_OK && b > 0; k++) {
+        uint64_t batch = a + (b - a) * k / (N_BETWEEN + 1);
+        if (batch != last && !*s->o->policy.stop)
+            rc = try_batch(s, batch, true, err);
+        last = batch;
+    }
+    return rc;
+}
+
+static rp_rc find(struct search *s, struct rp_err *err) {
+    struct options *o = s->o;
+    rp_progress("keep-all's largest batch");
+    s->keep_all_batch = largest_batch(o, 1, keep_all_fits);
+    s->largest = s->keep_all_batch;
+    uint64_t least = s->keep_all_batch > 0 ? s->keep_all_batch : 1;
+    uint64_t most = largest_batch(o, least, may_fit);
+    rp_rc rc = RP_OK;
+    if (s->keep_all_batch == 0 && most > 0)
+        rc = try_batch(s, least, false, err);
+    if (rc == RP_OK && s->largest > 0)
+        rc = bisect(s, s->largest, most + 1, err);
+    if (rc == RP_OK)
+        rc = look_for_speed(s, err);
+    rp_progress("%s", "");
+    return rc;
+}
+
+/* ---- the answer ---- */
+
+static int by_batch(const void *a, const void *b) {
+    const struct point *p = a, *q = b;
+    if (p->batch != q->batch)
+        return (p->batch > q->batch) - (p->batch < q->batch);
+    return p->polish - q->polish;
+}
+
+static void put_text(const struct search *s) {
+    const struct options *o = s->o;
+    const struct point *best = best_point(s), *most = largest_point(s);
+    printf("%s on %s, %s: %u plans by %s\n\n"
+           "batch      keep-all   the plan  fits  over time  samples/s\n",
+           o->network, o->device->title, rp_show_bytes(o->policy.budget_bytes).s, s->plans,
+           o->how->name);
+    for (size_t i = 0; i < s->points.n; i++) {
+        const struct point *p = &s->points.at[i];
+        const struct rp_claims *c = &p->claims;
+        printf("%-8" PRIu64 " %10s ", p->batch, rp_show_bytes(p->keep_all_bytes).s);
+        if (c->time_ns == 0)
+            printf("%10s  no\n", "-");
+        else
+            printf("%10s  %-4s %10s %10.1f%s\n", rp_show_bytes(p->needed_bytes).s,
+                   p->fits ? "yes" : "no",
+                   rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
+                   samples_per_s(p), p->polish ? "" : " (first found)");
+    }
+    if (most == NULL) {
+        printf("\nno batch fits\n");
+        return;
+    }
+    printf("\nkeep-all    batch %" PRIu64 "\n", s->keep_all_batch);
+    printf("largest     batch %" PRIu64, most->batch);
+    if (s->keep_all_batch > 0)
+        printf(", %.2fx", (double)most->batch / (double)s->keep_all_batch);
+    printf(", %.1f samples/s, %s over its keep-all time\n", samples_per_s(most),
+           rp_show_percent(most->claims.time_ns - most->claims.baseline_time_ns,
+                           most->claims.baseline_time_ns)
+               .s);
+    printf("most speed  batch %" PRIu64 ", %.1f samples/s\n", best->batch,
+           samples_per_s(best));
+}
+
+static json_t *point_json(const struct point *p) {
+    json_t *j = json_pack("{s:I, s:b, s:b, s:I}", "batch", (json_int_t)p->batch, "fits",
+                          (int)p->fits, "for_speed", (int)p->polish, "keep_all_bytes",
+                          (json_int_t)p->keep_all_bytes);
+    if (p->claims.time_ns > 0) {
+        json_object_set_new(j, "needed_bytes", json_integer((json_int_t)p->needed_bytes));
+        json_object_set_new(j, "time_ns", json_integer((json_int_t)p->claims.time_ns));
+        json_object_set_new(j, "baseline_time_ns",
+                            json_integer((json_int_t)p->claims.baseline_time_ns));
+        json_object_set_new(j, "samples_per_s", json_real(samples_per_s(p)));
+    }
+    return j;
+}
+
+static void put_json(const struct search *s) {
+    const struct options *o = s->o;
+    const struct point *best = best_point(s), *most = largest_point(s);
+    json_t *points = json_array();
+    for (size_t i = 0; i < s->points.n; i++)
+        json_array_append_new(points, point_json(&s->points.at[i]));
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "network", o->network, "device",
+        o->device->name, "policy", o->how->name, "budget_bytes",
+        (json_int_t)o->policy.budget_bytes, "keep_all_batch", (json_int_t)s->keep_all_batch,
+        "largest", most != NULL ? point_json(most) : json_null(), "fastest",
+        best != NULL ? point_json(best) : json_null(), "points", points);
+    rp_json_put(stdout, root);
+    putchar('\n');
+    json_decref(root);
+}
+
+/* Graph and plan of the largest batch. */
+static rp_rc save_largest(const struct search *s, struct rp_err *err) {
+    const struct options *o = s->o;
+    struct rp_graph g;
+    if (s->plan_batch == 0)
+        return RP_OK;
+    rp_rc rc = build(o, s->plan_batch, &g, err);
+    if (rc == RP_OK && o->graph_out != NULL)
+        rc = rp_graph_save(&g, o->graph_out, err);
+    if (rc == RP_OK && o->out != NULL)
+        rc = rp_plan_save(&s->plan, o->out, err);
+    rp_graph_fini(&g);
+    return rc;
+}
+
+static rp_rc maxbatch(struct options *o, struct rp_err *err) {
+    struct search s = {.o = o};
+    struct rp_graph g;
+    rp_rc rc = build(o, 1, &g, err); /* unknown names and options show here */
+    if (rc != RP_OK)
+        return rc;
+    rp_graph_fini(&g);
+    rc = find(&s, err);
+    if (rc == RP_OK) {
+        if (s.points.n > 0)
+            qsort(s.points.at, s.points.n, sizeof *s.points.at, by_batch);
+        (o->json ? put_json : put_text)(&s);
+        rc = save_largest(&s, err);
+    }
+    free(s.points.at);
+    rp_plan_fini(&s.plan);
+    return rc == RP_OK && s.largest == 0 ? RP_NO : rc;
+}
+
+static rp_rc read_overhead(const char *text, double *share, struct rp_err *err) {
+    char *end;
+    *share = -1;
+    if (text == NULL)
+        return RP_OK;
+    double percent = strtod(text, &end);
+    end += *end == '%';
+    if (strspn(text, "0123456789.%") != strlen(text) || *end != '\0' || end == text)
+        return rp_fail(err, RP_USAGE,
+                       "maxbatch: --max-overhead: '%s' is not a share such "
+                       "as 10%%",
+                       text);
+    *share = percent / 100;
+    return RP_OK;
+}
+
+static rp_rc take_words(struct options *o, const char *device, const char *budget,
+                        const char *overhead, const char *policy,
+                        const struct rp_policy_words *words, struct rp_err *err) {
+    rp_rc rc = rp_zoo_take("maxbatch", o->network, &o->zoo_words, &o->zoo, err);
+    if (rc == RP_OK)
+        rc = rp_policy_take("maxbatch", policy, words, &o->policy, &o->how, err);
+    if (rc == RP_OK)
+        rc = read_overhead(overhead, &o->max_overhead, err);
+    if (rc != RP_OK)
+        return rc;
+    if (device == NULL)
+        return rp_fail(err, RP_USAGE, "maxbatch: --device is needed (try --help)");
+    if ((o->device = rp_device_find(device)) == NULL)
+        return rp_fail(err, RP_USAGE,
+                       "maxbatch: no device '%s' ('remat-plan profile --device list' "
+                       "names them)",
+                       device);
+    o->policy.budget_bytes = o->device->memory_bytes;
+    if (budget != NULL && !rp_parse_bytes(budget, &o->policy.budget_bytes))
+        return rp_fail(err, RP_USAGE,
+                       "maxbatch: --budget: '%s' is not a size such as 15GiB", budget);
+    if (!(o->policy.time_limit > 0))
+        return rp_fail(err, RP_USAGE, "maxbatch: --time-limit must be above 0");
+    return RP_OK;
+}
+
+rp_rc rp_cmd_maxbatch(int argc, char **argv, struct rp_err *err) {
+    struct options o = {.json = false};
+    const char *device = NULL, *budget = NULL, *overhead = NULL, *policy = "remat";
+    bool no_addresses = false, done;
+    double precision = 1;
+    struct rp_policy_words words = {0};
+    int n;
+    rp_zoo_options_init(&o.zoo);
+    rp_policy_options_init(&o.policy);
+    o.policy.time_limit = 6;
+    const struct rp_opt table[] = {
+        {"device", 'd', RP_OPT_STRING, &device, "NAME",
+         "times and memory of this device (required)"},
+        {"budget", 'b', RP_OPT_STRING, &budget, "SIZE", "less than the device's memory"},
+        {"max-overhead", 0, RP_OPT_STRING, &overhead, "PERCENT",
+         "time over keep-all of the same batch, at most (any)"},
+        {"precision", 0, RP_OPT_NUMBER, &precision, "PERCENT",
+         "stop when the largest batch is known that well (1)"},
+        {"policy", 'p', RP_OPT_STRING, &policy, "NAME", "plan with this policy (remat)"},
+        {"time-limit", 't', RP_OPT_NUMBER, &o.policy.time_limit, "SEC",
+         "for each search of checkmate and remat (6)"},
+        {"out", 'o', RP_OPT_STRING, &o.out, "FILE", "write the largest batch's plan here"},
+        {"graph", 'g', RP_OPT_STRING, &o.graph_out, "FILE", "and its graph here"},
+        RP_ZOO_ROWS(&o.zoo, &o.zoo_words),
+        RP_TFLMS_ROWS(&o.policy, &words),
+        {"no-addresses", 0, RP_OPT_FLAG, &no_addresses, NULL,
+         "schedules only; sizes are not rounded"},
+        {"seed", 0, RP_OPT_NAT, &o.policy.seed, "N", "of the search's random choices (1)"},
+        {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},
+        {0},
+    };
+    rp_rc rc = rp_opt_parse(&command, table, argc, argv, &n, &done, err);
+    if (rc != RP_OK || done)
+        return rc;
+    if (n != 1)
+        return rp_fail(err, RP_USAGE, "maxbatch: one NETWORK is needed (try --help)");
+    o.network = argv[1];
+    o.policy.addressed = !no_addresses;
+    o.precision = precision / 100;
+    o.policy.stop = rp_watch_interrupts();
+    rc = take_words(&o, device, budget, overhead, policy, &words, err);
+    return rc == RP_OK ? maxbatch(&o, err) : rc;
+}

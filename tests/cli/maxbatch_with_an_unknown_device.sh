@@ -1,0 +1,2 @@
+# exit: 2
+remat-plan maxbatch resnet18 -d abacus

@@ -1,0 +1,2 @@
+# exit: 2
+remat-plan maxbatch resnet17 -d p100-16g
