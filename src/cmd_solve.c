@@ -15,6 +15,7 @@
 #include "cmd_solve_policy.h"
 #include "commands.h"
 #include "solve/solve.h"
+#include "solve/start.h"
 #include "verify/verify.h"
 
 static const struct rp_command command = {
@@ -127,6 +128,33 @@ static rp_rc check_options(const struct rp_graph *g, const char *file,
     return RP_OK;
 }
 
+/* The plan of --start: valid, for this graph, its first runs in the graph's order. */
+static rp_rc load_start(const struct rp_graph *g, const char *path, struct rp_plan *plan,
+                        struct rp_err *err) {
+    struct rp_verdict v;
+    struct rp_err why = {{0}};
+    rp_rc rc = rp_plan_load(path, plan, err);
+    if (rc == RP_OK && strcmp(plan->graph_sha256, g->sha256) != 0)
+        rc = rp_fail(err, RP_INPUT,
+                     "%s: a plan for another graph, '%.200s', not for this one",
+                     rp_path_name(path), plan->graph_name);
+    else if (rc == RP_OK && rp_verify(g, plan, &v, &why) != RP_OK)
+        rc = rp_fail(err, RP_INPUT, "%s: %.900s", rp_path_name(path), why.msg);
+    uint32_t *order = rp_calloc(g->n_ops, sizeof *order);
+    if (rc == RP_OK)
+        rp_plan_first_runs(g, plan, order);
+    for (uint32_t i = 0; i < g->n_ops && rc == RP_OK; i++)
+        if (order[i] != i)
+            rc = rp_fail(err, RP_INPUT,
+                         "%s: op %" PRIu32 " runs before op %" PRIu32
+                         ", not in the graph's order",
+                         rp_path_name(path), order[i], i);
+    free(order);
+    if (rc != RP_OK)
+        rp_plan_fini(plan);
+    return rc;
+}
+
 static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_options *o,
                               const char *out, bool json, struct rp_err *err) {
     struct rp_plan plan = {0};
@@ -154,7 +182,8 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
 }
 
 rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
-    const char *budget = NULL, *out = NULL;
+    const char *budget = NULL, *out = NULL, *start_path = NULL;
+    struct rp_plan start = {0};
     bool json = false, no_recompute = false, no_swap = false, no_addresses = false, done;
     struct rp_solve_options o = {
         .host_bytes = RP_MAX_QUANTITY, .time_limit = 60, .seed = 1, .stop = &interrupted};
@@ -172,6 +201,8 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         {"time-limit", 't', RP_OPT_NUMBER, &o.time_limit, "SEC",
          "work for about that long at most (60)"},
         {"gap", 0, RP_OPT_NUMBER, &gap, "PERCENT", "stop when that near the bound (0)"},
+        {"start", 0, RP_OPT_STRING, &start_path, "PLAN",
+         "begin with this plan; the result is not slower, if it fits"},
         {"no-recompute", 0, RP_OPT_FLAG, &no_recompute, NULL, "no op may run again"},
         {"no-swap", 0, RP_OPT_FLAG, &no_swap, NULL, "nothing is copied to the host"},
         {"host-budget", 0, RP_OPT_BYTES, &o.host_bytes, "SIZE",
@@ -194,6 +225,8 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         return rp_fail(err, RP_USAGE, "solve: --budget is needed (try --help)");
     if ((rc = rp_policy_take("solve", policy_name, &words, &po, &policy, err)) != RP_OK)
         return rc;
+    if (policy != NULL && start_path != NULL)
+        return rp_fail(err, RP_USAGE, "solve: --start is not for --policy");
     struct rp_graph g;
     if ((rc = rp_graph_load(argv[1], &g, err)) != RP_OK)
         return rc;
@@ -204,6 +237,10 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     rc = check_options(&g, argv[1], &o, err);
     if (rc == RP_OK)
         rc = rp_parse_budget("solve", budget, &g, o.addressed, &o.budget_bytes, err);
+    if (rc == RP_OK && start_path != NULL) {
+        rc = load_start(&g, start_path, &start, err);
+        o.start = &start;
+    }
     if (rc == RP_OK && policy != NULL) {
         po.budget_bytes = o.budget_bytes;
         po.addressed = o.addressed;
@@ -214,6 +251,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         rc = rp_solve_by_policy(&g, policy, &po, out, json, err);
     } else if (rc == RP_OK)
         rc = solve_and_report(&g, &o, out, json, err);
+    rp_plan_fini(&start);
     rp_graph_fini(&g);
     return rc;
 }

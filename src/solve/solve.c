@@ -19,6 +19,7 @@
 #include "solve/problem.h"
 #include "solve/schedule.h"
 #include "solve/search.h"
+#include "solve/start.h"
 
 /* Work a second of --time-limit, low enough that the work limit comes before the clock. */
 static const double SEARCH_WORK = 8e6;
@@ -41,6 +42,7 @@ struct solving {
     struct rp_solve_report *report;
     struct rp_problem p;
     struct rp_schedule best;
+    struct rp_schedule start;    /* of o->start; without rows if that cannot be one */
     bool found;                  /* best is within the limit */
     uint64_t time_ns;            /* of best */
     uint64_t bound_ns;           /* no plan within the budget is faster */
@@ -254,6 +256,38 @@ static double heat_for(const struct solving *w, double work) {
     return heat < 0.01 ? 0.01 : heat > 6 ? 6 : heat;
 }
 
+/* The schedule of the start plan, which is the best so far if it fits. */
+static void take_start(struct solving *w) {
+    if (w->o->start == NULL)
+        return;
+    rp_schedule_empty(&w->p, &w->start);
+    if (!rp_schedule_from_plan(&w->p, w->o->start, &w->start)) {
+        rp_log(0, "the plan to start from is no schedule of this search; going on without");
+        rp_schedule_fini(&w->start);
+        return;
+    }
+    struct rp_cost c = rp_schedule_cost(&w->p, &w->start);
+    w->found = c.peak_bytes <= w->p.limit_bytes &&
+               (w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes);
+    if (!w->found)
+        return;
+    rp_schedule_copy(&w->best, &w->start);
+    w->time_ns = c.time_ns;
+}
+
+/* What round k of the search begins with. */
+static void begin_round(struct solving *w, uint64_t k, bool last,
+                        struct rp_schedule *scratch) {
+    if (last && w->found) {
+        rp_schedule_copy(scratch, &w->best);
+    } else if (k == 0 && w->start.rows != NULL) {
+        rp_schedule_copy(scratch, &w->start);
+    } else {
+        rp_schedule_fini(scratch);
+        rp_schedule_keep_all(&w->p, scratch);
+    }
+}
+
 /* Rounds of search, each beside the exact method with the same share of its work: short
  * ones for an early plan, a long one from keep-all, and a cool one from the best. They
  * exchange what they found between the rounds only. */
@@ -265,13 +299,8 @@ static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
     for (uint64_t k = 0; k < N_ROUNDS && !w->proved && !stopped(w) && !near_enough(w);
          k++) {
         double heat = heat_for(w, share[k] * work);
-        if (k + 1 == N_ROUNDS && w->found) {
-            rp_schedule_copy(scratch, &w->best);
-            heat *= 0.05;
-        } else {
-            rp_schedule_fini(scratch);
-            rp_schedule_keep_all(&w->p, scratch);
-        }
+        begin_round(w, k, k + 1 == N_ROUNDS, scratch);
+        heat *= k + 1 == N_ROUNDS && w->found ? 0.05 : 1;
         ask_tree(w, share[k] * seconds * TREE_WORK);
         ask_bound(w, share[k] * seconds * BOUND_WORK);
         anneal(w, scratch, share[k] * work, heat, w->o->seed + k);
@@ -364,6 +393,7 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
         w->bound = rp_bound_new(&w->p);
     }
     rp_schedule_copy(scratch, &w->best);
+    take_start(w);
     search_rounds(w, scratch);
     rp_milp_end(w->milp);
     w->milp = NULL;
@@ -371,6 +401,42 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
     rp_bound_free(w->bound);
     w->bound = NULL;
     return w->found ? RP_OK : say_none_found(w, scratch);
+}
+
+/* The start plan as it is, as `plan`: true if the options allow it and it fits. */
+static bool restate_start(struct solving *w, struct rp_plan *plan) {
+    struct rp_err ignored = {{0}};
+    const struct rp_plan *start = w->o->start;
+    bool addressed = w->o->addressed;
+    for (size_t i = 0; i < start->steps.n; i++)
+        if (start->steps.at[i].kind == RP_SWAP_OUT && !w->o->swap)
+            return false;
+    if (!w->o->recompute && start->claims.recompute_ns > 0)
+        return false;
+    rp_plan_restate(start, addressed && start->addressed, w->o->budget_bytes, plan);
+    uint64_t limit = w->o->budget_bytes - w->g->fixed_bytes;
+    if (addressed && !start->addressed)
+        rp_plan_place(w->g, plan, limit, (uint64_t)(w->o->time_limit * PACK_WORK));
+    return rp_plan_claim(w->g, plan, &ignored) == RP_OK && plan->arena_bytes <= limit &&
+           plan->host_bytes <= w->o->host_bytes;
+}
+
+/* The result is never slower than a start plan that fits. */
+static rp_rc prefer_start(struct solving *w, rp_rc rc, struct rp_plan *plan) {
+    struct rp_plan same;
+    if (w->o->start == NULL || (rc != RP_OK && rc != RP_LIMIT && rc != RP_NO) ||
+        (rc == RP_OK && plan->claims.time_ns <= w->o->start->claims.time_ns))
+        return rc;
+    if (!restate_start(w, &same)) {
+        rp_plan_fini(&same);
+        return rc;
+    }
+    rp_plan_fini(plan);
+    *plan = same;
+    w->time_ns = plan->claims.time_ns;
+    if (w->bound_ns > w->time_ns) /* it runs an op twice in a stage: no schedule does */
+        w->bound_ns = w->g->total_time_ns;
+    return RP_OK;
 }
 
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
@@ -392,6 +458,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
         rc = fit_addresses(&w, plan, &scratch);
     if (rc == RP_OK)
         rc = rp_plan_claim(g, plan, err);
+    rc = prefer_start(&w, rc, plan);
     if (rc == RP_OK) {
         plan->claims.lower_bound_ns = w.bound_ns;
         plan->claims.proof = plan->claims.time_ns == w.bound_ns ? RP_PROOF_OPTIMAL
@@ -402,6 +469,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
         rp_plan_fini(plan);
     }
     rp_schedule_fini(&w.best);
+    rp_schedule_fini(&w.start);
     rp_schedule_fini(&scratch);
     rp_problem_fini(&w.p);
     return rc;

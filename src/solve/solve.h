@@ -26,6 +26,9 @@ struct rp_solve_options {
     bool ignore_clock;     /* the work limit alone counts (for tests) */
     double gap;            /* stop when time <= bound * (1 + gap) */
     uint64_t seed;
+    /* A valid plan for the graph, or NULL. The search begins with it as well, and the
+     * result is never slower than it is, if it fits the budget. */
+    const struct rp_plan *start;
     const volatile sig_atomic_t *stop; /* Ctrl-C; may be NULL */
 };
 

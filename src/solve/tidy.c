@@ -5,6 +5,22 @@
 
 #include "base/mem.h"
 
+/* Takes back the swap-ins of stage t, just evaluated, that it neither reads nor holds on.
+ */
+static void drop_idle_trips(const struct rp_problem *p, struct rp_schedule *s, uint32_t t,
+                            const struct rp_stage *stage) {
+    uint64_t *in = s->ins + (size_t)t * s->words;
+    const uint64_t *next = s->rows + (size_t)(t + 1) * s->words;
+    uint64_t *read = rp_calloc(s->words, sizeof *read);
+    for (uint32_t a = 0; a < stage->n_runs; a++)
+        for (uint32_t j = stage->runs[a], k = p->input_start[j]; k < p->input_start[j + 1];
+             k++)
+            read[p->inputs[k] / 64] |= (uint64_t)1 << (p->inputs[k] % 64);
+    for (size_t i = 0; i < s->words; i++)
+        in[i] &= next[i] | read[i];
+    free(read);
+}
+
 bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s) {
     struct rp_stage_work w = {0};
     bool sound = true;
@@ -21,6 +37,10 @@ bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s) {
             break;
         /* What stage t - 1 holds on or reads is wanted in row t - 1. */
         sound = rp_stage_eval(p, s, t - 1, &w);
+        if (!sound && s->ins != NULL) {
+            drop_idle_trips(p, s, t - 1, &w.stage);
+            sound = rp_stage_eval(p, s, t - 1, &w);
+        }
         memcpy(wanted, row, s->words * sizeof *wanted);
         for (uint32_t a = 0; a < w.stage.n_runs && sound; a++)
             for (uint32_t j = w.stage.runs[a], k = p->input_start[j];

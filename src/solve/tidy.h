@@ -1,4 +1,4 @@
-/* tidy: takes the holds that serve nothing out of a schedule. */
+/* tidy: takes the holds and swap-ins that serve nothing out of a schedule. */
 #ifndef RP_SOLVE_TIDY_H
 #define RP_SOLVE_TIDY_H
 
@@ -6,9 +6,9 @@
 
 #include "solve/schedule.h"
 
-/* Clears S[t][x] where stage t neither reads x nor holds it on (and at the end, where x is
- * not kept). What x was made for is gone then, so no stage runs more ops and none holds
- * more bytes than before. False, with `s` partly done, if `s` is not sound. */
+/* Clears S[t][x] and I[t][x] where stage t neither reads x nor holds it on (and at the end,
+ * where x is not kept). What x was made for is gone then, so no stage runs more ops and
+ * none holds more bytes than before. False, with `s` partly done, if `s` is not sound. */
 bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s);
 
 #endif

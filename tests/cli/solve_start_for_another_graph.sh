@@ -1,0 +1,2 @@
+# exit: 3
+remat-plan solve data/graph/good/chain.json --budget 60% --start data/plan/good/small.json

@@ -1,0 +1,2 @@
+# exit: 5
+remat-plan solve data/graph/good/chain.json --budget 60% --start missing.json

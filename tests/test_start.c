@@ -1,0 +1,201 @@
+/* Tests of plans that a search starts from. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/claims.h"
+#include "solve/solve.h"
+#include "solve/start.h"
+#include "verify/verify.h"
+
+/* A random graph and a random plan for it: recomputation, perhaps swaps, true claims. */
+static void random_pair(uint64_t seed, bool addressed, bool swaps, struct rp_graph *g,
+                        struct rp_plan *plan) {
+    struct rp_gen_shape shape = rp_gen_small(5 + (uint32_t)(seed % 20));
+    struct rp_err err = {{0}};
+    shape.training = seed % 2;
+    shape.bandwidths = swaps;
+    rp_gen_graph(seed, &shape, g);
+    rp_gen_plan(seed, g, addressed, plan);
+    CU_ASSERT_EQUAL(rp_plan_claim(g, plan, &err), RP_OK);
+}
+
+static rp_rc solve_from(const struct rp_graph *g, const struct rp_plan *start,
+                        uint64_t budget, bool addressed, struct rp_plan *plan) {
+    struct rp_solve_options o = {.budget_bytes = budget,
+                                 .addressed = addressed,
+                                 .recompute = true,
+                                 .swap = true,
+                                 .host_bytes = RP_MAX_QUANTITY,
+                                 .time_limit = 1e-4,
+                                 .ignore_clock = true,
+                                 .seed = 1,
+                                 .start = start};
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    return rp_solve(g, &o, plan, &report, &err);
+}
+
+static bool schedule_runs_no_more(uint64_t seed) {
+    struct rp_graph g;
+    struct rp_plan plan, again = {0};
+    struct rp_problem p;
+    struct rp_schedule s, t;
+    random_pair(seed, false, false, &g, &plan);
+    rp_problem_init(&p, &g, plan.budget_bytes, false, NULL);
+    rp_schedule_empty(&p, &s);
+    rp_schedule_empty(&p, &t);
+    bool ok = rp_schedule_from_plan(&p, &plan, &s);
+    ok = ok && rp_schedule_cost(&p, &s).time_ns <= plan.claims.time_ns;
+    /* Its own steps lead back to it. */
+    rp_schedule_steps(&p, &s, &again);
+    ok = ok && rp_schedule_from_plan(&p, &again, &t) &&
+         memcmp(s.rows, t.rows, ((size_t)p.n_ops + 1) * s.words * sizeof *s.rows) == 0;
+    rp_plan_fini(&plan);
+    rp_plan_fini(&again);
+    rp_schedule_fini(&s);
+    rp_schedule_fini(&t);
+    rp_problem_fini(&p);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void the_schedule_of_a_plan_runs_no_more_than_the_plan(void) {
+    uint32_t n = 200;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!schedule_runs_no_more(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("more runs, or another schedule from its own steps");
+        }
+}
+
+static bool result_is_not_slower(uint64_t seed) {
+    struct rp_graph g;
+    struct rp_plan start, plan;
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    bool addressed = seed % 3 == 0;
+    random_pair(seed, addressed, seed % 2, &g, &start);
+    rp_rc rc = solve_from(&g, &start, start.budget_bytes, addressed, &plan);
+    bool ok = rc == RP_OK && plan.claims.time_ns <= start.claims.time_ns &&
+              rp_verify(&g, &plan, &v, &err) == RP_OK;
+    rp_plan_fini(&plan);
+    rp_plan_fini(&start);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+/* Some of these run an op twice in a stage, which takes less memory than any schedule. */
+static void the_result_is_never_slower_than_a_start_that_fits(void) {
+    uint32_t n = 200;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!result_is_not_slower(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("no plan, a slower one, or one that verify rejects");
+        }
+}
+
+/* How many swap-ins there are in the plan, if its schedule takes the plan's time. */
+static size_t swaps_of_same_schedule(uint64_t seed, bool *same) {
+    struct rp_graph g;
+    struct rp_plan start, plan;
+    struct rp_problem p;
+    struct rp_schedule s;
+    size_t n_ins = 0;
+    random_pair(seed, false, true, &g, &start);
+    uint64_t all = rp_keep_all_bytes(&g, false);
+    rp_rc rc =
+        solve_from(&g, NULL, g.fixed_bytes + (all - g.fixed_bytes) / 10 * 7, false, &plan);
+    if (rc == RP_OK) {
+        rp_problem_init(&p, &g, all, false, NULL);
+        rp_problem_allow_swap(&p, RP_MAX_QUANTITY);
+        rp_schedule_empty(&p, &s);
+        *same = rp_schedule_from_plan(&p, &plan, &s) &&
+                rp_schedule_cost(&p, &s).time_ns == plan.claims.time_ns;
+        for (size_t i = 0; i < plan.steps.n; i++)
+            n_ins += plan.steps.at[i].kind == RP_SWAP_IN;
+        rp_schedule_fini(&s);
+        rp_problem_fini(&p);
+    }
+    rp_plan_fini(&plan);
+    rp_plan_fini(&start);
+    rp_graph_fini(&g);
+    return n_ins;
+}
+
+static void a_plan_with_swaps_leads_back_to_its_schedule(void) {
+    uint32_t n = 60;
+    size_t swaps = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        bool same = true;
+        swaps += swaps_of_same_schedule(seed, &same);
+        if (!same) {
+            rp_gen_failed(seed);
+            CU_FAIL("another time");
+        }
+    }
+    CU_ASSERT(swaps > 0 || getenv("RP_SEED") != NULL);
+}
+
+/* a, b, c of 100 ns in a row, 10 bytes each; d reads a and c. With a made twice it takes 21
+ * bytes, otherwise 30. */
+static const char diamond[] =
+    "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"imported:"
+    "x\",\"tensors\":["
+    "{\"name\":\"a\",\"bytes\":10,\"kind\":\"activation\"},"
+    "{\"name\":\"b\",\"bytes\":10,\"kind\":\"activation\"},"
+    "{\"name\":\"c\",\"bytes\":10,\"kind\":\"activation\"},"
+    "{\"name\":\"d\",\"bytes\":1,\"kind\":\"activation\"}],"
+    "\"ops\":[{\"name\":\"a\",\"kind\":\"f\",\"inputs\":[],\"outputs\":[0],\"time_ns\":"
+    "100},"
+    "{\"name\":\"b\",\"kind\":\"f\",\"inputs\":[0],\"outputs\":[1],\"time_ns\":100},"
+    "{\"name\":\"c\",\"kind\":\"f\",\"inputs\":[1],\"outputs\":[2],\"time_ns\":100},"
+    "{\"name\":\"d\",\"kind\":\"f\",\"inputs\":[0,2],\"outputs\":[3],\"time_ns\":100}],"
+    "\"keep\":[3]}";
+
+static void a_start_over_the_budget_is_only_a_beginning(void) {
+    struct rp_graph g;
+    struct rp_plan start, plan;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(diamond, sizeof diamond - 1, "g", &g, &err),
+                          RP_OK);
+    rp_gen_keep_all(&g, false, &start);
+    CU_ASSERT_EQUAL(solve_from(&g, &start, 29, false, &plan), RP_OK);
+    CU_ASSERT_EQUAL(plan.claims.time_ns, 500);
+    rp_plan_fini(&plan);
+    rp_plan_fini(&start);
+    rp_graph_fini(&g);
+}
+
+static void first_runs_in_another_order_are_no_schedule(void) {
+    struct rp_graph g;
+    struct rp_plan start;
+    struct rp_problem p;
+    struct rp_schedule s;
+    struct rp_err err = {{0}};
+    uint32_t order[4] = {1, 0, 2, 3}, found[4];
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(diamond, sizeof diamond - 1, "g", &g, &err),
+                          RP_OK);
+    rp_gen_keep_all(&g, false, &start);
+    rp_plan_first_runs(&g, &start, found);
+    for (uint32_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(found[i], i);
+    rp_problem_init(&p, &g, 100, false, order);
+    rp_schedule_empty(&p, &s);
+    CU_ASSERT_FALSE(rp_schedule_from_plan(&p, &start, &s));
+    rp_schedule_fini(&s);
+    rp_problem_fini(&p);
+    rp_plan_fini(&start);
+    rp_graph_fini(&g);
+}
+
+void suite_start(void) {
+    RP_SUITE("start");
+    RP_TEST(the_schedule_of_a_plan_runs_no_more_than_the_plan);
+    RP_TEST(the_result_is_never_slower_than_a_start_that_fits);
+    RP_TEST(a_plan_with_swaps_leads_back_to_its_schedule);
+    RP_TEST(a_start_over_the_budget_is_only_a_beginning);
+    RP_TEST(first_runs_in_another_order_are_no_schedule);
+}
