@@ -218,8 +218,7 @@ static bool ends_sound(const struct rp_problem *p, const struct rp_schedule *s) 
     return true;
 }
 
-/* A bit per tensor: swapped in somewhere. The caller frees it. */
-static uint64_t *find_swapped(const struct rp_schedule *s) {
+uint64_t *rp_schedule_swapped(const struct rp_schedule *s) {
     uint64_t *swapped = rp_calloc(s->words, sizeof *swapped);
     for (size_t i = 0; s->ins != NULL && i < n_words(s); i++)
         swapped[i % s->words] |= s->ins[i];
@@ -235,7 +234,7 @@ static void time_copies(const struct rp_problem *p, const struct rp_schedule *s,
     rp_clock_init(&clock, p->graph);
     for (size_t i = 0; i < plan.steps.n; i++)
         rp_clock_step(&clock, &plan.steps.at[i]);
-    uint64_t *swapped = find_swapped(s);
+    uint64_t *swapped = rp_schedule_swapped(s);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         c->host_bytes += swapped[x / 64] >> (x % 64) & 1 ? p->bytes[x] : 0;
     c->sound = clock.sound && !clock.overflow;
@@ -302,7 +301,7 @@ void rp_schedule_steps(const struct rp_problem *p, const struct rp_schedule *s,
                        struct rp_plan *plan) {
     struct rp_stage_work w = {0};
     uint32_t *freed = rp_calloc(p->n_tensors, sizeof *freed);
-    uint64_t *swapped = find_swapped(s);
+    uint64_t *swapped = rp_schedule_swapped(s);
     rp_stage_work_init(p, &w);
     for (uint32_t t = 0; t < p->n_ops; t++) {
         uint32_t n_freed = 0;

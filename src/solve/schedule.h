@@ -46,6 +46,8 @@ static inline bool rp_swapped_in(const struct rp_schedule *s, uint32_t t, uint32
     return s->ins != NULL && s->ins[(size_t)t * s->words + x / 64] >> (x % 64) & 1;
 }
 bool rp_schedule_swaps(const struct rp_schedule *s); /* I is not all 0 */
+/* A bit per tensor: swapped in somewhere. The caller frees it. */
+uint64_t *rp_schedule_swapped(const struct rp_schedule *s);
 void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool value);
 /* Sets S[t][x] for first <= t <= last. */
 void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last,

@@ -24,6 +24,7 @@ static void drop_idle_trips(const struct rp_problem *p, struct rp_schedule *s, u
 bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s) {
     struct rp_stage_work w = {0};
     bool sound = true;
+    uint64_t *swapped = rp_schedule_swapped(s);
     uint64_t *wanted = rp_calloc(s->words, sizeof *wanted);
     rp_stage_work_init(p, &w);
     for (uint32_t x = 0; x < p->n_tensors; x++)
@@ -32,7 +33,7 @@ bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s) {
     for (uint32_t t = p->n_ops; sound; t--) {
         uint64_t *row = s->rows + (size_t)t * s->words;
         for (size_t i = 0; i < s->words; i++)
-            row[i] &= wanted[i];
+            row[i] &= wanted[i] | swapped[i];
         if (t == 0)
             break;
         /* What stage t - 1 holds on or reads is wanted in row t - 1. */
@@ -49,5 +50,6 @@ bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s) {
     }
     rp_stage_work_fini(&w);
     free(wanted);
+    free(swapped);
     return sound;
 }

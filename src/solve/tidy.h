@@ -8,7 +8,8 @@
 
 /* Clears S[t][x] and I[t][x] where stage t neither reads x nor holds it on (and at the end,
  * where x is not kept). What x was made for is gone then, so no stage runs more ops and
- * none holds more bytes than before. False, with `s` partly done, if `s` is not sound. */
+ * none holds more bytes than before. What is swapped anywhere keeps its holds: they may be
+ * waits for its copy out. False, with `s` partly done, if `s` is not sound. */
 bool rp_schedule_tidy(const struct rp_problem *p, struct rp_schedule *s);
 
 #endif
