@@ -68,7 +68,7 @@ static bool one_graph(uint64_t seed) {
     uint64_t best;
     build(seed, &g, &p);
     bool good = rp_brute_best(&g, p.limit_bytes, &best);
-    struct rp_bound *b = rp_bound_new(&p);
+    struct rp_bound *b = rp_bound_new(&p, 0);
     while (good && rp_bound_run(b, WORK / 10, INFINITY, NULL))
         good = rp_bound_ns(b) <= best;
     good = good && rp_bound_ns(b) <= best && rp_bound_ns(b) >= g.total_time_ns &&
@@ -146,7 +146,7 @@ static void any_multipliers_give_a_bound(void) {
 }
 
 static struct rp_bound *bound_at(const struct rp_problem *p, uint64_t pieces) {
-    struct rp_bound *b = rp_bound_new(p);
+    struct rp_bound *b = rp_bound_new(p, 0);
     for (uint64_t i = 0; i < pieces; i++)
         rp_bound_run(b, 60000000 / pieces, INFINITY, NULL);
     return b;
@@ -220,7 +220,7 @@ static void a_stop_or_a_deadline_ends_the_run_at_once(void) {
     train_chain(&g);
     rp_problem_init(&p, &g, g.fixed_bytes, false, NULL);
     p.limit_bytes = rp_problem_floor(&p, &(uint32_t){0});
-    struct rp_bound *b = rp_bound_new(&p);
+    struct rp_bound *b = rp_bound_new(&p, 0);
     CU_ASSERT(rp_bound_run(b, UINT64_MAX, INFINITY, &stop));
     CU_ASSERT(rp_bound_run(b, UINT64_MAX, 0, NULL));
     CU_ASSERT_EQUAL(rp_bound_ns(b), g.total_time_ns);

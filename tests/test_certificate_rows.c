@@ -290,7 +290,7 @@ static bool one_graph(uint64_t seed) {
     struct rp_err err = {{0}};
     unsigned log2;
     build(seed, &i);
-    struct rp_bound *b = rp_bound_new(&i.p);
+    struct rp_bound *b = rp_bound_new(&i.p, 0);
     rp_bound_run(b, 300000, INFINITY, NULL);
     const int64_t *m = rp_bound_multipliers(b, &log2);
     uint64_t bound = rp_bound_ns(b);

@@ -2,11 +2,13 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "solve/away.h"
 #include "solve/cover.h"
 #include "solve/dual.h"
 #include "solve/pdhg.h"
@@ -24,6 +26,7 @@
 #define WINDOW_ROUNDS 2 /* separations from one search for windows to the next */
 #define WINDOW_MOST 2e9 /* work; longer searches could not be stopped in time */
 #define WINDOW_SHARE 0.5 /* of the work of the steps, at most */
+#define MOST_ROUNDS 8    /* separations from one choice of now_ns to the next */
 #define KEEP_SLACK 8     /* separations that an unused row survives */
 /* Nothing more to gain: so many separations in a row gained less than this share. */
 #define PATIENCE 40
@@ -32,6 +35,12 @@
 struct rp_bound {
     const struct rp_problem *problem;
     bool too_large;
+    /* With swaps: what is proved is so for plans of at most now_ns, which is best a little
+     * more than what is proved. Else 0. */
+    uint64_t now_ns;
+    uint64_t upper_ns; /* now_ns need never be more: some plan takes that long, or this much
+                          cannot be proved with what was found for plans of it */
+    uint64_t reached_ns; /* the bound when now_ns was last looked at */
     struct rp_form form;
     struct rp_memory memory;
     struct rp_rows fixed, cuts; /* (2) and (3); (4) to (6) */
@@ -53,7 +62,7 @@ struct rp_bound {
     struct rp_rows best_cuts;
     bool best_changed, cuts_changed;
     /* What proves bound_ns. */
-    uint64_t bound_ns;
+    uint64_t bound_ns, proof_most_ns;
     double estimate_ns;
     struct rp_rows proof;
     int64_t *multipliers;
@@ -68,8 +77,11 @@ static uint64_t sum_of_times(const struct rp_problem *p) {
 }
 
 /* Doubles hold every sum of bytes exactly; the covers rest on that. */
-static bool bytes_are_exact(const struct rp_problem *p) {
-    double sum = (double)p->limit_bytes;
+static bool bytes_are_exact(const struct rp_form *f) {
+    const struct rp_problem *p = f->problem;
+    double sum = 0;
+    for (uint32_t i = 0; i < 2 * p->n_ops; i++)
+        sum = fmax(sum, (double)f->limit_bytes[i]);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         sum += (double)p->bytes[x];
     for (uint32_t j = 0; j < p->n_ops; j++)
@@ -106,14 +118,15 @@ static void start_with_all(struct rp_bound *b) {
     rp_schedule_fini(&s);
 }
 
-struct rp_bound *rp_bound_new(const struct rp_problem *p) {
+struct rp_bound *rp_bound_new(const struct rp_problem *p, uint64_t most_ns) {
     struct rp_bound *b = rp_calloc(1, sizeof *b);
     b->problem = p;
-    b->bound_ns = sum_of_times(p);
+    b->now_ns = b->upper_ns = most_ns;
+    b->bound_ns = b->reached_ns = sum_of_times(p);
     b->estimate_ns = (double)b->bound_ns;
-    rp_form_init(&b->form, p, &(struct rp_form_options){0});
+    rp_form_init(&b->form, p, &(struct rp_form_options){.most_ns = most_ns});
     b->too_large = b->form.n_cols > MOST_COLUMNS || count_terms(&b->form) > MOST_TERMS ||
-                   !bytes_are_exact(p);
+                   !bytes_are_exact(&b->form);
     if (b->too_large) {
         rp_form_fini(&b->form);
         return b;
@@ -262,11 +275,97 @@ static void separate(struct rp_bound *b) {
     free(y);
 }
 
+/* ---- with swaps: plans of at most so many ns ---- */
+
+static uint64_t *limits_for(const struct rp_bound *b, uint64_t most_ns) {
+    uint64_t *limits = rp_calloc(2 * (size_t)b->problem->n_ops, sizeof *limits);
+    rp_away_limits(b->problem, most_ns, limits);
+    return limits;
+}
+
+static uint32_t limit_of(const struct rp_bound *b, const struct rp_row_name *name) {
+    return name->op == name->t ? name->t : b->problem->n_ops + name->t;
+}
+
+/* Rows (4) of `rows`, made with the form's limits, get these. */
+static void change_limits(const struct rp_bound *b, struct rp_rows *rows,
+                          const uint64_t *limits) {
+    for (uint32_t i = 0; i < rows->n; i++) {
+        uint32_t at = limit_of(b, &rows->name[i]);
+        if (rows->name[i].kind == RP_ROW_MEM)
+            rows->rhs[i] +=
+                ((double)limits[at] - (double)b->form.limit_bytes[at]) * b->form.byte_scale;
+    }
+}
+
+/* What the best multipliers prove, about, with these limits. */
+static double worth(const struct rp_bound *b, const double *weight, uint64_t most_ns) {
+    uint64_t *limits = limits_for(b, most_ns);
+    double value = b->best;
+    for (uint32_t i = 0; i < 2 * b->problem->n_ops; i++)
+        value += weight[i] * ((double)b->form.limit_bytes[i] - (double)limits[i]) *
+                 b->form.byte_scale;
+    free(limits);
+    return in_ns(b, value);
+}
+
+/* The fewer ns plans may take, the more is proved of them: where both are the same. */
+static uint64_t best_most_ns(const struct rp_bound *b) {
+    double *weight = rp_calloc(2 * (size_t)b->problem->n_ops, sizeof *weight);
+    for (uint32_t i = 0; i < b->best_cuts.n; i++)
+        if (b->best_cuts.name[i].kind == RP_ROW_MEM)
+            weight[limit_of(b, &b->best_cuts.name[i])] += (double)b->best_y[b->fixed.n + i];
+    uint64_t low = b->bound_ns, high = b->now_ns;
+    if (worth(b, weight, high) >= (double)high)
+        low = high;
+    while (low + 1 < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (worth(b, weight, middle) >= (double)middle)
+            low = middle;
+        else
+            high = middle;
+    }
+    free(weight);
+    return low;
+}
+
+/* Goes on for plans of at most `now_ns`. Covers hold for fewer ns, not for more. */
+static void move(struct rp_bound *b, uint64_t now_ns) {
+    struct rp_rows rows = {0};
+    uint32_t n_fixed = b->fixed.n, n = 0;
+    bool more = now_ns > b->now_ns;
+    uint64_t *limits = limits_for(b, now_ns);
+    float *y = rp_calloc((size_t)n_fixed + b->cuts.n, sizeof *y);
+    memcpy(y, b->method.yt, n_fixed * sizeof *y);
+    for (uint32_t i = 0; i < b->cuts.n; i++) {
+        if (more && b->cuts.name[i].kind == RP_ROW_COVER)
+            continue;
+        rp_rows_copy(&rows, &b->cuts, i);
+        b->idle.at[n] = b->idle.at[i];
+        y[n_fixed + n++] = b->method.yt[n_fixed + i];
+    }
+    rp_rows_fini(&b->cuts);
+    b->cuts = rows;
+    b->idle.n = n;
+    change_limits(b, &b->cuts, limits);
+    free(b->form.limit_bytes);
+    b->form.limit_bytes = limits;
+    b->now_ns = now_ns;
+    rp_pdhg_load(&b->method, &b->fixed, &b->cuts, y);
+    b->best = b->gained = 0; /* what there was is proved */
+    b->cuts_changed = true;
+    b->best_changed = false;
+    b->patience = 0;
+    free(y);
+}
+
+/* ---- the proof ---- */
+
 /* Rounds the best multipliers and proves what they are worth. */
 static void prove(struct rp_bound *b) {
     struct rp_rows rows = {0};
     uint32_t n = 0;
-    uint64_t bound_ns;
+    uint64_t bound_ns, most_ns = b->now_ns > 0 ? best_most_ns(b) : INT64_MAX;
     unsigned scale_log2;
     double *y = rp_calloc((size_t)b->fixed.n + b->best_cuts.n, sizeof *y);
     for (uint32_t i = 0; i < b->fixed.n + b->best_cuts.n; i++) {
@@ -278,16 +377,23 @@ static void prove(struct rp_bound *b) {
             rp_rows_copy(&rows, &b->best_cuts, i - b->fixed.n);
         y[n++] = (double)b->best_y[i];
     }
+    if (b->now_ns > 0) {
+        uint64_t *limits = limits_for(b, most_ns);
+        change_limits(b, &rows, limits);
+        free(limits);
+    }
     int64_t *m = rp_calloc(n, sizeof *m);
     rp_dual_round(&b->form, &rows, y, m, &scale_log2);
-    if (rp_dual_bound(&b->form, &rows, m, scale_log2, &bound_ns) &&
-        bound_ns > b->bound_ns) {
+    bool proved = rp_dual_bound(&b->form, &rows, m, scale_log2, &bound_ns);
+    bound_ns = proved && bound_ns > most_ns ? most_ns : bound_ns;
+    if (proved && bound_ns > b->bound_ns) {
         rp_rows_fini(&b->proof);
         free(b->multipliers);
         b->proof = rows;
         b->multipliers = m;
         b->scale_log2 = scale_log2;
         b->bound_ns = bound_ns;
+        b->proof_most_ns = b->now_ns > 0 ? most_ns : 0;
         b->estimate_ns = in_ns(b, b->best);
     } else {
         rp_rows_fini(&rows);
@@ -295,6 +401,23 @@ static void prove(struct rp_bound *b) {
     }
     b->best_changed = false;
     free(y);
+}
+
+/* now_ns comes half way to what is proved when that no longer grows much; if all of now_ns
+ * is proved, it was too little. */
+static void choose_most(struct rp_bound *b) {
+    uint64_t step = b->upper_ns / 100000 + 1;
+    if (b->best_changed)
+        prove(b);
+    if (b->bound_ns >= b->now_ns) {
+        if (b->now_ns + step < b->upper_ns)
+            move(b, b->now_ns + (b->upper_ns - b->now_ns) / 2);
+    } else if (b->bound_ns - b->reached_ns < (b->now_ns - b->bound_ns) / 10 &&
+               b->now_ns - b->bound_ns > step) {
+        b->upper_ns = b->now_ns;
+        move(b, b->bound_ns + (b->now_ns - b->bound_ns) / 2);
+    }
+    b->reached_ns = b->bound_ns;
 }
 
 static void watch_gain(struct rp_bound *b) {
@@ -325,11 +448,21 @@ bool rp_bound_run(struct rp_bound *b, uint64_t work, double deadline,
             done += (uint64_t)(b->window_work - before);
             watch_gain(b);
             b->fresh_steps = 0;
+            if (b->now_ns > 0 && b->rounds % MOST_ROUNDS == 0)
+                choose_most(b);
         }
     }
     if (b->best_changed)
         prove(b);
     return b->patience < PATIENCE;
+}
+
+void rp_bound_tighten(struct rp_bound *b, uint64_t most_ns) {
+    if (b->too_large || most_ns >= b->upper_ns)
+        return;
+    b->upper_ns = most_ns;
+    if (b->now_ns > most_ns)
+        move(b, most_ns);
 }
 
 uint64_t rp_bound_ns(const struct rp_bound *b) {

@@ -26,8 +26,12 @@
 struct rp_bound;
 
 /* `p` must outlive it. A problem whose formulation is too large for about 2 GiB is left
- * with the sum of all times as its bound. */
-struct rp_bound *rp_bound_new(const struct rp_problem *p);
+ * with the sum of all times as its bound. most_ns == 0: no plan without swaps is faster
+ * than the bound. Above 0 (`p` allows swaps): no plan at all, if it is at most most_ns, the
+ * time of some plan or more; no bound is above that (away.h). */
+struct rp_bound *rp_bound_new(const struct rp_problem *p, uint64_t most_ns);
+/* A plan of most_ns has been found: the less, the more is proved. */
+void rp_bound_tighten(struct rp_bound *b, uint64_t most_ns);
 void rp_bound_free(struct rp_bound *b); /* NULL is fine */
 
 /* Works on for about `work` units (a unit is one term of the program touched), until

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "solve/away.h"
 #include "solve/tidy.h"
 
 static bool makes_bytes(const struct rp_problem *p, uint32_t j) {
@@ -147,6 +148,19 @@ static double scale_to(uint64_t largest, int top_exponent) {
     return largest == 0 ? 1 : ldexp(1, top_exponent - exponent);
 }
 
+/* Returns the largest. */
+static uint64_t set_limits(struct rp_form *f, uint64_t most_ns) {
+    const struct rp_problem *p = f->problem;
+    uint64_t largest = p->limit_bytes;
+    for (uint32_t i = 0; i < 2 * p->n_ops; i++)
+        f->limit_bytes[i] = p->limit_bytes;
+    if (most_ns > 0)
+        rp_away_limits(p, most_ns, f->limit_bytes);
+    for (uint32_t i = 0; i < 2 * p->n_ops; i++)
+        largest = f->limit_bytes[i] > largest ? f->limit_bytes[i] : largest;
+    return largest;
+}
+
 void rp_form_init(struct rp_form *f, const struct rp_problem *p,
                   const struct rp_form_options *o) {
     uint64_t longest = 0;
@@ -157,7 +171,8 @@ void rp_form_init(struct rp_form *f, const struct rp_problem *p,
     f->s_start = rp_calloc(p->n_tensors, sizeof *f->s_start);
     for (uint32_t j = 0; j < p->n_ops; j++)
         longest = p->time_ns[j] > longest ? p->time_ns[j] : longest;
-    f->byte_scale = scale_to(p->limit_bytes, 10);
+    f->limit_bytes = rp_calloc(2 * (size_t)p->n_ops, sizeof *f->limit_bytes);
+    f->byte_scale = scale_to(set_limits(f, o->most_ns), 10);
     f->time_scale = scale_to(longest, 1);
     find_last_runs(f, o->once);
     open_columns(f);
@@ -179,6 +194,7 @@ void rp_form_fini(struct rp_form *f) {
     free(f->col_id);
     free(f->col_t);
     free(f->cost);
+    free(f->limit_bytes);
     *f = (struct rp_form){0};
 }
 

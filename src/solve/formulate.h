@@ -32,6 +32,8 @@
  *     nothing else, never runs again.
  *   - If neither the maker nor a reader of x may run in stage t, then x is not touched
  *     there: tidy and (3) give S[t+1][x] = S[t][x], one column for both ("merged").
+ *
+ * With swaps (o->most_ns) it is a relaxation only, away.h.
  */
 #ifndef RP_SOLVE_FORMULATE_H
 #define RP_SOLVE_FORMULATE_H
@@ -47,6 +49,7 @@
 #define RP_COL_ONE UINT32_MAX
 
 struct rp_form_options {
+    uint64_t most_ns; /* above 0: for plans that may swap and take at most that long */
     const bool *once; /* per op, or NULL: ops that shall not run again. A restriction: its
                          optimum is no lower bound of the problem's */
     bool no_merge;    /* a column for every (t, x): for comparison */
@@ -68,8 +71,10 @@ struct rp_form {
     uint32_t *s_col;   /* column or constant */
     uint32_t *col_id;  /* per column: op of R, tensor of S */
     uint32_t *col_t;   /* per column: its (first) stage */
+    /* The right side of rows (4), per stage t: of k = t, and of k < t from n_ops + t on. */
+    uint64_t *limit_bytes;
     /* Both scales are powers of two, so scaling is exact below 2^53. Scaled bytes: the
-     * limit is in [512, 1024). Scaled times: the longest op is in [1, 2). */
+     * largest limit is in [512, 1024). Scaled times: the longest op is in [1, 2). */
     double byte_scale, time_scale;
     double *cost;      /* per column, scaled time */
     double fixed_cost; /* of the first runs, scaled time */
@@ -100,6 +105,11 @@ static inline uint32_t rp_form_held(const struct rp_form *f, uint32_t t, uint32_
     if (t <= p || t > f->s_last[x])
         return RP_COL_ZERO;
     return f->s_col[f->s_start[x] + (t - p - 1)];
+}
+
+/* The right side of rows (4), in scaled bytes. */
+static inline double rp_form_limit(const struct rp_form *f, uint32_t t, uint32_t k) {
+    return (double)f->limit_bytes[k == t ? t : f->problem->n_ops + t] * f->byte_scale;
 }
 
 /* Used while a formulation is made, before columns have numbers. */

@@ -51,7 +51,7 @@ static void start_sweep(struct rp_memory *m, uint32_t t, const double *v, double
 void rp_memory_sweep(struct rp_memory *m, uint32_t t, const double *v, double *over) {
     const struct rp_form *f = m->form;
     const struct rp_problem *p = f->problem;
-    double total = -(double)p->limit_bytes * f->byte_scale;
+    double total = 0;
     start_sweep(m, t, v, &total);
     for (uint32_t k = t + 1; k-- > 0;) {
         double run = rp_form_value(v, rp_form_run(f, t, k));
@@ -66,7 +66,8 @@ void rp_memory_sweep(struct rp_memory *m, uint32_t t, const double *v, double *o
             m->need[x] = fmax(m->need[x], run);
             set_live(m, t, x, v, true, &total);
         }
-        over[k] = total + (double)p->workspace_bytes[k] * f->byte_scale * run;
+        over[k] = total + (double)p->workspace_bytes[k] * f->byte_scale * run -
+                  rp_form_limit(f, t, k);
         for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
             set_live(m, t, x, v, false, &total); /* before it is made */
     }
@@ -120,7 +121,7 @@ void rp_memory_row(struct rp_memory *m, uint32_t t, uint32_t k, const double *v,
     const struct rp_problem *p = f->problem;
     uint32_t n = 0;
     rp_rows_begin(rows, (struct rp_row_name){RP_ROW_MEM, t, k, RP_NONE, 0},
-                  (double)p->limit_bytes * f->byte_scale);
+                  rp_form_limit(f, t, k));
     for (uint32_t x = 0; x <= p->output_start[t + 1]; x++) {
         bool last = x == p->output_start[t + 1]; /* then the workspace */
         uint64_t bytes = last ? p->workspace_bytes[k] : p->bytes[x];

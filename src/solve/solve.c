@@ -390,7 +390,7 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
         struct rp_tree_options tree = {.gap = w->o->gap};
         w->milp = rp_milp_start(&w->p, &tree);
     } else {
-        w->bound = rp_bound_new(&w->p);
+        w->bound = rp_bound_new(&w->p, 0);
     }
     rp_schedule_copy(scratch, &w->best);
     take_start(w);

@@ -1,0 +1,30 @@
+/* away: how much may be on the host alone. With it the linear program of formulate.h
+ * becomes a relaxation for plans that swap.
+ *
+ * Let a plan have its first runs in the problem's order, run nothing after the last of
+ * them, and take at most `most_ns`. Read S[t][x] = 1 as: x is on the device or the host as
+ * stage t begins, and will be read, or be there at the end if it is kept, before it is made
+ * again. Then (2) and (3) hold as they do without swaps, and so does all that is said of
+ * columns.
+ *
+ * Rows (4) count what is on the host alone too. While op k runs in stage t let that be X.
+ * All of X has been copied out, one tensor after the other, and will be copied in again
+ * later. The run starts no later than most_ns - the times of ops t and later, and ends no
+ * earlier than the times of ops before t (of t too, if k = t). So
+ *
+ *   sum over X of out_ns <= most_ns - time of ops t ..
+ *   sum over X of in_ns  <= most_ns - time of ops .. t - 1, or .. t
+ *
+ * and the bytes of X are at most each of these times the best rate of any tensor, and at
+ * most what the host holds. That is added to the limit. What is proved is so for plans of
+ * at most `most_ns`: a bound above that is cut off there.
+ */
+#ifndef RP_SOLVE_AWAY_H
+#define RP_SOLVE_AWAY_H
+
+#include "solve/problem.h"
+
+/* limit_bytes as in struct rp_form; p has passed rp_problem_allow_swap. */
+void rp_away_limits(const struct rp_problem *p, uint64_t most_ns, uint64_t *limit_bytes);
+
+#endif
