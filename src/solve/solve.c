@@ -190,7 +190,18 @@ static void *bound_some(void *arg) {
     return NULL;
 }
 
+/* With swaps it is for plans that are no slower than the best, so it waits for one. */
+static void aim_bound(struct solving *w) {
+    if (w->p.out_ns == NULL || !w->found)
+        return;
+    if (w->bound == NULL)
+        w->bound = rp_bound_new(&w->p, w->time_ns);
+    else
+        rp_bound_tighten(w->bound, w->time_ns);
+}
+
 static void ask_bound(struct solving *w, double work) {
+    aim_bound(w);
     w->bound_work = (uint64_t)work + 1;
     w->bounding =
         w->bound != NULL && pthread_create(&w->bound_thread, NULL, bound_some, w) == 0;
@@ -382,14 +393,11 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
                  w->report->keep_all_bytes, w->o->budget_bytes);
         return RP_NO;
     }
-    /* Neither method knows of swaps: what they prove is not true of plans that have some.
-     */
-    if (w->p.out_ns != NULL) {
-        rp_log(1, "swapping: the bound is the time without a memory limit");
-    } else if (w->p.n_ops <= TREE_OPS) {
+    /* The exact method knows of no swaps. */
+    if (w->p.out_ns == NULL && w->p.n_ops <= TREE_OPS) {
         struct rp_tree_options tree = {.gap = w->o->gap};
         w->milp = rp_milp_start(&w->p, &tree);
-    } else {
+    } else if (w->p.out_ns == NULL) {
         w->bound = rp_bound_new(&w->p, 0);
     }
     rp_schedule_copy(scratch, &w->best);
