@@ -98,6 +98,27 @@ $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(F
 	$(call say,LD,$@)
 	$(link) $(LIBS)
 
+# CUDA kernels: only tools/check-cuda.sh asks for them, where there is an nvcc. The flags are
+# for a quick compilation; sm_80's PTX runs on every later device.
+NVCC ?= nvcc
+CUDA_FLAGS ?= -arch=sm_80 -Xcicc -O1 -Xptxas -O0
+CUDA_DIR = $(dir $(patsubst %/,%,$(dir $(realpath $(NVCC)))))
+CUDA_OBJ := $(patsubst src/%.cu,$(BUILD)/%.o,$(wildcard src/kernels/cuda/*.cu))
+CUDA_LIBS = -L$(CUDA_DIR)lib64 -Wl,-rpath,$(CUDA_DIR)lib64 -lcudnn -lcublas \
+  -l:libcudart_static.a -lstdc++ -ldl -lrt
+
+$(BUILD)/kernels/cuda/%.o: src/kernels/cuda/%.cu $(wildcard src/kernels/*.h src/kernels/cuda/*)
+	@mkdir -p $(@D)
+	$(call say,NV,$<)
+	$(Q)$(NVCC) -std=c++20 -fmad=false $(CUDA_FLAGS) $(if $(filter 1,$(WERROR)),-Werror \
+	  all-warnings) -Xcompiler -Wall,-Wextra -Isrc -c -o $@ $<
+
+$(BUILD)/tests/cuda/%.o: INCLUDES = -Itests -I$(BUILD)/tests -isystem $(CUDA_DIR)include
+$(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ) \
+  $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
+	$(call say,LD,$@)
+	$(link) $(CUDA_LIBS) -lcunit $(LIBS)
+
 demo: $(BUILD)/remat-plan
 	@BUILD=$(BUILD) tools/demo.sh
 

@@ -144,6 +144,27 @@ static void windows_make_ys_size_from_xs(void) {
             "the windows overlap");
 }
 
+static void a_convolutions_algorithm_is_one_of_those_there_are(void) {
+#define ALGORITHM(name)                                                                    \
+    OP("conv2d",                                                                           \
+       "'kernel':[1,1],'stride':[1,1],'pad':[0,0],'dilation':[1,1],'groups':1,"            \
+       "'algorithm':" name,                                                                \
+       X("1,1,1,1") "," X("1,1,1,1"), X("1,1,1,1"))
+    struct rp_graph g = rp_one_op(ALGORITHM("'implicit_precomp_gemm'"));
+    struct rp_kernel k;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_kernel_bind(&g, 0, RP_BIND_GRAPH, "net", &k, &err), RP_OK);
+    CU_ASSERT_EQUAL(k.args.algorithm, RP_IMPLICIT_PRECOMP_GEMM);
+    rp_kernel_fini(&k);
+    rp_graph_fini(&g);
+    refused(ALGORITHM("'fastest'"),
+            "attribute \"algorithm\" is none of implicit_gemm, implicit_precomp_gemm, "
+            "algo_1, direct");
+    refused(ALGORITHM("1"), "attribute \"algorithm\" is none of implicit_gemm, "
+                            "implicit_precomp_gemm, algo_1, direct");
+#undef ALGORITHM
+}
+
 static void parts_fit_together(void) {
     refused(OP("concat", "'axis':0", X("1,2") "," X("1,3"), X("2,2")),
             "part 1 differs outside the axis");
@@ -266,6 +287,7 @@ void suite_bind(void) {
     RP_TEST(operands_have_the_elements_that_the_kernel_reads);
     RP_TEST(strides_stay_within_their_operands);
     RP_TEST(windows_make_ys_size_from_xs);
+    RP_TEST(a_convolutions_algorithm_is_one_of_those_there_are);
     RP_TEST(parts_fit_together);
     RP_TEST(a_view_has_as_many_elements_as_its_tensor);
     RP_TEST(bytes_are_those_of_the_shape);

@@ -72,6 +72,13 @@ static void places_in_several_windows_sum_their_gradients(void) {
         0);
 }
 
+static void an_index_is_that_of_the_first_of_equal_maxima(void) {
+    rp_one_op_gives(OP("max_pool2d_index", WINDOW("1,3", "1,3", "0,0"),
+                       F32("1,1,2,3", 9, 9, 1, 2, 3, 3),
+                       F32("1,1,2,1", 9, 3) "," I32("1,1,2,1", 0, 4)),
+                    0);
+}
+
 static void unpooling_puts_each_element_where_its_maximum_was(void) {
     rp_one_op_gives(OP("max_pool2d_index", WINDOW("1,2", "1,2", "0,0"),
                        F32("1,1,2,4", 1, 2, 5, 5, 8, 7, 0, 1),
@@ -251,6 +258,16 @@ static void cross_entropy_is_the_weighted_mean_over_labels(void) {
 #undef LOGITS
 }
 
+static void large_logits_do_not_overflow(void) {
+    rp_one_op_gives(OP("softmax", "'axis':1,'causal':false", F32("1,2", 5000, 5000),
+                       F32("1,2", 0.5, 0.5)),
+                    0);
+    rp_one_op_gives(OP("softmax_cross_entropy", "'axis':1,'weight':1",
+                       F32("1,2", -5000, 5000) "," I32("1", 1),
+                       F32("", 0) "," F32("1", 5000)),
+                    0);
+}
+
 static void batch_norm_divides_by_m_and_its_running_variance_by_m_minus_1(void) {
     rp_one_op_gives(OP("batch_norm", "'eps':0.25,'affine':true",
                        F32("2,1,2", 1, 3, 5, 7) "," F32("1", 2) "," F32("1", 1),
@@ -420,6 +437,7 @@ void suite_kernels(void) {
     RP_TEST(the_first_of_equal_maxima_takes_the_gradient);
     RP_TEST(padding_is_no_maximum);
     RP_TEST(places_in_several_windows_sum_their_gradients);
+    RP_TEST(an_index_is_that_of_the_first_of_equal_maxima);
     RP_TEST(unpooling_puts_each_element_where_its_maximum_was);
     RP_TEST(an_index_out_of_range_does_no_harm);
     RP_TEST(averages_count_the_padding_or_not);
@@ -434,6 +452,7 @@ void suite_kernels(void) {
     RP_TEST(rows_that_several_ids_name_sum_their_gradients);
     RP_TEST(softmax_sums_to_one_over_what_is_seen);
     RP_TEST(cross_entropy_is_the_weighted_mean_over_labels);
+    RP_TEST(large_logits_do_not_overflow);
     RP_TEST(batch_norm_divides_by_m_and_its_running_variance_by_m_minus_1);
     RP_TEST(norms_of_rows_use_the_row_alone);
     RP_TEST(rotary_turns_pairs_by_the_tokens_place);

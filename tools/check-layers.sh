@@ -6,7 +6,7 @@ good=0 bad=0
 # rule FOLDER ALLOWED: quoted includes in FOLDER begin with one of ALLOWED (a pattern).
 rule() {
     [ -d "src/$1" ] || return 0
-    wrong=$(grep -rnE --include='*.[ch]' --include='*.cu' '^[[:space:]]*#[[:space:]]*include "' "src/$1" |
+    wrong=$(grep -rnE --include='*.[ch]' --include='*.cu' --include='*.cuh' '^[[:space:]]*#[[:space:]]*include "' "src/$1" |
         grep -vE "include \"($2)")
     if [ -z "$wrong" ]; then
         good=$((good + 1))

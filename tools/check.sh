@@ -44,6 +44,7 @@ for replay in "$build"/replay_*; do
     mapfile -t seeds < <(tools/seeds.sh "$name")
     part "fuzz-$name" "$replay" "${seeds[@]}"
 done
+part cuda-kernels tools/check-cuda.sh
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh

@@ -1,5 +1,7 @@
 /* Binders of kinds with windows: convolution and pooling. */
 #include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
 
 #include "kernels/bind.h"
 
@@ -65,6 +67,26 @@ static void window(struct rp_binding *b) {
     window_attr(b, "pad", 0, a->pad);
 }
 
+/* Attribute "algorithm", which need not be there. */
+static void algorithm(struct rp_binding *b) {
+    static const char *const names[] = {[RP_IMPLICIT_GEMM] = "implicit_gemm",
+                                        [RP_IMPLICIT_PRECOMP_GEMM] =
+                                            "implicit_precomp_gemm",
+                                        [RP_ALGO_1] = "algo_1",
+                                        [RP_DIRECT] = "direct"};
+    const json_t *value = json_object_get(b->op->attrs, "algorithm");
+    const char *name = json_string_value(value);
+    if (value == NULL)
+        return;
+    for (int32_t i = RP_IMPLICIT_GEMM; name != NULL && i <= RP_DIRECT; i++)
+        if (strcmp(name, names[i]) == 0) {
+            b->k->args.algorithm = i;
+            return;
+        }
+    rp_bind_fail(b, "attribute \"algorithm\" is none of implicit_gemm, "
+                    "implicit_precomp_gemm, algo_1, direct");
+}
+
 void rp_bind_conv(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
     const struct rp_operand *w = rp_bind_operand(b, b->kind->weight);
@@ -73,6 +95,7 @@ void rp_bind_conv(struct rp_binding *b) {
         return;
     window_attr(b, "dilation", 1, a->dilation);
     check_sizes(b);
+    algorithm(b);
     a->groups = rp_bind_int(b, "groups");
     if (a->groups < 1 || a->channels % a->groups != 0 || a->filters % a->groups != 0) {
         rp_bind_fail(b, "the channels do not make %" PRId64 " groups", a->groups);

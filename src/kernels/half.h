@@ -5,7 +5,13 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline float rp_from_half(uint16_t h) {
+#ifdef __CUDACC__
+#define RP_HALF static __host__ __device__ inline
+#else
+#define RP_HALF static inline
+#endif
+
+RP_HALF float rp_from_half(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000u) << 16, exponent = (h >> 10) & 31u;
     uint32_t fraction = h & 0x3ffu, bits;
     float value;
@@ -22,7 +28,7 @@ static inline float rp_from_half(uint16_t h) {
     return value;
 }
 
-static inline uint16_t rp_to_half(float value) {
+RP_HALF uint16_t rp_to_half(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     uint16_t sign = (uint16_t)((bits >> 16) & 0x8000u);

@@ -17,6 +17,16 @@
  * RP_REAL64, where these others are f64 too, is for tests of the kernels themselves. */
 enum rp_real { RP_REAL32, RP_REAL16, RP_REAL64 };
 
+/* How cuDNN computes a convolution; attribute "algorithm" of the op. Each gives the same
+ * bits every time (kernels/cuda/cuda.h says which cuDNN calls them what). */
+enum rp_algorithm {
+    RP_USUAL, /* not stated: implicit_gemm forward, algo_1 for gradients */
+    RP_IMPLICIT_GEMM,
+    RP_IMPLICIT_PRECOMP_GEMM,
+    RP_ALGO_1,
+    RP_DIRECT /* our own kernel: slow, without workspace */
+};
+
 struct rp_kargs {
     int32_t n_in, n_out;
 
@@ -36,6 +46,7 @@ struct rp_kargs {
     int64_t channels, filters, groups;
     int64_t x_size[3], y_size[3], kernel[3], stride[3], pad[3], dilation[3];
     int32_t count_pad;
+    int32_t algorithm; /* of a convolution on a GPU: enum rp_algorithm */
 
     int64_t start;        /* of slice */
     const int64_t *parts; /* of concat and split: sizes along the axis, one a part */

@@ -8,9 +8,8 @@
  *   - Compile with -ffp-contract=off: a fused multiply-add rounds otherwise.
  *
  * Files, which an emitted program copies as they are into its own folder kernels/: kargs.h,
- * ref.h, half.h, fill.h, fill.c, ref_real.h, ref_f32.c, ref_f16.c and the bodies
- * ref_conv.h, ref_elements.h, ref_moves.h, ref_norm.h, ref_pool.h, ref_products.h,
- * ref_rows.h. They need each other, the C library and -lm only.
+ * half.h, fill.h, fill.c and ref*.[ch] but ref_f64.c. They need each other, the C library
+ * and -lm only. On a GPU the same bodies run, and cuda/ with them.
  */
 #ifndef RP_KERNELS_REF_H
 #define RP_KERNELS_REF_H

@@ -1,24 +1,20 @@
 /* ref_conv: convolutions and their gradients, each result a plain sum over what it depends
- * on. Three spatial dimensions, depth first; images have depth 1. Included by ref_TYPE.c.
+ * on. Three spatial dimensions, depth first; images have depth 1.
  *
  * A window at y's place i and its tap r read x's place i * stride - pad + r * dilation.
  * x has a->channels, y a->filters; weight is (filters, channels / groups, kernel).
  */
 
-static inline int64_t volume(const int64_t size[3]) {
+DEVICE int64_t volume(const int64_t size[3]) {
     return size[0] * size[1] * size[2];
 }
 
-static inline int64_t x_place(const struct rp_kargs *a, int d, int64_t i, int64_t r) {
+DEVICE int64_t x_place(const struct rp_kargs *a, int d, int64_t i, int64_t r) {
     return i * a->stride[d] - a->pad[d] + r * a->dilation[d];
 }
 
-static inline int inside(int64_t place, int64_t size) {
-    return place >= 0 && place < size;
-}
-
 /* The sum of one window over the planes of its group. */
-static acc window_sum(const struct rp_kargs *a, const real *x, const real *w, int64_t depth,
+DEVICE acc window_sum(const struct rp_kargs *a, const real *x, const real *w, int64_t depth,
                       const int64_t at[3]) {
     acc sum = 0;
     int64_t place[3];
@@ -39,28 +35,28 @@ static acc window_sum(const struct rp_kargs *a, const real *x, const real *w, in
     return sum;
 }
 
+/* Result i of planes of these sizes: which plane, and where in it. */
+DEVICE int64_t locate(const int64_t size[3], int64_t i, int64_t at[3]) {
+    at[2] = i % size[2];
+    at[1] = i / size[2] % size[1];
+    at[0] = i / size[2] / size[1] % size[0];
+    return i / size[2] / size[1] / size[0];
+}
+
 /* (x, weight, bias or nothing) -> y */
-KERNEL(conv) {
-    const real *x = in[0], *w = in[1], *bias = a->n_in > 2 ? in[2] : NULL;
-    real *y = out[0];
+EACH_SPARE(conv, a->batch * a->filters * volume(a->y_size)) {
     const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
     int64_t at[3];
-    for (int64_t n = 0; n < a->batch; n++)
-        for (int64_t k = 0; k < a->filters; k++) {
-            const real *planes =
-                x + (n * a->channels + k / per_group * depth) * volume(a->x_size);
-            const real *taps = w + k * depth * volume(a->kernel);
-            for (at[0] = 0; at[0] < a->y_size[0]; at[0]++)
-                for (at[1] = 0; at[1] < a->y_size[1]; at[1]++)
-                    for (at[2] = 0; at[2] < a->y_size[2]; at[2]++) {
-                        acc sum = window_sum(a, planes, taps, depth, at);
-                        *y++ = put(bias != NULL ? sum + get(bias[k]) : sum);
-                    }
-        }
+    const int64_t plane = locate(a->y_size, i, at);
+    const int64_t n = plane / a->filters, k = plane % a->filters;
+    const int64_t first = n * a->channels + k / per_group * depth;
+    const acc sum = window_sum(a, IN(0) + first * volume(a->x_size),
+                               IN(1) + k * depth * volume(a->kernel), depth, at);
+    OUT(0)[i] = put(a->n_in > 2 ? sum + get(IN(2)[k]) : sum);
 }
 
 /* y's place whose window has x's `place` at tap r, or -1. */
-static inline int64_t y_place(const struct rp_kargs *a, int d, int64_t place, int64_t r) {
+DEVICE int64_t y_place(const struct rp_kargs *a, int d, int64_t place, int64_t r) {
     const int64_t t = place + a->pad[d] - r * a->dilation[d];
     if (t < 0 || t % a->stride[d] != 0 || t / a->stride[d] >= a->y_size[d])
         return -1;
@@ -68,7 +64,7 @@ static inline int64_t y_place(const struct rp_kargs *a, int d, int64_t place, in
 }
 
 /* All that went from x's place in one channel to the filters of its group. */
-static acc spread_sum(const struct rp_kargs *a, const real *gy, const real *w,
+DEVICE acc spread_sum(const struct rp_kargs *a, const real *gy, const real *w,
                       const int64_t at[3]) {
     const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
     const int64_t y_plane = volume(a->y_size), w_step = depth * volume(a->kernel);
@@ -93,31 +89,26 @@ static acc spread_sum(const struct rp_kargs *a, const real *gy, const real *w,
     return sum;
 }
 
-static void spread(const struct rp_kargs *a, const real *gy, const real *w,
-                   const real *bias, real *gx) {
+DEVICE acc spread_at(const struct rp_kargs *a, const real *gy, const real *w, int64_t i,
+                     int64_t *channel) {
     const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
     int64_t at[3];
-    for (int64_t n = 0; n < a->batch; n++)
-        for (int64_t c = 0; c < a->channels; c++) {
-            const int64_t k = c / depth * per_group; /* the group's first filter */
-            const real *g = gy + (n * a->filters + k) * volume(a->y_size);
-            const real *taps = w + (k * depth + c % depth) * volume(a->kernel);
-            for (at[0] = 0; at[0] < a->x_size[0]; at[0]++)
-                for (at[1] = 0; at[1] < a->x_size[1]; at[1]++)
-                    for (at[2] = 0; at[2] < a->x_size[2]; at[2]++) {
-                        acc sum = spread_sum(a, g, taps, at);
-                        *gx++ = put(bias != NULL ? sum + get(bias[c]) : sum);
-                    }
-        }
+    const int64_t plane = locate(a->x_size, i, at);
+    const int64_t n = plane / a->channels, c = plane % a->channels;
+    const int64_t k = c / depth * per_group; /* the group's first filter */
+    *channel = c;
+    return spread_sum(a, gy + (n * a->filters + k) * volume(a->y_size),
+                      w + (k * depth + c % depth) * volume(a->kernel), at);
 }
 
 /* (gy, weight) -> gx */
-KERNEL(conv_grad_input) {
-    spread(a, in[0], in[1], NULL, out[0]);
+EACH_SPARE(conv_grad_input, a->batch * a->channels * volume(a->x_size)) {
+    int64_t c;
+    OUT(0)[i] = put(spread_at(a, IN(0), IN(1), i, &c));
 }
 
 /* One tap of one filter over one image's planes. */
-static acc tap_sum(const struct rp_kargs *a, const real *x, const real *gy,
+DEVICE acc tap_sum(const struct rp_kargs *a, const real *x, const real *gy,
                    const int64_t r[3]) {
     acc sum = 0;
     int64_t place[3];
@@ -137,40 +128,42 @@ static acc tap_sum(const struct rp_kargs *a, const real *x, const real *gy,
     return sum;
 }
 
-static void weigh(const struct rp_kargs *a, const real *gy, const real *x, real *gw) {
+DEVICE acc weigh_at(const struct rp_kargs *a, const real *gy, const real *x, int64_t i) {
     const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
     const int64_t x_plane = volume(a->x_size), y_plane = volume(a->y_size);
     int64_t r[3];
-    for (int64_t k = 0; k < a->filters; k++)
-        for (int64_t c = k / per_group * depth; c < (k / per_group + 1) * depth; c++)
-            for (r[0] = 0; r[0] < a->kernel[0]; r[0]++)
-                for (r[1] = 0; r[1] < a->kernel[1]; r[1]++)
-                    for (r[2] = 0; r[2] < a->kernel[2]; r[2]++) {
-                        acc sum = 0;
-                        for (int64_t n = 0; n < a->batch; n++)
-                            sum += tap_sum(a, x + (n * a->channels + c) * x_plane,
-                                           gy + (n * a->filters + k) * y_plane, r);
-                        *gw++ = put(sum);
-                    }
+    const int64_t pair = locate(a->kernel, i, r), k = pair / depth;
+    const int64_t c = k / per_group * depth + pair % depth;
+    acc sum = 0;
+    for (int64_t n = 0; n < a->batch; n++)
+        sum += tap_sum(a, x + (n * a->channels + c) * x_plane,
+                       gy + (n * a->filters + k) * y_plane, r);
+    return sum;
 }
 
+#define WEIGHTS (a->filters * (a->channels / a->groups) * volume(a->kernel))
+
 /* (gy, x) -> gweight */
-KERNEL(conv_grad_weight) {
-    weigh(a, in[0], in[1], out[0]);
+EACH_SPARE(conv_grad_weight, WEIGHTS) {
+    OUT(0)[i] = put(weigh_at(a, IN(0), IN(1), i));
 }
 
 /* A transposed convolution is the gradient of the convolution that goes the other way: its
  * x is that one's y, with a->filters, and its y that one's x, with a->channels. */
-KERNEL(conv_transpose) {
-    spread(a, in[0], in[1], a->n_in > 2 ? in[2] : NULL, out[0]);
+EACH_SPARE(conv_transpose, a->batch * a->channels * volume(a->x_size)) {
+    int64_t c;
+    const acc sum = spread_at(a, IN(0), IN(1), i, &c);
+    OUT(0)[i] = put(a->n_in > 2 ? sum + get(IN(2)[c]) : sum);
 }
 
 /* (gy, weight) -> gx */
-KERNEL(conv_transpose_grad_input) {
-    FN(conv)(a, in, out);
+EACH_SPARE(conv_transpose_grad_input, a->batch * a->filters * volume(a->y_size)) {
+    conv_at(a, in, out, i);
 }
 
 /* (gy, x) -> gweight */
-KERNEL(conv_transpose_grad_weight) {
-    weigh(a, in[1], in[0], out[0]);
+EACH_SPARE(conv_transpose_grad_weight, WEIGHTS) {
+    OUT(0)[i] = put(weigh_at(a, IN(1), IN(0), i));
 }
+
+#undef WEIGHTS

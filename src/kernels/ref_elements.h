@@ -1,48 +1,40 @@
-/* ref_elements: one result an element; a->count of them. Included by ref_TYPE.c. */
+/* ref_elements: one result an element; a->count of them. */
 
 #define UNARY(name, expression)                                                            \
-    KERNEL(name) {                                                                         \
-        const real *px = in[0];                                                            \
-        real *py = out[0];                                                                 \
-        for (int64_t i = 0; i < a->count; i++) {                                           \
-            const acc x = get(px[i]);                                                      \
-            py[i] = put(expression);                                                       \
-        }                                                                                  \
+    EACH(name, a->count) {                                                                 \
+        const acc x = get(IN(0)[i]);                                                       \
+        OUT(0)[i] = put(expression);                                                       \
     }
 
 #define BINARY(name, expression)                                                           \
-    KERNEL(name) {                                                                         \
-        const real *px = in[0], *py = in[1];                                               \
-        real *pz = out[0];                                                                 \
-        for (int64_t i = 0; i < a->count; i++) {                                           \
-            const acc x = get(px[i]), y = get(py[i]);                                      \
-            pz[i] = put(expression);                                                       \
-        }                                                                                  \
+    EACH(name, a->count) {                                                                 \
+        const acc x = get(IN(0)[i]), y = get(IN(1)[i]);                                    \
+        OUT(0)[i] = put(expression);                                                       \
     }
 
-static inline acc sigmoid(acc x) {
+DEVICE acc sigmoid(acc x) {
     return 1 / (1 + MATH(exp)(-x));
 }
 
 /* Phi(x), the normal distribution's; and the argument of tanh in its approximation. */
-static inline acc normal(acc x) {
+DEVICE acc normal(acc x) {
     return (acc)0.5 * (1 + MATH(erf)(x * (acc)0.70710678118654752440));
 }
 #define ROOT_2_OVER_PI ((acc)0.79788456080286535588)
 #define GELU_CUBIC ((acc)0.044715)
-static inline acc gelu_tanh_of(acc x) {
+DEVICE acc gelu_tanh_of(acc x) {
     return MATH(tanh)(ROOT_2_OVER_PI * (x + GELU_CUBIC * x * x * x));
 }
-static inline acc gelu_slope(acc x) {
+DEVICE acc gelu_slope(acc x) {
     const acc density = (acc)0.39894228040143267794 * MATH(exp)(-x * x / 2);
     return normal(x) + x * density;
 }
-static inline acc gelu_tanh_slope(acc x) {
+DEVICE acc gelu_tanh_slope(acc x) {
     const acc t = gelu_tanh_of(x);
     return (1 + t) / 2 +
            x * (1 - t * t) / 2 * ROOT_2_OVER_PI * (1 + 3 * GELU_CUBIC * x * x);
 }
-static inline acc silu_slope(acc x) {
+DEVICE acc silu_slope(acc x) {
     const acc s = sigmoid(x);
     return s * (1 + x * (1 - s));
 }
@@ -50,26 +42,26 @@ static inline acc silu_slope(acc x) {
 UNARY(relu, x > 0 ? x : 0)
 UNARY(relu6, x > 0 ? (x < 6 ? x : 6) : 0)
 UNARY(tanh, MATH(tanh)(x))
-UNARY(gelu, x *normal(x))
-UNARY(gelu_tanh, x *(1 + gelu_tanh_of(x)) / 2)
-UNARY(silu, x *sigmoid(x))
-UNARY(scale, (acc)a->alpha *x)
+UNARY(gelu, (x)*normal(x))
+UNARY(gelu_tanh, (x) * (1 + gelu_tanh_of(x)) / 2)
+UNARY(silu, (x)*sigmoid(x))
+UNARY(scale, (acc)a->alpha *(x))
 
 BINARY(add, x + y)
-BINARY(mul, x *y)
+BINARY(mul, (x)*y)
 
 /* (gy, y): the slope is a function of the output. */
 BINARY(relu_grad, y > 0 ? x : 0)
 BINARY(relu6_grad, y > 0 && y < 6 ? x : 0)
-BINARY(tanh_grad, x *(1 - y * y))
+BINARY(tanh_grad, (x) * (1 - y * y))
 
 /* (gy, x): the slope is a function of the input, which is the second operand. */
-BINARY(gelu_grad, x *gelu_slope(y))
-BINARY(gelu_tanh_grad, x *gelu_tanh_slope(y))
-BINARY(silu_grad, x *silu_slope(y))
+BINARY(gelu_grad, (x)*gelu_slope(y))
+BINARY(gelu_tanh_grad, (x)*gelu_tanh_slope(y))
+BINARY(silu_grad, (x)*silu_slope(y))
 
 /* Two rounds of SplitMix64's mixer (Steele, Lea, Flood 2014), as docs/ops.md gives it. */
-static inline double dropout_draw(uint64_t seed, uint64_t i) {
+DEVICE double dropout_draw(uint64_t seed, uint64_t i) {
     uint64_t z = seed * 0x9E3779B97F4A7C15u + i;
     for (int round = 0; round < 2; round++) {
         z += 0x9E3779B97F4A7C15u;
@@ -80,31 +72,18 @@ static inline double dropout_draw(uint64_t seed, uint64_t i) {
     return (double)(z >> 40) * 0x1p-24;
 }
 
-KERNEL(dropout) {
-    const real *x = in[0];
-    real *y = out[0];
+EACH(dropout, a->count) {
     const acc keep = (acc)(float)(1 / (1 - a->p));
-    for (int64_t i = 0; i < a->count; i++)
-        y[i] = put(dropout_draw(a->seed, (uint64_t)i) >= a->p ? get(x[i]) * keep : 0);
+    OUT(0)[i] = put(dropout_draw(a->seed, (uint64_t)i) >= a->p ? get(IN(0)[i]) * keep : 0);
 }
 
 /* x as (outer, mid, inner) and v of mid elements. */
-KERNEL(add_broadcast) {
-    const real *x = in[0], *v = in[1];
-    real *y = out[0];
-    for (int64_t o = 0; o < a->outer; o++)
-        for (int64_t i = 0; i < a->mid; i++)
-            for (int64_t r = 0; r < a->inner; r++, x++, y++)
-                *y = put(get(*x) + get(v[i]));
+EACH(add_broadcast, a->outer * a->mid * a->inner) {
+    OUT(0)[i] = put(get(IN(0)[i]) + get(IN(1)[i / a->inner % a->mid]));
 }
 
-KERNEL(mul_broadcast) {
-    const real *x = in[0], *v = in[1];
-    real *y = out[0];
-    for (int64_t o = 0; o < a->outer; o++)
-        for (int64_t i = 0; i < a->mid; i++)
-            for (int64_t r = 0; r < a->inner; r++, x++, y++)
-                *y = put(get(*x) * get(v[i]));
+EACH(mul_broadcast, a->outer * a->mid * a->inner) {
+    OUT(0)[i] = put(get(IN(0)[i]) * get(IN(1)[i / a->inner % a->mid]));
 }
 
 #undef UNARY

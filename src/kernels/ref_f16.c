@@ -1,10 +1,16 @@
 #define RP_INSTANCE_F16
 #include "kernels/ref_real.h"
 
-#include "kernels/ref_conv.h"
+/* Each rests on those before it. */
 #include "kernels/ref_elements.h"
+
 #include "kernels/ref_moves.h"
-#include "kernels/ref_norm.h"
+
+#include "kernels/ref_conv.h"
+
+#include "kernels/ref_cells.h"
 #include "kernels/ref_pool.h"
 #include "kernels/ref_products.h"
-#include "kernels/ref_rows.h"
+
+#include "kernels/ref_norm.h"
+#include "kernels/ref_sums.h"

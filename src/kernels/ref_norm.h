@@ -1,4 +1,4 @@
-/* ref_norm: normalizations. Statistics and scales are `stat`. Included by ref_TYPE.c. */
+/* ref_norm: normalizations, in C; the CUDA ones are in cuda/sums.cuh. */
 
 /* ---- batch norm: x as (outer, mid, inner), a statistic for each of mid ---- */
 
@@ -9,9 +9,9 @@
 /* (x, gamma and beta or nothing) -> y, mean, invstd */
 KERNEL(batch_norm) {
     const real *x = in[0];
-    const stat *gamma = a->affine ? in[1] : NULL, *beta = a->affine ? in[2] : NULL;
+    const stat_t *gamma = a->affine ? in[1] : NULL, *beta = a->affine ? in[2] : NULL;
     real *y = out[0];
-    stat *means = out[1], *invstds = out[2];
+    stat_t *means = out[1], *invstds = out[2];
     const acc per_channel = (acc)(a->outer * a->inner);
     for (int64_t c = 0; c < a->mid; c++) {
         acc sum = 0, squares = 0;
@@ -33,7 +33,7 @@ KERNEL(batch_norm) {
 /* (gy, x, mean, invstd, gamma or nothing) -> gx, ggamma and gbeta or nothing */
 KERNEL(batch_norm_grad) {
     const real *gy = in[0], *x = in[1];
-    const stat *means = in[2], *invstds = in[3], *gamma = a->affine ? in[4] : NULL;
+    const stat_t *means = in[2], *invstds = in[3], *gamma = a->affine ? in[4] : NULL;
     real *gx = out[0];
     const acc per_channel = (acc)(a->outer * a->inner);
     for (int64_t c = 0; c < a->mid; c++) {
@@ -50,32 +50,19 @@ KERNEL(batch_norm_grad) {
                 put(factor * (get(gy[i]) - sum / per_channel - h * product / per_channel));
         }
         if (a->affine) {
-            ((stat *)out[1])[c] = product;
-            ((stat *)out[2])[c] = sum;
+            ((stat_t *)out[1])[c] = product;
+            ((stat_t *)out[2])[c] = sum;
         }
     }
 }
 #undef EACH_OF
-
-/* (mean, invstd, running mean, running variance) -> both anew; mid channels with `count`
- * elements each. In f64: 1 / invstd^2 - eps cancels where the variance is small. */
-KERNEL(bn_update_stats) {
-    const stat *mean = in[0], *invstd = in[1], *running_mean = in[2], *running_var = in[3];
-    stat *new_mean = out[0], *new_var = out[1];
-    const double n = (double)a->count, unbiased = a->count > 1 ? n / (n - 1) : 1;
-    for (int64_t c = 0; c < a->mid; c++) {
-        const double s = invstd[c], var = (1 / (s * s) - a->eps) * unbiased;
-        new_mean[c] = (stat)((1 - a->momentum) * running_mean[c] + a->momentum * mean[c]);
-        new_var[c] = (stat)((1 - a->momentum) * running_var[c] + a->momentum * var);
-    }
-}
 
 /* ---- along rows: `outer` rows of `inner` elements ---- */
 
 /* (x, weight, bias) -> y, mean, invstd */
 KERNEL(layer_norm) {
     const real *x = in[0];
-    const stat *weight = in[1], *bias = in[2];
+    const stat_t *weight = in[1], *bias = in[2];
     real *y = out[0];
     const acc n = (acc)a->inner;
     for (int64_t row = 0; row < a->outer; row++, x += a->inner, y += a->inner) {
@@ -86,8 +73,8 @@ KERNEL(layer_norm) {
         for (int64_t i = 0; i < a->inner; i++)
             squares += (get(x[i]) - mean) * (get(x[i]) - mean);
         const acc invstd = 1 / MATH(sqrt)(squares / n + (acc)a->eps);
-        ((stat *)out[1])[row] = mean;
-        ((stat *)out[2])[row] = invstd;
+        ((stat_t *)out[1])[row] = mean;
+        ((stat_t *)out[2])[row] = invstd;
         for (int64_t i = 0; i < a->inner; i++)
             y[i] = put((get(x[i]) - mean) * invstd * weight[i] + bias[i]);
     }
@@ -96,7 +83,7 @@ KERNEL(layer_norm) {
 /* (gy, x, mean, invstd, weight) -> gx, gweight, gbias */
 KERNEL(layer_norm_grad) {
     const real *gy = in[0], *x = in[1];
-    const stat *means = in[2], *invstds = in[3], *weight = in[4];
+    const stat_t *means = in[2], *invstds = in[3], *weight = in[4];
     real *gx = out[0];
     const int64_t n = a->inner;
     for (int64_t row = 0; row < a->outer; row++) {
@@ -120,22 +107,22 @@ KERNEL(layer_norm_grad) {
             sum += g;
             product += g * ((get(x[row * n + col]) - means[row]) * invstds[row]);
         }
-        ((stat *)out[1])[col] = product;
-        ((stat *)out[2])[col] = sum;
+        ((stat_t *)out[1])[col] = product;
+        ((stat_t *)out[2])[col] = sum;
     }
 }
 
 /* (x, weight) -> y, invrms */
 KERNEL(rms_norm) {
     const real *x = in[0];
-    const stat *weight = in[1];
+    const stat_t *weight = in[1];
     real *y = out[0];
     for (int64_t row = 0; row < a->outer; row++, x += a->inner, y += a->inner) {
         acc squares = 0;
         for (int64_t i = 0; i < a->inner; i++)
             squares += get(x[i]) * get(x[i]);
         const acc invrms = 1 / MATH(sqrt)(squares / (acc)a->inner + (acc)a->eps);
-        ((stat *)out[1])[row] = invrms;
+        ((stat_t *)out[1])[row] = invrms;
         for (int64_t i = 0; i < a->inner; i++)
             y[i] = put(get(x[i]) * invrms * weight[i]);
     }
@@ -144,7 +131,7 @@ KERNEL(rms_norm) {
 /* (gy, x, invrms, weight) -> gx, gweight */
 KERNEL(rms_norm_grad) {
     const real *gy = in[0], *x = in[1];
-    const stat *invrms = in[2], *weight = in[3];
+    const stat_t *invrms = in[2], *weight = in[3];
     real *gx = out[0];
     const int64_t n = a->inner;
     for (int64_t row = 0; row < a->outer; row++) {
@@ -160,7 +147,7 @@ KERNEL(rms_norm_grad) {
         acc product = 0;
         for (int64_t row = 0; row < a->outer; row++)
             product += get(gy[row * n + col]) * (get(x[row * n + col]) * invrms[row]);
-        ((stat *)out[1])[col] = product;
+        ((stat_t *)out[1])[col] = product;
     }
 }
 

@@ -1,0 +1,16 @@
+#define RP_INSTANCE_F32
+#include "kernels/ref_real.h"
+
+/* Each rests on those before it. */
+#include "kernels/ref_elements.h"
+
+#include "kernels/ref_moves.h"
+
+#include "kernels/ref_conv.h"
+
+#include "kernels/ref_cells.h"
+#include "kernels/ref_pool.h"
+#include "kernels/ref_products.h"
+
+#include "kernels/cuda/parts.cuh"
+#include "kernels/cuda/sums.cuh"

@@ -1,0 +1,178 @@
+/* The kernels on a GPU against the reference kernels: every op of every case (cases.h), in
+ * both types, with the library's workspace and without any, twice with the same bits.
+ * Without a GPU: that it all links and starts. Prints the line that tools/check.sh wants.
+ */
+#include <CUnit/Basic.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/cuda/cuda.h"
+#include "kernels/half.h"
+#include "run.h"
+
+#include "cases.h"
+#include "step.h"
+
+static struct rp_cuda cuda;
+static unsigned n_passed, n_failed;
+
+static rp_cuda_fn *find(const char *name, enum rp_real real) {
+    static const struct {
+        const char *name;
+        rp_cuda_fn *run[2];
+    } kernels[] = {
+#define X(name) {#name, {rp_cuda_##name##_f32, rp_cuda_##name##_f16}},
+        RP_REF_KERNELS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return kernels[i].run[real];
+    return NULL;
+}
+
+static void must(cudaError_t status) {
+    if (status != cudaSuccess) {
+        printf("%s\n", cudaGetErrorString(status));
+        exit(1);
+    }
+}
+
+/* An op on the device: its operands, and the bits of two runs. */
+struct trial {
+    const struct rp_step_run *s;
+    const struct rp_op *op;
+    const struct rp_kernel *k;
+    void *in[8], *out[8], *first[8], *second[8], *workspace;
+    size_t bytes;
+};
+
+static void run_once(struct trial *t, void **to) {
+    for (uint32_t i = 0; i < t->op->n_outputs; i++)
+        must(cudaMemset(t->out[i], 0xff, rp_step_bytes(t->s, t->op->outputs[i])));
+    if (find(t->k->name, t->k->real)(&cuda, &t->k->args, (const void *const *)t->in, t->out,
+                                     t->workspace, t->bytes) != 0) {
+        printf("%s\n", cuda.error);
+        exit(1);
+    }
+    must(cudaStreamSynchronize(cuda.stream));
+    for (uint32_t i = 0; i < t->op->n_outputs; i++)
+        must(cudaMemcpy(to[i], t->out[i], rp_step_bytes(t->s, t->op->outputs[i]),
+                        cudaMemcpyDeviceToHost));
+}
+
+static double number(const char *dtype, const void *at, uint64_t i) {
+    if (strcmp(dtype, "i32") == 0)
+        return ((const int32_t *)at)[i];
+    return strcmp(dtype, "f16") == 0 ? rp_from_half(((const uint16_t *)at)[i])
+                                     : ((const float *)at)[i];
+}
+
+/* A few roundings of the type apart, and the second run bit for bit as the first. */
+static void judge(const struct trial *t, uint32_t i) {
+    const uint32_t x = t->op->outputs[i];
+    const char *dtype = t->s->g->tensors[x].dtype;
+    const double rounding = strcmp(dtype, "f16") == 0 ? 0x1p-11 : 0x1p-24;
+    double largest = 0, off = 0;
+    for (uint64_t e = 0; e < rp_step_count(t->s->g, x); e++) {
+        const double want = number(dtype, t->s->at[x], e);
+        const double got = number(dtype, t->first[i], e);
+        largest = fmax(largest, fabs(want));
+        off = isfinite(got) ? fmax(off, fabs(got - want)) : INFINITY;
+    }
+    const bool same = memcmp(t->first[i], t->second[i], rp_step_bytes(t->s, x)) == 0;
+    if (same && off <= 60 * rounding * largest) {
+        n_passed++;
+        return;
+    }
+    n_failed++;
+    printf("FAILED %s, %s (%s, workspace %zu), output %u: off by %g of %g%s\n",
+           t->s->g->name, t->op->name, dtype, t->bytes, i, off, largest,
+           same ? "" : ", and another result the second time");
+}
+
+static void *device_copy(const struct rp_step_run *s, uint32_t x) {
+    void *at;
+    must(cudaMalloc(&at, rp_step_bytes(s, x)));
+    must(cudaMemcpy(at, s->at[x], rp_step_bytes(s, x), cudaMemcpyHostToDevice));
+    return at;
+}
+
+static void try_op(const struct rp_step_run *s, uint32_t index, bool with_workspace) {
+    struct trial t = {.s = s, .op = &s->g->ops[index], .k = &s->kernels[index]};
+    if (with_workspace &&
+        rp_cuda_workspace(&cuda, t.k->name, t.k->real, &t.k->args, &t.bytes) != 0) {
+        printf("%s\n", cuda.error);
+        exit(1);
+    }
+    if (t.bytes > 0)
+        must(cudaMalloc(&t.workspace, t.bytes));
+    for (uint32_t i = 0; i < t.op->n_inputs; i++)
+        t.in[i] = device_copy(s, t.op->inputs[i]);
+    for (uint32_t i = 0; i < t.op->n_outputs; i++) {
+        t.out[i] = device_copy(s, t.op->outputs[i]);
+        t.first[i] = rp_calloc(rp_step_bytes(s, t.op->outputs[i]), 1);
+        t.second[i] = rp_calloc(rp_step_bytes(s, t.op->outputs[i]), 1);
+    }
+    run_once(&t, t.first);
+    run_once(&t, t.second);
+    for (uint32_t i = 0; i < t.op->n_outputs; i++) {
+        judge(&t, i);
+        cudaFree(t.out[i]);
+        free(t.first[i]);
+        free(t.second[i]);
+    }
+    for (uint32_t i = 0; i < t.op->n_inputs; i++)
+        cudaFree(t.in[i]);
+    cudaFree(t.workspace);
+}
+
+static void try_graph(const struct rp_graph *g) {
+    struct rp_step_run s;
+    rp_step_open(&s, g, RP_BIND_GRAPH);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        rp_step_run_op(&s, i);
+        try_op(&s, i, true);
+        try_op(&s, i, false);
+    }
+    rp_step_close(&s);
+}
+
+static void kernels_agree_with_the_reference_kernels(void) {
+    rp_case_all(RP_F32, try_graph);
+    rp_case_all(RP_F16, try_graph);
+}
+
+/* Cases and steps want a running test of CUnit around them. */
+static void run_tests(void) {
+    CU_initialize_registry();
+    RP_SUITE("cuda");
+    RP_TEST(kernels_agree_with_the_reference_kernels);
+    CU_basic_set_mode(CU_BRM_SILENT);
+    CU_basic_run_tests();
+    n_failed += CU_get_number_of_failures();
+    CU_cleanup_registry();
+}
+
+int main(void) {
+    int n = 0;
+    cudaStream_t stream;
+    if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
+        puts("cuda-kernels: skipped (no GPU; the kernels compile and link)");
+        return 0;
+    }
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    if (rp_cuda_open(&cuda, stream) != 0) {
+        printf("%s\n", cuda.error);
+        return 1;
+    }
+    run_tests();
+    printf("%llu calls by kernels of our own; the last declined: %s\n",
+           (unsigned long long)cuda.n_spare, cuda.declined);
+    rp_cuda_close(&cuda);
+    printf("cuda-kernels: %u passed, %u failed\n", n_passed, n_failed);
+    return n_failed != 0;
+}
