@@ -44,7 +44,8 @@ for replay in "$build"/replay_*; do
     mapfile -t seeds < <(tools/seeds.sh "$name")
     part "fuzz-$name" "$replay" "${seeds[@]}"
 done
-part cuda-kernels tools/check-cuda.sh
+part cuda-kernels tools/check-cuda.sh kernels
+part cuda-emulated tools/check-cuda.sh emulated
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh

@@ -157,11 +157,13 @@ static void run_tests(void) {
     CU_cleanup_registry();
 }
 
-int main(void) {
+/* check_kernels NAME: NAME begins the line that counts. */
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "cuda-kernels";
     int n = 0;
     cudaStream_t stream;
     if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
-        puts("cuda-kernels: skipped (no GPU; the kernels compile and link)");
+        printf("%s: skipped (no GPU; the kernels compile and link)\n", name);
         return 0;
     }
     must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -173,6 +175,6 @@ int main(void) {
     printf("%llu calls by kernels of our own; the last declined: %s\n",
            (unsigned long long)cuda.n_spare, cuda.declined);
     rp_cuda_close(&cuda);
-    printf("cuda-kernels: %u passed, %u failed\n", n_passed, n_failed);
+    printf("%s: %u passed, %u failed\n", name, n_passed, n_failed);
     return n_failed != 0;
 }

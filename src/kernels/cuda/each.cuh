@@ -53,6 +53,12 @@ static inline int launched(struct rp_cuda *c, const char *name) {
     return -1;
 }
 
+/* The tests run all of this on a CPU too, with a launch of their own. */
+#ifndef LAUNCH_ON
+#define LAUNCH_ON(kernel, blocks, threads, ...)                                            \
+    kernel<<<blocks, threads, 0, c->stream>>>(__VA_ARGS__)
+#endif
+
 #define EACH_AS(entry, name, range)                                                        \
     static __device__ void name##_at(OPERANDS, int64_t i);                                 \
     static __global__ void name##_each(const __grid_constant__ struct rp_kargs a,          \
@@ -65,8 +71,8 @@ static inline int launched(struct rp_cuda *c, const char *name) {
     extern "C" int entry(ENTRY) {                                                          \
         const int64_t n = (range);                                                         \
         (void)workspace, (void)workspace_bytes;                                            \
-        name##_each<<<each_blocks(n), each_threads, 0, c->stream>>>(                       \
-            *a, operands_of(a, in, out), n);                                               \
+        LAUNCH_ON(name##_each, each_blocks(n), each_threads, *a, operands_of(a, in, out),  \
+                  n);                                                                      \
         return launched(c, #name);                                                         \
     }                                                                                      \
     static __device__ inline void name##_at(OPERANDS, int64_t i)

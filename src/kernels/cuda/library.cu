@@ -9,19 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/cuda/cuda.h"
-
-extern "C" {
-#define X(name) rp_cuda_fn rp_spare_##name##_f32, rp_spare_##name##_f16;
-X(conv)
-X(conv_grad_input) X(conv_grad_weight) X(conv_transpose) X(conv_transpose_grad_input)
-    X(conv_transpose_grad_weight) X(matmul) X(bmm) X(batch_norm) X(batch_norm_grad)
-        X(softmax) X(softmax_grad) X(max_pool) X(max_pool_grad) X(avg_pool) X(avg_pool_grad)
-#undef X
-            typedef int bias_fn(struct rp_cuda *c, const void *v, void *y, int64_t mid,
-                                int64_t inner, int64_t n);
-bias_fn rp_spare_bias_f32, rp_spare_bias_f16;
-}
+#include "kernels/cuda/spare.h"
 
 #define ENTRY                                                                              \
     struct rp_cuda *c, const struct rp_kargs *a, const void *const *in, void *const *out,  \
@@ -55,17 +43,17 @@ static enum outcome of_blas(struct rp_cuda *c, const char *what, cublasStatus_t 
 }
 
 /* The entries: the library's way, else the spare. */
-#define LIBRARY_AS(name, way, type, real)                                                  \
+#define LIBRARY_AS(name, type, real)                                                       \
     extern "C" int rp_cuda_##name##_##type(ENTRY) {                                        \
-        const enum outcome o = way(c, a, real, in, out, workspace, workspace_bytes);       \
+        const enum outcome o = name(c, a, real, in, out, workspace, workspace_bytes);      \
         if (o != DECLINED)                                                                 \
             return o == DONE ? 0 : -1;                                                     \
         c->n_spare++;                                                                      \
         return rp_spare_##name##_##type(c, a, in, out, workspace, workspace_bytes);        \
     }
-#define LIBRARY(name, way)                                                                 \
-    LIBRARY_AS(name, way, f32, RP_REAL32)                                                  \
-    LIBRARY_AS(name, way, f16, RP_REAL16)
+#define LIBRARY(name)                                                                      \
+    LIBRARY_AS(name, f32, RP_REAL32)                                                       \
+    LIBRARY_AS(name, f16, RP_REAL16)
 #define WAY(name)                                                                          \
     static enum outcome name(struct rp_cuda *c, const struct rp_kargs *a,                  \
                              enum rp_real real, const void *const *in, void *const *out,   \
@@ -271,7 +259,7 @@ static enum outcome put_bias(struct rp_cuda *c, const struct rp_kargs *a, enum r
     const int64_t *size = to == TO_Y ? a->y_size : a->x_size;
     const int64_t channels = to == TO_Y ? a->filters : a->channels;
     const int64_t plane = size[0] * size[1] * size[2];
-    bias_fn *put = real == RP_REAL16 ? rp_spare_bias_f16 : rp_spare_bias_f32;
+    rp_bias_fn *put = real == RP_REAL16 ? rp_spare_bias_f16 : rp_spare_bias_f32;
     if (o.bias == NULL)
         return DONE;
     return put(c, o.bias, o.to, channels, plane, a->batch * channels * plane) == 0 ? DONE
@@ -517,7 +505,7 @@ WAY(matmul) {
     const struct matrix left = {in[1], a->transpose_b != 0, a->transpose_b ? a->k : a->n,
                                 a->single_b ? 0 : a->k * a->n};
     const int64_t n = a->batch * a->m * a->n;
-    bias_fn *put = real == RP_REAL16 ? rp_spare_bias_f16 : rp_spare_bias_f32;
+    rp_bias_fn *put = real == RP_REAL16 ? rp_spare_bias_f16 : rp_spare_bias_f32;
     const enum outcome ready = use_workspace(c, workspace, workspace_bytes);
     if (ready != DONE)
         return ready;
@@ -614,22 +602,9 @@ WAY(bmm) {
     return o;
 }
 
-LIBRARY(conv, conv)
-LIBRARY(conv_grad_input, conv_grad_input)
-LIBRARY(conv_grad_weight, conv_grad_weight)
-LIBRARY(conv_transpose, conv_transpose)
-LIBRARY(conv_transpose_grad_input, conv_transpose_grad_input)
-LIBRARY(conv_transpose_grad_weight, conv_transpose_grad_weight)
-LIBRARY(batch_norm, batch_norm)
-LIBRARY(batch_norm_grad, batch_norm_grad)
-LIBRARY(max_pool, max_pool)
-LIBRARY(max_pool_grad, max_pool_grad)
-LIBRARY(avg_pool, avg_pool)
-LIBRARY(avg_pool_grad, avg_pool_grad)
-LIBRARY(softmax, softmax)
-LIBRARY(softmax_grad, softmax_grad)
-LIBRARY(matmul, matmul)
-LIBRARY(bmm, bmm)
+#define X LIBRARY
+RP_SPARE_KERNELS(X)
+#undef X
 
 /* ---- workspace ---- */
 

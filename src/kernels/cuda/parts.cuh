@@ -12,8 +12,8 @@ static __global__ void copy_rows(real *to, int64_t to_step, const real *from,
 
 static int copy_part(struct rp_cuda *c, const struct rp_kargs *a, real *to, int64_t to_step,
                      const real *from, int64_t from_step, int64_t width) {
-    copy_rows<<<each_blocks(a->outer * width), each_threads, 0, c->stream>>>(
-        to, to_step, from, from_step, width, a->outer);
+    LAUNCH_ON(copy_rows, each_blocks(a->outer * width), each_threads, to, to_step, from,
+              from_step, width, a->outer);
     return launched(c, "copy_rows");
 }
 
@@ -62,8 +62,8 @@ extern "C" int CUDA_FN(max_unpool)(ENTRY) {
         snprintf(c->error, sizeof c->error, "max_unpool: %s", cudaGetErrorString(status));
         return -1;
     }
-    unpool<<<each_blocks(planes * small), each_threads, 0, c->stream>>>(
-        IN(0), (const int32_t *)in[1], OUT(0), small, large, planes * small);
+    LAUNCH_ON(unpool, each_blocks(planes * small), each_threads, IN(0),
+              (const int32_t *)in[1], OUT(0), small, large, planes * small);
     return launched(c, "max_unpool");
 }
 
@@ -77,7 +77,7 @@ static __global__ void spread_bias(const real *v, real *y, int64_t mid, int64_t 
 
 extern "C" int SPARE_FN(bias)(struct rp_cuda *c, const void *v, void *y, int64_t mid,
                               int64_t inner, int64_t n) {
-    spread_bias<<<each_blocks(n), each_threads, 0, c->stream>>>((const real *)v, (real *)y,
-                                                                mid, inner, n);
+    LAUNCH_ON(spread_bias, each_blocks(n), each_threads, (const real *)v, (real *)y, mid,
+              inner, n);
     return launched(c, "bias");
 }

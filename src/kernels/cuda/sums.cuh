@@ -6,10 +6,14 @@
  * Included by cuda_f32.cu and cuda_f16.cu behind the bodies.
  */
 
-enum { THREADS = 256, TILE = 32 };
+#ifndef RP_THREADS
+#define RP_THREADS 256
+#define RP_TILE 32
+#endif
+enum { THREADS = RP_THREADS, TILE = RP_TILE };
 
 #define LAUNCH(kernel, blocks, threads)                                                    \
-    kernel<<<(unsigned)(blocks), threads, 0, c->stream>>>(*a, operands_of(a, in, out))
+    LAUNCH_ON(kernel, (unsigned)(blocks), threads, *a, operands_of(a, in, out))
 #define GLOBAL(name)                                                                       \
     static __global__ void name(const __grid_constant__ struct rp_kargs a,                 \
                                 const __grid_constant__ struct operands x)

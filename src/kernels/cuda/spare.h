@@ -1,0 +1,32 @@
+/* spare: the kernels that cuDNN or cuBLAS computes (library.cu), and ours behind them. */
+#ifndef RP_KERNELS_CUDA_SPARE_H
+#define RP_KERNELS_CUDA_SPARE_H
+
+#include "kernels/cuda/cuda.h"
+
+/* clang-format off */
+#define RP_SPARE_KERNELS(X)                                                                \
+    X(conv) X(conv_grad_input) X(conv_grad_weight)                                         \
+    X(conv_transpose) X(conv_transpose_grad_input) X(conv_transpose_grad_weight)           \
+    X(batch_norm) X(batch_norm_grad) X(max_pool) X(max_pool_grad) X(avg_pool)              \
+    X(avg_pool_grad) X(softmax) X(softmax_grad) X(matmul) X(bmm)
+/* clang-format on */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define X(name) rp_cuda_fn rp_spare_##name##_f32, rp_spare_##name##_f16;
+RP_SPARE_KERNELS(X)
+#undef X
+
+/* y as (outer, mid, inner), n elements in all, gets v[i] at (o, i, r). */
+typedef int rp_bias_fn(struct rp_cuda *c, const void *v, void *y, int64_t mid,
+                       int64_t inner, int64_t n);
+rp_bias_fn rp_spare_bias_f32, rp_spare_bias_f16;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

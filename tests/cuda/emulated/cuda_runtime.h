@@ -1,0 +1,86 @@
+/* As much of CUDA as the kernels use, on a CPU, one thread after another: what a block does
+ * between two barriers is done by all its threads in turn, in increasing order and in
+ * decreasing order by turns of launches, so that a missing barrier shows as another result.
+ * A barrier that some threads of a block reach and others do not ends the program. */
+#ifndef RP_TESTS_CUDA_RUNTIME_H
+#define RP_TESTS_CUDA_RUNTIME_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int cudaError_t;
+typedef void *cudaStream_t;
+enum { cudaSuccess = 0, cudaStreamNonBlocking = 1 };
+enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+
+static inline const char *cudaGetErrorString(cudaError_t status) {
+    return status == cudaSuccess ? "no error" : "an error";
+}
+static inline cudaError_t cudaPeekAtLastError(void) {
+    return cudaSuccess;
+}
+static inline cudaError_t cudaMemset(void *at, int byte, size_t n) {
+    memset(at, byte, n);
+    return cudaSuccess;
+}
+static inline cudaError_t cudaMemsetAsync(void *at, int byte, size_t n, cudaStream_t s) {
+    (void)s;
+    return cudaMemset(at, byte, n);
+}
+
+#ifdef __cplusplus
+#define __global__
+#define __device__
+#define __host__
+#define __grid_constant__
+#define __shared__ static
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {
+    }
+};
+extern dim3 gridDim, blockDim, blockIdx, threadIdx;
+
+void __syncthreads(void);
+int __syncthreads_or(int condition);
+
+/* Runs run(closure) as each thread of each block. */
+void emulate(dim3 blocks, dim3 threads, void (*run)(void *), void *closure);
+template <class F> void emulate_launch(dim3 blocks, dim3 threads, F kernel) {
+    emulate(
+        blocks, threads, [](void *f) { (*(F *)f)(); }, &kernel);
+}
+#define LAUNCH_ON(kernel, blocks, threads, ...)                                            \
+    emulate_launch(blocks, threads, [&] { kernel(__VA_ARGS__); })
+#else
+/* What check_kernels.c calls. */
+static inline cudaError_t cudaGetDeviceCount(int *n) {
+    *n = 1;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaMalloc(void *to, size_t n) {
+    *(void **)to = aligned_alloc(256, (n + 255) / 256 * 256);
+    return cudaSuccess;
+}
+static inline void cudaFree(void *at) {
+    free(at);
+}
+static inline cudaError_t cudaMemcpy(void *to, const void *from, size_t n, int direction) {
+    (void)direction;
+    memcpy(to, from, n);
+    return cudaSuccess;
+}
+static inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, int flags) {
+    *s = NULL;
+    (void)flags;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaStreamSynchronize(cudaStream_t s) {
+    (void)s;
+    return cudaSuccess;
+}
+#endif
+
+#endif

@@ -1,0 +1,1 @@
+typedef void *cudnnHandle_t;
