@@ -304,6 +304,42 @@ static bool toggle_segment(struct search *a) {
     return any;
 }
 
+/* Drop one large tensor, and hold with the room it leaves some that are made again. */
+static bool one_for_many(struct search *a) {
+    uint32_t t, first, last, y = random_use(a, &t);
+    if (y == RP_NONE || ++t >= a->s.n || !rp_state_held(&a->s, t, y) ||
+        !find_gap(a, y, t, &first, &last) || !drop_gap(a, y, first, last))
+        return false;
+    uint64_t room = a->p->bytes[y];
+    for (int tries = 0; tries < 12 && room > 0; tries++) {
+        uint32_t at, from, to, x = random_remake(a, &at);
+        if (x == RP_NONE || x == y || a->p->bytes[x] > room ||
+            rp_state_held(&a->s, at, x) || !find_gap(a, x, at, &from, &to) || to < first ||
+            from > last)
+            continue;
+        rp_state_flip(&a->s, x, from, to, true);
+        room -= a->p->bytes[x];
+    }
+    return true;
+}
+
+/* Hold one tensor that is made again, and drop others until their room suffices. */
+static bool many_for_one(struct search *a) {
+    uint32_t t, first, last, x = random_remake(a, &t);
+    if (x == RP_NONE || rp_state_held(&a->s, t, x) || !find_gap(a, x, t, &first, &last))
+        return false;
+    uint64_t need = a->p->bytes[x], found = 0;
+    rp_state_flip(&a->s, x, first, last, true);
+    for (int tries = 0; tries < 24 && found < need; tries++) {
+        uint32_t y = below(a, a->s.m), row = first + below(a, last - first + 1), from, to;
+        if (y == x || a->p->bytes[y] > need || !rp_state_held(&a->s, row, y) ||
+            !find_gap(a, y, row, &from, &to) || !drop_gap(a, y, from, to))
+            continue;
+        found += a->p->bytes[y];
+    }
+    return true;
+}
+
 /* Drops something where memory is short. */
 static bool relieve(struct search *a) {
     uint32_t t = below(a, a->s.n), n = 0;
@@ -421,8 +457,12 @@ static bool propose(struct search *a) {
         return exchange(a);
     if (die < 85)
         return remake_earlier(a);
-    if (die < 93)
+    if (die < 91)
         return shift_checkpoint(a);
+    if (die < 94)
+        return one_for_many(a);
+    if (die < 96)
+        return many_for_one(a);
     return toggle_segment(a);
 }
 

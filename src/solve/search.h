@@ -5,9 +5,9 @@
  * limit. The price follows the overflow (a Lagrange multiplier found on the way), so the
  * search passes through schedules that do not fit and ends in those that do. Moves: drop a
  * gap of a tensor between two uses, all of it or up to a moment at which it can be made
- * again, with or without holding what that will read; hold a gap; exchange one for another;
- * make again earlier; a whole segment at once (Kirkpatrick et al. 1983 for the method; the
- * moves are ours).
+ * again, with or without holding what that will read; hold a gap; exchange one for another,
+ * or one for many; make again earlier; a whole segment at once (Kirkpatrick et al. 1983 for
+ * the method; the moves are ours).
  */
 #ifndef RP_SOLVE_SEARCH_H
 #define RP_SOLVE_SEARCH_H

@@ -30,6 +30,10 @@ static const double BOUND_WORK = 1.4e8;
  */
 enum { TREE_OPS = 260 };
 
+/* What a run of the search may usefully work for each op, and how many are made at most. */
+static const double RUN_WORK = 250e3;
+enum { MOST_RUNS = 8 };
+
 enum { N_TIGHTEN = 12 }; /* how often the packing may ask for a tighter schedule */
 /* The share of the time limit that is the schedule's when addresses are wanted too. */
 static const double SCHEDULE_SHARE = 0.7;
@@ -299,8 +303,26 @@ static void begin_round(struct solving *w, uint64_t k, bool last,
     }
 }
 
+/* Runs from keep-all, the first one from `scratch`, each followed by a cool one from where
+ * it ended, as many as the work allows: long runs of one graph all tend to end in the same
+ * place. */
+static void anneal_again(struct solving *w, struct rp_schedule *scratch, double work,
+                         uint64_t seed) {
+    double n = floor(work / (RUN_WORK * (w->p.n_ops + 1.0)));
+    n = n < 1 ? 1 : n > MOST_RUNS ? MOST_RUNS : n;
+    double slice = work / n;
+    for (uint64_t k = 0; k < (uint64_t)n && !w->proved && !stopped(w); k++) {
+        if (k > 0) {
+            rp_schedule_fini(scratch);
+            rp_schedule_keep_all(&w->p, scratch);
+        }
+        anneal(w, scratch, 0.7 * slice, heat_for(w, 0.7 * slice), seed + 16 * k);
+        anneal(w, scratch, 0.3 * slice, 0.1 * heat_for(w, slice), seed + 16 * k + 8);
+    }
+}
+
 /* Rounds of search, each beside the exact method with the same share of its work: short
- * ones for an early plan, a long one from keep-all, and a cool one from the best. They
+ * ones for an early plan, a long one of several runs, and a cool one from the best. They
  * exchange what they found between the rounds only. */
 static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
     static const double share[] = {0.003, 0.025, 0.1, 0.672, 0.2};
@@ -309,12 +331,15 @@ static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
     double work = seconds * SEARCH_WORK;
     for (uint64_t k = 0; k < N_ROUNDS && !w->proved && !stopped(w) && !near_enough(w);
          k++) {
-        double heat = heat_for(w, share[k] * work);
-        begin_round(w, k, k + 1 == N_ROUNDS, scratch);
-        heat *= k + 1 == N_ROUNDS && w->found ? 0.05 : 1;
+        bool last = k + 1 == N_ROUNDS;
+        begin_round(w, k, last, scratch);
         ask_tree(w, share[k] * seconds * TREE_WORK);
         ask_bound(w, share[k] * seconds * BOUND_WORK);
-        anneal(w, scratch, share[k] * work, heat, w->o->seed + k);
+        if (last && w->found)
+            anneal(w, scratch, share[k] * work, 0.05 * heat_for(w, share[k] * work),
+                   w->o->seed + k);
+        else
+            anneal_again(w, scratch, share[k] * work, w->o->seed + k);
         await_tree(w);
         await_bound(w);
         show_progress(w);
