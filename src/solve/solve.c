@@ -33,6 +33,8 @@ enum { TREE_OPS = 260 };
 /* What a run of the search may usefully work for each op, and how many are made at most. */
 static const double RUN_WORK = 250e3;
 enum { MOST_RUNS = 8 };
+/* Nor does the search as a whole gain from more than this for each op. */
+static const double MOST_WORK = 3e6;
 
 enum { N_TIGHTEN = 12 }; /* how often the packing may ask for a tighter schedule */
 /* The share of the time limit that is the schedule's when addresses are wanted too. */
@@ -328,7 +330,7 @@ static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
     static const double share[] = {0.003, 0.025, 0.1, 0.672, 0.2};
     enum { N_ROUNDS = sizeof share / sizeof share[0] };
     double seconds = w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
-    double work = seconds * SEARCH_WORK;
+    double work = fmin(seconds * SEARCH_WORK, MOST_WORK * (w->p.n_ops + 1.0));
     for (uint64_t k = 0; k < N_ROUNDS && !w->proved && !stopped(w) && !near_enough(w);
          k++) {
         bool last = k + 1 == N_ROUNDS;
