@@ -486,6 +486,10 @@ const int64_t *rp_bound_multipliers(const struct rp_bound *b, unsigned *scale_lo
     return b->multipliers;
 }
 
+uint64_t rp_bound_most_ns(const struct rp_bound *b) {
+    return b->proof_most_ns;
+}
+
 double rp_bound_estimate(const struct rp_bound *b) {
     return b->estimate_ns;
 }

@@ -53,6 +53,8 @@ const double *rp_bound_point(const struct rp_bound *b);
  * rows: the sum of all times. Valid until the next call of rp_bound_run. */
 const struct rp_rows *rp_bound_rows(const struct rp_bound *b);
 const int64_t *rp_bound_multipliers(const struct rp_bound *b, unsigned *scale_log2);
+/* With swaps: it is so for plans of at most so many ns. 0 without, and without rows. */
+uint64_t rp_bound_most_ns(const struct rp_bound *b);
 
 /* (7) from doubles, in ns: what the integers are checked against. */
 double rp_bound_estimate(const struct rp_bound *b);

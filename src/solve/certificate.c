@@ -13,7 +13,9 @@ struct writer {
     FILE *f;
     const struct rp_problem *p;
     const struct rp_rows *rows;
-    const int64_t *m; /* 0 for rows that are not written */
+    const int64_t *m; /* rows with 0 are not written */
+    struct rp_form form;
+    uint64_t most_ns;
 };
 
 /* Rows of one kind and tensor (and op) in consecutive stages stand in one array. */
@@ -60,6 +62,23 @@ static void put_terms(const struct writer *w, uint32_t i, const char *key, uint3
     fputc(']', w->f);
 }
 
+/* The quantities of a cover: of S, or of R. */
+static void put_counts(const struct writer *w, uint32_t i, const char *key, bool runs) {
+    const struct rp_rows *rows = w->rows;
+    const char *comma = "";
+    fprintf(w->f, ",\"%s\":[", key);
+    for (uint32_t k = rows->start[i]; k < rows->start[i + 1]; k++) {
+        uint32_t col = rows->col[k], id = w->form.col_id[col];
+        if ((col < w->form.n_run_cols) != runs)
+            continue;
+        fprintf(w->f, "%s[%" PRIu32 ",%" PRIu32 ",%.0f]", comma,
+                runs ? w->p->op_of[id] : w->p->tensor_of[id], w->form.col_t[col],
+                rows->coef[k]);
+        comma = ",";
+    }
+    fputc(']', w->f);
+}
+
 static void put_mem(const struct writer *w, uint32_t i) {
     const struct rp_row_name *name = &w->rows->name[i];
     fprintf(w->f, "{\"stage\":%" PRIu32 ",\"op\":%" PRIu32 ",\"multiplier\":%" PRId64,
@@ -67,6 +86,11 @@ static void put_mem(const struct writer *w, uint32_t i) {
     put_terms(w, i, "next", RP_TERM_NEXT);
     put_terms(w, i, "now", RP_TERM_NOW);
     put_terms(w, i, "runs", 0);
+    if (name->kind == RP_ROW_COVER) {
+        fprintf(w->f, ",\"at_most\":%.0f", w->rows->rhs[i]);
+        put_counts(w, i, "held", false);
+        put_counts(w, i, "ran", true);
+    }
     fputc('}', w->f);
 }
 
@@ -89,7 +113,7 @@ static void put_rows(const struct writer *w, const char *key, enum rp_row_kind k
         if (w->rows->name[i].kind != kind || w->m[i] == 0)
             continue;
         fputs(comma, w->f);
-        (kind == RP_ROW_MEM ? put_mem : put_window)(w, i);
+        (kind == RP_ROW_WINDOW ? put_window : put_mem)(w, i);
         comma = ",\n";
     }
     fputc(']', w->f);
@@ -107,17 +131,6 @@ static void put_order(const struct writer *w) {
     fputc(']', w->f);
 }
 
-/* What the rows are worth by themselves. */
-static rp_rc worth(const struct writer *w, unsigned scale_log2, uint64_t *bound_ns,
-                   struct rp_err *err) {
-    struct rp_form f;
-    rp_form_init(&f, w->p, &(struct rp_form_options){0});
-    bool fits = rp_dual_bound(&f, w->rows, w->m, scale_log2, bound_ns);
-    rp_form_fini(&f);
-    return fits ? RP_OK
-                : rp_fail(err, RP_BUG, "the certificate's sums are not what 127 bits hold");
-}
-
 static void put_head(const struct writer *w, const struct rp_graph *g, bool addressed,
                      uint64_t budget_bytes, unsigned scale_log2, uint64_t bound_ns) {
     fputs("{\"format\":\"remat-certificate\",\"version\":1,\n\"graph\":{\"name\":", w->f);
@@ -126,37 +139,47 @@ static void put_head(const struct writer *w, const struct rp_graph *g, bool addr
             ",\"sha256\":\"%s\"},\n\"budget_bytes\":%" PRIu64
             ",\"addressed\":%s,\"scale_log2\":%u,\"lower_bound_ns\":%" PRIu64,
             g->sha256, budget_bytes, addressed ? "true" : "false", scale_log2, bound_ns);
+    if (w->most_ns == 0)
+        return;
+    fprintf(w->f, ",\n\"swaps\":{\"most_ns\":%" PRIu64, w->most_ns);
+    if (w->p->host_limit_bytes <= RP_MAX_QUANTITY)
+        fprintf(w->f, ",\"host_budget_bytes\":%" PRIu64, w->p->host_limit_bytes);
+    fputc('}', w->f);
+}
+
+static void put_all(const struct writer *w) {
+    put_order(w);
+    put_runs_of_rows(w, "dep", RP_ROW_DEP);
+    put_runs_of_rows(w, "hold", RP_ROW_HOLD);
+    put_rows(w, "mem", RP_ROW_MEM);
+    put_rows(w, "window", RP_ROW_WINDOW);
+    put_rows(w, "cover", RP_ROW_COVER);
+    fputs("}\n", w->f);
 }
 
 rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
                           const struct rp_problem *p, bool addressed, uint64_t budget_bytes,
                           const struct rp_rows *rows, const int64_t *multipliers,
-                          unsigned scale_log2, uint64_t claimed_bound_ns,
-                          struct rp_err *err) {
-    int64_t *m = rp_calloc(rows->n, sizeof *m);
-    struct writer w = {.p = p, .rows = rows, .m = m};
+                          unsigned scale_log2, uint64_t most_ns, struct rp_err *err) {
+    struct writer w = {.p = p, .rows = rows, .m = multipliers, .most_ns = most_ns};
     uint64_t bound_ns = 0;
     char *text = NULL;
     size_t len;
-    for (uint32_t i = 0; i < rows->n; i++)
-        m[i] = rows->name[i].kind == RP_ROW_COVER ? 0 : multipliers[i];
-    rp_rc rc = worth(&w, scale_log2, &bound_ns, err);
+    rp_rc rc = RP_OK;
+    rp_form_init(&w.form, p, &(struct rp_form_options){.most_ns = most_ns});
+    if (!rp_dual_bound(&w.form, rows, multipliers, scale_log2, &bound_ns))
+        rc = rp_fail(err, RP_BUG, "the certificate's sums are not what 127 bits hold");
     if (rc == RP_OK) {
+        bound_ns = most_ns > 0 && bound_ns > most_ns ? most_ns : bound_ns;
         /* Every op runs once, whatever the rows say. */
         bound_ns = bound_ns < g->total_time_ns ? g->total_time_ns : bound_ns;
-        bound_ns = bound_ns < claimed_bound_ns ? bound_ns : claimed_bound_ns;
         w.f = rp_text_open(&text, &len);
         put_head(&w, g, addressed, budget_bytes, scale_log2, bound_ns);
-        put_order(&w);
-        put_runs_of_rows(&w, "dep", RP_ROW_DEP);
-        put_runs_of_rows(&w, "hold", RP_ROW_HOLD);
-        put_rows(&w, "mem", RP_ROW_MEM);
-        put_rows(&w, "window", RP_ROW_WINDOW);
-        fputs("}\n", w.f);
+        put_all(&w);
         rp_text_close(w.f);
         rc = rp_write_file(path, text, len, err);
     }
+    rp_form_fini(&w.form);
     free(text);
-    free(m);
     return rc;
 }

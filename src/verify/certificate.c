@@ -8,21 +8,25 @@
 
 #include "base/mem.h"
 #include "verify/columns.h"
+#include "verify/knapsack.h"
+#include "verify/room.h"
 
 struct check {
     const struct rp_certificate *c;
     const struct rp_graph *g;
     struct rp_err *err;
     struct rp_columns columns;
-    uint32_t *order;            /* per stage: its op */
-    uint32_t *seen;             /* per tensor: 1 + the last row with a term for it */
-    __int128 total;             /* sum of multiplier * right side */
-    bool in_order;              /* some row needs the runs of a stage to be in order */
-    bool overflow;              /* some sum passed 127 bits */
-    const struct rp_claim *row; /* the one being derived */
+    struct rp_room room;          /* with swaps */
+    struct rp_knapsack *knapsack; /* NULL, or where the terms of a memory row go */
+    uint32_t *order;              /* per stage: its op */
+    uint32_t *seen;               /* per tensor: 1 + the last row with a term for it */
+    __int128 total;               /* sum of multiplier * right side */
+    bool in_order;                /* some row needs the runs of a stage to be in order */
+    bool overflow;                /* some sum passed 127 bits */
+    const struct rp_claim *row;   /* the one being derived */
 };
 
-static const char *const kind_word[] = {"dep", "hold", "mem", "window"};
+static const char *const kind_word[] = {"dep", "hold", "mem", "window", "cover"};
 
 __attribute__((format(printf, 2, 3))) static rp_rc refuse(struct check *k, const char *fmt,
                                                           ...) {
@@ -73,17 +77,32 @@ static uint32_t maker(const struct check *k, uint32_t x) {
 
 /* ---- adding multiplier * coefficient ---- */
 
+static void put(struct check *k, uint64_t key, __int128 weight) {
+    if (key == RP_QUANTITY_ONE)
+        k->knapsack->room -= weight;
+    else if (key != RP_QUANTITY_ZERO)
+        rp_knapsack_add(k->knapsack, key, weight, 0);
+}
+
 static void add_run(struct check *k, uint32_t t, uint32_t j, __int128 coef) {
+    if (k->knapsack != NULL) {
+        put(k, rp_columns_run_key(&k->columns, t, j), coef);
+        return;
+    }
     __int128 amount = coef * k->row->multiplier; /* two factors of at most 63 bits */
     k->overflow |= !rp_columns_run(&k->columns, t, j, amount);
 }
 
 static void add_hold(struct check *k, uint32_t t, uint32_t x, __int128 coef) {
+    if (k->knapsack != NULL) {
+        put(k, rp_columns_hold_key(&k->columns, t, x), coef);
+        return;
+    }
     __int128 amount = coef * k->row->multiplier;
     k->overflow |= !rp_columns_hold(&k->columns, t, x, amount);
 }
 
-/* ---- the four kinds of row ---- */
+/* ---- the kinds of row ---- */
 
 /* R[t][j] <= R[t][maker of x] + S[t][x] */
 static rp_rc derive_dep(struct check *k) {
@@ -173,24 +192,78 @@ static rp_rc derive_term(struct check *k, uint32_t x, uint32_t term) {
     return rc;
 }
 
-/* sum of bytes[x] * (its term) + workspace[k] * R[t][k] <= budget - sources */
-static rp_rc derive_mem(struct check *k) {
+static rp_rc derive_terms(struct check *k) {
     const struct rp_claim *r = k->row;
     rp_rc rc = check_stage(k, r->t);
     if (rc == RP_OK)
         rc = check_op(k, r->op, r->t);
-    if (rc != RP_OK)
-        return rc;
     for (size_t i = 0; i < r->n_ids && rc == RP_OK; i += 2)
         rc = derive_term(k, k->c->ids.at[r->first_id + i],
                          k->c->ids.at[r->first_id + i + 1]);
     if (rc != RP_OK)
         return rc;
     add_run(k, r->t, r->op, size_of(k, k->g->ops[r->op].workspace_bytes));
-    __int128 limit = k->c->budget_bytes - k->g->fixed_bytes;
-    k->overflow |= __builtin_add_overflow(k->total, limit * r->multiplier, &k->total);
     k->in_order |= k->columns.place[r->op] != r->t;
     return RP_OK;
+}
+
+/* For all that is on the device; with swaps, or on the host. */
+static __int128 limit_of(const struct check *k) {
+    const struct rp_claim *r = k->row;
+    __int128 limit = k->c->budget_bytes - k->g->fixed_bytes;
+    if (k->c->swaps)
+        limit += rp_room_away(&k->room, k->g->n_ops, r->t, k->columns.place[r->op] == r->t);
+    return limit;
+}
+
+/* sum of bytes[x] * (its term) + workspace[k] * R[t][k] <= budget - sources */
+static rp_rc derive_mem(struct check *k) {
+    rp_rc rc = derive_terms(k);
+    if (rc == RP_OK)
+        k->overflow |=
+            __builtin_add_overflow(k->total, limit_of(k) * k->row->multiplier, &k->total);
+    return rc;
+}
+
+/* The quantities that a cover counts: so often each. */
+static rp_rc derive_counts(struct check *k, struct rp_knapsack *knapsack) {
+    const struct rp_claim *r = k->row;
+    for (size_t i = 0; i < r->n_held + r->n_ran; i++) {
+        const uint32_t *at = k->c->ids.at + r->first_count + 3 * i;
+        bool held = i < r->n_held;
+        rp_rc rc = held            ? check_tensor(k, at[0])
+                   : at[1] != r->t ? refuse(k, "counts a run of stage %u", at[1])
+                                   : check_op(k, at[0], r->t);
+        if (rc != RP_OK)
+            return rc;
+        uint64_t key = held ? rp_columns_hold_key(&k->columns, at[1], at[0])
+                            : rp_columns_run_key(&k->columns, at[1], at[0]);
+        if (key == RP_QUANTITY_ONE || key == RP_QUANTITY_ZERO)
+            return refuse(k, "%s %u in stage %u is no quantity", held ? "tensor" : "op",
+                          at[0], at[1]);
+        rp_knapsack_add(knapsack, key, 0, at[2]);
+        (held ? add_hold : add_run)(k, at[1], at[0], at[2]);
+    }
+    return RP_OK;
+}
+
+/* sum of count * quantity <= at_most, as that is so wherever a memory row holds */
+static rp_rc derive_cover(struct check *k) {
+    struct rp_knapsack knapsack = {0};
+    k->knapsack = &knapsack;
+    rp_rc rc = derive_terms(k);
+    k->knapsack = NULL;
+    if (rc == RP_OK) {
+        knapsack.room += limit_of(k);
+        rc = derive_counts(k, &knapsack);
+    }
+    if (rc == RP_OK && !rp_knapsack_counts(&knapsack, k->row->at_most))
+        rc = refuse(k, "what fits may count more than %" PRIu64, k->row->at_most);
+    if (rc == RP_OK)
+        k->overflow |= __builtin_add_overflow(
+            k->total, (__int128)k->row->at_most * k->row->multiplier, &k->total);
+    free(knapsack.at);
+    return rc;
 }
 
 /* W <= sum of S[from][y] over the path + sum of R[s][maker of its last] over from <= s <=
@@ -225,7 +298,7 @@ static rp_rc derive_window(struct check *k) {
 
 static rp_rc derive_rows(struct check *k) {
     static rp_rc (*const derive[])(struct check *) = {derive_dep, derive_hold, derive_mem,
-                                                      derive_window};
+                                                      derive_window, derive_cover};
     for (size_t i = 0; i < k->c->rows.n; i++) {
         k->row = &k->c->rows.at[i];
         rp_rc rc = derive[k->row->kind](k);
@@ -283,6 +356,10 @@ static rp_rc check_order(struct check *k) {
     return rc;
 }
 
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
 /* Weak duality: no plan of the class costs less than this, rounded up to whole ns. */
 static rp_rc find_bound(struct check *k, struct rp_support *s) {
     __int128 least = 0, one = (__int128)1 << k->c->scale_log2;
@@ -297,6 +374,9 @@ static rp_rc find_bound(struct check *k, struct rp_support *s) {
         s->bound_ns = INT64_MAX;
     else if (up > (__int128)s->bound_ns)
         s->bound_ns = (uint64_t)up;
+    /* Slower plans are slower than that. */
+    if (k->c->swaps && s->bound_ns > k->c->swap_most_ns)
+        s->bound_ns = later(k->c->swap_most_ns, k->g->total_time_ns);
     s->plan_bound_ns = s->bound_ns;
     if (s->bound_ns < k->c->lower_bound_ns)
         return rp_fail(k->err, RP_NO,
@@ -318,11 +398,16 @@ rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph
     rc = check_order(&k);
     if (rc == RP_OK) {
         rp_columns_init(&k.columns, g, k.order);
-        rc = derive_rows(&k);
+        if (c->swaps && !rp_room_init(&k.room, g, k.order, c->addressed, c->swap_most_ns,
+                                      c->host_budget_bytes))
+            rc = rp_fail(err, RP_NO, "swaps: the graph's device does not allow them");
+        if (rc == RP_OK)
+            rc = derive_rows(&k);
         if (rc == RP_OK)
             rc = find_bound(&k, s);
     }
     rp_columns_fini(&k.columns);
+    rp_room_fini(&k.room);
     free(k.order);
     free(k.seen);
     return rc;
@@ -338,9 +423,11 @@ static const char *outside(const struct rp_certificate *c, const struct rp_graph
     const char *why = NULL;
     for (uint32_t i = 0; i < g->n_ops; i++)
         place[c->has_order ? c->order.at[i] : i] = i;
+    if (c->swaps && p->host_bytes > c->host_budget_bytes)
+        why = "its host copies take more than host_budget_bytes";
     for (size_t i = 0; i < p->steps.n && why == NULL; i++) {
         const struct rp_step *step = &p->steps.at[i];
-        if (step->kind == RP_SWAP_OUT || step->kind == RP_SWAP_IN)
+        if (!c->swaps && (step->kind == RP_SWAP_OUT || step->kind == RP_SWAP_IN))
             why = "it swaps";
         if (step->kind != RP_RUN)
             continue;

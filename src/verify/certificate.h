@@ -16,7 +16,13 @@
 #include "model/graph.h"
 #include "model/plan.h"
 
-enum rp_claim_kind { RP_CLAIM_DEP, RP_CLAIM_HOLD, RP_CLAIM_MEM, RP_CLAIM_WINDOW };
+enum rp_claim_kind {
+    RP_CLAIM_DEP,
+    RP_CLAIM_HOLD,
+    RP_CLAIM_MEM,
+    RP_CLAIM_WINDOW,
+    RP_CLAIM_COVER
+};
 
 /* One row and its multiplier. What a kind does not use is RP_NONE or 0. */
 struct rp_claim {
@@ -27,8 +33,11 @@ struct rp_claim {
     uint32_t op;     /* dep: the reader. mem: k. window: the reader, or RP_NONE */
     uint32_t tensor; /* dep, hold */
     uint64_t multiplier;
-    /* mem: pairs of a tensor and its term. window: its path. In ids.at */
+    /* mem, cover: pairs of a tensor and its term. window: its path. In ids.at */
     size_t first_id, n_ids;
+    /* cover: triples (tensor, t, count) for S, then (op, t, count) for R, in ids.at too */
+    size_t first_count, n_held, n_ran;
+    uint64_t at_most; /* cover */
 };
 #define RP_CLAIM_NEXT (UINT32_MAX - 1) /* the term S[t+1][x]; an op r is R[t][r] */
 #define RP_CLAIM_NOW UINT32_MAX        /* S[t][x] */
@@ -39,6 +48,8 @@ struct rp_certificate {
     bool addressed;
     uint64_t scale_log2;     /* multipliers are over 2^scale_log2 */
     uint64_t lower_bound_ns; /* what it claims */
+    bool swaps;              /* it is about plans that may swap, if they take at most */
+    uint64_t swap_most_ns, host_budget_bytes; /* so long and so much of the host */
     bool has_order;
     struct {
         uint32_t *at;
@@ -59,9 +70,10 @@ void rp_certificate_fini(struct rp_certificate *c); /* safe on an empty or zeroe
 
 struct rp_support {
     uint64_t bound_ns; /* what the rows come to; at least the sum of all op times */
-    /* The bound is for all plans without swaps that keep the order of first runs and run
-     * nothing after the last of these; with `in_order`, only for those of them whose runs
-     * between two first runs are in that order too and none twice. */
+    /* The bound is for all plans (without swaps, unless the certificate says so) that keep
+     * the order of first runs and run nothing after the last of these; with `in_order`,
+     * only for those of them whose runs between two first runs are in that order too and
+     * none twice. */
     bool in_order;
     uint64_t plan_bound_ns; /* as much of it as holds for plans such as the one given */
 };

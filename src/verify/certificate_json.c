@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "verify/certificate.h"
+#include "verify/knapsack.h"
 
 struct reader {
     const char *file;
@@ -96,8 +97,45 @@ static rp_rc read_run_terms(struct reader *r, json_t *array) {
     return RP_OK;
 }
 
+/* Triples [tensor or op, stage, count]. */
+static rp_rc read_counts(struct reader *r, json_t *array, size_t *n) {
+    size_t k;
+    json_t *v;
+    *n = json_array_size(array);
+    json_array_foreach(array, k, v) {
+        if (!json_is_array(v) || json_array_size(v) != 3)
+            return bad(r, "'held' and 'ran' must hold triples [index, stage, count]");
+        rp_rc rc = read_ids(r, v);
+        if (rc != RP_OK)
+            return rc;
+    }
+    return RP_OK;
+}
+
+static rp_rc read_cover(struct reader *r, json_t *held, json_t *ran, struct rp_claim *row) {
+    row->first_count = r->c->ids.n;
+    if (row->at_most > RP_KNAPSACK_MOST)
+        return bad(r, "'at_most' is above 4096");
+    rp_rc rc = read_counts(r, held, &row->n_held);
+    return rc == RP_OK ? read_counts(r, ran, &row->n_ran) : rc;
+}
+
+/* A memory row; a cover names one, and says what of it counts how much. */
 static rp_rc read_mem(struct reader *r, json_t *object, struct rp_claim row) {
     json_t *stage = NULL, *op = NULL, *next = NULL, *now = NULL, *runs = NULL;
+    json_t *held = NULL, *ran = NULL;
+    const struct rp_json_field cover_fields[] = {
+        {"stage", RP_JSON_ANY, true, &stage},
+        {"op", RP_JSON_ANY, true, &op},
+        {"multiplier", RP_JSON_NAT, true, &row.multiplier},
+        {"next", RP_JSON_ARRAY, false, &next},
+        {"now", RP_JSON_ARRAY, false, &now},
+        {"runs", RP_JSON_ARRAY, false, &runs},
+        {"at_most", RP_JSON_NAT, true, &row.at_most},
+        {"held", RP_JSON_ARRAY, false, &held},
+        {"ran", RP_JSON_ARRAY, false, &ran},
+        {0},
+    };
     const struct rp_json_field fields[] = {
         {"stage", RP_JSON_ANY, true, &stage},
         {"op", RP_JSON_ANY, true, &op},
@@ -107,7 +145,9 @@ static rp_rc read_mem(struct reader *r, json_t *object, struct rp_claim row) {
         {"runs", RP_JSON_ARRAY, false, &runs},
         {0},
     };
-    rp_rc rc = rp_json_fields(object, fields, r->file, r->place, r->err);
+    bool cover = row.kind == RP_CLAIM_COVER;
+    rp_rc rc =
+        rp_json_fields(object, cover ? cover_fields : fields, r->file, r->place, r->err);
     if (rc == RP_OK)
         rc = read_index(r, stage, &row.t);
     if (rc == RP_OK)
@@ -120,6 +160,8 @@ static rp_rc read_mem(struct reader *r, json_t *object, struct rp_claim row) {
     if (rc == RP_OK)
         rc = read_run_terms(r, runs);
     row.n_ids = r->c->ids.n - row.first_id;
+    if (rc == RP_OK && cover)
+        rc = read_cover(r, held, ran, &row);
     rp_push(&r->c->rows, row);
     return rc;
 }
@@ -160,8 +202,8 @@ static rp_rc read_rows(struct reader *r, const char *key, enum rp_claim_kind kin
         struct rp_claim row = {
             .kind = kind, .item = (uint32_t)i, .op = RP_NONE, .tensor = RP_NONE};
         snprintf(r->place, sizeof r->place, "%s[%zu]", key, i);
-        rp_rc rc = kind == RP_CLAIM_MEM      ? read_mem(r, v, row)
-                   : kind == RP_CLAIM_WINDOW ? read_window(r, v, row)
+        rp_rc rc = kind == RP_CLAIM_MEM || kind == RP_CLAIM_COVER ? read_mem(r, v, row)
+                   : kind == RP_CLAIM_WINDOW                      ? read_window(r, v, row)
                                              : read_run_of_rows(r, v, row);
         if (rc != RP_OK)
             return rc;
@@ -184,6 +226,18 @@ static rp_rc read_order(struct reader *r, json_t *array) {
     return RP_OK;
 }
 
+static rp_rc read_swaps(struct reader *r, json_t *object) {
+    struct rp_certificate *c = r->c;
+    const struct rp_json_field fields[] = {
+        {"most_ns", RP_JSON_NAT, true, &c->swap_most_ns},
+        {"host_budget_bytes", RP_JSON_NAT, false, &c->host_budget_bytes},
+        {0},
+    };
+    c->swaps = object != NULL;
+    c->host_budget_bytes = RP_MAX_QUANTITY; /* all there is */
+    return c->swaps ? rp_json_fields(object, fields, r->file, "swaps", r->err) : RP_OK;
+}
+
 static rp_rc read_graph(struct reader *r, json_t *object) {
     const char *name = NULL, *sha256 = NULL;
     const struct rp_json_field fields[] = {
@@ -200,8 +254,8 @@ static rp_rc read_graph(struct reader *r, json_t *object) {
 static rp_rc read_certificate(struct reader *r, json_t *root) {
     const char *format;
     uint64_t version;
-    json_t *graph = NULL, *order = NULL, *rows[4] = {NULL};
-    static const char *const keys[] = {"dep", "hold", "mem", "window"};
+    json_t *graph = NULL, *order = NULL, *swaps = NULL, *rows[5] = {NULL};
+    static const char *const keys[] = {"dep", "hold", "mem", "window", "cover"};
     struct rp_certificate *c = r->c;
     const struct rp_json_field fields[] = {
         {"format", RP_JSON_STRING, true, &format},
@@ -211,11 +265,13 @@ static rp_rc read_certificate(struct reader *r, json_t *root) {
         {"addressed", RP_JSON_BOOL, true, &c->addressed},
         {"scale_log2", RP_JSON_NAT, true, &c->scale_log2},
         {"lower_bound_ns", RP_JSON_NAT, true, &c->lower_bound_ns},
+        {"swaps", RP_JSON_OBJECT, false, &swaps},
         {"order", RP_JSON_ARRAY, false, &order},
         {keys[0], RP_JSON_ARRAY, true, &rows[0]},
         {keys[1], RP_JSON_ARRAY, true, &rows[1]},
         {keys[2], RP_JSON_ARRAY, true, &rows[2]},
         {keys[3], RP_JSON_ARRAY, false, &rows[3]},
+        {keys[4], RP_JSON_ARRAY, false, &rows[4]},
         {0},
     };
     rp_rc rc = rp_json_format(root, "remat-certificate", r->file, r->err);
@@ -227,8 +283,10 @@ static rp_rc read_certificate(struct reader *r, json_t *root) {
     if (rc == RP_OK)
         rc = read_graph(r, graph);
     if (rc == RP_OK)
+        rc = read_swaps(r, swaps);
+    if (rc == RP_OK)
         rc = read_order(r, order);
-    for (int k = 0; k < 4 && rc == RP_OK; k++)
+    for (int k = 0; k < 5 && rc == RP_OK; k++)
         rc = read_rows(r, keys[k], (enum rp_claim_kind)k, rows[k]);
     return rc;
 }

@@ -141,12 +141,20 @@ bool rp_columns_may_run(const struct rp_columns *c, uint32_t t, uint32_t j) {
     return c->place[j] <= t && t <= c->last_run[j];
 }
 
-bool rp_columns_run(struct rp_columns *c, uint32_t t, uint32_t j, __int128 amount) {
+uint64_t rp_columns_run_key(const struct rp_columns *c, uint32_t t, uint32_t j) {
     if (t == c->place[j])
+        return RP_QUANTITY_ONE;
+    return rp_columns_may_run(c, t, j) ? RUN_KEY | (uint64_t)j << 31 | t : RP_QUANTITY_ZERO;
+}
+
+static bool add(struct rp_columns *c, uint64_t key, __int128 amount) {
+    if (key == RP_QUANTITY_ONE)
         return !__builtin_add_overflow(c->constant, amount, &c->constant);
-    if (!rp_columns_may_run(c, t, j))
-        return true;
-    return add_price(c, RUN_KEY | (uint64_t)j << 31 | t, amount);
+    return key == RP_QUANTITY_ZERO || add_price(c, key, amount);
+}
+
+bool rp_columns_run(struct rp_columns *c, uint32_t t, uint32_t j, __int128 amount) {
+    return add(c, rp_columns_run_key(c, t, j), amount);
 }
 
 /* Rule (E): the first of the stages whose S of x is that of stage t. What happens in stage
@@ -164,13 +172,17 @@ static uint32_t same_since(const struct rp_columns *c, uint32_t t, uint32_t x) {
     return reach + 1 < t ? reach + 1 : t; /* mutation: same */
 }
 
-bool rp_columns_hold(struct rp_columns *c, uint32_t t, uint32_t x, __int128 amount) {
+uint64_t rp_columns_hold_key(const struct rp_columns *c, uint32_t t, uint32_t x) {
     if (t <= c->place[c->g->tensors[x].producer] || t > c->last_hold[x])
-        return true;
+        return RP_QUANTITY_ZERO;
     uint32_t since = same_since(c, t, x);
     if (since <= c->held_until[x] || t == c->g->n_ops)
-        return !__builtin_add_overflow(c->constant, amount, &c->constant);
-    return add_price(c, HOLD_KEY | (uint64_t)x << 31 | since, amount);
+        return RP_QUANTITY_ONE;
+    return HOLD_KEY | (uint64_t)x << 31 | since;
+}
+
+bool rp_columns_hold(struct rp_columns *c, uint32_t t, uint32_t x, __int128 amount) {
+    return add(c, rp_columns_hold_key(c, t, x), amount);
 }
 
 bool rp_columns_least(const struct rp_columns *c, unsigned scale_log2, __int128 *least) {

@@ -46,6 +46,12 @@ void rp_columns_fini(struct rp_columns *c); /* safe on a zeroed one */
 bool rp_columns_run(struct rp_columns *c, uint32_t t, uint32_t j, __int128 amount);
 bool rp_columns_hold(struct rp_columns *c, uint32_t t, uint32_t x, __int128 amount);
 
+/* Which quantity R[t][j] or S[t][x] is: a number of its own, or one of these. */
+#define RP_QUANTITY_ZERO 0
+#define RP_QUANTITY_ONE 1
+uint64_t rp_columns_run_key(const struct rp_columns *c, uint32_t t, uint32_t j);
+uint64_t rp_columns_hold_key(const struct rp_columns *c, uint32_t t, uint32_t x);
+
 /* May op j run in stage t? */
 bool rp_columns_may_run(const struct rp_columns *c, uint32_t t, uint32_t j);
 
