@@ -4,11 +4,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/bound.h"
+#include "solve/certificate.h"
+#include "verify/certificate.h"
 #include "verify/verify.h"
 
 #define MOST 24 /* ops and tensors */
@@ -211,8 +214,39 @@ static bool meets_all(const struct rp_problem *p, const struct life *l) {
     return good;
 }
 
-static bool bound_holds(const struct rp_problem *p, uint64_t time_ns, uint64_t most_ns) {
+/* The checker comes to the same, with this plan in mind. */
+static bool is_certified(const struct rp_problem *p, const struct rp_bound *b,
+                         struct rp_plan *plan) {
+    char path[] = "/tmp/remat-plan-test-XXXXXX";
+    struct rp_certificate c;
+    struct rp_support s = {0};
+    struct rp_err err = {{0}};
+    unsigned log2;
+    int fd = mkstemp(path);
+    CU_ASSERT_FATAL(fd >= 0);
+    close(fd);
+    const int64_t *m = rp_bound_multipliers(b, &log2);
+    plan->claims.lower_bound_ns = p->graph->total_time_ns; /* the plan may be in no order */
+    bool good =
+        rp_certificate_save(path, p->graph, p, false, plan->budget_bytes, rp_bound_rows(b),
+                            m, log2, rp_bound_most_ns(b), &err) == RP_OK &&
+        rp_certificate_load(path, &c, &err) == RP_OK;
+    unlink(path);
+    if (!good)
+        return false;
+    if (rp_bound_most_ns(b) > 0 || plan->host_bytes == 0)
+        good = rp_certificate_check_plan(&c, p->graph, plan, &s, &err) == RP_OK;
+    else
+        good = rp_certificate_check(&c, p->graph, &s, &err) == RP_OK;
+    good = good && s.bound_ns == rp_bound_ns(b);
+    rp_certificate_fini(&c);
+    return good;
+}
+
+static bool bound_holds(const struct rp_problem *p, struct rp_plan *plan,
+                        uint64_t most_ns) {
     struct rp_bound *b = rp_bound_new(p, most_ns);
+    uint64_t time_ns = plan->claims.time_ns;
     bool good = true;
     for (int k = 0; k < 8 && good; k++) {
         rp_bound_run(b, 20000, INFINITY, NULL);
@@ -220,6 +254,7 @@ static bool bound_holds(const struct rp_problem *p, uint64_t time_ns, uint64_t m
         if (k == 4)
             rp_bound_tighten(b, time_ns);
     }
+    good = good && is_certified(p, b, plan);
     n_above += rp_bound_ns(b) > p->graph->total_time_ns;
     rp_bound_free(b);
     return good;
@@ -246,9 +281,10 @@ static bool one_plan(uint64_t seed) {
     bool good =
         rp_problem_allow_swap(&p, rp_rng_percent(&r, 50) ? UINT64_MAX : plan.host_bytes);
     rp_verify(&g, &plan, &v, &err);
+    plan.claims.time_ns = v.time_ns;
     if (good && !l.late)
         good = v.time_ns == end_of(&l) && meets_all(&p, &l) &&
-               bound_holds(&p, v.time_ns, v.time_ns + rp_rng_below(&r, v.time_ns / 2 + 2));
+               bound_holds(&p, &plan, v.time_ns + rp_rng_below(&r, v.time_ns / 2 + 2));
     rp_problem_fini(&p);
     rp_plan_fini(&plan);
     rp_graph_fini(&g);

@@ -34,7 +34,9 @@ static const char proof[] =
     "'budget_bytes':32,'addressed':false,'scale_log2':1,'lower_bound_ns':190,"
     "'dep':[[3,0,3,200]],'hold':[[0,1,0,0]],'mem':[{'stage':2,'op':2,'multiplier':20,"
     "'next':[0],'now':[],'runs':[[2,2],[3,2]]}],"
-    "'window':[{'first':2,'last':3,'reader':3,'path':[0],'multiplier':0}]}";
+    "'window':[{'first':2,'last':3,'reader':3,'path':[0],'multiplier':0}],"
+    "'cover':[{'stage':2,'op':2,'multiplier':0,'next':[0],'runs':[[2,2],[3,2]],"
+    "'at_most':0,'held':[[0,3,1]],'ran':[]}]}";
 
 /* `text` with ' for ", and the first `was` in it replaced. The caller frees it. */
 static char *edit(const char *text, const char *was, const char *now) {
@@ -209,6 +211,33 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
         NO("'path':[0]", "'path':[7]", "window[0]: no tensor 7"),
         NO("'path':[0]", "'path':[0,1]", "window[0]: tensor 1 is a source"),
         NO("'path':[0]", "'path':[3,0]", "window[0]: op 2 does not read tensor 0"),
+        BAD("'at_most':0", "'at_most':4097", "cover[0]: 'at_most' is above 4096"),
+        BAD("'at_most':0,", "", "cover[0]: 'at_most' is missing"),
+        BAD("[0,3,1]", "[0,3]",
+            "cover[0]: 'held' and 'ran' must hold triples [index, stage, count]"),
+        BAD("'ran':[]", "'ran':[2]",
+            "cover[0]: 'held' and 'ran' must hold triples [index, stage, count]"),
+        BAD("[0,3,1]", "[0,3,-1]",
+            "cover[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'ran':[]", "'ran':[[0,0,true]]",
+            "cover[0]: indices and stages must be integers from 0 to 2^32-3"),
+        NO("2],[3,2]],'at", "2]],'at", "cover[0]: what fits may count more than 0"),
+        NO("[0,3,1]", "[0,3,1],[9,3,1]", "cover[0]: no tensor 9"),
+        NO("[0,3,1]", "[0,3,1],[1,3,1]", "cover[0]: tensor 1 is a source"),
+        NO("[0,3,1]", "[0,1,1]", "cover[0]: what fits may count more than 0"),
+        NO("[0,3,1]", "[0,0,1]", "cover[0]: tensor 0 in stage 0 is no quantity"),
+        NO("[0,3,1]", "[0,4,1]", "cover[0]: tensor 0 in stage 4 is no quantity"),
+        NO("'ran':[]", "'ran':[[0,3,1]]", "cover[0]: counts a run of stage 3"),
+        NO("'ran':[]", "'ran':[[7,2,1]]", "cover[0]: no op 7"),
+        NO("'ran':[]", "'ran':[[3,2,1]]", "cover[0]: op 3 first runs after stage 2"),
+        NO("'ran':[]", "'ran':[[2,2,1]]", "cover[0]: op 2 in stage 2 is no quantity"),
+        NO("'ran':[]", "'ran':[[1,2,1]]", "cover[0]: what fits may count more than 0"),
+        NO("2,'multiplier':0,'next'", "1,'multiplier':0,'next'",
+           "cover[0]: tensor 3 is not made when op 1 runs"),
+        BAD("'dep'", "'swaps':{},'dep'", "swaps: 'most_ns' is missing"),
+        BAD("'dep'", "'swaps':{'most_ns':9,'x':1},'dep'", "swaps: unknown key 'x'"),
+        NO("'dep'", "'swaps':{'most_ns':9},'dep'",
+           "swaps: the graph's device does not allow them"),
         /* Large, but no better. */
         NO("3,200", "3,9223372036854775807",
            "lower_bound_ns is 190, but its rows support 130 only"),
@@ -367,10 +396,37 @@ static void sums_beyond_127_bits_are_refused(void) {
         }
 }
 
+/* The cover of the memory row says that a cannot stay, whole: 230 is proved. */
+static void a_cover_proves_what_whole_numbers_allow(void) {
+    struct rp_world w;
+    struct rp_support s;
+    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    w.p.claims.lower_bound_ns = 230;
+    CU_ASSERT_EQUAL(judge(&w, "2,'multiplier':0,'next'", "2,'multiplier':200,'next'", &s),
+                    RP_NO);
+    CU_ASSERT_EQUAL(s.bound_ns, 190);
+    char *more = edit(proof, "2,'multiplier':20,", "2,'multiplier':0,"), *last;
+    for (char *c = more; *c != '\0'; c++)
+        *c = *c == '"' ? '\'' : *c;
+    last = edit(more, "2,'multiplier':0,'next':[0],'runs'",
+                "2,'multiplier':200,'next':[0],'runs'");
+    char *text = rp_format(last, w.g.sha256);
+    struct rp_certificate c;
+    CU_ASSERT_EQUAL(rp_certificate_parse(text, strlen(text), "f", &c, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(rp_certificate_check_plan(&c, &w.g, &w.p, &s, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(s.plan_bound_ns, 230);
+    rp_certificate_fini(&c);
+    free(more);
+    free(last);
+    free(text);
+    rp_world_close(&w);
+}
+
 void suite_certificate(void) {
     RP_SUITE("certificate");
     RP_TEST(a_certificate_by_hand_supports_its_bound_and_the_plans);
     RP_TEST(a_certificate_that_was_tampered_with_is_refused);
+    RP_TEST(a_cover_proves_what_whole_numbers_allow);
     RP_TEST(a_digest_of_another_graph_is_refused);
     RP_TEST(a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times);
     RP_TEST(a_bound_is_for_one_order_of_first_runs);
