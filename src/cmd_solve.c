@@ -203,6 +203,8 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         {"gap", 0, RP_OPT_NUMBER, &gap, "PERCENT", "stop when that near the bound (0)"},
         {"start", 0, RP_OPT_STRING, &start_path, "PLAN",
          "begin with this plan; the result is not slower, if it fits"},
+        {"certificate", 0, RP_OPT_STRING, &o.certificate, "FILE",
+         "write there what proves the bound"},
         {"no-recompute", 0, RP_OPT_FLAG, &no_recompute, NULL, "no op may run again"},
         {"no-swap", 0, RP_OPT_FLAG, &no_swap, NULL, "nothing is copied to the host"},
         {"host-budget", 0, RP_OPT_BYTES, &o.host_bytes, "SIZE",
@@ -227,6 +229,9 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         return rc;
     if (policy != NULL && start_path != NULL)
         return rp_fail(err, RP_USAGE, "solve: --start is not for --policy");
+    if (o.certificate != NULL && (policy != NULL || no_recompute))
+        return rp_fail(err, RP_USAGE, "solve: --certificate is not for %s",
+                       policy != NULL ? "--policy" : "--no-recompute");
     struct rp_graph g;
     if ((rc = rp_graph_load(argv[1], &g, err)) != RP_OK)
         return rc;

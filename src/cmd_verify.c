@@ -57,9 +57,9 @@ static void print_support(FILE *f, const struct report *r) {
         fprintf(f, "certified no: %s\n", r->unsupported);
     else
         fprintf(f,
-                "certified at least %s, for plans without swaps, in this order of first "
+                "certified at least %s, for plans %s swaps, in this order of first "
                 "runs%s\n",
-                rp_show_ns(r->support.plan_bound_ns).s,
+                rp_show_ns(r->support.plan_bound_ns).s, r->c.swaps ? "with" : "without",
                 r->support.in_order ? ", in order between them" : "");
 }
 
@@ -129,9 +129,10 @@ static void print_json_no(FILE *f, const struct report *r, const char *reason) {
 static void put_support(FILE *f, const struct report *r) {
     fprintf(f,
             ",\"certificate\":{\"supported\":%s,\"bound_ns\":%" PRIu64
-            ",\"plan_bound_ns\":%" PRIu64 ",\"in_order\":%s",
+            ",\"plan_bound_ns\":%" PRIu64 ",\"in_order\":%s,\"swaps\":%s",
             r->unsupported == NULL ? "true" : "false", r->support.bound_ns,
-            r->support.plan_bound_ns, r->support.in_order ? "true" : "false");
+            r->support.plan_bound_ns, r->support.in_order ? "true" : "false",
+            r->c.swaps ? "true" : "false");
     if (r->unsupported != NULL) {
         fputs(",\"reason\":", f);
         rp_json_put_string(f, r->unsupported);

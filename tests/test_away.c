@@ -227,10 +227,10 @@ static bool is_certified(const struct rp_problem *p, const struct rp_bound *b,
     close(fd);
     const int64_t *m = rp_bound_multipliers(b, &log2);
     plan->claims.lower_bound_ns = p->graph->total_time_ns; /* the plan may be in no order */
-    bool good =
-        rp_certificate_save(path, p->graph, p, false, plan->budget_bytes, rp_bound_rows(b),
-                            m, log2, rp_bound_most_ns(b), &err) == RP_OK &&
-        rp_certificate_load(path, &c, &err) == RP_OK;
+    bool good = rp_certificate_save(path, p->graph, rp_bound_form(b), false,
+                                    plan->budget_bytes, rp_bound_rows(b), m, log2,
+                                    rp_bound_most_ns(b), &err) == RP_OK &&
+                rp_certificate_load(path, &c, &err) == RP_OK;
     unlink(path);
     if (!good)
         return false;

@@ -52,15 +52,15 @@ static void drop(struct instance *i) {
 }
 
 /* The rows and multipliers of the planner, through a file and back. */
-static rp_rc round_trip(const struct instance *i, const struct rp_rows *rows,
-                        const int64_t *m, unsigned log2, uint64_t most_ns,
-                        struct rp_certificate *c, struct rp_err *err) {
+static rp_rc round_trip(const struct instance *i, const struct rp_form *f,
+                        const struct rp_rows *rows, const int64_t *m, unsigned log2,
+                        uint64_t most_ns, struct rp_certificate *c, struct rp_err *err) {
     char path[] = "/tmp/remat-plan-test-XXXXXX";
     int fd = mkstemp(path);
     CU_ASSERT_FATAL(fd >= 0);
     close(fd);
-    rp_rc rc = rp_certificate_save(path, &i->g, &i->p, false, i->budget_bytes, rows, m,
-                                   log2, most_ns, err);
+    rp_rc rc = rp_certificate_save(path, &i->g, f, false, i->budget_bytes, rows, m, log2,
+                                   most_ns, err);
     if (rc == RP_OK)
         rc = rp_certificate_load(path, c, err);
     unlink(path);
@@ -322,9 +322,10 @@ static bool one_graph(uint64_t seed) {
     rp_bound_run(b, 300000, INFINITY, NULL);
     const int64_t *m = rp_bound_multipliers(b, &log2);
     uint64_t bound = rp_bound_ns(b);
-    bool good = round_trip(&i, rp_bound_rows(b), m, log2, 0, &c, &err) == RP_OK &&
-                rp_certificate_check(&c, &i.g, &s, &err) == RP_OK && s.bound_ns == bound &&
-                c.lower_bound_ns == bound;
+    bool good =
+        round_trip(&i, rp_bound_form(b), rp_bound_rows(b), m, log2, 0, &c, &err) == RP_OK &&
+        rp_certificate_check(&c, &i.g, &s, &err) == RP_OK && s.bound_ns == bound &&
+        c.lower_bound_ns == bound;
     bool last_only = rp_rng_percent(&r, 50);
     size_t n = 0;
     for (size_t k = 0; k < c.rows.n && good; k++) /* others ask for order in a stage */
@@ -399,7 +400,7 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
                                                  : (int64_t)rp_rng_below(&r, 100000);
     bool good = rp_dual_bound(&f, &rows, m, 10, &bound);
     bound = bound > i.g.total_time_ns ? bound : i.g.total_time_ns;
-    good = good && round_trip(&i, &rows, m, 10, 0, &c, &err) == RP_OK &&
+    good = good && round_trip(&i, &f, &rows, m, 10, 0, &c, &err) == RP_OK &&
            rp_certificate_check(&c, &i.g, &s, &err) == RP_OK && s.bound_ns == bound;
     *n_rows += bound > i.g.total_time_ns;
     if (!good)

@@ -14,7 +14,7 @@ struct writer {
     const struct rp_problem *p;
     const struct rp_rows *rows;
     const int64_t *m; /* rows with 0 are not written */
-    struct rp_form form;
+    const struct rp_form *form;
     uint64_t most_ns;
 };
 
@@ -68,11 +68,11 @@ static void put_counts(const struct writer *w, uint32_t i, const char *key, bool
     const char *comma = "";
     fprintf(w->f, ",\"%s\":[", key);
     for (uint32_t k = rows->start[i]; k < rows->start[i + 1]; k++) {
-        uint32_t col = rows->col[k], id = w->form.col_id[col];
-        if ((col < w->form.n_run_cols) != runs)
+        uint32_t col = rows->col[k], id = w->form->col_id[col];
+        if ((col < w->form->n_run_cols) != runs)
             continue;
         fprintf(w->f, "%s[%" PRIu32 ",%" PRIu32 ",%.0f]", comma,
-                runs ? w->p->op_of[id] : w->p->tensor_of[id], w->form.col_t[col],
+                runs ? w->p->op_of[id] : w->p->tensor_of[id], w->form->col_t[col],
                 rows->coef[k]);
         comma = ",";
     }
@@ -158,16 +158,16 @@ static void put_all(const struct writer *w) {
 }
 
 rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
-                          const struct rp_problem *p, bool addressed, uint64_t budget_bytes,
+                          const struct rp_form *f, bool addressed, uint64_t budget_bytes,
                           const struct rp_rows *rows, const int64_t *multipliers,
                           unsigned scale_log2, uint64_t most_ns, struct rp_err *err) {
-    struct writer w = {.p = p, .rows = rows, .m = multipliers, .most_ns = most_ns};
+    struct writer w = {
+        .p = f->problem, .form = f, .rows = rows, .m = multipliers, .most_ns = most_ns};
     uint64_t bound_ns = 0;
     char *text = NULL;
     size_t len;
     rp_rc rc = RP_OK;
-    rp_form_init(&w.form, p, &(struct rp_form_options){.most_ns = most_ns});
-    if (!rp_dual_bound(&w.form, rows, multipliers, scale_log2, &bound_ns))
+    if (!rp_dual_bound(f, rows, multipliers, scale_log2, &bound_ns))
         rc = rp_fail(err, RP_BUG, "the certificate's sums are not what 127 bits hold");
     if (rc == RP_OK) {
         bound_ns = most_ns > 0 && bound_ns > most_ns ? most_ns : bound_ns;
@@ -179,7 +179,6 @@ rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
         rp_text_close(w.f);
         rc = rp_write_file(path, text, len, err);
     }
-    rp_form_fini(&w.form);
     free(text);
     return rc;
 }

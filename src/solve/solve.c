@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "solve/address.h"
 #include "solve/bound.h"
+#include "solve/certificate.h"
 #include "solve/claims.h"
 #include "solve/milp.h"
 #include "solve/pack.h"
@@ -25,10 +26,13 @@
 static const double SEARCH_WORK = 8e6;
 static const double TREE_WORK = 0.7e6;
 static const double BOUND_WORK = 1.4e8;
+/* The share of it that goes into a certificate where another method gave the bound. */
+static const double CERTIFY_SHARE = 0.1;
 
-/* The exact method is for graphs of at most this many ops; the first-order bound for more.
- */
-enum { TREE_OPS = 260 };
+/* The exact method is for graphs of at most so many ops, the first-order bound for more
+ * than so many: where both are, the latter has a share of its work only. */
+enum { TREE_OPS = 260, BOUND_OPS = 60 };
+static const double BESIDE_SHARE = 0.4;
 
 /* What a run of the search may usefully work for each op, and how many are made at most. */
 static const double RUN_WORK = 250e3;
@@ -208,7 +212,7 @@ static void aim_bound(struct solving *w) {
 
 static void ask_bound(struct solving *w, double work) {
     aim_bound(w);
-    w->bound_work = (uint64_t)work + 1;
+    w->bound_work = (uint64_t)(w->milp != NULL ? BESIDE_SHARE * work : work) + 1;
     w->bounding =
         w->bound != NULL && pthread_create(&w->bound_thread, NULL, bound_some, w) == 0;
 }
@@ -424,17 +428,15 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
     if (w->p.out_ns == NULL && w->p.n_ops <= TREE_OPS) {
         struct rp_tree_options tree = {.gap = w->o->gap};
         w->milp = rp_milp_start(&w->p, &tree);
-    } else if (w->p.out_ns == NULL) {
-        w->bound = rp_bound_new(&w->p, 0);
     }
+    if (w->p.out_ns == NULL && w->p.n_ops > BOUND_OPS)
+        w->bound = rp_bound_new(&w->p, 0);
     rp_schedule_copy(scratch, &w->best);
     take_start(w);
     search_rounds(w, scratch);
     rp_milp_end(w->milp);
     w->milp = NULL;
     w->awaited = false;
-    rp_bound_free(w->bound);
-    w->bound = NULL;
     return w->found ? RP_OK : say_none_found(w, scratch);
 }
 
@@ -474,6 +476,30 @@ static rp_rc prefer_start(struct solving *w, rp_rc rc, struct rp_plan *plan) {
     return RP_OK;
 }
 
+/* The exact method leaves no rows behind: then the first-order method looks for some. */
+static rp_rc certify(struct solving *w, struct rp_err *err) {
+    unsigned scale_log2;
+    if (w->o->certificate == NULL)
+        return RP_OK;
+    if (w->bound == NULL) {
+        w->bound = rp_bound_new(&w->p, w->p.out_ns != NULL ? w->time_ns : 0);
+        if (w->time_ns > w->g->total_time_ns)
+            rp_bound_run(w->bound,
+                         (uint64_t)(CERTIFY_SHARE * w->o->time_limit * BOUND_WORK),
+                         INFINITY, w->o->stop);
+    }
+    const int64_t *m = rp_bound_multipliers(w->bound, &scale_log2);
+    const struct rp_form *f = rp_bound_form(w->bound);
+    struct rp_form any = {0}; /* where there are no rows */
+    if (f == NULL)
+        rp_form_init(&any, &w->p, &(struct rp_form_options){0});
+    rp_rc rc = rp_certificate_save(
+        w->o->certificate, w->g, f != NULL ? f : &any, w->o->addressed, w->o->budget_bytes,
+        rp_bound_rows(w->bound), m, scale_log2, rp_bound_most_ns(w->bound), err);
+    rp_form_fini(&any);
+    return rc;
+}
+
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
     struct solving w = {.g = g, .o = o, .report = report, .begin = rp_seconds()};
@@ -490,6 +516,8 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_schedule_empty(&w.p, &scratch);
     rc = find_schedule(&w, &scratch);
     if (rc == RP_OK)
+        rc = certify(&w, err);
+    if (rc == RP_OK)
         rc = fit_addresses(&w, plan, &scratch);
     if (rc == RP_OK)
         rc = rp_plan_claim(g, plan, err);
@@ -503,6 +531,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     } else {
         rp_plan_fini(plan);
     }
+    rp_bound_free(w.bound);
     rp_schedule_fini(&w.best);
     rp_schedule_fini(&w.start);
     rp_schedule_fini(&scratch);

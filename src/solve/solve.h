@@ -29,6 +29,9 @@ struct rp_solve_options {
     /* A valid plan for the graph, or NULL. The search begins with it as well, and the
      * result is never slower than it is, if it fits the budget. */
     const struct rp_plan *start;
+    /* Write there what proves the bound, or as much of it as linear rows can; or NULL.
+     * Not with `recompute` off: a certificate is about plans that may recompute. */
+    const char *certificate;
     const volatile sig_atomic_t *stop; /* Ctrl-C; may be NULL */
 };
 
