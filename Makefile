@@ -28,7 +28,7 @@ else
 LIBS := -lglpk -ljansson -lm -pthread
 endif
 
-DIRS := base model model/zoo kernels profile solve policy emit verify
+DIRS := base model model/zoo kernels profile solve policy remat emit verify
 LIB_SRC := $(foreach d,$(DIRS),$(wildcard src/$(d)/*.c)) $(wildcard src/cmd_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 TEST_SRC := $(wildcard tests/*.c)
@@ -37,7 +37,7 @@ FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%)
 FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
-all: $(BUILD)/remat-plan
+all: $(BUILD)/remat-plan $(BUILD)/libremat.a
 
 # ---- what must be installed: `check` and its like install it, `all` only names it ----
 
@@ -139,12 +139,17 @@ $(BUILD)/cuda-emulated: $(EMULATED) $(LIB_OBJ) \
 	$(call say,LD,$@)
 	$(link) -lstdc++ -lcunit $(LIBS)
 
+# libremat: readers of plans for other runtimes (src/remat/README.md).
+$(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 demo: $(BUILD)/remat-plan
 	@BUILD=$(BUILD) tools/demo.sh
 
 # ---- checking ----
 
-check: $(BUILD)/remat-plan $(BUILD)/unit $(REPLAYS)
+check: all $(BUILD)/unit $(REPLAYS)
 	@BUILD=$(BUILD) tools/check.sh
 
 sanitize:
@@ -178,8 +183,15 @@ install: all
 	install -D -m 644 man/remat-plan.1 $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
 	install -D -m 644 docs/formats.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/formats.md
 	install -D -m 644 docs/certificate.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/certificate.md
+	install -D -m 644 $(BUILD)/libremat.a $(DESTDIR)$(PREFIX)/lib/libremat.a
+	install -D -m 644 src/remat/remat.h $(DESTDIR)$(PREFIX)/include/remat.h
+	install -D -m 644 src/remat/README.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/libremat.md
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' src/remat/remat.pc.in \
+	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/remat.pc
 
 uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,lib/libremat.a lib/pkgconfig/remat.pc include/remat.h)
 	rm -f $(DESTDIR)$(PREFIX)/bin/remat-plan $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/remat-plan
 

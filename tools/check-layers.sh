@@ -30,9 +30,11 @@ only() {
 rule base 'base/'
 rule model 'base/|model/'
 rule kernels 'base/|model/graph\.h"|kernels/'
-for folder in profile solve emit; do
+for folder in profile solve; do
     rule $folder "base/|model/|kernels/|$folder/"
 done
+rule emit 'base/|model/|kernels/|remat/|emit/'
+rule remat 'remat/'
 rule policy 'base/|model/|policy/|solve/'
 rule verify 'base/|verify/|model/(graph|plan)\.h"'
 only solve/glpk.c glpk.h

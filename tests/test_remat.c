@@ -1,0 +1,452 @@
+/* libremat: what it calls for a plan, which waits it finds, and what it refuses. */
+#include "remat/remat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "fixture.h"
+#include "gen.h"
+#include "run.h"
+
+/* ---- worlds as text ---- */
+
+static remat *from_world(const struct rp_graph *g, const struct rp_plan *p,
+                         struct remat_error *error) {
+    char *graph, *plan;
+    size_t graph_len, plan_len;
+    rp_graph_dump(g, &graph, &graph_len);
+    rp_plan_dump(p, &plan, &plan_len);
+    remat *r = remat_parse(graph, graph_len, plan, plan_len, error);
+    free(graph);
+    free(plan);
+    return r;
+}
+
+/* Steps of rp_net; NULL with the error if they cannot be walked. The plan's digest is that
+ * of the dumped graph. */
+static remat *of_net(const char *room, const char *steps, struct remat_error *error) {
+    struct rp_world w;
+    char *graph;
+    size_t len;
+    rp_world_open(&w, rp_net, room, steps);
+    rp_graph_dump(&w.g, &graph, &len);
+    rp_sha256_hex(graph, len, w.p.graph_sha256);
+    remat *r = from_world(&w.g, &w.p, error);
+    free(graph);
+    rp_world_close(&w);
+    return r;
+}
+
+/* ---- walking ---- */
+
+static int note(FILE *f, const char *what, const struct remat_step *s) {
+    fprintf(f, "%s %s", what, s->name);
+    for (uint32_t k = 0; s->what == REMAT_RUN && k < s->n_inputs + s->n_outputs; k++) {
+        const struct remat_operand *e = &s->inputs[k];
+        fputs(k == s->n_inputs ? " ->" : "", f);
+        if (e->at == REMAT_NOWHERE)
+            fprintf(f, " %u", e->tensor);
+        else
+            fprintf(f, " %u@%d", e->tensor, (int)e->at);
+    }
+    if (s->what != REMAT_RUN)
+        fprintf(f, " %d %d %d", (int)s->at, (int)s->host_at, (int)s->bytes);
+    if (s->workspace_bytes > 0)
+        fprintf(f, " w%d@%d", (int)s->workspace_bytes, (int)s->workspace_at);
+    fputs(s->again ? " again" : "", f);
+    for (size_t k = 0; k < s->n_waits; k++)
+        fprintf(f, " <%d", (int)s->waits[k]);
+    fputs(s->awaited ? " !\n" : "\n", f);
+    return 0;
+}
+
+static int note_run(void *f, const struct remat_step *s) {
+    return note(f, "run", s);
+}
+static int note_free(void *f, const struct remat_step *s) {
+    return note(f, "free", s);
+}
+static int note_out(void *f, const struct remat_step *s) {
+    return note(f, "out", s);
+}
+static int note_in(void *f, const struct remat_step *s) {
+    return note(f, "in", s);
+}
+
+static void walks_as(const char *room, const char *steps, const char *expected) {
+    static const struct remat_calls calls = {note_run, note_free, note_out, note_in};
+    struct remat_error error = {""};
+    char *text = NULL;
+    size_t len = 0;
+    remat *r = of_net(room, steps, &error);
+    CU_ASSERT_STRING_EQUAL(error.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    FILE *f = open_memstream(&text, &len);
+    CU_ASSERT_EQUAL(remat_walk(r, &calls, f), 0);
+    fclose(f);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    if (strcmp(text, expected) != 0)
+        printf("walked:\n%s", text);
+    free(text);
+    remat_close(r);
+}
+
+#define SWAPPED                                                                            \
+    A ",{'swap_out':1,'host_at':4}," B ",{'free':1}," C ",{'free':2},"                     \
+      "{'swap_in':1,'at':0}," D
+
+static void steps_come_in_order_with_places_and_waits(void) {
+    walks_as(ROOM, SWAPPED,
+             "run a 0 -> 1@0 !\n"
+             "out x 0 4 8 <0 !\n"
+             "run b 1@0 -> 2@8 3@16 w5@20\n"
+             "free x 0 -1 8 <1\n"
+             "run c 2@8 -> 4@20\n"
+             "free y 8 -1 6 !\n"
+             "in x 0 4 8 <5 <1 !\n"
+             "run d 1@0 3@16 4@20 -> 5@8 <6\n");
+}
+
+static void an_op_that_runs_again_says_so_and_keeps_its_place(void) {
+    walks_as(ROOM, A "," B "," C "," FREE_Y ",{'run':0,'at':[null]}," D,
+             "run a 0 -> 1@0\n"
+             "run b 1@0 -> 2@8 3@16 w5@20\n"
+             "run c 2@8 -> 4@20\n"
+             "free y 8 -1 6\n"
+             "run a 0 -> 1@0 again\n"
+             "run d 1@0 3@16 4@20 -> 5@8\n");
+}
+
+static void a_rewrite_waits_for_the_copy_out(void) {
+    walks_as(ROOM,
+             A ",{'swap_out':1,'host_at':0},{'run':0,'at':[null]}," B "," C "," FREE_Y
+               "," D,
+             "run a 0 -> 1@0 !\n"
+             "out x 0 0 8 <0 !\n"
+             "run a 0 -> 1@0 again <1\n"
+             "run b 1@0 -> 2@8 3@16 w5@20\n"
+             "run c 2@8 -> 4@20\n"
+             "free y 8 -1 6\n"
+             "run d 1@0 3@16 4@20 -> 5@8\n");
+}
+
+static void without_addresses_there_is_no_place(void) {
+    walks_as(SUM, "{'run':0},{'run':1},{'run':2},{'free':2},{'run':3}",
+             "run a 0 -> 1\n"
+             "run b 1 -> 2 3 w5@-1\n"
+             "run c 2 -> 4\n"
+             "free y -1 -1 6\n"
+             "run d 1 3 4 -> 5\n");
+}
+
+static int stop_at_c(void *user, const struct remat_step *s) {
+    ++*(int *)user;
+    return s->name[0] == 'c' ? -7 : 0;
+}
+
+static void a_call_that_fails_ends_the_walk(void) {
+    static const struct remat_calls calls = {.run = stop_at_c};
+    struct remat_error error;
+    int runs = 0;
+    remat *r = of_net(ROOM, ALL, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    CU_ASSERT_EQUAL(remat_walk(r, &calls, &runs), -7);
+    CU_ASSERT_EQUAL(runs, 3);
+    remat_close(r);
+}
+
+static void totals_tensors_and_ops_are_told(void) {
+    struct remat_error error;
+    remat *r = of_net(ROOM, ALL, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    const struct remat_totals *t = remat_totals(r);
+    CU_ASSERT_STRING_EQUAL(t->graph_name, "net");
+    CU_ASSERT_TRUE(t->addressed);
+    CU_ASSERT_EQUAL(t->budget_bytes, 36);
+    CU_ASSERT_EQUAL(t->arena_bytes, 28);
+    CU_ASSERT_EQUAL(t->host_bytes, 16);
+    CU_ASSERT_EQUAL(t->fixed_bytes, 8);
+    CU_ASSERT_EQUAL(t->alignment_bytes, 4);
+    CU_ASSERT_EQUAL(t->n_steps, 5);
+    CU_ASSERT_EQUAL(t->n_ops, 4);
+    CU_ASSERT_EQUAL(t->n_tensors, 6);
+    CU_ASSERT_EQUAL_FATAL(t->n_keep, 2);
+    CU_ASSERT_EQUAL(remat_keep(r)[0], 5);
+    CU_ASSERT_EQUAL(remat_tensor(r, 5)->last, 8);
+    CU_ASSERT_TRUE(remat_tensor(r, 5)->kept);
+    CU_ASSERT_TRUE(remat_tensor(r, 0)->source);
+    CU_ASSERT_EQUAL(remat_tensor(r, 0)->last, REMAT_NOWHERE);
+    CU_ASSERT_FALSE(remat_tensor(r, 1)->source);
+    CU_ASSERT_STRING_EQUAL(remat_op(r, 2)->name, "c");
+    CU_ASSERT_EQUAL(remat_op(r, 2)->time_ns, 30);
+    CU_ASSERT_PTR_NULL(remat_op(r, 4));
+    CU_ASSERT_PTR_NULL(remat_tensor(r, 6));
+    CU_ASSERT_PTR_NULL(remat_step(r, 5));
+    remat_close(r);
+    remat_close(NULL);
+}
+
+/* Whatever verify accepts, the library walks. */
+static void random_valid_plans_are_walked(void) {
+    uint32_t n = 150;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(20);
+        struct rp_graph g;
+        rp_gen_graph(seed, &shape, &g);
+        for (int addressed = 0; addressed < 2; addressed++) {
+            struct rp_plan p;
+            struct remat_error error;
+            rp_gen_plan(seed, &g, addressed, &p);
+            remat *r = from_world(&g, &p, &error);
+            CU_ASSERT_PTR_NOT_NULL(r);
+            if (r == NULL) {
+                rp_gen_failed(seed);
+                printf("%s\n", error.text);
+            }
+            remat_close(r);
+            rp_plan_fini(&p);
+        }
+        rp_graph_fini(&g);
+    }
+}
+
+/* ---- what cannot be walked ---- */
+
+static void refused(const char *room, const char *steps, const char *why) {
+    struct remat_error error = {"something said before"};
+    remat *r = of_net(room, steps, &error);
+    CU_ASSERT_PTR_NULL(r);
+    CU_ASSERT_STRING_EQUAL(error.text, why);
+    if (strcmp(error.text, why) != 0)
+        printf("said: %s\n", error.text);
+    remat_close(r);
+}
+
+static void wrong_steps_are_refused(void) {
+    refused(ROOM, B, "plan: steps[0]: tensor 1 \"x\" is read, but not on the device");
+    refused(ROOM, A ",{'free':1}," B,
+            "plan: steps[2]: tensor 1 \"x\" is read, but not on the device");
+    refused(ROOM, A ",{'free':1},{'free':1}",
+            "plan: steps[2] \"x\": is freed, but not on the device");
+    refused(ROOM, "{'free':0}",
+            "plan: steps[0] \"w\": is a source, which stays where it is");
+    refused(ROOM, "{'swap_out':1,'host_at':0}",
+            "plan: steps[0] \"x\": is swapped out, but not on the device");
+    refused(ROOM, A ",{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':8}",
+            "plan: steps[2] \"x\": is swapped out a second time");
+    refused(ROOM, A ",{'free':1},{'swap_in':1,'at':0}",
+            "plan: steps[2] \"x\": is swapped in, but has no host copy");
+    refused(ROOM, A ",{'swap_out':1,'host_at':0},{'swap_in':1,'at':0}",
+            "plan: steps[2] \"x\": is swapped in, but on the device already");
+    refused(ROOM, A "," B "," C "," FREE_Y, "plan: steps: op 3 \"d\" never runs");
+    refused(ROOM, ALL ",{'free':5}",
+            "plan: steps: tensor 5 \"v\" is to be kept, but not there at the end");
+    refused(ROOM, "{'run':4}",
+            "plan: steps[0]: run: is not an index into the graph's array");
+    refused(ROOM, "{'free':6}",
+            "plan: steps[0]: free: is not an index into the graph's array");
+}
+
+static void wrong_addresses_are_refused(void) {
+    refused(ROOM, "{'run':0,'at':[]}", "plan: steps[0] \"a\": not one address an output");
+    refused(ROOM, "{'run':0,'at':[0,8]}",
+            "plan: steps[0] \"a\": not one address an output");
+    refused(ROOM, "{'run':0}", "plan: steps[0] \"a\": not one address an output");
+    refused(ROOM, "{'run':0,'at':[null]}", "plan: steps[0] \"a\": an address is missing");
+    refused(
+        ROOM, A ",{'run':0,'at':[8]}",
+        "plan: steps[1]: tensor 1 \"x\" has a new address, but is on the device already");
+    refused(ROOM, "{'run':0,'at':[2]}",
+            "plan: steps[0] \"a\": an address off the alignment");
+    refused(ROOM, "{'run':0,'at':[24]}",
+            "plan: steps[0] \"a\": an address beyond the end of its memory");
+    refused(ROOM, "{'run':0,'at':[9223372036854775804]}",
+            "plan: steps[0] \"a\": an address beyond the end of its memory");
+    refused(ROOM, A ",{'run':1,'at':[8,16]}",
+            "plan: steps[1] \"b\": an address is missing");
+    refused(ROOM, A ",{'run':1,'at':[8,16],'workspace_at':24}",
+            "plan: steps[1] \"b\": an address beyond the end of its memory");
+    refused(ROOM, "{'run':0,'at':[0],'workspace_at':8}",
+            "plan: steps[0] \"a\": a workspace the op has not");
+    refused(ROOM, A ",{'swap_out':1}", "plan: steps[1] \"x\": an address is missing");
+    refused(ROOM, A ",{'swap_out':1,'host_at':12}",
+            "plan: steps[1] \"x\": an address beyond the end of its memory");
+    refused(ROOM, A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1}",
+            "plan: steps[3] \"x\": an address is missing");
+    refused(SUM, "{'run':0,'at':[0]}", "plan: steps[0] \"a\": not one address an output");
+    refused(SUM, "{'run':0},{'swap_out':1,'host_at':0}",
+            "plan: steps[1] \"x\": an address, in a plan without");
+}
+
+/* ---- files that are none ---- */
+
+#define GRAPH(device, tensors, ops, keep)                                                  \
+    "{'format':'remat-graph','version':1,'name':'n','time_source':'none'" device           \
+    ",'tensors':[" tensors "],'ops':[" ops "],'keep':[" keep "]}"
+#define X "{'name':'x','bytes':8,'kind':'activation'}"
+#define MAKES_X "{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':1}"
+#define PLAN(format, header, steps, claims)                                                \
+    "{'format':'" format                                                                   \
+    "','version':1,'graph':{'name':'n','sha256':'%s'},'addressed':true" header             \
+    ",'steps':[" steps "],'claims':" claims "}"
+#define NUMBERS ",'budget_bytes':512,'arena_bytes':512,'host_bytes':0"
+#define GOOD_PLAN PLAN("remat-plan", NUMBERS, "{'run':0,'at':[0]}", "{'time_ns':1}")
+
+static char *with_quotes(char *s) {
+    for (char *c = s; *c != '\0'; c++)
+        if (*c == '\'')
+            *c = '"';
+    return s;
+}
+
+/* Plans may have a %s, which becomes the graph's digest. */
+static void files_say(const char *graph_text, const char *plan_text, const char *why) {
+    struct remat_error error;
+    char hex[65];
+    char *graph = with_quotes(rp_strdup(graph_text));
+    rp_sha256_hex(graph, strlen(graph), hex);
+    const char *gap = strstr(plan_text, "%s");
+    char *plan = gap == NULL ? rp_strdup(plan_text)
+                             : rp_format("%.*s%s%s", (int)(gap - plan_text), plan_text, hex,
+                                         gap + 2);
+    with_quotes(plan);
+    remat *r = remat_parse(graph, strlen(graph), plan, strlen(plan), &error);
+    CU_ASSERT_EQUAL(r == NULL, why != NULL);
+    CU_ASSERT_STRING_EQUAL(error.text, why != NULL ? why : "");
+    if (strcmp(error.text, why != NULL ? why : "") != 0)
+        printf("said: %s\n", error.text);
+    remat_close(r);
+    free(graph);
+    free(plan);
+}
+
+static void wrong_graphs_are_refused(void) {
+    files_say(GRAPH("", X, MAKES_X, "0"), GOOD_PLAN, NULL);
+    files_say("[", GOOD_PLAN, "graph: line 1 column 1: ']' expected near end of file");
+    files_say("{'format':'remat-graph','version':2}", GOOD_PLAN,
+              "graph: version: is not 1");
+    files_say("[]", GOOD_PLAN, "graph: format: is not what is read here");
+    files_say(GRAPH(",'colour':1", X, MAKES_X, "0"), GOOD_PLAN,
+              "graph: colour: is not a key of the format");
+    files_say(GRAPH(",'device':{'alignment_bytes':0}", X, MAKES_X, "0"), GOOD_PLAN,
+              "graph: alignment_bytes: is 0");
+    files_say(GRAPH(",'device':3", X, MAKES_X, "0"), GOOD_PLAN,
+              "graph: device: is not an object");
+    files_say(GRAPH("", "3", MAKES_X, "0"), GOOD_PLAN,
+              "graph: tensors[0]: value: is not an object");
+    files_say(GRAPH("", "{'name':7,'bytes':8}", MAKES_X, "0"), GOOD_PLAN,
+              "graph: tensors[0]: name: is not a string");
+    files_say(GRAPH("", "{'name':'x','bytes':-1}", MAKES_X, "0"), GOOD_PLAN,
+              "graph: tensors[0]: bytes: is not an integer from 0 to 2^63-1");
+    files_say(GRAPH("", "{'name':'x'}", MAKES_X, "0"), GOOD_PLAN,
+              "graph: tensors[0]: bytes: is missing");
+    files_say(GRAPH("", "{'name':'x','bytes':9223372036854775807}", MAKES_X, "0"),
+              GOOD_PLAN, "graph: tensors: their bytes pass 2^63-1");
+    files_say(
+        GRAPH("", X, "{'name':'f','kind':'k','inputs':[1],'outputs':[0],'time_ns':1}", "0"),
+        GOOD_PLAN, "graph: ops[0]: inputs: is not an index into the graph's array");
+    files_say(GRAPH("", X, MAKES_X "," MAKES_X, "0"), GOOD_PLAN,
+              "graph: ops[1]: outputs: a tensor that another op makes");
+    files_say(GRAPH("", X,
+                    "{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':1,"
+                    "'workspace_bytes':9223372036854775807}",
+                    "0"),
+              GOOD_PLAN,
+              "graph: ops[0]: workspace_bytes: with the alignment passes 2^63-1");
+    files_say(GRAPH("", X, MAKES_X, "1"), GOOD_PLAN,
+              "graph: keep: is not an index into the graph's array");
+    files_say("{'format':'remat-graph','version':1,'tensors':[],'ops':{}}", GOOD_PLAN,
+              "graph: ops: is not an array");
+}
+
+static void wrong_plans_are_refused(void) {
+    static const char graph[] = GRAPH("", X, MAKES_X, "0");
+    files_say(graph, "", "plan: line 1 column 0: '[' or '{' expected near end of file");
+    files_say(graph, PLAN("remat-graph", NUMBERS, "", "{'time_ns':1}"),
+              "plan: format: is not what is read here");
+    files_say(graph, PLAN("remat-plan", "", "", "{'time_ns':1}"),
+              "plan: budget_bytes: is missing");
+    files_say(graph, PLAN("remat-plan", NUMBERS ",'x\\n':1", "", "{'time_ns':1}"),
+              "plan: x?: is not a key of the format");
+    files_say(graph, PLAN("remat-plan", NUMBERS, "", "[]"), "plan: time_ns: is missing");
+    files_say(graph, PLAN("remat-plan", NUMBERS, "7", "{'time_ns':1}"),
+              "plan: steps[0]: step: is not one of run, free, swap_out, swap_in");
+    files_say(graph, PLAN("remat-plan", NUMBERS, "{'run':0,'free':0}", "{'time_ns':1}"),
+              "plan: steps[0]: step: is not one of run, free, swap_out, swap_in");
+    files_say(graph, PLAN("remat-plan", NUMBERS, "{'free':0,'at':0}", "{'time_ns':1}"),
+              "plan: steps[0]: at: is not a key of the format");
+    files_say(graph, PLAN("remat-plan", NUMBERS, "{'run':0,'at':0}", "{'time_ns':1}"),
+              "plan: steps[0]: at: is not an array");
+    files_say(graph, PLAN("remat-plan", NUMBERS, "{'run':0,'at':[-1]}", "{'time_ns':1}"),
+              "plan: steps[0]: at: holds what is no address and not null");
+    files_say(graph, PLAN("remat-plan", NUMBERS, "{'run':0.5,'at':[0]}", "{'time_ns':1}"),
+              "plan: steps[0]: run: is not an index into the graph's array");
+    files_say(graph,
+              "{'format':'remat-plan','version':1,'graph':{'name':'n','sha256':'00'},"
+              "'addressed':true" NUMBERS ",'steps':[],'claims':{'time_ns':1}}",
+              "plan: graph: the plan is for another graph");
+    files_say(graph,
+              "{'format':'remat-plan','version':1,'graph':7,'addressed':true" NUMBERS
+              ",'steps':[],'claims':{'time_ns':1}}",
+              "plan: name: is missing");
+    files_say(graph,
+              "{'format':'remat-plan','version':1,'graph':{'name':'n','sha256':'%s'},"
+              "'addressed':1" NUMBERS ",'steps':[],'claims':{'time_ns':1}}",
+              "plan: addressed: is not true or false");
+}
+
+static void missing_files_are_named(void) {
+    struct remat_error error;
+    CU_ASSERT_PTR_NULL(remat_load("/nonexistent/g", "/nonexistent/p", &error));
+    CU_ASSERT_STRING_EQUAL(error.text, "/nonexistent/g: No such file or directory");
+    CU_ASSERT_PTR_NULL(remat_load("/nonexistent/g", "/nonexistent/p", NULL));
+}
+
+/* Any bytes: accepted or refused, and nothing else happens (the sanitizers look). */
+static void broken_bytes_are_refused_or_harmless(void) {
+    struct rp_world w;
+    char *graph, *plan;
+    size_t graph_len, plan_len;
+    rp_world_open(&w, rp_net, ROOM, SWAPPED);
+    rp_graph_dump(&w.g, &graph, &graph_len);
+    rp_sha256_hex(graph, graph_len, w.p.graph_sha256);
+    rp_plan_dump(&w.p, &plan, &plan_len);
+    struct rp_rng rng = {1};
+    size_t accepted = 0;
+    for (int k = 0; k < 3000; k++) {
+        static const char bytes[] = "0123456789,:[]{}\"-truenl";
+        const size_t at = rp_rng_below(&rng, plan_len);
+        const char was = plan[at];
+        struct remat_error error;
+        plan[at] = bytes[rp_rng_below(&rng, sizeof bytes - 1)];
+        remat *r = remat_parse(graph, graph_len, plan, plan_len, &error);
+        CU_ASSERT_EQUAL(r == NULL, error.text[0] != '\0');
+        accepted += r != NULL;
+        remat_close(r);
+        plan[at] = was;
+    }
+    CU_ASSERT_TRUE(accepted > 0 && accepted < 3000);
+    free(graph);
+    free(plan);
+    rp_world_close(&w);
+}
+
+void suite_remat(void) {
+    RP_SUITE("remat");
+    RP_TEST(steps_come_in_order_with_places_and_waits);
+    RP_TEST(an_op_that_runs_again_says_so_and_keeps_its_place);
+    RP_TEST(a_rewrite_waits_for_the_copy_out);
+    RP_TEST(without_addresses_there_is_no_place);
+    RP_TEST(a_call_that_fails_ends_the_walk);
+    RP_TEST(totals_tensors_and_ops_are_told);
+    RP_TEST(random_valid_plans_are_walked);
+    RP_TEST(wrong_steps_are_refused);
+    RP_TEST(wrong_addresses_are_refused);
+    RP_TEST(wrong_graphs_are_refused);
+    RP_TEST(wrong_plans_are_refused);
+    RP_TEST(missing_files_are_named);
+    RP_TEST(broken_bytes_are_refused_or_harmless);
+}

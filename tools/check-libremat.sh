@@ -1,0 +1,50 @@
+#!/bin/bash
+# check-libremat.sh: libremat as a stranger meets it: installed, the README's example built
+# against what was installed, as C and as C++, and run on plans of the tests.
+set -u
+build=$(realpath "${BUILD:-build}")
+cc=${CC:-gcc}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+good=0 bad=0
+
+# try WHAT COMMAND...
+try() {
+    local what=$1
+    shift
+    if "$@" >"$tmp/log" 2>&1; then
+        good=$((good + 1))
+    else
+        bad=$((bad + 1))
+        echo "FAILED libremat: $what"
+        cat "$tmp/log"
+    fi
+}
+
+try "make install" make -s --no-print-directory install BUILD="$build" DESTDIR="$tmp/root" PREFIX=/usr
+root=$tmp/root/usr
+sed -n '/^```c$/,/^```$/{/^```/d;p}' "$root/share/doc/remat-plan/libremat.md" >"$tmp/example.c"
+try "the example is about 40 lines" awk 'END { exit !(NR >= 30 && NR <= 45) }' "$tmp/example.c"
+# Sanitized objects need their runtime to link.
+read -ra flags <<<"${LDFLAGS-}"
+try "example.c compiles" "$cc" -std=c11 -Wall -Wextra -Werror -I"$root/include" \
+    -o "$tmp/example" "$tmp/example.c" -L"$root/lib" "${flags[@]}" -lremat -ljansson
+try "it walks a plan" bash -c "'$tmp/example' tests/data/verify/net.json \
+    tests/data/verify/swap.json >'$tmp/said'"
+try "it said what it ran" grep -q '^run ' "$tmp/said"
+try "it says why it does not" bash -c "! '$tmp/example' tests/data/verify/net.json \
+    tests/data/verify/net.json 2>'$tmp/why'"
+try "in one line" grep -qx 'plan: format: is not what is read here' "$tmp/why"
+echo '#include <remat.h>' >"$tmp/cpp.cc"
+try "remat.h is C++ too" "$cc" -x c++ -Wall -Wextra -Werror -I"$root/include" -c \
+    -o "$tmp/cpp.o" "$tmp/cpp.cc"
+names=$(nm -g --defined-only "$build/libremat.a" | awk 'NF == 3 { print $3 }' |
+    grep -v '^remat_')
+try "no name outside remat_: $names" test -z "$names"
+if command -v pkg-config >/dev/null; then
+    flags=$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --static --libs remat)
+    try "pkg-config names both libraries: $flags" test "${flags//*-lremat -ljansson*/yes}" = yes
+fi
+
+echo "libremat: $good passed, $bad failed"
+[ $bad = 0 ]
