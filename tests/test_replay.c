@@ -274,6 +274,53 @@ static void a_free_must_wait_for_the_copy_in(void) {
                  LATE "at the end: the step keeps tensor 5 \"v\": it finds tensor 1 \"x\"");
 }
 
+static void a_run_must_wait_for_the_copy_out_of_what_it_rewrites(void) {
+    static const size_t waits[4][3] = {{0}, {1, 0}, {1, 1}, {0}};
+    struct rp_world w;
+    struct rp_program prog;
+    rp_world_open(&w, rp_net, ROOM,
+                  A ",{'swap_out':1,'host_at':0},{'run':0,'at':[null]}," B);
+    CU_ASSERT_EQUAL_FATAL(rp_program_build(&w.g, &w.p, &prog, &w.err), RP_OK);
+    for (size_t k = 0; k < 4; k++) {
+        CU_ASSERT_EQUAL_FATAL(prog.tasks.at[k].n_waits, waits[k][0]);
+        for (size_t i = 0; i < waits[k][0]; i++)
+            CU_ASSERT_EQUAL(prog.waits.at[prog.tasks.at[k].waits + i], waits[k][1 + i]);
+    }
+    rp_program_fini(&prog);
+    rp_world_close(&w);
+}
+
+/* ---- threads ---- */
+
+static void plans_with_copies_run_on_threads_too(void) {
+    struct rp_world w;
+    struct rp_replay r;
+    rp_world_open(&w, rp_net, ROOM, X_AWAY);
+    CU_ASSERT_EQUAL(rp_verify_replay(&w.g, &w.p, &r, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(r.n_schedules, 3);
+    CU_ASSERT_EQUAL(r.n_copies, 2);
+    CU_ASSERT_EQUAL(r.n_values, 3 * (6 + 5 + 2 + 2));
+    rp_world_close(&w);
+}
+
+static void five_thousand_ops_with_copies_are_replayed_at_once(void) {
+    struct rp_gen_shape shape = rp_gen_small(5000);
+    struct rp_graph g;
+    struct rp_plan p;
+    struct rp_replay r;
+    struct rp_err err = {{0}};
+    shape.bandwidths = true;
+    shape.reach = 50;
+    rp_gen_graph(7, &shape, &g);
+    rp_gen_plan(7, &g, true, &p);
+    CU_ASSERT_EQUAL(rp_verify_replay(&g, &p, &r, &err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(err.msg, "");
+    CU_ASSERT_TRUE(r.n_runs >= 5000 && r.n_copies > 100);
+    CU_ASSERT_EQUAL(r.n_schedules, 3);
+    rp_plan_fini(&p);
+    rp_graph_fini(&g);
+}
+
 /* ---- at random ---- */
 
 /* Whatever the replay refuses breaks a rule too; most, but not all, the other way. */
@@ -336,5 +383,8 @@ void suite_replay(void) {
     RP_TEST(a_copy_out_must_wait_for_the_run_that_makes_it);
     RP_TEST(a_copy_in_must_wait_until_its_storage_is_free);
     RP_TEST(a_free_must_wait_for_the_copy_in);
+    RP_TEST(a_run_must_wait_for_the_copy_out_of_what_it_rewrites);
+    RP_TEST(plans_with_copies_run_on_threads_too);
+    RP_TEST(five_thousand_ops_with_copies_are_replayed_at_once);
     RP_TEST(random_plans_that_fail_the_replay_are_invalid);
 }

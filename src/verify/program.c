@@ -184,6 +184,14 @@ static rp_rc add_inputs(struct builder *b, const struct rp_op *op) {
     return RP_OK;
 }
 
+/* While an op writes anew what is there, nothing else may read or write it. The time line
+ * knows no such wait: it matters only where a copy of the tensor is still under way. */
+static void add_rewritten(struct builder *b, const struct whereabouts *t) {
+    add_region(b, t->device, false);
+    add_wait(b, t->swap_out);
+    add_wait(b, t->swap_in);
+}
+
 static rp_rc add_run(struct builder *b, const struct rp_step *s) {
     const struct rp_op *op = &b->g->ops[s->id];
     rp_rc rc = add_inputs(b, op);
@@ -191,7 +199,7 @@ static rp_rc add_run(struct builder *b, const struct rp_step *s) {
         uint32_t x = op->outputs[k];
         uint64_t at = b->p->addressed ? b->p->at.at[s->at + k] : RP_NO_ADDRESS;
         if (b->tensors[x].on_device && at == RP_NO_ADDRESS)
-            add_region(b, b->tensors[x].device, false);
+            add_rewritten(b, &b->tensors[x]);
         else
             rc = take(b, x, at);
     }

@@ -1,8 +1,11 @@
 #include "verify/replay.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -63,16 +66,23 @@ static uint64_t *reference_values(const struct rp_graph *g) {
 
 /* ---- cells ---- */
 
+/* Where a wait is missing, threads meet in a cell: then some value is read, as on a GPU. */
+static uint64_t peek(const uint64_t *cell) {
+    return __atomic_load_n(cell, __ATOMIC_RELAXED);
+}
+
 static void fill(uint64_t *cells, struct rp_region region, uint64_t with) {
     for (size_t k = 0; k < region.n; k++)
-        cells[region.first + k] = with;
+        __atomic_store_n(&cells[region.first + k], with, __ATOMIC_RELAXED);
 }
 
 /* What the region holds: the right value if all of it does, else the first wrong cell. */
 static uint64_t look(const uint64_t *cells, struct rp_region region, uint64_t right) {
-    for (size_t k = 0; k < region.n; k++)
-        if (cells[region.first + k] != right)
-            return cells[region.first + k];
+    for (size_t k = 0; k < region.n; k++) {
+        const uint64_t found = peek(&cells[region.first + k]);
+        if (found != right)
+            return found;
+    }
     return right;
 }
 
@@ -138,7 +148,7 @@ static rp_rc do_run(struct machine *m, size_t task) {
     fill(m->device, *workspace, WORKSPACE);
     for (uint32_t k = 0; k < op->n_inputs && rc == RP_OK; k++) {
         rc = expect(m, m->device, in[k], op->inputs[k], task, "reads");
-        digest = mix(digest, in[k].n > 0 ? m->device[in[k].first] : EMPTY);
+        digest = mix(digest, in[k].n > 0 ? peek(&m->device[in[k].first]) : EMPTY);
     }
     for (uint32_t k = 0; k < op->n_outputs; k++)
         fill(m->device, out[k], mix(digest, k));
@@ -157,7 +167,7 @@ static rp_rc do_copy(struct machine *m, size_t task) {
     rp_rc rc = expect(m, cells, from, t->id, task,
                       out ? "takes from the device" : "takes from the host");
     if (from.n > 0)
-        fill(out ? m->host : m->device, out ? *host : *device, cells[from.first]);
+        fill(out ? m->host : m->device, out ? *host : *device, peek(&cells[from.first]));
     return rc;
 }
 
@@ -234,14 +244,115 @@ static rp_rc copies_last(struct machine *m) {
     return rc;
 }
 
+/* ---- threads: each queue its own, and an event for each task ---- */
+
+struct events {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool *done; /* per task, under the lock */
+    bool stop;  /* some task went wrong: the others only pass */
+};
+
+struct queue_thread {
+    struct machine m; /* its own error and count; memory is shared */
+    struct rp_err err;
+    struct events *events;
+    enum rp_queue queue;
+    size_t failed; /* the task, or the number of tasks */
+    rp_rc rc;
+};
+
+/* Until all that `task` waits for is done; true if it shall still be carried out. */
+static bool await(struct queue_thread *q, size_t task) {
+    const struct rp_task *t = &q->m.prog->tasks.at[task];
+    struct events *e = q->events;
+    pthread_mutex_lock(&e->lock);
+    for (size_t k = 0; k < t->n_waits; k++)
+        while (!e->done[q->m.prog->waits.at[t->waits + k]])
+            pthread_cond_wait(&e->changed, &e->lock);
+    const bool go = !e->stop;
+    pthread_mutex_unlock(&e->lock);
+    return go;
+}
+
+static void announce(struct queue_thread *q, size_t task) {
+    struct events *e = q->events;
+    pthread_mutex_lock(&e->lock);
+    e->done[task] = true;
+    e->stop = e->stop || q->rc != RP_OK;
+    pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* Now and then the others get ahead, by the task's number. */
+static void *run_queue(void *arg) {
+    struct queue_thread *q = arg;
+    const struct rp_program *prog = q->m.prog;
+    for (size_t task = 0; task < prog->tasks.n; task++) {
+        if (rp_queue_of(prog->tasks.at[task].kind) != q->queue)
+            continue;
+        if (await(q, task)) {
+            if (mix(q->queue, task) % 4 == 0)
+                sched_yield();
+            q->rc = do_task(&q->m, task);
+            if (q->rc != RP_OK)
+                q->failed = task;
+        }
+        announce(q, task);
+    }
+    return NULL;
+}
+
+/* The first wrong step of those found; which ones are found may depend on the race. */
+static rp_rc gather(struct machine *m, const struct queue_thread *queues) {
+    const struct queue_thread *first = &queues[0];
+    for (int q = 0; q < RP_N_QUEUES; q++) {
+        m->n_values += queues[q].m.n_values;
+        if (queues[q].failed < first->failed)
+            first = &queues[q];
+    }
+    return first->rc == RP_OK ? RP_OK : rp_fail(m->err, first->rc, "%s", first->err.msg);
+}
+
+static rp_rc in_threads(struct machine *m) {
+    struct queue_thread queues[RP_N_QUEUES];
+    pthread_t threads[RP_N_QUEUES];
+    struct events events = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, m->done,
+                            false};
+    int started = RP_COMPUTE + 1, error = 0;
+    for (int q = 0; q < RP_N_QUEUES; q++) {
+        queues[q] = (struct queue_thread){.m = *m,
+                                          .events = &events,
+                                          .queue = (enum rp_queue)q,
+                                          .failed = m->prog->tasks.n};
+        queues[q].m.err = &queues[q].err;
+        queues[q].m.n_values = 0;
+    }
+    for (; started < RP_N_QUEUES && error == 0; started += error == 0)
+        error = pthread_create(&threads[started], NULL, run_queue, &queues[started]);
+    if (error != 0) /* what has begun waits for nobody */
+        for (size_t task = 0; task < m->prog->tasks.n; task++)
+            announce(&(struct queue_thread){.events = &events, .rc = RP_ENV}, task);
+    else
+        run_queue(&queues[RP_COMPUTE]);
+    while (--started > RP_COMPUTE)
+        pthread_join(threads[started], NULL);
+    pthread_mutex_destroy(&events.lock);
+    pthread_cond_destroy(&events.changed);
+    if (error != 0)
+        return rp_fail(m->err, RP_ENV, "replay: no thread: %s", strerror(error));
+    return gather(m, queues);
+}
+
+/* The first two are always the same, so that what they find is. */
 static const struct {
     const char *words;
     rp_rc (*run)(struct machine *m);
 } schedules[] = {
     {"as early as they may be", copies_first},
     {"as late as they may be", copies_last},
+    {"on threads of their own", in_threads},
 };
-enum { N_SCHEDULES = sizeof schedules / sizeof schedules[0] };
 
 /* ---- the whole ---- */
 
@@ -288,7 +399,8 @@ rp_rc rp_replay_program(const struct rp_graph *g, const struct rp_program *prog,
         r->n_copies += rp_queue_of(prog->tasks.at[k].kind) != RP_COMPUTE;
     }
     rp_rc rc = RP_OK;
-    while (r->n_schedules < N_SCHEDULES && rc == RP_OK) {
+    const size_t n_schedules = r->n_copies > 0 ? 3 : 2;
+    while (r->n_schedules < n_schedules && rc == RP_OK) {
         load(&m, r->n_schedules);
         rc = schedules[r->n_schedules].run(&m);
         if (rc == RP_OK)

@@ -8,9 +8,10 @@
  * without end.
  *
  * A runtime's copies take their time, so the order between queues is not fixed by the plan;
- * only the waits are. The program runs once for each schedule in replay.c: an order of all
- * tasks that the waits allow, the two extremes here. A schedule only decides which task is
- * next (and may well use threads to do so); what a task does is the same for all.
+ * only the waits are. The program runs once for each schedule in replay.c: the two extreme
+ * orders of all tasks that the waits allow, which are always the same, and then, if there
+ * are copies, on three threads, one a queue, with an event behind each task: there the
+ * waits are all that keeps the order. What a task does is the same for all.
  */
 #ifndef RP_VERIFY_REPLAY_H
 #define RP_VERIFY_REPLAY_H
