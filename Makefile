@@ -122,18 +122,19 @@ $(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ
 # The same kernels by a C++ compiler, each thread of a block in turn: small blocks, so that
 # the cases' sums go several times around.
 CUDA_SRC := $(wildcard src/kernels/*.h src/kernels/cuda/* tests/cuda/emulated/*)
-EMULATED := $(addprefix $(BUILD)/emulated/,check_kernels.o cuda_f32.o cuda_f16.o emulate.o)
+EMULATED := $(addprefix $(BUILD)/emulated/,check_kernels.o cuda_f32.o cuda_f16.o library.o \
+  emulate.o libraries.o)
 EMULATED_FLAGS = -O1 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off \
   -Itests/cuda/emulated -Isrc
 emulate = @mkdir -p $(@D) && $(CXX) -x c++ -std=c++20 -D__CUDACC__ -include cuda_runtime.h \
   -DRP_THREADS=8 -DRP_TILE=4 $(EMULATED_FLAGS) -c -o $@ $<
 $(BUILD)/emulated/%.o: src/kernels/cuda/%.cu $(CUDA_SRC)
 	$(emulate)
-$(BUILD)/emulated/emulate.o: tests/cuda/emulated/emulate.cc $(CUDA_SRC)
+$(BUILD)/emulated/%.o: tests/cuda/emulated/%.cc $(CUDA_SRC)
 	$(emulate)
 $(BUILD)/emulated/check_kernels.o: tests/cuda/check_kernels.c $(CUDA_SRC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -Itests -I$(BUILD)/tests -c -o $@ $<
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -DRP_EMULATED -Itests -I$(BUILD)/tests -c -o $@ $<
 $(BUILD)/cuda-emulated: $(EMULATED) $(LIB_OBJ) \
   $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
 	$(call say,LD,$@)

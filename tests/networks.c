@@ -75,3 +75,10 @@ bool rp_net_has_op(const struct rp_graph *g, const char *name) {
             return true;
     return false;
 }
+
+bool rp_net_has_kind(const struct rp_graph *g, const char *kind) {
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (rp_net_is(&g->ops[i], kind))
+            return true;
+    return false;
+}

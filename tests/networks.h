@@ -20,5 +20,6 @@ const struct rp_tensor *rp_net_output(const struct rp_graph *g, const struct rp_
                                       uint32_t k);
 uint32_t rp_net_op(const struct rp_graph *g, const char *name);
 bool rp_net_has_op(const struct rp_graph *g, const char *name);
+bool rp_net_has_kind(const struct rp_graph *g, const char *kind);
 
 #endif

@@ -146,9 +146,35 @@ static void every_kind_with_a_kernel_is_in_a_case(void) {
         }
 }
 
+/* Every op binds, and the rounding changes the loss by little; by more where a batch norm
+ * is over the two samples of a plane of one element, which leaves only their order. */
+static void half_precision_changes_the_loss_little(const char *name) {
+    struct rp_zoo_options o = rp_net_tiny();
+    o.dtype = RP_F16;
+    struct rp_graph g = rp_net_build(name, o);
+    struct rp_step_run half, exact;
+    rp_step_open(&half, &g, RP_BIND_GRAPH);
+    rp_step_open(&exact, &g, RP_BIND_F64);
+    rp_step_run_forward(&half);
+    rp_step_run_forward(&exact);
+    const double got = *(float *)half.at[rp_step_loss(&g)];
+    const double want = *(double *)exact.at[rp_step_loss(&g)];
+    const bool norms = rp_net_has_kind(&g, "batch_norm");
+    CU_ASSERT_TRUE(fabs(got / want - 1) < (norms ? 0.3 : 0.001));
+    rp_step_close(&half);
+    rp_step_close(&exact);
+    rp_graph_fini(&g);
+}
+
+static void every_network_runs_in_half_precision(void) {
+    for (size_t i = 0; i < rp_zoo_n_rows; i++)
+        half_precision_changes_the_loss_little(rp_zoo_rows[i].name);
+}
+
 void suite_gradients(void) {
     RP_SUITE("gradients");
     RP_TEST(every_layers_gradient_is_that_of_its_loss_element_by_element);
     RP_TEST(every_kind_with_a_kernel_is_in_a_case);
+    RP_TEST(every_network_runs_in_half_precision);
     RP_TEST(every_networks_gradients_are_those_of_its_loss);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # check-cuda.sh kernels: compiles and links the CUDA kernels where there are nvcc and cuDNN,
 #   and where there is a GPU too, compares each with its reference kernel.
-# check-cuda.sh emulated: compares them on the CPU, compiled by a C++ compiler. cuDNN and
-#   cuBLAS are not there, so what they compute is left to our own kernels.
+# check-cuda.sh emulated: compares them on the CPU, compiled by a C++ compiler, with
+#   stand-ins for cuDNN and cuBLAS that go by their descriptors.
 set -u
 build=${BUILD:-build}
 

@@ -36,8 +36,14 @@
     X(rotary) X(lstm_cell) X(lstm_cell_grad)
 /* clang-format on */
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 #define X(name) rp_kernel_fn rp_ref_##name##_f32, rp_ref_##name##_f16, rp_ref_##name##_f64;
 RP_REF_KERNELS(X)
 #undef X
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -29,6 +29,15 @@ static inline cudaError_t cudaMemsetAsync(void *at, int byte, size_t n, cudaStre
     return cudaMemset(at, byte, n);
 }
 
+static inline cudaError_t cudaMalloc(void *to, size_t n) {
+    *(void **)to = aligned_alloc(256, (n + 255) / 256 * 256);
+    return cudaSuccess;
+}
+static inline cudaError_t cudaFree(void *at) {
+    free(at);
+    return cudaSuccess;
+}
+
 #ifdef __cplusplus
 #define __global__
 #define __device__
@@ -59,13 +68,6 @@ template <class F> void emulate_launch(dim3 blocks, dim3 threads, F kernel) {
 static inline cudaError_t cudaGetDeviceCount(int *n) {
     *n = 1;
     return cudaSuccess;
-}
-static inline cudaError_t cudaMalloc(void *to, size_t n) {
-    *(void **)to = aligned_alloc(256, (n + 255) / 256 * 256);
-    return cudaSuccess;
-}
-static inline void cudaFree(void *at) {
-    free(at);
 }
 static inline cudaError_t cudaMemcpy(void *to, const void *from, size_t n, int direction) {
     (void)direction;

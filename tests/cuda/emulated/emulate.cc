@@ -1,10 +1,9 @@
-/* Threads of a block as contexts that hand over at barriers; and instead of the libraries,
- * the spare kernels. */
+/* Threads of a block as contexts that hand over at barriers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
 
-#include "kernels/cuda/spare.h"
+#include <cuda_runtime.h>
 
 dim3 gridDim, blockDim, blockIdx, threadIdx;
 
@@ -82,29 +81,3 @@ void emulate(dim3 blocks, dim3 threads, void (*run)(void *), void *with) {
     }
     n_launches++;
 }
-
-/* ---- the libraries ---- */
-
-extern "C" int rp_cuda_open(struct rp_cuda *c, cudaStream_t stream) {
-    *c = (struct rp_cuda){};
-    c->stream = stream;
-    return 0;
-}
-
-extern "C" void rp_cuda_close(struct rp_cuda *) {
-}
-
-extern "C" int rp_cuda_workspace(struct rp_cuda *, const char *, enum rp_real,
-                                 const struct rp_kargs *, size_t *bytes) {
-    *bytes = 0;
-    return 0;
-}
-
-#define SPARE(name, type)                                                                  \
-    extern "C" int rp_cuda_##name##_##type(struct rp_cuda *c, const struct rp_kargs *a,    \
-                                           const void *const *in, void *const *out,        \
-                                           void *workspace, size_t bytes) {                \
-        return rp_spare_##name##_##type(c, a, in, out, workspace, bytes);                  \
-    }
-#define X(name) SPARE(name, f32) SPARE(name, f16)
-RP_SPARE_KERNELS(X)
