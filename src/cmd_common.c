@@ -111,3 +111,15 @@ void rp_outcome_fini(struct rp_outcome *out) {
 bool rp_outcome_fits(const struct rp_outcome *out) {
     return out->rc == RP_OK && out->report.fits;
 }
+
+rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *text,
+                         uint64_t *bytes_per_s, struct rp_err *err) {
+    if (text == NULL)
+        return RP_OK;
+    char *with_unit = rp_format("%sGB", text);
+    bool ok = rp_parse_bytes(with_unit, bytes_per_s);
+    free(with_unit);
+    return ok ? RP_OK
+              : rp_fail(err, RP_USAGE, "%s: --%s: '%s' is not a number of GB/s", command,
+                        option, text);
+}

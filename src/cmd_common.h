@@ -43,4 +43,8 @@ void rp_outcome_fini(struct rp_outcome *out);
 /* It has a plan, and that is within the budget. */
 bool rp_outcome_fits(const struct rp_outcome *out);
 
+/* Decimal GB/s to bytes a second, exactly; left alone if `text` is NULL. */
+rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *text,
+                         uint64_t *bytes_per_s, struct rp_err *err);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/units.h"
+#include "cmd_common.h"
 #include "commands.h"
 #include "model/cost.h"
 #include "model/device.h"
@@ -44,19 +45,6 @@ static rp_rc unknown_device(const char *name, struct rp_err *err) {
                        name, names);
     free(names);
     return rc;
-}
-
-/* Decimal GB/s to bytes a second, exactly; left alone if the option was not given. */
-static rp_rc read_bandwidth(const char *option, const char *text, uint64_t *bytes_per_s,
-                            struct rp_err *err) {
-    if (text == NULL)
-        return RP_OK;
-    char *with_unit = rp_format("%sGB", text);
-    bool ok = rp_parse_bytes(with_unit, bytes_per_s);
-    free(with_unit);
-    return ok ? RP_OK
-              : rp_fail(err, RP_USAGE, "profile: --%s: '%s' is not a number of GB/s",
-                        option, text);
 }
 
 struct class_sum {
@@ -110,9 +98,9 @@ static rp_rc apply(const struct options *o, const char *path, struct rp_err *err
     if (model == NULL)
         return unknown_device(o->device, err);
     uint64_t h2d = 0, d2h = 0;
-    rp_rc rc = read_bandwidth("h2d", o->h2d, &h2d, err);
+    rp_rc rc = rp_parse_bandwidth("profile", "h2d", o->h2d, &h2d, err);
     if (rc == RP_OK)
-        rc = read_bandwidth("d2h", o->d2h, &d2h, err);
+        rc = rp_parse_bandwidth("profile", "d2h", o->d2h, &d2h, err);
     if (rc == RP_OK)
         rc = rp_graph_load(path, &g, err);
     if (rc == RP_OK)

@@ -181,12 +181,39 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
     return rc;
 }
 
+/* Bandwidths other than the graph's. They make it another graph, which the plan is for. */
+struct bandwidths {
+    const char *h2d, *d2h, *graph_out;
+};
+
+static rp_rc check_bandwidths(const struct bandwidths *b, bool plan_wanted,
+                              struct rp_err *err) {
+    bool changed = b->h2d != NULL || b->d2h != NULL;
+    if (!changed && b->graph_out != NULL)
+        return rp_fail(err, RP_USAGE, "solve: --graph-out is for --h2d and --d2h");
+    if (changed && plan_wanted && b->graph_out == NULL)
+        return rp_fail(err, RP_USAGE,
+                       "solve: with --h2d or --d2h the plan is for a changed graph: say "
+                       "where to write that with --graph-out FILE");
+    return RP_OK;
+}
+
+static rp_rc change_bandwidths(const struct bandwidths *b, struct rp_graph *g,
+                               struct rp_err *err) {
+    rp_rc rc = rp_parse_bandwidth("solve", "h2d", b->h2d, &g->device.h2d_bytes_per_s, err);
+    if (rc == RP_OK)
+        rc = rp_parse_bandwidth("solve", "d2h", b->d2h, &g->device.d2h_bytes_per_s, err);
+    g->has_device = g->has_device || b->h2d != NULL || b->d2h != NULL;
+    return rc == RP_OK && b->graph_out != NULL ? rp_graph_save(g, b->graph_out, err) : rc;
+}
+
 rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     const char *budget = NULL, *out = NULL, *start_path = NULL;
     struct rp_plan start = {0};
     bool json = false, no_recompute = false, no_swap = false, no_addresses = false, done;
     struct rp_solve_options o = {
         .host_bytes = RP_MAX_QUANTITY, .time_limit = 60, .seed = 1, .stop = &interrupted};
+    struct bandwidths bandwidths = {0};
     double gap = 0;
     int n;
     const char *policy_name = NULL;
@@ -209,6 +236,11 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         {"no-swap", 0, RP_OPT_FLAG, &no_swap, NULL, "nothing is copied to the host"},
         {"host-budget", 0, RP_OPT_BYTES, &o.host_bytes, "SIZE",
          "host memory for copies (as much as they need)"},
+        {"h2d", 0, RP_OPT_STRING, &bandwidths.h2d, "GB/s",
+         "host-to-device copies, instead of what the graph says"},
+        {"d2h", 0, RP_OPT_STRING, &bandwidths.d2h, "GB/s", "device-to-host copies"},
+        {"graph-out", 0, RP_OPT_STRING, &bandwidths.graph_out, "FILE",
+         "write there the graph with these bandwidths: the plan is for it"},
         {"no-addresses", 0, RP_OPT_FLAG, &no_addresses, NULL,
          "a schedule only; sizes are not rounded"},
         {"seed", 0, RP_OPT_NAT, &o.seed, "N", "of the search's random choices (1)"},
@@ -232,6 +264,8 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     if (o.certificate != NULL && (policy != NULL || no_recompute))
         return rp_fail(err, RP_USAGE, "solve: --certificate is not for %s",
                        policy != NULL ? "--policy" : "--no-recompute");
+    if ((rc = check_bandwidths(&bandwidths, out != NULL, err)) != RP_OK)
+        return rc;
     struct rp_graph g;
     if ((rc = rp_graph_load(argv[1], &g, err)) != RP_OK)
         return rc;
@@ -240,6 +274,8 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     o.swap = !no_swap;
     o.gap = gap / 100;
     rc = check_options(&g, argv[1], &o, err);
+    if (rc == RP_OK)
+        rc = change_bandwidths(&bandwidths, &g, err);
     if (rc == RP_OK)
         rc = rp_parse_budget("solve", budget, &g, o.addressed, &o.budget_bytes, err);
     if (rc == RP_OK && start_path != NULL) {

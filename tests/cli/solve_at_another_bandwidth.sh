@@ -1,0 +1,7 @@
+# exit: 0
+set -e
+remat-plan solve data/graph/good/chain.json --budget 60% -t 1 --h2d 1000 --d2h 1000 \
+    --graph-out fast.json -o plan.json
+remat-plan verify -q fast.json plan.json
+remat-plan solve data/graph/good/chain.json --budget 60% -t 1 --d2h 0 --json |
+    grep -o '"swapped_out_bytes":[0-9]*'
