@@ -72,6 +72,16 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 # A fused multiply-add rounds once where the kernels' sums round twice.
 $(BUILD)/src/kernels/%.o: INCLUDES := -ffp-contract=off
 
+# What emitted programs carry, as text within remat-plan.
+TEXTS := $(sort $(filter-out src/kernels/ref_f64.c,$(wildcard src/kernels/ref*.[ch])) \
+  $(addprefix src/kernels/,kargs.h half.h fill.h fill.c) $(wildcard src/kernels/cuda/*) \
+  $(wildcard src/emit/runtime/*))
+$(BUILD)/texts.c: tools/embed.sh $(TEXTS) $(BUILD)/flags
+	$(Q)tools/embed.sh $(TEXTS) >$@.new && mv $@.new $@
+$(BUILD)/texts.o: $(BUILD)/texts.c
+	$(Q)$(CC) $(RP_CFLAGS) -c -o $@ $<
+LIB_OBJ += $(BUILD)/texts.o
+
 # The suites of tests/run.h: one a test file, so adding the file is all there is to do.
 SUITES := $(patsubst tests/test_%.c,X(%),$(wildcard tests/test_*.c))
 $(BUILD)/tests/all_suites.h: always

@@ -61,8 +61,8 @@ static void conv2d_dilated(struct rp_build *b) {
 }
 
 static void conv3d(struct rp_build *b) {
-    struct rp_window w = {.kernel = {2, 3, 1}, .stride = {1, 2, 1}, .pad = {1, 1, 0}};
-    end(b, "y", rp_nn_conv(b, "conv", P("x", 2, 2, 3, 5, 2), 3, w, RP_BIAS));
+    struct rp_window w = {.kernel = {2, 3, 1}, .stride = {2, 2, 1}, .pad = {0, 1, 0}};
+    end(b, "y", rp_nn_conv(b, "conv", P("x", 2, 2, 5, 5, 2), 3, w, RP_BIAS));
 }
 
 static void conv_transpose2d(struct rp_build *b) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/texts.h"
 #include "kernels/kernel.h"
 #include "networks.h"
 #include "one_op.h"
@@ -278,6 +279,30 @@ static void checksums_are_fnv_1a(void) {
     CU_ASSERT_EQUAL(rp_checksum("foobar", 6), 0x85944171f73967e8u);
 }
 
+/* ---- sources within the program ---- */
+
+static char *read_all(const char *path) {
+    char *text = rp_calloc(1 << 20, 1);
+    FILE *f = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT_TRUE(fread(text, 1, (1 << 20) - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+static void the_program_carries_its_kernels_as_they_are(void) {
+    size_t n_kernels = 0;
+    for (size_t i = 0; i < rp_n_texts; i++) {
+        char *path = rp_format("src/%s", rp_texts[i].path), *text = read_all(path);
+        CU_ASSERT_STRING_EQUAL(rp_texts[i].text, text);
+        CU_ASSERT_TRUE(i == 0 || strcmp(rp_texts[i - 1].path, rp_texts[i].path) < 0);
+        n_kernels += strncmp(rp_texts[i].path, "kernels/", 8) == 0;
+        free(path);
+        free(text);
+    }
+    CU_ASSERT_TRUE(n_kernels >= 20);
+}
+
 void suite_bind(void) {
     RP_SUITE("bind");
     RP_TEST(kinds_without_a_kernel_are_named);
@@ -295,4 +320,5 @@ void suite_bind(void) {
     RP_TEST(sources_start_in_ranges_that_suit_them);
     RP_TEST(element_i_of_tensor_t_is_the_documented_number);
     RP_TEST(checksums_are_fnv_1a);
+    RP_TEST(the_program_carries_its_kernels_as_they_are);
 }
