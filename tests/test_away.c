@@ -243,9 +243,9 @@ static bool is_certified(const struct rp_problem *p, const struct rp_bound *b,
     return good;
 }
 
-static bool bound_holds(const struct rp_problem *p, struct rp_plan *plan,
-                        uint64_t most_ns) {
-    struct rp_bound *b = rp_bound_new(p, most_ns);
+static bool bound_holds(const struct rp_problem *p, struct rp_plan *plan, uint64_t most_ns,
+                        uint32_t stages) {
+    struct rp_bound *b = rp_bound_new_with(p, most_ns, stages);
     uint64_t time_ns = plan->claims.time_ns;
     bool good = true;
     for (int k = 0; k < 8 && good; k++) {
@@ -284,7 +284,8 @@ static bool one_plan(uint64_t seed) {
     plan.claims.time_ns = v.time_ns;
     if (good && !l.late)
         good = v.time_ns == end_of(&l) && meets_all(&p, &l) &&
-               bound_holds(&p, &plan, v.time_ns + rp_rng_below(&r, v.time_ns / 2 + 2));
+               bound_holds(&p, &plan, v.time_ns + rp_rng_below(&r, v.time_ns / 2 + 2),
+                           (uint32_t)rp_rng_below(&r, g.n_ops));
     rp_problem_fini(&p);
     rp_plan_fini(&plan);
     rp_graph_fini(&g);

@@ -172,6 +172,15 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
         NO("'hold'", "'order':[0,1,2,2],'hold'", "order[3]: op 2 stands there twice"),
         NO("'hold'", "'order':[0,2,1,3],'hold'",
            "order[1]: op 2 comes before op 1, which makes what it reads"),
+        BAD("'hold'", "'stages':[],'hold'", "stages: empty"),
+        BAD("'hold'", "'stages':[2,-3],'hold'",
+            "stages: indices and stages must be integers from 0 to 2^32-3"),
+        NO("'hold'", "'stages':[0,1,1,3],'hold'", "stages[2]: 1 is not after 1"),
+        NO("'hold'", "'stages':[0,1,2],'hold'",
+           "stages: the last one ends with 2, not with 3"),
+        NO("'hold'", "'stages':[0,1,2,4],'hold'",
+           "stages: the last one ends with 4, not with 3"),
+        NO("'hold'", "'stages':[1,2,3],'hold'", "dep[0]: no stage 3"),
         /* Rows that are none. */
         NO("[3,0,3,200]", "[3,0,4,200]", "dep[0]: no stage 4"),
         NO("[3,0,3,200]", "[3,0,3,200,1]", "dep[0]: no stage 4"),
@@ -253,6 +262,36 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
         CU_ASSERT_STRING_EQUAL(w.err.msg, cases[i].message);
     }
     rp_world_close(&w);
+}
+
+/* Stages of the ops p and q, r, z: as before, with other numbers; and r does not end a
+ * stage with z. */
+static void stages_may_have_several_ops(void) {
+    static const char *const rows[] = {
+        "'stages':[1,2,3],'dep':[[3,0,2,200]],'hold':[],'mem':[{'stage':1,'op':2,"
+        "'multiplier':20,'next':[0],'runs':[[2,2],[3,2]]}]}",
+        "'stages':[1,3],'dep':[],'hold':[],'mem':[{'stage':1,'op':2,'multiplier':20}]}",
+    };
+    for (int i = 0; i < 2; i++) {
+        struct rp_world w;
+        struct rp_support s;
+        struct rp_certificate c;
+        rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+        char *text = rp_format(proof, w.g.sha256);
+        *strstr(text, "'dep'") = '\0';
+        char *whole = rp_format("%s%s", text, rows[i]), *json = edit(whole, "", "");
+        CU_ASSERT_EQUAL(rp_certificate_parse(json, strlen(json), "f", &c, &w.err), RP_OK);
+        CU_ASSERT_EQUAL(rp_certificate_check_plan(&c, &w.g, &w.p, &s, &w.err),
+                        i == 0 ? RP_OK : RP_NO);
+        CU_ASSERT_STRING_EQUAL(w.err.msg,
+                               i == 0 ? "" : "mem[0]: op 2 does not end stage 1");
+        CU_ASSERT(i == 1 || s.plan_bound_ns == 190);
+        rp_certificate_fini(&c);
+        free(text);
+        free(whole);
+        free(json);
+        rp_world_close(&w);
+    }
 }
 
 static void a_digest_of_another_graph_is_refused(void) {
@@ -427,6 +466,7 @@ void suite_certificate(void) {
     RP_TEST(a_certificate_by_hand_supports_its_bound_and_the_plans);
     RP_TEST(a_certificate_that_was_tampered_with_is_refused);
     RP_TEST(a_cover_proves_what_whole_numbers_allow);
+    RP_TEST(stages_may_have_several_ops);
     RP_TEST(a_digest_of_another_graph_is_refused);
     RP_TEST(a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times);
     RP_TEST(a_bound_is_for_one_order_of_first_runs);

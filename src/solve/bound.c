@@ -16,6 +16,9 @@
 
 #define MOST_COLUMNS 4000000u
 #define MOST_TERMS 40000000u
+#define MOST_SIZE 200000u  /* stages times tensors: with a stage for each op, */
+#define COARSE_SIZE 80000u /* and where there would be more than that */
+#define LEAST_STAGES 32u
 #define EVALUATE 50      /* steps between looks at the bound, */
 #define SEPARATE 250     /* and at the rows that the point violates */
 #define VIOLATION 0.1    /* scaled bytes; the limit is 512 or more */
@@ -94,10 +97,10 @@ static uint64_t count_terms(const struct rp_form *f) {
     const struct rp_problem *p = f->problem;
     uint64_t n = 0;
     for (uint32_t j = 0; j < p->n_ops; j++)
-        n += 3 * (uint64_t)(f->r_last[j] - j + 1) *
+        n += 3 * (uint64_t)(f->r_last[j] - f->stage_of[j] + 1) *
              (p->input_start[j + 1] - p->input_start[j]);
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        n += 3 * (uint64_t)(f->s_last[x] - p->producer[x]);
+        n += 3 * (uint64_t)(f->s_last[x] - rp_form_first(f, x));
     return n;
 }
 
@@ -109,22 +112,38 @@ static void add_cut(struct rp_bound *b, uint32_t t, uint32_t k, const double *v)
 /* Keep-all, which meets all rows but those of memory, is where the multipliers of those
  * start to grow at once. */
 static void start_with_all(struct rp_bound *b) {
-    struct rp_schedule s;
-    rp_schedule_keep_all(b->problem, &s);
-    bool fits = rp_form_point(&b->form, &s, b->point);
-    assert(fits);
-    for (uint32_t j = 0; j < b->form.n_cols; j++)
-        b->method.xt[j] = (float)b->point[j];
-    rp_schedule_fini(&s);
+    const struct rp_problem *p = b->problem;
+    const struct rp_form *f = &b->form;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint32_t need = rp_problem_last_need(p, x);
+        need = need < p->n_ops ? f->stage_of[need] : f->n_stages;
+        for (uint32_t t = rp_form_first(f, x) + 1; t <= need; t++)
+            if (rp_form_held(f, t, x) < f->n_cols)
+                b->method.xt[rp_form_held(f, t, x)] = 1;
+    }
+}
+
+/* All of them (0) if the program is then small enough to get somewhere. */
+static uint32_t stages_for(const struct rp_problem *p) {
+    if ((uint64_t)p->n_ops * p->n_tensors <= MOST_SIZE)
+        return 0;
+    uint32_t most = COARSE_SIZE / (p->n_tensors + 1);
+    return most < LEAST_STAGES ? LEAST_STAGES : most;
 }
 
 struct rp_bound *rp_bound_new(const struct rp_problem *p, uint64_t most_ns) {
+    return rp_bound_new_with(p, most_ns, stages_for(p));
+}
+
+struct rp_bound *rp_bound_new_with(const struct rp_problem *p, uint64_t most_ns,
+                                   uint32_t most_stages) {
     struct rp_bound *b = rp_calloc(1, sizeof *b);
     b->problem = p;
     b->now_ns = b->upper_ns = most_ns;
     b->bound_ns = b->reached_ns = sum_of_times(p);
     b->estimate_ns = (double)b->bound_ns;
-    rp_form_init(&b->form, p, &(struct rp_form_options){.most_ns = most_ns});
+    struct rp_form_options o = {.most_ns = most_ns, .most_stages = most_stages};
+    rp_form_init(&b->form, p, &o);
     b->too_large = b->form.n_cols > MOST_COLUMNS || count_terms(&b->form) > MOST_TERMS ||
                    !bytes_are_exact(&b->form);
     if (b->too_large) {
@@ -133,8 +152,8 @@ struct rp_bound *rp_bound_new(const struct rp_problem *p, uint64_t most_ns) {
     }
     rp_form_rows(&b->form, &b->fixed);
     rp_memory_init(&b->memory, &b->form);
-    for (uint32_t t = 0; t < p->n_ops; t++)
-        add_cut(b, t, t, NULL);
+    for (uint32_t t = 0; t < b->form.n_stages; t++)
+        add_cut(b, t, b->form.last_of[t], NULL);
     b->point = rp_calloc(b->form.n_cols, sizeof *b->point);
     rp_pdhg_init(&b->method, b->form.n_cols, b->form.cost);
     start_with_all(b);
@@ -199,14 +218,14 @@ static uint32_t find_cover(struct rp_bound *b, uint32_t t, uint32_t k) {
 }
 
 /* Each window looks at the inputs of the ops before it. */
-static double window_work(const struct rp_problem *p) {
-    double n = p->n_ops;
-    return n * n / 6 * (n + p->input_start[p->n_ops]);
+static double window_work(const struct rp_form *f) {
+    double n = f->n_stages;
+    return n * n / 6 * (f->problem->n_ops + f->problem->input_start[f->problem->n_ops]);
 }
 
 static uint32_t find_windows(struct rp_bound *b) {
     struct rp_windows windows;
-    double work = window_work(b->problem);
+    double work = window_work(&b->form);
     if (work > WINDOW_MOST || b->window_work + work > WINDOW_SHARE * (double)b->step_work)
         return 0;
     b->window_work += work;
@@ -222,14 +241,14 @@ static uint32_t find_windows(struct rp_bound *b) {
 /* At the method's point: the most violated memory row of each stage, a cover of it, and
  * windows. At most two rows a stage and n_ops windows. */
 static uint32_t find_cuts(struct rp_bound *b) {
-    uint32_t n = 0, n_ops = b->problem->n_ops;
+    uint32_t n = 0;
     for (uint32_t j = 0; j < b->form.n_cols; j++)
         b->point[j] = b->method.xt[j];
-    double *over = rp_calloc(n_ops, sizeof *over);
-    for (uint32_t t = 0; t < n_ops; t++) {
-        uint32_t worst = t;
+    double *over = rp_calloc(b->problem->n_ops, sizeof *over);
+    for (uint32_t t = 0; t < b->form.n_stages; t++) {
+        uint32_t worst = b->form.last_of[t], least = rp_form_least(&b->form, t);
         rp_memory_sweep(&b->memory, t, b->point, over);
-        for (uint32_t k = t; k-- > 0;)
+        for (uint32_t k = worst; k-- > least;)
             if (over[k] > over[worst])
                 worst = k;
         if (over[worst] > VIOLATION) {
@@ -284,7 +303,8 @@ static uint64_t *limits_for(const struct rp_bound *b, uint64_t most_ns) {
 }
 
 static uint32_t limit_of(const struct rp_bound *b, const struct rp_row_name *name) {
-    return name->op == name->t ? name->t : b->problem->n_ops + name->t;
+    uint32_t last = b->form.last_of[name->t];
+    return name->op == last ? last : b->problem->n_ops + last;
 }
 
 /* Rows (4) of `rows`, made with the form's limits, get these. */

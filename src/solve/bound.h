@@ -30,6 +30,9 @@ struct rp_bound;
  * than the bound. Above 0 (`p` allows swaps): no plan at all, if it is at most most_ns, the
  * time of some plan or more; no bound is above that (away.h). */
 struct rp_bound *rp_bound_new(const struct rp_problem *p, uint64_t most_ns);
+/* Another size of the program than its own choice: at most so many stages, 0 for all. */
+struct rp_bound *rp_bound_new_with(const struct rp_problem *p, uint64_t most_ns,
+                                   uint32_t most_stages);
 /* A plan of most_ns has been found: the less, the more is proved. */
 void rp_bound_tighten(struct rp_bound *b, uint64_t most_ns);
 void rp_bound_free(struct rp_bound *b); /* NULL is fine */

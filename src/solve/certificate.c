@@ -131,6 +131,15 @@ static void put_order(const struct writer *w) {
     fputc(']', w->f);
 }
 
+static void put_stages(const struct writer *w) {
+    if (w->form->n_stages == w->p->n_ops)
+        return;
+    fputs(",\n\"stages\":[", w->f);
+    for (uint32_t t = 0; t < w->form->n_stages; t++)
+        fprintf(w->f, "%s%" PRIu32, t ? "," : "", w->form->last_of[t]);
+    fputc(']', w->f);
+}
+
 static void put_head(const struct writer *w, const struct rp_graph *g, bool addressed,
                      uint64_t budget_bytes, unsigned scale_log2, uint64_t bound_ns) {
     fputs("{\"format\":\"remat-certificate\",\"version\":1,\n\"graph\":{\"name\":", w->f);
@@ -149,6 +158,7 @@ static void put_head(const struct writer *w, const struct rp_graph *g, bool addr
 
 static void put_all(const struct writer *w) {
     put_order(w);
+    put_stages(w);
     put_runs_of_rows(w, "dep", RP_ROW_DEP);
     put_runs_of_rows(w, "hold", RP_ROW_HOLD);
     put_rows(w, "mem", RP_ROW_MEM);

@@ -15,22 +15,54 @@ static bool makes_bytes(const struct rp_problem *p, uint32_t j) {
     return false;
 }
 
+/* Stages of one op each; or of about as many, ended by that of them at which most memory
+ * would be in use if nothing were ever dropped early. */
+static void choose_stages(struct rp_form *f, uint32_t most) {
+    const struct rp_problem *p = f->problem;
+    bool each = most == 0 || most >= p->n_ops;
+    int64_t *live = rp_calloc((size_t)p->n_ops + 1, sizeof *live), sum = 0;
+    f->stage_of = rp_calloc(p->n_ops, sizeof *f->stage_of);
+    f->last_of = rp_calloc(p->n_ops, sizeof *f->last_of);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint32_t need = rp_problem_last_need(p, x);
+        live[p->producer[x]] += (int64_t)p->bytes[x];
+        live[need < p->n_ops ? need + 1 : p->n_ops] -= (int64_t)p->bytes[x];
+    }
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        live[j] = sum += live[j];
+    for (uint32_t first = 0; first < p->n_ops; f->n_stages++) {
+        uint64_t room = each ? p->n_ops : most;
+        uint32_t to = (uint32_t)((f->n_stages + 1) * (uint64_t)p->n_ops / room),
+                 last = first;
+        for (uint32_t j = first; j < to; j++)
+            last = live[j] + (int64_t)p->workspace_bytes[j] >=
+                           live[last] + (int64_t)p->workspace_bytes[last]
+                       ? j
+                       : last;
+        last = to >= p->n_ops ? p->n_ops - 1 : last;
+        for (; first <= last; first++)
+            f->stage_of[first] = f->n_stages;
+        f->last_of[f->n_stages] = last;
+    }
+    free(live);
+}
+
 /* The last stage in which a run of op j can serve: readers come after j, so theirs are
  * known when ops are taken from late to early. */
 static void find_last_runs(struct rp_form *f, const bool *once) {
     const struct rp_problem *p = f->problem;
     for (uint32_t j = p->n_ops; j-- > 0;) {
-        uint32_t last = j;
+        uint32_t own = f->stage_of[j], last = own;
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-            f->s_last[x] = p->kept[x] ? p->n_ops : j;
+            f->s_last[x] = p->kept[x] ? f->n_stages : own;
             for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
                 if (f->r_last[p->readers[k]] > f->s_last[x])
                     f->s_last[x] = f->r_last[p->readers[k]];
-            uint32_t want = p->kept[x] ? p->n_ops - 1 : f->s_last[x];
+            uint32_t want = p->kept[x] ? f->n_stages - 1 : f->s_last[x];
             last = want > last ? want : last;
         }
         bool again = p->recompute[j] && !(once != NULL && once[j]) && makes_bytes(p, j);
-        f->r_last[j] = again ? last : j;
+        f->r_last[j] = again ? last : own;
     }
 }
 
@@ -40,11 +72,11 @@ static void open_columns(struct rp_form *f) {
     uint32_t runs = 0, holds = 0;
     for (uint32_t j = 0; j < p->n_ops; j++) {
         f->r_start[j] = runs;
-        runs += f->r_last[j] - j;
+        runs += f->r_last[j] - f->stage_of[j];
     }
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         f->s_start[x] = holds;
-        holds += f->s_last[x] - p->producer[x];
+        holds += f->s_last[x] - rp_form_first(f, x);
     }
     f->r_col = rp_calloc((size_t)runs + 1, sizeof *f->r_col);
     f->s_col = rp_calloc((size_t)holds + 1, sizeof *f->s_col);
@@ -59,15 +91,18 @@ static uint32_t held_until(const struct rp_form *f, uint32_t x) {
     const struct rp_problem *p = f->problem;
     if (p->bytes[x] == 0)
         return f->s_last[x];
-    return f->r_last[p->producer[x]] == p->producer[x] ? rp_problem_last_need(p, x) : 0;
+    if (f->r_last[p->producer[x]] > rp_form_first(f, x))
+        return 0;
+    uint32_t need = rp_problem_last_need(p, x);
+    return need < p->n_ops ? f->stage_of[need] : f->n_stages;
 }
 
 static void set_constants(struct rp_form *f) {
     const struct rp_problem *p = f->problem;
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++)
-            if (t <= held_until(f, x) || t == p->n_ops)
-                f->s_col[f->s_start[x] + (t - p->producer[x] - 1)] = RP_COL_ONE;
+        for (uint32_t first = rp_form_first(f, x), t = first + 1; t <= f->s_last[x]; t++)
+            if (t <= held_until(f, x) || t == f->n_stages)
+                f->s_col[f->s_start[x] + (t - first - 1)] = RP_COL_ONE;
 }
 
 static uint32_t known_of(const struct rp_form_options *o, uint32_t col) {
@@ -79,11 +114,12 @@ static uint32_t known_of(const struct rp_form_options *o, uint32_t col) {
 static void take_known(struct rp_form *f, const struct rp_form_options *o) {
     const struct rp_problem *p = f->problem;
     for (uint32_t j = 0; j < p->n_ops; j++)
-        for (uint32_t t = j + 1; t <= f->r_last[j]; t++)
-            f->r_col[f->r_start[j] + (t - j - 1)] = known_of(o, rp_form_run(o->base, t, j));
+        for (uint32_t own = f->stage_of[j], t = own + 1; t <= f->r_last[j]; t++)
+            f->r_col[f->r_start[j] + (t - own - 1)] =
+                known_of(o, rp_form_run(o->base, t, j));
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++)
-            f->s_col[f->s_start[x] + (t - p->producer[x] - 1)] =
+        for (uint32_t first = rp_form_first(f, x), t = first + 1; t <= f->s_last[x]; t++)
+            f->s_col[f->s_start[x] + (t - first - 1)] =
                 known_of(o, rp_form_held(o->base, t, x));
     rp_form_deduce(f);
 }
@@ -100,13 +136,13 @@ static bool touched(const struct rp_form *f, uint32_t t, uint32_t x) {
 static void number_columns(struct rp_form *f, bool merge) {
     const struct rp_problem *p = f->problem;
     for (uint32_t j = 0; j < p->n_ops; j++)
-        for (uint32_t i = 0; i < f->r_last[j] - j; i++)
+        for (uint32_t i = 0; i < f->r_last[j] - f->stage_of[j]; i++)
             if (f->r_col[f->r_start[j] + i] == RP_COL_OPEN)
                 f->r_col[f->r_start[j] + i] = f->n_cols++;
     f->n_run_cols = f->n_cols;
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++) {
-            uint32_t *col = &f->s_col[f->s_start[x] + (t - p->producer[x] - 1)];
+        for (uint32_t first = rp_form_first(f, x), t = first + 1; t <= f->s_last[x]; t++) {
+            uint32_t *col = &f->s_col[f->s_start[x] + (t - first - 1)];
             if (*col == RP_COL_OPEN)
                 *col = merge && !touched(f, t - 1, x) ? col[-1] : f->n_cols++;
         }
@@ -119,7 +155,7 @@ static void name_columns(struct rp_form *f) {
     f->cost = rp_calloc(f->n_cols, sizeof *f->cost);
     for (uint32_t j = 0; j < p->n_ops; j++) {
         f->fixed_cost += (double)p->time_ns[j] * f->time_scale;
-        for (uint32_t t = j + 1; t <= f->r_last[j]; t++) {
+        for (uint32_t t = f->stage_of[j] + 1; t <= f->r_last[j]; t++) {
             uint32_t col = rp_form_run(f, t, j);
             double cost = (double)p->time_ns[j] * f->time_scale;
             if (col == RP_COL_ONE)
@@ -132,7 +168,8 @@ static void name_columns(struct rp_form *f) {
         }
     }
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t t = f->s_last[x]; t > p->producer[x]; t--) { /* the first one stays */
+        for (uint32_t t = f->s_last[x]; t > rp_form_first(f, x);
+             t--) { /* the first one stays */
             uint32_t col = rp_form_held(f, t, x);
             if (col == RP_COL_ONE || col == RP_COL_ZERO)
                 continue;
@@ -174,6 +211,7 @@ void rp_form_init(struct rp_form *f, const struct rp_problem *p,
     f->limit_bytes = rp_calloc(2 * (size_t)p->n_ops, sizeof *f->limit_bytes);
     f->byte_scale = scale_to(set_limits(f, o->most_ns), 10);
     f->time_scale = scale_to(longest, 1);
+    choose_stages(f, o->most_stages);
     find_last_runs(f, o->once);
     open_columns(f);
     if (o->base != NULL)
@@ -185,6 +223,8 @@ void rp_form_init(struct rp_form *f, const struct rp_problem *p,
 }
 
 void rp_form_fini(struct rp_form *f) {
+    free(f->stage_of);
+    free(f->last_of);
     free(f->r_last);
     free(f->r_start);
     free(f->s_last);
@@ -213,12 +253,12 @@ void rp_form_rows(const struct rp_form *f, struct rp_rows *rows) {
     const struct rp_problem *p = f->problem;
     for (uint32_t j = 0; j < p->n_ops; j++) /* (2) */
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-            for (uint32_t t = j, x = p->inputs[k]; t <= f->r_last[j]; t++)
+            for (uint32_t t = f->stage_of[j], x = p->inputs[k]; t <= f->r_last[j]; t++)
                 add_row(rows, (struct rp_row_name){RP_ROW_DEP, t, j, x, 0},
                         rp_form_run(f, t, j), rp_form_run(f, t, p->producer[x]),
                         rp_form_held(f, t, x));
     for (uint32_t x = 0; x < p->n_tensors; x++) /* (3) */
-        for (uint32_t t = p->producer[x] + 1; t < f->s_last[x]; t++)
+        for (uint32_t t = rp_form_first(f, x) + 1; t < f->s_last[x]; t++)
             add_row(rows, (struct rp_row_name){RP_ROW_HOLD, t, RP_NONE, x, 0},
                     rp_form_held(f, t + 1, x), rp_form_held(f, t, x),
                     rp_form_run(f, t, p->producer[x]));

@@ -33,7 +33,11 @@
  *   - If neither the maker nor a reader of x may run in stage t, then x is not touched
  *     there: tidy and (3) give S[t+1][x] = S[t][x], one column for both ("merged").
  *
- * With swaps (o->most_ns) it is a relaxation only, away.h.
+ * With swaps (o->most_ns) it is a relaxation only, away.h. So it is with o->most_stages,
+ * for graphs that are large: then a stage t is what happens up to the first run of op
+ * last_of[t], with the first runs of several ops in it, those with stage_of[j] = t. R[t][j]
+ * = 1 for those. What is said above holds with these words, but of rows (4) there are those
+ * of k = last_of[t] only: an op may run again in the stage of its first run, at no cost.
  */
 #ifndef RP_SOLVE_FORMULATE_H
 #define RP_SOLVE_FORMULATE_H
@@ -49,7 +53,8 @@
 #define RP_COL_ONE UINT32_MAX
 
 struct rp_form_options {
-    uint64_t most_ns; /* above 0: for plans that may swap and take at most that long */
+    uint64_t most_ns;     /* above 0: for plans that may swap and take at most that long */
+    uint32_t most_stages; /* above 0: no more stages than that */
     const bool *once; /* per op, or NULL: ops that shall not run again. A restriction: its
                          optimum is no lower bound of the problem's */
     bool no_merge;    /* a column for every (t, x): for comparison */
@@ -61,17 +66,22 @@ struct rp_form_options {
 
 struct rp_form {
     const struct rp_problem *problem; /* borrowed */
-    uint32_t n_cols, n_run_cols;      /* R columns come first */
-    bool empty;        /* what is known contradicts itself: no schedule is left */
-    uint32_t *r_last;  /* per op: no later stage may run it */
-    uint32_t *r_start; /* per op: where R[op + 1][op] is in r_col */
-    uint32_t *r_col;   /* column or constant */
-    uint32_t *s_last;  /* per tensor: last t of S[t][x]; its maker if there is none */
-    uint32_t *s_start; /* per tensor: where S[maker + 1][x] is in s_col */
+    uint32_t n_stages;
+    uint32_t *stage_of;          /* per op: of its first run */
+    uint32_t *last_of;           /* per stage: the op that ends it */
+    uint32_t n_cols, n_run_cols; /* R columns come first */
+    bool empty;                  /* what is known contradicts itself: no schedule is left */
+    uint32_t *r_last;            /* per op: no later stage may run it */
+    uint32_t *r_start;           /* per op: where R[stage_of[op] + 1][op] is in r_col */
+    uint32_t *r_col;             /* column or constant */
+    uint32_t
+        *s_last; /* per tensor: last t of S[t][x]; its maker's stage if there is none */
+    uint32_t *s_start; /* per tensor: where S[maker's stage + 1][x] is in s_col */
     uint32_t *s_col;   /* column or constant */
     uint32_t *col_id;  /* per column: op of R, tensor of S */
     uint32_t *col_t;   /* per column: its (first) stage */
-    /* The right side of rows (4), per stage t: of k = t, and of k < t from n_ops + t on. */
+    /* The right side of rows (4), for j that ends its stage: of k = j; of the stage's other
+     * k at n_ops + j. */
     uint64_t *limit_bytes;
     /* Both scales are powers of two, so scaling is exact below 2^53. Scaled bytes: the
      * largest limit is in [512, 1024). Scaled times: the longest op is in [1, 2). */
@@ -87,11 +97,12 @@ void rp_form_fini(struct rp_form *f); /* safe on a zeroed one */
 
 /* Column or constant of R[t][j]; any t and j. */
 static inline uint32_t rp_form_run(const struct rp_form *f, uint32_t t, uint32_t j) {
-    if (t == j)
+    uint32_t own = f->stage_of[j];
+    if (t == own)
         return RP_COL_ONE;
-    if (t < j || t > f->r_last[j])
+    if (t < own || t > f->r_last[j])
         return RP_COL_ZERO;
-    return f->r_col[f->r_start[j] + (t - j - 1)];
+    return f->r_col[f->r_start[j] + (t - own - 1)];
 }
 
 /* True if op j may run in stage t (first run included). */
@@ -99,17 +110,28 @@ static inline bool rp_form_may_run(const struct rp_form *f, uint32_t t, uint32_t
     return rp_form_run(f, t, j) != RP_COL_ZERO;
 }
 
-/* Column or constant of S[t][x]; any t up to n_ops, any x. */
+/* The stage in which x is first made. */
+static inline uint32_t rp_form_first(const struct rp_form *f, uint32_t x) {
+    return f->stage_of[f->problem->producer[x]];
+}
+
+/* Column or constant of S[t][x]; any t up to n_stages, any x. */
 static inline uint32_t rp_form_held(const struct rp_form *f, uint32_t t, uint32_t x) {
-    uint32_t p = f->problem->producer[x];
-    if (t <= p || t > f->s_last[x])
+    uint32_t first = rp_form_first(f, x);
+    if (t <= first || t > f->s_last[x])
         return RP_COL_ZERO;
-    return f->s_col[f->s_start[x] + (t - p - 1)];
+    return f->s_col[f->s_start[x] + (t - first - 1)];
 }
 
 /* The right side of rows (4), in scaled bytes. */
 static inline double rp_form_limit(const struct rp_form *f, uint32_t t, uint32_t k) {
-    return (double)f->limit_bytes[k == t ? t : f->problem->n_ops + t] * f->byte_scale;
+    uint32_t last = f->last_of[t];
+    return (double)f->limit_bytes[k == last ? k : f->problem->n_ops + last] * f->byte_scale;
+}
+
+/* The first k of which stage t has a row (4). */
+static inline uint32_t rp_form_least(const struct rp_form *f, uint32_t t) {
+    return f->n_stages < f->problem->n_ops ? f->last_of[t] : 0;
 }
 
 /* Used while a formulation is made, before columns have numbers. */
@@ -179,8 +201,10 @@ struct rp_memory {
 void rp_memory_init(struct rp_memory *m, const struct rp_form *f);
 void rp_memory_fini(struct rp_memory *m);
 
-/* The most violated row (4) of each k <= t at point v: over[k] = left side - limit, scaled
- * bytes. O(tensors + edges) for all k together. */
+/* The most violated row (4) of each k <= t (with several ops in a stage: of its last one)
+ * at point v: over[k] = left side - limit, scaled bytes. O(tensors + edges) for all k
+ * together.
+ */
 void rp_memory_sweep(struct rp_memory *m, uint32_t t, const double *v, double *over);
 
 /* Appends that row for (t, k) to `rows`. v == NULL: constants where there are, then

@@ -37,12 +37,13 @@ static void set_live(struct rp_memory *m, uint32_t t, uint32_t x, const double *
 static void start_sweep(struct rp_memory *m, uint32_t t, const double *v, double *total) {
     const struct rp_form *f = m->form;
     const struct rp_problem *p = f->problem;
-    for (uint32_t x = 0; x < p->output_start[t + 1]; x++) {
+    uint32_t last = f->last_of[t];
+    for (uint32_t x = 0; x < p->output_start[last + 1]; x++) {
         m->need[x] = rp_form_value(v, rp_form_held(f, t + 1, x));
         m->unseen[x] = 0;
         m->live[x] = 0;
         for (uint32_t k = p->reader_start[x];
-             k < p->reader_start[x + 1] && p->readers[k] <= t; k++)
+             k < p->reader_start[x + 1] && p->readers[k] <= last; k++)
             m->unseen[x] += rp_form_may_run(f, t, p->readers[k]);
         set_live(m, t, x, v, true, total);
     }
@@ -53,7 +54,8 @@ void rp_memory_sweep(struct rp_memory *m, uint32_t t, const double *v, double *o
     const struct rp_problem *p = f->problem;
     double total = 0;
     start_sweep(m, t, v, &total);
-    for (uint32_t k = t + 1; k-- > 0;) {
+    uint32_t last = f->last_of[t], least = rp_form_least(f, t);
+    for (uint32_t k = last + 1; k-- > least;) {
         double run = rp_form_value(v, rp_form_run(f, t, k));
         if (rp_form_may_run(f, t, k))
             for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++) {
@@ -103,7 +105,7 @@ static struct choice choose(const struct rp_form *f, uint32_t t, uint32_t k, uin
         consider(&best, k, rp_form_run(f, t, k), v, 1);
     for (uint32_t i = p->reader_start[x]; i < p->reader_start[x + 1]; i++) {
         uint32_t r = p->readers[i];
-        if (r > t)
+        if (r > f->last_of[t])
             break;
         if (r < k)
             earlier += rp_form_may_run(f, t, r);
@@ -122,8 +124,9 @@ void rp_memory_row(struct rp_memory *m, uint32_t t, uint32_t k, const double *v,
     uint32_t n = 0;
     rp_rows_begin(rows, (struct rp_row_name){RP_ROW_MEM, t, k, RP_NONE, 0},
                   rp_form_limit(f, t, k));
-    for (uint32_t x = 0; x <= p->output_start[t + 1]; x++) {
-        bool last = x == p->output_start[t + 1]; /* then the workspace */
+    uint32_t end = p->output_start[f->last_of[t] + 1];
+    for (uint32_t x = 0; x <= end; x++) {
+        bool last = x == end; /* then the workspace */
         uint64_t bytes = last ? p->workspace_bytes[k] : p->bytes[x];
         uint32_t col = RP_COL_ZERO;
         if (bytes > 0 && last) {

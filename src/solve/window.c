@@ -39,7 +39,7 @@ static void find_active(struct rp_windows *w, const double *v) {
     w->n_active = 0;
     for (uint32_t j = 0; j < f->problem->n_ops; j++) {
         double sum = 0;
-        for (uint32_t t = j + 1; t <= f->r_last[j]; t++)
+        for (uint32_t t = f->stage_of[j] + 1; t <= f->r_last[j]; t++)
             sum += rp_form_value(v, rp_form_run(f, t, j));
         w->is_active[j] = sum > TINY;
         if (w->is_active[j])
@@ -60,7 +60,7 @@ static void find_wants(struct rp_windows *w, uint32_t b, const double *v) {
             w->want[x] = rp_form_value(v, rp_form_held(f, b + 1, x));
             w->reader[x] = RP_NONE;
             for (uint32_t k = p->reader_start[x];
-                 k < p->reader_start[x + 1] && p->readers[k] <= b; k++) {
+                 k < p->reader_start[x + 1] && f->stage_of[p->readers[k]] <= b; k++) {
                 double run = rp_form_value(v, rp_form_run(f, b, p->readers[k]));
                 if (run > w->want[x] + TINY) {
                     w->want[x] = run;
@@ -75,14 +75,15 @@ static void find_wants(struct rp_windows *w, uint32_t b, const double *v) {
 static void find_paths(struct rp_windows *w, uint32_t a, const double *v) {
     const struct rp_form *f = w->form;
     const struct rp_problem *p = f->problem;
-    for (uint32_t i = 0; i < w->n_active && w->active[i] < a; i++) {
+    for (uint32_t i = 0; i < w->n_active && f->stage_of[w->active[i]] < a; i++) {
         uint32_t j = w->active[i];
         w->supply[j] = w->runs[j];
         w->via[j] = RP_NONE;
         w->length[j] = 0;
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
             uint32_t y = p->inputs[k], q = p->producer[y];
-            double s = rp_form_value(v, rp_form_held(f, a, y)) + (q < a ? w->supply[q] : 1);
+            double s = rp_form_value(v, rp_form_held(f, a, y)) +
+                       (f->stage_of[q] < a ? w->supply[q] : 1);
             if (s < w->supply[j] - TINY) {
                 w->supply[j] = s;
                 w->via[j] = y;
@@ -113,7 +114,7 @@ static void try_window(struct rp_windows *w, uint32_t a, uint32_t b, const doubl
                        struct candidate *best) {
     const struct rp_form *f = w->form;
     const struct rp_problem *p = f->problem;
-    for (uint32_t i = 0; i < w->n_active && w->active[i] < a; i++) {
+    for (uint32_t i = 0; i < w->n_active && f->stage_of[w->active[i]] < a; i++) {
         uint32_t j = w->active[i];
         if (w->via[j] == RP_NONE) /* (5) then follows from (2) and (3) */
             continue;
@@ -130,8 +131,9 @@ static void try_window(struct rp_windows *w, uint32_t a, uint32_t b, const doubl
 }
 
 static void add_runs(struct rp_windows *w, uint32_t t, const double *v) {
-    for (uint32_t i = 0; i < w->n_active && w->active[i] <= t; i++)
-        w->runs[w->active[i]] += rp_form_value(v, rp_form_run(w->form, t, w->active[i]));
+    const struct rp_form *f = w->form;
+    for (uint32_t i = 0; i < w->n_active && f->stage_of[w->active[i]] <= t; i++)
+        w->runs[w->active[i]] += rp_form_value(v, rp_form_run(f, t, w->active[i]));
 }
 
 static void clear_runs(struct rp_windows *w) {
@@ -143,11 +145,12 @@ static void collect(struct rp_windows *w, const double *v, double least,
                     struct candidates *found) {
     const struct rp_problem *p = w->form->problem;
     struct candidate *best = rp_calloc(p->n_tensors, sizeof *best);
-    for (uint32_t b = 1; b < p->n_ops; b++) {
+    for (uint32_t b = 1; b < w->form->n_stages; b++) {
         memset(best, 0, p->n_tensors * sizeof *best);
         find_wants(w, b, v);
         clear_runs(w);
-        for (uint32_t a = b; a >= 1 && w->n_active > 0 && a > w->active[0]; a--) {
+        for (uint32_t a = b;
+             a >= 1 && w->n_active > 0 && a > w->form->stage_of[w->active[0]]; a--) {
             add_runs(w, a, v);
             find_paths(w, a, v);
             try_window(w, a, b, v, best);

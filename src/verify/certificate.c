@@ -42,7 +42,7 @@ __attribute__((format(printf, 2, 3))) static rp_rc refuse(struct check *k, const
 /* ---- the indices in a row ---- */
 
 static rp_rc check_stage(struct check *k, uint32_t t) {
-    if (t >= k->g->n_ops)
+    if (t >= k->columns.n_stages)
         return refuse(k, "no stage %u", t);
     return RP_OK;
 }
@@ -50,7 +50,7 @@ static rp_rc check_stage(struct check *k, uint32_t t) {
 static rp_rc check_op(struct check *k, uint32_t j, uint32_t t) {
     if (j >= k->g->n_ops)
         return refuse(k, "no op %u", j);
-    if (k->columns.place[j] > t)
+    if (k->columns.stage[j] > t)
         return refuse(k, "op %u first runs after stage %u", j, t);
     return RP_OK;
 }
@@ -192,18 +192,24 @@ static rp_rc derive_term(struct check *k, uint32_t x, uint32_t term) {
     return rc;
 }
 
+static bool ends_stage(const struct check *k, uint32_t j, uint32_t t) {
+    return k->columns.place[j] == k->columns.last_place[t];
+}
+
 static rp_rc derive_terms(struct check *k) {
     const struct rp_claim *r = k->row;
     rp_rc rc = check_stage(k, r->t);
     if (rc == RP_OK)
         rc = check_op(k, r->op, r->t);
+    if (rc == RP_OK && k->c->stages.n > 0 && !ends_stage(k, r->op, r->t))
+        return refuse(k, "op %u does not end stage %u", r->op, r->t);
     for (size_t i = 0; i < r->n_ids && rc == RP_OK; i += 2)
         rc = derive_term(k, k->c->ids.at[r->first_id + i],
                          k->c->ids.at[r->first_id + i + 1]);
     if (rc != RP_OK)
         return rc;
     add_run(k, r->t, r->op, size_of(k, k->g->ops[r->op].workspace_bytes));
-    k->in_order |= k->columns.place[r->op] != r->t;
+    k->in_order |= !ends_stage(k, r->op, r->t);
     return RP_OK;
 }
 
@@ -212,7 +218,8 @@ static __int128 limit_of(const struct check *k) {
     const struct rp_claim *r = k->row;
     __int128 limit = k->c->budget_bytes - k->g->fixed_bytes;
     if (k->c->swaps)
-        limit += rp_room_away(&k->room, k->g->n_ops, r->t, k->columns.place[r->op] == r->t);
+        limit += rp_room_away(&k->room, k->g->n_ops, k->columns.last_place[r->t],
+                              ends_stage(k, r->op, r->t));
     return limit;
 }
 
@@ -360,6 +367,20 @@ static uint64_t later(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
+/* The file's, if it states any: ascending, and all are in one. */
+static rp_rc check_stages(const struct check *k) {
+    const uint32_t *ends = k->c->stages.at;
+    size_t n = k->c->stages.n;
+    for (size_t t = 1; t < n; t++)
+        if (ends[t] <= ends[t - 1])
+            return rp_fail(k->err, RP_NO, "stages[%zu]: %u is not after %u", t, ends[t],
+                           ends[t - 1]);
+    if (n > 0 && ends[n - 1] != k->g->n_ops - 1)
+        return rp_fail(k->err, RP_NO, "stages: the last one ends with %u, not with %u",
+                       ends[n - 1], k->g->n_ops - 1);
+    return RP_OK;
+}
+
 /* Weak duality: no plan of the class costs less than this, rounded up to whole ns. */
 static rp_rc find_bound(struct check *k, struct rp_support *s) {
     __int128 least = 0, one = (__int128)1 << k->c->scale_log2;
@@ -396,8 +417,11 @@ rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph
     k.order = rp_calloc(g->n_ops, sizeof *k.order);
     k.seen = rp_calloc(g->n_tensors, sizeof *k.seen);
     rc = check_order(&k);
+    if (rc == RP_OK)
+        rc = check_stages(&k);
     if (rc == RP_OK) {
-        rp_columns_init(&k.columns, g, k.order);
+        uint32_t n_stages = c->stages.n > 0 ? (uint32_t)c->stages.n : g->n_ops;
+        rp_columns_init(&k.columns, g, k.order, c->stages.at, n_stages);
         if (c->swaps && !rp_room_init(&k.room, g, k.order, c->addressed, c->swap_most_ns,
                                       c->host_budget_bytes))
             rc = rp_fail(err, RP_NO, "swaps: the graph's device does not allow them");

@@ -54,7 +54,7 @@ struct rp_certificate {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } order, ids;
+    } order, ids, stages; /* stages: the places that end them; none: all */
     struct {
         struct rp_claim *at;
         size_t n, cap;

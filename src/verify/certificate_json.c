@@ -226,6 +226,22 @@ static rp_rc read_order(struct reader *r, json_t *array) {
     return RP_OK;
 }
 
+static rp_rc read_stages(struct reader *r, json_t *array) {
+    size_t k;
+    json_t *v;
+    uint32_t place = 0;
+    snprintf(r->place, sizeof r->place, "stages");
+    if (array != NULL && json_array_size(array) == 0)
+        return bad(r, "empty");
+    json_array_foreach(array, k, v) {
+        rp_rc rc = read_index(r, v, &place);
+        if (rc != RP_OK)
+            return rc;
+        rp_push(&r->c->stages, place);
+    }
+    return RP_OK;
+}
+
 static rp_rc read_swaps(struct reader *r, json_t *object) {
     struct rp_certificate *c = r->c;
     const struct rp_json_field fields[] = {
@@ -254,7 +270,7 @@ static rp_rc read_graph(struct reader *r, json_t *object) {
 static rp_rc read_certificate(struct reader *r, json_t *root) {
     const char *format;
     uint64_t version;
-    json_t *graph = NULL, *order = NULL, *swaps = NULL, *rows[5] = {NULL};
+    json_t *graph = NULL, *order = NULL, *stages = NULL, *swaps = NULL, *rows[5] = {NULL};
     static const char *const keys[] = {"dep", "hold", "mem", "window", "cover"};
     struct rp_certificate *c = r->c;
     const struct rp_json_field fields[] = {
@@ -267,6 +283,7 @@ static rp_rc read_certificate(struct reader *r, json_t *root) {
         {"lower_bound_ns", RP_JSON_NAT, true, &c->lower_bound_ns},
         {"swaps", RP_JSON_OBJECT, false, &swaps},
         {"order", RP_JSON_ARRAY, false, &order},
+        {"stages", RP_JSON_ARRAY, false, &stages},
         {keys[0], RP_JSON_ARRAY, true, &rows[0]},
         {keys[1], RP_JSON_ARRAY, true, &rows[1]},
         {keys[2], RP_JSON_ARRAY, true, &rows[2]},
@@ -286,6 +303,8 @@ static rp_rc read_certificate(struct reader *r, json_t *root) {
         rc = read_swaps(r, swaps);
     if (rc == RP_OK)
         rc = read_order(r, order);
+    if (rc == RP_OK)
+        rc = read_stages(r, stages);
     for (int k = 0; k < 5 && rc == RP_OK; k++)
         rc = read_rows(r, keys[k], (enum rp_claim_kind)k, rows[k]);
     return rc;
@@ -321,6 +340,7 @@ void rp_certificate_fini(struct rp_certificate *c) {
     free(c->graph_name);
     free(c->graph_sha256);
     free(c->order.at);
+    free(c->stages.at);
     free(c->ids.at);
     free(c->rows.at);
     *c = (struct rp_certificate){0};

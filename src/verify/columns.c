@@ -19,41 +19,41 @@ static bool makes_bytes(const struct rp_graph *g, uint32_t j) {
 /* Rules (A) and (B): the last stage that can want x, when its readers' are known. */
 static void limit_hold(struct rp_columns *c, uint32_t x) {
     const struct rp_graph *g = c->g;
-    uint32_t last = c->place[g->tensors[x].producer];
+    uint32_t last = c->stage[g->tensors[x].producer];
     for (uint32_t k = g->reader_start[x]; k < g->reader_start[x + 1]; k++)
         last = later(last, c->last_run[g->readers[k]]);
-    c->last_hold[x] = g->kept[x] ? g->n_ops : last;
+    c->last_hold[x] = g->kept[x] ? c->n_stages : last;
 }
 
 static void limit_run(struct rp_columns *c, uint32_t j) {
     const struct rp_graph *g = c->g;
-    uint32_t last = c->place[j];
+    uint32_t last = c->stage[j];
     for (uint32_t k = 0; k < g->ops[j].n_outputs; k++) {
         uint32_t x = g->ops[j].outputs[k];
         limit_hold(c, x);
-        last = later(last, g->kept[x] ? g->n_ops - 1 : c->last_hold[x]);
+        last = later(last, g->kept[x] ? c->n_stages - 1 : c->last_hold[x]);
     }
     bool again = g->ops[j].recompute && makes_bytes(g, j);
-    c->last_run[j] = again ? last : c->place[j];
+    c->last_run[j] = again ? last : c->stage[j];
 }
 
 /* Rules (C) and (D). */
 static void find_held_until(struct rp_columns *c, uint32_t x) {
     const struct rp_graph *g = c->g;
-    uint32_t maker = g->tensors[x].producer, need = c->place[maker];
+    uint32_t maker = g->tensors[x].producer, need = c->stage[maker];
     for (uint32_t k = g->reader_start[x]; k < g->reader_start[x + 1]; k++)
-        need = later(need, c->place[g->readers[k]]);
+        need = later(need, c->stage[g->readers[k]]);
     if (g->tensors[x].bytes == 0)
         c->held_until[x] = c->last_hold[x];
-    else if (c->last_run[maker] == c->place[maker])
-        c->held_until[x] = g->kept[x] ? g->n_ops : need;
+    else if (c->last_run[maker] == c->stage[maker])
+        c->held_until[x] = g->kept[x] ? c->n_stages : need;
 }
 
 static void find_touches(struct rp_columns *c, uint32_t x, const uint32_t *order) {
     const struct rp_graph *g = c->g;
     uint32_t start = g->reader_start[x] + x, maker = g->tensors[x].producer;
     uint32_t n = g->reader_start[x + 1] - g->reader_start[x];
-    c->touch_first[start] = c->place[maker];
+    c->touch_first[start] = c->stage[maker];
     c->touch_last[start] = c->last_run[maker];
     for (uint32_t i = 1; i <= n; i++) { /* by place: readers are few, so insert */
         uint32_t first = c->place[g->readers[g->reader_start[x] + i - 1]], k = start + i;
@@ -61,16 +61,31 @@ static void find_touches(struct rp_columns *c, uint32_t x, const uint32_t *order
             c->touch_first[k] = c->touch_first[k - 1];
         c->touch_first[k] = first;
     }
-    for (uint32_t i = start + 1; i <= start + n; i++)
-        c->touch_last[i] =
-            later(c->touch_last[i - 1], c->last_run[order[c->touch_first[i]]]);
+    for (uint32_t i = start + 1; i <= start + n; i++) {
+        uint32_t reader = order[c->touch_first[i]];
+        c->touch_first[i] = c->stage[reader];
+        c->touch_last[i] = later(c->touch_last[i - 1], c->last_run[reader]);
+    }
 }
 
-void rp_columns_init(struct rp_columns *c, const struct rp_graph *g,
-                     const uint32_t *order) {
+static void find_stages(struct rp_columns *c, const uint32_t *order, const uint32_t *ends) {
+    uint32_t t = 0;
+    c->stage = rp_calloc(c->g->n_ops, sizeof *c->stage);
+    c->last_place = rp_calloc(c->n_stages, sizeof *c->last_place);
+    for (uint32_t i = 0; i < c->g->n_ops; i++) {
+        c->stage[order[i]] = t;
+        c->last_place[t] = i;
+        if (ends == NULL || i == ends[t])
+            t++;
+    }
+}
+
+void rp_columns_init(struct rp_columns *c, const struct rp_graph *g, const uint32_t *order,
+                     const uint32_t *ends, uint32_t n_stages) {
     size_t n_touches = (size_t)g->reader_start[g->n_tensors] + g->n_tensors;
     assert(g->n_ops < 1u << 31 && g->n_tensors < 1u << 31);
-    *c = (struct rp_columns){.g = g, .room = 1024};
+    *c = (struct rp_columns){.g = g, .room = 1024, .n_stages = n_stages};
+    find_stages(c, order, ends);
     c->place = rp_calloc(g->n_ops, sizeof *c->place);
     c->last_run = rp_calloc(g->n_ops, sizeof *c->last_run);
     c->last_hold = rp_calloc(g->n_tensors, sizeof *c->last_hold);
@@ -91,6 +106,8 @@ void rp_columns_init(struct rp_columns *c, const struct rp_graph *g,
 
 void rp_columns_fini(struct rp_columns *c) {
     free(c->place);
+    free(c->stage);
+    free(c->last_place);
     free(c->last_run);
     free(c->last_hold);
     free(c->held_until);
@@ -138,11 +155,11 @@ static bool add_price(struct rp_columns *c, uint64_t key, __int128 amount) {
 }
 
 bool rp_columns_may_run(const struct rp_columns *c, uint32_t t, uint32_t j) {
-    return c->place[j] <= t && t <= c->last_run[j];
+    return c->stage[j] <= t && t <= c->last_run[j];
 }
 
 uint64_t rp_columns_run_key(const struct rp_columns *c, uint32_t t, uint32_t j) {
-    if (t == c->place[j])
+    if (t == c->stage[j])
         return RP_QUANTITY_ONE;
     return rp_columns_may_run(c, t, j) ? RUN_KEY | (uint64_t)j << 31 | t : RP_QUANTITY_ZERO;
 }
@@ -173,10 +190,10 @@ static uint32_t same_since(const struct rp_columns *c, uint32_t t, uint32_t x) {
 }
 
 uint64_t rp_columns_hold_key(const struct rp_columns *c, uint32_t t, uint32_t x) {
-    if (t <= c->place[c->g->tensors[x].producer] || t > c->last_hold[x])
+    if (t <= c->stage[c->g->tensors[x].producer] || t > c->last_hold[x])
         return RP_QUANTITY_ZERO;
     uint32_t since = same_since(c, t, x);
-    if (since <= c->held_until[x] || t == c->g->n_ops)
+    if (since <= c->held_until[x] || t == c->n_stages)
         return RP_QUANTITY_ONE;
     return HOLD_KEY | (uint64_t)x << 31 | since;
 }

@@ -3,9 +3,10 @@
  *   R[t][j] = 1: op j runs in stage t.   S[t][x] = 1: tensor x is held as stage t begins.
  *
  * Stage t is what a plan does after the first run of the op at place t - 1, up to and with
- * that of the op at place t. Some quantities can be taken as 0 or 1, or as equal to
- * another, because some fastest plan has them so; docs/certificate.md proves it, rules (A)
- * to (E). Worked out from the graph alone; the planner's own reductions are not used.
+ * that of the op at place t; or a stage has several of these first runs. Some quantities
+ * can be taken as 0 or 1, or as equal to another, because some fastest plan has them so;
+ * docs/certificate.md proves it, rules (A) to (E). Worked out from the graph alone; the
+ * planner's own reductions are not used.
  *
  * Ops and tensors are the graph's; stages and places count from 0.
  */
@@ -25,10 +26,13 @@ struct rp_price { /* of one quantity: what the rows say of it */
 
 struct rp_columns {
     const struct rp_graph *g; /* borrowed */
-    uint32_t *place;          /* per op: the stage of its first run */
-    uint32_t *last_run;       /* per op: no later stage runs it */
-    uint32_t *last_hold;      /* per tensor: no later stage begins with it */
-    uint32_t *held_until;     /* per tensor: up to here all stages after its making do */
+    uint32_t n_stages;
+    uint32_t *place;      /* per op: which of the first runs is its own */
+    uint32_t *stage;      /* per op: the stage of its first run */
+    uint32_t *last_place; /* per stage: of the first run that ends it */
+    uint32_t *last_run;   /* per op: no later stage runs it */
+    uint32_t *last_hold;  /* per tensor: no later stage begins with it */
+    uint32_t *held_until; /* per tensor: up to here all stages after its making do */
     /* Per tensor x, from reader_start[x] + x on, for its maker and each reader by place:
      * the first stage that it may run in, and the last in which it or one before it may. */
     uint32_t *touch_first, *touch_last;
@@ -37,12 +41,14 @@ struct rp_columns {
     __int128 constant;      /* what the rows say of quantities that are 1 */
 };
 
-/* order[i] is the op at place i: each op once, after those it reads from. */
-void rp_columns_init(struct rp_columns *c, const struct rp_graph *g, const uint32_t *order);
+/* order[i] is the op at place i: each op once, after those it reads from. ends: the places
+ * that end the n_stages stages, ascending, the last one n_ops - 1; NULL: all of them. */
+void rp_columns_init(struct rp_columns *c, const struct rp_graph *g, const uint32_t *order,
+                     const uint32_t *ends, uint32_t n_stages);
 void rp_columns_fini(struct rp_columns *c); /* safe on a zeroed one */
 
-/* Adds to the price of R[t][j] (t < n_ops) or S[t][x] (t <= n_ops; x no source). False if
- * the sum passes 127 bits. */
+/* Adds to the price of R[t][j] (t < n_stages) or S[t][x] (t <= n_stages; x no source).
+ * False if the sum passes 127 bits. */
 bool rp_columns_run(struct rp_columns *c, uint32_t t, uint32_t j, __int128 amount);
 bool rp_columns_hold(struct rp_columns *c, uint32_t t, uint32_t x, __int128 amount);
 
