@@ -28,7 +28,7 @@ else
 LIBS := -lglpk -ljansson -lm -pthread
 endif
 
-DIRS := base model model/zoo kernels profile solve policy remat emit verify
+DIRS := base model model/zoo kernels profile solve policy remat emit emit/runtime verify
 LIB_SRC := $(foreach d,$(DIRS),$(wildcard src/$(d)/*.c)) $(wildcard src/cmd_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 TEST_SRC := $(wildcard tests/*.c)

@@ -33,7 +33,7 @@ rule kernels 'base/|model/graph\.h"|kernels/'
 for folder in profile solve; do
     rule $folder "base/|model/|kernels/|$folder/"
 done
-rule emit 'base/|model/|kernels/|remat/|emit/'
+rule emit 'base/|model/|kernels/|remat/|emit/|replay\.h"'
 rule remat 'remat/'
 rule policy 'base/|model/|policy/|solve/'
 rule verify 'base/|verify/|model/(graph|plan)\.h"'

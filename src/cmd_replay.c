@@ -1,0 +1,43 @@
+#include "cmd_replay.h"
+
+#include <stdlib.h>
+
+#include "base/io.h"
+
+rp_rc rp_pair_load(const char *graph_path, const char *plan_path, struct rp_pair *pair,
+                   struct rp_err *err) {
+    *pair = (struct rp_pair){0};
+    rp_rc rc = rp_read_file(graph_path, &pair->graph_text, &pair->graph_len, err);
+    if (rc == RP_OK)
+        rc = rp_graph_parse(pair->graph_text, pair->graph_len, rp_path_name(graph_path),
+                            &pair->g, err);
+    if (rc == RP_OK)
+        rc = rp_read_file(plan_path, &pair->plan_text, &pair->plan_len, err);
+    if (rc == RP_OK)
+        rc = rp_plan_parse(pair->plan_text, pair->plan_len, rp_path_name(plan_path),
+                           &pair->p, err);
+    return rc;
+}
+
+void rp_pair_fini(struct rp_pair *pair) {
+    free(pair->graph_text);
+    free(pair->plan_text);
+    rp_graph_fini(&pair->g);
+    rp_plan_fini(&pair->p);
+    *pair = (struct rp_pair){0};
+}
+
+rp_rc rp_pair_tables(const struct rp_pair *pair, const char *graph_path,
+                     struct rp_tables *t, struct rp_err *err) {
+    struct remat_error error;
+    *t = (struct rp_tables){0};
+    remat *r = remat_parse(pair->graph_text, pair->graph_len, pair->plan_text,
+                           pair->plan_len, &error);
+    if (r == NULL) /* the plan passed verify */
+        return rp_fail(err, RP_BUG, "libremat refuses a valid plan: %s", error.text);
+    rp_rc rc = rp_tables_build(&pair->g, r, rp_path_name(graph_path),
+                               pair->p.claims.baseline_time_ns, pair->p.claims.stall_ns, t,
+                               err);
+    remat_close(r);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* What `verify --replay` and `emit` share: a graph and its plan, read once for us and once
+ * for libremat, bound to kernels. */
+#ifndef RP_CMD_REPLAY_H
+#define RP_CMD_REPLAY_H
+
+#include "base/err.h"
+#include "emit/tables.h"
+#include "model/graph.h"
+#include "model/plan.h"
+
+struct rp_pair {
+    char *graph_text, *plan_text;
+    size_t graph_len, plan_len;
+    struct rp_graph g;
+    struct rp_plan p;
+};
+
+/* Either may be "-". The caller empties *pair in any case. */
+rp_rc rp_pair_load(const char *graph_path, const char *plan_path, struct rp_pair *pair,
+                   struct rp_err *err);
+void rp_pair_fini(struct rp_pair *pair); /* safe on a zeroed one */
+
+/* `pair` is valid (rp_verify). RP_INPUT: an op without a kernel, a plan without addresses.
+ * The caller empties *t in any case. */
+rp_rc rp_pair_tables(const struct rp_pair *pair, const char *graph_path,
+                     struct rp_tables *t, struct rp_err *err);
+
+#endif

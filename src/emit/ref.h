@@ -1,0 +1,17 @@
+/* ref: a plan carried out with the reference kernels, and compared bit for bit with the
+ * un-rematerialized step: `verify --replay ref`. */
+#ifndef RP_EMIT_REF_H
+#define RP_EMIT_REF_H
+
+#include "emit/tables.h"
+
+struct rp_ref_replay {
+    uint64_t n_checked, arena_bytes, host_bytes;
+    uint32_t n_orders, n_kept;
+};
+
+/* Each order of the copies, threads running freely last; one is enough for a plan without
+ * copies. RP_NO: "replay, copies first: steps[3]: ..." names the first wrong tensor. */
+rp_rc rp_ref_replay(const struct rp_tables *t, struct rp_ref_replay *r, struct rp_err *err);
+
+#endif
