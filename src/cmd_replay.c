@@ -35,9 +35,9 @@ rp_rc rp_pair_tables(const struct rp_pair *pair, const char *graph_path,
                            pair->plan_len, &error);
     if (r == NULL) /* the plan passed verify */
         return rp_fail(err, RP_BUG, "libremat refuses a valid plan: %s", error.text);
-    rp_rc rc = rp_tables_build(&pair->g, r, rp_path_name(graph_path),
-                               pair->p.claims.baseline_time_ns, pair->p.claims.stall_ns, t,
-                               err);
+    rp_rc rc =
+        rp_tables_build(&pair->g, r, rp_path_name(graph_path),
+                        pair->p.claims.baseline_time_ns, pair->p.claims.stall_ns, t, err);
     remat_close(r);
     return rc;
 }

@@ -1,0 +1,203 @@
+/* Plans carried out with the reference kernels: every family of networks, bit for bit; and
+ * what the replay says where it cannot be, or must not be, equal. */
+#include "emit/ref.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "model/cost.h"
+#include "model/zoo/zoo.h"
+#include "networks.h"
+#include "policy/policy.h"
+#include "run.h"
+#include "solve/solve.h"
+#include "verify/verify.h"
+
+/* ---- a graph, its plan, and both as tables ---- */
+
+static void sign(struct rp_graph *g) {
+    char *text;
+    size_t len;
+    rp_graph_dump(g, &text, &len);
+    rp_sha256_hex(text, len, g->sha256);
+    free(text);
+}
+
+static remat *walked(const struct rp_graph *g, const struct rp_plan *p) {
+    struct remat_error error;
+    char *graph, *plan;
+    size_t graph_len, plan_len;
+    rp_graph_dump(g, &graph, &graph_len);
+    rp_plan_dump(p, &plan, &plan_len);
+    remat *r = remat_parse(graph, graph_len, plan, plan_len, &error);
+    if (r == NULL)
+        printf("%s\n", error.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    free(graph);
+    free(plan);
+    return r;
+}
+
+static rp_rc replay(const struct rp_graph *g, const struct rp_plan *p,
+                    struct rp_ref_replay *done, struct rp_err *err) {
+    struct rp_tables tables;
+    remat *r = walked(g, p);
+    rp_rc rc = rp_tables_build(g, r, "g", 0, 0, &tables, err);
+    remat_close(r);
+    if (rc == RP_OK)
+        rc = rp_ref_replay(&tables, done, err);
+    rp_tables_fini(&tables);
+    return rc;
+}
+
+static struct rp_plan plan_with(const struct rp_graph *g, const char *policy,
+                                uint64_t percent) {
+    struct rp_policy_options o;
+    struct rp_policy_report report;
+    struct rp_plan plan;
+    struct rp_err err = {{0}};
+    rp_policy_options_init(&o);
+    o.addressed = true;
+    const uint64_t all = rp_keep_all_bytes(g, true);
+    o.budget_bytes = g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
+    const rp_rc rc = rp_policy_plan(g, rp_policy_find(policy), &o, &plan, &report, &err);
+    CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
+    return plan;
+}
+
+static struct rp_graph tiny(const char *name, enum rp_dtype dtype) {
+    struct rp_zoo_options o = rp_net_tiny();
+    struct rp_err err = {{0}};
+    o.dtype = dtype;
+    struct rp_graph g = rp_net_build(name, o);
+    const rp_rc rc = rp_cost_apply(&g, rp_device_find("v100-16g"), "g", &err);
+    CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
+    sign(&g);
+    return g;
+}
+
+/* ---- every family ---- */
+
+/* Three budgets, each planned with recomputation and copies. */
+static void is_equal_at_three_budgets(const char *name, enum rp_dtype dtype) {
+    static const struct {
+        const char *policy;
+        uint64_t percent;
+    } cases[] = {{"capuchin", 90}, {"superneurons", 70}, {"libra", 50}};
+    struct rp_graph g = tiny(name, dtype);
+    size_t reruns = 0, copies = 0;
+    for (size_t k = 0; k < 3; k++) {
+        struct rp_plan p = plan_with(&g, cases[k].policy, cases[k].percent);
+        struct rp_ref_replay done;
+        struct rp_verdict v;
+        struct rp_err err = {{0}};
+        CU_ASSERT_EQUAL(rp_verify(&g, &p, &v, &err), RP_OK);
+        reruns += v.n_reruns;
+        copies += v.n_swap_ins;
+        CU_ASSERT_EQUAL(replay(&g, &p, &done, &err), RP_OK);
+        CU_ASSERT_STRING_EQUAL(err.msg, "");
+        CU_ASSERT_EQUAL(done.n_kept, g.n_keep);
+        CU_ASSERT_EQUAL(done.n_orders, v.n_swap_ins > 0 ? 3 : 1);
+        CU_ASSERT_TRUE(done.n_checked > done.n_orders * g.n_keep);
+        if (err.msg[0] != '\0')
+            printf("%s, %s: %s\n", name, cases[k].policy, err.msg);
+        rp_plan_fini(&p);
+    }
+    if (reruns == 0 || copies == 0)
+        printf("%s: %zu runs again, %zu copies in\n", name, reruns, copies);
+    CU_ASSERT_TRUE(reruns > 0 && copies > 0);
+    rp_graph_fini(&g);
+}
+
+/* The first of the rows that share a builder stands for its family. */
+static bool first_of_family(size_t row) {
+    for (size_t i = 0; i < row; i++)
+        if (rp_zoo_rows[i].build == rp_zoo_rows[row].build)
+            return false;
+    return true;
+}
+
+static void every_family_is_equal_bit_for_bit(void) {
+    for (size_t i = 0; i < rp_zoo_n_rows; i++)
+        if (first_of_family(i))
+            is_equal_at_three_budgets(rp_zoo_rows[i].name, RP_F32);
+}
+
+static void half_precision_is_equal_bit_for_bit(void) {
+    is_equal_at_three_budgets("resnet50", RP_F16);
+    is_equal_at_three_budgets("bert-base", RP_F16);
+}
+
+/* ---- dropout and statistics ---- */
+
+static size_t n_reruns(const struct rp_graph *g, const struct rp_plan *p,
+                       const char *kind) {
+    size_t n = 0;
+    for (size_t k = 0; k < p->steps.n; k++)
+        n += p->steps.at[k].kind == RP_RUN && rp_net_is(&g->ops[p->steps.at[k].id], kind);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        n -= rp_net_is(&g->ops[i], kind);
+    return n;
+}
+
+static void recomputed(const char *name, const char *kind) {
+    struct rp_graph g = tiny(name, RP_F32);
+    struct rp_plan p = plan_with(&g, "chen-sqrt", 50);
+    struct rp_ref_replay done;
+    struct rp_err err = {{0}};
+    CU_ASSERT_TRUE(n_reruns(&g, &p, kind) > 0);
+    CU_ASSERT_EQUAL(n_reruns(&g, &p, "bn_update_stats"), 0);
+    CU_ASSERT_EQUAL(replay(&g, &p, &done, &err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(err.msg, "");
+    rp_plan_fini(&p);
+    rp_graph_fini(&g);
+}
+
+static void dropout_made_again_drops_the_same(void) {
+    recomputed("bert-base", "dropout");
+}
+
+static void batch_norm_made_again_updates_no_statistics(void) {
+    recomputed("resnet50", "batch_norm");
+}
+
+/* ---- where it is not equal ---- */
+
+static void wrong_numbers_are_named(void) {
+    struct rp_graph g = tiny("lstm-lm", RP_F32);
+    struct rp_plan p = plan_with(&g, "keep-all", 100);
+    struct rp_tables t;
+    struct rp_ref_replay done;
+    struct rp_err err = {{0}};
+    remat *r = walked(&g, &p);
+    CU_ASSERT_EQUAL_FATAL(rp_tables_build(&g, r, "g", 0, 0, &t, &err), RP_OK);
+    remat_close(r);
+    /* The first step that reads what a step made reads it one element further on. */
+    size_t k = 0;
+    while (t.plan.addresses.at[t.plan.steps.at[k].where] == REPLAY_NOWHERE ||
+           t.plan.steps.at[k].what != REPLAY_RUN)
+        k++;
+    t.plan.addresses.at[t.plan.steps.at[k].where] += 4;
+    CU_ASSERT_EQUAL(rp_ref_replay(&t, &done, &err), RP_NO);
+    char *start = rp_format("replay, copies on threads of their own: steps[%zu]: op ", k);
+    CU_ASSERT_EQUAL(strncmp(err.msg, start, strlen(start)), 0);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(err.msg, "its bits differ from the un-rematerialized run's"));
+    free(start);
+    rp_tables_fini(&t);
+    rp_plan_fini(&p);
+    rp_graph_fini(&g);
+}
+
+void suite_ref(void) {
+    RP_SUITE("ref");
+    RP_TEST(every_family_is_equal_bit_for_bit);
+    RP_TEST(half_precision_is_equal_bit_for_bit);
+    RP_TEST(dropout_made_again_drops_the_same);
+    RP_TEST(batch_norm_made_again_updates_no_statistics);
+    RP_TEST(wrong_numbers_are_named);
+}
