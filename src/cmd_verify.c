@@ -15,8 +15,8 @@
 #include "verify/certificate.h"
 #include "verify/verify.h"
 
-enum replay { REPLAY_NONE, REPLAY_HASH, REPLAY_REF, REPLAY_CUDA, N_REPLAYS };
-static const char *const replay_word[N_REPLAYS] = {NULL, "hash", "ref", "cuda"};
+enum replay { REPLAY_NONE, REPLAY_HASH, REPLAY_REF, N_REPLAYS };
+static const char *const replay_word[N_REPLAYS] = {NULL, "hash", "ref"};
 
 struct report {
     const char *graph_path, *plan_path;
@@ -211,7 +211,7 @@ static rp_rc replay_kernels(struct report *r, struct rp_err *err) {
     struct rp_tables tables;
     rp_rc rc = rp_pair_tables(&r->pair, r->graph_path, &tables, err);
     if (rc == RP_OK)
-        rc = rp_ref_replay(&tables, &r->ref, err);
+        rc = rp_ref_replay(&tables, true, &r->ref, err);
     rp_tables_fini(&tables);
     return rc;
 }
@@ -257,7 +257,7 @@ static rp_rc parse_replay(const char *word, bool none, struct report *r,
     for (r->replay = REPLAY_HASH; r->replay < N_REPLAYS; r->replay++)
         if (strcmp(word, replay_word[r->replay]) == 0)
             return RP_OK;
-    return rp_fail(err, RP_USAGE, "verify: --replay is hash, ref or cuda, not '%s'", word);
+    return rp_fail(err, RP_USAGE, "verify: --replay is hash or ref, not '%s'", word);
 }
 
 rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
@@ -279,7 +279,7 @@ rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
         {"json", 0, RP_OPT_FLAG, &json, NULL, "report as one JSON object"},
         {"no-replay", 0, RP_OPT_FLAG, &no_replay, NULL, "check the rules and claims only"},
         {"replay", 0, RP_OPT_STRING, &replay, "HOW",
-         "also with real numbers: ref (on the CPU), cuda; hash: neither"},
+         "ref: also with real numbers, on the CPU (hash)"},
         {"certificate", 0, RP_OPT_STRING, &certificate, "FILE",
          "why the claimed bound holds: check that too"},
         {0},

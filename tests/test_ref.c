@@ -42,14 +42,14 @@ static remat *walked(const struct rp_graph *g, const struct rp_plan *p) {
     return r;
 }
 
-static rp_rc replay(const struct rp_graph *g, const struct rp_plan *p,
+static rp_rc replay(const struct rp_graph *g, const struct rp_plan *p, bool extremes,
                     struct rp_ref_replay *done, struct rp_err *err) {
     struct rp_tables tables;
     remat *r = walked(g, p);
     rp_rc rc = rp_tables_build(g, r, "g", 0, 0, &tables, err);
     remat_close(r);
     if (rc == RP_OK)
-        rc = rp_ref_replay(&tables, done, err);
+        rc = rp_ref_replay(&tables, extremes, done, err);
     rp_tables_fini(&tables);
     return rc;
 }
@@ -98,10 +98,10 @@ static void is_equal_at_three_budgets(const char *name, enum rp_dtype dtype) {
         CU_ASSERT_EQUAL(rp_verify(&g, &p, &v, &err), RP_OK);
         reruns += v.n_reruns;
         copies += v.n_swap_ins;
-        CU_ASSERT_EQUAL(replay(&g, &p, &done, &err), RP_OK);
+        CU_ASSERT_EQUAL(replay(&g, &p, k == 0, &done, &err), RP_OK);
         CU_ASSERT_STRING_EQUAL(err.msg, "");
         CU_ASSERT_EQUAL(done.n_kept, g.n_keep);
-        CU_ASSERT_EQUAL(done.n_orders, v.n_swap_ins > 0 ? 3 : 1);
+        CU_ASSERT_EQUAL(done.n_orders, k == 0 && v.n_swap_outs > 0 ? 3 : 1);
         CU_ASSERT_TRUE(done.n_checked > done.n_orders * g.n_keep);
         if (err.msg[0] != '\0')
             printf("%s, %s: %s\n", name, cases[k].policy, err.msg);
@@ -129,7 +129,6 @@ static void every_family_is_equal_bit_for_bit(void) {
 
 static void half_precision_is_equal_bit_for_bit(void) {
     is_equal_at_three_budgets("resnet50", RP_F16);
-    is_equal_at_three_budgets("bert-base", RP_F16);
 }
 
 /* ---- dropout and statistics ---- */
@@ -151,7 +150,7 @@ static void recomputed(const char *name, const char *kind) {
     struct rp_err err = {{0}};
     CU_ASSERT_TRUE(n_reruns(&g, &p, kind) > 0);
     CU_ASSERT_EQUAL(n_reruns(&g, &p, "bn_update_stats"), 0);
-    CU_ASSERT_EQUAL(replay(&g, &p, &done, &err), RP_OK);
+    CU_ASSERT_EQUAL(replay(&g, &p, false, &done, &err), RP_OK);
     CU_ASSERT_STRING_EQUAL(err.msg, "");
     rp_plan_fini(&p);
     rp_graph_fini(&g);
@@ -182,7 +181,7 @@ static void wrong_numbers_are_named(void) {
            t.plan.steps.at[k].what != REPLAY_RUN)
         k++;
     t.plan.addresses.at[t.plan.steps.at[k].where] += 4;
-    CU_ASSERT_EQUAL(rp_ref_replay(&t, &done, &err), RP_NO);
+    CU_ASSERT_EQUAL(rp_ref_replay(&t, false, &done, &err), RP_NO);
     char *start = rp_format("replay, copies on threads of their own: steps[%zu]: op ", k);
     CU_ASSERT_EQUAL(strncmp(err.msg, start, strlen(start)), 0);
     CU_ASSERT_PTR_NOT_NULL(

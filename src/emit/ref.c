@@ -17,10 +17,11 @@ static bool has_copies(const struct replay_schedule *s) {
     return false;
 }
 
-static rp_rc run_orders(const struct replay_program *p, const struct replay_truth *truth,
-                        struct rp_ref_replay *r, struct rp_err *err) {
+static rp_rc run_orders(const struct replay_program *p, bool extremes,
+                        const struct replay_truth *truth, struct rp_ref_replay *r,
+                        struct rp_err *err) {
     struct replay_result result;
-    for (int k = has_copies(&p->plan) ? 0 : N_ORDERS - 1; k < N_ORDERS; k++) {
+    for (int k = extremes && has_copies(&p->plan) ? 0 : N_ORDERS - 1; k < N_ORDERS; k++) {
         if (!replay_run(p, &p->plan, orders[k].order, truth, &result))
             return rp_fail(err, RP_ENV, "replay: %s", result.wrong);
         if (result.wrong[0] != '\0')
@@ -32,7 +33,7 @@ static rp_rc run_orders(const struct replay_program *p, const struct replay_trut
     return RP_OK;
 }
 
-rp_rc rp_ref_replay(const struct rp_tables *t, struct rp_ref_replay *r,
+rp_rc rp_ref_replay(const struct rp_tables *t, bool extremes, struct rp_ref_replay *r,
                     struct rp_err *err) {
     const struct replay_program *p = &t->program;
     struct replay_truth truth;
@@ -41,7 +42,7 @@ rp_rc rp_ref_replay(const struct rp_tables *t, struct rp_ref_replay *r,
                                 .host_bytes = p->plan.host_bytes,
                                 .n_kept = p->n_keep};
     if (replay_find_truth(p, &truth))
-        rc = run_orders(p, &truth, r, err);
+        rc = run_orders(p, extremes, &truth, r, err);
     else
         rc = rp_fail(err, RP_ENV, "replay: no memory for the un-rematerialized step");
     replay_forget(p, &truth);

@@ -10,8 +10,10 @@ struct rp_ref_replay {
     uint32_t n_orders, n_kept;
 };
 
-/* Each order of the copies, threads running freely last; one is enough for a plan without
- * copies. RP_NO: "replay, copies first: steps[3]: ..." names the first wrong tensor. */
-rp_rc rp_ref_replay(const struct rp_tables *t, struct rp_ref_replay *r, struct rp_err *err);
+/* On threads that run freely; before that, with `extremes` and copies in the plan, with all
+ * copies as early and as late as they may be. RP_NO: "replay, copies first: steps[3]: ..."
+ * names the first wrong tensor. */
+rp_rc rp_ref_replay(const struct rp_tables *t, bool extremes, struct rp_ref_replay *r,
+                    struct rp_err *err);
 
 #endif

@@ -1,0 +1,2 @@
+# exit: 3
+remat-plan verify --replay ref data/verify/net.json data/verify/keep.json
