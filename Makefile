@@ -155,6 +155,11 @@ $(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+# libremat: readers of plans for other runtimes (src/remat/README.md).
+$(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 demo: $(BUILD)/remat-plan
 	@BUILD=$(BUILD) tools/demo.sh
 
