@@ -21,6 +21,22 @@ size_t rp_step_bytes(const struct rp_step_run *s, uint32_t x) {
     return t->bytes;
 }
 
+/* Behind every operand lies what is not a number: a kernel that reads on shows, and one
+ * that writes on. */
+enum { GUARD = 64 };
+
+static void *guarded(size_t bytes) {
+    void *at = rp_calloc(bytes + GUARD, 1);
+    memset(at, 0xff, bytes + GUARD);
+    return at;
+}
+
+static void release(void *at, size_t bytes) {
+    for (size_t i = 0; i < GUARD; i++)
+        CU_ASSERT_EQUAL(((unsigned char *)at)[bytes + i], 0xff);
+    free(at);
+}
+
 /* A message that says which op of which graph. */
 static void must(rp_rc rc, const struct rp_err *err) {
     if (rc != RP_OK) {
@@ -38,9 +54,7 @@ void rp_step_open(struct rp_step_run *s, const struct rp_graph *g, enum rp_bind 
     for (uint32_t i = 0; i < g->n_ops; i++)
         must(rp_kernel_bind(g, i, how, g->name, &s->kernels[i], &err), &err);
     for (uint32_t x = 0; x < g->n_tensors; x++) {
-        const size_t bytes = rp_step_bytes(s, x);
-        s->at[x] = rp_calloc(bytes, 1);
-        memset(s->at[x], 0xff, bytes); /* not a number, until an op writes it */
+        s->at[x] = guarded(rp_step_bytes(s, x));
         if (g->tensors[x].producer != RP_NONE)
             continue;
         struct rp_fill fill;
@@ -76,7 +90,7 @@ void rp_step_close(struct rp_step_run *s) {
     for (uint32_t i = 0; i < s->g->n_ops; i++)
         rp_kernel_fini(&s->kernels[i]);
     for (uint32_t x = 0; x < s->g->n_tensors; x++)
-        free(s->at[x]);
+        release(s->at[x], rp_step_bytes(s, x));
     free(s->kernels);
     free(s->at);
 }
@@ -132,21 +146,23 @@ void rp_step_run_apart(const struct rp_graph *g, uint32_t i, enum rp_bind how,
     for (uint32_t j = 0; j < op->n_inputs; j++) {
         const char *dtype = rp_net_input(g, op, j)->dtype;
         const uint64_t n = rp_step_count(g, op->inputs[j]);
-        from[j] = rp_calloc(n, element_bytes(dtype, how));
+        from[j] = guarded(n * element_bytes(dtype, how));
         for (uint64_t e = 0; e < n; e++)
             put(dtype, how, from[j], e, in[j][e]);
     }
     for (uint32_t j = 0; j < op->n_outputs; j++)
-        to[j] = rp_calloc(rp_step_count(g, op->outputs[j]),
-                          element_bytes(rp_net_output(g, op, j)->dtype, how));
+        to[j] = guarded(rp_step_count(g, op->outputs[j]) *
+                        element_bytes(rp_net_output(g, op, j)->dtype, how));
     rp_kernel_run(&k, (const void *const *)from, to);
     for (uint32_t j = 0; j < op->n_outputs; j++)
         for (uint64_t e = 0; e < rp_step_count(g, op->outputs[j]); e++)
             out[j][e] = get(rp_net_output(g, op, j)->dtype, how, to[j], e);
     for (uint32_t j = 0; j < op->n_inputs; j++)
-        free(from[j]);
+        release(from[j], rp_step_count(g, op->inputs[j]) *
+                             element_bytes(rp_net_input(g, op, j)->dtype, how));
     for (uint32_t j = 0; j < op->n_outputs; j++)
-        free(to[j]);
+        release(to[j], rp_step_count(g, op->outputs[j]) *
+                           element_bytes(rp_net_output(g, op, j)->dtype, how));
     free(from);
     free(to);
     rp_kernel_fini(&k);
