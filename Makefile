@@ -129,11 +129,15 @@ $(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ
 	$(call say,LD,$@)
 	$(link) $(CUDA_LIBS) -lcunit $(LIBS)
 
+$(BUILD)/src/gpu/%.o: INCLUDES = -isystem $(CUDA_DIR)include
+$(BUILD)/remat-gpu-workspace: $(BUILD)/src/gpu/workspace.o $(CUDA_OBJ) $(LIB_OBJ)
+	$(call say,LD,$@)
+	$(link) $(CUDA_LIBS) $(LIBS)
+
 # The same kernels by a C++ compiler, each thread of a block in turn: small blocks, so that
 # the cases' sums go several times around.
 CUDA_SRC := $(wildcard src/kernels/*.h src/kernels/cuda/* tests/cuda/emulated/*)
-EMULATED := $(addprefix $(BUILD)/emulated/,check_kernels.o cuda_f32.o cuda_f16.o library.o \
-  emulate.o libraries.o)
+EMULATED := $(addprefix $(BUILD)/emulated/,cuda_f32.o cuda_f16.o library.o emulate.o libraries.o)
 EMULATED_FLAGS = -O1 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off \
   -Itests/cuda/emulated -Isrc
 emulate = @mkdir -p $(@D) && $(CXX) -x c++ -std=c++20 -D__CUDACC__ -include cuda_runtime.h \
@@ -142,18 +146,19 @@ $(BUILD)/emulated/%.o: src/kernels/cuda/%.cu $(CUDA_SRC)
 	$(emulate)
 $(BUILD)/emulated/%.o: tests/cuda/emulated/%.cc $(CUDA_SRC)
 	$(emulate)
-$(BUILD)/emulated/check_kernels.o: tests/cuda/check_kernels.c $(CUDA_SRC)
-	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -DRP_EMULATED -Itests -I$(BUILD)/tests -c -o $@ $<
-$(BUILD)/cuda-emulated: $(EMULATED) $(LIB_OBJ) \
+emulate_c = @mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -DRP_EMULATED \
+  -Itests -I$(BUILD)/tests -c -o $@ $<
+$(BUILD)/emulated/%.o: tests/cuda/%.c $(CUDA_SRC)
+	$(emulate_c)
+$(BUILD)/emulated/%.o: src/gpu/%.c $(CUDA_SRC)
+	$(emulate_c)
+$(BUILD)/cuda-emulated: $(BUILD)/emulated/check_kernels.o $(EMULATED) $(LIB_OBJ) \
   $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
 	$(call say,LD,$@)
 	$(link) -lstdc++ -lcunit $(LIBS)
-
-# libremat: readers of plans for other runtimes (src/remat/README.md).
-$(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/emulated/remat-gpu-workspace: $(BUILD)/emulated/workspace.o $(EMULATED) $(LIB_OBJ)
+	$(call say,LD,$@)
+	$(link) -lstdc++ $(LIBS)
 
 # libremat: readers of plans for other runtimes (src/remat/README.md).
 $(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))

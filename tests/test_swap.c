@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "brute_copies.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/schedule.h"
@@ -17,8 +18,11 @@ static uint64_t budget_between(const struct rp_graph *g, bool addressed, uint64_
 }
 
 /* A random graph whose copies take about as long as its ops. */
-static void gen_graph(uint64_t seed, uint32_t n_ops, struct rp_graph *g) {
+static void gen_graph(uint64_t seed, uint32_t n_ops, uint32_t max_outputs,
+                      struct rp_graph *g) {
     struct rp_gen_shape shape = rp_gen_small(n_ops);
+    shape.max_outputs = max_outputs;
+    shape.keep_percent = max_outputs > 1 ? 5 : 0;
     struct rp_rng r = {seed};
     struct rp_err err = {{0}};
     char *text;
@@ -94,7 +98,7 @@ static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
     struct rp_schedule now;
     struct rp_rng r = {seed};
     bool ok = true;
-    gen_graph(seed, 5 + (uint32_t)(seed % 60), &g);
+    gen_graph(seed, 5 + (uint32_t)(seed % 60), 2, &g);
     rp_problem_init(&p, &g, budget_between(&g, false, 60), false, NULL);
     rp_problem_allow_swap(&p, RP_MAX_QUANTITY);
     rp_schedule_keep_all(&p, &now);
@@ -104,6 +108,7 @@ static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
     for (int k = 0; k < 200 && ok && p.n_ops > 1 && p.n_tensors > 0; k++) {
         rp_state_begin(&s);
         propose(&s, &r);
+        s.patient = rp_rng_percent(&r, 50);
         if (!rp_state_judge(&s, 1, 1e30) || rp_rng_percent(&r, 30))
             rp_state_undo(&s);
         else
@@ -134,7 +139,84 @@ static void the_time_that_moves_keep_up_to_date_is_that_of_the_time_line(void) {
     CU_ASSERT(n_swaps > 1000 && n_stalls > 1000);
 }
 
+static rp_rc solve(const struct rp_graph *g, uint64_t budget, uint64_t host_bytes,
+                   bool recompute, struct rp_plan *plan) {
+    struct rp_solve_options o = {.budget_bytes = budget,
+                                 .recompute = recompute,
+                                 .swap = true,
+                                 .host_bytes = host_bytes,
+                                 .time_limit = 0.05,
+                                 .ignore_clock = true,
+                                 .seed = 1};
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    return rp_solve(g, &o, plan, &report, &err);
+}
+
+/* So far between the least that any plan needs and the peak of keep-all. */
+static uint64_t budget_from_floor(const struct rp_graph *g, uint64_t percent) {
+    struct rp_problem p;
+    uint32_t op;
+    rp_problem_init(&p, g, g->fixed_bytes, false, NULL);
+    rp_problem_allow_swap(&p, RP_MAX_QUANTITY);
+    uint64_t least = g->fixed_bytes + rp_problem_floor(&p, &op);
+    uint64_t most = rp_keep_all_bytes(g, false);
+    rp_problem_fini(&p);
+    return least + (most - least) / 100 * percent;
+}
+
+struct tally {
+    uint32_t n, best;
+};
+
+/* The search against all programs there are: false if it beats them. What a schedule cannot
+ * say, a program can: a copy out that begins late, or one in that begins between the runs
+ * of a stage. */
+static bool no_better_than_all_programs(uint64_t seed, struct tally *tally) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    uint64_t best;
+    gen_graph(seed, 5 + (uint32_t)(seed % 2), 1, &g);
+    bool ok = true;
+    if (g.n_tensors <= 2 + RP_BRUTE_COPIED) {
+        uint64_t budget = budget_from_floor(&g, seed % 4 * 25);
+        struct rp_brute_copies o = {.limit_bytes = budget - g.fixed_bytes,
+                                    .host_limit_bytes = RP_MAX_QUANTITY,
+                                    .recompute = true,
+                                    .swap = true,
+                                    .most_states = 400000};
+        enum rp_brute_result result = rp_brute_copies_best(&g, &o, &best);
+        rp_rc rc = solve(&g, budget, RP_MAX_QUANTITY, true, &plan);
+        if (result == RP_BRUTE_FOUND) {
+            tally->n++;
+            tally->best += rc == RP_OK && plan.claims.time_ns == best;
+            ok = rc != RP_OK ||
+                 (plan.claims.time_ns >= best && plan.claims.lower_bound_ns <= best &&
+                  rp_verify(&g, &plan, &v, &err) == RP_OK);
+        } else if (result == RP_BRUTE_NONE) {
+            ok = rc != RP_OK;
+        }
+        rp_plan_fini(&plan);
+    }
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void small_graphs_are_solved_to_the_best_of_all_programs(void) {
+    struct tally tally = {0};
+    uint32_t n = 50;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!no_better_than_all_programs(seed, &tally)) {
+            rp_gen_failed(seed);
+            CU_FAIL("better than the best program");
+        }
+    CU_ASSERT(tally.best * 100 >= tally.n * 95);
+}
+
 void suite_swap(void) {
     RP_SUITE("swap");
+    RP_TEST(small_graphs_are_solved_to_the_best_of_all_programs);
     RP_TEST(the_time_that_moves_keep_up_to_date_is_that_of_the_time_line);
 }

@@ -3,6 +3,7 @@
 #   and where there is a GPU too, compares each with its reference kernel.
 # check-cuda.sh emulated: compares them on the CPU, compiled by a C++ compiler, with
 #   stand-ins for cuDNN and cuBLAS that go by their descriptors.
+# check-cuda.sh workspace: emulated, what remat-gpu-workspace records.
 set -u
 build=${BUILD:-build}
 
@@ -12,23 +13,53 @@ where() {
 }
 
 # Variables of the make that called, such as WERROR, come along in MAKEFLAGS.
-run() {
-    make -s -j2 BUILD="$build" "$@" "$build/cuda-$mode" || exit 1
-    "$build/cuda-$mode" "cuda-$mode"
+make_() {
+    make -s -j2 BUILD="$build" "$@" || exit 1
+}
+
+need_cxx() {
+    command -v "${CXX:-g++}" >/dev/null && return
+    echo "cuda-$mode: skipped (no C++ compiler)"
+    exit 0
 }
 
 mode=$1
-if [ "$mode" = emulated ]; then
-    if ! command -v "${CXX:-g++}" >/dev/null; then
-        echo "cuda-emulated: skipped (no C++ compiler)"
+case $mode in
+kernels)
+    nvcc=$(where nvcc) cudnn=$(where cudnn)
+    if [ -z "$nvcc" ] || [ -z "$cudnn" ]; then
+        echo "cuda-kernels: skipped (nvcc and cuDNN are not here; not compiled)"
         exit 0
     fi
-    run
-    exit
-fi
-nvcc=$(where nvcc) cudnn=$(where cudnn)
-if [ -z "$nvcc" ] || [ -z "$cudnn" ]; then
-    echo "cuda-kernels: skipped (nvcc and cuDNN are not here; not compiled)"
-    exit 0
-fi
-run NVCC="$nvcc"
+    make_ NVCC="$nvcc" "$build/cuda-kernels" "$build/remat-gpu-workspace"
+    "$build/cuda-kernels" cuda-kernels
+    ;;
+emulated)
+    need_cxx
+    make_ "$build/cuda-emulated"
+    "$build/cuda-emulated" cuda-emulated
+    ;;
+workspace)
+    need_cxx
+    make_ "$build/emulated/remat-gpu-workspace" "$build/remat-plan"
+    good=0 bad=0
+    graph=$build/check-workspace
+    "$build/remat-plan" zoo unet --tiny -q -o "$graph.in.json" || exit 1
+    "$build/emulated/remat-gpu-workspace" "$graph.in.json" "$graph.out.json" || exit 1
+    # Every convolution, forward and backward, has an algorithm and the stand-in's 64 bytes.
+    count() {
+        tr '{' '\n' <"$graph.out.json" | grep -c "$1"
+    }
+    for pair in '"kind":"conv|"algorithm":' '"algorithm":"algo_1"|_grad_input"\|_grad_weight"'; do
+        one=${pair%%|*} other=${pair#*|}
+        if [ "$(count "$one")" -gt 0 ] && [ "$(count "$one")" = "$(count "$other")" ]; then
+            good=$((good + 1))
+        else
+            bad=$((bad + 1))
+            echo "FAILED cuda-workspace: $(count "$one") of $one, $(count "$other") of $other"
+        fi
+    done
+    echo "cuda-workspace: $good passed, $bad failed"
+    [ "$bad" = 0 ]
+    ;;
+esac

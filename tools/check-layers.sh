@@ -30,6 +30,7 @@ only() {
 rule base 'base/'
 rule model 'base/|model/'
 rule kernels 'base/|model/graph\.h"|kernels/'
+rule gpu 'base/|model/|kernels/|gpu/'
 for folder in profile solve; do
     rule $folder "base/|model/|kernels/|$folder/"
 done

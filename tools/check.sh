@@ -46,6 +46,7 @@ for replay in "$build"/replay_*; do
 done
 part cuda-kernels tools/check-cuda.sh kernels
 part cuda-emulated tools/check-cuda.sh emulated
+part cuda-workspace tools/check-cuda.sh workspace
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh

@@ -154,7 +154,7 @@ static void provide_inputs(struct search *a, uint32_t j, uint32_t t, int depth) 
  * to its end, or as far as these inputs are held already. */
 static bool drop_gap(struct search *a, uint32_t x, uint32_t first, uint32_t last) {
     uint32_t j = a->p->producer[x], end = last;
-    if (may_swap(a, x) && (!a->p->recompute[j] || below(a, 2)))
+    if (may_swap(a, x) && (!a->p->recompute[j] || below(a, 12) == 0))
         return swap_gap(a, x, first, last);
     uint32_t die = below(a, 4);
     if (!a->p->recompute[j])
@@ -431,8 +431,31 @@ static bool swap_remade(struct search *a) {
     return swap_gap(a, x, first, last);
 }
 
+/* Swap another tensor meanwhile instead of one that is swapped, which is held or made
+ * again.
+ */
+static bool exchange_trip(struct search *a) {
+    uint32_t t, x = random_trip(a, &t), first, last, from, to;
+    if (x == RP_NONE || !find_gap(a, x, t, &first, &last) || last < t)
+        return false;
+    uint32_t row = first + below(a, last - first + 1);
+    for (int tries = 0; tries < 16; tries++) {
+        uint32_t y = below(a, a->s.m);
+        if (y == x || a->p->producer[y] >= row || !may_swap(a, y) ||
+            !find_gap(a, y, row, &from, &to))
+            continue;
+        rp_state_flip_trip(&a->s, x, t, false);
+        bool again = a->p->recompute[a->p->producer[x]] && below(a, 2);
+        rp_state_flip(&a->s, x, first, last, !again);
+        return swap_gap(a, y, from, to);
+    }
+    return false;
+}
+
 static bool propose_swap(struct search *a) {
     uint32_t die = below(a, 8);
+    if (below(a, 4) == 0)
+        return exchange_trip(a);
     if (die < 3)
         return shift_trip(a);
     if (die < 4)
@@ -447,7 +470,7 @@ static bool propose(struct search *a) {
     rp_state_begin(&a->s);
     if (a->s.overflow > 0 && below(a, 4) == 0)
         return relieve(a);
-    if (a->p->out_ns != NULL && below(a, 4) == 0)
+    if (a->p->out_ns != NULL && below(a, 3) == 0)
         return propose_swap(a);
     if (die < 40)
         return toggle_at_use(a);
@@ -511,6 +534,7 @@ static void step(struct search *a, struct rp_schedule *best, struct rp_search_re
     struct rp_state *s = &a->s;
     r->moves++;
     s->work += 8 + s->words / 4;
+    s->patient = a->p->out_ns != NULL && below(a, 5) > 0;
     if (!propose(a) || !rp_state_judge(s, a->price, -a->temperature * log(1 - unit(a)))) {
         rp_state_undo(s);
         return;

@@ -53,6 +53,7 @@ struct solving {
     struct rp_problem p;
     struct rp_schedule best;
     struct rp_schedule start;    /* of o->start; without rows if that cannot be one */
+    bool *never;                 /* per op: false */
     bool found;                  /* best is within the limit */
     uint64_t time_ns;            /* of best */
     uint64_t bound_ns;           /* no plan within the budget is faster */
@@ -237,15 +238,15 @@ static bool search_may_stop(void *arg) {
 }
 
 /* One annealing run from `start`; keeps the better of its best and w->best. */
-static void anneal(struct solving *w, struct rp_schedule *start, double work, double heat,
-                   uint64_t seed) {
+static void anneal(struct solving *w, const struct rp_problem *p, struct rp_schedule *start,
+                   double work, double heat, uint64_t seed) {
     struct rp_search_result r;
     struct rp_search_options o = {.seed = seed,
                                   .work = (uint64_t)work,
                                   .stop = search_may_stop,
                                   .stop_arg = w,
                                   .start_heat = heat};
-    rp_search(&w->p, &o, start, &r);
+    rp_search(p, &o, start, &r);
     w->report->moves += r.moves;
     w->report->accepted += r.accepted;
     w->report->search_seconds += r.seconds;
@@ -312,8 +313,8 @@ static void begin_round(struct solving *w, uint64_t k, bool last,
 /* Runs from keep-all, the first one from `scratch`, each followed by a cool one from where
  * it ended, as many as the work allows: long runs of one graph all tend to end in the same
  * place. */
-static void anneal_again(struct solving *w, struct rp_schedule *scratch, double work,
-                         uint64_t seed) {
+static void anneal_again(struct solving *w, const struct rp_problem *p,
+                         struct rp_schedule *scratch, double work, uint64_t seed) {
     double n = floor(work / (RUN_WORK * (w->p.n_ops + 1.0)));
     n = n < 1 ? 1 : n > MOST_RUNS ? MOST_RUNS : n;
     double slice = work / n;
@@ -322,30 +323,60 @@ static void anneal_again(struct solving *w, struct rp_schedule *scratch, double 
             rp_schedule_fini(scratch);
             rp_schedule_keep_all(&w->p, scratch);
         }
-        anneal(w, scratch, 0.7 * slice, heat_for(w, 0.7 * slice), seed + 16 * k);
-        anneal(w, scratch, 0.3 * slice, 0.1 * heat_for(w, slice), seed + 16 * k + 8);
+        anneal(w, p, scratch, 0.7 * slice, heat_for(w, 0.7 * slice), seed + 16 * k);
+        anneal(w, p, scratch, 0.3 * slice, 0.1 * heat_for(w, slice), seed + 16 * k + 8);
     }
 }
 
-/* Rounds of search, each beside the exact method with the same share of its work: short
- * ones for an early plan, a long one of several runs, and a cool one from the best. They
- * exchange what they found between the rounds only. */
+/* A round of search: its share of the work, and what may be done. */
+struct round {
+    double share;
+    bool recompute, swap;
+};
+
+/* Short rounds for an early plan, a long one of several runs, and a cool one from the best.
+ */
+static const struct round without_swaps[] = {
+    {0.003, true, false}, {0.025, true, false}, {0.1, true, false},
+    {0.672, true, false}, {0.2, true, false},
+};
+/* Recomputation alone and swaps alone have their turns: a plan with both is never worse. */
+static const struct round with_swaps[] = {
+    {0.003, true, true}, {0.02, true, true},  {0.06, true, false}, {0.03, false, true},
+    {0.1, true, true},   {0.587, true, true}, {0.2, true, true},
+};
+
+/* The problem as a round sees it; what it points to stays w->p's. */
+static struct rp_problem restrict_problem(const struct solving *w, const struct round *r) {
+    struct rp_problem p = w->p;
+    if (!r->swap)
+        p.out_ns = p.in_ns = NULL;
+    if (!r->recompute)
+        p.recompute = w->never;
+    return p;
+}
+
+/* The rounds, each beside the exact method with the same share of its work. They exchange
+ * what they found between the rounds only. */
 static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
-    static const double share[] = {0.003, 0.025, 0.1, 0.672, 0.2};
-    enum { N_ROUNDS = sizeof share / sizeof share[0] };
+    bool swap = w->p.out_ns != NULL;
+    const struct round *rounds = swap ? with_swaps : without_swaps;
+    size_t n =
+        swap ? sizeof with_swaps / sizeof *rounds : sizeof without_swaps / sizeof *rounds;
     double seconds = w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
     double work = fmin(seconds * SEARCH_WORK, MOST_WORK * (w->p.n_ops + 1.0));
-    for (uint64_t k = 0; k < N_ROUNDS && !w->proved && !stopped(w) && !near_enough(w);
-         k++) {
-        bool last = k + 1 == N_ROUNDS;
+    for (size_t k = 0; k < n && !w->proved && !stopped(w) && !near_enough(w); k++) {
+        const struct round *r = &rounds[k];
+        struct rp_problem p = restrict_problem(w, r);
+        bool last = k + 1 == n;
         begin_round(w, k, last, scratch);
-        ask_tree(w, share[k] * seconds * TREE_WORK);
-        ask_bound(w, share[k] * seconds * BOUND_WORK);
+        ask_tree(w, r->share * seconds * TREE_WORK);
+        ask_bound(w, r->share * seconds * BOUND_WORK);
         if (last && w->found)
-            anneal(w, scratch, share[k] * work, 0.05 * heat_for(w, share[k] * work),
+            anneal(w, &p, scratch, r->share * work, 0.05 * heat_for(w, r->share * work),
                    w->o->seed + k);
         else
-            anneal_again(w, scratch, share[k] * work, w->o->seed + k);
+            anneal_again(w, &p, scratch, r->share * work, w->o->seed + k);
         await_tree(w);
         await_bound(w);
         show_progress(w);
@@ -356,10 +387,12 @@ static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
 /* ---- the plan ---- */
 
 static void write_notes(const struct solving *w, struct rp_plan *plan) {
-    plan->notes = json_pack(
-        "{s:s, s:s, s:f, s:I, s:b}", "program", "remat-plan", "method",
-        w->time_ns == w->g->total_time_ns ? "keep-all" : "annealing over S", "time_limit",
-        w->o->time_limit, "seed", (json_int_t)w->o->seed, "capped", (int)w->report->capped);
+    plan->notes = json_pack("{s:s, s:s, s:f, s:I, s:b}", "program", "remat-plan", "method",
+                            w->time_ns == w->g->total_time_ns ? "keep-all"
+                            : rp_schedule_swaps(&w->best)     ? "annealing over S and I"
+                                                              : "annealing over S",
+                            "time_limit", w->o->time_limit, "seed", (json_int_t)w->o->seed,
+                            "capped", (int)w->report->capped);
 }
 
 static void make_steps(const struct solving *w, struct rp_plan *plan, uint64_t capacity) {
@@ -393,11 +426,11 @@ static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan,
         w->p.limit_bytes -= missing;
         w->found = w->proved = false;
         rp_schedule_copy(scratch, &w->best);
-        anneal(w, scratch, work, 0.1 * heat_for(w, work), w->o->seed + k);
+        anneal(w, &w->p, scratch, work, 0.1 * heat_for(w, work), w->o->seed + k);
         if (!w->found) {
             rp_schedule_fini(scratch);
             rp_schedule_keep_all(&w->p, scratch);
-            anneal(w, scratch, 2 * work, heat_for(w, 2 * work), w->o->seed + k);
+            anneal(w, &w->p, scratch, 2 * work, heat_for(w, 2 * work), w->o->seed + k);
         }
         if (!w->found)
             break;
@@ -514,6 +547,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     set_problem(&w, &w.p, o->budget_bytes);
     rp_schedule_keep_all(&w.p, &w.best);
     rp_schedule_empty(&w.p, &scratch);
+    w.never = rp_calloc(g->n_ops, sizeof *w.never);
     rc = find_schedule(&w, &scratch);
     if (rc == RP_OK)
         rc = certify(&w, err);
@@ -536,5 +570,6 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_schedule_fini(&w.start);
     rp_schedule_fini(&scratch);
     rp_problem_fini(&w.p);
+    free(w.never);
     return rc;
 }

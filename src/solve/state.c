@@ -418,10 +418,12 @@ static double slack(const struct rp_state *s) {
     return sum;
 }
 
-bool rp_state_judge(struct rp_state *s, double price, double most) {
+/* Evaluates the move as it stands. *most is left as what the time may rise by. False if the
+ * move cannot be done, or is too dear without any stalls. */
+static bool evaluate(struct rp_state *s, double price, double *most) {
     struct rp_copies *c = &s->copies;
     /* No overflow is less than none, nor are stalls. */
-    double room = most + price * s->overflow + c->stalls;
+    double room = *most + price * s->overflow + c->stalls;
     for (uint32_t k = 0; k < s->n_dirty && !s->broken; k++)
         if (s->dirty[k].n_runs == RP_NONE) {
             eval_dirty(s, k, room + slack(s));
@@ -446,14 +448,28 @@ bool rp_state_judge(struct rp_state *s, double price, double most) {
         s->new_overflow += positive(d->over) - positive(s->over[d->t]);
         s->work += d->n_runs + 2;
     }
-    most -= price * (s->new_overflow - s->overflow);
-    if (s->new_time - s->time > most)
-        return false;
-    c->new_stalls = c->stalls;
-    if ((c->n_swapped > 0 || c->changed) && !rp_state_time_judge(s))
-        return false;
-    s->new_time += c->new_stalls;
-    return s->new_time - s->time <= most;
+    *most -= price * (s->new_overflow - s->overflow);
+    return s->new_time - s->time <= *most;
+}
+
+enum { N_HELPS = 2 };
+
+bool rp_state_judge(struct rp_state *s, double price, double most) {
+    struct rp_copies *c = &s->copies;
+    for (uint32_t k = 0;; k++) {
+        double rise = most;
+        if (!evaluate(s, price, &rise))
+            return false;
+        c->new_stalls = c->stalls;
+        if (c->n_swapped == 0 && !c->changed)
+            return true;
+        if (!rp_state_time_judge(s))
+            return false;
+        s->new_time += c->new_stalls;
+        if (!s->patient || k == N_HELPS || c->new_stalls <= c->stalls || c->n_late == 0)
+            return s->new_time - s->time <= rise;
+        rp_state_time_help(s);
+    }
 }
 
 static void clear_dirty(struct rp_state *s) {

@@ -25,7 +25,8 @@
 enum {
     RP_MAX_FLIPS = 96,
     RP_MAX_DIRTY = 4 * RP_MAX_FLIPS,
-    RP_MAX_STRETCHES = RP_MAX_DIRTY
+    RP_MAX_STRETCHES = RP_MAX_DIRTY,
+    RP_MAX_LATE = 16
 };
 
 struct rp_list { /* of ops or tensors */
@@ -62,6 +63,13 @@ struct rp_pendings {
     size_t n, cap;
 };
 
+/* A run or a free of stage t that waits for a copy of x. */
+struct rp_late {
+    uint32_t x, t;
+    double wait;
+    bool in; /* the copy comes in */
+};
+
 /* Copies and what they do to the time. All empty where the problem allows no swaps. */
 struct rp_copies {
     uint64_t *brought;      /* m columns: bit t is I[t][x] */
@@ -83,6 +91,8 @@ struct rp_copies {
     uint32_t n_stretches;
     double new_stalls;
     bool changed; /* some trip was flipped */
+    struct rp_late late[RP_MAX_LATE];
+    uint32_t n_late;
     /* Working memory: 0 unless a copy is on its way. */
     double *ready, *host_ready;       /* per tensor */
     struct rp_list waits, host_waits; /* where these are not 0 */
@@ -119,6 +129,7 @@ struct rp_state {
     uint32_t n_dirty;
     double new_time, new_overflow; /* after rp_state_judge */
     bool broken;                   /* more flips or dirty stages than there is room for */
+    bool patient; /* where it makes copies late, it also moves frees and swap-ins */
 
     struct rp_list scratch_runs;
     uint64_t *op_bits;
@@ -161,7 +172,8 @@ void rp_state_flip(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last
 void rp_state_flip_trip(struct rp_state *s, uint32_t x, uint32_t t, bool value);
 /* Evaluates the move. False if it cannot be done, or if time + price * overflow (price in
  * ns a byte) would rise by more than `most`. Run-once tensors that a re-run needs are held
- * by further flips, and holds and trips that lose their use are taken back. */
+ * by further flips, and holds and trips that lose their use are taken back. With `patient`
+ * set, what has to wait longer for copies is freed later and swapped in earlier. */
 bool rp_state_judge(struct rp_state *s, double price, double most);
 void rp_state_commit(struct rp_state *s);
 void rp_state_undo(struct rp_state *s);
@@ -189,6 +201,8 @@ void rp_state_time_load(struct rp_state *s);
 /* Sets copies.new_stalls: the stages in `dirty` are new. False if something would be freed
  * or made again while it is on its way in. */
 bool rp_state_time_judge(struct rp_state *s);
+/* Flips what waited for copies when last judged: freed later, swapped in earlier. */
+void rp_state_time_help(struct rp_state *s);
 void rp_state_time_commit(struct rp_state *s);
 /* Makes the flip of a trip; its own inverse with the value negated. */
 void rp_state_turn_trip(struct rp_state *s, struct rp_flip *f);

@@ -118,8 +118,13 @@ struct stretch {
     double d2h, h2d; /* when the queues are free */
 };
 
-static void wait_for(struct stretch *w, double until) {
-    w->now = later(w->now, until);
+/* Stage t waits for a copy of x. */
+static void wait_for(struct stretch *w, uint32_t t, uint32_t x, double until, bool in) {
+    if (until <= w->now)
+        return;
+    if (w->c->n_late < RP_MAX_LATE)
+        w->c->late[w->c->n_late++] = (struct rp_late){x, t, until - w->now, in};
+    w->now = until;
 }
 
 static void set_ready(double *ready, struct rp_list *set, uint32_t x, double at) {
@@ -223,13 +228,13 @@ static bool do_frees(struct stretch *w, uint32_t t, uint32_t j, const uint32_t *
         uint32_t x = closes->at[k];
         if (w->c->host_ready[x] <= w->now || last_touch(p, runs, n_runs, x) != j)
             continue;
-        wait_for(w, w->c->host_ready[x]);
+        wait_for(w, t, x, w->c->host_ready[x], false);
         if (w->c->ready[x] > w->now)
             return false;
     }
     for (uint32_t x = p->output_start[t]; j == t && x < p->output_start[t + 1]; x++)
         if (!rp_state_held(w->s, t + 1, x))
-            wait_for(w, w->c->host_ready[x]);
+            wait_for(w, t, x, w->c->host_ready[x], false);
     return true;
 }
 
@@ -270,7 +275,7 @@ static bool do_stage(struct stretch *w, uint32_t t, const uint32_t *runs, uint32
     for (uint32_t a = 0; a < n_runs; a++) {
         uint32_t j = runs[a];
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-            wait_for(w, w->c->ready[p->inputs[k]]);
+            wait_for(w, t, p->inputs[k], w->c->ready[p->inputs[k]], true);
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1] && j != t; x++)
             if (w->c->ready[x] > w->now)
                 return false;
@@ -331,12 +336,49 @@ bool rp_state_time_judge(struct rp_state *s) {
             stages[i] = stages[i - 1];
         stages[i] = t;
     }
-    s->copies.n_stretches = 0;
+    s->copies.n_stretches = s->copies.n_late = 0;
     s->copies.new_stalls = s->copies.stalls;
     while (next < n)
         if (!do_stretch(s, stages[next], &next))
             return false;
     return true;
+}
+
+static double stage_takes(const struct rp_state *s, uint32_t t) {
+    return s->stage_time[t] + s->copies.stall[t];
+}
+
+/* x stays about so much longer after stage t, but not until it comes back. */
+static void free_later(struct rp_state *s, const struct rp_late *l) {
+    uint32_t to = l->t + 1;
+    double room = 0;
+    while (to + 1 < s->n && room < l->wait && !rp_state_brought(s, to + 1, l->x))
+        room += stage_takes(s, to++);
+    if (to < s->n && !rp_state_brought(s, to, l->x))
+        rp_state_flip(s, l->x, l->t + 1, to, true);
+}
+
+/* x comes in about so much earlier, but not before it has left. */
+static void bring_earlier(struct rp_state *s, const struct rp_late *l) {
+    uint32_t from = l->t, to;
+    double room = 0;
+    while (from > s->p->producer[l->x] && !rp_state_brought(s, from, l->x))
+        from--;
+    for (to = from; to > s->p->producer[l->x] + 1 && !rp_state_held(s, to - 1, l->x) &&
+                    room < l->wait;)
+        room += stage_takes(s, --to);
+    if (from == s->p->producer[l->x] || to == from)
+        return;
+    rp_state_flip_trip(s, l->x, to, true);
+    rp_state_flip(s, l->x, to + 1, from, true);
+}
+
+void rp_state_time_help(struct rp_state *s) {
+    for (uint32_t k = 0; k < s->copies.n_late && !s->broken; k++)
+        if (s->copies.late[k].in)
+            bring_earlier(s, &s->copies.late[k]);
+        else
+            free_later(s, &s->copies.late[k]);
 }
 
 void rp_state_time_commit(struct rp_state *s) {
@@ -372,7 +414,7 @@ void rp_state_time_load(struct rp_state *s) {
     for (uint32_t t = 0; t < s->n; t++)
         if (c->trips[t].n > 0 || c->n_outs[t] > 0) {
             uint32_t none = 0;
-            c->n_stretches = 0;
+            c->n_stretches = c->n_late = 0;
             do_stretch(s, t, &none);
             rp_state_time_commit(s);
             t = c->stretches[0].last - 1;

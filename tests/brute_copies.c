@@ -1,0 +1,252 @@
+#include "brute_copies.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { MOST = RP_BRUTE_COPIED };
+
+/* Where a program stands. Times count from the compute clock, and are 0 once past. */
+struct key {
+    uint32_t n_first;          /* ops 0..n_first-1 have run */
+    uint16_t device, host;     /* sets of tensors */
+    uint32_t d2h, h2d;         /* until the queues are free */
+    uint32_t ready[MOST];      /* until what is on the device is complete */
+    uint32_t host_ready[MOST]; /* until the host copy is */
+};
+
+struct node {
+    struct key key;
+    uint64_t clock; /* the least at which the key was reached */
+    bool done;
+};
+
+struct brute {
+    const struct rp_graph *g;
+    const struct rp_brute_copies *o;
+    uint32_t n;          /* tensors */
+    uint32_t x_of[MOST]; /* their numbers in the graph */
+    uint16_t in[32], out[32], keep;
+    uint32_t out_ns[MOST], in_ns[MOST];
+    struct node *nodes;
+    uint32_t n_nodes;
+    uint32_t *table; /* open addressing: 1 + index, 0 is empty; a power of two of them */
+    uint32_t table_size;
+    struct {
+        uint32_t *at; /* nodes by clock, with stale ones among them */
+        uint64_t *clock;
+        uint32_t n, cap;
+    } heap;
+};
+
+static uint32_t copy_ns(const struct rp_graph *g, uint64_t bytes, uint64_t rate) {
+    uint64_t ns = (bytes * 1000000000u + rate - 1) / rate + g->device.copy_latency_ns;
+    assert(ns < UINT32_MAX / 64);
+    return (uint32_t)ns;
+}
+
+static void read_graph(struct brute *b) {
+    const struct rp_graph *g = b->g;
+    uint16_t bit[64] = {0};
+    assert(g->n_ops <= 32 && g->n_tensors <= 64);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct rp_op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            b->in[i] |= bit[op->inputs[k]];
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            uint32_t x = op->outputs[k];
+            assert(b->n < MOST);
+            b->x_of[b->n] = x;
+            if (b->o->swap) {
+                b->out_ns[b->n] =
+                    copy_ns(g, g->tensors[x].bytes, g->device.d2h_bytes_per_s);
+                b->in_ns[b->n] = copy_ns(g, g->tensors[x].bytes, g->device.h2d_bytes_per_s);
+            }
+            bit[x] = (uint16_t)(1u << b->n++);
+            b->out[i] |= bit[x];
+        }
+    }
+    for (uint32_t k = 0; k < g->n_keep; k++)
+        b->keep |= bit[g->keep[k]];
+}
+
+static uint64_t weigh(const struct brute *b, uint16_t set) {
+    uint64_t sum = 0;
+    for (uint32_t x = 0; x < b->n; x++)
+        sum += set >> x & 1 ? b->g->tensors[b->x_of[x]].bytes : 0;
+    return sum;
+}
+
+/* ---- the set of keys, and the queue ---- */
+
+static void sift(struct brute *b, uint32_t node, uint64_t clock) {
+    if (b->heap.n == b->heap.cap) {
+        b->heap.cap = b->heap.cap ? 2 * b->heap.cap : 1024;
+        b->heap.at = rp_realloc(b->heap.at, b->heap.cap, sizeof *b->heap.at);
+        b->heap.clock = rp_realloc(b->heap.clock, b->heap.cap, sizeof *b->heap.clock);
+    }
+    uint32_t i = b->heap.n++;
+    for (; i > 0 && b->heap.clock[(i - 1) / 2] > clock; i = (i - 1) / 2) {
+        b->heap.at[i] = b->heap.at[(i - 1) / 2];
+        b->heap.clock[i] = b->heap.clock[(i - 1) / 2];
+    }
+    b->heap.at[i] = node;
+    b->heap.clock[i] = clock;
+}
+
+static uint32_t pop(struct brute *b) {
+    uint32_t first = b->heap.at[0], last = b->heap.at[--b->heap.n], i = 0;
+    uint64_t clock = b->heap.clock[b->heap.n];
+    for (uint32_t c = 1; c < b->heap.n; c = 2 * i + 1) {
+        c += c + 1 < b->heap.n && b->heap.clock[c + 1] < b->heap.clock[c];
+        if (b->heap.clock[c] >= clock)
+            break;
+        b->heap.at[i] = b->heap.at[c];
+        b->heap.clock[i] = b->heap.clock[c];
+        i = c;
+    }
+    b->heap.at[i] = last;
+    b->heap.clock[i] = clock;
+    return first;
+}
+
+/* FNV-1a: Fowler, Noll, Vo. */
+static uint32_t hash(const struct key *key) {
+    const unsigned char *p = (const unsigned char *)key;
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < sizeof *key; i++)
+        h = (h ^ p[i]) * 1099511628211u;
+    return (uint32_t)(h ^ h >> 32);
+}
+
+static void reach(struct brute *b, const struct key *key, uint64_t clock) {
+    uint32_t i = hash(key) & (b->table_size - 1);
+    while (b->table[i] != 0 &&
+           memcmp(&b->nodes[b->table[i] - 1].key, key, sizeof *key) != 0)
+        i = (i + 1) & (b->table_size - 1);
+    if (b->table[i] == 0) {
+        if (b->n_nodes == b->o->most_states)
+            return;
+        b->nodes[b->n_nodes] = (struct node){.clock = UINT64_MAX};
+        b->nodes[b->n_nodes].key = *key;
+        b->table[i] = ++b->n_nodes;
+    }
+    struct node *node = &b->nodes[b->table[i] - 1];
+    if (clock < node->clock) {
+        node->clock = clock;
+        sift(b, b->table[i] - 1, clock);
+    }
+}
+
+/* ---- the four kinds of step ---- */
+
+static uint32_t less(uint32_t a, uint32_t b) {
+    return a > b ? a - b : 0;
+}
+
+static uint32_t later(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+static void pass(struct key *k, uint32_t ns) {
+    k->d2h = less(k->d2h, ns);
+    k->h2d = less(k->h2d, ns);
+    for (uint32_t x = 0; x < MOST; x++) {
+        k->ready[x] = less(k->ready[x], ns);
+        k->host_ready[x] = less(k->host_ready[x], ns);
+    }
+}
+
+static void try_run(struct brute *b, const struct key *from, uint64_t clock, uint32_t j) {
+    const struct rp_op *op = &b->g->ops[j];
+    struct key k = *from;
+    uint32_t wait = 0;
+    bool again = j < from->n_first;
+    if (again && (!b->o->recompute || !op->recompute || (b->out[j] & ~k.device) == 0))
+        return;
+    if (b->in[j] & ~k.device)
+        return;
+    for (uint32_t x = 0; x < b->n; x++)
+        if (b->in[j] >> x & 1)
+            wait = later(wait, k.ready[x]);
+    for (uint32_t x = 0; x < b->n; x++)
+        if ((b->out[j] & k.device) >> x & 1 && k.ready[x] > wait)
+            return;
+    k.device |= b->out[j];
+    if (weigh(b, k.device) + op->workspace_bytes > b->o->limit_bytes)
+        return;
+    k.n_first += !again;
+    pass(&k, wait + (uint32_t)op->time_ns);
+    reach(b, &k, clock + wait + op->time_ns);
+}
+
+static void try_tensor(struct brute *b, const struct key *from, uint64_t clock,
+                       uint32_t x) {
+    uint16_t bit = (uint16_t)(1u << x);
+    bool on_device = from->device & bit, on_host = from->host & bit;
+    struct key k = *from;
+    uint32_t wait = on_host ? k.host_ready[x] : 0;
+    if (on_device && k.ready[x] <= wait) { /* free */
+        pass(&k, wait);
+        k.device ^= bit;
+        reach(b, &k, clock + wait);
+        k = *from;
+    }
+    if (on_device && !on_host && b->o->swap) {
+        k.d2h = k.host_ready[x] = later(k.d2h, k.ready[x]) + b->out_ns[x];
+        k.host |= bit;
+        if (weigh(b, k.host) <= b->o->host_limit_bytes)
+            reach(b, &k, clock);
+        k = *from;
+    }
+    if (!on_device && on_host) {
+        k.h2d = k.ready[x] = later(k.h2d, k.host_ready[x]) + b->in_ns[x];
+        k.device |= bit;
+        if (weigh(b, k.device) <= b->o->limit_bytes)
+            reach(b, &k, clock);
+    }
+}
+
+static void expand(struct brute *b, uint32_t node) {
+    struct key k = b->nodes[node].key;
+    uint64_t clock = b->nodes[node].clock;
+    for (uint32_t j = 0; j <= k.n_first && j < b->g->n_ops; j++)
+        try_run(b, &k, clock, j);
+    for (uint32_t x = 0; x < b->n; x++)
+        try_tensor(b, &k, clock, x);
+}
+
+enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
+                                          const struct rp_brute_copies *o,
+                                          uint64_t *time_ns) {
+    struct brute b = {.g = g, .o = o, .table_size = 2};
+    struct key start = {0};
+    read_graph(&b);
+    while (b.table_size < 2 * o->most_states)
+        b.table_size *= 2;
+    b.nodes = rp_calloc(o->most_states, sizeof *b.nodes);
+    b.table = rp_calloc(b.table_size, sizeof *b.table);
+    *time_ns = UINT64_MAX;
+    reach(&b, &start, 0);
+    while (b.heap.n > 0 && b.heap.clock[0] < *time_ns) {
+        uint32_t node = pop(&b);
+        const struct key *k = &b.nodes[node].key;
+        if (b.nodes[node].done)
+            continue;
+        b.nodes[node].done = true;
+        uint64_t end = b.nodes[node].clock + later(k->d2h, k->h2d);
+        if (k->n_first == g->n_ops && (k->device & b.keep) == b.keep && end < *time_ns)
+            *time_ns = end;
+        expand(&b, node);
+    }
+    bool gave_up = b.n_nodes == o->most_states;
+    free(b.nodes);
+    free(b.table);
+    free(b.heap.at);
+    free(b.heap.clock);
+    return gave_up                  ? RP_BRUTE_GAVE_UP
+           : *time_ns == UINT64_MAX ? RP_BRUTE_NONE
+                                    : RP_BRUTE_FOUND;
+}
