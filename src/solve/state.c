@@ -157,12 +157,24 @@ static void judge_again(struct rp_state *s, uint32_t t) {
         s->dirty[s->dirty_of[t] - 1].n_runs = RP_NONE;
 }
 
+/* The first row from t to `last` in which x is held, or is not; last + 1 if none is so. */
+static uint32_t next_row(const struct rp_state *s, uint32_t x, uint32_t t, uint32_t last,
+                         bool held) {
+    const uint64_t *column = s->held + (size_t)x * s->words;
+    for (; t <= last; t = t / 64 * 64 + 64) {
+        uint64_t w = (held ? column[t / 64] : ~column[t / 64]) & ~(bit(t) - 1);
+        if (w != 0) {
+            t = t / 64 * 64 + (uint32_t)__builtin_ctzll(w);
+            return t <= last ? t : last + 1;
+        }
+    }
+    return last + 1;
+}
+
 /* The hold of x that begins in stage t may no longer be one that waits for the copy out,
  * and so end without a use. */
 static void judge_end(struct rp_state *s, uint32_t x, uint32_t t) {
-    uint32_t end = t;
-    while (end < s->n && rp_state_held(s, end + 1, x))
-        end++;
+    uint32_t end = next_row(s, x, t + 1, s->n, false) - 1;
     if (end > t && end < s->n)
         judge_again(s, end);
 }
@@ -234,11 +246,8 @@ void rp_state_flip(struct rp_state *s, uint32_t x, uint32_t first, uint32_t last
     if (value && rp_state_swapped(s, x))
         undo_trips(s, x, first, last);
     while (t <= last && !s->broken) {
-        while (t <= last && rp_state_held(s, t, x) == value)
-            t++;
-        uint32_t begin = t;
-        while (t <= last && rp_state_held(s, t, x) != value)
-            t++;
+        uint32_t begin = next_row(s, x, t, last, !value);
+        t = next_row(s, x, begin, last, value);
         if (begin < t)
             flip_run(s, x, begin, t - 1, value);
     }
