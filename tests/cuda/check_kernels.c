@@ -48,6 +48,9 @@ static void must(cudaError_t status) {
     }
 }
 
+/* Behind every operand on the device lies what is not a number. */
+enum { GUARD = 64 };
+
 /* An op on the device: its operands, and the bits of two runs. */
 struct trial {
     const struct rp_step_run *s;
@@ -59,7 +62,7 @@ struct trial {
 
 static void run_once(struct trial *t, void **to) {
     for (uint32_t i = 0; i < t->op->n_outputs; i++)
-        must(cudaMemset(t->out[i], 0xff, rp_step_bytes(t->s, t->op->outputs[i])));
+        must(cudaMemset(t->out[i], 0xff, rp_step_bytes(t->s, t->op->outputs[i]) + GUARD));
     if (find(t->k->name, t->k->real)(&cuda, &t->k->args, (const void *const *)t->in, t->out,
                                      t->workspace, t->bytes) != 0) {
         printf("%s\n", cuda.error);
@@ -67,7 +70,7 @@ static void run_once(struct trial *t, void **to) {
     }
     must(cudaStreamSynchronize(cuda.stream));
     for (uint32_t i = 0; i < t->op->n_outputs; i++)
-        must(cudaMemcpy(to[i], t->out[i], rp_step_bytes(t->s, t->op->outputs[i]),
+        must(cudaMemcpy(to[i], t->out[i], rp_step_bytes(t->s, t->op->outputs[i]) + GUARD,
                         cudaMemcpyDeviceToHost));
 }
 
@@ -78,7 +81,16 @@ static double number(const char *dtype, const void *at, uint64_t i) {
                                      : ((const float *)at)[i];
 }
 
-/* A few roundings of the type apart, and the second run bit for bit as the first. */
+static bool guard_stands(const void *at, size_t bytes) {
+    const unsigned char *guard = (const unsigned char *)at + bytes;
+    for (size_t i = 0; i < GUARD; i++)
+        if (guard[i] != 0xff)
+            return false;
+    return true;
+}
+
+/* Nothing written behind the operand, a few roundings of the type apart, and the second run
+ * bit for bit as the first. */
 static void judge(const struct trial *t, uint32_t i) {
     const uint32_t x = t->op->outputs[i];
     const char *dtype = t->s->g->tensors[x].dtype;
@@ -91,19 +103,22 @@ static void judge(const struct trial *t, uint32_t i) {
         off = isfinite(got) ? fmax(off, fabs(got - want)) : INFINITY;
     }
     const bool same = memcmp(t->first[i], t->second[i], rp_step_bytes(t->s, x)) == 0;
-    if (same && off <= 60 * rounding * largest) {
+    const bool within = guard_stands(t->first[i], rp_step_bytes(t->s, x));
+    if (same && within && off <= 60 * rounding * largest) {
         n_passed++;
         return;
     }
     n_failed++;
-    printf("FAILED %s, %s (%s, workspace %zu), output %u: off by %g of %g%s\n",
+    printf("FAILED %s, %s (%s, workspace %zu), output %u: off by %g of %g%s%s\n",
            t->s->g->name, t->op->name, dtype, t->bytes, i, off, largest,
-           same ? "" : ", and another result the second time");
+           same ? "" : ", and another result the second time",
+           within ? "" : ", and written beyond its end");
 }
 
 static void *device_copy(const struct rp_step_run *s, uint32_t x) {
     void *at;
-    must(cudaMalloc(&at, rp_step_bytes(s, x)));
+    must(cudaMalloc(&at, rp_step_bytes(s, x) + GUARD));
+    must(cudaMemset(at, 0xff, rp_step_bytes(s, x) + GUARD));
     must(cudaMemcpy(at, s->at[x], rp_step_bytes(s, x), cudaMemcpyHostToDevice));
     return at;
 }
@@ -121,8 +136,8 @@ static void try_op(const struct rp_step_run *s, uint32_t index, bool with_worksp
         t.in[i] = device_copy(s, t.op->inputs[i]);
     for (uint32_t i = 0; i < t.op->n_outputs; i++) {
         t.out[i] = device_copy(s, t.op->outputs[i]);
-        t.first[i] = rp_calloc(rp_step_bytes(s, t.op->outputs[i]), 1);
-        t.second[i] = rp_calloc(rp_step_bytes(s, t.op->outputs[i]), 1);
+        t.first[i] = rp_calloc(rp_step_bytes(s, t.op->outputs[i]) + GUARD, 1);
+        t.second[i] = rp_calloc(rp_step_bytes(s, t.op->outputs[i]) + GUARD, 1);
     }
     run_once(&t, t.first);
     run_once(&t, t.second);
