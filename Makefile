@@ -82,6 +82,10 @@ $(BUILD)/texts.o: $(BUILD)/texts.c
 	$(Q)$(CC) $(RP_CFLAGS) -c -o $@ $<
 LIB_OBJ += $(BUILD)/texts.o
 
+# Where CUPTI's own headers are, a test compares our offsets with theirs.
+CUPTI_H := $(patsubst %/cupti.h,%,$(firstword $(wildcard $(foreach d,$(CUDA_HOME) \
+  /usr/local/cuda,$(d)/include/cupti.h $(d)/extras/CUPTI/include/cupti.h))))
+
 # The suites of tests/run.h: one a test file, so adding the file is all there is to do.
 SUITES := $(patsubst tests/test_%.c,X(%),$(wildcard tests/test_*.c))
 $(BUILD)/tests/all_suites.h: always
@@ -90,7 +94,7 @@ $(BUILD)/tests/all_suites.h: always
 	  echo '#define RP_SUITES(X) $(SUITES)' >$@
 
 $(TEST_OBJ): | $(BUILD)/tests/all_suites.h $(BUILD)/deps-check
-$(TEST_OBJ): INCLUDES := -I$(BUILD)/tests
+$(TEST_OBJ): INCLUDES := -I$(BUILD)/tests $(CUPTI_H:%=-isystem %)
 
 link = $(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 

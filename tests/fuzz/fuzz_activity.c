@@ -1,0 +1,55 @@
+/* Any bytes as a trace: refused with a message, or accepted, and then its text is read back
+ * to the same text; joined with a graph it ends one way or the other. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "model/graph.h"
+#include "profile/costs.h"
+
+static const char net[] =
+    "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
+    "\"tensors\":[{\"name\":\"x\",\"bytes\":8,\"kind\":\"input\"},"
+    "{\"name\":\"y\",\"bytes\":8,\"kind\":\"activation\"},"
+    "{\"name\":\"z\",\"bytes\":8,\"kind\":\"activation\"}],\"ops\":["
+    "{\"name\":\"a\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[1],\"time_ns\":0},"
+    "{\"name\":\"b\",\"kind\":\"k\",\"inputs\":[1],\"outputs\":[2],\"time_ns\":0}],"
+    "\"keep\":[2]}";
+
+static void join(const struct rp_activity *t) {
+    struct rp_graph g;
+    struct rp_costs c;
+    struct rp_err err = {{0}};
+    rp_rc rc = rp_graph_parse(net, sizeof net - 1, "net", &g, &err);
+    assert(rc == RP_OK);
+    rc = rp_costs_join(&g, "net", t, 1, &c, &err);
+    assert((rc == RP_OK) == (err.msg[0] == '\0'));
+    if (rc == RP_OK) {
+        rp_costs_apply(&c, &g, "net", &err);
+        rp_costs_fini(&c);
+    }
+    rp_graph_fini(&g);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct rp_activity t, again;
+    struct rp_err err = {{0}};
+    char *a, *b;
+    size_t n, m;
+    rp_rc rc = rp_activity_parse((const char *)data, size, "fuzz", &t, &err);
+    assert((rc == RP_OK) == (err.msg[0] == '\0'));
+    if (rc != RP_OK)
+        return 0;
+    rp_activity_dump(&t, &a, &n);
+    rc = rp_activity_parse(a, n, "again", &again, &err);
+    assert(rc == RP_OK);
+    rp_activity_dump(&again, &b, &m);
+    assert(n == m && memcmp(a, b, n) == 0);
+    join(&t);
+    free(a);
+    free(b);
+    rp_activity_fini(&t);
+    rp_activity_fini(&again);
+    return 0;
+}
