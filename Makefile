@@ -37,7 +37,7 @@ FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%)
 FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
-all: $(BUILD)/remat-plan $(BUILD)/libremat.a
+all: $(BUILD)/remat-plan $(BUILD)/libremat.a $(BUILD)/libremat_inject.so
 
 # ---- what must be installed: `check` and its like install it, `all` only names it ----
 
@@ -105,6 +105,35 @@ $(BUILD)/remat-plan: $(BUILD)/src/main.o $(LIB_OBJ)
 $(BUILD)/unit: $(TEST_OBJ) $(LIB_OBJ)
 	$(call say,LD,$@)
 	$(link) -lcunit $(LIBS)
+
+# What `profile -- COMMAND` loads into COMMAND: libc only.
+INJECT_OBJ := $(patsubst %.c,$(BUILD)/pic/%.o,$(wildcard src/profile/inject/*.c) src/profile/record.c)
+$(BUILD)/pic/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(RP_CFLAGS) -fPIC -fvisibility=hidden $(INCLUDES) -c -o $@ $<
+
+# -z nodelete: it stays, since threads and the end of the process come back to it.
+$(BUILD)/libremat_inject.so: $(INJECT_OBJ)
+	$(call say,LD,$@)
+	$(link) -shared -Wl,-z,nodelete -Wl,-soname,libremat_inject.so -ldl -pthread
+
+# A CUPTI on paper, and a program to trace: with our few NVTX declarations, and with NVTX's
+# own where they are.
+NVTX_H := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(foreach d,$(CUDA_HOME) \
+  /usr/local/cuda /usr,$(d)/include/nvtx3/nvToolsExt.h))))
+TRACED := $(BUILD)/traced/libcupti_fake.so $(BUILD)/traced/traced $(if $(NVTX_H),$(BUILD)/traced/traced_nvtx)
+$(BUILD)/traced/libcupti_fake.so: $(BUILD)/pic/tests/traced/fake_cupti.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(link) -shared -pthread
+$(BUILD)/traced/traced: $(BUILD)/tests/traced/traced.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(link) -ldl -pthread
+$(BUILD)/traced/traced_nvtx: tests/traced/traced.c $(BUILD)/tests/traced/traced.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(RP_CFLAGS)) -DREAL_NVTX -isystem $(NVTX_H) -o $@ $< $(LDFLAGS) -ldl
 
 # The naive rules of the tests are what fuzz_verify holds the checker against.
 FUZZ_OBJ := $(BUILD)/tests/naive.o $(LIB_OBJ)
@@ -174,7 +203,7 @@ demo: $(BUILD)/remat-plan
 
 # ---- checking ----
 
-check: all $(BUILD)/unit $(REPLAYS)
+check: all $(BUILD)/unit $(REPLAYS) $(TRACED)
 	@BUILD=$(BUILD) tools/check.sh
 
 sanitize:
@@ -205,6 +234,7 @@ format:
 
 install: all
 	install -D -m 755 $(BUILD)/remat-plan $(DESTDIR)$(PREFIX)/bin/remat-plan
+	install -D -m 755 $(BUILD)/libremat_inject.so $(DESTDIR)$(PREFIX)/lib/remat-plan/libremat_inject.so
 	install -D -m 644 man/remat-plan.1 $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
 	install -D -m 644 docs/formats.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/formats.md
 	install -D -m 644 docs/certificate.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/certificate.md
@@ -218,7 +248,7 @@ install: all
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,lib/libremat.a lib/pkgconfig/remat.pc include/remat.h)
 	rm -f $(DESTDIR)$(PREFIX)/bin/remat-plan $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/remat-plan
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/remat-plan $(DESTDIR)$(PREFIX)/lib/remat-plan
 
 clean:
 	rm -rf $(BUILD)
@@ -233,4 +263,4 @@ info:
 always:
 .PHONY: all demo bench deps check mutate sanitize fuzz fuzzers format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
--include $(LIB_OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)
+-include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)

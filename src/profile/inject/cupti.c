@@ -1,0 +1,172 @@
+#include "profile/inject/cupti.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The major number is all that the name has since CUDA 12; before, it had the minor too. */
+static const char *const names[] = {"libcupti.so.13",   "libcupti.so.12",
+                                    "libcupti.so.11.8", "libcupti.so.11.7",
+                                    "libcupti.so.11.6", "libcupti.so"};
+enum { N_NAMES = sizeof names / sizeof names[0] };
+
+static const char *const folders[] = {
+    "/usr/local/cuda/lib64",
+    "/usr/local/cuda/extras/CUPTI/lib64",
+};
+
+/* Where pip puts it, below a folder of packages. */
+static const char *const packages[] = {
+    "nvidia/cu13/lib",
+    "nvidia/cuda_cupti/lib",
+};
+
+/* Folders of packages: of the active environment, of the user, of the system. */
+static const struct {
+    const char *variable, *pattern;
+} roots[] = {
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages"},
+    {"CONDA_PREFIX", "/lib/python3*/site-packages"},
+    {"HOME", "/.local/lib/python3*/site-packages"},
+    {NULL, "/usr/local/lib/python3*/site-packages"},
+    {NULL, "/usr/local/lib/python3*/dist-packages"},
+    {NULL, "/usr/lib/python3*/site-packages"},
+    {NULL, "/usr/lib/python3/dist-packages"},
+};
+
+static void *open_in(const char *folder) {
+    char path[4096];
+    for (int i = 0; i < N_NAMES; i++) {
+        int n = snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        void *library = n < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+        if (library != NULL)
+            return library;
+    }
+    return NULL;
+}
+
+static void *open_matching(const char *base, const char *pattern, const char *package) {
+    char path[4096];
+    glob_t found;
+    void *library = NULL;
+    int n = snprintf(path, sizeof path, "%s%s/%s", base, pattern, package);
+    if (n >= (int)sizeof path || glob(path, 0, NULL, &found) != 0)
+        return NULL;
+    for (size_t i = 0; i < found.gl_pathc && library == NULL; i++)
+        library = open_in(found.gl_pathv[i]);
+    globfree(&found);
+    return library;
+}
+
+static void *open_packages(void) {
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
+        const char *base = roots[i].variable ? getenv(roots[i].variable) : "";
+        for (size_t k = 0; k < sizeof packages / sizeof packages[0]; k++)
+            if (library == NULL && base != NULL)
+                library = open_matching(base, roots[i].pattern, packages[k]);
+    }
+    return library;
+}
+
+static void *search(char *why, size_t room) {
+    void *library = NULL;
+    for (int i = 0; i < N_NAMES && library == NULL; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
+    if (library != NULL)
+        return library;
+    const char *stated = getenv("REMAT_CUPTI");
+    if (stated != NULL && stated[0] != '\0') {
+        library = dlopen(stated, RTLD_NOW | RTLD_LOCAL);
+        if (library == NULL)
+            snprintf(why, room, "REMAT_CUPTI: %s", dlerror());
+        return library;
+    }
+    for (int i = 0; i < N_NAMES && library == NULL; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && library == NULL; i++)
+        library = open_in(folders[i]);
+    if (library == NULL)
+        library = open_packages();
+    if (library == NULL)
+        snprintf(why, room,
+                 "libcupti was not found; it is part of the CUDA toolkit and of the Python "
+                 "package nvidia-cuda-cupti; REMAT_CUPTI may name it");
+    return library;
+}
+
+bool rp_cupti_open(struct rp_cupti *c, char *why, size_t room) {
+    const struct {
+        const char *name;
+        void *to;
+        bool optional;
+    } symbols[] = {
+        {"cuptiGetVersion", &c->get_version, false},
+        {"cuptiGetTimestamp", &c->get_timestamp, false},
+        {"cuptiActivityRegisterCallbacks", &c->register_callbacks, false},
+        {"cuptiActivityEnable", &c->enable, false},
+        {"cuptiActivityFlushAll", &c->flush_all, false},
+        {"cuptiActivityGetNextRecord", &c->next_record, false},
+        {"cuptiActivityGetNumDroppedRecords", &c->dropped, false},
+        {"cuptiActivityPushExternalCorrelationId", &c->push_external, false},
+        {"cuptiActivityPopExternalCorrelationId", &c->pop_external, false},
+        {"cuptiSubscribe", &c->subscribe, false},
+        {"cuptiSubscribe_v2", &c->subscribe_v2, true},
+        {"cuptiUnsubscribe", &c->unsubscribe, false},
+        {"cuptiEnableCallback", &c->enable_callback, false},
+        {"cuptiGetResultString", &c->result_string, false},
+        {"cuptiGetGraphNodeId", &c->graph_node_id, true},
+    };
+    *c = (struct rp_cupti){.library = search(why, room)};
+    if (c->library == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *symbol = dlsym(c->library, symbols[i].name);
+        memcpy(symbols[i].to, &symbol, sizeof symbol); /* ISO C has no such cast */
+        if (symbol == NULL && !symbols[i].optional) {
+            snprintf(why, room, "libcupti has no %s", symbols[i].name);
+            return false;
+        }
+    }
+    int result = c->get_version(&c->version);
+    if (result != RP_CUPTI_SUCCESS) {
+        rp_cupti_words(c, "cuptiGetVersion", result, why, room);
+        return false;
+    }
+    return true;
+}
+
+void rp_cupti_words(const struct rp_cupti *c, const char *call, int result, char *why,
+                    size_t room) {
+    const char *words = NULL;
+    if (c->result_string(result, &words) != RP_CUPTI_SUCCESS || words == NULL)
+        words = "unknown";
+    const char *advice = "";
+    if (result == RP_CUPTI_INSUFFICIENT_PRIVILEGES)
+        advice = "; see https://developer.nvidia.com/CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
+    else if (result == RP_CUPTI_UNKNOWN)
+        advice = "; is the driver older than this CUPTI?";
+    snprintf(why, room, "%s: %s (%d)%s", call, words, result, advice);
+}
+
+bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *why,
+                        size_t room) {
+    char other[64] = ""; /* CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN */
+    struct rp_subscriber_params params = {sizeof params, "remat-plan", other, sizeof other};
+    int result = c->subscribe_v2 ? c->subscribe_v2(&c->subscriber, callback, NULL, &params)
+                                 : c->subscribe(&c->subscriber, callback, NULL);
+    if (result == RP_CUPTI_SUCCESS)
+        return true;
+    other[sizeof other - 1] = '\0';
+    if (result == RP_CUPTI_MULTIPLE_SUBSCRIBERS || other[0] != '\0')
+        snprintf(why, room,
+                 "another profiler is at work in this process%s%s: only one can be; leave "
+                 "out torch.profiler, nsys, ncu or cuda-gdb",
+                 other[0] ? ": " : "", other);
+    else
+        rp_cupti_words(c, c->subscribe_v2 ? "cuptiSubscribe_v2" : "cuptiSubscribe", result,
+                       why, room);
+    return false;
+}

@@ -1,0 +1,65 @@
+/* cupti: CUPTI opened at run time. Nothing here is linked with it, so that this library
+ * loads everywhere and serves CUDA 11 to 13.
+ *
+ * Two copies of CUPTI in one process each believe they are alone and break each other, so a
+ * copy that is there already comes first; then $REMAT_CUPTI, the loader's own search, the
+ * folders of CUDA, and those of Python packages (nvidia-cuda-cupti).
+ */
+#ifndef RP_PROFILE_INJECT_CUPTI_H
+#define RP_PROFILE_INJECT_CUPTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/record.h"
+
+typedef void rp_request_buffer(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void rp_buffer_done(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                            size_t valid);
+typedef void rp_cupti_callback(void *user, uint32_t domain, uint32_t id, const void *data);
+
+/* CUpti_SubscriberParams of CUDA 13. */
+struct rp_subscriber_params {
+    size_t size;
+    const char *name;
+    char *other;
+    size_t other_size;
+};
+
+struct rp_cupti {
+    void *library;
+    uint32_t version;
+    void *subscriber;
+    /* Every one is there after rp_cupti_open but those marked. */
+    int (*get_version)(uint32_t *version);
+    int (*get_timestamp)(uint64_t *ns);
+    int (*register_callbacks)(rp_request_buffer *request, rp_buffer_done *done);
+    int (*enable)(int kind);
+    int (*flush_all)(uint32_t flag);
+    rp_next_record *next_record;
+    int (*dropped)(void *context, uint32_t stream, size_t *n);
+    int (*push_external)(int kind, uint64_t id);
+    int (*pop_external)(int kind, uint64_t *id);
+    int (*subscribe)(void **subscriber, rp_cupti_callback *callback, void *user);
+    int (*subscribe_v2)(void **subscriber, rp_cupti_callback *callback, void *user,
+                        struct rp_subscriber_params *params); /* or NULL: since 13.0 */
+    int (*unsubscribe)(void *subscriber);
+    int (*enable_callback)(uint32_t enable, void *subscriber, uint32_t domain, uint32_t id);
+    int (*result_string)(int result, const char **text);
+    int (*graph_node_id)(void *node, uint64_t *id); /* or NULL: since CUDA 11.1 */
+};
+
+/* Finds and opens CUPTI. False with one line in why[]. */
+bool rp_cupti_open(struct rp_cupti *c, char *why, size_t room);
+
+/* Takes the one subscription that there is, which keeps other profilers from taking our
+ * buffers away. False with one line in why[] that says who holds it, if that is known. */
+bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *why,
+                        size_t room);
+
+/* "CALL: words (code)", with what to do about it where that is known. */
+void rp_cupti_words(const struct rp_cupti *c, const char *call, int result, char *why,
+                    size_t room);
+
+#endif

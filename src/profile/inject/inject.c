@@ -1,0 +1,227 @@
+/* inject: the entry points of libremat_inject.so, loaded into programs that
+ * `remat-plan profile -- COMMAND` runs: by CUDA through CUDA_INJECTION64_PATH when it
+ * starts, by NVTX through NVTX_INJECTION64_PATH at the first range. It writes down what the
+ * program's ranges launched and changes nothing in it.
+ *
+ * CUPTI belongs to the process that started it. A child after fork may mark ranges, but
+ * must not touch CUPTI, which would hang.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profile/inject/cupti.h"
+#include "profile/inject/nvtx.h"
+#include "profile/inject/out.h"
+#include "profile/inject/ranges.h"
+
+int InitializeInjection(void) __attribute__((visibility("default")));
+int InitializeInjectionNvtx2(nvtx_get_table *get_table)
+    __attribute__((visibility("default")));
+
+static struct rp_cupti cupti; /* written once, by start(), before `working` is set */
+static atomic_bool working;
+static atomic_long owner; /* process whose CUPTI it is */
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+
+/* ---- what CUPTI hands over ---- */
+
+enum { BUFFER_BYTES = 4 << 20 };
+
+static void request(uint8_t **buffer, size_t *size, size_t *max_records) {
+    *buffer = aligned_alloc(8, BUFFER_BYTES);
+    *size = *buffer ? BUFFER_BYTES : 0;
+    *max_records = 0;
+}
+
+static void write_record(void *to, const struct rp_record *r) {
+    (void)to;
+    switch (r->type) {
+    case RP_RECORD_WORK:
+        rp_out_line("work %s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32
+                    " %" PRIu32 " %" PRIu64,
+                    rp_work_word[r->work], r->correlation, r->node, r->start_ns, r->end_ns,
+                    r->device, r->stream, r->bytes);
+        break;
+    case RP_RECORD_CALL:
+        rp_out_line("call %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64, r->correlation,
+                    r->thread, r->start_ns, r->end_ns);
+        break;
+    case RP_RECORD_EXTERNAL:
+        rp_out_line("ext %" PRIu32 " %" PRIu64, r->correlation, r->external);
+        break;
+    case RP_RECORD_OVERHEAD:
+        rp_out_line("over %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64, r->overhead_kind,
+                    r->thread, r->start_ns, r->end_ns);
+        break;
+    case RP_RECORD_DEVICE:
+        rp_out_line("device %" PRIu32 " %" PRIu64 " %s", r->device, r->bytes,
+                    r->name ? r->name : "unknown device");
+        break;
+    case RP_RECORD_OTHER:
+        break;
+    }
+}
+
+static void done(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                 size_t valid) {
+    size_t n = 0;
+    (void)size;
+    if (valid > 0 && !rp_records_walk(buffer, valid, cupti.version, cupti.next_record,
+                                      write_record, NULL))
+        rp_out_line("torn 1");
+    if (cupti.dropped(context, stream, &n) == RP_CUPTI_SUCCESS && n > 0)
+        rp_out_line("dropped %zu", n);
+    free(buffer);
+}
+
+/* ---- CUDA graphs: which range a node was made in ---- */
+
+enum { RESOURCES = 3, NODE_CREATED = 13, NODE_CLONED = 20 }; /* cupti_callbacks.h */
+
+struct graph_data {
+    void *graph, *original_graph, *node, *original_node;
+};
+struct resource_data {
+    void *context, *stream;
+    const struct graph_data *descriptor;
+};
+
+static void resource(void *user, uint32_t domain, uint32_t id, const void *data) {
+    const struct resource_data *r = data;
+    uint64_t node, original;
+    (void)user;
+    if (domain != RESOURCES || !atomic_load(&working) || r == NULL ||
+        r->descriptor == NULL || cupti.graph_node_id == NULL)
+        return;
+    const struct graph_data *g = r->descriptor;
+    if (cupti.graph_node_id(g->node, &node) != RP_CUPTI_SUCCESS)
+        return;
+    if (id == NODE_CREATED && rp_ranges_innermost() != 0)
+        rp_out_line("node %" PRIu64 " %" PRIu64, node, rp_ranges_innermost());
+    else if (id == NODE_CLONED &&
+             cupti.graph_node_id(g->original_node, &original) == RP_CUPTI_SUCCESS)
+        rp_out_line("clone %" PRIu64 " %" PRIu64, node, original);
+}
+
+/* ---- ranges to CUPTI ---- */
+
+static bool push(uint64_t id) {
+    return cupti.push_external(RP_CUPTI_CUSTOM2, id) == RP_CUPTI_SUCCESS;
+}
+
+static void pop(void) {
+    uint64_t id;
+    cupti.pop_external(RP_CUPTI_CUSTOM2, &id);
+}
+
+static uint64_t now(void) {
+    uint64_t ns = 0;
+    cupti.get_timestamp(&ns);
+    return ns;
+}
+
+/* What is complete comes out, so that a program that is killed later leaves most of it. */
+static void step_ended(void) {
+    cupti.flush_all(0);
+}
+
+static const struct rp_ranges_sink sink = {push, pop, step_ended, now};
+
+/* ---- beginning and end ---- */
+
+static void finish(void) {
+    rp_ranges_finish();
+    if (atomic_exchange(&working, false) && atomic_load(&owner) == getpid())
+        cupti.flush_all(1); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED: unfinished buffers too */
+    rp_out_close();
+}
+
+static void before_fork(void) {
+    rp_nvtx_before_fork();
+    rp_out_before_fork();
+}
+
+static void in_parent(void) {
+    rp_out_in_parent();
+    rp_nvtx_after_fork();
+}
+
+static void in_child(void) {
+    bool lost = atomic_exchange(&working, false);
+    rp_out_in_child();
+    rp_nvtx_after_fork();
+    rp_ranges_in_child(lost ? atomic_load(&owner) : 0);
+}
+
+static void watch(void) {
+    atexit(finish);
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
+static bool start_cupti(char *why, size_t room) {
+    static const struct {
+        int kind;
+        bool optional; /* copies between devices are no op's */
+    } kinds[] = {
+        {RP_CUPTI_DEVICE, false},
+        {RP_CUPTI_RUNTIME, false},
+        {RP_CUPTI_DRIVER, false},
+        {RP_CUPTI_EXTERNAL_CORRELATION, false},
+        {RP_CUPTI_CONCURRENT_KERNEL, false}, /* RP_CUPTI_KERNEL would serialise them */
+        {RP_CUPTI_MEMCPY, false},
+        {RP_CUPTI_MEMCPY2, true},
+        {RP_CUPTI_MEMSET, false},
+        {RP_CUPTI_OVERHEAD, false},
+    };
+    if (!rp_cupti_open(&cupti, why, room) ||
+        !rp_cupti_subscribe(&cupti, resource, why, room))
+        return false;
+    int result = cupti.register_callbacks(request, done);
+    if (result != RP_CUPTI_SUCCESS) {
+        rp_cupti_words(&cupti, "cuptiActivityRegisterCallbacks", result, why, room);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        result = cupti.enable(kinds[i].kind);
+        if (result != RP_CUPTI_SUCCESS && !kinds[i].optional) {
+            rp_cupti_words(&cupti, "cuptiActivityEnable", result, why, room);
+            return false;
+        }
+    }
+    cupti.enable_callback(1, cupti.subscriber, RESOURCES, NODE_CREATED);
+    cupti.enable_callback(1, cupti.subscriber, RESOURCES, NODE_CLONED);
+    return true;
+}
+
+static void start(void) {
+    char why[512];
+    if (!start_cupti(why, sizeof why)) {
+        rp_out_line("error %s", why);
+        return;
+    }
+    rp_out_line("cupti %" PRIu32, cupti.version);
+    atomic_store(&owner, getpid());
+    atomic_store(&working, true);
+    rp_ranges_connect(&sink);
+}
+
+int InitializeInjection(void) {
+    if (rp_out_folder() == NULL)
+        return 1;
+    pthread_once(&watched, watch);
+    pthread_once(&started, start);
+    return 1;
+}
+
+int InitializeInjectionNvtx2(nvtx_get_table *get_table) {
+    if (rp_out_folder() == NULL)
+        return 0;
+    pthread_once(&watched, watch);
+    rp_nvtx_attach(get_table);
+    return 1;
+}
