@@ -1,0 +1,222 @@
+#include "profile/launch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static const char library[] = "libremat_inject.so";
+static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+
+/* ---- where things are ---- */
+
+/* Beside the program, or where `make install` puts it. NULL if it is at neither place. */
+static char *find_library(void) {
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0)
+        return NULL;
+    self[n] = '\0';
+    char *slash = strrchr(self, '/');
+    *slash = '\0';
+    static const char *const places[] = {"", "/../lib/remat-plan"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *path = rp_format("%s%s/%s", self, places[i], library);
+        if (access(path, R_OK) == 0)
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+static rp_rc make_folder(const char *stated, char **folder, struct rp_err *err) {
+    if (stated == NULL) {
+        const char *tmp = getenv("TMPDIR");
+        *folder = rp_format("%s/remat-trace-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
+        if (mkdtemp(*folder) != NULL)
+            return RP_OK;
+        return rp_fail(err, RP_ENV, "%s: %s", *folder, strerror(errno));
+    }
+    if (mkdir(stated, 0777) != 0 && errno != EEXIST)
+        return rp_fail(err, RP_ENV, "%s: %s", stated, strerror(errno));
+    char *absolute = realpath(stated, NULL);
+    if (absolute == NULL)
+        return rp_fail(err, RP_ENV, "%s: %s", stated, strerror(errno));
+    *folder = absolute;
+    return RP_OK;
+}
+
+/* ---- reading a folder ---- */
+
+/* The process whose trace this is, 0 if it is none. */
+static unsigned long process_of(const char *name) {
+    char *end;
+    if (name[0] < '1' || name[0] > '9')
+        return 0;
+    unsigned long pid = strtoul(name, &end, 10);
+    return strcmp(end, ".trace") == 0 ? pid : 0;
+}
+
+static int is_trace(const struct dirent *e) {
+    return process_of(e->d_name) != 0;
+}
+
+static int by_process(const struct dirent **a, const struct dirent **b) {
+    unsigned long x = process_of((*a)->d_name), y = process_of((*b)->d_name);
+    return (x > y) - (x < y);
+}
+
+rp_rc rp_traces_load(const char *folder, struct rp_traces *t, struct rp_err *err) {
+    struct dirent **found;
+    rp_rc rc = RP_OK;
+    *t = (struct rp_traces){0};
+    int n = scandir(folder, &found, is_trace, by_process);
+    if (n < 0)
+        return rp_fail(err, RP_ENV, "%s: %s", folder, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        char *path = rp_format("%s/%s", folder, found[i]->d_name);
+        struct rp_activity a;
+        if (rc == RP_OK && (rc = rp_activity_load(path, &a, err)) == RP_OK)
+            rp_push(t, a);
+        free(path);
+        free(found[i]);
+    }
+    free(found);
+    if (rc != RP_OK)
+        rp_traces_fini(t);
+    return rc;
+}
+
+void rp_traces_fini(struct rp_traces *t) {
+    for (size_t i = 0; i < t->n; i++)
+        rp_activity_fini(&t->at[i]);
+    free(t->at);
+    *t = (struct rp_traces){0};
+}
+
+static rp_rc refuse_old_traces(const char *folder, struct rp_err *err) {
+    struct dirent **found;
+    int n = scandir(folder, &found, is_trace, by_process);
+    if (n < 0)
+        return rp_fail(err, RP_ENV, "%s: %s", folder, strerror(errno));
+    for (int i = 0; i < n; i++)
+        free(found[i]);
+    free(found);
+    return n == 0 ? RP_OK
+                  : rp_fail(err, RP_ENV, "%s: holds traces of an earlier run", folder);
+}
+
+static void remove_folder(const char *folder) {
+    struct dirent **found;
+    int n = scandir(folder, &found, is_trace, by_process);
+    for (int i = 0; i < n; i++) {
+        char *path = rp_format("%s/%s", folder, found[i]->d_name);
+        unlink(path);
+        free(path);
+        free(found[i]);
+    }
+    if (n >= 0)
+        free(found);
+    rmdir(folder);
+}
+
+/* ---- running the command ---- */
+
+/* In the child; returns only if the command cannot be run. */
+static void become(char *const argv[], const char *path, const char *folder) {
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        setenv(variables[i], path, 1);
+    setenv("REMAT_TRACE", folder, 1);
+    signal(SIGPIPE, SIG_DFL); /* ours is ignored, and that would be inherited */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    execvp(argv[0], argv);
+}
+
+static rp_rc wait_for(pid_t child, const char *name, struct rp_err *err) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return rp_fail(err, RP_ENV, "%s: %s", name, strerror(errno));
+    if (WIFSIGNALED(status))
+        return rp_fail(err, RP_ENV, "%s was ended by signal %d (%s)", name,
+                       WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (WEXITSTATUS(status) != 0)
+        return rp_fail(err, RP_ENV, "%s ended with exit code %d", name,
+                       WEXITSTATUS(status));
+    return RP_OK;
+}
+
+/* A pipe that closes when the command begins tells whether it could. */
+static rp_rc spawn(char *const argv[], const char *path, const char *folder,
+                   struct rp_err *err) {
+    int ends[2], failure = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return rp_fail(err, RP_ENV, "pipe: %s", strerror(errno));
+    fflush(NULL);
+    /* As in a shell, an interrupt is for the command; the traces are still gathered. */
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+    void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0) {
+        become(argv, path, folder);
+        failure = errno;
+        ssize_t n = write(ends[1], &failure, sizeof failure);
+        _exit(n == sizeof failure ? 127 : 126);
+    }
+    int fork_errno = errno;
+    close(ends[1]);
+    rp_rc rc;
+    if (child < 0) {
+        rc = rp_fail(err, RP_ENV, "fork: %s", strerror(fork_errno));
+    } else {
+        ssize_t n;
+        while ((n = read(ends[0], &failure, sizeof failure)) < 0 && errno == EINTR)
+            ;
+        if (n == sizeof failure)
+            rp_fail(err, RP_ENV, "cannot run %s: %s", argv[0], strerror(failure));
+        rc = wait_for(child, argv[0], err);
+    }
+    close(ends[0]);
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
+    return rc;
+}
+
+rp_rc rp_traces_run(char *const argv[], const char *stated, struct rp_traces *t,
+                    struct rp_err *err) {
+    *t = (struct rp_traces){0};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *other = getenv(variables[i]);
+        if (other != NULL && other[0] != '\0')
+            return rp_fail(err, RP_ENV,
+                           "%s is set to %s: another tool traces already; unset it",
+                           variables[i], other);
+    }
+    char *path = find_library(), *folder = NULL;
+    if (path == NULL)
+        return rp_fail(err, RP_ENV,
+                       "%s is neither beside this program nor in ../lib/remat-plan",
+                       library);
+    rp_rc rc = make_folder(stated, &folder, err);
+    if (rc == RP_OK)
+        rc = refuse_old_traces(folder, err);
+    if (rc == RP_OK)
+        rc = spawn(argv, path, folder, err);
+    if (rc == RP_OK)
+        rc = rp_traces_load(folder, t, err);
+    if (folder != NULL && stated == NULL)
+        remove_folder(folder);
+    free(folder);
+    free(path);
+    return rc;
+}
