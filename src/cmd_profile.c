@@ -11,13 +11,14 @@
 #include "base/opt.h"
 #include "base/units.h"
 #include "cmd_common.h"
+#include "cmd_profile.h"
 #include "commands.h"
 #include "model/cost.h"
 #include "model/device.h"
 #include "model/graph.h"
 
 struct options {
-    const char *device, *out, *h2d, *d2h;
+    const char *device, *out, *h2d, *d2h, *graph, *traces;
     bool json;
 };
 
@@ -117,16 +118,33 @@ static rp_rc apply(const struct options *o, const char *path, struct rp_err *err
     return rc;
 }
 
+static rp_rc measure(const struct options *o, char **words, int n, struct rp_err *err) {
+    if (o->device != NULL || o->h2d != NULL || o->d2h != NULL)
+        return rp_fail(err, RP_USAGE, "profile: --graph measures; --device models");
+    if (n == 0 && o->traces == NULL)
+        return rp_fail(err, RP_USAGE, "profile: --graph needs a COMMAND (try --help)");
+    char **command = rp_calloc((size_t)n + 1, sizeof *command);
+    memcpy(command, words, (size_t)n * sizeof *command);
+    struct rp_measure m = {o->graph, o->traces, o->out, o->json};
+    rp_rc rc = rp_profile_measure(&m, command, err);
+    free(command);
+    return rc;
+}
+
 static const struct rp_command command = {
     "profile",
-    "GRAPH",
+    "GRAPH | --graph GRAPH -- COMMAND...",
     "Fill in what each op of GRAPH costs on a device.",
     "With --device the times come from a model: for each op the larger of its arithmetic\n"
     "at a share of the peak rate (70% for matrix products and convolutions, 50% on tensor\n"
     "cores, 10% for grouped convolutions, 50% elsewhere) and its memory traffic at 80% of\n"
     "the peak bandwidth, plus 5 us a launch. Copies run at 80% of the host link's rate.\n"
     "Each op states its operations in attrs.flops, and attrs.traffic_bytes where it does\n"
-    "not read its inputs and write its outputs once each.\n",
+    "not read its inputs and write its outputs once each.\n"
+    "\n"
+    "With --graph, COMMAND is run and measured with CUPTI. It marks each op with an NVTX\n"
+    "range 'rp:OP', and each training step with 'rp:step'; the first of several steps is\n"
+    "for warming up. See docs/profile.md.\n",
 };
 
 rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
@@ -138,6 +156,10 @@ rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
          "write the graph here (standard output)"},
         {"h2d", 0, RP_OPT_STRING, &o.h2d, "GB/s", "host-to-device copies; 0: none"},
         {"d2h", 0, RP_OPT_STRING, &o.d2h, "GB/s", "device-to-host copies; 0: none"},
+        {"graph", 0, RP_OPT_STRING, &o.graph, "GRAPH",
+         "measure its ops while COMMAND runs"},
+        {"traces", 0, RP_OPT_STRING, &o.traces, "DIR",
+         "keep COMMAND's traces here, or read them again"},
         {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},
         {0},
     };
@@ -150,13 +172,17 @@ rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
         list_devices();
         return RP_OK;
     }
+    if (o.json && strcmp(o.out, "-") == 0)
+        return rp_fail(err, RP_USAGE, "profile: --json needs -o FILE");
+    if (o.graph != NULL)
+        return measure(&o, argv + 1, n, err);
+    if (o.traces != NULL)
+        return rp_fail(err, RP_USAGE, "profile: --traces goes with --graph");
     if (n != 1)
         return rp_fail(err, RP_USAGE, "profile: needs one GRAPH, not %d (try --help)", n);
     if (o.device == NULL)
         return rp_fail(err, RP_ENV,
                        "profile: this version cannot measure on a GPU; name a device model "
                        "with --device (--device list shows them)");
-    if (o.json && strcmp(o.out, "-") == 0)
-        return rp_fail(err, RP_USAGE, "profile: --json needs -o FILE");
     return apply(&o, argv[1], err);
 }

@@ -37,6 +37,8 @@ done
 rule emit 'base/|model/|kernels/|remat/|emit/|replay\.h"'
 rule remat 'remat/'
 rule policy 'base/|model/|policy/|solve/'
+# What is loaded into other programs: libc, and nothing that ends the process.
+rule profile/inject 'profile/(record|inject/[a-z]+)\.h"'
 rule verify 'base/|verify/|model/(graph|plan)\.h"'
 only solve/glpk.c glpk.h
 

@@ -64,6 +64,7 @@ static void open_file(void) {
     char head[64];
     n = snprintf(head, sizeof head, "remat-trace 1 %ld", (long)getpid());
     append(head, (size_t)n);
+    write_out();
 }
 
 void rp_out_line(const char *fmt, ...) {
@@ -83,6 +84,14 @@ void rp_out_line(const char *fmt, ...) {
         open_file();
     if (out.state == OPEN)
         append(line, (size_t)n);
+    pthread_mutex_unlock(&out.lock);
+    errno = saved;
+}
+
+void rp_out_flush(void) {
+    int saved = errno;
+    pthread_mutex_lock(&out.lock);
+    write_out();
     pthread_mutex_unlock(&out.lock);
     errno = saved;
 }

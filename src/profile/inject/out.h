@@ -13,6 +13,9 @@ const char *rp_out_folder(void);
 /* Nothing once the file is closed. Control characters become '?'. */
 void rp_out_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* What was said so far is in the file from now on, whatever becomes of the process. */
+void rp_out_flush(void);
+
 /* Writes the end line; what comes later is lost. */
 void rp_out_close(void);
 

@@ -144,6 +144,7 @@ static void end_step(uint64_t number, uint64_t id, uint64_t begin_ns) {
     const struct rp_ranges_sink *to = atomic_load(&sink);
     if (to != NULL)
         to->step_ended();
+    rp_out_flush();
 }
 
 int rp_ranges_push(const void *domain, const struct rp_mark *mark) {
