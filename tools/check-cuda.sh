@@ -31,6 +31,13 @@ kernels)
         echo "cuda-kernels: skipped (nvcc and cuDNN are not here; not compiled)"
         exit 0
     fi
+    # nvcc knows C++20, and __grid_constant__, from CUDA 12 on; the calls are cuDNN 9's.
+    cuda=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+).*/\1/p')
+    dnn=$(sed -nE 's/^#define CUDNN_MAJOR ([0-9]+).*/\1/p' "$(dirname "$cudnn")/cudnn_version.h")
+    if [ "${cuda:-0}" -lt 12 ] || [ "${dnn:-0}" -lt 9 ]; then
+        echo "cuda-kernels: skipped (CUDA $cuda and cuDNN $dnn are too old; 12 and 9 would do)"
+        exit 0
+    fi
     make_ NVCC="$nvcc" "$build/cuda-kernels" "$build/remat-gpu-workspace"
     "$build/cuda-kernels" cuda-kernels
     ;;

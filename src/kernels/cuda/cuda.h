@@ -12,11 +12,12 @@
  *           sums.cuh; and "spare" ones for what a library declines: a shape it does not
  *           support, more workspace than the op has
  *
- * Compile each .cu with nvcc -std=c++20 -fmad=false -I. ("kernels/..." is how they include
- * each other) and link cuDNN and cuBLAS. Workspace is the op's, from the caller's arena;
- * rp_cuda_workspace says how much an op's algorithm wants. Nothing here allocates but
- * rp_cuda_open: the libraries' handles, and RP_CUDA_SCRATCH_BYTES that cuBLAS gets for ops
- * without workspace, instead of memory of its own.
+ * CUDA 12 and cuDNN 9, or newer. Compile each .cu with nvcc -std=c++20 -fmad=false -I.
+ * ("kernels/..." is how they include each other) and link cuDNN and cuBLAS. Workspace is
+ * the op's, from the caller's arena; rp_cuda_workspace says how much an op's algorithm
+ * wants. Nothing here allocates but rp_cuda_open: the libraries' handles, and
+ * RP_CUDA_SCRATCH_BYTES that cuBLAS gets for ops without workspace, instead of memory of
+ * its own.
  */
 #ifndef RP_KERNELS_CUDA_CUDA_H
 #define RP_KERNELS_CUDA_CUDA_H
