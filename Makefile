@@ -35,7 +35,7 @@ TEST_SRC := $(wildcard tests/*.c)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%)
-FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
+FORMATTED := $(wildcard bench/*.[ch] src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 all: $(BUILD)/remat-plan $(BUILD)/libremat.a $(BUILD)/libremat_inject.so
 
@@ -223,8 +223,12 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(link) -fsanitize=fuzzer $(LIBS)
 
-bench: $(BUILD)/remat-plan
-	@BUILD=$(BUILD) bench/run.sh $(INSTANCES)
+bench: $(BUILD)/remat-plan $(BUILD)/layered
+	@BUILD=$(BUILD) bench/planner $(INSTANCES)
+
+$(BUILD)/layered: $(BUILD)/bench/layered.o
+	$(call say,LD,$@)
+	$(link)
 
 format:
 	@tools/deps.sh install format

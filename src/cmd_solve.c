@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/io.h"
 #include "base/json.h"
@@ -79,6 +80,15 @@ static void put_text(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
                 rp_show_percent(c->time_ns - c->lower_bound_ns, c->lower_bound_ns).s);
 }
 
+/* The most memory that this process, or the one it started, has had. */
+static long max_rss_bytes(void) {
+    struct rusage self, child;
+    getrusage(RUSAGE_SELF, &self);
+    getrusage(RUSAGE_CHILDREN, &child);
+    long kib = self.ru_maxrss > child.ru_maxrss ? self.ru_maxrss : child.ru_maxrss;
+    return kib * 1024;
+}
+
 static void put_json(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
                      const struct rp_solve_report *r, const struct rp_verdict *v,
                      double seconds) {
@@ -103,8 +113,9 @@ static void put_json(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
             v->h2d_busy_ns);
     fprintf(f,
             ",\"steps\":%zu,\"moves\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
-            ",\"capped\":%s,\"seconds\":%.3f}\n",
-            p->steps.n, r->moves, r->missing_bytes, r->capped ? "true" : "false", seconds);
+            ",\"capped\":%s,\"seconds\":%.3f,\"max_rss_bytes\":%ld}\n",
+            p->steps.n, r->moves, r->missing_bytes, r->capped ? "true" : "false", seconds,
+            max_rss_bytes());
 }
 
 /* No plan is written that verify has not passed. */
