@@ -50,7 +50,8 @@ int main(int argc, char **argv) {
            "\"time_source\":\"imported:random\",\n\"tensors\":[",
            argv[1], argv[2]);
     for (uint64_t i = 0; i < n; i++)
-        printf("%s\n{\"name\":\"%" PRIu64 "\",\"bytes\":%" PRIu64 ",\"kind\":\"activation\"}",
+        printf("%s\n{\"name\":\"%" PRIu64 "\",\"bytes\":%" PRIu64
+               ",\"kind\":\"activation\"}",
                i > 0 ? "," : "", i, 10 * (1 + below(800)));
     puts("],\n\"ops\":[");
     for (uint64_t i = 0, layer = 0, last = 0, next = 0; i < n; i++) {
