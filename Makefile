@@ -241,6 +241,7 @@ install: all
 	install -D -m 755 $(BUILD)/libremat_inject.so $(DESTDIR)$(PREFIX)/lib/remat-plan/libremat_inject.so
 	install -D -m 644 man/remat-plan.1 $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
 	install -D -m 644 docs/formats.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/formats.md
+	install -D -m 644 docs/profile.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/profile.md
 	install -D -m 644 docs/certificate.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/certificate.md
 	install -D -m 644 $(BUILD)/libremat.a $(DESTDIR)$(PREFIX)/lib/libremat.a
 	install -D -m 644 src/remat/remat.h $(DESTDIR)$(PREFIX)/include/remat.h

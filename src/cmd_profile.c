@@ -18,8 +18,8 @@
 #include "model/graph.h"
 
 struct options {
-    const char *device, *out, *h2d, *d2h, *graph, *traces;
-    bool json;
+    const char *device, *out, *h2d, *d2h, *graph, *traces, *plan;
+    bool json, compare;
 };
 
 static void list_devices(void) {
@@ -133,7 +133,7 @@ static rp_rc measure(const struct options *o, char **words, int n, struct rp_err
 
 static const struct rp_command command = {
     "profile",
-    "GRAPH | --graph GRAPH -- COMMAND...",
+    "GRAPH | --graph GRAPH -- COMMAND... | --compare A B",
     "Fill in what each op of GRAPH costs on a device.",
     "With --device the times come from a model: for each op the larger of its arithmetic\n"
     "at a share of the peak rate (70% for matrix products and convolutions, 50% on tensor\n"
@@ -160,6 +160,10 @@ rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
          "measure its ops while COMMAND runs"},
         {"traces", 0, RP_OPT_STRING, &o.traces, "DIR",
          "keep COMMAND's traces here, or read them again"},
+        {"compare", 0, RP_OPT_FLAG, &o.compare, NULL,
+         "say how far the times of graphs A and B are apart"},
+        {"plan", 0, RP_OPT_STRING, &o.plan, "PLAN",
+         "with --compare: what that does to this plan"},
         {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},
         {0},
     };
@@ -172,6 +176,12 @@ rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
         list_devices();
         return RP_OK;
     }
+    if (o.compare && n != 2)
+        return rp_fail(err, RP_USAGE, "profile: --compare needs two graphs, not %d", n);
+    if (o.compare)
+        return rp_profile_compare(argv[1], argv[2], o.plan, o.json, err);
+    if (o.plan != NULL)
+        return rp_fail(err, RP_USAGE, "profile: --plan goes with --compare");
     if (o.json && strcmp(o.out, "-") == 0)
         return rp_fail(err, RP_USAGE, "profile: --json needs -o FILE");
     if (o.graph != NULL)

@@ -16,4 +16,9 @@ struct rp_measure {
 rp_rc rp_profile_measure(const struct rp_measure *m, char *const command[],
                          struct rp_err *err);
 
+/* Compares the times of two graphs of one step; `plan`, of graph a or b, is timed with both
+ * (NULL: none). */
+rp_rc rp_profile_compare(const char *a, const char *b, const char *plan, bool json,
+                         struct rp_err *err);
+
 #endif
