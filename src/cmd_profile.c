@@ -191,8 +191,9 @@ rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
     if (n != 1)
         return rp_fail(err, RP_USAGE, "profile: needs one GRAPH, not %d (try --help)", n);
     if (o.device == NULL)
-        return rp_fail(err, RP_ENV,
-                       "profile: this version cannot measure on a GPU; name a device model "
-                       "with --device (--device list shows them)");
+        return rp_fail(
+            err, RP_ENV,
+            "profile: name a device model with --device (--device list shows them), "
+            "or measure with --graph GRAPH -- COMMAND");
     return apply(&o, argv[1], err);
 }

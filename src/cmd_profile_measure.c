@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cmd_profile.h"
+#include "profile/copies.h"
 #include "profile/costs.h"
 #include "profile/launch.h"
 
@@ -23,7 +24,8 @@ static uint64_t spread_sum(const struct rp_costs *c) {
     return sum;
 }
 
-static void report(const struct rp_graph *g, const struct rp_costs *c, const char *out) {
+static void report(const struct rp_graph *g, const struct rp_costs *c, bool measured,
+                   const char *out) {
     uint32_t unused = c->no_stamp + c->held_up + c->lost;
     printf("ops       %s in %" PRIu32 " ops, quartiles %s apart (%s)\n",
            rp_show_ns(g->total_time_ns).s, g->n_ops, rp_show_ns(spread_sum(c)).s,
@@ -47,6 +49,11 @@ static void report(const struct rp_graph *g, const struct rp_costs *c, const cha
     if (c->n_strangers > 0)
         printf("unknown   %" PRIu32 " range name%s of no op: %s\n", c->n_strangers,
                plural(c->n_strangers), c->strangers);
+    if (g->device.h2d_bytes_per_s > 0 || g->device.d2h_bytes_per_s > 0)
+        printf("copies    %.1f GB/s to the device, %.1f GB/s to the host (%s)\n",
+               1e-9 * (double)g->device.h2d_bytes_per_s,
+               1e-9 * (double)g->device.d2h_bytes_per_s,
+               measured ? "measured" : "as in the graph given");
     printf("graph     %s\n", out);
 }
 
@@ -72,6 +79,7 @@ rp_rc rp_profile_measure(const struct rp_measure *m, char *const command[],
     struct rp_graph g = {0};
     struct rp_traces t = {0};
     struct rp_costs c = {0};
+    struct rp_copies copies = {0};
     const char *file = rp_path_name(m->graph);
     rp_rc rc = rp_graph_load(m->graph, &g, err);
     if (rc == RP_OK)
@@ -80,11 +88,17 @@ rp_rc rp_profile_measure(const struct rp_measure *m, char *const command[],
     if (rc == RP_OK)
         rc = rp_costs_join(&g, file, t.at, t.n, &c, err);
     if (rc == RP_OK)
+        rc = rp_copies_measure(t.at, t.n, &copies, err);
+    if (rc == RP_OK)
         rc = rp_costs_apply(&c, &g, file, err);
     if (rc == RP_OK)
+        rp_copies_apply(&copies, &g);
+    if (rc == RP_OK)
         rc = rp_graph_save(&g, m->out, err);
+    bool measured =
+        copies.fit[RP_ALONE][RP_TO_DEVICE].n > 0 && copies.fit[RP_ALONE][RP_TO_HOST].n > 0;
     if (rc == RP_OK && strcmp(m->out, "-") != 0 && (m->json || rp_log_level() >= 0))
-        (m->json ? report_json : report)(&g, &c, m->out);
+        (m->json ? report_json(&g, &c, m->out) : report(&g, &c, measured, m->out));
     rp_costs_fini(&c);
     rp_traces_fini(&t);
     rp_graph_fini(&g);
