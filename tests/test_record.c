@@ -206,9 +206,11 @@ static int next(uint8_t *buffer, size_t valid, uint8_t **record) {
     uint8_t *at = *record ? *record + size_of(*record) : buffer;
     if (at >= buffer + valid)
         return RP_CUPTI_MAX_LIMIT_REACHED;
+    *record = at;
+    if (buffer + valid - at < 4)
+        return RP_CUPTI_SUCCESS; /* what is there of it is not even its kind */
     if (size_of(at) == 0)
         return RP_CUPTI_INVALID_KIND;
-    *record = at;
     return RP_CUPTI_SUCCESS;
 }
 
