@@ -147,7 +147,7 @@ void rp_cupti_words(const struct rp_cupti *c, const char *call, int result, char
     if (result == RP_CUPTI_INSUFFICIENT_PRIVILEGES)
         advice = "; see https://developer.nvidia.com/CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
     else if (result == RP_CUPTI_UNKNOWN)
-        advice = "; is the driver older than this CUPTI?";
+        advice = "; is there a CUDA driver, no older than this CUPTI?";
     snprintf(why, room, "%s: %s (%d)%s", call, words, result, advice);
 }
 
