@@ -196,6 +196,11 @@ $(BUILD)/emulated/remat-gpu-workspace: $(BUILD)/emulated/workspace.o $(EMULATED)
 	$(call say,LD,$@)
 	$(link) -lstdc++ $(LIBS)
 
+# libremat: readers of plans for other runtimes (src/remat/README.md).
+$(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 demo: $(BUILD)/remat-plan
 	@BUILD=$(BUILD) tools/demo.sh
 
