@@ -103,6 +103,8 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
     if (rp_verify(g, &plan, &v, &why) != RP_OK)
         rc = rp_fail(err, RP_BUG, "solve: verify rejects the plan of %s: %.900s",
                      policy->name, why.msg);
+    r.out_bytes = v.swapped_out_bytes;
+    r.in_bytes = v.swapped_in_bytes;
     if (rc == RP_OK && r.fits && out != NULL)
         rc = rp_plan_save(&plan, out, err);
     if (rc == RP_OK && (json || rp_log_level() >= 0) && !(to_stdout && r.fits))

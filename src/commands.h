@@ -10,6 +10,7 @@ rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_maxbatch(int argc, char **argv, struct rp_err *err);
+rp_rc rp_cmd_sweep(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_compare(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_show(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_emit(int argc, char **argv, struct rp_err *err);

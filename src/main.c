@@ -19,6 +19,7 @@ static const struct {
     {"profile", "fill in what each op costs on a device", rp_cmd_profile},
     {"solve", "find the fastest plan within --budget", rp_cmd_solve},
     {"maxbatch", "the largest batch of a network that fits a device", rp_cmd_maxbatch},
+    {"sweep", "plans from the least budget to that of keep-all", rp_cmd_sweep},
     {"compare", "published policies and ours side by side", rp_cmd_compare},
     {"verify", "check every rule and claim of a plan, and replay it", rp_cmd_verify},
     {"show", "what a plan does, and its memory as a picture", rp_cmd_show},

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "solve/address.h"
 #include "solve/solve.h"
+#include "solve/start.h"
 
 const struct rp_policy rp_policies[] = {
     {.name = "keep-all",
@@ -225,6 +226,26 @@ static bool best_recorded(const struct rp_graph *g, const struct rp_policy *poli
     return found;
 }
 
+/* The start plan as the answer: it is fast enough already. */
+static rp_rc take_first(const struct rp_graph *g, const struct rp_policy_options *o,
+                        const struct rp_plan *first, struct rp_plan *plan) {
+    rp_plan_restate(first, o->addressed, o->budget_bytes, plan);
+    plan->claims = first->claims;
+    plan->claims.lower_bound_ns = g->total_time_ns;
+    plan->claims.proof =
+        first->claims.time_ns == g->total_time_ns ? RP_PROOF_OPTIMAL : RP_PROOF_NONE;
+    plan->arena_bytes = first->arena_bytes;
+    plan->host_bytes = first->host_bytes;
+    plan->notes = json_incref(first->notes);
+    return RP_OK;
+}
+
+static bool fits_within(const struct rp_graph *g, const struct rp_policy_options *o,
+                        const struct rp_plan *plan) {
+    return (plan->addressed || !o->addressed) &&
+           g->fixed_bytes + plan->arena_bytes <= o->budget_bytes;
+}
+
 static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                     const struct rp_policy_options *o, struct rp_plan *plan,
                     struct rp_policy_report *report, struct rp_err *err) {
@@ -238,23 +259,18 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                                   .seed = o->seed,
                                   .stop = o->stop};
     struct rp_solve_report sr;
-    struct rp_plan first;
-    bool have_first = best_recorded(g, policy, o, &first);
-    rp_rc rc = RP_OK;
-    bool enough = have_first &&
-                  (double)first.claims.time_ns <= (double)g->total_time_ns * (1 + o->gap);
-    if (!enough)
-        rc = rp_solve(g, &so, plan, &sr, err);
-    if (have_first && (enough || rc == RP_NO || rc == RP_LIMIT ||
-                       (rc == RP_OK && plan->claims.time_ns > first.claims.time_ns))) {
-        if (rc == RP_OK && !enough)
-            first.claims.lower_bound_ns = plan->claims.lower_bound_ns;
-        rp_plan_fini(plan);
-        *plan = first;
-        rc = RP_OK;
-    } else if (have_first) {
-        rp_plan_fini(&first);
-    }
+    struct rp_plan recorded;
+    bool have = best_recorded(g, policy, o, &recorded);
+    so.start = have ? &recorded : NULL;
+    if (o->start != NULL && fits_within(g, o, o->start) &&
+        (!have || o->start->claims.time_ns <= recorded.claims.time_ns))
+        so.start = o->start;
+    bool enough =
+        so.start != NULL && fits_within(g, o, so.start) &&
+        (double)so.start->claims.time_ns <= (double)g->total_time_ns * (1 + o->gap);
+    rp_rc rc = enough ? take_first(g, o, so.start, plan) : rp_solve(g, &so, plan, &sr, err);
+    if (have)
+        rp_plan_fini(&recorded);
     if (rc == RP_NO || rc == RP_LIMIT)
         memcpy(report->reason, sr.reason, sizeof report->reason);
     if (rc != RP_OK)

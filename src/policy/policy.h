@@ -34,6 +34,7 @@ struct rp_policy_options {
     double time_limit; /* seconds, of the policies that search (checkmate, remat) */
     double gap;        /* a search stops when time <= bound * (1 + gap) */
     uint64_t seed;
+    const struct rp_plan *start; /* a valid plan that a search begins with; may be NULL */
     const volatile sig_atomic_t *stop; /* Ctrl-C; may be NULL */
 };
 
@@ -66,8 +67,9 @@ struct rp_policy_report {
 
 /* RP_OK: `plan` is complete but not yet verified; the caller owns it. Its budget_bytes is
  * the budget, or what it needs where it does not fit. RP_NO, RP_LIMIT: there is none, and
- * report->reason says why. A search has the best plan of the policies that aim to begin
- * with, and never returns a slower one. RP_INPUT: a sum passes 63 bits. */
+ * report->reason says why. A search has o->start and the best plan of the policies
+ * that aim to begin with, and never returns a slower one that fits. RP_INPUT: a sum passes
+ * 63 bits. */
 rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
                      const struct rp_policy_options *o, struct rp_plan *plan,
                      struct rp_policy_report *report, struct rp_err *err);
