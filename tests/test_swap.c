@@ -215,8 +215,53 @@ static void small_graphs_are_solved_to_the_best_of_all_programs(void) {
     CU_ASSERT(tally.best * 100 >= tally.n * 95);
 }
 
+/* What the options forbid is not in the plan; what is in it passes both judges. */
+static bool options_hold(uint64_t seed, uint32_t *n_swaps) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_verdict v;
+    struct rp_replay replay;
+    struct rp_err err = {{0}};
+    gen_graph(seed, 12 + (uint32_t)(seed % 20), 2, &g);
+    uint64_t host_bytes = seed % 2 ? RP_MAX_QUANTITY : 4096;
+    struct rp_solve_options o = {.budget_bytes = budget_between(&g, true, 70),
+                                 .addressed = true,
+                                 .recompute = seed % 3 != 0,
+                                 .swap = seed % 5 != 0,
+                                 .host_bytes = host_bytes,
+                                 .time_limit = 0.05,
+                                 .ignore_clock = true,
+                                 .seed = 1};
+    bool ok = true;
+    if (rp_solve(&g, &o, &plan, &report, &err) == RP_OK) {
+        ok = rp_verify(&g, &plan, &v, &err) == RP_OK &&
+             rp_verify_replay(&g, &plan, &replay, &err) == RP_OK &&
+             (o.recompute || v.n_reruns == 0) && (o.swap || v.n_swap_outs == 0) &&
+             v.host_used_bytes <= host_bytes && plan.host_bytes <= host_bytes;
+        *n_swaps += v.n_swap_outs > 0;
+    } else {
+        ok = report.reason[0] != '\0';
+    }
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void plans_keep_to_what_is_allowed(void) {
+    uint32_t n = 45, n_swaps = 0, seeds = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++, seeds++)
+        if (!options_hold(seed, &n_swaps)) {
+            rp_gen_failed(seed);
+            CU_FAIL(
+                "a plan was rejected, does what it may not, or is not there for no reason");
+        }
+    CU_ASSERT(seeds == 1 || n_swaps * 4 > seeds);
+}
+
 void suite_swap(void) {
     RP_SUITE("swap");
     RP_TEST(small_graphs_are_solved_to_the_best_of_all_programs);
+    RP_TEST(plans_keep_to_what_is_allowed);
     RP_TEST(the_time_that_moves_keep_up_to_date_is_that_of_the_time_line);
 }
