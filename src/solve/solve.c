@@ -37,6 +37,12 @@ static const double BESIDE_SHARE = 0.4;
 /* What a run of the search may usefully work for each op, and how many are made at most. */
 static const double RUN_WORK = 250e3;
 enum { MOST_RUNS = 8 };
+/* With swaps shorter runs do. They differ in how hot they start: a few large ops, as in
+ * U-Net, want it 16 times as hot as the many small ones of ResNet. */
+static const double SWAP_RUN_WORK = 60e3;
+enum { N_HEATS = 3 };
+static const double heats[N_HEATS] = {1, 4, 16};
+static const double MOST_HEAT = 16;
 /* Nor does the search as a whole gain from more than this for each op. */
 static const double MOST_WORK = 3e6;
 
@@ -315,7 +321,8 @@ static void begin_round(struct solving *w, uint64_t k, bool last,
  * place. */
 static void anneal_again(struct solving *w, const struct rp_problem *p,
                          struct rp_schedule *scratch, double work, uint64_t seed) {
-    double n = floor(work / (RUN_WORK * (w->p.n_ops + 1.0)));
+    bool swap = p->out_ns != NULL;
+    double n = floor(work / ((swap ? SWAP_RUN_WORK : RUN_WORK) * (w->p.n_ops + 1.0)));
     n = n < 1 ? 1 : n > MOST_RUNS ? MOST_RUNS : n;
     double slice = work / n;
     for (uint64_t k = 0; k < (uint64_t)n && !w->proved && !stopped(w); k++) {
@@ -323,7 +330,10 @@ static void anneal_again(struct solving *w, const struct rp_problem *p,
             rp_schedule_fini(scratch);
             rp_schedule_keep_all(&w->p, scratch);
         }
-        anneal(w, p, scratch, 0.7 * slice, heat_for(w, 0.7 * slice), seed + 16 * k);
+        double heat = heat_for(w, 0.7 * slice);
+        if (swap && n >= N_HEATS)
+            heat = fmin(heat * heats[k % N_HEATS], MOST_HEAT);
+        anneal(w, p, scratch, 0.7 * slice, heat, seed + 16 * k);
         anneal(w, p, scratch, 0.3 * slice, 0.1 * heat_for(w, slice), seed + 16 * k + 8);
     }
 }
