@@ -128,9 +128,10 @@ static rp_rc check_options(const struct rp_graph *g, const char *file,
     return RP_OK;
 }
 
-/* The plan of --start: valid, for this graph, its first runs in the graph's order. */
-static rp_rc load_start(const struct rp_graph *g, const char *path, struct rp_plan *plan,
-                        struct rp_err *err) {
+/* The plan of --start: valid, for this graph, its first runs in the graph's order
+ * or any that --reorder may take. */
+static rp_rc load_start(const struct rp_graph *g, const char *path, bool reorder,
+                        struct rp_plan *plan, struct rp_err *err) {
     struct rp_verdict v;
     struct rp_err why = {{0}};
     rp_rc rc = rp_plan_load(path, plan, err);
@@ -143,11 +144,11 @@ static rp_rc load_start(const struct rp_graph *g, const char *path, struct rp_pl
     uint32_t *order = rp_calloc(g->n_ops, sizeof *order);
     if (rc == RP_OK)
         rp_plan_first_runs(g, plan, order);
-    for (uint32_t i = 0; i < g->n_ops && rc == RP_OK; i++)
+    for (uint32_t i = 0; i < g->n_ops && rc == RP_OK && !reorder; i++)
         if (order[i] != i)
             rc = rp_fail(err, RP_INPUT,
                          "%s: op %" PRIu32 " runs before op %" PRIu32
-                         ", not in the graph's order",
+                         ", not in the graph's order (try --reorder)",
                          rp_path_name(path), order[i], i);
     free(order);
     if (rc != RP_OK)
@@ -230,6 +231,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         {"gap", 0, RP_OPT_NUMBER, &gap, "PERCENT", "stop when that near the bound (0)"},
         {"start", 0, RP_OPT_STRING, &start_path, "PLAN",
          "begin with this plan; the result is not slower, if it fits"},
+        {"reorder", 0, RP_OPT_FLAG, &o.reorder, NULL, "ops may first run in another order"},
         {"certificate", 0, RP_OPT_STRING, &o.certificate, "FILE",
          "write there what proves the bound"},
         {"no-recompute", 0, RP_OPT_FLAG, &no_recompute, NULL, "no op may run again"},
@@ -261,6 +263,9 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         return rc;
     if (policy != NULL && start_path != NULL)
         return rp_fail(err, RP_USAGE, "solve: --start is not for --policy");
+    if (o.reorder && (policy != NULL || o.certificate != NULL))
+        return rp_fail(err, RP_USAGE, "solve: --reorder is not for %s",
+                       policy != NULL ? "--policy" : "--certificate");
     if (o.certificate != NULL && (policy != NULL || no_recompute))
         return rp_fail(err, RP_USAGE, "solve: --certificate is not for %s",
                        policy != NULL ? "--policy" : "--no-recompute");
@@ -279,7 +284,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
     if (rc == RP_OK)
         rc = rp_parse_budget("solve", budget, &g, o.addressed, &o.budget_bytes, err);
     if (rc == RP_OK && start_path != NULL) {
-        rc = load_start(&g, start_path, &start, err);
+        rc = load_start(&g, start_path, o.reorder, &start, err);
         o.start = &start;
     }
     if (rc == RP_OK && policy != NULL) {

@@ -169,7 +169,7 @@ static void step(struct ordering *w, double temperature) {
     }
 }
 
-static void open(struct ordering *w, const struct rp_problem *p, uint64_t seed) {
+static void begin(struct ordering *w, const struct rp_problem *p, uint64_t seed) {
     uint32_t n = p->n_ops, once = RP_NONE;
     *w = (struct ordering){.p = p, .n = n};
     w->random = seed * 0x9e3779b97f4a7c15u + 0x1234567;
@@ -185,7 +185,7 @@ static void open(struct ordering *w, const struct rp_problem *p, uint64_t seed) 
     w->new_over = rp_calloc(n, sizeof *w->new_over);
     for (uint32_t j = 0; j < n; j++) {
         w->before_once[j] = w->after_once[j] = RP_NONE;
-        if (p->recompute[j])
+        if (p->graph->ops[p->op_of[j]].recompute)
             continue;
         w->before_once[j] = once;
         if (once != RP_NONE)
@@ -194,7 +194,7 @@ static void open(struct ordering *w, const struct rp_problem *p, uint64_t seed) 
     }
 }
 
-static void close(struct ordering *w) {
+static void finish(struct ordering *w) {
     free(w->at);
     free(w->place);
     free(w->before_once);
@@ -207,28 +207,32 @@ static void close(struct ordering *w) {
     free(w->new_over);
 }
 
-double rp_order_search(const struct rp_problem *p, const struct rp_order_options *o,
-                       uint32_t *order) {
+bool rp_order_search(const struct rp_problem *p, const struct rp_order_options *o,
+                     uint32_t *order) {
     struct ordering w;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        order[i] = i;
     if (p->n_ops < 2)
-        return 0;
-    open(&w, p, o->seed);
+        return false;
+    begin(&w, p, o->seed);
     load(&w, order);
-    double best = w.overflow, hot = w.overflow / w.n, temperature = 0;
+    double given = w.overflow, best = given, hot = HEAT * given / w.n, temperature = hot;
     for (uint64_t moves = 0; w.work < o->work && best > 0; moves++) {
         if (moves % 256 == 0)
-            temperature = HEAT * hot * pow(COOLED, (double)w.work / (double)o->work);
+            temperature = hot * pow(COOLED, (double)w.work / (double)o->work);
         if (moves % 4096 == 0 && o->stop(o->stop_arg))
             break;
         step(&w, temperature);
-        if (w.overflow < best * 0.999 || (w.overflow <= 0 && best > 0)) {
+        /* Small gains are taken over at the end, when it is cold. */
+        if (w.overflow < best * 0.999) {
             best = w.overflow;
             memcpy(order, w.at, w.n * sizeof *order);
         }
     }
-    if (w.overflow < best)
+    if (w.overflow < best) {
+        best = w.overflow;
         memcpy(order, w.at, w.n * sizeof *order);
-    best = w.overflow < best ? w.overflow : best;
-    close(&w);
-    return best;
+    }
+    finish(&w);
+    return best < given;
 }

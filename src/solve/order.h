@@ -23,10 +23,10 @@ struct rp_order_options {
     void *stop_arg;
 };
 
-/* `order` goes in as an order of the problem's ops (numbered as in the problem, whose own
- * order is 0, 1, ..) and comes out as the best found. Returns its overflow, bytes summed
- * over the steps. */
-double rp_order_search(const struct rp_problem *p, const struct rp_order_options *o,
-                       uint32_t *order);
+/* An order of the problem's ops (places in its own order, which the search begins with)
+ * with less overflow into `order`; false if none was found. A problem in the graph's order.
+ */
+bool rp_order_search(const struct rp_problem *p, const struct rp_order_options *o,
+                     uint32_t *order);
 
 #endif

@@ -1,5 +1,6 @@
 #include "solve/solve.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 #include "solve/certificate.h"
 #include "solve/claims.h"
 #include "solve/milp.h"
+#include "solve/order.h"
 #include "solve/pack.h"
 #include "solve/problem.h"
 #include "solve/schedule.h"
@@ -40,6 +42,12 @@ enum { MOST_RUNS = 8 };
 /* Nor does the search as a whole gain from more than this for each op. */
 static const double MOST_WORK = 3e6;
 
+/* The search for another order: its share of the time limit, work a second, and what each
+ * op may gain from. */
+static const double ORDER_SHARE = 0.1;
+static const double ORDER_WORK = 2e7;
+static const double MOST_ORDER_WORK = 1e5;
+
 enum { N_TIGHTEN = 12 }; /* how often the packing may ask for a tighter schedule */
 /* The share of the time limit that is the schedule's when addresses are wanted too. */
 static const double SCHEDULE_SHARE = 0.7;
@@ -54,6 +62,8 @@ struct solving {
     struct rp_schedule best;
     struct rp_schedule start;    /* of o->start; without rows if that cannot be one */
     bool *never;                 /* per op: false */
+    uint32_t *order;             /* of first runs; NULL: the graph's */
+    double share;                /* of the work, for one call of search_rounds */
     bool found;                  /* best is within the limit */
     uint64_t time_ns;            /* of best */
     uint64_t bound_ns;           /* no plan within the budget is faster */
@@ -88,7 +98,7 @@ static bool near_enough(const struct solving *w) {
 
 /* The problem with what the options allow in it. */
 static void set_problem(const struct solving *w, struct rp_problem *p, uint64_t budget) {
-    rp_problem_init(p, w->g, budget, w->o->addressed, NULL);
+    rp_problem_init(p, w->g, budget, w->o->addressed, w->order);
     if (w->o->swap)
         rp_problem_allow_swap(p, w->o->host_bytes);
     for (uint32_t i = 0; i < p->n_ops && !w->o->recompute; i++)
@@ -121,6 +131,9 @@ static rp_rc test_floor(struct solving *w) {
     uint64_t fixed = w->g->fixed_bytes;
     struct rp_problem p;
     set_problem(w, &p, fixed);
+    /* How long what runs once has to stay depends on the order. */
+    for (uint32_t i = 0; i < p.n_ops && w->o->reorder; i++)
+        p.recompute[i] = true;
     w->report->floor_bytes = fixed + rp_problem_floor(&p, &op);
     w->report->floor_op = op == RP_NONE ? RP_NONE : p.op_of[op];
     rp_problem_fini(&p);
@@ -203,7 +216,7 @@ static void *bound_some(void *arg) {
 
 /* With swaps it is for plans that are no slower than the best, so it waits for one. */
 static void aim_bound(struct solving *w) {
-    if (w->p.out_ns == NULL || !w->found)
+    if (w->p.out_ns == NULL || !w->found || w->o->reorder)
         return;
     if (w->bound == NULL)
         w->bound = rp_bound_new(&w->p, w->time_ns);
@@ -363,7 +376,7 @@ static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
     const struct round *rounds = swap ? with_swaps : without_swaps;
     size_t n =
         swap ? sizeof with_swaps / sizeof *rounds : sizeof without_swaps / sizeof *rounds;
-    double seconds = w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
+    double seconds = w->share * w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
     double work = fmin(seconds * SEARCH_WORK, MOST_WORK * (w->p.n_ops + 1.0));
     for (size_t k = 0; k < n && !w->proved && !stopped(w) && !near_enough(w); k++) {
         const struct round *r = &rounds[k];
@@ -382,6 +395,71 @@ static void search_rounds(struct solving *w, struct rp_schedule *scratch) {
         show_progress(w);
     }
     w->report->capped = w->report->capped || stopped(w);
+}
+
+/* ---- another order ---- */
+
+static bool order_may_stop(void *arg) {
+    return stopped(arg);
+}
+
+/* Looks for an order in which keep-all overflows less. False if there is none. */
+static bool find_order(struct solving *w) {
+    uint32_t *order = rp_calloc(w->p.n_ops, sizeof *order);
+    struct rp_order_options o = {
+        .seed = w->o->seed,
+        .work = (uint64_t)fmin(ORDER_SHARE * w->o->time_limit * ORDER_WORK,
+                               MOST_ORDER_WORK * (w->p.n_ops + 1.0)),
+        .stop = order_may_stop,
+        .stop_arg = w};
+    bool better = rp_order_search(&w->p, &o, order);
+    if (better)
+        w->order = order;
+    else
+        free(order);
+    return better;
+}
+
+static void exchange_orders(struct solving *w, struct solving *other) {
+    struct solving held = *w;
+    w->p = other->p;
+    w->best = other->best;
+    w->start = other->start;
+    w->found = other->found;
+    w->time_ns = other->time_ns;
+    other->p = held.p;
+    other->best = held.best;
+    other->start = held.start;
+    other->found = held.found;
+    other->time_ns = held.time_ns;
+}
+
+/* Searches in another order as well, and leaves the better of the two results. Nothing that
+ * is proved for one order is true for all. */
+static void search_orders(struct solving *w, struct rp_schedule *scratch) {
+    bool better = find_order(w);
+    struct solving given = *w;
+    w->share = better ? (1 - ORDER_SHARE) / 2 : 1 - ORDER_SHARE;
+    if (better) {
+        set_problem(w, &w->p, w->o->budget_bytes);
+        rp_schedule_keep_all(&w->p, &w->best);
+        w->start = (struct rp_schedule){0};
+        struct rp_cost c = rp_schedule_cost(&w->p, &w->best);
+        w->found = c.peak_bytes <= w->p.limit_bytes;
+        w->time_ns = c.time_ns;
+        search_rounds(w, scratch);
+        if (!near_enough(w))
+            exchange_orders(w, &given);
+    }
+    if (!near_enough(w))
+        search_rounds(w, scratch);
+    if (better && given.found && (!w->found || given.time_ns < w->time_ns))
+        exchange_orders(w, &given);
+    if (better) {
+        rp_problem_fini(&given.p);
+        rp_schedule_fini(&given.best);
+        rp_schedule_fini(&given.start);
+    }
 }
 
 /* ---- the plan ---- */
@@ -449,7 +527,7 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
     w->found = c.peak_bytes <= w->p.limit_bytes;
     if (w->found)
         return RP_OK;
-    if (!w->o->recompute && w->p.out_ns == NULL) {
+    if (!w->o->recompute && w->p.out_ns == NULL && !w->o->reorder) {
         w->report->least_bytes = w->report->keep_all_bytes;
         snprintf(w->report->reason, sizeof w->report->reason,
                  "without recomputation the step needs %" PRIu64
@@ -458,15 +536,19 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
         return RP_NO;
     }
     /* The exact method knows of no swaps. */
-    if (w->p.out_ns == NULL && w->p.n_ops <= TREE_OPS) {
+    if (w->p.out_ns == NULL && w->p.n_ops <= TREE_OPS && !w->o->reorder) {
         struct rp_tree_options tree = {.gap = w->o->gap};
         w->milp = rp_milp_start(&w->p, &tree);
     }
-    if (w->p.out_ns == NULL && w->p.n_ops > BOUND_OPS)
+    if (w->p.out_ns == NULL && w->p.n_ops > BOUND_OPS && !w->o->reorder)
         w->bound = rp_bound_new(&w->p, 0);
     rp_schedule_copy(scratch, &w->best);
     take_start(w);
-    search_rounds(w, scratch);
+    w->share = 1;
+    if (w->o->reorder)
+        search_orders(w, scratch);
+    else
+        search_rounds(w, scratch);
     rp_milp_end(w->milp);
     w->milp = NULL;
     w->awaited = false;
@@ -544,6 +626,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_rc rc = test_floor(&w);
     if (rc != RP_OK)
         return rc;
+    assert(!o->reorder || o->certificate == NULL);
     set_problem(&w, &w.p, o->budget_bytes);
     rp_schedule_keep_all(&w.p, &w.best);
     rp_schedule_empty(&w.p, &scratch);
@@ -571,5 +654,6 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_schedule_fini(&scratch);
     rp_problem_fini(&w.p);
     free(w.never);
+    free(w.order);
     return rc;
 }

@@ -20,6 +20,7 @@ struct rp_solve_options {
     uint64_t budget_bytes; /* for sources and arena together */
     bool addressed;        /* give every byte an address */
     bool recompute;        /* ops may run again */
+    bool reorder;          /* first runs may come in another order; no certificate then */
     bool swap;             /* tensors may be swapped, if the device states bandwidths */
     uint64_t host_bytes;   /* for all host copies together */
     double time_limit;     /* seconds; sets the amount of work, and caps the clock */
