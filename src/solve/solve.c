@@ -16,6 +16,7 @@
 #include "solve/bound.h"
 #include "solve/certificate.h"
 #include "solve/claims.h"
+#include "solve/greedy.h"
 #include "solve/milp.h"
 #include "solve/order.h"
 #include "solve/pack.h"
@@ -316,6 +317,24 @@ static void take_start(struct solving *w) {
     w->time_ns = c.time_ns;
 }
 
+/* A schedule made in one pass is better than none: at the limit, or somewhat below it, for
+ * a stage may take more than the pass did. */
+static void construct(struct solving *w, struct rp_schedule *scratch) {
+    struct rp_problem p = w->p;
+    for (int k = 0; k < 4 && !w->found && w->o->recompute && !stopped(w); k++) {
+        p.out_ns = p.in_ns = NULL;
+        bool made = rp_schedule_greedy(&p, scratch);
+        struct rp_cost c = rp_schedule_cost(&w->p, scratch);
+        w->found = made && c.peak_bytes <= w->p.limit_bytes;
+        if (w->found) {
+            rp_schedule_copy(&w->best, scratch);
+            w->time_ns = c.time_ns;
+            rp_log(1, "one pass: time %" PRIu64, w->time_ns);
+        }
+        p.limit_bytes -= p.limit_bytes / 32;
+    }
+}
+
 /* What round k of the search begins with. */
 static void begin_round(struct solving *w, uint64_t k, bool last,
                         struct rp_schedule *scratch) {
@@ -515,6 +534,8 @@ static rp_rc fit_addresses(struct solving *w, struct rp_plan *plan,
         w->found = w->proved = false;
         rp_schedule_copy(scratch, &w->best);
         anneal(w, &w->p, scratch, work, 0.1 * heat_for(w, work), w->o->seed + k);
+        if (!w->found)
+            construct(w, scratch);
         if (!w->found) {
             rp_schedule_fini(scratch);
             rp_schedule_keep_all(&w->p, scratch);
@@ -555,6 +576,7 @@ static rp_rc find_schedule(struct solving *w, struct rp_schedule *scratch) {
     rp_schedule_copy(scratch, &w->best);
     take_start(w);
     w->share = 1;
+    construct(w, scratch);
     if (w->o->reorder)
         search_orders(w, scratch);
     else

@@ -1,0 +1,19 @@
+/* greedy: a schedule that fits, in one pass, for graphs too large to search from nothing.
+ *
+ * The step is followed op by op. What is missing is made again, and where memory is short
+ * that is dropped which is largest, longest unused and cheapest to make again: Belady's
+ * rule with the costs of Kirisame et al., "Dynamic Tensor Rematerialization" (ICLR 2021),
+ * but with the future known.
+ */
+#ifndef RP_SOLVE_GREEDY_H
+#define RP_SOLVE_GREEDY_H
+
+#include <stdbool.h>
+
+#include "solve/schedule.h"
+
+/* Into `s`, which has the problem's shape. False, with `s` partly changed, if the pass
+ * comes to a dead end or makes too much again; nothing is swapped. */
+bool rp_schedule_greedy(const struct rp_problem *p, struct rp_schedule *s);
+
+#endif
