@@ -75,7 +75,7 @@ $(BUILD)/src/kernels/%.o: INCLUDES := -ffp-contract=off
 # What emitted programs carry, as text within remat-plan.
 TEXTS := $(sort $(filter-out src/kernels/ref_f64.c,$(wildcard src/kernels/ref*.[ch])) \
   $(addprefix src/kernels/,kargs.h half.h fill.h fill.c) $(wildcard src/kernels/cuda/*) \
-  $(wildcard src/emit/runtime/*))
+  $(wildcard src/emit/runtime/* src/emit/templates/*/*))
 $(BUILD)/texts.c: tools/embed.sh $(TEXTS) $(BUILD)/flags
 	$(Q)tools/embed.sh $(TEXTS) >$@.new && mv $@.new $@
 $(BUILD)/texts.o: $(BUILD)/texts.c

@@ -12,6 +12,7 @@ rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_maxbatch(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_compare(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_show(int argc, char **argv, struct rp_err *err);
+rp_rc rp_cmd_emit(int argc, char **argv, struct rp_err *err);
 rp_rc rp_cmd_pack(int argc, char **argv, struct rp_err *err);
 
 #endif

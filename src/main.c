@@ -22,6 +22,7 @@ static const struct {
     {"compare", "published policies and ours side by side", rp_cmd_compare},
     {"verify", "check every rule and claim of a plan, and replay it", rp_cmd_verify},
     {"show", "what a plan does, and its memory as a picture", rp_cmd_show},
+    {"emit", "write a program that carries a plan out and checks itself", rp_cmd_emit},
     {"pack", "place buffers of given lifetimes in one arena", rp_cmd_pack},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

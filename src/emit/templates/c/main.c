@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the step without rematerialization, then the plan of plan.c, and compares every
+ * tensor bit for bit. One JSON object on standard output.
+ *
+ * Exit code: 0 equal, 1 not, 5 no memory or no thread. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "replay.h"
+
+extern const struct replay_program program;
+
+static void put_string(const char *s) {
+    putchar('"');
+    for (; *s != '\0'; s++)
+        if (*s == '"' || *s == '\\')
+            printf("\\%c", *s);
+        else if ((unsigned char)*s < 0x20)
+            printf("\\u%04x", (unsigned)(unsigned char)*s);
+        else
+            putchar(*s);
+    putchar('"');
+}
+
+static void report(const struct replay_result *r, const struct replay_truth *truth) {
+    const struct replay_schedule *s = &program.plan;
+    printf("{\"target\":\"c\",\"graph\":");
+    put_string(program.name);
+    printf(",\"equal\":%s,\"wrong\":", r->wrong[0] == '\0' ? "true" : "false");
+    if (r->wrong[0] == '\0')
+        printf("null");
+    else
+        put_string(r->wrong);
+    printf(",\"tensors_compared\":%" PRIu64 ",\"kept\":%" PRIu32, r->n_checked,
+           program.n_keep);
+    printf(",\"steps\":%" PRIu32 ",\"arena_bytes\":%" PRIu64 ",\"host_bytes\":%" PRIu64,
+           s->n_steps, s->arena_bytes, s->host_bytes);
+    printf(",\"plan_ns\":{\"predicted\":%" PRIu64 ",\"measured\":%" PRIu64
+           "},\"reference_ns\":{\"predicted\":%" PRIu64 ",\"measured\":%" PRIu64 "}}\n",
+           program.time_ns, r->time_ns, program.baseline_ns, truth->time_ns);
+}
+
+int main(void) {
+    struct replay_truth truth;
+    struct replay_result result = {0, 0, "no memory"};
+    const bool ran = replay_find_truth(&program, &truth) &&
+                     replay_run(&program, &program.plan, REPLAY_FREELY, &truth, &result);
+    if (ran)
+        report(&result, &truth);
+    else
+        fprintf(stderr, "replay: %s\n", result.wrong);
+    replay_forget(&program, &truth);
+    if (!ran || fflush(stdout) != 0)
+        return 5;
+    return result.wrong[0] == '\0' ? 0 : 1;
+}

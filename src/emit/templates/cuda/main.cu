@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the step without rematerialization, if it fits, then the plan of plan.c, compares
+ * what the step keeps bit for bit, and times both. One JSON object on standard output.
+ *
+ * Exit code: 0 equal (or nothing to compare with), 1 not, 77 no GPU, 5 anything else. */
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "kernels/cuda/cuda.h"
+#include "replay.h"
+
+extern "C" const struct replay_program program;
+
+namespace {
+
+constexpr int no_gpu = 77, environment = 5;
+constexpr int poison = 0xff; /* every float of these bytes is not a number */
+constexpr uint64_t source_alignment = 512;
+
+[[noreturn]] void die(const char *what, const char *why) {
+    fprintf(stderr, "replay: %s: %s\n", what, why);
+    exit(environment);
+}
+
+void try_(const char *what, cudaError_t e) {
+    if (e != cudaSuccess)
+        die(what, cudaGetErrorString(e));
+}
+#define TRY(call) try_(#call, call)
+
+/* ---- memory ---- */
+
+struct machine {
+    rp_cuda cuda{};
+    cudaStream_t streams[REPLAY_N_QUEUES]{};
+    char *sources{}, *arena{}, *slab{};
+    std::vector<uint64_t> source_at; /* per tensor */
+    std::vector<cudaEvent_t> events; /* per step of a schedule that is awaited */
+    cudaEvent_t fork{}, join[REPLAY_N_QUEUES]{};
+};
+
+void open_streams(machine &m) {
+    for (auto &stream : m.streams)
+        TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    TRY(cudaEventCreateWithFlags(&m.fork, cudaEventDisableTiming));
+    for (auto &event : m.join)
+        TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    if (rp_cuda_open(&m.cuda, m.streams[REPLAY_COMPUTE]) != 0)
+        die("libraries", m.cuda.error);
+}
+
+void load_sources(machine &m) {
+    uint64_t bytes = 0;
+    m.source_at.resize(program.n_tensors);
+    for (uint32_t x = 0; x < program.n_tensors; x++)
+        if (program.tensors[x].fill != REPLAY_NO_FILL) {
+            m.source_at[x] = bytes;
+            bytes += (program.tensors[x].bytes + source_alignment - 1) / source_alignment *
+                     source_alignment;
+        }
+    TRY(cudaMalloc(&m.sources, std::max<uint64_t>(bytes, 1)));
+    for (uint32_t x = 0; x < program.n_tensors; x++) {
+        const replay_tensor &t = program.tensors[x];
+        if (t.fill == REPLAY_NO_FILL)
+            continue;
+        std::vector<char> host(t.bytes);
+        rp_fill_values(&program.fills[t.fill], host.data());
+        TRY(cudaMemcpy(m.sources + m.source_at[x], host.data(), t.bytes,
+                       cudaMemcpyHostToDevice));
+    }
+}
+
+/* False if there is no room for the arena. */
+bool open_memory(machine &m, const replay_schedule &s) {
+    const cudaError_t e = cudaMalloc(&m.arena, std::max<uint64_t>(s.arena_bytes, 1));
+    if (e == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return false;
+    }
+    try_("the arena", e);
+    if (s.host_bytes > 0)
+        TRY(cudaHostAlloc(&m.slab, s.host_bytes, cudaHostAllocDefault));
+    m.events.assign(s.n_steps, nullptr);
+    for (uint32_t k = 0; k < s.n_steps; k++)
+        if (s.steps[k].awaited)
+            TRY(cudaEventCreateWithFlags(&m.events[k], cudaEventDisableTiming));
+    return true;
+}
+
+void close_memory(machine &m) {
+    TRY(cudaFree(m.arena));
+    if (m.slab != nullptr)
+        TRY(cudaFreeHost(m.slab));
+    for (cudaEvent_t event : m.events)
+        if (event != nullptr)
+            TRY(cudaEventDestroy(event));
+    m.arena = m.slab = nullptr;
+    m.events.clear();
+}
+
+uint64_t free_bytes() {
+    size_t left = 0, all = 0;
+    TRY(cudaMemGetInfo(&left, &all));
+    return left;
+}
+
+/* ---- one run ---- */
+
+/* Pairs of events around the waits of the compute queue: what lies between is stall. */
+struct stopwatch {
+    std::vector<cudaEvent_t> events;
+    void mark(cudaStream_t stream) {
+        cudaEvent_t event;
+        TRY(cudaEventCreate(&event));
+        TRY(cudaEventRecord(event, stream));
+        events.push_back(event);
+    }
+    uint64_t sum_ns() const {
+        double ns = 0;
+        for (size_t k = 0; k + 1 < events.size(); k += 2) {
+            float ms = 0;
+            TRY(cudaEventElapsedTime(&ms, events[k], events[k + 1]));
+            ns += 1e6 * ms;
+        }
+        return (uint64_t)ns;
+    }
+    ~stopwatch() {
+        for (cudaEvent_t event : events)
+            cudaEventDestroy(event);
+    }
+};
+
+void *place(const machine &m, uint32_t x, uint64_t at) {
+    return at == REPLAY_NOWHERE ? m.sources + m.source_at[x] : m.arena + at;
+}
+
+void issue_run(machine &m, const replay_schedule &s, const replay_step &step) {
+    const replay_op &op = program.ops[step.id];
+    const void *in[64];
+    void *out[64];
+    std::vector<const void *> many_in;
+    std::vector<void *> many_out;
+    const void **ins = in;
+    void **outs = out;
+    if (op.n_in > 64) {
+        many_in.resize(op.n_in);
+        ins = many_in.data();
+    }
+    if (op.n_out > 64) {
+        many_out.resize(op.n_out);
+        outs = many_out.data();
+    }
+    for (uint32_t k = 0; k < op.n_in; k++)
+        ins[k] = place(m, program.ends[op.ends + k], s.addresses[step.where + k]);
+    for (uint32_t k = 0; k < op.n_out; k++)
+        outs[k] = place(m, program.ends[op.ends + op.n_in + k],
+                        s.addresses[step.where + op.n_in + k]);
+    void *workspace = op.workspace_bytes > 0 ? m.arena + step.at : nullptr;
+    if (((rp_cuda_fn *)op.run)(&m.cuda, op.args, ins, outs, workspace,
+                               op.workspace_bytes) != 0)
+        die(op.name, m.cuda.error);
+}
+
+struct manner {
+    bool overwrite;   /* what is freed */
+    stopwatch *stall; /* or NULL */
+};
+
+void issue_step(machine &m, const replay_schedule &s, uint32_t k, const manner &how) {
+    const replay_step &step = s.steps[k];
+    const int queue = step.what == REPLAY_SWAP_OUT  ? REPLAY_D2H
+                      : step.what == REPLAY_SWAP_IN ? REPLAY_H2D
+                                                    : REPLAY_COMPUTE;
+    const cudaStream_t stream = m.streams[queue];
+    const bool watched = how.stall != nullptr && queue == REPLAY_COMPUTE && step.n_waits > 0;
+    if (watched)
+        how.stall->mark(stream);
+    for (uint32_t w = 0; w < step.n_waits; w++)
+        TRY(cudaStreamWaitEvent(stream, m.events[s.waits[step.waits + w]], 0));
+    if (watched)
+        how.stall->mark(stream);
+    if (step.what == REPLAY_RUN) {
+        issue_run(m, s, step);
+    } else {
+        const uint64_t bytes = program.tensors[step.id].bytes;
+        if (step.what == REPLAY_FREE && how.overwrite && bytes > 0)
+            TRY(cudaMemsetAsync(m.arena + step.at, poison, bytes, stream));
+        if (step.what == REPLAY_SWAP_OUT && bytes > 0)
+            TRY(cudaMemcpyAsync(m.slab + step.host_at, m.arena + step.at, bytes,
+                                cudaMemcpyDeviceToHost, stream));
+        if (step.what == REPLAY_SWAP_IN && bytes > 0)
+            TRY(cudaMemcpyAsync(m.arena + step.at, m.slab + step.host_at, bytes,
+                                cudaMemcpyHostToDevice, stream));
+    }
+    if (step.awaited)
+        TRY(cudaEventRecord(m.events[k], stream));
+}
+
+/* Both copy streams begin after what is on the compute stream and end before what follows
+ * there. */
+void issue(machine &m, const replay_schedule &s, const manner &how) {
+    const cudaStream_t compute = m.streams[REPLAY_COMPUTE];
+    TRY(cudaEventRecord(m.fork, compute));
+    for (int q = REPLAY_D2H; q < REPLAY_N_QUEUES; q++)
+        TRY(cudaStreamWaitEvent(m.streams[q], m.fork, 0));
+    for (uint32_t k = 0; k < s.n_steps; k++)
+        issue_step(m, s, k, how);
+    for (int q = REPLAY_D2H; q < REPLAY_N_QUEUES; q++) {
+        TRY(cudaEventRecord(m.join[q], m.streams[q]));
+        TRY(cudaStreamWaitEvent(compute, m.join[q], 0));
+    }
+}
+
+void finish(const machine &m) {
+    TRY(cudaStreamSynchronize(m.streams[REPLAY_COMPUTE]));
+}
+
+void wipe(const machine &m, const replay_schedule &s) {
+    TRY(cudaMemset(m.arena, poison, s.arena_bytes));
+    TRY(cudaDeviceSynchronize());
+}
+
+/* ---- comparing ---- */
+
+std::vector<uint64_t> kept_sums(const machine &m, const replay_schedule &s) {
+    std::vector<uint64_t> sums(program.n_keep);
+    std::vector<char> host;
+    for (uint32_t k = 0; k < program.n_keep; k++) {
+        const uint32_t x = program.keep[k];
+        host.resize(program.tensors[x].bytes);
+        TRY(cudaMemcpy(host.data(), place(m, x, s.kept_at[k]), host.size(),
+                       cudaMemcpyDeviceToHost));
+        sums[k] = rp_checksum(host.data(), host.size());
+    }
+    return sums;
+}
+
+/* The first kept tensor that differs, or NULL. */
+const char *difference(const std::vector<uint64_t> &a, const std::vector<uint64_t> &b) {
+    for (size_t k = 0; k < a.size(); k++)
+        if (a[k] != b[k])
+            return program.tensors[program.keep[k]].name;
+    return nullptr;
+}
+
+/* ---- timing ---- */
+
+template <class Run> uint64_t median_ns(const machine &m, int repeats, Run run) {
+    std::vector<float> times;
+    cudaEvent_t begin, end;
+    TRY(cudaEventCreate(&begin));
+    TRY(cudaEventCreate(&end));
+    for (int k = 0; k < repeats; k++) {
+        float ms = 0;
+        TRY(cudaEventRecord(begin, m.streams[REPLAY_COMPUTE]));
+        run();
+        TRY(cudaEventRecord(end, m.streams[REPLAY_COMPUTE]));
+        finish(m);
+        TRY(cudaEventElapsedTime(&ms, begin, end));
+        times.push_back(ms);
+    }
+    TRY(cudaEventDestroy(begin));
+    TRY(cudaEventDestroy(end));
+    std::sort(times.begin(), times.end());
+    return (uint64_t)(1e6 * times[times.size() / 2]);
+}
+
+/* What one schedule came to. */
+struct outcome {
+    bool ran = false;
+    std::vector<uint64_t> sums, graph_sums;
+    uint64_t eager_ns = 0, graph_ns = 0, stall_ns = 0, outside_bytes = 0;
+};
+
+cudaGraphExec_t capture(machine &m, const replay_schedule &s) {
+    const cudaStream_t compute = m.streams[REPLAY_COMPUTE];
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    TRY(cudaStreamBeginCapture(compute, cudaStreamCaptureModeRelaxed));
+    issue(m, s, {false, nullptr});
+    TRY(cudaStreamEndCapture(compute, &graph));
+    TRY(cudaGraphInstantiate(&exec, graph, 0));
+    TRY(cudaGraphDestroy(graph));
+    return exec;
+}
+
+void time_eager(machine &m, const replay_schedule &s, int repeats, outcome &o) {
+    issue(m, s, {false, nullptr}); /* warm: modules and handles are loaded by now */
+    finish(m);
+    const uint64_t before = free_bytes();
+    o.eager_ns = median_ns(m, repeats, [&] { issue(m, s, {false, nullptr}); });
+    const uint64_t after = free_bytes();
+    o.outside_bytes = before > after ? before - after : 0;
+    stopwatch stall;
+    issue(m, s, {false, &stall});
+    finish(m);
+    o.stall_ns = stall.sum_ns();
+}
+
+void time_graph(machine &m, const replay_schedule &s, int repeats, outcome &o) {
+    cudaGraphExec_t exec = capture(m, s);
+    wipe(m, s);
+    o.graph_ns = median_ns(m, repeats, [&] {
+        TRY(cudaGraphLaunch(exec, m.streams[REPLAY_COMPUTE]));
+    });
+    o.graph_sums = kept_sums(m, s);
+    TRY(cudaGraphExecDestroy(exec));
+}
+
+outcome carry_out(machine &m, const replay_schedule &s, int repeats) {
+    outcome o;
+    if (!open_memory(m, s))
+        return o;
+    wipe(m, s);
+    issue(m, s, {true, nullptr});
+    finish(m);
+    o.sums = kept_sums(m, s);
+    time_eager(m, s, repeats, o);
+    time_graph(m, s, repeats, o);
+    close_memory(m);
+    o.ran = true;
+    return o;
+}
+
+/* ---- the report ---- */
+
+void put_string(const char *s) {
+    if (s == nullptr) {
+        printf("null");
+        return;
+    }
+    putchar('"');
+    for (; *s != '\0'; s++)
+        if (*s == '"' || *s == '\\')
+            printf("\\%c", *s);
+        else if ((unsigned char)*s < 0x20)
+            printf("\\u%04x", (unsigned)(unsigned char)*s);
+        else
+            putchar(*s);
+    putchar('"');
+}
+
+void put_times(const char *key, uint64_t predicted, const outcome &o) {
+    printf(",\"%s\":{\"predicted\":%" PRIu64, key, predicted);
+    if (o.ran)
+        printf(",\"eager\":%" PRIu64 ",\"graph\":%" PRIu64 "}", o.eager_ns, o.graph_ns);
+    else
+        printf(",\"eager\":null,\"graph\":null}");
+}
+
+int report(const machine &m, const outcome &reference, const outcome &plan) {
+    cudaDeviceProp device;
+    TRY(cudaGetDeviceProperties(&device, 0));
+    const char *wrong = reference.ran ? difference(reference.sums, plan.sums) : nullptr;
+    const char *graph_wrong = difference(plan.sums, plan.graph_sums);
+    const replay_schedule &s = program.plan;
+    printf("{\"target\":\"cuda\",\"device\":");
+    put_string(device.name);
+    printf(",\"graph\":");
+    put_string(program.name);
+    printf(",\"equal\":%s,\"wrong\":",
+           !reference.ran ? "null" : wrong == nullptr ? "true" : "false");
+    put_string(wrong);
+    printf(",\"graph_equal\":%s,\"kept\":%" PRIu32 ",\"steps\":%" PRIu32,
+           graph_wrong == nullptr ? "true" : "false", program.n_keep, s.n_steps);
+    printf(",\"arena_bytes\":%" PRIu64 ",\"host_bytes\":%" PRIu64 ",\"fixed_bytes\":%" PRIu64
+           ",\"outside_bytes\":%" PRIu64,
+           s.arena_bytes, s.host_bytes, program.fixed_bytes, plan.outside_bytes);
+    put_times("plan_ns", program.time_ns, plan);
+    put_times("reference_ns", program.baseline_ns, reference);
+    printf(",\"stall_ns\":{\"predicted\":%" PRIu64 ",\"measured\":%" PRIu64 "}",
+           program.stall_ns, plan.stall_ns);
+    printf(",\"spare_calls\":%" PRIu64 ",\"declined\":", m.cuda.n_spare);
+    put_string(m.cuda.declined[0] != '\0' ? m.cuda.declined : nullptr);
+    printf("}\n");
+    return wrong == nullptr && graph_wrong == nullptr ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const int repeats = argc > 1 ? std::max(1, atoi(argv[1])) : 5;
+    int n = 0;
+    const cudaError_t e = cudaGetDeviceCount(&n);
+    if (e != cudaSuccess || n == 0) {
+        fprintf(stderr, "replay: no GPU: %s\n",
+                e != cudaSuccess ? cudaGetErrorString(e) : "none is there");
+        return no_gpu;
+    }
+    machine m;
+    open_streams(m);
+    load_sources(m);
+    const outcome reference = carry_out(m, program.keep_all, repeats);
+    const outcome plan = carry_out(m, program.plan, repeats);
+    if (!plan.ran)
+        die("the arena", "does not fit into this GPU's memory");
+    const int code = report(m, reference, plan);
+    rp_cuda_close(&m.cuda);
+    return fflush(stdout) == 0 ? code : environment;
+}
