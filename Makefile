@@ -1,4 +1,4 @@
-# make demo | check | all | install | uninstall | sanitize | mutate |
+# make demo | check | check-gpu | all | install | uninstall | sanitize | mutate |
 #   fuzz | format | bench | info | clean
 #
 # Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
@@ -41,7 +41,7 @@ all: $(BUILD)/remat-plan $(BUILD)/libremat.a $(BUILD)/libremat_inject.so
 
 # ---- what must be installed: `check` and its like install it, `all` only names it ----
 
-INSTALLING := demo check sanitize mutate fuzz fuzzers bench deps
+INSTALLING := demo check check-gpu sanitize mutate fuzz fuzzers bench deps
 DEPS_MODE := $(if $(filter $(INSTALLING),$(MAKECMDGOALS)),install,name)
 BUILD_DEPS := $(BUILD)/deps-build $(if $(filter 1,$(PORTABLE)),$(BUILD)/deps-portable)
 
@@ -156,6 +156,9 @@ $(BUILD)/kernels/cuda/%.o: src/kernels/cuda/%.cu $(wildcard src/kernels/*.h src/
 	$(Q)$(NVCC) -std=c++20 -fmad=false $(CUDA_FLAGS) $(if $(filter 1,$(WERROR)),-Werror \
 	  all-warnings) -Xcompiler -Wall,-Wextra -Isrc -c -o $@ $<
 
+$(BUILD)/cuda-kernels.a: $(CUDA_OBJ) $(BUILD)/src/kernels/fill.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 $(BUILD)/tests/cuda/%.o: INCLUDES = -Itests -I$(BUILD)/tests -isystem $(CUDA_DIR)include
 $(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ) \
   $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
@@ -193,11 +196,6 @@ $(BUILD)/emulated/remat-gpu-workspace: $(BUILD)/emulated/workspace.o $(EMULATED)
 	$(call say,LD,$@)
 	$(link) -lstdc++ $(LIBS)
 
-# libremat: readers of plans for other runtimes (src/remat/README.md).
-$(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
 demo: $(BUILD)/remat-plan
 	@BUILD=$(BUILD) tools/demo.sh
 
@@ -209,6 +207,9 @@ check: all $(BUILD)/unit $(REPLAYS) $(TRACED)
 sanitize:
 	$(MAKE) check BUILD=$(BUILD)/asan LDFLAGS="-fsanitize=address,undefined" \
 	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+check-gpu: all
+	@BUILD=$(BUILD) tools/check-gpu.sh
 
 mutate:
 	@BUILD=$(BUILD) tools/mutate.sh
@@ -266,6 +267,6 @@ info:
 	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
 
 always:
-.PHONY: all demo bench deps check mutate sanitize fuzz fuzzers format install uninstall clean info always
+.PHONY: all demo bench deps check check-gpu mutate sanitize fuzz fuzzers format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
 -include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)

@@ -25,4 +25,9 @@ void rp_pair_fini(struct rp_pair *pair); /* safe on a zeroed one */
 rp_rc rp_pair_tables(const struct rp_pair *pair, const char *graph_path,
                      struct rp_tables *t, struct rp_err *err);
 
+/* Builds the emitted CUDA program of these tables and runs it (cmd_replay_cuda.c). *json is
+ * what it printed, one object, for the caller to free; NULL if it did not run. RP_NO: not
+ * equal. RP_ENV: no GPU, driver or compiler. */
+rp_rc rp_cuda_replay(const struct rp_tables *t, char **json, struct rp_err *err);
+
 #endif

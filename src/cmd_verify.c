@@ -15,8 +15,8 @@
 #include "verify/certificate.h"
 #include "verify/verify.h"
 
-enum replay { REPLAY_NONE, REPLAY_HASH, REPLAY_REF, N_REPLAYS };
-static const char *const replay_word[N_REPLAYS] = {NULL, "hash", "ref"};
+enum replay { REPLAY_NONE, REPLAY_HASH, REPLAY_REF, REPLAY_CUDA, N_REPLAYS };
+static const char *const replay_word[N_REPLAYS] = {NULL, "hash", "ref", "cuda"};
 
 struct report {
     const char *graph_path, *plan_path;
@@ -26,6 +26,7 @@ struct report {
     bool replayed;
     struct rp_replay r;
     struct rp_ref_replay ref;     /* of REPLAY_REF */
+    char *cuda;                   /* of REPLAY_CUDA: JSON, or NULL */
     const char *certificate_path; /* or NULL */
     struct rp_certificate c;
     struct rp_support support;
@@ -104,6 +105,8 @@ static void print_text(FILE *f, const struct report *r) {
                 "kernels   %" PRIu64 " tensors equal bit for bit in %" PRIu32
                 " orders of the copies, %" PRIu32 " of them kept\n",
                 r->ref.n_checked, r->ref.n_orders, r->ref.n_kept);
+    if (r->cuda != NULL)
+        fprintf(f, "cuda      %s\n", r->cuda);
     if (r->certificate_path != NULL)
         print_support(f, r);
 }
@@ -193,6 +196,8 @@ static void print_json(FILE *f, const struct report *r) {
                 ",\"kernels\":{\"orders\":%" PRIu32 ",\"equal\":%" PRIu64
                 ",\"kept\":%" PRIu32 "}",
                 r->ref.n_orders, r->ref.n_checked, r->ref.n_kept);
+    if (r->cuda != NULL)
+        fprintf(f, ",\"cuda\":%s", r->cuda);
     if (r->certificate_path != NULL)
         put_support(f, r);
     fputs("}\n", f);
@@ -210,7 +215,9 @@ static rp_rc load(struct report *r, struct rp_err *err) {
 static rp_rc replay_kernels(struct report *r, struct rp_err *err) {
     struct rp_tables tables;
     rp_rc rc = rp_pair_tables(&r->pair, r->graph_path, &tables, err);
-    if (rc == RP_OK)
+    if (rc == RP_OK && r->replay == REPLAY_CUDA)
+        rc = rp_cuda_replay(&tables, &r->cuda, err);
+    else if (rc == RP_OK)
         rc = rp_ref_replay(&tables, true, &r->ref, err);
     rp_tables_fini(&tables);
     return rc;
@@ -223,7 +230,7 @@ static rp_rc judge(struct report *r, struct rp_err *err) {
         return rc;
     r->replayed = true;
     rc = rp_verify_replay(&r->pair.g, &r->pair.p, &r->r, err);
-    return rc == RP_OK && r->replay == REPLAY_REF ? replay_kernels(r, err) : rc;
+    return rc == RP_OK && r->replay >= REPLAY_REF ? replay_kernels(r, err) : rc;
 }
 
 /* The plan is valid: does the certificate support its bound? */
@@ -257,7 +264,7 @@ static rp_rc parse_replay(const char *word, bool none, struct report *r,
     for (r->replay = REPLAY_HASH; r->replay < N_REPLAYS; r->replay++)
         if (strcmp(word, replay_word[r->replay]) == 0)
             return RP_OK;
-    return rp_fail(err, RP_USAGE, "verify: --replay is hash or ref, not '%s'", word);
+    return rp_fail(err, RP_USAGE, "verify: --replay is hash, ref or cuda, not '%s'", word);
 }
 
 rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
@@ -272,6 +279,8 @@ rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
         "size, and every tensor must be equal, bit for bit, to that of the step without\n"
         "recomputation. That takes a graph with shapes, such as the zoo's; use --tiny "
         "ones.\n"
+        "With --replay cuda the program of 'emit' is built and run on a GPU, and all that\n"
+        "the step keeps must be equal.\n"
         "A certificate that does not support the plan's bound is a no (1), too.\n"};
     bool json = false, no_replay = false, done;
     const char *certificate = NULL, *replay = NULL;
@@ -279,7 +288,7 @@ rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
         {"json", 0, RP_OPT_FLAG, &json, NULL, "report as one JSON object"},
         {"no-replay", 0, RP_OPT_FLAG, &no_replay, NULL, "check the rules and claims only"},
         {"replay", 0, RP_OPT_STRING, &replay, "HOW",
-         "ref: also with real numbers, on the CPU (hash)"},
+         "ref, cuda: also with real numbers, on CPU or GPU (hash)"},
         {"certificate", 0, RP_OPT_STRING, &certificate, "FILE",
          "why the claimed bound holds: check that too"},
         {0},
@@ -300,6 +309,7 @@ rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err) {
     if (rc == RP_OK)
         rc = answer(&r, json, err);
     rp_certificate_fini(&r.c);
+    free(r.cuda);
     rp_pair_fini(&r.pair);
     return rc;
 }

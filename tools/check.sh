@@ -52,6 +52,7 @@ part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh
 part man tools/check-man.sh
 part libremat tools/check-libremat.sh
+part emit tools/check-emit.sh
 part layers tools/check-layers.sh
 mapfile -t sources < <(find src tests -name '*.[ch]')
 part format tools/format.sh "${sources[@]}"
