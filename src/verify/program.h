@@ -65,4 +65,9 @@ rp_rc rp_program_build(const struct rp_graph *g, const struct rp_plan *p,
                        struct rp_program *prog, struct rp_err *err);
 void rp_program_fini(struct rp_program *prog);
 
+/* RP_NO: two tasks use the same storage, one of them writes, and no chain of waits puts
+ * them in order: "replay: steps[7] does not wait for steps[6], ..." (races.c). */
+rp_rc rp_program_check_waits(const struct rp_graph *g, const struct rp_program *prog,
+                             struct rp_err *err);
+
 #endif

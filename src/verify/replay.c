@@ -422,6 +422,8 @@ rp_rc rp_verify_replay(const struct rp_graph *g, const struct rp_plan *p,
     rp_rc rc = rp_program_build(g, p, &prog, err);
     if (rc == RP_OK)
         rc = rp_replay_program(g, &prog, r, err);
+    if (rc == RP_OK)
+        rc = rp_program_check_waits(g, &prog, err);
     rp_program_fini(&prog);
     return rc;
 }

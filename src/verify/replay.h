@@ -11,7 +11,8 @@
  * only the waits are. The program runs once for each schedule in replay.c: the two extreme
  * orders of all tasks that the waits allow, which are always the same, and then, if there
  * are copies, on three threads, one a queue, with an event behind each task: there the
- * waits are all that keeps the order. What a task does is the same for all.
+ * waits are all that keeps the order. What a task does is the same for all. That the waits
+ * leave no other order with other values is shown without running (races.c).
  */
 #ifndef RP_VERIFY_REPLAY_H
 #define RP_VERIFY_REPLAY_H

@@ -1,0 +1,322 @@
+/* Plans that are wrong in one way, and plans whose waits are broken: which check sees which
+ * fault. The table is docs/faults.md; RP_ACCEPT=1 in the environment rewrites it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "emit/ref.h"
+#include "fixture.h"
+#include "run.h"
+#include "verify/program.h"
+#include "verify/replay.h"
+
+/* w -a-> x -b-> y -c-> z   z,x -d-> u   u,y -e-> v, sixteen floats each. Only c may not run
+ * twice. */
+#define T(name, kind)                                                                      \
+    "{'name':'" name "','bytes':64,'kind':'" kind "','dtype':'f32','shape':[16]}"
+#define OP(name, kind, inputs, output, more)                                               \
+    "{'name':'" name "','kind':'" kind "','inputs':[" inputs "],'outputs':[" output        \
+    "],'time_ns':1000" more "}"
+static const char net[] =
+    "{'format':'remat-graph','version':1,'name':'faults','time_"
+    "source':'imported:test',"
+    "'device':{'alignment_bytes':64,'h2d_bytes_per_s':1000000000,"
+    "'d2h_bytes_per_s':1000000000,'copy_latency_ns':10},'tensors':"
+    "[" T("w", "parameter") "," T("x", "activation") "," T(
+        "y",
+        "acti"
+        "vati"
+        "on") "," T("z",
+                    "activation") "," T("u",
+                                        "activation") "," T("v",
+                                                            "gradient") "],'ops':[" OP("a",
+                                                                                       "tan"
+                                                                                       "h",
+                                                                                       "0",
+                                                                                       "1",
+                                                                                       "") "," OP("b",
+                                                                                                  "gelu",
+                                                                                                  "1",
+                                                                                                  "2",
+                                                                                                  ",'workspace_bytes':64") "," OP("c",
+                                                                                                                                  "silu",
+                                                                                                                                  "2",
+                                                                                                                                  "3",
+                                                                                                                                  ",'recompute':"
+                                                                                                                                  "false") "," OP("d",
+                                                                                                                                                  "m"
+                                                                                                                                                  "u"
+                                                                                                                                                  "l",
+                                                                                                                                                  "3"
+                                                                                                                                                  ","
+                                                                                                                                                  "1",
+                                                                                                                                                  "4",
+                                                                                                                                                  "") "," OP("e",
+                                                                                                                                                             "mul",
+                                                                                                                                                             "4,2",
+                                                                                                                                                             "5",
+                                                                                                                                                             "") "],'keep':[5]}";
+
+#define ROOM_HERE "'budget_bytes':320,'addressed':true,'arena_bytes':256,'host_bytes':64"
+enum { N_STEPS = 13 };
+
+/* x leaves while y and z are made and comes back; y is made a second time. */
+static const char *const good[N_STEPS] = {
+    "{'run':0,'at':[0]}",
+    "{'swap_out':1,'host_at':0}",
+    "{'run':1,'at':[64],'workspace_at':128}",
+    "{'free':1}",
+    "{'run':2,'at':[0]}",
+    "{'swap_in':1,'at':128}",
+    "{'free':2}",
+    "{'run':3,'at':[64]}",
+    "{'free':3}",
+    "{'run':1,'at':[0],'workspace_at':192}",
+    "{'free':1}",
+    "{'run':4,'at':[128]}",
+    "{'free':4}",
+};
+
+/* Step `step` reads `now` (NULL: it is gone) and comes before step `before` (-1: where it
+ * was). A wait: step `step` no longer waits for step `wait`. */
+struct fault {
+    const char *what;
+    int step;
+    const char *now;
+    int before, wait;
+};
+#define CHANGED(what, step, now)                                                           \
+    { what, step, now, -1, -1 }
+#define GONE(what, step)                                                                   \
+    { what, step, NULL, -1, -1 }
+#define MOVED(what, step, before)                                                          \
+    { what, step, "", before, -1 }
+#define NO_WAIT(what, step, wait)                                                          \
+    { what, step, "", -1, wait }
+
+static const struct fault faults[] = {
+    MOVED("an input freed before it is read", 3, 2),
+    CHANGED("freed twice", 8, "{'free':3},{'free':3}"),
+    CHANGED("an output over a live tensor", 4, "{'run':2,'at':[64]}"),
+    CHANGED("an output over the op's own input", 2,
+            "{'run':1,'at':[0],'workspace_at':128}"),
+    CHANGED("workspace over a live tensor", 2, "{'run':1,'at':[64],'workspace_at':0}"),
+    CHANGED("workspace over the op's own output", 2,
+            "{'run':1,'at':[64],'workspace_at':64}"),
+    CHANGED("a copy in over a live tensor", 5, "{'swap_in':1,'at':64}"),
+    CHANGED("a copy in over another live tensor", 5, "{'swap_in':1,'at':0}"),
+    CHANGED("two host copies in one place", 4,
+            "{'run':2,'at':[0]},{'swap_out':2,'host_at':0}"),
+    CHANGED("a host address beyond the slab", 1, "{'swap_out':1,'host_at':64}"),
+    CHANGED("an address beyond the arena", 4, "{'run':2,'at':[256]}"),
+    CHANGED("an address missing", 4, "{'run':2,'at':[null]}"),
+    CHANGED("more addresses than outputs", 4, "{'run':2,'at':[0,192]}"),
+    CHANGED("a host address missing", 1, "{'swap_out':1}"),
+    GONE("no copy out before the copy in", 1),
+    GONE("no copy in before the read", 5),
+    MOVED("the copy in before the copy out", 5, 1),
+    CHANGED("copied in twice", 5, "{'swap_in':1,'at':128},{'swap_in':1,'at':192}"),
+    CHANGED("copied out twice", 1, "{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':0}"),
+    MOVED("an op before the one that makes its input", 4, 2),
+    GONE("an op left out", 4),
+    GONE("not made again before it is read", 9),
+    GONE("the kept tensor never made", 11),
+    CHANGED("the kept tensor freed at the end", 12, "{'free':4},{'free':5}"),
+    CHANGED("a source freed", 12, "{'free':4},{'free':0}"),
+    CHANGED("a source copied out", 1, "{'swap_out':0,'host_at':0}"),
+    CHANGED("another op's number", 7, "{'run':7,'at':[64]}"),
+    CHANGED("made again elsewhere while it is there", 9,
+            "{'run':1,'at':[0],'workspace_at':192},{'run':0,'at':[192]}"),
+    CHANGED("an address off its alignment", 4, "{'run':2,'at':[32]}"),
+    CHANGED("an op that must not run again does", 4,
+            "{'run':2,'at':[0]},{'run':2,'at':[null]}"),
+    CHANGED("freed while its copy in is under way", 5,
+            "{'swap_in':1,'at':128},{'free':1},{'run':0,'at':[128]}"),
+    NO_WAIT("the copy out does not wait for the op that makes it", 1, 0),
+    NO_WAIT("the free does not wait for the copy out", 3, 1),
+    NO_WAIT("the copy in does not wait until its place is free", 5, 4),
+    NO_WAIT("the read does not wait for the copy in", 7, 5),
+};
+enum { N_FAULTS = sizeof faults / sizeof faults[0] };
+
+/* ---- the plan with a fault ---- */
+
+static void put_step(FILE *f, const struct fault *fault, int step, bool *first) {
+    const char *text = good[step];
+    if (step == fault->step && fault->now == NULL)
+        return;
+    if (step == fault->step && fault->now[0] != '\0')
+        text = fault->now;
+    fprintf(f, "%s%s", *first ? "" : ",", text);
+    *first = false;
+}
+
+static char *steps_with(const struct fault *fault) {
+    char *text;
+    size_t len;
+    bool first = true;
+    FILE *f = rp_text_open(&text, &len);
+    for (int k = 0; k < N_STEPS; k++) {
+        if (k == fault->before)
+            put_step(f, fault, fault->step, &first);
+        if (k != fault->step || fault->before < 0)
+            put_step(f, fault, k, &first);
+    }
+    rp_text_close(f);
+    return text;
+}
+
+struct seen {
+    bool rules, waits, hash, library, ref;
+    char words[1024]; /* of the check that names it best: rules, else waits */
+};
+
+/* ---- the checks ---- */
+
+static void drop_wait(struct rp_program *prog, int step, int wait) {
+    struct rp_task *t = &prog->tasks.at[step];
+    for (size_t k = 0; k < t->n_waits; k++)
+        if (prog->waits.at[t->waits + k] == (size_t)wait) {
+            prog->waits.at[t->waits + k] = prog->waits.at[t->waits + --t->n_waits];
+            return;
+        }
+    CU_FAIL("there is no such wait");
+}
+
+static void drop_table_wait(struct rp_tables *t, int step, int wait) {
+    struct replay_step *s = &t->plan.steps.at[step];
+    for (uint16_t k = 0; k < s->n_waits; k++)
+        if (t->plan.waits.at[s->waits + k] == (uint32_t)wait) {
+            t->plan.waits.at[s->waits + k] = t->plan.waits.at[s->waits + --s->n_waits];
+            return;
+        }
+    CU_FAIL("there is no such wait");
+}
+
+static void look_without_numbers(const struct rp_world *w, const struct fault *fault,
+                                 struct seen *seen) {
+    struct rp_verdict v;
+    struct rp_program prog;
+    struct rp_replay replay;
+    struct rp_err rules = {{0}}, waits = {{0}}, hash = {{0}};
+    seen->rules = rp_verify(&w->g, &w->p, &v, &rules) == RP_NO;
+    rp_rc rc = rp_program_build(&w->g, &w->p, &prog, &hash);
+    if (rc == RP_OK && fault->wait >= 0)
+        drop_wait(&prog, fault->step, fault->wait);
+    if (rc == RP_OK) {
+        seen->waits = rp_program_check_waits(&w->g, &prog, &waits) == RP_NO;
+        rc = rp_replay_program(&w->g, &prog, &replay, &hash);
+    }
+    seen->hash = rc == RP_NO;
+    rp_program_fini(&prog);
+    snprintf(seen->words, sizeof seen->words, "%s",
+             seen->rules   ? rules.msg
+             : seen->waits ? waits.msg
+                           : "");
+}
+
+static void look_with_numbers(const struct rp_world *w, const struct fault *fault,
+                              struct seen *seen) {
+    struct remat_error error;
+    struct rp_tables t;
+    struct rp_ref_replay replay;
+    struct rp_err err = {{0}};
+    char *graph, *plan;
+    size_t graph_len, plan_len;
+    rp_graph_dump(&w->g, &graph, &graph_len);
+    rp_plan_dump(&w->p, &plan, &plan_len);
+    remat *r = remat_parse(graph, graph_len, plan, plan_len, &error);
+    seen->library = r == NULL;
+    if (r != NULL) {
+        CU_ASSERT_EQUAL_FATAL(rp_tables_build(&w->g, r, "g", 0, 0, &t, &err), RP_OK);
+        if (fault->wait >= 0)
+            drop_table_wait(&t, fault->step, fault->wait);
+        seen->ref = rp_ref_replay(&t, true, &replay, &err) == RP_NO;
+        rp_tables_fini(&t);
+    }
+    remat_close(r);
+    free(graph);
+    free(plan);
+}
+
+static struct seen look(const struct fault *fault) {
+    struct rp_world w;
+    struct seen seen = {0};
+    char *steps = steps_with(fault), *graph;
+    size_t len;
+    rp_world_open(&w, net, ROOM_HERE, steps);
+    rp_graph_dump(&w.g, &graph, &len);
+    rp_sha256_hex(graph, len, w.g.sha256);
+    strcpy(w.p.graph_sha256, w.g.sha256);
+    look_without_numbers(&w, fault, &seen);
+    look_with_numbers(&w, fault, &seen);
+    free(graph);
+    free(steps);
+    rp_world_close(&w);
+    return seen;
+}
+
+/* ---- the table ---- */
+
+static const char head[] =
+    "# Which check sees which fault\n\n"
+    "Plans of a small network that are wrong in one way each; below, the right plan with "
+    "one wait missing. `tests/test_faults.c` makes this table, and `make check` compares "
+    "it.\n\n"
+    "- **rules**: `verify`, step by step (`src/verify/rules.c`).\n"
+    "- **waits**: are the waits of the plan's queues enough for every order "
+    "(`src/verify/races.c`)?\n"
+    "- **hash**: `--replay hash`, digests for data.\n"
+    "- **library**: libremat refuses to walk the plan.\n"
+    "- **ref**: `--replay ref`, real numbers bit for bit, of what the library walks.\n\n"
+    "| fault | rules | waits | hash | library | ref | in words |\n"
+    "|---|---|---|---|---|---|---|\n";
+
+static const char *mark(bool seen) {
+    return seen ? "seen" : "–";
+}
+
+static void every_fault_is_seen_as_the_table_says(void) {
+    char *text, *expected = NULL;
+    size_t len, expected_len;
+    struct rp_err err = {{0}};
+    unsigned both = 0;
+    FILE *f = rp_text_open(&text, &len);
+    fputs(head, f);
+    for (size_t k = 0; k < N_FAULTS; k++) {
+        const struct seen seen = look(&faults[k]);
+        const bool is_static = seen.rules || seen.waits;
+        both += is_static && (seen.hash || seen.ref);
+        CU_ASSERT_TRUE(is_static);
+        fprintf(f, "| %s | %s | %s | %s | %s | %s | %s |\n", faults[k].what,
+                mark(seen.rules), mark(seen.waits), mark(seen.hash), mark(seen.library),
+                seen.library ? "" : mark(seen.ref), seen.words);
+    }
+    fprintf(f, "\nOf %d faults, %u are seen by a replay as well as without one.\n",
+            (int)N_FAULTS, both);
+    rp_text_close(f);
+    CU_ASSERT_TRUE(both >= 20);
+    if (getenv("RP_ACCEPT") != NULL)
+        CU_ASSERT_EQUAL(rp_write_file("docs/faults.md", text, len, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(rp_read_file("docs/faults.md", &expected, &expected_len, &err),
+                          RP_OK);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    free(expected);
+    free(text);
+}
+
+static void without_a_fault_nothing_is_seen(void) {
+    static const struct fault none = {"", -1, "", -1, -1};
+    const struct seen seen = look(&none);
+    CU_ASSERT_FALSE(seen.rules || seen.waits || seen.hash || seen.library || seen.ref);
+    CU_ASSERT_STRING_EQUAL(seen.words, "");
+}
+
+void suite_faults(void) {
+    RP_SUITE("faults");
+    RP_TEST(without_a_fault_nothing_is_seen);
+    RP_TEST(every_fault_is_seen_as_the_table_says);
+}
