@@ -108,8 +108,9 @@ static const struct fault faults[] = {
             "{'run':1,'at':[64],'workspace_at':64}"),
     CHANGED("a copy in over a live tensor", 5, "{'swap_in':1,'at':64}"),
     CHANGED("a copy in over another live tensor", 5, "{'swap_in':1,'at':0}"),
-    CHANGED("two host copies in one place", 4,
-            "{'run':2,'at':[0]},{'swap_out':2,'host_at':0}"),
+    CHANGED("two host copies in one place", 5,
+            "{'swap_out':2,'host_at':0},{'free':2},{'swap_in':1,'at':128},"
+            "{'run':1,'at':[64],'workspace_at':192}"),
     CHANGED("a host address beyond the slab", 1, "{'swap_out':1,'host_at':64}"),
     CHANGED("an address beyond the arena", 4, "{'run':2,'at':[256]}"),
     CHANGED("an address missing", 4, "{'run':2,'at':[null]}"),
