@@ -71,6 +71,30 @@ try "emit into the same folder" emit c c
 try "it is compiled without warnings" compile c
 try "it agrees" agrees c
 
+# The program for a GPU too, with stand-ins for CUDA (tests/cuda/emulated).
+emulate() {
+    local flags=(-O1 -w -ffp-contract=off -Itests/cuda/emulated -I"$tmp/gpu")
+    make -s BUILD="$build" "$build/cuda-emulated" &&
+        "${CXX:-g++}" -x c++ -std=c++20 -D__CUDACC__ -include streams.h "${flags[@]}" \
+            -c -o "$tmp/main.o" "$tmp/gpu/main.cu" &&
+        "$cc" "${flags[@]}" -c -o "$tmp/plan.o" "$tmp/gpu/plan.c" &&
+        "${CXX:-g++}" ${LDFLAGS-} -o "$tmp/gpu/replay" "$tmp"/{main,plan}.o \
+            "$build"/emulated/{cuda_f32,cuda_f16,library,emulate,libraries}.o \
+            "$build"/src/kernels/{fill,ref_f32,ref_f16}.o
+}
+if command -v "${CXX:-g++}" >/dev/null; then
+    try "emit for a GPU" emit cuda gpu
+    try "it is compiled with stand-ins for CUDA" emulate
+    try "it agrees, copies early" agrees gpu
+    LATE=1 try "it agrees, copies late" agrees gpu
+    try "as a graph too" grep -q '"graph_equal":true' "$tmp/said"
+    # A copy in that nobody waits for comes too late.
+    sed -i -E '/plan_steps\[\]/,/};/ s/^(RUN.*), 1, 0\),$/\1, 0, 0),/' "$tmp/gpu/plan.c"
+    try "one with waits left out is compiled" emulate
+    LATE=1 try "and does not agree" bash -c "! '$tmp/gpu/replay' >'$tmp/said' &&
+        grep -q '\"equal\":false,' '$tmp/said'"
+fi
+
 try "plan resnet50 at full size" plan resnet50 superneurons
 try "emit for a GPU" emit cuda cuda
 try "below a megabyte: $(du -sb "$tmp/cuda" | cut -f 1)" test \

@@ -6,7 +6,8 @@
  *   rp_verify         rules.c with timeline.c and spans.c: every rule of docs/formats.md,
  *                     step by step, and every claim recomputed.
  *   rp_verify_replay  program.c and replay.c: the plan carried out on the CPU, in memory
- *                     laid out as the plan says, with values in place of numbers.
+ *                     laid out as the plan says, with values in place of numbers; and
+ *                     races.c: its waits leave no other order.
  *
  * What each can see:
  *

@@ -1,0 +1,180 @@
+/* What an emitted program uses of CUDA besides kernels, on a CPU: streams, events, copies.
+ *
+ * The first stream computes, and does so at once. The others keep what they are given until
+ * it can be done: as soon as its events allow, or, with LATE in the environment, not before
+ * somebody waits for it. So a wait that is missing shows as other values. */
+#ifndef RP_TESTS_STREAMS_H
+#define RP_TESTS_STREAMS_H
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <vector>
+
+struct emulated_event {
+    bool done = true;
+};
+typedef emulated_event *cudaEvent_t;
+
+/* Tasks that return false cannot be done yet. */
+struct emulated_stream {
+    bool computes;
+    std::deque<std::function<bool()>> tasks;
+};
+
+inline std::vector<emulated_stream *> streams;
+inline bool captured; /* a graph stands for what was done while it was captured */
+
+inline bool do_first(emulated_stream *s) {
+    if (s->tasks.empty() || !s->tasks.front()())
+        return false;
+    s->tasks.pop_front();
+    return true;
+}
+
+inline bool do_some() {
+    bool any = false;
+    for (emulated_stream *s : streams)
+        any |= do_first(s);
+    return any;
+}
+
+inline cudaError_t do_all() {
+    while (do_some())
+        continue;
+    return cudaSuccess;
+}
+
+inline cudaError_t add(cudaStream_t stream, std::function<bool()> task) {
+    ((emulated_stream *)stream)->tasks.push_back(task);
+    return getenv("LATE") == nullptr ? do_all() : cudaSuccess;
+}
+
+inline bool computes(cudaStream_t stream) {
+    return ((emulated_stream *)stream)->computes;
+}
+
+/* ---- streams and events ---- */
+
+enum { cudaEventDisableTiming = 2, cudaHostAllocDefault = 0 };
+
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *to, int) {
+    streams.push_back(new emulated_stream{streams.empty(), {}});
+    *to = streams.back();
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *to, int) {
+    *to = new emulated_event;
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventCreate(cudaEvent_t *to) {
+    return cudaEventCreateWithFlags(to, 0);
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    delete event;
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    event->done = computes(stream);
+    return event->done ? add(stream, [] { return true; })
+                       : add(stream, [=] { return event->done = true; });
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, int) {
+    if (!computes(stream))
+        return add(stream, [=] { return event->done; });
+    while (!event->done)
+        if (!do_some()) {
+            fprintf(stderr, "a wait for ever\n");
+            abort();
+        }
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
+    return do_all();
+}
+inline cudaError_t cudaDeviceSynchronize() {
+    return do_all();
+}
+inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
+    *ms = 1;
+    return cudaSuccess;
+}
+
+/* ---- memory ---- */
+
+enum { cudaErrorMemoryAllocation = 2 };
+
+template <class T> cudaError_t cudaMalloc(T **to, size_t n) {
+    return cudaMalloc((void *)to, n);
+}
+template <class T> cudaError_t cudaHostAlloc(T **to, size_t n, int) {
+    return cudaMalloc((void *)to, n);
+}
+inline cudaError_t cudaFreeHost(void *at) {
+    return cudaFree(at);
+}
+inline cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
+    *left = *all = 1 << 30;
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemcpy(void *to, const void *from, size_t n, int) {
+    memcpy(to, from, n);
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int,
+                                   cudaStream_t stream) {
+    return add(stream, [=] {
+        memcpy(to, from, n);
+        return true;
+    });
+}
+inline cudaError_t memset_unless_captured(void *at, int byte, size_t n) {
+    if (!captured)
+        memset(at, byte, n);
+    return cudaSuccess;
+}
+#define cudaMemset memset_unless_captured
+
+/* ---- the device; graphs ---- */
+
+struct cudaDeviceProp {
+    char name[256];
+};
+typedef int cudaGraph_t, cudaGraphExec_t;
+enum { cudaStreamCaptureModeRelaxed = 2 };
+
+inline cudaError_t cudaGetDeviceCount(int *n) {
+    *n = 1;
+    return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *device, int) {
+    strcpy(device->name, "emulated");
+    return cudaSuccess;
+}
+inline cudaError_t cudaGetLastError() {
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t, int) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *) {
+    return do_all();
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *, cudaGraph_t, int) {
+    captured = true;
+    return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
+    captured = false;
+    return cudaSuccess;
+}
+
+#endif
