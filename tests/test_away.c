@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "brute_copies.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/bound.h"
@@ -306,7 +307,49 @@ static void every_row_and_bound_holds_for_every_plan(void) {
     CU_ASSERT(all == 1 || (n_swapping > 50 && n_above > 2));
 }
 
+/* Against every program there is: true, and often tight. */
+static void no_bound_is_above_the_best_of_all_programs(void) {
+    uint32_t n = 40, found = 0, reached = 0;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    for (; n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(5);
+        struct rp_graph g;
+        struct rp_problem p;
+        uint64_t best;
+        uint32_t op;
+        shape.max_outputs = 1;
+        shape.training = seed % 3 != 0;
+        rp_gen_graph(seed, &shape, &g);
+        g.device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 200);
+        g.device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 200);
+        rp_problem_init(&p, &g, g.fixed_bytes, false, NULL);
+        rp_problem_allow_swap(&p, UINT64_MAX);
+        p.limit_bytes = rp_problem_floor(&p, &op) + seed % 3 * 700;
+        struct rp_brute_copies o = {.limit_bytes = p.limit_bytes,
+                                    .host_limit_bytes = RP_MAX_QUANTITY,
+                                    .recompute = true,
+                                    .swap = true,
+                                    .most_states = 200000};
+        if (rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND) {
+            struct rp_bound *b = rp_bound_new(&p, best + seed % 2 * best / 4);
+            rp_bound_run(b, 300000, INFINITY, NULL);
+            found++;
+            reached += rp_bound_ns(b) == best;
+            if (rp_bound_ns(b) > best) {
+                rp_gen_failed(seed);
+                CU_FAIL("a bound is above the best program");
+            }
+            rp_bound_free(b);
+        }
+        rp_problem_fini(&p);
+        rp_graph_fini(&g);
+    }
+    CU_ASSERT(all == 1 || (found > 20 && 2 * reached > found));
+}
+
 void suite_away(void) {
     RP_SUITE("away");
+    RP_TEST(no_bound_is_above_the_best_of_all_programs);
     RP_TEST(every_row_and_bound_holds_for_every_plan);
 }

@@ -1,5 +1,8 @@
 #include "solve/away.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 
 struct rate { /* bytes in ns, of the tensor with the most bytes a ns */
@@ -30,21 +33,105 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-void rp_away_limits(const struct rp_problem *p, uint64_t most_ns, uint64_t *limit_bytes) {
+/* A tensor that may be on the host alone, and when it can be copied at all. */
+struct item {
+    uint64_t bytes, out_ns, in_ns;
+    uint64_t release_ns, due_ns; /* out not before, in not after */
+};
+
+#define MOST_ITEMS 9 /* more are not looked at one by one */
+
+struct moment {
+    uint64_t start_ns, end_ns; /* of the run: out by then, in not before */
+    struct item item[MOST_ITEMS];
+    uint32_t n;
+};
+
+static int by_release(const void *left, const void *right) {
+    const struct item *a = left, *b = right;
+    return (a->release_ns > b->release_ns) - (a->release_ns < b->release_ns);
+}
+
+/* Can all of a set be out in time and in in time? The items are in order of release; the
+ * other queue goes by due times. */
+static bool can_be_away(const struct moment *m, uint32_t set) {
+    uint64_t out_ns = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        if (!(set >> i & 1))
+            continue;
+        out_ns = out_ns > m->item[i].release_ns ? out_ns : m->item[i].release_ns;
+        out_ns += m->item[i].out_ns;
+        uint64_t in_ns = m->end_ns;
+        for (uint32_t k = 0; k < m->n; k++)
+            if (set >> k & 1 && m->item[k].due_ns <= m->item[i].due_ns)
+                in_ns += m->item[k].in_ns;
+        if (out_ns > m->start_ns || in_ns > m->item[i].due_ns)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t most_away(struct moment *m) {
+    uint64_t best = 0;
+    qsort(m->item, m->n, sizeof *m->item, by_release);
+    for (uint32_t set = 1; set < 1u << m->n; set++) {
+        uint64_t bytes = 0;
+        for (uint32_t i = 0; i < m->n; i++)
+            bytes += set >> i & 1 ? m->item[i].bytes : 0;
+        if (bytes > best && can_be_away(m, set))
+            best = bytes;
+    }
+    return best;
+}
+
+static bool reads(const struct rp_problem *p, uint32_t j, uint32_t x) {
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+        if (p->inputs[k] == x)
+            return true;
+    return false;
+}
+
+/* The bytes of the tensors that may be away at all while op t, or, unless `same`, another
+ * op of its stage runs, if few enough to try all sets of them; else UINT64_MAX. */
+static uint64_t tried(const struct rp_problem *p, const uint32_t *last_use,
+                      const uint64_t *before, uint64_t most_ns, uint32_t t, bool same) {
+    uint64_t all = before[p->n_ops];
+    struct moment m = {.start_ns = most_ns - (all - before[t]),
+                       .end_ns = same ? before[t + 1] : before[t]};
+    for (uint32_t x = 0; x < p->output_start[t]; x++) {
+        uint32_t last = last_use[x];
+        struct item item = {p->bytes[x], p->out_ns[x], p->in_ns[x],
+                            before[p->producer[x] + 1],
+                            last < p->n_ops ? most_ns - (all - before[last]) : most_ns};
+        if (last < t + same || p->bytes[x] == 0 || (same && reads(p, t, x)) ||
+            item.release_ns + item.out_ns > m.start_ns ||
+            m.end_ns + item.in_ns > item.due_ns)
+            continue;
+        if (m.n == MOST_ITEMS)
+            return UINT64_MAX;
+        m.item[m.n++] = item;
+    }
+    return most_away(&m);
+}
+
+void rp_away_limits(const struct rp_problem *p, const uint32_t *last_use, uint64_t most_ns,
+                    uint64_t *limit_bytes) {
     struct rate out = best_rate(p, p->out_ns), in = best_rate(p, p->in_ns);
-    uint64_t before = 0, after = 0, all = 0;
+    uint64_t all = 0, *before = rp_calloc((size_t)p->n_ops + 1, sizeof *before);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         all += p->bytes[x];
     all = least(all, p->host_limit_bytes);
     for (uint32_t t = 0; t < p->n_ops; t++)
-        after += p->time_ns[t];
+        before[t + 1] = before[t] + p->time_ns[t];
+    most_ns = most_ns < before[p->n_ops] ? before[p->n_ops] : most_ns;
     for (uint32_t t = 0; t < p->n_ops; t++) {
-        uint64_t left = copied(out, most_ns, after, all);
-        uint64_t same = copied(in, most_ns, before + p->time_ns[t], all);
-        uint64_t other = copied(in, most_ns, before, all);
+        uint64_t left = copied(out, most_ns, before[p->n_ops] - before[t], all);
+        uint64_t same = copied(in, most_ns, before[t + 1], all);
+        uint64_t other = copied(in, most_ns, before[t], all);
+        same = least(same, tried(p, last_use, before, most_ns, t, true));
+        other = least(other, tried(p, last_use, before, most_ns, t, false));
         limit_bytes[t] = p->limit_bytes + least(left, same);
         limit_bytes[p->n_ops + t] = p->limit_bytes + least(left, other);
-        before += p->time_ns[t];
-        after -= p->time_ns[t];
     }
+    free(before);
 }

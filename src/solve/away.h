@@ -16,15 +16,20 @@
  *   sum over X of in_ns  <= most_ns - time of ops .. t - 1, or .. t
  *
  * and the bytes of X are at most each of these times the best rate of any tensor, and at
- * most what the host holds. That is added to the limit. What is proved is so for plans of
- * at most `most_ns`: a bound above that is cut off there.
+ * most what the host holds. Where few tensors can be in X at all (made before, wanted
+ * later, with time for both copies), all sets of them are tried against when they are made
+ * and wanted. The most that X can have is added to the limit. What is proved is so for
+ * plans of at most `most_ns`: a bound above that is cut off there.
  */
 #ifndef RP_SOLVE_AWAY_H
 #define RP_SOLVE_AWAY_H
 
 #include "solve/problem.h"
 
-/* limit_bytes as in struct rp_form; p has passed rp_problem_allow_swap. */
-void rp_away_limits(const struct rp_problem *p, uint64_t most_ns, uint64_t *limit_bytes);
+/* limit_bytes as in struct rp_form; p has passed rp_problem_allow_swap. last_use: per
+ * tensor the op before whose first run it is read for the last time, or which reads it
+ * then; n_ops if it is kept. */
+void rp_away_limits(const struct rp_problem *p, const uint32_t *last_use, uint64_t most_ns,
+                    uint64_t *limit_bytes);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "solve/away.h"
 #include "solve/cover.h"
 #include "solve/dual.h"
 #include "solve/pdhg.h"
@@ -298,7 +297,7 @@ static void separate(struct rp_bound *b) {
 
 static uint64_t *limits_for(const struct rp_bound *b, uint64_t most_ns) {
     uint64_t *limits = rp_calloc(2 * (size_t)b->problem->n_ops, sizeof *limits);
-    rp_away_limits(b->problem, most_ns, limits);
+    rp_form_away(&b->form, most_ns, limits);
     return limits;
 }
 

@@ -185,6 +185,15 @@ static double scale_to(uint64_t largest, int top_exponent) {
     return largest == 0 ? 1 : ldexp(1, top_exponent - exponent);
 }
 
+void rp_form_away(const struct rp_form *f, uint64_t most_ns, uint64_t *limit_bytes) {
+    const struct rp_problem *p = f->problem;
+    uint32_t *last_use = rp_calloc(p->n_tensors, sizeof *last_use);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        last_use[x] = f->s_last[x] < f->n_stages ? f->last_of[f->s_last[x]] : p->n_ops;
+    rp_away_limits(p, last_use, most_ns, limit_bytes);
+    free(last_use);
+}
+
 /* Returns the largest. */
 static uint64_t set_limits(struct rp_form *f, uint64_t most_ns) {
     const struct rp_problem *p = f->problem;
@@ -192,7 +201,7 @@ static uint64_t set_limits(struct rp_form *f, uint64_t most_ns) {
     for (uint32_t i = 0; i < 2 * p->n_ops; i++)
         f->limit_bytes[i] = p->limit_bytes;
     if (most_ns > 0)
-        rp_away_limits(p, most_ns, f->limit_bytes);
+        rp_form_away(f, most_ns, f->limit_bytes);
     for (uint32_t i = 0; i < 2 * p->n_ops; i++)
         largest = f->limit_bytes[i] > largest ? f->limit_bytes[i] : largest;
     return largest;
@@ -208,11 +217,11 @@ void rp_form_init(struct rp_form *f, const struct rp_problem *p,
     f->s_start = rp_calloc(p->n_tensors, sizeof *f->s_start);
     for (uint32_t j = 0; j < p->n_ops; j++)
         longest = p->time_ns[j] > longest ? p->time_ns[j] : longest;
-    f->limit_bytes = rp_calloc(2 * (size_t)p->n_ops, sizeof *f->limit_bytes);
-    f->byte_scale = scale_to(set_limits(f, o->most_ns), 10);
     f->time_scale = scale_to(longest, 1);
     choose_stages(f, o->most_stages);
     find_last_runs(f, o->once);
+    f->limit_bytes = rp_calloc(2 * (size_t)p->n_ops, sizeof *f->limit_bytes);
+    f->byte_scale = scale_to(set_limits(f, o->most_ns), 10);
     open_columns(f);
     if (o->base != NULL)
         take_known(f, o);

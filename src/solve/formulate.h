@@ -95,6 +95,9 @@ void rp_form_init(struct rp_form *f, const struct rp_problem *p,
                   const struct rp_form_options *o);
 void rp_form_fini(struct rp_form *f); /* safe on a zeroed one */
 
+/* The limits for plans that swap and take at most most_ns, in the order of limit_bytes. */
+void rp_form_away(const struct rp_form *f, uint64_t most_ns, uint64_t *limit_bytes);
+
 /* Column or constant of R[t][j]; any t and j. */
 static inline uint32_t rp_form_run(const struct rp_form *f, uint32_t t, uint32_t j) {
     uint32_t own = f->stage_of[j];

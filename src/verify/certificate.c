@@ -218,8 +218,7 @@ static __int128 limit_of(const struct check *k) {
     const struct rp_claim *r = k->row;
     __int128 limit = k->c->budget_bytes - k->g->fixed_bytes;
     if (k->c->swaps)
-        limit += rp_room_away(&k->room, k->g->n_ops, k->columns.last_place[r->t],
-                              ends_stage(k, r->op, r->t));
+        limit += rp_room_away(&k->room, r->t, ends_stage(k, r->op, r->t));
     return limit;
 }
 
@@ -422,8 +421,8 @@ rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph
     if (rc == RP_OK) {
         uint32_t n_stages = c->stages.n > 0 ? (uint32_t)c->stages.n : g->n_ops;
         rp_columns_init(&k.columns, g, k.order, c->stages.at, n_stages);
-        if (c->swaps && !rp_room_init(&k.room, g, k.order, c->addressed, c->swap_most_ns,
-                                      c->host_budget_bytes))
+        if (c->swaps && !rp_room_init(&k.room, &k.columns, k.order, c->addressed,
+                                      c->swap_most_ns, c->host_budget_bytes))
             rc = rp_fail(err, RP_NO, "swaps: the graph's device does not allow them");
         if (rc == RP_OK)
             rc = derive_rows(&k);

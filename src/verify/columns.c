@@ -72,9 +72,11 @@ static void find_stages(struct rp_columns *c, const uint32_t *order, const uint3
     uint32_t t = 0;
     c->stage = rp_calloc(c->g->n_ops, sizeof *c->stage);
     c->last_place = rp_calloc(c->n_stages, sizeof *c->last_place);
+    c->last_op = rp_calloc(c->n_stages, sizeof *c->last_op);
     for (uint32_t i = 0; i < c->g->n_ops; i++) {
         c->stage[order[i]] = t;
         c->last_place[t] = i;
+        c->last_op[t] = order[i];
         if (ends == NULL || i == ends[t])
             t++;
     }
@@ -108,6 +110,7 @@ void rp_columns_fini(struct rp_columns *c) {
     free(c->place);
     free(c->stage);
     free(c->last_place);
+    free(c->last_op);
     free(c->last_run);
     free(c->last_hold);
     free(c->held_until);

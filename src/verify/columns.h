@@ -27,11 +27,11 @@ struct rp_price { /* of one quantity: what the rows say of it */
 struct rp_columns {
     const struct rp_graph *g; /* borrowed */
     uint32_t n_stages;
-    uint32_t *place;      /* per op: which of the first runs is its own */
-    uint32_t *stage;      /* per op: the stage of its first run */
-    uint32_t *last_place; /* per stage: of the first run that ends it */
-    uint32_t *last_run;   /* per op: no later stage runs it */
-    uint32_t *last_hold;  /* per tensor: no later stage begins with it */
+    uint32_t *place;                /* per op: which of the first runs is its own */
+    uint32_t *stage;                /* per op: the stage of its first run */
+    uint32_t *last_place, *last_op; /* per stage: of the first run that ends it */
+    uint32_t *last_run;             /* per op: no later stage runs it */
+    uint32_t *last_hold;            /* per tensor: no later stage begins with it */
     uint32_t *held_until; /* per tensor: up to here all stages after its making do */
     /* Per tensor x, from reader_start[x] + x on, for its maker and each reader by place:
      * the first stage that it may run in, and the last in which it or one before it may. */
