@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fill: the values a step starts from, the same in every replay. Element i of source tensor
  * t has the 24-bit number u in [0, 1)
  *

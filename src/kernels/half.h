@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* half: IEEE 754 binary16 <-> binary32 in integers: exact, and to nearest even. */
 #ifndef RP_KERNELS_HALF_H
 #define RP_KERNELS_HALF_H

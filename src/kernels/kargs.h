@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* kargs: what a kernel is told about its op: plain numbers, everything but addresses.
  *
  * This file needs nothing of the project and is C and C++ alike: programs that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref: the reference kernels in plain C: what an op kind computes (docs/ops.md), written to
  * be read. Each exists three times, as rp_ref_NAME_f32, _f16 and _f64.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_cells: results that take a few operands each: the gradient of the loss, running
  * statistics, rotary positions, LSTM cells. */
 

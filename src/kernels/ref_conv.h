@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_conv: convolutions and their gradients, each result a plain sum over what it depends
  * on. Three spatial dimensions, depth first; images have depth 1.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_elements: one result an element; a->count of them. */
 
 #define UNARY(name, expression)                                                            \

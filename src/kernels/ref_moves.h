@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_moves: kernels that move elements and compute nothing.
  *
  * An index that is out of range (only a broken plan makes one) reads as 0 and writes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_norm: normalizations, in C; the CUDA ones are in cuda/sums.cuh. */
 
 /* ---- batch norm: x as (outer, mid, inner), a statistic for each of mid ---- */

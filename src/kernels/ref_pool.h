@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_pool: pooling. `batch` images of `channels` planes; x is the larger side, y has one
  * place a window.
  *

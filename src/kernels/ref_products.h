@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_products: matrix products. */
 
 /* (a, b, bias or nothing) -> c */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_real: the number types of the kernels, and how a kernel is written. A file defines
  * one RP_INSTANCE_F32, _F16 or _F64, includes this and then the bodies, ref_*.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ref_sums: kernels with sums over many elements or parts without number, in C; the CUDA
  * ones are in cuda/sums.cuh and cuda/parts.cuh. */
 

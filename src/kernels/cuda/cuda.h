@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cuda: the kernels on a GPU, as rp_cuda_NAME_f32 and _f16 for each NAME in ref.h.
  *
  * The same inputs give the same bits on the same GPU with the same libraries: no atomics,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #define RP_INSTANCE_F32
 #include "kernels/ref_real.h"
 

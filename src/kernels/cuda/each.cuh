@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* each: what EACH, EACH_SPARE and a launch are on a GPU (ref_real.h includes it). */
 #ifndef RP_KERNELS_CUDA_EACH_CUH
 #define RP_KERNELS_CUDA_EACH_CUH

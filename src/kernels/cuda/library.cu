@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What cuDNN and cuBLAS compute. Every kernel here has a spare, a kernel of our own, for
  * ops that the library declines; whether it does depends on the op's parameters and
  * workspace only, so that all runs of an op go the same way.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* parts: concat, split, max_unpool, and what library.cu needs written in the network's
  * type. Included by cuda_f32.cu and cuda_f16.cu behind the bodies. */
 

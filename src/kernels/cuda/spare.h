@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* spare: the kernels that cuDNN or cuBLAS computes (library.cu), and ours behind them. */
 #ifndef RP_KERNELS_CUDA_SPARE_H
 #define RP_KERNELS_CUDA_SPARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sums: kernels with sums over many elements. A block makes one sum, or 32 neighbouring
  * ones where that is how elements lie in memory. Each thread adds up every 256th element
  * (every 32nd row) in order; then a tree adds the threads' sums. No atomics, and nothing
