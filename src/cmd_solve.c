@@ -26,7 +26,8 @@ static const struct rp_command command = {
     "GiB = 2^30 bytes, GB = 10^9; N% is a share of the peak without recomputation.\n"
     "Ctrl-C ends the search and keeps the best plan found so far.\n"
     "Same graph and options give the same plan, unless --time-limit struck "
-    "(notes.capped).\n"};
+    "(notes.capped);\n"
+    "with --ignore-clock on a busy machine too.\n"};
 
 static volatile sig_atomic_t interrupted;
 
@@ -239,6 +240,8 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         {"out", 'o', RP_OPT_STRING, &out, "FILE", "write the plan there; - is stdout"},
         {"time-limit", 't', RP_OPT_NUMBER, &o.time_limit, "SEC",
          "work for about that long at most (60)"},
+        {"ignore-clock", 0, RP_OPT_FLAG, &o.ignore_clock, NULL,
+         "do the work of --time-limit, however long it takes here"},
         {"gap", 0, RP_OPT_NUMBER, &gap, "PERCENT", "stop when that near the bound (0)"},
         {"start", 0, RP_OPT_STRING, &start_path, "PLAN",
          "begin with this plan; the result is not slower, if it fits"},

@@ -1,0 +1,201 @@
+#include "solve/solving.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "solve/greedy.h"
+#include "solve/search.h"
+#include "solve/start.h"
+
+/* What a run of the search may usefully work for each op, and how many are made at most. */
+static const double RUN_WORK = 250e3;
+enum { MOST_RUNS = 8 };
+/* With swaps shorter runs do. They differ in how hot they start: a few large ops, as in
+ * U-Net, want it 16 times as hot as the many small ones of ResNet. */
+static const double SWAP_RUN_WORK = 60e3;
+enum { N_HEATS = 3 };
+static const double heats[N_HEATS] = {1, 4, 16};
+static const double MOST_HEAT = 16;
+/* Nor does the search as a whole gain from more than this for each op. */
+static const double MOST_WORK = 3e6;
+
+/* Once the exact method has the answer, what the search finds no longer matters. */
+static bool search_may_stop(void *arg) {
+    struct rp_solving *w = arg;
+    rp_hear_tree(w, 0);
+    return w->proved || rp_solving_stopped(w);
+}
+
+/* One annealing run from `start`; keeps the better of its best and w->best. */
+void rp_anneal(struct rp_solving *w, const struct rp_problem *p, struct rp_schedule *start,
+               double work, double heat, uint64_t seed) {
+    struct rp_search_result r;
+    struct rp_search_options o = {.seed = seed,
+                                  .work = (uint64_t)work,
+                                  .stop = search_may_stop,
+                                  .stop_arg = w,
+                                  .start_heat = heat};
+    rp_search(p, &o, start, &r);
+    w->report->moves += r.moves;
+    w->report->accepted += r.accepted;
+    w->report->search_seconds += r.seconds;
+    struct rp_cost c = rp_schedule_cost(&w->p, start);
+    bool fits = c.sound && c.peak_bytes <= w->p.limit_bytes;
+    if (fits && !w->proved && (!w->found || c.time_ns < w->time_ns)) {
+        rp_schedule_copy(&w->best, start);
+        w->time_ns = c.time_ns;
+        w->found = true;
+    }
+    rp_log(1, "search: %.1f M moves in %.1f s, %s, time %" PRIu64, (double)r.moves / 1e6,
+           r.seconds, fits ? "fits" : "over the limit", c.time_ns);
+}
+
+static void show_progress(const struct rp_solving *w) {
+    if (!w->found) {
+        rp_progress("%.1f s: no plan yet", rp_seconds() - w->begin);
+        return;
+    }
+    rp_progress("%.1f s: %s over keep-all, gap %s", rp_seconds() - w->begin,
+                rp_show_percent(w->time_ns - w->g->total_time_ns, w->g->total_time_ns).s,
+                rp_show_percent(w->time_ns - w->bound_ns, w->bound_ns).s);
+}
+
+/* How hot a run of that much work starts, as a share of the mean op time: with little work
+ * for each op it has to be greedy. */
+double rp_heat_for(const struct rp_solving *w, double work) {
+    double heat = work / (50e3 * (w->p.n_ops + 1.0));
+    return heat < 0.01 ? 0.01 : heat > 6 ? 6 : heat;
+}
+
+/* The schedule of the start plan, which is the best so far if it fits. */
+void rp_take_start(struct rp_solving *w) {
+    if (w->o->start == NULL)
+        return;
+    rp_schedule_empty(&w->p, &w->start);
+    if (!rp_schedule_from_plan(&w->p, w->o->start, &w->start)) {
+        rp_log(0, "the plan to start from is no schedule of this search; going on without");
+        rp_schedule_fini(&w->start);
+        return;
+    }
+    struct rp_cost c = rp_schedule_cost(&w->p, &w->start);
+    w->found = c.peak_bytes <= w->p.limit_bytes &&
+               (w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes);
+    if (!w->found)
+        return;
+    rp_schedule_copy(&w->best, &w->start);
+    w->time_ns = c.time_ns;
+}
+
+/* A schedule made in one pass is better than none: at the limit, or somewhat below it, for
+ * a stage may take more than the pass did. */
+void rp_construct(struct rp_solving *w, struct rp_schedule *scratch) {
+    struct rp_problem p = w->p;
+    for (int k = 0; k < 4 && !w->found && w->o->recompute && !rp_solving_stopped(w); k++) {
+        p.out_ns = p.in_ns = NULL;
+        bool made = rp_schedule_greedy(&p, scratch);
+        struct rp_cost c = rp_schedule_cost(&w->p, scratch);
+        w->found = made && c.peak_bytes <= w->p.limit_bytes;
+        if (w->found) {
+            rp_schedule_copy(&w->best, scratch);
+            w->time_ns = c.time_ns;
+            rp_log(1, "one pass: time %" PRIu64, w->time_ns);
+        }
+        p.limit_bytes -= p.limit_bytes / 32;
+    }
+}
+
+/* What round k of the search begins with. */
+static void begin_round(struct rp_solving *w, uint64_t k, bool last,
+                        struct rp_schedule *scratch) {
+    if (last && w->found) {
+        rp_schedule_copy(scratch, &w->best);
+    } else if (k == 0 && w->start.rows != NULL) {
+        rp_schedule_copy(scratch, &w->start);
+    } else {
+        rp_schedule_fini(scratch);
+        rp_schedule_keep_all(&w->p, scratch);
+    }
+}
+
+/* Runs from keep-all, the first one from `scratch`, each followed by a cool one from where
+ * it ended, as many as the work allows: long runs of one graph all tend to end in the same
+ * place. */
+static void anneal_again(struct rp_solving *w, const struct rp_problem *p,
+                         struct rp_schedule *scratch, double work, uint64_t seed) {
+    bool swap = p->out_ns != NULL;
+    double n = floor(work / ((swap ? SWAP_RUN_WORK : RUN_WORK) * (w->p.n_ops + 1.0)));
+    n = n < 1 ? 1 : n > MOST_RUNS ? MOST_RUNS : n;
+    double slice = work / n;
+    for (uint64_t k = 0; k < (uint64_t)n && !w->proved && !rp_solving_stopped(w); k++) {
+        if (k > 0) {
+            rp_schedule_fini(scratch);
+            rp_schedule_keep_all(&w->p, scratch);
+        }
+        double heat = rp_heat_for(w, 0.7 * slice);
+        if (swap && n >= N_HEATS)
+            heat = fmin(heat * heats[k % N_HEATS], MOST_HEAT);
+        rp_anneal(w, p, scratch, 0.7 * slice, heat, seed + 16 * k);
+        rp_anneal(w, p, scratch, 0.3 * slice, 0.1 * rp_heat_for(w, slice),
+                  seed + 16 * k + 8);
+    }
+}
+
+/* A round of search: its share of the work, and what may be done. */
+struct round {
+    double share;
+    bool recompute, swap;
+};
+
+/* Short rounds for an early plan, a long one of several runs, and a cool one from the best.
+ */
+static const struct round without_swaps[] = {
+    {0.003, true, false}, {0.025, true, false}, {0.1, true, false},
+    {0.672, true, false}, {0.2, true, false},
+};
+/* Recomputation alone and swaps alone have their turns: a plan with both is never worse. */
+static const struct round with_swaps[] = {
+    {0.003, true, true}, {0.02, true, true},  {0.1, true, false}, {0.03, false, true},
+    {0.1, true, true},   {0.547, true, true}, {0.2, true, true},
+};
+
+/* The problem as a round sees it; what it points to stays w->p's. */
+static struct rp_problem restrict_problem(const struct rp_solving *w,
+                                          const struct round *r) {
+    struct rp_problem p = w->p;
+    if (!r->swap)
+        p.out_ns = p.in_ns = NULL;
+    if (!r->recompute)
+        p.recompute = w->never;
+    return p;
+}
+
+/* The rounds, each beside the exact method with the same share of its work. They exchange
+ * what they found between the rounds only. */
+void rp_search_rounds(struct rp_solving *w, struct rp_schedule *scratch) {
+    bool swap = w->p.out_ns != NULL;
+    const struct round *rounds = swap ? with_swaps : without_swaps;
+    size_t n =
+        swap ? sizeof with_swaps / sizeof *rounds : sizeof without_swaps / sizeof *rounds;
+    double seconds = w->share * w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
+    double work = fmin(seconds * SEARCH_WORK, MOST_WORK * (w->p.n_ops + 1.0));
+    for (size_t k = 0;
+         k < n && !w->proved && !rp_solving_stopped(w) && !rp_solving_near_enough(w); k++) {
+        const struct round *r = &rounds[k];
+        struct rp_problem p = restrict_problem(w, r);
+        bool last = k + 1 == n;
+        begin_round(w, k, last, scratch);
+        rp_ask_tree(w, r->share * seconds * TREE_WORK);
+        rp_ask_bound(w, r->share * seconds * BOUND_WORK);
+        if (last && w->found)
+            rp_anneal(w, &p, scratch, r->share * work,
+                      0.05 * rp_heat_for(w, r->share * work), w->o->seed + k);
+        else
+            anneal_again(w, &p, scratch, r->share * work, w->o->seed + k);
+        rp_await_tree(w);
+        rp_await_bound(w);
+        show_progress(w);
+    }
+    w->report->capped = w->report->capped || rp_solving_stopped(w);
+}
