@@ -1,9 +1,11 @@
-/* order: a better order of first runs.
+/* order: a better order of first runs, found together with what runs again.
  *
- * Annealing over topological orders. An order is judged by the step without recomputation:
- * the sum over its ops of the bytes above the limit. Where that reaches 0 keep-all fits;
- * elsewhere it leaves the least for recomputation to do. A move takes one op to another
- * place between what it reads and what reads it; only the steps in between change.
+ * Annealing over sequences of runs (sequence.h): a run is taken to another place between
+ * what it reads and what reads it, an op is run once more ahead of something that reads it,
+ * or once less. A sequence is judged by the time of repeated runs + price * overflow, where
+ * overflow is the sum over its runs of the bytes above the limit; the price follows it, as
+ * in search.h. Where it ends without overflow and without repeated runs, keep-all fits in
+ * that order; elsewhere the sequence is where the search over schedules begins.
  *
  * Ops that run once only (side effects, unseeded randomness) keep their order among
  * themselves.
@@ -14,19 +16,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/plan.h"
 #include "solve/problem.h"
 
 struct rp_order_options {
     uint64_t seed;
     uint64_t work;                /* limit: about ten nanoseconds each */
+    bool again;                   /* ops may run again */
     bool (*stop)(void *stop_arg); /* asked now and then: true ends the search */
     void *stop_arg;
 };
 
-/* An order of the problem's ops (places in its own order, which the search begins with)
- * with less overflow into `order`; false if none was found. A problem in the graph's order.
- */
+/* Runs and frees in a better order, with the graph's indices, appended to plan->steps;
+ * false if none was found: the overflow is not less, or it is none at all but not in less
+ * time. `p` is in the graph's order. */
 bool rp_order_search(const struct rp_problem *p, const struct rp_order_options *o,
-                     uint32_t *order);
+                     struct rp_plan *plan);
 
 #endif

@@ -1,36 +1,39 @@
 #include "solve/solving.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "solve/order.h"
+#include "solve/start.h"
 
 /* The search for another order: its share of the time limit, work a second, and what each
  * op may gain from. */
-static const double ORDER_SHARE = 0.1;
+static const double ORDER_SHARE = 0.2;
 static const double ORDER_WORK = 2e7;
-static const double MOST_ORDER_WORK = 1e5;
+static const double MOST_ORDER_WORK = 2e6;
 
 static bool order_may_stop(void *arg) {
     return rp_solving_stopped(arg);
 }
 
-/* Looks for an order in which keep-all overflows less. False if there is none. */
-static bool find_order(struct rp_solving *w) {
-    uint32_t *order = rp_calloc(w->p.n_ops, sizeof *order);
+/* Looks for a sequence of runs in another order that overflows less. False if there is
+ * none. */
+static bool find_order(struct rp_solving *w, struct rp_plan *runs) {
     struct rp_order_options o = {
         .seed = w->o->seed,
+        .again = w->o->recompute,
         .work = (uint64_t)fmin(ORDER_SHARE * w->o->time_limit * ORDER_WORK,
                                MOST_ORDER_WORK * (w->p.n_ops + 1.0)),
         .stop = order_may_stop,
         .stop_arg = w};
-    bool better = rp_order_search(&w->p, &o, order);
-    if (better)
-        w->order = order;
-    else
-        free(order);
-    return better;
+    if (!rp_order_search(&w->p, &o, runs))
+        return false;
+    w->order = rp_calloc(w->p.n_ops, sizeof *w->order);
+    rp_plan_first_runs(w->g, runs, w->order);
+    return true;
 }
 
 static void exchange_orders(struct rp_solving *w, struct rp_solving *other) {
@@ -47,19 +50,26 @@ static void exchange_orders(struct rp_solving *w, struct rp_solving *other) {
     other->time_ns = held.time_ns;
 }
 
-/* Searches in another order as well, and leaves the better of the two results. Nothing that
- * is proved for one order is true for all. */
+/* The problem in the other order, with the sequence of runs as its first schedule. */
+static void enter_order(struct rp_solving *w, const struct rp_plan *runs) {
+    rp_solving_problem(w, &w->p, w->o->budget_bytes);
+    rp_schedule_keep_all(&w->p, &w->best);
+    rp_schedule_empty(&w->p, &w->start);
+    struct rp_cost c = rp_schedule_cost(&w->p, &w->best);
+    w->found = c.peak_bytes <= w->p.limit_bytes;
+    w->time_ns = c.time_ns;
+    rp_take_start(w, runs);
+    rp_log(1, "another order: time %" PRIu64 ", %s", w->time_ns,
+           w->found ? "fits" : "over the limit");
+}
+
 void rp_search_orders(struct rp_solving *w, struct rp_schedule *scratch) {
-    bool better = find_order(w);
+    struct rp_plan runs = {0};
+    bool better = find_order(w, &runs);
     struct rp_solving given = *w;
     w->share = better ? (1 - ORDER_SHARE) / 2 : 1 - ORDER_SHARE;
     if (better) {
-        rp_solving_problem(w, &w->p, w->o->budget_bytes);
-        rp_schedule_keep_all(&w->p, &w->best);
-        w->start = (struct rp_schedule){0};
-        struct rp_cost c = rp_schedule_cost(&w->p, &w->best);
-        w->found = c.peak_bytes <= w->p.limit_bytes;
-        w->time_ns = c.time_ns;
+        enter_order(w, &runs);
         rp_search_rounds(w, scratch);
         if (!rp_solving_near_enough(w))
             exchange_orders(w, &given);
@@ -73,4 +83,5 @@ void rp_search_orders(struct rp_solving *w, struct rp_schedule *scratch) {
         rp_schedule_fini(&given.best);
         rp_schedule_fini(&given.start);
     }
+    rp_plan_fini(&runs);
 }

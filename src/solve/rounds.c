@@ -69,23 +69,21 @@ double rp_heat_for(const struct rp_solving *w, double work) {
     return heat < 0.01 ? 0.01 : heat > 6 ? 6 : heat;
 }
 
-/* The schedule of the start plan, which is the best so far if it fits. */
-void rp_take_start(struct rp_solving *w) {
-    if (w->o->start == NULL)
-        return;
+bool rp_take_start(struct rp_solving *w, const struct rp_plan *plan) {
     rp_schedule_empty(&w->p, &w->start);
-    if (!rp_schedule_from_plan(&w->p, w->o->start, &w->start)) {
-        rp_log(0, "the plan to start from is no schedule of this search; going on without");
+    if (!rp_schedule_from_plan(&w->p, plan, &w->start)) {
         rp_schedule_fini(&w->start);
-        return;
+        return false;
     }
     struct rp_cost c = rp_schedule_cost(&w->p, &w->start);
-    w->found = c.peak_bytes <= w->p.limit_bytes &&
-               (w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes);
-    if (!w->found)
-        return;
-    rp_schedule_copy(&w->best, &w->start);
-    w->time_ns = c.time_ns;
+    bool fits = c.peak_bytes <= w->p.limit_bytes &&
+                (w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes);
+    if (fits && (!w->found || c.time_ns < w->time_ns)) {
+        rp_schedule_copy(&w->best, &w->start);
+        w->time_ns = c.time_ns;
+        w->found = true;
+    }
+    return true;
 }
 
 /* A schedule made in one pass is better than none: at the limit, or somewhat below it, for

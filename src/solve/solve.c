@@ -137,7 +137,8 @@ static rp_rc find_schedule(struct rp_solving *w, struct rp_schedule *scratch) {
     if (w->p.out_ns == NULL && w->p.n_ops > BOUND_OPS && !w->o->reorder)
         w->bound = rp_bound_new(&w->p, 0);
     rp_schedule_copy(scratch, &w->best);
-    rp_take_start(w);
+    if (w->o->start != NULL && !rp_take_start(w, w->o->start))
+        rp_log(0, "the plan to start from is no schedule of this search; going on without");
     w->share = 1;
     rp_construct(w, scratch);
     if (w->o->reorder)

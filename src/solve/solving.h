@@ -78,8 +78,9 @@ void rp_anneal(struct rp_solving *w, const struct rp_problem *p, struct rp_sched
                double work, double heat, uint64_t seed);
 /* How hot a run of that much work starts, as a share of the mean op time. */
 double rp_heat_for(const struct rp_solving *w, double work);
-/* The schedule of the start plan, which is the best so far if it fits. */
-void rp_take_start(struct rp_solving *w);
+/* The schedule of `plan` is what the first round starts from, and the best if it is. False
+ * if it is no schedule of this problem. */
+bool rp_take_start(struct rp_solving *w, const struct rp_plan *plan);
 /* A first schedule in one pass, if w->best does not fit. */
 void rp_construct(struct rp_solving *w, struct rp_schedule *scratch);
 /* w->share of the work in rounds, each beside the exact method and the bound. */
