@@ -40,7 +40,9 @@ struct options {
     const struct rp_device_model *device;
     const char *network, *out, *graph_out;
     double max_overhead; /* a share; negative: none is asked for */
+    bool one_forward;    /* the overhead may be one more forward pass instead */
     double precision;    /* a share: how far the largest batch may be from the truth */
+    bool fit_only;       /* no plans for speed */
     bool json;
 };
 
@@ -160,6 +162,17 @@ static void keep_plan(struct search *s, uint64_t batch, struct rp_plan *plan) {
     s->plan_batch = s->largest = batch;
 }
 
+/* The share of time over keep-all that is accepted; negative: any. */
+static double accepted_overhead(const struct options *o, const struct rp_graph *g) {
+    uint64_t forward_ns = 0;
+    if (!o->one_forward)
+        return o->max_overhead;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].phase == RP_FORWARD)
+            forward_ns += g->ops[i].time_ns;
+    return (double)forward_ns / (double)g->total_time_ns;
+}
+
 /* Plans one batch; the point is appended. `polish`: for speed, with the whole time limit.
  */
 static rp_rc try_batch(struct search *s, uint64_t batch, bool polish, struct rp_err *err) {
@@ -172,16 +185,16 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool polish, struct rp_
     rp_rc rc = build(o, batch, &g, err);
     if (rc != RP_OK)
         return rc;
-    po.gap = polish ? 0.001 : o->max_overhead >= 0 ? o->max_overhead : 1e9;
+    double overhead = accepted_overhead(o, &g);
+    po.gap = polish ? 0.001 : overhead >= 0 ? overhead : 1e9;
     p.keep_all_bytes = rp_keep_all_bytes(&g, po.addressed);
     rc = rp_outcome_make(&g, o->how, &po, &out, err);
     if (rc == RP_OK) {
         p.claims = out.plan.claims;
         p.needed_bytes = out.report.needed_bytes;
         p.fits = rp_outcome_fits(&out) &&
-                 (o->max_overhead < 0 ||
-                  (double)p.claims.time_ns <=
-                      (double)p.claims.baseline_time_ns * (1 + o->max_overhead));
+                 (overhead < 0 || (double)p.claims.time_ns <=
+                                      (double)p.claims.baseline_time_ns * (1 + overhead));
         s->plans++;
         if (p.fits && batch >= s->largest)
             keep_plan(s, batch, &out.plan);
@@ -254,8 +267,10 @@ static rp_rc find(struct search *s, struct rp_err *err) {
         rc = try_batch(s, least, false, err);
     if (rc == RP_OK && s->largest > 0)
         rc = bisect(s, s->largest, most + 1, err);
-    if (rc == RP_OK)
+    if (rc == RP_OK && !o->fit_only)
         rc = look_for_speed(s, err);
+    else if (rc == RP_OK && largest_point(s) == NULL && s->keep_all_batch > 0)
+        rc = try_batch(s, s->keep_all_batch, false, err);
     rp_progress("%s", "");
     return rc;
 }
@@ -364,24 +379,27 @@ static rp_rc maxbatch(struct options *o, struct rp_err *err) {
         (o->json ? put_json : put_text)(&s);
         rc = save_largest(&s, err);
     }
+    if (rc == RP_OK && largest_point(&s) == NULL)
+        rc = RP_NO;
     free(s.points.at);
     rp_plan_fini(&s.plan);
-    return rc == RP_OK && s.largest == 0 ? RP_NO : rc;
+    return rc;
 }
 
-static rp_rc read_overhead(const char *text, double *share, struct rp_err *err) {
+static rp_rc read_overhead(const char *text, struct options *o, struct rp_err *err) {
     char *end;
-    *share = -1;
-    if (text == NULL)
+    o->max_overhead = -1;
+    o->one_forward = text != NULL && strcmp(text, "forward") == 0;
+    if (text == NULL || o->one_forward)
         return RP_OK;
     double percent = strtod(text, &end);
     end += *end == '%';
     if (strspn(text, "0123456789.%") != strlen(text) || *end != '\0' || end == text)
         return rp_fail(err, RP_USAGE,
                        "maxbatch: --max-overhead: '%s' is not a share such "
-                       "as 10%%",
+                       "as 10%%, or forward",
                        text);
-    *share = percent / 100;
+    o->max_overhead = percent / 100;
     return RP_OK;
 }
 
@@ -392,7 +410,7 @@ static rp_rc take_words(struct options *o, const char *device, const char *budge
     if (rc == RP_OK)
         rc = rp_policy_take("maxbatch", policy, words, &o->policy, &o->how, err);
     if (rc == RP_OK)
-        rc = read_overhead(overhead, &o->max_overhead, err);
+        rc = read_overhead(overhead, o, err);
     if (rc != RP_OK)
         return rc;
     if (device == NULL)
@@ -426,9 +444,11 @@ rp_rc rp_cmd_maxbatch(int argc, char **argv, struct rp_err *err) {
          "times and memory of this device (required)"},
         {"budget", 'b', RP_OPT_STRING, &budget, "SIZE", "less than the device's memory"},
         {"max-overhead", 0, RP_OPT_STRING, &overhead, "PERCENT",
-         "time over keep-all of the same batch, at most (any)"},
+         "time over keep-all of the same batch, at most (any); forward: that of one more "
+         "forward pass"},
         {"precision", 0, RP_OPT_NUMBER, &precision, "PERCENT",
          "stop when the largest batch is known that well (1)"},
+        {"fit-only", 0, RP_OPT_FLAG, &o.fit_only, NULL, "no plans for speed"},
         {"policy", 'p', RP_OPT_STRING, &policy, "NAME", "plan with this policy (remat)"},
         {"time-limit", 't', RP_OPT_NUMBER, &o.policy.time_limit, "SEC",
          "for each search of checkmate and remat (6)"},

@@ -182,7 +182,8 @@ static bool wants_network(const struct options *o) {
     return o->out != NULL || o->words.image != NULL || o->words.dtype != NULL ||
            z->no_aux || z->tiny || z->batch != usual.batch || z->classes != usual.classes ||
            z->layers != usual.layers || z->seq != usual.seq || z->steps != usual.steps ||
-           z->kv_heads != usual.kv_heads || z->seed != usual.seed;
+           z->kv_heads != usual.kv_heads || z->loss_parts != usual.loss_parts ||
+           z->seed != usual.seed;
 }
 
 static const struct rp_command command = {

@@ -21,6 +21,8 @@ struct rp_zoo_words {
          &(z)->steps, "N", "that a recurrent network is unrolled over"},                   \
         {"kv-heads",     0,   RP_OPT_NAT,                                                  \
          &(z)->kv_heads, "N", "heads of keys and values (llama-7b)"},                      \
+        {"loss-parts",     0,   RP_OPT_NAT,                                                \
+         &(z)->loss_parts, "N", "of the sequence, with logits and loss of their own"},     \
         {"dtype",         0,      RP_OPT_STRING,                                           \
          &(words)->dtype, "TYPE", "of weights and activations: f32, f16"},                 \
     {                                                                                      \

@@ -53,6 +53,21 @@ static void segnet_has_the_published_parameters_and_arithmetic(void) {
     rp_graph_fini(&g);
 }
 
+/* VGG-16's convolutions to the fourth stage, then 3x3 convolutions from 512, 768, 384 and
+ * 192 channels, and one to the classes. */
+static void a_unet_of_vgg_ends_at_half_the_size_of_the_image(void) {
+    struct rp_zoo_options o = rp_net_defaults();
+    o.batch = 1;
+    struct rp_graph g = rp_net_build("vgg_unet", o);
+    const uint64_t vgg = 7635264, up = 9 * (512 * 512 + 768 * 256 + 384 * 128 + 192 * 64),
+                   per_channel = 3 * (512 + 256 + 128 + 64), out = 9 * 64 * 19 + 19;
+    CU_ASSERT_EQUAL(rp_zoo_n_params(&g), vgg + up + per_channel + out);
+    for (uint32_t x = 0; x < g.n_tensors; x++)
+        if (strcmp(g.tensors[x].name, "out") == 0)
+            CU_ASSERT_EQUAL(g.tensors[x].bytes, (uint64_t)4 * 19 * 208 * 304);
+    rp_graph_fini(&g);
+}
+
 static void arithmetic_and_memory_grow_with_the_batch_parameters_do_not(void) {
     struct rp_zoo_options o = rp_net_defaults();
     o.batch = 1;
@@ -149,6 +164,7 @@ void suite_zoo(void) {
     RP_TEST(parameter_counts_and_multiply_adds_are_the_published_ones);
     RP_TEST(googlenet_without_auxiliary_classifiers_has_the_published_parameters);
     RP_TEST(segnet_has_the_published_parameters_and_arithmetic);
+    RP_TEST(a_unet_of_vgg_ends_at_half_the_size_of_the_image);
     RP_TEST(arithmetic_and_memory_grow_with_the_batch_parameters_do_not);
     RP_TEST(bad_options_are_refused_in_one_line);
     RP_TEST(sizes_that_overflow_are_refused);

@@ -289,6 +289,30 @@ static void grouped_queries_shrink_keys_and_values_only(void) {
     rp_graph_fini(&grouped);
 }
 
+/* The logits of 6 steps are there in one piece, or in 3. */
+static void the_loss_in_parts_is_the_same_step_with_smaller_logits(void) {
+    static const char *const names[] = {"lstm-lm", "nmt"};
+    struct rp_zoo_options o = defaults();
+    o.tiny = true;
+    o.steps = 6;
+    for (int k = 0; k < 2; k++) {
+        o.loss_parts = RP_ZOO_DEFAULT;
+        struct rp_graph whole = build(names[k], o);
+        o.loss_parts = 3;
+        struct rp_graph parts = build(names[k], o);
+        CU_ASSERT_EQUAL(count_kind(&whole, RP_FORWARD, "softmax_cross_entropy"), 1);
+        CU_ASSERT_EQUAL(count_kind(&parts, RP_FORWARD, "softmax_cross_entropy"), 3);
+        CU_ASSERT_EQUAL(rp_zoo_n_params(&parts), rp_zoo_n_params(&whole));
+        CU_ASSERT_EQUAL(rp_zoo_macs(&parts), rp_zoo_macs(&whole));
+        rp_graph_fini(&whole);
+        rp_graph_fini(&parts);
+    }
+    o.loss_parts = 4;
+    refused("nmt", o, "zoo: nmt: --loss-parts 4 does not divide the steps");
+    o.steps = RP_ZOO_DEFAULT;
+    refused("gpt2", o, "zoo: gpt2: --loss-parts does not apply");
+}
+
 static void recurrent_networks_are_unrolled(void) {
     struct rp_zoo_options o = defaults();
     o.steps = 7;
@@ -386,6 +410,7 @@ void suite_zoo_seq(void) {
     RP_TEST(strided_products_reach_all_of_their_tensors_and_no_more);
     RP_TEST(half_precision_halves_what_is_not_statistics);
     RP_TEST(grouped_queries_shrink_keys_and_values_only);
+    RP_TEST(the_loss_in_parts_is_the_same_step_with_smaller_logits);
     RP_TEST(recurrent_networks_are_unrolled);
     RP_TEST(the_reverse_lstm_starts_at_the_end);
     RP_TEST(attention_of_nmt_is_large_and_cheap_to_make_again);

@@ -21,15 +21,18 @@ const struct rp_policy rp_policies[] = {
     {.name = "chen-greedy",
      .summary = "segments of like size made again, to fit (Chen et al. 2016)",
      .record = rp_record_chen_greedy,
-     .aims = true},
+     .aims = true,
+     .slow = true},
     {.name = "revolve",
      .summary = "binomial checkpointing (Griewank and Walther 2000)",
      .record = rp_record_revolve,
-     .aims = true},
+     .aims = true,
+     .slow = true},
     {.name = "dtr",
      .summary = "eviction by cost/(bytes * staleness) (Kirisame et al. 2021)",
      .record = rp_record_dtr,
-     .aims = true},
+     .aims = true,
+     .slow = true},
     {.name = "vdnn-all",
      .summary = "swap all layers' inputs (Rhu et al. 2016)",
      .record = rp_record_vdnn_all,
@@ -178,6 +181,8 @@ static rp_rc plan_recorded(const struct rp_graph *g, const struct rp_policy *pol
 
 /* ---- a search of solve/ ---- */
 
+enum { SLOW_OPS = 2000 }; /* on larger graphs slow policies are not asked for first plans */
+
 /* The time of what the policy records within the budget, addresses left out of account;
  * UINT64_MAX if that does not fit or is not to be asked for. */
 static uint64_t recorded_time(const struct rp_graph *g, const struct rp_policy *other,
@@ -188,7 +193,8 @@ static uint64_t recorded_time(const struct rp_graph *g, const struct rp_policy *
     struct rp_err ignored = {{0}};
     struct rp_plan plan;
     uint64_t time = UINT64_MAX;
-    bool asked = other->record != NULL && other->aims && (policy->moves || !other->moves);
+    bool asked = other->record != NULL && other->aims && (policy->moves || !other->moves) &&
+                 !(other->slow && g->n_ops > SLOW_OPS);
     if (!asked || (o->stop != NULL && *o->stop))
         return time;
     plain.addressed = false;
@@ -198,29 +204,46 @@ static uint64_t recorded_time(const struct rp_graph *g, const struct rp_policy *
     return time;
 }
 
-/* Of the recorded policies that aim at the budget, the plan that is fastest within it, with
- * addresses if these are wanted; false if none is. Those whose packing fails are passed
- * over. */
+static bool fast_enough(const struct rp_graph *g, const struct rp_policy_options *o,
+                        uint64_t time_ns) {
+    return time_ns != UINT64_MAX &&
+           (double)time_ns <= (double)g->total_time_ns * (1 + o->gap);
+}
+
+/* The recorded policy's plan, with addresses if these are wanted; false if it does not fit.
+ */
+static bool take_recorded(const struct rp_graph *g, const struct rp_policy *other,
+                          const struct rp_policy_options *o, struct rp_plan *plan) {
+    struct rp_policy_report report;
+    struct rp_err ignored = {{0}};
+    bool fits = plan_recorded(g, other, o, plan, &report, &ignored) == RP_OK && report.fits;
+    if (!fits)
+        rp_plan_fini(plan);
+    return fits;
+}
+
+/* Of the recorded policies that aim at the budget, the newest first, the plan that is fast
+ * enough within it, or else the fastest; false if there is none. Those whose packing fails
+ * are passed over. */
 static bool best_recorded(const struct rp_graph *g, const struct rp_policy *policy,
                           const struct rp_policy_options *o, struct rp_plan *best) {
     uint64_t *time = rp_calloc(rp_n_policies, sizeof *time);
     bool found = false;
-    for (size_t i = 0; i < rp_n_policies; i++)
+    for (size_t i = rp_n_policies; i-- > 0 && !found;) {
         time[i] = recorded_time(g, &rp_policies[i], policy, o);
+        if (fast_enough(g, o, time[i])) {
+            found = take_recorded(g, &rp_policies[i], o, best);
+            time[i] = UINT64_MAX;
+        }
+    }
     while (!found) {
-        struct rp_policy_report report;
-        struct rp_err ignored = {{0}};
         size_t first = 0;
         for (size_t i = 1; i < rp_n_policies; i++)
             first = time[i] < time[first] ? i : first;
         if (time[first] == UINT64_MAX)
             break;
         time[first] = UINT64_MAX;
-        found =
-            plan_recorded(g, &rp_policies[first], o, best, &report, &ignored) == RP_OK &&
-            report.fits;
-        if (!found)
-            rp_plan_fini(best);
+        found = take_recorded(g, &rp_policies[first], o, best);
     }
     free(time);
     return found;
@@ -265,9 +288,8 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
     if (o->start != NULL && fits_within(g, o, o->start) &&
         (!have || o->start->claims.time_ns <= recorded.claims.time_ns))
         so.start = o->start;
-    bool enough =
-        so.start != NULL && fits_within(g, o, so.start) &&
-        (double)so.start->claims.time_ns <= (double)g->total_time_ns * (1 + o->gap);
+    bool enough = so.start != NULL && fits_within(g, o, so.start) &&
+                  fast_enough(g, o, so.start->claims.time_ns);
     rp_rc rc = enough ? take_first(g, o, so.start, plan) : rp_solve(g, &so, plan, &sr, err);
     if (have)
         rp_plan_fini(&recorded);

@@ -49,6 +49,7 @@ struct rp_policy {
     const char *name, *summary;
     rp_record *record; /* NULL: a search of solve/ */
     bool aims;         /* at the budget: a smaller limit may give a smaller plan */
+    bool slow;         /* takes seconds on graphs of thousands of ops */
     bool swaps;        /* needs a device with both bandwidths */
     bool remake;       /* searches: ops may run again, */
     bool moves;        /* tensors may be swapped */

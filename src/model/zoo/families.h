@@ -17,6 +17,7 @@ void rp_zoo_unet(struct rp_build *b);
 void rp_zoo_unet3d(struct rp_build *b);
 void rp_zoo_fcn8(struct rp_build *b);
 void rp_zoo_segnet(struct rp_build *b);
+void rp_zoo_vgg_unet(struct rp_build *b);
 
 enum { RP_BERT_BASE, RP_BERT_LARGE };
 void rp_zoo_bert(struct rp_build *b);

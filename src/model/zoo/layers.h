@@ -37,6 +37,10 @@ struct rp_val rp_nn_avg_pool(struct rp_build *b, const char *name, struct rp_val
 /* Spatial sizes become `size` each; window i is [floor(i*in/out), ceil((i+1)*in/out)). */
 struct rp_val rp_nn_adaptive_avg_pool(struct rp_build *b, const char *name, struct rp_val x,
                                       uint64_t size);
+/* Every element `by` times in each spatial dimension: the same op, whose windows then hold
+ * one element each. */
+struct rp_val rp_nn_upsample(struct rp_build *b, const char *name, struct rp_val x,
+                             uint64_t by);
 /* Max pooling that also gives where each maximum was, for rp_nn_max_unpool. */
 struct rp_val rp_nn_max_pool_index(struct rp_build *b, const char *name, struct rp_val x,
                                    struct rp_window w, struct rp_val *index);

@@ -55,6 +55,15 @@ struct rp_val rp_nn_avg_pool(struct rp_build *b, const char *name, struct rp_val
     return rp_emit1(b, s, y, RP_IN(x));
 }
 
+static struct rp_val adaptive_pool(struct rp_build *b, const char *name, struct rp_val x,
+                                   struct rp_val y) {
+    struct rp_spec s = {.kind = "adaptive_avg_pool2d",
+                        .name = name,
+                        .attrs = json_pack("{s:s}", "layout", "NCHW"),
+                        .flops = rp_count(&x)};
+    return rp_emit1(b, s, y, RP_IN(x));
+}
+
 struct rp_val rp_nn_adaptive_avg_pool(struct rp_build *b, const char *name, struct rp_val x,
                                       uint64_t size) {
     if (b->rc != RP_OK)
@@ -62,11 +71,17 @@ struct rp_val rp_nn_adaptive_avg_pool(struct rp_build *b, const char *name, stru
     struct rp_val y = rp_like(x);
     for (size_t i = 2; i < x.n_dims; i++)
         y.dim[i] = size;
-    struct rp_spec s = {.kind = "adaptive_avg_pool2d",
-                        .name = name,
-                        .attrs = json_pack("{s:s}", "layout", "NCHW"),
-                        .flops = rp_count(&x)};
-    return rp_emit1(b, s, y, RP_IN(x));
+    return adaptive_pool(b, name, x, y);
+}
+
+struct rp_val rp_nn_upsample(struct rp_build *b, const char *name, struct rp_val x,
+                             uint64_t by) {
+    if (b->rc != RP_OK)
+        return RP_NO_VALUE;
+    struct rp_val y = rp_like(x);
+    for (size_t i = 2; i < x.n_dims; i++)
+        y.dim[i] = by * x.dim[i];
+    return adaptive_pool(b, name, x, y);
 }
 
 struct rp_val rp_nn_max_pool_index(struct rp_build *b, const char *name, struct rp_val x,

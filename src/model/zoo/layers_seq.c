@@ -218,6 +218,36 @@ void rp_nn_classify_tokens(struct rp_build *b, struct rp_val logits) {
     rp_nn_classify(b, rp_view(b, logits, RP_SHAPE(rp_count(&logits) / classes, classes)));
 }
 
+void rp_nn_classify_steps(struct rp_build *b, const char *name, struct rp_val x,
+                          uint64_t classes) {
+    const size_t n = b->o.loss_parts;
+    if (b->rc != RP_OK)
+        return;
+    if (n == 1) {
+        rp_nn_classify_tokens(b, rp_nn_linear(b, name, x, classes, RP_BIAS));
+        return;
+    }
+    if (x.dim[0] % n != 0) {
+        rp_build_fail(b, RP_USAGE, "--loss-parts %zu does not divide the steps", n);
+        return;
+    }
+    struct rp_val *part = rp_calloc(n, sizeof *part);
+    rp_scope(b, "%s", name);
+    struct rp_val weight = rp_param(b, "weight", RP_SHAPE(classes, x.dim[2]));
+    struct rp_val bias = rp_param(b, "bias", RP_SHAPE(classes));
+    rp_nn_split(b, "parts", x, 0, n, part);
+    for (size_t i = 0; i < n && b->rc == RP_OK; i++) {
+        rp_scope(b, "%zu", i);
+        struct rp_val y = rp_nn_linear_tied(b, "logits", part[i], weight, bias);
+        y = rp_view(b, y, RP_SHAPE(rp_count(&y) / classes, classes));
+        struct rp_val labels = rp_nn_labels(b, "labels", y, 1);
+        rp_nn_cross_entropy(b, "loss", y, labels, 1, 1.0 / (double)n);
+        rp_end(b);
+    }
+    rp_end(b);
+    free(part);
+}
+
 struct rp_val rp_nn_weight_norm(struct rp_build *b, const char *name, struct rp_val v,
                                 struct rp_val g) {
     return rp_emit1(b, spec(b, "weight_norm", name, NULL, 3, &v), rp_like(v), RP_IN(v, g));

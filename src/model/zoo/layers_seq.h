@@ -52,6 +52,11 @@ struct rp_val rp_nn_patches(struct rp_build *b, const char *name, struct rp_val 
                             uint64_t width, uint64_t square);
 /* rp_nn_classify for every token of logits[..., classes]. */
 void rp_nn_classify_tokens(struct rp_build *b, struct rp_val logits);
+/* The same for x(steps, batch, width), with its linear layer `name` of so many classes: in
+ * --loss-parts parts of the steps, which divide them. One part's logits, and their
+ * gradients, need not be there with another's. */
+void rp_nn_classify_steps(struct rp_build *b, const char *name, struct rp_val x,
+                          uint64_t classes);
 /* y = g * v / |v|, g a single number (Salimans and Kingma, arXiv 1602.07868). */
 struct rp_val rp_nn_weight_norm(struct rp_build *b, const char *name, struct rp_val v,
                                 struct rp_val g);

@@ -27,5 +27,5 @@ void rp_zoo_lstm_lm(struct rp_build *b) {
         rp_keep(b, last.c);
     }
     x = rp_nn_dropout(b, "dropout", x, dropout);
-    rp_nn_classify_tokens(b, rp_nn_linear(b, "output", x, vocabulary, RP_BIAS));
+    rp_nn_classify_steps(b, "output", x, vocabulary);
 }

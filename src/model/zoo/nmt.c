@@ -134,5 +134,5 @@ void rp_zoo_nmt(struct rp_build *b) {
     struct rp_val table = rp_param(b, "embedding.weight", RP_SHAPE(vocabulary, width));
     struct rp_val values = encoder(b, words(b, "source", table), width);
     struct rp_val x = decoder(b, words(b, "target", table), values, width);
-    rp_nn_classify_tokens(b, rp_nn_linear(b, "classifier", x, vocabulary, RP_BIAS));
+    rp_nn_classify_steps(b, "classifier", x, vocabulary);
 }

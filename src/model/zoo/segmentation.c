@@ -1,8 +1,10 @@
 /* FCN-8s: Long, Shelhamer and Darrell, "Fully convolutional networks for semantic
  * segmentation", 2015, padded by 3 before the 7x7 layer instead of by 100 at the image, so
  * that nothing is cropped. SegNet: Badrinarayanan, Kendall and Cipolla, "SegNet: a deep
- * convolutional encoder-decoder architecture for image segmentation", 2017. Both begin with
- * the convolutions of VGG-16. */
+ * convolutional encoder-decoder architecture for image segmentation", 2017. U-Net with
+ * VGG-16 as its encoder: vgg_unet of divamgupta/image-segmentation-keras, which Checkmate
+ * was measured with, and whose output has half the image's size. All begin with the
+ * convolutions of VGG-16. */
 #include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
@@ -56,6 +58,30 @@ void rp_zoo_fcn8(struct rp_build *b) {
     x = upsample(b, "upscore4", x, 2);
     x = rp_nn_add(b, "fuse3", x, score(b, "score_pool3", pool[2]));
     rp_nn_classify(b, upsample(b, "upscore8", x, 8));
+}
+
+/* ---- U-Net with VGG-16 ---- */
+
+static struct rp_val conv_bn(struct rp_build *b, struct rp_val x, uint64_t out) {
+    x = rp_nn_conv(b, "conv", x, rp_width(b, out), rp_square(3, 1, 1), RP_BIAS);
+    return rp_nn_batch_norm(b, "bn", x, 1e-3, 0.01, RP_BN_AFFINE);
+}
+
+void rp_zoo_vgg_unet(struct rp_build *b) {
+    struct rp_val x = rp_nn_image(b, 3), pool[STAGES - 1];
+    for (unsigned i = 0; i < STAGES - 1; i++)
+        x = pool[i] = vgg_stage(b, x, i);
+    rp_scope(b, "up%u", STAGES - 1);
+    x = conv_bn(b, x, widths[STAGES - 1]);
+    rp_end(b);
+    for (unsigned i = STAGES - 1; i-- > 1;) {
+        rp_scope(b, "up%u", i);
+        x = rp_nn_upsample(b, "larger", x, 2);
+        x = rp_nn_concat(b, "concat", 1, RP_IN(x, pool[i - 1]));
+        x = conv_bn(b, x, widths[i - 1]);
+        rp_end(b);
+    }
+    rp_nn_classify(b, rp_nn_conv(b, "out", x, b->o.classes, rp_square(3, 1, 1), RP_BIAS));
 }
 
 /* ---- SegNet ---- */

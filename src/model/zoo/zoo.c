@@ -24,6 +24,7 @@ void rp_zoo_options_init(struct rp_zoo_options *o) {
                                  .steps = unset,
                                  .seq = unset,
                                  .kv_heads = unset,
+                                 .loss_parts = unset,
                                  .seed = 1,
                                  .dtype = RP_F32};
 }
@@ -85,6 +86,7 @@ static void resolve_options(struct rp_build *b) {
         {"steps", RP_TAKES_STEPS, &o->steps, u->steps, t->steps, MAX_STEPS},
         {"seq", RP_TAKES_SEQ, &o->seq, u->seq, t->seq, 0},
         {"kv-heads", RP_TAKES_KV_HEADS, &o->kv_heads, u->kv_heads, t->kv_heads, 0},
+        {"loss-parts", RP_TAKES_LOSS_PARTS, &o->loss_parts, 1, 1, 0},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         resolve(b, &numbers[i]);
@@ -103,8 +105,13 @@ static json_t *options_used(const struct rp_build *b) {
     const struct {
         const char *name;
         uint64_t value;
-    } numbers[] = {{"batch", o->batch}, {"classes", o->classes}, {"layers", o->layers},
-                   {"seq", o->seq},     {"steps", o->steps},     {"kv_heads", o->kv_heads}};
+    } numbers[] = {{"batch", o->batch},
+                   {"classes", o->classes},
+                   {"layers", o->layers},
+                   {"seq", o->seq},
+                   {"steps", o->steps},
+                   {"kv_heads", o->kv_heads},
+                   {"loss_parts", o->loss_parts > 1 ? o->loss_parts : 0}};
     json_t *used = json_object();
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (numbers[i].value != 0)

@@ -27,6 +27,7 @@ struct rp_zoo_options {
     uint64_t steps;      /* a recurrent network is unrolled over so many */
     uint64_t seq;        /* tokens in a sequence */
     uint64_t kv_heads;   /* grouped-query attention: heads of keys and values */
+    uint64_t loss_parts; /* logits and loss in so many parts of the sequence */
     uint64_t seed;       /* of dropout */
     enum rp_dtype dtype; /* of activations and weights: RP_F32 or RP_F16 */
     bool tiny;           /* the family's smallest useful shape */
@@ -41,7 +42,8 @@ enum {
     RP_TAKES_STEPS = 8,
     RP_TAKES_SEQ = 16,
     RP_TAKES_KV_HEADS = 32,
-    RP_TAKES_NO_AUX = 64
+    RP_TAKES_NO_AUX = 64,
+    RP_TAKES_LOSS_PARTS = 128
 };
 
 struct rp_build;
