@@ -194,6 +194,17 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
     return rc;
 }
 
+/* Without a plan to start from, the search has the policies'. */
+static rp_rc search(const struct rp_graph *g, struct rp_solve_options *o, const char *out,
+                    bool json, struct rp_err *err) {
+    struct rp_plan first = {0};
+    if (o->start == NULL && rp_first_plan(g, o, &first))
+        o->start = &first;
+    rp_rc rc = solve_and_report(g, o, out, json, err);
+    rp_plan_fini(&first);
+    return rc;
+}
+
 /* Bandwidths other than the graph's. They make it another graph, which the plan is for. */
 struct bandwidths {
     const char *h2d, *d2h, *graph_out;
@@ -310,7 +321,7 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         po.stop = o.stop;
         rc = rp_solve_by_policy(&g, policy, &po, out, json, err);
     } else if (rc == RP_OK)
-        rc = solve_and_report(&g, &o, out, json, err);
+        rc = search(&g, &o, out, json, err);
     rp_plan_fini(&start);
     rp_graph_fini(&g);
     return rc;

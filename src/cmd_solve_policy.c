@@ -44,6 +44,23 @@ rp_rc rp_policy_take(const char *command, const char *name, const struct rp_poli
     return RP_OK;
 }
 
+bool rp_first_plan(const struct rp_graph *g, const struct rp_solve_options *o,
+                   struct rp_plan *plan) {
+    enum { FEW_OPS = 2000, OPS_A_SECOND = 150 };
+    struct rp_policy_options po;
+    if (!o->recompute || !o->swap || o->reorder || g->device.h2d_bytes_per_s == 0 ||
+        g->device.d2h_bytes_per_s == 0 || g->n_ops <= FEW_OPS ||
+        g->n_ops > OPS_A_SECOND * o->time_limit ||
+        rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes)
+        return false;
+    rp_policy_options_init(&po);
+    po.budget_bytes = o->budget_bytes;
+    po.addressed = false;
+    po.gap = o->gap;
+    po.stop = o->stop;
+    return rp_policy_first_plan(g, rp_policy_find("remat"), &po, plan);
+}
+
 static void put_text(const struct rp_plan *p, const struct rp_policy *policy,
                      const struct rp_policy_options *o, const struct rp_policy_report *r) {
     const struct rp_claims *c = &p->claims;

@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "policy/policy.h"
+#include "solve/solve.h"
 
 /* What the command line says; `to` gets it with rp_policy_take. */
 struct rp_policy_words {
@@ -47,6 +48,13 @@ rp_rc rp_policy_take(const char *command, const char *name, const struct rp_poli
 rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *policy,
                          const struct rp_policy_options *o, const char *out, bool json,
                          struct rp_err *err);
+
+/* The best of the published policies' plans, for a search to begin with. A schedule only;
+ * the caller owns it if true comes back. Only for graphs of thousands of ops, where a
+ * search from nothing is weak, and where it takes about 5% of the time limit: on smaller
+ * graphs the search ended in the same place without it, or in a better one. */
+bool rp_first_plan(const struct rp_graph *g, const struct rp_solve_options *o,
+                   struct rp_plan *plan);
 
 /* "keep-all, chen-sqrt, ...": for help texts and messages; the caller frees it. */
 char *rp_policy_names(void);

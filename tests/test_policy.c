@@ -223,6 +223,26 @@ static void libra_recomputes_first_and_swaps_when_chains_peak(void) {
     rp_graph_fini(&g);
 }
 
+/* Both searches may begin with what is fastest among the policies that they could have
+ * found themselves. */
+static void the_first_plan_is_the_fastest_that_fits(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct rp_policy_options o = quick(false);
+    struct outcome best = plan_with(&g, "libra", o, 60);
+    struct rp_plan plan;
+    o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 60;
+    CU_ASSERT_FATAL(rp_policy_first_plan(&g, rp_policy_find("remat"), &o, &plan));
+    CU_ASSERT(plan.claims.time_ns <= best.verdict.time_ns);
+    CU_ASSERT(plan.claims.peak_bytes <= o.budget_bytes);
+    rp_plan_fini(&plan);
+    CU_ASSERT_FATAL(rp_policy_first_plan(&g, rp_policy_find("checkmate"), &o, &plan));
+    CU_ASSERT_EQUAL(plan.host_bytes, 0);
+    rp_plan_fini(&plan);
+    o.budget_bytes = 1;
+    CU_ASSERT(!rp_policy_first_plan(&g, rp_policy_find("remat"), &o, &plan));
+    rp_graph_fini(&g);
+}
+
 static void policies_that_swap_say_so_without_bandwidths(void) {
     struct rp_graph g = network("vgg16", rp_net_tiny());
     g.device.h2d_bytes_per_s = 0;
@@ -247,5 +267,6 @@ void suite_policy(void) {
     RP_TEST(capuchin_costs_nothing_while_swaps_hide);
     RP_TEST(alibaba_recomputes_attention_and_swaps_the_rest);
     RP_TEST(libra_recomputes_first_and_swaps_when_chains_peak);
+    RP_TEST(the_first_plan_is_the_fastest_that_fits);
     RP_TEST(policies_that_swap_say_so_without_bandwidths);
 }

@@ -181,7 +181,7 @@ static rp_rc plan_recorded(const struct rp_graph *g, const struct rp_policy *pol
 
 /* ---- a search of solve/ ---- */
 
-enum { SLOW_OPS = 2000 }; /* on larger graphs slow policies are not asked for first plans */
+enum { SLOW_OPS = 1000 }; /* on larger graphs slow policies are not asked for first plans */
 
 /* The time of what the policy records within the budget, addresses left out of account;
  * UINT64_MAX if that does not fit or is not to be asked for. */
@@ -222,17 +222,16 @@ static bool take_recorded(const struct rp_graph *g, const struct rp_policy *othe
     return fits;
 }
 
-/* Of the recorded policies that aim at the budget, the newest first, the plan that is fast
- * enough within it, or else the fastest; false if there is none. Those whose packing fails
- * are passed over. */
-static bool best_recorded(const struct rp_graph *g, const struct rp_policy *policy,
-                          const struct rp_policy_options *o, struct rp_plan *best) {
+/* The newest first: one that is fast enough is taken at once. Those whose packing fails are
+ * passed over. */
+bool rp_policy_first_plan(const struct rp_graph *g, const struct rp_policy *search,
+                          const struct rp_policy_options *o, struct rp_plan *plan) {
     uint64_t *time = rp_calloc(rp_n_policies, sizeof *time);
     bool found = false;
     for (size_t i = rp_n_policies; i-- > 0 && !found;) {
-        time[i] = recorded_time(g, &rp_policies[i], policy, o);
+        time[i] = recorded_time(g, &rp_policies[i], search, o);
         if (fast_enough(g, o, time[i])) {
-            found = take_recorded(g, &rp_policies[i], o, best);
+            found = take_recorded(g, &rp_policies[i], o, plan);
             time[i] = UINT64_MAX;
         }
     }
@@ -243,7 +242,7 @@ static bool best_recorded(const struct rp_graph *g, const struct rp_policy *poli
         if (time[first] == UINT64_MAX)
             break;
         time[first] = UINT64_MAX;
-        found = take_recorded(g, &rp_policies[first], o, best);
+        found = take_recorded(g, &rp_policies[first], o, plan);
     }
     free(time);
     return found;
@@ -283,7 +282,7 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                                   .stop = o->stop};
     struct rp_solve_report sr;
     struct rp_plan recorded;
-    bool have = best_recorded(g, policy, o, &recorded);
+    bool have = rp_policy_first_plan(g, policy, o, &recorded);
     so.start = have ? &recorded : NULL;
     if (o->start != NULL && fits_within(g, o, o->start) &&
         (!have || o->start->claims.time_ns <= recorded.claims.time_ns))

@@ -75,6 +75,11 @@ rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
                      const struct rp_policy_options *o, struct rp_plan *plan,
                      struct rp_policy_report *report, struct rp_err *err);
 
+/* The fastest plan within the budget, of the policies that aim at it and that `search` may
+ * begin with: what every search here begins with. The caller owns it if true comes back. */
+bool rp_policy_first_plan(const struct rp_graph *g, const struct rp_policy *search,
+                          const struct rp_policy_options *o, struct rp_plan *plan);
+
 /* ---- one file each ---- */
 rp_record rp_record_keep_all, rp_record_chen_sqrt, rp_record_chen_greedy;
 rp_record rp_record_revolve, rp_record_dtr;
