@@ -13,7 +13,7 @@
 #include "verify/verify.h"
 
 static rp_rc parse_target(const char *word, enum rp_target *target, struct rp_err *err) {
-    for (int k = 0; word != NULL && k < RP_N_TARGETS; k++)
+    for (int k = 0; word != NULL && k <= RP_TARGET_CUDA; k++)
         if (strcmp(word, rp_target_word[k]) == 0) {
             *target = (enum rp_target)k;
             return RP_OK;

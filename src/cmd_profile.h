@@ -5,6 +5,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "model/graph.h"
+#include "profile/launch.h"
 
 struct rp_measure {
     const char *graph, *traces, *out; /* traces: a folder, or NULL */
@@ -15,6 +17,16 @@ struct rp_measure {
  * those of an earlier run. */
 rp_rc rp_profile_measure(const struct rp_measure *m, char *const command[],
                          struct rp_err *err);
+
+/* The rest of it: what the traces say goes into g, which is written, and reported. */
+rp_rc rp_profile_finish(const struct rp_measure *m, struct rp_graph *g,
+                        const struct rp_traces *t, struct rp_err *err);
+
+/* Measures m->graph on this machine's GPU, with the kernels of `emit`: writes a program
+ * that runs its step, builds it, and traces `repeat` steps of it. `program` is a folder to
+ * keep it in, or NULL (cmd_profile_gpu.c). */
+rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_t gpu,
+                        uint64_t repeat, struct rp_err *err);
 
 /* Compares the times of two graphs of one step; `plan`, of graph a or b, is timed with both
  * (NULL: none). */

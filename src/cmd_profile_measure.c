@@ -74,32 +74,38 @@ static void report_json(const struct rp_graph *g, const struct rp_costs *c,
            c->side_by_side_ns, c->n_strangers);
 }
 
+rp_rc rp_profile_finish(const struct rp_measure *m, struct rp_graph *g,
+                        const struct rp_traces *t, struct rp_err *err) {
+    struct rp_costs c = {0};
+    struct rp_copies copies = {0};
+    const char *file = rp_path_name(m->graph);
+    rp_rc rc = rp_costs_join(g, file, t->at, t->n, &c, err);
+    if (rc == RP_OK)
+        rc = rp_copies_measure(t->at, t->n, &copies, err);
+    if (rc == RP_OK)
+        rc = rp_costs_apply(&c, g, file, err);
+    if (rc == RP_OK)
+        rp_copies_apply(&copies, g);
+    if (rc == RP_OK)
+        rc = rp_graph_save(g, m->out, err);
+    bool measured =
+        copies.fit[RP_ALONE][RP_TO_DEVICE].n > 0 && copies.fit[RP_ALONE][RP_TO_HOST].n > 0;
+    if (rc == RP_OK && strcmp(m->out, "-") != 0 && (m->json || rp_log_level() >= 0))
+        (m->json ? report_json(g, &c, m->out) : report(g, &c, measured, m->out));
+    rp_costs_fini(&c);
+    return rc;
+}
+
 rp_rc rp_profile_measure(const struct rp_measure *m, char *const command[],
                          struct rp_err *err) {
     struct rp_graph g = {0};
     struct rp_traces t = {0};
-    struct rp_costs c = {0};
-    struct rp_copies copies = {0};
-    const char *file = rp_path_name(m->graph);
     rp_rc rc = rp_graph_load(m->graph, &g, err);
     if (rc == RP_OK)
         rc = command[0] != NULL ? rp_traces_run(command, m->traces, &t, err)
                                 : rp_traces_load(m->traces, &t, err);
     if (rc == RP_OK)
-        rc = rp_costs_join(&g, file, t.at, t.n, &c, err);
-    if (rc == RP_OK)
-        rc = rp_copies_measure(t.at, t.n, &copies, err);
-    if (rc == RP_OK)
-        rc = rp_costs_apply(&c, &g, file, err);
-    if (rc == RP_OK)
-        rp_copies_apply(&copies, &g);
-    if (rc == RP_OK)
-        rc = rp_graph_save(&g, m->out, err);
-    bool measured =
-        copies.fit[RP_ALONE][RP_TO_DEVICE].n > 0 && copies.fit[RP_ALONE][RP_TO_HOST].n > 0;
-    if (rc == RP_OK && strcmp(m->out, "-") != 0 && (m->json || rp_log_level() >= 0))
-        (m->json ? report_json(&g, &c, m->out) : report(&g, &c, measured, m->out));
-    rp_costs_fini(&c);
+        rc = rp_profile_finish(m, &g, &t, err);
     rp_traces_fini(&t);
     rp_graph_fini(&g);
     return rc;

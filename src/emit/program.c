@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/texts.h"
 
-const char *const rp_target_word[RP_N_TARGETS] = {"c", "cuda"};
+const char *const rp_target_word[RP_N_TARGETS] = {"c", "cuda", "profile"};
 
 static const char licence[] = "/* SPDX-License-Identifier: MIT */\n";
 
@@ -29,11 +30,22 @@ static rp_rc make_folders(const char *path, size_t from, struct rp_err *err) {
     return rc;
 }
 
+static bool holds(const char *path, const char *text, size_t len) {
+    struct rp_err ignored = {{0}};
+    char *there = NULL;
+    size_t n = 0;
+    bool same = access(path, F_OK) == 0 &&
+                rp_read_file(path, &there, &n, &ignored) == RP_OK && n == len &&
+                memcmp(there, text, n) == 0;
+    free(there);
+    return same;
+}
+
 static rp_rc write_one(const char *folder, const char *name, const char *text, size_t len,
                        uint64_t *bytes, struct rp_err *err) {
     char *path = rp_format("%s/%s", folder, name);
     rp_rc rc = make_folders(path, strlen(folder), err);
-    if (rc == RP_OK)
+    if (rc == RP_OK && !holds(path, text, len))
         rc = rp_write_file(path, text, len, err);
     *bytes += len;
     free(path);
@@ -52,19 +64,22 @@ static rp_rc write_source(const char *folder, const char *name, const struct rp_
     return rc;
 }
 
-/* Where the text goes: paths that begin with `from`, of one target or both, begin with `to`
+/* Where the text goes: paths that begin with `from`, of the targets in `in`, begin with `to`
  * in the folder. The first that fits counts. */
 static const struct {
     const char *from, *to;
     bool in[RP_N_TARGETS];
 } places[] = {
     {"kernels/ref_f", "kernels/ref_f", {[RP_TARGET_C] = true}},
-    {"kernels/cuda/", "kernels/cuda/", {[RP_TARGET_CUDA] = true}},
-    {"kernels/", "kernels/", {true, true}},
-    {"emit/runtime/replay.h", "replay.h", {true, true}},
+    {"kernels/cuda/", "kernels/cuda/", {false, true, true}},
+    {"kernels/", "kernels/", {true, true, true}},
+    {"emit/runtime/replay.h", "replay.h", {true, true, true}},
     {"emit/runtime/", "", {[RP_TARGET_C] = true}},
     {"emit/templates/c/", "", {[RP_TARGET_C] = true}},
+    {"emit/templates/cuda/machine.cuh", "machine.cuh", {false, true, true}},
+    {"emit/templates/cuda/Makefile", "Makefile", {false, true, true}},
     {"emit/templates/cuda/", "", {[RP_TARGET_CUDA] = true}},
+    {"emit/templates/profile/", "", {[RP_TARGET_PROFILE] = true}},
 };
 
 /* The path in the folder, for the caller to free; NULL if the target has no such file. */

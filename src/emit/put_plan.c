@@ -77,17 +77,18 @@ static void put_ops(FILE *f, const struct rp_tables *t, enum rp_target target) {
         rp_kernel_put_args(f, &t->kernels[i], name);
     }
     fprintf(f,
-            "\n#define OP(name, kernel, args, ends, n_in, n_out, workspace, ns) \\\n"
-            "    {name, (void (*)(void))%s##kernel, &args, ends, n_in, n_out, workspace, "
-            "ns}\n",
-            target == RP_TARGET_CUDA ? "rp_cuda_" : "rp_ref_");
+            "\n#define REAL_f32 RP_REAL32\n#define REAL_f16 RP_REAL16\n"
+            "#define OP(name, kernel, type, args, ends, n_in, n_out, workspace, ns) \\\n"
+            "    {name, #kernel, REAL_##type, (void (*)(void))%s##kernel##_##type, \\\n"
+            "     &args, ends, n_in, n_out, workspace, ns}\n",
+            target == RP_TARGET_C ? "rp_ref_" : "rp_cuda_");
     fputs("static const struct replay_op ops[] = {\n", f);
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const struct replay_op *op = &p->ops[i];
         fputs("OP(", f);
         put_string(f, op->name);
         fprintf(f,
-                ", %s_%s, a%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu64
+                ", %s, %s, a%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu64
                 "u, %" PRIu64 "u),\n",
                 t->kernels[i].name, rp_real_word[t->kernels[i].real], i, op->ends, op->n_in,
                 op->n_out, op->workspace_bytes, op->time_ns);
@@ -124,6 +125,8 @@ static void put_steps(FILE *f, const char *name, const struct replay_schedule *s
 static void put_schedule(FILE *f, const char *name, const struct rp_schedule_tables *t,
                          const struct replay_schedule *s, uint32_t n_keep) {
     char array[64];
+    if (s->n_steps == 0)
+        return;
     put_steps(f, name, s);
     snprintf(array, sizeof array, "%s_addresses", name);
     put_addresses(f, array, s->addresses, t->addresses.n);
@@ -161,7 +164,10 @@ static void put_totals(FILE *f, const struct replay_program *p) {
     const struct replay_schedule *schedule[] = {&p->plan, &p->keep_all};
     static const char *const name[] = {"plan", "keep_all"};
     for (int k = 0; k < 2; k++)
-        fprintf(f,
+        if (schedule[k]->n_steps == 0)
+            fputs("    {0},\n", f);
+        else
+            fprintf(f,
                 "    {%" PRIu64 "u, %" PRIu64 "u, %s_steps, %" PRIu32
                 ", %s_addresses, %s_waits, %s_kept_at},\n",
                 schedule[k]->arena_bytes, schedule[k]->host_bytes, name[k],
@@ -175,7 +181,7 @@ void rp_program_put_plan(FILE *f, const struct rp_tables *t, enum rp_target targ
             "/* SPDX-License-Identifier: MIT\n *\n"
             " * The plan, and the step without rematerialization: tables of replay.h. */\n"
             "#include \"%s\"\n#include \"replay.h\"\n\n",
-            target == RP_TARGET_CUDA ? "kernels/cuda/cuda.h" : "kernels/ref.h");
+            target == RP_TARGET_C ? "kernels/ref.h" : "kernels/cuda/cuda.h");
     put_tensors(f, p);
     put_fills(f, t);
     put_u32s(f, "ends", p->ends, t->ends.n);

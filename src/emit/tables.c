@@ -32,6 +32,8 @@ static rp_rc add_ops(const struct rp_graph *g, const char *file, struct rp_table
         if (rc != RP_OK)
             return rc;
         t->ops[i] = (struct replay_op){op->name,
+                                       t->kernels[i].name,
+                                       t->kernels[i].real,
                                        (void (*)(void))t->kernels[i].run,
                                        &t->kernels[i].args,
                                        (uint32_t)t->ends.n,
@@ -90,10 +92,8 @@ static struct replay_schedule schedule_of(const struct rp_schedule_tables *s,
         s->addresses.at, s->waits.at, s->kept_at};
 }
 
-rp_rc rp_tables_build(const struct rp_graph *g, const remat *r, const char *file,
-                      uint64_t baseline_ns, uint64_t stall_ns, struct rp_tables *t,
-                      struct rp_err *err) {
-    const struct remat_totals *totals = remat_totals(r);
+rp_rc rp_tables_step(const struct rp_graph *g, const char *file, struct rp_tables *t,
+                     struct rp_err *err) {
     uint64_t keep_all_bytes;
     *t = (struct rp_tables){0};
     rp_rc rc = add_tensors(g, file, t, err);
@@ -101,9 +101,6 @@ rp_rc rp_tables_build(const struct rp_graph *g, const remat *r, const char *file
         rc = add_ops(g, file, t, err);
     if (rc != RP_OK)
         return rc;
-    if (!totals->addressed)
-        return rp_fail(err, RP_INPUT, "plan: it has no addresses; solve it with them");
-    add_plan(r, &t->plan);
     rp_tables_keep_all(g, &t->keep_all, &keep_all_bytes);
     t->program = (struct replay_program){
         .name = g->name,
@@ -116,12 +113,25 @@ rp_rc rp_tables_build(const struct rp_graph *g, const remat *r, const char *file
         .n_ops = g->n_ops,
         .n_keep = g->n_keep,
         .fixed_bytes = g->fixed_bytes,
-        .time_ns = totals->time_ns,
-        .baseline_ns = baseline_ns,
-        .stall_ns = stall_ns,
-        .plan = schedule_of(&t->plan, totals->arena_bytes, totals->host_bytes),
         .keep_all = schedule_of(&t->keep_all, keep_all_bytes, 0),
     };
+    return RP_OK;
+}
+
+rp_rc rp_tables_build(const struct rp_graph *g, const remat *r, const char *file,
+                      uint64_t baseline_ns, uint64_t stall_ns, struct rp_tables *t,
+                      struct rp_err *err) {
+    const struct remat_totals *totals = remat_totals(r);
+    rp_rc rc = rp_tables_step(g, file, t, err);
+    if (rc != RP_OK)
+        return rc;
+    if (!totals->addressed)
+        return rp_fail(err, RP_INPUT, "plan: it has no addresses; solve it with them");
+    add_plan(r, &t->plan);
+    t->program.time_ns = totals->time_ns;
+    t->program.baseline_ns = baseline_ns;
+    t->program.stall_ns = stall_ns;
+    t->program.plan = schedule_of(&t->plan, totals->arena_bytes, totals->host_bytes);
     return RP_OK;
 }
 

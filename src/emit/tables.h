@@ -46,6 +46,9 @@ struct rp_tables {
 rp_rc rp_tables_build(const struct rp_graph *g, const remat *r, const char *file,
                       uint64_t baseline_ns, uint64_t stall_ns, struct rp_tables *t,
                       struct rp_err *err);
+/* The same without a plan: the step as it is, for profiling. */
+rp_rc rp_tables_step(const struct rp_graph *g, const char *file, struct rp_tables *t,
+                     struct rp_err *err);
 void rp_tables_fini(struct rp_tables *t);
 
 /* keep_all.c: each op once, each tensor released after its last use, at the lowest address

@@ -130,14 +130,39 @@ static void remove_folder(const char *folder) {
 
 /* ---- running the command ---- */
 
+static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
+static volatile pid_t running;
+static volatile sig_atomic_t came;
+
+static void pass_on(int number) {
+    came = number;
+    if (running > 0)
+        kill(running, number);
+}
+
+/* As in a shell, an interrupt is for the command, which the terminal sends it to as well;
+ * what is sent to us alone is passed on. The traces are still gathered, or removed. */
+static void hold_signals(struct sigaction *before) {
+    came = 0;
+    for (int i = 0; i < N_SIGNALS; i++) {
+        const bool terminal = signals[i] == SIGINT || signals[i] == SIGQUIT;
+        struct sigaction now = {.sa_handler = terminal ? SIG_IGN : pass_on};
+        sigaction(signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &now, NULL);
+    }
+}
+
 /* In the child; returns only if the command cannot be run. */
-static void become(char *const argv[], const char *path, const char *folder) {
+static void become(char *const argv[], const char *path, const char *folder,
+                   const struct sigaction *before) {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         setenv(variables[i], path, 1);
     setenv("REMAT_TRACE", folder, 1);
     signal(SIGPIPE, SIG_DFL); /* ours is ignored, and that would be inherited */
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
+    for (int i = 0; i < N_SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
     dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(argv[0], argv);
 }
@@ -163,12 +188,11 @@ static rp_rc spawn(char *const argv[], const char *path, const char *folder,
     if (pipe2(ends, O_CLOEXEC) != 0)
         return rp_fail(err, RP_ENV, "pipe: %s", strerror(errno));
     fflush(NULL);
-    /* As in a shell, an interrupt is for the command; the traces are still gathered. */
-    void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
-    void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    struct sigaction before[N_SIGNALS];
+    hold_signals(before);
     pid_t child = fork();
     if (child == 0) {
-        become(argv, path, folder);
+        become(argv, path, folder, before);
         failure = errno;
         ssize_t n = write(ends[1], &failure, sizeof failure);
         _exit(n == sizeof failure ? 127 : 126);
@@ -180,6 +204,9 @@ static rp_rc spawn(char *const argv[], const char *path, const char *folder,
         rc = rp_fail(err, RP_ENV, "fork: %s", strerror(fork_errno));
     } else {
         ssize_t n;
+        running = child;
+        if (came != 0)
+            kill(child, came);
         while ((n = read(ends[0], &failure, sizeof failure)) < 0 && errno == EINTR)
             ;
         if (n == sizeof failure)
@@ -187,14 +214,15 @@ static rp_rc spawn(char *const argv[], const char *path, const char *folder,
         rc = wait_for(child, argv[0], err);
     }
     close(ends[0]);
-    signal(SIGINT, interrupt);
-    signal(SIGQUIT, quit);
+    running = 0;
+    for (int i = 0; i < N_SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
     return rc;
 }
 
-rp_rc rp_traces_run(char *const argv[], const char *stated, struct rp_traces *t,
-                    struct rp_err *err) {
-    *t = (struct rp_traces){0};
+/* *path: the library, for the caller to free. */
+static rp_rc ready(char **path, struct rp_err *err) {
+    *path = NULL;
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *other = getenv(variables[i]);
         if (other != NULL && other[0] != '\0')
@@ -202,12 +230,28 @@ rp_rc rp_traces_run(char *const argv[], const char *stated, struct rp_traces *t,
                            "%s is set to %s: another tool traces already; unset it",
                            variables[i], other);
     }
-    char *path = find_library(), *folder = NULL;
-    if (path == NULL)
-        return rp_fail(err, RP_ENV,
-                       "%s is neither beside this program nor in ../lib/remat-plan",
-                       library);
-    rp_rc rc = make_folder(stated, &folder, err);
+    *path = find_library();
+    return *path != NULL
+               ? RP_OK
+               : rp_fail(err, RP_ENV,
+                         "%s is neither beside this program nor in ../lib/remat-plan",
+                         library);
+}
+
+rp_rc rp_traces_ready(struct rp_err *err) {
+    char *path;
+    rp_rc rc = ready(&path, err);
+    free(path);
+    return rc;
+}
+
+rp_rc rp_traces_run(char *const argv[], const char *stated, struct rp_traces *t,
+                    struct rp_err *err) {
+    char *path, *folder = NULL;
+    *t = (struct rp_traces){0};
+    rp_rc rc = ready(&path, err);
+    if (rc == RP_OK)
+        rc = make_folder(stated, &folder, err);
     if (rc == RP_OK)
         rc = refuse_old_traces(folder, err);
     if (rc == RP_OK)

@@ -11,6 +11,10 @@ struct rp_traces {
     size_t n, cap;
 };
 
+/* RP_ENV if nothing can be traced: another tool's injection is set, or the library is not
+ * there. rp_traces_run finds out itself. */
+rp_rc rp_traces_ready(struct rp_err *err);
+
 /* Runs argv (NULL at its end) until it ends. Traces go to `folder`, which must not hold any
  * yet and stays; NULL: to a temporary one. RP_ENV if the command cannot be run or fails, or
  * if another tool's injection is set. The caller owns `t` on RP_OK. */

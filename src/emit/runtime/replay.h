@@ -37,6 +37,8 @@ struct replay_tensor {
  * then outputs, are in `ends`. */
 struct replay_op {
     const char *name;
+    const char *kernel; /* NAME of rp_cuda_NAME_f32 and the like */
+    enum rp_real real;
     void (*run)(void);
     const struct rp_kargs *args;
     uint32_t ends, n_in, n_out;

@@ -21,6 +21,7 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle);
 cublasStatus_t cublasDestroy(cublasHandle_t handle);
 cublasStatus_t cublasSetStream(cublasHandle_t handle, void *stream);
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *at, size_t bytes);
+cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version);
 cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle, int mode);
 cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,

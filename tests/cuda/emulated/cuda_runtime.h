@@ -52,6 +52,10 @@ struct dim3 {
 };
 extern dim3 gridDim, blockDim, blockIdx, threadIdx;
 
+/* Told of each kernel on the first stream as it begins, with a time made up for it; unless
+ * NULL. */
+extern void (*on_work)(int stream, uint64_t ns, uint64_t bytes);
+
 void __syncthreads(void);
 int __syncthreads_or(int condition);
 

@@ -41,6 +41,7 @@ typedef struct pool_shape *cudnnPoolingDescriptor_t;
 
 #ifdef __cplusplus
 const char *cudnnGetErrorString(cudnnStatus_t status);
+size_t cudnnGetVersion(void);
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle);
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle);
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, void *stream);

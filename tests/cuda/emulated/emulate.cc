@@ -7,6 +7,8 @@
 
 dim3 gridDim, blockDim, blockIdx, threadIdx;
 
+void (*on_work)(int stream, uint64_t ns, uint64_t bytes);
+
 enum { MAX_THREADS = 1024, STACK = 64 << 10 };
 
 static ucontext_t scheduler, thread[MAX_THREADS];
@@ -71,6 +73,8 @@ static void run_block(unsigned n) {
 
 void emulate(dim3 blocks, dim3 threads, void (*run)(void *), void *with) {
     const unsigned n = threads.x * threads.y;
+    if (on_work != NULL)
+        on_work(0, 1000 + blocks.x, 0);
     body = run;
     closure = with;
     gridDim = blocks;

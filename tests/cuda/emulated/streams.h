@@ -8,10 +8,13 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <functional>
 #include <vector>
+
+#include "traced.h"
 
 struct emulated_event {
     bool done = true;
@@ -50,6 +53,10 @@ inline cudaError_t do_all() {
 inline cudaError_t add(cudaStream_t stream, std::function<bool()> task) {
     ((emulated_stream *)stream)->tasks.push_back(task);
     return getenv("LATE") == nullptr ? do_all() : cudaSuccess;
+}
+
+inline int number_of(cudaStream_t stream) {
+    return (int)(std::find(streams.begin(), streams.end(), stream) - streams.begin());
 }
 
 inline bool computes(cudaStream_t stream) {
@@ -95,6 +102,8 @@ inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
     return do_all();
 }
 inline cudaError_t cudaDeviceSynchronize() {
+    if (traced_sync != nullptr)
+        traced_sync();
     return do_all();
 }
 inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
@@ -106,7 +115,17 @@ inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
 
 enum { cudaErrorMemoryAllocation = 2 };
 
+/* MEMORY in the environment: so many bytes are all that the device has. */
+inline size_t device_memory() {
+    const char *bytes = getenv("MEMORY");
+    return bytes != nullptr ? strtoull(bytes, nullptr, 10) : (size_t)1 << 30;
+}
+inline size_t memory_used;
+
 template <class T> cudaError_t cudaMalloc(T **to, size_t n) {
+    if (n > device_memory() - memory_used)
+        return cudaErrorMemoryAllocation;
+    memory_used += n;
     return cudaMalloc((void *)to, n);
 }
 template <class T> cudaError_t cudaHostAlloc(T **to, size_t n, int) {
@@ -116,15 +135,21 @@ inline cudaError_t cudaFreeHost(void *at) {
     return cudaFree(at);
 }
 inline cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
-    *left = *all = 1 << 30;
+    *all = device_memory();
+    *left = *all - memory_used;
     return cudaSuccess;
 }
 inline cudaError_t cudaMemcpy(void *to, const void *from, size_t n, int) {
     memcpy(to, from, n);
     return cudaSuccess;
 }
-inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int,
+/* 16 GB/s and 1 us to the device, 8 GB/s and 2 us to the host. */
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int way,
                                    cudaStream_t stream) {
+    if (way == cudaMemcpyHostToDevice)
+        traced(FAKE_H2D, number_of(stream), 1000 + n / 16, n);
+    else
+        traced(FAKE_D2H, number_of(stream), 2000 + n / 8, n);
     return add(stream, [=] {
         memcpy(to, from, n);
         return true;
@@ -146,8 +171,19 @@ typedef int cudaGraph_t, cudaGraphExec_t;
 enum { cudaStreamCaptureModeRelaxed = 2 };
 
 inline cudaError_t cudaGetDeviceCount(int *n) {
+    start_driver();
     *n = 1;
     return cudaSuccess;
+}
+inline cudaError_t cudaSetDevice(int) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaDriverGetVersion(int *version) {
+    *version = 13000;
+    return cudaSuccess;
+}
+inline cudaError_t cudaRuntimeGetVersion(int *version) {
+    return cudaDriverGetVersion(version);
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *device, int) {
     strcpy(device->name, "emulated");

@@ -8,75 +8,35 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <vector>
 
-#include "kernels/cuda/cuda.h"
-#include "replay.h"
-
-extern "C" const struct replay_program program;
+#include "machine.cuh"
 
 namespace {
 
 constexpr int no_gpu = 77, environment = 5;
 constexpr int poison = 0xff; /* every float of these bytes is not a number */
-constexpr uint64_t source_alignment = 512;
 
 [[noreturn]] void die(const char *what, const char *why) {
     fprintf(stderr, "replay: %s: %s\n", what, why);
     exit(environment);
 }
 
-void try_(const char *what, cudaError_t e) {
-    if (e != cudaSuccess)
-        die(what, cudaGetErrorString(e));
-}
-#define TRY(call) try_(#call, call)
-
 /* ---- memory ---- */
 
-struct machine {
-    rp_cuda cuda{};
-    cudaStream_t streams[REPLAY_N_QUEUES]{};
-    char *sources{}, *arena{}, *slab{};
-    std::vector<uint64_t> source_at; /* per tensor */
+struct runner : machine {
+    char *slab{};
     std::vector<cudaEvent_t> events; /* per step of a schedule that is awaited */
     cudaEvent_t fork{}, join[REPLAY_N_QUEUES]{};
 };
 
-void open_streams(machine &m) {
-    for (auto &stream : m.streams)
-        TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+void open_events(runner &m) {
     TRY(cudaEventCreateWithFlags(&m.fork, cudaEventDisableTiming));
     for (auto &event : m.join)
         TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    if (rp_cuda_open(&m.cuda, m.streams[REPLAY_COMPUTE]) != 0)
-        die("libraries", m.cuda.error);
-}
-
-void load_sources(machine &m) {
-    uint64_t bytes = 0;
-    m.source_at.resize(program.n_tensors);
-    for (uint32_t x = 0; x < program.n_tensors; x++)
-        if (program.tensors[x].fill != REPLAY_NO_FILL) {
-            m.source_at[x] = bytes;
-            bytes += (program.tensors[x].bytes + source_alignment - 1) / source_alignment *
-                     source_alignment;
-        }
-    TRY(cudaMalloc(&m.sources, std::max<uint64_t>(bytes, 1)));
-    for (uint32_t x = 0; x < program.n_tensors; x++) {
-        const replay_tensor &t = program.tensors[x];
-        if (t.fill == REPLAY_NO_FILL)
-            continue;
-        std::vector<char> host(t.bytes);
-        rp_fill_values(&program.fills[t.fill], host.data());
-        TRY(cudaMemcpy(m.sources + m.source_at[x], host.data(), t.bytes,
-                       cudaMemcpyHostToDevice));
-    }
 }
 
 /* False if there is no room for the arena. */
-bool open_memory(machine &m, const replay_schedule &s) {
+bool open_memory(runner &m, const replay_schedule &s) {
     const cudaError_t e = cudaMalloc(&m.arena, std::max<uint64_t>(s.arena_bytes, 1));
     if (e == cudaErrorMemoryAllocation) {
         cudaGetLastError();
@@ -92,7 +52,7 @@ bool open_memory(machine &m, const replay_schedule &s) {
     return true;
 }
 
-void close_memory(machine &m) {
+void close_memory(runner &m) {
     TRY(cudaFree(m.arena));
     if (m.slab != nullptr)
         TRY(cudaFreeHost(m.slab));
@@ -101,12 +61,6 @@ void close_memory(machine &m) {
             TRY(cudaEventDestroy(event));
     m.arena = m.slab = nullptr;
     m.events.clear();
-}
-
-uint64_t free_bytes() {
-    size_t left = 0, all = 0;
-    TRY(cudaMemGetInfo(&left, &all));
-    return left;
 }
 
 /* ---- one run ---- */
@@ -135,35 +89,10 @@ struct stopwatch {
     }
 };
 
-void *place(const machine &m, uint32_t x, uint64_t at) {
-    return at == REPLAY_NOWHERE ? m.sources + m.source_at[x] : m.arena + at;
-}
-
-void issue_run(machine &m, const replay_schedule &s, const replay_step &step) {
+void issue_run(runner &m, const replay_schedule &s, const replay_step &step) {
     const replay_op &op = program.ops[step.id];
-    const void *in[64];
-    void *out[64];
-    std::vector<const void *> many_in;
-    std::vector<void *> many_out;
-    const void **ins = in;
-    void **outs = out;
-    if (op.n_in > 64) {
-        many_in.resize(op.n_in);
-        ins = many_in.data();
-    }
-    if (op.n_out > 64) {
-        many_out.resize(op.n_out);
-        outs = many_out.data();
-    }
-    for (uint32_t k = 0; k < op.n_in; k++)
-        ins[k] = place(m, program.ends[op.ends + k], s.addresses[step.where + k]);
-    for (uint32_t k = 0; k < op.n_out; k++)
-        outs[k] = place(m, program.ends[op.ends + op.n_in + k],
-                        s.addresses[step.where + op.n_in + k]);
     void *workspace = op.workspace_bytes > 0 ? m.arena + step.at : nullptr;
-    if (((rp_cuda_fn *)op.run)(&m.cuda, op.args, ins, outs, workspace,
-                               op.workspace_bytes) != 0)
-        die(op.name, m.cuda.error);
+    run_op(m, op, *op.args, s.addresses + step.where, workspace, op.workspace_bytes);
 }
 
 struct manner {
@@ -171,7 +100,7 @@ struct manner {
     stopwatch *stall; /* or NULL */
 };
 
-void issue_step(machine &m, const replay_schedule &s, uint32_t k, const manner &how) {
+void issue_step(runner &m, const replay_schedule &s, uint32_t k, const manner &how) {
     const replay_step &step = s.steps[k];
     const int queue = step.what == REPLAY_SWAP_OUT  ? REPLAY_D2H
                       : step.what == REPLAY_SWAP_IN ? REPLAY_H2D
@@ -203,7 +132,7 @@ void issue_step(machine &m, const replay_schedule &s, uint32_t k, const manner &
 
 /* Both copy streams begin after what is on the compute stream and end before what follows
  * there. */
-void issue(machine &m, const replay_schedule &s, const manner &how) {
+void issue(runner &m, const replay_schedule &s, const manner &how) {
     const cudaStream_t compute = m.streams[REPLAY_COMPUTE];
     TRY(cudaEventRecord(m.fork, compute));
     for (int q = REPLAY_D2H; q < REPLAY_N_QUEUES; q++)
@@ -216,18 +145,18 @@ void issue(machine &m, const replay_schedule &s, const manner &how) {
     }
 }
 
-void finish(const machine &m) {
+void finish(const runner &m) {
     TRY(cudaStreamSynchronize(m.streams[REPLAY_COMPUTE]));
 }
 
-void wipe(const machine &m, const replay_schedule &s) {
+void wipe(const runner &m, const replay_schedule &s) {
     TRY(cudaMemset(m.arena, poison, s.arena_bytes));
     TRY(cudaDeviceSynchronize());
 }
 
 /* ---- comparing ---- */
 
-std::vector<uint64_t> kept_sums(const machine &m, const replay_schedule &s) {
+std::vector<uint64_t> kept_sums(const runner &m, const replay_schedule &s) {
     std::vector<uint64_t> sums(program.n_keep);
     std::vector<char> host;
     for (uint32_t k = 0; k < program.n_keep; k++) {
@@ -250,7 +179,7 @@ const char *difference(const std::vector<uint64_t> &a, const std::vector<uint64_
 
 /* ---- timing ---- */
 
-template <class Run> uint64_t median_ns(const machine &m, int repeats, Run run) {
+template <class Run> uint64_t median_ns(const runner &m, int repeats, Run run) {
     std::vector<float> times;
     cudaEvent_t begin, end;
     TRY(cudaEventCreate(&begin));
@@ -277,7 +206,7 @@ struct outcome {
     uint64_t eager_ns = 0, graph_ns = 0, stall_ns = 0, outside_bytes = 0;
 };
 
-cudaGraphExec_t capture(machine &m, const replay_schedule &s) {
+cudaGraphExec_t capture(runner &m, const replay_schedule &s) {
     const cudaStream_t compute = m.streams[REPLAY_COMPUTE];
     cudaGraph_t graph;
     cudaGraphExec_t exec;
@@ -289,7 +218,7 @@ cudaGraphExec_t capture(machine &m, const replay_schedule &s) {
     return exec;
 }
 
-void time_eager(machine &m, const replay_schedule &s, int repeats, outcome &o) {
+void time_eager(runner &m, const replay_schedule &s, int repeats, outcome &o) {
     issue(m, s, {false, nullptr}); /* warm: modules and handles are loaded by now */
     finish(m);
     const uint64_t before = free_bytes();
@@ -302,7 +231,7 @@ void time_eager(machine &m, const replay_schedule &s, int repeats, outcome &o) {
     o.stall_ns = stall.sum_ns();
 }
 
-void time_graph(machine &m, const replay_schedule &s, int repeats, outcome &o) {
+void time_graph(runner &m, const replay_schedule &s, int repeats, outcome &o) {
     cudaGraphExec_t exec = capture(m, s);
     wipe(m, s);
     o.graph_ns = median_ns(m, repeats, [&] {
@@ -312,7 +241,7 @@ void time_graph(machine &m, const replay_schedule &s, int repeats, outcome &o) {
     TRY(cudaGraphExecDestroy(exec));
 }
 
-outcome carry_out(machine &m, const replay_schedule &s, int repeats) {
+outcome carry_out(runner &m, const replay_schedule &s, int repeats) {
     outcome o;
     if (!open_memory(m, s))
         return o;
@@ -353,7 +282,7 @@ void put_times(const char *key, uint64_t predicted, const outcome &o) {
         printf(",\"eager\":null,\"graph\":null}");
 }
 
-int report(const machine &m, const outcome &reference, const outcome &plan) {
+int report(const runner &m, const outcome &reference, const outcome &plan) {
     cudaDeviceProp device;
     TRY(cudaGetDeviceProperties(&device, 0));
     const char *wrong = reference.ran ? difference(reference.sums, plan.sums) : nullptr;
@@ -392,8 +321,9 @@ int main(int argc, char **argv) {
                 e != cudaSuccess ? cudaGetErrorString(e) : "none is there");
         return no_gpu;
     }
-    machine m;
+    runner m;
     open_streams(m);
+    open_events(m);
     load_sources(m);
     const outcome reference = carry_out(m, program.keep_all, repeats);
     const outcome plan = carry_out(m, program.plan, repeats);

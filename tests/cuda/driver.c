@@ -1,0 +1,29 @@
+/* libcuda.so.1 on paper, as far as remat-plan asks it: GPUS (1) of them, such as sm_90. */
+#include <stdlib.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int cuInit(unsigned flags);
+EXPORT int cuDeviceGetCount(int *n);
+EXPORT int cuDeviceGet(int *device, int number);
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device);
+
+int cuInit(unsigned flags) {
+    return (int)flags;
+}
+
+int cuDeviceGetCount(int *n) {
+    const char *gpus = getenv("GPUS");
+    *n = gpus != NULL ? atoi(gpus) : 1;
+    return 0;
+}
+
+int cuDeviceGet(int *device, int number) {
+    *device = number;
+    return 0;
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    *value = attribute == 75 ? 9 : 0;
+    return device < 0;
+}

@@ -1,0 +1,1 @@
+#include "traced/nvtx_small.h"

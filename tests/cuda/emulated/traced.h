@@ -1,0 +1,37 @@
+/* What a GPU program does when its driver starts, and what the driver tells CUPTI: here the
+ * CUPTI on paper (tests/traced), which makes the records that CUPTI would. */
+#ifndef RP_TESTS_TRACED_H
+#define RP_TESTS_TRACED_H
+
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+#include "traced/fake_cupti.h"
+
+inline fake_launch_fn *traced_launch;
+inline fake_sync_fn *traced_sync;
+
+inline void traced(enum fake_kind kind, int stream, uint64_t ns, uint64_t bytes) {
+    const struct fake_work work = {kind, (uint32_t)stream + 1, ns, bytes, 0};
+    if (traced_launch != nullptr)
+        traced_launch(&work, 1);
+}
+
+/* As libcuda does in cuInit. */
+inline void start_driver() {
+    const char *path = getenv("CUDA_INJECTION64_PATH"), *paper = getenv("REMAT_CUPTI");
+    void *library = path != nullptr ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
+    auto init = library != nullptr ? (int (*)())dlsym(library, "InitializeInjection") : nullptr;
+    if (init == nullptr || init() != 1 || paper == nullptr)
+        return;
+    void *cupti = dlopen(paper, RTLD_NOW | RTLD_NOLOAD);
+    if (cupti == nullptr)
+        return;
+    traced_launch = (fake_launch_fn *)dlsym(cupti, "fake_launch");
+    traced_sync = (fake_sync_fn *)dlsym(cupti, "fake_sync");
+    on_work = [](int stream, uint64_t ns, uint64_t bytes) {
+        traced(FAKE_KERNEL, stream, ns, bytes);
+    };
+}
+
+#endif
