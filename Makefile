@@ -135,6 +135,12 @@ $(BUILD)/traced/traced_nvtx: tests/traced/traced.c $(BUILD)/tests/traced/traced.
 	$(call say,LD,$@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(RP_CFLAGS)) -DREAL_NVTX -isystem $(NVTX_H) -o $@ $< $(LDFLAGS) -ldl
 
+# A driver on paper, for commands that ask for one.
+$(BUILD)/libcuda/libcuda.so.1: $(BUILD)/pic/tests/cuda/driver.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(link) -shared
+
 # The naive rules of the tests are what fuzz_verify holds the checker against.
 FUZZ_OBJ := $(BUILD)/tests/naive.o $(LIB_OBJ)
 $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_OBJ)

@@ -9,10 +9,10 @@
  * one line with the reason. PROGRESS 1: say on standard error what is at work.
  *
  * The step runs as it is, on the values that it makes, if it fits into the GPU's memory. If
- * not, each op's outputs are put behind those of the op before, around and around in the
- * memory that there is, over everything but the op's own inputs: each op still reads and
- * writes other memory than the op before, only the values are not the step's. How long a
- * kernel takes does not depend on them. */
+ * not, each op's operands are put side by side behind those of the op before, around and
+ * around in the memory that there is: the ops run in the same order, each on memory of its
+ * own size, but on values that are not the step's. How long a kernel takes does not depend
+ * on them; an index out of range reads and writes nothing (docs/ops.md). */
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -30,7 +30,7 @@ constexpr int environment = 5;
 constexpr size_t most_workspace = (size_t)1 << 30;
 constexpr size_t least_copy = (size_t)64 << 10, largest_copy = (size_t)256 << 20;
 constexpr int warm_up = 2, copies_of_a_size = 10;
-constexpr int kernels_alone = 50, most_beside = 4000;
+constexpr int kernels_alone = 20, most_beside = 4000;
 
 const char *notes_path;
 bool shows_progress;
@@ -110,7 +110,10 @@ struct layout {
     bool whole;
 };
 
+/* In the arena: none for a source. */
 uint64_t room(uint32_t x) {
+    if (program.tensors[x].fill != REPLAY_NO_FILL)
+        return 0;
     const uint64_t bytes = std::max<uint64_t>(program.tensors[x].bytes, 1);
     return (bytes + alignment - 1) / alignment * alignment;
 }
@@ -130,47 +133,25 @@ layout whole_step() {
     return l;
 }
 
-struct extent {
-    uint64_t lo, hi;
-};
-
-/* The first place from `lo` on, or else from 0 on, that overlaps none of `taken`. */
-uint64_t find_place(const std::vector<extent> &taken, uint64_t lo, uint64_t bytes,
-                    uint64_t arena_bytes) {
-    for (int around = 0; around < 2; around++, lo = 0) {
-        for (bool moved = true; moved;) {
-            moved = false;
-            for (const extent &e : taken)
-                if (lo < e.hi && e.lo < lo + bytes) {
-                    lo = e.hi;
-                    moved = true;
-                }
-        }
-        if (lo + bytes <= arena_bytes)
-            return lo;
-    }
-    return REPLAY_NOWHERE;
-}
-
-layout around_and_around(uint64_t arena_bytes) {
-    layout l{std::vector<uint64_t>(n_ends()), arena_bytes, false};
-    std::vector<uint64_t> at(program.n_tensors, REPLAY_NOWHERE);
+/* Operands of one op side by side, those of the next behind them, around and around. */
+layout op_by_op(uint64_t arena_bytes) {
+    layout l{std::vector<uint64_t>(n_ends(), REPLAY_NOWHERE), arena_bytes, false};
     uint64_t next = 0;
     for (uint32_t i = 0; i < program.n_ops; i++) {
         const replay_op &op = program.ops[i];
-        std::vector<extent> taken;
+        uint64_t bytes = 0;
+        for (uint32_t e = op.ends; e < op.ends + op.n_in + op.n_out; e++)
+            bytes += room(program.ends[e]);
+        if (bytes > arena_bytes)
+            die(op.name, "its operands do not fit into this GPU's memory; profile a smaller "
+                         "batch");
+        if (next + bytes > arena_bytes)
+            next = 0;
         for (uint32_t e = op.ends; e < op.ends + op.n_in + op.n_out; e++) {
-            const uint32_t x = program.ends[e];
-            if (e >= op.ends + op.n_in) {
-                at[x] = find_place(taken, next, room(x), arena_bytes);
-                if (at[x] == REPLAY_NOWHERE)
-                    die(op.name, "its operands do not fit into this GPU's memory; profile a "
-                                 "smaller batch");
-                next = at[x] + room(x);
-            }
-            l.at[e] = at[x];
-            if (at[x] != REPLAY_NOWHERE)
-                taken.push_back({at[x], at[x] + room(x)});
+            if (program.tensors[program.ends[e]].fill != REPLAY_NO_FILL)
+                continue;
+            l.at[e] = next;
+            next += room(program.ends[e]);
         }
     }
     return l;
@@ -187,7 +168,7 @@ layout open_arena(machine &m) {
     const uint64_t left = free_bytes();
     const uint64_t bytes = (left - left / 16) / alignment * alignment;
     TRY(cudaMalloc(&m.arena, std::max(bytes, alignment)));
-    return around_and_around(bytes);
+    return op_by_op(bytes);
 }
 
 /* ---- steps ---- */

@@ -1,0 +1,117 @@
+#!/bin/bash
+# check-profile.sh: `profile GRAPH` from end to end without a GPU: a driver, an nvcc, CUDA
+# (tests/cuda) and CUPTI (tests/traced) that are stand-ins, so that every figure is exact.
+set -u
+build=$(realpath "${BUILD:-build}")
+if ! command -v "${CXX:-g++}" >/dev/null; then
+    echo "profile: skipped (no C++ compiler)"
+    exit 0
+fi
+make -s -j2 BUILD="$build" "$build"/emulated/{cuda_f32,cuda_f16,library,emulate,libraries}.o \
+    "$build/libcuda/libcuda.so.1" || exit 1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+mkdir "$tmp/tmp"
+touch "$tmp/log"
+export TMPDIR=$tmp/tmp EMULATED=$build REMAT_CUPTI=$build/traced/libcupti_fake.so
+export LD_LIBRARY_PATH=$build/libcuda CUDA_HOME=$PWD/tests/cuda MEMORY=16777216
+layers=tests/data/profile/layers.json
+good=0 bad=0
+
+verdict() { # STATUS WHAT
+    if [ "$1" = 0 ]; then
+        good=$((good + 1))
+    else
+        bad=$((bad + 1))
+        echo "FAILED profile: $2"
+        cat "$tmp/log"
+    fi
+}
+
+# try WHAT COMMAND... ; what the one before said is in $tmp/said.
+try() {
+    local what=$1
+    shift
+    mv "$tmp/log" "$tmp/said"
+    "$@" >"$tmp/log" 2>&1
+    verdict $? "$what"
+}
+
+# The program is built once, and again where its plan differs.
+measure() { # GRAPH OPTIONS...
+    "$build/remat-plan" profile --repeat "${STEPS-1}" --program "$tmp/program" \
+        -o "$tmp/out.json" "$@"
+}
+
+# refused WHAT CODE WORDS COMMAND...: in one line of these words, leaving nothing behind.
+refused() {
+    local what=$1 want=$2 words=$3 code
+    shift 3
+    rm -f "$tmp/out.json"
+    "$@" >"$tmp/log" 2>&1
+    code=$?
+    [ $code = "$want" ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -qE "$words" "$tmp/log" &&
+        [ ! -e "$tmp/out.json" ] && [ -z "$(ls "$TMPDIR")" ]
+    verdict $? "$what (exit code $code)"
+}
+
+STEPS=20 try "a graph is measured" measure $layers
+try "with this report" grep -qE '^step +[0-9.]+ us on the device, median of 20 steps' "$tmp/said"
+try "to these figures" diff tests/data/profile/layers.prof.json "$tmp/out.json"
+STEPS=3 touch "$tmp/before"
+
+# A step that does not fit takes as long as one that does.
+"$build/remat-plan" zoo vgg16 --tiny -q -o "$tmp/vgg.json"
+total() {
+    grep -oE '"sum_ns":[0-9]+' "$tmp/out.json"
+}
+try "a network is measured" measure -q "$tmp/vgg.json"
+try "its plan is compiled, nothing else again" bash -c "cd '$tmp/program' &&
+    [ plan.o -nt '$tmp/before' ] && [ ! main.o -nt '$tmp/before' ]"
+whole=$(total)
+try "as a whole" grep -q '"whole_step":true' "$tmp/out.json"
+convs=$(grep -c '"kind":"conv' "$tmp/out.json")
+try "every convolution has an algorithm" \
+    test "$(grep -cE '"algorithm":"(implicit_precomp_gemm|algo_1)"' "$tmp/out.json")" = "$convs"
+try "and its workspace" test "$(grep -c '"workspace_bytes":64,' "$tmp/out.json")" = "$convs"
+# Sources, workspace, copies, and 1.8 MB where the step wants more and its largest op less.
+MEMORY=$((2137600 + 4194304 + 524288 + 1800000)) try "in less memory" \
+    measure "$tmp/vgg.json"
+try "on other values, as it says" grep -q 'measured on values of other tensors' "$tmp/said"
+try "and the graph says" grep -q '"whole_step":false' "$tmp/out.json"
+try "in the same time: $whole $(total)" test "$whole" = "$(total)"
+
+MEMORY=$((7168 + 64 + 524288 + 10000)) refused "an op that does not fit" 5 \
+    '^remat-plan: profile: relu: its operands do not fit .*; profile a smaller batch$' \
+    measure $layers
+MEMORY=5000 refused "inputs that do not fit" 5 \
+    '^remat-plan: profile: the step.s inputs and parameters: they do not fit' measure $layers
+MEMORY=8000 refused "not even a copy fits" 5 'profile: cudaMalloc.*: an error$' measure $layers
+REMAT_CUPTI=/nonexistent refused "no CUPTI" 5 'process [0-9]+: REMAT_CUPTI: .*/nonexistent' \
+    measure $layers
+FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is at work' \
+    measure $layers
+CUDA_INJECTION64_PATH=/lib/tool.so refused "another tool" 5 'another tool traces already' \
+    measure $layers
+GPUS=0 refused "no GPU" 5 'profile: no GPU is there$' measure $layers
+refused "a GPU too many" 5 'profile: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
+refused "no step at all" 2 'profile: --repeat: 1 to 1000 steps$' measure --repeat 0 $layers
+refused "no kernel" 3 'small.json: tensors\[0\] ' measure tests/data/graph/good/small.json
+CXX=/nonexistent/c++ refused "it does not build" 5 'profile: the program does not build: .+' \
+    "$build/remat-plan" profile -o "$tmp/out.json" $layers
+
+# Ended while it builds: the folder for the moment goes, and what runs there too.
+SLOW=1 "$build/remat-plan" profile -o "$tmp/out.json" $layers >"$tmp/log" 2>&1 &
+for ((i = 0; i < 200; i++)); do
+    compiler=$(pgrep -P "$(pgrep -d, -P $!)" 2>/dev/null | head -n 1)
+    [ -z "$compiler" ] || break
+    sleep 0.05
+done
+kill -TERM $!
+wait $!
+code=$?
+verdict "$([ $code = 143 ] && [ -z "$(ls "$TMPDIR")" ] && ! kill -0 "$compiler" 2>/dev/null
+    echo $?)" "a signal ends it and leaves nothing (exit code $code)"
+
+echo "profile: $good passed, $bad failed"
+[ $bad = 0 ]
