@@ -171,11 +171,6 @@ $(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ
 	$(call say,LD,$@)
 	$(link) $(CUDA_LIBS) -lcunit $(LIBS)
 
-$(BUILD)/src/gpu/%.o: INCLUDES = -isystem $(CUDA_DIR)include
-$(BUILD)/remat-gpu-workspace: $(BUILD)/src/gpu/workspace.o $(CUDA_OBJ) $(LIB_OBJ)
-	$(call say,LD,$@)
-	$(link) $(CUDA_LIBS) $(LIBS)
-
 # The same kernels by a C++ compiler, each thread of a block in turn: small blocks, so that
 # the cases' sums go several times around.
 CUDA_SRC := $(wildcard src/kernels/*.h src/kernels/cuda/* tests/cuda/emulated/*)
@@ -188,19 +183,13 @@ $(BUILD)/emulated/%.o: src/kernels/cuda/%.cu $(CUDA_SRC)
 	$(emulate)
 $(BUILD)/emulated/%.o: tests/cuda/emulated/%.cc $(CUDA_SRC)
 	$(emulate)
-emulate_c = @mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -DRP_EMULATED \
-  -Itests -I$(BUILD)/tests -c -o $@ $<
 $(BUILD)/emulated/%.o: tests/cuda/%.c $(CUDA_SRC)
-	$(emulate_c)
-$(BUILD)/emulated/%.o: src/gpu/%.c $(CUDA_SRC)
-	$(emulate_c)
+	@mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -DRP_EMULATED \
+	  -Itests -I$(BUILD)/tests -c -o $@ $<
 $(BUILD)/cuda-emulated: $(BUILD)/emulated/check_kernels.o $(EMULATED) $(LIB_OBJ) \
   $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
 	$(call say,LD,$@)
 	$(link) -lstdc++ -lcunit $(LIBS)
-$(BUILD)/emulated/remat-gpu-workspace: $(BUILD)/emulated/workspace.o $(EMULATED) $(LIB_OBJ)
-	$(call say,LD,$@)
-	$(link) -lstdc++ $(LIBS)
 
 # libremat: readers of plans for other runtimes (src/remat/README.md).
 $(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))

@@ -1,6 +1,6 @@
 /* cmd_cuda: what commands that build and run a program for a GPU share: what the machine
- * has, a folder for the moment, commands run in it. What is missing is said in one line that
- * begins with `who`. */
+ * has, a folder for the moment, commands run in it. What is missing is said in one line
+ * that begins with `who`. */
 #ifndef RP_CMD_CUDA_H
 #define RP_CMD_CUDA_H
 

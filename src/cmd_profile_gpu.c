@@ -1,4 +1,5 @@
-/* `profile GRAPH` on a GPU: the step as a program (emit/templates/profile), built, traced. */
+/* `profile GRAPH` on a GPU: the step as a program (emit/templates/profile), built, traced.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -133,7 +134,7 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_
     if (rc == RP_OK)
         rc = rp_traces_ready(err);
     if (rc == RP_OK)
-        rc = rp_cuda_find_gpu(who, gpu, &arch, err);
+        rc = rp_cuda_find_gpu("profile: without --device", gpu, &arch, err);
     if (rc == RP_OK)
         rc = rp_cuda_find_nvcc(who, &nvcc, err);
     if (rc == RP_OK)

@@ -3,7 +3,6 @@
 #   and where there is a GPU too, compares each with its reference kernel.
 # check-cuda.sh emulated: compares them on the CPU, compiled by a C++ compiler, with
 #   stand-ins for cuDNN and cuBLAS that go by their descriptors.
-# check-cuda.sh workspace: emulated, what remat-gpu-workspace records.
 set -u
 build=${BUILD:-build}
 
@@ -38,35 +37,12 @@ kernels)
         echo "cuda-kernels: skipped (CUDA $cuda and cuDNN $dnn are too old; 12 and 9 would do)"
         exit 0
     fi
-    make_ NVCC="$nvcc" "$build/cuda-kernels" "$build/remat-gpu-workspace"
+    make_ NVCC="$nvcc" "$build/cuda-kernels"
     "$build/cuda-kernels" cuda-kernels
     ;;
 emulated)
     need_cxx
     make_ "$build/cuda-emulated"
     "$build/cuda-emulated" cuda-emulated
-    ;;
-workspace)
-    need_cxx
-    make_ "$build/emulated/remat-gpu-workspace" "$build/remat-plan"
-    good=0 bad=0
-    graph=$build/check-workspace
-    "$build/remat-plan" zoo unet --tiny -q -o "$graph.in.json" || exit 1
-    "$build/emulated/remat-gpu-workspace" "$graph.in.json" "$graph.out.json" || exit 1
-    # Every convolution, forward and backward, has an algorithm and the stand-in's 64 bytes.
-    count() {
-        tr '{' '\n' <"$graph.out.json" | grep -c "$1"
-    }
-    for pair in '"kind":"conv|"algorithm":' '"algorithm":"algo_1"|_grad_input"\|_grad_weight"'; do
-        one=${pair%%|*} other=${pair#*|}
-        if [ "$(count "$one")" -gt 0 ] && [ "$(count "$one")" = "$(count "$other")" ]; then
-            good=$((good + 1))
-        else
-            bad=$((bad + 1))
-            echo "FAILED cuda-workspace: $(count "$one") of $one, $(count "$other") of $other"
-        fi
-    done
-    echo "cuda-workspace: $good passed, $bad failed"
-    [ "$bad" = 0 ]
     ;;
 esac

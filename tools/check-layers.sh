@@ -30,11 +30,10 @@ only() {
 rule base 'base/'
 rule model 'base/|model/'
 rule kernels 'base/|model/graph\.h"|kernels/'
-rule gpu 'base/|model/|kernels/|gpu/'
 for folder in profile solve; do
     rule $folder "base/|model/|kernels/|$folder/"
 done
-rule emit 'base/|model/|kernels/|remat/|emit/|replay\.h"'
+rule emit 'base/|model/|kernels/|remat/|emit/|(replay\.h|machine\.cuh)"'
 rule remat 'remat/'
 rule policy 'base/|model/|policy/|solve/'
 # What is loaded into other programs: libc, and nothing that ends the process.

@@ -93,8 +93,8 @@ FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is at wor
     measure $layers
 CUDA_INJECTION64_PATH=/lib/tool.so refused "another tool" 5 'another tool traces already' \
     measure $layers
-GPUS=0 refused "no GPU" 5 'profile: no GPU is there$' measure $layers
-refused "a GPU too many" 5 'profile: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
+GPUS=0 refused "no GPU" 5 'profile: without --device: no GPU is there$' measure $layers
+refused "a GPU too many" 5 'profile: without --device: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
 refused "no step at all" 2 'profile: --repeat: 1 to 1000 steps$' measure --repeat 0 $layers
 refused "no kernel" 3 'small.json: tensors\[0\] ' measure tests/data/graph/good/small.json
 CXX=/nonexistent/c++ refused "it does not build" 5 'profile: the program does not build: .+' \

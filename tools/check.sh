@@ -46,13 +46,13 @@ for replay in "$build"/replay_*; do
 done
 part cuda-kernels tools/check-cuda.sh kernels
 part cuda-emulated tools/check-cuda.sh emulated
-part cuda-workspace tools/check-cuda.sh workspace
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh
 part man tools/check-man.sh
 part libremat tools/check-libremat.sh
 part emit tools/check-emit.sh
+part profile tools/check-profile.sh
 part layers tools/check-layers.sh
 mapfile -t sources < <(find src tests -name '*.[ch]')
 part format tools/format.sh "${sources[@]}"

@@ -64,8 +64,8 @@ static rp_rc write_source(const char *folder, const char *name, const struct rp_
     return rc;
 }
 
-/* Where the text goes: paths that begin with `from`, of the targets in `in`, begin with `to`
- * in the folder. The first that fits counts. */
+/* Where the text goes: paths that begin with `from`, of the targets in `in`, begin with
+ * `to` in the folder. The first that fits counts. */
 static const struct {
     const char *from, *to;
     bool in[RP_N_TARGETS];

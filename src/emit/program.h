@@ -10,7 +10,8 @@ enum rp_target { RP_TARGET_C, RP_TARGET_CUDA, RP_TARGET_PROFILE, RP_N_TARGETS };
 extern const char *const rp_target_word[RP_N_TARGETS]; /* "c", "cuda", "profile" */
 
 /* Makes `folder` if need be, and writes the program's files in it; what is there already,
- * byte for byte, is left alone and need not be compiled again. *bytes is their sum. RP_ENV if one cannot be written. */
+ * byte for byte, is left alone and need not be compiled again. *bytes is their sum. RP_ENV
+ * if one cannot be written. */
 rp_rc rp_program_write(const struct rp_tables *t, enum rp_target target, const char *folder,
                        uint64_t *bytes, struct rp_err *err);
 

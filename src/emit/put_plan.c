@@ -168,10 +168,10 @@ static void put_totals(FILE *f, const struct replay_program *p) {
             fputs("    {0},\n", f);
         else
             fprintf(f,
-                "    {%" PRIu64 "u, %" PRIu64 "u, %s_steps, %" PRIu32
-                ", %s_addresses, %s_waits, %s_kept_at},\n",
-                schedule[k]->arena_bytes, schedule[k]->host_bytes, name[k],
-                schedule[k]->n_steps, name[k], name[k], name[k]);
+                    "    {%" PRIu64 "u, %" PRIu64 "u, %s_steps, %" PRIu32
+                    ", %s_addresses, %s_waits, %s_kept_at},\n",
+                    schedule[k]->arena_bytes, schedule[k]->host_bytes, name[k],
+                    schedule[k]->n_steps, name[k], name[k], name[k]);
     fputs("};\n", f);
 }
 

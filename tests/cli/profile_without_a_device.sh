@@ -1,2 +1,4 @@
 # exit: 5
-remat-plan profile data/graph/good/small.json
+# A driver that is none.
+mkdir none && : >none/libcuda.so.1
+LD_LIBRARY_PATH=$PWD/none remat-plan profile data/profile/layers.json

@@ -21,7 +21,8 @@ inline void traced(enum fake_kind kind, int stream, uint64_t ns, uint64_t bytes)
 inline void start_driver() {
     const char *path = getenv("CUDA_INJECTION64_PATH"), *paper = getenv("REMAT_CUPTI");
     void *library = path != nullptr ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
-    auto init = library != nullptr ? (int (*)())dlsym(library, "InitializeInjection") : nullptr;
+    auto init =
+        library != nullptr ? (int (*)())dlsym(library, "InitializeInjection") : nullptr;
     if (init == nullptr || init() != 1 || paper == nullptr)
         return;
     void *cupti = dlopen(paper, RTLD_NOW | RTLD_NOLOAD);
