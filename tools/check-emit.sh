@@ -73,7 +73,7 @@ try "it agrees" agrees c
 
 # The program for a GPU too, with stand-ins for CUDA (tests/cuda/emulated).
 emulate() {
-    local flags=(-O1 -w -ffp-contract=off -Itests/cuda/emulated -I"$tmp/gpu")
+    local flags=(-O1 -w -ffp-contract=off -Itests/cuda/emulated -Itests -I"$tmp/gpu")
     make -s BUILD="$build" "$build/cuda-emulated" &&
         "${CXX:-g++}" -x c++ -std=c++20 -D__CUDACC__ -include streams.h "${flags[@]}" \
             -c -o "$tmp/main.o" "$tmp/gpu/main.cu" &&

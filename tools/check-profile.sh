@@ -110,8 +110,14 @@ done
 kill -TERM $!
 wait $!
 code=$?
-verdict "$([ $code = 143 ] && [ -z "$(ls "$TMPDIR")" ] && ! kill -0 "$compiler" 2>/dev/null
-    echo $?)" "a signal ends it and leaves nothing (exit code $code)"
+left=$(ls "$TMPDIR")
+for ((i = 0; i < 200; i++)); do # a dead one may wait for who asks how it ended
+    alive=$(grep -s '^State:' "/proc/$compiler/status")
+    [[ $alive != *[RSD]\ * ]] && break
+    sleep 0.05
+done
+[ $code = 143 ] && [ -z "$left" ] && [ -n "$compiler" ] && [[ $alive != *[RSD]\ * ]]
+verdict $? "a signal ends it and leaves nothing (exit code $code, $left, $compiler $alive)"
 
 echo "profile: $good passed, $bad failed"
 [ $bad = 0 ]
