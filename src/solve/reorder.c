@@ -41,11 +41,13 @@ static void exchange_orders(struct rp_solving *w, struct rp_solving *other) {
     w->p = other->p;
     w->best = other->best;
     w->start = other->start;
+    w->finds = other->finds;
     w->found = other->found;
     w->time_ns = other->time_ns;
     other->p = held.p;
     other->best = held.best;
     other->start = held.start;
+    other->finds = held.finds;
     other->found = held.found;
     other->time_ns = held.time_ns;
 }
@@ -55,6 +57,7 @@ static void enter_order(struct rp_solving *w, const struct rp_plan *runs) {
     rp_solving_problem(w, &w->p, w->o->budget_bytes);
     rp_schedule_keep_all(&w->p, &w->best);
     rp_schedule_empty(&w->p, &w->start);
+    w->finds = (struct rp_finds){0};
     struct rp_cost c = rp_schedule_cost(&w->p, &w->best);
     w->found = c.peak_bytes <= w->p.limit_bytes;
     w->time_ns = c.time_ns;
@@ -82,6 +85,7 @@ void rp_search_orders(struct rp_solving *w, struct rp_schedule *scratch) {
         rp_problem_fini(&given.p);
         rp_schedule_fini(&given.best);
         rp_schedule_fini(&given.start);
+        rp_finds_fini(&given.finds);
     }
     rp_plan_fini(&runs);
 }

@@ -10,7 +10,7 @@
 #include "solve/start.h"
 
 /* What a run of the search may usefully work for each op, and how many are made at most. */
-static const double RUN_WORK = 250e3;
+static const double RUN_WORK = 75e3;
 enum { MOST_RUNS = 8 };
 /* With swaps shorter runs do. They differ in how hot they start: a few large ops, as in
  * U-Net, want it 16 times as hot as the many small ones of ResNet. */
@@ -18,6 +18,8 @@ static const double SWAP_RUN_WORK = 60e3;
 enum { N_HEATS = 3 };
 static const double heats[N_HEATS] = {1, 4, 16};
 static const double MOST_HEAT = 16;
+/* The largest graph of which parts are handed to the exact method. */
+enum { JOIN_OPS = 2000 };
 /* Nor does the search as a whole gain from more than this for each op. */
 static const double MOST_WORK = 3e6;
 
@@ -117,6 +119,14 @@ static void begin_round(struct rp_solving *w, uint64_t k, bool last,
     }
 }
 
+/* What a run ended with is there to be joined with others. */
+static void keep_find(struct rp_solving *w, const struct rp_problem *p,
+                      const struct rp_schedule *s) {
+    struct rp_cost c = rp_schedule_cost(&w->p, s);
+    if (p->out_ns == NULL && c.sound && c.peak_bytes <= w->p.limit_bytes)
+        rp_finds_add(&w->finds, s, c.time_ns);
+}
+
 /* Runs from keep-all, the first one from `scratch`, each followed by a cool one from where
  * it ended, as many as the work allows: long runs of one graph all tend to end in the same
  * place. */
@@ -137,20 +147,22 @@ static void anneal_again(struct rp_solving *w, const struct rp_problem *p,
         rp_anneal(w, p, scratch, 0.7 * slice, heat, seed + 16 * k);
         rp_anneal(w, p, scratch, 0.3 * slice, 0.1 * rp_heat_for(w, slice),
                   seed + 16 * k + 8);
+        keep_find(w, p, scratch);
     }
 }
 
-/* A round of search: its share of the work, and what may be done. */
+/* A round of search: its share of the work, and what may be done. A round that joins hands
+ * what all before it found to the exact method. */
 struct round {
     double share;
-    bool recompute, swap;
+    bool recompute, swap, join;
 };
 
 /* Short rounds for an early plan, a long one of several runs, and a cool one from the best.
  */
 static const struct round without_swaps[] = {
-    {0.003, true, false}, {0.025, true, false}, {0.1, true, false},
-    {0.672, true, false}, {0.2, true, false},
+    {0.003, true, false}, {0.025, true, false},      {0.1, true, false},
+    {0.522, true, false}, {0.25, true, false, true}, {0.1, true, false},
 };
 /* Recomputation alone and swaps alone have their turns: a plan with both is never worse. */
 static const struct round with_swaps[] = {
@@ -169,6 +181,23 @@ static struct rp_problem restrict_problem(const struct rp_solving *w,
     return p;
 }
 
+static bool joining_may_stop(void *arg) {
+    return rp_solving_stopped(arg);
+}
+
+/* The best of what the runs found, part by part. */
+static void join(struct rp_solving *w, double work) {
+    struct rp_combine_options o = {
+        .work = (uint64_t)work + 1, .stop = joining_may_stop, .stop_arg = w};
+    if (w->milp != NULL || w->p.n_ops > JOIN_OPS)
+        return; /* it looks at everything; it would be too large */
+    rp_combine(&w->p, &o, &w->finds);
+    if (w->finds.n == 0 || (w->found && w->finds.at[0].time_ns >= w->time_ns))
+        return;
+    rp_schedule_copy(&w->best, &w->finds.at[0].s);
+    w->time_ns = w->finds.at[0].time_ns;
+}
+
 /* The rounds, each beside the exact method with the same share of its work. They exchange
  * what they found between the rounds only. */
 void rp_search_rounds(struct rp_solving *w, struct rp_schedule *scratch) {
@@ -183,6 +212,10 @@ void rp_search_rounds(struct rp_solving *w, struct rp_schedule *scratch) {
         const struct round *r = &rounds[k];
         struct rp_problem p = restrict_problem(w, r);
         bool last = k + 1 == n;
+        if (r->join) {
+            join(w, r->share * seconds * TREE_WORK);
+            continue;
+        }
         begin_round(w, k, last, scratch);
         rp_ask_tree(w, r->share * seconds * TREE_WORK);
         rp_ask_bound(w, r->share * seconds * BOUND_WORK);

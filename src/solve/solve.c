@@ -247,6 +247,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_bound_free(w.bound);
     rp_schedule_fini(&w.best);
     rp_schedule_fini(&w.start);
+    rp_finds_fini(&w.finds);
     rp_schedule_fini(&scratch);
     rp_problem_fini(&w.p);
     free(w.never);

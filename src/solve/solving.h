@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "solve/bound.h"
+#include "solve/combine.h"
 #include "solve/milp.h"
 #include "solve/problem.h"
 #include "solve/schedule.h"
@@ -30,6 +31,7 @@ struct rp_solving {
     bool *never;                 /* per op: false */
     uint32_t *order;             /* of first runs; NULL: the graph's */
     double share;                /* of the work, for one call of rp_search_rounds */
+    struct rp_finds finds;       /* where runs of the search ended; for combine.h */
     bool found;                  /* best is within the limit */
     uint64_t time_ns;            /* of best */
     uint64_t bound_ns;           /* no plan within the budget is faster */

@@ -23,6 +23,8 @@ struct rp_tree_options {
     double gap;       /* stop when the best plan is within this share of the bound */
     const bool *once; /* rp_form_options.once: the result is then only the best among
                          schedules so restricted, and the bound with it */
+    const struct rp_form *base; /* with `known`, as in rp_form_options */
+    const uint8_t *known;
     bool no_merge, no_windows, no_covers, no_sums, no_fixing; /* for comparison */
 };
 

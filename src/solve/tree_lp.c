@@ -79,6 +79,8 @@ static void discard(struct model *m) {
 void rp_tree_lp_init(struct rp_tree *tree) {
     rp_form_init(&tree->m.form, tree->problem,
                  &(struct rp_form_options){.once = tree->options.once,
+                                           .base = tree->options.base,
+                                           .known = tree->options.known,
                                            .no_merge = tree->options.no_merge});
     build(tree);
 }
