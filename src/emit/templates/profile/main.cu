@@ -46,7 +46,7 @@ bool shows_progress;
 
 void progress(const char *what, int k, int n) {
     if (shows_progress)
-        fprintf(stderr, "\rremat-plan: %s, %d of %d\033[K%s", what, k, n,
+        fprintf(stderr, "\r%s %d of %d\033[K%s", what, k, n,
                 k == n ? "\r\033[K" : "");
 }
 
@@ -330,15 +330,15 @@ void measure_link(job &j) {
     int done = 0;
     for (int way = to_device; way <= to_host; way++) {
         copies_alone(j, way);
-        progress("measuring copies", ++done, 6);
+        progress("measuring copies: part", ++done, 6);
     }
     copies_both_ways(j);
-    progress("measuring copies", ++done, 6);
+    progress("measuring copies: part", ++done, 6);
     compute_alone(j, op);
-    progress("measuring copies", ++done, 6);
+    progress("measuring copies: part", ++done, 6);
     for (int way = to_device; way <= to_host; way++) {
         compute_beside(j, op, way);
-        progress("measuring copies", ++done, 6);
+        progress("measuring copies: part", ++done, 6);
     }
 }
 
@@ -410,7 +410,7 @@ int main(int argc, char **argv) {
     /* The first one more: who reads the trace leaves it out. */
     for (int k = 0; k <= n_steps; k++) {
         run_step(j, true);
-        progress("measuring steps", k, n_steps);
+        progress("measuring: step", k, n_steps);
     }
     j.cuda.n_spare /= (uint64_t)n_steps + 1;
     write_notes(j);
