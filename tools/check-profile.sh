@@ -50,6 +50,7 @@ refused() {
     rm -f "$tmp/out.json"
     "$@" >"$tmp/log" 2>&1
     code=$?
+    sed -i '/ASan doesn.t fully support makecontext/d' "$tmp/log" # the stand-ins use it
     [ $code = "$want" ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -qE "$words" "$tmp/log" &&
         [ ! -e "$tmp/out.json" ] && [ -z "$(ls "$TMPDIR")" ]
     verdict $? "$what (exit code $code)"

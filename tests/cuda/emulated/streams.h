@@ -72,6 +72,11 @@ inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *to, int) {
     *to = streams.back();
     return cudaSuccess;
 }
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    streams.erase(std::find(streams.begin(), streams.end(), stream));
+    delete (emulated_stream *)stream;
+    return cudaSuccess;
+}
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *to, int) {
     *to = new emulated_event;
     return cudaSuccess;

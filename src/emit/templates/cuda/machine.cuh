@@ -59,6 +59,13 @@ void load_sources(machine &m) {
     }
 }
 
+void close_machine(machine &m) {
+    rp_cuda_close(&m.cuda);
+    for (auto stream : m.streams)
+        TRY(cudaStreamDestroy(stream));
+    TRY(cudaFree(m.sources));
+}
+
 uint64_t free_bytes() {
     size_t left = 0, all = 0;
     TRY(cudaMemGetInfo(&left, &all));

@@ -330,6 +330,6 @@ int main(int argc, char **argv) {
     if (!plan.ran)
         die("the arena", "does not fit into this GPU's memory");
     const int code = report(m, reference, plan);
-    rp_cuda_close(&m.cuda);
+    close_machine(m);
     return fflush(stdout) == 0 ? code : environment;
 }

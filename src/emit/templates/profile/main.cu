@@ -371,6 +371,16 @@ void open_job(job &j) {
     j.l = open_arena(j);
 }
 
+void close_job(job &j) {
+    for (int way = to_device; way <= to_host; way++) {
+        TRY(cudaFree(j.device[way]));
+        TRY(cudaFreeHost(j.host[way]));
+    }
+    TRY(cudaFree(j.workspace));
+    TRY(cudaFree(j.arena));
+    close_machine(j);
+}
+
 void write_notes(job &j) {
     int driver = 0, runtime = 0, blas = 0;
     TRY(cudaDriverGetVersion(&driver));
@@ -415,6 +425,6 @@ int main(int argc, char **argv) {
     j.cuda.n_spare /= (uint64_t)n_steps + 1;
     write_notes(j);
     measure_link(j);
-    rp_cuda_close(&j.cuda);
+    close_job(j);
     return 0;
 }
