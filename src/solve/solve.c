@@ -12,6 +12,7 @@
 #include "solve/address.h"
 #include "solve/certificate.h"
 #include "solve/claims.h"
+#include "solve/programs.h"
 #include "solve/solving.h"
 #include "solve/start.h"
 
@@ -21,6 +22,9 @@ enum { TREE_OPS = 260, BOUND_OPS = 60 };
 /* The share of the bound's work that goes into a certificate where another method gave the
  * bound. */
 static const double CERTIFY_SHARE = 0.1;
+
+/* States of small graphs' programs for a second of --time-limit, and at most. */
+static const double PROGRAM_STATES = 50e3, MOST_PROGRAM_STATES = 200e3;
 
 enum { N_TIGHTEN = 12 }; /* how often the packing may ask for a tighter schedule */
 /* Packing work, of a nanosecond each, for one placement and a second of --time-limit. */
@@ -54,9 +58,10 @@ void rp_solving_problem(const struct rp_solving *w, struct rp_problem *p, uint64
         p->recompute[i] = false;
 }
 
-static void write_notes(const struct rp_solving *w, struct rp_plan *plan) {
+static void write_notes(const struct rp_solving *w, bool tried_all, struct rp_plan *plan) {
     plan->notes = json_pack("{s:s, s:s, s:f, s:I, s:b}", "program", "remat-plan", "method",
                             w->time_ns == w->g->total_time_ns ? "keep-all"
+                            : tried_all                       ? "search of all programs"
                             : rp_schedule_swaps(&w->best)     ? "annealing over S and I"
                                                               : "annealing over S",
                             "time_limit", w->o->time_limit, "seed", (json_int_t)w->o->seed,
@@ -151,10 +156,28 @@ static rp_rc find_schedule(struct rp_solving *w, struct rp_schedule *scratch) {
     return w->found ? RP_OK : rp_say_none_found(w, scratch);
 }
 
-/* The start plan as it is, as `plan`: true if the options allow it and it fits. */
-static bool restate_start(struct rp_solving *w, struct rp_plan *plan) {
+/* With swaps, small graphs: no program is faster than w->bound_ns after this; one faster
+ * than the best schedule is in `plan`, if it was found. */
+static rp_rc try_programs(struct rp_solving *w, struct rp_plan *plan, struct rp_err *err) {
+    double states = w->o->time_limit * PROGRAM_STATES;
+    struct rp_programs r;
+    if (w->p.out_ns == NULL || w->o->reorder || !rp_programs_take(&w->p) ||
+        rp_solving_near_enough(w) || w->time_ns >> 61 != 0)
+        return RP_OK;
+    states = fmin(fmax(states, 1), MOST_PROGRAM_STATES);
+    plan->graph_name = rp_strdup(w->g->name);
+    plan->graph_sha256 = rp_strdup(w->g->sha256);
+    rp_programs_find(&w->p, w->time_ns, (uint32_t)states, w->o->stop, &r, plan);
+    rp_log(1, "programs: %" PRIu32 " states, bound %" PRIu64 " ns", r.n_states, r.bound_ns);
+    if (r.found || r.bound_ns > w->bound_ns)
+        w->bound_ns = r.bound_ns;
+    return rp_plan_claim(w->g, plan, err);
+}
+
+/* Another plan as it is, as `plan`: true if the options allow it and it fits. */
+static bool restate(struct rp_solving *w, const struct rp_plan *start,
+                    struct rp_plan *plan) {
     struct rp_err ignored = {{0}};
-    const struct rp_plan *start = w->o->start;
     bool addressed = w->o->addressed;
     for (size_t i = 0; i < start->steps.n; i++)
         if (start->steps.at[i].kind == RP_SWAP_OUT && !w->o->swap)
@@ -169,13 +192,16 @@ static bool restate_start(struct rp_solving *w, struct rp_plan *plan) {
            plan->host_bytes <= w->o->host_bytes;
 }
 
-/* The result is never slower than a start plan that fits. */
-static rp_rc prefer_start(struct rp_solving *w, rp_rc rc, struct rp_plan *plan) {
+/* The result is never slower than another plan that fits; NULL or no steps: there is none.
+ */
+static rp_rc prefer(struct rp_solving *w, const struct rp_plan *other, rp_rc rc,
+                    struct rp_plan *plan) {
     struct rp_plan same;
-    if (w->o->start == NULL || (rc != RP_OK && rc != RP_LIMIT && rc != RP_NO) ||
-        (rc == RP_OK && plan->claims.time_ns <= w->o->start->claims.time_ns))
+    if (other == NULL || other->steps.n == 0 ||
+        (rc != RP_OK && rc != RP_LIMIT && rc != RP_NO) ||
+        (rc == RP_OK && plan->claims.time_ns <= other->claims.time_ns))
         return rc;
-    if (!restate_start(w, &same)) {
+    if (!restate(w, other, &same)) {
         rp_plan_fini(&same);
         return rc;
     }
@@ -215,6 +241,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
     struct rp_solving w = {.g = g, .o = o, .report = report, .begin = rp_seconds()};
     struct rp_schedule scratch = {0};
+    struct rp_plan program = {0};
     *report = (struct rp_solve_report){.floor_op = RP_NONE};
     *plan = (struct rp_plan){0};
     w.end = o->ignore_clock ? INFINITY : w.begin + o->time_limit;
@@ -229,21 +256,26 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     w.never = rp_calloc(g->n_ops, sizeof *w.never);
     rc = find_schedule(&w, &scratch);
     if (rc == RP_OK)
+        rc = try_programs(&w, &program, err);
+    if (rc == RP_OK)
         rc = certify(&w, err);
     if (rc == RP_OK)
         rc = fit_addresses(&w, plan, &scratch);
     if (rc == RP_OK)
         rc = rp_plan_claim(g, plan, err);
-    rc = prefer_start(&w, rc, plan);
+    rc = prefer(&w, o->start, rc, plan);
+    uint64_t others_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
+    rc = prefer(&w, &program, rc, plan);
     if (rc == RP_OK) {
         plan->claims.lower_bound_ns = w.bound_ns;
         plan->claims.proof = plan->claims.time_ns == w.bound_ns ? RP_PROOF_OPTIMAL
                              : w.bound_ns > g->total_time_ns    ? RP_PROOF_BOUNDED
                                                                 : RP_PROOF_NONE;
-        write_notes(&w, plan);
+        write_notes(&w, plan->claims.time_ns < others_ns && program.steps.n > 0, plan);
     } else {
         rp_plan_fini(plan);
     }
+    rp_plan_fini(&program);
     rp_bound_free(w.bound);
     rp_schedule_fini(&w.best);
     rp_schedule_fini(&w.start);

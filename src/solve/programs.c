@@ -1,0 +1,348 @@
+#include "solve/programs.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { MOST = RP_PROGRAM_TENSORS };
+
+/* Where a program stands. Times are from the start; those before the clock are past. */
+struct stand {
+    uint64_t clock_ns, d2h_ns, h2d_ns; /* the compute queue's, and when the others end */
+    uint64_t ready_ns[MOST];           /* of what is on the device */
+    uint64_t host_ready_ns[MOST];      /* of what has a host copy */
+    uint32_t device, host;             /* sets of tensors */
+    uint32_t fresh;                    /* copies out may begin now, of these */
+    uint32_t n_first;                  /* ops 0 .. n_first - 1 have run */
+};
+
+struct node {
+    struct stand s;
+    uint64_t least_ns;     /* of any program that goes on from here */
+    uint32_t parent, next; /* next of the same hash; RP_NONE: none */
+    uint32_t id;           /* of the step that led here */
+    enum rp_step_kind kind;
+    bool closed; /* gone on from, or dominated */
+};
+
+struct search {
+    const struct rp_problem *p;
+    uint64_t below_ns;
+    uint32_t most, n_nodes, n_table;
+    struct node *nodes;
+    uint32_t *table; /* per hash: the newest node; a power of two of them */
+    uint32_t in[RP_PROGRAM_OPS], out[RP_PROGRAM_OPS];
+    uint32_t r_last[RP_PROGRAM_OPS]; /* op: a run again is of use up to this n_first */
+    uint32_t s_last[MOST];           /* tensor: wanted at most up to this n_first */
+    uint64_t to_come_ns[RP_PROGRAM_OPS + 1]; /* per n_first: first runs left */
+    uint32_t wanted[RP_PROGRAM_OPS + 1];     /* per n_first: by first runs left, or kept */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } open; /* a heap of nodes */
+};
+
+bool rp_programs_take(const struct rp_problem *p) {
+    return p->n_tensors <= MOST && p->n_ops <= RP_PROGRAM_OPS;
+}
+
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static uint64_t weigh(const struct rp_problem *p, uint32_t set) {
+    uint64_t sum = 0;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        sum += set >> x & 1 ? p->bytes[x] : 0;
+    return sum;
+}
+
+/* Readers come after makers: from late to early, theirs are known. */
+static void find_last_uses(struct search *f) {
+    const struct rp_problem *p = f->p;
+    for (uint32_t j = p->n_ops; j-- > 0;) {
+        f->r_last[j] = j;
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
+            f->s_last[x] = p->kept[x] ? p->n_ops : j;
+            for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+                if (f->r_last[p->readers[k]] > f->s_last[x])
+                    f->s_last[x] = f->r_last[p->readers[k]];
+            if (p->recompute[j] && f->s_last[x] > f->r_last[j])
+                f->r_last[j] = f->s_last[x];
+        }
+    }
+}
+
+static void read_problem(struct search *f) {
+    const struct rp_problem *p = f->p;
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            f->in[j] |= 1u << p->inputs[k];
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            f->out[j] |= 1u << x;
+    }
+    for (uint32_t n = p->n_ops; n-- > 0;)
+        f->to_come_ns[n] = f->to_come_ns[n + 1] + p->time_ns[n];
+    for (uint32_t n = 0; n <= p->n_ops; n++)
+        for (uint32_t x = 0; x < p->n_tensors; x++)
+            f->wanted[n] |= rp_problem_last_need(p, x) >= n ? 1u << x : 0;
+    find_last_uses(f);
+}
+
+/* The least time of a program that goes on from s; UINT64_MAX if there is none. */
+static uint64_t least_time(const struct search *f, const struct stand *s) {
+    const struct rp_problem *p = f->p;
+    uint32_t wanted = f->wanted[s->n_first], there = s->device | s->host;
+    uint64_t ns = s->clock_ns + f->to_come_ns[s->n_first];
+    for (uint32_t j = s->n_first; j-- > 0;) {
+        if ((f->out[j] & wanted & ~there) == 0)
+            continue;
+        if (!p->recompute[j])
+            return UINT64_MAX;
+        ns += p->time_ns[j];
+        wanted |= f->in[j];
+    }
+    return later(ns, later(s->d2h_ns, s->h2d_ns));
+}
+
+/* ---- the open nodes ---- */
+
+static bool before(const struct search *f, uint32_t a, uint32_t b) {
+    const struct node *m = &f->nodes[a], *n = &f->nodes[b];
+    if (m->least_ns != n->least_ns)
+        return m->least_ns < n->least_ns;
+    return m->s.n_first != n->s.n_first ? m->s.n_first > n->s.n_first : a > b;
+}
+
+static void push_open(struct search *f, uint32_t node) {
+    rp_push(&f->open, node);
+    uint32_t *at = f->open.at;
+    size_t i = f->open.n - 1;
+    for (; i > 0 && before(f, node, at[(i - 1) / 2]); i = (i - 1) / 2)
+        at[i] = at[(i - 1) / 2];
+    at[i] = node;
+}
+
+static uint32_t pop_open(struct search *f) {
+    uint32_t *at = f->open.at, first = at[0], last = at[--f->open.n];
+    size_t i = 0;
+    for (size_t c = 1; c < f->open.n; c = 2 * i + 1) {
+        c += c + 1 < f->open.n && before(f, at[c + 1], at[c]);
+        if (!before(f, at[c], last))
+            break;
+        at[i] = at[c];
+        i = c;
+    }
+    at[i] = last;
+    return first;
+}
+
+/* ---- the states known ---- */
+
+static bool not_later(const struct stand *a, const struct stand *b, uint32_t n) {
+    if (a->clock_ns > b->clock_ns || (b->fresh & ~a->fresh) != 0 ||
+        a->d2h_ns > later(b->d2h_ns, b->clock_ns) ||
+        a->h2d_ns > later(b->h2d_ns, b->clock_ns))
+        return false;
+    for (uint32_t x = 0; x < n; x++)
+        if ((a->device >> x & 1 && a->ready_ns[x] > later(b->ready_ns[x], b->clock_ns)) ||
+            (a->host >> x & 1 &&
+             a->host_ready_ns[x] > later(b->host_ready_ns[x], b->clock_ns)))
+            return false;
+    return true;
+}
+
+static bool same_place(const struct stand *a, const struct stand *b) {
+    return a->device == b->device && a->host == b->host && a->n_first == b->n_first;
+}
+
+/* Fibonacci hashing: Knuth, volume 3, 6.4. */
+static uint32_t hash(const struct search *f, const struct stand *s) {
+    uint64_t h = ((uint64_t)s->device << 32 | s->host) * 11400714819323198485u;
+    h = (h ^ h >> 29 ^ s->n_first) * 11400714819323198485u;
+    return (uint32_t)(h >> 32) & (f->n_table - 1);
+}
+
+static void reach(struct search *f, const struct stand *s, uint32_t parent,
+                  enum rp_step_kind kind, uint32_t id) {
+    uint64_t least_ns = least_time(f, s);
+    if (least_ns >= f->below_ns || f->n_nodes == f->most)
+        return;
+    uint32_t *head = &f->table[hash(f, s)];
+    for (uint32_t i = *head; i != RP_NONE; i = f->nodes[i].next) {
+        struct node *known = &f->nodes[i];
+        if (!same_place(&known->s, s))
+            continue;
+        if (not_later(&known->s, s, f->p->n_tensors))
+            return;
+        if (not_later(s, &known->s, f->p->n_tensors))
+            known->closed = true;
+    }
+    f->nodes[f->n_nodes] = (struct node){*s, least_ns, parent, *head, id, kind, false};
+    *head = f->n_nodes++;
+    push_open(f, *head);
+}
+
+/* ---- steps ---- */
+
+static bool is_last_of(const struct search *f, const struct stand *s, uint32_t x) {
+    return f->s_last[x] < s->n_first;
+}
+
+static void try_run(struct search *f, const struct stand *from, uint32_t node, uint32_t j) {
+    const struct rp_problem *p = f->p;
+    bool again = j < from->n_first;
+    uint32_t made = f->out[j] & ~from->device;
+    if ((f->in[j] & ~from->device) != 0 ||
+        (again && (!p->recompute[j] || made == 0 || from->n_first > f->r_last[j])) ||
+        weigh(p, from->device | f->out[j]) + p->workspace_bytes[j] > p->limit_bytes)
+        return;
+    struct stand s = *from;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        if (f->in[j] >> x & 1)
+            s.clock_ns = later(s.clock_ns, s.ready_ns[x]);
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+        if (from->device >> x & 1 && s.ready_ns[x] > s.clock_ns)
+            return; /* its swap-in is under way */
+    s.clock_ns += p->time_ns[j];
+    s.device |= f->out[j];
+    s.n_first += !again;
+    s.fresh = p->out_ns != NULL ? made & ~s.host : 0;
+    reach(f, &s, node, RP_RUN, j);
+}
+
+static void try_free(struct search *f, const struct stand *from, uint32_t node,
+                     uint32_t x) {
+    struct stand s = *from;
+    if (s.host >> x & 1)
+        s.clock_ns = later(s.clock_ns, s.host_ready_ns[x]);
+    if (s.ready_ns[x] > s.clock_ns)
+        return;
+    s.device &= ~(1u << x);
+    s.fresh = 0;
+    reach(f, &s, node, RP_FREE, x);
+}
+
+static void try_swap_out(struct search *f, const struct stand *from, uint32_t node,
+                         uint32_t x) {
+    struct stand s = *from;
+    s.host |= 1u << x;
+    if (weigh(f->p, s.host) > f->p->host_limit_bytes)
+        return;
+    s.d2h_ns = later(later(s.clock_ns, s.d2h_ns), s.ready_ns[x]) + f->p->out_ns[x];
+    s.host_ready_ns[x] = s.d2h_ns;
+    s.fresh = s.device & ~s.host;
+    reach(f, &s, node, RP_SWAP_OUT, x);
+}
+
+static void try_swap_in(struct search *f, const struct stand *from, uint32_t node,
+                        uint32_t x) {
+    struct stand s = *from;
+    s.device |= 1u << x;
+    if (weigh(f->p, s.device) > f->p->limit_bytes)
+        return;
+    s.h2d_ns = later(later(s.clock_ns, s.h2d_ns), s.host_ready_ns[x]) + f->p->in_ns[x];
+    s.ready_ns[x] = s.h2d_ns;
+    s.fresh = 0;
+    reach(f, &s, node, RP_SWAP_IN, x);
+}
+
+/* True if something wanted no more is on the device: then freeing it is all that is tried,
+ * unless that has to wait. */
+static bool free_last(struct search *f, const struct stand *s, uint32_t node) {
+    for (uint32_t x = 0; x < f->p->n_tensors; x++)
+        if (s->device >> x & 1 && is_last_of(f, s, x) && s->fresh == 0 &&
+            s->ready_ns[x] <= s->clock_ns &&
+            (!(s->host >> x & 1) || s->host_ready_ns[x] <= s->clock_ns)) {
+            try_free(f, s, node, x);
+            return true;
+        }
+    return false;
+}
+
+static void go_on(struct search *f, uint32_t node) {
+    const struct rp_problem *p = f->p;
+    struct stand s = f->nodes[node].s;
+    if (free_last(f, &s, node))
+        return;
+    for (uint32_t j = 0; j <= s.n_first && j < p->n_ops; j++)
+        try_run(f, &s, node, j);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        if (s.device >> x & 1)
+            try_free(f, &s, node, x);
+        if (is_last_of(f, &s, x))
+            continue;
+        if (s.fresh >> x & 1)
+            try_swap_out(f, &s, node, x);
+        if (!(s.device >> x & 1) && s.host >> x & 1)
+            try_swap_in(f, &s, node, x);
+    }
+}
+
+static void write_steps(const struct search *f, uint32_t node, struct rp_plan *plan) {
+    uint32_t length = 0, at = node;
+    for (; f->nodes[at].parent != RP_NONE; at = f->nodes[at].parent)
+        length++;
+    size_t first = plan->steps.n;
+    for (uint32_t i = 0; i < length; i++)
+        rp_push(&plan->steps, (struct rp_step){.address = RP_NO_ADDRESS});
+    for (; length-- > 0; node = f->nodes[node].parent) {
+        struct rp_step *step = &plan->steps.at[first + length];
+        step->kind = f->nodes[node].kind;
+        step->id = step->kind == RP_RUN ? f->p->op_of[f->nodes[node].id]
+                                        : f->p->tensor_of[f->nodes[node].id];
+    }
+}
+
+static bool is_end(const struct search *f, const struct stand *s) {
+    return s->n_first == f->p->n_ops && (f->wanted[s->n_first] & ~s->device) == 0;
+}
+
+/* The node of the fastest program; RP_NONE if it was not found. */
+static uint32_t search(struct search *f, const volatile sig_atomic_t *stop,
+                       struct rp_programs *result) {
+    result->bound_ns = f->below_ns;
+    while (f->open.n > 0) {
+        uint32_t node = pop_open(f);
+        result->bound_ns = f->nodes[node].least_ns;
+        if (f->nodes[node].closed)
+            continue;
+        if (is_end(f, &f->nodes[node].s))
+            return node;
+        if (stop != NULL && *stop)
+            return RP_NONE;
+        f->nodes[node].closed = true;
+        go_on(f, node);
+        if (f->n_nodes == f->most) /* a child of this one may be missing */
+            return RP_NONE;
+    }
+    result->bound_ns = f->below_ns;
+    return RP_NONE;
+}
+
+void rp_programs_find(const struct rp_problem *p, uint64_t below_ns, uint32_t most_states,
+                      const volatile sig_atomic_t *stop, struct rp_programs *result,
+                      struct rp_plan *plan) {
+    struct search *f = rp_calloc(1, sizeof *f);
+    assert(rp_programs_take(p) && most_states > 0);
+    *f = (struct search){.p = p, .below_ns = below_ns, .most = most_states, .n_table = 64};
+    *result = (struct rp_programs){0};
+    while (f->n_table < most_states)
+        f->n_table *= 2;
+    f->nodes = rp_calloc(most_states, sizeof *f->nodes);
+    f->table = rp_calloc(f->n_table, sizeof *f->table);
+    memset(f->table, 0xff, f->n_table * sizeof *f->table); /* RP_NONE */
+    read_problem(f);
+    reach(f, &(struct stand){0}, RP_NONE, RP_RUN, 0);
+    uint32_t node = search(f, stop, result);
+    result->n_states = f->n_nodes;
+    result->found = node != RP_NONE;
+    if (result->found)
+        write_steps(f, node, plan);
+    free(f->nodes);
+    free(f->table);
+    free(f->open.at);
+    free(f);
+}

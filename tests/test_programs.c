@@ -1,0 +1,105 @@
+/* solve/programs.h: against all programs there are, and against the two judges. */
+#include "solve/programs.h"
+
+#include "base/mem.h"
+#include "brute_copies.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/claims.h"
+#include "verify/verify.h"
+
+/* A tiny graph, and what a plan for it may do. */
+struct task {
+    struct rp_graph g;
+    struct rp_problem p;
+    struct rp_brute_copies o;
+};
+
+static void task_init(struct task *t, uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(5 + (uint32_t)(seed % 2));
+    uint32_t op;
+    shape.max_outputs = 1 + (uint32_t)(seed / 7 % 2);
+    shape.training = seed % 3 != 0;
+    shape.once_percent = seed % 5 == 0 ? 20 : 0;
+    rp_gen_graph(seed, &shape, &t->g);
+    t->g.device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 200);
+    t->g.device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 200);
+    rp_problem_init(&t->p, &t->g, t->g.fixed_bytes, false, NULL);
+    rp_problem_allow_swap(&t->p, RP_MAX_QUANTITY);
+    t->p.limit_bytes = rp_problem_floor(&t->p, &op) + seed % 4 * 500;
+    t->p.host_limit_bytes = seed % 6 == 0 ? 1500 : RP_MAX_QUANTITY;
+    t->o = (struct rp_brute_copies){.limit_bytes = t->p.limit_bytes,
+                                    .host_limit_bytes = t->p.host_limit_bytes,
+                                    .recompute = seed % 11 != 0,
+                                    .swap = true,
+                                    .most_states = 200000};
+    for (uint32_t j = 0; j < t->p.n_ops && !t->o.recompute; j++)
+        t->p.recompute[j] = false;
+}
+
+static void task_fini(struct task *t) {
+    rp_problem_fini(&t->p);
+    rp_graph_fini(&t->g);
+}
+
+/* The result of brute force, if it takes the graph. */
+static enum rp_brute_result all_programs(const struct task *t, uint64_t *best) {
+    if (t->p.n_tensors > RP_BRUTE_COPIED)
+        return RP_BRUTE_GAVE_UP;
+    return rp_brute_copies_best(&t->g, &t->o, best);
+}
+
+static bool takes(const struct task *t, struct rp_plan *plan, uint64_t best) {
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    plan->graph_name = rp_strdup(t->g.name);
+    plan->graph_sha256 = rp_strdup(t->g.sha256);
+    plan->budget_bytes = t->g.fixed_bytes + t->p.limit_bytes;
+    return rp_plan_claim(&t->g, plan, &err) == RP_OK && plan->claims.time_ns == best &&
+           plan->host_bytes <= t->p.host_limit_bytes &&
+           rp_verify(&t->g, plan, &v, &err) == RP_OK;
+}
+
+/* The best program, a proof that none is better, and a bound from any amount of work. */
+static bool agrees(const struct task *t, enum rp_brute_result known, uint64_t best) {
+    struct rp_programs r;
+    struct rp_plan plan = {0};
+    rp_programs_find(&t->p, RP_MAX_QUANTITY / 8, 100000, NULL, &r, &plan);
+    bool ok = r.found == (known == RP_BRUTE_FOUND);
+    if (r.found && ok) {
+        ok = r.bound_ns == best && takes(t, &plan, best);
+        rp_plan_fini(&plan);
+        rp_programs_find(&t->p, best, 100000, NULL, &r, &plan);
+        ok = ok && !r.found && r.bound_ns == best;
+        for (uint32_t most = 1; most < 400 && ok; most *= 3) {
+            rp_programs_find(&t->p, best + 1, most, NULL, &r, &plan);
+            ok = r.bound_ns <= best && r.n_states <= most;
+        }
+    }
+    rp_plan_fini(&plan);
+    return ok;
+}
+
+static void the_best_of_all_programs_is_found_and_proved(void) {
+    uint32_t n = 80, n_found = 0;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    for (; n > 0; n--, seed++) {
+        struct task t;
+        uint64_t best = 0;
+        task_init(&t, seed);
+        enum rp_brute_result known = all_programs(&t, &best);
+        n_found += known == RP_BRUTE_FOUND;
+        if (known != RP_BRUTE_GAVE_UP && !agrees(&t, known, best)) {
+            rp_gen_failed(seed);
+            CU_FAIL("not the best program, or a bound above it");
+        }
+        task_fini(&t);
+    }
+    CU_ASSERT(all == 1 || 2 * n_found > all);
+}
+
+void suite_programs(void) {
+    RP_SUITE("programs");
+    RP_TEST(the_best_of_all_programs_is_found_and_proved);
+}
