@@ -129,6 +129,8 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_
     struct rp_tables tables = {0};
     char *arch = NULL, *nvcc = NULL, *folder = NULL;
     rp_rc rc = rp_graph_load(m->graph, &g, err);
+    if (rc == RP_OK && g.n_ops == 0)
+        rc = rp_fail(err, RP_INPUT, "%s: it has no ops to measure", rp_path_name(m->graph));
     if (rc == RP_OK)
         rc = rp_tables_step(&g, rp_path_name(m->graph), &tables, err);
     if (rc == RP_OK)

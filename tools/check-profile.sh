@@ -97,6 +97,8 @@ CUDA_INJECTION64_PATH=/lib/tool.so refused "another tool" 5 'another tool traces
 GPUS=0 refused "no GPU" 5 'profile: without --device: no GPU is there$' measure $layers
 refused "a GPU too many" 5 'profile: without --device: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
 refused "no step at all" 2 'profile: --repeat: 1 to 1000 steps$' measure --repeat 0 $layers
+sed 's/^"ops":\[$/"ops":[],"keep":[]}/; /"ops":\[\]/q' $layers >"$tmp/empty.json"
+refused "no ops" 3 'empty.json: it has no ops to measure$' measure "$tmp/empty.json"
 refused "no kernel" 3 'small.json: tensors\[0\] ' measure tests/data/graph/good/small.json
 CXX=/nonexistent/c++ refused "it does not build" 5 'profile: the program does not build: .+' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers

@@ -30,7 +30,7 @@ constexpr int environment = 5;
 constexpr size_t most_workspace = (size_t)1 << 30;
 constexpr size_t least_copy = (size_t)64 << 10, largest_copy = (size_t)256 << 20;
 constexpr int warm_up = 2, copies_of_a_size = 10;
-constexpr int kernels_alone = 20, most_beside = 4000;
+constexpr int kernels_alone = 20, most_beside = 1000;
 
 const char *notes_path;
 bool shows_progress;
@@ -128,7 +128,7 @@ layout whole_step() {
     layout l{std::vector<uint64_t>(n_ends()), s.arena_bytes, true};
     for (uint32_t k = 0; k < s.n_steps; k++) {
         const replay_op &op = program.ops[s.steps[k].id];
-        std::copy_n(s.addresses + s.steps[k].where, op.n_in + op.n_out, &l.at[op.ends]);
+        std::copy_n(s.addresses + s.steps[k].where, op.n_in + op.n_out, l.at.data() + op.ends);
     }
     return l;
 }
@@ -180,7 +180,7 @@ struct job : machine {
 void run_one(job &j, uint32_t i) {
     const replay_op &op = program.ops[i];
     const op_run &r = j.ops[i];
-    run_op(j, op, r.args, &j.l.at[op.ends], r.workspace_bytes > 0 ? j.workspace : nullptr,
+    run_op(j, op, r.args, j.l.at.data() + op.ends, r.workspace_bytes > 0 ? j.workspace : nullptr,
            r.workspace_bytes);
 }
 
