@@ -18,12 +18,19 @@ struct stand {
     uint32_t n_first;                  /* ops 0 .. n_first - 1 have run */
 };
 
+/* What led from one node to another. */
+struct step {
+    uint32_t parent; /* node; RP_NONE: the begin */
+    enum rp_step_kind kind;
+    uint32_t id;
+    uint32_t freed, dropped; /* before it, after it: sets of tensors */
+};
+
 struct node {
     struct stand s;
-    uint64_t least_ns;     /* of any program that goes on from here */
-    uint32_t parent, next; /* next of the same hash; RP_NONE: none */
-    uint32_t id;           /* of the step that led here */
-    enum rp_step_kind kind;
+    uint64_t least_ns; /* of any program that goes on from here */
+    uint32_t next;     /* of the same hash; RP_NONE: none */
+    struct step by;
     bool closed; /* gone on from, or dominated */
 };
 
@@ -165,8 +172,7 @@ static uint32_t hash(const struct search *f, const struct stand *s) {
     return (uint32_t)(h >> 32) & (f->n_table - 1);
 }
 
-static void reach(struct search *f, const struct stand *s, uint32_t parent,
-                  enum rp_step_kind kind, uint32_t id) {
+static void reach(struct search *f, const struct stand *s, struct step by) {
     uint64_t least_ns = least_time(f, s);
     if (least_ns >= f->below_ns || f->n_nodes == f->most)
         return;
@@ -180,120 +186,165 @@ static void reach(struct search *f, const struct stand *s, uint32_t parent,
         if (not_later(s, &known->s, f->p->n_tensors))
             known->closed = true;
     }
-    f->nodes[f->n_nodes] = (struct node){*s, least_ns, parent, *head, id, kind, false};
+    f->nodes[f->n_nodes] = (struct node){*s, least_ns, *head, by, false};
     *head = f->n_nodes++;
     push_open(f, *head);
 }
 
 /* ---- steps ---- */
 
-static bool is_last_of(const struct search *f, const struct stand *s, uint32_t x) {
-    return f->s_last[x] < s->n_first;
+/* The stand after freeing a set. False: a swap-in is under way. */
+static bool free_set(const struct search *f, struct stand *s, uint32_t set) {
+    for (uint32_t x = 0; x < f->p->n_tensors; x++) {
+        if (set >> x & 1 && s->host >> x & 1)
+            s->clock_ns = later(s->clock_ns, s->host_ready_ns[x]);
+        if (set >> x & 1 && s->ready_ns[x] > s->clock_ns)
+            return false;
+    }
+    s->device &= ~set;
+    return true;
 }
 
-static void try_run(struct search *f, const struct stand *from, uint32_t node, uint32_t j) {
+/* Frees what nothing can want any more, unless a copy of it is under way. */
+static uint32_t drop(const struct search *f, struct stand *s) {
+    uint32_t set = 0;
+    for (uint32_t x = 0; x < f->p->n_tensors; x++)
+        if (s->device >> x & 1 && f->s_last[x] < s->n_first &&
+            s->ready_ns[x] <= s->clock_ns &&
+            (!(s->host >> x & 1) || s->host_ready_ns[x] <= s->clock_ns))
+            set |= 1u << x;
+    s->device &= ~set;
+    s->fresh &= ~set;
+    return set;
+}
+
+static void run(struct search *f, const struct stand *from, struct step by) {
     const struct rp_problem *p = f->p;
-    bool again = j < from->n_first;
-    uint32_t made = f->out[j] & ~from->device;
-    if ((f->in[j] & ~from->device) != 0 ||
-        (again && (!p->recompute[j] || made == 0 || from->n_first > f->r_last[j])) ||
-        weigh(p, from->device | f->out[j]) + p->workspace_bytes[j] > p->limit_bytes)
-        return;
     struct stand s = *from;
+    uint32_t j = by.id, made = f->out[j] & ~from->device;
+    if (!free_set(f, &s, by.freed))
+        return;
     for (uint32_t x = 0; x < p->n_tensors; x++)
         if (f->in[j] >> x & 1)
             s.clock_ns = later(s.clock_ns, s.ready_ns[x]);
-    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
         if (from->device >> x & 1 && s.ready_ns[x] > s.clock_ns)
             return; /* its swap-in is under way */
+        s.ready_ns[x] = 0;
+    }
     s.clock_ns += p->time_ns[j];
     s.device |= f->out[j];
-    s.n_first += !again;
+    s.n_first += j == s.n_first;
     s.fresh = p->out_ns != NULL ? made & ~s.host : 0;
-    reach(f, &s, node, RP_RUN, j);
+    by.dropped = drop(f, &s);
+    reach(f, &s, by);
 }
 
-static void try_free(struct search *f, const struct stand *from, uint32_t node,
-                     uint32_t x) {
+static void swap_in(struct search *f, const struct stand *from, struct step by) {
     struct stand s = *from;
-    if (s.host >> x & 1)
-        s.clock_ns = later(s.clock_ns, s.host_ready_ns[x]);
-    if (s.ready_ns[x] > s.clock_ns)
+    uint32_t x = by.id;
+    if (!free_set(f, &s, by.freed))
         return;
-    s.device &= ~(1u << x);
+    s.device |= 1u << x;
+    s.h2d_ns = later(later(s.clock_ns, s.h2d_ns), s.host_ready_ns[x]) + f->p->in_ns[x];
+    s.ready_ns[x] = s.h2d_ns;
     s.fresh = 0;
-    reach(f, &s, node, RP_FREE, x);
+    reach(f, &s, by);
 }
 
-static void try_swap_out(struct search *f, const struct stand *from, uint32_t node,
-                         uint32_t x) {
+static void swap_out(struct search *f, const struct stand *from, struct step by) {
     struct stand s = *from;
+    uint32_t x = by.id;
     s.host |= 1u << x;
     if (weigh(f->p, s.host) > f->p->host_limit_bytes)
         return;
     s.d2h_ns = later(later(s.clock_ns, s.d2h_ns), s.ready_ns[x]) + f->p->out_ns[x];
     s.host_ready_ns[x] = s.d2h_ns;
     s.fresh = s.device & ~s.host;
-    reach(f, &s, node, RP_SWAP_OUT, x);
+    reach(f, &s, by);
 }
 
-static void try_swap_in(struct search *f, const struct stand *from, uint32_t node,
-                        uint32_t x) {
-    struct stand s = *from;
-    s.device |= 1u << x;
-    if (weigh(f->p, s.device) > f->p->limit_bytes)
+/* Takes the step after each least set of frees that gives it `need` bytes: by.freed, and
+ * some of `may` from x on, of which none could stay. */
+static void make_room(struct search *f, const struct stand *s, struct step by,
+                      uint64_t need, uint32_t may, uint32_t x) {
+    const uint64_t *bytes = f->p->bytes;
+    uint64_t got = weigh(f->p, by.freed);
+    if (got >= need) {
+        for (uint32_t y = 0; y < f->p->n_tensors; y++)
+            if (by.freed >> y & 1 && got - bytes[y] >= need)
+                return;
+        (by.kind == RP_RUN ? run : swap_in)(f, s, by);
         return;
-    s.h2d_ns = later(later(s.clock_ns, s.h2d_ns), s.host_ready_ns[x]) + f->p->in_ns[x];
-    s.ready_ns[x] = s.h2d_ns;
-    s.fresh = 0;
-    reach(f, &s, node, RP_SWAP_IN, x);
+    }
+    for (; x < f->p->n_tensors && got + weigh(f->p, may >> x << x) >= need; x++)
+        if (may >> x & 1 && bytes[x] > 0) {
+            struct step more = by;
+            more.freed |= 1u << x;
+            make_room(f, s, more, need, may, x + 1);
+        }
 }
 
-/* True if something wanted no more is on the device: then freeing it is all that is tried,
- * unless that has to wait. */
-static bool free_last(struct search *f, const struct stand *s, uint32_t node) {
-    for (uint32_t x = 0; x < f->p->n_tensors; x++)
-        if (s->device >> x & 1 && is_last_of(f, s, x) && s->fresh == 0 &&
-            s->ready_ns[x] <= s->clock_ns &&
-            (!(s->host >> x & 1) || s->host_ready_ns[x] <= s->clock_ns)) {
-            try_free(f, s, node, x);
-            return true;
-        }
-    return false;
+static void try_run(struct search *f, const struct stand *s, uint32_t node, uint32_t j) {
+    const struct rp_problem *p = f->p;
+    bool again = j < s->n_first;
+    uint32_t with = s->device | f->out[j];
+    if ((f->in[j] & ~s->device) != 0 ||
+        (again && (!p->recompute[j] || with == s->device || s->n_first > f->r_last[j])))
+        return;
+    uint64_t takes = weigh(p, with) + p->workspace_bytes[j];
+    make_room(f, s, (struct step){node, RP_RUN, j, 0, 0},
+              takes > p->limit_bytes ? takes - p->limit_bytes : 0,
+              s->device & ~f->in[j] & ~f->out[j], 0);
+}
+
+static void try_swap_in(struct search *f, const struct stand *s, uint32_t node,
+                        uint32_t x) {
+    uint64_t takes = weigh(f->p, s->device | 1u << x);
+    make_room(f, s, (struct step){node, RP_SWAP_IN, x, 0, 0},
+              takes > f->p->limit_bytes ? takes - f->p->limit_bytes : 0, s->device, 0);
 }
 
 static void go_on(struct search *f, uint32_t node) {
     const struct rp_problem *p = f->p;
     struct stand s = f->nodes[node].s;
-    if (free_last(f, &s, node))
-        return;
     for (uint32_t j = 0; j <= s.n_first && j < p->n_ops; j++)
         try_run(f, &s, node, j);
     for (uint32_t x = 0; x < p->n_tensors; x++) {
-        if (s.device >> x & 1)
-            try_free(f, &s, node, x);
-        if (is_last_of(f, &s, x))
-            continue;
+        if (f->s_last[x] < s.n_first)
+            continue; /* nothing can want it any more */
         if (s.fresh >> x & 1)
-            try_swap_out(f, &s, node, x);
+            swap_out(f, &s, (struct step){node, RP_SWAP_OUT, x, 0, 0});
         if (!(s.device >> x & 1) && s.host >> x & 1)
             try_swap_in(f, &s, node, x);
     }
 }
 
+static void push_step(const struct rp_problem *p, struct rp_plan *plan,
+                      enum rp_step_kind kind, uint32_t i) {
+    struct rp_step step = {.kind = kind,
+                           .id = kind == RP_RUN ? p->op_of[i] : p->tensor_of[i],
+                           .address = RP_NO_ADDRESS};
+    rp_push(&plan->steps, step);
+}
+
+static void push_frees(const struct rp_problem *p, struct rp_plan *plan, uint32_t set) {
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        if (set >> x & 1)
+            push_step(p, plan, RP_FREE, x);
+}
+
 static void write_steps(const struct search *f, uint32_t node, struct rp_plan *plan) {
-    uint32_t length = 0, at = node;
-    for (; f->nodes[at].parent != RP_NONE; at = f->nodes[at].parent)
-        length++;
-    size_t first = plan->steps.n;
-    for (uint32_t i = 0; i < length; i++)
-        rp_push(&plan->steps, (struct rp_step){.address = RP_NO_ADDRESS});
-    for (; length-- > 0; node = f->nodes[node].parent) {
-        struct rp_step *step = &plan->steps.at[first + length];
-        step->kind = f->nodes[node].kind;
-        step->id = step->kind == RP_RUN ? f->p->op_of[f->nodes[node].id]
-                                        : f->p->tensor_of[f->nodes[node].id];
+    uint32_t n = 0, *path = rp_calloc(f->n_nodes, sizeof *path);
+    for (; f->nodes[node].by.parent != RP_NONE; node = f->nodes[node].by.parent)
+        path[n++] = node;
+    while (n-- > 0) {
+        const struct step *by = &f->nodes[path[n]].by;
+        push_frees(f->p, plan, by->freed);
+        push_step(f->p, plan, by->kind, by->id);
+        push_frees(f->p, plan, by->dropped);
     }
+    free(path);
 }
 
 static bool is_end(const struct search *f, const struct stand *s) {
@@ -335,7 +386,7 @@ void rp_programs_find(const struct rp_problem *p, uint64_t below_ns, uint32_t mo
     f->table = rp_calloc(f->n_table, sizeof *f->table);
     memset(f->table, 0xff, f->n_table * sizeof *f->table); /* RP_NONE */
     read_problem(f);
-    reach(f, &(struct stand){0}, RP_NONE, RP_RUN, 0);
+    reach(f, &(struct stand){0}, (struct step){.parent = RP_NONE});
     uint32_t node = search(f, stop, result);
     result->n_states = f->n_nodes;
     result->found = node != RP_NONE;

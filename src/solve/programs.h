@@ -14,7 +14,9 @@
  *   to make a free legal.
  * - A copy out begins right after a run that makes its tensor, or after another copy out.
  *   Moved there from later, in the same order, none starts later than it did.
- * - What nothing can want any more is freed as soon as no copy of it is under way.
+ * - What nothing can want any more is freed by the run that leaves it, unless a copy of it
+ *   is under way. All else is freed just before a run or copy in that needs the room, and
+ *   no more than it needs: a free that comes later waits no longer.
  */
 #ifndef RP_SOLVE_PROGRAMS_H
 #define RP_SOLVE_PROGRAMS_H
