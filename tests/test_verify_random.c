@@ -59,6 +59,70 @@ static void random_plans_get_the_naive_verdict(void) {
     CU_ASSERT(getenv("RP_SEED") != NULL || (valid > of / 20 && valid < of / 2));
 }
 
+/* The highest ends in arena and slab, from the steps alone; 0 without addresses. */
+static void find_ends(const struct rp_graph *g, const struct rp_plan *p, uint64_t *arena,
+                      uint64_t *slab) {
+    uint64_t unit = g->device.alignment_bytes;
+    *arena = *slab = 0;
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const struct rp_step *s = &p->steps.at[i];
+        const struct rp_op *op = s->kind == RP_RUN ? &g->ops[s->id] : NULL;
+        uint64_t *most = s->kind == RP_SWAP_OUT ? slab : arena;
+        uint64_t bytes = op != NULL           ? op->workspace_bytes
+                         : s->kind != RP_FREE ? g->tensors[s->id].bytes
+                                              : 0;
+        uint64_t end = s->address + (bytes + unit - 1) / unit * unit;
+        if (s->address != RP_NO_ADDRESS && end > *most)
+            *most = end;
+        for (uint32_t k = 0; s->has_at && k < s->n_at; k++) {
+            uint64_t at = p->at.at[s->at + k];
+            uint64_t size = (g->tensors[op->outputs[k]].bytes + unit - 1) / unit * unit;
+            if (at != RP_NO_ADDRESS && at + size > *arena)
+                *arena = at + size;
+        }
+    }
+}
+
+/* The host copies of a plan, each once. */
+static uint64_t all_copies(const struct rp_graph *g, const struct rp_plan *p) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->steps.n; i++)
+        if (p->steps.at[i].kind == RP_SWAP_OUT)
+            sum += g->tensors[p->steps.at[i].id].bytes;
+    return sum;
+}
+
+static bool used_is_right(uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(12);
+    struct rp_graph g;
+    bool ok = true;
+    rp_gen_graph(seed, &shape, &g);
+    for (int addressed = 0; addressed < 2; addressed++) {
+        struct rp_plan p;
+        struct rp_verdict v;
+        struct rp_err err = {{0}};
+        uint64_t arena, slab;
+        rp_gen_plan(seed, &g, addressed, &p);
+        rp_naive_steps(&g, &p, &p.claims);
+        find_ends(&g, &p, &arena, &slab);
+        ok = ok && rp_verify(&g, &p, &v, &err) == RP_OK &&
+             v.host_used_bytes == (addressed ? slab : all_copies(&g, &p)) &&
+             (!addressed || v.arena_used_bytes == arena);
+        rp_plan_fini(&p);
+    }
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void what_arena_and_slab_hold_at_most_is_right(void) {
+    uint32_t n = 100;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!used_is_right(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("the verdict says otherwise");
+        }
+}
+
 static void keep_all_plans_are_valid(void) {
     uint32_t n = 50;
     for (uint64_t seed = rp_gen_seed(1000, &n); n > 0; n--, seed++) {
@@ -83,5 +147,6 @@ static void keep_all_plans_are_valid(void) {
 void suite_verify_random(void) {
     RP_SUITE("verify_random");
     RP_TEST(random_plans_get_the_naive_verdict);
+    RP_TEST(what_arena_and_slab_hold_at_most_is_right);
     RP_TEST(keep_all_plans_are_valid);
 }

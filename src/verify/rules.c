@@ -88,7 +88,7 @@ static rp_rc check_place(struct walk *w, const char *what, uint64_t at, uint64_t
 }
 
 static void raise_to(uint64_t *most, uint64_t x) {
-    if (x > *most)
+    if (x > *most) /* mutation: same */
         *most = x;
 }
 

@@ -41,5 +41,5 @@ void rp_spans_remove(struct rp_spans *s, uint64_t lo) {
 
 void rp_spans_fini(struct rp_spans *s) {
     free(s->at);
-    *s = (struct rp_spans){0};
+    *s = (struct rp_spans){0}; /* mutation: same */
 }
