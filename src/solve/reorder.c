@@ -56,7 +56,7 @@ static void exchange_orders(struct rp_solving *w, struct rp_solving *other) {
 static void enter_order(struct rp_solving *w, const struct rp_plan *runs) {
     rp_solving_problem(w, &w->p, w->o->budget_bytes);
     rp_schedule_keep_all(&w->p, &w->best);
-    rp_schedule_empty(&w->p, &w->start);
+    w->start = (struct rp_schedule){0};
     w->finds = (struct rp_finds){0};
     struct rp_cost c = rp_schedule_cost(&w->p, &w->best);
     w->found = c.peak_bytes <= w->p.limit_bytes;
