@@ -198,8 +198,10 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
 static rp_rc search(const struct rp_graph *g, struct rp_solve_options *o, const char *out,
                     bool json, struct rp_err *err) {
     struct rp_plan first = {0};
+    double begin = rp_seconds();
     if (o->start == NULL && rp_first_plan(g, o, &first))
         o->start = &first;
+    o->spent = rp_seconds() - begin;
     rp_rc rc = solve_and_report(g, o, out, json, err);
     rp_plan_fini(&first);
     return rc;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "policy/first.h"
 #include "verify/verify.h"
 
 char *rp_policy_names(void) {
@@ -46,19 +47,15 @@ rp_rc rp_policy_take(const char *command, const char *name, const struct rp_poli
 
 bool rp_first_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                    struct rp_plan *plan) {
-    enum { FEW_OPS = 2000, OPS_A_SECOND = 150 };
-    struct rp_policy_options po;
-    if (!o->recompute || !o->swap || o->reorder || g->device.h2d_bytes_per_s == 0 ||
-        g->device.d2h_bytes_per_s == 0 || g->n_ops <= FEW_OPS ||
+    enum { FEW_OPS = 2000, OPS_A_SECOND = 2000 };
+    if (!o->recompute || o->reorder || g->n_ops <= FEW_OPS ||
         g->n_ops > OPS_A_SECOND * o->time_limit ||
-        rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes)
+        rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes ||
+        !rp_policy_first(g, o, plan))
         return false;
-    rp_policy_options_init(&po);
-    po.budget_bytes = o->budget_bytes;
-    po.addressed = false;
-    po.gap = o->gap;
-    po.stop = o->stop;
-    return rp_policy_first_plan(g, rp_policy_find("remat"), &po, plan);
+    rp_log(1, "first plan: %s over keep-all",
+           rp_show_percent(plan->claims.time_ns - g->total_time_ns, g->total_time_ns).s);
+    return true;
 }
 
 static void put_text(const struct rp_plan *p, const struct rp_policy *policy,

@@ -49,10 +49,10 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
                          const struct rp_policy_options *o, const char *out, bool json,
                          struct rp_err *err);
 
-/* The best of the published policies' plans, for a search to begin with. A schedule only;
- * the caller owns it if true comes back. Only for graphs of thousands of ops, where a
- * search from nothing is weak, and where it takes about 5% of the time limit: on smaller
- * graphs the search ended in the same place without it, or in a better one. */
+/* The better of two published policies' plans, for a search to begin with. A schedule only;
+ * the caller ends it. Only for graphs of thousands of ops, where a search from nothing is
+ * weak, and where it takes a small part of the time limit: on smaller graphs the search
+ * ended in the same place without it, or in a better one. */
 bool rp_first_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                    struct rp_plan *plan);
 

@@ -170,6 +170,16 @@ static const struct round with_swaps[] = {
     {0.1, true, true},   {0.547, true, true}, {0.2, true, true},
 };
 
+/* On a large graph with less work than this for each op annealing from keep-all does not
+ * get far: once there is a plan, each round goes on from the best, rather cool. */
+enum { LARGE_OPS = 2000 };
+static const double LARGE_WORK = 100e3;
+static const struct round from_the_best[] = {
+    {0.2, true, true},
+    {0.4, true, true},
+    {0.4, true, true},
+};
+
 /* The problem as a round sees it; what it points to stays w->p's. */
 static struct rp_problem restrict_problem(const struct rp_solving *w,
                                           const struct round *r) {
@@ -207,11 +217,17 @@ void rp_search_rounds(struct rp_solving *w, struct rp_schedule *scratch) {
         swap ? sizeof with_swaps / sizeof *rounds : sizeof without_swaps / sizeof *rounds;
     double seconds = w->share * w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
     double work = fmin(seconds * SEARCH_WORK, MOST_WORK * (w->p.n_ops + 1.0));
+    bool large =
+        w->p.n_ops > LARGE_OPS && w->found && work < LARGE_WORK * (w->p.n_ops + 1.0);
+    if (large) {
+        rounds = from_the_best;
+        n = sizeof from_the_best / sizeof *from_the_best;
+    }
     for (size_t k = 0;
          k < n && !w->proved && !rp_solving_stopped(w) && !rp_solving_near_enough(w); k++) {
         const struct round *r = &rounds[k];
         struct rp_problem p = restrict_problem(w, r);
-        bool last = k + 1 == n;
+        bool last = large || k + 1 == n;
         if (r->join) {
             join(w, r->share * seconds * TREE_WORK);
             continue;
@@ -221,7 +237,8 @@ void rp_search_rounds(struct rp_solving *w, struct rp_schedule *scratch) {
         rp_ask_bound(w, r->share * seconds * BOUND_WORK);
         if (last && w->found)
             rp_anneal(w, &p, scratch, r->share * work,
-                      0.05 * rp_heat_for(w, r->share * work), w->o->seed + k);
+                      (large ? 0.1 : 0.05) * rp_heat_for(w, r->share * work),
+                      w->o->seed + k);
         else
             anneal_again(w, &p, scratch, r->share * work, w->o->seed + k);
         rp_await_tree(w);

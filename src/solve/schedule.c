@@ -61,15 +61,30 @@ void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool valu
     }
 }
 
+void rp_schedule_from_changes(struct rp_schedule *s) {
+    for (size_t i = s->words; i < n_words(s); i++)
+        s->rows[i] ^= s->rows[i - s->words];
+}
+
 void rp_schedule_keep_all(const struct rp_problem *p, struct rp_schedule *s) {
     rp_schedule_empty(p, s);
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        rp_schedule_set(s, x, p->producer[x] + 1, rp_problem_last_need(p, x), true);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint32_t first = p->producer[x] + 1, last = rp_problem_last_need(p, x);
+        uint64_t *w = s->rows + x / 64, bit = (uint64_t)1 << (x % 64);
+        if (first > last)
+            continue;
+        w[(size_t)first * s->words] ^= bit;
+        if (last < s->n_stages)
+            w[((size_t)last + 1) * s->words] ^= bit;
+    }
+    rp_schedule_from_changes(s);
 }
 
 void rp_stage_work_init(const struct rp_problem *p, struct rp_stage_work *w) {
     w->op_bits = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w->op_bits);
     w->last_use = rp_calloc(p->n_tensors, sizeof *w->last_use);
+    w->row = rp_calloc((size_t)p->n_tensors / 64 + 1, sizeof *w->row);
+    w->row_bytes = 0;
     w->stage.runs = rp_calloc((size_t)p->n_ops + 1, sizeof *w->stage.runs);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         w->last_use[x] = RP_NONE;
@@ -78,6 +93,7 @@ void rp_stage_work_init(const struct rp_problem *p, struct rp_stage_work *w) {
 void rp_stage_work_fini(struct rp_stage_work *w) {
     free(w->op_bits);
     free(w->last_use);
+    free(w->row);
     free(w->stage.runs);
     *w = (struct rp_stage_work){0};
 }
@@ -142,20 +158,34 @@ static void forget_uses(const struct rp_problem *p, struct rp_stage_work *w) {
     }
 }
 
+/* The bytes of row t: those of the row summed before, and the difference. */
+static uint64_t bytes_held(const struct rp_problem *p, const struct rp_schedule *s,
+                           uint32_t t, struct rp_stage_work *w) {
+    const uint64_t *now = s->rows + (size_t)t * s->words;
+    for (size_t i = 0; i < s->words; i++) {
+        for (uint64_t rest = now[i] ^ w->row[i]; rest != 0; rest &= rest - 1) {
+            uint64_t bytes = p->bytes[i * 64 + (size_t)__builtin_ctzll(rest)];
+            w->row_bytes += now[i] & rest & -rest ? bytes : -bytes;
+        }
+        w->row[i] = now[i];
+    }
+    return w->row_bytes;
+}
+
 /* Bytes on the device after the frees at the start of stage t; `freed` gets what they are.
  */
 static uint64_t bytes_at_start(const struct rp_problem *p, const struct rp_schedule *s,
-                               uint32_t t, const uint32_t *last_use, uint32_t *freed,
+                               uint32_t t, struct rp_stage_work *w, uint32_t *freed,
                                uint32_t *n_freed) {
     const uint64_t *now = s->rows + (size_t)t * s->words, *next = now + s->words;
-    uint64_t live = 0;
+    uint64_t live = bytes_held(p, s, t, w);
     for (size_t i = 0; i < s->words; i++)
-        for (uint64_t rest = now[i]; rest != 0; rest &= rest - 1) {
+        for (uint64_t rest = now[i] & ~next[i]; rest != 0; rest &= rest - 1) {
             uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
-            bool leaves = last_use[x] == RP_NONE && !(next[i] & rest & -rest);
-            if (!leaves)
-                live += p->bytes[x];
-            else if (freed != NULL)
+            if (w->last_use[x] != RP_NONE)
+                continue;
+            live -= p->bytes[x];
+            if (freed != NULL)
                 freed[(*n_freed)++] = x;
         }
     return live;
@@ -185,7 +215,7 @@ bool rp_stage_eval(const struct rp_problem *p, const struct rp_schedule *s, uint
     if (!close_stage(p, s, t, w))
         return false;
     note_uses(p, w);
-    uint64_t live = bytes_at_start(p, s, t, w->last_use, NULL, NULL);
+    uint64_t live = bytes_at_start(p, s, t, w, NULL, NULL);
     bool sound = take_ins(p, s, t, w->last_use, &live);
     for (uint32_t a = 0; a < st->n_runs; a++) {
         uint32_t j = st->runs[a];
@@ -220,8 +250,9 @@ static bool ends_sound(const struct rp_problem *p, const struct rp_schedule *s) 
 
 uint64_t *rp_schedule_swapped(const struct rp_schedule *s) {
     uint64_t *swapped = rp_calloc(s->words, sizeof *swapped);
-    for (size_t i = 0; s->ins != NULL && i < n_words(s); i++)
-        swapped[i % s->words] |= s->ins[i];
+    for (size_t t = 0; s->ins != NULL && t < s->n_stages; t++)
+        for (size_t i = 0; i < s->words; i++)
+            swapped[i] |= s->ins[t * s->words + i];
     return swapped;
 }
 
@@ -285,9 +316,12 @@ static void push_frees(const struct rp_problem *p, const struct rp_schedule *s, 
 /* Latest made first: on the way back that is mostly the order of use. */
 static void push_ins(const struct rp_problem *p, const struct rp_schedule *s, uint32_t t,
                      struct rp_plan *plan) {
-    for (uint32_t x = s->ins != NULL ? p->n_tensors : 0; x-- > 0;)
-        if (rp_swapped_in(s, t, x))
-            push_step(p, plan, RP_SWAP_IN, x);
+    for (size_t i = s->ins != NULL ? s->words : 0; i-- > 0;)
+        for (uint64_t rest = s->ins[(size_t)t * s->words + i]; rest != 0;) {
+            uint32_t high = 63 - (uint32_t)__builtin_clzll(rest);
+            rest ^= (uint64_t)1 << high;
+            push_step(p, plan, RP_SWAP_IN, (uint32_t)(i * 64) + high);
+        }
 }
 
 static void push_outs(const struct rp_problem *p, uint32_t t, const uint64_t *swapped,
@@ -307,7 +341,7 @@ void rp_schedule_steps(const struct rp_problem *p, const struct rp_schedule *s,
         uint32_t n_freed = 0;
         close_stage(p, s, t, &w);
         note_uses(p, &w);
-        bytes_at_start(p, s, t, w.last_use, freed, &n_freed);
+        bytes_at_start(p, s, t, &w, freed, &n_freed);
         for (uint32_t k = 0; k < n_freed; k++)
             push_step(p, plan, RP_FREE, freed[k]);
         push_ins(p, s, t, plan);

@@ -52,6 +52,8 @@ void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool valu
 /* Sets S[t][x] for first <= t <= last. */
 void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last,
                      bool value);
+/* Each row holds what differs from the row before: makes it the row itself. */
+void rp_schedule_from_changes(struct rp_schedule *s);
 
 /* One stage: its runs in order, ending with op t itself. */
 struct rp_stage {
@@ -66,6 +68,8 @@ struct rp_stage {
 struct rp_stage_work {
     uint64_t *op_bits;  /* ops that run in this stage */
     uint32_t *last_use; /* per tensor: last run in this stage that reads it (or makes it) */
+    uint64_t *row;      /* the row of S that was summed last, */
+    uint64_t row_bytes; /* and its bytes */
     struct rp_stage stage;
 };
 void rp_stage_work_init(const struct rp_problem *p, struct rp_stage_work *w);

@@ -28,7 +28,7 @@ static const double PROGRAM_STATES = 50e3, MOST_PROGRAM_STATES = 200e3;
 
 enum { N_TIGHTEN = 12 }; /* how often the packing may ask for a tighter schedule */
 /* Packing work, of a nanosecond each, for one placement and a second of --time-limit. */
-static const double PACK_WORK = 2e6;
+static const double PACK_WORK = 2e7;
 
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
     struct rp_problem p;
@@ -239,7 +239,7 @@ static rp_rc certify(struct rp_solving *w, struct rp_err *err) {
 
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
-    struct rp_solving w = {.g = g, .o = o, .report = report, .begin = rp_seconds()};
+    struct rp_solving w = {.g = g, .o = o, .report = report, .begin = rp_seconds() - o->spent};
     struct rp_schedule scratch = {0};
     struct rp_plan program = {0};
     *report = (struct rp_solve_report){.floor_op = RP_NONE};

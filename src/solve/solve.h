@@ -24,6 +24,7 @@ struct rp_solve_options {
     bool swap;             /* tensors may be swapped, if the device states bandwidths */
     uint64_t host_bytes;   /* for all host copies together */
     double time_limit;     /* seconds; sets the amount of work, and caps the clock */
+    double spent;          /* seconds of it that went before the call */
     bool ignore_clock;     /* the work limit alone counts (for tests) */
     double gap;            /* stop when time <= bound * (1 + gap) */
     uint64_t seed;

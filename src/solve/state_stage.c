@@ -96,28 +96,35 @@ double rp_state_stage_over(struct rp_state *s, uint32_t t, const uint32_t *runs,
 
 /* ---- whole schedules ---- */
 
-static void load_rows(struct rp_state *s, const struct rp_schedule *from) {
-    for (uint32_t t = 0; t <= s->n; t++) {
-        const uint64_t *row = from->rows + (size_t)t * from->words;
-        s->base[t] = 0;
-        for (size_t i = 0; i < from->words; i++)
-            for (uint64_t rest = row[i]; rest != 0; rest &= rest - 1) {
-                uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
-                s->held[(size_t)x * s->words + t / 64] |= bit(t);
-                s->base[t] += (int64_t)s->p->bytes[x];
-            }
-    }
-}
-
+/* Row t + 1 against row t: what opens and closes, the bytes; columns get the changes. */
 static void load_changes(struct rp_state *s, const struct rp_schedule *from, uint32_t t) {
     const uint64_t *now = from->rows + (size_t)t * from->words, *next = now + from->words;
     s->opens[t].n = s->closes[t].n = 0;
+    s->base[t + 1] = s->base[t];
     for (size_t i = 0; i < from->words; i++)
         for (uint64_t rest = now[i] ^ next[i]; rest != 0; rest &= rest - 1) {
             uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
-            struct rp_list *l = next[i] & rest & -rest ? &s->opens[t] : &s->closes[t];
+            bool opens = next[i] & rest & -rest;
+            struct rp_list *l = opens ? &s->opens[t] : &s->closes[t];
             rp_push(l, x);
+            s->base[t + 1] += opens ? (int64_t)s->p->bytes[x] : -(int64_t)s->p->bytes[x];
+            s->held[(size_t)x * s->words + (t + 1) / 64] ^= bit(t + 1);
         }
+}
+
+/* From the rows in which each tensor's state changes to the rows in which it is held: bit t
+ * of a column becomes the parity of its bits 0..t. Row 0 is empty. */
+static void sum_changes(struct rp_state *s) {
+    for (uint32_t x = 0; x < s->m; x++) {
+        uint64_t *column = s->held + (size_t)x * s->words, before = 0;
+        for (size_t i = 0; i < s->words; i++) {
+            uint64_t w = column[i];
+            for (unsigned shift = 1; shift < 64; shift *= 2)
+                w ^= w << shift;
+            column[i] = w ^ before;
+            before = column[i] >> 63 ? ~(uint64_t)0 : 0;
+        }
+    }
 }
 
 static void load_stage(struct rp_state *s, uint32_t t) {
@@ -140,13 +147,14 @@ void rp_state_load(struct rp_state *s, const struct rp_schedule *from) {
     memset(s->runs, 0, (size_t)s->n * s->words * sizeof *s->runs);
     s->n_flips = s->n_dirty = 0;
     s->time = s->overflow = 0;
-    load_rows(s, from);
+    s->base[0] = 0;
+    for (uint32_t t = 0; t < s->n; t++)
+        load_changes(s, from, t);
+    sum_changes(s);
     if (s->copies.brought != NULL)
         rp_state_time_load_trips(s, from);
-    for (uint32_t t = 0; t < s->n; t++) {
-        load_changes(s, from, t);
+    for (uint32_t t = 0; t < s->n; t++)
         load_stage(s, t);
-    }
     if (s->copies.brought != NULL)
         rp_state_time_load(s);
     s->time += s->copies.stalls;
@@ -154,12 +162,18 @@ void rp_state_load(struct rp_state *s, const struct rp_schedule *from) {
 
 void rp_state_store(const struct rp_state *s, struct rp_schedule *to) {
     memset(to->rows, 0, ((size_t)s->n + 1) * to->words * sizeof *to->rows);
-    for (uint32_t x = 0; x < s->m; x++)
-        for (size_t i = 0; i < s->words; i++)
-            for (uint64_t rest = s->held[(size_t)x * s->words + i]; rest != 0;
-                 rest &= rest - 1)
-                to->rows[(i * 64 + (size_t)__builtin_ctzll(rest)) * to->words + x / 64] |=
-                    bit(x);
+    for (uint32_t x = 0; x < s->m; x++) {
+        const uint64_t *column = s->held + (size_t)x * s->words;
+        for (size_t i = 0; i < s->words; i++) {
+            uint64_t before = column[i] << 1 | (i > 0 ? column[i - 1] >> 63 : 0);
+            for (uint64_t rest = column[i] ^ before; rest != 0; rest &= rest - 1) {
+                size_t t = i * 64 + (size_t)__builtin_ctzll(rest);
+                if (t <= s->n)
+                    to->rows[t * to->words + x / 64] |= bit(x);
+            }
+        }
+    }
+    rp_schedule_from_changes(to);
     if (to->ins != NULL)
         memset(to->ins, 0, ((size_t)s->n + 1) * to->words * sizeof *to->ins);
     for (uint32_t t = 0; s->copies.n_swapped > 0 && t < s->n; t++)

@@ -101,9 +101,14 @@ void rp_state_time_load_trips(struct rp_state *s, const struct rp_schedule *from
     c->host_bytes = 0;
     for (uint32_t t = 0; t < s->n; t++) {
         c->trips[t].n = 0;
-        for (uint32_t x = from->ins != NULL ? s->m : 0; x-- > 0;)
-            if (rp_swapped_in(from, t, x)) {
-                struct rp_flip f = {.x = x, .first = t, .value = true, .trip = true};
+        for (size_t i = from->ins != NULL ? from->words : 0; i-- > 0;)
+            for (uint64_t rest = from->ins[(size_t)t * from->words + i]; rest != 0;) {
+                uint32_t high = 63 - (uint32_t)__builtin_clzll(rest);
+                struct rp_flip f = {.x = (uint32_t)(i * 64) + high,
+                                    .first = t,
+                                    .value = true,
+                                    .trip = true};
+                rest ^= (uint64_t)1 << high;
                 rp_state_turn_trip(s, &f);
             }
     }
