@@ -26,7 +26,12 @@ static const double CERTIFY_SHARE = 0.1;
 /* States of small graphs' programs for a second of --time-limit, and at most. */
 static const double PROGRAM_STATES = 50e3, MOST_PROGRAM_STATES = 200e3;
 
-enum { N_TIGHTEN = 12 }; /* how often the packing may ask for a tighter schedule */
+enum {
+    N_TIGHTEN = 12, /* how often the packing may ask for a tighter schedule, */
+    N_ONE_PASS = 4, /* and for one made in one pass where that failed */
+};
+/* Search work for each tighter schedule, as a share of that of the whole time limit. */
+static const double FIRST_TIGHTEN_SHARE = 0.12, TIGHTEN_SHARE = 0.04;
 /* Packing work, of a nanosecond each, for one placement and a second of --time-limit. */
 static const double PACK_WORK = 2e7;
 
@@ -79,16 +84,54 @@ static void make_steps(const struct rp_solving *w, struct rp_plan *plan,
         rp_plan_place(w->g, plan, capacity, (uint64_t)(w->o->time_limit * PACK_WORK));
 }
 
+/* The steps of the best schedule, with addresses if they are wanted. False if the arena is
+ * larger than that. */
+static bool place_steps(struct rp_solving *w, struct rp_plan *plan, uint64_t limit) {
+    make_steps(w, plan, limit);
+    return !w->o->addressed || plan->arena_bytes <= limit;
+}
+
+/* A schedule within the tightened limit: a little search from the best, and if that fails,
+ * one pass or a longer search from keep-all. */
+static void search_tightened(struct rp_solving *w, struct rp_schedule *scratch,
+                             uint64_t k) {
+    double work =
+        (k == 0 ? FIRST_TIGHTEN_SHARE : TIGHTEN_SHARE) * w->o->time_limit * SEARCH_WORK;
+    w->found = w->proved = false;
+    rp_schedule_copy(scratch, &w->best);
+    rp_anneal(w, &w->p, scratch, work, 0.1 * rp_heat_for(w, work), w->o->seed + k);
+    if (!w->found)
+        rp_construct(w, scratch);
+    if (w->found)
+        return;
+    rp_schedule_fini(scratch);
+    rp_schedule_keep_all(&w->p, scratch);
+    rp_anneal(w, &w->p, scratch, 2 * work, rp_heat_for(w, 2 * work), w->o->seed + k);
+}
+
+/* Late or out of tries: a plan by one pass, far enough below the limit to be placed, is
+ * better than none. */
+static bool place_one_pass(struct rp_solving *w, struct rp_plan *plan, uint64_t limit,
+                           struct rp_schedule *scratch) {
+    w->deadline = INFINITY; /* it takes a second for ten thousand ops */
+    for (uint64_t k = 1; k <= N_ONE_PASS; k++) {
+        w->p.limit_bytes = limit - limit / 16 * k;
+        w->found = w->proved = false;
+        rp_construct(w, scratch);
+        if (w->found && place_steps(w, plan, limit))
+            return true;
+    }
+    return false;
+}
+
 /* Packs; while the arena is too large, tightens the limit by what is missing, and somewhat
  * more each time, and searches a little from the best schedule. */
 static rp_rc fit_addresses(struct rp_solving *w, struct rp_plan *plan,
                            struct rp_schedule *scratch) {
     uint64_t limit = w->p.limit_bytes;
-    double work = 0.04 * w->o->time_limit * SEARCH_WORK;
     w->deadline = w->end;
     for (uint64_t k = 0;; k++) {
-        make_steps(w, plan, limit);
-        if (!w->o->addressed || plan->arena_bytes <= limit)
+        if (place_steps(w, plan, limit))
             return RP_OK;
         uint64_t missing = plan->arena_bytes - limit;
         if (k == 0)
@@ -98,21 +141,13 @@ static rp_rc fit_addresses(struct rp_solving *w, struct rp_plan *plan,
         if (k == N_TIGHTEN || missing >= w->p.limit_bytes || rp_solving_stopped(w))
             break;
         w->p.limit_bytes -= missing;
-        w->found = w->proved = false;
-        rp_schedule_copy(scratch, &w->best);
-        rp_anneal(w, &w->p, scratch, work, 0.1 * rp_heat_for(w, work), w->o->seed + k);
-        if (!w->found)
-            rp_construct(w, scratch);
-        if (!w->found) {
-            rp_schedule_fini(scratch);
-            rp_schedule_keep_all(&w->p, scratch);
-            rp_anneal(w, &w->p, scratch, 2 * work, rp_heat_for(w, 2 * work),
-                      w->o->seed + k);
-        }
+        search_tightened(w, scratch, k);
         if (!w->found)
             break;
     }
     w->report->capped = w->report->capped || rp_solving_stopped(w);
+    if (place_one_pass(w, plan, limit, scratch))
+        return RP_OK;
     snprintf(w->report->reason, sizeof w->report->reason,
              "schedules within %" PRIu64 " bytes were found, but no addresses for them",
              w->o->budget_bytes);
@@ -239,7 +274,8 @@ static rp_rc certify(struct rp_solving *w, struct rp_err *err) {
 
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
-    struct rp_solving w = {.g = g, .o = o, .report = report, .begin = rp_seconds() - o->spent};
+    struct rp_solving w = {
+        .g = g, .o = o, .report = report, .begin = rp_seconds() - o->spent};
     struct rp_schedule scratch = {0};
     struct rp_plan program = {0};
     *report = (struct rp_solve_report){.floor_op = RP_NONE};
