@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "gen.h"
 #include "model/cost.h"
 #include "networks.h"
+#include "policy/first.h"
 #include "policy/policy.h"
 #include "run.h"
 #include "solve/solve.h"
@@ -252,6 +254,53 @@ static void policies_that_swap_say_so_without_bandwidths(void) {
     rp_graph_fini(&g);
 }
 
+/* A share of keep-all's memory, and what may be done within it. */
+static struct rp_solve_options within(const struct rp_graph *g, uint64_t percent,
+                                      bool swap) {
+    return (struct rp_solve_options){
+        .budget_bytes = rp_keep_all_bytes(g, false) / 100 * percent,
+        .recompute = true,
+        .swap = swap,
+        .host_bytes = RP_MAX_QUANTITY,
+    };
+}
+
+static void a_first_plan_follows_the_rules_and_copies_only_where_that_is_allowed(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    for (int swap = 0; swap < 2; swap++) {
+        struct rp_solve_options o = within(&g, 60, swap);
+        struct rp_err err = {{0}};
+        struct rp_plan first, plan;
+        CU_ASSERT_FATAL(rp_policy_first(&g, &o, &first));
+        CU_ASSERT_EQUAL(first.host_bytes > 0, swap);
+        o.time_limit = 1e-3;
+        o.ignore_clock = true;
+        o.start = &first;
+        struct rp_solve_report report;
+        CU_ASSERT_EQUAL_FATAL(rp_solve(&g, &o, &plan, &report, &err), RP_OK);
+        CU_ASSERT(plan.claims.time_ns <= first.claims.time_ns);
+        rp_plan_fini(&plan);
+        rp_plan_fini(&first);
+    }
+    rp_graph_fini(&g);
+}
+
+static void there_is_no_first_plan_where_none_fits_or_nothing_may_run_again(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct rp_solve_options small = within(&g, 1, true), once = within(&g, 60, true);
+    struct rp_solve_options host = within(&g, 60, true);
+    struct rp_plan plan;
+    once.recompute = false;
+    host.host_bytes = 0;
+    CU_ASSERT_FALSE(rp_policy_first(&g, &small, &plan));
+    rp_plan_fini(&plan);
+    CU_ASSERT_FALSE(rp_policy_first(&g, &once, &plan));
+    rp_plan_fini(&plan);
+    CU_ASSERT(!rp_policy_first(&g, &host, &plan) || plan.host_bytes == 0);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
 void suite_policy(void) {
     RP_SUITE("policy");
     RP_TEST(every_policy_is_valid_on_random_graphs);
@@ -269,4 +318,6 @@ void suite_policy(void) {
     RP_TEST(libra_recomputes_first_and_swaps_when_chains_peak);
     RP_TEST(the_first_plan_is_the_fastest_that_fits);
     RP_TEST(policies_that_swap_say_so_without_bandwidths);
+    RP_TEST(a_first_plan_follows_the_rules_and_copies_only_where_that_is_allowed);
+    RP_TEST(there_is_no_first_plan_where_none_fits_or_nothing_may_run_again);
 }
