@@ -11,7 +11,7 @@
 
 /* What a run of the search may usefully work for each op, and how many are made at most. */
 static const double RUN_WORK = 75e3;
-enum { MOST_RUNS = 8 };
+enum { MOST_RUNS = 24 };
 /* With swaps shorter runs do. They differ in how hot they start: a few large ops, as in
  * U-Net, want it 16 times as hot as the many small ones of ResNet. */
 static const double SWAP_RUN_WORK = 60e3;
