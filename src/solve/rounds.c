@@ -195,12 +195,16 @@ static bool joining_may_stop(void *arg) {
     return rp_solving_stopped(arg);
 }
 
+/* Not where the exact method looks at everything, or parts are too large for it: then such
+ * a round is one like the others. */
+static bool may_join(const struct rp_solving *w) {
+    return w->milp == NULL && w->p.n_ops <= JOIN_OPS;
+}
+
 /* The best of what the runs found, part by part. */
 static void join(struct rp_solving *w, double work) {
     struct rp_combine_options o = {
         .work = (uint64_t)work + 1, .stop = joining_may_stop, .stop_arg = w};
-    if (w->milp != NULL || w->p.n_ops > JOIN_OPS)
-        return; /* it looks at everything; it would be too large */
     rp_combine(&w->p, &o, &w->finds);
     if (w->finds.n == 0 || (w->found && w->finds.at[0].time_ns >= w->time_ns))
         return;
@@ -228,7 +232,7 @@ void rp_search_rounds(struct rp_solving *w, struct rp_schedule *scratch) {
         const struct round *r = &rounds[k];
         struct rp_problem p = restrict_problem(w, r);
         bool last = large || k + 1 == n;
-        if (r->join) {
+        if (r->join && may_join(w)) {
             join(w, r->share * seconds * TREE_WORK);
             continue;
         }
