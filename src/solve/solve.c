@@ -33,7 +33,7 @@ enum {
 /* Search work for each tighter schedule, as a share of that of the whole time limit. */
 static const double FIRST_TIGHTEN_SHARE = 0.12, TIGHTEN_SHARE = 0.04;
 /* Packing work, of a nanosecond each, for one placement and a second of --time-limit. */
-static const double PACK_WORK = 2e7;
+static const double PACK_WORK = 4e7;
 
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
     struct rp_problem p;
@@ -84,11 +84,27 @@ static void make_steps(const struct rp_solving *w, struct rp_plan *plan,
         rp_plan_place(w->g, plan, capacity, (uint64_t)(w->o->time_limit * PACK_WORK));
 }
 
+/* Once it fits, the arena may as well be as small as the schedule's peak. */
+static void squeeze(struct rp_solving *w, struct rp_plan *plan) {
+    struct rp_plan tight = {0};
+    make_steps(w, &tight, 0);
+    if (tight.arena_bytes < plan->arena_bytes) {
+        rp_plan_fini(plan);
+        *plan = tight;
+    } else {
+        rp_plan_fini(&tight);
+    }
+}
+
 /* The steps of the best schedule, with addresses if they are wanted. False if the arena is
  * larger than that. */
 static bool place_steps(struct rp_solving *w, struct rp_plan *plan, uint64_t limit) {
     make_steps(w, plan, limit);
-    return !w->o->addressed || plan->arena_bytes <= limit;
+    if (w->o->addressed && plan->arena_bytes > limit)
+        return false;
+    if (w->o->addressed)
+        squeeze(w, plan);
+    return true;
 }
 
 /* A schedule within the tightened limit: a little search from the best, and if that fails,
@@ -113,11 +129,16 @@ static void search_tightened(struct rp_solving *w, struct rp_schedule *scratch,
  * better than none. */
 static bool place_one_pass(struct rp_solving *w, struct rp_plan *plan, uint64_t limit,
                            struct rp_schedule *scratch) {
+    double work = TIGHTEN_SHARE * w->o->time_limit * SEARCH_WORK;
     w->deadline = INFINITY; /* it takes a second for ten thousand ops */
     for (uint64_t k = 1; k <= N_ONE_PASS; k++) {
         w->p.limit_bytes = limit - limit / 16 * k;
         w->found = w->proved = false;
         rp_construct(w, scratch);
+        if (!w->found) { /* on graphs that are no training steps */
+            rp_schedule_copy(scratch, &w->best);
+            rp_anneal(w, &w->p, scratch, work, 0.1 * rp_heat_for(w, work), w->o->seed + k);
+        }
         if (w->found && place_steps(w, plan, limit))
             return true;
     }
