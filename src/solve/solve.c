@@ -65,10 +65,10 @@ void rp_solving_problem(const struct rp_solving *w, struct rp_problem *p, uint64
 
 static void write_notes(const struct rp_solving *w, bool tried_all, struct rp_plan *plan) {
     plan->notes = json_pack("{s:s, s:s, s:f, s:I, s:b}", "program", "remat-plan", "method",
-                            w->time_ns == w->g->total_time_ns ? "keep-all"
-                            : tried_all                       ? "search of all programs"
-                            : rp_schedule_swaps(&w->best)     ? "annealing over S and I"
-                                                              : "annealing over S",
+                            tried_all                           ? "search of all programs"
+                            : rp_schedule_swaps(&w->best)       ? "annealing over S and I"
+                            : w->time_ns == w->g->total_time_ns ? "keep-all"
+                                                                : "annealing over S",
                             "time_limit", w->o->time_limit, "seed", (json_int_t)w->o->seed,
                             "capped", (int)w->report->capped);
 }
