@@ -241,12 +241,13 @@ install: all
 	install -D -m 755 $(BUILD)/remat-plan $(DESTDIR)$(PREFIX)/bin/remat-plan
 	install -D -m 755 $(BUILD)/libremat_inject.so $(DESTDIR)$(PREFIX)/lib/remat-plan/libremat_inject.so
 	install -D -m 644 man/remat-plan.1 $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
-	install -D -m 644 docs/formats.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/formats.md
-	install -D -m 644 docs/profile.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/profile.md
-	install -D -m 644 docs/certificate.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/certificate.md
+	install -d $(DESTDIR)$(PREFIX)/share/doc/remat-plan
+	install -m 644 $(addprefix docs/,formats.md profile.md certificate.md ops.md ops-seq.md) \
+	  $(DESTDIR)$(PREFIX)/share/doc/remat-plan
 	install -D -m 644 $(BUILD)/libremat.a $(DESTDIR)$(PREFIX)/lib/libremat.a
 	install -D -m 644 src/remat/remat.h $(DESTDIR)$(PREFIX)/include/remat.h
-	install -D -m 644 src/remat/README.md $(DESTDIR)$(PREFIX)/share/doc/remat-plan/libremat.md
+	sed 's|(../../docs/|(|; s|(remat.h)|(../../../include/remat.h)|' src/remat/README.md \
+	  >$(DESTDIR)$(PREFIX)/share/doc/remat-plan/libremat.md
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' src/remat/remat.pc.in \
 	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/remat.pc

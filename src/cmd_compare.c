@@ -176,7 +176,8 @@ static rp_rc compare(const struct rp_graph *g, struct rp_policy_options *o,
     }
     if (rc == RP_OK && csv != NULL)
         rc = save_csv(&t, csv, err);
-    if (rc == RP_OK && !(csv != NULL && strcmp(csv, "-") == 0))
+    if (rc == RP_OK && !(csv != NULL && strcmp(csv, "-") == 0) &&
+        (json || rp_log_level() >= 0))
         (json ? put_json : put_text)(&t);
     free(t.at);
     free(budgets);

@@ -39,18 +39,31 @@ static void report(const struct rp_pair *pair, enum rp_target target, const char
     }
 }
 
+static void report_refusal(const struct rp_pair *pair, const char *reason, bool json) {
+    if (json) {
+        fputs("{\"verdict\":\"rejected\",\"reason\":", stdout);
+        rp_json_put_string(stdout, reason);
+        fputs("}\n", stdout);
+    } else {
+        printf("rejected  %s: %s\n", pair->plan_name, reason);
+    }
+}
+
 /* Only what would pass verify is worth running. */
-static rp_rc emit(const char *graph_path, const struct rp_pair *pair, enum rp_target target,
-                  const char *folder, uint64_t *bytes, struct rp_err *err) {
+static rp_rc emit(const struct rp_pair *pair, enum rp_target target, const char *folder,
+                  bool json, struct rp_err *err) {
     struct rp_verdict v;
     struct rp_tables tables = {0};
+    uint64_t bytes = 0;
     rp_rc rc = rp_verify(&pair->g, &pair->p, &v, err);
     if (rc == RP_NO)
-        printf("rejected  %s\n", err->msg);
+        report_refusal(pair, err->msg, json);
     if (rc == RP_OK)
-        rc = rp_pair_tables(pair, graph_path, &tables, err);
+        rc = rp_pair_tables(pair, &tables, err);
     if (rc == RP_OK)
-        rc = rp_program_write(&tables, target, folder, bytes, err);
+        rc = rp_program_write(&tables, target, folder, &bytes, err);
+    if (rc == RP_OK)
+        report(pair, target, folder, bytes, json);
     rp_tables_fini(&tables);
     return rc;
 }
@@ -78,7 +91,6 @@ rp_rc rp_cmd_emit(int argc, char **argv, struct rp_err *err) {
     };
     struct rp_pair pair = {0};
     enum rp_target target = RP_TARGET_C;
-    uint64_t bytes = 0;
     int n = 0;
     rp_rc rc = rp_opt_parse(&command, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
@@ -91,9 +103,7 @@ rp_rc rp_cmd_emit(int argc, char **argv, struct rp_err *err) {
     if (rc == RP_OK)
         rc = rp_pair_load(argv[1], argv[2], &pair, err);
     if (rc == RP_OK)
-        rc = emit(argv[1], &pair, target, folder, &bytes, err);
-    if (rc == RP_OK)
-        report(&pair, target, folder, bytes, json);
+        rc = emit(&pair, target, folder, json, err);
     rp_pair_fini(&pair);
     return rc;
 }

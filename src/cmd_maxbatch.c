@@ -400,7 +400,8 @@ static rp_rc maxbatch(struct options *o, struct rp_err *err) {
     if (rc == RP_OK) {
         if (s.points.n > 0)
             qsort(s.points.at, s.points.n, sizeof *s.points.at, by_batch);
-        (o->json ? put_json : put_text)(&s);
+        if (o->json || rp_log_level() >= 0 || largest_point(&s) == NULL)
+            (o->json ? put_json : put_text)(&s);
         rc = save_largest(&s, err);
     }
     if (rc == RP_OK && largest_point(&s) == NULL)

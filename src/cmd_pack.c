@@ -79,7 +79,7 @@ static rp_rc pack_file(const char *path, const struct rp_pack_options *o, const 
             rc = rp_pack_csv_save(&csv, out, err);
     }
     if (rc == RP_OK) {
-        if (json || rp_log_level() >= 0)
+        if (json || rp_log_level() >= 0 || !fits(&r))
             (json ? print_json : print_text)(stdout, &r);
         rc = fits(&r) ? RP_OK : RP_NO;
     }

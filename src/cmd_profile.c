@@ -19,9 +19,10 @@
 
 struct options {
     const char *device, *out, *h2d, *d2h, *graph, *traces, *plan, *program;
-    uint64_t gpu, repeat;
+    uint64_t gpu, repeat; /* NOT_GIVEN: 0 and 20 */
     bool json, compare;
 };
+#define NOT_GIVEN UINT64_MAX
 
 static void list_devices(void) {
     size_t n;
@@ -33,6 +34,22 @@ static void list_devices(void) {
                1e-12 * (double)m[i].f32_flops, 1e-12 * (double)m[i].f16_flops,
                1e-12 * (double)m[i].bf16_flops, 1e-9 * (double)m[i].link_bytes_per_s,
                m[i].title);
+}
+
+static void list_devices_json(void) {
+    size_t n;
+    const struct rp_device_model *m = rp_device_models(&n);
+    fputs("{\"devices\":[", stdout);
+    for (size_t i = 0; i < n; i++) {
+        printf("%s{\"name\":\"%s\",\"title\":", i ? ",\n" : "\n", m[i].name);
+        rp_json_put_string(stdout, m[i].title);
+        printf(",\"memory_bytes\":%" PRIu64 ",\"memory_bytes_per_s\":%" PRIu64
+               ",\"f32_flops\":%" PRIu64 ",\"f16_flops\":%" PRIu64
+               ",\"bf16_flops\":%" PRIu64 ",\"link_bytes_per_s\":%" PRIu64 "}",
+               m[i].memory_bytes, m[i].memory_bytes_per_s, m[i].f32_flops, m[i].f16_flops,
+               m[i].bf16_flops, m[i].link_bytes_per_s);
+    }
+    puts("]}");
 }
 
 static rp_rc unknown_device(const char *name, struct rp_err *err) {
@@ -133,12 +150,29 @@ static rp_rc measure(const struct options *o, char **words, int n, struct rp_err
 }
 
 static rp_rc on_gpu(const struct options *o, const char *path, struct rp_err *err) {
+    const uint64_t gpu = o->gpu == NOT_GIVEN ? 0 : o->gpu;
+    const uint64_t repeat = o->repeat == NOT_GIVEN ? 20 : o->repeat;
     if (o->h2d != NULL || o->d2h != NULL)
         return rp_fail(err, RP_USAGE, "profile: --h2d and --d2h go with --device");
-    if (o->repeat < 1 || o->repeat > 1000)
+    if (repeat < 1 || repeat > 1000)
         return rp_fail(err, RP_USAGE, "profile: --repeat: 1 to 1000 steps");
     struct rp_measure m = {path, NULL, o->out, o->json};
-    return rp_profile_on_gpu(&m, o->program, o->gpu, o->repeat, err);
+    return rp_profile_on_gpu(&m, o->program, gpu, repeat, err);
+}
+
+/* The other ways have no use for these. */
+static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
+    const char *other = o->compare          ? "--compare"
+                        : o->graph != NULL  ? "--graph"
+                        : o->device != NULL ? "--device"
+                                            : NULL;
+    const char *given = o->gpu != NOT_GIVEN      ? "--gpu"
+                        : o->repeat != NOT_GIVEN ? "--repeat"
+                        : o->program != NULL     ? "--program"
+                                                 : NULL;
+    if (other == NULL || given == NULL)
+        return RP_OK;
+    return rp_fail(err, RP_USAGE, "profile: %s is not for %s", given, other);
 }
 
 static const struct rp_command command = {
@@ -161,7 +195,7 @@ static const struct rp_command command = {
 };
 
 rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
-    struct options o = {.out = "-", .repeat = 20};
+    struct options o = {.out = "-", .gpu = NOT_GIVEN, .repeat = NOT_GIVEN};
     const struct rp_opt table[] = {
         {"device", 0, RP_OPT_STRING, &o.device, "NAME",
          "model this device; 'list' names them all"},
@@ -189,8 +223,11 @@ rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
     rp_rc rc = rp_opt_parse(&command, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
+    if ((rc = check_gpu_options(&o, err)) != RP_OK)
+        return rc;
     if (o.device != NULL && strcmp(o.device, "list") == 0) {
-        list_devices();
+        if (o.json || rp_log_level() >= 0)
+            (o.json ? list_devices_json : list_devices)();
         return RP_OK;
     }
     if (o.compare && n != 2)

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "cmd_common.h"
 #include "cmd_profile.h"
 #include "model/plan.h"
 #include "profile/compare.h"
@@ -167,6 +168,10 @@ rp_rc rp_profile_compare(const char *a_path, const char *b_path, const char *pla
         rc = rp_graph_load(b_path, &b, err);
     if (rc == RP_OK)
         rc = rp_compare(&a, a_path, &b, b_path, &c, err);
+    if (rc == RP_OK)
+        rc = rp_check_times(&a, a_path, err);
+    if (rc == RP_OK)
+        rc = rp_check_times(&b, b_path, err);
     if (rc == RP_OK && plan != NULL)
         rc = load_and_time(plan, a_path, b_path, &a, &b, &t, err);
     if (rc == RP_OK && (json || rp_log_level() >= 0))

@@ -72,7 +72,8 @@ static rp_rc show_valid(const struct options *o, const struct rp_graph *g,
         rc = write_svg(&r, o->svg, err);
     if (rc == RP_OK && o->json)
         rp_report_json(&r, o->steps, stdout);
-    else if (rc == RP_OK && (o->svg == NULL || strcmp(o->svg, "-") != 0))
+    else if (rc == RP_OK && rp_log_level() >= 0 &&
+             (o->svg == NULL || strcmp(o->svg, "-") != 0))
         show_text(&r, o);
     rp_report_fini(&r);
     return rc;

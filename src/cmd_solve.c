@@ -36,14 +36,32 @@ static void on_interrupt(int signal_number) {
     signal(signal_number, SIG_DFL); /* a second one ends the program */
 }
 
-static void put_no_plan(FILE *f, const struct rp_solve_options *o,
+/* A budget that there is a plan for, or where such ones begin. */
+static void put_way_out(FILE *f, const struct rp_solve_options *o,
+                        const struct rp_solve_report *r, uint64_t keep_all_bytes) {
+    uint64_t known = r->least_bytes > 0 ? r->least_bytes : keep_all_bytes;
+    if (r->least_bytes > 0 || r->floor_bytes >= known)
+        fprintf(f, "try --budget %s\n", rp_show_budget(known).s);
+    else if (r->floor_bytes > o->budget_bytes)
+        fprintf(f, "try --budget %s or more; keep-all needs %s\n",
+                rp_show_budget(r->floor_bytes).s, rp_show_budget(known).s);
+    else
+        fprintf(f, "try a larger --budget; keep-all needs %s\n", rp_show_budget(known).s);
+}
+
+static void put_no_plan(FILE *f, const struct rp_graph *g, const struct rp_solve_options *o,
                         const struct rp_solve_report *r, bool json, bool infeasible) {
+    uint64_t keep_all_bytes = rp_keep_all_bytes(g, o->addressed);
     if (!json) {
         fprintf(f, "%s: %s\n", infeasible ? "infeasible" : "no plan", r->reason);
+        put_way_out(f, o, r, keep_all_bytes);
         return;
     }
-    fprintf(f, "{\"status\":\"%s\",\"budget_bytes\":%" PRIu64 ",\"floor_bytes\":%" PRIu64,
-            infeasible ? "infeasible" : "limit", o->budget_bytes, r->floor_bytes);
+    fprintf(f,
+            "{\"status\":\"%s\",\"budget_bytes\":%" PRIu64 ",\"floor_bytes\":%" PRIu64
+            ",\"keep_all_bytes\":%" PRIu64,
+            infeasible ? "infeasible" : "limit", o->budget_bytes, r->floor_bytes,
+            keep_all_bytes);
     if (r->least_bytes > 0)
         fprintf(f, ",\"least_bytes_found\":%" PRIu64, r->least_bytes);
     fputs(",\"reason\":", f);
@@ -186,7 +204,7 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
     else if (rc == RP_OK && f != NULL && rp_log_level() >= 0)
         put_text(f, g, &plan, &report, &v);
     else if (rc == RP_NO || rc == RP_LIMIT)
-        put_no_plan(stdout, o, &report, json, rc == RP_NO);
+        put_no_plan(stdout, g, o, &report, json, rc == RP_NO);
     if (rc == RP_LIMIT)
         rp_fail(err, RP_LIMIT, "solve: %s before any plan was found",
                 interrupted ? "interrupted" : "the work limit came");
@@ -231,6 +249,23 @@ static rp_rc change_bandwidths(const struct bandwidths *b, struct rp_graph *g,
         rc = rp_parse_bandwidth("solve", "d2h", b->d2h, &g->device.d2h_bytes_per_s, err);
     g->has_device = g->has_device || b->h2d != NULL || b->d2h != NULL;
     return rc == RP_OK && b->graph_out != NULL ? rp_graph_save(g, b->graph_out, err) : rc;
+}
+
+/* What is legal, but may not be what was meant. */
+static void warn(const struct rp_graph *g, const struct rp_solve_options *o,
+                 const struct bandwidths *b, bool search) {
+    const struct rp_device *d = &g->device;
+    if (g->has_device && d->memory_bytes > 0 && o->budget_bytes > d->memory_bytes)
+        rp_log(0, "the budget, %s, is more than the device's memory, %s",
+               rp_show_bytes(o->budget_bytes).s, rp_show_bytes(d->memory_bytes).s);
+    bool none = d->h2d_bytes_per_s == 0 || d->d2h_bytes_per_s == 0;
+    bool refused = (b->h2d != NULL && d->h2d_bytes_per_s == 0) ||
+                   (b->d2h != NULL && d->d2h_bytes_per_s == 0);
+    if (search && o->swap && none && !refused)
+        rp_log(0, "no swaps: the device states no %s; give --h2d and --d2h",
+               d->h2d_bytes_per_s > 0   ? "bandwidth to the host"
+               : d->d2h_bytes_per_s > 0 ? "bandwidth from the host"
+                                        : "bandwidths");
 }
 
 rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
@@ -310,6 +345,8 @@ rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
         rc = change_bandwidths(&bandwidths, &g, err);
     if (rc == RP_OK)
         rc = rp_parse_budget("solve", budget, &g, o.addressed, &o.budget_bytes, err);
+    if (rc == RP_OK)
+        warn(&g, &o, &bandwidths, policy == NULL);
     if (rc == RP_OK && start_path != NULL) {
         rc = load_start(&g, start_path, o.reorder, &start, err);
         o.start = &start;

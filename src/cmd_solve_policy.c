@@ -121,7 +121,7 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
     r.in_bytes = v.swapped_in_bytes;
     if (rc == RP_OK && r.fits && out != NULL)
         rc = rp_plan_save(&plan, out, err);
-    if (rc == RP_OK && (json || rp_log_level() >= 0) && !(to_stdout && r.fits))
+    if (rc == RP_OK && (json || rp_log_level() >= 0 || !r.fits) && !(to_stdout && r.fits))
         (json ? put_json : put_text)(&plan, policy, o, &r);
     rp_plan_fini(&plan);
     return rc == RP_OK && !r.fits ? RP_NO : rc;

@@ -98,6 +98,8 @@ static json_t *list_json(const struct rp_zoo_row *row, const struct rp_graph *g)
 
 static rp_rc list(bool json, struct rp_err *err) {
     rp_rc rc = RP_OK;
+    if (!json && rp_log_level() < 0)
+        return RP_OK;
     json_t *rows = json_array();
     struct rp_zoo_options o;
     rp_zoo_options_init(&o);

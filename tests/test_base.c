@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/sha256.h"
+#include "base/units.h"
 #include "run.h"
 
 /* FIPS 180-2, appendix B, and NIST's byte-oriented short message vectors. */
@@ -294,6 +295,29 @@ static void text_that_is_not_utf8_is_written_as_json_all_the_same(void) {
     free(text);
 }
 
+static void sizes_are_shown_with_units_and_to_the_byte(void) {
+    CU_ASSERT_STRING_EQUAL(rp_show_exactly(88).s, "88 bytes");
+    CU_ASSERT_STRING_EQUAL(rp_show_exactly(1023).s, "1023 bytes");
+    CU_ASSERT_STRING_EQUAL(rp_show_exactly(2336759912).s, "2.18 GiB (2336759912 bytes)");
+    CU_ASSERT_STRING_EQUAL(rp_show_exactly(RP_MAX_QUANTITY).s,
+                           "8388608 TiB (9223372036854775807 bytes)");
+}
+
+/* What is advised as a budget is no less than what is needed, and little more. */
+static void a_budget_to_try_is_rounded_up(void) {
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(1023).s, "1023");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(1024).s, "1.00KiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(1025).s, "1.01KiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(2842107912).s, "2.65GiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget((UINT64_C(10) << 30) - 1).s, "10.00GiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget((UINT64_C(1023) << 20) + 1).s, "1024MiB");
+    for (uint64_t bytes = 1; bytes < RP_MAX_QUANTITY / 3; bytes += bytes / 7 + 1) {
+        uint64_t read = 0;
+        CU_ASSERT_TRUE(rp_parse_bytes(rp_show_budget(bytes).s, &read));
+        CU_ASSERT_TRUE(read >= bytes && read - bytes <= bytes / 100);
+    }
+}
+
 void suite_base(void) {
     RP_SUITE("base");
     RP_TEST(digests_are_those_of_the_standard);
@@ -302,6 +326,8 @@ void suite_base(void) {
     RP_TEST(a_wrong_option_is_named);
     RP_TEST(messages_hold_no_control_characters);
     RP_TEST(sums_stop_at_63_bits);
+    RP_TEST(sizes_are_shown_with_units_and_to_the_byte);
+    RP_TEST(a_budget_to_try_is_rounded_up);
     RP_TEST(a_written_file_replaces_the_old_one_and_keeps_its_mode);
     RP_TEST(a_link_is_written_through_and_stays_a_link);
     RP_TEST(what_cannot_be_read_or_written_is_named);

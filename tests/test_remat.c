@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/sha256.h"
@@ -405,6 +406,57 @@ static void missing_files_are_named(void) {
     CU_ASSERT_PTR_NULL(remat_load("/nonexistent/g", "/nonexistent/p", NULL));
 }
 
+static void load_says(const char *graph, const char *plan, const char *why) {
+    struct remat_error error;
+    CU_ASSERT_PTR_NULL(remat_load(graph, plan, &error));
+    CU_ASSERT_STRING_EQUAL(error.text, why);
+    if (strcmp(error.text, why) != 0)
+        printf("said: %s\n", error.text);
+}
+
+static void what_is_wrong_with_a_file_names_it(void) {
+    static const char net[] = "tests/data/verify/net.json";
+    static const char swap[] = "tests/data/verify/swap.json";
+    static const char other[] = "tests/data/graph/good/small.json";
+    load_says(swap, swap, "tests/data/verify/swap.json: format: is not what is read here");
+    load_says(net, net, "tests/data/verify/net.json: format: is not what is read here");
+    load_says(other, swap,
+              "tests/data/verify/swap.json: graph: the plan is for another graph");
+    CU_ASSERT_PTR_NULL(remat_load(other, swap, NULL));
+}
+
+static char *write_text(const char *folder, const char *name, const char *text) {
+    char *path = rp_format("%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+    return path;
+}
+
+/* A path as long as the message cannot push the rule out of it, nor one named after the
+ * other file be taken for it. */
+static void odd_paths_are_named_too(void) {
+    struct remat_error error;
+    char folder[] = "/tmp/remat-XXXXXX", cwd[4096];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(cwd, sizeof cwd));
+    char *name = rp_format("%0200d", 7);
+    char *path = write_text(folder, name, "[]"), *plan = write_text(folder, "plan", "[]");
+    CU_ASSERT_PTR_NULL(remat_load(path, path, &error));
+    CU_ASSERT_EQUAL(strncmp(error.text, name, 200), 0);
+    CU_ASSERT_STRING_EQUAL(error.text + 200, ": format: is not what is read here");
+    CU_ASSERT_EQUAL_FATAL(chdir(folder), 0);
+    load_says("plan", path, "plan: format: is not what is read here");
+    CU_ASSERT_EQUAL_FATAL(chdir(cwd), 0);
+    unlink(plan);
+    unlink(path);
+    rmdir(folder);
+    free(plan);
+    free(path);
+    free(name);
+}
+
 /* Any bytes: accepted or refused, and nothing else happens (the sanitizers look). */
 static void broken_bytes_are_refused_or_harmless(void) {
     struct rp_world w;
@@ -448,5 +500,7 @@ void suite_remat(void) {
     RP_TEST(wrong_graphs_are_refused);
     RP_TEST(wrong_plans_are_refused);
     RP_TEST(missing_files_are_named);
+    RP_TEST(what_is_wrong_with_a_file_names_it);
+    RP_TEST(odd_paths_are_named_too);
     RP_TEST(broken_bytes_are_refused_or_harmless);
 }

@@ -309,26 +309,45 @@ static void steps_are_named_and_frees_share_a_line(void) {
     struct shown s;
     open_shown(&s, "a\\u001b[2J", again, N(again));
     expect(rp_report_steps, &s,
-           "  step      start      takes     memory  what\n"
-           "     0       0 ns      10 ns       48 B  run   a?[2J\n"
-           "     1      10 ns      60 ns       88 B  run   b\n"
-           "     2      70 ns                  24 B  free  x\n"
-           "     3      70 ns      30 ns       88 B  run   c\n"
-           "     4     100 ns                  24 B  free  u\n"
-           "     5     100 ns      10 ns       64 B  again a?[2J\n"
-           "     6     110 ns      20 ns       72 B  run   d\n"
-           "     7     130 ns                  16 B  free  x, y\n");
+           "  step     start ns      takes     memory  what\n"
+           "     0            0      10 ns       48 B  run   a?[2J\n"
+           "     1           10      60 ns       88 B  run   b\n"
+           "     2           70                  24 B  free  x\n"
+           "     3           70      30 ns       88 B  run   c\n"
+           "     4          100                  24 B  free  u\n"
+           "     5          100      10 ns       64 B  again a?[2J\n"
+           "     6          110      20 ns       72 B  run   d\n"
+           "     7          130                  16 B  free  x, y\n");
     close_shown(&s);
     open_shown(&s, "a", swapped, N(swapped));
     expect(rp_report_steps, &s,
-           "  step      start      takes     memory  what\n"
-           "     0       0 ns      10 ns       48 B  run   a\n"
-           "     1      10 ns      90 ns       48 B  out   x\n"
-           "     2      10 ns      60 ns       88 B  run   b\n"
-           "     3     100 ns                  24 B  free  x\n"
-           "     4     100 ns      50 ns       64 B  in    x\n"
-           "     5     100 ns      30 ns      128 B  run   c\n"
-           "     6     150 ns      20 ns       76 B  run   d\n");
+           "  step     start ns      takes     memory  what\n"
+           "     0            0      10 ns       48 B  run   a\n"
+           "     1           10      90 ns       48 B  out   x\n"
+           "     2           10      60 ns       88 B  run   b\n"
+           "     3          100                  24 B  free  x\n"
+           "     4          100      50 ns       64 B  in    x\n"
+           "     5          100      30 ns      128 B  run   c\n"
+           "     6          150      20 ns       76 B  run   d\n");
+    close_shown(&s);
+}
+
+static void starts_are_told_apart_to_the_nanosecond(void) {
+    struct shown s;
+    open_shown(&s, "a", again, 2);
+    struct rp_moment *b = &s.r.plan.moments[1];
+    b->start_ns = 1007;
+    b->end_ns = s.r.plan.time_ns = 1500;
+    expect(rp_report_steps, &s,
+           "  step     start us      takes     memory  what\n"
+           "     0        0.000      10 ns       48 B  run   a\n"
+           "     1        1.007     493 ns       88 B  run   b\n");
+    b->start_ns = 2999999999;
+    b->end_ns = s.r.plan.time_ns = 3000000000;
+    expect(rp_report_steps, &s,
+           "  step     start ms      takes     memory  what\n"
+           "     0     0.000000      10 ns       48 B  run   a\n"
+           "     1  2999.999999       1 ns       88 B  run   b\n");
     close_shown(&s);
 }
 
@@ -469,6 +488,7 @@ void suite_show(void) {
     RP_TEST(axes_have_round_steps);
     RP_TEST(the_picture_in_a_terminal_is_exact);
     RP_TEST(steps_are_named_and_frees_share_a_line);
+    RP_TEST(starts_are_told_apart_to_the_nanosecond);
     RP_TEST(the_report_says_what_it_costs_and_saves);
     RP_TEST(the_svg_check_sees_faults);
     RP_TEST(any_plan_draws_as_well_formed_svg);

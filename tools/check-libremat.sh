@@ -34,13 +34,21 @@ try "it walks a plan" bash -c "'$tmp/example' tests/data/verify/net.json \
 try "it said what it ran" grep -q '^run ' "$tmp/said"
 try "it says why it does not" bash -c "! '$tmp/example' tests/data/verify/net.json \
     tests/data/verify/net.json 2>'$tmp/why'"
-try "in one line" grep -qx 'plan: format: is not what is read here' "$tmp/why"
+try "in one line, with the file's name" grep -qx 'tests/data/verify/net.json: format: is not what is read here' "$tmp/why"
 echo '#include <remat.h>' >"$tmp/cpp.cc"
 try "remat.h is C++ too" "$cc" -x c++ -Wall -Wextra -Werror -I"$root/include" -c \
     -o "$tmp/cpp.o" "$tmp/cpp.cc"
 names=$(nm -g --defined-only "$build/libremat.a" | awk 'NF == 3 { print $3 }' |
     grep -v '^remat_')
 try "no name outside remat_: $names" test -z "$names"
+# Links from one installed text to another, and texts that messages and help name.
+docs=$root/share/doc/remat-plan
+links=$(cd "$docs" && grep -oHE '\]\([^)#:]+[)#]' -- *.md | sed -E 's/^([^:]*):\]\((.*).$/\2/' | sort -u)
+try "the texts link to each other" test "$(wc -w <<<"$links")" -ge 4
+for link in $links $("$build/remat-plan" --help >/dev/null && strings -n 4 "$build/remat-plan" |
+    grep -oE 'docs/[a-z-]+\.md' | sed 's|^docs/||' | sort -u); do
+    try "installed: $link" test -e "$docs/$link"
+done
 if command -v pkg-config >/dev/null; then
     flags=$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --static --libs remat)
     try "pkg-config names both libraries: $flags" test "${flags//*-lremat -ljansson*/yes}" = yes

@@ -1,5 +1,6 @@
 #include "emit/tables.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -122,11 +123,10 @@ rp_rc rp_tables_build(const struct rp_graph *g, const remat *r, const char *file
                       uint64_t baseline_ns, uint64_t stall_ns, struct rp_tables *t,
                       struct rp_err *err) {
     const struct remat_totals *totals = remat_totals(r);
+    assert(totals->addressed);
     rp_rc rc = rp_tables_step(g, file, t, err);
     if (rc != RP_OK)
         return rc;
-    if (!totals->addressed)
-        return rp_fail(err, RP_INPUT, "plan: it has no addresses; solve it with them");
     add_plan(r, &t->plan);
     t->program.time_ns = totals->time_ns;
     t->program.baseline_ns = baseline_ns;

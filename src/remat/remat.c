@@ -52,6 +52,20 @@ remat *remat_parse(const char *graph, size_t graph_len, const char *plan, size_t
     return NULL;
 }
 
+/* Messages about bytes begin "graph: " or "plan: ": here that is a file, named by its path
+ * or, so that the rule fits in too, by the end of it. */
+static bool name_file(struct remat_error *error, const char *word, const char *path) {
+    enum { MOST = 200 };
+    const size_t n = strlen(word), len = strlen(path);
+    struct remat_error said;
+    if (error == NULL || strncmp(error->text, word, n) != 0 || error->text[n] != ':')
+        return false;
+    said = *error;
+    error->text[0] = '\0';
+    remat_say(error, "%s%s", len > MOST ? path + len - MOST : path, said.text + n);
+    return true;
+}
+
 remat *remat_load(const char *graph_path, const char *plan_path,
                   struct remat_error *error) {
     size_t graph_len = 0, plan_len = 0;
@@ -60,8 +74,10 @@ remat *remat_load(const char *graph_path, const char *plan_path,
         error->text[0] = '\0';
     char *graph = read_file(graph_path, &graph_len, error);
     char *plan = graph != NULL ? read_file(plan_path, &plan_len, error) : NULL;
-    if (plan != NULL)
-        r = remat_parse(graph, graph_len, plan, plan_len, error);
+    if (plan != NULL &&
+        (r = remat_parse(graph, graph_len, plan, plan_len, error)) == NULL &&
+        !name_file(error, "graph", graph_path))
+        name_file(error, "plan", plan_path);
     free(graph);
     free(plan);
     return r;

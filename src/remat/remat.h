@@ -43,7 +43,7 @@ struct remat_error {
 };
 
 /* NULL, with *error filled, if a file cannot be read or the plan not be walked. The second
- * takes the files' bytes. */
+ * takes the files' bytes; its messages call them "graph" and "plan". */
 remat *remat_load(const char *graph_path, const char *plan_path, struct remat_error *error);
 remat *remat_parse(const char *graph, size_t graph_len, const char *plan, size_t plan_len,
                    struct remat_error *error);

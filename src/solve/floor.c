@@ -3,21 +3,42 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static rp_rc say_floor(struct rp_solving *w, uint64_t floor_bytes, uint32_t op) {
+#include "base/units.h"
+
+/* What op `op` reads, writes and works in. */
+static uint64_t own_bytes(const struct rp_problem *p, uint32_t op) {
+    uint64_t sum = p->workspace_bytes[op];
+    for (uint32_t x = p->output_start[op]; x < p->output_start[op + 1]; x++)
+        sum += p->bytes[x];
+    for (uint32_t k = p->input_start[op]; k < p->input_start[op + 1]; k++)
+        sum += p->bytes[p->inputs[k]];
+    return sum;
+}
+
+static rp_rc say_floor(struct rp_solving *w, const struct rp_problem *p, uint32_t op) {
     char *reason = w->report->reason;
     size_t size = sizeof w->report->reason;
-    if (op == RP_NONE)
+    uint64_t floor_bytes = w->report->floor_bytes, fixed = w->g->fixed_bytes;
+    struct rp_text64 needs = rp_show_exactly(floor_bytes);
+    struct rp_text64 budget = rp_show_exactly(w->o->budget_bytes);
+    if (op == RP_NONE) {
         snprintf(reason, size,
-                 "the tensors to be kept and the sources take %" PRIu64
-                 " bytes together, more than the budget of %" PRIu64,
-                 floor_bytes, w->o->budget_bytes);
-    else
-        snprintf(
-            reason, size,
-            "op %" PRIu32 " \"%.80s\" alone needs %" PRIu64
-            " bytes (its inputs, outputs, workspace, what cannot be made again, and the "
-            "sources), more than the budget of %" PRIu64,
-            op, w->g->ops[op].name, floor_bytes, w->o->budget_bytes);
+                 "the tensors to be kept and the sources take %s together, more than the "
+                 "budget of %s",
+                 needs.s, budget.s);
+        return RP_NO;
+    }
+    uint64_t own = own_bytes(p, op), others = floor_bytes - fixed - own;
+    int n = snprintf(reason, size,
+                     "while op %" PRIu32 " \"%.80s\" runs, %s are on the device, more than "
+                     "the budget of %s: %s of its inputs, outputs and workspace, %s of "
+                     "sources",
+                     p->op_of[op], w->g->ops[p->op_of[op]].name, needs.s, budget.s,
+                     rp_show_bytes(own).s, rp_show_bytes(fixed).s);
+    if (others > 0)
+        snprintf(reason + n, size - (size_t)n,
+                 ", %s that later ops need and that can be neither made again nor swapped",
+                 rp_show_bytes(others).s);
     return RP_NO;
 }
 
@@ -32,10 +53,11 @@ rp_rc rp_test_floor(struct rp_solving *w) {
         p.recompute[i] = true;
     w->report->floor_bytes = fixed + rp_problem_floor(&p, &op);
     w->report->floor_op = op == RP_NONE ? RP_NONE : p.op_of[op];
-    rp_problem_fini(&p);
+    rp_rc rc = RP_OK;
     if (w->o->budget_bytes < w->report->floor_bytes)
-        return say_floor(w, w->report->floor_bytes, w->report->floor_op);
-    return RP_OK;
+        rc = say_floor(w, &p, op);
+    rp_problem_fini(&p);
+    return rc;
 }
 
 rp_rc rp_say_none_found(struct rp_solving *w, const struct rp_schedule *least) {
@@ -48,10 +70,11 @@ rp_rc rp_say_none_found(struct rp_solving *w, const struct rp_schedule *least) {
     struct rp_cost c = rp_schedule_cost(&w->p, least);
     w->report->least_bytes = w->g->fixed_bytes + c.peak_bytes;
     snprintf(w->report->reason, sizeof w->report->reason,
-             "no plan found within %" PRIu64 " bytes; the least that one was found for is "
-             "%" PRIu64 ", where op %" PRIu32 " \"%.80s\" binds; no plan fits in less than "
-             "%" PRIu64,
-             w->o->budget_bytes, w->report->least_bytes, w->p.op_of[c.peak_op],
-             w->g->ops[w->p.op_of[c.peak_op]].name, w->report->floor_bytes);
+             "none found within %s; the least that one was found for is %s, where op "
+             "%" PRIu32 " \"%.80s\" binds; no plan fits in less than %s",
+             rp_show_exactly(w->o->budget_bytes).s,
+             rp_show_exactly(w->report->least_bytes).s, w->p.op_of[c.peak_op],
+             w->g->ops[w->p.op_of[c.peak_op]].name,
+             rp_show_exactly(w->report->floor_bytes).s);
     return RP_LIMIT;
 }

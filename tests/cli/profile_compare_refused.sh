@@ -1,4 +1,4 @@
-# exit: 2
+# exit: 3
 . data/profile/lib.sh
 sed 's/"name": "b"/"name": "bb"/' $graph >named.json
 sed 's/"relu"/"gelu"/' $graph >kind.json
@@ -12,3 +12,4 @@ sed 's/"time_ns": *[0-9]*/"time_ns":1/' data/plan/good/chain.json >wrong.json
 remat-plan profile --compare data/graph/good/chain.json data/graph/good/chain.json --plan wrong.json
 remat-plan profile --plan data/plan/good/chain.json $graph
 remat-plan profile --compare $graph
+remat-plan profile --compare $graph $graph

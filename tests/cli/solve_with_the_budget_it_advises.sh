@@ -1,0 +1,6 @@
+# exit: 0
+# Without swaps and recomputation only keep-all is left.
+remat-plan solve data/graph/good/chain.json --no-swap --no-recompute --budget 600
+advised=$(remat-plan solve data/graph/good/chain.json --no-swap --no-recompute --budget 600 |
+    sed -n 's/^try --budget \([^ ]*\)$/\1/p')
+remat-plan solve data/graph/good/chain.json --no-swap --no-recompute --budget "$advised" 2>warning

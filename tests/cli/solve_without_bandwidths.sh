@@ -1,0 +1,19 @@
+# exit: 1
+# Swaps are not considered: that is said, unless it was asked for.
+grep -v '^"device"' data/graph/good/chain.json >g.json
+sed 's/"d2h_bytes_per_s": *[0-9]*, *//' data/graph/good/chain.json >one.json
+try() {
+    echo "-- $*" >&2
+    remat-plan solve "$@" --budget 1000 -t 1 --json >report.json
+}
+try g.json
+try g.json --host-budget 1GiB
+try g.json --h2d 10
+try one.json
+echo "-- nothing to say" >&2
+try g.json --no-swap
+try g.json --h2d 10 --d2h 10
+try g.json --h2d 0
+try one.json --d2h 10
+try g.json --host-budget 1GiB -q
+try g.json --policy chen-sqrt
