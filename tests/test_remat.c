@@ -245,6 +245,8 @@ static void wrong_steps_are_refused(void) {
     refused(ROOM, A "," B "," C "," FREE_Y, "plan: steps: op 3 \"d\" never runs");
     refused(ROOM, ALL ",{'free':5}",
             "plan: steps: tensor 5 \"v\" is to be kept, but not there at the end");
+    refused(ROOM, A "," B "," C ",{'run':2,'at':[null]}," FREE_Y "," D,
+            "plan: steps[3] \"c\": runs again, though its recompute is false");
     refused(ROOM, "{'run':4}",
             "plan: steps[0]: run: is not an index into the graph's array");
     refused(ROOM, "{'free':6}",
@@ -357,6 +359,11 @@ static void wrong_graphs_are_refused(void) {
                     "0"),
               GOOD_PLAN,
               "graph: ops[0]: workspace_bytes: with the alignment passes 2^63-1");
+    files_say(GRAPH("", X,
+                    "{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':1,"
+                    "'recompute':0}",
+                    "0"),
+              GOOD_PLAN, "graph: ops[0]: recompute: is not true or false");
     files_say(GRAPH("", X, MAKES_X, "1"), GOOD_PLAN,
               "graph: keep: is not an index into the graph's array");
     files_say("{'format':'remat-graph','version':1,'tensors':[],'ops':{}}", GOOD_PLAN,

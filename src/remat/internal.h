@@ -18,6 +18,7 @@ struct remat_span {
 struct remat_op_ends {
     struct remat_span inputs, outputs; /* in remat.ends */
     uint64_t workspace_bytes;
+    bool recompute; /* false: must run exactly once */
 };
 
 struct remat {

@@ -101,6 +101,8 @@ static bool add_run(struct walk *w, struct remat_step *s) {
     remat *r = w->r;
     const struct remat_op_ends *ends = &r->op_ends[s->id];
     const struct remat_span given = r->step_given[w->step];
+    if (w->ran[s->id] && !ends->recompute)
+        return wrong(w, "runs again, though its recompute is false");
     if (given.n != (r->totals.addressed ? ends->outputs.n : 0))
         return wrong(w, "not one address an output");
     for (size_t k = 0; k < ends->inputs.n; k++) {

@@ -181,6 +181,7 @@ static bool claim_outputs(remat *r, const struct place *p,
 static bool read_op(remat *r, const struct place *p, json_t *o) {
     struct remat_op *op = &r->ops[p->index];
     struct remat_op_ends *ends = &r->op_ends[p->index];
+    ends->recompute = true;
     return known_keys(p, o,
                       " name kind inputs outputs time_ns workspace_bytes phase recompute "
                       "attrs ") &&
@@ -189,6 +190,7 @@ static bool read_op(remat *r, const struct place *p, json_t *o) {
            nat(p, o, "workspace_bytes", false, &ends->workspace_bytes) &&
            (ends->workspace_bytes <= QUANTITY_MAX - r->totals.alignment_bytes ||
             wrong(p, "workspace_bytes", "with the alignment passes 2^63-1")) &&
+           boolean(p, o, "recompute", false, &ends->recompute) &&
            read_ends(r, p, o, "inputs", &ends->inputs) &&
            read_ends(r, p, o, "outputs", &ends->outputs) &&
            claim_outputs(r, p, &ends->outputs);

@@ -22,8 +22,9 @@
  * waits for such an event. The step of training is over when all three queues are.
  *
  * remat_load refuses what cannot be walked: ids, addresses and sizes out of range, a run
- * whose input is not there, a tensor freed that is not, another graph. Whether ranges
- * overlap, times and claims are the business of `remat-plan verify`.
+ * whose input is not there, a tensor freed that is not, an op that the graph lets run only
+ * once ("recompute": false) and the plan runs again, another graph. Whether ranges overlap,
+ * times and claims are the business of `remat-plan verify`.
  */
 #ifndef REMAT_H
 #define REMAT_H
