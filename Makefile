@@ -7,6 +7,7 @@
 #   V=1           show the commands
 #   CUDA_HOME     where to look for CUDA first
 #   INSTANCES     a folder of graphs for `make bench` instead of its own cases
+#   MUTATE        options and files for tools/mutate.sh
 #   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
 VERSION := 0.1.0
 PREFIX ?= /usr/local
@@ -212,7 +213,7 @@ check-gpu: all
 	@BUILD=$(BUILD) tools/check-gpu.sh
 
 mutate:
-	@BUILD=$(BUILD) tools/mutate.sh
+	@BUILD=$(BUILD) tools/mutate.sh $(MUTATE)
 
 fuzz: $(BUILD)/deps-fuzz
 	$(MAKE) fuzzers BUILD=$(BUILD)/fuzz CC=clang \

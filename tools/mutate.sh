@@ -1,6 +1,8 @@
 #!/bin/bash
-# mutate.sh [FILE...]: breaks the checker on purpose, one line at a time, and expects the
-# unit tests to notice. FILEs are sources of src/verify (all of them without an argument).
+# mutate.sh [-s SUITES] [-j JOBS] [FILE...]: breaks the checker on purpose, one line at a
+# time, and expects the unit tests to notice. Without an argument all of src/verify, by its
+# suites. Other sources want the suites that are theirs, the quicker the better:
+#   tools/mutate.sh -s order src/solve/order.c src/solve/sequence.c
 # Three ways to break a line:
 #   never      a condition that leads to a refusal is never true
 #   boundary   < for <=, > for >=, and the reverse
@@ -12,6 +14,15 @@ tree=${BUILD:-build}/mutate
 flags="-O1 -w -fsanitize=address"
 mapfile -t suites < <(cd tests && ls test_{verify,replay,certificate}*.c 2>/dev/null |
     sed -nE 's/^test_([a-z_]+)\.c$/\1/p')
+jobs=$(nproc)
+while getopts s:j: option; do
+    case $option in
+    s) IFS=', ' read -ra suites <<<"$OPTARG" ;;
+    j) jobs=$OPTARG ;;
+    *) exit 2 ;;
+    esac
+done
+shift $((OPTIND - 1))
 make -s BUILD="$tree" CFLAGS="$flags" LDFLAGS=-fsanitize=address "$tree/unit" >"$tree.log" 2>&1 || {
     cat "$tree.log"
     exit 1
@@ -68,7 +79,8 @@ apply() { # FILE LINE KIND
 }
 
 passes() { # UNIT, in a shell of its own, so that only it speaks of crashes
-    bash -c 'ulimit -c 0; timeout 120 "$@" >/dev/null 2>&1' _ "$1" "${suites[@]}" 2>/dev/null
+    bash -c 'ulimit -c 0; timeout "$@" >/dev/null 2>&1' _ "$patience" "$1" \
+        "${suites[@]}" 2>/dev/null
 }
 
 # One mutant: says how it fared.
@@ -93,14 +105,16 @@ try() { # FILE LINE KIND
     rm -rf "$dir"
 }
 
+patience=600
+SECONDS=0
 passes "$tree/unit" || {
     echo "mutate: the tests do not pass to begin with"
     exit 1
 }
+patience=$((10 + 10 * SECONDS)) # a mutant that never ends is caught, and soon
 for file; do
     mutants "$file" | sed "s|^|$file |"
 done >"$tree.list"
-jobs=$(nproc)
 for ((j = 0; j < jobs; j++)); do
     awk -v j=$j -v of="$jobs" 'NR % of == j' "$tree.list" | while read -r file line kind; do
         try "$file" "$line" "$kind"
