@@ -23,6 +23,7 @@ while getopts s:j: option; do
     esac
 done
 shift $((OPTIND - 1))
+mkdir -p "$tree"
 make -s BUILD="$tree" CFLAGS="$flags" LDFLAGS=-fsanitize=address "$tree/unit" >"$tree.log" 2>&1 || {
     cat "$tree.log"
     exit 1
@@ -115,6 +116,7 @@ patience=$((10 + 10 * SECONDS)) # a mutant that never ends is caught, and soon
 for file; do
     mutants "$file" | sed "s|^|$file |"
 done >"$tree.list"
+rm -f "$tree".out*
 for ((j = 0; j < jobs; j++)); do
     awk -v j=$j -v of="$jobs" 'NR % of == j' "$tree.list" | while read -r file line kind; do
         try "$file" "$line" "$kind"
