@@ -7,8 +7,9 @@
 #   never      a condition that leads to a refusal is never true
 #   boundary   < for <=, > for >=, and the reverse
 #   dropped    a statement is left out
-# A mutant that does not compile, or that the tests refuse, is caught. A survivor is a check
-# without a test, unless the line says /* mutation: same */: broken or not, it does the same.
+# A mutant that does not compile, or that the tests refuse, is caught; what is whole must
+# link and pass the same way, or nothing is known. A survivor is a check without a test,
+# unless the line says /* mutation: same */: broken or not, it does the same.
 set -u
 tree=${BUILD:-build}/mutate
 flags="-O1 -w -fsanitize=address"
@@ -28,8 +29,8 @@ make -s BUILD="$tree" CFLAGS="$flags" LDFLAGS=-fsanitize=address "$tree/unit" >"
     cat "$tree.log"
     exit 1
 }
-mapfile -t objects < <(find "$tree/src" "$tree/tests" -name '*.o' ! -path '*/fuzz/*' \
-    ! -name 'main.o' ! -name 'cmd_*.o')
+mapfile -t objects < <(find "$tree/src" "$tree/tests" "$tree/texts.o" -name '*.o' \
+    ! -path '*/fuzz/*' ! -name 'main.o')
 if [ $# = 0 ]; then
     set -- src/verify/*.c
 fi
@@ -84,6 +85,10 @@ passes() { # UNIT, in a shell of its own, so that only it speaks of crashes
         "${suites[@]}" 2>/dev/null
 }
 
+link() { # UNIT OBJECT...
+    gcc $flags -o "$@" -lcunit -lglpk -ljansson -lm -lpthread
+}
+
 # One mutant: says how it fared.
 try() { # FILE LINE KIND
     local dir rest=()
@@ -95,10 +100,10 @@ try() { # FILE LINE KIND
     done
     if cmp -s "$1" "$dir/$1"; then
         :
-    elif gcc -std=c11 -D_GNU_SOURCE $flags -Isrc -I"$(dirname "$1")" -c "$dir/$1" \
-        -o "$dir/mutant.o" 2>/dev/null &&
-        gcc $flags -o "$dir/unit" "$dir/mutant.o" "${rest[@]}" -lcunit -lglpk -ljansson -lm \
-            -lpthread && passes "$dir/unit"; then
+    elif ! gcc -std=c11 -D_GNU_SOURCE $flags -Isrc -I"$(dirname "$1")" -c "$dir/$1" \
+        -o "$dir/mutant.o" 2>/dev/null; then
+        echo "caught"
+    elif ! link "$dir/unit" "$dir/mutant.o" "${rest[@]}" || passes "$dir/unit"; then
         echo "SURVIVED $1:$2 ($3): $(sed -n "${2}s/^ *//p" "$1")"
     else
         echo "caught"
@@ -108,7 +113,7 @@ try() { # FILE LINE KIND
 
 patience=600
 SECONDS=0
-passes "$tree/unit" || {
+link "$tree/whole" "${objects[@]}" && passes "$tree/whole" || {
     echo "mutate: the tests do not pass to begin with"
     exit 1
 }

@@ -200,10 +200,13 @@ static bool finish(const struct walk *w) {
     }
     for (size_t k = 0; k < r->totals.n_steps; k++) {
         struct remat_step *s = &r->steps[k];
-        s->waits = r->waits.at + (r->waits.n > 0 ? r->step_waits[k].first : 0);
         s->n_waits = r->step_waits[k].n;
-        s->inputs = r->operands.at + (r->operands.n > 0 ? r->step_operands[k].first : 0);
-        s->outputs = s->inputs + (s->n_outputs > 0 ? s->n_inputs : 0);
+        if (s->n_waits > 0)
+            s->waits = r->waits.at + r->step_waits[k].first;
+        if (r->step_operands[k].n > 0) {
+            s->inputs = r->operands.at + r->step_operands[k].first;
+            s->outputs = s->inputs + s->n_inputs;
+        }
     }
     return true;
 }
