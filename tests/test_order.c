@@ -9,7 +9,6 @@
 #include "solve/claims.h"
 #include "solve/order.h"
 #include "solve/schedule.h"
-#include "solve/sequence.h"
 #include "solve/solve.h"
 #include "solve/start.h"
 #include "verify/verify.h"
@@ -125,63 +124,6 @@ static bool never(void *arg) {
     return false;
 }
 
-/* Runs of g in the order of random edits: each total as a new sequence has it. */
-static bool totals_hold(const struct rp_sequence *s) {
-    struct rp_sequence fresh;
-    uint32_t *ops = rp_calloc(s->n, sizeof *ops);
-    for (uint32_t q = 0; q < s->n; q++)
-        ops[q] = s->op[s->at[q]];
-    rp_sequence_init(&fresh, s->p, ops, s->n);
-    bool ok = fresh.overflow == s->overflow && fresh.extra_ns == s->extra_ns;
-    for (uint32_t q = 0; q <= s->n; q++)
-        ok = ok && fresh.live[q] == s->live[q];
-    rp_sequence_fini(&fresh);
-    free(ops);
-    return ok;
-}
-
-static void edit(struct rp_sequence *s, struct rp_rng *rng) {
-    uint32_t low, high, q = (uint32_t)(rp_rng_next(rng) % s->n), r = s->at[q], j = s->op[r];
-    uint64_t die = rp_rng_next(rng) % 3;
-    rp_sequence_range(s, r, &low, &high);
-    if (die == 0 && low <= high)
-        rp_sequence_move(s, q, low + (uint32_t)(rp_rng_next(rng) % (high - low + 1)));
-    else if (die == 1 && s->p->recompute[j])
-        rp_sequence_put(s, j, q + 1 + (uint32_t)(rp_rng_next(rng) % (s->n - q)));
-    else if (die == 2 && r >= s->p->n_ops && rp_sequence_may_cut(s, r))
-        rp_sequence_cut(s, r);
-}
-
-static bool edits_are_sound(uint64_t seed) {
-    struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)(seed % 20));
-    struct rp_graph g;
-    struct rp_problem p;
-    struct rp_sequence s;
-    struct rp_rng rng = {seed};
-    shape.once_percent = 20;
-    rp_gen_graph(seed, &shape, &g);
-    rp_problem_init(&p, &g, g.fixed_bytes + 1000, false, NULL);
-    rp_sequence_init(&s, &p, NULL, p.n_ops);
-    bool ok = true;
-    for (int k = 0; k < 60 && ok; k++) {
-        edit(&s, &rng);
-        ok = totals_hold(&s);
-    }
-    rp_sequence_fini(&s);
-    rp_problem_fini(&p);
-    rp_graph_fini(&g);
-    return ok;
-}
-
-static void edits_of_a_sequence_keep_the_totals_of_a_new_one(void) {
-    uint32_t n = 60;
-    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
-        if (!edits_are_sound(seed)) {
-            rp_gen_failed(seed);
-            CU_FAIL("an edit leaves other totals than a new sequence has");
-        }
-}
-
 /* The steps are a plan that verify takes, in time and memory as the sequence says; ops that
  * run once keep their order. */
 static bool order_is_sound(uint64_t seed, uint32_t *n_again) {
@@ -234,7 +176,6 @@ static void sequences_are_plans_and_keep_the_order_of_ops_that_run_once(void) {
 
 void suite_order(void) {
     RP_SUITE("order");
-    RP_TEST(edits_of_a_sequence_keep_the_totals_of_a_new_one);
     RP_TEST(plans_in_any_order_against_all_orders);
     RP_TEST(sequences_are_plans_and_keep_the_order_of_ops_that_run_once);
 }

@@ -148,9 +148,7 @@ static void propose(struct ordering *w, bool again) {
 static void store_best(struct ordering *w) {
     w->best_over = w->s.overflow;
     w->best_ns = w->s.extra_ns;
-    w->n_best = w->s.n;
-    for (uint32_t q = 0; q < w->s.n; q++)
-        w->best[q] = w->s.op[w->s.at[q]];
+    w->n_best = rp_sequence_ops(&w->s, w->best);
 }
 
 static bool is_best(const struct ordering *w) {

@@ -9,10 +9,13 @@
 static size_t maker_index(const struct rp_sequence *s, uint32_t x, uint32_t q) {
     const struct rp_runs *runs = &s->runs[s->p->producer[x]];
     size_t best = SIZE_MAX;
+    uint32_t after = 0;
     for (size_t k = 0; k < runs->n; k++) {
         uint32_t at = s->place[runs->at[k]];
-        if (at < q && (best == SIZE_MAX || at > s->place[runs->at[best]]))
+        if (at < q && at >= after) {
             best = k;
+            after = at;
+        }
     }
     return best;
 }
@@ -22,10 +25,18 @@ uint32_t rp_sequence_maker(const struct rp_sequence *s, uint32_t x, uint32_t q) 
     return k == SIZE_MAX ? RP_NONE : s->runs[s->p->producer[x]].at[k];
 }
 
+static uint32_t earlier(uint32_t a, uint32_t b) {
+    return a < b ? a : b; /* mutation: same */
+}
+
+static uint32_t later(uint32_t a, uint32_t b) {
+    return a > b ? a : b; /* mutation: same */
+}
+
+/* What is on the device behind all places of an edit stays: the latest maker of a tensor is
+ * another, but its readers there are the same. So an edit only widens towards the begin. */
 static void widen(struct rp_sequence *s, uint32_t run) {
-    uint32_t q = s->place[run];
-    s->first = q < s->first ? q : s->first;
-    s->last_place = q > s->last_place ? q : s->last_place;
+    s->first = earlier(s->first, s->place[run]);
 }
 
 /* Takes the frees of x out of `drop`, for its op's runs as they were when counted. */
@@ -79,7 +90,7 @@ static void around(struct rp_sequence *s, uint32_t j, on_tensor *f) {
 
 static double above(const struct rp_sequence *s, uint32_t first, uint32_t last) {
     double sum = 0;
-    for (uint32_t q = first; q <= last && q < s->n; q++)
+    for (uint32_t q = first; q <= last; q++)
         sum += s->over[q];
     return sum;
 }
@@ -96,7 +107,7 @@ static void walk(struct rp_sequence *s) {
         live += s->gain[r] - s->drop[r];
     }
     s->live[s->last_place + 1] = live;
-    s->work += 1 + (s->last_place - s->first) / 2;
+    s->work += 2 + 3 * (uint64_t)(s->last_place - s->first) / 4;
 }
 
 static void begin(struct rp_sequence *s, uint32_t first, uint32_t last) {
@@ -118,7 +129,7 @@ void rp_sequence_move(struct rp_sequence *s, uint32_t from, uint32_t to) {
     uint32_t r = s->at[from];
     begin(s, first, last);
     around(s, s->op[r], discount);
-    if (from < to)
+    if (from < to) /* mutation: same */
         memmove(s->at + from, s->at + from + 1, (to - from) * sizeof *s->at);
     else
         memmove(s->at + to + 1, s->at + to, (from - to) * sizeof *s->at);
@@ -126,7 +137,6 @@ void rp_sequence_move(struct rp_sequence *s, uint32_t from, uint32_t to) {
     for (uint32_t q = first; q <= last; q++)
         s->place[s->at[q]] = q;
     around(s, s->op[r], count);
-    s->work += 1 + (last - first) / 4;
     settle(s);
 }
 
@@ -141,7 +151,7 @@ static void shift(struct rp_sequence *s, uint32_t q, bool up) {
     s->n = up ? s->n + 1 : s->n - 1;
     for (uint32_t k = to; k < s->n; k++)
         s->place[s->at[k]] = k;
-    s->work += 1 + n / 4;
+    s->work += n / 4;
 }
 
 bool rp_sequence_put(struct rp_sequence *s, uint32_t j, uint32_t q) {
@@ -150,9 +160,7 @@ bool rp_sequence_put(struct rp_sequence *s, uint32_t j, uint32_t q) {
     uint32_t r = s->unused[s->most - s->n - 1];
     begin(s, q, q);
     around(s, j, discount);
-    s->last_place++; /* what is there moves up */
     shift(s, q, true);
-    s->live[q] = s->live[q + 1];
     s->over[q] = 0;
     s->at[q] = r;
     s->place[r] = q;
@@ -184,18 +192,13 @@ static void forget(struct rp_sequence *s, uint32_t r) {
 }
 
 void rp_sequence_cut(struct rp_sequence *s, uint32_t r) {
-    uint32_t j = s->op[r], q = s->place[r];
-    begin(s, q, q);
+    uint32_t j = s->op[r], q = s->place[r], before = q > 0 ? q - 1 : 0;
+    begin(s, before, before);
     around(s, j, discount);
     forget(s, r);
     s->overflow -= s->over[q];
-    int64_t live = s->live[q];
     shift(s, q, false);
-    s->live[q] = live;
     s->unused[s->most - s->n - 1] = r;
-    s->last_place = s->last_place > q ? s->last_place - 1 : q; /* the rest moves down */
-    s->last_place = s->last_place < s->n ? s->last_place : s->n - 1;
-    s->first = s->first < s->n ? s->first : s->n - 1;
     around(s, j, count);
     s->extra_ns -= (double)s->p->time_ns[j];
     settle(s);
@@ -208,8 +211,8 @@ static uint32_t first_other(const struct rp_sequence *s, uint32_t r) {
     const struct rp_runs *runs = &s->runs[s->op[r]];
     uint32_t first = RP_NONE;
     for (size_t k = 0; k < runs->n; k++)
-        if (runs->at[k] != r && s->place[runs->at[k]] < first)
-            first = s->place[runs->at[k]];
+        if (runs->at[k] != r)
+            first = earlier(first, s->place[runs->at[k]]);
     return first;
 }
 
@@ -222,8 +225,8 @@ static uint32_t first_in_need(const struct rp_sequence *s, uint32_t r) {
             const struct rp_runs *readers = &s->runs[p->readers[i]];
             for (size_t k = 0; k < readers->n; k++) {
                 uint32_t q = s->place[readers->at[k]];
-                if (q < other && q < first)
-                    first = q;
+                if (q < other) /* mutation: same */
+                    first = earlier(first, q);
             }
         }
     return first;
@@ -241,13 +244,13 @@ void rp_sequence_range(const struct rp_sequence *s, uint32_t r, uint32_t *low,
         const struct rp_runs *makers = &s->runs[p->producer[p->inputs[k]]];
         uint32_t first = RP_NONE;
         for (size_t i = 0; i < makers->n; i++)
-            first = s->place[makers->at[i]] < first ? s->place[makers->at[i]] : first;
-        a = first + 1 > a ? first + 1 : a;
+            first = earlier(first, s->place[makers->at[i]]);
+        a = later(a, first + 1);
     }
-    if (s->before_once[j] != RP_NONE && s->place[s->before_once[j]] + 1 > a)
-        a = s->place[s->before_once[j]] + 1;
-    if (s->after_once[j] != RP_NONE && s->place[s->after_once[j]] < b)
-        b = s->place[s->after_once[j]];
+    if (s->before_once[j] != RP_NONE)
+        a = later(a, s->place[s->before_once[j]] + 1);
+    if (s->after_once[j] != RP_NONE)
+        b = earlier(b, s->place[s->after_once[j]]);
     *low = a;
     *high = b - 1;
 }
@@ -343,6 +346,12 @@ void rp_sequence_fini(struct rp_sequence *s) {
     free(s->live);
     free(s->over);
     *s = (struct rp_sequence){0};
+}
+
+uint32_t rp_sequence_ops(const struct rp_sequence *s, uint32_t *ops) {
+    for (uint32_t q = 0; q < s->n; q++)
+        ops[q] = s->op[s->at[q]];
+    return s->n;
 }
 
 void rp_sequence_steps(const struct rp_sequence *s, struct rp_plan *plan) {

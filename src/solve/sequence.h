@@ -40,7 +40,7 @@ struct rp_sequence {
     double overflow;            /* sum of them */
     double extra_ns;            /* time of the repeated runs */
     uint64_t work;              /* done, in about ten nanoseconds each */
-    uint32_t first, last_place; /* of the edit under way: what it changes */
+    uint32_t first, last_place; /* of the edit under way: the places it changes */
 };
 
 /* Runs of ops[0] .. ops[n-1], all ops among them, at most 3 n_ops + 16, each after one of
@@ -65,6 +65,8 @@ void rp_sequence_move(struct rp_sequence *s, uint32_t from, uint32_t to);
 bool rp_sequence_put(struct rp_sequence *s, uint32_t j, uint32_t q);
 void rp_sequence_cut(struct rp_sequence *s, uint32_t r);
 
+/* The op at each place, into `ops` (`most` places); n. */
+uint32_t rp_sequence_ops(const struct rp_sequence *s, uint32_t *ops);
 /* The steps of it, runs and frees with the graph's indices, appended to plan->steps. */
 void rp_sequence_steps(const struct rp_sequence *s, struct rp_plan *plan);
 
