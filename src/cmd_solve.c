@@ -93,7 +93,8 @@ static void put_text(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
             rp_show_bytes(p->budget_bytes).s, rp_show_bytes(r->keep_all_bytes).s);
     put_copies(f, v);
     if (c->proof == RP_PROOF_OPTIMAL)
-        fprintf(f, "bound   proved optimal\n");
+        fprintf(f, "bound   proved optimal%s\n",
+                r->bound_for_all ? "" : " (no op twice between two first runs)");
     else
         fprintf(f, "bound   %s, gap %s\n", rp_show_ns(c->lower_bound_ns).s,
                 rp_show_percent(c->time_ns - c->lower_bound_ns, c->lower_bound_ns).s);
@@ -112,18 +113,18 @@ static void put_json(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
                      const struct rp_solve_report *r, const struct rp_verdict *v,
                      double seconds) {
     const struct rp_claims *c = &p->claims;
-    fprintf(f,
-            "{\"status\":\"%s\",\"time_ns\":%" PRIu64 ",\"baseline_time_ns\":%" PRIu64
-            ",\"recompute_ns\":%" PRIu64 ",\"stall_ns\":%" PRIu64
-            ",\"lower_bound_ns\":%" PRIu64 ",\"proof\":\"%s\",\"peak_bytes\":%" PRIu64
-            ",\"fixed_bytes\":%" PRIu64 ",\"arena_bytes\":%" PRIu64
-            ",\"budget_bytes\":%" PRIu64 ",\"keep_all_bytes\":%" PRIu64
-            ",\"floor_bytes\":%" PRIu64 ",\"addressed\":%s",
-            c->proof == RP_PROOF_OPTIMAL ? "optimal" : "feasible", c->time_ns,
-            c->baseline_time_ns, c->recompute_ns, c->stall_ns, c->lower_bound_ns,
-            rp_proof_word[c->proof], c->peak_bytes, g->fixed_bytes, p->arena_bytes,
-            p->budget_bytes, r->keep_all_bytes, r->floor_bytes,
-            p->addressed ? "true" : "false");
+    fprintf(
+        f,
+        "{\"status\":\"%s\",\"time_ns\":%" PRIu64 ",\"baseline_time_ns\":%" PRIu64
+        ",\"recompute_ns\":%" PRIu64 ",\"stall_ns\":%" PRIu64 ",\"lower_bound_ns\":%" PRIu64
+        ",\"proof\":\"%s\",\"bound_for\":\"%s\",\"peak_bytes\":%" PRIu64
+        ",\"fixed_bytes\":%" PRIu64 ",\"arena_bytes\":%" PRIu64 ",\"budget_bytes\":%" PRIu64
+        ",\"keep_all_bytes\":%" PRIu64 ",\"floor_bytes\":%" PRIu64 ",\"addressed\":%s",
+        c->proof == RP_PROOF_OPTIMAL ? "optimal" : "feasible", c->time_ns,
+        c->baseline_time_ns, c->recompute_ns, c->stall_ns, c->lower_bound_ns,
+        rp_proof_word[c->proof], r->bound_for_all ? "all" : "schedules", c->peak_bytes,
+        g->fixed_bytes, p->arena_bytes, p->budget_bytes, r->keep_all_bytes, r->floor_bytes,
+        p->addressed ? "true" : "false");
     fprintf(f,
             ",\"host_bytes\":%" PRIu64 ",\"swapped_out_bytes\":%" PRIu64
             ",\"d2h_busy_ns\":%" PRIu64 ",\"swapped_in_bytes\":%" PRIu64

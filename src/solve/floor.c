@@ -61,11 +61,19 @@ rp_rc rp_test_floor(struct rp_solving *w) {
 }
 
 rp_rc rp_say_none_found(struct rp_solving *w, const struct rp_schedule *least) {
-    if (w->proved) {
+    if (w->all_programs) {
         snprintf(w->report->reason, sizeof w->report->reason,
                  "proved that no plan fits in %" PRIu64 " bytes in this order of ops",
                  w->o->budget_bytes);
         return RP_NO;
+    }
+    if (w->proved) {
+        snprintf(
+            w->report->reason, sizeof w->report->reason,
+            "proved that no plan fits in %" PRIu64
+            " bytes in this order of ops unless it runs an op twice between two first runs",
+            w->o->budget_bytes);
+        return RP_LIMIT;
     }
     struct rp_cost c = rp_schedule_cost(&w->p, least);
     w->report->least_bytes = w->g->fixed_bytes + c.peak_bytes;

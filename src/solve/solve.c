@@ -15,6 +15,7 @@
 #include "solve/programs.h"
 #include "solve/solving.h"
 #include "solve/start.h"
+#include "solve/stay.h"
 
 /* The exact method is for graphs of at most so many ops, the first-order bound for more
  * than so many. */
@@ -23,6 +24,8 @@ enum { TREE_OPS = 260, BOUND_OPS = 60 };
  * bound. */
 static const double CERTIFY_SHARE = 0.1;
 
+/* No program is looked for that takes longer. */
+static const uint64_t LONGEST_NS = (uint64_t)1 << 61;
 /* States of small graphs' programs for a second of --time-limit, and at most. */
 static const double PROGRAM_STATES = 50e3, MOST_PROGRAM_STATES = 200e3;
 
@@ -64,30 +67,33 @@ void rp_solving_problem(const struct rp_solving *w, struct rp_problem *p, uint64
 }
 
 static void write_notes(const struct rp_solving *w, bool tried_all, struct rp_plan *plan) {
-    plan->notes = json_pack("{s:s, s:s, s:f, s:I, s:b}", "program", "remat-plan", "method",
-                            tried_all                           ? "search of all programs"
-                            : rp_schedule_swaps(&w->best)       ? "annealing over S and I"
-                            : w->time_ns == w->g->total_time_ns ? "keep-all"
-                                                                : "annealing over S",
-                            "time_limit", w->o->time_limit, "seed", (json_int_t)w->o->seed,
-                            "capped", (int)w->report->capped);
+    plan->notes =
+        json_pack("{s:s, s:s, s:f, s:I, s:b, s:s}", "program", "remat-plan", "method",
+                  tried_all                           ? "search of all programs"
+                  : rp_schedule_swaps(&w->best)       ? "annealing over S and I"
+                  : w->time_ns == w->g->total_time_ns ? "keep-all"
+                                                      : "annealing over S",
+                  "time_limit", w->o->time_limit, "seed", (json_int_t)w->o->seed, "capped",
+                  (int)w->report->capped, "bound_for",
+                  w->report->bound_for_all ? "all" : "schedules");
 }
 
-static void make_steps(const struct rp_solving *w, struct rp_plan *plan,
-                       uint64_t capacity) {
+static void make_steps(const struct rp_solving *w, const struct rp_schedule *s,
+                       struct rp_plan *plan, uint64_t capacity) {
     rp_plan_fini(plan);
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
     plan->budget_bytes = w->o->budget_bytes;
-    rp_schedule_steps(&w->p, &w->best, plan);
+    rp_schedule_steps(&w->p, s, plan);
     if (w->o->addressed)
         rp_plan_place(w->g, plan, capacity, (uint64_t)(w->o->time_limit * PACK_WORK));
 }
 
 /* Once it fits, the arena may as well be as small as the schedule's peak. */
-static void squeeze(struct rp_solving *w, struct rp_plan *plan) {
+static void squeeze(struct rp_solving *w, const struct rp_schedule *s,
+                    struct rp_plan *plan) {
     struct rp_plan tight = {0};
-    make_steps(w, &tight, 0);
+    make_steps(w, s, &tight, 0);
     if (tight.arena_bytes < plan->arena_bytes) {
         rp_plan_fini(plan);
         *plan = tight;
@@ -96,15 +102,33 @@ static void squeeze(struct rp_solving *w, struct rp_plan *plan) {
     }
 }
 
-/* The steps of the best schedule, with addresses if they are wanted. False if the arena is
- * larger than that. */
-static bool place_steps(struct rp_solving *w, struct rp_plan *plan, uint64_t limit) {
-    make_steps(w, plan, limit);
+/* The steps of a schedule, with addresses if they are wanted. False if the arena is larger
+ * than that. */
+static bool place(struct rp_solving *w, const struct rp_schedule *s, struct rp_plan *plan,
+                  uint64_t limit) {
+    make_steps(w, s, plan, limit);
     if (w->o->addressed && plan->arena_bytes > limit)
         return false;
     if (w->o->addressed)
-        squeeze(w, plan);
+        squeeze(w, s, plan);
     return true;
+}
+
+/* The same for the best schedule, with as few copies as can be placed: all that can go, or
+ * those of small tensors, or of very small ones. */
+static bool place_steps(struct rp_solving *w, struct rp_plan *plan, uint64_t limit) {
+    static const unsigned share_log2[] = {0, 8, 12};
+    struct rp_schedule fewer;
+    bool placed = false, changed = true;
+    rp_schedule_empty(&w->p, &fewer);
+    for (size_t k = 0; k < sizeof share_log2 / sizeof *share_log2 && changed && !placed;
+         k++) {
+        rp_schedule_copy(&fewer, &w->best);
+        changed = rp_schedule_stay(&w->p, w->p.limit_bytes >> share_log2[k], &fewer);
+        placed = changed && place(w, &fewer, plan, limit);
+    }
+    rp_schedule_fini(&fewer);
+    return placed || place(w, &w->best, plan, limit);
 }
 
 /* A schedule within the tightened limit: a little search from the best, and if that fails,
@@ -209,23 +233,26 @@ static rp_rc find_schedule(struct rp_solving *w, struct rp_schedule *scratch) {
     rp_milp_end(w->milp);
     w->milp = NULL;
     w->awaited = false;
-    return w->found ? RP_OK : rp_say_none_found(w, scratch);
+    return w->found ? RP_OK : RP_LIMIT;
 }
 
-/* With swaps, small graphs: no program is faster than w->bound_ns after this; one faster
- * than the best schedule is in `plan`, if it was found. */
+/* Small graphs, whether a schedule was found or not: one faster than the best schedule is
+ * in `plan`, if it was found. What was proved of schedules may not be so for all programs.
+ */
 static rp_rc try_programs(struct rp_solving *w, struct rp_plan *plan, struct rp_err *err) {
     double states = w->o->time_limit * PROGRAM_STATES;
+    uint64_t below_ns = w->found ? w->time_ns : LONGEST_NS;
     struct rp_programs r;
-    if (w->p.out_ns == NULL || w->o->reorder || !rp_programs_take(&w->p) ||
-        rp_solving_near_enough(w) || w->time_ns >> 61 != 0)
+    if (w->o->reorder || !rp_programs_take(&w->p) || below_ns > LONGEST_NS ||
+        below_ns == w->g->total_time_ns)
         return RP_OK;
     states = fmin(fmax(states, 1), MOST_PROGRAM_STATES);
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
-    rp_programs_find(&w->p, w->time_ns, (uint32_t)states, w->o->stop, &r, plan);
+    rp_programs_find(&w->p, below_ns, (uint32_t)states, w->o->stop, &r, plan);
     rp_log(1, "programs: %" PRIu32 " states, bound %" PRIu64 " ns", r.n_states, r.bound_ns);
-    if (r.found || r.bound_ns > w->bound_ns)
+    w->all_programs = r.found || r.bound_ns >= below_ns;
+    if (w->all_programs || r.bound_ns > w->bound_ns)
         w->bound_ns = r.bound_ns;
     return rp_plan_claim(w->g, plan, err);
 }
@@ -248,14 +275,28 @@ static bool restate(struct rp_solving *w, const struct rp_plan *start,
            plan->host_bytes <= w->o->host_bytes;
 }
 
-/* The result is never slower than another plan that fits; NULL or no steps: there is none.
- */
+/* Of all copies; what fits in memory many times over does not overflow. */
+static uint64_t copied_bytes(const struct rp_graph *g, const struct rp_plan *plan) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        const struct rp_step *s = &plan->steps.at[i];
+        if (s->kind == RP_SWAP_OUT || s->kind == RP_SWAP_IN)
+            sum += g->tensors[s->id].bytes;
+    }
+    return sum;
+}
+
+/* The result is never slower than another plan that fits, nor does it copy more in the same
+ * time; NULL or no steps: there is none. */
 static rp_rc prefer(struct rp_solving *w, const struct rp_plan *other, rp_rc rc,
                     struct rp_plan *plan) {
     struct rp_plan same;
     if (other == NULL || other->steps.n == 0 ||
-        (rc != RP_OK && rc != RP_LIMIT && rc != RP_NO) ||
-        (rc == RP_OK && plan->claims.time_ns <= other->claims.time_ns))
+        (rc != RP_OK && rc != RP_LIMIT && rc != RP_NO))
+        return rc;
+    if (rc == RP_OK && (plan->claims.time_ns < other->claims.time_ns ||
+                        (plan->claims.time_ns == other->claims.time_ns &&
+                         copied_bytes(w->g, plan) <= copied_bytes(w->g, other))))
         return rc;
     if (!restate(w, other, &same)) {
         rp_plan_fini(&same);
@@ -312,8 +353,13 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_schedule_empty(&w.p, &scratch);
     w.never = rp_calloc(g->n_ops, sizeof *w.never);
     rc = find_schedule(&w, &scratch);
-    if (rc == RP_OK)
-        rc = try_programs(&w, &program, err);
+    if (rc == RP_OK || rc == RP_LIMIT) {
+        rp_rc tried = try_programs(&w, &program, err);
+        if (tried != RP_OK)
+            rc = tried;
+        else if (rc == RP_LIMIT)
+            rc = rp_say_none_found(&w, &scratch);
+    }
     if (rc == RP_OK)
         rc = certify(&w, err);
     if (rc == RP_OK)
@@ -328,6 +374,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
         plan->claims.proof = plan->claims.time_ns == w.bound_ns ? RP_PROOF_OPTIMAL
                              : w.bound_ns > g->total_time_ns    ? RP_PROOF_BOUNDED
                                                                 : RP_PROOF_NONE;
+        report->bound_for_all = w.all_programs || w.bound_ns <= g->total_time_ns;
         write_notes(&w, plan->claims.time_ns < others_ns && program.steps.n > 0, plan);
     } else {
         rp_plan_fini(plan);

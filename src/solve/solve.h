@@ -43,6 +43,8 @@ struct rp_solve_report {
     uint32_t floor_op;       /* because of this op (RP_NONE: the kept tensors) */
     uint64_t least_bytes; /* RP_NO, RP_LIMIT: the least budget that a plan was found for */
     bool capped;
+    bool bound_for_all; /* claims.lower_bound_ns: of all plans, or only of those that run no
+                           op twice between two first runs (schedules) */
     uint64_t moves, accepted; /* of the search */
     double search_seconds;
     struct rp_tree_state tree; /* of the exact method, all 0 where it had no part */

@@ -39,6 +39,7 @@ struct rp_solving {
     struct rp_milp *milp;        /* NULL: the graph is too large for it */
     bool awaited;                /* it works, and its result has not been taken */
     bool proved;                 /* it is done: best is optimal, or nothing fits */
+    bool all_programs;           /* and bound_ns is so for programs that are no schedules */
     struct rp_bound *bound;      /* NULL: the exact method gives the bound */
     uint64_t bound_work;         /* for the round under way */
     pthread_t bound_thread;
