@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/io.h"
 #include "base/mem.h"
@@ -70,17 +73,64 @@ rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *
     return RP_OK;
 }
 
-static volatile sig_atomic_t interrupted;
+/* "-" is one place, and so is a path that is written twice, if the second would replace the
+ * first: /dev/null takes both. */
+static bool same_place(const struct rp_output *a, const struct rp_output *b) {
+    struct stat st;
+    if (a->path == NULL || b->path == NULL || strcmp(a->path, b->path) != 0)
+        return false;
+    return strcmp(a->path, "-") == 0 || stat(a->path, &st) != 0 || S_ISREG(st.st_mode);
+}
 
+rp_rc rp_check_outputs(const char *command, const struct rp_output *o, size_t n,
+                       struct rp_err *err) {
+    rp_rc rc = RP_OK;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (same_place(&o[k], &o[i]))
+                return rp_fail(err, RP_USAGE, "%s: %s and %s both write to %s", command,
+                               o[k].what, o[i].what,
+                               strcmp(o[i].path, "-") == 0 ? "standard output" : o[i].path);
+    for (size_t i = 0; i < n && rc == RP_OK; i++)
+        if (o[i].path != NULL)
+            rc = rp_probe_file(o[i].path, err);
+    return rc;
+}
+
+bool rp_uses_stdout(const struct rp_output *o, size_t n) {
+    bool uses = false;
+    for (size_t i = 0; i < n; i++)
+        uses = uses || (o[i].path != NULL && strcmp(o[i].path, "-") == 0);
+    return uses;
+}
+
+static volatile sig_atomic_t own_flag;
+static volatile sig_atomic_t *interrupted = &own_flag;
+
+/* One that follows at once is the same one: timeout(1) sends its signal to the process and
+ * to its group. */
 static void on_interrupt(int signal_number) {
-    interrupted = 1;
-    signal(signal_number, SIG_DFL);
+    static volatile sig_atomic_t seen;
+    static struct timespec first;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!seen)
+        first = now;
+    seen = *interrupted = 1;
+    if (now.tv_sec > first.tv_sec + 1) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
 }
 
 const volatile sig_atomic_t *rp_watch_interrupts(void) {
+    void *shared = mmap(NULL, sizeof *interrupted, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared != MAP_FAILED)
+        interrupted = shared;
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
-    return &interrupted;
+    return interrupted;
 }
 
 rp_rc rp_outcome_make(const struct rp_graph *g, const struct rp_policy *policy,

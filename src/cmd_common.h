@@ -1,5 +1,5 @@
-/* What several commands share: budgets on the command line, and plans of policies that have
- * passed verify. */
+/* What several commands share: budgets on the command line, where answers go, interrupts,
+ * and plans of policies that have passed verify. */
 #ifndef RP_CMD_COMMON_H
 #define RP_CMD_COMMON_H
 
@@ -23,7 +23,22 @@ rp_rc rp_parse_policies(const char *command, const char *text, bool *chosen,
 /* Planning needs times. */
 rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *err);
 
-/* Ctrl-C and SIGTERM set it; a second one ends the program. */
+/* Something that a command writes, and where. */
+struct rp_output {
+    const char *what; /* as a message names it: "--out" */
+    const char *path; /* "-": standard output; NULL: it is not written */
+};
+
+/* Asked before the work: no two go to one place (RP_USAGE), and each can be written there
+ * (RP_ENV). A report as JSON is one of them. */
+rp_rc rp_check_outputs(const char *command, const struct rp_output *o, size_t n,
+                       struct rp_err *err);
+
+/* One of them is standard output: the report in words has no place there then. */
+bool rp_uses_stdout(const struct rp_output *o, size_t n);
+
+/* Ctrl-C and SIGTERM set it, in this process and in all that it starts later, whichever of
+ * them is sent the signal; another a second or two later ends that process. */
 const volatile sig_atomic_t *rp_watch_interrupts(void);
 
 /* What a policy came to. Without a plan (rc RP_NO, RP_LIMIT), report.reason says why. */

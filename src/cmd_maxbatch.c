@@ -28,9 +28,14 @@ static const struct rp_command command = {
     "--time-limit\n"
     "for each. The budget is all of the device's memory unless --budget is given; a "
     "driver\n"
-    "takes some of it.\n"};
+    "takes some of it. Ctrl-C ends the search: what it left open is said, and the exit "
+    "code\n"
+    "is 4.\n"};
 
-enum { N_BETWEEN = 3 }; /* batches at which throughput is looked for */
+enum {
+    N_BETWEEN = 3, /* batches at which throughput is looked for */
+    N_OUTPUTS = 3, /* the report as JSON, plan, graph */
+};
 
 struct options {
     struct rp_zoo_options zoo;
@@ -46,11 +51,17 @@ struct options {
     bool json;
 };
 
+/* What is known of a batch. A policy that has one plan for every budget says no with it;
+ * a search either proves its no or has not found a plan. */
+enum verdict { FITS, TOO_SLOW, NO, PROVED_NO, NOT_FOUND, CUT_SHORT };
+static const char *const verdict_word[] = {"yes",       "too slow",  "no",
+                                           "proved no", "not found", "interrupted"};
+
 /* One batch that was looked at. */
 struct point {
     uint64_t batch;
-    bool fits;   /* there is a plan, within the overhead asked for */
-    bool polish; /* planned for speed, not only for whether it fits */
+    enum verdict verdict; /* FITS: there is a plan, within the overhead asked for */
+    bool polish;          /* planned for speed, not only for whether it fits */
     struct rp_claims claims;
     uint64_t needed_bytes, keep_all_bytes;
 };
@@ -66,6 +77,10 @@ struct search {
     struct rp_plan plan;     /* the fastest of the largest that fits, if it was planned */
     uint64_t plan_batch;
     unsigned plans; /* made so far */
+    /* What an interrupt left open: batches that may fit, and how many were to be planned
+     * for speed. 0: nothing. */
+    uint64_t open_from, open_to;
+    unsigned not_polished;
 };
 
 static double samples_per_s(const struct point *p) {
@@ -187,7 +202,7 @@ static rp_rc plan(const struct options *o, const struct rp_graph *g,
                   struct rp_outcome *out, struct rp_err *err) {
     struct rp_outcome other;
     rp_rc rc = rp_outcome_make(g, o->how, po, out, err);
-    if (rc != RP_OK || is_good(out, overhead) || !o->how->remake || !o->how->moves)
+    if (rc != RP_OK || is_good(out, overhead) || o->how->record != NULL || !o->how->moves)
         return rc;
     rc = rp_outcome_make(g, rp_policy_find("checkmate"), po, &other, err);
     if (rc == RP_OK && is_good(&other, overhead)) {
@@ -197,6 +212,22 @@ static rp_rc plan(const struct options *o, const struct rp_graph *g,
     }
     rp_outcome_fini(&other);
     return rc;
+}
+
+static enum verdict judge(const struct options *o, const struct rp_outcome *out,
+                          double overhead) {
+    const struct rp_claims *c = &out->plan.claims;
+    bool search = o->how->record == NULL;
+    if (is_good(out, overhead))
+        return FITS;
+    if (*o->policy.stop)
+        return CUT_SHORT;
+    if (rp_outcome_fits(out))
+        return search && (double)c->lower_bound_ns >
+                             (double)c->baseline_time_ns * (1 + overhead)
+                   ? PROVED_NO
+                   : TOO_SLOW;
+    return search && out->rc == RP_NO ? PROVED_NO : o->how->aims ? NOT_FOUND : NO;
 }
 
 /* Plans one batch; the point is appended. `polish`: for speed, with the whole time limit.
@@ -218,12 +249,12 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool polish, struct rp_
     if (rc == RP_OK) {
         p.claims = out.plan.claims;
         p.needed_bytes = out.report.needed_bytes;
-        p.fits = is_good(&out, overhead);
+        p.verdict = judge(o, &out, overhead);
         s->plans++;
-        if (p.fits && batch >= s->largest)
+        if (p.verdict == FITS && batch >= s->largest)
             keep_plan(s, batch, &out.plan);
         rp_push(&s->points, p);
-        rp_log(1, "batch %" PRIu64 ": %s", batch, p.fits ? "fits" : "does not fit");
+        rp_log(1, "batch %" PRIu64 " fits: %s", batch, verdict_word[p.verdict]);
     }
     rp_outcome_fini(&out);
     rp_graph_fini(&g);
@@ -233,37 +264,54 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool polish, struct rp_
 /* Between `a`, which fits, and `b`, which does not, until they are near enough. */
 static rp_rc bisect(struct search *s, uint64_t a, uint64_t b, struct rp_err *err) {
     rp_rc rc = RP_OK;
-    while (a + 1 < b && (double)(b - a) > (double)a * s->o->precision && rc == RP_OK &&
-           !*s->o->policy.stop) {
+    while (a + 1 < b && (double)(b - a) > (double)a * s->o->precision && rc == RP_OK) {
         uint64_t mid = a + (b - a) / 2;
+        if (*s->o->policy.stop) {
+            s->open_from = a + 1;
+            s->open_to = b - 1;
+            break;
+        }
         rc = try_batch(s, mid, false, err);
-        if (rc == RP_OK && s->points.at[s->points.n - 1].fits)
+        enum verdict verdict =
+            rc == RP_OK ? s->points.at[s->points.n - 1].verdict : NOT_FOUND;
+        if (verdict == FITS)
             a = mid;
-        else
+        else if (verdict != CUT_SHORT)
             b = mid;
     }
     return rc;
 }
 
+/* The batch of most samples a second. NULL if none was planned for speed: a first plan that
+ * fits says little of how fast its batch can be. */
 static const struct point *best_point(const struct search *s) {
     const struct point *best = NULL;
+    bool polished = false;
     for (size_t i = 0; i < s->points.n; i++) {
         const struct point *p = &s->points.at[i];
-        if (p->fits && (best == NULL || samples_per_s(p) > samples_per_s(best)))
+        if (p->verdict == FITS && (best == NULL || samples_per_s(p) > samples_per_s(best)))
             best = p;
+        polished = polished || p->polish;
     }
-    return best;
+    return polished ? best : NULL;
 }
 
 static const struct point *largest_point(const struct search *s) {
     const struct point *best = NULL;
     for (size_t i = 0; i < s->points.n; i++) {
         const struct point *p = &s->points.at[i];
-        if (p->fits && p->batch == s->largest &&
+        if (p->verdict == FITS && p->batch == s->largest &&
             (best == NULL || p->claims.time_ns < best->claims.time_ns))
             best = p;
     }
     return best;
+}
+
+static bool tried(const struct search *s, uint64_t batch) {
+    for (size_t i = 0; i < s->points.n; i++)
+        if (s->points.at[i].batch == batch)
+            return true;
+    return false;
 }
 
 /* Plans for speed from keep-all's largest batch to the largest. */
@@ -272,7 +320,9 @@ static rp_rc look_for_speed(struct search *s, struct rp_err *err) {
     rp_rc rc = RP_OK;
     for (uint64_t k = 0; k <= N_BETWEEN + 1 && rc == RP_OK && b > 0; k++) {
         uint64_t batch = a + (b - a) * k / (N_BETWEEN + 1);
-        if (batch != last && !*s->o->policy.stop)
+        if (batch != last && *s->o->policy.stop)
+            s->not_polished++;
+        else if (batch != last)
             rc = try_batch(s, batch, true, err);
         last = batch;
     }
@@ -293,7 +343,8 @@ static rp_rc find(struct search *s, struct rp_err *err) {
         rc = bisect(s, s->largest, most + 1, err);
     if (rc == RP_OK && !o->fit_only)
         rc = look_for_speed(s, err);
-    else if (rc == RP_OK && largest_point(s) == NULL && s->keep_all_batch > 0)
+    if (rc == RP_OK && s->keep_all_batch > 0 && !tried(s, s->keep_all_batch) &&
+        largest_point(s) == NULL)
         rc = try_batch(s, s->keep_all_batch, false, err);
     rp_progress("%s", "");
     return rc;
@@ -308,45 +359,56 @@ static int by_batch(const void *a, const void *b) {
     return p->polish - q->polish;
 }
 
-static void put_text(const struct search *s) {
-    const struct options *o = s->o;
-    const struct point *best = best_point(s), *most = largest_point(s);
-    printf("%s on %s, %s: %u plans by %s\n\n"
-           "batch      keep-all   the plan  fits  over time  samples/s\n",
-           o->network, o->device->title, rp_show_bytes(o->policy.budget_bytes).s, s->plans,
-           o->how->name);
+static bool interrupted(const struct search *s) {
+    return s->open_to > 0 || s->not_polished > 0;
+}
+
+static void put_points(const struct search *s) {
+    puts("batch      keep-all   the plan  fits         over time  samples/s");
     for (size_t i = 0; i < s->points.n; i++) {
         const struct point *p = &s->points.at[i];
         const struct rp_claims *c = &p->claims;
         printf("%-8" PRIu64 " %10s ", p->batch, rp_show_bytes(p->keep_all_bytes).s);
         if (c->time_ns == 0)
-            printf("%10s  no\n", "-");
+            printf("%10s  %s\n", "-", verdict_word[p->verdict]);
         else
-            printf("%10s  %-4s %10s %10.1f%s\n", rp_show_bytes(p->needed_bytes).s,
-                   p->fits ? "yes" : "no",
+            printf("%10s  %-11s %10s %10.1f%s\n", rp_show_bytes(p->needed_bytes).s,
+                   verdict_word[p->verdict],
                    rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
                    samples_per_s(p), p->polish ? "" : " (first found)");
     }
+}
+
+static void put_text(const struct search *s) {
+    const struct options *o = s->o;
+    const struct point *best = best_point(s), *most = largest_point(s);
+    const char *so_far = interrupted(s) ? " (so far)" : "";
+    printf("%s on %s, %s: %u plans by %s\n\n", o->network, o->device->title,
+           rp_show_bytes(o->policy.budget_bytes).s, s->plans, o->how->name);
+    put_points(s);
     if (most == NULL) {
-        printf("\nno batch fits\n");
+        printf("\nno batch fits%s\n", so_far);
         return;
     }
     printf("\nkeep-all    batch %" PRIu64 "\n", s->keep_all_batch);
     printf("largest     batch %" PRIu64, most->batch);
     if (s->keep_all_batch > 0)
         printf(", %.2fx", (double)most->batch / (double)s->keep_all_batch);
-    printf(", %.1f samples/s, %s over its keep-all time\n", samples_per_s(most),
+    printf(", %.1f samples/s, %s over its keep-all time%s\n", samples_per_s(most),
            rp_show_percent(most->claims.time_ns - most->claims.baseline_time_ns,
                            most->claims.baseline_time_ns)
-               .s);
-    printf("most speed  batch %" PRIu64 ", %.1f samples/s\n", best->batch,
-           samples_per_s(best));
+               .s,
+           so_far);
+    if (best != NULL)
+        printf("most speed  batch %" PRIu64 ", %.1f samples/s%s\n", best->batch,
+               samples_per_s(best), so_far);
 }
 
 static json_t *point_json(const struct point *p) {
-    json_t *j = json_pack("{s:I, s:b, s:b, s:I}", "batch", (json_int_t)p->batch, "fits",
-                          (int)p->fits, "for_speed", (int)p->polish, "keep_all_bytes",
-                          (json_int_t)p->keep_all_bytes);
+    json_t *j = json_pack("{s:I, s:b, s:s, s:b, s:I}", "batch", (json_int_t)p->batch,
+                          "fits", (int)(p->verdict == FITS), "verdict",
+                          verdict_word[p->verdict], "for_speed", (int)p->polish,
+                          "keep_all_bytes", (json_int_t)p->keep_all_bytes);
     if (p->claims.time_ns > 0) {
         json_object_set_new(j, "needed_bytes", json_integer((json_int_t)p->needed_bytes));
         json_object_set_new(j, "time_ns", json_integer((json_int_t)p->claims.time_ns));
@@ -363,12 +425,13 @@ static void put_json(const struct search *s) {
     json_t *points = json_array();
     for (size_t i = 0; i < s->points.n; i++)
         json_array_append_new(points, point_json(&s->points.at[i]));
-    json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "network", o->network, "device",
-        o->device->name, "policy", o->how->name, "budget_bytes",
-        (json_int_t)o->policy.budget_bytes, "keep_all_batch", (json_int_t)s->keep_all_batch,
-        "largest", most != NULL ? point_json(most) : json_null(), "fastest",
-        best != NULL ? point_json(best) : json_null(), "points", points);
+    json_t *root =
+        json_pack("{s:s, s:s, s:s, s:I, s:b, s:I, s:o, s:o, s:o}", "network", o->network,
+                  "device", o->device->name, "policy", o->how->name, "budget_bytes",
+                  (json_int_t)o->policy.budget_bytes, "interrupted", (int)interrupted(s),
+                  "keep_all_batch", (json_int_t)s->keep_all_batch, "largest",
+                  most != NULL ? point_json(most) : json_null(), "fastest",
+                  best != NULL ? point_json(best) : json_null(), "points", points);
     rp_json_put(stdout, root);
     putchar('\n');
     json_decref(root);
@@ -389,23 +452,41 @@ static rp_rc save_largest(const struct search *s, struct rp_err *err) {
     return rc;
 }
 
-static rp_rc maxbatch(struct options *o, struct rp_err *err) {
+/* Nothing more to say, no batch at all, or an interrupt and what it left open. */
+static rp_rc conclude(const struct search *s, struct rp_err *err) {
+    if (!interrupted(s))
+        return largest_point(s) != NULL ? RP_OK : RP_NO;
+    if (s->open_to == 0)
+        return rp_fail(err, RP_LIMIT, "maxbatch: interrupted, %u not planned for speed",
+                       s->not_polished);
+    return rp_fail(err, RP_LIMIT,
+                   "maxbatch: interrupted, batches %" PRIu64 " to %" PRIu64 " not decided",
+                   s->open_from, s->open_to);
+}
+
+static rp_rc maxbatch(struct options *o, const struct rp_output outputs[N_OUTPUTS],
+                      struct rp_err *err) {
     struct search s = {.o = o};
     struct rp_graph g;
     rp_rc rc = build(o, 1, &g, err); /* unknown names and options show here */
-    if (rc != RP_OK)
-        return rc;
-    rp_graph_fini(&g);
-    rc = find(&s, err);
+    if (rc == RP_OK) {
+        rp_graph_fini(&g);
+        rc = rp_check_outputs("maxbatch", outputs, N_OUTPUTS, err);
+    }
+    if (rc == RP_OK)
+        rc = find(&s, err);
     if (rc == RP_OK) {
         if (s.points.n > 0)
             qsort(s.points.at, s.points.n, sizeof *s.points.at, by_batch);
-        if (o->json || rp_log_level() >= 0 || largest_point(&s) == NULL)
-            (o->json ? put_json : put_text)(&s);
+        bool silent = rp_uses_stdout(outputs, N_OUTPUTS) || rp_log_level() < 0;
+        if (o->json)
+            put_json(&s);
+        else if (!silent || largest_point(&s) == NULL)
+            put_text(&s);
         rc = save_largest(&s, err);
     }
-    if (rc == RP_OK && largest_point(&s) == NULL)
-        rc = RP_NO;
+    if (rc == RP_OK)
+        rc = conclude(&s, err);
     free(s.points.at);
     rp_plan_fini(&s.plan);
     return rc;
@@ -459,7 +540,7 @@ rp_rc rp_cmd_maxbatch(int argc, char **argv, struct rp_err *err) {
     const char *device = NULL, *budget = NULL, *overhead = NULL, *policy = "remat";
     bool no_addresses = false, done;
     double precision = 1;
-    struct rp_policy_words words = {0};
+    struct rp_policy_words words = RP_NO_POLICY_WORDS;
     int n;
     rp_zoo_options_init(&o.zoo);
     rp_policy_options_init(&o.policy);
@@ -480,7 +561,7 @@ rp_rc rp_cmd_maxbatch(int argc, char **argv, struct rp_err *err) {
         {"out", 'o', RP_OPT_STRING, &o.out, "FILE", "write the largest batch's plan here"},
         {"graph", 'g', RP_OPT_STRING, &o.graph_out, "FILE", "and its graph here"},
         RP_ZOO_ROWS(&o.zoo, &o.zoo_words),
-        RP_TFLMS_ROWS(&o.policy, &words),
+        RP_TFLMS_ROWS(&words),
         {"no-addresses", 0, RP_OPT_FLAG, &no_addresses, NULL,
          "schedules only; sizes are not rounded"},
         {"seed", 0, RP_OPT_NAT, &o.policy.seed, "N", "of the search's random choices (1)"},
@@ -497,5 +578,7 @@ rp_rc rp_cmd_maxbatch(int argc, char **argv, struct rp_err *err) {
     o.precision = precision / 100;
     o.policy.stop = rp_watch_interrupts();
     rc = take_words(&o, device, budget, overhead, policy, &words, err);
-    return rc == RP_OK ? maxbatch(&o, err) : rc;
+    const struct rp_output outputs[N_OUTPUTS] = {
+        {"--json", o.json ? "-" : NULL}, {"--out", o.out}, {"--graph", o.graph_out}};
+    return rc == RP_OK ? maxbatch(&o, outputs, err) : rc;
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "cmd_common.h"
 #include "commands.h"
 #include "solve/pack.h"
 #include "solve/pack_csv.h"
@@ -75,13 +76,12 @@ static rp_rc pack_file(const char *path, const struct rp_pack_options *o, const 
     if (rc == RP_OK) {
         r.n_buffers = csv.buffers.n;
         r.found = rp_pack(csv.buffers.at, csv.buffers.n, o, &r.arena, &r.stats);
-        if (out != NULL)
-            rc = rp_pack_csv_save(&csv, out, err);
-    }
-    if (rc == RP_OK) {
         if (json || rp_log_level() >= 0 || !fits(&r))
             (json ? print_json : print_text)(stdout, &r);
-        rc = fits(&r) ? RP_OK : RP_NO;
+        if (out != NULL)
+            rc = rp_pack_csv_save(&csv, out, err);
+        if (rc == RP_OK && !fits(&r))
+            rc = RP_NO;
     }
     rp_pack_csv_fini(&csv);
     return rc;
@@ -114,7 +114,7 @@ rp_rc rp_cmd_pack(int argc, char **argv, struct rp_err *err) {
         return rp_fail(err, RP_USAGE, "pack: needs one BUFFERS.csv (try --help)");
     if (o.alignment == 0)
         return rp_fail(err, RP_USAGE, "pack: --alignment must be 1 or more");
-    if (out != NULL && strcmp(out, "-") == 0)
-        return rp_fail(err, RP_USAGE, "pack: --out needs a file, the report is on stdout");
-    return pack_file(argv[1], &o, out, json, err);
+    const struct rp_output outputs[] = {{"the report", "-"}, {"--out", out}};
+    rc = rp_check_outputs("pack", outputs, 2, err);
+    return rc == RP_OK ? pack_file(argv[1], &o, out, json, err) : rc;
 }

@@ -1,6 +1,6 @@
 /* solve: a graph and a budget in, a verified plan out. */
 #include <inttypes.h>
-#include <signal.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +28,6 @@ static const struct rp_command command = {
     "Same graph and options give the same plan, unless --time-limit struck "
     "(notes.capped);\n"
     "with --ignore-clock on a busy machine too.\n"};
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number) {
-    interrupted = 1;
-    signal(signal_number, SIG_DFL); /* a second one ends the program */
-}
 
 /* A budget that there is a plan for, or where such ones begin. */
 static void put_way_out(FILE *f, const struct rp_solve_options *o,
@@ -138,14 +131,14 @@ static void put_json(FILE *f, const struct rp_graph *g, const struct rp_plan *p,
             max_rss_bytes());
 }
 
-/* No plan is written that verify has not passed. */
-static rp_rc check_and_save(const struct rp_graph *g, const struct rp_plan *p,
-                            const char *path, struct rp_verdict *v, struct rp_err *err) {
+/* No plan is reported or written that verify has not passed. */
+static rp_rc check_plan(const struct rp_graph *g, const struct rp_plan *p,
+                        struct rp_verdict *v, struct rp_err *err) {
     struct rp_err why = {{0}};
     if (rp_verify(g, p, v, &why) != RP_OK)
         return rp_fail(err, RP_BUG, "solve: verify rejects the plan just made: %.900s",
                        why.msg);
-    return path != NULL ? rp_plan_save(p, path, err) : RP_OK;
+    return RP_OK;
 }
 
 static rp_rc check_options(const struct rp_graph *g, const char *file,
@@ -187,41 +180,47 @@ static rp_rc load_start(const struct rp_graph *g, const char *path, bool reorder
     return rc;
 }
 
+/* Where the plan goes, and how the report is made. */
+struct answer {
+    const char *out; /* NULL: nowhere */
+    bool json;
+    bool silent; /* standard output is for something else */
+};
+
 static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_options *o,
-                              const char *out, bool json, struct rp_err *err) {
+                              const struct answer *a, struct rp_err *err) {
     struct rp_plan plan = {0};
     struct rp_solve_report report;
     struct rp_verdict v;
     double begin = rp_seconds();
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
     rp_rc rc = rp_solve(g, o, &plan, &report, err);
     rp_progress("%s", "");
     if (rc == RP_OK)
-        rc = check_and_save(g, &plan, out, &v, err);
-    FILE *f = out != NULL && strcmp(out, "-") == 0 ? NULL : stdout;
-    if (rc == RP_OK && f != NULL && json)
-        put_json(f, g, &plan, &report, &v, rp_seconds() - begin);
-    else if (rc == RP_OK && f != NULL && rp_log_level() >= 0)
-        put_text(f, g, &plan, &report, &v);
+        rc = check_plan(g, &plan, &v, err);
+    if (rc == RP_OK && a->json)
+        put_json(stdout, g, &plan, &report, &v, rp_seconds() - begin);
+    else if (rc == RP_OK && !a->silent && rp_log_level() >= 0)
+        put_text(stdout, g, &plan, &report, &v);
     else if (rc == RP_NO || rc == RP_LIMIT)
-        put_no_plan(stdout, g, o, &report, json, rc == RP_NO);
+        put_no_plan(stdout, g, o, &report, a->json, rc == RP_NO);
+    if (rc == RP_OK && a->out != NULL)
+        rc = rp_plan_save(&plan, a->out, err);
     if (rc == RP_LIMIT)
         rp_fail(err, RP_LIMIT, "solve: %s before any plan was found",
-                interrupted ? "interrupted" : "the work limit came");
+                *o->stop ? "interrupted" : "the work limit came");
     rp_plan_fini(&plan);
     return rc;
 }
 
 /* Without a plan to start from, the search has the policies'. */
-static rp_rc search(const struct rp_graph *g, struct rp_solve_options *o, const char *out,
-                    bool json, struct rp_err *err) {
+static rp_rc search(const struct rp_graph *g, struct rp_solve_options *o,
+                    const struct answer *a, struct rp_err *err) {
     struct rp_plan first = {0};
     double begin = rp_seconds();
     if (o->start == NULL && rp_first_plan(g, o, &first))
         o->start = &first;
     o->spent = rp_seconds() - begin;
-    rp_rc rc = solve_and_report(g, o, out, json, err);
+    rp_rc rc = solve_and_report(g, o, a, err);
     rp_plan_fini(&first);
     return rc;
 }
@@ -269,100 +268,169 @@ static void warn(const struct rp_graph *g, const struct rp_solve_options *o,
                                         : "bandwidths");
 }
 
-rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
-    const char *budget = NULL, *out = NULL, *start_path = NULL;
-    struct rp_plan start = {0};
-    bool json = false, no_recompute = false, no_swap = false, no_addresses = false, done;
-    struct rp_solve_options o = {
-        .host_bytes = RP_MAX_QUANTITY, .time_limit = 60, .seed = 1, .stop = &interrupted};
-    struct bandwidths bandwidths = {0};
-    double gap = 0;
-    int n;
-    const char *policy_name = NULL;
-    const struct rp_policy *policy;
-    struct rp_policy_words words = {0};
+/* The command line. */
+struct asked {
+    const char *budget, *start, *policy_name;
+    struct bandwidths bandwidths;
+    struct rp_policy_words words;
+    bool no_recompute, no_swap, no_addresses;
+    double gap; /* percent; negative: not given */
+    struct answer answer;
+    struct rp_solve_options o;
+    const struct rp_policy *policy; /* NULL: the search alone */
     struct rp_policy_options po;
-    rp_policy_options_init(&po);
+};
+
+/* A policy that does something that is not allowed, whatever the graph; an option of the
+ * searches for a policy that makes its plan in one go. */
+static rp_rc check_policy(const struct asked *a, struct rp_err *err) {
+    const struct rp_policy *policy = a->policy;
+    const char *wrong = a->start != NULL           ? "--start"
+                        : a->o.reorder             ? "--reorder"
+                        : a->o.certificate != NULL ? "--certificate"
+                        : policy->record == NULL   ? NULL
+                        : a->gap >= 0              ? "--gap"
+                        : a->o.ignore_clock        ? "--ignore-clock"
+                                                   : NULL;
+    if (wrong != NULL)
+        return rp_fail(err, RP_USAGE, "solve: %s is not for --policy %s", wrong,
+                       policy->name);
+    if (a->no_recompute && !rp_policy_spares_recompute(policy))
+        return rp_fail(err, RP_USAGE, "solve: --no-recompute: policy %s recomputes",
+                       policy->name);
+    if (a->no_swap && !rp_policy_spares_swap(policy))
+        return rp_fail(err, RP_USAGE, "solve: --no-swap: policy %s swaps", policy->name);
+    return RP_OK;
+}
+
+static rp_rc check_usage(struct asked *a, int n, struct rp_err *err) {
+    const struct rp_solve_options *o = &a->o;
+    if (n != 1)
+        return rp_fail(err, RP_USAGE, "solve: one GRAPH is needed (try --help)");
+    if (a->budget == NULL)
+        return rp_fail(err, RP_USAGE, "solve: --budget is needed (try --help)");
+    rp_rc rc = rp_policy_take("solve", a->policy_name, &a->words, &a->po, &a->policy, err);
+    if (rc == RP_OK && a->policy != NULL)
+        rc = check_policy(a, err);
+    if (rc != RP_OK)
+        return rc;
+    if (o->certificate != NULL && (o->reorder || a->no_recompute))
+        return rp_fail(err, RP_USAGE, "solve: %s",
+                       o->reorder ? "--reorder is not for --certificate"
+                                  : "--certificate is not for --no-recompute");
+    return check_bandwidths(&a->bandwidths, a->answer.out != NULL, err);
+}
+
+static rp_rc check_outputs(struct asked *a, struct rp_err *err) {
+    const struct rp_output outputs[] = {
+        {"--json", a->answer.json ? "-" : NULL},
+        {"--out", a->answer.out},
+        {"--certificate", a->o.certificate},
+        {"--graph-out", a->bandwidths.graph_out},
+    };
+    a->answer.silent = !a->answer.json && rp_uses_stdout(outputs, 4);
+    return rp_check_outputs("solve", outputs, 4, err);
+}
+
+/* The policy's options are the search's where both have them. */
+static void share_options(struct asked *a) {
+    struct rp_policy_options *po = &a->po;
+    struct rp_solve_options *o = &a->o;
+    o->addressed = !a->no_addresses;
+    o->recompute = !a->no_recompute;
+    o->swap = !a->no_swap;
+    o->gap = fmax(a->gap, 0) / 100;
+    o->stop = rp_watch_interrupts();
+    po->addressed = o->addressed;
+    po->no_recompute = a->no_recompute;
+    po->no_swap = a->no_swap;
+    po->host_bytes = o->host_bytes;
+    po->time_limit = o->time_limit;
+    po->ignore_clock = o->ignore_clock;
+    po->seed = o->seed;
+    po->gap = o->gap;
+    po->stop = o->stop;
+}
+
+static rp_rc solve(struct asked *a, const char *file, struct rp_err *err) {
+    struct rp_graph g;
+    struct rp_plan start = {0};
+    struct rp_solve_options *o = &a->o;
+    rp_rc rc = rp_graph_load(file, &g, err);
+    if (rc != RP_OK)
+        return rc;
+    share_options(a);
+    rc = check_options(&g, file, o, err);
+    if (rc == RP_OK)
+        rc = change_bandwidths(&a->bandwidths, &g, err);
+    if (rc == RP_OK)
+        rc = rp_parse_budget("solve", a->budget, &g, o->addressed, &o->budget_bytes, err);
+    if (rc == RP_OK)
+        warn(&g, o, &a->bandwidths, a->policy == NULL);
+    if (rc == RP_OK && a->start != NULL) {
+        rc = load_start(&g, a->start, o->reorder, &start, err);
+        o->start = &start;
+    }
+    a->po.budget_bytes = o->budget_bytes;
+    if (rc == RP_OK && a->policy != NULL)
+        rc = rp_solve_by_policy(&g, a->policy, &a->po, a->answer.out, a->answer.json,
+                                a->answer.silent, err);
+    else if (rc == RP_OK)
+        rc = search(&g, o, &a->answer, err);
+    rp_plan_fini(&start);
+    rp_graph_fini(&g);
+    return rc;
+}
+
+rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err) {
+    struct asked a = {
+        .words = RP_NO_POLICY_WORDS,
+        .gap = -1,
+        .o = {.host_bytes = RP_MAX_QUANTITY, .time_limit = 60, .seed = 1},
+    };
+    bool done;
+    int n;
+    rp_policy_options_init(&a.po);
     const struct rp_opt table[] = {
-        {"budget", 'b', RP_OPT_STRING, &budget, "SIZE",
+        {"budget", 'b', RP_OPT_STRING, &a.budget, "SIZE",
          "device memory: 8GiB, 16GB, 4096, 60% (required)"},
-        {"out", 'o', RP_OPT_STRING, &out, "FILE", "write the plan there; - is stdout"},
-        {"time-limit", 't', RP_OPT_NUMBER, &o.time_limit, "SEC",
+        {"out", 'o', RP_OPT_STRING, &a.answer.out, "FILE",
+         "write the plan there; - is stdout"},
+        {"time-limit", 't', RP_OPT_NUMBER, &a.o.time_limit, "SEC",
          "work for about that long at most (60)"},
-        {"ignore-clock", 0, RP_OPT_FLAG, &o.ignore_clock, NULL,
+        {"ignore-clock", 0, RP_OPT_FLAG, &a.o.ignore_clock, NULL,
          "do the work of --time-limit, however long it takes here"},
-        {"gap", 0, RP_OPT_NUMBER, &gap, "PERCENT", "stop when that near the bound (0)"},
-        {"start", 0, RP_OPT_STRING, &start_path, "PLAN",
+        {"gap", 0, RP_OPT_NUMBER, &a.gap, "PERCENT", "stop when that near the bound (0)"},
+        {"start", 0, RP_OPT_STRING, &a.start, "PLAN",
          "begin with this plan; the result is not slower, if it fits"},
-        {"reorder", 0, RP_OPT_FLAG, &o.reorder, NULL, "ops may first run in another order"},
-        {"certificate", 0, RP_OPT_STRING, &o.certificate, "FILE",
+        {"reorder", 0, RP_OPT_FLAG, &a.o.reorder, NULL,
+         "ops may first run in another order"},
+        {"certificate", 0, RP_OPT_STRING, &a.o.certificate, "FILE",
          "write there what proves the bound"},
-        {"no-recompute", 0, RP_OPT_FLAG, &no_recompute, NULL, "no op may run again"},
-        {"no-swap", 0, RP_OPT_FLAG, &no_swap, NULL, "nothing is copied to the host"},
-        {"host-budget", 0, RP_OPT_BYTES, &o.host_bytes, "SIZE",
+        {"no-recompute", 0, RP_OPT_FLAG, &a.no_recompute, NULL, "no op may run again"},
+        {"no-swap", 0, RP_OPT_FLAG, &a.no_swap, NULL, "nothing is copied to the host"},
+        {"host-budget", 0, RP_OPT_BYTES, &a.o.host_bytes, "SIZE",
          "host memory for copies (as much as they need)"},
-        {"h2d", 0, RP_OPT_STRING, &bandwidths.h2d, "GB/s",
+        {"h2d", 0, RP_OPT_STRING, &a.bandwidths.h2d, "GB/s",
          "host-to-device copies, instead of what the graph says"},
-        {"d2h", 0, RP_OPT_STRING, &bandwidths.d2h, "GB/s", "device-to-host copies"},
-        {"graph-out", 0, RP_OPT_STRING, &bandwidths.graph_out, "FILE",
+        {"d2h", 0, RP_OPT_STRING, &a.bandwidths.d2h, "GB/s", "device-to-host copies"},
+        {"graph-out", 0, RP_OPT_STRING, &a.bandwidths.graph_out, "FILE",
          "write there the graph with these bandwidths: the plan is for it"},
-        {"no-addresses", 0, RP_OPT_FLAG, &no_addresses, NULL,
+        {"no-addresses", 0, RP_OPT_FLAG, &a.no_addresses, NULL,
          "a schedule only; sizes are not rounded"},
-        {"seed", 0, RP_OPT_NAT, &o.seed, "N", "of the search's random choices (1)"},
-        {"policy", 'p', RP_OPT_STRING, &policy_name, "NAME",
+        {"seed", 0, RP_OPT_NAT, &a.o.seed, "N", "of the search's random choices (1)"},
+        {"policy", 'p', RP_OPT_STRING, &a.policy_name, "NAME",
          "plan as published: keep-all, vdnn-all, ... ('remat-plan compare' has all)"},
-        RP_TFLMS_ROWS(&po, &words),
-        {"json", 0, RP_OPT_FLAG, &json, NULL, "report as one JSON object on stdout"},
+        RP_TFLMS_ROWS(&a.words),
+        {"json", 0, RP_OPT_FLAG, &a.answer.json, NULL,
+         "report as one JSON object on stdout"},
         {0},
     };
     rp_rc rc = rp_opt_parse(&command, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
-    if (n != 1)
-        return rp_fail(err, RP_USAGE, "solve: one GRAPH is needed (try --help)");
-    if (budget == NULL)
-        return rp_fail(err, RP_USAGE, "solve: --budget is needed (try --help)");
-    if ((rc = rp_policy_take("solve", policy_name, &words, &po, &policy, err)) != RP_OK)
-        return rc;
-    if (policy != NULL && start_path != NULL)
-        return rp_fail(err, RP_USAGE, "solve: --start is not for --policy");
-    if (o.reorder && (policy != NULL || o.certificate != NULL))
-        return rp_fail(err, RP_USAGE, "solve: --reorder is not for %s",
-                       policy != NULL ? "--policy" : "--certificate");
-    if (o.certificate != NULL && (policy != NULL || no_recompute))
-        return rp_fail(err, RP_USAGE, "solve: --certificate is not for %s",
-                       policy != NULL ? "--policy" : "--no-recompute");
-    if ((rc = check_bandwidths(&bandwidths, out != NULL, err)) != RP_OK)
-        return rc;
-    struct rp_graph g;
-    if ((rc = rp_graph_load(argv[1], &g, err)) != RP_OK)
-        return rc;
-    o.addressed = !no_addresses;
-    o.recompute = !no_recompute;
-    o.swap = !no_swap;
-    o.gap = gap / 100;
-    rc = check_options(&g, argv[1], &o, err);
+    rc = check_usage(&a, n, err);
     if (rc == RP_OK)
-        rc = change_bandwidths(&bandwidths, &g, err);
-    if (rc == RP_OK)
-        rc = rp_parse_budget("solve", budget, &g, o.addressed, &o.budget_bytes, err);
-    if (rc == RP_OK)
-        warn(&g, &o, &bandwidths, policy == NULL);
-    if (rc == RP_OK && start_path != NULL) {
-        rc = load_start(&g, start_path, o.reorder, &start, err);
-        o.start = &start;
-    }
-    if (rc == RP_OK && policy != NULL) {
-        po.budget_bytes = o.budget_bytes;
-        po.addressed = o.addressed;
-        po.time_limit = o.time_limit;
-        po.seed = o.seed;
-        po.gap = o.gap;
-        po.stop = o.stop;
-        rc = rp_solve_by_policy(&g, policy, &po, out, json, err);
-    } else if (rc == RP_OK)
-        rc = search(&g, &o, out, json, err);
-    rp_plan_fini(&start);
-    rp_graph_fini(&g);
-    return rc;
+        rc = check_outputs(&a, err);
+    return rc == RP_OK ? solve(&a, argv[1], err) : rc;
 }

@@ -22,6 +22,47 @@ char *rp_policy_names(void) {
     return names;
 }
 
+/* The first option for tflms that was given; NULL: none. */
+static const char *first_word(const struct rp_policy_words *w) {
+    const struct rp_tflms_options *t = &w->tflms;
+    return t->n_tensors != UINT64_MAX          ? "n-tensors"
+           : t->lb != UINT64_MAX               ? "lb"
+           : t->ub != UINT64_MAX               ? "ub"
+           : w->ctrld != NULL                  ? "ctrld"
+           : t->fuse_swapins                   ? "fuse-swapins"
+           : t->swap_branches                  ? "swap-branches"
+           : t->branch_threshold != UINT64_MAX ? "branch-threshold"
+                                               : NULL;
+}
+
+static void take_given(uint64_t *to, uint64_t given) {
+    if (given != UINT64_MAX)
+        *to = given;
+}
+
+rp_rc rp_tflms_take(const char *command, const struct rp_policy_words *w, bool wanted,
+                    struct rp_tflms_options *o, struct rp_err *err) {
+    const char *given = first_word(w);
+    if (given != NULL && !wanted)
+        return rp_fail(err, RP_USAGE, "%s: --%s is for --policy tflms", command, given);
+    if (w->ctrld == NULL || strcmp(w->ctrld, "chain_rule") == 0)
+        o->ctrld = RP_CHAIN_RULE;
+    else if (strcmp(w->ctrld, "direct_order") == 0)
+        o->ctrld = RP_DIRECT_ORDER;
+    else
+        return rp_fail(err, RP_USAGE, "%s: --ctrld: '%s' is not chain_rule or direct_order",
+                       command, w->ctrld);
+    take_given(&o->n_tensors, w->tflms.n_tensors);
+    take_given(&o->lb, w->tflms.lb);
+    take_given(&o->ub, w->tflms.ub);
+    take_given(&o->branch_threshold, w->tflms.branch_threshold);
+    o->fuse_swapins = w->tflms.fuse_swapins;
+    o->swap_branches = w->tflms.swap_branches;
+    if (o->lb > o->ub)
+        return rp_fail(err, RP_USAGE, "%s: --lb is above --ub", command);
+    return RP_OK;
+}
+
 rp_rc rp_policy_take(const char *command, const char *name, const struct rp_policy_words *w,
                      struct rp_policy_options *o, const struct rp_policy **policy,
                      struct rp_err *err) {
@@ -33,16 +74,8 @@ rp_rc rp_policy_take(const char *command, const char *name, const struct rp_poli
         free(names);
         return rc;
     }
-    if (w->ctrld == NULL || strcmp(w->ctrld, "chain_rule") == 0)
-        o->tflms.ctrld = RP_CHAIN_RULE;
-    else if (strcmp(w->ctrld, "direct_order") == 0)
-        o->tflms.ctrld = RP_DIRECT_ORDER;
-    else
-        return rp_fail(err, RP_USAGE, "%s: --ctrld: '%s' is not chain_rule or direct_order",
-                       command, w->ctrld);
-    if (o->tflms.lb > o->tflms.ub)
-        return rp_fail(err, RP_USAGE, "%s: --lb is above --ub", command);
-    return RP_OK;
+    bool wanted = *policy != NULL && strcmp(name, "tflms") == 0;
+    return rp_tflms_take(command, w, wanted, &o->tflms, err);
 }
 
 bool rp_first_plan(const struct rp_graph *g, const struct rp_solve_options *o,
@@ -67,7 +100,12 @@ static void put_text(const struct rp_plan *p, const struct rp_policy *policy,
            rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
            rp_show_ns(c->recompute_ns).s, rp_show_ns(c->stall_ns).s);
     printf("memory  %s of %s%s\n", rp_show_bytes(r->needed_bytes).s,
-           rp_show_bytes(o->budget_bytes).s, r->fits ? "" : ": does not fit");
+           rp_show_bytes(o->budget_bytes).s,
+           r->needed_bytes <= o->budget_bytes ? "" : ": does not fit");
+    if (o->host_bytes < RP_MAX_QUANTITY)
+        printf("host    %s of %s%s\n", rp_show_bytes(p->host_bytes).s,
+               rp_show_bytes(o->host_bytes).s,
+               p->host_bytes <= o->host_bytes ? "" : ": does not fit");
     printf("moved   %s out, %s in\n", rp_show_bytes(r->out_bytes).s,
            rp_show_bytes(r->in_bytes).s);
 }
@@ -78,11 +116,12 @@ static void put_json(const struct rp_plan *p, const struct rp_policy *policy,
     printf("{\"status\":\"%s\",\"policy\":\"%s\",\"time_ns\":%" PRIu64
            ",\"baseline_time_ns\":%" PRIu64 ",\"recompute_ns\":%" PRIu64
            ",\"stall_ns\":%" PRIu64 ",\"peak_bytes\":%" PRIu64 ",\"needed_bytes\":%" PRIu64
-           ",\"budget_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64 ",\"in_bytes\":%" PRIu64
-           ",\"steps\":%zu}\n",
+           ",\"budget_bytes\":%" PRIu64 ",\"host_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64
+           ",\"in_bytes\":%" PRIu64 ",\"steps\":%zu}\n",
            r->fits ? "feasible" : "infeasible", policy->name, c->time_ns,
            c->baseline_time_ns, c->recompute_ns, c->stall_ns, c->peak_bytes,
-           r->needed_bytes, o->budget_bytes, r->out_bytes, r->in_bytes, p->steps.n);
+           r->needed_bytes, o->budget_bytes, p->host_bytes, r->out_bytes, r->in_bytes,
+           p->steps.n);
 }
 
 static void put_none(const struct rp_policy *policy, const struct rp_policy_options *o,
@@ -100,12 +139,11 @@ static void put_none(const struct rp_policy *policy, const struct rp_policy_opti
 
 rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *policy,
                          const struct rp_policy_options *o, const char *out, bool json,
-                         struct rp_err *err) {
+                         bool silent, struct rp_err *err) {
     struct rp_plan plan = {0};
     struct rp_policy_report r;
     struct rp_verdict v;
     struct rp_err why = {{0}};
-    bool to_stdout = out != NULL && strcmp(out, "-") == 0;
     rp_rc rc = rp_policy_plan(g, policy, o, &plan, &r, err);
     rp_progress("%s", "");
     if (rc == RP_NO || rc == RP_LIMIT) {
@@ -119,10 +157,10 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
                      policy->name, why.msg);
     r.out_bytes = v.swapped_out_bytes;
     r.in_bytes = v.swapped_in_bytes;
+    if (rc == RP_OK && (json || rp_log_level() >= 0 || !r.fits) && !(silent && r.fits))
+        (json ? put_json : put_text)(&plan, policy, o, &r);
     if (rc == RP_OK && r.fits && out != NULL)
         rc = rp_plan_save(&plan, out, err);
-    if (rc == RP_OK && (json || rp_log_level() >= 0 || !r.fits) && !(to_stdout && r.fits))
-        (json ? put_json : put_text)(&plan, policy, o, &r);
     rp_plan_fini(&plan);
     return rc == RP_OK && !r.fits ? RP_NO : rc;
 }

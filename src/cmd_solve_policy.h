@@ -9,45 +9,61 @@
 #include "policy/policy.h"
 #include "solve/solve.h"
 
-/* What the command line says; `to` gets it with rp_policy_take. */
+/* What the command line says of tflms; UINT64_MAX where it says nothing. */
 struct rp_policy_words {
     const char *ctrld;
+    struct rp_tflms_options tflms;
 };
+#define RP_NO_POLICY_WORDS                                                                 \
+    {                                                                                      \
+        .tflms = {                                                                         \
+            .n_tensors = UINT64_MAX,                                                       \
+            .lb = UINT64_MAX,                                                              \
+            .ub = UINT64_MAX,                                                              \
+            .branch_threshold = UINT64_MAX                                                 \
+        }                                                                                  \
+    }
 
 /* Rows for a command's option table. */
-#define RP_TFLMS_ROWS(o, words)                                                            \
-    {"n-tensors",           0,   RP_OPT_NAT,                                               \
-     &(o)->tflms.n_tensors, "N", "tflms: swap so many tensors at most (all)"},             \
+#define RP_TFLMS_ROWS(words)                                                               \
+    {"n-tensors", 0,                                                                       \
+     RP_OPT_NAT,  &(words)->tflms.n_tensors,                                               \
+     "N",         "tflms: swap so many tensors at most (all)"},                            \
         {"lb",       0,                                                                    \
-         RP_OPT_NAT, &(o)->tflms.lb,                                                       \
+         RP_OPT_NAT, &(words)->tflms.lb,                                                   \
          "N",        "tflms: least levels from a swap-in's trigger to its use (1)"},       \
-        {"ub", 0, RP_OPT_NAT, &(o)->tflms.ub, "N", "tflms: most such levels (10000)"},     \
+        {"ub", 0, RP_OPT_NAT, &(words)->tflms.ub, "N", "tflms: most such levels (10000)"}, \
         {"ctrld",       0,                                                                 \
          RP_OPT_STRING, &(words)->ctrld,                                                   \
          "RULE",        "tflms: trigger by chain_rule (the default) or direct_order"},     \
         {"fuse-swapins", 0,                                                                \
-         RP_OPT_FLAG,    &(o)->tflms.fuse_swapins,                                         \
+         RP_OPT_FLAG,    &(words)->tflms.fuse_swapins,                                     \
          NULL,           "tflms: one swap-in for all of a tensor's backward readers"},     \
         {"swap-branches",                                                                  \
          0,                                                                                \
          RP_OPT_FLAG,                                                                      \
-         &(o)->tflms.swap_branches,                                                        \
+         &(words)->tflms.swap_branches,                                                    \
          NULL,                                                                             \
          "tflms: swap in the forward phase too, between distant ops"},                     \
     {                                                                                      \
-        "branch-threshold", 0, RP_OPT_NAT, &(o)->tflms.branch_threshold, "N",              \
+        "branch-threshold", 0, RP_OPT_NAT, &(words)->tflms.branch_threshold, "N",          \
             "tflms: distant is more than so many levels (0)"                               \
     }
 
-/* RP_USAGE: an unknown policy (NULL is none) or word. */
+/* RP_USAGE: an unknown policy (NULL is none), or words for tflms and it is another. */
 rp_rc rp_policy_take(const char *command, const char *name, const struct rp_policy_words *w,
                      struct rp_policy_options *o, const struct rp_policy **policy,
                      struct rp_err *err);
 
-/* Plans, checks, writes to `out` (or not, if NULL) and reports. */
+/* The words alone, into `o`. RP_USAGE: there are some, and tflms is not `wanted`. */
+rp_rc rp_tflms_take(const char *command, const struct rp_policy_words *w, bool wanted,
+                    struct rp_tflms_options *o, struct rp_err *err);
+
+/* Plans, checks, reports (in JSON, in words, or, if `silent`, not at all but when there is
+ * no plan) and writes to `out`, if that is not NULL. */
 rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *policy,
                          const struct rp_policy_options *o, const char *out, bool json,
-                         struct rp_err *err);
+                         bool silent, struct rp_err *err);
 
 /* The better of two published policies' plans, for a search to begin with. A schedule only;
  * the caller ends it. Only for graphs of thousands of ops, where a search from nothing is

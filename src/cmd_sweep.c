@@ -1,26 +1,24 @@
 /* sweep: plans of one graph from the least budget to that of keep-all: the Pareto curve. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/units.h"
 #include "cmd_common.h"
+#include "cmd_sweep.h"
 #include "commands.h"
-#include "emit/curve.h"
 #include "solve/solve.h"
-#include "solve/start.h"
-#include "verify/verify.h"
 
 static const struct rp_command command = {
     "sweep", "GRAPH",
@@ -34,21 +32,13 @@ static const struct rp_command command = {
     "  remat-plan sweep g.json -o DIR --jobs >jobs\n"
     "  head -n -1 jobs | parallel; tail -n 1 jobs | sh\n"
     "The least budget is the largest working set, which a plan may miss, then the least\n"
-    "for which a published policy has a plan.\n"};
-
-struct sweep {
-    const struct rp_graph *g;
-    const char *graph_path, *dir;
-    struct rp_policy_options o;
-    uint64_t points, processes;
-    uint64_t floor_bytes, keep_all_bytes;
-    uint64_t *budget;     /* per point, ascending */
-    struct rp_plan *plan; /* per point; no graph name: none */
-};
+    "for which a published policy has a plan. Points of an earlier sweep in DIR are "
+    "removed\n"
+    "first. Ctrl-C ends it: what was not planned is said, and the exit code is 4.\n"};
 
 /* ---- which budgets ---- */
 
-static bool some_policy_fits(const struct sweep *s, uint64_t budget) {
+static bool some_policy_fits(const struct rp_sweep *s, uint64_t budget) {
     static const char *const quick[] = {"libra", "capuchin", "superneurons", "alibaba"};
     for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++) {
         struct rp_policy_options o = s->o;
@@ -69,7 +59,7 @@ static bool some_policy_fits(const struct sweep *s, uint64_t budget) {
 
 /* Point 0 is the floor; the others are spread evenly from the least budget that a policy
  * has a plan for, to keep-all. */
-static void choose_budgets(struct sweep *s) {
+static void choose_budgets(struct rp_sweep *s) {
     struct rp_problem p;
     uint32_t op;
     rp_problem_init(&p, s->g, s->g->fixed_bytes, s->o.addressed, NULL);
@@ -98,42 +88,133 @@ static void choose_budgets(struct sweep *s) {
                                             (s->keep_all_bytes - a) / (s->points - 2));
 }
 
-static char *file_of(const struct sweep *s, uint64_t k) {
+char *rp_sweep_file(const struct rp_sweep *s, uint64_t k) {
     return rp_format("%s/point-%02" PRIu64 ".plan.json", s->dir, k);
+}
+
+uint64_t rp_sweep_point(const char *file_name) {
+    uint64_t k = 0;
+    char after;
+    if (sscanf(file_name, "point-%4" SCNu64 ".plan.jso%c", &k, &after) != 2)
+        return UINT64_MAX;
+    char *same = rp_format("point-%02" PRIu64 ".plan.json", k);
+    bool is_one = strcmp(same, file_name) == 0;
+    free(same);
+    return is_one ? k : UINT64_MAX;
+}
+
+/* ---- the folder ---- */
+
+static rp_rc cannot(const char *path, struct rp_err *err) {
+    return rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
+}
+
+/* Makes it, if need be, and sees whether the curve can be written there. */
+static rp_rc make_folder(const struct rp_sweep *s, struct rp_err *err) {
+    if (mkdir(s->dir, 0777) != 0 && errno != EEXIST)
+        return cannot(s->dir, err);
+    char *curve = rp_format("%s/sweep.json", s->dir);
+    rp_rc rc = rp_probe_file(curve, err);
+    free(curve);
+    return rc;
+}
+
+static rp_rc remove_file(const struct rp_sweep *s, const char *name, struct rp_err *err) {
+    char *path = rp_format("%s/%s", s->dir, name);
+    rp_rc rc = unlink(path) != 0 && errno != ENOENT ? cannot(path, err) : RP_OK;
+    free(path);
+    return rc;
+}
+
+/* Points and curve of an earlier run: they must not pass for this one's. */
+static rp_rc remove_old(const struct rp_sweep *s, struct rp_err *err) {
+    static const char *const curve[] = {"sweep.json", "sweep.csv", "sweep.svg"};
+    struct dirent *entry;
+    rp_rc rc = RP_OK;
+    DIR *dir = opendir(s->dir);
+    if (dir == NULL)
+        return cannot(s->dir, err);
+    while (rc == RP_OK && (entry = readdir(dir)) != NULL)
+        if (rp_sweep_point(entry->d_name) != UINT64_MAX)
+            rc = remove_file(s, entry->d_name, err);
+    closedir(dir);
+    for (size_t i = 0; i < sizeof curve / sizeof curve[0] && rc == RP_OK; i++)
+        rc = remove_file(s, curve[i], err);
+    return rc;
+}
+
+/* --merge: the folder holds points, and none beyond those of this sweep. */
+static rp_rc check_points(const struct rp_sweep *s, struct rp_err *err) {
+    struct dirent *entry;
+    uint64_t n = 0, most = 0;
+    DIR *dir = opendir(s->dir);
+    if (dir == NULL)
+        return cannot(s->dir, err);
+    while ((entry = readdir(dir)) != NULL) {
+        uint64_t k = rp_sweep_point(entry->d_name);
+        n += k != UINT64_MAX;
+        most = k != UINT64_MAX && k > most ? k : most;
+    }
+    closedir(dir);
+    if (n == 0)
+        return rp_fail(err, RP_INPUT, "%s: no point-NN.plan.json to merge", s->dir);
+    if (most >= s->points)
+        return rp_fail(err, RP_INPUT,
+                       "%s: point %" PRIu64 " is beyond the %" PRIu64
+                       " of this sweep: sweep with the same options",
+                       s->dir, most, s->points);
+    return RP_OK;
 }
 
 /* ---- plans ---- */
 
-/* Points first .. last, each from the plan before; files as they come. */
-static rp_rc plan_points(struct sweep *s, uint64_t first, uint64_t last,
+/* Saves the plan of point k, if there is one, and says what became of the point. */
+static rp_rc take_point(struct rp_sweep *s, uint64_t k, const struct rp_outcome *now,
+                        struct rp_err *err) {
+    if (!rp_outcome_fits(now)) {
+        s->state[k] = now->rc == RP_NO ? RP_PROVED_NONE
+                      : *s->o.stop     ? RP_NOT_PLANNED
+                                       : RP_NONE_FOUND;
+        return RP_OK;
+    }
+    char *path = rp_sweep_file(s, k);
+    rp_rc rc = rp_plan_save(&now->plan, path, err);
+    free(path);
+    s->state[k] = rc == RP_OK ? RP_PLANNED : RP_NOT_PLANNED;
+    return rc;
+}
+
+/* Points first .. last, each from the plan before; files as they come. After an interrupt
+ * only where keep-all fits, which takes no time. */
+static rp_rc plan_points(struct rp_sweep *s, uint64_t first, uint64_t last,
                          struct rp_err *err) {
     struct rp_outcome before = {.rc = RP_NO}, now;
     rp_rc rc = RP_OK;
-    for (uint64_t k = first; k <= last && rc == RP_OK && !*s->o.stop; k++) {
-        char *path = file_of(s, k);
+    for (uint64_t k = first; k <= last && rc == RP_OK; k++) {
+        if (*s->o.stop && s->budget[k] < s->keep_all_bytes)
+            continue;
         rp_progress("point %" PRIu64 " of %" PRIu64 ": %s", k + 1, s->points,
                     rp_show_bytes(s->budget[k]).s);
         s->o.budget_bytes = s->budget[k];
         s->o.start = rp_outcome_fits(&before) ? &before.plan : NULL;
         rc = rp_outcome_make(s->g, rp_policy_find("remat"), &s->o, &now, err);
+        if (rc == RP_OK)
+            rc = take_point(s, k, &now, err);
         if (rc == RP_OK && rp_outcome_fits(&now)) {
-            rc = rp_plan_save(&now.plan, path, err);
             rp_outcome_fini(&before);
             before = now;
         } else {
-            if (rc == RP_OK && unlink(path) != 0 && errno != ENOENT)
-                rc = rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
             rp_outcome_fini(&now);
         }
-        free(path);
     }
     rp_outcome_fini(&before);
     rp_progress("%s", "");
     return rc;
 }
 
-/* A process for each share of the points, ascending shares of neighbours. */
-static rp_rc plan_in_processes(struct sweep *s, struct rp_err *err) {
+/* A process for each share of the points, ascending shares of neighbours. An interrupt of
+ * any of them reaches all (rp_watch_interrupts). */
+static rp_rc plan_in_processes(struct rp_sweep *s, struct rp_err *err) {
     uint64_t n = s->processes < s->points ? s->processes : s->points;
     pid_t *child = rp_calloc(n, sizeof *child);
     rp_rc rc = RP_OK;
@@ -165,175 +246,6 @@ static rp_rc plan_in_processes(struct sweep *s, struct rp_err *err) {
     return rc;
 }
 
-/* ---- putting them together ---- */
-
-static rp_rc load_point(struct sweep *s, uint64_t k, struct rp_err *err) {
-    char *path = file_of(s, k);
-    struct rp_verdict v;
-    struct rp_err why = {{0}};
-    rp_rc rc = RP_OK;
-    if (access(path, F_OK) == 0) {
-        rc = rp_plan_load(path, &s->plan[k], err);
-        if (rc == RP_OK && rp_verify(s->g, &s->plan[k], &v, &why) != RP_OK)
-            rc = rp_fail(err, RP_INPUT, "%s: %.900s", path, why.msg);
-        if (rc == RP_OK && s->plan[k].budget_bytes != s->budget[k])
-            rc =
-                rp_fail(err, RP_INPUT,
-                        "%s: a plan for another budget: sweep with the same options", path);
-    }
-    free(path);
-    return rc;
-}
-
-/* The plan of point k-1 for the budget of point k. */
-static rp_rc carry_over(struct sweep *s, uint64_t k, struct rp_err *err) {
-    const struct rp_plan *from = &s->plan[k - 1];
-    char *path = file_of(s, k);
-    uint64_t bound = s->plan[k].claims.lower_bound_ns;
-    rp_plan_fini(&s->plan[k]);
-    rp_plan_restate(from, from->addressed, s->budget[k], &s->plan[k]);
-    s->plan[k].arena_bytes = from->arena_bytes;
-    s->plan[k].host_bytes = from->host_bytes;
-    s->plan[k].claims = from->claims;
-    s->plan[k].claims.lower_bound_ns = bound > 0 ? bound : s->g->total_time_ns;
-    s->plan[k].claims.proof = RP_PROOF_NONE;
-    s->plan[k].notes = json_incref(from->notes);
-    rp_rc rc = rp_plan_save(&s->plan[k], path, err);
-    free(path);
-    return rc;
-}
-
-static bool has_plan(const struct sweep *s, uint64_t k) {
-    return s->plan[k].graph_name != NULL;
-}
-
-/* Loads all, and lets no point be slower than the one before it. */
-static rp_rc merge(struct sweep *s, struct rp_err *err) {
-    rp_rc rc = RP_OK;
-    for (uint64_t k = 0; k < s->points && rc == RP_OK; k++) {
-        rc = load_point(s, k, err);
-        if (rc == RP_OK && k > 0 && has_plan(s, k - 1) &&
-            (!has_plan(s, k) || s->plan[k].claims.time_ns > s->plan[k - 1].claims.time_ns))
-            rc = carry_over(s, k, err);
-    }
-    /* What bounds a larger budget bounds a smaller one. */
-    for (uint64_t k = s->points; rc == RP_OK && k-- > 1;) {
-        struct rp_claims *a = &s->plan[k - 1].claims;
-        if (has_plan(s, k) && has_plan(s, k - 1) &&
-            a->lower_bound_ns < s->plan[k].claims.lower_bound_ns)
-            a->lower_bound_ns = s->plan[k].claims.lower_bound_ns;
-    }
-    return rc;
-}
-
-static json_t *curve_json(const struct sweep *s) {
-    json_t *points = json_array();
-    for (uint64_t k = 0; k < s->points; k++) {
-        const struct rp_claims *c = &s->plan[k].claims;
-        json_t *p = json_pack("{s:I}", "budget_bytes", (json_int_t)s->budget[k]);
-        json_array_append_new(points, p);
-        json_object_set_new(p, "found", json_boolean(has_plan(s, k)));
-        if (!has_plan(s, k))
-            continue;
-        json_object_set_new(p, "time_ns", json_integer((json_int_t)c->time_ns));
-        json_object_set_new(p, "lower_bound_ns",
-                            json_integer((json_int_t)c->lower_bound_ns));
-        json_object_set_new(p, "recompute_ns", json_integer((json_int_t)c->recompute_ns));
-        json_object_set_new(p, "stall_ns", json_integer((json_int_t)c->stall_ns));
-        json_object_set_new(p, "peak_bytes", json_integer((json_int_t)c->peak_bytes));
-        json_object_set_new(p, "arena_bytes",
-                            json_integer((json_int_t)s->plan[k].arena_bytes));
-        json_object_set_new(p, "host_bytes",
-                            json_integer((json_int_t)s->plan[k].host_bytes));
-    }
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "graph", s->g->name, "sha256",
-                     s->g->sha256, "baseline_time_ns", (json_int_t)s->g->total_time_ns,
-                     "floor_bytes", (json_int_t)s->floor_bytes, "keep_all_bytes",
-                     (json_int_t)s->keep_all_bytes, "points", points);
-}
-
-static void put_csv(const struct sweep *s, FILE *f) {
-    fputs("budget_bytes,time_ns,baseline_time_ns,lower_bound_ns,peak_bytes\n", f);
-    for (uint64_t k = 0; k < s->points; k++)
-        if (has_plan(s, k))
-            fprintf(f, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-                    s->budget[k], s->plan[k].claims.time_ns, s->g->total_time_ns,
-                    s->plan[k].claims.lower_bound_ns, s->plan[k].claims.peak_bytes);
-}
-
-static void put_svg(const struct sweep *s, FILE *f) {
-    struct rp_curve curve = {.title = s->g->name, .baseline_ns = s->g->total_time_ns};
-    struct rp_curve_point *at = rp_calloc(s->points, sizeof *at);
-    for (uint64_t k = 0; k < s->points; k++)
-        if (has_plan(s, k))
-            at[curve.n++] = (struct rp_curve_point){s->budget[k], s->plan[k].claims.time_ns,
-                                                    s->plan[k].claims.lower_bound_ns};
-    curve.at = at;
-    rp_curve_svg(&curve, f);
-    free(at);
-}
-
-static void put_curve_json(const struct sweep *s, FILE *f) {
-    json_t *root = curve_json(s);
-    rp_json_put(f, root);
-    fputc('\n', f);
-    json_decref(root);
-}
-
-static rp_rc save(const struct sweep *s, const char *name,
-                  void (*put)(const struct sweep *, FILE *), struct rp_err *err) {
-    char *text, *path = rp_format("%s/%s", s->dir, name);
-    size_t len;
-    FILE *f = rp_text_open(&text, &len);
-    put(s, f);
-    rp_text_close(f);
-    rp_rc rc = rp_write_file(path, text, len, err);
-    free(text);
-    free(path);
-    return rc;
-}
-
-static void put_text(const struct sweep *s) {
-    printf("%s: %s, keep-all needs %s\n"
-           "point      budget  over time      bound  recompute      stall     on host\n",
-           s->g->name, rp_show_ns(s->g->total_time_ns).s,
-           rp_show_bytes(s->keep_all_bytes).s);
-    for (uint64_t k = 0; k < s->points; k++) {
-        const struct rp_claims *c = &s->plan[k].claims;
-        printf("%5" PRIu64 " %11s ", k, rp_show_bytes(s->budget[k]).s);
-        if (!has_plan(s, k)) {
-            puts("  no plan found");
-            continue;
-        }
-        printf(
-            "%10s %10s %10s %10s %11s\n",
-            rp_show_percent(c->time_ns - s->g->total_time_ns, s->g->total_time_ns).s,
-            rp_show_percent(c->lower_bound_ns - s->g->total_time_ns, s->g->total_time_ns).s,
-            rp_show_ns(c->recompute_ns).s, rp_show_ns(c->stall_ns).s,
-            rp_show_bytes(s->plan[k].host_bytes).s);
-    }
-    printf("curve in %s/sweep.svg, .csv, .json\n", s->dir);
-}
-
-static rp_rc report(struct sweep *s, bool json, struct rp_err *err) {
-    s->plan = rp_calloc(s->points, sizeof *s->plan);
-    rp_rc rc = merge(s, err);
-    if (rc == RP_OK)
-        rc = save(s, "sweep.json", put_curve_json, err);
-    if (rc == RP_OK)
-        rc = save(s, "sweep.csv", put_csv, err);
-    if (rc == RP_OK)
-        rc = save(s, "sweep.svg", put_svg, err);
-    if (rc == RP_OK && json)
-        put_curve_json(s, stdout);
-    else if (rc == RP_OK && rp_log_level() >= 0)
-        put_text(s);
-    for (uint64_t k = 0; k < s->points; k++)
-        rp_plan_fini(&s->plan[k]);
-    free(s->plan);
-    return rc;
-}
-
 /* ---- one command a point ---- */
 
 /* 'it''s' for a shell. */
@@ -347,9 +259,9 @@ static void put_quoted(const char *text) {
     putchar('\'');
 }
 
-static void put_jobs(const struct sweep *s) {
+static void put_jobs(const struct rp_sweep *s) {
     for (uint64_t k = 0; k < s->points; k++) {
-        char *path = file_of(s, k);
+        char *path = rp_sweep_file(s, k);
         printf("remat-plan solve ");
         put_quoted(s->graph_path);
         printf(" --policy remat --budget %" PRIu64
@@ -368,26 +280,54 @@ static void put_jobs(const struct sweep *s) {
     putchar('\n');
 }
 
-static rp_rc run(struct sweep *s, bool jobs, bool only_merge, bool json,
-                 struct rp_err *err) {
+static rp_rc plan_and_report(struct rp_sweep *s, bool json, struct rp_err *err) {
     rp_rc rc = RP_OK;
-    if (mkdir(s->dir, 0777) != 0 && errno != EEXIST)
-        return rp_fail(err, RP_ENV, "%s: %s", s->dir, strerror(errno));
+    s->state =
+        mmap(NULL, s->points, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (s->state == MAP_FAILED)
+        return rp_fail(err, RP_ENV, "sweep: no shared memory: %s", strerror(errno));
+    if (!s->merge)
+        rc = remove_old(s, err);
+    if (rc == RP_OK && !s->merge)
+        rc = s->processes > 1 ? plan_in_processes(s, err)
+                              : plan_points(s, 0, s->points - 1, err);
+    if (rc == RP_OK)
+        rc = rp_sweep_report(s, json, err);
+    munmap(s->state, s->points);
+    return rc;
+}
+
+static rp_rc run(struct rp_sweep *s, bool jobs, bool json, struct rp_err *err) {
+    rp_rc rc = s->merge ? check_points(s, err) : make_folder(s, err);
+    if (rc != RP_OK)
+        return rc;
     choose_budgets(s);
-    if (jobs) {
+    if (jobs)
         put_jobs(s);
-    } else {
-        if (!only_merge)
-            rc = s->processes > 1 ? plan_in_processes(s, err)
-                                  : plan_points(s, 0, s->points - 1, err);
-        if (rc == RP_OK)
-            rc = report(s, json, err);
-    }
+    else
+        rc = plan_and_report(s, json, err);
     free(s->budget);
     return rc;
 }
 
-static rp_rc check(const struct sweep *s, int n, struct rp_err *err) {
+/* What the ways to split a sweep over commands have no use for. */
+static rp_rc check_split(const struct rp_sweep *s, bool jobs, bool json,
+                         struct rp_err *err) {
+    if (jobs && s->merge)
+        return rp_fail(err, RP_USAGE, "sweep: --jobs is not for --merge");
+    if (jobs && json)
+        return rp_fail(err, RP_USAGE, "sweep: --jobs is not for --json");
+    if ((jobs || s->merge) && s->processes > 1)
+        return rp_fail(err, RP_USAGE, "sweep: -j is not for %s",
+                       jobs ? "--jobs" : "--merge");
+    if (jobs && strcmp(s->graph_path, "-") == 0)
+        return rp_fail(err, RP_USAGE,
+                       "sweep: --jobs needs a GRAPH that every command can read, not -");
+    return RP_OK;
+}
+
+static rp_rc check(const struct rp_sweep *s, int n, bool jobs, bool json,
+                   struct rp_err *err) {
     if (n != 1)
         return rp_fail(err, RP_USAGE, "sweep: one GRAPH is needed (try --help)");
     if (s->dir == NULL)
@@ -398,12 +338,12 @@ static rp_rc check(const struct sweep *s, int n, struct rp_err *err) {
         return rp_fail(err, RP_USAGE, "sweep: -j must be 1 to 256");
     if (!(s->o.time_limit > 0))
         return rp_fail(err, RP_USAGE, "sweep: --time-limit must be above 0");
-    return RP_OK;
+    return check_split(s, jobs, json, err);
 }
 
 rp_rc rp_cmd_sweep(int argc, char **argv, struct rp_err *err) {
-    struct sweep s = {.points = 12, .processes = 1};
-    bool jobs = false, only_merge = false, json = false, no_addresses = false, done;
+    struct rp_sweep s = {.points = 12, .processes = 1};
+    bool jobs = false, json = false, no_addresses = false, done;
     double gap = 0.1;
     int n;
     rp_policy_options_init(&s.o);
@@ -417,7 +357,7 @@ rp_rc rp_cmd_sweep(int argc, char **argv, struct rp_err *err) {
         {"processes", 'j', RP_OPT_NAT, &s.processes, "N",
          "plan so many points at once (1)"},
         {"jobs", 0, RP_OPT_FLAG, &jobs, NULL, "print the commands, run none"},
-        {"merge", 0, RP_OPT_FLAG, &only_merge, NULL, "only put the plans in DIR together"},
+        {"merge", 0, RP_OPT_FLAG, &s.merge, NULL, "only put the plans in DIR together"},
         {"no-addresses", 0, RP_OPT_FLAG, &no_addresses, NULL,
          "schedules only; sizes are not rounded"},
         {"seed", 0, RP_OPT_NAT, &s.o.seed, "N", "of the search's random choices (1)"},
@@ -427,19 +367,19 @@ rp_rc rp_cmd_sweep(int argc, char **argv, struct rp_err *err) {
     rp_rc rc = rp_opt_parse(&command, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
-    if ((rc = check(&s, n, err)) != RP_OK)
+    s.graph_path = argv[1];
+    if ((rc = check(&s, n, jobs, json, err)) != RP_OK)
         return rc;
+    s.o.stop = rp_watch_interrupts();
     struct rp_graph g;
     if ((rc = rp_graph_load(argv[1], &g, err)) != RP_OK)
         return rc;
     s.g = &g;
-    s.graph_path = argv[1];
     s.o.addressed = !no_addresses;
     s.o.gap = gap / 100;
-    s.o.stop = rp_watch_interrupts();
     rc = rp_check_times(&g, argv[1], err);
     if (rc == RP_OK)
-        rc = run(&s, jobs, only_merge, json, err);
+        rc = run(&s, jobs, json, err);
     rp_graph_fini(&g);
     return rc;
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/units.h"
+#include "cmd_common.h"
 #include "cmd_zoo_options.h"
 #include "commands.h"
 #include "model/graph.h"
@@ -161,11 +162,13 @@ static void report_json(const struct rp_graph *g, const char *out) {
 
 static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
     struct rp_graph g = {0};
-    rp_rc rc = RP_OK;
-    bool to_stdout = o->out != NULL && strcmp(o->out, "-") == 0;
-    if (o->json && to_stdout)
-        return rp_fail(err, RP_USAGE, "zoo: --json and -o - both want standard output");
+    rp_rc rc;
+    const struct rp_output outputs[] = {{"--json", o->json ? "-" : NULL},
+                                        {"--out", o->out}};
+    bool to_stdout = rp_uses_stdout(&outputs[1], 1);
     rc = rp_zoo_take("zoo", name, &o->words, &o->zoo, err);
+    if (rc == RP_OK)
+        rc = rp_check_outputs("zoo", outputs, 2, err);
     if (rc == RP_OK)
         rc = rp_zoo_build(name, &o->zoo, &g, err);
     if (rc == RP_OK && o->out != NULL)

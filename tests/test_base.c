@@ -285,6 +285,32 @@ static void what_cannot_be_read_or_written_is_named(void) {
     CU_ASSERT_STRING_EQUAL(err.msg, "/dev/full: No space left on device");
 }
 
+static void a_probe_says_what_writing_would_and_leaves_nothing_behind(void) {
+    struct rp_err err = {{0}};
+    make_folder();
+    char *path = in_folder("a"), *link = in_folder("link"), *other = in_folder("other");
+    CU_ASSERT_EQUAL(rp_probe_file("-", &err), RP_OK);
+    CU_ASSERT_EQUAL(rp_probe_file(path, &err), RP_OK);
+    CU_ASSERT_EQUAL(access(path, F_OK), -1);
+    CU_ASSERT_EQUAL(rp_write_file(path, "one", 3, &err), RP_OK);
+    CU_ASSERT_EQUAL(rp_probe_file(path, &err), RP_OK);
+    check_holds(path, "one");
+    CU_ASSERT(symlink("a", link) == 0 && symlink("nowhere", other) == 0);
+    CU_ASSERT_EQUAL(rp_probe_file(link, &err), RP_OK);
+    CU_ASSERT_EQUAL(rp_probe_file(other, &err), RP_ENV);
+    free(path);
+    free(link);
+    free(other);
+    remove_folder((const char *const[]){"a", "link", "other", NULL});
+    err.msg[0] = '\0';
+    CU_ASSERT_EQUAL(rp_probe_file("/nonexistent/x", &err), RP_ENV);
+    CU_ASSERT_STRING_EQUAL(err.msg, "/nonexistent/x: No such file or directory");
+    err.msg[0] = '\0';
+    CU_ASSERT_EQUAL(rp_probe_file("/", &err), RP_ENV);
+    CU_ASSERT_STRING_EQUAL(err.msg, "/: Is a directory");
+    CU_ASSERT_EQUAL(rp_probe_file("/dev/null", &err), RP_OK);
+}
+
 static void text_that_is_not_utf8_is_written_as_json_all_the_same(void) {
     char *text;
     size_t len;
@@ -331,5 +357,6 @@ void suite_base(void) {
     RP_TEST(a_written_file_replaces_the_old_one_and_keeps_its_mode);
     RP_TEST(a_link_is_written_through_and_stays_a_link);
     RP_TEST(what_cannot_be_read_or_written_is_named);
+    RP_TEST(a_probe_says_what_writing_would_and_leaves_nothing_behind);
     RP_TEST(text_that_is_not_utf8_is_written_as_json_all_the_same);
 }

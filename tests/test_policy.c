@@ -301,6 +301,104 @@ static void there_is_no_first_plan_where_none_fits_or_nothing_may_run_again(void
     rp_graph_fini(&g);
 }
 
+/* The steps of a plan within `percent` of keep-all; for the caller to end. */
+static struct rp_plan plan_of(const struct rp_graph *g, const char *name,
+                              struct rp_policy_options o, uint64_t percent) {
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    o.budget_bytes = rp_keep_all_bytes(g, o.addressed) / 100 * percent;
+    CU_ASSERT_EQUAL(rp_policy_plan(g, rp_policy_find(name), &o, &plan, &report, &err),
+                    RP_OK);
+    return plan;
+}
+
+static void of_plans_of_equal_time_the_one_with_fewer_copies_then_runs_is_better(void) {
+    struct rp_graph g = network("unet", rp_net_defaults());
+    struct rp_plan all = plan_of(&g, "keep-all", quick(false), 101);
+    struct rp_plan copies = plan_of(&g, "capuchin", quick(false), 95);
+    struct rp_plan again = plan_of(&g, "chen-sqrt", quick(false), 101);
+    CU_ASSERT_EQUAL(copies.claims.time_ns, all.claims.time_ns);
+    CU_ASSERT(rp_plan_order(&g, &all, &copies) < 0);
+    CU_ASSERT(rp_plan_order(&g, &copies, &all) > 0);
+    CU_ASSERT(rp_plan_order(&g, &copies, &again) < 0); /* time comes first */
+    again.claims.time_ns = all.claims.time_ns;
+    CU_ASSERT(rp_plan_order(&g, &again, &copies) < 0);
+    CU_ASSERT(rp_plan_order(&g, &all, &again) < 0);
+    CU_ASSERT_EQUAL(rp_plan_order(&g, &again, &again), 0);
+    rp_plan_fini(&all);
+    rp_plan_fini(&copies);
+    rp_plan_fini(&again);
+    rp_graph_fini(&g);
+}
+
+static void a_start_with_copies_is_not_taken_where_keep_all_fits(void) {
+    struct rp_graph g = network("unet", rp_net_defaults());
+    struct rp_plan copies = plan_of(&g, "capuchin", quick(false), 95);
+    struct rp_policy_options o = quick(false);
+    o.start = &copies;
+    struct rp_plan plan = plan_of(&g, "remat", o, 101);
+    CU_ASSERT(copies.host_bytes > 0);
+    CU_ASSERT_EQUAL(plan.host_bytes, 0);
+    rp_plan_fini(&copies);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
+static struct rp_policy_options without(bool recompute, bool swap) {
+    struct rp_policy_options o = quick(false);
+    o.no_recompute = recompute;
+    o.no_swap = swap;
+    return o;
+}
+
+static void a_policy_keeps_to_what_is_allowed_or_says_that_it_cannot(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    for (size_t i = 0; i < rp_n_policies; i++) {
+        const struct rp_policy *policy = &rp_policies[i];
+        if (policy->record == NULL)
+            continue;
+        struct outcome r = plan_with(&g, policy->name, without(false, true), 60);
+        CU_ASSERT_EQUAL(r.rc, rp_policy_spares_swap(policy) ? RP_OK : RP_NO);
+        CU_ASSERT_EQUAL(r.report.out_bytes, 0);
+        r = plan_with(&g, policy->name, without(true, false), 60);
+        CU_ASSERT_EQUAL(r.rc, rp_policy_spares_recompute(policy) ? RP_OK : RP_NO);
+        CU_ASSERT_EQUAL(r.verdict.recompute_ns, 0);
+    }
+    rp_graph_fini(&g);
+}
+
+/* The gap makes the first plan that fits good enough, also one of another policy. */
+static void a_search_keeps_to_what_is_allowed_from_its_first_plan_on(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    for (int k = 0; k < 3; k++) {
+        struct rp_policy_options o = without(k == 0, k == 1);
+        o.gap = 100;
+        o.host_bytes = k == 2 ? 1 << 20 : RP_MAX_QUANTITY;
+        struct rp_plan plan = plan_of(&g, "remat", o, 60);
+        CU_ASSERT_EQUAL(rp_verify(&g, &plan, &v, &err), RP_OK);
+        CU_ASSERT(k != 0 || v.recompute_ns == 0);
+        CU_ASSERT(k == 0 || v.host_used_bytes <= (k == 2 ? 1 << 20 : 0));
+        rp_plan_fini(&plan);
+    }
+    rp_graph_fini(&g);
+}
+
+static void copies_that_do_not_fit_the_host_are_left_out_or_said(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct rp_policy_options o = quick(false);
+    o.host_bytes = 1 << 20;
+    struct outcome spares = plan_with(&g, "libra", o, 60);
+    struct outcome must = plan_with(&g, "vdnn-all", o, 100);
+    CU_ASSERT(spares.valid && spares.report.out_bytes <= 1 << 20);
+    CU_ASSERT(must.valid && must.report.out_bytes > 1 << 20);
+    CU_ASSERT(must.report.needed_bytes <= rp_keep_all_bytes(&g, false));
+    CU_ASSERT(!must.report.fits);
+    rp_graph_fini(&g);
+}
+
 void suite_policy(void) {
     RP_SUITE("policy");
     RP_TEST(every_policy_is_valid_on_random_graphs);
@@ -320,4 +418,9 @@ void suite_policy(void) {
     RP_TEST(policies_that_swap_say_so_without_bandwidths);
     RP_TEST(a_first_plan_follows_the_rules_and_copies_only_where_that_is_allowed);
     RP_TEST(there_is_no_first_plan_where_none_fits_or_nothing_may_run_again);
+    RP_TEST(of_plans_of_equal_time_the_one_with_fewer_copies_then_runs_is_better);
+    RP_TEST(a_start_with_copies_is_not_taken_where_keep_all_fits);
+    RP_TEST(a_policy_keeps_to_what_is_allowed_or_says_that_it_cannot);
+    RP_TEST(a_search_keeps_to_what_is_allowed_from_its_first_plan_on);
+    RP_TEST(copies_that_do_not_fit_the_host_are_left_out_or_said);
 }

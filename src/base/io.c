@@ -103,27 +103,66 @@ static rp_rc write_beside(const char *path, mode_t mode, const char *text, size_
     return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
+/* There, and no plain file: written into, not replaced. */
+static bool is_special(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* The file that a link leads to is replaced, not the link: "/dev/stdout" is one. NULL with
+ * errno set if it leads nowhere. */
+static char *real_target(const char *path) {
+    struct stat st;
+    bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    return is_link ? realpath(path, NULL) : rp_strdup(path);
+}
+
 rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_err *err) {
     struct stat st;
     if (strcmp(path, "-") == 0) {
         fwrite(text, 1, len, stdout);
         return rp_close_stdout(RP_OK, err);
     }
-    bool there = stat(path, &st) == 0;
-    if (there && !S_ISREG(st.st_mode))
+    if (is_special(path))
         return write_special(path, text, len, err);
     mode_t mask = umask(0);
     umask(mask);
-    mode_t mode = there ? st.st_mode & 0777 : 0666 & ~mask;
-    bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-    if (!is_link)
-        return write_beside(path, mode, text, len, err);
-    /* The file it leads to is replaced, not the link: "/dev/stdout" is one. */
-    char *real = realpath(path, NULL);
+    mode_t mode = stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
+    char *real = real_target(path);
     rp_rc rc = real != NULL ? write_beside(real, mode, text, len, err)
                             : rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
     free(real);
     return rc;
+}
+
+/* 0, or the errno of why not. A pipe is not opened: nobody may be reading yet. */
+static int probe_special(const char *path) {
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return EISDIR;
+    return access(path, W_OK) == 0 ? 0 : errno;
+}
+
+/* The first step of write_beside, taken back. */
+static int probe_beside(const char *path) {
+    char *real = real_target(path);
+    char *beside = real != NULL ? rp_format("%s.tmp-XXXXXX", real) : NULL;
+    int fd = beside != NULL ? mkstemp(beside) : -1;
+    int why = fd < 0 ? errno : 0;
+    if (fd >= 0) {
+        close(fd);
+        unlink(beside);
+    }
+    free(beside);
+    free(real);
+    return why;
+}
+
+rp_rc rp_probe_file(const char *path, struct rp_err *err) {
+    int why = strcmp(path, "-") == 0 ? 0
+              : is_special(path)     ? probe_special(path)
+                                     : probe_beside(path);
+    return why == 0 ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
 /* A memory stream fails for want of memory alone. */

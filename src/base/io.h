@@ -23,6 +23,10 @@ rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *er
  * written into. RP_ENV if it cannot be written. */
 rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_err *err);
 
+/* Could rp_write_file write there? Asked before the work whose result it is; leaves nothing
+ * behind. RP_ENV, and the same words, if not. */
+rp_rc rp_probe_file(const char *path, struct rp_err *err);
+
 /* A stream whose text is at *text (NUL-terminated, the caller's to free) once it is closed.
  */
 FILE *rp_text_open(char **text, size_t *len);

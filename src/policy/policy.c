@@ -17,58 +17,66 @@ const struct rp_policy rp_policies[] = {
      .record = rp_record_keep_all},
     {.name = "chen-sqrt",
      .summary = "sqrt(n) segments made again (Chen et al. 2016)",
-     .record = rp_record_chen_sqrt},
+     .record = rp_record_chen_sqrt,
+     .remake = true},
     {.name = "chen-greedy",
      .summary = "segments of like size made again, to fit (Chen et al. 2016)",
      .record = rp_record_chen_greedy,
      .aims = true,
-     .slow = true},
+     .slow = true,
+     .remake = true},
     {.name = "revolve",
      .summary = "binomial checkpointing (Griewank and Walther 2000)",
      .record = rp_record_revolve,
      .aims = true,
-     .slow = true},
+     .slow = true,
+     .remake = true},
     {.name = "dtr",
      .summary = "eviction by cost/(bytes * staleness) (Kirisame et al. 2021)",
      .record = rp_record_dtr,
      .aims = true,
-     .slow = true},
+     .slow = true,
+     .remake = true},
     {.name = "vdnn-all",
      .summary = "swap all layers' inputs (Rhu et al. 2016)",
      .record = rp_record_vdnn_all,
-     .swaps = true,
-     .moves = true},
+     .moves = true,
+     .swaps = true},
     {.name = "vdnn-conv",
      .summary = "swap convolutions' inputs (Rhu et al. 2016)",
      .record = rp_record_vdnn_conv,
-     .swaps = true,
-     .moves = true},
+     .moves = true,
+     .swaps = true},
     {.name = "tflms",
      .summary = "swap by graph rewriting (Le et al. 2018)",
      .record = rp_record_tflms,
-     .swaps = true,
-     .moves = true},
+     .moves = true,
+     .swaps = true},
     {.name = "superneurons",
      .summary = "swap convolutions, recompute cheap layers (Wang et al. 2018)",
      .record = rp_record_superneurons,
      .aims = true,
-     .swaps = true,
-     .moves = true},
+     .remake = true,
+     .moves = true,
+     .swaps = true},
     {.name = "capuchin",
      .summary = "swap if it hides, else recompute by MSPS (Peng et al. 2020)",
      .record = rp_record_capuchin,
      .aims = true,
+     .remake = true,
      .moves = true},
     {.name = "alibaba",
      .summary = "swap distant uses, recompute attention (Meng et al. 2017)",
      .record = rp_record_alibaba,
      .aims = true,
-     .swaps = true,
-     .moves = true},
+     .remake = true,
+     .moves = true,
+     .swaps = true},
     {.name = "libra",
      .summary = "recompute first, swap where that makes a peak",
      .record = rp_record_libra,
      .aims = true,
+     .remake = true,
      .moves = true},
     {.name = "checkmate",
      .summary = "the best recomputation that is found (after Jain et al. 2020)",
@@ -89,9 +97,18 @@ const struct rp_policy *rp_policy_find(const char *name) {
     return NULL;
 }
 
+bool rp_policy_spares_recompute(const struct rp_policy *policy) {
+    return !policy->remake || (policy->record == NULL && policy->moves);
+}
+
+bool rp_policy_spares_swap(const struct rp_policy *policy) {
+    return !policy->swaps;
+}
+
 void rp_policy_options_init(struct rp_policy_options *o) {
     *o = (struct rp_policy_options){
         .addressed = true,
+        .host_bytes = RP_MAX_QUANTITY,
         .tflms = {.n_tensors = UINT64_MAX,
                   .lb = 1,
                   .ub = 10000}, /* the module's defaults */
@@ -146,19 +163,12 @@ static rp_rc plan_within(const struct rp_graph *g, const struct rp_policy *polic
     return rc;
 }
 
-static rp_rc plan_recorded(const struct rp_graph *g, const struct rp_policy *policy,
-                           const struct rp_policy_options *o, struct rp_plan *plan,
-                           struct rp_policy_report *report, struct rp_err *err) {
+/* The policy's plan for the budget; where its addresses do not fit, for less, a few times.
+ */
+static rp_rc plan_aimed(const struct rp_graph *g, const struct rp_policy *policy,
+                        const struct rp_policy_options *o, struct rp_plan *plan,
+                        struct rp_policy_report *report, struct rp_err *err) {
     enum { N_TIGHTEN = 6 }; /* how often the packing may ask for a smaller plan */
-    *plan = (struct rp_plan){0};
-    *report = (struct rp_policy_report){0};
-    if (policy->swaps &&
-        (g->device.h2d_bytes_per_s == 0 || g->device.d2h_bytes_per_s == 0)) {
-        snprintf(report->reason, sizeof report->reason,
-                 "%s swaps, but the graph's device does not state both bandwidths",
-                 policy->name);
-        return RP_NO;
-    }
     uint64_t limit =
         o->budget_bytes > g->fixed_bytes ? o->budget_bytes - g->fixed_bytes : 0;
     uint64_t aim = limit;
@@ -169,14 +179,80 @@ static rp_rc plan_recorded(const struct rp_graph *g, const struct rp_policy *pol
         uint64_t missing = plan->arena_bytes > limit ? plan->arena_bytes - limit : 0;
         bool packing = plan->claims.peak_bytes - g->fixed_bytes <= aim;
         if (missing == 0 || !policy->aims || !packing || k == N_TIGHTEN || missing >= aim)
-            break;
+            return RP_OK;
         aim -= missing;
         rp_plan_fini(plan);
     }
+}
+
+/* Why the policy has no plan here whatever the budget; NULL if it may have. */
+static const char *hindrance(const struct rp_graph *g, const struct rp_policy *policy,
+                             const struct rp_policy_options *o) {
+    if (o->no_recompute && !rp_policy_spares_recompute(policy))
+        return "recomputes, which is not allowed";
+    if (o->no_swap && !rp_policy_spares_swap(policy))
+        return "swaps, which is not allowed";
+    if (policy->swaps && (g->device.h2d_bytes_per_s == 0 || g->device.d2h_bytes_per_s == 0))
+        return "swaps, but the graph's device does not state both bandwidths";
+    return NULL;
+}
+
+/* Without bandwidths a policy that can do without copies makes none. That is also its
+ * answer to host memory too small for the copies it would make. */
+static rp_rc plan_recorded(const struct rp_graph *g, const struct rp_policy *policy,
+                           const struct rp_policy_options *o, struct rp_plan *plan,
+                           struct rp_policy_report *report, struct rp_err *err) {
+    struct rp_graph without = *g; /* borrows all but the bandwidths */
+    const char *why = hindrance(g, policy, o);
+    without.device.h2d_bytes_per_s = without.device.d2h_bytes_per_s = 0;
+    *plan = (struct rp_plan){0};
+    *report = (struct rp_policy_report){0};
+    if (why != NULL) {
+        snprintf(report->reason, sizeof report->reason, "%s %s", policy->name, why);
+        return RP_NO;
+    }
+    rp_rc rc = plan_aimed(o->no_swap ? &without : g, policy, o, plan, report, err);
+    if (rc == RP_OK && plan->host_bytes > o->host_bytes && rp_policy_spares_swap(policy)) {
+        rp_plan_fini(plan);
+        rc = plan_aimed(&without, policy, o, plan, report, err);
+    }
+    if (rc != RP_OK)
+        return rc;
     report->needed_bytes = g->fixed_bytes + plan->arena_bytes;
-    report->fits = report->needed_bytes <= o->budget_bytes;
-    plan->budget_bytes = report->fits ? o->budget_bytes : report->needed_bytes;
+    bool within = report->needed_bytes <= o->budget_bytes;
+    report->fits = within && plan->host_bytes <= o->host_bytes;
+    plan->budget_bytes = within ? o->budget_bytes : report->needed_bytes;
     return RP_OK;
+}
+
+/* ---- which plan is better ---- */
+
+static int order(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+/* Bytes of all copies out and in; *runs: of ops. */
+static uint64_t copied_bytes(const struct rp_graph *g, const struct rp_plan *p,
+                             uint64_t *runs) {
+    uint64_t bytes = 0;
+    *runs = 0;
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const struct rp_step *step = &p->steps.at[i];
+        *runs += step->kind == RP_RUN;
+        if ((step->kind == RP_SWAP_OUT || step->kind == RP_SWAP_IN) &&
+            !rp_add(&bytes, g->tensors[step->id].bytes))
+            bytes = RP_MAX_QUANTITY;
+    }
+    return bytes;
+}
+
+int rp_plan_order(const struct rp_graph *g, const struct rp_plan *a,
+                  const struct rp_plan *b) {
+    uint64_t a_runs, b_runs;
+    uint64_t a_bytes = copied_bytes(g, a, &a_runs), b_bytes = copied_bytes(g, b, &b_runs);
+    int by_time = order(a->claims.time_ns, b->claims.time_ns);
+    int by_bytes = order(a_bytes, b_bytes);
+    return by_time != 0 ? by_time : by_bytes != 0 ? by_bytes : order(a_runs, b_runs);
 }
 
 /* ---- a search of solve/ ---- */
@@ -222,10 +298,13 @@ static bool take_recorded(const struct rp_graph *g, const struct rp_policy *othe
     return fits;
 }
 
-/* The newest first: one that is fast enough is taken at once. Those whose packing fails are
- * passed over. */
+/* After keep-all the newest first: one that is fast enough is taken at once. Those whose
+ * packing fails are passed over. */
 bool rp_policy_first_plan(const struct rp_graph *g, const struct rp_policy *search,
                           const struct rp_policy_options *o, struct rp_plan *plan) {
+    if (rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes &&
+        take_recorded(g, rp_policy_find("keep-all"), o, plan))
+        return true;
     uint64_t *time = rp_calloc(rp_n_policies, sizeof *time);
     bool found = false;
     for (size_t i = rp_n_policies; i-- > 0 && !found;) {
@@ -262,10 +341,14 @@ static rp_rc take_first(const struct rp_graph *g, const struct rp_policy_options
     return RP_OK;
 }
 
+/* Within the budget as it is, and doing nothing that is not allowed. */
 static bool fits_within(const struct rp_graph *g, const struct rp_policy_options *o,
                         const struct rp_plan *plan) {
+    uint64_t runs, bytes = copied_bytes(g, plan, &runs);
     return (plan->addressed || !o->addressed) &&
-           g->fixed_bytes + plan->arena_bytes <= o->budget_bytes;
+           g->fixed_bytes + plan->arena_bytes <= o->budget_bytes &&
+           (!o->no_recompute || runs == g->n_ops) && (!o->no_swap || bytes == 0) &&
+           plan->host_bytes <= o->host_bytes;
 }
 
 static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
@@ -273,10 +356,11 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                     struct rp_policy_report *report, struct rp_err *err) {
     struct rp_solve_options so = {.budget_bytes = o->budget_bytes,
                                   .addressed = o->addressed,
-                                  .recompute = policy->remake,
-                                  .swap = policy->moves,
-                                  .host_bytes = RP_MAX_QUANTITY,
+                                  .recompute = policy->remake && !o->no_recompute,
+                                  .swap = policy->moves && !o->no_swap,
+                                  .host_bytes = o->host_bytes,
                                   .time_limit = o->time_limit,
+                                  .ignore_clock = o->ignore_clock,
                                   .gap = o->gap,
                                   .seed = o->seed,
                                   .stop = o->stop};
@@ -285,7 +369,7 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
     bool have = rp_policy_first_plan(g, policy, o, &recorded);
     so.start = have ? &recorded : NULL;
     if (o->start != NULL && fits_within(g, o, o->start) &&
-        (!have || o->start->claims.time_ns <= recorded.claims.time_ns))
+        (!have || rp_plan_order(g, o->start, &recorded) <= 0))
         so.start = o->start;
     bool enough = so.start != NULL && fits_within(g, o, so.start) &&
                   fast_enough(g, o, so.start->claims.time_ns);

@@ -30,8 +30,12 @@ struct rp_tflms_options {
 struct rp_policy_options {
     uint64_t budget_bytes; /* for sources and arena together */
     bool addressed;
+    bool no_recompute;   /* no op may run again; for policies that can do without */
+    bool no_swap;        /* nothing is copied; for policies that can do without */
+    uint64_t host_bytes; /* for all host copies together */
     struct rp_tflms_options tflms;
     double time_limit; /* seconds, of the policies that search (checkmate, remat) */
+    bool ignore_clock; /* their work limit alone counts */
     double gap;        /* a search stops when time <= bound * (1 + gap) */
     uint64_t seed;
     const struct rp_plan *start; /* a valid plan that a search begins with; may be NULL */
@@ -50,17 +54,21 @@ struct rp_policy {
     rp_record *record; /* NULL: a search of solve/ */
     bool aims;         /* at the budget: a smaller limit may give a smaller plan */
     bool slow;         /* takes seconds on graphs of thousands of ops */
-    bool swaps;        /* needs a device with both bandwidths */
-    bool remake;       /* searches: ops may run again, */
-    bool moves;        /* tensors may be swapped */
+    bool remake;       /* ops may run again, */
+    bool moves;        /* tensors may be swapped, */
+    bool swaps;        /* or must be: needs a device with both bandwidths */
 };
 
 extern const struct rp_policy rp_policies[];
 extern const size_t rp_n_policies;
 const struct rp_policy *rp_policy_find(const char *name); /* NULL if there is none */
 
+/* It can plan without any op running again; without copies. */
+bool rp_policy_spares_recompute(const struct rp_policy *policy);
+bool rp_policy_spares_swap(const struct rp_policy *policy);
+
 struct rp_policy_report {
-    bool fits;                    /* the plan is within the budget */
+    bool fits;                    /* the plan is within the budget, and its copies too */
     uint64_t needed_bytes;        /* sources and arena (or peak, without addresses) */
     uint64_t out_bytes, in_bytes; /* moved */
     char reason[512];             /* RP_NO, RP_LIMIT: why there is no plan */
@@ -75,8 +83,14 @@ rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
                      const struct rp_policy_options *o, struct rp_plan *plan,
                      struct rp_policy_report *report, struct rp_err *err);
 
-/* The fastest plan within the budget, of the policies that aim at it and that `search` may
- * begin with: what every search here begins with. The caller owns it if true comes back. */
+/* Below 0 if `a` is the better plan, above if `b` is: by time, then by bytes copied, then by
+ * how often ops run. Both are valid for `g`. */
+int rp_plan_order(const struct rp_graph *g, const struct rp_plan *a,
+                  const struct rp_plan *b);
+
+/* Keep-all's plan if it is within the budget, which nothing beats; else the fastest of the
+ * policies that aim at it and that `search` may begin with: what every search here begins
+ * with. The caller owns it if true comes back. */
 bool rp_policy_first_plan(const struct rp_graph *g, const struct rp_policy *search,
                           const struct rp_policy_options *o, struct rp_plan *plan);
 

@@ -1,0 +1,18 @@
+# exit: 4
+# Interrupted while it waits for the graph: before any row.
+mkfifo graph
+remat-plan compare graph -b 80%,60% -p keep-all,remat --csv t.csv &
+exec 3>graph
+kill -INT $!
+cat data/graph/good/chain.json >&3
+exec 3>&-
+wait $!
+status=$?
+cat t.csv
+remat-plan compare graph -b 80% -p keep-all --json &
+exec 3>graph
+kill -TERM $!
+cat data/graph/good/chain.json >&3
+exec 3>&-
+wait $!
+exit $status

@@ -1,0 +1,19 @@
+# exit: 4
+# What an earlier sweep left in the folder is not this one's. Keep-all's plan is free.
+chain=data/graph/good/chain.json
+remat-plan sweep $chain -n 3 -t 1 -q -o d
+touch d/mine
+mkfifo graph
+for processes in 1 2; do
+    remat-plan sweep graph -n 3 -j $processes -o d &
+    exec 3>graph
+    kill -INT $!
+    cat $chain >&3
+    exec 3>&-
+    wait $!
+    status=$?
+    ls d
+done
+grep -o '"interrupted":[a-z]*' d/sweep.json
+remat-plan verify -q $chain d/point-02.plan.json
+exit $status
