@@ -363,6 +363,14 @@ static bool interrupted(const struct search *s) {
     return s->open_to > 0 || s->not_polished > 0;
 }
 
+/* No batch fits, as far as the search got: that is no proof. */
+static bool is_open(const struct search *s) {
+    for (size_t i = 0; i < s->points.n; i++)
+        if (s->o->how->record == NULL && s->points.at[i].verdict == NOT_FOUND)
+            return true;
+    return false;
+}
+
 static void put_points(const struct search *s) {
     puts("batch      keep-all   the plan  fits         over time  samples/s");
     for (size_t i = 0; i < s->points.n; i++) {
@@ -387,7 +395,7 @@ static void put_text(const struct search *s) {
            rp_show_bytes(o->policy.budget_bytes).s, s->plans, o->how->name);
     put_points(s);
     if (most == NULL) {
-        printf("\nno batch fits%s\n", so_far);
+        printf("\n%s%s\n", is_open(s) ? "no plan was found" : "no batch fits", so_far);
         return;
     }
     printf("\nkeep-all    batch %" PRIu64 "\n", s->keep_all_batch);
@@ -454,8 +462,10 @@ static rp_rc save_largest(const struct search *s, struct rp_err *err) {
 
 /* Nothing more to say, no batch at all, or an interrupt and what it left open. */
 static rp_rc conclude(const struct search *s, struct rp_err *err) {
+    if (!interrupted(s) && largest_point(s) != NULL)
+        return RP_OK;
     if (!interrupted(s))
-        return largest_point(s) != NULL ? RP_OK : RP_NO;
+        return is_open(s) ? rp_fail(err, RP_LIMIT, "maxbatch: no plan was found") : RP_NO;
     if (s->open_to == 0)
         return rp_fail(err, RP_LIMIT, "maxbatch: interrupted, %u not planned for speed",
                        s->not_polished);

@@ -83,8 +83,8 @@ rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
                      const struct rp_policy_options *o, struct rp_plan *plan,
                      struct rp_policy_report *report, struct rp_err *err);
 
-/* Below 0 if `a` is the better plan, above if `b` is: by time, then by bytes copied, then by
- * how often ops run. Both are valid for `g`. */
+/* Below 0 if `a` is the better plan, above if `b` is: by time, then by bytes copied, then
+ * by how often ops run. Both are valid for `g`. */
 int rp_plan_order(const struct rp_graph *g, const struct rp_plan *a,
                   const struct rp_plan *b);
 

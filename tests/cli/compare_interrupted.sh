@@ -1,8 +1,9 @@
 # exit: 4
-# Interrupted while it waits for the graph: before any row.
+# Interrupted while it waits for the graph: before any row. timeout(1) sends its signal twice.
 mkfifo graph
 remat-plan compare graph -b 80%,60% -p keep-all,remat --csv t.csv &
 exec 3>graph
+kill -INT $!
 kill -INT $!
 cat data/graph/good/chain.json >&3
 exec 3>&-
