@@ -1,18 +1,15 @@
 /* maxbatch: the largest batch of a network that a device can train with a verified plan,
  * and what is gained or lost in samples a second on the way there. */
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/sha256.h"
-#include "base/units.h"
 #include "cmd_common.h"
+#include "cmd_maxbatch.h"
 #include "cmd_solve_policy.h"
 #include "cmd_zoo_options.h"
 #include "commands.h"
@@ -51,41 +48,12 @@ struct options {
     bool json;
 };
 
-/* What is known of a batch. A policy that has one plan for every budget says no with it;
- * a search either proves its no or has not found a plan. */
-enum verdict { FITS, TOO_SLOW, NO, PROVED_NO, NOT_FOUND, CUT_SHORT };
-static const char *const verdict_word[] = {"yes",       "too slow",  "no",
-                                           "proved no", "not found", "interrupted"};
-
-/* One batch that was looked at. */
-struct point {
-    uint64_t batch;
-    enum verdict verdict; /* FITS: there is a plan, within the overhead asked for */
-    bool polish;          /* planned for speed, not only for whether it fits */
-    struct rp_claims claims;
-    uint64_t needed_bytes, keep_all_bytes;
-};
-
 struct search {
     struct options *o;
-    struct {
-        struct point *at;
-        size_t n, cap;
-    } points;
-    uint64_t keep_all_batch; /* the largest without a plan; 0: not even one */
-    uint64_t largest;        /* the largest that fits; 0: none */
-    struct rp_plan plan;     /* the fastest of the largest that fits, if it was planned */
+    struct rp_batches b;
+    struct rp_plan plan; /* the fastest of the largest that fits, if it was planned */
     uint64_t plan_batch;
-    unsigned plans; /* made so far */
-    /* What an interrupt left open: batches that may fit, and how many were to be planned
-     * for speed. 0: nothing. */
-    uint64_t open_from, open_to;
-    unsigned not_polished;
 };
-
-static double samples_per_s(const struct point *p) {
-    return (double)p->batch * 1e9 / (double)p->claims.time_ns;
-}
 
 /* ---- the graph of a batch ---- */
 
@@ -163,8 +131,8 @@ static uint64_t largest_batch(const struct options *o, uint64_t from,
 /* ---- plans ---- */
 
 static void show_progress(const struct search *s, uint64_t batch) {
-    rp_progress("%u plans made, batch %" PRIu64 " fits; trying %" PRIu64, s->plans,
-                s->largest, batch);
+    rp_progress("%u plans made, batch %" PRIu64 " fits; trying %" PRIu64, s->b.plans,
+                s->b.largest, batch);
 }
 
 /* The plan of the largest batch so far, or a faster one of it. */
@@ -174,7 +142,7 @@ static void keep_plan(struct search *s, uint64_t batch, struct rp_plan *plan) {
     rp_plan_fini(&s->plan);
     s->plan = *plan;
     *plan = (struct rp_plan){0};
-    s->plan_batch = s->largest = batch;
+    s->plan_batch = s->b.largest = batch;
 }
 
 /* The share of time over keep-all that is accepted; negative: any. */
@@ -214,20 +182,22 @@ static rp_rc plan(const struct options *o, const struct rp_graph *g,
     return rc;
 }
 
-static enum verdict judge(const struct options *o, const struct rp_outcome *out,
-                          double overhead) {
+static enum rp_batch_verdict judge(const struct options *o, const struct rp_outcome *out,
+                                   double overhead) {
     const struct rp_claims *c = &out->plan.claims;
     bool search = o->how->record == NULL;
     if (is_good(out, overhead))
-        return FITS;
+        return RP_BATCH_FITS;
     if (*o->policy.stop)
-        return CUT_SHORT;
+        return RP_BATCH_CUT_SHORT;
     if (rp_outcome_fits(out))
         return search && (double)c->lower_bound_ns >
                              (double)c->baseline_time_ns * (1 + overhead)
-                   ? PROVED_NO
-                   : TOO_SLOW;
-    return search && out->rc == RP_NO ? PROVED_NO : o->how->aims ? NOT_FOUND : NO;
+                   ? RP_BATCH_PROVED_NO
+                   : RP_BATCH_TOO_SLOW;
+    return search && out->rc == RP_NO ? RP_BATCH_PROVED_NO
+           : o->how->aims             ? RP_BATCH_NOT_FOUND
+                                      : RP_BATCH_NO;
 }
 
 /* Plans one batch; the point is appended. `polish`: for speed, with the whole time limit.
@@ -237,7 +207,7 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool polish, struct rp_
     struct rp_outcome out;
     const struct options *o = s->o;
     struct rp_policy_options po = o->policy;
-    struct point p = {.batch = batch, .polish = polish};
+    struct rp_batch p = {.batch = batch, .polish = polish};
     show_progress(s, batch);
     rp_rc rc = build(o, batch, &g, err);
     if (rc != RP_OK)
@@ -250,15 +220,19 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool polish, struct rp_
         p.claims = out.plan.claims;
         p.needed_bytes = out.report.needed_bytes;
         p.verdict = judge(o, &out, overhead);
-        s->plans++;
-        if (p.verdict == FITS && batch >= s->largest)
+        s->b.plans++;
+        if (p.verdict == RP_BATCH_FITS && batch >= s->b.largest)
             keep_plan(s, batch, &out.plan);
-        rp_push(&s->points, p);
-        rp_log(1, "batch %" PRIu64 " fits: %s", batch, verdict_word[p.verdict]);
+        rp_push(&s->b.points, p);
+        rp_log(1, "batch %" PRIu64 " fits: %s", batch, rp_batch_word[p.verdict]);
     }
     rp_outcome_fini(&out);
     rp_graph_fini(&g);
     return rc;
+}
+
+static enum rp_batch_verdict last_verdict(const struct search *s) {
+    return s->b.points.at[s->b.points.n - 1].verdict;
 }
 
 /* Between `a`, which fits, and `b`, which does not, until they are near enough. */
@@ -267,63 +241,40 @@ static rp_rc bisect(struct search *s, uint64_t a, uint64_t b, struct rp_err *err
     while (a + 1 < b && (double)(b - a) > (double)a * s->o->precision && rc == RP_OK) {
         uint64_t mid = a + (b - a) / 2;
         if (*s->o->policy.stop) {
-            s->open_from = a + 1;
-            s->open_to = b - 1;
+            s->b.open_from = a + 1;
+            s->b.open_to = b - 1;
             break;
         }
         rc = try_batch(s, mid, false, err);
-        enum verdict verdict =
-            rc == RP_OK ? s->points.at[s->points.n - 1].verdict : NOT_FOUND;
-        if (verdict == FITS)
+        enum rp_batch_verdict verdict = rc == RP_OK ? last_verdict(s) : RP_BATCH_NOT_FOUND;
+        if (verdict == RP_BATCH_FITS)
             a = mid;
-        else if (verdict != CUT_SHORT)
+        else if (verdict != RP_BATCH_CUT_SHORT)
             b = mid;
     }
     return rc;
 }
 
-/* The batch of most samples a second. NULL if none was planned for speed: a first plan that
- * fits says little of how fast its batch can be. */
-static const struct point *best_point(const struct search *s) {
-    const struct point *best = NULL;
-    bool polished = false;
-    for (size_t i = 0; i < s->points.n; i++) {
-        const struct point *p = &s->points.at[i];
-        if (p->verdict == FITS && (best == NULL || samples_per_s(p) > samples_per_s(best)))
-            best = p;
-        polished = polished || p->polish;
-    }
-    return polished ? best : NULL;
-}
-
-static const struct point *largest_point(const struct search *s) {
-    const struct point *best = NULL;
-    for (size_t i = 0; i < s->points.n; i++) {
-        const struct point *p = &s->points.at[i];
-        if (p->verdict == FITS && p->batch == s->largest &&
-            (best == NULL || p->claims.time_ns < best->claims.time_ns))
-            best = p;
-    }
-    return best;
-}
-
 static bool tried(const struct search *s, uint64_t batch) {
-    for (size_t i = 0; i < s->points.n; i++)
-        if (s->points.at[i].batch == batch)
+    for (size_t i = 0; i < s->b.points.n; i++)
+        if (s->b.points.at[i].batch == batch)
             return true;
     return false;
 }
 
 /* Plans for speed from keep-all's largest batch to the largest. */
 static rp_rc look_for_speed(struct search *s, struct rp_err *err) {
-    uint64_t a = s->keep_all_batch > 0 ? s->keep_all_batch : 1, b = s->largest, last = 0;
+    uint64_t a = s->b.keep_all_batch > 0 ? s->b.keep_all_batch : 1, b = s->b.largest,
+             last = 0;
     rp_rc rc = RP_OK;
     for (uint64_t k = 0; k <= N_BETWEEN + 1 && rc == RP_OK && b > 0; k++) {
         uint64_t batch = a + (b - a) * k / (N_BETWEEN + 1);
         if (batch != last && *s->o->policy.stop)
-            s->not_polished++;
-        else if (batch != last)
+            s->b.not_polished++;
+        else if (batch != last) {
             rc = try_batch(s, batch, true, err);
+            s->b.not_polished += rc == RP_OK && last_verdict(s) == RP_BATCH_CUT_SHORT;
+        }
         last = batch;
     }
     return rc;
@@ -332,117 +283,26 @@ static rp_rc look_for_speed(struct search *s, struct rp_err *err) {
 static rp_rc find(struct search *s, struct rp_err *err) {
     struct options *o = s->o;
     rp_progress("keep-all's largest batch");
-    s->keep_all_batch = largest_batch(o, 1, keep_all_fits);
-    s->largest = s->keep_all_batch;
-    uint64_t least = s->keep_all_batch > 0 ? s->keep_all_batch : 1;
+    s->b.keep_all_batch = largest_batch(o, 1, keep_all_fits);
+    s->b.largest = s->b.keep_all_batch;
+    uint64_t least = s->b.keep_all_batch > 0 ? s->b.keep_all_batch : 1;
     uint64_t most = largest_batch(o, least, may_fit);
     rp_rc rc = RP_OK;
-    if (s->keep_all_batch == 0 && most > 0)
+    if (s->b.keep_all_batch == 0 && most > 0)
         rc = try_batch(s, least, false, err);
-    if (rc == RP_OK && s->largest > 0)
-        rc = bisect(s, s->largest, most + 1, err);
+    if (rc == RP_OK && s->b.largest > 0)
+        rc = bisect(s, s->b.largest, most + 1, err);
+    else if (rc == RP_OK && most > 0 && *o->policy.stop) {
+        s->b.open_from = 1;
+        s->b.open_to = most;
+    }
     if (rc == RP_OK && !o->fit_only)
         rc = look_for_speed(s, err);
-    if (rc == RP_OK && s->keep_all_batch > 0 && !tried(s, s->keep_all_batch) &&
-        largest_point(s) == NULL)
-        rc = try_batch(s, s->keep_all_batch, false, err);
+    if (rc == RP_OK && s->b.keep_all_batch > 0 && !tried(s, s->b.keep_all_batch) &&
+        rp_batches_largest(&s->b) == NULL)
+        rc = try_batch(s, s->b.keep_all_batch, false, err);
     rp_progress("%s", "");
     return rc;
-}
-
-/* ---- the answer ---- */
-
-static int by_batch(const void *a, const void *b) {
-    const struct point *p = a, *q = b;
-    if (p->batch != q->batch)
-        return (p->batch > q->batch) - (p->batch < q->batch);
-    return p->polish - q->polish;
-}
-
-static bool interrupted(const struct search *s) {
-    return s->open_to > 0 || s->not_polished > 0;
-}
-
-/* No batch fits, as far as the search got: that is no proof. */
-static bool is_open(const struct search *s) {
-    for (size_t i = 0; i < s->points.n; i++)
-        if (s->o->how->record == NULL && s->points.at[i].verdict == NOT_FOUND)
-            return true;
-    return false;
-}
-
-static void put_points(const struct search *s) {
-    puts("batch      keep-all   the plan  fits         over time  samples/s");
-    for (size_t i = 0; i < s->points.n; i++) {
-        const struct point *p = &s->points.at[i];
-        const struct rp_claims *c = &p->claims;
-        printf("%-8" PRIu64 " %10s ", p->batch, rp_show_bytes(p->keep_all_bytes).s);
-        if (c->time_ns == 0)
-            printf("%10s  %s\n", "-", verdict_word[p->verdict]);
-        else
-            printf("%10s  %-11s %10s %10.1f%s\n", rp_show_bytes(p->needed_bytes).s,
-                   verdict_word[p->verdict],
-                   rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
-                   samples_per_s(p), p->polish ? "" : " (first found)");
-    }
-}
-
-static void put_text(const struct search *s) {
-    const struct options *o = s->o;
-    const struct point *best = best_point(s), *most = largest_point(s);
-    const char *so_far = interrupted(s) ? " (so far)" : "";
-    printf("%s on %s, %s: %u plans by %s\n\n", o->network, o->device->title,
-           rp_show_bytes(o->policy.budget_bytes).s, s->plans, o->how->name);
-    put_points(s);
-    if (most == NULL) {
-        printf("\n%s%s\n", is_open(s) ? "no plan was found" : "no batch fits", so_far);
-        return;
-    }
-    printf("\nkeep-all    batch %" PRIu64 "\n", s->keep_all_batch);
-    printf("largest     batch %" PRIu64, most->batch);
-    if (s->keep_all_batch > 0)
-        printf(", %.2fx", (double)most->batch / (double)s->keep_all_batch);
-    printf(", %.1f samples/s, %s over its keep-all time%s\n", samples_per_s(most),
-           rp_show_percent(most->claims.time_ns - most->claims.baseline_time_ns,
-                           most->claims.baseline_time_ns)
-               .s,
-           so_far);
-    if (best != NULL)
-        printf("most speed  batch %" PRIu64 ", %.1f samples/s%s\n", best->batch,
-               samples_per_s(best), so_far);
-}
-
-static json_t *point_json(const struct point *p) {
-    json_t *j = json_pack("{s:I, s:b, s:s, s:b, s:I}", "batch", (json_int_t)p->batch,
-                          "fits", (int)(p->verdict == FITS), "verdict",
-                          verdict_word[p->verdict], "for_speed", (int)p->polish,
-                          "keep_all_bytes", (json_int_t)p->keep_all_bytes);
-    if (p->claims.time_ns > 0) {
-        json_object_set_new(j, "needed_bytes", json_integer((json_int_t)p->needed_bytes));
-        json_object_set_new(j, "time_ns", json_integer((json_int_t)p->claims.time_ns));
-        json_object_set_new(j, "baseline_time_ns",
-                            json_integer((json_int_t)p->claims.baseline_time_ns));
-        json_object_set_new(j, "samples_per_s", json_real(samples_per_s(p)));
-    }
-    return j;
-}
-
-static void put_json(const struct search *s) {
-    const struct options *o = s->o;
-    const struct point *best = best_point(s), *most = largest_point(s);
-    json_t *points = json_array();
-    for (size_t i = 0; i < s->points.n; i++)
-        json_array_append_new(points, point_json(&s->points.at[i]));
-    json_t *root =
-        json_pack("{s:s, s:s, s:s, s:I, s:b, s:I, s:o, s:o, s:o}", "network", o->network,
-                  "device", o->device->name, "policy", o->how->name, "budget_bytes",
-                  (json_int_t)o->policy.budget_bytes, "interrupted", (int)interrupted(s),
-                  "keep_all_batch", (json_int_t)s->keep_all_batch, "largest",
-                  most != NULL ? point_json(most) : json_null(), "fastest",
-                  best != NULL ? point_json(best) : json_null(), "points", points);
-    rp_json_put(stdout, root);
-    putchar('\n');
-    json_decref(root);
 }
 
 /* Graph and plan of the largest batch. */
@@ -462,21 +322,27 @@ static rp_rc save_largest(const struct search *s, struct rp_err *err) {
 
 /* Nothing more to say, no batch at all, or an interrupt and what it left open. */
 static rp_rc conclude(const struct search *s, struct rp_err *err) {
-    if (!interrupted(s) && largest_point(s) != NULL)
+    if (!rp_batches_interrupted(&s->b) && rp_batches_largest(&s->b) != NULL)
         return RP_OK;
-    if (!interrupted(s))
-        return is_open(s) ? rp_fail(err, RP_LIMIT, "maxbatch: no plan was found") : RP_NO;
-    if (s->open_to == 0)
+    if (!rp_batches_interrupted(&s->b))
+        return rp_batches_open(&s->b)
+                   ? rp_fail(err, RP_LIMIT, "maxbatch: no plan was found")
+                   : RP_NO;
+    if (s->b.open_to == 0)
         return rp_fail(err, RP_LIMIT, "maxbatch: interrupted, %u not planned for speed",
-                       s->not_polished);
+                       s->b.not_polished);
     return rp_fail(err, RP_LIMIT,
                    "maxbatch: interrupted, batches %" PRIu64 " to %" PRIu64 " not decided",
-                   s->open_from, s->open_to);
+                   s->b.open_from, s->b.open_to);
 }
 
 static rp_rc maxbatch(struct options *o, const struct rp_output outputs[N_OUTPUTS],
                       struct rp_err *err) {
-    struct search s = {.o = o};
+    struct search s = {.o = o,
+                       .b = {.network = o->network,
+                             .device = o->device,
+                             .how = o->how,
+                             .budget_bytes = o->policy.budget_bytes}};
     struct rp_graph g;
     rp_rc rc = build(o, 1, &g, err); /* unknown names and options show here */
     if (rc == RP_OK) {
@@ -486,18 +352,14 @@ static rp_rc maxbatch(struct options *o, const struct rp_output outputs[N_OUTPUT
     if (rc == RP_OK)
         rc = find(&s, err);
     if (rc == RP_OK) {
-        if (s.points.n > 0)
-            qsort(s.points.at, s.points.n, sizeof *s.points.at, by_batch);
         bool silent = rp_uses_stdout(outputs, N_OUTPUTS) || rp_log_level() < 0;
-        if (o->json)
-            put_json(&s);
-        else if (!silent || largest_point(&s) == NULL)
-            put_text(&s);
+        if (o->json || !silent || rp_batches_largest(&s.b) == NULL)
+            rp_batches_report(&s.b, o->json);
         rc = save_largest(&s, err);
     }
     if (rc == RP_OK)
         rc = conclude(&s, err);
-    free(s.points.at);
+    free(s.b.points.at);
     rp_plan_fini(&s.plan);
     return rc;
 }

@@ -148,7 +148,9 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
     rp_progress("%s", "");
     if (rc == RP_NO || rc == RP_LIMIT) {
         put_none(policy, o, &r, rc, json);
-        return rc == RP_NO ? rc : rp_fail(err, rc, "solve: no plan was found");
+        return rc == RP_NO ? rc
+                           : rp_fail(err, rc, "solve: %s before any plan was found",
+                                     *o->stop ? "interrupted" : "the work limit came");
     }
     if (rc != RP_OK)
         return rc;

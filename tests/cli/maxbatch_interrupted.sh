@@ -1,12 +1,19 @@
 # exit: 4
-# Interrupted once the first plan is there; the others would take much longer.
+# Interrupted once the log has a line that matches; what comes after it would take much longer.
 mkfifo log
-remat-plan maxbatch resnet18 --image 64 -d p100-16g -b 512MiB -t 60 -v --json >out 2>log &
-exec 3<log
-grep -q -m 1 '^remat-plan: batch' <&3
-kill -INT $!
-sed -nE 's/^remat-plan: (maxbatch.*)batches.*/\1/p' <&3
-wait $!
-status=$?
-grep -o '"interrupted":[a-z]*' out
-exit $status
+interrupted_at() { # PATTERN OPTION...
+    local pattern=$1
+    shift
+    remat-plan maxbatch "$@" -t 60 -v --json >out 2>log &
+    exec 3<log
+    grep -q -m 1 "$pattern" <&3
+    kill -INT $!
+    grep -o 'maxbatch: interrupted' <&3
+    wait $!
+    status=$?
+    grep -o '"interrupted":[a-z]*' out
+    return $status
+}
+interrupted_at '^remat-plan: batch' resnet18 --image 64 -d p100-16g -b 512MiB
+# Before it is known of any batch whether it fits.
+interrupted_at . unet -d v100-16g -b 400MiB
