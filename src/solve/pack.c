@@ -9,7 +9,7 @@
 
 /* Work of the exact search, and then of the ejection search, before the other's turn;
  * doubled each time. */
-#define FIRST_SLICE UINT64_C(150000000)
+#define FIRST_SLICE UINT64_C(10000000)
 
 struct event {
     uint64_t time, size;
@@ -63,6 +63,47 @@ static uint64_t slice_end(const struct pack_work *work, uint64_t limit, uint64_t
     return last ? limit : work->done + slice;
 }
 
+/* Offsets of the items in parts; returns the arena, `height` being that of the others. */
+static uint64_t write_offsets(struct rp_buffer *b, const struct pack_parts *parts,
+                              uint64_t height) {
+    for (size_t i = 0; i < parts->n; i++) {
+        const struct pack_part *p = &parts->at[i];
+        for (uint32_t k = 0; k < p->n; k++)
+            b[p->items[k].buffer].offset = p->base + p->best[k] * p->unit;
+        if (p->base + p->height * p->unit > height)
+            height = p->base + p->height * p->unit;
+    }
+    return height;
+}
+
+static void place_greedily(struct pack_parts *parts, uint64_t enough,
+                           struct pack_work *work) {
+    for (size_t i = 0; i < parts->n; i++)
+        rp_pack_greedy(&parts->at[i], part_goal(&parts->at[i], enough), work);
+}
+
+static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t slice,
+                         struct pack_work *work);
+
+/* The coarser forms of a part that can be lower than it is. */
+static void search_boxes(struct pack_part *p, uint64_t goal, uint64_t slice,
+                         struct pack_work *work) {
+    if (!p->boxed)
+        rp_pack_box(p, work);
+    for (uint32_t k = 0; k < p->n_boxes && work->done < work->limit; k++) {
+        struct pack_box *box = &p->boxes[k];
+        uint64_t enough = box->peak > pack_least(p, goal) ? box->peak : pack_least(p, goal);
+        if (enough >= p->height)
+            continue;
+        if (!box->placed)
+            place_greedily(&box->parts, enough, work);
+        box->placed = true;
+        search_parts(&box->parts, enough, slice, work);
+        write_offsets(box->buffers.at, &box->parts, box->base);
+        rp_pack_unbox(p, box);
+    }
+}
+
 /* One round of search on each part that is above the target or the proved bound. False if
  * there was none. */
 static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t slice,
@@ -77,6 +118,8 @@ static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t sli
         any = true;
         work->limit = slice_end(work, limit, slice);
         rp_pack_search(p, goal, work);
+        work->limit = limit;
+        search_boxes(p, goal, slice, work);
         work->limit = slice_end(work, limit, slice);
         rp_pack_eject(p, goal, work);
         work->limit = limit;
@@ -87,24 +130,10 @@ static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t sli
 }
 
 static void pack_parts(struct pack_parts *parts, uint64_t enough, struct pack_work *work) {
-    for (size_t i = 0; i < parts->n; i++)
-        rp_pack_greedy(&parts->at[i], part_goal(&parts->at[i], enough), work);
+    place_greedily(parts, enough, work);
     for (uint64_t slice = FIRST_SLICE; work->done < work->limit; slice *= 2)
         if (!search_parts(parts, enough, slice, work))
             break;
-}
-
-/* Offsets of the items in parts; returns the arena, `height` being that of the others. */
-static uint64_t write_offsets(struct rp_buffer *b, const struct pack_parts *parts,
-                              uint64_t height) {
-    for (size_t i = 0; i < parts->n; i++) {
-        const struct pack_part *p = &parts->at[i];
-        for (uint32_t k = 0; k < p->n; k++)
-            b[p->items[k].buffer].offset = p->base + p->best[k] * p->unit;
-        if (p->base + p->height * p->unit > height)
-            height = p->base + p->height * p->unit;
-    }
-    return height;
 }
 
 rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,
