@@ -85,23 +85,22 @@ static void place_greedily(struct pack_parts *parts, uint64_t enough,
 static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t slice,
                          struct pack_work *work);
 
-/* The coarser forms of a part that can be lower than it is. */
-static void search_boxes(struct pack_part *p, uint64_t goal, uint64_t slice,
-                         struct pack_work *work) {
-    if (!p->boxed)
+/* The coarser form of a part, if that can be lower than the part is. */
+static void search_box(struct pack_part *p, uint64_t goal, uint64_t slice,
+                       struct pack_work *work) {
+    if (p->n_boxings < PACK_MAX_BOXES)
         rp_pack_box(p, work);
-    for (uint32_t k = 0; k < p->n_boxes && work->done < work->limit; k++) {
-        struct pack_box *box = &p->boxes[k];
-        uint64_t enough = box->peak > pack_least(p, goal) ? box->peak : pack_least(p, goal);
-        if (enough >= p->height)
-            continue;
-        if (!box->placed)
-            place_greedily(&box->parts, enough, work);
-        box->placed = true;
-        search_parts(&box->parts, enough, slice, work);
-        write_offsets(box->buffers.at, &box->parts, box->base);
-        rp_pack_unbox(p, box);
-    }
+    struct pack_box *box = p->box;
+    uint64_t enough = pack_least(p, goal);
+    if (box == NULL || box->peak >= p->height)
+        return;
+    enough = box->peak > enough ? box->peak : enough;
+    if (!box->placed)
+        place_greedily(&box->parts, enough, work);
+    box->placed = true;
+    search_parts(&box->parts, enough, slice, work);
+    write_offsets(box->buffers.at, &box->parts, box->base);
+    rp_pack_unbox(p);
 }
 
 /* One round of search on each part that is above the target or the proved bound. False if
@@ -116,12 +115,12 @@ static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t sli
         if (p->height <= pack_least(p, goal))
             continue;
         any = true;
-        work->limit = slice_end(work, limit, slice);
-        rp_pack_search(p, goal, work);
-        work->limit = limit;
-        search_boxes(p, goal, slice, work);
+        search_box(p, goal, slice, work);
         work->limit = slice_end(work, limit, slice);
         rp_pack_eject(p, goal, work);
+        work->limit = slice_end(work, limit, slice);
+        if (p->box == NULL || p->n < 600)
+            rp_pack_search(p, goal, work);
         work->limit = limit;
         if (work->done >= limit)
             break;

@@ -18,7 +18,7 @@
  * above the bound by no more than this share, for each box that is made. */
 enum { LARGEST_UNIT = 64 };
 #define SMALLEST_UNIT ((uint64_t)1 << 18)
-static const uint64_t waste_shares[PACK_MAX_BOXES] = {128, 1024, 8192};
+static const uint64_t waste_shares[PACK_MAX_BOXES] = {8192, 1024, 128, 32};
 /* Units that are tried: all sizes, and what two of so many sizes of the largest area have
  * in common. */
 enum { N_COMMON = 24 };
@@ -106,26 +106,23 @@ static uint64_t least_peak(const struct pack_part *p, uint64_t unit, uint64_t *l
     return peak;
 }
 
-/* For each of waste_shares the largest unit that wastes no more; 0 where there is none
- * besides those before it. */
-static void choose_units(const struct pack_part *p, uint64_t *chosen,
-                         struct pack_work *work) {
+/* The largest unit that wastes no more than that; 0: there is none. */
+static uint64_t choose_unit(const struct pack_part *p, uint64_t most_waste,
+                            struct pack_work *work) {
     uint32_t n;
+    uint64_t chosen = 0;
     struct size *units = list_units(p, &n);
     uint64_t *large = rp_calloc((size_t)p->n_sections + 1, sizeof *large);
     uint64_t *small = rp_calloc((size_t)p->n_sections + 1, sizeof *small);
-    memset(chosen, 0, PACK_MAX_BOXES * sizeof *chosen);
-    for (uint32_t i = 0, k = 0; i < n && k < PACK_MAX_BOXES; i++) {
-        uint64_t waste = least_peak(p, units[i].size, large, small) - p->bound;
+    for (uint32_t i = 0; i < n && chosen == 0; i++) {
         work->done += p->n + p->n_sections;
-        if (waste <= p->bound / waste_shares[k])
-            chosen[k] = units[i].size;
-        while (k < PACK_MAX_BOXES && waste <= p->bound / waste_shares[k])
-            k++;
+        if (least_peak(p, units[i].size, large, small) <= p->bound + most_waste)
+            chosen = units[i].size;
     }
     free(large);
     free(small);
     free(units);
+    return chosen;
 }
 
 struct shelf {
@@ -212,12 +209,13 @@ static void cut_shelf(const struct shelf *s, struct pack_box *box, struct order 
     }
 }
 
-static void make_box(const struct pack_part *p, uint64_t unit, struct pack_box *box,
-                     struct pack_work *work) {
+static struct pack_box *make_box(const struct pack_part *p, uint64_t unit,
+                                 struct pack_work *work) {
     struct shelf s = {.p = p, .unit = unit};
     struct order *order = rp_calloc(p->n, sizeof *order);
+    struct pack_box *box = rp_calloc(1, sizeof *box);
     uint32_t n = 0;
-    *box = (struct pack_box){.unit = unit};
+    box->unit = unit;
     box->of = rp_calloc(p->n, sizeof *box->of);
     box->inside = rp_calloc(p->n, sizeof *box->inside);
     s.offset = rp_calloc(p->n, sizeof *s.offset);
@@ -235,24 +233,25 @@ static void make_box(const struct pack_part *p, uint64_t unit, struct pack_box *
     free(s.in_way);
     free(s.offset);
     free(order);
+    return box;
 }
 
 void rp_pack_box(struct pack_part *p, struct pack_work *work) {
-    uint64_t units[PACK_MAX_BOXES];
-    choose_units(p, units, work);
-    p->boxed = true;
-    for (uint32_t k = 0; k < PACK_MAX_BOXES; k++) {
-        if (units[k] == 0)
-            continue;
-        struct pack_box *box = &p->boxes[p->n_boxes++];
-        make_box(p, units[k], box, work);
-        box->base = rp_pack_split(box->buffers.at, box->buffers.n, units[k], &box->parts);
-        for (size_t i = 0; i < box->parts.n; i++)
-            box->parts.at[i].boxed = true;
-    }
+    uint64_t unit = 0;
+    while (p->n_boxings < PACK_MAX_BOXES && unit == 0)
+        unit = choose_unit(p, p->bound / waste_shares[p->n_boxings++], work);
+    if (unit == 0)
+        return;
+    p->box = make_box(p, unit, work);
+    p->box->base =
+        rp_pack_split(p->box->buffers.at, p->box->buffers.n, unit, &p->box->parts);
+    for (size_t i = 0; i < p->box->parts.n; i++)
+        p->box->parts.at[i].n_boxings = p->n_boxings;
+    p->n_boxings = PACK_MAX_BOXES;
 }
 
-void rp_pack_unbox(struct pack_part *p, const struct pack_box *box) {
+void rp_pack_unbox(struct pack_part *p) {
+    const struct pack_box *box = p->box;
     uint64_t *offset = rp_calloc(p->n, sizeof *offset), height = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         offset[i] = box->buffers.at[box->of[i]].offset + box->inside[i];
@@ -264,9 +263,12 @@ void rp_pack_unbox(struct pack_part *p, const struct pack_box *box) {
     free(offset);
 }
 
-void rp_pack_box_fini(struct pack_box *box) {
+void rp_pack_box_free(struct pack_box *box) {
+    if (box == NULL)
+        return;
     rp_pack_parts_fini(&box->parts);
     free(box->buffers.at);
     free(box->of);
     free(box->inside);
+    free(box);
 }

@@ -22,28 +22,12 @@ struct pack_item {
 };
 
 struct pack_search;
+struct pack_box;
 
 struct pack_parts {
     struct pack_part *at;
     size_t n, cap;
 };
-
-/* A part with a coarser unit (pack_box.c). */
-struct pack_box {
-    uint64_t unit; /* in units of the part; offsets of the buffers are multiples of it */
-    uint64_t peak; /* with sizes rounded up to the unit: no placement is lower */
-    struct {       /* large items, and boxes of small ones; times are sections */
-        struct rp_buffer *at;
-        size_t n, cap;
-    } buffers;
-    uint32_t *of;     /* by item: its buffer, */
-    uint64_t *inside; /* and its offset in that */
-    struct pack_parts parts;
-    bool placed;   /* greedily */
-    uint64_t base; /* how high the buffers that are in no part reach */
-};
-
-enum { PACK_MAX_BOXES = 3 };
 
 struct pack_part {
     struct pack_item *items; /* by lo */
@@ -57,9 +41,23 @@ struct pack_part {
     uint64_t random;            /* state of what is drawn at random for it */
     uint32_t n_searches;
     uint32_t n_failed_searches, n_failed_ejections; /* since the last success */
-    struct pack_box boxes[PACK_MAX_BOXES];          /* the largest unit first */
-    uint32_t n_boxes;
-    bool boxed; /* there are no more boxes to be made */
+    struct pack_box *box; /* NULL: there is none */
+    uint32_t n_boxings;   /* times that boxing was tried on this and what it is a box of */
+};
+
+/* A part with a coarser unit (pack_box.c). */
+struct pack_box {
+    uint64_t unit; /* in units of the part; offsets of the buffers are multiples of it */
+    uint64_t peak; /* with sizes rounded up to the unit: no placement is lower */
+    struct {       /* large items, and boxes of small ones; times are sections */
+        struct rp_buffer *at;
+        size_t n, cap;
+    } buffers;
+    uint32_t *of;     /* by item: its buffer, */
+    uint64_t *inside; /* and its offset in that */
+    struct pack_parts parts;
+    uint64_t base; /* how high the buffers that are in no part reach */
+    bool placed;   /* greedily */
 };
 
 enum pack_found { PACK_NO, PACK_YES, PACK_STOPPED };
@@ -93,11 +91,11 @@ void rp_pack_search_free(struct pack_search *search);
 /* Local search from the best placement, for the same end, under the work limit. */
 void rp_pack_eject(struct pack_part *p, uint64_t goal, struct pack_work *work);
 
-/* Makes the boxes of a part that waste little. */
+/* Makes the box of a part, if one wastes little enough. */
 void rp_pack_box(struct pack_part *p, struct pack_work *work);
-/* The offsets of a box's buffers, set by the caller, as a placement of the part. */
-void rp_pack_unbox(struct pack_part *p, const struct pack_box *box);
-void rp_pack_box_fini(struct pack_box *box);
+/* The offsets of the box's buffers, set by the caller, as a placement of the part. */
+void rp_pack_unbox(struct pack_part *p);
+void rp_pack_box_free(struct pack_box *box);
 
 /* The least height worth looking for. */
 static inline uint64_t pack_least(const struct pack_part *p, uint64_t goal) {

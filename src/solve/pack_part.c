@@ -198,8 +198,7 @@ void rp_pack_take(struct pack_part *p, const uint64_t *offset) {
 
 void rp_pack_parts_fini(struct pack_parts *parts) {
     for (size_t i = 0; i < parts->n; i++) {
-        for (uint32_t k = 0; k < parts->at[i].n_boxes; k++)
-            rp_pack_box_fini(&parts->at[i].boxes[k]);
+        rp_pack_box_free(parts->at[i].box);
         rp_pack_search_free(parts->at[i].search);
         free(parts->at[i].items);
         free(parts->at[i].best);
