@@ -90,6 +90,7 @@ void rp_plan_place(const struct rp_graph *g, struct rp_plan *plan, uint64_t capa
     struct placing w = {.g = g, .plan = plan};
     struct rp_pack_options o = {.alignment = g->device.alignment_bytes,
                                 .capacity = capacity,
+                                .squeeze = true,
                                 .work_limit = work_limit};
     w.live = rp_calloc(g->n_tensors, sizeof *w.live);
     plan->host_bytes = 0;

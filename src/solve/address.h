@@ -7,8 +7,8 @@
 #include "model/plan.h"
 
 /* Fills all addresses, sets plan->arena_bytes, host_bytes and addressed. `plan` holds the
- * valid steps of a schedule for `g`, made without addresses. Stops packing when the
- * arena is at most `capacity` bytes; work_limit as in rp_pack_options. */
+ * valid steps of a schedule for `g`, made without addresses. The arena is to be at most
+ * `capacity` bytes, and then as small as can be; work_limit as in rp_pack_options. */
 void rp_plan_place(const struct rp_graph *g, struct rp_plan *plan, uint64_t capacity,
                    uint64_t work_limit);
 

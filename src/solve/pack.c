@@ -115,12 +115,13 @@ static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t sli
         if (p->height <= pack_least(p, goal))
             continue;
         any = true;
+        work->limit = slice_end(work, limit, slice);
+        if (p->box == NULL || p->n < 1000)
+            rp_pack_search(p, goal, work);
+        work->limit = limit;
         search_box(p, goal, slice, work);
         work->limit = slice_end(work, limit, slice);
         rp_pack_eject(p, goal, work);
-        work->limit = slice_end(work, limit, slice);
-        if (p->box == NULL || p->n < 600)
-            rp_pack_search(p, goal, work);
         work->limit = limit;
         if (work->done >= limit)
             break;
@@ -147,6 +148,8 @@ rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *optio
     uint64_t enough = options->capacity > peak ? options->capacity : peak;
     uint64_t height = rp_pack_split(b, n, alignment, &parts);
     pack_parts(&parts, enough, &work);
+    if (options->squeeze && enough > peak)
+        pack_parts(&parts, peak, &work);
     *arena = write_offsets(b, &parts, height);
     uint64_t bound = proved_bound(&parts, peak);
     if (stats != NULL)

@@ -258,8 +258,10 @@ void rp_pack_unbox(struct pack_part *p) {
         if (offset[i] + p->items[i].size > height)
             height = offset[i] + p->items[i].size;
     }
-    if (height < p->height)
+    if (height < p->height) {
         rp_pack_take(p, offset);
+        p->n_failed_searches = p->n_failed_ejections = 0;
+    }
     free(offset);
 }
 

@@ -41,8 +41,8 @@ struct pack_part {
     uint64_t random;            /* state of what is drawn at random for it */
     uint32_t n_searches;
     uint32_t n_failed_searches, n_failed_ejections; /* since the last success */
-    struct pack_box *box; /* NULL: there is none */
-    uint32_t n_boxings;   /* times that boxing was tried on this and what it is a box of */
+    struct pack_box *box;                           /* NULL: there is none */
+    uint32_t n_boxings; /* times that boxing was tried on this and what it is a box of */
 };
 
 /* A part with a coarser unit (pack_box.c). */
@@ -59,6 +59,9 @@ struct pack_box {
     uint64_t base; /* how high the buffers that are in no part reach */
     bool placed;   /* greedily */
 };
+
+/* A part may be boxed so often, one box within the other. */
+enum { PACK_MAX_BOXES = 4 };
 
 enum pack_found { PACK_NO, PACK_YES, PACK_STOPPED };
 

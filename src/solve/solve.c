@@ -12,6 +12,7 @@
 #include "solve/address.h"
 #include "solve/certificate.h"
 #include "solve/claims.h"
+#include "solve/lifetimes.h"
 #include "solve/programs.h"
 #include "solve/solving.h"
 #include "solve/start.h"
@@ -78,40 +79,20 @@ static void write_notes(const struct rp_solving *w, bool tried_all, struct rp_pl
                   w->report->bound_for_all ? "all" : "schedules");
 }
 
-static void make_steps(const struct rp_solving *w, const struct rp_schedule *s,
-                       struct rp_plan *plan, uint64_t capacity) {
+/* The steps of a schedule, with addresses if they are wanted. False if the arena is larger
+ * than that. */
+static bool place(struct rp_solving *w, const struct rp_schedule *s, struct rp_plan *plan,
+                  uint64_t limit) {
     rp_plan_fini(plan);
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
     plan->budget_bytes = w->o->budget_bytes;
     rp_schedule_steps(&w->p, s, plan);
-    if (w->o->addressed)
-        rp_plan_place(w->g, plan, capacity, (uint64_t)(w->o->time_limit * PACK_WORK));
-}
-
-/* Once it fits, the arena may as well be as small as the schedule's peak. */
-static void squeeze(struct rp_solving *w, const struct rp_schedule *s,
-                    struct rp_plan *plan) {
-    struct rp_plan tight = {0};
-    make_steps(w, s, &tight, 0);
-    if (tight.arena_bytes < plan->arena_bytes) {
-        rp_plan_fini(plan);
-        *plan = tight;
-    } else {
-        rp_plan_fini(&tight);
-    }
-}
-
-/* The steps of a schedule, with addresses if they are wanted. False if the arena is larger
- * than that. */
-static bool place(struct rp_solving *w, const struct rp_schedule *s, struct rp_plan *plan,
-                  uint64_t limit) {
-    make_steps(w, s, plan, limit);
-    if (w->o->addressed && plan->arena_bytes > limit)
-        return false;
-    if (w->o->addressed)
-        squeeze(w, s, plan);
-    return true;
+    rp_lifetimes_shorten(w->g, plan);
+    if (!w->o->addressed)
+        return true;
+    rp_plan_place(w->g, plan, limit, (uint64_t)(w->o->time_limit * PACK_WORK));
+    return plan->arena_bytes <= limit;
 }
 
 /* The same for the best schedule, with as few copies as can be placed: all that can go, or
