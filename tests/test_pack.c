@@ -185,6 +185,31 @@ static void forward_and_backward_lifetimes_reach_the_peak(void) {
     CU_ASSERT_EQUAL(pack(b, 200, 512, 0, &arena), RP_OK);
 }
 
+/* Sizes of activations are multiples of one unit. Gradients of parameters, of less than a
+ * hundredth of that, stay to the end. These end 0.9 to 3.4% above the peak when they are
+ * not packed apart. */
+static void small_buffers_between_large_ones_do_not_keep_them_from_the_peak(void) {
+    static const struct { uint64_t seed, length; } hard[] = {{9, 20}, {1, 40}, {5, 160}};
+    struct rp_buffer b[600];
+    for (size_t k = 0; k < sizeof hard / sizeof hard[0]; k++) {
+        uint64_t arena;
+        struct rp_pack_options o = {.alignment = 1, .work_limit = 60000000};
+        random_state = hard[k].seed;
+        random_buffers(b, 600, 400, hard[k].length, 2);
+        for (size_t i = 0; i < 600; i++)
+            if (i % 2) {
+                b[i].size = 100000 * (1 + below(40));
+            } else {
+                b[i].size = 500 + below(500);
+                b[i].upper = 500;
+            }
+        rp_pack(b, 600, &o, &arena, NULL);
+        CU_ASSERT_TRUE(placement_is_valid(b, 600, 1, arena));
+        uint64_t peak = peak_of(b, 600, 1);
+        CU_ASSERT_TRUE(arena <= peak + peak / 1000);
+    }
+}
+
 /* What was begun is finished: two placements of 300 items, or one node. */
 static void the_work_limit_ends_the_search(void) {
     struct rp_buffer b[300];
@@ -280,6 +305,7 @@ void suite_pack(void) {
     RP_TEST(random_larger_instances_are_packed_validly);
     RP_TEST(the_same_input_gives_the_same_placement);
     RP_TEST(forward_and_backward_lifetimes_reach_the_peak);
+    RP_TEST(small_buffers_between_large_ones_do_not_keep_them_from_the_peak);
     RP_TEST(the_work_limit_ends_the_search);
     RP_TEST(a_csv_is_read_by_its_header);
     RP_TEST(a_bad_csv_is_refused_with_its_line);

@@ -15,6 +15,8 @@ struct shortening {
     size_t *to;      /* per step: the step it is to go before, or itself */
     size_t *use;     /* per tensor: the last step so far that uses it; or 1 + the next one,
                         0 if there is none */
+    bool *ran;       /* per op */
+    bool *begins;    /* per step: no run lies between it and the first run of an op */
     uint64_t end_ns;
 };
 
@@ -44,13 +46,17 @@ static void note_use(struct shortening *s, size_t k, size_t mark) {
         s->use[op->outputs[i]] = mark;
 }
 
-/* Right after the last use, or when its copy out has ended. What came in for nothing stays
- * where it is: nothing says when it is there. */
+/* Right after the last use, or where a stage begins once its copy out has ended: in the
+ * middle of a stage no schedule frees what that does not use. What came in for nothing
+ * stays where it is: nothing says when it is there. */
 static void move_free(struct shortening *s, const struct rp_clock *clock, size_t k) {
     uint32_t x = s->steps[k].id;
     size_t last = s->use[x];
-    if (s->steps[last].kind != RP_SWAP_IN)
-        s->to[k] = first_from(s, last + 1, k, clock->host_ready_ns[x]);
+    if (s->steps[last].kind == RP_SWAP_IN)
+        return;
+    s->to[k] = first_from(s, last + 1, k, clock->host_ready_ns[x]);
+    while (s->to[k] > last + 1 && s->to[k] < k && !s->begins[s->to[k]])
+        s->to[k]++;
 }
 
 /* Follows the time line, and moves the frees. */
@@ -61,6 +67,11 @@ static void move_frees(struct shortening *s) {
         const struct rp_step *step = &s->steps[k];
         uint64_t busy = clock.h2d_busy_ns;
         s->to[k] = k;
+        s->begins[k] = k > 0 && s->begins[k - 1];
+        if (k > 0 && s->steps[k - 1].kind == RP_RUN) {
+            s->begins[k] = !s->ran[s->steps[k - 1].id];
+            s->ran[s->steps[k - 1].id] = true;
+        }
         s->at[k] = clock.compute_ns;
         if (step->kind == RP_FREE)
             move_free(s, &clock, k);
@@ -141,6 +152,8 @@ void rp_lifetimes_shorten(const struct rp_graph *g, struct rp_plan *plan) {
     s.at = rp_calloc(s.n + 1, sizeof *s.at);
     s.begin = rp_calloc(s.n, sizeof *s.begin);
     s.takes = rp_calloc(s.n, sizeof *s.takes);
+    s.ran = rp_calloc(g->n_ops, sizeof *s.ran);
+    s.begins = rp_calloc(s.n, sizeof *s.begins);
     s.to = rp_calloc(s.n, sizeof *s.to);
     s.use = rp_calloc(g->n_tensors, sizeof *s.use);
     move_frees(&s);
@@ -149,6 +162,8 @@ void rp_lifetimes_shorten(const struct rp_graph *g, struct rp_plan *plan) {
     free(s.at);
     free(s.begin);
     free(s.takes);
+    free(s.ran);
+    free(s.begins);
     free(s.to);
     free(s.use);
 }

@@ -106,7 +106,7 @@ static uint64_t least_peak(const struct pack_part *p, uint64_t unit, uint64_t *l
     return peak;
 }
 
-/* The largest unit that wastes no more than that; 0: there is none. */
+/* The largest unit that wastes no more than that; 0: none was found. */
 static uint64_t choose_unit(const struct pack_part *p, uint64_t most_waste,
                             struct pack_work *work) {
     uint32_t n;
@@ -114,7 +114,7 @@ static uint64_t choose_unit(const struct pack_part *p, uint64_t most_waste,
     struct size *units = list_units(p, &n);
     uint64_t *large = rp_calloc((size_t)p->n_sections + 1, sizeof *large);
     uint64_t *small = rp_calloc((size_t)p->n_sections + 1, sizeof *small);
-    for (uint32_t i = 0; i < n && chosen == 0; i++) {
+    for (uint32_t i = 0; i < n && chosen == 0 && work->done < work->limit; i++) {
         work->done += p->n + p->n_sections;
         if (least_peak(p, units[i].size, large, small) <= p->bound + most_waste)
             chosen = units[i].size;
