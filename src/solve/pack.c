@@ -11,6 +11,9 @@
  * doubled each time. */
 #define FIRST_SLICE UINT64_C(10000000)
 
+/* Larger parts are left to their boxes and to ejection, if they have any boxes. */
+enum { SEARCH_ITEMS = 1000 };
+
 struct event {
     uint64_t time, size;
 };
@@ -116,7 +119,7 @@ static bool search_parts(struct pack_parts *parts, uint64_t enough, uint64_t sli
             continue;
         any = true;
         work->limit = slice_end(work, limit, slice);
-        if (p->box == NULL || p->n < 1000)
+        if (p->box == NULL || p->n <= SEARCH_ITEMS)
             rp_pack_search(p, goal, work);
         work->limit = limit;
         search_box(p, goal, slice, work);

@@ -5,8 +5,8 @@
  *
  * Order of attack: split into independent parts (pack_part.c), greedy placements
  * (pack_greedy.c), then exact search (pack_search.c) and local search (pack_eject.c) in
- * turn, on coarser forms of the parts first (pack_box.c). Stops as soon as the arena is as small as asked. Same input, same result: no clock
- * and no randomness from outside.
+ * turn, on coarser forms of the parts first (pack_box.c). Stops as soon as the arena is as
+ * small as asked. Same input, same result: no clock and no randomness from outside.
  */
 #ifndef RP_SOLVE_PACK_H
 #define RP_SOLVE_PACK_H
