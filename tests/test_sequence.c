@@ -216,6 +216,7 @@ static void open_case(uint64_t seed, uint32_t n_ops, struct rp_graph *g,
     struct rp_gen_shape shape = rp_gen_small(n_ops);
     shape.once_percent = seed % 3 * 10;
     shape.training = seed % 2;
+    shape.n_sources = seed % 4; /* without any, no room behind the problem's lists */
     rp_gen_graph(seed, &shape, g);
     rp_problem_init(p, g, g->fixed_bytes + 1000 * (1 + seed % 4), false, NULL);
 }

@@ -193,6 +193,133 @@ static void first_runs_in_another_order_are_no_schedule(void) {
     rp_graph_fini(&g);
 }
 
+/* ---- the schedule of a plan ---- */
+
+/* Every bit set, as if it had been used before. */
+static void litter(const struct rp_problem *p, struct rp_schedule *s) {
+    size_t bytes = ((size_t)p->n_ops + 1) * s->words * sizeof *s->rows;
+    memset(s->rows, 0xff, bytes);
+    rp_schedule_set_in(s, 0, 0, true); /* which takes room for them */
+    memset(s->ins, 0xff, bytes);
+}
+
+static bool swaps_in(const struct rp_problem *p, const struct rp_schedule *s) {
+    for (size_t k = 0; s->ins != NULL && k < ((size_t)p->n_ops + 1) * s->words; k++)
+        if (s->ins[k] != 0)
+            return true;
+    return false;
+}
+
+/* What was in the schedule before does not matter. Counts plans whose swaps are none in the
+ * schedule. */
+static bool schedule_is_new(uint64_t seed, uint32_t *n_remade) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_problem p;
+    struct rp_schedule s, dirty;
+    random_pair(seed, false, true, &g, &plan);
+    rp_problem_init(&p, &g, plan.budget_bytes, false, NULL);
+    rp_problem_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_empty(&p, &s);
+    rp_schedule_empty(&p, &dirty);
+    litter(&p, &dirty);
+    size_t bytes = ((size_t)p.n_ops + 1) * s.words * sizeof *s.rows;
+    bool made = rp_schedule_from_plan(&p, &plan, &s);
+    bool ok = rp_schedule_from_plan(&p, &plan, &dirty) == made;
+    ok = ok && (!made || memcmp(s.rows, dirty.rows, bytes) == 0);
+    ok = ok && (!made || (s.ins != NULL ? memcmp(s.ins, dirty.ins, bytes) == 0
+                                        : !swaps_in(&p, &dirty)));
+    *n_remade += made && plan.host_bytes > 0 && !swaps_in(&p, &s);
+    rp_schedule_fini(&s);
+    rp_schedule_fini(&dirty);
+    rp_problem_fini(&p);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void the_schedule_depends_on_the_plan_alone(void) {
+    uint32_t n = 200, remade = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!schedule_is_new(seed, &remade)) {
+            rp_gen_failed(seed);
+            CU_FAIL("another schedule in used memory");
+        }
+    CU_ASSERT(remade > 5 || getenv("RP_SEED") != NULL);
+}
+
+/* ---- a plan for another budget ---- */
+
+/* Without room behind its lists, so that a sanitizer sees a step too many. */
+static void trim(struct rp_plan *p) {
+    p->steps.at = rp_realloc(p->steps.at, p->steps.n, sizeof *p->steps.at);
+    p->at.at = rp_realloc(p->at.at, p->at.n, sizeof *p->at.at);
+    p->steps.cap = p->steps.n;
+    p->at.cap = p->at.n;
+}
+
+static bool same_steps(const struct rp_plan *a, const struct rp_plan *b, bool addressed) {
+    if (a->steps.n != b->steps.n || b->at.n != (addressed ? a->at.n : 0))
+        return false;
+    for (size_t i = 0; i < a->steps.n; i++) {
+        const struct rp_step *s = &a->steps.at[i], *t = &b->steps.at[i];
+        if (s->kind != t->kind || s->id != t->id)
+            return false;
+        if (addressed ? t->at != s->at || t->n_at != s->n_at || t->has_at != s->has_at ||
+                            t->address != s->address
+                      : t->n_at != 0 || t->has_at || t->address != RP_NO_ADDRESS)
+            return false;
+    }
+    for (size_t i = 0; i < b->at.n; i++)
+        if (a->at.at[i] != b->at.at[i])
+            return false;
+    return true;
+}
+
+static void restated_plans_are_the_same_with_or_without_addresses(void) {
+    for (uint64_t seed = 1; seed < 20; seed++)
+        for (int addressed = 0; addressed < 2; addressed++) {
+            struct rp_graph g;
+            struct rp_plan from, to;
+            struct rp_verdict v;
+            struct rp_err err = {{0}};
+            random_pair(seed, true, true, &g, &from);
+            trim(&from);
+            rp_plan_restate(&from, addressed, from.budget_bytes + 7, &to);
+            CU_ASSERT_EQUAL(to.budget_bytes, from.budget_bytes + 7);
+            CU_ASSERT_EQUAL(to.addressed, addressed);
+            CU_ASSERT_STRING_EQUAL(to.graph_name, from.graph_name);
+            CU_ASSERT_STRING_EQUAL(to.graph_sha256, from.graph_sha256);
+            CU_ASSERT_EQUAL(to.arena_bytes, addressed ? from.arena_bytes : 0);
+            CU_ASSERT_EQUAL(to.host_bytes, addressed ? from.host_bytes : 0);
+            CU_ASSERT(same_steps(&from, &to, addressed));
+            CU_ASSERT_EQUAL(rp_plan_claim(&g, &to, &err), RP_OK);
+            CU_ASSERT_EQUAL(rp_verify(&g, &to, &v, &err), RP_OK);
+            rp_plan_fini(&from);
+            rp_plan_fini(&to);
+            rp_graph_fini(&g);
+        }
+}
+
+static void first_runs_are_counted_once(void) {
+    struct rp_step runs[] = {{.kind = RP_RUN, .id = 2},
+                             {.kind = RP_RUN, .id = 0},
+                             {.kind = RP_FREE, .id = 1},
+                             {.kind = RP_RUN, .id = 2},
+                             {.kind = RP_RUN, .id = 1}};
+    struct rp_graph g = {.n_ops = 3};
+    struct rp_plan plan = {0};
+    uint32_t order[3];
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
+        rp_push(&plan.steps, runs[i]);
+    trim(&plan);
+    rp_plan_first_runs(&g, &plan, order);
+    CU_ASSERT(order[0] == 2 && order[1] == 0 && order[2] == 1);
+    rp_plan_fini(&plan);
+}
+
+/* ---- one pass ---- */
+
 /* 1: a schedule that fits; 0: none, though some would; 2: what came is not sound. */
 static int one_pass(uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(20 + (uint32_t)(seed % 60));
@@ -235,4 +362,7 @@ void suite_start(void) {
     RP_TEST(a_start_over_the_budget_is_only_a_beginning);
     RP_TEST(one_pass_over_the_ops_mostly_ends_within_the_limit);
     RP_TEST(first_runs_in_another_order_are_no_schedule);
+    RP_TEST(the_schedule_depends_on_the_plan_alone);
+    RP_TEST(restated_plans_are_the_same_with_or_without_addresses);
+    RP_TEST(first_runs_are_counted_once);
 }

@@ -56,14 +56,25 @@ bool rp_programs_take(const struct rp_problem *p) {
 }
 
 static uint64_t later(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
+    return a > b ? a : b; /* mutation: same */
+}
+
+/* Takes the first tensor out of a set that is not empty. */
+static uint32_t take(uint32_t *set) {
+    uint32_t x = (uint32_t)__builtin_ctz(*set);
+    *set &= *set - 1;
+    return x;
 }
 
 static uint64_t weigh(const struct rp_problem *p, uint32_t set) {
     uint64_t sum = 0;
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        sum += set >> x & 1 ? p->bytes[x] : 0;
+    while (set != 0)
+        sum += p->bytes[take(&set)];
     return sum;
+}
+
+static uint32_t last_of(uint32_t a, uint32_t b) {
+    return a > b ? a : b; /* mutation: same */
 }
 
 /* Readers come after makers: from late to early, theirs are known. */
@@ -74,10 +85,9 @@ static void find_last_uses(struct search *f) {
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
             f->s_last[x] = p->kept[x] ? p->n_ops : j;
             for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
-                if (f->r_last[p->readers[k]] > f->s_last[x])
-                    f->s_last[x] = f->r_last[p->readers[k]];
-            if (p->recompute[j] && f->s_last[x] > f->r_last[j])
-                f->r_last[j] = f->s_last[x];
+                f->s_last[x] = last_of(f->s_last[x], f->r_last[p->readers[k]]);
+            if (p->recompute[j])
+                f->r_last[j] = last_of(f->r_last[j], f->s_last[x]);
         }
     }
 }
@@ -119,8 +129,10 @@ static uint64_t least_time(const struct search *f, const struct stand *s) {
 static bool before(const struct search *f, uint32_t a, uint32_t b) {
     const struct node *m = &f->nodes[a], *n = &f->nodes[b];
     if (m->least_ns != n->least_ns)
-        return m->least_ns < n->least_ns;
-    return m->s.n_first != n->s.n_first ? m->s.n_first > n->s.n_first : a > b;
+        return m->least_ns < n->least_ns; /* mutation: same */
+    if (m->s.n_first != n->s.n_first)
+        return m->s.n_first > n->s.n_first; /* mutation: same */
+    return a > b;
 }
 
 static void push_open(struct search *f, uint32_t node) {
@@ -135,7 +147,7 @@ static void push_open(struct search *f, uint32_t node) {
 static uint32_t pop_open(struct search *f) {
     uint32_t *at = f->open.at, first = at[0], last = at[--f->open.n];
     size_t i = 0;
-    for (size_t c = 1; c < f->open.n; c = 2 * i + 1) {
+    for (size_t c = 1; c < f->open.n; c = 2 * i + 1) { /* mutation: same */
         c += c + 1 < f->open.n && before(f, at[c + 1], at[c]);
         if (!before(f, at[c], last))
             break;
@@ -148,17 +160,22 @@ static uint32_t pop_open(struct search *f) {
 
 /* ---- the states known ---- */
 
-static bool not_later(const struct stand *a, const struct stand *b, uint32_t n) {
-    if (a->clock_ns > b->clock_ns || (b->fresh & ~a->fresh) != 0 ||
-        a->d2h_ns > later(b->d2h_ns, b->clock_ns) ||
-        a->h2d_ns > later(b->h2d_ns, b->clock_ns))
-        return false;
-    for (uint32_t x = 0; x < n; x++)
-        if ((a->device >> x & 1 && a->ready_ns[x] > later(b->ready_ns[x], b->clock_ns)) ||
-            (a->host >> x & 1 &&
-             a->host_ready_ns[x] > later(b->host_ready_ns[x], b->clock_ns)))
-            return false;
-    return true;
+static bool any_later(const uint64_t *a_ns, const uint64_t *b_ns, uint32_t set,
+                      uint64_t clock_ns) {
+    while (set != 0) {
+        uint32_t x = take(&set);
+        if (a_ns[x] > later(b_ns[x], clock_ns))
+            return true;
+    }
+    return false;
+}
+
+static bool not_later(const struct stand *a, const struct stand *b) {
+    uint64_t clock = b->clock_ns;
+    return a->clock_ns <= clock && (b->fresh & ~a->fresh) == 0 &&
+           a->d2h_ns <= later(b->d2h_ns, clock) && a->h2d_ns <= later(b->h2d_ns, clock) &&
+           !any_later(a->ready_ns, b->ready_ns, a->device, clock) &&
+           !any_later(a->host_ready_ns, b->host_ready_ns, a->host, clock);
 }
 
 static bool same_place(const struct stand *a, const struct stand *b) {
@@ -168,7 +185,7 @@ static bool same_place(const struct stand *a, const struct stand *b) {
 /* Fibonacci hashing: Knuth, volume 3, 6.4. */
 static uint32_t hash(const struct search *f, const struct stand *s) {
     uint64_t h = ((uint64_t)s->device << 32 | s->host) * 11400714819323198485u;
-    h = (h ^ h >> 29 ^ s->n_first) * 11400714819323198485u;
+    h = (h ^ h >> 29 ^ s->n_first) * 11400714819323198485u; /* mutation: same */
     return (uint32_t)(h >> 32) & (f->n_table - 1);
 }
 
@@ -181,9 +198,9 @@ static void reach(struct search *f, const struct stand *s, struct step by) {
         struct node *known = &f->nodes[i];
         if (!same_place(&known->s, s))
             continue;
-        if (not_later(&known->s, s, f->p->n_tensors))
+        if (not_later(&known->s, s))
             return;
-        if (not_later(s, &known->s, f->p->n_tensors))
+        if (not_later(s, &known->s))
             known->closed = true;
     }
     f->nodes[f->n_nodes] = (struct node){*s, least_ns, *head, by, false};
@@ -194,25 +211,27 @@ static void reach(struct search *f, const struct stand *s, struct step by) {
 /* ---- steps ---- */
 
 /* The stand after freeing a set. False: a swap-in is under way. */
-static bool free_set(const struct search *f, struct stand *s, uint32_t set) {
-    for (uint32_t x = 0; x < f->p->n_tensors; x++) {
-        if (set >> x & 1 && s->host >> x & 1)
+static bool free_set(struct stand *s, uint32_t set) {
+    s->device &= ~set;
+    while (set != 0) {
+        uint32_t x = take(&set);
+        if (s->host >> x & 1)
             s->clock_ns = later(s->clock_ns, s->host_ready_ns[x]);
-        if (set >> x & 1 && s->ready_ns[x] > s->clock_ns)
+        if (s->ready_ns[x] > s->clock_ns)
             return false;
     }
-    s->device &= ~set;
     return true;
 }
 
 /* Frees what nothing can want any more, unless a copy of it is under way. */
 static uint32_t drop(const struct search *f, struct stand *s) {
     uint32_t set = 0;
-    for (uint32_t x = 0; x < f->p->n_tensors; x++)
-        if (s->device >> x & 1 && f->s_last[x] < s->n_first &&
-            s->ready_ns[x] <= s->clock_ns &&
+    for (uint32_t left = s->device; left != 0;) {
+        uint32_t x = take(&left);
+        if (f->s_last[x] < s->n_first && s->ready_ns[x] <= s->clock_ns &&
             (!(s->host >> x & 1) || s->host_ready_ns[x] <= s->clock_ns))
             set |= 1u << x;
+    }
     s->device &= ~set;
     s->fresh &= ~set;
     return set;
@@ -222,11 +241,10 @@ static void run(struct search *f, const struct stand *from, struct step by) {
     const struct rp_problem *p = f->p;
     struct stand s = *from;
     uint32_t j = by.id, made = f->out[j] & ~from->device;
-    if (!free_set(f, &s, by.freed))
+    if (!free_set(&s, by.freed))
         return;
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        if (f->in[j] >> x & 1)
-            s.clock_ns = later(s.clock_ns, s.ready_ns[x]);
+    for (uint32_t in = f->in[j]; in != 0;)
+        s.clock_ns = later(s.clock_ns, s.ready_ns[take(&in)]);
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
         if (from->device >> x & 1 && s.ready_ns[x] > s.clock_ns)
             return; /* its swap-in is under way */
@@ -243,7 +261,7 @@ static void run(struct search *f, const struct stand *from, struct step by) {
 static void swap_in(struct search *f, const struct stand *from, struct step by) {
     struct stand s = *from;
     uint32_t x = by.id;
-    if (!free_set(f, &s, by.freed))
+    if (!free_set(&s, by.freed))
         return;
     s.device |= 1u << x;
     s.h2d_ns = later(later(s.clock_ns, s.h2d_ns), s.host_ready_ns[x]) + f->p->in_ns[x];
@@ -265,24 +283,25 @@ static void swap_out(struct search *f, const struct stand *from, struct step by)
 }
 
 /* Takes the step after each least set of frees that gives it `need` bytes: by.freed, and
- * some of `may` from x on, of which none could stay. */
+ * some of `may`, of which none could stay. */
 static void make_room(struct search *f, const struct stand *s, struct step by,
-                      uint64_t need, uint32_t may, uint32_t x) {
+                      uint64_t need, uint32_t may) {
     const uint64_t *bytes = f->p->bytes;
     uint64_t got = weigh(f->p, by.freed);
     if (got >= need) {
-        for (uint32_t y = 0; y < f->p->n_tensors; y++)
-            if (by.freed >> y & 1 && got - bytes[y] >= need)
+        for (uint32_t freed = by.freed; freed != 0;)
+            if (got - bytes[take(&freed)] >= need)
                 return;
         (by.kind == RP_RUN ? run : swap_in)(f, s, by);
         return;
     }
-    for (; x < f->p->n_tensors && got + weigh(f->p, may >> x << x) >= need; x++)
-        if (may >> x & 1 && bytes[x] > 0) {
-            struct step more = by;
-            more.freed |= 1u << x;
-            make_room(f, s, more, need, may, x + 1);
-        }
+    while (got + weigh(f->p, may) >= need) {
+        struct step more = by;
+        uint32_t x = take(&may);
+        more.freed |= 1u << x;
+        if (bytes[x] > 0)
+            make_room(f, s, more, need, may);
+    }
 }
 
 static void try_run(struct search *f, const struct stand *s, uint32_t node, uint32_t j) {
@@ -295,14 +314,14 @@ static void try_run(struct search *f, const struct stand *s, uint32_t node, uint
     uint64_t takes = weigh(p, with) + p->workspace_bytes[j];
     make_room(f, s, (struct step){node, RP_RUN, j, 0, 0},
               takes > p->limit_bytes ? takes - p->limit_bytes : 0,
-              s->device & ~f->in[j] & ~f->out[j], 0);
+              s->device & ~f->in[j] & ~f->out[j]);
 }
 
 static void try_swap_in(struct search *f, const struct stand *s, uint32_t node,
                         uint32_t x) {
     uint64_t takes = weigh(f->p, s->device | 1u << x);
     make_room(f, s, (struct step){node, RP_SWAP_IN, x, 0, 0},
-              takes > f->p->limit_bytes ? takes - f->p->limit_bytes : 0, s->device, 0);
+              takes > f->p->limit_bytes ? takes - f->p->limit_bytes : 0, s->device);
 }
 
 static void go_on(struct search *f, uint32_t node) {
@@ -310,12 +329,13 @@ static void go_on(struct search *f, uint32_t node) {
     struct stand s = f->nodes[node].s;
     for (uint32_t j = 0; j <= s.n_first && j < p->n_ops; j++)
         try_run(f, &s, node, j);
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
+    for (uint32_t copied = s.fresh | (s.host & ~s.device); copied != 0;) {
+        uint32_t x = take(&copied);
         if (f->s_last[x] < s.n_first)
             continue; /* nothing can want it any more */
         if (s.fresh >> x & 1)
             swap_out(f, &s, (struct step){node, RP_SWAP_OUT, x, 0, 0});
-        if (!(s.device >> x & 1) && s.host >> x & 1)
+        else
             try_swap_in(f, &s, node, x);
     }
 }
@@ -329,9 +349,8 @@ static void push_step(const struct rp_problem *p, struct rp_plan *plan,
 }
 
 static void push_frees(const struct rp_problem *p, struct rp_plan *plan, uint32_t set) {
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        if (set >> x & 1)
-            push_step(p, plan, RP_FREE, x);
+    while (set != 0)
+        push_step(p, plan, RP_FREE, take(&set));
 }
 
 static void write_steps(const struct search *f, uint32_t node, struct rp_plan *plan) {

@@ -59,8 +59,6 @@ static void follow_swap_in(struct following *w, uint32_t x) {
 static bool follow(struct following *w, const struct rp_plan *plan) {
     const struct rp_problem *p = w->p;
     size_t row = w->s->words * sizeof *w->s->rows;
-    w->stage = 0;
-    memset(w->live, 0, row);
     memset(w->s->rows, 0, row);
     if (w->s->ins != NULL)
         memset(w->s->ins, 0, (p->n_ops + (size_t)1) * row);
@@ -80,15 +78,9 @@ static bool follow(struct following *w, const struct rp_plan *plan) {
     return true;
 }
 
-static bool follow_tidily(struct following *w, const struct rp_plan *plan, bool trips) {
-    w->trips = trips;
-    return follow(w, plan) && rp_schedule_tidy(w->p, w->s) &&
-           rp_schedule_cost(w->p, w->s).sound;
-}
-
-bool rp_schedule_from_plan(const struct rp_problem *p, const struct rp_plan *plan,
-                           struct rp_schedule *s) {
-    struct following w = {.p = p, .s = s};
+static bool follow_tidily(const struct rp_problem *p, const struct rp_plan *plan,
+                          bool trips, struct rp_schedule *s) {
+    struct following w = {.p = p, .s = s, .trips = trips};
     w.place = rp_calloc(p->n_ops, sizeof *w.place);
     w.local = rp_calloc(p->graph->n_tensors, sizeof *w.local);
     w.live = rp_calloc(s->words, sizeof *w.live);
@@ -96,12 +88,17 @@ bool rp_schedule_from_plan(const struct rp_problem *p, const struct rp_plan *pla
         w.place[p->op_of[i]] = i;
     for (uint32_t x = 0; x < p->n_tensors; x++)
         w.local[p->tensor_of[x]] = x;
-    bool sound = (p->out_ns != NULL && follow_tidily(&w, plan, true)) ||
-                 follow_tidily(&w, plan, false);
+    bool sound = follow(&w, plan) && rp_schedule_tidy(p, s) && rp_schedule_cost(p, s).sound;
     free(w.place);
     free(w.local);
     free(w.live);
     return sound;
+}
+
+bool rp_schedule_from_plan(const struct rp_problem *p, const struct rp_plan *plan,
+                           struct rp_schedule *s) {
+    return (p->out_ns != NULL && follow_tidily(p, plan, true, s)) ||
+           follow_tidily(p, plan, false, s);
 }
 
 void rp_plan_restate(const struct rp_plan *from, bool addressed, uint64_t budget_bytes,
