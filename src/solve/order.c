@@ -90,10 +90,11 @@ static void remake(struct ordering *w, uint32_t x, uint32_t q, int depth) {
         q = after + 2 + below(w, q - after - 1);
     if (!rp_sequence_put(&w->s, j, q))
         return;
-    note(w, (struct edit){PUT, w->s.at[q], 0});
+    uint32_t r = w->s.at[q];
+    note(w, (struct edit){PUT, r, 0});
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1] && depth > 0; k++)
         if (below(w, 2))
-            remake(w, p->inputs[k], w->s.place[w->edits[w->n_edits - 1].a], depth - 1);
+            remake(w, p->inputs[k], w->s.place[r], depth - 1);
 }
 
 /* Runs again what a random run reads. */

@@ -275,7 +275,7 @@ static void allocate(struct rp_sequence *s) {
     s->at = rp_calloc(most, sizeof *s->at);
     s->place = rp_calloc(most, sizeof *s->place);
     s->op = rp_calloc(most, sizeof *s->op);
-    s->unused = rp_calloc(most, sizeof *s->unused);
+    s->unused = rp_calloc(most - n, sizeof *s->unused);
     s->extra = rp_calloc(most, sizeof *s->extra);
     s->extra_at = rp_calloc(most, sizeof *s->extra_at);
     s->runs = rp_calloc(n, sizeof *s->runs);
