@@ -117,7 +117,7 @@ link "$tree/whole" "${objects[@]}" && passes "$tree/whole" || {
     echo "mutate: the tests do not pass to begin with"
     exit 1
 }
-patience=$((10 + 10 * SECONDS)) # a mutant that never ends is caught, and soon
+patience=$((10 + 3 * SECONDS)) # a mutant that never ends is caught, and soon
 for file; do
     mutants "$file" | sed "s|^|$file |"
 done >"$tree.list"

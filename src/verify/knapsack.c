@@ -17,6 +17,8 @@ static int by_key(const void *left, const void *right) {
 /* What was said of a thing in parts becomes one. */
 static void merge(struct rp_knapsack *k) {
     size_t n = 0;
+    if (k->n == 0)
+        return; /* nor is there a list */
     qsort(k->at, k->n, sizeof *k->at, by_key);
     for (size_t i = 0; i < k->n; i++)
         if (n > 0 && k->at[n - 1].key == k->at[i].key) {
