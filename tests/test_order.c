@@ -291,6 +291,36 @@ static void a_search_ends_when_it_is_told_to(void) {
     rp_graph_fini(&g);
 }
 
+static bool counted(void *n_asked) {
+    return ++*(uint32_t *)n_asked > 1000;
+}
+
+/* The second op of two takes 100 bytes while it runs, and should be the first. */
+static const char two[] =
+    "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"two\",\"time_source\":"
+    "\"imported:x\",\"tensors\":["
+    "{\"name\":\"a\",\"bytes\":10,\"kind\":\"activation\"},"
+    "{\"name\":\"b\",\"bytes\":1,\"kind\":\"activation\"}],\"ops\":["
+    "{\"name\":\"a\",\"kind\":\"f\",\"inputs\":[],\"outputs\":[0],\"time_ns\":1},"
+    "{\"name\":\"b\",\"kind\":\"f\",\"inputs\":[],\"outputs\":[1],\"time_ns\":1,"
+    "\"workspace_bytes\":100}],\"keep\":[0,1]}";
+
+static void a_search_ends_when_nothing_can_be_better(void) {
+    struct rp_graph g;
+    uint32_t n_asked = 0;
+    struct rp_err err = {{0}};
+    struct rp_order_options o = {.seed = 1,
+                                 .work = UINT64_MAX / 4,
+                                 .stop = counted,
+                                 .stop_arg = &n_asked,
+                                 .again = true};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(two, sizeof two - 1, "two", &g, &err), RP_OK);
+    struct found f = search_in(&g, 101, &o);
+    CU_ASSERT(f.better && f.over_bytes == 0 && f.again_ns == 0);
+    CU_ASSERT(n_asked < 10);
+    rp_graph_fini(&g);
+}
+
 /* One op alone, and a graph in which keep-all fits: there is nothing better. */
 static void what_cannot_be_better_is_not(void) {
     struct rp_order_options o = {.seed = 1, .work = 100000, .stop = never, .again = true};
@@ -309,6 +339,7 @@ void suite_order(void) {
     RP_TEST(the_best_order_of_a_small_graph_is_found);
     RP_TEST(larger_graphs_end_no_worse_than_they_did);
     RP_TEST(a_search_ends_when_it_is_told_to);
+    RP_TEST(a_search_ends_when_nothing_can_be_better);
     RP_TEST(what_cannot_be_better_is_not);
     RP_TEST(plans_in_any_order_against_all_orders);
     RP_TEST(sequences_are_plans_and_keep_the_order_of_ops_that_run_once);

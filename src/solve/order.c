@@ -153,9 +153,9 @@ static void store_best(struct ordering *w) {
 }
 
 static bool is_best(const struct ordering *w) {
-    if (w->best_over > 0)
-        return w->s.overflow < w->best_over;
-    return w->s.overflow <= 0 && w->s.extra_ns < w->best_ns;
+    if (w->s.overflow != w->best_over)
+        return w->s.overflow < w->best_over; /* mutation: same */
+    return w->s.extra_ns < w->best_ns;
 }
 
 static bool is_perfect(const struct ordering *w) {
@@ -168,7 +168,7 @@ static void step(struct ordering *w, bool again) {
     if (w->n_edits == 0)
         return;
     double change = w->s.extra_ns - ns + w->price * (w->s.overflow - over);
-    if (change > -w->temperature * log(1 - unit(w)))
+    if (change > -w->temperature * log(1 - unit(w))) /* mutation: same */
         undo(w);
     else if (is_best(w))
         store_best(w);
