@@ -132,7 +132,7 @@ static bool before(const struct search *f, uint32_t a, uint32_t b) {
         return m->least_ns < n->least_ns; /* mutation: same */
     if (m->s.n_first != n->s.n_first)
         return m->s.n_first > n->s.n_first; /* mutation: same */
-    return a > b;
+    return a > b; /* mutation: same */
 }
 
 static void push_open(struct search *f, uint32_t node) {
