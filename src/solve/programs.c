@@ -31,7 +31,7 @@ struct node {
     uint64_t least_ns; /* of any program that goes on from here */
     uint32_t next;     /* of the same hash; RP_NONE: none */
     struct step by;
-    bool closed; /* gone on from, or dominated */
+    bool dominated;
 };
 
 struct search {
@@ -132,7 +132,7 @@ static bool before(const struct search *f, uint32_t a, uint32_t b) {
         return m->least_ns < n->least_ns; /* mutation: same */
     if (m->s.n_first != n->s.n_first)
         return m->s.n_first > n->s.n_first; /* mutation: same */
-    return a > b; /* mutation: same */
+    return a > b;                           /* mutation: same */
 }
 
 static void push_open(struct search *f, uint32_t node) {
@@ -201,7 +201,7 @@ static void reach(struct search *f, const struct stand *s, struct step by) {
         if (not_later(&known->s, s))
             return;
         if (not_later(s, &known->s))
-            known->closed = true;
+            known->dominated = true;
     }
     f->nodes[f->n_nodes] = (struct node){*s, least_ns, *head, by, false};
     *head = f->n_nodes++;
@@ -245,11 +245,9 @@ static void run(struct search *f, const struct stand *from, struct step by) {
         return;
     for (uint32_t in = f->in[j]; in != 0;)
         s.clock_ns = later(s.clock_ns, s.ready_ns[take(&in)]);
-    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-        if (from->device >> x & 1 && s.ready_ns[x] > s.clock_ns)
+    for (uint32_t there = f->out[j] & from->device; there != 0;)
+        if (s.ready_ns[take(&there)] > s.clock_ns)
             return; /* its swap-in is under way */
-        s.ready_ns[x] = 0;
-    }
     s.clock_ns += p->time_ns[j];
     s.device |= f->out[j];
     s.n_first += j == s.n_first;
@@ -299,7 +297,7 @@ static void make_room(struct search *f, const struct stand *s, struct step by,
         struct step more = by;
         uint32_t x = take(&may);
         more.freed |= 1u << x;
-        if (bytes[x] > 0)
+        if (bytes[x] > 0) /* mutation: same */
             make_room(f, s, more, need, may);
     }
 }
@@ -373,17 +371,15 @@ static bool is_end(const struct search *f, const struct stand *s) {
 /* The node of the fastest program; RP_NONE if it was not found. */
 static uint32_t search(struct search *f, const volatile sig_atomic_t *stop,
                        struct rp_programs *result) {
-    result->bound_ns = f->below_ns;
     while (f->open.n > 0) {
         uint32_t node = pop_open(f);
         result->bound_ns = f->nodes[node].least_ns;
-        if (f->nodes[node].closed)
+        if (f->nodes[node].dominated)
             continue;
         if (is_end(f, &f->nodes[node].s))
             return node;
         if (stop != NULL && *stop)
             return RP_NONE;
-        f->nodes[node].closed = true;
         go_on(f, node);
         if (f->n_nodes == f->most) /* a child of this one may be missing */
             return RP_NONE;
