@@ -1,4 +1,5 @@
-/* solve/stay.h: copies that a schedule can do without. */
+/* solve/stay.h: copies that a schedule can do without; and rp_schedule_ferry, which has as
+ * many as can be. */
 #include "solve/stay.h"
 
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include "base/mem.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/greedy.h"
 
 /* A random graph whose copies are quick, and a schedule that swaps all it can. */
 struct task {
@@ -137,10 +139,32 @@ static void what_does_not_fit_is_left_alone(void) {
     task_fini(&t);
 }
 
+static void with_all_on_the_host_any_working_set_fits(void) {
+    uint32_t n_fit = 0, n_early = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct task t;
+        uint32_t op;
+        task_init(&t, seed);
+        uint64_t floor_bytes = rp_problem_floor(&t.p, &op);
+        rp_schedule_ferry(&t.p, true, &t.s);
+        struct rp_cost early = rp_schedule_cost(&t.p, &t.s);
+        rp_schedule_ferry(&t.p, false, &t.s);
+        struct rp_cost late = rp_schedule_cost(&t.p, &t.s);
+        CU_ASSERT(early.sound && late.sound);
+        CU_ASSERT(early.time_ns >= t.keep_all.time_ns);
+        n_fit += late.peak_bytes == floor_bytes;
+        n_early += early.peak_bytes == floor_bytes;
+        task_fini(&t);
+    }
+    CU_ASSERT(n_fit >= 36); /* else what is kept is too much with the last op's */
+    CU_ASSERT(n_early > 0);
+}
+
 void suite_stay(void) {
     RP_SUITE("stay");
     RP_TEST(what_is_left_is_needed);
     RP_TEST(all_stays_where_all_fits);
     RP_TEST(larger_tensors_are_left_alone);
     RP_TEST(what_does_not_fit_is_left_alone);
+    RP_TEST(with_all_on_the_host_any_working_set_fits);
 }

@@ -16,4 +16,10 @@
  * comes to a dead end or makes too much again; nothing is swapped. */
 bool rp_schedule_greedy(const struct rp_problem *p, struct rp_schedule *s);
 
+/* The other extreme: whatever is not used in a stage is on the host alone meanwhile, so no
+ * stage holds more than an op's working set; `early`: kept tensors are on the device from
+ * their last use on, else they come in at the end. Nothing runs again, and much waits. For
+ * where nothing better fits; `p` allows swaps. */
+void rp_schedule_ferry(const struct rp_problem *p, bool early, struct rp_schedule *s);
+
 #endif

@@ -88,6 +88,21 @@ bool rp_take_start(struct rp_solving *w, const struct rp_plan *plan) {
     return true;
 }
 
+/* With swaps there is a schedule for nearly every limit above the floor. */
+static void construct_by_swaps(struct rp_solving *w, struct rp_schedule *scratch) {
+    for (int early = 1; early >= 0 && !w->found && w->p.out_ns != NULL; early--) {
+        rp_schedule_ferry(&w->p, early, scratch);
+        struct rp_cost c = rp_schedule_cost(&w->p, scratch);
+        w->found = c.sound && c.peak_bytes <= w->p.limit_bytes &&
+                   c.host_bytes <= w->p.host_limit_bytes;
+        if (!w->found)
+            continue;
+        rp_schedule_copy(&w->best, scratch);
+        w->time_ns = c.time_ns;
+        rp_log(1, "by swaps alone: time %" PRIu64, w->time_ns);
+    }
+}
+
 /* A schedule made in one pass is better than none: at the limit, or somewhat below it, for
  * a stage may take more than the pass did. */
 void rp_construct(struct rp_solving *w, struct rp_schedule *scratch) {
@@ -104,6 +119,7 @@ void rp_construct(struct rp_solving *w, struct rp_schedule *scratch) {
         }
         p.limit_bytes -= p.limit_bytes / 32;
     }
+    construct_by_swaps(w, scratch);
 }
 
 /* What round k of the search begins with. */
