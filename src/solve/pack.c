@@ -151,8 +151,10 @@ rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *optio
     uint64_t enough = options->capacity > peak ? options->capacity : peak;
     uint64_t height = rp_pack_split(b, n, alignment, &parts);
     pack_parts(&parts, enough, &work);
-    if (options->squeeze && enough > peak)
+    if (options->squeeze && enough > peak) {
+        work.limit = work.done + options->work_limit;
         pack_parts(&parts, peak, &work);
+    }
     *arena = write_offsets(b, &parts, height);
     uint64_t bound = proved_bound(&parts, peak);
     if (stats != NULL)

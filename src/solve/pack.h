@@ -32,7 +32,7 @@ struct rp_pack_options {
     uint64_t alignment;  /* of sizes and offsets; >= 1 */
     uint64_t capacity;   /* an arena this small is good enough; 0: aim for the peak */
     uint64_t work_limit; /* 1 to 4 ns each; 0: the first greedy placements only */
-    bool squeeze;        /* once it is, go on to the peak */
+    bool squeeze;        /* once it is, go on to the peak, with the same limit again */
 };
 
 struct rp_pack_stats {
