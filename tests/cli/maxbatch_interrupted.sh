@@ -16,4 +16,4 @@ interrupted_at() { # PATTERN OPTION...
 }
 interrupted_at '^remat-plan: batch' resnet18 --image 64 -d p100-16g -b 512MiB
 # Before it is known of any batch whether it fits.
-interrupted_at . unet -d v100-16g -b 400MiB
+interrupted_at . unet -d v100-16g -b 400MiB -p checkmate
