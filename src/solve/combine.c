@@ -10,8 +10,6 @@
 #include "solve/milp.h"
 #include "solve/tidy.h"
 
-enum { MOST_FINDS = 12 };
-
 void rp_finds_add(struct rp_finds *f, const struct rp_schedule *s, uint64_t time_ns) {
     size_t k = f->n;
     size_t bytes = ((size_t)s->n_stages + 1) * s->words * sizeof *s->rows;
@@ -20,7 +18,7 @@ void rp_finds_add(struct rp_finds *f, const struct rp_schedule *s, uint64_t time
     for (size_t i = k; i-- > 0 && f->at[i].time_ns == time_ns;)
         if (memcmp(f->at[i].s.rows, s->rows, bytes) == 0)
             return;
-    if (k == MOST_FINDS)
+    if (k == RP_MOST_FINDS)
         return;
     struct rp_find find = {.time_ns = time_ns}, last;
     find.s = *s;
@@ -30,7 +28,7 @@ void rp_finds_add(struct rp_finds *f, const struct rp_schedule *s, uint64_t time
     rp_push(f, find);
     memmove(f->at + k + 1, f->at + k, (f->n - 1 - k) * sizeof *f->at);
     f->at[k] = find;
-    if (f->n > MOST_FINDS) {
+    if (f->n > RP_MOST_FINDS) {
         last = f->at[--f->n];
         rp_schedule_fini(&last.s);
     }
@@ -116,7 +114,7 @@ static void join_pairs(struct combining *w) {
         fix_all(w);
         if (open_columns(w, k) > 0)
             solve_open(w, (w->o->work - w->work) / 4 + 1);
-        k += w->finds->at[0].time_ns < before && w->finds->n < MOST_FINDS; /* one more */
+        k += w->finds->at[0].time_ns < before && w->finds->n < RP_MOST_FINDS; /* one more */
     }
 }
 

@@ -13,7 +13,9 @@
 #include "solve/problem.h"
 #include "solve/schedule.h"
 
-/* Sound schedules of one problem that fit, the fastest first. */
+enum { RP_MOST_FINDS = 12 };
+
+/* Sound schedules of one problem that fit, the fastest first, at most that many. */
 struct rp_finds {
     struct rp_find {
         struct rp_schedule s;

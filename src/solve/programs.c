@@ -394,8 +394,7 @@ void rp_programs_find(const struct rp_problem *p, uint64_t below_ns, uint32_t mo
     struct search *f = rp_calloc(1, sizeof *f);
     assert(rp_programs_take(p) && most_states > 0);
     *f = (struct search){.p = p, .below_ns = below_ns, .most = most_states, .n_table = 64};
-    *result = (struct rp_programs){0};
-    while (f->n_table < most_states)
+    while (f->n_table < most_states) /* mutation: same */
         f->n_table *= 2;
     f->nodes = rp_calloc(most_states, sizeof *f->nodes);
     f->table = rp_calloc(f->n_table, sizeof *f->table);
