@@ -4,6 +4,7 @@
 # Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
 #   PORTABLE=1    GLPK, jansson and what they need linked in
 #   WERROR=1      warnings are errors
+#   DEBUG=1       check the search's incremental state as it goes, compile RP_LOG in
 #   V=1           show the commands
 #   CUDA_HOME     where to look for CUDA first
 #   INSTANCES     a folder of graphs for `make bench` instead of its own cases
@@ -20,7 +21,8 @@ FUZZ_SECONDS ?= 60
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
   -Wno-missing-field-initializers
 RP_CFLAGS = -std=c11 -D_GNU_SOURCE -DRP_VERSION='"$(VERSION)"' -Isrc $(WARN) \
-  $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -pthread $(CFLAGS)
+  $(if $(filter 1,$(WERROR)),-Werror) $(if $(filter 1,$(DEBUG)),-DRP_DEBUG) -MMD -MP -pthread \
+  $(CFLAGS)
 
 ifeq ($(PORTABLE),1)
 LIBS := -Wl,-Bstatic -lglpk -ljansson -lcolamd -lamd -lsuitesparseconfig -lgmp -lz -lltdl \
@@ -29,14 +31,14 @@ else
 LIBS := -lglpk -ljansson -lm -pthread
 endif
 
-DIRS := base model model/zoo kernels profile solve policy remat emit emit/runtime verify
-LIB_SRC := $(foreach d,$(DIRS),$(wildcard src/$(d)/*.c)) $(wildcard src/cmd_*.c)
+# Everything below src/ is the library, but for main.c and what is loaded into other programs.
+LIB_SRC := $(sort $(filter-out src/profile/inject/%,$(wildcard src/*/*.c src/*/*/*.c)))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 TEST_SRC := $(wildcard tests/*.c)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%)
-FORMATTED := $(wildcard bench/*.[ch] src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
+FORMATTED := $(wildcard $(foreach d,bench src src/* src/*/* tests tests/*,$(d)/*.[ch]))
 
 all: $(BUILD)/remat-plan $(BUILD)/libremat.a $(BUILD)/libremat_inject.so
 

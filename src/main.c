@@ -5,7 +5,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "commands.h"
+#include "cmd/commands.h"
 
 #ifndef RP_VERSION
 #define RP_VERSION "unknown"

@@ -98,9 +98,9 @@ bool rp_brute_stage(const struct rp_graph *g, uint32_t t, uint32_t now, uint32_t
     return stage(g, &m, t, now, next, time_ns, peak_bytes);
 }
 
-/* Shortest path over the sets held between stages. With `least_peak` the length of a path
+/* Shortest path over the sets held between stages. With `min_peak` the length of a path
  * is its largest peak, otherwise its time. UINT64_MAX: no path. */
-static uint64_t search(const struct rp_graph *g, uint64_t limit_bytes, bool least_peak) {
+static uint64_t search(const struct rp_graph *g, uint64_t limit_bytes, bool min_peak) {
     struct masks m;
     read_masks(g, &m);
     assert(m.n_tensors <= RP_BRUTE_TENSORS);
@@ -116,8 +116,8 @@ static uint64_t search(const struct rp_graph *g, uint64_t limit_bytes, bool leas
                 uint64_t time_ns, peak;
                 if (!stage(g, &m, t, now, next, &time_ns, &peak) || peak > limit_bytes)
                     continue;
-                uint64_t length = least_peak ? (peak > best[now] ? peak : best[now])
-                                             : best[now] + time_ns;
+                uint64_t length =
+                    min_peak ? (peak > best[now] ? peak : best[now]) : best[now] + time_ns;
                 to[next] = length < to[next] ? length : to[next];
             }
         uint64_t *swap = best;

@@ -2,7 +2,7 @@
  * itself and simulates by its own rules; shares nothing with src/solve.
  *
  * Sets of tensors are bit masks over the tensors that ops make, in the order they are made
- * (the numbers of rp_problem). Bytes are not rounded; sources count in no memory figure.
+ * (the numbers of rp_instance). Bytes are not rounded; sources count in no memory figure.
  */
 #ifndef RP_TESTS_BRUTE_H
 #define RP_TESTS_BRUTE_H

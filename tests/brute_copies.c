@@ -127,7 +127,7 @@ static void reach(struct brute *b, const struct key *key, uint64_t clock) {
            memcmp(&b->nodes[b->table[i] - 1].key, key, sizeof *key) != 0)
         i = (i + 1) & (b->table_size - 1);
     if (b->table[i] == 0) {
-        if (b->n_nodes == b->o->most_states)
+        if (b->n_nodes == b->o->max_states)
             return;
         b->nodes[b->n_nodes] = (struct node){.clock = UINT64_MAX};
         b->nodes[b->n_nodes].key = *key;
@@ -224,9 +224,9 @@ enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
     struct brute b = {.g = g, .o = o, .table_size = 2};
     struct key start = {0};
     read_graph(&b);
-    while (b.table_size < 2 * o->most_states)
+    while (b.table_size < 2 * o->max_states)
         b.table_size *= 2;
-    b.nodes = rp_calloc(o->most_states, sizeof *b.nodes);
+    b.nodes = rp_calloc(o->max_states, sizeof *b.nodes);
     b.table = rp_calloc(b.table_size, sizeof *b.table);
     *time_ns = UINT64_MAX;
     reach(&b, &start, 0);
@@ -241,7 +241,7 @@ enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
             *time_ns = end;
         expand(&b, node);
     }
-    bool gave_up = b.n_nodes == o->most_states;
+    bool gave_up = b.n_nodes == o->max_states;
     free(b.nodes);
     free(b.table);
     free(b.heap.at);

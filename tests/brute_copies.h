@@ -17,7 +17,7 @@ enum { RP_BRUTE_COPIED = 7 }; /* the most tensors that ops make, of a graph it t
 struct rp_brute_copies {
     uint64_t limit_bytes, host_limit_bytes;
     bool recompute, swap; /* allowed */
-    uint32_t most_states; /* gives up beyond */
+    uint32_t max_states;  /* gives up beyond */
 };
 
 enum rp_brute_result { RP_BRUTE_FOUND, RP_BRUTE_NONE, RP_BRUTE_GAVE_UP };

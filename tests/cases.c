@@ -9,12 +9,12 @@
 #define P(name, ...) rp_param(b, name, RP_SHAPE(__VA_ARGS__))
 
 /* For layers that read x in another shape, which no parameter's gradient may have. */
-static struct rp_val viewed(struct rp_build *b, struct rp_val x) {
+static struct rp_val viewed(struct rp_builder *b, struct rp_val x) {
     return rp_nn_scale(b, "times_two", x, 2);
 }
 
 /* The loss of y: through constants, so that no two elements matter alike. */
-static void end(struct rp_build *b, const char *name, struct rp_val y) {
+static void end(struct rp_builder *b, const char *name, struct rp_val y) {
     rp_scope(b, "%s", name);
     struct rp_val weights =
         rp_source(b, RP_INPUT_TENSOR, y.dtype, "weights", y.n_dims, y.dim);
@@ -34,20 +34,20 @@ static struct rp_window window(uint64_t kernel_h, uint64_t kernel_w, uint64_t st
     return w;
 }
 
-static void conv2d(struct rp_build *b) {
+static void conv2d(struct rp_builder *b) {
     end(b, "y",
         rp_nn_conv_groups(b, "conv", P("x", 2, 4, 7, 5), 6, window(3, 2, 2, 1), RP_BIAS,
                           2));
 }
 
-static void conv2d_depthwise(struct rp_build *b) {
+static void conv2d_depthwise(struct rp_builder *b) {
     end(b, "y",
         rp_nn_conv_groups(b, "conv", P("x", 2, 3, 4, 5), 3, rp_square(3, 1, 1), RP_NO_BIAS,
                           3));
 }
 
 /* The zoo has none with dilation; kernels and rules take it all the same. */
-static void conv2d_dilated(struct rp_build *b) {
+static void conv2d_dilated(struct rp_builder *b) {
     const uint64_t kernel[] = {3, 2}, stride[] = {2, 1}, pad[] = {2, 1},
                    dilation[] = {2, 3};
     struct rp_val x = P("x", 1, 2, 8, 6), w = P("w", 3, 2, 3, 2);
@@ -60,99 +60,99 @@ static void conv2d_dilated(struct rp_build *b) {
     end(b, "y", rp_emit1(b, s, y, RP_IN(x, w)));
 }
 
-static void conv3d(struct rp_build *b) {
+static void conv3d(struct rp_builder *b) {
     struct rp_window w = {.kernel = {2, 3, 1}, .stride = {2, 2, 1}, .pad = {0, 1, 0}};
     end(b, "y", rp_nn_conv(b, "conv", P("x", 2, 2, 5, 5, 2), 3, w, RP_BIAS));
 }
 
-static void conv_transpose2d(struct rp_build *b) {
+static void conv_transpose2d(struct rp_builder *b) {
     end(b, "y",
         rp_nn_conv_transpose(b, "up", P("x", 2, 3, 3, 2), 2, window(3, 2, 2, 1), RP_BIAS));
 }
 
-static void conv_transpose3d(struct rp_build *b) {
+static void conv_transpose3d(struct rp_builder *b) {
     struct rp_window w = {.kernel = {2, 3, 2}, .stride = {2, 1, 2}, .pad = {0, 1, 0}};
     end(b, "y", rp_nn_conv_transpose(b, "up", P("x", 1, 2, 2, 3, 2), 3, w, RP_NO_BIAS));
 }
 
-static void max_pool2d(struct rp_build *b) {
+static void max_pool2d(struct rp_builder *b) {
     end(b, "y", rp_nn_max_pool(b, "pool", P("x", 2, 2, 7, 6), rp_square(3, 2, 1)));
 }
 
-static void max_pool3d(struct rp_build *b) {
+static void max_pool3d(struct rp_builder *b) {
     end(b, "y", rp_nn_max_pool(b, "pool", P("x", 1, 2, 4, 3, 5), rp_square(2, 1, 0)));
 }
 
-static void max_unpool2d(struct rp_build *b) {
+static void max_unpool2d(struct rp_builder *b) {
     struct rp_val x = P("x", 2, 2, 5, 6), index;
     struct rp_val y = rp_nn_max_pool_index(b, "pool", x, rp_square(2, 2, 0), &index);
     y = rp_nn_mul(b, "between", y, P("m", 2, 2, 2, 3));
     end(b, "y", rp_nn_max_unpool(b, "unpool", y, index, x));
 }
 
-static void avg_pool2d(struct rp_build *b) {
+static void avg_pool2d(struct rp_builder *b) {
     end(b, "y", rp_nn_avg_pool(b, "pool", P("x", 2, 2, 5, 6), rp_square(3, 2, 1), true));
 }
 
-static void avg_pool2d_of_what_is_there(struct rp_build *b) {
+static void avg_pool2d_of_what_is_there(struct rp_builder *b) {
     end(b, "y", rp_nn_avg_pool(b, "pool", P("x", 2, 2, 5, 6), rp_square(3, 1, 1), false));
 }
 
-static void adaptive_avg_pool2d(struct rp_build *b) {
+static void adaptive_avg_pool2d(struct rp_builder *b) {
     end(b, "y", rp_nn_adaptive_avg_pool(b, "pool", P("x", 2, 2, 7, 4), 3));
 }
 
 /* Larger than what is pooled: windows of one element, used several times. */
-static void adaptive_avg_pool2d_upward(struct rp_build *b) {
+static void adaptive_avg_pool2d_upward(struct rp_builder *b) {
     end(b, "y", rp_nn_adaptive_avg_pool(b, "pool", P("x", 1, 2, 2, 3), 5));
 }
 
 /* ---- products ---- */
 
-static void linear(struct rp_build *b) {
+static void linear(struct rp_builder *b) {
     end(b, "y", rp_nn_linear(b, "fc", viewed(b, P("x", 2, 3, 5)), 4, RP_BIAS));
 }
 
-static void product(struct rp_build *b, bool ta, bool tb, struct rp_val x,
+static void product(struct rp_builder *b, bool ta, bool tb, struct rp_val x,
                     struct rp_val w) {
     struct rp_matmul t = {.transpose_a = ta, .transpose_b = tb, .alpha = 0.7};
     end(b, "y", rp_nn_matmul(b, "mm", x, w, RP_NO_VALUE, t));
 }
 
-static void matmul(struct rp_build *b) {
+static void matmul(struct rp_builder *b) {
     product(b, false, false, P("x", 3, 4), P("w", 4, 2));
 }
 
-static void matmul_left_transposed(struct rp_build *b) {
+static void matmul_left_transposed(struct rp_builder *b) {
     product(b, true, false, P("x", 2, 4, 3), P("w", 2, 4, 5));
 }
 
-static void matmul_right_transposed(struct rp_build *b) {
+static void matmul_right_transposed(struct rp_builder *b) {
     product(b, false, true, P("x", 2, 3, 4), P("w", 2, 5, 4));
 }
 
-static void matmul_both_transposed(struct rp_build *b) {
+static void matmul_both_transposed(struct rp_builder *b) {
     product(b, true, true, P("x", 2, 4, 3), P("w", 2, 5, 4));
 }
 
-static void matmul_one_matrix_for_all(struct rp_build *b) {
+static void matmul_one_matrix_for_all(struct rp_builder *b) {
     product(b, false, false, P("x", 2, 3, 4), P("w", 4, 5));
 }
 
-static void attention(struct rp_build *b) {
+static void attention(struct rp_builder *b) {
     end(b, "y",
         rp_nn_attention(b, P("q", 2, 3, 8), P("k", 2, 3, 8), P("v", 2, 3, 8),
                         (struct rp_heads){2, 2}, true, 0.3));
 }
 
-static void attention_grouped(struct rp_build *b) {
+static void attention_grouped(struct rp_builder *b) {
     end(b, "y",
         rp_nn_attention(b, P("q", 2, 3, 8), P("k", 2, 5, 4), P("v", 2, 5, 4),
                         (struct rp_heads){4, 2}, false, 0));
 }
 
 /* A matrix for the whole batch, whose gradient is a sum over it. */
-static void talking_heads(struct rp_build *b) {
+static void talking_heads(struct rp_builder *b) {
     const struct rp_bmm d = {.batch = {3, 1, 1},
                              .m = 4,
                              .n = 5,
@@ -167,119 +167,119 @@ static void talking_heads(struct rp_build *b) {
 
 /* ---- element by element ---- */
 
-static void unary(struct rp_build *b, const char *kind) {
+static void unary(struct rp_builder *b, const char *kind) {
     end(b, "y", rp_nn_unary(b, kind, "f", P("x", 3, 8)));
 }
-static void relu(struct rp_build *b) {
+static void relu(struct rp_builder *b) {
     unary(b, "relu");
 }
-static void relu6(struct rp_build *b) { /* some of 6 and more */
+static void relu6(struct rp_builder *b) { /* some of 6 and more */
     end(b, "y", rp_nn_unary(b, "relu6", "f", rp_nn_scale(b, "times", P("x", 3, 8), 12)));
 }
-static void tanh_(struct rp_build *b) {
+static void tanh_(struct rp_builder *b) {
     unary(b, "tanh");
 }
-static void gelu(struct rp_build *b) {
+static void gelu(struct rp_builder *b) {
     unary(b, "gelu");
 }
-static void gelu_tanh(struct rp_build *b) {
+static void gelu_tanh(struct rp_builder *b) {
     unary(b, "gelu_tanh");
 }
-static void silu(struct rp_build *b) {
+static void silu(struct rp_builder *b) {
     unary(b, "silu");
 }
 
-static void dropout(struct rp_build *b) {
+static void dropout(struct rp_builder *b) {
     struct rp_val x = rp_nn_dropout(b, "first", P("x", 4, 6), 0.4);
     end(b, "y", rp_nn_dropout(b, "second", x, 0.1));
 }
 
 /* One tensor with three readers: its gradients are added. */
-static void add(struct rp_build *b) {
+static void add(struct rp_builder *b) {
     struct rp_val x = P("x", 3, 4), y = P("y", 3, 4);
     struct rp_val sum = rp_nn_add(b, "sum", x, y);
     struct rp_val twice = rp_nn_add(b, "twice", sum, rp_nn_relu(b, "relu", x));
     end(b, "y", rp_nn_mul(b, "product", twice, x));
 }
 
-static void add_broadcast(struct rp_build *b) {
+static void add_broadcast(struct rp_builder *b) {
     struct rp_val y = rp_nn_add_broadcast(b, "a", P("x", 2, 3, 4), P("u", 3), 1);
     end(b, "y", rp_nn_add_broadcast(b, "b", y, P("v", 3, 4), 1));
 }
 
-static void mul_broadcast(struct rp_build *b) {
+static void mul_broadcast(struct rp_builder *b) {
     struct rp_val y = rp_nn_mul_broadcast(b, "a", P("x", 2, 3, 4), P("u", 4), 2);
     end(b, "y", rp_nn_mul_broadcast(b, "b", y, P("v", 2), 0));
 }
 
 /* ---- moving ---- */
 
-static void repeat(struct rp_build *b) {
+static void repeat(struct rp_builder *b) {
     end(b, "y", rp_nn_repeat(b, "copies", P("x", 2, 3), 4));
 }
 
-static void concat(struct rp_build *b) {
+static void concat(struct rp_builder *b) {
     struct rp_val x[] = {P("x", 2, 3, 2), P("y", 2, 1, 2), P("z", 2, 2, 2)};
     end(b, "y", rp_nn_concat(b, "all", 1, 3, x));
 }
 
-static void split(struct rp_build *b) {
+static void split(struct rp_builder *b) {
     struct rp_val part[3];
     rp_nn_split(b, "parts", P("x", 2, 6, 2), 1, 3, part);
     struct rp_val y = rp_nn_mul(b, "first", part[0], part[2]);
     end(b, "y", rp_nn_add(b, "second", y, part[1]));
 }
 
-static void slice(struct rp_build *b) {
+static void slice(struct rp_builder *b) {
     end(b, "y", rp_nn_slice(b, "middle", P("x", 2, 5, 3), 1, 2, 2));
 }
 
-static void transpose(struct rp_build *b) {
+static void transpose(struct rp_builder *b) {
     end(b, "y", rp_nn_transpose(b, "turned", P("x", 2, 3, 4)));
 }
 
-static void gather(struct rp_build *b) {
+static void gather(struct rp_builder *b) {
     struct rp_val ids = rp_source(b, RP_INPUT_TENSOR, RP_I32, "ids", RP_SHAPE(3, 4));
     end(b, "y", rp_nn_gather(b, "rows", P("table", 7, 3), ids));
 }
 
 /* ---- rows and channels ---- */
 
-static void softmax(struct rp_build *b) {
+static void softmax(struct rp_builder *b) {
     end(b, "y", rp_nn_softmax(b, "p", P("x", 2, 5, 3), 1, false));
 }
 
-static void softmax_causal(struct rp_build *b) {
+static void softmax_causal(struct rp_builder *b) {
     end(b, "y", rp_nn_softmax(b, "p", P("x", 2, 3, 4), 2, true));
 }
 
-static void batch_norm(struct rp_build *b) {
+static void batch_norm(struct rp_builder *b) {
     end(b, "y", rp_nn_batch_norm(b, "bn", P("x", 3, 2, 2, 3), 1e-3, 0.1, RP_BN_AFFINE));
 }
 
-static void batch_norm_plain(struct rp_build *b) {
+static void batch_norm_plain(struct rp_builder *b) {
     end(b, "y", rp_nn_batch_norm(b, "bn", P("x", 2, 3, 2, 2, 2), 1e-3, 0.2, RP_BN_PLAIN));
 }
 
-static void layer_norm(struct rp_build *b) {
+static void layer_norm(struct rp_builder *b) {
     end(b, "y", rp_nn_layer_norm(b, "ln", P("x", 2, 3, 5), 1e-3));
 }
 
-static void rms_norm(struct rp_build *b) {
+static void rms_norm(struct rp_builder *b) {
     end(b, "y", rp_nn_rms_norm(b, "rms", P("x", 2, 3, 5), 1e-3));
 }
 
-static void rotary(struct rp_build *b) {
+static void rotary(struct rp_builder *b) {
     end(b, "y", rp_nn_rotary(b, "turned", P("x", 2, 3, 2, 4), 10000));
 }
 
-static void weight_norm(struct rp_build *b) {
+static void weight_norm(struct rp_builder *b) {
     end(b, "y", rp_nn_weight_norm(b, "w", P("v", 9), P("g", 1)));
 }
 
 /* The loss depends on outputs and last state, so that every cell has another set of
  * gradients coming in. */
-static void lstm(struct rp_build *b) {
+static void lstm(struct rp_builder *b) {
     struct rp_lstm_state last;
     struct rp_val y =
         rp_nn_lstm(b, "lstm", viewed(b, P("x", 3, 2, 3)), 2, RP_ONWARD, &last);
@@ -288,13 +288,13 @@ static void lstm(struct rp_build *b) {
 }
 
 /* Nothing reads the h of the last step. */
-static void lstm_state(struct rp_build *b) {
+static void lstm_state(struct rp_builder *b) {
     struct rp_lstm_state last;
     rp_nn_lstm(b, "lstm", viewed(b, P("x", 2, 2, 3)), 2, RP_BACKWARDS, &last);
     end(b, "c", last.c);
 }
 
-static void cross_entropy(struct rp_build *b) {
+static void cross_entropy(struct rp_builder *b) {
     struct rp_val z = P("z", 2, 5, 3, 2);
     rp_nn_cross_entropy(b, "loss", z, rp_nn_labels(b, "labels", z, 1), 1, 0.4);
     struct rp_val u = P("u", 4, 3);
@@ -356,7 +356,7 @@ const struct rp_case rp_cases[] = {
 };
 const size_t rp_n_cases = sizeof rp_cases / sizeof rp_cases[0];
 
-static void build_fini(struct rp_build *b) {
+static void build_fini(struct rp_builder *b) {
     for (size_t i = 0; i < b->nodes.n; i++) {
         free(b->nodes.at[i].in);
         free(b->nodes.at[i].out);
@@ -369,15 +369,15 @@ static void build_fini(struct rp_build *b) {
 }
 
 struct rp_graph rp_case_graph(const struct rp_case *c, enum rp_dtype dtype) {
-    static const struct rp_zoo_row row = {.name = "case"};
+    static const struct rp_zoo_entry row = {.name = "case"};
     struct rp_graph g = {0};
     struct rp_err err = {{0}};
-    struct rp_build b = {.g = &g,
-                         .row = &row,
-                         .o = {.seed = 5, .dtype = dtype},
-                         .err = &err,
-                         .phase = RP_FORWARD,
-                         .scope = rp_strdup("")};
+    struct rp_builder b = {.g = &g,
+                           .row = &row,
+                           .o = {.seed = 5, .dtype = dtype},
+                           .err = &err,
+                           .phase = RP_FORWARD,
+                           .scope = rp_strdup("")};
     c->layer(&b);
     rp_differentiate(&b);
     g.name = rp_strdup(c->name);

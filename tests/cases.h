@@ -8,7 +8,7 @@
 
 struct rp_case {
     const char *name;
-    void (*layer)(struct rp_build *b);
+    void (*layer)(struct rp_builder *b);
 };
 
 extern const struct rp_case rp_cases[];

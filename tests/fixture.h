@@ -4,7 +4,7 @@
 
 #include "model/graph.h"
 #include "model/plan.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 /* w -a-> x -b-> y,z   y -c-> u   x,z,u -d-> v. Only c may not run twice. The link carries
  * a byte a nanosecond in, half of one out, 10 ns late. */

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/opt.h"
+#include "base/options.h"
 #include "base/sha256.h"
-#include "base/units.h"
 #include "run.h"
 
 /* FIPS 180-2, appendix B, and NIST's byte-oriented short message vectors. */
@@ -111,7 +111,7 @@ struct parsed {
 
 static rp_rc parse(struct parsed *p, int argc, const char *const *args) {
     static const struct rp_command cmd = {"test", "FILE", "A test.", NULL};
-    const struct rp_opt table[] = {
+    const struct rp_option table[] = {
         {"flag", 'f', RP_OPT_FLAG, &p->flag, NULL, ""},
         {"nat", 'n', RP_OPT_NAT, &p->nat, "N", ""},
         {"size", 0, RP_OPT_BYTES, &p->size, "SIZE", ""},
@@ -123,7 +123,8 @@ static rp_rc parse(struct parsed *p, int argc, const char *const *args) {
     for (int i = 0; i < argc; i++)
         argv[i + 1] = (char *)(uintptr_t)args[i];
     *p = (struct parsed){0};
-    rp_rc rc = rp_opt_parse(&cmd, table, argc + 1, argv, &p->n_operands, &p->done, &p->err);
+    rp_rc rc =
+        rp_options_parse(&cmd, table, argc + 1, argv, &p->n_operands, &p->done, &p->err);
     for (int i = 1; i <= p->n_operands; i++)
         strcat(strcat(p->operand, argv[i]), " ");
     return rc;
@@ -195,9 +196,9 @@ static void sums_stop_at_63_bits(void) {
     CU_ASSERT(!rp_add(&sum, 1));
     CU_ASSERT(!rp_add(&sum, UINT64_MAX));
     CU_ASSERT_EQUAL(sum, INT64_MAX);
-    CU_ASSERT_EQUAL(rp_round_up(1, 512), 512);
-    CU_ASSERT_EQUAL(rp_round_up(512, 512), 512);
-    CU_ASSERT_EQUAL(rp_round_up(INT64_MAX, INT64_MAX), INT64_MAX);
+    CU_ASSERT_EQUAL(rp_rounding_up(1, 512), 512);
+    CU_ASSERT_EQUAL(rp_rounding_up(512, 512), 512);
+    CU_ASSERT_EQUAL(rp_rounding_up(INT64_MAX, INT64_MAX), INT64_MAX);
 }
 
 /* ---- files ---- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/embedded.h"
 #include "base/mem.h"
-#include "base/texts.h"
 #include "kernels/kernel.h"
 #include "networks.h"
 #include "one_op.h"
@@ -292,11 +292,11 @@ static char *read_all(const char *path) {
 
 static void the_program_carries_its_kernels_as_they_are(void) {
     size_t n_kernels = 0;
-    for (size_t i = 0; i < rp_n_texts; i++) {
-        char *path = rp_format("src/%s", rp_texts[i].path), *text = read_all(path);
-        CU_ASSERT_STRING_EQUAL(rp_texts[i].text, text);
-        CU_ASSERT_TRUE(i == 0 || strcmp(rp_texts[i - 1].path, rp_texts[i].path) < 0);
-        n_kernels += strncmp(rp_texts[i].path, "kernels/", 8) == 0;
+    for (size_t i = 0; i < rp_n_embedded; i++) {
+        char *path = rp_format("src/%s", rp_embedded[i].path), *text = read_all(path);
+        CU_ASSERT_STRING_EQUAL(rp_embedded[i].text, text);
+        CU_ASSERT_TRUE(i == 0 || strcmp(rp_embedded[i - 1].path, rp_embedded[i].path) < 0);
+        n_kernels += strncmp(rp_embedded[i].path, "kernels/", 8) == 0;
         free(path);
         free(text);
     }

@@ -10,17 +10,17 @@
 #include "brute.h"
 #include "gen.h"
 #include "run.h"
-#include "solve/bound.h"
-#include "solve/certificate.h"
-#include "solve/dual.h"
-#include "solve/schedule.h"
-#include "solve/tidy.h"
-#include "solve/window.h"
-#include "verify/certificate.h"
+#include "solve/bound/certificate_writer.h"
+#include "solve/bound/pdhg_bound.h"
+#include "solve/bound/safe_dual.h"
+#include "solve/core/prune.h"
+#include "solve/core/schedule.h"
+#include "solve/lp/sep_path.h"
+#include "verify/check_certificate.h"
 
 struct instance {
     struct rp_graph g;
-    struct rp_problem p;
+    struct rp_instance p;
     uint64_t budget_bytes, best_ns; /* the optimum */
     uint64_t free_ns; /* of plans whose runs between first runs are in any order */
 };
@@ -34,10 +34,10 @@ static void build(uint64_t seed, struct instance *i) {
     shape.n_ops -= shape.max_outputs - 1;
     for (;; seed += 1000000) {
         rp_gen_graph(seed, &shape, &i->g);
-        rp_problem_init(&i->p, &i->g, i->g.fixed_bytes, false, NULL);
+        rp_instance_init(&i->p, &i->g, i->g.fixed_bytes, false, NULL);
         if (i->p.n_tensors <= 7)
             break;
-        rp_problem_fini(&i->p);
+        rp_instance_fini(&i->p);
         rp_graph_fini(&i->g);
     }
     i->p.limit_bytes = rp_brute_floor(&i->g) + rp_rng_below(&r, 2000);
@@ -47,20 +47,20 @@ static void build(uint64_t seed, struct instance *i) {
 }
 
 static void drop(struct instance *i) {
-    rp_problem_fini(&i->p);
+    rp_instance_fini(&i->p);
     rp_graph_fini(&i->g);
 }
 
 /* The rows and multipliers of the planner, through a file and back. */
-static rp_rc round_trip(const struct instance *i, const struct rp_form *f,
-                        const struct rp_rows *rows, const int64_t *m, unsigned log2,
-                        uint64_t most_ns, struct rp_certificate *c, struct rp_err *err) {
+static rp_rc round_trip(const struct instance *i, const struct rp_formulation *f,
+                        const struct rp_row_set *rows, const int64_t *m, unsigned log2,
+                        uint64_t horizon_ns, struct rp_certificate *c, struct rp_err *err) {
     char path[] = "/tmp/remat-plan-test-XXXXXX";
     int fd = mkstemp(path);
     CU_ASSERT_FATAL(fd >= 0);
     close(fd);
     rp_rc rc = rp_certificate_save(path, &i->g, f, false, i->budget_bytes, rows, m, log2,
-                                   most_ns, err);
+                                   horizon_ns, err);
     if (rc == RP_OK)
         rc = rp_certificate_load(path, c, err);
     unlink(path);
@@ -128,7 +128,7 @@ struct point {
 static bool draw_point(struct instance *i, struct rp_rng *r, struct point *v) {
     struct rp_schedule s;
     struct rp_stage_work w;
-    struct rp_problem *p = &i->p;
+    struct rp_instance *p = &i->p;
     uint32_t percent = (uint32_t)rp_rng_below(r, 40);
     *v = (struct point){.g = &i->g, .limit_bytes = p->limit_bytes};
     rp_schedule_keep_all(p, &s);
@@ -136,7 +136,7 @@ static bool draw_point(struct instance *i, struct rp_rng *r, struct point *v) {
         for (uint32_t x = 0; x < p->n_tensors; x++)
             if (p->producer[x] < t && rp_rng_percent(r, percent))
                 rp_schedule_set(&s, x, t, t, !rp_held(&s, t, x));
-    bool sound = rp_schedule_cost(p, &s).sound && rp_schedule_tidy(p, &s);
+    bool sound = rp_schedule_cost(p, &s).sound && rp_schedule_prune(p, &s);
     rp_stage_work_init(p, &w);
     for (uint32_t t = 0; t < p->n_ops && sound; t++) {
         sound = rp_stage_eval(p, &s, t, &w);
@@ -320,14 +320,14 @@ static bool one_graph(uint64_t seed) {
     build(seed, &i);
     uint32_t stages =
         rp_rng_percent(&r, 40) ? 1 + (uint32_t)rp_rng_below(&r, i.p.n_ops) : 0;
-    struct rp_bound *b = rp_bound_new_with(&i.p, 0, stages);
-    rp_bound_run(b, 300000, INFINITY, NULL);
-    const int64_t *m = rp_bound_multipliers(b, &log2);
-    uint64_t bound = rp_bound_ns(b);
-    bool good =
-        round_trip(&i, rp_bound_form(b), rp_bound_rows(b), m, log2, 0, &c, &err) == RP_OK &&
-        rp_certificate_check(&c, &i.g, &s, &err) == RP_OK && s.bound_ns == bound &&
-        c.lower_bound_ns == bound;
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(&i.p, 0, stages);
+    rp_pdhg_bound_run(b, 300000, INFINITY, NULL);
+    const int64_t *m = rp_pdhg_bound_multipliers(b, &log2);
+    uint64_t bound = rp_pdhg_bound_ns(b);
+    bool good = round_trip(&i, rp_pdhg_bound_form(b), rp_pdhg_bound_rows(b), m, log2, 0, &c,
+                           &err) == RP_OK &&
+                rp_certificate_check(&c, &i.g, &s, &err) == RP_OK && s.bound_ns == bound &&
+                c.lower_bound_ns == bound;
     bool last_only = rp_rng_percent(&r, 50);
     size_t n = 0;
     for (size_t k = 0; k < c.rows.n && good; k++) /* others ask for order in a stage */
@@ -347,7 +347,7 @@ static bool one_graph(uint64_t seed) {
         good = climbed <= i.best_ns && (!last_only || climbed <= i.free_ns);
     }
     rp_certificate_fini(&c);
-    rp_bound_free(b);
+    rp_pdhg_bound_free(b);
     drop(&i);
     return good;
 }
@@ -371,10 +371,10 @@ static void no_rows_that_are_accepted_prove_more_than_the_optimum(void) {
 static bool one_sum(uint64_t seed, uint32_t *n_rows) {
     struct rp_rng r = {seed};
     struct instance i;
-    struct rp_form f;
-    struct rp_memory memory;
-    struct rp_windows windows;
-    struct rp_rows rows = {0};
+    struct rp_formulation f;
+    struct rp_sep_memory memory;
+    struct rp_sep_path windows;
+    struct rp_row_set rows = {0};
     struct rp_certificate c;
     struct rp_support s = {0};
     struct rp_err err = {{0}};
@@ -385,26 +385,26 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
     i.budget_bytes = i.g.fixed_bytes + i.p.limit_bytes;
     uint32_t stages =
         rp_rng_percent(&r, 40) ? 1 + (uint32_t)rp_rng_below(&r, i.p.n_ops) : 0;
-    rp_form_init(&f, &i.p, &(struct rp_form_options){.most_stages = stages});
-    rp_memory_init(&memory, &f);
-    rp_windows_init(&windows, &f);
+    rp_formulation_init(&f, &i.p, &(struct rp_formulation_options){.max_stages = stages});
+    rp_sep_memory_init(&memory, &f);
+    rp_sep_path_init(&windows, &f);
     double *v = calloc(f.n_cols + 1, sizeof *v);
     for (uint32_t k = 0; k < f.n_cols; k++)
         v[k] = (double)rp_rng_below(&r, 5) / 4;
-    rp_form_rows(&f, &rows);
+    rp_formulation_rows(&f, &rows);
     for (uint32_t t = 0; t < f.n_stages; t++)
         for (uint32_t n = 0; n < 3; n++) {
-            uint32_t least = rp_form_least(&f, t), last = f.last_of[t];
+            uint32_t least = rp_formulation_first_row(&f, t), last = f.last_of[t];
             uint32_t k = least + (uint32_t)rp_rng_below(&r, last - least + 1);
-            rp_memory_row(&memory, t, k, n ? v : NULL, &rows);
+            rp_sep_memory_row(&memory, t, k, n ? v : NULL, &rows);
         }
-    rp_windows_find(&windows, v, 0.01, 20, &rows);
+    rp_sep_path_find(&windows, v, 0.01, 20, &rows);
     int64_t *m = calloc(rows.n + 1, sizeof *m);
     for (uint32_t k = 0; k < rows.n; k++)
         m[k] = rp_rng_percent(&r, 90)            ? 0
                : rows.name[k].kind == RP_ROW_MEM ? (int64_t)rp_rng_below(&r, 20)
                                                  : (int64_t)rp_rng_below(&r, 100000);
-    bool good = rp_dual_bound(&f, &rows, m, 10, &bound);
+    bool good = rp_safe_dual_bound(&f, &rows, m, 10, &bound);
     bound = bound > i.g.total_time_ns ? bound : i.g.total_time_ns;
     good = good && round_trip(&i, &f, &rows, m, 10, 0, &c, &err) == RP_OK &&
            rp_certificate_check(&c, &i.g, &s, &err) == RP_OK && s.bound_ns == bound;
@@ -414,10 +414,10 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
     free(v);
     free(m);
     rp_certificate_fini(&c);
-    rp_windows_fini(&windows);
-    rp_memory_fini(&memory);
-    rp_rows_fini(&rows);
-    rp_form_fini(&f);
+    rp_sep_path_fini(&windows);
+    rp_sep_memory_fini(&memory);
+    rp_row_set_fini(&rows);
+    rp_formulation_fini(&f);
     drop(&i);
     return good;
 }

@@ -7,11 +7,11 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "emit/ref.h"
+#include "emit/ref_replay.h"
 #include "fixture.h"
 #include "run.h"
-#include "verify/program.h"
-#include "verify/replay.h"
+#include "verify/hash_replay.h"
+#include "verify/task_graph.h"
 
 /* w -a-> x -b-> y -c-> z   z,x -d-> u   u,y -e-> v, sixteen floats each. Only c may not run
  * twice. */
@@ -177,7 +177,7 @@ struct seen {
 
 /* ---- the checks ---- */
 
-static void drop_wait(struct rp_program *prog, int step, int wait) {
+static void drop_wait(struct rp_task_graph *prog, int step, int wait) {
     struct rp_task *t = &prog->tasks.at[step];
     for (size_t k = 0; k < t->n_waits; k++)
         if (prog->waits.at[t->waits + k] == (size_t)wait) {
@@ -187,7 +187,7 @@ static void drop_wait(struct rp_program *prog, int step, int wait) {
     CU_FAIL("there is no such wait");
 }
 
-static void drop_table_wait(struct rp_tables *t, int step, int wait) {
+static void drop_table_wait(struct rp_replay_tables *t, int step, int wait) {
     struct replay_step *s = &t->plan.steps.at[step];
     for (uint16_t k = 0; k < s->n_waits; k++)
         if (t->plan.waits.at[s->waits + k] == (uint32_t)wait) {
@@ -200,19 +200,19 @@ static void drop_table_wait(struct rp_tables *t, int step, int wait) {
 static void look_without_numbers(const struct rp_world *w, const struct fault *fault,
                                  struct seen *seen) {
     struct rp_verdict v;
-    struct rp_program prog;
+    struct rp_task_graph prog;
     struct rp_replay replay;
     struct rp_err rules = {{0}}, waits = {{0}}, hash = {{0}};
     seen->rules = rp_verify(&w->g, &w->p, &v, &rules) == RP_NO;
-    rp_rc rc = rp_program_build(&w->g, &w->p, &prog, &hash);
+    rp_rc rc = rp_task_graph_build(&w->g, &w->p, &prog, &hash);
     if (rc == RP_OK && fault->wait >= 0)
         drop_wait(&prog, fault->step, fault->wait);
     if (rc == RP_OK) {
-        seen->waits = rp_program_check_waits(&w->g, &prog, &waits) == RP_NO;
-        rc = rp_replay_program(&w->g, &prog, &replay, &hash);
+        seen->waits = rp_task_graph_check_waits(&w->g, &prog, &waits) == RP_NO;
+        rc = rp_hash_replay(&w->g, &prog, &replay, &hash);
     }
     seen->hash = rc == RP_NO;
-    rp_program_fini(&prog);
+    rp_task_graph_fini(&prog);
     snprintf(seen->words, sizeof seen->words, "%s",
              seen->rules   ? rules.msg
              : seen->waits ? waits.msg
@@ -222,7 +222,7 @@ static void look_without_numbers(const struct rp_world *w, const struct fault *f
 static void look_with_numbers(const struct rp_world *w, const struct fault *fault,
                               struct seen *seen) {
     struct remat_error error;
-    struct rp_tables t;
+    struct rp_replay_tables t;
     struct rp_ref_replay replay;
     struct rp_err err = {{0}};
     char *graph, *plan;
@@ -232,11 +232,11 @@ static void look_with_numbers(const struct rp_world *w, const struct fault *faul
     remat *r = remat_parse(graph, graph_len, plan, plan_len, &error);
     seen->library = r == NULL;
     if (r != NULL) {
-        CU_ASSERT_EQUAL_FATAL(rp_tables_build(&w->g, r, "g", 0, 0, &t, &err), RP_OK);
+        CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&w->g, r, "g", 0, 0, &t, &err), RP_OK);
         if (fault->wait >= 0)
             drop_table_wait(&t, fault->step, fault->wait);
         seen->ref = rp_ref_replay(&t, true, &replay, &err) == RP_NO;
-        rp_tables_fini(&t);
+        rp_replay_tables_fini(&t);
     }
     remat_close(r);
     free(graph);
@@ -267,7 +267,7 @@ static const char head[] =
     "Plans of a small network that are wrong in one way each; below, the right plan with "
     "one wait missing. `tests/test_faults.c` makes this table, and `make check` compares "
     "it.\n\n"
-    "- **rules**: `verify`, step by step (`src/verify/rules.c`).\n"
+    "- **rules**: `verify`, step by step (`src/verify/check_steps.c`).\n"
     "- **waits**: are the waits of the plan's queues enough for every order "
     "(`src/verify/races.c`)?\n"
     "- **hash**: `--replay hash`, digests for data.\n"

@@ -167,8 +167,8 @@ static void half_precision_changes_the_loss_little(const char *name) {
 }
 
 static void every_network_runs_in_half_precision(void) {
-    for (size_t i = 0; i < rp_zoo_n_rows; i++)
-        half_precision_changes_the_loss_little(rp_zoo_rows[i].name);
+    for (size_t i = 0; i < rp_zoo_n_entries; i++)
+        half_precision_changes_the_loss_little(rp_zoo_registry[i].name);
 }
 
 void suite_gradients(void) {

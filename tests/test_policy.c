@@ -7,11 +7,11 @@
 #include "gen.h"
 #include "model/cost.h"
 #include "networks.h"
-#include "policy/first.h"
 #include "policy/policy.h"
+#include "policy/quick_plans.h"
 #include "run.h"
-#include "solve/solve.h"
-#include "verify/verify.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
 
 /* A policy's plan for a share of what lies between sources and keep-all. */
 struct outcome {
@@ -234,15 +234,15 @@ static void the_first_plan_is_the_fastest_that_fits(void) {
     struct outcome best = plan_with(&g, "libra", o, 60);
     struct rp_plan plan;
     o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 60;
-    CU_ASSERT_FATAL(rp_policy_first_plan(&g, rp_policy_find("remat"), &o, &plan));
+    CU_ASSERT_FATAL(rp_best_policy_plan(&g, rp_policy_find("remat"), &o, &plan));
     CU_ASSERT(plan.claims.time_ns <= best.verdict.time_ns);
     CU_ASSERT(plan.claims.peak_bytes <= o.budget_bytes);
     rp_plan_fini(&plan);
-    CU_ASSERT_FATAL(rp_policy_first_plan(&g, rp_policy_find("checkmate"), &o, &plan));
+    CU_ASSERT_FATAL(rp_best_policy_plan(&g, rp_policy_find("checkmate"), &o, &plan));
     CU_ASSERT_EQUAL(plan.host_bytes, 0);
     rp_plan_fini(&plan);
     o.budget_bytes = 1;
-    CU_ASSERT(!rp_policy_first_plan(&g, rp_policy_find("remat"), &o, &plan));
+    CU_ASSERT(!rp_best_policy_plan(&g, rp_policy_find("remat"), &o, &plan));
     rp_graph_fini(&g);
 }
 
@@ -272,7 +272,7 @@ static void a_first_plan_follows_the_rules_and_copies_only_where_that_is_allowed
         struct rp_solve_options o = within(&g, 60, swap);
         struct rp_err err = {{0}};
         struct rp_plan first, plan;
-        CU_ASSERT_FATAL(rp_policy_first(&g, &o, &first));
+        CU_ASSERT_FATAL(rp_quick_policy_plan(&g, &o, &first));
         CU_ASSERT_EQUAL(first.host_bytes > 0, swap);
         o.time_limit = 1e-3;
         o.ignore_clock = true;
@@ -293,11 +293,11 @@ static void there_is_no_first_plan_where_none_fits_or_nothing_may_run_again(void
     struct rp_plan plan;
     once.recompute = false;
     host.host_bytes = 0;
-    CU_ASSERT_FALSE(rp_policy_first(&g, &small, &plan));
+    CU_ASSERT_FALSE(rp_quick_policy_plan(&g, &small, &plan));
     rp_plan_fini(&plan);
-    CU_ASSERT_FALSE(rp_policy_first(&g, &once, &plan));
+    CU_ASSERT_FALSE(rp_quick_policy_plan(&g, &once, &plan));
     rp_plan_fini(&plan);
-    CU_ASSERT(!rp_policy_first(&g, &host, &plan) || plan.host_bytes == 0);
+    CU_ASSERT(!rp_quick_policy_plan(&g, &host, &plan) || plan.host_bytes == 0);
     rp_plan_fini(&plan);
     rp_graph_fini(&g);
 }

@@ -1,6 +1,6 @@
 /* Plans carried out with the reference kernels: every family of networks, bit for bit; and
  * what the replay says where it cannot be, or must not be, equal. */
-#include "emit/ref.h"
+#include "emit/ref_replay.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "model/cost.h"
-#include "model/zoo/zoo.h"
+#include "model/zoo/networks.h"
 #include "networks.h"
 #include "policy/policy.h"
 #include "run.h"
-#include "solve/solve.h"
-#include "verify/verify.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
 
 /* ---- a graph, its plan, and both as tables ---- */
 
@@ -44,13 +44,13 @@ static remat *walked(const struct rp_graph *g, const struct rp_plan *p) {
 
 static rp_rc replay(const struct rp_graph *g, const struct rp_plan *p, bool extremes,
                     struct rp_ref_replay *done, struct rp_err *err) {
-    struct rp_tables tables;
+    struct rp_replay_tables tables;
     remat *r = walked(g, p);
-    rp_rc rc = rp_tables_build(g, r, "g", 0, 0, &tables, err);
+    rp_rc rc = rp_replay_tables_build(g, r, "g", 0, 0, &tables, err);
     remat_close(r);
     if (rc == RP_OK)
         rc = rp_ref_replay(&tables, extremes, done, err);
-    rp_tables_fini(&tables);
+    rp_replay_tables_fini(&tables);
     return rc;
 }
 
@@ -116,15 +116,15 @@ static void is_equal_at_three_budgets(const char *name, enum rp_dtype dtype) {
 /* The first of the rows that share a builder stands for its family. */
 static bool first_of_family(size_t row) {
     for (size_t i = 0; i < row; i++)
-        if (rp_zoo_rows[i].build == rp_zoo_rows[row].build)
+        if (rp_zoo_registry[i].build == rp_zoo_registry[row].build)
             return false;
     return true;
 }
 
 static void every_family_is_equal_bit_for_bit(void) {
-    for (size_t i = 0; i < rp_zoo_n_rows; i++)
+    for (size_t i = 0; i < rp_zoo_n_entries; i++)
         if (first_of_family(i))
-            is_equal_at_three_budgets(rp_zoo_rows[i].name, RP_F32);
+            is_equal_at_three_budgets(rp_zoo_registry[i].name, RP_F32);
 }
 
 static void half_precision_is_equal_bit_for_bit(void) {
@@ -169,11 +169,11 @@ static void batch_norm_made_again_updates_no_statistics(void) {
 static void wrong_numbers_are_named(void) {
     struct rp_graph g = tiny("lstm-lm", RP_F32);
     struct rp_plan p = plan_with(&g, "keep-all", 100);
-    struct rp_tables t;
+    struct rp_replay_tables t;
     struct rp_ref_replay done;
     struct rp_err err = {{0}};
     remat *r = walked(&g, &p);
-    CU_ASSERT_EQUAL_FATAL(rp_tables_build(&g, r, "g", 0, 0, &t, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&g, r, "g", 0, 0, &t, &err), RP_OK);
     remat_close(r);
     /* The first step that reads what a step made reads it one element further on. */
     size_t k = 0;
@@ -187,7 +187,7 @@ static void wrong_numbers_are_named(void) {
     CU_ASSERT_PTR_NOT_NULL(
         strstr(err.msg, "its bits differ from the un-rematerialized run's"));
     free(start);
-    rp_tables_fini(&t);
+    rp_replay_tables_fini(&t);
     rp_plan_fini(&p);
     rp_graph_fini(&g);
 }

@@ -5,12 +5,12 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "emit/axis.h"
+#include "emit/chart_axis.h"
+#include "emit/memory_trace.h"
 #include "emit/report.h"
-#include "emit/trace.h"
 #include "gen.h"
 #include "run.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 /* w -a-> x -b-> y -c-> u   x,y -d-> z. */
 static const char net[] =
@@ -71,11 +71,11 @@ static const struct rp_step swapped[] = {
 };
 
 static bool same_facts(const struct rp_graph *g, const struct rp_plan *p) {
-    struct rp_trace t;
+    struct rp_memory_trace t;
     struct rp_plan q = *p;
     struct rp_verdict v;
     struct rp_err err = {{0}};
-    rp_trace_plan(g, p, &t);
+    rp_memory_trace_plan(g, p, &t);
     q.claims.time_ns = t.time_ns;
     q.claims.baseline_time_ns = g->total_time_ns;
     q.claims.recompute_ns = t.recompute_ns;
@@ -88,7 +88,7 @@ static bool same_facts(const struct rp_graph *g, const struct rp_plan *p) {
                 v.h2d_busy_ns == t.busy_ns[RP_TO_DEVICE];
     if (!same)
         printf("trace and verdict: %s\n", err.msg);
-    rp_trace_fini(&t);
+    rp_memory_trace_fini(&t);
     return same;
 }
 
@@ -115,16 +115,16 @@ static void keeping_all_is_the_plan_that_computes_nothing_twice(void) {
         struct rp_gen_shape shape = rp_gen_small(12);
         struct rp_graph g;
         struct rp_plan p;
-        struct rp_trace t;
+        struct rp_memory_trace t;
         rp_gen_graph(seed, &shape, &g);
         rp_gen_keep_all(&g, seed % 2 == 0, &p);
-        rp_trace_keep_all(&g, seed % 2 == 0, &t);
+        rp_memory_trace_keep_all(&g, seed % 2 == 0, &t);
         if (t.peak_bytes != p.claims.peak_bytes || t.time_ns != p.claims.time_ns ||
             t.reruns.n != 0) {
             rp_gen_failed(seed);
             CU_FAIL("another keep-all");
         }
-        rp_trace_fini(&t);
+        rp_memory_trace_fini(&t);
         rp_plan_fini(&p);
         rp_graph_fini(&g);
     }
@@ -133,7 +133,7 @@ static void keeping_all_is_the_plan_that_computes_nothing_twice(void) {
 static void a_rerun_tells_its_cost_and_how_long_its_outputs_were_away(void) {
     struct shown s;
     open_shown(&s, "a", again, N(again));
-    const struct rp_trace *t = &s.r.plan;
+    const struct rp_memory_trace *t = &s.r.plan;
     CU_ASSERT_EQUAL(t->time_ns, 130);
     CU_ASSERT_EQUAL(t->recompute_ns, 10);
     CU_ASSERT_EQUAL(t->peak_bytes, 8 + 40 + 16 + 24);
@@ -151,7 +151,7 @@ static void copies_run_beside_the_ops_and_stalls_are_counted(void) {
     struct shown s;
     open_shown(&s, "a", swapped, N(swapped));
     /* out 10..100, b 10..70, freed at 100, in 100..150, c 100..130, d 150..170 */
-    const struct rp_trace *t = &s.r.plan;
+    const struct rp_memory_trace *t = &s.r.plan;
     CU_ASSERT_EQUAL(t->time_ns, 170);
     CU_ASSERT_EQUAL(t->stall_ns, 30 + 20);
     CU_ASSERT_EQUAL(t->busy_ns[RP_TO_HOST], 90);
@@ -163,11 +163,11 @@ static void copies_run_beside_the_ops_and_stalls_are_counted(void) {
     close_shown(&s);
 }
 
-static void columns_hold_the_most_memory_of_their_slice(void) {
+static void columns_hold_the_max_memory_of_their_slice(void) {
     struct shown s;
     uint64_t most[13];
     open_shown(&s, "a", again, N(again));
-    rp_trace_columns(&s.r.plan, 130, 13, most);
+    rp_memory_trace_columns(&s.r.plan, 130, 13, most);
     CU_ASSERT_EQUAL(most[0], 48);
     CU_ASSERT_EQUAL(most[1], 88);
     CU_ASSERT_EQUAL(most[6], 88);
@@ -175,9 +175,9 @@ static void columns_hold_the_most_memory_of_their_slice(void) {
     CU_ASSERT_EQUAL(most[9], 88);
     CU_ASSERT_EQUAL(most[10], 64);
     CU_ASSERT_EQUAL(most[12], 72);
-    rp_trace_columns(&s.r.plan, 130, 1, most);
+    rp_memory_trace_columns(&s.r.plan, 130, 1, most);
     CU_ASSERT_EQUAL(most[0], 88);
-    rp_trace_columns(&s.r.keep_all, 130, 13, most); /* it ends at 120 */
+    rp_memory_trace_columns(&s.r.keep_all, 130, 13, most); /* it ends at 120 */
     CU_ASSERT_EQUAL(most[11], 72);
     CU_ASSERT_EQUAL(most[12], 0);
     close_shown(&s);
@@ -189,14 +189,14 @@ static void columns_reach_the_peak_however_many_there_are(void) {
         struct rp_gen_shape shape = rp_gen_small(9);
         struct rp_graph g;
         struct rp_plan p;
-        struct rp_trace t;
+        struct rp_memory_trace t;
         uint64_t most[200];
         rp_gen_graph(seed, &shape, &g);
         rp_gen_plan(seed, &g, false, &p);
-        rp_trace_plan(&g, &p, &t);
+        rp_memory_trace_plan(&g, &p, &t);
         for (uint32_t columns = 1; columns <= 200; columns += 33) {
             uint64_t peak = 0;
-            rp_trace_columns(&t, t.time_ns > 0 ? t.time_ns : 1, columns, most);
+            rp_memory_trace_columns(&t, t.time_ns > 0 ? t.time_ns : 1, columns, most);
             for (uint32_t c = 0; c < columns; c++)
                 peak = most[c] > peak ? most[c] : peak;
             if (peak != t.peak_bytes) {
@@ -204,7 +204,7 @@ static void columns_reach_the_peak_however_many_there_are(void) {
                 CU_FAIL("a peak between the columns");
             }
         }
-        rp_trace_fini(&t);
+        rp_memory_trace_fini(&t);
         rp_plan_fini(&p);
         rp_graph_fini(&g);
     }
@@ -245,11 +245,11 @@ static char *text_of(void (*put)(const struct rp_report *, FILE *), const struct
 }
 
 static void picture_40(const struct rp_report *r, FILE *f) {
-    rp_report_picture(r, 40, false, f);
+    rp_chart_text(r, 40, false, f);
 }
 
 static void picture_utf8(const struct rp_report *r, FILE *f) {
-    rp_report_picture(r, 40, true, f);
+    rp_chart_text(r, 40, true, f);
 }
 
 static void report_1(const struct rp_report *r, FILE *f) {
@@ -378,7 +378,7 @@ static const char *tag_end(const char *s, size_t *len) {
 }
 
 /* Every tag is closed in turn, nothing stands outside the root, and text holds no control
- * byte and no bare '<' or '&'. Enough for what svg.c writes. */
+ * byte and no bare '<' or '&'. Enough for what chart_svg.c writes. */
 static bool well_formed(const char *s) {
     const char *open[16];
     int depth = 0, roots = 0;
@@ -429,7 +429,7 @@ static void any_plan_draws_as_well_formed_svg(void) {
         rp_gen_graph(seed, &shape, &s.g);
         rp_gen_plan(seed, &s.g, false, &s.p);
         rp_report_build(&s.g, &s.p, &s.r);
-        char *text = text_of(rp_report_svg, &s), *same = text_of(rp_report_svg, &s);
+        char *text = text_of(rp_chart_svg, &s), *same = text_of(rp_chart_svg, &s);
         char *picture = text_of(picture_40, &s);
         if (!well_formed(text) || strcmp(text, same) != 0) {
             rp_gen_failed(seed);
@@ -445,7 +445,7 @@ static void any_plan_draws_as_well_formed_svg(void) {
 static void names_cannot_break_out_of_the_svg(void) {
     struct shown s;
     open_shown(&s, "</title><a&b>\\u0001\\uffff", again, N(again));
-    char *text = text_of(rp_report_svg, &s);
+    char *text = text_of(rp_chart_svg, &s);
     CU_ASSERT_TRUE(well_formed(text));
     CU_ASSERT_PTR_NOT_NULL(
         strstr(text, "<title>&lt;/title&gt;&lt;a&amp;b&gt;??: 10 ns</title>"));
@@ -456,7 +456,7 @@ static void names_cannot_break_out_of_the_svg(void) {
 static void the_svg_draws_copy_queues_only_for_plans_that_copy(void) {
     struct shown s;
     open_shown(&s, "a", again, N(again));
-    char *text = text_of(rp_report_svg, &s);
+    char *text = text_of(rp_chart_svg, &s);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, ">compute<"));
     CU_ASSERT_PTR_NULL(strstr(text, ">to host<"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, ">recomputing (10 ns)<"));
@@ -466,7 +466,7 @@ static void the_svg_draws_copy_queues_only_for_plans_that_copy(void) {
     close_shown(&s);
     open_shown(&s, "a", swapped, N(swapped));
     s.p.budget_bytes = 1000;
-    text = text_of(rp_report_svg, &s);
+    text = text_of(rp_chart_svg, &s);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, ">to host<"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, ">to device<"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "<title>x: 90 ns</title>"));
@@ -483,7 +483,7 @@ void suite_show(void) {
     RP_TEST(keeping_all_is_the_plan_that_computes_nothing_twice);
     RP_TEST(a_rerun_tells_its_cost_and_how_long_its_outputs_were_away);
     RP_TEST(copies_run_beside_the_ops_and_stalls_are_counted);
-    RP_TEST(columns_hold_the_most_memory_of_their_slice);
+    RP_TEST(columns_hold_the_max_memory_of_their_slice);
     RP_TEST(columns_reach_the_peak_however_many_there_are);
     RP_TEST(axes_have_round_steps);
     RP_TEST(the_picture_in_a_terminal_is_exact);

@@ -7,10 +7,10 @@
 #include "brute_copies.h"
 #include "gen.h"
 #include "run.h"
-#include "solve/schedule.h"
-#include "solve/solve.h"
-#include "solve/state.h"
-#include "verify/verify.h"
+#include "solve/core/schedule.h"
+#include "solve/local/incremental.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
 
 static uint64_t budget_between(const struct rp_graph *g, bool addressed, uint64_t percent) {
     uint64_t all = rp_keep_all_bytes(g, addressed);
@@ -40,8 +40,8 @@ static void gen_graph(uint64_t seed, uint32_t n_ops, uint32_t max_outputs,
 }
 
 /* One random flip or two, of holds or of trips. */
-static void propose(struct rp_state *s, struct rp_rng *r) {
-    const struct rp_problem *p = s->p;
+static void propose(struct rp_incremental *s, struct rp_rng *r) {
+    const struct rp_instance *p = s->p;
     for (int k = 0; k < 3; k++) {
         uint32_t x = (uint32_t)rp_rng_below(r, p->n_tensors), first = p->producer[x] + 1;
         if (first >= p->n_ops)
@@ -49,23 +49,23 @@ static void propose(struct rp_state *s, struct rp_rng *r) {
         uint32_t a = first + (uint32_t)rp_rng_below(r, p->n_ops - first);
         uint32_t b = a + (uint32_t)rp_rng_below(r, p->n_ops - a);
         if (rp_rng_percent(r, 40)) {
-            rp_state_flip(s, x, a, b, rp_rng_percent(r, 50));
+            rp_incremental_flip(s, x, a, b, rp_rng_percent(r, 50));
             continue;
         }
-        if (rp_rng_percent(r, 40) && rp_state_brought(s, a, x)) {
-            rp_state_flip_trip(s, x, a, false);
+        if (rp_rng_percent(r, 40) && rp_incremental_swapped_in(s, a, x)) {
+            rp_incremental_flip_swap_in(s, x, a, false);
             continue;
         }
-        rp_state_flip(s, x, a, a, false);
-        rp_state_flip_trip(s, x, a, true);
+        rp_incremental_flip(s, x, a, a, false);
+        rp_incremental_flip_swap_in(s, x, a, true);
         if (a < b)
-            rp_state_flip(s, x, a + 1, b, true);
+            rp_incremental_flip(s, x, a + 1, b, true);
     }
 }
 
 /* Does the plan of a schedule have the time that `s` says, and does verify accept it? */
-static bool plan_agrees(const struct rp_graph *g, const struct rp_problem *p,
-                        const struct rp_schedule *now, const struct rp_state *s) {
+static bool plan_agrees(const struct rp_graph *g, const struct rp_instance *p,
+                        const struct rp_schedule *now, const struct rp_incremental *s) {
     struct rp_cost c = rp_schedule_cost(p, now);
     struct rp_plan plan = {.graph_name = strdup(g->name),
                            .graph_sha256 = strdup(g->sha256),
@@ -93,37 +93,37 @@ static bool plan_agrees(const struct rp_graph *g, const struct rp_problem *p,
 
 static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
     struct rp_graph g;
-    struct rp_problem p;
-    struct rp_state s, fresh;
+    struct rp_instance p;
+    struct rp_incremental s, fresh;
     struct rp_schedule now;
     struct rp_rng r = {seed};
     bool ok = true;
     gen_graph(seed, 5 + (uint32_t)(seed % 60), 2, &g);
-    rp_problem_init(&p, &g, budget_between(&g, false, 60), false, NULL);
-    rp_problem_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_instance_init(&p, &g, budget_between(&g, false, 60), false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
     rp_schedule_keep_all(&p, &now);
-    rp_state_init(&s, &p);
-    rp_state_init(&fresh, &p);
-    rp_state_load(&s, &now);
+    rp_incremental_init(&s, &p);
+    rp_incremental_init(&fresh, &p);
+    rp_incremental_load(&s, &now);
     for (int k = 0; k < 200 && ok && p.n_ops > 1 && p.n_tensors > 0; k++) {
-        rp_state_begin(&s);
+        rp_incremental_begin(&s);
         propose(&s, &r);
         s.patient = rp_rng_percent(&r, 50);
-        if (!rp_state_judge(&s, 1, 1e30) || rp_rng_percent(&r, 30))
-            rp_state_undo(&s);
+        if (!rp_incremental_evaluate(&s, 1, 1e30) || rp_rng_percent(&r, 30))
+            rp_incremental_undo(&s);
         else
-            rp_state_commit(&s);
-        rp_state_store(&s, &now);
-        rp_state_load(&fresh, &now);
+            rp_incremental_commit(&s);
+        rp_incremental_store(&s, &now);
+        rp_incremental_load(&fresh, &now);
         ok = s.time == fresh.time && s.overflow == fresh.overflow &&
              s.copies.stalls == fresh.copies.stalls && plan_agrees(&g, &p, &now, &s);
         *n_swaps += s.copies.n_swapped;
         *n_stalls += s.copies.stalls > 0;
     }
-    rp_state_fini(&s);
-    rp_state_fini(&fresh);
+    rp_incremental_fini(&s);
+    rp_incremental_fini(&fresh);
     rp_schedule_fini(&now);
-    rp_problem_fini(&p);
+    rp_instance_fini(&p);
     rp_graph_fini(&g);
     return ok;
 }
@@ -155,13 +155,13 @@ static rp_rc solve(const struct rp_graph *g, uint64_t budget, uint64_t host_byte
 
 /* So far between the least that any plan needs and the peak of keep-all. */
 static uint64_t budget_from_floor(const struct rp_graph *g, uint64_t percent) {
-    struct rp_problem p;
+    struct rp_instance p;
     uint32_t op;
-    rp_problem_init(&p, g, g->fixed_bytes, false, NULL);
-    rp_problem_allow_swap(&p, RP_MAX_QUANTITY);
-    uint64_t least = g->fixed_bytes + rp_problem_floor(&p, &op);
+    rp_instance_init(&p, g, g->fixed_bytes, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    uint64_t least = g->fixed_bytes + rp_instance_floor(&p, &op);
     uint64_t most = rp_keep_all_bytes(g, false);
-    rp_problem_fini(&p);
+    rp_instance_fini(&p);
     return least + (most - least) / 100 * percent;
 }
 
@@ -185,7 +185,7 @@ static bool no_better_than_all_programs(uint64_t seed, struct tally *tally) {
                                     .host_limit_bytes = RP_MAX_QUANTITY,
                                     .recompute = true,
                                     .swap = true,
-                                    .most_states = 400000};
+                                    .max_states = 400000};
         enum rp_brute_result result = rp_brute_copies_best(&g, &o, &best);
         rp_rc rc = solve(&g, budget, RP_MAX_QUANTITY, true, &plan);
         if (result == RP_BRUTE_FOUND) {

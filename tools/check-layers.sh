@@ -1,45 +1,114 @@
-#!/bin/sh
-# check-layers.sh: the include rule of ARCHITECTURE.md. One check a folder.
+#!/bin/bash
+# check-layers.sh: the structure of src/ as ARCHITECTURE.md states it.
+#   includes   each folder includes only what its row of the table below names
+#   headers    every source of a library has the header that names what it gives:
+#              x_y.c has x_y.h or x.h beside it, or its folder holds one file a kind
+#   names      no two files share a base name
+#   circles    no two files need each other, by includes or by calls
+#   sizes      no folder holds more than 20 sources, but those of one file a kind
+# One check a folder and a rule. Calls are read from the object files in BUILD.
 set -u
+export LC_ALL=C
+build=${BUILD:-build}
 good=0 bad=0
 
-# rule FOLDER ALLOWED: quoted includes in FOLDER begin with one of ALLOWED (a pattern).
-rule() {
-    [ -d "src/$1" ] || return 0
-    wrong=$(grep -rnE --include='*.[ch]' --include='*.cu' --include='*.cuh' '^[[:space:]]*#[[:space:]]*include "' "src/$1" |
-        grep -vE "include \"($2)")
-    if [ -z "$wrong" ]; then
+verdict() { # WHAT FAULTS, one a line
+    if [ -z "$2" ]; then
         good=$((good + 1))
     else
-        printf '%s\n' "$wrong" | sed "s|^|FAILED layers: src/$1 may not include this: |"
+        printf '%s\n' "$2" | sed "s|^|FAILED layers: $1: |"
         bad=$((bad + 1))
     fi
+}
+
+sources() { # FOLDER: its sources, not those of folders below
+    find "src/$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cu' -o -maxdepth 1 -name '*.cuh'
+}
+
+# row FOLDER ALLOWED: quoted includes in FOLDER begin with one of ALLOWED (a pattern).
+rows=()
+row() {
+    rows+=("$1")
+    verdict "src/$1 may not include this" "$(sources "$1" |
+        xargs grep -HnE '^[[:space:]]*#[[:space:]]*include "' | grep -vE "include \"($2)")"
 }
 
 # only FILE HEADER: one file alone includes this foreign header.
 only() {
-    wrong=$(grep -rlE --include='*.[ch]' "include <$2>" src | grep -vxF "src/$1")
-    if [ -z "$wrong" ]; then
-        good=$((good + 1))
-    else
-        printf '%s\n' "$wrong" | sed "s|^|FAILED layers: only src/$1 may include <$2>: |"
-        bad=$((bad + 1))
-    fi
+    verdict "only src/$1 may include <$2>" \
+        "$(grep -rlE --include='*.[ch]' "include <$2>" src | grep -vxF "src/$1")"
 }
 
-rule base 'base/'
-rule model 'base/|model/'
-rule kernels 'base/|model/graph\.h"|kernels/'
-for folder in profile solve; do
-    rule $folder "base/|model/|kernels/|$folder/"
-done
-rule emit 'base/|model/|kernels/|remat/|emit/|(replay\.h|machine\.cuh)"'
-rule remat 'remat/'
-rule policy 'base/|model/|policy/|solve/'
+row . 'base/|cmd/commands\.h"'
+row cmd ''
+row base 'base/'
+row model 'base/|model/'
+row model/zoo 'base/|model/'
+row kernels 'base/|model/graph\.h"|kernels/'
+row kernels/cuda 'kernels/'
+row profile 'base/|model/|profile/'
 # What is loaded into other programs: libc, and nothing that ends the process.
-rule profile/inject 'profile/(record|inject/[a-z]+)\.h"'
-rule verify 'base/|verify/|model/(graph|plan)\.h"'
-only solve/glpk.c glpk.h
+row profile/inject 'profile/(record|inject/[a-z]+)\.h"'
+row pack 'base/|model/|pack/'
+row solve/core 'base/|model/|solve/core/'
+row solve/local 'base/|model/|solve/(core|local)/'
+row solve/order 'base/|model/|solve/(core|order)/'
+row solve/lp 'base/|model/|solve/(core|lp)/'
+row solve/mip 'base/|model/|solve/(core|lp|mip)/'
+row solve/bound 'base/|model/|solve/(core|lp|bound)/'
+row solve/exhaustive 'base/|model/|solve/(core|exhaustive)/'
+row solve 'base/|model/|pack/|solve/'
+row policy 'base/|model/|pack/addresses\.h"|policy/|solve/(solver\.h"|core/)'
+row remat 'remat/'
+row emit 'base/|model/|kernels/|remat/|emit/'
+row emit/runtime 'emit/|kernels/|(replay)\.h"'
+row verify 'base/|verify/|model/(graph|plan)\.h"'
+only solve/lp/simplex_glpk.c glpk.h
+
+verdict "a folder without a row" "$(find src -type d ! -path '*/templates*' |
+    sed 's|^src/*||; s|^$|.|' | grep -vxF "$(printf '%s\n' "${rows[@]}")")"
+
+# Folders of one file a kind share a header that lists the kinds.
+kinds='src/(cmd|policy|kernels|model/zoo)/'
+
+headless() {
+    find src -name '*.c' ! -path '*/templates/*' ! -path src/main.c | grep -vE "^$kinds" |
+        while read -r file; do
+            stem=${file%.c}
+            until [ -e "$stem.h" ]; do
+                [ "${stem%_*}" != "$stem" ] || { echo "$file" && break; }
+                stem=${stem%_*}
+            done
+        done
+}
+verdict "a source without its header" "$(headless)"
+
+stems() {
+    find src -name '*.[ch]' ! -path '*/templates/*' | sed -E 's|\.[ch]$||' | sort -u
+}
+verdict "a base name twice" "$(stems | awk -F/ '{ n[$NF]++; where[$NF] = where[$NF] " " $0 }
+    END { for (k in n) if (n[k] > 1) print k ":" where[k] }' | sort)"
+verdict "a crowded folder" "$(find src -name '*.[ch]' ! -path '*/templates/*' |
+    grep -vE "^$kinds" | sed 's|/[^/]*$||' | sort | uniq -c |
+    awk '$1 > 20 { print $2 " (" $1 " files)" }')"
+
+# Edges FROM TO between files: includes, and calls as the object files have them.
+edges() {
+    find src -name '*.[ch]' ! -path '*/templates/*' -print0 |
+        xargs -0 grep -HE '^[[:space:]]*#[[:space:]]*include "' |
+        sed -E 's|^src/([^:]*):.*"(.*)".*|\1 \2|'
+    find src -name '*.c' ! -path '*/templates/*' | while read -r file; do
+        object=$build/${file%.c}.o
+        [ -e "$object" ] || continue
+        nm "$object" | awk -v f="${file#src/}" '
+            $1 == "U" { print "U", f, $2 }
+            NF == 3 && $2 ~ /^[TDBR]$/ { print "D", f, $3 }'
+    done | awk '$1 == "D" { at[$3] = $2 } $1 == "U" { from[++n] = $2; to[n] = $3 }
+        END { for (i = 1; i <= n; i++) if (to[i] in at) print from[i], at[to[i]] }'
+}
+verdict "a circle of files" "$(edges | awk '$1 != $2' | sort -u | tsort 2>&1 >/dev/null |
+    awk '/loop/ { if (line) print line; line = ""; next } { line = line " " $2 }
+        END { if (line) print line }' | sed 's/^ //')"
 
 echo "layers: $good passed, $bad failed"
 [ $bad = 0 ]

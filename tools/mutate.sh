@@ -2,7 +2,7 @@
 # mutate.sh [-s SUITES] [-j JOBS] [FILE...]: breaks the checker on purpose, one line at a
 # time, and expects the unit tests to notice. Without an argument all of src/verify, by its
 # suites. Other sources want the suites that are theirs, the quicker the better:
-#   tools/mutate.sh -s order src/solve/order.c src/solve/sequence.c
+#   tools/mutate.sh -s order src/solve/order/anneal_order.c src/solve/order/run_sequence.c
 # Three ways to break a line:
 #   never      a condition that leads to a refusal is never true
 #   boundary   < for <=, > for >=, and the reverse
@@ -13,7 +13,7 @@
 set -u
 tree=${BUILD:-build}/mutate
 flags="-O1 -w -fsanitize=address"
-mapfile -t suites < <(cd tests && ls test_{verify,replay,certificate}*.c 2>/dev/null |
+mapfile -t suites < <(cd tests && ls test_{verifier,hash_replay,check_certificate,certificate_rows}*.c 2>/dev/null |
     sed -nE 's/^test_([a-z_]+)\.c$/\1/p')
 jobs=$(nproc)
 while getopts s:j: option; do

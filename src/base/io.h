@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/err.h"
+#include "base/status.h"
 
 /* Opens descriptors 0, 1 and 2 where they are closed, so that no file of ours lands there;
  * using them still fails, as it should. For main, before anything else. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/err.h"
+#include "base/status.h"
 
 enum rp_json_type {
     RP_JSON_STRING, /* to: const char *, borrowed from the object */

@@ -11,6 +11,18 @@ int rp_log_level(void);
 /* One line "remat-plan: ..." on standard error; shown from `level` up. */
 void rp_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A line for developers of this program, on -vvv. Costs nothing unless built with
+ * `make DEBUG=1`: the arguments are checked by the compiler and not evaluated. */
+#ifdef RP_DEBUG
+#define RP_LOG(...) rp_log(3, __VA_ARGS__)
+#else
+#define RP_LOG(...)                                                                        \
+    do {                                                                                   \
+        if (false)                                                                         \
+            rp_log(3, __VA_ARGS__);                                                        \
+    } while (0)
+#endif
+
 /* One line that the next progress or log call replaces. Shown only on a terminal, not with
  * -q, and at most five times a second. An empty text clears it. */
 void rp_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/status.h"
 
 static void *need(void *p) {
     if (p == NULL) {

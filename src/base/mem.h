@@ -35,7 +35,7 @@ static inline bool rp_add(uint64_t *sum, uint64_t x) {
 
 /* `bytes` rounded up to a multiple of `alignment` (any value >= 1; result may pass 63
  * bits). */
-static inline uint64_t rp_round_up(uint64_t bytes, uint64_t alignment) {
+static inline uint64_t rp_rounding_up(uint64_t bytes, uint64_t alignment) {
     uint64_t rest = bytes % alignment;
     return rest ? bytes + (alignment - rest) : bytes;
 }

@@ -2,18 +2,18 @@
 
 #include <inttypes.h>
 
-#include "base/units.h"
+#include "base/format.h"
 
 void rp_report_build(const struct rp_graph *g, const struct rp_plan *p,
                      struct rp_report *r) {
     *r = (struct rp_report){.g = g, .p = p};
-    rp_trace_plan(g, p, &r->plan);
-    rp_trace_keep_all(g, p->addressed, &r->keep_all);
+    rp_memory_trace_plan(g, p, &r->plan);
+    rp_memory_trace_keep_all(g, p->addressed, &r->keep_all);
 }
 
 void rp_report_fini(struct rp_report *r) {
-    rp_trace_fini(&r->plan);
-    rp_trace_fini(&r->keep_all);
+    rp_memory_trace_fini(&r->plan);
+    rp_memory_trace_fini(&r->keep_all);
 }
 
 void rp_put_name(const char *s, FILE *f) {
@@ -42,7 +42,7 @@ static void put_padded(const char *s, size_t width, FILE *f) {
 }
 
 static void put_time(const struct rp_report *r, FILE *f) {
-    const struct rp_trace *t = &r->plan;
+    const struct rp_memory_trace *t = &r->plan;
     uint64_t base = r->keep_all.time_ns, bound = r->p->claims.lower_bound_ns;
     fprintf(f, "time      %s, %s over keep-all's %s: recompute %s, stall %s\n",
             rp_show_ns(t->time_ns).s, rp_show_percent(t->time_ns - base, base).s,
@@ -56,7 +56,7 @@ static void put_time(const struct rp_report *r, FILE *f) {
 }
 
 static void put_memory(const struct rp_report *r, FILE *f) {
-    const struct rp_trace *t = &r->plan;
+    const struct rp_memory_trace *t = &r->plan;
     fprintf(f, "memory    peak %s, %s of keep-all's %s, budget %s\n",
             rp_show_bytes(t->peak_bytes).s,
             rp_show_percent(t->peak_bytes, r->keep_all.peak_bytes).s,
@@ -86,7 +86,7 @@ static void put_saving(const struct rp_report *r, FILE *f) {
 }
 
 static void put_copies(const struct rp_report *r, FILE *f) {
-    const struct rp_trace *t = &r->plan;
+    const struct rp_memory_trace *t = &r->plan;
     if (t->copied_bytes[RP_TO_HOST] == 0 && t->copied_bytes[RP_TO_DEVICE] == 0)
         return;
     fprintf(f, "copies    out %s (queue busy %s), in %s (%s)\n",
@@ -104,7 +104,7 @@ static void put_rerun(const struct rp_report *r, const struct rp_rerun *x, FILE 
 }
 
 static void put_reruns(const struct rp_report *r, uint32_t rows, FILE *f) {
-    const struct rp_trace *t = &r->plan;
+    const struct rp_memory_trace *t = &r->plan;
     uint64_t times = 0, rest_ns = 0;
     if (t->reruns.n == 0) {
         fputs("recompute nothing\n", f);

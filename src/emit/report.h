@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "emit/trace.h"
+#include "emit/memory_trace.h"
 #include "model/graph.h"
 #include "model/plan.h"
 
@@ -17,7 +17,7 @@
 struct rp_report {
     const struct rp_graph *g;
     const struct rp_plan *p;
-    struct rp_trace plan, keep_all;
+    struct rp_memory_trace plan, keep_all;
 };
 
 void rp_report_build(const struct rp_graph *g, const struct rp_plan *p,
@@ -26,15 +26,15 @@ void rp_report_fini(struct rp_report *r);
 
 /* Time, bound, memory, copies; then what was recomputed, the dearest `rows` ops of it. */
 void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f);
-void rp_report_steps(const struct rp_report *r, FILE *f);                 /* steps.c */
+void rp_report_steps(const struct rp_report *r, FILE *f); /* report_steps.c */
 void rp_report_json(const struct rp_report *r, bool with_steps, FILE *f); /* json.c */
 
-/* Memory over time in `width` >= RP_PICTURE_MIN columns of a terminal (picture.c). */
+/* Memory over time in `width` >= RP_PICTURE_MIN columns of a terminal (chart_text.c). */
 enum { RP_PICTURE_MIN = 40, RP_PICTURE_MAX = 1000 };
-void rp_report_picture(const struct rp_report *r, uint32_t width, bool utf8, FILE *f);
+void rp_chart_text(const struct rp_report *r, uint32_t width, bool utf8, FILE *f);
 
-/* The same as an SVG file, with the queues under it (svg.c). */
-void rp_report_svg(const struct rp_report *r, FILE *f);
+/* The same as an SVG file, with the queues under it (chart_svg.c). */
+void rp_chart_svg(const struct rp_report *r, FILE *f);
 
 /* `s` with control bytes as '?': names come from files. */
 void rp_put_name(const char *s, FILE *f);

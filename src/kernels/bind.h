@@ -71,7 +71,7 @@ void rp_bind_avg_pool(struct rp_binding *b);
 void rp_bind_adaptive(struct rp_binding *b);
 void rp_bind_unpool(struct rp_binding *b);
 
-/* bind_rows.c */
+/* bind_norm_seq.c */
 void rp_bind_batch_norm(struct rp_binding *b);
 void rp_bind_batch_norm_grad(struct rp_binding *b);
 void rp_bind_update_stats(struct rp_binding *b);
@@ -82,7 +82,7 @@ void rp_bind_loss(struct rp_binding *b);
 void rp_bind_rotary(struct rp_binding *b);
 void rp_bind_lstm(struct rp_binding *b);
 
-/* bind_plain.c */
+/* bind_elementwise.c */
 void rp_bind_elements(struct rp_binding *b);
 void rp_bind_scale(struct rp_binding *b);
 void rp_bind_dropout(struct rp_binding *b);
@@ -97,7 +97,7 @@ void rp_bind_repeat(struct rp_binding *b);
 void rp_bind_transpose(struct rp_binding *b);
 void rp_bind_gather(struct rp_binding *b);
 
-/* kinds.c; by name, NULL if there is no kernel for it. */
+/* op_table.c; by name, NULL if there is no kernel for it. */
 extern const struct rp_kind rp_kinds[];
 extern const size_t rp_n_kinds;
 const struct rp_kind *rp_kind_find(const char *kind);

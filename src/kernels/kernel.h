@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#include "base/err.h"
+#include "base/status.h"
 #include "kernels/fill.h"
 #include "kernels/kargs.h"
 #include "model/graph.h"

@@ -10,7 +10,7 @@
 #ifndef RP_MODEL_COST_H
 #define RP_MODEL_COST_H
 
-#include "base/err.h"
+#include "base/status.h"
 #include "model/device.h"
 #include "model/graph.h"
 

@@ -81,7 +81,7 @@ static rp_rc check_sums(struct rp_graph *g, const char *file, struct rp_err *err
                        file);
     for (uint32_t x = 0; x < g->n_tensors; x++) {
         const struct rp_tensor *t = &g->tensors[x];
-        if (!rp_add(&bytes, rp_round_up(t->bytes, g->device.alignment_bytes)))
+        if (!rp_add(&bytes, rp_rounding_up(t->bytes, g->device.alignment_bytes)))
             return rp_fail(err, RP_INPUT,
                            "%s: tensors[%u] \"%.80s\": the sum of bytes passes 2^63-1",
                            file, x, t->name);
@@ -90,7 +90,7 @@ static rp_rc check_sums(struct rp_graph *g, const char *file, struct rp_err *err
     }
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct rp_op *op = &g->ops[i];
-        if (!rp_add(&bytes, rp_round_up(op->workspace_bytes, g->device.alignment_bytes)))
+        if (!rp_add(&bytes, rp_rounding_up(op->workspace_bytes, g->device.alignment_bytes)))
             return rp_fail(err, RP_INPUT,
                            "%s: ops[%u] \"%.80s\": the sum of bytes passes 2^63-1", file, i,
                            op->name);

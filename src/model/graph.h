@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/status.h"
 
 #define RP_NONE UINT32_MAX /* no tensor, no op */
 

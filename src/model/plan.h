@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/status.h"
 
 #define RP_NO_ADDRESS UINT64_MAX /* JSON null, or the key is absent */
 

@@ -18,20 +18,20 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "policy/fates.h"
-#include "policy/forward.h"
+#include "policy/gap_actions.h"
+#include "policy/phases.h"
 #include "policy/policy.h"
 
 struct alibaba {
-    const struct rp_problem *p;
-    struct rp_tape *t;
+    const struct rp_instance *p;
+    struct rp_recorder *t;
     uint32_t n_forward;
-    struct rp_fates f;
+    struct rp_gap_actions f;
     struct rp_gaps gaps; /* that may be swapped, farthest apart first */
     uint32_t *need;      /* per gap */
 };
 
-static bool is_softmax(const struct rp_problem *p, uint32_t op) {
+static bool is_softmax(const struct rp_instance *p, uint32_t op) {
     const char *kind = p->graph->ops[p->op_of[op]].kind;
     if (strncmp(kind, "aten.", 5) == 0)
         kind += 5;
@@ -39,7 +39,7 @@ static bool is_softmax(const struct rp_problem *p, uint32_t op) {
     return strncmp(kind, "softmax", 7) == 0 && strstr(kind, "cross_entropy") == NULL;
 }
 
-static bool reads_parameter(const struct rp_problem *p, uint32_t op) {
+static bool reads_parameter(const struct rp_instance *p, uint32_t op) {
     const struct rp_op *o = &p->graph->ops[p->op_of[op]];
     for (uint32_t k = 0; k < o->n_inputs; k++)
         if (p->graph->tensors[o->inputs[k]].kind == RP_PARAMETER)
@@ -47,7 +47,7 @@ static bool reads_parameter(const struct rp_problem *p, uint32_t op) {
     return false;
 }
 
-static bool has_one_forward_reader(const struct rp_problem *p, uint32_t n_forward,
+static bool has_one_forward_reader(const struct rp_instance *p, uint32_t n_forward,
                                    uint32_t x) {
     uint32_t a = p->reader_start[x], n = p->reader_start[x + 1] - a;
     return n > 0 && p->readers[a] < n_forward && (n == 1 || p->readers[a + 1] >= n_forward);
@@ -55,7 +55,7 @@ static bool has_one_forward_reader(const struct rp_problem *p, uint32_t n_forwar
 
 /* Marks what op i reads, and what that is made of, `depth` ops deep. */
 static void mark_before(const struct alibaba *w, uint32_t i, int depth, bool *attention) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1] && depth > 0; k++) {
         uint32_t x = p->inputs[k], j = p->producer[x];
         if (!has_one_forward_reader(p, w->n_forward, x) || reads_parameter(p, j) ||
@@ -67,7 +67,7 @@ static void mark_before(const struct alibaba *w, uint32_t i, int depth, bool *at
 }
 
 static void mark_attention(const struct alibaba *w, bool *attention) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     for (uint32_t i = 0; i < w->n_forward; i++) {
         if (!is_softmax(p, i))
             continue;
@@ -87,7 +87,7 @@ static void mark_attention(const struct alibaba *w, bool *attention) {
 
 /* What attention is made of again is held for it: it is small. */
 static void hold_inputs(struct alibaba *w, const bool *attention) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     /* Per tensor: the last stage in which it, or what attention makes of it, is remade. */
     uint32_t *use = rp_calloc(p->n_tensors, sizeof *use);
     for (uint32_t x = p->n_tensors; x-- > 0;) {
@@ -110,13 +110,13 @@ static void emit(void *arg, uint32_t k) {
     struct alibaba *w = arg;
     for (size_t i = 0; i < w->gaps.n; i++)
         w->f.fate[w->gaps.at[i].e] = i < k ? RP_SWAP : RP_KEEP;
-    rp_fates_needs(&w->f, w->t, w->need);
-    rp_fates_schedule_ins(w->p, &w->f, w->need);
-    rp_fates_emit_patient(&w->f, w->t, NULL);
+    rp_gap_actions_needs(&w->f, w->t, w->need);
+    rp_gap_actions_schedule_ins(w->p, &w->f, w->need);
+    rp_gap_actions_emit_patient(&w->f, w->t, NULL);
 }
 
 static void plan(struct alibaba *w, bool with_attention) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     struct rp_gaps all = {0};
     bool *attention = rp_calloc(p->n_tensors, sizeof *attention);
     if (with_attention)
@@ -133,22 +133,22 @@ static void plan(struct alibaba *w, bool with_attention) {
             rp_push(&w->gaps, gap);
     }
     rp_gaps_sort(&w->gaps);
-    rp_least_that_fits((uint32_t)w->gaps.n, emit, w, w->t);
+    rp_min_that_fits((uint32_t)w->gaps.n, emit, w, w->t);
     free(all.at);
     free(attention);
 }
 
-void rp_record_alibaba(const struct rp_problem *p, const struct rp_policy_options *o,
-                       struct rp_tape *t) {
+void rp_record_alibaba(const struct rp_instance *p, const struct rp_policy_options *o,
+                       struct rp_recorder *t) {
     struct alibaba w = {.p = p, .t = t, .n_forward = rp_forward_ops(p)};
     (void)o;
-    rp_fates_init(p, &w.f);
-    rp_fates_emit(&w.f, t, NULL);
+    rp_gap_actions_init(p, &w.f);
+    rp_gap_actions_emit(&w.f, t, NULL);
     if (t->peak_bytes > p->limit_bytes) {
         w.need = rp_calloc(p->reader_start[p->n_tensors], sizeof *w.need);
         plan(&w, true);
         free(w.gaps.at);
         free(w.need);
     }
-    rp_fates_fini(&w.f);
+    rp_gap_actions_fini(&w.f);
 }

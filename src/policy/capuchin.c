@@ -12,19 +12,19 @@
  * Interpretation: a copy out has to be done when the peak comes, one in cannot begin before
  * it is over; copies that were decided on before are ahead in the queues, and what does not
  * fit is exposed. What feedback finds out by running, the packing of swap-ins
- * works out beforehand (rp_fates_schedule_ins). Costs are on the clock of first runs.
+ * works out beforehand (rp_gap_actions_schedule_ins). Costs are on the clock of first runs.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/fates.h"
+#include "policy/gap_actions.h"
 #include "policy/policy.h"
 
 struct capuchin {
-    const struct rp_problem *p;
-    struct rp_tape *t;
-    struct rp_fates f;
+    const struct rp_instance *p;
+    struct rp_recorder *t;
+    struct rp_gap_actions f;
     double *start;        /* per stage, and the end */
     struct rp_gaps swaps; /* decided on */
     uint64_t *peak;       /* per stage */
@@ -74,7 +74,7 @@ static double free_time(const struct capuchin *w, const struct rp_gap *gap, uint
  * is free, minus the free time. */
 static void list_candidates(const struct capuchin *w, uint32_t t, struct rp_gaps *gaps,
                             uint8_t *best) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     gaps->n = 0;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < t; x++) {
         uint32_t e = rp_gap_ending_from(p, x, t + 1);
@@ -104,9 +104,9 @@ static uint32_t fullest_stage(const struct capuchin *w) {
 }
 
 static void emit(struct capuchin *w) {
-    rp_fates_needs(&w->f, w->t, w->need);
-    rp_fates_schedule_ins(w->p, &w->f, w->need);
-    rp_fates_emit_patient(&w->f, w->t, w->peak);
+    rp_gap_actions_needs(&w->f, w->t, w->need);
+    rp_gap_actions_schedule_ins(w->p, &w->f, w->need);
+    rp_gap_actions_emit_patient(&w->f, w->t, w->peak);
 }
 
 /* Settles the fate of as much as stage t is over the limit by. False: nothing is left. */
@@ -127,20 +127,20 @@ static bool save(struct capuchin *w, uint32_t t, struct rp_gaps *gaps, uint8_t *
     return saved > 0;
 }
 
-void rp_record_capuchin(const struct rp_problem *p, const struct rp_policy_options *o,
-                        struct rp_tape *t) {
+void rp_record_capuchin(const struct rp_instance *p, const struct rp_policy_options *o,
+                        struct rp_recorder *t) {
     enum { ROUNDS = 400 };
     struct capuchin w = {.p = p, .t = t};
     struct rp_gaps gaps = {0};
     uint8_t *best = rp_calloc(p->reader_start[p->n_tensors], sizeof *best);
     (void)o;
-    rp_fates_init(p, &w.f);
+    rp_gap_actions_init(p, &w.f);
     w.start = rp_calloc((size_t)p->n_ops + 1, sizeof *w.start);
     w.peak = rp_calloc((size_t)p->n_ops + 1, sizeof *w.peak);
     w.need = rp_calloc(p->reader_start[p->n_tensors], sizeof *w.need);
     for (uint32_t i = 0; i < p->n_ops; i++)
         w.start[i + 1] = w.start[i] + (double)p->time_ns[i];
-    rp_fates_emit(&w.f, t, w.peak);
+    rp_gap_actions_emit(&w.f, t, w.peak);
     for (int k = 0; k < ROUNDS && t->peak_bytes > p->limit_bytes; k++) {
         if (!save(&w, fullest_stage(&w), &gaps, best))
             break;
@@ -152,5 +152,5 @@ void rp_record_capuchin(const struct rp_problem *p, const struct rp_policy_optio
     free(w.swaps.at);
     free(w.peak);
     free(w.need);
-    rp_fates_fini(&w.f);
+    rp_gap_actions_fini(&w.f);
 }

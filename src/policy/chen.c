@@ -13,7 +13,7 @@
  *
  * Interpretation: the paper's networks are chains (or "the user gives C", the candidates).
  * For branches a candidate is any position where not more tensors cross than at its
- * neighbours (forward.h), and all that crosses is kept.
+ * neighbours (phases.h), and all that crosses is kept.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,15 +34,15 @@ static void hold_borders(const struct rp_segmented *s, struct rp_schedule *to) {
 
 /* Kept borders are what the paper's mirror keeps: to their own last need as well. */
 static void hold_to_last_need(const struct rp_segmented *s, struct rp_schedule *to) {
-    const struct rp_problem *p = s->p;
+    const struct rp_instance *p = s->p;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < s->n_forward; x++) {
         uint32_t k = s->segment_of[p->producer[x]];
         if (k + 1 < s->cuts->n && rp_forward_last(p, s->n_forward, x) >= s->cuts->end[k])
-            rp_schedule_set(to, x, p->producer[x] + 1, rp_problem_last_need(p, x), true);
+            rp_schedule_set(to, x, p->producer[x] + 1, rp_instance_last_need(p, x), true);
     }
 }
 
-static void build(const struct rp_problem *p, uint32_t n_forward,
+static void build(const struct rp_instance *p, uint32_t n_forward,
                   const struct rp_segments *cuts, struct rp_schedule *to) {
     struct rp_segmented s;
     rp_segmented_init(p, n_forward, cuts, &s);
@@ -64,7 +64,7 @@ static void pick_evenly(const struct rp_segments *all, uint32_t n,
 }
 
 /* Algorithm 3 with parameter b. */
-static void pick_by_size(const struct rp_problem *p, const struct rp_segments *all,
+static void pick_by_size(const struct rp_instance *p, const struct rp_segments *all,
                          uint64_t b, struct rp_segments *cuts) {
     uint64_t sum = 0;
     cuts->n = 0;
@@ -79,8 +79,8 @@ static void pick_by_size(const struct rp_problem *p, const struct rp_segments *a
     }
 }
 
-void rp_record_chen_sqrt(const struct rp_problem *p, const struct rp_policy_options *o,
-                         struct rp_tape *t) {
+void rp_record_chen_sqrt(const struct rp_instance *p, const struct rp_policy_options *o,
+                         struct rp_recorder *t) {
     (void)o;
     uint32_t n_forward = rp_forward_ops(p);
     struct rp_segments all, cuts;
@@ -90,7 +90,7 @@ void rp_record_chen_sqrt(const struct rp_problem *p, const struct rp_policy_opti
     rp_schedule_empty(p, &s);
     pick_evenly(&all, (uint32_t)lround(sqrt(all.n)), &cuts);
     build(p, n_forward, &cuts, &s);
-    rp_tape_schedule(t, &s);
+    rp_recorder_schedule(t, &s);
     rp_schedule_fini(&s);
     rp_segments_fini(&cuts);
     rp_segments_fini(&all);
@@ -99,8 +99,8 @@ void rp_record_chen_sqrt(const struct rp_problem *p, const struct rp_policy_opti
 /* Time and peak are no monotone functions of b, so b runs over a grid, each an eighth more
  * than the one before, and the fastest schedule that fits is taken; the smallest if none
  * does. A plan without any recomputation counts as well. */
-void rp_record_chen_greedy(const struct rp_problem *p, const struct rp_policy_options *o,
-                           struct rp_tape *t) {
+void rp_record_chen_greedy(const struct rp_instance *p, const struct rp_policy_options *o,
+                           struct rp_recorder *t) {
     (void)o;
     uint32_t n_forward = rp_forward_ops(p);
     struct rp_segments all, cuts;
@@ -126,7 +126,7 @@ void rp_record_chen_greedy(const struct rp_problem *p, const struct rp_policy_op
             rp_schedule_copy(&best, &s);
         }
     }
-    rp_tape_schedule(t, &best);
+    rp_recorder_schedule(t, &best);
     rp_schedule_fini(&s);
     rp_schedule_fini(&best);
     rp_segments_fini(&cuts);

@@ -28,8 +28,8 @@ struct dtr_node {
 };
 
 struct dtr {
-    const struct rp_problem *p;
-    struct rp_tape *t;
+    const struct rp_instance *p;
+    struct rp_recorder *t;
     uint32_t now;      /* the op whose first run is under way */
     uint32_t *locks;   /* per tensor: runs under way that read or make it */
     uint64_t *used_ns; /* per tensor: last use */
@@ -51,8 +51,8 @@ static uint32_t root_of(struct dtr *d, uint32_t x) {
 /* What may run once only is never evicted while anything reads it: it may be needed to make
  * another tensor again. */
 static bool done_with(const struct dtr *d, uint32_t x) {
-    const struct rp_problem *p = d->p;
-    return rp_problem_last_need(p, x) <= d->now && d->t->on_device[x] &&
+    const struct rp_instance *p = d->p;
+    return rp_instance_last_need(p, x) <= d->now && d->t->on_device[x] &&
            (p->recompute[p->producer[x]] || p->reader_start[x] == p->reader_start[x + 1]);
 }
 
@@ -63,7 +63,7 @@ static bool evicted(const struct dtr *d, uint32_t x) {
 
 /* Neighbours are what x's op reads and what readers of x make; the first 16 sets count. */
 static double neighbour_cost(struct dtr *d, uint32_t x) {
-    const struct rp_problem *p = d->p;
+    const struct rp_instance *p = d->p;
     uint32_t roots[16], n = 0, i = p->producer[x];
     double sum = 0;
     for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1] && n < 16; k++)
@@ -93,9 +93,9 @@ static void join(struct dtr *d, uint32_t x, uint32_t y) {
 }
 
 static void evict(struct dtr *d, uint32_t x) {
-    const struct rp_problem *p = d->p;
+    const struct rp_instance *p = d->p;
     uint32_t i = p->producer[x];
-    rp_tape_free(d->t, x);
+    rp_recorder_free(d->t, x);
     d->node_of[x] = (uint32_t)d->nodes.n;
     rp_push(&d->nodes, ((struct dtr_node){d->node_of[x], (double)p->time_ns[i]}));
     for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
@@ -117,14 +117,14 @@ static void revive(struct dtr *d, uint32_t x) {
 }
 
 static double score(struct dtr *d, uint32_t x) {
-    const struct rp_problem *p = d->p;
+    const struct rp_instance *p = d->p;
     double stale = (double)(d->t->compute_ns - d->used_ns[x]) + 1;
     return ((double)p->time_ns[p->producer[x]] + neighbour_cost(d, x)) /
            ((double)p->bytes[x] * stale);
 }
 
 static void make_room(struct dtr *d, uint64_t bytes) {
-    const struct rp_problem *p = d->p;
+    const struct rp_instance *p = d->p;
     while (d->t->live_bytes + bytes > p->limit_bytes) {
         uint32_t best = RP_NONE;
         double least = 0;
@@ -151,8 +151,8 @@ static void end_use(struct dtr *d, uint32_t x) {
 
 /* Runs op j; what it reads is made again first. */
 static void carry_out(struct dtr *d, uint32_t j) {
-    const struct rp_problem *p = d->p;
-    struct rp_tape *t = d->t;
+    const struct rp_instance *p = d->p;
+    struct rp_recorder *t = d->t;
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
         d->locks[p->inputs[k]]++;
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
@@ -164,10 +164,10 @@ static void carry_out(struct dtr *d, uint32_t j) {
             revive(d, x);
     }
     if (d->runs_left > 0) {
-        make_room(d, rp_tape_need(t, j));
+        make_room(d, rp_recorder_need(t, j));
         d->runs_left--;
     }
-    rp_tape_run(t, j);
+    rp_recorder_run(t, j);
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
         end_use(d, p->inputs[k]);
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
@@ -176,7 +176,7 @@ static void carry_out(struct dtr *d, uint32_t j) {
 
 /* Eager eviction: the program has read these for the last time. */
 static void end_program_use(struct dtr *d, uint32_t i) {
-    const struct rp_problem *p = d->p;
+    const struct rp_instance *p = d->p;
     for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
         if (done_with(d, p->inputs[k]))
             evict(d, p->inputs[k]);
@@ -185,8 +185,8 @@ static void end_program_use(struct dtr *d, uint32_t i) {
             evict(d, x);
 }
 
-void rp_record_dtr(const struct rp_problem *p, const struct rp_policy_options *o,
-                   struct rp_tape *t) {
+void rp_record_dtr(const struct rp_instance *p, const struct rp_policy_options *o,
+                   struct rp_recorder *t) {
     struct dtr d = {.p = p, .t = t, .runs_left = (uint64_t)RERUNS_PER_OP * p->n_ops};
     (void)o;
     d.locks = rp_calloc(p->n_tensors, sizeof *d.locks);

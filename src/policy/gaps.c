@@ -2,14 +2,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/fates.h"
-#include "policy/forward.h"
+#include "policy/gap_actions.h"
+#include "policy/phases.h"
 
-bool rp_gap_covers(const struct rp_problem *p, uint32_t x, uint32_t e, uint32_t t) {
+bool rp_gap_covers(const struct rp_instance *p, uint32_t x, uint32_t e, uint32_t t) {
     return rp_gap_begin(p, x, e) < t && t < p->readers[e];
 }
 
-void rp_gaps_across(const struct rp_problem *p, uint32_t n_forward, struct rp_gaps *gaps) {
+void rp_gaps_across(const struct rp_instance *p, uint32_t n_forward, struct rp_gaps *gaps) {
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < n_forward; x++) {
         uint32_t use = rp_backward_need(p, n_forward, x);
         if (use == RP_NONE || p->bytes[x] == 0)
@@ -32,7 +32,7 @@ void rp_gaps_sort(struct rp_gaps *gaps) {
 }
 
 /* Start of each stage when ops take their own time only; [n_ops] is the end. */
-static double *stage_starts(const struct rp_problem *p) {
+static double *stage_starts(const struct rp_instance *p) {
     double *start = rp_calloc((size_t)p->n_ops + 1, sizeof *start);
     for (uint32_t i = 0; i < p->n_ops; i++)
         start[i + 1] = start[i] + (double)p->time_ns[i];
@@ -52,8 +52,8 @@ static uint32_t stage_at(const double *start, uint32_t n, double ns) {
     return a;
 }
 
-void rp_fates_schedule_ins(const struct rp_problem *p, struct rp_fates *f,
-                           const uint32_t *need) {
+void rp_gap_actions_schedule_ins(const struct rp_instance *p, struct rp_gap_actions *f,
+                                 const uint32_t *need) {
     struct rp_gaps gaps = {0};
     double *start = stage_starts(p), next = start[p->n_ops];
     for (uint32_t x = 0; x < p->n_tensors; x++)
@@ -81,8 +81,8 @@ void rp_fates_schedule_ins(const struct rp_problem *p, struct rp_fates *f,
 }
 
 /* Is y there, or on the host, when the closure of stage t asks for it? */
-static bool available(const struct rp_problem *p, const struct rp_fates *f, uint32_t y,
-                      uint32_t t) {
+static bool available(const struct rp_instance *p, const struct rp_gap_actions *f,
+                      uint32_t y, uint32_t t) {
     uint32_t e = rp_gap_ending_from(p, y, t);
     if (!p->recompute[p->producer[y]])
         return true;
@@ -91,8 +91,8 @@ static bool available(const struct rp_problem *p, const struct rp_fates *f, uint
     return f->fate[e] != RP_REMAKE;
 }
 
-uint64_t rp_remake_ns(const struct rp_problem *p, const struct rp_fates *f, uint32_t x,
-                      uint32_t e) {
+uint64_t rp_remake_ns(const struct rp_instance *p, const struct rp_gap_actions *f,
+                      uint32_t x, uint32_t e) {
     enum { MOST = 512 }; /* ops; a longer chain is none worth making again */
     uint32_t list[MOST], n = 1, t = p->readers[e];
     uint64_t sum = 0;
@@ -117,8 +117,8 @@ uint64_t rp_remake_ns(const struct rp_problem *p, const struct rp_fates *f, uint
     return sum;
 }
 
-uint32_t rp_least_that_fits(uint32_t n, void (*emit)(void *arg, uint32_t k), void *arg,
-                            const struct rp_tape *t) {
+uint32_t rp_min_that_fits(uint32_t n, void (*emit)(void *arg, uint32_t k), void *arg,
+                          const struct rp_recorder *t) {
     uint32_t a = 0, b = n, last = RP_NONE;
     while (a < b) {
         uint32_t mid = a + (b - a) / 2;

@@ -11,23 +11,23 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/fates.h"
+#include "policy/gap_actions.h"
 #include "policy/policy.h"
 
 enum { EVALUATIONS = 2000000 }; /* stages evaluated by all refinement */
 
 struct libra {
-    const struct rp_problem *p;
-    struct rp_tape *t;
-    struct rp_fates f;
+    const struct rp_instance *p;
+    struct rp_recorder *t;
+    struct rp_gap_actions f;
     uint64_t *peak; /* per stage */
     uint32_t *need; /* per gap */
 };
 
 static void emit(struct libra *w) {
-    rp_fates_needs(&w->f, w->t, w->need);
-    rp_fates_schedule_ins(w->p, &w->f, w->need);
-    rp_fates_emit_patient(&w->f, w->t, w->peak);
+    rp_gap_actions_needs(&w->f, w->t, w->need);
+    rp_gap_actions_schedule_ins(w->p, &w->f, w->need);
+    rp_gap_actions_emit_patient(&w->f, w->t, w->peak);
 }
 
 static uint32_t fullest_stage(const struct libra *w) {
@@ -40,7 +40,7 @@ static uint32_t fullest_stage(const struct libra *w) {
 
 /* The largest tensor whose chain runs in stage t becomes a swap. */
 static bool swap_chain(struct libra *w, uint32_t t) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     uint32_t best = RP_NONE;
     uint64_t most = 0;
     for (uint32_t x = 0; x < p->n_tensors && rp_may_swap(p); x++) {
@@ -58,7 +58,7 @@ static bool swap_chain(struct libra *w, uint32_t t) {
 
 /* Kept gaps over stage t, the cheapest to make again for their bytes first. */
 static void list_kept(const struct libra *w, uint32_t t, struct rp_gaps *gaps) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     gaps->n = 0;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < t; x++) {
         uint32_t e = rp_gap_ending_from(p, x, t + 1);
@@ -92,7 +92,7 @@ static bool give_up(struct libra *w, struct rp_gaps *gaps, struct rp_gaps *given
 }
 
 static void refine(struct libra *w, struct rp_gaps *given) {
-    uint64_t time = rp_tape_time(w->t);
+    uint64_t time = rp_recorder_time(w->t);
     size_t most = EVALUATIONS / (w->p->n_ops + 1) + 1;
     bool changed = false;
     rp_gaps_sort(given);
@@ -100,25 +100,25 @@ static void refine(struct libra *w, struct rp_gaps *given) {
         uint8_t was = w->f.fate[given->at[k].e];
         w->f.fate[given->at[k].e] = RP_KEEP;
         emit(w);
-        changed = w->t->peak_bytes > w->p->limit_bytes || rp_tape_time(w->t) > time;
+        changed = w->t->peak_bytes > w->p->limit_bytes || rp_recorder_time(w->t) > time;
         if (changed)
             w->f.fate[given->at[k].e] = was;
         else
-            time = rp_tape_time(w->t);
+            time = rp_recorder_time(w->t);
     }
     if (changed)
         emit(w);
 }
 
-void rp_record_libra(const struct rp_problem *p, const struct rp_policy_options *o,
-                     struct rp_tape *t) {
+void rp_record_libra(const struct rp_instance *p, const struct rp_policy_options *o,
+                     struct rp_recorder *t) {
     struct libra w = {.p = p, .t = t};
     struct rp_gaps gaps = {0}, given = {0};
     (void)o;
-    rp_fates_init(p, &w.f);
+    rp_gap_actions_init(p, &w.f);
     w.peak = rp_calloc((size_t)p->n_ops + 1, sizeof *w.peak);
     w.need = rp_calloc(p->reader_start[p->n_tensors], sizeof *w.need);
-    rp_fates_emit(&w.f, t, w.peak);
+    rp_gap_actions_emit(&w.f, t, w.peak);
     bool short_of = t->peak_bytes > p->limit_bytes;
     for (size_t k = 0; t->peak_bytes > p->limit_bytes; k++) {
         if (k > EVALUATIONS / (p->n_ops + 1) || !give_up(&w, &gaps, &given))
@@ -131,5 +131,5 @@ void rp_record_libra(const struct rp_problem *p, const struct rp_policy_options 
     free(given.at);
     free(w.peak);
     free(w.need);
-    rp_fates_fini(&w.f);
+    rp_gap_actions_fini(&w.f);
 }

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "solve/address.h"
-#include "solve/solve.h"
-#include "solve/start.h"
+#include "pack/addresses.h"
+#include "solve/core/warm_start.h"
+#include "solve/solver.h"
 
 const struct rp_policy rp_policies[] = {
     {.name = "keep-all",
@@ -120,7 +120,7 @@ void rp_policy_options_init(struct rp_policy_options *o) {
 /* ---- a tape of this folder ---- */
 
 static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *policy,
-                         const struct rp_policy_options *o, struct rp_tape *t,
+                         const struct rp_policy_options *o, struct rp_recorder *t,
                          struct rp_plan *plan, struct rp_err *err) {
     if (t->too_long)
         return rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns");
@@ -131,15 +131,15 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
     plan->arena_bytes = t->peak_bytes;
     plan->host_bytes = t->out_bytes;
     if (o->addressed)
-        rp_plan_place(g, plan, t->p->limit_bytes, UINT64_C(200000000));
+        rp_assign_addresses(g, plan, t->p->limit_bytes, UINT64_C(200000000));
     plan->claims = (struct rp_claims){
-        .time_ns = rp_tape_time(t),
+        .time_ns = rp_recorder_time(t),
         .baseline_time_ns = g->total_time_ns,
         .recompute_ns = t->recompute_ns,
         .stall_ns = t->stall_ns,
         .peak_bytes = g->fixed_bytes + t->peak_bytes,
         .lower_bound_ns = g->total_time_ns,
-        .proof = rp_tape_time(t) == g->total_time_ns ? RP_PROOF_OPTIMAL : RP_PROOF_NONE,
+        .proof = rp_recorder_time(t) == g->total_time_ns ? RP_PROOF_OPTIMAL : RP_PROOF_NONE,
     };
     plan->notes = json_pack("{s:s, s:s}", "program", "remat-plan", "policy", policy->name);
     return RP_OK;
@@ -150,16 +150,16 @@ static rp_rc plan_within(const struct rp_graph *g, const struct rp_policy *polic
                          const struct rp_policy_options *o, uint64_t limit,
                          struct rp_plan *plan, struct rp_policy_report *report,
                          struct rp_err *err) {
-    struct rp_problem p;
-    struct rp_tape t;
-    rp_problem_init(&p, g, g->fixed_bytes + limit, o->addressed, NULL);
-    rp_tape_init(&t, &p);
+    struct rp_instance p;
+    struct rp_recorder t;
+    rp_instance_init(&p, g, g->fixed_bytes + limit, o->addressed, NULL);
+    rp_recorder_init(&t, &p);
     policy->record(&p, o, &t);
     rp_rc rc = finish_plan(g, policy, o, &t, plan, err);
     report->out_bytes = t.out_bytes;
     report->in_bytes = t.in_bytes;
-    rp_tape_fini(&t);
-    rp_problem_fini(&p);
+    rp_recorder_fini(&t);
+    rp_instance_fini(&p);
     return rc;
 }
 
@@ -300,8 +300,8 @@ static bool take_recorded(const struct rp_graph *g, const struct rp_policy *othe
 
 /* After keep-all the newest first: one that is fast enough is taken at once. Those whose
  * packing fails are passed over. */
-bool rp_policy_first_plan(const struct rp_graph *g, const struct rp_policy *search,
-                          const struct rp_policy_options *o, struct rp_plan *plan) {
+bool rp_best_policy_plan(const struct rp_graph *g, const struct rp_policy *search,
+                         const struct rp_policy_options *o, struct rp_plan *plan) {
     if (rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes &&
         take_recorded(g, rp_policy_find("keep-all"), o, plan))
         return true;
@@ -366,7 +366,7 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                                   .stop = o->stop};
     struct rp_solve_report sr;
     struct rp_plan recorded;
-    bool have = rp_policy_first_plan(g, policy, o, &recorded);
+    bool have = rp_best_policy_plan(g, policy, o, &recorded);
     so.start = have ? &recorded : NULL;
     if (o->start != NULL && fits_within(g, o, o->start) &&
         (!have || rp_plan_order(g, o->start, &recorded) <= 0))

@@ -15,7 +15,7 @@
 
 #include "model/graph.h"
 #include "model/plan.h"
-#include "policy/tape.h"
+#include "policy/recorder.h"
 
 enum rp_ctrld { RP_CHAIN_RULE, RP_DIRECT_ORDER };
 
@@ -46,8 +46,8 @@ struct rp_policy_options {
 void rp_policy_options_init(struct rp_policy_options *o);
 
 /* Records a whole step on the tape, empty before. p->limit_bytes is the budget. */
-typedef void rp_record(const struct rp_problem *p, const struct rp_policy_options *o,
-                       struct rp_tape *t);
+typedef void rp_record(const struct rp_instance *p, const struct rp_policy_options *o,
+                       struct rp_recorder *t);
 
 struct rp_policy {
     const char *name, *summary;
@@ -91,8 +91,8 @@ int rp_plan_order(const struct rp_graph *g, const struct rp_plan *a,
 /* Keep-all's plan if it is within the budget, which nothing beats; else the fastest of the
  * policies that aim at it and that `search` may begin with: what every search here begins
  * with. The caller owns it if true comes back. */
-bool rp_policy_first_plan(const struct rp_graph *g, const struct rp_policy *search,
-                          const struct rp_policy_options *o, struct rp_plan *plan);
+bool rp_best_policy_plan(const struct rp_graph *g, const struct rp_policy *search,
+                         const struct rp_policy_options *o, struct rp_plan *plan);
 
 /* ---- one file each ---- */
 rp_record rp_record_keep_all, rp_record_chen_sqrt, rp_record_chen_greedy;

@@ -10,7 +10,7 @@
  * are least (their number is binomial); the part behind it is reversed first, then the
  * checkpoint is free for the part before it.
  *
- * Interpretation: a step is a segment of the forward phase between two cuts (forward.h), a
+ * Interpretation: a step is a segment of the forward phase between two cuts (phases.h), a
  * state is what crosses the cut, and reversing a step is making the rest of the segment
  * again and going through the backward ops that need it. All steps count as equally long,
  * as in the paper. The number of checkpoints is the largest whose plan fits the budget.
@@ -81,8 +81,8 @@ static void coarsen(struct rp_segments *s) {
     s->n = n;
 }
 
-void rp_record_revolve(const struct rp_problem *p, const struct rp_policy_options *o,
-                       struct rp_tape *t) {
+void rp_record_revolve(const struct rp_instance *p, const struct rp_policy_options *o,
+                       struct rp_recorder *t) {
     (void)o;
     uint32_t n_forward = rp_forward_ops(p), least = 0, most;
     struct rp_segments steps;
@@ -108,7 +108,7 @@ void rp_record_revolve(const struct rp_problem *p, const struct rp_policy_option
         free(r.split);
         rp_segmented_fini(&r.seg);
     }
-    rp_tape_schedule(t, &s);
+    rp_recorder_schedule(t, &s);
     rp_schedule_fini(&s);
     rp_segments_fini(&steps);
 }

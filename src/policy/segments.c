@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 static void find_turns(struct rp_segmented *s) {
-    const struct rp_problem *p = s->p;
+    const struct rp_instance *p = s->p;
     for (uint32_t k = 0; k <= s->cuts->n; k++)
         s->turn[k] = p->n_ops;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < s->n_forward; x++) {
@@ -19,9 +19,9 @@ static void find_turns(struct rp_segmented *s) {
 
 /* What may run once only is needed as long as anything made of it in the forward phase. */
 static void find_reach(struct rp_segmented *s) {
-    const struct rp_problem *p = s->p;
+    const struct rp_instance *p = s->p;
     for (uint32_t x = p->n_tensors; x-- > 0;) {
-        s->reach[x] = rp_problem_last_need(p, x);
+        s->reach[x] = rp_instance_last_need(p, x);
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
             uint32_t j = p->readers[e];
             for (uint32_t y = p->output_start[j];
@@ -32,7 +32,7 @@ static void find_reach(struct rp_segmented *s) {
     }
 }
 
-void rp_segmented_init(const struct rp_problem *p, uint32_t n_forward,
+void rp_segmented_init(const struct rp_instance *p, uint32_t n_forward,
                        const struct rp_segments *cuts, struct rp_segmented *s) {
     *s = (struct rp_segmented){.p = p, .n_forward = n_forward, .cuts = cuts};
     s->segment_of = rp_calloc(p->n_ops, sizeof *s->segment_of);
@@ -55,9 +55,9 @@ void rp_segmented_fini(struct rp_segmented *s) {
 }
 
 void rp_segmented_base(const struct rp_segmented *s, struct rp_schedule *to) {
-    const struct rp_problem *p = s->p;
+    const struct rp_instance *p = s->p;
     for (uint32_t x = 0; x < p->n_tensors; x++) {
-        uint32_t i = p->producer[x], last = rp_problem_last_need(p, x);
+        uint32_t i = p->producer[x], last = rp_instance_last_need(p, x);
         uint32_t first = i + 1;
         rp_schedule_set(to, x, 0, p->n_ops, false);
         if (i < s->n_forward && p->recompute[i] && !p->kept[x]) {

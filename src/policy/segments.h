@@ -4,11 +4,11 @@
 #ifndef RP_POLICY_SEGMENTS_H
 #define RP_POLICY_SEGMENTS_H
 
-#include "policy/forward.h"
-#include "solve/schedule.h"
+#include "policy/phases.h"
+#include "solve/core/schedule.h"
 
 struct rp_segmented {
-    const struct rp_problem *p;
+    const struct rp_instance *p;
     uint32_t n_forward;
     const struct rp_segments *cuts;
     uint32_t *segment_of; /* per op: its segment; the backward phase has cuts->n */
@@ -18,7 +18,7 @@ struct rp_segmented {
                              make of it */
 };
 
-void rp_segmented_init(const struct rp_problem *p, uint32_t n_forward,
+void rp_segmented_init(const struct rp_instance *p, uint32_t n_forward,
                        const struct rp_segments *cuts, struct rp_segmented *s);
 void rp_segmented_fini(struct rp_segmented *s);
 

@@ -17,22 +17,22 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/fates.h"
-#include "policy/forward.h"
+#include "policy/gap_actions.h"
+#include "policy/phases.h"
 #include "policy/policy.h"
 
 struct superneurons {
-    const struct rp_problem *p;
-    struct rp_tape *t;
+    const struct rp_instance *p;
+    struct rp_recorder *t;
     uint32_t n_forward;
-    struct rp_fates f;
+    struct rp_gap_actions f;
     struct rp_gaps checkpoints; /* in the order in which they are made */
     uint32_t *need;             /* per gap */
 };
 
 /* Decides what is a checkpoint; the other forward tensors are remade. */
 static void choose(struct superneurons *w, const struct rp_gaps *gaps) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     bool *there = rp_calloc(p->n_tensors, sizeof *there); /* or cheaply made again */
     uint32_t *gap_of = rp_calloc(p->n_tensors, sizeof *gap_of);
     for (size_t k = 0; k < gaps->n; k++)
@@ -56,9 +56,9 @@ static void choose(struct superneurons *w, const struct rp_gaps *gaps) {
 
 /* A segment is what lies between two expensive ops. */
 static void choose_stays(struct superneurons *w) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     uint32_t op, first = 0;
-    uint64_t layer = rp_problem_floor(p, &op), sum = 0;
+    uint64_t layer = rp_instance_floor(p, &op), sum = 0;
     for (uint32_t i = 0; i <= w->n_forward; i++) {
         bool border = i == w->n_forward || rp_is_dense(p, i);
         if (border) {
@@ -79,7 +79,7 @@ static void emit(void *arg, uint32_t k) {
     const struct rp_gaps *c = &w->checkpoints;
     for (size_t i = 0; i < c->n; i++)
         w->f.fate[c->at[i].e] = i < k ? RP_SWAP : RP_KEEP;
-    rp_fates_needs(&w->f, w->t, w->need);
+    rp_gap_actions_needs(&w->f, w->t, w->need);
     for (size_t i = 0; i < k; i++) {
         uint32_t before = w->n_forward, e = c->at[i].e;
         for (size_t j = i + 1; j < c->n && before <= w->n_forward; j++)
@@ -87,25 +87,25 @@ static void emit(void *arg, uint32_t k) {
                 before = w->need[c->at[j].e];
         w->f.trigger[e] = before > c->at[i].begin + 1 ? before : w->need[e];
     }
-    rp_fates_emit_patient(&w->f, w->t, NULL);
+    rp_gap_actions_emit_patient(&w->f, w->t, NULL);
 }
 
-void rp_record_superneurons(const struct rp_problem *p, const struct rp_policy_options *o,
-                            struct rp_tape *t) {
+void rp_record_superneurons(const struct rp_instance *p, const struct rp_policy_options *o,
+                            struct rp_recorder *t) {
     struct superneurons w = {.p = p, .t = t, .n_forward = rp_forward_ops(p)};
     struct rp_gaps gaps = {0};
     (void)o;
-    rp_fates_init(p, &w.f);
-    rp_fates_emit(&w.f, t, NULL);
+    rp_gap_actions_init(p, &w.f);
+    rp_gap_actions_emit(&w.f, t, NULL);
     if (t->peak_bytes > p->limit_bytes) {
         w.need = rp_calloc(p->reader_start[p->n_tensors], sizeof *w.need);
         rp_gaps_across(p, w.n_forward, &gaps);
         choose(&w, &gaps);
         choose_stays(&w);
-        rp_least_that_fits((uint32_t)w.checkpoints.n, emit, &w, t);
+        rp_min_that_fits((uint32_t)w.checkpoints.n, emit, &w, t);
         free(gaps.at);
         free(w.checkpoints.at);
         free(w.need);
     }
-    rp_fates_fini(&w.f);
+    rp_gap_actions_fini(&w.f);
 }

@@ -21,14 +21,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "policy/fates.h"
-#include "policy/forward.h"
+#include "policy/gap_actions.h"
+#include "policy/phases.h"
 #include "policy/policy.h"
 
 struct tflms {
-    const struct rp_problem *p;
+    const struct rp_instance *p;
     const struct rp_tflms_options *o;
-    struct rp_fates f;
+    struct rp_gap_actions f;
     uint32_t n_forward;
     uint32_t *level;     /* per op */
     uint64_t *ancestors; /* bits of ops, scratch */
@@ -36,7 +36,7 @@ struct tflms {
 };
 
 static void set_levels(struct tflms *w) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     for (uint32_t i = 0; i < p->n_ops; i++)
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
             uint32_t above = w->level[p->producer[p->inputs[k]]] + 1;
@@ -50,7 +50,7 @@ static bool has_bit(const uint64_t *bits, uint32_t i) {
 
 /* Ops from which op i is reached, i itself not among them. */
 static void mark_ancestors(struct tflms *w, uint32_t i) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     memset(w->ancestors, 0, ((size_t)p->n_ops / 64 + 1) * sizeof *w->ancestors);
     for (uint32_t j = i + 1; j-- > 0;) {
         if (j != i && !has_bit(w->ancestors, j))
@@ -81,7 +81,7 @@ static uint32_t direct_order(const struct tflms *w, uint32_t reader, uint32_t fr
 
 /* The first backward reader of what forward op j makes that leads to the reader. */
 static uint32_t backward_of(const struct tflms *w, uint32_t j, uint32_t reader) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++)
             if (p->readers[e] >= w->n_forward && p->readers[e] < reader &&
@@ -131,7 +131,7 @@ static void swap_gap(struct tflms *w, uint32_t x, uint32_t e, bool *any) {
 }
 
 static void rewrite(struct tflms *w, uint32_t x) {
-    const struct rp_problem *p = w->p;
+    const struct rp_instance *p = w->p;
     bool any = false;
     uint32_t first = rp_gap_ending_from(p, x, w->n_forward);
     for (uint32_t e = p->reader_start[x]; w->o->swap_branches && e < first; e++) {
@@ -146,18 +146,18 @@ static void rewrite(struct tflms *w, uint32_t x) {
     w->swapped += any;
 }
 
-void rp_record_tflms(const struct rp_problem *p, const struct rp_policy_options *o,
-                     struct rp_tape *t) {
+void rp_record_tflms(const struct rp_instance *p, const struct rp_policy_options *o,
+                     struct rp_recorder *t) {
     struct tflms w = {.p = p, .o = &o->tflms, .n_forward = rp_forward_ops(p)};
-    rp_fates_init(p, &w.f);
+    rp_gap_actions_init(p, &w.f);
     w.level = rp_calloc(p->n_ops, sizeof *w.level);
     w.ancestors = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w.ancestors);
     set_levels(&w);
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w.n_forward; x++)
         if (w.swapped < o->tflms.n_tensors)
             rewrite(&w, x);
-    rp_fates_emit(&w.f, t, NULL);
-    rp_fates_fini(&w.f);
+    rp_gap_actions_emit(&w.f, t, NULL);
+    rp_gap_actions_fini(&w.f);
     free(w.level);
     free(w.ancestors);
 }

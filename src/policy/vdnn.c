@@ -16,11 +16,11 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/fates.h"
-#include "policy/forward.h"
+#include "policy/gap_actions.h"
+#include "policy/phases.h"
 #include "policy/policy.h"
 
-static bool chosen(const struct rp_problem *p, uint32_t n_forward, uint32_t x, bool all) {
+static bool chosen(const struct rp_instance *p, uint32_t n_forward, uint32_t x, bool all) {
     bool read = false;
     for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++)
         if (p->readers[e] < n_forward && (all || rp_is_convolution(p, p->readers[e])))
@@ -37,11 +37,11 @@ static uint32_t layer_before(const bool *starts, uint32_t need, uint32_t n_forwa
     return t > n_forward ? t - 1 : n_forward;
 }
 
-static void record(const struct rp_problem *p, struct rp_tape *t, bool all) {
+static void record(const struct rp_instance *p, struct rp_recorder *t, bool all) {
     uint32_t n_forward = rp_forward_ops(p);
-    struct rp_fates f;
+    struct rp_gap_actions f;
     bool *starts = rp_calloc((size_t)p->n_ops + 1, sizeof *starts);
-    rp_fates_init(p, &f);
+    rp_gap_actions_init(p, &f);
     f.prompt = true;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < n_forward; x++)
         if (chosen(p, n_forward, x, all))
@@ -55,19 +55,19 @@ static void record(const struct rp_problem *p, struct rp_tape *t, bool all) {
         f.out_at[x] = rp_forward_last(p, n_forward, x);
         f.trigger[e] = layer_before(starts, need, n_forward);
     }
-    rp_fates_emit(&f, t, NULL);
-    rp_fates_fini(&f);
+    rp_gap_actions_emit(&f, t, NULL);
+    rp_gap_actions_fini(&f);
     free(starts);
 }
 
-void rp_record_vdnn_all(const struct rp_problem *p, const struct rp_policy_options *o,
-                        struct rp_tape *t) {
+void rp_record_vdnn_all(const struct rp_instance *p, const struct rp_policy_options *o,
+                        struct rp_recorder *t) {
     (void)o;
     record(p, t, true);
 }
 
-void rp_record_vdnn_conv(const struct rp_problem *p, const struct rp_policy_options *o,
-                         struct rp_tape *t) {
+void rp_record_vdnn_conv(const struct rp_instance *p, const struct rp_policy_options *o,
+                         struct rp_recorder *t) {
     (void)o;
     record(p, t, false);
 }

@@ -83,8 +83,8 @@ rp_rc rp_traces_load(const char *folder, struct rp_traces *t, struct rp_err *err
         return rp_fail(err, RP_ENV, "%s: %s", folder, strerror(errno));
     for (int i = 0; i < n; i++) {
         char *path = rp_format("%s/%s", folder, found[i]->d_name);
-        struct rp_activity a;
-        if (rc == RP_OK && (rc = rp_activity_load(path, &a, err)) == RP_OK)
+        struct rp_trace a;
+        if (rc == RP_OK && (rc = rp_trace_load(path, &a, err)) == RP_OK)
             rp_push(t, a);
         free(path);
         free(found[i]);
@@ -97,7 +97,7 @@ rp_rc rp_traces_load(const char *folder, struct rp_traces *t, struct rp_err *err
 
 void rp_traces_fini(struct rp_traces *t) {
     for (size_t i = 0; i < t->n; i++)
-        rp_activity_fini(&t->at[i]);
+        rp_trace_fini(&t->at[i]);
     free(t->at);
     *t = (struct rp_traces){0};
 }

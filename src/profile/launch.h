@@ -4,10 +4,10 @@
 #ifndef RP_PROFILE_LAUNCH_H
 #define RP_PROFILE_LAUNCH_H
 
-#include "profile/activity.h"
+#include "profile/trace.h"
 
 struct rp_traces {
-    struct rp_activity *at;
+    struct rp_trace *at;
     size_t n, cap;
 };
 

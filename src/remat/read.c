@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remat/internal.h"
+#include "remat/remat_internal.h"
 
 #define QUANTITY_MAX ((uint64_t)INT64_MAX)
 #define COUNT_MAX ((size_t)UINT32_MAX - 1)

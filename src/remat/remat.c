@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remat/internal.h"
+#include "remat/remat_internal.h"
 
 /* All of a file; NULL with *error filled. */
 static char *read_file(const char *path, size_t *len, struct remat_error *error) {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remat/internal.h"
+#include "remat/remat_internal.h"
 
 /* FIPS 180-4, section 4.2.2: fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t round_constant[64] = {

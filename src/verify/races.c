@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "verify/program.h"
+#include "verify/task_graph.h"
 
 #define NO_TASK SIZE_MAX
 
@@ -18,7 +18,7 @@ struct uses {
 
 struct search {
     const struct rp_graph *g;
-    const struct rp_program *prog;
+    const struct rp_task_graph *prog;
     size_t (*known)[RP_N_QUEUES];
     struct uses *device, *host;
     size_t task;
@@ -81,8 +81,8 @@ static struct uses *unused(size_t n) {
     return cells;
 }
 
-rp_rc rp_program_check_waits(const struct rp_graph *g, const struct rp_program *prog,
-                             struct rp_err *err) {
+rp_rc rp_task_graph_check_waits(const struct rp_graph *g, const struct rp_task_graph *prog,
+                                struct rp_err *err) {
     struct search s = {.g = g, .prog = prog, .err = err};
     size_t last[RP_N_QUEUES] = {NO_TASK, NO_TASK, NO_TASK};
     rp_rc rc = RP_OK;

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 #include "model/graph.h"
-#include "profile/costs.h"
+#include "profile/join.h"
 
 static const char net[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
@@ -17,7 +17,7 @@ static const char net[] =
     "{\"name\":\"b\",\"kind\":\"k\",\"inputs\":[1],\"outputs\":[2],\"time_ns\":0}],"
     "\"keep\":[2]}";
 
-static void join(const struct rp_activity *t) {
+static void join(const struct rp_trace *t) {
     struct rp_graph g;
     struct rp_costs c;
     struct rp_err err = {{0}};
@@ -33,23 +33,23 @@ static void join(const struct rp_activity *t) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct rp_activity t, again;
+    struct rp_trace t, again;
     struct rp_err err = {{0}};
     char *a, *b;
     size_t n, m;
-    rp_rc rc = rp_activity_parse((const char *)data, size, "fuzz", &t, &err);
+    rp_rc rc = rp_trace_parse((const char *)data, size, "fuzz", &t, &err);
     assert((rc == RP_OK) == (err.msg[0] == '\0'));
     if (rc != RP_OK)
         return 0;
-    rp_activity_dump(&t, &a, &n);
-    rc = rp_activity_parse(a, n, "again", &again, &err);
+    rp_trace_dump(&t, &a, &n);
+    rc = rp_trace_parse(a, n, "again", &again, &err);
     assert(rc == RP_OK);
-    rp_activity_dump(&again, &b, &m);
+    rp_trace_dump(&again, &b, &m);
     assert(n == m && memcmp(a, b, n) == 0);
     join(&t);
     free(a);
     free(b);
-    rp_activity_fini(&t);
-    rp_activity_fini(&again);
+    rp_trace_fini(&t);
+    rp_trace_fini(&again);
     return 0;
 }

@@ -14,7 +14,7 @@
 #include "model/graph.h"
 #include "model/plan.h"
 #include "remat/remat.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 struct text {
     char *at;

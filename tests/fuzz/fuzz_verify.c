@@ -14,7 +14,7 @@
 #include "../naive.h"
 #include "base/mem.h"
 #include "fuzz.h"
-#include "verify/verify.h"
+#include "verify/verifier.h"
 
 /* Two outputs, a tensor without bytes, an op that may run once only, workspace, copies. */
 static const char graph_text[] =

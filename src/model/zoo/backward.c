@@ -11,18 +11,18 @@
 #include "base/mem.h"
 #include "model/zoo/backward.h"
 
-bool rp_wants(const struct rp_build *b, const struct rp_val *v) {
+bool rp_wants(const struct rp_builder *b, const struct rp_val *v) {
     return b->needs[v->tensor];
 }
 
-struct rp_spec rp_grad_spec(const struct rp_build *b, const struct rp_node *n,
+struct rp_spec rp_grad_spec(const struct rp_builder *b, const struct rp_node *n,
                             const char *kind, char *name, uint64_t flops) {
     json_t *attrs = json_copy(b->g->ops[n->op].attrs);
     json_object_del(attrs, "traffic_bytes");
     return (struct rp_spec){.kind = kind, .name = name, .attrs = attrs, .flops = flops};
 }
 
-struct rp_val rp_grad_op(struct rp_build *b, const struct rp_node *n, const char *suffix,
+struct rp_val rp_grad_op(struct rp_builder *b, const struct rp_node *n, const char *suffix,
                          const char *kind, uint64_t flops, struct rp_val like, size_t n_in,
                          const struct rp_val *in) {
     char *name = rp_format("%s.%s", b->g->ops[n->op].name, suffix);
@@ -32,16 +32,16 @@ struct rp_val rp_grad_op(struct rp_build *b, const struct rp_node *n, const char
     return out;
 }
 
-const char *rp_kind_of(const struct rp_build *b, const struct rp_node *n) {
+const char *rp_kind_of(const struct rp_builder *b, const struct rp_node *n) {
     return b->g->ops[n->op].kind;
 }
 
-static uint64_t flops_of(const struct rp_build *b, const struct rp_node *n) {
+static uint64_t flops_of(const struct rp_builder *b, const struct rp_node *n) {
     const json_t *attrs = b->g->ops[n->op].attrs;
     return (uint64_t)json_integer_value(json_object_get(attrs, "flops"));
 }
 
-struct rp_val rp_grad_bias(struct rp_build *b, const struct rp_node *n, struct rp_val gy,
+struct rp_val rp_grad_bias(struct rp_builder *b, const struct rp_node *n, struct rp_val gy,
                            size_t axis, struct rp_val bias) {
     char *name = rp_format("%s.grad_bias", b->g->ops[n->op].name);
     struct rp_spec s = {.kind = "bias_grad",
@@ -55,7 +55,7 @@ struct rp_val rp_grad_bias(struct rp_build *b, const struct rp_node *n, struct r
 
 /* ---- convolutions ---- */
 
-static void conv(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void conv(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                  struct rp_val *gx) {
     const struct rp_val *x = &n->in[0], *w = &n->in[1];
     uint64_t flops = flops_of(b, n);
@@ -80,7 +80,7 @@ struct product {
 };
 
 /* Emits one more product of the same size as the node's, with its own m, n, k. */
-static struct rp_val product(struct rp_build *b, const struct rp_node *n,
+static struct rp_val product(struct rp_builder *b, const struct rp_node *n,
                              const char *suffix, struct product p, struct rp_val like) {
     size_t i = p.left.n_dims - 2, j = p.right.n_dims - 2;
     uint64_t rows = p.left.dim[i + p.transpose_left];
@@ -102,12 +102,12 @@ static struct rp_val product(struct rp_build *b, const struct rp_node *n,
 }
 
 /* All leading dimensions in one: a matrix with the same last dimension. */
-static struct rp_val as_rows(struct rp_build *b, struct rp_val v) {
+static struct rp_val as_rows(struct rp_builder *b, struct rp_val v) {
     uint64_t last = v.dim[v.n_dims - 1];
     return rp_view(b, v, RP_SHAPE(rp_count(&v) / last, last));
 }
 
-static void matmul(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void matmul(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                    struct rp_val *gx) {
     struct rp_val a = n->in[0], w = n->in[1], g = gy[0];
     const json_t *attrs = b->g->ops[n->op].attrs;
@@ -135,8 +135,8 @@ static void matmul(struct rp_build *b, const struct rp_node *n, const struct rp_
 /* ---- element by element ---- */
 
 /* KIND_grad(gy, y): the derivative is a function of the output. */
-static void by_output(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
-                      struct rp_val *gx) {
+static void by_output(struct rp_builder *b, const struct rp_node *n,
+                      const struct rp_val *gy, struct rp_val *gx) {
     char *kind = rp_format("%s_grad", rp_kind_of(b, n));
     gx[0] = rp_grad_op(b, n, "grad_input", kind, rp_count(&gy[0]), n->in[0],
                        RP_IN(gy[0], n->out[0]));
@@ -144,13 +144,13 @@ static void by_output(struct rp_build *b, const struct rp_node *n, const struct 
 }
 
 /* The same function of gy: linear, and its own transpose. */
-static void by_itself(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
-                      struct rp_val *gx) {
+static void by_itself(struct rp_builder *b, const struct rp_node *n,
+                      const struct rp_val *gy, struct rp_val *gx) {
     gx[0] = rp_grad_op(b, n, "grad_input", rp_kind_of(b, n), flops_of(b, n), n->in[0],
                        RP_IN(gy[0]));
 }
 
-static void add(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void add(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                 struct rp_val *gx) {
     (void)b;
     for (uint32_t i = 0; i < n->n_in; i++)
@@ -159,7 +159,7 @@ static void add(struct rp_build *b, const struct rp_node *n, const struct rp_val
 
 /* ---- moving data ---- */
 
-static void concat(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void concat(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                    struct rp_val *gx) {
     char *name = rp_format("%s.grad_input", b->g->ops[n->op].name);
     char **part = rp_calloc(n->n_in, sizeof *part);
@@ -178,14 +178,14 @@ static void concat(struct rp_build *b, const struct rp_node *n, const struct rp_
 
 /* ---- pooling ---- */
 
-static void max_pool(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void max_pool(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                      struct rp_val *gx) {
     const char *kind = n->in[0].n_dims == 4 ? "max_pool2d_grad" : "max_pool3d_grad";
     gx[0] = rp_grad_op(b, n, "grad_input", kind, rp_count(&n->in[0]), n->in[0],
                        RP_IN(gy[0], n->in[0], n->out[0]));
 }
 
-static void avg_pool(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void avg_pool(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                      struct rp_val *gx) {
     char *kind = rp_format("%s_grad", rp_kind_of(b, n));
     gx[0] =
@@ -193,22 +193,22 @@ static void avg_pool(struct rp_build *b, const struct rp_node *n, const struct r
     free(kind);
 }
 
-static void max_pool_index(struct rp_build *b, const struct rp_node *n,
+static void max_pool_index(struct rp_builder *b, const struct rp_node *n,
                            const struct rp_val *gy, struct rp_val *gx) {
     gx[0] = rp_grad_op(b, n, "grad_input", "max_unpool2d", 0, n->in[0],
                        RP_IN(gy[0], n->out[1]));
 }
 
-static void max_unpool(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
-                       struct rp_val *gx) {
+static void max_unpool(struct rp_builder *b, const struct rp_node *n,
+                       const struct rp_val *gy, struct rp_val *gx) {
     gx[0] = rp_grad_op(b, n, "grad_input", "max_unpool2d_grad", 0, n->in[0],
                        RP_IN(gy[0], n->in[1]));
 }
 
 /* ---- normalization ---- */
 
-static void batch_norm(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
-                       struct rp_val *gx) {
+static void batch_norm(struct rp_builder *b, const struct rp_node *n,
+                       const struct rp_val *gy, struct rp_val *gx) {
     static const char *const out_names[] = {"weight", "bias"};
     const struct rp_val *x = &n->in[0];
     char *name = rp_format("%s.grad_input", b->g->ops[n->op].name);
@@ -233,7 +233,7 @@ static void batch_norm(struct rp_build *b, const struct rp_node *n, const struct
 /* ---- losses ---- */
 
 /* The step's loss is the sum of these, so the gradient of each is 1. */
-static void cross_entropy(struct rp_build *b, const struct rp_node *n,
+static void cross_entropy(struct rp_builder *b, const struct rp_node *n,
                           const struct rp_val *gy, struct rp_val *gx) {
     (void)gy;
     gx[0] = rp_grad_op(b, n, "grad_input", "softmax_cross_entropy_grad",
@@ -282,7 +282,7 @@ struct sums { /* per tensor of the forward pass */
     uint32_t *n; /* gradients added so far */
 };
 
-static struct rp_val total_loss(struct rp_build *b) {
+static struct rp_val total_loss(struct rp_builder *b) {
     struct rp_val sum = b->losses.at[0];
     for (size_t i = 1; i < b->losses.n; i++) {
         char *name = i == 1 ? rp_strdup("loss_sum") : rp_format("loss_sum%zu", i);
@@ -294,7 +294,8 @@ static struct rp_val total_loss(struct rp_build *b) {
 }
 
 /* A gradient in the shape of the tensor itself, whatever the reader saw. */
-static void add_gradient(struct rp_build *b, struct sums *s, uint32_t x, struct rp_val g) {
+static void add_gradient(struct rp_builder *b, struct sums *s, uint32_t x,
+                         struct rp_val g) {
     const struct rp_tensor *t = &b->g->tensors[x];
     g = rp_view(b, g, t->n_dims, t->shape);
     if (s->n[x]++ == 0) {
@@ -314,7 +315,7 @@ static void add_gradient(struct rp_build *b, struct sums *s, uint32_t x, struct 
     free(name);
 }
 
-static void reverse_node(struct rp_build *b, const struct rp_node *n, struct sums *s) {
+static void reverse_node(struct rp_builder *b, const struct rp_node *n, struct sums *s) {
     const struct rp_rule *rule = find_rule(rp_kind_of(b, n));
     bool reached = rule != NULL && rule->is_loss && rp_wants(b, &n->out[0]);
     struct rp_val *gy = rp_calloc(n->n_out, sizeof *gy);
@@ -326,7 +327,7 @@ static void reverse_node(struct rp_build *b, const struct rp_node *n, struct sum
     for (uint32_t i = 0; i < n->n_in; i++)
         gx[i] = RP_NO_VALUE;
     if (reached && rule == NULL)
-        rp_build_fail(b, RP_BUG, "no reverse-mode rule for '%s'", rp_kind_of(b, n));
+        rp_builder_fail(b, RP_BUG, "no reverse-mode rule for '%s'", rp_kind_of(b, n));
     else if (reached)
         rule->apply(b, n, gy, gx);
     for (uint32_t i = 0; i < n->n_in && b->rc == RP_OK; i++)
@@ -337,11 +338,11 @@ static void reverse_node(struct rp_build *b, const struct rp_node *n, struct sum
 }
 
 /* attrs.of names the parameter; the gradient has its shape, whatever the rule saw. */
-static void keep_gradient(struct rp_build *b, const struct rp_val *param,
+static void keep_gradient(struct rp_builder *b, const struct rp_val *param,
                           const struct rp_val *grad) {
     const struct rp_tensor *p = &b->g->tensors[param->tensor];
     if (grad->tensor == RP_NONE) {
-        rp_build_fail(b, RP_BUG, "parameter '%s' gets no gradient", p->name);
+        rp_builder_fail(b, RP_BUG, "parameter '%s' gets no gradient", p->name);
         return;
     }
     struct rp_tensor *t = &b->g->tensors[grad->tensor];
@@ -351,7 +352,7 @@ static void keep_gradient(struct rp_build *b, const struct rp_val *param,
     rp_keep(b, *grad);
 }
 
-void rp_differentiate(struct rp_build *b) {
+void rp_differentiate(struct rp_builder *b) {
     if (b->rc != RP_OK)
         return;
     assert(b->losses.n > 0 && b->scope[0] == '\0');

@@ -6,21 +6,21 @@
 #include "model/zoo/backward.h"
 #include "model/zoo/layers_seq.h"
 
-static const json_t *attrs_of(const struct rp_build *b, const struct rp_node *n) {
+static const json_t *attrs_of(const struct rp_builder *b, const struct rp_node *n) {
     return b->g->ops[n->op].attrs;
 }
 
-static char *grad_name(const struct rp_build *b, const struct rp_node *n,
+static char *grad_name(const struct rp_builder *b, const struct rp_node *n,
                        const char *suffix) {
     return rp_format("%s.%s", b->g->ops[n->op].name, suffix);
 }
 
-static uint64_t per_element(struct rp_build *b, uint64_t flops, const struct rp_val *v) {
+static uint64_t per_element(struct rp_builder *b, uint64_t flops, const struct rp_val *v) {
     return rp_product(b, RP_SHAPE(flops, rp_count(v)));
 }
 
 /* KIND_grad with several outputs, shaped as the first n_out inputs of the node. */
-static void grad_ops(struct rp_build *b, const struct rp_node *n, uint64_t flops,
+static void grad_ops(struct rp_builder *b, const struct rp_node *n, uint64_t flops,
                      const char *const *out_names, size_t n_in, const struct rp_val *in,
                      size_t n_out, struct rp_val *gx) {
     char *kind = rp_format("%s_grad", rp_kind_of(b, n));
@@ -38,7 +38,7 @@ static void grad_ops(struct rp_build *b, const struct rp_node *n, uint64_t flops
 
 /* c = a b: the gradients are gc bT and aT gc, written where a and b lie. A batch dimension
  * along which an operand is repeated (stride 0) is one its gradient is summed over. */
-static void bmm(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void bmm(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                 struct rp_val *gx) {
     const struct rp_bmm d = rp_bmm_of(attrs_of(b, n));
     struct rp_bmm da = d, db = d;
@@ -64,7 +64,7 @@ static void bmm(struct rp_build *b, const struct rp_node *n, const struct rp_val
     free(name_b);
 }
 
-static void mul(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void mul(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                 struct rp_val *gx) {
     const uint64_t flops = rp_count(&gy[0]);
     if (rp_wants(b, &n->in[0]))
@@ -77,8 +77,8 @@ static void mul(struct rp_build *b, const struct rp_node *n, const struct rp_val
 
 /* g's dimensions before `axis`, then those that v has, then the rest: the sum over the
  * first and the last. */
-static struct rp_val sum_like(struct rp_build *b, const struct rp_node *n, struct rp_val g,
-                              size_t axis, struct rp_val v) {
+static struct rp_val sum_like(struct rp_builder *b, const struct rp_node *n,
+                              struct rp_val g, size_t axis, struct rp_val v) {
     uint64_t outer = 1;
     for (size_t i = 0; i < axis; i++)
         outer *= g.dim[i];
@@ -86,18 +86,18 @@ static struct rp_val sum_like(struct rp_build *b, const struct rp_node *n, struc
     return rp_grad_bias(b, n, rp_view(b, g, RP_SHAPE(outer, rp_count(&v), inner)), 1, v);
 }
 
-static size_t axis_of(const struct rp_build *b, const struct rp_node *n) {
+static size_t axis_of(const struct rp_builder *b, const struct rp_node *n) {
     return (size_t)json_integer_value(json_object_get(attrs_of(b, n), "axis"));
 }
 
-static void add_broadcast(struct rp_build *b, const struct rp_node *n,
+static void add_broadcast(struct rp_builder *b, const struct rp_node *n,
                           const struct rp_val *gy, struct rp_val *gx) {
     gx[0] = gy[0];
     if (rp_wants(b, &n->in[1]))
         gx[1] = sum_like(b, n, gy[0], axis_of(b, n), n->in[1]);
 }
 
-static void mul_broadcast(struct rp_build *b, const struct rp_node *n,
+static void mul_broadcast(struct rp_builder *b, const struct rp_node *n,
                           const struct rp_val *gy, struct rp_val *gx) {
     const struct rp_val *x = &n->in[0];
     if (rp_wants(b, x))
@@ -111,26 +111,26 @@ static void mul_broadcast(struct rp_build *b, const struct rp_node *n,
     }
 }
 
-static void repeat(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void repeat(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                    struct rp_val *gx) {
     gx[0] = sum_like(b, n, gy[0], 1, n->in[0]);
 }
 
 /* ---- moving data ---- */
 
-static void gather(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void gather(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                    struct rp_val *gx) {
     gx[0] = rp_grad_op(b, n, "grad_weight", "gather_grad", rp_count(&gy[0]), n->in[0],
                        RP_IN(gy[0], n->in[1]));
 }
 
-static void slice(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void slice(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                   struct rp_val *gx) {
     gx[0] = rp_grad_op(b, n, "grad_input", "slice_grad", 0, n->in[0], RP_IN(gy[0]));
 }
 
 /* Every part is used by the networks here, so each has a gradient. */
-static void split(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void split(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                   struct rp_val *gx) {
     for (uint32_t i = 0; i < n->n_out; i++)
         assert(b->rc != RP_OK || gy[i].tensor != RP_NONE);
@@ -140,18 +140,18 @@ static void split(struct rp_build *b, const struct rp_node *n, const struct rp_v
 /* ---- element by element, along a row ---- */
 
 /* KIND_grad(gy, x): the derivative is a function of the input. */
-static void by_input(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void by_input(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                      struct rp_val *gx) {
     grad_ops(b, n, per_element(b, 2, &gy[0]), NULL, RP_IN(gy[0], n->in[0]), 1, gx);
 }
 
-static void softmax(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void softmax(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                     struct rp_val *gx) {
     grad_ops(b, n, per_element(b, 4, &gy[0]), NULL, RP_IN(gy[0], n->out[0]), 1, gx);
 }
 
 /* A rotation by the opposite angle. */
-static void rotary(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void rotary(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                    struct rp_val *gx) {
     char *name = grad_name(b, n, "grad_input");
     struct rp_spec s = rp_grad_spec(b, n, "rotary", name, per_element(b, 3, &gy[0]));
@@ -160,21 +160,21 @@ static void rotary(struct rp_build *b, const struct rp_node *n, const struct rp_
     free(name);
 }
 
-static void layer_norm(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
-                       struct rp_val *gx) {
+static void layer_norm(struct rp_builder *b, const struct rp_node *n,
+                       const struct rp_val *gy, struct rp_val *gx) {
     static const char *const out_names[] = {"weight", "bias"};
     grad_ops(b, n, per_element(b, 14, &gy[0]), out_names,
              RP_IN(gy[0], n->in[0], n->out[1], n->out[2], n->in[1]), 3, gx);
 }
 
-static void rms_norm(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
+static void rms_norm(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                      struct rp_val *gx) {
     static const char *const out_names[] = {"weight"};
     grad_ops(b, n, per_element(b, 10, &gy[0]), out_names,
              RP_IN(gy[0], n->in[0], n->out[1], n->in[1]), 2, gx);
 }
 
-static void weight_norm(struct rp_build *b, const struct rp_node *n,
+static void weight_norm(struct rp_builder *b, const struct rp_node *n,
                         const struct rp_val *gy, struct rp_val *gx) {
     static const char *const out_names[] = {"g"};
     grad_ops(b, n, per_element(b, 8, &gy[0]), out_names, RP_IN(gy[0], n->in[0], n->in[1]),
@@ -185,8 +185,8 @@ static void weight_norm(struct rp_build *b, const struct rp_node *n,
 
 /* The gradients of h and c are inputs where the loss depends on them; that of the c before
  * is an output unless it is where the sequence began. */
-static void lstm_cell(struct rp_build *b, const struct rp_node *n, const struct rp_val *gy,
-                      struct rp_val *gx) {
+static void lstm_cell(struct rp_builder *b, const struct rp_node *n,
+                      const struct rp_val *gy, struct rp_val *gx) {
     static const char *const out_names[] = {"c"};
     struct rp_val in[5] = {n->in[0], n->in[1], n->out[1]};
     size_t n_in = 3;

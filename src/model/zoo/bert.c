@@ -18,7 +18,7 @@ struct size {
     uint64_t width, inner, heads, vocabulary, positions;
 };
 
-static struct size size_of(const struct rp_build *b) {
+static struct size size_of(const struct rp_builder *b) {
     const bool large = b->row->variant == RP_BERT_LARGE;
     const uint64_t width = rp_width(b, large ? 1024 : 768);
     return (struct size){.width = width,
@@ -28,7 +28,7 @@ static struct size size_of(const struct rp_build *b) {
                          .positions = b->o.tiny ? 16 : 512};
 }
 
-static struct rp_val embeddings(struct rp_build *b, const struct size *s,
+static struct rp_val embeddings(struct rp_builder *b, const struct size *s,
                                 struct rp_val words) {
     const uint64_t batch = b->o.batch, seq = b->o.seq;
     struct rp_val ids =
@@ -47,7 +47,7 @@ static struct rp_val embeddings(struct rp_build *b, const struct size *s,
 }
 
 /* Dense, dropout, residual, norm: how both halves of a layer end. */
-static struct rp_val output(struct rp_build *b, const struct size *s, struct rp_val x,
+static struct rp_val output(struct rp_builder *b, const struct size *s, struct rp_val x,
                             struct rp_val residual) {
     rp_scope(b, "output");
     x = rp_nn_dropout(b, "dropout", rp_nn_linear(b, "dense", x, s->width, RP_BIAS),
@@ -57,7 +57,7 @@ static struct rp_val output(struct rp_build *b, const struct size *s, struct rp_
     return x;
 }
 
-static struct rp_val layer(struct rp_build *b, const struct size *s, struct rp_val x) {
+static struct rp_val layer(struct rp_builder *b, const struct size *s, struct rp_val x) {
     const struct rp_heads heads = {s->heads, s->heads};
     rp_scope(b, "attention");
     rp_scope(b, "self");
@@ -72,7 +72,7 @@ static struct rp_val layer(struct rp_build *b, const struct size *s, struct rp_v
     return output(b, s, rp_nn_unary(b, "gelu", "intermediate.gelu", y), x);
 }
 
-static void masked_lm(struct rp_build *b, const struct size *s, struct rp_val x,
+static void masked_lm(struct rp_builder *b, const struct size *s, struct rp_val x,
                       struct rp_val words) {
     const uint64_t batch = b->o.batch, seq = b->o.seq;
     const uint64_t n = rp_product(b, RP_SHAPE(batch, (seq * 15 + 99) / 100));
@@ -87,7 +87,7 @@ static void masked_lm(struct rp_build *b, const struct size *s, struct rp_val x,
     rp_end(b);
 }
 
-static void next_sentence(struct rp_build *b, const struct size *s, struct rp_val x) {
+static void next_sentence(struct rp_builder *b, const struct size *s, struct rp_val x) {
     rp_scope(b, "bert.pooler");
     x = rp_view(b, rp_nn_slice(b, "first", x, 1, 0, 1), RP_SHAPE(b->o.batch, s->width));
     x = rp_nn_unary(b, "tanh", "tanh", rp_nn_linear(b, "dense", x, s->width, RP_BIAS));
@@ -97,7 +97,7 @@ static void next_sentence(struct rp_build *b, const struct size *s, struct rp_va
     rp_end(b);
 }
 
-void rp_zoo_bert(struct rp_build *b) {
+void rp_zoo_bert(struct rp_builder *b) {
     const struct size s = size_of(b);
     rp_scope(b, "bert.embeddings");
     struct rp_val words =

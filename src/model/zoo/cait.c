@@ -12,7 +12,7 @@ static const double eps = 1e-6;
 enum { HEADS = 8 };
 
 /* Mixes the heads of x (batch, heads, m, n): a linear layer across dimension 1. */
-static struct rp_val mix_heads(struct rp_build *b, const char *name, struct rp_val x) {
+static struct rp_val mix_heads(struct rp_builder *b, const char *name, struct rp_val x) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     const uint64_t mn = x.dim[2] * x.dim[3];
@@ -38,14 +38,14 @@ struct qkv {
 };
 
 /* Queries from `from`, keys and values from all of x. */
-static struct qkv project(struct rp_build *b, struct rp_val from, struct rp_val x,
+static struct qkv project(struct rp_builder *b, struct rp_val from, struct rp_val x,
                           uint64_t width) {
     return (struct qkv){rp_nn_linear(b, "q", from, width, RP_BIAS),
                         rp_nn_linear(b, "k", x, width, RP_BIAS),
                         rp_nn_linear(b, "v", x, width, RP_BIAS)};
 }
 
-static struct rp_val talking_heads(struct rp_build *b, struct rp_val x, uint64_t width) {
+static struct rp_val talking_heads(struct rp_builder *b, struct rp_val x, uint64_t width) {
     const struct rp_heads heads = {HEADS, HEADS};
     rp_scope(b, "attn");
     const struct qkv p = project(b, x, x, width);
@@ -58,7 +58,8 @@ static struct rp_val talking_heads(struct rp_build *b, struct rp_val x, uint64_t
 }
 
 /* x is (batch, 1 + tokens, width); the class token, first, asks. */
-static struct rp_val class_attention(struct rp_build *b, struct rp_val x, uint64_t width) {
+static struct rp_val class_attention(struct rp_builder *b, struct rp_val x,
+                                     uint64_t width) {
     const struct rp_heads heads = {HEADS, HEADS};
     rp_scope(b, "attn");
     const struct qkv p = project(b, rp_nn_slice(b, "first", x, 1, 0, 1), x, width);
@@ -69,7 +70,7 @@ static struct rp_val class_attention(struct rp_build *b, struct rp_val x, uint64
 }
 
 /* x + gamma * y, gamma a factor a channel (LayerScale). */
-static struct rp_val add_scaled(struct rp_build *b, int half, struct rp_val x,
+static struct rp_val add_scaled(struct rp_builder *b, int half, struct rp_val x,
                                 struct rp_val y, uint64_t width) {
     rp_scope(b, "half%d", half);
     struct rp_val gamma = rp_param(b, "gamma", RP_SHAPE(width));
@@ -78,14 +79,14 @@ static struct rp_val add_scaled(struct rp_build *b, int half, struct rp_val x,
     return x;
 }
 
-static struct rp_val feed_forward(struct rp_build *b, struct rp_val x, uint64_t width) {
+static struct rp_val feed_forward(struct rp_builder *b, struct rp_val x, uint64_t width) {
     struct rp_val y = rp_nn_layer_norm(b, "norm2", x, eps);
     y = rp_nn_linear(b, "mlp.fc1", y, 4 * width, RP_BIAS);
     y = rp_nn_linear(b, "mlp.fc2", rp_nn_unary(b, "gelu", "mlp.gelu", y), width, RP_BIAS);
     return add_scaled(b, 2, x, y, width);
 }
 
-static struct rp_val class_token(struct rp_build *b, struct rp_val x, uint64_t width) {
+static struct rp_val class_token(struct rp_builder *b, struct rp_val x, uint64_t width) {
     struct rp_val token = rp_param(b, "cls_token", RP_SHAPE(width));
     token = rp_view(b, rp_nn_repeat(b, "cls", token, b->o.batch),
                     RP_SHAPE(b->o.batch, 1, width));
@@ -100,7 +101,7 @@ static struct rp_val class_token(struct rp_build *b, struct rp_val x, uint64_t w
     return token;
 }
 
-void rp_zoo_cait(struct rp_build *b) {
+void rp_zoo_cait(struct rp_builder *b) {
     const uint64_t width = rp_width(b, 384);
     struct rp_val x = rp_nn_patches(b, "patch_embed", rp_nn_image(b, 3), width, 16);
     struct rp_val places = rp_param(b, "pos_embed", RP_SHAPE(x.dim[1], width));

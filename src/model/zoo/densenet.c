@@ -12,24 +12,24 @@ struct maps {
     size_t n, cap;
 };
 
-static struct rp_val norm_relu(struct rp_build *b, const char *norm, const char *relu,
+static struct rp_val norm_relu(struct rp_builder *b, const char *norm, const char *relu,
                                struct rp_val x) {
     return rp_nn_relu(b, relu, rp_nn_batch_norm(b, norm, x, 1e-5, 0.1, RP_BN_AFFINE));
 }
 
-static struct rp_val joined(struct rp_build *b, const struct maps *m) {
+static struct rp_val joined(struct rp_builder *b, const struct maps *m) {
     return m->n == 1 ? m->at[0] : rp_nn_concat(b, "concat", 1, m->n, m->at);
 }
 
 /* A bottleneck of 4 times the growth, then the layer's own new maps. */
-static struct rp_val layer(struct rp_build *b, struct rp_val x, uint64_t growth) {
+static struct rp_val layer(struct rp_builder *b, struct rp_val x, uint64_t growth) {
     x = norm_relu(b, "norm1", "relu1", x);
     x = rp_nn_conv(b, "conv1", x, 4 * growth, rp_square(1, 1, 0), RP_NO_BIAS);
     x = norm_relu(b, "norm2", "relu2", x);
     return rp_nn_conv(b, "conv2", x, growth, rp_square(3, 1, 1), RP_NO_BIAS);
 }
 
-static struct rp_val dense_block(struct rp_build *b, struct rp_val x, unsigned block,
+static struct rp_val dense_block(struct rp_builder *b, struct rp_val x, unsigned block,
                                  uint64_t layers) {
     struct maps maps = {0};
     rp_push(&maps, x);
@@ -46,7 +46,7 @@ static struct rp_val dense_block(struct rp_build *b, struct rp_val x, unsigned b
     return x;
 }
 
-void rp_zoo_densenet(struct rp_build *b) {
+void rp_zoo_densenet(struct rp_builder *b) {
     static const uint64_t layers[4] = {6, 12, 24, 16};
     struct rp_val x = rp_nn_image(b, 3);
     x = rp_nn_conv(b, "conv0", x, rp_width(b, 64), rp_square(7, 2, 3), RP_NO_BIAS);

@@ -5,7 +5,7 @@
 #include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
-static struct rp_val layer(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val layer(struct rp_builder *b, const char *name, struct rp_val x,
                            uint64_t out, uint64_t kernel) {
     return rp_nn_conv_bn_relu(b, name, x, rp_width(b, out),
                               rp_square(kernel, 1, kernel / 2), RP_NO_BIAS, 1e-3);
@@ -23,7 +23,7 @@ static const struct module {
     {"5b", 384, 192, 384, 48, 128, 128},
 };
 
-static struct rp_val inception(struct rp_build *b, struct rp_val x,
+static struct rp_val inception(struct rp_builder *b, struct rp_val x,
                                const struct module *m) {
     struct rp_val part[4];
     rp_scope(b, "inception%s", m->name);
@@ -37,7 +37,7 @@ static struct rp_val inception(struct rp_build *b, struct rp_val x,
     return x;
 }
 
-static struct rp_val auxiliary(struct rp_build *b, const char *name, struct rp_val x) {
+static struct rp_val auxiliary(struct rp_builder *b, const char *name, struct rp_val x) {
     rp_scope(b, "%s", name);
     x = rp_nn_adaptive_avg_pool(b, "pool", x, 4);
     x = rp_nn_flatten(b, layer(b, "conv", x, 128, 1));
@@ -48,7 +48,7 @@ static struct rp_val auxiliary(struct rp_build *b, const char *name, struct rp_v
     return x;
 }
 
-static struct rp_val stem(struct rp_build *b) {
+static struct rp_val stem(struct rp_builder *b) {
     struct rp_val x = rp_nn_image(b, 3);
     x = rp_nn_conv_bn_relu(b, "conv1", x, rp_width(b, 64), rp_square(7, 2, 3), RP_NO_BIAS,
                            1e-3);
@@ -57,7 +57,7 @@ static struct rp_val stem(struct rp_build *b) {
     return rp_nn_max_pool(b, "maxpool2", x, rp_square(3, 2, 1));
 }
 
-void rp_zoo_googlenet(struct rp_build *b) {
+void rp_zoo_googlenet(struct rp_builder *b) {
     struct rp_val x = stem(b), aux[2] = {{0}};
     for (unsigned i = 0; i < sizeof modules / sizeof modules[0]; i++) {
         x = inception(b, x, &modules[i]);

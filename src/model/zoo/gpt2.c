@@ -17,7 +17,7 @@ struct size {
     uint64_t width, heads;
 };
 
-static struct size size_of(const struct rp_build *b) {
+static struct size size_of(const struct rp_builder *b) {
     static const struct size sizes[] = {[RP_GPT2_SMALL] = {768, 12},
                                         [RP_GPT2_MEDIUM] = {1024, 16},
                                         [RP_GPT2_LARGE] = {1280, 20},
@@ -27,7 +27,8 @@ static struct size size_of(const struct rp_build *b) {
     return s;
 }
 
-static struct rp_val attention(struct rp_build *b, const struct size *s, struct rp_val x) {
+static struct rp_val attention(struct rp_builder *b, const struct size *s,
+                               struct rp_val x) {
     const struct rp_heads heads = {s->heads, s->heads};
     rp_scope(b, "attn");
     struct rp_val q = rp_nn_linear(b, "q", x, s->width, RP_BIAS);
@@ -40,7 +41,7 @@ static struct rp_val attention(struct rp_build *b, const struct size *s, struct 
     return x;
 }
 
-static struct rp_val block(struct rp_build *b, const struct size *s, struct rp_val x) {
+static struct rp_val block(struct rp_builder *b, const struct size *s, struct rp_val x) {
     struct rp_val y = attention(b, s, rp_nn_layer_norm(b, "ln_1", x, eps));
     x = rp_nn_add(b, "add_1", x, y);
     y = rp_nn_layer_norm(b, "ln_2", x, eps);
@@ -53,7 +54,7 @@ static struct rp_val block(struct rp_build *b, const struct size *s, struct rp_v
     return rp_nn_add(b, "add_2", x, y);
 }
 
-void rp_zoo_gpt2(struct rp_build *b) {
+void rp_zoo_gpt2(struct rp_builder *b) {
     const struct size s = size_of(b);
     const uint64_t vocabulary = b->o.tiny ? 96 : 50257, positions = b->o.tiny ? 16 : 1024;
     struct rp_val tokens =

@@ -4,22 +4,22 @@
 #include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
-static struct rp_val layer(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val layer(struct rp_builder *b, const char *name, struct rp_val x,
                            uint64_t out, struct rp_window w) {
     return rp_nn_conv_bn_relu(b, name, x, rp_width(b, out), w, RP_NO_BIAS, 1e-3);
 }
 
-static struct rp_val one(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val one(struct rp_builder *b, const char *name, struct rp_val x,
                          uint64_t out) {
     return layer(b, name, x, out, rp_square(1, 1, 0));
 }
 
-static struct rp_val pooled(struct rp_build *b, struct rp_val x, uint64_t out) {
+static struct rp_val pooled(struct rp_builder *b, struct rp_val x, uint64_t out) {
     x = rp_nn_avg_pool(b, "branch_pool.avg", x, rp_square(3, 1, 1), true);
     return one(b, "branch_pool", x, out);
 }
 
-static struct rp_val module_a(struct rp_build *b, struct rp_val x, uint64_t pool) {
+static struct rp_val module_a(struct rp_builder *b, struct rp_val x, uint64_t pool) {
     struct rp_val part[4];
     part[0] = one(b, "branch1x1", x, 64);
     part[1] = one(b, "branch5x5_1", x, 48);
@@ -31,7 +31,7 @@ static struct rp_val module_a(struct rp_build *b, struct rp_val x, uint64_t pool
     return rp_nn_concat(b, "concat", 1, 4, part);
 }
 
-static struct rp_val module_b(struct rp_build *b, struct rp_val x) {
+static struct rp_val module_b(struct rp_builder *b, struct rp_val x) {
     struct rp_val part[3];
     part[0] = layer(b, "branch3x3", x, 384, rp_square(3, 2, 0));
     part[1] = one(b, "branch3x3dbl_1", x, 64);
@@ -41,7 +41,7 @@ static struct rp_val module_b(struct rp_build *b, struct rp_val x) {
     return rp_nn_concat(b, "concat", 1, 3, part);
 }
 
-static struct rp_val module_c(struct rp_build *b, struct rp_val x, uint64_t c7) {
+static struct rp_val module_c(struct rp_builder *b, struct rp_val x, uint64_t c7) {
     const struct rp_window row = rp_rect(1, 7, 0, 3), column = rp_rect(7, 1, 3, 0);
     struct rp_val part[4];
     part[0] = one(b, "branch1x1", x, 192);
@@ -57,7 +57,7 @@ static struct rp_val module_c(struct rp_build *b, struct rp_val x, uint64_t c7) 
     return rp_nn_concat(b, "concat", 1, 4, part);
 }
 
-static struct rp_val module_d(struct rp_build *b, struct rp_val x) {
+static struct rp_val module_d(struct rp_builder *b, struct rp_val x) {
     struct rp_val part[3];
     part[0] = one(b, "branch3x3_1", x, 192);
     part[0] = layer(b, "branch3x3_2", part[0], 320, rp_square(3, 2, 0));
@@ -69,7 +69,7 @@ static struct rp_val module_d(struct rp_build *b, struct rp_val x) {
     return rp_nn_concat(b, "concat", 1, 3, part);
 }
 
-static struct rp_val module_e(struct rp_build *b, struct rp_val x) {
+static struct rp_val module_e(struct rp_builder *b, struct rp_val x) {
     const struct rp_window row = rp_rect(1, 3, 0, 1), column = rp_rect(3, 1, 1, 0);
     struct rp_val part[6], y;
     part[0] = one(b, "branch1x1", x, 320);
@@ -84,7 +84,7 @@ static struct rp_val module_e(struct rp_build *b, struct rp_val x) {
     return rp_nn_concat(b, "concat", 1, 6, part);
 }
 
-static struct rp_val stem(struct rp_build *b) {
+static struct rp_val stem(struct rp_builder *b) {
     struct rp_val x = rp_nn_image(b, 3);
     x = layer(b, "conv1a", x, 32, rp_square(3, 2, 0));
     x = layer(b, "conv2a", x, 32, rp_square(3, 1, 0));
@@ -96,7 +96,7 @@ static struct rp_val stem(struct rp_build *b) {
 }
 
 /* One module, in its scope. `width`: what module_a and module_c leave open. */
-static struct rp_val module(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val module(struct rp_builder *b, const char *name, struct rp_val x,
                             uint64_t width) {
     rp_scope(b, "mixed%s", name);
     if (name[0] == '5')
@@ -110,7 +110,7 @@ static struct rp_val module(struct rp_build *b, const char *name, struct rp_val 
 }
 
 /* 17x17 maps, those of an image of 299, are pooled to 5x5 as in the paper; others too. */
-static struct rp_val auxiliary(struct rp_build *b, struct rp_val x) {
+static struct rp_val auxiliary(struct rp_builder *b, struct rp_val x) {
     rp_scope(b, "aux");
     x = x.dim[2] == 17 && x.dim[3] == 17
             ? rp_nn_avg_pool(b, "pool", x, rp_square(5, 3, 0), true)
@@ -122,7 +122,7 @@ static struct rp_val auxiliary(struct rp_build *b, struct rp_val x) {
     return x;
 }
 
-void rp_zoo_inception_v3(struct rp_build *b) {
+void rp_zoo_inception_v3(struct rp_builder *b) {
     static const struct {
         const char *name;
         uint64_t width;

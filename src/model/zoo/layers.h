@@ -7,7 +7,7 @@
 #ifndef RP_MODEL_ZOO_LAYERS_H
 #define RP_MODEL_ZOO_LAYERS_H
 
-#include "model/zoo/build.h"
+#include "model/zoo/builder.h"
 
 /* The window of a convolution or a pooling, the spatial dimensions in order. */
 struct rp_window {
@@ -20,36 +20,36 @@ struct rp_window rp_rect(uint64_t kernel_h, uint64_t kernel_w, uint64_t pad_h,
 enum { RP_NO_BIAS = 0, RP_BIAS = 1 };
 
 /* ---- layers_conv.c: kinds conv2d conv3d conv_transpose2d conv_transpose3d ---- */
-struct rp_val rp_nn_conv(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_conv(struct rp_builder *b, const char *name, struct rp_val x,
                          uint64_t out_channels, struct rp_window w, int bias);
-struct rp_val rp_nn_conv_groups(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_conv_groups(struct rp_builder *b, const char *name, struct rp_val x,
                                 uint64_t out_channels, struct rp_window w, int bias,
                                 uint64_t groups);
 /* Spatial sizes become (size - 1) * stride - 2 * pad + kernel. */
-struct rp_val rp_nn_conv_transpose(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_conv_transpose(struct rp_builder *b, const char *name, struct rp_val x,
                                    uint64_t out_channels, struct rp_window w, int bias);
 
 /* ---- layers_pool.c ---- */
-struct rp_val rp_nn_max_pool(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_max_pool(struct rp_builder *b, const char *name, struct rp_val x,
                              struct rp_window w);
-struct rp_val rp_nn_avg_pool(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_avg_pool(struct rp_builder *b, const char *name, struct rp_val x,
                              struct rp_window w, bool count_pad);
 /* Spatial sizes become `size` each; window i is [floor(i*in/out), ceil((i+1)*in/out)). */
-struct rp_val rp_nn_adaptive_avg_pool(struct rp_build *b, const char *name, struct rp_val x,
-                                      uint64_t size);
+struct rp_val rp_nn_adaptive_avg_pool(struct rp_builder *b, const char *name,
+                                      struct rp_val x, uint64_t size);
 /* Every element `by` times in each spatial dimension: the same op, whose windows then hold
  * one element each. */
-struct rp_val rp_nn_upsample(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_upsample(struct rp_builder *b, const char *name, struct rp_val x,
                              uint64_t by);
 /* Max pooling that also gives where each maximum was, for rp_nn_max_unpool. */
-struct rp_val rp_nn_max_pool_index(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_max_pool_index(struct rp_builder *b, const char *name, struct rp_val x,
                                    struct rp_window w, struct rp_val *index);
-struct rp_val rp_nn_max_unpool(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_max_unpool(struct rp_builder *b, const char *name, struct rp_val x,
                                struct rp_val index, struct rp_val like);
 
 /* ---- layers_basic.c ---- */
 /* x's last dimension k becomes n: y = x * weightT + bias. */
-struct rp_val rp_nn_linear(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_linear(struct rp_builder *b, const char *name, struct rp_val x,
                            uint64_t n, int bias);
 struct rp_matmul {
     bool transpose_a, transpose_b; /* of the last two dimensions */
@@ -57,47 +57,47 @@ struct rp_matmul {
 };
 /* Product of the last two dimensions, one for each index of the leading ones, which are
  * equal in a and c, and in w too unless w is a matrix. `bias` may be RP_NO_VALUE. */
-struct rp_val rp_nn_matmul(struct rp_build *b, const char *name, struct rp_val a,
+struct rp_val rp_nn_matmul(struct rp_builder *b, const char *name, struct rp_val a,
                            struct rp_val w, struct rp_val bias, struct rp_matmul m);
 /* relu relu6 (backward reads y): any kind with one input and an output of its shape. */
-struct rp_val rp_nn_unary(struct rp_build *b, const char *kind, const char *name,
+struct rp_val rp_nn_unary(struct rp_builder *b, const char *kind, const char *name,
                           struct rp_val x);
-struct rp_val rp_nn_relu(struct rp_build *b, const char *name, struct rp_val x);
-struct rp_val rp_nn_add(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_relu(struct rp_builder *b, const char *name, struct rp_val x);
+struct rp_val rp_nn_add(struct rp_builder *b, const char *name, struct rp_val x,
                         struct rp_val y);
-struct rp_val rp_nn_scale(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_scale(struct rp_builder *b, const char *name, struct rp_val x,
                           double factor);
-struct rp_val rp_nn_dropout(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_dropout(struct rp_builder *b, const char *name, struct rp_val x,
                             double p);
-struct rp_val rp_nn_concat(struct rp_build *b, const char *name, size_t axis, size_t n,
+struct rp_val rp_nn_concat(struct rp_builder *b, const char *name, size_t axis, size_t n,
                            const struct rp_val *x);
 /* All elements after dimension 0 in one. */
-struct rp_val rp_nn_flatten(struct rp_build *b, struct rp_val x);
+struct rp_val rp_nn_flatten(struct rp_builder *b, struct rp_val x);
 
 /* ---- layers_norm.c ---- */
 enum rp_bn { RP_BN_AFFINE, RP_BN_PLAIN }; /* PLAIN: no gamma, no beta */
-struct rp_val rp_nn_batch_norm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_batch_norm(struct rp_builder *b, const char *name, struct rp_val x,
                                double eps, double momentum, enum rp_bn affine);
 
 /* Convolution, batch norm, ReLU: "name.conv", "name.bn", "name.relu". */
-struct rp_val rp_nn_conv_bn_relu(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_conv_bn_relu(struct rp_builder *b, const char *name, struct rp_val x,
                                  uint64_t out_channels, struct rp_window w, int bias,
                                  double eps);
 
 /* ---- layers_ends.c ---- */
 /* A source of class numbers, i32, shaped as logits without dimension `axis`. */
-struct rp_val rp_nn_labels(struct rp_build *b, const char *name, struct rp_val logits,
+struct rp_val rp_nn_labels(struct rp_builder *b, const char *name, struct rp_val logits,
                            size_t axis);
 /* The mean cross entropy over all labels, times `weight`. The step's loss is the sum of all
  * such calls. */
-void rp_nn_cross_entropy(struct rp_build *b, const char *name, struct rp_val logits,
+void rp_nn_cross_entropy(struct rp_builder *b, const char *name, struct rp_val logits,
                          struct rp_val labels, size_t axis, double weight);
 
 /* The usual head: labels for logits[n, classes] and their loss. */
-void rp_nn_classify(struct rp_build *b, struct rp_val logits);
+void rp_nn_classify(struct rp_builder *b, struct rp_val logits);
 
 /* The input "image": batch, channels, --image. Three spatial dimensions in a volume. */
-struct rp_val rp_nn_image(struct rp_build *b, uint64_t channels);
-struct rp_val rp_nn_volume(struct rp_build *b, uint64_t channels);
+struct rp_val rp_nn_image(struct rp_builder *b, uint64_t channels);
+struct rp_val rp_nn_volume(struct rp_builder *b, uint64_t channels);
 
 #endif

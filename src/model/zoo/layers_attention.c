@@ -35,7 +35,7 @@ static uint64_t reach(const uint64_t batch[3], uint64_t rows, uint64_t cols,
     return count;
 }
 
-struct rp_val rp_nn_bmm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_bmm(struct rp_builder *b, const char *name, struct rp_val x,
                         struct rp_val y, struct rp_val like, const struct rp_bmm *d) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -58,7 +58,7 @@ struct rp_val rp_nn_bmm(struct rp_build *b, const char *name, struct rp_val x,
 /* ---- attention: batch dimensions (batch, head of keys and values, query head of it) ----
  */
 
-struct rp_val rp_nn_scores(struct rp_build *b, const char *name, struct rp_val q,
+struct rp_val rp_nn_scores(struct rp_builder *b, const char *name, struct rp_val q,
                            struct rp_val k, struct rp_heads h) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -77,7 +77,7 @@ struct rp_val rp_nn_scores(struct rp_build *b, const char *name, struct rp_val q
                      &d);
 }
 
-struct rp_val rp_nn_weigh(struct rp_build *b, const char *name, struct rp_val p,
+struct rp_val rp_nn_weigh(struct rp_builder *b, const char *name, struct rp_val p,
                           struct rp_val v, struct rp_heads h) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -95,7 +95,7 @@ struct rp_val rp_nn_weigh(struct rp_build *b, const char *name, struct rp_val p,
     return rp_nn_bmm(b, name, p, v, rp_shaped(p.dtype, RP_SHAPE(p.dim[0], m, width)), &d);
 }
 
-struct rp_val rp_nn_attention(struct rp_build *b, struct rp_val q, struct rp_val k,
+struct rp_val rp_nn_attention(struct rp_builder *b, struct rp_val q, struct rp_val k,
                               struct rp_val v, struct rp_heads h, bool causal, double p) {
     struct rp_val x = rp_nn_scores(b, "scores", q, k, h);
     x = rp_nn_softmax(b, "softmax", x, 3, causal);

@@ -8,12 +8,12 @@ static struct rp_spec spec(const char *kind, const char *name, json_t *attrs,
     return (struct rp_spec){.kind = kind, .name = name, .attrs = attrs, .flops = flops};
 }
 
-static uint64_t times(struct rp_build *b, uint64_t n, uint64_t m) {
+static uint64_t times(struct rp_builder *b, uint64_t n, uint64_t m) {
     return rp_product(b, RP_SHAPE(n, m));
 }
 
 /* attrs.m, n, k and batch: the product as a kernel takes it. */
-struct rp_val rp_nn_matmul(struct rp_build *b, const char *name, struct rp_val a,
+struct rp_val rp_nn_matmul(struct rp_builder *b, const char *name, struct rp_val a,
                            struct rp_val w, struct rp_val bias, struct rp_matmul t) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -28,7 +28,7 @@ struct rp_val rp_nn_matmul(struct rp_build *b, const char *name, struct rp_val a
     uint64_t flops = rp_product(b, RP_SHAPE(2, batch, m, n, k));
     bool has_bias = bias.tensor != RP_NONE;
     if (has_bias && !rp_add(&flops, rp_count(&c)))
-        rp_build_fail(b, RP_USAGE, "'%s': flops pass 2^63-1", name);
+        rp_builder_fail(b, RP_USAGE, "'%s': flops pass 2^63-1", name);
     json_t *attrs = json_pack("{s:b,s:b,s:f,s:I,s:I,s:I,s:I}", "transpose_a", t.transpose_a,
                               "transpose_b", t.transpose_b, "alpha",
                               t.alpha != 0 ? t.alpha : 1.0, "batch", (json_int_t)batch, "m",
@@ -37,7 +37,7 @@ struct rp_val rp_nn_matmul(struct rp_build *b, const char *name, struct rp_val a
     return rp_emit1(b, spec("matmul", name, attrs, flops), c, has_bias ? 3 : 2, in);
 }
 
-struct rp_val rp_nn_linear(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_linear(struct rp_builder *b, const char *name, struct rp_val x,
                            uint64_t n, int bias) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -53,29 +53,29 @@ struct rp_val rp_nn_linear(struct rp_build *b, const char *name, struct rp_val x
     return rp_view(b, y, x.n_dims, x.dim);
 }
 
-struct rp_val rp_nn_unary(struct rp_build *b, const char *kind, const char *name,
+struct rp_val rp_nn_unary(struct rp_builder *b, const char *kind, const char *name,
                           struct rp_val x) {
     return rp_emit1(b, spec(kind, name, NULL, rp_count(&x)), rp_like(x), RP_IN(x));
 }
 
-struct rp_val rp_nn_relu(struct rp_build *b, const char *name, struct rp_val x) {
+struct rp_val rp_nn_relu(struct rp_builder *b, const char *name, struct rp_val x) {
     return rp_nn_unary(b, "relu", name, x);
 }
 
-struct rp_val rp_nn_add(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_add(struct rp_builder *b, const char *name, struct rp_val x,
                         struct rp_val y) {
     assert(b->rc != RP_OK || rp_same_shape(&x, &y));
     return rp_emit1(b, spec("add", name, NULL, rp_count(&x)), rp_like(x), RP_IN(x, y));
 }
 
-struct rp_val rp_nn_scale(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_scale(struct rp_builder *b, const char *name, struct rp_val x,
                           double factor) {
     return rp_emit1(b,
                     spec("scale", name, json_pack("{s:f}", "factor", factor), rp_count(&x)),
                     rp_like(x), RP_IN(x));
 }
 
-struct rp_val rp_nn_dropout(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_dropout(struct rp_builder *b, const char *name, struct rp_val x,
                             double p) {
     uint64_t seed = (b->o.seed + b->n_seeds++) & RP_MAX_QUANTITY;
     json_t *attrs = json_pack("{s:f,s:I}", "p", p, "seed", (json_int_t)seed);
@@ -83,7 +83,7 @@ struct rp_val rp_nn_dropout(struct rp_build *b, const char *name, struct rp_val 
                     RP_IN(x));
 }
 
-struct rp_val rp_nn_concat(struct rp_build *b, const char *name, size_t axis, size_t n,
+struct rp_val rp_nn_concat(struct rp_builder *b, const char *name, size_t axis, size_t n,
                            const struct rp_val *x) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -95,7 +95,7 @@ struct rp_val rp_nn_concat(struct rp_build *b, const char *name, size_t axis, si
     return rp_emit1(b, spec("concat", name, attrs, 0), y, n, x);
 }
 
-struct rp_val rp_nn_flatten(struct rp_build *b, struct rp_val x) {
+struct rp_val rp_nn_flatten(struct rp_builder *b, struct rp_val x) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     return rp_view(b, x, RP_SHAPE(x.dim[0], rp_count(&x) / x.dim[0]));

@@ -24,20 +24,21 @@ static json_t *conv_attrs(size_t n_space, const struct rp_window *w, uint64_t gr
 }
 
 /* 2 flops for each weight and position it is applied at, 1 for each bias added. */
-static uint64_t conv_flops(struct rp_build *b, const char *name, const struct rp_val *grid,
-                           const struct rp_val *weight, const struct rp_val *y, int bias) {
+static uint64_t conv_flops(struct rp_builder *b, const char *name,
+                           const struct rp_val *grid, const struct rp_val *weight,
+                           const struct rp_val *y, int bias) {
     uint64_t positions = 1;
     for (size_t i = 0; i < grid->n_dims; i++)
         positions = rp_product(b, RP_SHAPE(positions, i == 1 ? 1 : grid->dim[i]));
     uint64_t flops = rp_product(b, RP_SHAPE(2, positions, rp_count(weight)));
     if (bias && !rp_add(&flops, rp_count(y)))
-        rp_build_fail(b, RP_USAGE, "'%s': flops pass 2^63-1", name);
+        rp_builder_fail(b, RP_USAGE, "'%s': flops pass 2^63-1", name);
     return flops;
 }
 
 /* Parameters, then the op. `grid` is the tensor at whose positions the weight is applied.
  */
-static struct rp_val conv(struct rp_build *b, const char *kind, const char *name,
+static struct rp_val conv(struct rp_builder *b, const char *kind, const char *name,
                           struct rp_val x, struct rp_val y, bool grid_is_x,
                           struct rp_val weight, json_t *attrs, int bias) {
     rp_scope(b, "%s", name);
@@ -55,7 +56,7 @@ static struct rp_val conv(struct rp_build *b, const char *kind, const char *name
         bias ? 3 : 2, in);
 }
 
-struct rp_val rp_nn_conv_groups(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_conv_groups(struct rp_builder *b, const char *name, struct rp_val x,
                                 uint64_t out_channels, struct rp_window w, int bias,
                                 uint64_t groups) {
     if (b->rc != RP_OK)
@@ -74,12 +75,12 @@ struct rp_val rp_nn_conv_groups(struct rp_build *b, const char *name, struct rp_
                 conv_attrs(n_space, &w, groups), bias);
 }
 
-struct rp_val rp_nn_conv(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_conv(struct rp_builder *b, const char *name, struct rp_val x,
                          uint64_t out_channels, struct rp_window w, int bias) {
     return rp_nn_conv_groups(b, name, x, out_channels, w, bias, 1);
 }
 
-struct rp_val rp_nn_conv_transpose(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_conv_transpose(struct rp_builder *b, const char *name, struct rp_val x,
                                    uint64_t out_channels, struct rp_window w, int bias) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;

@@ -1,7 +1,7 @@
 #include "base/mem.h"
 #include "model/zoo/layers.h"
 
-struct rp_val rp_nn_labels(struct rp_build *b, const char *name, struct rp_val logits,
+struct rp_val rp_nn_labels(struct rp_builder *b, const char *name, struct rp_val logits,
                            size_t axis) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -11,7 +11,7 @@ struct rp_val rp_nn_labels(struct rp_build *b, const char *name, struct rp_val l
     return rp_source(b, RP_INPUT_TENSOR, RP_I32, name, n_dims, logits.dim);
 }
 
-void rp_nn_cross_entropy(struct rp_build *b, const char *name, struct rp_val logits,
+void rp_nn_cross_entropy(struct rp_builder *b, const char *name, struct rp_val logits,
                          struct rp_val labels, size_t axis, double weight) {
     static const char *const out_names[] = {"logsumexp"};
     struct rp_val out[2] = {rp_shaped(RP_F32, 0, NULL), rp_like(labels)};
@@ -27,17 +27,17 @@ void rp_nn_cross_entropy(struct rp_build *b, const char *name, struct rp_val log
         rp_push(&b->losses, out[0]);
 }
 
-void rp_nn_classify(struct rp_build *b, struct rp_val logits) {
+void rp_nn_classify(struct rp_builder *b, struct rp_val logits) {
     rp_nn_cross_entropy(b, "loss", logits, rp_nn_labels(b, "labels", logits, 1), 1, 1.0);
 }
 
-struct rp_val rp_nn_image(struct rp_build *b, uint64_t channels) {
+struct rp_val rp_nn_image(struct rp_builder *b, uint64_t channels) {
     const uint64_t *size = b->o.image;
     return rp_source(b, RP_INPUT_TENSOR, b->o.dtype, "image",
                      RP_SHAPE(b->o.batch, channels, size[1], size[2]));
 }
 
-struct rp_val rp_nn_volume(struct rp_build *b, uint64_t channels) {
+struct rp_val rp_nn_volume(struct rp_builder *b, uint64_t channels) {
     const uint64_t *size = b->o.image;
     return rp_source(b, RP_INPUT_TENSOR, b->o.dtype, "image",
                      RP_SHAPE(b->o.batch, channels, size[0], size[1], size[2]));

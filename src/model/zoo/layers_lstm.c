@@ -4,7 +4,7 @@
 #include "model/zoo/layers_seq.h"
 
 /* gates and c give the next c and h; 12 operations a hidden unit. */
-static void cell(struct rp_build *b, struct rp_val gates, struct rp_val *h,
+static void cell(struct rp_builder *b, struct rp_val gates, struct rp_val *h,
                  struct rp_val *c) {
     static const char *const out_names[] = {"c"};
     struct rp_val out[2] = {rp_like(*h), rp_like(*c)};
@@ -18,7 +18,7 @@ static void cell(struct rp_build *b, struct rp_val gates, struct rp_val *h,
 }
 
 /* The products with the input, all steps at once, cut into steps: (batch, 4 * hidden). */
-static struct rp_val *input_gates(struct rp_build *b, struct rp_val x, uint64_t hidden) {
+static struct rp_val *input_gates(struct rp_builder *b, struct rp_val x, uint64_t hidden) {
     struct rp_val w = rp_param(b, "weight_ih", RP_SHAPE(4 * hidden, x.dim[2]));
     struct rp_val bias = rp_param(b, "bias_ih", RP_SHAPE(4 * hidden));
     struct rp_val all = rp_nn_linear_tied(b, "input", x, w, bias);
@@ -29,7 +29,7 @@ static struct rp_val *input_gates(struct rp_build *b, struct rp_val x, uint64_t 
     return step;
 }
 
-struct rp_val rp_nn_lstm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_lstm(struct rp_builder *b, const char *name, struct rp_val x,
                          uint64_t hidden, enum rp_direction direction,
                          struct rp_lstm_state *last) {
     if (last != NULL)

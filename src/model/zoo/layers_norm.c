@@ -1,7 +1,7 @@
 #include "model/zoo/layers.h"
 
 /* Running statistics, from the batch's; once a step, whatever is recomputed. */
-static void update_stats(struct rp_build *b, const char *name, struct rp_val mean,
+static void update_stats(struct rp_builder *b, const char *name, struct rp_val mean,
                          struct rp_val invstd, uint64_t count, double eps,
                          double momentum) {
     static const char *const out_names[] = {"running_var"};
@@ -26,7 +26,7 @@ static void update_stats(struct rp_build *b, const char *name, struct rp_val mea
     rp_keep(b, out[1]);
 }
 
-struct rp_val rp_nn_batch_norm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_batch_norm(struct rp_builder *b, const char *name, struct rp_val x,
                                double eps, double momentum, enum rp_bn affine) {
     static const char *const out_names[] = {"mean", "invstd"};
     if (b->rc != RP_OK)
@@ -57,7 +57,7 @@ struct rp_val rp_nn_batch_norm(struct rp_build *b, const char *name, struct rp_v
     return out[0];
 }
 
-struct rp_val rp_nn_conv_bn_relu(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_conv_bn_relu(struct rp_builder *b, const char *name, struct rp_val x,
                                  uint64_t out_channels, struct rp_window w, int bias,
                                  double eps) {
     rp_scope(b, "%s", name);

@@ -20,7 +20,7 @@ static struct rp_val pooled(struct rp_val x, const struct rp_window *w) {
 }
 
 /* One operation for each element of each window. */
-static uint64_t window_flops(struct rp_build *b, const struct rp_val *y,
+static uint64_t window_flops(struct rp_builder *b, const struct rp_val *y,
                              const struct rp_window *w) {
     uint64_t flops = rp_product(b, y->n_dims, y->dim);
     for (size_t i = 2; i < y->n_dims; i++)
@@ -28,7 +28,7 @@ static uint64_t window_flops(struct rp_build *b, const struct rp_val *y,
     return flops;
 }
 
-static struct rp_spec pool_spec(struct rp_build *b, const char *kind, const char *name,
+static struct rp_spec pool_spec(struct rp_builder *b, const char *kind, const char *name,
                                 const struct rp_val *y, const struct rp_window *w) {
     return (struct rp_spec){.kind = kind,
                             .name = name,
@@ -36,7 +36,7 @@ static struct rp_spec pool_spec(struct rp_build *b, const char *kind, const char
                             .flops = window_flops(b, y, w)};
 }
 
-struct rp_val rp_nn_max_pool(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_max_pool(struct rp_builder *b, const char *name, struct rp_val x,
                              struct rp_window w) {
     struct rp_val y = pooled(x, &w);
     if (b->rc != RP_OK)
@@ -45,7 +45,7 @@ struct rp_val rp_nn_max_pool(struct rp_build *b, const char *name, struct rp_val
     return rp_emit1(b, pool_spec(b, kind, name, &y, &w), y, RP_IN(x));
 }
 
-struct rp_val rp_nn_avg_pool(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_avg_pool(struct rp_builder *b, const char *name, struct rp_val x,
                              struct rp_window w, bool count_pad) {
     struct rp_val y = pooled(x, &w);
     if (b->rc != RP_OK)
@@ -55,7 +55,7 @@ struct rp_val rp_nn_avg_pool(struct rp_build *b, const char *name, struct rp_val
     return rp_emit1(b, s, y, RP_IN(x));
 }
 
-static struct rp_val adaptive_pool(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val adaptive_pool(struct rp_builder *b, const char *name, struct rp_val x,
                                    struct rp_val y) {
     struct rp_spec s = {.kind = "adaptive_avg_pool2d",
                         .name = name,
@@ -64,8 +64,8 @@ static struct rp_val adaptive_pool(struct rp_build *b, const char *name, struct 
     return rp_emit1(b, s, y, RP_IN(x));
 }
 
-struct rp_val rp_nn_adaptive_avg_pool(struct rp_build *b, const char *name, struct rp_val x,
-                                      uint64_t size) {
+struct rp_val rp_nn_adaptive_avg_pool(struct rp_builder *b, const char *name,
+                                      struct rp_val x, uint64_t size) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     struct rp_val y = rp_like(x);
@@ -74,7 +74,7 @@ struct rp_val rp_nn_adaptive_avg_pool(struct rp_build *b, const char *name, stru
     return adaptive_pool(b, name, x, y);
 }
 
-struct rp_val rp_nn_upsample(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_upsample(struct rp_builder *b, const char *name, struct rp_val x,
                              uint64_t by) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -84,7 +84,7 @@ struct rp_val rp_nn_upsample(struct rp_build *b, const char *name, struct rp_val
     return adaptive_pool(b, name, x, y);
 }
 
-struct rp_val rp_nn_max_pool_index(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_max_pool_index(struct rp_builder *b, const char *name, struct rp_val x,
                                    struct rp_window w, struct rp_val *index) {
     static const char *const names[] = {"index"};
     *index = RP_NO_VALUE;
@@ -100,7 +100,7 @@ struct rp_val rp_nn_max_pool_index(struct rp_build *b, const char *name, struct 
     return out[0];
 }
 
-struct rp_val rp_nn_max_unpool(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_max_unpool(struct rp_builder *b, const char *name, struct rp_val x,
                                struct rp_val index, struct rp_val like) {
     struct rp_val y = rp_like(like);
     y.dim[1] = x.dim[1];

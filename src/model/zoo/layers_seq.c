@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-static struct rp_spec spec(struct rp_build *b, const char *kind, const char *name,
+static struct rp_spec spec(struct rp_builder *b, const char *kind, const char *name,
                            json_t *attrs, uint64_t per_element, const struct rp_val *x) {
     return (struct rp_spec){.kind = kind,
                             .name = name,
@@ -14,7 +14,7 @@ static struct rp_spec spec(struct rp_build *b, const char *kind, const char *nam
 }
 
 /* attrs.traffic_bytes of an op that moves y, out of something larger. */
-static void moves(struct rp_build *b, json_t *attrs, const struct rp_val *y) {
+static void moves(struct rp_builder *b, json_t *attrs, const struct rp_val *y) {
     const uint64_t element = y->dtype == RP_F16 ? 2 : 4;
     const uint64_t bytes = rp_product(b, RP_SHAPE(2, element, rp_count(y)));
     json_object_set_new(attrs, "traffic_bytes", json_integer((json_int_t)bytes));
@@ -24,7 +24,7 @@ static json_t *axis_attr(size_t axis) {
     return json_pack("{s:I}", "axis", (json_int_t)axis);
 }
 
-struct rp_val rp_nn_gather(struct rp_build *b, const char *name, struct rp_val table,
+struct rp_val rp_nn_gather(struct rp_builder *b, const char *name, struct rp_val table,
                            struct rp_val ids) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -36,7 +36,7 @@ struct rp_val rp_nn_gather(struct rp_build *b, const char *name, struct rp_val t
     return rp_emit1(b, spec(b, "gather", name, attrs, 0, &y), y, RP_IN(table, ids));
 }
 
-struct rp_val rp_nn_linear_tied(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_linear_tied(struct rp_builder *b, const char *name, struct rp_val x,
                                 struct rp_val weight, struct rp_val bias) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -49,11 +49,11 @@ struct rp_val rp_nn_linear_tied(struct rp_build *b, const char *name, struct rp_
 }
 
 /* Statistics are one f32 a row, and parameters f32 as those of batch_norm. */
-static struct rp_val norm_param(struct rp_build *b, const char *name, uint64_t n) {
+static struct rp_val norm_param(struct rp_builder *b, const char *name, uint64_t n) {
     return rp_source(b, RP_PARAMETER, RP_F32, name, RP_SHAPE(n));
 }
 
-struct rp_val rp_nn_layer_norm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_layer_norm(struct rp_builder *b, const char *name, struct rp_val x,
                                double eps) {
     static const char *const out_names[] = {"mean", "invstd"};
     if (b->rc != RP_OK)
@@ -70,7 +70,7 @@ struct rp_val rp_nn_layer_norm(struct rp_build *b, const char *name, struct rp_v
     return out[0];
 }
 
-struct rp_val rp_nn_rms_norm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_rms_norm(struct rp_builder *b, const char *name, struct rp_val x,
                              double eps) {
     static const char *const out_names[] = {"invrms"};
     if (b->rc != RP_OK)
@@ -86,21 +86,21 @@ struct rp_val rp_nn_rms_norm(struct rp_build *b, const char *name, struct rp_val
     return out[0];
 }
 
-struct rp_val rp_nn_softmax(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_softmax(struct rp_builder *b, const char *name, struct rp_val x,
                             size_t axis, bool causal) {
     assert(b->rc != RP_OK || !causal || axis + 1 == x.n_dims);
     json_t *attrs = json_pack("{s:I,s:b}", "axis", (json_int_t)axis, "causal", causal);
     return rp_emit1(b, spec(b, "softmax", name, attrs, 4, &x), rp_like(x), RP_IN(x));
 }
 
-struct rp_val rp_nn_rotary(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_rotary(struct rp_builder *b, const char *name, struct rp_val x,
                            double base) {
     assert(b->rc != RP_OK || (x.n_dims == 4 && x.dim[3] % 2 == 0));
     json_t *attrs = json_pack("{s:f,s:b}", "base", base, "inverse", false);
     return rp_emit1(b, spec(b, "rotary", name, attrs, 3, &x), rp_like(x), RP_IN(x));
 }
 
-struct rp_val rp_nn_mul(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_mul(struct rp_builder *b, const char *name, struct rp_val x,
                         struct rp_val y) {
     assert(b->rc != RP_OK || rp_same_shape(&x, &y));
     return rp_emit1(b, spec(b, "mul", name, NULL, 1, &x), rp_like(x), RP_IN(x, y));
@@ -108,7 +108,7 @@ struct rp_val rp_nn_mul(struct rp_build *b, const char *name, struct rp_val x,
 
 /* ---- broadcasts ---- */
 
-static struct rp_val broadcast(struct rp_build *b, const char *kind, const char *name,
+static struct rp_val broadcast(struct rp_builder *b, const char *kind, const char *name,
                                struct rp_val x, struct rp_val v, size_t axis) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -119,17 +119,17 @@ static struct rp_val broadcast(struct rp_build *b, const char *kind, const char 
                     RP_IN(x, v));
 }
 
-struct rp_val rp_nn_add_broadcast(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_add_broadcast(struct rp_builder *b, const char *name, struct rp_val x,
                                   struct rp_val v, size_t axis) {
     return broadcast(b, "add_broadcast", name, x, v, axis);
 }
 
-struct rp_val rp_nn_mul_broadcast(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_mul_broadcast(struct rp_builder *b, const char *name, struct rp_val x,
                                   struct rp_val v, size_t axis) {
     return broadcast(b, "mul_broadcast", name, x, v, axis);
 }
 
-struct rp_val rp_nn_repeat(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_repeat(struct rp_builder *b, const char *name, struct rp_val x,
                            uint64_t n) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -142,7 +142,7 @@ struct rp_val rp_nn_repeat(struct rp_build *b, const char *name, struct rp_val x
 
 /* ---- parts ---- */
 
-struct rp_val rp_nn_slice(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_slice(struct rp_builder *b, const char *name, struct rp_val x,
                           size_t axis, uint64_t start, uint64_t length) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -155,7 +155,7 @@ struct rp_val rp_nn_slice(struct rp_build *b, const char *name, struct rp_val x,
     return rp_emit1(b, spec(b, "slice", name, attrs, 0, &y), y, RP_IN(x));
 }
 
-void rp_nn_split(struct rp_build *b, const char *name, struct rp_val x, size_t axis,
+void rp_nn_split(struct rp_builder *b, const char *name, struct rp_val x, size_t axis,
                  size_t n, struct rp_val *part) {
     char **names = rp_calloc(n, sizeof *names);
     for (size_t i = 0; i < n; i++) {
@@ -173,13 +173,13 @@ void rp_nn_split(struct rp_build *b, const char *name, struct rp_val x, size_t a
     free(names);
 }
 
-struct rp_val rp_nn_add_positions(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_add_positions(struct rp_builder *b, const char *name, struct rp_val x,
                                   struct rp_val table) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     if (x.dim[1] > table.dim[0]) {
-        rp_build_fail(b, RP_USAGE, "at most %llu tokens in a sequence, not %llu",
-                      (unsigned long long)table.dim[0], (unsigned long long)x.dim[1]);
+        rp_builder_fail(b, RP_USAGE, "at most %llu tokens in a sequence, not %llu",
+                        (unsigned long long)table.dim[0], (unsigned long long)x.dim[1]);
         return RP_NO_VALUE;
     }
     if (x.dim[1] < table.dim[0]) {
@@ -190,7 +190,7 @@ struct rp_val rp_nn_add_positions(struct rp_build *b, const char *name, struct r
     return rp_nn_add_broadcast(b, name, x, table, 1);
 }
 
-struct rp_val rp_nn_transpose(struct rp_build *b, const char *name, struct rp_val x) {
+struct rp_val rp_nn_transpose(struct rp_builder *b, const char *name, struct rp_val x) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     struct rp_val y = rp_like(x);
@@ -199,7 +199,7 @@ struct rp_val rp_nn_transpose(struct rp_build *b, const char *name, struct rp_va
     return rp_emit1(b, spec(b, "transpose", name, NULL, 0, &x), y, RP_IN(x));
 }
 
-struct rp_val rp_nn_patches(struct rp_build *b, const char *name, struct rp_val image,
+struct rp_val rp_nn_patches(struct rp_builder *b, const char *name, struct rp_val image,
                             uint64_t width, uint64_t square) {
     rp_scope(b, "%s", name);
     struct rp_val x =
@@ -211,14 +211,14 @@ struct rp_val rp_nn_patches(struct rp_build *b, const char *name, struct rp_val 
     return x;
 }
 
-void rp_nn_classify_tokens(struct rp_build *b, struct rp_val logits) {
+void rp_nn_classify_tokens(struct rp_builder *b, struct rp_val logits) {
     if (b->rc != RP_OK)
         return;
     uint64_t classes = logits.dim[logits.n_dims - 1];
     rp_nn_classify(b, rp_view(b, logits, RP_SHAPE(rp_count(&logits) / classes, classes)));
 }
 
-void rp_nn_classify_steps(struct rp_build *b, const char *name, struct rp_val x,
+void rp_nn_classify_steps(struct rp_builder *b, const char *name, struct rp_val x,
                           uint64_t classes) {
     const size_t n = b->o.loss_parts;
     if (b->rc != RP_OK)
@@ -228,7 +228,7 @@ void rp_nn_classify_steps(struct rp_build *b, const char *name, struct rp_val x,
         return;
     }
     if (x.dim[0] % n != 0) {
-        rp_build_fail(b, RP_USAGE, "--loss-parts %zu does not divide the steps", n);
+        rp_builder_fail(b, RP_USAGE, "--loss-parts %zu does not divide the steps", n);
         return;
     }
     struct rp_val *part = rp_calloc(n, sizeof *part);
@@ -248,7 +248,7 @@ void rp_nn_classify_steps(struct rp_build *b, const char *name, struct rp_val x,
     free(part);
 }
 
-struct rp_val rp_nn_weight_norm(struct rp_build *b, const char *name, struct rp_val v,
+struct rp_val rp_nn_weight_norm(struct rp_builder *b, const char *name, struct rp_val v,
                                 struct rp_val g) {
     return rp_emit1(b, spec(b, "weight_norm", name, NULL, 3, &v), rp_like(v), RP_IN(v, g));
 }

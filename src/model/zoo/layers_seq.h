@@ -9,56 +9,56 @@
 
 /* ---- layers_seq.c ---- */
 /* Row ids[i] of the table for each i: ids' dimensions, then the row's. */
-struct rp_val rp_nn_gather(struct rp_build *b, const char *name, struct rp_val table,
+struct rp_val rp_nn_gather(struct rp_builder *b, const char *name, struct rp_val table,
                            struct rp_val ids);
 /* rp_nn_linear with a matrix (n, k) that exists already, such as a tied embedding. */
-struct rp_val rp_nn_linear_tied(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_linear_tied(struct rp_builder *b, const char *name, struct rp_val x,
                                 struct rp_val weight, struct rp_val bias);
 /* Adds the first rows of the table, one a token, to each sequence. */
-struct rp_val rp_nn_add_positions(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_add_positions(struct rp_builder *b, const char *name, struct rp_val x,
                                   struct rp_val table);
 /* Over the last dimension; parameters name.weight and, for layer_norm, name.bias. */
-struct rp_val rp_nn_layer_norm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_layer_norm(struct rp_builder *b, const char *name, struct rp_val x,
                                double eps);
-struct rp_val rp_nn_rms_norm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_rms_norm(struct rp_builder *b, const char *name, struct rp_val x,
                              double eps);
 /* Along `axis`. causal: the last two dimensions are query and key, axis is the last, and a
  * query sees the keys at and before its own place only. */
-struct rp_val rp_nn_softmax(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_softmax(struct rp_builder *b, const char *name, struct rp_val x,
                             size_t axis, bool causal);
 /* x is (batch, tokens, heads, size of a head); the place of a token is its index. */
-struct rp_val rp_nn_rotary(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_rotary(struct rp_builder *b, const char *name, struct rp_val x,
                            double base);
-struct rp_val rp_nn_mul(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_mul(struct rp_builder *b, const char *name, struct rp_val x,
                         struct rp_val y);
 /* v has the dimensions of x from `axis` on, one or more, and is repeated over the others.
  */
-struct rp_val rp_nn_add_broadcast(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_add_broadcast(struct rp_builder *b, const char *name, struct rp_val x,
                                   struct rp_val v, size_t axis);
-struct rp_val rp_nn_mul_broadcast(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_mul_broadcast(struct rp_builder *b, const char *name, struct rp_val x,
                                   struct rp_val v, size_t axis);
 /* n copies of x along a new dimension 0. */
-struct rp_val rp_nn_repeat(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_repeat(struct rp_builder *b, const char *name, struct rp_val x,
                            uint64_t n);
-struct rp_val rp_nn_slice(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_slice(struct rp_builder *b, const char *name, struct rp_val x,
                           size_t axis, uint64_t start, uint64_t length);
 /* n equal parts along `axis`: the inverse of rp_nn_concat. */
-void rp_nn_split(struct rp_build *b, const char *name, struct rp_val x, size_t axis,
+void rp_nn_split(struct rp_builder *b, const char *name, struct rp_val x, size_t axis,
                  size_t n, struct rp_val *part);
 /* The last two dimensions exchanged. */
-struct rp_val rp_nn_transpose(struct rp_build *b, const char *name, struct rp_val x);
+struct rp_val rp_nn_transpose(struct rp_builder *b, const char *name, struct rp_val x);
 /* The image (batch, channels, height, width) in squares: (batch, squares, width). */
-struct rp_val rp_nn_patches(struct rp_build *b, const char *name, struct rp_val image,
+struct rp_val rp_nn_patches(struct rp_builder *b, const char *name, struct rp_val image,
                             uint64_t width, uint64_t square);
 /* rp_nn_classify for every token of logits[..., classes]. */
-void rp_nn_classify_tokens(struct rp_build *b, struct rp_val logits);
+void rp_nn_classify_tokens(struct rp_builder *b, struct rp_val logits);
 /* The same for x(steps, batch, width), with its linear layer `name` of so many classes: in
  * --loss-parts parts of the steps, which divide them. One part's logits, and their
  * gradients, need not be there with another's. */
-void rp_nn_classify_steps(struct rp_build *b, const char *name, struct rp_val x,
+void rp_nn_classify_steps(struct rp_builder *b, const char *name, struct rp_val x,
                           uint64_t classes);
 /* y = g * v / |v|, g a single number (Salimans and Kingma, arXiv 1602.07868). */
-struct rp_val rp_nn_weight_norm(struct rp_build *b, const char *name, struct rp_val v,
+struct rp_val rp_nn_weight_norm(struct rp_builder *b, const char *name, struct rp_val v,
                                 struct rp_val g);
 
 /* ---- layers_attention.c ---- */
@@ -72,7 +72,7 @@ struct rp_bmm {
     uint64_t a[5], b[5], c[5];
     double alpha;
 };
-struct rp_val rp_nn_bmm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_bmm(struct rp_builder *b, const char *name, struct rp_val x,
                         struct rp_val y, struct rp_val like, const struct rp_bmm *d);
 struct rp_bmm rp_bmm_of(const json_t *attrs);
 
@@ -82,13 +82,13 @@ struct rp_heads {
     uint64_t heads, kv_heads;
 };
 /* q * k^T / sqrt(size): (batch, heads, m, n). */
-struct rp_val rp_nn_scores(struct rp_build *b, const char *name, struct rp_val q,
+struct rp_val rp_nn_scores(struct rp_builder *b, const char *name, struct rp_val q,
                            struct rp_val k, struct rp_heads h);
 /* p * v: (batch, m, heads * size). */
-struct rp_val rp_nn_weigh(struct rp_build *b, const char *name, struct rp_val p,
+struct rp_val rp_nn_weigh(struct rp_builder *b, const char *name, struct rp_val p,
                           struct rp_val v, struct rp_heads h);
 /* scores, softmax, dropout with p > 0, weigh; under the scope's names. */
-struct rp_val rp_nn_attention(struct rp_build *b, struct rp_val q, struct rp_val k,
+struct rp_val rp_nn_attention(struct rp_builder *b, struct rp_val q, struct rp_val k,
                               struct rp_val v, struct rp_heads h, bool causal, double p);
 
 /* ---- layers_lstm.c: steps are dimension 0: (steps, batch, features) ---- */
@@ -99,7 +99,7 @@ struct rp_lstm_state {
 /* One layer over all steps, unrolled, from a state that the step before left (sources of
  * kind state). Parameters weight_ih, weight_hh, bias_ih, bias_hh; gates in the order i f g
  * o. `last`: the state after the last step, if not NULL. */
-struct rp_val rp_nn_lstm(struct rp_build *b, const char *name, struct rp_val x,
+struct rp_val rp_nn_lstm(struct rp_builder *b, const char *name, struct rp_val x,
                          uint64_t hidden, enum rp_direction direction,
                          struct rp_lstm_state *last);
 

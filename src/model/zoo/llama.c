@@ -19,7 +19,7 @@ struct size {
     struct rp_heads heads;
 };
 
-static struct rp_val rotate(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val rotate(struct rp_builder *b, const char *name, struct rp_val x,
                             uint64_t heads) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -28,7 +28,8 @@ static struct rp_val rotate(struct rp_build *b, const char *name, struct rp_val 
     return rp_view(b, rp_nn_rotary(b, name, y, rotary_base), RP_SHAPE(n, seq, width));
 }
 
-static struct rp_val attention(struct rp_build *b, const struct size *s, struct rp_val x) {
+static struct rp_val attention(struct rp_builder *b, const struct size *s,
+                               struct rp_val x) {
     const uint64_t kv_width = s->width / s->heads.heads * s->heads.kv_heads;
     rp_scope(b, "attention");
     struct rp_val q = rp_nn_linear(b, "wq", x, s->width, RP_NO_BIAS);
@@ -43,7 +44,7 @@ static struct rp_val attention(struct rp_build *b, const struct size *s, struct 
 }
 
 /* w2(silu(w1 x) * w3 x) */
-static struct rp_val feed_forward(struct rp_build *b, const struct size *s,
+static struct rp_val feed_forward(struct rp_builder *b, const struct size *s,
                                   struct rp_val x) {
     rp_scope(b, "feed_forward");
     struct rp_val gate = rp_nn_linear(b, "w1", x, s->inner, RP_NO_BIAS);
@@ -54,13 +55,13 @@ static struct rp_val feed_forward(struct rp_build *b, const struct size *s,
     return x;
 }
 
-void rp_zoo_llama(struct rp_build *b) {
+void rp_zoo_llama(struct rp_builder *b) {
     const struct size s = {rp_width(b, 4096), rp_width(b, 11008), {32, b->o.kv_heads}};
     const uint64_t vocabulary = b->o.tiny ? 96 : 32000;
     if (s.heads.heads % s.heads.kv_heads != 0)
-        rp_build_fail(b, RP_USAGE,
-                      "--kv-heads %" PRIu64 " does not divide %" PRIu64 " heads",
-                      s.heads.kv_heads, s.heads.heads);
+        rp_builder_fail(b, RP_USAGE,
+                        "--kv-heads %" PRIu64 " does not divide %" PRIu64 " heads",
+                        s.heads.kv_heads, s.heads.heads);
     struct rp_val tokens =
         rp_source(b, RP_INPUT_TENSOR, RP_I32, "tokens", RP_SHAPE(b->o.batch, b->o.seq));
     struct rp_val table =

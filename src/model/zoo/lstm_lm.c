@@ -11,7 +11,7 @@
 
 static const double dropout = 0.65;
 
-void rp_zoo_lstm_lm(struct rp_build *b) {
+void rp_zoo_lstm_lm(struct rp_builder *b) {
     const uint64_t width = rp_width(b, 1500), vocabulary = b->o.tiny ? 96 : 10000;
     struct rp_val words =
         rp_source(b, RP_INPUT_TENSOR, RP_I32, "words", RP_SHAPE(b->o.steps, b->o.batch));

@@ -10,7 +10,7 @@ struct norm {
 };
 
 /* Convolution, batch norm and, unless `linear`, ReLU6. groups 0: one group a channel. */
-static struct rp_val layer(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val layer(struct rp_builder *b, const char *name, struct rp_val x,
                            uint64_t out, struct rp_window w, uint64_t groups,
                            struct norm norm, bool linear) {
     rp_scope(b, "%s", name);
@@ -22,13 +22,13 @@ static struct rp_val layer(struct rp_build *b, const char *name, struct rp_val x
     return x;
 }
 
-static void classify(struct rp_build *b, struct rp_val x, double dropout) {
+static void classify(struct rp_builder *b, struct rp_val x, double dropout) {
     x = rp_nn_flatten(b, rp_nn_adaptive_avg_pool(b, "avgpool", x, 1));
     x = rp_nn_dropout(b, "dropout", x, dropout);
     rp_nn_classify(b, rp_nn_linear(b, "classifier", x, b->o.classes, RP_BIAS));
 }
 
-void rp_zoo_mobilenet_v1(struct rp_build *b) {
+void rp_zoo_mobilenet_v1(struct rp_builder *b) {
     static const struct norm norm = {1e-3, 0.01};
     static const struct {
         uint64_t out, stride;
@@ -47,7 +47,7 @@ void rp_zoo_mobilenet_v1(struct rp_build *b) {
     classify(b, x, 0.001);
 }
 
-static struct rp_val inverted_residual(struct rp_build *b, struct rp_val x, uint64_t out,
+static struct rp_val inverted_residual(struct rp_builder *b, struct rp_val x, uint64_t out,
                                        uint64_t stride, uint64_t expand, struct norm norm) {
     struct rp_val y = x;
     uint64_t hidden = x.dim[1] * expand;
@@ -58,7 +58,7 @@ static struct rp_val inverted_residual(struct rp_build *b, struct rp_val x, uint
     return stride == 1 && x.dim[1] == out ? rp_nn_add(b, "add", x, y) : y;
 }
 
-void rp_zoo_mobilenet_v2(struct rp_build *b) {
+void rp_zoo_mobilenet_v2(struct rp_builder *b) {
     static const struct norm norm = {1e-5, 0.1};
     static const struct {
         uint64_t expand, out, blocks, stride;

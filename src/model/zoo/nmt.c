@@ -25,7 +25,7 @@
 
 static const double dropout = 0.2;
 
-static struct rp_val words(struct rp_build *b, const char *name, struct rp_val table) {
+static struct rp_val words(struct rp_builder *b, const char *name, struct rp_val table) {
     rp_scope(b, "%s", name);
     struct rp_val ids =
         rp_source(b, RP_INPUT_TENSOR, RP_I32, "words", RP_SHAPE(b->o.steps, b->o.batch));
@@ -34,7 +34,7 @@ static struct rp_val words(struct rp_build *b, const char *name, struct rp_val t
     return x;
 }
 
-static struct rp_val encoder(struct rp_build *b, struct rp_val x, uint64_t width) {
+static struct rp_val encoder(struct rp_builder *b, struct rp_val x, uint64_t width) {
     rp_scope(b, "encoder.0");
     struct rp_val in = rp_nn_dropout(b, "dropout", x, dropout);
     struct rp_val both[2] = {rp_nn_lstm(b, "forward", in, width, RP_ONWARD, NULL),
@@ -56,7 +56,7 @@ struct attention {
     struct rp_val v;            /* (1, width) */
 };
 
-static struct attention attention_begin(struct rp_build *b, struct rp_val values,
+static struct attention attention_begin(struct rp_builder *b, struct rp_val values,
                                         uint64_t width) {
     struct rp_val keys = rp_nn_linear(b, "linear_k", values, width, RP_NO_BIAS);
     struct rp_val bias = rp_param(b, "normalize_bias", RP_SHAPE(width));
@@ -68,7 +68,7 @@ static struct attention attention_begin(struct rp_build *b, struct rp_val values
 }
 
 /* The context of one query (batch, width): (1, batch, width). */
-static struct rp_val attend(struct rp_build *b, const struct attention *a,
+static struct rp_val attend(struct rp_builder *b, const struct attention *a,
                             struct rp_val query) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
@@ -91,7 +91,7 @@ static struct rp_val attend(struct rp_build *b, const struct attention *a,
 }
 
 /* Contexts of all steps' queries: (steps, batch, width). */
-static struct rp_val attention(struct rp_build *b, struct rp_val queries,
+static struct rp_val attention(struct rp_builder *b, struct rp_val queries,
                                struct rp_val values, uint64_t width) {
     const size_t steps = b->o.steps;
     rp_scope(b, "decoder.attention");
@@ -110,7 +110,7 @@ static struct rp_val attention(struct rp_build *b, struct rp_val queries,
     return contexts;
 }
 
-static struct rp_val decoder(struct rp_build *b, struct rp_val x, struct rp_val values,
+static struct rp_val decoder(struct rp_builder *b, struct rp_val x, struct rp_val values,
                              uint64_t width) {
     rp_scope(b, "decoder.0");
     x = rp_nn_lstm(b, "lstm", x, width, RP_ONWARD, NULL);
@@ -127,10 +127,10 @@ static struct rp_val decoder(struct rp_build *b, struct rp_val x, struct rp_val 
     return x;
 }
 
-void rp_zoo_nmt(struct rp_build *b) {
+void rp_zoo_nmt(struct rp_builder *b) {
     const uint64_t width = rp_width(b, 1024), vocabulary = b->o.tiny ? 96 : 32320;
     if (b->o.layers < 2)
-        rp_build_fail(b, RP_USAGE, "--layers must be at least 2");
+        rp_builder_fail(b, RP_USAGE, "--layers must be at least 2");
     struct rp_val table = rp_param(b, "embedding.weight", RP_SHAPE(vocabulary, width));
     struct rp_val values = encoder(b, words(b, "source", table), width);
     struct rp_val x = decoder(b, words(b, "target", table), values, width);

@@ -14,12 +14,12 @@ static const struct depth {
     {152, true, {3, 8, 36, 3}},
 };
 
-static struct rp_val norm(struct rp_build *b, const char *name, struct rp_val x) {
+static struct rp_val norm(struct rp_builder *b, const char *name, struct rp_val x) {
     return rp_nn_batch_norm(b, name, x, 1e-5, 0.1, RP_BN_AFFINE);
 }
 
 /* The shortcut: a projection where the shape changes. */
-static struct rp_val shortcut(struct rp_build *b, struct rp_val x, uint64_t out,
+static struct rp_val shortcut(struct rp_builder *b, struct rp_val x, uint64_t out,
                               uint64_t stride) {
     if (x.dim[1] == out && stride == 1)
         return x;
@@ -29,7 +29,7 @@ static struct rp_val shortcut(struct rp_build *b, struct rp_val x, uint64_t out,
     return x;
 }
 
-static struct rp_val basic(struct rp_build *b, struct rp_val x, uint64_t width,
+static struct rp_val basic(struct rp_builder *b, struct rp_val x, uint64_t width,
                            uint64_t stride) {
     struct rp_val y = rp_nn_conv(b, "conv1", x, width, rp_square(3, stride, 1), RP_NO_BIAS);
     y = rp_nn_relu(b, "relu1", norm(b, "bn1", y));
@@ -39,7 +39,7 @@ static struct rp_val basic(struct rp_build *b, struct rp_val x, uint64_t width,
     return rp_nn_relu(b, "relu2", y);
 }
 
-static struct rp_val bottleneck(struct rp_build *b, struct rp_val x, uint64_t width,
+static struct rp_val bottleneck(struct rp_builder *b, struct rp_val x, uint64_t width,
                                 uint64_t stride) {
     struct rp_val y = rp_nn_conv(b, "conv1", x, width, rp_square(1, 1, 0), RP_NO_BIAS);
     y = rp_nn_relu(b, "relu1", norm(b, "bn1", y));
@@ -51,7 +51,7 @@ static struct rp_val bottleneck(struct rp_build *b, struct rp_val x, uint64_t wi
     return rp_nn_relu(b, "relu3", y);
 }
 
-void rp_zoo_resnet(struct rp_build *b) {
+void rp_zoo_resnet(struct rp_builder *b) {
     const struct depth *d = depths;
     while (d->variant != b->row->variant)
         d++;

@@ -5,12 +5,12 @@
 #include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
-static struct rp_val norm_relu(struct rp_build *b, const char *norm, const char *relu,
+static struct rp_val norm_relu(struct rp_builder *b, const char *norm, const char *relu,
                                struct rp_val x) {
     return rp_nn_relu(b, relu, rp_nn_batch_norm(b, norm, x, 1e-5, 0.1, RP_BN_AFFINE));
 }
 
-static struct rp_val unit(struct rp_build *b, struct rp_val x, uint64_t width,
+static struct rp_val unit(struct rp_builder *b, struct rp_val x, uint64_t width,
                           uint64_t stride, bool project) {
     struct rp_val y = norm_relu(b, "bn1", "relu1", x);
     if (project)
@@ -23,7 +23,7 @@ static struct rp_val unit(struct rp_build *b, struct rp_val x, uint64_t width,
     return rp_nn_add(b, "add", y, x);
 }
 
-static struct rp_val stage(struct rp_build *b, struct rp_val x, unsigned number,
+static struct rp_val stage(struct rp_builder *b, struct rp_val x, unsigned number,
                            uint64_t width, uint64_t units) {
     for (unsigned i = 0; i < rp_depth(b, units); i++) {
         rp_scope(b, "layer%u.%u", number, i);
@@ -33,7 +33,7 @@ static struct rp_val stage(struct rp_build *b, struct rp_val x, unsigned number,
     return x;
 }
 
-static struct rp_val imagenet(struct rp_build *b, struct rp_val x) {
+static struct rp_val imagenet(struct rp_builder *b, struct rp_val x) {
     static const uint64_t units[4] = {3, 24, 36, 3};
     x = rp_nn_conv(b, "conv1", x, rp_width(b, 64), rp_square(7, 2, 3), RP_NO_BIAS);
     x = norm_relu(b, "bn1", "relu1", x);
@@ -43,7 +43,7 @@ static struct rp_val imagenet(struct rp_build *b, struct rp_val x) {
     return x;
 }
 
-static struct rp_val cifar(struct rp_build *b, struct rp_val x) {
+static struct rp_val cifar(struct rp_builder *b, struct rp_val x) {
     uint64_t units = ((uint64_t)b->row->variant - 2) / 9;
     x = rp_nn_conv(b, "conv1", x, rp_width(b, 16), rp_square(3, 1, 1), RP_NO_BIAS);
     for (unsigned i = 0; i < 3; i++)
@@ -51,7 +51,7 @@ static struct rp_val cifar(struct rp_build *b, struct rp_val x) {
     return x;
 }
 
-void rp_zoo_resnet_preact(struct rp_build *b) {
+void rp_zoo_resnet_preact(struct rp_builder *b) {
     struct rp_val x = rp_nn_image(b, 3);
     x = b->row->variant == 200 ? imagenet(b, x) : cifar(b, x);
     x = norm_relu(b, "bn", "relu", x);

@@ -14,7 +14,7 @@ static const unsigned n_convs[STAGES] = {2, 2, 3, 3, 3};
 
 /* ---- FCN-8s ---- */
 
-static struct rp_val vgg_stage(struct rp_build *b, struct rp_val x, unsigned stage) {
+static struct rp_val vgg_stage(struct rp_builder *b, struct rp_val x, unsigned stage) {
     rp_scope(b, "block%u", stage);
     for (unsigned i = 0; i < n_convs[stage]; i++) {
         rp_scope(b, "%u", i);
@@ -28,7 +28,7 @@ static struct rp_val vgg_stage(struct rp_build *b, struct rp_val x, unsigned sta
     return x;
 }
 
-static struct rp_val fully_convolutional(struct rp_build *b, const char *name,
+static struct rp_val fully_convolutional(struct rp_builder *b, const char *name,
                                          struct rp_val x, struct rp_window w) {
     rp_scope(b, "%s", name);
     x = rp_nn_conv(b, "conv", x, rp_width(b, 4096), w, RP_BIAS);
@@ -37,17 +37,17 @@ static struct rp_val fully_convolutional(struct rp_build *b, const char *name,
     return x;
 }
 
-static struct rp_val score(struct rp_build *b, const char *name, struct rp_val x) {
+static struct rp_val score(struct rp_builder *b, const char *name, struct rp_val x) {
     return rp_nn_conv(b, name, x, b->o.classes, rp_square(1, 1, 0), RP_BIAS);
 }
 
-static struct rp_val upsample(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val upsample(struct rp_builder *b, const char *name, struct rp_val x,
                               uint64_t by) {
     return rp_nn_conv_transpose(b, name, x, b->o.classes, rp_square(2 * by, by, by / 2),
                                 RP_NO_BIAS);
 }
 
-void rp_zoo_fcn8(struct rp_build *b) {
+void rp_zoo_fcn8(struct rp_builder *b) {
     struct rp_val x = rp_nn_image(b, 3), pool[STAGES];
     for (unsigned i = 0; i < STAGES; i++)
         x = pool[i] = vgg_stage(b, x, i);
@@ -62,12 +62,12 @@ void rp_zoo_fcn8(struct rp_build *b) {
 
 /* ---- U-Net with VGG-16 ---- */
 
-static struct rp_val conv_bn(struct rp_build *b, struct rp_val x, uint64_t out) {
+static struct rp_val conv_bn(struct rp_builder *b, struct rp_val x, uint64_t out) {
     x = rp_nn_conv(b, "conv", x, rp_width(b, out), rp_square(3, 1, 1), RP_BIAS);
     return rp_nn_batch_norm(b, "bn", x, 1e-3, 0.01, RP_BN_AFFINE);
 }
 
-void rp_zoo_vgg_unet(struct rp_build *b) {
+void rp_zoo_vgg_unet(struct rp_builder *b) {
     struct rp_val x = rp_nn_image(b, 3), pool[STAGES - 1];
     for (unsigned i = 0; i < STAGES - 1; i++)
         x = pool[i] = vgg_stage(b, x, i);
@@ -86,7 +86,7 @@ void rp_zoo_vgg_unet(struct rp_build *b) {
 
 /* ---- SegNet ---- */
 
-static struct rp_val conv(struct rp_build *b, unsigned i, struct rp_val x, uint64_t out) {
+static struct rp_val conv(struct rp_builder *b, unsigned i, struct rp_val x, uint64_t out) {
     rp_scope(b, "%u", i);
     x = rp_nn_conv(b, "conv", x, out, rp_square(3, 1, 1), RP_BIAS);
     x = rp_nn_batch_norm(b, "bn", x, 1e-5, 0.1, RP_BN_AFFINE);
@@ -95,7 +95,7 @@ static struct rp_val conv(struct rp_build *b, unsigned i, struct rp_val x, uint6
     return x;
 }
 
-void rp_zoo_segnet(struct rp_build *b) {
+void rp_zoo_segnet(struct rp_builder *b) {
     struct rp_val x = rp_nn_image(b, 3), index[STAGES], full[STAGES];
     for (unsigned s = 0; s < STAGES; s++) {
         rp_scope(b, "encoder%u", s);

@@ -8,7 +8,7 @@
 #include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
-static struct rp_val two_convs(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val two_convs(struct rp_builder *b, const char *name, struct rp_val x,
                                uint64_t out) {
     const struct rp_window w = rp_square(3, 1, 1);
     rp_scope(b, "%s", name);
@@ -18,7 +18,7 @@ static struct rp_val two_convs(struct rp_build *b, const char *name, struct rp_v
     return x;
 }
 
-void rp_zoo_unet(struct rp_build *b) {
+void rp_zoo_unet(struct rp_builder *b) {
     enum { LEVELS = 5 };
     struct rp_val x = rp_nn_image(b, 3), skip[LEVELS];
     for (unsigned i = 0; i < LEVELS; i++) {
@@ -40,7 +40,7 @@ void rp_zoo_unet(struct rp_build *b) {
     rp_nn_classify(b, x);
 }
 
-static struct rp_val plain_conv(struct rp_build *b, const char *name, struct rp_val x,
+static struct rp_val plain_conv(struct rp_builder *b, const char *name, struct rp_val x,
                                 uint64_t out) {
     rp_scope(b, "%s", name);
     x = rp_nn_conv(b, "conv", x, out, rp_square(3, 1, 1), RP_BIAS);
@@ -49,7 +49,7 @@ static struct rp_val plain_conv(struct rp_build *b, const char *name, struct rp_
     return x;
 }
 
-void rp_zoo_unet3d(struct rp_build *b) {
+void rp_zoo_unet3d(struct rp_builder *b) {
     enum { LEVELS = 4 };
     struct rp_val x = rp_nn_volume(b, 3), skip[LEVELS];
     for (unsigned i = 0; i < LEVELS; i++) {

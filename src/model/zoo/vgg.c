@@ -4,7 +4,7 @@
 #include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
-static struct rp_val features(struct rp_build *b, struct rp_val x, int deep_stage) {
+static struct rp_val features(struct rp_builder *b, struct rp_val x, int deep_stage) {
     static const uint64_t width[5] = {64, 128, 256, 512, 512};
     for (int stage = 0; stage < 5; stage++) {
         int n_convs = stage < 2 ? 2 : deep_stage;
@@ -22,7 +22,7 @@ static struct rp_val features(struct rp_build *b, struct rp_val x, int deep_stag
     return x;
 }
 
-void rp_zoo_vgg(struct rp_build *b) {
+void rp_zoo_vgg(struct rp_builder *b) {
     struct rp_val x = features(b, rp_nn_image(b, 3), b->row->variant == 16 ? 3 : 4);
     uint64_t hidden = rp_width(b, 4096);
     if (x.dim[2] != 7 || x.dim[3] != 7)

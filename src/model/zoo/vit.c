@@ -8,7 +8,7 @@
 
 static const double eps = 1e-6;
 
-static struct rp_val block(struct rp_build *b, struct rp_val x, uint64_t width) {
+static struct rp_val block(struct rp_builder *b, struct rp_val x, uint64_t width) {
     const struct rp_heads heads = {12, 12};
     struct rp_val y = rp_nn_layer_norm(b, "norm1", x, eps);
     rp_scope(b, "attn");
@@ -25,7 +25,7 @@ static struct rp_val block(struct rp_build *b, struct rp_val x, uint64_t width) 
     return rp_nn_add(b, "add2", x, y);
 }
 
-void rp_zoo_vit(struct rp_build *b) {
+void rp_zoo_vit(struct rp_builder *b) {
     const uint64_t width = rp_width(b, 768);
     struct rp_val x = rp_nn_patches(b, "patch_embed", rp_nn_image(b, 3), width, 16);
     struct rp_val token = rp_param(b, "cls_token", RP_SHAPE(width));

@@ -1,4 +1,4 @@
-/* out: the trace file of this process, a line a fact (profile/activity.h reads it). Lines
+/* out: the trace file of this process, a line a fact (profile/trace.h reads it). Lines
  * from any thread. The file "$REMAT_TRACE/PID.trace" begins to exist with its first line.
  */
 #ifndef RP_PROFILE_INJECT_OUT_H

@@ -1,0 +1,16 @@
+/* texts: source files that emitted programs carry, in the program itself (tools/embed.sh
+ * makes the table, the Makefile says of which files). */
+#ifndef RP_BASE_EMBEDDED_H
+#define RP_BASE_EMBEDDED_H
+
+#include <stddef.h>
+
+struct rp_embedded_file {
+    const char *path; /* without src/: "kernels/ref_conv.h" */
+    const char *text;
+};
+
+extern const struct rp_embedded_file rp_embedded[]; /* sorted by path */
+extern const size_t rp_n_embedded;
+
+#endif

@@ -1,0 +1,184 @@
+#include "cmd/cuda_build.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+
+/* ---- what there is ---- */
+
+/* CUdevice_attribute of cuda.h. */
+enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
+
+rp_rc rp_cuda_find_gpu(const char *who, uint64_t gpu, char **arch, struct rp_err *err) {
+    int (*init)(unsigned) = NULL, (*count)(int *) = NULL;
+    int (*get)(int *, int) = NULL, (*attribute)(int *, int, int) = NULL;
+    int n = 0, device, major, minor;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (driver == NULL)
+        return rp_fail(err, RP_ENV, "%s: no GPU driver (libcuda.so.1)", who);
+    *(void **)&init = dlsym(driver, "cuInit");
+    *(void **)&count = dlsym(driver, "cuDeviceGetCount");
+    *(void **)&get = dlsym(driver, "cuDeviceGet");
+    *(void **)&attribute = dlsym(driver, "cuDeviceGetAttribute");
+    if (init == NULL || count == NULL || get == NULL || attribute == NULL || init(0) != 0 ||
+        count(&n) != 0 || n == 0)
+        return rp_fail(err, RP_ENV, "%s: no GPU is there", who);
+    if (gpu >= (uint64_t)n)
+        return rp_fail(err, RP_ENV, "%s: there is no GPU %llu; the last is %d", who,
+                       (unsigned long long)gpu, n - 1);
+    if (get(&device, (int)gpu) != 0 || attribute(&major, CAPABILITY_MAJOR, device) != 0 ||
+        attribute(&minor, CAPABILITY_MINOR, device) != 0)
+        return rp_fail(err, RP_ENV, "%s: the driver does not say what GPU %llu is", who,
+                       (unsigned long long)gpu);
+    *arch = rp_format("sm_%d%d", major, minor);
+    return RP_OK;
+}
+
+rp_rc rp_cuda_find_nvcc(const char *who, char **nvcc, struct rp_err *err) {
+    const char *home = getenv("CUDA_HOME"), *path = getenv("PATH");
+    char *places = rp_format("%s%s%s:/usr/local/cuda/bin", home != NULL ? home : "",
+                             home != NULL ? "/bin:" : "", path != NULL ? path : "");
+    *nvcc = NULL;
+    for (char *state, *p = strtok_r(places, ":", &state); p != NULL && *nvcc == NULL;
+         p = strtok_r(NULL, ":", &state)) {
+        *nvcc = rp_format("%s/nvcc", p);
+        if (access(*nvcc, X_OK) != 0) {
+            free(*nvcc);
+            *nvcc = NULL;
+        }
+    }
+    free(places);
+    if (*nvcc == NULL)
+        return rp_fail(err, RP_ENV, "%s: no CUDA compiler (nvcc)", who);
+    return RP_OK;
+}
+
+/* ---- a folder for the moment ---- */
+
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { N_ENDINGS = sizeof endings / sizeof endings[0] };
+static struct sigaction before[N_ENDINGS];
+static volatile sig_atomic_t ending; /* the signal that came */
+static volatile pid_t running;       /* the command, which leads a group of its own */
+
+static void on_ending(int number) {
+    ending = number;
+    if (running > 0)
+        kill(-running, number);
+}
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *f) {
+    (void)s;
+    (void)type;
+    (void)f;
+    return remove(path);
+}
+
+rp_rc rp_cuda_open_folder(char **folder, struct rp_err *err) {
+    const char *tmp = getenv("TMPDIR");
+    struct sigaction catch = {.sa_handler = on_ending};
+    ending = 0;
+    for (int i = 0; i < N_ENDINGS; i++) {
+        sigaction(endings[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(endings[i], &catch, NULL);
+    }
+    *folder = rp_format("%s/remat-XXXXXX", tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
+    if (mkdtemp(*folder) != NULL)
+        return RP_OK;
+    rp_rc rc = rp_fail(err, RP_ENV, "%s: %s", *folder, strerror(errno));
+    free(*folder);
+    *folder = NULL;
+    return rc;
+}
+
+void rp_cuda_close_folder(char *folder) {
+    if (folder == NULL)
+        return;
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(folder);
+    for (int i = 0; i < N_ENDINGS; i++)
+        sigaction(endings[i], &before[i], NULL);
+    if (ending != 0)
+        raise(ending);
+}
+
+/* ---- running ---- */
+
+static void become(const char *folder, char *const *argv) {
+    setpgid(0, 0);
+    for (int i = 0; i < N_ENDINGS; i++)
+        sigaction(endings[i], &before[i], NULL);
+    if (chdir(folder) != 0)
+        _exit(255);
+    const int out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    const int err = open("err", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    execvp(argv[0], argv);
+    _exit(255);
+}
+
+int rp_cuda_run(const char *folder, char *const *argv) {
+    int status = 0;
+    if (ending != 0)
+        return 255;
+    const pid_t child = fork();
+    if (child < 0)
+        return 255;
+    if (child == 0)
+        become(folder, argv);
+    setpgid(child, child); /* whoever comes first */
+    running = child;
+    if (ending != 0)
+        kill(-child, ending); /* it came between */
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    running = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+char *rp_cuda_said(const char *folder, const char *name) {
+    struct rp_err ignored = {{0}};
+    char *path = rp_format("%s/%s", folder, name), *text = NULL;
+    size_t len = 0;
+    if (access(path, R_OK) != 0 || rp_read_file(path, &text, &len, &ignored) != RP_OK)
+        text = rp_strdup("");
+    text[strcspn(text, "\n")] = '\0';
+    free(path);
+    return text;
+}
+
+rp_rc rp_cuda_failed(const char *who, const char *folder, const char *what,
+                     struct rp_err *err) {
+    char *why = rp_cuda_said(folder, "err");
+    rp_rc rc = rp_fail(err, RP_ENV, "%s: %s: %.400s", who, what,
+                       why[0] != '\0' ? why : "it said nothing");
+    free(why);
+    return rc;
+}
+
+rp_rc rp_cuda_build(const char *who, const char *folder, const char *nvcc, const char *arch,
+                    const char *name, struct rp_err *err) {
+    char *compiler = rp_format("NVCC=%s", nvcc), *device = rp_format("ARCH=%s", arch);
+    char *program = rp_format("NAME=%s", name);
+    char *const argv[] = {"make", "-s", "-j4", compiler, device, program, NULL};
+    /* Options of a make that runs us are not for this one. */
+    unsetenv("MAKEFLAGS");
+    const int code = rp_cuda_run(folder, argv);
+    free(compiler);
+    free(device);
+    free(program);
+    return code == 0 ? RP_OK
+                     : rp_cuda_failed(who, folder, "the program does not build", err);
+}

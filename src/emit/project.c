@@ -1,0 +1,114 @@
+#include "emit/project.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/embedded.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+const char *const rp_target_word[RP_N_TARGETS] = {"c", "cuda", "profile"};
+
+static const char licence[] = "/* SPDX-License-Identifier: MIT */\n";
+
+/* The folders between `folder` and the file, and `folder` itself. */
+static rp_rc make_folders(const char *path, size_t from, struct rp_err *err) {
+    char *part = rp_strdup(path);
+    rp_rc rc = RP_OK;
+    for (size_t k = from; part[k] != '\0' && rc == RP_OK; k++) {
+        if (part[k] != '/')
+            continue;
+        part[k] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            rc = rp_fail(err, RP_ENV, "%s: %s", part, strerror(errno));
+        part[k] = '/';
+    }
+    free(part);
+    return rc;
+}
+
+static bool holds(const char *path, const char *text, size_t len) {
+    struct rp_err ignored = {{0}};
+    char *there = NULL;
+    size_t n = 0;
+    bool same = access(path, F_OK) == 0 &&
+                rp_read_file(path, &there, &n, &ignored) == RP_OK && n == len &&
+                memcmp(there, text, n) == 0;
+    free(there);
+    return same;
+}
+
+static rp_rc write_one(const char *folder, const char *name, const char *text, size_t len,
+                       uint64_t *bytes, struct rp_err *err) {
+    char *path = rp_format("%s/%s", folder, name);
+    rp_rc rc = make_folders(path, strlen(folder), err);
+    if (rc == RP_OK && !holds(path, text, len))
+        rc = rp_write_file(path, text, len, err);
+    *bytes += len;
+    free(path);
+    return rc;
+}
+
+/* Sources say their licence; those of our own program do so only here. */
+static rp_rc write_source(const char *folder, const char *name,
+                          const struct rp_embedded_file *file, uint64_t *bytes,
+                          struct rp_err *err) {
+    const char *dot = strrchr(name, '.');
+    const bool says = dot == NULL || strcmp(dot, ".md") == 0 ||
+                      strncmp(file->text, licence, strlen("/* SPDX")) == 0;
+    char *text = rp_format("%s%s", says ? "" : licence, file->text);
+    rp_rc rc = write_one(folder, name, text, strlen(text), bytes, err);
+    free(text);
+    return rc;
+}
+
+/* Where the text goes: paths that begin with `from`, of the targets in `in`, begin with
+ * `to` in the folder. The first that fits counts. */
+static const struct {
+    const char *from, *to;
+    bool in[RP_N_TARGETS];
+} places[] = {
+    {"kernels/ref_f", "kernels/ref_f", {[RP_TARGET_C] = true}},
+    {"kernels/cuda/", "kernels/cuda/", {false, true, true}},
+    {"kernels/", "kernels/", {true, true, true}},
+    {"emit/runtime/replay.h", "replay.h", {true, true, true}},
+    {"emit/runtime/", "", {[RP_TARGET_C] = true}},
+    {"emit/templates/c/", "", {[RP_TARGET_C] = true}},
+    {"emit/templates/cuda/machine.cuh", "machine.cuh", {false, true, true}},
+    {"emit/templates/cuda/Makefile", "Makefile", {false, true, true}},
+    {"emit/templates/cuda/", "", {[RP_TARGET_CUDA] = true}},
+    {"emit/templates/profile/", "", {[RP_TARGET_PROFILE] = true}},
+};
+
+/* The path in the folder, for the caller to free; NULL if the target has no such file. */
+static char *name_for(const struct rp_embedded_file *file, enum rp_target target) {
+    for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
+        const size_t n = strlen(places[k].from);
+        if (strncmp(file->path, places[k].from, n) == 0)
+            return places[k].in[target] ? rp_format("%s%s", places[k].to, file->path + n)
+                                        : NULL;
+    }
+    return NULL;
+}
+
+rp_rc rp_project_write(const struct rp_replay_tables *t, enum rp_target target,
+                       const char *folder, uint64_t *bytes, struct rp_err *err) {
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    rp_project_put_plan(f, t, target);
+    rp_text_close(f);
+    *bytes = 0;
+    rp_rc rc = write_one(folder, "plan.c", text, len, bytes, err);
+    free(text);
+    for (size_t k = 0; k < rp_n_embedded && rc == RP_OK; k++) {
+        char *name = name_for(&rp_embedded[k], target);
+        if (name != NULL)
+            rc = write_source(folder, name, &rp_embedded[k], bytes, err);
+        free(name);
+    }
+    return rc;
+}

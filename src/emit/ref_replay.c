@@ -1,0 +1,50 @@
+#include "emit/ref_replay.h"
+
+static const struct {
+    enum replay_order order;
+    const char *words;
+} orders[] = {
+    {REPLAY_COPIES_FIRST, "as early as they may be"},
+    {REPLAY_COPIES_LAST, "as late as they may be"},
+    {REPLAY_FREELY, "on threads of their own"},
+};
+enum { N_ORDERS = sizeof orders / sizeof orders[0] };
+
+static bool has_copies(const struct replay_schedule *s) {
+    for (uint32_t k = 0; k < s->n_steps; k++)
+        if (s->steps[k].what == REPLAY_SWAP_OUT || s->steps[k].what == REPLAY_SWAP_IN)
+            return true;
+    return false;
+}
+
+static rp_rc run_orders(const struct replay_program *p, bool extremes,
+                        const struct replay_truth *truth, struct rp_ref_replay *r,
+                        struct rp_err *err) {
+    struct replay_result result;
+    for (int k = extremes && has_copies(&p->plan) ? 0 : N_ORDERS - 1; k < N_ORDERS; k++) {
+        if (!replay_run(p, &p->plan, orders[k].order, truth, &result))
+            return rp_fail(err, RP_ENV, "replay: %s", result.wrong);
+        if (result.wrong[0] != '\0')
+            return rp_fail(err, RP_NO, "replay, copies %s: %s", orders[k].words,
+                           result.wrong);
+        r->n_checked += result.n_checked;
+        r->n_orders++;
+    }
+    return RP_OK;
+}
+
+rp_rc rp_ref_replay(const struct rp_replay_tables *t, bool extremes,
+                    struct rp_ref_replay *r, struct rp_err *err) {
+    const struct replay_program *p = &t->program;
+    struct replay_truth truth;
+    rp_rc rc;
+    *r = (struct rp_ref_replay){.arena_bytes = p->plan.arena_bytes,
+                                .host_bytes = p->plan.host_bytes,
+                                .n_kept = p->n_keep};
+    if (replay_find_truth(p, &truth))
+        rc = run_orders(p, extremes, &truth, r, err);
+    else
+        rc = rp_fail(err, RP_ENV, "replay: no memory for the un-rematerialized step");
+    replay_forget(p, &truth);
+    return rc;
+}

@@ -1,0 +1,209 @@
+#include "model/zoo/networks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/cost.h"
+#include "model/zoo/builder.h"
+
+const struct rp_zoo_entry *rp_zoo_find(const char *name) {
+    for (size_t i = 0; i < rp_zoo_n_entries; i++)
+        if (strcmp(rp_zoo_registry[i].name, name) == 0)
+            return &rp_zoo_registry[i];
+    return NULL;
+}
+
+void rp_zoo_options_init(struct rp_zoo_options *o) {
+    const uint64_t unset = RP_ZOO_DEFAULT;
+    *o = (struct rp_zoo_options){.batch = unset,
+                                 .image = {unset, unset, unset},
+                                 .classes = unset,
+                                 .layers = unset,
+                                 .steps = unset,
+                                 .seq = unset,
+                                 .kv_heads = unset,
+                                 .loss_parts = unset,
+                                 .seed = 1,
+                                 .dtype = RP_F32};
+}
+
+/* Numeric options, where a default may stand. Names are those of the command line. */
+struct number {
+    const char *name;
+    unsigned takes; /* 0: every network does */
+    uint64_t *value;
+    uint64_t usual, tiny;
+    uint64_t most; /* 0: as much as fits in 63 bits */
+};
+/* More would be a mistake: each makes tens of ops. */
+enum { MAX_LAYERS = 1000, MAX_STEPS = 10000 };
+
+static void resolve(struct rp_builder *b, const struct number *n) {
+    bool given = *n->value != RP_ZOO_DEFAULT;
+    if (n->takes != 0 && (b->row->takes & n->takes) == 0) {
+        if (given)
+            rp_builder_fail(b, RP_USAGE, "--%s does not apply", n->name);
+        *n->value = 0;
+        return;
+    }
+    if (!given)
+        *n->value = b->o.tiny && n->tiny != 0 ? n->tiny : n->usual;
+    if (*n->value == 0)
+        rp_builder_fail(b, RP_USAGE, "--%s 0: must be at least 1", n->name);
+    else if (*n->value > (n->most != 0 ? n->most : RP_MAX_QUANTITY))
+        rp_builder_fail(b, RP_USAGE, "--%s %" PRIu64 " is too large (at most %" PRIu64 ")",
+                        n->name, *n->value, n->most != 0 ? n->most : RP_MAX_QUANTITY);
+}
+
+static void check_image(struct rp_builder *b) {
+    const struct rp_zoo_entry *row = b->row;
+    if ((row->takes & RP_TAKES_IMAGE) == 0)
+        return;
+    for (int i = row->volume ? 0 : 1; i < 3 && b->rc == RP_OK; i++) {
+        uint64_t size = b->o.image[i];
+        if (size < row->min_image)
+            rp_builder_fail(b, RP_USAGE,
+                            "--image %" PRIu64 " is too small (at least %" PRIu64 ")", size,
+                            row->min_image);
+        else if (row->image_multiple > 1 && size % row->image_multiple != 0)
+            rp_builder_fail(b, RP_USAGE,
+                            "--image %" PRIu64 " is not a multiple of %" PRIu64, size,
+                            row->image_multiple);
+    }
+}
+
+static void resolve_options(struct rp_builder *b) {
+    const struct rp_zoo_options *u = &b->row->usual, *t = &b->row->tiny;
+    struct rp_zoo_options *o = &b->o;
+    const struct number numbers[] = {
+        {"batch", 0, &o->batch, u->batch, t->batch, 0},
+        {"image", RP_TAKES_IMAGE, &o->image[0], u->image[0], t->image[0], 0},
+        {"image", RP_TAKES_IMAGE, &o->image[1], u->image[1], t->image[1], 0},
+        {"image", RP_TAKES_IMAGE, &o->image[2], u->image[2], t->image[2], 0},
+        {"classes", RP_TAKES_CLASSES, &o->classes, u->classes, t->classes, 0},
+        {"layers", RP_TAKES_LAYERS, &o->layers, u->layers, t->layers, MAX_LAYERS},
+        {"steps", RP_TAKES_STEPS, &o->steps, u->steps, t->steps, MAX_STEPS},
+        {"seq", RP_TAKES_SEQ, &o->seq, u->seq, t->seq, 0},
+        {"kv-heads", RP_TAKES_KV_HEADS, &o->kv_heads, u->kv_heads, t->kv_heads, 0},
+        {"loss-parts", RP_TAKES_LOSS_PARTS, &o->loss_parts, 1, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        resolve(b, &numbers[i]);
+    if (o->no_aux && (b->row->takes & RP_TAKES_NO_AUX) == 0)
+        rp_builder_fail(b, RP_USAGE, "--no-aux does not apply");
+    if (o->seed > RP_MAX_QUANTITY)
+        rp_builder_fail(b, RP_USAGE, "--seed: too large");
+    if (o->dtype == RP_I32)
+        rp_builder_fail(b, RP_USAGE, "--dtype must be f32 or f16");
+    check_image(b);
+}
+
+/* attrs.options: what the graph was built with, defaults filled in. */
+static json_t *options_used(const struct rp_builder *b) {
+    const struct rp_zoo_options *o = &b->o;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {{"batch", o->batch},
+                   {"classes", o->classes},
+                   {"layers", o->layers},
+                   {"seq", o->seq},
+                   {"steps", o->steps},
+                   {"kv_heads", o->kv_heads},
+                   {"loss_parts", o->loss_parts > 1 ? o->loss_parts : 0}};
+    json_t *used = json_object();
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].value != 0)
+            json_object_set_new(used, numbers[i].name,
+                                json_integer((json_int_t)numbers[i].value));
+    if (o->image[1] != 0)
+        json_object_set_new(used, "image",
+                            b->row->volume ? rp_numbers(3, o->image)
+                                           : rp_numbers(2, o->image + 1));
+    if (b->row->takes & RP_TAKES_NO_AUX)
+        json_object_set_new(used, "aux", json_boolean(!o->no_aux));
+    json_object_set_new(used, "dtype", json_string(rp_dtype_word[o->dtype]));
+    json_object_set_new(used, "seed", json_integer((json_int_t)o->seed));
+    json_object_set_new(used, "tiny", json_boolean(o->tiny));
+    return used;
+}
+
+static void describe(struct rp_builder *b) {
+    struct rp_graph *g = b->g;
+    g->name =
+        rp_format("%s%s-b%" PRIu64, b->row->name, b->o.tiny ? "-tiny" : "", b->o.batch);
+    g->time_source = rp_strdup("none");
+    g->device.alignment_bytes = 512;
+    g->attrs = json_pack("{s:s,s:o,s:I,s:I}", "network", b->row->name, "options",
+                         options_used(b), "parameters", (json_int_t)rp_zoo_n_params(g),
+                         "loss", (json_int_t)b->loss);
+}
+
+static void build_fini(struct rp_builder *b) {
+    for (size_t i = 0; i < b->nodes.n; i++) {
+        free(b->nodes.at[i].in);
+        free(b->nodes.at[i].out);
+    }
+    free(b->nodes.at);
+    free(b->params.at);
+    free(b->losses.at);
+    free(b->needs);
+    free(b->scope);
+}
+
+rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_graph *g,
+                   struct rp_err *err) {
+    struct rp_builder b = {.g = g,
+                           .row = rp_zoo_find(name),
+                           .o = *o,
+                           .err = err,
+                           .phase = RP_FORWARD,
+                           .scope = rp_strdup("")};
+    *g = (struct rp_graph){0};
+    if (b.row == NULL) {
+        b.rc = rp_fail(err, RP_USAGE, "zoo: there is no network '%s' ('zoo' lists them)",
+                       name);
+        goto out;
+    }
+    resolve_options(&b);
+    if (b.rc == RP_OK)
+        b.row->build(&b);
+    rp_differentiate(&b);
+    if (b.rc != RP_OK)
+        goto out;
+    describe(&b);
+    char *file = rp_format("zoo: %s", name);
+    if (rp_graph_check(g, file, err) != RP_OK)
+        b.rc = RP_USAGE; /* the graph is well-formed: a sum passed 63 bits */
+    free(file);
+out:
+    build_fini(&b);
+    if (b.rc != RP_OK)
+        rp_graph_fini(g);
+    return b.rc;
+}
+
+uint64_t rp_zoo_n_params(const struct rp_graph *g) {
+    uint64_t n = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++) {
+        const struct rp_tensor *t = &g->tensors[x];
+        uint64_t count = 1;
+        for (size_t k = 0; k < t->n_dims; k++)
+            count *= t->shape[k];
+        if (t->kind == RP_PARAMETER)
+            n += count;
+    }
+    return n;
+}
+
+uint64_t rp_zoo_macs(const struct rp_graph *g) {
+    uint64_t flops = 0;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct rp_op *op = &g->ops[i];
+        if (op->phase == RP_FORWARD && rp_op_class(op) != RP_CLASS_MEMORY)
+            flops += (uint64_t)json_integer_value(json_object_get(op->attrs, "flops"));
+    }
+    return flops / 2;
+}

@@ -1,0 +1,205 @@
+#include "pack/buffers_csv.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+
+enum column { ID, LOWER, UPPER, SIZE, OFFSET, N_COLUMNS };
+static const char *const column_name[N_COLUMNS] = {"id", "lower", "upper", "size",
+                                                   "offset"};
+
+struct reader {
+    const char *file;
+    size_t line;
+    enum column columns[N_COLUMNS]; /* of the file, in its order */
+    size_t n_columns;
+    struct rp_buffers_csv *csv;
+    struct rp_err *err;
+};
+
+/* A piece of the text. */
+struct field {
+    const char *at;
+    size_t len;
+};
+#define FIELD(f) (int)(f).len, (f).at
+
+static rp_rc fail(const struct reader *r, const char *rule) {
+    return rp_fail(r->err, RP_INPUT, "%s:%zu: %s", r->file, r->line, rule);
+}
+
+/* Cuts the next field off *rest; false when there is none. */
+static bool next_field(struct field *rest, struct field *f) {
+    if (rest->at == NULL)
+        return false;
+    const char *comma = memchr(rest->at, ',', rest->len);
+    f->at = rest->at;
+    f->len = comma ? (size_t)(comma - rest->at) : rest->len;
+    rest->len -= comma ? f->len + 1 : f->len;
+    rest->at = comma ? comma + 1 : NULL;
+    return true;
+}
+
+static rp_rc read_header(struct reader *r, struct field line) {
+    struct field f;
+    bool seen[N_COLUMNS] = {false};
+    while (next_field(&line, &f)) {
+        int c = 0;
+        while (c < N_COLUMNS && (strlen(column_name[c]) != f.len ||
+                                 memcmp(column_name[c], f.at, f.len) != 0))
+            c++;
+        if (c == N_COLUMNS)
+            return rp_fail(
+                r->err, RP_INPUT,
+                "%s:%zu: column '%.*s' is none of id, lower, upper, size, offset", r->file,
+                r->line, FIELD(f));
+        if (seen[c])
+            return rp_fail(r->err, RP_INPUT, "%s:%zu: column '%s' twice", r->file, r->line,
+                           column_name[c]);
+        seen[c] = true;
+        r->columns[r->n_columns++] = (enum column)c;
+    }
+    for (int c = 0; c < OFFSET; c++)
+        if (!seen[c])
+            return rp_fail(r->err, RP_INPUT, "%s:%zu: no column '%s'", r->file, r->line,
+                           column_name[c]);
+    return RP_OK;
+}
+
+static rp_rc read_number(const struct reader *r, enum column c, struct field f,
+                         uint64_t *value) {
+    bool ok = f.len > 0;
+    *value = 0;
+    for (size_t i = 0; ok && i < f.len; i++) {
+        uint64_t digit = (uint64_t)(f.at[i] - '0');
+        ok = isdigit((unsigned char)f.at[i]) && *value <= (RP_MAX_QUANTITY - digit) / 10;
+        *value = *value * 10 + digit;
+    }
+    return ok ? RP_OK
+              : rp_fail(r->err, RP_INPUT,
+                        "%s:%zu: %s '%.*s' is not a whole number below 2^63", r->file,
+                        r->line, column_name[c], FIELD(f));
+}
+
+static rp_rc read_id(struct reader *r, struct field f) {
+    if (f.len == 0)
+        return fail(r, "the id is empty");
+    for (size_t i = 0; i < f.len; i++)
+        if ((unsigned char)f.at[i] < ' ' || f.at[i] == '"')
+            return fail(r, "a quote or control character in the id");
+    rp_push(&r->csv->ids, rp_format("%.*s", FIELD(f)));
+    return RP_OK;
+}
+
+static rp_rc read_row(struct reader *r, struct field line) {
+    uint64_t value[N_COLUMNS] = {0};
+    struct field f;
+    size_t n = 0;
+    for (; next_field(&line, &f); n++) {
+        if (n == r->n_columns)
+            return rp_fail(r->err, RP_INPUT, "%s:%zu: more than %zu fields", r->file,
+                           r->line, r->n_columns);
+        enum column c = r->columns[n];
+        rp_rc rc = c == ID ? read_id(r, f) : read_number(r, c, f, &value[c]);
+        if (rc != RP_OK)
+            return rc;
+    }
+    if (n < r->n_columns)
+        return rp_fail(r->err, RP_INPUT, "%s:%zu: %zu fields, not %zu", r->file, r->line, n,
+                       r->n_columns);
+    if (value[LOWER] >= value[UPPER])
+        return rp_fail(r->err, RP_INPUT,
+                       "%s:%zu: lower %" PRIu64 " is not below upper %" PRIu64, r->file,
+                       r->line, value[LOWER], value[UPPER]);
+    struct rp_buffer b = {value[LOWER], value[UPPER], value[SIZE], value[OFFSET]};
+    rp_push(&r->csv->buffers, b);
+    return RP_OK;
+}
+
+static int by_id(const void *x, const void *y, void *context) {
+    char *const *ids = context;
+    size_t i = *(const size_t *)x, j = *(const size_t *)y;
+    int order = strcmp(ids[i], ids[j]);
+    return order != 0 ? order : i < j ? -1 : i > j;
+}
+
+/* Buffer i is on line i + 2. */
+static rp_rc check_ids(struct reader *r) {
+    size_t n = r->csv->ids.n, *order = rp_calloc(n, sizeof *order);
+    char **ids = r->csv->ids.at;
+    rp_rc rc = RP_OK;
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    if (n > 0)
+        qsort_r(order, n, sizeof *order, by_id, ids);
+    for (size_t i = 1; i < n && rc == RP_OK; i++)
+        if (strcmp(ids[order[i - 1]], ids[order[i]]) == 0)
+            rc = rp_fail(r->err, RP_INPUT, "%s:%zu: id '%s' is on line %zu already",
+                         r->file, order[i] + 2, ids[order[i]], order[i - 1] + 2);
+    free(order);
+    return rc;
+}
+
+rp_rc rp_buffers_csv_parse(const char *text, size_t len, const char *file,
+                           struct rp_buffers_csv *csv, struct rp_err *err) {
+    struct reader r = {.file = file, .line = 1, .csv = csv, .err = err};
+    rp_rc rc = RP_OK;
+    *csv = (struct rp_buffers_csv){0};
+    if (len == 0)
+        rc = fail(&r, "no header line");
+    for (const char *p = text, *end = text + len; p < end && rc == RP_OK; r.line++) {
+        const char *lf = memchr(p, '\n', (size_t)(end - p));
+        struct field line = {p, (size_t)((lf ? lf : end) - p)};
+        p = lf ? lf + 1 : end;
+        if (line.len > 0 && line.at[line.len - 1] == '\r')
+            line.len--;
+        rc = r.line == 1 ? read_header(&r, line) : read_row(&r, line);
+    }
+    if (rc == RP_OK)
+        rc = check_ids(&r);
+    if (rc != RP_OK)
+        rp_buffers_csv_fini(csv);
+    return rc;
+}
+
+rp_rc rp_buffers_csv_load(const char *path, struct rp_buffers_csv *csv,
+                          struct rp_err *err) {
+    char *text;
+    size_t len;
+    *csv = (struct rp_buffers_csv){0};
+    rp_rc rc = rp_read_file(path, &text, &len, err);
+    if (rc != RP_OK)
+        return rc;
+    rc = rp_buffers_csv_parse(text, len, path, csv, err);
+    free(text);
+    return rc;
+}
+
+rp_rc rp_buffers_csv_save(const struct rp_buffers_csv *csv, const char *path,
+                          struct rp_err *err) {
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    fputs("id,lower,upper,size,offset\n", f);
+    for (size_t i = 0; i < csv->buffers.n; i++) {
+        const struct rp_buffer *b = &csv->buffers.at[i];
+        fprintf(f, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", csv->ids.at[i],
+                b->lower, b->upper, b->size, b->offset);
+    }
+    rp_text_close(f);
+    rp_rc rc = rp_write_file(path, text, len, err);
+    free(text);
+    return rc;
+}
+
+void rp_buffers_csv_fini(struct rp_buffers_csv *csv) {
+    for (size_t i = 0; i < csv->ids.n; i++)
+        free(csv->ids.at[i]);
+    free(csv->ids.at);
+    free(csv->buffers.at);
+    *csv = (struct rp_buffers_csv){0};
+}

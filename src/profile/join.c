@@ -1,0 +1,557 @@
+#include "profile/join.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "profile/names.h"
+#include "profile/quartiles.h"
+
+/* CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL: the program waited for the device, which
+ * needs no tool to happen and changes nothing in how long the work takes. */
+enum { QUEUE_FULL = 6 << 16 };
+
+/* Work of an op in a step, or only the mark that the op's range was there. */
+struct piece {
+    uint32_t op, process;
+    uint64_t key; /* which run of the op: the step; without steps the range or launch */
+    uint64_t start_ns, end_ns;
+    uint64_t correlation;
+    enum { MARK, WORK, OF_GRAPH } what;
+    bool no_stamp, held_up;
+};
+
+/* One run of an op. */
+struct run {
+    uint32_t op, n_pieces;
+    uint64_t busy_ns;
+    bool no_stamp, held_up;
+};
+
+struct join {
+    const struct rp_graph *g;
+    const struct rp_trace *t; /* the one at hand */
+    uint32_t process;
+    struct rp_names names; /* of the graph's ops */
+    struct rp_costs *c;
+    struct rp_err *err;
+    struct {
+        struct piece *at;
+        size_t n, cap;
+    } pieces;
+    struct {
+        struct run *at;
+        size_t n, cap;
+    } runs;
+    struct rp_name_list strangers;
+    struct {
+        uint64_t *at;
+        size_t n, cap;
+    } spans; /* first start to last end, a used step */
+    uint64_t device;
+    bool has_device;
+
+    /* Of the trace at hand. */
+    uint32_t *owner; /* per range: the op of it or of the nearest range around it */
+    bool *named;     /* per range: its own name is that op's */
+    bool *captured;  /* per range: nodes of a CUDA graph were made in it */
+    uint64_t *ends;  /* per overhead: the latest end up to there */
+    struct span {
+        uint64_t from, to;
+        bool used;
+    } * span; /* per step */
+};
+
+/* ---- ranges and steps ---- */
+
+static size_t range_index(const struct rp_trace *t, uint64_t id) {
+    const struct rp_trace_range *r = rp_trace_range_of(t, id);
+    return r ? (size_t)(r - t->ranges.at) : SIZE_MAX;
+}
+
+/* A parent has a lower id, so it comes first. */
+static void find_owners(struct join *j) {
+    const struct rp_trace *t = j->t;
+    for (size_t i = 0; i < t->ranges.n; i++) {
+        const struct rp_trace_range *r = &t->ranges.at[i];
+        j->owner[i] = rp_names_find(&j->names, r->name);
+        j->named[i] = j->owner[i] != RP_NONE;
+        if (j->owner[i] == RP_NONE && r->parent != 0)
+            j->owner[i] = j->owner[range_index(t, r->parent)];
+        if (j->owner[i] == RP_NONE && r->name[0] != '@')
+            rp_push(&j->strangers, r->name);
+    }
+    for (size_t i = 0; i < t->nodes.n; i++) {
+        size_t r = range_index(t, t->nodes.at[i].value);
+        if (r != SIZE_MAX)
+            j->captured[r] = true;
+    }
+}
+
+/* The step's index if it is one to use, SIZE_MAX otherwise. The first of several is not:
+ * it loads modules and fills caches. */
+static size_t used_step(const struct rp_trace *t, uint64_t number) {
+    for (size_t low = t->steps.n > 1, high = t->steps.n; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        const struct rp_trace_step *s = &t->steps.at[middle];
+        if (s->number == number)
+            return s->end_ns != 0 ? middle : SIZE_MAX;
+        if (s->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return SIZE_MAX;
+}
+
+static rp_rc check_steps(const struct join *j) {
+    const struct rp_trace *t = j->t;
+    for (size_t i = 1; i < t->steps.n; i++) {
+        const struct rp_trace_step *a = &t->steps.at[i - 1], *b = &t->steps.at[i];
+        if (a->end_ns != 0 && b->begin_ns >= a->end_ns)
+            continue;
+        return rp_fail(j->err, RP_INPUT,
+                       "process %" PRIu64 ": step %" PRIu64 " (thread %" PRIu64
+                       ") begins before step %" PRIu64 " (thread %" PRIu64
+                       ") ends: it is open whose work is whose",
+                       t->pid, b->number, b->thread, a->number, a->thread);
+    }
+    return RP_OK;
+}
+
+/* The step in which this range, or the step's own range, launched; 0 for none. */
+static uint64_t step_of_range(const struct rp_trace *t, uint64_t id) {
+    const struct rp_trace_range *r = rp_trace_range_of(t, id);
+    if (r != NULL)
+        return r->step;
+    for (size_t i = 0; i < t->steps.n && id != 0; i++)
+        if (t->steps.at[i].range == id)
+            return t->steps.at[i].number;
+    return 0;
+}
+
+/* Likewise by the time of the call, for work launched outside every range. */
+static uint64_t step_of_call(const struct rp_trace *t, const struct rp_trace_call *call) {
+    for (size_t i = 0; call != NULL && i < t->steps.n; i++)
+        if (call->start_ns >= t->steps.at[i].begin_ns &&
+            call->start_ns < t->steps.at[i].end_ns)
+            return t->steps.at[i].number;
+    return 0;
+}
+
+static void mark_runs(struct join *j) {
+    const struct rp_trace *t = j->t;
+    for (size_t i = 0; i < t->ranges.n; i++) {
+        const struct rp_trace_range *r = &t->ranges.at[i];
+        if (!j->named[i] || j->captured[i])
+            continue;
+        if (t->steps.n > 0 && used_step(t, r->step) == SIZE_MAX)
+            continue;
+        struct piece p = {.op = j->owner[i],
+                          .process = j->process,
+                          .key = t->steps.n > 0 ? r->step : r->id};
+        rp_push(&j->pieces, p);
+        struct rp_op_cost *cost = &j->c->ops[p.op];
+        if (r->has_workspace) {
+            cost->has_workspace = true;
+            if (r->workspace_bytes > cost->workspace_bytes)
+                cost->workspace_bytes = r->workspace_bytes;
+        }
+    }
+}
+
+/* ---- work ---- */
+
+static bool held_up(const struct join *j, const struct rp_trace_call *call) {
+    const struct rp_trace *t = j->t;
+    if (call == NULL)
+        return false;
+    size_t low = 0, high = t->overheads.n; /* the first that starts after the call */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->overheads.at[middle].start_ns < call->end_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > 0 && j->ends[low - 1] > call->start_ns) {
+        const struct rp_trace_overhead *o = &t->overheads.at[--low];
+        if (o->kind != QUEUE_FULL && o->end_ns > call->start_ns &&
+            (o->thread == 0 || o->thread == call->thread))
+            return true;
+    }
+    return false;
+}
+
+static bool stamped(const struct rp_trace_work *w) {
+    return w->end_ns != 0 && w->start_ns <= w->end_ns;
+}
+
+static void widen(struct span *s, const struct rp_trace_work *w) {
+    if (!s->used || w->start_ns < s->from)
+        s->from = w->start_ns;
+    if (!s->used || w->end_ns > s->to)
+        s->to = w->end_ns;
+    s->used = true;
+}
+
+static void saturating_add(uint64_t *sum, uint64_t x) {
+    if (!rp_add(sum, x))
+        *sum = RP_MAX_QUANTITY;
+}
+
+static rp_rc check_device(struct join *j, const struct rp_trace_work *w) {
+    if (!j->has_device) {
+        j->device = w->device;
+        j->has_device = true;
+    }
+    if (j->device == w->device)
+        return RP_OK;
+    return rp_fail(j->err, RP_ENV,
+                   "process %" PRIu64 " runs ops on devices %" PRIu64 " and %" PRIu64
+                   ": profile on one (CUDA_VISIBLE_DEVICES)",
+                   j->t->pid, j->device, w->device);
+}
+
+/* The run of op's own range at or around range i. */
+static uint64_t run_of(const struct join *j, size_t i) {
+    while (!j->named[i])
+        i = range_index(j->t, j->t->ranges.at[i].parent);
+    return j->t->ranges.at[i].id;
+}
+
+static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
+    const struct rp_trace *t = j->t;
+    const struct rp_trace_call *call = rp_trace_call_of(t, w->correlation);
+    uint64_t made, launcher = rp_trace_launcher(t, w, &made);
+    size_t step = SIZE_MAX, range = range_index(t, made);
+    if (t->steps.n > 0) {
+        step = used_step(t, launcher ? step_of_range(t, launcher) : step_of_call(t, call));
+        if (step == SIZE_MAX)
+            return RP_OK;
+        if (stamped(w))
+            widen(&j->span[step], w);
+    }
+    uint64_t ns = stamped(w) ? w->end_ns - w->start_ns : 0;
+    if (range == SIZE_MAX || j->owner[range] == RP_NONE) {
+        if (step != SIZE_MAX)
+            saturating_add(&j->c->outside_ns, ns);
+        return RP_OK;
+    }
+    saturating_add(&j->c->inside_ns, ns);
+    struct piece p = {
+        .op = j->owner[range],
+        .process = j->process,
+        .start_ns = w->start_ns,
+        .end_ns = w->end_ns,
+        .correlation = w->correlation,
+        .what = made != launcher ? OF_GRAPH : WORK,
+        .no_stamp = !stamped(w),
+        .held_up = held_up(j, call),
+    };
+    if (t->steps.n > 0)
+        p.key = t->steps.at[step].number;
+    else
+        p.key = p.what == OF_GRAPH ? w->correlation | (uint64_t)1 << 63 : run_of(j, range);
+    rp_push(&j->pieces, p);
+    return check_device(j, w);
+}
+
+/* Time in which two ops ran at once. Works come by start, so pieces of a trace do too. */
+static void count_side_by_side(struct join *j, size_t first) {
+    const struct piece *last = NULL;
+    for (size_t i = first; i < j->pieces.n; i++) {
+        const struct piece *p = &j->pieces.at[i];
+        if (p->what == MARK || p->no_stamp)
+            continue;
+        if (last != NULL && last->op != p->op && p->start_ns < last->end_ns) {
+            uint64_t end = p->end_ns < last->end_ns ? p->end_ns : last->end_ns;
+            saturating_add(&j->c->side_by_side_ns, end - p->start_ns);
+        }
+        if (last == NULL || p->end_ns > last->end_ns)
+            last = p;
+    }
+}
+
+static void close_steps(struct join *j) {
+    for (size_t i = 0; i < j->t->steps.n; i++) {
+        if (used_step(j->t, j->t->steps.at[i].number) == SIZE_MAX)
+            continue;
+        j->c->n_steps++;
+        if (j->span[i].used)
+            rp_push(&j->spans, j->span[i].to - j->span[i].from);
+    }
+}
+
+static rp_rc name_device(struct join *j) {
+    const struct rp_trace_device *d =
+        j->has_device ? rp_trace_device_of(j->t, j->device) : NULL;
+    if (d == NULL)
+        return RP_OK;
+    if (j->c->device != NULL && strcmp(j->c->device, d->name) != 0)
+        return rp_fail(j->err, RP_ENV, "ops ran on two kinds of device: %.80s and %.80s",
+                       j->c->device, d->name);
+    if (j->c->device == NULL) {
+        j->c->device = rp_strdup(d->name);
+        j->c->memory_bytes = d->memory_bytes;
+    }
+    return RP_OK;
+}
+
+static rp_rc join_trace(struct join *j) {
+    const struct rp_trace *t = j->t;
+    j->owner = rp_calloc(t->ranges.n + 1, sizeof *j->owner);
+    j->named = rp_calloc(t->ranges.n + 1, sizeof *j->named);
+    j->captured = rp_calloc(t->ranges.n + 1, sizeof *j->captured);
+    j->ends = rp_calloc(t->overheads.n + 1, sizeof *j->ends);
+    j->span = rp_calloc(t->steps.n + 1, sizeof *j->span);
+    j->has_device = false;
+    for (size_t i = 0; i < t->overheads.n; i++) {
+        uint64_t before = i > 0 ? j->ends[i - 1] : 0, end = t->overheads.at[i].end_ns;
+        j->ends[i] = end > before ? end : before;
+    }
+    rp_rc rc = check_steps(j);
+    find_owners(j);
+    if (rc == RP_OK)
+        mark_runs(j);
+    size_t first = j->pieces.n;
+    for (size_t i = 0; i < t->works.n && rc == RP_OK; i++)
+        rc = join_work(j, &t->works.at[i]);
+    if (rc == RP_OK) {
+        count_side_by_side(j, first);
+        close_steps(j);
+        rc = name_device(j);
+    }
+    free(j->owner);
+    free(j->named);
+    free(j->captured);
+    free(j->ends);
+    free(j->span);
+    return rc;
+}
+
+/* ---- runs and their spread ---- */
+
+static int by_run(const void *a, const void *b) {
+    const struct piece *x = a, *y = b;
+    const uint64_t p[] = {x->op, x->process, x->key, x->start_ns, x->end_ns};
+    const uint64_t q[] = {y->op, y->process, y->key, y->start_ns, y->end_ns};
+    for (size_t i = 0; i < sizeof p / sizeof p[0]; i++)
+        if (p[i] != q[i])
+            return p[i] < q[i] ? -1 : 1;
+    return 0;
+}
+
+static rp_rc twice(const struct join *j, const struct piece *p, const struct rp_trace *t,
+                   const char *what) {
+    return rp_fail(j->err, RP_INPUT,
+                   "process %" PRIu64 ": op '%.80s' %s twice in step %" PRIu64
+                   ": it is open which run is which",
+                   t[p->process].pid, j->g->ops[p->op].name, what, p->key);
+}
+
+/* Pieces [from, to) are one run; by start, marks first. */
+static rp_rc close_run(struct join *j, const struct rp_trace *traces, size_t from,
+                       size_t to) {
+    struct run r = {.op = j->pieces.at[from].op};
+    uint64_t end = 0, launch = 0;
+    bool marked = false, launched = false;
+    for (size_t i = from; i < to; i++) {
+        const struct piece *p = &j->pieces.at[i];
+        if (p->what == MARK) {
+            if (marked)
+                return twice(j, p, traces, "has its range");
+            marked = true;
+            continue;
+        }
+        if (p->what == OF_GRAPH) {
+            if (launched && p->correlation != launch)
+                return twice(j, p, traces, "is launched by a CUDA graph");
+            launched = true;
+            launch = p->correlation;
+        }
+        r.n_pieces++;
+        r.no_stamp |= p->no_stamp;
+        r.held_up |= p->held_up;
+        if (p->no_stamp)
+            continue;
+        uint64_t start = p->start_ns > end ? p->start_ns : end;
+        if (p->end_ns > start) {
+            saturating_add(&r.busy_ns, p->end_ns - start);
+            end = p->end_ns;
+        }
+    }
+    rp_push(&j->runs, r);
+    return RP_OK;
+}
+
+static rp_rc close_runs(struct join *j, const struct rp_trace *traces) {
+    rp_rc rc = RP_OK;
+    if (j->pieces.n > 0)
+        qsort(j->pieces.at, j->pieces.n, sizeof *j->pieces.at, by_run);
+    for (size_t from = 0, to; from < j->pieces.n && rc == RP_OK; from = to) {
+        const struct piece *p = &j->pieces.at[from];
+        for (to = from + 1; to < j->pieces.n; to++) {
+            const struct piece *q = &j->pieces.at[to];
+            if (q->op != p->op || q->process != p->process || q->key != p->key)
+                break;
+        }
+        rc = close_run(j, traces, from, to);
+    }
+    return rc;
+}
+
+/* Runs [from, to) are op's. */
+static rp_rc spread_op(struct join *j, size_t from, size_t to) {
+    struct rp_costs *c = j->c;
+    const struct run *r = j->runs.at;
+    struct rp_op_cost *cost = &c->ops[r[from].op];
+    uint64_t *values = rp_calloc(to - from, sizeof *values);
+    for (size_t i = from; i < to; i++)
+        values[i - from] = r[i].n_pieces;
+    uint64_t usual = rp_quartiles_of(values, to - from).median;
+    size_t n = 0, held = 0, unstamped = 0;
+    for (size_t i = from; i < to; i++) {
+        if (r[i].no_stamp)
+            unstamped++;
+        else if (r[i].held_up)
+            held++;
+        else if (r[i].n_pieces < usual)
+            c->lost++;
+        else
+            values[n++] = r[i].busy_ns;
+    }
+    c->no_stamp += (uint32_t)unstamped;
+    c->held_up += (uint32_t)held;
+    if (n > 0) {
+        struct rp_quartiles s = rp_quartiles_of(values, n);
+        cost->n_samples = (uint32_t)n;
+        cost->min_ns = s.min;
+        cost->q1_ns = s.q1;
+        cost->median_ns = s.median;
+        cost->q3_ns = s.q3;
+        cost->max_ns = s.max;
+    }
+    free(values);
+    if (n > 0)
+        return RP_OK;
+    return rp_fail(j->err, RP_ENV,
+                   "op '%.80s': none of its %zu runs can be used: %zu without time stamps, "
+                   "%zu held up by tracing itself; run more steps",
+                   j->g->ops[r[from].op].name, to - from, unstamped, held);
+}
+
+static rp_rc spread(struct join *j) {
+    rp_rc rc = RP_OK;
+    for (size_t from = 0, to; from < j->runs.n && rc == RP_OK; from = to) {
+        for (to = from + 1; to < j->runs.n && j->runs.at[to].op == j->runs.at[from].op;)
+            to++;
+        rc = spread_op(j, from, to);
+    }
+    for (uint32_t i = 0; i < j->c->n_ops; i++)
+        saturating_add(&j->c->sum_ns, j->c->ops[i].median_ns);
+    if (j->spans.n > 0)
+        j->c->step_ns = rp_quartiles_of(j->spans.at, j->spans.n).median;
+    return rc;
+}
+
+/* ---- what is missing ---- */
+
+static rp_rc check_seen(struct join *j, const char *file) {
+    struct rp_name_list missing = {0};
+    bool *seen = rp_calloc(j->g->n_ops + 1, sizeof *seen);
+    for (size_t i = 0; i < j->pieces.n; i++)
+        seen[j->pieces.at[i].op] = true;
+    for (uint32_t i = 0; i < j->g->n_ops; i++)
+        if (!seen[i])
+            rp_push(&missing, j->g->ops[i].name);
+    free(seen);
+    if (missing.n == 0)
+        return RP_OK;
+    char *text = rp_names_join(&missing, 8, NULL);
+    rp_rc rc = rp_fail(j->err, RP_INPUT, "%s: %zu of %" PRIu32 " ops ran in no range: %s",
+                       file, missing.n, j->g->n_ops, text);
+    free(text);
+    free(missing.at);
+    return rc;
+}
+
+/* Whether this process's trace can be used; *relevant: it marked ranges. */
+static rp_rc check_trace(const struct rp_trace *t, bool *relevant, struct rp_err *err) {
+    *relevant = t->ranges.n > 0 || t->steps.n > 0;
+    if (!*relevant)
+        return RP_OK;
+    const char *why = NULL;
+    if (t->error != NULL)
+        why = t->error;
+    else if (!t->complete)
+        why = "its trace has no end: it was killed, or left through _exit";
+    else if (t->cupti_version == 0)
+        why = "it marks ranges, but started no CUDA driver";
+    else if (t->torn > 0)
+        why = "a buffer of CUPTI ended within a record";
+    if (why != NULL)
+        return rp_fail(err, RP_ENV, "process %" PRIu64 ": %s", t->pid, why);
+    if (t->dropped > 0)
+        return rp_fail(err, RP_ENV,
+                       "process %" PRIu64 ": CUPTI dropped %" PRIu64
+                       " records, so any op's may be missing; run fewer steps",
+                       t->pid, t->dropped);
+    return RP_OK;
+}
+
+static rp_rc nothing(const struct rp_trace *traces, size_t n, struct rp_err *err) {
+    for (size_t i = 0; i < n; i++)
+        if (traces[i].error != NULL)
+            return rp_fail(err, RP_ENV, "process %" PRIu64 ": %s", traces[i].pid,
+                           traces[i].error);
+    return rp_fail(err, RP_ENV,
+                   "no process marked a range: ops need NVTX ranges named 'rp:OP'");
+}
+
+rp_rc rp_costs_join(const struct rp_graph *g, const char *graph_file,
+                    const struct rp_trace *traces, size_t n_traces, struct rp_costs *c,
+                    struct rp_err *err) {
+    struct join j = {.g = g, .c = c, .err = err};
+    *c = (struct rp_costs){.n_ops = g->n_ops};
+    c->ops = rp_calloc(g->n_ops + 1, sizeof *c->ops);
+    rp_rc rc = rp_names_of_ops(g, graph_file, &j.names, err);
+    for (size_t i = 0; i < n_traces && rc == RP_OK; i++) {
+        bool relevant;
+        rc = check_trace(&traces[i], &relevant, err);
+        if (rc != RP_OK || !relevant)
+            continue;
+        j.t = &traces[i];
+        j.process = (uint32_t)i;
+        c->n_processes++;
+        c->cupti_version = traces[i].cupti_version;
+        rc = join_trace(&j);
+    }
+    if (rc == RP_OK && c->n_processes == 0)
+        rc = nothing(traces, n_traces, err);
+    if (rc == RP_OK)
+        rc = check_seen(&j, graph_file);
+    if (rc == RP_OK)
+        rc = close_runs(&j, traces);
+    if (rc == RP_OK)
+        rc = spread(&j);
+    if (j.strangers.n > 0)
+        c->strangers = rp_names_join(&j.strangers, 4, &c->n_strangers);
+    free(j.pieces.at);
+    free(j.runs.at);
+    free(j.strangers.at);
+    free(j.spans.at);
+    rp_names_fini(&j.names);
+    if (rc != RP_OK)
+        rp_costs_fini(c);
+    return rc;
+}
+
+void rp_costs_fini(struct rp_costs *c) {
+    free(c->ops);
+    free(c->device);
+    free(c->strangers);
+    *c = (struct rp_costs){0};
+}

@@ -1,0 +1,217 @@
+#include "profile/link_fit.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "profile/quartiles.h"
+
+static const char *const setting_word[RP_N_SETTINGS] = {"alone", "both_ways",
+                                                        "beside_kernels"};
+static const char *const way_word[2] = {"h2d", "d2h"};
+
+/* ---- fitting ---- */
+
+static int by_size(const void *a, const void *b) {
+    const struct rp_copy_sample *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* Leaves one sample a size, its median; returns how many. Samples are sorted. */
+static size_t to_medians(struct rp_copy_sample *s, size_t n) {
+    size_t n_sizes = 0;
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && s[to].bytes == s[from].bytes;)
+            to++;
+        uint64_t low = s[from + (to - from - 1) / 2].ns,
+                 high = s[from + (to - from) / 2].ns;
+        s[n_sizes++] = (struct rp_copy_sample){s[from].bytes, low + (high - low) / 2};
+    }
+    return n_sizes;
+}
+
+/* Weighted least squares of ns = a + b * bytes, with weights 1 / ns^2. */
+bool rp_copy_fit(struct rp_copy_sample *samples, size_t n, struct rp_copy_fit *fit) {
+    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
+    *fit = (struct rp_copy_fit){0};
+    if (n == 0)
+        return false;
+    qsort(samples, n, sizeof *samples, by_size);
+    size_t n_sizes = to_medians(samples, n);
+    for (size_t i = 0; i < n_sizes; i++) {
+        double x = (double)samples[i].bytes, y = (double)samples[i].ns;
+        if (y <= 0)
+            return false;
+        double weight = 1 / (y * y);
+        w += weight;
+        wx += weight * x;
+        wy += weight * y;
+        wxx += weight * x * x;
+        wxy += weight * x * y;
+    }
+    double spread = w * wxx - wx * wx;
+    if (n_sizes < 2 || spread <= 0)
+        return false;
+    double b = (w * wxy - wx * wy) / spread, a = (wy - b * wx) / w;
+    if (a < 0) {
+        a = 0;
+        b = wxy / wxx;
+    }
+    if (b <= 0 || 1e9 / b >= 9e18 || a >= 9e18)
+        return false;
+    fit->n = (uint32_t)n;
+    fit->latency_ns = (uint64_t)llround(a);
+    fit->bytes_per_s = (uint64_t)llround(1e9 / b);
+    return fit->bytes_per_s > 0;
+}
+
+/* ---- sections ---- */
+
+struct samples {
+    struct rp_copy_sample *at;
+    size_t n, cap;
+};
+
+struct times {
+    uint64_t *at;
+    size_t n, cap;
+};
+
+struct sections {
+    struct samples copies[RP_N_SETTINGS][2];
+    struct times kernels[3]; /* beside copies to the device, to the host; alone */
+};
+
+/* Which section a range is; false if it is none. Ways are bits: 1 to the device, 2 to the
+ * host. */
+static bool section_of(const char *name, int *setting, unsigned *ways, int *kernels) {
+    static const struct {
+        const char *name;
+        int setting;
+        unsigned ways;
+        int kernels;
+    } known[] = {
+        {"@h2d", RP_ALONE, 1, -1},
+        {"@d2h", RP_ALONE, 2, -1},
+        {"@both", RP_BOTH_WAYS, 3, -1},
+        {"@compute", 0, 0, 2},
+        {"@compute+h2d", RP_BESIDE_KERNELS, 1, RP_TO_DEVICE},
+        {"@compute+d2h", RP_BESIDE_KERNELS, 2, RP_TO_HOST},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(name, known[i].name) != 0)
+            continue;
+        *setting = known[i].setting;
+        *ways = known[i].ways;
+        *kernels = known[i].kernels;
+        return true;
+    }
+    return false;
+}
+
+static void gather(const struct rp_trace *t, struct sections *s) {
+    for (size_t i = 0; i < t->works.n; i++) {
+        const struct rp_trace_work *w = &t->works.at[i];
+        uint64_t made, launcher = rp_trace_launcher(t, w, &made);
+        const struct rp_trace_range *r = rp_trace_range_of(t, launcher);
+        int setting, kernels;
+        unsigned ways;
+        if (r == NULL || w->end_ns == 0 || w->end_ns < w->start_ns ||
+            !section_of(r->name, &setting, &ways, &kernels))
+            continue;
+        uint64_t ns = w->end_ns - w->start_ns;
+        int way = w->kind == RP_WORK_D2H ? RP_TO_HOST : RP_TO_DEVICE;
+        bool copy = w->kind == RP_WORK_H2D || w->kind == RP_WORK_D2H;
+        struct rp_copy_sample sample = {w->bytes, ns};
+        if (copy && (ways >> way & 1) != 0)
+            rp_push(&s->copies[setting][way], sample);
+        if (w->kind == RP_WORK_KERNEL && kernels >= 0)
+            rp_push(&s->kernels[kernels], ns);
+    }
+}
+
+static uint64_t median(struct times *t) {
+    return t->n > 0 ? rp_quartiles_of(t->at, t->n).median : 0;
+}
+
+static rp_rc evaluate(struct sections *s, struct rp_link_fit *c, struct rp_err *err) {
+    for (int setting = 0; setting < RP_N_SETTINGS; setting++)
+        for (int way = 0; way < 2; way++) {
+            struct samples *x = &s->copies[setting][way];
+            if (x->n > 0 && !rp_copy_fit(x->at, x->n, &c->fit[setting][way]))
+                return rp_fail(err, RP_ENV,
+                               "%zu %s copies (%s) do not tell latency and rate: they need "
+                               "two sizes, and more bytes must take longer",
+                               x->n, way_word[way], setting_word[setting]);
+        }
+    uint64_t alone = median(&s->kernels[2]);
+    for (int way = 0; way < 2 && alone > 0; way++)
+        c->kernel_permille[way] =
+            (uint64_t)llround(1000 * (double)median(&s->kernels[way]) / (double)alone);
+    return RP_OK;
+}
+
+rp_rc rp_link_fit_measure(const struct rp_trace *traces, size_t n, struct rp_link_fit *c,
+                          struct rp_err *err) {
+    struct sections s = {0};
+    *c = (struct rp_link_fit){0};
+    for (size_t i = 0; i < n; i++)
+        gather(&traces[i], &s);
+    rp_rc rc = evaluate(&s, c, err);
+    for (int setting = 0; setting < RP_N_SETTINGS; setting++)
+        for (int way = 0; way < 2; way++)
+            free(s.copies[setting][way].at);
+    for (int i = 0; i < 3; i++)
+        free(s.kernels[i].at);
+    return rc;
+}
+
+/* ---- into the graph ---- */
+
+static void set(json_t *object, const char *key, uint64_t value) {
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *fits(const struct rp_copy_fit fit[2]) {
+    json_t *both = json_object();
+    for (int way = 0; way < 2; way++) {
+        if (fit[way].n == 0)
+            continue;
+        json_t *one = json_object();
+        set(one, "samples", fit[way].n);
+        set(one, "latency_ns", fit[way].latency_ns);
+        set(one, "bytes_per_s", fit[way].bytes_per_s);
+        json_object_set_new(both, way_word[way], one);
+    }
+    return both;
+}
+
+void rp_link_fit_apply(const struct rp_link_fit *c, struct rp_graph *g) {
+    const struct rp_copy_fit *alone = c->fit[RP_ALONE];
+    json_t *copies = json_object();
+    for (int setting = 0; setting < RP_N_SETTINGS; setting++) {
+        json_t *both = fits(c->fit[setting]);
+        if (json_object_size(both) > 0)
+            json_object_set(copies, setting_word[setting], both);
+        json_decref(both);
+    }
+    for (int way = 0; way < 2; way++)
+        if (c->kernel_permille[way] > 0)
+            set(copies, way == RP_TO_DEVICE ? "kernel_permille_h2d" : "kernel_permille_d2h",
+                c->kernel_permille[way]);
+    json_t *profile = json_object_get(g->attrs, "profile");
+    if (json_object_size(copies) > 0 && profile != NULL)
+        json_object_set(profile, "copies", copies);
+    json_decref(copies);
+    if (alone[RP_TO_DEVICE].n > 0)
+        g->device.h2d_bytes_per_s = alone[RP_TO_DEVICE].bytes_per_s;
+    if (alone[RP_TO_HOST].n > 0)
+        g->device.d2h_bytes_per_s = alone[RP_TO_HOST].bytes_per_s;
+    uint64_t x = alone[RP_TO_DEVICE].latency_ns, y = alone[RP_TO_HOST].latency_ns;
+    if (alone[RP_TO_DEVICE].n + alone[RP_TO_HOST].n > 0)
+        g->device.copy_latency_ns = x > y ? x : y;
+}

@@ -1,0 +1,189 @@
+#include "solve/core/instance.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* Number tensors by producer; *local gets each graph tensor's number, RP_NONE for sources.
+ */
+static void number_tensors(struct rp_instance *p, bool addressed, uint32_t *local) {
+    const struct rp_graph *g = p->graph;
+    uint64_t alignment = addressed ? g->device.alignment_bytes : 1;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        local[x] = RP_NONE;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const struct rp_op *op = &g->ops[p->op_of[i]];
+        p->time_ns[i] = op->time_ns;
+        p->workspace_bytes[i] = rp_rounding_up(op->workspace_bytes, alignment);
+        p->recompute[i] = op->recompute;
+        p->output_start[i] = p->n_tensors;
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            uint32_t x = op->outputs[k], y = p->n_tensors++;
+            local[x] = y;
+            p->tensor_of[y] = x;
+            p->outputs[y] = y;
+            p->producer[y] = i;
+            p->kept[y] = g->kept[x];
+            p->bytes[y] = rp_rounding_up(g->tensors[x].bytes, alignment);
+        }
+    }
+    p->output_start[p->n_ops] = p->n_tensors;
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void list_inputs(struct rp_instance *p, const uint32_t *local) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const struct rp_op *op = &p->graph->ops[p->op_of[i]];
+        p->input_start[i] = n;
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            if (local[op->inputs[k]] != RP_NONE)
+                p->inputs[n++] = local[op->inputs[k]];
+        qsort(p->inputs + p->input_start[i], n - p->input_start[i], sizeof *p->inputs,
+              by_number);
+    }
+    p->input_start[p->n_ops] = n;
+}
+
+static void list_readers(struct rp_instance *p) {
+    uint32_t *start = p->reader_start;
+    for (uint32_t k = 0; k < p->input_start[p->n_ops]; k++)
+        start[p->inputs[k] + 1]++;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        start[x + 1] += start[x];
+    uint32_t *next = rp_calloc(p->n_tensors, sizeof *next);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        next[x] = start[x];
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
+            p->readers[next[p->inputs[k]]++] = i;
+    free(next);
+}
+
+void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
+                      uint64_t budget_bytes, bool addressed, const uint32_t *order) {
+    uint32_t n = g->n_ops, m = g->n_tensors;
+    size_t n_inputs = 0;
+    *p = (struct rp_instance){
+        .graph = g, .n_ops = n, .limit_bytes = budget_bytes - g->fixed_bytes};
+    p->bytes = rp_calloc(m, sizeof *p->bytes);
+    p->time_ns = rp_calloc(n, sizeof *p->time_ns);
+    p->workspace_bytes = rp_calloc(n, sizeof *p->workspace_bytes);
+    p->recompute = rp_calloc(n, sizeof *p->recompute);
+    p->kept = rp_calloc(m, sizeof *p->kept);
+    p->producer = rp_calloc(m, sizeof *p->producer);
+    p->op_of = rp_calloc(n, sizeof *p->op_of);
+    p->tensor_of = rp_calloc(m, sizeof *p->tensor_of);
+    p->outputs = rp_calloc(m, sizeof *p->outputs);
+    p->output_start = rp_calloc((size_t)n + 1, sizeof *p->output_start);
+    p->input_start = rp_calloc((size_t)n + 1, sizeof *p->input_start);
+    p->reader_start = rp_calloc((size_t)m + 1, sizeof *p->reader_start);
+    for (uint32_t i = 0; i < n; i++) {
+        p->op_of[i] = order != NULL ? order[i] : i;
+        n_inputs += g->ops[i].n_inputs;
+    }
+    p->inputs = rp_calloc(n_inputs, sizeof *p->inputs);
+    p->readers = rp_calloc(n_inputs, sizeof *p->readers);
+    uint32_t *local = rp_calloc(m, sizeof *local);
+    number_tensors(p, addressed, local);
+    list_inputs(p, local);
+    list_readers(p);
+    free(local);
+}
+
+/* Latency + bytes / bandwidth, rounded up; UINT64_MAX if that is 2^62 or more. */
+static uint64_t copy_ns(const struct rp_device *d, uint64_t bytes, uint64_t bytes_per_s) {
+    unsigned __int128 ns = (unsigned __int128)bytes * 1000000000u;
+    ns = ns / bytes_per_s + (ns % bytes_per_s != 0) + d->copy_latency_ns;
+    return ns >> 62 ? UINT64_MAX : (uint64_t)ns;
+}
+
+bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes) {
+    const struct rp_device *d = &p->graph->device;
+    if (d->d2h_bytes_per_s == 0 || d->h2d_bytes_per_s == 0)
+        return false;
+    uint64_t *out_ns = rp_calloc(p->n_tensors, sizeof *out_ns);
+    uint64_t *in_ns = rp_calloc(p->n_tensors, sizeof *in_ns);
+    bool ok = true;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint64_t bytes = p->graph->tensors[p->tensor_of[x]].bytes;
+        out_ns[x] = copy_ns(d, bytes, d->d2h_bytes_per_s);
+        in_ns[x] = copy_ns(d, bytes, d->h2d_bytes_per_s);
+        ok = ok && out_ns[x] != UINT64_MAX && in_ns[x] != UINT64_MAX;
+    }
+    if (!ok) {
+        free(out_ns);
+        free(in_ns);
+        return false;
+    }
+    free(p->out_ns);
+    free(p->in_ns);
+    p->out_ns = out_ns;
+    p->in_ns = in_ns;
+    p->host_limit_bytes = host_limit_bytes;
+    return true;
+}
+
+void rp_instance_fini(struct rp_instance *p) {
+    free(p->out_ns);
+    free(p->in_ns);
+    free(p->bytes);
+    free(p->time_ns);
+    free(p->workspace_bytes);
+    free(p->recompute);
+    free(p->kept);
+    free(p->producer);
+    free(p->op_of);
+    free(p->tensor_of);
+    free(p->outputs);
+    free(p->output_start);
+    free(p->input_start);
+    free(p->inputs);
+    free(p->reader_start);
+    free(p->readers);
+    *p = (struct rp_instance){0};
+}
+
+uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x) {
+    uint32_t end = p->reader_start[x + 1];
+    if (p->kept[x])
+        return p->n_ops;
+    return end > p->reader_start[x] ? p->readers[end - 1] : p->producer[x];
+}
+
+uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
+    uint64_t floor_bytes = 0, kept = 0, pinned = 0;
+    /* Outputs of run-once ops stay until their last need: leaving[i] go after op i. */
+    uint64_t *leaving = rp_calloc((size_t)p->n_ops + 1, sizeof *leaving);
+    *op = RP_NONE;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        uint64_t need = pinned + p->workspace_bytes[i];
+        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
+            need += p->bytes[x];
+            kept += p->kept[x] ? p->bytes[x] : 0;
+            if (!p->recompute[i] && p->out_ns == NULL) {
+                pinned += p->bytes[x];
+                leaving[rp_instance_last_need(p, x)] += p->bytes[x];
+            }
+        }
+        for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
+            if (p->recompute[p->producer[p->inputs[k]]] || p->out_ns != NULL)
+                /* the others are pinned already */
+                need += p->bytes[p->inputs[k]];
+        pinned -= leaving[i];
+        if (need > floor_bytes) {
+            floor_bytes = need;
+            *op = i;
+        }
+    }
+    if (kept > floor_bytes) {
+        floor_bytes = kept;
+        *op = RP_NONE;
+    }
+    free(leaving);
+    return floor_bytes;
+}

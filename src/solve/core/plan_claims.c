@@ -1,0 +1,87 @@
+#include "solve/core/plan_claims.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/timeline.h"
+
+struct tally {
+    const struct rp_graph *g;
+    uint64_t alignment, live, peak, host;
+    bool *on_device; /* per tensor */
+    bool *ran;       /* per op */
+};
+
+static uint64_t size_of(const struct tally *c, uint32_t x) {
+    return rp_rounding_up(c->g->tensors[x].bytes, c->alignment);
+}
+
+static void take(struct tally *c, uint32_t x) {
+    if (!c->on_device[x])
+        c->live += size_of(c, x);
+    c->on_device[x] = true;
+}
+
+static void raise_peak(struct tally *c, uint64_t workspace) {
+    if (c->live + workspace > c->peak)
+        c->peak = c->live + workspace;
+}
+
+static void count_run(struct tally *c, uint32_t i, struct rp_claims *claims) {
+    const struct rp_op *op = &c->g->ops[i];
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        take(c, op->outputs[k]);
+    raise_peak(c, rp_rounding_up(op->workspace_bytes, c->alignment));
+    if (c->ran[i])
+        claims->recompute_ns += op->time_ns;
+    c->ran[i] = true;
+}
+
+static void count_step(struct tally *c, const struct rp_step *step, struct rp_plan *plan) {
+    switch (step->kind) {
+    case RP_RUN:
+        count_run(c, step->id, &plan->claims);
+        break;
+    case RP_FREE:
+        c->live -= size_of(c, step->id);
+        c->on_device[step->id] = false;
+        break;
+    case RP_SWAP_OUT:
+        c->host += size_of(c, step->id);
+        break;
+    case RP_SWAP_IN:
+        take(c, step->id);
+        raise_peak(c, 0);
+        break;
+    }
+}
+
+rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
+                          struct rp_err *err) {
+    struct tally c = {.g = g,
+                      .alignment = plan->addressed ? g->device.alignment_bytes : 1,
+                      .on_device = rp_calloc(g->n_tensors, sizeof(bool)),
+                      .ran = rp_calloc(g->n_ops, sizeof(bool))};
+    struct rp_claims *claims = &plan->claims;
+    struct rp_timeline clock;
+    rp_timeline_init(&clock, g);
+    claims->recompute_ns = 0;
+    claims->baseline_time_ns = g->total_time_ns;
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        count_step(&c, &plan->steps.at[i], plan);
+        rp_timeline_step(&clock, &plan->steps.at[i]);
+    }
+    claims->time_ns = rp_timeline_end(&clock);
+    claims->stall_ns = clock.stall_ns;
+    claims->peak_bytes = g->fixed_bytes + c.peak;
+    if (!plan->addressed) {
+        plan->arena_bytes = c.peak;
+        plan->host_bytes = c.host;
+    }
+    rp_rc rc =
+        clock.overflow ? rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns") : RP_OK;
+    rp_timeline_fini(&clock);
+    free(c.on_device);
+    free(c.ran);
+    return rc;
+}

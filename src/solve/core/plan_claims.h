@@ -1,0 +1,13 @@
+/* claims: what a plan says of itself, worked out from its steps. */
+#ifndef RP_SOLVE_CORE_PLAN_CLAIMS_H
+#define RP_SOLVE_CORE_PLAN_CLAIMS_H
+
+#include "model/graph.h"
+#include "model/plan.h"
+
+/* Fills all claims but the bound and its proof, and for a plan without addresses
+ * arena_bytes and host_bytes. The steps are valid. RP_INPUT if a sum passes 63 bits. */
+rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
+                          struct rp_err *err);
+
+#endif

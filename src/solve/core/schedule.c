@@ -1,0 +1,359 @@
+#include "solve/core/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/timeline.h"
+
+static size_t n_words(const struct rp_schedule *s) {
+    return ((size_t)s->n_stages + 1) * s->words;
+}
+
+void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s) {
+    s->n_stages = p->n_ops;
+    s->n_tensors = p->n_tensors;
+    s->words = (size_t)p->n_tensors / 64 + 1;
+    s->rows = rp_calloc(n_words(s), sizeof *s->rows);
+    s->ins = NULL;
+}
+
+void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from) {
+    size_t bytes = n_words(from) * sizeof *from->rows;
+    memcpy(to->rows, from->rows, bytes);
+    if (from->ins != NULL) {
+        to->ins = to->ins != NULL ? to->ins : rp_calloc(n_words(from), sizeof *to->ins);
+        memcpy(to->ins, from->ins, bytes);
+    } else if (to->ins != NULL) {
+        memset(to->ins, 0, bytes);
+    }
+}
+
+void rp_schedule_fini(struct rp_schedule *s) {
+    free(s->rows);
+    free(s->ins);
+    *s = (struct rp_schedule){0};
+}
+
+void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last,
+                     bool value) {
+    uint64_t bit = (uint64_t)1 << (x % 64);
+    for (uint32_t t = first; t <= last; t++) {
+        uint64_t *w = &s->rows[(size_t)t * s->words + x / 64];
+        *w = value ? *w | bit : *w & ~bit;
+    }
+}
+
+bool rp_schedule_swaps(const struct rp_schedule *s) {
+    for (size_t i = 0; s->ins != NULL && i < n_words(s); i++)
+        if (s->ins[i] != 0)
+            return true;
+    return false;
+}
+
+void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool value) {
+    uint64_t bit = (uint64_t)1 << (x % 64);
+    if (s->ins == NULL && value)
+        s->ins = rp_calloc(n_words(s), sizeof *s->ins);
+    if (s->ins != NULL) {
+        uint64_t *w = &s->ins[(size_t)t * s->words + x / 64];
+        *w = value ? *w | bit : *w & ~bit;
+    }
+}
+
+void rp_schedule_from_changes(struct rp_schedule *s) {
+    for (size_t i = s->words; i < n_words(s); i++)
+        s->rows[i] ^= s->rows[i - s->words];
+}
+
+void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s) {
+    rp_schedule_empty(p, s);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint32_t first = p->producer[x] + 1, last = rp_instance_last_need(p, x);
+        uint64_t *w = s->rows + x / 64, bit = (uint64_t)1 << (x % 64);
+        if (first > last)
+            continue;
+        w[(size_t)first * s->words] ^= bit;
+        if (last < s->n_stages)
+            w[((size_t)last + 1) * s->words] ^= bit;
+    }
+    rp_schedule_from_changes(s);
+}
+
+void rp_stage_work_init(const struct rp_instance *p, struct rp_stage_work *w) {
+    w->op_bits = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w->op_bits);
+    w->last_use = rp_calloc(p->n_tensors, sizeof *w->last_use);
+    w->row = rp_calloc((size_t)p->n_tensors / 64 + 1, sizeof *w->row);
+    w->row_bytes = 0;
+    w->stage.runs = rp_calloc((size_t)p->n_ops + 1, sizeof *w->stage.runs);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        w->last_use[x] = RP_NONE;
+}
+
+void rp_stage_work_fini(struct rp_stage_work *w) {
+    free(w->op_bits);
+    free(w->last_use);
+    free(w->row);
+    free(w->stage.runs);
+    *w = (struct rp_stage_work){0};
+}
+
+static inline void set_bit(uint64_t *bits, uint32_t i) {
+    bits[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+/* Marks what must run in stage t and lists it in order; w->op_bits is left all zero. */
+static bool close_stage(const struct rp_instance *p, const struct rp_schedule *s,
+                        uint32_t t, struct rp_stage_work *w) {
+    const uint64_t *now = s->rows + (size_t)t * s->words, *next = now + s->words;
+    const uint64_t *in = s->ins != NULL ? s->ins + (size_t)t * s->words : NULL;
+    bool sound = true;
+    uint32_t n = 0;
+    set_bit(w->op_bits, t);
+    for (size_t i = 0; i < s->words; i++)
+        for (uint64_t rest = next[i] & ~(now[i] | (in != NULL ? in[i] : 0)); rest != 0;
+             rest &= rest - 1) {
+            uint32_t j = p->producer[i * 64 + (uint32_t)__builtin_ctzll(rest)];
+            sound = sound && j <= t;
+            if (j < t)
+                set_bit(w->op_bits, j);
+        }
+    /* Producers come before readers: one pass from late to early finds the closure. */
+    for (size_t i = (size_t)t / 64 + 1; i-- > 0;)
+        while (w->op_bits[i] != 0) {
+            uint32_t j = (uint32_t)(i * 64 + 63 - (unsigned)__builtin_clzll(w->op_bits[i]));
+            w->op_bits[i] &= ~((uint64_t)1 << (j % 64));
+            w->stage.runs[n++] = j;
+            sound = sound && (j == t || p->recompute[j]);
+            for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+                if (!rp_held(s, t, p->inputs[k]) && !rp_swapped_in(s, t, p->inputs[k]))
+                    set_bit(w->op_bits, p->producer[p->inputs[k]]);
+        }
+    for (uint32_t a = 0, b = n; a + 1 < b; a++) { /* ascending */
+        uint32_t j = w->stage.runs[a];
+        w->stage.runs[a] = w->stage.runs[--b];
+        w->stage.runs[b] = j;
+    }
+    w->stage.n_runs = n;
+    return sound;
+}
+
+static void note_uses(const struct rp_instance *p, struct rp_stage_work *w) {
+    for (uint32_t a = 0; a < w->stage.n_runs; a++) {
+        uint32_t j = w->stage.runs[a];
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            w->last_use[p->inputs[k]] = j;
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            w->last_use[x] = j;
+    }
+}
+
+static void forget_uses(const struct rp_instance *p, struct rp_stage_work *w) {
+    for (uint32_t a = 0; a < w->stage.n_runs; a++) {
+        uint32_t j = w->stage.runs[a];
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            w->last_use[p->inputs[k]] = RP_NONE;
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            w->last_use[x] = RP_NONE;
+    }
+}
+
+/* The bytes of row t: those of the row summed before, and the difference. */
+static uint64_t bytes_held(const struct rp_instance *p, const struct rp_schedule *s,
+                           uint32_t t, struct rp_stage_work *w) {
+    const uint64_t *now = s->rows + (size_t)t * s->words;
+    for (size_t i = 0; i < s->words; i++) {
+        for (uint64_t rest = now[i] ^ w->row[i]; rest != 0; rest &= rest - 1) {
+            uint64_t bytes = p->bytes[i * 64 + (size_t)__builtin_ctzll(rest)];
+            w->row_bytes += now[i] & rest & -rest ? bytes : -bytes;
+        }
+        w->row[i] = now[i];
+    }
+    return w->row_bytes;
+}
+
+/* Bytes on the device after the frees at the start of stage t; `freed` gets what they are.
+ */
+static uint64_t bytes_at_start(const struct rp_instance *p, const struct rp_schedule *s,
+                               uint32_t t, struct rp_stage_work *w, uint32_t *freed,
+                               uint32_t *n_freed) {
+    const uint64_t *now = s->rows + (size_t)t * s->words, *next = now + s->words;
+    uint64_t live = bytes_held(p, s, t, w);
+    for (size_t i = 0; i < s->words; i++)
+        for (uint64_t rest = now[i] & ~next[i]; rest != 0; rest &= rest - 1) {
+            uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
+            if (w->last_use[x] != RP_NONE)
+                continue;
+            live -= p->bytes[x];
+            if (freed != NULL)
+                freed[(*n_freed)++] = x;
+        }
+    return live;
+}
+
+/* Adds what stage t swaps in. False if it may not: it is held, it has not been made, or
+ * nothing wants it. */
+static bool take_ins(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
+                     const uint32_t *last_use, uint64_t *live) {
+    bool sound = true;
+    const uint64_t *in = s->ins != NULL ? s->ins + (size_t)t * s->words : NULL;
+    for (size_t i = 0; in != NULL && i < s->words; i++)
+        for (uint64_t rest = in[i]; rest != 0; rest &= rest - 1) {
+            uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
+            *live += p->bytes[x];
+            sound = sound && !rp_held(s, t, x) && p->producer[x] < t &&
+                    (last_use[x] != RP_NONE || rp_held(s, t + 1, x));
+        }
+    return sound;
+}
+
+bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
+                   struct rp_stage_work *w) {
+    struct rp_stage *st = &w->stage;
+    st->time_ns = st->peak_bytes = 0;
+    st->peak_op = t;
+    if (!close_stage(p, s, t, w))
+        return false;
+    note_uses(p, w);
+    uint64_t live = bytes_at_start(p, s, t, w, NULL, NULL);
+    bool sound = take_ins(p, s, t, w->last_use, &live);
+    for (uint32_t a = 0; a < st->n_runs; a++) {
+        uint32_t j = st->runs[a];
+        if (!rp_add(&st->time_ns, p->time_ns[j]))
+            st->time_ns = UINT64_MAX;
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            live += rp_held(s, t, x) || rp_swapped_in(s, t, x) ? 0 : p->bytes[x];
+        if (live + p->workspace_bytes[j] > st->peak_bytes) {
+            st->peak_bytes = live + p->workspace_bytes[j];
+            st->peak_op = j;
+        }
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            if (w->last_use[p->inputs[k]] == j && !rp_held(s, t + 1, p->inputs[k]))
+                live -= p->bytes[p->inputs[k]];
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            if (w->last_use[x] == j && !rp_held(s, t + 1, x))
+                live -= p->bytes[x];
+    }
+    forget_uses(p, w);
+    return sound;
+}
+
+static bool ends_sound(const struct rp_instance *p, const struct rp_schedule *s) {
+    for (size_t i = 0; i < s->words; i++)
+        if (s->rows[i] != 0)
+            return false;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        if (p->kept[x] && !rp_held(s, p->n_ops, x))
+            return false;
+    return true;
+}
+
+uint64_t *rp_schedule_swapped(const struct rp_schedule *s) {
+    uint64_t *swapped = rp_calloc(s->words, sizeof *swapped);
+    for (size_t t = 0; s->ins != NULL && t < s->n_stages; t++)
+        for (size_t i = 0; i < s->words; i++)
+            swapped[i] |= s->ins[t * s->words + i];
+    return swapped;
+}
+
+/* Host copies of what is swapped, and the time line. */
+static void time_copies(const struct rp_instance *p, const struct rp_schedule *s,
+                        struct rp_cost *c) {
+    struct rp_plan plan = {0};
+    struct rp_timeline clock;
+    rp_schedule_steps(p, s, &plan);
+    rp_timeline_init(&clock, p->graph);
+    for (size_t i = 0; i < plan.steps.n; i++)
+        rp_timeline_step(&clock, &plan.steps.at[i]);
+    uint64_t *swapped = rp_schedule_swapped(s);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        c->host_bytes += swapped[x / 64] >> (x % 64) & 1 ? p->bytes[x] : 0;
+    c->sound = clock.sound && !clock.overflow;
+    c->time_ns = rp_timeline_end(&clock);
+    c->stall_ns = clock.stall_ns;
+    free(swapped);
+    rp_timeline_fini(&clock);
+    rp_plan_fini(&plan);
+}
+
+struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_schedule *s) {
+    struct rp_cost c = {.sound = ends_sound(p, s), .peak_op = RP_NONE};
+    struct rp_stage_work w = {0};
+    rp_stage_work_init(p, &w);
+    for (uint32_t t = 0; t < p->n_ops && c.sound; t++) {
+        c.sound = rp_stage_eval(p, s, t, &w) && rp_add(&c.time_ns, w.stage.time_ns);
+        if (w.stage.peak_bytes > c.peak_bytes) {
+            c.peak_bytes = w.stage.peak_bytes;
+            c.peak_stage = t;
+            c.peak_op = w.stage.peak_op;
+        }
+    }
+    rp_stage_work_fini(&w);
+    if (c.sound && rp_schedule_swaps(s))
+        time_copies(p, s, &c);
+    return c;
+}
+
+static void push_step(const struct rp_instance *p, struct rp_plan *plan,
+                      enum rp_step_kind kind, uint32_t i) {
+    struct rp_step step = {.kind = kind,
+                           .id = kind == RP_RUN ? p->op_of[i] : p->tensor_of[i],
+                           .address = RP_NO_ADDRESS};
+    rp_push(&plan->steps, step);
+}
+
+/* What run j of a stage leaves unneeded. */
+static void push_frees(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
+                       uint32_t j, const uint32_t *last_use, struct rp_plan *plan) {
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+        if (last_use[p->inputs[k]] == j && !rp_held(s, t + 1, p->inputs[k]))
+            push_step(p, plan, RP_FREE, p->inputs[k]);
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+        if (last_use[x] == j && !rp_held(s, t + 1, x))
+            push_step(p, plan, RP_FREE, x);
+}
+
+/* Latest made first: on the way back that is mostly the order of use. */
+static void push_ins(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
+                     struct rp_plan *plan) {
+    for (size_t i = s->ins != NULL ? s->words : 0; i-- > 0;)
+        for (uint64_t rest = s->ins[(size_t)t * s->words + i]; rest != 0;) {
+            uint32_t high = 63 - (uint32_t)__builtin_clzll(rest);
+            rest ^= (uint64_t)1 << high;
+            push_step(p, plan, RP_SWAP_IN, (uint32_t)(i * 64) + high);
+        }
+}
+
+static void push_outs(const struct rp_instance *p, uint32_t t, const uint64_t *swapped,
+                      struct rp_plan *plan) {
+    for (uint32_t x = p->output_start[t]; x < p->output_start[t + 1]; x++)
+        if (swapped[x / 64] >> (x % 64) & 1)
+            push_step(p, plan, RP_SWAP_OUT, x);
+}
+
+void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
+                       struct rp_plan *plan) {
+    struct rp_stage_work w = {0};
+    uint32_t *freed = rp_calloc(p->n_tensors, sizeof *freed);
+    uint64_t *swapped = rp_schedule_swapped(s);
+    rp_stage_work_init(p, &w);
+    for (uint32_t t = 0; t < p->n_ops; t++) {
+        uint32_t n_freed = 0;
+        close_stage(p, s, t, &w);
+        note_uses(p, &w);
+        bytes_at_start(p, s, t, &w, freed, &n_freed);
+        for (uint32_t k = 0; k < n_freed; k++)
+            push_step(p, plan, RP_FREE, freed[k]);
+        push_ins(p, s, t, plan);
+        for (uint32_t a = 0; a < w.stage.n_runs; a++) {
+            push_step(p, plan, RP_RUN, w.stage.runs[a]);
+            if (w.stage.runs[a] == t)
+                push_outs(p, t, swapped, plan);
+            push_frees(p, s, t, w.stage.runs[a], w.last_use, plan);
+        }
+        forget_uses(p, &w);
+    }
+    rp_stage_work_fini(&w);
+    free(swapped);
+    free(freed);
+}

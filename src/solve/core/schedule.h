@@ -1,0 +1,100 @@
+/* schedule: a solution of the planning problem. It is two matrices:
+ *
+ *   S[t][x] = 1 when tensor x is on the device as stage t begins (row n_ops: at the end of
+ *   the step);
+ *   I[t][x] = 1 when x is swapped in, in stage t. Then S[t][x] = 0, x was made before, and
+ *   stage t reads it or S[t+1] holds it.
+ *
+ * The cheapest runs R follow from them: stage t runs op t, whatever makes the tensors of
+ * S[t+1] that S[t] and I[t] lack, and whatever those need (the closure). Inside a stage
+ * first what it neither uses nor holds on is freed, then what it swaps in is begun (latest
+ * made first), then ops run in order, and a tensor is freed right after its last use unless
+ * S[t+1] holds it. A tensor that is swapped in anywhere is swapped out once, directly after
+ * its first run. Peak and runs of stage t depend on the rows t and t+1 only; when the
+ * copies end, and so what the runs wait for, on all of them (docs/formats.md, "The time
+ * line").
+ */
+#ifndef RP_SOLVE_CORE_SCHEDULE_H
+#define RP_SOLVE_CORE_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/plan.h"
+#include "solve/core/instance.h"
+
+struct rp_schedule {
+    uint32_t n_stages, n_tensors;
+    size_t words;   /* 64-bit words a row */
+    uint64_t *rows; /* n_stages + 1 rows; bit x of row t is S[t][x] */
+    uint64_t *ins;  /* the same of I (the last row is 0); NULL: nothing is swapped */
+};
+
+/* The schedule without any recomputation: each tensor is held from its making to its last
+ * reader, kept ones to the end. */
+void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s);
+void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s); /* all zeros */
+void rp_schedule_copy(struct rp_schedule *to,
+                      const struct rp_schedule *from); /* same shape */
+void rp_schedule_fini(struct rp_schedule *s);
+
+static inline bool rp_held(const struct rp_schedule *s, uint32_t t, uint32_t x) {
+    return s->rows[(size_t)t * s->words + x / 64] >> (x % 64) & 1;
+}
+static inline bool rp_swapped_in(const struct rp_schedule *s, uint32_t t, uint32_t x) {
+    return s->ins != NULL && s->ins[(size_t)t * s->words + x / 64] >> (x % 64) & 1;
+}
+bool rp_schedule_swaps(const struct rp_schedule *s); /* I is not all 0 */
+/* A bit per tensor: swapped in somewhere. The caller frees it. */
+uint64_t *rp_schedule_swapped(const struct rp_schedule *s);
+void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool value);
+/* Sets S[t][x] for first <= t <= last. */
+void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last,
+                     bool value);
+/* Each row holds what differs from the row before: makes it the row itself. */
+void rp_schedule_from_changes(struct rp_schedule *s);
+
+/* One stage: its runs in order, ending with op t itself. */
+struct rp_stage {
+    uint32_t *runs; /* room for n_ops */
+    uint32_t n_runs;
+    uint64_t time_ns;    /* of all its runs; UINT64_MAX if the sum passes 63 bits */
+    uint64_t peak_bytes; /* sources not included */
+    uint32_t peak_op;
+};
+
+/* Working memory of stage evaluation; rp_stage_work_fini frees it. */
+struct rp_stage_work {
+    uint64_t *op_bits;  /* ops that run in this stage */
+    uint32_t *last_use; /* per tensor: last run in this stage that reads it (or makes it) */
+    uint64_t *row;      /* the row of S that was summed last, */
+    uint64_t row_bytes; /* and its bytes */
+    struct rp_stage stage;
+};
+void rp_stage_work_init(const struct rp_instance *p, struct rp_stage_work *w);
+void rp_stage_work_fini(struct rp_stage_work *w);
+
+/* Evaluates stage t into w->stage. False if a run-once op would have to run again, or a row
+ * holds a tensor that no earlier stage can have made. */
+bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
+                   struct rp_stage_work *w);
+
+struct rp_cost {
+    bool sound; /* every stage evaluates, the end row holds the kept tensors, time fits,
+                   no copy that comes in is freed or made again on its way */
+    uint64_t time_ns;    /* until runs and copies have ended */
+    uint64_t stall_ns;   /* the runs wait for copies */
+    uint64_t host_bytes; /* of all that is swapped */
+    uint64_t peak_bytes; /* sources not included */
+    uint32_t peak_stage; /* first stage that reaches the peak, */
+    uint32_t peak_op;    /* and the op that runs there */
+};
+struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_schedule *s);
+
+/* The steps of a sound schedule, with the graph's indices, no addresses.
+ * Appends to plan->steps; other members are not touched. */
+void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
+                       struct rp_plan *plan);
+
+#endif

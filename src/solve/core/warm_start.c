@@ -1,0 +1,123 @@
+#include "solve/core/warm_start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "solve/core/prune.h"
+
+void rp_plan_first_runs(const struct rp_graph *g, const struct rp_plan *plan,
+                        uint32_t *order) {
+    bool *ran = rp_calloc(g->n_ops, sizeof *ran);
+    uint32_t n = 0;
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        const struct rp_step *step = &plan->steps.at[i];
+        if (step->kind != RP_RUN || ran[step->id])
+            continue;
+        ran[step->id] = true;
+        order[n++] = step->id;
+    }
+    free(ran);
+}
+
+struct following {
+    const struct rp_instance *p;
+    struct rp_schedule *s;
+    uint32_t *place; /* per op of the graph: its place in the problem's order */
+    uint32_t *local; /* per tensor of the graph: its number in the problem */
+    uint64_t *live;  /* bit x: tensor x is on the device */
+    uint32_t stage;  /* first runs so far */
+    bool trips;      /* what is swapped in is so in the schedule; else it is made again */
+};
+
+static void set_live(struct following *w, uint32_t x, bool value) {
+    uint64_t bit = (uint64_t)1 << (x % 64);
+    w->live[x / 64] = value ? w->live[x / 64] | bit : w->live[x / 64] & ~bit;
+}
+
+/* False if this is a first run out of order. */
+static bool follow_run(struct following *w, uint32_t j) {
+    const struct rp_instance *p = w->p;
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+        set_live(w, x, true);
+    if (j < w->stage)
+        return true;
+    if (j > w->stage)
+        return false;
+    w->stage++;
+    memcpy(w->s->rows + (size_t)w->stage * w->s->words, w->live,
+           w->s->words * sizeof *w->live);
+    return true;
+}
+
+static void follow_swap_in(struct following *w, uint32_t x) {
+    set_live(w, x, true);
+    if (w->trips && !rp_held(w->s, w->stage, x))
+        rp_schedule_set_in(w->s, x, w->stage, true);
+}
+
+static bool follow(struct following *w, const struct rp_plan *plan) {
+    const struct rp_instance *p = w->p;
+    size_t row = w->s->words * sizeof *w->s->rows;
+    memset(w->s->rows, 0, row);
+    if (w->s->ins != NULL)
+        memset(w->s->ins, 0, (p->n_ops + (size_t)1) * row);
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        const struct rp_step *step = &plan->steps.at[i];
+        if (step->kind == RP_RUN && !follow_run(w, w->place[step->id]))
+            return false;
+        if (step->kind == RP_FREE)
+            set_live(w, w->local[step->id], false);
+        if (step->kind == RP_SWAP_IN)
+            follow_swap_in(w, w->local[step->id]);
+    }
+    /* What is kept but not there after the last first run is made once more after it; here
+     * that is before it, in the same stage. */
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        rp_schedule_set(w->s, x, p->n_ops, p->n_ops, p->kept[x]);
+    return true;
+}
+
+static bool follow_tidily(const struct rp_instance *p, const struct rp_plan *plan,
+                          bool trips, struct rp_schedule *s) {
+    struct following w = {.p = p, .s = s, .trips = trips};
+    w.place = rp_calloc(p->n_ops, sizeof *w.place);
+    w.local = rp_calloc(p->graph->n_tensors, sizeof *w.local);
+    w.live = rp_calloc(s->words, sizeof *w.live);
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        w.place[p->op_of[i]] = i;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        w.local[p->tensor_of[x]] = x;
+    bool sound =
+        follow(&w, plan) && rp_schedule_prune(p, s) && rp_schedule_cost(p, s).sound;
+    free(w.place);
+    free(w.local);
+    free(w.live);
+    return sound;
+}
+
+bool rp_schedule_from_plan(const struct rp_instance *p, const struct rp_plan *plan,
+                           struct rp_schedule *s) {
+    return (p->out_ns != NULL && follow_tidily(p, plan, true, s)) ||
+           follow_tidily(p, plan, false, s);
+}
+
+void rp_plan_restate(const struct rp_plan *from, bool addressed, uint64_t budget_bytes,
+                     struct rp_plan *to) {
+    *to = (struct rp_plan){.budget_bytes = budget_bytes, .addressed = addressed};
+    to->graph_name = rp_strdup(from->graph_name);
+    to->graph_sha256 = rp_strdup(from->graph_sha256);
+    to->arena_bytes = addressed ? from->arena_bytes : 0;
+    to->host_bytes = addressed ? from->host_bytes : 0;
+    for (size_t i = 0; i < from->steps.n; i++) {
+        struct rp_step step = from->steps.at[i];
+        if (!addressed) {
+            step.at = step.n_at = 0;
+            step.has_at = false;
+            step.address = RP_NO_ADDRESS;
+        }
+        rp_push(&to->steps, step);
+    }
+    for (size_t i = 0; i < from->at.n && addressed; i++)
+        rp_push(&to->at, from->at.at[i]);
+}

@@ -1,0 +1,87 @@
+#include "solve/context.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/format.h"
+
+/* What op `op` reads, writes and works in. */
+static uint64_t own_bytes(const struct rp_instance *p, uint32_t op) {
+    uint64_t sum = p->workspace_bytes[op];
+    for (uint32_t x = p->output_start[op]; x < p->output_start[op + 1]; x++)
+        sum += p->bytes[x];
+    for (uint32_t k = p->input_start[op]; k < p->input_start[op + 1]; k++)
+        sum += p->bytes[p->inputs[k]];
+    return sum;
+}
+
+static rp_rc say_floor(struct rp_context *w, const struct rp_instance *p, uint32_t op) {
+    char *reason = w->report->reason;
+    size_t size = sizeof w->report->reason;
+    uint64_t floor_bytes = w->report->floor_bytes, fixed = w->g->fixed_bytes;
+    struct rp_text64 needs = rp_show_exactly(floor_bytes);
+    struct rp_text64 budget = rp_show_exactly(w->o->budget_bytes);
+    if (op == RP_NONE) {
+        snprintf(reason, size,
+                 "the tensors to be kept and the sources take %s together, more than the "
+                 "budget of %s",
+                 needs.s, budget.s);
+        return RP_NO;
+    }
+    uint64_t own = own_bytes(p, op), others = floor_bytes - fixed - own;
+    int n = snprintf(reason, size,
+                     "while op %" PRIu32 " \"%.80s\" runs, %s are on the device, more than "
+                     "the budget of %s: %s of its inputs, outputs and workspace, %s of "
+                     "sources",
+                     p->op_of[op], w->g->ops[p->op_of[op]].name, needs.s, budget.s,
+                     rp_show_bytes(own).s, rp_show_bytes(fixed).s);
+    if (others > 0)
+        snprintf(reason + n, size - (size_t)n,
+                 ", %s that later ops need and that can be neither made again nor swapped",
+                 rp_show_bytes(others).s);
+    return RP_NO;
+}
+
+/* The floor, and whether the budget is at least that. */
+rp_rc rp_check_floor(struct rp_context *w) {
+    uint32_t op;
+    uint64_t fixed = w->g->fixed_bytes;
+    struct rp_instance p;
+    rp_context_instance(w, &p, fixed);
+    /* How long what runs once has to stay depends on the order. */
+    for (uint32_t i = 0; i < p.n_ops && w->o->reorder; i++)
+        p.recompute[i] = true;
+    w->report->floor_bytes = fixed + rp_instance_floor(&p, &op);
+    w->report->floor_op = op == RP_NONE ? RP_NONE : p.op_of[op];
+    rp_rc rc = RP_OK;
+    if (w->o->budget_bytes < w->report->floor_bytes)
+        rc = say_floor(w, &p, op);
+    rp_instance_fini(&p);
+    return rc;
+}
+
+rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *least) {
+    if (w->all_programs) {
+        snprintf(w->report->reason, sizeof w->report->reason,
+                 "proved that no plan fits in %" PRIu64 " bytes in this order of ops",
+                 w->o->budget_bytes);
+        return RP_NO;
+    }
+    if (w->proved) {
+        snprintf(
+            w->report->reason, sizeof w->report->reason,
+            "proved that no plan fits in %" PRIu64
+            " bytes in this order of ops unless it runs an op twice between two first runs",
+            w->o->budget_bytes);
+        return RP_LIMIT;
+    }
+    struct rp_cost c = rp_schedule_cost(&w->p, least);
+    w->report->min_bytes = w->g->fixed_bytes + c.peak_bytes;
+    snprintf(w->report->reason, sizeof w->report->reason,
+             "none found within %s; the least that one was found for is %s, where op "
+             "%" PRIu32 " \"%.80s\" binds; no plan fits in less than %s",
+             rp_show_exactly(w->o->budget_bytes).s, rp_show_exactly(w->report->min_bytes).s,
+             w->p.op_of[c.peak_op], w->g->ops[w->p.op_of[c.peak_op]].name,
+             rp_show_exactly(w->report->floor_bytes).s);
+    return RP_LIMIT;
+}

@@ -1,0 +1,156 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "solve/lp/formulation.h"
+
+void rp_sep_memory_init(struct rp_sep_memory *m, const struct rp_formulation *f) {
+    const struct rp_instance *p = f->problem;
+    *m = (struct rp_sep_memory){.form = f};
+    m->need = rp_calloc(p->n_tensors, sizeof *m->need);
+    m->unseen = rp_calloc(p->n_tensors, sizeof *m->unseen);
+    m->live = rp_calloc(p->n_tensors, sizeof *m->live);
+    m->sum = rp_calloc(f->n_cols, sizeof *m->sum);
+    m->used = rp_calloc(f->n_cols, sizeof *m->used);
+}
+
+void rp_sep_memory_fini(struct rp_sep_memory *m) {
+    free(m->need);
+    free(m->unseen);
+    free(m->live);
+    free(m->sum);
+    free(m->used);
+    *m = (struct rp_sep_memory){0};
+}
+
+/* L of x from `need` and, where (4c) allows it, S[t][x]; *total keeps the sum of bytes. */
+static void set_live(struct rp_sep_memory *m, uint32_t t, uint32_t x, const double *v,
+                     bool made, double *total) {
+    const struct rp_formulation *f = m->form;
+    double live = made ? m->need[x] : 0;
+    if (m->unseen[x] == 0)
+        live = fmax(live, rp_formulation_value(v, rp_formulation_held(f, t, x)));
+    *total += (live - m->live[x]) * (double)f->problem->bytes[x] * f->byte_scale;
+    m->live[x] = live;
+}
+
+static void start_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
+                        double *total) {
+    const struct rp_formulation *f = m->form;
+    const struct rp_instance *p = f->problem;
+    uint32_t last = f->last_of[t];
+    for (uint32_t x = 0; x < p->output_start[last + 1]; x++) {
+        m->need[x] = rp_formulation_value(v, rp_formulation_held(f, t + 1, x));
+        m->unseen[x] = 0;
+        m->live[x] = 0;
+        for (uint32_t k = p->reader_start[x];
+             k < p->reader_start[x + 1] && p->readers[k] <= last; k++)
+            m->unseen[x] += rp_formulation_may_run(f, t, p->readers[k]);
+        set_live(m, t, x, v, true, total);
+    }
+}
+
+void rp_sep_memory_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
+                         double *over) {
+    const struct rp_formulation *f = m->form;
+    const struct rp_instance *p = f->problem;
+    double total = 0;
+    start_sweep(m, t, v, &total);
+    uint32_t last = f->last_of[t], least = rp_formulation_first_row(f, t);
+    for (uint32_t k = last + 1; k-- > least;) {
+        double run = rp_formulation_value(v, rp_formulation_run(f, t, k));
+        if (rp_formulation_may_run(f, t, k))
+            for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++) {
+                uint32_t x = p->inputs[i];
+                m->need[x] = fmax(m->need[x], run);
+                m->unseen[x]--;
+                set_live(m, t, x, v, true, &total);
+            }
+        for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++) {
+            m->need[x] = fmax(m->need[x], run);
+            set_live(m, t, x, v, true, &total);
+        }
+        over[k] = total + (double)p->workspace_bytes[k] * f->byte_scale * run -
+                  rp_formulation_limit(f, t, k);
+        for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
+            set_live(m, t, x, v, false, &total); /* before it is made */
+    }
+}
+
+/* A candidate term and how much it is worth at the point. Without a point: constants, then
+ * S[t+1], then S[t]. */
+struct choice {
+    uint32_t what; /* as in a row's details */
+    uint32_t col;
+    double value;
+};
+
+static void consider(struct choice *best, uint32_t what, uint32_t col, const double *v,
+                     double preference) {
+    double value = v != NULL            ? rp_formulation_value(v, col)
+                   : col == RP_COL_ONE  ? 4
+                   : col == RP_COL_ZERO ? 0
+                                        : preference;
+    /* Of equal terms a constant or column beats nothing. */
+    if (value > best->value || (best->col == RP_COL_ZERO && col != RP_COL_ZERO))
+        *best = (struct choice){what, col, value};
+}
+
+static struct choice choose(const struct rp_formulation *f, uint32_t t, uint32_t k,
+                            uint32_t x, const double *v) {
+    const struct rp_instance *p = f->problem;
+    struct choice best = {.col = RP_COL_ZERO};
+    uint32_t earlier = 0, maker = p->producer[x];
+    if (maker <= k)
+        consider(&best, RP_TERM_NEXT, rp_formulation_held(f, t + 1, x), v, 3);
+    if (maker == k)
+        consider(&best, k, rp_formulation_run(f, t, k), v, 1);
+    for (uint32_t i = p->reader_start[x]; i < p->reader_start[x + 1]; i++) {
+        uint32_t r = p->readers[i];
+        if (r > f->last_of[t])
+            break;
+        if (r < k)
+            earlier += rp_formulation_may_run(f, t, r);
+        else if (maker <= k)
+            consider(&best, r, rp_formulation_run(f, t, r), v, 1);
+    }
+    if (earlier == 0)
+        consider(&best, RP_TERM_NOW, rp_formulation_held(f, t, x), v, 2);
+    return best;
+}
+
+void rp_sep_memory_row(struct rp_sep_memory *m, uint32_t t, uint32_t k, const double *v,
+                       struct rp_row_set *rows) {
+    const struct rp_formulation *f = m->form;
+    const struct rp_instance *p = f->problem;
+    uint32_t n = 0;
+    rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_MEM, t, k, RP_NONE, 0},
+                     rp_formulation_limit(f, t, k));
+    uint32_t end = p->output_start[f->last_of[t] + 1];
+    for (uint32_t x = 0; x <= end; x++) {
+        bool last = x == end; /* then the workspace */
+        uint64_t bytes = last ? p->workspace_bytes[k] : p->bytes[x];
+        uint32_t col = RP_COL_ZERO;
+        if (bytes > 0 && last) {
+            col = rp_formulation_run(f, t, k);
+        } else if (bytes > 0) {
+            struct choice c = choose(f, t, k, x, v);
+            if (c.col != RP_COL_ZERO) {
+                rp_row_set_detail(rows, x);
+                rp_row_set_detail(rows, c.what);
+            }
+            col = c.col;
+        }
+        if (col == RP_COL_ONE) {
+            rp_row_set_term(rows, col, (double)bytes * f->byte_scale);
+        } else if (col != RP_COL_ZERO) {
+            if (m->sum[col] == 0)
+                m->used[n++] = col;
+            m->sum[col] += (double)bytes * f->byte_scale;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        rp_row_set_term(rows, m->used[i], m->sum[m->used[i]]);
+        m->sum[m->used[i]] = 0;
+    }
+}

@@ -1,0 +1,259 @@
+/* solve/exhaustive/astar.h: against all programs there are, and against the two judges. */
+#include "solve/exhaustive/astar.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "brute_copies.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/core/plan_claims.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
+
+/* A tiny graph, and what a plan for it may do. */
+struct task {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_brute_copies o;
+};
+
+/* Copies take as long as runs: multiples of 10 ns, so that they often end together. */
+static void make_ties(struct rp_graph *g) {
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        g->tensors[x].bytes = g->tensors[x].bytes / 500 * 10;
+    g->device.h2d_bytes_per_s = g->device.d2h_bytes_per_s = 1000000000u;
+    g->device.copy_latency_ns = 0;
+}
+
+static void task_init(struct task *t, uint64_t seed, uint32_t n_ops) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    uint32_t op;
+    shape.max_outputs = 1 + (uint32_t)(seed / 7 % 2);
+    shape.training = seed % 3 != 0;
+    shape.once_percent = seed % 5 == 0 ? 20 : 0;
+    shape.n_sources = seed % 4; /* without any, no room behind the problem's lists */
+    rp_gen_graph(seed, &shape, &t->g);
+    t->g.device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 200);
+    t->g.device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 200);
+    if (seed % 4 == 1)
+        make_ties(&t->g);
+    rp_instance_init(&t->p, &t->g, t->g.fixed_bytes, false, NULL);
+    rp_instance_allow_swap(&t->p, RP_MAX_QUANTITY);
+    t->p.limit_bytes = rp_instance_floor(&t->p, &op) + seed % 4 * 500;
+    t->p.host_limit_bytes = seed % 6 == 0   ? 1500
+                            : seed % 6 == 1 ? t->p.bytes[0]
+                                            : RP_MAX_QUANTITY;
+    t->o = (struct rp_brute_copies){.limit_bytes = t->p.limit_bytes,
+                                    .host_limit_bytes = t->p.host_limit_bytes,
+                                    .recompute = seed % 11 != 0,
+                                    .swap = true,
+                                    .max_states = 200000};
+    for (uint32_t j = 0; j < t->p.n_ops && !t->o.recompute; j++)
+        t->p.recompute[j] = false;
+}
+
+static void task_fini(struct task *t) {
+    rp_instance_fini(&t->p);
+    rp_graph_fini(&t->g);
+}
+
+/* The result of brute force, if it takes the graph. */
+static enum rp_brute_result all_programs(const struct task *t, uint64_t *best) {
+    if (t->p.n_tensors > RP_BRUTE_COPIED)
+        return RP_BRUTE_GAVE_UP;
+    return rp_brute_copies_best(&t->g, &t->o, best);
+}
+
+static bool takes(const struct task *t, struct rp_plan *plan, uint64_t best) {
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    plan->graph_name = rp_strdup(t->g.name);
+    plan->graph_sha256 = rp_strdup(t->g.sha256);
+    plan->budget_bytes = t->g.fixed_bytes + t->p.limit_bytes;
+    return rp_plan_fill_claims(&t->g, plan, &err) == RP_OK &&
+           plan->claims.time_ns == best && plan->host_bytes <= t->p.host_limit_bytes &&
+           rp_verify(&t->g, plan, &v, &err) == RP_OK;
+}
+
+/* The best program, a proof that none is better, and a bound from any amount of work. */
+static bool agrees(const struct task *t, enum rp_brute_result known, uint64_t best) {
+    struct rp_astar r;
+    struct rp_plan plan = {0};
+    rp_astar_search(&t->p, RP_MAX_QUANTITY / 8, 100000, NULL, &r, &plan);
+    bool ok = r.found == (known == RP_BRUTE_FOUND);
+    if (r.found && ok) {
+        ok = r.bound_ns == best && takes(t, &plan, best);
+        rp_plan_fini(&plan);
+        rp_astar_search(&t->p, best, 100000, NULL, &r, &plan);
+        ok = ok && !r.found && r.bound_ns == best;
+        for (uint32_t most = 1; most < 400 && ok; most *= 3) {
+            rp_astar_search(&t->p, best + 1, most, NULL, &r, &plan);
+            ok = r.bound_ns <= best && r.n_states <= most;
+        }
+    }
+    rp_plan_fini(&plan);
+    return ok;
+}
+
+static void the_best_of_all_programs_is_found_and_proved(void) {
+    uint32_t n = 80, n_found = 0;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    for (; n > 0; n--, seed++) {
+        struct task t;
+        uint64_t best = 0;
+        task_init(&t, seed, 5 + (uint32_t)(seed % 2));
+        enum rp_brute_result known = all_programs(&t, &best);
+        n_found += known == RP_BRUTE_FOUND;
+        if (known != RP_BRUTE_GAVE_UP && !agrees(&t, known, best)) {
+            rp_gen_failed(seed);
+            CU_FAIL("not the best program, or a bound above it");
+        }
+        task_fini(&t);
+    }
+    CU_ASSERT(all == 1 || 2 * n_found > all);
+}
+
+/* No schedule of these within the budget is as fast as a plan that makes x for y, frees it,
+ * and makes it again for z before f runs for the first time; "op" is before f, n times, and
+ * takes no part. */
+static bool parse_twice(uint32_t n, bool early, struct rp_graph *g) {
+    char text[16384];
+    struct rp_err err = {{0}};
+    size_t len = 0;
+    len += (size_t)snprintf(
+        text + len, sizeof text - len,
+        "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"twice\",\"time_source\":"
+        "\"imported:hand\",\"tensors\":["
+        "{\"name\":\"x\",\"bytes\":5120,\"kind\":\"activation\"},"
+        "{\"name\":\"u\",\"bytes\":5120,\"kind\":\"activation\"},"
+        "{\"name\":\"y\",\"bytes\":512,\"kind\":\"activation\"},"
+        "{\"name\":\"z\",\"bytes\":512,\"kind\":\"activation\"},"
+        "{\"name\":\"o\",\"bytes\":0,\"kind\":\"activation\"},"
+        "{\"name\":\"e\",\"bytes\":%d,\"kind\":\"activation\"}],\"keep\":[4],\"ops\":[",
+        early ? 512 : 0);
+    for (uint32_t k = 0; k < n; k++)
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                "{\"name\":\"op%u\",\"kind\":\"k\",\"inputs\":[],"
+                                "\"outputs\":[%s],\"time_ns\":%u,\"recompute\":%s},",
+                                k, k == 0 ? "5" : "", k == 0 ? 100000u : 1u,
+                                k == 0 ? "true" : "false");
+    len += (size_t)snprintf(
+        text + len, sizeof text - len,
+        "{\"name\":\"p\",\"kind\":\"k\",\"inputs\":[],\"outputs\":[0],\"time_ns\":100},"
+        "{\"name\":\"q\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[1],\"time_ns\":100},"
+        "{\"name\":\"s\",\"kind\":\"k\",\"inputs\":[1],\"outputs\":[2],\"time_ns\":100,"
+        "\"workspace_bytes\":5120},"
+        "{\"name\":\"r\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[3],\"time_ns\":100},"
+        "{\"name\":\"w\",\"kind\":\"k\",\"inputs\":[],\"outputs\":[],\"time_ns\":100,"
+        "\"workspace_bytes\":12800,\"recompute\":false},"
+        "{\"name\":\"f\",\"kind\":\"k\",\"inputs\":[2,3%s],\"outputs\":[4],\"time_ns\":100}"
+        "]}",
+        early ? ",5" : "");
+    return rp_graph_parse(text, len, "twice", g, &err) == RP_OK;
+}
+
+static rp_rc solve_twice(uint32_t n, bool early, uint64_t budget, uint64_t *time_ns,
+                         struct rp_plan *plan, struct rp_solve_report *report) {
+    struct rp_solve_options o = {.budget_bytes = budget,
+                                 .addressed = true,
+                                 .recompute = true,
+                                 .time_limit = 1,
+                                 .ignore_clock = true,
+                                 .seed = 1};
+    struct rp_graph g;
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    if (!parse_twice(n, early, &g))
+        return RP_INPUT;
+    rp_rc rc = rp_solve(&g, &o, plan, report, &err);
+    if (rc == RP_OK && rp_verify(&g, plan, &v, &err) != RP_OK)
+        rc = RP_INPUT;
+    *time_ns = plan->claims.time_ns - g.total_time_ns;
+    rp_graph_fini(&g);
+    return rc;
+}
+
+static void a_program_may_be_faster_than_any_schedule(void) {
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    uint64_t time_ns;
+    CU_ASSERT_EQUAL(solve_twice(1, true, 13312, &time_ns, &plan, &report), RP_OK);
+    CU_ASSERT_EQUAL(time_ns, 500); /* p q s p r again: a schedule needs op0 again */
+    CU_ASSERT_EQUAL(plan.claims.proof, RP_PROOF_OPTIMAL);
+    CU_ASSERT(report.bound_for_all);
+    rp_plan_fini(&plan);
+}
+
+static void a_program_may_fit_where_no_schedule_does(void) {
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    uint64_t time_ns;
+    CU_ASSERT_EQUAL(solve_twice(1, false, 12800, &time_ns, &plan, &report), RP_OK);
+    CU_ASSERT_EQUAL(time_ns, 500);
+    rp_plan_fini(&plan);
+    CU_ASSERT_EQUAL(solve_twice(1, false, 12799, &time_ns, &plan, &report), RP_NO);
+    rp_plan_fini(&plan);
+}
+
+/* Too many ops for the search of all programs. */
+static void what_is_proved_of_schedules_is_not_said_of_all(void) {
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    uint64_t time_ns;
+    CU_ASSERT_EQUAL(solve_twice(RP_ASTAR_MAX_OPS, true, 13312, &time_ns, &plan, &report),
+                    RP_OK);
+    CU_ASSERT(time_ns >= 100000);
+    CU_ASSERT_EQUAL(plan.claims.proof, RP_PROOF_OPTIMAL);
+    CU_ASSERT_FALSE(report.bound_for_all);
+    rp_plan_fini(&plan);
+    CU_ASSERT_EQUAL(solve_twice(RP_ASTAR_MAX_OPS, false, 12800, &time_ns, &plan, &report),
+                    RP_LIMIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "twice between two first runs"));
+    rp_plan_fini(&plan);
+}
+
+/* States of the searches below, together. A weaker bound, a state known that is not
+ * recognized, or one that is never tried shows here and nowhere else. */
+enum { ALL_STATES = 5056 };
+
+static void larger_searches_are_as_small_as_they_were(void) {
+    uint32_t n_states = 0, n_found = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct task t;
+        struct rp_astar r;
+        struct rp_plan plan = {0};
+        task_init(&t, seed, 8);
+        if (rp_astar_accepts(&t.p)) {
+            rp_astar_search(&t.p, RP_MAX_QUANTITY / 8, 10000, NULL, &r, &plan);
+            n_states += r.n_states;
+            n_found += r.found && takes(&t, &plan, r.bound_ns);
+        }
+        rp_plan_fini(&plan);
+        task_fini(&t);
+    }
+    CU_ASSERT(n_found >= 30);
+    CU_ASSERT_EQUAL(n_states, ALL_STATES);
+}
+
+static void graphs_up_to_the_stated_size_are_taken(void) {
+    struct rp_instance p = {.n_tensors = RP_ASTAR_MAX_TENSORS, .n_ops = RP_ASTAR_MAX_OPS};
+    CU_ASSERT(rp_astar_accepts(&p));
+    p.n_tensors++;
+    CU_ASSERT_FALSE(rp_astar_accepts(&p));
+    p.n_tensors--;
+    p.n_ops++;
+    CU_ASSERT_FALSE(rp_astar_accepts(&p));
+}
+
+void suite_astar(void) {
+    RP_SUITE("programs");
+    RP_TEST(graphs_up_to_the_stated_size_are_taken);
+    RP_TEST(larger_searches_are_as_small_as_they_were);
+    RP_TEST(the_best_of_all_programs_is_found_and_proved);
+    RP_TEST(a_program_may_be_faster_than_any_schedule);
+    RP_TEST(a_program_may_fit_where_no_schedule_does);
+    RP_TEST(what_is_proved_of_schedules_is_not_said_of_all);
+}

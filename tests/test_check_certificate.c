@@ -1,0 +1,475 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fixture.h"
+#include "run.h"
+#include "verify/check_certificate.h"
+
+/* ---- by hand ---- */
+
+/* s -p-> a -q-> b -r-> c   a,c -z-> d. With 24 bytes a cannot stay while r runs (10 each of
+ * a, b and c), so p runs again: 230 ns. That S[3][a] is at most 0.4 proves 190. */
+static const char loop[] =
+    "{'format':'remat-graph','version':1,'name':'loop','time_source':'imported:test',"
+    "'device':{'alignment_bytes':8},'tensors':["
+    "{'name':'a','bytes':10,'kind':'activation'},{'name':'s','bytes':8,'kind':'parameter'},"
+    "{'name':'b','bytes':10,'kind':'activation'},{'name':'c','bytes':10,'kind':'activation'"
+    "},"
+    "{'name':'d','bytes':4,'kind':'gradient'}],"
+    "'ops':[{'name':'p','kind':'k','inputs':[1],'outputs':[0],'time_ns':100},"
+    "{'name':'q','kind':'k','inputs':[0],'outputs':[2],'time_ns':10},"
+    "{'name':'r','kind':'k','inputs':[2],'outputs':[3],'time_ns':10},"
+    "{'name':'z','kind':'k','inputs':[0,3],'outputs':[4],'time_ns':10}],'keep':[4]}";
+#define LOOP_ROOM "'budget_bytes':32,'addressed':false,'arena_bytes':24,'host_bytes':0"
+#define LOOP_STEPS_REST                                                                    \
+    "{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':3},{'free':0},{'free':3}"
+#define LOOP_STEPS "{'run':0}," LOOP_STEPS_REST
+
+/* %s is the graph's digest. The window row, worth nothing here, says that z can only run if
+ * a was there before stage 2 or p runs in 2 or 3. */
+static const char proof[] =
+    "{'format':'remat-certificate','version':1,'graph':{'name':'loop','sha256':'%s'},"
+    "'budget_bytes':32,'addressed':false,'scale_log2':1,'lower_bound_ns':190,"
+    "'dep':[[3,0,3,200]],'hold':[[0,1,0,0]],'mem':[{'stage':2,'op':2,'multiplier':20,"
+    "'next':[0],'now':[],'runs':[[2,2],[3,2]]}],"
+    "'window':[{'first':2,'last':3,'reader':3,'path':[0],'multiplier':0}],"
+    "'cover':[{'stage':2,'op':2,'multiplier':0,'next':[0],'runs':[[2,2],[3,2]],"
+    "'at_most':0,'held':[[0,3,1]],'ran':[]}]}";
+
+/* `text` with ' for ", and the first `was` in it replaced. The caller frees it. */
+static char *edit(const char *text, const char *was, const char *now) {
+    const char *at = strstr(text, was);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    char *s = rp_format("%.*s%s%s", (int)(at - text), text, now, at + strlen(was));
+    for (char *c = s; *c != '\0'; c++)
+        if (*c == '\'')
+            *c = '"';
+    return s;
+}
+
+/* What comes of the certificate with `was` replaced, for the plan. */
+static rp_rc judge(struct rp_world *w, const char *was, const char *now,
+                   struct rp_support *s) {
+    struct rp_certificate c;
+    char *whole = rp_format(proof, w->g.sha256), *text = edit(whole, was, now);
+    w->err.msg[0] = '\0';
+    rp_rc rc = rp_certificate_parse(text, strlen(text), "f", &c, &w->err);
+    if (rc == RP_OK)
+        rc = rp_certificate_check_plan(&c, &w->g, &w->p, s, &w->err);
+    rp_certificate_fini(&c);
+    free(whole);
+    free(text);
+    return rc;
+}
+
+static void a_certificate_by_hand_supports_its_bound_and_the_plans(void) {
+    struct rp_world w;
+    struct rp_support s;
+    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(w.p.claims.time_ns, 230);
+    w.p.claims.lower_bound_ns = 190;
+    CU_ASSERT_EQUAL(judge(&w, "200", "200", &s), RP_OK);
+    CU_ASSERT_EQUAL(s.bound_ns, 190);
+    CU_ASSERT_EQUAL(s.plan_bound_ns, 190);
+    CU_ASSERT(!s.in_order);
+    /* Another multiplier is another bound, rounded up: 130 + (199 - 20 * 4) / 2 - 1 / 2. */
+    CU_ASSERT_EQUAL(judge(&w, "'lower_bound_ns':190,'dep':[[3,0,3,200]]",
+                          "'lower_bound_ns':0,'dep':[[3,0,3,197]]", &s),
+                    RP_NO);
+    CU_ASSERT_EQUAL(s.bound_ns, 189);
+    CU_ASSERT_STRING_EQUAL(w.err.msg, "it supports a bound of 189 ns; the plan claims 190");
+    w.p.claims.lower_bound_ns = 130;
+    /* No rows: each op runs once. The same row twice is the row with both multipliers. */
+    CU_ASSERT_EQUAL(judge(&w, "'lower_bound_ns':190,'dep':[[3,0,3,200]]",
+                          "'lower_bound_ns':130,'dep':[]", &s),
+                    RP_OK);
+    CU_ASSERT_EQUAL(s.bound_ns, 130);
+    CU_ASSERT_EQUAL(judge(&w, "[3,0,3,200]", "[3,0,3,150],[3,0,3,50]", &s), RP_OK);
+    CU_ASSERT_EQUAL(s.bound_ns, 190);
+    CU_ASSERT_EQUAL(judge(&w, "'dep'", "'order':[0,1,2,3],'dep'", &s), RP_OK);
+    rp_world_close(&w);
+}
+
+static void a_certificate_that_was_tampered_with_is_refused(void) {
+#define NO(was, now, message)                                                              \
+    { was, now, RP_NO, message }
+#define BAD(was, now, message)                                                             \
+    { was, now, RP_INPUT, "f: " message }
+    static const struct {
+        const char *was, *now;
+        rp_rc rc;
+        const char *message;
+    } cases[] = {
+        /* The file. */
+        BAD("{'format'", "{'x':1,'format'", "certificate: unknown key 'x'"),
+        BAD("'budget_bytes':32,", "", "certificate: 'budget_bytes' is missing"),
+        BAD("remat-certificate", "remat-plan",
+            "not a remat-certificate file (its 'format' is 'remat-plan')"),
+        BAD("'version':1", "'version':2",
+            "remat-certificate version 2 is not known (this program reads version 1)"),
+        BAD("'scale_log2':1", "'scale_log2':63", "scale_log2: 63 is above 62"),
+        BAD("{'name'", "{'x':1,'name'", "graph: unknown key 'x'"),
+        BAD("'hold'", "'order':[-1],'hold'",
+            "order: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("3,200", "3,-200", "dep[0]: multipliers must be integers from 0 to 2^63-1"),
+        BAD("3,200", "3,2.5", "dep[0]: multipliers must be integers from 0 to 2^63-1"),
+        BAD("3,200", "3,200,1e3", "dep[0]: multipliers must be integers from 0 to 2^63-1"),
+        BAD("[3,0,3,200]", "[3,0,3]",
+            "dep[0]: must be [op, tensor, first stage, "
+            "multiplier, ...]"),
+        BAD("[3,0,3,200]", "7",
+            "dep[0]: must be [op, tensor, first stage, multiplier, "
+            "...]"),
+        BAD("[0,1,0,0]", "[0,1]",
+            "hold[0]: must be [tensor, first stage, multiplier, ...]"),
+        BAD("[0,1,0,0]", "[0,4294967293,0,0]",
+            "hold[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("[3,0,3", "[4294967294,0,3",
+            "dep[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'multiplier':20", "'multiplier':-20",
+            "mem[0]: 'multiplier' must be an integer from 0 to 2^63-1"),
+        BAD("'stage':2", "'stage':'2'",
+            "mem[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'op':2", "'op':-2",
+            "mem[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'now'", "'then'", "mem[0]: unknown key 'then'"),
+        BAD("'next':[0]", "'next':[-1]",
+            "mem[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'now':[]", "'now':[true]",
+            "mem[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("[2,2]", "[2]", "mem[0]: 'runs' must hold pairs [tensor, op]"),
+        BAD("[2,2]", "2", "mem[0]: 'runs' must hold pairs [tensor, op]"),
+        BAD("[2,2]", "[2,null]",
+            "mem[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'path':[0]", "'path':[]", "window[0]: 'path' is empty"),
+        BAD("'path':[0]", "'path':['a']",
+            "window[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'first':2", "'first':[]",
+            "window[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'last':3", "'last':-3",
+            "window[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'reader':3", "'reader':null",
+            "window[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'first':2", "'from':2", "window[0]: unknown key 'from'"),
+        /* What it is for. */
+        NO("'loop'", "'pool'", "it is for \"pool\", not \"loop\""),
+        NO("'budget_bytes':32", "'budget_bytes':7",
+           "budget_bytes 7 is less than the 8 bytes of the sources"),
+        NO("'budget_bytes':32", "'budget_bytes':31",
+           "it is for budget_bytes 31, the plan has 32"),
+        NO("'budget_bytes':32", "'budget_bytes':33",
+           "lower_bound_ns is 190, but its rows support 180 only"),
+        NO("'addressed':false", "'addressed':true", "it is for plans with addresses"),
+        NO("'lower_bound_ns':190", "'lower_bound_ns':191",
+           "lower_bound_ns is 191, but its rows support 190 only"),
+        NO("'scale_log2':1", "'scale_log2':2",
+           "lower_bound_ns is 190, but its rows support 160 only"),
+        NO("'hold'", "'order':[0,1,2],'hold'", "order: 3 entries for 4 ops"),
+        NO("'hold'", "'order':[0,1,2,4],'hold'", "order[3]: op 4 does not exist"),
+        NO("'hold'", "'order':[0,1,2,2],'hold'", "order[3]: op 2 stands there twice"),
+        NO("'hold'", "'order':[0,2,1,3],'hold'",
+           "order[1]: op 2 comes before op 1, which makes what it reads"),
+        BAD("'hold'", "'stages':[],'hold'", "stages: empty"),
+        BAD("'hold'", "'stages':[2,-3],'hold'",
+            "stages: indices and stages must be integers from 0 to 2^32-3"),
+        NO("'hold'", "'stages':[0,1,1,3],'hold'", "stages[2]: 1 is not after 1"),
+        NO("'hold'", "'stages':[0,1,2],'hold'",
+           "stages: the last one ends with 2, not with 3"),
+        NO("'hold'", "'stages':[0,1,2,4],'hold'",
+           "stages: the last one ends with 4, not with 3"),
+        NO("'hold'", "'stages':[1,2,3],'hold'", "dep[0]: no stage 3"),
+        /* Rows that are none. */
+        NO("[3,0,3,200]", "[3,0,4,200]", "dep[0]: no stage 4"),
+        NO("[3,0,3,200]", "[3,0,3,200,1]", "dep[0]: no stage 4"),
+        NO("[3,0,3,200]", "[3,0,2,200]", "dep[0]: op 3 first runs after stage 2"),
+        NO("[3,0,3,200]", "[4,0,3,200]", "dep[0]: no op 4"),
+        NO("[3,0,3,200]", "[3,5,3,200]", "dep[0]: no tensor 5"),
+        NO("[3,0,3,200]", "[0,1,3,200]", "dep[0]: tensor 1 is a source"),
+        NO("[3,0,3,200]", "[3,2,3,200]", "dep[0]: op 3 does not read tensor 2"),
+        NO("[0,1,0,0]", "[0,3,0,0]", "hold[0]: no stage 4"),
+        NO("[0,1,0,0]", "[5,1,0,0]", "hold[0]: no tensor 5"),
+        NO("[0,1,0,0]", "[1,1,0,0]", "hold[0]: tensor 1 is a source"),
+        NO("[0,1,0,0]", "[2,0,0,0]", "hold[0]: op 1 first runs after stage 0"),
+        NO("'stage':2", "'stage':4", "mem[0]: no stage 4"),
+        NO("'stage':2", "'stage':1", "mem[0]: op 2 first runs after stage 1"),
+        NO("'op':2", "'op':4", "mem[0]: no op 4"),
+        NO("'next':[0]", "'next':[0,0]", "mem[0]: two terms for tensor 0"),
+        NO("'next':[0]", "'next':[0,3]", "mem[0]: two terms for tensor 3"),
+        NO("'now':[]", "'now':[0]", "mem[0]: two terms for tensor 0"),
+        NO("'next':[0]", "'next':[9]", "mem[0]: no tensor 9"),
+        NO("'next':[0]", "'next':[1]", "mem[0]: tensor 1 is a source"),
+        NO("'next':[0]", "'next':[0,4]", "mem[0]: tensor 4 is not made when op 2 runs"),
+        NO("[3,2]", "[3,4]", "mem[0]: no op 4"),
+        NO("[3,2]", "[3,3]", "mem[0]: op 3 first runs after stage 2"),
+        NO("'next':[0],'now':[],'runs':[", "'runs':[[0,1],",
+           "mem[0]: op 1 reads tensor 0 before op 2 runs"),
+        NO("[2,2]", "[2,1]", "mem[0]: op 1 does not read tensor 2"),
+        NO("[2,2]", "[2,0]", "mem[0]: op 0 does not read tensor 2"),
+        NO("'next':[0],'now':[]", "'next':[],'now':[0]",
+           "mem[0]: tensor 0 may be gone: op 1 may read it before"),
+        NO("'first':2,'last':3", "'first':2,'last':4", "window[0]: no stage 4"),
+        NO("'first':2,'last':3", "'first':3,'last':2",
+           "window[0]: stage 3 is after stage 2"),
+        NO("'reader':3", "'reader':4", "window[0]: no op 4"),
+        NO("'first':2,'last':3", "'first':2,'last':2",
+           "window[0]: op 3 first runs after stage 2"),
+        NO("'reader':3", "'reader':2", "window[0]: op 2 does not read tensor 0"),
+        NO("'path':[0]", "'path':[7]", "window[0]: no tensor 7"),
+        NO("'path':[0]", "'path':[0,1]", "window[0]: tensor 1 is a source"),
+        NO("'path':[0]", "'path':[3,0]", "window[0]: op 2 does not read tensor 0"),
+        BAD("'at_most':0", "'at_most':4097", "cover[0]: 'at_most' is above 4096"),
+        BAD("'at_most':0,", "", "cover[0]: 'at_most' is missing"),
+        BAD("[0,3,1]", "[0,3]",
+            "cover[0]: 'held' and 'ran' must hold triples [index, stage, count]"),
+        BAD("'ran':[]", "'ran':[2]",
+            "cover[0]: 'held' and 'ran' must hold triples [index, stage, count]"),
+        BAD("[0,3,1]", "[0,3,-1]",
+            "cover[0]: indices and stages must be integers from 0 to 2^32-3"),
+        BAD("'ran':[]", "'ran':[[0,0,true]]",
+            "cover[0]: indices and stages must be integers from 0 to 2^32-3"),
+        NO("2],[3,2]],'at", "2]],'at", "cover[0]: what fits may count more than 0"),
+        NO("[0,3,1]", "[0,3,1],[9,3,1]", "cover[0]: no tensor 9"),
+        NO("[0,3,1]", "[0,3,1],[1,3,1]", "cover[0]: tensor 1 is a source"),
+        NO("[0,3,1]", "[0,1,1]", "cover[0]: what fits may count more than 0"),
+        NO("[0,3,1]", "[0,0,1]", "cover[0]: tensor 0 in stage 0 is no quantity"),
+        NO("[0,3,1]", "[0,4,1]", "cover[0]: tensor 0 in stage 4 is no quantity"),
+        NO("'ran':[]", "'ran':[[0,3,1]]", "cover[0]: counts a run of stage 3"),
+        NO("'ran':[]", "'ran':[[7,2,1]]", "cover[0]: no op 7"),
+        NO("'ran':[]", "'ran':[[3,2,1]]", "cover[0]: op 3 first runs after stage 2"),
+        NO("'ran':[]", "'ran':[[2,2,1]]", "cover[0]: op 2 in stage 2 is no quantity"),
+        NO("'ran':[]", "'ran':[[1,2,1]]", "cover[0]: what fits may count more than 0"),
+        NO("2,'multiplier':0,'next'", "1,'multiplier':0,'next'",
+           "cover[0]: tensor 3 is not made when op 1 runs"),
+        BAD("'dep'", "'swaps':{},'dep'", "swaps: 'most_ns' is missing"),
+        BAD("'dep'", "'swaps':{'most_ns':9,'x':1},'dep'", "swaps: unknown key 'x'"),
+        NO("'dep'", "'swaps':{'most_ns':9},'dep'",
+           "swaps: the graph's device does not allow them"),
+        /* Large, but no better. */
+        NO("3,200", "3,9223372036854775807",
+           "lower_bound_ns is 190, but its rows support 130 only"),
+    };
+    struct rp_world w;
+    struct rp_support s;
+    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    w.p.claims.lower_bound_ns = 130;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CU_ASSERT_EQUAL(judge(&w, cases[i].was, cases[i].now, &s), cases[i].rc);
+        if (strcmp(w.err.msg, cases[i].message) != 0)
+            printf("case %zu: %s\n", i, w.err.msg);
+        CU_ASSERT_STRING_EQUAL(w.err.msg, cases[i].message);
+    }
+    rp_world_close(&w);
+}
+
+/* Stages of the ops p and q, r, z: as before, with other numbers; and r does not end a
+ * stage with z. */
+static void stages_may_have_several_ops(void) {
+    static const char *const rows[] = {
+        "'stages':[1,2,3],'dep':[[3,0,2,200]],'hold':[],'mem':[{'stage':1,'op':2,"
+        "'multiplier':20,'next':[0],'runs':[[2,2],[3,2]]}]}",
+        "'stages':[1,3],'dep':[],'hold':[],'mem':[{'stage':1,'op':2,'multiplier':20}]}",
+    };
+    for (int i = 0; i < 2; i++) {
+        struct rp_world w;
+        struct rp_support s;
+        struct rp_certificate c;
+        rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+        char *text = rp_format(proof, w.g.sha256);
+        *strstr(text, "'dep'") = '\0';
+        char *whole = rp_format("%s%s", text, rows[i]), *json = edit(whole, "", "");
+        CU_ASSERT_EQUAL(rp_certificate_parse(json, strlen(json), "f", &c, &w.err), RP_OK);
+        CU_ASSERT_EQUAL(rp_certificate_check_plan(&c, &w.g, &w.p, &s, &w.err),
+                        i == 0 ? RP_OK : RP_NO);
+        CU_ASSERT_STRING_EQUAL(w.err.msg,
+                               i == 0 ? "" : "mem[0]: op 2 does not end stage 1");
+        CU_ASSERT(i == 1 || s.plan_bound_ns == 190);
+        rp_certificate_fini(&c);
+        free(text);
+        free(whole);
+        free(json);
+        rp_world_close(&w);
+    }
+}
+
+static void a_digest_of_another_graph_is_refused(void) {
+    struct rp_world w;
+    struct rp_support s;
+    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    char *message =
+        rp_format("it is for sha256 0%.63s, the graph has %s", w.g.sha256, w.g.sha256);
+    CU_ASSERT_EQUAL(judge(&w, "'sha256':'", "'sha256':'0", &s), RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg, message);
+    free(message);
+    rp_world_close(&w);
+}
+
+/* The bound for all plans of a kind says nothing of a plan of another kind. */
+static void a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times(void) {
+    static const struct {
+        const char *steps, *was, *now, *message;
+    } cases[] = {
+        {LOOP_STEPS, "'dep'", "'dep'", ""},
+        {LOOP_STEPS ",{'run':0},{'free':0}", "'dep'", "'dep'",
+         "it runs ops again after the last first run"},
+        {"{'run':0},{'run':1},{'swap_out':0},{'free':0},{'run':2},{'free':2},{'swap_in':0},"
+         "{'run':3},{'free':0},{'free':3}",
+         "'dep'", "'dep'", "it swaps"},
+        /* b is made from a that is made for it. In order or not is all the same if no row
+         * needs it; r first in stage 3 is one that does. */
+        {"{'run':0},{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':0},{'run':3}"
+         ","
+         "{'free':0},{'free':3}",
+         "'dep'", "'dep'", ""},
+        {"{'run':0},{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':0},{'run':3}"
+         ","
+         "{'free':0},{'free':3}",
+         "'mem':[", "'mem':[{'stage':3,'op':2,'multiplier':0},",
+         "between two first runs its runs are not in order"},
+        {LOOP_STEPS, "'mem':[", "'mem':[{'stage':3,'op':2,'multiplier':0},", ""},
+    };
+    struct rp_support s;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rp_world w;
+        char *graph = edit(loop, "'alignment_bytes':8",
+                           "'h2d_bytes_per_s':1,'d2h_bytes_per_s':1,'alignment_bytes':8");
+        bool inside = cases[i].message[0] == '\0';
+        rp_world_open(&w, graph, LOOP_ROOM ",'notes':{}", cases[i].steps);
+        CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &w.err), RP_OK);
+        w.p.claims.lower_bound_ns = 131;
+        rp_rc rc = judge(&w, cases[i].was, cases[i].now, &s);
+        CU_ASSERT_EQUAL(rc, inside ? RP_OK : RP_NO);
+        CU_ASSERT_EQUAL(s.bound_ns, 190);
+        CU_ASSERT_EQUAL(s.plan_bound_ns, inside ? 190 : 130);
+        char *message = rp_format("it supports a bound of 130 ns for this plan "
+                                  "(%s); the plan claims 131",
+                                  cases[i].message);
+        CU_ASSERT_STRING_EQUAL(w.err.msg, inside ? "" : message);
+        free(message);
+        free(graph);
+        rp_world_close(&w);
+    }
+}
+
+/* An op e of its own, last in the graph and second in the certificate's order. */
+static void a_bound_is_for_one_order_of_first_runs(void) {
+    static const char moved[] =
+        "'order':[0,4,1,2,3],'dep':[[3,0,4,200]],'hold':[],'mem':[{'stage':3,'op':2,"
+        "'multiplier':20,'next':[0],'runs':[[2,2],[3,2]]}]}";
+    struct rp_world w;
+    struct rp_support s;
+    char *tensor = edit(loop, "}],'ops'", "},{'name':'e','bytes':0,'kind':'state'}],'ops'");
+    char *graph = edit(tensor, "}],\"keep\"",
+                       "},{'name':'y','kind':'k','inputs':[],'outputs':[5],'time_ns':0}],"
+                       "'keep'");
+    rp_world_open(&w, graph, LOOP_ROOM, "{'run':0},{'run':4}," LOOP_STEPS_REST);
+    w.p.claims.lower_bound_ns = 190;
+    CU_ASSERT_EQUAL(judge(&w, strstr(proof, "'dep'"), moved, &s), RP_OK);
+    CU_ASSERT_EQUAL(s.plan_bound_ns, 190);
+    rp_world_close(&w);
+    rp_world_open(&w, graph, LOOP_ROOM, LOOP_STEPS ",{'run':4}");
+    w.p.claims.lower_bound_ns = 131;
+    CU_ASSERT_EQUAL(judge(&w, strstr(proof, "'dep'"), moved, &s), RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg,
+                           "it supports a bound of 130 ns for this plan (its "
+                           "first runs are in another order); the plan claims 131");
+    free(tensor);
+    free(graph);
+    rp_world_close(&w);
+}
+
+static void a_bound_above_a_valid_plan_is_our_own_mistake(void) {
+    struct rp_world w;
+    struct rp_support s;
+    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    w.p.claims.time_ns = 190;
+    CU_ASSERT_EQUAL(judge(&w, "dep", "dep", &s), RP_OK);
+    w.p.claims.time_ns = 189;
+    CU_ASSERT_EQUAL(judge(&w, "dep", "dep", &s), RP_BUG);
+    rp_world_close(&w);
+}
+
+#define HUGE "9223372036854775807"
+static void sums_beyond_127_bits_are_refused(void) {
+    static const struct {
+        const char *row;
+        int most; /* so many of them are still fine */
+    } cases[] = {
+        /* 2^62 bytes times 2^63: the price of S[3][a], of R[3][p], and what is constant. */
+        {"{'stage':2,'op':2,'multiplier':" HUGE ",'next':[0]}", 4},
+        {"{'stage':3,'op':0,'multiplier':" HUGE ",'runs':[[0,0]]}", 4},
+        {"{'stage':0,'op':0,'multiplier':" HUGE ",'runs':[[0,0]]}", 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int n = cases[i].most; n <= cases[i].most + 1; n++) {
+            struct rp_world w;
+            struct rp_support s;
+            struct rp_certificate c;
+            char *graph = edit(loop, "'bytes':10", "'bytes':4611686018427387904");
+            char *rows = rp_strdup("'dep':[],'hold':[],'mem':["), *text;
+            for (int k = 0; k < n; k++) {
+                char *more = rp_format("%s%s%s", rows, k ? "," : "", cases[i].row);
+                free(rows);
+                rows = more;
+            }
+            rp_world_open(&w, graph, LOOP_ROOM, LOOP_STEPS);
+            text = rp_format(proof, w.g.sha256);
+            *strstr(text, "'lower_bound_ns'") = '\0';
+            char *whole = rp_format("%s'lower_bound_ns':0,%s]}", text, rows);
+            free(text);
+            text = edit(whole, "", "");
+            CU_ASSERT_EQUAL(rp_certificate_parse(text, strlen(text), "f", &c, &w.err),
+                            RP_OK);
+            CU_ASSERT_EQUAL(rp_certificate_check(&c, &w.g, &s, &w.err),
+                            n > cases[i].most ? RP_NO : RP_OK);
+            CU_ASSERT_STRING_EQUAL(w.err.msg,
+                                   n > cases[i].most ? "a sum passes 127 bits" : "");
+            rp_certificate_fini(&c);
+            free(graph);
+            free(rows);
+            free(whole);
+            free(text);
+            rp_world_close(&w);
+        }
+}
+
+/* The cover of the memory row says that a cannot stay, whole: 230 is proved. */
+static void a_cover_proves_what_whole_numbers_allow(void) {
+    struct rp_world w;
+    struct rp_support s;
+    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    w.p.claims.lower_bound_ns = 230;
+    CU_ASSERT_EQUAL(judge(&w, "2,'multiplier':0,'next'", "2,'multiplier':200,'next'", &s),
+                    RP_NO);
+    CU_ASSERT_EQUAL(s.bound_ns, 190);
+    char *more = edit(proof, "2,'multiplier':20,", "2,'multiplier':0,"), *last;
+    for (char *c = more; *c != '\0'; c++)
+        *c = *c == '"' ? '\'' : *c;
+    last = edit(more, "2,'multiplier':0,'next':[0],'runs'",
+                "2,'multiplier':200,'next':[0],'runs'");
+    char *text = rp_format(last, w.g.sha256);
+    struct rp_certificate c;
+    CU_ASSERT_EQUAL(rp_certificate_parse(text, strlen(text), "f", &c, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(rp_certificate_check_plan(&c, &w.g, &w.p, &s, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(s.plan_bound_ns, 230);
+    rp_certificate_fini(&c);
+    free(more);
+    free(last);
+    free(text);
+    rp_world_close(&w);
+}
+
+void suite_check_certificate(void) {
+    RP_SUITE("certificate");
+    RP_TEST(a_certificate_by_hand_supports_its_bound_and_the_plans);
+    RP_TEST(a_certificate_that_was_tampered_with_is_refused);
+    RP_TEST(a_cover_proves_what_whole_numbers_allow);
+    RP_TEST(stages_may_have_several_ops);
+    RP_TEST(a_digest_of_another_graph_is_refused);
+    RP_TEST(a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times);
+    RP_TEST(a_bound_is_for_one_order_of_first_runs);
+    RP_TEST(a_bound_above_a_valid_plan_is_our_own_mistake);
+    RP_TEST(sums_beyond_127_bits_are_refused);
+}

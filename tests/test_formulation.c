@@ -1,0 +1,276 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "brute.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/core/prune.h"
+#include "solve/lp/formulation.h"
+#include "solve/lp/sep_cover.h"
+#include "solve/lp/sep_path.h"
+
+/* A random set for every stage; all that an op might have made may be in it. */
+static void draw_schedule(struct rp_rng *r, const struct rp_instance *p,
+                          struct rp_schedule *s) {
+    rp_schedule_keep_all(p, s);
+    uint32_t percent = (uint32_t)rp_rng_below(r, 40);
+    for (uint32_t t = 1; t <= p->n_ops; t++)
+        for (uint32_t x = 0; x < p->n_tensors; x++)
+            if (p->producer[x] < t && !(t == p->n_ops && p->kept[x]) &&
+                rp_rng_percent(r, percent))
+                rp_schedule_set(s, x, t, t, !rp_held(s, t, x));
+}
+
+static bool stages_agree(const struct rp_graph *g, const struct rp_instance *p,
+                         const struct rp_schedule *s) {
+    struct rp_stage_work w = {0};
+    bool same = true;
+    rp_stage_work_init(p, &w);
+    for (uint32_t t = 0; t < p->n_ops; t++) {
+        uint64_t time_ns, peak;
+        uint32_t now = (uint32_t)s->rows[(size_t)t * s->words];
+        uint32_t next = (uint32_t)s->rows[(size_t)(t + 1) * s->words];
+        bool can = rp_brute_stage(g, t, now, next, &time_ns, &peak);
+        same = same && rp_stage_eval(p, s, t, &w) == can &&
+               (!can || (w.stage.time_ns == time_ns && w.stage.peak_bytes == peak));
+    }
+    rp_stage_work_fini(&w);
+    return same;
+}
+
+static bool meets_all(const struct rp_row_set *rows, const double *v) {
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (rp_row_set_left(rows, i, v) > rows->rhs[i])
+            return false;
+    return true;
+}
+
+/* Rows (4) of stage t: the sweep finds the stage's true peak, each row says what the sweep
+ * says, and a row chosen at another point asks no more than the truth. */
+static bool memory_is_true(struct rp_sep_memory *m, uint32_t t, const double *v,
+                           const double *elsewhere, uint64_t peak_bytes) {
+    const struct rp_instance *p = m->form->problem;
+    double over[32], most = -1e300;
+    double truth = ((double)peak_bytes - (double)p->limit_bytes) * m->form->byte_scale;
+    bool good = true;
+    rp_sep_memory_sweep(m, t, v, over);
+    for (uint32_t k = 0; k <= t; k++) {
+        struct rp_row_set rows = {0};
+        rp_sep_memory_row(m, t, k, v, &rows);
+        rp_sep_memory_row(m, t, k, elsewhere, &rows);
+        rp_sep_memory_row(m, t, k, NULL, &rows);
+        good = good && rp_row_set_left(&rows, 0, v) - rows.rhs[0] == over[k] &&
+               rp_row_set_left(&rows, 1, v) - rows.rhs[1] <= over[k] &&
+               rp_row_set_left(&rows, 2, v) - rows.rhs[2] <= over[k];
+        most = over[k] > most ? over[k] : most;
+        rp_row_set_fini(&rows);
+    }
+    return good && most == truth;
+}
+
+static uint32_t n_windows; /* found so far: the test must have tested something */
+
+static bool windows_are_true(const struct rp_formulation *f, const double *elsewhere,
+                             const double *v) {
+    struct rp_sep_path w;
+    struct rp_row_set rows = {0};
+    rp_sep_path_init(&w, f);
+    n_windows += rp_sep_path_find(&w, elsewhere, 0.01, 1000, &rows);
+    bool good = meets_all(&rows, v);
+    for (uint32_t i = 0; i < rows.n; i++)
+        good = good && rp_row_set_left(&rows, i, elsewhere) > rows.rhs[i];
+    rp_sep_path_fini(&w);
+    rp_row_set_fini(&rows);
+    return good;
+}
+
+/* `s` is sound and tidy. Its point may have more holds (of no bytes): compare with what the
+ * point says. */
+static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
+                          struct rp_rng *r) {
+    const struct rp_instance *p = f->problem;
+    struct rp_sep_memory m;
+    struct rp_row_set rows = {0};
+    struct rp_stage_work w = {0};
+    double *v = calloc(f->n_cols + 1, sizeof *v), *u = calloc(f->n_cols + 1, sizeof *u);
+    double cost = f->fixed_cost;
+    struct rp_cost given = rp_schedule_cost(p, s);
+    bool good = rp_formulation_point(f, s, v);
+    rp_formulation_schedule(f, v, 0.5, s);
+    struct rp_cost c = rp_schedule_cost(p, s);
+    good = good && c.time_ns <= given.time_ns && c.peak_bytes <= given.peak_bytes;
+    rp_sep_memory_init(&m, f);
+    rp_stage_work_init(p, &w);
+    rp_formulation_rows(f, &rows);
+    good = good && meets_all(&rows, v);
+    for (uint32_t i = 0; i < f->n_cols; i++) {
+        cost += f->cost[i] * v[i];
+        u[i] = (double)rp_rng_below(r, 5) / 4;
+    }
+    good = good && cost == (double)c.time_ns * f->time_scale;
+    for (uint32_t t = 0; t < p->n_ops && good; t++)
+        good =
+            rp_stage_eval(p, s, t, &w) && memory_is_true(&m, t, v, u, w.stage.peak_bytes);
+    good = good && windows_are_true(f, u, v);
+    rp_sep_memory_fini(&m);
+    rp_stage_work_fini(&w);
+    rp_row_set_fini(&rows);
+    free(v);
+    free(u);
+    return good;
+}
+
+/* A formulation that knows part of the schedule still has it, and all else is true there.
+ */
+static bool refined_is_true(const struct rp_formulation *f, struct rp_schedule *s,
+                            struct rp_rng *r) {
+    double *v = calloc(f->n_cols + 1, sizeof *v);
+    uint8_t *known = calloc(f->n_cols + 1, 1);
+    uint32_t percent = (uint32_t)rp_rng_below(r, 100);
+    struct rp_formulation refined;
+    bool good = rp_formulation_point(f, s, v);
+    for (uint32_t j = 0; j < f->n_cols; j++)
+        known[j] = rp_rng_percent(r, percent) ? (uint8_t)v[j] : 2;
+    rp_formulation_init(&refined, f->problem,
+                        &(struct rp_formulation_options){.base = f, .known = known});
+    good = good && !refined.empty && rows_are_true(&refined, s, r);
+    rp_formulation_fini(&refined);
+    free(v);
+    free(known);
+    return good;
+}
+
+/* Schedules and formulation of one random graph. */
+static bool one_graph(uint64_t seed) {
+    struct rp_rng r = {seed};
+    struct rp_gen_shape shape = rp_gen_small(2 + (uint32_t)rp_rng_below(&r, 9));
+    struct rp_graph g;
+    struct rp_instance p;
+    bool good = true;
+    shape.once_percent = (uint32_t)rp_rng_below(&r, 2) * 15;
+    shape.training = rp_rng_percent(&r, 50);
+    rp_gen_graph(seed, &shape, &g);
+    rp_instance_init(&p, &g, g.fixed_bytes + rp_rng_below(&r, 20000), false, NULL);
+    for (uint32_t i = 0; i < 20 && good; i++) {
+        struct rp_schedule s;
+        struct rp_formulation f;
+        rp_formulation_init(&f, &p, &(struct rp_formulation_options){.no_merge = i % 2});
+        draw_schedule(&r, &p, &s);
+        struct rp_cost before = rp_schedule_cost(&p, &s);
+        good = stages_agree(&g, &p, &s);
+        if (before.sound) {
+            good = good && rp_schedule_prune(&p, &s);
+            struct rp_cost after = rp_schedule_cost(&p, &s);
+            good = good && after.sound && after.time_ns <= before.time_ns &&
+                   after.peak_bytes <= before.peak_bytes && rows_are_true(&f, &s, &r) &&
+                   refined_is_true(&f, &s, &r);
+        }
+        rp_schedule_fini(&s);
+        rp_formulation_fini(&f);
+    }
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return good;
+}
+
+static void rows_hold_for_every_tidy_schedule_and_find_its_peak(void) {
+    uint32_t n = 300;
+    n_windows = 0;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    for (; n > 0; n--, seed++)
+        if (!one_graph(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("formulation and schedule disagree");
+            return;
+        }
+    CU_ASSERT(all == 1 || n_windows > 1000);
+}
+
+/* Every 0/1 choice of columns that meets the row meets its cover too, and some choice meets
+ * it with equality. */
+static bool one_cover(uint64_t seed, uint32_t *n_found) {
+    struct rp_rng r = {seed};
+    struct rp_row_set row = {0}, cover = {0};
+    uint32_t n = 2 + (uint32_t)rp_rng_below(&r, 11);
+    double v[16], weights = 0;
+    bool good = true, tight = false;
+    rp_row_set_begin(&row, (struct rp_row_name){.kind = RP_ROW_MEM}, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        v[i] = (double)rp_rng_below(&r, 9) / 8;
+        rp_row_set_term(&row, i, 1 + (double)rp_rng_below(&r, 30) / 4);
+        weights += row.coef[i];
+    }
+    row.rhs[0] = weights * (double)rp_rng_below(&r, 100) / 100;
+    if (rp_sep_cover_find(&row, 0, v, 0.01, &cover)) {
+        ++*n_found;
+        good = rp_row_set_left(&cover, 0, v) > cover.rhs[0];
+        for (uint32_t set = 0; set < 1u << n; set++) {
+            double x[16];
+            for (uint32_t i = 0; i < n; i++)
+                x[i] = set >> i & 1;
+            if (rp_row_set_left(&row, 0, x) > row.rhs[0])
+                continue;
+            good = good && rp_row_set_left(&cover, 0, x) <= cover.rhs[0];
+            tight = tight || rp_row_set_left(&cover, 0, x) == cover.rhs[0];
+        }
+        good = good && tight;
+    }
+    rp_row_set_fini(&row);
+    rp_row_set_fini(&cover);
+    return good;
+}
+
+static void covers_cut_no_choice_that_fits(void) {
+    uint32_t n = 2000, n_found = 0;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    for (; n > 0; n--, seed++)
+        if (!one_cover(seed, &n_found)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a cover cuts off what fits");
+            return;
+        }
+    CU_ASSERT(all == 1 || n_found > 200);
+}
+
+/* A chain of four ops and what the reductions leave of it: the last op's output is kept. */
+static void a_column_exists_only_where_something_can_want_it(void) {
+    struct rp_gen_shape shape = {.n_ops = 4,
+                                 .max_inputs = 1,
+                                 .max_outputs = 1,
+                                 .reach = 1,
+                                 .max_bytes = 9,
+                                 .max_time_ns = 9,
+                                 .alignment_bytes = 1};
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_formulation f;
+    rp_gen_graph(1, &shape, &g);
+    for (uint32_t x = 0; x < 4; x++)
+        g.tensors[x].bytes = 7;
+    rp_instance_init(&p, &g, 20, false, NULL);
+    rp_formulation_init(&f, &p, &(struct rp_formulation_options){0});
+    CU_ASSERT_EQUAL(rp_formulation_run(&f, 2, 2), RP_COL_ONE);
+    CU_ASSERT_EQUAL(rp_formulation_run(&f, 1, 2), RP_COL_ZERO);
+    CU_ASSERT(rp_formulation_run(&f, 3, 0) < f.n_run_cols);
+    CU_ASSERT_EQUAL(rp_formulation_held(&f, 1, 1), RP_COL_ZERO);
+    CU_ASSERT_EQUAL(rp_formulation_held(&f, 4, 3), RP_COL_ONE);
+    CU_ASSERT_EQUAL(rp_formulation_held(&f, 4, 0), RP_COL_ZERO);
+    rp_formulation_fini(&f);
+    /* If no op may run again, nothing is left to decide. */
+    bool once[4] = {true, true, true, true};
+    rp_formulation_init(&f, &p, &(struct rp_formulation_options){.once = once});
+    CU_ASSERT_EQUAL(f.n_cols, 0);
+    CU_ASSERT_EQUAL(rp_formulation_held(&f, 1, 0), RP_COL_ONE);
+    rp_formulation_fini(&f);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+void suite_formulation(void) {
+    RP_SUITE("formulate");
+    RP_TEST(rows_hold_for_every_tidy_schedule_and_find_its_peak);
+    RP_TEST(covers_cut_no_choice_that_fits);
+    RP_TEST(a_column_exists_only_where_something_can_want_it);
+}

@@ -1,0 +1,390 @@
+/* The replay on its own, without the rules: what it finds in plans that break them, and in
+ * programs that wait for too little. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fixture.h"
+#include "gen.h"
+#include "naive.h"
+#include "run.h"
+#include "verify/hash_replay.h"
+
+/* The replay of rp_net under these steps says no for this reason (NULL: it says yes). */
+static void expect(const char *room, const char *steps, const char *why) {
+    struct rp_world w;
+    struct rp_replay r;
+    rp_world_open(&w, rp_net, room, steps);
+    rp_rc rc = rp_verify_replay(&w.g, &w.p, &r, &w.err);
+    CU_ASSERT_EQUAL(rc, why == NULL ? RP_OK : RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg, why == NULL ? "" : why);
+    if (strcmp(w.err.msg, why == NULL ? "" : why) != 0)
+        printf("said: %s\n", w.err.msg);
+    if (why != NULL) { /* the rules know all that the replay finds */
+        struct rp_err err = {{0}};
+        CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &err), RP_NO);
+    }
+    rp_world_close(&w);
+}
+
+#define EARLY "replay, copies as early as they may be: "
+#define LATE "replay, copies as late as they may be: "
+
+/* ---- right values ---- */
+
+static void a_valid_plan_gives_the_right_values(void) {
+    struct rp_world w;
+    struct rp_replay r;
+    rp_world_open(&w, rp_net, ROOM, ALL);
+    CU_ASSERT_EQUAL(rp_verify_replay(&w.g, &w.p, &r, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(r.n_schedules, 2);
+    CU_ASSERT_EQUAL(r.n_runs, 4);
+    CU_ASSERT_EQUAL(r.n_copies, 0);
+    /* Each time 6 inputs, 5 outputs and 2 kept tensors. */
+    CU_ASSERT_EQUAL(r.n_values, 2 * (6 + 5 + 2));
+    /* Something begins or ends at 0, 8, 12, 16, 20 and 28; then a cell a tensor. */
+    CU_ASSERT_EQUAL(r.device_cells, 6 + 6);
+    CU_ASSERT_EQUAL(r.host_cells, 0);
+    rp_world_close(&w);
+}
+
+static void copies_and_reruns_give_the_right_values(void) {
+    expect(ROOM,
+           A ",{'swap_out':1,'host_at':4}," B ",{'free':1}," C ",{'free':2},"
+             "{'swap_in':1,'at':0}," D,
+           NULL);
+    expect(ROOM,
+           A "," B ",{'free':1}," C "," FREE_Y
+             ",{'run':0,'at':[0]},{'run':0,'at':[null]}," D,
+           NULL);
+    expect(SUM,
+           "{'run':0},{'swap_out':1},{'run':1},{'free':1},{'run':2},{'free':2},"
+           "{'swap_in':1},{'run':3}",
+           NULL);
+    expect(SUM, "{'run':0},{'run':1},{'free':1},{'run':2},{'free':2},{'run':0},{'run':3}",
+           NULL);
+}
+
+static void random_valid_plans_give_the_right_values(void) {
+    uint32_t n = 200;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(20);
+        struct rp_graph g;
+        rp_gen_graph(seed, &shape, &g);
+        for (int k = 0; k < 4; k++) {
+            struct rp_plan p;
+            struct rp_replay r;
+            struct rp_err err = {{0}};
+            if (k < 2)
+                rp_gen_plan(seed, &g, k % 2, &p);
+            else
+                rp_gen_keep_all(&g, k % 2, &p);
+            CU_ASSERT_EQUAL(rp_verify_replay(&g, &p, &r, &err), RP_OK);
+            CU_ASSERT_STRING_EQUAL(err.msg, "");
+            if (err.msg[0] != '\0')
+                rp_gen_failed(seed);
+            rp_plan_fini(&p);
+        }
+        rp_graph_fini(&g);
+    }
+}
+
+/* Offsets of many GiB, byte by byte: memory goes by the number of places, not bytes. */
+static void a_huge_arena_costs_a_cell_a_place(void) {
+    static const char huge[] =
+        "{'format':'remat-graph','version':1,'name':'h','time_source':'none',"
+        "'device':{'alignment_bytes':1},'tensors':["
+        "{'name':'p','bytes':1000000000000000000,'kind':'activation'},"
+        "{'name':'q','bytes':1000000000000000001,'kind':'activation'}],"
+        "'ops':[{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':1},"
+        "{'name':'g','kind':'k','inputs':[0],'outputs':[1],'time_ns':1},"
+        "{'name':'h','kind':'k','inputs':[0,1],'outputs':[],'recompute':false,"
+        "'time_ns':1}],'keep':[]}";
+#define HUGE                                                                               \
+    "'budget_bytes':3000000000000000000,'addressed':true,"                                 \
+    "'arena_bytes':3000000000000000000,'host_bytes':0"
+    struct rp_world w;
+    struct rp_replay r;
+    rp_world_open(&w, huge, HUGE,
+                  "{'run':0,'at':[0]},{'run':1,'at':[1000000000000000000]},{'run':2}");
+    CU_ASSERT_EQUAL(rp_verify_replay(&w.g, &w.p, &r, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(r.device_cells, 3 + 2);
+    rp_world_close(&w);
+    rp_world_open(&w, huge, HUGE,
+                  "{'run':0,'at':[0]},{'run':1,'at':[999999999999999999]},{'run':2}");
+    CU_ASSERT_EQUAL(rp_verify_replay(&w.g, &w.p, &r, &w.err), RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg, EARLY "steps[1]: op 1 \"g\" reads tensor 0 \"p\": it "
+                                            "finds memory taken and not yet written");
+    rp_world_close(&w);
+}
+
+/* ---- wrong values ---- */
+
+static void reading_freed_storage_finds_no_value(void) {
+    expect(ROOM, A "," B ",{'free':1}," C "," FREE_Y "," D,
+           EARLY "steps[5]: op 3 \"d\" reads tensor 1 \"x\": it finds freed memory");
+    expect(SUM, "{'run':0},{'run':1},{'free':1},{'run':2},{'free':2},{'run':3}",
+           EARLY "steps[5]: op 3 \"d\" reads tensor 1 \"x\": it finds freed memory");
+    expect(ROOM, A ",{'free':1}," B,
+           EARLY "steps[2]: op 1 \"b\" reads tensor 1 \"x\": it finds freed memory");
+}
+
+static void an_output_over_an_input_spoils_it(void) {
+    expect(ROOM, A ",{'run':1,'at':[4,16],'workspace_at':20}",
+           EARLY "steps[1]: op 1 \"b\" reads tensor 1 \"x\": it finds memory taken and not "
+                 "yet written");
+}
+
+static void an_output_over_what_is_read_later_spoils_it(void) {
+    expect(ROOM, A "," B ",{'run':2,'at':[16]}," FREE_Y "," D,
+           EARLY "steps[4]: op 3 \"d\" reads tensor 3 \"z\": it finds tensor 4 \"u\"");
+}
+
+static void outputs_over_each_other_spoil_one(void) {
+    expect(ROOM, A ",{'run':1,'at':[8,12],'workspace_at':20}",
+           EARLY "steps[1]: op 1 \"b\" has made tensor 2 \"y\": it finds tensor 3 \"z\"");
+}
+
+static void workspace_spoils_what_it_lies_over(void) {
+    expect(ROOM, A ",{'run':1,'at':[8,16],'workspace_at':4}",
+           EARLY "steps[1]: op 1 \"b\" reads tensor 1 \"x\": it finds some op's workspace");
+    expect(ROOM, A ",{'run':1,'at':[8,16],'workspace_at':16}",
+           EARLY
+           "steps[1]: op 1 \"b\" has made tensor 3 \"z\": it finds some op's workspace");
+}
+
+static void what_is_kept_must_still_be_right_at_the_end(void) {
+    expect(ROOM, ALL ",{'run':0,'at':[8]}",
+           EARLY "at the end: the step keeps tensor 5 \"v\": it finds tensor 1 \"x\"");
+    expect(ROOM, ALL ",{'free':5}", "replay: tensor 5 \"v\" is to be kept and not there");
+    expect(ROOM, A "," B "," C, "replay: tensor 5 \"v\" is to be kept and not there");
+}
+
+static void host_copies_over_each_other_spoil_one(void) {
+    expect(ROOM,
+           A "," B ",{'swap_out':1,'host_at':4},{'swap_out':3,'host_at':8},{'free':1}," C
+             "," FREE_Y ",{'swap_in':1,'at':0}," D,
+           EARLY "steps[7]: the copy takes from the host tensor 1 \"x\": it finds "
+                 "tensor 3 \"z\"");
+}
+
+static void a_copy_in_over_a_live_tensor_spoils_it(void) {
+    expect(ROOM, A "," B ",{'swap_out':1,'host_at':4},{'free':1},{'swap_in':1,'at':12}," C,
+           EARLY "steps[5]: op 2 \"c\" reads tensor 2 \"y\": it finds tensor 1 \"x\"");
+}
+
+static void what_cannot_be_carried_out_is_refused(void) {
+    expect(ROOM, "{'run':4,'at':[]}", "steps[0]: no op 4");
+    expect(SUM, "{'run':4}", "steps[0]: no op 4");
+    expect(ROOM, "{'free':6}", "steps[0]: no tensor 6");
+    expect(ROOM, "{'swap_out':0,'host_at':0}", "steps[0]: tensor 0 is a source");
+    expect(ROOM, A ",{'run':1,'at':[8],'workspace_at':0}",
+           "steps[1]: not one address per output");
+    expect(ROOM, "{'run':0,'at':[24]}", "steps[0]: 8 bytes at 24 end beyond 28");
+    expect(ROOM, "{'run':0,'at':[9223372036854775804]}",
+           "steps[0]: 8 bytes at 9223372036854775804 end beyond 28");
+    expect(ROOM, A ",{'swap_out':1,'host_at':12}", "steps[1]: 8 bytes at 12 end beyond 16");
+    expect(ROOM, "{'run':0,'at':[null]}", "steps[0]: tensor 1 has no address");
+    expect(ROOM, A ",{'run':1,'at':[8,16]}",
+           "steps[1]: the workspace of op 1 has no address");
+    expect(ROOM, A ",{'swap_out':1}", "steps[1]: tensor 1 has no host address");
+    expect(ROOM, D, "steps[0]: tensor 1 was never there to be read");
+    expect(ROOM, "{'free':1}", "steps[0]: tensor 1 is not there to be freed");
+    expect(ROOM, "{'swap_out':1,'host_at':0}", "steps[0]: tensor 1 cannot be swapped out");
+    expect(ROOM, A ",{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':8}",
+           "steps[2]: tensor 1 cannot be swapped out");
+    expect(ROOM, "{'swap_in':1,'at':0}", "steps[0]: tensor 1 cannot be swapped in");
+    expect(ROOM, A ",{'swap_out':1,'host_at':0},{'swap_in':1,'at':8}",
+           "steps[2]: tensor 1 cannot be swapped in");
+}
+
+/* ---- missing waits ---- */
+
+#define X_AWAY                                                                             \
+    A ",{'swap_out':1,'host_at':0}," B ",{'free':1}," C "," FREE_Y                         \
+      ",{'swap_in':1,'at':8},"                                                             \
+      "{'run':3,'at':[0]}"
+
+static void each_task_waits_as_the_time_line_says(void) {
+    static const size_t waits[8][3] = {{0}, {1, 0}, {0},       {1, 1},
+                                       {0}, {0},    {2, 5, 1}, {1, 6}};
+    struct rp_world w;
+    struct rp_task_graph prog;
+    rp_world_open(&w, rp_net, ROOM, X_AWAY);
+    CU_ASSERT_EQUAL_FATAL(rp_task_graph_build(&w.g, &w.p, &prog, &w.err), RP_OK);
+    for (size_t k = 0; k < 8; k++) {
+        const struct rp_task *t = &prog.tasks.at[k];
+        CU_ASSERT_EQUAL_FATAL(t->n_waits, waits[k][0]);
+        for (size_t i = 0; i < t->n_waits; i++)
+            CU_ASSERT_EQUAL(prog.waits.at[t->waits + i], waits[k][1 + i]);
+    }
+    rp_task_graph_fini(&prog);
+    rp_world_close(&w);
+}
+
+/* Task `task` of the program no longer waits for `other`. */
+static void without_wait(const char *room, const char *steps, size_t task, size_t other,
+                         const char *why) {
+    struct rp_world w;
+    struct rp_task_graph prog;
+    struct rp_replay r;
+    rp_world_open(&w, rp_net, room, steps);
+    CU_ASSERT_EQUAL_FATAL(rp_task_graph_build(&w.g, &w.p, &prog, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(rp_hash_replay(&w.g, &prog, &r, &w.err), RP_OK);
+    struct rp_task *t = &prog.tasks.at[task];
+    size_t k = 0;
+    while (k < t->n_waits && prog.waits.at[t->waits + k] != other)
+        k++;
+    CU_ASSERT_FATAL(k < t->n_waits);
+    prog.waits.at[t->waits + k] = prog.waits.at[t->waits + --t->n_waits];
+    CU_ASSERT_EQUAL(rp_hash_replay(&w.g, &prog, &r, &w.err), RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg, why);
+    rp_task_graph_fini(&prog);
+    rp_world_close(&w);
+}
+
+static void a_run_must_wait_for_the_copy_in_that_it_reads(void) {
+    without_wait(ROOM, X_AWAY, 7, 6,
+                 LATE "steps[7]: op 3 \"d\" reads tensor 1 \"x\": it finds freed memory");
+}
+
+static void a_free_must_wait_for_the_copy_out(void) {
+    without_wait(ROOM, X_AWAY, 3, 1,
+                 LATE "steps[1]: the copy takes from the device tensor 1 \"x\": it finds "
+                      "freed memory");
+}
+
+static void a_copy_out_must_wait_for_the_run_that_makes_it(void) {
+    without_wait(ROOM, X_AWAY, 1, 0,
+                 EARLY "steps[1]: the copy takes from the device tensor 1 \"x\": it finds "
+                       "memory never written");
+}
+
+static void a_copy_in_must_wait_until_its_storage_is_free(void) {
+    without_wait(ROOM, X_AWAY, 6, 5,
+                 EARLY "steps[7]: op 3 \"d\" reads tensor 1 \"x\": it finds freed memory");
+}
+
+static void a_free_must_wait_for_the_copy_in(void) {
+    without_wait("'budget_bytes':44,'addressed':true,'arena_bytes':36,'host_bytes':16",
+                 A "," B ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':28}," C
+                   "," FREE_Y ",{'free':1},{'run':0,'at':[0]},{'run':3,'at':[28]}",
+                 7, 4,
+                 LATE "at the end: the step keeps tensor 5 \"v\": it finds tensor 1 \"x\"");
+}
+
+static void a_run_must_wait_for_the_copy_out_of_what_it_rewrites(void) {
+    static const size_t waits[4][3] = {{0}, {1, 0}, {1, 1}, {0}};
+    struct rp_world w;
+    struct rp_task_graph prog;
+    rp_world_open(&w, rp_net, ROOM,
+                  A ",{'swap_out':1,'host_at':0},{'run':0,'at':[null]}," B);
+    CU_ASSERT_EQUAL_FATAL(rp_task_graph_build(&w.g, &w.p, &prog, &w.err), RP_OK);
+    for (size_t k = 0; k < 4; k++) {
+        CU_ASSERT_EQUAL_FATAL(prog.tasks.at[k].n_waits, waits[k][0]);
+        for (size_t i = 0; i < waits[k][0]; i++)
+            CU_ASSERT_EQUAL(prog.waits.at[prog.tasks.at[k].waits + i], waits[k][1 + i]);
+    }
+    rp_task_graph_fini(&prog);
+    rp_world_close(&w);
+}
+
+/* ---- threads ---- */
+
+static void plans_with_copies_run_on_threads_too(void) {
+    struct rp_world w;
+    struct rp_replay r;
+    rp_world_open(&w, rp_net, ROOM, X_AWAY);
+    CU_ASSERT_EQUAL(rp_verify_replay(&w.g, &w.p, &r, &w.err), RP_OK);
+    CU_ASSERT_EQUAL(r.n_schedules, 3);
+    CU_ASSERT_EQUAL(r.n_copies, 2);
+    CU_ASSERT_EQUAL(r.n_values, 3 * (6 + 5 + 2 + 2));
+    rp_world_close(&w);
+}
+
+static void thousands_of_ops_and_copies_run_on_threads(void) {
+    struct rp_gen_shape shape = rp_gen_small(5000);
+    struct rp_graph g;
+    struct rp_plan p;
+    struct rp_replay r;
+    struct rp_err err = {{0}};
+    shape.bandwidths = true;
+    shape.reach = 50;
+    rp_gen_graph(7, &shape, &g);
+    rp_gen_plan(7, &g, false, &p);
+    CU_ASSERT_EQUAL(rp_verify_replay(&g, &p, &r, &err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(err.msg, "");
+    CU_ASSERT_TRUE(r.n_runs >= 5000 && r.n_copies > 100);
+    CU_ASSERT_EQUAL(r.n_schedules, 3);
+    rp_plan_fini(&p);
+    rp_graph_fini(&g);
+}
+
+/* ---- at random ---- */
+
+/* Whatever the replay refuses breaks a rule too; most, but not all, the other way. */
+static bool replay_is_sound(uint64_t seed, unsigned *wrong, unsigned *seen) {
+    struct rp_rng r = {seed};
+    struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)rp_rng_below(&r, 15));
+    struct rp_graph g;
+    bool ok = true;
+    rp_gen_graph(seed, &shape, &g);
+    for (int k = 0; k < 10 && ok; k++) {
+        struct rp_plan p;
+        struct rp_claims facts;
+        struct rp_replay replay;
+        struct rp_err err = {{0}};
+        rp_gen_plan(seed, &g, rp_rng_percent(&r, 60), &p);
+        for (uint64_t n = 1 + rp_rng_below(&r, 2); n > 0 && p.steps.n > 0; n--)
+            rp_gen_change(&r, &g, &p);
+        bool valid = rp_naive_steps(&g, &p, &facts);
+        bool right = rp_verify_replay(&g, &p, &replay, &err) == RP_OK;
+        ok = right || !valid;
+        if (!ok)
+            printf("valid, but: %s\n", err.msg);
+        *wrong += !valid;
+        *seen += !right;
+        rp_plan_fini(&p);
+    }
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void random_plans_that_fail_the_replay_are_invalid(void) {
+    uint32_t n = 300;
+    unsigned wrong = 0, seen = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!replay_is_sound(seed, &wrong, &seen)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a valid plan failed");
+        }
+    CU_ASSERT(getenv("RP_SEED") != NULL || seen > wrong / 2);
+}
+
+void suite_hash_replay(void) {
+    RP_SUITE("replay");
+    RP_TEST(a_valid_plan_gives_the_right_values);
+    RP_TEST(copies_and_reruns_give_the_right_values);
+    RP_TEST(random_valid_plans_give_the_right_values);
+    RP_TEST(a_huge_arena_costs_a_cell_a_place);
+    RP_TEST(reading_freed_storage_finds_no_value);
+    RP_TEST(an_output_over_an_input_spoils_it);
+    RP_TEST(an_output_over_what_is_read_later_spoils_it);
+    RP_TEST(outputs_over_each_other_spoil_one);
+    RP_TEST(workspace_spoils_what_it_lies_over);
+    RP_TEST(what_is_kept_must_still_be_right_at_the_end);
+    RP_TEST(host_copies_over_each_other_spoil_one);
+    RP_TEST(a_copy_in_over_a_live_tensor_spoils_it);
+    RP_TEST(what_cannot_be_carried_out_is_refused);
+    RP_TEST(each_task_waits_as_the_time_line_says);
+    RP_TEST(a_run_must_wait_for_the_copy_in_that_it_reads);
+    RP_TEST(a_free_must_wait_for_the_copy_out);
+    RP_TEST(a_copy_out_must_wait_for_the_run_that_makes_it);
+    RP_TEST(a_copy_in_must_wait_until_its_storage_is_free);
+    RP_TEST(a_free_must_wait_for_the_copy_in);
+    RP_TEST(a_run_must_wait_for_the_copy_out_of_what_it_rewrites);
+    RP_TEST(plans_with_copies_run_on_threads_too);
+    RP_TEST(thousands_of_ops_and_copies_run_on_threads);
+    RP_TEST(random_plans_that_fail_the_replay_are_invalid);
+}

@@ -1,0 +1,88 @@
+/* What solve says where nothing fits, or nothing was found. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "solve/context.h"
+
+/* big (3000 bytes) is made once and read at the end; in between b reads and writes little.
+ */
+static const char net[] =
+    "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"net\","
+    "\"time_source\":\"imported:test\",\"tensors\":["
+    "{\"name\":\"x\",\"bytes\":500,\"kind\":\"input\"},"
+    "{\"name\":\"big\",\"bytes\":3000,\"kind\":\"activation\"},"
+    "{\"name\":\"a\",\"bytes\":600,\"kind\":\"activation\"},"
+    "{\"name\":\"b\",\"bytes\":700,\"kind\":\"activation\"},"
+    "{\"name\":\"c\",\"bytes\":100,\"kind\":\"gradient\"}],\"ops\":["
+    "{\"name\":\"once\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[1],\"time_ns\":10,"
+    "\"recompute\":false},"
+    "{\"name\":\"fa\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[2],\"time_ns\":10},"
+    "{\"name\":\"fb\",\"kind\":\"k\",\"inputs\":[2],\"outputs\":[3],\"time_ns\":10},"
+    "{\"name\":\"fc\",\"kind\":\"k\",\"inputs\":[1,3],\"outputs\":[4],\"time_ns\":10}],"
+    "\"keep\":[%s]}";
+
+static void load(const char *keep, struct rp_graph *g) {
+    struct rp_err err = {{0}};
+    char text[2000];
+    snprintf(text, sizeof text, net, keep);
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, strlen(text), "net", g, &err), RP_OK);
+}
+
+static void says(const struct rp_solve_report *report, const char *reason) {
+    CU_ASSERT_STRING_EQUAL(report->reason, reason);
+    if (strcmp(report->reason, reason) != 0)
+        printf("said: %s\n", report->reason);
+}
+
+static void refused(const char *keep, uint64_t budget, const char *reason) {
+    struct rp_graph g;
+    struct rp_solve_options o = {.budget_bytes = budget, .recompute = true};
+    struct rp_solve_report report = {0};
+    struct rp_context w = {.g = &g, .o = &o, .report = &report};
+    load(keep, &g);
+    CU_ASSERT_EQUAL(rp_check_floor(&w), RP_NO);
+    says(&report, reason);
+    rp_graph_fini(&g);
+}
+
+static void what_the_floor_counts_is_said_with_units(void) {
+    refused(
+        "4", 4000,
+        "while op 2 \"fb\" runs, 4.69 KiB (4800 bytes) are on the device, more than the "
+        "budget of 3.91 KiB (4000 bytes): 1.27 KiB of its inputs, outputs and "
+        "workspace, 500 B of sources, 2.93 KiB that later ops need and that can be "
+        "neither made again nor swapped");
+}
+
+static void what_is_kept_is_said_with_units(void) {
+    refused("1,2,3,4", 4800,
+            "the tensors to be kept and the sources take 4.79 KiB (4900 bytes) together, "
+            "more than the budget of 4.69 KiB (4800 bytes)");
+}
+
+static void the_min_that_was_found_is_said_with_units(void) {
+    struct rp_graph g;
+    struct rp_solve_options o = {.budget_bytes = 4750, .recompute = true};
+    struct rp_solve_report report = {.floor_bytes = 4700};
+    struct rp_context w = {.g = &g, .o = &o, .report = &report};
+    load("4", &g);
+    rp_context_instance(&w, &w.p, o.budget_bytes);
+    rp_schedule_keep_all(&w.p, &w.best);
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w, &w.best), RP_LIMIT);
+    CU_ASSERT_EQUAL(report.min_bytes, 4800);
+    says(&report,
+         "none found within 4.64 KiB (4750 bytes); the least that one was found for "
+         "is 4.69 KiB (4800 bytes), where op 2 \"fb\" binds; no plan fits in less "
+         "than 4.59 KiB (4700 bytes)");
+    rp_schedule_fini(&w.best);
+    rp_instance_fini(&w.p);
+    rp_graph_fini(&g);
+}
+
+void suite_infeasible(void) {
+    RP_SUITE("floor");
+    RP_TEST(what_the_floor_counts_is_said_with_units);
+    RP_TEST(what_is_kept_is_said_with_units);
+    RP_TEST(the_min_that_was_found_is_said_with_units);
+}

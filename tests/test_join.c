@@ -1,0 +1,598 @@
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/join.h"
+#include "profile/quartiles.h"
+#include "run.h"
+
+/* x -a-> y -b-> z. %s: b's name. */
+static const char net[] =
+    "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
+    "\"tensors\":[{\"name\":\"x\",\"bytes\":8,\"kind\":\"input\"},"
+    "{\"name\":\"y\",\"bytes\":8,\"kind\":\"activation\"},"
+    "{\"name\":\"z\",\"bytes\":8,\"kind\":\"activation\"}],\"ops\":["
+    "{\"name\":\"a\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[1],\"time_ns\":0,"
+    "\"workspace_bytes\":3,\"attrs\":{\"flops\":5}},"
+    "{\"name\":\"%s\",\"kind\":\"k\",\"inputs\":[1],\"outputs\":[2],\"time_ns\":0}],"
+    "\"keep\":[2]}";
+
+/* A trace put together line by line; ids are counted up. */
+struct scene {
+    char text[16384];
+    size_t len, lines;
+    unsigned id, correlation, step;
+    uint64_t clock, clock_before_step;
+};
+
+static void say(struct scene *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(struct scene *s, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    s->len += (size_t)vsnprintf(s->text + s->len, sizeof s->text - s->len, fmt, args);
+    va_end(args);
+    s->text[s->len++] = '\n';
+    s->text[s->len] = '\0';
+    s->lines++;
+}
+
+static struct scene begin(void) {
+    struct scene s = {.clock = 1000};
+    say(&s, "remat-trace 1 7");
+    say(&s, "cupti 130001");
+    say(&s, "device 0 1024 Toy GPU");
+    return s;
+}
+
+static void begin_step(struct scene *s) {
+    s->step++;
+    s->id++;
+    s->clock_before_step = s->clock;
+}
+
+static void end_step(struct scene *s) {
+    say(s, "step %u 999%u 1 %llu %llu", s->step, s->step,
+        (unsigned long long)s->clock_before_step, (unsigned long long)s->clock);
+    s->clock += 1000;
+}
+
+static unsigned range(struct scene *s, const char *name, unsigned parent) {
+    say(s, "range %u %u 1 %u 0 0 %s", ++s->id, parent, s->step, name);
+    return s->id;
+}
+
+/* A kernel of ns launched in range r, its call 10 ns long; begins `gap` ns after now. */
+static void kernel(struct scene *s, unsigned r, unsigned gap, unsigned ns) {
+    unsigned long long at = s->clock += gap;
+    if (r != 0)
+        say(s, "ext %u %u", s->correlation, r);
+    say(s, "call %u 1 %llu %llu", s->correlation, at - 1, at + 9);
+    say(s, "work kernel %u 0 %llu %llu 0 7 0", s->correlation, at, at + ns);
+    s->clock += ns;
+    s->correlation++;
+}
+
+struct outcome {
+    struct rp_graph g;
+    struct rp_costs c;
+    struct rp_err err;
+    rp_rc rc;
+};
+
+static void join_all(struct outcome *o, struct scene *s, size_t n, bool complete) {
+    struct rp_trace t[2];
+    char text[2048];
+    int len = snprintf(text, sizeof text, net, "b");
+    *o = (struct outcome){0};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, (size_t)len, "g", &o->g, &o->err), RP_OK);
+    for (size_t i = 0; i < n; i++) {
+        if (complete)
+            say(&s[i], "end %zu", s[i].lines);
+        rp_rc rc = rp_trace_parse(s[i].text, s[i].len, "t", &t[i], &o->err);
+        CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
+    }
+    o->rc = rp_costs_join(&o->g, "g", t, n, &o->c, &o->err);
+    for (size_t i = 0; i < n; i++)
+        rp_trace_fini(&t[i]);
+}
+
+static void close(struct outcome *o) {
+    rp_costs_fini(&o->c);
+    rp_graph_fini(&o->g);
+}
+
+static void refused(struct scene *s, rp_rc rc, const char *message) {
+    struct outcome o;
+    join_all(&o, s, 1, true);
+    CU_ASSERT_EQUAL(o.rc, rc);
+    CU_ASSERT_STRING_EQUAL(o.err.msg, message);
+    CU_ASSERT_PTR_NULL(o.c.ops);
+    close(&o);
+}
+
+/* One step: a takes `a` ns, b `b`. */
+static void plain_step(struct scene *s, unsigned a, unsigned b) {
+    begin_step(s);
+    kernel(s, range(s, "a", 0), 5, a);
+    kernel(s, range(s, "b", 0), 5, b);
+    end_step(s);
+}
+
+static void the_median_over_steps_is_the_cost(void) {
+    struct scene s = begin();
+    struct outcome o;
+    plain_step(&s, 9000, 9000); /* warms up */
+    plain_step(&s, 100, 210);
+    plain_step(&s, 120, 200);
+    plain_step(&s, 170, 230);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    const struct rp_op_cost *a = &o.c.ops[0], *b = &o.c.ops[1];
+    CU_ASSERT(a->n_samples == 3 && a->median_ns == 120);
+    CU_ASSERT(a->min_ns == 100 && a->q1_ns == 120 && a->q3_ns == 120 && a->max_ns == 170);
+    CU_ASSERT(b->n_samples == 3 && b->median_ns == 210);
+    CU_ASSERT(o.c.sum_ns == 330 && o.c.n_steps == 3 && o.c.n_processes == 1);
+    CU_ASSERT_EQUAL(o.c.step_ns, 100 + 5 + 210 + 10); /* 315, 325, 405 */
+    CU_ASSERT(o.c.outside_ns == 0 && o.c.side_by_side_ns == 0 && o.c.strangers == NULL);
+    CU_ASSERT(o.c.no_stamp + o.c.held_up + o.c.lost == 0);
+    CU_ASSERT_STRING_EQUAL(o.c.device, "Toy GPU");
+    close(&o);
+}
+
+static void a_single_step_is_used(void) {
+    struct scene s = begin();
+    struct outcome o;
+    plain_step(&s, 100, 210);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.ops[0].median_ns == 100 && o.c.n_steps == 1);
+    close(&o);
+}
+
+static void without_steps_every_range_counts(void) {
+    struct scene s = begin();
+    struct outcome o;
+    for (unsigned i = 0; i < 4; i++)
+        kernel(&s, range(&s, "a", 0), 5, 10 * i);
+    kernel(&s, range(&s, "b", 0), 5, 7);
+    kernel(&s, 0, 5, 70);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    CU_ASSERT(o.c.ops[0].n_samples == 4 && o.c.ops[0].median_ns == 15);
+    CU_ASSERT(o.c.n_steps == 0 && o.c.step_ns == 0 && o.c.outside_ns == 0);
+    close(&o);
+}
+
+static void pieces_side_by_side_count_once_and_pauses_not_at_all(void) {
+    struct scene s = begin();
+    struct outcome o;
+    begin_step(&s);
+    unsigned a = range(&s, "a", 0);
+    say(&s, "ext 50 %u", a);
+    say(&s, "work kernel 50 0 1000 1100 0 7 0");
+    say(&s, "work set 50 0 1050 1120 0 8 64");  /* 20 more, on another stream */
+    say(&s, "work copy 50 0 1010 1020 0 9 64"); /* none: inside */
+    say(&s, "work kernel 50 0 1200 1230 0 7 0");
+    kernel(&s, range(&s, "b", 0), 500, 1);
+    end_step(&s);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.ops[0].median_ns == 150);
+    CU_ASSERT_EQUAL(o.c.side_by_side_ns, 0); /* one op's own pieces */
+    close(&o);
+}
+
+static void two_ops_at_once_are_told(void) {
+    struct scene s = begin();
+    struct outcome o;
+    begin_step(&s);
+    unsigned a = range(&s, "a", 0), b = range(&s, "b", 0);
+    say(&s, "ext 50 %u\next 51 %u", a, b);
+    s.lines++;
+    say(&s, "work kernel 51 0 1070 1150 0 8 0"); /* comes first in the file */
+    say(&s, "work kernel 50 0 1000 1100 0 7 0");
+    s.clock = 1200;
+    end_step(&s);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.ops[0].median_ns == 100 && o.c.ops[1].median_ns == 80);
+    CU_ASSERT(o.c.side_by_side_ns == 30 && o.c.step_ns == 150);
+    close(&o);
+}
+
+static void the_innermost_op_owns_the_work(void) {
+    struct scene s = begin();
+    struct outcome o;
+    begin_step(&s);
+    unsigned block = range(&s, "block", 0), b = range(&s, "b", block);
+    unsigned part = range(&s, "part", b), a = range(&s, "a", part);
+    kernel(&s, b, 5, 10);
+    kernel(&s, part, 5, 20); /* no op of the graph: b's */
+    kernel(&s, a, 5, 400);
+    kernel(&s, block, 5, 3); /* nobody's */
+    end_step(&s);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    CU_ASSERT(o.c.ops[0].median_ns == 400 && o.c.ops[1].median_ns == 30);
+    CU_ASSERT(o.c.outside_ns == 3 && o.c.inside_ns == 430);
+    CU_ASSERT_STRING_EQUAL(o.c.strangers, "block");
+    CU_ASSERT_EQUAL(o.c.n_strangers, 1);
+    close(&o);
+}
+
+static void work_outside_every_op_is_told_if_a_step_is_on(void) {
+    struct scene s = begin();
+    struct outcome o;
+    plain_step(&s, 1, 1);
+    kernel(&s, 0, 5, 1000); /* between steps */
+    begin_step(&s);
+    kernel(&s, range(&s, "a", 0), 5, 10);
+    kernel(&s, range(&s, "b", 0), 5, 10);
+    kernel(&s, 0, 5, 30);     /* by the time of its call */
+    kernel(&s, 9992, 5, 600); /* in the step's own range */
+    end_step(&s);
+    kernel(&s, 0, 5, 1000);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.outside_ns == 630 && o.c.inside_ns == 20);
+    CU_ASSERT_EQUAL(o.c.step_ns, 10 + 5 + 10 + 5 + 30 + 5 + 600);
+    close(&o);
+}
+
+static void an_op_without_work_costs_nothing(void) {
+    struct scene s = begin();
+    struct outcome o;
+    for (int i = 0; i < 3; i++) {
+        begin_step(&s);
+        kernel(&s, range(&s, "a", 0), 5, 10);
+        range(&s, "b", 0);
+        end_step(&s);
+    }
+    join_all(&o, &s, 1, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.ops[1].n_samples == 2 && o.c.ops[1].median_ns == 0);
+    close(&o);
+}
+
+static void runs_without_stamps_are_not_used(void) {
+    struct scene s = begin();
+    struct outcome o;
+    plain_step(&s, 1, 1);
+    plain_step(&s, 100, 200);
+    begin_step(&s);
+    kernel(&s, range(&s, "a", 0), 5, 140);
+    say(&s, "ext 60 %u", s.id);
+    say(&s, "work kernel 60 0 0 0 0 7 0");
+    kernel(&s, range(&s, "b", 0), 5, 220);
+    end_step(&s);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    CU_ASSERT(o.c.no_stamp == 1 && o.c.ops[0].n_samples == 1);
+    CU_ASSERT(o.c.ops[0].median_ns == 100 && o.c.ops[1].n_samples == 2);
+    close(&o);
+}
+
+static void an_end_before_the_start_is_no_stamp(void) {
+    struct scene s = begin();
+    kernel(&s, range(&s, "b", 0), 5, 1);
+    say(&s, "ext 60 %u", range(&s, "a", 0));
+    say(&s, "work kernel 60 0 20 10 0 7 0");
+    refused(&s, RP_ENV,
+            "op 'a': none of its 1 runs can be used: 1 without time stamps, 0 held up by "
+            "tracing itself; run more steps");
+}
+
+/* Overhead of `kind` on `thread` during a's call of the last of three steps. */
+static uint32_t held_up_by(unsigned kind, unsigned thread, int before, int after) {
+    struct scene s = begin();
+    struct outcome o;
+    plain_step(&s, 1, 1);
+    plain_step(&s, 100, 200);
+    begin_step(&s);
+    say(&s, "over %u %u %llu %llu", kind, thread,
+        (unsigned long long)(s.clock + 4 - (unsigned)before),
+        (unsigned long long)(s.clock + 4 + (unsigned)after));
+    say(&s, "over 65536 1 1 2"); /* long ago */
+    kernel(&s, range(&s, "a", 0), 5, 140);
+    kernel(&s, range(&s, "b", 0), 50, 220);
+    end_step(&s);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    CU_ASSERT_EQUAL(o.c.ops[0].median_ns, o.c.held_up ? 100 : 120);
+    uint32_t n = o.c.held_up;
+    close(&o);
+    return n;
+}
+
+static void runs_that_tracing_held_up_are_not_used(void) {
+    CU_ASSERT_EQUAL(held_up_by(2 << 16, 1, 5, 1), 1);
+    CU_ASSERT_EQUAL(held_up_by(2 << 16, 0, 0, 300), 2); /* b's call as well */
+    CU_ASSERT_EQUAL(held_up_by(1, 1, 1000, 5), 1);
+    CU_ASSERT_EQUAL(held_up_by(2 << 16, 2, 5, 5), 0); /* of another thread */
+    CU_ASSERT_EQUAL(held_up_by(2 << 16, 1, 5, 0), 0); /* ends as the call begins */
+    CU_ASSERT_EQUAL(held_up_by(6 << 16, 1, 5, 5), 0); /* the queue was full */
+}
+
+static void runs_with_less_work_than_usual_are_not_used(void) {
+    struct scene s = begin();
+    struct outcome o;
+    for (unsigned i = 0; i < 5; i++) {
+        begin_step(&s);
+        unsigned a = range(&s, "a", 0);
+        kernel(&s, a, 5, 100);
+        if (i != 3)
+            kernel(&s, a, 5, 50);
+        kernel(&s, range(&s, "b", 0), 5, 10);
+        end_step(&s);
+    }
+    join_all(&o, &s, 1, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.lost == 1);
+    CU_ASSERT(o.c.ops[0].n_samples == 3 && o.c.ops[0].min_ns == 150);
+    close(&o);
+}
+
+static void graph_launches_are_split_by_node(void) {
+    struct scene s = begin();
+    struct outcome o;
+    kernel(&s, range(&s, "a", 0), 5, 9); /* captured here; this one ran before any step */
+    unsigned a = s.id, b = range(&s, "b", 0);
+    say(&s, "node 100 %u", a);
+    say(&s, "node 200 %u", b);
+    say(&s, "clone 101 100");
+    say(&s, "clone 201 200");
+    for (unsigned i = 1; i <= 3; i++) {
+        begin_step(&s);
+        unsigned long long at = s.clock;
+        say(&s, "ext %u 999%u", 70 + i, i);
+        say(&s, "work kernel %u 201 %llu %llu 0 7 0", 70 + i, at + 50, at + 50 + 10 * i);
+        say(&s, "work kernel %u 101 %llu %llu 0 7 0", 70 + i, at + 10, at + 10 + i);
+        say(&s, "work kernel %u 300 %llu %llu 0 7 0", 70 + i, at + 90, at + 95);
+        s.clock += 100;
+        end_step(&s);
+    }
+    join_all(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    CU_ASSERT(o.c.ops[0].n_samples == 2 && o.c.ops[1].n_samples == 2);
+    CU_ASSERT(o.c.ops[0].max_ns == 3 && o.c.ops[1].max_ns == 30 && o.c.lost == 0);
+    CU_ASSERT_EQUAL(o.c.outside_ns, 10); /* node 300, twice */
+    close(&o);
+}
+
+static void graph_launches_without_steps_count_one_by_one(void) {
+    struct scene s = begin();
+    struct outcome o;
+    unsigned a = range(&s, "a", 0), b = range(&s, "b", 0), all = range(&s, "all", 0);
+    say(&s, "node 100 %u", a);
+    say(&s, "node 200 %u", b);
+    for (unsigned i = 0; i < 3; i++) {
+        say(&s, "ext %u %u", 70 + i, all);
+        say(&s, "work kernel %u 100 %u %u 0 7 0", 70 + i, 100 * i + 10, 100 * i + 20);
+        say(&s, "work kernel %u 200 %u %u 0 7 0", 70 + i, 100 * i + 30, 100 * i + 31);
+    }
+    join_all(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    CU_ASSERT(o.c.ops[0].n_samples == 3 && o.c.ops[0].median_ns == 10);
+    CU_ASSERT(o.c.ops[1].n_samples == 3 && o.c.ops[1].median_ns == 1);
+    close(&o);
+}
+
+static void an_op_that_a_step_launches_twice_is_refused(void) {
+    struct scene s = begin();
+    kernel(&s, range(&s, "b", 0), 5, 9);
+    unsigned a = range(&s, "a", 0);
+    say(&s, "node 100 %u", a);
+    begin_step(&s);
+    kernel(&s, range(&s, "b", 0), 5, 9);
+    say(&s, "ext 70 9991\next 71 9991");
+    s.lines++;
+    say(&s, "work kernel 70 100 1010 1011 0 7 0");
+    say(&s, "work kernel 71 100 1020 1021 0 7 0");
+    end_step(&s);
+    refused(
+        &s, RP_INPUT,
+        "process 7: op 'a' is launched by a CUDA graph twice in step 1: it is open which "
+        "run is which");
+}
+
+static void an_op_that_is_twice_in_a_step_is_refused(void) {
+    struct scene s = begin();
+    plain_step(&s, 1, 1);
+    begin_step(&s);
+    kernel(&s, range(&s, "a", 0), 5, 10);
+    kernel(&s, range(&s, "b", 0), 5, 10);
+    kernel(&s, range(&s, "a", 0), 5, 10);
+    end_step(&s);
+    refused(&s, RP_INPUT,
+            "process 7: op 'a' has its range twice in step 2: it is open which run is "
+            "which");
+}
+
+static void ops_that_were_not_seen_are_named(void) {
+    struct scene s = begin();
+    plain_step(&s, 1, 1);
+    begin_step(&s);
+    kernel(&s, range(&s, "a", 0), 5, 10);
+    kernel(&s, range(&s, "bb", 0), 5, 10);
+    end_step(&s);
+    refused(&s, RP_INPUT, "g: 1 of 2 ops ran in no range: b");
+}
+
+static void steps_that_overlap_are_refused(void) {
+    struct scene s = begin();
+    say(&s, "step 1 90 1 100 200");
+    say(&s, "step 2 91 5 150 300");
+    refused(&s, RP_INPUT,
+            "process 7: step 2 (thread 5) begins before step 1 (thread 1) ends: it is open "
+            "whose work is whose");
+}
+
+static void ops_on_two_devices_are_refused(void) {
+    struct scene s = begin();
+    kernel(&s, range(&s, "a", 0), 5, 10);
+    say(&s, "ext 70 %u", range(&s, "b", 0));
+    say(&s, "work kernel 70 0 9010 9020 1 7 0");
+    refused(&s, RP_ENV,
+            "process 7 runs ops on devices 0 and 1: profile on one (CUDA_VISIBLE_DEVICES)");
+}
+
+static void two_kinds_of_device_are_refused(void) {
+    struct scene s[2] = {begin(), begin()};
+    struct outcome o;
+    plain_step(&s[0], 1, 1);
+    s[1].len = 0;
+    s[1].lines = 0;
+    say(&s[1], "remat-trace 1 8");
+    say(&s[1], "cupti 1");
+    say(&s[1], "device 0 5 Other GPU");
+    plain_step(&s[1], 1, 1);
+    join_all(&o, s, 2, true);
+    CU_ASSERT_EQUAL(o.rc, RP_ENV);
+    CU_ASSERT_STRING_EQUAL(o.err.msg,
+                           "ops ran on two kinds of device: Toy GPU and Other GPU");
+    close(&o);
+}
+
+static void processes_are_pooled(void) {
+    struct scene s[2] = {begin(), begin()};
+    struct outcome o;
+    plain_step(&s[0], 100, 1);
+    plain_step(&s[1], 200, 1); /* the same step, range and correlation numbers */
+    join_all(&o, s, 2, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.n_processes == 2 && o.c.n_steps == 2);
+    CU_ASSERT(o.c.ops[0].n_samples == 2 && o.c.ops[0].median_ns == 150);
+    close(&o);
+}
+
+static void a_process_without_ranges_does_not_matter(void) {
+    struct scene s[2] = {begin(), begin()};
+    struct outcome o;
+    say(&s[0], "error something else");
+    plain_step(&s[1], 200, 1);
+    join_all(&o, s, 2, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.n_processes == 1);
+    close(&o);
+}
+
+static void measurements_with_holes_are_refused(void) {
+    struct scene s = begin();
+    plain_step(&s, 1, 1);
+    say(&s, "dropped 5");
+    refused(&s, RP_ENV,
+            "process 7: CUPTI dropped 5 records, so any op's may be missing; run fewer "
+            "steps");
+    s = begin();
+    plain_step(&s, 1, 1);
+    say(&s, "torn 1");
+    refused(&s, RP_ENV, "process 7: a buffer of CUPTI ended within a record");
+    s = begin();
+    plain_step(&s, 1, 1);
+    say(&s, "error no CUPTI here");
+    refused(&s, RP_ENV, "process 7: no CUPTI here");
+
+    struct outcome o;
+    s = begin();
+    plain_step(&s, 1, 1);
+    join_all(&o, &s, 1, false);
+    CU_ASSERT_EQUAL(o.rc, RP_ENV);
+    CU_ASSERT_STRING_EQUAL(
+        o.err.msg, "process 7: its trace has no end: it was killed, or left through _exit");
+    close(&o);
+}
+
+static void ranges_without_cuda_are_refused(void) {
+    struct scene s = {0};
+    say(&s, "remat-trace 1 7");
+    range(&s, "a", 0);
+    range(&s, "b", 0);
+    refused(&s, RP_ENV, "process 7: it marks ranges, but started no CUDA driver");
+}
+
+static void a_measurement_of_nothing_is_refused(void) {
+    struct outcome o;
+    struct scene s = begin();
+    refused(&s, RP_ENV, "no process marked a range: ops need NVTX ranges named 'rp:OP'");
+    s = begin();
+    say(&s, "error no CUPTI here");
+    refused(&s, RP_ENV, "process 7: no CUPTI here");
+    join_all(&o, &s, 0, true);
+    CU_ASSERT_EQUAL(o.rc, RP_ENV);
+    close(&o);
+}
+
+static void names_must_be_different(void) {
+    struct rp_graph g;
+    struct rp_costs c;
+    struct rp_err err = {{0}};
+    char text[2048];
+    int len = snprintf(text, sizeof text, net, "a");
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, (size_t)len, "g", &g, &err), RP_OK);
+    CU_ASSERT_EQUAL(rp_costs_join(&g, "g", NULL, 0, &c, &err), RP_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.msg, "g: ops[0] and ops[1] are both named 'a': measurements "
+                                    "are joined by name");
+    rp_graph_fini(&g);
+}
+
+static void costs_are_written_into_the_graph(void) {
+    struct scene s = begin();
+    struct outcome o;
+    begin_step(&s);
+    kernel(&s, range(&s, "a", 0), 5, 100);
+    say(&s, "range %u 0 1 1 1 77 b", ++s.id);
+    kernel(&s, s.id, 5, 200);
+    end_step(&s);
+    join_all(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    CU_ASSERT_EQUAL_FATAL(rp_costs_apply(&o.c, &o.g, "g", &o.err), RP_OK);
+    const struct rp_op *a = &o.g.ops[0], *b = &o.g.ops[1];
+    CU_ASSERT(a->time_ns == 100 && b->time_ns == 200 && o.g.total_time_ns == 300);
+    CU_ASSERT(a->workspace_bytes == 3 && b->workspace_bytes == 77);
+    CU_ASSERT_STRING_EQUAL(o.g.time_source, "cupti:Toy GPU");
+    CU_ASSERT_STRING_EQUAL(o.g.device.name, "Toy GPU");
+    CU_ASSERT(o.g.has_device && o.g.device.memory_bytes == 1024);
+    CU_ASSERT_EQUAL(json_integer_value(json_object_get(a->attrs, "flops")), 5);
+    const json_t *profile = json_object_get(b->attrs, "profile");
+    CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "max_ns")), 200);
+    CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "samples")), 1);
+    profile = json_object_get(o.g.attrs, "profile");
+    CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "step_ns")), 305);
+    close(&o);
+}
+
+static void the_spread_is_of_the_values(void) {
+    uint64_t one[] = {7}, four[] = {4, 1, 3, 2}, nine[] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
+    struct rp_quartiles s = rp_quartiles_of(one, 1);
+    CU_ASSERT(s.min == 7 && s.q1 == 7 && s.median == 7 && s.q3 == 7 && s.max == 7);
+    s = rp_quartiles_of(four, 4);
+    CU_ASSERT(s.min == 1 && s.q1 == 2 && s.median == 2 && s.q3 == 3 && s.max == 4);
+    s = rp_quartiles_of(nine, 9);
+    CU_ASSERT(s.min == 1 && s.q1 == 3 && s.median == 5 && s.q3 == 7 && s.max == 9);
+}
+
+void suite_join(void) {
+    RP_SUITE("costs");
+    RP_TEST(the_median_over_steps_is_the_cost);
+    RP_TEST(a_single_step_is_used);
+    RP_TEST(without_steps_every_range_counts);
+    RP_TEST(pieces_side_by_side_count_once_and_pauses_not_at_all);
+    RP_TEST(two_ops_at_once_are_told);
+    RP_TEST(the_innermost_op_owns_the_work);
+    RP_TEST(work_outside_every_op_is_told_if_a_step_is_on);
+    RP_TEST(an_op_without_work_costs_nothing);
+    RP_TEST(runs_without_stamps_are_not_used);
+    RP_TEST(an_end_before_the_start_is_no_stamp);
+    RP_TEST(runs_that_tracing_held_up_are_not_used);
+    RP_TEST(runs_with_less_work_than_usual_are_not_used);
+    RP_TEST(graph_launches_are_split_by_node);
+    RP_TEST(graph_launches_without_steps_count_one_by_one);
+    RP_TEST(an_op_that_a_step_launches_twice_is_refused);
+    RP_TEST(an_op_that_is_twice_in_a_step_is_refused);
+    RP_TEST(ops_that_were_not_seen_are_named);
+    RP_TEST(steps_that_overlap_are_refused);
+    RP_TEST(ops_on_two_devices_are_refused);
+    RP_TEST(two_kinds_of_device_are_refused);
+    RP_TEST(processes_are_pooled);
+    RP_TEST(a_process_without_ranges_does_not_matter);
+    RP_TEST(measurements_with_holes_are_refused);
+    RP_TEST(ranges_without_cuda_are_refused);
+    RP_TEST(a_measurement_of_nothing_is_refused);
+    RP_TEST(names_must_be_different);
+    RP_TEST(costs_are_written_into_the_graph);
+    RP_TEST(the_spread_is_of_the_values);
+}

@@ -1,0 +1,156 @@
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/link_fit.h"
+#include "run.h"
+
+static void a_line_is_found_again(void) {
+    struct rp_copy_sample s[40];
+    struct rp_copy_fit fit;
+    size_t n = 0;
+    for (uint64_t bytes = 64 << 10; bytes <= 256 << 20; bytes *= 2)
+        for (int k = 0; k < 3; k++) /* 7 us and 25 GB/s; an outlier does not matter */
+            s[n++] =
+                (struct rp_copy_sample){bytes, 7000 + bytes / 25 + (k == 2 ? 90000 : 0)};
+    CU_ASSERT_FATAL(n <= 40 && rp_copy_fit(s, n, &fit));
+    CU_ASSERT_EQUAL(fit.n, n);
+    CU_ASSERT(fit.latency_ns >= 6999 && fit.latency_ns <= 7001);
+    CU_ASSERT(fit.bytes_per_s > 24999000000 && fit.bytes_per_s < 25001000000);
+}
+
+static void small_copies_count_as_much_as_large_ones(void) {
+    /* 1000 ns + a byte a ns, but the largest is 10% late: latency stays nearly right. */
+    struct rp_copy_sample s[] = {
+        {100, 1100}, {1000, 2000}, {10000, 11000}, {1000000, 1101100}};
+    struct rp_copy_fit fit;
+    CU_ASSERT_FATAL(rp_copy_fit(s, 4, &fit));
+    CU_ASSERT(fit.latency_ns > 900 && fit.latency_ns < 1050);
+    CU_ASSERT(fit.bytes_per_s > 900000000 && fit.bytes_per_s < 1000000000);
+}
+
+static void a_latency_is_not_negative(void) {
+    struct rp_copy_sample s[] = {{1000, 900}, {2000, 2000}};
+    struct rp_copy_fit fit;
+    CU_ASSERT_FATAL(rp_copy_fit(s, 2, &fit));
+    CU_ASSERT_EQUAL(fit.latency_ns, 0);
+    CU_ASSERT(fit.bytes_per_s > 1000000000 && fit.bytes_per_s < 1111111112);
+}
+
+static void what_tells_no_rate_is_refused(void) {
+    struct rp_copy_sample one[] = {{1000, 900}, {1000, 950}};
+    struct rp_copy_sample falling[] = {{1000, 900}, {2000, 800}};
+    struct rp_copy_sample nothing[] = {{1000, 0}, {2000, 800}};
+    struct rp_copy_fit fit;
+    CU_ASSERT_FALSE(rp_copy_fit(one, 2, &fit));
+    CU_ASSERT_FALSE(rp_copy_fit(falling, 2, &fit));
+    CU_ASSERT_FALSE(rp_copy_fit(nothing, 2, &fit));
+    CU_ASSERT_FALSE(rp_copy_fit(nothing, 0, &fit));
+    CU_ASSERT_EQUAL(fit.n, 0);
+}
+
+static rp_rc measure(const char *lines, struct rp_link_fit *c, struct rp_err *err) {
+    struct rp_trace t;
+    char text[2048];
+    *err = (struct rp_err){{0}};
+    int len = snprintf(text, sizeof text,
+                       "remat-trace 1 7\nrange 1 0 1 0 0 0 @h2d\nrange 2 0 1 0 0 0 @d2h\n"
+                       "range 3 0 1 0 0 0 @both\nrange 4 0 1 0 0 0 @compute\n"
+                       "range 5 0 1 0 0 0 @compute+h2d\nrange 6 0 1 0 0 0 @compute+d2h\n"
+                       "range 7 0 1 0 0 0 op\next 1 1\next 2 2\next 3 3\next 4 4\next 5 5\n"
+                       "ext 6 6\next 7 7\n%s",
+                       lines);
+    CU_ASSERT_EQUAL_FATAL(rp_trace_parse(text, (size_t)len, "t", &t, err), RP_OK);
+    rp_rc rc = rp_link_fit_measure(&t, 1, c, err);
+    rp_trace_fini(&t);
+    return rc;
+}
+
+static void each_section_tells_what_it_is_for(void) {
+    static const char lines[] = "work h2d 1 0 1000 1110 0 7 100\n"
+                                "work h2d 1 0 2000 2210 0 7 200\n"
+                                "work d2h 1 0 2000 2210 0 7 200\n" /* not that way */
+                                "work kernel 1 0 2000 2210 0 7 0\n"
+                                "work d2h 2 0 1000 1220 0 7 100\n"
+                                "work d2h 2 0 2000 2420 0 7 200\n"
+                                "work d2h 2 0 0 0 0 7 200\n" /* no time stamps */
+                                "work h2d 3 0 1000 1130 0 7 100\n"
+                                "work h2d 3 0 2000 2250 0 7 200\n"
+                                "work d2h 3 0 1000 1330 0 7 100\n"
+                                "work d2h 3 0 2000 2650 0 7 200\n"
+                                "work kernel 4 0 1000 1100 0 7 0\n"
+                                "work kernel 5 0 1000 1125 0 7 0\n"
+                                "work h2d 5 0 1000 1150 0 7 100\n"
+                                "work h2d 5 0 2000 2300 0 7 200\n"
+                                "work kernel 6 0 1000 1150 0 7 0\n"
+                                "work h2d 7 0 1000 9000 0 7 100\n"; /* an op's */
+    struct rp_link_fit c;
+    struct rp_err err;
+    CU_ASSERT_EQUAL_FATAL(measure(lines, &c, &err), RP_OK);
+    const struct rp_copy_fit *in = &c.fit[RP_ALONE][RP_TO_DEVICE];
+    const struct rp_copy_fit *back = &c.fit[RP_ALONE][RP_TO_HOST];
+    CU_ASSERT(in->n == 2 && in->latency_ns == 10 && in->bytes_per_s == 1000000000);
+    CU_ASSERT(back->n == 2 && back->latency_ns == 20 && back->bytes_per_s == 500000000);
+    CU_ASSERT_EQUAL(c.fit[RP_BOTH_WAYS][RP_TO_DEVICE].latency_ns, 10);
+    CU_ASSERT_EQUAL(c.fit[RP_BOTH_WAYS][RP_TO_DEVICE].bytes_per_s, 833333333);
+    CU_ASSERT_EQUAL(c.fit[RP_BOTH_WAYS][RP_TO_HOST].bytes_per_s, 312500000);
+    CU_ASSERT_EQUAL(c.fit[RP_BESIDE_KERNELS][RP_TO_DEVICE].bytes_per_s, 666666667);
+    CU_ASSERT_EQUAL(c.fit[RP_BESIDE_KERNELS][RP_TO_HOST].n, 0);
+    CU_ASSERT(c.kernel_permille[RP_TO_DEVICE] == 1250 &&
+              c.kernel_permille[RP_TO_HOST] == 1500);
+
+    struct rp_graph g = {.attrs = json_object()};
+    json_object_set_new(g.attrs, "profile", json_object());
+    rp_link_fit_apply(&c, &g);
+    CU_ASSERT(g.device.h2d_bytes_per_s == 1000000000 &&
+              g.device.d2h_bytes_per_s == 500000000);
+    CU_ASSERT_EQUAL(g.device.copy_latency_ns, 20);
+    char *text = json_dumps(g.attrs, JSON_COMPACT);
+    CU_ASSERT_STRING_EQUAL(
+        text, "{\"profile\":{\"copies\":{\"alone\":{"
+              "\"h2d\":{\"samples\":2,\"latency_ns\":10,\"bytes_per_s\":1000000000},"
+              "\"d2h\":{\"samples\":2,\"latency_ns\":20,\"bytes_per_s\":500000000}},"
+              "\"both_ways\":{\"h2d\":{\"samples\":2,\"latency_ns\":10,\"bytes_per_s\":"
+              "833333333},"
+              "\"d2h\":{\"samples\":2,\"latency_ns\":10,\"bytes_per_s\":312500000}},"
+              "\"beside_kernels\":{"
+              "\"h2d\":{\"samples\":2,\"latency_ns\":0,\"bytes_per_s\":666666667}},"
+              "\"kernel_permille_h2d\":1250,\"kernel_permille_d2h\":1500}}}");
+    free(text);
+    json_decref(g.attrs);
+}
+
+static void without_sections_nothing_changes(void) {
+    struct rp_link_fit c;
+    struct rp_err err;
+    struct rp_graph g = {.attrs = json_object()};
+    g.device.h2d_bytes_per_s = 5;
+    g.device.copy_latency_ns = 6;
+    CU_ASSERT_EQUAL_FATAL(measure("", &c, &err), RP_OK);
+    json_object_set_new(g.attrs, "profile", json_object());
+    rp_link_fit_apply(&c, &g);
+    CU_ASSERT(g.device.h2d_bytes_per_s == 5 && g.device.copy_latency_ns == 6);
+    CU_ASSERT_EQUAL(json_object_size(json_object_get(g.attrs, "profile")), 0);
+    json_decref(g.attrs);
+}
+
+static void a_section_of_one_size_is_refused(void) {
+    struct rp_link_fit c;
+    struct rp_err err;
+    CU_ASSERT_EQUAL(measure("work d2h 2 0 1000 1220 0 7 100\n", &c, &err), RP_ENV);
+    CU_ASSERT_STRING_EQUAL(
+        err.msg, "1 d2h copies (alone) do not tell latency and rate: they need two "
+                 "sizes, and more bytes must take longer");
+}
+
+void suite_link_fit(void) {
+    RP_SUITE("copies");
+    RP_TEST(a_line_is_found_again);
+    RP_TEST(small_copies_count_as_much_as_large_ones);
+    RP_TEST(a_latency_is_not_negative);
+    RP_TEST(what_tells_no_rate_is_refused);
+    RP_TEST(each_section_tells_what_it_is_for);
+    RP_TEST(without_sections_nothing_changes);
+    RP_TEST(a_section_of_one_size_is_refused);
+}

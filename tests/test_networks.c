@@ -1,0 +1,172 @@
+#include <math.h>
+#include <string.h>
+
+#include "networks.h"
+#include "run.h"
+
+/* ---- published figures ---- */
+
+static void parameter_counts_and_multiply_adds_are_the_published_ones(void) {
+    for (size_t i = 0; i < rp_zoo_n_entries; i++) {
+        const struct rp_zoo_entry *row = &rp_zoo_registry[i];
+        struct rp_zoo_options o = rp_net_defaults();
+        o.batch = 1;
+        struct rp_graph g = rp_net_build(row->name, o);
+        if (row->params != 0)
+            CU_ASSERT_EQUAL(rp_zoo_n_params(&g), row->params);
+        CU_ASSERT_EQUAL(row->params != 0, row->params_source != NULL);
+        rp_graph_fini(&g);
+        o.no_aux = (row->takes & RP_TAKES_NO_AUX) != 0;
+        g = rp_net_build(row->name, o);
+        if (row->macs > 0)
+            CU_ASSERT_TRUE(fabs((double)rp_zoo_macs(&g) / row->macs - 1) < 0.02);
+        CU_ASSERT_EQUAL(row->macs > 0, row->macs_source != NULL);
+        rp_graph_fini(&g);
+    }
+}
+
+/* torchvision, googlenet: num_params is without the auxiliary classifiers. */
+static void googlenet_without_auxiliary_classifiers_has_the_published_parameters(void) {
+    struct rp_zoo_options o = rp_net_defaults();
+    o.no_aux = true;
+    struct rp_graph g = rp_net_build("googlenet", o);
+    CU_ASSERT_EQUAL(rp_zoo_n_params(&g), 6624904);
+    rp_graph_fini(&g);
+}
+
+/* Parameters: README of a study of U-SegNet variants, "SegNet (5 levels)", one class.
+ * 286.03 GFLOP and 29.46 million parameters at 640x360: Paszke et al., "ENet", 2016, with
+ * the 37 classes of SUN RGB-D. */
+static void segnet_has_the_published_parameters_and_arithmetic(void) {
+    struct rp_zoo_options o = rp_net_defaults();
+    o.classes = 1;
+    struct rp_graph g = rp_net_build("segnet", o);
+    CU_ASSERT_EQUAL(rp_zoo_n_params(&g), 29443585);
+    rp_graph_fini(&g);
+    o.classes = 37;
+    o.batch = 1;
+    o.image[1] = 360;
+    o.image[2] = 640;
+    g = rp_net_build("segnet", o);
+    CU_ASSERT_TRUE(fabs(2e-9 * (double)rp_zoo_macs(&g) / 286.03 - 1) < 0.02);
+    CU_ASSERT_EQUAL((rp_zoo_n_params(&g) + 5000) / 10000, 2946);
+    rp_graph_fini(&g);
+}
+
+/* VGG-16's convolutions to the fourth stage, then 3x3 convolutions from 512, 768, 384 and
+ * 192 channels, and one to the classes. */
+static void a_unet_of_vgg_ends_at_half_the_size_of_the_image(void) {
+    struct rp_zoo_options o = rp_net_defaults();
+    o.batch = 1;
+    struct rp_graph g = rp_net_build("vgg_unet", o);
+    const uint64_t vgg = 7635264, up = 9 * (512 * 512 + 768 * 256 + 384 * 128 + 192 * 64),
+                   per_channel = 3 * (512 + 256 + 128 + 64), out = 9 * 64 * 19 + 19;
+    CU_ASSERT_EQUAL(rp_zoo_n_params(&g), vgg + up + per_channel + out);
+    for (uint32_t x = 0; x < g.n_tensors; x++)
+        if (strcmp(g.tensors[x].name, "out") == 0)
+            CU_ASSERT_EQUAL(g.tensors[x].bytes, (uint64_t)4 * 19 * 208 * 304);
+    rp_graph_fini(&g);
+}
+
+static void arithmetic_and_memory_grow_with_the_batch_parameters_do_not(void) {
+    struct rp_zoo_options o = rp_net_defaults();
+    o.batch = 1;
+    struct rp_graph one = rp_net_build("resnet50", o);
+    o.batch = 6;
+    struct rp_graph six = rp_net_build("resnet50", o);
+    CU_ASSERT_EQUAL(rp_zoo_macs(&six), 6 * rp_zoo_macs(&one));
+    CU_ASSERT_EQUAL(rp_zoo_n_params(&six), rp_zoo_n_params(&one));
+    CU_ASSERT_EQUAL(six.n_ops, one.n_ops);
+    rp_graph_fini(&one);
+    rp_graph_fini(&six);
+}
+
+static void refused(const char *name, struct rp_zoo_options o, const char *message) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL(rp_zoo_build(name, &o, &g, &err), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(err.msg, message);
+    CU_ASSERT_EQUAL(g.n_tensors + g.n_ops, 0);
+}
+
+/* ---- options ---- */
+
+static void bad_options_are_refused_in_one_line(void) {
+    struct rp_zoo_options o = rp_net_defaults();
+    refused("vgg17", o, "zoo: there is no network 'vgg17' ('zoo' lists them)");
+    o.image[0] = o.image[1] = o.image[2] = 7;
+    refused("vgg16", o, "zoo: vgg16: --image 7 is too small (at least 32)");
+    o = rp_net_defaults();
+    o.image[1] = 64;
+    o.image[2] = 72;
+    refused("unet", o, "zoo: unet: --image 72 is not a multiple of 16");
+    o = rp_net_defaults();
+    o.batch = 0;
+    refused("vgg16", o, "zoo: vgg16: --batch 0: must be at least 1");
+    o.batch = (uint64_t)1 << 63;
+    refused("vgg16", o,
+            "zoo: vgg16: --batch 9223372036854775808 is too large (at most "
+            "9223372036854775807)");
+    o = rp_net_defaults();
+    o.classes = 0;
+    refused("resnet50", o, "zoo: resnet50: --classes 0: must be at least 1");
+    o = rp_net_defaults();
+    o.steps = 3;
+    refused("resnet50", o, "zoo: resnet50: --steps does not apply");
+    o = rp_net_defaults();
+    o.layers = 100;
+    o.steps = 10000;
+    refused("lstm-lm", o, "zoo: lstm-lm: more than 200000 ops");
+    o = rp_net_defaults();
+    o.no_aux = true;
+    refused("resnet50", o, "zoo: resnet50: --no-aux does not apply");
+    o = rp_net_defaults();
+    o.dtype = RP_I32;
+    refused("resnet50", o, "zoo: resnet50: --dtype must be f32 or f16");
+    o = rp_net_defaults();
+    o.seed = UINT64_MAX;
+    refused("resnet50", o, "zoo: resnet50: --seed: too large");
+}
+
+/* First the sum of flops, then a product within one op. */
+static void sizes_that_overflow_are_refused(void) {
+    for (int shift = 0; shift < 63; shift++) {
+        struct rp_zoo_options o = rp_net_tiny();
+        struct rp_graph g;
+        struct rp_err err = {{0}};
+        o.batch = (uint64_t)1 << shift;
+        rp_rc rc = rp_zoo_build("resnet18", &o, &g, &err);
+        CU_ASSERT_EQUAL(rc, shift < 43 ? RP_OK : RP_USAGE);
+        if (rc != RP_OK)
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "2^63-1"));
+        rp_graph_fini(&g);
+    }
+}
+
+static void the_smallest_images_work_and_one_less_does_not(void) {
+    for (size_t i = 0; i < rp_zoo_n_entries; i++) {
+        const struct rp_zoo_entry *row = &rp_zoo_registry[i];
+        struct rp_zoo_options o = rp_net_tiny();
+        struct rp_err err = {{0}};
+        struct rp_graph g;
+        if ((row->takes & RP_TAKES_IMAGE) == 0)
+            continue;
+        o.image[0] = o.image[1] = o.image[2] = row->min_image;
+        g = rp_net_build(row->name, o);
+        rp_graph_fini(&g);
+        o.image[2]--;
+        CU_ASSERT_EQUAL(rp_zoo_build(row->name, &o, &g, &err), RP_USAGE);
+    }
+}
+
+void suite_networks(void) {
+    RP_SUITE("zoo");
+    RP_TEST(parameter_counts_and_multiply_adds_are_the_published_ones);
+    RP_TEST(googlenet_without_auxiliary_classifiers_has_the_published_parameters);
+    RP_TEST(segnet_has_the_published_parameters_and_arithmetic);
+    RP_TEST(a_unet_of_vgg_ends_at_half_the_size_of_the_image);
+    RP_TEST(arithmetic_and_memory_grow_with_the_batch_parameters_do_not);
+    RP_TEST(bad_options_are_refused_in_one_line);
+    RP_TEST(sizes_that_overflow_are_refused);
+    RP_TEST(the_smallest_images_work_and_one_less_does_not);
+}

@@ -1,0 +1,241 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "brute.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/bound/pdhg_bound.h"
+#include "solve/bound/safe_dual.h"
+
+#define WORK 3000000
+
+/* A random graph small enough for exhaustive search, and its problem a little above the
+ * floor. */
+static void build(uint64_t seed, struct rp_graph *g, struct rp_instance *p) {
+    struct rp_rng r = {seed * 77};
+    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 4));
+    shape.training = rp_rng_percent(&r, 50);
+    shape.once_percent = rp_rng_percent(&r, 30) ? 15 : 0;
+    shape.max_outputs = 1;
+    rp_gen_graph(seed, &shape, g);
+    rp_instance_init(p, g, g->fixed_bytes, false, NULL);
+    p->limit_bytes = rp_brute_floor(g) + rp_rng_below(&r, 3000);
+}
+
+/* (7) from the rows as they are, by long doubles. */
+static long double simple_bound(const struct rp_formulation *f,
+                                const struct rp_row_set *rows, const int64_t *m,
+                                unsigned scale_log2) {
+    const struct rp_instance *p = f->problem;
+    long double *price = calloc(f->n_cols + 1, sizeof *price), sum = 0;
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        sum += (long double)p->time_ns[j];
+    for (uint32_t j = 0; j < f->n_run_cols; j++)
+        price[j] = (long double)p->time_ns[f->col_id[j]];
+    for (uint32_t i = 0; i < rows->n; i++) {
+        long double unit = rows->name[i].kind == RP_ROW_MEM ? 1 / f->byte_scale : 1;
+        long double y = ldexpl((long double)m[i], -(int)scale_log2);
+        sum -= y * rows->rhs[i] * unit;
+        for (uint32_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+            price[rows->col[k]] += y * rows->coef[k] * unit;
+    }
+    for (uint32_t j = 0; j < f->n_cols; j++)
+        sum += fminl(0, price[j]);
+    free(price);
+    return sum;
+}
+
+static bool proof_is_true(const struct rp_pdhg_bound *b) {
+    unsigned scale_log2;
+    const struct rp_row_set *rows = rp_pdhg_bound_rows(b);
+    const int64_t *m = rp_pdhg_bound_multipliers(b, &scale_log2);
+    double bound = (double)rp_pdhg_bound_ns(b);
+    long double simple = simple_bound(rp_pdhg_bound_form(b), rows, m, scale_log2);
+    double tolerance = 1e-9 * bound + 1e-6;
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (m[i] < 0)
+            return false;
+    return bound >= simple - tolerance && bound <= ceill(simple) + tolerance &&
+           fabs(rp_pdhg_bound_estimate(b) - (double)simple) <= 1e-6 * bound + 1e-6;
+}
+
+/* How much of what is between the trivial bound and the optimum is proved, in all. */
+static uint64_t wanted, proved;
+
+static bool one_graph(uint64_t seed) {
+    struct rp_graph g;
+    struct rp_instance p;
+    uint64_t best;
+    build(seed, &g, &p);
+    bool good = rp_brute_best(&g, p.limit_bytes, &best);
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, 0);
+    while (good && rp_pdhg_bound_run(b, WORK / 10, INFINITY, NULL))
+        good = rp_pdhg_bound_ns(b) <= best;
+    good = good && rp_pdhg_bound_ns(b) <= best && rp_pdhg_bound_ns(b) >= g.total_time_ns &&
+           proof_is_true(b);
+    wanted += best - g.total_time_ns;
+    proved += rp_pdhg_bound_ns(b) - g.total_time_ns;
+    rp_pdhg_bound_free(b);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return good;
+}
+
+static void no_bound_is_above_the_optimum(void) {
+    uint32_t n = 150;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    wanted = proved = 0;
+    for (; n > 0; n--, seed++)
+        if (!one_graph(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a bound is above the optimum, or its proof is not");
+            return;
+        }
+    CU_ASSERT(all == 1 || proved * 10 > wanted * 9);
+}
+
+/* Any multipliers, rounded or not, stay below the optimum. */
+static bool one_dual(uint64_t seed) {
+    struct rp_rng r = {seed};
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_formulation f;
+    struct rp_sep_memory memory;
+    struct rp_row_set rows = {0};
+    uint64_t best, bound = 0;
+    unsigned log2;
+    build(seed, &g, &p);
+    rp_formulation_init(&f, &p, &(struct rp_formulation_options){0});
+    rp_sep_memory_init(&memory, &f);
+    rp_formulation_rows(&f, &rows);
+    for (uint32_t t = 0; t < p.n_ops; t++)
+        rp_sep_memory_row(&memory, t, (uint32_t)rp_rng_below(&r, t + 1), NULL, &rows);
+    double *y = calloc(rows.n + 1, sizeof *y);
+    int64_t *m = calloc(rows.n + 1, sizeof *m);
+    for (uint32_t i = 0; i < rows.n; i++)
+        y[i] = (double)rp_rng_below(&r, 1000) / 3000;
+    rp_safe_dual_round(&f, &rows, y, m, &log2);
+    bool good = rp_brute_best(&g, p.limit_bytes, &best) &&
+                rp_safe_dual_bound(&f, &rows, m, log2, &bound) && bound <= best;
+    long double simple = simple_bound(&f, &rows, m, log2);
+    good = good && fabsl((long double)bound - fmaxl(0, ceill(simple))) <= 1;
+    if (rows.n > 0) {
+        m[rows.n - 1] = -1;
+        good = good && !rp_safe_dual_bound(&f, &rows, m, log2, &bound);
+    }
+    free(y);
+    free(m);
+    rp_row_set_fini(&rows);
+    rp_sep_memory_fini(&memory);
+    rp_formulation_fini(&f);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return good;
+}
+
+static void any_multipliers_give_a_bound(void) {
+    uint32_t n = 150;
+    uint64_t seed = rp_gen_seed(1, &n);
+    for (; n > 0; n--, seed++)
+        if (!one_dual(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("multipliers give more than the optimum");
+            return;
+        }
+}
+
+static struct rp_pdhg_bound *bound_at(const struct rp_instance *p, uint64_t pieces) {
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new(p, 0);
+    for (uint64_t i = 0; i < pieces; i++)
+        rp_pdhg_bound_run(b, 60000000 / pieces, INFINITY, NULL);
+    return b;
+}
+
+/* Eight ops forwards and eight backwards, tensors all of one size: at the floor some must
+ * run again. */
+static void train_chain(struct rp_graph *g) {
+    struct rp_gen_shape shape = {.n_ops = 16,
+                                 .n_sources = 1,
+                                 .max_inputs = 2,
+                                 .max_outputs = 1,
+                                 .max_bytes = 900,
+                                 .max_time_ns = 100000,
+                                 .alignment_bytes = 1,
+                                 .training = true};
+    rp_gen_graph(4, &shape, g);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        g->tensors[x].bytes = 900;
+}
+
+static void less_memory_never_lowers_the_bound(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    uint64_t before = UINT64_MAX, lowest = 0;
+    train_chain(&g);
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    uint64_t floor_bytes = rp_instance_floor(&p, &(uint32_t){0});
+    for (uint32_t i = 0; i < 6; i++) {
+        p.limit_bytes = floor_bytes + i * 900;
+        struct rp_pdhg_bound *b = bound_at(&p, 1);
+        CU_ASSERT(rp_pdhg_bound_ns(b) <= before + before / 10000);
+        before = rp_pdhg_bound_ns(b);
+        lowest = i == 0 ? before : lowest;
+        rp_pdhg_bound_free(b);
+    }
+    CU_ASSERT(lowest > g.total_time_ns + g.total_time_ns / 50);
+    CU_ASSERT_EQUAL(before, g.total_time_ns);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+static void the_same_calls_give_the_same_proof(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    unsigned scale_a, scale_b;
+    train_chain(&g);
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    p.limit_bytes = rp_instance_floor(&p, &(uint32_t){0});
+    struct rp_pdhg_bound *a = bound_at(&p, 3), *b = bound_at(&p, 3);
+    const int64_t *m = rp_pdhg_bound_multipliers(a, &scale_a),
+                  *n = rp_pdhg_bound_multipliers(b, &scale_b);
+    CU_ASSERT_EQUAL(rp_pdhg_bound_ns(a), rp_pdhg_bound_ns(b));
+    CU_ASSERT_EQUAL(scale_a, scale_b);
+    CU_ASSERT(rp_pdhg_bound_rows(a)->n > 0);
+    CU_ASSERT_EQUAL_FATAL(rp_pdhg_bound_rows(a)->n, rp_pdhg_bound_rows(b)->n);
+    CU_ASSERT_EQUAL(memcmp(m, n, rp_pdhg_bound_rows(a)->n * sizeof *m), 0);
+    CU_ASSERT_EQUAL(memcmp(rp_pdhg_bound_point(a), rp_pdhg_bound_point(b),
+                           rp_pdhg_bound_form(a)->n_cols * sizeof(double)),
+                    0);
+    rp_pdhg_bound_free(a);
+    rp_pdhg_bound_free(b);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+static void a_stop_or_a_deadline_ends_the_run_at_once(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    volatile sig_atomic_t stop = 1;
+    train_chain(&g);
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    p.limit_bytes = rp_instance_floor(&p, &(uint32_t){0});
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, 0);
+    CU_ASSERT(rp_pdhg_bound_run(b, UINT64_MAX, INFINITY, &stop));
+    CU_ASSERT(rp_pdhg_bound_run(b, UINT64_MAX, 0, NULL));
+    CU_ASSERT_EQUAL(rp_pdhg_bound_ns(b), g.total_time_ns);
+    CU_ASSERT_EQUAL(rp_pdhg_bound_rows(b)->n, 0);
+    rp_pdhg_bound_free(b);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+void suite_pdhg_bound(void) {
+    RP_SUITE("bound");
+    RP_TEST(no_bound_is_above_the_optimum);
+    RP_TEST(any_multipliers_give_a_bound);
+    RP_TEST(less_memory_never_lowers_the_bound);
+    RP_TEST(the_same_calls_give_the_same_proof);
+    RP_TEST(a_stop_or_a_deadline_ends_the_run_at_once);
+}

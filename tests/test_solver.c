@@ -1,0 +1,206 @@
+/* Tests of the planner as a whole, and of the state that its search changes step by step.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "brute.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/core/schedule.h"
+#include "solve/local/anneal.h"
+#include "solve/local/incremental.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
+
+static uint64_t budget_between(const struct rp_graph *g, bool addressed, uint64_t percent) {
+    uint64_t all = rp_keep_all_bytes(g, addressed);
+    return g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
+}
+
+static rp_rc solve(const struct rp_graph *g, uint64_t budget, bool addressed,
+                   struct rp_plan *plan, struct rp_solve_report *report) {
+    struct rp_solve_options o = {.budget_bytes = budget,
+                                 .addressed = addressed,
+                                 .recompute = true,
+                                 .time_limit = 0.05,
+                                 .ignore_clock = true,
+                                 .seed = 1};
+    struct rp_err err = {{0}};
+    return rp_solve(g, &o, plan, report, &err);
+}
+
+static bool plan_passes_verify(uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(6 + (uint32_t)(seed % 30));
+    shape.training = seed % 2;
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    bool addressed = seed % 3 != 0, ok = true;
+    rp_gen_graph(seed, &shape, &g);
+    for (uint64_t percent = 50; percent <= 100 && ok; percent += 10) {
+        rp_rc rc =
+            solve(&g, budget_between(&g, addressed, percent), addressed, &plan, &report);
+        ok = rc == RP_OK ? rp_verify(&g, &plan, &v, &err) == RP_OK
+                         : (rc == RP_NO || rc == RP_LIMIT) && report.reason[0] != '\0';
+        rp_plan_fini(&plan);
+    }
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void every_plan_of_a_random_graph_passes_verify(void) {
+    uint32_t n = 60;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!plan_passes_verify(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a plan was rejected, or none came without a reason");
+        }
+}
+
+/* The peak, time and overflow kept up to date by moves against those worked out anew. */
+static bool moves_agree(uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(5 + (uint32_t)(seed % 90));
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_incremental s, fresh;
+    struct rp_schedule now;
+    struct rp_rng r = {seed};
+    bool ok = true;
+    shape.training = seed % 2;
+    rp_gen_graph(seed, &shape, &g);
+    rp_instance_init(&p, &g, budget_between(&g, false, 60), false, NULL);
+    rp_schedule_keep_all(&p, &now);
+    rp_incremental_init(&s, &p);
+    rp_incremental_init(&fresh, &p);
+    rp_incremental_load(&s, &now);
+    for (int k = 0; k < 300 && ok && p.n_ops > 1 && p.n_tensors > 0; k++) {
+        uint32_t x = (uint32_t)rp_rng_below(&r, p.n_tensors), first = p.producer[x] + 1;
+        if (first >= p.n_ops)
+            continue;
+        uint32_t a = first + (uint32_t)rp_rng_below(&r, p.n_ops - first);
+        uint32_t b = a + (uint32_t)rp_rng_below(&r, p.n_ops - a);
+        rp_incremental_begin(&s);
+        rp_incremental_flip(&s, x, a, b, rp_rng_percent(&r, 50));
+        if (!rp_incremental_evaluate(&s, 1, 1e30) || rp_rng_percent(&r, 30)) {
+            rp_incremental_undo(&s);
+        } else {
+            rp_incremental_commit(&s);
+        }
+        rp_incremental_store(&s, &now);
+        rp_incremental_load(&fresh, &now);
+        ok = s.time == fresh.time && s.overflow == fresh.overflow;
+        struct rp_cost c = rp_schedule_cost(&p, &now);
+        ok = ok && c.sound && (double)c.time_ns == s.time &&
+             (c.peak_bytes > p.limit_bytes) == (s.overflow > 0);
+    }
+    rp_incremental_fini(&s);
+    rp_incremental_fini(&fresh);
+    rp_schedule_fini(&now);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void what_moves_keep_up_to_date_is_what_a_fresh_look_finds(void) {
+    uint32_t n = 60;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!moves_agree(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("time or overflow drifted");
+        }
+}
+
+static void the_same_seed_and_work_give_the_same_bytes(void) {
+    struct rp_gen_shape shape = rp_gen_small(40);
+    struct rp_graph g;
+    struct rp_plan a, b;
+    struct rp_solve_report report;
+    char *s, *t;
+    size_t n, m;
+    shape.training = true;
+    shape.once_percent = 0;
+    rp_gen_graph(7, &shape, &g);
+    uint64_t budget = budget_between(&g, true, 85);
+    CU_ASSERT_EQUAL_FATAL(solve(&g, budget, true, &a, &report), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(solve(&g, budget, true, &b, &report), RP_OK);
+    rp_plan_dump(&a, &s, &n);
+    rp_plan_dump(&b, &t, &m);
+    CU_ASSERT_STRING_EQUAL(s, t);
+    free(s);
+    free(t);
+    rp_plan_fini(&a);
+    rp_plan_fini(&b);
+    rp_graph_fini(&g);
+}
+
+/* Two ops of 100 ns; the first one's 10 bytes are read by the second, which makes 10. */
+static const char two_ops[] =
+    "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"imported:"
+    "x\","
+    "\"tensors\":[{\"name\":\"w\",\"bytes\":8,\"kind\":\"parameter\"},"
+    "{\"name\":\"a\",\"bytes\":10,\"kind\":\"activation\"},"
+    "{\"name\":\"b\",\"bytes\":10,\"kind\":\"activation\"}],"
+    "\"ops\":[{\"name\":\"f\",\"kind\":\"f\",\"inputs\":[0],\"outputs\":[1],\"time_ns\":"
+    "100},"
+    "{\"name\":\"h\",\"kind\":\"h\",\"inputs\":[1],\"outputs\":[2],\"time_ns\":100}],"
+    "\"keep\":[2]}";
+
+static void a_budget_below_the_floor_names_the_op_that_binds(void) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(two_ops, sizeof two_ops - 1, "g", &g, &err),
+                          RP_OK);
+    CU_ASSERT_EQUAL(solve(&g, 27, false, &plan, &report), RP_NO);
+    CU_ASSERT_EQUAL(report.floor_bytes, 28);
+    CU_ASSERT_EQUAL(report.floor_op, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "\"h\""));
+    CU_ASSERT_EQUAL(solve(&g, 28, false, &plan, &report), RP_OK);
+    CU_ASSERT_EQUAL(plan.claims.proof, RP_PROOF_OPTIMAL);
+    CU_ASSERT_EQUAL(plan.claims.time_ns, 200);
+    CU_ASSERT_EQUAL(plan.claims.peak_bytes, 28);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
+/* The search against all schedules there are. */
+static bool search_reaches_the_optimum(uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(6);
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    uint64_t best;
+    shape.training = true;
+    shape.max_outputs = 1;
+    rp_gen_graph(seed, &shape, &g);
+    uint64_t budget = budget_between(&g, false, 70);
+    bool any = rp_brute_best(&g, budget - g.fixed_bytes, &best);
+    rp_rc rc = solve(&g, budget, false, &plan, &report);
+    bool ok = any ? rc == RP_OK && plan.claims.time_ns == best &&
+                        plan.claims.lower_bound_ns <= best
+                  : rc != RP_OK;
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void small_graphs_are_solved_to_the_exhaustive_optimum(void) {
+    uint32_t n = 40;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!search_reaches_the_optimum(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("not the optimum");
+        }
+}
+
+void suite_solver(void) {
+    RP_SUITE("solve");
+    RP_TEST(every_plan_of_a_random_graph_passes_verify);
+    RP_TEST(what_moves_keep_up_to_date_is_what_a_fresh_look_finds);
+    RP_TEST(the_same_seed_and_work_give_the_same_bytes);
+    RP_TEST(a_budget_below_the_floor_names_the_op_that_binds);
+    RP_TEST(small_graphs_are_solved_to_the_exhaustive_optimum);
+}

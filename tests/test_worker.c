@@ -1,0 +1,251 @@
+#include <signal.h>
+#include <stdlib.h>
+
+#include "brute.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/mip/worker.h"
+
+/* A random graph small enough for exhaustive search, and its problem at some budget. */
+struct instance {
+    struct rp_graph g;
+    struct rp_instance p;
+    uint64_t floor_bytes, limit_bytes;
+    bool feasible;
+    uint64_t time_ns; /* the optimum */
+};
+
+static void build(uint64_t seed, struct instance *i) {
+    struct rp_rng r = {seed * 77};
+    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 4));
+    shape.training = rp_rng_percent(&r, 50);
+    shape.once_percent = rp_rng_percent(&r, 30) ? 15 : 0;
+    shape.max_outputs = rp_rng_percent(&r, 30) ? 2 : 1;
+    shape.n_ops -= shape.max_outputs - 1;
+    do {
+        rp_gen_graph(seed++, &shape, &i->g);
+        rp_instance_init(&i->p, &i->g, i->g.fixed_bytes, false, NULL);
+        if (i->p.n_tensors <= 7)
+            break;
+        rp_instance_fini(&i->p);
+        rp_graph_fini(&i->g);
+        seed += 1000000;
+    } while (true);
+    i->floor_bytes = rp_brute_floor(&i->g);
+    /* Mostly a little above the floor, where recomputation is needed. */
+    i->limit_bytes = i->floor_bytes + rp_rng_below(&r, 3000);
+    if (i->floor_bytes > 0 && rp_rng_percent(&r, 10))
+        i->limit_bytes = i->floor_bytes - 1;
+    i->p.limit_bytes = i->limit_bytes;
+    i->feasible = rp_brute_best(&i->g, i->limit_bytes, &i->time_ns);
+}
+
+static void drop(struct instance *i) {
+    rp_instance_fini(&i->p);
+    rp_graph_fini(&i->g);
+}
+
+/* Runs the tree in small steps; its claims must be true at each of them. */
+static bool solves(const struct instance *i, const struct rp_branch_cut_options *o) {
+    struct rp_branch_cut *tree = rp_branch_cut_new(&i->p, o);
+    struct rp_branch_cut_state s;
+    bool good = true;
+    enum rp_branch_cut_status st;
+    do {
+        st = rp_branch_cut_run(tree, 50, &s);
+        good = good && (!i->feasible || s.bound_ns <= i->time_ns);
+        if (s.found) {
+            struct rp_cost c = rp_schedule_cost(&i->p, rp_branch_cut_best(tree));
+            good = good && c.sound && c.peak_bytes <= i->limit_bytes &&
+                   c.time_ns == s.time_ns && s.time_ns >= i->time_ns;
+        }
+    } while (st == RP_BRANCH_CUT_PAUSED && s.work < 10000000);
+    if (i->feasible)
+        good = good && st == RP_BRANCH_CUT_OPTIMAL && s.found && s.time_ns == i->time_ns &&
+               s.bound_ns == i->time_ns;
+    else
+        good = good && st == RP_BRANCH_CUT_INFEASIBLE && !s.found;
+    rp_branch_cut_free(tree);
+    return good;
+}
+
+static struct rp_branch_cut_options variant(uint64_t n) {
+    return (struct rp_branch_cut_options){.no_merge = n & 1,
+                                          .no_windows = n & 2,
+                                          .no_covers = n & 4,
+                                          .no_sums = n & 8,
+                                          .no_fixing = n & 16};
+}
+
+static void the_tree_finds_what_exhaustive_search_finds(void) {
+    uint32_t n = 250;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct instance i;
+        build(seed, &i);
+        uint32_t op;
+        bool good = rp_instance_floor(&i.p, &op) <= i.floor_bytes;
+        good = good && solves(&i, &(struct rp_branch_cut_options){0});
+        struct rp_branch_cut_options plain = variant(seed);
+        good = good && solves(&i, &plain);
+        drop(&i);
+        if (!good) {
+            rp_gen_failed(seed);
+            CU_FAIL("not what exhaustive search finds");
+            return;
+        }
+    }
+}
+
+/* Solves it in steps that differ from variant to variant, but not for ever. */
+static bool optimum(const struct rp_instance *p, uint64_t number,
+                    struct rp_branch_cut_state *s) {
+    struct rp_branch_cut_options o = variant(number);
+    struct rp_branch_cut *tree = rp_branch_cut_new(p, &o);
+    uint64_t least = 0;
+    bool good = true;
+    while (rp_branch_cut_run(tree, 500 + 3000 * number, s) == RP_BRANCH_CUT_PAUSED &&
+           s->work < 50000) {
+        good = good && s->bound_ns >= least;
+        least = s->bound_ns;
+    }
+    good = good && s->bound_ns >= least && s->status != RP_BRANCH_CUT_FAILED &&
+           (s->status != RP_BRANCH_CUT_OPTIMAL || s->bound_ns == s->time_ns);
+    rp_branch_cut_free(tree);
+    return good;
+}
+
+/* Too large for exhaustive search, large enough for the tree to branch. */
+static void all_variants_of_the_method_agree(void) {
+    uint32_t n = 30;
+    uint64_t seed = rp_gen_seed(1, &n), nodes = 0;
+    uint32_t all = n;
+    for (; n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(11);
+        struct rp_graph g;
+        struct rp_instance p;
+        struct rp_branch_cut_state first, s;
+        uint32_t op;
+        shape.training = seed & 1;
+        shape.max_bytes = 1000000;
+        rp_gen_graph(seed, &shape, &g);
+        rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+        p.limit_bytes = rp_instance_floor(&p, &op) + seed % 7 * 100000;
+        bool good = optimum(&p, 0, &first);
+        for (uint64_t k = 1; k < 32 && good; k = 2 * k + (k == 4)) {
+            good = optimum(&p, k, &s) && s.bound_ns <= first.time_ns &&
+                   s.time_ns >= first.bound_ns &&
+                   (s.status != first.status || s.status == RP_BRANCH_CUT_PAUSED ||
+                    s.time_ns == first.time_ns);
+            nodes += s.nodes;
+        }
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+        if (!good) {
+            rp_gen_failed(seed);
+            CU_FAIL("two variants disagree");
+            return;
+        }
+    }
+    CU_ASSERT(all == 1 || nodes > 5 * all);
+}
+
+/* The first seed from `from` whose optimum costs something. */
+static uint64_t seed_of_interest(uint64_t from, struct instance *i) {
+    for (uint64_t seed = from;; seed++) {
+        build(seed, i);
+        if (i->feasible && i->time_ns > i->g.total_time_ns)
+            return seed;
+        drop(i);
+    }
+}
+
+static void a_child_process_says_the_same_as_the_tree(void) {
+    struct instance i;
+    uint64_t seed = 0;
+    for (uint32_t n = 0; n < 5; n++) {
+        struct rp_mip_worker_result r;
+        enum rp_mip_worker_status st;
+        seed = seed_of_interest(seed + 1, &i);
+        struct rp_mip_worker *m =
+            rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
+        CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+        do {
+            rp_mip_worker_submit(m, 100, NULL);
+            st = rp_mip_worker_wait(m, 60, &r);
+        } while (st == RP_MIP_PAUSED);
+        CU_ASSERT_EQUAL(st, RP_MIP_FINISHED);
+        CU_ASSERT_EQUAL(r.state.status, RP_BRANCH_CUT_OPTIMAL);
+        CU_ASSERT_EQUAL(r.state.time_ns, i.time_ns);
+        CU_ASSERT_EQUAL(r.state.bound_ns, i.time_ns);
+        CU_ASSERT_EQUAL(rp_schedule_cost(&i.p, r.schedule).time_ns, i.time_ns);
+        rp_mip_worker_end(m);
+        drop(&i);
+    }
+}
+
+static void a_dead_child_is_reported_and_ended(void) {
+    struct instance i;
+    struct rp_mip_worker_result r;
+    seed_of_interest(1, &i);
+    struct rp_mip_worker *m = rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
+    CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+    CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 0.01, &r),
+                    RP_MIP_DEADLINE); /* it was not asked */
+    kill(rp_mip_worker_process(m), SIGKILL);
+    CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 60, &r), RP_MIP_DEAD);
+    rp_mip_worker_submit(m, 100, NULL);
+    CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 60, &r), RP_MIP_DEAD);
+    rp_mip_worker_end(m);
+    rp_mip_worker_end(NULL);
+    drop(&i);
+}
+
+/* With the optimum in hand nothing is left to find; what does not fit is not taken. */
+static void a_plan_from_outside_is_taken_if_it_fits(void) {
+    struct instance i;
+    struct rp_branch_cut_state s;
+    struct rp_schedule all;
+    seed_of_interest(1, &i);
+    struct rp_branch_cut *first =
+        rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
+    while (rp_branch_cut_run(first, 1000, &s) == RP_BRANCH_CUT_PAUSED)
+        ;
+    struct rp_branch_cut *tree =
+        rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
+    rp_schedule_keep_all(&i.p, &all);
+    rp_branch_cut_offer(tree, &all);
+    rp_branch_cut_run(tree, 0, &s);
+    CU_ASSERT(!s.found || s.time_ns >= i.time_ns);
+    rp_branch_cut_offer(tree, rp_branch_cut_best(first));
+    rp_branch_cut_run(tree, 0, &s);
+    CU_ASSERT(s.found && s.time_ns == i.time_ns);
+    rp_schedule_fini(&all);
+    rp_branch_cut_free(first);
+    rp_branch_cut_free(tree);
+    drop(&i);
+}
+
+/* With a gap of 1 anything that fits will do, but the bound must stay true. */
+static void a_gap_ends_it_early_with_a_true_bound(void) {
+    struct instance i;
+    struct rp_branch_cut_state s;
+    seed_of_interest(1, &i);
+    struct rp_branch_cut *tree =
+        rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){.gap = 1});
+    while (rp_branch_cut_run(tree, 1000, &s) == RP_BRANCH_CUT_PAUSED)
+        ;
+    CU_ASSERT_EQUAL(s.status, RP_BRANCH_CUT_OPTIMAL);
+    CU_ASSERT(s.bound_ns <= i.time_ns && s.time_ns <= 2 * s.bound_ns);
+    rp_branch_cut_free(tree);
+    drop(&i);
+}
+
+void suite_worker(void) {
+    RP_SUITE("milp");
+    RP_TEST(the_tree_finds_what_exhaustive_search_finds);
+    RP_TEST(all_variants_of_the_method_agree);
+    RP_TEST(a_child_process_says_the_same_as_the_tree);
+    RP_TEST(a_dead_child_is_reported_and_ended);
+    RP_TEST(a_plan_from_outside_is_taken_if_it_fits);
+    RP_TEST(a_gap_ends_it_early_with_a_true_bound);
+}
