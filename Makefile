@@ -1,4 +1,4 @@
-# make demo | check | check-gpu | all | install | uninstall | sanitize | mutate |
+# make demo | check | check-compilers | check-gpu | all | install | uninstall | sanitize | mutate |
 #   fuzz | format | bench | info | clean
 #
 # Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
@@ -10,7 +10,7 @@
 #   INSTANCES     a folder of graphs for `make bench` instead of its own cases
 #   MUTATE        options and files for tools/mutate.sh
 #   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
-VERSION := 0.1.0
+VERSION := $(shell cat VERSION)
 PREFIX ?= /usr/local
 BUILD ?= build
 CC = gcc
@@ -44,7 +44,7 @@ all: $(BUILD)/remat-plan $(BUILD)/libremat.a $(BUILD)/libremat_inject.so
 
 # ---- what must be installed: `check` and its like install it, `all` only names it ----
 
-INSTALLING := demo check check-gpu sanitize mutate fuzz fuzzers bench deps
+INSTALLING := demo check check-compilers check-gpu sanitize mutate fuzz fuzzers bench deps
 DEPS_MODE := $(if $(filter $(INSTALLING),$(MAKECMDGOALS)),install,name)
 BUILD_DEPS := $(BUILD)/deps-build $(if $(filter 1,$(PORTABLE)),$(BUILD)/deps-portable)
 
@@ -150,52 +150,16 @@ $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(F
 	$(call say,LD,$@)
 	$(link) $(LIBS)
 
-# CUDA kernels: only tools/check-cuda.sh asks for them, where there is an nvcc. The flags are
-# for a quick compilation; sm_80's PTX runs on every later device.
-NVCC ?= nvcc
-CUDA_FLAGS ?= -arch=sm_80 -Xcicc -O1 -Xptxas -O0
-CUDA_DIR = $(dir $(patsubst %/,%,$(dir $(realpath $(NVCC)))))
-CUDA_OBJ := $(patsubst src/%.cu,$(BUILD)/%.o,$(wildcard src/kernels/cuda/*.cu))
-CUDA_LIBS = -L$(CUDA_DIR)lib64 -Wl,-rpath,$(CUDA_DIR)lib64 -lcudnn -lcublas \
-  -l:libcudart_static.a -lstdc++ -ldl -lrt
+include cuda.mk
 
-$(BUILD)/kernels/cuda/%.o: src/kernels/cuda/%.cu $(wildcard src/kernels/*.h src/kernels/cuda/*)
+# libremat: readers of plans for other runtimes (src/remat/README.md). All of its names begin
+# with remat_, also that of the digest.
+LIBREMAT_OBJ := $(patsubst %.c,$(BUILD)/libremat/%.o,$(wildcard src/remat/*.c) src/base/sha256.c)
+$(BUILD)/libremat/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 	@mkdir -p $(@D)
-	$(call say,NV,$<)
-	$(Q)$(NVCC) -std=c++20 -fmad=false $(CUDA_FLAGS) $(if $(filter 1,$(WERROR)),-Werror \
-	  all-warnings) -Xcompiler -Wall,-Wextra -Isrc -c -o $@ $<
-
-$(BUILD)/cuda-kernels.a: $(CUDA_OBJ) $(BUILD)/src/kernels/fill.o
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-$(BUILD)/tests/cuda/%.o: INCLUDES = -Itests -I$(BUILD)/tests -isystem $(CUDA_DIR)include
-$(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ) \
-  $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
-	$(call say,LD,$@)
-	$(link) $(CUDA_LIBS) -lcunit $(LIBS)
-
-# The same kernels by a C++ compiler, each thread of a block in turn: small blocks, so that
-# the cases' sums go several times around.
-CUDA_SRC := $(wildcard src/kernels/*.h src/kernels/cuda/* tests/cuda/emulated/*)
-EMULATED := $(addprefix $(BUILD)/emulated/,cuda_f32.o cuda_f16.o library.o emulate.o libraries.o)
-EMULATED_FLAGS = -O1 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off \
-  -Itests/cuda/emulated -Isrc
-emulate = @mkdir -p $(@D) && $(CXX) -x c++ -std=c++20 -D__CUDACC__ -include cuda_runtime.h \
-  -DRP_THREADS=8 -DRP_TILE=4 $(EMULATED_FLAGS) -c -o $@ $<
-$(BUILD)/emulated/%.o: src/kernels/cuda/%.cu $(CUDA_SRC)
-	$(emulate)
-$(BUILD)/emulated/%.o: tests/cuda/emulated/%.cc $(CUDA_SRC)
-	$(emulate)
-$(BUILD)/emulated/%.o: tests/cuda/%.c $(CUDA_SRC)
-	@mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -DRP_EMULATED \
-	  -Itests -I$(BUILD)/tests -c -o $@ $<
-$(BUILD)/cuda-emulated: $(BUILD)/emulated/check_kernels.o $(EMULATED) $(LIB_OBJ) \
-  $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
-	$(call say,LD,$@)
-	$(link) -lstdc++ -lcunit $(LIBS)
-
-# libremat: readers of plans for other runtimes (src/remat/README.md).
-$(BUILD)/libremat.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/remat/*.c))
+	$(call say,CC,$<)
+	$(Q)$(CC) $(RP_CFLAGS) -Drp_sha256_hex=remat_sha256_hex -c -o $@ $<
+$(BUILD)/libremat.a: $(LIBREMAT_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -206,6 +170,9 @@ demo: $(BUILD)/remat-plan
 
 check: all $(BUILD)/unit $(REPLAYS) $(TRACED)
 	@BUILD=$(BUILD) tools/check.sh
+
+check-compilers: $(BUILD)/deps-build $(BUILD)/deps-check $(BUILD)/deps-clang
+	@BUILD=$(BUILD) tools/check-compilers.sh
 
 sanitize:
 	$(MAKE) check BUILD=$(BUILD)/asan LDFLAGS="-fsanitize=address,undefined" \
@@ -271,6 +238,6 @@ info:
 	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
 
 always:
-.PHONY: all demo bench deps check check-gpu mutate sanitize fuzz fuzzers format install uninstall clean info always
+.PHONY: all demo bench deps check check-compilers check-gpu mutate sanitize fuzz fuzzers format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
--include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)
+-include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(LIBREMAT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)

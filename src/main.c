@@ -1,4 +1,5 @@
-/* main: the command table, --help, --version and the exit code; nothing else. */
+/* main: chooses the command; prints --help, --version and the one error message; sets the
+ * exit code. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,38 +8,27 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 
-#ifndef RP_VERSION
-#define RP_VERSION "unknown"
-#endif
-
-static const struct {
-    const char *name, *summary;
-    rp_rc (*run)(int argc, char **argv, struct rp_err *err);
-} commands[] = {
-    {"zoo", "write a real network's training step as a graph", rp_cmd_zoo},
-    {"profile", "fill in what each op costs on a device", rp_cmd_profile},
-    {"solve", "find the fastest plan within --budget", rp_cmd_solve},
-    {"maxbatch", "the largest batch of a network that fits a device", rp_cmd_maxbatch},
-    {"sweep", "plans from the least budget to that of keep-all", rp_cmd_sweep},
-    {"compare", "published policies and ours side by side", rp_cmd_compare},
-    {"verify", "check every rule and claim of a plan, and replay it", rp_cmd_verify},
-    {"show", "what a plan does, and its memory as a picture", rp_cmd_show},
-    {"emit", "write a program that carries a plan out and checks itself", rp_cmd_emit},
-    {"pack", "place buffers of given lifetimes in one arena", rp_cmd_pack},
-};
+#define ADDRESS_OF(name) &rp_cmd_##name,
+static const struct rp_command *const commands[] = {RP_COMMANDS(ADDRESS_OF)};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(void) {
     puts("usage: remat-plan COMMAND [options]\n"
-         "Plans which feature maps of a training step to keep, recompute or swap.\n\n"
+         "Plan which tensors of a training step to keep, recompute or swap.\n\n"
          "commands:");
     for (int i = 0; i < N_COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-    puts("\n'remat-plan COMMAND --help' tells more; 'remat-plan --version' the version.\n"
-         "exit codes: 0 done, 1 a sound no (infeasible, plan rejected), 2 wrong command "
-         "line,\n"
-         "3 a file that is not accepted, 4 a limit came before any answer,\n"
-         "5 the environment (disk, memory, driver), 6 a bug in this program.");
+        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    puts("\n"
+         "'remat-plan COMMAND --help' describes a command. 'remat-plan --version' prints\n"
+         "the version.\n\n"
+         "exit codes:\n"
+         "  0  done\n"
+         "  1  the answer is no: no plan can exist, or the plan is rejected\n"
+         "  2  wrong command line\n"
+         "  3  a file is not accepted\n"
+         "  4  a limit or an interrupt came before the answer was complete\n"
+         "  5  trouble with the environment: disk, memory, driver, missing library\n"
+         "  6  a bug in remat-plan");
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
@@ -53,15 +43,16 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         return RP_OK;
     }
     for (int i = 0; i < N_COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1, err);
+        if (strcmp(argv[1], commands[i]->name) == 0)
+            return commands[i]->run(argc - 1, argv + 1, err);
     return rp_fail(err, RP_USAGE, "unknown command '%s' (try --help)", argv[1]);
 }
 
 int main(int argc, char **argv) {
     struct rp_err err = {{0}};
     rp_hold_standard_streams();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, said and counted */
+    signal(SIGPIPE,
+           SIG_IGN); /* writing to a closed pipe is then an error with exit code 5 */
     rp_rc rc = run(argc, argv, &err);
     rc = rp_close_stdout(rc, &err);
     rp_progress("%s", "");

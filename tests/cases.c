@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/zoo/backward.h"
 #include "run.h"
 
 /* An operand whose gradient is wanted. */
@@ -15,14 +16,14 @@ static struct rp_val viewed(struct rp_builder *b, struct rp_val x) {
 
 /* The loss of y: through constants, so that no two elements matter alike. */
 static void end(struct rp_builder *b, const char *name, struct rp_val y) {
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val weights =
         rp_source(b, RP_INPUT_TENSOR, y.dtype, "weights", y.n_dims, y.dim);
     y = rp_nn_mul(b, "weighed", y, weights);
     const uint64_t n = rp_count(&y);
     y = rp_view(b, y, RP_SHAPE(n % 2 == 0 ? 2 : 1, n % 2 == 0 ? n / 2 : n));
     rp_nn_cross_entropy(b, "loss", y, rp_nn_labels(b, "labels", y, 1), 1, 1.0);
-    rp_end(b);
+    rp_scope_end(b);
 }
 
 /* ---- windows ---- */
@@ -170,23 +171,9 @@ static void talking_heads(struct rp_builder *b) {
 static void unary(struct rp_builder *b, const char *kind) {
     end(b, "y", rp_nn_unary(b, kind, "f", P("x", 3, 8)));
 }
-static void relu(struct rp_builder *b) {
-    unary(b, "relu");
-}
+
 static void relu6(struct rp_builder *b) { /* some of 6 and more */
     end(b, "y", rp_nn_unary(b, "relu6", "f", rp_nn_scale(b, "times", P("x", 3, 8), 12)));
-}
-static void tanh_(struct rp_builder *b) {
-    unary(b, "tanh");
-}
-static void gelu(struct rp_builder *b) {
-    unary(b, "gelu");
-}
-static void gelu_tanh(struct rp_builder *b) {
-    unary(b, "gelu_tanh");
-}
-static void silu(struct rp_builder *b) {
-    unary(b, "silu");
 }
 
 static void dropout(struct rp_builder *b) {
@@ -282,7 +269,7 @@ static void weight_norm(struct rp_builder *b) {
 static void lstm(struct rp_builder *b) {
     struct rp_lstm_state last;
     struct rp_val y =
-        rp_nn_lstm(b, "lstm", viewed(b, P("x", 3, 2, 3)), 2, RP_ONWARD, &last);
+        rp_nn_lstm(b, "lstm", viewed(b, P("x", 3, 2, 3)), 2, RP_LSTM_FORWARD, &last);
     end(b, "y", y);
     end(b, "c", last.c);
 }
@@ -290,7 +277,7 @@ static void lstm(struct rp_builder *b) {
 /* Nothing reads the h of the last step. */
 static void lstm_state(struct rp_builder *b) {
     struct rp_lstm_state last;
-    rp_nn_lstm(b, "lstm", viewed(b, P("x", 2, 2, 3)), 2, RP_BACKWARDS, &last);
+    rp_nn_lstm(b, "lstm", viewed(b, P("x", 2, 2, 3)), 2, RP_LSTM_REVERSE, &last);
     end(b, "c", last.c);
 }
 
@@ -302,7 +289,9 @@ static void cross_entropy(struct rp_builder *b) {
 }
 
 #define CASE(name)                                                                         \
-    { #name, name }
+    { #name, name, NULL }
+#define UNARY(kind)                                                                        \
+    { #kind, NULL, #kind }
 const struct rp_case rp_cases[] = {
     CASE(conv2d),
     CASE(conv2d_depthwise),
@@ -326,12 +315,12 @@ const struct rp_case rp_cases[] = {
     CASE(attention),
     CASE(attention_grouped),
     CASE(talking_heads),
-    CASE(relu),
+    UNARY(relu),
     CASE(relu6),
-    {"tanh", tanh_},
-    CASE(gelu),
-    CASE(gelu_tanh),
-    CASE(silu),
+    UNARY(tanh),
+    UNARY(gelu),
+    UNARY(gelu_tanh),
+    UNARY(silu),
     CASE(dropout),
     CASE(add),
     CASE(add_broadcast),
@@ -356,29 +345,17 @@ const struct rp_case rp_cases[] = {
 };
 const size_t rp_n_cases = sizeof rp_cases / sizeof rp_cases[0];
 
-static void build_fini(struct rp_builder *b) {
-    for (size_t i = 0; i < b->nodes.n; i++) {
-        free(b->nodes.at[i].in);
-        free(b->nodes.at[i].out);
-    }
-    free(b->nodes.at);
-    free(b->params.at);
-    free(b->losses.at);
-    free(b->needs);
-    free(b->scope);
-}
-
 struct rp_graph rp_case_graph(const struct rp_case *c, enum rp_dtype dtype) {
     static const struct rp_zoo_entry row = {.name = "case"};
     struct rp_graph g = {0};
     struct rp_err err = {{0}};
-    struct rp_builder b = {.g = &g,
-                           .row = &row,
-                           .o = {.seed = 5, .dtype = dtype},
-                           .err = &err,
-                           .phase = RP_FORWARD,
-                           .scope = rp_strdup("")};
-    c->layer(&b);
+    struct rp_zoo_options o = {.seed = 5, .dtype = dtype};
+    struct rp_builder b;
+    rp_builder_init(&b, &g, &row, &o, &err);
+    if (c->unary != NULL)
+        unary(&b, c->unary);
+    else
+        c->layer(&b);
     rp_differentiate(&b);
     g.name = rp_strdup(c->name);
     g.time_source = rp_strdup("none");
@@ -386,7 +363,7 @@ struct rp_graph rp_case_graph(const struct rp_case *c, enum rp_dtype dtype) {
     g.attrs = json_pack("{s:I}", "loss", (json_int_t)b.loss);
     CU_ASSERT_EQUAL_FATAL(b.rc, RP_OK);
     CU_ASSERT_EQUAL_FATAL(rp_graph_check(&g, c->name, &err), RP_OK);
-    build_fini(&b);
+    rp_builder_fini(&b);
     return g;
 }
 

@@ -8,7 +8,8 @@
 
 struct rp_case {
     const char *name;
-    void (*layer)(struct rp_builder *b);
+    void (*layer)(struct rp_builder *b); /* or NULL: */
+    const char *unary; /* the kind of an elementwise op with one operand */
 };
 
 extern const struct rp_case rp_cases[];

@@ -26,7 +26,7 @@ struct maker {
 };
 
 static uint64_t size_of(const struct maker *m, uint64_t bytes) {
-    return m->p->addressed ? rp_rounding_up(bytes, m->g->device.alignment_bytes) : bytes;
+    return m->p->addressed ? rp_round_up(bytes, m->g->device.alignment_bytes) : bytes;
 }
 
 static bool is_free(const struct maker *m, uint64_t lo, uint64_t hi) {

@@ -26,7 +26,7 @@ struct rp_graph rp_net_build(const char *name, struct rp_zoo_options o) {
 /* Runs `check` on the smallest shape of every network. */
 void rp_net_all_tiny(void (*check)(const struct rp_graph *g)) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
-        struct rp_graph g = rp_net_build(rp_zoo_registry[i].name, rp_net_tiny());
+        struct rp_graph g = rp_net_build(rp_zoo_registry[i]->name, rp_net_tiny());
         check(&g);
         rp_graph_fini(&g);
     }

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "model/zoo/networks.h"
+#include "model/zoo/registry.h"
 
 struct rp_zoo_options rp_net_defaults(void);
 struct rp_zoo_options rp_net_tiny(void);

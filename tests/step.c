@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "kernels/half.h"
+#include "kernels/initial_values.h"
 #include "networks.h"
 #include "run.h"
 
@@ -58,7 +59,7 @@ void rp_step_open(struct rp_step_run *s, const struct rp_graph *g, enum rp_bind 
         if (g->tensors[x].producer != RP_NONE)
             continue;
         struct rp_fill fill;
-        must(rp_kernel_fill(g, x, how, g->name, &fill, &err), &err);
+        must(rp_initial_values(g, x, how, g->name, &fill, &err), &err);
         rp_fill_values(&fill, s->at[x]);
     }
 }

@@ -25,7 +25,7 @@ struct all_orders {
     uint64_t time_ns;
 };
 
-static void judge_order(struct all_orders *a) {
+static void evaluate_order(struct all_orders *a) {
     struct rp_err err = {{0}};
     struct rp_instance p;
     struct rp_schedule s;
@@ -49,7 +49,7 @@ static void judge_order(struct all_orders *a) {
 static void try_orders(struct all_orders *a, uint32_t n) {
     uint32_t once = 0;
     if (n == a->g->n_ops)
-        judge_order(a);
+        evaluate_order(a);
     for (uint32_t i = 0; i < a->g->n_ops; i++) {
         if (a->used[i])
             continue;
@@ -270,6 +270,35 @@ static void larger_graphs_end_no_worse_than_they_did(void) {
     CU_ASSERT(again <= AGAIN_NS);
 }
 
+/* ---- what it counts ---- */
+
+static void moves_are_counted(void) {
+    struct rp_anneal_statistics s = {0};
+    struct rp_anneal_order_options o = {
+        .seed = 1, .work = 8000000, .stop = never, .again = true, .statistics = &s};
+    struct rp_gen_shape shape = rp_gen_small(40);
+    struct rp_graph g;
+    uint64_t accepted = 0, improving = 0;
+    shape.training = true;
+    rp_gen_graph(3, &shape, &g);
+    search_in(&g, (rp_keep_all_bytes(&g, false) - g.fixed_bytes) / 100 * 40, &o);
+    for (uint32_t i = 0; i < RP_MAX_MOVES; i++) {
+        const struct rp_move_statistics *m = &s.moves[i];
+        CU_ASSERT_EQUAL(m->accepted > 0, rp_order_move_name(i) != NULL);
+        CU_ASSERT(m->infeasible + m->accepted <= m->proposed);
+        CU_ASSERT(m->improving <= m->accepted);
+        accepted += m->accepted;
+        improving += m->improving;
+    }
+    CU_ASSERT(s.uphill > 0 && improving > 0 && improving + s.uphill <= accepted);
+    CU_ASSERT(s.runs > 1 && s.incumbents > 0 && s.work >= o.work / 2);
+    struct rp_anneal_statistics before = s;
+    search_in(&g, (rp_keep_all_bytes(&g, false) - g.fixed_bytes) / 100 * 40, &o);
+    CU_ASSERT(s.runs == 2 * before.runs && s.work == 2 * before.work);
+    CU_ASSERT(s.moves[0].proposed == 2 * before.moves[0].proposed);
+    rp_graph_fini(&g);
+}
+
 /* ---- when it ends, and with what ---- */
 
 static bool after_two(void *n_asked) {
@@ -336,9 +365,10 @@ static void what_cannot_be_better_is_not(void) {
 }
 
 void suite_anneal_order(void) {
-    RP_SUITE("order");
+    RP_SUITE("anneal_order");
     RP_TEST(the_best_order_of_a_small_graph_is_found);
     RP_TEST(larger_graphs_end_no_worse_than_they_did);
+    RP_TEST(moves_are_counted);
     RP_TEST(a_search_ends_when_it_is_told_to);
     RP_TEST(a_search_ends_when_nothing_can_be_better);
     RP_TEST(what_cannot_be_better_is_not);

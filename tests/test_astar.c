@@ -1,4 +1,4 @@
-/* solve/exhaustive/astar.h: against all programs there are, and against the two judges. */
+/* Tests of A*: against brute force over all step sequences, and against both checkers. */
 #include "solve/exhaustive/astar.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "run.h"
 #include "solve/core/plan_claims.h"
 #include "solve/solver.h"
+#include "sums.h"
 #include "verify/verifier.h"
 
 /* A tiny graph, and what a plan for it may do. */
@@ -59,8 +60,8 @@ static void task_fini(struct task *t) {
     rp_graph_fini(&t->g);
 }
 
-/* The result of brute force, if it takes the graph. */
-static enum rp_brute_result all_programs(const struct task *t, uint64_t *best) {
+/* The result of brute force, if the graph is small enough for it. */
+static enum rp_brute_result brute_force(const struct task *t, uint64_t *best) {
     if (t->p.n_tensors > RP_BRUTE_COPIED)
         return RP_BRUTE_GAVE_UP;
     return rp_brute_copies_best(&t->g, &t->o, best);
@@ -77,9 +78,10 @@ static bool takes(const struct task *t, struct rp_plan *plan, uint64_t best) {
            rp_verify(&t->g, plan, &v, &err) == RP_OK;
 }
 
-/* The best program, a proof that none is better, and a bound from any amount of work. */
+/* It finds the best plan, proves that none is better, and any amount of work gives a bound.
+ */
 static bool agrees(const struct task *t, enum rp_brute_result known, uint64_t best) {
-    struct rp_astar r;
+    struct rp_astar_result r;
     struct rp_plan plan = {0};
     rp_astar_search(&t->p, RP_MAX_QUANTITY / 8, 100000, NULL, &r, &plan);
     bool ok = r.found == (known == RP_BRUTE_FOUND);
@@ -88,16 +90,16 @@ static bool agrees(const struct task *t, enum rp_brute_result known, uint64_t be
         rp_plan_fini(&plan);
         rp_astar_search(&t->p, best, 100000, NULL, &r, &plan);
         ok = ok && !r.found && r.bound_ns == best;
-        for (uint32_t most = 1; most < 400 && ok; most *= 3) {
-            rp_astar_search(&t->p, best + 1, most, NULL, &r, &plan);
-            ok = r.bound_ns <= best && r.n_states <= most;
+        for (uint32_t limit = 1; limit < 400 && ok; limit *= 3) {
+            rp_astar_search(&t->p, best + 1, limit, NULL, &r, &plan);
+            ok = r.bound_ns <= best && r.statistics.states_added <= limit;
         }
     }
     rp_plan_fini(&plan);
     return ok;
 }
 
-static void the_best_of_all_programs_is_found_and_proved(void) {
+static void the_best_of_all_step_sequences_is_found_and_proved(void) {
     uint32_t n = 80, n_found = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
@@ -105,11 +107,11 @@ static void the_best_of_all_programs_is_found_and_proved(void) {
         struct task t;
         uint64_t best = 0;
         task_init(&t, seed, 5 + (uint32_t)(seed % 2));
-        enum rp_brute_result known = all_programs(&t, &best);
+        enum rp_brute_result known = brute_force(&t, &best);
         n_found += known == RP_BRUTE_FOUND;
         if (known != RP_BRUTE_GAVE_UP && !agrees(&t, known, best)) {
             rp_gen_failed(seed);
-            CU_FAIL("not the best program, or a bound above it");
+            CU_FAIL("not the best plan, or a bound above it");
         }
         task_fini(&t);
     }
@@ -176,7 +178,7 @@ static rp_rc solve_twice(uint32_t n, bool early, uint64_t budget, uint64_t *time
     return rc;
 }
 
-static void a_program_may_be_faster_than_any_schedule(void) {
+static void a_plan_may_be_faster_than_any_schedule(void) {
     struct rp_plan plan;
     struct rp_solve_report report;
     uint64_t time_ns;
@@ -187,7 +189,7 @@ static void a_program_may_be_faster_than_any_schedule(void) {
     rp_plan_fini(&plan);
 }
 
-static void a_program_may_fit_where_no_schedule_does(void) {
+static void a_plan_may_fit_where_no_schedule_does(void) {
     struct rp_plan plan;
     struct rp_solve_report report;
     uint64_t time_ns;
@@ -198,7 +200,7 @@ static void a_program_may_fit_where_no_schedule_does(void) {
     rp_plan_fini(&plan);
 }
 
-/* Too many ops for the search of all programs. */
+/* Too many ops for A*. */
 static void what_is_proved_of_schedules_is_not_said_of_all(void) {
     struct rp_plan plan;
     struct rp_solve_report report;
@@ -215,20 +217,22 @@ static void what_is_proved_of_schedules_is_not_said_of_all(void) {
     rp_plan_fini(&plan);
 }
 
-/* States of the searches below, together. A weaker bound, a state known that is not
- * recognized, or one that is never tried shows here and nowhere else. */
+/* States of the searches below, together. A weaker bound, a known state that is not
+ * recognized, or a step that is never tried shows here and nowhere else. */
 enum { ALL_STATES = 5056 };
 
 static void larger_searches_are_as_small_as_they_were(void) {
-    uint32_t n_states = 0, n_found = 0;
+    uint64_t n_states = 0, n_found = 0;
+    struct rp_astar_statistics sum = {0};
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct task t;
-        struct rp_astar r;
+        struct rp_astar_result r;
         struct rp_plan plan = {0};
         task_init(&t, seed, 8);
         if (rp_astar_accepts(&t.p)) {
             rp_astar_search(&t.p, RP_MAX_QUANTITY / 8, 10000, NULL, &r, &plan);
-            n_states += r.n_states;
+            n_states += r.statistics.states_added;
+            rp_astar_statistics_add(&sum, &r.statistics);
             n_found += r.found && takes(&t, &plan, r.bound_ns);
         }
         rp_plan_fini(&plan);
@@ -236,6 +240,9 @@ static void larger_searches_are_as_small_as_they_were(void) {
     }
     CU_ASSERT(n_found >= 30);
     CU_ASSERT_EQUAL(n_states, ALL_STATES);
+    CU_ASSERT(sum.states_added == n_states && sum.expanded > 0 && sum.dominated > 0);
+    CU_ASSERT(sum.expanded < sum.states_added && sum.pruned_by_bound > 0);
+    RP_ADDS_EVERY_MEMBER(rp_astar_statistics);
 }
 
 static void graphs_up_to_the_stated_size_are_taken(void) {
@@ -249,11 +256,11 @@ static void graphs_up_to_the_stated_size_are_taken(void) {
 }
 
 void suite_astar(void) {
-    RP_SUITE("programs");
+    RP_SUITE("astar");
     RP_TEST(graphs_up_to_the_stated_size_are_taken);
     RP_TEST(larger_searches_are_as_small_as_they_were);
-    RP_TEST(the_best_of_all_programs_is_found_and_proved);
-    RP_TEST(a_program_may_be_faster_than_any_schedule);
-    RP_TEST(a_program_may_fit_where_no_schedule_does);
+    RP_TEST(the_best_of_all_step_sequences_is_found_and_proved);
+    RP_TEST(a_plan_may_be_faster_than_any_schedule);
+    RP_TEST(a_plan_may_fit_where_no_schedule_does);
     RP_TEST(what_is_proved_of_schedules_is_not_said_of_all);
 }

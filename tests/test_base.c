@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/heap.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/options.h"
+#include "base/numbers.h"
+#include "base/random.h"
 #include "base/sha256.h"
+#include "cmd/options.h"
 #include "run.h"
 
 /* FIPS 180-2, appendix B, and NIST's byte-oriented short message vectors. */
@@ -102,27 +105,34 @@ struct parsed {
     bool flag;
     uint64_t nat, size;
     double number;
-    const char *word;
+    const char *word, *must;
+    double above;
     int n_operands;
     bool done;
     char operand[64]; /* all operands, a space after each */
     struct rp_err err;
 };
 
+/* What stands for --must unless a test says otherwise. */
+static const char *must = "given";
+
 static rp_rc parse(struct parsed *p, int argc, const char *const *args) {
-    static const struct rp_command cmd = {"test", "FILE", "A test.", NULL};
+    static const struct rp_command cmd = {
+        .name = "test", .operands = "FILE...", .max_operands = 4, .summary = "Test"};
     const struct rp_option table[] = {
         {"flag", 'f', RP_OPT_FLAG, &p->flag, NULL, ""},
         {"nat", 'n', RP_OPT_NAT, &p->nat, "N", ""},
         {"size", 0, RP_OPT_BYTES, &p->size, "SIZE", ""},
         {"number", 0, RP_OPT_NUMBER, &p->number, "X", ""},
         {"word", 'w', RP_OPT_STRING, &p->word, "WORD", ""},
+        {"above", 0, RP_OPT_POSITIVE, &p->above, "X", ""},
+        {"must", 0, RP_OPT_REQUIRED, &p->must, "X", ""},
         {0},
     };
     char *argv[16] = {"test"};
     for (int i = 0; i < argc; i++)
         argv[i + 1] = (char *)(uintptr_t)args[i];
-    *p = (struct parsed){0};
+    *p = (struct parsed){.must = must};
     rp_rc rc =
         rp_options_parse(&cmd, table, argc + 1, argv, &p->n_operands, &p->done, &p->err);
     for (int i = 1; i <= p->n_operands; i++)
@@ -145,6 +155,21 @@ static void options_may_stand_anywhere(void) {
     CU_ASSERT_EQUAL(PARSE(&p, "-fn7"), RP_USAGE); /* -n takes a value: not in a bundle */
     CU_ASSERT_EQUAL(PARSE(&p, "-fq", "-w", "-x"), RP_OK);
     CU_ASSERT_STRING_EQUAL(p.word, "-x");
+}
+
+static void what_a_command_requires_must_be_there(void) {
+    struct parsed p;
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "b", "c", "d", "e"), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(p.err.msg,
+                           "test: expected FILE..., got 5 operands (try --help)");
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "--above", "0"), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(p.err.msg, "test: --above: '0' is not a number above 0");
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "--above", "0.5"), RP_OK);
+    must = NULL;
+    CU_ASSERT_EQUAL(PARSE(&p, "a"), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(p.err.msg, "test: --must is required (try --help)");
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "--must", "x"), RP_OK);
+    must = "given";
 }
 
 static void a_wrong_option_is_named(void) {
@@ -196,9 +221,9 @@ static void sums_stop_at_63_bits(void) {
     CU_ASSERT(!rp_add(&sum, 1));
     CU_ASSERT(!rp_add(&sum, UINT64_MAX));
     CU_ASSERT_EQUAL(sum, INT64_MAX);
-    CU_ASSERT_EQUAL(rp_rounding_up(1, 512), 512);
-    CU_ASSERT_EQUAL(rp_rounding_up(512, 512), 512);
-    CU_ASSERT_EQUAL(rp_rounding_up(INT64_MAX, INT64_MAX), INT64_MAX);
+    CU_ASSERT_EQUAL(rp_round_up(1, 512), 512);
+    CU_ASSERT_EQUAL(rp_round_up(512, 512), 512);
+    CU_ASSERT_EQUAL(rp_round_up(INT64_MAX, INT64_MAX), INT64_MAX);
 }
 
 /* ---- files ---- */
@@ -345,14 +370,85 @@ static void a_budget_to_try_is_rounded_up(void) {
     }
 }
 
+/* The first numbers of the generators' published reference programs. */
+static void random_numbers_are_those_of_the_published_generators(void) {
+    uint64_t state = 0;
+    CU_ASSERT_EQUAL(rp_splitmix64(&state), UINT64_C(0xe220a8397b1dcdaf));
+    CU_ASSERT_EQUAL(rp_splitmix64(&state), UINT64_C(0x6e789e6aa1b965f4));
+    state = 1;
+    CU_ASSERT_EQUAL(rp_xorshift64(&state), UINT64_C(5180492295206395165));
+    CU_ASSERT_EQUAL(state, UINT64_C(0x2000001));
+}
+
+static void random_numbers_stay_in_their_range(void) {
+    uint64_t state = 1;
+    bool seen[3] = {false};
+    double sum = 0;
+    for (int i = 0; i < 1000; i++) {
+        uint32_t k = rp_random_below(&state, 3);
+        double x = rp_random_unit(&state);
+        CU_ASSERT_TRUE_FATAL(k < 3);
+        CU_ASSERT_TRUE(x >= 0 && x < 1);
+        seen[k] = true;
+        sum += x;
+    }
+    CU_ASSERT_TRUE(seen[0] && seen[1] && seen[2]);
+    CU_ASSERT_TRUE(sum > 450 && sum < 550);
+}
+
+static bool is_smaller(const void *context, const void *a, const void *b) {
+    const uint16_t *key = context, *i = a, *j = b;
+    return key[*i] != key[*j] ? key[*i] < key[*j] : *i > *j;
+}
+
+/* Keys 0 .. 6 occur many times, so that the second comparison counts too. */
+static void a_heap_gives_elements_in_order(void) {
+    RP_VEC(uint16_t) heap = {0};
+    uint16_t key[200], last = 0;
+    uint64_t state = 1;
+    for (uint16_t i = 0; i < 200; i++) {
+        key[i] = (uint16_t)rp_random_below(&state, 7);
+        rp_push(&heap, i);
+        rp_heap_push(heap.at, heap.n, sizeof *heap.at, is_smaller, key);
+    }
+    for (int n = 0; n < 200; n++) {
+        rp_heap_pop(heap.at, heap.n, sizeof *heap.at, is_smaller, key);
+        uint16_t i = heap.at[--heap.n];
+        CU_ASSERT_TRUE(n == 0 || is_smaller(key, &last, &i));
+        last = i;
+    }
+    free(heap.at);
+}
+
+static void the_larger_and_the_smaller_of_two_numbers(void) {
+    CU_ASSERT_EQUAL(rp_max_u64(UINT64_MAX, 1), UINT64_MAX);
+    CU_ASSERT_EQUAL(rp_max_u64(1, UINT64_MAX), UINT64_MAX);
+    CU_ASSERT_EQUAL(rp_min_u64(UINT64_MAX, 1), 1);
+    CU_ASSERT_EQUAL(rp_min_u64(1, UINT64_MAX), 1);
+    CU_ASSERT_EQUAL(rp_max_u32(2, 1), 2);
+    CU_ASSERT_EQUAL(rp_max_u32(1, 2), 2);
+    CU_ASSERT_EQUAL(rp_min_u32(2, 1), 1);
+    CU_ASSERT_EQUAL(rp_min_u32(1, 2), 1);
+    CU_ASSERT_EQUAL(rp_max_double(-1, 0.5), 0.5);
+    CU_ASSERT_EQUAL(rp_max_double(0.5, -1), 0.5);
+    CU_ASSERT_EQUAL(rp_gcd_u64(0, 6), 6);
+    CU_ASSERT_EQUAL(rp_gcd_u64(6, 0), 6);
+    CU_ASSERT_EQUAL(rp_gcd_u64(12, 18), 6);
+}
+
 void suite_base(void) {
     RP_SUITE("base");
     RP_TEST(digests_are_those_of_the_standard);
     RP_TEST(sizes_are_read_as_written);
     RP_TEST(options_may_stand_anywhere);
+    RP_TEST(what_a_command_requires_must_be_there);
     RP_TEST(a_wrong_option_is_named);
     RP_TEST(messages_hold_no_control_characters);
     RP_TEST(sums_stop_at_63_bits);
+    RP_TEST(the_larger_and_the_smaller_of_two_numbers);
+    RP_TEST(random_numbers_are_those_of_the_published_generators);
+    RP_TEST(random_numbers_stay_in_their_range);
+    RP_TEST(a_heap_gives_elements_in_order);
     RP_TEST(sizes_are_shown_with_units_and_to_the_byte);
     RP_TEST(a_budget_to_try_is_rounded_up);
     RP_TEST(a_written_file_replaces_the_old_one_and_keeps_its_mode);

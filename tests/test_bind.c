@@ -6,7 +6,8 @@
 
 #include "base/embedded.h"
 #include "base/mem.h"
-#include "kernels/kernel.h"
+#include "kernels/args_literal.h"
+#include "kernels/initial_values.h"
 #include "networks.h"
 #include "one_op.h"
 #include "run.h"
@@ -35,48 +36,48 @@ static void refused(const char *text, const char *rule) {
 
 static void kinds_without_a_kernel_are_named(void) {
     refused(OP("aten.mm", "", X("1"), X("1")),
-            "there is no kernel for kind 'aten.mm' (docs/ops.md lists those there are)");
+            "no kernel for kind 'aten.mm' (docs/ops.md lists the kinds that have one)");
 }
 
 static void the_number_of_operands_is_the_kinds(void) {
     refused(OP("relu", "", X("1") "," X("1"), X("1")),
-            "kind relu does not take 2 inputs, 1 outputs");
+            "kind relu does not take 2 inputs and 1 outputs");
     refused(OP("relu", "", X("1"), X("1") "," X("1")),
-            "kind relu does not take 1 inputs, 2 outputs");
+            "kind relu does not take 1 inputs and 2 outputs");
     refused(OP("batch_norm", "'eps':1,'affine':true", X("1,1") "," X("1"),
                X("1,1") "," X("1") "," X("1")),
-            "kind batch_norm does not take 2 inputs, 3 outputs");
+            "kind batch_norm does not take 2 inputs and 3 outputs");
     refused(OP("concat", "'axis':0", "", X("1")),
-            "kind concat does not take 0 inputs, 1 outputs");
+            "kind concat does not take 0 inputs and 1 outputs");
 }
 
 static void dtypes_are_the_kinds(void) {
     refused(OP("relu", "", X("2"), H("2")),
-            "tensor \"activation0\" is f16; kind relu wants f32 there");
+            "tensor \"activation0\" is f16; kind relu needs f32 there");
     refused(OP("relu", "", I("2"), I("2")),
-            "tensor \"input0\" is i32; kind relu wants f32 or f16 there");
+            "tensor \"input0\" is i32; kind relu needs f32 or f16 there");
     refused(OP("gather", "", X("2,1") "," X("2"), X("2,1")),
-            "tensor \"input1\" is f32; kind gather wants i32 there");
+            "tensor \"input1\" is f32; kind gather needs i32 there");
     refused(OP("rms_norm", "'eps':1", H("2,2") "," H("2"), H("2,2") "," X("2")),
-            "tensor \"input1\" is f16; kind rms_norm wants f32 there");
+            "tensor \"input1\" is f16; kind rms_norm needs f32 there");
 }
 
 static void attributes_are_there_and_of_their_type(void) {
     refused(OP("scale", "", X("2"), X("2")),
-            "attribute \"factor\" is missing, or no number");
+            "attribute \"factor\" is missing or not a number");
     refused(OP("dropout", "'p':1.0,'seed':1", X("2"), X("2")),
             "attribute \"p\" is not in [0, 1)");
     refused(OP("dropout", "'p':0.5,'seed':-1", X("2"), X("2")),
-            "attribute \"seed\" is missing, or no number from 0 up");
+            "attribute \"seed\" is missing or not an integer from 0 up");
     refused(OP("softmax", "'axis':0,'causal':1", X("2"), X("2")),
-            "attribute \"causal\" is missing, or neither true nor false");
+            "attribute \"causal\" is missing or neither true nor false");
     refused(OP("softmax", "'axis':2,'causal':false", X("2,2"), X("2,2")),
-            "there is no axis 2");
+            "axis 2 does not exist");
     refused(OP("slice", "'axis':0,'start':-1", X("2"), X("1")),
-            "attribute \"start\" is missing, or no number from 0 to 2^40");
+            "attribute \"start\" is missing or not an integer from 0 to 2^40");
     refused(OP("max_pool2d", "'kernel':[2],'stride':[1,1],'pad':[0,0]", X("1,1,2,2"),
                X("1,1,1,1")),
-            "attribute \"kernel\" is missing, or not a list of 2");
+            "attribute \"kernel\" is missing or not a list of 2 integers");
 }
 
 static void operands_have_the_elements_that_the_kernel_reads(void) {
@@ -93,10 +94,10 @@ static void operands_have_the_elements_that_the_kernel_reads(void) {
                X("2,3") "," X("3") "," X("2")),
             "output 1 has 3 elements, not 2");
     refused(OP("add_broadcast", "'axis':1", X("2,3") "," X("2"), X("2,3")),
-            "input 1 has not the dimensions of input 0 from the axis on");
+            "input 1 does not have the dimensions of input 0 from the axis on");
     refused(OP("lstm_cell_grad", "'grad_h':true,'grad_c':false",
                X("1,4") "," X("1,1") "," X("1,1"), X("1,4")),
-            "the inputs are not those that \"grad_h\" and \"grad_c\" say");
+            "the number of inputs does not match \"grad_h\" and \"grad_c\"");
 }
 
 #define BMM(a, b, c, in)                                                                   \
@@ -123,15 +124,15 @@ static void strides_stay_within_their_operands(void) {
        in, out)
 
 static void windows_make_ys_size_from_xs(void) {
-    const char *const size = "the window's attributes do not make y's size from x's";
+    const char *const size = "the window's attributes do not give y's size for x's";
     refused(CONV("1", "1", "1", X("1,1,3,3") "," X("1,1,2,2"), X("1,1,2,2")), size);
     refused(CONV("0", "0", "1", X("1,1,3,3") "," X("1,1,2,2"), X("1,1,2,2")), size);
     refused(CONV("1", "0", "2", X("1,1,3,3") "," X("1,1,2,2"), X("1,1,2,2")),
-            "the channels do not make 2 groups");
+            "the channels cannot be divided into 2 groups");
     refused(CONV("1", "0", "1", X("1,1,3,3") "," X("1,1,2,3"), X("1,1,2,2")),
             "the weight is not (filters, channels of a group, kernel)");
     refused(CONV("1", "0", "1", X("1,1,3,3") "," X("1,1,2,2"), X("2,1,2,2")),
-            "the operands differ in dimensions or batch");
+            "the operands differ in number of dimensions or in batch");
     refused(CONV("1", "0", "1", X("3,3") "," X("2,2"), X("2,2")),
             "an operand has neither 4 nor 5 dimensions");
     refused(OP("max_pool2d", "'kernel':[1,1],'stride':[1,1],'pad':[1,1]", X("1,1,2,2"),
@@ -158,11 +159,10 @@ static void a_convolutions_algorithm_is_one_of_those_there_are(void) {
     CU_ASSERT_EQUAL(k.args.algorithm, RP_IMPLICIT_PRECOMP_GEMM);
     rp_kernel_fini(&k);
     rp_graph_fini(&g);
-    refused(ALGORITHM("'fastest'"),
-            "attribute \"algorithm\" is none of implicit_gemm, implicit_precomp_gemm, "
-            "algo_1, direct");
-    refused(ALGORITHM("1"), "attribute \"algorithm\" is none of implicit_gemm, "
-                            "implicit_precomp_gemm, algo_1, direct");
+    refused(ALGORITHM("'fastest'"), "attribute \"algorithm\" is not implicit_gemm, "
+                                    "implicit_precomp_gemm, algo_1 or direct");
+    refused(ALGORITHM("1"), "attribute \"algorithm\" is not implicit_gemm, "
+                            "implicit_precomp_gemm, algo_1 or direct");
 #undef ALGORITHM
 }
 
@@ -172,16 +172,16 @@ static void parts_fit_together(void) {
     refused(OP("split", "'axis':1", X("1,4"), X("1,2") "," X("1,1")),
             "the parts' sizes along the axis do not add up");
     refused(OP("slice", "'axis':0,'start':2", X("3"), X("2")),
-            "the slice does not lie in what it is cut from");
+            "the slice is not within its input");
     refused(OP("transpose", "", X("2,3"), X("2,3")),
             "the output is not the input with its last two dimensions exchanged");
 }
 
 static void a_view_has_as_many_elements_as_its_tensor(void) {
     refused(OP("bias_grad", "'axis':1,'views':[[1,2,2]]", X("6"), X("2")),
-            "a view of \"input0\" has another number of elements");
+            "a view of \"input0\" has a different number of elements");
     refused(OP("bias_grad", "'axis':1,'views':[[1,1,1,1,1,1,1,1,1]]", X("1"), X("1")),
-            "a shape has more than 8 dimensions, or an empty one");
+            "a shape has more than 8 dimensions or a dimension of size 0");
 }
 
 static void bytes_are_those_of_the_shape(void) {
@@ -191,7 +191,7 @@ static void bytes_are_those_of_the_shape(void) {
     g.tensors[1].bytes = 8;
     CU_ASSERT_EQUAL(rp_kernel_bind(&g, 0, RP_BIND_GRAPH, "net.json", &k, &err), RP_INPUT);
     CU_ASSERT_STRING_EQUAL(err.msg, "net.json: ops[0] \"op\": tensor \"activation0\": its "
-                                    "shape does not make up its bytes");
+                                    "shape does not match its bytes");
     rp_graph_fini(&g);
 }
 
@@ -206,7 +206,7 @@ static void parameters_are_written_as_a_literal(void) {
     CU_ASSERT_EQUAL_FATAL(rp_kernel_bind(&g, 0, RP_BIND_GRAPH, "net.json", &k, &err),
                           RP_OK);
     FILE *f = open_memstream(&text, &n);
-    rp_kernel_put_args(f, &k, "op_7");
+    rp_args_literal_write(&k, "op_7", f);
     fclose(f);
     CU_ASSERT_STRING_EQUAL(text,
                            "static const int64_t op_7_parts[] = {1, 2};\n"
@@ -223,7 +223,7 @@ static void fill(const struct rp_graph *g, const char *name, struct rp_fill *f) 
     struct rp_err err = {{0}};
     for (uint32_t x = 0; x < g->n_tensors; x++)
         if (strcmp(g->tensors[x].name, name) == 0) {
-            CU_ASSERT_EQUAL_FATAL(rp_kernel_fill(g, x, RP_BIND_GRAPH, "net", f, &err),
+            CU_ASSERT_EQUAL_FATAL(rp_initial_values(g, x, RP_BIND_GRAPH, "net", f, &err),
                                   RP_OK);
             CU_ASSERT_EQUAL(f->seed, x);
             CU_ASSERT_EQUAL(f->count, rp_step_count(g, x));

@@ -15,8 +15,9 @@
 #include "solve/bound/safe_dual.h"
 #include "solve/core/prune.h"
 #include "solve/core/schedule.h"
+#include "solve/lp/sep_memory.h"
 #include "solve/lp/sep_path.h"
-#include "verify/check_certificate.h"
+#include "verify/certificate/check_certificate.h"
 
 struct instance {
     struct rp_graph g;
@@ -72,15 +73,16 @@ static void add_random_row(const struct instance *i, struct rp_rng *r, bool last
                            struct rp_certificate *c) {
     const struct rp_graph *g = &i->g;
     uint32_t t = (uint32_t)rp_rng_below(r, g->n_ops);
-    struct rp_claim mem = {.kind = RP_CLAIM_MEM, .t = t, .first_id = c->ids.n};
+    struct rp_certificate_row mem = {
+        .kind = RP_CERTIFICATE_MEM, .t = t, .first_id = c->ids.n};
     mem.op = last_only ? t : (uint32_t)rp_rng_below(r, t + 1);
     for (uint32_t x = 0; x < g->n_tensors; x++) {
         uint32_t readers = g->reader_start[x + 1] - g->reader_start[x];
         uint64_t what = rp_rng_below(r, 5);
         if (g->tensors[x].producer == RP_NONE || what == 0)
             continue;
-        uint32_t term = what == 1   ? RP_CLAIM_NEXT
-                        : what == 2 ? RP_CLAIM_NOW
+        uint32_t term = what == 1   ? RP_CERTIFICATE_NEXT
+                        : what == 2 ? RP_CERTIFICATE_NOW
                         : what == 3 || readers == 0
                             ? g->tensors[x].producer
                             : g->readers[g->reader_start[x] + rp_rng_below(r, readers)];
@@ -94,9 +96,9 @@ static void add_random_row(const struct instance *i, struct rp_rng *r, bool last
 /* Takes the pairs of a memory row out that the check refuses, one by one; false if the row
  * itself is refused. */
 static bool trim(const struct instance *i, struct rp_certificate *c, size_t row) {
-    struct rp_support s;
+    struct rp_certified_bound s;
     for (;;) {
-        struct rp_claim *r = &c->rows.at[row];
+        struct rp_certificate_row *r = &c->rows.at[row];
         uint32_t *ids = c->ids.at + r->first_id;
         size_t good = 0, all = r->n_ids;
         struct rp_err err = {{0}};
@@ -153,28 +155,29 @@ static bool draw_point(struct instance *i, struct rp_rng *r, struct point *v) {
 }
 
 /* Does the point meet the row? Read off the row's definition. */
-static bool meets(const struct point *v, const struct rp_claim *row, const uint32_t *ids) {
-    uint32_t t = row->t, x = row->kind == RP_CLAIM_WINDOW ? ids[0] : row->tensor;
+static bool meets(const struct point *v, const struct rp_certificate_row *row,
+                  const uint32_t *ids) {
+    uint32_t t = row->t, x = row->kind == RP_CERTIFICATE_WINDOW ? ids[0] : row->tensor;
     const struct rp_tensor *tensors = v->g->tensors;
     uint64_t bytes = 0, right = 0;
-    if (row->kind == RP_CLAIM_DEP)
+    if (row->kind == RP_CERTIFICATE_DEP)
         return v->run[t][row->op] <= v->run[t][tensors[x].producer] + v->held[t][x];
-    if (row->kind == RP_CLAIM_HOLD)
+    if (row->kind == RP_CERTIFICATE_HOLD)
         return v->held[t + 1][x] <= v->run[t][tensors[x].producer] + v->held[t][x];
-    if (row->kind == RP_CLAIM_COVER) {
+    if (row->kind == RP_CERTIFICATE_COVER) {
         for (size_t k = 0; k < row->n_held + row->n_ran; k++) {
             const uint32_t *at = ids + row->first_count + 3 * k;
             right +=
                 at[2] * (k < row->n_held ? v->held[at[1]][at[0]] : v->run[at[1]][at[0]]);
         }
-        return right <= row->at_most || v->peak_bytes > v->limit_bytes;
+        return right <= row->max_count || v->peak_bytes > v->limit_bytes;
     }
-    if (row->kind == RP_CLAIM_MEM) {
+    if (row->kind == RP_CERTIFICATE_MEM) {
         for (size_t k = 0; k < row->n_ids; k += 2)
             bytes += tensors[ids[k]].bytes *
-                     (ids[k + 1] == RP_CLAIM_NEXT  ? v->held[t + 1][ids[k]]
-                      : ids[k + 1] == RP_CLAIM_NOW ? v->held[t][ids[k]]
-                                                   : v->run[t][ids[k + 1]]);
+                     (ids[k + 1] == RP_CERTIFICATE_NEXT  ? v->held[t + 1][ids[k]]
+                      : ids[k + 1] == RP_CERTIFICATE_NOW ? v->held[t][ids[k]]
+                                                         : v->run[t][ids[k + 1]]);
         bytes += v->run[t][row->op] ? v->g->ops[row->op].workspace_bytes : 0;
         return bytes <= v->peak_bytes;
     }
@@ -188,18 +191,19 @@ static bool meets(const struct point *v, const struct rp_claim *row, const uint3
 /* One row of any kind with any indices, most of them wrong. */
 static void draw_row(const struct instance *i, struct rp_rng *r, struct rp_certificate *c) {
     const struct rp_graph *g = &i->g;
-    struct rp_claim row = {.kind = (enum rp_claim_kind)rp_rng_below(r, 4)};
+    struct rp_certificate_row row = {.kind =
+                                         (enum rp_certificate_row_kind)rp_rng_below(r, 4)};
     c->rows.n = c->ids.n = 0;
     row.t = (uint32_t)rp_rng_below(r, g->n_ops);
     row.from = (uint32_t)rp_rng_below(r, g->n_ops);
     row.op = (uint32_t)rp_rng_below(r, g->n_ops);
     row.tensor = (uint32_t)rp_rng_below(r, g->n_tensors);
     row.n_ids = 1 + rp_rng_below(r, 3);
-    for (size_t k = 0; k < row.n_ids && row.kind == RP_CLAIM_WINDOW; k++)
+    for (size_t k = 0; k < row.n_ids && row.kind == RP_CERTIFICATE_WINDOW; k++)
         rp_push(&c->ids, (uint32_t)rp_rng_below(r, g->n_tensors));
-    if (row.kind == RP_CLAIM_WINDOW && rp_rng_percent(r, 50))
+    if (row.kind == RP_CERTIFICATE_WINDOW && rp_rng_percent(r, 50))
         row.op = RP_NONE;
-    if (row.kind == RP_CLAIM_MEM)
+    if (row.kind == RP_CERTIFICATE_MEM)
         add_random_row(i, r, false, c);
     else
         rp_push(&c->rows, row);
@@ -207,16 +211,16 @@ static void draw_row(const struct instance *i, struct rp_rng *r, struct rp_certi
 
 /* A memory row becomes a cover of some of its quantities. */
 static void count_some(struct rp_rng *r, struct rp_certificate *c) {
-    struct rp_claim *row = &c->rows.at[0];
+    struct rp_certificate_row *row = &c->rows.at[0];
     uint32_t n = 0;
-    row->kind = RP_CLAIM_COVER;
+    row->kind = RP_CERTIFICATE_COVER;
     row->first_count = c->ids.n;
     for (int ran = 0; ran < 2; ran++)
         for (size_t k = 0; k < row->n_ids; k += 2) {
             uint32_t x = c->ids.at[row->first_id + k],
                      term = c->ids.at[row->first_id + k + 1];
-            bool next = term == RP_CLAIM_NEXT;
-            if (ran == (next || term == RP_CLAIM_NOW) || rp_rng_percent(r, 30))
+            bool next = term == RP_CERTIFICATE_NEXT;
+            if (ran == (next || term == RP_CERTIFICATE_NOW) || rp_rng_percent(r, 30))
                 continue;
             rp_push(&c->ids, ran ? term : x);
             rp_push(&c->ids, row->t + next);
@@ -224,7 +228,7 @@ static void count_some(struct rp_rng *r, struct rp_certificate *c) {
             *(ran ? &row->n_ran : &row->n_held) += 1;
             n++;
         }
-    row->at_most = rp_rng_below(r, n + 1);
+    row->max_count = rp_rng_below(r, n + 1);
 }
 
 static uint32_t n_accepted[5], n_refused[5];
@@ -241,17 +245,17 @@ static bool rows_of_one_graph(uint64_t seed) {
     for (int k = 0; k < 16 && n < 8; k++)
         n += draw_point(&i, &r, &v[n]);
     for (int k = 0; k < 400 && good; k++) {
-        struct rp_support s;
+        struct rp_certified_bound s;
         struct rp_err err = {{0}};
         draw_row(&i, &r, &c);
-        enum rp_claim_kind kind = c.rows.at[0].kind;
+        enum rp_certificate_row_kind kind = c.rows.at[0].kind;
         bool accepted = rp_certificate_check(&c, &i.g, &s, &err) == RP_OK;
         n_refused[kind] += !accepted;
-        if (!accepted && kind == RP_CLAIM_MEM)
+        if (!accepted && kind == RP_CERTIFICATE_MEM)
             accepted = trim(&i, &c, 0);
-        if (accepted && kind == RP_CLAIM_MEM && rp_rng_percent(&r, 60)) {
+        if (accepted && kind == RP_CERTIFICATE_MEM && rp_rng_percent(&r, 60)) {
             count_some(&r, &c);
-            kind = RP_CLAIM_COVER;
+            kind = RP_CERTIFICATE_COVER;
             accepted = rp_certificate_check(&c, &i.g, &s, &err) == RP_OK;
             n_refused[kind] += !accepted;
         }
@@ -286,15 +290,15 @@ static void every_row_that_is_accepted_holds_for_every_schedule(void) {
 /* Raises the bound by changing one multiplier at a time. */
 static uint64_t climb(const struct instance *i, struct rp_rng *r,
                       struct rp_certificate *c) {
-    struct rp_support s;
+    struct rp_certified_bound s;
     struct rp_err err = {{0}};
     c->lower_bound_ns = 0;
     CU_ASSERT_EQUAL(rp_certificate_check(c, &i->g, &s, &err), RP_OK);
     uint64_t best = s.bound_ns;
     for (int k = 0; k < 400 && c->rows.n > 0; k++) {
-        struct rp_claim *row = &c->rows.at[rp_rng_below(r, c->rows.n)];
+        struct rp_certificate_row *row = &c->rows.at[rp_rng_below(r, c->rows.n)];
         uint64_t old = row->multiplier, unit = (uint64_t)1 << c->scale_log2;
-        bool bytes = row->kind == RP_CLAIM_MEM;
+        bool bytes = row->kind == RP_CERTIFICATE_MEM;
         uint64_t change =
             bytes ? unit / (1 + rp_rng_below(r, 500)) : unit * rp_rng_below(r, 100);
         row->multiplier = rp_rng_percent(r, 50) ? old + change
@@ -314,7 +318,7 @@ static bool one_graph(uint64_t seed) {
     struct rp_rng r = {seed};
     struct instance i;
     struct rp_certificate c;
-    struct rp_support s;
+    struct rp_certified_bound s;
     struct rp_err err = {{0}};
     unsigned log2;
     build(seed, &i);
@@ -331,7 +335,7 @@ static bool one_graph(uint64_t seed) {
     bool last_only = rp_rng_percent(&r, 50);
     size_t n = 0;
     for (size_t k = 0; k < c.rows.n && good; k++) /* others ask for order in a stage */
-        if (!last_only || c.rows.at[k].kind != RP_CLAIM_MEM ||
+        if (!last_only || c.rows.at[k].kind != RP_CERTIFICATE_MEM ||
             c.rows.at[k].op == c.rows.at[k].t)
             c.rows.at[n++] = c.rows.at[k];
     c.rows.n = n;
@@ -373,10 +377,10 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
     struct instance i;
     struct rp_formulation f;
     struct rp_sep_memory memory;
-    struct rp_sep_path windows;
+    struct rp_sep_path paths;
     struct rp_row_set rows = {0};
     struct rp_certificate c;
-    struct rp_support s = {0};
+    struct rp_certified_bound s = {0};
     struct rp_err err = {{0}};
     uint64_t bound = 0;
     build(seed, &i);
@@ -387,18 +391,18 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
         rp_rng_percent(&r, 40) ? 1 + (uint32_t)rp_rng_below(&r, i.p.n_ops) : 0;
     rp_formulation_init(&f, &i.p, &(struct rp_formulation_options){.max_stages = stages});
     rp_sep_memory_init(&memory, &f);
-    rp_sep_path_init(&windows, &f);
+    rp_sep_path_init(&paths, &f);
     double *v = calloc(f.n_cols + 1, sizeof *v);
     for (uint32_t k = 0; k < f.n_cols; k++)
         v[k] = (double)rp_rng_below(&r, 5) / 4;
     rp_formulation_rows(&f, &rows);
     for (uint32_t t = 0; t < f.n_stages; t++)
         for (uint32_t n = 0; n < 3; n++) {
-            uint32_t least = rp_formulation_first_row(&f, t), last = f.last_of[t];
+            uint32_t least = rp_formulation_first_row(&f, t), last = f.last_op[t];
             uint32_t k = least + (uint32_t)rp_rng_below(&r, last - least + 1);
             rp_sep_memory_row(&memory, t, k, n ? v : NULL, &rows);
         }
-    rp_sep_path_find(&windows, v, 0.01, 20, &rows);
+    rp_sep_path_find(&paths, v, 0.01, 20, &rows);
     int64_t *m = calloc(rows.n + 1, sizeof *m);
     for (uint32_t k = 0; k < rows.n; k++)
         m[k] = rp_rng_percent(&r, 90)            ? 0
@@ -414,7 +418,7 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
     free(v);
     free(m);
     rp_certificate_fini(&c);
-    rp_sep_path_fini(&windows);
+    rp_sep_path_fini(&paths);
     rp_sep_memory_fini(&memory);
     rp_row_set_fini(&rows);
     rp_formulation_fini(&f);

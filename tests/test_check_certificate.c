@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "fixture.h"
 #include "run.h"
-#include "verify/check_certificate.h"
+#include "verify/certificate/check_certificate.h"
 
 /* ---- by hand ---- */
 
@@ -51,7 +51,7 @@ static char *edit(const char *text, const char *was, const char *now) {
 
 /* What comes of the certificate with `was` replaced, for the plan. */
 static rp_rc judge(struct rp_world *w, const char *was, const char *now,
-                   struct rp_support *s) {
+                   struct rp_certified_bound *s) {
     struct rp_certificate c;
     char *whole = rp_format(proof, w->g.sha256), *text = edit(whole, was, now);
     w->err.msg[0] = '\0';
@@ -66,7 +66,7 @@ static rp_rc judge(struct rp_world *w, const char *was, const char *now,
 
 static void a_certificate_by_hand_supports_its_bound_and_the_plans(void) {
     struct rp_world w;
-    struct rp_support s;
+    struct rp_certified_bound s;
     rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
     CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &w.err), RP_OK);
     CU_ASSERT_EQUAL(w.p.claims.time_ns, 230);
@@ -252,7 +252,7 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
            "lower_bound_ns is 190, but its rows support 130 only"),
     };
     struct rp_world w;
-    struct rp_support s;
+    struct rp_certified_bound s;
     rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
     w.p.claims.lower_bound_ns = 130;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -274,7 +274,7 @@ static void stages_may_have_several_ops(void) {
     };
     for (int i = 0; i < 2; i++) {
         struct rp_world w;
-        struct rp_support s;
+        struct rp_certified_bound s;
         struct rp_certificate c;
         rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
         char *text = rp_format(proof, w.g.sha256);
@@ -296,7 +296,7 @@ static void stages_may_have_several_ops(void) {
 
 static void a_digest_of_another_graph_is_refused(void) {
     struct rp_world w;
-    struct rp_support s;
+    struct rp_certified_bound s;
     rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
     char *message =
         rp_format("it is for sha256 0%.63s, the graph has %s", w.g.sha256, w.g.sha256);
@@ -330,7 +330,7 @@ static void a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times(void) {
          "between two first runs its runs are not in order"},
         {LOOP_STEPS, "'mem':[", "'mem':[{'stage':3,'op':2,'multiplier':0},", ""},
     };
-    struct rp_support s;
+    struct rp_certified_bound s;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rp_world w;
         char *graph = edit(loop, "'alignment_bytes':8",
@@ -359,7 +359,7 @@ static void a_bound_is_for_one_order_of_first_runs(void) {
         "'order':[0,4,1,2,3],'dep':[[3,0,4,200]],'hold':[],'mem':[{'stage':3,'op':2,"
         "'multiplier':20,'next':[0],'runs':[[2,2],[3,2]]}]}";
     struct rp_world w;
-    struct rp_support s;
+    struct rp_certified_bound s;
     char *tensor = edit(loop, "}],'ops'", "},{'name':'e','bytes':0,'kind':'state'}],'ops'");
     char *graph = edit(tensor, "}],\"keep\"",
                        "},{'name':'y','kind':'k','inputs':[],'outputs':[5],'time_ns':0}],"
@@ -382,7 +382,7 @@ static void a_bound_is_for_one_order_of_first_runs(void) {
 
 static void a_bound_above_a_valid_plan_is_our_own_mistake(void) {
     struct rp_world w;
-    struct rp_support s;
+    struct rp_certified_bound s;
     rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
     w.p.claims.time_ns = 190;
     CU_ASSERT_EQUAL(judge(&w, "dep", "dep", &s), RP_OK);
@@ -405,7 +405,7 @@ static void sums_beyond_127_bits_are_refused(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int n = cases[i].most; n <= cases[i].most + 1; n++) {
             struct rp_world w;
-            struct rp_support s;
+            struct rp_certified_bound s;
             struct rp_certificate c;
             char *graph = edit(loop, "'bytes':10", "'bytes':4611686018427387904");
             char *rows = rp_strdup("'dep':[],'hold':[],'mem':["), *text;
@@ -438,7 +438,7 @@ static void sums_beyond_127_bits_are_refused(void) {
 /* The cover of the memory row says that a cannot stay, whole: 230 is proved. */
 static void a_cover_proves_what_whole_numbers_allow(void) {
     struct rp_world w;
-    struct rp_support s;
+    struct rp_certified_bound s;
     rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
     w.p.claims.lower_bound_ns = 230;
     CU_ASSERT_EQUAL(judge(&w, "2,'multiplier':0,'next'", "2,'multiplier':200,'next'", &s),

@@ -1,5 +1,5 @@
-/* solve/local/drop_swaps.h: copies that a schedule can do without; and
- * rp_schedule_offload_all, which has as many as can be. */
+/* Tests of solve/local/drop_swaps.h, which takes copies out, and of offload_all.h, whose
+ * schedule has as many as there can be. */
 #include "solve/local/drop_swaps.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "gen.h"
 #include "run.h"
-#include "solve/local/greedy.h"
+#include "solve/local/offload_all.h"
 
 /* A random graph whose copies are quick, and a schedule that swaps all it can. */
 struct task {
@@ -56,7 +56,7 @@ static void task_fini(struct task *t) {
     rp_graph_fini(&t->g);
 }
 
-static uint32_t count_trips(const struct task *t, uint64_t above_bytes) {
+static uint32_t count_swap_ins(const struct task *t, uint64_t above_bytes) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < t->p.n_ops; k++)
         for (uint32_t x = 0; x < t->p.n_tensors; x++)
@@ -90,13 +90,13 @@ static void what_is_left_is_needed(void) {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct task t;
         task_init(&t, seed);
-        before += count_trips(&t, 0);
+        before += count_swap_ins(&t, 0);
         rp_drop_swaps(&t.p, UINT64_MAX, &t.s);
         struct rp_cost c = rp_schedule_cost(&t.p, &t.s);
         CU_ASSERT(c.sound);
         CU_ASSERT(c.peak_bytes <= t.p.limit_bytes);
         CU_ASSERT(c.time_ns <= t.before.time_ns);
-        after += count_trips(&t, 0);
+        after += count_swap_ins(&t, 0);
         needless += count_needless(&t, c.time_ns);
         task_fini(&t);
     }
@@ -109,9 +109,9 @@ static void all_stays_where_all_fits(void) {
     struct task t;
     task_init(&t, 3);
     t.p.limit_bytes = t.keep_all.peak_bytes;
-    CU_ASSERT(count_trips(&t, 0) > 0);
+    CU_ASSERT(count_swap_ins(&t, 0) > 0);
     CU_ASSERT(rp_drop_swaps(&t.p, UINT64_MAX, &t.s));
-    CU_ASSERT_EQUAL(count_trips(&t, 0), 0);
+    CU_ASSERT_EQUAL(count_swap_ins(&t, 0), 0);
     CU_ASSERT_EQUAL(rp_schedule_cost(&t.p, &t.s).time_ns, t.keep_all.time_ns);
     CU_ASSERT_FALSE(rp_drop_swaps(&t.p, UINT64_MAX, &t.s));
     task_fini(&t);
@@ -123,11 +123,11 @@ static void larger_tensors_are_left_alone(void) {
     uint64_t most = 0;
     for (uint32_t x = 0; x < t.p.n_tensors; x++)
         most = t.p.bytes[x] > most ? t.p.bytes[x] : most;
-    uint32_t large = count_trips(&t, most / 2), all = count_trips(&t, 0);
+    uint32_t large = count_swap_ins(&t, most / 2), all = count_swap_ins(&t, 0);
     t.p.limit_bytes = t.keep_all.peak_bytes;
     CU_ASSERT(large > 0 && large < all);
     rp_drop_swaps(&t.p, most / 2, &t.s);
-    CU_ASSERT_EQUAL(count_trips(&t, 0), large);
+    CU_ASSERT_EQUAL(count_swap_ins(&t, 0), large);
     task_fini(&t);
 }
 
@@ -161,7 +161,7 @@ static void with_all_on_the_host_any_working_set_fits(void) {
 }
 
 void suite_drop_swaps(void) {
-    RP_SUITE("stay");
+    RP_SUITE("drop_swaps");
     RP_TEST(what_is_left_is_needed);
     RP_TEST(all_stays_where_all_fits);
     RP_TEST(larger_tensors_are_left_alone);

@@ -1,5 +1,5 @@
-/* Plans that are wrong in one way, and plans whose waits are broken: which check sees which
- * fault. The table is docs/faults.md; RP_ACCEPT=1 in the environment rewrites it. */
+/* Which check sees which fault, for plans with one fault each. The table is docs/faults.md;
+ * RP_ACCEPT=1 in the environment rewrites it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "fixture.h"
 #include "run.h"
 #include "verify/hash_replay.h"
+#include "verify/races.h"
 #include "verify/task_graph.h"
 
 /* w -a-> x -b-> y -c-> z   z,x -d-> u   u,y -e-> v, sixteen floats each. Only c may not run
@@ -20,45 +21,23 @@
 #define OP(name, kind, inputs, output, more)                                               \
     "{'name':'" name "','kind':'" kind "','inputs':[" inputs "],'outputs':[" output        \
     "],'time_ns':1000" more "}"
+/* clang-format off */
 static const char net[] =
-    "{'format':'remat-graph','version':1,'name':'faults','time_"
-    "source':'imported:test',"
+    "{'format':'remat-graph','version':1,'name':'faults','time_source':'imported:test',"
     "'device':{'alignment_bytes':64,'h2d_bytes_per_s':1000000000,"
-    "'d2h_bytes_per_s':1000000000,'copy_latency_ns':10},'tensors':"
-    "[" T("w", "parameter") "," T("x", "activation") "," T(
-        "y",
-        "acti"
-        "vati"
-        "on") "," T("z",
-                    "activation") "," T("u",
-                                        "activation") "," T("v",
-                                                            "gradient") "],'ops':[" OP("a",
-                                                                                       "tan"
-                                                                                       "h",
-                                                                                       "0",
-                                                                                       "1",
-                                                                                       "") "," OP("b",
-                                                                                                  "gelu",
-                                                                                                  "1",
-                                                                                                  "2",
-                                                                                                  ",'workspace_bytes':64") "," OP("c",
-                                                                                                                                  "silu",
-                                                                                                                                  "2",
-                                                                                                                                  "3",
-                                                                                                                                  ",'recompute':"
-                                                                                                                                  "false") "," OP("d",
-                                                                                                                                                  "m"
-                                                                                                                                                  "u"
-                                                                                                                                                  "l",
-                                                                                                                                                  "3"
-                                                                                                                                                  ","
-                                                                                                                                                  "1",
-                                                                                                                                                  "4",
-                                                                                                                                                  "") "," OP("e",
-                                                                                                                                                             "mul",
-                                                                                                                                                             "4,2",
-                                                                                                                                                             "5",
-                                                                                                                                                             "") "],'keep':[5]}";
+    "'d2h_bytes_per_s':1000000000,'copy_latency_ns':10},'tensors':["
+    T("w", "parameter") ","
+    T("x", "activation") ","
+    T("y", "activation") ","
+    T("z", "activation") ","
+    T("u", "activation") ","
+    T("v", "gradient") "],'ops':["
+    OP("a", "tanh", "0", "1", "") ","
+    OP("b", "gelu", "1", "2", ",'workspace_bytes':64") ","
+    OP("c", "silu", "2", "3", ",'recompute':false") ","
+    OP("d", "mul", "3,1", "4", "") ","
+    OP("e", "mul", "4,2", "5", "") "],'keep':[5]}";
+/* clang-format on */
 
 #define ROOM_HERE "'budget_bytes':320,'addressed':true,'arena_bytes':256,'host_bytes':64"
 enum { N_STEPS = 13 };
@@ -180,8 +159,9 @@ struct seen {
 static void drop_wait(struct rp_task_graph *prog, int step, int wait) {
     struct rp_task *t = &prog->tasks.at[step];
     for (size_t k = 0; k < t->n_waits; k++)
-        if (prog->waits.at[t->waits + k] == (size_t)wait) {
-            prog->waits.at[t->waits + k] = prog->waits.at[t->waits + --t->n_waits];
+        if (prog->waits.at[t->first_wait + k] == (size_t)wait) {
+            prog->waits.at[t->first_wait + k] =
+                prog->waits.at[t->first_wait + --t->n_waits];
             return;
         }
     CU_FAIL("there is no such wait");
@@ -208,7 +188,7 @@ static void look_without_numbers(const struct rp_world *w, const struct fault *f
     if (rc == RP_OK && fault->wait >= 0)
         drop_wait(&prog, fault->step, fault->wait);
     if (rc == RP_OK) {
-        seen->waits = rp_task_graph_check_waits(&w->g, &prog, &waits) == RP_NO;
+        seen->waits = rp_check_races(&w->g, &prog, &waits) == RP_NO;
         rc = rp_hash_replay(&w->g, &prog, &replay, &hash);
     }
     seen->hash = rc == RP_NO;
@@ -264,15 +244,16 @@ static struct seen look(const struct fault *fault) {
 
 static const char head[] =
     "# Which check sees which fault\n\n"
-    "Plans of a small network that are wrong in one way each; below, the right plan with "
-    "one wait missing. `tests/test_faults.c` makes this table, and `make check` compares "
-    "it.\n\n"
-    "- **rules**: `verify`, step by step (`src/verify/check_steps.c`).\n"
-    "- **waits**: are the waits of the plan's queues enough for every order "
-    "(`src/verify/races.c`)?\n"
-    "- **hash**: `--replay hash`, digests for data.\n"
+    "Each row is a plan of a small network with one fault. In the last rows the plan is "
+    "right, but one wait is missing. `tests/test_faults.c` makes this table, and `make "
+    "check` compares it.\n\n"
+    "- **rules**: `verify` checks step by step (`src/verify/check_steps.c`).\n"
+    "- **waits**: a check that the waits between the queues allow no wrong order "
+    "(`src/verify/races.c`).\n"
+    "- **hash**: `--replay hash` executes the plan with digests as data.\n"
     "- **library**: libremat refuses to walk the plan.\n"
-    "- **ref**: `--replay ref`, real numbers bit for bit, of what the library walks.\n\n"
+    "- **ref**: `--replay ref` executes what the library walks with real numbers and "
+    "compares every bit.\n\n"
     "| fault | rules | waits | hash | library | ref | in words |\n"
     "|---|---|---|---|---|---|---|\n";
 
@@ -296,7 +277,7 @@ static void every_fault_is_seen_as_the_table_says(void) {
                 mark(seen.rules), mark(seen.waits), mark(seen.hash), mark(seen.library),
                 seen.library ? "" : mark(seen.ref), seen.words);
     }
-    fprintf(f, "\nOf %d faults, %u are seen by a replay as well as without one.\n",
+    fprintf(f, "\nOf %d faults, %u are seen both by a replay and without one.\n",
             (int)N_FAULTS, both);
     rp_text_close(f);
     CU_ASSERT_TRUE(both >= 20);

@@ -7,7 +7,9 @@
 #include "solve/core/prune.h"
 #include "solve/lp/formulation.h"
 #include "solve/lp/sep_cover.h"
+#include "solve/lp/sep_memory.h"
 #include "solve/lp/sep_path.h"
+#include "solve/lp/separation.h"
 
 /* A random set for every stage; all that an op might have made may be in it. */
 static void draw_schedule(struct rp_rng *r, const struct rp_instance *p,
@@ -45,11 +47,11 @@ static bool meets_all(const struct rp_row_set *rows, const double *v) {
     return true;
 }
 
-/* Rows (4) of stage t: the sweep finds the stage's true peak, each row says what the sweep
- * says, and a row chosen at another point asks no more than the truth. */
+/* Rows (4) of stage t: the sweep finds the stage's true peak, each row is violated as much
+ * as the sweep claims, and a row chosen at another point by no more. */
 static bool memory_is_true(struct rp_sep_memory *m, uint32_t t, const double *v,
                            const double *elsewhere, uint64_t peak_bytes) {
-    const struct rp_instance *p = m->form->problem;
+    const struct rp_instance *p = m->form->instance;
     double over[32], most = -1e300;
     double truth = ((double)peak_bytes - (double)p->limit_bytes) * m->form->byte_scale;
     bool good = true;
@@ -68,27 +70,27 @@ static bool memory_is_true(struct rp_sep_memory *m, uint32_t t, const double *v,
     return good && most == truth;
 }
 
-static uint32_t n_windows; /* found so far: the test must have tested something */
+static uint32_t n_path_cuts; /* found so far: the test must have tested something */
 
-static bool windows_are_true(const struct rp_formulation *f, const double *elsewhere,
-                             const double *v) {
-    struct rp_sep_path w;
+static bool path_cuts_are_true(const struct rp_formulation *f, const double *elsewhere,
+                               const double *v) {
+    struct rp_sep_path paths;
     struct rp_row_set rows = {0};
-    rp_sep_path_init(&w, f);
-    n_windows += rp_sep_path_find(&w, elsewhere, 0.01, 1000, &rows);
+    rp_sep_path_init(&paths, f);
+    n_path_cuts += rp_sep_path_find(&paths, elsewhere, 0.01, 1000, &rows);
     bool good = meets_all(&rows, v);
     for (uint32_t i = 0; i < rows.n; i++)
         good = good && rp_row_set_left(&rows, i, elsewhere) > rows.rhs[i];
-    rp_sep_path_fini(&w);
+    rp_sep_path_fini(&paths);
     rp_row_set_fini(&rows);
     return good;
 }
 
-/* `s` is sound and tidy. Its point may have more holds (of no bytes): compare with what the
- * point says. */
+/* `s` is sound and pruned. Its point may have more holds (of no bytes), so it is compared
+ * with the schedule of its point. */
 static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
                           struct rp_rng *r) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     struct rp_sep_memory m;
     struct rp_row_set rows = {0};
     struct rp_stage_work w = {0};
@@ -111,7 +113,7 @@ static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
     for (uint32_t t = 0; t < p->n_ops && good; t++)
         good =
             rp_stage_eval(p, s, t, &w) && memory_is_true(&m, t, v, u, w.stage.peak_bytes);
-    good = good && windows_are_true(f, u, v);
+    good = good && path_cuts_are_true(f, u, v);
     rp_sep_memory_fini(&m);
     rp_stage_work_fini(&w);
     rp_row_set_fini(&rows);
@@ -120,8 +122,8 @@ static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
     return good;
 }
 
-/* A formulation that knows part of the schedule still has it, and all else is true there.
- */
+/* A formulation that knows a part of the schedule still represents it, and all its rows
+ * hold. */
 static bool refined_is_true(const struct rp_formulation *f, struct rp_schedule *s,
                             struct rp_rng *r) {
     double *v = calloc(f->n_cols + 1, sizeof *v);
@@ -131,7 +133,7 @@ static bool refined_is_true(const struct rp_formulation *f, struct rp_schedule *
     bool good = rp_formulation_point(f, s, v);
     for (uint32_t j = 0; j < f->n_cols; j++)
         known[j] = rp_rng_percent(r, percent) ? (uint8_t)v[j] : 2;
-    rp_formulation_init(&refined, f->problem,
+    rp_formulation_init(&refined, f->instance,
                         &(struct rp_formulation_options){.base = f, .known = known});
     good = good && !refined.empty && rows_are_true(&refined, s, r);
     rp_formulation_fini(&refined);
@@ -173,9 +175,9 @@ static bool one_graph(uint64_t seed) {
     return good;
 }
 
-static void rows_hold_for_every_tidy_schedule_and_find_its_peak(void) {
+static void rows_hold_for_every_pruned_schedule_and_find_its_peak(void) {
     uint32_t n = 300;
-    n_windows = 0;
+    n_path_cuts = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
     for (; n > 0; n--, seed++)
@@ -184,7 +186,66 @@ static void rows_hold_for_every_tidy_schedule_and_find_its_peak(void) {
             CU_FAIL("formulation and schedule disagree");
             return;
         }
-    CU_ASSERT(all == 1 || n_windows > 1000);
+    CU_ASSERT(all == 1 || n_path_cuts > 1000);
+}
+
+/* At a random point, no family finds a row that cuts off a schedule that just fits. */
+static bool cuts_keep(const struct rp_instance *p, const struct rp_schedule *s,
+                      struct rp_rng *r, struct rp_separation_statistics *found) {
+    struct rp_instance tight = *p;
+    struct rp_formulation f;
+    struct rp_separation separation;
+    struct rp_row_set rows = {0};
+    tight.limit_bytes = rp_schedule_cost(p, s).peak_bytes;
+    rp_formulation_init(&f, &tight, &(struct rp_formulation_options){0});
+    rp_separation_init(&separation, &f, 0);
+    double *v = calloc(f.n_cols + 1, sizeof *v), *u = calloc(f.n_cols + 1, sizeof *u);
+    bool good = rp_formulation_point(&f, s, v);
+    for (uint32_t i = 0; i < f.n_cols; i++)
+        u[i] = (double)rp_rng_below(r, 5) / 4;
+    uint32_t n = rp_separation_find(&separation, u, &rows, found);
+    good = good && n == rows.n && meets_all(&rows, v);
+    for (uint32_t i = 0; i < rows.n; i++)
+        good = good && rp_row_set_left(&rows, i, u) > rows.rhs[i];
+    free(v);
+    free(u);
+    rp_row_set_fini(&rows);
+    rp_separation_fini(&separation);
+    rp_formulation_fini(&f);
+    return good;
+}
+
+static void cuts_of_every_family_hold_for_every_schedule_that_fits(void) {
+    struct rp_separation_statistics found = {0};
+    uint32_t n = 150;
+    uint64_t seed = rp_gen_seed(1, &n);
+    uint32_t all = n;
+    for (; n > 0; n--, seed++) {
+        struct rp_rng r = {seed};
+        struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 9));
+        struct rp_graph g;
+        struct rp_instance p;
+        struct rp_schedule s;
+        bool good = true;
+        shape.training = rp_rng_percent(&r, 70);
+        rp_gen_graph(seed, &shape, &g);
+        rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+        for (uint32_t i = 0; i < 10 && good; i++) {
+            draw_schedule(&r, &p, &s);
+            if (rp_schedule_cost(&p, &s).sound && rp_schedule_prune(&p, &s))
+                good = cuts_keep(&p, &s, &r, &found);
+            rp_schedule_fini(&s);
+        }
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+        if (!good) {
+            rp_gen_failed(seed);
+            CU_FAIL("a cut is wrong, or was not violated");
+            return;
+        }
+    }
+    for (uint32_t k = 0; rp_cut_family_name(k) != NULL; k++)
+        CU_ASSERT(all == 1 || found.found[k] > 100);
 }
 
 /* Every 0/1 choice of columns that meets the row meets its cover too, and some choice meets
@@ -259,8 +320,9 @@ static void a_column_exists_only_where_something_can_want_it(void) {
     CU_ASSERT_EQUAL(rp_formulation_held(&f, 4, 0), RP_COL_ZERO);
     rp_formulation_fini(&f);
     /* If no op may run again, nothing is left to decide. */
-    bool once[4] = {true, true, true, true};
-    rp_formulation_init(&f, &p, &(struct rp_formulation_options){.once = once});
+    for (uint32_t j = 0; j < 4; j++)
+        p.recompute[j] = false;
+    rp_formulation_init(&f, &p, &(struct rp_formulation_options){0});
     CU_ASSERT_EQUAL(f.n_cols, 0);
     CU_ASSERT_EQUAL(rp_formulation_held(&f, 1, 0), RP_COL_ONE);
     rp_formulation_fini(&f);
@@ -269,8 +331,9 @@ static void a_column_exists_only_where_something_can_want_it(void) {
 }
 
 void suite_formulation(void) {
-    RP_SUITE("formulate");
-    RP_TEST(rows_hold_for_every_tidy_schedule_and_find_its_peak);
+    RP_SUITE("formulation");
+    RP_TEST(rows_hold_for_every_pruned_schedule_and_find_its_peak);
     RP_TEST(covers_cut_no_choice_that_fits);
+    RP_TEST(cuts_of_every_family_hold_for_every_schedule_that_fits);
     RP_TEST(a_column_exists_only_where_something_can_want_it);
 }

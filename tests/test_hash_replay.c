@@ -44,8 +44,8 @@ static void a_valid_plan_gives_the_right_values(void) {
     /* Each time 6 inputs, 5 outputs and 2 kept tensors. */
     CU_ASSERT_EQUAL(r.n_values, 2 * (6 + 5 + 2));
     /* Something begins or ends at 0, 8, 12, 16, 20 and 28; then a cell a tensor. */
-    CU_ASSERT_EQUAL(r.device_cells, 6 + 6);
-    CU_ASSERT_EQUAL(r.host_cells, 0);
+    CU_ASSERT_EQUAL(r.n_device_cells, 6 + 6);
+    CU_ASSERT_EQUAL(r.n_host_cells, 0);
     rp_world_close(&w);
 }
 
@@ -109,7 +109,7 @@ static void a_huge_arena_costs_a_cell_a_place(void) {
     rp_world_open(&w, huge, HUGE,
                   "{'run':0,'at':[0]},{'run':1,'at':[1000000000000000000]},{'run':2}");
     CU_ASSERT_EQUAL(rp_verify_replay(&w.g, &w.p, &r, &w.err), RP_OK);
-    CU_ASSERT_EQUAL(r.device_cells, 3 + 2);
+    CU_ASSERT_EQUAL(r.n_device_cells, 3 + 2);
     rp_world_close(&w);
     rp_world_open(&w, huge, HUGE,
                   "{'run':0,'at':[0]},{'run':1,'at':[999999999999999999]},{'run':2}");
@@ -217,7 +217,7 @@ static void each_task_waits_as_the_time_line_says(void) {
         const struct rp_task *t = &prog.tasks.at[k];
         CU_ASSERT_EQUAL_FATAL(t->n_waits, waits[k][0]);
         for (size_t i = 0; i < t->n_waits; i++)
-            CU_ASSERT_EQUAL(prog.waits.at[t->waits + i], waits[k][1 + i]);
+            CU_ASSERT_EQUAL(prog.waits.at[t->first_wait + i], waits[k][1 + i]);
     }
     rp_task_graph_fini(&prog);
     rp_world_close(&w);
@@ -234,10 +234,10 @@ static void without_wait(const char *room, const char *steps, size_t task, size_
     CU_ASSERT_EQUAL(rp_hash_replay(&w.g, &prog, &r, &w.err), RP_OK);
     struct rp_task *t = &prog.tasks.at[task];
     size_t k = 0;
-    while (k < t->n_waits && prog.waits.at[t->waits + k] != other)
+    while (k < t->n_waits && prog.waits.at[t->first_wait + k] != other)
         k++;
     CU_ASSERT_FATAL(k < t->n_waits);
-    prog.waits.at[t->waits + k] = prog.waits.at[t->waits + --t->n_waits];
+    prog.waits.at[t->first_wait + k] = prog.waits.at[t->first_wait + --t->n_waits];
     CU_ASSERT_EQUAL(rp_hash_replay(&w.g, &prog, &r, &w.err), RP_NO);
     CU_ASSERT_STRING_EQUAL(w.err.msg, why);
     rp_task_graph_fini(&prog);
@@ -284,7 +284,8 @@ static void a_run_must_wait_for_the_copy_out_of_what_it_rewrites(void) {
     for (size_t k = 0; k < 4; k++) {
         CU_ASSERT_EQUAL_FATAL(prog.tasks.at[k].n_waits, waits[k][0]);
         for (size_t i = 0; i < waits[k][0]; i++)
-            CU_ASSERT_EQUAL(prog.waits.at[prog.tasks.at[k].waits + i], waits[k][1 + i]);
+            CU_ASSERT_EQUAL(prog.waits.at[prog.tasks.at[k].first_wait + i],
+                            waits[k][1 + i]);
     }
     rp_task_graph_fini(&prog);
     rp_world_close(&w);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "run.h"
-#include "solve/context.h"
+#include "solve/infeasible.h"
 
 /* big (3000 bytes) is made once and read at the end; in between b reads and writes little.
  */
@@ -68,14 +68,14 @@ static void the_min_that_was_found_is_said_with_units(void) {
     struct rp_context w = {.g = &g, .o = &o, .report = &report};
     load("4", &g);
     rp_context_instance(&w, &w.p, o.budget_bytes);
-    rp_schedule_keep_all(&w.p, &w.best);
-    CU_ASSERT_EQUAL(rp_explain_none_found(&w, &w.best), RP_LIMIT);
+    rp_schedule_keep_all(&w.p, &w.incumbent.s);
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w, &w.incumbent.s), RP_LIMIT);
     CU_ASSERT_EQUAL(report.min_bytes, 4800);
     says(&report,
          "none found within 4.64 KiB (4750 bytes); the least that one was found for "
          "is 4.69 KiB (4800 bytes), where op 2 \"fb\" binds; no plan fits in less "
          "than 4.59 KiB (4700 bytes)");
-    rp_schedule_fini(&w.best);
+    rp_schedule_fini(&w.incumbent.s);
     rp_instance_fini(&w.p);
     rp_graph_fini(&g);
 }

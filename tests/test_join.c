@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/join.h"
+#include "profile/annotate.h"
 #include "profile/quartiles.h"
 #include "run.h"
 
@@ -76,7 +76,7 @@ static void kernel(struct scene *s, unsigned r, unsigned gap, unsigned ns) {
 
 struct outcome {
     struct rp_graph g;
-    struct rp_costs c;
+    struct rp_joined_costs c;
     struct rp_err err;
     rp_rc rc;
 };
@@ -93,13 +93,13 @@ static void join_all(struct outcome *o, struct scene *s, size_t n, bool complete
         rp_rc rc = rp_trace_parse(s[i].text, s[i].len, "t", &t[i], &o->err);
         CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
     }
-    o->rc = rp_costs_join(&o->g, "g", t, n, &o->c, &o->err);
+    o->rc = rp_join_traces(&o->g, "g", t, n, &o->c, &o->err);
     for (size_t i = 0; i < n; i++)
         rp_trace_fini(&t[i]);
 }
 
 static void close(struct outcome *o) {
-    rp_costs_fini(&o->c);
+    rp_joined_costs_fini(&o->c);
     rp_graph_fini(&o->g);
 }
 
@@ -135,7 +135,8 @@ static void the_median_over_steps_is_the_cost(void) {
     CU_ASSERT(b->n_samples == 3 && b->median_ns == 210);
     CU_ASSERT(o.c.sum_ns == 330 && o.c.n_steps == 3 && o.c.n_processes == 1);
     CU_ASSERT_EQUAL(o.c.step_ns, 100 + 5 + 210 + 10); /* 315, 325, 405 */
-    CU_ASSERT(o.c.outside_ns == 0 && o.c.side_by_side_ns == 0 && o.c.strangers == NULL);
+    CU_ASSERT(o.c.outside_ns == 0 && o.c.side_by_side_ns == 0 &&
+              o.c.unknown_ranges == NULL);
     CU_ASSERT(o.c.no_stamp + o.c.held_up + o.c.lost == 0);
     CU_ASSERT_STRING_EQUAL(o.c.device, "Toy GPU");
     close(&o);
@@ -214,8 +215,8 @@ static void the_innermost_op_owns_the_work(void) {
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT(o.c.ops[0].median_ns == 400 && o.c.ops[1].median_ns == 30);
     CU_ASSERT(o.c.outside_ns == 3 && o.c.inside_ns == 430);
-    CU_ASSERT_STRING_EQUAL(o.c.strangers, "block");
-    CU_ASSERT_EQUAL(o.c.n_strangers, 1);
+    CU_ASSERT_STRING_EQUAL(o.c.unknown_ranges, "block");
+    CU_ASSERT_EQUAL(o.c.n_unknown_ranges, 1);
     close(&o);
 }
 
@@ -275,8 +276,8 @@ static void an_end_before_the_start_is_no_stamp(void) {
     say(&s, "ext 60 %u", range(&s, "a", 0));
     say(&s, "work kernel 60 0 20 10 0 7 0");
     refused(&s, RP_ENV,
-            "op 'a': none of its 1 runs can be used: 1 without time stamps, 0 held up by "
-            "tracing itself; run more steps");
+            "op 'a': none of its 1 runs can be used: 1 without time stamps, 0 delayed by "
+            "tracing; run more steps");
 }
 
 /* Overhead of `kind` on `thread` during a's call of the last of three steps. */
@@ -385,10 +386,10 @@ static void an_op_that_a_step_launches_twice_is_refused(void) {
     say(&s, "work kernel 70 100 1010 1011 0 7 0");
     say(&s, "work kernel 71 100 1020 1021 0 7 0");
     end_step(&s);
-    refused(
-        &s, RP_INPUT,
-        "process 7: op 'a' is launched by a CUDA graph twice in step 1: it is open which "
-        "run is which");
+    refused(&s, RP_INPUT,
+            "process 7: op 'a' has two CUDA graph launches in step 1, so its runs cannot "
+            "be told "
+            "apart");
 }
 
 static void an_op_that_is_twice_in_a_step_is_refused(void) {
@@ -400,8 +401,7 @@ static void an_op_that_is_twice_in_a_step_is_refused(void) {
     kernel(&s, range(&s, "a", 0), 5, 10);
     end_step(&s);
     refused(&s, RP_INPUT,
-            "process 7: op 'a' has its range twice in step 2: it is open which run is "
-            "which");
+            "process 7: op 'a' has two ranges in step 2, so its runs cannot be told apart");
 }
 
 static void ops_that_were_not_seen_are_named(void) {
@@ -411,7 +411,7 @@ static void ops_that_were_not_seen_are_named(void) {
     kernel(&s, range(&s, "a", 0), 5, 10);
     kernel(&s, range(&s, "bb", 0), 5, 10);
     end_step(&s);
-    refused(&s, RP_INPUT, "g: 1 of 2 ops ran in no range: b");
+    refused(&s, RP_INPUT, "g: 1 of 2 ops have no range: b");
 }
 
 static void steps_that_overlap_are_refused(void) {
@@ -419,8 +419,8 @@ static void steps_that_overlap_are_refused(void) {
     say(&s, "step 1 90 1 100 200");
     say(&s, "step 2 91 5 150 300");
     refused(&s, RP_INPUT,
-            "process 7: step 2 (thread 5) begins before step 1 (thread 1) ends: it is open "
-            "whose work is whose");
+            "process 7: step 2 (thread 5) begins before step 1 (thread 1) ends, but steps "
+            "must not overlap");
 }
 
 static void ops_on_two_devices_are_refused(void) {
@@ -429,7 +429,7 @@ static void ops_on_two_devices_are_refused(void) {
     say(&s, "ext 70 %u", range(&s, "b", 0));
     say(&s, "work kernel 70 0 9010 9020 1 7 0");
     refused(&s, RP_ENV,
-            "process 7 runs ops on devices 0 and 1: profile on one (CUDA_VISIBLE_DEVICES)");
+            "process 7 ran ops on devices 0 and 1; let it use one (CUDA_VISIBLE_DEVICES)");
 }
 
 static void two_kinds_of_device_are_refused(void) {
@@ -475,12 +475,12 @@ static void measurements_with_holes_are_refused(void) {
     plain_step(&s, 1, 1);
     say(&s, "dropped 5");
     refused(&s, RP_ENV,
-            "process 7: CUPTI dropped 5 records, so any op's may be missing; run fewer "
-            "steps");
+            "process 7: CUPTI dropped 5 records, so measurements may be incomplete; run "
+            "fewer steps");
     s = begin();
     plain_step(&s, 1, 1);
     say(&s, "torn 1");
-    refused(&s, RP_ENV, "process 7: a buffer of CUPTI ended within a record");
+    refused(&s, RP_ENV, "process 7: a CUPTI buffer ended in the middle of a record");
     s = begin();
     plain_step(&s, 1, 1);
     say(&s, "error no CUPTI here");
@@ -492,7 +492,7 @@ static void measurements_with_holes_are_refused(void) {
     join_all(&o, &s, 1, false);
     CU_ASSERT_EQUAL(o.rc, RP_ENV);
     CU_ASSERT_STRING_EQUAL(
-        o.err.msg, "process 7: its trace has no end: it was killed, or left through _exit");
+        o.err.msg, "process 7: its trace is incomplete: it was killed or called _exit");
     close(&o);
 }
 
@@ -501,13 +501,14 @@ static void ranges_without_cuda_are_refused(void) {
     say(&s, "remat-trace 1 7");
     range(&s, "a", 0);
     range(&s, "b", 0);
-    refused(&s, RP_ENV, "process 7: it marks ranges, but started no CUDA driver");
+    refused(&s, RP_ENV, "process 7: it marked ranges but did not start the CUDA driver");
 }
 
 static void a_measurement_of_nothing_is_refused(void) {
     struct outcome o;
     struct scene s = begin();
-    refused(&s, RP_ENV, "no process marked a range: ops need NVTX ranges named 'rp:OP'");
+    refused(&s, RP_ENV,
+            "no process marked a range; put ops into NVTX ranges named 'rp:OP'");
     s = begin();
     say(&s, "error no CUPTI here");
     refused(&s, RP_ENV, "process 7: no CUPTI here");
@@ -518,14 +519,14 @@ static void a_measurement_of_nothing_is_refused(void) {
 
 static void names_must_be_different(void) {
     struct rp_graph g;
-    struct rp_costs c;
+    struct rp_joined_costs c;
     struct rp_err err = {{0}};
     char text[2048];
     int len = snprintf(text, sizeof text, net, "a");
     CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, (size_t)len, "g", &g, &err), RP_OK);
-    CU_ASSERT_EQUAL(rp_costs_join(&g, "g", NULL, 0, &c, &err), RP_INPUT);
-    CU_ASSERT_STRING_EQUAL(err.msg, "g: ops[0] and ops[1] are both named 'a': measurements "
-                                    "are joined by name");
+    CU_ASSERT_EQUAL(rp_join_traces(&g, "g", NULL, 0, &c, &err), RP_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.msg, "g: ops[0] and ops[1] are both named 'a', but "
+                                    "measurements are joined by name");
     rp_graph_fini(&g);
 }
 
@@ -539,7 +540,7 @@ static void costs_are_written_into_the_graph(void) {
     end_step(&s);
     join_all(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
-    CU_ASSERT_EQUAL_FATAL(rp_costs_apply(&o.c, &o.g, "g", &o.err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(rp_annotate_costs(&o.g, &o.c, "g", &o.err), RP_OK);
     const struct rp_op *a = &o.g.ops[0], *b = &o.g.ops[1];
     CU_ASSERT(a->time_ns == 100 && b->time_ns == 200 && o.g.total_time_ns == 300);
     CU_ASSERT(a->workspace_bytes == 3 && b->workspace_bytes == 77);

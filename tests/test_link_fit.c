@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/link_fit.h"
+#include "profile/annotate.h"
 #include "run.h"
 
 static void a_line_is_found_again(void) {
@@ -14,7 +14,7 @@ static void a_line_is_found_again(void) {
         for (int k = 0; k < 3; k++) /* 7 us and 25 GB/s; an outlier does not matter */
             s[n++] =
                 (struct rp_copy_sample){bytes, 7000 + bytes / 25 + (k == 2 ? 90000 : 0)};
-    CU_ASSERT_FATAL(n <= 40 && rp_copy_fit(s, n, &fit));
+    CU_ASSERT_FATAL(n <= 40 && rp_copy_fit_build(s, n, &fit));
     CU_ASSERT_EQUAL(fit.n, n);
     CU_ASSERT(fit.latency_ns >= 6999 && fit.latency_ns <= 7001);
     CU_ASSERT(fit.bytes_per_s > 24999000000 && fit.bytes_per_s < 25001000000);
@@ -25,7 +25,7 @@ static void small_copies_count_as_much_as_large_ones(void) {
     struct rp_copy_sample s[] = {
         {100, 1100}, {1000, 2000}, {10000, 11000}, {1000000, 1101100}};
     struct rp_copy_fit fit;
-    CU_ASSERT_FATAL(rp_copy_fit(s, 4, &fit));
+    CU_ASSERT_FATAL(rp_copy_fit_build(s, 4, &fit));
     CU_ASSERT(fit.latency_ns > 900 && fit.latency_ns < 1050);
     CU_ASSERT(fit.bytes_per_s > 900000000 && fit.bytes_per_s < 1000000000);
 }
@@ -33,7 +33,7 @@ static void small_copies_count_as_much_as_large_ones(void) {
 static void a_latency_is_not_negative(void) {
     struct rp_copy_sample s[] = {{1000, 900}, {2000, 2000}};
     struct rp_copy_fit fit;
-    CU_ASSERT_FATAL(rp_copy_fit(s, 2, &fit));
+    CU_ASSERT_FATAL(rp_copy_fit_build(s, 2, &fit));
     CU_ASSERT_EQUAL(fit.latency_ns, 0);
     CU_ASSERT(fit.bytes_per_s > 1000000000 && fit.bytes_per_s < 1111111112);
 }
@@ -43,10 +43,10 @@ static void what_tells_no_rate_is_refused(void) {
     struct rp_copy_sample falling[] = {{1000, 900}, {2000, 800}};
     struct rp_copy_sample nothing[] = {{1000, 0}, {2000, 800}};
     struct rp_copy_fit fit;
-    CU_ASSERT_FALSE(rp_copy_fit(one, 2, &fit));
-    CU_ASSERT_FALSE(rp_copy_fit(falling, 2, &fit));
-    CU_ASSERT_FALSE(rp_copy_fit(nothing, 2, &fit));
-    CU_ASSERT_FALSE(rp_copy_fit(nothing, 0, &fit));
+    CU_ASSERT_FALSE(rp_copy_fit_build(one, 2, &fit));
+    CU_ASSERT_FALSE(rp_copy_fit_build(falling, 2, &fit));
+    CU_ASSERT_FALSE(rp_copy_fit_build(nothing, 2, &fit));
+    CU_ASSERT_FALSE(rp_copy_fit_build(nothing, 0, &fit));
     CU_ASSERT_EQUAL(fit.n, 0);
 }
 
@@ -62,7 +62,7 @@ static rp_rc measure(const char *lines, struct rp_link_fit *c, struct rp_err *er
                        "ext 6 6\next 7 7\n%s",
                        lines);
     CU_ASSERT_EQUAL_FATAL(rp_trace_parse(text, (size_t)len, "t", &t, err), RP_OK);
-    rp_rc rc = rp_link_fit_measure(&t, 1, c, err);
+    rp_rc rc = rp_link_fit_build(&t, 1, c, err);
     rp_trace_fini(&t);
     return rc;
 }
@@ -88,21 +88,21 @@ static void each_section_tells_what_it_is_for(void) {
     struct rp_link_fit c;
     struct rp_err err;
     CU_ASSERT_EQUAL_FATAL(measure(lines, &c, &err), RP_OK);
-    const struct rp_copy_fit *in = &c.fit[RP_ALONE][RP_TO_DEVICE];
-    const struct rp_copy_fit *back = &c.fit[RP_ALONE][RP_TO_HOST];
+    const struct rp_copy_fit *in = &c.copies[RP_LINK_ALONE][RP_LINK_H2D];
+    const struct rp_copy_fit *back = &c.copies[RP_LINK_ALONE][RP_LINK_D2H];
     CU_ASSERT(in->n == 2 && in->latency_ns == 10 && in->bytes_per_s == 1000000000);
     CU_ASSERT(back->n == 2 && back->latency_ns == 20 && back->bytes_per_s == 500000000);
-    CU_ASSERT_EQUAL(c.fit[RP_BOTH_WAYS][RP_TO_DEVICE].latency_ns, 10);
-    CU_ASSERT_EQUAL(c.fit[RP_BOTH_WAYS][RP_TO_DEVICE].bytes_per_s, 833333333);
-    CU_ASSERT_EQUAL(c.fit[RP_BOTH_WAYS][RP_TO_HOST].bytes_per_s, 312500000);
-    CU_ASSERT_EQUAL(c.fit[RP_BESIDE_KERNELS][RP_TO_DEVICE].bytes_per_s, 666666667);
-    CU_ASSERT_EQUAL(c.fit[RP_BESIDE_KERNELS][RP_TO_HOST].n, 0);
-    CU_ASSERT(c.kernel_permille[RP_TO_DEVICE] == 1250 &&
-              c.kernel_permille[RP_TO_HOST] == 1500);
+    CU_ASSERT_EQUAL(c.copies[RP_LINK_BOTH_WAYS][RP_LINK_H2D].latency_ns, 10);
+    CU_ASSERT_EQUAL(c.copies[RP_LINK_BOTH_WAYS][RP_LINK_H2D].bytes_per_s, 833333333);
+    CU_ASSERT_EQUAL(c.copies[RP_LINK_BOTH_WAYS][RP_LINK_D2H].bytes_per_s, 312500000);
+    CU_ASSERT_EQUAL(c.copies[RP_LINK_BESIDE_KERNELS][RP_LINK_H2D].bytes_per_s, 666666667);
+    CU_ASSERT_EQUAL(c.copies[RP_LINK_BESIDE_KERNELS][RP_LINK_D2H].n, 0);
+    CU_ASSERT(c.kernel_permille[RP_LINK_H2D] == 1250 &&
+              c.kernel_permille[RP_LINK_D2H] == 1500);
 
     struct rp_graph g = {.attrs = json_object()};
     json_object_set_new(g.attrs, "profile", json_object());
-    rp_link_fit_apply(&c, &g);
+    rp_annotate_link(&g, &c);
     CU_ASSERT(g.device.h2d_bytes_per_s == 1000000000 &&
               g.device.d2h_bytes_per_s == 500000000);
     CU_ASSERT_EQUAL(g.device.copy_latency_ns, 20);
@@ -129,7 +129,7 @@ static void without_sections_nothing_changes(void) {
     g.device.copy_latency_ns = 6;
     CU_ASSERT_EQUAL_FATAL(measure("", &c, &err), RP_OK);
     json_object_set_new(g.attrs, "profile", json_object());
-    rp_link_fit_apply(&c, &g);
+    rp_annotate_link(&g, &c);
     CU_ASSERT(g.device.h2d_bytes_per_s == 5 && g.device.copy_latency_ns == 6);
     CU_ASSERT_EQUAL(json_object_size(json_object_get(g.attrs, "profile")), 0);
     json_decref(g.attrs);
@@ -140,8 +140,8 @@ static void a_section_of_one_size_is_refused(void) {
     struct rp_err err;
     CU_ASSERT_EQUAL(measure("work d2h 2 0 1000 1220 0 7 100\n", &c, &err), RP_ENV);
     CU_ASSERT_STRING_EQUAL(
-        err.msg, "1 d2h copies (alone) do not tell latency and rate: they need two "
-                 "sizes, and more bytes must take longer");
+        err.msg, "cannot fit latency and rate to 1 d2h copies (alone): this takes two "
+                 "sizes, and larger copies must take longer");
 }
 
 void suite_link_fit(void) {

@@ -8,7 +8,7 @@
 
 static void parameter_counts_and_multiply_adds_are_the_published_ones(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
-        const struct rp_zoo_entry *row = &rp_zoo_registry[i];
+        const struct rp_zoo_entry *row = rp_zoo_registry[i];
         struct rp_zoo_options o = rp_net_defaults();
         o.batch = 1;
         struct rp_graph g = rp_net_build(row->name, o);
@@ -145,7 +145,7 @@ static void sizes_that_overflow_are_refused(void) {
 
 static void the_smallest_images_work_and_one_less_does_not(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
-        const struct rp_zoo_entry *row = &rp_zoo_registry[i];
+        const struct rp_zoo_entry *row = rp_zoo_registry[i];
         struct rp_zoo_options o = rp_net_tiny();
         struct rp_err err = {{0}};
         struct rp_graph g;

@@ -93,12 +93,13 @@ static void brute_force(const struct rp_buffer *b, struct rp_buffer *placed, siz
 static rp_rc pack(struct rp_buffer *b, size_t n, uint64_t alignment, uint64_t capacity,
                   uint64_t *arena) {
     struct rp_pack_options o = {alignment, capacity, RP_PACK_WORK};
-    struct rp_pack_stats stats;
-    rp_rc rc = rp_pack(b, n, &o, arena, &stats);
+    struct rp_pack_result result;
+    rp_rc rc = rp_pack(b, n, &o, &result, NULL);
+    *arena = result.arena_bytes;
     CU_ASSERT_TRUE(placement_is_valid(b, n, alignment, *arena));
-    CU_ASSERT_EQUAL(stats.peak, peak_of(b, n, alignment));
-    CU_ASSERT_TRUE(*arena >= stats.peak);
-    uint64_t enough = capacity > stats.peak ? capacity : stats.peak;
+    CU_ASSERT_EQUAL(result.peak_bytes, peak_of(b, n, alignment));
+    CU_ASSERT_TRUE(*arena >= result.peak_bytes);
+    uint64_t enough = capacity > result.peak_bytes ? capacity : result.peak_bytes;
     CU_ASSERT_EQUAL(rc == RP_OK, *arena <= enough);
     return rc;
 }
@@ -192,7 +193,7 @@ static void small_buffers_between_large_ones_do_not_keep_them_from_the_peak(void
     static const struct { uint64_t seed, length; } hard[] = {{9, 20}, {1, 40}, {5, 160}};
     struct rp_buffer b[600];
     for (size_t k = 0; k < sizeof hard / sizeof hard[0]; k++) {
-        uint64_t arena;
+        struct rp_pack_result result;
         struct rp_pack_options o = {.alignment = 1, .work_limit = 60000000};
         random_state = hard[k].seed;
         random_buffers(b, 600, 400, hard[k].length, 2);
@@ -203,27 +204,56 @@ static void small_buffers_between_large_ones_do_not_keep_them_from_the_peak(void
                 b[i].size = 500 + below(500);
                 b[i].upper = 500;
             }
-        rp_pack(b, 600, &o, &arena, NULL);
-        CU_ASSERT_TRUE(placement_is_valid(b, 600, 1, arena));
+        rp_pack(b, 600, &o, &result, NULL);
+        CU_ASSERT_TRUE(placement_is_valid(b, 600, 1, result.arena_bytes));
         uint64_t peak = peak_of(b, 600, 1);
-        CU_ASSERT_TRUE(arena <= peak + peak / 1000);
+        CU_ASSERT_TRUE(result.arena_bytes <= peak + peak / 1000);
     }
 }
 
 /* What was begun is finished: two placements of 300 items, or one node. */
 static void the_work_limit_ends_the_search(void) {
     struct rp_buffer b[300];
-    uint64_t arena;
     random_state = 3;
     random_buffers(b, 300, 300, 200, 100000);
     for (uint64_t limit = 0; limit <= 4000000; limit += 1000000) {
         struct rp_pack_options o = {1, 0, limit};
-        struct rp_pack_stats stats;
-        rp_rc rc = rp_pack(b, 300, &o, &arena, &stats);
-        CU_ASSERT_TRUE(placement_is_valid(b, 300, 1, arena));
-        CU_ASSERT_TRUE(stats.work <= limit + 200000);
-        CU_ASSERT_EQUAL(rc, arena == stats.peak ? RP_OK : RP_LIMIT);
+        struct rp_pack_result result;
+        struct rp_pack_statistics statistics = {0};
+        rp_rc rc = rp_pack(b, 300, &o, &result, &statistics);
+        CU_ASSERT_TRUE(placement_is_valid(b, 300, 1, result.arena_bytes));
+        CU_ASSERT_TRUE(statistics.work <= limit + 200000);
+        CU_ASSERT_EQUAL(rc, result.arena_bytes == result.peak_bytes ? RP_OK : RP_LIMIT);
     }
+}
+
+/* The hard instance needs every method. */
+static void statistics_count_every_method_and_add_up(void) {
+    struct rp_buffer b[600];
+    struct rp_pack_options o = {.alignment = 1, .work_limit = 30000000};
+    struct rp_pack_result result;
+    struct rp_pack_statistics s = {0}, twice;
+    random_state = 9;
+    random_buffers(b, 600, 400, 20, 2);
+    for (size_t i = 0; i < 600; i++) {
+        b[i].size = i % 2 ? 100000 * (1 + below(40)) : 500 + below(500);
+        b[i].upper = i % 2 ? b[i].upper : 500;
+    }
+    rp_pack(b, 600, &o, &result, &s);
+    CU_ASSERT_EQUAL(s.packings, 1);
+    CU_ASSERT_EQUAL(s.components, 1);
+    CU_ASSERT_TRUE(s.first_fit_passes >= 12 && s.boxings >= 1);
+    CU_ASSERT_TRUE(s.branch_bound_attempts >= 1 &&
+                   s.branch_bound_nodes >= s.branch_bound_attempts);
+    CU_ASSERT_TRUE(s.ejection_attempts >= 1 && s.ejection_moves >= s.ejection_attempts);
+    CU_ASSERT_TRUE(s.first_fit_work > 0 && s.boxing_work > 0 && s.branch_bound_work > 0 &&
+                   s.ejection_work > 0);
+    CU_ASSERT_EQUAL(s.work, s.first_fit_work + s.boxing_work + s.branch_bound_work +
+                                s.ejection_work);
+    twice = s;
+    rp_pack(b, 600, &o, &result, &twice);
+    rp_pack_statistics_add(&s, &s);
+    CU_ASSERT_EQUAL(memcmp(&s, &twice, sizeof s), 0);
 }
 
 static rp_rc parse(const char *text, struct rp_buffers_csv *csv, struct rp_err *err) {
@@ -307,6 +337,7 @@ void suite_packer(void) {
     RP_TEST(forward_and_backward_lifetimes_reach_the_peak);
     RP_TEST(small_buffers_between_large_ones_do_not_keep_them_from_the_peak);
     RP_TEST(the_work_limit_ends_the_search);
+    RP_TEST(statistics_count_every_method_and_add_up);
     RP_TEST(a_csv_is_read_by_its_header);
     RP_TEST(a_bad_csv_is_refused_with_its_line);
     RP_TEST(a_saved_csv_reads_back_with_its_offsets);

@@ -7,6 +7,8 @@
 #include "run.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/bound/safe_dual.h"
+#include "solve/lp/sep_memory.h"
+#include "sums.h"
 
 #define WORK 3000000
 
@@ -27,7 +29,7 @@ static void build(uint64_t seed, struct rp_graph *g, struct rp_instance *p) {
 static long double simple_bound(const struct rp_formulation *f,
                                 const struct rp_row_set *rows, const int64_t *m,
                                 unsigned scale_log2) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     long double *price = calloc(f->n_cols + 1, sizeof *price), sum = 0;
     for (uint32_t j = 0; j < p->n_ops; j++)
         sum += (long double)p->time_ns[j];
@@ -62,6 +64,7 @@ static bool proof_is_true(const struct rp_pdhg_bound *b) {
 
 /* How much of what is between the trivial bound and the optimum is proved, in all. */
 static uint64_t wanted, proved;
+static struct rp_pdhg_statistics all_statistics;
 
 static bool one_graph(uint64_t seed) {
     struct rp_graph g;
@@ -76,6 +79,8 @@ static bool one_graph(uint64_t seed) {
            proof_is_true(b);
     wanted += best - g.total_time_ns;
     proved += rp_pdhg_bound_ns(b) - g.total_time_ns;
+    struct rp_pdhg_statistics s = rp_pdhg_bound_statistics(b);
+    rp_pdhg_statistics_add(&all_statistics, &s);
     rp_pdhg_bound_free(b);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
@@ -87,6 +92,7 @@ static void no_bound_is_above_the_optimum(void) {
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
     wanted = proved = 0;
+    all_statistics = (struct rp_pdhg_statistics){0};
     for (; n > 0; n--, seed++)
         if (!one_graph(seed)) {
             rp_gen_failed(seed);
@@ -94,6 +100,8 @@ static void no_bound_is_above_the_optimum(void) {
             return;
         }
     CU_ASSERT(all == 1 || proved * 10 > wanted * 9);
+    CU_ASSERT(all == 1 || (all_statistics.cover_rows > 0 && all_statistics.path_rows > 0));
+    CU_ASSERT_EQUAL(all_statistics.horizon_updates, 0);
 }
 
 /* Any multipliers, rounded or not, stay below the optimum. */
@@ -231,11 +239,35 @@ static void a_stop_or_a_deadline_ends_the_run_at_once(void) {
     rp_graph_fini(&g);
 }
 
+/* Intervals of pdhg_bound.c tie the counters to each other. */
+static void statistics_count_what_pdhg_does(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    train_chain(&g);
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    p.limit_bytes = rp_instance_floor(&p, &(uint32_t){0});
+    struct rp_pdhg_bound *b = bound_at(&p, 3);
+    struct rp_pdhg_statistics s = rp_pdhg_bound_statistics(b);
+    CU_ASSERT(s.iterations > 1000 && s.work > 2 * s.iterations);
+    CU_ASSERT_EQUAL(s.dual_evaluations, s.iterations / 50);
+    CU_ASSERT_EQUAL(s.separations, s.iterations / 250);
+    CU_ASSERT(s.restarts > 0 && s.restarts < s.iterations);
+    CU_ASSERT(s.memory_rows >= g.n_ops && s.path_rows > 0);
+    CU_ASSERT(s.dropped_rows > 0 &&
+              s.dropped_rows <= s.memory_rows + s.cover_rows + s.path_rows);
+    CU_ASSERT(s.proofs > 0 && s.horizon_updates == 0);
+    rp_pdhg_bound_free(b);
+    RP_ADDS_EVERY_MEMBER(rp_pdhg_statistics);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 void suite_pdhg_bound(void) {
-    RP_SUITE("bound");
+    RP_SUITE("pdhg_bound");
     RP_TEST(no_bound_is_above_the_optimum);
     RP_TEST(any_multipliers_give_a_bound);
     RP_TEST(less_memory_never_lowers_the_bound);
     RP_TEST(the_same_calls_give_the_same_proof);
     RP_TEST(a_stop_or_a_deadline_ends_the_run_at_once);
+    RP_TEST(statistics_count_what_pdhg_does);
 }

@@ -7,7 +7,7 @@
 #include "gen.h"
 #include "model/cost.h"
 #include "networks.h"
-#include "policy/policy.h"
+#include "policy/policy_plan.h"
 #include "policy/quick_plans.h"
 #include "run.h"
 #include "solve/solver.h"
@@ -53,10 +53,11 @@ static struct rp_policy_options quick(bool addressed) {
 static bool all_valid(const struct rp_graph *g, struct rp_policy_options o,
                       uint64_t percent) {
     for (size_t i = 0; i < rp_n_policies; i++) {
-        if (rp_policies[i].record == NULL)
+        if (rp_policies[i]->record == NULL)
             continue;
-        struct outcome r = plan_with(g, rp_policies[i].name, o, percent);
-        bool none = r.rc == RP_NO && r.report.reason[0] != '\0' && rp_policies[i].swaps;
+        struct outcome r = plan_with(g, rp_policies[i]->name, o, percent);
+        bool none =
+            r.rc == RP_NO && r.report.reason[0] != '\0' && rp_policies[i]->needs_swap;
         if (!r.valid && !none)
             return false;
     }
@@ -111,7 +112,7 @@ static void chen_needs_less_memory_than_keep_all_at_about_one_more_forward_pass(
     rp_graph_fini(&g);
 }
 
-static void policies_that_aim_at_a_budget_meet_it(void) {
+static void policies_that_fit_the_budget_do(void) {
     static const char *const names[] = {"chen-greedy", "revolve", "dtr"};
     struct rp_graph g = network("resnet50", rp_net_defaults());
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -184,7 +185,7 @@ static void tflms_prefetches_earlier_with_a_larger_lower_bound(void) {
     rp_graph_fini(&g);
 }
 
-static void superneurons_swaps_what_is_dear_and_remakes_what_is_cheap(void) {
+static void superneurons_swaps_what_is_expensive_and_recomputes_what_is_cheap(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct outcome r = plan_with(&g, "superneurons", quick(false), 55);
     CU_ASSERT(r.report.fits && r.report.out_bytes > 0 && r.verdict.recompute_ns > 0);
@@ -356,14 +357,14 @@ static struct rp_policy_options without(bool recompute, bool swap) {
 static void a_policy_keeps_to_what_is_allowed_or_says_that_it_cannot(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     for (size_t i = 0; i < rp_n_policies; i++) {
-        const struct rp_policy *policy = &rp_policies[i];
+        const struct rp_policy *policy = rp_policies[i];
         if (policy->record == NULL)
             continue;
         struct outcome r = plan_with(&g, policy->name, without(false, true), 60);
-        CU_ASSERT_EQUAL(r.rc, rp_policy_spares_swap(policy) ? RP_OK : RP_NO);
+        CU_ASSERT_EQUAL(r.rc, rp_policy_can_avoid_swap(policy) ? RP_OK : RP_NO);
         CU_ASSERT_EQUAL(r.report.out_bytes, 0);
         r = plan_with(&g, policy->name, without(true, false), 60);
-        CU_ASSERT_EQUAL(r.rc, rp_policy_spares_recompute(policy) ? RP_OK : RP_NO);
+        CU_ASSERT_EQUAL(r.rc, rp_policy_can_avoid_recompute(policy) ? RP_OK : RP_NO);
         CU_ASSERT_EQUAL(r.verdict.recompute_ns, 0);
     }
     rp_graph_fini(&g);
@@ -391,12 +392,38 @@ static void copies_that_do_not_fit_the_host_are_left_out_or_said(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct rp_policy_options o = quick(false);
     o.host_bytes = 1 << 20;
-    struct outcome spares = plan_with(&g, "libra", o, 60);
+    struct outcome avoids = plan_with(&g, "libra", o, 60);
     struct outcome must = plan_with(&g, "vdnn-all", o, 100);
-    CU_ASSERT(spares.valid && spares.report.out_bytes <= 1 << 20);
+    CU_ASSERT(avoids.valid && avoids.report.out_bytes <= 1 << 20);
     CU_ASSERT(must.valid && must.report.out_bytes > 1 << 20);
     CU_ASSERT(must.report.needed_bytes <= rp_keep_all_bytes(&g, false));
     CU_ASSERT(!must.report.fits);
+    rp_graph_fini(&g);
+}
+
+/* Solve, sweep and compare choose policies by their flags. */
+static void flags_say_which_policies_are_quick(void) {
+    static const char *const expected[] = {"superneurons", "capuchin", "alibaba", "libra"};
+    size_t n = 0;
+    for (size_t i = 0; i < rp_n_policies; i++) {
+        CU_ASSERT_EQUAL(rp_policy_index(rp_policies[i]), i);
+        CU_ASSERT_PTR_EQUAL(rp_policy_find(rp_policies[i]->name), rp_policies[i]);
+        if (!rp_policy_is_quick(rp_policies[i]))
+            continue;
+        CU_ASSERT_FATAL(n < 4);
+        CU_ASSERT_STRING_EQUAL(rp_policies[i]->name, expected[n++]);
+    }
+    CU_ASSERT_EQUAL(n, 4);
+    CU_ASSERT_PTR_NULL(rp_policy_find("none"));
+}
+
+static void a_quick_policy_fits_or_none_does(void) {
+    struct rp_graph g = network("resnet50", rp_net_defaults());
+    struct rp_policy_options o = quick(true);
+    o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 60;
+    CU_ASSERT_TRUE(rp_quick_policy_fits(&g, &o));
+    o.budget_bytes = g.fixed_bytes + 1;
+    CU_ASSERT_FALSE(rp_quick_policy_fits(&g, &o));
     rp_graph_fini(&g);
 }
 
@@ -405,13 +432,13 @@ void suite_policy(void) {
     RP_TEST(every_policy_is_valid_on_random_graphs);
     RP_TEST(every_policy_is_valid_on_tiny_networks);
     RP_TEST(chen_needs_less_memory_than_keep_all_at_about_one_more_forward_pass);
-    RP_TEST(policies_that_aim_at_a_budget_meet_it);
+    RP_TEST(policies_that_fit_the_budget_do);
     RP_TEST(vdnn_conv_moves_less_than_vdnn_all);
     RP_TEST(tflms_is_faster_and_larger_with_fused_swap_ins);
     RP_TEST(tflms_swaps_no_more_tensors_than_asked);
     RP_TEST(tflms_with_branches_needs_less_for_a_u_net);
     RP_TEST(tflms_prefetches_earlier_with_a_larger_lower_bound);
-    RP_TEST(superneurons_swaps_what_is_dear_and_remakes_what_is_cheap);
+    RP_TEST(superneurons_swaps_what_is_expensive_and_recomputes_what_is_cheap);
     RP_TEST(capuchin_costs_nothing_while_swaps_hide);
     RP_TEST(alibaba_recomputes_attention_and_swaps_the_rest);
     RP_TEST(libra_recomputes_first_and_swaps_when_chains_peak);
@@ -424,4 +451,6 @@ void suite_policy(void) {
     RP_TEST(a_policy_keeps_to_what_is_allowed_or_says_that_it_cannot);
     RP_TEST(a_search_keeps_to_what_is_allowed_from_its_first_plan_on);
     RP_TEST(copies_that_do_not_fit_the_host_are_left_out_or_said);
+    RP_TEST(flags_say_which_policies_are_quick);
+    RP_TEST(a_quick_policy_fits_or_none_does);
 }

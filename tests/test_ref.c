@@ -10,9 +10,9 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "model/cost.h"
-#include "model/zoo/networks.h"
+#include "model/zoo/registry.h"
 #include "networks.h"
-#include "policy/policy.h"
+#include "policy/policy_plan.h"
 #include "run.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
@@ -116,7 +116,7 @@ static void is_equal_at_three_budgets(const char *name, enum rp_dtype dtype) {
 /* The first of the rows that share a builder stands for its family. */
 static bool first_of_family(size_t row) {
     for (size_t i = 0; i < row; i++)
-        if (rp_zoo_registry[i].build == rp_zoo_registry[row].build)
+        if (rp_zoo_registry[i]->build == rp_zoo_registry[row]->build)
             return false;
     return true;
 }
@@ -124,7 +124,7 @@ static bool first_of_family(size_t row) {
 static void every_family_is_equal_bit_for_bit(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++)
         if (first_of_family(i))
-            is_equal_at_three_budgets(rp_zoo_registry[i].name, RP_F32);
+            is_equal_at_three_budgets(rp_zoo_registry[i]->name, RP_F32);
 }
 
 static void half_precision_is_equal_bit_for_bit(void) {

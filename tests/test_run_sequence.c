@@ -92,11 +92,11 @@ static bool totals_hold(const struct rp_run_sequence *s) {
         over = over > 0 ? over : 0;
         overflow += (double)over;
         all_ns += (double)p->time_ns[j];
-        if (s->over[q] != (double)over || s->live[q] != live[q])
+        if (s->over_bytes[q] != (double)over || s->live_bytes[q] != live[q])
             return false;
     }
-    return s->live[o.n] == live[o.n] && s->overflow == overflow &&
-           s->extra_ns == all_ns - (double)p->graph->total_time_ns;
+    return s->live_bytes[o.n] == live[o.n] && s->overflow_bytes == overflow &&
+           s->recompute_ns == all_ns - (double)p->graph->total_time_ns;
 }
 
 /* ---- runs and places ---- */
@@ -107,8 +107,8 @@ static bool lists_hold(const struct rp_run_sequence *s) {
         uint32_t r = s->at[q];
         if (s->place[r] != q || (r < s->p->n_ops && s->op[r] != r))
             return false;
-        if (r >= s->p->n_ops &&
-            (s->extra_at[r] >= s->n - s->p->n_ops || s->extra[s->extra_at[r]] != r))
+        if (r >= s->p->n_ops && (s->repeat_index[r] >= s->n - s->p->n_ops ||
+                                 s->repeats[s->repeat_index[r]] != r))
             return false;
         n_extra += r >= s->p->n_ops;
     }
@@ -140,7 +140,7 @@ static bool answers_hold(const struct rp_run_sequence *s) {
         if (r >= s->p->n_ops) {
             struct plain m = moved(&o, from, o.n - 1);
             m.n--;
-            if (rp_run_sequence_may_cut(s, r) != is_legal(&m))
+            if (rp_run_sequence_may_remove(s, r) != is_legal(&m))
                 return false;
         }
     }
@@ -162,16 +162,17 @@ static bool steps_hold(const struct rp_run_sequence *s) {
     struct plain o = plain_of(s);
     struct rp_verdict v;
     struct rp_err err = {{0}};
-    int64_t peak = s->live[s->n];
+    int64_t peak = s->live_bytes[s->n];
     for (uint32_t q = 0; q < o.n; q++) {
-        int64_t now = s->live[q] + s->gain[s->at[q]] + (int64_t)p->workspace_bytes[o.op[q]];
+        int64_t now = s->live_bytes[q] + s->alloc_bytes[s->at[q]] +
+                      (int64_t)p->workspace_bytes[o.op[q]];
         peak = now > peak ? now : peak;
     }
     rp_run_sequence_steps(s, &plan);
     bool ok = rp_plan_fill_claims(p->graph, &plan, &err) == RP_OK &&
               rp_verify(p->graph, &plan, &v, &err) == RP_OK &&
               (int64_t)plan.claims.peak_bytes == (int64_t)p->graph->fixed_bytes + peak &&
-              (double)plan.claims.recompute_ns == s->extra_ns;
+              (double)plan.claims.recompute_ns == s->recompute_ns;
     rp_plan_fini(&plan);
     return ok;
 }
@@ -206,9 +207,9 @@ static void random_edit(struct rp_run_sequence *s, struct rp_rng *rng) {
     if (die == 0)
         random_move(s, rng);
     else if (die == 1 && s->p->recompute[j])
-        rp_run_sequence_put(s, j, q + 1 + (uint32_t)rp_rng_below(rng, s->n - q));
-    else if (die == 2 && r >= s->p->n_ops && rp_run_sequence_may_cut(s, r))
-        rp_run_sequence_cut(s, r);
+        rp_run_sequence_insert(s, j, q + 1 + (uint32_t)rp_rng_below(rng, s->n - q));
+    else if (die == 2 && r >= s->p->n_ops && rp_run_sequence_may_remove(s, r))
+        rp_run_sequence_remove(s, r);
 }
 
 static void open_case(uint64_t seed, uint32_t n_ops, struct rp_graph *g,
@@ -216,7 +217,7 @@ static void open_case(uint64_t seed, uint32_t n_ops, struct rp_graph *g,
     struct rp_gen_shape shape = rp_gen_small(n_ops);
     shape.once_percent = seed % 3 * 10;
     shape.training = seed % 2;
-    shape.n_sources = seed % 4; /* without any, no room behind the problem's lists */
+    shape.n_sources = seed % 4; /* without any, no room behind the instance's lists */
     rp_gen_graph(seed, &shape, g);
     rp_instance_init(p, g, g->fixed_bytes + 1000 * (1 + seed % 4), false, NULL);
 }
@@ -257,19 +258,20 @@ static bool filled_and_emptied(uint64_t seed) {
     open_case(seed, 3, &g, &p);
     rp_run_sequence_init(&s, &p, NULL, p.n_ops);
     bool ok = true;
-    for (uint64_t k = 0; s.n < s.most && ok; k++) {
+    for (uint64_t k = 0; s.n < s.capacity && ok; k++) {
         uint32_t q = (uint32_t)rp_rng_below(&rng, s.n), j = s.op[s.at[q]];
         q = k % 4 == 0 ? s.n : q + 1;
-        ok = !p.recompute[j] || rp_run_sequence_put(&s, j, q);
+        ok = !p.recompute[j] || rp_run_sequence_insert(&s, j, q);
     }
     for (int k = 0; k < 40 && ok; k++)
         random_move(&s, &rng);
-    ok = ok && all_holds(&s) && !rp_run_sequence_put(&s, s.op[s.at[0]], 1) && all_holds(&s);
+    ok = ok && all_holds(&s) && !rp_run_sequence_insert(&s, s.op[s.at[0]], 1) &&
+         all_holds(&s);
     /* One that is moved before the op's first run may be in need. */
     for (int k = 0; k < 300 && s.n > p.n_ops && ok; k++) {
-        uint32_t r = s.extra[rp_rng_below(&rng, s.n - p.n_ops)];
-        if (rp_run_sequence_may_cut(&s, r))
-            rp_run_sequence_cut(&s, r);
+        uint32_t r = s.repeats[rp_rng_below(&rng, s.n - p.n_ops)];
+        if (rp_run_sequence_may_remove(&s, r))
+            rp_run_sequence_remove(&s, r);
         ok = all_holds(&s);
     }
     rp_run_sequence_fini(&s);
@@ -322,11 +324,11 @@ static uint64_t work_of_move(struct rp_run_sequence *s, uint32_t from, uint32_t 
     return work;
 }
 
-static uint64_t work_of_put(struct rp_run_sequence *s, uint32_t j, uint32_t q) {
+static uint64_t work_of_insert(struct rp_run_sequence *s, uint32_t j, uint32_t q) {
     uint64_t before = s->work;
-    CU_ASSERT(rp_run_sequence_put(s, j, q));
+    CU_ASSERT(rp_run_sequence_insert(s, j, q));
     uint64_t work = s->work - before;
-    rp_run_sequence_cut(s, s->at[q]);
+    rp_run_sequence_remove(s, s->at[q]);
     return work;
 }
 
@@ -339,16 +341,16 @@ static void work_grows_with_what_an_edit_looks_at(void) {
     rp_instance_init(&p, &g, RP_MAX_QUANTITY / 2, false, NULL);
     rp_run_sequence_init(&s, &p, NULL, p.n_ops);
     CU_ASSERT(work_of_move(&s, 23, 23) > 0);
-    CU_ASSERT(work_of_move(&s, 23, 13) >= work_of_move(&s, 23, 22) + 5); /* places */
-    CU_ASSERT(work_of_put(&s, 12, 13) >= work_of_put(&s, 23, 24) + 2);   /* moved up */
-    CU_ASSERT(work_of_put(&s, 0, 1) >= work_of_put(&s, 12, 13) + 11);    /* readers */
+    CU_ASSERT(work_of_move(&s, 23, 13) >= work_of_move(&s, 23, 22) + 5);     /* places */
+    CU_ASSERT(work_of_insert(&s, 12, 13) >= work_of_insert(&s, 23, 24) + 2); /* moved up */
+    CU_ASSERT(work_of_insert(&s, 0, 1) >= work_of_insert(&s, 12, 13) + 11);  /* readers */
     rp_run_sequence_fini(&s);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
 }
 
 void suite_run_sequence(void) {
-    RP_SUITE("sequence");
+    RP_SUITE("run_sequence");
     RP_TEST(after_random_edits_every_total_and_answer_is_right);
     RP_TEST(a_sequence_can_be_filled_and_emptied);
     RP_TEST(work_grows_with_what_an_edit_looks_at);

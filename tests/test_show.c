@@ -5,7 +5,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "emit/chart_axis.h"
+#include "emit/chart.h"
 #include "emit/memory_trace.h"
 #include "emit/report.h"
 #include "gen.h"
@@ -82,10 +82,10 @@ static bool same_facts(const struct rp_graph *g, const struct rp_plan *p) {
     q.claims.stall_ns = t.stall_ns;
     q.claims.peak_bytes = t.peak_bytes;
     bool same = rp_verify(g, &q, &v, &err) == RP_OK &&
-                v.swapped_out_bytes == t.copied_bytes[RP_TO_HOST] &&
-                v.swapped_in_bytes == t.copied_bytes[RP_TO_DEVICE] &&
-                v.d2h_busy_ns == t.busy_ns[RP_TO_HOST] &&
-                v.h2d_busy_ns == t.busy_ns[RP_TO_DEVICE];
+                v.swapped_out_bytes == t.copied_bytes[RP_QUEUE_TO_HOST] &&
+                v.swapped_in_bytes == t.copied_bytes[RP_QUEUE_TO_DEVICE] &&
+                v.d2h_busy_ns == t.busy_ns[RP_QUEUE_TO_HOST] &&
+                v.h2d_busy_ns == t.busy_ns[RP_QUEUE_TO_DEVICE];
     if (!same)
         printf("trace and verdict: %s\n", err.msg);
     rp_memory_trace_fini(&t);
@@ -154,11 +154,11 @@ static void copies_run_beside_the_ops_and_stalls_are_counted(void) {
     const struct rp_memory_trace *t = &s.r.plan;
     CU_ASSERT_EQUAL(t->time_ns, 170);
     CU_ASSERT_EQUAL(t->stall_ns, 30 + 20);
-    CU_ASSERT_EQUAL(t->busy_ns[RP_TO_HOST], 90);
-    CU_ASSERT_EQUAL(t->busy_ns[RP_TO_DEVICE], 50);
-    CU_ASSERT_EQUAL(t->copied_bytes[RP_TO_HOST], 40);
-    CU_ASSERT_EQUAL(t->moments[4].clock_ns, 100);
-    CU_ASSERT_EQUAL(t->moments[6].start_ns, 150);
+    CU_ASSERT_EQUAL(t->busy_ns[RP_QUEUE_TO_HOST], 90);
+    CU_ASSERT_EQUAL(t->busy_ns[RP_QUEUE_TO_DEVICE], 50);
+    CU_ASSERT_EQUAL(t->copied_bytes[RP_QUEUE_TO_HOST], 40);
+    CU_ASSERT_EQUAL(t->steps[4].clock_ns, 100);
+    CU_ASSERT_EQUAL(t->steps[6].start_ns, 150);
     CU_ASSERT_EQUAL(t->reruns.n, 0);
     close_shown(&s);
 }
@@ -213,7 +213,7 @@ static void columns_reach_the_peak_however_many_there_are(void) {
 static void axes_have_round_steps(void) {
     struct rp_axis a = rp_axis_bytes((uint64_t)3 << 29, 8); /* 1.5 GiB */
     CU_ASSERT_EQUAL(a.step, (uint64_t)1 << 28);
-    CU_ASSERT_STRING_EQUAL(a.word, "GiB");
+    CU_ASSERT_STRING_EQUAL(a.unit_name, "GiB");
     CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, (uint64_t)5 << 28).s, "1.25");
     a = rp_axis_bytes((uint64_t)3 << 30, 8);
     CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, (uint64_t)3 << 29).s, "1.5");
@@ -222,7 +222,7 @@ static void axes_have_round_steps(void) {
     CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, (uint64_t)300 << 20).s, "300");
     a = rp_axis_ns(1234567, 5);
     CU_ASSERT_EQUAL(a.step, 250000);
-    CU_ASSERT_STRING_EQUAL(a.word, "ms");
+    CU_ASSERT_STRING_EQUAL(a.unit_name, "ms");
     CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, 1000000).s, "1.00");
     a = rp_axis_ns(7, 4);
     CU_ASSERT_EQUAL(a.step, 2);
@@ -230,7 +230,7 @@ static void axes_have_round_steps(void) {
     CU_ASSERT_EQUAL(a.step, 1);
     a = rp_axis_ns(RP_MAX_QUANTITY, 10);
     CU_ASSERT_EQUAL(a.step, 1000000000000000000);
-    CU_ASSERT_STRING_EQUAL(a.word, "s");
+    CU_ASSERT_STRING_EQUAL(a.unit_name, "s");
 }
 
 /* ---- text ---- */
@@ -335,7 +335,7 @@ static void steps_are_named_and_frees_share_a_line(void) {
 static void starts_are_told_apart_to_the_nanosecond(void) {
     struct shown s;
     open_shown(&s, "a", again, 2);
-    struct rp_moment *b = &s.r.plan.moments[1];
+    struct rp_timed_step *b = &s.r.plan.steps[1];
     b->start_ns = 1007;
     b->end_ns = s.r.plan.time_ns = 1500;
     expect(rp_report_steps, &s,

@@ -7,8 +7,8 @@
 #include "gen.h"
 #include "run.h"
 #include "solve/core/schedule.h"
+#include "solve/incremental/incremental.h"
 #include "solve/local/anneal.h"
-#include "solve/local/incremental.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
 
@@ -83,17 +83,17 @@ static bool moves_agree(uint64_t seed) {
         uint32_t b = a + (uint32_t)rp_rng_below(&r, p.n_ops - a);
         rp_incremental_begin(&s);
         rp_incremental_flip(&s, x, a, b, rp_rng_percent(&r, 50));
-        if (!rp_incremental_evaluate(&s, 1, 1e30) || rp_rng_percent(&r, 30)) {
+        if (!rp_incremental_evaluate(&s, 1, 1e30, false) || rp_rng_percent(&r, 30)) {
             rp_incremental_undo(&s);
         } else {
             rp_incremental_commit(&s);
         }
         rp_incremental_store(&s, &now);
         rp_incremental_load(&fresh, &now);
-        ok = s.time == fresh.time && s.overflow == fresh.overflow;
+        ok = s.time_ns == fresh.time_ns && s.overflow_bytes == fresh.overflow_bytes;
         struct rp_cost c = rp_schedule_cost(&p, &now);
-        ok = ok && c.sound && (double)c.time_ns == s.time &&
-             (c.peak_bytes > p.limit_bytes) == (s.overflow > 0);
+        ok = ok && c.sound && (double)c.time_ns == s.time_ns &&
+             (c.peak_bytes > p.limit_bytes) == (s.overflow_bytes > 0);
     }
     rp_incremental_fini(&s);
     rp_incremental_fini(&fresh);

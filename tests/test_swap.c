@@ -8,7 +8,7 @@
 #include "gen.h"
 #include "run.h"
 #include "solve/core/schedule.h"
-#include "solve/local/incremental.h"
+#include "solve/incremental/incremental.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
 
@@ -39,7 +39,7 @@ static void gen_graph(uint64_t seed, uint32_t n_ops, uint32_t max_outputs,
     free(text);
 }
 
-/* One random flip or two, of holds or of trips. */
+/* One random flip or two, of holds or of swap-ins. */
 static void propose(struct rp_incremental *s, struct rp_rng *r) {
     const struct rp_instance *p = s->p;
     for (int k = 0; k < 3; k++) {
@@ -81,9 +81,9 @@ static bool plan_agrees(const struct rp_graph *g, const struct rp_instance *p,
     plan.claims.peak_bytes = plan.budget_bytes;
     rp_verify(g, &plan, &v, &err);
     plan.claims.recompute_ns = v.recompute_ns;
-    bool ok = c.sound && (double)c.time_ns == s->time &&
-              (c.peak_bytes > p->limit_bytes) == (s->overflow > 0) &&
-              c.host_bytes == s->copies.host_bytes &&
+    bool ok = c.sound && (double)c.time_ns == s->time_ns &&
+              (c.peak_bytes > p->limit_bytes) == (s->overflow_bytes > 0) &&
+              c.host_bytes == s->swaps.host_bytes &&
               rp_verify(g, &plan, &v, &err) == RP_OK && v.host_used_bytes == c.host_bytes;
     if (!ok)
         printf("%s\n", err.msg);
@@ -108,17 +108,17 @@ static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
     for (int k = 0; k < 200 && ok && p.n_ops > 1 && p.n_tensors > 0; k++) {
         rp_incremental_begin(&s);
         propose(&s, &r);
-        s.patient = rp_rng_percent(&r, 50);
-        if (!rp_incremental_evaluate(&s, 1, 1e30) || rp_rng_percent(&r, 30))
+        bool may_shift = rp_rng_percent(&r, 50);
+        if (!rp_incremental_evaluate(&s, 1, 1e30, may_shift) || rp_rng_percent(&r, 30))
             rp_incremental_undo(&s);
         else
             rp_incremental_commit(&s);
         rp_incremental_store(&s, &now);
         rp_incremental_load(&fresh, &now);
-        ok = s.time == fresh.time && s.overflow == fresh.overflow &&
-             s.copies.stalls == fresh.copies.stalls && plan_agrees(&g, &p, &now, &s);
-        *n_swaps += s.copies.n_swapped;
-        *n_stalls += s.copies.stalls > 0;
+        ok = s.time_ns == fresh.time_ns && s.overflow_bytes == fresh.overflow_bytes &&
+             s.swaps.stall_ns == fresh.swaps.stall_ns && plan_agrees(&g, &p, &now, &s);
+        *n_swaps += s.swaps.n_swapped;
+        *n_stalls += s.swaps.stall_ns > 0;
     }
     rp_incremental_fini(&s);
     rp_incremental_fini(&fresh);

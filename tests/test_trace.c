@@ -72,7 +72,8 @@ static void wrong_lines_are_refused(void) {
         {"remat-trace 1 2 3\n", "t: line 1: no process id"},
         {"remat-trace 1 7\nfoo 1\n", "t: line 2: unknown kind of line"},
         {"remat-trace 1 7\n\n", "t: line 2: empty"},
-        {"remat-trace 1 7\nend 1\ncupti 3\n", "t: line 3: a line after the end"},
+        {"remat-trace 1 7\nend 1\ncupti 3\n",
+         "t: line 3: this line comes after the end line"},
     };
     static const char *const odd[] = {
         "cupti",
@@ -110,7 +111,7 @@ static void wrong_lines_are_refused(void) {
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         snprintf(text, sizeof text, "remat-trace 1 7\n%s\n", odd[i]);
         CU_ASSERT_EQUAL(parse(text, &t, &err), RP_INPUT);
-        CU_ASSERT_STRING_EQUAL(err.msg, "t: line 2: not what such a line holds");
+        CU_ASSERT_STRING_EQUAL(err.msg, "t: line 2: malformed line");
     }
 }
 
@@ -118,9 +119,9 @@ static void what_contradicts_itself_is_refused(void) {
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"range 1 0 1 0 0 0 a\nrange 1 0 1 0 0 0 b\n", "t: two ranges 1"},
-        {"step 4 1 1 1 1\nstep 4 2 1 1 1\n", "t: two steps 4"},
-        {"range 5 4 1 0 0 0 a\n", "t: range 5 is inside 4, which is not there"},
+        {"range 1 0 1 0 0 0 a\nrange 1 0 1 0 0 0 b\n", "t: duplicate range 1"},
+        {"step 4 1 1 1 1\nstep 4 2 1 1 1\n", "t: duplicate step 4"},
+        {"range 5 4 1 0 0 0 a\n", "t: range 5 is inside 4, which does not exist"},
         {"ext 7 1\next 7 2\n", "t: correlation id 7 belongs to both 1 and 2"},
         {"node 7 1\nnode 7 2\n", "t: graph node 7 belongs to both 1 and 2"},
         {"clone 7 1\nclone 7 2\n", "t: copied graph node 7 belongs to both 1 and 2"},

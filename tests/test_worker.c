@@ -1,10 +1,12 @@
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "brute.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/mip/worker.h"
+#include "sums.h"
 
 /* A random graph small enough for exhaustive search, and its problem at some budget. */
 struct instance {
@@ -45,39 +47,42 @@ static void drop(struct instance *i) {
     rp_graph_fini(&i->g);
 }
 
-/* Runs the tree in small steps; its claims must be true at each of them. */
+/* Runs branch and cut in small steps. Its claims must be true after each of them. */
 static bool solves(const struct instance *i, const struct rp_branch_cut_options *o) {
-    struct rp_branch_cut *tree = rp_branch_cut_new(&i->p, o);
+    struct rp_branch_cut *bc = rp_branch_cut_new(&i->p, o);
     struct rp_branch_cut_state s;
     bool good = true;
     enum rp_branch_cut_status st;
     do {
-        st = rp_branch_cut_run(tree, 50, &s);
+        st = rp_branch_cut_run(bc, 50, &s);
         good = good && (!i->feasible || s.bound_ns <= i->time_ns);
         if (s.found) {
-            struct rp_cost c = rp_schedule_cost(&i->p, rp_branch_cut_best(tree));
+            struct rp_cost c = rp_schedule_cost(&i->p, rp_branch_cut_best(bc));
             good = good && c.sound && c.peak_bytes <= i->limit_bytes &&
                    c.time_ns == s.time_ns && s.time_ns >= i->time_ns;
         }
-    } while (st == RP_BRANCH_CUT_PAUSED && s.work < 10000000);
+    } while (st == RP_BRANCH_CUT_PAUSED && s.statistics.work < 10000000);
     if (i->feasible)
         good = good && st == RP_BRANCH_CUT_OPTIMAL && s.found && s.time_ns == i->time_ns &&
                s.bound_ns == i->time_ns;
     else
         good = good && st == RP_BRANCH_CUT_INFEASIBLE && !s.found;
-    rp_branch_cut_free(tree);
+    rp_branch_cut_free(bc);
     return good;
 }
 
+/* Places of families in separation.c. */
+enum { COVER = 1, PATH = 2 };
+
 static struct rp_branch_cut_options variant(uint64_t n) {
     return (struct rp_branch_cut_options){.no_merge = n & 1,
-                                          .no_windows = n & 2,
-                                          .no_covers = n & 4,
+                                          .skip_cuts = (n >> 1 & 1) << PATH | (n >> 2 & 1)
+                                                                                  << COVER,
                                           .no_sums = n & 8,
                                           .no_fixing = n & 16};
 }
 
-static void the_tree_finds_what_exhaustive_search_finds(void) {
+static void branch_and_cut_finds_what_exhaustive_search_finds(void) {
     uint32_t n = 250;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct instance i;
@@ -96,26 +101,26 @@ static void the_tree_finds_what_exhaustive_search_finds(void) {
     }
 }
 
-/* Solves it in steps that differ from variant to variant, but not for ever. */
+/* Solves it in steps that differ from variant to variant, within a limit of work. */
 static bool optimum(const struct rp_instance *p, uint64_t number,
                     struct rp_branch_cut_state *s) {
     struct rp_branch_cut_options o = variant(number);
-    struct rp_branch_cut *tree = rp_branch_cut_new(p, &o);
+    struct rp_branch_cut *bc = rp_branch_cut_new(p, &o);
     uint64_t least = 0;
     bool good = true;
-    while (rp_branch_cut_run(tree, 500 + 3000 * number, s) == RP_BRANCH_CUT_PAUSED &&
-           s->work < 50000) {
+    while (rp_branch_cut_run(bc, 500 + 3000 * number, s) == RP_BRANCH_CUT_PAUSED &&
+           s->statistics.work < 50000) {
         good = good && s->bound_ns >= least;
         least = s->bound_ns;
     }
     good = good && s->bound_ns >= least && s->status != RP_BRANCH_CUT_FAILED &&
            (s->status != RP_BRANCH_CUT_OPTIMAL || s->bound_ns == s->time_ns);
-    rp_branch_cut_free(tree);
+    rp_branch_cut_free(bc);
     return good;
 }
 
-/* Too large for exhaustive search, large enough for the tree to branch. */
-static void all_variants_of_the_method_agree(void) {
+/* Too large for exhaustive search, large enough to branch. */
+static void all_variants_of_branch_and_cut_agree(void) {
     uint32_t n = 30;
     uint64_t seed = rp_gen_seed(1, &n), nodes = 0;
     uint32_t all = n;
@@ -136,7 +141,7 @@ static void all_variants_of_the_method_agree(void) {
                    s.time_ns >= first.bound_ns &&
                    (s.status != first.status || s.status == RP_BRANCH_CUT_PAUSED ||
                     s.time_ns == first.time_ns);
-            nodes += s.nodes;
+            nodes += s.statistics.nodes;
         }
         rp_instance_fini(&p);
         rp_graph_fini(&g);
@@ -159,7 +164,7 @@ static uint64_t seed_of_interest(uint64_t from, struct instance *i) {
     }
 }
 
-static void a_child_process_says_the_same_as_the_tree(void) {
+static void a_child_process_gives_what_branch_and_cut_gives_here(void) {
     struct instance i;
     uint64_t seed = 0;
     for (uint32_t n = 0; n < 5; n++) {
@@ -190,7 +195,7 @@ static void a_dead_child_is_reported_and_ended(void) {
     struct rp_mip_worker *m = rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
     CU_ASSERT_PTR_NOT_NULL_FATAL(m);
     CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 0.01, &r),
-                    RP_MIP_DEADLINE); /* it was not asked */
+                    RP_MIP_DEADLINE); /* no work was submitted */
     kill(rp_mip_worker_process(m), SIGKILL);
     CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 60, &r), RP_MIP_DEAD);
     rp_mip_worker_submit(m, 100, NULL);
@@ -200,8 +205,8 @@ static void a_dead_child_is_reported_and_ended(void) {
     drop(&i);
 }
 
-/* With the optimum in hand nothing is left to find; what does not fit is not taken. */
-static void a_plan_from_outside_is_taken_if_it_fits(void) {
+/* Once the optimum is known nothing is left to find. What does not fit is not taken. */
+static void an_incumbent_from_outside_is_taken_if_it_fits(void) {
     struct instance i;
     struct rp_branch_cut_state s;
     struct rp_schedule all;
@@ -210,42 +215,133 @@ static void a_plan_from_outside_is_taken_if_it_fits(void) {
         rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
     while (rp_branch_cut_run(first, 1000, &s) == RP_BRANCH_CUT_PAUSED)
         ;
-    struct rp_branch_cut *tree =
-        rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
+    struct rp_branch_cut *bc = rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
     rp_schedule_keep_all(&i.p, &all);
-    rp_branch_cut_offer(tree, &all);
-    rp_branch_cut_run(tree, 0, &s);
+    rp_branch_cut_offer(bc, &all);
+    rp_branch_cut_run(bc, 0, &s);
     CU_ASSERT(!s.found || s.time_ns >= i.time_ns);
-    rp_branch_cut_offer(tree, rp_branch_cut_best(first));
-    rp_branch_cut_run(tree, 0, &s);
+    rp_branch_cut_offer(bc, rp_branch_cut_best(first));
+    rp_branch_cut_run(bc, 0, &s);
     CU_ASSERT(s.found && s.time_ns == i.time_ns);
     rp_schedule_fini(&all);
     rp_branch_cut_free(first);
-    rp_branch_cut_free(tree);
+    rp_branch_cut_free(bc);
     drop(&i);
 }
 
-/* With a gap of 1 anything that fits will do, but the bound must stay true. */
+/* With a gap of 1 any schedule within twice the bound ends it, but the bound must be valid.
+ */
 static void a_gap_ends_it_early_with_a_true_bound(void) {
     struct instance i;
     struct rp_branch_cut_state s;
     seed_of_interest(1, &i);
-    struct rp_branch_cut *tree =
+    struct rp_branch_cut *bc =
         rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){.gap = 1});
-    while (rp_branch_cut_run(tree, 1000, &s) == RP_BRANCH_CUT_PAUSED)
+    while (rp_branch_cut_run(bc, 1000, &s) == RP_BRANCH_CUT_PAUSED)
         ;
     CU_ASSERT_EQUAL(s.status, RP_BRANCH_CUT_OPTIMAL);
     CU_ASSERT(s.bound_ns <= i.time_ns && s.time_ns <= 2 * s.bound_ns);
-    rp_branch_cut_free(tree);
+    rp_branch_cut_free(bc);
     drop(&i);
 }
 
+/* A random training step that takes several hundred nodes, at 2/3 of its keep-all memory.
+ */
+static void build_larger(uint64_t seed, struct instance *i) {
+    struct rp_gen_shape shape = rp_gen_small(18);
+    struct rp_schedule all;
+    shape.training = true;
+    shape.once_percent = 0;
+    rp_gen_graph(seed, &shape, &i->g);
+    rp_instance_init(&i->p, &i->g, i->g.fixed_bytes, false, NULL);
+    rp_schedule_keep_all(&i->p, &all);
+    uint32_t op;
+    uint64_t floor_bytes = rp_instance_floor(&i->p, &op);
+    i->p.limit_bytes =
+        floor_bytes + (rp_schedule_cost(&i->p, &all).peak_bytes - floor_bytes) / 3;
+    rp_schedule_fini(&all);
+}
+
+/* Each counter is bounded by others, and none stays 0 over all graphs. */
+static void statistics_count_what_branch_and_cut_does(void) {
+    struct rp_branch_cut_statistics sum = {0};
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct instance i;
+        struct rp_branch_cut_state state;
+        build_larger(seed, &i);
+        struct rp_branch_cut *bc =
+            rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
+        rp_branch_cut_run(bc, 2000000, &state);
+        const struct rp_branch_cut_statistics *s = &state.statistics;
+        CU_ASSERT(s->nodes >= 1 && s->lp_solves >= s->trial_solves &&
+                  s->work > s->pivots / 64);
+        CU_ASSERT(s->rounding_successes <= s->roundings);
+        CU_ASSERT(s->incumbents >= s->rounding_successes);
+        CU_ASSERT(s->cutoffs_tried <= s->restarts && s->restarts < s->nodes);
+        rp_branch_cut_statistics_add(&sum, s);
+        rp_branch_cut_free(bc);
+        drop(&i);
+    }
+    CU_ASSERT(sum.trial_solves > 0 && sum.pivots > sum.lp_solves && sum.fixed_columns > 0);
+    CU_ASSERT(sum.cutoffs_tried > 0 && sum.incumbents > 12 && sum.rounding_successes > 0);
+    uint64_t cuts = sum.cuts.exact_covers;
+    for (uint32_t k = 0; rp_cut_family_name(k) != NULL; k++) {
+        CU_ASSERT(sum.cuts.found[k] > 0);
+        cuts += sum.cuts.found[k];
+    }
+    CU_ASSERT_EQUAL(rp_branch_cut_statistics_cuts(&sum), cuts);
+}
+
+static void families_that_are_skipped_find_nothing(void) {
+    struct instance i;
+    struct rp_branch_cut_state state;
+    build_larger(10, &i);
+    for (uint32_t k = 0; rp_cut_family_name(k) != NULL; k++) {
+        struct rp_branch_cut_options o = {.skip_cuts = 1u << k};
+        struct rp_branch_cut *bc = rp_branch_cut_new(&i.p, &o);
+        rp_branch_cut_run(bc, 100000, &state);
+        CU_ASSERT_EQUAL(state.statistics.cuts.found[k], 0);
+        CU_ASSERT(rp_branch_cut_statistics_cuts(&state.statistics) > 0);
+        rp_branch_cut_free(bc);
+    }
+    drop(&i);
+}
+
+static void statistics_come_out_of_the_child_process(void) {
+    struct instance i;
+    struct rp_branch_cut_state here;
+    struct rp_mip_worker_result there = {0};
+    build_larger(2, &i);
+    struct rp_branch_cut *bc = rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
+    rp_branch_cut_run(bc, 300000, &here);
+    struct rp_mip_worker *m = rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
+    CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+    rp_mip_worker_submit(m, 300000, NULL);
+    enum rp_mip_worker_status st = rp_mip_worker_wait(m, 60, &there);
+    CU_ASSERT(st == RP_MIP_PAUSED || st == RP_MIP_FINISHED);
+    CU_ASSERT(here.statistics.nodes > 0);
+    CU_ASSERT_EQUAL(
+        memcmp(&here.statistics, &there.state.statistics, sizeof here.statistics), 0);
+    rp_mip_worker_end(m);
+    rp_branch_cut_free(bc);
+    drop(&i);
+}
+
+static void sums_of_statistics_miss_no_member(void) {
+    RP_ADDS_EVERY_MEMBER(rp_branch_cut_statistics);
+    RP_ADDS_EVERY_MEMBER(rp_separation_statistics);
+}
+
 void suite_worker(void) {
-    RP_SUITE("milp");
-    RP_TEST(the_tree_finds_what_exhaustive_search_finds);
-    RP_TEST(all_variants_of_the_method_agree);
-    RP_TEST(a_child_process_says_the_same_as_the_tree);
+    RP_SUITE("worker");
+    RP_TEST(branch_and_cut_finds_what_exhaustive_search_finds);
+    RP_TEST(all_variants_of_branch_and_cut_agree);
+    RP_TEST(a_child_process_gives_what_branch_and_cut_gives_here);
     RP_TEST(a_dead_child_is_reported_and_ended);
-    RP_TEST(a_plan_from_outside_is_taken_if_it_fits);
+    RP_TEST(an_incumbent_from_outside_is_taken_if_it_fits);
     RP_TEST(a_gap_ends_it_early_with_a_true_bound);
+    RP_TEST(statistics_count_what_branch_and_cut_does);
+    RP_TEST(families_that_are_skipped_find_nothing);
+    RP_TEST(statistics_come_out_of_the_child_process);
+    RP_TEST(sums_of_statistics_miss_no_member);
 }

@@ -201,7 +201,7 @@ static void the_backward_pass_takes_about_twice_the_arithmetic(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
         struct rp_zoo_options o = rp_net_defaults();
         o.batch = 1;
-        struct rp_graph g = rp_net_build(rp_zoo_registry[i].name, o);
+        struct rp_graph g = rp_net_build(rp_zoo_registry[i]->name, o);
         double sum[2] = {0};
         for (uint32_t k = 0; k < g.n_ops; k++)
             sum[g.ops[k].phase == RP_BACKWARD] += (double)rp_net_attr(&g.ops[k], "flops");
@@ -337,7 +337,7 @@ static void states_what_kernels_need(const struct rp_graph *g) {
 static void attributes_agree_with_the_shapes(void) {
     rp_net_all_tiny(states_what_kernels_need);
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
-        struct rp_graph g = rp_net_build(rp_zoo_registry[i].name, rp_net_defaults());
+        struct rp_graph g = rp_net_build(rp_zoo_registry[i]->name, rp_net_defaults());
         states_what_kernels_need(&g);
         rp_graph_fini(&g);
     }
@@ -439,7 +439,7 @@ static void every_op_kind_is_documented(void) {
 /* Odd sizes, and one side longer than the other, where no multiple is asked for. */
 static void images_need_not_be_square(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
-        const struct rp_zoo_entry *row = &rp_zoo_registry[i];
+        const struct rp_zoo_entry *row = rp_zoo_registry[i];
         struct rp_zoo_options o = rp_net_tiny();
         if ((row->takes & RP_TAKES_IMAGE) == 0)
             continue;

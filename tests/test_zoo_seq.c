@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "model/zoo/networks.h"
+#include "model/zoo/registry.h"
 #include "run.h"
 
 static const char *const networks[] = {"bert-base",  "bert-large", "gpt2",    "gpt2-medium",

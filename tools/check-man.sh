@@ -1,6 +1,6 @@
 #!/bin/bash
-# check-man.sh: the man page and the program's own help name the same commands, and each
-# command the same options with the same arguments, both ways.
+# check-man.sh: the man page and the program's own help name the same commands and policies,
+# and each of them the same options with the same arguments, both ways.
 set -u
 export LC_ALL=C
 build=${BUILD:-build}
@@ -37,6 +37,11 @@ for command in $commands; do
         <("$build/remat-plan" "$command" --help | of_help)
     verdict $? "the options of $command"
 done
+
+# Policies and their options: "lb=N" in the help, ".It Cm lb Ns = Ns Ar N" in the man page.
+diff -u <(sed -n '/^\.Sh POLICIES$/,/^\.Sh EXIT/s/^\.It Cm //p' $man | sed 's/ Ns = Ns Ar /=/') \
+    <("$build/remat-plan" compare --help | sed -nE '/^policies/,$s/^  +([a-z][^ ]*) .*/\1/p')
+verdict $? "the policies"
 
 if command -v mandoc >/dev/null 2>&1; then
     wrong=$(mandoc -T lint -W warning $man)

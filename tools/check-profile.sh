@@ -90,9 +90,9 @@ MEMORY=5000 refused "inputs that do not fit" 5 \
 MEMORY=8000 refused "not even a copy fits" 5 'profile: cudaMalloc.*: an error$' measure $layers
 REMAT_CUPTI=/nonexistent refused "no CUPTI" 5 'process [0-9]+: REMAT_CUPTI: .*/nonexistent' \
     measure $layers
-FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is at work' \
+FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is active' \
     measure $layers
-CUDA_INJECTION64_PATH=/lib/tool.so refused "another tool" 5 'another tool traces already' \
+CUDA_INJECTION64_PATH=/lib/tool.so refused "another tool" 5 'another tool is tracing' \
     measure $layers
 GPUS=0 refused "no GPU" 5 'profile: without --device: no GPU is there$' measure $layers
 refused "a GPU too many" 5 'profile: without --device: there is no GPU 1; the last is 0$' measure --gpu 1 $layers

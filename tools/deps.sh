@@ -51,6 +51,7 @@ for group; do
             -lcolamd -lamd -lsuitesparseconfig -lgmp -lz -lltdl -Wl,-Bdynamic -lm
         ;;
     check) links libcunit1-dev CUnit/CUnit.h -lcunit ;;
+    clang) runs clang clang --version ;;
     fuzz) runs "clang libclang-rt-dev" libfuzzer_links ;;
     format) runs clang-format-14 tools/format.sh --found ;;
     *) say "no group '$group'" && exit 2 ;;

@@ -32,7 +32,7 @@ make -s BUILD="$tree" CFLAGS="$flags" LDFLAGS=-fsanitize=address "$tree/unit" >"
 mapfile -t objects < <(find "$tree/src" "$tree/tests" "$tree/texts.o" -name '*.o' \
     ! -path '*/fuzz/*' ! -name 'main.o')
 if [ $# = 0 ]; then
-    set -- src/verify/*.c
+    set -- src/verify/*.c src/verify/certificate/*.c
 fi
 
 # The mutants of a file, one a line: LINE KIND.

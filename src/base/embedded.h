@@ -1,5 +1,6 @@
-/* texts: source files that emitted programs carry, in the program itself (tools/embed.sh
- * makes the table, the Makefile says of which files). */
+/* embedded: the source files that remat-plan puts into emitted programs. tools/embed.sh
+ * makes the table at build time; the Makefile lists the files. Read-only, so that any
+ * thread may use it. */
 #ifndef RP_BASE_EMBEDDED_H
 #define RP_BASE_EMBEDDED_H
 

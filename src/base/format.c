@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Three significant digits; a value of 1000 or more keeps all digits before the point. */
+/* Shows three significant digits. A value of 1000 or more keeps all digits before the
+ * point.
+ */
 static struct rp_text32 show(double value, const char *unit) {
     struct rp_text32 t;
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;

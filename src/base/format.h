@@ -1,5 +1,5 @@
-/* units: sizes, times and shares as people read them. For reports only: files hold plain
- * integers. */
+/* format: sizes, times and shares as people read them. They are for reports only: files
+ * hold plain integers. Thread-safe: results are returned by value. */
 #ifndef RP_BASE_FORMAT_H
 #define RP_BASE_FORMAT_H
 
@@ -18,7 +18,7 @@ struct rp_text32 rp_show_ns(uint64_t ns);                        /* "12.3 ms", "
 struct rp_text32 rp_show_percent(uint64_t part, uint64_t whole); /* "3.20%"; "-" of 0 */
 
 struct rp_text64 rp_show_exactly(uint64_t bytes); /* "1.50 GiB (1610612736 bytes)" */
-/* As --budget takes it: "1.51GiB", three digits, rounded up. */
+/* In the form that --budget takes: "1.51GiB". Three digits, rounded up. */
 struct rp_text32 rp_show_budget(uint64_t bytes);
 
 #endif

@@ -14,7 +14,8 @@
 void rp_hold_standard_streams(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            /* The wrong direction on purpose. open() takes the lowest free number: fd. */
+            /* open() takes the lowest free number, fd. The wrong direction makes its use
+             * fail. */
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
@@ -24,10 +25,7 @@ const char *rp_path_name(const char *path) {
 
 rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *err) {
     bool is_stdin = strcmp(path, "-") == 0;
-    struct {
-        char *at;
-        size_t n, cap;
-    } buf = {NULL, 0, 0};
+    RP_VEC(char) buf = {0};
     rp_rc rc = RP_OK;
     FILE *f = is_stdin ? stdin : fopen(path, "rb");
     if (f == NULL)
@@ -68,7 +66,7 @@ static bool write_all(int fd, const char *text, size_t len) {
     return true;
 }
 
-/* A rename would replace what is not a plain file (a device, a pipe): write into it. */
+/* Writes into a device or a pipe. A rename would replace it. */
 static rp_rc write_special(const char *path, const char *text, size_t len,
                            struct rp_err *err) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -81,7 +79,7 @@ static rp_rc write_special(const char *path, const char *text, size_t len,
     return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
-/* Writes all of `text` and makes it last; false with errno set. Closes fd. */
+/* Writes and syncs all of `text`, then closes fd. False, with errno set, if that fails. */
 static bool write_and_close(int fd, mode_t mode, const char *text, size_t len) {
     bool ok = write_all(fd, text, len) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
     int why = errno;
@@ -103,14 +101,15 @@ static rp_rc write_beside(const char *path, mode_t mode, const char *text, size_
     return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
-/* There, and no plain file: written into, not replaced. */
+/* True if the file exists and is not a regular one. It is written in place, not replaced.
+ */
 static bool is_special(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* The file that a link leads to is replaced, not the link: "/dev/stdout" is one. NULL with
- * errno set if it leads nowhere. */
+/* The file that a link leads to, since that is to be replaced and not the link
+ * ("/dev/stdout" is one). NULL, with errno set, if it leads nowhere. */
 static char *real_target(const char *path) {
     struct stat st;
     bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
@@ -135,7 +134,9 @@ rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_er
     return rc;
 }
 
-/* 0, or the errno of why not. A pipe is not opened: nobody may be reading yet. */
+/* Returns 0 or the errno of the failure. Does not open a pipe, which may have no reader
+ * yet.
+ */
 static int probe_special(const char *path) {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
@@ -143,7 +144,7 @@ static int probe_special(const char *path) {
     return access(path, W_OK) == 0 ? 0 : errno;
 }
 
-/* The first step of write_beside, taken back. */
+/* Takes the first step of write_beside and undoes it. Returns 0 or the errno. */
 static int probe_beside(const char *path) {
     char *real = real_target(path);
     char *beside = real != NULL ? rp_format("%s.tmp-XXXXXX", real) : NULL;
@@ -165,28 +166,33 @@ rp_rc rp_probe_file(const char *path, struct rp_err *err) {
     return why == 0 ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
-/* A memory stream fails for want of memory alone. */
-static void out_of_memory(void) {
-    fputs("remat-plan: out of memory\n", stderr);
-    exit(RP_ENV);
-}
-
+/* A memory stream fails only if memory runs out. */
 FILE *rp_text_open(char **text, size_t *len) {
     FILE *f = open_memstream(text, len);
     if (f == NULL)
-        out_of_memory();
+        rp_out_of_memory();
     return f;
 }
 
 void rp_text_close(FILE *f) {
     if (fclose(f) != 0)
-        out_of_memory();
+        rp_out_of_memory();
+}
+
+rp_rc rp_text_save(FILE *f, char **text, size_t *len, const char *path,
+                   struct rp_err *err) {
+    rp_text_close(f);
+    rp_rc rc = rp_write_file(path, *text, *len, err);
+    free(*text);
+    *text = NULL;
+    return rc;
 }
 
 rp_rc rp_close_stdout(rp_rc rc, struct rp_err *err) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return rc;
     if (rc <= RP_NO)
-        err->msg[0] = '\0'; /* a "no" that nobody could read is not the trouble any more */
+        err->msg[0] =
+            '\0'; /* nobody could read the "no", so report the failed output instead */
     return rp_fail(err, RP_ENV, "cannot write standard output");
 }

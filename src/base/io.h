@@ -1,4 +1,7 @@
-/* io: whole files in, whole files out. */
+/* io: reads and writes whole files, and text in memory.
+ *
+ * Different threads may use different files; standard output belongs to one thread. Running
+ * out of memory ends the process, as base/mem.h says. */
 #ifndef RP_BASE_IO_H
 #define RP_BASE_IO_H
 
@@ -7,32 +10,36 @@
 
 #include "base/status.h"
 
-/* Opens descriptors 0, 1 and 2 where they are closed, so that no file of ours lands there;
- * using them still fails, as it should. For main, before anything else. */
+/* Opens each of the descriptors 0, 1 and 2 that is closed, so that no file gets its number.
+ * Using such a stream still fails, as it should. main calls this before anything else. */
 void rp_hold_standard_streams(void);
 
-/* How messages name the file to read: "-" is "standard input". */
+/* The name of a file to read in messages: "standard input" for "-". */
 const char *rp_path_name(const char *path);
 
-/* Reads all of `path` ("-" is standard input). *text is NUL-terminated and the caller's to
- * free on RP_OK. RP_ENV if it cannot be read. */
+/* Reads all of `path`; "-" is standard input. On RP_OK, *text is NUL-terminated and the
+ * caller frees it. RP_ENV if the file cannot be read. */
 rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *err);
 
-/* Writes beside `path`, syncs and renames: `path` holds either what it held before or all
- * of `text`. "-" is standard output; a link is followed; what is not a plain file is
- * written into. RP_ENV if it cannot be written. */
+/* Writes `text` to a new file beside `path`, syncs it and renames it to `path`. So `path`
+ * holds either what it held before or all of `text`. "-" is standard output. A link is
+ * followed, and a file that is not a regular one is written in place. RP_ENV if the file
+ * cannot be written. */
 rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_err *err);
 
-/* Could rp_write_file write there? Asked before the work whose result it is; leaves nothing
- * behind. RP_ENV, and the same words, if not. */
+/* Checks before the work that rp_write_file can write its result to `path`. Leaves nothing
+ * behind. RP_ENV with the message of rp_write_file if it cannot. */
 rp_rc rp_probe_file(const char *path, struct rp_err *err);
 
-/* A stream whose text is at *text (NUL-terminated, the caller's to free) once it is closed.
- */
+/* Opens a stream into memory. Once it is closed, its text is at *text, NUL-terminated, and
+ * the caller frees it. */
 FILE *rp_text_open(char **text, size_t *len);
 void rp_text_close(FILE *f);
 
-/* Output that did not reach its end is a failure, whatever the command said before. */
+/* Closes such a stream, writes its text to `path` as rp_write_file does, and frees it. */
+rp_rc rp_text_save(FILE *f, char **text, size_t *len, const char *path, struct rp_err *err);
+
+/* Flushes standard output. Returns `rc`, or RP_ENV if some output could not be written. */
 rp_rc rp_close_stdout(rp_rc rc, struct rp_err *err);
 
 #endif

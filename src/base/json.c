@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-static const char *const type_words[] = {
+static const char *const type_name[] = {
     [RP_JSON_STRING] = "a string",    [RP_JSON_NAT] = "an integer from 0 to 2^63-1",
     [RP_JSON_BOOL] = "true or false", [RP_JSON_ARRAY] = "an array",
     [RP_JSON_OBJECT] = "an object",   [RP_JSON_ANY] = "a value",
@@ -61,7 +61,7 @@ rp_rc rp_json_fields(json_t *object, const struct rp_json_field *fields, const c
             return rp_fail(err, RP_INPUT, "%s: %s: unknown key '%.80s'", file, place, key);
         if (!fits(v, f->type))
             return rp_fail(err, RP_INPUT, "%s: %s: '%s' must be %s", file, place, key,
-                           type_words[f->type]);
+                           type_name[f->type]);
         store(v, f);
     }
     for (const struct rp_json_field *f = fields; f->key != NULL; f++)

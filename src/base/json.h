@@ -1,4 +1,6 @@
-/* json: strict reading of objects by a table of fields, on top of jansson. */
+/* json: reads objects strictly by a table of fields, on top of jansson. json_writer writes.
+ *
+ * Thread-safe as jansson is: different threads may use different values. */
 #ifndef RP_BASE_JSON_H
 #define RP_BASE_JSON_H
 
@@ -18,7 +20,7 @@ enum rp_json_type {
     RP_JSON_ANY     /* to: json_t *, borrowed */
 };
 
-/* A field that is absent leaves *to as it was; tables end with a NULL key. */
+/* If the field is absent, *to keeps its value. A table ends with a NULL key. */
 struct rp_json_field {
     const char *key;
     enum rp_json_type type;
@@ -26,22 +28,23 @@ struct rp_json_field {
     void *to;
 };
 
-/* `file` and `place` (such as `ops[17] "relu_3"`) begin every message. An unknown key, a
- * missing required key and a value of the wrong type are RP_INPUT. */
+/* Reads an object. RP_INPUT if a key is unknown, a required key is missing or a value has
+ * the wrong type. Messages begin with `file` and `place` (such as `ops[17] "relu_3"`). */
 rp_rc rp_json_fields(json_t *object, const struct rp_json_field *fields, const char *file,
                      const char *place, struct rp_err *err);
 
-/* Parses all of `text`: UTF-8, no duplicate keys, nothing after the value. */
+/* Parses all of `text`, which must be one value in UTF-8 without duplicate keys. On RP_OK
+ * the caller owns *root. */
 rp_rc rp_json_parse(const char *text, size_t len, const char *file, json_t **root,
                     struct rp_err *err);
 
-/* The "format" of an object that reader `want` shall read must be `want`, its "version" 1:
- * asked before the keys, because another format's keys are all unknown. */
+/* Checks that an object's "format" is `want` and its "version" 1. Call it before
+ * rp_json_fields, to which all keys of another format would be unknown. */
 rp_rc rp_json_format(const json_t *root, const char *want, const char *file,
                      struct rp_err *err);
 
-/* Compact, key order kept; bytes that are not UTF-8 become '?'. Writing to a memory stream:
- * errors show when it is closed. */
+/* Write compact JSON and keep the order of keys. Bytes that are not UTF-8 become '?'. Write
+ * errors stay with the stream. */
 void rp_json_put(FILE *f, const json_t *value);
 void rp_json_put_string(FILE *f, const char *s);
 

@@ -1,18 +1,21 @@
-/* log: what goes to standard error. Standard output belongs to the commands. */
+/* log: messages and progress on standard error. Standard output belongs to the commands.
+ *
+ * Not thread-safe: one thread logs and shows progress. */
 #ifndef RP_BASE_LOG_H
 #define RP_BASE_LOG_H
 
 #include <stdbool.h>
 
-/* -1: errors only (-q), 0: default, 1: -v, 2: -vv. Set once by a command's options. */
+/* -1: errors only (-q), 0: default, 1: -v, 2: -vv. Parsing the options sets it once. */
 void rp_log_set(int level);
 int rp_log_level(void);
 
-/* One line "remat-plan: ..." on standard error; shown from `level` up. */
+/* Prints one line "remat-plan: ..." if the level is at least `level`. */
 void rp_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A line for developers of this program, on -vvv. Costs nothing unless built with
- * `make DEBUG=1`: the arguments are checked by the compiler and not evaluated. */
+/* Prints a line for developers of remat-plan with -vvv, if built with `make DEBUG=1`.
+ * Without that it costs nothing: the compiler checks the arguments, but they are not
+ * evaluated. */
 #ifdef RP_DEBUG
 #define RP_LOG(...) rp_log(3, __VA_ARGS__)
 #else
@@ -23,12 +26,12 @@ void rp_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)
     } while (0)
 #endif
 
-/* One line that the next progress or log call replaces. Shown only on a terminal, not with
- * -q, and at most five times a second. An empty text clears it. */
+/* Shows a line that the next progress or log call replaces; an empty text clears it. Only
+ * on a terminal, not with -q, and at most five times a second. */
 void rp_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Seconds on a clock that never goes back; for limits and reports only, never for choices.
- */
+/* Seconds on a monotonic clock. For limits and reports only: no decision of a search may
+ * depend on it. */
 double rp_seconds(void);
 
 #endif

@@ -7,11 +7,14 @@
 
 #include "base/status.h"
 
+void rp_out_of_memory(void) {
+    fputs("remat-plan: out of memory\n", stderr);
+    exit(RP_ENV);
+}
+
 static void *need(void *p) {
-    if (p == NULL) {
-        fputs("remat-plan: out of memory\n", stderr);
-        exit(RP_ENV);
-    }
+    if (p == NULL)
+        rp_out_of_memory();
     return p;
 }
 

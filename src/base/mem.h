@@ -1,6 +1,7 @@
-/* mem: allocation that cannot fail, growth, and sums that cannot wrap.
+/* mem: allocation that cannot fail, vectors, and sums that cannot wrap.
  *
- * Out of memory ends the process with RP_ENV, so no other file tests for NULL.
+ * Out of memory ends the process with RP_ENV, so no other file tests for NULL. What these
+ * functions return is the caller's to free(). Thread-safe.
  */
 #ifndef RP_BASE_MEM_H
 #define RP_BASE_MEM_H
@@ -9,12 +10,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *rp_calloc(size_t n, size_t size); /* zeroed; free() it */
+/* Says so and ends the process. */
+_Noreturn void rp_out_of_memory(void);
+
+void *rp_calloc(size_t n, size_t size); /* zeroed */
 void *rp_realloc(void *p, size_t n, size_t size);
 char *rp_strdup(const char *s); /* NULL gives NULL */
 char *rp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* For any struct with members `at`, `n`, `cap`: room for one more, then append `x`. */
+/* A vector: `RP_VEC(uint32_t) ids = {0};`. Elements are at[0 .. n-1]; free(ids.at) empties
+ * it.
+ */
+#define RP_VEC(type)                                                                       \
+    struct {                                                                               \
+        type *at;                                                                          \
+        size_t n, cap;                                                                     \
+    }
+
+/* Appends `x` to *v, an RP_VEC or another struct with its members. Pointers to elements do
+ * not outlast it. */
 #define rp_push(v, x)                                                                      \
     do {                                                                                   \
         if ((v)->n == (v)->cap) {                                                          \
@@ -24,8 +38,10 @@ char *rp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
         (v)->at[(v)->n++] = (x);                                                           \
     } while (0)
 
-/* Bytes and nanoseconds fit in 63 bits. False, and *sum untouched, if it would not fit. */
+/* Bytes and nanoseconds fit in 63 bits. */
 #define RP_MAX_QUANTITY ((uint64_t)INT64_MAX)
+
+/* False, and *sum unchanged, if the sum passes RP_MAX_QUANTITY. */
 static inline bool rp_add(uint64_t *sum, uint64_t x) {
     if (*sum > RP_MAX_QUANTITY || x > RP_MAX_QUANTITY - *sum)
         return false;
@@ -33,9 +49,9 @@ static inline bool rp_add(uint64_t *sum, uint64_t x) {
     return true;
 }
 
-/* `bytes` rounded up to a multiple of `alignment` (any value >= 1; result may pass 63
- * bits). */
-static inline uint64_t rp_rounding_up(uint64_t bytes, uint64_t alignment) {
+/* `bytes` rounded up to a multiple of `alignment`, which is 1 or more. The result may pass
+ * RP_MAX_QUANTITY. */
+static inline uint64_t rp_round_up(uint64_t bytes, uint64_t alignment) {
     uint64_t rest = bytes % alignment;
     return rest ? bytes + (alignment - rest) : bytes;
 }

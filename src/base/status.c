@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The length of the UTF-8 sequence at p if it is a well-formed printable character, else 0
- * (Unicode 15, table 3-7; the C1 controls U+0080..U+009F count as not printable). */
+/* The length of the UTF-8 sequence at p, or 0 if it is not a well-formed printable
+ * character (Unicode 15, table 3-7). The C1 controls U+0080..U+009F are not printable. */
 static int printable(const unsigned char *p) {
     if (p[0] < 0x80)
         return p[0] >= 0x20 && p[0] != 0x7f;

@@ -1,29 +1,30 @@
-/* err: one result code from the deepest function to the process's exit status. */
+/* status: one result code from the deepest function to the process's exit code, and the
+ * message that goes with it. Not thread-safe: one struct rp_err, one thread. */
 #ifndef RP_BASE_STATUS_H
 #define RP_BASE_STATUS_H
 
 typedef enum rp_rc {
-    RP_OK = 0,    /* did what was asked (a plan that is not proven best is still 0) */
-    RP_NO = 1,    /* sound negative answer: infeasible, plan rejected */
+    RP_OK = 0,    /* done (also if a plan is not proved optimal) */
+    RP_NO = 1,    /* the answer is no: no plan can exist, or the plan is rejected */
     RP_USAGE = 2, /* wrong command line */
     RP_INPUT = 3, /* a file we do not accept */
-    RP_LIMIT = 4, /* a limit came before any answer */
+    RP_LIMIT = 4, /* a limit or an interrupt came before the answer was complete */
     RP_ENV = 5,   /* disk, memory, driver, missing library */
-    RP_BUG = 6    /* our own self-check failed */
+    RP_BUG = 6    /* our check of our own result failed */
 } rp_rc;
 
-/* The first message recorded wins; rp_clean_text has been over it. */
+/* Holds the first message recorded, cleaned by rp_clean_text. Empty: none. */
 struct rp_err {
     char msg[1024];
 };
 
-/* Records the message unless one is there already, and returns `rc`, so that leaves can
- * `return rp_fail(...)`. */
+/* Records the message, unless there is one already, and returns `rc`, so that a function
+ * can `return rp_fail(...)`. */
 rp_rc rp_fail(struct rp_err *err, rp_rc rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Names come from files, and nothing in them may move the reader's cursor: control
- * characters and bytes that are not UTF-8 become '?'. */
+/* Replaces control characters and bytes that are not UTF-8 by '?'. Names come from files,
+ * and must not be able to move the terminal's cursor. */
 void rp_clean_text(char *text);
 
 #endif

@@ -1,19 +1,23 @@
-/* commands: one function a command, each in src/cmd_NAME.c. argv[0] is the command's name.
- * The table in main.c lists them. */
+/* commands: the list of remat-plan's commands, in the order in which --help shows them.
+ * Each is an object rp_cmd_NAME, defined in cmd/NAME.c. */
 #ifndef RP_CMD_COMMANDS_H
 #define RP_CMD_COMMANDS_H
 
-#include "base/status.h"
+#include "cmd/options.h"
 
-rp_rc rp_cmd_zoo(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_solve(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_verify(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_maxbatch(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_sweep(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_compare(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_show(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_emit(int argc, char **argv, struct rp_err *err);
-rp_rc rp_cmd_pack(int argc, char **argv, struct rp_err *err);
+#define RP_COMMANDS(X)                                                                     \
+    X(zoo)                                                                                 \
+    X(profile)                                                                             \
+    X(solve)                                                                               \
+    X(maxbatch)                                                                            \
+    X(sweep)                                                                               \
+    X(compare)                                                                             \
+    X(verify)                                                                              \
+    X(show)                                                                                \
+    X(emit)                                                                                \
+    X(pack)
+
+#define RP_DECLARE_COMMAND(name) extern const struct rp_command rp_cmd_##name;
+RP_COMMANDS(RP_DECLARE_COMMAND)
 
 #endif

@@ -1,65 +1,83 @@
-/* What several commands share: budgets on the command line, where answers go, interrupts,
- * and plans of policies that have passed verify. */
+/* common: what several commands share: rows of their option tables, sizes on the command
+ * line, graphs with times, outputs, and plans that verify rejects.
+ *
+ * Functions that take `command` begin their messages with that name. */
 #ifndef RP_CMD_COMMON_H
 #define RP_CMD_COMMON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "policy/policy.h"
+#include "cmd/options.h"
+#include "model/graph.h"
+#include "model/plan.h"
+#include "verify/verifier.h"
 
-/* "8GiB", "4096", or "60%" of the keep-all peak. RP_USAGE names the command. */
+/* ---- rows of option tables ---- */
+
+struct rp_option rp_option_json(bool *to);
+struct rp_option rp_option_no_addresses(bool *to);
+struct rp_option rp_option_seed(uint64_t *to);
+
+/* ---- sizes on the command line: RP_USAGE if the text is not one ---- */
+
+/* "8GiB", "4096", or "60%" of the keep-all peak. */
 rp_rc rp_parse_budget(const char *command, const char *text, const struct rp_graph *g,
                       bool addressed, uint64_t *budget, struct rp_err *err);
 
-/* A list "A,B,C" of such. The caller frees *budgets; 1 or more on RP_OK. */
+/* A list "A,B,C" of budgets. On RP_OK there is at least one, and the caller frees *budgets.
+ */
 rp_rc rp_parse_budgets(const char *command, const char *text, const struct rp_graph *g,
                        bool addressed, uint64_t **budgets, size_t *n, struct rp_err *err);
 
-/* "NAME,NAME"; NULL is all. *chosen[i] says if rp_policies[i] is meant. */
-rp_rc rp_parse_policies(const char *command, const char *text, bool *chosen,
-                        struct rp_err *err);
+/* Converts decimal GB/s to bytes per second, exactly. Leaves *bytes_per_s alone if `text`
+ * is NULL. */
+rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *text,
+                         uint64_t *bytes_per_s, struct rp_err *err);
 
-/* Planning needs times. */
+/* ---- graphs ---- */
+
+/* RP_INPUT if the ops have no times, which planning needs. */
 rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *err);
+
+/* Loads a graph and checks that it has times. *g is empty unless RP_OK is returned. */
+rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *err);
+
+/* ---- outputs ---- */
 
 /* Something that a command writes, and where. */
 struct rp_output {
     const char *what; /* as a message names it: "--out" */
-    const char *path; /* "-": standard output; NULL: it is not written */
+    const char *path; /* "-" is standard output; NULL if it is not written */
 };
 
-/* Asked before the work: no two go to one place (RP_USAGE), and each can be written there
- * (RP_ENV). A report as JSON is one of them. */
-rp_rc rp_check_outputs(const char *command, const struct rp_output *o, size_t n,
+/* Checks outputs before the work begins. RP_USAGE if two of them go to one place, RP_ENV if
+ * one cannot be written. A report as JSON counts as an output to "-". */
+rp_rc rp_check_outputs(const char *command, const struct rp_output *outputs, size_t n,
                        struct rp_err *err);
 
-/* One of them is standard output: the report in words has no place there then. */
-bool rp_uses_stdout(const struct rp_output *o, size_t n);
+/* True if one of them goes to standard output. The report in words is left out then. */
+bool rp_uses_stdout(const struct rp_output *outputs, size_t n);
 
-/* Ctrl-C and SIGTERM set it, in this process and in all that it starts later, whichever of
- * them is sent the signal; another a second or two later ends that process. */
-const volatile sig_atomic_t *rp_watch_interrupts(void);
-
-/* What a policy came to. Without a plan (rc RP_NO, RP_LIMIT), report.reason says why. */
-struct rp_outcome {
-    rp_rc rc;
-    struct rp_plan plan;
-    struct rp_policy_report report;
+/* Where a command's plan goes, and how the command reports. */
+struct rp_output_options {
+    const char *plan; /* a path, or NULL */
+    bool json;
+    bool stats;  /* of solve: what each part of the planner did */
+    bool silent; /* no report in words: standard output holds something else */
 };
 
-/* RP_OK: the outcome is there, and its plan, if any, passed verify; the caller empties it.
- * RP_BUG: verify rejects the plan. */
-rp_rc rp_outcome_make(const struct rp_graph *g, const struct rp_policy *policy,
-                      const struct rp_policy_options *o, struct rp_outcome *out,
-                      struct rp_err *err);
-void rp_outcome_fini(struct rp_outcome *out);
+/* ---- plans and verify ---- */
 
-/* It has a plan, and that is within the budget. */
-bool rp_outcome_fits(const struct rp_outcome *out);
+/* Checks a plan that remat-plan made itself: RP_BUG if verify rejects it. `maker` is the
+ * command or policy that made it. */
+rp_rc rp_verify_own_plan(const char *maker, const struct rp_graph *g,
+                         const struct rp_plan *plan, struct rp_verdict *v,
+                         struct rp_err *err);
 
-/* Decimal GB/s to bytes a second, exactly; left alone if `text` is NULL. */
-rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *text,
-                         uint64_t *bytes_per_s, struct rp_err *err);
+/* Prints that a user's plan is rejected. That is an answer, so it goes to standard output.
+ */
+void rp_report_rejection(const char *plan_name, const char *reason, bool json);
 
 #endif

@@ -14,37 +14,38 @@
 #include "base/io.h"
 #include "base/mem.h"
 
-/* ---- what there is ---- */
+/* ---- GPU and compiler ---- */
 
 /* CUdevice_attribute of cuda.h. */
 enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
-rp_rc rp_cuda_find_gpu(const char *who, uint64_t gpu, char **arch, struct rp_err *err) {
+rp_rc rp_cuda_find_gpu(const char *caller, uint64_t gpu, char **arch, struct rp_err *err) {
     int (*init)(unsigned) = NULL, (*count)(int *) = NULL;
     int (*get)(int *, int) = NULL, (*attribute)(int *, int, int) = NULL;
     int n = 0, device, major, minor;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (driver == NULL)
-        return rp_fail(err, RP_ENV, "%s: no GPU driver (libcuda.so.1)", who);
+        return rp_fail(err, RP_ENV, "%s: no GPU driver (libcuda.so.1)", caller);
     *(void **)&init = dlsym(driver, "cuInit");
     *(void **)&count = dlsym(driver, "cuDeviceGetCount");
     *(void **)&get = dlsym(driver, "cuDeviceGet");
     *(void **)&attribute = dlsym(driver, "cuDeviceGetAttribute");
     if (init == NULL || count == NULL || get == NULL || attribute == NULL || init(0) != 0 ||
         count(&n) != 0 || n == 0)
-        return rp_fail(err, RP_ENV, "%s: no GPU is there", who);
+        return rp_fail(err, RP_ENV, "%s: there is no GPU", caller);
     if (gpu >= (uint64_t)n)
-        return rp_fail(err, RP_ENV, "%s: there is no GPU %llu; the last is %d", who,
+        return rp_fail(err, RP_ENV, "%s: there is no GPU %llu; the last is %d", caller,
                        (unsigned long long)gpu, n - 1);
     if (get(&device, (int)gpu) != 0 || attribute(&major, CAPABILITY_MAJOR, device) != 0 ||
         attribute(&minor, CAPABILITY_MINOR, device) != 0)
-        return rp_fail(err, RP_ENV, "%s: the driver does not say what GPU %llu is", who,
-                       (unsigned long long)gpu);
+        return rp_fail(err, RP_ENV,
+                       "%s: the driver does not report the architecture of GPU %llu",
+                       caller, (unsigned long long)gpu);
     *arch = rp_format("sm_%d%d", major, minor);
     return RP_OK;
 }
 
-rp_rc rp_cuda_find_nvcc(const char *who, char **nvcc, struct rp_err *err) {
+rp_rc rp_cuda_find_nvcc(const char *caller, char **nvcc, struct rp_err *err) {
     const char *home = getenv("CUDA_HOME"), *path = getenv("PATH");
     char *places = rp_format("%s%s%s:/usr/local/cuda/bin", home != NULL ? home : "",
                              home != NULL ? "/bin:" : "", path != NULL ? path : "");
@@ -59,17 +60,17 @@ rp_rc rp_cuda_find_nvcc(const char *who, char **nvcc, struct rp_err *err) {
     }
     free(places);
     if (*nvcc == NULL)
-        return rp_fail(err, RP_ENV, "%s: no CUDA compiler (nvcc)", who);
+        return rp_fail(err, RP_ENV, "%s: no CUDA compiler (nvcc)", caller);
     return RP_OK;
 }
 
-/* ---- a folder for the moment ---- */
+/* ---- the temporary folder ---- */
 
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { N_ENDINGS = sizeof endings / sizeof endings[0] };
 static struct sigaction before[N_ENDINGS];
-static volatile sig_atomic_t ending; /* the signal that came */
-static volatile pid_t running;       /* the command, which leads a group of its own */
+static volatile sig_atomic_t ending; /* the signal that arrived, or 0 */
+static volatile pid_t running;       /* the command, which leads its own process group */
 
 static void on_ending(int number) {
     ending = number;
@@ -115,7 +116,7 @@ void rp_cuda_close_folder(char *folder) {
 
 /* ---- running ---- */
 
-static void become(const char *folder, char *const *argv) {
+static void run_in_child(const char *folder, char *const *argv) {
     setpgid(0, 0);
     for (int i = 0; i < N_ENDINGS; i++)
         sigaction(endings[i], &before[i], NULL);
@@ -137,18 +138,18 @@ int rp_cuda_run(const char *folder, char *const *argv) {
     if (child < 0)
         return 255;
     if (child == 0)
-        become(folder, argv);
-    setpgid(child, child); /* whoever comes first */
+        run_in_child(folder, argv);
+    setpgid(child, child); /* parent and child both do this: either may be first */
     running = child;
     if (ending != 0)
-        kill(-child, ending); /* it came between */
+        kill(-child, ending); /* it arrived before `running` was set */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     running = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-char *rp_cuda_said(const char *folder, const char *name) {
+char *rp_cuda_first_line(const char *folder, const char *name) {
     struct rp_err ignored = {{0}};
     char *path = rp_format("%s/%s", folder, name), *text = NULL;
     size_t len = 0;
@@ -159,26 +160,26 @@ char *rp_cuda_said(const char *folder, const char *name) {
     return text;
 }
 
-rp_rc rp_cuda_failed(const char *who, const char *folder, const char *what,
-                     struct rp_err *err) {
-    char *why = rp_cuda_said(folder, "err");
-    rp_rc rc = rp_fail(err, RP_ENV, "%s: %s: %.400s", who, what,
-                       why[0] != '\0' ? why : "it said nothing");
-    free(why);
+rp_rc rp_cuda_fail(const char *caller, const char *folder, const char *what,
+                   struct rp_err *err) {
+    char *line = rp_cuda_first_line(folder, "err");
+    rp_rc rc = rp_fail(err, RP_ENV, "%s: %s: %.400s", caller, what,
+                       line[0] != '\0' ? line : "no error output");
+    free(line);
     return rc;
 }
 
-rp_rc rp_cuda_build(const char *who, const char *folder, const char *nvcc, const char *arch,
-                    const char *name, struct rp_err *err) {
+rp_rc rp_cuda_build(const char *caller, const char *folder, const char *nvcc,
+                    const char *arch, const char *name, struct rp_err *err) {
     char *compiler = rp_format("NVCC=%s", nvcc), *device = rp_format("ARCH=%s", arch);
     char *program = rp_format("NAME=%s", name);
     char *const argv[] = {"make", "-s", "-j4", compiler, device, program, NULL};
-    /* Options of a make that runs us are not for this one. */
+    /* If make runs us, its options must not reach this make. */
     unsetenv("MAKEFLAGS");
     const int code = rp_cuda_run(folder, argv);
     free(compiler);
     free(device);
     free(program);
     return code == 0 ? RP_OK
-                     : rp_cuda_failed(who, folder, "the program does not build", err);
+                     : rp_cuda_fail(caller, folder, "the program cannot be built", err);
 }

@@ -33,12 +33,12 @@ rp_rc rp_pair_tables(const struct rp_pair *pair, struct rp_replay_tables *t,
     *t = (struct rp_replay_tables){0};
     if (!pair->p.addressed)
         return rp_fail(err, RP_INPUT,
-                       "%s: addressed: is false; a plan with addresses is needed",
+                       "%s: a plan with addresses is needed, but its 'addressed' is false",
                        pair->plan_name);
     remat *r = remat_parse(pair->graph_text, pair->graph_len, pair->plan_text,
                            pair->plan_len, &error);
     if (r == NULL) /* the plan passed verify */
-        return rp_fail(err, RP_BUG, "libremat refuses a valid plan: %s", error.text);
+        return rp_fail(err, RP_BUG, "libremat rejects a valid plan: %s", error.text);
     rp_rc rc = rp_replay_tables_build(&pair->g, r, pair->graph_name,
                                       pair->p.claims.baseline_time_ns,
                                       pair->p.claims.stall_ns, t, err);

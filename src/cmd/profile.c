@@ -1,15 +1,15 @@
-/* profile: a graph in, the same graph with what each op costs out. */
+/* profile: a graph in, the same graph with the cost of each op out. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/format.h"
 #include "base/io.h"
-#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/options.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/profile.h"
@@ -39,17 +39,25 @@ static void list_devices(void) {
 static void list_devices_json(void) {
     size_t n;
     const struct rp_device_model *m = rp_device_models(&n);
-    fputs("{\"devices\":[", stdout);
+    struct rp_json_writer w = rp_json_writer_on(stdout);
+    rp_json_object(&w, NULL);
+    rp_json_array(&w, "devices");
     for (size_t i = 0; i < n; i++) {
-        printf("%s{\"name\":\"%s\",\"title\":", i ? ",\n" : "\n", m[i].name);
-        rp_json_put_string(stdout, m[i].title);
-        printf(",\"memory_bytes\":%" PRIu64 ",\"memory_bytes_per_s\":%" PRIu64
-               ",\"f32_flops\":%" PRIu64 ",\"f16_flops\":%" PRIu64
-               ",\"bf16_flops\":%" PRIu64 ",\"link_bytes_per_s\":%" PRIu64 "}",
-               m[i].memory_bytes, m[i].memory_bytes_per_s, m[i].f32_flops, m[i].f16_flops,
-               m[i].bf16_flops, m[i].link_bytes_per_s);
+        rp_json_newline(&w);
+        rp_json_object(&w, NULL);
+        rp_json_string(&w, "name", m[i].name);
+        rp_json_string(&w, "title", m[i].title);
+        rp_json_uint(&w, "memory_bytes", m[i].memory_bytes);
+        rp_json_uint(&w, "memory_bytes_per_s", m[i].memory_bytes_per_s);
+        rp_json_uint(&w, "f32_flops", m[i].f32_flops);
+        rp_json_uint(&w, "f16_flops", m[i].f16_flops);
+        rp_json_uint(&w, "bf16_flops", m[i].bf16_flops);
+        rp_json_uint(&w, "link_bytes_per_s", m[i].link_bytes_per_s);
+        rp_json_end(&w);
     }
-    puts("]}");
+    rp_json_end(&w);
+    rp_json_end(&w);
+    rp_json_finish(&w);
 }
 
 static rp_rc unknown_device(const char *name, struct rp_err *err) {
@@ -60,8 +68,9 @@ static rp_rc unknown_device(const char *name, struct rp_err *err) {
     for (size_t i = 0; i < n; i++)
         fprintf(f, " %s", m[i].name);
     rp_text_close(f);
-    rp_rc rc = rp_fail(err, RP_USAGE, "profile: no device model '%.80s'; there are:%s",
-                       name, names);
+    rp_rc rc = rp_fail(err, RP_USAGE,
+                       "profile: there is no device model '%.80s'; the models are:%s", name,
+                       names);
     free(names);
     return rc;
 }
@@ -96,22 +105,29 @@ static void report(const struct rp_graph *g, const char *out) {
 
 static void report_json(const struct rp_graph *g, const char *out) {
     struct class_sum sum[RP_N_CLASSES] = {0};
+    struct rp_json_writer w = rp_json_writer_on(stdout);
     sum_classes(g, sum);
-    printf("{\"graph\":");
-    rp_json_put_string(stdout, out);
-    printf(",\"sha256\":\"%s\",\"time_source\":", g->sha256);
-    rp_json_put_string(stdout, g->time_source);
-    printf(",\"time_ns\":%" PRIu64 ",\"ops\":%" PRIu32 ",\"h2d_bytes_per_s\":%" PRIu64
-           ",\"d2h_bytes_per_s\":%" PRIu64 ",\"classes\":{",
-           g->total_time_ns, g->n_ops, g->device.h2d_bytes_per_s,
-           g->device.d2h_bytes_per_s);
-    for (int c = 0; c < RP_N_CLASSES; c++)
-        printf("%s\"%s\":{\"time_ns\":%" PRIu64 ",\"ops\":%" PRIu32 "}", c ? "," : "",
-               rp_op_class_word[c], sum[c].ns, sum[c].n_ops);
-    printf("}}\n");
+    rp_json_object(&w, NULL);
+    rp_json_string(&w, "graph", out);
+    rp_json_string(&w, "sha256", g->sha256);
+    rp_json_string(&w, "time_source", g->time_source);
+    rp_json_uint(&w, "time_ns", g->total_time_ns);
+    rp_json_uint(&w, "ops", g->n_ops);
+    rp_json_uint(&w, "h2d_bytes_per_s", g->device.h2d_bytes_per_s);
+    rp_json_uint(&w, "d2h_bytes_per_s", g->device.d2h_bytes_per_s);
+    rp_json_object(&w, "classes");
+    for (int c = 0; c < RP_N_CLASSES; c++) {
+        rp_json_object(&w, rp_op_class_word[c]);
+        rp_json_uint(&w, "time_ns", sum[c].ns);
+        rp_json_uint(&w, "ops", sum[c].n_ops);
+        rp_json_end(&w);
+    }
+    rp_json_end(&w);
+    rp_json_end(&w);
+    rp_json_finish(&w);
 }
 
-static rp_rc apply(const struct options *o, const char *path, struct rp_err *err) {
+static rp_rc apply_model(const struct options *o, const char *path, struct rp_err *err) {
     struct rp_graph g = {0};
     const struct rp_device_model *model = rp_device_find(o->device);
     if (model == NULL)
@@ -136,31 +152,37 @@ static rp_rc apply(const struct options *o, const char *path, struct rp_err *err
     return rc;
 }
 
-static rp_rc measure(const struct options *o, char **words, int n, struct rp_err *err) {
+/* Runs the command argv[0..n-1] and measures it. */
+static rp_rc measure(const struct options *o, char **argv, int n, struct rp_err *err) {
     if (o->device != NULL || o->h2d != NULL || o->d2h != NULL)
-        return rp_fail(err, RP_USAGE, "profile: --graph measures; --device models");
+        return rp_fail(err, RP_USAGE, "profile: %s cannot be combined with --graph",
+                       o->device != NULL ? "--device"
+                       : o->h2d != NULL  ? "--h2d"
+                                         : "--d2h");
     if (n == 0 && o->traces == NULL)
-        return rp_fail(err, RP_USAGE, "profile: --graph needs a COMMAND (try --help)");
+        return rp_fail(err, RP_USAGE,
+                       "profile: --graph needs a COMMAND, or --traces of an earlier one "
+                       "(try --help)");
     char **command = rp_calloc((size_t)n + 1, sizeof *command);
-    memcpy(command, words, (size_t)n * sizeof *command);
+    memcpy(command, argv, (size_t)n * sizeof *command);
     struct rp_measure m = {o->graph, o->traces, o->out, o->json};
     rp_rc rc = rp_profile_measure(&m, command, err);
     free(command);
     return rc;
 }
 
-static rp_rc on_gpu(const struct options *o, const char *path, struct rp_err *err) {
+static rp_rc measure_on_gpu(const struct options *o, const char *path, struct rp_err *err) {
     const uint64_t gpu = o->gpu == NOT_GIVEN ? 0 : o->gpu;
     const uint64_t repeat = o->repeat == NOT_GIVEN ? 20 : o->repeat;
     if (o->h2d != NULL || o->d2h != NULL)
-        return rp_fail(err, RP_USAGE, "profile: --h2d and --d2h go with --device");
+        return rp_fail(err, RP_USAGE, "profile: --h2d and --d2h need --device");
     if (repeat < 1 || repeat > 1000)
-        return rp_fail(err, RP_USAGE, "profile: --repeat: 1 to 1000 steps");
+        return rp_fail(err, RP_USAGE, "profile: --repeat must be from 1 to 1000");
     struct rp_measure m = {path, NULL, o->out, o->json};
     return rp_profile_on_gpu(&m, o->program, gpu, repeat, err);
 }
 
-/* The other ways have no use for these. */
+/* The options of a measurement on this GPU make no sense with the other ways. */
 static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
     const char *other = o->compare          ? "--compare"
                         : o->graph != NULL  ? "--graph"
@@ -172,77 +194,98 @@ static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
                                                  : NULL;
     if (other == NULL || given == NULL)
         return RP_OK;
-    return rp_fail(err, RP_USAGE, "profile: %s is not for %s", given, other);
+    return rp_fail(err, RP_USAGE, "profile: %s cannot be combined with %s", given, other);
 }
 
-static const struct rp_command command = {
-    "profile",
-    "GRAPH | --graph GRAPH -- COMMAND... | --compare A B",
-    "Fill in what each op of GRAPH costs on a device.",
-    "The times are measured with CUPTI on a GPU: a program that runs the step of GRAPH,\n"
-    "with the kernels of 'emit', is built with nvcc and run; so are copies both ways.\n"
-    "\n"
-    "With --device the times come from a model: for each op the larger of its arithmetic\n"
-    "at a share of the peak rate (70% for matrix products and convolutions, 50% on tensor\n"
-    "cores, 10% for grouped convolutions, 50% elsewhere) and its memory traffic at 80% of\n"
-    "the peak bandwidth, plus 5 us a launch. Copies run at 80% of the host link's rate.\n"
-    "Each op states its operations in attrs.flops, and attrs.traffic_bytes where it does\n"
-    "not read its inputs and write its outputs once each.\n"
-    "\n"
-    "With --graph, COMMAND is run and measured with CUPTI. It marks each op with an NVTX\n"
-    "range 'rp:OP', and each training step with 'rp:step'; the first of several steps is\n"
-    "for warming up. See docs/profile.md.\n",
-};
+/* The number of operands depends on the options, so that the parser does not check it. */
+static rp_rc check_operands(int n, int wanted, const char *operands, struct rp_err *err) {
+    if (n == wanted)
+        return RP_OK;
+    return rp_fail(err, RP_USAGE, "profile: expected %s, got %d operand%s (try --help)",
+                   operands, n, n == 1 ? "" : "s");
+}
 
-rp_rc rp_cmd_profile(int argc, char **argv, struct rp_err *err) {
+static rp_rc profile(const struct options *o, char **operands, int n, struct rp_err *err) {
+    rp_rc rc = check_gpu_options(o, err);
+    if (rc != RP_OK)
+        return rc;
+    if (o->device != NULL && strcmp(o->device, "list") == 0) {
+        if (o->json || rp_log_level() >= 0)
+            (o->json ? list_devices_json : list_devices)();
+        return RP_OK;
+    }
+    if (o->compare) {
+        rc = check_operands(n, 2, "A B", err);
+        return rc == RP_OK
+                   ? rp_profile_compare(operands[0], operands[1], o->plan, o->json, err)
+                   : rc;
+    }
+    if (o->plan != NULL)
+        return rp_fail(err, RP_USAGE, "profile: --plan needs --compare");
+    if (o->json && strcmp(o->out, "-") == 0)
+        return rp_fail(err, RP_USAGE,
+                       "profile: --json needs --out FILE, since the graph would go to "
+                       "standard output too");
+    if (o->graph != NULL)
+        return measure(o, operands, n, err);
+    if (o->traces != NULL)
+        return rp_fail(err, RP_USAGE, "profile: --traces needs --graph");
+    if ((rc = check_operands(n, 1, "GRAPH", err)) != RP_OK)
+        return rc;
+    return o->device != NULL ? apply_model(o, operands[0], err)
+                             : measure_on_gpu(o, operands[0], err);
+}
+
+static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct options o = {.out = "-", .gpu = NOT_GIVEN, .repeat = NOT_GIVEN};
     const struct rp_option table[] = {
         {"device", 0, RP_OPT_STRING, &o.device, "NAME",
-         "model this device; 'list' names them all"},
+         "model this device instead of measuring; 'list' lists all"},
         {"out", 'o', RP_OPT_STRING, &o.out, "FILE",
-         "write the graph here (standard output)"},
-        {"h2d", 0, RP_OPT_STRING, &o.h2d, "GB/s", "host-to-device copies; 0: none"},
-        {"d2h", 0, RP_OPT_STRING, &o.d2h, "GB/s", "device-to-host copies; 0: none"},
+         "write the graph to FILE (standard output)"},
+        {"h2d", 0, RP_OPT_STRING, &o.h2d, "GB/s", "host-to-device bandwidth; 0 for none"},
+        {"d2h", 0, RP_OPT_STRING, &o.d2h, "GB/s", "device-to-host bandwidth; 0 for none"},
         {"graph", 0, RP_OPT_STRING, &o.graph, "GRAPH",
-         "measure its ops while COMMAND runs"},
+         "measure the ops of GRAPH while COMMAND runs"},
         {"traces", 0, RP_OPT_STRING, &o.traces, "DIR",
-         "keep COMMAND's traces here, or read them again"},
-        {"gpu", 0, RP_OPT_NAT, &o.gpu, "N", "measure on this GPU (0)"},
-        {"repeat", 0, RP_OPT_NAT, &o.repeat, "N", "measure so many steps (20)"},
+         "keep the traces of COMMAND in DIR; without COMMAND, read them"},
+        {"gpu", 0, RP_OPT_NAT, &o.gpu, "N", "measure on GPU number N (0)"},
+        {"repeat", 0, RP_OPT_NAT, &o.repeat, "N", "measure N steps (20)"},
         {"program", 0, RP_OPT_STRING, &o.program, "DIR",
-         "keep the program that is measured; the next is built sooner"},
+         "keep the measured program in DIR; the next build is faster"},
         {"compare", 0, RP_OPT_FLAG, &o.compare, NULL,
-         "say how far the times of graphs A and B are apart"},
+         "compare the times of graphs A and B"},
         {"plan", 0, RP_OPT_STRING, &o.plan, "PLAN",
-         "with --compare: what that does to this plan"},
-        {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},
+         "with --compare: time PLAN with the times of A and of B"},
+        rp_option_json(&o.json),
         {0},
     };
     int n = 0;
     bool done = false;
-    rp_rc rc = rp_options_parse(&command, table, argc, argv, &n, &done, err);
-    if (rc != RP_OK || done)
-        return rc;
-    if ((rc = check_gpu_options(&o, err)) != RP_OK)
-        return rc;
-    if (o.device != NULL && strcmp(o.device, "list") == 0) {
-        if (o.json || rp_log_level() >= 0)
-            (o.json ? list_devices_json : list_devices)();
-        return RP_OK;
-    }
-    if (o.compare && n != 2)
-        return rp_fail(err, RP_USAGE, "profile: --compare needs two graphs, not %d", n);
-    if (o.compare)
-        return rp_profile_compare(argv[1], argv[2], o.plan, o.json, err);
-    if (o.plan != NULL)
-        return rp_fail(err, RP_USAGE, "profile: --plan goes with --compare");
-    if (o.json && strcmp(o.out, "-") == 0)
-        return rp_fail(err, RP_USAGE, "profile: --json needs -o FILE");
-    if (o.graph != NULL)
-        return measure(&o, argv + 1, n, err);
-    if (o.traces != NULL)
-        return rp_fail(err, RP_USAGE, "profile: --traces goes with --graph");
-    if (n != 1)
-        return rp_fail(err, RP_USAGE, "profile: needs one GRAPH, not %d (try --help)", n);
-    return o.device != NULL ? apply(&o, argv[1], err) : on_gpu(&o, argv[1], err);
+    rp_rc rc = rp_options_parse(&rp_cmd_profile, table, argc, argv, &n, &done, err);
+    return rc != RP_OK || done ? rc : profile(&o, argv + 1, n, err);
 }
+
+const struct rp_command rp_cmd_profile = {
+    .name = "profile",
+    .operands = "GRAPH | --graph GRAPH -- COMMAND... | --compare A B",
+    .max_operands = INT_MAX,
+    .summary = "Measure or model what each op costs on a device",
+    .detail =
+        "The times are measured with CUPTI on a GPU: a program that runs the step of\n"
+        "GRAPH, with the kernels of 'emit', is built with nvcc and run. Copies in both\n"
+        "directions are measured too.\n"
+        "\n"
+        "With --device the times come from a model. The time of an op is the larger of\n"
+        "two: its arithmetic at a share of the peak rate (70% for matrix products and\n"
+        "convolutions, 50% on tensor cores, 10% for grouped convolutions, 50% for all\n"
+        "else), and its memory traffic at 80% of the peak bandwidth. A launch takes 5\n"
+        "us more. Copies run at 80% of the host link's rate. attrs.flops states an op's\n"
+        "arithmetic; attrs.traffic_bytes its traffic, if that is not one read of every\n"
+        "input and one write of every output.\n"
+        "\n"
+        "With --graph, COMMAND is run and measured with CUPTI. It marks each op with an\n"
+        "NVTX range 'rp:OP' and each training step with 'rp:step'. The first of several\n"
+        "steps is not measured. See docs/profile.md.\n",
+    .run = run,
+};

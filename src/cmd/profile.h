@@ -1,4 +1,5 @@
-/* cmd_profile: what `profile` does besides device models; options are in cmd/profile.c. */
+/* profile: the ways of `profile` besides device models. Its options are in cmd/profile.c.
+ */
 #ifndef RP_CMD_PROFILE_H
 #define RP_CMD_PROFILE_H
 
@@ -8,28 +9,31 @@
 #include "model/graph.h"
 #include "profile/launch.h"
 
+/* What is measured and where the result goes. */
 struct rp_measure {
-    const char *graph, *traces, *out; /* traces: a folder, or NULL */
+    const char *graph;  /* the file */
+    const char *traces; /* the folder to keep traces in, or NULL */
+    const char *out;    /* where the graph with times is written */
     bool json;
 };
 
-/* Joins the graph with the traces of `command` (NULL at its end), or, if it is empty, with
- * those of an earlier run. */
+/* Runs `command` (NULL at its end) and joins its traces with the graph. An empty command
+ * stands for the traces of an earlier run (cmd/profile_command.c). */
 rp_rc rp_profile_measure(const struct rp_measure *m, char *const command[],
                          struct rp_err *err);
 
-/* The rest of it: what the traces say goes into g, which is written, and reported. */
+/* Puts the costs that the traces show into g, writes it and reports. */
 rp_rc rp_profile_finish(const struct rp_measure *m, struct rp_graph *g,
                         const struct rp_traces *t, struct rp_err *err);
 
 /* Measures m->graph on this machine's GPU, with the kernels of `emit`: writes a program
- * that runs its step, builds it, and traces `repeat` steps of it. `program` is a folder to
- * keep it in, or NULL (cmd/profile_gpu.c). */
+ * that runs the graph's step, builds it, and traces `repeat` steps of it. The program is
+ * kept in the folder `program`, if that is not NULL (cmd/profile_gpu.c). */
 rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_t gpu,
                         uint64_t repeat, struct rp_err *err);
 
-/* Compares the times of two graphs of one step; `plan`, of graph a or b, is timed with both
- * (NULL: none). */
+/* Compares the times of two graphs of one step. `plan`, if not NULL, is a plan for graph a
+ * or b, and is timed with both (cmd/profile_diff.c). */
 rp_rc rp_profile_compare(const char *a, const char *b, const char *plan, bool json,
                          struct rp_err *err);
 

@@ -1,14 +1,14 @@
-/* profile --graph: what a program's ops cost, measured while it runs. */
+/* profile --graph: measures the ops of a program while it runs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/format.h"
 #include "base/io.h"
-#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/log.h"
 #include "cmd/profile.h"
-#include "profile/join.h"
+#include "profile/annotate.h"
 #include "profile/launch.h"
 #include "profile/link_fit.h"
 
@@ -16,19 +16,19 @@ static const char *plural(uint32_t n) {
     return n == 1 ? "" : "s";
 }
 
-/* Sum over ops of the quartile range: what a median may be off by, all told. */
-static uint64_t spread_sum(const struct rp_costs *c) {
+/* The sum of the ops' interquartile ranges: how far the sum of their medians may be off. */
+static uint64_t sum_of_ranges(const struct rp_joined_costs *c) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < c->n_ops; i++)
         sum += c->ops[i].q3_ns - c->ops[i].q1_ns;
     return sum;
 }
 
-static void report(const struct rp_graph *g, const struct rp_costs *c, bool measured,
+static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bool measured,
                    const char *out) {
     uint32_t unused = c->no_stamp + c->held_up + c->lost;
     printf("ops       %s in %" PRIu32 " ops, quartiles %s apart (%s)\n",
-           rp_show_ns(g->total_time_ns).s, g->n_ops, rp_show_ns(spread_sum(c)).s,
+           rp_show_ns(g->total_time_ns).s, g->n_ops, rp_show_ns(sum_of_ranges(c)).s,
            g->time_source);
     if (c->n_steps > 0)
         printf("step      %s on the device, median of %" PRIu32 " step%s in %" PRIu32
@@ -46,9 +46,9 @@ static void report(const struct rp_graph *g, const struct rp_costs *c, bool meas
     if (c->side_by_side_ns > 0)
         printf("at once   %s of the ops' work ran beside another op's\n",
                rp_show_percent(c->side_by_side_ns, c->inside_ns).s);
-    if (c->n_strangers > 0)
-        printf("unknown   %" PRIu32 " range name%s of no op: %s\n", c->n_strangers,
-               plural(c->n_strangers), c->strangers);
+    if (c->n_unknown_ranges > 0)
+        printf("unknown   %" PRIu32 " range name%s of no op: %s\n", c->n_unknown_ranges,
+               plural(c->n_unknown_ranges), c->unknown_ranges);
     if (g->device.h2d_bytes_per_s > 0 || g->device.d2h_bytes_per_s > 0)
         printf("copies    %.1f GB/s to the device, %.1f GB/s to the host (%s)\n",
                1e-9 * (double)g->device.h2d_bytes_per_s,
@@ -57,42 +57,51 @@ static void report(const struct rp_graph *g, const struct rp_costs *c, bool meas
     printf("graph     %s\n", out);
 }
 
-static void report_json(const struct rp_graph *g, const struct rp_costs *c,
+static void report_json(const struct rp_graph *g, const struct rp_joined_costs *c,
                         const char *out) {
-    printf("{\"graph\":");
-    rp_json_put_string(stdout, out);
-    printf(",\"sha256\":\"%s\",\"time_source\":", g->sha256);
-    rp_json_put_string(stdout, g->time_source);
-    printf(",\"time_ns\":%" PRIu64 ",\"ops\":%" PRIu32 ",\"spread_ns\":%" PRIu64
-           ",\"step_ns\":%" PRIu64 ",\"steps\":%" PRIu32 ",\"processes\":%" PRIu32,
-           g->total_time_ns, g->n_ops, spread_sum(c), c->step_ns, c->n_steps,
-           c->n_processes);
-    printf(",\"not_used\":{\"no_stamp\":%" PRIu32 ",\"held_up\":%" PRIu32
-           ",\"lost\":%" PRIu32 "},\"outside_ns\":%" PRIu64 ",\"inside_ns\":%" PRIu64
-           ",\"side_by_side_ns\":%" PRIu64 ",\"unknown_ranges\":%" PRIu32 "}\n",
-           c->no_stamp, c->held_up, c->lost, c->outside_ns, c->inside_ns,
-           c->side_by_side_ns, c->n_strangers);
+    struct rp_json_writer w = rp_json_writer_on(stdout);
+    rp_json_object(&w, NULL);
+    rp_json_string(&w, "graph", out);
+    rp_json_string(&w, "sha256", g->sha256);
+    rp_json_string(&w, "time_source", g->time_source);
+    rp_json_uint(&w, "time_ns", g->total_time_ns);
+    rp_json_uint(&w, "ops", g->n_ops);
+    rp_json_uint(&w, "spread_ns", sum_of_ranges(c));
+    rp_json_uint(&w, "step_ns", c->step_ns);
+    rp_json_uint(&w, "steps", c->n_steps);
+    rp_json_uint(&w, "processes", c->n_processes);
+    rp_json_object(&w, "not_used");
+    rp_json_uint(&w, "no_stamp", c->no_stamp);
+    rp_json_uint(&w, "held_up", c->held_up);
+    rp_json_uint(&w, "lost", c->lost);
+    rp_json_end(&w);
+    rp_json_uint(&w, "outside_ns", c->outside_ns);
+    rp_json_uint(&w, "inside_ns", c->inside_ns);
+    rp_json_uint(&w, "side_by_side_ns", c->side_by_side_ns);
+    rp_json_uint(&w, "unknown_ranges", c->n_unknown_ranges);
+    rp_json_end(&w);
+    rp_json_finish(&w);
 }
 
 rp_rc rp_profile_finish(const struct rp_measure *m, struct rp_graph *g,
                         const struct rp_traces *t, struct rp_err *err) {
-    struct rp_costs c = {0};
-    struct rp_link_fit copies = {0};
+    struct rp_joined_costs c = {0};
+    struct rp_link_fit link = {0};
     const char *file = rp_path_name(m->graph);
-    rp_rc rc = rp_costs_join(g, file, t->at, t->n, &c, err);
+    rp_rc rc = rp_join_traces(g, file, t->at, t->n, &c, err);
     if (rc == RP_OK)
-        rc = rp_link_fit_measure(t->at, t->n, &copies, err);
+        rc = rp_link_fit_build(t->at, t->n, &link, err);
     if (rc == RP_OK)
-        rc = rp_costs_apply(&c, g, file, err);
+        rc = rp_annotate_costs(g, &c, file, err);
     if (rc == RP_OK)
-        rp_link_fit_apply(&copies, g);
+        rp_annotate_link(g, &link);
     if (rc == RP_OK)
         rc = rp_graph_save(g, m->out, err);
-    bool measured =
-        copies.fit[RP_ALONE][RP_TO_DEVICE].n > 0 && copies.fit[RP_ALONE][RP_TO_HOST].n > 0;
+    bool measured = link.copies[RP_LINK_ALONE][RP_LINK_H2D].n > 0 &&
+                    link.copies[RP_LINK_ALONE][RP_LINK_D2H].n > 0;
     if (rc == RP_OK && strcmp(m->out, "-") != 0 && (m->json || rp_log_level() >= 0))
         (m->json ? report_json(g, &c, m->out) : report(g, &c, measured, m->out));
-    rp_costs_fini(&c);
+    rp_joined_costs_fini(&c);
     return rc;
 }
 

@@ -1,11 +1,13 @@
-/* profile --compare: how far two graphs' times are apart, and what that does to a plan. */
+/* profile --compare: how far the times of two graphs differ, and what that means for a
+ * plan.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/format.h"
 #include "base/io.h"
-#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/log.h"
 #include "cmd/common.h"
 #include "cmd/profile.h"
@@ -14,12 +16,12 @@
 #include "solve/core/plan_claims.h"
 #include "verify/verifier.h"
 
-/* A plan under the times of a, and of b. */
-struct timed {
+/* What a plan costs with the times of a, and of b. */
+struct timed_plan {
     struct rp_claims a, b;
 };
 
-/* "+12.00%": b over a. */
+/* The change from a to b: "+12.00%". */
 static struct rp_text32 change(uint64_t a, uint64_t b) {
     struct rp_text32 t;
     if (a == 0)
@@ -28,22 +30,22 @@ static struct rp_text32 change(uint64_t a, uint64_t b) {
     return t;
 }
 
-static void put_line(const char *name, const struct rp_kind_difference *d,
-                     const struct rp_graph *a) {
+static void print_line(const char *name, const struct rp_kind_diff *d,
+                       const struct rp_graph *a) {
     printf("%-28.28s %5" PRIu32 " %10s %10s %9s %9s  %.40s\n", name, d->n_ops,
            rp_show_ns(d->a_ns).s, rp_show_ns(d->b_ns).s, change(d->a_ns, d->b_ns).s,
            rp_show_percent(d->off_ns, d->a_ns).s, a->ops[d->worst].name);
 }
 
-static void put_text(const struct rp_graph *a, const struct rp_graph *b,
-                     const struct rp_comparison *c, const struct timed *plan) {
+static void print_text(const struct rp_graph *a, const struct rp_graph *b,
+                       const struct rp_profile_diff *c, const struct timed_plan *plan) {
     printf("A         %s\nB         %s\n\n", a->time_source, b->time_source);
     printf("kind                           ops          A          B       B-A     |B-A|  "
            "furthest op\n");
     for (uint32_t i = 0; i < c->n_kinds; i++)
-        put_line(c->kinds[i].kind, &c->kinds[i], a);
+        print_line(c->kinds[i].kind, &c->kinds[i], a);
     if (c->all.n_ops > 0)
-        put_line("all", &c->all, a);
+        print_line("all", &c->all, a);
     if (plan == NULL)
         return;
     printf("\nplan      %s with A's times, %s with B's (%s)\n",
@@ -57,50 +59,54 @@ static void put_text(const struct rp_graph *a, const struct rp_graph *b,
            rp_show_ns(plan->b.stall_ns).s);
 }
 
-static void put_difference(const struct rp_kind_difference *d, const struct rp_graph *a) {
-    printf("\"ops\":%" PRIu32 ",\"a_ns\":%" PRIu64 ",\"b_ns\":%" PRIu64
-           ",\"off_ns\":%" PRIu64,
-           d->n_ops, d->a_ns, d->b_ns, d->off_ns);
+static void write_difference(struct rp_json_writer *w, const struct rp_kind_diff *d,
+                             const struct rp_graph *a) {
+    rp_json_uint(w, "ops", d->n_ops);
+    rp_json_uint(w, "a_ns", d->a_ns);
+    rp_json_uint(w, "b_ns", d->b_ns);
+    rp_json_uint(w, "off_ns", d->off_ns);
     if (d->n_ops > 0) {
-        printf(",\"worst_ns\":%" PRIu64 ",\"worst_op\":", d->worst_ns);
-        rp_json_put_string(stdout, a->ops[d->worst].name);
+        rp_json_uint(w, "worst_ns", d->worst_ns);
+        rp_json_string(w, "worst_op", a->ops[d->worst].name);
     }
 }
 
-static void put_claims(const char *name, const struct rp_claims *c) {
-    printf("\"%s\":{\"time_ns\":%" PRIu64 ",\"baseline_time_ns\":%" PRIu64
-           ",\"recompute_ns\":%" PRIu64 ",\"stall_ns\":%" PRIu64 "}",
-           name, c->time_ns, c->baseline_time_ns, c->recompute_ns, c->stall_ns);
+static void write_claims(struct rp_json_writer *w, const char *key,
+                         const struct rp_claims *c) {
+    rp_json_object(w, key);
+    rp_json_uint(w, "time_ns", c->time_ns);
+    rp_json_uint(w, "baseline_time_ns", c->baseline_time_ns);
+    rp_json_uint(w, "recompute_ns", c->recompute_ns);
+    rp_json_uint(w, "stall_ns", c->stall_ns);
+    rp_json_end(w);
 }
 
-static void put_json(const struct rp_graph *a, const struct rp_graph *b,
-                     const struct rp_comparison *c, const struct timed *plan) {
-    printf("{\"a\":");
-    rp_json_put_string(stdout, a->time_source);
-    printf(",\"b\":");
-    rp_json_put_string(stdout, b->time_source);
-    printf(",");
-    put_difference(&c->all, a);
-    printf(",\"kinds\":{");
+static void print_json(const struct rp_graph *a, const struct rp_graph *b,
+                       const struct rp_profile_diff *c, const struct timed_plan *plan) {
+    struct rp_json_writer w = rp_json_writer_on(stdout);
+    rp_json_object(&w, NULL);
+    rp_json_string(&w, "a", a->time_source);
+    rp_json_string(&w, "b", b->time_source);
+    write_difference(&w, &c->all, a);
+    rp_json_object(&w, "kinds");
     for (uint32_t i = 0; i < c->n_kinds; i++) {
-        printf("%s", i ? "," : "");
-        rp_json_put_string(stdout, c->kinds[i].kind);
-        printf(":{");
-        put_difference(&c->kinds[i], a);
-        printf("}");
+        rp_json_object(&w, c->kinds[i].kind);
+        write_difference(&w, &c->kinds[i], a);
+        rp_json_end(&w);
     }
-    printf("}");
+    rp_json_end(&w);
     if (plan != NULL) {
-        printf(",\"plan\":{");
-        put_claims("a", &plan->a);
-        printf(",");
-        put_claims("b", &plan->b);
-        printf("}");
+        rp_json_object(&w, "plan");
+        write_claims(&w, "a", &plan->a);
+        write_claims(&w, "b", &plan->b);
+        rp_json_end(&w);
     }
-    printf("}\n");
+    rp_json_end(&w);
+    rp_json_finish(&w);
 }
 
-/* `own` is the graph the plan is for, `other` the one with other times. */
+/* Times the plan with its own graph and with the times of another, which *own has then.
+ */
 static rp_rc time_plan(struct rp_graph *own, const struct rp_graph *other,
                        const uint32_t *op_of_other, struct rp_plan *p,
                        struct rp_claims *with_own, struct rp_claims *with_other,
@@ -126,33 +132,33 @@ static rp_rc time_plan(struct rp_graph *own, const struct rp_graph *other,
 
 static rp_rc load_and_time(const char *path, const char *a_path, const char *b_path,
                            const struct rp_graph *a, const struct rp_graph *b,
-                           struct timed *t, struct rp_err *err) {
+                           struct timed_plan *t, struct rp_err *err) {
     struct rp_plan p = {0};
     struct rp_graph own = {0};
-    struct rp_comparison c = {0};
+    struct rp_profile_diff c = {0};
     bool of_a = false;
     rp_rc rc = rp_plan_load(path, &p, err);
     if (rc == RP_OK) {
         of_a = strcmp(p.graph_sha256, a->sha256) == 0;
         if (!of_a && strcmp(p.graph_sha256, b->sha256) != 0)
-            rc = rp_fail(err, RP_INPUT, "%s: is a plan for neither %s nor %s",
+            rc = rp_fail(err, RP_INPUT, "%s: this plan is for neither %s nor %s",
                          rp_path_name(path), a_path, b_path);
     }
     if (rc == RP_OK)
         rc = rp_graph_load(of_a ? a_path : b_path, &own, err);
     if (rc == RP_OK)
-        rc = rp_compare(&own, of_a ? a_path : b_path, of_a ? b : a, of_a ? b_path : a_path,
-                        &c, err);
+        rc = rp_profile_diff_build(&own, of_a ? a_path : b_path, of_a ? b : a,
+                                   of_a ? b_path : a_path, &c, err);
     if (rc == RP_OK)
         rc = time_plan(&own, of_a ? b : a, c.op_of_b, &p, of_a ? &t->a : &t->b,
                        of_a ? &t->b : &t->a, err);
-    /* A plan that does not hold is no answer to how far the times are apart. */
+    /* An invalid plan is wrong input here, not an answer. */
     if (rc == RP_NO) {
         struct rp_err inner = *err;
         *err = (struct rp_err){{0}};
         rc = rp_fail(err, RP_INPUT, "%s: %.900s", rp_path_name(path), inner.msg);
     }
-    rp_comparison_fini(&c);
+    rp_profile_diff_fini(&c);
     rp_graph_fini(&own);
     rp_plan_fini(&p);
     return rc;
@@ -161,13 +167,13 @@ static rp_rc load_and_time(const char *path, const char *a_path, const char *b_p
 rp_rc rp_profile_compare(const char *a_path, const char *b_path, const char *plan,
                          bool json, struct rp_err *err) {
     struct rp_graph a = {0}, b = {0};
-    struct rp_comparison c = {0};
-    struct timed t = {{0}, {0}};
+    struct rp_profile_diff c = {0};
+    struct timed_plan t = {{0}, {0}};
     rp_rc rc = rp_graph_load(a_path, &a, err);
     if (rc == RP_OK)
         rc = rp_graph_load(b_path, &b, err);
     if (rc == RP_OK)
-        rc = rp_compare(&a, a_path, &b, b_path, &c, err);
+        rc = rp_profile_diff_build(&a, a_path, &b, b_path, &c, err);
     if (rc == RP_OK)
         rc = rp_check_times(&a, a_path, err);
     if (rc == RP_OK)
@@ -175,8 +181,8 @@ rp_rc rp_profile_compare(const char *a_path, const char *b_path, const char *pla
     if (rc == RP_OK && plan != NULL)
         rc = load_and_time(plan, a_path, b_path, &a, &b, &t, err);
     if (rc == RP_OK && (json || rp_log_level() >= 0))
-        (json ? put_json : put_text)(&a, &b, &c, plan ? &t : NULL);
-    rp_comparison_fini(&c);
+        (json ? print_json : print_text)(&a, &b, &c, plan ? &t : NULL);
+    rp_profile_diff_fini(&c);
     rp_graph_fini(&a);
     rp_graph_fini(&b);
     return rc;

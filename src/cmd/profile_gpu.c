@@ -1,5 +1,5 @@
-/* `profile GRAPH` on a GPU: the step as a program (emit/templates/profile), built, traced.
- */
+/* `profile GRAPH` on a GPU: writes the step as a program (emit/templates/profile), builds
+ * it and traces it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -15,11 +15,11 @@
 #include "cmd/profile.h"
 #include "emit/project.h"
 
-static const char who[] = "profile";
+static const char caller[] = "profile";
 
-/* ---- what the program says besides its trace ---- */
+/* ---- the notes that the program writes besides its trace ---- */
 
-/* Graphs may share an attribute object, so it is copied first. */
+/* Copies the attributes first, because ops may share the object. */
 static void set_attr(json_t **attrs, const char *key, json_t *value) {
     json_t *copy = *attrs ? json_copy(*attrs) : json_object();
     json_object_set_new(copy, key, value);
@@ -27,22 +27,24 @@ static void set_attr(json_t **attrs, const char *key, json_t *value) {
     *attrs = copy;
 }
 
-static rp_rc not_understood(const char *path, struct rp_err *err) {
-    return rp_fail(err, RP_BUG, "profile: %s: the program wrote what it should not", path);
+static rp_rc fail_on_notes(const char *path, struct rp_err *err) {
+    return rp_fail(err, RP_BUG, "profile: %s: unexpected output from the profiling program",
+                   path);
 }
 
-/* How the GPU computes each convolution, and what the measurement was made with. */
+/* Adds to the graph which algorithm computed each convolution, and the versions of what the
+ * measurement was made with. */
 static rp_rc apply_notes(const char *path, struct rp_graph *g, struct rp_err *err) {
     json_t *notes = json_load_file(path, 0, NULL);
     const json_t *algorithms = json_object_get(notes, "algorithms");
     json_t *versions = json_object_get(notes, "versions");
     rp_rc rc = RP_OK;
     if (json_array_size(algorithms) != g->n_ops || !json_is_object(versions))
-        rc = not_understood(path, err);
+        rc = fail_on_notes(path, err);
     for (uint32_t i = 0; i < g->n_ops && rc == RP_OK; i++) {
         const char *word = json_string_value(json_array_get(algorithms, i));
         if (word == NULL)
-            rc = not_understood(path, err);
+            rc = fail_on_notes(path, err);
         else if (word[0] != '\0')
             set_attr(&g->ops[i].attrs, "algorithm", json_string(word));
     }
@@ -51,8 +53,8 @@ static rp_rc apply_notes(const char *path, struct rp_graph *g, struct rp_err *er
         json_object_set(versions, "whole_step", json_object_get(notes, "whole"));
         set_attr(&g->notes, "profile", json_incref(versions));
         if (json_is_false(json_object_get(notes, "whole")))
-            rp_log(0, "the step does not fit into this GPU's memory: its ops were measured "
-                      "on values of other tensors");
+            rp_log(0, "the step does not fit into this GPU's memory, so that its ops were "
+                      "measured on values of other tensors");
     }
     json_decref(notes);
     return rc;
@@ -60,7 +62,7 @@ static rp_rc apply_notes(const char *path, struct rp_graph *g, struct rp_err *er
 
 /* ---- building and running ---- */
 
-/* What it could not do, it has written into its notes. */
+/* Runs and traces the program. If it fails, its reason is the first line of the notes. */
 static rp_rc run(const char *folder, uint64_t gpu, uint64_t repeat, struct rp_traces *t,
                  struct rp_err *err) {
     struct rp_err ran = {{0}};
@@ -71,10 +73,10 @@ static rp_rc run(const char *folder, uint64_t gpu, uint64_t repeat, struct rp_tr
     unlink(notes);
     rp_rc rc = rp_traces_run(argv, NULL, t, &ran);
     if (rc != RP_OK) {
-        char *why = rp_cuda_said(folder, "notes");
-        rc = rp_fail(err, rc, "%s: %.400s", who,
-                     why[0] != '\0' && why[0] != '{' ? why : ran.msg);
-        free(why);
+        char *line = rp_cuda_first_line(folder, "notes");
+        rc = rp_fail(err, rc, "%s: %.400s", caller,
+                     line[0] != '\0' && line[0] != '{' ? line : ran.msg);
+        free(line);
     }
     free(program);
     free(notes);
@@ -88,16 +90,16 @@ static rp_rc build_and_run(const struct rp_replay_tables *tables, const char *fo
                            uint64_t repeat, struct rp_traces *t, struct rp_err *err) {
     uint64_t bytes;
     rp_rc rc = rp_project_write(tables, RP_TARGET_PROFILE, folder, &bytes, err);
-    rp_progress("building the program to measure");
+    rp_progress("building the profiling program");
     if (rc == RP_OK)
-        rc = rp_cuda_build(who, folder, nvcc, arch, "profile", err);
+        rc = rp_cuda_build(caller, folder, nvcc, arch, "profile", err);
     rp_progress("%s", "");
     if (rc == RP_OK)
         rc = run(folder, gpu, repeat, t, err);
     return rc;
 }
 
-/* The folder that was named, as it is called from everywhere, or one for the moment. */
+/* Opens the folder `program`, as an absolute path, or a temporary one if it is NULL. */
 static rp_rc open_folder(const char *program, char **folder, struct rp_err *err) {
     if (program == NULL)
         return rp_cuda_open_folder(folder, err);
@@ -130,7 +132,8 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_
     char *arch = NULL, *nvcc = NULL, *folder = NULL;
     rp_rc rc = rp_graph_load(m->graph, &g, err);
     if (rc == RP_OK && g.n_ops == 0)
-        rc = rp_fail(err, RP_INPUT, "%s: it has no ops to measure", rp_path_name(m->graph));
+        rc = rp_fail(err, RP_INPUT, "%s: the graph has no ops to measure",
+                     rp_path_name(m->graph));
     if (rc == RP_OK)
         rc = rp_replay_tables_step(&g, rp_path_name(m->graph), &tables, err);
     if (rc == RP_OK)
@@ -138,7 +141,7 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_
     if (rc == RP_OK)
         rc = rp_cuda_find_gpu("profile: without --device", gpu, &arch, err);
     if (rc == RP_OK)
-        rc = rp_cuda_find_nvcc(who, &nvcc, err);
+        rc = rp_cuda_find_nvcc(caller, &nvcc, err);
     if (rc == RP_OK)
         rc = open_folder(program, &folder, err);
     if (rc == RP_OK)

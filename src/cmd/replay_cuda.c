@@ -1,22 +1,21 @@
-/* `verify --replay cuda`: the emitted program written into a folder for the moment, built
- * and run. */
+#include "cmd/replay_cuda.h"
+
 #include <stdlib.h>
 
 #include "cmd/cuda_build.h"
-#include "cmd/plan_pair.h"
 #include "emit/project.h"
 
 enum { NO_GPU = 77 }; /* exit code of the program (templates/cuda/main.cu) */
 
-static const char who[] = "verify: --replay cuda";
+static const char caller[] = "verify: --replay cuda";
 
-static rp_rc carry_out(const char *folder, char **json, struct rp_err *err) {
+static rp_rc run_program(const char *folder, char **json, struct rp_err *err) {
     char *const argv[] = {"./replay", NULL};
     const int code = rp_cuda_run(folder, argv);
     if (code != 0 && code != 1)
-        return rp_cuda_failed(who, folder, code == NO_GPU ? "no GPU" : "the program fails",
-                              err);
-    *json = rp_cuda_said(folder, "out");
+        return rp_cuda_fail(caller, folder,
+                            code == NO_GPU ? "no GPU" : "the program failed", err);
+    *json = rp_cuda_first_line(folder, "out");
     if (code == 0)
         return RP_OK;
     return rp_fail(err, RP_NO, "replay on the GPU: not equal bit for bit: %.700s", *json);
@@ -26,17 +25,17 @@ rp_rc rp_cuda_replay(const struct rp_replay_tables *t, char **json, struct rp_er
     char *nvcc = NULL, *arch = NULL, *folder = NULL;
     uint64_t bytes;
     *json = NULL;
-    rp_rc rc = rp_cuda_find_gpu(who, 0, &arch, err);
+    rp_rc rc = rp_cuda_find_gpu(caller, 0, &arch, err);
     if (rc == RP_OK)
-        rc = rp_cuda_find_nvcc(who, &nvcc, err);
+        rc = rp_cuda_find_nvcc(caller, &nvcc, err);
     if (rc == RP_OK)
         rc = rp_cuda_open_folder(&folder, err);
     if (rc == RP_OK)
         rc = rp_project_write(t, RP_TARGET_CUDA, folder, &bytes, err);
     if (rc == RP_OK)
-        rc = rp_cuda_build(who, folder, nvcc, arch, "replay", err);
+        rc = rp_cuda_build(caller, folder, nvcc, arch, "replay", err);
     if (rc == RP_OK)
-        rc = carry_out(folder, json, err);
+        rc = run_program(folder, json, err);
     rp_cuda_close_folder(folder);
     free(nvcc);
     free(arch);

@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "base/io.h"
-#include "base/json.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "cmd/commands.h"
+#include "cmd/common.h"
+#include "emit/chart.h"
 #include "emit/report.h"
-#include "model/graph.h"
-#include "model/plan.h"
-#include "verify/verifier.h"
 
 struct options {
     const char *svg;
@@ -19,7 +16,7 @@ struct options {
     bool steps, json;
 };
 
-/* Does the terminal take UTF-8? The first of these that is set decides (POSIX, 8.2). */
+/* True if the terminal takes UTF-8. The first variable that is set decides (POSIX, 8.2). */
 static bool locale_is_utf8(void) {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (int i = 0; i < 3; i++) {
@@ -45,22 +42,7 @@ static rp_rc write_svg(const struct rp_report *r, const char *path, struct rp_er
     size_t len;
     FILE *f = rp_text_open(&text, &len);
     rp_chart_svg(r, f);
-    rp_text_close(f);
-    rp_rc rc = rp_write_file(path, text, len, err);
-    free(text);
-    return rc;
-}
-
-/* A "no" is an answer, and answers go to standard output. */
-static void show_refusal(const struct options *o, const char *plan,
-                         const struct rp_err *err) {
-    if (o->json) {
-        fputs("{\"verdict\":\"rejected\",\"reason\":", stdout);
-        rp_json_put_string(stdout, err->msg);
-        fputs("}\n", stdout);
-    } else {
-        printf("rejected  %s: %s\n", rp_path_name(plan), err->msg);
-    }
+    return rp_text_save(f, &text, &len, path, err);
 }
 
 static rp_rc show_valid(const struct options *o, const struct rp_graph *g,
@@ -88,7 +70,7 @@ static rp_rc show(const struct options *o, const char *graph, const char *plan,
     if (rc == RP_OK)
         rc = rp_plan_load(plan, &p, err);
     if (rc == RP_OK && (rc = rp_verify(&g, &p, &verdict, err)) == RP_NO)
-        show_refusal(o, plan, err);
+        rp_report_rejection(rp_path_name(plan), err->msg, o->json);
     if (rc == RP_OK)
         rc = show_valid(o, &g, &p, err);
     rp_plan_fini(&p);
@@ -96,35 +78,35 @@ static rp_rc show(const struct options *o, const char *graph, const char *plan,
     return rc;
 }
 
-static const struct rp_command command = {
-    "show",
-    "GRAPH PLAN",
-    "What PLAN does: its costs, what it recomputes, its memory.",
-    NULL,
-};
-
-rp_rc rp_cmd_show(int argc, char **argv, struct rp_err *err) {
+static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct options o = {.width = 80};
     const struct rp_option table[] = {
-        {"svg", 0, RP_OPT_STRING, &o.svg, "FILE", "draw the memory over the step here"},
+        {"svg", 0, RP_OPT_STRING, &o.svg, "FILE", "draw the memory over time into FILE"},
         {"steps", 0, RP_OPT_FLAG, &o.steps, NULL, "list every step by name"},
         {"width", 0, RP_OPT_NAT, &o.width, "N",
-         "columns of the picture in the terminal (80)"},
-        {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},
+         "width of the chart in the terminal, in columns (80)"},
+        rp_option_json(&o.json),
         {0},
     };
     int n = 0;
     bool done = false;
-    rp_rc rc = rp_options_parse(&command, table, argc, argv, &n, &done, err);
+    rp_rc rc = rp_options_parse(&rp_cmd_show, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
-    if (n != 2)
-        return rp_fail(err, RP_USAGE, "show: needs GRAPH and PLAN (try --help)");
-    if (o.width < RP_PICTURE_MIN || o.width > RP_PICTURE_MAX)
-        return rp_fail(err, RP_USAGE, "show: --width must be from %d to %d", RP_PICTURE_MIN,
-                       RP_PICTURE_MAX);
+    if (o.width < RP_CHART_MIN_WIDTH || o.width > RP_CHART_MAX_WIDTH)
+        return rp_fail(err, RP_USAGE, "show: --width must be from %d to %d",
+                       RP_CHART_MIN_WIDTH, RP_CHART_MAX_WIDTH);
     if (o.json && o.svg != NULL && strcmp(o.svg, "-") == 0)
         return rp_fail(err, RP_USAGE,
-                       "show: --json and --svg - both write to standard output");
+                       "show: --json and --svg both write to standard output");
     return show(&o, argv[1], argv[2], err);
 }
+
+const struct rp_command rp_cmd_show = {
+    .name = "show",
+    .operands = "GRAPH PLAN",
+    .min_operands = 2,
+    .max_operands = 2,
+    .summary = "Describe a plan: its costs, what it recomputes, its memory",
+    .run = run,
+};

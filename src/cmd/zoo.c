@@ -1,30 +1,24 @@
 /* zoo: the list of networks, or one of them as the graph of a training step. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/format.h"
-#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "base/options.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/zoo_options.h"
 #include "model/graph.h"
-#include "model/zoo/networks.h"
+#include "model/zoo/registry.h"
 
 struct options {
     struct rp_zoo_options zoo;
-    struct rp_zoo_words words;
+    struct rp_zoo_texts texts;
     const char *out;
     bool json;
 };
 
-/* What a step's graph adds up to. The sums fit: the builder and rp_graph_check saw to it.
- */
+/* Sums over a graph. They fit, since the builder and rp_graph_check made sure of that. */
 struct totals {
     uint64_t forward_flops, backward_flops;
     uint64_t bytes[5]; /* by tensor kind */
@@ -70,59 +64,67 @@ static void list_text(const struct rp_zoo_entry *row, const struct rp_graph *g) 
     putchar('\n');
 }
 
-/* A file name may be anything; JSON is UTF-8. */
-static json_t *text_or_null(const char *text) {
-    json_t *value = text != NULL ? json_string(text) : json_null();
-    if (value == NULL) {
-        char *clean = rp_strdup(text);
-        rp_clean_text(clean);
-        value = json_string(clean);
-        free(clean);
-    }
-    return value;
+static void write_optional(struct rp_json_writer *w, const char *key, uint64_t value) {
+    if (value > 0)
+        rp_json_uint(w, key, value);
+    else
+        rp_json_null(w, key);
 }
 
-static json_t *list_json(const struct rp_zoo_entry *row, const struct rp_graph *g) {
-    double macs = row->macs;
-    return json_pack("{s:s,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "name", row->name,
-                     "parameters", (json_int_t)rp_zoo_n_params(g), "ops",
-                     (json_int_t)g->n_ops, "batch", (json_int_t)row->usual.batch,
-                     "forward_multiply_adds", (json_int_t)rp_zoo_macs(g),
-                     "published_parameters",
-                     row->params ? json_integer((json_int_t)row->params) : json_null(),
-                     "parameters_source", text_or_null(row->params_source),
-                     "published_multiply_adds_per_sample",
-                     macs > 0 ? json_integer((json_int_t)(macs + 0.5)) : json_null(),
-                     "multiply_adds_source", text_or_null(row->macs_source), "options",
-                     json_incref(json_object_get(g->attrs, "options")));
+static void write_text_or_null(struct rp_json_writer *w, const char *key,
+                               const char *text) {
+    if (text != NULL)
+        rp_json_string(w, key, text);
+    else
+        rp_json_null(w, key);
+}
+
+static void list_json(struct rp_json_writer *w, const struct rp_zoo_entry *row,
+                      const struct rp_graph *g) {
+    rp_json_object(w, NULL);
+    rp_json_string(w, "name", row->name);
+    rp_json_uint(w, "parameters", rp_zoo_n_params(g));
+    rp_json_uint(w, "ops", g->n_ops);
+    rp_json_uint(w, "batch", row->usual.batch);
+    rp_json_uint(w, "forward_multiply_adds", rp_zoo_macs(g));
+    write_optional(w, "published_parameters", row->params);
+    write_text_or_null(w, "parameters_source", row->params_source);
+    write_optional(w, "published_multiply_adds_per_sample",
+                   row->macs > 0 ? (uint64_t)(row->macs + 0.5) : 0);
+    write_text_or_null(w, "multiply_adds_source", row->macs_source);
+    rp_json_value(w, "options", json_object_get(g->attrs, "options"));
+    rp_json_end(w);
 }
 
 static rp_rc list(bool json, struct rp_err *err) {
     rp_rc rc = RP_OK;
+    struct rp_zoo_options o;
+    struct rp_json_writer w = rp_json_writer_on(stdout);
     if (!json && rp_log_level() < 0)
         return RP_OK;
-    json_t *rows = json_array();
-    struct rp_zoo_options o;
     rp_zoo_options_init(&o);
-    if (!json)
+    if (json) {
+        rp_json_object(&w, NULL);
+        rp_json_array(&w, "networks");
+    } else {
         puts("network          parameters    ops  GMAC fwd   defaults\n"
              "                                    a sample");
+    }
     for (size_t i = 0; i < rp_zoo_n_entries && rc == RP_OK; i++) {
         struct rp_graph g;
-        if ((rc = rp_zoo_build(rp_zoo_registry[i].name, &o, &g, err)) != RP_OK)
+        if ((rc = rp_zoo_build(rp_zoo_registry[i]->name, &o, &g, err)) != RP_OK)
             break;
         if (json)
-            json_array_append_new(rows, list_json(&rp_zoo_registry[i], &g));
+            list_json(&w, rp_zoo_registry[i], &g);
         else
-            list_text(&rp_zoo_registry[i], &g);
+            list_text(rp_zoo_registry[i], &g);
         rp_graph_fini(&g);
     }
-    json_t *root = json_pack("{s:o}", "networks", rows);
     if (json && rc == RP_OK) {
-        rp_json_put(stdout, root);
-        putchar('\n');
+        rp_json_end(&w);
+        rp_json_end(&w);
+        rp_json_finish(&w);
     }
-    json_decref(root);
     return rc;
 }
 
@@ -146,18 +148,22 @@ static void report(const struct rp_graph *g, const char *out) {
 
 static void report_json(const struct rp_graph *g, const char *out) {
     const struct totals t = add_up(g);
-    json_t *root = json_pack(
-        "{s:s,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O}", "name", g->name, "graph",
-        text_or_null(out), "sha256", text_or_null(out != NULL ? g->sha256 : NULL), "ops",
-        (json_int_t)g->n_ops, "tensors", (json_int_t)g->n_tensors, "parameters",
-        (json_int_t)rp_zoo_n_params(g), "forward_flops", (json_int_t)t.forward_flops,
-        "backward_flops", (json_int_t)t.backward_flops, "fixed_bytes",
-        (json_int_t)g->fixed_bytes, "activation_bytes", (json_int_t)t.bytes[RP_ACTIVATION],
-        "gradient_bytes", (json_int_t)t.bytes[RP_GRADIENT], "options",
-        json_object_get(g->attrs, "options"));
-    rp_json_put(stdout, root);
-    putchar('\n');
-    json_decref(root);
+    struct rp_json_writer w = rp_json_writer_on(stdout);
+    rp_json_object(&w, NULL);
+    rp_json_string(&w, "name", g->name);
+    write_text_or_null(&w, "graph", out);
+    write_text_or_null(&w, "sha256", out != NULL ? g->sha256 : NULL);
+    rp_json_uint(&w, "ops", g->n_ops);
+    rp_json_uint(&w, "tensors", g->n_tensors);
+    rp_json_uint(&w, "parameters", rp_zoo_n_params(g));
+    rp_json_uint(&w, "forward_flops", t.forward_flops);
+    rp_json_uint(&w, "backward_flops", t.backward_flops);
+    rp_json_uint(&w, "fixed_bytes", g->fixed_bytes);
+    rp_json_uint(&w, "activation_bytes", t.bytes[RP_ACTIVATION]);
+    rp_json_uint(&w, "gradient_bytes", t.bytes[RP_GRADIENT]);
+    rp_json_value(&w, "options", json_object_get(g->attrs, "options"));
+    rp_json_end(&w);
+    rp_json_finish(&w);
 }
 
 static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
@@ -166,7 +172,7 @@ static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
     const struct rp_output outputs[] = {{"--json", o->json ? "-" : NULL},
                                         {"--out", o->out}};
     bool to_stdout = rp_uses_stdout(&outputs[1], 1);
-    rc = rp_zoo_take("zoo", name, &o->words, &o->zoo, err);
+    rc = rp_zoo_options_parse("zoo", name, &o->texts, &o->zoo, err);
     if (rc == RP_OK)
         rc = rp_check_outputs("zoo", outputs, 2, err);
     if (rc == RP_OK)
@@ -179,51 +185,52 @@ static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
     return rc;
 }
 
-/* True if an option was given that the list of networks has no use for. */
-static bool wants_network(const struct options *o) {
+/* True if an option was given that only makes sense with a network. */
+static bool needs_network(const struct options *o) {
     const struct rp_zoo_options *z = &o->zoo;
     struct rp_zoo_options usual;
     rp_zoo_options_init(&usual);
-    return o->out != NULL || o->words.image != NULL || o->words.dtype != NULL ||
+    return o->out != NULL || o->texts.image != NULL || o->texts.dtype != NULL ||
            z->no_aux || z->tiny || z->batch != usual.batch || z->classes != usual.classes ||
            z->layers != usual.layers || z->seq != usual.seq || z->steps != usual.steps ||
            z->kv_heads != usual.kv_heads || z->loss_parts != usual.loss_parts ||
            z->seed != usual.seed;
 }
 
-static const struct rp_command command = {
-    "zoo",
-    "[NETWORK]",
-    "Write the graph of one training step of NETWORK; without NETWORK, list them all.",
-    "A graph holds the forward pass, the loss and the backward pass op by op, without "
-    "times:\n"
-    "'remat-plan profile' fills them in. docs/ops.md says what each op computes. An "
-    "option\n"
-    "that is not given has the default that the list shows.\n",
-};
-
-rp_rc rp_cmd_zoo(int argc, char **argv, struct rp_err *err) {
+static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct options o = {0};
     struct rp_zoo_options *z = &o.zoo;
     rp_zoo_options_init(z);
     const struct rp_option table[] = {
         {"out", 'o', RP_OPT_STRING, &o.out, "FILE",
-         "write the graph here; - is standard output"},
-        {"batch", 'b', RP_OPT_NAT, &z->batch, "N", "samples in a step"},
-        RP_ZOO_ROWS(z, &o.words),
-        {"tiny", 0, RP_OPT_FLAG, &z->tiny, NULL, "the smallest useful shape, for tests"},
-        {"seed", 0, RP_OPT_NAT, &z->seed, "N", "of dropout (1)"},
-        {"json", 0, RP_OPT_FLAG, &o.json, NULL, "report as one JSON object on stdout"},
+         "write the graph to FILE; - is standard output"},
+        {"batch", 'b', RP_OPT_NAT, &z->batch, "N", "samples per step"},
+        RP_ZOO_ROWS(z, &o.texts),
+        {"tiny", 0, RP_OPT_FLAG, &z->tiny, NULL,
+         "use the smallest useful shape, for tests"},
+        {"seed", 0, RP_OPT_NAT, &z->seed, "N", "random seed of dropout (1)"},
+        rp_option_json(&o.json),
         {0},
     };
     int n = 0;
     bool done = false;
-    rp_rc rc = rp_options_parse(&command, table, argc, argv, &n, &done, err);
+    rp_rc rc = rp_options_parse(&rp_cmd_zoo, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
-    if (n > 1)
-        return rp_fail(err, RP_USAGE, "zoo: needs one NETWORK, not %d (try --help)", n);
-    if (n == 0 && wants_network(&o))
+    if (n == 0 && needs_network(&o))
         return rp_fail(err, RP_USAGE, "zoo: these options need a NETWORK (try --help)");
     return n == 1 ? build(argv[1], &o, err) : list(o.json, err);
 }
+
+const struct rp_command rp_cmd_zoo = {
+    .name = "zoo",
+    .operands = "[NETWORK]",
+    .max_operands = 1,
+    .summary = "Write a network's training step as a graph, or list networks",
+    .detail =
+        "A graph holds the forward pass, the loss and the backward pass op by op,\n"
+        "without times: 'remat-plan profile' adds those. docs/ops.md defines what each\n"
+        "op computes. Without NETWORK, the networks are listed with the defaults of\n"
+        "their options.\n",
+    .run = run,
+};

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/zoo/registry.h"
 
-/* "224", "416x608", "128x128x96": n sizes at most, 0 if it is none of these. */
+/* Parses "224", "416x608" or "128x128x96". Returns how many sizes there are; 0 if the text
+ * is none of these. */
 static int parse_sizes(const char *text, uint64_t size[3]) {
     for (int n = 0; n < 3; n++) {
         char *end;
@@ -26,9 +28,9 @@ static int parse_sizes(const char *text, uint64_t size[3]) {
     return 0;
 }
 
-/* One size stands for all dimensions. Sizes fill up the last places of `image`. */
-static rp_rc read_image(const char *command, const char *name, const char *text,
-                        uint64_t image[3], struct rp_err *err) {
+/* One size stands for all dimensions. The sizes fill the last places of `image`. */
+static rp_rc parse_image(const char *command, const char *name, const char *text,
+                         uint64_t image[3], struct rp_err *err) {
     uint64_t size[3];
     const struct rp_zoo_entry *row = rp_zoo_find(name);
     int n = parse_sizes(text, size), want = row != NULL && row->volume ? 3 : 2;
@@ -40,8 +42,8 @@ static rp_rc read_image(const char *command, const char *name, const char *text,
     return RP_OK;
 }
 
-static rp_rc read_dtype(const char *command, const char *text, enum rp_dtype *dtype,
-                        struct rp_err *err) {
+static rp_rc parse_dtype(const char *command, const char *text, enum rp_dtype *dtype,
+                         struct rp_err *err) {
     if (strcmp(text, "f32") == 0)
         *dtype = RP_F32;
     else if (strcmp(text, "f16") == 0)
@@ -51,12 +53,13 @@ static rp_rc read_dtype(const char *command, const char *text, enum rp_dtype *dt
     return RP_OK;
 }
 
-rp_rc rp_zoo_take(const char *command, const char *name, const struct rp_zoo_words *words,
-                  struct rp_zoo_options *z, struct rp_err *err) {
+rp_rc rp_zoo_options_parse(const char *command, const char *name,
+                           const struct rp_zoo_texts *texts, struct rp_zoo_options *z,
+                           struct rp_err *err) {
     rp_rc rc = RP_OK;
-    if (words->image != NULL)
-        rc = read_image(command, name, words->image, z->image, err);
-    if (rc == RP_OK && words->dtype != NULL)
-        rc = read_dtype(command, words->dtype, &z->dtype, err);
+    if (texts->image != NULL)
+        rc = parse_image(command, name, texts->image, z->image, err);
+    if (rc == RP_OK && texts->dtype != NULL)
+        rc = parse_dtype(command, texts->dtype, &z->dtype, err);
     return rc;
 }

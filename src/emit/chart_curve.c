@@ -1,16 +1,14 @@
-#include "emit/chart_curve.h"
+#include "emit/chart.h"
 
 #include <inttypes.h>
 
-#include "emit/chart_axis.h"
-
-/* Pixels. A plan for a budget serves every larger one, so the curve is a staircase. */
+/* Pixels. A plan for one budget fits every larger one, so the curve is a staircase. */
 enum { WIDTH = 800, HEIGHT = 460, LEFT = 80, RIGHT = 770, TOP = 60, BOTTOM = 400 };
 
 struct drawing {
     const struct rp_curve *c;
     FILE *f;
-    uint64_t max_bytes, horizon_ns; /* of the axes; ns above the baseline */
+    uint64_t max_bytes, max_over_ns; /* ends of the axes; time over the baseline */
 };
 
 static uint64_t x_of(const struct drawing *d, uint64_t bytes) {
@@ -19,17 +17,7 @@ static uint64_t x_of(const struct drawing *d, uint64_t bytes) {
 
 static uint64_t y_of(const struct drawing *d, uint64_t time_ns) {
     uint64_t over = time_ns > d->c->baseline_ns ? time_ns - d->c->baseline_ns : 0;
-    return BOTTOM - (uint64_t)((unsigned __int128)over * (BOTTOM - TOP) / d->horizon_ns);
-}
-
-static void put_xml(const char *s, FILE *f) {
-    for (; *s != '\0'; s++)
-        if (*s == '<')
-            fputs("&lt;", f);
-        else if (*s == '&')
-            fputs("&amp;", f);
-        else
-            fputc(*s, f);
+    return BOTTOM - (uint64_t)((unsigned __int128)over * (BOTTOM - TOP) / d->max_over_ns);
 }
 
 static void put_axes(const struct drawing *d) {
@@ -42,9 +30,9 @@ static void put_axes(const struct drawing *d) {
                 x_of(d, b), TOP, x_of(d, b), BOTTOM, x_of(d, b), BOTTOM + 18,
                 rp_axis_label(&bytes, b).s);
     fprintf(d->f, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">budget, %s</text>\n", RIGHT,
-            BOTTOM + 40, bytes.word);
-    struct rp_axis ns = rp_axis_ns(d->horizon_ns, 6);
-    for (uint64_t t = 0; t <= d->horizon_ns; t += ns.step) {
+            BOTTOM + 40, bytes.unit_name);
+    struct rp_axis ns = rp_axis_ns(d->max_over_ns, 6);
+    for (uint64_t t = 0; t <= d->max_over_ns; t += ns.step) {
         uint64_t y = y_of(d, d->c->baseline_ns + t);
         fprintf(d->f,
                 "<line class=\"grid\" x1=\"%d\" y1=\"%" PRIu64 "\" x2=\"%d\" y2=\"%" PRIu64
@@ -78,14 +66,14 @@ static void put_stairs(const struct drawing *d) {
 }
 
 void rp_chart_curve(const struct rp_curve *c, FILE *f) {
-    struct drawing d = {.c = c, .f = f, .max_bytes = 1, .horizon_ns = 1};
+    struct drawing d = {.c = c, .f = f, .max_bytes = 1, .max_over_ns = 1};
     for (size_t i = 0; i < c->n; i++) {
         uint64_t over =
             c->at[i].time_ns > c->baseline_ns ? c->at[i].time_ns - c->baseline_ns : 0;
         if (c->at[i].budget_bytes > d.max_bytes)
             d.max_bytes = c->at[i].budget_bytes;
-        if (over > d.horizon_ns)
-            d.horizon_ns = over;
+        if (over > d.max_over_ns)
+            d.max_over_ns = over;
     }
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
@@ -95,7 +83,7 @@ void rp_chart_curve(const struct rp_curve *c, FILE *f) {
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n<text x=\"%d\" y=\"24\" "
             "font-weight=\"bold\">",
             WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
-    put_xml(c->title, f);
+    rp_chart_put_xml(c->title, f);
     fputs("</text>\n", f);
     put_axes(&d);
     if (c->n > 0)

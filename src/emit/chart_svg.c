@@ -1,15 +1,14 @@
-/* The memory over the step as an SVG 1.1 file: this plan before a run that keeps
- * everything, the budget, the fixed bytes, and under them what each queue does when.
+/* Memory over time as an SVG 1.1 file: this plan in front of keep-all, the budget and the
+ * fixed bytes. Lanes below show what each queue does.
  *
- * Lengths are tenths of a pixel in integers, so that every machine draws the same file. */
+ * Lengths are integers in tenths of a pixel, so every machine writes the same file. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/format.h"
 #include "base/mem.h"
-#include "emit/chart_axis.h"
-#include "emit/report.h"
+#include "emit/chart.h"
 
 typedef unsigned __int128 u128;
 
@@ -27,13 +26,12 @@ enum { /* tenths of a pixel */
 struct drawing {
     const struct rp_report *r;
     FILE *f;
-    uint64_t most, total_ns; /* of the axes, both >= 1 */
-    bool with_budget;        /* the budget is within the picture */
+    struct rp_chart_scale scale; /* max_bytes >= 1 */
     int n_lanes;
-    enum rp_queue lane[RP_N_QUEUES];
+    enum rp_trace_queue lane[RP_N_TRACE_QUEUES];
 };
 
-/* ---- pieces ---- */
+/* ---- elements ---- */
 
 static struct rp_text32 px(int64_t tenths) {
     struct rp_text32 t;
@@ -45,11 +43,11 @@ static struct rp_text32 px(int64_t tenths) {
 }
 
 static int64_t x_of(const struct drawing *d, uint64_t ns) {
-    return LEFT + (int64_t)((u128)ns * (RIGHT - LEFT) / d->total_ns);
+    return LEFT + (int64_t)((u128)ns * (RIGHT - LEFT) / d->scale.total_ns);
 }
 
 static int64_t y_of(const struct drawing *d, uint64_t bytes) {
-    return BOTTOM - (int64_t)((u128)bytes * (BOTTOM - TOP) / d->most);
+    return BOTTOM - (int64_t)((u128)bytes * (BOTTOM - TOP) / d->scale.max_bytes);
 }
 
 static int64_t lane_top(int lane) {
@@ -58,26 +56,6 @@ static int64_t lane_top(int lane) {
 
 static int64_t floor_of(const struct drawing *d) {
     return lane_top(d->n_lanes - 1) + LANE;
-}
-
-/* Names come from files: what XML 1.0 has no place for becomes '?'. */
-static void put_xml(const char *s, FILE *f) {
-    for (; *s != '\0'; s++) {
-        const unsigned char *u = (const unsigned char *)s;
-        if (*s == '<')
-            fputs("&lt;", f);
-        else if (*s == '>')
-            fputs("&gt;", f);
-        else if (*s == '&')
-            fputs("&amp;", f);
-        else if (u[0] < 0x20 || u[0] == 0x7f)
-            fputc('?', f);
-        else if (u[0] == 0xef && u[1] == 0xbf && u[2] >= 0xbe) { /* U+FFFE, U+FFFF */
-            fputc('?', f);
-            s += 2;
-        } else
-            fputc(*s, f);
-    }
 }
 
 static void put_rect(const struct drawing *d, const char *class, int64_t x, int64_t y,
@@ -99,11 +77,11 @@ static void open_text(const struct drawing *d, const char *class, int64_t x, int
 static void put_text(const struct drawing *d, const char *class, int64_t x, int64_t y,
                      const char *text) {
     open_text(d, class, x, y);
-    put_xml(text, d->f);
+    rp_chart_put_xml(text, d->f);
     fputs("</text>\n", d->f);
 }
 
-/* ---- head ---- */
+/* ---- titles and legend ---- */
 
 static void put_style(const struct drawing *d) {
     fputs("<style>\n"
@@ -146,7 +124,7 @@ static void put_titles(const struct drawing *d) {
     fputs("</text>\n", d->f);
 }
 
-/* One entry of the legend; returns where the next begins. */
+/* Writes one entry of the legend and returns where the next one begins. */
 static int64_t put_key(const struct drawing *d, const char *class, int64_t x,
                        const char *text) {
     enum { Y = 800, BOX = 120, LETTER = 68 };
@@ -185,57 +163,60 @@ static void put_legend(const struct drawing *d) {
 /* ---- memory ---- */
 
 static void put_axes(const struct drawing *d) {
-    struct rp_axis bytes = rp_axis_bytes(d->most, 8), ns = rp_axis_ns(d->total_ns, 10);
+    struct rp_axis bytes = rp_axis_bytes(d->scale.max_bytes, 8),
+                   ns = rp_axis_ns(d->scale.total_ns, 10);
     int64_t bottom = floor_of(d);
-    for (uint64_t v = 0; v <= d->most && v <= UINT64_MAX - bytes.step; v += bytes.step) {
+    for (uint64_t v = 0; v <= d->scale.max_bytes && v <= UINT64_MAX - bytes.step;
+         v += bytes.step) {
         put_line(d, "grid", LEFT, y_of(d, v), RIGHT, y_of(d, v));
         put_text(d, "tick e", LEFT - 80, y_of(d, v) + 40, rp_axis_label(&bytes, v).s);
     }
-    for (uint64_t v = 0; v <= d->total_ns && v <= UINT64_MAX - ns.step; v += ns.step) {
+    for (uint64_t v = 0; v <= d->scale.total_ns && v <= UINT64_MAX - ns.step;
+         v += ns.step) {
         put_line(d, "grid", x_of(d, v), TOP, x_of(d, v), bottom);
         put_text(d, "tick m", x_of(d, v), bottom + 180, rp_axis_label(&ns, v).s);
     }
     fprintf(d->f,
             "<text class=\"m\" transform=\"translate(%s %s) rotate(-90)\">memory held "
             "(%s)</text>\n",
-            px(260).s, px((TOP + BOTTOM) / 2).s, bytes.word);
+            px(260).s, px((TOP + BOTTOM) / 2).s, bytes.unit_name);
     open_text(d, "m", (LEFT + RIGHT) / 2, bottom + 380);
-    fprintf(d->f, "time in the step (%s)</text>\n", ns.word);
+    fprintf(d->f, "time in the step (%s)</text>\n", ns.unit_name);
 }
 
-/* The most memory in each column, as one filled outline that ends where the run does. */
+/* The most memory in each column, as a filled outline that ends with the step. */
 static void put_curve(const struct drawing *d, const struct rp_memory_trace *t,
                       const char *class) {
     enum { N = (RIGHT - LEFT) / COLUMN };
-    uint64_t *most = rp_calloc(N, sizeof *most);
-    rp_memory_trace_columns(t, d->total_ns, N, most);
+    uint64_t *held = rp_calloc(N, sizeof *held);
+    rp_memory_trace_columns(t, d->scale.total_ns, N, held);
     int64_t end = x_of(d, t->time_ns), y = BOTTOM;
     fprintf(d->f, "<path class=\"%s\" d=\"M%s %s", class, px(LEFT).s, px(BOTTOM).s);
     for (int i = 0; i < N && LEFT + i * COLUMN < end; i++)
-        if (y_of(d, most[i]) != y) {
-            y = y_of(d, most[i]);
+        if (y_of(d, held[i]) != y) {
+            y = y_of(d, held[i]);
             fprintf(d->f, "%sH%sV%s", i % 16 ? "" : "\n", px(LEFT + i * COLUMN).s, px(y).s);
         }
     fprintf(d->f, "H%sV%sZ\"/>\n", px(end).s, px(BOTTOM).s);
-    free(most);
+    free(held);
 }
 
 static void put_budget(const struct drawing *d) {
     char *text = rp_format("budget %s%s", rp_show_bytes(d->r->p->budget_bytes).s,
-                           d->with_budget ? "" : " (above the picture)");
-    int64_t y = d->with_budget ? y_of(d, d->r->p->budget_bytes) : TOP;
-    if (d->with_budget)
+                           d->scale.with_budget ? "" : " (above the picture)");
+    int64_t y = d->scale.with_budget ? y_of(d, d->r->p->budget_bytes) : TOP;
+    if (d->scale.with_budget)
         put_line(d, "budget", LEFT, y, RIGHT, y);
     put_text(d, "over e", RIGHT, y - 60, text);
     free(text);
 }
 
-/* Where ops run again, from top to bottom of the memory; touching spans as one. */
+/* Marks times in which ops run again over the full height. Adjacent spans are one band. */
 static void put_bands(const struct drawing *d) {
     const struct rp_memory_trace *t = &d->r->plan;
     int64_t from = 0, to = 0;
-    for (size_t s = 0; s <= t->n_moments; s++) {
-        const struct rp_moment *m = s < t->n_moments ? &t->moments[s] : NULL;
+    for (size_t s = 0; s <= t->n_steps; s++) {
+        const struct rp_timed_step *m = s < t->n_steps ? &t->steps[s] : NULL;
         if (m != NULL && !m->again)
             continue;
         if (to > from && (m == NULL || x_of(d, m->start_ns) > to))
@@ -250,8 +231,8 @@ static void put_bands(const struct drawing *d) {
 /* ---- queues ---- */
 
 static const char *span_class(const struct drawing *d, size_t s) {
-    const struct rp_moment *m = &d->r->plan.moments[s];
-    if (m->queue != RP_COMPUTE)
+    const struct rp_timed_step *m = &d->r->plan.steps[s];
+    if (m->queue != RP_QUEUE_COMPUTE)
         return "copy";
     if (m->again)
         return "again";
@@ -271,41 +252,41 @@ static const char *span_name(const struct drawing *d, size_t s) {
                                 : d->r->g->tensors[step->id].name;
 }
 
-/* What was added to the step, recomputation and copies, says its name under the pointer. */
+/* Recomputation and copies, which the plan added, show their names under the pointer. */
 static void put_span(const struct drawing *d, int64_t top, size_t first, size_t last,
                      uint32_t count) {
-    const struct rp_moment *m = d->r->plan.moments;
-    bool named = m[first].queue != RP_COMPUTE || m[first].again;
+    const struct rp_timed_step *m = d->r->plan.steps;
+    bool named = m[first].queue != RP_QUEUE_COMPUTE || m[first].again;
     uint64_t start_ns = m[first].start_ns, end_ns = m[last].end_ns;
     int64_t x = x_of(d, start_ns), w = x_of(d, end_ns) - x;
     put_rect(d, span_class(d, first), x, top, w > 0 ? w : 1, LANE,
              named ? "><title>" : "/>\n");
     if (!named)
         return;
-    put_xml(span_name(d, first), d->f);
+    rp_chart_put_xml(span_name(d, first), d->f);
     if (count > 1) {
         fprintf(d->f, "%s", count > 2 ? " ... " : ", ");
-        put_xml(span_name(d, last), d->f);
+        rp_chart_put_xml(span_name(d, last), d->f);
         fprintf(d->f, " (%" PRIu32 ")", count);
     }
     fprintf(d->f, ": %s</title></rect>\n", rp_show_ns(end_ns - start_ns).s);
 }
 
-/* Spans of one class that touch become one box. */
+/* Adjacent spans of one class become one box. */
 static void put_lane(const struct drawing *d, int lane) {
     static const char *const title[] = {"compute", "to host", "to device"};
-    enum rp_queue queue = d->lane[lane];
+    enum rp_trace_queue queue = d->lane[lane];
     const struct rp_memory_trace *t = &d->r->plan;
     int64_t top = lane_top(lane);
     size_t first = 0, last = 0;
     uint32_t count = 0;
     put_text(d, "tick e", LEFT - 80, top + LANE - 35, title[queue]);
     put_rect(d, "idle", LEFT, top, RIGHT - LEFT, LANE, "/>\n");
-    for (size_t s = 0; s < t->n_moments; s++) {
-        const struct rp_moment *m = &t->moments[s];
+    for (size_t s = 0; s < t->n_steps; s++) {
+        const struct rp_timed_step *m = &t->steps[s];
         if (m->queue != queue || m->end_ns == m->start_ns)
             continue;
-        if (count > 0 && (m->start_ns != t->moments[last].end_ns ||
+        if (count > 0 && (m->start_ns != t->steps[last].end_ns ||
                           strcmp(span_class(d, s), span_class(d, last)) != 0)) {
             put_span(d, top, first, last, count);
             count = 0;
@@ -319,21 +300,14 @@ static void put_lane(const struct drawing *d, int lane) {
 }
 
 static void choose_lanes(struct drawing *d) {
-    for (int q = 0; q < RP_N_QUEUES; q++)
-        if (q == RP_COMPUTE || d->r->plan.busy_ns[q] > 0)
-            d->lane[d->n_lanes++] = (enum rp_queue)q;
+    for (int q = 0; q < RP_N_TRACE_QUEUES; q++)
+        if (q == RP_QUEUE_COMPUTE || d->r->plan.busy_ns[q] > 0)
+            d->lane[d->n_lanes++] = (enum rp_trace_queue)q;
 }
 
 void rp_chart_svg(const struct rp_report *r, FILE *f) {
-    struct drawing d = {.r = r, .f = f};
-    d.total_ns = r->plan.time_ns > 0 ? r->plan.time_ns : 1;
-    d.most = r->plan.peak_bytes > r->keep_all.peak_bytes ? r->plan.peak_bytes
-                                                         : r->keep_all.peak_bytes;
-    /* A budget far above what is ever held would flatten the rest. */
-    d.with_budget = r->p->budget_bytes / 2 < d.most;
-    if (d.with_budget && r->p->budget_bytes > d.most)
-        d.most = r->p->budget_bytes;
-    d.most += d.most / 25 + 1; /* air above the curves */
+    struct drawing d = {.r = r, .f = f, .scale = rp_chart_scale_of(r)};
+    d.scale.max_bytes += d.scale.max_bytes / 25 + 1; /* space above the curves */
     choose_lanes(&d);
     int64_t height = floor_of(&d) + 520;
     fprintf(f,

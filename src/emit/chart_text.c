@@ -1,20 +1,20 @@
-/* The memory over the step in a terminal: one column a slice of time, the most memory held
- * in it; under it how much of the slice each queue spent on what the plan added. */
+/* Memory over time in a terminal. Each column is an interval of time and shows the most
+ * memory held in it. Lanes below show how much of the interval each queue spent on copies
+ * and recomputation. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/format.h"
 #include "base/mem.h"
-#include "emit/chart_axis.h"
-#include "emit/report.h"
+#include "emit/chart.h"
 
 enum { ROWS = 12, MARGIN = 12, EIGHTHS = 8 }; /* MARGIN: labels and the axis */
 
 typedef unsigned __int128 u128;
 
 struct glyphs {
-    const char *block[EIGHTHS + 1]; /* a cell filled from below by so many eighths */
+    const char *block[EIGHTHS + 1]; /* a cell, filled from below by 0 to 8 eighths */
     const char *keep_all, *budget, *tick, *bar, *corner, *floor;
 };
 
@@ -41,10 +41,9 @@ struct canvas {
     const struct rp_report *r;
     const struct glyphs *glyph;
     FILE *f;
-    uint32_t n;              /* columns */
-    uint64_t most, total_ns; /* of the axes, both >= 1 */
-    bool with_budget;        /* the budget is within the picture */
-    uint64_t *plan, *keep_all;
+    struct rp_chart_scale scale; /* max_bytes >= 1 */
+    uint32_t n;                  /* columns */
+    uint64_t *plan, *keep_all;   /* bytes held, per column */
 };
 
 static void put_left(const struct canvas *c, const char *label, const char *axis) {
@@ -53,26 +52,27 @@ static void put_left(const struct canvas *c, const char *label, const char *axis
 
 /* How much of the cell (row 0 at the bottom) `bytes` fills, in eighths, rounded up. */
 static uint32_t fill_of(const struct canvas *c, uint32_t row, uint64_t bytes) {
-    u128 eighths = ((u128)bytes * ROWS * EIGHTHS + c->most - 1) / c->most;
+    u128 eighths =
+        ((u128)bytes * ROWS * EIGHTHS + c->scale.max_bytes - 1) / c->scale.max_bytes;
     u128 below = (u128)row * EIGHTHS;
     return eighths <= below             ? 0
            : eighths - below >= EIGHTHS ? EIGHTHS
                                         : (uint32_t)(eighths - below);
 }
 
-/* The row that the budget's line runs through. */
+/* The row of the budget's line. */
 static uint32_t budget_row(const struct canvas *c) {
-    u128 row = (u128)c->r->p->budget_bytes * ROWS / c->most;
+    u128 row = (u128)c->r->p->budget_bytes * ROWS / c->scale.max_bytes;
     return row >= ROWS ? ROWS - 1 : (uint32_t)row;
 }
 
 static void put_row(const struct canvas *c, uint32_t row) {
-    bool budget = c->with_budget && row == budget_row(c);
+    bool budget = c->scale.with_budget && row == budget_row(c);
     struct rp_text32 label = {""};
     if (budget)
         label = rp_show_bytes(c->r->p->budget_bytes);
     else if (row == ROWS - 1)
-        label = rp_show_bytes(c->most);
+        label = rp_show_bytes(c->scale.max_bytes);
     put_left(c, label.s, label.s[0] != '\0' ? c->glyph->tick : c->glyph->bar);
     for (uint32_t i = 0; i < c->n; i++) {
         uint32_t fill = fill_of(c, row, c->plan[i]);
@@ -86,12 +86,12 @@ static void put_row(const struct canvas *c, uint32_t row) {
     fputs(budget ? " budget\n" : "\n", c->f);
 }
 
-/* Adds what of start..end falls into each column. */
-static void spend(const struct canvas *c, uint64_t start_ns, uint64_t end_ns,
-                  uint64_t *ns) {
-    uint32_t i = (uint32_t)((u128)start_ns * c->n / c->total_ns);
+/* Adds the part of start_ns..end_ns in each column to ns[]. */
+static void add_interval(const struct canvas *c, uint64_t start_ns, uint64_t end_ns,
+                         uint64_t *ns) {
+    uint32_t i = (uint32_t)((u128)start_ns * c->n / c->scale.total_ns);
     for (; i < c->n && start_ns < end_ns; i++) {
-        uint64_t until = (uint64_t)((u128)c->total_ns * (i + 1) / c->n);
+        uint64_t until = (uint64_t)((u128)c->scale.total_ns * (i + 1) / c->n);
         if (until > end_ns)
             until = end_ns;
         if (until > start_ns) {
@@ -102,21 +102,22 @@ static void spend(const struct canvas *c, uint64_t start_ns, uint64_t end_ns,
 }
 
 /* A lane shows a queue's copies, or the recomputation on the compute queue. */
-static void put_lane(const struct canvas *c, enum rp_queue queue, const char *label) {
+static void put_lane(const struct canvas *c, enum rp_trace_queue queue, const char *label) {
     const struct rp_memory_trace *t = &c->r->plan;
     uint64_t *ns = rp_calloc(c->n, sizeof *ns);
     bool any = false;
-    for (size_t s = 0; s < t->n_moments; s++) {
-        const struct rp_moment *m = &t->moments[s];
-        if (m->queue == queue && (queue != RP_COMPUTE || m->again)) {
-            spend(c, m->start_ns, m->end_ns, ns);
+    for (size_t s = 0; s < t->n_steps; s++) {
+        const struct rp_timed_step *m = &t->steps[s];
+        if (m->queue == queue && (queue != RP_QUEUE_COMPUTE || m->again)) {
+            add_interval(c, m->start_ns, m->end_ns, ns);
             any = true;
         }
     }
     if (any) {
         put_left(c, label, c->glyph->bar);
         for (uint32_t i = 0; i < c->n; i++) {
-            u128 eighths = ((u128)ns[i] * c->n * EIGHTHS + c->total_ns - 1) / c->total_ns;
+            u128 eighths =
+                ((u128)ns[i] * c->n * EIGHTHS + c->scale.total_ns - 1) / c->scale.total_ns;
             fputs(c->glyph->block[eighths < EIGHTHS ? (uint32_t)eighths : EIGHTHS], c->f);
         }
         fputc('\n', c->f);
@@ -124,17 +125,17 @@ static void put_lane(const struct canvas *c, enum rp_queue queue, const char *la
     free(ns);
 }
 
-/* A label under its tick as long as they do not touch. */
+/* Puts labels below their ticks, except those that would touch another label. */
 static void put_time_axis(const struct canvas *c) {
-    struct rp_axis a = rp_axis_ns(c->total_ns, c->n / 12);
+    struct rp_axis a = rp_axis_ns(c->scale.total_ns, c->n / 12);
     char *line = rp_calloc(c->n + 64, 1);
     memset(line, ' ', c->n + 32);
     put_left(c, "0", c->glyph->corner);
     for (uint32_t i = 0; i < c->n; i++)
         fputs(c->glyph->floor, c->f);
     size_t end = 0;
-    for (uint64_t tick = 0; tick <= c->total_ns; tick += a.step) {
-        size_t at = (size_t)((u128)tick * c->n / c->total_ns);
+    for (uint64_t tick = 0; tick <= c->scale.total_ns; tick += a.step) {
+        size_t at = (size_t)((u128)tick * c->n / c->scale.total_ns);
         struct rp_text32 label = rp_axis_label(&a, tick);
         size_t len = strlen(label.s);
         if (at + len <= c->n && (tick == 0 || at > end)) {
@@ -144,35 +145,29 @@ static void put_time_axis(const struct canvas *c) {
         if (tick > UINT64_MAX - a.step)
             break;
     }
-    memcpy(line + end + 1, a.word, strlen(a.word) + 1);
+    memcpy(line + end + 1, a.unit_name, strlen(a.unit_name) + 1);
     fprintf(c->f, "\n%*s%s\n", MARGIN, "", line);
     free(line);
 }
 
 void rp_chart_text(const struct rp_report *r, uint32_t width, bool utf8, FILE *f) {
-    struct canvas c = {.r = r, .glyph = utf8 ? &unicode : &ascii, .f = f};
+    struct canvas c = {
+        .r = r, .glyph = utf8 ? &unicode : &ascii, .f = f, .scale = rp_chart_scale_of(r)};
     c.n = width - MARGIN - (uint32_t)strlen(" budget");
-    c.total_ns = r->plan.time_ns > 0 ? r->plan.time_ns : 1;
-    c.most = r->plan.peak_bytes > r->keep_all.peak_bytes ? r->plan.peak_bytes
-                                                         : r->keep_all.peak_bytes;
-    /* A budget far above what is ever held would flatten the rest. */
-    c.with_budget = r->p->budget_bytes / 2 < c.most;
-    if (c.with_budget && r->p->budget_bytes > c.most)
-        c.most = r->p->budget_bytes;
-    if (c.most == 0)
-        c.most = 1;
+    if (c.scale.max_bytes == 0)
+        c.scale.max_bytes = 1;
     c.plan = rp_calloc(c.n, sizeof *c.plan);
     c.keep_all = rp_calloc(c.n, sizeof *c.keep_all);
-    rp_memory_trace_columns(&r->plan, c.total_ns, c.n, c.plan);
-    rp_memory_trace_columns(&r->keep_all, c.total_ns, c.n, c.keep_all);
+    rp_memory_trace_columns(&r->plan, c.scale.total_ns, c.n, c.plan);
+    rp_memory_trace_columns(&r->keep_all, c.scale.total_ns, c.n, c.keep_all);
     fprintf(f, "memory over the step (%s this plan, %s keep-all)\n",
             c.glyph->block[EIGHTHS], c.glyph->keep_all);
     for (uint32_t row = ROWS; row-- > 0;)
         put_row(&c, row);
     put_time_axis(&c);
-    put_lane(&c, RP_COMPUTE, "recompute");
-    put_lane(&c, RP_TO_HOST, "to host");
-    put_lane(&c, RP_TO_DEVICE, "to device");
+    put_lane(&c, RP_QUEUE_COMPUTE, "recompute");
+    put_lane(&c, RP_QUEUE_TO_HOST, "to host");
+    put_lane(&c, RP_QUEUE_TO_DEVICE, "to device");
     free(c.plan);
     free(c.keep_all);
 }

@@ -1,7 +1,8 @@
-/* trace: a plan walked along its time line (docs/formats.md): what runs when on which
- * queue, and how much memory is held meanwhile. What reports and pictures are drawn from.
+/* memory_trace: a plan's steps with times (docs/formats.md) and with the memory that is
+ * held on the device. Reports and charts are made from it.
  *
- * The plan must be valid for the graph; whoever reads plans from files asks verify first.
+ * The plan must be valid for the graph, so plans from files are verified first.
+ * Thread-safe for different traces.
  */
 #ifndef RP_EMIT_MEMORY_TRACE_H
 #define RP_EMIT_MEMORY_TRACE_H
@@ -13,52 +14,53 @@
 #include "model/graph.h"
 #include "model/plan.h"
 
-enum rp_queue { RP_COMPUTE, RP_TO_HOST, RP_TO_DEVICE };
-enum { RP_N_QUEUES = 3 };
+enum rp_trace_queue { RP_QUEUE_COMPUTE, RP_QUEUE_TO_HOST, RP_QUEUE_TO_DEVICE };
+enum { RP_N_TRACE_QUEUES = 3 };
 
-/* One step. Memory counts the fixed bytes, and sizes as the plan counts them. */
-struct rp_moment {
-    uint64_t clock_ns; /* of the compute queue when the step takes or gives memory */
+/* One step. Memory includes the fixed bytes. Sizes are rounded as in the plan. */
+struct rp_timed_step {
+    uint64_t clock_ns;         /* of the compute queue when the step allocates or frees */
     uint64_t start_ns, end_ns; /* of the work on its queue; a free takes no time */
-    uint64_t during_bytes;     /* from clock_ns; a run's workspace is in it */
-    uint64_t after_bytes;      /* from end_ns for runs, at once for the others */
-    enum rp_queue queue;
-    bool again; /* a run of an op that ran before */
+    uint64_t during_bytes;     /* from clock_ns on; includes a run's workspace */
+    uint64_t after_bytes;      /* from end_ns on for runs, from clock_ns on for others */
+    enum rp_trace_queue queue;
+    bool again; /* the op ran before */
 };
 
-/* What running an op more than once costs, and what it gives. */
+/* What running an op more than once costs, and what it saves. */
 struct rp_rerun {
     uint32_t op, times; /* runs after the first */
     uint64_t extra_ns;
     uint64_t bytes;  /* of the op's outputs */
-    uint64_t off_ns; /* the outputs were not on the device for so long: mean over bytes */
+    uint64_t off_ns; /* time that the outputs were off the device: mean over their bytes */
 };
 
 struct rp_memory_trace {
-    struct rp_moment *moments; /* one a step */
-    size_t n_moments;
+    struct rp_timed_step *steps; /* one for each step of the plan */
+    size_t n_steps;
     uint64_t time_ns, recompute_ns, stall_ns;
     uint64_t peak_bytes, fixed_bytes;
-    uint32_t peak_op; /* running at the first peak; RP_NONE: a copy begins, or no step */
-    uint64_t copied_bytes[RP_N_QUEUES], busy_ns[RP_N_QUEUES];
+    uint32_t peak_op; /* runs at the first peak; RP_NONE: none does */
+    uint64_t copied_bytes[RP_N_TRACE_QUEUES], busy_ns[RP_N_TRACE_QUEUES];
     struct {
         struct rp_rerun *at;
         size_t n, cap;
-    } reruns; /* most extra time first */
+    } reruns; /* by extra time, largest first */
 };
 
 void rp_memory_trace_plan(const struct rp_graph *g, const struct rp_plan *p,
                           struct rp_memory_trace *t);
 
-/* The step as the graph has it: every op once, tensors freed after their last use. Sizes
- * are rounded up to the alignment if `addressed`, so that it compares with such a plan. */
+/* Traces the step without rematerialization: every op runs once, and tensors are freed
+ * after their last use. With `addressed`, sizes are rounded up to the alignment as in a
+ * plan with addresses. */
 void rp_memory_trace_keep_all(const struct rp_graph *g, bool addressed,
                               struct rp_memory_trace *t);
 
 void rp_memory_trace_fini(struct rp_memory_trace *t); /* safe on an empty or zeroed trace */
 
-/* The interval 0..total_ns cut into n equal columns: the most memory held in each, 0 after
- * the end. total_ns >= 1. */
+/* Divides 0..total_ns into n equal columns. max_bytes[] gets the most memory held in each,
+ * and 0 after the end of the step. total_ns >= 1. */
 void rp_memory_trace_columns(const struct rp_memory_trace *t, uint64_t total_ns, uint32_t n,
                              uint64_t *max_bytes);
 

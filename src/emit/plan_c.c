@@ -1,9 +1,10 @@
-/* The tables of runtime/replay.h as C: plan.c of an emitted program. */
+#include "emit/plan_c.h"
+
 #include <inttypes.h>
 
-#include "emit/project.h"
+#include "kernels/args_literal.h"
 
-/* Nothing in a name may end the string, or be a trigraph. */
+/* Escapes the name, so that nothing in it ends the string or forms a trigraph. */
 static void put_string(FILE *f, const char *s) {
     fputc('"', f);
     for (; *s != '\0'; s++) {
@@ -37,7 +38,7 @@ static void put_addresses(FILE *f, const char *name, const uint64_t *at, size_t 
     fputs(n == 0 ? "0};\n" : "\n};\n", f);
 }
 
-/* ---- what the step is made of ---- */
+/* ---- tensors and ops ---- */
 
 static void put_tensors(FILE *f, const struct replay_program *p) {
     fputs("/* name, bytes, what a source is filled with */\n"
@@ -74,7 +75,7 @@ static void put_ops(FILE *f, const struct rp_replay_tables *t, enum rp_target ta
     char name[32];
     for (uint32_t i = 0; i < p->n_ops; i++) {
         snprintf(name, sizeof name, "a%" PRIu32, i);
-        rp_kernel_put_args(f, &t->kernels[i], name);
+        rp_args_literal_write(&t->kernels[i], name, f);
     }
     fprintf(f,
             "\n#define REAL_f32 RP_REAL32\n#define REAL_f16 RP_REAL16\n"
@@ -96,7 +97,7 @@ static void put_ops(FILE *f, const struct rp_replay_tables *t, enum rp_target ta
     fputs("};\n\n", f);
 }
 
-/* ---- what is done with it ---- */
+/* ---- schedules ---- */
 
 static void put_address(FILE *f, uint64_t at) {
     if (at == REPLAY_NOWHERE)
@@ -175,7 +176,7 @@ static void put_totals(FILE *f, const struct replay_program *p) {
     fputs("};\n", f);
 }
 
-void rp_project_put_plan(FILE *f, const struct rp_replay_tables *t, enum rp_target target) {
+void rp_plan_c_write(const struct rp_replay_tables *t, enum rp_target target, FILE *f) {
     const struct replay_program *p = &t->program;
     fprintf(f,
             "/* SPDX-License-Identifier: MIT\n *\n"

@@ -9,12 +9,13 @@
 #include "base/embedded.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "emit/plan_c.h"
 
 const char *const rp_target_word[RP_N_TARGETS] = {"c", "cuda", "profile"};
 
 static const char licence[] = "/* SPDX-License-Identifier: MIT */\n";
 
-/* The folders between `folder` and the file, and `folder` itself. */
+/* Makes path's folders, from the one that ends at offset `from`. */
 static rp_rc make_folders(const char *path, size_t from, struct rp_err *err) {
     char *part = rp_strdup(path);
     rp_rc rc = RP_OK;
@@ -30,7 +31,7 @@ static rp_rc make_folders(const char *path, size_t from, struct rp_err *err) {
     return rc;
 }
 
-static bool holds(const char *path, const char *text, size_t len) {
+static bool has_content(const char *path, const char *text, size_t len) {
     struct rp_err ignored = {{0}};
     char *there = NULL;
     size_t n = 0;
@@ -45,28 +46,28 @@ static rp_rc write_one(const char *folder, const char *name, const char *text, s
                        uint64_t *bytes, struct rp_err *err) {
     char *path = rp_format("%s/%s", folder, name);
     rp_rc rc = make_folders(path, strlen(folder), err);
-    if (rc == RP_OK && !holds(path, text, len))
+    if (rc == RP_OK && !has_content(path, text, len))
         rc = rp_write_file(path, text, len, err);
     *bytes += len;
     free(path);
     return rc;
 }
 
-/* Sources say their licence; those of our own program do so only here. */
+/* Emitted sources begin with their licence. Sources of remat-plan itself get it here. */
 static rp_rc write_source(const char *folder, const char *name,
                           const struct rp_embedded_file *file, uint64_t *bytes,
                           struct rp_err *err) {
     const char *dot = strrchr(name, '.');
-    const bool says = dot == NULL || strcmp(dot, ".md") == 0 ||
-                      strncmp(file->text, licence, strlen("/* SPDX")) == 0;
-    char *text = rp_format("%s%s", says ? "" : licence, file->text);
+    const bool has_licence = dot == NULL || strcmp(dot, ".md") == 0 ||
+                             strncmp(file->text, licence, strlen("/* SPDX")) == 0;
+    char *text = rp_format("%s%s", has_licence ? "" : licence, file->text);
     rp_rc rc = write_one(folder, name, text, strlen(text), bytes, err);
     free(text);
     return rc;
 }
 
-/* Where the text goes: paths that begin with `from`, of the targets in `in`, begin with
- * `to` in the folder. The first that fits counts. */
+/* Where files go: a path that begins with `from` begins with `to` in the folder instead, if
+ * the target is in `in`. The first row that matches counts. */
 static const struct {
     const char *from, *to;
     bool in[RP_N_TARGETS];
@@ -83,7 +84,8 @@ static const struct {
     {"emit/templates/profile/", "", {[RP_TARGET_PROFILE] = true}},
 };
 
-/* The path in the folder, for the caller to free; NULL if the target has no such file. */
+/* The file's path in the folder; NULL if the target does not have it. The caller frees it.
+ */
 static char *name_for(const struct rp_embedded_file *file, enum rp_target target) {
     for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
         const size_t n = strlen(places[k].from);
@@ -99,7 +101,7 @@ rp_rc rp_project_write(const struct rp_replay_tables *t, enum rp_target target,
     char *text;
     size_t len;
     FILE *f = rp_text_open(&text, &len);
-    rp_project_put_plan(f, t, target);
+    rp_plan_c_write(t, target, f);
     rp_text_close(f);
     *bytes = 0;
     rp_rc rc = write_one(folder, "plan.c", text, len, bytes, err);

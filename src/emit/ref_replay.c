@@ -2,7 +2,7 @@
 
 static const struct {
     enum replay_order order;
-    const char *words;
+    const char *text; /* completes "replay, copies ..." */
 } orders[] = {
     {REPLAY_COPIES_FIRST, "as early as they may be"},
     {REPLAY_COPIES_LAST, "as late as they may be"},
@@ -18,14 +18,14 @@ static bool has_copies(const struct replay_schedule *s) {
 }
 
 static rp_rc run_orders(const struct replay_program *p, bool extremes,
-                        const struct replay_truth *truth, struct rp_ref_replay *r,
+                        const struct replay_expected *expected, struct rp_ref_replay *r,
                         struct rp_err *err) {
     struct replay_result result;
     for (int k = extremes && has_copies(&p->plan) ? 0 : N_ORDERS - 1; k < N_ORDERS; k++) {
-        if (!replay_run(p, &p->plan, orders[k].order, truth, &result))
+        if (!replay_run(p, &p->plan, orders[k].order, expected, &result))
             return rp_fail(err, RP_ENV, "replay: %s", result.wrong);
         if (result.wrong[0] != '\0')
-            return rp_fail(err, RP_NO, "replay, copies %s: %s", orders[k].words,
+            return rp_fail(err, RP_NO, "replay, copies %s: %s", orders[k].text,
                            result.wrong);
         r->n_checked += result.n_checked;
         r->n_orders++;
@@ -36,15 +36,16 @@ static rp_rc run_orders(const struct replay_program *p, bool extremes,
 rp_rc rp_ref_replay(const struct rp_replay_tables *t, bool extremes,
                     struct rp_ref_replay *r, struct rp_err *err) {
     const struct replay_program *p = &t->program;
-    struct replay_truth truth;
+    struct replay_expected expected;
     rp_rc rc;
     *r = (struct rp_ref_replay){.arena_bytes = p->plan.arena_bytes,
                                 .host_bytes = p->plan.host_bytes,
                                 .n_kept = p->n_keep};
-    if (replay_find_truth(p, &truth))
-        rc = run_orders(p, extremes, &truth, r, err);
+    if (replay_expected_build(p, &expected))
+        rc = run_orders(p, extremes, &expected, r, err);
     else
-        rc = rp_fail(err, RP_ENV, "replay: no memory for the un-rematerialized step");
-    replay_forget(p, &truth);
+        rc = rp_fail(err, RP_ENV,
+                     "replay: not enough memory for the step without rematerialization");
+    replay_expected_fini(p, &expected);
     return rc;
 }

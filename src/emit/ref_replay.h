@@ -1,5 +1,8 @@
-/* ref: a plan carried out with the reference kernels, and compared bit for bit with the
- * un-rematerialized step: `verify --replay ref`. */
+/* ref_replay: executes a plan with the reference kernels, and compares all results bit for
+ * bit with those of the step without rematerialization: `verify --replay ref`.
+ *
+ * Thread-safe for different tables.
+ */
 #ifndef RP_EMIT_REF_REPLAY_H
 #define RP_EMIT_REF_REPLAY_H
 
@@ -10,9 +13,10 @@ struct rp_ref_replay {
     uint32_t n_orders, n_kept;
 };
 
-/* On threads that run freely; before that, with `extremes` and copies in the plan, with all
- * copies as early and as late as they may be. RP_NO: "replay, copies first: steps[3]: ..."
- * names the first wrong tensor. */
+/* Runs each queue on a thread of its own. With `extremes`, and if the plan has copies, two
+ * runs come first: one with every copy as early as possible, one with every copy as late as
+ * possible. RP_NO: the message names the first tensor that differs. RP_ENV if memory or
+ * threads are lacking. */
 rp_rc rp_ref_replay(const struct rp_replay_tables *t, bool extremes,
                     struct rp_ref_replay *r, struct rp_err *err);
 

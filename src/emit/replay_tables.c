@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "emit/naive_layout.h"
+#include "kernels/initial_values.h"
 
 static rp_rc add_tensors(const struct rp_graph *g, const char *file,
                          struct rp_replay_tables *t, struct rp_err *err) {
@@ -14,7 +16,7 @@ static rp_rc add_tensors(const struct rp_graph *g, const char *file,
             (struct replay_tensor){g->tensors[x].name, g->tensors[x].bytes, REPLAY_NO_FILL};
         if (g->tensors[x].producer != RP_NONE)
             continue;
-        rp_rc rc = rp_kernel_fill(g, x, RP_BIND_GRAPH, file, &fill, err);
+        rp_rc rc = rp_initial_values(g, x, RP_BIND_GRAPH, file, &fill, err);
         if (rc != RP_OK)
             return rc;
         t->tensors[x].fill = (uint32_t)t->fills.n;
@@ -50,7 +52,7 @@ static rp_rc add_ops(const struct rp_graph *g, const char *file, struct rp_repla
     return RP_OK;
 }
 
-/* ---- the plan, as libremat walks it ---- */
+/* ---- the plan, in the order in which libremat visits its steps ---- */
 
 static void add_step(struct rp_schedule_tables *s, const struct remat_step *from) {
     struct replay_step step = {.what = (uint8_t)from->what,
@@ -72,13 +74,13 @@ static void add_step(struct rp_schedule_tables *s, const struct remat_step *from
     rp_push(&s->steps, step);
 }
 
-static int add_any(void *user, const struct remat_step *step) {
+static int on_step(void *user, const struct remat_step *step) {
     add_step(user, step);
     return 0;
 }
 
 static void add_plan(const remat *r, struct rp_schedule_tables *s) {
-    static const struct remat_calls calls = {add_any, add_any, add_any, add_any};
+    static const struct remat_calls calls = {on_step, on_step, on_step, on_step};
     const struct remat_totals *t = remat_totals(r);
     remat_walk(r, &calls, s);
     s->kept_at = rp_calloc(t->n_keep, sizeof *s->kept_at);
@@ -102,7 +104,7 @@ rp_rc rp_replay_tables_step(const struct rp_graph *g, const char *file,
         rc = add_ops(g, file, t, err);
     if (rc != RP_OK)
         return rc;
-    rp_replay_tables_keep_all(g, &t->keep_all, &keep_all_bytes);
+    rp_naive_layout(g, &t->keep_all, &keep_all_bytes);
     t->program = (struct replay_program){
         .name = g->name,
         .tensors = t->tensors,

@@ -1,5 +1,8 @@
-/* tables: a graph and its plan as the tables of runtime/replay.h, every op bound to its
- * kernel. What `verify --replay ref` runs and `emit` writes down. */
+/* replay_tables: a graph and its plan as the tables of runtime/replay.h, with every op
+ * bound to its kernel. `verify --replay ref` runs them, and `emit` writes them as C.
+ *
+ * Thread-safe for different tables.
+ */
 #ifndef RP_EMIT_REPLAY_TABLES_H
 #define RP_EMIT_REPLAY_TABLES_H
 
@@ -25,7 +28,7 @@ struct rp_schedule_tables {
 };
 
 struct rp_replay_tables {
-    struct replay_program program; /* points into what follows, and into the graph */
+    struct replay_program program; /* points into the other fields and into the graph */
     struct rp_kernel *kernels;     /* per op */
     struct replay_tensor *tensors;
     struct replay_op *ops;
@@ -40,20 +43,15 @@ struct rp_replay_tables {
     struct rp_schedule_tables plan, keep_all;
 };
 
-/* `r` is a plan with addresses for `g`. RP_INPUT names the first op or source that has no
- * kernel, no shape or no type; `file` is g's name in messages. The caller empties *t in any
- * case. `stall_ns` and `baseline_ns` are the plan's claims. */
+/* `r` is a plan with addresses for `g`. baseline_ns and stall_ns are the plan's claims.
+ * `file` is g's name in messages. RP_INPUT names the first op without a kernel, or the
+ * first source without shape or dtype. The caller empties *t in any case. */
 rp_rc rp_replay_tables_build(const struct rp_graph *g, const remat *r, const char *file,
                              uint64_t baseline_ns, uint64_t stall_ns,
                              struct rp_replay_tables *t, struct rp_err *err);
-/* The same without a plan: the step as it is, for profiling. */
+/* The same without a plan, for profiling the step. */
 rp_rc rp_replay_tables_step(const struct rp_graph *g, const char *file,
                             struct rp_replay_tables *t, struct rp_err *err);
 void rp_replay_tables_fini(struct rp_replay_tables *t);
-
-/* keep_all.c: each op once, each tensor released after its last use, at the lowest address
- * that is free; *s is empty before. */
-void rp_replay_tables_keep_all(const struct rp_graph *g, struct rp_schedule_tables *s,
-                               uint64_t *arena_bytes);
 
 #endif

@@ -22,10 +22,11 @@ void rp_put_name(const char *s, FILE *f) {
 }
 
 static bool begins_character(char c) {
-    return ((unsigned char)c & 0xc0) != 0x80; /* not a further byte of UTF-8 */
+    return ((unsigned char)c & 0xc0) != 0x80; /* not a continuation byte of UTF-8 */
 }
 
-/* In `width` places; of a longer name its end, which tells more than its beginning. */
+/* Pads the name to `width` characters. Of a longer name it writes ".." and the end, which
+ * says more than the beginning. */
 static void put_padded(const char *s, size_t width, FILE *f) {
     size_t n = 0;
     for (const char *c = s; *c != '\0'; c++)
@@ -69,12 +70,12 @@ static void put_memory(const struct rp_report *r, FILE *f) {
     fputs(r->p->addressed ? "\n" : ", no addresses\n", f);
 }
 
-/* Where keep-all needs most, this plan holds so much less. */
+/* How much less this plan holds during the op at keep-all's peak. */
 static void put_saving(const struct rp_report *r, FILE *f) {
     uint32_t op = r->keep_all.peak_op;
     for (size_t s = 0; op != RP_NONE && s < r->p->steps.n; s++)
         if (r->p->steps.at[s].kind == RP_RUN && r->p->steps.at[s].id == op) {
-            uint64_t held = r->plan.moments[s].during_bytes;
+            uint64_t held = r->plan.steps[s].during_bytes;
             if (held >= r->keep_all.peak_bytes)
                 return;
             fprintf(f, "saves     %s at keep-all's peak, during ",
@@ -87,13 +88,13 @@ static void put_saving(const struct rp_report *r, FILE *f) {
 
 static void put_copies(const struct rp_report *r, FILE *f) {
     const struct rp_memory_trace *t = &r->plan;
-    if (t->copied_bytes[RP_TO_HOST] == 0 && t->copied_bytes[RP_TO_DEVICE] == 0)
+    if (t->copied_bytes[RP_QUEUE_TO_HOST] == 0 && t->copied_bytes[RP_QUEUE_TO_DEVICE] == 0)
         return;
     fprintf(f, "copies    out %s (queue busy %s), in %s (%s)\n",
-            rp_show_bytes(t->copied_bytes[RP_TO_HOST]).s,
-            rp_show_percent(t->busy_ns[RP_TO_HOST], t->time_ns).s,
-            rp_show_bytes(t->copied_bytes[RP_TO_DEVICE]).s,
-            rp_show_percent(t->busy_ns[RP_TO_DEVICE], t->time_ns).s);
+            rp_show_bytes(t->copied_bytes[RP_QUEUE_TO_HOST]).s,
+            rp_show_percent(t->busy_ns[RP_QUEUE_TO_HOST], t->time_ns).s,
+            rp_show_bytes(t->copied_bytes[RP_QUEUE_TO_DEVICE]).s,
+            rp_show_percent(t->busy_ns[RP_QUEUE_TO_DEVICE], t->time_ns).s);
 }
 
 static void put_rerun(const struct rp_report *r, const struct rp_rerun *x, FILE *f) {
@@ -137,4 +138,76 @@ void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f) {
     put_saving(r, f);
     put_copies(r, f);
     put_reruns(r, rows, f);
+}
+
+/* ---- step by step: one line a step, consecutive frees on one line ---- */
+
+/* All starts have the same unit and are exact to the nanosecond. So steps a millisecond
+ * apart differ even late in a step that takes seconds. */
+struct start_format {
+    const char *unit;
+    uint64_t ns;
+    int decimals;
+};
+
+static struct start_format start_format_for(uint64_t time_ns) {
+    if (time_ns >= 1000000)
+        return (struct start_format){"ms", 1000000, 6};
+    if (time_ns >= 1000)
+        return (struct start_format){"us", 1000, 3};
+    return (struct start_format){"ns", 1, 0};
+}
+
+static struct rp_text32 show_start(const struct start_format *c, uint64_t ns) {
+    struct rp_text32 t;
+    if (c->decimals == 0)
+        snprintf(t.s, sizeof t.s, "%" PRIu64, ns);
+    else
+        snprintf(t.s, sizeof t.s, "%" PRIu64 ".%0*" PRIu64, ns / c->ns, c->decimals,
+                 ns % c->ns);
+    return t;
+}
+
+static const char *verb(const struct rp_step *s, const struct rp_timed_step *m) {
+    switch (s->kind) {
+    case RP_RUN:
+        return m->again ? "again" : "run";
+    case RP_SWAP_OUT:
+        return "out";
+    case RP_SWAP_IN:
+        return "in";
+    case RP_FREE:
+        break;
+    }
+    return "free";
+}
+
+static const char *name_of(const struct rp_graph *g, const struct rp_step *s) {
+    return s->kind == RP_RUN ? g->ops[s->id].name : g->tensors[s->id].name;
+}
+
+void rp_report_steps(const struct rp_report *r, FILE *f) {
+    const struct rp_plan *p = r->p;
+    const struct start_format format = start_format_for(r->plan.time_ns);
+    fprintf(f, "%6s %9s %s %10s %10s  %s\n", "step", "start", format.unit, "takes",
+            "memory", "what");
+    for (size_t s = 0; s < p->steps.n; s++) {
+        const struct rp_step *step = &p->steps.at[s];
+        const struct rp_timed_step *m = &r->plan.steps[s];
+        bool is_free = step->kind == RP_FREE;
+        size_t last = s;
+        while (is_free && last + 1 < p->steps.n && p->steps.at[last + 1].kind == RP_FREE)
+            last++;
+        fprintf(
+            f, "%6zu %12s %10s %10s  %-5s ", s, show_start(&format, m->start_ns).s,
+            is_free ? "" : rp_show_ns(m->end_ns - m->start_ns).s,
+            rp_show_bytes(is_free ? r->plan.steps[last].after_bytes : m->during_bytes).s,
+            verb(step, m));
+        for (; s < last; s++) {
+            rp_put_name(name_of(r->g, &p->steps.at[s]), f);
+            fputs(", ", f);
+        }
+        rp_put_name(name_of(r->g, &p->steps.at[last]), f);
+        fputc('\n', f);
+    }
 }

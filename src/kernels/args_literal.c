@@ -1,12 +1,11 @@
-/* struct rp_kargs as a C literal, fields that are 0 left out. */
+#include "kernels/args_literal.h"
+
 #include <inttypes.h>
 #include <stddef.h>
 
-#include "kernels/kernel.h"
-
 enum field_type { INT32, INT64, UINT64, REAL };
 
-/* In the order of the struct, which C++ insists on. */
+/* In the order of the struct, as C++ requires. */
 static const struct {
     const char *name;
     enum field_type type;
@@ -47,7 +46,6 @@ static int is_zero(const char *at, enum field_type type, int n) {
     return 1;
 }
 
-/* Reals in hexadecimal: exact. */
 static void put_value(FILE *f, const char *at, enum field_type type, int i) {
     switch (type) {
     case INT32:
@@ -69,7 +67,7 @@ static int64_t n_parts(const struct rp_kargs *a) {
     return a->n_in > 1 ? a->n_in : a->n_out;
 }
 
-void rp_kernel_put_args(FILE *f, const struct rp_kernel *k, const char *name) {
+void rp_args_literal_write(const struct rp_kernel *k, const char *name, FILE *f) {
     if (k->parts != NULL) {
         fprintf(f, "static const int64_t %s_parts[] = {", name);
         for (int64_t i = 0; i < n_parts(&k->args); i++)

@@ -1,18 +1,23 @@
-/* bind: what the binders share. A binder fills struct rp_kargs of one kind from operands
- * and attributes, and fails the binding where they do not fit; private to src/kernels.
+/* bind: what the binders share, private to src/kernels. A binder fills an op's struct
+ * rp_kargs from its operands and attributes, and fails the binding if they do not fit.
  *
- * After a failure (b->rc is not RP_OK) the readers give 1, so binders need not look. What a
- * binder lets through is safe to run: no kernel reads or writes beyond its operands,
- * whatever numbers the tensors hold.
+ * After a failure (b->rc is not RP_OK) the functions that read values return 1, so binders
+ * need not check each call. Whatever a binder accepts is safe to run: no kernel reads or
+ * writes outside its operands, whatever numbers the tensors hold.
+ *
+ * Not thread-safe: one binding, one thread. Different bindings may be used by different
+ * threads.
  */
 #ifndef RP_KERNELS_BIND_H
 #define RP_KERNELS_BIND_H
 
 #include "kernels/kernel.h"
+#include "kernels/op_table.h"
 
 enum { RP_BIND_DIMS = 8 };
+#define RP_BIND_MAX_COUNT ((int64_t)1 << 62) /* elements of an operand at most */
 
-/* An operand as the op sees it: attrs.views applied. */
+/* An operand in the shape in which the op reads it (attrs.views). */
 struct rp_operand {
     size_t n_dims;
     int64_t dim[RP_BIND_DIMS];
@@ -24,33 +29,22 @@ struct rp_binding {
     const struct rp_op *op;
     uint32_t index;
     const char *file;
-    const struct rp_kind *kind;
+    const struct rp_op_kind *kind;
     struct rp_operand *in, *out;
     struct rp_kernel *k;
     struct rp_err *err;
     rp_rc rc;
 };
 
-struct rp_kind {
-    const char *kind, *kernel;
-    /* Dtypes of the operands: r the network's, s of statistics, i i32; those behind | may
-     * be left out together; * repeats the one before it. */
-    const char *in, *out;
-    void (*bind)(struct rp_binding *b);
-    /* Of windows: the operands that are x and y of the window, and its weight. */
-    int8_t x, y, weight;
-};
-#define RP_OUT 16 /* RP_OUT + i: output i; i alone: input i */
-
 void rp_bind_fail(struct rp_binding *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 const struct rp_operand *rp_bind_operand(const struct rp_binding *b, int slot);
 
-/* The operand has this many elements. */
+/* Fails if the operand does not have this many elements. */
 void rp_bind_count(struct rp_binding *b, int slot, int64_t count);
-void rp_bind_same(struct rp_binding *b, int slot, int other); /* equal counts */
+void rp_bind_same(struct rp_binding *b, int slot, int other); /* ... as the other */
 
-/* Attributes. Integers are 0 .. 2^40. */
+/* Required attributes. Integers are from 0 to 2^40. */
 int64_t rp_bind_int(struct rp_binding *b, const char *key);
 void rp_bind_ints(struct rp_binding *b, const char *key, size_t n, int64_t *to);
 double rp_bind_real(struct rp_binding *b, const char *key);
@@ -59,8 +53,10 @@ bool rp_bind_bool(struct rp_binding *b, const char *key);
 /* A product of counts; fails past 2^62. */
 int64_t rp_bind_product(struct rp_binding *b, int64_t x, int64_t y);
 
-/* The operand's dimensions before, at and behind attribute "axis" (below n_dims). */
+/* Attribute "axis", which must be a dimension of the operand. */
 size_t rp_bind_axis(struct rp_binding *b, int slot);
+/* Sets outer, mid and inner: the products of the operand's dimensions before `axis`, of
+ * n_mid dimensions from there on, and of the rest. */
 void rp_bind_groups(struct rp_binding *b, int slot, size_t axis, size_t n_mid);
 
 /* bind_window.c */
@@ -96,10 +92,5 @@ void rp_bind_slice(struct rp_binding *b);
 void rp_bind_repeat(struct rp_binding *b);
 void rp_bind_transpose(struct rp_binding *b);
 void rp_bind_gather(struct rp_binding *b);
-
-/* op_table.c; by name, NULL if there is no kernel for it. */
-extern const struct rp_kind rp_kinds[];
-extern const size_t rp_n_kinds;
-const struct rp_kind *rp_kind_find(const char *kind);
 
 #endif

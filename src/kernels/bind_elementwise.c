@@ -1,4 +1,4 @@
-/* Binders: element by element, products, and kinds that move data. */
+/* Binders of elementwise kinds, of products, and of kinds that move data. */
 #include <inttypes.h>
 #include <jansson.h>
 
@@ -26,11 +26,11 @@ void rp_bind_dropout(struct rp_binding *b) {
     b->k->args.p = p;
     const json_t *seed = json_object_get(b->op->attrs, "seed"); /* any 63 bits */
     if (!json_is_integer(seed) || json_integer_value(seed) < 0)
-        rp_bind_fail(b, "attribute \"seed\" is missing, or no number from 0 up");
+        rp_bind_fail(b, "attribute \"seed\" is missing or not an integer from 0 up");
     b->k->args.seed = (uint64_t)json_integer_value(seed);
 }
 
-/* v has the dimensions of x from the axis on. */
+/* v has the dimensions of x, beginning with the axis. */
 void rp_bind_broadcast(struct rp_binding *b) {
     const struct rp_operand *x = &b->in[0], *v = &b->in[1];
     const size_t axis = rp_bind_axis(b, 0);
@@ -38,7 +38,7 @@ void rp_bind_broadcast(struct rp_binding *b) {
     for (size_t i = 0; fits && i < v->n_dims; i++)
         fits = v->dim[i] == x->dim[axis + i];
     if (!fits)
-        rp_bind_fail(b, "input 1 has not the dimensions of input 0 from the axis on");
+        rp_bind_fail(b, "input 1 does not have the dimensions of input 0 from the axis on");
     rp_bind_same(b, OUT0, 0);
     rp_bind_groups(b, 0, axis, v->n_dims);
 }
@@ -66,9 +66,9 @@ void rp_bind_matmul(struct rp_binding *b) {
         rp_bind_count(b, 2, a->n);
 }
 
-/* The strides reach no element beyond the operand's. */
-static void check_reach(struct rp_binding *b, int slot, int64_t rows, int64_t cols,
-                        const int64_t stride[5]) {
+/* Fails if the strides address an element outside the operand. */
+static void check_strides(struct rp_binding *b, int slot, int64_t rows, int64_t cols,
+                          const int64_t stride[5]) {
     const int64_t *batches = b->k->args.batches, count = rp_bind_operand(b, slot)->count;
     const int64_t size[5] = {batches[0], batches[1], batches[2], rows, cols};
     int64_t last = 0;
@@ -83,8 +83,8 @@ static void check_reach(struct rp_binding *b, int slot, int64_t rows, int64_t co
         rp_bind_fail(b, "the strides pass the end of an operand");
 }
 
-/* Every element of c is written: as many as the strides tell apart, none twice (which the
- * attributes promise). */
+/* Every element of c must be written: c has as many elements as its strides address. That
+ * none is written twice is promised by the attributes, not checked. */
 void rp_bind_bmm(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
     rp_bind_ints(b, "batch", 3, a->batches);
@@ -100,14 +100,14 @@ void rp_bind_bmm(struct rp_binding *b) {
         if (a->stride_c[d] != 0)
             written = rp_bind_product(b, written, a->batches[d]);
     rp_bind_count(b, OUT0, written);
-    check_reach(b, 0, a->m, a->k, a->stride_a);
-    check_reach(b, 1, a->k, a->n, a->stride_b);
-    check_reach(b, OUT0, a->m, a->n, a->stride_c);
+    check_strides(b, 0, a->m, a->k, a->stride_a);
+    check_strides(b, 1, a->k, a->n, a->stride_b);
+    check_strides(b, OUT0, a->m, a->n, a->stride_c);
 }
 
 /* ---- moving data ---- */
 
-/* The sizes of n operands along the axis, which together are `whole`'s. */
+/* Reads the sizes of n operands along the axis. Their sum must be the whole's size. */
 static void bind_parts(struct rp_binding *b, int whole, int first, uint32_t n) {
     const size_t axis = rp_bind_axis(b, whole);
     struct rp_kargs *a = &b->k->args;
@@ -144,7 +144,7 @@ void rp_bind_slice(struct rp_binding *b) {
     a->k = axis < part->n_dims ? part->dim[axis] : 0;
     if (a->start > a->mid || a->k > a->mid - a->start ||
         part->count != a->outer * a->k * a->inner)
-        rp_bind_fail(b, "the slice does not lie in what it is cut from");
+        rp_bind_fail(b, "the slice is not within its input");
 }
 
 void rp_bind_repeat(struct rp_binding *b) {
@@ -173,7 +173,7 @@ void rp_bind_gather(struct rp_binding *b) {
     const struct rp_operand *table = rp_bind_operand(b, b->kind->x);
     struct rp_kargs *a = &b->k->args;
     if (table->n_dims != 2) {
-        rp_bind_fail(b, "the table has not two dimensions");
+        rp_bind_fail(b, "the table does not have two dimensions");
         return;
     }
     a->m = table->dim[0];

@@ -1,16 +1,16 @@
-/* Binders of normalizations, softmax, losses and the kinds of sequences. */
+/* Binders of normalizations, softmax, losses, and kinds of sequence models. */
 #include "kernels/bind.h"
 
 #define OUT0 (RP_OUT + 0)
 
-/* Slots that have as many elements as there are statistics. */
-static void counts(struct rp_binding *b, int first, int end, int64_t count) {
+/* The slots from `first` to before `end` have this many elements each. */
+static void check_counts(struct rp_binding *b, int first, int end, int64_t count) {
     for (int slot = first; slot < end; slot++)
         rp_bind_count(b, slot, count);
 }
 
-/* Channels are dimension 1 of x. */
-static void channels(struct rp_binding *b, int x) {
+/* The channels are dimension 1 of x. */
+static void read_channels(struct rp_binding *b, int x) {
     if (rp_bind_operand(b, x)->n_dims < 2)
         rp_bind_fail(b, "x has no channels");
     rp_bind_groups(b, x, 1, 1);
@@ -19,25 +19,25 @@ static void channels(struct rp_binding *b, int x) {
 
 void rp_bind_batch_norm(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
-    channels(b, 0);
+    read_channels(b, 0);
     a->eps = rp_bind_real(b, "eps");
     if ((a->affine != 0) != (a->n_in == 3))
-        rp_bind_fail(b, "gamma and beta are there if, and only if, \"affine\" is true");
-    counts(b, 1, a->n_in, a->mid);
+        rp_bind_fail(b, "gamma and beta must be present if and only if \"affine\" is true");
+    check_counts(b, 1, a->n_in, a->mid);
     rp_bind_same(b, OUT0, 0);
-    counts(b, RP_OUT + 1, RP_OUT + 3, a->mid);
+    check_counts(b, RP_OUT + 1, RP_OUT + 3, a->mid);
 }
 
 void rp_bind_batch_norm_grad(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
-    channels(b, 1);
+    read_channels(b, 1);
     if ((a->affine != 0) != (a->n_in == 5) || (a->affine != 0) != (a->n_out == 3))
-        rp_bind_fail(b, "gamma and its gradient are there if, and only if, \"affine\" is "
-                        "true");
+        rp_bind_fail(b, "gamma and its gradient must be present if and only if \"affine\" "
+                        "is true");
     rp_bind_same(b, 0, 1);
     rp_bind_same(b, OUT0, 1);
-    counts(b, 2, a->n_in, a->mid);
-    counts(b, RP_OUT + 1, RP_OUT + a->n_out, a->mid);
+    check_counts(b, 2, a->n_in, a->mid);
+    check_counts(b, RP_OUT + 1, RP_OUT + a->n_out, a->mid);
 }
 
 void rp_bind_update_stats(struct rp_binding *b) {
@@ -46,13 +46,13 @@ void rp_bind_update_stats(struct rp_binding *b) {
     a->count = rp_bind_int(b, "count");
     a->eps = rp_bind_real(b, "eps");
     a->momentum = rp_bind_real(b, "momentum");
-    counts(b, 1, 4, a->mid);
-    counts(b, RP_OUT, RP_OUT + 2, a->mid);
+    check_counts(b, 1, 4, a->mid);
+    check_counts(b, RP_OUT, RP_OUT + 2, a->mid);
 }
 
 /* layer_norm (x, weight, bias) and its gradient (gy, x, mean, invstd, weight); rms_norm
- * (x, weight) and (gy, x, invrms, weight). Outputs behind the first are statistics forward,
- * gradients of parameters backward. */
+ * (x, weight) and its gradient (gy, x, invrms, weight). Outputs after the first are
+ * statistics in the forward kinds, and gradients of parameters in the gradients. */
 void rp_bind_row_norm(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
     const bool grad = a->n_in > 3;
@@ -67,12 +67,12 @@ void rp_bind_row_norm(struct rp_binding *b) {
     rp_bind_same(b, OUT0, grad);
     if (grad) {
         rp_bind_same(b, 0, 1);
-        counts(b, 2, a->n_in - 1, a->outer);
-        counts(b, a->n_in - 1, a->n_in, a->inner);
+        check_counts(b, 2, a->n_in - 1, a->outer);
+        check_counts(b, a->n_in - 1, a->n_in, a->inner);
     } else {
-        counts(b, 1, a->n_in, a->inner);
+        check_counts(b, 1, a->n_in, a->inner);
     }
-    counts(b, RP_OUT + 1, RP_OUT + a->n_out, grad ? a->inner : a->outer);
+    check_counts(b, RP_OUT + 1, RP_OUT + a->n_out, grad ? a->inner : a->outer);
 }
 
 /* (v, g) -> w; (gw, v, g) -> gv, gg */
@@ -107,7 +107,7 @@ void rp_bind_loss(struct rp_binding *b) {
     rp_bind_groups(b, 0, rp_bind_axis(b, 0), 1);
     a->alpha = rp_bind_real(b, "weight");
     const int64_t labels = rp_bind_product(b, a->outer, a->inner);
-    counts(b, 1, a->n_in, labels);
+    check_counts(b, 1, a->n_in, labels);
     if (a->n_in == 2) {
         rp_bind_count(b, OUT0, 1);
         rp_bind_count(b, RP_OUT + 1, labels);
@@ -133,8 +133,8 @@ void rp_bind_rotary(struct rp_binding *b) {
     rp_bind_same(b, OUT0, 0);
 }
 
-/* (gates, c) -> h, c'; (gates, c, c', gh if there, gc' if there) -> ggates, gc or nothing
- */
+/* (gates, c) -> h, c'; the gradient has gh, gc' and the output gc only where they exist:
+ * (gates, c, c', gh, gc') -> ggates, gc */
 void rp_bind_lstm(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
     const struct rp_operand *gates = &b->in[0];
@@ -145,15 +145,15 @@ void rp_bind_lstm(struct rp_binding *b) {
     }
     a->batch = gates->dim[0];
     a->n = gates->dim[1] / 4;
-    counts(b, 1, a->n_in, a->batch * a->n);
+    check_counts(b, 1, a->n_in, a->batch * a->n);
     if (!grad) {
-        counts(b, RP_OUT, RP_OUT + 2, a->batch * a->n);
+        check_counts(b, RP_OUT, RP_OUT + 2, a->batch * a->n);
         return;
     }
     a->grad_h = rp_bind_bool(b, "grad_h");
     a->grad_c = rp_bind_bool(b, "grad_c");
     if (a->n_in != 3 + a->grad_h + a->grad_c)
-        rp_bind_fail(b, "the inputs are not those that \"grad_h\" and \"grad_c\" say");
+        rp_bind_fail(b, "the number of inputs does not match \"grad_h\" and \"grad_c\"");
     rp_bind_same(b, OUT0, 0);
-    counts(b, RP_OUT + 1, RP_OUT + a->n_out, a->batch * a->n);
+    check_counts(b, RP_OUT + 1, RP_OUT + a->n_out, a->batch * a->n);
 }

@@ -1,12 +1,13 @@
-/* Binders of kinds with windows: convolution and pooling. */
+/* Binders of kinds with windows: convolutions and pooling. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
 #include "kernels/bind.h"
 
-/* Spatial sizes of images N, C, H, W or volumes N, C, D, H, W, depth 1 for the first. */
-static void spatial(struct rp_binding *b, int slot, int64_t size[3]) {
+/* The spatial sizes of images (N, C, H, W) or volumes (N, C, D, H, W). Images get depth 1.
+ */
+static void read_spatial(struct rp_binding *b, int slot, int64_t size[3]) {
     const struct rp_operand *x = rp_bind_operand(b, slot);
     if (x->n_dims != 4 && x->n_dims != 5) {
         rp_bind_fail(b, "an operand has neither 4 nor 5 dimensions");
@@ -17,26 +18,26 @@ static void spatial(struct rp_binding *b, int slot, int64_t size[3]) {
     size[2] = x->dim[x->n_dims - 1];
 }
 
-/* One number a spatial dimension; `rest` for the depth of images. */
-static void window_attr(struct rp_binding *b, const char *key, int64_t rest,
+/* Reads one number for each spatial dimension. The depth of images gets `depth`. */
+static void window_attr(struct rp_binding *b, const char *key, int64_t depth,
                         int64_t to[3]) {
     const size_t n = b->in[0].n_dims - 2;
     int64_t value[3] = {1, 1, 1};
     rp_bind_ints(b, key, n, value);
-    to[0] = rest;
+    to[0] = depth;
     for (size_t i = 0; i < n; i++)
         to[i + 3 - n] = value[i];
 }
 
-/* The planes on both sides, and their sizes. */
-static void planes(struct rp_binding *b) {
+/* Reads batch, channels and sizes of both sides. */
+static void read_planes(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
     const struct rp_operand *x = rp_bind_operand(b, b->kind->x);
     const struct rp_operand *y = rp_bind_operand(b, b->kind->y);
-    spatial(b, b->kind->x, a->x_size);
-    spatial(b, b->kind->y, a->y_size);
+    read_spatial(b, b->kind->x, a->x_size);
+    read_spatial(b, b->kind->y, a->y_size);
     if (b->rc == RP_OK && (x->n_dims != y->n_dims || x->dim[0] != y->dim[0]))
-        rp_bind_fail(b, "the operands differ in dimensions or batch");
+        rp_bind_fail(b, "the operands differ in number of dimensions or in batch");
     if (b->rc != RP_OK)
         return;
     a->batch = x->dim[0];
@@ -48,18 +49,18 @@ static void planes(struct rp_binding *b) {
 static void check_sizes(struct rp_binding *b) {
     const struct rp_kargs *a = &b->k->args;
     for (int d = 0; d < 3 && b->rc == RP_OK; d++) {
-        const int64_t reach =
+        const int64_t span =
             rp_bind_product(b, a->dilation[d], a->kernel[d] > 0 ? a->kernel[d] - 1 : 0);
-        const int64_t room = a->x_size[d] + 2 * a->pad[d] - reach - 1;
+        const int64_t room = a->x_size[d] + 2 * a->pad[d] - span - 1;
         if (a->kernel[d] < 1 || a->stride[d] < 1 || a->dilation[d] < 1 || room < 0 ||
             room / a->stride[d] + 1 != a->y_size[d])
-            rp_bind_fail(b, "the window's attributes do not make y's size from x's");
+            rp_bind_fail(b, "the window's attributes do not give y's size for x's");
     }
 }
 
-static void window(struct rp_binding *b) {
+static void read_window(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
-    planes(b);
+    read_planes(b);
     if (b->rc != RP_OK)
         return;
     window_attr(b, "kernel", 1, a->kernel);
@@ -67,8 +68,8 @@ static void window(struct rp_binding *b) {
     window_attr(b, "pad", 0, a->pad);
 }
 
-/* Attribute "algorithm", which need not be there. */
-static void algorithm(struct rp_binding *b) {
+/* Reads the optional attribute "algorithm". */
+static void read_algorithm(struct rp_binding *b) {
     static const char *const names[] = {[RP_IMPLICIT_GEMM] = "implicit_gemm",
                                         [RP_IMPLICIT_PRECOMP_GEMM] =
                                             "implicit_precomp_gemm",
@@ -83,22 +84,23 @@ static void algorithm(struct rp_binding *b) {
             b->k->args.algorithm = i;
             return;
         }
-    rp_bind_fail(b, "attribute \"algorithm\" is none of implicit_gemm, "
-                    "implicit_precomp_gemm, algo_1, direct");
+    rp_bind_fail(b, "attribute \"algorithm\" is not implicit_gemm, "
+                    "implicit_precomp_gemm, algo_1 or direct");
 }
 
 void rp_bind_conv(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
     const struct rp_operand *w = rp_bind_operand(b, b->kind->weight);
-    window(b);
+    read_window(b);
     if (b->rc != RP_OK)
         return;
     window_attr(b, "dilation", 1, a->dilation);
     check_sizes(b);
-    algorithm(b);
+    read_algorithm(b);
     a->groups = rp_bind_int(b, "groups");
     if (a->groups < 1 || a->channels % a->groups != 0 || a->filters % a->groups != 0) {
-        rp_bind_fail(b, "the channels do not make %" PRId64 " groups", a->groups);
+        rp_bind_fail(b, "the channels cannot be divided into %" PRId64 " groups",
+                     a->groups);
         return;
     }
     const int64_t want[5] = {a->filters, a->channels / a->groups, a->kernel[0],
@@ -108,16 +110,16 @@ void rp_bind_conv(struct rp_binding *b) {
         fits = w->dim[i] == want[i < 2 ? i : i + 5 - w->n_dims];
     if (!fits)
         rp_bind_fail(b, "the weight is not (filters, channels of a group, kernel)");
-    /* A bias has one element a channel of the output, which is the window's x where the
-     * convolution is transposed. */
+    /* A bias has one element for each channel of the output. In transposed convolutions the
+     * output is the window's x. */
     if (a->n_in > 2)
         rp_bind_count(b, 2, b->out[0].dim[1]);
 }
 
-/* Each window has a place of x in it. */
+/* Each window must contain at least one position of x. */
 void rp_bind_pool(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
-    window(b);
+    read_window(b);
     for (int d = 0; d < 3; d++)
         a->dilation[d] = 1;
     if (b->rc == RP_OK)
@@ -148,14 +150,14 @@ void rp_bind_avg_pool(struct rp_binding *b) {
 }
 
 void rp_bind_adaptive(struct rp_binding *b) {
-    planes(b);
+    read_planes(b);
     if (b->k->args.channels != b->k->args.filters)
         rp_bind_fail(b, "pooling does not change the channels");
 }
 
-/* Indices are as many as the smaller side has elements. */
+/* There is one index for each element of the smaller side. */
 void rp_bind_unpool(struct rp_binding *b) {
-    planes(b);
+    read_planes(b);
     if (b->k->args.channels != b->k->args.filters)
         rp_bind_fail(b, "unpooling does not change the channels");
     rp_bind_same(b, 1, b->kind->y);

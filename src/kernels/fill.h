@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* fill: the values a step starts from, the same in every replay. Element i of source tensor
- * t has the 24-bit number u in [0, 1)
+/* fill: fills source tensors with values that are the same in every replay. Element i of
+ * source tensor t draws a 24-bit number u in [0, 1)
  *
  *     z = t * 0x9E3779B97F4A7C15 + i           (mod 2^64)
  *     z = splitmix(splitmix(z)),  u = (z >> 40) * 2^-24
  *
- * as dropout does with its seed (docs/ops.md), and the value low + (high - low) * u, made
- * in f64 and rounded to the tensor's type; of an i32 tensor the integer below: low + floor
- * of (high - low) * u, so `high` is never reached.
+ * as dropout does with its seed (docs/ops.md). Its value is low + (high - low) * u,
+ * computed in f64 and rounded to the tensor's type. In an i32 tensor it is low + floor of
+ * (high - low) * u, so that it stays below `high`.
+ *
+ * Thread-safe: nothing is kept between calls.
  */
 #ifndef RP_KERNELS_FILL_H
 #define RP_KERNELS_FILL_H
@@ -29,8 +31,8 @@ struct rp_fill {
 
 void rp_fill_values(const struct rp_fill *fill, void *to);
 
-/* 64 bits that stand for the bytes: two buffers with equal bytes have equal checksums, and
- * one changed byte always changes it (FNV-1a, 64 bits). */
+/* The 64-bit FNV-1a hash. Equal bytes have equal checksums, and a change of a single byte
+ * always changes the checksum. */
 uint64_t rp_checksum(const void *bytes, size_t n);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* half: IEEE 754 binary16 <-> binary32 in integers: exact, and to nearest even. */
+/* half: conversion between IEEE 754 binary16 and binary32, in integer arithmetic. It is
+ * exact to binary32, and rounds to nearest even to binary16. */
 #ifndef RP_KERNELS_HALF_H
 #define RP_KERNELS_HALF_H
 
@@ -20,7 +21,7 @@ RP_HALF float rp_from_half(uint16_t h) {
         value = (float)fraction * 0x1p-24f;
         memcpy(&bits, &value, sizeof bits);
         bits |= sign;
-    } else if (exponent == 31) { /* infinity, not a number */
+    } else if (exponent == 31) { /* infinity or NaN */
         bits = sign | 0x7f800000u | fraction << 13;
     } else {
         bits = sign | (exponent + 112) << 23 | fraction << 13;
@@ -34,12 +35,13 @@ RP_HALF uint16_t rp_to_half(float value) {
     memcpy(&bits, &value, sizeof bits);
     uint16_t sign = (uint16_t)((bits >> 16) & 0x8000u);
     bits &= 0x7fffffffu;
-    if (bits > 0x7f800000u) /* not a number: quiet, sign kept */
+    if (bits > 0x7f800000u) /* NaN: make it quiet, keep the sign */
         return sign | 0x7e00u;
     if (bits >= 0x477ff000u) /* 65520 and up round to infinity */
         return sign | 0x7c00u;
     if (bits < 0x38800000u) { /* below 2^-14: a multiple of 2^-24 */
-        /* Adding 0.5 leaves |value| in the last bits, rounded to 2^-24 by the addition. */
+        /* Adding 0.5 rounds |value| to a multiple of 2^-24 and leaves it in the last bits.
+         */
         float magnitude;
         memcpy(&magnitude, &bits, sizeof magnitude);
         magnitude += 0.5f;

@@ -1,10 +1,9 @@
-/* What a graph's sources are filled with: rp_kernel_fill. */
+#include "kernels/initial_values.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-
-#include "kernels/kernel.h"
 
 static uint64_t count_of(const struct rp_tensor *t) {
     uint64_t count = 1;
@@ -17,7 +16,7 @@ static bool is_kind(const struct rp_op *op, const char *kind) {
     return strcmp(op->kind, kind) == 0;
 }
 
-/* How many values an i32 input may have: rows of the table, classes of the logits. */
+/* The number of values that an i32 input may have: rows of a table or classes. */
 static uint64_t n_values(const struct rp_graph *g, const struct rp_op *op) {
     const struct rp_tensor *x = &g->tensors[op->inputs[0]];
     const json_t *views = json_object_get(op->attrs, "views");
@@ -32,7 +31,7 @@ static uint64_t n_values(const struct rp_graph *g, const struct rp_op *op) {
     return axis < x->n_dims ? x->shape[axis] : 1;
 }
 
-/* Scales, squares of deviations, lengths: positive numbers near 1. */
+/* Scales, variances and lengths: positive numbers near 1. */
 static bool is_scale(const struct rp_op *op, uint32_t slot) {
     const bool norm = is_kind(op, "batch_norm") || is_kind(op, "layer_norm") ||
                       is_kind(op, "rms_norm") || is_kind(op, "weight_norm");
@@ -44,16 +43,16 @@ static void set(struct rp_fill *fill, double low, double high) {
     fill->high = high;
 }
 
-/* By its first reader. Weights are uniform with variance 2 / fan-in (He et al., 2015),
- * which is what a filter, or a row of a matrix, is summed over. */
-static void range(const struct rp_graph *g, uint32_t x, struct rp_fill *fill) {
+/* The first reader decides. Weights are uniform with variance 2 / fan-in (He et al., 2015).
+ * The fan-in is the number of terms in a filter's or a row's sum. */
+static void set_range(const struct rp_graph *g, uint32_t x, struct rp_fill *fill) {
     const struct rp_tensor *t = &g->tensors[x];
     set(fill, -1, 1);
     if (t->kind == RP_PARAMETER && t->n_dims < 2)
         set(fill, -0.1, 0.1);
     else if (t->kind == RP_PARAMETER && t->shape[0] > 0) {
-        const double wide = sqrt(6 / ((double)fill->count / (double)t->shape[0]));
-        set(fill, -wide, wide);
+        const double limit = sqrt(6 / ((double)fill->count / (double)t->shape[0]));
+        set(fill, -limit, limit);
     }
     for (uint32_t r = g->reader_start[x]; r < g->reader_start[x + 1]; r++) {
         const struct rp_op *op = &g->ops[g->readers[r]];
@@ -69,8 +68,8 @@ static void range(const struct rp_graph *g, uint32_t x, struct rp_fill *fill) {
     }
 }
 
-rp_rc rp_kernel_fill(const struct rp_graph *g, uint32_t x, enum rp_bind how,
-                     const char *file, struct rp_fill *fill, struct rp_err *err) {
+rp_rc rp_initial_values(const struct rp_graph *g, uint32_t x, enum rp_bind how,
+                        const char *file, struct rp_fill *fill, struct rp_err *err) {
     const struct rp_tensor *t = &g->tensors[x];
     const char *dtype = t->dtype != NULL ? t->dtype : "";
     uint64_t size = 4;
@@ -85,16 +84,16 @@ rp_rc rp_kernel_fill(const struct rp_graph *g, uint32_t x, enum rp_bind how,
         fill->element = RP_ELEMENT_F64;
     else
         return rp_fail(err, RP_INPUT,
-                       "%s: tensors[%" PRIu32 "] \"%s\": no dtype f32, f16 "
-                       "or i32 to fill it with",
+                       "%s: tensors[%" PRIu32 "] \"%s\": its dtype must be f32, "
+                       "f16 or i32",
                        file, x, t->name);
     if (strcmp(dtype, "f16") == 0)
         size = 2;
     if (t->bytes % size != 0 || t->bytes / size != fill->count)
         return rp_fail(err, RP_INPUT,
-                       "%s: tensors[%" PRIu32 "] \"%s\": its shape does not make up its "
+                       "%s: tensors[%" PRIu32 "] \"%s\": its shape does not match its "
                        "bytes",
                        file, x, t->name);
-    range(g, x, fill);
+    set_range(g, x, fill);
     return RP_OK;
 }

@@ -1,11 +1,13 @@
-/* The op kinds of docs/ops.md, and which kernel computes each. */
+#include "kernels/op_table.h"
+
 #include <string.h>
 
 #include "kernels/bind.h"
+#include "kernels/ref.h"
 
 #define GX (RP_OUT + 0)
 
-const struct rp_kind rp_kinds[] = {
+const struct rp_op_kind rp_op_kinds[] = {
     {"conv2d", "conv", "rr|r", "r", rp_bind_conv, 0, GX, 1},
     {"conv3d", "conv", "rr|r", "r", rp_bind_conv, 0, GX, 1},
     {"conv2d_grad_input", "conv_grad_input", "rr", "r", rp_bind_conv, GX, 0, 1},
@@ -36,24 +38,6 @@ const struct rp_kind rp_kinds[] = {
     {"adaptive_avg_pool2d", "adaptive_avg_pool", "r", "r", rp_bind_adaptive, 0, GX, 0},
     {"adaptive_avg_pool2d_grad", "adaptive_avg_pool_grad", "r", "r", rp_bind_adaptive, GX,
      0, 0},
-
-#define ELEMENTS(kind, in)                                                                 \
-    { kind, kind, in, "r", rp_bind_elements, 0, 0, 0 }
-    ELEMENTS("relu", "r"),
-    ELEMENTS("relu_grad", "rr"),
-    ELEMENTS("relu6", "r"),
-    ELEMENTS("relu6_grad", "rr"),
-    ELEMENTS("tanh", "r"),
-    ELEMENTS("tanh_grad", "rr"),
-    ELEMENTS("gelu", "r"),
-    ELEMENTS("gelu_grad", "rr"),
-    ELEMENTS("gelu_tanh", "r"),
-    ELEMENTS("gelu_tanh_grad", "rr"),
-    ELEMENTS("silu", "r"),
-    ELEMENTS("silu_grad", "rr"),
-    ELEMENTS("add", "rr"),
-    ELEMENTS("mul", "rr"),
-#undef ELEMENTS
 
 #define PLAIN(kind, in, out, bind)                                                         \
     { kind, kind, in, out, bind, 0, 0, 0 }
@@ -91,13 +75,19 @@ const struct rp_kind rp_kinds[] = {
     {"slice_grad", "slice_grad", "r", "r", rp_bind_slice, GX, 0, 0},
     {"gather", "gather", "ri", "r", rp_bind_gather, 0, GX, 0},
     {"gather_grad", "gather_grad", "ri", "r", rp_bind_gather, GX, 0, 0},
+
+#define UNARY(kind, result) {#kind, #kind, "r", "r", rp_bind_elements, 0, 0, 0},
+#define BINARY(kind, result) {#kind, #kind, "rr", "r", rp_bind_elements, 0, 0, 0},
+    RP_REF_ELEMENTWISE(UNARY, BINARY, BINARY)
+#undef UNARY
+#undef BINARY
 };
 
-const size_t rp_n_kinds = sizeof rp_kinds / sizeof rp_kinds[0];
+const size_t rp_n_op_kinds = sizeof rp_op_kinds / sizeof rp_op_kinds[0];
 
-const struct rp_kind *rp_kind_find(const char *kind) {
-    for (size_t i = 0; i < rp_n_kinds; i++)
-        if (strcmp(rp_kinds[i].kind, kind) == 0)
-            return &rp_kinds[i];
+const struct rp_op_kind *rp_op_kind_find(const char *kind) {
+    for (size_t i = 0; i < rp_n_op_kinds; i++)
+        if (strcmp(rp_op_kinds[i].kind, kind) == 0)
+            return &rp_op_kinds[i];
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ref_cells: results that take a few operands each: the gradient of the loss, running
- * statistics, rotary positions, LSTM cells. */
+/* ref_cells: kernels whose results depend on a few elements each: the loss's gradient,
+ * running statistics, rotary positions and LSTM cells. */
 
 /* (logits, labels, logsumexp) -> glogits */
 EACH(softmax_cross_entropy_grad, a->outer * a->mid * a->inner) {
@@ -11,8 +11,9 @@ EACH(softmax_cross_entropy_grad, a->outer * a->mid * a->inner) {
     OUT(0)[i] = put(each * (p - (acc)(((const int32_t *)in[1])[label] == class_)));
 }
 
-/* (mean, invstd, running mean, running variance) -> both anew; mid channels with `count`
- * elements each. In f64: 1 / invstd^2 - eps cancels where the variance is small. */
+/* (mean, invstd, running mean, running variance) -> new running mean and variance, for mid
+ * channels of `count` elements. Computed in f64, because 1 / invstd^2 - eps suffers from
+ * cancellation if the variance is small. */
 EACH(bn_update_stats, a->mid) {
     const double n = (double)a->count, unbiased = a->count > 1 ? n / (n - 1) : 1;
     const double s = ((const stat_t *)in[1])[i], var = (1 / (s * s) - a->eps) * unbiased;
@@ -25,23 +26,23 @@ EACH(bn_update_stats, a->mid) {
 
 /* ---- rotary positions: `batch` sequences, m tokens, n heads of size k ---- */
 
-/* Result i is a pair. */
+/* Result i is a pair of elements. */
 EACH(rotary, a->batch * a->m * a->n * (a->k / 2)) {
     const int64_t pairs = a->k / 2, pair = i % pairs, token = i / pairs / a->n % a->m;
-    const double turn = (double)token * pow(a->base, -2 * (double)pair / (double)a->k);
-    const acc c = (acc)cos(turn), s = (acc)(a->inverse ? -sin(turn) : sin(turn));
+    const double angle = (double)token * pow(a->base, -2 * (double)pair / (double)a->k);
+    const acc c = (acc)cos(angle), s = (acc)(a->inverse ? -sin(angle) : sin(angle));
     const acc x0 = get(IN(0)[2 * i]), x1 = get(IN(0)[2 * i + 1]);
     OUT(0)[2 * i] = put(x0 * c - x1 * s);
     OUT(0)[2 * i + 1] = put(x0 * s + x1 * c);
 }
 
-/* ---- LSTM: `batch` rows of n hidden units; gates i, f, g, o, each n wide ---- */
+/* ---- LSTM: `batch` rows of n hidden units; a row of gates is i, f, g, o of n each ---- */
 
 struct gates {
     acc i, f, g, o;
 };
 
-/* The gates of hidden unit `at`, through their functions. */
+/* The gates of hidden unit `at`, after their activation functions. */
 DEVICE struct gates gates_of(const struct rp_kargs *a, const real *gates, int64_t at) {
     const real *row = gates + at / a->n * 4 * a->n + at % a->n;
     struct gates x;
@@ -60,8 +61,8 @@ EACH(lstm_cell, a->batch * a->n) {
     OUT(1)[i] = put(next);
 }
 
-/* (gates, c, c', gh if grad_h, gc' if grad_c) -> ggates, gc or nothing. tanh(c') is of c'
- * as it is stored. */
+/* (gates, c, c', gh if grad_h, gc' if grad_c) -> ggates, optionally gc. tanh(c') is
+ * computed from c' as stored. */
 EACH(lstm_cell_grad, a->batch * a->n) {
     const struct gates x = gates_of(a, IN(0), i);
     const acc c = get(IN(1)[i]), t = MATH(tanh)(get(IN(2)[i]));

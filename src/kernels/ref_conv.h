@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ref_conv: convolutions and their gradients, each result a plain sum over what it depends
- * on. Three spatial dimensions, depth first; images have depth 1.
+/* ref_conv: convolutions and their gradients. Each result is a plain sum over all that it
+ * depends on. There are three spatial dimensions, depth first; images have depth 1.
  *
- * A window at y's place i and its tap r read x's place i * stride - pad + r * dilation.
- * x has a->channels, y a->filters; weight is (filters, channels / groups, kernel).
+ * The window at position i of y reads, at its tap r, position i * stride - pad + r *
+ * dilation of x. x has a->channels planes and y has a->filters. The weight is (filters,
+ * channels / groups, kernel).
  */
 
 DEVICE int64_t volume(const int64_t size[3]) {
@@ -36,7 +37,7 @@ DEVICE acc window_sum(const struct rp_kargs *a, const real *x, const real *w, in
     return sum;
 }
 
-/* Result i of planes of these sizes: which plane, and where in it. */
+/* Splits index i over planes of this size into the plane, which is returned, and at[]. */
 DEVICE int64_t locate(const int64_t size[3], int64_t i, int64_t at[3]) {
     at[2] = i % size[2];
     at[1] = i / size[2] % size[1];
@@ -44,8 +45,8 @@ DEVICE int64_t locate(const int64_t size[3], int64_t i, int64_t at[3]) {
     return i / size[2] / size[1] / size[0];
 }
 
-/* (x, weight, bias or nothing) -> y */
-EACH_SPARE(conv, a->batch * a->filters * volume(a->y_size)) {
+/* (x, weight, optional bias) -> y */
+EACH_FALLBACK(conv, a->batch * a->filters * volume(a->y_size)) {
     const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
     int64_t at[3];
     const int64_t plane = locate(a->y_size, i, at);
@@ -56,7 +57,7 @@ EACH_SPARE(conv, a->batch * a->filters * volume(a->y_size)) {
     OUT(0)[i] = put(a->n_in > 2 ? sum + get(IN(2)[k]) : sum);
 }
 
-/* y's place whose window has x's `place` at tap r, or -1. */
+/* The position of y whose window has position `place` of x at tap r, or -1. */
 DEVICE int64_t y_place(const struct rp_kargs *a, int d, int64_t place, int64_t r) {
     const int64_t t = place + a->pad[d] - r * a->dilation[d];
     if (t < 0 || t % a->stride[d] != 0 || t / a->stride[d] >= a->y_size[d])
@@ -64,9 +65,10 @@ DEVICE int64_t y_place(const struct rp_kargs *a, int d, int64_t place, int64_t r
     return t / a->stride[d];
 }
 
-/* All that went from x's place in one channel to the filters of its group. */
-DEVICE acc spread_sum(const struct rp_kargs *a, const real *gy, const real *w,
-                      const int64_t at[3]) {
+/* The sum over all terms in which x's position takes part, over the filters of its group.
+ */
+DEVICE acc scatter_sum(const struct rp_kargs *a, const real *gy, const real *w,
+                       const int64_t at[3]) {
     const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
     const int64_t y_plane = volume(a->y_size), w_step = depth * volume(a->kernel);
     acc sum = 0;
@@ -90,25 +92,25 @@ DEVICE acc spread_sum(const struct rp_kargs *a, const real *gy, const real *w,
     return sum;
 }
 
-DEVICE acc spread_at(const struct rp_kargs *a, const real *gy, const real *w, int64_t i,
-                     int64_t *channel) {
+DEVICE acc scatter_at(const struct rp_kargs *a, const real *gy, const real *w, int64_t i,
+                      int64_t *channel) {
     const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
     int64_t at[3];
     const int64_t plane = locate(a->x_size, i, at);
     const int64_t n = plane / a->channels, c = plane % a->channels;
     const int64_t k = c / depth * per_group; /* the group's first filter */
     *channel = c;
-    return spread_sum(a, gy + (n * a->filters + k) * volume(a->y_size),
-                      w + (k * depth + c % depth) * volume(a->kernel), at);
+    return scatter_sum(a, gy + (n * a->filters + k) * volume(a->y_size),
+                       w + (k * depth + c % depth) * volume(a->kernel), at);
 }
 
 /* (gy, weight) -> gx */
-EACH_SPARE(conv_grad_input, a->batch * a->channels * volume(a->x_size)) {
+EACH_FALLBACK(conv_grad_input, a->batch * a->channels * volume(a->x_size)) {
     int64_t c;
-    OUT(0)[i] = put(spread_at(a, IN(0), IN(1), i, &c));
+    OUT(0)[i] = put(scatter_at(a, IN(0), IN(1), i, &c));
 }
 
-/* One tap of one filter over one image's planes. */
+/* The gradient of one tap of a filter, from the planes of one image. */
 DEVICE acc tap_sum(const struct rp_kargs *a, const real *x, const real *gy,
                    const int64_t r[3]) {
     acc sum = 0;
@@ -129,7 +131,8 @@ DEVICE acc tap_sum(const struct rp_kargs *a, const real *x, const real *gy,
     return sum;
 }
 
-DEVICE acc weigh_at(const struct rp_kargs *a, const real *gy, const real *x, int64_t i) {
+DEVICE acc weight_grad_at(const struct rp_kargs *a, const real *gy, const real *x,
+                          int64_t i) {
     const int64_t depth = a->channels / a->groups, per_group = a->filters / a->groups;
     const int64_t x_plane = volume(a->x_size), y_plane = volume(a->y_size);
     int64_t r[3];
@@ -145,26 +148,26 @@ DEVICE acc weigh_at(const struct rp_kargs *a, const real *gy, const real *x, int
 #define WEIGHTS (a->filters * (a->channels / a->groups) * volume(a->kernel))
 
 /* (gy, x) -> gweight */
-EACH_SPARE(conv_grad_weight, WEIGHTS) {
-    OUT(0)[i] = put(weigh_at(a, IN(0), IN(1), i));
+EACH_FALLBACK(conv_grad_weight, WEIGHTS) {
+    OUT(0)[i] = put(weight_grad_at(a, IN(0), IN(1), i));
 }
 
-/* A transposed convolution is the gradient of the convolution that goes the other way: its
- * x is that one's y, with a->filters, and its y that one's x, with a->channels. */
-EACH_SPARE(conv_transpose, a->batch * a->channels * volume(a->x_size)) {
+/* A transposed convolution is the input gradient of a convolution. Its x is that one's y,
+ * with a->filters planes, and its y is that one's x, with a->channels planes. */
+EACH_FALLBACK(conv_transpose, a->batch * a->channels * volume(a->x_size)) {
     int64_t c;
-    const acc sum = spread_at(a, IN(0), IN(1), i, &c);
+    const acc sum = scatter_at(a, IN(0), IN(1), i, &c);
     OUT(0)[i] = put(a->n_in > 2 ? sum + get(IN(2)[c]) : sum);
 }
 
 /* (gy, weight) -> gx */
-EACH_SPARE(conv_transpose_grad_input, a->batch * a->filters * volume(a->y_size)) {
+EACH_FALLBACK(conv_transpose_grad_input, a->batch * a->filters * volume(a->y_size)) {
     conv_at(a, in, out, i);
 }
 
 /* (gy, x) -> gweight */
-EACH_SPARE(conv_transpose_grad_weight, WEIGHTS) {
-    OUT(0)[i] = put(weigh_at(a, IN(1), IN(0), i));
+EACH_FALLBACK(conv_transpose_grad_weight, WEIGHTS) {
+    OUT(0)[i] = put(weight_grad_at(a, IN(1), IN(0), i));
 }
 
 #undef WEIGHTS

@@ -2,7 +2,7 @@
 #define RP_INSTANCE_F16
 #include "kernels/ref_real.h"
 
-/* Each rests on those before it. */
+/* The order matters: later bodies use functions of earlier ones. */
 #include "kernels/ref_elements.h"
 
 #include "kernels/ref_moves.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ref_norm: normalizations, in C; the CUDA ones are in cuda/sums.cuh. */
+/* ref_norm: normalizations in C. Their CUDA versions are in cuda/sums.cuh. */
 
-/* ---- batch norm: x as (outer, mid, inner), a statistic for each of mid ---- */
+/* ---- batch norm: x as (outer, mid, inner), with one statistic for each channel of mid
+ * ---- */
 
 #define EACH_OF(c, i)                                                                      \
     for (int64_t o = 0; o < a->outer; o++)                                                 \
         for (int64_t i = (o * a->mid + (c)) * a->inner, end = i + a->inner; i < end; i++)
 
-/* (x, gamma and beta or nothing) -> y, mean, invstd */
+/* (x, gamma and beta if affine) -> y, mean, invstd */
 KERNEL(batch_norm) {
     const real *x = in[0];
     const stat_t *gamma = a->affine ? in[1] : NULL, *beta = a->affine ? in[2] : NULL;
@@ -31,7 +32,7 @@ KERNEL(batch_norm) {
     }
 }
 
-/* (gy, x, mean, invstd, gamma or nothing) -> gx, ggamma and gbeta or nothing */
+/* (gy, x, mean, invstd, gamma if affine) -> gx, ggamma and gbeta if affine */
 KERNEL(batch_norm_grad) {
     const real *gy = in[0], *x = in[1];
     const stat_t *means = in[2], *invstds = in[3], *gamma = a->affine ? in[4] : NULL;

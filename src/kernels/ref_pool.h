@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* ref_pool: pooling. `batch` images of `channels` planes; x is the larger side, y has one
- * place a window.
+/* ref_pool: pooling of `batch` images with `channels` planes. x is the larger side, and y
+ * has one position for each window.
  *
- * Gradients ask of each place of x which windows it is in, so that no sum is ever stored
- * rounded.
+ * Gradients visit, for each position of x, all windows that contain it. So each sum is
+ * complete before it is rounded and stored.
  */
 
-struct box { /* places from[d] <= place < to[d] */
+struct box { /* positions with from[d] <= position < to[d] */
     int64_t from[3], to[3];
 };
 
-/* The window of y's place `at`, cut off at the edges of x. */
+/* The window at position `at` of y, cut off at the edges of x. */
 DEVICE struct box window_box(const struct rp_kargs *a, const int64_t at[3]) {
     struct box b;
     for (int d = 0; d < 3; d++) {
@@ -21,8 +21,8 @@ DEVICE struct box window_box(const struct rp_kargs *a, const int64_t at[3]) {
     return b;
 }
 
-/* The places of y whose windows hold x's place `at`. */
-DEVICE struct box holding_box(const struct rp_kargs *a, const int64_t at[3]) {
+/* The positions of y whose windows contain position `at` of x. */
+DEVICE struct box containing_box(const struct rp_kargs *a, const int64_t at[3]) {
     struct box b;
     for (int d = 0; d < 3; d++) {
         const int64_t place = at[d] + a->pad[d], below = place - a->kernel[d];
@@ -44,7 +44,7 @@ DEVICE struct box adaptive_box(const struct rp_kargs *a, const int64_t at[3]) {
     return b;
 }
 
-DEVICE struct box adaptive_holding_box(const struct rp_kargs *a, const int64_t at[3]) {
+DEVICE struct box adaptive_containing_box(const struct rp_kargs *a, const int64_t at[3]) {
     struct box b;
     for (int d = 0; d < 3; d++) {
         b.from[d] = at[d] * a->y_size[d] / a->x_size[d];
@@ -68,8 +68,8 @@ DEVICE int64_t index_in(const int64_t size[3], const int64_t p[3]) {
 
 /* ---- maximum ---- */
 
-/* Where the first largest element of the window is, in row-major order. */
-DEVICE int64_t largest(const struct rp_kargs *a, const real *x, const int64_t at[3]) {
+/* The index of the window's maximum: the first one in row-major order. */
+DEVICE int64_t argmax(const struct rp_kargs *a, const real *x, const int64_t at[3]) {
     const struct box b = window_box(a, at);
     int64_t p[3], best = -1;
     EACH_PLACE(p, b.from, b.to) {
@@ -83,23 +83,24 @@ DEVICE int64_t largest(const struct rp_kargs *a, const real *x, const int64_t at
 #define Y_RANGE (a->batch * a->channels * volume(a->y_size))
 #define X_RANGE (a->batch * a->channels * volume(a->x_size))
 
-EACH_SPARE(max_pool, Y_RANGE) {
+EACH_FALLBACK(max_pool, Y_RANGE) {
     int64_t at[3];
     const real *x = IN(0) + locate(a->y_size, i, at) * volume(a->x_size);
-    OUT(0)[i] = x[largest(a, x, at)];
+    OUT(0)[i] = x[argmax(a, x, at)];
 }
 
 EACH(max_pool_index, Y_RANGE) {
     int64_t at[3];
     const real *x = IN(0) + locate(a->y_size, i, at) * volume(a->x_size);
-    const int64_t place = largest(a, x, at);
+    const int64_t place = argmax(a, x, at);
     OUT(0)[i] = x[place];
     ((int32_t *)out[1])[i] = (int32_t)place;
 }
 
-/* (gy, x, y): a window gives its gradient to the first place where x equals y. */
-DEVICE int takes(const struct rp_kargs *a, const real *x, acc y, const int64_t at[3],
-                 int64_t place) {
+/* (gy, x, y): a window passes its gradient to its first position where x equals y. Is that
+ * `place`? */
+DEVICE int is_argmax(const struct rp_kargs *a, const real *x, acc y, const int64_t at[3],
+                     int64_t place) {
     const struct box b = window_box(a, at);
     int64_t p[3];
     EACH_PLACE(p, b.from, b.to) {
@@ -110,23 +111,23 @@ DEVICE int takes(const struct rp_kargs *a, const real *x, acc y, const int64_t a
     return 0;
 }
 
-EACH_SPARE(max_pool_grad, X_RANGE) {
+EACH_FALLBACK(max_pool_grad, X_RANGE) {
     int64_t at[3], w[3];
     const int64_t plane = locate(a->x_size, i, at);
     const real *x = IN(1) + plane * volume(a->x_size);
     const real *gy = IN(0) + plane * volume(a->y_size);
     const real *y = IN(2) + plane * volume(a->y_size);
-    const struct box b = holding_box(a, at);
+    const struct box b = containing_box(a, at);
     acc sum = 0;
     EACH_PLACE(w, b.from, b.to) {
         const int64_t j = index_in(a->y_size, w);
-        if (takes(a, x, get(y[j]), w, index_in(a->x_size, at)))
+        if (is_argmax(a, x, get(y[j]), w, index_in(a->x_size, at)))
             sum += get(gy[j]);
     }
     OUT(0)[i] = put(sum);
 }
 
-/* (gy, index) -> gx. x and index are the smaller side, kargs' y. */
+/* (gy, index) -> gx. gx and index have the size of the parameters' y, the smaller side. */
 EACH(max_unpool_grad, Y_RANGE) {
     const int64_t large = volume(a->x_size), place = ((const int32_t *)in[1])[i];
     const int64_t plane = i / volume(a->y_size);
@@ -147,19 +148,19 @@ DEVICE acc divisor(const struct rp_kargs *a, const struct box *b) {
     return (acc)(a->count_pad ? volume(a->kernel) : box_count(b));
 }
 
-EACH_SPARE(avg_pool, Y_RANGE) {
+EACH_FALLBACK(avg_pool, Y_RANGE) {
     int64_t at[3];
     const real *x = IN(0) + locate(a->y_size, i, at) * volume(a->x_size);
     const struct box b = window_box(a, at);
     OUT(0)[i] = put(box_sum(a, x, &b) / divisor(a, &b));
 }
 
-EACH_SPARE(avg_pool_grad, X_RANGE) {
+EACH_FALLBACK(avg_pool_grad, X_RANGE) {
     int64_t at[3], w[3];
     const real *gy = IN(0) + locate(a->x_size, i, at) * volume(a->y_size);
-    const struct box holding = holding_box(a, at);
+    const struct box windows = containing_box(a, at);
     acc sum = 0;
-    EACH_PLACE(w, holding.from, holding.to) {
+    EACH_PLACE(w, windows.from, windows.to) {
         const struct box b = window_box(a, w);
         sum += get(gy[index_in(a->y_size, w)]) / divisor(a, &b);
     }
@@ -176,9 +177,9 @@ EACH(adaptive_avg_pool, Y_RANGE) {
 EACH(adaptive_avg_pool_grad, X_RANGE) {
     int64_t at[3], w[3];
     const real *gy = IN(0) + locate(a->x_size, i, at) * volume(a->y_size);
-    const struct box holding = adaptive_holding_box(a, at);
+    const struct box windows = adaptive_containing_box(a, at);
     acc sum = 0;
-    EACH_PLACE(w, holding.from, holding.to) {
+    EACH_PLACE(w, windows.from, windows.to) {
         const struct box b = adaptive_box(a, w);
         sum += get(gy[index_in(a->y_size, w)]) / (acc)box_count(&b);
     }

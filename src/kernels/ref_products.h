@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ref_products: matrix products. */
 
-/* (a, b, bias or nothing) -> c */
-EACH_SPARE(matmul, a->batch * a->m * a->n) {
+/* (a, b, optional bias) -> c */
+EACH_FALLBACK(matmul, a->batch * a->m * a->n) {
     const int64_t batch = i / a->n / a->m, row = i / a->n % a->m, col = i % a->n;
     const real *left = IN(0) + batch * a->m * a->k;
     const real *right = IN(1) + (a->single_b ? 0 : batch * a->k * a->n);
@@ -17,8 +17,8 @@ EACH_SPARE(matmul, a->batch * a->m * a->n) {
     OUT(0)[i] = put(a->n_in > 2 ? sum + get(IN(2)[col]) : sum);
 }
 
-/* One element of c: the sum over k, and over the batch dimensions along which c does not
- * move, in increasing order of their indices. */
+/* One element of c: the sum over k and over the batch dimensions in which c has stride 0,
+ * in increasing order of their indices. */
 DEVICE acc bmm_sum(const struct rp_kargs *a, const real *left, const real *right,
                    const int64_t summed[3]) {
     acc sum = 0;
@@ -42,8 +42,8 @@ DEVICE int64_t bmm_range(const struct rp_kargs *a) {
     return range;
 }
 
-/* The five strides are of three batch dimensions, then of row and column. */
-EACH_SPARE(bmm, bmm_range(a)) {
+/* Strides are those of three batch dimensions, then of row and column. */
+EACH_FALLBACK(bmm, bmm_range(a)) {
     int64_t summed[3], at_a = 0, at_b = 0, at_c = 0;
     const int64_t col = i % a->n, row = i / a->n % a->m;
     int64_t rest = i / a->n / a->m;

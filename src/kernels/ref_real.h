@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* ref_real: the number types of the kernels, and how a kernel is written. A file defines
- * one RP_INSTANCE_F32, _F16 or _F64, includes this and then the bodies, ref_*.h.
+/* ref_real: the number types of the kernels, and how a kernel is written. A source file
+ * defines one of RP_INSTANCE_F32, _F16 and _F64 and includes this, then the bodies
+ * (ref_*.h).
  *
- *   real    how tensors in the network's type are stored
- *   acc     what sums and functions are computed in
- *   stat_t  storage of what is f32 with f16, and of acc's precision otherwise
+ *   real    the type in which tensors of the network's type are stored
+ *   acc     the type in which sums and functions are computed
+ *   stat_t  the type of tensors that are f32 with f16; otherwise the same as acc
  *
- * get() and put() go between real and acc; MATH(exp) is exp or expf.
+ * get() and put() convert between real and acc; MATH(exp) is exp or expf.
  *
- * Most kernels make their results one by one, and say how result i is made:
+ * Most kernels compute their results independently. They say how result i is computed, with
+ * `a` the parameters:
  *
  *     EACH(relu, a->count) { ... in[0] ... out[0] ... i ... }
  *
- * with `a` the parameters. A C compiler makes a loop of it, nvcc a thread for each i, so
- * what the tests prove of the one holds for the other but for the rounding of functions.
- * DEVICE begins a function that they call. A kernel that cuDNN or cuBLAS computes on a GPU
- * is EACH_SPARE: there it does what the library declines. KERNEL is for the rest, in C
- * only.
+ * In C this becomes a loop, under nvcc one thread for each i. So tests of the C kernel
+ * cover the CUDA kernel too, except for the rounding of mathematical functions.
+ *
+ *   EACH_FALLBACK  the same, for a kernel that cuDNN or cuBLAS computes on a GPU. There it
+ *                  runs only if the library declines the op.
+ *   KERNEL         all other kernels, in C only
+ *   DEVICE         begins a function that these call
  */
 #ifndef RP_KERNELS_REF_REAL_H
 #define RP_KERNELS_REF_REAL_H
@@ -73,7 +77,7 @@ DEVICE real put(acc x) {
 }
 #endif
 
-/* Not every kernel has parameters. */
+/* Some kernels do not use `a`. */
 #define OPERANDS                                                                           \
     __attribute__((unused)) const struct rp_kargs *a, const void *const *in,               \
         void *const *out
@@ -88,10 +92,10 @@ DEVICE real put(acc x) {
             name##_at(a, in, out, i);                                                      \
     }                                                                                      \
     DEVICE void name##_at(OPERANDS, int64_t i)
-#define EACH_SPARE EACH
+#define EACH_FALLBACK EACH
 #endif
 
-/* Operands as arrays. */
+/* Operand k as an array. */
 #define IN(k) ((const real *)in[k])
 #define OUT(k) ((real *)out[k])
 

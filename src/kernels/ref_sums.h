@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ref_sums: kernels with sums over many elements or parts without number, in C; the CUDA
- * ones are in cuda/sums.cuh and cuda/parts.cuh. */
+/* ref_sums: C kernels with sums over many elements, or with any number of operands. Their
+ * CUDA versions are in cuda/sums.cuh and cuda/parts.cuh. */
 
-/* g as (outer, mid, inner); one sum for each of mid. */
+/* g as (outer, mid, inner), one sum for each index in mid. */
 KERNEL(bias_grad) {
     for (int64_t i = 0; i < a->mid; i++) {
         acc sum = 0;
@@ -13,12 +13,12 @@ KERNEL(bias_grad) {
     }
 }
 
-/* A table of m rows with n elements each, and `count` ids. */
+/* (gy, ids) -> gtable: the table has m rows of n elements, and there are `count` ids. */
 KERNEL(gather_grad) {
     const int32_t *id = in[1];
     real *gtable = out[0];
     for (int64_t row = 0; row < a->m; row++, gtable += a->n) {
-        int64_t first = 0; /* most rows of a vocabulary are named by no id */
+        int64_t first = 0; /* shortcut: most rows of a vocabulary have no id */
         while (first < a->count && id[first] != row)
             first++;
         for (int64_t col = 0; col < a->n; col++) {
@@ -31,7 +31,7 @@ KERNEL(gather_grad) {
     }
 }
 
-/* ---- parts: sizes along the axis; outer and inner are what lies before and behind it ----
+/* ---- parts: their sizes along the axis; outer and inner: dimensions before and after ----
  */
 
 KERNEL(concat) {
@@ -54,8 +54,8 @@ KERNEL(split) {
         }
 }
 
-/* (x, index) -> y. x and index are the smaller side, kargs' y. An index out of range is one
- * that a broken plan made: nothing is written for it. */
+/* (x, index) -> y. x and index have the size of the parameters' y, the smaller side. An
+ * index out of range, which only an invalid plan can cause, writes nothing. */
 KERNEL(max_unpool) {
     const int64_t small = volume(a->y_size), large = volume(a->x_size);
     const int32_t *index = in[1];
@@ -67,8 +67,8 @@ KERNEL(max_unpool) {
 
 /* ---- softmax: x as (outer, mid, inner), over mid ---- */
 
-/* Elements that take part. With a->causal, row o has the query o mod m. */
-static inline int64_t seen(const struct rp_kargs *a, int64_t o) {
+/* The number of elements in the softmax of row o. With a->causal its query is o mod m. */
+static inline int64_t visible(const struct rp_kargs *a, int64_t o) {
     const int64_t n = o % a->m + 1;
     return a->causal && n < a->mid ? n : a->mid;
 }
@@ -78,7 +78,7 @@ KERNEL(softmax) {
         for (int64_t r = 0; r < a->inner; r++) {
             const real *x = (const real *)in[0] + o * a->mid * a->inner + r;
             real *y = (real *)out[0] + o * a->mid * a->inner + r;
-            const int64_t n = seen(a, o);
+            const int64_t n = visible(a, o);
             acc top = get(x[0]), sum = 0;
             for (int64_t i = 1; i < n; i++)
                 top = get(x[i * a->inner]) > top ? get(x[i * a->inner]) : top;
@@ -94,7 +94,7 @@ KERNEL(softmax) {
 KERNEL(softmax_grad) {
     for (int64_t o = 0; o < a->outer; o++)
         for (int64_t r = 0; r < a->inner; r++) {
-            const int64_t first = o * a->mid * a->inner + r, n = seen(a, o);
+            const int64_t first = o * a->mid * a->inner + r, n = visible(a, o);
             const real *gy = (const real *)in[0] + first, *y = (const real *)in[1] + first;
             real *gx = (real *)out[0] + first;
             acc sum = 0;
@@ -108,8 +108,8 @@ KERNEL(softmax_grad) {
 
 /* ---- cross entropy: logits as (outer, mid, inner), labels (outer, inner) ---- */
 
-/* (logits, labels) -> loss, logsumexp. A label out of range, which only a broken plan
- * makes, stands for a logit of 0. */
+/* (logits, labels) -> loss, logsumexp. A label out of range, which only an invalid plan can
+ * cause, counts as a logit of 0. */
 KERNEL(softmax_cross_entropy) {
     const int32_t *label = in[1];
     stat_t *loss = out[0], *logsumexp = out[1];

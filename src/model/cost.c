@@ -7,16 +7,16 @@
 
 #include "base/mem.h"
 
-/* What this model assumes beyond data sheets: the same for every device, in percent.
- *   - Layers of real networks stay below large square products, which reach two thirds of
- *     the tensor peak (83 of 125 TFLOP/s on a V100: Markidis et al., "NVIDIA Tensor Core
- *     Programmability, Performance and Precision", 2018) and more of the FP32 peak.
- *   - Grouped convolutions have few channels a filter to spread over the multipliers.
- *   - Streaming kernels come near a copy's bandwidth: 83% of the sheet's on a V100 (Jia et
- *     al., "Dissecting the NVIDIA Volta GPU Architecture", 2018) to 88% ("Rough-n-Ready
- *     Roofline: NVIDIA V100 edition", paranumal.com, 2018).
+/* What this model assumes beyond data sheets. It is the same for every device, in percent.
+ *   - Large square matrix products reach two thirds of the tensor peak (83 of 125 TFLOP/s
+ * on a V100: Markidis et al., "NVIDIA Tensor Core Programmability, Performance and
+ *     Precision", 2018) and more of the FP32 peak. Layers of real networks reach less.
+ *   - Grouped convolutions have few channels per filter to spread over the multipliers.
+ *   - Streaming kernels nearly reach the bandwidth of a copy, which is 83% of the sheet's
+ * on a V100 (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture", 2018) to 88%
+ *     ("Rough-n-Ready Roofline: NVIDIA V100 edition", paranumal.com, 2018).
  *   - Packet headers and flow control take a fifth of a host link's raw rate.
- *   - Launch and copy latency are orders of magnitude, not data. */
+ *   - Launch and copy latency are orders of magnitude, not measurements. */
 enum {
     DENSE_PERCENT = 70,
     TENSOR_PERCENT = 50,
@@ -24,7 +24,7 @@ enum {
     ELEMENTWISE_PERCENT = 50,
     BANDWIDTH_PERCENT = 80,
     LINK_PERCENT = 80,
-    LAUNCH_NS = 5000, /* queueing, start and drain of one kernel */
+    LAUNCH_NS = 5000, /* to queue, start and drain one kernel */
     COPY_LATENCY_NS = 10000,
     ALIGNMENT_BYTES = 512
 };
@@ -37,18 +37,22 @@ static bool begins(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Words that begin the kind of an op whose arithmetic is matrix products, forward and
- * backward alike ("conv2d_grad_weight"). ATen's names come after "aten.". */
+/* The kind of an op whose arithmetic is matrix products begins with one of these, and so
+ * does the kind of its backward op ("conv2d_grad_weight"). */
 static const char *const dense_kinds[] = {
     "conv", "matmul", "batch_matmul", "linear", "dense",     "gemm",
     "mm",   "bmm",    "addmm",        "einsum", "attention", "scaled_dot_product",
 };
 
-enum rp_op_class rp_op_class(const struct rp_op *op) {
+const char *rp_op_base_kind(const struct rp_op *op) {
     const char *kind = op->kind;
     if (begins(kind, "aten."))
         kind += strlen("aten.");
-    kind += strspn(kind, "_");
+    return kind + strspn(kind, "_");
+}
+
+enum rp_op_class rp_op_class(const struct rp_op *op) {
+    const char *kind = rp_op_base_kind(op);
     if (begins(kind, "depthwise"))
         return RP_CLASS_GROUPED;
     if (begins(kind, "conv") &&
@@ -80,8 +84,8 @@ static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
                    g->ops[i].name, what, which);
 }
 
-/* The type an op computes in: that of its first floating-point input, or output if it has
- * none. Sums are in f32 whatever the type. */
+/* Finds the type that an op computes in: that of its first floating-point input, or output
+ * if it has no such input. NOT_FLOAT if it has neither. */
 static rp_rc op_dtype(const struct rp_graph *g, uint32_t i, const char *file,
                       enum dtype *dtype, struct rp_err *err) {
     const struct rp_op *op = &g->ops[i];
@@ -99,7 +103,7 @@ static rp_rc op_dtype(const struct rp_graph *g, uint32_t i, const char *file,
     return RP_OK;
 }
 
-/* A rate and the share of it that is reached. */
+/* A rate per second, and the share of it that is reached. */
 struct rate {
     uint64_t per_s;
     unsigned percent;
@@ -118,13 +122,13 @@ static struct rate arithmetic_rate(const struct rp_device_model *m, enum rp_op_c
     return (struct rate){flops, tensor ? TENSOR_PERCENT : DENSE_PERCENT};
 }
 
-/* Nanoseconds, rounded up: amount < 2^63 and 100 * 10^9 < 2^37, so the product fits. */
+/* In nanoseconds, rounded up. amount < 2^63 and 100 * 10^9 < 2^37, so the product fits. */
 static unsigned __int128 duration(uint64_t amount, struct rate r) {
     unsigned __int128 per_100s = (unsigned __int128)r.per_s * r.percent;
     return ((unsigned __int128)amount * 100 * 1000000000 + per_100s - 1) / per_100s;
 }
 
-/* *value is left alone if the op does not state `key`. */
+/* Leaves *value alone if the op does not state `key`. */
 static rp_rc read_attr(const struct rp_graph *g, uint32_t i, const char *key,
                        const char *file, uint64_t *value, bool *stated,
                        struct rp_err *err) {
@@ -139,7 +143,7 @@ static rp_rc read_attr(const struct rp_graph *g, uint32_t i, const char *key,
     return RP_OK;
 }
 
-/* Each input read once, each output written once; cannot overflow (graph.h). */
+/* Each input is read once, each output written once. The sum fits (graph.h). */
 static uint64_t default_traffic(const struct rp_graph *g, const struct rp_op *op) {
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < op->n_inputs; k++)

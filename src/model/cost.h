@@ -1,11 +1,14 @@
-/* cost: the time of an op on a device, from its arithmetic and its memory traffic.
+/* cost: a device model that predicts the time of an op from its arithmetic and its memory
+ * traffic (the roofline of Williams, Waterman and Patterson, CACM 52(4), 2009):
  *
  *   time = max(flops / (peak rate * efficiency), traffic / (bandwidth * efficiency))
- *          + launch                                                            (roofline)
+ *          + launch
  *
- * An op states its "flops" and, where it does not read its inputs and write its outputs
- * once each, its "traffic_bytes" in `attrs`. All arithmetic is in integers: every machine
- * gets the same file.
+ * An op states its "flops" in `attrs`. It also states its "traffic_bytes", unless it reads
+ * each input once and writes each output once. All arithmetic is in integers, rounded up,
+ * so every machine writes the same file.
+ *
+ * Thread-safe: functions write only what they are given.
  */
 #ifndef RP_MODEL_COST_H
 #define RP_MODEL_COST_H
@@ -14,17 +17,22 @@
 #include "model/device.h"
 #include "model/graph.h"
 
-/* What limits an op's share of the peak. */
+/* Decides which share of the peak an op reaches. */
 enum rp_op_class { RP_CLASS_DENSE, RP_CLASS_GROUPED, RP_CLASS_MEMORY };
 enum { RP_N_CLASSES = 3 };
 extern const char *const rp_op_class_word[RP_N_CLASSES];
 
-/* From the op's kind; kinds it does not know are RP_CLASS_MEMORY. */
+/* The op's kind without what PyTorch's names add: "aten." and leading underscores. Points
+ * into the kind. */
+const char *rp_op_base_kind(const struct rp_op *op);
+
+/* By the op's kind. Kinds that are not known are RP_CLASS_MEMORY. */
 enum rp_op_class rp_op_class(const struct rp_op *op);
 
-/* Sets every op's time, the device section and time_source. Workspace stays as it is (0
- * from the zoo: convolution as implicit matrix products needs none). RP_INPUT names the op
- * and what it lacks; `g` may then hold some times already. */
+/* Sets every op's time_ns, the device section and time_source ("analytic:NAME"). Workspace
+ * stays as it is: 0 from the zoo, since convolutions as implicit matrix products need none.
+ * RP_INPUT names the op and what it lacks, or says that a sum passes 63 bits; some ops may
+ * have new times then. `file` names the graph in messages. */
 rp_rc rp_cost_apply(struct rp_graph *g, const struct rp_device_model *model,
                     const char *file, struct rp_err *err);
 

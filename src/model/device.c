@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-/* Where figures come from:
+/* Sources of the figures:
  *   [P]  NVIDIA Tesla P100 white paper WP-08019 (2016), comparison with earlier GPUs,
  *        and the Tesla P100 and Tesla M40 data sheets
  *   [V]  NVIDIA Tesla V100 white paper WP-08608 (2017) and V100 data sheet (2020)
@@ -10,27 +10,28 @@
  *        (AnandTech, "The NVIDIA Titan V Deep Learning Deep Dive", table 1)
  *   [D]  NVIDIA Ada GPU architecture white paper v2 (2022), appendix A
  *   [A]  NVIDIA A100 data sheet (2021)
- *   [H]  NVIDIA H100 data sheet (2023); tensor rates there are with sparsity: halved
+ *   [H]  NVIDIA H100 data sheet (2023); its tensor rates are with sparsity, so halved here
  *   [X]  NVIDIA H200 data sheet (2024); likewise
  *   [I]  IBM Power System S822LC for High Performance Computing, REDP-5405, section 1.7
  *
- * Memory is printed as "GB" on every sheet and is a power-of-two size: a 40 GB A100 offers
- * 42,405,855,232 bytes to programs (deviceQuery, PC2 Paderborn). GB is GiB here; the driver
- * and a CUDA context take some of it, so a budget should stay below. */
+ * Every sheet prints memory as "GB" and means a power-of-two size: a 40 GB A100 offers
+ * 42,405,855,232 bytes to programs (deviceQuery, PC2 Paderborn). So GB is GiB here. The
+ * driver and a CUDA context take some of it, so a budget should be smaller. */
 #define GIB(n) ((uint64_t)(n) << 30)
 #define MEGA UINT64_C(1000000)
 #define GIGA UINT64_C(1000000000)
 #define TERA UINT64_C(1000000000000)
 
-/* PCI Express, 16 lanes, one direction: 8, 16, 32 GT/s a lane, 128/130 coding (PCI-SIG,
- * base specifications 3.0, 4.0, 5.0): 15.75, 31.5 and 63 * 10^9 bytes a second. */
+/* PCI Express with 16 lanes, in one direction: 8, 16 and 32 GT/s per lane with 128/130
+ * coding (PCI-SIG, base specifications 3.0, 4.0, 5.0) are 15.75, 31.5 and 63 * 10^9 bytes
+ * per second. */
 #define PCIE3 (16 * UINT64_C(8000000000) / 8 * 128 / 130)
 #define PCIE4 (2 * PCIE3)
 #define PCIE5 (4 * PCIE3)
 
 static const struct rp_device_model models[] = {
     {
-        .name = "m40-12g", /* [P]; f16 is storage only */
+        .name = "m40-12g", /* [P]; no f16 arithmetic */
         .title = "Tesla M40 12 GB",
         .f32_flops = 6840 * GIGA,
         .f16_flops = 6840 * GIGA,
@@ -41,7 +42,7 @@ static const struct rp_device_model models[] = {
         .link_bytes_per_s = PCIE3,
     },
     {
-        .name = "p100-16g", /* [P]; f16 at twice f32 */
+        .name = "p100-16g", /* [P]; f16 is twice as fast as f32 */
         .title = "Tesla P100 SXM2 16 GB",
         .f32_flops = 10600 * GIGA,
         .f16_flops = 21200 * GIGA,
@@ -96,7 +97,7 @@ static const struct rp_device_model models[] = {
         .link_bytes_per_s = PCIE3,
     },
     {
-        .name = "rtx4090", /* [D]; tensor rate with f32 sums */
+        .name = "rtx4090", /* [D]; tensor rates with f32 sums */
         .title = "GeForce RTX 4090 24 GB",
         .f32_flops = 82600 * GIGA,
         .f16_flops = 165200 * GIGA,

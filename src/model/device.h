@@ -1,5 +1,7 @@
-/* device: what a GPU can do, from its data sheet. Figures only; what fraction of them an
- * op reaches is cost.c's business.
+/* device: what a GPU can do, according to its data sheet. These are figures only; cost.h
+ * says what share of them an op reaches.
+ *
+ * Constant data: any thread may read it.
  */
 #ifndef RP_MODEL_DEVICE_H
 #define RP_MODEL_DEVICE_H
@@ -8,23 +10,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rates are peaks: floating-point operations a second (a multiply-add counts two), dense
- * (no structured sparsity), at boost clock; bytes a second. */
+/* Rates are peaks, in bytes or in floating-point operations per second. A multiply-add
+ * counts as two operations. Matrices are dense (no structured sparsity), the clock is
+ * boosted. */
 struct rp_device_model {
     const char *name;  /* "v100-16g": what --device takes */
     const char *title; /* "Tesla V100 SXM2 16 GB" */
     uint64_t f32_flops;
-    uint64_t f16_flops;  /* matrix products, f32 sums; f32_flops if f16 is storage only */
+    uint64_t f16_flops;  /* of matrix products with f32 sums; f32_flops if there are none */
     uint64_t bf16_flops; /* likewise */
-    bool tensor_cores;   /* rates above f32_flops come from them */
+    bool tensor_cores;   /* what is above f32_flops comes from tensor cores */
     uint64_t memory_bytes;
     uint64_t memory_bytes_per_s;
-    uint64_t link_bytes_per_s; /* to the host, raw, one direction */
+    uint64_t link_bytes_per_s; /* of the link to the host: raw, in one direction */
 };
 
+/* All models; *n gets how many there are. */
 const struct rp_device_model *rp_device_models(size_t *n);
 
-/* By name, letter case ignored; NULL if there is none. */
+/* Ignores the case of letters. NULL if there is no such model. */
 const struct rp_device_model *rp_device_find(const char *name);
 
 #endif

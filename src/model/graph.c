@@ -15,8 +15,8 @@ static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
                    rule, tensor);
 }
 
-/* Producers and repetition. mark[x] says who named x last: 2i+1 as an input of op i, 2i+2
- * as an output (2^31 ops at most, so it fits). */
+/* Sets the producers, and refuses ids that are out of range or repeated. mark[x] says who
+ * named x last: 2i+1 as an input of op i, 2i+2 as an output. There are at most 2^31 ops. */
 static rp_rc check_op(struct rp_graph *g, uint32_t i, uint32_t *mark, const char *file,
                       struct rp_err *err) {
     struct rp_op *op = &g->ops[i];
@@ -64,7 +64,7 @@ static rp_rc check_order(const struct rp_graph *g, const char *file, struct rp_e
     return RP_OK;
 }
 
-/* The readers of all tensors share one array with 32-bit positions. */
+/* The readers of all tensors share one array, whose positions have 32 bits. */
 static rp_rc check_count(const struct rp_graph *g, const char *file, struct rp_err *err) {
     uint64_t n = 0;
     for (uint32_t i = 0; i < g->n_ops; i++)
@@ -81,7 +81,7 @@ static rp_rc check_sums(struct rp_graph *g, const char *file, struct rp_err *err
                        file);
     for (uint32_t x = 0; x < g->n_tensors; x++) {
         const struct rp_tensor *t = &g->tensors[x];
-        if (!rp_add(&bytes, rp_rounding_up(t->bytes, g->device.alignment_bytes)))
+        if (!rp_add(&bytes, rp_round_up(t->bytes, g->device.alignment_bytes)))
             return rp_fail(err, RP_INPUT,
                            "%s: tensors[%u] \"%.80s\": the sum of bytes passes 2^63-1",
                            file, x, t->name);
@@ -90,7 +90,7 @@ static rp_rc check_sums(struct rp_graph *g, const char *file, struct rp_err *err
     }
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct rp_op *op = &g->ops[i];
-        if (!rp_add(&bytes, rp_rounding_up(op->workspace_bytes, g->device.alignment_bytes)))
+        if (!rp_add(&bytes, rp_round_up(op->workspace_bytes, g->device.alignment_bytes)))
             return rp_fail(err, RP_INPUT,
                            "%s: ops[%u] \"%.80s\": the sum of bytes passes 2^63-1", file, i,
                            op->name);

@@ -1,15 +1,19 @@
-/* graph: one training step as data. Tensors, the ops that make them in execution order, and
- * what each costs. File format "remat-graph" version 1 (docs/formats.md).
+/* graph: one training step as data: its tensors, the ops that make them in execution order,
+ * and what each costs. The file format is "remat-graph" version 1 (docs/formats.md).
  *
- * Invariants (established by rp_graph_check, then trusted everywhere):
+ * Invariants (rp_graph_check establishes them, everything else relies on them):
  *   - every tensor has at most one producer; an op reads only sources (tensors without a
- *     producer) and outputs of earlier ops; no tensor twice in one op;
+ *     producer) and outputs of earlier ops; an op names no tensor twice;
  *   - an op without outputs has recompute == false;
- *   - the sum of all op times, and the sum of all tensor bytes and workspaces each rounded
- *     up to the alignment, fit in 63 bits.
+ *   - the sum of all op times fits in 63 bits, and so does the sum of all tensor bytes and
+ *     workspaces, each rounded up to the alignment.
  *
- * Readers take `const struct rp_graph *`; only graph*.c, the zoo and the profiler write
- * one. Sizes are bytes, times nanoseconds. Tensors and ops are named by their index.
+ * Units: bytes and nanoseconds, in 63 bits. Tensors and ops are named by their index.
+ * Ownership: a graph owns all it points to. Its owner ends it with rp_graph_fini.
+ * Errors: RP_INPUT names the file, the place in it and the rule; RP_ENV: the file cannot be
+ * read or written.
+ * Threads: only graph*.c, the zoo and the profiler write a graph. Once it is checked, any
+ * number of threads may read it.
  */
 #ifndef RP_MODEL_GRAPH_H
 #define RP_MODEL_GRAPH_H
@@ -27,7 +31,7 @@ struct json_t; /* jansson's; `attrs` and `notes` are free-form JSON objects, or 
 enum rp_tensor_kind { RP_PARAMETER, RP_STATE, RP_INPUT_TENSOR, RP_ACTIVATION, RP_GRADIENT };
 enum rp_phase { RP_PHASE_NONE, RP_FORWARD, RP_BACKWARD, RP_UPDATE };
 
-/* One piece of storage. Views own none: they are folded into their base. */
+/* One piece of storage. A view owns none, so it is part of its base here. */
 struct rp_tensor {
     char *name;
     uint64_t bytes;
@@ -46,14 +50,14 @@ struct rp_op {
     uint64_t time_ns;
     uint64_t workspace_bytes; /* live only while the op runs */
     enum rp_phase phase;
-    bool recompute; /* false: must run exactly once */
+    bool recompute; /* false: the op must run exactly once */
     struct json_t *attrs;
 };
 
 struct rp_device {
     char *name;               /* or NULL */
     uint64_t memory_bytes;    /* 0: not stated */
-    uint64_t h2d_bytes_per_s; /* 0: not stated; a plan may swap only with both */
+    uint64_t h2d_bytes_per_s; /* 0: not stated; a plan may swap only if both are */
     uint64_t d2h_bytes_per_s;
     uint64_t copy_latency_ns;
     uint64_t alignment_bytes; /* >= 1; 512 if not stated */
@@ -62,38 +66,38 @@ struct rp_device {
 struct rp_graph {
     char *name, *time_source;
     bool has_device;         /* the file has a "device" object */
-    struct rp_device device; /* alignment_bytes holds even without one */
+    struct rp_device device; /* alignment_bytes is set even without one */
     struct rp_tensor *tensors;
     uint32_t n_tensors;
     struct rp_op *ops;
     uint32_t n_ops;
-    uint32_t *keep; /* tensors on the device at the end of the step */
+    uint32_t *keep; /* tensors that must be on the device when the step ends */
     uint32_t n_keep;
     struct json_t *attrs, *notes;
-    char
-        sha256[65]; /* of the file's bytes (rp_graph_load, rp_graph_parse, rp_graph_save) */
+    char sha256[65]; /* of the file's bytes; set by load, parse and save */
 
-    /* Derived by rp_graph_check. Readers of tensor x, in op order, are
+    /* The rest is derived by rp_graph_check. The readers of tensor x, in op order, are
      * readers[reader_start[x]] .. readers[reader_start[x + 1] - 1]. */
     uint32_t *reader_start, *readers;
-    bool *kept;             /* per tensor: in `keep` */
-    uint64_t fixed_bytes;   /* sum over sources */
-    uint64_t total_time_ns; /* sum over ops */
+    bool *kept;             /* per tensor: is it in `keep`? */
+    uint64_t fixed_bytes;   /* sum over sources, not rounded up */
+    uint64_t total_time_ns; /* sum over ops: the time without a memory limit */
 };
 
-/* Reads a file, or text already in memory (`file` names it in messages). The caller owns
- * `g` on RP_OK; otherwise it is empty. RP_INPUT: "file: place: rule". */
+/* Reads a file ("-": standard input), or text in memory (`file` names it in messages). The
+ * caller owns `g` on RP_OK; otherwise it is empty. */
 rp_rc rp_graph_load(const char *path, struct rp_graph *g, struct rp_err *err);
 rp_rc rp_graph_parse(const char *text, size_t len, const char *file, struct rp_graph *g,
                      struct rp_err *err);
 
-/* The file's text: the same graph gives the same bytes. The caller frees *text. */
+/* The text of the file. The same graph gives the same bytes. The caller frees *text. */
 void rp_graph_dump(const struct rp_graph *g, char **text, size_t *len);
 
-/* rp_graph_dump into a file (or "-"), written whole or not at all; sets g->sha256. */
+/* Writes that text to a file ("-": standard output), whole or not at all. Sets g->sha256.
+ */
 rp_rc rp_graph_save(struct rp_graph *g, const char *path, struct rp_err *err);
 
-/* Checks the invariants above and fills the derived fields (again, if they were there). */
+/* Checks the invariants above and fills the derived fields, again if they were filled. */
 rp_rc rp_graph_check(struct rp_graph *g, const char *file, struct rp_err *err);
 
 void rp_graph_fini(struct rp_graph *g); /* safe on an empty or zeroed graph */

@@ -11,7 +11,7 @@
 #include "base/sha256.h"
 #include "model/graph.h"
 
-struct source { /* where messages point */
+struct source { /* what messages name */
     const char *file;
     struct rp_err *err;
     char place[128];
@@ -25,7 +25,7 @@ static void set_place(struct source *s, const char *array, uint32_t i, json_t *o
         snprintf(s->place, sizeof s->place, "%s[%u]", array, i);
 }
 
-/* The index of `word` in words[0..n-1], n if it is none of them. */
+/* The index of `word` in words[0..n-1]; n if it is not there. */
 static unsigned word_index(const char *word, const char *const *words, unsigned n) {
     unsigned i = 0;
     while (i < n && (words[i] == NULL || strcmp(word, words[i]) != 0))
@@ -33,7 +33,7 @@ static unsigned word_index(const char *word, const char *const *words, unsigned 
     return i;
 }
 
-/* An array of tensor indices. Ranges are rp_graph_check's business; here they must fit. */
+/* Reads an array of tensor indices. They must fit; rp_graph_check checks their range. */
 static rp_rc read_indices(struct source *s, const char *key, json_t *array, uint32_t **to,
                           uint32_t *n) {
     size_t k;
@@ -236,7 +236,7 @@ rp_rc rp_graph_load(const char *path, struct rp_graph *g, struct rp_err *err) {
     return rc;
 }
 
-/* ---- writing: one tensor or op a line, so that files diff well ---- */
+/* ---- writing: one tensor or op per line, so that files diff well ---- */
 
 static void put_indices(FILE *f, const char *key, const uint32_t *at, uint32_t n) {
     fprintf(f, "\"%s\":[", key);

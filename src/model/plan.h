@@ -1,8 +1,14 @@
-/* plan: what to run, free and move, in which order, at which address; and what the planner
- * claims of it. File format "remat-plan" version 1 (docs/formats.md).
+/* plan: what to run, free and copy, in which order and at which address, and what the
+ * planner claims of it. The file format is "remat-plan" version 1 (docs/formats.md).
  *
- * A plan that was read is well-formed (types, keys); whether it is valid for a graph is
- * decided by verify/ alone.
+ * Invariants: a plan that was read is well-formed (types, keys). Whether it is valid for a
+ * graph is decided by verify/ alone.
+ *
+ * Units: bytes and nanoseconds. Ops and tensors are named by their index in the graph.
+ * Ownership: a plan owns all it points to. Its owner ends it with rp_plan_fini.
+ * Errors: RP_INPUT names the file, the place in it and the rule; RP_ENV: the file cannot be
+ * read or written.
+ * Threads: any number of threads may read a plan that none writes.
  */
 #ifndef RP_MODEL_PLAN_H
 #define RP_MODEL_PLAN_H
@@ -11,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "base/status.h"
 
 #define RP_NO_ADDRESS UINT64_MAX /* JSON null, or the key is absent */
@@ -21,15 +28,18 @@ enum rp_step_kind { RP_RUN, RP_FREE, RP_SWAP_OUT, RP_SWAP_IN };
 
 struct rp_step {
     enum rp_step_kind kind;
-    uint32_t id; /* RUN: op; else: tensor */
-    uint64_t
-        address;   /* RUN: workspace_at, SWAP_OUT: host_at, SWAP_IN: at; else NO_ADDRESS */
+    uint32_t id; /* RUN: op; otherwise: tensor */
+    /* RUN: workspace_at, SWAP_OUT: host_at, SWAP_IN: at; otherwise RP_NO_ADDRESS. */
+    uint64_t address;
     uint32_t at;   /* RUN: index in plan->at of its first output's address */
-    uint32_t n_at; /* RUN: how many addresses; 0 and has_at == false without "at" */
-    bool has_at;
+    uint32_t n_at; /* RUN: how many addresses */
+    bool has_at;   /* RUN: the step has "at"; if false, n_at is 0 */
 };
 
+/* How lower_bound_ns compares: it is the sum of all op times, above that, or the plan's own
+ * time. */
 enum rp_proof { RP_PROOF_NONE, RP_PROOF_BOUNDED, RP_PROOF_OPTIMAL };
+extern const char *const rp_proof_word[3];
 
 struct rp_claims {
     uint64_t time_ns, baseline_time_ns, recompute_ns, stall_ns, peak_bytes, lower_bound_ns;
@@ -38,30 +48,27 @@ struct rp_claims {
 
 struct rp_plan {
     char *graph_name, *graph_sha256;
-    uint64_t budget_bytes;
-    bool addressed;
-    uint64_t arena_bytes, host_bytes;
-    struct {
-        struct rp_step *at;
-        size_t n, cap;
-    } steps;
-    struct { /* addresses of the outputs of all runs; RP_NO_ADDRESS is null */
-        uint64_t *at;
-        size_t n, cap;
-    } at;
+    uint64_t budget_bytes; /* for sources and arena together */
+    bool addressed;        /* steps have addresses */
+    uint64_t arena_bytes;  /* of the device; without addresses the peak of the sum */
+    uint64_t host_bytes;   /* of all host copies together */
+    RP_VEC(struct rp_step) steps;
+    RP_VEC(uint64_t) at; /* of the outputs of all runs; RP_NO_ADDRESS: no new storage */
     struct rp_claims claims;
-    struct json_t *notes; /* or NULL */
+    struct json_t *notes; /* a free-form JSON object, or NULL */
 };
 
-/* As for graphs: the caller owns `p` on RP_OK, otherwise it is empty. RP_INPUT names file,
- * place and rule. */
+/* Reads a file ("-": standard input), or text in memory (`file` names it in messages). The
+ * caller owns `p` on RP_OK; otherwise it is empty. */
 rp_rc rp_plan_load(const char *path, struct rp_plan *p, struct rp_err *err);
 rp_rc rp_plan_parse(const char *text, size_t len, const char *file, struct rp_plan *p,
                     struct rp_err *err);
-void rp_plan_dump(const struct rp_plan *p, char **text, size_t *len); /* caller frees */
+
+/* The text of the file. The same plan gives the same bytes. The caller frees *text. */
+void rp_plan_dump(const struct rp_plan *p, char **text, size_t *len);
+
+/* Writes that text to a file ("-": standard output), whole or not at all. */
 rp_rc rp_plan_save(const struct rp_plan *p, const char *path, struct rp_err *err);
 void rp_plan_fini(struct rp_plan *p); /* safe on an empty or zeroed plan */
-
-extern const char *const rp_proof_word[3];
 
 #endif

@@ -18,7 +18,7 @@ static rp_rc step_fail(const char *file, size_t i, struct rp_err *err, const cha
 
 static const char *const verb[] = {"run", "free", "swap_out", "swap_in"};
 
-/* The addresses of a run's outputs, appended to p->at. */
+/* Appends the addresses of a run's outputs to p->at. */
 static rp_rc read_at(json_t *array, size_t i, const char *file, struct rp_plan *p,
                      struct rp_step *s, struct rp_err *err) {
     size_t k;
@@ -38,7 +38,7 @@ static rp_rc read_at(json_t *array, size_t i, const char *file, struct rp_plan *
     return RP_OK;
 }
 
-/* What a step does is the one of the four verbs among its keys. */
+/* A step has exactly one of the four verbs among its keys; it says what the step does. */
 static rp_rc step_kind(const json_t *object, size_t i, const char *file,
                        enum rp_step_kind *kind, struct rp_err *err) {
     int found = 0;
@@ -201,7 +201,7 @@ void rp_plan_fini(struct rp_plan *p) {
     *p = (struct rp_plan){0};
 }
 
-/* ---- writing: one step a line ---- */
+/* ---- writing: one step per line ---- */
 
 static void put_address(FILE *f, const char *key, uint64_t address) {
     if (address != RP_NO_ADDRESS)

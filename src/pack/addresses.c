@@ -4,24 +4,16 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "pack/packer.h"
 
 struct placing {
     const struct rp_graph *g;
     struct rp_plan *plan;
-    struct {
-        struct rp_buffer *at;
-        size_t n, cap;
-    } buffers;
-    struct {
-        /* Per buffer: index in plan->at, or SIZE_MAX - step for a step's own address. */
-        size_t *at;
-        size_t n, cap;
-    } target;
+    RP_VEC(struct rp_buffer) buffers; /* times are indices of steps */
+    /* Per buffer: index in plan->at, or SIZE_MAX - step for a step's own address. */
+    RP_VEC(size_t) target;
     size_t *live; /* per tensor: 1 + its buffer, 0 if not on the device */
 };
 
-/* Time is the index of the step; what a run allocates lives from there on. */
 static void add_buffer(struct placing *w, size_t begin, size_t end, uint64_t bytes,
                        size_t target) {
     struct rp_buffer b = {.lower = begin, .upper = end, .size = bytes};
@@ -29,7 +21,7 @@ static void add_buffer(struct placing *w, size_t begin, size_t end, uint64_t byt
     rp_push(&w->target, target);
 }
 
-static void open_run(struct placing *w, size_t i) {
+static void add_run(struct placing *w, size_t i) {
     struct rp_step *step = &w->plan->steps.at[i];
     const struct rp_op *op = &w->g->ops[step->id];
     step->at = (uint32_t)w->plan->at.n;
@@ -47,56 +39,58 @@ static void open_run(struct placing *w, size_t i) {
         add_buffer(w, i, i + 1, op->workspace_bytes, SIZE_MAX - i);
 }
 
-static void open_swap_in(struct placing *w, size_t i) {
+static void add_swap_in(struct placing *w, size_t i) {
     uint32_t x = w->plan->steps.at[i].id;
     assert(w->live[x] == 0);
     add_buffer(w, i, w->plan->steps.n, w->g->tensors[x].bytes, SIZE_MAX - i);
     w->live[x] = w->buffers.n;
 }
 
-static void close_tensor(struct placing *w, size_t i) {
+static void end_tensor(struct placing *w, size_t i) {
     uint32_t x = w->plan->steps.at[i].id;
     assert(w->live[x] != 0);
     w->buffers.at[w->live[x] - 1].upper = i;
     w->live[x] = 0;
 }
 
-static void place_host_copy(struct placing *w, size_t i) {
+static void add_host_copy(struct placing *w, size_t i) {
     struct rp_step *step = &w->plan->steps.at[i];
     step->address = w->plan->host_bytes;
     w->plan->host_bytes +=
-        rp_rounding_up(w->g->tensors[step->id].bytes, w->g->device.alignment_bytes);
+        rp_round_up(w->g->tensors[step->id].bytes, w->g->device.alignment_bytes);
 }
 
-static void place_step(struct placing *w, size_t i) {
+static void add_step(struct placing *w, size_t i) {
     switch (w->plan->steps.at[i].kind) {
     case RP_RUN:
-        open_run(w, i);
+        add_run(w, i);
         break;
     case RP_FREE:
-        close_tensor(w, i);
+        end_tensor(w, i);
         break;
     case RP_SWAP_OUT:
-        place_host_copy(w, i);
+        add_host_copy(w, i);
         break;
     case RP_SWAP_IN:
-        open_swap_in(w, i);
+        add_swap_in(w, i);
         break;
     }
 }
 
 void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_t capacity,
-                         uint64_t work_limit) {
+                         uint64_t work_limit, struct rp_pack_statistics *statistics) {
     struct placing w = {.g = g, .plan = plan};
     struct rp_pack_options o = {.alignment = g->device.alignment_bytes,
                                 .capacity = capacity,
                                 .squeeze = true,
                                 .work_limit = work_limit};
+    struct rp_pack_result result;
     w.live = rp_calloc(g->n_tensors, sizeof *w.live);
     plan->host_bytes = 0;
     for (size_t i = 0; i < plan->steps.n; i++)
-        place_step(&w, i);
-    rp_pack(w.buffers.at, w.buffers.n, &o, &plan->arena_bytes, NULL);
+        add_step(&w, i);
+    rp_pack(w.buffers.at, w.buffers.n, &o, &result, statistics);
+    plan->arena_bytes = result.arena_bytes;
     for (size_t k = 0; k < w.buffers.n; k++) {
         size_t target = w.target.at[k];
         if (target > SIZE_MAX / 2)

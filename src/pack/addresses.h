@@ -1,15 +1,20 @@
-/* address: places what the steps of a plan allocate in one arena, and its host copies,
- * which all live to the end, in one slab. */
+/* addresses: places what the steps of a plan allocate in one arena, and its host copies,
+ * which all live to the end, in one slab.
+ *
+ * Thread-safe: there is no shared state.
+ */
 #ifndef RP_PACK_ADDRESSES_H
 #define RP_PACK_ADDRESSES_H
 
 #include "model/graph.h"
 #include "model/plan.h"
+#include "pack/packer.h"
 
-/* Fills all addresses, sets plan->arena_bytes, host_bytes and addressed. `plan` holds the
- * valid steps of a schedule for `g`, made without addresses. The arena is to be at most
- * `capacity` bytes, and then as small as can be; work_limit as in rp_pack_options. */
+/* Fills in all addresses and sets plan->arena_bytes, host_bytes and addressed. `plan` holds
+ * the valid steps of a schedule for `g`, made without addresses. The packer aims for an
+ * arena of at most `capacity` bytes and then for the smallest. `work_limit` is as in
+ * rp_pack_options. `statistics` is added to; it may be NULL. */
 void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_t capacity,
-                         uint64_t work_limit);
+                         uint64_t work_limit, struct rp_pack_statistics *statistics);
 
 #endif

@@ -1,12 +1,46 @@
-/* Splitting buffers into independent parts, and numbering their sections. */
+#include "pack/components.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "pack/pack_internal.h"
 
-/* Splitting can take as many rounds as there are buffers; past this many steps a part stays
- * as it is. */
+/* ---- the peak ---- */
+
+struct event {
+    uint64_t time, size;
+};
+
+static int by_time(const void *x, const void *y) {
+    const struct event *a = x, *b = y;
+    return a->time < b->time ? -1 : a->time > b->time;
+}
+
+uint64_t rp_pack_peak(const struct rp_buffer *b, size_t n, uint64_t alignment) {
+    struct event *starts = rp_calloc(n, sizeof *starts), *ends = rp_calloc(n, sizeof *ends);
+    uint64_t live = 0, peak = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t size = rp_round_up(b[i].size, alignment);
+        starts[i] = (struct event){b[i].lower, size};
+        ends[i] = (struct event){b[i].upper, size};
+    }
+    qsort(starts, n, sizeof *starts, by_time);
+    qsort(ends, n, sizeof *ends, by_time);
+    for (size_t i = 0, e = 0; i < n; i++) {
+        for (; ends[e].time <= starts[i].time; e++)
+            live -= ends[e].size;
+        live += starts[i].size;
+        peak = rp_max_u64(peak, live);
+    }
+    free(starts);
+    free(ends);
+    return peak;
+}
+
+/* ---- the split ---- */
+
+/* Splitting may take as many passes as there are buffers. Past this many steps a component
+ * is not split further. */
 #define SPLIT_WORK UINT64_C(200000000)
 
 struct range { /* of split.order */
@@ -18,16 +52,13 @@ struct split {
     struct rp_buffer *b;
     uint64_t alignment;
     uint32_t *order; /* buffers; every range is sorted by lower */
-    struct pack_components *parts;
-    struct {
-        struct range *at;
-        size_t n, cap;
-    } waiting;
+    struct rp_pack_components *components;
+    RP_VEC(struct range) waiting;
     uint64_t height, work;
 };
 
-static uint64_t rounded(const struct split *s, uint32_t buffer) {
-    return rp_rounding_up(s->b[buffer].size, s->alignment);
+static uint64_t rounded_size(const struct split *s, uint32_t buffer) {
+    return rp_round_up(s->b[buffer].size, s->alignment);
 }
 
 static int by_lower(const void *x, const void *y, void *context) {
@@ -43,8 +74,8 @@ static int by_value(const void *x, const void *y) {
     return a < b ? -1 : a > b;
 }
 
-/* One past the last section that begins before time `upper`; items so far have only lo. */
-static uint32_t section_end(const struct split *s, const struct pack_component *p,
+/* One past the last section that begins before time `upper`, once all `lo` are known. */
+static uint32_t section_end(const struct split *s, const struct rp_pack_component *p,
                             uint64_t upper) {
     uint32_t low = 0, high = p->n; /* items[low - 1] starts before it, items[high] not */
     while (low < high) {
@@ -58,7 +89,7 @@ static uint32_t section_end(const struct split *s, const struct pack_component *
 }
 
 /* A new section begins at each start that follows an end. */
-static void number_sections(const struct split *s, struct pack_component *p) {
+static void number_sections(const struct split *s, struct rp_pack_component *p) {
     uint64_t *ends = rp_calloc(p->n, sizeof *ends);
     uint32_t section = 0;
     for (uint32_t i = 0; i < p->n; i++)
@@ -77,76 +108,70 @@ static void number_sections(const struct split *s, struct pack_component *p) {
     free(ends);
 }
 
-static uint64_t largest_sum(const struct pack_component *p) {
-    uint64_t *change = rp_calloc(p->n_sections + 1, sizeof *change), live = 0, most = 0;
+static uint64_t max_section_sum(const struct rp_pack_component *p) {
+    uint64_t *change = rp_calloc(p->n_sections + 1, sizeof *change), live = 0, max = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         change[p->items[i].lo] += p->items[i].size;
         change[p->items[i].hi] -= p->items[i].size; /* wraps; the running sum does not */
     }
     for (uint32_t t = 0; t < p->n_sections; t++) {
         live += change[t];
-        if (live > most)
-            most = live;
+        max = rp_max_u64(max, live);
     }
     free(change);
-    return most;
+    return max;
 }
 
-static void use_largest_unit(struct pack_component *p) {
+static void use_largest_unit(struct rp_pack_component *p) {
     uint64_t unit = 0;
     for (uint32_t i = 0; i < p->n && unit != 1; i++)
-        for (uint64_t x = p->items[i].size; x > 0;) {
-            uint64_t rest = unit % x;
-            unit = x;
-            x = rest;
-        }
+        unit = rp_gcd_u64(unit, p->items[i].size);
     for (uint32_t i = 0; i < p->n; i++)
         p->items[i].size /= unit;
     p->unit = unit;
 }
 
-static void make_part(struct split *s, struct range r) {
-    struct pack_component p = {.n = r.end - r.begin, .base = r.base, .height = UINT64_MAX};
+static void add_component(struct split *s, struct range r) {
+    struct rp_pack_component p = {
+        .n = r.end - r.begin, .base = r.base, .height = UINT64_MAX};
     p.items = rp_calloc(p.n, sizeof *p.items);
     p.best = rp_calloc(p.n, sizeof *p.best);
     for (uint32_t i = 0; i < p.n; i++) {
         p.items[i].buffer = s->order[r.begin + i];
-        p.items[i].size = rounded(s, p.items[i].buffer);
+        p.items[i].size = rounded_size(s, p.items[i].buffer);
     }
     use_largest_unit(&p);
     number_sections(s, &p);
-    p.bound = largest_sum(&p);
-    rp_push(s->parts, p);
+    p.bound = max_section_sum(&p);
+    rp_push(s->components, p);
 }
 
-/* Places the buffers of a connected range that are live together with all of it; the rest
- * waits, or becomes a part if there were none. */
-static void peel(struct split *s, struct range r) {
+/* Places those buffers of a connected range that are live together with all of it. The rest
+ * waits to be split further, or becomes a component if there were none. */
+static void place_spanning(struct split *s, struct range r) {
     uint64_t last_start = s->b[s->order[r.end - 1]].lower, first_end = UINT64_MAX;
     uint32_t kept = r.begin;
     for (uint32_t i = r.begin; i < r.end; i++)
-        if (s->b[s->order[i]].upper < first_end)
-            first_end = s->b[s->order[i]].upper;
+        first_end = rp_min_u64(first_end, s->b[s->order[i]].upper);
     for (uint32_t i = r.begin; i < r.end; i++) {
         struct rp_buffer *x = &s->b[s->order[i]];
         if (x->lower < first_end && x->upper > last_start) {
             x->offset = r.base;
-            r.base += rounded(s, s->order[i]);
+            r.base += rounded_size(s, s->order[i]);
         } else {
             s->order[kept++] = s->order[i];
         }
     }
-    if (r.base > s->height)
-        s->height = r.base;
+    s->height = rp_max_u64(s->height, r.base);
     if (kept == r.end) {
-        make_part(s, r);
+        add_component(s, r);
     } else if (kept > r.begin) {
         r.end = kept;
         rp_push(&s->waiting, r);
     }
 }
 
-/* Cuts a range where nothing is live, and peels each piece. */
+/* Cuts a range where nothing is live. */
 static void split_range(struct split *s, struct range r) {
     struct range piece = {r.begin, r.begin, r.base};
     uint64_t live_until = 0;
@@ -154,18 +179,17 @@ static void split_range(struct split *s, struct range r) {
     for (; piece.end < r.end; piece.end++) {
         const struct rp_buffer *x = &s->b[s->order[piece.end]];
         if (piece.end > piece.begin && x->lower >= live_until) {
-            peel(s, piece);
+            place_spanning(s, piece);
             piece.begin = piece.end;
         }
-        if (x->upper > live_until)
-            live_until = x->upper;
+        live_until = rp_max_u64(live_until, x->upper);
     }
-    peel(s, piece);
+    place_spanning(s, piece);
 }
 
 uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
-                       struct pack_components *parts) {
-    struct split s = {.b = b, .alignment = alignment, .parts = parts};
+                       struct rp_pack_components *components) {
+    struct split s = {.b = b, .alignment = alignment, .components = components};
     struct range all = {0, 0, 0};
     s.order = rp_calloc(n, sizeof *s.order);
     for (size_t i = 0; i < n; i++) {
@@ -181,28 +205,16 @@ uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
         if (s.work < SPLIT_WORK)
             split_range(&s, r);
         else
-            make_part(&s, r);
+            add_component(&s, r);
     }
     free(s.waiting.at);
     free(s.order);
     return s.height;
 }
 
-void rp_pack_record_placement(struct pack_component *p, const uint64_t *offset) {
+void rp_pack_record_placement(struct rp_pack_component *p, const uint64_t *offset) {
     p->height = 0;
     for (uint32_t i = 0; i < p->n; i++)
-        if (offset[i] + p->items[i].size > p->height)
-            p->height = offset[i] + p->items[i].size;
+        p->height = rp_max_u64(p->height, offset[i] + p->items[i].size);
     memcpy(p->best, offset, p->n * sizeof *offset);
-}
-
-void rp_pack_components_fini(struct pack_components *parts) {
-    for (size_t i = 0; i < parts->n; i++) {
-        rp_pack_box_free(parts->at[i].box);
-        rp_pack_branch_bound_free(parts->at[i].search);
-        free(parts->at[i].items);
-        free(parts->at[i].best);
-    }
-    free(parts->at);
-    *parts = (struct pack_components){0};
 }

@@ -1,128 +1,106 @@
-/* The order of attack, and what goes in and out in bytes. */
 #include "pack/packer.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "pack/pack_internal.h"
+#include "base/numbers.h"
+#include "pack/boxing.h"
+#include "pack/branch_bound.h"
+#include "pack/components.h"
+#include "pack/ejection_chain.h"
+#include "pack/first_fit.h"
 
-/* Work of the exact search, and then of the ejection search, before the other's turn;
+/* Work of branch and bound, and then of ejection chains, before it is the other's turn;
  * doubled each time. */
 #define FIRST_SLICE UINT64_C(10000000)
 
-/* Larger parts are left to their boxes and to ejection, if they have any boxes. */
-enum { SEARCH_ITEMS = 1000 };
+/* Components with more items are left to their boxed form and to ejection chains, if they
+ * have a boxed form. */
+enum { MAX_BRANCH_BOUND_ITEMS = 1000 };
 
-struct event {
-    uint64_t time, size;
-};
-
-static int by_time(const void *x, const void *y) {
-    const struct event *a = x, *b = y;
-    return a->time < b->time ? -1 : a->time > b->time;
+void rp_pack_statistics_add(struct rp_pack_statistics *into,
+                            const struct rp_pack_statistics *from) {
+#define X(name, description) into->name += from->name;
+    RP_PACK_STATISTICS(X)
+#undef X
 }
 
-uint64_t rp_pack_peak(const struct rp_buffer *b, size_t n, uint64_t alignment) {
-    struct event *starts = rp_calloc(n, sizeof *starts), *ends = rp_calloc(n, sizeof *ends);
-    uint64_t live = 0, peak = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t size = rp_rounding_up(b[i].size, alignment);
-        starts[i] = (struct event){b[i].lower, size};
-        ends[i] = (struct event){b[i].upper, size};
-    }
-    qsort(starts, n, sizeof *starts, by_time);
-    qsort(ends, n, sizeof *ends, by_time);
-    for (size_t i = 0, e = 0; i < n; i++) {
-        for (; ends[e].time <= starts[i].time; e++)
-            live -= ends[e].size;
-        live += starts[i].size;
-        if (live > peak)
-            peak = live;
-    }
-    free(starts);
-    free(ends);
-    return peak;
+/* How high a component may reach above its base for an arena of at most `arena_bytes`. */
+static uint64_t goal_within(const struct rp_pack_component *p, uint64_t arena_bytes) {
+    return arena_bytes > p->base ? (arena_bytes - p->base) / p->unit : 0;
 }
 
-/* What a part may reach, above its base, for the arena to be at or below `target`. */
-static uint64_t part_goal(const struct pack_component *p, uint64_t target) {
-    return target > p->base ? (target - p->base) / p->unit : 0;
+/* No arena is smaller than this. */
+static uint64_t arena_bound(const struct rp_pack_components *c, uint64_t peak_bytes) {
+    uint64_t bound = peak_bytes;
+    for (size_t i = 0; i < c->n; i++)
+        bound = rp_max_u64(bound, c->at[i].base + c->at[i].bound * c->at[i].unit);
+    return bound;
 }
 
-/* No placement is smaller than this. */
-static uint64_t proved_bound(const struct pack_components *parts, uint64_t peak) {
-    for (size_t i = 0; i < parts->n; i++) {
-        const struct pack_component *p = &parts->at[i];
-        if (p->base + p->bound * p->unit > peak)
-            peak = p->base + p->bound * p->unit;
-    }
-    return peak;
-}
-
-/* Where a turn ends; the last step of a turn may pass its end. */
-static uint64_t slice_end(const struct pack_work *work, uint64_t limit, uint64_t slice) {
+/* Where a turn ends. The last step of a turn may pass it. */
+static uint64_t slice_end(const struct rp_pack_work *work, uint64_t limit, uint64_t slice) {
     bool last = work->done >= limit || limit - work->done <= slice;
     return last ? limit : work->done + slice;
 }
 
-/* Offsets of the items in parts; returns the arena, `height` being that of the others. */
-static uint64_t write_offsets(struct rp_buffer *b, const struct pack_components *parts,
+/* Writes the offsets of the items in components. Returns the arena; `height` is how high
+ * all others reach. */
+static uint64_t write_offsets(struct rp_buffer *b, const struct rp_pack_components *c,
                               uint64_t height) {
-    for (size_t i = 0; i < parts->n; i++) {
-        const struct pack_component *p = &parts->at[i];
+    for (size_t i = 0; i < c->n; i++) {
+        const struct rp_pack_component *p = &c->at[i];
         for (uint32_t k = 0; k < p->n; k++)
             b[p->items[k].buffer].offset = p->base + p->best[k] * p->unit;
-        if (p->base + p->height * p->unit > height)
-            height = p->base + p->height * p->unit;
+        height = rp_max_u64(height, p->base + p->height * p->unit);
     }
     return height;
 }
 
-static void place_greedily(struct pack_components *parts, uint64_t enough,
-                           struct pack_work *work) {
-    for (size_t i = 0; i < parts->n; i++)
-        rp_pack_first_fit(&parts->at[i], part_goal(&parts->at[i], enough), work);
+static void place_first(struct rp_pack_components *c, uint64_t enough,
+                        struct rp_pack_work *work) {
+    for (size_t i = 0; i < c->n; i++)
+        rp_pack_first_fit(&c->at[i], goal_within(&c->at[i], enough), work);
 }
 
-static bool search_parts(struct pack_components *parts, uint64_t enough, uint64_t slice,
-                         struct pack_work *work);
+static bool improve_all(struct rp_pack_components *c, uint64_t enough, uint64_t slice,
+                        struct rp_pack_work *work);
 
-/* The coarser form of a part, if that can be lower than the part is. */
-static void search_box(struct pack_component *p, uint64_t goal, uint64_t slice,
-                       struct pack_work *work) {
-    if (p->n_boxings < PACK_MAX_BOXES)
+/* Improves the boxed form of a component where that can be lower than the component is. */
+static void improve_boxed(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
+                          struct rp_pack_work *work) {
+    if (p->n_boxings < RP_PACK_MAX_BOXINGS)
         rp_pack_box(p, work);
-    struct pack_box *box = p->box;
-    uint64_t enough = pack_min(p, goal);
-    if (box == NULL || box->peak >= p->height)
+    struct rp_pack_boxed *boxed = p->boxed;
+    if (boxed == NULL || boxed->peak >= p->height)
         return;
-    enough = box->peak > enough ? box->peak : enough;
-    if (!box->placed)
-        place_greedily(&box->parts, enough, work);
-    box->placed = true;
-    search_parts(&box->parts, enough, slice, work);
-    write_offsets(box->buffers.at, &box->parts, box->base);
+    uint64_t enough = rp_max_u64(boxed->peak, rp_pack_reachable(p, goal));
+    if (!boxed->placed)
+        place_first(&boxed->components, enough, work);
+    boxed->placed = true;
+    improve_all(&boxed->components, enough, slice, work);
+    write_offsets(boxed->buffers.at, &boxed->components, boxed->base);
     rp_pack_unbox(p);
 }
 
-/* One round of search on each part that is above the target or the proved bound. False if
+/* One turn of every method on each component that is above its goal and its bound. False if
  * there was none. */
-static bool search_parts(struct pack_components *parts, uint64_t enough, uint64_t slice,
-                         struct pack_work *work) {
+static bool improve_all(struct rp_pack_components *c, uint64_t enough, uint64_t slice,
+                        struct rp_pack_work *work) {
     uint64_t limit = work->limit;
     bool any = false;
-    for (size_t i = 0; i < parts->n; i++) {
-        struct pack_component *p = &parts->at[i];
-        uint64_t goal = part_goal(p, proved_bound(parts, enough));
-        if (p->height <= pack_min(p, goal))
+    for (size_t i = 0; i < c->n; i++) {
+        struct rp_pack_component *p = &c->at[i];
+        uint64_t goal = goal_within(p, arena_bound(c, enough));
+        if (p->height <= rp_pack_reachable(p, goal))
             continue;
         any = true;
         work->limit = slice_end(work, limit, slice);
-        if (p->box == NULL || p->n <= SEARCH_ITEMS)
+        if (p->boxed == NULL || p->n <= MAX_BRANCH_BOUND_ITEMS)
             rp_pack_branch_bound(p, goal, work);
         work->limit = limit;
-        search_box(p, goal, slice, work);
+        improve_boxed(p, goal, slice, work);
         work->limit = slice_end(work, limit, slice);
         rp_pack_ejection_chain(p, goal, work);
         work->limit = limit;
@@ -132,34 +110,51 @@ static bool search_parts(struct pack_components *parts, uint64_t enough, uint64_
     return any;
 }
 
-static void pack_components(struct pack_components *parts, uint64_t enough,
-                            struct pack_work *work) {
-    place_greedily(parts, enough, work);
+static void pack_components(struct rp_pack_components *c, uint64_t enough,
+                            struct rp_pack_work *work) {
+    place_first(c, enough, work);
     for (uint64_t slice = FIRST_SLICE; work->done < work->limit; slice *= 2)
-        if (!search_parts(parts, enough, slice, work))
+        if (!improve_all(c, enough, slice, work))
             break;
 }
 
+static void free_components(struct rp_pack_components *c) {
+    for (size_t i = 0; i < c->n; i++) {
+        struct rp_pack_component *p = &c->at[i];
+        if (p->boxed != NULL)
+            free_components(&p->boxed->components);
+        rp_pack_boxed_free(p->boxed);
+        rp_pack_branch_bound_free(p->branch_bound);
+        free(p->items);
+        free(p->best);
+    }
+    free(c->at);
+}
+
 rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,
-              uint64_t *arena, struct rp_pack_stats *stats) {
-    struct pack_components parts = {0};
-    struct pack_work work = {0, options->work_limit};
+              struct rp_pack_result *result, struct rp_pack_statistics *statistics) {
+    struct rp_pack_components components = {0};
+    struct rp_pack_work work = {.limit = options->work_limit};
     uint64_t alignment = options->alignment;
     assert(alignment >= 1 && n < (size_t)1 << 31);
     for (size_t i = 0; i < n; i++)
         assert(b[i].lower < b[i].upper);
     uint64_t peak = rp_pack_peak(b, n, alignment);
-    uint64_t enough = options->capacity > peak ? options->capacity : peak;
-    uint64_t height = rp_pack_split(b, n, alignment, &parts);
-    pack_components(&parts, enough, &work);
+    uint64_t enough = rp_max_u64(options->capacity, peak);
+    uint64_t height = rp_pack_split(b, n, alignment, &components);
+    pack_components(&components, enough, &work);
     if (options->squeeze && enough > peak) {
         work.limit = work.done + options->work_limit;
-        pack_components(&parts, peak, &work);
+        pack_components(&components, peak, &work);
     }
-    *arena = write_offsets(b, &parts, height);
-    uint64_t bound = proved_bound(&parts, peak);
-    if (stats != NULL)
-        *stats = (struct rp_pack_stats){peak, bound, work.done, (uint32_t)parts.n};
-    rp_pack_components_fini(&parts);
-    return *arena <= enough ? RP_OK : bound > enough ? RP_NO : RP_LIMIT;
+    uint64_t arena = write_offsets(b, &components, height);
+    uint64_t bound = arena_bound(&components, peak);
+    *result = (struct rp_pack_result){arena, peak, bound};
+    work.statistics.packings = 1;
+    work.statistics.components = components.n;
+    work.statistics.work = work.done;
+    if (statistics != NULL)
+        rp_pack_statistics_add(statistics, &work.statistics);
+    free_components(&components);
+    return arena <= enough ? RP_OK : bound > enough ? RP_NO : RP_LIMIT;
 }

@@ -1,13 +1,18 @@
-/* pack: an address for every byte. Dynamic storage allocation: buffers with fixed lifetimes
- * and sizes are placed in one arena so that no two that are live together overlap, and the
- * arena is as small as we can make it. No arena is smaller than the peak: the largest sum
- * of rounded sizes live at one moment.
+/* packer: an address for every byte.
  *
- * Order of attack: split into independent parts (pack_component.c), greedy placements
- * (first_fit.c), then exact search (pack_branch_bound.c) and local search
- * (ejection_chain.c) in turn, on coarser forms of the parts first (boxing.c). Stops as soon
- * as the arena is as small as asked. Same input, same result: no clock and no randomness
- * from outside.
+ * Dynamic storage allocation: buffers with fixed lifetimes and sizes are placed in one
+ * arena so that no two that are live together overlap, and the arena is as small as
+ * possible (J. M. Robson, "Bounds for some functions concerning dynamic storage
+ * allocation", 1974; NP-hard, problem SR2 of Garey and Johnson). No arena is smaller than
+ * the peak: the largest sum of rounded sizes that are live at one moment.
+ *
+ * Order of attack: split the buffers into independent components (components.h) and place
+ * each by first fit and best fit (first_fit.h). Then alternate between branch and bound
+ * (branch_bound.h) and ejection chains (ejection_chain.h), on coarser forms of the
+ * components first (boxing.h). Stop as soon as the arena is as small as asked.
+ *
+ * Same input, same result: limits count work, not time, and random numbers come from fixed
+ * seeds. Thread-safe: there is no shared state.
  */
 #ifndef RP_PACK_PACKER_H
 #define RP_PACK_PACKER_H
@@ -19,42 +24,63 @@
 #include "base/status.h"
 
 /* Live during [lower, upper), lower < upper, of any clock: only the order of the times
- * matters. A size of 0 is allowed: such a buffer gets offset 0 and is in nobody's way. */
+ * matters. A buffer of size 0 is allowed: it gets offset 0 and overlaps nothing. */
 struct rp_buffer {
     uint64_t lower, upper;
     uint64_t size;   /* bytes */
-    uint64_t offset; /* set by rp_pack */
+    uint64_t offset; /* bytes; set by rp_pack */
 };
 
-/* About ten seconds when it is used up. */
+/* About ten seconds. */
 #define RP_PACK_WORK UINT64_C(3000000000)
 
 struct rp_pack_options {
-    uint64_t alignment;  /* of sizes and offsets; >= 1 */
-    uint64_t capacity;   /* an arena this small is good enough; 0: aim for the peak */
-    uint64_t work_limit; /* 1 to 4 ns each; 0: the first greedy placements only */
-    bool squeeze;        /* once it is, go on to the peak, with the same limit again */
+    uint64_t alignment; /* of sizes and offsets, in bytes; >= 1 */
+    uint64_t capacity;  /* bytes: an arena this small is good enough; 0: aim for the peak */
+    uint64_t work_limit; /* 1 to 4 ns each; 0: only the first two placements by first fit */
+    bool squeeze;        /* after reaching `capacity` go on to the peak, with the same limit
+                          * again */
 };
 
-struct rp_pack_stats {
-    uint64_t peak;    /* what rp_pack_peak gives */
-    uint64_t bound;   /* no placement is smaller: the peak, or more if that was proved */
-    uint64_t work;    /* spent, in the unit of work_limit */
-    uint32_t n_parts; /* independent parts that were left to search */
+struct rp_pack_result {
+    uint64_t arena_bytes; /* the largest end of a buffer */
+    uint64_t peak_bytes;  /* the largest sum of rounded sizes live at one moment */
+    uint64_t bound_bytes; /* no arena is smaller: the peak, or more where that was proved */
 };
 
-/* The largest sum, over time, of the live buffers' sizes, each rounded up to `alignment`.
- * The caller has seen to it that the sum of ALL rounded sizes fits in 63 bits (rp_add); the
- * same holds for rp_pack. */
-uint64_t rp_pack_peak(const struct rp_buffer *b, size_t n, uint64_t alignment);
+/* What the packer did: field, description. Work is in the unit of work_limit. */
+#define RP_PACK_STATISTICS(X)                                                              \
+    X(packings, "calls of the packer")                                                     \
+    X(components, "independent components that needed a search")                           \
+    X(first_fit_passes, "placements by first fit and best fit")                            \
+    X(first_fit_work, "work of these")                                                     \
+    X(boxings, "components that got a boxed form")                                         \
+    X(boxing_work, "work of making boxes")                                                 \
+    X(branch_bound_attempts, "attempts by branch and bound")                               \
+    X(branch_bound_nodes, "nodes of these")                                                \
+    X(branch_bound_work, "work of these")                                                  \
+    X(ejection_attempts, "attempts by ejection chains")                                    \
+    X(ejection_moves, "moves of these")                                                    \
+    X(ejection_work, "work of these")                                                      \
+    X(work, "work of all methods")
 
-/* Sets every offset, a multiple of the alignment, and *arena, the largest end. They are
- * valid whatever the result:
- *   RP_OK     *arena <= max(capacity, peak);
- *   RP_NO     no placement is that small (proved);
- *   RP_LIMIT  the work limit came first; *arena is the best found.
- * `stats` may be NULL. n < 2^31. */
+struct rp_pack_statistics {
+#define X(name, description) uint64_t name;
+    RP_PACK_STATISTICS(X)
+#undef X
+};
+
+void rp_pack_statistics_add(struct rp_pack_statistics *into,
+                            const struct rp_pack_statistics *from);
+
+/* Sets every offset, a multiple of the alignment, and *result. The offsets are valid
+ * whatever is returned:
+ *   RP_OK     arena_bytes <= max(capacity, peak_bytes);
+ *   RP_NO     no arena is that small (proved);
+ *   RP_LIMIT  the work limit came first, and the arena is the smallest found.
+ * n < 2^31, and the sum of all rounded sizes must fit in 63 bits (rp_add). `statistics` is
+ * added to; it may be NULL. */
 rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,
-              uint64_t *arena, struct rp_pack_stats *stats);
+              struct rp_pack_result *result, struct rp_pack_statistics *statistics);
 
 #endif

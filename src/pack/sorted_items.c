@@ -6,27 +6,27 @@
 
 #include "base/mem.h"
 
-void rp_sorted_items_init(struct sorted_items *r, uint32_t capacity) {
-    r->n = 0;
-    r->lo = rp_calloc(capacity, sizeof *r->lo);
-    r->hi = rp_calloc(capacity, sizeof *r->hi);
-    r->item = rp_calloc(capacity, sizeof *r->item);
-    r->key = rp_calloc(capacity, sizeof *r->key);
+void rp_sorted_items_init(struct rp_sorted_items *s, uint32_t capacity) {
+    s->n = 0;
+    s->lo = rp_calloc(capacity, sizeof *s->lo);
+    s->hi = rp_calloc(capacity, sizeof *s->hi);
+    s->item = rp_calloc(capacity, sizeof *s->item);
+    s->key = rp_calloc(capacity, sizeof *s->key);
 }
 
-void rp_sorted_items_fini(struct sorted_items *r) {
-    free(r->lo);
-    free(r->hi);
-    free(r->item);
-    free(r->key);
+void rp_sorted_items_fini(struct rp_sorted_items *s) {
+    free(s->lo);
+    free(s->hi);
+    free(s->item);
+    free(s->key);
 }
 
-/* Position of the first item whose key is not below `key`. */
-static uint32_t find(const struct sorted_items *r, uint64_t key) {
-    uint32_t low = 0, high = r->n;
+/* Index of the first item whose key is not below `key`. */
+static uint32_t lower_bound(const struct rp_sorted_items *s, uint64_t key) {
+    uint32_t low = 0, high = s->n;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (r->key[mid] < key)
+        if (s->key[mid] < key)
             low = mid + 1;
         else
             high = mid;
@@ -34,27 +34,44 @@ static uint32_t find(const struct sorted_items *r, uint64_t key) {
     return low;
 }
 
-void rp_sorted_items_insert(struct sorted_items *r, const struct pack_item *x,
-                            uint32_t item, uint64_t key) {
-    uint32_t at = find(r, key), n_after = r->n++ - at;
-    memmove(r->lo + at + 1, r->lo + at, n_after * sizeof *r->lo);
-    memmove(r->hi + at + 1, r->hi + at, n_after * sizeof *r->hi);
-    memmove(r->item + at + 1, r->item + at, n_after * sizeof *r->item);
-    memmove(r->key + at + 1, r->key + at, n_after * sizeof *r->key);
-    r->lo[at] = x->lo;
-    r->hi[at] = x->hi;
-    r->item[at] = item;
-    r->key[at] = key;
+/* Moves the items from index `from` to the end to index `to`. */
+static void shift(struct rp_sorted_items *s, uint32_t from, uint32_t to) {
+    uint32_t n = s->n - from;
+    memmove(s->lo + to, s->lo + from, n * sizeof *s->lo);
+    memmove(s->hi + to, s->hi + from, n * sizeof *s->hi);
+    memmove(s->item + to, s->item + from, n * sizeof *s->item);
+    memmove(s->key + to, s->key + from, n * sizeof *s->key);
 }
 
-void rp_sorted_items_remove(struct sorted_items *r, uint32_t item, uint64_t key) {
-    uint32_t at = find(r, key);
-    while (r->item[at] != item)
+void rp_sorted_items_insert(struct rp_sorted_items *s, const struct rp_pack_item *x,
+                            uint32_t item, uint64_t key) {
+    uint32_t at = lower_bound(s, key);
+    shift(s, at, at + 1);
+    s->n++;
+    s->lo[at] = x->lo;
+    s->hi[at] = x->hi;
+    s->item[at] = item;
+    s->key[at] = key;
+}
+
+void rp_sorted_items_remove(struct rp_sorted_items *s, uint32_t item, uint64_t key) {
+    uint32_t at = lower_bound(s, key);
+    while (s->item[at] != item)
         at++;
-    assert(at < r->n);
-    uint32_t n_after = --r->n - at;
-    memmove(r->lo + at, r->lo + at + 1, n_after * sizeof *r->lo);
-    memmove(r->hi + at, r->hi + at + 1, n_after * sizeof *r->hi);
-    memmove(r->item + at, r->item + at + 1, n_after * sizeof *r->item);
-    memmove(r->key + at, r->key + at + 1, n_after * sizeof *r->key);
+    assert(at < s->n);
+    shift(s, at + 1, at);
+    s->n--;
+}
+
+static int by_key(const void *x, const void *y) {
+    const struct rp_sort_key *a = x, *b = y;
+    if (a->first != b->first)
+        return a->first > b->first ? -1 : 1;
+    if (a->second != b->second)
+        return a->second > b->second ? -1 : 1;
+    return a->item < b->item ? -1 : a->item > b->item;
+}
+
+void rp_sort_keys(struct rp_sort_key *keys, uint32_t n) {
+    qsort(keys, n, sizeof *keys, by_key);
 }

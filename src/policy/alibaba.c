@@ -2,42 +2,36 @@
  * on TensorFlow", ML Systems Workshop at NIPS 2017.
  *
  * Feature maps that the backward phase refers to are swapped out once the references of the
- * forward phase are done (the reference count says so), and swapped in just ahead of their
- * first backward use, by a control edge from an op that runs shortly before; those whose
- * two uses are farthest apart go first. In sequence-to-sequence models the attention's
- * scores and what they are made of are not stored but computed again in the backward phase
+ * forward phase are done (the reference count says so). They are swapped in just ahead of
+ * their first backward use, by a control edge from an op that runs shortly before it. Those
+ * whose two uses are farthest apart go first. In sequence-to-sequence models the
+ * attention's scores, and what they are made of, are not stored but recomputed in the
+ * backward phase
  * ("memory-efficient attention").
  *
  * Interpretation: distance is the number of ops between the two uses. As many feature maps
- * are swapped as the budget asks for. The trigger is the last op that leaves the copy, and
- * those that follow it on the link, the time they take. Attention is known by its shape:
+ * are swapped as the budget needs. The trigger is the last op that leaves enough time for
+ * the copy and for those that follow it on the link. Attention is recognised by its shape:
  * a softmax in the forward phase, up to three ops before it that have one forward reader
- * and read no parameters, and an op that reads it and is no product of matrices.
+ * and read no parameters, and an op that reads it and is not a matrix product.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "policy/gap_actions.h"
+#include "base/numbers.h"
+#include "policy/gap_steps.h"
+#include "policy/gaps.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 
 struct alibaba {
     const struct rp_instance *p;
-    struct rp_recorder *t;
+    struct rp_recorder *r;
     uint32_t n_forward;
-    struct rp_gap_actions f;
-    struct rp_gaps gaps; /* that may be swapped, farthest apart first */
-    uint32_t *need;      /* per gap */
+    struct rp_gap_actions a;
+    struct rp_gaps gaps;  /* that may be swapped, farthest apart first */
+    uint32_t *first_need; /* per gap: rp_gap_steps_first_needs */
 };
-
-static bool is_softmax(const struct rp_instance *p, uint32_t op) {
-    const char *kind = p->graph->ops[p->op_of[op]].kind;
-    if (strncmp(kind, "aten.", 5) == 0)
-        kind += 5;
-    kind += strspn(kind, "_");
-    return strncmp(kind, "softmax", 7) == 0 && strstr(kind, "cross_entropy") == NULL;
-}
 
 static bool reads_parameter(const struct rp_instance *p, uint32_t op) {
     const struct rp_op *o = &p->graph->ops[p->op_of[op]];
@@ -53,7 +47,7 @@ static bool has_one_forward_reader(const struct rp_instance *p, uint32_t n_forwa
     return n > 0 && p->readers[a] < n_forward && (n == 1 || p->readers[a + 1] >= n_forward);
 }
 
-/* Marks what op i reads, and what that is made of, `depth` ops deep. */
+/* Marks what op i reads, and what that is made of, up to `depth` ops back. */
 static void mark_before(const struct alibaba *w, uint32_t i, int depth, bool *attention) {
     const struct rp_instance *p = w->p;
     for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1] && depth > 0; k++) {
@@ -69,7 +63,7 @@ static void mark_before(const struct alibaba *w, uint32_t i, int depth, bool *at
 static void mark_attention(const struct alibaba *w, bool *attention) {
     const struct rp_instance *p = w->p;
     for (uint32_t i = 0; i < w->n_forward; i++) {
-        if (!is_softmax(p, i))
+        if (!rp_is_softmax(p, i))
             continue;
         mark_before(w, i, 3, attention);
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
@@ -85,70 +79,78 @@ static void mark_attention(const struct alibaba *w, bool *attention) {
     }
 }
 
-/* What attention is made of again is held for it: it is small. */
+/* Holds what attention is recomputed from; that is small. */
 static void hold_inputs(struct alibaba *w, const bool *attention) {
     const struct rp_instance *p = w->p;
-    /* Per tensor: the last stage in which it, or what attention makes of it, is remade. */
+    /* Per tensor: the last stage in which it, or what attention makes of it, is recomputed.
+     */
     uint32_t *use = rp_calloc(p->n_tensors, sizeof *use);
     for (uint32_t x = p->n_tensors; x-- > 0;) {
         uint32_t need = rp_backward_need(p, w->n_forward, x), i = p->producer[x];
         if (!attention[x])
             continue;
-        use[x] = need != RP_NONE && need > use[x] ? need : use[x];
+        use[x] = need != RP_NONE ? rp_max_u32(need, use[x]) : use[x];
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
             uint32_t y = p->inputs[k];
-            use[y] = use[x] > use[y] ? use[x] : use[y];
+            use[y] = rp_max_u32(use[x], use[y]);
             if (!attention[y])
-                w->f.until[y] = use[y];
+                w->a.hold_until[y] = use[y];
         }
     }
     free(use);
 }
 
-/* The k gaps whose ends are farthest apart are swapped. */
-static void emit(void *arg, uint32_t k) {
+/* Swaps the k gaps whose ends are farthest apart. */
+static void record_swaps(void *arg, uint32_t k) {
     struct alibaba *w = arg;
     for (size_t i = 0; i < w->gaps.n; i++)
-        w->f.fate[w->gaps.at[i].e] = i < k ? RP_SWAP : RP_KEEP;
-    rp_gap_actions_needs(&w->f, w->t, w->need);
-    rp_gap_actions_schedule_ins(w->p, &w->f, w->need);
-    rp_gap_actions_emit_patient(&w->f, w->t, NULL);
+        w->a.action[w->gaps.at[i].e] = i < k ? RP_GAP_SWAP : RP_GAP_KEEP;
+    rp_gap_steps_record_scheduled(&w->a, w->r, w->first_need, NULL);
 }
 
-static void plan(struct alibaba *w, bool with_attention) {
+static void fit(struct alibaba *w) {
     const struct rp_instance *p = w->p;
     struct rp_gaps all = {0};
     bool *attention = rp_calloc(p->n_tensors, sizeof *attention);
-    if (with_attention)
-        mark_attention(w, attention);
+    mark_attention(w, attention);
     hold_inputs(w, attention);
-    rp_gaps_across(p, w->n_forward, &all);
+    rp_gaps_across_phases(p, w->n_forward, &all);
     w->gaps.n = 0;
     for (size_t i = 0; i < all.n; i++) {
         struct rp_gap gap = all.at[i];
-        w->f.fate[gap.e] = attention[gap.x] ? RP_REMAKE : RP_KEEP;
+        w->a.action[gap.e] = attention[gap.x] ? RP_GAP_RECOMPUTE : RP_GAP_KEEP;
         gap.key = -(double)(gap.use - gap.begin);
-        w->f.out_at[gap.x] = gap.begin + 1;
+        w->a.swap_out_stage[gap.x] = gap.begin + 1;
         if (!attention[gap.x])
             rp_push(&w->gaps, gap);
     }
     rp_gaps_sort(&w->gaps);
-    rp_min_that_fits((uint32_t)w->gaps.n, emit, w, w->t);
+    rp_min_that_fits((uint32_t)w->gaps.n, record_swaps, w, w->r);
     free(all.at);
     free(attention);
 }
 
-void rp_record_alibaba(const struct rp_instance *p, const struct rp_policy_options *o,
-                       struct rp_recorder *t) {
-    struct alibaba w = {.p = p, .t = t, .n_forward = rp_forward_ops(p)};
+static void record(const struct rp_instance *p, const struct rp_policy_options *o,
+                   struct rp_recorder *r) {
+    struct alibaba w = {.p = p, .r = r, .n_forward = rp_forward_ops(p)};
     (void)o;
-    rp_gap_actions_init(p, &w.f);
-    rp_gap_actions_emit(&w.f, t, NULL);
-    if (t->peak_bytes > p->limit_bytes) {
-        w.need = rp_calloc(p->reader_start[p->n_tensors], sizeof *w.need);
-        plan(&w, true);
+    rp_gap_actions_init(p, &w.a);
+    rp_gap_steps_record(&w.a, r, NULL);
+    if (r->peak_bytes > p->limit_bytes) {
+        w.first_need = rp_calloc(rp_n_gaps(p), sizeof *w.first_need);
+        fit(&w);
         free(w.gaps.at);
-        free(w.need);
+        free(w.first_need);
     }
-    rp_gap_actions_fini(&w.f);
+    rp_gap_actions_fini(&w.a);
 }
+
+const struct rp_policy rp_policy_alibaba = {
+    .name = "alibaba",
+    .summary = "swap distant uses, recompute attention (Meng et al. 2017)",
+    .record = record,
+    .fits_budget = true,
+    .may_recompute = true,
+    .may_swap = true,
+    .needs_swap = true,
+};

@@ -1,71 +1,62 @@
 /* libra: the hybrid of recomputation and swapping of that name, as far as it is described
- * to us: profile the peak; estimate for each tensor alive there how much memory it gives
- * back; recompute first; where a tensor's recompute chain makes a new peak itself, swap it
- * instead; refine greedily until the budget holds.
+ * to us. It profiles the peak and estimates, for each tensor alive there, how much memory
+ * it gives back. It recomputes first. Where recomputing a tensor makes a new peak itself,
+ * the tensor is swapped instead. Greedy refinement follows until the budget holds.
  *
- * Interpretation: candidates are taken by the time their closure takes for each byte. A
- * chain makes a new peak if the fullest stage is one in which it runs; then the tensor of
- * most bytes remade there is swapped. Refinement goes over what was given up, the dearest
+ * Interpretation: candidates are taken by the recomputation time a byte, the smallest
+ * first. If tensors are recomputed in the fullest stage, they made a new peak, and the
+ * largest of them is swapped. Refinement goes over what was given up, the most expensive
  * first, and keeps again what the budget has room for after all.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/gap_actions.h"
+#include "policy/gap_steps.h"
+#include "policy/gaps.h"
 #include "policy/policy.h"
 
-enum { EVALUATIONS = 2000000 }; /* stages evaluated by all refinement */
+enum { MAX_STAGES = 2000000 }; /* recorded in all, by each of the two loops */
 
 struct libra {
     const struct rp_instance *p;
-    struct rp_recorder *t;
-    struct rp_gap_actions f;
-    uint64_t *peak; /* per stage */
-    uint32_t *need; /* per gap */
+    struct rp_recorder *r;
+    struct rp_gap_actions a;
+    uint64_t *peak;       /* per stage, bytes */
+    uint32_t *first_need; /* per gap: rp_gap_steps_first_needs */
 };
 
-static void emit(struct libra *w) {
-    rp_gap_actions_needs(&w->f, w->t, w->need);
-    rp_gap_actions_schedule_ins(w->p, &w->f, w->need);
-    rp_gap_actions_emit_patient(&w->f, w->t, w->peak);
+static void record_steps(struct libra *w) {
+    rp_gap_steps_record_scheduled(&w->a, w->r, w->first_need, w->peak);
 }
 
-static uint32_t fullest_stage(const struct libra *w) {
-    uint32_t best = 0;
-    for (uint32_t t = 1; t < w->p->n_ops; t++)
-        if (w->peak[t] > w->peak[best])
-            best = t;
-    return best;
-}
-
-/* The largest tensor whose chain runs in stage t becomes a swap. */
-static bool swap_chain(struct libra *w, uint32_t t) {
+/* Swaps the largest tensor that is recomputed in stage t. False if there is none. */
+static bool swap_recomputed(struct libra *w, uint32_t t) {
     const struct rp_instance *p = w->p;
     uint32_t best = RP_NONE;
-    uint64_t most = 0;
+    uint64_t max_bytes = 0;
     for (uint32_t x = 0; x < p->n_tensors && rp_may_swap(p); x++) {
         uint32_t e = rp_gap_ending_from(p, x, t);
-        if (e == p->reader_start[x + 1] || w->f.fate[e] != RP_REMAKE || w->need[e] != t ||
-            p->bytes[x] <= most)
+        if (e == p->reader_start[x + 1] || w->a.action[e] != RP_GAP_RECOMPUTE ||
+            w->first_need[e] != t || p->bytes[x] <= max_bytes)
             continue;
         best = e;
-        most = p->bytes[x];
+        max_bytes = p->bytes[x];
     }
     if (best != RP_NONE)
-        w->f.fate[best] = RP_SWAP;
+        w->a.action[best] = RP_GAP_SWAP;
     return best != RP_NONE;
 }
 
-/* Kept gaps over stage t, the cheapest to make again for their bytes first. */
+/* Lists the kept gaps over stage t by recomputation time a byte, the smallest first. */
 static void list_kept(const struct libra *w, uint32_t t, struct rp_gaps *gaps) {
     const struct rp_instance *p = w->p;
     gaps->n = 0;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < t; x++) {
         uint32_t e = rp_gap_ending_from(p, x, t + 1);
-        if (e == p->reader_start[x + 1] || p->bytes[x] == 0 || w->f.fate[e] != RP_KEEP ||
-            !rp_gap_covers(p, x, e, t))
+        if (e == p->reader_start[x + 1] || p->bytes[x] == 0 ||
+            w->a.action[e] != RP_GAP_KEEP || !rp_gap_covers(p, x, e, t))
             continue;
-        uint64_t ns = rp_remake_ns(p, &w->f, x, e);
+        uint64_t ns = rp_recompute_ns(p, &w->a, x, e);
         if (ns == UINT64_MAX && !rp_may_swap(p))
             continue;
         struct rp_gap gap = {.x = x, .e = e, .key = (double)ns / (double)p->bytes[x]};
@@ -74,16 +65,18 @@ static void list_kept(const struct libra *w, uint32_t t, struct rp_gaps *gaps) {
     rp_gaps_sort(gaps);
 }
 
+/* Recomputes or swaps enough to bring the fullest stage to the limit, by estimate. What it
+ * gives up goes into `given`. False: there is nothing left to give up. */
 static bool give_up(struct libra *w, struct rp_gaps *gaps, struct rp_gaps *given) {
-    uint32_t t = fullest_stage(w);
+    uint32_t t = rp_fullest_stage(w->p, w->peak);
     uint64_t excess = w->peak[t] - w->p->limit_bytes, saved = 0;
-    if (swap_chain(w, t))
+    if (swap_recomputed(w, t))
         return true;
     list_kept(w, t, gaps);
     for (size_t k = 0; k < gaps->n && saved < excess; k++) {
         struct rp_gap gap = gaps->at[k];
-        bool can = rp_remake_ns(w->p, &w->f, gap.x, gap.e) != UINT64_MAX;
-        w->f.fate[gap.e] = can ? RP_REMAKE : RP_SWAP;
+        bool possible = rp_recompute_ns(w->p, &w->a, gap.x, gap.e) != UINT64_MAX;
+        w->a.action[gap.e] = possible ? RP_GAP_RECOMPUTE : RP_GAP_SWAP;
         gap.key = -gap.key * (double)w->p->bytes[gap.x];
         rp_push(given, gap);
         saved += w->p->bytes[gap.x];
@@ -91,45 +84,55 @@ static bool give_up(struct libra *w, struct rp_gaps *gaps, struct rp_gaps *given
     return saved > 0;
 }
 
+/* Keeps again, one by one, what fits after all and does not cost time. */
 static void refine(struct libra *w, struct rp_gaps *given) {
-    uint64_t time = rp_recorder_time(w->t);
-    size_t most = EVALUATIONS / (w->p->n_ops + 1) + 1;
+    uint64_t time = rp_recorder_end_ns(w->r);
+    size_t max_tries = MAX_STAGES / (w->p->n_ops + 1) + 1;
     bool changed = false;
     rp_gaps_sort(given);
-    for (size_t k = 0; k < given->n && k < most; k++) {
-        uint8_t was = w->f.fate[given->at[k].e];
-        w->f.fate[given->at[k].e] = RP_KEEP;
-        emit(w);
-        changed = w->t->peak_bytes > w->p->limit_bytes || rp_recorder_time(w->t) > time;
+    for (size_t k = 0; k < given->n && k < max_tries; k++) {
+        uint8_t was = w->a.action[given->at[k].e];
+        w->a.action[given->at[k].e] = RP_GAP_KEEP;
+        record_steps(w);
+        changed = w->r->peak_bytes > w->p->limit_bytes || rp_recorder_end_ns(w->r) > time;
         if (changed)
-            w->f.fate[given->at[k].e] = was;
+            w->a.action[given->at[k].e] = was;
         else
-            time = rp_recorder_time(w->t);
+            time = rp_recorder_end_ns(w->r);
     }
     if (changed)
-        emit(w);
+        record_steps(w);
 }
 
-void rp_record_libra(const struct rp_instance *p, const struct rp_policy_options *o,
-                     struct rp_recorder *t) {
-    struct libra w = {.p = p, .t = t};
+static void record(const struct rp_instance *p, const struct rp_policy_options *o,
+                   struct rp_recorder *r) {
+    struct libra w = {.p = p, .r = r};
     struct rp_gaps gaps = {0}, given = {0};
     (void)o;
-    rp_gap_actions_init(p, &w.f);
+    rp_gap_actions_init(p, &w.a);
     w.peak = rp_calloc((size_t)p->n_ops + 1, sizeof *w.peak);
-    w.need = rp_calloc(p->reader_start[p->n_tensors], sizeof *w.need);
-    rp_gap_actions_emit(&w.f, t, w.peak);
-    bool short_of = t->peak_bytes > p->limit_bytes;
-    for (size_t k = 0; t->peak_bytes > p->limit_bytes; k++) {
-        if (k > EVALUATIONS / (p->n_ops + 1) || !give_up(&w, &gaps, &given))
+    w.first_need = rp_calloc(rp_n_gaps(p), sizeof *w.first_need);
+    rp_gap_steps_record(&w.a, r, w.peak);
+    bool too_large = r->peak_bytes > p->limit_bytes;
+    for (size_t k = 0; r->peak_bytes > p->limit_bytes; k++) {
+        if (k > MAX_STAGES / (p->n_ops + 1) || !give_up(&w, &gaps, &given))
             break;
-        emit(&w);
+        record_steps(&w);
     }
-    if (short_of && t->peak_bytes <= p->limit_bytes)
+    if (too_large && r->peak_bytes <= p->limit_bytes)
         refine(&w, &given);
     free(gaps.at);
     free(given.at);
     free(w.peak);
-    free(w.need);
-    rp_gap_actions_fini(&w.f);
+    free(w.first_need);
+    rp_gap_actions_fini(&w.a);
 }
+
+const struct rp_policy rp_policy_libra = {
+    .name = "libra",
+    .summary = "recompute first, swap where that makes a peak",
+    .record = record,
+    .fits_budget = true,
+    .may_recompute = true,
+    .may_swap = true,
+};

@@ -6,34 +6,36 @@
 #include "base/mem.h"
 #include "model/cost.h"
 
-/* Every tensor live from its making to its last need: the op at which they are most. */
-static uint32_t fullest(const struct rp_instance *p) {
-    uint64_t live = 0, most = 0, *gone = rp_calloc((size_t)p->n_ops + 1, sizeof *gone);
-    uint32_t at = 0;
+/* How many ops there are up to the one at which memory is fullest, if every tensor is live
+ * from its making to its last need. */
+static uint32_t ops_to_peak(const struct rp_instance *p) {
+    uint64_t live = 0, peak = 0;
+    uint64_t *freed = rp_calloc((size_t)p->n_ops + 1, sizeof *freed);
+    uint32_t n = 0;
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        gone[rp_instance_last_need(p, x)] += p->bytes[x];
+        freed[rp_instance_last_need(p, x)] += p->bytes[x];
     for (uint32_t i = 0; i < p->n_ops; i++) {
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
             live += p->bytes[x];
-        if (live > most) {
-            most = live;
-            at = i + 1;
+        if (live > peak) {
+            peak = live;
+            n = i + 1;
         }
-        live -= gone[i];
+        live -= freed[i];
     }
-    free(gone);
-    return at;
+    free(freed);
+    return n;
 }
 
 uint32_t rp_forward_ops(const struct rp_instance *p) {
-    bool phases = false;
+    bool has_phases = false;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         enum rp_phase phase = p->graph->ops[p->op_of[i]].phase;
         if (phase == RP_BACKWARD || phase == RP_UPDATE)
             return i;
-        phases = phases || phase == RP_FORWARD;
+        has_phases = has_phases || phase == RP_FORWARD;
     }
-    return phases ? p->n_ops : fullest(p);
+    return has_phases ? p->n_ops : ops_to_peak(p);
 }
 
 uint32_t rp_backward_need(const struct rp_instance *p, uint32_t n_forward, uint32_t x) {
@@ -51,62 +53,24 @@ uint32_t rp_forward_last(const struct rp_instance *p, uint32_t n_forward, uint32
     return last;
 }
 
+static const char *kind_of(const struct rp_instance *p, uint32_t op) {
+    return rp_op_base_kind(&p->graph->ops[p->op_of[op]]);
+}
+
+static bool begins(const char *text, const char *prefix) {
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 bool rp_is_convolution(const struct rp_instance *p, uint32_t op) {
-    const char *kind = p->graph->ops[p->op_of[op]].kind;
-    if (strncmp(kind, "aten.", 5) == 0)
-        kind += 5;
-    kind += strspn(kind, "_");
-    return strncmp(kind, "conv", 4) == 0 || strncmp(kind, "depthwise", 9) == 0 ||
-           strncmp(kind, "cudnn_conv", 10) == 0;
+    const char *kind = kind_of(p, op);
+    return begins(kind, "conv") || begins(kind, "depthwise") || begins(kind, "cudnn_conv");
 }
 
 bool rp_is_dense(const struct rp_instance *p, uint32_t op) {
     return rp_op_class(&p->graph->ops[p->op_of[op]]) != RP_CLASS_MEMORY;
 }
 
-/* crossing[i]: how many tensors cross the cut before op i. */
-static uint32_t *count_crossing(const struct rp_instance *p, uint32_t n_forward) {
-    uint32_t *crossing = rp_calloc((size_t)n_forward + 2, sizeof *crossing);
-    for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < n_forward; x++) {
-        uint32_t last = rp_forward_last(p, n_forward, x);
-        crossing[p->producer[x] + 1]++;
-        crossing[last + 1]--;
-    }
-    for (uint32_t i = 1; i <= n_forward; i++)
-        crossing[i] += crossing[i - 1];
-    return crossing;
-}
-
-void rp_segments_init(const struct rp_instance *p, uint32_t n_forward,
-                      struct rp_segments *s) {
-    uint32_t *crossing = count_crossing(p, n_forward);
-    bool content = false; /* an op of the segment makes something larger than 0 bytes */
-    *s = (struct rp_segments){0};
-    s->end = rp_calloc((size_t)n_forward + 1, sizeof *s->end);
-    for (uint32_t i = 1; i < n_forward; i++) {
-        for (uint32_t x = p->output_start[i - 1]; x < p->output_start[i]; x++)
-            content = content || p->bytes[x] > 0;
-        if (content && crossing[i] > 0 && crossing[i] <= crossing[i - 1] + (i == 1) &&
-            crossing[i] <= crossing[i + 1] + (i + 1 == n_forward)) {
-            s->end[s->n++] = i;
-            content = false;
-        }
-    }
-    if (n_forward > 0)
-        s->end[s->n++] = n_forward;
-    free(crossing);
-}
-
-void rp_segments_fini(struct rp_segments *s) {
-    free(s->end);
-    *s = (struct rp_segments){0};
-}
-
-uint32_t rp_crossing(const struct rp_instance *p, uint32_t n_forward, uint32_t end,
-                     uint32_t *out) {
-    uint32_t n = 0;
-    for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < end; x++)
-        if (rp_forward_last(p, n_forward, x) >= end)
-            out[n++] = x;
-    return n;
+bool rp_is_softmax(const struct rp_instance *p, uint32_t op) {
+    const char *kind = kind_of(p, op);
+    return begins(kind, "softmax") && strstr(kind, "cross_entropy") == NULL;
 }

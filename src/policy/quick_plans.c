@@ -1,31 +1,38 @@
 #include "policy/quick_plans.h"
 
-#include "base/mem.h"
-#include "policy/policy.h"
+#include <stdlib.h>
 
-/* What the policy records, if it is within the limits and faster than `best`. */
-static void take_faster(const struct rp_instance *p, rp_record *record, uint64_t host_bytes,
-                        struct rp_plan *best) {
+#include "base/mem.h"
+#include "policy/policy_table.h"
+
+static bool is_interrupted(const volatile sig_atomic_t *stop) {
+    return stop != NULL && *stop;
+}
+
+/* ---- for solve ---- */
+
+/* Takes what the policy records if it is within the limits and faster than `best`. */
+static void take_faster(const struct rp_instance *p, const struct rp_policy *policy,
+                        uint64_t host_bytes, struct rp_plan *best) {
     struct rp_policy_options o;
-    struct rp_recorder t;
+    struct rp_recorder r;
     rp_policy_options_init(&o);
-    rp_recorder_init(&t, p);
-    record(p, &o, &t);
-    if (!t.too_long && t.peak_bytes <= p->limit_bytes && t.out_bytes <= host_bytes &&
-        (best->steps.n == 0 || rp_recorder_time(&t) < best->claims.time_ns)) {
+    rp_recorder_init(&r, p);
+    policy->record(p, &o, &r);
+    if (!r.overflow && r.peak_bytes <= p->limit_bytes && r.out_bytes <= host_bytes &&
+        (best->steps.n == 0 || rp_recorder_end_ns(&r) < best->claims.time_ns)) {
         rp_plan_fini(best);
-        *best = t.plan;
-        t.plan = (struct rp_plan){0};
-        best->claims.time_ns = rp_recorder_time(&t);
-        best->host_bytes = t.out_bytes;
+        *best = r.plan;
+        r.plan = (struct rp_plan){0};
+        best->claims.time_ns = rp_recorder_end_ns(&r);
+        best->host_bytes = r.out_bytes;
     }
-    rp_recorder_fini(&t);
+    rp_recorder_fini(&r);
 }
 
 bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                           struct rp_plan *plan) {
-    static rp_record *const quick[] = {rp_record_capuchin, rp_record_libra};
-    struct rp_graph device = *g; /* borrows all but the bandwidths */
+    struct rp_graph device = *g; /* borrows everything but the bandwidths */
     struct rp_instance p;
     *plan = (struct rp_plan){0};
     if (!o->recompute || o->budget_bytes < g->fixed_bytes)
@@ -33,11 +40,98 @@ bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_option
     if (!o->swap)
         device.device.h2d_bytes_per_s = device.device.d2h_bytes_per_s = 0;
     rp_instance_init(&p, &device, o->budget_bytes, o->addressed, NULL);
-    for (size_t k = 0; k < sizeof quick / sizeof *quick; k++)
-        if (o->stop == NULL || !*o->stop)
-            take_faster(&p, quick[k], o->host_bytes, plan);
+    for (size_t i = 0; i < rp_n_policies; i++) {
+        const struct rp_policy *policy = rp_policies[i];
+        if (rp_policy_is_quick(policy) && policy->may_swap &&
+            rp_policy_can_avoid_swap(policy) && !is_interrupted(o->stop))
+            take_faster(&p, policy, o->host_bytes, plan);
+    }
     rp_instance_fini(&p);
     plan->graph_name = rp_strdup(g->name);
     plan->graph_sha256 = rp_strdup(g->sha256);
     return plan->steps.n > 0;
+}
+
+/* ---- for searches by policy ---- */
+
+enum { SLOW_OPS = 1000 }; /* on larger graphs slow policies are not asked */
+
+/* The policy's plan; false if it does not fit or there is none. */
+static bool fitting_plan(const struct rp_graph *g, const struct rp_policy *policy,
+                         const struct rp_policy_options *o, struct rp_plan *plan) {
+    struct rp_policy_report report;
+    struct rp_err ignored = {{0}};
+    bool fits = rp_policy_record_plan(g, policy, o, plan, &report, &ignored) == RP_OK &&
+                report.fits;
+    if (!fits)
+        rp_plan_fini(plan);
+    return fits;
+}
+
+bool rp_quick_policy_fits(const struct rp_graph *g, const struct rp_policy_options *o) {
+    struct rp_policy_options steps_only = *o;
+    steps_only.addressed = false;
+    for (size_t i = 0; i < rp_n_policies; i++) {
+        struct rp_plan plan;
+        if (!rp_policy_is_quick(rp_policies[i]) ||
+            !fitting_plan(g, rp_policies[i], &steps_only, &plan))
+            continue;
+        rp_plan_fini(&plan);
+        return true;
+    }
+    return false;
+}
+
+/* The time of the policy's plan, without addresses. UINT64_MAX if it does not fit, or if
+ * this policy is not asked. */
+static uint64_t fitting_time_ns(const struct rp_graph *g, const struct rp_policy *policy,
+                                const struct rp_policy *search,
+                                const struct rp_policy_options *o) {
+    struct rp_policy_options steps_only = *o;
+    struct rp_plan plan;
+    bool is_asked = policy->record != NULL && policy->fits_budget &&
+                    (search->may_swap || !policy->may_swap) &&
+                    !(policy->slow && g->n_ops > SLOW_OPS);
+    steps_only.addressed = false;
+    if (!is_asked || is_interrupted(o->stop) ||
+        !fitting_plan(g, policy, &steps_only, &plan))
+        return UINT64_MAX;
+    uint64_t time_ns = plan.claims.time_ns;
+    rp_plan_fini(&plan);
+    return time_ns;
+}
+
+bool rp_is_fast_enough(const struct rp_graph *g, const struct rp_policy_options *o,
+                       uint64_t time_ns) {
+    return time_ns != UINT64_MAX &&
+           (double)time_ns <= (double)g->total_time_ns * (1 + o->gap);
+}
+
+/* Policies are asked from the last to the first, the newest first, and one that is fast
+ * enough is taken at once. Else they are taken by time until the addresses of one fit. */
+bool rp_best_policy_plan(const struct rp_graph *g, const struct rp_policy *search,
+                         const struct rp_policy_options *o, struct rp_plan *plan) {
+    if (rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes &&
+        fitting_plan(g, rp_policy_find("keep-all"), o, plan))
+        return true;
+    uint64_t *time_ns = rp_calloc(rp_n_policies, sizeof *time_ns);
+    bool found = false;
+    for (size_t i = rp_n_policies; i-- > 0 && !found;) {
+        time_ns[i] = fitting_time_ns(g, rp_policies[i], search, o);
+        if (rp_is_fast_enough(g, o, time_ns[i])) {
+            found = fitting_plan(g, rp_policies[i], o, plan);
+            time_ns[i] = UINT64_MAX;
+        }
+    }
+    while (!found) {
+        size_t best = 0;
+        for (size_t i = 1; i < rp_n_policies; i++)
+            best = time_ns[i] < time_ns[best] ? i : best;
+        if (time_ns[best] == UINT64_MAX)
+            break;
+        time_ns[best] = UINT64_MAX;
+        found = fitting_plan(g, rp_policies[best], o, plan);
+    }
+    free(time_ns);
+    return found;
 }

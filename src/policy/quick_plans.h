@@ -1,14 +1,34 @@
-/* first: a plan for the search to begin with on a graph of thousands of ops, where there is
- * not the time to come far from keep-all.
+/* quick_plans: plans of policies that do not search. A search begins with them, and a sweep
+ * asks them which budgets are worth planning.
+ *
+ * Which policies are asked follows from the flags of struct rp_policy.
+ *
+ * Thread-safe: calls share nothing but constant tables.
  */
 #ifndef RP_POLICY_QUICK_PLANS_H
 #define RP_POLICY_QUICK_PLANS_H
 
+#include "policy/policy.h"
 #include "solve/solver.h"
 
-/* The fastest of what quick policies record within the budget, without addresses. False if
- * none fits. With o->swap off they see a device without copies. The caller ends `plan`. */
+/* For `solve` on graphs of thousands of ops, where a search from keep-all does not come
+ * far. The fastest steps within the budget, without addresses, that the quick policies
+ * record which can both swap and do without. With o->swap off they see a device without
+ * bandwidths. False if none fit. The caller ends `plan` in either case. */
 bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                           struct rp_plan *plan);
+
+/* True if some quick policy has a plan that fits o->budget_bytes. */
+bool rp_quick_policy_fits(const struct rp_graph *g, const struct rp_policy_options *o);
+
+/* What the search of `search` begins with. It is keep-all's plan if that is within the
+ * budget, since nothing beats it. Else it is the fastest plan of the policies that fit the
+ * budget, of those that swap only if `search` may. The caller owns `plan` on true. */
+bool rp_best_policy_plan(const struct rp_graph *g, const struct rp_policy *search,
+                         const struct rp_policy_options *o, struct rp_plan *plan);
+
+/* time_ns is so near to the sum of all op times that o->gap allows it. */
+bool rp_is_fast_enough(const struct rp_graph *g, const struct rp_policy_options *o,
+                       uint64_t time_ns);
 
 #endif

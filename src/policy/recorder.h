@@ -1,9 +1,12 @@
-/* tape: records the steps of a plan one after another and keeps the books that a policy
- * decides by: what is on the device and on the host, the bytes live, the clocks of the
- * three queues (docs/formats.md, "The time line").
+/* recorder: records the steps of a plan one after another, and keeps what a policy decides
+ * by: what is on the device and on the host, the bytes live, and the time line.
  *
- * The caller keeps to the rules of the format: inputs of a run are on the device, a tensor
- * is swapped out once, and so on. Tensors and ops are the problem's, not the graph's.
+ * The caller keeps the rules of docs/formats.md: the inputs of a run are on the device, a
+ * tensor is swapped out at most once, and so on. A step that breaks a rule is a bug
+ * (assert). Ops and tensors are numbered as in the instance, not as in the graph.
+ *
+ * Not thread-safe: one object, one thread. Different objects may be used by different
+ * threads.
  */
 #ifndef RP_POLICY_RECORDER_H
 #define RP_POLICY_RECORDER_H
@@ -12,43 +15,52 @@
 #include <stdint.h>
 
 #include "model/plan.h"
+#include "model/timeline.h"
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
 
+/* Read it freely; only the functions below write it. */
 struct rp_recorder {
-    const struct rp_instance *p;
-    struct rp_plan plan;                 /* steps only, named by the graph's indices */
-    bool *on_device, *on_host;           /* per tensor */
-    uint64_t *ready_ns, *host_ready_ns;  /* per tensor: when each copy is complete */
-    bool *ran;                           /* per op */
-    uint64_t compute_ns, d2h_ns, h2d_ns; /* when each queue is free */
-    uint64_t stall_ns, recompute_ns;
-    uint64_t live_bytes, peak_bytes; /* sources not included */
-    uint64_t out_bytes, in_bytes;    /* moved, not rounded */
-    bool too_long;                   /* a time passed 2^63-1 ns: the tape is void */
+    const struct rp_instance *p;     /* borrowed */
+    struct rp_plan plan;             /* steps only, numbered as in the graph */
+    struct rp_timeline time;         /* of these steps, numbered as in the graph */
+    bool *on_device, *on_host;       /* per tensor; on_host: it was swapped out */
+    bool *ran;                       /* per op */
+    uint64_t recompute_ns;           /* sum over the runs after an op's first */
+    uint64_t live_bytes, peak_bytes; /* without the sources */
+    uint64_t out_bytes, in_bytes;    /* copied, not rounded up to the alignment */
+    bool overflow;                   /* a sum passed 63 bits: the steps are of no use */
 };
 
-void rp_recorder_init(struct rp_recorder *t, const struct rp_instance *p);
-void rp_recorder_fini(struct rp_recorder *t);
-void rp_recorder_clear(struct rp_recorder *t); /* back to the start of the step */
+/* `p` must outlive the recorder. A policy may take r->plan away; the caller ends it then.
+ */
+void rp_recorder_init(struct rp_recorder *r, const struct rp_instance *p);
+void rp_recorder_fini(struct rp_recorder *r);
+void rp_recorder_clear(struct rp_recorder *r); /* forgets all steps */
 
-void rp_recorder_run(struct rp_recorder *t, uint32_t op);
-void rp_recorder_free(struct rp_recorder *t, uint32_t x);
-void rp_recorder_swap_out(struct rp_recorder *t, uint32_t x);
-void rp_recorder_swap_in(struct rp_recorder *t, uint32_t x);
+/* Each appends one step. */
+void rp_recorder_run(struct rp_recorder *r, uint32_t op);
+void rp_recorder_free(struct rp_recorder *r, uint32_t x);
+void rp_recorder_swap_out(struct rp_recorder *r, uint32_t x);
+void rp_recorder_swap_in(struct rp_recorder *r, uint32_t x);
 
-/* What op would take on top of what is live: outputs that are not there, and workspace. */
-uint64_t rp_recorder_need(const struct rp_recorder *t, uint32_t op);
+/* Clears the recorder, then appends all steps of a sound schedule. */
+void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s);
 
-/* All steps of a sound schedule, from the start. */
-void rp_recorder_schedule(struct rp_recorder *t, const struct rp_schedule *s);
+/* The bytes that a run of `op` needs on top of what is live now: outputs that are not on
+ * the device, and workspace. */
+uint64_t rp_recorder_run_bytes(const struct rp_recorder *r, uint32_t op);
 
-/* The end of the last queue. */
-uint64_t rp_recorder_time(const struct rp_recorder *t);
+/* When the last swap-in of x ends, and its swap-out; 0 without one. */
+uint64_t rp_recorder_ready_ns(const struct rp_recorder *r, uint32_t x);
+uint64_t rp_recorder_host_ready_ns(const struct rp_recorder *r, uint32_t x);
 
-/* How long the copy of tensor x takes out, and in. The device states both bandwidths. */
-uint64_t rp_copy_out_ns(const struct rp_instance *p, uint32_t x);
-uint64_t rp_copy_in_ns(const struct rp_instance *p, uint32_t x);
+/* The time of the plan so far: the end of the last queue. */
+uint64_t rp_recorder_end_ns(const struct rp_recorder *r);
+
+/* How long x takes to be swapped out and in (rp_device_d2h_ns), and whether it can be. */
+uint64_t rp_swap_out_ns(const struct rp_instance *p, uint32_t x);
+uint64_t rp_swap_in_ns(const struct rp_instance *p, uint32_t x);
 bool rp_may_swap(const struct rp_instance *p);
 
 #endif

@@ -2,60 +2,61 @@
  * Neural Networks", PPoPP 2018, arXiv 1801.04380.
  *
  * Outputs of the expensive layers are offloaded as they are made and prefetched when the
- * backward phase is at the convolution before (section 3.3.1, "Unified Tensor Pool"); a
- * tensor cache keeps on the device what fits there, so that of all offloads only those of
- * the least recently used tensors remain (section 3.3.2). The cheap layers (activation,
- * normalization, pooling, dropout) are recomputed: all of a segment once, if that takes no
- * more than the largest layer does, else for each use anew (section 3.4, "Cost-Aware
- * Recomputation").
+ * backward phase is at the convolution before (section 3.3.1, "Unified Tensor Pool"). A
+ * tensor cache keeps on the device what fits there, so only the least recently used tensors
+ * are offloaded after all (section 3.3.2). The cheap layers (activation, normalization,
+ * pooling, dropout) are recomputed: all of a segment at once if it takes no more memory
+ * than the largest layer, else anew for each use (section 3.4, "Cost-Aware Recomputation").
  *
- * Interpretation: expensive are convolutions and products of matrices. A cheap tensor whose
- * op reads what is gone by then, such as a ReLU after a convolution without a normalization
- * between them, counts as a checkpoint in its place. A budget that keep-all fits is left
- * alone.
+ * Interpretation: convolutions and matrix products are expensive. A cheap tensor may depend
+ * on one that is gone by then, such as a ReLU right after a convolution. It then counts as
+ * a checkpoint itself. If keep-all fits the budget, nothing is done.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/gap_actions.h"
+#include "policy/gap_steps.h"
+#include "policy/gaps.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 
 struct superneurons {
     const struct rp_instance *p;
-    struct rp_recorder *t;
+    struct rp_recorder *r;
     uint32_t n_forward;
-    struct rp_gap_actions f;
+    struct rp_gap_actions a;
     struct rp_gaps checkpoints; /* in the order in which they are made */
-    uint32_t *need;             /* per gap */
+    uint32_t *first_need;       /* per gap: rp_gap_steps_first_needs */
 };
 
-/* Decides what is a checkpoint; the other forward tensors are remade. */
-static void choose(struct superneurons *w, const struct rp_gaps *gaps) {
+/* Lists the checkpoints. The other forward tensors are recomputed. */
+static void choose_checkpoints(struct superneurons *w, const struct rp_gaps *gaps) {
     const struct rp_instance *p = w->p;
-    bool *there = rp_calloc(p->n_tensors, sizeof *there); /* or cheaply made again */
-    uint32_t *gap_of = rp_calloc(p->n_tensors, sizeof *gap_of);
+    bool *available =
+        rp_calloc(p->n_tensors, sizeof *available);             /* or cheap to recompute */
+    uint32_t *gap_of = rp_calloc(p->n_tensors, sizeof *gap_of); /* 1 + index; 0: none */
     for (size_t k = 0; k < gaps->n; k++)
         gap_of[gaps->at[k].x] = (uint32_t)k + 1;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->n_forward; x++) {
         uint32_t i = p->producer[x];
         bool cheap = !rp_is_dense(p, i) && p->recompute[i];
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
-            cheap = cheap && there[p->inputs[k]];
-        there[x] = cheap || gap_of[x] > 0 || p->kept[x];
+            cheap = cheap && available[p->inputs[k]];
+        available[x] = cheap || gap_of[x] > 0 || p->kept[x];
         if (gap_of[x] == 0)
             continue;
         if (cheap)
-            w->f.fate[gaps->at[gap_of[x] - 1].e] = RP_REMAKE;
+            w->a.action[gaps->at[gap_of[x] - 1].e] = RP_GAP_RECOMPUTE;
         else
             rp_push(&w->checkpoints, gaps->at[gap_of[x] - 1]);
     }
-    free(there);
+    free(available);
     free(gap_of);
 }
 
-/* A segment is what lies between two expensive ops. */
-static void choose_stays(struct superneurons *w) {
+/* What is recomputed stays if its segment, that is all between two expensive ops, takes no
+ * more than the largest layer. */
+static void choose_kept_segments(struct superneurons *w) {
     const struct rp_instance *p = w->p;
     uint32_t op, first = 0;
     uint64_t layer = rp_instance_floor(p, &op), sum = 0;
@@ -64,7 +65,7 @@ static void choose_stays(struct superneurons *w) {
         if (border) {
             for (uint32_t j = first; j < i; j++)
                 for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-                    w->f.stays[x] = sum <= layer;
+                    w->a.keep_restored[x] = sum <= layer;
             first = i;
             sum = 0;
         }
@@ -73,39 +74,50 @@ static void choose_stays(struct superneurons *w) {
     }
 }
 
-/* The first k checkpoints leave the device. */
-static void emit(void *arg, uint32_t k) {
+/* Offloads the first k checkpoints. Each is prefetched where the backward phase needs the
+ * next later one. */
+static void record_offloads(void *arg, uint32_t k) {
     struct superneurons *w = arg;
     const struct rp_gaps *c = &w->checkpoints;
     for (size_t i = 0; i < c->n; i++)
-        w->f.fate[c->at[i].e] = i < k ? RP_SWAP : RP_KEEP;
-    rp_gap_actions_needs(&w->f, w->t, w->need);
+        w->a.action[c->at[i].e] = i < k ? RP_GAP_SWAP : RP_GAP_KEEP;
+    rp_gap_steps_first_needs(&w->a, w->r, w->first_need);
     for (size_t i = 0; i < k; i++) {
         uint32_t before = w->n_forward, e = c->at[i].e;
         for (size_t j = i + 1; j < c->n && before <= w->n_forward; j++)
-            if (w->need[c->at[j].e] < w->need[e])
-                before = w->need[c->at[j].e];
-        w->f.trigger[e] = before > c->at[i].begin + 1 ? before : w->need[e];
+            if (w->first_need[c->at[j].e] < w->first_need[e])
+                before = w->first_need[c->at[j].e];
+        w->a.trigger[e] = before > c->at[i].begin + 1 ? before : w->first_need[e];
     }
-    rp_gap_actions_emit_patient(&w->f, w->t, NULL);
+    rp_gap_steps_record_delayed(&w->a, w->r, NULL);
 }
 
-void rp_record_superneurons(const struct rp_instance *p, const struct rp_policy_options *o,
-                            struct rp_recorder *t) {
-    struct superneurons w = {.p = p, .t = t, .n_forward = rp_forward_ops(p)};
+static void record(const struct rp_instance *p, const struct rp_policy_options *o,
+                   struct rp_recorder *r) {
+    struct superneurons w = {.p = p, .r = r, .n_forward = rp_forward_ops(p)};
     struct rp_gaps gaps = {0};
     (void)o;
-    rp_gap_actions_init(p, &w.f);
-    rp_gap_actions_emit(&w.f, t, NULL);
-    if (t->peak_bytes > p->limit_bytes) {
-        w.need = rp_calloc(p->reader_start[p->n_tensors], sizeof *w.need);
-        rp_gaps_across(p, w.n_forward, &gaps);
-        choose(&w, &gaps);
-        choose_stays(&w);
-        rp_min_that_fits((uint32_t)w.checkpoints.n, emit, &w, t);
+    rp_gap_actions_init(p, &w.a);
+    rp_gap_steps_record(&w.a, r, NULL);
+    if (r->peak_bytes > p->limit_bytes) {
+        w.first_need = rp_calloc(rp_n_gaps(p), sizeof *w.first_need);
+        rp_gaps_across_phases(p, w.n_forward, &gaps);
+        choose_checkpoints(&w, &gaps);
+        choose_kept_segments(&w);
+        rp_min_that_fits((uint32_t)w.checkpoints.n, record_offloads, &w, r);
         free(gaps.at);
         free(w.checkpoints.at);
-        free(w.need);
+        free(w.first_need);
     }
-    rp_gap_actions_fini(&w.f);
+    rp_gap_actions_fini(&w.a);
 }
+
+const struct rp_policy rp_policy_superneurons = {
+    .name = "superneurons",
+    .summary = "swap convolutions, recompute cheap layers (Wang et al. 2018)",
+    .record = record,
+    .fits_budget = true,
+    .may_recompute = true,
+    .may_swap = true,
+    .needs_swap = true,
+};

@@ -4,43 +4,70 @@
  * A tensor that a forward op makes and a backward op reads gets a swap-out after the former
  * and a swap-in before the latter. A swap-in may start when its control dependency has run:
  * an op at least `lb` and at most `ub` levels of the topological order before the reader.
- *   chain_rule    from the tensor's op forward along the graph: the backward ops that
- * belong to forward ops lb levels on, then lb + 1, ... direct_order  the backward ops lb
- * levels before the reader, then lb + 1, ... Every reader has a swap-in of its own;
- * --fuse-swapins makes one for all of a tensor's.
- * --swap-branches also swaps tensors in the forward phase where producer and reader are
- * more than --branch-threshold levels apart. --n-tensors counts from the network's input.
+ *   chain_rule    goes from the tensor's op forward along the graph: it tries the backward
+ *                 ops that belong to forward ops lb levels on, then lb + 1, and so on.
+ *   direct_order  tries the backward ops lb levels before the reader, then lb + 1, ...
+ * Every reader has a swap-in of its own; fuse-swapins makes one for all readers of a
+ * tensor. swap-branches also swaps tensors in the forward phase where producer and reader
+ * are more than branch-threshold levels apart. n-tensors counts from the network's input.
  *
  * Interpretation: the level of an op is the length of the longest path to it. A backward op
  * belongs to the forward ops whose outputs it reads. A candidate must be an ancestor of the
- * reader, so that no cycle arises; without one in the range, the swap-in starts with the
- * reader. TensorFlow releases a tensor when its copy is done, without holding up the
- * computation; so here, unless memory is short.
+ * reader, so that no cycle arises. If there is none in the range, the swap-in starts with
+ * the reader. TensorFlow releases a tensor when its copy is done, without holding up the
+ * computation. So does this policy, unless memory is short.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "policy/gap_actions.h"
+#include "base/numbers.h"
+#include "policy/gap_steps.h"
+#include "policy/gaps.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
+
+/* Names and defaults are those of the TensorFlow module. */
+#define AT(member) offsetof(struct rp_policy_options, tflms.member)
+static const struct rp_policy_option option_table[] = {
+    {"n-tensors", RP_POLICY_NAT, "N", "swap at most N tensors, counted from the input",
+     AT(n_tensors), UINT64_MAX},
+    {"lb", RP_POLICY_NAT, "N", "trigger a swap-in at least N levels before its use", AT(lb),
+     1},
+    {"ub", RP_POLICY_NAT, "N", "trigger a swap-in at most N levels before its use", AT(ub),
+     10000},
+    {"ctrld", RP_POLICY_CHOICE, "chain_rule|direct_order", "how the trigger is found",
+     AT(ctrld), RP_CHAIN_RULE},
+    {"fuse-swapins", RP_POLICY_FLAG, NULL,
+     "use one swap-in for all backward readers of a tensor", AT(fuse_swapins), false},
+    {"swap-branches", RP_POLICY_FLAG, NULL,
+     "swap in the forward phase too, between distant ops", AT(swap_branches), false},
+    {"branch-threshold", RP_POLICY_NAT, "N",
+     "with swap-branches: distant means more than N levels apart", AT(branch_threshold), 0},
+    {0},
+};
+
+static const char *check_options(const struct rp_policy_options *o) {
+    return o->tflms.lb > o->tflms.ub ? "lb is above ub" : NULL;
+}
 
 struct tflms {
     const struct rp_instance *p;
     const struct rp_tflms_options *o;
-    struct rp_gap_actions f;
+    struct rp_gap_actions a;
     uint32_t n_forward;
     uint32_t *level;     /* per op */
-    uint64_t *ancestors; /* bits of ops, scratch */
-    uint64_t swapped;    /* tensors so far */
+    uint64_t *ancestors; /* a bit per op, scratch */
+    uint64_t n_swapped;  /* tensors so far */
 };
 
 static void set_levels(struct tflms *w) {
     const struct rp_instance *p = w->p;
     for (uint32_t i = 0; i < p->n_ops; i++)
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
-            uint32_t above = w->level[p->producer[p->inputs[k]]] + 1;
-            w->level[i] = above > w->level[i] ? above : w->level[i];
+            uint32_t above = w->level[p->producer[p->inputs[k]]];
+            w->level[i] = rp_max_u32(w->level[i], above + 1);
         }
 }
 
@@ -48,7 +75,7 @@ static bool has_bit(const uint64_t *bits, uint32_t i) {
     return bits[i / 64] >> (i % 64) & 1;
 }
 
-/* Ops from which op i is reached, i itself not among them. */
+/* Marks the ops that op i depends on, without i itself. */
 static void mark_ancestors(struct tflms *w, uint32_t i) {
     const struct rp_instance *p = w->p;
     memset(w->ancestors, 0, ((size_t)p->n_ops / 64 + 1) * sizeof *w->ancestors);
@@ -62,8 +89,8 @@ static void mark_ancestors(struct tflms *w, uint32_t i) {
     }
 }
 
-/* The ancestor of `reader` whose distance in levels from `origin` is within lb..ub, nearest
- * to lb; among equals the last to run. RP_NONE if there is none. */
+/* The ancestor of `reader`, from op `from` on, that is lb..ub levels before it: the nearest
+ * to lb, and of equals the last to run. RP_NONE if there is none. */
 static uint32_t direct_order(const struct tflms *w, uint32_t reader, uint32_t from) {
     uint32_t best = RP_NONE;
     uint64_t best_distance = 0;
@@ -79,7 +106,8 @@ static uint32_t direct_order(const struct tflms *w, uint32_t reader, uint32_t fr
     return best;
 }
 
-/* The first backward reader of what forward op j makes that leads to the reader. */
+/* The first backward op that reads what forward op j makes and is an ancestor of `reader`.
+ * RP_NONE if there is none. */
 static uint32_t backward_of(const struct tflms *w, uint32_t j, uint32_t reader) {
     const struct rp_instance *p = w->p;
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
@@ -90,8 +118,10 @@ static uint32_t backward_of(const struct tflms *w, uint32_t j, uint32_t reader) 
     return RP_NONE;
 }
 
+/* The backward op that belongs to a forward op lb..ub levels after `source`: the nearest to
+ * lb, and of equals the last to run. RP_NONE if there is none. */
 static uint32_t chain_rule(const struct tflms *w, uint32_t source, uint32_t reader) {
-    uint32_t best = RP_NONE, most = 0;
+    uint32_t best = RP_NONE;
     uint64_t best_distance = 0;
     for (uint32_t j = source + 1; j < w->n_forward; j++) {
         if (w->level[j] <= w->level[source])
@@ -101,15 +131,15 @@ static uint32_t chain_rule(const struct tflms *w, uint32_t source, uint32_t read
             continue;
         uint32_t b = backward_of(w, j, reader);
         if (b != RP_NONE && (best == RP_NONE || distance < best_distance ||
-                             (distance == best_distance && b > most))) {
-            best = most = b;
+                             (distance == best_distance && b > best))) {
+            best = b;
             best_distance = distance;
         }
     }
     return best;
 }
 
-/* The stage at whose start the swap-in for gap e of x begins. */
+/* The stage that begins with the swap-in for gap e of x. */
 static uint32_t trigger_for(struct tflms *w, uint32_t x, uint32_t e) {
     uint32_t reader = w->p->readers[e], begin = rp_gap_begin(w->p, x, e), op;
     mark_ancestors(w, reader);
@@ -120,16 +150,16 @@ static uint32_t trigger_for(struct tflms *w, uint32_t x, uint32_t e) {
     return op == RP_NONE || op + 1 <= begin ? reader : op + 1;
 }
 
-static void swap_gap(struct tflms *w, uint32_t x, uint32_t e, bool *any) {
+static void swap_gap(struct tflms *w, uint32_t x, uint32_t e) {
     uint32_t trigger = trigger_for(w, x, e);
-    /* A swap-in that would begin before the tensor is out is none. */
+    /* The swap-in cannot begin before the tensor is out. */
     if (trigger <= rp_gap_begin(w->p, x, e) + 1 && w->p->readers[e] > trigger)
         trigger = w->p->readers[e];
-    w->f.fate[e] = RP_SWAP;
-    w->f.trigger[e] = trigger;
-    *any = true;
+    w->a.action[e] = RP_GAP_SWAP;
+    w->a.trigger[e] = trigger;
 }
 
+/* Adds the swaps of x, as the paper rewrites the graph. */
 static void rewrite(struct tflms *w, uint32_t x) {
     const struct rp_instance *p = w->p;
     bool any = false;
@@ -137,27 +167,41 @@ static void rewrite(struct tflms *w, uint32_t x) {
     for (uint32_t e = p->reader_start[x]; w->o->swap_branches && e < first; e++) {
         uint32_t from = rp_gap_begin(p, x, e);
         uint64_t distance = w->level[p->readers[e]] - (uint64_t)w->level[p->producer[x]];
-        if (distance > w->o->branch_threshold && from + 1 < p->readers[e])
-            swap_gap(w, x, e, &any);
+        if (distance > w->o->branch_threshold && from + 1 < p->readers[e]) {
+            swap_gap(w, x, e);
+            any = true;
+        }
     }
     for (uint32_t e = first; e < p->reader_start[x + 1]; e++)
-        if (e == first || !w->o->fuse_swapins)
-            swap_gap(w, x, e, &any);
-    w->swapped += any;
+        if (e == first || !w->o->fuse_swapins) {
+            swap_gap(w, x, e);
+            any = true;
+        }
+    w->n_swapped += any;
 }
 
-void rp_record_tflms(const struct rp_instance *p, const struct rp_policy_options *o,
-                     struct rp_recorder *t) {
+static void record(const struct rp_instance *p, const struct rp_policy_options *o,
+                   struct rp_recorder *r) {
     struct tflms w = {.p = p, .o = &o->tflms, .n_forward = rp_forward_ops(p)};
-    rp_gap_actions_init(p, &w.f);
+    rp_gap_actions_init(p, &w.a);
     w.level = rp_calloc(p->n_ops, sizeof *w.level);
     w.ancestors = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w.ancestors);
     set_levels(&w);
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w.n_forward; x++)
-        if (w.swapped < o->tflms.n_tensors)
+        if (w.n_swapped < o->tflms.n_tensors)
             rewrite(&w, x);
-    rp_gap_actions_emit(&w.f, t, NULL);
-    rp_gap_actions_fini(&w.f);
+    rp_gap_steps_record(&w.a, r, NULL);
+    rp_gap_actions_fini(&w.a);
     free(w.level);
     free(w.ancestors);
 }
+
+const struct rp_policy rp_policy_tflms = {
+    .name = "tflms",
+    .summary = "swap by graph rewriting (Le et al. 2018)",
+    .record = record,
+    .may_swap = true,
+    .needs_swap = true,
+    .options = option_table,
+    .check = check_options,
+};

@@ -1,14 +1,20 @@
+#include "profile/annotate.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "profile/join.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value) {
     json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-/* Another graph may share the object, so it is copied first. */
+static void set_text(char **to, char *text) {
+    free(*to);
+    *to = text;
+}
+
+/* Copies the attributes first, because another graph may share them. */
 static json_t *own_attrs(json_t **attrs) {
     json_t *copy = *attrs ? json_copy(*attrs) : json_object();
     json_decref(*attrs);
@@ -16,7 +22,9 @@ static json_t *own_attrs(json_t **attrs) {
     return copy;
 }
 
-static void apply_op(const struct rp_op_cost *c, struct rp_op *op) {
+/* ---- costs ---- */
+
+static void annotate_op(struct rp_op *op, const struct rp_op_cost *c) {
     op->time_ns = c->median_ns;
     if (c->has_workspace)
         op->workspace_bytes = c->workspace_bytes;
@@ -29,16 +37,11 @@ static void apply_op(const struct rp_op_cost *c, struct rp_op *op) {
     json_object_set_new(own_attrs(&op->attrs), "profile", profile);
 }
 
-static void set_text(char **to, char *text) {
-    free(*to);
-    *to = text;
-}
-
-rp_rc rp_costs_apply(const struct rp_costs *c, struct rp_graph *g, const char *file,
-                     struct rp_err *err) {
+rp_rc rp_annotate_costs(struct rp_graph *g, const struct rp_joined_costs *c,
+                        const char *file, struct rp_err *err) {
     const char *device = c->device ? c->device : "unknown device";
     for (uint32_t i = 0; i < g->n_ops; i++)
-        apply_op(&c->ops[i], &g->ops[i]);
+        annotate_op(&g->ops[i], &c->ops[i]);
     set_text(&g->time_source, rp_format("cupti:%s", device));
     g->has_device = true;
     set_text(&g->device.name, rp_strdup(device));
@@ -53,4 +56,53 @@ rp_rc rp_costs_apply(const struct rp_costs *c, struct rp_graph *g, const char *f
     set_number(profile, "side_by_side_ns", c->side_by_side_ns);
     json_object_set_new(own_attrs(&g->attrs), "profile", profile);
     return rp_graph_check(g, file, err);
+}
+
+/* ---- the host link ---- */
+
+static json_t *json_of_fits(const struct rp_copy_fit fit[2]) {
+    json_t *both = json_object();
+    for (int way = 0; way < 2; way++) {
+        if (fit[way].n == 0)
+            continue;
+        json_t *one = json_object();
+        set_number(one, "samples", fit[way].n);
+        set_number(one, "latency_ns", fit[way].latency_ns);
+        set_number(one, "bytes_per_s", fit[way].bytes_per_s);
+        json_object_set_new(both, rp_link_way_word[way], one);
+    }
+    return both;
+}
+
+static json_t *json_of_link(const struct rp_link_fit *fit) {
+    static const char *const kernel_key[2] = {
+        [RP_LINK_H2D] = "kernel_permille_h2d", [RP_LINK_D2H] = "kernel_permille_d2h"};
+    json_t *copies = json_object();
+    for (int setting = 0; setting < RP_N_LINK_SETTINGS; setting++) {
+        json_t *both = json_of_fits(fit->copies[setting]);
+        if (json_object_size(both) > 0)
+            json_object_set(copies, rp_link_setting_word[setting], both);
+        json_decref(both);
+    }
+    for (int way = 0; way < 2; way++)
+        if (fit->kernel_permille[way] > 0)
+            set_number(copies, kernel_key[way], fit->kernel_permille[way]);
+    return copies;
+}
+
+void rp_annotate_link(struct rp_graph *g, const struct rp_link_fit *fit) {
+    const struct rp_copy_fit *h2d = &fit->copies[RP_LINK_ALONE][RP_LINK_H2D];
+    const struct rp_copy_fit *d2h = &fit->copies[RP_LINK_ALONE][RP_LINK_D2H];
+    json_t *copies = json_of_link(fit);
+    json_t *profile = json_object_get(g->attrs, "profile");
+    if (json_object_size(copies) > 0 && profile != NULL)
+        json_object_set(profile, "copies", copies);
+    json_decref(copies);
+    if (h2d->n > 0)
+        g->device.h2d_bytes_per_s = h2d->bytes_per_s;
+    if (d2h->n > 0)
+        g->device.d2h_bytes_per_s = d2h->bytes_per_s;
+    if (h2d->n + d2h->n > 0)
+        g->device.copy_latency_ns =
+            h2d->latency_ns > d2h->latency_ns ? h2d->latency_ns : d2h->latency_ns;
 }

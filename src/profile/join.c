@@ -9,14 +9,14 @@
 #include "profile/names.h"
 #include "profile/quartiles.h"
 
-/* CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL: the program waited for the device, which
- * needs no tool to happen and changes nothing in how long the work takes. */
-enum { QUEUE_FULL = 6 << 16 };
+/* CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL: the program waited for the device. That also
+ * happens without a tool, and does not change how long the work takes. */
+enum { OVERHEAD_QUEUE_FULL = 6 << 16 };
 
-/* Work of an op in a step, or only the mark that the op's range was there. */
+/* Work of an op in a step, or only the mark that the op had a range there. */
 struct piece {
     uint32_t op, process;
-    uint64_t key; /* which run of the op: the step; without steps the range or launch */
+    uint64_t key; /* of the op's run: the step; without steps the range or the launch */
     uint64_t start_ns, end_ns;
     uint64_t correlation;
     enum { MARK, WORK, OF_GRAPH } what;
@@ -32,10 +32,10 @@ struct run {
 
 struct join {
     const struct rp_graph *g;
-    const struct rp_trace *t; /* the one at hand */
+    const struct rp_trace *t; /* the current one */
     uint32_t process;
-    struct rp_names names; /* of the graph's ops */
-    struct rp_costs *c;
+    struct rp_op_index index;
+    struct rp_joined_costs *c;
     struct rp_err *err;
     struct {
         struct piece *at;
@@ -45,19 +45,19 @@ struct join {
         struct run *at;
         size_t n, cap;
     } runs;
-    struct rp_name_list strangers;
+    struct rp_name_list unknown_ranges;
     struct {
         uint64_t *at;
         size_t n, cap;
-    } spans; /* first start to last end, a used step */
+    } step_ns; /* per used step: first start to last end */
     uint64_t device;
     bool has_device;
 
-    /* Of the trace at hand. */
-    uint32_t *owner; /* per range: the op of it or of the nearest range around it */
-    bool *named;     /* per range: its own name is that op's */
-    bool *captured;  /* per range: nodes of a CUDA graph were made in it */
-    uint64_t *ends;  /* per overhead: the latest end up to there */
+    /* Of the current trace. */
+    uint32_t *owner; /* per range: its op, or that of the nearest range around it */
+    bool *named;     /* per range: its own name is the op's */
+    bool *captured;  /* per range: nodes of a CUDA graph were created in it */
+    uint64_t *ends;  /* per overhead: the latest end so far */
     struct span {
         uint64_t from, to;
         bool used;
@@ -76,12 +76,12 @@ static void find_owners(struct join *j) {
     const struct rp_trace *t = j->t;
     for (size_t i = 0; i < t->ranges.n; i++) {
         const struct rp_trace_range *r = &t->ranges.at[i];
-        j->owner[i] = rp_names_find(&j->names, r->name);
+        j->owner[i] = rp_op_index_find(&j->index, r->name);
         j->named[i] = j->owner[i] != RP_NONE;
         if (j->owner[i] == RP_NONE && r->parent != 0)
             j->owner[i] = j->owner[range_index(t, r->parent)];
         if (j->owner[i] == RP_NONE && r->name[0] != '@')
-            rp_push(&j->strangers, r->name);
+            rp_push(&j->unknown_ranges, r->name);
     }
     for (size_t i = 0; i < t->nodes.n; i++) {
         size_t r = range_index(t, t->nodes.at[i].value);
@@ -90,8 +90,8 @@ static void find_owners(struct join *j) {
     }
 }
 
-/* The step's index if it is one to use, SIZE_MAX otherwise. The first of several is not:
- * it loads modules and fills caches. */
+/* The step's index if the step is used, SIZE_MAX otherwise. The first of several steps is
+ * not used: it loads modules and fills caches. */
 static size_t used_step(const struct rp_trace *t, uint64_t number) {
     for (size_t low = t->steps.n > 1, high = t->steps.n; low < high;) {
         size_t middle = low + (high - low) / 2;
@@ -115,13 +115,13 @@ static rp_rc check_steps(const struct join *j) {
         return rp_fail(j->err, RP_INPUT,
                        "process %" PRIu64 ": step %" PRIu64 " (thread %" PRIu64
                        ") begins before step %" PRIu64 " (thread %" PRIu64
-                       ") ends: it is open whose work is whose",
+                       ") ends, but steps must not overlap",
                        t->pid, b->number, b->thread, a->number, a->thread);
     }
     return RP_OK;
 }
 
-/* The step in which this range, or the step's own range, launched; 0 for none. */
+/* The step that the range began in, or whose own range it is; 0 for none. */
 static uint64_t step_of_range(const struct rp_trace *t, uint64_t id) {
     const struct rp_trace_range *r = rp_trace_range_of(t, id);
     if (r != NULL)
@@ -132,7 +132,7 @@ static uint64_t step_of_range(const struct rp_trace *t, uint64_t id) {
     return 0;
 }
 
-/* Likewise by the time of the call, for work launched outside every range. */
+/* The step at the time of the call, for work that was launched outside every range. */
 static uint64_t step_of_call(const struct rp_trace *t, const struct rp_trace_call *call) {
     for (size_t i = 0; call != NULL && i < t->steps.n; i++)
         if (call->start_ns >= t->steps.at[i].begin_ns &&
@@ -164,11 +164,11 @@ static void mark_runs(struct join *j) {
 
 /* ---- work ---- */
 
-static bool held_up(const struct join *j, const struct rp_trace_call *call) {
+static bool is_held_up(const struct join *j, const struct rp_trace_call *call) {
     const struct rp_trace *t = j->t;
     if (call == NULL)
         return false;
-    size_t low = 0, high = t->overheads.n; /* the first that starts after the call */
+    size_t low = 0, high = t->overheads.n; /* finds the first that starts after the call */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (t->overheads.at[middle].start_ns < call->end_ns)
@@ -178,18 +178,18 @@ static bool held_up(const struct join *j, const struct rp_trace_call *call) {
     }
     while (low > 0 && j->ends[low - 1] > call->start_ns) {
         const struct rp_trace_overhead *o = &t->overheads.at[--low];
-        if (o->kind != QUEUE_FULL && o->end_ns > call->start_ns &&
+        if (o->kind != OVERHEAD_QUEUE_FULL && o->end_ns > call->start_ns &&
             (o->thread == 0 || o->thread == call->thread))
             return true;
     }
     return false;
 }
 
-static bool stamped(const struct rp_trace_work *w) {
+static bool has_stamps(const struct rp_trace_work *w) {
     return w->end_ns != 0 && w->start_ns <= w->end_ns;
 }
 
-static void widen(struct span *s, const struct rp_trace_work *w) {
+static void extend(struct span *s, const struct rp_trace_work *w) {
     if (!s->used || w->start_ns < s->from)
         s->from = w->start_ns;
     if (!s->used || w->end_ns > s->to)
@@ -210,13 +210,13 @@ static rp_rc check_device(struct join *j, const struct rp_trace_work *w) {
     if (j->device == w->device)
         return RP_OK;
     return rp_fail(j->err, RP_ENV,
-                   "process %" PRIu64 " runs ops on devices %" PRIu64 " and %" PRIu64
-                   ": profile on one (CUDA_VISIBLE_DEVICES)",
+                   "process %" PRIu64 " ran ops on devices %" PRIu64 " and %" PRIu64
+                   "; let it use one (CUDA_VISIBLE_DEVICES)",
                    j->t->pid, j->device, w->device);
 }
 
-/* The run of op's own range at or around range i. */
-static uint64_t run_of(const struct join *j, size_t i) {
+/* The id of the nearest range, i or one around it, that names an op itself. */
+static uint64_t named_range(const struct join *j, size_t i) {
     while (!j->named[i])
         i = range_index(j->t, j->t->ranges.at[i].parent);
     return j->t->ranges.at[i].id;
@@ -225,16 +225,16 @@ static uint64_t run_of(const struct join *j, size_t i) {
 static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
     const struct rp_trace *t = j->t;
     const struct rp_trace_call *call = rp_trace_call_of(t, w->correlation);
-    uint64_t made, launcher = rp_trace_launcher(t, w, &made);
-    size_t step = SIZE_MAX, range = range_index(t, made);
+    uint64_t owner, launcher = rp_trace_launcher(t, w, &owner);
+    size_t step = SIZE_MAX, range = range_index(t, owner);
     if (t->steps.n > 0) {
         step = used_step(t, launcher ? step_of_range(t, launcher) : step_of_call(t, call));
         if (step == SIZE_MAX)
             return RP_OK;
-        if (stamped(w))
-            widen(&j->span[step], w);
+        if (has_stamps(w))
+            extend(&j->span[step], w);
     }
-    uint64_t ns = stamped(w) ? w->end_ns - w->start_ns : 0;
+    uint64_t ns = has_stamps(w) ? w->end_ns - w->start_ns : 0;
     if (range == SIZE_MAX || j->owner[range] == RP_NONE) {
         if (step != SIZE_MAX)
             saturating_add(&j->c->outside_ns, ns);
@@ -247,19 +247,20 @@ static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
         .start_ns = w->start_ns,
         .end_ns = w->end_ns,
         .correlation = w->correlation,
-        .what = made != launcher ? OF_GRAPH : WORK,
-        .no_stamp = !stamped(w),
-        .held_up = held_up(j, call),
+        .what = owner != launcher ? OF_GRAPH : WORK,
+        .no_stamp = !has_stamps(w),
+        .held_up = is_held_up(j, call),
     };
     if (t->steps.n > 0)
         p.key = t->steps.at[step].number;
     else
-        p.key = p.what == OF_GRAPH ? w->correlation | (uint64_t)1 << 63 : run_of(j, range);
+        p.key =
+            p.what == OF_GRAPH ? w->correlation | (uint64_t)1 << 63 : named_range(j, range);
     rp_push(&j->pieces, p);
     return check_device(j, w);
 }
 
-/* Time in which two ops ran at once. Works come by start, so pieces of a trace do too. */
+/* Time in which two ops ran at once. Works are sorted by start, and so are the pieces. */
 static void count_side_by_side(struct join *j, size_t first) {
     const struct piece *last = NULL;
     for (size_t i = first; i < j->pieces.n; i++) {
@@ -281,7 +282,7 @@ static void close_steps(struct join *j) {
             continue;
         j->c->n_steps++;
         if (j->span[i].used)
-            rp_push(&j->spans, j->span[i].to - j->span[i].from);
+            rp_push(&j->step_ns, j->span[i].to - j->span[i].from);
     }
 }
 
@@ -332,7 +333,7 @@ static rp_rc join_trace(struct join *j) {
     return rc;
 }
 
-/* ---- runs and their spread ---- */
+/* ---- runs and their quartiles ---- */
 
 static int by_run(const void *a, const void *b) {
     const struct piece *x = a, *y = b;
@@ -344,15 +345,15 @@ static int by_run(const void *a, const void *b) {
     return 0;
 }
 
-static rp_rc twice(const struct join *j, const struct piece *p, const struct rp_trace *t,
-                   const char *what) {
+static rp_rc fail_twice(const struct join *j, const struct piece *p,
+                        const struct rp_trace *t, const char *what) {
     return rp_fail(j->err, RP_INPUT,
-                   "process %" PRIu64 ": op '%.80s' %s twice in step %" PRIu64
-                   ": it is open which run is which",
+                   "process %" PRIu64 ": op '%.80s' %s in step %" PRIu64
+                   ", so its runs cannot be told apart",
                    t[p->process].pid, j->g->ops[p->op].name, what, p->key);
 }
 
-/* Pieces [from, to) are one run; by start, marks first. */
+/* Pieces [from, to) are one run. They are sorted by start, marks first. */
 static rp_rc close_run(struct join *j, const struct rp_trace *traces, size_t from,
                        size_t to) {
     struct run r = {.op = j->pieces.at[from].op};
@@ -362,13 +363,13 @@ static rp_rc close_run(struct join *j, const struct rp_trace *traces, size_t fro
         const struct piece *p = &j->pieces.at[i];
         if (p->what == MARK) {
             if (marked)
-                return twice(j, p, traces, "has its range");
+                return fail_twice(j, p, traces, "has two ranges");
             marked = true;
             continue;
         }
         if (p->what == OF_GRAPH) {
             if (launched && p->correlation != launch)
-                return twice(j, p, traces, "is launched by a CUDA graph");
+                return fail_twice(j, p, traces, "has two CUDA graph launches");
             launched = true;
             launch = p->correlation;
         }
@@ -403,9 +404,9 @@ static rp_rc close_runs(struct join *j, const struct rp_trace *traces) {
     return rc;
 }
 
-/* Runs [from, to) are op's. */
-static rp_rc spread_op(struct join *j, size_t from, size_t to) {
-    struct rp_costs *c = j->c;
+/* Runs [from, to) are those of one op. */
+static rp_rc summarize_op(struct join *j, size_t from, size_t to) {
+    struct rp_joined_costs *c = j->c;
     const struct run *r = j->runs.at;
     struct rp_op_cost *cost = &c->ops[r[from].op];
     uint64_t *values = rp_calloc(to - from, sizeof *values);
@@ -439,27 +440,27 @@ static rp_rc spread_op(struct join *j, size_t from, size_t to) {
         return RP_OK;
     return rp_fail(j->err, RP_ENV,
                    "op '%.80s': none of its %zu runs can be used: %zu without time stamps, "
-                   "%zu held up by tracing itself; run more steps",
+                   "%zu delayed by tracing; run more steps",
                    j->g->ops[r[from].op].name, to - from, unstamped, held);
 }
 
-static rp_rc spread(struct join *j) {
+static rp_rc summarize(struct join *j) {
     rp_rc rc = RP_OK;
     for (size_t from = 0, to; from < j->runs.n && rc == RP_OK; from = to) {
         for (to = from + 1; to < j->runs.n && j->runs.at[to].op == j->runs.at[from].op;)
             to++;
-        rc = spread_op(j, from, to);
+        rc = summarize_op(j, from, to);
     }
     for (uint32_t i = 0; i < j->c->n_ops; i++)
         saturating_add(&j->c->sum_ns, j->c->ops[i].median_ns);
-    if (j->spans.n > 0)
-        j->c->step_ns = rp_quartiles_of(j->spans.at, j->spans.n).median;
+    if (j->step_ns.n > 0)
+        j->c->step_ns = rp_quartiles_of(j->step_ns.at, j->step_ns.n).median;
     return rc;
 }
 
-/* ---- what is missing ---- */
+/* ---- what cannot be used ---- */
 
-static rp_rc check_seen(struct join *j, const char *file) {
+static rp_rc check_coverage(struct join *j, const char *file) {
     struct rp_name_list missing = {0};
     bool *seen = rp_calloc(j->g->n_ops + 1, sizeof *seen);
     for (size_t i = 0; i < j->pieces.n; i++)
@@ -470,15 +471,15 @@ static rp_rc check_seen(struct join *j, const char *file) {
     free(seen);
     if (missing.n == 0)
         return RP_OK;
-    char *text = rp_names_join(&missing, 8, NULL);
-    rp_rc rc = rp_fail(j->err, RP_INPUT, "%s: %zu of %" PRIu32 " ops ran in no range: %s",
+    char *text = rp_name_list_text(&missing, 8, NULL);
+    rp_rc rc = rp_fail(j->err, RP_INPUT, "%s: %zu of %" PRIu32 " ops have no range: %s",
                        file, missing.n, j->g->n_ops, text);
     free(text);
     free(missing.at);
     return rc;
 }
 
-/* Whether this process's trace can be used; *relevant: it marked ranges. */
+/* RP_ENV if the trace is incomplete. A process that marked no ranges is not relevant. */
 static rp_rc check_trace(const struct rp_trace *t, bool *relevant, struct rp_err *err) {
     *relevant = t->ranges.n > 0 || t->steps.n > 0;
     if (!*relevant)
@@ -487,37 +488,37 @@ static rp_rc check_trace(const struct rp_trace *t, bool *relevant, struct rp_err
     if (t->error != NULL)
         why = t->error;
     else if (!t->complete)
-        why = "its trace has no end: it was killed, or left through _exit";
+        why = "its trace is incomplete: it was killed or called _exit";
     else if (t->cupti_version == 0)
-        why = "it marks ranges, but started no CUDA driver";
+        why = "it marked ranges but did not start the CUDA driver";
     else if (t->torn > 0)
-        why = "a buffer of CUPTI ended within a record";
+        why = "a CUPTI buffer ended in the middle of a record";
     if (why != NULL)
         return rp_fail(err, RP_ENV, "process %" PRIu64 ": %s", t->pid, why);
     if (t->dropped > 0)
         return rp_fail(err, RP_ENV,
                        "process %" PRIu64 ": CUPTI dropped %" PRIu64
-                       " records, so any op's may be missing; run fewer steps",
+                       " records, so measurements may be incomplete; run fewer steps",
                        t->pid, t->dropped);
     return RP_OK;
 }
 
-static rp_rc nothing(const struct rp_trace *traces, size_t n, struct rp_err *err) {
+static rp_rc fail_unmeasured(const struct rp_trace *traces, size_t n, struct rp_err *err) {
     for (size_t i = 0; i < n; i++)
         if (traces[i].error != NULL)
             return rp_fail(err, RP_ENV, "process %" PRIu64 ": %s", traces[i].pid,
                            traces[i].error);
     return rp_fail(err, RP_ENV,
-                   "no process marked a range: ops need NVTX ranges named 'rp:OP'");
+                   "no process marked a range; put ops into NVTX ranges named 'rp:OP'");
 }
 
-rp_rc rp_costs_join(const struct rp_graph *g, const char *graph_file,
-                    const struct rp_trace *traces, size_t n_traces, struct rp_costs *c,
-                    struct rp_err *err) {
+rp_rc rp_join_traces(const struct rp_graph *g, const char *graph_file,
+                     const struct rp_trace *traces, size_t n_traces,
+                     struct rp_joined_costs *c, struct rp_err *err) {
     struct join j = {.g = g, .c = c, .err = err};
-    *c = (struct rp_costs){.n_ops = g->n_ops};
+    *c = (struct rp_joined_costs){.n_ops = g->n_ops};
     c->ops = rp_calloc(g->n_ops + 1, sizeof *c->ops);
-    rp_rc rc = rp_names_of_ops(g, graph_file, &j.names, err);
+    rp_rc rc = rp_op_index_build(g, graph_file, &j.index, err);
     for (size_t i = 0; i < n_traces && rc == RP_OK; i++) {
         bool relevant;
         rc = check_trace(&traces[i], &relevant, err);
@@ -530,28 +531,28 @@ rp_rc rp_costs_join(const struct rp_graph *g, const char *graph_file,
         rc = join_trace(&j);
     }
     if (rc == RP_OK && c->n_processes == 0)
-        rc = nothing(traces, n_traces, err);
+        rc = fail_unmeasured(traces, n_traces, err);
     if (rc == RP_OK)
-        rc = check_seen(&j, graph_file);
+        rc = check_coverage(&j, graph_file);
     if (rc == RP_OK)
         rc = close_runs(&j, traces);
     if (rc == RP_OK)
-        rc = spread(&j);
-    if (j.strangers.n > 0)
-        c->strangers = rp_names_join(&j.strangers, 4, &c->n_strangers);
+        rc = summarize(&j);
+    if (j.unknown_ranges.n > 0)
+        c->unknown_ranges = rp_name_list_text(&j.unknown_ranges, 4, &c->n_unknown_ranges);
     free(j.pieces.at);
     free(j.runs.at);
-    free(j.strangers.at);
-    free(j.spans.at);
-    rp_names_fini(&j.names);
+    free(j.unknown_ranges.at);
+    free(j.step_ns.at);
+    rp_op_index_fini(&j.index);
     if (rc != RP_OK)
-        rp_costs_fini(c);
+        rp_joined_costs_fini(c);
     return rc;
 }
 
-void rp_costs_fini(struct rp_costs *c) {
+void rp_joined_costs_fini(struct rp_joined_costs *c) {
     free(c->ops);
     free(c->device);
-    free(c->strangers);
-    *c = (struct rp_costs){0};
+    free(c->unknown_ranges);
+    *c = (struct rp_joined_costs){0};
 }

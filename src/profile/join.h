@@ -1,13 +1,16 @@
-/* costs: traces of a program joined with the graph of its step, by op name: how long the
- * device worked for each op, once a step; the median over steps, and the spread.
+/* join: joins traces of a program with the graph of its step, by op name. The result is how
+ * long the device worked for each op, once per step: the median over steps, and quartiles.
  *
  * Work belongs to the innermost range around its launch that names an op of the graph. An
- * op's time in a step is the time in which at least one piece of its work ran: pieces side
- * by side on two streams count once, pauses between pieces do not count.
+ * op's time in a step is the time in which at least one piece of its work ran. Pieces that
+ * overlap on two streams count once, and pauses between pieces do not count.
  *
- * What is not used, and counted instead: the first of several steps (it warms up), work
- * outside steps if there are any, a step's op whose work has no time stamps, whose launch
- * tracing itself held up, or which lacks work that the same op has in other steps.
+ * Some measurements are counted instead of used: the first of several steps, which warms
+ * up; work outside steps, if there are steps; and an op's run if its work has no time
+ * stamps, if tracing delayed its launch, or if it lacks work that the op has in other
+ * steps.
+ *
+ * Thread-safe for different results.
  */
 #ifndef RP_PROFILE_JOIN_H
 #define RP_PROFILE_JOIN_H
@@ -18,43 +21,38 @@
 struct rp_op_cost {
     uint32_t n_samples;
     uint64_t median_ns, q1_ns, q3_ns, min_ns, max_ns;
-    uint64_t workspace_bytes; /* the most that a range stated */
+    uint64_t workspace_bytes; /* the largest that a range stated */
     bool has_workspace;
 };
 
-struct rp_costs {
-    struct rp_op_cost *ops; /* one an op of the graph */
+struct rp_joined_costs {
+    struct rp_op_cost *ops; /* per op of the graph */
     uint32_t n_ops;
     uint64_t sum_ns;  /* of the medians */
-    uint64_t step_ns; /* first start to last end of a step's work, median; 0: no steps */
-    uint32_t n_steps; /* that were used, over all processes */
+    uint64_t step_ns; /* median of the time from a step's first start of work to its last
+                       * end; 0: no steps */
+    uint32_t n_steps; /* used ones, over all processes */
     uint32_t n_processes;
     char *device;
     uint64_t memory_bytes;
     uint64_t cupti_version;
 
-    /* Samples that were not used. */
-    uint32_t no_stamp, held_up, lost;
-    /* Work in steps that is in no range of an op: its sum over steps, and its share. */
-    uint64_t outside_ns, inside_ns;
-    uint64_t side_by_side_ns; /* two ops at once; is in both their times */
-    char *strangers;          /* ranges that name no op: "a, b and 3 more", or NULL */
-    uint32_t n_strangers;
+    uint32_t no_stamp, held_up,
+        lost;                       /* runs that were not used: see above, in that order */
+    uint64_t outside_ns, inside_ns; /* work in steps, outside and inside ranges of ops */
+    uint64_t side_by_side_ns;       /* two ops ran at once; counts in both ops' times */
+    char *unknown_ranges;           /* ranges that name no op: "a, b and 3 more", or NULL */
+    uint32_t n_unknown_ranges;
 };
 
-/* RP_INPUT if graph and program do not fit: names that are twice in the graph, ops that no
- * range names, ops that are in two ranges of one step. RP_ENV if the measurement is not to
- * be used: nothing measured, dropped records, torn buffers, a trace without its end,
- * several devices, an op without one good sample. The caller owns `c` on RP_OK. */
-rp_rc rp_costs_join(const struct rp_graph *g, const char *graph_file,
-                    const struct rp_trace *traces, size_t n_traces, struct rp_costs *c,
-                    struct rp_err *err);
-void rp_costs_fini(struct rp_costs *c);
-
-/* Sets times, workspace where stated, the device's name and memory, time_source
- * "cupti:NAME", and per op attrs.profile with the spread. RP_INPUT if the sums no longer
- * fit. */
-rp_rc rp_costs_apply(const struct rp_costs *c, struct rp_graph *g, const char *file,
-                     struct rp_err *err);
+/* RP_INPUT if graph and program do not fit: two ops have one name, no range names an op, an
+ * op has two ranges in one step, steps overlap. RP_ENV if the measurement cannot be used:
+ * nothing was measured, records were dropped, a buffer or a trace is incomplete, ops ran on
+ * several devices, an op has no usable run. The caller owns `c` on RP_OK; it is empty
+ * otherwise. */
+rp_rc rp_join_traces(const struct rp_graph *g, const char *graph_file,
+                     const struct rp_trace *traces, size_t n_traces,
+                     struct rp_joined_costs *c, struct rp_err *err);
+void rp_joined_costs_fini(struct rp_joined_costs *c); /* safe on an empty or zeroed one */
 
 #endif

@@ -14,11 +14,13 @@
 #include "base/mem.h"
 
 static const char library[] = "libremat_inject.so";
-static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+static const char *const injection_variables[] = {"CUDA_INJECTION64_PATH",
+                                                  "NVTX_INJECTION64_PATH"};
 
-/* ---- where things are ---- */
+/* ---- the library and the folder ---- */
 
-/* Beside the program, or where `make install` puts it. NULL if it is at neither place. */
+/* Looks beside remat-plan, then where `make install` puts the library; NULL if it is in
+ * neither place. */
 static char *find_library(void) {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -56,7 +58,7 @@ static rp_rc make_folder(const char *stated, char **folder, struct rp_err *err) 
 
 /* ---- reading a folder ---- */
 
-/* The process whose trace this is, 0 if it is none. */
+/* The process id in a trace's file name; 0 if the name is not a trace's. */
 static unsigned long process_of(const char *name) {
     char *end;
     if (name[0] < '1' || name[0] > '9')
@@ -111,7 +113,7 @@ static rp_rc refuse_old_traces(const char *folder, struct rp_err *err) {
         free(found[i]);
     free(found);
     return n == 0 ? RP_OK
-                  : rp_fail(err, RP_ENV, "%s: holds traces of an earlier run", folder);
+                  : rp_fail(err, RP_ENV, "%s: contains traces of an earlier run", folder);
 }
 
 static void remove_folder(const char *folder) {
@@ -133,34 +135,35 @@ static void remove_folder(const char *folder) {
 static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
 static volatile pid_t running;
-static volatile sig_atomic_t came;
+static volatile sig_atomic_t pending_signal;
 
-static void pass_on(int number) {
-    came = number;
+static void forward_signal(int number) {
+    pending_signal = number;
     if (running > 0)
         kill(running, number);
 }
 
-/* As in a shell, an interrupt is for the command, which the terminal sends it to as well;
- * what is sent to us alone is passed on. The traces are still gathered, or removed. */
-static void hold_signals(struct sigaction *before) {
-    came = 0;
+/* As in a shell, an interrupt is for the command: the terminal sends it to the command too,
+ * so we ignore it. Signals that are sent to us alone are forwarded. Either way we live on
+ * to read the traces or to remove them. */
+static void take_over_signals(struct sigaction *before) {
+    pending_signal = 0;
     for (int i = 0; i < N_SIGNALS; i++) {
         const bool terminal = signals[i] == SIGINT || signals[i] == SIGQUIT;
-        struct sigaction now = {.sa_handler = terminal ? SIG_IGN : pass_on};
+        struct sigaction now = {.sa_handler = terminal ? SIG_IGN : forward_signal};
         sigaction(signals[i], NULL, &before[i]);
         if (before[i].sa_handler != SIG_IGN)
             sigaction(signals[i], &now, NULL);
     }
 }
 
-/* In the child; returns only if the command cannot be run. */
-static void become(char *const argv[], const char *path, const char *folder,
-                   const struct sigaction *before) {
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
-        setenv(variables[i], path, 1);
+/* Runs in the child. Returns only if the command cannot be run. */
+static void exec_command(char *const argv[], const char *path, const char *folder,
+                         const struct sigaction *before) {
+    for (size_t i = 0; i < sizeof injection_variables / sizeof injection_variables[0]; i++)
+        setenv(injection_variables[i], path, 1);
     setenv("REMAT_TRACE", folder, 1);
-    signal(SIGPIPE, SIG_DFL); /* ours is ignored, and that would be inherited */
+    signal(SIGPIPE, SIG_DFL); /* we ignore it, which the command would inherit */
     for (int i = 0; i < N_SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
     dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -173,7 +176,7 @@ static rp_rc wait_for(pid_t child, const char *name, struct rp_err *err) {
         if (errno != EINTR)
             return rp_fail(err, RP_ENV, "%s: %s", name, strerror(errno));
     if (WIFSIGNALED(status))
-        return rp_fail(err, RP_ENV, "%s was ended by signal %d (%s)", name,
+        return rp_fail(err, RP_ENV, "%s was killed by signal %d (%s)", name,
                        WTERMSIG(status), strsignal(WTERMSIG(status)));
     if (WEXITSTATUS(status) != 0)
         return rp_fail(err, RP_ENV, "%s ended with exit code %d", name,
@@ -181,7 +184,7 @@ static rp_rc wait_for(pid_t child, const char *name, struct rp_err *err) {
     return RP_OK;
 }
 
-/* A pipe that closes when the command begins tells whether it could. */
+/* The pipe closes when the command starts. Otherwise it carries errno of execvp. */
 static rp_rc spawn(char *const argv[], const char *path, const char *folder,
                    struct rp_err *err) {
     int ends[2], failure = 0;
@@ -189,10 +192,10 @@ static rp_rc spawn(char *const argv[], const char *path, const char *folder,
         return rp_fail(err, RP_ENV, "pipe: %s", strerror(errno));
     fflush(NULL);
     struct sigaction before[N_SIGNALS];
-    hold_signals(before);
+    take_over_signals(before);
     pid_t child = fork();
     if (child == 0) {
-        become(argv, path, folder, before);
+        exec_command(argv, path, folder, before);
         failure = errno;
         ssize_t n = write(ends[1], &failure, sizeof failure);
         _exit(n == sizeof failure ? 127 : 126);
@@ -205,8 +208,8 @@ static rp_rc spawn(char *const argv[], const char *path, const char *folder,
     } else {
         ssize_t n;
         running = child;
-        if (came != 0)
-            kill(child, came);
+        if (pending_signal != 0)
+            kill(child, pending_signal);
         while ((n = read(ends[0], &failure, sizeof failure)) < 0 && errno == EINTR)
             ;
         if (n == sizeof failure)
@@ -220,15 +223,16 @@ static rp_rc spawn(char *const argv[], const char *path, const char *folder,
     return rc;
 }
 
-/* *path: the library, for the caller to free. */
-static rp_rc ready(char **path, struct rp_err *err) {
+/* The caller frees *path. */
+static rp_rc find_usable_library(char **path, struct rp_err *err) {
     *path = NULL;
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *other = getenv(variables[i]);
+    for (size_t i = 0; i < sizeof injection_variables / sizeof injection_variables[0];
+         i++) {
+        const char *other = getenv(injection_variables[i]);
         if (other != NULL && other[0] != '\0')
             return rp_fail(err, RP_ENV,
-                           "%s is set to %s: another tool traces already; unset it",
-                           variables[i], other);
+                           "%s is set to %s, so another tool is tracing; unset it",
+                           injection_variables[i], other);
     }
     *path = find_library();
     return *path != NULL
@@ -240,7 +244,7 @@ static rp_rc ready(char **path, struct rp_err *err) {
 
 rp_rc rp_traces_ready(struct rp_err *err) {
     char *path;
-    rp_rc rc = ready(&path, err);
+    rp_rc rc = find_usable_library(&path, err);
     free(path);
     return rc;
 }
@@ -249,7 +253,7 @@ rp_rc rp_traces_run(char *const argv[], const char *stated, struct rp_traces *t,
                     struct rp_err *err) {
     char *path, *folder = NULL;
     *t = (struct rp_traces){0};
-    rp_rc rc = ready(&path, err);
+    rp_rc rc = find_usable_library(&path, err);
     if (rc == RP_OK)
         rc = make_folder(stated, &folder, err);
     if (rc == RP_OK)

@@ -1,6 +1,9 @@
-/* launch: runs a command with the library that traces it (inject/), and gathers what its
- * processes wrote. The command itself is not changed; its standard output goes to standard
- * error, since ours is for the answer. */
+/* launch: runs a command with the library that traces it (inject/) and collects what its
+ * processes wrote. The command is not changed, except that its standard output goes to
+ * standard error: our standard output is for the answer.
+ *
+ * rp_traces_run is not thread-safe, because it sets signal handlers and waits for a child.
+ */
 #ifndef RP_PROFILE_LAUNCH_H
 #define RP_PROFILE_LAUNCH_H
 
@@ -11,18 +14,19 @@ struct rp_traces {
     size_t n, cap;
 };
 
-/* RP_ENV if nothing can be traced: another tool's injection is set, or the library is not
- * there. rp_traces_run finds out itself. */
+/* RP_ENV if nothing can be traced: another tool's injection is set, or the library is
+ * missing. rp_traces_run checks this too. */
 rp_rc rp_traces_ready(struct rp_err *err);
 
-/* Runs argv (NULL at its end) until it ends. Traces go to `folder`, which must not hold any
- * yet and stays; NULL: to a temporary one. RP_ENV if the command cannot be run or fails, or
- * if another tool's injection is set. The caller owns `t` on RP_OK. */
+/* Runs argv, which ends with NULL, until it ends. Traces go to `folder`, which stays and
+ * must not hold traces yet; NULL: to a temporary folder. RP_ENV if the command cannot be
+ * run or fails, or if nothing can be traced. The caller owns `t` on RP_OK. */
 rp_rc rp_traces_run(char *const argv[], const char *folder, struct rp_traces *t,
                     struct rp_err *err);
 
-/* Reads every trace in the folder, by process id. */
+/* Reads every trace in the folder, in the order of process ids. The caller owns `t` on
+ * RP_OK; it is empty otherwise. */
 rp_rc rp_traces_load(const char *folder, struct rp_traces *t, struct rp_err *err);
-void rp_traces_fini(struct rp_traces *t);
+void rp_traces_fini(struct rp_traces *t); /* safe on an empty or zeroed one */
 
 #endif

@@ -1,6 +1,5 @@
 #include "profile/link_fit.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +7,9 @@
 #include "base/mem.h"
 #include "profile/quartiles.h"
 
-static const char *const setting_word[RP_N_SETTINGS] = {"alone", "both_ways",
-                                                        "beside_kernels"};
-static const char *const way_word[2] = {"h2d", "d2h"};
+const char *const rp_link_setting_word[RP_N_LINK_SETTINGS] = {"alone", "both_ways",
+                                                              "beside_kernels"};
+const char *const rp_link_way_word[2] = {"h2d", "d2h"};
 
 /* ---- fitting ---- */
 
@@ -21,7 +20,7 @@ static int by_size(const void *a, const void *b) {
     return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Leaves one sample a size, its median; returns how many. Samples are sorted. */
+/* Replaces the sorted samples by one median for each size, and returns how many. */
 static size_t to_medians(struct rp_copy_sample *s, size_t n) {
     size_t n_sizes = 0;
     for (size_t from = 0, to; from < n; from = to) {
@@ -34,8 +33,8 @@ static size_t to_medians(struct rp_copy_sample *s, size_t n) {
     return n_sizes;
 }
 
-/* Weighted least squares of ns = a + b * bytes, with weights 1 / ns^2. */
-bool rp_copy_fit(struct rp_copy_sample *samples, size_t n, struct rp_copy_fit *fit) {
+/* ns = a + b * bytes, with weights 1 / ns^2. */
+bool rp_copy_fit_build(struct rp_copy_sample *samples, size_t n, struct rp_copy_fit *fit) {
     double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
     *fit = (struct rp_copy_fit){0};
     if (n == 0)
@@ -82,25 +81,25 @@ struct times {
 };
 
 struct sections {
-    struct samples copies[RP_N_SETTINGS][2];
-    struct times kernels[3]; /* beside copies to the device, to the host; alone */
+    struct samples copies[RP_N_LINK_SETTINGS][2];
+    struct times kernels[3]; /* beside H2D copies, beside D2H copies, alone */
 };
 
-/* Which section a range is; false if it is none. Ways are bits: 1 to the device, 2 to the
- * host. */
-static bool section_of(const char *name, int *setting, unsigned *ways, int *kernels) {
+/* Finds the section that a range marks; false if it is none. `ways` is a set of bits, 1 for
+ * H2D and 2 for D2H. `kernels` is the index in sections.kernels, or -1. */
+static bool find_section(const char *name, int *setting, unsigned *ways, int *kernels) {
     static const struct {
         const char *name;
         int setting;
         unsigned ways;
         int kernels;
     } known[] = {
-        {"@h2d", RP_ALONE, 1, -1},
-        {"@d2h", RP_ALONE, 2, -1},
-        {"@both", RP_BOTH_WAYS, 3, -1},
+        {"@h2d", RP_LINK_ALONE, 1, -1},
+        {"@d2h", RP_LINK_ALONE, 2, -1},
+        {"@both", RP_LINK_BOTH_WAYS, 3, -1},
         {"@compute", 0, 0, 2},
-        {"@compute+h2d", RP_BESIDE_KERNELS, 1, RP_TO_DEVICE},
-        {"@compute+d2h", RP_BESIDE_KERNELS, 2, RP_TO_HOST},
+        {"@compute+h2d", RP_LINK_BESIDE_KERNELS, 1, RP_LINK_H2D},
+        {"@compute+d2h", RP_LINK_BESIDE_KERNELS, 2, RP_LINK_D2H},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(name, known[i].name) != 0)
@@ -116,15 +115,15 @@ static bool section_of(const char *name, int *setting, unsigned *ways, int *kern
 static void gather(const struct rp_trace *t, struct sections *s) {
     for (size_t i = 0; i < t->works.n; i++) {
         const struct rp_trace_work *w = &t->works.at[i];
-        uint64_t made, launcher = rp_trace_launcher(t, w, &made);
+        uint64_t owner, launcher = rp_trace_launcher(t, w, &owner);
         const struct rp_trace_range *r = rp_trace_range_of(t, launcher);
         int setting, kernels;
         unsigned ways;
         if (r == NULL || w->end_ns == 0 || w->end_ns < w->start_ns ||
-            !section_of(r->name, &setting, &ways, &kernels))
+            !find_section(r->name, &setting, &ways, &kernels))
             continue;
         uint64_t ns = w->end_ns - w->start_ns;
-        int way = w->kind == RP_WORK_D2H ? RP_TO_HOST : RP_TO_DEVICE;
+        int way = w->kind == RP_WORK_D2H ? RP_LINK_D2H : RP_LINK_H2D;
         bool copy = w->kind == RP_WORK_H2D || w->kind == RP_WORK_D2H;
         struct rp_copy_sample sample = {w->bytes, ns};
         if (copy && (ways >> way & 1) != 0)
@@ -138,80 +137,34 @@ static uint64_t median(struct times *t) {
     return t->n > 0 ? rp_quartiles_of(t->at, t->n).median : 0;
 }
 
-static rp_rc evaluate(struct sections *s, struct rp_link_fit *c, struct rp_err *err) {
-    for (int setting = 0; setting < RP_N_SETTINGS; setting++)
+static rp_rc evaluate(struct sections *s, struct rp_link_fit *fit, struct rp_err *err) {
+    for (int setting = 0; setting < RP_N_LINK_SETTINGS; setting++)
         for (int way = 0; way < 2; way++) {
             struct samples *x = &s->copies[setting][way];
-            if (x->n > 0 && !rp_copy_fit(x->at, x->n, &c->fit[setting][way]))
+            if (x->n > 0 && !rp_copy_fit_build(x->at, x->n, &fit->copies[setting][way]))
                 return rp_fail(err, RP_ENV,
-                               "%zu %s copies (%s) do not tell latency and rate: they need "
-                               "two sizes, and more bytes must take longer",
-                               x->n, way_word[way], setting_word[setting]);
+                               "cannot fit latency and rate to %zu %s copies (%s): this "
+                               "takes two sizes, and larger copies must take longer",
+                               x->n, rp_link_way_word[way], rp_link_setting_word[setting]);
         }
     uint64_t alone = median(&s->kernels[2]);
     for (int way = 0; way < 2 && alone > 0; way++)
-        c->kernel_permille[way] =
+        fit->kernel_permille[way] =
             (uint64_t)llround(1000 * (double)median(&s->kernels[way]) / (double)alone);
     return RP_OK;
 }
 
-rp_rc rp_link_fit_measure(const struct rp_trace *traces, size_t n, struct rp_link_fit *c,
-                          struct rp_err *err) {
+rp_rc rp_link_fit_build(const struct rp_trace *traces, size_t n, struct rp_link_fit *fit,
+                        struct rp_err *err) {
     struct sections s = {0};
-    *c = (struct rp_link_fit){0};
+    *fit = (struct rp_link_fit){0};
     for (size_t i = 0; i < n; i++)
         gather(&traces[i], &s);
-    rp_rc rc = evaluate(&s, c, err);
-    for (int setting = 0; setting < RP_N_SETTINGS; setting++)
+    rp_rc rc = evaluate(&s, fit, err);
+    for (int setting = 0; setting < RP_N_LINK_SETTINGS; setting++)
         for (int way = 0; way < 2; way++)
             free(s.copies[setting][way].at);
     for (int i = 0; i < 3; i++)
         free(s.kernels[i].at);
     return rc;
-}
-
-/* ---- into the graph ---- */
-
-static void set(json_t *object, const char *key, uint64_t value) {
-    json_object_set_new(object, key, json_integer((json_int_t)value));
-}
-
-static json_t *fits(const struct rp_copy_fit fit[2]) {
-    json_t *both = json_object();
-    for (int way = 0; way < 2; way++) {
-        if (fit[way].n == 0)
-            continue;
-        json_t *one = json_object();
-        set(one, "samples", fit[way].n);
-        set(one, "latency_ns", fit[way].latency_ns);
-        set(one, "bytes_per_s", fit[way].bytes_per_s);
-        json_object_set_new(both, way_word[way], one);
-    }
-    return both;
-}
-
-void rp_link_fit_apply(const struct rp_link_fit *c, struct rp_graph *g) {
-    const struct rp_copy_fit *alone = c->fit[RP_ALONE];
-    json_t *copies = json_object();
-    for (int setting = 0; setting < RP_N_SETTINGS; setting++) {
-        json_t *both = fits(c->fit[setting]);
-        if (json_object_size(both) > 0)
-            json_object_set(copies, setting_word[setting], both);
-        json_decref(both);
-    }
-    for (int way = 0; way < 2; way++)
-        if (c->kernel_permille[way] > 0)
-            set(copies, way == RP_TO_DEVICE ? "kernel_permille_h2d" : "kernel_permille_d2h",
-                c->kernel_permille[way]);
-    json_t *profile = json_object_get(g->attrs, "profile");
-    if (json_object_size(copies) > 0 && profile != NULL)
-        json_object_set(profile, "copies", copies);
-    json_decref(copies);
-    if (alone[RP_TO_DEVICE].n > 0)
-        g->device.h2d_bytes_per_s = alone[RP_TO_DEVICE].bytes_per_s;
-    if (alone[RP_TO_HOST].n > 0)
-        g->device.d2h_bytes_per_s = alone[RP_TO_HOST].bytes_per_s;
-    uint64_t x = alone[RP_TO_DEVICE].latency_ns, y = alone[RP_TO_HOST].latency_ns;
-    if (alone[RP_TO_DEVICE].n + alone[RP_TO_HOST].n > 0)
-        g->device.copy_latency_ns = x > y ? x : y;
 }

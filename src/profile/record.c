@@ -4,7 +4,8 @@
 
 const char *const rp_work_word[RP_N_WORK_KINDS] = {"kernel", "set", "copy", "h2d", "d2h"};
 
-/* API version of CUDA 11.0, where kernels, copies and fills began to carry graphNodeId. */
+/* API version of CUDA 11.0, in which records of kernels, copies and fills got graphNodeId.
+ */
 enum { FIRST_WITH_NODES = 13 };
 
 static uint32_t u32(const uint8_t *r, size_t at) {
@@ -19,8 +20,8 @@ static uint64_t u64(const uint8_t *r, size_t at) {
     return v;
 }
 
-/* Bytes that hold everything read of a record of this kind but the graph node; 0 for kinds
- * that are not read. */
+/* The length of the prefix that is read of a record of this kind, without the graph node; 0
+ * for kinds that are not read. */
 static size_t prefix_of(uint32_t kind) {
     switch (kind) {
     case RP_CUPTI_KERNEL:
@@ -45,7 +46,7 @@ static size_t prefix_of(uint32_t kind) {
     }
 }
 
-/* CUpti_ActivityMemcpyKind: HTOD 1, DTOH 2, HTOA 3, ATOH 4; arrays are on the device. */
+/* CUpti_ActivityMemcpyKind: HTOD 1, DTOH 2, HTOA 3, ATOH 4. Arrays are on the device. */
 static enum rp_work_kind copy_kind(uint8_t kind) {
     if (kind == 1 || kind == 3)
         return RP_WORK_H2D;
@@ -76,7 +77,9 @@ static void read_work(const uint8_t *r, uint32_t kind, size_t room, uint32_t ver
 }
 
 static void read_overhead(const uint8_t *r, struct rp_record *out) {
-    enum { OBJECT_THREAD = 2 }; /* CUPTI_ACTIVITY_OBJECT_THREAD: process, then thread */
+    enum {
+        OBJECT_THREAD = 2
+    }; /* CUPTI_ACTIVITY_OBJECT_THREAD: two ids, process and thread */
     out->type = RP_RECORD_OVERHEAD;
     out->overhead_kind = u32(r, 4);
     out->thread = u32(r, 8) == OBJECT_THREAD ? u32(r, 16) : 0;

@@ -1,13 +1,15 @@
-/* record: CUPTI's activity records, read through the prefixes that all versions share.
+/* record: reads CUPTI's activity records through the prefixes that all versions share.
  *
- * libcupti fills the newest structure of its own version, and structures have only grown at
- * their ends since CUDA 11, so one reader serves CUDA 11 to 13 (cupti_activity.h and
- * cupti_activity_deprecated.h of CUDA 13.0; the tests compare every offset where those
- * headers are installed). What a buffer holds is walked by CUPTI itself: the sizes of its
- * records are its own business.
+ * libcupti writes the newest structure of its own version. Since CUDA 11 structures have
+ * only grown at their ends, so one reader serves CUDA 11 to 13. Offsets are those of
+ * cupti_activity.h and cupti_activity_deprecated.h of CUDA 13.0, and the tests compare them
+ * with these headers if they are installed. Only CUPTI knows the sizes of records, so it
+ * walks the buffers itself.
  *
- * This file is also part of what gets loaded into traced programs (inject/): libc only, and
- * nothing in it ends the process.
+ * This file is also loaded into traced programs (inject/). It uses only libc, and nothing
+ * in it ends the process.
+ *
+ * Thread-safe: nothing is kept between calls.
  */
 #ifndef RP_PROFILE_RECORD_H
 #define RP_PROFILE_RECORD_H
@@ -47,7 +49,7 @@ enum {
 
 struct rp_record {
     enum {
-        RP_RECORD_OTHER, /* of no use here */
+        RP_RECORD_OTHER, /* not used here */
         RP_RECORD_WORK,
         RP_RECORD_CALL,
         RP_RECORD_EXTERNAL,
@@ -57,14 +59,14 @@ struct rp_record {
     enum rp_work_kind work;
     uint32_t correlation, device, stream, thread, overhead_kind;
     uint64_t start_ns, end_ns;
-    uint64_t bytes; /* of a copy or fill; the device's memory */
+    uint64_t bytes; /* of a copy or fill, or of the device's memory */
     uint64_t node;  /* of the CUDA graph that launched it, or 0 */
     uint64_t external;
     const char *name; /* the device's; CUPTI's string */
 };
 
-/* Reads one record of which `room` bytes are there. `version` is cuptiGetVersion's. False
- * if the record does not fit into them. */
+/* Reads one record, of which `room` bytes are available. `version` is cuptiGetVersion's.
+ * False if the record is longer. */
 bool rp_record_read(const void *record, size_t room, uint32_t version,
                     struct rp_record *out);
 
@@ -72,8 +74,8 @@ bool rp_record_read(const void *record, size_t room, uint32_t version,
 typedef int rp_next_record(uint8_t *buffer, size_t valid_bytes, uint8_t **record);
 typedef void rp_take_record(void *to, const struct rp_record *r);
 
-/* Hands every record of use in the buffer to take(to, ..). False if the buffer does not end
- * where a record ends. */
+/* Calls take(to, ..) for every record of the buffer that is used here. False if the buffer
+ * ends in the middle of a record. */
 bool rp_records_walk(uint8_t *buffer, size_t valid_bytes, uint32_t version,
                      rp_next_record *next, rp_take_record *take, void *to);
 

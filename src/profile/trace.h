@@ -1,11 +1,13 @@
-/* activity: what one traced process did on the device, as the injected library wrote it:
- * which range of the program launched which work, and when the device did it. A file per
- * process, one line a fact (docs/profile.md). Lines may come in any order; ids tie them
- * together:
+/* trace: what one traced process did on the device, as the injected library wrote it: which
+ * range of the program launched which work, and when the device ran it. There is one file
+ * per process, and each line states one fact (docs/profile.md). Lines may come in any
+ * order. Ids link them:
  *
  *     range --external id--> ext --correlation id--> work
  *
  * Times are nanoseconds on one clock per process.
+ *
+ * Thread-safe for different traces. A trace that is not written may have many readers.
  */
 #ifndef RP_PROFILE_TRACE_H
 #define RP_PROFILE_TRACE_H
@@ -29,7 +31,7 @@ struct rp_trace_range {
 /* The range "rp:step": steps are numbered from 1 in the order they began. */
 struct rp_trace_step {
     uint64_t number, range, thread;
-    uint64_t begin_ns, end_ns; /* end 0: it did not end */
+    uint64_t begin_ns, end_ns; /* end_ns 0: it did not end */
 };
 
 struct rp_trace_pair {
@@ -40,7 +42,8 @@ struct rp_trace_call {
     uint64_t correlation, thread, start_ns, end_ns;
 };
 
-/* A kernel, copy or fill on the device. start and end both 0: CUPTI had no time for it. */
+/* A kernel, copy or fill on the device. start_ns and end_ns are 0 if CUPTI gave no times.
+ */
 struct rp_trace_work {
     enum rp_work_kind kind;
     uint64_t correlation, node; /* node: of the CUDA graph that launched it, or 0 */
@@ -49,7 +52,7 @@ struct rp_trace_work {
     uint64_t bytes; /* 0 for kernels */
 };
 
-/* An interval that tracing itself took from the program. thread 0: from all of it. */
+/* An interval that tracing took from one thread of the program; thread 0: from all. */
 struct rp_trace_overhead {
     uint64_t kind, thread, start_ns, end_ns;
 };
@@ -71,20 +74,20 @@ struct rp_trace {
     RP_TRACE_LIST(rp_trace_range) ranges;       /* by id */
     RP_TRACE_LIST(rp_trace_step) steps;         /* by number */
     RP_TRACE_LIST(rp_trace_pair) external;      /* by correlation id: range */
-    RP_TRACE_LIST(rp_trace_pair) nodes;         /* by graph node: range it was made in */
+    RP_TRACE_LIST(rp_trace_pair) nodes;         /* by graph node: range it was created in */
     RP_TRACE_LIST(rp_trace_pair) clones;        /* by graph node: node it is a copy of */
     RP_TRACE_LIST(rp_trace_call) calls;         /* by correlation id */
     RP_TRACE_LIST(rp_trace_work) works;         /* by start */
     RP_TRACE_LIST(rp_trace_overhead) overheads; /* by start */
     RP_TRACE_LIST(rp_trace_device) devices;     /* by id */
     uint64_t dropped;                           /* records that CUPTI had no room for */
-    uint64_t torn;                              /* buffers that ended within a record */
-    char *error;                                /* why nothing could be measured, or NULL */
-    bool complete;                              /* the process ended its trace itself */
+    uint64_t torn; /* buffers that ended in the middle of a record */
+    char *error;   /* why nothing could be measured, or NULL */
+    bool complete; /* it has its end line */
 };
 
 /* Reads and sorts a trace. RP_INPUT: "file: line N: rule". The caller owns `t` on RP_OK; it
- * is empty otherwise. A trace without its end is no error here: `complete` tells. */
+ * is empty otherwise. A trace without its end line is accepted, with `complete` false. */
 rp_rc rp_trace_parse(const char *text, size_t len, const char *file, struct rp_trace *t,
                      struct rp_err *err);
 rp_rc rp_trace_load(const char *path, struct rp_trace *t, struct rp_err *err);
@@ -99,9 +102,10 @@ const struct rp_trace_range *rp_trace_range_of(const struct rp_trace *t, uint64_
 const struct rp_trace_call *rp_trace_call_of(const struct rp_trace *t, uint64_t corr);
 const struct rp_trace_device *rp_trace_device_of(const struct rp_trace *t, uint64_t id);
 
-/* The range that launched work, 0 if none did; *made is the range whose op it belongs to:
- * the same one, but for work of a CUDA graph the one its node was made in. */
+/* The range that launched work, or 0. *owner is the range that the work belongs to. That is
+ * the same one, but for work of a CUDA graph it is the range that its node was created in.
+ */
 uint64_t rp_trace_launcher(const struct rp_trace *t, const struct rp_trace_work *w,
-                           uint64_t *made);
+                           uint64_t *owner);
 
 #endif

@@ -1,35 +1,34 @@
-/* SPDX-License-Identifier: MIT
- *
- * remat: the library's entries. */
+/* SPDX-License-Identifier: MIT */
+#include "remat/remat.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "remat/read.h"
 #include "remat/remat_internal.h"
+#include "remat/step_order.h"
 
 /* All of a file; NULL with *error filled. */
 static char *read_file(const char *path, size_t *len, struct remat_error *error) {
-    struct {
-        char *at;
-        size_t n, cap;
-    } text = {0};
+    REMAT_VEC(char) text = {0};
     FILE *f = fopen(path, "rb");
     if (f == NULL) {
-        remat_say(error, "%s: %s", path, strerror(errno));
+        remat_fail(error, "%s: %s", path, strerror(errno));
         return NULL;
     }
     size_t got = 1;
     bool good = true;
     while (good && got > 0) {
         if (text.n == text.cap)
-            good = remat_more((void **)&text.at, &text.cap, sizeof *text.at);
+            good = remat_grow((void **)&text.at, &text.cap, sizeof *text.at);
         got = good ? fread(text.at + text.n, 1, text.cap - text.n, f) : 0;
         text.n += got;
     }
     if (!good || ferror(f)) {
-        remat_say(error, "%s: %s", path, strerror(good ? errno : ENOMEM));
+        remat_fail(error, "%s: %s", path, strerror(good ? errno : ENOMEM));
         free(text.at);
         text.at = NULL;
     }
@@ -44,7 +43,7 @@ remat *remat_parse(const char *graph, size_t graph_len, const char *plan, size_t
     if (error != NULL)
         error->text[0] = '\0';
     if (r == NULL)
-        remat_say(error, "no memory");
+        remat_fail(error, "no memory");
     else if (remat_read(r, graph, graph_len, plan, plan_len, error) &&
              remat_order(r, error))
         return r;
@@ -52,17 +51,17 @@ remat *remat_parse(const char *graph, size_t graph_len, const char *plan, size_t
     return NULL;
 }
 
-/* Messages about bytes begin "graph: " or "plan: ": here that is a file, named by its path
- * or, so that the rule fits in too, by the end of it. */
+/* Messages of remat_parse begin with "graph:" or "plan:". Replaces that word by the file's
+ * path, or by the end of a long path so that the rest of the message fits in. */
 static bool name_file(struct remat_error *error, const char *word, const char *path) {
-    enum { MOST = 200 };
+    enum { MAX_LEN = 200 };
     const size_t n = strlen(word), len = strlen(path);
-    struct remat_error said;
+    struct remat_error copy;
     if (error == NULL || strncmp(error->text, word, n) != 0 || error->text[n] != ':')
         return false;
-    said = *error;
+    copy = *error;
     error->text[0] = '\0';
-    remat_say(error, "%s%s", len > MOST ? path + len - MOST : path, said.text + n);
+    remat_fail(error, "%s%s", len > MAX_LEN ? path + len - MAX_LEN : path, copy.text + n);
     return true;
 }
 
@@ -88,12 +87,12 @@ void remat_close(remat *r) {
         return;
     free(r->tensors);
     free(r->ops);
-    free(r->op_ends);
+    free(r->op_details);
     free(r->keep);
     free(r->steps);
-    free(r->ends.at);
-    free(r->given.at);
-    free(r->step_given);
+    free(r->op_tensors.at);
+    free(r->addresses.at);
+    free(r->step_addresses);
     free(r->step_operands);
     free(r->step_waits);
     free(r->operands.at);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * remat: walk a plan of remat-plan's in a runtime of your own.
+ * remat: walk a plan of remat-plan in a runtime of your own.
  *
  * A plan says what to run, free and move, in which order, at which address. The library
- * reads it with its graph and calls back for each step, in order, with everything the step
- * needs: byte offsets in one device arena and one host slab, and the earlier steps on other
- * queues that it must wait for. What a step does is yours; so is the memory.
+ * reads it together with its graph and calls back for each step, in order, with everything
+ * the step needs: byte offsets in one device arena and one host slab, and the earlier steps
+ * on other queues that it must wait for. Your runtime does the work and owns the memory.
  *
  *     struct remat_error error;
  *     remat *r = remat_load("g.json", "plan.json", &error);
@@ -19,12 +19,14 @@
  * There are three queues, each in order: compute (runs and frees), device to host
  * (swap_out) and host to device (swap_in). On a GPU they are three streams, every step with
  * `awaited` records an event behind itself, and every entry of `waits` is a stream that
- * waits for such an event. The step of training is over when all three queues are.
+ * waits for such an event. The training step is over when all three queues are empty.
  *
  * remat_load refuses what cannot be walked: ids, addresses and sizes out of range, a run
- * whose input is not there, a tensor freed that is not, an op that the graph lets run only
- * once ("recompute": false) and the plan runs again, another graph. Whether ranges overlap,
- * times and claims are the business of `remat-plan verify`.
+ * whose input is not on the device, a free of a tensor that is not there, a second run of
+ * an op with "recompute": false, a plan for another graph. `remat-plan verify` checks the
+ * rest: that ranges do not overlap, and that times and claims are right.
+ *
+ * Thread safety: nothing is changed after remat_load, so many threads may use one plan.
  */
 #ifndef REMAT_H
 #define REMAT_H
@@ -43,8 +45,9 @@ struct remat_error {
     char text[512]; /* "FILE: place: rule"; one line, always terminated */
 };
 
-/* NULL, with *error filled, if a file cannot be read or the plan not be walked. The second
- * takes the files' bytes; its messages call them "graph" and "plan". */
+/* NULL, with *error filled, if a file cannot be read or the plan cannot be walked. `error`
+ * may be NULL. remat_parse takes the files' bytes; its messages call them "graph" and
+ * "plan". */
 remat *remat_load(const char *graph_path, const char *plan_path, struct remat_error *error);
 remat *remat_parse(const char *graph, size_t graph_len, const char *plan, size_t plan_len,
                    struct remat_error *error);
@@ -52,10 +55,9 @@ void remat_close(remat *r); /* safe on NULL */
 
 struct remat_totals {
     const char *graph_name;
-    bool
-        addressed; /* false: the plan has no addresses, the runtime places tensors itself */
-    uint64_t budget_bytes,
-        fixed_bytes; /* fixed: all sources, which lie outside the arena */
+    bool addressed; /* false: no addresses, so the runtime places tensors itself */
+    uint64_t budget_bytes;
+    uint64_t fixed_bytes; /* of all sources, which lie outside the arena */
     uint64_t arena_bytes, host_bytes;
     uint64_t alignment_bytes; /* of every address */
     uint64_t time_ns;         /* the plan's claim */
@@ -63,17 +65,18 @@ struct remat_totals {
     size_t n_steps;
 };
 
-/* These and all they point to last until remat_close. */
+/* What this and the functions below return, and all it points to, lasts until remat_close.
+ * A number out of range gives NULL. */
 const struct remat_totals *remat_totals(const remat *r);
 
-#define REMAT_NOWHERE                                                                      \
-    UINT64_MAX /* no address in the arena: a source; no addresses at all */
+/* No address in the arena: the tensor is a source, or the plan has no addresses. */
+#define REMAT_NOWHERE UINT64_MAX
 
 struct remat_tensor {
     const char *name;
     uint64_t bytes;
-    bool source;   /* there before the step begins, and not to be written */
-    bool kept;     /* still there when it ends */
+    bool source;   /* on the device before the training step begins, and read only */
+    bool kept;     /* still on the device when it ends */
     uint64_t last; /* address of a kept tensor at the end, or REMAT_NOWHERE */
 };
 const struct remat_tensor *remat_tensor(const remat *r, uint32_t tensor);
@@ -97,28 +100,28 @@ struct remat_step {
     size_t number; /* 0 .. n_steps-1 */
     enum remat_what what;
     enum remat_queue queue;
-    uint32_t id;      /* of a run the op, else the tensor */
-    const char *name; /* its name */
+    uint32_t id;      /* of the op for a run, else of the tensor */
+    const char *name; /* of that op or tensor */
 
-    /* Of a run. Outputs that were on the device already are rewritten where they are. */
+    /* For runs. Outputs that are on the device already are rewritten where they are. */
     uint32_t n_inputs, n_outputs;
     const struct remat_operand *inputs, *outputs;
     uint64_t workspace_at, workspace_bytes;
     bool again; /* the op has run before in this step of training */
 
-    /* Of the others. host_at is of swaps only. */
+    /* For all others. host_at is for swaps only. */
     uint64_t at, host_at, bytes;
 
-    /* Earlier steps on other queues that must have ended before this one begins; none that
-     * an earlier step of this queue has waited for already. */
+    /* Earlier steps on other queues that must have ended before this one begins, but for
+     * those that an earlier step of this queue has waited for. */
     const size_t *waits;
     size_t n_waits;
     bool awaited; /* a later step waits for this one */
 };
 const struct remat_step *remat_step(const remat *r, size_t number);
 
-/* Called for each step in order; a NULL one is passed over. The first that does not return
- * 0 ends the walk, and remat_walk returns the same. */
+/* Called for each step in order, with the `user` of remat_walk. A NULL call is left out.
+ * The first result that is not 0 ends the walk, and remat_walk returns it. */
 struct remat_calls {
     int (*run)(void *user, const struct remat_step *step);
     int (*free)(void *user, const struct remat_step *step);

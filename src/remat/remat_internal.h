@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * internal: what the library's files share. read.c turns JSON into `struct remat`; order.c
- * walks the steps once and fills in operands and waits. */
+ * remat_internal: what the files of libremat share. Memory that runs out is an error here,
+ * since the library must not end its user's process. */
 #ifndef REMAT_INTERNAL_H
 #define REMAT_INTERNAL_H
 
@@ -9,62 +9,49 @@
 
 struct json_t;
 
-/* Operands and waits are in lists that grow while they are read, so steps hold places in
- * them until all is there. */
+/* A vector: elements at[0 .. n-1]. */
+#define REMAT_VEC(type)                                                                    \
+    struct {                                                                               \
+        type *at;                                                                          \
+        size_t n, cap;                                                                     \
+    }
+
+/* Appends x to *v, a REMAT_VEC; false without memory. */
+#define REMAT_PUSH(v, x)                                                                   \
+    (((v)->n < (v)->cap || remat_grow((void **)&(v)->at, &(v)->cap, sizeof *(v)->at)) &&   \
+     ((v)->at[(v)->n++] = (x), true))
+bool remat_grow(void **at, size_t *cap, size_t size);
+
+/* Elements first .. first + n - 1 of a vector. Vectors move while they grow, so steps hold
+ * these until all is read. */
 struct remat_span {
     size_t first, n;
 };
 
-struct remat_op_ends {
-    struct remat_span inputs, outputs; /* in remat.ends */
+struct remat_op_details {
+    struct remat_span inputs, outputs; /* in remat.op_tensors */
     uint64_t workspace_bytes;
     bool recompute; /* false: must run exactly once */
 };
 
 struct remat {
     struct remat_totals totals;
-    struct json_t *graph, *plan; /* hold all names */
+    struct json_t *graph, *plan; /* own all names */
     struct remat_tensor *tensors;
     struct remat_op *ops;
-    struct remat_op_ends *op_ends;
+    struct remat_op_details *op_details; /* per op */
     uint32_t *keep;
     struct remat_step *steps;
-    struct {
-        uint32_t *at;
-        size_t n, cap;
-    } ends; /* inputs and outputs of ops */
-    struct {
-        uint64_t *at;
-        size_t n, cap;
-    } given; /* "at" of all steps, REMAT_NOWHERE for null */
-    struct remat_span *step_given, *step_operands, *step_waits;
-    struct {
-        struct remat_operand *at;
-        size_t n, cap;
-    } operands;
-    struct {
-        size_t *at;
-        size_t n, cap;
-    } waits;
+    REMAT_VEC(uint32_t) op_tensors; /* inputs and outputs of ops */
+    REMAT_VEC(uint64_t) addresses;  /* "at" of all steps, REMAT_NOWHERE for null */
+    REMAT_VEC(struct remat_operand) operands;
+    REMAT_VEC(size_t) waits;
+    struct remat_span *step_addresses, *step_operands, *step_waits; /* per step */
 };
 
-/* Room for one more, then append; false without memory. */
-#define REMAT_PUSH(v, x)                                                                   \
-    (((v)->n < (v)->cap || remat_more((void **)&(v)->at, &(v)->cap, sizeof *(v)->at)) &&   \
-     ((v)->at[(v)->n++] = (x), true))
-bool remat_more(void **at, size_t *cap, size_t size);
-
-/* Fills error->text unless it is filled; always false, to be returned. */
-bool remat_say(struct remat_error *error, const char *fmt, ...)
+/* Fills error->text unless it is filled already. Always false, so that callers can return
+ * it. `error` may be NULL. */
+bool remat_fail(struct remat_error *error, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* All of the graph, and the steps as far as the plan's text says them. */
-bool remat_read(remat *r, const char *graph, size_t graph_len, const char *plan,
-                size_t plan_len, struct remat_error *error);
-
-/* Operands, waits and the places of what is kept. */
-bool remat_order(remat *r, struct remat_error *error);
-
-void remat_sha256(const void *bytes, size_t n, char hex[65]);
 
 #endif

@@ -1,84 +1,114 @@
-#include "solve/context.h"
+#include "solve/background.h"
 
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "solve/core/params.h"
+#include "solve/incumbent.h"
 
-/* The exact method is for graphs of at most TREE_OPS ops, the first-order bound for larger
- * ones and some below: where both are, the latter has a share of its work only. */
-static const double BESIDE_SHARE = 0.4;
+void rp_mip_begin(struct rp_context *w) {
+    struct rp_branch_cut_options options = {.gap = w->o->gap};
+    w->mip = rp_mip_worker_start(&w->p, &options);
+}
+
+void rp_mip_end(struct rp_context *w) {
+    rp_mip_worker_end(w->mip);
+    w->mip = NULL;
+    w->mip_pending = false;
+}
+
+static void raise_bound(struct rp_context *w, uint64_t bound_ns, enum rp_method from) {
+    if (bound_ns <= w->bound_ns)
+        return;
+    w->bound_ns = bound_ns;
+    w->statistics.method[from].bounds++;
+}
 
 void rp_mip_poll(struct rp_context *w, double seconds) {
     struct rp_mip_worker_result r;
-    if (!w->awaited)
+    if (!w->mip_pending)
         return;
-    enum rp_mip_worker_status status = rp_mip_worker_wait(w->milp, seconds, &r);
+    enum rp_mip_worker_status status = rp_mip_worker_wait(w->mip, seconds, &r);
     if (status == RP_MIP_DEADLINE)
         return;
-    w->awaited = false;
+    w->mip_pending = false;
+    w->statistics.method[RP_BRANCH_CUT].seconds += rp_seconds() - w->mip_begin;
     if (status == RP_MIP_DEAD) {
-        rp_log(0, "the exact method's process ended early; going on without it");
-        rp_mip_worker_end(w->milp);
-        w->milp = NULL;
+        rp_log(0,
+               "the process of branch and cut ended early; the search goes on without it");
+        rp_mip_end(w);
         return;
     }
-    if (r.state.found && (!w->found || r.state.time_ns <= w->time_ns)) {
-        rp_schedule_copy(&w->best, r.schedule);
-        w->time_ns = r.state.time_ns;
-        w->found = true;
-    }
-    if (r.state.bound_ns != UINT64_MAX && r.state.bound_ns > w->bound_ns)
-        w->bound_ns = r.state.bound_ns;
+    if (r.state.found)
+        rp_incumbent_offer(w, r.schedule, RP_BRANCH_CUT);
+    if (r.state.bound_ns != UINT64_MAX)
+        raise_bound(w, r.state.bound_ns, RP_BRANCH_CUT);
     w->proved = status == RP_MIP_FINISHED && r.state.status != RP_BRANCH_CUT_FAILED;
-    w->report->tree = r.state;
-    rp_log(1,
-           "tree: %" PRIu32 " rows, %" PRIu32 " columns, %" PRIu64 " cuts, %" PRIu64
-           " nodes, %" PRIu64 " pivots, bound %" PRIu64,
-           r.state.n_rows, r.state.n_cols, r.state.cuts, r.state.nodes, r.state.pivots,
-           r.state.bound_ns);
+    w->statistics.branch_cut = r.state.statistics;
+    rp_log(1, "branch and cut: bound %" PRIu64 " ns after %" PRIu64 " nodes",
+           r.state.bound_ns, r.state.statistics.nodes);
 }
 
 void rp_mip_submit(struct rp_context *w, double work) {
-    if (w->milp == NULL || w->proved)
+    if (w->mip == NULL || w->proved)
         return;
-    rp_mip_worker_submit(w->milp, (uint64_t)work + 1, w->found ? &w->best : NULL);
-    w->awaited = true;
+    struct rp_method_statistics *s = &w->statistics.method[RP_BRANCH_CUT];
+    s->calls++;
+    s->work += (uint64_t)work + 1;
+    rp_mip_worker_submit(w->mip, (uint64_t)work + 1,
+                         w->incumbent.found ? &w->incumbent.s : NULL);
+    w->mip_begin = rp_seconds();
+    w->mip_pending = true;
 }
 
 void rp_mip_wait(struct rp_context *w) {
-    while (w->awaited && !rp_context_stopped(w))
+    while (w->mip_pending && !rp_context_stopped(w))
         rp_mip_poll(w, 0.2);
 }
 
-static void *bound_some(void *arg) {
+static void *run_bound(void *arg) {
     struct rp_context *w = arg;
+    double begin = rp_seconds();
     rp_pdhg_bound_run(w->bound, w->bound_work, w->deadline, w->o->stop);
+    w->bound_seconds = rp_seconds() - begin;
     return NULL;
 }
 
-/* With swaps it is for plans that are no slower than the best, so it waits for one. */
-static void aim_bound(struct rp_context *w) {
-    if (w->p.out_ns == NULL || !w->found || w->o->reorder)
+void rp_bound_begin(struct rp_context *w) {
+    w->bound = rp_pdhg_bound_new(&w->p, 0);
+}
+
+/* With swaps the bound is about plans no slower than the incumbent, so it waits for one,
+ * and rises when that gets better. */
+static void set_horizon(struct rp_context *w) {
+    if (w->p.out_ns == NULL || !w->incumbent.found || w->o->reorder)
         return;
     if (w->bound == NULL)
-        w->bound = rp_pdhg_bound_new(&w->p, w->time_ns);
+        w->bound = rp_pdhg_bound_new(&w->p, w->incumbent.time_ns);
     else
-        rp_pdhg_bound_tighten(w->bound, w->time_ns);
+        rp_pdhg_bound_tighten(w->bound, w->incumbent.time_ns);
 }
 
 void rp_bound_submit(struct rp_context *w, double work) {
-    aim_bound(w);
-    w->bound_work = (uint64_t)(w->milp != NULL ? BESIDE_SHARE * work : work) + 1;
-    w->bounding =
-        w->bound != NULL && pthread_create(&w->bound_thread, NULL, bound_some, w) == 0;
+    set_horizon(w);
+    if (w->bound == NULL)
+        return;
+    w->bound_work = (uint64_t)(w->mip != NULL ? PDHG_SHARE_BESIDE_MIP * work : work) + 1;
+    w->bound_pending = pthread_create(&w->bound_thread, NULL, run_bound, w) == 0;
+    if (!w->bound_pending)
+        return;
+    struct rp_method_statistics *s = &w->statistics.method[RP_PDHG];
+    s->calls++;
+    s->work += w->bound_work;
 }
 
 void rp_bound_wait(struct rp_context *w) {
-    if (!w->bounding)
+    if (!w->bound_pending)
         return;
     pthread_join(w->bound_thread, NULL);
-    w->bounding = false;
-    uint64_t bound = rp_pdhg_bound_ns(w->bound);
-    w->bound_ns = bound > w->bound_ns ? bound : w->bound_ns;
-    rp_log(1, "bound: %" PRIu64 " after %.1f s", w->bound_ns, rp_seconds() - w->begin);
+    w->bound_pending = false;
+    raise_bound(w, rp_pdhg_bound_ns(w->bound), RP_PDHG);
+    w->statistics.pdhg = rp_pdhg_bound_statistics(w->bound);
+    w->statistics.method[RP_PDHG].seconds += w->bound_seconds;
+    rp_log(1, "PDHG bound: %" PRIu64 " ns", rp_pdhg_bound_ns(w->bound));
 }

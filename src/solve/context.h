@@ -1,100 +1,89 @@
-/* solving: what the parts of rp_solve share. solver.c has the order of attack; infeasible.c
- * says when nothing fits; background.c runs the exact method and the first-order bound
- * beside the search; portfolio.c gives the search its turns; order_search.c tries another
- * order of ops.
+/* context: the state of one call of rp_solve, shared by the files of src/solve/.
+ *
+ *   solver.c        the order of attack
+ *   portfolio.c     which methods exist, when they may run, and their turns
+ *   background.c    branch and cut, and the PDHG bound, beside the search
+ *   order_search.c  the same in another order of first runs
+ *   placement.c     addresses, and tighter schedules where they do not fit
+ *   incumbent.c     replaces the incumbent
+ *   infeasible.c    says why there is no plan
+ *   statistics.c    prints what each part did
+ *
+ * One context belongs to one thread. The PDHG thread of background.c reads `bound`,
+ * `bound_work`, `deadline` and `o` while it runs; nobody writes these meanwhile.
  */
 #ifndef RP_SOLVE_CONTEXT_H
 #define RP_SOLVE_CONTEXT_H
 
 #include <pthread.h>
 
-#include "solve/bound/pdhg_bound.h"
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
-#include "solve/mip/crossover.h"
+#include "solve/mip/solution_pool.h"
 #include "solve/mip/worker.h"
 #include "solve/solver.h"
+#include "solve/statistics.h"
 
-/* Work a second of --time-limit, low enough that the work limit comes before the clock. */
-static const double SEARCH_WORK = 8e6;
-static const double TREE_WORK = 0.7e6;
-static const double BOUND_WORK = 1.4e8;
-/* The share of the time limit that is the schedule's when addresses are wanted too. */
-static const double SCHEDULE_SHARE = 0.7;
+/* `s` is always a schedule of the instance. Until one is found that fits, it is a place to
+ * start from, and time_ns means nothing. */
+struct rp_incumbent {
+    struct rp_schedule s;
+    bool found;       /* s is sound and within the limits */
+    uint64_t time_ns; /* of s */
+};
 
 struct rp_context {
+    /* The task. */
     const struct rp_graph *g;
     const struct rp_solve_options *o;
     struct rp_solve_report *report;
+    struct rp_statistics statistics; /* what each part did */
+    double begin;                    /* rp_seconds() when the time limit began to count */
+    double deadline; /* of the present phase: the search, then the placement */
+    double end;      /* of all */
+
+    /* What belongs to one order of first runs; order_search.c exchanges it. */
     struct rp_instance p;
-    struct rp_schedule best;
-    struct rp_schedule start;      /* of o->start; without rows if that cannot be one */
-    bool *never;                   /* per op: false */
-    uint32_t *order;               /* of first runs; NULL: the graph's */
-    double share;                  /* of the work, for one call of rp_portfolio_run */
-    struct rp_solution_pool finds; /* where runs of the search ended; for crossover.h */
-    bool found;                    /* best is within the limit */
-    uint64_t time_ns;              /* of best */
-    uint64_t bound_ns;             /* no plan within the budget is faster */
-    double begin, deadline, end;   /* deadline: of the present phase, end: of all */
-    struct rp_mip_worker *milp;    /* NULL: the graph is too large for it */
-    bool awaited;                  /* it works, and its result has not been taken */
-    bool proved;                   /* it is done: best is optimal, or nothing fits */
-    bool all_programs;           /* and bound_ns is so for programs that are no schedules */
-    struct rp_pdhg_bound *bound; /* NULL: the exact method gives the bound */
-    uint64_t bound_work;         /* for the round under way */
+    struct rp_incumbent incumbent;
+    struct rp_schedule start;     /* of o->start; no rows: none, or it is no schedule */
+    struct rp_solution_pool pool; /* where annealing runs ended */
+    uint32_t *order;              /* graph's op per place; NULL: the graph's own order */
+
+    /* What is proved. */
+    uint64_t bound_ns;  /* no plan within the budget is faster (see all_sequences) */
+    bool proved;        /* the incumbent is optimal, or nothing fits */
+    bool all_sequences; /* bound_ns holds for all sequences of steps, not for schedules only
+                         */
+
+    /* What runs beside the search. */
+    struct rp_mip_worker *mip;   /* branch and cut; NULL: it does not run */
+    bool mip_pending;            /* it works; its result has not been taken */
+    double mip_begin;            /* rp_seconds() when it began that work */
+    struct rp_pdhg_bound *bound; /* NULL: not begun */
+    uint64_t bound_work;         /* for the turn under way */
     pthread_t bound_thread;
-    bool bounding;
+    bool bound_pending;
+    double bound_seconds; /* of the turn under way, written by its thread */
+
+    struct rp_plan sequence; /* faster than any schedule; without steps if there is none */
+    bool *no_recompute;      /* per op: false; for instances in which nothing runs again */
+    double share;            /* of the work, for one call of rp_portfolio_run */
 };
 
-/* ---- solver.c ---- */
+/* Sets up w->p, the incumbent (keep-all, not yet known to fit) and the rest. The budget is
+ * at least the graph's fixed bytes. */
+void rp_context_init(struct rp_context *w);
+void rp_context_fini(struct rp_context *w);
 
-/* A signal came, or the deadline of the present phase has passed. */
+/* True once a signal has come or the deadline of the present phase has passed. */
 bool rp_context_stopped(const struct rp_context *w);
-/* The best schedule is as near the bound as --gap asks. */
+/* The same, as a callback for the searches: arg is the context. */
+bool rp_context_stop(void *arg);
+/* True if the incumbent is as near the bound as --gap asks. */
 bool rp_context_gap_reached(const struct rp_context *w);
-/* The problem with what the options allow in it. The caller ends it. */
+/* The instance that the options describe, in the order w->order. The caller ends it with
+ * rp_instance_fini. */
 void rp_context_instance(const struct rp_context *w, struct rp_instance *p,
-                         uint64_t budget);
-
-/* ---- infeasible.c ---- */
-
-/* The floor, and whether the budget is at least that: RP_OK, or RP_NO and the reason. */
-rp_rc rp_check_floor(struct rp_context *w);
-/* No schedule was found: RP_NO if none exists, else RP_LIMIT; says why. `least` is the one
- * that came nearest to the limit. */
-rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *least);
-
-/* ---- background.c ---- */
-
-/* The exact method, in its own process: to work so much; what it has to say by now, waiting
- * at most `seconds`; to wait for it until it has spoken, or the deadline. */
-void rp_mip_submit(struct rp_context *w, double work);
-void rp_mip_poll(struct rp_context *w, double seconds);
-void rp_mip_wait(struct rp_context *w);
-/* The first-order bound, in a thread of its own: to work so much; to wait for it. */
-void rp_bound_submit(struct rp_context *w, double work);
-void rp_bound_wait(struct rp_context *w);
-
-/* ---- portfolio.c ---- */
-
-/* One annealing run from `start`; keeps the better of its best and w->best. */
-void rp_portfolio_anneal(struct rp_context *w, const struct rp_instance *p,
-                         struct rp_schedule *start, double work, double heat,
-                         uint64_t seed);
-/* How hot a run of that much work starts, as a share of the mean op time. */
-double rp_initial_temperature(const struct rp_context *w, double work);
-/* The schedule of `plan` is what the first round starts from, and the best if it is. False
- * if it is no schedule of this problem. */
-bool rp_portfolio_warm_start(struct rp_context *w, const struct rp_plan *plan);
-/* A first schedule in one pass, if w->best does not fit. */
-void rp_portfolio_construct(struct rp_context *w, struct rp_schedule *scratch);
-/* w->share of the work in rounds, each beside the exact method and the bound. */
-void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch);
-
-/* ---- order_search.c ---- */
-
-/* Searches in another order as well, and leaves the better of the two results. */
-void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch);
+                         uint64_t budget_bytes);
 
 #endif

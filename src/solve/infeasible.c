@@ -1,4 +1,4 @@
-#include "solve/context.h"
+#include "solve/infeasible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static uint64_t own_bytes(const struct rp_instance *p, uint32_t op) {
     return sum;
 }
 
-static rp_rc say_floor(struct rp_context *w, const struct rp_instance *p, uint32_t op) {
+static rp_rc explain_floor(struct rp_context *w, const struct rp_instance *p, uint32_t op) {
     char *reason = w->report->reason;
     size_t size = sizeof w->report->reason;
     uint64_t floor_bytes = w->report->floor_bytes, fixed = w->g->fixed_bytes;
@@ -42,26 +42,25 @@ static rp_rc say_floor(struct rp_context *w, const struct rp_instance *p, uint32
     return RP_NO;
 }
 
-/* The floor, and whether the budget is at least that. */
 rp_rc rp_check_floor(struct rp_context *w) {
     uint32_t op;
     uint64_t fixed = w->g->fixed_bytes;
     struct rp_instance p;
     rp_context_instance(w, &p, fixed);
-    /* How long what runs once has to stay depends on the order. */
+    /* In another order, outputs of run-once ops may be needed for a shorter time. */
     for (uint32_t i = 0; i < p.n_ops && w->o->reorder; i++)
         p.recompute[i] = true;
     w->report->floor_bytes = fixed + rp_instance_floor(&p, &op);
     w->report->floor_op = op == RP_NONE ? RP_NONE : p.op_of[op];
     rp_rc rc = RP_OK;
     if (w->o->budget_bytes < w->report->floor_bytes)
-        rc = say_floor(w, &p, op);
+        rc = explain_floor(w, &p, op);
     rp_instance_fini(&p);
     return rc;
 }
 
-rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *least) {
-    if (w->all_programs) {
+rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *nearest) {
+    if (w->all_sequences) {
         snprintf(w->report->reason, sizeof w->report->reason,
                  "proved that no plan fits in %" PRIu64 " bytes in this order of ops",
                  w->o->budget_bytes);
@@ -75,7 +74,7 @@ rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *leas
             w->o->budget_bytes);
         return RP_LIMIT;
     }
-    struct rp_cost c = rp_schedule_cost(&w->p, least);
+    struct rp_cost c = rp_schedule_cost(&w->p, nearest);
     w->report->min_bytes = w->g->fixed_bytes + c.peak_bytes;
     snprintf(w->report->reason, sizeof w->report->reason,
              "none found within %s; the least that one was found for is %s, where op "

@@ -1,271 +1,400 @@
-#include "solve/context.h"
+#include "solve/portfolio.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 #include "base/format.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "solve/background.h"
+#include "solve/core/params.h"
+#include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
+#include "solve/exhaustive/astar.h"
+#include "solve/incumbent.h"
 #include "solve/local/anneal.h"
 #include "solve/local/greedy.h"
+#include "solve/local/offload_all.h"
+#include "solve/mip/crossover.h"
 
-/* What a run of the search may usefully work for each op, and how many are made at most. */
-static const double RUN_WORK = 75e3;
-enum { MAX_RUNS = 24 };
-/* With swaps shorter runs do. They differ in how hot they start: a few large ops, as in
- * U-Net, want it 16 times as hot as the many small ones of ResNet. */
-static const double SWAP_RUN_WORK = 60e3;
-enum { N_HEATS = 3 };
-static const double heats[N_HEATS] = {1, 4, 16};
-static const double MAX_HEAT = 16;
-/* The largest graph of which parts are handed to the exact method. */
-enum { JOIN_OPS = 2000 };
-/* Nor does the search as a whole gain from more than this for each op. */
-static const double MAX_WORK = 3e6;
+/* A turn: its share of the work, its method, and what may be done in it. */
+struct turn {
+    double share;
+    enum rp_method method;
+    bool recompute, swap;
+    double temperature; /* RP_POLISH: times the usual first one */
+};
 
-/* Once the exact method has the answer, what the search finds no longer matters. */
-static bool search_may_stop(void *arg) {
+/* A turn under way. */
+struct job {
+    const struct turn *turn;
+    uint64_t k;                  /* which turn it is, from 0; seeds depend on it */
+    const struct rp_instance *p; /* the instance as the turn restricts it */
+    double work;                 /* in the unit of the method */
+    struct rp_schedule *scratch;
+};
+
+/* ---- annealing ---- */
+
+/* Once branch and cut has the answer, what the search finds no longer matters. */
+static bool stop_annealing(void *arg) {
     struct rp_context *w = arg;
     rp_mip_poll(w, 0);
     return w->proved || rp_context_stopped(w);
 }
 
-/* One annealing run from `start`; keeps the better of its best and w->best. */
 void rp_portfolio_anneal(struct rp_context *w, const struct rp_instance *p,
-                         struct rp_schedule *start, double work, double heat,
-                         uint64_t seed) {
+                         struct rp_schedule *start, double work, double temperature,
+                         uint64_t seed, enum rp_method method) {
+    struct rp_statistics *s = &w->statistics;
     struct rp_anneal_result r;
     struct rp_anneal_options o = {.seed = seed,
                                   .work = (uint64_t)work,
-                                  .stop = search_may_stop,
+                                  .stop = stop_annealing,
                                   .stop_arg = w,
-                                  .start_heat = heat};
+                                  .initial_temperature = temperature};
     rp_anneal(p, &o, start, &r);
     w->report->moves += r.moves;
-    w->report->accepted += r.accepted;
-    w->report->search_seconds += r.seconds;
-    struct rp_cost c = rp_schedule_cost(&w->p, start);
-    bool fits = c.sound && c.peak_bytes <= w->p.limit_bytes;
-    if (fits && !w->proved && (!w->found || c.time_ns < w->time_ns)) {
-        rp_schedule_copy(&w->best, start);
-        w->time_ns = c.time_ns;
-        w->found = true;
-    }
-    rp_log(1, "search: %.1f M moves in %.1f s, %s, time %" PRIu64, (double)r.moves / 1e6,
-           r.seconds, fits ? "fits" : "over the limit", c.time_ns);
+    rp_anneal_statistics_add(&s->anneal, &r.statistics);
+    s->method[method].calls++;
+    s->method[method].work += o.work;
+    s->method[method].seconds += r.seconds;
+    rp_incumbent_offer(w, start, method);
 }
 
-static void show_progress(const struct rp_context *w) {
-    if (!w->found) {
-        rp_progress("%.1f s: no plan yet", rp_seconds() - w->begin);
-        return;
-    }
-    rp_progress("%.1f s: %s over keep-all, gap %s", rp_seconds() - w->begin,
-                rp_show_percent(w->time_ns - w->g->total_time_ns, w->g->total_time_ns).s,
-                rp_show_percent(w->time_ns - w->bound_ns, w->bound_ns).s);
-}
-
-/* How hot a run of that much work starts, as a share of the mean op time: with little work
- * for each op it has to be greedy. */
 double rp_initial_temperature(const struct rp_context *w, double work) {
-    double heat = work / (50e3 * (w->p.n_ops + 1.0));
-    return heat < 0.01 ? 0.01 : heat > 6 ? 6 : heat;
+    double temperature = work / (50e3 * (w->p.n_ops + 1.0));
+    return temperature < 0.01 ? 0.01 : temperature > 6 ? 6 : temperature;
+}
+
+/* Keeps where a run ended, for crossover. */
+static void add_to_pool(struct rp_context *w, const struct rp_instance *p,
+                        const struct rp_schedule *s) {
+    struct rp_cost c = rp_schedule_cost(&w->p, s);
+    if (p->out_ns == NULL && c.sound && c.peak_bytes <= w->p.limit_bytes)
+        rp_solution_pool_add(&w->pool, s, c.time_ns);
+}
+
+static void restart_from_keep_all(struct rp_context *w, struct rp_schedule *s) {
+    rp_schedule_fini(s);
+    rp_schedule_keep_all(&w->p, s);
+}
+
+/* With swaps, runs differ in their first temperature: a step of a few large ops, such as
+ * U-Net's, wants it 16 times as high as one of many small ops, such as ResNet's. */
+static double run_temperature(const struct rp_context *w, bool swap, double work,
+                              double n_runs, uint64_t k) {
+    static const double factors[] = {1, 4, 16}, max_temperature = 16;
+    enum { N_FACTORS = sizeof factors / sizeof *factors };
+    double temperature = rp_initial_temperature(w, work);
+    if (!swap || n_runs < N_FACTORS)
+        return temperature;
+    return fmin(temperature * factors[k % N_FACTORS], max_temperature);
+}
+
+/* As many runs from keep-all as the work allows, each followed by a cooler one from where
+ * it ended. Several runs find more than one long one, which tends to end in the same place
+ * whatever the seed. The first run of the first turn starts from the warm start. */
+static void anneal(struct rp_context *w, const struct job *j) {
+    bool swap = j->p->out_ns != NULL;
+    double run_work = (swap ? SWAP_RUN_WORK_PER_OP : RUN_WORK_PER_OP) * (w->p.n_ops + 1.0);
+    double n = fmin(fmax(floor(j->work / run_work), 1), MAX_RUNS_PER_ROUND);
+    double slice = j->work / n;
+    if (j->k == 0 && w->start.rows != NULL)
+        rp_schedule_copy(j->scratch, &w->start);
+    else
+        restart_from_keep_all(w, j->scratch);
+    for (uint64_t k = 0; k < (uint64_t)n && !w->proved && !rp_context_stopped(w); k++) {
+        uint64_t seed = w->o->seed + j->k + 16 * k;
+        if (k > 0)
+            restart_from_keep_all(w, j->scratch);
+        rp_portfolio_anneal(w, j->p, j->scratch, 0.7 * slice,
+                            run_temperature(w, swap, 0.7 * slice, n, k), seed, RP_ANNEAL);
+        rp_portfolio_anneal(w, j->p, j->scratch, 0.3 * slice,
+                            0.1 * rp_initial_temperature(w, slice), seed + 8, RP_ANNEAL);
+        add_to_pool(w, j->p, j->scratch);
+    }
+}
+
+/* One cool run from the incumbent. */
+static void polish(struct rp_context *w, const struct job *j) {
+    rp_schedule_copy(j->scratch, &w->incumbent.s);
+    rp_portfolio_anneal(w, j->p, j->scratch, j->work,
+                        j->turn->temperature * rp_initial_temperature(w, j->work),
+                        w->o->seed + j->k, RP_POLISH);
+}
+
+/* ---- other searches ---- */
+
+static void cross(struct rp_context *w, const struct job *j) {
+    struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
+    struct rp_crossover_options o = {
+        .work = (uint64_t)j->work + 1, .stop = rp_context_stop, .stop_arg = w};
+    double begin = rp_seconds();
+    rp_crossover(&w->p, &o, &w->pool, &w->statistics.crossover);
+    s->seconds += rp_seconds() - begin;
+    s->work += o.work;
+    s->calls++;
+    if (w->pool.n > 0)
+        rp_incumbent_offer(w, &w->pool.at[0].s, RP_CROSSOVER);
 }
 
 bool rp_portfolio_warm_start(struct rp_context *w, const struct rp_plan *plan) {
+    w->statistics.method[RP_WARM_START].calls++;
     rp_schedule_empty(&w->p, &w->start);
     if (!rp_schedule_from_plan(&w->p, plan, &w->start)) {
         rp_schedule_fini(&w->start);
         return false;
     }
-    struct rp_cost c = rp_schedule_cost(&w->p, &w->start);
-    bool fits = c.peak_bytes <= w->p.limit_bytes &&
-                (w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes);
-    if (fits && (!w->found || c.time_ns < w->time_ns)) {
-        rp_schedule_copy(&w->best, &w->start);
-        w->time_ns = c.time_ns;
-        w->found = true;
-    }
+    rp_incumbent_offer(w, &w->start, RP_WARM_START);
     return true;
 }
 
-/* With swaps there is a schedule for nearly every limit above the floor. */
-static void construct_by_swaps(struct rp_context *w, struct rp_schedule *scratch) {
-    for (int early = 1; early >= 0 && !w->found && w->p.out_ns != NULL; early--) {
-        rp_schedule_offload_all(&w->p, early, scratch);
-        struct rp_cost c = rp_schedule_cost(&w->p, scratch);
-        w->found = c.sound && c.peak_bytes <= w->p.limit_bytes &&
-                   c.host_bytes <= w->p.host_limit_bytes;
-        if (!w->found)
-            continue;
-        rp_schedule_copy(&w->best, scratch);
-        w->time_ns = c.time_ns;
-        rp_log(1, "by swaps alone: time %" PRIu64, w->time_ns);
-    }
-}
-
-/* A schedule made in one pass is better than none: at the limit, or somewhat below it, for
- * a stage may take more than the pass did. */
-void rp_portfolio_construct(struct rp_context *w, struct rp_schedule *scratch) {
+/* One pass at the limit, then somewhat below it: a stage may take more than the pass did.
+ */
+static void construct_greedily(struct rp_context *w, struct rp_schedule *scratch) {
+    enum { MAX_PASSES = 4 };
     struct rp_instance p = w->p;
-    for (int k = 0; k < 4 && !w->found && w->o->recompute && !rp_context_stopped(w); k++) {
-        p.out_ns = p.in_ns = NULL;
-        bool made = rp_schedule_greedy(&p, scratch);
-        struct rp_cost c = rp_schedule_cost(&w->p, scratch);
-        w->found = made && c.peak_bytes <= w->p.limit_bytes;
-        if (w->found) {
-            rp_schedule_copy(&w->best, scratch);
-            w->time_ns = c.time_ns;
-            rp_log(1, "one pass: time %" PRIu64, w->time_ns);
-        }
+    p.out_ns = p.in_ns = NULL;
+    for (int k = 0; k < MAX_PASSES && !w->incumbent.found && !rp_context_stopped(w); k++) {
+        w->statistics.method[RP_GREEDY].calls++;
+        if (rp_schedule_greedy(&p, scratch))
+            rp_incumbent_offer(w, scratch, RP_GREEDY);
         p.limit_bytes -= p.limit_bytes / 32;
     }
-    construct_by_swaps(w, scratch);
 }
 
-/* What round k of the search begins with. */
-static void begin_round(struct rp_context *w, uint64_t k, bool last,
-                        struct rp_schedule *scratch) {
-    if (last && w->found) {
-        rp_schedule_copy(scratch, &w->best);
-    } else if (k == 0 && w->start.rows != NULL) {
-        rp_schedule_copy(scratch, &w->start);
-    } else {
-        rp_schedule_fini(scratch);
-        rp_schedule_keep_all(&w->p, scratch);
+/* With everything on the host between its uses there is a schedule for nearly every limit
+ * above the floor. */
+static void construct_by_offloading(struct rp_context *w, struct rp_schedule *scratch) {
+    for (int early = 1; early >= 0 && !w->incumbent.found; early--) {
+        w->statistics.method[RP_OFFLOAD_ALL].calls++;
+        rp_schedule_offload_all(&w->p, early, scratch);
+        rp_incumbent_offer(w, scratch, RP_OFFLOAD_ALL);
     }
 }
 
-/* What a run ended with is there to be joined with others. */
-static void keep_find(struct rp_context *w, const struct rp_instance *p,
-                      const struct rp_schedule *s) {
-    struct rp_cost c = rp_schedule_cost(&w->p, s);
-    if (p->out_ns == NULL && c.sound && c.peak_bytes <= w->p.limit_bytes)
-        rp_solution_pool_add(&w->finds, s, c.time_ns);
+void rp_portfolio_keep_all(struct rp_context *w) {
+    w->statistics.method[RP_KEEP_ALL].calls++;
+    rp_incumbent_offer(w, &w->incumbent.s, RP_KEEP_ALL);
 }
 
-/* Runs from keep-all, the first one from `scratch`, each followed by a cool one from where
- * it ended, as many as the work allows: long runs of one graph all tend to end in the same
- * place. */
-static void anneal_again(struct rp_context *w, const struct rp_instance *p,
-                         struct rp_schedule *scratch, double work, uint64_t seed) {
-    bool swap = p->out_ns != NULL;
-    double n = floor(work / ((swap ? SWAP_RUN_WORK : RUN_WORK) * (w->p.n_ops + 1.0)));
-    n = n < 1 ? 1 : n > MAX_RUNS ? MAX_RUNS : n;
-    double slice = work / n;
-    for (uint64_t k = 0; k < (uint64_t)n && !w->proved && !rp_context_stopped(w); k++) {
-        if (k > 0) {
-            rp_schedule_fini(scratch);
-            rp_schedule_keep_all(&w->p, scratch);
-        }
-        double heat = rp_initial_temperature(w, 0.7 * slice);
-        if (swap && n >= N_HEATS)
-            heat = fmin(heat * heats[k % N_HEATS], MAX_HEAT);
-        rp_portfolio_anneal(w, p, scratch, 0.7 * slice, heat, seed + 16 * k);
-        rp_portfolio_anneal(w, p, scratch, 0.3 * slice,
-                            0.1 * rp_initial_temperature(w, slice), seed + 16 * k + 8);
-        keep_find(w, p, scratch);
+/* Small graphs: a plan that no schedule can express may be faster than all schedules. */
+static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
+    static const uint64_t max_ns = (uint64_t)1 << 61; /* longer plans are of no interest */
+    struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
+    uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : max_ns;
+    struct rp_plan *plan = &w->sequence;
+    struct rp_astar_result r;
+    if (!rp_astar_accepts(&w->p) || below_ns > max_ns || below_ns == w->g->total_time_ns)
+        return RP_OK;
+    double states = fmax(w->o->time_limit * ASTAR_STATES_PER_S, 1);
+    plan->graph_name = rp_strdup(w->g->name);
+    plan->graph_sha256 = rp_strdup(w->g->sha256);
+    double begin = rp_seconds();
+    rp_astar_search(&w->p, below_ns, (uint32_t)fmin(states, MAX_ASTAR_STATES), w->o->stop,
+                    &r, plan);
+    s->seconds += rp_seconds() - begin;
+    s->work += r.statistics.states_added;
+    s->calls++;
+    s->bounds += r.bound_ns > w->bound_ns;
+    w->statistics.astar = r.statistics;
+    rp_log(1, "A*: %s, bound %" PRIu64 " ns", r.found ? "a faster plan" : "no faster plan",
+           r.bound_ns);
+    /* A bound that was proved of schedules alone may be above this one, and wrong for other
+     * sequences. */
+    w->all_sequences = r.found || r.bound_ns >= below_ns;
+    if (w->all_sequences || r.bound_ns > w->bound_ns)
+        w->bound_ns = r.bound_ns;
+    return rp_plan_fill_claims(w->g, plan, err);
+}
+
+/* ---- the table of methods ---- */
+
+enum instances { WITHOUT_SWAPS = 1, WITH_SWAPS = 2, ANY_INSTANCE = 3 };
+
+/* A row has the functions of what it is: `construct` makes a first schedule in one pass,
+ * `search` takes a turn, `begin`, `submit` and `wait` work beside the turns, and `finish`
+ * comes after them. */
+struct method {
+    enum rp_method id;
+    /* When it may run. */
+    enum instances instances;
+    uint32_t min_ops, max_ops; /* max_ops 0: any */
+    bool given_order;          /* not where another order of first runs is searched */
+    bool recomputes;           /* not where no op may run again */
+    bool needs_incumbent;
+    bool unless_mip; /* not where branch and cut solves the whole instance */
+    bool alone;      /* nothing works beside its turns */
+    /* For all turns together: per second of time limit, and at most per op (0: any). */
+    double work_per_s, max_work_per_op;
+
+    void (*construct)(struct rp_context *, struct rp_schedule *);
+    void (*search)(struct rp_context *, const struct job *);
+    void (*begin)(struct rp_context *);
+    void (*submit)(struct rp_context *, double work);
+    void (*wait)(struct rp_context *);
+    rp_rc (*finish)(struct rp_context *, struct rp_err *);
+};
+
+static const struct method methods[] = {
+    {RP_GREEDY, ANY_INSTANCE, .recomputes = true, .construct = construct_greedily},
+    {RP_OFFLOAD_ALL, WITH_SWAPS, .construct = construct_by_offloading},
+    {RP_ANNEAL, ANY_INSTANCE, .work_per_s = ANNEAL_WORK_PER_S,
+     .max_work_per_op = MAX_ANNEAL_WORK_PER_OP, .search = anneal},
+    {RP_POLISH, ANY_INSTANCE, .needs_incumbent = true, .work_per_s = ANNEAL_WORK_PER_S,
+     .max_work_per_op = MAX_ANNEAL_WORK_PER_OP, .search = polish},
+    {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
+     .alone = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
+    {RP_BRANCH_CUT, WITHOUT_SWAPS, .max_ops = MAX_MIP_OPS, .given_order = true,
+     .work_per_s = MIP_WORK_PER_S, .begin = rp_mip_begin, .submit = rp_mip_submit,
+     .wait = rp_mip_wait},
+    {RP_PDHG, WITHOUT_SWAPS, .min_ops = MIN_PDHG_OPS, .given_order = true,
+     .work_per_s = PDHG_WORK_PER_S, .begin = rp_bound_begin, .submit = rp_bound_submit,
+     .wait = rp_bound_wait},
+    {RP_PDHG, WITH_SWAPS, .given_order = true, .needs_incumbent = true,
+     .work_per_s = PDHG_WORK_PER_S, .submit = rp_bound_submit, .wait = rp_bound_wait},
+    {RP_ASTAR, ANY_INSTANCE, .max_ops = RP_ASTAR_MAX_OPS, .given_order = true,
+     .finish = search_sequences},
+};
+enum { N_ROWS = sizeof methods / sizeof *methods };
+
+static bool may_run(const struct rp_context *w, const struct method *m) {
+    enum instances here = w->p.out_ns != NULL ? WITH_SWAPS : WITHOUT_SWAPS;
+    return (m->instances & here) != 0 && w->p.n_ops >= m->min_ops &&
+           (m->max_ops == 0 || w->p.n_ops <= m->max_ops) &&
+           !(m->given_order && w->o->reorder) && !(m->recomputes && !w->o->recompute) &&
+           !(m->needs_incumbent && !w->incumbent.found) &&
+           !(m->unless_mip && w->mip != NULL);
+}
+
+/* The row of a search that may run in this turn: its own, or else annealing's. */
+static const struct method *search_of(const struct rp_context *w, const struct turn *t) {
+    const struct method *annealing = NULL;
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (methods[i].id == t->method && may_run(w, &methods[i]))
+            return &methods[i];
+        if (methods[i].id == RP_ANNEAL)
+            annealing = &methods[i];
     }
+    return annealing;
 }
 
-/* A round of search: its share of the work, and what may be done. A round that joins hands
- * what all before it found to the exact method. */
-struct round {
-    double share;
-    bool recompute, swap, join;
-};
+/* ---- turns ---- */
 
-/* Short rounds for an early plan, a long one of several runs, and a cool one from the best.
- */
-static const struct round without_swaps[] = {
-    {0.003, true, false}, {0.025, true, false},      {0.1, true, false},
-    {0.522, true, false}, {0.25, true, false, true}, {0.1, true, false},
+/* Short turns for an early plan, a long one of several runs, what these have in common
+ * solved exactly, and a cool run from the incumbent. */
+static const struct turn without_swaps[] = {
+    {0.003, RP_ANNEAL, true, false},   {0.025, RP_ANNEAL, true, false},
+    {0.1, RP_ANNEAL, true, false},     {0.522, RP_ANNEAL, true, false},
+    {0.25, RP_CROSSOVER, true, false}, {0.1, RP_POLISH, true, false, 0.05},
 };
-/* Recomputation alone and swaps alone have their turns: a plan with both is never worse. */
-static const struct round with_swaps[] = {
-    {0.003, true, true}, {0.02, true, true},  {0.1, true, false}, {0.03, false, true},
-    {0.1, true, true},   {0.547, true, true}, {0.2, true, true},
+/* Recomputation alone and swaps alone have turns too, so that a plan with both is never
+ * worse. */
+static const struct turn with_swaps[] = {
+    {0.003, RP_ANNEAL, true, true},     {0.02, RP_ANNEAL, true, true},
+    {0.1, RP_ANNEAL, true, false},      {0.03, RP_ANNEAL, false, true},
+    {0.1, RP_ANNEAL, true, true},       {0.547, RP_ANNEAL, true, true},
+    {0.2, RP_POLISH, true, true, 0.05},
 };
+/* A large graph with little work per op: each turn goes on from the incumbent. */
+static const struct turn large[] = {
+    {0.2, RP_POLISH, true, true, 0.1},
+    {0.4, RP_POLISH, true, true, 0.1},
+    {0.4, RP_POLISH, true, true, 0.1},
+};
+struct turns {
+    const struct turn *at;
+    size_t n;
+};
+#define TURNS(table) ((struct turns){table, sizeof(table) / sizeof *(table)})
 
-/* On a large graph with less work than this for each op annealing from keep-all does not
- * get far: once there is a plan, each round goes on from the best, rather cool. */
-enum { LARGE_OPS = 2000 };
-static const double LARGE_WORK = 100e3;
-static const struct round from_the_best[] = {
-    {0.2, true, true},
-    {0.4, true, true},
-    {0.4, true, true},
-};
+/* The work of a method in one turn. */
+static double work_of(const struct rp_context *w, const struct method *m, double share,
+                      double seconds) {
+    if (m->max_work_per_op == 0)
+        return share * seconds * m->work_per_s;
+    return share * fmin(seconds * m->work_per_s, m->max_work_per_op * (w->p.n_ops + 1.0));
+}
 
-/* The problem as a round sees it; what it points to stays w->p's. */
-static struct rp_instance restrict_problem(const struct rp_context *w,
-                                           const struct round *r) {
+static struct turns choose_turns(const struct rp_context *w, double seconds) {
+    double work =
+        fmin(seconds * ANNEAL_WORK_PER_S, MAX_ANNEAL_WORK_PER_OP * (w->p.n_ops + 1.0));
+    if (w->p.n_ops >= MIN_LARGE_OPS && w->incumbent.found &&
+        work < LARGE_WORK_PER_OP * (w->p.n_ops + 1.0))
+        return TURNS(large);
+    return w->p.out_ns != NULL ? TURNS(with_swaps) : TURNS(without_swaps);
+}
+
+/* The instance as a turn sees it. What it points to stays w->p's. */
+static struct rp_instance restrict_instance(const struct rp_context *w,
+                                            const struct turn *t) {
     struct rp_instance p = w->p;
-    if (!r->swap)
+    if (!t->swap)
         p.out_ns = p.in_ns = NULL;
-    if (!r->recompute)
-        p.recompute = w->never;
+    if (!t->recompute)
+        p.recompute = w->no_recompute;
     return p;
 }
 
-static bool joining_may_stop(void *arg) {
-    return rp_context_stopped(arg);
+static void show_progress(const struct rp_context *w) {
+    uint64_t time_ns = w->incumbent.time_ns, keep_all_ns = w->g->total_time_ns;
+    double seconds = rp_seconds() - w->begin;
+    if (w->incumbent.found)
+        rp_progress("%.1f s: %s over keep-all, gap %s", seconds,
+                    rp_show_percent(time_ns - keep_all_ns, keep_all_ns).s,
+                    rp_show_percent(time_ns - w->bound_ns, w->bound_ns).s);
+    else
+        rp_progress("%.1f s: no plan yet", seconds);
 }
 
-/* Not where the exact method looks at everything, or parts are too large for it: then such
- * a round is one like the others. */
-static bool may_join(const struct rp_context *w) {
-    return w->milp == NULL && w->p.n_ops <= JOIN_OPS;
+static void take_turn(struct rp_context *w, const struct turn *t, uint64_t k,
+                      double seconds, struct rp_schedule *scratch) {
+    const struct method *m = search_of(w, t);
+    struct rp_instance p = restrict_instance(w, t);
+    struct job j = {t, k, &p, work_of(w, m, t->share, seconds), scratch};
+    const struct method *beside[N_ROWS];
+    size_t n = 0;
+    for (size_t i = 0; i < N_ROWS && !m->alone; i++)
+        if (methods[i].submit != NULL && may_run(w, &methods[i]))
+            beside[n++] = &methods[i];
+    for (size_t i = 0; i < n; i++)
+        beside[i]->submit(w, work_of(w, beside[i], t->share, seconds));
+    m->search(w, &j);
+    for (size_t i = 0; i < n; i++)
+        beside[i]->wait(w);
+    show_progress(w);
 }
 
-/* The best of what the runs found, part by part. */
-static void join(struct rp_context *w, double work) {
-    struct rp_crossover_options o = {
-        .work = (uint64_t)work + 1, .stop = joining_may_stop, .stop_arg = w};
-    rp_crossover(&w->p, &o, &w->finds);
-    if (w->finds.n == 0 || (w->found && w->finds.at[0].time_ns >= w->time_ns))
-        return;
-    rp_schedule_copy(&w->best, &w->finds.at[0].s);
-    w->time_ns = w->finds.at[0].time_ns;
-}
-
-/* The rounds, each beside the exact method with the same share of its work. They exchange
- * what they found between the rounds only. */
 void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
-    bool swap = w->p.out_ns != NULL;
-    const struct round *rounds = swap ? with_swaps : without_swaps;
-    size_t n =
-        swap ? sizeof with_swaps / sizeof *rounds : sizeof without_swaps / sizeof *rounds;
     double seconds = w->share * w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
-    double work = fmin(seconds * SEARCH_WORK, MAX_WORK * (w->p.n_ops + 1.0));
-    bool large =
-        w->p.n_ops > LARGE_OPS && w->found && work < LARGE_WORK * (w->p.n_ops + 1.0);
-    if (large) {
-        rounds = from_the_best;
-        n = sizeof from_the_best / sizeof *from_the_best;
-    }
+    struct turns turns = choose_turns(w, seconds);
     for (size_t k = 0;
-         k < n && !w->proved && !rp_context_stopped(w) && !rp_context_gap_reached(w); k++) {
-        const struct round *r = &rounds[k];
-        struct rp_instance p = restrict_problem(w, r);
-        bool last = large || k + 1 == n;
-        if (r->join && may_join(w)) {
-            join(w, r->share * seconds * TREE_WORK);
-            continue;
-        }
-        begin_round(w, k, last, scratch);
-        rp_mip_submit(w, r->share * seconds * TREE_WORK);
-        rp_bound_submit(w, r->share * seconds * BOUND_WORK);
-        if (last && w->found)
-            rp_portfolio_anneal(w, &p, scratch, r->share * work,
-                                (large ? 0.1 : 0.05) *
-                                    rp_initial_temperature(w, r->share * work),
-                                w->o->seed + k);
-        else
-            anneal_again(w, &p, scratch, r->share * work, w->o->seed + k);
-        rp_mip_wait(w);
-        rp_bound_wait(w);
-        show_progress(w);
-    }
+         k < turns.n && !w->proved && !rp_context_stopped(w) && !rp_context_gap_reached(w);
+         k++)
+        take_turn(w, &turns.at[k], k, seconds, scratch);
     w->report->capped = w->report->capped || rp_context_stopped(w);
+}
+
+/* ---- before and after ---- */
+
+void rp_portfolio_construct(struct rp_context *w, struct rp_schedule *scratch) {
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (methods[i].construct != NULL && may_run(w, &methods[i]))
+            methods[i].construct(w, scratch);
+}
+
+void rp_portfolio_begin(struct rp_context *w) {
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (methods[i].begin != NULL && may_run(w, &methods[i]))
+            methods[i].begin(w);
+}
+
+rp_rc rp_portfolio_finish(struct rp_context *w, struct rp_err *err) {
+    rp_rc rc = RP_OK;
+    rp_mip_end(w);
+    for (size_t i = 0; i < N_ROWS && rc == RP_OK; i++)
+        if (methods[i].finish != NULL && may_run(w, &methods[i]))
+            rc = methods[i].finish(w, err);
+    return rc;
 }

@@ -1,9 +1,15 @@
-/* solve: the order of attack. Floor test, keep-all if it fits, then search and bound in
- * turns with a growing amount of work, addresses last; if these do not fit, the schedule's
- * limit is tightened by what is missing and the search goes on.
+/* solver: finds the fastest plan within a budget. The one public header of src/solve/.
+ *
+ * The order of attack: the floor test, keep-all if it fits, then the turns of the portfolio
+ * (searches, with bounds beside them), then for small graphs a search of all step
+ * sequences, then addresses, then the claims.
  *
  * All choices depend on the graph and the options alone. The deadline is a cap on top: when
- * it strikes, `capped` is set and the plan is the best until then.
+ * it strikes, `capped` is set and the plan is the best found until then.
+ *
+ * rp_solve may be called from several threads at once for different graphs, if no two write
+ * the same certificate. It starts a thread and child processes of its own and has ended
+ * them when it returns. Quantities are bytes and nanoseconds unless a name says otherwise.
  */
 #ifndef RP_SOLVE_SOLVER_H
 #define RP_SOLVE_SOLVER_H
@@ -14,7 +20,8 @@
 
 #include "model/graph.h"
 #include "model/plan.h"
-#include "solve/mip/branch_cut.h"
+
+struct rp_statistics; /* solve/statistics.h */
 
 struct rp_solve_options {
     uint64_t budget_bytes; /* for sources and arena together */
@@ -35,26 +42,30 @@ struct rp_solve_options {
      * Not with `recompute` off: a certificate is about plans that may recompute. */
     const char *certificate;
     const volatile sig_atomic_t *stop; /* Ctrl-C; may be NULL */
+    struct rp_statistics *statistics;  /* set to what each part did; may be NULL */
 };
 
 struct rp_solve_report {
     uint64_t keep_all_bytes; /* peak without recomputation, sources included */
     uint64_t floor_bytes;    /* no plan fits in less, */
-    uint32_t floor_op;       /* because of this op (RP_NONE: the kept tensors) */
-    uint64_t min_bytes; /* RP_NO, RP_LIMIT: the least budget that a plan was found for */
-    bool capped;
-    bool bound_for_all; /* claims.lower_bound_ns: of all plans, or only of those that run no
-                           op twice between two first runs (schedules) */
-    uint64_t moves, accepted; /* of the search */
-    double search_seconds;
-    struct rp_branch_cut_state tree; /* of the exact method, all 0 where it had no part */
-    uint64_t missing_bytes;          /* what the packing missed at first */
-    char reason[512];                /* RP_NO, RP_LIMIT: why there is no plan */
+    uint32_t floor_op;       /* because of this op; RP_NONE: because of the kept tensors */
+    uint64_t min_bytes; /* RP_NO, RP_LIMIT: the least budget a plan was found for; or 0 */
+    uint64_t missing_bytes; /* by how much the first arena was too large */
+    uint64_t moves;         /* of the annealing search */
+    bool capped;            /* the deadline or a signal ended a search early */
+    /* claims.lower_bound_ns holds for all plans, not only for schedules: plans that run no
+     * op twice between two first runs. */
+    bool bound_for_all;
+    char reason[512]; /* RP_NO, RP_LIMIT: why there is no plan */
 };
 
-/* RP_OK: `plan` is complete but not yet verified; the caller owns it.
- * RP_NO: no plan can exist. RP_LIMIT: none was found. Both say why in report->reason.
- * RP_INPUT: a sum passes 63 bits. */
+/* Returns
+ *   RP_OK     `plan` is complete but not yet verified; the caller owns it
+ *   RP_NO     no plan can exist, report->reason says why
+ *   RP_LIMIT  no plan was found, report->reason says what came first
+ *   RP_INPUT  a sum passes 63 bits
+ *   RP_ENV    the certificate cannot be written
+ * and an empty plan unless RP_OK. */
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err);
 

@@ -1,5 +1,5 @@
-/* The rules of docs/formats.md, in the order in which a person would go through a plan:
- * what it is for, each step, what is there at the end, what it claims. */
+#include "verify/check_steps.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -8,15 +8,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "verify/check_timeline.h"
 #include "verify/range_set.h"
-#include "verify/verifier.h"
 
 struct tensor_state {
     bool on_device, on_host;
     uint64_t at;            /* on the device, in a plan with addresses */
-    uint64_t ready_ns;      /* when what is on the device is complete */
-    uint64_t host_ready_ns; /* when the host copy is */
+    uint64_t ready_ns;      /* when its value on the device is complete */
+    uint64_t host_ready_ns; /* when its host copy is complete */
 };
 
 struct walk {
@@ -27,12 +27,12 @@ struct walk {
     size_t step;
     struct tensor_state *tensors;
     uint32_t *runs;                  /* per op: how often it ran */
-    struct rp_range_set arena, slab; /* what is taken, in a plan with addresses */
+    struct rp_range_set arena, slab; /* what is in use, in a plan with addresses */
     struct rp_check_timeline time;
-    uint64_t live_bytes; /* the sum over tensors on the device, sources apart */
+    uint64_t live_bytes; /* of all tensors on the device, without sources */
 };
 
-/* The head of a message about an op or a tensor, and what fills it. */
+/* How messages name an op or a tensor, and the arguments for that. */
 #define OP "op %u \"%.80s\""
 #define TENSOR "tensor %u \"%.80s\""
 #define AN_OP(w, i) (i), (w)->g->ops[i].name
@@ -52,17 +52,18 @@ static bool is_source(const struct walk *w, uint32_t x) {
     return w->g->tensors[x].producer == RP_NONE;
 }
 
-/* What a tensor or workspace of so many bytes takes. Cannot wrap: the graph's sum of all
- * of these fits in 63 bits. */
+/* The storage that a tensor or workspace of so many bytes takes. It cannot wrap, since the
+ * sum of all of these fits in 63 bits (rp_graph_check). */
 static uint64_t size_of(const struct walk *w, uint64_t bytes) {
-    return w->p->addressed ? rp_rounding_up(bytes, w->g->device.alignment_bytes) : bytes;
+    return w->p->addressed ? rp_round_up(bytes, w->g->device.alignment_bytes) : bytes;
 }
 
 /* ---- memory ---- */
 
-/* May `size` bytes of the arena or the host slab be taken at `at`? */
-static rp_rc check_place(struct walk *w, const char *what, uint64_t at, uint64_t size,
-                         const struct rp_range_set *taken, const char *room_name,
+/* May `size` bytes of the arena or the host slab be allocated at `at`? `what` is for
+ * messages. */
+static rp_rc check_range(struct walk *w, const char *what, uint64_t at, uint64_t size,
+                         const struct rp_range_set *in_use, const char *room_name,
                          uint64_t room) {
     uint64_t alignment = w->g->device.alignment_bytes;
     if (at == RP_NO_ADDRESS)
@@ -73,11 +74,11 @@ static rp_rc check_place(struct walk *w, const char *what, uint64_t at, uint64_t
     if (at > room || size > room - at)
         return reject(w, "%s: %" PRIu64 " bytes at %" PRIu64 " end beyond %s %" PRIu64,
                       what, size, at, room_name, room);
-    /* Nothing is at an empty place on the device. A host copy, even an empty one, may
-     * touch another but not cut it in two. */
-    const struct rp_span *other = NULL;
-    if (size > 0 || taken == &w->slab)
-        other = rp_range_set_conflict(taken, at, at + size);
+    /* An empty range of the arena overlaps nothing. A range of the host slab, even an empty
+     * one, may touch another but not lie inside it. */
+    const struct rp_byte_range *other = NULL;
+    if (size > 0 || in_use == &w->slab)
+        other = rp_range_set_conflict(in_use, at, at + size);
     if (other != NULL)
         return reject(w,
                       "%s: bytes %" PRIu64 "..%" PRIu64 " overlap " TENSOR " at %" PRIu64
@@ -87,24 +88,19 @@ static rp_rc check_place(struct walk *w, const char *what, uint64_t at, uint64_t
     return RP_OK;
 }
 
-static void raise_to(uint64_t *most, uint64_t x) {
-    if (x > *most) /* mutation: same */
-        *most = x;
-}
-
-/* Device storage for tensor x, from this step on. */
-static rp_rc take_device(struct walk *w, uint32_t x, uint64_t at) {
+/* Allocates device storage for tensor x in this step. */
+static rp_rc allocate_device(struct walk *w, uint32_t x, uint64_t at) {
     uint64_t size = size_of(w, w->g->tensors[x].bytes);
     if (w->p->addressed) {
         char what[128];
         snprintf(what, sizeof what, TENSOR, A_TENSOR(w, x));
         rp_rc rc =
-            check_place(w, what, at, size, &w->arena, "arena_bytes", w->p->arena_bytes);
+            check_range(w, what, at, size, &w->arena, "arena_bytes", w->p->arena_bytes);
         if (rc != RP_OK)
             return rc;
         if (size > 0)
-            rp_range_set_add(&w->arena, (struct rp_span){at, at + size, x});
-        raise_to(&w->v->arena_used_bytes, at + size);
+            rp_range_set_add(&w->arena, (struct rp_byte_range){at, at + size, x});
+        w->v->arena_used_bytes = rp_max_u64(w->v->arena_used_bytes, at + size);
     }
     w->tensors[x].on_device = true;
     w->tensors[x].at = at;
@@ -112,7 +108,7 @@ static rp_rc take_device(struct walk *w, uint32_t x, uint64_t at) {
     return RP_OK;
 }
 
-static rp_rc take_workspace(struct walk *w, uint32_t i, uint64_t at) {
+static rp_rc allocate_workspace(struct walk *w, uint32_t i, uint64_t at) {
     uint64_t size = size_of(w, w->g->ops[i].workspace_bytes);
     char what[128];
     if (!w->p->addressed)
@@ -122,13 +118,13 @@ static rp_rc take_workspace(struct walk *w, uint32_t i, uint64_t at) {
     if (size == 0)
         return RP_OK;
     snprintf(what, sizeof what, "the workspace of " OP, AN_OP(w, i));
-    rp_rc rc = check_place(w, what, at, size, &w->arena, "arena_bytes", w->p->arena_bytes);
+    rp_rc rc = check_range(w, what, at, size, &w->arena, "arena_bytes", w->p->arena_bytes);
     if (rc == RP_OK)
-        raise_to(&w->v->arena_used_bytes, at + size);
+        w->v->arena_used_bytes = rp_max_u64(w->v->arena_used_bytes, at + size);
     return rc;
 }
 
-static rp_rc take_host(struct walk *w, uint32_t x, uint64_t at) {
+static rp_rc allocate_host(struct walk *w, uint32_t x, uint64_t at) {
     uint64_t size = size_of(w, w->g->tensors[x].bytes);
     char what[128];
     if (!w->p->addressed) {
@@ -136,18 +132,18 @@ static rp_rc take_host(struct walk *w, uint32_t x, uint64_t at) {
         return RP_OK;
     }
     snprintf(what, sizeof what, "the host copy of " TENSOR, A_TENSOR(w, x));
-    rp_rc rc = check_place(w, what, at, size, &w->slab, "host_bytes", w->p->host_bytes);
+    rp_rc rc = check_range(w, what, at, size, &w->slab, "host_bytes", w->p->host_bytes);
     if (rc != RP_OK)
         return rc;
-    rp_range_set_add(&w->slab, (struct rp_span){at, at + size, x});
-    raise_to(&w->v->host_used_bytes, at + size);
+    rp_range_set_add(&w->slab, (struct rp_byte_range){at, at + size, x});
+    w->v->host_used_bytes = rp_max_u64(w->v->host_used_bytes, at + size);
     return RP_OK;
 }
 
-/* What is live now, and `workspace` on top: the peak, and the budget. */
+/* Holds what is live now and `workspace` against the peak so far and the budget. */
 static rp_rc check_budget(struct walk *w, uint64_t workspace) {
     uint64_t bytes = w->g->fixed_bytes + w->live_bytes + workspace;
-    raise_to(&w->v->peak_bytes, bytes);
+    w->v->peak_bytes = rp_max_u64(w->v->peak_bytes, bytes);
     if (bytes > w->p->budget_bytes)
         return reject(w, "%" PRIu64 " bytes live, over budget_bytes %" PRIu64, bytes,
                       w->p->budget_bytes);
@@ -156,7 +152,7 @@ static rp_rc check_budget(struct walk *w, uint64_t workspace) {
 
 /* ---- the four kinds of step ---- */
 
-/* The run starts when what it reads is ready; the wait is a stall. */
+/* The run starts when all its inputs are ready. The wait is a stall. */
 static rp_rc read_inputs(struct walk *w, uint32_t i) {
     const struct rp_op *op = &w->g->ops[i];
     for (uint32_t k = 0; k < op->n_inputs; k++) {
@@ -171,11 +167,11 @@ static rp_rc read_inputs(struct walk *w, uint32_t i) {
     return RP_OK;
 }
 
-/* Output x of op i, which starts now. */
+/* Op i, which starts now, writes its output x. */
 static rp_rc make_output(struct walk *w, uint32_t i, uint32_t x, uint64_t at) {
     const struct tensor_state *t = &w->tensors[x];
     if (!t->on_device)
-        return take_device(w, x, at);
+        return allocate_device(w, x, at);
     if (at != RP_NO_ADDRESS)
         return reject(w, TENSOR " is on the device already: its address must be null",
                       A_TENSOR(w, x));
@@ -203,7 +199,7 @@ static rp_rc make_outputs(struct walk *w, const struct rp_step *s) {
     return RP_OK;
 }
 
-static rp_rc do_run(struct walk *w, const struct rp_step *s) {
+static rp_rc check_run(struct walk *w, const struct rp_step *s) {
     uint32_t i = s->id;
     if (i >= w->g->n_ops)
         return reject(w, "no op %u", i);
@@ -214,7 +210,7 @@ static rp_rc do_run(struct walk *w, const struct rp_step *s) {
     if (rc == RP_OK)
         rc = make_outputs(w, s);
     if (rc == RP_OK)
-        rc = take_workspace(w, i, s->address);
+        rc = allocate_workspace(w, i, s->address);
     if (rc == RP_OK)
         rc = check_budget(w, size_of(w, op->workspace_bytes));
     if (rc != RP_OK)
@@ -224,7 +220,7 @@ static rp_rc do_run(struct walk *w, const struct rp_step *s) {
     for (uint32_t k = 0; k < op->n_outputs; k++)
         w->tensors[op->outputs[k]].ready_ns = w->time.compute_ns;
     if (w->runs[i] > 0) {
-        w->v->recompute_ns += op->time_ns; /* at most the compute clock */
+        w->v->recompute_ns += op->time_ns; /* cannot wrap: at most the compute clock */
         w->v->n_reruns++;
     }
     w->v->n_runs++;
@@ -232,7 +228,7 @@ static rp_rc do_run(struct walk *w, const struct rp_step *s) {
     return RP_OK;
 }
 
-static rp_rc do_free(struct walk *w, const struct rp_step *s) {
+static rp_rc check_free(struct walk *w, const struct rp_step *s) {
     struct tensor_state *t = &w->tensors[s->id];
     if (!t->on_device)
         return reject(w, TENSOR " is freed, but not on the device", A_TENSOR(w, s->id));
@@ -251,7 +247,7 @@ static rp_rc do_free(struct walk *w, const struct rp_step *s) {
     return RP_OK;
 }
 
-static rp_rc do_swap_out(struct walk *w, const struct rp_step *s) {
+static rp_rc check_swap_out(struct walk *w, const struct rp_step *s) {
     struct tensor_state *t = &w->tensors[s->id];
     uint64_t bytes = w->g->tensors[s->id].bytes, ns;
     const struct rp_device *d = &w->g->device;
@@ -260,7 +256,7 @@ static rp_rc do_swap_out(struct walk *w, const struct rp_step *s) {
                       A_TENSOR(w, s->id));
     if (t->on_host)
         return reject(w, TENSOR " is swapped out a second time", A_TENSOR(w, s->id));
-    rp_rc rc = take_host(w, s->id, s->address);
+    rp_rc rc = allocate_host(w, s->id, s->address);
     if (rc != RP_OK)
         return rc;
     if (!rp_check_timeline_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s, &ns) ||
@@ -268,12 +264,12 @@ static rp_rc do_swap_out(struct walk *w, const struct rp_step *s) {
         return reject(w, "the swap-out of " TENSOR " ends after 2^63-1 ns",
                       A_TENSOR(w, s->id));
     t->on_host = true;
-    w->v->swapped_out_bytes += bytes; /* each tensor once: at most their sum */
+    w->v->swapped_out_bytes += bytes; /* cannot wrap: each tensor is swapped out once */
     w->v->n_swap_outs++;
     return RP_OK;
 }
 
-static rp_rc do_swap_in(struct walk *w, const struct rp_step *s) {
+static rp_rc check_swap_in(struct walk *w, const struct rp_step *s) {
     struct tensor_state *t = &w->tensors[s->id];
     uint64_t bytes = w->g->tensors[s->id].bytes, ns;
     const struct rp_device *d = &w->g->device;
@@ -282,7 +278,7 @@ static rp_rc do_swap_in(struct walk *w, const struct rp_step *s) {
     if (t->on_device)
         return reject(w, TENSOR " is swapped in, but on the device already",
                       A_TENSOR(w, s->id));
-    rp_rc rc = take_device(w, s->id, s->address);
+    rp_rc rc = allocate_device(w, s->id, s->address);
     if (rc == RP_OK)
         rc = check_budget(w, 0);
     if (rc != RP_OK)
@@ -297,22 +293,22 @@ static rp_rc do_swap_in(struct walk *w, const struct rp_step *s) {
     return RP_OK;
 }
 
-static rp_rc do_step(struct walk *w, const struct rp_step *s) {
+static rp_rc check_step(struct walk *w, const struct rp_step *s) {
     static const char *const verb[] = {"run", "freed", "swapped", "swapped"};
     if (!w->p->addressed && (s->has_at || s->address != RP_NO_ADDRESS))
         return reject(w, "an address, in a plan without addresses");
     if (s->kind == RP_RUN)
-        return do_run(w, s);
+        return check_run(w, s);
     if (s->id >= w->g->n_tensors)
         return reject(w, "no tensor %u", s->id);
     if (is_source(w, s->id))
         return reject(w, TENSOR " is a source: it cannot be %s", A_TENSOR(w, s->id),
                       verb[s->kind]);
     if (s->kind == RP_FREE)
-        return do_free(w, s);
+        return check_free(w, s);
     if (w->g->device.d2h_bytes_per_s == 0 || w->g->device.h2d_bytes_per_s == 0)
         return reject(w, "a swap, but the graph's device does not state both bandwidths");
-    return s->kind == RP_SWAP_OUT ? do_swap_out(w, s) : do_swap_in(w, s);
+    return s->kind == RP_SWAP_OUT ? check_swap_out(w, s) : check_swap_in(w, s);
 }
 
 /* ---- the whole ---- */
@@ -382,7 +378,7 @@ static rp_rc check_claims(const struct walk *w) {
     return RP_OK;
 }
 
-static void sum_up(struct walk *w) {
+static void finish_verdict(struct walk *w) {
     w->v->time_ns = rp_check_timeline_end(&w->time);
     w->v->baseline_time_ns = w->g->total_time_ns;
     w->v->stall_ns = w->time.stall_ns;
@@ -392,8 +388,8 @@ static void sum_up(struct walk *w) {
         w->v->arena_used_bytes = w->v->peak_bytes - w->g->fixed_bytes;
 }
 
-rp_rc rp_verify(const struct rp_graph *g, const struct rp_plan *p, struct rp_verdict *v,
-                struct rp_err *err) {
+rp_rc rp_check_steps(const struct rp_graph *g, const struct rp_plan *p,
+                     struct rp_verdict *v, struct rp_err *err) {
     struct walk w = {.g = g, .p = p, .v = v, .err = err};
     *v = (struct rp_verdict){.peak_bytes = g->fixed_bytes};
     rp_rc rc = check_header(g, p, err);
@@ -402,11 +398,11 @@ rp_rc rp_verify(const struct rp_graph *g, const struct rp_plan *p, struct rp_ver
     w.tensors = rp_calloc(g->n_tensors, sizeof *w.tensors);
     w.runs = rp_calloc(g->n_ops, sizeof *w.runs);
     for (; w.step < p->steps.n && rc == RP_OK; w.step++)
-        rc = do_step(&w, &p->steps.at[w.step]);
+        rc = check_step(&w, &p->steps.at[w.step]);
     if (rc == RP_OK)
         rc = check_end(&w);
     if (rc == RP_OK) {
-        sum_up(&w);
+        finish_verdict(&w);
         rc = check_claims(&w);
     }
     rp_range_set_fini(&w.arena);

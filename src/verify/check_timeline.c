@@ -1,10 +1,7 @@
 #include "verify/check_timeline.h"
 
 #include "base/mem.h"
-
-static uint64_t later(uint64_t a, uint64_t b) {
-    return a > b ? a : b; /* mutation: same */
-}
+#include "base/numbers.h"
 
 bool rp_check_timeline_copy_ns(uint64_t latency_ns, uint64_t bytes, uint64_t bytes_per_s,
                                uint64_t *ns) {
@@ -27,7 +24,7 @@ bool rp_check_timeline_run(struct rp_check_timeline *t, uint64_t op_ns) {
 
 static bool copy(uint64_t *queue_ns, uint64_t *busy_ns, uint64_t compute_ns,
                  uint64_t ready_ns, uint64_t copy_ns) {
-    *queue_ns = later(*queue_ns, later(compute_ns, ready_ns));
+    *queue_ns = rp_max_u64(*queue_ns, rp_max_u64(compute_ns, ready_ns));
     *busy_ns += copy_ns;
     return rp_add(queue_ns, copy_ns);
 }
@@ -47,5 +44,5 @@ bool rp_check_timeline_copy_in(struct rp_check_timeline *t, uint64_t ready_ns,
 }
 
 uint64_t rp_check_timeline_end(const struct rp_check_timeline *t) {
-    return later(t->compute_ns, later(t->d2h_ns, t->h2d_ns));
+    return rp_max_u64(t->compute_ns, rp_max_u64(t->d2h_ns, t->h2d_ns));
 }

@@ -1,42 +1,38 @@
-/* Which steps happen before which, from queues and waits alone; any two that use the same
- * cell, one of them writing, must be in order. Then no order that the waits allow gives
- * other values than the one replayed.
- *
- * known[t][q] is one more than the latest task of queue q that has ended when t begins (of
- * t's own queue: t itself): all of q's up to there happened before, for queues are in
- * order. */
+#include "verify/races.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "verify/task_graph.h"
 
 #define NO_TASK SIZE_MAX
 
-struct uses {
-    size_t write, read[RP_N_QUEUES]; /* the latest of each, or NO_TASK */
+struct last_uses {                        /* of a cell */
+    size_t write, read[RP_N_TASK_QUEUES]; /* the latest task of each, or NO_TASK */
 };
 
-struct search {
+struct check {
     const struct rp_graph *g;
-    const struct rp_task_graph *prog;
-    size_t (*known)[RP_N_QUEUES];
-    struct uses *device, *host;
+    const struct rp_task_graph *tg;
+    /* Per task t and queue q, a vector clock: 1 + the latest task of q that has ended when
+     * t begins; of t's own queue, 1 + t. All earlier tasks of q have ended too. */
+    size_t (*clock)[RP_N_TASK_QUEUES];
+    struct last_uses *device, *host; /* per cell */
     size_t task;
     struct rp_err *err;
 };
 
-static enum rp_queue queue(const struct search *s, size_t task) {
-    return rp_queue_of(s->prog->tasks.at[task].kind);
+static enum rp_task_queue queue(const struct check *s, size_t task) {
+    return rp_task_queue_of(s->tg->tasks.at[task].kind);
 }
 
-static void learn(struct search *s, size_t from) {
-    for (int q = 0; q < RP_N_QUEUES; q++)
-        if (s->known[from][q] > s->known[s->task][q])
-            s->known[s->task][q] = s->known[from][q];
+static void merge_clock(struct check *s, size_t from) {
+    for (int q = 0; q < RP_N_TASK_QUEUES; q++)
+        if (s->clock[from][q] > s->clock[s->task][q])
+            s->clock[s->task][q] = s->clock[from][q];
 }
 
-static rp_rc must_be_before(const struct search *s, size_t earlier) {
-    if (earlier == NO_TASK || s->known[s->task][queue(s, earlier)] > earlier)
+static rp_rc check_before(const struct check *s, size_t earlier) {
+    if (earlier == NO_TASK || s->clock[s->task][queue(s, earlier)] > earlier)
         return RP_OK;
     return rp_fail(s->err, RP_NO,
                    "replay: steps[%zu] does not wait for steps[%zu], which uses the same "
@@ -44,13 +40,13 @@ static rp_rc must_be_before(const struct search *s, size_t earlier) {
                    s->task, earlier);
 }
 
-static rp_rc use(struct search *s, struct uses *cells, struct rp_region region,
+static rp_rc use(struct check *s, struct last_uses *cells, struct rp_cell_range range,
                  bool write) {
     rp_rc rc = RP_OK;
-    for (size_t k = region.first; k < region.first + region.n && rc == RP_OK; k++) {
-        rc = must_be_before(s, cells[k].write);
-        for (int q = 0; write && q < RP_N_QUEUES && rc == RP_OK; q++)
-            rc = must_be_before(s, cells[k].read[q]);
+    for (size_t k = range.first; k < range.first + range.n && rc == RP_OK; k++) {
+        rc = check_before(s, cells[k].write);
+        for (int q = 0; write && q < RP_N_TASK_QUEUES && rc == RP_OK; q++)
+            rc = check_before(s, cells[k].read[q]);
         if (write)
             cells[k].write = s->task;
         else
@@ -59,48 +55,48 @@ static rp_rc use(struct search *s, struct uses *cells, struct rp_region region,
     return rc;
 }
 
-static rp_rc use_all(struct search *s, const struct rp_task *t) {
-    const struct rp_region *region = &s->prog->regions.at[t->regions];
+static rp_rc use_all(struct check *s, const struct rp_task *t) {
+    const struct rp_cell_range *range = &s->tg->ranges.at[t->first_range];
     rp_rc rc = RP_OK;
     if (t->kind == RP_RUN) {
         const struct rp_op *op = &s->g->ops[t->id];
         for (uint32_t k = 0; k < op->n_inputs + op->n_outputs + 1 && rc == RP_OK; k++)
-            rc = use(s, s->device, region[k], k >= op->n_inputs);
+            rc = use(s, s->device, range[k], k >= op->n_inputs);
         return rc;
     }
-    rc = use(s, s->device, region[0], t->kind != RP_SWAP_OUT);
+    rc = use(s, s->device, range[0], t->kind != RP_SWAP_OUT);
     if (rc == RP_OK && t->kind != RP_FREE)
-        rc = use(s, s->host, region[1], t->kind == RP_SWAP_OUT);
+        rc = use(s, s->host, range[1], t->kind == RP_SWAP_OUT);
     return rc;
 }
 
-static struct uses *unused(size_t n) {
-    struct uses *cells = rp_calloc(n, sizeof *cells);
+static struct last_uses *new_cells(size_t n) {
+    struct last_uses *cells = rp_calloc(n, sizeof *cells);
     for (size_t k = 0; k < n; k++)
-        cells[k] = (struct uses){NO_TASK, {NO_TASK, NO_TASK, NO_TASK}};
+        cells[k] = (struct last_uses){NO_TASK, {NO_TASK, NO_TASK, NO_TASK}};
     return cells;
 }
 
-rp_rc rp_task_graph_check_waits(const struct rp_graph *g, const struct rp_task_graph *prog,
-                                struct rp_err *err) {
-    struct search s = {.g = g, .prog = prog, .err = err};
-    size_t last[RP_N_QUEUES] = {NO_TASK, NO_TASK, NO_TASK};
+rp_rc rp_check_races(const struct rp_graph *g, const struct rp_task_graph *tg,
+                     struct rp_err *err) {
+    struct check s = {.g = g, .tg = tg, .err = err};
+    size_t last[RP_N_TASK_QUEUES] = {NO_TASK, NO_TASK, NO_TASK};
     rp_rc rc = RP_OK;
-    s.known = rp_calloc(prog->tasks.n, sizeof *s.known);
-    s.device = unused(prog->device_cells);
-    s.host = unused(prog->host_cells);
-    for (; s.task < prog->tasks.n && rc == RP_OK; s.task++) {
-        const struct rp_task *t = &prog->tasks.at[s.task];
-        const enum rp_queue q = queue(&s, s.task);
+    s.clock = rp_calloc(tg->tasks.n, sizeof *s.clock);
+    s.device = new_cells(tg->n_device_cells);
+    s.host = new_cells(tg->n_host_cells);
+    for (; s.task < tg->tasks.n && rc == RP_OK; s.task++) {
+        const struct rp_task *t = &tg->tasks.at[s.task];
+        const enum rp_task_queue q = queue(&s, s.task);
         if (last[q] != NO_TASK)
-            learn(&s, last[q]);
+            merge_clock(&s, last[q]);
         for (size_t k = 0; k < t->n_waits; k++)
-            learn(&s, prog->waits.at[t->waits + k]);
-        s.known[s.task][q] = s.task + 1;
+            merge_clock(&s, tg->waits.at[t->first_wait + k]);
+        s.clock[s.task][q] = s.task + 1;
         last[q] = s.task;
         rc = use_all(&s, t);
     }
-    free(s.known);
+    free(s.clock);
     free(s.device);
     free(s.host);
     return rc;

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* The first span that ends after `lo`. */
+/* The index of the first range that ends after `lo`. */
 static size_t first_after(const struct rp_range_set *s, uint64_t lo) {
     size_t from = 0, to = s->n;
     while (from < to) {
@@ -19,17 +19,17 @@ static size_t first_after(const struct rp_range_set *s, uint64_t lo) {
     return from;
 }
 
-const struct rp_span *rp_range_set_conflict(const struct rp_range_set *s, uint64_t lo,
-                                            uint64_t hi) {
+const struct rp_byte_range *rp_range_set_conflict(const struct rp_range_set *s, uint64_t lo,
+                                                  uint64_t hi) {
     size_t k = first_after(s, lo);
     return k < s->n && s->at[k].lo < hi ? &s->at[k] : NULL;
 }
 
-void rp_range_set_add(struct rp_range_set *s, struct rp_span span) {
-    size_t k = first_after(s, span.lo);
-    rp_push(s, span);
+void rp_range_set_add(struct rp_range_set *s, struct rp_byte_range range) {
+    size_t k = first_after(s, range.lo);
+    rp_push(s, range);
     memmove(&s->at[k + 1], &s->at[k], (s->n - 1 - k) * sizeof *s->at);
-    s->at[k] = span;
+    s->at[k] = range;
 }
 
 void rp_range_set_remove(struct rp_range_set *s, uint64_t lo) {

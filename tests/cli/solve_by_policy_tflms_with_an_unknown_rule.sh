@@ -1,2 +1,2 @@
 # exit: 2
-remat-plan solve data/graph/good/chain.json --budget 60% --policy tflms --ctrld whim
+remat-plan solve data/graph/good/chain.json --budget 60% --policy tflms:ctrld=whim

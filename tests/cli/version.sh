@@ -1,2 +1,2 @@
 # exit: 0
-remat-plan --version
+remat-plan --version | sed "s/ $(cat "$(dirname "$0")/../../VERSION")$/ VERSION/"

@@ -31,7 +31,7 @@ static rp_cuda_fn *find(const char *name, enum rp_real real) {
         const char *name;
         rp_cuda_fn *run[2];
     } kernels[] = {
-#define X(name) {#name, {rp_cuda_##name##_f32, rp_cuda_##name##_f16}},
+#define X(name, ...) {#name, {rp_cuda_##name##_f32, rp_cuda_##name##_f16}},
         RP_REF_KERNELS(X)
 #undef X
     };
@@ -197,7 +197,7 @@ int main(int argc, char **argv) {
     }
     run_tests();
     printf("%llu calls by kernels of our own; the last declined: %s\n",
-           (unsigned long long)cuda.n_spare, cuda.declined);
+           (unsigned long long)cuda.n_fallbacks, cuda.declined);
     rp_cuda_close(&cuda);
     printf("%s: %u passed, %u failed\n", name, n_passed, n_failed);
     return n_failed != 0;

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 #include "model/graph.h"
-#include "profile/join.h"
+#include "profile/annotate.h"
 
 static const char net[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
@@ -19,15 +19,15 @@ static const char net[] =
 
 static void join(const struct rp_trace *t) {
     struct rp_graph g;
-    struct rp_costs c;
+    struct rp_joined_costs c;
     struct rp_err err = {{0}};
     rp_rc rc = rp_graph_parse(net, sizeof net - 1, "net", &g, &err);
     assert(rc == RP_OK);
-    rc = rp_costs_join(&g, "net", t, 1, &c, &err);
+    rc = rp_join_traces(&g, "net", t, 1, &c, &err);
     assert((rc == RP_OK) == (err.msg[0] == '\0'));
     if (rc == RP_OK) {
-        rp_costs_apply(&c, &g, "net", &err);
-        rp_costs_fini(&c);
+        rp_annotate_costs(&g, &c, "net", &err);
+        rp_joined_costs_fini(&c);
     }
     rp_graph_fini(&g);
 }

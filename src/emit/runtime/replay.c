@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay: a plan carried out on the CPU, each queue a thread, an event behind each step. */
+ * replay: executes a plan on the CPU. Each queue is a thread. */
 #include "replay.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define ALIGNMENT 512 /* of memory, as on a GPU */
-#define POISON 0xff   /* every float of these bytes is not a number */
+#define POISON 0xff   /* a float of these bytes is NaN */
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -18,8 +18,8 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Exactly `bytes`, so that a tool sees what goes beyond. */
-static char *get_memory(uint64_t bytes) {
+/* Allocates exactly `bytes`, so that memory checkers see accesses beyond. */
+static char *allocate(uint64_t bytes) {
     void *at = NULL;
     if (bytes > SIZE_MAX / 2 || posix_memalign(&at, ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
         return NULL;
@@ -27,45 +27,46 @@ static char *get_memory(uint64_t bytes) {
     return at;
 }
 
-/* ---- the truth ---- */
+/* ---- expected checksums ---- */
 
 static void call(const struct replay_op *op, const void *const *in, void *const *out) {
     ((rp_kernel_fn *)op->run)(op->args, in, out);
 }
 
-static uint32_t most_operands(const struct replay_program *p) {
-    uint32_t most = 1;
+static uint32_t max_operands(const struct replay_program *p) {
+    uint32_t max = 1;
     for (uint32_t i = 0; i < p->n_ops; i++)
-        if (p->ops[i].n_in + p->ops[i].n_out > most)
-            most = p->ops[i].n_in + p->ops[i].n_out;
-    return most;
+        if (p->ops[i].n_in + p->ops[i].n_out > max)
+            max = p->ops[i].n_in + p->ops[i].n_out;
+    return max;
 }
 
-static bool get_outputs(const struct replay_program *p, const struct replay_op *op,
-                        void **at) {
+static bool allocate_outputs(const struct replay_program *p, const struct replay_op *op,
+                             void **at) {
     for (uint32_t k = 0; k < op->n_out; k++) {
         const uint32_t x = p->ends[op->ends + op->n_in + k];
-        at[x] = get_memory(p->tensors[x].bytes);
+        at[x] = allocate(p->tensors[x].bytes);
         if (at[x] == NULL)
             return false;
     }
     return true;
 }
 
-static void add_up_outputs(const struct replay_program *p, const struct replay_op *op,
-                           void *const *at, uint64_t *sums) {
+static void checksum_outputs(const struct replay_program *p, const struct replay_op *op,
+                             void *const *at, uint64_t *sums) {
     for (uint32_t k = 0; k < op->n_out; k++) {
         const uint32_t x = p->ends[op->ends + op->n_in + k];
         sums[x] = rp_checksum(at[x], p->tensors[x].bytes);
     }
 }
 
-/* last[x]: the last op that has x, after which it is not needed. */
-static void run_each_once(const struct replay_program *p, struct replay_truth *t, void **at,
-                          const void **operands, const uint32_t *last, bool *good) {
+/* last[x] is the last op with operand x. After it x is not needed. */
+static void run_each_once(const struct replay_program *p, struct replay_expected *t,
+                          void **at, const void **operands, const uint32_t *last,
+                          bool *good) {
     for (uint32_t i = 0; i < p->n_ops && *good; i++) {
         const struct replay_op *op = &p->ops[i];
-        *good = get_outputs(p, op, at);
+        *good = allocate_outputs(p, op, at);
         for (uint32_t k = 0; k < op->n_in + op->n_out; k++)
             operands[k] = at[p->ends[op->ends + k]];
         const uint64_t before = now_ns();
@@ -73,7 +74,7 @@ static void run_each_once(const struct replay_program *p, struct replay_truth *t
             call(op, operands, (void *const *)(const void *)(operands + op->n_in));
         t->time_ns += now_ns() - before;
         if (*good)
-            add_up_outputs(p, op, at, t->sums);
+            checksum_outputs(p, op, at, t->sums);
         for (uint32_t k = 0; k < op->n_in + op->n_out; k++) {
             const uint32_t x = p->ends[op->ends + k];
             if (last[x] == i && t->sources[x] == NULL) {
@@ -84,12 +85,12 @@ static void run_each_once(const struct replay_program *p, struct replay_truth *t
     }
 }
 
-static bool fill_sources(const struct replay_program *p, struct replay_truth *t,
+static bool fill_sources(const struct replay_program *p, struct replay_expected *t,
                          void **at) {
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         if (p->tensors[x].fill == REPLAY_NO_FILL)
             continue;
-        at[x] = t->sources[x] = get_memory(p->tensors[x].bytes);
+        at[x] = t->sources[x] = allocate(p->tensors[x].bytes);
         if (at[x] == NULL)
             return false;
         rp_fill_values(&p->fills[p->tensors[x].fill], at[x]);
@@ -98,12 +99,12 @@ static bool fill_sources(const struct replay_program *p, struct replay_truth *t,
     return true;
 }
 
-bool replay_find_truth(const struct replay_program *p, struct replay_truth *t) {
+bool replay_expected_build(const struct replay_program *p, struct replay_expected *t) {
     void **at = calloc(p->n_tensors + 1, sizeof *at);
     uint32_t *last = calloc(p->n_tensors + 1, sizeof *last);
-    const void **operands = calloc(most_operands(p), sizeof *operands);
-    *t = (struct replay_truth){calloc(p->n_tensors + 1, sizeof *t->sums),
-                               calloc(p->n_tensors + 1, sizeof *t->sources), 0};
+    const void **operands = calloc(max_operands(p), sizeof *operands);
+    *t = (struct replay_expected){calloc(p->n_tensors + 1, sizeof *t->sums),
+                                  calloc(p->n_tensors + 1, sizeof *t->sources), 0};
     bool good = at != NULL && last != NULL && operands != NULL && t->sums != NULL &&
                 t->sources != NULL && fill_sources(p, t, at);
     if (good) {
@@ -121,29 +122,29 @@ bool replay_find_truth(const struct replay_program *p, struct replay_truth *t) {
     return good;
 }
 
-void replay_forget(const struct replay_program *p, struct replay_truth *t) {
+void replay_expected_fini(const struct replay_program *p, struct replay_expected *t) {
     for (uint32_t x = 0; t->sources != NULL && x < p->n_tensors; x++)
         free(t->sources[x]);
     free(t->sources);
     free(t->sums);
-    *t = (struct replay_truth){NULL, NULL, 0};
+    *t = (struct replay_expected){NULL, NULL, 0};
 }
 
-/* ---- the machine ---- */
+/* ---- synchronization ---- */
 
 struct machine {
     const struct replay_program *p;
     const struct replay_schedule *s;
-    const struct replay_truth *truth;
+    const struct replay_expected *expected;
     enum replay_order order;
     char *arena, *slab;
 
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* protects all following fields */
     pthread_cond_t changed;
     bool *done;                 /* per step */
-    bool idle[REPLAY_N_QUEUES]; /* waits for steps that are not done */
-    bool over[REPLAY_N_QUEUES];
-    bool stop; /* something was wrong: the rest only passes */
+    bool idle[REPLAY_N_QUEUES]; /* the queue waits for steps that are not done */
+    bool finished[REPLAY_N_QUEUES];
+    bool stop; /* a comparison failed: other steps are skipped */
     struct replay_result *result;
 };
 
@@ -159,23 +160,24 @@ static int queue_of(const struct replay_step *s) {
                                        : REPLAY_COMPUTE;
 }
 
-static bool waits_are_over(const struct machine *m, const struct replay_step *s) {
+static bool waits_are_done(const struct machine *m, const struct replay_step *s) {
     for (uint32_t k = 0; k < s->n_waits; k++)
         if (!m->done[m->s->waits[s->waits + k]])
             return false;
     return true;
 }
 
-static bool rests(const struct machine *m, int queue) {
-    return m->idle[queue] || m->over[queue];
+/* Idle or finished. */
+static bool is_blocked(const struct machine *m, int queue) {
+    return m->idle[queue] || m->finished[queue];
 }
 
-/* Has this queue's turn come? Either side gives way until the other cannot go on. */
-static bool turn_has_come(const struct machine *m, int queue) {
+/* In the extreme orders one side waits until the other side cannot proceed. */
+static bool may_proceed(const struct machine *m, int queue) {
     if (m->order == REPLAY_COPIES_FIRST && queue == REPLAY_COMPUTE)
-        return rests(m, REPLAY_D2H) && rests(m, REPLAY_H2D);
+        return is_blocked(m, REPLAY_D2H) && is_blocked(m, REPLAY_H2D);
     if (m->order == REPLAY_COPIES_LAST && queue != REPLAY_COMPUTE)
-        return rests(m, REPLAY_COMPUTE);
+        return is_blocked(m, REPLAY_COMPUTE);
     return true;
 }
 
@@ -186,23 +188,23 @@ static void set_idle(struct machine *m, int queue, bool idle) {
     }
 }
 
-/* True if the step shall be carried out. */
-static bool await(struct machine *m, const struct replay_step *s, int queue) {
+/* Waits until the step may begin. False if it must be skipped. */
+static bool wait_to_begin(struct machine *m, const struct replay_step *s, int queue) {
     pthread_mutex_lock(&m->lock);
     for (;;) {
-        const bool may = waits_are_over(m, s);
-        set_idle(m, queue, !may);
-        if (may && (m->stop || turn_has_come(m, queue)))
+        const bool ready = waits_are_done(m, s);
+        set_idle(m, queue, !ready);
+        if (ready && (m->stop || may_proceed(m, queue)))
             break;
         pthread_cond_wait(&m->changed, &m->lock);
     }
-    const bool go = !m->stop;
+    const bool run = !m->stop;
     pthread_mutex_unlock(&m->lock);
-    return go;
+    return run;
 }
 
-/* A step whose waiters were idle leaves them so until they look: their turn is now. */
-static void announce(struct machine *m, uint32_t step) {
+/* Queues that were idle count as ready until they have checked their waits again. */
+static void mark_done(struct machine *m, uint32_t step) {
     pthread_mutex_lock(&m->lock);
     m->done[step] = true;
     memset(m->idle, 0, sizeof m->idle);
@@ -212,19 +214,20 @@ static void announce(struct machine *m, uint32_t step) {
 
 static void end_queue(struct machine *m, int queue) {
     pthread_mutex_lock(&m->lock);
-    m->over[queue] = true;
+    m->finished[queue] = true;
     pthread_cond_broadcast(&m->changed);
     pthread_mutex_unlock(&m->lock);
 }
 
-/* The first that is found is what is told. */
+/* Compares tensor x at `at` with its expected checksum. The first difference is reported.
+ */
 static void check(struct machine *m, uint32_t x, const void *at, const char *who,
                   const char *verb) {
     const struct replay_tensor *t = &m->p->tensors[x];
     const uint64_t sum = rp_checksum(at, t->bytes);
     pthread_mutex_lock(&m->lock);
     m->result->n_checked++;
-    if (sum != m->truth->sums[x] && !m->stop) {
+    if (sum != m->expected->sums[x] && !m->stop) {
         m->stop = true;
         snprintf(m->result->wrong, sizeof m->result->wrong,
                  "%.140s %s tensor %" PRIu32
@@ -237,10 +240,10 @@ static void check(struct machine *m, uint32_t x, const void *at, const char *who
 /* ---- steps ---- */
 
 static void *place(const struct machine *m, uint32_t x, uint64_t at) {
-    return at == REPLAY_NOWHERE ? m->truth->sources[x] : (void *)(m->arena + at);
+    return at == REPLAY_NOWHERE ? m->expected->sources[x] : (void *)(m->arena + at);
 }
 
-static void do_run(struct queue *q, const struct replay_step *s, uint32_t number) {
+static void execute_run(struct queue *q, const struct replay_step *s, uint32_t number) {
     struct machine *m = q->m;
     const struct replay_op *op = &m->p->ops[s->id];
     const uint64_t *where = &m->s->addresses[s->where];
@@ -259,10 +262,10 @@ static void do_run(struct queue *q, const struct replay_step *s, uint32_t number
         check(m, ends[k], q->operands[k], who, "makes");
 }
 
-static void do_step(struct queue *q, const struct replay_step *s, uint32_t number) {
+static void execute_step(struct queue *q, const struct replay_step *s, uint32_t number) {
     struct machine *m = q->m;
     if (s->what == REPLAY_RUN)
-        do_run(q, s, number);
+        execute_run(q, s, number);
     else if (s->what == REPLAY_FREE)
         memset(m->arena + s->at, POISON, m->p->tensors[s->id].bytes);
     else if (s->what == REPLAY_SWAP_OUT)
@@ -276,15 +279,15 @@ static void *run_queue(void *arg) {
     const struct replay_schedule *s = q->m->s;
     for (uint32_t k = 0; k < s->n_steps; k++)
         if (queue_of(&s->steps[k]) == q->number) {
-            if (await(q->m, &s->steps[k], q->number))
-                do_step(q, &s->steps[k], k);
-            announce(q->m, k);
+            if (wait_to_begin(q->m, &s->steps[k], q->number))
+                execute_step(q, &s->steps[k], k);
+            mark_done(q->m, k);
         }
     end_queue(q->m, q->number);
     return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole schedule ---- */
 
 static void check_kept(struct machine *m) {
     for (uint32_t k = 0; k < m->p->n_keep && !m->stop; k++) {
@@ -302,7 +305,7 @@ static bool run_threads(struct machine *m, const void **operands) {
     while (n < REPLAY_N_QUEUES &&
            pthread_create(&threads[n], NULL, run_queue, &queues[n]) == 0)
         n++;
-    for (int k = n; k < REPLAY_N_QUEUES; k++) { /* no thread: pass its steps */
+    for (int k = n; k < REPLAY_N_QUEUES; k++) { /* no thread: skip its steps */
         pthread_mutex_lock(&m->lock);
         m->stop = true;
         pthread_mutex_unlock(&m->lock);
@@ -314,13 +317,13 @@ static bool run_threads(struct machine *m, const void **operands) {
 }
 
 bool replay_run(const struct replay_program *p, const struct replay_schedule *s,
-                enum replay_order order, const struct replay_truth *t,
+                enum replay_order order, const struct replay_expected *t,
                 struct replay_result *result) {
-    struct machine m = {.p = p, .s = s, .truth = t, .order = order, .result = result};
-    const void **operands = calloc(most_operands(p), sizeof *operands);
+    struct machine m = {.p = p, .s = s, .expected = t, .order = order, .result = result};
+    const void **operands = calloc(max_operands(p), sizeof *operands);
     *result = (struct replay_result){0, 0, ""};
-    m.arena = get_memory(s->arena_bytes);
-    m.slab = get_memory(s->host_bytes);
+    m.arena = allocate(s->arena_bytes);
+    m.slab = allocate(s->host_bytes);
     m.done = calloc(s->n_steps + 1, sizeof *m.done);
     bool good = operands != NULL && m.arena != NULL && m.slab != NULL && m.done != NULL;
     if (!good)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay: a plan as tables, and what carries it out. `remat-plan verify --replay ref` fills
- * the tables in memory; `remat-plan emit` writes them as C with this file beside them.
+ * replay: a plan as tables, and functions that execute it. `remat-plan verify --replay ref`
+ * fills the tables in memory. `remat-plan emit` writes them as C, and this file with them.
  *
- * Queues, waits and addresses are those of the plan: three queues, each in order; a step
- * waits for the steps in its list; addresses are offsets into one arena and one host slab.
+ * Queues, waits and addresses are those of the plan. There are three queues, each runs its
+ * steps in order, and a step waits for the steps in its list. Addresses are offsets into
+ * one arena on the device and one slab on the host.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -21,7 +22,7 @@
 extern "C" {
 #endif
 
-#define REPLAY_NOWHERE UINT64_MAX /* address of a source: it lies outside the arena */
+#define REPLAY_NOWHERE UINT64_MAX /* address of a source, which is outside the arena */
 #define REPLAY_NO_FILL UINT32_MAX
 
 enum { REPLAY_RUN, REPLAY_FREE, REPLAY_SWAP_OUT, REPLAY_SWAP_IN };
@@ -30,14 +31,14 @@ enum { REPLAY_COMPUTE, REPLAY_D2H, REPLAY_H2D, REPLAY_N_QUEUES };
 struct replay_tensor {
     const char *name;
     uint64_t bytes;
-    uint32_t fill; /* of a source, else REPLAY_NO_FILL */
+    uint32_t fill; /* index of a source's fill; REPLAY_NO_FILL for other tensors */
 };
 
-/* `run` is a rp_kernel_fn on the CPU, a rp_cuda_fn on a GPU (kernels/cuda/cuda.h). Inputs,
- * then outputs, are in `ends`. */
+/* `run` is an rp_kernel_fn on the CPU and an rp_cuda_fn on a GPU (kernels/cuda/cuda.h).
+ * program.ends lists the inputs, then the outputs, from index `ends` on. */
 struct replay_op {
     const char *name;
-    const char *kernel; /* NAME of rp_cuda_NAME_f32 and the like */
+    const char *kernel; /* NAME in rp_cuda_NAME_f32 */
     enum rp_real real;
     void (*run)(void);
     const struct rp_kargs *args;
@@ -45,11 +46,12 @@ struct replay_op {
     uint64_t workspace_bytes, time_ns;
 };
 
-/* A run has an address an operand in `addresses` from `where` on, and `at` is its
- * workspace's; `at` of the others is on the device, `host_at` in the slab. */
+/* A run's operands have their addresses in schedule.addresses from index `where` on, and
+ * `at` is its workspace. For other steps `at` is the tensor on the device and `host_at` in
+ * the slab. */
 struct replay_step {
     uint8_t what;
-    bool awaited; /* some step waits for it */
+    bool awaited; /* another step waits for it */
     uint16_t n_waits;
     uint32_t id; /* op or tensor */
     uint32_t where, waits;
@@ -62,7 +64,7 @@ struct replay_schedule {
     uint32_t n_steps;
     const uint64_t *addresses;
     const uint32_t *waits;
-    const uint64_t *kept_at; /* where each of `keep` is at the end */
+    const uint64_t *kept_at; /* addresses of program.keep at the end */
 };
 
 struct replay_program {
@@ -74,40 +76,41 @@ struct replay_program {
     const uint32_t *keep;
     uint32_t n_tensors, n_ops, n_keep;
     uint64_t fixed_bytes;                    /* of sources */
-    uint64_t time_ns, baseline_ns, stall_ns; /* as the plan has them */
+    uint64_t time_ns, baseline_ns, stall_ns; /* claimed by the plan */
     struct replay_schedule plan;
-    struct replay_schedule keep_all; /* nothing freed early, copied or run twice */
+    struct replay_schedule keep_all; /* without rematerialization */
 };
 
 /* ---- on the CPU: replay.c ---- */
 
-/* When a copy takes place, as far as the waits leave it open. The last two are the extreme
- * orders: they show a missing wait every time, threads only when the race is lost. */
+/* When copies run, as far as the waits allow a choice. The last two are the extreme orders.
+ * They reveal a missing wait in every run; free threads reveal it only if the race is lost.
+ */
 enum replay_order { REPLAY_FREELY, REPLAY_COPIES_FIRST, REPLAY_COPIES_LAST };
 
-/* What every tensor must hold: its checksum, from running each op once with every tensor in
- * storage of its own. */
-struct replay_truth {
+/* The checksum that every tensor must have. It comes from running each op once, with
+ * separate storage for each tensor. */
+struct replay_expected {
     uint64_t *sums; /* per tensor */
-    void **sources; /* per tensor; NULL if it is none */
+    void **sources; /* per tensor; NULL if it is not a source */
     uint64_t time_ns;
 };
-/* False if there is not enough memory. Empty *t with replay_forget in any case. */
-bool replay_find_truth(const struct replay_program *p, struct replay_truth *t);
-void replay_forget(const struct replay_program *p, struct replay_truth *t);
+/* False if memory is lacking. Call replay_expected_fini in any case. */
+bool replay_expected_build(const struct replay_program *p, struct replay_expected *t);
+void replay_expected_fini(const struct replay_program *p, struct replay_expected *t);
 
 struct replay_result {
-    uint64_t n_checked; /* outputs of runs and kept tensors compared */
+    uint64_t n_checked; /* comparisons: outputs of runs, and kept tensors */
     uint64_t time_ns;
-    char wrong[400]; /* empty: everything was equal, bit for bit */
+    char wrong[400]; /* the first difference; empty if all is equal bit for bit */
 };
 
-/* Carries out one schedule of `p` on three threads, in one arena of exactly its bytes whose
- * freed parts are overwritten. Every output is compared as it is made, kept tensors once
- * more at the end. False if there is not enough memory or no thread; the reason is in
- * result->wrong. */
+/* Executes a schedule of `p` on three threads, in an arena of exactly its size. Freed
+ * memory is overwritten. Every output is compared when it is computed, and kept tensors
+ * again at the end. False if memory or threads are lacking; result->wrong has the reason.
+ */
 bool replay_run(const struct replay_program *p, const struct replay_schedule *s,
-                enum replay_order order, const struct replay_truth *t,
+                enum replay_order order, const struct replay_expected *t,
                 struct replay_result *result);
 
 #ifdef __cplusplus

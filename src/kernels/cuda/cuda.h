@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda: the kernels on a GPU, as rp_cuda_NAME_f32 and _f16 for each NAME in ref.h.
+/* cuda: the kernels on a GPU: rp_cuda_NAME_f32 and _f16 for each NAME in ref.h.
  *
- * The same inputs give the same bits on the same GPU with the same libraries: no atomics,
- * sums in trees whose shape depends on the op's sizes alone, and for each op one algorithm
- * of the library, chosen from its parameters and the bytes of its workspace. Operands and
- * workspace must be aligned to 256 bytes, for libraries choose by alignment as well.
+ * On the same GPU with the same libraries, equal inputs give equal bits. There are no
+ * atomics, the shape of a sum's tree depends only on the op's sizes, and each op uses one
+ * algorithm of the library, chosen by its parameters and workspace size. Operands and
+ * workspace must be aligned to 256 bytes, because libraries choose by alignment too.
+ *
+ * Not thread-safe: one struct rp_cuda, one thread.
  *
  *   cuDNN   convolution (FMA_MATH in f32, TENSOR_OP_MATH in f16), batch norm with gamma and
  *           beta (SPATIAL), pooling (MAX_DETERMINISTIC), softmax without mask (ACCURATE)
  *   cuBLAS  matmul, bmm (COMPUTE_32F_PEDANTIC in f32, COMPUTE_32F in f16)
- *   own     the rest, from the bodies that the reference kernels are made of (ref_*.h) and
- *           sums.cuh; and "spare" ones for what a library declines: a shape it does not
- *           support, more workspace than the op has
+ *   own     all others, from the bodies of the reference kernels (ref_*.h) and from
+ *           sums.cuh. Fallbacks for what a library declines, because it does not support
+ *           a shape or needs more workspace than the op has
  *
- * CUDA 12 and cuDNN 9, or newer. Compile each .cu with nvcc -std=c++20 -fmad=false -I.
- * ("kernels/..." is how they include each other) and link cuDNN and cuBLAS. Workspace is
- * the op's, from the caller's arena; rp_cuda_workspace says how much an op's algorithm
- * wants. Nothing here allocates but rp_cuda_open: the libraries' handles, and
- * RP_CUDA_SCRATCH_BYTES that cuBLAS gets for ops without workspace, instead of memory of
- * its own.
+ * Needs CUDA 12 and cuDNN 9 or newer. Compile each .cu with nvcc -std=c++20 -fmad=false -I.
+ * (files include each other as "kernels/...") and link cuDNN and cuBLAS. The caller
+ * provides an op's workspace; rp_cuda_workspace returns how much its algorithm needs. Only
+ * rp_cuda_open allocates: the libraries' handles, and RP_CUDA_SCRATCH_BYTES that cuBLAS
+ * uses for ops without workspace, so that it does not allocate memory itself.
  */
 #ifndef RP_KERNELS_CUDA_CUDA_H
 #define RP_KERNELS_CUDA_CUDA_H
@@ -41,30 +42,30 @@ struct rp_cuda {
     cublasHandle_t blas;
     cudnnHandle_t dnn;
     void *scratch;
-    char error[256]; /* of the call that gave -1 */
+    char error[256]; /* of the call that returned -1 */
 
-    /* Calls that a library declined and a spare kernel of ours did, and the last reason:
-     * our kernels are slower. */
-    uint64_t n_spare;
+    /* Calls that a library declined, so that a slower kernel of ours ran, and the reason
+     * of the last one. */
+    uint64_t n_fallbacks;
     char declined[256];
 };
 
-/* 0, or -1 with c->error. */
+/* Returns 0, or -1 with c->error set. */
 int rp_cuda_open(struct rp_cuda *c, cudaStream_t stream);
 void rp_cuda_close(struct rp_cuda *c); /* safe on a zeroed one */
 
-/* Launches; 0, or -1 with c->error. args->parts may be anywhere in host memory and is read
- * before the call returns. */
+/* Launches the kernel on c->stream. Returns 0, or -1 with c->error set. args->parts is host
+ * memory and is read before the call returns. */
 typedef int rp_cuda_fn(struct rp_cuda *c, const struct rp_kargs *args,
                        const void *const *in, void *const *out, void *workspace,
                        size_t workspace_bytes);
 
-#define X(name) rp_cuda_fn rp_cuda_##name##_f32, rp_cuda_##name##_f16;
+#define X(name, ...) rp_cuda_fn rp_cuda_##name##_f32, rp_cuda_##name##_f16;
 RP_REF_KERNELS(X)
 #undef X
 
-/* The workspace in bytes with which kernel NAME uses the library's algorithm for the op; 0
- * for most. A product wants RP_CUDA_BLAS_BYTES. */
+/* *bytes is the workspace that kernel NAME needs to use the library's algorithm for the op.
+ * It is 0 for most kernels, and RP_CUDA_BLAS_BYTES for products. */
 #define RP_CUDA_BLAS_BYTES ((size_t)4 << 20)
 int rp_cuda_workspace(struct rp_cuda *c, const char *name, enum rp_real real,
                       const struct rp_kargs *args, size_t *bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* each: what EACH, EACH_SPARE and a launch are on a GPU (ref_real.h includes it). */
+/* each: EACH, EACH_FALLBACK and kernel launches on a GPU; included by ref_real.h. */
 #ifndef RP_KERNELS_CUDA_EACH_CUH
 #define RP_KERNELS_CUDA_EACH_CUH
 
@@ -8,21 +8,21 @@
 
 #include "kernels/cuda/cuda.h"
 
-/* The parameters of an entry, see rp_cuda_fn. */
+/* The parameters of an entry point, as in rp_cuda_fn. */
 #define ENTRY                                                                              \
     struct rp_cuda *c, const struct rp_kargs *a, const void *const *in, void *const *out,  \
         void *workspace, size_t workspace_bytes
 
-/* cuda_f32.cu and cuda_f16.cu say which type. */
+/* cuda_f32.cu and cuda_f16.cu choose the type. */
 #ifdef RP_INSTANCE_F16
 #define CUDA_FN(name) rp_cuda_##name##_f16
-#define SPARE_FN(name) rp_spare_##name##_f16
+#define FALLBACK_FN(name) rp_fallback_##name##_f16
 #else
 #define CUDA_FN(name) rp_cuda_##name##_f32
-#define SPARE_FN(name) rp_spare_##name##_f32
+#define FALLBACK_FN(name) rp_fallback_##name##_f32
 #endif
 
-/* What kernels read and write, by value: the caller's arrays are in host memory. */
+/* Passed to kernels by value, because the caller's arrays are in host memory. */
 struct operands {
     const void *in[6];
     void *out[4];
@@ -40,7 +40,7 @@ static inline struct operands operands_of(const struct rp_kargs *a, const void *
 
 static const int each_threads = 256;
 
-/* Threads go on to the next results when there are more than this many blocks of them. */
+/* If there are more results than 2^20 blocks have threads, each thread computes several. */
 static inline unsigned each_blocks(int64_t n) {
     const int64_t blocks = (n + each_threads - 1) / each_threads;
     return (unsigned)(blocks < (1 << 20) ? blocks : 1 << 20);
@@ -54,7 +54,7 @@ static inline int launched(struct rp_cuda *c, const char *name) {
     return -1;
 }
 
-/* The tests run all of this on a CPU too, with a launch of their own. */
+/* Tests also run this on a CPU, with their own definition of a launch. */
 #ifndef LAUNCH_ON
 #define LAUNCH_ON(kernel, blocks, threads, ...)                                            \
     kernel<<<blocks, threads, 0, c->stream>>>(__VA_ARGS__)
@@ -79,6 +79,6 @@ static inline int launched(struct rp_cuda *c, const char *name) {
     static __device__ inline void name##_at(OPERANDS, int64_t i)
 
 #define EACH(name, range) EACH_AS(CUDA_FN(name), name, range)
-#define EACH_SPARE(name, range) EACH_AS(SPARE_FN(name), name, range)
+#define EACH_FALLBACK(name, range) EACH_AS(FALLBACK_FN(name), name, range)
 
 #endif

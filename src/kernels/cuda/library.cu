@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What cuDNN and cuBLAS compute. Every kernel here has a spare, a kernel of our own, for
- * ops that the library declines; whether it does depends on the op's parameters and
- * workspace only, so that all runs of an op go the same way.
+/* The kernels that cuDNN and cuBLAS compute. Each has a fallback, a kernel of our own, for
+ * ops that the library declines. Whether it declines depends only on the op's parameters
+ * and workspace, so all runs of an op take the same path.
  *
- * The libraries' matrices are column-major: what is row-major here is transposed there, and
+ * The libraries' matrices are column-major. Our row-major matrices are transposed there, so
  * c = a b becomes c' = b' a'.
  */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/cuda/spare.h"
+#include "kernels/cuda/fallback.h"
 
 #define ENTRY                                                                              \
     struct rp_cuda *c, const struct rp_kargs *a, const void *const *in, void *const *out,  \
         void *workspace, size_t workspace_bytes
 
-/* What a call of a library came to. */
+/* The outcome of a library call. */
 enum outcome { DONE, DECLINED, FAILED };
 
 static enum outcome declined(struct rp_cuda *c, const char *what, const char *why) {
@@ -43,19 +43,19 @@ static enum outcome of_blas(struct rp_cuda *c, const char *what, cublasStatus_t 
     return FAILED;
 }
 
-/* The entries: the library's way, else the spare. */
+/* The entry points: the library if it takes the op, otherwise the fallback. */
 #define LIBRARY_AS(name, type, real)                                                       \
     extern "C" int rp_cuda_##name##_##type(ENTRY) {                                        \
         const enum outcome o = name(c, a, real, in, out, workspace, workspace_bytes);      \
         if (o != DECLINED)                                                                 \
             return o == DONE ? 0 : -1;                                                     \
-        c->n_spare++;                                                                      \
-        return rp_spare_##name##_##type(c, a, in, out, workspace, workspace_bytes);        \
+        c->n_fallbacks++;                                                                  \
+        return rp_fallback_##name##_##type(c, a, in, out, workspace, workspace_bytes);     \
     }
 #define LIBRARY(name)                                                                      \
     LIBRARY_AS(name, f32, RP_REAL32)                                                       \
     LIBRARY_AS(name, f16, RP_REAL16)
-#define WAY(name)                                                                          \
+#define LIBRARY_CALL(name)                                                                 \
     static enum outcome name(struct rp_cuda *c, const struct rp_kargs *a,                  \
                              enum rp_real real, const void *const *in, void *const *out,   \
                              void *workspace, size_t workspace_bytes)
@@ -104,7 +104,7 @@ static cudnnDataType_t dnn_type(enum rp_real real) {
     return real == RP_REAL16 ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
 }
 
-/* Freed where it goes out of scope. */
+/* Destroyed when it goes out of scope. */
 struct tensor {
     cudnnTensorDescriptor_t d = NULL;
     tensor() {
@@ -116,7 +116,7 @@ struct tensor {
     tensor(const tensor &) = delete;
 };
 
-/* cuDNN counts in int. */
+/* cuDNN takes sizes as int. */
 static bool narrow(int n, const int64_t *from, int *to) {
     for (int i = 0; i < n; i++) {
         if (from[i] > INT_MAX)
@@ -126,7 +126,7 @@ static bool narrow(int n, const int64_t *from, int *to) {
     return true;
 }
 
-/* Dense, channels second. */
+/* A dense tensor whose second dimension is the channels. */
 static cudnnStatus_t describe(const struct tensor &t, enum rp_real real, int n,
                               const int64_t *sizes) {
     int dims[5];
@@ -135,14 +135,14 @@ static cudnnStatus_t describe(const struct tensor &t, enum rp_real real, int n,
     return cudnnSetTensorNdDescriptorEx(t.d, CUDNN_TENSOR_NCHW, dnn_type(real), n, dims);
 }
 
-/* x as (outer, mid, inner): the channels are mid. */
+/* x as (outer, mid, inner), where mid are the channels. */
 static cudnnStatus_t describe_groups(const struct tensor &t, enum rp_real real,
                                      const struct rp_kargs *a) {
     const int64_t sizes[4] = {a->outer, a->mid, a->inner, 1};
     return describe(t, real, 4, sizes);
 }
 
-/* Spatial dimensions: images are planes of depth 1. */
+/* The number of spatial dimensions. Images have depth 1. */
 static int n_spatial(const struct rp_kargs *a) {
     return a->x_size[0] == 1 && a->y_size[0] == 1 && a->kernel[0] == 1 && a->pad[0] == 0
                ? 2
@@ -209,8 +209,8 @@ static cudnnConvolutionFwdAlgo_t forward_algorithm(const struct rp_kargs *a) {
                : CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
 }
 
-/* The three directions: what an algorithm needs, and its run. y and gy, x and gx have the
- * same descriptors. `b` is beta: 1 adds to what is there. */
+/* The three directions of a convolution: its workspace and its call. y and gy have the same
+ * descriptor, and so have x and gx. `b` is beta: 1 adds the result to the output. */
 enum direction { TO_Y, TO_X, TO_W };
 
 static enum outcome conv_bytes(struct rp_cuda *c, const struct rp_kargs *a,
@@ -229,9 +229,9 @@ static enum outcome conv_bytes(struct rp_cuda *c, const struct rp_kargs *a,
 }
 
 struct conv_operands {
-    const void *x, *y, *w; /* of those, the one that the direction goes to is `to` */
+    const void *x, *y, *w; /* the one that the direction computes is in `to` instead */
     void *to;
-    const void *bias; /* NULL: none */
+    const void *bias; /* or NULL */
 };
 
 static enum outcome run_conv(struct rp_cuda *c, const struct rp_kargs *a,
@@ -253,14 +253,14 @@ static enum outcome run_conv(struct rp_cuda *c, const struct rp_kargs *a,
     return DONE;
 }
 
-/* The result is added to the bias, which is there first: one rounding, as in the reference
- * kernel. */
+/* Writes the bias first, so that the result is added to it with one rounding, as in the
+ * reference kernel. */
 static enum outcome put_bias(struct rp_cuda *c, const struct rp_kargs *a, enum rp_real real,
                              enum direction to, const struct conv_operands &o) {
     const int64_t *size = to == TO_Y ? a->y_size : a->x_size;
     const int64_t channels = to == TO_Y ? a->filters : a->channels;
     const int64_t plane = size[0] * size[1] * size[2];
-    rp_bias_fn *put = real == RP_REAL16 ? rp_spare_bias_f16 : rp_spare_bias_f32;
+    rp_bias_fn *put = real == RP_REAL16 ? rp_fallback_bias_f16 : rp_fallback_bias_f32;
     if (o.bias == NULL)
         return DONE;
     return put(c, o.bias, o.to, channels, plane, a->batch * channels * plane) == 0 ? DONE
@@ -285,39 +285,39 @@ static enum outcome convolve(struct rp_cuda *c, const struct rp_kargs *a, enum r
     return made == DONE ? run_conv(c, a, v, to, o, workspace, bytes) : made;
 }
 
-WAY(conv) {
+LIBRARY_CALL(conv) {
     const struct conv_operands o = {in[0], NULL, in[1], out[0], a->n_in > 2 ? in[2] : NULL};
     return convolve(c, a, real, TO_Y, o, workspace, workspace_bytes);
 }
 
-WAY(conv_grad_input) {
+LIBRARY_CALL(conv_grad_input) {
     const struct conv_operands o = {NULL, in[0], in[1], out[0], NULL};
     return convolve(c, a, real, TO_X, o, workspace, workspace_bytes);
 }
 
-WAY(conv_grad_weight) {
+LIBRARY_CALL(conv_grad_weight) {
     const struct conv_operands o = {in[1], in[0], NULL, out[0], NULL};
     return convolve(c, a, real, TO_W, o, workspace, workspace_bytes);
 }
 
-WAY(conv_transpose) {
+LIBRARY_CALL(conv_transpose) {
     const struct conv_operands o = {NULL, in[0], in[1], out[0], a->n_in > 2 ? in[2] : NULL};
     return convolve(c, a, real, TO_X, o, workspace, workspace_bytes);
 }
 
-WAY(conv_transpose_grad_input) {
+LIBRARY_CALL(conv_transpose_grad_input) {
     const struct conv_operands o = {in[0], NULL, in[1], out[0], NULL};
     return convolve(c, a, real, TO_Y, o, workspace, workspace_bytes);
 }
 
-WAY(conv_transpose_grad_weight) {
+LIBRARY_CALL(conv_transpose_grad_weight) {
     const struct conv_operands o = {in[0], in[1], NULL, out[0], NULL};
     return convolve(c, a, real, TO_W, o, workspace, workspace_bytes);
 }
 
-/* ---- batch norm: with gamma and beta only, for cuDNN has no other ---- */
+/* ---- batch norm: cuDNN has it with gamma and beta only ---- */
 
-/* x's descriptor, and that of its statistics. */
+/* Fills the descriptors of x and of its statistics. */
 static enum outcome describe_norm(struct rp_cuda *c, const struct rp_kargs *a,
                                   enum rp_real real, const struct tensor &x,
                                   const struct tensor &stats) {
@@ -328,7 +328,7 @@ static enum outcome describe_norm(struct rp_cuda *c, const struct rp_kargs *a,
     return DONE;
 }
 
-WAY(batch_norm) {
+LIBRARY_CALL(batch_norm) {
     const struct tensor x, stats;
     const enum outcome described = describe_norm(c, a, real, x, stats);
     (void)workspace, (void)workspace_bytes;
@@ -340,8 +340,8 @@ WAY(batch_norm) {
     return DONE;
 }
 
-/* (gy, x, mean, invstd, gamma) -> gx, ggamma, gbeta; eps is in invstd. */
-WAY(batch_norm_grad) {
+/* (gy, x, mean, invstd, gamma) -> gx, ggamma, gbeta. invstd includes eps. */
+LIBRARY_CALL(batch_norm_grad) {
     const struct tensor x, stats;
     const enum outcome described = describe_norm(c, a, real, x, stats);
     (void)workspace, (void)workspace_bytes;
@@ -397,18 +397,18 @@ static cudnnPoolingMode_t average(const struct rp_kargs *a) {
                         : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
 }
 
-WAY(max_pool) {
+LIBRARY_CALL(max_pool) {
     (void)workspace, (void)workspace_bytes;
     return pool(c, a, real, CUDNN_POOLING_MAX_DETERMINISTIC, in[0], out[0]);
 }
 
-WAY(avg_pool) {
+LIBRARY_CALL(avg_pool) {
     (void)workspace, (void)workspace_bytes;
     return pool(c, a, real, average(a), in[0], out[0]);
 }
 
 /* (gy, x, y) -> gx */
-WAY(max_pool_grad) {
+LIBRARY_CALL(max_pool_grad) {
     const struct pooling v;
     const enum outcome described =
         describe_pool(c, a, real, v, CUDNN_POOLING_MAX_DETERMINISTIC);
@@ -420,9 +420,9 @@ WAY(max_pool_grad) {
     return DONE;
 }
 
-/* cuDNN asks for x and y, which the average's gradient does not read: gy, and gx as it is,
- * stand in for them. */
-WAY(avg_pool_grad) {
+/* cuDNN requires x and y, although the average's gradient does not read them. We pass gx as
+ * x and gy as y. */
+LIBRARY_CALL(avg_pool_grad) {
     const struct pooling v;
     const enum outcome described = describe_pool(c, a, real, v, average(a));
     (void)workspace, (void)workspace_bytes;
@@ -435,7 +435,7 @@ WAY(avg_pool_grad) {
 
 /* ---- softmax ---- */
 
-WAY(softmax) {
+LIBRARY_CALL(softmax) {
     const struct tensor x;
     (void)workspace, (void)workspace_bytes;
     if (a->causal)
@@ -447,7 +447,7 @@ WAY(softmax) {
 }
 
 /* (gy, y) -> gx */
-WAY(softmax_grad) {
+LIBRARY_CALL(softmax_grad) {
     const struct tensor x;
     (void)workspace, (void)workspace_bytes;
     if (a->causal)
@@ -460,14 +460,15 @@ WAY(softmax_grad) {
 
 /* ---- matrix products ---- */
 
-/* One matrix of a product as cuBLAS has it, column-major: `as_is`, or to be transposed. */
+/* A column-major operand of a cuBLAS product, which may be transposed. */
 struct matrix {
     const void *at;
     bool transposed;
-    int64_t ld, step; /* of columns, of matrices in the batch; in elements */
+    int64_t ld, step; /* distance of columns, of matrices in the batch; in elements */
 };
 
-/* c (m x n, column-major, as `to`) = alpha * left * right + beta * c, `batch` times. */
+/* `batch` products c = alpha * left * right + beta * c; c is m x n, column-major, at `to`.
+ * */
 static enum outcome gemm(struct rp_cuda *c, enum rp_real real, int64_t m, int64_t n,
                          int64_t k, double alpha, const struct matrix &left,
                          const struct matrix &right, float beta, void *to, int64_t to_ld,
@@ -489,7 +490,7 @@ static enum outcome gemm(struct rp_cuda *c, enum rp_real real, int64_t m, int64_
                        compute, CUBLAS_GEMM_DEFAULT));
 }
 
-/* The op's own workspace, else the scratch: never memory that cuBLAS allocates. */
+/* Gives cuBLAS the op's workspace or the scratch memory, so that it need not allocate. */
 static enum outcome use_workspace(struct rp_cuda *c, void *workspace, size_t bytes) {
     const bool own = workspace != NULL && bytes >= RP_CUDA_SCRATCH_BYTES;
     return of_blas(c, "cublasSetWorkspace",
@@ -497,8 +498,8 @@ static enum outcome use_workspace(struct rp_cuda *c, void *workspace, size_t byt
                                       own ? bytes : RP_CUDA_SCRATCH_BYTES));
 }
 
-/* A single b goes with all rows of a at once, if these lie one after another. */
-WAY(matmul) {
+/* With a single b and contiguous rows of a, the whole batch is one product. */
+LIBRARY_CALL(matmul) {
     const bool merge = a->single_b && !a->transpose_a;
     const int64_t m = merge ? a->batch * a->m : a->m, batch = merge ? 1 : a->batch;
     const struct matrix right = {in[0], a->transpose_a != 0, a->transpose_a ? a->m : a->k,
@@ -506,7 +507,7 @@ WAY(matmul) {
     const struct matrix left = {in[1], a->transpose_b != 0, a->transpose_b ? a->k : a->n,
                                 a->single_b ? 0 : a->k * a->n};
     const int64_t n = a->batch * a->m * a->n;
-    rp_bias_fn *put = real == RP_REAL16 ? rp_spare_bias_f16 : rp_spare_bias_f32;
+    rp_bias_fn *put = real == RP_REAL16 ? rp_fallback_bias_f16 : rp_fallback_bias_f32;
     const enum outcome ready = use_workspace(c, workspace, workspace_bytes);
     if (ready != DONE)
         return ready;
@@ -516,7 +517,7 @@ WAY(matmul) {
                 a->n, a->m * a->n, batch);
 }
 
-/* A row-major matrix with these strides: false if neither dimension is dense. */
+/* The layout of a row-major matrix with these strides; false if no dimension is dense. */
 static bool layout(int64_t rows, int64_t cols, const int64_t *stride, bool *transposed,
                    int64_t *ld) {
     const int64_t row = stride[3], col = stride[4];
@@ -534,12 +535,12 @@ static const char *shift(const void *at, enum rp_real real, int64_t elements) {
     return (const char *)at + elements * (real == RP_REAL16 ? 2 : 4);
 }
 
-/* Dimension `batched` of the three goes into one call, the others are loops; where c does
- * not move, later products are added to the first. */
+/* One call handles the batch dimension `batched`; the other two are loops. In dimensions
+ * where c has stride 0, later products are added to the first. */
 struct bmm_plan {
     int batched;
-    bool swap;                 /* c lies transposed: make a b instead of b' a' */
-    struct matrix left, right; /* as cuBLAS gets them */
+    bool swap;                 /* c is stored transposed: compute a b, not b' a' */
+    struct matrix left, right; /* in the order of the cuBLAS call */
     int64_t ld;                /* of c */
 };
 
@@ -561,7 +562,7 @@ static bool plan_bmm(const struct rp_kargs *a, struct bmm_plan *p) {
     p->swap = tc;
     p->left = tc ? left : right;
     p->right = tc ? right : left;
-    if (tc) { /* row-major is transposed to cuBLAS, and so the other way round here */
+    if (tc) { /* in this order cuBLAS sees the transpose of each row-major operand */
         p->left.transposed = !p->left.transposed;
         p->right.transposed = !p->right.transposed;
     }
@@ -572,7 +573,7 @@ static enum outcome run_bmm(struct rp_cuda *c, const struct rp_kargs *a, enum rp
                             const void *const *in, void *const *out,
                             const struct bmm_plan *p, const int64_t at[3]) {
     int64_t at_a = 0, at_b = 0, at_c = 0;
-    bool first = true; /* along every dimension that is summed over */
+    bool first = true; /* in every dimension that is summed over */
     for (int d = 0; d < 3; d++) {
         at_a += at[d] * a->stride_a[d];
         at_b += at[d] * a->stride_b[d];
@@ -588,7 +589,7 @@ static enum outcome run_bmm(struct rp_cuda *c, const struct rp_kargs *a, enum rp
                 b < 0 ? 0 : a->stride_c[b], b < 0 ? 1 : a->batches[b]);
 }
 
-WAY(bmm) {
+LIBRARY_CALL(bmm) {
     struct bmm_plan p;
     int64_t n[3], at[3];
     if (!plan_bmm(a, &p))
@@ -604,7 +605,7 @@ WAY(bmm) {
 }
 
 #define X LIBRARY
-RP_SPARE_KERNELS(X)
+RP_FALLBACK_KERNELS(X)
 #undef X
 
 /* ---- workspace ---- */
@@ -630,7 +631,7 @@ int rp_cuda_workspace(struct rp_cuda *c, const char *name, enum rp_real real,
         if (o == DONE)
             o = conv_bytes(c, args, v, conv[i].to, bytes);
         if (o == DECLINED)
-            *bytes = 0; /* the spare kernel needs none */
+            *bytes = 0; /* the fallback kernel needs none */
         if (o == FAILED)
             return -1;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* parts: concat, split, max_unpool, and what library.cu needs written in the network's
- * type. Included by cuda_f32.cu and cuda_f16.cu behind the bodies. */
+/* parts: concat, split, max_unpool, and kernels of library.cu that depend on the network's
+ * type. cuda_f32.cu and cuda_f16.cu include this after the bodies. */
 
-/* n rows of `width` elements, so far apart in each. */
+/* Copies n rows of `width` elements. Rows are to_step and from_step elements apart. */
 static __global__ void copy_rows(real *to, int64_t to_step, const real *from,
                                  int64_t from_step, int64_t width, int64_t n) {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
@@ -44,7 +44,7 @@ extern "C" int CUDA_FN(split)(ENTRY) {
     return 0;
 }
 
-/* (x, index) -> y. No two windows overlap, so no two threads write one place. */
+/* (x, index) -> y. Windows do not overlap, so no two threads write the same position. */
 static __global__ void unpool(const real *from, const int32_t *index, real *to,
                               int64_t small, int64_t large, int64_t n) {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
@@ -68,7 +68,7 @@ extern "C" int CUDA_FN(max_unpool)(ENTRY) {
     return launched(c, "max_unpool");
 }
 
-/* y as (outer, mid, inner) gets v[i] at (o, i, r): what a library's result is added to. */
+/* Fills y, (outer, mid, inner), with y[o][i][r] = v[i]. A library then adds its result. */
 static __global__ void spread_bias(const real *v, real *y, int64_t mid, int64_t inner,
                                    int64_t n) {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
@@ -76,7 +76,7 @@ static __global__ void spread_bias(const real *v, real *y, int64_t mid, int64_t 
         y[i] = v[i / inner % mid];
 }
 
-extern "C" int SPARE_FN(bias)(struct rp_cuda *c, const void *v, void *y, int64_t mid,
+extern "C" int FALLBACK_FN(bias)(struct rp_cuda *c, const void *v, void *y, int64_t mid,
                               int64_t inner, int64_t n) {
     LAUNCH_ON(spread_bias, each_blocks(n), each_threads, (const real *)v, (real *)y, mid,
               inner, n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sums: kernels with sums over many elements. A block makes one sum, or 32 neighbouring
- * ones where that is how elements lie in memory. Each thread adds up every 256th element
- * (every 32nd row) in order; then a tree adds the threads' sums. No atomics, and nothing
- * depends on how blocks are scheduled: the same bits every time.
+/* sums: kernels with sums over many elements. A block computes one sum, or 32 neighbouring
+ * sums if their elements are neighbours in memory. Each thread adds every 256th element
+ * (every 32nd row) in order, and a tree adds the threads' sums. There are no atomics, and
+ * nothing depends on how blocks are scheduled, so equal inputs give equal bits.
  *
- * Included by cuda_f32.cu and cuda_f16.cu behind the bodies.
+ * cuda_f32.cu and cuda_f16.cu include this after the bodies.
  */
 
 #ifndef RP_THREADS
@@ -20,10 +20,10 @@ enum { THREADS = RP_THREADS, TILE = RP_TILE };
                                 const __grid_constant__ struct operands x)
 #define SOURCE(type, k) ((const type *)x.in[k])
 #define TARGET(type, k) ((type *)x.out[k])
-/* The block's threads share what there is to do. */
+/* Divides a loop among the block's threads. */
 #define SHARE(i, n) for (int64_t i = threadIdx.x; i < (n); i += THREADS)
 
-/* Every thread gets the sum, or the maximum, over the block's threads. */
+/* Both return the sum, or the maximum, over the block's threads to every thread. */
 static __device__ acc block_sum(acc value) {
     __shared__ acc part[THREADS];
     part[threadIdx.x] = value;
@@ -52,8 +52,8 @@ static __device__ acc block_max(acc value) {
     return top;
 }
 
-/* The sums of a tile's columns, in row 0 of the block: thread (x, y) brings one for column
- * x. Blocks are TILE x TILE. */
+/* The sums of a tile's columns, for blocks of TILE x TILE threads: thread (x, y) adds a
+ * value to column x. The result is valid in row 0 of the block. */
 static __device__ acc column_sum(acc value) {
     __shared__ acc part[TILE][TILE + 1];
     part[threadIdx.y][threadIdx.x] = value;
@@ -104,7 +104,7 @@ extern "C" int CUDA_FN(bias_grad)(ENTRY) {
     return launched(c, "bias_grad");
 }
 
-/* ---- gather_grad: block r makes row r of the table ---- */
+/* ---- gather_grad: block r computes row r of the table ---- */
 
 GLOBAL(gather_rows) {
     const int32_t *ids = SOURCE(int32_t, 1);
@@ -114,9 +114,9 @@ GLOBAL(gather_rows) {
         const int64_t col = first + threadIdx.x;
         acc sum = 0;
         for (int64_t i = 0; i < a.count; i += THREADS) {
-            const int64_t mine = i + threadIdx.x;
-            if (!__syncthreads_or(mine < a.count && ids[mine] == row))
-                continue; /* none of these ids names the row */
+            const int64_t own = i + threadIdx.x;
+            if (!__syncthreads_or(own < a.count && ids[own] == row))
+                continue; /* none of these ids is this row */
             for (int64_t j = i; j < i + THREADS && j < a.count; j++)
                 if (ids[j] == row && col < a.n)
                     sum += get(SOURCE(real, 0)[j * a.n + col]);
@@ -134,18 +134,19 @@ extern "C" int CUDA_FN(gather_grad)(ENTRY) {
 
 /* ---- softmax and cross entropy: (outer, mid, inner) over mid ---- */
 
-/* The row of block b, and how far apart its elements are. */
+/* The index of the first element in the row of block b. Elements are a->inner apart. */
 static __device__ int64_t row_start(const struct rp_kargs *a, int64_t b) {
     return b / a->inner * a->mid * a->inner + b % a->inner;
 }
 
-static __device__ int64_t row_seen(const struct rp_kargs *a, int64_t b) {
+/* The number of elements in its softmax. */
+static __device__ int64_t row_visible(const struct rp_kargs *a, int64_t b) {
     const int64_t n = b / a->inner % a->m + 1;
     return a->causal && n < a->mid ? n : a->mid;
 }
 
 GLOBAL(softmax_rows) {
-    const int64_t start = row_start(&a, blockIdx.x), n = row_seen(&a, blockIdx.x);
+    const int64_t start = row_start(&a, blockIdx.x), n = row_visible(&a, blockIdx.x);
     const real *z = SOURCE(real, 0) + start;
     real *y = TARGET(real, 0) + start;
     acc top = -INFINITY, sum = 0;
@@ -159,7 +160,7 @@ GLOBAL(softmax_rows) {
     y[i * a.inner] = put(i < n ? MATH(exp)(get(z[i * a.inner]) - top) / sum : 0);
 }
 
-extern "C" int SPARE_FN(softmax)(ENTRY) {
+extern "C" int FALLBACK_FN(softmax)(ENTRY) {
     (void)workspace, (void)workspace_bytes;
     LAUNCH(softmax_rows, a->outer * a->inner, THREADS);
     return launched(c, "softmax");
@@ -167,7 +168,7 @@ extern "C" int SPARE_FN(softmax)(ENTRY) {
 
 /* (gy, y) -> gx */
 GLOBAL(softmax_grad_rows) {
-    const int64_t start = row_start(&a, blockIdx.x), n = row_seen(&a, blockIdx.x);
+    const int64_t start = row_start(&a, blockIdx.x), n = row_visible(&a, blockIdx.x);
     const real *gy = SOURCE(real, 0) + start, *y = SOURCE(real, 1) + start;
     real *gx = TARGET(real, 0) + start;
     acc sum = 0;
@@ -178,14 +179,14 @@ GLOBAL(softmax_grad_rows) {
     gx[i * a.inner] = put(i < n ? get(y[i * a.inner]) * (get(gy[i * a.inner]) - sum) : 0);
 }
 
-extern "C" int SPARE_FN(softmax_grad)(ENTRY) {
+extern "C" int FALLBACK_FN(softmax_grad)(ENTRY) {
     (void)workspace, (void)workspace_bytes;
     LAUNCH(softmax_grad_rows, a->outer * a->inner, THREADS);
     return launched(c, "softmax_grad");
 }
 
-/* logsumexp of a row by a block; by a thread where rows are short and many, as the pixels
- * of an image. */
+/* A block computes one row's logsumexp. Many short rows, such as the pixels of an image,
+ * take one thread each instead. */
 GLOBAL(logsumexp_rows) {
     const real *z = SOURCE(real, 0) + row_start(&a, blockIdx.x);
     acc top = -INFINITY, sum = 0;
@@ -212,7 +213,7 @@ GLOBAL(logsumexp_short) {
     TARGET(stat_t, 1)[row] = top + MATH(log)(sum);
 }
 
-/* One block. A label out of range stands for a logit of 0, as in the reference kernel. */
+/* One block. A label out of range counts as a logit of 0, as in the reference kernel. */
 GLOBAL(total_loss) {
     const int32_t *labels = SOURCE(int32_t, 1);
     const int64_t rows = a.outer * a.inner;
@@ -268,13 +269,13 @@ GLOBAL(batch_norm_channels) {
     }
 }
 
-extern "C" int SPARE_FN(batch_norm)(ENTRY) {
+extern "C" int FALLBACK_FN(batch_norm)(ENTRY) {
     (void)workspace, (void)workspace_bytes;
     LAUNCH(batch_norm_channels, a->mid, THREADS);
     return launched(c, "batch_norm");
 }
 
-/* (gy, x, mean, invstd, gamma or nothing) -> gx, ggamma and gbeta or nothing */
+/* (gy, x, mean, invstd, gamma if affine) -> gx, ggamma and gbeta if affine */
 GLOBAL(batch_norm_grad_channels) {
     const real *gy = SOURCE(real, 0), *from = SOURCE(real, 1);
     const acc mean = SOURCE(stat_t, 2)[blockIdx.x], invstd = SOURCE(stat_t, 3)[blockIdx.x];
@@ -300,7 +301,7 @@ GLOBAL(batch_norm_grad_channels) {
     }
 }
 
-extern "C" int SPARE_FN(batch_norm_grad)(ENTRY) {
+extern "C" int FALLBACK_FN(batch_norm_grad)(ENTRY) {
     (void)workspace, (void)workspace_bytes;
     LAUNCH(batch_norm_grad_channels, a->mid, THREADS);
     return launched(c, "batch_norm_grad");
@@ -333,7 +334,7 @@ extern "C" int CUDA_FN(layer_norm)(ENTRY) {
     return launched(c, "layer_norm");
 }
 
-/* (gy, x, mean, invstd, weight) -> gx; the other two come from layer_norm_grad_columns. */
+/* (gy, x, mean, invstd, weight) -> gx; layer_norm_grad_columns computes the others. */
 GLOBAL(layer_norm_grad_rows) {
     const int64_t start = blockIdx.x * a.inner;
     const real *gy = SOURCE(real, 0) + start, *from = SOURCE(real, 1) + start;

@@ -1,39 +1,25 @@
-/* backward: what the files of reverse-mode rules share. A rule is a row of a table; each
- * op kind has one, in backward.c or, for sequence models, in backward_seq.c.
+/* backward: appends the backward pass to a forward pass by reverse-mode differentiation.
+ *
+ * Nodes are visited from last to first. The rule of a node's op kind (backward_rule.h)
+ * turns the gradients of its outputs into those of its inputs. Where several ops read a
+ * tensor, their gradients are added as they arrive, that is in reverse order of the
+ * readers, as an eager automatic differentiation does.
+ *
+ * Not thread-safe: one builder, one thread. Different builders may be used by different
+ * threads.
  */
 #ifndef RP_MODEL_ZOO_BACKWARD_H
 #define RP_MODEL_ZOO_BACKWARD_H
 
-#include "model/zoo/builder.h"
+#include "model/zoo/backward_rule.h"
 
-/* Gets the gradients of a node's outputs (RP_NO_VALUE where the loss does not depend on
- * one; at least one is there) and fills in those of its inputs (RP_NO_VALUE on entry), for
- * inputs that want one; others are ignored. */
-typedef void rp_rule_fn(struct rp_builder *b, const struct rp_node *n,
-                        const struct rp_val *gy, struct rp_val *gx);
+/* Adds up the losses, then appends the reverse pass of everything that leads from a
+ * parameter to a loss. The loss and the parameters' gradients go into the graph's `keep`.
+ * b->rc becomes RP_BUG if an op kind has no rule or a parameter gets no gradient. */
+void rp_differentiate(struct rp_builder *b);
 
-struct rp_rule {
-    const char *kind;
-    rp_rule_fn *apply;
-    bool is_loss; /* applied without a gradient of its output */
-};
-
-extern const struct rp_rule rp_rules_seq[]; /* backward_seq.c; ends with kind NULL */
-
-bool rp_wants(const struct rp_builder *b, const struct rp_val *v);
-const char *rp_kind_of(const struct rp_builder *b, const struct rp_node *n);
-
-/* A spec with the forward op's attributes; `name` is the caller's to free. */
-struct rp_spec rp_grad_spec(const struct rp_builder *b, const struct rp_node *n,
-                            const char *kind, char *name, uint64_t flops);
-
-/* One op with one output shaped like `like`; its name is the node's and `suffix`. */
-struct rp_val rp_grad_op(struct rp_builder *b, const struct rp_node *n, const char *suffix,
-                         const char *kind, uint64_t flops, struct rp_val like, size_t n_in,
-                         const struct rp_val *in);
-
-/* The sum of gy over all dimensions but `axis`. */
-struct rp_val rp_grad_bias(struct rp_builder *b, const struct rp_node *n, struct rp_val gy,
-                           size_t axis, struct rp_val bias);
+/* The rules, of the kinds in layers.h and in layers_seq.h. Each table ends with kind NULL.
+ */
+extern const struct rp_rule rp_rules_basic[], rp_rules_seq[];
 
 #endif

@@ -19,7 +19,7 @@ static uint64_t per_element(struct rp_builder *b, uint64_t flops, const struct r
     return rp_product(b, RP_SHAPE(flops, rp_count(v)));
 }
 
-/* KIND_grad with several outputs, shaped as the first n_out inputs of the node. */
+/* Emits KIND_grad with n_out outputs, shaped as the first n_out inputs of the node. */
 static void grad_ops(struct rp_builder *b, const struct rp_node *n, uint64_t flops,
                      const char *const *out_names, size_t n_in, const struct rp_val *in,
                      size_t n_out, struct rp_val *gx) {
@@ -56,9 +56,9 @@ static void bmm(struct rp_builder *b, const struct rp_node *n, const struct rp_v
         db.c[i] = d.b[i];
     }
     char *name_a = grad_name(b, n, "grad_a"), *name_b = grad_name(b, n, "grad_b");
-    if (rp_wants(b, &n->in[0]))
+    if (rp_wants_grad(b, &n->in[0]))
         gx[0] = rp_nn_bmm(b, name_a, gy[0], n->in[1], n->in[0], &da);
-    if (rp_wants(b, &n->in[1]))
+    if (rp_wants_grad(b, &n->in[1]))
         gx[1] = rp_nn_bmm(b, name_b, n->in[0], gy[0], n->in[1], &db);
     free(name_a);
     free(name_b);
@@ -67,16 +67,16 @@ static void bmm(struct rp_builder *b, const struct rp_node *n, const struct rp_v
 static void mul(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                 struct rp_val *gx) {
     const uint64_t flops = rp_count(&gy[0]);
-    if (rp_wants(b, &n->in[0]))
+    if (rp_wants_grad(b, &n->in[0]))
         gx[0] = rp_grad_op(b, n, "grad_a", "mul", flops, n->in[0], RP_IN(gy[0], n->in[1]));
-    if (rp_wants(b, &n->in[1]))
+    if (rp_wants_grad(b, &n->in[1]))
         gx[1] = rp_grad_op(b, n, "grad_b", "mul", flops, n->in[1], RP_IN(gy[0], n->in[0]));
 }
 
 /* ---- broadcasts: the gradient of what was repeated is a sum ---- */
 
-/* g's dimensions before `axis`, then those that v has, then the rest: the sum over the
- * first and the last. */
+/* The dimensions of g are those before `axis`, then those that v has, then the rest. Emits
+ * the sum over the first and the last of these three. */
 static struct rp_val sum_like(struct rp_builder *b, const struct rp_node *n,
                               struct rp_val g, size_t axis, struct rp_val v) {
     uint64_t outer = 1;
@@ -93,17 +93,17 @@ static size_t axis_of(const struct rp_builder *b, const struct rp_node *n) {
 static void add_broadcast(struct rp_builder *b, const struct rp_node *n,
                           const struct rp_val *gy, struct rp_val *gx) {
     gx[0] = gy[0];
-    if (rp_wants(b, &n->in[1]))
+    if (rp_wants_grad(b, &n->in[1]))
         gx[1] = sum_like(b, n, gy[0], axis_of(b, n), n->in[1]);
 }
 
 static void mul_broadcast(struct rp_builder *b, const struct rp_node *n,
                           const struct rp_val *gy, struct rp_val *gx) {
     const struct rp_val *x = &n->in[0];
-    if (rp_wants(b, x))
+    if (rp_wants_grad(b, x))
         gx[0] = rp_grad_op(b, n, "grad_input", "mul_broadcast", rp_count(x), *x,
                            RP_IN(gy[0], n->in[1]));
-    if (rp_wants(b, &n->in[1])) {
+    if (rp_wants_grad(b, &n->in[1])) {
         char *name = grad_name(b, n, "grad_product");
         struct rp_val product = rp_nn_mul(b, name, gy[0], *x);
         gx[1] = sum_like(b, n, product, axis_of(b, n), n->in[1]);
@@ -129,7 +129,7 @@ static void slice(struct rp_builder *b, const struct rp_node *n, const struct rp
     gx[0] = rp_grad_op(b, n, "grad_input", "slice_grad", 0, n->in[0], RP_IN(gy[0]));
 }
 
-/* Every part is used by the networks here, so each has a gradient. */
+/* Networks here use every part, so each has a gradient. */
 static void split(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                   struct rp_val *gx) {
     for (uint32_t i = 0; i < n->n_out; i++)
@@ -150,7 +150,7 @@ static void softmax(struct rp_builder *b, const struct rp_node *n, const struct 
     grad_ops(b, n, per_element(b, 4, &gy[0]), NULL, RP_IN(gy[0], n->out[0]), 1, gx);
 }
 
-/* A rotation by the opposite angle. */
+/* The gradient is a rotation by the opposite angle. */
 static void rotary(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                    struct rp_val *gx) {
     char *name = grad_name(b, n, "grad_input");
@@ -201,7 +201,7 @@ static void lstm_cell(struct rp_builder *b, const struct rp_node *n,
     s.out_names = out_names;
     gx[0] = rp_like(n->in[0]);
     gx[1] = rp_like(n->in[1]);
-    rp_emit(b, s, n_in, in, rp_wants(b, &n->in[1]) ? 2 : 1, gx);
+    rp_emit(b, s, n_in, in, rp_wants_grad(b, &n->in[1]) ? 2 : 1, gx);
     free(name);
 }
 

@@ -8,11 +8,34 @@
 
 #include "base/mem.h"
 
-/* A gigabyte of graph or less: nmt unrolled over 400 steps has 42,000 ops. */
+/* Keeps a graph below a gigabyte. nmt unrolled over 400 steps has 42,000 ops. */
 enum { MAX_OPS = 200000 };
 
 static const uint64_t dtype_bytes[] = {[RP_F32] = 4, [RP_F16] = 2, [RP_I32] = 4};
 const char *const rp_dtype_word[3] = {"f32", "f16", "i32"};
+
+void rp_builder_init(struct rp_builder *b, struct rp_graph *g,
+                     const struct rp_zoo_entry *row, const struct rp_zoo_options *o,
+                     struct rp_err *err) {
+    *b = (struct rp_builder){.g = g,
+                             .row = row,
+                             .o = *o,
+                             .err = err,
+                             .phase = RP_FORWARD,
+                             .scope = rp_strdup("")};
+}
+
+void rp_builder_fini(struct rp_builder *b) {
+    for (size_t i = 0; i < b->nodes.n; i++) {
+        free(b->nodes.at[i].in);
+        free(b->nodes.at[i].out);
+    }
+    free(b->nodes.at);
+    free(b->params.at);
+    free(b->losses.at);
+    free(b->wants_grad);
+    free(b->scope);
+}
 
 void rp_builder_fail(struct rp_builder *b, rp_rc rc, const char *fmt, ...) {
     char text[512];
@@ -25,7 +48,7 @@ void rp_builder_fail(struct rp_builder *b, rp_rc rc, const char *fmt, ...) {
     b->rc = rp_fail(b->err, rc, "zoo: %s: %s", b->row->name, text);
 }
 
-void rp_scope(struct rp_builder *b, const char *fmt, ...) {
+void rp_scope_begin(struct rp_builder *b, const char *fmt, ...) {
     char part[64];
     va_list ap;
     va_start(ap, fmt);
@@ -37,8 +60,8 @@ void rp_scope(struct rp_builder *b, const char *fmt, ...) {
     b->scope = longer;
 }
 
-/* Inside, scopes end with '/', so that a part may hold dots ("layer1.0"). */
-void rp_end(struct rp_builder *b) {
+/* In b->scope a '/' ends each scope, since a scope may have dots in it ("layer1.0"). */
+void rp_scope_end(struct rp_builder *b) {
     char *last = strrchr(b->scope, '/');
     assert(last != NULL);
     *last = '\0';
@@ -100,7 +123,7 @@ struct rp_val rp_like(struct rp_val v) {
     return v;
 }
 
-/* Room for one more in an array of the graph. */
+/* Makes room for one more element in an array of the graph. */
 #define GROW(array, n, cap)                                                                \
     do {                                                                                   \
         if ((n) == (cap)) {                                                                \
@@ -109,7 +132,7 @@ struct rp_val rp_like(struct rp_val v) {
         }                                                                                  \
     } while (0)
 
-/* Takes `name` over. The value's tensor is set; its shape is the template's. */
+/* Takes ownership of `name`. Sets v->tensor; v's shape is that of the template. */
 static void new_tensor(struct rp_builder *b, enum rp_tensor_kind kind, char *name,
                        struct rp_val *v) {
     struct rp_graph *g = b->g;
@@ -124,10 +147,10 @@ static void new_tensor(struct rp_builder *b, enum rp_tensor_kind kind, char *nam
     }
     if (g->n_tensors == b->cap_tensors) {
         GROW(g->tensors, g->n_tensors, b->cap_tensors);
-        b->needs = rp_realloc(b->needs, b->cap_tensors, sizeof *b->needs);
+        b->wants_grad = rp_realloc(b->wants_grad, b->cap_tensors, sizeof *b->wants_grad);
     }
     v->tensor = g->n_tensors++;
-    b->needs[v->tensor] = kind == RP_PARAMETER;
+    b->wants_grad[v->tensor] = kind == RP_PARAMETER;
     struct rp_tensor *t = &g->tensors[v->tensor];
     *t = (struct rp_tensor){.name = name,
                             .bytes = bytes,
@@ -171,7 +194,7 @@ static bool own_shape(const struct rp_builder *b, const struct rp_val *v) {
            memcmp(t->shape, v->dim, v->n_dims * sizeof v->dim[0]) == 0;
 }
 
-/* attrs.views: one entry an input, null where the tensor is read in its own shape. */
+/* Sets attrs.views: one entry an input, null where the tensor is read in its own shape. */
 static void note_views(const struct rp_builder *b, json_t *attrs, size_t n_in,
                        const struct rp_val *in) {
     bool any = false;
@@ -216,7 +239,7 @@ static void note_node(struct rp_builder *b, size_t n_in, const struct rp_val *in
     memcpy(node.out, out, n_out * sizeof *out);
     for (size_t i = 0; i < n_in; i++)
         for (size_t k = 0; k < n_out; k++)
-            b->needs[out[k].tensor] |= b->needs[in[i].tensor];
+            b->wants_grad[out[k].tensor] |= b->wants_grad[in[i].tensor];
     rp_push(&b->nodes, node);
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
 struct maps {
@@ -34,19 +33,19 @@ static struct rp_val dense_block(struct rp_builder *b, struct rp_val x, unsigned
     struct maps maps = {0};
     rp_push(&maps, x);
     for (unsigned i = 0; i < rp_depth(b, layers); i++) {
-        rp_scope(b, "denseblock%u.denselayer%u", block, i + 1);
+        rp_scope_begin(b, "denseblock%u.denselayer%u", block, i + 1);
         x = layer(b, joined(b, &maps), rp_width(b, 32));
-        rp_end(b);
+        rp_scope_end(b);
         rp_push(&maps, x);
     }
-    rp_scope(b, "denseblock%u", block);
+    rp_scope_begin(b, "denseblock%u", block);
     x = joined(b, &maps);
-    rp_end(b);
+    rp_scope_end(b);
     free(maps.at);
     return x;
 }
 
-void rp_zoo_densenet(struct rp_builder *b) {
+static void build_densenet(struct rp_builder *b) {
     static const uint64_t layers[4] = {6, 12, 24, 16};
     struct rp_val x = rp_nn_image(b, 3);
     x = rp_nn_conv(b, "conv0", x, rp_width(b, 64), rp_square(7, 2, 3), RP_NO_BIAS);
@@ -56,13 +55,20 @@ void rp_zoo_densenet(struct rp_builder *b) {
         x = dense_block(b, x, i + 1, layers[i]);
         if (i == 3)
             break;
-        rp_scope(b, "transition%u", i + 1);
+        rp_scope_begin(b, "transition%u", i + 1);
         x = norm_relu(b, "norm", "relu", x);
         x = rp_nn_conv(b, "conv", x, x.dim[1] / 2, rp_square(1, 1, 0), RP_NO_BIAS);
         x = rp_nn_avg_pool(b, "pool", x, rp_square(2, 2, 0), true);
-        rp_end(b);
+        rp_scope_end(b);
     }
     x = norm_relu(b, "norm5", "relu5", x);
     x = rp_nn_flatten(b, rp_nn_adaptive_avg_pool(b, "avgpool", x, 1));
     rp_nn_classify(b, rp_nn_linear(b, "classifier", x, b->o.classes, RP_BIAS));
 }
+
+const struct rp_zoo_entry rp_net_densenet121 = {
+    .name = "densenet121",
+    .build = build_densenet,
+    RP_NET_IMAGES(64, 224, 1000, 32),
+    RP_NET_PUBLISHED(7978856, 2.834e9, RP_NET_TORCHVISION),
+};

@@ -2,7 +2,6 @@
  * it: batch norm after each convolution, 3x3 where the paper has 5x5, and two auxiliary
  * classifiers whose losses count 0.3. Pooling pads by 1 instead of rounding sizes up, which
  * gives the same sizes. */
-#include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
 static struct rp_val layer(struct rp_builder *b, const char *name, struct rp_val x,
@@ -26,25 +25,25 @@ static const struct module {
 static struct rp_val inception(struct rp_builder *b, struct rp_val x,
                                const struct module *m) {
     struct rp_val part[4];
-    rp_scope(b, "inception%s", m->name);
+    rp_scope_begin(b, "inception%s", m->name);
     part[0] = layer(b, "branch1", x, m->c1, 1);
     part[1] = layer(b, "branch2.1", layer(b, "branch2.0", x, m->r3, 1), m->c3, 3);
     part[2] = layer(b, "branch3.1", layer(b, "branch3.0", x, m->r5, 1), m->c5, 3);
     part[3] = rp_nn_max_pool(b, "branch4.pool", x, rp_square(3, 1, 1));
     part[3] = layer(b, "branch4.1", part[3], m->pool, 1);
     x = rp_nn_concat(b, "concat", 1, 4, part);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
 static struct rp_val auxiliary(struct rp_builder *b, const char *name, struct rp_val x) {
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     x = rp_nn_adaptive_avg_pool(b, "pool", x, 4);
     x = rp_nn_flatten(b, layer(b, "conv", x, 128, 1));
     x = rp_nn_linear(b, "fc1", x, rp_width(b, 1024), RP_BIAS);
     x = rp_nn_dropout(b, "dropout", rp_nn_relu(b, "relu", x), 0.7);
     x = rp_nn_linear(b, "fc2", x, b->o.classes, RP_BIAS);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
@@ -57,7 +56,7 @@ static struct rp_val stem(struct rp_builder *b) {
     return rp_nn_max_pool(b, "maxpool2", x, rp_square(3, 2, 1));
 }
 
-void rp_zoo_googlenet(struct rp_builder *b) {
+static void build_googlenet(struct rp_builder *b) {
     struct rp_val x = stem(b), aux[2] = {{0}};
     for (unsigned i = 0; i < sizeof modules / sizeof modules[0]; i++) {
         x = inception(b, x, &modules[i]);
@@ -80,3 +79,16 @@ void rp_zoo_googlenet(struct rp_builder *b) {
     rp_nn_cross_entropy(b, "aux1.loss", aux[0], labels, 1, 0.3);
     rp_nn_cross_entropy(b, "aux2.loss", aux[1], labels, 1, 0.3);
 }
+
+const struct rp_zoo_entry rp_net_googlenet = {
+    .name = "googlenet",
+    .build = build_googlenet,
+    .takes = RP_TAKES_IMAGE | RP_TAKES_CLASSES | RP_TAKES_NO_AUX,
+    .usual = {.batch = 64, .image = RP_NET_SQUARE(224), .classes = 1000},
+    .tiny = {.batch = 2, .image = RP_NET_SQUARE(32), .classes = 4},
+    .min_image = 32,
+    .params = 13004888,
+    .params_source = "torchvision googlenet(aux_logits=True); 6624904 without",
+    .macs = 1.498e9,
+    .macs_source = RP_NET_TORCHVISION,
+};

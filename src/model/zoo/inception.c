@@ -1,7 +1,6 @@
 /* Inception-v3: Szegedy et al., "Rethinking the Inception architecture for computer
  * vision", 2016, as torchvision does it, with its auxiliary classifier, whose loss counts
  * 0.4. */
-#include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
 static struct rp_val layer(struct rp_builder *b, const char *name, struct rp_val x,
@@ -95,34 +94,35 @@ static struct rp_val stem(struct rp_builder *b) {
     return rp_nn_max_pool(b, "maxpool2", x, rp_square(3, 2, 0));
 }
 
-/* One module, in its scope. `width`: what module_a and module_c leave open. */
+/* Emits one module in its scope. `width` is a parameter of module_a and module_c only. */
 static struct rp_val module(struct rp_builder *b, const char *name, struct rp_val x,
                             uint64_t width) {
-    rp_scope(b, "mixed%s", name);
+    rp_scope_begin(b, "mixed%s", name);
     if (name[0] == '5')
         x = module_a(b, x, width);
     else if (name[0] == '6')
         x = name[1] == 'a' ? module_b(b, x) : module_c(b, x, width);
     else
         x = name[1] == 'a' ? module_d(b, x) : module_e(b, x);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
-/* 17x17 maps, those of an image of 299, are pooled to 5x5 as in the paper; others too. */
+/* Maps are pooled to 5x5: those of a 299x299 image, 17x17, with a fixed window as in the
+ * paper, others adaptively. */
 static struct rp_val auxiliary(struct rp_builder *b, struct rp_val x) {
-    rp_scope(b, "aux");
+    rp_scope_begin(b, "aux");
     x = x.dim[2] == 17 && x.dim[3] == 17
             ? rp_nn_avg_pool(b, "pool", x, rp_square(5, 3, 0), true)
             : rp_nn_adaptive_avg_pool(b, "pool", x, 5);
     x = one(b, "conv0", x, 128);
     x = layer(b, "conv1", x, 768, rp_square(5, 1, 0));
     x = rp_nn_linear(b, "fc", rp_nn_flatten(b, x), b->o.classes, RP_BIAS);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
-void rp_zoo_inception_v3(struct rp_builder *b) {
+static void build_inception_v3(struct rp_builder *b) {
     static const struct {
         const char *name;
         uint64_t width;
@@ -143,3 +143,13 @@ void rp_zoo_inception_v3(struct rp_builder *b) {
     if (!b->o.no_aux)
         rp_nn_cross_entropy(b, "aux.loss", aux, labels, 1, 0.4);
 }
+
+const struct rp_zoo_entry rp_net_inception_v3 = {
+    .name = "inception_v3",
+    .build = build_inception_v3,
+    .takes = RP_TAKES_IMAGE | RP_TAKES_CLASSES | RP_TAKES_NO_AUX,
+    .usual = {.batch = 64, .image = RP_NET_SQUARE(299), .classes = 1000},
+    .tiny = {.batch = 2, .image = RP_NET_SQUARE(75), .classes = 4},
+    .min_image = 75,
+    RP_NET_PUBLISHED(27161264, 5.713e9, RP_NET_TORCHVISION),
+};

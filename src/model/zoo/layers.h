@@ -1,15 +1,17 @@
 /* layers: the ops that networks are made of, each with its parameters, shapes and cost.
- * docs/ops.md says what each computes. `name` names the op; its parameters are
- * "name.weight", "name.bias". Channels are dimension 1 (N, C, H, W or N, C, D, H, W).
+ * docs/ops.md says what each computes. `name` names the op. Its parameters are called
+ * "name.weight" and "name.bias". Channels are dimension 1 (N, C, H, W or N, C, D, H, W).
  *
- * flops: 2 a multiply-add; for the rest, operations an element as docs/ops.md lists them.
+ * A multiply-add counts as 2 flops. For other ops, docs/ops.md lists the flops an element.
+ *
+ * Not thread-safe: one builder, one thread.
  */
 #ifndef RP_MODEL_ZOO_LAYERS_H
 #define RP_MODEL_ZOO_LAYERS_H
 
 #include "model/zoo/builder.h"
 
-/* The window of a convolution or a pooling, the spatial dimensions in order. */
+/* The window of a convolution or a pooling, per spatial dimension. */
 struct rp_window {
     uint64_t kernel[3], stride[3], pad[3];
 };
@@ -37,11 +39,11 @@ struct rp_val rp_nn_avg_pool(struct rp_builder *b, const char *name, struct rp_v
 /* Spatial sizes become `size` each; window i is [floor(i*in/out), ceil((i+1)*in/out)). */
 struct rp_val rp_nn_adaptive_avg_pool(struct rp_builder *b, const char *name,
                                       struct rp_val x, uint64_t size);
-/* Every element `by` times in each spatial dimension: the same op, whose windows then hold
- * one element each. */
+/* Repeats every element `by` times in each spatial dimension. It is the op above: with a
+ * larger output each window holds one element. */
 struct rp_val rp_nn_upsample(struct rp_builder *b, const char *name, struct rp_val x,
                              uint64_t by);
-/* Max pooling that also gives where each maximum was, for rp_nn_max_unpool. */
+/* Max pooling that also returns where each maximum was, for rp_nn_max_unpool. */
 struct rp_val rp_nn_max_pool_index(struct rp_builder *b, const char *name, struct rp_val x,
                                    struct rp_window w, struct rp_val *index);
 struct rp_val rp_nn_max_unpool(struct rp_builder *b, const char *name, struct rp_val x,
@@ -55,11 +57,11 @@ struct rp_matmul {
     bool transpose_a, transpose_b; /* of the last two dimensions */
     double alpha;                  /* factor of the product; 0 stands for 1 */
 };
-/* Product of the last two dimensions, one for each index of the leading ones, which are
- * equal in a and c, and in w too unless w is a matrix. `bias` may be RP_NO_VALUE. */
+/* The matrix product over the last two dimensions, for each index of the leading ones.
+ * These are the same in a and w, unless w is a matrix. `bias` may be RP_NO_VALUE. */
 struct rp_val rp_nn_matmul(struct rp_builder *b, const char *name, struct rp_val a,
                            struct rp_val w, struct rp_val bias, struct rp_matmul m);
-/* relu relu6 (backward reads y): any kind with one input and an output of its shape. */
+/* An op of any kind with one input and an output of the same shape, such as "relu6". */
 struct rp_val rp_nn_unary(struct rp_builder *b, const char *kind, const char *name,
                           struct rp_val x);
 struct rp_val rp_nn_relu(struct rp_builder *b, const char *name, struct rp_val x);
@@ -71,11 +73,11 @@ struct rp_val rp_nn_dropout(struct rp_builder *b, const char *name, struct rp_va
                             double p);
 struct rp_val rp_nn_concat(struct rp_builder *b, const char *name, size_t axis, size_t n,
                            const struct rp_val *x);
-/* All elements after dimension 0 in one. */
+/* All dimensions after the first become one. */
 struct rp_val rp_nn_flatten(struct rp_builder *b, struct rp_val x);
 
 /* ---- layers_norm.c ---- */
-enum rp_bn { RP_BN_AFFINE, RP_BN_PLAIN }; /* PLAIN: no gamma, no beta */
+enum rp_bn { RP_BN_AFFINE, RP_BN_PLAIN }; /* PLAIN: without scale and shift */
 struct rp_val rp_nn_batch_norm(struct rp_builder *b, const char *name, struct rp_val x,
                                double eps, double momentum, enum rp_bn affine);
 
@@ -88,8 +90,8 @@ struct rp_val rp_nn_conv_bn_relu(struct rp_builder *b, const char *name, struct 
 /* A source of class numbers, i32, shaped as logits without dimension `axis`. */
 struct rp_val rp_nn_labels(struct rp_builder *b, const char *name, struct rp_val logits,
                            size_t axis);
-/* The mean cross entropy over all labels, times `weight`. The step's loss is the sum of all
- * such calls. */
+/* A loss: the mean cross entropy over all labels, times `weight`. The step's loss is the
+ * sum of all losses. */
 void rp_nn_cross_entropy(struct rp_builder *b, const char *name, struct rp_val logits,
                          struct rp_val labels, size_t axis, double weight);
 

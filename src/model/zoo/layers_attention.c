@@ -25,9 +25,10 @@ struct rp_bmm rp_bmm_of(const json_t *attrs) {
     return d;
 }
 
-/* Elements that the strides can tell apart; a dimension of size 1 has any stride. */
-static uint64_t reach(const uint64_t batch[3], uint64_t rows, uint64_t cols,
-                      const uint64_t strides[5]) {
+/* How many different elements the strides address. A stride of 0 repeats them; a dimension
+ * of size 1 may have any stride. */
+static uint64_t n_addressed(const uint64_t batch[3], uint64_t rows, uint64_t cols,
+                            const uint64_t strides[5]) {
     const uint64_t size[5] = {batch[0], batch[1], batch[2], rows, cols};
     uint64_t count = 1;
     for (size_t i = 0; i < 5; i++)
@@ -39,9 +40,9 @@ struct rp_val rp_nn_bmm(struct rp_builder *b, const char *name, struct rp_val x,
                         struct rp_val y, struct rp_val like, const struct rp_bmm *d) {
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
-    assert(reach(d->batch, d->m, d->k, d->a) == rp_count(&x));
-    assert(reach(d->batch, d->k, d->n, d->b) == rp_count(&y));
-    assert(reach(d->batch, d->m, d->n, d->c) == rp_count(&like));
+    assert(n_addressed(d->batch, d->m, d->k, d->a) == rp_count(&x));
+    assert(n_addressed(d->batch, d->k, d->n, d->b) == rp_count(&y));
+    assert(n_addressed(d->batch, d->m, d->n, d->c) == rp_count(&like));
     json_t *attrs =
         json_pack("{s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:f}", "batch", rp_numbers(3, d->batch),
                   "m", (json_int_t)d->m, "n", (json_int_t)d->n, "k", (json_int_t)d->k,
@@ -55,8 +56,9 @@ struct rp_val rp_nn_bmm(struct rp_builder *b, const char *name, struct rp_val x,
     return rp_emit1(b, s, rp_like(like), RP_IN(x, y));
 }
 
-/* ---- attention: batch dimensions (batch, head of keys and values, query head of it) ----
- */
+/* ---- attention ----
+ * The three batch dimensions are the batch, the heads of keys and values, and the query
+ * heads that share one of these. */
 
 struct rp_val rp_nn_scores(struct rp_builder *b, const char *name, struct rp_val q,
                            struct rp_val k, struct rp_heads h) {

@@ -12,7 +12,6 @@ static uint64_t times(struct rp_builder *b, uint64_t n, uint64_t m) {
     return rp_product(b, RP_SHAPE(n, m));
 }
 
-/* attrs.m, n, k and batch: the product as a kernel takes it. */
 struct rp_val rp_nn_matmul(struct rp_builder *b, const char *name, struct rp_val a,
                            struct rp_val w, struct rp_val bias, struct rp_matmul t) {
     if (b->rc != RP_OK)
@@ -43,10 +42,10 @@ struct rp_val rp_nn_linear(struct rp_builder *b, const char *name, struct rp_val
         return RP_NO_VALUE;
     uint64_t k = x.dim[x.n_dims - 1];
     struct rp_val rows = rp_view(b, x, RP_SHAPE(rp_count(&x) / k, k));
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val w = rp_param(b, "weight", RP_SHAPE(n, k));
     struct rp_val c = bias ? rp_param(b, "bias", RP_SHAPE(n)) : RP_NO_VALUE;
-    rp_end(b);
+    rp_scope_end(b);
     struct rp_val y =
         rp_nn_matmul(b, name, rows, w, c, (struct rp_matmul){.transpose_b = true});
     x.dim[x.n_dims - 1] = n;

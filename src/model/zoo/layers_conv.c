@@ -23,7 +23,8 @@ static json_t *conv_attrs(size_t n_space, const struct rp_window *w, uint64_t gr
                      "dilation", rp_numbers(n_space, ones), "groups", (json_int_t)groups);
 }
 
-/* 2 flops for each weight and position it is applied at, 1 for each bias added. */
+/* 2 flops for each weight at each position where it is applied, and 1 for each bias added.
+ */
 static uint64_t conv_flops(struct rp_builder *b, const char *name,
                            const struct rp_val *grid, const struct rp_val *weight,
                            const struct rp_val *y, int bias) {
@@ -36,15 +37,14 @@ static uint64_t conv_flops(struct rp_builder *b, const char *name,
     return flops;
 }
 
-/* Parameters, then the op. `grid` is the tensor at whose positions the weight is applied.
- */
+/* Makes the parameters and the op. The weight is applied at each position of x or of y. */
 static struct rp_val conv(struct rp_builder *b, const char *kind, const char *name,
                           struct rp_val x, struct rp_val y, bool grid_is_x,
                           struct rp_val weight, json_t *attrs, int bias) {
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     weight = rp_param(b, "weight", weight.n_dims, weight.dim);
     struct rp_val c = bias ? rp_param(b, "bias", RP_SHAPE(y.dim[1])) : RP_NO_VALUE;
-    rp_end(b);
+    rp_scope_end(b);
     if (b->rc != RP_OK) {
         json_decref(attrs);
         return RP_NO_VALUE;

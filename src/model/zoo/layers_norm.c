@@ -1,12 +1,13 @@
 #include "model/zoo/layers.h"
 
-/* Running statistics, from the batch's; once a step, whatever is recomputed. */
+/* Updates the running statistics from those of the batch. The op runs once a step, whatever
+ * is recomputed. */
 static void update_stats(struct rp_builder *b, const char *name, struct rp_val mean,
                          struct rp_val invstd, uint64_t count, double eps,
                          double momentum) {
     static const char *const out_names[] = {"running_var"};
     const uint64_t channels = mean.dim[0];
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val old_mean =
         rp_source(b, RP_STATE, RP_F32, "running_mean", RP_SHAPE(channels));
     struct rp_val old_var =
@@ -21,7 +22,7 @@ static void update_stats(struct rp_builder *b, const char *name, struct rp_val m
                         .out_names = out_names};
     struct rp_val out[2] = {rp_like(mean), rp_like(mean)};
     rp_emit(b, s, RP_IN(mean, invstd, old_mean, old_var), 2, out);
-    rp_end(b);
+    rp_scope_end(b);
     rp_keep(b, out[0]);
     rp_keep(b, out[1]);
 }
@@ -32,14 +33,14 @@ struct rp_val rp_nn_batch_norm(struct rp_builder *b, const char *name, struct rp
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     uint64_t channels = x.dim[1], count = rp_count(&x);
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val in[3] = {x};
     if (affine == RP_BN_AFFINE) {
         in[1] = rp_source(b, RP_PARAMETER, RP_F32, "weight", RP_SHAPE(channels));
         in[2] = rp_source(b, RP_PARAMETER, RP_F32, "bias", RP_SHAPE(channels));
     }
-    rp_end(b);
-    /* x is read twice, for the statistics and to be normalized. */
+    rp_scope_end(b);
+    /* x is read twice: for the statistics and to be normalized. */
     uint64_t element = x.dtype == RP_F16 ? 2 : 4;
     json_t *attrs =
         json_pack("{s:f,s:b,s:I}", "eps", eps, "affine", affine == RP_BN_AFFINE,
@@ -60,10 +61,10 @@ struct rp_val rp_nn_batch_norm(struct rp_builder *b, const char *name, struct rp
 struct rp_val rp_nn_conv_bn_relu(struct rp_builder *b, const char *name, struct rp_val x,
                                  uint64_t out_channels, struct rp_window w, int bias,
                                  double eps) {
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     x = rp_nn_conv(b, "conv", x, out_channels, w, bias);
     x = rp_nn_batch_norm(b, "bn", x, eps, 0.1, RP_BN_AFFINE);
     x = rp_nn_relu(b, "relu", x);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }

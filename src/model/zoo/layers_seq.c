@@ -13,8 +13,8 @@ static struct rp_spec spec(struct rp_builder *b, const char *kind, const char *n
                             .flops = rp_product(b, RP_SHAPE(per_element, rp_count(x)))};
 }
 
-/* attrs.traffic_bytes of an op that moves y, out of something larger. */
-static void moves(struct rp_builder *b, json_t *attrs, const struct rp_val *y) {
+/* For an op that copies y out of something larger: it reads and writes only y. */
+static void set_copy_traffic(struct rp_builder *b, json_t *attrs, const struct rp_val *y) {
     const uint64_t element = y->dtype == RP_F16 ? 2 : 4;
     const uint64_t bytes = rp_product(b, RP_SHAPE(2, element, rp_count(y)));
     json_object_set_new(attrs, "traffic_bytes", json_integer((json_int_t)bytes));
@@ -32,7 +32,7 @@ struct rp_val rp_nn_gather(struct rp_builder *b, const char *name, struct rp_val
     struct rp_val y = rp_shaped(table.dtype, ids.n_dims, ids.dim);
     y.dim[y.n_dims++] = table.dim[1];
     json_t *attrs = json_object();
-    moves(b, attrs, &y);
+    set_copy_traffic(b, attrs, &y);
     return rp_emit1(b, spec(b, "gather", name, attrs, 0, &y), y, RP_IN(table, ids));
 }
 
@@ -48,7 +48,7 @@ struct rp_val rp_nn_linear_tied(struct rp_builder *b, const char *name, struct r
     return rp_view(b, y, x.n_dims, x.dim);
 }
 
-/* Statistics are one f32 a row, and parameters f32 as those of batch_norm. */
+/* As in batch_norm, parameters and statistics are f32 whatever the dtype. */
 static struct rp_val norm_param(struct rp_builder *b, const char *name, uint64_t n) {
     return rp_source(b, RP_PARAMETER, RP_F32, name, RP_SHAPE(n));
 }
@@ -59,9 +59,9 @@ struct rp_val rp_nn_layer_norm(struct rp_builder *b, const char *name, struct rp
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     uint64_t n = x.dim[x.n_dims - 1];
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val in[3] = {x, norm_param(b, "weight", n), norm_param(b, "bias", n)};
-    rp_end(b);
+    rp_scope_end(b);
     struct rp_val row = rp_shaped(RP_F32, RP_SHAPE(rp_count(&x) / n));
     struct rp_val out[3] = {rp_like(x), row, row};
     struct rp_spec s = spec(b, "layer_norm", name, json_pack("{s:f}", "eps", eps), 8, &x);
@@ -76,9 +76,9 @@ struct rp_val rp_nn_rms_norm(struct rp_builder *b, const char *name, struct rp_v
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
     uint64_t n = x.dim[x.n_dims - 1];
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val weight = norm_param(b, "weight", n);
-    rp_end(b);
+    rp_scope_end(b);
     struct rp_val out[2] = {rp_like(x), rp_shaped(RP_F32, RP_SHAPE(rp_count(&x) / n))};
     struct rp_spec s = spec(b, "rms_norm", name, json_pack("{s:f}", "eps", eps), 4, &x);
     s.out_names = out_names;
@@ -151,7 +151,7 @@ struct rp_val rp_nn_slice(struct rp_builder *b, const char *name, struct rp_val 
     y.dim[axis] = length;
     json_t *attrs = axis_attr(axis);
     json_object_set_new(attrs, "start", json_integer((json_int_t)start));
-    moves(b, attrs, &y);
+    set_copy_traffic(b, attrs, &y);
     return rp_emit1(b, spec(b, "slice", name, attrs, 0, &y), y, RP_IN(x));
 }
 
@@ -183,9 +183,9 @@ struct rp_val rp_nn_add_positions(struct rp_builder *b, const char *name, struct
         return RP_NO_VALUE;
     }
     if (x.dim[1] < table.dim[0]) {
-        rp_scope(b, "%s", name);
+        rp_scope_begin(b, "%s", name);
         table = rp_nn_slice(b, "rows", table, 0, 0, x.dim[1]);
-        rp_end(b);
+        rp_scope_end(b);
     }
     return rp_nn_add_broadcast(b, name, x, table, 1);
 }
@@ -201,13 +201,13 @@ struct rp_val rp_nn_transpose(struct rp_builder *b, const char *name, struct rp_
 
 struct rp_val rp_nn_patches(struct rp_builder *b, const char *name, struct rp_val image,
                             uint64_t width, uint64_t square) {
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val x =
         rp_nn_conv(b, "proj", image, width, rp_square(square, square, 0), RP_BIAS);
     if (b->rc == RP_OK)
         x = rp_view(b, x, RP_SHAPE(x.dim[0], width, x.dim[2] * x.dim[3]));
     x = rp_nn_transpose(b, "tokens", x);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
@@ -232,19 +232,19 @@ void rp_nn_classify_steps(struct rp_builder *b, const char *name, struct rp_val 
         return;
     }
     struct rp_val *part = rp_calloc(n, sizeof *part);
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val weight = rp_param(b, "weight", RP_SHAPE(classes, x.dim[2]));
     struct rp_val bias = rp_param(b, "bias", RP_SHAPE(classes));
     rp_nn_split(b, "parts", x, 0, n, part);
     for (size_t i = 0; i < n && b->rc == RP_OK; i++) {
-        rp_scope(b, "%zu", i);
+        rp_scope_begin(b, "%zu", i);
         struct rp_val y = rp_nn_linear_tied(b, "logits", part[i], weight, bias);
         y = rp_view(b, y, RP_SHAPE(rp_count(&y) / classes, classes));
         struct rp_val labels = rp_nn_labels(b, "labels", y, 1);
         rp_nn_cross_entropy(b, "loss", y, labels, 1, 1.0 / (double)n);
-        rp_end(b);
+        rp_scope_end(b);
     }
-    rp_end(b);
+    rp_scope_end(b);
     free(part);
 }
 

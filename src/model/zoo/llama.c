@@ -9,7 +9,6 @@
  */
 #include <inttypes.h>
 
-#include "model/zoo/families.h"
 #include "model/zoo/layers_seq.h"
 
 static const double eps = 1e-6, rotary_base = 10000;
@@ -31,7 +30,7 @@ static struct rp_val rotate(struct rp_builder *b, const char *name, struct rp_va
 static struct rp_val attention(struct rp_builder *b, const struct size *s,
                                struct rp_val x) {
     const uint64_t kv_width = s->width / s->heads.heads * s->heads.kv_heads;
-    rp_scope(b, "attention");
+    rp_scope_begin(b, "attention");
     struct rp_val q = rp_nn_linear(b, "wq", x, s->width, RP_NO_BIAS);
     struct rp_val k = rp_nn_linear(b, "wk", x, kv_width, RP_NO_BIAS);
     struct rp_val v = rp_nn_linear(b, "wv", x, kv_width, RP_NO_BIAS);
@@ -39,23 +38,23 @@ static struct rp_val attention(struct rp_builder *b, const struct size *s,
     k = rotate(b, "rotary_k", k, s->heads.kv_heads);
     x = rp_nn_attention(b, q, k, v, s->heads, true, 0);
     x = rp_nn_linear(b, "wo", x, s->width, RP_NO_BIAS);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
 /* w2(silu(w1 x) * w3 x) */
 static struct rp_val feed_forward(struct rp_builder *b, const struct size *s,
                                   struct rp_val x) {
-    rp_scope(b, "feed_forward");
+    rp_scope_begin(b, "feed_forward");
     struct rp_val gate = rp_nn_linear(b, "w1", x, s->inner, RP_NO_BIAS);
     struct rp_val up = rp_nn_linear(b, "w3", x, s->inner, RP_NO_BIAS);
     x = rp_nn_mul(b, "mul", rp_nn_unary(b, "silu", "silu", gate), up);
     x = rp_nn_linear(b, "w2", x, s->width, RP_NO_BIAS);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
-void rp_zoo_llama(struct rp_builder *b) {
+static void build_llama(struct rp_builder *b) {
     const struct size s = {rp_width(b, 4096), rp_width(b, 11008), {32, b->o.kv_heads}};
     const uint64_t vocabulary = b->o.tiny ? 96 : 32000;
     if (s.heads.heads % s.heads.kv_heads != 0)
@@ -68,13 +67,23 @@ void rp_zoo_llama(struct rp_builder *b) {
         rp_param(b, "tok_embeddings.weight", RP_SHAPE(vocabulary, s.width));
     struct rp_val x = rp_nn_gather(b, "tok_embeddings", table, tokens);
     for (uint64_t i = 0; i < b->o.layers && b->rc == RP_OK; i++) {
-        rp_scope(b, "layers.%d", (int)i);
+        rp_scope_begin(b, "layers.%d", (int)i);
         struct rp_val y = attention(b, &s, rp_nn_rms_norm(b, "attention_norm", x, eps));
         x = rp_nn_add(b, "add_attention", x, y);
         y = feed_forward(b, &s, rp_nn_rms_norm(b, "ffn_norm", x, eps));
         x = rp_nn_add(b, "add_ffn", x, y);
-        rp_end(b);
+        rp_scope_end(b);
     }
     x = rp_nn_rms_norm(b, "norm", x, eps);
     rp_nn_classify_tokens(b, rp_nn_linear(b, "output", x, vocabulary, RP_NO_BIAS));
 }
+
+const struct rp_zoo_entry rp_net_llama_7b = {
+    .name = "llama-7b",
+    .build = build_llama,
+    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_KV_HEADS,
+    .usual = {.batch = 1, .seq = 2048, .layers = 32, .kv_heads = 32},
+    .tiny = {.batch = 2, .seq = 8, .layers = 2, .kv_heads = 8},
+    .params = 6738415616,
+    .params_source = "MrYxJ/calculate-flops.pytorch, README, llama-7b",
+};

@@ -6,14 +6,8 @@
 
 #include "base/mem.h"
 #include "model/cost.h"
-#include "model/zoo/builder.h"
-
-const struct rp_zoo_entry *rp_zoo_find(const char *name) {
-    for (size_t i = 0; i < rp_zoo_n_entries; i++)
-        if (strcmp(rp_zoo_registry[i].name, name) == 0)
-            return &rp_zoo_registry[i];
-    return NULL;
-}
+#include "model/zoo/backward.h"
+#include "model/zoo/registry.h"
 
 void rp_zoo_options_init(struct rp_zoo_options *o) {
     const uint64_t unset = RP_ZOO_DEFAULT;
@@ -29,19 +23,21 @@ void rp_zoo_options_init(struct rp_zoo_options *o) {
                                  .dtype = RP_F32};
 }
 
-/* Numeric options, where a default may stand. Names are those of the command line. */
+/* A numeric option, its defaults and its maximum. Names are those of the command line. */
 struct number {
     const char *name;
     unsigned takes; /* 0: every network does */
     uint64_t *value;
     uint64_t usual, tiny;
-    uint64_t most; /* 0: as much as fits in 63 bits */
+    uint64_t max; /* 0: RP_MAX_QUANTITY */
 };
-/* More would be a mistake: each makes tens of ops. */
+
+/* Each layer and step makes tens of ops, so more than this is a mistake. */
 enum { MAX_LAYERS = 1000, MAX_STEPS = 10000 };
 
 static void resolve(struct rp_builder *b, const struct number *n) {
     bool given = *n->value != RP_ZOO_DEFAULT;
+    uint64_t max = n->max != 0 ? n->max : RP_MAX_QUANTITY;
     if (n->takes != 0 && (b->row->takes & n->takes) == 0) {
         if (given)
             rp_builder_fail(b, RP_USAGE, "--%s does not apply", n->name);
@@ -52,9 +48,9 @@ static void resolve(struct rp_builder *b, const struct number *n) {
         *n->value = b->o.tiny && n->tiny != 0 ? n->tiny : n->usual;
     if (*n->value == 0)
         rp_builder_fail(b, RP_USAGE, "--%s 0: must be at least 1", n->name);
-    else if (*n->value > (n->most != 0 ? n->most : RP_MAX_QUANTITY))
+    else if (*n->value > max)
         rp_builder_fail(b, RP_USAGE, "--%s %" PRIu64 " is too large (at most %" PRIu64 ")",
-                        n->name, *n->value, n->most != 0 ? n->most : RP_MAX_QUANTITY);
+                        n->name, *n->value, max);
 }
 
 static void check_image(struct rp_builder *b) {
@@ -100,7 +96,7 @@ static void resolve_options(struct rp_builder *b) {
     check_image(b);
 }
 
-/* attrs.options: what the graph was built with, defaults filled in. */
+/* What the graph was built with, with the defaults filled in. */
 static json_t *options_used(const struct rp_builder *b) {
     const struct rp_zoo_options *o = &b->o;
     const struct {
@@ -141,48 +137,30 @@ static void describe(struct rp_builder *b) {
                          "loss", (json_int_t)b->loss);
 }
 
-static void build_fini(struct rp_builder *b) {
-    for (size_t i = 0; i < b->nodes.n; i++) {
-        free(b->nodes.at[i].in);
-        free(b->nodes.at[i].out);
-    }
-    free(b->nodes.at);
-    free(b->params.at);
-    free(b->losses.at);
-    free(b->needs);
-    free(b->scope);
-}
-
 rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_graph *g,
                    struct rp_err *err) {
-    struct rp_builder b = {.g = g,
-                           .row = rp_zoo_find(name),
-                           .o = *o,
-                           .err = err,
-                           .phase = RP_FORWARD,
-                           .scope = rp_strdup("")};
+    const struct rp_zoo_entry *row = rp_zoo_find(name);
+    struct rp_builder b;
     *g = (struct rp_graph){0};
-    if (b.row == NULL) {
-        b.rc = rp_fail(err, RP_USAGE, "zoo: there is no network '%s' ('zoo' lists them)",
+    if (row == NULL)
+        return rp_fail(err, RP_USAGE, "zoo: there is no network '%s' ('zoo' lists them)",
                        name);
-        goto out;
-    }
+    rp_builder_init(&b, g, row, o, err);
     resolve_options(&b);
     if (b.rc == RP_OK)
-        b.row->build(&b);
+        row->build(&b);
     rp_differentiate(&b);
-    if (b.rc != RP_OK)
-        goto out;
-    describe(&b);
+    if (b.rc == RP_OK)
+        describe(&b);
     char *file = rp_format("zoo: %s", name);
-    if (rp_graph_check(g, file, err) != RP_OK)
+    if (b.rc == RP_OK && rp_graph_check(g, file, err) != RP_OK)
         b.rc = RP_USAGE; /* the graph is well-formed: a sum passed 63 bits */
     free(file);
-out:
-    build_fini(&b);
-    if (b.rc != RP_OK)
+    rp_rc rc = b.rc;
+    rp_builder_fini(&b);
+    if (rc != RP_OK)
         rp_graph_fini(g);
-    return b.rc;
+    return rc;
 }
 
 uint64_t rp_zoo_n_params(const struct rp_graph *g) {

@@ -10,43 +10,44 @@
  *
  *     e = tanh(keys + query), score = e v, weight = softmax(score), context = weight values
  *
- * e and the sum before it have one element a batch, source word and unit: large, cheap to
- * make again and made from small things. A plan that recomputes them step by step in the
- * backward pass is the memory-efficient attention of Zheng et al., "Echo", ISCA 2020.
+ * e and the sum in it have one element for each batch item, source word and unit. They are
+ * large, cheap to recompute, and made from small tensors. A plan that recomputes them step
+ * by step in the backward pass is the memory-efficient attention of Zheng et al., "Echo",
+ * ISCA 2020.
  *
- * Unlike there: all sentences have --steps words, so nothing is masked or packed; plain
- * cross entropy without label smoothing; normalize_bias joins the keys once, not every sum.
+ * Differences: all sentences have --steps words, so nothing is masked or packed. The loss
+ * is cross entropy without label smoothing. normalize_bias is added to the keys once, not
+ * to every sum.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/zoo/families.h"
 #include "model/zoo/layers_seq.h"
 
 static const double dropout = 0.2;
 
 static struct rp_val words(struct rp_builder *b, const char *name, struct rp_val table) {
-    rp_scope(b, "%s", name);
+    rp_scope_begin(b, "%s", name);
     struct rp_val ids =
         rp_source(b, RP_INPUT_TENSOR, RP_I32, "words", RP_SHAPE(b->o.steps, b->o.batch));
     struct rp_val x = rp_nn_gather(b, "embedding", table, ids);
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
 static struct rp_val encoder(struct rp_builder *b, struct rp_val x, uint64_t width) {
-    rp_scope(b, "encoder.0");
+    rp_scope_begin(b, "encoder.0");
     struct rp_val in = rp_nn_dropout(b, "dropout", x, dropout);
-    struct rp_val both[2] = {rp_nn_lstm(b, "forward", in, width, RP_ONWARD, NULL),
-                             rp_nn_lstm(b, "reverse", in, width, RP_BACKWARDS, NULL)};
+    struct rp_val both[2] = {rp_nn_lstm(b, "forward", in, width, RP_LSTM_FORWARD, NULL),
+                             rp_nn_lstm(b, "reverse", in, width, RP_LSTM_REVERSE, NULL)};
     x = rp_nn_concat(b, "output", 2, 2, both);
-    rp_end(b);
+    rp_scope_end(b);
     for (uint64_t i = 1; i < b->o.layers && b->rc == RP_OK; i++) {
-        rp_scope(b, "encoder.%d", (int)i);
+        rp_scope_begin(b, "encoder.%d", (int)i);
         struct rp_val y = rp_nn_dropout(b, "dropout", x, dropout);
-        y = rp_nn_lstm(b, "lstm", y, width, RP_ONWARD, NULL);
+        y = rp_nn_lstm(b, "lstm", y, width, RP_LSTM_FORWARD, NULL);
         x = i < 2 ? y : rp_nn_add(b, "add", y, x);
-        rp_end(b);
+        rp_scope_end(b);
     }
     return x;
 }
@@ -94,40 +95,40 @@ static struct rp_val attend(struct rp_builder *b, const struct attention *a,
 static struct rp_val attention(struct rp_builder *b, struct rp_val queries,
                                struct rp_val values, uint64_t width) {
     const size_t steps = b->o.steps;
-    rp_scope(b, "decoder.attention");
+    rp_scope_begin(b, "decoder.attention");
     const struct attention a = attention_begin(b, values, width);
     struct rp_val *at = rp_calloc(steps, sizeof *at);
     queries = rp_nn_linear(b, "linear_q", queries, width, RP_NO_BIAS);
     rp_nn_split(b, "queries", queries, 0, steps, at);
     for (size_t t = 0; t < steps && b->rc == RP_OK; t++) {
-        rp_scope(b, "t%zu", t);
+        rp_scope_begin(b, "t%zu", t);
         at[t] = attend(b, &a, rp_view(b, at[t], RP_SHAPE(b->o.batch, width)));
-        rp_end(b);
+        rp_scope_end(b);
     }
     struct rp_val contexts = rp_nn_concat(b, "output", 0, steps, at);
-    rp_end(b);
+    rp_scope_end(b);
     free(at);
     return contexts;
 }
 
 static struct rp_val decoder(struct rp_builder *b, struct rp_val x, struct rp_val values,
                              uint64_t width) {
-    rp_scope(b, "decoder.0");
-    x = rp_nn_lstm(b, "lstm", x, width, RP_ONWARD, NULL);
-    rp_end(b);
+    rp_scope_begin(b, "decoder.0");
+    x = rp_nn_lstm(b, "lstm", x, width, RP_LSTM_FORWARD, NULL);
+    rp_scope_end(b);
     const struct rp_val context = attention(b, x, values, width);
     for (uint64_t i = 1; i < b->o.layers && b->rc == RP_OK; i++) {
-        rp_scope(b, "decoder.%d", (int)i);
+        rp_scope_begin(b, "decoder.%d", (int)i);
         struct rp_val in[2] = {rp_nn_dropout(b, "dropout", x, dropout), context};
         struct rp_val y = rp_nn_concat(b, "input", 2, 2, in);
-        y = rp_nn_lstm(b, "lstm", y, width, RP_ONWARD, NULL);
+        y = rp_nn_lstm(b, "lstm", y, width, RP_LSTM_FORWARD, NULL);
         x = i < 2 ? y : rp_nn_add(b, "add", y, x);
-        rp_end(b);
+        rp_scope_end(b);
     }
     return x;
 }
 
-void rp_zoo_nmt(struct rp_builder *b) {
+static void build_nmt(struct rp_builder *b) {
     const uint64_t width = rp_width(b, 1024), vocabulary = b->o.tiny ? 96 : 32320;
     if (b->o.layers < 2)
         rp_builder_fail(b, RP_USAGE, "--layers must be at least 2");
@@ -136,3 +137,13 @@ void rp_zoo_nmt(struct rp_builder *b) {
     struct rp_val x = decoder(b, words(b, "target", table), values, width);
     rp_nn_classify_steps(b, "classifier", x, vocabulary);
 }
+
+const struct rp_zoo_entry rp_net_nmt = {
+    .name = "nmt",
+    .build = build_nmt,
+    .takes = RP_TAKES_LAYERS | RP_TAKES_STEPS | RP_TAKES_LOSS_PARTS,
+    .usual = {.batch = 128, .layers = 4, .steps = 50},
+    .tiny = {.batch = 2, .layers = 3, .steps = 4},
+    .params = 160671297,
+    .params_source = "NVIDIA/apex, tests of the distributed optimizers, MLPerf GNMT",
+};

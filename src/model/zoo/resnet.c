@@ -1,6 +1,5 @@
 /* ResNet: He, Zhang, Ren and Sun, "Deep residual learning for image recognition", 2016, as
  * torchvision does it: a bottleneck strides in its 3x3 convolution. */
-#include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
 static const struct depth {
@@ -23,9 +22,9 @@ static struct rp_val shortcut(struct rp_builder *b, struct rp_val x, uint64_t ou
                               uint64_t stride) {
     if (x.dim[1] == out && stride == 1)
         return x;
-    rp_scope(b, "downsample");
+    rp_scope_begin(b, "downsample");
     x = norm(b, "1", rp_nn_conv(b, "0", x, out, rp_square(1, stride, 0), RP_NO_BIAS));
-    rp_end(b);
+    rp_scope_end(b);
     return x;
 }
 
@@ -51,7 +50,7 @@ static struct rp_val bottleneck(struct rp_builder *b, struct rp_val x, uint64_t 
     return rp_nn_relu(b, "relu3", y);
 }
 
-void rp_zoo_resnet(struct rp_builder *b) {
+static void build_resnet(struct rp_builder *b) {
     const struct depth *d = depths;
     while (d->variant != b->row->variant)
         d++;
@@ -63,11 +62,43 @@ void rp_zoo_resnet(struct rp_builder *b) {
         for (unsigned i = 0; i < rp_depth(b, d->blocks[stage]); i++) {
             uint64_t width = rp_width(b, 64u << stage);
             uint64_t stride = stage > 0 && i == 0 ? 2 : 1;
-            rp_scope(b, "layer%u.%u", stage + 1, i);
+            rp_scope_begin(b, "layer%u.%u", stage + 1, i);
             x = d->bottleneck ? bottleneck(b, x, width, stride)
                               : basic(b, x, width, stride);
-            rp_end(b);
+            rp_scope_end(b);
         }
     x = rp_nn_flatten(b, rp_nn_adaptive_avg_pool(b, "avgpool", x, 1));
     rp_nn_classify(b, rp_nn_linear(b, "fc", x, b->o.classes, RP_BIAS));
 }
+
+const struct rp_zoo_entry rp_net_resnet18 = {
+    .name = "resnet18",
+    .build = build_resnet,
+    .variant = 18,
+    RP_NET_IMAGES(128, 224, 1000, 32),
+    RP_NET_PUBLISHED(11689512, 1.814e9, RP_NET_TORCHVISION),
+};
+
+const struct rp_zoo_entry rp_net_resnet50 = {
+    .name = "resnet50",
+    .build = build_resnet,
+    .variant = 50,
+    RP_NET_IMAGES(64, 224, 1000, 32),
+    RP_NET_PUBLISHED(25557032, 4.089e9, RP_NET_TORCHVISION),
+};
+
+const struct rp_zoo_entry rp_net_resnet101 = {
+    .name = "resnet101",
+    .build = build_resnet,
+    .variant = 101,
+    RP_NET_IMAGES(64, 224, 1000, 32),
+    RP_NET_PUBLISHED(44549160, 7.801e9, RP_NET_TORCHVISION),
+};
+
+const struct rp_zoo_entry rp_net_resnet152 = {
+    .name = "resnet152",
+    .build = build_resnet,
+    .variant = 152,
+    RP_NET_IMAGES(32, 224, 1000, 32),
+    RP_NET_PUBLISHED(60192808, 11.514e9, RP_NET_TORCHVISION),
+};

@@ -2,7 +2,6 @@
  * networks", 2016: ResNet-200 for ImageNet, and the bottleneck ResNet-1001 for CIFAR, whose
  * three stages have (1001 - 2) / 9 = 111 units each. A stage's first unit projects its
  * pre-activated input; striding is in the 3x3 convolution. */
-#include "model/zoo/families.h"
 #include "model/zoo/layers.h"
 
 static struct rp_val norm_relu(struct rp_builder *b, const char *norm, const char *relu,
@@ -26,9 +25,9 @@ static struct rp_val unit(struct rp_builder *b, struct rp_val x, uint64_t width,
 static struct rp_val stage(struct rp_builder *b, struct rp_val x, unsigned number,
                            uint64_t width, uint64_t units) {
     for (unsigned i = 0; i < rp_depth(b, units); i++) {
-        rp_scope(b, "layer%u.%u", number, i);
+        rp_scope_begin(b, "layer%u.%u", number, i);
         x = unit(b, x, rp_width(b, width), i == 0 && number > 1 ? 2 : 1, i == 0);
-        rp_end(b);
+        rp_scope_end(b);
     }
     return x;
 }
@@ -51,10 +50,27 @@ static struct rp_val cifar(struct rp_builder *b, struct rp_val x) {
     return x;
 }
 
-void rp_zoo_resnet_preact(struct rp_builder *b) {
+static void build_resnet_preact(struct rp_builder *b) {
     struct rp_val x = rp_nn_image(b, 3);
     x = b->row->variant == 200 ? imagenet(b, x) : cifar(b, x);
     x = norm_relu(b, "bn", "relu", x);
     x = rp_nn_flatten(b, rp_nn_adaptive_avg_pool(b, "avgpool", x, 1));
     rp_nn_classify(b, rp_nn_linear(b, "fc", x, b->o.classes, RP_BIAS));
 }
+
+const struct rp_zoo_entry rp_net_resnet200 = {
+    .name = "resnet200",
+    .build = build_resnet_preact,
+    .variant = 200,
+    RP_NET_IMAGES(32, 224, 1000, 32),
+    RP_NET_PUBLISHED(64666280, 15068.63e6, RP_NET_IMGCLSMOB),
+};
+
+const struct rp_zoo_entry rp_net_resnet1001 = {
+    .name = "resnet1001",
+    .build = build_resnet_preact,
+    .variant = 1001,
+    RP_NET_IMAGES(64, 32, 10, 8),
+    .params = 10327706,
+    .params_source = RP_NET_IMGCLSMOB,
+};

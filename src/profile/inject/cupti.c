@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The major number is all that the name has since CUDA 12; before, it had the minor too. */
+/* Since CUDA 12 the name has the major version only; before, it had the minor one too. */
 static const char *const names[] = {"libcupti.so.13",   "libcupti.so.12",
                                     "libcupti.so.11.8", "libcupti.so.11.7",
                                     "libcupti.so.11.6", "libcupti.so"};
@@ -17,13 +17,13 @@ static const char *const folders[] = {
     "/usr/local/cuda/extras/CUPTI/lib64",
 };
 
-/* Where pip puts it, below a folder of packages. */
+/* Where pip installs it, relative to a folder of packages. */
 static const char *const packages[] = {
     "nvidia/cu13/lib",
     "nvidia/cuda_cupti/lib",
 };
 
-/* Folders of packages: of the active environment, of the user, of the system. */
+/* Folders of packages: the active environment's, the user's, the system's. */
 static const struct {
     const char *variable, *pattern;
 } roots[] = {
@@ -93,7 +93,7 @@ static void *search(char *why, size_t room) {
     if (library == NULL)
         snprintf(why, room,
                  "libcupti was not found; it is part of the CUDA toolkit and of the Python "
-                 "package nvidia-cuda-cupti; REMAT_CUPTI may name it");
+                 "package nvidia-cuda-cupti; set REMAT_CUPTI to its path");
     return library;
 }
 
@@ -124,7 +124,7 @@ bool rp_cupti_open(struct rp_cupti *c, char *why, size_t room) {
         return false;
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         void *symbol = dlsym(c->library, symbols[i].name);
-        memcpy(symbols[i].to, &symbol, sizeof symbol); /* ISO C has no such cast */
+        memcpy(symbols[i].to, &symbol, sizeof symbol); /* ISO C does not cast these */
         if (symbol == NULL && !symbols[i].optional) {
             snprintf(why, room, "libcupti has no %s", symbols[i].name);
             return false;
@@ -132,23 +132,23 @@ bool rp_cupti_open(struct rp_cupti *c, char *why, size_t room) {
     }
     int result = c->get_version(&c->version);
     if (result != RP_CUPTI_SUCCESS) {
-        rp_cupti_words(c, "cuptiGetVersion", result, why, room);
+        rp_cupti_describe(c, "cuptiGetVersion", result, why, room);
         return false;
     }
     return true;
 }
 
-void rp_cupti_words(const struct rp_cupti *c, const char *call, int result, char *why,
-                    size_t room) {
-    const char *words = NULL;
-    if (c->result_string(result, &words) != RP_CUPTI_SUCCESS || words == NULL)
-        words = "unknown";
+void rp_cupti_describe(const struct rp_cupti *c, const char *call, int result, char *why,
+                       size_t room) {
+    const char *text = NULL;
+    if (c->result_string(result, &text) != RP_CUPTI_SUCCESS || text == NULL)
+        text = "unknown";
     const char *advice = "";
     if (result == RP_CUPTI_INSUFFICIENT_PRIVILEGES)
         advice = "; see https://developer.nvidia.com/CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
     else if (result == RP_CUPTI_UNKNOWN)
         advice = "; is there a CUDA driver, no older than this CUPTI?";
-    snprintf(why, room, "%s: %s (%d)%s", call, words, result, advice);
+    snprintf(why, room, "%s: %s (%d)%s", call, text, result, advice);
 }
 
 bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *why,
@@ -162,11 +162,11 @@ bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *w
     other[sizeof other - 1] = '\0';
     if (result == RP_CUPTI_MULTIPLE_SUBSCRIBERS || other[0] != '\0')
         snprintf(why, room,
-                 "another profiler is at work in this process%s%s: only one can be; leave "
-                 "out torch.profiler, nsys, ncu or cuda-gdb",
-                 other[0] ? ": " : "", other);
+                 "another profiler is active in this process%s%s%s; CUPTI allows only one, "
+                 "so leave out torch.profiler, nsys, ncu and cuda-gdb",
+                 other[0] ? " (" : "", other, other[0] ? ")" : "");
     else
-        rp_cupti_words(c, c->subscribe_v2 ? "cuptiSubscribe_v2" : "cuptiSubscribe", result,
-                       why, room);
+        rp_cupti_describe(c, c->subscribe_v2 ? "cuptiSubscribe_v2" : "cuptiSubscribe",
+                          result, why, room);
     return false;
 }

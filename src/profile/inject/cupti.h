@@ -1,9 +1,11 @@
-/* cupti: CUPTI opened at run time. Nothing here is linked with it, so that this library
- * loads everywhere and serves CUDA 11 to 13.
+/* cupti: CUPTI opened at run time. Nothing here is linked with it, so this library loads
+ * everywhere and serves CUDA 11 to 13.
  *
- * Two copies of CUPTI in one process each believe they are alone and break each other, so a
- * copy that is there already comes first; then $REMAT_CUPTI, the loader's own search, the
- * folders of CUDA, and those of Python packages (nvidia-cuda-cupti).
+ * Two copies of CUPTI in one process would break each other. So a copy that the process has
+ * loaded already comes first, then $REMAT_CUPTI, the loader's search path, the folders of
+ * CUDA, and those of Python packages (nvidia-cuda-cupti).
+ *
+ * Open and subscribe once, from one thread. CUPTI's own functions are thread-safe.
  */
 #ifndef RP_PROFILE_INJECT_CUPTI_H
 #define RP_PROFILE_INJECT_CUPTI_H
@@ -31,7 +33,7 @@ struct rp_cupti {
     void *library;
     uint32_t version;
     void *subscriber;
-    /* Every one is there after rp_cupti_open but those marked. */
+    /* None is NULL after rp_cupti_open, except where marked. */
     int (*get_version)(uint32_t *version);
     int (*get_timestamp)(uint64_t *ns);
     int (*register_callbacks)(rp_request_buffer *request, rp_buffer_done *done);
@@ -43,23 +45,23 @@ struct rp_cupti {
     int (*pop_external)(int kind, uint64_t *id);
     int (*subscribe)(void **subscriber, rp_cupti_callback *callback, void *user);
     int (*subscribe_v2)(void **subscriber, rp_cupti_callback *callback, void *user,
-                        struct rp_subscriber_params *params); /* or NULL: since 13.0 */
+                        struct rp_subscriber_params *params); /* NULL before CUDA 13.0 */
     int (*unsubscribe)(void *subscriber);
     int (*enable_callback)(uint32_t enable, void *subscriber, uint32_t domain, uint32_t id);
     int (*result_string)(int result, const char **text);
-    int (*graph_node_id)(void *node, uint64_t *id); /* or NULL: since CUDA 11.1 */
+    int (*graph_node_id)(void *node, uint64_t *id); /* NULL before CUDA 11.1 */
 };
 
-/* Finds and opens CUPTI. False with one line in why[]. */
+/* Finds and opens CUPTI. If false, why[] holds one line. */
 bool rp_cupti_open(struct rp_cupti *c, char *why, size_t room);
 
-/* Takes the one subscription that there is, which keeps other profilers from taking our
- * buffers away. False with one line in why[] that says who holds it, if that is known. */
+/* Takes CUPTI's only subscription, so that no other profiler can take our buffers. If
+ * false, why[] holds one line, which names the subscriber if it is known. */
 bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *why,
                         size_t room);
 
-/* "CALL: words (code)", with what to do about it where that is known. */
-void rp_cupti_words(const struct rp_cupti *c, const char *call, int result, char *why,
-                    size_t room);
+/* Writes "CALL: text (code)" to why[], with advice for some codes. */
+void rp_cupti_describe(const struct rp_cupti *c, const char *call, int result, char *why,
+                       size_t room);
 
 #endif

@@ -1,11 +1,5 @@
-/* inject: the entry points of libremat_inject.so, loaded into programs that
- * `remat-plan profile -- COMMAND` runs: by CUDA through CUDA_INJECTION64_PATH when it
- * starts, by NVTX through NVTX_INJECTION64_PATH at the first range. It writes down what the
- * program's ranges launched and changes nothing in it.
- *
- * CUPTI belongs to the process that started it. A child after fork may mark ranges, but
- * must not touch CUPTI, which would hang.
- */
+#include "profile/inject/inject.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,25 +8,20 @@
 #include <unistd.h>
 
 #include "profile/inject/cupti.h"
-#include "profile/inject/nvtx.h"
 #include "profile/inject/out.h"
 #include "profile/inject/ranges.h"
 
-int InitializeInjection(void) __attribute__((visibility("default")));
-int InitializeInjectionNvtx2(nvtx_get_table *get_table)
-    __attribute__((visibility("default")));
-
 static struct rp_cupti cupti; /* written once, by start(), before `working` is set */
 static atomic_bool working;
-static atomic_long owner; /* process whose CUPTI it is */
-static pthread_once_t watched = PTHREAD_ONCE_INIT;
+static atomic_long owner; /* the process that started CUPTI */
+static pthread_once_t hooked = PTHREAD_ONCE_INIT;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 
-/* ---- what CUPTI hands over ---- */
+/* ---- records from CUPTI ---- */
 
 enum { BUFFER_BYTES = 4 << 20 };
 
-static void request(uint8_t **buffer, size_t *size, size_t *max_records) {
+static void request_buffer(uint8_t **buffer, size_t *size, size_t *max_records) {
     *buffer = aligned_alloc(8, BUFFER_BYTES);
     *size = *buffer ? BUFFER_BYTES : 0;
     *max_records = 0;
@@ -67,8 +56,8 @@ static void write_record(void *to, const struct rp_record *r) {
     }
 }
 
-static void done(void *context, uint32_t stream, uint8_t *buffer, size_t size,
-                 size_t valid) {
+static void buffer_done(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                        size_t valid) {
     size_t n = 0;
     (void)size;
     if (valid > 0 && !rp_records_walk(buffer, valid, cupti.version, cupti.next_record,
@@ -79,7 +68,7 @@ static void done(void *context, uint32_t stream, uint8_t *buffer, size_t size,
     free(buffer);
 }
 
-/* ---- CUDA graphs: which range a node was made in ---- */
+/* ---- CUDA graphs: the range that a node was created in ---- */
 
 enum { RESOURCES = 3, NODE_CREATED = 13, NODE_CLONED = 20 }; /* cupti_callbacks.h */
 
@@ -91,7 +80,7 @@ struct resource_data {
     const struct graph_data *descriptor;
 };
 
-static void resource(void *user, uint32_t domain, uint32_t id, const void *data) {
+static void on_graph_node(void *user, uint32_t domain, uint32_t id, const void *data) {
     const struct resource_data *r = data;
     uint64_t node, original;
     (void)user;
@@ -125,7 +114,7 @@ static uint64_t now(void) {
     return ns;
 }
 
-/* What is complete comes out, so that a program that is killed later leaves most of it. */
+/* Writes complete buffers, so that a program that is killed later has left most records. */
 static void step_ended(void) {
     cupti.flush_all(0);
 }
@@ -152,13 +141,13 @@ static void in_parent(void) {
 }
 
 static void in_child(void) {
-    bool lost = atomic_exchange(&working, false);
+    bool had_cupti = atomic_exchange(&working, false);
     rp_out_in_child();
     rp_nvtx_after_fork();
-    rp_ranges_in_child(lost ? atomic_load(&owner) : 0);
+    rp_ranges_in_child(had_cupti ? atomic_load(&owner) : 0);
 }
 
-static void watch(void) {
+static void install_hooks(void) {
     atexit(finish);
     pthread_atfork(before_fork, in_parent, in_child);
 }
@@ -166,30 +155,30 @@ static void watch(void) {
 static bool start_cupti(char *why, size_t room) {
     static const struct {
         int kind;
-        bool optional; /* copies between devices are no op's */
+        bool optional; /* copies between devices belong to no op */
     } kinds[] = {
         {RP_CUPTI_DEVICE, false},
         {RP_CUPTI_RUNTIME, false},
         {RP_CUPTI_DRIVER, false},
         {RP_CUPTI_EXTERNAL_CORRELATION, false},
-        {RP_CUPTI_CONCURRENT_KERNEL, false}, /* RP_CUPTI_KERNEL would serialise them */
+        {RP_CUPTI_CONCURRENT_KERNEL, false}, /* RP_CUPTI_KERNEL would serialize kernels */
         {RP_CUPTI_MEMCPY, false},
         {RP_CUPTI_MEMCPY2, true},
         {RP_CUPTI_MEMSET, false},
         {RP_CUPTI_OVERHEAD, false},
     };
     if (!rp_cupti_open(&cupti, why, room) ||
-        !rp_cupti_subscribe(&cupti, resource, why, room))
+        !rp_cupti_subscribe(&cupti, on_graph_node, why, room))
         return false;
-    int result = cupti.register_callbacks(request, done);
+    int result = cupti.register_callbacks(request_buffer, buffer_done);
     if (result != RP_CUPTI_SUCCESS) {
-        rp_cupti_words(&cupti, "cuptiActivityRegisterCallbacks", result, why, room);
+        rp_cupti_describe(&cupti, "cuptiActivityRegisterCallbacks", result, why, room);
         return false;
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         result = cupti.enable(kinds[i].kind);
         if (result != RP_CUPTI_SUCCESS && !kinds[i].optional) {
-            rp_cupti_words(&cupti, "cuptiActivityEnable", result, why, room);
+            rp_cupti_describe(&cupti, "cuptiActivityEnable", result, why, room);
             return false;
         }
     }
@@ -213,7 +202,7 @@ static void start(void) {
 int InitializeInjection(void) {
     if (rp_out_folder() == NULL)
         return 1;
-    pthread_once(&watched, watch);
+    pthread_once(&hooked, install_hooks);
     pthread_once(&started, start);
     return 1;
 }
@@ -221,7 +210,7 @@ int InitializeInjection(void) {
 int InitializeInjectionNvtx2(nvtx_get_table *get_table) {
     if (rp_out_folder() == NULL)
         return 0;
-    pthread_once(&watched, watch);
+    pthread_once(&hooked, install_hooks);
     rp_nvtx_attach(get_table);
     return 1;
 }

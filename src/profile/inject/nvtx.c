@@ -7,11 +7,11 @@
 
 #include "profile/inject/ranges.h"
 
-/* Names of domains and registered strings: handles are pointers to these. A name has one
- * handle, which lives as long as the process. */
+/* The name of a domain or a registered string. Handles are pointers to these. Each name has
+ * one handle, which lives as long as the process. */
 struct name {
     struct name *next;
-    const void *domain; /* of a string; a domain's own is NULL */
+    const void *domain; /* that a string belongs to; NULL for a domain */
     bool is_domain;
     char text[];
 };
@@ -45,8 +45,8 @@ void rp_nvtx_after_fork(void) {
     pthread_mutex_unlock(&names_lock);
 }
 
-/* wchar_t is UTF-32 on Linux. What does not fit in `room` is cut. */
-static const char *utf8(const wchar_t *w, char *text, size_t room) {
+/* wchar_t is UTF-32 on Linux. Text that does not fit in `room` bytes is cut. */
+static const char *to_utf8(const wchar_t *w, char *text, size_t room) {
     size_t n = 0;
     if (w == NULL)
         return NULL;
@@ -68,16 +68,16 @@ static const char *utf8(const wchar_t *w, char *text, size_t room) {
     return text;
 }
 
-enum { LONGEST_NAME = 2048 };
+enum { MAX_NAME = 2048 };
 
-static struct rp_mark marked(const struct nvtx_attributes *a, char *room) {
+static struct rp_mark mark_of(const struct nvtx_attributes *a, char *room) {
     struct rp_mark m = {0};
     if (a == NULL || a->size < sizeof *a)
         return m;
     if (a->message_type == NVTX_MESSAGE_ASCII)
         m.text = a->message.ascii;
     else if (a->message_type == NVTX_MESSAGE_UNICODE)
-        m.text = utf8(a->message.unicode, room, LONGEST_NAME);
+        m.text = to_utf8(a->message.unicode, room, MAX_NAME);
     else if (a->message_type == NVTX_MESSAGE_REGISTERED && a->message.registered != NULL)
         m.text = ((const struct name *)a->message.registered)->text;
     int64_t payload = -1;
@@ -92,11 +92,11 @@ static struct rp_mark marked(const struct nvtx_attributes *a, char *room) {
     return m;
 }
 
-/* ---- what takes the place of NVTX's functions ---- */
+/* ---- replacements of NVTX's functions ---- */
 
 static int push_ex(const struct nvtx_attributes *a) {
-    char room[LONGEST_NAME];
-    struct rp_mark m = marked(a, room);
+    char room[MAX_NAME];
+    struct rp_mark m = mark_of(a, room);
     return rp_ranges_push(NULL, &m);
 }
 
@@ -105,8 +105,9 @@ static int push_a(const char *text) {
 }
 
 static int push_w(const wchar_t *text) {
-    char room[LONGEST_NAME];
-    return rp_ranges_push(NULL, &(struct rp_mark){.text = utf8(text, room, sizeof room)});
+    char room[MAX_NAME];
+    return rp_ranges_push(NULL,
+                          &(struct rp_mark){.text = to_utf8(text, room, sizeof room)});
 }
 
 static int pop(void) {
@@ -114,8 +115,8 @@ static int pop(void) {
 }
 
 static uint64_t start_ex(const struct nvtx_attributes *a) {
-    char room[LONGEST_NAME];
-    struct rp_mark m = marked(a, room);
+    char room[MAX_NAME];
+    struct rp_mark m = mark_of(a, room);
     return rp_ranges_start(&m);
 }
 
@@ -124,8 +125,8 @@ static uint64_t start_a(const char *text) {
 }
 
 static uint64_t start_w(const wchar_t *text) {
-    char room[LONGEST_NAME];
-    return rp_ranges_start(&(struct rp_mark){.text = utf8(text, room, sizeof room)});
+    char room[MAX_NAME];
+    return rp_ranges_start(&(struct rp_mark){.text = to_utf8(text, room, sizeof room)});
 }
 
 static void end(uint64_t id) {
@@ -133,8 +134,8 @@ static void end(uint64_t id) {
 }
 
 static int domain_push_ex(const void *domain, const struct nvtx_attributes *a) {
-    char room[LONGEST_NAME];
-    struct rp_mark m = marked(a, room);
+    char room[MAX_NAME];
+    struct rp_mark m = mark_of(a, room);
     return rp_ranges_push(domain, &m);
 }
 
@@ -157,8 +158,8 @@ static void *register_a(const void *domain, const char *text) {
 }
 
 static void *register_w(const void *domain, const wchar_t *text) {
-    char room[LONGEST_NAME];
-    return intern(false, domain, utf8(text, room, sizeof room));
+    char room[MAX_NAME];
+    return intern(false, domain, to_utf8(text, room, sizeof room));
 }
 
 static void *create_a(const char *name) {
@@ -166,49 +167,49 @@ static void *create_a(const char *name) {
 }
 
 static void *create_w(const wchar_t *name) {
-    char room[LONGEST_NAME];
-    return intern(true, NULL, utf8(name, room, sizeof room));
+    char room[MAX_NAME];
+    return intern(true, NULL, to_utf8(name, room, sizeof room));
 }
 
-struct place {
+struct hook {
     unsigned id;
     nvtx_function *function;
 };
 
-#define PLACE(id, function)                                                                \
+#define HOOK(id, function)                                                                 \
     { id, (nvtx_function *)(function) }
 
-static void put(const struct nvtx_callbacks *c, int module, const struct place *places,
-                size_t n_places) {
+static void install(const struct nvtx_callbacks *c, int module, const struct hook *hooks,
+                    size_t n_hooks) {
     nvtx_function ***table = NULL;
     unsigned n = 0;
     if (!c->module(module, &table, &n) || table == NULL)
         return;
-    for (size_t i = 0; i < n_places; i++)
-        if (places[i].id < n && table[places[i].id] != NULL)
-            *table[places[i].id] = places[i].function;
+    for (size_t i = 0; i < n_hooks; i++)
+        if (hooks[i].id < n && table[hooks[i].id] != NULL)
+            *table[hooks[i].id] = hooks[i].function;
 }
 
 void rp_nvtx_attach(nvtx_get_table *get_table) {
-    static const struct place core[] = {
-        PLACE(NVTX_RANGE_START_EX, start_ex), PLACE(NVTX_RANGE_START_A, start_a),
-        PLACE(NVTX_RANGE_START_W, start_w),   PLACE(NVTX_RANGE_END, end),
-        PLACE(NVTX_RANGE_PUSH_EX, push_ex),   PLACE(NVTX_RANGE_PUSH_A, push_a),
-        PLACE(NVTX_RANGE_PUSH_W, push_w),     PLACE(NVTX_RANGE_POP, pop),
+    static const struct hook core[] = {
+        HOOK(NVTX_RANGE_START_EX, start_ex), HOOK(NVTX_RANGE_START_A, start_a),
+        HOOK(NVTX_RANGE_START_W, start_w),   HOOK(NVTX_RANGE_END, end),
+        HOOK(NVTX_RANGE_PUSH_EX, push_ex),   HOOK(NVTX_RANGE_PUSH_A, push_a),
+        HOOK(NVTX_RANGE_PUSH_W, push_w),     HOOK(NVTX_RANGE_POP, pop),
     };
-    static const struct place core2[] = {
-        PLACE(NVTX_DOMAIN_RANGE_START_EX, domain_start_ex),
-        PLACE(NVTX_DOMAIN_RANGE_END, domain_end),
-        PLACE(NVTX_DOMAIN_RANGE_PUSH_EX, domain_push_ex),
-        PLACE(NVTX_DOMAIN_RANGE_POP, domain_pop),
-        PLACE(NVTX_DOMAIN_REGISTER_STRING_A, register_a),
-        PLACE(NVTX_DOMAIN_REGISTER_STRING_W, register_w),
-        PLACE(NVTX_DOMAIN_CREATE_A, create_a),
-        PLACE(NVTX_DOMAIN_CREATE_W, create_w),
+    static const struct hook core2[] = {
+        HOOK(NVTX_DOMAIN_RANGE_START_EX, domain_start_ex),
+        HOOK(NVTX_DOMAIN_RANGE_END, domain_end),
+        HOOK(NVTX_DOMAIN_RANGE_PUSH_EX, domain_push_ex),
+        HOOK(NVTX_DOMAIN_RANGE_POP, domain_pop),
+        HOOK(NVTX_DOMAIN_REGISTER_STRING_A, register_a),
+        HOOK(NVTX_DOMAIN_REGISTER_STRING_W, register_w),
+        HOOK(NVTX_DOMAIN_CREATE_A, create_a),
+        HOOK(NVTX_DOMAIN_CREATE_W, create_w),
     };
     const struct nvtx_callbacks *c = get_table(NVTX_TABLE_CALLBACKS);
     if (c == NULL || c->size < sizeof *c)
         return;
-    put(c, NVTX_MODULE_CORE, core, sizeof core / sizeof core[0]);
-    put(c, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);
+    install(c, NVTX_MODULE_CORE, core, sizeof core / sizeof core[0]);
+    install(c, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);
 }

@@ -1,6 +1,8 @@
-/* nvtx: the side of NVTX 3 that tools see, as data: what a tool is handed when a program
- * makes its first NVTX call, and where it puts its own functions (nvtxTypes.h and
- * nvtxImpl.h of NVTX 3, from which these few declarations are taken).
+/* nvtx: the interface that NVTX 3 offers to tools. At a program's first NVTX call, the tool
+ * gets tables in which it replaces NVTX's functions by its own. The declarations are taken
+ * from nvtxTypes.h and nvtxImpl.h of NVTX 3.
+ *
+ * Thread-safe, as NVTX's functions are.
  */
 #ifndef RP_PROFILE_INJECT_NVTX_H
 #define RP_PROFILE_INJECT_NVTX_H
@@ -17,7 +19,7 @@ enum { NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
 
 struct nvtx_callbacks {
     size_t size;
-    /* *table becomes an array of n pointers to where functions are kept. */
+    /* *table becomes an array of n pointers to function pointers. */
     int (*module)(int module, nvtx_function ****table, unsigned *n);
 };
 
@@ -73,11 +75,11 @@ struct nvtx_attributes {
     } message;
 };
 
-/* Puts our functions into the tables of one user of NVTX (each shared library that uses it
- * has its own). */
+/* Puts our functions into the tables of one shared library. Each one that uses NVTX has its
+ * own tables. */
 void rp_nvtx_attach(nvtx_get_table *get_table);
 
-/* Around fork, as in out.h. */
+/* Around fork, like those of out.h. */
 void rp_nvtx_before_fork(void);
 void rp_nvtx_after_fork(void);
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LONGEST_LINE = 4096 };
+enum { MAX_LINE = 4096 };
 
-/* Not stdio: a child must be able to forget what its parent has not written. */
+/* Not stdio, because a child must be able to drop the lines that its parent buffered. */
 static struct {
     pthread_mutex_t lock;
     enum { NOT_OPEN, OPEN, CLOSED } state;
@@ -27,7 +27,7 @@ const char *rp_out_folder(void) {
     return folder != NULL && folder[0] == '/' ? folder : NULL;
 }
 
-/* A file that cannot be written ends early, and says so by having no end. */
+/* After a write error the file has no end line, so readers see that it is incomplete. */
 static void write_out(void) {
     for (size_t done = 0; done < out.n && out.state == OPEN;) {
         ssize_t n = write(out.file, out.text + done, out.n - done);
@@ -49,7 +49,7 @@ static void append(const char *line, size_t len) {
 }
 
 static void open_file(void) {
-    char path[LONGEST_LINE];
+    char path[MAX_LINE];
     const char *folder = rp_out_folder();
     out.state = CLOSED;
     if (folder == NULL)
@@ -68,9 +68,9 @@ static void open_file(void) {
 }
 
 void rp_out_line(const char *fmt, ...) {
-    char line[LONGEST_LINE];
+    char line[MAX_LINE];
     va_list args;
-    int saved = errno; /* the program's, in whose calls we are */
+    int saved = errno; /* we run within calls of the program */
     va_start(args, fmt);
     int n = vsnprintf(line, sizeof line, fmt, args);
     va_end(args);

@@ -1,5 +1,7 @@
-/* out: the trace file of this process, a line a fact (profile/trace.h reads it). Lines
- * from any thread. The file "$REMAT_TRACE/PID.trace" begins to exist with its first line.
+/* out: the trace file of this process, "$REMAT_TRACE/PID.trace", which profile/trace.h
+ * reads. It is created with its first line, and each line states one fact.
+ *
+ * Thread-safe: lines may come from any thread.
  */
 #ifndef RP_PROFILE_INJECT_OUT_H
 #define RP_PROFILE_INJECT_OUT_H
@@ -7,20 +9,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where traces go; NULL: nobody asked for any. */
+/* The folder for traces; NULL if tracing is off. */
 const char *rp_out_folder(void);
 
-/* Nothing once the file is closed. Control characters become '?'. */
+/* Adds a line, unless the file is closed. Control characters become '?'. */
 void rp_out_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* What was said so far is in the file from now on, whatever becomes of the process. */
+/* Writes buffered lines to the file, so that they survive a crash of the process. */
 void rp_out_flush(void);
 
-/* Writes the end line; what comes later is lost. */
+/* Writes the end line and closes the file. Later lines are dropped. */
 void rp_out_close(void);
 
-/* Around fork: the child begins anew, and what the parent has not written yet is the
- * parent's. */
+/* Around fork: the child starts a file of its own. Only the parent writes the lines that it
+ * has buffered. */
 void rp_out_before_fork(void);
 void rp_out_in_parent(void);
 void rp_out_in_child(void);

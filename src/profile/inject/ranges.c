@@ -12,7 +12,7 @@
 
 struct open_range {
     const void *domain;
-    uint64_t id;   /* 0: not ours */
+    uint64_t id;   /* 0: not an "rp:" range */
     uint64_t step; /* its number if it is a step */
     uint64_t begin_ns;
 };
@@ -20,25 +20,26 @@ struct open_range {
 struct stack {
     struct open_range *at;
     size_t n, cap;
-    size_t n_told; /* of our ranges, counted from the bottom: CUPTI knows them */
+    size_t n_pushed; /* "rp:" ranges that CUPTI knows, counted from the bottom */
     uint64_t thread;
 };
 
-static __thread struct stack *mine;
+static __thread struct stack *thread_stack;
 static pthread_key_t key;
 static pthread_once_t key_made = PTHREAD_ONCE_INIT;
 
 static _Atomic(const struct rp_ranges_sink *) sink;
 static atomic_uint_fast64_t last_id, last_step, current_step, current_begin_ns;
 
-static atomic_long forked_from; /* 0 once it was said */
+static atomic_long forked_from; /* 0: no, or reported already */
 
-/* A step that nvtxRangeStart began; there is one at a time, or costs refuses the trace. */
+/* A step that nvtxRangeStart began. There is at most one at a time: join.c refuses traces
+ * with overlapping steps. */
 static struct { atomic_uint_fast64_t id, number, begin_ns; } process_step;
 
 static void free_stack(void *p) {
     struct stack *s = p;
-    mine = NULL;
+    thread_stack = NULL;
     free(s->at);
     free(s);
 }
@@ -47,17 +48,17 @@ static void make_key(void) {
     pthread_key_create(&key, free_stack);
 }
 
-/* NULL if memory is out: then the thread's ranges are not seen. */
+/* NULL if memory is out; the thread's ranges are then ignored. */
 static struct stack *my_stack(void) {
-    if (mine == NULL) {
+    if (thread_stack == NULL) {
         pthread_once(&key_made, make_key);
-        mine = calloc(1, sizeof *mine);
-        if (mine != NULL) {
-            mine->thread = (uint64_t)gettid();
-            pthread_setspecific(key, mine);
+        thread_stack = calloc(1, sizeof *thread_stack);
+        if (thread_stack != NULL) {
+            thread_stack->thread = (uint64_t)gettid();
+            pthread_setspecific(key, thread_stack);
         }
     }
-    return mine;
+    return thread_stack;
 }
 
 static uint64_t now(void) {
@@ -69,34 +70,34 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Tells CUPTI of those of this thread's ranges that it does not know yet. */
-static void tell(struct stack *s) {
+/* Passes the ids of this thread's ranges to CUPTI that it does not know yet. */
+static void push_ids(struct stack *s) {
     const struct rp_ranges_sink *to = atomic_load(&sink);
-    size_t ours = 0;
+    size_t n_marked = 0;
     for (size_t i = 0; to != NULL && i < s->n; i++) {
         if (s->at[i].id == 0)
             continue;
-        if (ours++ < s->n_told)
+        if (n_marked++ < s->n_pushed)
             continue;
         if (!to->push(s->at[i].id))
             return;
-        s->n_told++;
+        s->n_pushed++;
     }
 }
 
-/* Removes entry i of the stack; CUPTI's own stack can only be taken down from the top. */
-static void take_out(struct stack *s, size_t i) {
+/* Removes entry i. CUPTI's stack only pops from the top, so ids above are pushed again. */
+static void remove_range(struct stack *s, size_t i) {
     const struct rp_ranges_sink *to = atomic_load(&sink);
     size_t below = 0;
     if (s->at[i].id != 0) {
         for (size_t k = 0; k < i; k++)
             below += s->at[k].id != 0;
-        for (; to != NULL && s->n_told > below; s->n_told--)
+        for (; to != NULL && s->n_pushed > below; s->n_pushed--)
             to->pop();
     }
     memmove(&s->at[i], &s->at[i + 1], (s->n - i - 1) * sizeof *s->at);
     s->n--;
-    tell(s);
+    push_ids(s);
 }
 
 static int depth(const struct stack *s, const void *domain) {
@@ -106,11 +107,11 @@ static int depth(const struct stack *s, const void *domain) {
     return n;
 }
 
-static void say_forked(void) {
+static void report_fork(void) {
     long parent = atomic_exchange(&forked_from, 0);
     if (parent != 0)
-        rp_out_line("error it was forked from process %ld after that one started CUDA, so "
-                    "CUPTI cannot work in it: start it with exec (spawn)",
+        rp_out_line("error it was forked from process %ld after CUDA had started there, so "
+                    "CUPTI cannot trace it; start it with exec (spawn)",
                     parent);
 }
 
@@ -118,8 +119,8 @@ static bool is_step(const char *name) {
     return strcmp(name, "step") == 0;
 }
 
-/* The name after "rp:", NULL if the range is none of ours. */
-static const char *our_name(const struct rp_mark *mark) {
+/* The name after "rp:", or NULL. */
+static const char *marked_name(const struct rp_mark *mark) {
     if (mark->text == NULL || strncmp(mark->text, "rp:", 3) != 0 || mark->text[3] == '\0')
         return NULL;
     return mark->text + 3;
@@ -133,8 +134,8 @@ static uint64_t begin_step(uint64_t begin_ns) {
 }
 
 static void write_step(uint64_t number, uint64_t id, uint64_t begin_ns, uint64_t end_ns) {
-    uint64_t none = number;
-    atomic_compare_exchange_strong(&current_step, &none, 0);
+    uint64_t expected = number;
+    atomic_compare_exchange_strong(&current_step, &expected, 0);
     rp_out_line("step %" PRIu64 " %" PRIu64 " %ld %" PRIu64 " %" PRIu64, number, id,
                 (long)gettid(), begin_ns, end_ns);
 }
@@ -149,7 +150,7 @@ static void end_step(uint64_t number, uint64_t id, uint64_t begin_ns) {
 
 int rp_ranges_push(const void *domain, const struct rp_mark *mark) {
     struct stack *s = my_stack();
-    const char *name = our_name(mark);
+    const char *name = marked_name(mark);
     if (s == NULL)
         return -1;
     if (s->n == s->cap) {
@@ -163,7 +164,7 @@ int rp_ranges_push(const void *domain, const struct rp_mark *mark) {
     int level = depth(s, domain);
     struct open_range r = {.domain = domain};
     if (name != NULL) {
-        say_forked();
+        report_fork();
         r.id = atomic_fetch_add(&last_id, 1) + 1;
         r.begin_ns = is_step(name) ? now() : 0;
         r.step = is_step(name) ? begin_step(r.begin_ns) : 0;
@@ -178,7 +179,7 @@ int rp_ranges_push(const void *domain, const struct rp_mark *mark) {
                     r.id, parent, s->thread, (uint64_t)atomic_load(&current_step),
                     mark->has_workspace, mark->workspace_bytes, name);
     s->at[s->n++] = r;
-    tell(s);
+    push_ids(s);
     return level;
 }
 
@@ -192,21 +193,21 @@ int rp_ranges_pop(const void *domain) {
     if (i == 0)
         return -1;
     struct open_range r = s->at[i - 1];
-    take_out(s, i - 1);
+    remove_range(s, i - 1);
     if (r.step != 0)
         end_step(r.step, r.id, r.begin_ns);
     return depth(s, domain);
 }
 
 uint64_t rp_ranges_start(const struct rp_mark *mark) {
-    const char *name = our_name(mark);
+    const char *name = marked_name(mark);
     uint64_t id = atomic_fetch_add(&last_id, 1) + 1;
     if (name == NULL)
         return id;
     if (!is_step(name)) {
         rp_out_line(
-            "error range 'rp:%s' was begun with nvtxRangeStart, which belongs to no "
-            "thread: ops need nvtxRangePush",
+            "error range 'rp:%s' was opened with nvtxRangeStart, which belongs to no "
+            "thread; use nvtxRangePush for ops",
             name);
         return id;
     }
@@ -218,14 +219,14 @@ uint64_t rp_ranges_start(const struct rp_mark *mark) {
 }
 
 void rp_ranges_end(uint64_t id) {
-    uint64_t ours = id;
-    if (id != 0 && atomic_compare_exchange_strong(&process_step.id, &ours, 0))
+    uint64_t expected = id;
+    if (id != 0 && atomic_compare_exchange_strong(&process_step.id, &expected, 0))
         end_step(atomic_load(&process_step.number), id,
                  atomic_load(&process_step.begin_ns));
 }
 
 uint64_t rp_ranges_innermost(void) {
-    const struct stack *s = mine;
+    const struct stack *s = thread_stack;
     for (size_t i = s != NULL ? s->n : 0; i > 0; i--)
         if (s->at[i - 1].id != 0)
             return s->at[i - 1].id;
@@ -234,8 +235,8 @@ uint64_t rp_ranges_innermost(void) {
 
 void rp_ranges_connect(const struct rp_ranges_sink *to) {
     atomic_store(&sink, to);
-    if (to != NULL && mine != NULL)
-        tell(mine);
+    if (to != NULL && thread_stack != NULL)
+        push_ids(thread_stack);
 }
 
 void rp_ranges_finish(void) {
@@ -252,10 +253,10 @@ void rp_ranges_in_child(long parent) {
     atomic_store(&current_step, 0);
     atomic_store(&last_step, 0);
     atomic_store(&process_step.id, 0);
-    if (mine == NULL)
+    if (thread_stack == NULL)
         return;
-    mine->n_told = 0;
-    mine->thread = (uint64_t)gettid();
-    for (size_t i = 0; i < mine->n; i++)
-        mine->at[i].id = mine->at[i].step = 0;
+    thread_stack->n_pushed = 0;
+    thread_stack->thread = (uint64_t)gettid();
+    for (size_t i = 0; i < thread_stack->n; i++)
+        thread_stack->at[i].id = thread_stack->at[i].step = 0;
 }

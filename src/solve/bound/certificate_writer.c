@@ -13,25 +13,25 @@ struct writer {
     FILE *f;
     const struct rp_instance *p;
     const struct rp_row_set *rows;
-    const int64_t *m; /* rows with 0 are not written */
+    const int64_t *m; /* multipliers; rows with 0 are not written */
     const struct rp_formulation *form;
     uint64_t horizon_ns;
 };
 
-/* Rows of one kind and tensor (and op) in consecutive stages stand in one array. */
-static bool goes_on(const struct rp_row_name *a, const struct rp_row_name *b) {
+/* Rows of one kind, tensor and op in consecutive stages share an array. Is b such a
+ * successor of a? */
+static bool continues(const struct rp_row_name *a, const struct rp_row_name *b) {
     return a->op == b->op && a->x == b->x && b->t == a->t + 1;
 }
 
-static void put_runs_of_rows(const struct writer *w, const char *key,
-                             enum rp_row_kind kind) {
+static void put_stage_rows(const struct writer *w, const char *key, enum rp_row_kind kind) {
     const struct rp_row_name *before = NULL;
     fprintf(w->f, ",\n\"%s\":[", key);
     for (uint32_t i = 0; i < w->rows->n; i++) {
         const struct rp_row_name *name = &w->rows->name[i];
         if (name->kind != kind || w->m[i] == 0)
             continue;
-        if (before == NULL || !goes_on(before, name)) {
+        if (before == NULL || !continues(before, name)) {
             fputs(before == NULL ? "\n[" : "],\n[", w->f);
             if (kind == RP_ROW_DEP)
                 fprintf(w->f, "%" PRIu32 ",", w->p->op_of[name->op]);
@@ -43,7 +43,8 @@ static void put_runs_of_rows(const struct writer *w, const char *key,
     fputs(before == NULL ? "]" : "]]", w->f);
 }
 
-/* The tensors with this term (RP_TERM_*), or pairs with the op of theirs (any other). */
+/* Writes the tensors of a memory row that have this term (RP_TERM_*). For term 0: the pairs
+ * of a tensor and an op whose run is its term. */
 static void put_terms(const struct writer *w, uint32_t i, const char *key, uint32_t term) {
     const uint32_t *d = w->rows->detail;
     const char *comma = "";
@@ -62,7 +63,7 @@ static void put_terms(const struct writer *w, uint32_t i, const char *key, uint3
     fputc(']', w->f);
 }
 
-/* The quantities of a cover: of S, or of R. */
+/* Writes the coefficients of a cover: those of R if `runs`, else of S. */
 static void put_counts(const struct writer *w, uint32_t i, const char *key, bool runs) {
     const struct rp_row_set *rows = w->rows;
     const char *comma = "";
@@ -94,7 +95,7 @@ static void put_mem(const struct writer *w, uint32_t i) {
     fputc('}', w->f);
 }
 
-static void put_window(const struct writer *w, uint32_t i) {
+static void put_path(const struct writer *w, uint32_t i) {
     const struct rp_row_name *name = &w->rows->name[i];
     fprintf(w->f, "{\"first\":%" PRIu32 ",\"last\":%" PRIu32, name->from, name->t);
     if (name->op != RP_NONE)
@@ -113,7 +114,7 @@ static void put_rows(const struct writer *w, const char *key, enum rp_row_kind k
         if (w->rows->name[i].kind != kind || w->m[i] == 0)
             continue;
         fputs(comma, w->f);
-        (kind == RP_ROW_WINDOW ? put_window : put_mem)(w, i);
+        (kind == RP_ROW_PATH ? put_path : put_mem)(w, i);
         comma = ",\n";
     }
     fputc(']', w->f);
@@ -123,7 +124,7 @@ static void put_order(const struct writer *w) {
     uint32_t i = 0;
     while (i < w->p->n_ops && w->p->op_of[i] == i)
         i++;
-    if (i == w->p->n_ops) /* the graph's own */
+    if (i == w->p->n_ops) /* the graph's own order */
         return;
     fputs(",\n\"order\":[", w->f);
     for (i = 0; i < w->p->n_ops; i++)
@@ -136,7 +137,7 @@ static void put_stages(const struct writer *w) {
         return;
     fputs(",\n\"stages\":[", w->f);
     for (uint32_t t = 0; t < w->form->n_stages; t++)
-        fprintf(w->f, "%s%" PRIu32, t ? "," : "", w->form->last_of[t]);
+        fprintf(w->f, "%s%" PRIu32, t ? "," : "", w->form->last_op[t]);
     fputc(']', w->f);
 }
 
@@ -159,10 +160,10 @@ static void put_head(const struct writer *w, const struct rp_graph *g, bool addr
 static void put_all(const struct writer *w) {
     put_order(w);
     put_stages(w);
-    put_runs_of_rows(w, "dep", RP_ROW_DEP);
-    put_runs_of_rows(w, "hold", RP_ROW_HOLD);
+    put_stage_rows(w, "dep", RP_ROW_DEP);
+    put_stage_rows(w, "hold", RP_ROW_HOLD);
     put_rows(w, "mem", RP_ROW_MEM);
-    put_rows(w, "window", RP_ROW_WINDOW);
+    put_rows(w, "window", RP_ROW_PATH);
     put_rows(w, "cover", RP_ROW_COVER);
     fputs("}\n", w->f);
 }
@@ -172,7 +173,7 @@ rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
                           uint64_t budget_bytes, const struct rp_row_set *rows,
                           const int64_t *multipliers, unsigned scale_log2,
                           uint64_t horizon_ns, struct rp_err *err) {
-    struct writer w = {.p = f->problem,
+    struct writer w = {.p = f->instance,
                        .form = f,
                        .rows = rows,
                        .m = multipliers,
@@ -185,7 +186,7 @@ rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
         rc = rp_fail(err, RP_BUG, "the certificate's sums are not what 127 bits hold");
     if (rc == RP_OK) {
         bound_ns = horizon_ns > 0 && bound_ns > horizon_ns ? horizon_ns : bound_ns;
-        /* Every op runs once, whatever the rows say. */
+        /* Every op runs at least once, whatever the rows prove. */
         bound_ns = bound_ns < g->total_time_ns ? g->total_time_ns : bound_ns;
         w.f = rp_text_open(&text, &len);
         put_head(&w, g, addressed, budget_bytes, scale_log2, bound_ns);

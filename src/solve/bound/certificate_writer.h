@@ -1,16 +1,17 @@
-/* certificate: writes down why a bound holds, for verify --certificate
- * (docs/certificate.md).
+/* certificate_writer: writes a bound's proof to a file, for `verify --certificate`. The
+ * format is docs/certificate.md. src/verify derives each row from the graph anew and shares
+ * no code with this.
  */
 #ifndef RP_SOLVE_BOUND_CERTIFICATE_WRITER_H
 #define RP_SOLVE_BOUND_CERTIFICATE_WRITER_H
 
 #include "solve/lp/formulation.h"
 
-/* Writes the rows with a multiplier above 0, whole or not at all ("-": standard output):
- * multipliers[i] / 2^scale_log2 each, in ns, in ns a byte for rows (4). Rows, multipliers,
- * their formulation `f` and horizon_ns (0: for plans without swaps) are what a bound has.
- * What is claimed is what they are worth; RP_BUG if that is nothing that 127 bits can hold.
- */
+/* Writes the rows whose multiplier is above 0, whole or not at all ("-": standard output).
+ * Row i has multiplier multipliers[i] / 2^scale_log2, in ns, or in ns a byte for rows (4).
+ * Rows, multipliers, their formulation `f` and horizon_ns (0: for plans without swaps) are
+ * those of a bound (pdhg_bound.h). The bound that the file claims is evaluated from them
+ * anew. RP_BUG if a sum exceeds 127 bits; RP_ENV as rp_write_file. Thread-safe. */
 rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
                           const struct rp_formulation *f, bool addressed,
                           uint64_t budget_bytes, const struct rp_row_set *rows,

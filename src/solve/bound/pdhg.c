@@ -8,12 +8,12 @@
 #include "base/mem.h"
 
 /* Restart thresholds on the residual (Lu and Yang 2024, section 5). */
-#define FALL_ENOUGH 0.2
-#define FALL_SOME 0.8
-#define LONG_SHARE 0.36
-#define RUIZ_ROUNDS 10
+#define SUFFICIENT_DECAY 0.2
+#define NECESSARY_DECAY 0.8
+#define ARTIFICIAL_SHARE 0.36 /* of all steps, without a restart */
+#define RUIZ_PASSES 10
 #define WEIGHT_SMOOTHING 0.5
-#define FIRST_WEIGHT 0.2 /* by trial, on training graphs */
+#define FIRST_WEIGHT 0.2 /* found by experiment on training graphs */
 
 void rp_pdhg_init(struct rp_pdhg *s, uint32_t n_cols, const double *cost) {
     *s = (struct rp_pdhg){.n_cols = n_cols, .weight = FIRST_WEIGHT};
@@ -114,36 +114,36 @@ static struct row get_row(const struct rp_pdhg *s, uint32_t i) {
                         s->row_start[i - s->n_short + 1] - first};
 }
 
-/* One round of Ruiz's: row scale d and column scale e towards largest
- * entries of 1. */
+/* One pass of Ruiz's equilibration: changes the row scales d and the column scales e so
+ * that the largest entries of d A e come closer to 1. */
 static void equilibrate(const struct rp_pdhg *s, double *d, double *e, double *largest) {
     memset(largest, 0, s->n_cols * sizeof *largest);
     for (uint32_t i = 0; i < s->n_rows; i++) {
         struct row row = get_row(s, i);
-        double most = 0;
+        double row_max = 0;
         for (uint32_t k = 0; k < row.n; k++) {
             if (row.col[k] == s->n_cols)
                 continue;
             double a = (row.coef ? fabs((double)row.coef[k]) : 1) * d[i] * e[row.col[k]];
-            most = fmax(most, a);
+            row_max = fmax(row_max, a);
             largest[row.col[k]] = fmax(largest[row.col[k]], a);
         }
-        d[i] /= most > 0 ? sqrt(most) : 1;
+        d[i] /= row_max > 0 ? sqrt(row_max) : 1;
     }
     for (uint32_t j = 0; j < s->n_cols; j++)
         e[j] /= largest[j] > 0 ? sqrt(largest[j]) : 1;
 }
 
-/* tau = e / sum |a d| and sigma = d / sum |a e|: the sums of the equilibrated program
- * brought back to this one, so A itself stays as it is. */
-static void choose_steps(struct rp_pdhg *s) {
+/* tau = e / sum |a d| and sigma = d / sum |a e|. These are the sums of the equilibrated
+ * program, scaled back, so that A itself need not be scaled. */
+static void choose_step_sizes(struct rp_pdhg *s) {
     double *d = rp_calloc(s->n_rows, sizeof *d), *e = rp_calloc(s->n_cols, sizeof *e);
     double *sums = rp_calloc(s->n_cols, sizeof *sums);
     for (uint32_t i = 0; i < s->n_rows; i++)
         d[i] = 1;
     for (uint32_t j = 0; j < s->n_cols; j++)
         e[j] = 1;
-    for (uint32_t round = 0; round < RUIZ_ROUNDS; round++)
+    for (uint32_t pass = 0; pass < RUIZ_PASSES; pass++)
         equilibrate(s, d, e, sums);
     memset(sums, 0, s->n_cols * sizeof *sums);
     for (uint32_t i = 0; i < s->n_rows; i++) {
@@ -165,12 +165,13 @@ static void choose_steps(struct rp_pdhg *s) {
     free(sums);
 }
 
-static void move_anchor(struct rp_pdhg *s) {
+/* The anchor, and the point, move to T of the point. */
+static void restart(struct rp_pdhg *s) {
     memcpy(s->x, s->xt, s->n_cols * sizeof *s->x);
     memcpy(s->x0, s->xt, s->n_cols * sizeof *s->x);
     memcpy(s->y, s->yt, s->n_rows * sizeof *s->y);
     memcpy(s->y0, s->yt, s->n_rows * sizeof *s->y);
-    s->since = 0;
+    s->since_restart = 0;
 }
 
 void rp_pdhg_load(struct rp_pdhg *s, const struct rp_row_set *fixed,
@@ -190,13 +191,13 @@ void rp_pdhg_load(struct rp_pdhg *s, const struct rp_row_set *fixed,
     append_short(s, fixed);
     append_long(s, cuts);
     transpose(s);
-    choose_steps(s);
+    choose_step_sizes(s);
     for (size_t i = 0; i < n; i++)
         s->yt[i] = y != NULL ? y[i] : 0;
-    move_anchor(s);
+    restart(s);
 }
 
-/* Column j of A'y. */
+/* Entry j of A'y. */
 static inline float price(const struct rp_pdhg *s, uint32_t j, const float *y) {
     const uint32_t *start = s->col_start + 3 * (size_t)j;
     float plus = 0, minus = 0;
@@ -210,7 +211,8 @@ static inline float price(const struct rp_pdhg *s, uint32_t j, const float *y) {
     return plus - minus;
 }
 
-/* Both halves of a step return their share of the squared residual. */
+/* The two halves of a step. Each returns its share of the squared residual. pull: the
+ * weight of the anchor. */
 static double step_columns(struct rp_pdhg *s, float pull) {
     double moved = 0;
     float inverse = (float)(1 / s->weight);
@@ -218,8 +220,8 @@ static double step_columns(struct rp_pdhg *s, float pull) {
         float x = s->x[j], step = s->tau[j];
         float to = x - step * inverse * (s->cost[j] + price(s, j, s->y));
         to = to < 0 ? 0 : to > 1 ? 1 : to;
-        float by = to - x, reflected = to + by;
-        moved += (double)(by * by / step);
+        float delta = to - x, reflected = to + delta;
+        moved += (double)(delta * delta / step);
         s->xt[j] = to;
         s->xr[j] = reflected;
         s->x[j] = reflected + pull * (s->x0[j] - reflected);
@@ -231,10 +233,10 @@ static inline float step_row(struct rp_pdhg *s, uint32_t i, float left, float pu
                              float weight) {
     float y = s->y[i], step = s->sigma[i], to = y + step * weight * (left - s->rhs[i]);
     to = to < 0 ? 0 : to;
-    float by = to - y, reflected = to + by;
+    float delta = to - y, reflected = to + delta;
     s->yt[i] = to;
     s->y[i] = reflected + pull * (s->y0[i] - reflected);
-    return step > 0 ? by * by / step : 0;
+    return step > 0 ? delta * delta / step : 0;
 }
 
 static double step_rows(struct rp_pdhg *s, float pull) {
@@ -255,6 +257,7 @@ static double step_rows(struct rp_pdhg *s, float pull) {
     return moved / s->weight;
 }
 
+/* Balances the distances that x and y have moved since the last restart. */
 static void choose_weight(struct rp_pdhg *s) {
     double dx = 0, dy = 0;
     for (uint32_t j = 0; j < s->n_cols; j++)
@@ -268,20 +271,21 @@ static void choose_weight(struct rp_pdhg *s) {
 }
 
 void rp_pdhg_step(struct rp_pdhg *s) {
-    float pull = 1.0F / (float)(s->since + 2);
+    float pull = 1.0F / (float)(s->since_restart + 2);
     double residual = step_columns(s, pull);
     residual = sqrt(residual + step_rows(s, pull));
-    if (s->since == 0)
-        s->first = s->before = residual;
-    s->since++;
+    if (s->since_restart == 0)
+        s->first_residual = s->last_residual = residual;
+    s->since_restart++;
     s->steps++;
-    if (residual <= FALL_ENOUGH * s->first ||
-        (residual <= FALL_SOME * s->first && residual > s->before) ||
-        (double)s->since >= LONG_SHARE * (double)s->steps) {
+    if (residual <= SUFFICIENT_DECAY * s->first_residual ||
+        (residual <= NECESSARY_DECAY * s->first_residual && residual > s->last_residual) ||
+        (double)s->since_restart >= ARTIFICIAL_SHARE * (double)s->steps) {
         choose_weight(s);
-        move_anchor(s);
+        restart(s);
+        s->restarts++;
     }
-    s->before = residual;
+    s->last_residual = residual;
 }
 
 double rp_pdhg_dual(const struct rp_pdhg *s) {

@@ -1,18 +1,29 @@
-/* bound: a time that no schedule within the limit can beat, for problems of any size.
+/* pdhg_bound: a lower bound of the time of every plan within the limit, for instances of
+ * any size.
  *
  * For any multipliers y >= 0 of rows A v <= b and columns in [0, 1],
  *
  *   (7)  sum of time + sum over columns of min(0, c + A'y) - b y
  *
- * is at most the least time (weak duality), however y was found. Here a first-order method
- * (pdhg.h) finds y for rows (2) and (3) and for the rows (4), windows (5) and covers (6)
- * that its points violate, which are added as it goes. y is then rounded to integers over a
- * power of two and (7) is worked out in integers, with bytes and nanoseconds as they are in
- * the problem: what rp_pdhg_bound_ns says rests on no floating-point sum. Times are
- * integers, so (7) may be rounded up.
+ * is at most the least time (weak duality), however y was found. Here PDHG (pdhg.h) finds y
+ * for rows (2) and (3) and for the rows (4), path cuts (5) and covers (6) that its points
+ * violate, which are added as it goes. Then y is rounded to integers over a power of two,
+ * and (7) is evaluated in integers with the instance's own bytes and nanoseconds
+ * (safe_dual.h). So rp_pdhg_bound_ns does not depend on floating-point rounding. Times are
+ * integers, so (7) may be rounded up. (Such bounds by large-scale first-order methods:
+ * Applegate et al., "Practical large-scale linear programming using primal-dual hybrid
+ * gradient", 2021.)
  *
- * The work done is counted, not timed: the same calls give the same numbers unless a
- * deadline or a signal struck.
+ * With swaps the bound holds for plans of at most some horizon (swap_relaxation.h). It
+ * rises as the horizon falls, so the best horizon is the one that equals the bound it
+ * proves. The method starts at the time of a known plan and moves the horizon towards that
+ * point.
+ *
+ * Work is counted, not timed: the same calls give the same numbers, unless a deadline or a
+ * signal ended one.
+ *
+ * Not thread-safe: one object, one thread at a time. Different objects may be used by
+ * different threads.
  */
 #ifndef RP_SOLVE_BOUND_PDHG_BOUND_H
 #define RP_SOLVE_BOUND_PDHG_BOUND_H
@@ -25,42 +36,59 @@
 
 struct rp_pdhg_bound;
 
-/* `p` must outlive it. A problem whose formulation is too large for about 2 GiB is left
- * with the sum of all times as its bound. horizon_ns == 0: no plan without swaps is faster
- * than the bound. Above 0 (`p` allows swaps): no plan at all, if it is at most horizon_ns,
- * the time of some plan or more; no bound is above that (swap_relaxation.h). */
+/* `p` must outlive the result, which the caller frees. If the formulation would take more
+ * than about 2 GiB, the bound stays the sum of all times. horizon_ns == 0: the bound is for
+ * plans without swaps. Above 0 (`p` allows swaps): it is for all plans; horizon_ns is the
+ * time of some plan, or more. No bound is above horizon_ns. */
 struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns);
-/* Another size of the program than its own choice: at most so many stages, 0 for all. */
+/* The same with at most max_stages stages (0: one for each op) instead of its own choice.
+ */
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
                                              uint64_t horizon_ns, uint32_t max_stages);
-/* A plan of horizon_ns has been found: the less, the more is proved. */
+/* A plan that takes horizon_ns has been found: a smaller horizon proves more. */
 void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t horizon_ns);
 void rp_pdhg_bound_free(struct rp_pdhg_bound *b); /* NULL is fine */
 
-/* Works on for about `work` units (a unit is one term of the program touched), until
- * rp_seconds() passes `deadline`, or until *stop (which may be NULL). Call it again to go
- * on. False if there is nothing more to gain. */
+/* Continues for about `work` units (a unit is one term of the program that is touched),
+ * until rp_seconds() passes `deadline`, or until *stop (which may be NULL). False if there
+ * is nothing more to gain. */
 bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, double deadline,
                        const volatile sig_atomic_t *stop);
 
 /* The best bound so far. */
 uint64_t rp_pdhg_bound_ns(const struct rp_pdhg_bound *b);
 
-/* The formulation, and the fractional point of it that the method has come to (a value a
- * column; a guide for a search). NULL if the problem was too large. */
+/* The formulation, and the fractional point of it that PDHG has reached (one value a
+ * column; a guide for a search). NULL if the program was too large. */
 const struct rp_formulation *rp_pdhg_bound_form(const struct rp_pdhg_bound *b);
 const double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b);
 
-/* What proves rp_pdhg_bound_ns: the rows that it takes, and for each the multiplier
- * multipliers[i] / 2^scale_log2, in ns, for rows (4) in ns a byte. No
- * rows: the sum of all times. Valid until the next call of rp_pdhg_bound_run. */
+/* What proves rp_pdhg_bound_ns: rows, and for row i the multiplier multipliers[i] /
+ * 2^scale_log2, in ns, or in ns a byte for rows (4). No rows: the bound is the sum of all
+ * times. Valid until the next call of rp_pdhg_bound_run. */
 const struct rp_row_set *rp_pdhg_bound_rows(const struct rp_pdhg_bound *b);
 const int64_t *rp_pdhg_bound_multipliers(const struct rp_pdhg_bound *b,
                                          unsigned *scale_log2);
-/* With swaps: it is so for plans of at most so many ns. 0 without, and without rows. */
+/* With swaps: the horizon of that proof. 0 without swaps, and without rows. */
 uint64_t rp_pdhg_bound_horizon_ns(const struct rp_pdhg_bound *b);
 
-/* (7) from doubles, in ns: what the integers are checked against. */
+/* (7) in doubles, in ns: the integers are checked against it. */
 double rp_pdhg_bound_estimate(const struct rp_pdhg_bound *b);
+
+/* Plain data. */
+struct rp_pdhg_statistics {
+    uint64_t iterations;                         /* steps of PDHG */
+    uint64_t restarts;                           /* of its averaging */
+    uint64_t separations;                        /* searches for violated rows */
+    uint64_t memory_rows, cover_rows, path_rows; /* added */
+    uint64_t dropped_rows;                       /* after long without a multiplier */
+    uint64_t dual_evaluations;                   /* of (7) in floating point */
+    uint64_t proofs;                             /* evaluations of (7) in integers */
+    uint64_t horizon_updates;
+    uint64_t work;
+};
+void rp_pdhg_statistics_add(struct rp_pdhg_statistics *into,
+                            const struct rp_pdhg_statistics *from);
+struct rp_pdhg_statistics rp_pdhg_bound_statistics(const struct rp_pdhg_bound *b);
 
 #endif

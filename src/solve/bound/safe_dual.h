@@ -1,4 +1,9 @@
-/* dual: the bound (7) of pdhg_bound.h in exact integers. */
+/* safe_dual: the bound (7) of pdhg_bound.h in exact integers (a safe dual bound: Neumaier
+ * and Shcherbina, "Safe bounds in linear and mixed-integer linear programming", 2004, who
+ * round towards the safe side instead).
+ *
+ * Thread-safe: only the arguments are touched.
+ */
 #ifndef RP_SOLVE_BOUND_SAFE_DUAL_H
 #define RP_SOLVE_BOUND_SAFE_DUAL_H
 
@@ -7,14 +12,15 @@
 
 #include "solve/lp/formulation.h"
 
-/* Multipliers y (scaled as the form is) rounded to integers m over 2^*scale_log2, in ns (a
- * byte, where the row counts bytes); the scale is as large as the largest of them allows.
- */
+/* Rounds multipliers y, scaled as the form is, to integers m[i] / 2^*scale_log2, in ns, or
+ * in ns a byte where the row counts bytes. The scale is as fine as the largest multiplier
+ * allows. Negative and huge ones become 0. */
 void rp_safe_dual_round(const struct rp_formulation *f, const struct rp_row_set *rows,
                         const double *y, int64_t *m, unsigned *scale_log2);
 
-/* (7), rounded up to whole ns, from multipliers m >= 0 over 2^scale_log2. False, *bound_ns
- * untouched, if a sum passes 127 bits or a coefficient is no exact integer. */
+/* (7) from multipliers m >= 0 over 2^scale_log2, rounded up to whole ns. False, and
+ * *bound_ns is not touched, if a multiplier is negative, a sum exceeds 127 bits or a
+ * coefficient is no exact integer. */
 bool rp_safe_dual_bound(const struct rp_formulation *f, const struct rp_row_set *rows,
                         const int64_t *m, unsigned scale_log2, uint64_t *bound_ns);
 

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/timeline.h"
 
-/* Number tensors by producer; *local gets each graph tensor's number, RP_NONE for sources.
- */
+/* Numbers the tensors by producer. local[x] is the number of graph tensor x; RP_NONE for
+ * sources. */
 static void number_tensors(struct rp_instance *p, bool addressed, uint32_t *local) {
     const struct rp_graph *g = p->graph;
     uint64_t alignment = addressed ? g->device.alignment_bytes : 1;
@@ -14,7 +15,7 @@ static void number_tensors(struct rp_instance *p, bool addressed, uint32_t *loca
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const struct rp_op *op = &g->ops[p->op_of[i]];
         p->time_ns[i] = op->time_ns;
-        p->workspace_bytes[i] = rp_rounding_up(op->workspace_bytes, alignment);
+        p->workspace_bytes[i] = rp_round_up(op->workspace_bytes, alignment);
         p->recompute[i] = op->recompute;
         p->output_start[i] = p->n_tensors;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
@@ -24,7 +25,7 @@ static void number_tensors(struct rp_instance *p, bool addressed, uint32_t *loca
             p->outputs[y] = y;
             p->producer[y] = i;
             p->kept[y] = g->kept[x];
-            p->bytes[y] = rp_rounding_up(g->tensors[x].bytes, alignment);
+            p->bytes[y] = rp_round_up(g->tensors[x].bytes, alignment);
         }
     }
     p->output_start[p->n_ops] = p->n_tensors;
@@ -95,25 +96,18 @@ void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
     free(local);
 }
 
-/* Latency + bytes / bandwidth, rounded up; UINT64_MAX if that is 2^62 or more. */
-static uint64_t copy_ns(const struct rp_device *d, uint64_t bytes, uint64_t bytes_per_s) {
-    unsigned __int128 ns = (unsigned __int128)bytes * 1000000000u;
-    ns = ns / bytes_per_s + (ns % bytes_per_s != 0) + d->copy_latency_ns;
-    return ns >> 62 ? UINT64_MAX : (uint64_t)ns;
-}
-
 bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes) {
     const struct rp_device *d = &p->graph->device;
-    if (d->d2h_bytes_per_s == 0 || d->h2d_bytes_per_s == 0)
+    if (!rp_device_can_swap(d))
         return false;
     uint64_t *out_ns = rp_calloc(p->n_tensors, sizeof *out_ns);
     uint64_t *in_ns = rp_calloc(p->n_tensors, sizeof *in_ns);
     bool ok = true;
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         uint64_t bytes = p->graph->tensors[p->tensor_of[x]].bytes;
-        out_ns[x] = copy_ns(d, bytes, d->d2h_bytes_per_s);
-        in_ns[x] = copy_ns(d, bytes, d->h2d_bytes_per_s);
-        ok = ok && out_ns[x] != UINT64_MAX && in_ns[x] != UINT64_MAX;
+        out_ns[x] = rp_device_d2h_ns(d, bytes);
+        in_ns[x] = rp_device_h2d_ns(d, bytes);
+        ok = ok && out_ns[x] >> 62 == 0 && in_ns[x] >> 62 == 0;
     }
     if (!ok) {
         free(out_ns);
@@ -157,7 +151,8 @@ uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x) {
 
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
     uint64_t floor_bytes = 0, kept = 0, pinned = 0;
-    /* Outputs of run-once ops stay until their last need: leaving[i] go after op i. */
+    /* Outputs of run-once ops are pinned until their last use: leaving[i] bytes go after op
+     * i. */
     uint64_t *leaving = rp_calloc((size_t)p->n_ops + 1, sizeof *leaving);
     *op = RP_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -172,7 +167,6 @@ uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
         }
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
             if (p->recompute[p->producer[p->inputs[k]]] || p->out_ns != NULL)
-                /* the others are pinned already */
                 need += p->bytes[p->inputs[k]];
         pinned -= leaving[i];
         if (need > floor_bytes) {

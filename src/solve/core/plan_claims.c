@@ -13,10 +13,10 @@ struct tally {
 };
 
 static uint64_t size_of(const struct tally *c, uint32_t x) {
-    return rp_rounding_up(c->g->tensors[x].bytes, c->alignment);
+    return rp_round_up(c->g->tensors[x].bytes, c->alignment);
 }
 
-static void take(struct tally *c, uint32_t x) {
+static void allocate(struct tally *c, uint32_t x) {
     if (!c->on_device[x])
         c->live += size_of(c, x);
     c->on_device[x] = true;
@@ -30,8 +30,8 @@ static void raise_peak(struct tally *c, uint64_t workspace) {
 static void count_run(struct tally *c, uint32_t i, struct rp_claims *claims) {
     const struct rp_op *op = &c->g->ops[i];
     for (uint32_t k = 0; k < op->n_outputs; k++)
-        take(c, op->outputs[k]);
-    raise_peak(c, rp_rounding_up(op->workspace_bytes, c->alignment));
+        allocate(c, op->outputs[k]);
+    raise_peak(c, rp_round_up(op->workspace_bytes, c->alignment));
     if (c->ran[i])
         claims->recompute_ns += op->time_ns;
     c->ran[i] = true;
@@ -50,7 +50,7 @@ static void count_step(struct tally *c, const struct rp_step *step, struct rp_pl
         c->host += size_of(c, step->id);
         break;
     case RP_SWAP_IN:
-        take(c, step->id);
+        allocate(c, step->id);
         raise_peak(c, 0);
         break;
     }
@@ -63,24 +63,25 @@ rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
                       .on_device = rp_calloc(g->n_tensors, sizeof(bool)),
                       .ran = rp_calloc(g->n_ops, sizeof(bool))};
     struct rp_claims *claims = &plan->claims;
-    struct rp_timeline clock;
-    rp_timeline_init(&clock, g);
+    struct rp_timeline timeline;
+    rp_timeline_init(&timeline, g);
     claims->recompute_ns = 0;
     claims->baseline_time_ns = g->total_time_ns;
     for (size_t i = 0; i < plan->steps.n; i++) {
         count_step(&c, &plan->steps.at[i], plan);
-        rp_timeline_step(&clock, &plan->steps.at[i]);
+        rp_timeline_step(&timeline, &plan->steps.at[i]);
     }
-    claims->time_ns = rp_timeline_end(&clock);
-    claims->stall_ns = clock.stall_ns;
+    claims->time_ns = rp_timeline_end(&timeline);
+    claims->stall_ns = timeline.stall_ns;
     claims->peak_bytes = g->fixed_bytes + c.peak;
     if (!plan->addressed) {
         plan->arena_bytes = c.peak;
         plan->host_bytes = c.host;
     }
-    rp_rc rc =
-        clock.overflow ? rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns") : RP_OK;
-    rp_timeline_fini(&clock);
+    rp_rc rc = timeline.overflow
+                   ? rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns")
+                   : RP_OK;
+    rp_timeline_fini(&timeline);
     free(c.on_device);
     free(c.ran);
     return rc;

@@ -1,12 +1,15 @@
-/* claims: what a plan says of itself, worked out from its steps. */
+/* plan_claims: what a plan says of itself, worked out from its steps.
+ *
+ * Thread safety: different plans may be used by different threads.
+ */
 #ifndef RP_SOLVE_CORE_PLAN_CLAIMS_H
 #define RP_SOLVE_CORE_PLAN_CLAIMS_H
 
 #include "model/graph.h"
 #include "model/plan.h"
 
-/* Fills all claims but the bound and its proof, and for a plan without addresses
- * arena_bytes and host_bytes. The steps are valid. RP_INPUT if a sum passes 63 bits. */
+/* Fills in all claims but the bound and its proof; for a plan without addresses also
+ * arena_bytes and host_bytes. The steps are valid. RP_INPUT if a time passes 63 bits. */
 rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
                           struct rp_err *err);
 

@@ -5,10 +5,9 @@
 
 #include "base/mem.h"
 
-/* Takes back the swap-ins of stage t, just evaluated, that it neither reads nor holds on.
- */
-static void drop_idle_trips(const struct rp_instance *p, struct rp_schedule *s, uint32_t t,
-                            const struct rp_stage *stage) {
+/* Takes out the swap-ins of stage t, just evaluated, that it neither reads nor holds on. */
+static void take_out_idle_swap_ins(const struct rp_instance *p, struct rp_schedule *s,
+                                   uint32_t t, const struct rp_stage *stage) {
     uint64_t *in = s->ins + (size_t)t * s->words;
     const uint64_t *next = s->rows + (size_t)(t + 1) * s->words;
     uint64_t *read = rp_calloc(s->words, sizeof *read);
@@ -25,31 +24,31 @@ bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s) {
     struct rp_stage_work w = {0};
     bool sound = true;
     uint64_t *swapped = rp_schedule_swapped(s);
-    uint64_t *wanted = rp_calloc(s->words, sizeof *wanted);
+    uint64_t *needed = rp_calloc(s->words, sizeof *needed);
     rp_stage_work_init(p, &w);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         if (p->kept[x])
-            wanted[x / 64] |= (uint64_t)1 << (x % 64);
+            needed[x / 64] |= (uint64_t)1 << (x % 64);
     for (uint32_t t = p->n_ops; sound; t--) {
         uint64_t *row = s->rows + (size_t)t * s->words;
         for (size_t i = 0; i < s->words; i++)
-            row[i] &= wanted[i] | swapped[i];
+            row[i] &= needed[i] | swapped[i];
         if (t == 0)
             break;
-        /* What stage t - 1 holds on or reads is wanted in row t - 1. */
+        /* Row t - 1 needs what stage t - 1 holds on or reads. */
         sound = rp_stage_eval(p, s, t - 1, &w);
         if (!sound && s->ins != NULL) {
-            drop_idle_trips(p, s, t - 1, &w.stage);
+            take_out_idle_swap_ins(p, s, t - 1, &w.stage);
             sound = rp_stage_eval(p, s, t - 1, &w);
         }
-        memcpy(wanted, row, s->words * sizeof *wanted);
+        memcpy(needed, row, s->words * sizeof *needed);
         for (uint32_t a = 0; a < w.stage.n_runs && sound; a++)
             for (uint32_t j = w.stage.runs[a], k = p->input_start[j];
                  k < p->input_start[j + 1]; k++)
-                wanted[p->inputs[k] / 64] |= (uint64_t)1 << (p->inputs[k] % 64);
+                needed[p->inputs[k] / 64] |= (uint64_t)1 << (p->inputs[k] % 64);
     }
     rp_stage_work_fini(&w);
-    free(wanted);
+    free(needed);
     free(swapped);
     return sound;
 }

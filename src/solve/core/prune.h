@@ -1,4 +1,7 @@
-/* tidy: takes the holds and swap-ins that serve nothing out of a schedule. */
+/* prune: takes the holds and swap-ins without a use out of a schedule.
+ *
+ * Thread safety: different schedules may be used by different threads.
+ */
 #ifndef RP_SOLVE_CORE_PRUNE_H
 #define RP_SOLVE_CORE_PRUNE_H
 
@@ -6,10 +9,10 @@
 
 #include "solve/core/schedule.h"
 
-/* Clears S[t][x] and I[t][x] where stage t neither reads x nor holds it on (and at the end,
- * where x is not kept). What x was made for is gone then, so no stage runs more ops and
- * none holds more bytes than before. What is swapped anywhere keeps its holds: they may be
- * waits for its copy out. False, with `s` partly done, if `s` is not sound. */
+/* Clears S[t][x] and I[t][x] where stage t neither reads x nor holds it on, and the last
+ * row where x is not kept. No stage runs more ops or holds more bytes than before: what x
+ * was made for goes with it. Tensors that are swapped anywhere keep their holds, since
+ * these may wait for the copy out. False, with `s` partly pruned, if `s` is not sound. */
 bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s);
 
 #endif

@@ -102,7 +102,7 @@ static inline void set_bit(uint64_t *bits, uint32_t i) {
     bits[i / 64] |= (uint64_t)1 << (i % 64);
 }
 
-/* Marks what must run in stage t and lists it in order; w->op_bits is left all zero. */
+/* Lists what must run in stage t, in order. w->op_bits is all zero before and after. */
 static bool close_stage(const struct rp_instance *p, const struct rp_schedule *s,
                         uint32_t t, struct rp_stage_work *w) {
     const uint64_t *now = s->rows + (size_t)t * s->words, *next = now + s->words;
@@ -138,7 +138,7 @@ static bool close_stage(const struct rp_instance *p, const struct rp_schedule *s
     return sound;
 }
 
-static void note_uses(const struct rp_instance *p, struct rp_stage_work *w) {
+static void find_last_uses(const struct rp_instance *p, struct rp_stage_work *w) {
     for (uint32_t a = 0; a < w->stage.n_runs; a++) {
         uint32_t j = w->stage.runs[a];
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
@@ -148,7 +148,7 @@ static void note_uses(const struct rp_instance *p, struct rp_stage_work *w) {
     }
 }
 
-static void forget_uses(const struct rp_instance *p, struct rp_stage_work *w) {
+static void clear_last_uses(const struct rp_instance *p, struct rp_stage_work *w) {
     for (uint32_t a = 0; a < w->stage.n_runs; a++) {
         uint32_t j = w->stage.runs[a];
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
@@ -158,7 +158,7 @@ static void forget_uses(const struct rp_instance *p, struct rp_stage_work *w) {
     }
 }
 
-/* The bytes of row t: those of the row summed before, and the difference. */
+/* The bytes of row t, from those of the row that was summed before. */
 static uint64_t bytes_held(const struct rp_instance *p, const struct rp_schedule *s,
                            uint32_t t, struct rp_stage_work *w) {
     const uint64_t *now = s->rows + (size_t)t * s->words;
@@ -172,8 +172,8 @@ static uint64_t bytes_held(const struct rp_instance *p, const struct rp_schedule
     return w->row_bytes;
 }
 
-/* Bytes on the device after the frees at the start of stage t; `freed` gets what they are.
- */
+/* Bytes on the device after the frees at the start of stage t. `freed`, unless NULL, gets
+ * the tensors. */
 static uint64_t bytes_at_start(const struct rp_instance *p, const struct rp_schedule *s,
                                uint32_t t, struct rp_stage_work *w, uint32_t *freed,
                                uint32_t *n_freed) {
@@ -191,10 +191,10 @@ static uint64_t bytes_at_start(const struct rp_instance *p, const struct rp_sche
     return live;
 }
 
-/* Adds what stage t swaps in. False if it may not: it is held, it has not been made, or
- * nothing wants it. */
-static bool take_ins(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
-                     const uint32_t *last_use, uint64_t *live) {
+/* Adds what stage t swaps in to *live. False if it may not be swapped in: it is held, it
+ * has not been made yet, or the stage does not need it. */
+static bool add_swap_ins(const struct rp_instance *p, const struct rp_schedule *s,
+                         uint32_t t, const uint32_t *last_use, uint64_t *live) {
     bool sound = true;
     const uint64_t *in = s->ins != NULL ? s->ins + (size_t)t * s->words : NULL;
     for (size_t i = 0; in != NULL && i < s->words; i++)
@@ -214,9 +214,9 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
     st->peak_op = t;
     if (!close_stage(p, s, t, w))
         return false;
-    note_uses(p, w);
+    find_last_uses(p, w);
     uint64_t live = bytes_at_start(p, s, t, w, NULL, NULL);
-    bool sound = take_ins(p, s, t, w->last_use, &live);
+    bool sound = add_swap_ins(p, s, t, w->last_use, &live);
     for (uint32_t a = 0; a < st->n_runs; a++) {
         uint32_t j = st->runs[a];
         if (!rp_add(&st->time_ns, p->time_ns[j]))
@@ -234,7 +234,7 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
             if (w->last_use[x] == j && !rp_held(s, t + 1, x))
                 live -= p->bytes[x];
     }
-    forget_uses(p, w);
+    clear_last_uses(p, w);
     return sound;
 }
 
@@ -256,23 +256,23 @@ uint64_t *rp_schedule_swapped(const struct rp_schedule *s) {
     return swapped;
 }
 
-/* Host copies of what is swapped, and the time line. */
-static void time_copies(const struct rp_instance *p, const struct rp_schedule *s,
-                        struct rp_cost *c) {
+/* Adds host copies and stalls to the cost of a schedule with swaps. */
+static void add_copies(const struct rp_instance *p, const struct rp_schedule *s,
+                       struct rp_cost *c) {
     struct rp_plan plan = {0};
-    struct rp_timeline clock;
+    struct rp_timeline timeline;
     rp_schedule_steps(p, s, &plan);
-    rp_timeline_init(&clock, p->graph);
+    rp_timeline_init(&timeline, p->graph);
     for (size_t i = 0; i < plan.steps.n; i++)
-        rp_timeline_step(&clock, &plan.steps.at[i]);
+        rp_timeline_step(&timeline, &plan.steps.at[i]);
     uint64_t *swapped = rp_schedule_swapped(s);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         c->host_bytes += swapped[x / 64] >> (x % 64) & 1 ? p->bytes[x] : 0;
-    c->sound = clock.sound && !clock.overflow;
-    c->time_ns = rp_timeline_end(&clock);
-    c->stall_ns = clock.stall_ns;
+    c->sound = timeline.sound && !timeline.overflow;
+    c->time_ns = rp_timeline_end(&timeline);
+    c->stall_ns = timeline.stall_ns;
     free(swapped);
-    rp_timeline_fini(&clock);
+    rp_timeline_fini(&timeline);
     rp_plan_fini(&plan);
 }
 
@@ -290,7 +290,7 @@ struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_sch
     }
     rp_stage_work_fini(&w);
     if (c.sound && rp_schedule_swaps(s))
-        time_copies(p, s, &c);
+        add_copies(p, s, &c);
     return c;
 }
 
@@ -302,7 +302,7 @@ static void push_step(const struct rp_instance *p, struct rp_plan *plan,
     rp_push(&plan->steps, step);
 }
 
-/* What run j of a stage leaves unneeded. */
+/* Frees what run j of stage t leaves unneeded. */
 static void push_frees(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
                        uint32_t j, const uint32_t *last_use, struct rp_plan *plan) {
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
@@ -313,9 +313,10 @@ static void push_frees(const struct rp_instance *p, const struct rp_schedule *s,
             push_step(p, plan, RP_FREE, x);
 }
 
-/* Latest made first: on the way back that is mostly the order of use. */
-static void push_ins(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
-                     struct rp_plan *plan) {
+/* The tensor made last comes first: in the backward pass that is mostly the order of use.
+ */
+static void push_swap_ins(const struct rp_instance *p, const struct rp_schedule *s,
+                          uint32_t t, struct rp_plan *plan) {
     for (size_t i = s->ins != NULL ? s->words : 0; i-- > 0;)
         for (uint64_t rest = s->ins[(size_t)t * s->words + i]; rest != 0;) {
             uint32_t high = 63 - (uint32_t)__builtin_clzll(rest);
@@ -324,8 +325,8 @@ static void push_ins(const struct rp_instance *p, const struct rp_schedule *s, u
         }
 }
 
-static void push_outs(const struct rp_instance *p, uint32_t t, const uint64_t *swapped,
-                      struct rp_plan *plan) {
+static void push_swap_outs(const struct rp_instance *p, uint32_t t, const uint64_t *swapped,
+                           struct rp_plan *plan) {
     for (uint32_t x = p->output_start[t]; x < p->output_start[t + 1]; x++)
         if (swapped[x / 64] >> (x % 64) & 1)
             push_step(p, plan, RP_SWAP_OUT, x);
@@ -340,18 +341,18 @@ void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
     for (uint32_t t = 0; t < p->n_ops; t++) {
         uint32_t n_freed = 0;
         close_stage(p, s, t, &w);
-        note_uses(p, &w);
+        find_last_uses(p, &w);
         bytes_at_start(p, s, t, &w, freed, &n_freed);
         for (uint32_t k = 0; k < n_freed; k++)
             push_step(p, plan, RP_FREE, freed[k]);
-        push_ins(p, s, t, plan);
+        push_swap_ins(p, s, t, plan);
         for (uint32_t a = 0; a < w.stage.n_runs; a++) {
             push_step(p, plan, RP_RUN, w.stage.runs[a]);
             if (w.stage.runs[a] == t)
-                push_outs(p, t, swapped, plan);
+                push_swap_outs(p, t, swapped, plan);
             push_frees(p, s, t, w.stage.runs[a], w.last_use, plan);
         }
-        forget_uses(p, &w);
+        clear_last_uses(p, &w);
     }
     rp_stage_work_fini(&w);
     free(swapped);

@@ -1,18 +1,24 @@
-/* schedule: a solution of the planning problem. It is two matrices:
+/* schedule: a solution of the planning problem. It is two matrices, S as in Checkmate (Jain
+ * et al., MLSys 2020), and I for swaps:
  *
  *   S[t][x] = 1 when tensor x is on the device as stage t begins (row n_ops: at the end of
  *   the step);
  *   I[t][x] = 1 when x is swapped in, in stage t. Then S[t][x] = 0, x was made before, and
  *   stage t reads it or S[t+1] holds it.
  *
- * The cheapest runs R follow from them: stage t runs op t, whatever makes the tensors of
- * S[t+1] that S[t] and I[t] lack, and whatever those need (the closure). Inside a stage
- * first what it neither uses nor holds on is freed, then what it swaps in is begun (latest
- * made first), then ops run in order, and a tensor is freed right after its last use unless
- * S[t+1] holds it. A tensor that is swapped in anywhere is swapped out once, directly after
- * its first run. Peak and runs of stage t depend on the rows t and t+1 only; when the
- * copies end, and so what the runs wait for, on all of them (docs/formats.md, "The time
- * line").
+ * The cheapest runs R follow from them. Stage t runs op t, the ops that make the tensors of
+ * S[t+1] that S[t] and I[t] lack, and the ops that make what those need (the closure).
+ *
+ * The steps of a stage have this order. First, what it neither uses nor holds on is freed.
+ * Then its swap-ins begin, the tensor that was made last first. Then ops run in order, and
+ * a tensor is freed right after its last use unless S[t+1] holds it. A tensor that is
+ * swapped in anywhere is swapped out once, directly after its first run.
+ *
+ * Peak and runs of stage t depend on the rows t and t+1 only. When copies end, and so how
+ * long the runs wait, depends on all rows (docs/formats.md, "The time line").
+ *
+ * Not thread-safe: one object, one thread. Different objects may be used by different
+ * threads.
  */
 #ifndef RP_SOLVE_CORE_SCHEDULE_H
 #define RP_SOLVE_CORE_SCHEDULE_H
@@ -28,15 +34,15 @@ struct rp_schedule {
     uint32_t n_stages, n_tensors;
     size_t words;   /* 64-bit words a row */
     uint64_t *rows; /* n_stages + 1 rows; bit x of row t is S[t][x] */
-    uint64_t *ins;  /* the same of I (the last row is 0); NULL: nothing is swapped */
+    uint64_t *ins;  /* the same for I (the last row is 0); NULL: nothing is swapped */
 };
 
-/* The schedule without any recomputation: each tensor is held from its making to its last
- * reader, kept ones to the end. */
+/* Both make a new schedule that the caller owns. keep_all holds each tensor from its making
+ * to its last reader, kept ones to the end, so nothing runs again. empty is all zeros. */
 void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s);
-void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s); /* all zeros */
-void rp_schedule_copy(struct rp_schedule *to,
-                      const struct rp_schedule *from); /* same shape */
+void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s);
+/* Both have the same shape; `to` exists already. */
+void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from);
 void rp_schedule_fini(struct rp_schedule *s);
 
 static inline bool rp_held(const struct rp_schedule *s, uint32_t t, uint32_t x) {
@@ -46,13 +52,14 @@ static inline bool rp_swapped_in(const struct rp_schedule *s, uint32_t t, uint32
     return s->ins != NULL && s->ins[(size_t)t * s->words + x / 64] >> (x % 64) & 1;
 }
 bool rp_schedule_swaps(const struct rp_schedule *s); /* I is not all 0 */
-/* A bit per tensor: swapped in somewhere. The caller frees it. */
+/* A bit per tensor: it is swapped in somewhere. The caller frees it. */
 uint64_t *rp_schedule_swapped(const struct rp_schedule *s);
+/* Sets I[t][x]. */
 void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool value);
 /* Sets S[t][x] for first <= t <= last. */
 void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last,
                      bool value);
-/* Each row holds what differs from the row before: makes it the row itself. */
+/* Turns rows that hold the difference to the row before into the rows themselves. */
 void rp_schedule_from_changes(struct rp_schedule *s);
 
 /* One stage: its runs in order, ending with op t itself. */
@@ -68,8 +75,8 @@ struct rp_stage {
 struct rp_stage_work {
     uint64_t *op_bits;  /* ops that run in this stage */
     uint32_t *last_use; /* per tensor: last run in this stage that reads it (or makes it) */
-    uint64_t *row;      /* the row of S that was summed last, */
-    uint64_t row_bytes; /* and its bytes */
+    uint64_t *row;      /* the row of S whose bytes were summed last */
+    uint64_t row_bytes; /* its bytes */
     struct rp_stage stage;
 };
 void rp_stage_work_init(const struct rp_instance *p, struct rp_stage_work *w);
@@ -81,19 +88,19 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
                    struct rp_stage_work *w);
 
 struct rp_cost {
-    bool sound; /* every stage evaluates, the end row holds the kept tensors, time fits,
-                   no copy that comes in is freed or made again on its way */
+    bool sound; /* every stage evaluates, the last row holds the kept tensors, the time is
+                   below 2^63 ns, nothing is freed or made again during its swap-in */
     uint64_t time_ns;    /* until runs and copies have ended */
-    uint64_t stall_ns;   /* the runs wait for copies */
+    uint64_t stall_ns;   /* runs and frees wait so long for copies */
     uint64_t host_bytes; /* of all that is swapped */
     uint64_t peak_bytes; /* sources not included */
-    uint32_t peak_stage; /* first stage that reaches the peak, */
-    uint32_t peak_op;    /* and the op that runs there */
+    uint32_t peak_stage; /* the first stage that reaches the peak */
+    uint32_t peak_op;    /* the op that runs then */
 };
 struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_schedule *s);
 
-/* The steps of a sound schedule, with the graph's indices, no addresses.
- * Appends to plan->steps; other members are not touched. */
+/* Appends the steps of a sound schedule, with the graph's indices and without addresses, to
+ * plan->steps. Other members are not touched. */
 void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
                        struct rp_plan *plan);
 

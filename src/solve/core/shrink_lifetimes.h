@@ -1,5 +1,8 @@
-/* lifetimes: storage that is taken no earlier and given back no later than the time line
- * needs. Holes between lifetimes are what the packer lives on. */
+/* shrink_lifetimes: storage is taken as late and given back as early as the time line
+ * allows. The shorter lifetimes are, the easier addresses are to find.
+ *
+ * Thread safety: different plans may be used by different threads.
+ */
 #ifndef RP_SOLVE_CORE_SHRINK_LIFETIMES_H
 #define RP_SOLVE_CORE_SHRINK_LIFETIMES_H
 
@@ -7,8 +10,8 @@
 #include "model/plan.h"
 
 /* Moves swap-ins later and frees earlier among the steps of a valid plan without addresses.
- * Runs and copies keep their order in each queue; no run begins or ends at another time,
- * and nothing waits for longer. No lifetime grows, so neither does the peak. */
+ * Runs and copies keep their order in each queue. No run begins or ends at another time,
+ * and nothing waits longer. No lifetime grows, so the peak does not either. */
 void rp_shrink_lifetimes(const struct rp_graph *g, struct rp_plan *plan);
 
 #endif

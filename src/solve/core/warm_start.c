@@ -20,23 +20,24 @@ void rp_plan_first_runs(const struct rp_graph *g, const struct rp_plan *plan,
     free(ran);
 }
 
-struct following {
+/* The steps of a plan, read one by one into a schedule. */
+struct reading {
     const struct rp_instance *p;
     struct rp_schedule *s;
-    uint32_t *place; /* per op of the graph: its place in the problem's order */
-    uint32_t *local; /* per tensor of the graph: its number in the problem */
-    uint64_t *live;  /* bit x: tensor x is on the device */
-    uint32_t stage;  /* first runs so far */
-    bool trips;      /* what is swapped in is so in the schedule; else it is made again */
+    uint32_t *op;     /* per op of the graph: its number in the instance */
+    uint32_t *tensor; /* per tensor of the graph: its number in the instance */
+    uint64_t *live;   /* bit x: tensor x is on the device */
+    uint32_t stage;   /* first runs so far */
+    bool keep_swaps;  /* else what is swapped in is made again */
 };
 
-static void set_live(struct following *w, uint32_t x, bool value) {
+static void set_live(struct reading *w, uint32_t x, bool value) {
     uint64_t bit = (uint64_t)1 << (x % 64);
     w->live[x / 64] = value ? w->live[x / 64] | bit : w->live[x / 64] & ~bit;
 }
 
 /* False if this is a first run out of order. */
-static bool follow_run(struct following *w, uint32_t j) {
+static bool read_run(struct reading *w, uint32_t j) {
     const struct rp_instance *p = w->p;
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
         set_live(w, x, true);
@@ -50,13 +51,13 @@ static bool follow_run(struct following *w, uint32_t j) {
     return true;
 }
 
-static void follow_swap_in(struct following *w, uint32_t x) {
+static void read_swap_in(struct reading *w, uint32_t x) {
     set_live(w, x, true);
-    if (w->trips && !rp_held(w->s, w->stage, x))
+    if (w->keep_swaps && !rp_held(w->s, w->stage, x))
         rp_schedule_set_in(w->s, x, w->stage, true);
 }
 
-static bool follow(struct following *w, const struct rp_plan *plan) {
+static bool read_steps(struct reading *w, const struct rp_plan *plan) {
     const struct rp_instance *p = w->p;
     size_t row = w->s->words * sizeof *w->s->rows;
     memset(w->s->rows, 0, row);
@@ -64,42 +65,42 @@ static bool follow(struct following *w, const struct rp_plan *plan) {
         memset(w->s->ins, 0, (p->n_ops + (size_t)1) * row);
     for (size_t i = 0; i < plan->steps.n; i++) {
         const struct rp_step *step = &plan->steps.at[i];
-        if (step->kind == RP_RUN && !follow_run(w, w->place[step->id]))
+        if (step->kind == RP_RUN && !read_run(w, w->op[step->id]))
             return false;
         if (step->kind == RP_FREE)
-            set_live(w, w->local[step->id], false);
+            set_live(w, w->tensor[step->id], false);
         if (step->kind == RP_SWAP_IN)
-            follow_swap_in(w, w->local[step->id]);
+            read_swap_in(w, w->tensor[step->id]);
     }
-    /* What is kept but not there after the last first run is made once more after it; here
-     * that is before it, in the same stage. */
+    /* A plan may make a kept tensor once more after the last first run. A schedule makes it
+     * before that run, in the same stage. */
     for (uint32_t x = 0; x < p->n_tensors; x++)
         rp_schedule_set(w->s, x, p->n_ops, p->n_ops, p->kept[x]);
     return true;
 }
 
-static bool follow_tidily(const struct rp_instance *p, const struct rp_plan *plan,
-                          bool trips, struct rp_schedule *s) {
-    struct following w = {.p = p, .s = s, .trips = trips};
-    w.place = rp_calloc(p->n_ops, sizeof *w.place);
-    w.local = rp_calloc(p->graph->n_tensors, sizeof *w.local);
+static bool read_plan(const struct rp_instance *p, const struct rp_plan *plan,
+                      bool keep_swaps, struct rp_schedule *s) {
+    struct reading w = {.p = p, .s = s, .keep_swaps = keep_swaps};
+    w.op = rp_calloc(p->n_ops, sizeof *w.op);
+    w.tensor = rp_calloc(p->graph->n_tensors, sizeof *w.tensor);
     w.live = rp_calloc(s->words, sizeof *w.live);
     for (uint32_t i = 0; i < p->n_ops; i++)
-        w.place[p->op_of[i]] = i;
+        w.op[p->op_of[i]] = i;
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        w.local[p->tensor_of[x]] = x;
+        w.tensor[p->tensor_of[x]] = x;
     bool sound =
-        follow(&w, plan) && rp_schedule_prune(p, s) && rp_schedule_cost(p, s).sound;
-    free(w.place);
-    free(w.local);
+        read_steps(&w, plan) && rp_schedule_prune(p, s) && rp_schedule_cost(p, s).sound;
+    free(w.op);
+    free(w.tensor);
     free(w.live);
     return sound;
 }
 
 bool rp_schedule_from_plan(const struct rp_instance *p, const struct rp_plan *plan,
                            struct rp_schedule *s) {
-    return (p->out_ns != NULL && follow_tidily(p, plan, true, s)) ||
-           follow_tidily(p, plan, false, s);
+    return (p->out_ns != NULL && read_plan(p, plan, true, s)) ||
+           read_plan(p, plan, false, s);
 }
 
 void rp_plan_restate(const struct rp_plan *from, bool addressed, uint64_t budget_bytes,

@@ -1,114 +1,182 @@
 #include "solve/local/anneal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "solve/local/moves.h"
+#include "base/random.h"
+#include "solve/core/temperature.h"
+#include "solve/incremental/incremental.h"
+#include "solve/incremental/incremental_check.h"
 
-/* The price starts where all overflow together costs this share of the step, */
+/* The price starts where all overflow together costs this share of the step. */
 static const double FIRST_PRICE = 0.03;
-/* and over the whole run can rise or fall by e to this power. */
-static const double PRICE_RATE = 18;
+/* The last temperature, as a share of the mean op time. */
+static const double FINAL_TEMPERATURE = 1e-3;
 
-enum { JOURNAL_MAX = 1 << 20 };
+enum {
+    MOVES_PER_UPDATE = 256, /* of temperature and price */
+    MOVES_PER_STOP = 4096,
+    MAX_JOURNAL = 1 << 20, /* flips */
+    /* In debug builds the state is checked every so many moves: more often where that is
+     * cheap. */
+    MOVES_PER_CHECK = 4096,
+    MOVES_PER_SMALL_CHECK = 256,
+    SMALL_OPS = 64
+};
+
+struct annealing {
+    struct rp_incremental s;
+    uint64_t random;
+    struct rp_temperature t;
+    struct rp_anneal_result *r;
+    struct rp_schedule *best;
+    RP_VEC(struct rp_flip) journal; /* the flips made since the best schedule */
+    bool best_stored; /* in *best; else it is the present one without the journal */
+    double best_time_ns, best_over; /* of the best; the time is INFINITY if it is over */
+};
 
 /* Stores the best schedule: the present one with the journal undone. */
-static void store_best(struct rp_anneal *a, struct rp_schedule *best) {
+static void store_best(struct annealing *a) {
     if (a->best_stored)
         return;
-    rp_incremental_store(&a->s, best);
+    rp_incremental_store(&a->s, a->best);
     while (a->journal.n > 0) {
         const struct rp_flip *f = &a->journal.at[--a->journal.n];
-        if (f->trip)
-            rp_schedule_set_in(best, f->x, f->first, !f->value);
+        if (f->swap_in)
+            rp_schedule_set_in(a->best, f->x, f->first, !f->value);
         else
-            rp_schedule_set(best, f->x, f->first, f->last, !f->value);
+            rp_schedule_set(a->best, f->x, f->first, f->last, !f->value);
     }
     a->best_stored = true;
 }
 
-/* Commits the move; `improves`: what results is the best so far. */
-static void commit(struct rp_anneal *a, bool improves, struct rp_schedule *best) {
-    if (improves) {
-        a->journal.n = 0;
-        a->best_stored = false;
-    } else if (!a->best_stored) {
-        if (a->journal.n > JOURNAL_MAX)
-            store_best(a, best);
-        for (uint32_t k = 0; k < a->s.n_flips && !a->best_stored; k++)
-            rp_push(&a->journal, a->s.flips[k]);
-    }
-    rp_incremental_commit(&a->s);
+static void add_to_journal(struct annealing *a) {
+    uint32_t n;
+    const struct rp_flip *flips = rp_incremental_flips(&a->s, &n);
+    if (a->journal.n > MAX_JOURNAL)
+        store_best(a);
+    for (uint32_t k = 0; k < n && !a->best_stored; k++)
+        rp_push(&a->journal, flips[k]);
 }
 
-/* Temperature and price at the share `progress` of the work. The price follows the
- * overflow: up while there is some, down while there is none. */
-static void cool(struct rp_anneal *a, double progress) {
-    double step = PRICE_RATE * (progress - a->progress);
-    a->temperature = a->hot * pow(a->cold / a->hot, progress);
-    a->price *= exp(a->s.overflow > 0 ? step : -step);
-    a->progress = progress;
+/* What the move results in is better than the best: faster within the limit, or as long as
+ * nothing is within it, less over it. */
+static bool is_new_best(const struct annealing *a) {
+    const struct rp_incremental *s = &a->s;
+    if (s->new_overflow_bytes > 0)
+        return a->best_time_ns == INFINITY && s->new_overflow_bytes < a->best_over;
+    return s->new_time_ns < a->best_time_ns;
 }
 
-/* One move: proposed, judged, taken or not. */
-static void step(struct rp_anneal *a, struct rp_schedule *best,
-                 struct rp_anneal_result *r) {
+static void set_new_best(struct annealing *a) {
+    const struct rp_incremental *s = &a->s;
+    a->best_over = s->new_overflow_bytes;
+    a->best_time_ns = s->new_overflow_bytes > 0 ? INFINITY : s->new_time_ns;
+    a->journal.n = 0;
+    a->best_stored = false;
+    a->r->statistics.incumbents++;
+    RP_LOG("anneal: move %llu: new best, time %.0f ns, over the limit %.0f bytes",
+           (unsigned long long)a->r->moves, s->new_time_ns, s->new_overflow_bytes);
+}
+
+static void count_accepted(struct annealing *a, uint32_t row) {
+    const struct rp_incremental *s = &a->s;
+    double rise_ns = s->new_time_ns - s->time_ns +
+                     a->t.price * (s->new_overflow_bytes - s->overflow_bytes);
+    a->r->accepted++;
+    rp_anneal_statistics_accept(&a->r->statistics, row, rise_ns);
+}
+
+/* One move: proposed, evaluated, accepted or not. */
+static void step(struct annealing *a) {
     struct rp_incremental *s = &a->s;
-    r->moves++;
+    uint32_t row;
+    a->r->moves++;
     s->work += 8 + s->words / 4;
-    s->patient = a->p->out_ns != NULL && rp_below(a, 5) > 0;
-    if (!rp_propose(a) ||
-        !rp_incremental_evaluate(s, a->price, -a->temperature * log(1 - rp_unit(a)))) {
+    bool may_shift = s->p->out_ns != NULL && rp_random_below(&a->random, 5) > 0;
+    bool any = rp_propose_move(s, &a->random, &row);
+    struct rp_move_statistics *m = &a->r->statistics.moves[row];
+    m->proposed++;
+    if (!any || !rp_incremental_evaluate(
+                    s, a->t.price, rp_temperature_max_rise(&a->t, &a->random), may_shift)) {
+        m->infeasible += !any || s->infeasible;
         rp_incremental_undo(s);
         return;
     }
-    r->accepted++;
-    bool improves = s->new_overflow > 0
-                        ? a->best_time == INFINITY && s->new_overflow < a->best_over
-                        : s->new_time < a->best_time;
-    if (improves) {
-        a->best_over = s->new_overflow;
-        a->best_time = s->new_overflow > 0 ? INFINITY : s->new_time;
-    }
-    commit(a, improves, best);
+    count_accepted(a, row);
+    RP_LOG("anneal: move %llu: %s accepted, time %.0f ns, over the limit %.0f bytes",
+           (unsigned long long)a->r->moves, rp_move_name(row), s->new_time_ns,
+           s->new_overflow_bytes);
+    if (is_new_best(a))
+        set_new_best(a);
+    else if (!a->best_stored)
+        add_to_journal(a);
+    rp_incremental_commit(s);
 }
 
-static void begin(struct rp_anneal *a, const struct rp_instance *p,
-                  const struct rp_anneal_options *o, const struct rp_schedule *start) {
-    double mean = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
-    a->p = p;
-    a->random = o->seed * 0x9e3779b97f4a7c15u + 0x1234567;
-    a->hot = mean * o->start_heat;
-    a->cold = mean * 1e-3;
+static void begin(struct annealing *a, const struct rp_instance *p,
+                  const struct rp_anneal_options *o) {
+    double mean_ns = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
+    double initial_ns = mean_ns * o->initial_temperature;
     rp_incremental_init(&a->s, p);
-    rp_incremental_load(&a->s, start);
-    a->best_over = a->s.overflow;
-    a->best_time = a->s.overflow > 0 ? INFINITY : a->s.time;
+    rp_incremental_load(&a->s, a->best);
+    a->random = o->seed * RP_GOLDEN_RATIO_64 + 0x1234567;
+    a->best_over = a->s.overflow_bytes;
+    a->best_time_ns = a->s.overflow_bytes > 0 ? INFINITY : a->s.time_ns;
     a->best_stored = true;
-    a->price = FIRST_PRICE * a->s.time / (a->s.overflow + 1);
+    rp_temperature_init(&a->t, initial_ns, mean_ns * FINAL_TEMPERATURE / initial_ns,
+                        FIRST_PRICE * a->s.time_ns / (a->s.overflow_bytes + 1));
+    RP_LOG("anneal: run with seed %llu from time %.0f ns, over the limit %.0f bytes",
+           (unsigned long long)o->seed, a->s.time_ns, a->s.overflow_bytes);
+}
+
+static void update_temperature(struct annealing *a, double progress) {
+    rp_temperature_update(&a->t, progress, a->s.overflow_bytes);
+    RP_LOG("anneal: move %llu: temperature %.3g ns, price %.3g ns a byte",
+           (unsigned long long)a->r->moves, a->t.now_ns, a->t.price);
+}
+
+/* In debug builds, stops the program if the state is not what its schedule says. */
+static void check_state(const struct annealing *a) {
+#ifdef RP_DEBUG
+    bool small = a->s.n_stages <= SMALL_OPS;
+    struct rp_incremental_fault fault;
+    if (a->r->moves % (small ? MOVES_PER_SMALL_CHECK : MOVES_PER_CHECK) != 0)
+        return;
+    bool right = rp_incremental_check(&a->s, &fault);
+    if (!right)
+        rp_log(-1, "after move %llu: %s", (unsigned long long)a->r->moves, fault.text);
+    assert(right);
+#else
+    (void)a;
+#endif
 }
 
 void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
                struct rp_schedule *best, struct rp_anneal_result *r) {
-    struct rp_anneal *a = rp_calloc(1, sizeof *a);
+    struct annealing *a = rp_calloc(1, sizeof *a);
     double start = rp_seconds();
-    *r = (struct rp_anneal_result){0};
-    begin(a, p, o, best);
+    *r = (struct rp_anneal_result){.statistics.runs = 1};
+    a->r = r;
+    a->best = best;
+    begin(a, p, o);
     while (p->n_ops > 1 && p->n_tensors > 0 && a->s.work < o->work) {
-        if (r->moves % 256 == 0)
-            cool(a, (double)a->s.work / (double)o->work);
-        if (r->moves % 4096 == 0 && o->stop(o->stop_arg)) {
+        check_state(a);
+        if (r->moves % MOVES_PER_UPDATE == 0)
+            update_temperature(a, (double)a->s.work / (double)o->work);
+        if (r->moves % MOVES_PER_STOP == 0 && o->stop(o->stop_arg)) {
             r->stopped = true;
             break;
         }
-        step(a, best, r);
+        step(a);
     }
-    store_best(a, best);
-    r->found = a->best_time < INFINITY;
-    r->time = a->best_time;
-    r->work = a->s.work;
+    store_best(a);
+    r->found = a->best_time_ns < INFINITY;
+    r->time_ns = a->best_time_ns;
+    r->statistics.work = a->s.work;
     r->seconds = rp_seconds() - start;
     rp_incremental_fini(&a->s);
     free(a->journal.at);

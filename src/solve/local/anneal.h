@@ -1,13 +1,12 @@
-/* search: annealing over S, stage by stage.
+/* anneal: simulated annealing over schedules (Kirkpatrick, Gelatt and Vecchi 1983; the
+ * moves, in moves.c, are ours).
  *
- * A move changes when some tensors are held and is judged by the change of
+ * A move changes when some tensors are held or swapped, and is evaluated by the change of
  * time + price * overflow, where overflow is the sum over stages of the bytes above the
- * limit. The price follows the overflow (a Lagrange multiplier found on the way), so the
- * search passes through schedules that do not fit and ends in those that do. Moves: drop a
- * gap of a tensor between two uses, all of it or up to a moment at which it can be made
- * again, with or without holding what that will read; hold a gap; exchange one for another,
- * or one for many; make again earlier; a whole segment at once (Kirkpatrick et al. 1983 for
- * the method; the moves are ours).
+ * limit. temperature.h says how temperature and price go.
+ *
+ * Not thread-safe in one call; different calls may run in different threads, if their
+ * `stop` may.
  */
 #ifndef RP_SOLVE_LOCAL_ANNEAL_H
 #define RP_SOLVE_LOCAL_ANNEAL_H
@@ -15,27 +14,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "solve/core/anneal_statistics.h"
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
+#include "solve/local/moves.h"
 
 struct rp_anneal_options {
     uint64_t seed;
-    uint64_t work;                /* limit: about a tenth of a microsecond each */
-    double start_heat;            /* first temperature, as a share of the mean op time */
-    bool (*stop)(void *stop_arg); /* asked now and then: true ends the search */
+    uint64_t work;              /* limit: about a tenth of a microsecond each */
+    double initial_temperature; /* as a share of the mean op time */
+    /* Called now and then: true ends the search. */
+    bool (*stop)(void *stop_arg);
     void *stop_arg;
 };
 
 struct rp_anneal_result {
-    bool found;   /* a schedule within the limit: `best` holds it */
-    bool stopped; /* by `stop`, before the work limit */
-    double time;  /* of the best, ns */
-    uint64_t moves, accepted, work;
+    bool found;     /* a schedule within the limit: `best` holds it */
+    bool stopped;   /* by `stop`, before the work limit */
+    double time_ns; /* of the best; INFINITY if none was found */
+    uint64_t moves, accepted;
     double seconds;
+    struct rp_anneal_statistics statistics; /* of this run; moves as in moves.h */
 };
 
 /* `best` goes in as the schedule to start from (sound, may be over the limit) and comes out
- * as the best found within the limit, or the least over it when none was found. */
+ * as the best found within the limit, or the one least over it when none was found. */
 void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
                struct rp_schedule *best, struct rp_anneal_result *r);
 

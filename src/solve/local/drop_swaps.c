@@ -3,24 +3,24 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "solve/local/incremental.h"
+#include "solve/incremental/incremental.h"
 
-/* ns for a byte too much: more than any time is worth. */
+/* ns for a byte over the limit: more than any time saved is worth. */
 static const double PRICE = 1e9;
 
-/* x comes in, in stage t. */
-struct trip {
+/* x is swapped in, in stage t. */
+struct candidate {
     uint64_t bytes;
     uint32_t x, t;
 };
 
-struct trips {
-    struct trip *at;
+struct candidates {
+    struct candidate *at;
     size_t n, cap;
 };
 
 static int largest_first(const void *left, const void *right) {
-    const struct trip *a = left, *b = right;
+    const struct candidate *a = left, *b = right;
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes ? 1 : -1;
     if (a->x != b->x)
@@ -28,28 +28,30 @@ static int largest_first(const void *left, const void *right) {
     return (a->t > b->t) - (a->t < b->t);
 }
 
-static struct trips list_trips(const struct rp_incremental *s, uint64_t max_bytes) {
-    struct trips trips = {0};
-    for (uint32_t t = 0; t < s->n; t++)
-        for (uint32_t k = 0; k < s->copies.trips[t].n; k++) {
-            uint32_t x = s->copies.trips[t].at[k].x;
-            struct trip trip = {s->p->bytes[x], x, t};
-            if (trip.bytes <= max_bytes)
-                rp_push(&trips, trip);
+static struct candidates list_swap_ins(const struct rp_incremental *s, uint64_t max_bytes) {
+    struct candidates list = {0};
+    for (uint32_t t = 0; t < s->n_stages; t++)
+        for (uint32_t k = 0; k < s->swaps.swap_ins[t].n; k++) {
+            uint32_t x = s->swaps.swap_ins[t].at[k].x;
+            struct candidate c = {s->p->bytes[x], x, t};
+            if (c.bytes <= max_bytes)
+                rp_push(&list, c);
         }
-    if (trips.n > 0)
-        qsort(trips.at, trips.n, sizeof *trips.at, largest_first);
-    return trips;
+    if (list.n > 0)
+        qsort(list.at, list.n, sizeof *list.at, largest_first);
+    return list;
 }
 
-/* x stays from its last use before stage t. True if that costs nothing. */
-static bool stay(struct rp_incremental *s, uint32_t x, uint32_t t, double max_time) {
-    uint32_t before = rp_incremental_touch_before(s, x, t);
+/* Holds x from its last use before stage t instead of swapping it in there. False, with
+ * nothing changed, if that costs time or memory. */
+static bool hold_instead(struct rp_incremental *s, uint32_t x, uint32_t t,
+                         double max_time_ns) {
+    uint32_t before = rp_incremental_use_before(s, x, t);
     if (before == RP_NONE)
         return false;
     rp_incremental_begin(s);
     rp_incremental_flip(s, x, before + 1, t, true);
-    if (!s->broken && rp_incremental_evaluate(s, PRICE, max_time - s->time)) {
+    if (rp_incremental_evaluate(s, PRICE, max_time_ns - s->time_ns, false)) {
         rp_incremental_commit(s);
         return true;
     }
@@ -66,10 +68,10 @@ bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_sc
         return false;
     rp_incremental_init(&state, p);
     rp_incremental_load(&state, s);
-    struct trips trips = list_trips(&state, max_bytes);
-    double max_time = state.time + 0.25; /* of a nanosecond: sums are rounded */
-    for (size_t k = 0; k < trips.n; k++)
-        n += stay(&state, trips.at[k].x, trips.at[k].t, max_time);
+    struct candidates list = list_swap_ins(&state, max_bytes);
+    double max_time_ns = state.time_ns + 0.25; /* sums are rounded */
+    for (size_t k = 0; k < list.n; k++)
+        n += hold_instead(&state, list.at[k].x, list.at[k].t, max_time_ns);
     rp_schedule_empty(p, &fewer);
     rp_incremental_store(&state, &fewer);
     struct rp_cost now = rp_schedule_cost(p, &fewer);
@@ -79,6 +81,6 @@ bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_sc
         rp_schedule_copy(s, &fewer);
     rp_schedule_fini(&fewer);
     rp_incremental_fini(&state);
-    free(trips.at);
+    free(list.at);
     return better;
 }

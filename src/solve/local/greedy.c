@@ -5,33 +5,35 @@
 #include "base/mem.h"
 #include "solve/core/warm_start.h"
 
-enum { MAX_RUNS = 20 }; /* for each op, before the pass is given up */
+enum { MAX_RUNS = 20 }; /* for each op, on average, before the pass is given up */
 
 struct greedy {
     const struct rp_instance *p;
     struct rp_plan plan;
-    uint32_t stage; /* first runs so far */
-    uint32_t *next; /* per tensor: its first reader from `stage` on, as index in readers */
-    uint32_t *pins; /* per tensor: runs that are waiting for it */
-    bool *on;       /* per tensor: on the device */
-    double *clock;  /* per op: time before its first run, without recomputation */
-    uint64_t live;  /* bytes */
+    uint32_t stage;  /* first runs so far */
+    uint32_t *next;  /* per tensor: its first reader from `stage` on, as index in readers */
+    uint32_t *pins;  /* per tensor: runs in progress that need it */
+    bool *on_device; /* per tensor */
+    double *begin_ns; /* per op: when it first runs if nothing runs again */
+    uint64_t live_bytes;
     size_t n_runs;
 };
 
-/* A step remembers the problem's number of its op, too, in the place of addresses. */
-static void push(struct greedy *w, enum rp_step_kind kind, uint32_t id, uint32_t local) {
+/* A step also remembers the instance's number of its op or tensor, in `at`. */
+static void push_step(struct greedy *w, enum rp_step_kind kind, uint32_t id,
+                      uint32_t local) {
     struct rp_step step = {.kind = kind, .id = id, .at = local, .address = RP_NO_ADDRESS};
     rp_push(&w->plan.steps, step);
 }
 
 static void drop(struct greedy *w, uint32_t x) {
-    push(w, RP_FREE, w->p->tensor_of[x], x);
-    w->on[x] = false;
-    w->live -= w->p->bytes[x];
+    push_step(w, RP_FREE, w->p->tensor_of[x], x);
+    w->on_device[x] = false;
+    w->live_bytes -= w->p->bytes[x];
 }
 
-/* The stage that needs x next, whatever is made again; n_ops: the end. RP_NONE: none. */
+/* The stage that needs x next, not counting what is made again. n_ops: only the end needs
+ * it; RP_NONE: nothing does. */
 static uint32_t next_use(struct greedy *w, uint32_t x) {
     const struct rp_instance *p = w->p;
     uint32_t *k = &w->next[x];
@@ -42,27 +44,29 @@ static uint32_t next_use(struct greedy *w, uint32_t x) {
     return p->kept[x] ? p->n_ops : RP_NONE;
 }
 
-static double remake_ns(const struct greedy *w, uint32_t j) {
+/* What it takes to run op j again, with the ops that make its missing inputs. */
+static double recompute_ns(const struct greedy *w, uint32_t j) {
     const struct rp_instance *p = w->p;
     double ns = (double)p->time_ns[j] + 1;
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-        if (!w->on[p->inputs[k]])
+        if (!w->on_device[p->inputs[k]])
             ns += (double)p->time_ns[p->producer[p->inputs[k]]];
     return ns;
 }
 
-/* Drops what is worth it most. False if nothing can go. */
+/* Drops the tensor with the best score. False if nothing can go. */
 static bool evict(struct greedy *w) {
     const struct rp_instance *p = w->p;
     uint32_t victim = RP_NONE;
-    double best = -1, now = w->clock[w->stage < p->n_ops ? w->stage : p->n_ops];
+    double best = -1, now = w->begin_ns[w->stage];
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->stage; x++) {
-        if (!w->on[x] || w->pins[x] > 0 || p->bytes[x] == 0 ||
+        if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 ||
             !p->recompute[p->producer[x]])
             continue;
         uint32_t use = next_use(w, x);
-        double score = (double)p->bytes[x] / remake_ns(w, p->producer[x]);
-        score *= use == RP_NONE ? 1e6 * (w->clock[p->n_ops] + 1) : w->clock[use] - now + 1;
+        double score = (double)p->bytes[x] / recompute_ns(w, p->producer[x]);
+        score *=
+            use == RP_NONE ? 1e6 * (w->begin_ns[p->n_ops] + 1) : w->begin_ns[use] - now + 1;
         if (score > best) {
             best = score;
             victim = x;
@@ -73,7 +77,8 @@ static bool evict(struct greedy *w) {
     return victim != RP_NONE;
 }
 
-/* Runs op j, and before it what makes its missing inputs. The caller pins what it wants. */
+/* Runs op j, and before it what makes its missing inputs. The caller pins the outputs that
+ * it needs. */
 static bool run(struct greedy *w, uint32_t j) {
     const struct rp_instance *p = w->p;
     bool ok =
@@ -81,21 +86,21 @@ static bool run(struct greedy *w, uint32_t j) {
     uint32_t pinned = p->input_start[j];
     for (; ok && pinned < p->input_start[j + 1]; pinned++) {
         uint32_t x = p->inputs[pinned];
-        ok = w->on[x] || run(w, p->producer[x]);
+        ok = w->on_device[x] || run(w, p->producer[x]);
         w->pins[x]++;
     }
     uint64_t need = p->workspace_bytes[j];
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-        need += w->on[x] ? 0 : p->bytes[x];
+        need += w->on_device[x] ? 0 : p->bytes[x];
         w->pins[x]++;
     }
-    while (ok && w->live + need > p->limit_bytes)
+    while (ok && w->live_bytes + need > p->limit_bytes)
         ok = evict(w);
     if (ok)
-        push(w, RP_RUN, p->op_of[j], j);
+        push_step(w, RP_RUN, p->op_of[j], j);
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-        w->live += !ok || w->on[x] ? 0 : p->bytes[x];
-        w->on[x] = w->on[x] || ok;
+        w->live_bytes += !ok || w->on_device[x] ? 0 : p->bytes[x];
+        w->on_device[x] = w->on_device[x] || ok;
         w->pins[x]--;
     }
     while (pinned-- > p->input_start[j])
@@ -103,8 +108,8 @@ static bool run(struct greedy *w, uint32_t j) {
     return ok;
 }
 
-/* Drops what the runs from step `from` on used and nothing needs any more. */
-static void release(struct greedy *w, size_t from) {
+/* Drops the tensors that the runs from step `from` on used and nothing needs any more. */
+static void drop_unneeded(struct greedy *w, size_t from) {
     const struct rp_instance *p = w->p;
     size_t n = w->plan.steps.n;
     for (size_t i = from; i < n; i++) {
@@ -112,15 +117,15 @@ static void release(struct greedy *w, size_t from) {
             continue;
         uint32_t j = w->plan.steps.at[i].at;
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-            if (w->on[p->inputs[k]] && next_use(w, p->inputs[k]) == RP_NONE)
+            if (w->on_device[p->inputs[k]] && next_use(w, p->inputs[k]) == RP_NONE)
                 drop(w, p->inputs[k]);
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            if (w->on[x] && next_use(w, x) == RP_NONE)
+            if (w->on_device[x] && next_use(w, x) == RP_NONE)
                 drop(w, x);
     }
 }
 
-static bool follow(struct greedy *w) {
+static bool run_all(struct greedy *w) {
     const struct rp_instance *p = w->p;
     bool ok = true;
     for (uint32_t t = 0; t < p->n_ops && ok; t++) {
@@ -128,10 +133,10 @@ static bool follow(struct greedy *w) {
         ok = run(w, t);
         w->stage = t + 1;
         if (ok)
-            release(w, from);
+            drop_unneeded(w, from);
     }
     for (uint32_t x = 0; x < p->n_tensors && ok; x++)
-        ok = !p->kept[x] || w->on[x] || run(w, p->producer[x]);
+        ok = !p->kept[x] || w->on_device[x] || run(w, p->producer[x]);
     return ok;
 }
 
@@ -139,46 +144,17 @@ bool rp_schedule_greedy(const struct rp_instance *p, struct rp_schedule *s) {
     struct greedy w = {.p = p};
     w.next = rp_calloc(p->n_tensors, sizeof *w.next);
     w.pins = rp_calloc(p->n_tensors, sizeof *w.pins);
-    w.on = rp_calloc(p->n_tensors, sizeof *w.on);
-    w.clock = rp_calloc((size_t)p->n_ops + 1, sizeof *w.clock);
+    w.on_device = rp_calloc(p->n_tensors, sizeof *w.on_device);
+    w.begin_ns = rp_calloc((size_t)p->n_ops + 1, sizeof *w.begin_ns);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         w.next[x] = p->reader_start[x];
     for (uint32_t i = 0; i < p->n_ops; i++)
-        w.clock[i + 1] = w.clock[i] + (double)p->time_ns[i];
-    bool ok = follow(&w) && rp_schedule_from_plan(p, &w.plan, s);
+        w.begin_ns[i + 1] = w.begin_ns[i] + (double)p->time_ns[i];
+    bool ok = run_all(&w) && rp_schedule_from_plan(p, &w.plan, s);
     rp_plan_fini(&w.plan);
     free(w.next);
     free(w.pins);
-    free(w.on);
-    free(w.clock);
+    free(w.on_device);
+    free(w.begin_ns);
     return ok;
-}
-
-/* x is used in stage `from` and wanted in stage `to` next. */
-static void ferry(const struct rp_instance *p, uint32_t x, uint32_t from, uint32_t to,
-                  struct rp_schedule *s) {
-    bool stays = to == from + 1 || p->bytes[x] == 0;
-    rp_schedule_set(s, x, from + 1, to, stays);
-    if (!stays)
-        rp_schedule_set_in(s, x, to, true);
-}
-
-void rp_schedule_offload_all(const struct rp_instance *p, bool early,
-                             struct rp_schedule *s) {
-    rp_schedule_fini(s);
-    rp_schedule_empty(p, s);
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
-        uint32_t at = p->producer[x], end = p->n_ops - 1;
-        for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++) {
-            ferry(p, x, at, p->readers[k], s);
-            at = p->readers[k];
-        }
-        if (!p->kept[x])
-            continue;
-        if (early)
-            rp_schedule_set(s, x, at + 1, end, true);
-        else if (at < end)
-            ferry(p, x, at, end, s);
-        rp_schedule_set(s, x, p->n_ops, p->n_ops, true);
-    }
 }

@@ -6,8 +6,10 @@
 
 #include "base/mem.h"
 #include "solve/core/prune.h"
+#include "solve/lp/propagate.h"
 #include "solve/lp/swap_relaxation.h"
 
+/* Does op j make anything of more than 0 bytes? */
 static bool makes_bytes(const struct rp_instance *p, uint32_t j) {
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
         if (p->bytes[x] > 0)
@@ -15,42 +17,48 @@ static bool makes_bytes(const struct rp_instance *p, uint32_t j) {
     return false;
 }
 
-/* Stages of one op each; or of about as many, ended by that of them at which most memory
- * would be in use if nothing were ever dropped early. */
-static void choose_stages(struct rp_formulation *f, uint32_t most) {
-    const struct rp_instance *p = f->problem;
-    bool each = most == 0 || most >= p->n_ops;
-    int64_t *live = rp_calloc((size_t)p->n_ops + 1, sizeof *live), sum = 0;
-    f->stage_of = rp_calloc(p->n_ops, sizeof *f->stage_of);
-    f->last_of = rp_calloc(p->n_ops, sizeof *f->last_of);
+/* Bytes in use while each op runs, if every tensor is kept from its maker to its last
+ * first-run reader. The caller frees the result. */
+static int64_t *bytes_in_use(const struct rp_instance *p) {
+    int64_t *used = rp_calloc((size_t)p->n_ops + 1, sizeof *used), live = 0;
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         uint32_t need = rp_instance_last_need(p, x);
-        live[p->producer[x]] += (int64_t)p->bytes[x];
-        live[need < p->n_ops ? need + 1 : p->n_ops] -= (int64_t)p->bytes[x];
+        used[p->producer[x]] += (int64_t)p->bytes[x];
+        used[need < p->n_ops ? need + 1 : p->n_ops] -= (int64_t)p->bytes[x];
     }
-    for (uint32_t j = 0; j < p->n_ops; j++)
-        live[j] = sum += live[j];
-    for (uint32_t first = 0; first < p->n_ops; f->n_stages++) {
-        uint64_t room = each ? p->n_ops : most;
-        uint32_t to = (uint32_t)((f->n_stages + 1) * (uint64_t)p->n_ops / room),
-                 last = first;
-        for (uint32_t j = first; j < to; j++)
-            last = live[j] + (int64_t)p->workspace_bytes[j] >=
-                           live[last] + (int64_t)p->workspace_bytes[last]
-                       ? j
-                       : last;
-        last = to >= p->n_ops ? p->n_ops - 1 : last;
-        for (; first <= last; first++)
-            f->stage_of[first] = f->n_stages;
-        f->last_of[f->n_stages] = last;
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        live += used[j];
+        used[j] = live + (int64_t)p->workspace_bytes[j];
     }
-    free(live);
+    return used;
 }
 
-/* The last stage in which a run of op j can serve: readers come after j, so theirs are
- * known when ops are taken from late to early. */
-static void find_last_runs(struct rp_formulation *f, const bool *once) {
-    const struct rp_instance *p = f->problem;
+/* Makes stages of one op each, or max_stages of about as many ops each. A stage of several
+ * ops ends with the one during which most memory is in use. */
+static void choose_stages(struct rp_formulation *f, uint32_t max_stages) {
+    const struct rp_instance *p = f->instance;
+    bool one_op_each = max_stages == 0 || max_stages >= p->n_ops;
+    uint64_t n_wanted = one_op_each ? p->n_ops : max_stages;
+    int64_t *used = bytes_in_use(p);
+    f->stage_of = rp_calloc(p->n_ops, sizeof *f->stage_of);
+    f->last_op = rp_calloc(p->n_ops, sizeof *f->last_op);
+    for (uint32_t first = 0; first < p->n_ops; f->n_stages++) {
+        uint32_t end = (uint32_t)((f->n_stages + 1) * (uint64_t)p->n_ops / n_wanted);
+        uint32_t last = first;
+        for (uint32_t j = first; j < end; j++)
+            last = used[j] >= used[last] ? j : last;
+        last = end >= p->n_ops ? p->n_ops - 1 : last;
+        for (; first <= last; first++)
+            f->stage_of[first] = f->n_stages;
+        f->last_op[f->n_stages] = last;
+    }
+    free(used);
+}
+
+/* Finds r_last and s_last. Readers come after the op that they read from, so those of the
+ * readers are known when ops are taken from late to early. */
+static void find_last_runs(struct rp_formulation *f) {
+    const struct rp_instance *p = f->instance;
     for (uint32_t j = p->n_ops; j-- > 0;) {
         uint32_t own = f->stage_of[j], last = own;
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
@@ -61,14 +69,15 @@ static void find_last_runs(struct rp_formulation *f, const bool *once) {
             uint32_t want = p->kept[x] ? f->n_stages - 1 : f->s_last[x];
             last = want > last ? want : last;
         }
-        bool again = p->recompute[j] && !(once != NULL && once[j]) && makes_bytes(p, j);
+        bool again = p->recompute[j] && makes_bytes(p, j);
         f->r_last[j] = again ? last : own;
     }
 }
 
-/* Room for every R and S that the reductions by place leave, all open. */
+/* Makes the tables r_col and s_col: an open entry for every R up to r_last and every S up
+ * to s_last. */
 static void open_columns(struct rp_formulation *f) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     uint32_t runs = 0, holds = 0;
     for (uint32_t j = 0; j < p->n_ops; j++) {
         f->r_start[j] = runs;
@@ -76,7 +85,7 @@ static void open_columns(struct rp_formulation *f) {
     }
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         f->s_start[x] = holds;
-        holds += f->s_last[x] - rp_formulation_first(f, x);
+        holds += f->s_last[x] - rp_formulation_maker_stage(f, x);
     }
     f->r_col = rp_calloc((size_t)runs + 1, sizeof *f->r_col);
     f->s_col = rp_calloc((size_t)holds + 1, sizeof *f->s_col);
@@ -86,73 +95,77 @@ static void open_columns(struct rp_formulation *f) {
         f->s_col[i] = RP_COL_OPEN;
 }
 
-/* Up to this t, S[t][x] = 1 in some optimal schedule whatever else it does. */
+/* Up to this t, S[t][x] = 1 in some optimal schedule, whatever else that schedule does. */
 static uint32_t held_until(const struct rp_formulation *f, uint32_t x) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     if (p->bytes[x] == 0)
         return f->s_last[x];
-    if (f->r_last[p->producer[x]] > rp_formulation_first(f, x))
+    if (f->r_last[p->producer[x]] > rp_formulation_maker_stage(f, x))
         return 0;
     uint32_t need = rp_instance_last_need(p, x);
     return need < p->n_ops ? f->stage_of[need] : f->n_stages;
 }
 
 static void set_constants(struct rp_formulation *f) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t first = rp_formulation_first(f, x), t = first + 1; t <= f->s_last[x];
-             t++)
+        for (uint32_t first = rp_formulation_maker_stage(f, x), t = first + 1;
+             t <= f->s_last[x]; t++)
             if (t <= held_until(f, x) || t == f->n_stages)
                 f->s_col[f->s_start[x] + (t - first - 1)] = RP_COL_ONE;
 }
 
-static uint32_t known_of(const struct rp_formulation_options *o, uint32_t col) {
+static uint32_t known_entry(const struct rp_formulation_options *o, uint32_t col) {
     if (col == RP_COL_ZERO || col == RP_COL_ONE)
         return col;
-    return o->known[col] == 0 ? RP_COL_ZERO : o->known[col] == 1 ? RP_COL_ONE : RP_COL_OPEN;
+    return o->known[col] == RP_UNDECIDED ? RP_COL_OPEN
+           : o->known[col] == 1          ? RP_COL_ONE
+                                         : RP_COL_ZERO;
 }
 
-static void take_known(struct rp_formulation *f, const struct rp_formulation_options *o) {
-    const struct rp_instance *p = f->problem;
+static void set_known(struct rp_formulation *f, const struct rp_formulation_options *o) {
+    const struct rp_instance *p = f->instance;
     for (uint32_t j = 0; j < p->n_ops; j++)
         for (uint32_t own = f->stage_of[j], t = own + 1; t <= f->r_last[j]; t++)
             f->r_col[f->r_start[j] + (t - own - 1)] =
-                known_of(o, rp_formulation_run(o->base, t, j));
+                known_entry(o, rp_formulation_run(o->base, t, j));
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t first = rp_formulation_first(f, x), t = first + 1; t <= f->s_last[x];
-             t++)
+        for (uint32_t first = rp_formulation_maker_stage(f, x), t = first + 1;
+             t <= f->s_last[x]; t++)
             f->s_col[f->s_start[x] + (t - first - 1)] =
-                known_of(o, rp_formulation_held(o->base, t, x));
+                known_entry(o, rp_formulation_held(o->base, t, x));
     rp_formulation_propagate(f);
 }
 
-/* True if x may be made or read in stage t. */
+/* May x be made or read in stage t? */
 static bool touched(const struct rp_formulation *f, uint32_t t, uint32_t x) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     bool may = rp_formulation_may_run(f, t, p->producer[x]);
     for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1] && !may; k++)
         may = rp_formulation_may_run(f, t, p->readers[k]);
     return may;
 }
 
+/* Gives each open entry a column, or that of the stage before if both are merged. */
 static void number_columns(struct rp_formulation *f, bool merge) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     for (uint32_t j = 0; j < p->n_ops; j++)
         for (uint32_t i = 0; i < f->r_last[j] - f->stage_of[j]; i++)
             if (f->r_col[f->r_start[j] + i] == RP_COL_OPEN)
                 f->r_col[f->r_start[j] + i] = f->n_cols++;
     f->n_run_cols = f->n_cols;
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t first = rp_formulation_first(f, x), t = first + 1; t <= f->s_last[x];
-             t++) {
+        for (uint32_t first = rp_formulation_maker_stage(f, x), t = first + 1;
+             t <= f->s_last[x]; t++) {
             uint32_t *col = &f->s_col[f->s_start[x] + (t - first - 1)];
             if (*col == RP_COL_OPEN)
                 *col = merge && !touched(f, t - 1, x) ? col[-1] : f->n_cols++;
         }
 }
 
+/* Fills what the columns stand for and what they cost. */
 static void name_columns(struct rp_formulation *f) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     f->col_id = rp_calloc(f->n_cols, sizeof *f->col_id);
     f->col_t = rp_calloc(f->n_cols, sizeof *f->col_t);
     f->cost = rp_calloc(f->n_cols, sizeof *f->cost);
@@ -171,8 +184,8 @@ static void name_columns(struct rp_formulation *f) {
         }
     }
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t t = f->s_last[x]; t > rp_formulation_first(f, x);
-             t--) { /* the first one stays */
+        for (uint32_t t = f->s_last[x]; t > rp_formulation_maker_stage(f, x);
+             t--) { /* downwards, so that a merged column gets its first stage */
             uint32_t col = rp_formulation_held(f, t, x);
             if (col == RP_COL_ONE || col == RP_COL_ZERO)
                 continue;
@@ -190,17 +203,17 @@ static double scale_to(uint64_t largest, int top_exponent) {
 
 void rp_formulation_swap_limits(const struct rp_formulation *f, uint64_t horizon_ns,
                                 uint64_t *limit_bytes) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     uint32_t *last_use = rp_calloc(p->n_tensors, sizeof *last_use);
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        last_use[x] = f->s_last[x] < f->n_stages ? f->last_of[f->s_last[x]] : p->n_ops;
+        last_use[x] = f->s_last[x] < f->n_stages ? f->last_op[f->s_last[x]] : p->n_ops;
     rp_swap_relaxation_limits(p, last_use, horizon_ns, limit_bytes);
     free(last_use);
 }
 
-/* Returns the largest. */
+/* Sets limit_bytes and returns the largest. */
 static uint64_t set_limits(struct rp_formulation *f, uint64_t horizon_ns) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     uint64_t largest = p->limit_bytes;
     for (uint32_t i = 0; i < 2 * p->n_ops; i++)
         f->limit_bytes[i] = p->limit_bytes;
@@ -214,7 +227,7 @@ static uint64_t set_limits(struct rp_formulation *f, uint64_t horizon_ns) {
 void rp_formulation_init(struct rp_formulation *f, const struct rp_instance *p,
                          const struct rp_formulation_options *o) {
     uint64_t longest = 0;
-    *f = (struct rp_formulation){.problem = p};
+    *f = (struct rp_formulation){.instance = p};
     f->r_last = rp_calloc(p->n_ops, sizeof *f->r_last);
     f->r_start = rp_calloc(p->n_ops, sizeof *f->r_start);
     f->s_last = rp_calloc(p->n_tensors, sizeof *f->s_last);
@@ -223,12 +236,12 @@ void rp_formulation_init(struct rp_formulation *f, const struct rp_instance *p,
         longest = p->time_ns[j] > longest ? p->time_ns[j] : longest;
     f->time_scale = scale_to(longest, 1);
     choose_stages(f, o->max_stages);
-    find_last_runs(f, o->once);
+    find_last_runs(f);
     f->limit_bytes = rp_calloc(2 * (size_t)p->n_ops, sizeof *f->limit_bytes);
     f->byte_scale = scale_to(set_limits(f, o->horizon_ns), 10);
     open_columns(f);
     if (o->base != NULL)
-        take_known(f, o);
+        set_known(f, o);
     else
         set_constants(f);
     number_columns(f, !o->no_merge);
@@ -237,7 +250,7 @@ void rp_formulation_init(struct rp_formulation *f, const struct rp_instance *p,
 
 void rp_formulation_fini(struct rp_formulation *f) {
     free(f->stage_of);
-    free(f->last_of);
+    free(f->last_op);
     free(f->r_last);
     free(f->r_start);
     free(f->s_last);
@@ -251,7 +264,7 @@ void rp_formulation_fini(struct rp_formulation *f) {
     *f = (struct rp_formulation){0};
 }
 
-/* left <= a + b, three columns or constants. */
+/* Appends the row  left <= a + b  of columns or constants, unless it holds by itself. */
 static void add_row(struct rp_row_set *rows, struct rp_row_name name, uint32_t left,
                     uint32_t a, uint32_t b) {
     if (left == RP_COL_ZERO || a == RP_COL_ONE || b == RP_COL_ONE || left == a || left == b)
@@ -263,7 +276,7 @@ static void add_row(struct rp_row_set *rows, struct rp_row_name name, uint32_t l
 }
 
 void rp_formulation_rows(const struct rp_formulation *f, struct rp_row_set *rows) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     for (uint32_t j = 0; j < p->n_ops; j++) /* (2) */
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
             for (uint32_t t = f->stage_of[j], x = p->inputs[k]; t <= f->r_last[j]; t++)
@@ -272,7 +285,7 @@ void rp_formulation_rows(const struct rp_formulation *f, struct rp_row_set *rows
                         rp_formulation_run(f, t, p->producer[x]),
                         rp_formulation_held(f, t, x));
     for (uint32_t x = 0; x < p->n_tensors; x++) /* (3) */
-        for (uint32_t t = rp_formulation_first(f, x) + 1; t < f->s_last[x]; t++)
+        for (uint32_t t = rp_formulation_maker_stage(f, x) + 1; t < f->s_last[x]; t++)
             add_row(rows, (struct rp_row_name){RP_ROW_HOLD, t, RP_NONE, x, 0},
                     rp_formulation_held(f, t + 1, x), rp_formulation_held(f, t, x),
                     rp_formulation_run(f, t, p->producer[x]));
@@ -280,7 +293,7 @@ void rp_formulation_rows(const struct rp_formulation *f, struct rp_row_set *rows
 
 void rp_formulation_schedule(const struct rp_formulation *f, const double *v,
                              double threshold, struct rp_schedule *s) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     memset(s->rows, 0, ((size_t)s->n_stages + 1) * s->words * sizeof *s->rows);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++)
@@ -288,54 +301,55 @@ void rp_formulation_schedule(const struct rp_formulation *f, const double *v,
                 rp_schedule_set(s, x, t, t, true);
 }
 
-/* Gives `s` the holds that every schedule of this formulation has. */
+/* Adds the holds to `s` that every schedule of this formulation has. */
 static void hold_constants(const struct rp_formulation *f, struct rp_schedule *s) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x]; t++)
             if (rp_formulation_held(f, t, x) == RP_COL_ONE)
                 rp_schedule_set(s, x, t, t, true);
 }
 
+/* Writes the point of a pruned schedule. False if the formulation cannot represent it. */
 static bool fill_point(const struct rp_formulation *f, const struct rp_schedule *s,
                        double *v) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     struct rp_stage_work w = {0};
-    bool fits = true;
+    bool ok = true;
     memset(v, 0, f->n_cols * sizeof *v);
     rp_stage_work_init(p, &w);
-    for (uint32_t t = 0; t < p->n_ops && fits; t++) {
-        fits = rp_stage_eval(p, s, t, &w);
-        for (uint32_t a = 0; a < w.stage.n_runs && fits; a++) {
+    for (uint32_t t = 0; t < p->n_ops && ok; t++) {
+        ok = rp_stage_eval(p, s, t, &w);
+        for (uint32_t a = 0; a < w.stage.n_runs && ok; a++) {
             uint32_t col = rp_formulation_run(f, t, w.stage.runs[a]);
-            fits = col != RP_COL_ZERO;
-            if (fits && col != RP_COL_ONE)
+            ok = col != RP_COL_ZERO;
+            if (ok && col != RP_COL_ONE)
                 v[col] = 1;
         }
     }
-    for (uint32_t x = 0; x < p->n_tensors && fits; x++)
-        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x] && fits; t++) {
+    for (uint32_t x = 0; x < p->n_tensors && ok; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= f->s_last[x] && ok; t++) {
             uint32_t col = rp_formulation_held(f, t, x);
             if (col == RP_COL_ONE || col == RP_COL_ZERO) {
-                fits = rp_held(s, t, x) == (col == RP_COL_ONE);
+                ok = rp_held(s, t, x) == (col == RP_COL_ONE);
                 continue;
             }
-            fits = f->col_t[col] == t || (v[col] > 0) == rp_held(s, t, x);
+            ok = f->col_t[col] == t || (v[col] > 0) == rp_held(s, t, x);
             v[col] = rp_held(s, t, x);
         }
     rp_stage_work_fini(&w);
-    return fits;
+    return ok;
 }
 
 bool rp_formulation_point(const struct rp_formulation *f, const struct rp_schedule *s,
                           double *v) {
-    struct rp_schedule tidy;
-    rp_schedule_empty(f->problem, &tidy);
-    rp_schedule_copy(&tidy, s);
-    hold_constants(f, &tidy);
-    bool fits = rp_schedule_prune(f->problem, &tidy);
-    hold_constants(f, &tidy); /* tensors of no bytes may be held for nothing */
-    fits = fits && fill_point(f, &tidy, v);
-    rp_schedule_fini(&tidy);
-    return fits;
+    struct rp_schedule pruned;
+    rp_schedule_empty(f->instance, &pruned);
+    rp_schedule_copy(&pruned, s);
+    hold_constants(f, &pruned);
+    bool ok = rp_schedule_prune(f->instance, &pruned);
+    hold_constants(f, &pruned); /* pruning takes holds of no bytes away */
+    ok = ok && fill_point(f, &pruned, v);
+    rp_schedule_fini(&pruned);
+    return ok;
 }

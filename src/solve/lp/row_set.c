@@ -1,7 +1,8 @@
+#include "solve/lp/row_set.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "solve/lp/formulation.h"
 
 void rp_row_set_fini(struct rp_row_set *rows) {
     free(rows->start);
@@ -15,13 +16,13 @@ void rp_row_set_fini(struct rp_row_set *rows) {
 }
 
 void rp_row_set_begin(struct rp_row_set *rows, struct rp_row_name name, double rhs) {
-    if (rows->n == rows->room) {
-        uint32_t room = rows->room = rows->room ? 2 * rows->room : 64;
-        rows->start = rp_realloc(rows->start, (size_t)room + 1, sizeof *rows->start);
-        rows->rhs = rp_realloc(rows->rhs, room, sizeof *rows->rhs);
-        rows->name = rp_realloc(rows->name, room, sizeof *rows->name);
+    if (rows->n == rows->cap) {
+        uint32_t cap = rows->cap = rows->cap ? 2 * rows->cap : 64;
+        rows->start = rp_realloc(rows->start, (size_t)cap + 1, sizeof *rows->start);
+        rows->rhs = rp_realloc(rows->rhs, cap, sizeof *rows->rhs);
+        rows->name = rp_realloc(rows->name, cap, sizeof *rows->name);
         rows->detail_start =
-            rp_realloc(rows->detail_start, (size_t)room + 1, sizeof *rows->detail_start);
+            rp_realloc(rows->detail_start, (size_t)cap + 1, sizeof *rows->detail_start);
     }
     rows->start[rows->n] = rows->n_terms;
     rows->detail_start[rows->n] = rows->n_details;
@@ -37,10 +38,10 @@ void rp_row_set_term(struct rp_row_set *rows, uint32_t col, double coef) {
         rows->rhs[rows->n - 1] -= coef;
     if (col == RP_COL_ONE || col == RP_COL_ZERO)
         return;
-    if (rows->n_terms == rows->room_terms) {
-        rows->room_terms = rows->room_terms ? 2 * rows->room_terms : 256;
-        rows->col = rp_realloc(rows->col, rows->room_terms, sizeof *rows->col);
-        rows->coef = rp_realloc(rows->coef, rows->room_terms, sizeof *rows->coef);
+    if (rows->n_terms == rows->cap_terms) {
+        rows->cap_terms = rows->cap_terms ? 2 * rows->cap_terms : 256;
+        rows->col = rp_realloc(rows->col, rows->cap_terms, sizeof *rows->col);
+        rows->coef = rp_realloc(rows->coef, rows->cap_terms, sizeof *rows->coef);
     }
     rows->col[rows->n_terms] = col;
     rows->coef[rows->n_terms++] = coef;
@@ -48,9 +49,9 @@ void rp_row_set_term(struct rp_row_set *rows, uint32_t col, double coef) {
 }
 
 void rp_row_set_detail(struct rp_row_set *rows, uint32_t detail) {
-    if (rows->n_details == rows->room_details) {
-        rows->room_details = rows->room_details ? 2 * rows->room_details : 256;
-        rows->detail = rp_realloc(rows->detail, rows->room_details, sizeof *rows->detail);
+    if (rows->n_details == rows->cap_details) {
+        rows->cap_details = rows->cap_details ? 2 * rows->cap_details : 256;
+        rows->detail = rp_realloc(rows->detail, rows->cap_details, sizeof *rows->detail);
     }
     rows->detail[rows->n_details++] = detail;
     rows->detail_start[rows->n] = rows->n_details;
@@ -62,6 +63,11 @@ void rp_row_set_copy(struct rp_row_set *rows, const struct rp_row_set *from, uin
         rp_row_set_term(rows, from->col[k], from->coef[k]);
     for (uint32_t k = from->detail_start[i]; k < from->detail_start[i + 1]; k++)
         rp_row_set_detail(rows, from->detail[k]);
+}
+
+void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from) {
+    for (uint32_t i = 0; i < from->n; i++)
+        rp_row_set_copy(rows, from, i);
 }
 
 double rp_row_set_left(const struct rp_row_set *rows, uint32_t i, const double *v) {

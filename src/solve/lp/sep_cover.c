@@ -4,6 +4,11 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "solve/lp/separation.h"
+
+#define POSITIVE 1e-6     /* values above are not zero */
+#define TIE 1e-6          /* a cover must be violated by that much more to be better */
+#define MIN_EFFICACY 0.02 /* in branch and cut */
 
 struct item {
     uint32_t col;
@@ -15,7 +20,8 @@ static int by_column(const struct item *a, const struct item *b) {
     return (a->col > b->col) - (a->col < b->col);
 }
 
-/* First those that cost the cut little of its violation for the weight they bring. */
+/* First the items that lose little of the violation for the weight they add: by
+ * (1 - value) / weight. */
 static int by_price(const void *left, const void *right) {
     const struct item *a = left, *b = right;
     double p = (1 - a->value) * b->weight, q = (1 - b->value) * a->weight;
@@ -40,17 +46,18 @@ static int by_weight(const void *left, const void *right) {
     return by_column(a, b);
 }
 
-/* Brings a minimal cover to the front of `item`, lightest first; 0 if there is none. */
-static uint32_t find_cover(struct item *item, uint32_t n, double room) {
+/* Moves a minimal cover to the front of `item`, lightest first. Returns its size, 0 if
+ * there is none. */
+static uint32_t find_minimal_cover(struct item *item, uint32_t n, double capacity) {
     double weight = 0;
     uint32_t c = 0;
     qsort(item, n, sizeof *item, by_price);
-    while (c < n && weight <= room)
+    while (c < n && weight <= capacity)
         weight += item[c++].weight;
-    if (weight <= room)
+    if (weight <= capacity)
         return 0;
     for (uint32_t k = c; k-- > 0;)
-        if (weight - item[k].weight > room) {
+        if (weight - item[k].weight > capacity) {
             struct item spare = item[k];
             weight -= spare.weight;
             item[k] = item[--c];
@@ -60,29 +67,31 @@ static uint32_t find_cover(struct item *item, uint32_t n, double room) {
     return c;
 }
 
-/* least[h]: the least weight whose left side is h or more, over the items done so far.
- * An item may have what is missing to `beta` beside the best that fits with it. */
-static void lift(struct item *item, uint32_t n, uint32_t c, double room) {
+/* min_weight[h] is the least weight with which the items lifted so far can make the left
+ * side h or more. If an item is 1, `capacity` minus its weight is left for the others, and
+ * they can make at most some h with it. So its alpha may be beta - h. */
+static void lift(struct item *item, uint32_t n, uint32_t c, double capacity) {
     uint32_t beta = c - 1;
-    double *least = rp_calloc((size_t)c, sizeof *least);
+    double *min_weight = rp_calloc((size_t)c, sizeof *min_weight);
     for (uint32_t k = 0; k < c; k++)
         item[k].alpha = 1;
     for (uint32_t h = 1; h <= beta; h++)
-        least[h] = least[h - 1] + item[h - 1].weight;
+        min_weight[h] = min_weight[h - 1] + item[h - 1].weight;
     qsort(item + c, n - c, sizeof *item, by_value);
     for (uint32_t k = c; k < n; k++) {
         uint32_t h = beta;
-        while (h > 0 && least[h] > room - item[k].weight)
+        while (h > 0 && min_weight[h] > capacity - item[k].weight)
             h--;
         uint32_t alpha = item[k].alpha = beta - h;
         for (h = beta; alpha > 0 && h > 0; h--)
-            least[h] = fmin(least[h], (h > alpha ? least[h - alpha] : 0) + item[k].weight);
+            min_weight[h] = fmin(min_weight[h],
+                                 (h > alpha ? min_weight[h - alpha] : 0) + item[k].weight);
     }
-    free(least);
+    free(min_weight);
 }
 
 bool rp_sep_cover_find(const struct rp_row_set *from, uint32_t i, const double *v,
-                       double least, struct rp_row_set *to) {
+                       double min_efficacy, struct rp_row_set *to) {
     uint32_t first = from->start[i], n = from->start[i + 1] - first;
     struct item *item = rp_calloc(n, sizeof *item);
     double left = 0, square = 0;
@@ -91,14 +100,14 @@ bool rp_sep_cover_find(const struct rp_row_set *from, uint32_t i, const double *
         item[k] =
             (struct item){.col = col, .weight = from->coef[first + k], .value = v[col]};
     }
-    uint32_t c = from->rhs[i] < 0 ? 0 : find_cover(item, n, from->rhs[i]);
+    uint32_t c = from->rhs[i] < 0 ? 0 : find_minimal_cover(item, n, from->rhs[i]);
     if (c > 0)
         lift(item, n, c, from->rhs[i]);
     for (uint32_t k = 0; k < n; k++) {
         left += item[k].alpha * item[k].value;
         square += (double)item[k].alpha * item[k].alpha;
     }
-    bool found = c > 0 && left - (c - 1) >= least * sqrt(square);
+    bool found = c > 0 && left - (c - 1) >= min_efficacy * sqrt(square);
     if (found) {
         struct rp_row_name name = from->name[i];
         name.kind = RP_ROW_COVER;
@@ -112,3 +121,70 @@ bool rp_sep_cover_find(const struct rp_row_set *from, uint32_t i, const double *
     free(item);
     return found;
 }
+
+/* ---- the family of cuts ---- */
+
+struct state {
+    struct rp_sep_memory memory;
+    double *up;  /* the point with every positive value raised to 1 */
+    double *top; /* per k: how far row (4) is above the limit at `up` */
+};
+
+static void *create(const struct rp_formulation *f) {
+    struct state *s = rp_calloc(1, sizeof *s);
+    rp_sep_memory_init(&s->memory, f);
+    s->up = rp_calloc(f->n_cols, sizeof *s->up);
+    s->top = rp_calloc(f->instance->n_ops, sizeof *s->top);
+    return s;
+}
+
+static void destroy(void *state) {
+    struct state *s = state;
+    rp_sep_memory_fini(&s->memory);
+    free(s->up);
+    free(s->top);
+    free(s);
+}
+
+static double violation(const struct rp_row_set *rows, uint32_t i, const double *v) {
+    return rp_row_set_left(rows, i, v) - rows->rhs[i];
+}
+
+/* Replaces the row of `best` by a cover of (t, k) that is violated more. */
+static void improve(struct state *s, uint32_t t, uint32_t k, const double *v,
+                    struct rp_row_set *best) {
+    struct rp_row_set memory = {0}, cover = {0};
+    rp_sep_memory_row(&s->memory, t, k, v, &memory);
+    if (rp_sep_cover_find(&memory, 0, v, MIN_EFFICACY, &cover) &&
+        (best->n == 0 || violation(&cover, 0, v) > violation(best, 0, v) + TIE)) {
+        struct rp_row_set swap = *best;
+        *best = cover;
+        cover = swap;
+    }
+    rp_row_set_fini(&memory);
+    rp_row_set_fini(&cover);
+}
+
+/* A cover of (t, k) can be violated only if its memory row would be with every positive
+ * column at 1. */
+static uint32_t find(void *state, uint32_t t, const double *v, struct rp_row_set *rows,
+                     uint64_t *terms) {
+    struct state *s = state;
+    const struct rp_formulation *f = s->memory.form;
+    struct rp_row_set best = {0};
+    (void)terms; /* small beside the work of the other families */
+    if (t == 0)  /* the first stage at a new point */
+        for (uint32_t j = 0; j < f->n_cols; j++)
+            s->up[j] = v[j] > POSITIVE;
+    rp_sep_memory_sweep(&s->memory, t, s->up, s->top);
+    for (uint32_t k = rp_formulation_first_row(f, t); k <= f->last_op[t]; k++)
+        if (s->top[k] > 0 && rp_formulation_may_run(f, t, k))
+            improve(s, t, k, v, &best);
+    uint32_t n = best.n;
+    rp_row_set_copy_all(rows, &best);
+    rp_row_set_fini(&best);
+    return n;
+}
+
+const struct rp_cut_family rp_sep_cover_family = {
+    .name = "cover", .per_stage = true, .create = create, .destroy = destroy, .find = find};

@@ -1,21 +1,32 @@
-/* cover: cuts from one memory row. In  sum a[i] x[i] <= b  over 0/1 columns, a set C too
- * heavy to be all 1 gives  sum over C of x[i] <= |C| - 1.  Other columns are lifted into it
- * one by one, each with the largest coefficient that keeps it valid:
+/* sep_cover: lifted cover inequalities from one memory row.
  *
- *   (6)  sum of alpha[i] x[i] <= beta,  alpha and beta integers,
+ * In  sum a[i] x[i] <= b  over 0/1 columns, a cover C is a set of columns whose weights add
+ * up to more than b. They cannot all be 1, so  sum over C of x[i] <= |C| - 1.  The other
+ * columns are lifted into this row one by one, each with the largest coefficient that keeps
+ * it valid:
  *
- * which holds for every 0/1 x with sum a[i] x[i] <= b: that alone makes the cut right, and
- * a table of the least weight for each left side checks it. (Lifted cover inequalities:
- * Balas 1975; Zemel 1989 for the table.)
+ *   (6)  sum of alpha[i] x[i] <= beta,  alpha and beta integers.
+ *
+ * (6) holds for every 0/1 x with sum a[i] x[i] <= b. That alone makes it valid, and a table
+ * of the least weight for each value of the left side can check it. (Lifted cover
+ * inequalities: Balas, "Facets of the knapsack polytope", 1975. Lifting by that table:
+ * Zemel, "Easily computable facets of the knapsack polytope", 1989.)
  */
 #ifndef RP_SOLVE_LP_SEP_COVER_H
 #define RP_SOLVE_LP_SEP_COVER_H
 
-#include "solve/lp/formulation.h"
+#include <stdbool.h>
 
-/* Appends to `to` a cut (6) from row i of `from`, if point v violates it by at least
- * `least` over its length. `to` must not be `from`. */
+#include "solve/lp/row_set.h"
+
+/* Appends to `to` a cut (6) from row i of `from`, if its efficacy at point v is at least
+ * min_efficacy: the violation divided by the Euclidean norm of alpha. `to` must not be
+ * `from`. */
 bool rp_sep_cover_find(const struct rp_row_set *from, uint32_t i, const double *v,
-                       double least, struct rp_row_set *to);
+                       double min_efficacy, struct rp_row_set *to);
+
+/* Branch and cut's family (separation.h): of each stage the most violated cover. */
+struct rp_cut_family;
+extern const struct rp_cut_family rp_sep_cover_family;
 
 #endif

@@ -1,11 +1,18 @@
+#include "solve/lp/sep_memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "solve/lp/formulation.h"
+#include "solve/lp/separation.h"
+
+/* In scaled bytes, where the limit is 512 or more: well above what the simplex method takes
+ * for zero, and far too little to make a difference to the bound. */
+#define TOLERANCE 1e-3
+#define TIE 1e-6 /* scaled bytes; smaller differences do not change the choice of k */
 
 void rp_sep_memory_init(struct rp_sep_memory *m, const struct rp_formulation *f) {
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     *m = (struct rp_sep_memory){.form = f};
     m->need = rp_calloc(p->n_tensors, sizeof *m->need);
     m->unseen = rp_calloc(p->n_tensors, sizeof *m->unseen);
@@ -23,22 +30,23 @@ void rp_sep_memory_fini(struct rp_sep_memory *m) {
     *m = (struct rp_sep_memory){0};
 }
 
-/* L of x from `need` and, where (4c) allows it, S[t][x]; *total keeps the sum of bytes. */
+/* Sets L of x from `need` (if it is made by now) and, where (4c) allows it, from S[t][x].
+ * Keeps *total, the sum of scaled bytes, up to date. */
 static void set_live(struct rp_sep_memory *m, uint32_t t, uint32_t x, const double *v,
                      bool made, double *total) {
     const struct rp_formulation *f = m->form;
     double live = made ? m->need[x] : 0;
     if (m->unseen[x] == 0)
         live = fmax(live, rp_formulation_value(v, rp_formulation_held(f, t, x)));
-    *total += (live - m->live[x]) * (double)f->problem->bytes[x] * f->byte_scale;
+    *total += (live - m->live[x]) * (double)f->instance->bytes[x] * f->byte_scale;
     m->live[x] = live;
 }
 
 static void start_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
                         double *total) {
     const struct rp_formulation *f = m->form;
-    const struct rp_instance *p = f->problem;
-    uint32_t last = f->last_of[t];
+    const struct rp_instance *p = f->instance;
+    uint32_t last = f->last_op[t];
     for (uint32_t x = 0; x < p->output_start[last + 1]; x++) {
         m->need[x] = rp_formulation_value(v, rp_formulation_held(f, t + 1, x));
         m->unseen[x] = 0;
@@ -53,11 +61,11 @@ static void start_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
 void rp_sep_memory_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
                          double *over) {
     const struct rp_formulation *f = m->form;
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     double total = 0;
     start_sweep(m, t, v, &total);
-    uint32_t last = f->last_of[t], least = rp_formulation_first_row(f, t);
-    for (uint32_t k = last + 1; k-- > least;) {
+    uint32_t last = f->last_op[t], first = rp_formulation_first_row(f, t);
+    for (uint32_t k = last + 1; k-- > first;) {
         double run = rp_formulation_value(v, rp_formulation_run(f, t, k));
         if (rp_formulation_may_run(f, t, k))
             for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++) {
@@ -73,33 +81,33 @@ void rp_sep_memory_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
         over[k] = total + (double)p->workspace_bytes[k] * f->byte_scale * run -
                   rp_formulation_limit(f, t, k);
         for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
-            set_live(m, t, x, v, false, &total); /* before it is made */
+            set_live(m, t, x, v, false, &total); /* earlier ops run without it */
     }
 }
 
-/* A candidate term and how much it is worth at the point. Without a point: constants, then
- * S[t+1], then S[t]. */
-struct choice {
+/* A candidate term of one tensor and its value at the point. Without a point, the value is
+ * a preference: constants, then S[t+1], then S[t], then runs. */
+struct term {
     uint32_t what; /* as in a row's details */
     uint32_t col;
     double value;
 };
 
-static void consider(struct choice *best, uint32_t what, uint32_t col, const double *v,
+static void consider(struct term *best, uint32_t what, uint32_t col, const double *v,
                      double preference) {
     double value = v != NULL            ? rp_formulation_value(v, col)
                    : col == RP_COL_ONE  ? 4
                    : col == RP_COL_ZERO ? 0
                                         : preference;
-    /* Of equal terms a constant or column beats nothing. */
+    /* A column of value 0 is still better than no term. */
     if (value > best->value || (best->col == RP_COL_ZERO && col != RP_COL_ZERO))
-        *best = (struct choice){what, col, value};
+        *best = (struct term){what, col, value};
 }
 
-static struct choice choose(const struct rp_formulation *f, uint32_t t, uint32_t k,
-                            uint32_t x, const double *v) {
-    const struct rp_instance *p = f->problem;
-    struct choice best = {.col = RP_COL_ZERO};
+static struct term choose_term(const struct rp_formulation *f, uint32_t t, uint32_t k,
+                               uint32_t x, const double *v) {
+    const struct rp_instance *p = f->instance;
+    struct term best = {.col = RP_COL_ZERO};
     uint32_t earlier = 0, maker = p->producer[x];
     if (maker <= k)
         consider(&best, RP_TERM_NEXT, rp_formulation_held(f, t + 1, x), v, 3);
@@ -107,7 +115,7 @@ static struct choice choose(const struct rp_formulation *f, uint32_t t, uint32_t
         consider(&best, k, rp_formulation_run(f, t, k), v, 1);
     for (uint32_t i = p->reader_start[x]; i < p->reader_start[x + 1]; i++) {
         uint32_t r = p->readers[i];
-        if (r > f->last_of[t])
+        if (r > f->last_op[t])
             break;
         if (r < k)
             earlier += rp_formulation_may_run(f, t, r);
@@ -122,19 +130,19 @@ static struct choice choose(const struct rp_formulation *f, uint32_t t, uint32_t
 void rp_sep_memory_row(struct rp_sep_memory *m, uint32_t t, uint32_t k, const double *v,
                        struct rp_row_set *rows) {
     const struct rp_formulation *f = m->form;
-    const struct rp_instance *p = f->problem;
+    const struct rp_instance *p = f->instance;
     uint32_t n = 0;
     rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_MEM, t, k, RP_NONE, 0},
                      rp_formulation_limit(f, t, k));
-    uint32_t end = p->output_start[f->last_of[t] + 1];
+    uint32_t end = p->output_start[f->last_op[t] + 1];
     for (uint32_t x = 0; x <= end; x++) {
-        bool last = x == end; /* then the workspace */
+        bool last = x == end; /* after all tensors comes the workspace */
         uint64_t bytes = last ? p->workspace_bytes[k] : p->bytes[x];
         uint32_t col = RP_COL_ZERO;
         if (bytes > 0 && last) {
             col = rp_formulation_run(f, t, k);
         } else if (bytes > 0) {
-            struct choice c = choose(f, t, k, x, v);
+            struct term c = choose_term(f, t, k, x, v);
             if (c.col != RP_COL_ZERO) {
                 rp_row_set_detail(rows, x);
                 rp_row_set_detail(rows, c.what);
@@ -154,3 +162,52 @@ void rp_sep_memory_row(struct rp_sep_memory *m, uint32_t t, uint32_t k, const do
         m->sum[m->used[i]] = 0;
     }
 }
+
+uint32_t rp_sep_memory_worst(const struct rp_formulation *f, uint32_t t,
+                             const double *over) {
+    uint32_t worst = f->last_op[t];
+    for (uint32_t k = rp_formulation_first_row(f, t); k < f->last_op[t]; k++)
+        if (over[k] > over[worst] + TIE)
+            worst = k;
+    return worst;
+}
+
+/* ---- the family of cuts ---- */
+
+struct state {
+    struct rp_sep_memory memory;
+    double *over;
+};
+
+static void *create(const struct rp_formulation *f) {
+    struct state *s = rp_calloc(1, sizeof *s);
+    rp_sep_memory_init(&s->memory, f);
+    s->over = rp_calloc(f->instance->n_ops, sizeof *s->over);
+    return s;
+}
+
+static void destroy(void *state) {
+    struct state *s = state;
+    rp_sep_memory_fini(&s->memory);
+    free(s->over);
+    free(s);
+}
+
+static uint32_t find(void *state, uint32_t t, const double *v, struct rp_row_set *rows,
+                     uint64_t *terms) {
+    struct state *s = state;
+    const struct rp_formulation *f = s->memory.form;
+    rp_sep_memory_sweep(&s->memory, t, v, s->over);
+    *terms += f->instance->n_ops;
+    uint32_t k = rp_sep_memory_worst(f, t, s->over);
+    if (s->over[k] <= TOLERANCE)
+        return 0;
+    rp_sep_memory_row(&s->memory, t, k, v, rows);
+    return 1;
+}
+
+const struct rp_cut_family rp_sep_memory_family = {.name = "memory",
+                                                   .per_stage = true,
+                                                   .create = create,
+                                                   .destroy = destroy,
+                                                   .find = find};

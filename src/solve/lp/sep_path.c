@@ -5,90 +5,94 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "solve/lp/separation.h"
 
-#define TINY 1e-9 /* smaller differences choose no other path */
+#define ACTIVE 1e-9       /* an op runs again if its R add up to more */
+#define TIE 1e-9          /* smaller differences do not change the choice of a path */
+#define MIN_EFFICACY 0.01 /* in branch and cut */
 
-void rp_sep_path_init(struct rp_sep_path *w, const struct rp_formulation *f) {
-    const struct rp_instance *p = f->problem;
-    *w = (struct rp_sep_path){.form = f};
-    w->active = rp_calloc(p->n_ops, sizeof *w->active);
-    w->is_active = rp_calloc(p->n_ops, sizeof *w->is_active);
-    w->runs = rp_calloc(p->n_ops, sizeof *w->runs);
-    w->supply = rp_calloc(p->n_ops, sizeof *w->supply);
-    w->via = rp_calloc(p->n_ops, sizeof *w->via);
-    w->length = rp_calloc(p->n_ops, sizeof *w->length);
-    w->want = rp_calloc(p->n_tensors, sizeof *w->want);
-    w->reader = rp_calloc(p->n_tensors, sizeof *w->reader);
+void rp_sep_path_init(struct rp_sep_path *s, const struct rp_formulation *f) {
+    const struct rp_instance *p = f->instance;
+    *s = (struct rp_sep_path){.form = f};
+    s->active = rp_calloc(p->n_ops, sizeof *s->active);
+    s->is_active = rp_calloc(p->n_ops, sizeof *s->is_active);
+    s->runs = rp_calloc(p->n_ops, sizeof *s->runs);
+    s->supply = rp_calloc(p->n_ops, sizeof *s->supply);
+    s->via = rp_calloc(p->n_ops, sizeof *s->via);
+    s->length = rp_calloc(p->n_ops, sizeof *s->length);
+    s->want = rp_calloc(p->n_tensors, sizeof *s->want);
+    s->reader = rp_calloc(p->n_tensors, sizeof *s->reader);
 }
 
-void rp_sep_path_fini(struct rp_sep_path *w) {
-    free(w->active);
-    free(w->is_active);
-    free(w->runs);
-    free(w->supply);
-    free(w->via);
-    free(w->length);
-    free(w->want);
-    free(w->reader);
-    *w = (struct rp_sep_path){0};
+void rp_sep_path_fini(struct rp_sep_path *s) {
+    free(s->active);
+    free(s->is_active);
+    free(s->runs);
+    free(s->supply);
+    free(s->via);
+    free(s->length);
+    free(s->want);
+    free(s->reader);
+    *s = (struct rp_sep_path){0};
 }
 
-/* Ops that never run again at the point have supply 0 and end every path. */
-static void find_active(struct rp_sep_path *w, const double *v) {
-    const struct rp_formulation *f = w->form;
-    w->n_active = 0;
-    for (uint32_t j = 0; j < f->problem->n_ops; j++) {
+/* Finds the ops that run again at the point. The others have supply 0 and end every path.
+ */
+static void find_active(struct rp_sep_path *s, const double *v) {
+    const struct rp_formulation *f = s->form;
+    s->n_active = 0;
+    for (uint32_t j = 0; j < f->instance->n_ops; j++) {
         double sum = 0;
         for (uint32_t t = f->stage_of[j] + 1; t <= f->r_last[j]; t++)
             sum += rp_formulation_value(v, rp_formulation_run(f, t, j));
-        w->is_active[j] = sum > TINY;
-        if (w->is_active[j])
-            w->active[w->n_active++] = j;
-        w->runs[j] = w->supply[j] = 0;
-        w->via[j] = RP_NONE;
-        w->length[j] = 0;
+        s->is_active[j] = sum > ACTIVE;
+        if (s->is_active[j])
+            s->active[s->n_active++] = j;
+        s->runs[j] = s->supply[j] = 0;
+        s->via[j] = RP_NONE;
+        s->length[j] = 0;
     }
 }
 
-/* W of every tensor that an active op makes. */
-static void find_wants(struct rp_sep_path *w, uint32_t b, const double *v) {
-    const struct rp_formulation *f = w->form;
-    const struct rp_instance *p = f->problem;
-    for (uint32_t i = 0; i < w->n_active; i++)
-        for (uint32_t j = w->active[i], x = p->output_start[j]; x < p->output_start[j + 1];
+/* Finds W of every tensor that an active op makes. */
+static void find_wants(struct rp_sep_path *s, uint32_t b, const double *v) {
+    const struct rp_formulation *f = s->form;
+    const struct rp_instance *p = f->instance;
+    for (uint32_t i = 0; i < s->n_active; i++)
+        for (uint32_t j = s->active[i], x = p->output_start[j]; x < p->output_start[j + 1];
              x++) {
-            w->want[x] = rp_formulation_value(v, rp_formulation_held(f, b + 1, x));
-            w->reader[x] = RP_NONE;
+            s->want[x] = rp_formulation_value(v, rp_formulation_held(f, b + 1, x));
+            s->reader[x] = RP_NONE;
             for (uint32_t k = p->reader_start[x];
                  k < p->reader_start[x + 1] && f->stage_of[p->readers[k]] <= b; k++) {
                 double run =
                     rp_formulation_value(v, rp_formulation_run(f, b, p->readers[k]));
-                if (run > w->want[x] + TINY) {
-                    w->want[x] = run;
-                    w->reader[x] = p->readers[k];
+                if (run > s->want[x] + TIE) {
+                    s->want[x] = run;
+                    s->reader[x] = p->readers[k];
                 }
             }
         }
 }
 
-/* Best paths for the window whose runs are summed in w->runs. An op that first runs in the
- * window (j >= a) supplies all. */
-static void find_paths(struct rp_sep_path *w, uint32_t a, const double *v) {
-    const struct rp_formulation *f = w->form;
-    const struct rp_instance *p = f->problem;
-    for (uint32_t i = 0; i < w->n_active && f->stage_of[w->active[i]] < a; i++) {
-        uint32_t j = w->active[i];
-        w->supply[j] = w->runs[j];
-        w->via[j] = RP_NONE;
-        w->length[j] = 0;
+/* Finds the best paths for the window from stage a on whose runs are summed in s->runs.
+ * What an op makes that first runs in the window is supplied in full. */
+static void find_paths(struct rp_sep_path *s, uint32_t a, const double *v) {
+    const struct rp_formulation *f = s->form;
+    const struct rp_instance *p = f->instance;
+    for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] < a; i++) {
+        uint32_t j = s->active[i];
+        s->supply[j] = s->runs[j];
+        s->via[j] = RP_NONE;
+        s->length[j] = 0;
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
             uint32_t y = p->inputs[k], q = p->producer[y];
-            double s = rp_formulation_value(v, rp_formulation_held(f, a, y)) +
-                       (f->stage_of[q] < a ? w->supply[q] : 1);
-            if (s < w->supply[j] - TINY) {
-                w->supply[j] = s;
-                w->via[j] = y;
-                w->length[j] = (w->is_active[q] ? w->length[q] : 0) + 1;
+            double supply = rp_formulation_value(v, rp_formulation_held(f, a, y)) +
+                            (f->stage_of[q] < a ? s->supply[q] : 1);
+            if (supply < s->supply[j] - TIE) {
+                s->supply[j] = supply;
+                s->via[j] = y;
+                s->length[j] = (s->is_active[q] ? s->length[q] : 0) + 1;
             }
         }
     }
@@ -99,8 +103,7 @@ struct candidate {
     uint32_t a, b, x;
 };
 struct candidates {
-    struct candidate *at;
-    size_t n, cap;
+    RP_VEC(struct candidate);
 };
 
 static int by_efficacy(const void *left, const void *right) {
@@ -110,72 +113,72 @@ static int by_efficacy(const void *left, const void *right) {
     return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->b > b->b) - (a->b < b->b);
 }
 
-/* Improves best[x] with the window [a, b]. */
-static void try_window(struct rp_sep_path *w, uint32_t a, uint32_t b, const double *v,
+/* Replaces best[x] where the window [a, b] gives a row of higher efficacy. */
+static void try_window(struct rp_sep_path *s, uint32_t a, uint32_t b, const double *v,
                        struct candidate *best) {
-    const struct rp_formulation *f = w->form;
-    const struct rp_instance *p = f->problem;
-    for (uint32_t i = 0; i < w->n_active && f->stage_of[w->active[i]] < a; i++) {
-        uint32_t j = w->active[i];
-        if (w->via[j] == RP_NONE) /* (5) then follows from (2) and (3) */
+    const struct rp_formulation *f = s->form;
+    const struct rp_instance *p = f->instance;
+    for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] < a; i++) {
+        uint32_t j = s->active[i];
+        if (s->via[j] == RP_NONE) /* (5) then follows from (2) and (3) */
             continue;
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-            double violation = w->want[x] - w->supply[j];
-            if (violation <= TINY)
+            double violation = s->want[x] - s->supply[j];
+            if (violation <= TIE)
                 continue;
             violation -= rp_formulation_value(v, rp_formulation_held(f, a, x));
-            double efficacy = violation / sqrt(2 + w->length[j] + (b - a + 1));
-            if (efficacy > best[x].efficacy + TINY)
+            double efficacy = violation / sqrt(2 + s->length[j] + (b - a + 1));
+            if (efficacy > best[x].efficacy + TIE)
                 best[x] = (struct candidate){efficacy, a, b, x};
         }
     }
 }
 
-static void add_runs(struct rp_sep_path *w, uint32_t t, const double *v) {
-    const struct rp_formulation *f = w->form;
-    for (uint32_t i = 0; i < w->n_active && f->stage_of[w->active[i]] <= t; i++)
-        w->runs[w->active[i]] +=
-            rp_formulation_value(v, rp_formulation_run(f, t, w->active[i]));
+static void add_runs(struct rp_sep_path *s, uint32_t t, const double *v) {
+    const struct rp_formulation *f = s->form;
+    for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] <= t; i++)
+        s->runs[s->active[i]] +=
+            rp_formulation_value(v, rp_formulation_run(f, t, s->active[i]));
 }
 
-static void clear_runs(struct rp_sep_path *w) {
-    for (uint32_t i = 0; i < w->n_active; i++)
-        w->runs[w->active[i]] = 0;
+static void clear_runs(struct rp_sep_path *s) {
+    for (uint32_t i = 0; i < s->n_active; i++)
+        s->runs[s->active[i]] = 0;
 }
 
-static void collect(struct rp_sep_path *w, const double *v, double least,
+static void collect(struct rp_sep_path *s, const double *v, double min_efficacy,
                     struct candidates *found) {
-    const struct rp_instance *p = w->form->problem;
+    const struct rp_instance *p = s->form->instance;
     struct candidate *best = rp_calloc(p->n_tensors, sizeof *best);
-    for (uint32_t b = 1; b < w->form->n_stages; b++) {
+    for (uint32_t b = 1; b < s->form->n_stages; b++) {
         memset(best, 0, p->n_tensors * sizeof *best);
-        find_wants(w, b, v);
-        clear_runs(w);
+        find_wants(s, b, v);
+        clear_runs(s);
         for (uint32_t a = b;
-             a >= 1 && w->n_active > 0 && a > w->form->stage_of[w->active[0]]; a--) {
-            add_runs(w, a, v);
-            find_paths(w, a, v);
-            try_window(w, a, b, v, best);
+             a >= 1 && s->n_active > 0 && a > s->form->stage_of[s->active[0]]; a--) {
+            add_runs(s, a, v);
+            find_paths(s, a, v);
+            try_window(s, a, b, v, best);
         }
         for (uint32_t x = 0; x < p->n_tensors; x++)
-            if (best[x].efficacy >= least)
+            if (best[x].efficacy >= min_efficacy)
                 rp_push(found, best[x]);
     }
     free(best);
 }
 
-/* With w's paths those of the window again. */
-static void append_row(struct rp_sep_path *w, const struct candidate *c, const double *v,
+/* Finds the paths of the candidate's window again, and appends its row. */
+static void append_row(struct rp_sep_path *s, const struct candidate *c, const double *v,
                        struct rp_row_set *rows) {
-    const struct rp_formulation *f = w->form;
-    const struct rp_instance *p = f->problem;
-    clear_runs(w);
+    const struct rp_formulation *f = s->form;
+    const struct rp_instance *p = f->instance;
+    clear_runs(s);
     for (uint32_t t = c->a; t <= c->b; t++)
-        add_runs(w, t, v);
-    find_paths(w, c->a, v);
-    find_wants(w, c->b, v);
-    uint32_t r = w->reader[c->x], y = c->x, j = p->producer[y];
-    rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_WINDOW, c->b, r, c->x, c->a}, 0);
+        add_runs(s, t, v);
+    find_paths(s, c->a, v);
+    find_wants(s, c->b, v);
+    uint32_t r = s->reader[c->x], y = c->x, j = p->producer[y];
+    rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_PATH, c->b, r, c->x, c->a}, 0);
     rp_row_set_term(rows,
                     r == RP_NONE ? rp_formulation_held(f, c->b + 1, y)
                                  : rp_formulation_run(f, c->b, r),
@@ -184,24 +187,50 @@ static void append_row(struct rp_sep_path *w, const struct candidate *c, const d
         rp_row_set_term(rows, rp_formulation_held(f, c->a, y), -1);
         rp_row_set_detail(rows, y);
         j = p->producer[y];
-        if (!w->is_active[j] || w->via[j] == RP_NONE)
+        if (!s->is_active[j] || s->via[j] == RP_NONE)
             break;
-        y = w->via[j];
+        y = s->via[j];
     }
     for (uint32_t t = c->a; t <= c->b; t++)
         rp_row_set_term(rows, rp_formulation_run(f, t, j), -1);
 }
 
-uint32_t rp_sep_path_find(struct rp_sep_path *w, const double *v, double least,
-                          uint32_t most, struct rp_row_set *rows) {
+uint32_t rp_sep_path_find(struct rp_sep_path *s, const double *v, double min_efficacy,
+                          uint32_t max_rows, struct rp_row_set *rows) {
     struct candidates found = {0};
     uint32_t n = 0;
-    find_active(w, v);
-    collect(w, v, least, &found);
-    if (found.n > 0) /* qsort wants an array even for nothing */
+    find_active(s, v);
+    collect(s, v, min_efficacy, &found);
+    if (found.n > 0) /* qsort must not get a null pointer */
         qsort(found.at, found.n, sizeof *found.at, by_efficacy);
-    for (; n < found.n && n < most; n++)
-        append_row(w, &found.at[n], v, rows);
+    for (; n < found.n && n < max_rows; n++)
+        append_row(s, &found.at[n], v, rows);
     free(found.at);
     return n;
 }
+
+/* ---- the family of cuts ---- */
+
+static void *create(const struct rp_formulation *f) {
+    struct rp_sep_path *s = rp_calloc(1, sizeof *s);
+    rp_sep_path_init(s, f);
+    return s;
+}
+
+static void destroy(void *state) {
+    rp_sep_path_fini(state);
+    free(state);
+}
+
+static uint32_t find(void *state, uint32_t t, const double *v, struct rp_row_set *rows,
+                     uint64_t *terms) {
+    struct rp_sep_path *s = state;
+    uint32_t n_ops = s->form->instance->n_ops;
+    (void)t;
+    uint32_t n = rp_sep_path_find(s, v, MIN_EFFICACY, n_ops, rows);
+    *terms += (uint64_t)n_ops * n_ops * s->n_active;
+    return n;
+}
+
+const struct rp_cut_family rp_sep_path_family = {
+    .name = "path", .create = create, .destroy = destroy, .find = find};

@@ -8,14 +8,15 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* GLPK counts from 1: row i and column j here are i + 1 and j + 1 there. */
+/* GLPK numbers rows and columns from 1. Row i and column j here are i + 1 and j + 1 there.
+ */
 struct rp_lp {
     glp_prob *glp;
-    int *index;    /* room for one row or column, from [1] */
-    double *value; /* the same */
-    int room;
-    double *multiplier; /* room for rows */
-    int room_rows;
+    int *index;    /* one row or column, from index[1] on */
+    double *value; /* its coefficients, likewise */
+    int cap;
+    double *multiplier; /* per row */
+    int cap_rows;
 };
 
 static int to_log(void *info, const char *text) {
@@ -26,21 +27,21 @@ static int to_log(void *info, const char *text) {
         if (end > text)
             rp_log(2, "glpk: %.*s", (int)(end - text), text);
     }
-    return 1; /* GLPK then prints nothing itself */
+    return 1; /* tells GLPK to print nothing itself */
 }
 
-static void make_room(struct rp_lp *lp) {
+static void ensure_capacity(struct rp_lp *lp) {
     int rows = glp_get_num_rows(lp->glp), cols = glp_get_num_cols(lp->glp);
-    int most = (rows > cols ? rows : cols) + 1;
-    if (most > lp->room) {
-        lp->room = 2 * most;
-        lp->index = rp_realloc(lp->index, (size_t)lp->room, sizeof *lp->index);
-        lp->value = rp_realloc(lp->value, (size_t)lp->room, sizeof *lp->value);
+    int needed = (rows > cols ? rows : cols) + 1;
+    if (needed > lp->cap) {
+        lp->cap = 2 * needed;
+        lp->index = rp_realloc(lp->index, (size_t)lp->cap, sizeof *lp->index);
+        lp->value = rp_realloc(lp->value, (size_t)lp->cap, sizeof *lp->value);
     }
-    if (rows > lp->room_rows) {
-        lp->room_rows = 2 * rows;
+    if (rows > lp->cap_rows) {
+        lp->cap_rows = 2 * rows;
         lp->multiplier =
-            rp_realloc(lp->multiplier, (size_t)lp->room_rows, sizeof *lp->multiplier);
+            rp_realloc(lp->multiplier, (size_t)lp->cap_rows, sizeof *lp->multiplier);
     }
 }
 
@@ -56,7 +57,7 @@ struct rp_lp *rp_lp_new(uint32_t n_cols, const double *cost, double fixed) {
         glp_set_col_bnds(lp->glp, (int)j + 1, GLP_DB, 0, 1);
         glp_set_obj_coef(lp->glp, (int)j + 1, cost[j]);
     }
-    make_room(lp);
+    ensure_capacity(lp);
     return lp;
 }
 
@@ -72,7 +73,7 @@ void rp_lp_free(struct rp_lp *lp) {
 
 uint32_t rp_lp_add_sum(struct rp_lp *lp, uint32_t n, const uint32_t *cols) {
     int col = glp_add_cols(lp->glp, 1), row = glp_add_rows(lp->glp, 1);
-    make_room(lp);
+    ensure_capacity(lp);
     glp_set_col_bnds(lp->glp, col, GLP_DB, 0, n);
     lp->index[1] = col;
     lp->value[1] = -1;
@@ -89,7 +90,7 @@ void rp_lp_add_rows(struct rp_lp *lp, const struct rp_row_set *rows, uint32_t fi
     if (first == rows->n)
         return;
     int row = glp_add_rows(lp->glp, (int)(rows->n - first));
-    make_room(lp);
+    ensure_capacity(lp);
     for (uint32_t i = first; i < rows->n; i++, row++) {
         uint32_t start = rows->start[i], n = rows->start[i + 1] - start;
         for (uint32_t k = 0; k < n; k++) {
@@ -132,10 +133,12 @@ double rp_lp_high(const struct rp_lp *lp, uint32_t col) {
                : glp_get_col_ub(lp->glp, (int)col + 1);
 }
 
-/* Least value of  with_cost * (cost x) + y (A x - b)  over the box of the columns, and no
- * more: y >= 0, free for the sums, whose b is 0. Where y makes a bound or a contradiction,
- * no y can make it wrong. Long doubles keep the rounding error below the sum of all
- * magnitudes times their count and precision, which is taken off. */
+/* The least value of  with_cost * (cost x) + y (A x - b)  over the bounds of the columns,
+ * or a little less: y is the multipliers, y >= 0, except that those of sum columns' rows (b
+ * = 0) are free. Any such y makes this a valid bound (Neumaier and Shcherbina, "Safe bounds
+ * in linear and mixed-integer linear programming", 2004). Sums are in long doubles. Their
+ * rounding error is less than the sum of all magnitudes times their number times
+ * LDBL_EPSILON, which is subtracted. */
 static double min_value(struct rp_lp *lp, bool with_cost, double *reduced) {
     int rows = glp_get_num_rows(lp->glp), cols = glp_get_num_cols(lp->glp);
     long double sum = with_cost ? glp_get_obj_coef(lp->glp, 0) : 0, size = fabsl(sum);
@@ -168,8 +171,8 @@ static void set_multiplier(struct rp_lp *lp, int row, double y) {
     lp->multiplier[row - 1] = y;
 }
 
-/* True if the basis shows that no point meets all rows: some basic variable is out of its
- * bounds, and its tableau row says that it must be. */
+/* Proves that no point meets all rows, if the basis has a basic variable out of its bounds:
+ * the multipliers are the variable's row of the tableau (a Farkas certificate). */
 static bool proves_infeasible(struct rp_lp *lp) {
     int rows = glp_get_num_rows(lp->glp), k = glp_get_unbnd_ray(lp->glp);
     if (k == 0 || (!glp_bf_exists(lp->glp) && glp_factorize(lp->glp) != 0))
@@ -212,7 +215,7 @@ static enum rp_lp_status solve_once(struct rp_lp *lp, uint64_t max_pivots, doubl
 
 enum rp_lp_status rp_lp_solve(struct rp_lp *lp, uint64_t max_pivots, double cutoff) {
     enum rp_lp_status st = solve_once(lp, max_pivots, cutoff, GLP_DUAL);
-    if (st == RP_LP_FAILED) { /* a basis that went bad: start over */
+    if (st == RP_LP_FAILED) { /* the basis has become ill-conditioned: start anew */
         glp_std_basis(lp->glp);
         st = solve_once(lp, max_pivots, cutoff, GLP_DUAL);
     }
@@ -221,10 +224,6 @@ enum rp_lp_status rp_lp_solve(struct rp_lp *lp, uint64_t max_pivots, double cuto
 
 uint64_t rp_lp_pivots(const struct rp_lp *lp) {
     return (uint64_t)glp_get_it_cnt(lp->glp);
-}
-
-double rp_lp_value(const struct rp_lp *lp) {
-    return glp_get_obj_val(lp->glp);
 }
 
 void rp_lp_point(const struct rp_lp *lp, double *v) {

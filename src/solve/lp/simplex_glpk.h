@@ -1,13 +1,18 @@
-/* glpk: a linear program that grows and shrinks by rows, through GLPK's dual simplex. Knows
- * nothing of plans. The only file that includes simplex_glpk.h.
+/* simplex_glpk: a linear program whose rows come and go, solved by GLPK's dual simplex
+ * method. It knows nothing of plans.
  *
  *   minimise  fixed + sum of cost[j] x[j],   rows  sum of a[i][j] x[j] <= b[i],
  *   low[j] <= x[j] <= high[j], both finite.
  *
- * GLPK runs without presolve from the basis of the solve before, so any change of bounds or
- * rows costs only the pivots it needs. What it says is never taken as a bound: rp_lp_bound
- * derives one from the row multipliers by weak duality, which holds for any of them; and
- * "infeasible" is only said when multipliers prove it.
+ * GLPK runs without presolve from the last basis, so after a change of bounds or rows a
+ * solve takes only the pivots that the change needs. GLPK's own objective value is never
+ * used as a bound. rp_lp_bound derives one from the row multipliers by weak duality, which
+ * is valid for any multipliers. Likewise RP_LP_INFEASIBLE is returned only if multipliers
+ * prove it.
+ *
+ * simplex_glpk.c is the only file that includes glpk.h.
+ *
+ * Not thread-safe: GLPK is used from one thread at a time.
  */
 #ifndef RP_SOLVE_LP_SIMPLEX_GLPK_H
 #define RP_SOLVE_LP_SIMPLEX_GLPK_H
@@ -15,21 +20,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "solve/lp/formulation.h"
+#include "solve/lp/row_set.h"
 
 struct rp_lp;
 
-/* n_cols columns in [0, 1]. */
+/* A program without rows and with n_cols columns in [0, 1]. The caller frees it. */
 struct rp_lp *rp_lp_new(uint32_t n_cols, const double *cost, double fixed);
-void rp_lp_free(struct rp_lp *lp);
+void rp_lp_free(struct rp_lp *lp); /* NULL is fine */
 
-/* A new column of no cost that equals the sum of n others; returns its number. */
+/* Adds a column of no cost that equals the sum of n others, and its row. Returns its
+ * number. Call it before rp_lp_add_rows. */
 uint32_t rp_lp_add_sum(struct rp_lp *lp, uint32_t n, const uint32_t *cols);
-/* Rows first .. rows->n - 1 are appended. */
+/* Appends rows first .. rows->n - 1. */
 void rp_lp_add_rows(struct rp_lp *lp, const struct rp_row_set *rows, uint32_t first);
-/* Deletes row i for which drop[i]; later ones move up. */
+/* Deletes each row i for which drop[i]. Later rows move up. */
 void rp_lp_drop_rows(struct rp_lp *lp, const bool *drop);
-uint32_t rp_lp_n_rows(const struct rp_lp *lp); /* sums included */
+uint32_t rp_lp_n_rows(const struct rp_lp *lp); /* those of sums included */
 uint32_t rp_lp_n_cols(const struct rp_lp *lp); /* sums included */
 
 void rp_lp_set_bounds(struct rp_lp *lp, uint32_t col, double low, double high);
@@ -40,21 +46,22 @@ enum rp_lp_status {
     RP_LP_OPTIMAL,
     RP_LP_INFEASIBLE, /* proved */
     RP_LP_CUTOFF,     /* the optimum is above the cutoff */
-    RP_LP_LIMIT,      /* solve again to go on */
-    RP_LP_FAILED      /* GLPK could not, from any basis */
+    RP_LP_LIMIT,      /* max_pivots were not enough; solve again to continue */
+    RP_LP_FAILED      /* GLPK could not solve it, from any basis */
 };
-/* At most max_pivots iterations. cutoff: HUGE_VAL for none. */
+/* Takes at most max_pivots simplex iterations. cutoff: HUGE_VAL for none. */
 enum rp_lp_status rp_lp_solve(struct rp_lp *lp, uint64_t max_pivots, double cutoff);
 uint64_t rp_lp_pivots(const struct rp_lp *lp); /* in all solves so far */
 
-double rp_lp_value(const struct rp_lp *lp);          /* objective, as GLPK has it */
-void rp_lp_point(const struct rp_lp *lp, double *v); /* one value a column */
-/* Row i is slack at the vertex: its multiplier is zero. */
+/* The point of the last solve: one value a column, sums included, within the bounds. */
+void rp_lp_point(const struct rp_lp *lp, double *v);
+/* Is row i slack at that vertex? Then its multiplier is zero. */
 bool rp_lp_row_is_slack(const struct rp_lp *lp, uint32_t i);
 
-/* A lower bound of the optimum from the multipliers at hand, whatever the last solve said:
- * below the exact value by a margin for rounding. reduced[j] (or NULL): cost of raising
- * x[j] in that bound. */
+/* A valid lower bound of the optimum from the current multipliers, whatever the last solve
+ * returned. It is below the exact value by a margin for rounding errors. reduced[j] (or
+ * NULL) gets the reduced cost of column j, which is what raising x[j] by 1 costs in that
+ * bound. */
 double rp_lp_bound(struct rp_lp *lp, double *reduced);
 
 #endif

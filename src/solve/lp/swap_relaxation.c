@@ -4,11 +4,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 
-struct rate { /* bytes in ns, of the tensor with the most bytes a ns */
+/* Bandwidth as a fraction of integers. */
+struct rate {
     uint64_t bytes, ns;
 };
 
+/* That of the tensor with the most bytes a ns. */
 static struct rate best_rate(const struct rp_instance *p, const uint64_t *copy_ns) {
     struct rate best = {0, 1};
     for (uint32_t x = 0; x < p->n_tensors; x++)
@@ -18,11 +21,9 @@ static struct rate best_rate(const struct rp_instance *p, const uint64_t *copy_n
     return best;
 }
 
-/* Bytes that can be copied while `horizon_ns` pass, `used_ns` of them in vain; `cap` at
- * most.
- */
-static uint64_t copied(struct rate rate, uint64_t horizon_ns, uint64_t used_ns,
-                       uint64_t cap) {
+/* How many bytes can be copied in horizon_ns - used_ns, at most `cap`. */
+static uint64_t bytes_copyable(struct rate rate, uint64_t horizon_ns, uint64_t used_ns,
+                               uint64_t cap) {
     if (used_ns >= horizon_ns || rate.bytes == 0) /* mutation: same */
         return 0;
     if (rate.ns == 0)
@@ -32,33 +33,32 @@ static uint64_t copied(struct rate rate, uint64_t horizon_ns, uint64_t used_ns,
     return bytes < cap ? (uint64_t)bytes : cap; /* mutation: same */
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b; /* mutation: same */
-}
-
-/* A tensor that may be on the host alone, and when it can be copied at all. */
+/* A tensor that may be offloaded, and when it can be copied. */
 struct item {
     uint64_t bytes, out_ns, in_ns;
-    uint64_t release_ns, due_ns; /* out not before, in not after */
+    uint64_t release_ns; /* the copy out cannot begin earlier */
+    uint64_t due_ns;     /* the copy in must have ended */
 };
 
-#define MAX_ITEMS 9 /* more are not looked at one by one */
+#define MAX_ITEMS 9 /* all sets of that many are enumerated, of more none */
 
 struct moment {
-    uint64_t start_ns, end_ns; /* of the run: out by then, in not before */
+    uint64_t start_ns; /* of the run; copies out must have ended */
+    uint64_t end_ns;   /* of the run; copies in cannot begin earlier */
     struct item item[MAX_ITEMS];
     uint32_t n;
 };
 
-/* Can all of a set be out in time and in in time? The items are in order of release, as
- * tensors are in that of their ops; the other queue goes by due times. */
-static bool can_be_away(const struct moment *m, uint32_t set) {
+/* Can every tensor of the set be swapped out before the run starts and be back before its
+ * next use? One queue copies out in order of release, which is the order of the items. The
+ * other copies in by due times. No other order does better (earliest due date first:
+ * Jackson 1955). */
+static bool is_offloadable(const struct moment *m, uint32_t set) {
     uint64_t out_ns = 0;
     for (uint32_t i = 0; i < m->n; i++) { /* mutation: same */
         if (!(set >> i & 1))
             continue;
-        out_ns = out_ns > m->item[i].release_ns ? out_ns : m->item[i].release_ns;
-        out_ns += m->item[i].out_ns;
+        out_ns = rp_max_u64(out_ns, m->item[i].release_ns) + m->item[i].out_ns;
         uint64_t in_ns = m->end_ns;
         for (uint32_t k = 0; k < m->n; k++) /* mutation: same */
             if (set >> k & 1 && m->item[k].due_ns <= m->item[i].due_ns)
@@ -69,13 +69,14 @@ static bool can_be_away(const struct moment *m, uint32_t set) {
     return true;
 }
 
-static uint64_t max_away(struct moment *m) {
+/* The bytes of the largest set that can be offloaded. */
+static uint64_t max_offload_bytes(const struct moment *m) {
     uint64_t best = 0;
     for (uint32_t set = 1; set < 1u << m->n; set++) { /* mutation: same */
         uint64_t bytes = 0;
         for (uint32_t i = 0; i < m->n; i++) /* mutation: same */
             bytes += set >> i & 1 ? m->item[i].bytes : 0;
-        if (bytes > best && can_be_away(m, set)) /* mutation: same */
+        if (bytes > best && is_offloadable(m, set)) /* mutation: same */
             best = bytes;
     }
     return best;
@@ -88,10 +89,11 @@ static bool reads(const struct rp_instance *p, uint32_t j, uint32_t x) {
     return false;
 }
 
-/* The bytes of the tensors that may be away at all while op t, or, unless `same`, another
- * op of its stage runs, if few enough to try all sets of them; else UINT64_MAX. */
-static uint64_t tried(const struct rp_instance *p, const uint32_t *last_use,
-                      const uint64_t *before, uint64_t horizon_ns, uint32_t t, bool same) {
+/* The most bytes that can be offloaded while op t runs or, unless `same`, while another op
+ * of its stage runs, by enumerating all sets. UINT64_MAX if there are too many sets. */
+static uint64_t enumerate_offloads(const struct rp_instance *p, const uint32_t *last_use,
+                                   const uint64_t *before, uint64_t horizon_ns, uint32_t t,
+                                   bool same) {
     uint64_t all = before[p->n_ops];
     struct moment m = {.start_ns = horizon_ns - (all - before[t]),
                        .end_ns = same ? before[t + 1] : before[t]};
@@ -108,27 +110,30 @@ static uint64_t tried(const struct rp_instance *p, const uint32_t *last_use,
             return UINT64_MAX;
         m.item[m.n++] = item;
     }
-    return max_away(&m);
+    return max_offload_bytes(&m);
 }
 
 void rp_swap_relaxation_limits(const struct rp_instance *p, const uint32_t *last_use,
                                uint64_t horizon_ns, uint64_t *limit_bytes) {
     struct rate out = best_rate(p, p->out_ns), in = best_rate(p, p->in_ns);
-    uint64_t all = 0, *before = rp_calloc((size_t)p->n_ops + 1, sizeof *before);
+    uint64_t cap = 0, *before = rp_calloc((size_t)p->n_ops + 1, sizeof *before);
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        all += p->bytes[x];
-    all = least(all, p->host_limit_bytes);
+        cap += p->bytes[x];
+    cap = rp_min_u64(cap, p->host_limit_bytes);
     for (uint32_t t = 0; t < p->n_ops; t++)
         before[t + 1] = before[t] + p->time_ns[t];
-    horizon_ns = horizon_ns < before[p->n_ops] ? before[p->n_ops] : horizon_ns;
+    uint64_t all_ns = before[p->n_ops];
+    horizon_ns = rp_max_u64(horizon_ns, all_ns);
     for (uint32_t t = 0; t < p->n_ops; t++) {
-        uint64_t left = copied(out, horizon_ns, before[p->n_ops] - before[t], all);
-        uint64_t same = copied(in, horizon_ns, before[t + 1], all);
-        uint64_t other = copied(in, horizon_ns, before[t], all);
-        same = least(same, tried(p, last_use, before, horizon_ns, t, true));
-        other = least(other, tried(p, last_use, before, horizon_ns, t, false));
-        limit_bytes[t] = p->limit_bytes + least(left, same);
-        limit_bytes[p->n_ops + t] = p->limit_bytes + least(left, other);
+        uint64_t by_out = bytes_copyable(out, horizon_ns, all_ns - before[t], cap);
+        uint64_t same = bytes_copyable(in, horizon_ns, before[t + 1], cap);
+        uint64_t other = bytes_copyable(in, horizon_ns, before[t], cap);
+        uint64_t sets = enumerate_offloads(p, last_use, before, horizon_ns, t, true);
+        same = rp_min_u64(same, sets);
+        sets = enumerate_offloads(p, last_use, before, horizon_ns, t, false);
+        other = rp_min_u64(other, sets);
+        limit_bytes[t] = p->limit_bytes + rp_min_u64(by_out, same);
+        limit_bytes[p->n_ops + t] = p->limit_bytes + rp_min_u64(by_out, other);
     }
     free(before);
 }

@@ -1,34 +1,40 @@
-/* away: how much may be on the host alone. With it the linear program of formulation.h
- * becomes a relaxation for plans that swap.
+/* swap_relaxation: how many bytes can be offloaded, that is, on the host alone, at a given
+ * moment. It turns the linear program of formulation.h into a relaxation for plans that
+ * swap.
  *
- * Let a plan have its first runs in the problem's order, run nothing after the last of
- * them, and take at most `horizon_ns`. Read S[t][x] = 1 as: x is on the device or the host
- * as stage t begins, and will be read, or be there at the end if it is kept, before it is
- * made again. Then (2) and (3) hold as they do without swaps, and so does all that is said
- * of columns.
+ * Take a plan whose first runs come in the instance's order, which runs nothing after the
+ * last of them, and which takes at most `horizon_ns`. Read S[t][x] = 1 as: x is on the
+ * device or on the host as stage t begins, and before it is made again it will be read (or,
+ * if it is kept, be there at the end). Then (2) and (3) hold as they do without swaps, and
+ * so does all that formulation.h says of columns.
  *
- * Rows (4) count what is on the host alone too. While op k runs in stage t let that be X.
- * All of X has been copied out, one tensor after the other, and will be copied in again
- * later. The run starts no later than horizon_ns - the times of ops t and later, and ends
- * no earlier than the times of ops before t (of t too, if k = t). So
+ * But rows (4) now count offloaded tensors too. Let X be the set of those while op k runs
+ * in stage t. All of X has been copied out by then, one tensor after the other, and all of
+ * it will be copied in again later. The run starts no later than horizon_ns minus the times
+ * of ops t and later. It ends no earlier than the times of the ops before t (t included, if
+ * k = t). So
  *
- *   sum over X of out_ns <= horizon_ns - time of ops t ..
- *   sum over X of in_ns  <= horizon_ns - time of ops .. t - 1, or .. t
+ *   sum over X of out_ns <= horizon_ns - times of ops t ..
+ *   sum over X of in_ns  <= horizon_ns - times of ops .. t - 1, or .. t if k = t.
  *
- * and the bytes of X are at most each of these times the best rate of any tensor, and at
- * most what the host holds. Where few tensors can be in X at all (made before, wanted
- * later, with time for both copies), all sets of them are tried against when they are made
- * and wanted. The most that X can have is added to the limit. What is proved is so for
- * plans of at most `horizon_ns`: a bound above that is cut off there.
+ * The bytes of X are at most each of these times multiplied by the best rate of any tensor,
+ * and at most what the host may hold. If few tensors can be in X at all (made before,
+ * wanted later, with time for both copies), all sets of them are enumerated, and each is
+ * checked against when its tensors are made and wanted. The largest number of bytes that X
+ * can have is added to the limit of row (4).
+ *
+ * What is proved holds for plans of at most `horizon_ns`. So no bound above horizon_ns is
+ * valid.
  */
 #ifndef RP_SOLVE_LP_SWAP_RELAXATION_H
 #define RP_SOLVE_LP_SWAP_RELAXATION_H
 
 #include "solve/core/instance.h"
 
-/* limit_bytes as in struct rp_formulation; p has passed rp_instance_allow_swap. last_use:
- * per tensor the op before whose first run it is read for the last time, or which reads it
- * then; n_ops if it is kept. */
+/* Fills limit_bytes, which is laid out as in struct rp_formulation. p has passed
+ * rp_instance_allow_swap. last_use[x]: the op by whose first run the last read of x is
+ * over, or which is that read itself; n_ops if x is kept. A horizon below the sum of all op
+ * times counts as that sum. Thread-safe. */
 void rp_swap_relaxation_limits(const struct rp_instance *p, const uint32_t *last_use,
                                uint64_t horizon_ns, uint64_t *limit_bytes);
 

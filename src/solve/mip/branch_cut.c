@@ -4,30 +4,410 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/core/prune.h"
-#include "solve/lp/rounding.h"
+#include "solve/mip/branching.h"
 #include "solve/mip/mip_internal.h"
+#include "solve/mip/node_lp.h"
+#include "solve/mip/rounding.h"
 
 #define INTEGRAL 1e-6
-#define ROOT_ROUNDS 60 /* of cuts at the root, */
-#define ROOT_STALL 4   /* or until so many in a row bring nothing */
-#define NODE_ROUNDS 3
-#define STALL 1e-3 /* nothing: less than this share of what is missing */
-#define REBUILD_SHARE                                                                      \
-    0.15                 /* of the columns fixed: then the LP is made anew without them    \
-                          */
-#define GUESS_FIRST 2e-4 /* of the bound: how far above it a plan is looked for first, */
-#define GUESS_SHARE 0.3  /* or farther, as long as this share of the columns is fixed */
-#define GUESS_LAST 0.05  /* no guesses farther above */
-#define ROUND_EVERY 8    /* nodes between two roundings of the vertex */
-#define FIRST_PIVOTS                                                                       \
-    100 /* the first solve of an LP may take, though the work limit came                   \
-         */
+/* Separations at the root: so many at most, and not after so many in a row that gain less
+ * than this share of the distance to the target. */
+#define MAX_ROOT_SEPARATIONS 60
+#define MAX_ROOT_STALLED 4
+#define MIN_GAIN 1e-3
+#define MAX_NODE_SEPARATIONS 3
+#define MAX_NODE_STALLED 1
+/* Share of columns that must be fixed to make the model anew without them. */
+#define REBUILD_SHARE 0.15
+/* The first cutoff is this share above the bound, or more as long as that many columns stay
+ * fixed. Cutoffs farther above than the last are not tried. */
+#define FIRST_CUTOFF 2e-4
+#define CUTOFF_FIXED_SHARE 0.3
+#define LAST_CUTOFF 0.05
+/* How often vertices are rounded: every so many separations at the root, nodes below it. */
+#define ROOT_ROUNDING_INTERVAL 4
+#define NODE_ROUNDING_INTERVAL 8
+/* The first solve of an LP gets so many pivots even if the work limit is reached. */
+#define FIRST_PIVOTS 100
 
-/* ---- bounds ---- */
+void rp_branch_cut_statistics_add(struct rp_branch_cut_statistics *into,
+                                  const struct rp_branch_cut_statistics *from) {
+    into->nodes += from->nodes;
+    into->lp_solves += from->lp_solves;
+    into->trial_solves += from->trial_solves;
+    into->pivots += from->pivots;
+    rp_separation_statistics_add(&into->cuts, &from->cuts);
+    into->fixed_columns += from->fixed_columns;
+    into->restarts += from->restarts;
+    into->cutoffs_tried += from->cutoffs_tried;
+    into->incumbents += from->incumbents;
+    into->roundings += from->roundings;
+    into->rounding_successes += from->rounding_successes;
+    into->work += from->work;
+}
 
-static uint64_t common_step(const struct rp_instance *p) {
+uint64_t rp_branch_cut_statistics_cuts(const struct rp_branch_cut_statistics *s) {
+    uint64_t sum = s->cuts.exact_covers;
+    for (uint32_t k = 0; k < RP_MAX_CUT_FAMILIES; k++)
+        sum += s->cuts.found[k];
+    return sum;
+}
+
+/* ---- the heap of open nodes ---- */
+
+static bool before(const void *context, const void *left, const void *right) {
+    const struct node *a = left, *b = right;
+    (void)context;
+    return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->serial > b->serial;
+}
+
+static void push_node(struct rp_branch_cut *bc, struct node node) {
+    node.serial = bc->next_serial++;
+    rp_push(&bc->open, node);
+    rp_heap_push(bc->open.at, bc->open.n, sizeof node, before, NULL);
+}
+
+static struct node pop_node(struct rp_branch_cut *bc) {
+    rp_heap_pop(bc->open.at, bc->open.n, sizeof *bc->open.at, before, NULL);
+    return bc->open.at[--bc->open.n];
+}
+
+/* The least bound of the incumbent, what was pruned, the open nodes and the current one. */
+static uint64_t global_bound(const struct rp_branch_cut *bc) {
+    uint64_t bound_ns = rp_min_u64(bc->pruned_bound_ns, bc->best_ns);
+    if (bc->open.n > 0)
+        bound_ns = rp_min_u64(bound_ns, bc->open.at[0].bound_ns);
+    if (bc->has_node)
+        bound_ns = rp_min_u64(bound_ns, bc->node.bound_ns);
+    return rp_max_u64(bound_ns, bc->proven_bound_ns);
+}
+
+/* ---- incumbents ---- */
+
+static void set_incumbent(struct rp_branch_cut *bc, const struct rp_schedule *s,
+                          uint64_t time_ns) {
+    if (s != &bc->best)
+        rp_schedule_copy(&bc->best, s);
+    bc->best_ns = time_ns;
+    bc->state.statistics.incumbents++;
+}
+
+void rp_branch_cut_offer(struct rp_branch_cut *bc, const struct rp_schedule *s) {
+    struct rp_cost c = rp_schedule_cost(bc->instance, s);
+    if (c.sound && c.peak_bytes <= bc->instance->limit_bytes && c.time_ns < bc->best_ns)
+        set_incumbent(bc, s, c.time_ns);
+}
+
+static void round_vertex(struct rp_branch_cut *bc) {
+    struct rp_branch_cut_statistics *st = &bc->state.statistics;
+    uint64_t time_ns = bc->best_ns;
+    bool better = rp_rounding(&bc->m.form, bc->m.v, &bc->best, &time_ns);
+    if (better)
+        set_incumbent(bc, &bc->best, time_ns);
+    st->roundings++;
+    st->rounding_successes += better;
+    st->work += (uint64_t)bc->instance->n_ops * bc->instance->n_ops;
+}
+
+/* The schedule of an integral vertex. */
+static void offer_vertex(struct rp_branch_cut *bc) {
+    struct rp_schedule s;
+    rp_schedule_empty(bc->instance, &s);
+    rp_formulation_schedule(&bc->m.form, bc->m.v, 0.5, &s);
+    if (rp_schedule_prune(bc->instance, &s))
+        rp_branch_cut_offer(bc, &s);
+    rp_schedule_fini(&s);
+}
+
+/* ---- one node ---- */
+
+/* Restores the bounds that hold in the whole search tree. */
+static void leave_node(struct rp_branch_cut *bc) {
+    for (size_t i = 0; i < bc->node.changes.n; i++) {
+        uint32_t col = bc->node.changes.at[i].col;
+        rp_lp_set_bounds(bc->m.lp, col, bc->m.low[col], bc->m.high[col]);
+    }
+    free(bc->node.changes.at);
+    bc->node = (struct node){0};
+    bc->has_node = false;
+}
+
+static void enter_node(struct rp_branch_cut *bc, struct node node) {
+    bc->node = node;
+    bc->has_node = true;
+    for (size_t i = 0; i < node.changes.n; i++) {
+        const struct change *c = &node.changes.at[i];
+        rp_lp_set_bounds(bc->m.lp, c->col, c->low, c->high);
+    }
+    bc->n_separations = bc->n_stalled = 0;
+    bc->last_value = -HUGE_VAL;
+    bc->state.statistics.nodes++;
+    rp_node_lp_drop_slack_cuts(bc);
+}
+
+/* Leaves the node for good, with the bound that it has. */
+static void prune_node(struct rp_branch_cut *bc) {
+    rp_node_lp_record_pruned(bc, bc->node.bound_ns);
+    leave_node(bc);
+}
+
+static bool is_integral(const struct rp_branch_cut *bc) {
+    for (uint32_t j = 0; j < bc->m.form.n_cols; j++)
+        if (fabs(bc->m.v[j] - round(bc->m.v[j])) > INTEGRAL)
+            return false;
+    return true;
+}
+
+/* Do further cuts at this node pay? */
+static bool cuts_pay(struct rp_branch_cut *bc) {
+    uint64_t target_ns = rp_node_lp_target_ns(bc);
+    double missing = target_ns == UINT64_MAX
+                         ? bc->bound * 0.01
+                         : (double)target_ns * bc->m.form.time_scale - bc->bound;
+    bool gained = bc->bound > bc->last_value + MIN_GAIN * missing;
+    bc->n_stalled = gained ? 0 : bc->n_stalled + 1;
+    bc->last_value = gained ? bc->bound : bc->last_value;
+    if (bc->at_root)
+        return bc->n_separations < MAX_ROOT_SEPARATIONS &&
+               bc->n_stalled <= MAX_ROOT_STALLED;
+    return bc->n_separations < MAX_NODE_SEPARATIONS && bc->n_stalled <= MAX_NODE_STALLED;
+}
+
+/* Adds rows that the vertex violates, as long as that pays. An integral vertex that exceeds
+ * the limit must be cut off in any case. True if rows were added. */
+static bool separate(struct rp_branch_cut *bc, bool integral) {
+    struct rp_branch_cut_statistics *st = &bc->state.statistics;
+    struct rp_row_set rows = {0};
+    if (!cuts_pay(bc) && !integral)
+        return false;
+    uint64_t terms_before = st->cuts.terms;
+    uint32_t n = rp_separation_find(&bc->m.separation, bc->m.v, &rows, &st->cuts);
+    st->work += (st->cuts.terms - terms_before) / 64;
+    if (n == 0 && integral) {
+        for (uint32_t j = 0; j < bc->m.form.n_cols; j++)
+            bc->m.v[j] = round(bc->m.v[j]);
+        n = rp_separation_exact(&bc->m.separation, bc->m.v, &rows, &st->cuts);
+    }
+    rp_node_lp_add_cuts(bc, &rows);
+    bc->n_separations++;
+    rp_row_set_fini(&rows);
+    return n > 0;
+}
+
+static struct node make_child(const struct rp_branch_cut *bc, struct change c) {
+    struct node child = {.bound_ns = bc->node.bound_ns};
+    size_t n = bc->node.changes.n;
+    child.changes.at = rp_calloc(n + 1, sizeof c);
+    if (n > 0)
+        memcpy(child.changes.at, bc->node.changes.at, n * sizeof c);
+    child.changes.at[n] = c;
+    child.changes.n = child.changes.cap = n + 1;
+    return child;
+}
+
+/* After the cuts: enters one child and leaves the other one open. */
+static void branch(struct rp_branch_cut *bc) {
+    struct change first, second;
+    enum rp_branching b = rp_branching_choose(bc, &first, &second);
+    if (b == RP_BRANCHING_TIGHTENED) {
+        bc->n_separations = MAX_NODE_SEPARATIONS; /* no more cuts at this node */
+        return;
+    }
+    if (b != RP_BRANCHING_TWO) { /* or an integral point that no row and column improves */
+        if (b == RP_BRANCHING_PRUNED)
+            bc->node.bound_ns = rp_node_lp_target_ns(bc);
+        prune_node(bc);
+        return;
+    }
+    struct node child = make_child(bc, first);
+    push_node(bc, make_child(bc, second));
+    leave_node(bc);
+    enter_node(bc, child);
+}
+
+static void discard_open_nodes(struct rp_branch_cut *bc) {
+    for (size_t i = 0; i < bc->open.n; i++)
+        free(bc->open.at[i].changes.at);
+    bc->open.n = 0;
+}
+
+/* Starts a new search tree over bc->m. All open nodes lie below its root, so nothing is
+ * lost. */
+static void restart(struct rp_branch_cut *bc, uint64_t bound_ns) {
+    discard_open_nodes(bc);
+    free(bc->node.changes.at);
+    bc->node = (struct node){0};
+    bc->has_node = false;
+    bc->state.statistics.restarts++;
+    if (bc->m.form.empty)
+        return;
+    bc->at_root = true;
+    enter_node(bc, (struct node){.bound_ns = bound_ns});
+}
+
+/* ---- cutoffs that are tried ---- */
+
+static uint64_t above(uint64_t bound_ns, double share) {
+    return bound_ns + (uint64_t)((double)bound_ns * share) + 1;
+}
+
+/* Sets the cutoff `share` above the bound, or farther as long as enough columns stay fixed.
+ * No cutoff if that would be too far. */
+static void choose_cutoff(struct rp_branch_cut *bc, uint64_t bound_ns, double share) {
+    uint32_t enough = (uint32_t)(CUTOFF_FIXED_SHARE * bc->m.form.n_cols);
+    for (;; share *= 2) {
+        bc->cutoff_ns = share > LAST_CUTOFF ? UINT64_MAX : above(bound_ns, share);
+        if (bc->cutoff_ns >= rp_node_lp_goal_ns(bc) ||
+            rp_node_lp_count_fixed(bc, above(bound_ns, share * 2)) < enough)
+            break;
+    }
+}
+
+/* At the end of the root: restricts the model to a cutoff, if that fixes enough columns to
+ * be worth it. */
+static bool try_cutoff(struct rp_branch_cut *bc, uint64_t bound_ns, double share) {
+    if (bc->options.no_fixing)
+        return false;
+    choose_cutoff(bc, bound_ns, share);
+    uint64_t target_ns = rp_node_lp_target_ns(bc);
+    if (target_ns == UINT64_MAX ||
+        rp_node_lp_count_fixed(bc, target_ns) < REBUILD_SHARE * bc->m.form.n_cols) {
+        bc->cutoff_ns = UINT64_MAX;
+        return false;
+    }
+    bc->trying_cutoff = true;
+    bc->state.statistics.cutoffs_tried++;
+    rp_node_lp_rebuild(bc, true);
+    restart(bc, bound_ns);
+    return true;
+}
+
+/* No schedule is below the cutoff: returns to the full model and tries a larger cutoff, or
+ * goes on without one. */
+static void relax_cutoff(struct rp_branch_cut *bc) {
+    uint64_t start_ns = bc->state.root_bound_ns, proven_bound_ns = global_bound(bc);
+    double share = ((double)bc->cutoff_ns / (double)start_ns - 1) * 2;
+    bc->proven_bound_ns = proven_bound_ns;
+    bc->pruned_bound_ns = bc->cutoff_ns = UINT64_MAX;
+    bc->trying_cutoff = false;
+    rp_node_lp_restore_full(bc);
+    rp_node_lp_fix_columns(bc);
+    if (try_cutoff(bc, proven_bound_ns, share))
+        return;
+    restart(bc, proven_bound_ns);
+    bc->at_root = false; /* its cuts are in the model already */
+}
+
+static void finish_cuts(struct rp_branch_cut *bc) {
+    if (bc->at_root && !bc->trying_cutoff) {
+        bc->state.root_bound_ns = bc->node.bound_ns;
+        if (try_cutoff(bc, global_bound(bc), FIRST_CUTOFF))
+            return;
+    }
+    bc->at_root = false;
+    branch(bc);
+}
+
+/* ---- the search ---- */
+
+static bool should_round(const struct rp_branch_cut *bc) {
+    if (bc->at_root)
+        return bc->n_separations % ROOT_ROUNDING_INTERVAL == 0;
+    return bc->n_separations == 0 &&
+           bc->state.statistics.nodes % NODE_ROUNDING_INTERVAL == 0;
+}
+
+/* The vertex of an LP that was solved to the end. */
+static void process_vertex(struct rp_branch_cut *bc) {
+    rp_lp_point(bc->m.lp, bc->m.v);
+    bool integral = is_integral(bc);
+    if (integral)
+        offer_vertex(bc);
+    else if (should_round(bc))
+        round_vertex(bc);
+    if (bc->at_root)
+        rp_node_lp_record_root(bc);
+    rp_node_lp_fix_columns(bc);
+    if (bc->node.bound_ns >= rp_node_lp_target_ns(bc)) {
+        prune_node(bc);
+    } else if (bc->m.n_fixed >= REBUILD_SHARE * bc->m.form.n_cols) {
+        rp_node_lp_rebuild(bc, false);
+        restart(bc, global_bound(bc));
+    } else if (!separate(bc, integral)) {
+        finish_cuts(bc);
+    }
+}
+
+/* Solves the LP of the current node. If it is interrupted again and again, the simplex
+ * method may cycle, so each further try gets twice as many pivots. */
+static enum rp_lp_status solve_node(struct rp_branch_cut *bc, uint64_t work) {
+    uint64_t size = rp_lp_n_rows(bc->m.lp) + rp_lp_n_cols(bc->m.lp);
+    uint64_t at_least = (uint64_t)FIRST_PIVOTS << bc->n_interrupted;
+    enum rp_lp_status st =
+        rp_node_lp_solve(bc, rp_max_u64(work * 64 / (size + 1), at_least));
+    bc->n_interrupted =
+        st == RP_LP_LIMIT && bc->n_interrupted < 30 ? bc->n_interrupted + 1 : 0;
+    uint64_t bound_ns = rp_node_lp_bound_ns(bc, bc->bound);
+    bc->node.bound_ns = rp_max_u64(bc->node.bound_ns, bound_ns);
+    return st;
+}
+
+static void process_node(struct rp_branch_cut *bc, uint64_t work) {
+    if (!bc->has_node)
+        enter_node(bc, pop_node(bc));
+    if (bc->node.bound_ns >= rp_node_lp_target_ns(bc)) {
+        prune_node(bc);
+        return;
+    }
+    enum rp_lp_status st = solve_node(bc, work);
+    if (st == RP_LP_INFEASIBLE)
+        leave_node(bc);
+    else if (bc->node.bound_ns >= rp_node_lp_target_ns(bc) || st == RP_LP_FAILED)
+        prune_node(bc);
+    else if (st == RP_LP_OPTIMAL)
+        process_vertex(bc);
+}
+
+enum rp_branch_cut_status rp_branch_cut_run(struct rp_branch_cut *bc, uint64_t work,
+                                            struct rp_branch_cut_state *state) {
+    const uint64_t *done_work = &bc->state.statistics.work;
+    uint64_t end = *done_work + work;
+    bool done = false;
+    while (!done && *done_work < end) {
+        if (bc->has_node || bc->open.n > 0)
+            process_node(bc, end - *done_work);
+        else if (bc->trying_cutoff && global_bound(bc) < rp_node_lp_goal_ns(bc))
+            relax_cutoff(bc);
+        else
+            done = true;
+    }
+    bc->state.bound_ns = global_bound(bc);
+    bc->state.found = bc->best_ns != UINT64_MAX;
+    bc->state.time_ns = bc->best_ns;
+    bc->state.n_rows = rp_lp_n_rows(bc->m.lp);
+    bc->state.n_cols = rp_lp_n_cols(bc->m.lp);
+    bc->state.status = !done                              ? RP_BRANCH_CUT_PAUSED
+                       : bc->state.bound_ns == UINT64_MAX ? RP_BRANCH_CUT_INFEASIBLE
+                       : bc->state.bound_ns >= rp_node_lp_goal_ns(bc)
+                           ? RP_BRANCH_CUT_OPTIMAL
+                           : RP_BRANCH_CUT_FAILED;
+    *state = bc->state;
+    return state->status;
+}
+
+const struct rp_schedule *rp_branch_cut_best(const struct rp_branch_cut *bc) {
+    return &bc->best;
+}
+
+/* ---- construction ---- */
+
+/* The greatest common divisor of all op times, and so of all schedules' times. 1 if sums
+ * are too large for exact arithmetic in doubles. */
+static uint64_t common_divisor_ns(const struct rp_instance *p) {
     uint64_t g = 0, total = 0;
     for (uint32_t j = 0; j < p->n_ops; j++) {
         uint64_t a = p->time_ns[j], b = g;
@@ -42,394 +422,39 @@ static uint64_t common_step(const struct rp_instance *p) {
     return g == 0 || total >= (uint64_t)1 << 50 ? 1 : g;
 }
 
-uint64_t rp_branch_cut_bound_ns(const struct rp_branch_cut *tree, double bound) {
-    double ns = bound / tree->m.form.time_scale, step = (double)tree->step_ns;
-    if (!(ns > 0))
-        return 0;
-    if (ns >= 9e18)
-        return UINT64_MAX;
-    /* Beyond 2^52 the quotient is no whole number's neighbour any more: round down. */
-    return ns < 4e15 ? (uint64_t)ceil(ns / step) * tree->step_ns
-                     : (uint64_t)(ns * (1 - 1e-15));
-}
-
-/* A plan that is not below this is no longer looked for: within the gap of the best. */
-static uint64_t goal_ns(const struct rp_branch_cut *tree) {
-    if (tree->best_ns == UINT64_MAX)
-        return UINT64_MAX;
-    double within = (double)tree->best_ns / (1 + tree->options.gap);
-    return tree->options.gap > 0 ? (uint64_t)ceil(within) : tree->best_ns;
-}
-
-uint64_t rp_branch_cut_target_ns(const struct rp_branch_cut *tree) {
-    uint64_t goal = goal_ns(tree);
-    return goal < tree->guess_ns ? goal : tree->guess_ns;
-}
-
-void rp_branch_cut_close_at(struct rp_branch_cut *tree, uint64_t bound_ns) {
-    if (bound_ns < tree->closed_ns)
-        tree->closed_ns = bound_ns;
-}
-
-/* ---- the heap of open nodes ---- */
-
-static bool before(const struct node *a, const struct node *b) {
-    return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->serial > b->serial;
-}
-
-static void push_node(struct rp_branch_cut *tree, struct node node) {
-    node.serial = tree->serial++;
-    rp_push(&tree->open, node);
-    struct node *at = tree->open.at;
-    for (size_t i = tree->open.n - 1; i > 0 && before(&at[i], &at[(i - 1) / 2]);
-         i = (i - 1) / 2) {
-        struct node swap = at[i];
-        at[i] = at[(i - 1) / 2];
-        at[(i - 1) / 2] = swap;
-    }
-}
-
-static struct node pop_node(struct rp_branch_cut *tree) {
-    struct node *at = tree->open.at, top = at[0];
-    size_t n = --tree->open.n;
-    at[0] = at[n];
-    for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && before(&at[child + 1], &at[child]))
-            child++;
-        if (!before(&at[child], &at[i]))
-            break;
-        struct node swap = at[i];
-        at[i] = at[child];
-        at[child] = swap;
-    }
-    return top;
-}
-
-static uint64_t min_bound(const struct rp_branch_cut *tree) {
-    uint64_t least = tree->closed_ns < tree->best_ns ? tree->closed_ns : tree->best_ns;
-    if (tree->open.n > 0 && tree->open.at[0].bound_ns < least)
-        least = tree->open.at[0].bound_ns;
-    if (tree->has_here && tree->here.bound_ns < least)
-        least = tree->here.bound_ns;
-    return least > tree->proven_ns ? least : tree->proven_ns;
-}
-
-/* ---- plans ---- */
-
-static void take_plan(struct rp_branch_cut *tree, const struct rp_schedule *s,
-                      uint64_t time_ns) {
-    if (s != &tree->best)
-        rp_schedule_copy(&tree->best, s);
-    tree->best_ns = time_ns;
-    tree->state.incumbents++;
-}
-
-void rp_branch_cut_offer(struct rp_branch_cut *tree, const struct rp_schedule *s) {
-    struct rp_cost c = rp_schedule_cost(tree->problem, s);
-    if (c.sound && c.peak_bytes <= tree->problem->limit_bytes && c.time_ns < tree->best_ns)
-        take_plan(tree, s, c.time_ns);
-}
-
-static void round_vertex(struct rp_branch_cut *tree) {
-    uint64_t time_ns = tree->best_ns;
-    if (rp_rounding(&tree->m.form, tree->m.v, &tree->best, &time_ns))
-        take_plan(tree, &tree->best, time_ns);
-    tree->state.work += (uint64_t)tree->problem->n_ops * tree->problem->n_ops;
-}
-
-/* ---- one node ---- */
-
-/* Puts the bounds back that hold in the whole tree. */
-static void leave_node(struct rp_branch_cut *tree) {
-    for (size_t i = 0; i < tree->here.changes.n; i++) {
-        uint32_t col = tree->here.changes.at[i].col;
-        rp_lp_set_bounds(tree->m.lp, col, tree->m.low[col], tree->m.high[col]);
-    }
-    free(tree->here.changes.at);
-    tree->here = (struct node){0};
-    tree->has_here = false;
-}
-
-static void enter_node(struct rp_branch_cut *tree, struct node node) {
-    tree->here = node;
-    tree->has_here = true;
-    for (size_t i = 0; i < node.changes.n; i++) {
-        const struct change *c = &node.changes.at[i];
-        rp_lp_set_bounds(tree->m.lp, c->col, c->low, c->high);
-    }
-    tree->round = tree->stalled = 0;
-    tree->last_value = -HUGE_VAL;
-    tree->state.nodes++;
-    rp_branch_cut_drop_slack_cuts(tree);
-}
-
-/* Closes this node at the bound it has. */
-static void close_node(struct rp_branch_cut *tree) {
-    rp_branch_cut_close_at(tree, tree->here.bound_ns);
-    leave_node(tree);
-}
-
-static bool is_integral(const struct rp_branch_cut *tree) {
-    for (uint32_t j = 0; j < tree->m.form.n_cols; j++)
-        if (fabs(tree->m.v[j] - round(tree->m.v[j])) > INTEGRAL)
-            return false;
-    return true;
-}
-
-/* Adds rows that the vertex violates, as long as that pays. True if it did. */
-static bool add_cuts(struct rp_branch_cut *tree, bool integral) {
-    uint64_t target_ns = rp_branch_cut_target_ns(tree);
-    double missing = target_ns == UINT64_MAX
-                         ? tree->bound * 0.01
-                         : (double)target_ns * tree->m.form.time_scale - tree->bound;
-    bool gained = tree->bound > tree->last_value + STALL * missing;
-    tree->stalled = gained ? 0 : tree->stalled + 1;
-    tree->last_value = gained ? tree->bound : tree->last_value;
-    uint32_t rounds = tree->at_root ? ROOT_ROUNDS : NODE_ROUNDS;
-    uint32_t stall = tree->at_root ? ROOT_STALL : 1;
-    if (!integral && (tree->round >= rounds || tree->stalled > stall))
-        return false;
-    struct rp_row_set rows = {0};
-    uint32_t n = rp_separation_find(&tree->m.cuts, tree->m.v, &rows);
-    tree->state.work += (uint64_t)tree->problem->n_ops * tree->problem->n_ops *
-                        (1 + tree->m.cuts.window.n_active) / 64;
-    if (n == 0 && integral) {
-        for (uint32_t j = 0; j < tree->m.form.n_cols; j++)
-            tree->m.v[j] = round(tree->m.v[j]);
-        n = rp_separation_exact(&tree->m.cuts, tree->m.v, &rows);
-    }
-    rp_branch_cut_add_cuts(tree, &rows);
-    tree->state.cuts += n;
-    tree->round++;
-    rp_row_set_fini(&rows);
-    return n > 0;
-}
-
-static struct node child_of(const struct rp_branch_cut *tree, struct change c) {
-    struct node child = {.bound_ns = tree->here.bound_ns};
-    size_t n = tree->here.changes.n;
-    child.changes.at = rp_calloc(n + 1, sizeof c);
-    if (n > 0)
-        memcpy(child.changes.at, tree->here.changes.at, n * sizeof c);
-    child.changes.at[n] = c;
-    child.changes.n = child.changes.cap = n + 1;
-    return child;
-}
-
-/* After the cuts: one child goes to the heap, the other is entered. */
-static void branch(struct rp_branch_cut *tree) {
-    struct change first, second;
-    enum rp_branch b = rp_branch_cut_branch(tree, &first, &second);
-    if (b == RP_BRANCH_TIGHTENED) {
-        tree->round = NODE_ROUNDS; /* no more cuts at this node */
-        return;
-    }
-    if (b != RP_BRANCH_TWO) { /* closed, or a point that no row or column can improve */
-        if (b == RP_BRANCH_CLOSED)
-            tree->here.bound_ns = rp_branch_cut_target_ns(tree);
-        close_node(tree);
-        return;
-    }
-    struct node child = child_of(tree, first);
-    push_node(tree, child_of(tree, second));
-    leave_node(tree);
-    enter_node(tree, child);
-}
-
-static void drop_open(struct rp_branch_cut *tree) {
-    for (size_t i = 0; i < tree->open.n; i++)
-        free(tree->open.at[i].changes.at);
-    tree->open.n = 0;
-}
-
-/* Starts over with what tree->m is now. Nothing open is lost: it is all below the new root.
- */
-static void restart(struct rp_branch_cut *tree, uint64_t bound_ns) {
-    drop_open(tree);
-    free(tree->here.changes.at);
-    tree->here = (struct node){0};
-    tree->has_here = false;
-    tree->state.restarts++;
-    if (tree->m.form.empty)
-        return;
-    tree->at_root = true;
-    enter_node(tree, (struct node){.bound_ns = bound_ns});
-}
-
-/* ---- guesses ---- */
-
-/* Sets the guess `share` above the bound, or as far as enough columns stay fixed. */
-static void set_guess(struct rp_branch_cut *tree, uint64_t bound_ns, double share) {
-    uint32_t enough = (uint32_t)(GUESS_SHARE * tree->m.form.n_cols);
-    for (;; share *= 2) {
-        tree->guess_ns = share > GUESS_LAST
-                             ? UINT64_MAX
-                             : bound_ns + (uint64_t)((double)bound_ns * share) + 1;
-        uint64_t next = bound_ns + (uint64_t)((double)bound_ns * share * 2) + 1;
-        if (tree->guess_ns >= goal_ns(tree) ||
-            rp_branch_cut_count_fixed(tree, next) < enough)
-            break;
-    }
-}
-
-/* At the end of the root: what a guess allows to fix makes a smaller model. False if it is
- * not worth it. */
-static bool guess(struct rp_branch_cut *tree, uint64_t bound_ns, double share) {
-    if (tree->options.no_fixing)
-        return false;
-    set_guess(tree, bound_ns, share);
-    uint64_t target_ns = rp_branch_cut_target_ns(tree);
-    if (target_ns == UINT64_MAX ||
-        rp_branch_cut_count_fixed(tree, target_ns) < REBUILD_SHARE * tree->m.form.n_cols) {
-        tree->guess_ns = UINT64_MAX;
-        return false;
-    }
-    tree->guessing = true;
-    rp_branch_cut_rebuild(tree, true);
-    restart(tree, bound_ns);
-    return true;
-}
-
-/* There is no plan below the guess: back to the whole model, for a guess farther up. */
-static void guess_again(struct rp_branch_cut *tree) {
-    uint64_t start_ns = tree->state.root_bound_ns, proven_ns = min_bound(tree);
-    double share = ((double)tree->guess_ns / (double)start_ns - 1) * 2;
-    tree->proven_ns = proven_ns;
-    tree->closed_ns = tree->guess_ns = UINT64_MAX;
-    tree->guessing = false;
-    rp_branch_cut_back_to_whole(tree);
-    rp_branch_cut_fix_columns(tree);
-    if (guess(tree, proven_ns, share))
-        return;
-    restart(tree, proven_ns);
-    tree->at_root = false; /* its cuts are done */
-}
-
-static void end_of_cuts(struct rp_branch_cut *tree) {
-    if (tree->at_root && !tree->guessing) {
-        tree->state.root_bound_ns = tree->here.bound_ns;
-        if (guess(tree, min_bound(tree), GUESS_FIRST))
-            return;
-    }
-    tree->at_root = false;
-    branch(tree);
-}
-
-/* The vertex of a finished LP. */
-static void look_at_vertex(struct rp_branch_cut *tree) {
-    rp_lp_point(tree->m.lp, tree->m.v);
-    bool integral = is_integral(tree);
-    if (integral) {
-        struct rp_schedule s;
-        rp_schedule_empty(tree->problem, &s);
-        rp_formulation_schedule(&tree->m.form, tree->m.v, 0.5, &s);
-        if (rp_schedule_prune(tree->problem, &s))
-            rp_branch_cut_offer(tree, &s);
-        rp_schedule_fini(&s);
-    } else if (tree->at_root ? tree->round % 4 == 0
-                             : tree->round == 0 && tree->state.nodes % ROUND_EVERY == 0) {
-        round_vertex(tree);
-    }
-    if (tree->at_root)
-        rp_branch_cut_note_root(tree);
-    rp_branch_cut_fix_columns(tree);
-    if (tree->here.bound_ns >= rp_branch_cut_target_ns(tree))
-        close_node(tree);
-    else if (tree->m.n_fixed >= REBUILD_SHARE * tree->m.form.n_cols) {
-        rp_branch_cut_rebuild(tree, false);
-        restart(tree, min_bound(tree));
-    } else if (!add_cuts(tree, integral)) {
-        end_of_cuts(tree);
-    }
-}
-
-static void step(struct rp_branch_cut *tree, uint64_t work) {
-    if (!tree->has_here)
-        enter_node(tree, pop_node(tree));
-    if (tree->here.bound_ns >= rp_branch_cut_target_ns(tree)) {
-        close_node(tree);
-        return;
-    }
-    /* The simplex method may cycle if it is stopped again and again: ever longer tries. */
-    uint64_t size = rp_lp_n_rows(tree->m.lp) + rp_lp_n_cols(tree->m.lp);
-    uint64_t pivots = work * 64 / (size + 1),
-             least = (uint64_t)FIRST_PIVOTS << tree->unfinished;
-    enum rp_lp_status st = rp_branch_cut_solve(tree, pivots > least ? pivots : least);
-    tree->unfinished =
-        st == RP_LP_LIMIT && tree->unfinished < 30 ? tree->unfinished + 1 : 0;
-    uint64_t bound_ns = rp_branch_cut_bound_ns(tree, tree->bound);
-    if (bound_ns > tree->here.bound_ns)
-        tree->here.bound_ns = bound_ns;
-    if (st == RP_LP_INFEASIBLE)
-        leave_node(tree);
-    else if (tree->here.bound_ns >= rp_branch_cut_target_ns(tree) || st == RP_LP_FAILED)
-        close_node(tree);
-    else if (st == RP_LP_OPTIMAL)
-        look_at_vertex(tree);
-}
-
-enum rp_branch_cut_status rp_branch_cut_run(struct rp_branch_cut *tree, uint64_t work,
-                                            struct rp_branch_cut_state *state) {
-    uint64_t end = tree->state.work + work;
-    bool done = false;
-    while (!done && tree->state.work < end) {
-        if (tree->has_here || tree->open.n > 0)
-            step(tree, end - tree->state.work);
-        else if (tree->guessing && min_bound(tree) < goal_ns(tree))
-            guess_again(tree);
-        else
-            done = true;
-    }
-    tree->state.bound_ns = min_bound(tree);
-    tree->state.found = tree->best_ns != UINT64_MAX;
-    tree->state.time_ns = tree->best_ns;
-    tree->state.n_rows = rp_lp_n_rows(tree->m.lp);
-    tree->state.n_cols = rp_lp_n_cols(tree->m.lp);
-    tree->state.status = !done                                   ? RP_BRANCH_CUT_PAUSED
-                         : tree->state.bound_ns == UINT64_MAX    ? RP_BRANCH_CUT_INFEASIBLE
-                         : tree->state.bound_ns >= goal_ns(tree) ? RP_BRANCH_CUT_OPTIMAL
-                                                                 : RP_BRANCH_CUT_FAILED;
-    *state = tree->state;
-    return state->status;
-}
-
-const struct rp_schedule *rp_branch_cut_best(const struct rp_branch_cut *tree) {
-    return &tree->best;
-}
-
-/* A first plan: keep everything, then drop what does not fit. */
-static void first_plan(struct rp_branch_cut *tree) {
+/* The first incumbent: keep everything, then drop what does not fit. */
+static void construct_incumbent(struct rp_branch_cut *bc) {
     struct rp_schedule s;
-    rp_schedule_keep_all(tree->problem, &s);
-    if (rp_rounding_repair(tree->problem, &tree->m.form, NULL, &s)) {
-        rp_rounding_fill(tree->problem, &s);
-        rp_branch_cut_offer(tree, &s);
+    rp_schedule_keep_all(bc->instance, &s);
+    if (rp_rounding_repair(bc->instance, &bc->m.form, NULL, &s)) {
+        rp_rounding_fill(bc->instance, &s);
+        rp_branch_cut_offer(bc, &s);
     }
     rp_schedule_fini(&s);
 }
 
 struct rp_branch_cut *rp_branch_cut_new(const struct rp_instance *p,
                                         const struct rp_branch_cut_options *o) {
-    struct rp_branch_cut *tree = rp_calloc(1, sizeof *tree);
-    tree->problem = p;
-    tree->options = *o;
-    tree->best_ns = tree->closed_ns = tree->guess_ns = UINT64_MAX;
-    tree->step_ns = common_step(p);
-    rp_schedule_empty(p, &tree->best);
-    rp_branch_cut_lp_init(tree);
-    first_plan(tree);
-    tree->at_root = true;
-    enter_node(tree, (struct node){0});
-    return tree;
+    struct rp_branch_cut *bc = rp_calloc(1, sizeof *bc);
+    bc->instance = p;
+    bc->options = *o;
+    bc->best_ns = bc->pruned_bound_ns = bc->cutoff_ns = UINT64_MAX;
+    bc->divisor_ns = common_divisor_ns(p);
+    rp_schedule_empty(p, &bc->best);
+    rp_node_lp_init(bc);
+    construct_incumbent(bc);
+    bc->at_root = true;
+    enter_node(bc, (struct node){0});
+    return bc;
 }
 
-void rp_branch_cut_free(struct rp_branch_cut *tree) {
-    if (tree == NULL)
+void rp_branch_cut_free(struct rp_branch_cut *bc) {
+    if (bc == NULL)
         return;
-    drop_open(tree);
-    free(tree->open.at);
-    free(tree->here.changes.at);
-    rp_branch_cut_lp_fini(tree);
-    rp_schedule_fini(&tree->best);
-    free(tree);
+    discard_open_nodes(bc);
+    free(bc->open.at);
+    free(bc->node.changes.at);
+    rp_node_lp_fini(bc);
+    rp_schedule_fini(&bc->best);
+    free(bc);
 }

@@ -1,45 +1,43 @@
-/* combine: what several searches found, joined into one schedule by the exact method.
+/* crossover: combines the schedules that several searches have found into a better one.
  *
- * Where two annealing runs end differs in a few hundred of the columns R and S. All others
- * are fixed, what follows from them too (rp_formulation_options.known), and branch and cut
- * finds the best of what is left: the best way to take every open decision as some of the
- * schedules does (Danna, Rothberg, Le Pape 2005, "Exploring relaxation induced
- * neighborhoods", and Rothberg 2007, who joins solutions). It is a large neighbourhood of
- * each of them, and leaves a schedule at least as good as the best.
+ * The schedules in which two annealing runs end differ in a few hundred of the columns R
+ * and S. All other columns are fixed, and with them what follows
+ * (rp_formulation_options.known). Branch and cut then finds the best of what is left: the
+ * best way to take every open decision as one of the schedules does. This is a large
+ * neighbourhood of each of them, and the result is at least as good as the best. (Danna,
+ * Rothberg and Le Pape, "Exploring relaxation induced neighborhoods to improve MIP
+ * solutions", 2005. Rothberg, "An evolutionary algorithm for polishing mixed integer
+ * programming solutions", 2007, combines solutions.)
  */
 #ifndef RP_SOLVE_MIP_CROSSOVER_H
 #define RP_SOLVE_MIP_CROSSOVER_H
 
 #include "solve/core/instance.h"
-#include "solve/core/schedule.h"
-
-enum { RP_MAX_POOL = 12 };
-
-/* Sound schedules of one problem that fit, the fastest first, at most that many. */
-struct rp_solution_pool {
-    struct rp_pool_solution {
-        struct rp_schedule s;
-        uint64_t time_ns;
-    } * at;
-    size_t n, cap;
-};
-
-/* Keeps a copy of s, which fits and takes time_ns, unless there are many faster ones or it
- * is there already. */
-void rp_solution_pool_add(struct rp_solution_pool *f, const struct rp_schedule *s,
-                          uint64_t time_ns);
-void rp_solution_pool_fini(struct rp_solution_pool *f);
+#include "solve/mip/solution_pool.h"
 
 struct rp_crossover_options {
-    uint64_t work;                /* limit, in units of the exact method (branch_cut.h) */
-    bool (*stop)(void *stop_arg); /* asked a few times a second: true ends it */
+    uint64_t work;                /* limit, in units of branch_cut.h */
+    bool (*stop)(void *stop_arg); /* called a few times a second: true ends it */
     void *stop_arg;
 };
 
-/* Joins the fastest two, the fastest three, and so on. A better schedule is added to `f`,
- * in first place. For a problem without swaps. Works in a process of its own, and does
- * nothing if the system gives none. Returns the work done. */
+struct rp_crossover_statistics {
+    uint64_t dropped;      /* schedules that the formulation cannot represent */
+    uint64_t pairs;        /* pairs of schedules that were crossed */
+    uint64_t crossings;    /* runs of branch and cut, for pairs and for more schedules */
+    uint64_t solved;       /* of these: to the end */
+    uint64_t improvements; /* of these: found a new best schedule */
+    uint64_t work;         /* in units of branch_cut.h */
+};
+void rp_crossover_statistics_add(struct rp_crossover_statistics *into,
+                                 const struct rp_crossover_statistics *from);
+
+/* Crosses the best schedule of `pool` with each of the others, then the best with the
+ * second, the second and the third, and so on. Better schedules are added to `pool`; those
+ * that the formulation cannot represent are dropped from it. `p` allows no swaps. Works in
+ * a process of its own, and does nothing if the system gives none. Returns the work done,
+ * and adds to *stats, which may be NULL. */
 uint64_t rp_crossover(const struct rp_instance *p, const struct rp_crossover_options *o,
-                      struct rp_solution_pool *f);
+                      struct rp_solution_pool *pool, struct rp_crossover_statistics *stats);
 
 #endif

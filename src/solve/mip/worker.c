@@ -13,14 +13,15 @@
 
 #include "base/mem.h"
 
-/* Schedules go through memory that both processes see; a message says whose turn it is. */
-struct order {
+/* What the parent sends; the child answers with its state. Schedules lie in memory that
+ * both processes share, and only the one whose turn it is touches them. */
+struct request {
     uint64_t work;
-    bool has_plan;
+    bool has_schedule;
 };
 
 struct rp_mip_worker {
-    const struct rp_instance *problem;
+    const struct rp_instance *instance;
     pid_t pid;
     int socket;
     struct rp_schedule to_child, from_child; /* rows lie in the shared memory */
@@ -35,7 +36,7 @@ static size_t schedule_bytes(const struct rp_schedule *s) {
 
 static bool share_schedules(struct rp_mip_worker *m) {
     struct rp_schedule shape;
-    rp_schedule_empty(m->problem, &shape);
+    rp_schedule_empty(m->instance, &shape);
     size_t bytes = schedule_bytes(&shape);
     rp_schedule_fini(&shape);
     m->shared_bytes = 2 * bytes;
@@ -43,32 +44,32 @@ static bool share_schedules(struct rp_mip_worker *m) {
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (m->shared == MAP_FAILED)
         return false;
-    m->to_child = (struct rp_schedule){m->problem->n_ops, m->problem->n_tensors,
-                                       (size_t)m->problem->n_tensors / 64 + 1, m->shared};
+    m->to_child = (struct rp_schedule){m->instance->n_ops, m->instance->n_tensors,
+                                       (size_t)m->instance->n_tensors / 64 + 1, m->shared};
     m->from_child = m->to_child;
     m->from_child.rows = (uint64_t *)m->shared + bytes / sizeof(uint64_t);
     return true;
 }
 
-/* The child's life: never returns, touches nothing of the parent's files. */
+/* The child's main loop. It never returns, and never touches the parent's files. */
 static void serve(struct rp_mip_worker *m, int socket,
                   const struct rp_branch_cut_options *o, pid_t parent) {
     struct rp_branch_cut_state state;
-    struct order order;
+    struct request request;
     signal(SIGINT, SIG_IGN); /* the parent decides when to stop */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
-    struct rp_branch_cut *tree = NULL;
-    while (recv(socket, &order, sizeof order, 0) == sizeof order) {
-        if (tree == NULL)
-            tree = rp_branch_cut_new(m->problem, o);
-        if (order.has_plan)
-            rp_branch_cut_offer(tree, &m->to_child);
-        rp_branch_cut_run(tree, order.work, &state);
+    struct rp_branch_cut *bc = NULL;
+    while (recv(socket, &request, sizeof request, 0) == sizeof request) {
+        if (bc == NULL)
+            bc = rp_branch_cut_new(m->instance, o);
+        if (request.has_schedule)
+            rp_branch_cut_offer(bc, &m->to_child);
+        rp_branch_cut_run(bc, request.work, &state);
         if (state.found)
-            rp_schedule_copy(&m->from_child, rp_branch_cut_best(tree));
+            rp_schedule_copy(&m->from_child, rp_branch_cut_best(bc));
         if (send(socket, &state, sizeof state, MSG_NOSIGNAL) != sizeof state)
             break;
     }
@@ -79,7 +80,7 @@ struct rp_mip_worker *rp_mip_worker_start(const struct rp_instance *p,
                                           const struct rp_branch_cut_options *o) {
     struct rp_mip_worker *m = rp_calloc(1, sizeof *m);
     int ends[2];
-    m->problem = p;
+    m->instance = p;
     if (!share_schedules(m)) {
         free(m);
         return NULL;
@@ -107,19 +108,21 @@ no_process:
 
 void rp_mip_worker_submit(struct rp_mip_worker *m, uint64_t work,
                           const struct rp_schedule *best) {
-    struct order order = {work, best != NULL};
+    struct request request = {work, best != NULL};
     if (best != NULL)
         rp_schedule_copy(&m->to_child, best);
-    if (!m->dead && send(m->socket, &order, sizeof order, MSG_NOSIGNAL) != sizeof order)
+    if (!m->dead &&
+        send(m->socket, &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
         m->dead = true;
 }
 
-static bool is_true(const struct rp_mip_worker *m,
-                    const struct rp_branch_cut_state *state) {
+/* Does the schedule take the time that the state claims? */
+static bool is_valid(const struct rp_mip_worker *m,
+                     const struct rp_branch_cut_state *state) {
     if (!state->found)
         return true;
-    struct rp_cost c = rp_schedule_cost(m->problem, &m->from_child);
-    return c.sound && c.peak_bytes <= m->problem->limit_bytes &&
+    struct rp_cost c = rp_schedule_cost(m->instance, &m->from_child);
+    return c.sound && c.peak_bytes <= m->instance->limit_bytes &&
            c.time_ns == state->time_ns;
 }
 
@@ -133,7 +136,7 @@ enum rp_mip_worker_status rp_mip_worker_wait(struct rp_mip_worker *m, double sec
     if (ready == 0 || (ready < 0 && errno == EINTR))
         return RP_MIP_DEADLINE;
     if (ready < 0 || recv(m->socket, &r->state, sizeof r->state, 0) != sizeof r->state ||
-        !is_true(m, &r->state)) {
+        !is_valid(m, &r->state)) {
         m->dead = true;
         return RP_MIP_DEAD;
     }

@@ -1,235 +1,265 @@
 #include "solve/order/anneal_order.h"
 
-#include <math.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/random.h"
+#include "solve/core/temperature.h"
 #include "solve/order/run_sequence.h"
 
-/* The price starts where all overflow together costs this share of the step, */
+/* The price starts where all overflow together costs this share of the step. */
 static const double FIRST_PRICE = 0.1;
-/* and over the whole run can rise or fall by e to this power. */
-static const double PRICE_RATE = 18;
-/* The first temperature as a share of the mean op time, the last as one of the first. */
+/* The first temperature as a share of the mean op time, and the last as one of the first.
+ */
 static const double HOT = 10, WARM = 1;
-static const double COOLED = 1e-3;
+static const double FINAL_SHARE = 1e-3;
 
 /* Work of a short run, per op, and the share that short runs have of all work. */
 static const double SHORT_RUN = 2e4;
 static const double SHORT_SHARE = 0.25;
 
-enum { MAX_EDITS = 8 }; /* of one move */
+enum {
+    MAX_EDITS = 8,         /* of one move */
+    MOVES_PER_UPDATE = 64, /* of temperature and price */
+    MOVES_PER_STOP = 4096
+};
 
 struct edit { /* and what undoes it */
-    enum { MOVED, PUT, CUT } kind;
-    uint32_t a, b; /* MOVED: from, to; PUT: run; CUT: op, place */
+    enum { MOVED, INSERTED, REMOVED } kind;
+    uint32_t a, b; /* MOVED: from, to; INSERTED: run; REMOVED: op, place */
 };
 
-struct ordering {
+struct annealing {
     struct rp_run_sequence s;
     const struct rp_instance *p;
-    struct edit edits[MAX_EDITS];
+    struct edit edits[MAX_EDITS]; /* of the move in progress */
     uint32_t n_edits;
     uint64_t random;
-    double price, temperature;
+    struct rp_temperature t;
     uint32_t *best; /* ops of the best sequence */
     uint32_t n_best;
-    double best_over, best_ns;
+    double best_over_bytes, best_recompute_ns;
+    struct rp_anneal_statistics statistics;
 };
-
-/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators". */
-static inline uint64_t next_random(struct ordering *w) {
-    w->random ^= w->random >> 12;
-    w->random ^= w->random << 25;
-    w->random ^= w->random >> 27;
-    return w->random * 2685821657736338717u;
-}
-
-static inline uint32_t below(struct ordering *w, uint32_t n) {
-    return (uint32_t)((next_random(w) >> 32) * n >> 32);
-}
-
-static inline double unit(struct ordering *w) {
-    return (double)(next_random(w) >> 11) * 0x1p-53;
-}
 
 /* ---- moves ---- */
 
-static void note(struct ordering *w, struct edit e) {
-    w->edits[w->n_edits++] = e;
+static void add_edit(struct annealing *a, struct edit e) {
+    a->edits[a->n_edits++] = e;
 }
 
-/* A random run to a random place it may have, more often a near one. */
-static void shift(struct ordering *w) {
-    uint32_t from = below(w, w->s.n), low, high, to;
-    rp_run_sequence_range(&w->s, w->s.at[from], &low, &high);
-    if (below(w, 2)) {
-        uint32_t reach = 1 + below(w, 16);
-        low = low + reach < from ? from - reach : low;
-        high = from + reach < high ? from + reach : high;
+/* Moves a random run to a random place in its range, more often to a near one. */
+static void move_run(struct annealing *a) {
+    uint32_t from = rp_random_below(&a->random, a->s.n), low, high, to;
+    rp_run_sequence_range(&a->s, a->s.at[from], &low, &high);
+    if (rp_random_below(&a->random, 2)) {
+        uint32_t distance = 1 + rp_random_below(&a->random, 16);
+        low = low + distance < from ? from - distance : low;
+        high = from + distance < high ? from + distance : high;
     }
     if (low >= high)
         return;
-    to = low + below(w, high - low);
+    to = low + rp_random_below(&a->random, high - low);
     to += to >= from;
-    rp_run_sequence_move(&w->s, from, to);
-    note(w, (struct edit){MOVED, from, to});
+    rp_run_sequence_move(&a->s, from, to);
+    add_edit(a, (struct edit){MOVED, from, to});
 }
 
-/* Runs again, just before or some way before place q, the op that makes x, and by chance
+/* Runs the op that makes x once more, just before or some way before place q, and by chance
  * what makes its inputs. */
-static void remake(struct ordering *w, uint32_t x, uint32_t q, int depth) {
-    const struct rp_instance *p = w->p;
-    uint32_t j = p->producer[x], maker = rp_run_sequence_maker(&w->s, x, q);
-    if (!p->recompute[j] || maker == RP_NONE || w->n_edits == MAX_EDITS)
+static void recompute(struct annealing *a, uint32_t x, uint32_t q, uint32_t depth) {
+    const struct rp_instance *p = a->p;
+    uint32_t j = p->producer[x], maker = rp_run_sequence_maker(&a->s, x, q);
+    if (!p->recompute[j] || maker == RP_NONE || a->n_edits == MAX_EDITS)
         return;
-    uint32_t after = w->s.place[maker];
+    uint32_t after = a->s.place[maker];
     if (q - after < 2)
         return;
-    if (below(w, 2) == 0)
-        q = after + 2 + below(w, q - after - 1);
-    if (!rp_run_sequence_put(&w->s, j, q))
+    if (rp_random_below(&a->random, 2) == 0)
+        q = after + 2 + rp_random_below(&a->random, q - after - 1);
+    if (!rp_run_sequence_insert(&a->s, j, q))
         return;
-    uint32_t r = w->s.at[q];
-    note(w, (struct edit){PUT, r, 0});
+    uint32_t r = a->s.at[q];
+    add_edit(a, (struct edit){INSERTED, r, 0});
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1] && depth > 0; k++)
-        if (below(w, 2))
-            remake(w, p->inputs[k], w->s.place[r], depth - 1);
+        if (rp_random_below(&a->random, 2))
+            recompute(a, p->inputs[k], a->s.place[r], depth - 1);
 }
 
 /* Runs again what a random run reads. */
-static void put(struct ordering *w) {
-    const struct rp_instance *p = w->p;
-    uint32_t q = below(w, w->s.n), j = w->s.op[w->s.at[q]];
+static void insert_run(struct annealing *a) {
+    const struct rp_instance *p = a->p;
+    uint32_t q = rp_random_below(&a->random, a->s.n), j = a->s.op[a->s.at[q]];
     uint32_t n = p->input_start[j + 1] - p->input_start[j];
-    if (n > 0)
-        remake(w, p->inputs[p->input_start[j] + below(w, n)], q, (int)below(w, 4));
-}
-
-/* Leaves out a repeated run. */
-static void cut(struct ordering *w) {
-    uint32_t n = w->s.n - w->p->n_ops;
     if (n == 0)
         return;
-    uint32_t r = w->s.extra[below(w, n)];
-    if (!rp_run_sequence_may_cut(&w->s, r))
+    uint32_t depth = rp_random_below(&a->random, 4);
+    recompute(a, p->inputs[p->input_start[j] + rp_random_below(&a->random, n)], q, depth);
+}
+
+/* Removes a random repeat. */
+static void remove_run(struct annealing *a) {
+    uint32_t n = a->s.n - a->p->n_ops;
+    if (n == 0)
         return;
-    note(w, (struct edit){CUT, w->s.op[r], w->s.place[r]});
-    rp_run_sequence_cut(&w->s, r);
+    uint32_t r = a->s.repeats[rp_random_below(&a->random, n)];
+    if (!rp_run_sequence_may_remove(&a->s, r))
+        return;
+    add_edit(a, (struct edit){REMOVED, a->s.op[r], a->s.place[r]});
+    rp_run_sequence_remove(&a->s, r);
 }
 
-static void undo(struct ordering *w) {
-    while (w->n_edits > 0) {
-        const struct edit *e = &w->edits[--w->n_edits];
+static void exchange_runs(struct annealing *a) {
+    remove_run(a);
+    if (rp_random_below(&a->random, 2))
+        insert_run(a);
+}
+
+/* A move is drawn in ALL_SHARES. Where ops may not run again it is always the first. */
+enum { ALL_SHARES = 8 };
+
+static const struct {
+    const char *name;
+    uint32_t share;
+    void (*propose)(struct annealing *a);
+} moves[] = {
+    {"move run", 4, move_run},
+    {"insert run", 2, insert_run},
+    {"remove run", 1, remove_run},
+    {"exchange runs", 1, exchange_runs},
+};
+
+const char *rp_order_move_name(uint32_t i) {
+    return i < sizeof moves / sizeof *moves ? moves[i].name : NULL;
+}
+
+/* Makes one random move; its row. Without edits if the random choices left nothing to do.
+ */
+static uint32_t propose(struct annealing *a, bool again) {
+    uint32_t drawn = again ? rp_random_below(&a->random, ALL_SHARES) : 0, row = 0;
+    a->n_edits = 0;
+    a->s.work += 4;
+    while (drawn >= moves[row].share)
+        drawn -= moves[row++].share;
+    moves[row].propose(a);
+    return row;
+}
+
+static void undo(struct annealing *a) {
+    while (a->n_edits > 0) {
+        const struct edit *e = &a->edits[--a->n_edits];
         if (e->kind == MOVED)
-            rp_run_sequence_move(&w->s, e->b, e->a);
-        else if (e->kind == PUT)
-            rp_run_sequence_cut(&w->s, e->a);
+            rp_run_sequence_move(&a->s, e->b, e->a);
+        else if (e->kind == INSERTED)
+            rp_run_sequence_remove(&a->s, e->a);
         else
-            rp_run_sequence_put(&w->s, e->a, e->b);
+            rp_run_sequence_insert(&a->s, e->a, e->b);
     }
-}
-
-static void propose(struct ordering *w, bool again) {
-    uint32_t die = again ? below(w, 8) : 0;
-    w->n_edits = 0;
-    w->s.work += 4;
-    if (die < 4)
-        shift(w);
-    else if (die < 6)
-        put(w);
-    else
-        cut(w);
-    if (die == 7 && below(w, 2))
-        put(w); /* one for another */
 }
 
 /* ---- annealing ---- */
 
-static void store_best(struct ordering *w) {
-    w->best_over = w->s.overflow;
-    w->best_ns = w->s.extra_ns;
-    w->n_best = rp_run_sequence_ops(&w->s, w->best);
+static void store_best(struct annealing *a) {
+    a->best_over_bytes = a->s.overflow_bytes;
+    a->best_recompute_ns = a->s.recompute_ns;
+    a->n_best = rp_run_sequence_ops(&a->s, a->best);
 }
 
-static bool is_best(const struct ordering *w) {
-    if (w->s.overflow != w->best_over)
-        return w->s.overflow < w->best_over; /* mutation: same */
-    return w->s.extra_ns < w->best_ns;
+static bool is_best(const struct annealing *a) {
+    if (a->s.overflow_bytes != a->best_over_bytes)
+        return a->s.overflow_bytes < a->best_over_bytes; /* mutation: same */
+    return a->s.recompute_ns < a->best_recompute_ns;
 }
 
-static bool is_perfect(const struct ordering *w) {
-    return w->best_over <= 0 && w->best_ns <= 0;
+/* Nothing can be better: no overflow, and no op runs again. */
+static bool is_perfect(const struct annealing *a) {
+    return a->best_over_bytes <= 0 && a->best_recompute_ns <= 0;
 }
 
-static void step(struct ordering *w, bool again) {
-    double over = w->s.overflow, ns = w->s.extra_ns;
-    propose(w, again);
-    if (w->n_edits == 0)
+/* Takes the present sequence as the best if it is better. */
+static void update_best(struct annealing *a) {
+    if (!is_best(a))
         return;
-    double change = w->s.extra_ns - ns + w->price * (w->s.overflow - over);
-    if (change > -w->temperature * log(1 - unit(w))) /* mutation: same */
-        undo(w);
-    else if (is_best(w))
-        store_best(w);
+    store_best(a);
+    a->statistics.incumbents++;
+    RP_LOG("order: new best, %.0f ns run again, over the limit %.0f bytes",
+           a->best_recompute_ns, a->best_over_bytes);
 }
 
-/* The price follows the overflow: up while there is some, down while there is none. */
-static void cool(struct ordering *w, double hot, double progress, double before) {
-    double rise = PRICE_RATE * (progress - before);
-    w->temperature = hot * pow(COOLED, progress);
-    w->price *= exp(w->s.overflow > 0 ? rise : -rise);
+static void step(struct annealing *a, bool again) {
+    double over = a->s.overflow_bytes, ns = a->s.recompute_ns;
+    uint32_t row = propose(a, again);
+    a->statistics.moves[row].proposed++;
+    if (a->n_edits == 0) {
+        a->statistics.moves[row].infeasible++;
+        return;
+    }
+    double rise_ns = a->s.recompute_ns - ns + a->t.price * (a->s.overflow_bytes - over);
+    if (rise_ns > rp_temperature_max_rise(&a->t, &a->random)) { /* mutation: same */
+        undo(a);
+        return;
+    }
+    rp_anneal_statistics_accept(&a->statistics, row, rise_ns);
+    update_best(a);
 }
 
 /* One run of the search, until `work` has been done. */
-static void anneal(struct ordering *w, const struct rp_anneal_order_options *o, double work,
-                   double heat) {
-    double mean = (double)w->p->graph->total_time_ns / w->p->n_ops, hot = heat * mean;
-    double progress = 0, begun = (double)w->s.work;
-    w->price = FIRST_PRICE * mean * w->p->n_ops / (w->s.overflow + 1);
-    for (uint64_t moves = 0; progress < 1 && !is_perfect(w); moves++) {
-        if (moves % 64 == 0) {
-            double now = ((double)w->s.work - begun) / work;
-            cool(w, hot, now, progress);
-            progress = now;
-        }
-        if (moves % 4096 == 0 && o->stop(o->stop_arg))
+static void anneal(struct annealing *a, const struct rp_anneal_order_options *o,
+                   double work, double initial_temperature) {
+    double mean_ns = (double)a->p->graph->total_time_ns / a->p->n_ops;
+    double before = (double)a->s.work;
+    rp_temperature_init(&a->t, initial_temperature * mean_ns, FINAL_SHARE,
+                        FIRST_PRICE * mean_ns * a->p->n_ops / (a->s.overflow_bytes + 1));
+    for (uint64_t n = 0; a->t.progress < 1 && !is_perfect(a); n++) {
+        if (n % MOVES_PER_UPDATE == 0)
+            rp_temperature_update(&a->t, ((double)a->s.work - before) / work,
+                                  a->s.overflow_bytes);
+        if (n % MOVES_PER_STOP == 0 && o->stop(o->stop_arg))
             break;
-        step(w, o->again);
+        step(a, o->again);
     }
+    a->statistics.runs++;
+    a->statistics.work += (uint64_t)((double)a->s.work - before);
 }
 
-/* Runs from the problem's order: many short ones, one in two hotter, for a quarter of the
+/* Runs from the instance's order: many short ones, one in two hotter, for a quarter of the
  * work, since most graphs of some hundred ops are done with one of these; then a long one,
  * which larger graphs need. */
-static void anneal_again(struct ordering *w, const struct rp_anneal_order_options *o) {
-    double all = (double)o->work, run = SHORT_RUN * w->p->n_ops;
+static void anneal_repeatedly(struct annealing *a,
+                              const struct rp_anneal_order_options *o) {
+    double all = (double)o->work, run = SHORT_RUN * a->p->n_ops;
     uint64_t n = (uint64_t)(SHORT_SHARE * all / run);
-    for (uint64_t k = 0; k <= n && !is_perfect(w) && !o->stop(o->stop_arg); k++) {
-        rp_run_sequence_fini(&w->s);
-        rp_run_sequence_init(&w->s, w->p, NULL, w->p->n_ops);
-        w->random = (o->seed + 16 * k) * 0x9e3779b97f4a7c15u + 0x1234567;
-        anneal(w, o, k < n ? run : all - (double)n * run, k < n && k % 2 == 0 ? HOT : WARM);
+    for (uint64_t k = 0; k <= n && !is_perfect(a) && !o->stop(o->stop_arg); k++) {
+        bool is_short = k < n;
+        RP_LOG("order: run %llu from the instance's order", (unsigned long long)k);
+        rp_run_sequence_fini(&a->s);
+        rp_run_sequence_init(&a->s, a->p, NULL, a->p->n_ops);
+        a->random = (o->seed + 16 * k) * RP_GOLDEN_RATIO_64 + 0x1234567;
+        anneal(a, o, is_short ? run : all - (double)n * run,
+               is_short && k % 2 == 0 ? HOT : WARM);
     }
 }
 
 bool rp_anneal_order(const struct rp_instance *p, const struct rp_anneal_order_options *o,
                      struct rp_plan *plan) {
-    struct ordering w = {.p = p};
+    struct annealing a = {.p = p};
     if (p->n_ops < 2)
         return false;
-    rp_run_sequence_init(&w.s, p, NULL, p->n_ops);
-    w.best = rp_calloc(w.s.most, sizeof *w.best);
-    store_best(&w);
-    double over = w.best_over;
-    anneal_again(&w, o);
-    bool better = w.best_over < over;
-    rp_run_sequence_fini(&w.s);
+    rp_run_sequence_init(&a.s, p, NULL, p->n_ops);
+    a.best = rp_calloc(a.s.capacity, sizeof *a.best);
+    store_best(&a);
+    double over_bytes = a.best_over_bytes;
+    anneal_repeatedly(&a, o);
+    bool better = a.best_over_bytes < over_bytes;
+    rp_run_sequence_fini(&a.s);
     if (better) {
-        rp_run_sequence_init(&w.s, p, w.best, w.n_best);
-        rp_run_sequence_steps(&w.s, plan);
-        rp_run_sequence_fini(&w.s);
+        rp_run_sequence_init(&a.s, p, a.best, a.n_best);
+        rp_run_sequence_steps(&a.s, plan);
+        rp_run_sequence_fini(&a.s);
     }
-    free(w.best);
+    if (o->statistics != NULL)
+        rp_anneal_statistics_add(o->statistics, &a.statistics);
+    free(a.best);
     return better;
 }

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/numbers.h"
+
 /* ---- lifetimes ---- */
 
 /* The run of x's op that a reader at place q reads from, as an index; q is after one. */
@@ -25,62 +28,55 @@ uint32_t rp_run_sequence_maker(const struct rp_run_sequence *s, uint32_t x, uint
     return k == SIZE_MAX ? RP_NONE : s->runs[s->p->producer[x]].at[k];
 }
 
-static uint32_t earlier(uint32_t a, uint32_t b) {
-    return a < b ? a : b; /* mutation: same */
+/* The edit changes what is on the device from `run` on. Behind the last place of an edit
+ * nothing changes: the latest maker of a tensor may be another run, but its readers there
+ * are the same. So an edit only widens towards the beginning. */
+static void widen_edit(struct rp_run_sequence *s, uint32_t run) {
+    s->edit_first = rp_min_u32(s->edit_first, s->place[run]);
 }
 
-static uint32_t later(uint32_t a, uint32_t b) {
-    return a > b ? a : b; /* mutation: same */
-}
-
-/* What is on the device behind all places of an edit stays: the latest maker of a tensor is
- * another, but its readers there are the same. So an edit only widens towards the begin. */
-static void widen(struct rp_run_sequence *s, uint32_t run) {
-    s->first = earlier(s->first, s->place[run]);
-}
-
-/* Takes the frees of x out of `drop`, for its op's runs as they were when counted. */
-static void discount(struct rp_run_sequence *s, uint32_t x) {
+/* Takes the frees of x out of `free_bytes`, for its op's runs as they were when added. */
+static void remove_lifetimes(struct rp_run_sequence *s, uint32_t x) {
     const struct rp_runs *runs = &s->runs[s->p->producer[x]];
     for (size_t k = 0; k < runs->n; k++) {
-        uint32_t run = s->last[x][k];
+        uint32_t run = s->freed_after[x][k];
         if (run == RP_NONE)
             continue;
-        s->drop[run] -= (int64_t)s->p->bytes[x];
-        widen(s, run);
+        s->free_bytes[run] -= (int64_t)s->p->bytes[x];
+        widen_edit(s, run);
     }
 }
 
-/* Finds anew after which run each value of x is freed, and counts it. */
-static void count(struct rp_run_sequence *s, uint32_t x) {
+/* Finds after which run each value of x is freed, and adds the frees to `free_bytes`. */
+static void add_lifetimes(struct rp_run_sequence *s, uint32_t x) {
     const struct rp_instance *p = s->p;
     const struct rp_runs *runs = &s->runs[p->producer[x]];
-    uint32_t *last = s->last[x];
+    uint32_t *freed_after = s->freed_after[x];
     for (size_t k = 0; k < runs->n; k++)
-        last[k] = runs->at[k];
+        freed_after[k] = runs->at[k];
     for (uint32_t i = p->reader_start[x]; i < p->reader_start[x + 1]; i++) {
         const struct rp_runs *readers = &s->runs[p->readers[i]];
         for (size_t k = 0; k < readers->n; k++) {
             uint32_t r = readers->at[k];
             size_t m = runs->n == 1 ? 0 : maker_index(s, x, s->place[r]);
-            last[m] = s->place[r] > s->place[last[m]] ? r : last[m];
+            freed_after[m] = s->place[r] > s->place[freed_after[m]] ? r : freed_after[m];
         }
         s->work += readers->n * runs->n;
     }
     if (p->kept[x])
-        last[maker_index(s, x, s->n)] = RP_NONE;
+        freed_after[maker_index(s, x, s->n)] = RP_NONE;
     for (size_t k = 0; k < runs->n; k++) {
-        if (last[k] == RP_NONE)
+        if (freed_after[k] == RP_NONE)
             continue;
-        s->drop[last[k]] += (int64_t)p->bytes[x];
-        widen(s, last[k]);
+        s->free_bytes[freed_after[k]] += (int64_t)p->bytes[x];
+        widen_edit(s, freed_after[k]);
     }
 }
 
-typedef void on_tensor(struct rp_run_sequence *s, uint32_t x);
+typedef void tensor_function(struct rp_run_sequence *s, uint32_t x);
 
-/* For what op j reads and makes. */
-static void around(struct rp_run_sequence *s, uint32_t j, on_tensor *f) {
+/* Calls f for every tensor that op j reads or makes. */
+static void for_each_tensor(struct rp_run_sequence *s, uint32_t j, tensor_function *f) {
     const struct rp_instance *p = s->p;
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
         f(s, p->inputs[k]);
@@ -88,38 +84,39 @@ static void around(struct rp_run_sequence *s, uint32_t j, on_tensor *f) {
         f(s, x);
 }
 
-static double above(const struct rp_run_sequence *s, uint32_t first, uint32_t last) {
+static double sum_over(const struct rp_run_sequence *s, uint32_t first, uint32_t last) {
     double sum = 0;
     for (uint32_t q = first; q <= last; q++)
-        sum += s->over[q];
+        sum += s->over_bytes[q];
     return sum;
 }
 
-/* Walks the places that the edit changed. */
-static void walk(struct rp_run_sequence *s) {
+/* Finds the memory of the places that the edit changed. */
+static void update_places(struct rp_run_sequence *s) {
     const struct rp_instance *p = s->p;
-    int64_t live = s->live[s->first], limit = (int64_t)p->limit_bytes;
-    for (uint32_t q = s->first; q <= s->last_place; q++) {
+    int64_t live = s->live_bytes[s->edit_first], limit = (int64_t)p->limit_bytes;
+    for (uint32_t q = s->edit_first; q <= s->edit_last; q++) {
         uint32_t r = s->at[q];
-        int64_t now = live + s->gain[r] + (int64_t)p->workspace_bytes[s->op[r]] - limit;
-        s->live[q] = live;
-        s->over[q] = now > 0 ? (double)now : 0;
-        live += s->gain[r] - s->drop[r];
+        int64_t now =
+            live + s->alloc_bytes[r] + (int64_t)p->workspace_bytes[s->op[r]] - limit;
+        s->live_bytes[q] = live;
+        s->over_bytes[q] = now > 0 ? (double)now : 0;
+        live += s->alloc_bytes[r] - s->free_bytes[r];
     }
-    s->live[s->last_place + 1] = live;
-    s->work += 2 + 3 * (uint64_t)(s->last_place - s->first) / 4;
+    s->live_bytes[s->edit_last + 1] = live;
+    s->work += 2 + 3 * (uint64_t)(s->edit_last - s->edit_first) / 4;
 }
 
-static void begin(struct rp_run_sequence *s, uint32_t first, uint32_t last) {
-    s->first = first;
-    s->last_place = last;
+static void begin_edit(struct rp_run_sequence *s, uint32_t first, uint32_t last) {
+    s->edit_first = first;
+    s->edit_last = last;
 }
 
-/* The totals after the edit; `over` still has the values from before it. */
-static void settle(struct rp_run_sequence *s) {
-    s->overflow -= above(s, s->first, s->last_place);
-    walk(s);
-    s->overflow += above(s, s->first, s->last_place);
+/* Updates the totals; over_bytes still has the values from before the edit. */
+static void end_edit(struct rp_run_sequence *s) {
+    s->overflow_bytes -= sum_over(s, s->edit_first, s->edit_last);
+    update_places(s);
+    s->overflow_bytes += sum_over(s, s->edit_first, s->edit_last);
 }
 
 /* ---- edits ---- */
@@ -127,8 +124,8 @@ static void settle(struct rp_run_sequence *s) {
 void rp_run_sequence_move(struct rp_run_sequence *s, uint32_t from, uint32_t to) {
     uint32_t first = from < to ? from : to, last = from < to ? to : from;
     uint32_t r = s->at[from];
-    begin(s, first, last);
-    around(s, s->op[r], discount);
+    begin_edit(s, first, last);
+    for_each_tensor(s, s->op[r], remove_lifetimes);
     if (from < to) /* mutation: same */
         memmove(s->at + from, s->at + from + 1, (to - from) * sizeof *s->at);
     else
@@ -136,167 +133,169 @@ void rp_run_sequence_move(struct rp_run_sequence *s, uint32_t from, uint32_t to)
     s->at[to] = r;
     for (uint32_t q = first; q <= last; q++)
         s->place[s->at[q]] = q;
-    around(s, s->op[r], count);
-    settle(s);
+    for_each_tensor(s, s->op[r], add_lifetimes);
+    end_edit(s);
 }
 
-/* The places from q on move by one, up or down. */
-static void shift(struct rp_run_sequence *s, uint32_t q, bool up) {
+/* Moves the places from q on by one, up or down. */
+static void shift_places(struct rp_run_sequence *s, uint32_t q, bool up) {
     size_t n = s->n - q;
     uint32_t to = up ? q + 1 : q, from = up ? q : q + 1;
     n -= !up;
     memmove(s->at + to, s->at + from, n * sizeof *s->at);
-    memmove(s->over + to, s->over + from, n * sizeof *s->over);
-    memmove(s->live + to, s->live + from, (n + 1) * sizeof *s->live);
+    memmove(s->over_bytes + to, s->over_bytes + from, n * sizeof *s->over_bytes);
+    memmove(s->live_bytes + to, s->live_bytes + from, (n + 1) * sizeof *s->live_bytes);
     s->n = up ? s->n + 1 : s->n - 1;
     for (uint32_t k = to; k < s->n; k++)
         s->place[s->at[k]] = k;
     s->work += n / 4;
 }
 
-bool rp_run_sequence_put(struct rp_run_sequence *s, uint32_t j, uint32_t q) {
-    if (s->n == s->most)
+bool rp_run_sequence_insert(struct rp_run_sequence *s, uint32_t j, uint32_t q) {
+    if (s->n == s->capacity)
         return false;
-    uint32_t r = s->unused[s->most - s->n - 1];
-    begin(s, q, q);
-    around(s, j, discount);
-    shift(s, q, true);
-    s->over[q] = 0;
+    uint32_t r = s->unused[s->capacity - s->n - 1];
+    begin_edit(s, q, q);
+    for_each_tensor(s, j, remove_lifetimes);
+    shift_places(s, q, true);
+    s->over_bytes[q] = 0;
     s->at[q] = r;
     s->place[r] = q;
     s->op[r] = j;
-    s->drop[r] = s->gain[r] = 0;
-    s->extra_at[r] = s->n - 1 - s->p->n_ops;
-    s->extra[s->extra_at[r]] = r;
+    s->free_bytes[r] = s->alloc_bytes[r] = 0;
+    s->repeat_index[r] = s->n - 1 - s->p->n_ops;
+    s->repeats[s->repeat_index[r]] = r;
     for (uint32_t x = s->p->output_start[j]; x < s->p->output_start[j + 1]; x++) {
-        s->gain[r] += (int64_t)s->p->bytes[x];
-        s->last[x] = rp_realloc(s->last[x], s->runs[j].n + 1, sizeof *s->last[x]);
+        s->alloc_bytes[r] += (int64_t)s->p->bytes[x];
+        s->freed_after[x] =
+            rp_realloc(s->freed_after[x], s->runs[j].n + 1, sizeof *s->freed_after[x]);
     }
     rp_push(&s->runs[j], r);
-    around(s, j, count);
-    s->extra_ns += (double)s->p->time_ns[j];
-    settle(s);
+    for_each_tensor(s, j, add_lifetimes);
+    s->recompute_ns += (double)s->p->time_ns[j];
+    end_edit(s);
     return true;
 }
 
-/* Takes r out of the lists it is in. */
-static void forget(struct rp_run_sequence *s, uint32_t r) {
+/* Takes r out of the lists of runs. */
+static void remove_from_lists(struct rp_run_sequence *s, uint32_t r) {
     struct rp_runs *runs = &s->runs[s->op[r]];
     for (size_t k = 0; k < runs->n; k++)
         if (runs->at[k] == r)
             runs->at[k] = runs->at[runs->n - 1];
     runs->n--;
-    uint32_t moved = s->extra[s->n - 1 - s->p->n_ops];
-    s->extra[s->extra_at[r]] = moved;
-    s->extra_at[moved] = s->extra_at[r];
+    uint32_t moved = s->repeats[s->n - 1 - s->p->n_ops];
+    s->repeats[s->repeat_index[r]] = moved;
+    s->repeat_index[moved] = s->repeat_index[r];
 }
 
-void rp_run_sequence_cut(struct rp_run_sequence *s, uint32_t r) {
+void rp_run_sequence_remove(struct rp_run_sequence *s, uint32_t r) {
     uint32_t j = s->op[r], q = s->place[r], before = q > 0 ? q - 1 : 0;
-    begin(s, before, before);
-    around(s, j, discount);
-    forget(s, r);
-    s->overflow -= s->over[q];
-    shift(s, q, false);
-    s->unused[s->most - s->n - 1] = r;
-    around(s, j, count);
-    s->extra_ns -= (double)s->p->time_ns[j];
-    settle(s);
+    begin_edit(s, before, before);
+    for_each_tensor(s, j, remove_lifetimes);
+    remove_from_lists(s, r);
+    s->overflow_bytes -= s->over_bytes[q];
+    shift_places(s, q, false);
+    s->unused[s->capacity - s->n - 1] = r;
+    for_each_tensor(s, j, add_lifetimes);
+    s->recompute_ns -= (double)s->p->time_ns[j];
+    end_edit(s);
 }
 
 /* ---- what may be done ---- */
 
-/* The first place of the other runs of r's op. */
-static uint32_t first_other(const struct rp_run_sequence *s, uint32_t r) {
+/* The first place of the other runs of r's op; RP_NONE if there are none. */
+static uint32_t first_other_place(const struct rp_run_sequence *s, uint32_t r) {
     const struct rp_runs *runs = &s->runs[s->op[r]];
     uint32_t first = RP_NONE;
     for (size_t k = 0; k < runs->n; k++)
         if (runs->at[k] != r)
-            first = earlier(first, s->place[runs->at[k]]);
+            first = rp_min_u32(first, s->place[runs->at[k]]);
     return first;
 }
 
-/* The first reader, by place, that no other run of r's op comes before; n if none. */
-static uint32_t first_in_need(const struct rp_run_sequence *s, uint32_t r) {
+/* The place of the first reader that no other run of r's op comes before; n if there is
+ * none. */
+static uint32_t first_dependent(const struct rp_run_sequence *s, uint32_t r) {
     const struct rp_instance *p = s->p;
-    uint32_t j = s->op[r], other = first_other(s, r), first = s->n;
+    uint32_t j = s->op[r], other = first_other_place(s, r), first = s->n;
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
         for (uint32_t i = p->reader_start[x]; i < p->reader_start[x + 1]; i++) {
             const struct rp_runs *readers = &s->runs[p->readers[i]];
             for (size_t k = 0; k < readers->n; k++) {
                 uint32_t q = s->place[readers->at[k]];
                 if (q < other) /* mutation: same */
-                    first = earlier(first, q);
+                    first = rp_min_u32(first, q);
             }
         }
     return first;
 }
 
-bool rp_run_sequence_may_cut(const struct rp_run_sequence *s, uint32_t r) {
-    return first_in_need(s, r) == s->n;
+bool rp_run_sequence_may_remove(const struct rp_run_sequence *s, uint32_t r) {
+    return first_dependent(s, r) == s->n;
 }
 
 void rp_run_sequence_range(const struct rp_run_sequence *s, uint32_t r, uint32_t *low,
                            uint32_t *high) {
     const struct rp_instance *p = s->p;
-    uint32_t j = s->op[r], a = 0, b = first_in_need(s, r);
+    uint32_t j = s->op[r], a = 0, b = first_dependent(s, r);
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
         const struct rp_runs *makers = &s->runs[p->producer[p->inputs[k]]];
         uint32_t first = RP_NONE;
         for (size_t i = 0; i < makers->n; i++)
-            first = earlier(first, s->place[makers->at[i]]);
-        a = later(a, first + 1);
+            first = rp_min_u32(first, s->place[makers->at[i]]);
+        a = rp_max_u32(a, first + 1);
     }
-    if (s->before_once[j] != RP_NONE)
-        a = later(a, s->place[s->before_once[j]] + 1);
-    if (s->after_once[j] != RP_NONE)
-        b = earlier(b, s->place[s->after_once[j]]);
+    if (s->once_before[j] != RP_NONE)
+        a = rp_max_u32(a, s->place[s->once_before[j]] + 1);
+    if (s->once_after[j] != RP_NONE)
+        b = rp_min_u32(b, s->place[s->once_after[j]]);
     *low = a;
     *high = b - 1;
 }
 
-/* ---- from and to ---- */
+/* ---- to and from lists of ops ---- */
 
 static void link_once(struct rp_run_sequence *s) {
     uint32_t once = RP_NONE;
     for (uint32_t j = 0; j < s->p->n_ops; j++) {
-        s->before_once[j] = s->after_once[j] = RP_NONE;
+        s->once_before[j] = s->once_after[j] = RP_NONE;
         if (s->p->graph->ops[s->p->op_of[j]].recompute)
             continue;
-        s->before_once[j] = once;
+        s->once_before[j] = once;
         if (once != RP_NONE)
-            s->after_once[once] = j;
+            s->once_after[once] = j;
         once = j;
     }
 }
 
 static void allocate(struct rp_run_sequence *s) {
-    uint32_t n = s->p->n_ops, most = s->most;
-    s->at = rp_calloc(most, sizeof *s->at);
-    s->place = rp_calloc(most, sizeof *s->place);
-    s->op = rp_calloc(most, sizeof *s->op);
-    s->unused = rp_calloc(most - n, sizeof *s->unused);
-    s->extra = rp_calloc(most, sizeof *s->extra);
-    s->extra_at = rp_calloc(most, sizeof *s->extra_at);
+    uint32_t n = s->p->n_ops, capacity = s->capacity;
+    s->at = rp_calloc(capacity, sizeof *s->at);
+    s->place = rp_calloc(capacity, sizeof *s->place);
+    s->op = rp_calloc(capacity, sizeof *s->op);
+    s->unused = rp_calloc(capacity - n, sizeof *s->unused);
+    s->repeats = rp_calloc(capacity, sizeof *s->repeats);
+    s->repeat_index = rp_calloc(capacity, sizeof *s->repeat_index);
     s->runs = rp_calloc(n, sizeof *s->runs);
-    s->last = rp_calloc(s->p->n_tensors, sizeof *s->last);
-    s->before_once = rp_calloc(n, sizeof *s->before_once);
-    s->after_once = rp_calloc(n, sizeof *s->after_once);
-    s->gain = rp_calloc(most, sizeof *s->gain);
-    s->drop = rp_calloc(most, sizeof *s->drop);
-    s->live = rp_calloc((size_t)most + 1, sizeof *s->live);
-    s->over = rp_calloc(most, sizeof *s->over);
+    s->freed_after = rp_calloc(s->p->n_tensors, sizeof *s->freed_after);
+    s->once_before = rp_calloc(n, sizeof *s->once_before);
+    s->once_after = rp_calloc(n, sizeof *s->once_after);
+    s->alloc_bytes = rp_calloc(capacity, sizeof *s->alloc_bytes);
+    s->free_bytes = rp_calloc(capacity, sizeof *s->free_bytes);
+    s->live_bytes = rp_calloc((size_t)capacity + 1, sizeof *s->live_bytes);
+    s->over_bytes = rp_calloc(capacity, sizeof *s->over_bytes);
 }
 
-/* The run at place q is of op j: the op's own run if it is the first. */
+/* Puts a run of op j at place q: run j if it is the op's first. */
 static void append(struct rp_run_sequence *s, uint32_t q, uint32_t j) {
     const struct rp_instance *p = s->p;
-    bool again = s->runs[j].n > 0;
-    uint32_t n_extra = s->n - p->n_ops, r = again ? p->n_ops + n_extra : j;
-    if (again) {
-        s->extra_at[r] = n_extra;
-        s->extra[n_extra] = r;
-        s->extra_ns += (double)p->time_ns[j];
+    bool repeat = s->runs[j].n > 0;
+    uint32_t n_repeats = s->n - p->n_ops, r = repeat ? p->n_ops + n_repeats : j;
+    if (repeat) {
+        s->repeat_index[r] = n_repeats;
+        s->repeats[n_repeats] = r;
+        s->recompute_ns += (double)p->time_ns[j];
         s->n++;
     }
     s->at[q] = r;
@@ -304,47 +303,47 @@ static void append(struct rp_run_sequence *s, uint32_t q, uint32_t j) {
     s->op[r] = j;
     rp_push(&s->runs[j], r);
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-        s->gain[r] += (int64_t)p->bytes[x];
+        s->alloc_bytes[r] += (int64_t)p->bytes[x];
 }
 
 void rp_run_sequence_init(struct rp_run_sequence *s, const struct rp_instance *p,
                           const uint32_t *ops, uint32_t n) {
-    *s = (struct rp_run_sequence){.p = p, .n = p->n_ops, .most = 3 * p->n_ops + 16};
+    *s = (struct rp_run_sequence){.p = p, .n = p->n_ops, .capacity = 3 * p->n_ops + 16};
     allocate(s);
-    for (uint32_t r = p->n_ops; r < s->most; r++)
-        s->unused[r - p->n_ops] = s->most - 1 - (r - p->n_ops);
+    for (uint32_t r = p->n_ops; r < s->capacity; r++)
+        s->unused[r - p->n_ops] = s->capacity - 1 - (r - p->n_ops);
     for (uint32_t q = 0; q < n; q++)
         append(s, q, ops != NULL ? ops[q] : q);
     link_once(s);
     if (n == 0)
         return;
-    begin(s, 0, n - 1);
+    begin_edit(s, 0, n - 1);
     for (uint32_t x = 0; x < p->n_tensors; x++) {
-        s->last[x] = rp_calloc(s->runs[p->producer[x]].n, sizeof *s->last[x]);
-        count(s, x);
+        s->freed_after[x] = rp_calloc(s->runs[p->producer[x]].n, sizeof *s->freed_after[x]);
+        add_lifetimes(s, x);
     }
-    settle(s);
+    end_edit(s);
 }
 
 void rp_run_sequence_fini(struct rp_run_sequence *s) {
     for (uint32_t j = 0; s->p != NULL && j < s->p->n_ops; j++)
         free(s->runs[j].at);
     for (uint32_t x = 0; s->p != NULL && x < s->p->n_tensors; x++)
-        free(s->last[x]);
+        free(s->freed_after[x]);
     free(s->at);
     free(s->place);
     free(s->op);
     free(s->unused);
-    free(s->extra);
-    free(s->extra_at);
+    free(s->repeats);
+    free(s->repeat_index);
     free(s->runs);
-    free(s->last);
-    free(s->before_once);
-    free(s->after_once);
-    free(s->gain);
-    free(s->drop);
-    free(s->live);
-    free(s->over);
+    free(s->freed_after);
+    free(s->once_before);
+    free(s->once_after);
+    free(s->alloc_bytes);
+    free(s->free_bytes);
+    free(s->live_bytes);
+    free(s->over_bytes);
     *s = (struct rp_run_sequence){0};
 }
 
@@ -366,7 +365,7 @@ void rp_run_sequence_steps(const struct rp_run_sequence *s, struct rp_plan *plan
             for (; k < end; k++) {
                 uint32_t x = makes ? k : p->inputs[k];
                 size_t m = makes ? maker_index(s, x, q + 1) : maker_index(s, x, q);
-                if (s->last[x][m] != r)
+                if (s->freed_after[x][m] != r)
                     continue;
                 struct rp_step release = {
                     .kind = RP_FREE, .id = p->tensor_of[x], .address = RP_NO_ADDRESS};

@@ -7,7 +7,7 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/half.h"
 
-/* While true, the libraries decline everything, so that our spare kernels run. */
+/* While true, the libraries decline everything, so that our fallback kernels run. */
 extern "C" int emulated_decline;
 int emulated_decline;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs the step without rematerialization, then the plan of plan.c, and compares every
- * tensor bit for bit. One JSON object on standard output.
+ * tensor bit for bit. Writes one JSON object to standard output.
  *
- * Exit code: 0 equal, 1 not, 5 no memory or no thread. */
+ * Exit code: 0 equal, 1 not equal, 5 memory or threads are lacking. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void put_string(const char *s) {
     putchar('"');
 }
 
-static void report(const struct replay_result *r, const struct replay_truth *truth) {
+static void report(const struct replay_result *r, const struct replay_expected *expected) {
     const struct replay_schedule *s = &program.plan;
     printf("{\"target\":\"c\",\"graph\":");
     put_string(program.name);
@@ -39,19 +39,19 @@ static void report(const struct replay_result *r, const struct replay_truth *tru
            s->n_steps, s->arena_bytes, s->host_bytes);
     printf(",\"plan_ns\":{\"predicted\":%" PRIu64 ",\"measured\":%" PRIu64
            "},\"reference_ns\":{\"predicted\":%" PRIu64 ",\"measured\":%" PRIu64 "}}\n",
-           program.time_ns, r->time_ns, program.baseline_ns, truth->time_ns);
+           program.time_ns, r->time_ns, program.baseline_ns, expected->time_ns);
 }
 
 int main(void) {
-    struct replay_truth truth;
+    struct replay_expected expected;
     struct replay_result result = {0, 0, "no memory"};
-    const bool ran = replay_find_truth(&program, &truth) &&
-                     replay_run(&program, &program.plan, REPLAY_FREELY, &truth, &result);
+    const bool ran = replay_expected_build(&program, &expected) &&
+                     replay_run(&program, &program.plan, REPLAY_FREELY, &expected, &result);
     if (ran)
-        report(&result, &truth);
+        report(&result, &expected);
     else
         fprintf(stderr, "replay: %s\n", result.wrong);
-    replay_forget(&program, &truth);
+    replay_expected_fini(&program, &expected);
     if (!ran || fflush(stdout) != 0)
         return 5;
     return result.wrong[0] == '\0' ? 0 : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * machine: a GPU with the step's sources in its memory, on which ops of plan.c can run.
- * Included once, by main.cu. */
+ * machine: a GPU that holds the step's sources and can run ops of plan.c. Only main.cu
+ * includes this file. */
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t source_alignment = 512;
 
-/* main.cu's: one line, and the end. */
+/* Defined by main.cu: reports one line and exits. */
 [[noreturn]] void die(const char *what, const char *why);
 
 void try_(const char *what, cudaError_t e) {
@@ -76,7 +76,7 @@ void *place(const machine &m, uint32_t x, uint64_t at) {
     return at == REPLAY_NOWHERE ? m.sources + m.source_at[x] : m.arena + at;
 }
 
-/* `at`: where in the arena its inputs are, then its outputs. */
+/* at[]: addresses of the inputs, then of the outputs. */
 void run_op(machine &m, const replay_op &op, const rp_kargs &args, const uint64_t *at,
             void *workspace, uint64_t workspace_bytes) {
     const void *in[64];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs the step without rematerialization, if it fits, then the plan of plan.c, compares
- * what the step keeps bit for bit, and times both. One JSON object on standard output.
+ * Runs the step without rematerialization, if it fits, then the plan of plan.c. Compares
+ * the tensors that the step keeps bit for bit, and times both. Writes one JSON object to
+ * standard output.
  *
- * Exit code: 0 equal (or nothing to compare with), 1 not, 77 no GPU, 5 anything else. */
+ * Exit code: 0 equal, or nothing to compare with; 1 not equal; 77 no GPU; 5 other errors.
+ * */
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -14,7 +16,7 @@
 namespace {
 
 constexpr int no_gpu = 77, environment = 5;
-constexpr int poison = 0xff; /* every float of these bytes is not a number */
+constexpr int poison = 0xff; /* a float of these bytes is NaN */
 
 [[noreturn]] void die(const char *what, const char *why) {
     fprintf(stderr, "replay: %s: %s\n", what, why);
@@ -25,7 +27,7 @@ constexpr int poison = 0xff; /* every float of these bytes is not a number */
 
 struct runner : machine {
     char *slab{};
-    std::vector<cudaEvent_t> events; /* per step of a schedule that is awaited */
+    std::vector<cudaEvent_t> events; /* per step; null if no step waits for it */
     cudaEvent_t fork{}, join[REPLAY_N_QUEUES]{};
 };
 
@@ -35,7 +37,7 @@ void open_events(runner &m) {
         TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
 }
 
-/* False if there is no room for the arena. */
+/* False if the arena does not fit. */
 bool open_memory(runner &m, const replay_schedule &s) {
     const cudaError_t e = cudaMalloc(&m.arena, std::max<uint64_t>(s.arena_bytes, 1));
     if (e == cudaErrorMemoryAllocation) {
@@ -65,7 +67,7 @@ void close_memory(runner &m) {
 
 /* ---- one run ---- */
 
-/* Pairs of events around the waits of the compute queue: what lies between is stall. */
+/* Pairs of events around the waits of the compute queue. The time between them is stall. */
 struct stopwatch {
     std::vector<cudaEvent_t> events;
     void mark(cudaStream_t stream) {
@@ -95,23 +97,23 @@ void issue_run(runner &m, const replay_schedule &s, const replay_step &step) {
     run_op(m, op, *op.args, s.addresses + step.where, workspace, op.workspace_bytes);
 }
 
-struct manner {
-    bool overwrite;   /* what is freed */
+struct run_options {
+    bool overwrite;   /* freed memory */
     stopwatch *stall; /* or NULL */
 };
 
-void issue_step(runner &m, const replay_schedule &s, uint32_t k, const manner &how) {
+void issue_step(runner &m, const replay_schedule &s, uint32_t k, const run_options &how) {
     const replay_step &step = s.steps[k];
     const int queue = step.what == REPLAY_SWAP_OUT  ? REPLAY_D2H
                       : step.what == REPLAY_SWAP_IN ? REPLAY_H2D
                                                     : REPLAY_COMPUTE;
     const cudaStream_t stream = m.streams[queue];
-    const bool watched = how.stall != nullptr && queue == REPLAY_COMPUTE && step.n_waits > 0;
-    if (watched)
+    const bool timed = how.stall != nullptr && queue == REPLAY_COMPUTE && step.n_waits > 0;
+    if (timed)
         how.stall->mark(stream);
     for (uint32_t w = 0; w < step.n_waits; w++)
         TRY(cudaStreamWaitEvent(stream, m.events[s.waits[step.waits + w]], 0));
-    if (watched)
+    if (timed)
         how.stall->mark(stream);
     if (step.what == REPLAY_RUN) {
         issue_run(m, s, step);
@@ -130,9 +132,9 @@ void issue_step(runner &m, const replay_schedule &s, uint32_t k, const manner &h
         TRY(cudaEventRecord(m.events[k], stream));
 }
 
-/* Both copy streams begin after what is on the compute stream and end before what follows
- * there. */
-void issue(runner &m, const replay_schedule &s, const manner &how) {
+/* Both copy streams begin after earlier work of the compute stream, and its later work
+ * waits for them. */
+void issue(runner &m, const replay_schedule &s, const run_options &how) {
     const cudaStream_t compute = m.streams[REPLAY_COMPUTE];
     TRY(cudaEventRecord(m.fork, compute));
     for (int q = REPLAY_D2H; q < REPLAY_N_QUEUES; q++)
@@ -199,7 +201,7 @@ template <class Run> uint64_t median_ns(const runner &m, int repeats, Run run) {
     return (uint64_t)(1e6 * times[times.size() / 2]);
 }
 
-/* What one schedule came to. */
+/* Results of one schedule. */
 struct outcome {
     bool ran = false;
     std::vector<uint64_t> sums, graph_sums;
@@ -219,7 +221,7 @@ cudaGraphExec_t capture(runner &m, const replay_schedule &s) {
 }
 
 void time_eager(runner &m, const replay_schedule &s, int repeats, outcome &o) {
-    issue(m, s, {false, nullptr}); /* warm: modules and handles are loaded by now */
+    issue(m, s, {false, nullptr}); /* warm up: loads modules and creates handles */
     finish(m);
     const uint64_t before = free_bytes();
     o.eager_ns = median_ns(m, repeats, [&] { issue(m, s, {false, nullptr}); });
@@ -241,7 +243,7 @@ void time_graph(runner &m, const replay_schedule &s, int repeats, outcome &o) {
     TRY(cudaGraphExecDestroy(exec));
 }
 
-outcome carry_out(runner &m, const replay_schedule &s, int repeats) {
+outcome execute(runner &m, const replay_schedule &s, int repeats) {
     outcome o;
     if (!open_memory(m, s))
         return o;
@@ -304,7 +306,7 @@ int report(const runner &m, const outcome &reference, const outcome &plan) {
     put_times("reference_ns", program.baseline_ns, reference);
     printf(",\"stall_ns\":{\"predicted\":%" PRIu64 ",\"measured\":%" PRIu64 "}",
            program.stall_ns, plan.stall_ns);
-    printf(",\"spare_calls\":%" PRIu64 ",\"declined\":", m.cuda.n_spare);
+    printf(",\"spare_calls\":%" PRIu64 ",\"declined\":", m.cuda.n_fallbacks);
     put_string(m.cuda.declined[0] != '\0' ? m.cuda.declined : nullptr);
     printf("}\n");
     return wrong == nullptr && graph_wrong == nullptr ? 0 : 1;
@@ -325,8 +327,8 @@ int main(int argc, char **argv) {
     open_streams(m);
     open_events(m);
     load_sources(m);
-    const outcome reference = carry_out(m, program.keep_all, repeats);
-    const outcome plan = carry_out(m, program.plan, repeats);
+    const outcome reference = execute(m, program.keep_all, repeats);
+    const outcome plan = execute(m, program.plan, repeats);
     if (!plan.ran)
         die("the arena", "does not fit into this GPU's memory");
     const int code = report(m, reference, plan);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs the step without rematerialization again and again, then copies of many sizes, each
- * in an NVTX range of its name: what `remat-plan profile GRAPH` traces.
+ * Runs the step without rematerialization again and again, then copies of many sizes. Each
+ * is in an NVTX range, for `remat-plan profile GRAPH` to trace.
  *
  *   profile NOTES GPU STEPS PROGRESS
  *
- * NOTES gets what the trace does not tell, one JSON object; or, if the exit code is not 0,
- * one line with the reason. PROGRESS 1: say on standard error what is at work.
+ * NOTES is a file. It gets one JSON object with what the trace does not contain, or, if the
+ * exit code is not 0, one line with the reason. PROGRESS 1: report progress on standard
+ * error.
  *
- * The step runs as it is, on the values that it makes, if it fits into the GPU's memory. If
- * not, each op's operands are put side by side behind those of the op before, around and
- * around in the memory that there is: the ops run in the same order, each on memory of its
- * own size, but on values that are not the step's. How long a kernel takes does not depend
- * on them; an index out of range reads and writes nothing (docs/ops.md). */
+ * If the step fits into the GPU's memory, it runs on the values that it computes. If not,
+ * the operands of each op are placed next to each other, after those of the op before, and
+ * again from the start of the memory when its end is reached. Then the ops run in the same
+ * order, each on memory of its own size, but on values that are not the step's. The time of
+ * a kernel does not depend on them: an index out of range reads and writes nothing
+ * (docs/ops.md). */
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -26,11 +28,12 @@
 namespace {
 
 constexpr int environment = 5;
-/* More than a convolution's own operands usually are: it would take what planning saves. */
-constexpr size_t most_workspace = (size_t)1 << 30;
-constexpr size_t least_copy = (size_t)64 << 10, largest_copy = (size_t)256 << 20;
+/* Larger than a convolution's operands usually are. More would take the memory that
+ * planning saves. */
+constexpr size_t max_workspace = (size_t)1 << 30;
+constexpr size_t min_copy = (size_t)64 << 10, largest_copy = (size_t)256 << 20;
 constexpr int warm_up = 2, copies_of_a_size = 10;
-constexpr int kernels_alone = 20, most_beside = 1000;
+constexpr int kernels_alone = 20, max_beside = 1000;
 
 const char *notes_path;
 bool shows_progress;
@@ -70,7 +73,7 @@ struct op_run {
     size_t workspace_bytes;
 };
 
-size_t ask(machine &m, const replay_op &op, const rp_kargs &args) {
+size_t query_workspace(machine &m, const replay_op &op, const rp_kargs &args) {
     size_t bytes = 0;
     m.cuda.declined[0] = '\0';
     if (rp_cuda_workspace(&m.cuda, op.kernel, op.real, &args, &bytes) != 0)
@@ -78,21 +81,22 @@ size_t ask(machine &m, const replay_op &op, const rp_kargs &args) {
     return bytes;
 }
 
-/* Algorithms that give the same bits in every run: a convolution's with a workspace if that
- * is supported and not too much, else our own kernel, without one. */
+/* Chooses algorithms that give the same bits in every run: for convolutions cuDNN's with
+ * workspace, if it is supported and its workspace is not too large, otherwise our own
+ * kernel without workspace. */
 op_run choose(machine &m, const replay_op &op) {
     op_run r{std::string("rp:") + op.name, *op.args, nullptr, 0};
     if (strncmp(op.kernel, "conv", 4) != 0) {
-        r.workspace_bytes = ask(m, op, r.args);
+        r.workspace_bytes = query_workspace(m, op, r.args);
         return r;
     }
-    /* cuDNN's forward convolution computes these two. */
+    /* Both are forward convolutions of cuDNN. */
     const bool forward = strcmp(op.kernel, "conv") == 0 ||
                          strcmp(op.kernel, "conv_transpose_grad_input") == 0;
     r.args.algorithm = forward ? RP_IMPLICIT_PRECOMP_GEMM : RP_ALGO_1;
     r.algorithm = forward ? "implicit_precomp_gemm" : "algo_1";
-    r.workspace_bytes = ask(m, op, r.args);
-    if (r.workspace_bytes > most_workspace || m.cuda.declined[0] != '\0') {
+    r.workspace_bytes = query_workspace(m, op, r.args);
+    if (r.workspace_bytes > max_workspace || m.cuda.declined[0] != '\0') {
         r.args.algorithm = RP_DIRECT;
         r.algorithm = "direct";
         r.workspace_bytes = 0;
@@ -110,8 +114,8 @@ struct layout {
     bool whole;
 };
 
-/* In the arena: none for a source. */
-uint64_t room(uint32_t x) {
+/* The tensor's size in the arena; 0 for a source, which is outside. */
+uint64_t arena_size(uint32_t x) {
     if (program.tensors[x].fill != REPLAY_NO_FILL)
         return 0;
     const uint64_t bytes = std::max<uint64_t>(program.tensors[x].bytes, 1);
@@ -133,7 +137,8 @@ layout whole_step() {
     return l;
 }
 
-/* Operands of one op side by side, those of the next behind them, around and around. */
+/* Places the operands of each op after those of the op before, and from the start again
+ * when the end is reached. */
 layout op_by_op(uint64_t arena_bytes) {
     layout l{std::vector<uint64_t>(n_ends(), REPLAY_NOWHERE), arena_bytes, false};
     uint64_t next = 0;
@@ -141,7 +146,7 @@ layout op_by_op(uint64_t arena_bytes) {
         const replay_op &op = program.ops[i];
         uint64_t bytes = 0;
         for (uint32_t e = op.ends; e < op.ends + op.n_in + op.n_out; e++)
-            bytes += room(program.ends[e]);
+            bytes += arena_size(program.ends[e]);
         if (bytes > arena_bytes)
             die(op.name, "its operands do not fit into this GPU's memory; profile a smaller "
                          "batch");
@@ -151,18 +156,18 @@ layout op_by_op(uint64_t arena_bytes) {
             if (program.tensors[program.ends[e]].fill != REPLAY_NO_FILL)
                 continue;
             l.at[e] = next;
-            next += room(program.ends[e]);
+            next += arena_size(program.ends[e]);
         }
     }
     return l;
 }
 
-/* What CUPTI and modules that are loaded late need is left: a sixteenth. */
+/* Leaves a sixteenth of the memory for CUPTI and for modules that are loaded later. */
 layout open_arena(machine &m) {
     const uint64_t left = free_bytes();
-    const uint64_t most = (left - left / 16) / alignment * alignment;
-    const bool fits = program.keep_all.arena_bytes <= most;
-    const uint64_t bytes = fits ? program.keep_all.arena_bytes : most;
+    const uint64_t limit = (left - left / 16) / alignment * alignment;
+    const bool fits = program.keep_all.arena_bytes <= limit;
+    const uint64_t bytes = fits ? program.keep_all.arena_bytes : limit;
     TRY(cudaMalloc(&m.arena, std::max(bytes, alignment)));
     return fits ? whole_step() : op_by_op(bytes);
 }
@@ -198,7 +203,7 @@ void run_step(job &j, bool marked) {
         if (marked)
             nvtxRangePop();
     }
-    finish(); /* within the range: what ran is complete when it ends */
+    finish(); /* within the range, so that all work is complete when it ends */
     if (marked)
         nvtxRangePop();
 }
@@ -221,7 +226,7 @@ void copy(job &j, int way, size_t bytes) {
 }
 
 void copy_every_size(job &j, int way) {
-    for (size_t bytes = least_copy; bytes <= j.largest_copy; bytes *= 4)
+    for (size_t bytes = min_copy; bytes <= j.largest_copy; bytes *= 4)
         copy(j, way, bytes);
 }
 
@@ -233,10 +238,10 @@ void copies_alone(job &j, int way) {
     nvtxRangePop();
 }
 
-/* Of one size at a time, so that both ways are busy for about as long. */
+/* One size at a time, so that both directions are busy for about the same time. */
 void copies_both_ways(job &j) {
     nvtxRangePushA("rp:@both");
-    for (size_t bytes = least_copy; bytes <= j.largest_copy; bytes *= 4) {
+    for (size_t bytes = min_copy; bytes <= j.largest_copy; bytes *= 4) {
         for (int k = 0; k < copies_of_a_size; k++) {
             copy(j, to_device, bytes);
             copy(j, to_host, bytes);
@@ -261,24 +266,24 @@ template <class F> float milliseconds(cudaStream_t stream, F run) {
     return ms;
 }
 
-/* The op with the most operand bytes: it wants the memory that copies want, too. */
-uint32_t most_moving() {
-    uint32_t most = 0;
-    uint64_t most_bytes = 0;
+/* The op with the most operand bytes, which competes with copies for memory bandwidth. */
+uint32_t max_traffic_op() {
+    uint32_t max_op = 0;
+    uint64_t max_bytes = 0;
     for (uint32_t i = 0; i < program.n_ops; i++) {
         const replay_op &op = program.ops[i];
         uint64_t bytes = 0;
         for (uint32_t e = op.ends; e < op.ends + op.n_in + op.n_out; e++)
             bytes += program.tensors[program.ends[e]].bytes;
-        if (bytes > most_bytes) {
-            most = i;
-            most_bytes = bytes;
+        if (bytes > max_bytes) {
+            max_op = i;
+            max_bytes = bytes;
         }
     }
-    return most;
+    return max_op;
 }
 
-/* One op beside copies, for about as long as these take. */
+/* Runs one op again and again beside copies, for about as long as the copies take. */
 void compute_beside(job &j, uint32_t op, int way) {
     const cudaStream_t compute = j.streams[REPLAY_COMPUTE];
     const float copies_ms = milliseconds(stream_of(j, way), [&] { copy_every_size(j, way); });
@@ -286,8 +291,8 @@ void compute_beside(job &j, uint32_t op, int way) {
         for (int k = 0; k < 10; k++)
             run_one(j, op);
     }) / 10;
-    const float enough = op_ms > 0 ? std::ceil(copies_ms / op_ms) : most_beside;
-    const int times = (int)std::min(std::max(enough, 1.0f), (float)most_beside);
+    const float enough = op_ms > 0 ? std::ceil(copies_ms / op_ms) : max_beside;
+    const int times = (int)std::min(std::max(enough, 1.0f), (float)max_beside);
     cudaEvent_t begin;
     TRY(cudaEventCreateWithFlags(&begin, cudaEventDisableTiming));
     nvtxRangePushA(way == to_device ? "rp:@compute+h2d" : "rp:@compute+d2h");
@@ -313,9 +318,10 @@ void compute_alone(job &j, uint32_t op) {
     nvtxRangePop();
 }
 
-/* A sixteenth of the memory at most for each way, on the device; two sizes at least. */
+/* Copies use at most a sixteenth of the device's memory in each direction, but at least two
+ * sizes. */
 void open_link(job &j) {
-    j.largest_copy = 4 * least_copy;
+    j.largest_copy = 4 * min_copy;
     while (4 * j.largest_copy <= std::min<uint64_t>(largest_copy, free_bytes() / 16))
         j.largest_copy *= 4;
     for (int way = to_device; way <= to_host; way++) {
@@ -326,7 +332,7 @@ void open_link(job &j) {
 }
 
 void measure_link(job &j) {
-    const uint32_t op = most_moving();
+    const uint32_t op = max_traffic_op();
     int done = 0;
     for (int way = to_device; way <= to_host; way++) {
         copies_alone(j, way);
@@ -394,7 +400,7 @@ void write_notes(job &j) {
             "{\"versions\":{\"cuda_driver\":%d,\"cuda_runtime\":%d,\"cudnn\":%zu,"
             "\"cublas\":%d},\"whole\":%s,\"spare_calls\":%" PRIu64 ",\"algorithms\":[",
             driver, runtime, cudnnGetVersion(), blas, j.l.whole ? "true" : "false",
-            j.cuda.n_spare);
+            j.cuda.n_fallbacks);
     for (size_t i = 0; i < j.ops.size(); i++)
         fprintf(f, "%s\"%s\"", i > 0 ? "," : "",
                 j.ops[i].algorithm != nullptr ? j.ops[i].algorithm : "");
@@ -416,13 +422,13 @@ int main(int argc, char **argv) {
     open_job(j);
     for (int k = 0; k < warm_up; k++)
         run_step(j, false);
-    j.cuda.n_spare = 0;
-    /* The first one more: who reads the trace leaves it out. */
+    j.cuda.n_fallbacks = 0;
+    /* One step more, because readers of the trace leave the first one out. */
     for (int k = 0; k <= n_steps; k++) {
         run_step(j, true);
         progress("measuring: step", k, n_steps);
     }
-    j.cuda.n_spare /= (uint64_t)n_steps + 1;
+    j.cuda.n_fallbacks /= (uint64_t)n_steps + 1;
     write_notes(j);
     measure_link(j);
     close_job(j);

@@ -1,0 +1,48 @@
+# cuda.mk: the CUDA kernels and their check, with nvcc and as ordinary C++. Included by the
+# Makefile, whose variables it uses. Nothing here is built unless tools/check-cuda.sh asks.
+#   NVCC        the compiler
+#   CUDA_FLAGS  how it compiles
+
+# CUDA kernels: only tools/check-cuda.sh asks for them, where there is an nvcc. The flags are
+# for a quick compilation; sm_80's PTX runs on every later device.
+NVCC ?= nvcc
+CUDA_FLAGS ?= -arch=sm_80 -Xcicc -O1 -Xptxas -O0
+CUDA_DIR = $(dir $(patsubst %/,%,$(dir $(realpath $(NVCC)))))
+CUDA_OBJ := $(patsubst src/%.cu,$(BUILD)/%.o,$(wildcard src/kernels/cuda/*.cu))
+CUDA_LIBS = -L$(CUDA_DIR)lib64 -Wl,-rpath,$(CUDA_DIR)lib64 -lcudnn -lcublas \
+  -l:libcudart_static.a -lstdc++ -ldl -lrt
+
+$(BUILD)/kernels/cuda/%.o: src/kernels/cuda/%.cu $(wildcard src/kernels/*.h src/kernels/cuda/*)
+	@mkdir -p $(@D)
+	$(call say,NV,$<)
+	$(Q)$(NVCC) -std=c++20 -fmad=false $(CUDA_FLAGS) $(if $(filter 1,$(WERROR)),-Werror \
+	  all-warnings) -Xcompiler -Wall,-Wextra -Isrc -c -o $@ $<
+
+$(BUILD)/cuda-kernels.a: $(CUDA_OBJ) $(BUILD)/src/kernels/fill.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/tests/cuda/%.o: INCLUDES = -Itests -I$(BUILD)/tests -isystem $(CUDA_DIR)include
+$(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ) \
+  $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
+	$(call say,LD,$@)
+	$(link) $(CUDA_LIBS) -lcunit $(LIBS)
+
+# The same kernels by a C++ compiler, each thread of a block in turn: small blocks, so that
+# the cases' sums go several times around.
+CUDA_SRC := $(wildcard src/kernels/*.h src/kernels/cuda/* tests/cuda/emulated/*)
+EMULATED := $(addprefix $(BUILD)/emulated/,cuda_f32.o cuda_f16.o library.o emulate.o libraries.o)
+EMULATED_FLAGS = -O1 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off \
+  -Itests/cuda/emulated -Isrc
+emulate = @mkdir -p $(@D) && $(CXX) -x c++ -std=c++20 -D__CUDACC__ -include cuda_runtime.h \
+  -DRP_THREADS=8 -DRP_TILE=4 $(EMULATED_FLAGS) -c -o $@ $<
+$(BUILD)/emulated/%.o: src/kernels/cuda/%.cu $(CUDA_SRC)
+	$(emulate)
+$(BUILD)/emulated/%.o: tests/cuda/emulated/%.cc $(CUDA_SRC)
+	$(emulate)
+$(BUILD)/emulated/%.o: tests/cuda/%.c $(CUDA_SRC)
+	@mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -DRP_EMULATED \
+	  -Itests -I$(BUILD)/tests -c -o $@ $<
+$(BUILD)/cuda-emulated: $(BUILD)/emulated/check_kernels.o $(EMULATED) $(LIB_OBJ) \
+  $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
+	$(call say,LD,$@)
+	$(link) -lstdc++ -lcunit $(LIBS)

@@ -1,0 +1,38 @@
+/* numbers: the larger and the smaller of two numbers, and their greatest common divisor. */
+#ifndef RP_BASE_NUMBERS_H
+#define RP_BASE_NUMBERS_H
+
+#include <stdint.h>
+
+static inline uint64_t rp_max_u64(uint64_t a, uint64_t b) {
+    return a > b ? a : b; /* mutation: same */
+}
+
+static inline uint64_t rp_min_u64(uint64_t a, uint64_t b) {
+    return a < b ? a : b; /* mutation: same */
+}
+
+static inline uint32_t rp_max_u32(uint32_t a, uint32_t b) {
+    return a > b ? a : b; /* mutation: same */
+}
+
+static inline uint32_t rp_min_u32(uint32_t a, uint32_t b) {
+    return a < b ? a : b; /* mutation: same */
+}
+
+/* Neither may be NaN. */
+static inline double rp_max_double(double a, double b) {
+    return a > b ? a : b; /* mutation: same */
+}
+
+/* That of 0 and x is x. */
+static inline uint64_t rp_gcd_u64(uint64_t a, uint64_t b) {
+    while (b > 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+#endif

@@ -1,0 +1,330 @@
+#include "cmd/maxbatch_search.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/sha256.h"
+#include "cmd/policy_outcome.h"
+#include "model/cost.h"
+#include "solve/solver.h"
+
+const char *const rp_batch_word[] = {
+    [RP_BATCH_FITS] = "yes",
+    [RP_BATCH_TOO_SLOW] = "too slow",
+    [RP_BATCH_NO] = "no",
+    [RP_BATCH_PROVED_NO] = "proved no",
+    [RP_BATCH_NOT_FOUND] = "not found",
+    [RP_BATCH_INTERRUPTED] = "interrupted",
+};
+
+struct search {
+    const struct rp_maxbatch_options *o;
+    struct rp_maxbatch *m;
+};
+
+/* ---- what was found ---- */
+
+double rp_batch_samples_per_s(const struct rp_batch *b) {
+    return (double)b->batch * 1e9 / (double)b->claims.time_ns;
+}
+
+const struct rp_batch *rp_maxbatch_fastest(const struct rp_maxbatch *m) {
+    const struct rp_batch *best = NULL;
+    bool for_speed = false;
+    for (size_t i = 0; i < m->points.n; i++) {
+        const struct rp_batch *p = &m->points.at[i];
+        if (p->verdict == RP_BATCH_FITS &&
+            (best == NULL || rp_batch_samples_per_s(p) > rp_batch_samples_per_s(best)))
+            best = p;
+        for_speed = for_speed || p->for_speed;
+    }
+    return for_speed ? best : NULL;
+}
+
+const struct rp_batch *rp_maxbatch_largest(const struct rp_maxbatch *m) {
+    const struct rp_batch *best = NULL;
+    for (size_t i = 0; i < m->points.n; i++) {
+        const struct rp_batch *p = &m->points.at[i];
+        if (p->verdict == RP_BATCH_FITS && p->batch == m->largest &&
+            (best == NULL || p->claims.time_ns < best->claims.time_ns))
+            best = p;
+    }
+    return best;
+}
+
+bool rp_maxbatch_interrupted(const struct rp_maxbatch *m) {
+    return m->open_to > 0 || m->n_open_for_speed > 0;
+}
+
+bool rp_maxbatch_undecided(const struct rp_maxbatch_options *o,
+                           const struct rp_maxbatch *m) {
+    for (size_t i = 0; i < m->points.n; i++)
+        if (o->policy->record == NULL && m->points.at[i].verdict == RP_BATCH_NOT_FOUND)
+            return true;
+    return false;
+}
+
+void rp_maxbatch_fini(struct rp_maxbatch *m) {
+    free(m->points.at);
+    rp_plan_fini(&m->plan);
+    *m = (struct rp_maxbatch){0};
+}
+
+/* ---- the graph of a batch ---- */
+
+rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
+                        struct rp_graph *g, struct rp_err *err) {
+    struct rp_zoo_options z = o->zoo;
+    char *text;
+    size_t len;
+    z.batch = batch;
+    rp_rc rc = rp_zoo_build(o->network, &z, g, err);
+    if (rc != RP_OK)
+        return rc;
+    rc = rp_cost_apply(g, o->device, o->network, err);
+    if (rc != RP_OK) {
+        rp_graph_fini(g);
+        return rc;
+    }
+    rp_graph_dump(g, &text, &len);
+    rp_sha256_hex(text, len, g->sha256);
+    free(text);
+    return RP_OK;
+}
+
+/* True if a plan of this batch may fit: the largest working set is within the budget. A
+ * batch that no graph file can hold does not fit. */
+static bool may_fit(const struct rp_maxbatch_options *o, uint64_t batch) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_err ignored = {{0}};
+    uint32_t op;
+    if (rp_maxbatch_graph(o, batch, &g, &ignored) != RP_OK)
+        return false;
+    bool fits = g.fixed_bytes <= o->policy_options.budget_bytes;
+    if (fits) {
+        rp_instance_init(&p, &g, o->policy_options.budget_bytes,
+                         o->policy_options.addressed, NULL);
+        rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+        fits = rp_instance_floor(&p, &op) <= p.limit_bytes;
+        rp_instance_fini(&p);
+    }
+    rp_graph_fini(&g);
+    return fits;
+}
+
+static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t batch) {
+    struct rp_graph g;
+    struct rp_err ignored = {{0}};
+    if (rp_maxbatch_graph(o, batch, &g, &ignored) != RP_OK)
+        return false;
+    bool fits = rp_keep_all_bytes(&g, o->policy_options.addressed) <=
+                o->policy_options.budget_bytes;
+    rp_graph_fini(&g);
+    return fits;
+}
+
+/* The largest batch from `from` on for which `fits` holds, assuming that it holds for all
+ * below. 0 if it does not hold for `from`. */
+static uint64_t largest_batch(const struct rp_maxbatch_options *o, uint64_t from,
+                              bool (*fits)(const struct rp_maxbatch_options *, uint64_t)) {
+    uint64_t a = from, step = from, b;
+    if (!fits(o, a))
+        return 0;
+    while (step < RP_MAX_QUANTITY / 4 && fits(o, a + step)) {
+        a += step;
+        step *= 2;
+    }
+    for (b = a + step; a + 1 < b;) {
+        uint64_t mid = a + (b - a) / 2;
+        if (fits(o, mid))
+            a = mid;
+        else
+            b = mid;
+    }
+    return a;
+}
+
+/* ---- plans ---- */
+
+static void show_progress(const struct search *s, uint64_t batch) {
+    rp_progress("%u plans made, batch %" PRIu64 " fits; trying %" PRIu64, s->m->n_plans,
+                s->m->largest, batch);
+}
+
+/* Keeps the plan of a batch that is the largest so far, unless a faster one is there. */
+static void keep_plan(struct search *s, uint64_t batch, struct rp_plan *plan) {
+    if (s->m->plan_batch == batch && s->m->plan.claims.time_ns <= plan->claims.time_ns)
+        return;
+    rp_plan_fini(&s->m->plan);
+    s->m->plan = *plan;
+    *plan = (struct rp_plan){0};
+    s->m->plan_batch = s->m->largest = batch;
+}
+
+/* The accepted time over keep-all, as a share. Negative: any. */
+static double accepted_overhead(const struct rp_maxbatch_options *o,
+                                const struct rp_graph *g) {
+    uint64_t forward_ns = 0;
+    if (!o->one_forward)
+        return o->max_overhead;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].phase == RP_FORWARD)
+            forward_ns += g->ops[i].time_ns;
+    return (double)forward_ns / (double)g->total_time_ns;
+}
+
+static bool is_good(const struct rp_outcome *out, double overhead) {
+    const struct rp_claims *c = &out->plan.claims;
+    return rp_outcome_fits(out) &&
+           (overhead < 0 ||
+            (double)c->time_ns <= (double)c->baseline_time_ns * (1 + overhead));
+}
+
+/* Plans by the policy. If the search with swaps misses, it tries the search without them as
+ * well: with fewer choices that gets further in the same time. */
+static rp_rc plan_batch(const struct rp_maxbatch_options *o, const struct rp_graph *g,
+                        const struct rp_policy_options *po, double overhead,
+                        struct rp_outcome *out, struct rp_err *err) {
+    struct rp_outcome other;
+    rp_rc rc = rp_outcome_make(g, o->policy, po, out, err);
+    if (rc != RP_OK || is_good(out, overhead) || o->policy->record != NULL ||
+        !o->policy->may_swap)
+        return rc;
+    rc = rp_outcome_make(g, rp_policy_find("checkmate"), po, &other, err);
+    if (rc == RP_OK && is_good(&other, overhead)) {
+        struct rp_outcome worse = *out;
+        *out = other;
+        other = worse;
+    }
+    rp_outcome_fini(&other);
+    return rc;
+}
+
+static enum rp_batch_verdict verdict_of(const struct rp_maxbatch_options *o,
+                                        const struct rp_outcome *out, double overhead) {
+    const struct rp_claims *c = &out->plan.claims;
+    bool search = o->policy->record == NULL;
+    if (is_good(out, overhead))
+        return RP_BATCH_FITS;
+    if (*o->policy_options.stop)
+        return RP_BATCH_INTERRUPTED;
+    if (rp_outcome_fits(out))
+        return search && (double)c->lower_bound_ns >
+                             (double)c->baseline_time_ns * (1 + overhead)
+                   ? RP_BATCH_PROVED_NO
+                   : RP_BATCH_TOO_SLOW;
+    return search && out->rc == RP_NO ? RP_BATCH_PROVED_NO
+           : o->policy->fits_budget   ? RP_BATCH_NOT_FOUND
+                                      : RP_BATCH_NO;
+}
+
+/* Plans one batch and appends it to the points. With `for_speed` it uses all of the time
+ * limit; otherwise it stops at the first plan that is fast enough. */
+static rp_rc try_batch(struct search *s, uint64_t batch, bool for_speed,
+                       struct rp_err *err) {
+    struct rp_graph g;
+    struct rp_outcome out;
+    const struct rp_maxbatch_options *o = s->o;
+    struct rp_policy_options po = o->policy_options;
+    struct rp_batch p = {.batch = batch, .for_speed = for_speed};
+    show_progress(s, batch);
+    rp_rc rc = rp_maxbatch_graph(o, batch, &g, err);
+    if (rc != RP_OK)
+        return rc;
+    double overhead = accepted_overhead(o, &g);
+    po.gap = for_speed ? 0.001 : overhead >= 0 ? overhead : 1e9;
+    p.keep_all_bytes = rp_keep_all_bytes(&g, po.addressed);
+    rc = plan_batch(o, &g, &po, overhead, &out, err);
+    if (rc == RP_OK) {
+        p.claims = out.plan.claims;
+        p.needed_bytes = out.report.needed_bytes;
+        p.verdict = verdict_of(o, &out, overhead);
+        s->m->n_plans++;
+        if (p.verdict == RP_BATCH_FITS && batch >= s->m->largest)
+            keep_plan(s, batch, &out.plan);
+        rp_push(&s->m->points, p);
+        rp_log(1, "batch %" PRIu64 " fits: %s", batch, rp_batch_word[p.verdict]);
+    }
+    rp_outcome_fini(&out);
+    rp_graph_fini(&g);
+    return rc;
+}
+
+static enum rp_batch_verdict last_verdict(const struct search *s) {
+    return s->m->points.at[s->m->points.n - 1].verdict;
+}
+
+/* Bisects between `a`, which fits, and `b`, which does not, until they are close enough. */
+static rp_rc bisect(struct search *s, uint64_t a, uint64_t b, struct rp_err *err) {
+    rp_rc rc = RP_OK;
+    while (a + 1 < b && (double)(b - a) > (double)a * s->o->precision && rc == RP_OK) {
+        uint64_t mid = a + (b - a) / 2;
+        if (*s->o->policy_options.stop) {
+            s->m->open_from = a + 1;
+            s->m->open_to = b - 1;
+            break;
+        }
+        rc = try_batch(s, mid, false, err);
+        enum rp_batch_verdict verdict = rc == RP_OK ? last_verdict(s) : RP_BATCH_NOT_FOUND;
+        if (verdict == RP_BATCH_FITS)
+            a = mid;
+        else if (verdict != RP_BATCH_INTERRUPTED)
+            b = mid;
+    }
+    return rc;
+}
+
+static bool is_planned(const struct search *s, uint64_t batch) {
+    for (size_t i = 0; i < s->m->points.n; i++)
+        if (s->m->points.at[i].batch == batch)
+            return true;
+    return false;
+}
+
+/* Plans for speed: keep-all's largest batch, the largest of all, and some between. */
+static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
+    enum { N_BETWEEN = 3 };
+    uint64_t a = s->m->keep_all_batch > 0 ? s->m->keep_all_batch : 1, b = s->m->largest;
+    uint64_t last = 0;
+    rp_rc rc = RP_OK;
+    for (uint64_t k = 0; k <= N_BETWEEN + 1 && rc == RP_OK && b > 0; k++) {
+        uint64_t batch = a + (b - a) * k / (N_BETWEEN + 1);
+        if (batch != last && *s->o->policy_options.stop)
+            s->m->n_open_for_speed++;
+        else if (batch != last) {
+            rc = try_batch(s, batch, true, err);
+            s->m->n_open_for_speed +=
+                rc == RP_OK && last_verdict(s) == RP_BATCH_INTERRUPTED;
+        }
+        last = batch;
+    }
+    return rc;
+}
+
+rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
+                         struct rp_err *err) {
+    struct search s = {o, m};
+    rp_progress("keep-all's largest batch");
+    m->keep_all_batch = largest_batch(o, 1, keep_all_fits);
+    m->largest = m->keep_all_batch;
+    uint64_t first = m->keep_all_batch > 0 ? m->keep_all_batch : 1;
+    uint64_t bound = largest_batch(o, first, may_fit);
+    rp_rc rc = RP_OK;
+    if (m->keep_all_batch == 0 && bound > 0)
+        rc = try_batch(&s, first, false, err);
+    if (rc == RP_OK && m->largest > 0)
+        rc = bisect(&s, m->largest, bound + 1, err);
+    else if (rc == RP_OK && bound > 0 && *o->policy_options.stop) {
+        m->open_from = 1;
+        m->open_to = bound;
+    }
+    if (rc == RP_OK && !o->fit_only)
+        rc = plan_for_speed(&s, err);
+    if (rc == RP_OK && m->keep_all_batch > 0 && !is_planned(&s, m->keep_all_batch) &&
+        rp_maxbatch_largest(m) == NULL)
+        rc = try_batch(&s, m->keep_all_batch, false, err);
+    rp_progress("%s", "");
+    return rc;
+}

@@ -1,0 +1,82 @@
+/* maxbatch_search: bisects for the largest batch of a network that fits a device, and plans
+ * batches below it for the most samples per second. */
+#ifndef RP_CMD_MAXBATCH_SEARCH_H
+#define RP_CMD_MAXBATCH_SEARCH_H
+
+#include "base/mem.h"
+#include "model/device.h"
+#include "model/zoo/registry.h"
+#include "policy/policy_plan.h"
+
+struct rp_maxbatch_options {
+    const char *network;
+    struct rp_zoo_options zoo; /* but for the batch */
+    const struct rp_device_model *device;
+    const struct rp_policy *policy;
+    struct rp_policy_options policy_options;
+    double max_overhead; /* a share of keep-all's time; negative: no limit */
+    bool one_forward;    /* the overhead may be one more forward pass instead */
+    double precision;    /* how far the largest batch may be off, as a share of it */
+    bool fit_only;       /* do not plan for speed */
+};
+
+/* What is known of a batch. A policy with one plan for every budget either fits or does
+ * not. A search either proves that no plan exists or finds none. */
+enum rp_batch_verdict {
+    RP_BATCH_FITS, /* there is a plan, within the accepted overhead */
+    RP_BATCH_TOO_SLOW,
+    RP_BATCH_NO,
+    RP_BATCH_PROVED_NO,
+    RP_BATCH_NOT_FOUND,
+    RP_BATCH_INTERRUPTED
+};
+extern const char *const rp_batch_word[];
+
+struct rp_batch {
+    uint64_t batch;
+    enum rp_batch_verdict verdict;
+    bool for_speed; /* planned for speed, not only for whether it fits */
+    struct rp_claims claims;
+    uint64_t needed_bytes, keep_all_bytes;
+};
+
+/* What a search found. Zeroed before; rp_maxbatch_fini empties it. */
+struct rp_maxbatch {
+    RP_VEC(struct rp_batch) points; /* the batches that were planned */
+    uint64_t keep_all_batch;        /* the largest that needs no plan; 0: not even one */
+    uint64_t largest;               /* the largest that fits; 0: none */
+    unsigned n_plans;
+    struct rp_plan plan; /* the fastest of the largest batch that fits, if it was planned */
+    uint64_t plan_batch; /* its batch; 0: there is none */
+    /* What an interrupt left open: batches that may fit, and how many of those to be
+     * planned for speed were not. 0: nothing. */
+    uint64_t open_from, open_to;
+    unsigned n_open_for_speed;
+};
+
+/* The graph of a batch, with the device's times. RP_USAGE: an option that the network does
+ * not have. The caller empties *g on RP_OK. */
+rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
+                        struct rp_graph *g, struct rp_err *err);
+
+/* Fills in *m, which is zeroed before. The caller empties it in any case. */
+rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
+                         struct rp_err *err);
+void rp_maxbatch_fini(struct rp_maxbatch *m);
+
+double rp_batch_samples_per_s(const struct rp_batch *b);
+
+/* The batch with the most samples per second. NULL if none was planned for speed: the first
+ * plan that fits says little about how fast its batch can be. */
+const struct rp_batch *rp_maxbatch_fastest(const struct rp_maxbatch *m);
+
+/* The fastest plan of the largest batch that fits. NULL if it was not planned. */
+const struct rp_batch *rp_maxbatch_largest(const struct rp_maxbatch *m);
+
+bool rp_maxbatch_interrupted(const struct rp_maxbatch *m);
+
+/* True if a search found no plan for some batch: that is no proof that none exists. */
+bool rp_maxbatch_undecided(const struct rp_maxbatch_options *o,
+                           const struct rp_maxbatch *m);
+
+#endif

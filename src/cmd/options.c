@@ -1,0 +1,246 @@
+#include "cmd/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+bool rp_parse_nat(const char *text, uint64_t *value) {
+    char *end;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || v > RP_MAX_QUANTITY)
+        return false;
+    *value = v;
+    return true;
+}
+
+static bool parse_number(const char *text, double *value) {
+    char *end;
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return false;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (errno != 0 || *end != '\0' || !isfinite(v) || v < 0 || strpbrk(text, "xXpP"))
+        return false;
+    *value = v;
+    return true;
+}
+
+/* The factor that a size suffix stands for. 0 if it is not one. */
+static uint64_t suffix_factor(const char *s) {
+    static const char letters[] = "KMGT";
+    if (*s == '\0' || strcmp(s, "B") == 0)
+        return 1;
+    const char *p = strchr(letters, toupper((unsigned char)s[0]));
+    if (p == NULL || *p == '\0')
+        return 0;
+    bool decimal = strcmp(s + 1, "B") == 0;
+    if (!decimal && s[1] != '\0' && strcmp(s + 1, "iB") != 0)
+        return 0;
+    uint64_t factor = 1;
+    for (long i = 0; i <= p - letters; i++)
+        factor *= decimal ? 1000 : 1024;
+    return factor;
+}
+
+bool rp_parse_bytes(const char *text, uint64_t *bytes) {
+    unsigned __int128 scaled = 0, pow10 = 1;
+    const char *p = text;
+    bool point = false;
+    if (!isdigit((unsigned char)*p))
+        return false;
+    for (; isdigit((unsigned char)*p) || (*p == '.' && !point); p++) {
+        if (*p == '.') {
+            point = true;
+            continue;
+        }
+        if (scaled > RP_MAX_QUANTITY || pow10 > RP_MAX_QUANTITY)
+            return false;
+        scaled = scaled * 10 + (unsigned)(*p - '0');
+        pow10 *= point ? 10 : 1;
+    }
+    uint64_t factor = suffix_factor(p);
+    if (factor == 0 || p[-1] == '.' || scaled > ((unsigned __int128)1 << 80))
+        return false;
+    scaled *= factor;
+    if (scaled % pow10 != 0 && factor == 1)
+        return false;
+    if (scaled / pow10 > RP_MAX_QUANTITY)
+        return false;
+    *bytes = (uint64_t)(scaled / pow10);
+    return true;
+}
+
+static void print_help(const struct rp_command *cmd, const struct rp_option *table) {
+    printf("usage: remat-plan %s [options]%s%s\n%s.\n\noptions:\n", cmd->name,
+           cmd->operands[0] ? " " : "", cmd->operands, cmd->summary);
+    for (const struct rp_option *o = table; o->name != NULL; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
+                 o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
+                 o->arg ? " " : "", o->arg ? o->arg : "");
+        printf("  %-28s %s\n", left, o->help);
+    }
+    printf("  %-28s %s\n", "-q, --quiet", "print errors only");
+    printf("  %-28s %s\n", "-v, --verbose",
+           "print more detail; twice adds the output of libraries");
+    printf("  %-28s %s\n", "-h, --help", "print this help");
+    if (cmd->detail != NULL)
+        printf("\n%s", cmd->detail);
+    if (cmd->print_more != NULL)
+        cmd->print_more();
+}
+
+static rp_rc store(const struct rp_command *cmd, const struct rp_option *o,
+                   const char *value, struct rp_err *err) {
+    static const char *const expected[] = {
+        [RP_OPT_NAT] = "a whole number",
+        [RP_OPT_NUMBER] = "a number of 0 or more",
+        [RP_OPT_POSITIVE] = "a number above 0",
+        [RP_OPT_BYTES] = "a size such as 8GiB, 512M, 16GB or 4096",
+    };
+    bool ok = true;
+    switch (o->type) {
+    case RP_OPT_FLAG:
+        *(bool *)o->to = true;
+        break;
+    case RP_OPT_COUNT:
+        ++*(int *)o->to;
+        break;
+    case RP_OPT_STRING:
+    case RP_OPT_REQUIRED:
+        *(const char **)o->to = value;
+        break;
+    case RP_OPT_NAT:
+        ok = rp_parse_nat(value, o->to);
+        break;
+    case RP_OPT_NUMBER:
+        ok = parse_number(value, o->to);
+        break;
+    case RP_OPT_POSITIVE:
+        ok = parse_number(value, o->to) && *(double *)o->to > 0;
+        break;
+    case RP_OPT_BYTES:
+        ok = rp_parse_bytes(value, o->to);
+        break;
+    }
+    return ok ? RP_OK
+              : rp_fail(err, RP_USAGE, "%s: --%s: '%s' is not %s", cmd->name, o->name,
+                        value, expected[o->type]);
+}
+
+static const struct rp_option *find(const struct rp_option *table, const char *name,
+                                    size_t len, char letter) {
+    for (; table->name != NULL; table++)
+        if (letter ? table->letter == letter
+                   : strlen(table->name) == len && strncmp(table->name, name, len) == 0)
+            return table;
+    return NULL;
+}
+
+/* The options of every command, looked up after the command's own table. */
+static int quiet, verbose, help;
+static const struct rp_option common[] = {
+    {"quiet", 'q', RP_OPT_COUNT, &quiet, NULL, ""},
+    {"verbose", 'v', RP_OPT_COUNT, &verbose, NULL, ""},
+    {"help", 'h', RP_OPT_COUNT, &help, NULL, ""},
+    {0},
+};
+
+static const struct rp_option *find_any(const struct rp_option *table, const char *name,
+                                        size_t len, char letter) {
+    const struct rp_option *o = find(table, name, len, letter);
+    return o != NULL ? o : find(common, name, len, letter);
+}
+
+/* Parses one argument that begins with '-'. If its value is the next argument, *i moves on
+ * to that. */
+static rp_rc parse_one(const struct rp_command *cmd, const struct rp_option *table,
+                       int argc, char **argv, int *i, struct rp_err *err) {
+    const char *arg = argv[*i], *value = NULL;
+    bool is_long = arg[1] == '-';
+    size_t len = is_long ? strcspn(arg + 2, "=") : 1;
+    const struct rp_option *o =
+        find_any(table, is_long ? arg + 2 : NULL, len, is_long ? '\0' : arg[1]);
+    if (o == NULL)
+        return rp_fail(err, RP_USAGE, "%s: unknown option '%s' (try --help)", cmd->name,
+                       arg);
+    if (o->arg == NULL) {
+        if (is_long && arg[2 + len] == '=')
+            return rp_fail(err, RP_USAGE, "%s: --%s takes no value", cmd->name, o->name);
+        for (const char *p = arg + 2; !is_long && *p != '\0'; p++) { /* -vv */
+            const struct rp_option *more = find_any(table, NULL, 1, *p);
+            if (more == NULL || more->arg != NULL)
+                return rp_fail(err, RP_USAGE, "%s: unknown option '%s' (try --help)",
+                               cmd->name, arg);
+            store(cmd, more, NULL, err);
+        }
+        return store(cmd, o, NULL, err);
+    }
+    if (is_long && arg[2 + len] == '=')
+        value = arg + 3 + len;
+    else if (!is_long && arg[2] != '\0')
+        value = arg + 2;
+    else if (*i + 1 < argc)
+        value = argv[++*i];
+    else
+        return rp_fail(err, RP_USAGE, "%s: --%s needs %s", cmd->name, o->name, o->arg);
+    return store(cmd, o, value, err);
+}
+
+static const char *first_missing(const struct rp_option *table) {
+    for (const struct rp_option *o = table; o->name != NULL; o++)
+        if (o->type == RP_OPT_REQUIRED && *(const char **)o->to == NULL)
+            return o->name;
+    return NULL;
+}
+
+/* Reports a wrong number of operands, or a required option that is not there. */
+static rp_rc check_complete(const struct rp_command *cmd, const struct rp_option *table,
+                            int n_operands, struct rp_err *err) {
+    const char *option = first_missing(table);
+    if (n_operands < cmd->min_operands || n_operands > cmd->max_operands)
+        return rp_fail(err, RP_USAGE, "%s: expected %s, got %d operand%s (try --help)",
+                       cmd->name, cmd->operands[0] ? cmd->operands : "no operands",
+                       n_operands, n_operands == 1 ? "" : "s");
+    if (option != NULL)
+        return rp_fail(err, RP_USAGE, "%s: --%s is required (try --help)", cmd->name,
+                       option);
+    return RP_OK;
+}
+
+rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *table,
+                       int argc, char **argv, int *n_operands, bool *done,
+                       struct rp_err *err) {
+    int n = 0;
+    bool only_operands = false;
+    quiet = verbose = help = 0;
+    *done = false;
+    for (int i = 1; i < argc; i++) {
+        if (only_operands || argv[i][0] != '-' || argv[i][1] == '\0') {
+            argv[++n] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            only_operands = true;
+        } else {
+            rp_rc rc = parse_one(cmd, table, argc, argv, &i, err);
+            if (rc != RP_OK)
+                return rc;
+        }
+    }
+    if (help > 0) {
+        print_help(cmd, table);
+        *done = true;
+        return RP_OK;
+    }
+    rp_log_set(quiet ? -1 : verbose);
+    *n_operands = n;
+    return check_complete(cmd, table, n, err);
+}

@@ -1,0 +1,63 @@
+/* options: command-line options. Each command has one table of options. The parser and
+ * --help read it, and a check compares --help with the man page.
+ *
+ * Not thread-safe: the command line is parsed once, before any thread starts. */
+#ifndef RP_CMD_OPTIONS_H
+#define RP_CMD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+enum rp_option_type {
+    RP_OPT_FLAG,     /* bool: set to true */
+    RP_OPT_COUNT,    /* int: one more each time (-v -v) */
+    RP_OPT_STRING,   /* const char *, borrowed from argv */
+    RP_OPT_REQUIRED, /* the same, NULL before: the option must be given */
+    RP_OPT_NAT,      /* uint64_t */
+    RP_OPT_NUMBER,   /* double, finite, >= 0 */
+    RP_OPT_POSITIVE, /* double, finite, > 0 */
+    RP_OPT_BYTES     /* uint64_t: 4096, 8GiB, 512M (M = MiB), 16GB (10^9) */
+};
+
+/* A table ends with a NULL name. `letter` is a one-letter form or 0. The help text states
+ * the default in parentheses. `to` keeps its value if the option is not given. */
+struct rp_option {
+    const char *name;
+    char letter;
+    enum rp_option_type type;
+    void *to;
+    const char *arg;  /* name of the argument in help; NULL for FLAG and COUNT */
+    const char *help; /* one line */
+};
+
+/* A command as the user sees it, and the function that runs it. */
+struct rp_command {
+    const char *name;
+    const char *operands; /* as the usage line shows them: "GRAPH PLAN", or "" */
+    int min_operands, max_operands;
+    const char *summary;      /* one imperative line without a full stop */
+    const char *detail;       /* paragraphs after the options, or NULL */
+    void (*print_more)(void); /* prints what the help ends with, or NULL */
+    /* argv[0] is the command's name. `err` holds the message if the result is not RP_OK. */
+    rp_rc (*run)(int argc, char **argv, struct rp_err *err);
+};
+
+/* Parses a whole number from 0 to 2^63-1. */
+bool rp_parse_nat(const char *text, uint64_t *value);
+
+/* Parses a size: digits with an optional fraction and suffix K M G T (also KiB..TiB: powers
+ * of 1024; KB..TB: powers of 1000; B). False on junk, negative sizes, overflow and
+ * fractions of a byte. */
+bool rp_parse_bytes(const char *text, uint64_t *bytes);
+
+/* Parses a command line. Options may stand anywhere before "--". The operands are moved to
+ * argv[1..*n_operands]; RP_USAGE if there are too few or too many of them, or if a required
+ * option is missing. "--help" prints the command's help to standard output, sets *done and
+ * returns RP_OK. Every command knows -q and -v, which set the log level. */
+rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *table,
+                       int argc, char **argv, int *n_operands, bool *done,
+                       struct rp_err *err);
+
+#endif

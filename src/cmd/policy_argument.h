@@ -1,0 +1,23 @@
+/* policy_argument: `--policy NAME[:KEY[=VALUE]]...`. Colons separate a policy from its
+ * options, and commas separate the policies of a list. */
+#ifndef RP_CMD_POLICY_ARGUMENT_H
+#define RP_CMD_POLICY_ARGUMENT_H
+
+#include <stdbool.h>
+
+#include "policy/policy_plan.h"
+
+/* Parses one policy, and its options into `o`. *policy is NULL if `text` is. RP_USAGE if
+ * there is no such policy, or if it has no such option. */
+rp_rc rp_parse_policy(const char *command, const char *text, struct rp_policy_options *o,
+                      const struct rp_policy **policy, struct rp_err *err);
+
+/* Parses a list of policies; NULL stands for all. *chosen[i] says if rp_policies[i] is one
+ * of them. RP_USAGE as above, and if a policy that has options is there twice. */
+rp_rc rp_parse_policies(const char *command, const char *text, struct rp_policy_options *o,
+                        bool *chosen, struct rp_err *err);
+
+/* Prints all policies and their options, as the end of a command's help. */
+void rp_print_policies(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* sweep_points: the points of a sweep and their files in its folder. cmd/sweep.c plans the
+ * points, cmd/sweep_curve.c joins their plans to a curve. */
+#ifndef RP_CMD_SWEEP_POINTS_H
+#define RP_CMD_SWEEP_POINTS_H
+
+#include "policy/policy_plan.h"
+
+/* What became of a point in this run. */
+enum rp_point_state {
+    RP_NOT_PLANNED, /* an interrupt came first */
+    RP_NONE_FOUND,
+    RP_PROVED_NONE, /* no plan can exist */
+    RP_PLANNED,     /* its file is there */
+    RP_NO_FILE      /* --merge: there is no file, whatever the reason */
+};
+
+struct rp_sweep {
+    const struct rp_graph *g; /* the caller's */
+    const char *graph_path, *dir;
+    struct rp_policy_options policy;
+    uint64_t n_points, n_processes;
+    bool merge; /* only join the plans that other runs left in the folder */
+    uint64_t floor_bytes, keep_all_bytes;
+    uint64_t *budgets;     /* per point, ascending */
+    unsigned char *states; /* per point: enum rp_point_state; shared between processes */
+    struct rp_plan *plans; /* per point; without a graph name: there is none */
+};
+
+/* The file of point k. The caller frees the path. */
+char *rp_sweep_file(const struct rp_sweep *s, uint64_t k);
+
+/* Creates the folder if need be, and checks that the curve can be written there. */
+rp_rc rp_sweep_create_folder(const struct rp_sweep *s, struct rp_err *err);
+
+/* Removes points and curve of an earlier run, so that they are not taken for this one's. */
+rp_rc rp_sweep_remove_old(const struct rp_sweep *s, struct rp_err *err);
+
+/* Checks for --merge that the folder holds points, and none beyond those of this sweep. */
+rp_rc rp_sweep_check_points(const struct rp_sweep *s, struct rp_err *err);
+
+#endif

@@ -1,0 +1,184 @@
+#include "kernels/kernel.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/bind.h"
+#include "kernels/op_table.h"
+#include "kernels/ref.h"
+
+const char *const rp_real_word[3] = {"f32", "f16", "f64"};
+
+/* ---- operands ---- */
+
+static void add_dim(struct rp_binding *b, struct rp_operand *x, uint64_t size) {
+    if (x->n_dims == RP_BIND_DIMS || size == 0 || size > (uint64_t)RP_BIND_MAX_COUNT) {
+        rp_bind_fail(b, "a shape has more than %d dimensions or a dimension of size 0",
+                     RP_BIND_DIMS);
+        return;
+    }
+    x->dim[x->n_dims++] = (int64_t)size;
+    x->count = rp_bind_product(b, x->count, (int64_t)size);
+}
+
+/* Reads the tensor's shape, or the view of it, which must have as many elements. */
+static void read_operand(struct rp_binding *b, uint32_t tensor, const json_t *view,
+                         struct rp_operand *x) {
+    const struct rp_tensor *t = &b->g->tensors[tensor];
+    struct rp_operand own = {.count = 1};
+    if (t->dtype == NULL || (t->shape == NULL && t->n_dims > 0))
+        rp_bind_fail(b, "tensor \"%s\" has no dtype or no shape", t->name);
+    for (size_t i = 0; i < t->n_dims && b->rc == RP_OK; i++)
+        add_dim(b, &own, t->shape[i]);
+    *x = own;
+    if (!json_is_array(view))
+        return;
+    *x = (struct rp_operand){.count = 1};
+    for (size_t i = 0; i < json_array_size(view); i++) {
+        const json_int_t size = json_integer_value(json_array_get(view, i));
+        add_dim(b, x, size > 0 ? (uint64_t)size : 0);
+    }
+    if (x->count != own.count)
+        rp_bind_fail(b, "a view of \"%s\" has a different number of elements", t->name);
+}
+
+static void read_operands(struct rp_binding *b) {
+    const json_t *views = json_object_get(b->op->attrs, "views");
+    b->in = rp_calloc(b->op->n_inputs, sizeof *b->in);
+    b->out = rp_calloc(b->op->n_outputs, sizeof *b->out);
+    for (uint32_t i = 0; i < b->op->n_inputs; i++)
+        read_operand(b, b->op->inputs[i], json_array_get(views, i), &b->in[i]);
+    for (uint32_t i = 0; i < b->op->n_outputs; i++)
+        read_operand(b, b->op->outputs[i], NULL, &b->out[i]);
+}
+
+/* ---- how many operands, and of which type ---- */
+
+/* The type of operand i in the pattern; '\0' past its end. */
+static char pattern_at(const char *pattern, uint32_t i) {
+    char last = '\0';
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern == '*')
+            return last;
+        if (*pattern == '|')
+            continue;
+        last = *pattern;
+        if (i-- == 0)
+            return last;
+    }
+    return '\0';
+}
+
+/* Does the pattern allow n operands? "rr|r" allows two or three, "r*" one or more. */
+static bool pattern_takes(const char *pattern, uint32_t n) {
+    const char *bar = strchr(pattern, '|');
+    const size_t min = bar != NULL ? (size_t)(bar - pattern)
+                                   : strlen(pattern) - (strchr(pattern, '*') != NULL);
+    if (strchr(pattern, '*') != NULL)
+        return n >= min;
+    return n == min || (bar != NULL && n == strlen(pattern) - 1);
+}
+
+static size_t element_bytes(const char *dtype) {
+    return strcmp(dtype, "f16") == 0 ? 2 : 4;
+}
+
+/* The first operand of type r decides whether the op's network type is f32 or f16. */
+static void check_type(struct rp_binding *b, char want, uint32_t tensor,
+                       const char **real) {
+    const struct rp_tensor *t = &b->g->tensors[tensor];
+    const char *dtype = want == 's' ? "f32" : want == 'i' ? "i32" : *real;
+    if (want == 'r' && *real == NULL &&
+        (strcmp(t->dtype, "f32") == 0 || strcmp(t->dtype, "f16") == 0))
+        dtype = *real = t->dtype;
+    if (dtype == NULL || strcmp(t->dtype, dtype) != 0)
+        rp_bind_fail(b, "tensor \"%s\" is %s; kind %s needs %s there", t->name, t->dtype,
+                     b->op->kind, dtype != NULL ? dtype : "f32 or f16");
+}
+
+static void check_operand(struct rp_binding *b, char want, uint32_t tensor,
+                          const struct rp_operand *x, const char **real) {
+    const struct rp_tensor *t = &b->g->tensors[tensor];
+    check_type(b, want, tensor, real);
+    if (b->rc == RP_OK && (uint64_t)x->count * element_bytes(t->dtype) != t->bytes)
+        rp_bind_fail(b, "tensor \"%s\": its shape does not match its bytes", t->name);
+}
+
+static void check_operands(struct rp_binding *b, enum rp_bind how) {
+    const char *real = NULL;
+    if (!pattern_takes(b->kind->in, b->op->n_inputs) ||
+        !pattern_takes(b->kind->out, b->op->n_outputs))
+        rp_bind_fail(b, "kind %s does not take %" PRIu32 " inputs and %" PRIu32 " outputs",
+                     b->op->kind, b->op->n_inputs, b->op->n_outputs);
+    for (uint32_t i = 0; i < b->op->n_inputs && b->rc == RP_OK; i++)
+        check_operand(b, pattern_at(b->kind->in, i), b->op->inputs[i], &b->in[i], &real);
+    for (uint32_t i = 0; i < b->op->n_outputs && b->rc == RP_OK; i++)
+        check_operand(b, pattern_at(b->kind->out, i), b->op->outputs[i], &b->out[i], &real);
+    const bool half = real != NULL && strcmp(real, "f16") == 0;
+    b->k->real = how == RP_BIND_F64 ? RP_REAL64 : half ? RP_REAL16 : RP_REAL32;
+}
+
+/* ---- binding ---- */
+
+static rp_kernel_fn *find_kernel(const char *name, enum rp_real real) {
+    static const struct {
+        const char *name;
+        rp_kernel_fn *run[3];
+    } kernels[] = {
+#define X(name, ...)                                                                       \
+    {#name, {rp_ref_##name##_f32, rp_ref_##name##_f16, rp_ref_##name##_f64}},
+        RP_REF_KERNELS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return kernels[i].run[real];
+    return NULL;
+}
+
+rp_rc rp_kernel_bind(const struct rp_graph *g, uint32_t op, enum rp_bind how,
+                     const char *file, struct rp_kernel *k, struct rp_err *err) {
+    struct rp_binding b = {.g = g,
+                           .op = &g->ops[op],
+                           .index = op,
+                           .file = file,
+                           .kind = rp_op_kind_find(g->ops[op].kind),
+                           .k = k,
+                           .err = err,
+                           .rc = RP_OK};
+    *k = (struct rp_kernel){0};
+    if (b.kind == NULL)
+        rp_bind_fail(&b,
+                     "no kernel for kind '%s' (docs/ops.md lists the kinds that have one)",
+                     b.op->kind);
+    if (b.rc == RP_OK)
+        read_operands(&b);
+    if (b.rc == RP_OK)
+        check_operands(&b, how);
+    if (b.rc == RP_OK) {
+        k->args.n_in = (int32_t)b.op->n_inputs;
+        k->args.n_out = (int32_t)b.op->n_outputs;
+        b.kind->bind(&b);
+    }
+    if (b.rc == RP_OK) {
+        k->name = b.kind->kernel;
+        k->run = find_kernel(k->name, k->real);
+    } else {
+        rp_kernel_fini(k);
+    }
+    free(b.in);
+    free(b.out);
+    return b.rc;
+}
+
+void rp_kernel_run(const struct rp_kernel *k, const void *const *in, void *const *out) {
+    k->run(&k->args, in, out);
+}
+
+void rp_kernel_fini(struct rp_kernel *k) {
+    free(k->parts);
+    *k = (struct rp_kernel){0};
+}

@@ -1,0 +1,91 @@
+/* components: the independent subproblems of a packing problem, and what all methods of the
+ * packer share about them.
+ *
+ * A component is a set of items, one a buffer, whose lifetimes are connected through
+ * overlaps. Sizes and offsets are in the component's own unit, the greatest that divides
+ * all of its sizes. Times are replaced by section numbers: a section is a moment at which a
+ * maximal set of items is live, so two items are live together exactly if they share a
+ * section (as in MiniMalloc, see branch_bound.h).
+ *
+ * Only files of src/pack/ include this. Whoever calls rp_pack_split owns the components.
+ */
+#ifndef RP_PACK_COMPONENTS_H
+#define RP_PACK_COMPONENTS_H
+
+#include "base/numbers.h"
+#include "pack/packer.h"
+
+struct rp_pack_item {
+    uint32_t lo, hi; /* live in sections [lo, hi) */
+    uint64_t size;   /* >= 1, in units of the component */
+    uint32_t buffer; /* index in the caller's array */
+};
+
+struct rp_pack_branch_bound; /* branch_bound.h */
+struct rp_pack_boxed;        /* boxing.h */
+
+struct rp_pack_component {
+    struct rp_pack_item *items; /* by lo */
+    uint32_t n, n_sections;
+    uint64_t unit;   /* bytes */
+    uint64_t base;   /* bytes: all of its items lie at or above it */
+    uint64_t bound;  /* no placement is lower than this (above base) */
+    uint64_t *best;  /* offsets above base, by item: the best placement so far */
+    uint64_t height; /* the largest end of `best`; UINT64_MAX before there is one */
+    uint64_t random; /* state of its random numbers */
+    struct rp_pack_branch_bound
+        *branch_bound;           /* its state; NULL before the first attempt */
+    uint32_t n_attempts;         /* of branch and bound */
+    uint32_t n_failed_attempts;  /* of these, since the last success */
+    uint32_t n_failed_ejections; /* likewise, of ejection chains */
+    struct rp_pack_boxed *boxed; /* its coarser form; NULL: there is none */
+    uint32_t n_boxings; /* tries to box this component and those that it is a form of */
+};
+
+struct rp_pack_components {
+    struct rp_pack_component *at;
+    size_t n, cap;
+};
+
+/* Methods end when `done` reaches `limit`. */
+struct rp_pack_work {
+    uint64_t done, limit;
+    struct rp_pack_statistics statistics; /* all but `packings` and `work` */
+};
+
+/* As rp_pack_result.peak_bytes; buffers of size 0 may be among them. */
+uint64_t rp_pack_peak(const struct rp_buffer *b, size_t n, uint64_t alignment);
+
+/* Splits the buffers into components. An item that is live together with all others of its
+ * component is placed below the rest at once. That loses nothing, since every other item
+ * lies wholly above or wholly below it. Sets the offset of every buffer that is in no
+ * component, and returns how high these reach, in bytes. */
+uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
+                       struct rp_pack_components *components);
+
+/* Makes these offsets, by item, the best placement. */
+void rp_pack_record_placement(struct rp_pack_component *p, const uint64_t *offset);
+
+static inline uint64_t rp_pack_length(const struct rp_pack_item *x) {
+    return x->hi - x->lo; /* sections */
+}
+
+static inline unsigned __int128 rp_pack_area(const struct rp_pack_item *x) {
+    return (unsigned __int128)x->size * rp_pack_length(x);
+}
+
+/* The goal, or the bound where no placement reaches the goal. */
+static inline uint64_t rp_pack_reachable(const struct rp_pack_component *p, uint64_t goal) {
+    return rp_max_u64(goal, p->bound);
+}
+
+/* A height below the best to aim at: half of the way down to the goal, and half of that for
+ * each failure since the last success. */
+static inline uint64_t rp_pack_next_step(const struct rp_pack_component *p, uint64_t goal,
+                                         uint32_t n_failed) {
+    uint64_t gap = p->height - rp_pack_reachable(p, goal);
+    uint64_t step = n_failed < 63 ? gap >> (n_failed + 1) : 0;
+    return p->height - rp_max_u64(step, 1);
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* gaps: the gaps between uses of a tensor, in the order of first runs.
+ *
+ * A gap lies between a use of a tensor (or the run that makes it) and its next reader. Gaps
+ * are numbered as the instance's `readers`: gap e of tensor x, with reader_start[x] <= e <
+ * reader_start[x + 1], ends with the first run of op readers[e]. A stage is as in
+ * solve/core/instance.h.
+ *
+ * Thread-safe: functions write only what they are given.
+ */
+#ifndef RP_POLICY_GAPS_H
+#define RP_POLICY_GAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "solve/core/instance.h"
+
+/* How many gaps there are in all. */
+uint32_t rp_n_gaps(const struct rp_instance *p);
+
+/* The op whose use begins gap e of tensor x: the reader before, or the producer. */
+uint32_t rp_gap_begin(const struct rp_instance *p, uint32_t x, uint32_t e);
+
+/* The first gap of x that ends in stage t or later; reader_start[x + 1] if there is none.
+ */
+uint32_t rp_gap_ending_from(const struct rp_instance *p, uint32_t x, uint32_t t);
+
+/* True if stage t lies inside gap e of x: x is not used there but would be held over it. */
+bool rp_gap_covers(const struct rp_instance *p, uint32_t x, uint32_t e, uint32_t t);
+
+/* A gap in a list that a policy chooses from. */
+struct rp_gap {
+    uint32_t x, e;
+    uint32_t begin, use; /* the stages at its two ends */
+    double key;          /* what the list is sorted by */
+};
+struct rp_gaps { /* the owner frees `at` */
+    struct rp_gap *at;
+    size_t n, cap;
+};
+
+/* The gap, with key 0. */
+struct rp_gap rp_gap_of(const struct rp_instance *p, uint32_t x, uint32_t e);
+
+/* Appends, by tensor, the gaps from the forward to the backward phase: at most one a
+ * tensor. Tensors of 0 bytes are left out. */
+void rp_gaps_across_phases(const struct rp_instance *p, uint32_t n_forward,
+                           struct rp_gaps *gaps);
+
+/* Ascending by key; ties by number. */
+void rp_gaps_sort(struct rp_gaps *gaps);
+
+#endif

@@ -1,0 +1,80 @@
+#include "policy/policy_plan.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "policy/quick_plans.h"
+#include "solve/core/warm_start.h"
+#include "solve/solver.h"
+
+/* The start plan is fast enough already, so it is the answer. */
+static void take_start(const struct rp_graph *g, const struct rp_policy_options *o,
+                       const struct rp_plan *start, struct rp_plan *plan) {
+    rp_plan_restate(start, o->addressed, o->budget_bytes, plan);
+    plan->claims = start->claims;
+    plan->claims.lower_bound_ns = g->total_time_ns;
+    plan->claims.proof =
+        start->claims.time_ns == g->total_time_ns ? RP_PROOF_OPTIMAL : RP_PROOF_NONE;
+    plan->arena_bytes = start->arena_bytes;
+    plan->host_bytes = start->host_bytes;
+    plan->notes = json_incref(start->notes);
+}
+
+/* The plan is within all limits as it is, and does nothing that is not allowed. */
+static bool is_allowed(const struct rp_graph *g, const struct rp_policy_options *o,
+                       const struct rp_plan *plan) {
+    uint64_t n_runs, copied_bytes = rp_plan_copied_bytes(g, plan, &n_runs);
+    return (plan->addressed || !o->addressed) &&
+           g->fixed_bytes + plan->arena_bytes <= o->budget_bytes &&
+           (!o->no_recompute || n_runs == g->n_ops) && (!o->no_swap || copied_bytes == 0) &&
+           plan->host_bytes <= o->host_bytes;
+}
+
+/* A search of solve/. On RP_NO and RP_LIMIT `reason` says why. */
+static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
+                    const struct rp_policy_options *o, struct rp_plan *plan, char *reason,
+                    size_t size, struct rp_err *err) {
+    struct rp_solve_options so = {.budget_bytes = o->budget_bytes,
+                                  .addressed = o->addressed,
+                                  .recompute = policy->may_recompute && !o->no_recompute,
+                                  .swap = policy->may_swap && !o->no_swap,
+                                  .host_bytes = o->host_bytes,
+                                  .time_limit = o->time_limit,
+                                  .ignore_clock = o->ignore_clock,
+                                  .gap = o->gap,
+                                  .seed = o->seed,
+                                  .stop = o->stop};
+    struct rp_solve_report sr;
+    struct rp_plan recorded;
+    rp_rc rc = RP_OK;
+    bool have_recorded = rp_best_policy_plan(g, policy, o, &recorded);
+    so.start = have_recorded ? &recorded : NULL;
+    if (o->start != NULL && is_allowed(g, o, o->start) &&
+        (!have_recorded || rp_plan_order(g, o->start, &recorded) <= 0))
+        so.start = o->start;
+    if (so.start != NULL && is_allowed(g, o, so.start) &&
+        rp_is_fast_enough(g, o, so.start->claims.time_ns))
+        take_start(g, o, so.start, plan);
+    else
+        rc = rp_solve(g, &so, plan, &sr, err);
+    if (have_recorded)
+        rp_plan_fini(&recorded);
+    if (rc == RP_NO || rc == RP_LIMIT)
+        memcpy(reason, sr.reason, size);
+    return rc;
+}
+
+rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
+                     const struct rp_policy_options *o, struct rp_plan *plan,
+                     struct rp_policy_report *report, struct rp_err *err) {
+    if (policy->record != NULL)
+        return rp_policy_record_plan(g, policy, o, plan, report, err);
+    *plan = (struct rp_plan){0};
+    *report = (struct rp_policy_report){0};
+    rp_rc rc = search(g, policy, o, plan, report->reason, sizeof report->reason, err);
+    if (rc != RP_OK)
+        return rc;
+    report->fits = true;
+    report->needed_bytes = g->fixed_bytes + plan->arena_bytes;
+    return RP_OK;
+}

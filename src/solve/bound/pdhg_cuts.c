@@ -1,0 +1,150 @@
+#include "solve/bound/pdhg_cuts.h"
+
+#include <stdlib.h>
+
+#include "solve/lp/sep_cover.h"
+#include "solve/lp/sep_path.h"
+
+/* The first calls look for memory rows alone: the points are far off. */
+#define N_EARLY 4
+#define PATH_INTERVAL 2 /* calls from one search for path cuts to the next */
+#define MAX_IDLE 8      /* separations that a row without a multiplier survives */
+
+#define VIOLATION 0.1 /* scaled bytes; the limit is 512 or more */
+#define NEAR 1.0      /* scaled bytes under the limit where covers are still looked for */
+#define COVER_MIN_EFFICACY 0.05
+#define PATH_MIN_EFFICACY 0.05
+/* Work of one search for path cuts, at most: longer ones could not be stopped in time. */
+#define MAX_PATH_WORK 2e9
+#define PATH_SHARE 0.5 /* of the work of the steps that path cuts may take */
+
+static void add_memory_row(struct rp_pdhg_cuts *c, uint32_t t, uint32_t k,
+                           const double *v) {
+    rp_sep_memory_row(&c->memory, t, k, v, &c->rows);
+    rp_push(&c->idle, 0);
+    c->memory_rows++;
+}
+
+void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f) {
+    *c = (struct rp_pdhg_cuts){.form = f};
+    rp_sep_memory_init(&c->memory, f);
+    c->point = rp_calloc(f->n_cols, sizeof *c->point);
+    for (uint32_t t = 0; t < f->n_stages; t++)
+        add_memory_row(c, t, f->last_op[t], NULL);
+}
+
+void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c) {
+    rp_sep_memory_fini(&c->memory);
+    rp_row_set_fini(&c->rows);
+    free(c->idle.at);
+    free(c->point);
+    *c = (struct rp_pdhg_cuts){0};
+}
+
+/* ---- dropping ---- */
+
+static bool is_idle(const struct rp_pdhg_cuts *c, uint32_t i) {
+    return c->idle.at[i] > MAX_IDLE;
+}
+
+static bool is_cover(const struct rp_pdhg_cuts *c, uint32_t i) {
+    return c->rows.name[i].kind == RP_ROW_COVER;
+}
+
+static uint32_t drop_rows(struct rp_pdhg_cuts *c, float *y,
+                          bool (*drop)(const struct rp_pdhg_cuts *c, uint32_t i)) {
+    struct rp_row_set kept = {0};
+    uint32_t n = 0, old = c->rows.n;
+    for (uint32_t i = 0; i < old; i++) {
+        if (drop(c, i))
+            continue;
+        rp_row_set_copy(&kept, &c->rows, i);
+        c->idle.at[n] = c->idle.at[i];
+        y[n++] = y[i];
+    }
+    for (uint32_t i = n; i < old; i++)
+        y[i] = 0;
+    rp_row_set_fini(&c->rows);
+    c->rows = kept;
+    c->idle.n = n;
+    c->dropped_rows += old - n;
+    return old - n;
+}
+
+uint32_t rp_pdhg_cuts_drop_idle(struct rp_pdhg_cuts *c, float *y) {
+    for (uint32_t i = 0; i < c->rows.n; i++)
+        c->idle.at[i] = y[i] > 0 ? 0 : c->idle.at[i] + 1;
+    return drop_rows(c, y, is_idle);
+}
+
+uint32_t rp_pdhg_cuts_drop_covers(struct rp_pdhg_cuts *c, float *y) {
+    return drop_rows(c, y, is_cover);
+}
+
+/* ---- adding ---- */
+
+/* Adds a cover of the memory row of (t, k), if the point violates one. */
+static uint32_t add_cover(struct rp_pdhg_cuts *c, uint32_t t, uint32_t k) {
+    struct rp_row_set memory = {0};
+    rp_sep_memory_row(&c->memory, t, k, c->point, &memory);
+    uint32_t found = rp_sep_cover_find(&memory, 0, c->point, COVER_MIN_EFFICACY, &c->rows);
+    if (found)
+        rp_push(&c->idle, 0);
+    c->cover_rows += found;
+    rp_row_set_fini(&memory);
+    return found;
+}
+
+/* The work of one search: each window looks at the inputs of all ops before it. */
+static double work_of_paths(const struct rp_formulation *f) {
+    double n = f->n_stages;
+    return n * n / 6 * (f->instance->n_ops + f->instance->input_start[f->instance->n_ops]);
+}
+
+static uint32_t add_paths(struct rp_pdhg_cuts *c, uint64_t step_work) {
+    struct rp_sep_path paths;
+    double work = work_of_paths(c->form);
+    if (work > MAX_PATH_WORK || c->path_work + work > PATH_SHARE * (double)step_work)
+        return 0;
+    c->path_work += work;
+    rp_sep_path_init(&paths, c->form);
+    uint32_t n = rp_sep_path_find(&paths, c->point, PATH_MIN_EFFICACY,
+                                  c->form->instance->n_ops, &c->rows);
+    for (uint32_t i = 0; i < n; i++)
+        rp_push(&c->idle, 0);
+    c->path_rows += n;
+    rp_sep_path_fini(&paths);
+    return n;
+}
+
+/* The k whose memory row in stage t is violated most, the later of equal ones. */
+static uint32_t find_worst(struct rp_pdhg_cuts *c, uint32_t t, double *over) {
+    uint32_t worst = c->form->last_op[t], first = rp_formulation_first_row(c->form, t);
+    rp_sep_memory_sweep(&c->memory, t, c->point, over);
+    for (uint32_t k = worst; k-- > first;)
+        if (over[k] > over[worst])
+            worst = k;
+    return worst;
+}
+
+uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_work) {
+    uint32_t n = 0;
+    bool early = c->n_additions < N_EARLY;
+    for (uint32_t j = 0; j < c->form->n_cols; j++)
+        c->point[j] = x[j];
+    double *over = rp_calloc(c->form->instance->n_ops, sizeof *over);
+    for (uint32_t t = 0; t < c->form->n_stages; t++) {
+        uint32_t worst = find_worst(c, t, over);
+        if (over[worst] > VIOLATION) {
+            add_memory_row(c, t, worst, c->point);
+            n++;
+        }
+        if (over[worst] > -NEAR && !early)
+            n += add_cover(c, t, worst);
+    }
+    if (!early && c->n_additions % PATH_INTERVAL == 0)
+        n += add_paths(c, step_work);
+    c->n_additions++;
+    free(over);
+    return n;
+}

@@ -1,0 +1,38 @@
+/* pdhg_cuts: the memory rows (4), path cuts (5) and covers (6) of the PDHG bound. Rows that
+ * its points violate are added, rows that have long been without a multiplier are dropped.
+ *
+ * Not thread-safe: one object, one thread.
+ */
+#ifndef RP_SOLVE_BOUND_PDHG_CUTS_H
+#define RP_SOLVE_BOUND_PDHG_CUTS_H
+
+#include "base/mem.h"
+#include "solve/lp/sep_memory.h"
+
+struct rp_pdhg_cuts {
+    const struct rp_formulation *form; /* borrowed */
+    struct rp_row_set rows;
+    RP_VEC(uint32_t) idle; /* per row: separations since it had a multiplier */
+    struct rp_sep_memory memory;
+    double *point;        /* PDHG's, in doubles, at the last separation */
+    double path_work;     /* of all searches for path cuts, in terms touched */
+    uint32_t n_additions; /* calls of rp_pdhg_cuts_add */
+    uint64_t memory_rows, path_rows, cover_rows, dropped_rows; /* in all */
+};
+
+/* Starts with one memory row for each stage. `f` must outlive it. */
+void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f);
+void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c); /* safe on a zeroed one */
+
+/* Each of the next two drops rows, moves the multipliers y (one a row) of those that stay,
+ * and zeroes the rest of y. Returns how many rows it has dropped. */
+uint32_t rp_pdhg_cuts_drop_idle(struct rp_pdhg_cuts *c, float *y);
+uint32_t rp_pdhg_cuts_drop_covers(struct rp_pdhg_cuts *c, float *y);
+
+/* Adds rows that point x violates: of each stage the most violated memory row and a cover
+ * of it, and path cuts. At most two rows a stage and n_ops path cuts. step_work: the work
+ * of all steps of PDHG so far, in terms touched; path cuts may take a share of it. Returns
+ * how many rows it has added. */
+uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_work);
+
+#endif

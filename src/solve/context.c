@@ -1,0 +1,45 @@
+#include "solve/context.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+void rp_context_init(struct rp_context *w) {
+    rp_context_instance(w, &w->p, w->o->budget_bytes);
+    rp_schedule_keep_all(&w->p, &w->incumbent.s);
+    w->no_recompute = rp_calloc(w->g->n_ops, sizeof *w->no_recompute);
+}
+
+void rp_context_fini(struct rp_context *w) {
+    rp_pdhg_bound_free(w->bound);
+    rp_schedule_fini(&w->incumbent.s);
+    rp_schedule_fini(&w->start);
+    rp_solution_pool_fini(&w->pool);
+    rp_plan_fini(&w->sequence);
+    rp_instance_fini(&w->p);
+    free(w->no_recompute);
+    free(w->order);
+}
+
+bool rp_context_stopped(const struct rp_context *w) {
+    return (w->o->stop != NULL && *w->o->stop) || rp_seconds() > w->deadline;
+}
+
+bool rp_context_stop(void *arg) {
+    return rp_context_stopped(arg);
+}
+
+bool rp_context_gap_reached(const struct rp_context *w) {
+    return w->incumbent.found &&
+           (double)w->incumbent.time_ns <= (double)w->bound_ns * (1 + w->o->gap);
+}
+
+void rp_context_instance(const struct rp_context *w, struct rp_instance *p,
+                         uint64_t budget_bytes) {
+    rp_instance_init(p, w->g, budget_bytes, w->o->addressed, w->order);
+    if (w->o->swap)
+        rp_instance_allow_swap(p, w->o->host_bytes);
+    for (uint32_t i = 0; i < p->n_ops && !w->o->recompute; i++)
+        p->recompute[i] = false;
+}

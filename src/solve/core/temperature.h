@@ -1,0 +1,34 @@
+/* temperature: the cooling schedule of simulated annealing (Kirkpatrick, Gelatt and Vecchi,
+ * "Optimization by simulated annealing", Science 220, 1983), and the price of overflow.
+ *
+ * A move that makes the cost rise by d is taken with probability exp(-d / temperature). The
+ * cost is a time in ns + price * overflow, where overflow is what is above the memory
+ * limit, summed over the solution. The price is a Lagrange multiplier that is found on the
+ * way: it rises while there is overflow and falls while there is none, so that a search
+ * passes through solutions that do not fit and ends in those that do.
+ *
+ * Not thread-safe: one object, one thread.
+ */
+#ifndef RP_SOLVE_CORE_TEMPERATURE_H
+#define RP_SOLVE_CORE_TEMPERATURE_H
+
+#include <stdint.h>
+
+struct rp_temperature {
+    double initial_ns;
+    double final_share; /* the last temperature as a share of the first */
+    double now_ns;
+    double price;    /* ns per byte of overflow */
+    double progress; /* share of the work done at the last update */
+};
+
+/* `price` is the first price. The temperature holds from the first update on. */
+void rp_temperature_init(struct rp_temperature *t, double initial_ns, double final_share,
+                         double price);
+/* Sets temperature and price when `progress` of the work, 0 to 1, is done. */
+void rp_temperature_update(struct rp_temperature *t, double progress, double overflow);
+/* The largest rise of the cost that is accepted now: one random number. Drawn before the
+ * rise is known, it is a cutoff for the evaluation. */
+double rp_temperature_max_rise(const struct rp_temperature *t, uint64_t *random);
+
+#endif

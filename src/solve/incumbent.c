@@ -1,0 +1,93 @@
+#include "solve/incumbent.h"
+
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "pack/addresses.h"
+#include "solve/core/params.h"
+#include "solve/core/plan_claims.h"
+#include "solve/core/warm_start.h"
+
+bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
+                        enum rp_method from) {
+    struct rp_incumbent *best = &w->incumbent;
+    struct rp_cost c = rp_schedule_cost(&w->p, s);
+    bool fits = c.sound && c.peak_bytes <= w->p.limit_bytes &&
+                (w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes);
+    bool better = !best->found || c.time_ns < best->time_ns ||
+                  (c.time_ns == best->time_ns && from == RP_BRANCH_CUT);
+    rp_log(1, "%s: time %" PRIu64 " ns, %s", rp_method_name[from], c.time_ns,
+           !fits    ? "over the limit"
+           : better ? "new incumbent"
+                    : "no better");
+    /* A proof may have come in at any moment of a search. What the search found meanwhile
+     * depends on the clock, so it does not count. */
+    if (!fits || !better || w->proved)
+        return false;
+    rp_schedule_copy(&best->s, s);
+    best->time_ns = c.time_ns;
+    best->found = true;
+    w->statistics.method[from].incumbents++;
+    return true;
+}
+
+/* `start` under this budget, as `plan`: true if the options allow it and it fits. */
+static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
+                       struct rp_plan *plan) {
+    struct rp_err ignored = {{0}};
+    bool addressed = w->o->addressed;
+    for (size_t i = 0; i < start->steps.n; i++)
+        if (start->steps.at[i].kind == RP_SWAP_OUT && !w->o->swap)
+            return false;
+    if (!w->o->recompute && start->claims.recompute_ns > 0)
+        return false;
+    rp_plan_restate(start, addressed && start->addressed, w->o->budget_bytes, plan);
+    uint64_t limit = w->o->budget_bytes - w->g->fixed_bytes;
+    if (addressed && !start->addressed)
+        rp_assign_addresses(w->g, plan, limit,
+                            (uint64_t)(w->o->time_limit * PACK_WORK_PER_S),
+                            &w->statistics.pack);
+    return rp_plan_fill_claims(w->g, plan, &ignored) == RP_OK &&
+           plan->arena_bytes <= limit && plan->host_bytes <= w->o->host_bytes;
+}
+
+/* The bytes of all copies. The sum cannot overflow: each copy takes time, and the times
+ * have been added up. */
+static uint64_t copied_bytes(const struct rp_graph *g, const struct rp_plan *plan) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        const struct rp_step *s = &plan->steps.at[i];
+        if (s->kind == RP_SWAP_OUT || s->kind == RP_SWAP_IN)
+            sum += g->tensors[s->id].bytes;
+    }
+    return sum;
+}
+
+static bool beats(const struct rp_graph *g, const struct rp_plan *other,
+                  const struct rp_plan *plan) {
+    if (plan->claims.time_ns != other->claims.time_ns)
+        return other->claims.time_ns < plan->claims.time_ns;
+    return copied_bytes(g, other) < copied_bytes(g, plan);
+}
+
+rp_rc rp_incumbent_offer_plan(struct rp_context *w, const struct rp_plan *other, rp_rc rc,
+                              struct rp_plan *plan) {
+    struct rp_plan reused;
+    if (other == NULL || other->steps.n == 0 ||
+        (rc != RP_OK && rc != RP_LIMIT && rc != RP_NO))
+        return rc;
+    if (rc == RP_OK && !beats(w->g, other, plan))
+        return rc;
+    if (!reuse_plan(w, other, &reused)) {
+        rp_plan_fini(&reused);
+        return rc;
+    }
+    rp_plan_fini(plan);
+    *plan = reused;
+    w->incumbent.time_ns = plan->claims.time_ns;
+    /* The plan may run an op twice in a stage, which no schedule does. Then a bound that
+     * was proved of schedules need not hold for it. */
+    if (w->bound_ns > w->incumbent.time_ns)
+        w->bound_ns = w->g->total_time_ns;
+    return RP_OK;
+}

@@ -1,0 +1,29 @@
+/* incumbent: the best solution known so far. This is the only place where it is replaced.
+ *
+ * While schedules are searched for, the incumbent is a schedule (rp_incumbent_offer). Once
+ * addresses are placed it is a plan, and other plans may still beat it
+ * (rp_incumbent_offer_plan).
+ *
+ * Not thread-safe: the parts that run beside the search hand in what they have found when
+ * the search asks them (background.h), never on their own.
+ */
+#ifndef RP_SOLVE_INCUMBENT_H
+#define RP_SOLVE_INCUMBENT_H
+
+#include "solve/context.h"
+
+/* Makes a copy of `s` the incumbent if it is sound, fits w->p's limits of device and host
+ * memory, and is faster than the incumbent. Of two schedules that take the same time the
+ * first one stays, unless the later one comes from branch and cut. Returns whether it was
+ * replaced. `from` is the method that `s` comes from. */
+bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
+                        enum rp_method from);
+
+/* Replaces `plan`, the result so far with return code `rc`, by `other` if that fits, may
+ * use what it uses under the options, and is faster, or as fast with fewer bytes copied.
+ * `other` is a valid plan or NULL; one without steps counts as none. Returns RP_OK if
+ * `plan` now holds a plan, else rc. */
+rp_rc rp_incumbent_offer_plan(struct rp_context *w, const struct rp_plan *other, rp_rc rc,
+                              struct rp_plan *plan);
+
+#endif

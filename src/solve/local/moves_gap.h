@@ -1,0 +1,48 @@
+/* moves_gap: what the moves have in common.
+ *
+ * A gap of a tensor is the range of rows between two stages that use it: from the row after
+ * the earlier stage to the row of the later one. Over a gap the tensor is held, or it is
+ * swapped, or the later stage makes it again.
+ */
+#ifndef RP_SOLVE_LOCAL_MOVES_GAP_H
+#define RP_SOLVE_LOCAL_MOVES_GAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "solve/incremental/incremental.h"
+
+/* The gap of x around row t, rows *first..*last. False if there is none. */
+bool rp_find_gap(const struct rp_incremental *s, uint32_t x, uint32_t t, uint32_t *first,
+                 uint32_t *last);
+/* Some output of an op that runs again, in stage *t. RP_NONE if the random choice finds
+ * none.
+ */
+uint32_t rp_random_recomputed(const struct rp_incremental *s, uint64_t *random,
+                              uint32_t *t);
+/* For each input that the run of op j in stage t would have to make first: holds it, or
+ * leaves it to be made and does so for its own inputs, by chance and `depth` levels deep.
+ */
+void rp_rehold_inputs(struct rp_incremental *s, uint64_t *random, uint32_t j, uint32_t t,
+                      uint32_t depth);
+
+/* Lets x go over a gap that holds it: it is made again at the end of the gap or at some
+ * stage before it, or swapped. False if it may be neither. */
+bool rp_drop_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
+                 uint32_t last);
+
+/* The instance allows swaps, and x has bytes to copy. */
+bool rp_swappable(const struct rp_incremental *s, uint32_t x);
+/* Swaps x over a gap: it stays until it is copied out, and comes back as late as seems
+ * early enough. False if no stage is left for its swap-in. */
+bool rp_swap_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
+                 uint32_t last);
+/* The row to which x has to be held so that its copy out, begun when it is first made, is
+ * over when it is freed, judged by the queue as it is. */
+uint32_t rp_copied_out_by(const struct rp_incremental *s, uint32_t x);
+/* The last stage from `first` to `last` in which a swap-in of x can begin and be over by
+ * stage `last`, judged by the queue as it is; `margin` >= 1 multiplies the copy's time. */
+uint32_t rp_last_swap_in(const struct rp_incremental *s, uint32_t x, uint32_t first,
+                         uint32_t last, double margin);
+
+#endif

@@ -1,0 +1,30 @@
+#include "solve/local/offload_all.h"
+
+/* Stage `from` uses x, and stage `to` is the next that needs it. */
+static void offload(const struct rp_instance *p, uint32_t x, uint32_t from, uint32_t to,
+                    struct rp_schedule *s) {
+    bool hold = to == from + 1 || p->bytes[x] == 0;
+    rp_schedule_set(s, x, from + 1, to, hold);
+    if (!hold)
+        rp_schedule_set_in(s, x, to, true);
+}
+
+void rp_schedule_offload_all(const struct rp_instance *p, bool early,
+                             struct rp_schedule *s) {
+    rp_schedule_fini(s);
+    rp_schedule_empty(p, s);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint32_t at = p->producer[x], end = p->n_ops - 1;
+        for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++) {
+            offload(p, x, at, p->readers[k], s);
+            at = p->readers[k];
+        }
+        if (!p->kept[x])
+            continue;
+        if (early)
+            rp_schedule_set(s, x, at + 1, end, true);
+        else if (at < end)
+            offload(p, x, at, end, s);
+        rp_schedule_set(s, x, p->n_ops, p->n_ops, true);
+    }
+}

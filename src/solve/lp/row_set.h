@@ -1,0 +1,69 @@
+/* row_set: rows of a linear program, and what it takes to derive each of them again.
+ *
+ *   row i:   sum over k in [start[i], start[i + 1]) of coef[k] x[col[k]]  <=  rhs[i]
+ *
+ * Where a term's place may be a constant instead of a column, RP_COL_ZERO and RP_COL_ONE
+ * stand for it. Rows hold columns only: rp_row_set_term moves constants to the right side.
+ *
+ * Invariants: no column occurs twice in a row. Once there is a row, start and detail_start
+ * have n + 1 entries and never descend.
+ *
+ * The caller owns a set; a zeroed one is empty. Not thread-safe: one set, one thread.
+ */
+#ifndef RP_SOLVE_LP_ROW_SET_H
+#define RP_SOLVE_LP_ROW_SET_H
+
+#include <stdint.h>
+
+/* In place of a column: a constant. */
+#define RP_COL_ZERO (UINT32_MAX - 1)
+#define RP_COL_ONE UINT32_MAX
+
+/* Equations (2) to (6) of formulation.h, sep_path.h and sep_cover.h. RP_ROW_OTHER: a cut
+ * that only branch and cut uses. No certificate can hold it. */
+enum rp_row_kind {
+    RP_ROW_DEP,
+    RP_ROW_HOLD,
+    RP_ROW_MEM,
+    RP_ROW_PATH,
+    RP_ROW_COVER,
+    RP_ROW_OTHER
+};
+
+struct rp_row_name {
+    enum rp_row_kind kind;
+    uint32_t t;    /* stage; path: the last one of its window */
+    uint32_t op;   /* dep: the reader j. mem, cover: k. path: the reader r. else RP_NONE */
+    uint32_t x;    /* dep, hold, path: the tensor. else RP_NONE */
+    uint32_t from; /* path: the first stage of its window. else 0 */
+};
+
+struct rp_row_set {
+    uint32_t n, n_terms, n_details;
+    uint32_t cap, cap_terms, cap_details; /* allocated */
+    uint32_t *start, *col;
+    double *coef, *rhs;
+    struct rp_row_name *name;
+    /* Row i has the details [detail_start[i], detail_start[i + 1]). mem: pairs of a tensor
+     * and its term, which is an op r for R[t][r] or one of the two below. cover: those of
+     * the memory row that it follows from. path: the tensors of its path. */
+    uint32_t *detail_start, *detail;
+};
+#define RP_TERM_NEXT (UINT32_MAX - 1) /* S[t+1][x] */
+#define RP_TERM_NOW UINT32_MAX        /* S[t][x] */
+
+void rp_row_set_fini(struct rp_row_set *rows); /* safe on a zeroed set, and twice */
+
+/* Starts a row without terms. The next two append to the row that was started last. */
+void rp_row_set_begin(struct rp_row_set *rows, struct rp_row_name name, double rhs);
+void rp_row_set_term(struct rp_row_set *rows, uint32_t col, double coef);
+void rp_row_set_detail(struct rp_row_set *rows, uint32_t detail);
+
+/* Appends row i of `from`, or all of its rows. `from` must be another set. */
+void rp_row_set_copy(struct rp_row_set *rows, const struct rp_row_set *from, uint32_t i);
+void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from);
+
+/* The left side of row i at point v, which has one value a column. */
+double rp_row_set_left(const struct rp_row_set *rows, uint32_t i, const double *v);
+
+#endif

@@ -1,0 +1,32 @@
+/* solution_pool: the best schedules that several searches have found, for crossover.
+ *
+ * Invariants: all are of one instance, sound, within the limit and without swaps; sorted by
+ * time, no two the same, at most RP_MAX_POOL.
+ *
+ * The pool owns its schedules. Not thread-safe: one pool, one thread.
+ */
+#ifndef RP_SOLVE_MIP_SOLUTION_POOL_H
+#define RP_SOLVE_MIP_SOLUTION_POOL_H
+
+#include "base/mem.h"
+#include "solve/core/schedule.h"
+
+enum { RP_MAX_POOL = 12 };
+
+struct rp_pool_solution {
+    struct rp_schedule s;
+    uint64_t time_ns;
+};
+
+struct rp_solution_pool {
+    RP_VEC(struct rp_pool_solution);
+};
+
+/* Adds a copy of the runs' part of `s` (its swaps are left out), which takes time_ns and
+ * fits. Does nothing if it is in the pool already, or if the pool is full of schedules that
+ * are as fast. */
+void rp_solution_pool_add(struct rp_solution_pool *pool, const struct rp_schedule *s,
+                          uint64_t time_ns);
+void rp_solution_pool_fini(struct rp_solution_pool *pool); /* safe on a zeroed pool */
+
+#endif

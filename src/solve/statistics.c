@@ -1,0 +1,246 @@
+#include "solve/statistics.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "base/format.h"
+#include "solve/local/moves.h"
+#include "solve/lp/separation.h"
+
+const char *const rp_method_name[RP_N_METHODS] = {
+    [RP_KEEP_ALL] = "keep-all",
+    [RP_WARM_START] = "warm start",
+    [RP_GREEDY] = "greedy",
+    [RP_OFFLOAD_ALL] = "offload-all",
+    [RP_ANNEAL_ORDER] = "order annealing",
+    [RP_ANNEAL] = "annealing",
+    [RP_POLISH] = "polishing",
+    [RP_CROSSOVER] = "crossover",
+    [RP_BRANCH_CUT] = "branch and cut",
+    [RP_PDHG] = "PDHG bound",
+    [RP_ASTAR] = "A*",
+};
+
+/* Where the sections go: text, or JSON where `json` is not NULL. */
+struct output {
+    FILE *text;
+    struct rp_json_writer *json;
+};
+
+static void begin_section(struct output *o, const char *key, const char *title) {
+    if (o->json != NULL)
+        rp_json_object(o->json, key);
+    else
+        fprintf(o->text, "\n%s\n", title);
+}
+
+static void end_section(struct output *o) {
+    if (o->json != NULL)
+        rp_json_end(o->json);
+}
+
+static void put_count(struct output *o, const char *key, const char *words,
+                      uint64_t value) {
+    if (o->json != NULL)
+        rp_json_uint(o->json, key, value);
+    else
+        fprintf(o->text, "  %-44s %14" PRIu64 "\n", words, value);
+}
+
+static void put_seconds(struct output *o, const char *key, const char *words,
+                        double value) {
+    if (o->json != NULL)
+        rp_json_double(o->json, key, value, 3);
+    else
+        fprintf(o->text, "  %-44s %14.3f\n", words, value);
+}
+
+/* ---- methods and moves are tables ---- */
+
+static void put_method(struct output *o, const char *name,
+                       const struct rp_method_statistics *m) {
+    if (o->json == NULL) {
+        fprintf(o->text,
+                "%-18s %6" PRIu64 " %14" PRIu64 " %10.3f %11" PRIu64 " %7" PRIu64 "\n",
+                name, m->calls, m->work, m->seconds, m->incumbents, m->bounds);
+        return;
+    }
+    rp_json_object(o->json, NULL);
+    rp_json_string(o->json, "method", name);
+    rp_json_uint(o->json, "calls", m->calls);
+    rp_json_uint(o->json, "work", m->work);
+    rp_json_double(o->json, "seconds", m->seconds, 3);
+    rp_json_uint(o->json, "incumbents", m->incumbents);
+    rp_json_uint(o->json, "bounds", m->bounds);
+    rp_json_end(o->json);
+}
+
+static void put_methods(struct output *o, const struct rp_statistics *s) {
+    if (o->json != NULL)
+        rp_json_array(o->json, "methods");
+    else
+        fprintf(o->text, "\n%-18s %6s %14s %10s %11s %7s\n", "method", "calls", "work",
+                "seconds", "incumbents", "bounds");
+    for (int i = 0; i < RP_N_METHODS; i++)
+        if (s->method[i].calls > 0)
+            put_method(o, rp_method_name[i], &s->method[i]);
+    if (o->json != NULL)
+        rp_json_end(o->json);
+}
+
+static void put_move(struct output *o, const char *name,
+                     const struct rp_move_statistics *m) {
+    if (m->proposed == 0)
+        return;
+    if (o->json == NULL) {
+        fprintf(o->text,
+                "  %-26s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %8s %12" PRIu64 "\n",
+                name, m->proposed, m->infeasible, m->accepted,
+                rp_show_percent(m->accepted, m->proposed).s, m->improving);
+        return;
+    }
+    rp_json_object(o->json, NULL);
+    rp_json_string(o->json, "move", name);
+    rp_json_uint(o->json, "proposed", m->proposed);
+    rp_json_uint(o->json, "infeasible", m->infeasible);
+    rp_json_uint(o->json, "accepted", m->accepted);
+    rp_json_uint(o->json, "improving", m->improving);
+    rp_json_end(o->json);
+}
+
+static void begin_moves(struct output *o) {
+    if (o->json != NULL)
+        rp_json_array(o->json, "moves");
+    else
+        fprintf(o->text, "  %-26s %12s %12s %12s %8s %12s\n", "move", "proposed",
+                "infeasible", "accepted", "", "improving");
+}
+
+static void end_moves(struct output *o) {
+    if (o->json != NULL)
+        rp_json_end(o->json);
+}
+
+/* ---- the parts ---- */
+
+static void put_anneal(struct output *o, const char *key, const char *title,
+                       const struct rp_anneal_statistics *a,
+                       const char *(*move_name)(uint32_t)) {
+    begin_section(o, key, title);
+    put_count(o, "runs", "runs", a->runs);
+    put_count(o, "work", "work done", a->work);
+    put_count(o, "uphill", "accepted although the cost rose", a->uphill);
+    put_count(o, "incumbents", "best solutions of their runs", a->incumbents);
+    begin_moves(o);
+    for (uint32_t i = 0; i < RP_MAX_MOVES && move_name(i) != NULL; i++)
+        put_move(o, move_name(i), &a->moves[i]);
+    end_moves(o);
+    end_section(o);
+}
+
+static void put_cuts(struct output *o, const struct rp_separation_statistics *c) {
+    if (o->json != NULL)
+        rp_json_object(o->json, "cuts");
+    for (uint32_t k = 0; rp_cut_family_name(k) != NULL; k++) {
+        char words[64];
+        snprintf(words, sizeof words, "%s cuts", rp_cut_family_name(k));
+        put_count(o, rp_cut_family_name(k), words, c->found[k]);
+    }
+    put_count(o, "exact_covers", "covers of integer points", c->exact_covers);
+    if (o->json != NULL)
+        rp_json_end(o->json);
+}
+
+static void put_branch_cut(struct output *o, const struct rp_branch_cut_statistics *b) {
+    begin_section(o, "branch_and_cut", "branch and cut");
+    put_count(o, "nodes", "nodes", b->nodes);
+    put_count(o, "lp_solves", "linear programs solved", b->lp_solves);
+    put_count(o, "trial_solves", "of these for strong branching", b->trial_solves);
+    put_count(o, "simplex_iterations", "simplex iterations", b->pivots);
+    put_cuts(o, &b->cuts);
+    put_count(o, "fixed_columns", "columns fixed by reduced cost", b->fixed_columns);
+    put_count(o, "restarts", "restarts", b->restarts);
+    put_count(o, "cutoffs_tried", "cutoffs tried", b->cutoffs_tried);
+    put_count(o, "roundings", "points rounded", b->roundings);
+    put_count(o, "rounding_successes", "incumbents from rounding", b->rounding_successes);
+    put_count(o, "incumbents", "incumbents", b->incumbents);
+    put_count(o, "work", "work done", b->work);
+    end_section(o);
+}
+
+static void put_pdhg(struct output *o, const struct rp_pdhg_statistics *p) {
+    begin_section(o, "pdhg", "PDHG bound");
+    put_count(o, "iterations", "iterations", p->iterations);
+    put_count(o, "restarts", "restarts", p->restarts);
+    put_count(o, "separations", "separations", p->separations);
+    put_count(o, "memory_rows", "memory rows added", p->memory_rows);
+    put_count(o, "path_rows", "path cuts added", p->path_rows);
+    put_count(o, "cover_rows", "cover cuts added", p->cover_rows);
+    put_count(o, "dropped_rows", "rows dropped", p->dropped_rows);
+    put_count(o, "dual_evaluations", "dual values in floating point", p->dual_evaluations);
+    put_count(o, "proofs", "dual values in integers", p->proofs);
+    put_count(o, "horizon_updates", "horizon updates", p->horizon_updates);
+    put_count(o, "work", "work done", p->work);
+    end_section(o);
+}
+
+static void put_crossover(struct output *o, const struct rp_crossover_statistics *c) {
+    begin_section(o, "crossover", "crossover");
+    put_count(o, "dropped", "schedules not representable", c->dropped);
+    put_count(o, "pairs", "pairs crossed", c->pairs);
+    put_count(o, "crossings", "runs of branch and cut", c->crossings);
+    put_count(o, "solved", "of these solved to the end", c->solved);
+    put_count(o, "improvements", "of these with a new best", c->improvements);
+    put_count(o, "work", "work done", c->work);
+    end_section(o);
+}
+
+static void put_astar(struct output *o, const struct rp_astar_statistics *a) {
+    begin_section(o, "astar", "A*");
+    put_count(o, "states_added", "states added", a->states_added);
+    put_count(o, "expanded", "states expanded", a->expanded);
+    put_count(o, "dominated", "states dominated by another", a->dominated);
+    put_count(o, "pruned_by_bound", "states pruned by the bound", a->pruned_by_bound);
+    end_section(o);
+}
+
+static void put_pack(struct output *o, const struct rp_statistics *s) {
+    begin_section(o, "packing", "packing");
+    put_count(o, "placements", "schedules placed", s->placements);
+    put_count(o, "tightenings", "tighter schedules searched", s->tightenings);
+    put_seconds(o, "seconds", "seconds", s->pack_seconds);
+#define X(name, words) put_count(o, #name, words, s->pack.name);
+    RP_PACK_STATISTICS(X)
+#undef X
+    end_section(o);
+}
+
+static void put_all(struct output *o, const struct rp_statistics *s) {
+    put_methods(o, s);
+    if (s->anneal.runs > 0)
+        put_anneal(o, "annealing", "annealing", &s->anneal, rp_move_name);
+    if (s->method[RP_ANNEAL_ORDER].calls > 0)
+        put_anneal(o, "order_annealing", "order annealing", &s->order, rp_order_move_name);
+    if (s->method[RP_BRANCH_CUT].calls > 0)
+        put_branch_cut(o, &s->branch_cut);
+    if (s->method[RP_PDHG].calls > 0)
+        put_pdhg(o, &s->pdhg);
+    if (s->method[RP_CROSSOVER].calls > 0)
+        put_crossover(o, &s->crossover);
+    if (s->method[RP_ASTAR].calls > 0)
+        put_astar(o, &s->astar);
+    if (s->placements > 0)
+        put_pack(o, s);
+}
+
+void rp_statistics_text(const struct rp_statistics *s, FILE *f) {
+    struct output o = {.text = f};
+    put_all(&o, s);
+}
+
+void rp_statistics_json(const struct rp_statistics *s, struct rp_json_writer *w) {
+    struct output o = {.json = w};
+    rp_json_object(w, "statistics");
+    put_all(&o, s);
+    rp_json_end(w);
+}

@@ -1,0 +1,66 @@
+/* statistics: what each part of the planner did, for `solve --stats`.
+ *
+ * Counters are filled in by the parts themselves and depend on input and options alone;
+ * seconds do not. Nothing in the planner reads them to decide anything.
+ */
+#ifndef RP_SOLVE_STATISTICS_H
+#define RP_SOLVE_STATISTICS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/json_writer.h"
+#include "pack/packer.h"
+#include "solve/bound/pdhg_bound.h"
+#include "solve/exhaustive/astar.h"
+#include "solve/local/anneal.h"
+#include "solve/mip/branch_cut.h"
+#include "solve/mip/crossover.h"
+#include "solve/order/anneal_order.h"
+
+/* The methods of the portfolio: where an incumbent or a bound can come from. */
+enum rp_method {
+    RP_KEEP_ALL,
+    RP_WARM_START,
+    RP_GREEDY,
+    RP_OFFLOAD_ALL,
+    RP_ANNEAL_ORDER,
+    RP_ANNEAL,
+    RP_POLISH,
+    RP_CROSSOVER,
+    RP_BRANCH_CUT,
+    RP_PDHG,
+    RP_ASTAR,
+    RP_N_METHODS
+};
+
+extern const char *const rp_method_name[RP_N_METHODS]; /* "annealing", as messages say it */
+
+struct rp_method_statistics {
+    uint64_t calls;
+    uint64_t work;       /* allotted, in the method's unit (core/params.h) */
+    uint64_t incumbents; /* times that its schedule became the incumbent */
+    uint64_t bounds;     /* times that it raised the lower bound */
+    double seconds;      /* of the method's own thread or process */
+};
+
+struct rp_statistics {
+    struct rp_method_statistics method[RP_N_METHODS];
+    struct rp_anneal_statistics anneal; /* of RP_ANNEAL and RP_POLISH */
+    struct rp_anneal_statistics order;  /* of RP_ANNEAL_ORDER, with moves of its own */
+    struct rp_crossover_statistics crossover;
+    struct rp_branch_cut_statistics branch_cut;
+    struct rp_pdhg_statistics pdhg;
+    struct rp_astar_statistics astar;
+    struct rp_pack_statistics pack;
+    uint64_t placements;  /* schedules given to the packer */
+    uint64_t tightenings; /* searches because the addresses did not fit */
+    double pack_seconds;
+};
+
+/* A section for each part that did something, one line per counter. */
+void rp_statistics_text(const struct rp_statistics *s, FILE *f);
+/* One object: a member for each part that did something. */
+void rp_statistics_json(const struct rp_statistics *s, struct rp_json_writer *w);
+
+#endif

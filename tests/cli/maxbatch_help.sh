@@ -1,0 +1,2 @@
+# exit: 0
+remat-plan maxbatch --help | sed '/^policies/q'
