@@ -146,7 +146,7 @@ $(BUILD)/libcuda/libcuda.so.1: $(BUILD)/pic/tests/cuda/driver.o
 
 # The naive rules of the tests are what fuzz_verify holds the checker against.
 FUZZ_OBJ := $(BUILD)/tests/naive.o $(LIB_OBJ)
-$(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_OBJ)
+$(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/run_seeds.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(link) $(LIBS)
 

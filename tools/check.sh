@@ -54,6 +54,7 @@ part libremat tools/check-libremat.sh
 part emit tools/check-emit.sh
 part profile tools/check-profile.sh
 part layers tools/check-layers.sh
+part mutants tools/mutate.sh --known
 mapfile -t sources < <(find src tests -name '*.[ch]')
 part format tools/format.sh "${sources[@]}"
 

@@ -8,9 +8,26 @@
 #   boundary   < for <=, > for >=, and the reverse
 #   dropped    a statement is left out
 # A mutant that does not compile, or that the tests refuse, is caught; what is whole must
-# link and pass the same way, or nothing is known. A survivor is a check without a test,
-# unless the line says /* mutation: same */: broken or not, it does the same.
+# link and pass the same way, or nothing is known. A survivor is a check without a test. Lines
+# that do the same whether broken or not are listed in tools/mutate.same.
+#   tools/mutate.sh --known: says whether each line of that list is still there.
 set -u
+if [ "${1-}" = --known ]; then
+    awk -F'\t' '
+    /^#/ || NF < 2 { next }
+    {
+        found = 0
+        while ((getline line <$1) > 0) {
+            gsub(/^ +/, "", line)
+            found = found || line == $2
+        }
+        close($1)
+        if (found) good++
+        else { bad++; print "FAILED mutants: " $1 " has no line: " $2 }
+    }
+    END { print "mutants: " good + 0 " passed, " bad + 0 " failed"; exit bad > 0 }' tools/mutate.same
+    exit
+fi
 tree=${BUILD:-build}/mutate
 flags="-O1 -w -fsanitize=address"
 mapfile -t suites < <(cd tests && ls test_{verifier,hash_replay,check_certificate,certificate_rows}*.c 2>/dev/null |
@@ -37,11 +54,14 @@ fi
 
 # The mutants of a file, one a line: LINE KIND.
 mutants() {
-    awk '
-    { text[NR] = $0 }
+    awk -F'\t' -v file="$1" '
+    FILENAME != file { if ($1 == file) same[$2]; next }
+    { text[++n] = $0 }
     END {
-        for (i = 1; i <= NR; i++) {
-            if (text[i] ~ /mutation: same/)
+        for (i = 1; i <= n; i++) {
+            bare = text[i]
+            gsub(/^ +/, "", bare)
+            if (bare in same)
                 continue
             if (text[i] ~ /^ +return (reject|rp_fail)\(/ && text[i - 1] ~ /\)$/) {
                 for (k = i - 1; k > i - 5 && text[k] !~ /^ +(else )?if \(/; k--)
@@ -55,7 +75,7 @@ mutants() {
                 text[i] !~ /^ +(return|rp_rc|free|va_|vsnprintf|snprintf|assert|uint|char|bool|size_t)/)
                 print i, "dropped"
         }
-    }' "$1"
+    }' tools/mutate.same "$1"
 }
 
 apply() { # FILE LINE KIND

@@ -5,24 +5,24 @@
 #include <stdint.h>
 
 static inline uint64_t rp_max_u64(uint64_t a, uint64_t b) {
-    return a > b ? a : b; /* mutation: same */
+    return a > b ? a : b;
 }
 
 static inline uint64_t rp_min_u64(uint64_t a, uint64_t b) {
-    return a < b ? a : b; /* mutation: same */
+    return a < b ? a : b;
 }
 
 static inline uint32_t rp_max_u32(uint32_t a, uint32_t b) {
-    return a > b ? a : b; /* mutation: same */
+    return a > b ? a : b;
 }
 
 static inline uint32_t rp_min_u32(uint32_t a, uint32_t b) {
-    return a < b ? a : b; /* mutation: same */
+    return a < b ? a : b;
 }
 
 /* Neither may be NaN. */
 static inline double rp_max_double(double a, double b) {
-    return a > b ? a : b; /* mutation: same */
+    return a > b ? a : b;
 }
 
 /* That of 0 and x is x. */

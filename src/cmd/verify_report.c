@@ -164,8 +164,8 @@ static void write_replay(struct rp_json_writer *w, const struct rp_verify_report
         rp_json_object(w, "replay");
         rp_json_uint(w, "schedules", r->hash.n_schedules);
         rp_json_uint(w, "values", r->hash.n_values);
-        rp_json_uint(w, "n_device_cells", r->hash.n_device_cells);
-        rp_json_uint(w, "n_host_cells", r->hash.n_host_cells);
+        rp_json_uint(w, "device_cells", r->hash.n_device_cells);
+        rp_json_uint(w, "host_cells", r->hash.n_host_cells);
         rp_json_end(w);
     } else {
         rp_json_null(w, "replay");

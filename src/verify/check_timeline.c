@@ -12,7 +12,7 @@ bool rp_check_timeline_copy_ns(uint64_t latency_ns, uint64_t bytes, uint64_t byt
 }
 
 void rp_check_timeline_wait(struct rp_check_timeline *t, uint64_t until_ns) {
-    if (until_ns <= t->compute_ns) /* mutation: same */
+    if (until_ns <= t->compute_ns)
         return;
     t->stall_ns += until_ns - t->compute_ns;
     t->compute_ns = until_ns;

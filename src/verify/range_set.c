@@ -41,5 +41,5 @@ void rp_range_set_remove(struct rp_range_set *s, uint64_t lo) {
 
 void rp_range_set_fini(struct rp_range_set *s) {
     free(s->at);
-    *s = (struct rp_range_set){0}; /* mutation: same */
+    *s = (struct rp_range_set){0};
 }

@@ -89,7 +89,7 @@ static rp_rc cut_copy(struct builder *b, const struct rp_step *s) {
 
 static int compare(const void *a, const void *b) {
     const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y); /* mutation: same */
+    return (*x > *y) - (*x < *y);
 }
 
 static void sort_cuts(struct cuts *c) {

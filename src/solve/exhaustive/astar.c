@@ -135,10 +135,10 @@ static bool before(const void *context, const void *left, const void *right) {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     const struct node *m = &f->nodes[a], *n = &f->nodes[b];
     if (m->min_ns != n->min_ns)
-        return m->min_ns < n->min_ns; /* mutation: same */
+        return m->min_ns < n->min_ns;
     if (m->s.n_first != n->s.n_first)
-        return m->s.n_first > n->s.n_first; /* mutation: same */
-    return a > b;                           /* mutation: same */
+        return m->s.n_first > n->s.n_first;
+    return a > b;
 }
 
 static void push_open(struct search *f, uint32_t node) {
@@ -180,7 +180,7 @@ static bool same_key(const struct state *a, const struct state *b) {
 /* Fibonacci hashing (Knuth, volume 3, section 6.4) into a table of a power of two. */
 static uint32_t hash(const struct search *f, const struct state *s) {
     uint64_t h = ((uint64_t)s->device << 32 | s->host) * RP_GOLDEN_RATIO_64;
-    h = (h ^ h >> 29 ^ s->n_first) * RP_GOLDEN_RATIO_64; /* mutation: same */
+    h = (h ^ h >> 29 ^ s->n_first) * RP_GOLDEN_RATIO_64;
     return (uint32_t)(h >> 32) & (f->n_table - 1);
 }
 
@@ -302,7 +302,7 @@ static void free_and_take(struct search *f, const struct state *s, struct step b
         struct step more = by;
         uint32_t x = take(&may);
         more.freed |= 1u << x;
-        if (bytes[x] > 0) /* mutation: same */
+        if (bytes[x] > 0)
             free_and_take(f, s, more, need, may);
     }
 }
@@ -404,7 +404,7 @@ void rp_astar_search(const struct rp_instance *p, uint64_t below_ns, uint32_t ma
     assert(rp_astar_accepts(p) && max_states > 0);
     *f = (struct search){
         .p = p, .below_ns = below_ns, .max_nodes = max_states, .n_table = 64};
-    while (f->n_table < max_states) /* mutation: same */
+    while (f->n_table < max_states)
         f->n_table *= 2;
     f->nodes = rp_calloc(max_states, sizeof *f->nodes);
     f->table = rp_calloc(f->n_table, sizeof *f->table);

@@ -24,13 +24,13 @@ static struct rate best_rate(const struct rp_instance *p, const uint64_t *copy_n
 /* How many bytes can be copied in horizon_ns - used_ns, at most `cap`. */
 static uint64_t bytes_copyable(struct rate rate, uint64_t horizon_ns, uint64_t used_ns,
                                uint64_t cap) {
-    if (used_ns >= horizon_ns || rate.bytes == 0) /* mutation: same */
+    if (used_ns >= horizon_ns || rate.bytes == 0)
         return 0;
     if (rate.ns == 0)
         return cap;
     unsigned __int128 bytes =
         (unsigned __int128)(horizon_ns - used_ns) * rate.bytes / rate.ns;
-    return bytes < cap ? (uint64_t)bytes : cap; /* mutation: same */
+    return bytes < cap ? (uint64_t)bytes : cap;
 }
 
 /* A tensor that may be offloaded, and when it can be copied. */
@@ -55,12 +55,12 @@ struct moment {
  * Jackson 1955). */
 static bool is_offloadable(const struct moment *m, uint32_t set) {
     uint64_t out_ns = 0;
-    for (uint32_t i = 0; i < m->n; i++) { /* mutation: same */
+    for (uint32_t i = 0; i < m->n; i++) {
         if (!(set >> i & 1))
             continue;
         out_ns = rp_max_u64(out_ns, m->item[i].release_ns) + m->item[i].out_ns;
         uint64_t in_ns = m->end_ns;
-        for (uint32_t k = 0; k < m->n; k++) /* mutation: same */
+        for (uint32_t k = 0; k < m->n; k++)
             if (set >> k & 1 && m->item[k].due_ns <= m->item[i].due_ns)
                 in_ns += m->item[k].in_ns;
         if (out_ns > m->start_ns || in_ns > m->item[i].due_ns)
@@ -72,11 +72,11 @@ static bool is_offloadable(const struct moment *m, uint32_t set) {
 /* The bytes of the largest set that can be offloaded. */
 static uint64_t max_offload_bytes(const struct moment *m) {
     uint64_t best = 0;
-    for (uint32_t set = 1; set < 1u << m->n; set++) { /* mutation: same */
+    for (uint32_t set = 1; set < 1u << m->n; set++) {
         uint64_t bytes = 0;
-        for (uint32_t i = 0; i < m->n; i++) /* mutation: same */
+        for (uint32_t i = 0; i < m->n; i++)
             bytes += set >> i & 1 ? m->item[i].bytes : 0;
-        if (bytes > best && is_offloadable(m, set)) /* mutation: same */
+        if (bytes > best && is_offloadable(m, set))
             best = bytes;
     }
     return best;

@@ -168,7 +168,7 @@ static void store_best(struct annealing *a) {
 
 static bool is_best(const struct annealing *a) {
     if (a->s.overflow_bytes != a->best_over_bytes)
-        return a->s.overflow_bytes < a->best_over_bytes; /* mutation: same */
+        return a->s.overflow_bytes < a->best_over_bytes;
     return a->s.recompute_ns < a->best_recompute_ns;
 }
 
@@ -196,7 +196,7 @@ static void step(struct annealing *a, bool again) {
         return;
     }
     double rise_ns = a->s.recompute_ns - ns + a->t.price * (a->s.overflow_bytes - over);
-    if (rise_ns > rp_temperature_max_rise(&a->t, &a->random)) { /* mutation: same */
+    if (rise_ns > rp_temperature_max_rise(&a->t, &a->random)) {
         undo(a);
         return;
     }

@@ -126,7 +126,7 @@ void rp_run_sequence_move(struct rp_run_sequence *s, uint32_t from, uint32_t to)
     uint32_t r = s->at[from];
     begin_edit(s, first, last);
     for_each_tensor(s, s->op[r], remove_lifetimes);
-    if (from < to) /* mutation: same */
+    if (from < to)
         memmove(s->at + from, s->at + from + 1, (to - from) * sizeof *s->at);
     else
         memmove(s->at + to + 1, s->at + to, (from - to) * sizeof *s->at);
@@ -224,7 +224,7 @@ static uint32_t first_dependent(const struct rp_run_sequence *s, uint32_t r) {
             const struct rp_runs *readers = &s->runs[p->readers[i]];
             for (size_t k = 0; k < readers->n; k++) {
                 uint32_t q = s->place[readers->at[k]];
-                if (q < other) /* mutation: same */
+                if (q < other)
                     first = rp_min_u32(first, q);
             }
         }

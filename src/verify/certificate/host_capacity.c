@@ -43,7 +43,7 @@ bool rp_host_capacity_init(struct rp_host_capacity *r, const struct rp_lp_variab
     for (uint32_t x = 0; x < g->n_tensors; x++)
         if (g->tensors[x].producer != RP_NONE && !add_tensor(r, g, x, addressed))
             return false;
-    if (r->host_bytes > host_budget_bytes) /* mutation: same */
+    if (r->host_bytes > host_budget_bytes)
         r->host_bytes = host_budget_bytes;
     r->before_ns = rp_calloc((size_t)g->n_ops + 1, sizeof *r->before_ns);
     for (uint32_t t = 0; t < g->n_ops; t++)
@@ -59,7 +59,7 @@ void rp_host_capacity_fini(struct rp_host_capacity *r) {
 /* How many bytes can be copied in the horizon less used_ns, at the rate bytes / ns. */
 static uint64_t max_copied(uint64_t bytes, uint64_t ns, uint64_t horizon_ns,
                            uint64_t used_ns) {
-    if (used_ns > horizon_ns) /* mutation: same */
+    if (used_ns > horizon_ns)
         return 0;
     unsigned __int128 product = (unsigned __int128)(horizon_ns - used_ns) * bytes;
     return product / ns > UINT64_MAX ? UINT64_MAX : (uint64_t)(product / ns);
@@ -128,12 +128,11 @@ static bool fits_out(const struct offloads *all, uint32_t set) {
     while (set != 0) {
         uint32_t next = RP_HOST_CAPACITY_MAX_TENSORS;
         for (uint32_t i = 0; i < all->n; i++)
-            if (set >> i & 1 &&
-                (next == RP_HOST_CAPACITY_MAX_TENSORS ||
-                 all->at[i].ready_ns < all->at[next].ready_ns)) /* mutation: same */
+            if (set >> i & 1 && (next == RP_HOST_CAPACITY_MAX_TENSORS ||
+                                 all->at[i].ready_ns < all->at[next].ready_ns))
                 next = i;
         set &= ~(1u << next);
-        if (clock < all->at[next].ready_ns) /* mutation: same */
+        if (clock < all->at[next].ready_ns)
             clock = all->at[next].ready_ns;
         clock += all->at[next].out_ns;
     }
@@ -173,11 +172,11 @@ static uint64_t max_offload(const struct rp_host_capacity *r, uint32_t t, bool l
             return UINT64_MAX;
         all.at[all.n++] = p;
     }
-    for (uint32_t set = 1; set < 1u << all.n; set++) { /* mutation: same */
+    for (uint32_t set = 1; set < 1u << all.n; set++) {
         uint64_t size = 0;
         for (uint32_t i = 0; i < all.n; i++)
             size += set >> i & 1 ? all.at[i].size : 0;
-        if (size > best && fits_out(&all, set) && fits_in(&all, set)) /* mutation: same */
+        if (size > best && fits_out(&all, set) && fits_in(&all, set))
             best = size;
     }
     return best;

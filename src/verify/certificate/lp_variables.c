@@ -149,7 +149,7 @@ static void grow(struct rp_lp_variables *c) {
 }
 
 static bool add_to_table(struct rp_lp_variables *c, uint64_t key, __int128 amount) {
-    if (2 * c->n >= c->capacity) /* mutation: same */
+    if (2 * c->n >= c->capacity)
         grow(c);
     struct rp_lp_variable *v = find(c->table, c->capacity, key);
     c->n += v->key == 0;
@@ -191,7 +191,7 @@ static uint32_t same_since(const struct rp_lp_variables *c, uint32_t t, uint32_t
             high = middle - 1;
     }
     uint32_t last_touch = c->touch_last[low];
-    return last_touch + 1 < t ? last_touch + 1 : t; /* mutation: same */
+    return last_touch + 1 < t ? last_touch + 1 : t;
 }
 
 uint64_t rp_lp_variables_hold_key(const struct rp_lp_variables *c, uint32_t t, uint32_t x) {
