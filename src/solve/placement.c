@@ -9,6 +9,7 @@
 #include "pack/addresses.h"
 #include "solve/core/params.h"
 #include "solve/core/shrink_lifetimes.h"
+#include "solve/core/temperature.h"
 #include "solve/local/drop_swaps.h"
 #include "solve/portfolio.h"
 
@@ -59,8 +60,9 @@ static void forget_incumbent(struct rp_context *w) {
 static void search_near(struct rp_context *w, struct rp_schedule *scratch, double work,
                         uint64_t k) {
     rp_schedule_copy(scratch, &w->incumbent.s);
-    rp_portfolio_anneal(w, &w->p, scratch, work, 0.1 * rp_initial_temperature(w, work),
-                        w->o->seed + k, RP_POLISH);
+    rp_portfolio_anneal(w, &w->p, scratch, work,
+                        0.1 * rp_initial_temperature(w->p.n_ops, work), w->o->seed + k,
+                        RP_POLISH);
 }
 
 /* A schedule within a lowered limit: from the incumbent, in one pass, or from keep-all. */
@@ -76,8 +78,9 @@ static void tighten(struct rp_context *w, struct rp_schedule *scratch, uint64_t 
         return;
     rp_schedule_fini(scratch);
     rp_schedule_keep_all(&w->p, scratch);
-    rp_portfolio_anneal(w, &w->p, scratch, 2 * work, rp_initial_temperature(w, 2 * work),
-                        w->o->seed + k, RP_ANNEAL);
+    rp_portfolio_anneal(w, &w->p, scratch, 2 * work,
+                        rp_initial_temperature(w->p.n_ops, 2 * work), w->o->seed + k,
+                        RP_ANNEAL);
 }
 
 /* Out of time or of tightenings: a schedule made in one pass, far enough below the limit

@@ -9,6 +9,7 @@
 #include "solve/background.h"
 #include "solve/core/params.h"
 #include "solve/core/plan_claims.h"
+#include "solve/core/temperature.h"
 #include "solve/core/warm_start.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/incumbent.h"
@@ -62,11 +63,6 @@ void rp_portfolio_anneal(struct rp_context *w, const struct rp_instance *p,
     rp_incumbent_offer(w, start, method);
 }
 
-double rp_initial_temperature(const struct rp_context *w, double work) {
-    double temperature = work / (50e3 * (w->p.n_ops + 1.0));
-    return temperature < 0.01 ? 0.01 : temperature > 6 ? 6 : temperature;
-}
-
 /* Keeps where a run ended, for crossover. */
 static void add_to_pool(struct rp_context *w, const struct rp_instance *p,
                         const struct rp_schedule *s) {
@@ -86,7 +82,7 @@ static double run_temperature(const struct rp_context *w, bool swap, double work
                               double n_runs, uint64_t k) {
     static const double factors[] = {1, 4, 16}, max_temperature = 16;
     enum { N_FACTORS = sizeof factors / sizeof *factors };
-    double temperature = rp_initial_temperature(w, work);
+    double temperature = rp_initial_temperature(w->p.n_ops, work);
     if (!swap || n_runs < N_FACTORS)
         return temperature;
     return fmin(temperature * factors[k % N_FACTORS], max_temperature);
@@ -111,7 +107,8 @@ static void anneal(struct rp_context *w, const struct job *j) {
         rp_portfolio_anneal(w, j->p, j->scratch, 0.7 * slice,
                             run_temperature(w, swap, 0.7 * slice, n, k), seed, RP_ANNEAL);
         rp_portfolio_anneal(w, j->p, j->scratch, 0.3 * slice,
-                            0.1 * rp_initial_temperature(w, slice), seed + 8, RP_ANNEAL);
+                            0.1 * rp_initial_temperature(w->p.n_ops, slice), seed + 8,
+                            RP_ANNEAL);
         add_to_pool(w, j->p, j->scratch);
     }
 }
@@ -120,7 +117,7 @@ static void anneal(struct rp_context *w, const struct job *j) {
 static void polish(struct rp_context *w, const struct job *j) {
     rp_schedule_copy(j->scratch, &w->incumbent.s);
     rp_portfolio_anneal(w, j->p, j->scratch, j->work,
-                        j->turn->temperature * rp_initial_temperature(w, j->work),
+                        j->turn->temperature * rp_initial_temperature(w->p.n_ops, j->work),
                         w->o->seed + j->k, RP_POLISH);
 }
 

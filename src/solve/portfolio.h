@@ -37,8 +37,4 @@ void rp_portfolio_anneal(struct rp_context *w, const struct rp_instance *p,
                          struct rp_schedule *start, double work, double temperature,
                          uint64_t seed, enum rp_method method);
 
-/* The first temperature for a run of that much work, as a share of the mean op time. A run
- * with little work per op has to be greedy. */
-double rp_initial_temperature(const struct rp_context *w, double work);
-
 #endif

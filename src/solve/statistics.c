@@ -1,25 +1,15 @@
 #include "solve/statistics.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/format.h"
 #include "solve/local/moves.h"
 #include "solve/lp/separation.h"
 
-const char *const rp_method_name[RP_N_METHODS] = {
-    [RP_KEEP_ALL] = "keep-all",
-    [RP_WARM_START] = "warm start",
-    [RP_GREEDY] = "greedy",
-    [RP_OFFLOAD_ALL] = "offload-all",
-    [RP_ANNEAL_ORDER] = "order annealing",
-    [RP_ANNEAL] = "annealing",
-    [RP_POLISH] = "polishing",
-    [RP_CROSSOVER] = "crossover",
-    [RP_BRANCH_CUT] = "branch and cut",
-    [RP_PDHG] = "PDHG bound",
-    [RP_ASTAR] = "A*",
-};
+#define X(method, name) [method] = name,
+const char *const rp_method_name[RP_N_METHODS] = {RP_METHODS(X)};
+#undef X
 
 /* Where the sections go: text, or JSON where `json` is not NULL. */
 struct output {
@@ -138,6 +128,20 @@ static void put_anneal(struct output *o, const char *key, const char *title,
     end_section(o);
 }
 
+struct counter {
+    const char *key, *words;
+    size_t offset; /* of a uint64_t in the statistics of its part */
+};
+
+static void put_counters(struct output *o, const struct counter *c, size_t n,
+                         const void *statistics) {
+    for (size_t i = 0; i < n; i++)
+        put_count(o, c[i].key, c[i].words,
+                  *(const uint64_t *)((const char *)statistics + c[i].offset));
+}
+#define PUT_COUNTERS(o, table, statistics)                                                 \
+    put_counters(o, table, sizeof(table) / sizeof *(table), statistics)
+
 static void put_cuts(struct output *o, const struct rp_separation_statistics *c) {
     if (o->json != NULL)
         rp_json_object(o->json, "cuts");
@@ -151,58 +155,67 @@ static void put_cuts(struct output *o, const struct rp_separation_statistics *c)
         rp_json_end(o->json);
 }
 
+#define B(member) offsetof(struct rp_branch_cut_statistics, member)
+static const struct counter branch_cut_counters[] = {
+    {"nodes", "nodes", B(nodes)},
+    {"lp_solves", "linear programs solved", B(lp_solves)},
+    {"trial_solves", "of these for strong branching", B(trial_solves)},
+    {"simplex_iterations", "simplex iterations", B(pivots)},
+    {"fixed_columns", "columns fixed by reduced cost", B(fixed_columns)},
+    {"restarts", "restarts", B(restarts)},
+    {"cutoffs_tried", "cutoffs tried", B(cutoffs_tried)},
+    {"roundings", "points rounded", B(roundings)},
+    {"rounding_successes", "incumbents from rounding", B(rounding_successes)},
+    {"incumbents", "incumbents", B(incumbents)},
+    {"work", "work done", B(work)},
+};
+
 static void put_branch_cut(struct output *o, const struct rp_branch_cut_statistics *b) {
     begin_section(o, "branch_and_cut", "branch and cut");
-    put_count(o, "nodes", "nodes", b->nodes);
-    put_count(o, "lp_solves", "linear programs solved", b->lp_solves);
-    put_count(o, "trial_solves", "of these for strong branching", b->trial_solves);
-    put_count(o, "simplex_iterations", "simplex iterations", b->pivots);
+    PUT_COUNTERS(o, branch_cut_counters, b);
     put_cuts(o, &b->cuts);
-    put_count(o, "fixed_columns", "columns fixed by reduced cost", b->fixed_columns);
-    put_count(o, "restarts", "restarts", b->restarts);
-    put_count(o, "cutoffs_tried", "cutoffs tried", b->cutoffs_tried);
-    put_count(o, "roundings", "points rounded", b->roundings);
-    put_count(o, "rounding_successes", "incumbents from rounding", b->rounding_successes);
-    put_count(o, "incumbents", "incumbents", b->incumbents);
-    put_count(o, "work", "work done", b->work);
     end_section(o);
 }
 
-static void put_pdhg(struct output *o, const struct rp_pdhg_statistics *p) {
-    begin_section(o, "pdhg", "PDHG bound");
-    put_count(o, "iterations", "iterations", p->iterations);
-    put_count(o, "restarts", "restarts", p->restarts);
-    put_count(o, "separations", "separations", p->separations);
-    put_count(o, "memory_rows", "memory rows added", p->memory_rows);
-    put_count(o, "path_rows", "path cuts added", p->path_rows);
-    put_count(o, "cover_rows", "cover cuts added", p->cover_rows);
-    put_count(o, "dropped_rows", "rows dropped", p->dropped_rows);
-    put_count(o, "dual_evaluations", "dual values in floating point", p->dual_evaluations);
-    put_count(o, "proofs", "dual values in integers", p->proofs);
-    put_count(o, "horizon_updates", "horizon updates", p->horizon_updates);
-    put_count(o, "work", "work done", p->work);
-    end_section(o);
-}
+#define P(member) offsetof(struct rp_pdhg_statistics, member)
+static const struct counter pdhg_counters[] = {
+    {"iterations", "iterations", P(iterations)},
+    {"restarts", "restarts", P(restarts)},
+    {"separations", "separations", P(separations)},
+    {"memory_rows", "memory rows added", P(memory_rows)},
+    {"path_rows", "path cuts added", P(path_rows)},
+    {"cover_rows", "cover cuts added", P(cover_rows)},
+    {"dropped_rows", "rows dropped", P(dropped_rows)},
+    {"dual_evaluations", "dual values in floating point", P(dual_evaluations)},
+    {"proofs", "dual values in integers", P(proofs)},
+    {"horizon_updates", "horizon updates", P(horizon_updates)},
+    {"work", "work done", P(work)},
+};
 
-static void put_crossover(struct output *o, const struct rp_crossover_statistics *c) {
-    begin_section(o, "crossover", "crossover");
-    put_count(o, "dropped", "schedules not representable", c->dropped);
-    put_count(o, "pairs", "pairs crossed", c->pairs);
-    put_count(o, "crossings", "runs of branch and cut", c->crossings);
-    put_count(o, "solved", "of these solved to the end", c->solved);
-    put_count(o, "improvements", "of these with a new best", c->improvements);
-    put_count(o, "work", "work done", c->work);
-    end_section(o);
-}
+#define C(member) offsetof(struct rp_crossover_statistics, member)
+static const struct counter crossover_counters[] = {
+    {"dropped", "schedules not representable", C(dropped)},
+    {"pairs", "pairs crossed", C(pairs)},
+    {"crossings", "runs of branch and cut", C(crossings)},
+    {"solved", "of these solved to the end", C(solved)},
+    {"improvements", "of these with a new best", C(improvements)},
+    {"work", "work done", C(work)},
+};
 
-static void put_astar(struct output *o, const struct rp_astar_statistics *a) {
-    begin_section(o, "astar", "A*");
-    put_count(o, "states_added", "states added", a->states_added);
-    put_count(o, "expanded", "states expanded", a->expanded);
-    put_count(o, "dominated", "states dominated by another", a->dominated);
-    put_count(o, "pruned_by_bound", "states pruned by the bound", a->pruned_by_bound);
-    end_section(o);
-}
+#define A(member) offsetof(struct rp_astar_statistics, member)
+static const struct counter astar_counters[] = {
+    {"states_added", "states added", A(states_added)},
+    {"expanded", "states expanded", A(expanded)},
+    {"dominated", "states dominated by another", A(dominated)},
+    {"pruned_by_bound", "states pruned by the bound", A(pruned_by_bound)},
+};
+
+#define PUT_SECTION(o, key, title, table, statistics)                                      \
+    do {                                                                                   \
+        begin_section(o, key, title);                                                      \
+        PUT_COUNTERS(o, table, statistics);                                                \
+        end_section(o);                                                                    \
+    } while (0)
 
 static void put_pack(struct output *o, const struct rp_statistics *s) {
     begin_section(o, "packing", "packing");
@@ -224,11 +237,11 @@ static void put_all(struct output *o, const struct rp_statistics *s) {
     if (s->method[RP_BRANCH_CUT].calls > 0)
         put_branch_cut(o, &s->branch_cut);
     if (s->method[RP_PDHG].calls > 0)
-        put_pdhg(o, &s->pdhg);
+        PUT_SECTION(o, "pdhg", "PDHG bound", pdhg_counters, &s->pdhg);
     if (s->method[RP_CROSSOVER].calls > 0)
-        put_crossover(o, &s->crossover);
+        PUT_SECTION(o, "crossover", "crossover", crossover_counters, &s->crossover);
     if (s->method[RP_ASTAR].calls > 0)
-        put_astar(o, &s->astar);
+        PUT_SECTION(o, "astar", "A*", astar_counters, &s->astar);
     if (s->placements > 0)
         put_pack(o, s);
 }

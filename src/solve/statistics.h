@@ -18,23 +18,25 @@
 #include "solve/mip/crossover.h"
 #include "solve/order/anneal_order.h"
 
-/* The methods of the portfolio: where an incumbent or a bound can come from. */
-enum rp_method {
-    RP_KEEP_ALL,
-    RP_WARM_START,
-    RP_GREEDY,
-    RP_OFFLOAD_ALL,
-    RP_ANNEAL_ORDER,
-    RP_ANNEAL,
-    RP_POLISH,
-    RP_CROSSOVER,
-    RP_BRANCH_CUT,
-    RP_PDHG,
-    RP_ASTAR,
-    RP_N_METHODS
-};
+/* The methods of the portfolio: where an incumbent or a bound can come from, and what each
+ * is called in messages. */
+#define RP_METHODS(X)                                                                      \
+    X(RP_KEEP_ALL, "keep-all")                                                             \
+    X(RP_WARM_START, "warm start")                                                         \
+    X(RP_GREEDY, "greedy")                                                                 \
+    X(RP_OFFLOAD_ALL, "offload-all")                                                       \
+    X(RP_ANNEAL_ORDER, "order annealing")                                                  \
+    X(RP_ANNEAL, "annealing")                                                              \
+    X(RP_POLISH, "polishing")                                                              \
+    X(RP_CROSSOVER, "crossover")                                                           \
+    X(RP_BRANCH_CUT, "branch and cut")                                                     \
+    X(RP_PDHG, "PDHG bound")                                                               \
+    X(RP_ASTAR, "A*")
 
-extern const char *const rp_method_name[RP_N_METHODS]; /* "annealing", as messages say it */
+#define X(method, name) method,
+enum rp_method { RP_METHODS(X) RP_N_METHODS };
+#undef X
+extern const char *const rp_method_name[RP_N_METHODS];
 
 struct rp_method_statistics {
     uint64_t calls;

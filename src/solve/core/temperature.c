@@ -7,6 +7,11 @@
 /* Over the whole run the price can rise or fall by e to this power. */
 static const double PRICE_RATE = 18;
 
+double rp_initial_temperature(uint32_t n_ops, double work) {
+    double temperature = work / (50e3 * (n_ops + 1.0));
+    return temperature < 0.01 ? 0.01 : temperature > 6 ? 6 : temperature;
+}
+
 void rp_temperature_init(struct rp_temperature *t, double initial_ns, double final_share,
                          double price) {
     *t = (struct rp_temperature){

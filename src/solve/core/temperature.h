@@ -22,6 +22,10 @@ struct rp_temperature {
     double progress; /* share of the work done at the last update */
 };
 
+/* The first temperature for a run of that much work (in the unit of anneal.h) on n_ops ops,
+ * as a share of the mean op time. A run with little work per op has to be greedy. */
+double rp_initial_temperature(uint32_t n_ops, double work);
+
 /* `price` is the first price. The temperature holds from the first update on. */
 void rp_temperature_init(struct rp_temperature *t, double initial_ns, double final_share,
                          double price);
