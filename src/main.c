@@ -1,5 +1,5 @@
-/* main: chooses the command; prints --help, --version and the one error message; sets the
- * exit code. */
+/* main: runs the command that argv[1] names. It prints --help, --version and the error
+ * message, and sets the exit code. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,8 +51,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
 int main(int argc, char **argv) {
     struct rp_err err = {{0}};
     rp_hold_standard_streams();
-    signal(SIGPIPE,
-           SIG_IGN); /* writing to a closed pipe is then an error with exit code 5 */
+    /* Writing to a closed pipe then fails, and we exit with code 5. */
+    signal(SIGPIPE, SIG_IGN);
     rp_rc rc = run(argc, argv, &err);
     rc = rp_close_stdout(rc, &err);
     rp_progress("%s", "");

@@ -143,7 +143,7 @@ static bool order_is_sound(uint64_t seed, uint32_t *n_again) {
     struct rp_err err = {{0}};
     struct rp_plan plan = {0};
     struct rp_anneal_order_options o = {
-        .seed = seed, .again = seed % 4 > 0, .work = 200000, .stop = never};
+        .seed = seed, .may_recompute = seed % 4 > 0, .work = 200000, .stop = never};
     bool ok = true;
     uint32_t once = 0;
     shape.once_percent = 20;
@@ -157,7 +157,7 @@ static bool order_is_sound(uint64_t seed, uint32_t *n_again) {
         plan.budget_bytes = RP_MAX_QUANTITY;
         ok = rp_plan_fill_claims(&g, &plan, &err) == RP_OK &&
              rp_verify(&g, &plan, &v, &err) == RP_OK &&
-             (o.again || plan.claims.recompute_ns == 0);
+             (o.may_recompute || plan.claims.recompute_ns == 0);
         rp_plan_first_runs(&g, &plan, order);
         for (uint32_t i = 0; i < g.n_ops; i++) {
             bool again = g.ops[order[i]].recompute;
@@ -225,7 +225,7 @@ static void the_best_order_of_a_small_graph_is_found(void) {
         n_free += a.keep_all_fits;
         CU_ASSERT_EQUAL(f.over_bytes == 0, a.keep_all_fits);
         CU_ASSERT_EQUAL(f.again_ns, 0);
-        o.again = true;
+        o.may_recompute = true;
         f = search_in(&g, limit, &o);
         n_any += a.any;
         CU_ASSERT(!a.any || f.over_bytes == 0);
@@ -244,7 +244,7 @@ enum { N_FIT = 99, OVER_BYTES = 54000, AGAIN_NS = 28500 };
 static struct found search_larger(uint64_t k, uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(30 + (uint32_t)(k % 30));
     struct rp_anneal_order_options o = {
-        .seed = seed, .work = 500000, .stop = never, .again = true};
+        .seed = seed, .work = 500000, .stop = never, .may_recompute = true};
     struct rp_graph g;
     shape.training = k % 2;
     shape.once_percent = k % 3 ? 0 : 10;
@@ -275,7 +275,7 @@ static void larger_graphs_end_no_worse_than_they_did(void) {
 static void moves_are_counted(void) {
     struct rp_anneal_statistics s = {0};
     struct rp_anneal_order_options o = {
-        .seed = 1, .work = 8000000, .stop = never, .again = true, .statistics = &s};
+        .seed = 1, .work = 8000000, .stop = never, .may_recompute = true, .statistics = &s};
     struct rp_gen_shape shape = rp_gen_small(40);
     struct rp_graph g;
     uint64_t accepted = 0, improving = 0;
@@ -313,7 +313,7 @@ static void a_search_ends_when_it_is_told_to(void) {
                                         .work = UINT64_MAX / 4,
                                         .stop = after_two,
                                         .stop_arg = &n_asked,
-                                        .again = true};
+                                        .may_recompute = true};
     rp_gen_graph(1, &shape, &g);
     search_in(&g, 1, &o);
     CU_ASSERT(n_asked >= 3 && n_asked <= 4);
@@ -342,7 +342,7 @@ static void a_search_ends_when_nothing_can_be_better(void) {
                                         .work = UINT64_MAX / 4,
                                         .stop = counted,
                                         .stop_arg = &n_asked,
-                                        .again = true};
+                                        .may_recompute = true};
     CU_ASSERT_EQUAL_FATAL(rp_graph_parse(two, sizeof two - 1, "two", &g, &err), RP_OK);
     struct found f = search_in(&g, 101, &o);
     CU_ASSERT(f.better && f.over_bytes == 0 && f.again_ns == 0);
@@ -353,7 +353,7 @@ static void a_search_ends_when_nothing_can_be_better(void) {
 /* One op alone, and a graph in which keep-all fits: there is nothing better. */
 static void what_cannot_be_better_is_not(void) {
     struct rp_anneal_order_options o = {
-        .seed = 1, .work = 100000, .stop = never, .again = true};
+        .seed = 1, .work = 100000, .stop = never, .may_recompute = true};
     struct rp_graph g;
     small_graph(1, &g);
     CU_ASSERT_FALSE(search_in(&g, RP_MAX_QUANTITY / 4, &o).better);

@@ -328,8 +328,8 @@ static bool one_graph(uint64_t seed) {
     rp_pdhg_bound_run(b, 300000, INFINITY, NULL);
     const int64_t *m = rp_pdhg_bound_multipliers(b, &log2);
     uint64_t bound = rp_pdhg_bound_ns(b);
-    bool good = round_trip(&i, rp_pdhg_bound_form(b), rp_pdhg_bound_rows(b), m, log2, 0, &c,
-                           &err) == RP_OK &&
+    bool good = round_trip(&i, rp_pdhg_bound_formulation(b), rp_pdhg_bound_rows(b), m, log2,
+                           0, &c, &err) == RP_OK &&
                 rp_certificate_check(&c, &i.g, &s, &err) == RP_OK && s.bound_ns == bound &&
                 c.lower_bound_ns == bound;
     bool last_only = rp_rng_percent(&r, 50);

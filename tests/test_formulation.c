@@ -51,9 +51,10 @@ static bool meets_all(const struct rp_row_set *rows, const double *v) {
  * as the sweep claims, and a row chosen at another point by no more. */
 static bool memory_is_true(struct rp_sep_memory *m, uint32_t t, const double *v,
                            const double *elsewhere, uint64_t peak_bytes) {
-    const struct rp_instance *p = m->form->instance;
+    const struct rp_instance *p = m->formulation->instance;
     double over[32], most = -1e300;
-    double truth = ((double)peak_bytes - (double)p->limit_bytes) * m->form->byte_scale;
+    double truth =
+        ((double)peak_bytes - (double)p->limit_bytes) * m->formulation->byte_scale;
     bool good = true;
     rp_sep_memory_sweep(m, t, v, over);
     for (uint32_t k = 0; k <= t; k++) {

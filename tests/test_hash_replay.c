@@ -38,7 +38,7 @@ static void a_valid_plan_gives_the_right_values(void) {
     struct rp_replay r;
     rp_world_open(&w, rp_net, ROOM, ALL);
     CU_ASSERT_EQUAL(rp_verify_replay(&w.g, &w.p, &r, &w.err), RP_OK);
-    CU_ASSERT_EQUAL(r.n_schedules, 2);
+    CU_ASSERT_EQUAL(r.n_orders, 2);
     CU_ASSERT_EQUAL(r.n_runs, 4);
     CU_ASSERT_EQUAL(r.n_copies, 0);
     /* Each time 6 inputs, 5 outputs and 2 kept tensors. */
@@ -298,7 +298,7 @@ static void plans_with_copies_run_on_threads_too(void) {
     struct rp_replay r;
     rp_world_open(&w, rp_net, ROOM, X_AWAY);
     CU_ASSERT_EQUAL(rp_verify_replay(&w.g, &w.p, &r, &w.err), RP_OK);
-    CU_ASSERT_EQUAL(r.n_schedules, 3);
+    CU_ASSERT_EQUAL(r.n_orders, 3);
     CU_ASSERT_EQUAL(r.n_copies, 2);
     CU_ASSERT_EQUAL(r.n_values, 3 * (6 + 5 + 2 + 2));
     rp_world_close(&w);
@@ -317,7 +317,7 @@ static void thousands_of_ops_and_copies_run_on_threads(void) {
     CU_ASSERT_EQUAL(rp_verify_replay(&g, &p, &r, &err), RP_OK);
     CU_ASSERT_STRING_EQUAL(err.msg, "");
     CU_ASSERT_TRUE(r.n_runs >= 5000 && r.n_copies > 100);
-    CU_ASSERT_EQUAL(r.n_schedules, 3);
+    CU_ASSERT_EQUAL(r.n_orders, 3);
     rp_plan_fini(&p);
     rp_graph_fini(&g);
 }

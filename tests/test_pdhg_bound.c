@@ -53,7 +53,7 @@ static bool proof_is_true(const struct rp_pdhg_bound *b) {
     const struct rp_row_set *rows = rp_pdhg_bound_rows(b);
     const int64_t *m = rp_pdhg_bound_multipliers(b, &scale_log2);
     double bound = (double)rp_pdhg_bound_ns(b);
-    long double simple = simple_bound(rp_pdhg_bound_form(b), rows, m, scale_log2);
+    long double simple = simple_bound(rp_pdhg_bound_formulation(b), rows, m, scale_log2);
     double tolerance = 1e-9 * bound + 1e-6;
     for (uint32_t i = 0; i < rows->n; i++)
         if (m[i] < 0)
@@ -214,7 +214,7 @@ static void the_same_calls_give_the_same_proof(void) {
     CU_ASSERT_EQUAL_FATAL(rp_pdhg_bound_rows(a)->n, rp_pdhg_bound_rows(b)->n);
     CU_ASSERT_EQUAL(memcmp(m, n, rp_pdhg_bound_rows(a)->n * sizeof *m), 0);
     CU_ASSERT_EQUAL(memcmp(rp_pdhg_bound_point(a), rp_pdhg_bound_point(b),
-                           rp_pdhg_bound_form(a)->n_cols * sizeof(double)),
+                           rp_pdhg_bound_formulation(a)->n_cols * sizeof(double)),
                     0);
     rp_pdhg_bound_free(a);
     rp_pdhg_bound_free(b);

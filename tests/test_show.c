@@ -82,10 +82,10 @@ static bool same_facts(const struct rp_graph *g, const struct rp_plan *p) {
     q.claims.stall_ns = t.stall_ns;
     q.claims.peak_bytes = t.peak_bytes;
     bool same = rp_verify(g, &q, &v, &err) == RP_OK &&
-                v.swapped_out_bytes == t.copied_bytes[RP_QUEUE_TO_HOST] &&
-                v.swapped_in_bytes == t.copied_bytes[RP_QUEUE_TO_DEVICE] &&
-                v.d2h_busy_ns == t.busy_ns[RP_QUEUE_TO_HOST] &&
-                v.h2d_busy_ns == t.busy_ns[RP_QUEUE_TO_DEVICE];
+                v.swapped_out_bytes == t.copied_bytes[RP_TRACE_TO_HOST] &&
+                v.swapped_in_bytes == t.copied_bytes[RP_TRACE_TO_DEVICE] &&
+                v.d2h_busy_ns == t.busy_ns[RP_TRACE_TO_HOST] &&
+                v.h2d_busy_ns == t.busy_ns[RP_TRACE_TO_DEVICE];
     if (!same)
         printf("trace and verdict: %s\n", err.msg);
     rp_memory_trace_fini(&t);
@@ -154,9 +154,9 @@ static void copies_run_beside_the_ops_and_stalls_are_counted(void) {
     const struct rp_memory_trace *t = &s.r.plan;
     CU_ASSERT_EQUAL(t->time_ns, 170);
     CU_ASSERT_EQUAL(t->stall_ns, 30 + 20);
-    CU_ASSERT_EQUAL(t->busy_ns[RP_QUEUE_TO_HOST], 90);
-    CU_ASSERT_EQUAL(t->busy_ns[RP_QUEUE_TO_DEVICE], 50);
-    CU_ASSERT_EQUAL(t->copied_bytes[RP_QUEUE_TO_HOST], 40);
+    CU_ASSERT_EQUAL(t->busy_ns[RP_TRACE_TO_HOST], 90);
+    CU_ASSERT_EQUAL(t->busy_ns[RP_TRACE_TO_DEVICE], 50);
+    CU_ASSERT_EQUAL(t->copied_bytes[RP_TRACE_TO_HOST], 40);
     CU_ASSERT_EQUAL(t->steps[4].clock_ns, 100);
     CU_ASSERT_EQUAL(t->steps[6].start_ns, 150);
     CU_ASSERT_EQUAL(t->reruns.n, 0);

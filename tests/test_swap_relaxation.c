@@ -229,7 +229,7 @@ static bool is_certified(const struct rp_instance *p, const struct rp_pdhg_bound
     close(fd);
     const int64_t *m = rp_pdhg_bound_multipliers(b, &log2);
     plan->claims.lower_bound_ns = p->graph->total_time_ns; /* the plan may be in no order */
-    bool good = rp_certificate_save(path, p->graph, rp_pdhg_bound_form(b), false,
+    bool good = rp_certificate_save(path, p->graph, rp_pdhg_bound_formulation(b), false,
                                     plan->budget_bytes, rp_pdhg_bound_rows(b), m, log2,
                                     rp_pdhg_bound_horizon_ns(b), &err) == RP_OK &&
                 rp_certificate_load(path, &c, &err) == RP_OK;

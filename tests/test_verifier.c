@@ -9,7 +9,7 @@
 #include "fixture.h"
 #include "naive.h"
 #include "run.h"
-#include "verify/check_timeline.h"
+#include "verify/queue_clocks.h"
 #include "verify/verifier.h"
 
 /* The verdict is "no" for this reason (NULL: it is yes), and the naive checker agrees. */
@@ -499,10 +499,10 @@ static void times_beyond_63_bits_are_rejected(void) {
 
 static void a_copy_may_take_2_63_less_1_ns_and_no_more(void) {
     uint64_t ns;
-    CU_ASSERT(rp_check_timeline_copy_ns(0, RP_MAX_QUANTITY, 1000000000, &ns));
+    CU_ASSERT(rp_queue_clocks_copy_ns(0, RP_MAX_QUANTITY, 1000000000, &ns));
     CU_ASSERT_EQUAL(ns, RP_MAX_QUANTITY);
-    CU_ASSERT(!rp_check_timeline_copy_ns(1, RP_MAX_QUANTITY, 1000000000, &ns));
-    CU_ASSERT(!rp_check_timeline_copy_ns(0, RP_MAX_QUANTITY, 999999999, &ns));
+    CU_ASSERT(!rp_queue_clocks_copy_ns(1, RP_MAX_QUANTITY, 1000000000, &ns));
+    CU_ASSERT(!rp_queue_clocks_copy_ns(0, RP_MAX_QUANTITY, 999999999, &ns));
 }
 
 static void bytes_swapped_in_beyond_63_bits_are_rejected(void) {

@@ -94,13 +94,13 @@ FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is active
     measure $layers
 CUDA_INJECTION64_PATH=/lib/tool.so refused "another tool" 5 'another tool is tracing' \
     measure $layers
-GPUS=0 refused "no GPU" 5 'profile: without --device: no GPU is there$' measure $layers
+GPUS=0 refused "no GPU" 5 'profile: without --device: there is no GPU$' measure $layers
 refused "a GPU too many" 5 'profile: without --device: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
-refused "no step at all" 2 'profile: --repeat: 1 to 1000 steps$' measure --repeat 0 $layers
+refused "no step at all" 2 'profile: --repeat must be from 1 to 1000$' measure --repeat 0 $layers
 sed 's/^"ops":\[$/"ops":[],"keep":[]}/; /"ops":\[\]/q' $layers >"$tmp/empty.json"
-refused "no ops" 3 'empty.json: it has no ops to measure$' measure "$tmp/empty.json"
+refused "no ops" 3 'empty.json: the graph has no ops to measure$' measure "$tmp/empty.json"
 refused "no kernel" 3 'small.json: tensors\[0\] ' measure tests/data/graph/good/small.json
-CXX=/nonexistent/c++ refused "it does not build" 5 'profile: the program does not build: .+' \
+CXX=/nonexistent/c++ refused "it does not build" 5 'profile: the program cannot be built: .+' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
 
 # Ended while it builds: the folder for the moment goes, and what runs there too.

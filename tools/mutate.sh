@@ -63,7 +63,7 @@ mutants() {
             gsub(/^ +/, "", bare)
             if (bare in same)
                 continue
-            if (text[i] ~ /^ +return (reject|rp_fail)\(/ && text[i - 1] ~ /\)$/) {
+            if (text[i] ~ /^ +return (reject|rp_fail|rp_reject_step)\(/ && text[i - 1] ~ /\)$/) {
                 for (k = i - 1; k > i - 5 && text[k] !~ /^ +(else )?if \(/; k--)
                     ;
                 if (text[k] ~ /if \(/)
@@ -91,7 +91,7 @@ apply() { # FILE LINE KIND
     { text[NR] = $0 }
     END {
         for (i = 1; i <= NR; i++) {
-            if (open && i >= line && text[i + 1] ~ /^ +return (reject|rp_fail)\(/) {
+            if (open && i >= line && text[i + 1] ~ /^ +return (reject|rp_fail|rp_reject_step)\(/) {
                 sub(/\)$/, "))", text[i])
                 open = 0
             }

@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Shows three significant digits. A value of 1000 or more keeps all digits before the
- * point.
- */
+/* Shows three significant digits, and all digits before the point. */
 static struct rp_text32 show(double value, const char *unit) {
     struct rp_text32 t;
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -68,14 +66,14 @@ struct rp_text32 rp_show_budget(uint64_t bytes) {
         size *= 1024;
     int decimals = bytes / size < 10 ? 2 : bytes / size < 100 ? 1 : 0;
     unsigned pow10 = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
-    unsigned __int128 up = ((unsigned __int128)bytes * pow10 + size - 1) / size;
-    uint64_t whole = (uint64_t)(up / pow10);
+    unsigned __int128 rounded_up = ((unsigned __int128)bytes * pow10 + size - 1) / size;
+    uint64_t whole = (uint64_t)(rounded_up / pow10);
     if (bytes < size)
         snprintf(t.s, sizeof t.s, "%" PRIu64, bytes);
     else if (decimals == 0)
         snprintf(t.s, sizeof t.s, "%" PRIu64 "%s", whole, unit[i]);
     else
         snprintf(t.s, sizeof t.s, "%" PRIu64 ".%0*u%s", whole, decimals,
-                 (unsigned)(up % pow10), unit[i]);
+                 (unsigned)(rounded_up % pow10), unit[i]);
     return t;
 }

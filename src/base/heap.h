@@ -8,7 +8,7 @@
  *     node = open.at[--open.n];
  *
  * Where `before` is a strict total order, elements leave in that order, whatever the order
- * in which they came. The array is the caller's.
+ * in which they came. The array is the caller's. Thread-safe: there is no other state.
  */
 #ifndef RP_BASE_HEAP_H
 #define RP_BASE_HEAP_H

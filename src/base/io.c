@@ -108,8 +108,8 @@ static bool is_special(const char *path) {
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* The file that a link leads to, since that is to be replaced and not the link
- * ("/dev/stdout" is one). NULL, with errno set, if it leads nowhere. */
+/* Follows a link ("/dev/stdout" is one), because its target is to be replaced and not the
+ * link. NULL, with errno set, if the target does not exist. The caller frees the path. */
 static char *real_target(const char *path) {
     struct stat st;
     bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
@@ -144,7 +144,7 @@ static int probe_special(const char *path) {
     return access(path, W_OK) == 0 ? 0 : errno;
 }
 
-/* Takes the first step of write_beside and undoes it. Returns 0 or the errno. */
+/* Creates the temporary file of write_beside and removes it. Returns 0 or the errno. */
 static int probe_beside(const char *path) {
     char *real = real_target(path);
     char *beside = real != NULL ? rp_format("%s.tmp-XXXXXX", real) : NULL;
@@ -191,8 +191,8 @@ rp_rc rp_text_save(FILE *f, char **text, size_t *len, const char *path,
 rp_rc rp_close_stdout(rp_rc rc, struct rp_err *err) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return rc;
+    /* Nobody could read the "no", so the failed output is reported instead. */
     if (rc <= RP_NO)
-        err->msg[0] =
-            '\0'; /* nobody could read the "no", so report the failed output instead */
+        err->msg[0] = '\0';
     return rp_fail(err, RP_ENV, "cannot write standard output");
 }

@@ -11,7 +11,7 @@
 #include "base/status.h"
 
 /* Opens each of the descriptors 0, 1 and 2 that is closed, so that no file gets its number.
- * Using such a stream still fails, as it should. main calls this before anything else. */
+ * Reading or writing such a stream still fails. main calls this before anything else. */
 void rp_hold_standard_streams(void);
 
 /* The name of a file to read in messages: "standard input" for "-". */
@@ -27,8 +27,8 @@ rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *er
  * cannot be written. */
 rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_err *err);
 
-/* Checks before the work that rp_write_file can write its result to `path`. Leaves nothing
- * behind. RP_ENV with the message of rp_write_file if it cannot. */
+/* Checks that rp_write_file can write to `path`, before the work whose result goes there.
+ * Leaves nothing behind. RP_ENV with the message of rp_write_file if it cannot. */
 rp_rc rp_probe_file(const char *path, struct rp_err *err);
 
 /* Opens a stream into memory. Once it is closed, its text is at *text, NUL-terminated, and
@@ -36,7 +36,7 @@ rp_rc rp_probe_file(const char *path, struct rp_err *err);
 FILE *rp_text_open(char **text, size_t *len);
 void rp_text_close(FILE *f);
 
-/* Closes such a stream, writes its text to `path` as rp_write_file does, and frees it. */
+/* Closes such a stream, writes *text to `path` like rp_write_file, and frees *text. */
 rp_rc rp_text_save(FILE *f, char **text, size_t *len, const char *path, struct rp_err *err);
 
 /* Flushes standard output. Returns `rc`, or RP_ENV if some output could not be written. */

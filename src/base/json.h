@@ -1,6 +1,6 @@
 /* json: reads objects strictly by a table of fields, on top of jansson. json_writer writes.
  *
- * Thread-safe as jansson is: different threads may use different values. */
+ * Thread-safe for different values, as jansson is. */
 #ifndef RP_BASE_JSON_H
 #define RP_BASE_JSON_H
 

@@ -15,7 +15,7 @@ static void put_newline(struct rp_json_writer *w) {
     w->on_new_line = false;
 }
 
-/* What precedes a value: the comma after its neighbour and, in objects, its key. */
+/* Writes what precedes a value: a comma if it is not the first and, in objects, its key. */
 static void begin_value(struct rp_json_writer *w, const char *key) {
     bool in_object = w->depth > 0 && w->closing[w->depth - 1] == '}';
     assert(in_object == (key != NULL));

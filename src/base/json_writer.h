@@ -1,6 +1,6 @@
 /* json_writer: writes JSON to a stream, value by value. It puts the commas, quotes and
- * closing brackets; a program error (a key in an array, an object left open) fails an
- * assert.
+ * closing brackets. A mistake of the caller (a key in an array, an object left open) fails
+ * an assert.
  *
  *     struct rp_json_writer w = rp_json_writer_on(f);
  *     rp_json_object(&w, NULL);
@@ -40,7 +40,7 @@ void rp_json_finish(struct rp_json_writer *w);
 
 void rp_json_object(struct rp_json_writer *w, const char *key);
 void rp_json_array(struct rp_json_writer *w, const char *key);
-void rp_json_end(struct rp_json_writer *w); /* closes the innermost of both */
+void rp_json_end(struct rp_json_writer *w); /* closes the innermost object or array */
 
 /* Bytes that are not UTF-8 become '?'. */
 void rp_json_string(struct rp_json_writer *w, const char *key, const char *value);

@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/* -1: errors only (-q), 0: default, 1: -v, 2: -vv. Parsing the options sets it once. */
+/* -1: errors only (-q), 0: default, 1: -v, 2: -vv, 3: -vvv (see RP_LOG). Set once, when the
+ * options are parsed. */
 void rp_log_set(int level);
 int rp_log_level(void);
 

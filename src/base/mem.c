@@ -12,22 +12,22 @@ void rp_out_of_memory(void) {
     exit(RP_ENV);
 }
 
-static void *need(void *p) {
+static void *or_exit(void *p) {
     if (p == NULL)
         rp_out_of_memory();
     return p;
 }
 
 void *rp_calloc(size_t n, size_t size) {
-    return need(calloc(n ? n : 1, size ? size : 1));
+    return or_exit(calloc(n ? n : 1, size ? size : 1));
 }
 
 void *rp_realloc(void *p, size_t n, size_t size) {
-    return need(n > SIZE_MAX / 2 / size ? NULL : realloc(p, n ? n * size : 1));
+    return or_exit(n > SIZE_MAX / 2 / size ? NULL : realloc(p, n ? n * size : 1));
 }
 
 char *rp_strdup(const char *s) {
-    return s == NULL ? NULL : need(strdup(s));
+    return s == NULL ? NULL : or_exit(strdup(s));
 }
 
 char *rp_format(const char *fmt, ...) {
@@ -36,5 +36,5 @@ char *rp_format(const char *fmt, ...) {
     va_start(ap, fmt);
     int n = vasprintf(&text, fmt, ap);
     va_end(ap);
-    return need(n < 0 ? NULL : text);
+    return or_exit(n < 0 ? NULL : text);
 }

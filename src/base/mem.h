@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Says so and ends the process. */
+/* Prints "out of memory" and ends the process with RP_ENV. */
 _Noreturn void rp_out_of_memory(void);
 
 void *rp_calloc(size_t n, size_t size); /* zeroed */
@@ -18,17 +18,16 @@ void *rp_realloc(void *p, size_t n, size_t size);
 char *rp_strdup(const char *s); /* NULL gives NULL */
 char *rp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A vector: `RP_VEC(uint32_t) ids = {0};`. Elements are at[0 .. n-1]; free(ids.at) empties
- * it.
- */
+/* A vector: `RP_VEC(uint32_t) ids = {0};`. Its elements are at[0 .. n-1]. The owner calls
+ * free(ids.at). */
 #define RP_VEC(type)                                                                       \
     struct {                                                                               \
         type *at;                                                                          \
         size_t n, cap;                                                                     \
     }
 
-/* Appends `x` to *v, an RP_VEC or another struct with its members. Pointers to elements do
- * not outlast it. */
+/* Appends `x` to *v, an RP_VEC or another struct with its members. The elements may move,
+ * so pointers to them become invalid. */
 #define rp_push(v, x)                                                                      \
     do {                                                                                   \
         if ((v)->n == (v)->cap) {                                                          \

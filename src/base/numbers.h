@@ -1,4 +1,5 @@
-/* numbers: the larger and the smaller of two numbers, and their greatest common divisor. */
+/* numbers: the larger and the smaller of two numbers, and their greatest common divisor.
+ * Thread-safe: there is no state. */
 #ifndef RP_BASE_NUMBERS_H
 #define RP_BASE_NUMBERS_H
 
@@ -25,7 +26,7 @@ static inline double rp_max_double(double a, double b) {
     return a > b ? a : b;
 }
 
-/* That of 0 and x is x. */
+/* The greatest common divisor; x for 0 and x. */
 static inline uint64_t rp_gcd_u64(uint64_t a, uint64_t b) {
     while (b > 0) {
         uint64_t rest = a % b;

@@ -6,7 +6,7 @@
 
 /* The length of the UTF-8 sequence at p, or 0 if it is not a well-formed printable
  * character (Unicode 15, table 3-7). The C1 controls U+0080..U+009F are not printable. */
-static int printable(const unsigned char *p) {
+static int printable_length(const unsigned char *p) {
     if (p[0] < 0x80)
         return p[0] >= 0x20 && p[0] != 0x7f;
     int n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
@@ -25,7 +25,7 @@ static int printable(const unsigned char *p) {
 void rp_clean_text(char *text) {
     unsigned char *p = (unsigned char *)text;
     while (*p != '\0') {
-        int n = printable(p);
+        int n = printable_length(p);
         if (n == 0)
             *p = '?';
         p += n ? n : 1;

@@ -104,8 +104,7 @@ rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *e
 
 /* ---- outputs ---- */
 
-/* Two outputs to one regular file are in each other's way. A device such as /dev/null takes
- * both. */
+/* True if the outputs would overwrite each other. A device such as /dev/null takes both. */
 static bool same_place(const struct rp_output *a, const struct rp_output *b) {
     struct stat st;
     if (a->path == NULL || b->path == NULL || strcmp(a->path, b->path) != 0)

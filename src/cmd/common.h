@@ -1,7 +1,8 @@
 /* common: what several commands share: rows of their option tables, sizes on the command
  * line, graphs with times, outputs, and plans that verify rejects.
  *
- * Functions that take `command` begin their messages with that name. */
+ * Functions that take `command` begin their messages with that name. Not thread-safe:
+ * commands run in one thread. */
 #ifndef RP_CMD_COMMON_H
 #define RP_CMD_COMMON_H
 

@@ -31,10 +31,9 @@ struct table {
     RP_VEC(struct row) rows;
 };
 
-/* A policy that aims at the budget and misses it has no plan, and the figures of its
- * attempt mean nothing. A policy with the same plan for every budget is shown with what
- * that needs.
- */
+/* True if the policy aims at the budget and missed it. The figures of its attempt mean
+ * nothing then. A policy with the same plan for every budget is shown with its figures even
+ * if the plan does not fit. */
 static bool out_of_memory(const struct row *r) {
     return r->planned && r->outcome.rc == RP_OK && !r->outcome.report.fits &&
            r->policy->fits_budget;
@@ -172,6 +171,7 @@ static rp_rc save_csv(const struct table *t, const char *path, struct rp_err *er
     return rp_text_save(f, &text, &len, path, err);
 }
 
+/* Keeps only the claims of the plan. */
 static rp_rc plan_row(struct table *t, const struct rp_policy_options *o, struct row *row,
                       struct rp_err *err) {
     rp_rc rc = rp_outcome_make(t->g, row->policy, o, &row->outcome, err);
@@ -202,8 +202,7 @@ static rp_rc fill_table(struct table *t, struct rp_policy_options *o, const bool
     return rc;
 }
 
-/* Rows that were not planned mean exit code 4, as an interrupted solve without a plan does.
- */
+/* RP_LIMIT if rows were not planned, as for an interrupted solve without a plan. */
 static rp_rc report_interrupt(const struct table *t, struct rp_err *err) {
     size_t missing = 0;
     for (size_t i = 0; i < t->rows.n; i++)

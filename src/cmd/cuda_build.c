@@ -66,14 +66,14 @@ rp_rc rp_cuda_find_nvcc(const char *caller, char **nvcc, struct rp_err *err) {
 
 /* ---- the temporary folder ---- */
 
-static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-enum { N_ENDINGS = sizeof endings / sizeof endings[0] };
-static struct sigaction before[N_ENDINGS];
-static volatile sig_atomic_t ending; /* the signal that arrived, or 0 */
-static volatile pid_t running;       /* the command, which leads its own process group */
+static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { N_CAUGHT_SIGNALS = sizeof caught_signals / sizeof caught_signals[0] };
+static struct sigaction old_actions[N_CAUGHT_SIGNALS];
+static volatile sig_atomic_t pending_signal; /* the signal that arrived, or 0 */
+static volatile pid_t running; /* the command, which leads its own process group */
 
-static void on_ending(int number) {
-    ending = number;
+static void on_signal(int number) {
+    pending_signal = number;
     if (running > 0)
         kill(-running, number);
 }
@@ -87,12 +87,12 @@ static int remove_one(const char *path, const struct stat *s, int type, struct F
 
 rp_rc rp_cuda_open_folder(char **folder, struct rp_err *err) {
     const char *tmp = getenv("TMPDIR");
-    struct sigaction catch = {.sa_handler = on_ending};
-    ending = 0;
-    for (int i = 0; i < N_ENDINGS; i++) {
-        sigaction(endings[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN)
-            sigaction(endings[i], &catch, NULL);
+    struct sigaction catch = {.sa_handler = on_signal};
+    pending_signal = 0;
+    for (int i = 0; i < N_CAUGHT_SIGNALS; i++) {
+        sigaction(caught_signals[i], NULL, &old_actions[i]);
+        if (old_actions[i].sa_handler != SIG_IGN)
+            sigaction(caught_signals[i], &catch, NULL);
     }
     *folder = rp_format("%s/remat-XXXXXX", tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
     if (mkdtemp(*folder) != NULL)
@@ -108,18 +108,18 @@ void rp_cuda_close_folder(char *folder) {
         return;
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     free(folder);
-    for (int i = 0; i < N_ENDINGS; i++)
-        sigaction(endings[i], &before[i], NULL);
-    if (ending != 0)
-        raise(ending);
+    for (int i = 0; i < N_CAUGHT_SIGNALS; i++)
+        sigaction(caught_signals[i], &old_actions[i], NULL);
+    if (pending_signal != 0)
+        raise(pending_signal);
 }
 
 /* ---- running ---- */
 
 static void run_in_child(const char *folder, char *const *argv) {
     setpgid(0, 0);
-    for (int i = 0; i < N_ENDINGS; i++)
-        sigaction(endings[i], &before[i], NULL);
+    for (int i = 0; i < N_CAUGHT_SIGNALS; i++)
+        sigaction(caught_signals[i], &old_actions[i], NULL);
     if (chdir(folder) != 0)
         _exit(255);
     const int out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -132,17 +132,17 @@ static void run_in_child(const char *folder, char *const *argv) {
 
 int rp_cuda_run(const char *folder, char *const *argv) {
     int status = 0;
-    if (ending != 0)
+    if (pending_signal != 0)
         return 255;
     const pid_t child = fork();
     if (child < 0)
         return 255;
     if (child == 0)
         run_in_child(folder, argv);
-    setpgid(child, child); /* parent and child both do this: either may be first */
+    setpgid(child, child); /* both processes do this, because either may be first */
     running = child;
-    if (ending != 0)
-        kill(-child, ending); /* it arrived before `running` was set */
+    if (pending_signal != 0)
+        kill(-child, pending_signal); /* it arrived before `running` was set */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     running = 0;
@@ -174,7 +174,7 @@ rp_rc rp_cuda_build(const char *caller, const char *folder, const char *nvcc,
     char *compiler = rp_format("NVCC=%s", nvcc), *device = rp_format("ARCH=%s", arch);
     char *program = rp_format("NAME=%s", name);
     char *const argv[] = {"make", "-s", "-j4", compiler, device, program, NULL};
-    /* If make runs us, its options must not reach this make. */
+    /* If make runs remat-plan, its options must not reach this make. */
     unsetenv("MAKEFLAGS");
     const int code = rp_cuda_run(folder, argv);
     free(compiler);

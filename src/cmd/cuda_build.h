@@ -17,9 +17,9 @@ rp_rc rp_cuda_find_gpu(const char *caller, uint64_t gpu, char **arch, struct rp_
  * path. RP_ENV if there is none. */
 rp_rc rp_cuda_find_nvcc(const char *caller, char **nvcc, struct rp_err *err);
 
-/* Makes a folder in $TMPDIR. Until it is closed, a signal that would end this program ends
- * the command that runs in the folder instead. It takes effect here once the folder is
- * removed. */
+/* Makes a folder in $TMPDIR. Until it is closed, a signal that would end remat-plan ends
+ * the command that runs in the folder instead. rp_cuda_close_folder raises the signal again
+ * after it has removed the folder. RP_ENV if the folder cannot be made. */
 rp_rc rp_cuda_open_folder(char **folder, struct rp_err *err);
 void rp_cuda_close_folder(char *folder); /* removes it; safe on NULL */
 

@@ -39,7 +39,7 @@ static rp_rc save_largest(const struct options *o, const struct rp_maxbatch *m,
     return rc;
 }
 
-/* RP_NO if no batch fits, RP_LIMIT if that is not known or the search was interrupted. */
+/* RP_NO if no batch fits. RP_LIMIT if that is not known, or after an interrupt. */
 static rp_rc result(const struct options *o, const struct rp_maxbatch *m,
                     struct rp_err *err) {
     bool interrupted = rp_maxbatch_interrupted(m);

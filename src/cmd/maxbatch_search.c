@@ -129,21 +129,21 @@ static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t batch) {
  * below. 0 if it does not hold for `from`. */
 static uint64_t largest_batch(const struct rp_maxbatch_options *o, uint64_t from,
                               bool (*fits)(const struct rp_maxbatch_options *, uint64_t)) {
-    uint64_t a = from, step = from, b;
-    if (!fits(o, a))
+    uint64_t low = from, step = from;
+    if (!fits(o, low))
         return 0;
-    while (step < RP_MAX_QUANTITY / 4 && fits(o, a + step)) {
-        a += step;
+    while (step < RP_MAX_QUANTITY / 4 && fits(o, low + step)) {
+        low += step;
         step *= 2;
     }
-    for (b = a + step; a + 1 < b;) {
-        uint64_t mid = a + (b - a) / 2;
+    for (uint64_t high = low + step; low + 1 < high;) {
+        uint64_t mid = low + (high - low) / 2;
         if (fits(o, mid))
-            a = mid;
+            low = mid;
         else
-            b = mid;
+            high = mid;
     }
-    return a;
+    return low;
 }
 
 /* ---- plans ---- */
@@ -153,7 +153,7 @@ static void show_progress(const struct search *s, uint64_t batch) {
                 s->m->largest, batch);
 }
 
-/* Keeps the plan of a batch that is the largest so far, unless a faster one is there. */
+/* Keeps the plan, whose batch is the largest so far, unless a faster one is kept. */
 static void keep_plan(struct search *s, uint64_t batch, struct rp_plan *plan) {
     if (s->m->plan_batch == batch && s->m->plan.claims.time_ns <= plan->claims.time_ns)
         return;
@@ -175,25 +175,25 @@ static double accepted_overhead(const struct rp_maxbatch_options *o,
     return (double)forward_ns / (double)g->total_time_ns;
 }
 
-static bool is_good(const struct rp_outcome *out, double overhead) {
+static bool is_acceptable(const struct rp_outcome *out, double overhead) {
     const struct rp_claims *c = &out->plan.claims;
     return rp_outcome_fits(out) &&
            (overhead < 0 ||
             (double)c->time_ns <= (double)c->baseline_time_ns * (1 + overhead));
 }
 
-/* Plans by the policy. If the search with swaps misses, it tries the search without them as
- * well: with fewer choices that gets further in the same time. */
+/* Plans by the policy. If a search with swaps finds no acceptable plan, searches without
+ * swaps too: with fewer choices it gets further in the same time. */
 static rp_rc plan_batch(const struct rp_maxbatch_options *o, const struct rp_graph *g,
                         const struct rp_policy_options *po, double overhead,
                         struct rp_outcome *out, struct rp_err *err) {
     struct rp_outcome other;
     rp_rc rc = rp_outcome_make(g, o->policy, po, out, err);
-    if (rc != RP_OK || is_good(out, overhead) || o->policy->record != NULL ||
+    if (rc != RP_OK || is_acceptable(out, overhead) || o->policy->record != NULL ||
         !o->policy->may_swap)
         return rc;
     rc = rp_outcome_make(g, rp_policy_find("checkmate"), po, &other, err);
-    if (rc == RP_OK && is_good(&other, overhead)) {
+    if (rc == RP_OK && is_acceptable(&other, overhead)) {
         struct rp_outcome worse = *out;
         *out = other;
         other = worse;
@@ -206,7 +206,7 @@ static enum rp_batch_verdict verdict_of(const struct rp_maxbatch_options *o,
                                         const struct rp_outcome *out, double overhead) {
     const struct rp_claims *c = &out->plan.claims;
     bool search = o->policy->record == NULL;
-    if (is_good(out, overhead))
+    if (is_acceptable(out, overhead))
         return RP_BATCH_FITS;
     if (*o->policy_options.stop)
         return RP_BATCH_INTERRUPTED;
@@ -256,22 +256,24 @@ static enum rp_batch_verdict last_verdict(const struct search *s) {
     return s->m->points.at[s->m->points.n - 1].verdict;
 }
 
-/* Bisects between `a`, which fits, and `b`, which does not, until they are close enough. */
-static rp_rc bisect(struct search *s, uint64_t a, uint64_t b, struct rp_err *err) {
+/* Bisects between `low`, which fits, and `high`, which does not, until they are close
+ * enough. */
+static rp_rc bisect(struct search *s, uint64_t low, uint64_t high, struct rp_err *err) {
     rp_rc rc = RP_OK;
-    while (a + 1 < b && (double)(b - a) > (double)a * s->o->precision && rc == RP_OK) {
-        uint64_t mid = a + (b - a) / 2;
+    while (low + 1 < high && (double)(high - low) > (double)low * s->o->precision &&
+           rc == RP_OK) {
+        uint64_t mid = low + (high - low) / 2;
         if (*s->o->policy_options.stop) {
-            s->m->open_from = a + 1;
-            s->m->open_to = b - 1;
+            s->m->open_from = low + 1;
+            s->m->open_to = high - 1;
             break;
         }
         rc = try_batch(s, mid, false, err);
         enum rp_batch_verdict verdict = rc == RP_OK ? last_verdict(s) : RP_BATCH_NOT_FOUND;
         if (verdict == RP_BATCH_FITS)
-            a = mid;
+            low = mid;
         else if (verdict != RP_BATCH_INTERRUPTED)
-            b = mid;
+            high = mid;
     }
     return rc;
 }

@@ -1,5 +1,5 @@
 /* maxbatch_search: bisects for the largest batch of a network that fits a device, and plans
- * batches below it for the most samples per second. */
+ * batches below it for the most samples per second. Not thread-safe. */
 #ifndef RP_CMD_MAXBATCH_SEARCH_H
 #define RP_CMD_MAXBATCH_SEARCH_H
 
@@ -10,7 +10,7 @@
 
 struct rp_maxbatch_options {
     const char *network;
-    struct rp_zoo_options zoo; /* but for the batch */
+    struct rp_zoo_options zoo; /* its batch is not used */
     const struct rp_device_model *device;
     const struct rp_policy *policy;
     struct rp_policy_options policy_options;
@@ -20,14 +20,14 @@ struct rp_maxbatch_options {
     bool fit_only;       /* do not plan for speed */
 };
 
-/* What is known of a batch. A policy with one plan for every budget either fits or does
- * not. A search either proves that no plan exists or finds none. */
+/* What is known of a batch. For a policy with one plan for every budget, the plan fits or
+ * not. A search that finds no plan may have proved that none exists. */
 enum rp_batch_verdict {
-    RP_BATCH_FITS, /* there is a plan, within the accepted overhead */
-    RP_BATCH_TOO_SLOW,
-    RP_BATCH_NO,
+    RP_BATCH_FITS,     /* there is a plan, within the accepted overhead */
+    RP_BATCH_TOO_SLOW, /* the plan takes longer than accepted */
+    RP_BATCH_NO,       /* the policy's only plan does not fit */
     RP_BATCH_PROVED_NO,
-    RP_BATCH_NOT_FOUND,
+    RP_BATCH_NOT_FOUND, /* no plan was found, without a proof */
     RP_BATCH_INTERRUPTED
 };
 extern const char *const rp_batch_word[];
@@ -48,14 +48,14 @@ struct rp_maxbatch {
     unsigned n_plans;
     struct rp_plan plan; /* the fastest of the largest batch that fits, if it was planned */
     uint64_t plan_batch; /* its batch; 0: there is none */
-    /* What an interrupt left open: batches that may fit, and how many of those to be
-     * planned for speed were not. 0: nothing. */
+    /* What an interrupt left undecided: the range of batches that may still fit, and the
+     * number of batches that were to be planned for speed. All 0 without an interrupt. */
     uint64_t open_from, open_to;
     unsigned n_open_for_speed;
 };
 
-/* The graph of a batch, with the device's times. RP_USAGE: an option that the network does
- * not have. The caller empties *g on RP_OK. */
+/* Builds the graph of a batch, with the device's times. RP_USAGE: an option that the
+ * network does not have. The caller empties *g on RP_OK. */
 rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
                         struct rp_graph *g, struct rp_err *err);
 

@@ -12,9 +12,9 @@
 
 enum rp_option_type {
     RP_OPT_FLAG,     /* bool: set to true */
-    RP_OPT_COUNT,    /* int: one more each time (-v -v) */
+    RP_OPT_COUNT,    /* int: incremented each time (-v -v) */
     RP_OPT_STRING,   /* const char *, borrowed from argv */
-    RP_OPT_REQUIRED, /* the same, NULL before: the option must be given */
+    RP_OPT_REQUIRED, /* the same; NULL before parsing, and must be given */
     RP_OPT_NAT,      /* uint64_t */
     RP_OPT_NUMBER,   /* double, finite, >= 0 */
     RP_OPT_POSITIVE, /* double, finite, > 0 */
@@ -39,7 +39,7 @@ struct rp_command {
     int min_operands, max_operands;
     const char *summary;      /* one imperative line without a full stop */
     const char *detail;       /* paragraphs after the options, or NULL */
-    void (*print_more)(void); /* prints what the help ends with, or NULL */
+    void (*print_more)(void); /* prints the end of the help, or NULL */
     /* argv[0] is the command's name. `err` holds the message if the result is not RP_OK. */
     rp_rc (*run)(int argc, char **argv, struct rp_err *err);
 };

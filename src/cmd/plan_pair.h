@@ -1,5 +1,7 @@
-/* plan_pair: a graph and its plan as `verify` and `emit` need them: as our structs, and as
- * texts for libremat, which reads them by itself. */
+/* plan_pair: a graph and its plan as `verify` and `emit` need them: parsed, and as the
+ * texts of their files, which libremat parses again.
+ *
+ * Not thread-safe: one pair, one thread. */
 #ifndef RP_CMD_PLAN_PAIR_H
 #define RP_CMD_PLAN_PAIR_H
 

@@ -11,8 +11,8 @@
 
 /* ---- lists for messages ---- */
 
-/* A message that ends with names, ", " between them: of all policies if `policy` is NULL,
- * else of its options. The caller frees it. */
+/* The names of all policies if `policy` is NULL, else of its options, separated by ", ".
+ * The caller frees the text. */
 static char *list_names(const struct rp_policy *policy) {
     char *text;
     size_t len;
@@ -94,7 +94,7 @@ static bool store(const struct rp_policy_option *option, const char *value,
     return false;
 }
 
-/* Parses "KEY" or "KEY=VALUE", which it cuts in two. */
+/* Parses "KEY" or "KEY=VALUE". Splits `text` at the "=". */
 static rp_rc parse_option(const char *command, const struct rp_policy *policy, char *text,
                           struct rp_policy_options *o, struct rp_err *err) {
     const struct rp_policy_option *option = policy->options;
@@ -107,7 +107,7 @@ static rp_rc parse_option(const char *command, const struct rp_policy *policy, c
                                    : refuse_value(command, policy, option, value, err);
 }
 
-/* Parses one policy with its options. Cuts `text` in pieces. */
+/* Parses one policy with its options. Splits `text` at the colons. */
 static rp_rc parse_policy(const char *command, char *text, struct rp_policy_options *o,
                           const struct rp_policy **policy, struct rp_err *err) {
     char *rest = text, *word = strsep(&rest, ":");

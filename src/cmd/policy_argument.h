@@ -7,13 +7,13 @@
 
 #include "policy/policy_plan.h"
 
-/* Parses one policy, and its options into `o`. *policy is NULL if `text` is. RP_USAGE if
- * there is no such policy, or if it has no such option. */
+/* Parses one policy, and stores its options in `o`. If `text` is NULL, *policy is NULL.
+ * RP_USAGE if there is no such policy, or if it has no such option. */
 rp_rc rp_parse_policy(const char *command, const char *text, struct rp_policy_options *o,
                       const struct rp_policy **policy, struct rp_err *err);
 
 /* Parses a list of policies; NULL stands for all. *chosen[i] says if rp_policies[i] is one
- * of them. RP_USAGE as above, and if a policy that has options is there twice. */
+ * of them. RP_USAGE as above, and if a policy with options is listed twice. */
 rp_rc rp_parse_policies(const char *command, const char *text, struct rp_policy_options *o,
                         bool *chosen, struct rp_err *err);
 

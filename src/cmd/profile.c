@@ -182,7 +182,7 @@ static rp_rc measure_on_gpu(const struct options *o, const char *path, struct rp
     return rp_profile_on_gpu(&m, o->program, gpu, repeat, err);
 }
 
-/* The options of a measurement on this GPU make no sense with the other ways. */
+/* The options of a measurement on this GPU cannot be combined with the other modes. */
 static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
     const char *other = o->compare          ? "--compare"
                         : o->graph != NULL  ? "--graph"
@@ -197,7 +197,7 @@ static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
     return rp_fail(err, RP_USAGE, "profile: %s cannot be combined with %s", given, other);
 }
 
-/* The number of operands depends on the options, so that the parser does not check it. */
+/* The number of operands depends on the options, so the parser cannot check it. */
 static rp_rc check_operands(int n, int wanted, const char *operands, struct rp_err *err) {
     if (n == wanted)
         return RP_OK;

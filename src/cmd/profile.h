@@ -1,5 +1,5 @@
-/* profile: the ways of `profile` besides device models. Its options are in cmd/profile.c.
- */
+/* profile: what the command `profile` does apart from device models. Its options are in
+ * cmd/profile.c. Not thread-safe: the functions run other programs and catch signals. */
 #ifndef RP_CMD_PROFILE_H
 #define RP_CMD_PROFILE_H
 
@@ -22,7 +22,8 @@ struct rp_measure {
 rp_rc rp_profile_measure(const struct rp_measure *m, char *const command[],
                          struct rp_err *err);
 
-/* Puts the costs that the traces show into g, writes it and reports. */
+/* Stores the costs that the traces show in g, writes g to m->out and reports. RP_INPUT and
+ * RP_ENV as for rp_join_traces and rp_link_fit_build. */
 rp_rc rp_profile_finish(const struct rp_measure *m, struct rp_graph *g,
                         const struct rp_traces *t, struct rp_err *err);
 

@@ -105,8 +105,8 @@ static void print_json(const struct rp_graph *a, const struct rp_graph *b,
     rp_json_finish(&w);
 }
 
-/* Times the plan with its own graph and with the times of another, which *own has then.
- */
+/* Times the plan with the times of its own graph, and then with those of `other`, which
+ * replace them in *own. */
 static rp_rc time_plan(struct rp_graph *own, const struct rp_graph *other,
                        const uint32_t *op_of_other, struct rp_plan *p,
                        struct rp_claims *with_own, struct rp_claims *with_other,
@@ -152,7 +152,7 @@ static rp_rc load_and_time(const char *path, const char *a_path, const char *b_p
     if (rc == RP_OK)
         rc = time_plan(&own, of_a ? b : a, c.op_of_b, &p, of_a ? &t->a : &t->b,
                        of_a ? &t->b : &t->a, err);
-    /* An invalid plan is wrong input here, not an answer. */
+    /* That a plan is invalid is no answer here: the input is wrong. */
     if (rc == RP_NO) {
         struct rp_err inner = *err;
         *err = (struct rp_err){{0}};

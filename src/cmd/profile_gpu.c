@@ -17,7 +17,7 @@
 
 static const char caller[] = "profile";
 
-/* ---- the notes that the program writes besides its trace ---- */
+/* ---- the notes that the profiling program writes in addition to its trace ---- */
 
 /* Copies the attributes first, because ops may share the object. */
 static void set_attr(json_t **attrs, const char *key, json_t *value) {
@@ -32,8 +32,8 @@ static rp_rc fail_on_notes(const char *path, struct rp_err *err) {
                    path);
 }
 
-/* Adds to the graph which algorithm computed each convolution, and the versions of what the
- * measurement was made with. */
+/* Adds to the graph which algorithm computed each convolution, and the versions of the
+ * driver and libraries. */
 static rp_rc apply_notes(const char *path, struct rp_graph *g, struct rp_err *err) {
     json_t *notes = json_load_file(path, 0, NULL);
     const json_t *algorithms = json_object_get(notes, "algorithms");

@@ -20,8 +20,8 @@
 #include "solve/solver.h"
 #include "solve/statistics.h"
 
-/* Bandwidths other than the graph's. They make another graph of it, and the plan is for
- * that. */
+/* Bandwidths instead of the graph's. They change the graph, and the plan is for the changed
+ * one. */
 struct bandwidths {
     const char *h2d, *d2h, *graph_out;
 };
@@ -66,9 +66,9 @@ static rp_rc load_start(const struct rp_graph *g, const char *path, bool reorder
     return rc;
 }
 
-/* Makes a plan by a published policy for the search to begin with. On graphs of thousands
- * of ops a search from keep-all is weak. On smaller graphs the search ended in the same
- * place without such a plan, or in a better one. The caller empties *plan. */
+/* Makes a plan by a published policy as a warm start. On graphs of thousands of ops a
+ * search from keep-all is weak. On smaller graphs, the search found the same plan or a
+ * better one without this warm start. False if there is none. The caller empties *plan. */
 static bool make_initial_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                               struct rp_plan *plan) {
     enum { MAX_OPS_WITHOUT = 2000, POLICY_OPS_PER_S = 2000 };

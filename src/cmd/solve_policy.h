@@ -1,4 +1,4 @@
-/* solve_policy: what `solve --policy` does. */
+/* solve_policy: what `solve --policy` does. Not thread-safe: it prints. */
 #ifndef RP_CMD_SOLVE_POLICY_H
 #define RP_CMD_SOLVE_POLICY_H
 

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/interrupt.h"
@@ -44,40 +45,40 @@ static void choose_budgets(struct rp_sweep *s) {
     s->floor_bytes = s->g->fixed_bytes + rp_instance_floor(&p, &op);
     rp_instance_fini(&p);
     s->keep_all_bytes = rp_keep_all_bytes(s->g, s->policy.addressed);
-    uint64_t a = s->floor_bytes, b = s->keep_all_bytes;
-    uint64_t precision = (b - a) / 128 + 1;
-    if (!some_policy_fits(s, a)) {
-        while (b - a > precision) {
-            uint64_t mid = a + (b - a) / 2;
+    uint64_t low = s->floor_bytes, high = s->keep_all_bytes;
+    uint64_t precision = (high - low) / 128 + 1;
+    if (!some_policy_fits(s, low)) {
+        while (high - low > precision) {
+            uint64_t mid = low + (high - low) / 2;
             if (some_policy_fits(s, mid))
-                b = mid;
+                high = mid;
             else
-                a = mid;
+                low = mid;
         }
-        a = b;
+        low = high;
     }
     s->budgets = rp_calloc(s->n_points, sizeof *s->budgets);
     s->budgets[0] = s->floor_bytes;
     for (uint64_t k = 1; k < s->n_points; k++)
-        s->budgets[k] = s->n_points == 2
-                            ? s->keep_all_bytes
-                            : a + (uint64_t)((unsigned __int128)(k - 1) *
-                                             (s->keep_all_bytes - a) / (s->n_points - 2));
+        s->budgets[k] = s->n_points == 2 ? s->keep_all_bytes
+                                         : low + (uint64_t)((unsigned __int128)(k - 1) *
+                                                            (s->keep_all_bytes - low) /
+                                                            (s->n_points - 2));
 }
 
 /* ---- plans ---- */
 
 /* Saves the plan of point k, if there is one, and records what became of the point. */
-static rp_rc record_point(struct rp_sweep *s, uint64_t k, const struct rp_outcome *now,
+static rp_rc record_point(struct rp_sweep *s, uint64_t k, const struct rp_outcome *out,
                           struct rp_err *err) {
-    if (!rp_outcome_fits(now)) {
-        s->states[k] = now->rc == RP_NO  ? RP_PROVED_NONE
+    if (!rp_outcome_fits(out)) {
+        s->states[k] = out->rc == RP_NO  ? RP_PROVED_NONE
                        : *s->policy.stop ? RP_NOT_PLANNED
                                          : RP_NONE_FOUND;
         return RP_OK;
     }
     char *path = rp_sweep_file(s, k);
-    rp_rc rc = rp_plan_save(&now->plan, path, err);
+    rp_rc rc = rp_plan_save(&out->plan, path, err);
     free(path);
     s->states[k] = rc == RP_OK ? RP_PLANNED : RP_NOT_PLANNED;
     return rc;
@@ -88,7 +89,7 @@ static rp_rc record_point(struct rp_sweep *s, uint64_t k, const struct rp_outcom
  * takes no time. */
 static rp_rc plan_points(struct rp_sweep *s, uint64_t first, uint64_t last,
                          struct rp_err *err) {
-    struct rp_outcome before = {.rc = RP_NO}, now;
+    struct rp_outcome previous = {.rc = RP_NO}, current;
     rp_rc rc = RP_OK;
     for (uint64_t k = first; k <= last && rc == RP_OK; k++) {
         if (*s->policy.stop && s->budgets[k] < s->keep_all_bytes)
@@ -96,18 +97,18 @@ static rp_rc plan_points(struct rp_sweep *s, uint64_t first, uint64_t last,
         rp_progress("point %" PRIu64 " of %" PRIu64 ": %s", k + 1, s->n_points,
                     rp_show_bytes(s->budgets[k]).s);
         s->policy.budget_bytes = s->budgets[k];
-        s->policy.start = rp_outcome_fits(&before) ? &before.plan : NULL;
-        rc = rp_outcome_make(s->g, rp_policy_find("remat"), &s->policy, &now, err);
+        s->policy.start = rp_outcome_fits(&previous) ? &previous.plan : NULL;
+        rc = rp_outcome_make(s->g, rp_policy_find("remat"), &s->policy, &current, err);
         if (rc == RP_OK)
-            rc = record_point(s, k, &now, err);
-        if (rc == RP_OK && rp_outcome_fits(&now)) {
-            rp_outcome_fini(&before);
-            before = now;
+            rc = record_point(s, k, &current, err);
+        if (rc == RP_OK && rp_outcome_fits(&current)) {
+            rp_outcome_fini(&previous);
+            previous = current;
         } else {
-            rp_outcome_fini(&now);
+            rp_outcome_fini(&current);
         }
     }
-    rp_outcome_fini(&before);
+    rp_outcome_fini(&previous);
     rp_progress("%s", "");
     return rc;
 }
@@ -115,7 +116,7 @@ static rp_rc plan_points(struct rp_sweep *s, uint64_t first, uint64_t last,
 /* Plans each range of neighbouring points in a process of its own. An interrupt of any of
  * them reaches all (rp_watch_interrupts). */
 static rp_rc plan_in_processes(struct rp_sweep *s, struct rp_err *err) {
-    uint64_t n = s->n_processes < s->n_points ? s->n_processes : s->n_points;
+    uint64_t n = rp_min_u64(s->n_processes, s->n_points);
     pid_t *child = rp_calloc(n, sizeof *child);
     rp_rc rc = RP_OK;
     fflush(NULL);

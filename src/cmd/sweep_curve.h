@@ -4,8 +4,9 @@
 
 #include "cmd/sweep_points.h"
 
-/* Loads the points' plans, replaces a plan that is worse than that of a smaller budget,
- * writes the curve and reports. RP_LIMIT: some points were not planned. */
+/* Loads the plans of all points. A plan that is worse than that of a smaller budget is
+ * replaced by it. Then writes the curve and reports. RP_LIMIT: some points were not
+ * planned. */
 rp_rc rp_sweep_report(struct rp_sweep *s, bool json, struct rp_err *err);
 
 #endif

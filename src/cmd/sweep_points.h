@@ -1,5 +1,7 @@
 /* sweep_points: the points of a sweep and their files in its folder. cmd/sweep.c plans the
- * points, cmd/sweep_curve.c joins their plans to a curve. */
+ * points, cmd/sweep_curve.c joins their plans to a curve. Not thread-safe.
+ *
+ * RP_ENV if the folder or a file in it cannot be read, made or removed. */
 #ifndef RP_CMD_SWEEP_POINTS_H
 #define RP_CMD_SWEEP_POINTS_H
 
@@ -23,7 +25,7 @@ struct rp_sweep {
     uint64_t floor_bytes, keep_all_bytes;
     uint64_t *budgets;     /* per point, ascending */
     unsigned char *states; /* per point: enum rp_point_state; shared between processes */
-    struct rp_plan *plans; /* per point; without a graph name: there is none */
+    struct rp_plan *plans; /* per point; graph_name is NULL if there is no plan */
 };
 
 /* The file of point k. The caller frees the path. */
@@ -32,10 +34,11 @@ char *rp_sweep_file(const struct rp_sweep *s, uint64_t k);
 /* Creates the folder if need be, and checks that the curve can be written there. */
 rp_rc rp_sweep_create_folder(const struct rp_sweep *s, struct rp_err *err);
 
-/* Removes points and curve of an earlier run, so that they are not taken for this one's. */
+/* Removes the points and the curve of an earlier run from the folder. */
 rp_rc rp_sweep_remove_old(const struct rp_sweep *s, struct rp_err *err);
 
-/* Checks for --merge that the folder holds points, and none beyond those of this sweep. */
+/* Checks for --merge that the folder holds points, and none with a number of n_points or
+ * more. RP_INPUT otherwise. */
 rp_rc rp_sweep_check_points(const struct rp_sweep *s, struct rp_err *err);
 
 #endif

@@ -26,7 +26,7 @@ static rp_rc replay_kernels(struct rp_verify_report *r, struct rp_err *err) {
     return rc;
 }
 
-/* RP_OK only after everything was checked. */
+/* RP_OK only if every check passed. */
 static rp_rc check_plan(struct rp_verify_report *r, struct rp_err *err) {
     rp_rc rc = rp_verify(&r->pair.g, &r->pair.p, &r->verdict, err);
     if (rc != RP_OK || r->replay == RP_REPLAY_NONE)

@@ -11,7 +11,7 @@ const char *const rp_replay_word[RP_N_REPLAYS] = {NULL, "hash", "ref", "cuda"};
 
 /* ---- text ---- */
 
-/* Names come from files, and nothing in them may move the reader's cursor. */
+/* Names come from files. They must not be able to move the terminal's cursor. */
 static void print_clean(const char *name, FILE *f) {
     char *text = rp_strdup(name);
     rp_clean_text(text);
@@ -79,7 +79,7 @@ static void print_text_valid(const struct rp_verify_report *r, FILE *f) {
             f,
             "replay    %zu values right in %zu orders of the copies, %zu device and %zu "
             "host cells\n",
-            r->hash.n_values, r->hash.n_schedules, r->hash.n_device_cells,
+            r->hash.n_values, r->hash.n_orders, r->hash.n_device_cells,
             r->hash.n_host_cells);
     else
         fputs("replay    none (--no-replay)\n", f);
@@ -162,7 +162,7 @@ static void write_steps(struct rp_json_writer *w, const struct rp_verdict *v) {
 static void write_replay(struct rp_json_writer *w, const struct rp_verify_report *r) {
     if (r->replayed) {
         rp_json_object(w, "replay");
-        rp_json_uint(w, "schedules", r->hash.n_schedules);
+        rp_json_uint(w, "schedules", r->hash.n_orders);
         rp_json_uint(w, "values", r->hash.n_values);
         rp_json_uint(w, "device_cells", r->hash.n_device_cells);
         rp_json_uint(w, "host_cells", r->hash.n_host_cells);

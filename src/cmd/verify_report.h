@@ -1,4 +1,5 @@
-/* verify_report: what `verify` found out, and how it is printed. */
+/* verify_report: what `verify` found, and how it is printed. Not thread-safe: one report,
+ * one thread. */
 #ifndef RP_CMD_VERIFY_REPORT_H
 #define RP_CMD_VERIFY_REPORT_H
 
@@ -18,24 +19,24 @@ enum rp_replay_kind {
     RP_REPLAY_CUDA,
     RP_N_REPLAYS
 };
-extern const char *const rp_replay_word[RP_N_REPLAYS]; /* of --replay */
+extern const char *const rp_replay_word[RP_N_REPLAYS]; /* arguments of --replay */
 
 struct rp_verify_report {
     const char *graph_path, *plan_path;
     struct rp_pair pair;
     struct rp_verdict verdict;
-    enum rp_replay_kind replay; /* as asked for */
+    enum rp_replay_kind replay; /* requested */
     bool replayed;              /* `hash` is filled in */
     struct rp_replay hash;
     struct rp_ref_replay ref; /* of RP_REPLAY_REF */
-    char *cuda;               /* of RP_REPLAY_CUDA: JSON of the program, or NULL; owned */
+    char *cuda;               /* of RP_REPLAY_CUDA: the program's JSON, or NULL; owned */
     const char *certificate_path; /* or NULL: none is checked */
     struct rp_certificate certificate;
     struct rp_certified_bound support;
     const char *unsupported; /* why the certificate does not support the bound, or NULL */
 };
 
-/* The plan is valid; its certificate may not support its bound. */
+/* For a valid plan, even if its certificate does not support its bound. */
 void rp_verify_report_valid(const struct rp_verify_report *r, bool json, FILE *f);
 void rp_verify_report_rejected(const struct rp_verify_report *r, const char *reason,
                                bool json, FILE *f);

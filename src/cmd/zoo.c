@@ -18,7 +18,7 @@ struct options {
     bool json;
 };
 
-/* Sums over a graph. They fit, since the builder and rp_graph_check made sure of that. */
+/* Sums over a graph. The builder and rp_graph_check made sure that they fit. */
 struct totals {
     uint64_t forward_flops, backward_flops;
     uint64_t bytes[5]; /* by tensor kind */
@@ -185,7 +185,7 @@ static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
     return rc;
 }
 
-/* True if an option was given that only makes sense with a network. */
+/* True if an option was given that needs a NETWORK. */
 static bool needs_network(const struct options *o) {
     const struct rp_zoo_options *z = &o->zoo;
     struct rp_zoo_options usual;

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "model/zoo/registry.h"
 
-/* Parses "224", "416x608" or "128x128x96". Returns how many sizes there are; 0 if the text
- * is none of these. */
+/* Parses "224", "416x608" or "128x128x96". Returns the number of sizes; 0 if the text is
+ * malformed. */
 static int parse_sizes(const char *text, uint64_t size[3]) {
     for (int n = 0; n < 3; n++) {
         char *end;

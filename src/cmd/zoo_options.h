@@ -7,7 +7,8 @@
 #include "cmd/options.h"
 #include "model/zoo/registry.h"
 
-/* Options that rp_zoo_options_parse reads once the network is known. NULL: not given. */
+/* Options whose texts rp_zoo_options_parse parses once the network is known. NULL: not
+ * given. */
 struct rp_zoo_texts {
     const char *image, *dtype;
 };

@@ -3,15 +3,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
+
 struct rp_chart_scale rp_chart_scale_of(const struct rp_report *r) {
     const uint64_t plan = r->plan.peak_bytes, keep_all = r->keep_all.peak_bytes;
     const uint64_t budget = r->p->budget_bytes, time_ns = r->plan.time_ns;
-    struct rp_chart_scale s = {.max_bytes = plan > keep_all ? plan : keep_all,
-                               .total_ns = time_ns > 0 ? time_ns : 1};
+    struct rp_chart_scale s = {.max_bytes = rp_max_u64(plan, keep_all),
+                               .total_ns = rp_max_u64(time_ns, 1)};
     /* A budget far above the peaks would flatten the curves, so it is left out. */
     s.with_budget = budget / 2 < s.max_bytes;
-    if (s.with_budget && budget > s.max_bytes)
-        s.max_bytes = budget;
+    if (s.with_budget)
+        s.max_bytes = rp_max_u64(s.max_bytes, budget);
     return s;
 }
 

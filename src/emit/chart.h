@@ -35,15 +35,15 @@ struct rp_curve {
     const char *title;
     uint64_t baseline_ns; /* time when everything is kept */
     const struct rp_curve_point *at;
-    size_t n; /* in the order of budgets */
+    size_t n; /* points, in ascending order of budgets */
 };
 
 void rp_chart_curve(const struct rp_curve *c, FILE *f);
 
 /* ---- what the charts share ---- */
 
-/* The ends of a chart's axes: the larger peak of the plan and keep-all, or the budget if it
- * is higher and drawn. */
+/* The ends of a chart's axes. max_bytes is the larger peak of the plan and keep-all, or the
+ * budget if that is drawn and higher. */
 struct rp_chart_scale {
     uint64_t max_bytes; /* may be 0 */
     uint64_t total_ns;  /* >= 1 */
@@ -53,8 +53,8 @@ struct rp_chart_scale rp_chart_scale_of(const struct rp_report *r);
 
 /* Round numbers along an axis from 0 to a maximum, at most about max_ticks of them. */
 struct rp_axis {
-    uint64_t step; /* between ticks */
-    uint64_t unit;
+    uint64_t step;         /* between ticks, in bytes or ns */
+    uint64_t unit;         /* in bytes or ns */
     const char *unit_name; /* "GiB", "ms" */
 };
 struct rp_axis rp_axis_bytes(uint64_t max_bytes, uint32_t max_ticks);

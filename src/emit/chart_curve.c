@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/numbers.h"
+
 /* Pixels. A plan for one budget fits every larger one, so the curve is a staircase. */
 enum { WIDTH = 800, HEIGHT = 460, LEFT = 80, RIGHT = 770, TOP = 60, BOTTOM = 400 };
 
@@ -70,10 +72,8 @@ void rp_chart_curve(const struct rp_curve *c, FILE *f) {
     for (size_t i = 0; i < c->n; i++) {
         uint64_t over =
             c->at[i].time_ns > c->baseline_ns ? c->at[i].time_ns - c->baseline_ns : 0;
-        if (c->at[i].budget_bytes > d.max_bytes)
-            d.max_bytes = c->at[i].budget_bytes;
-        if (over > d.max_over_ns)
-            d.max_over_ns = over;
+        d.max_bytes = rp_max_u64(d.max_bytes, c->at[i].budget_bytes);
+        d.max_over_ns = rp_max_u64(d.max_over_ns, over);
     }
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "

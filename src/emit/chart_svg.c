@@ -211,7 +211,8 @@ static void put_budget(const struct drawing *d) {
     free(text);
 }
 
-/* Marks times in which ops run again over the full height. Adjacent spans are one band. */
+/* Draws a band over the full height wherever ops run again. Adjacent reruns share a band.
+ */
 static void put_bands(const struct drawing *d) {
     const struct rp_memory_trace *t = &d->r->plan;
     int64_t from = 0, to = 0;
@@ -232,7 +233,7 @@ static void put_bands(const struct drawing *d) {
 
 static const char *span_class(const struct drawing *d, size_t s) {
     const struct rp_timed_step *m = &d->r->plan.steps[s];
-    if (m->queue != RP_QUEUE_COMPUTE)
+    if (m->queue != RP_TRACE_COMPUTE)
         return "copy";
     if (m->again)
         return "again";
@@ -252,11 +253,11 @@ static const char *span_name(const struct drawing *d, size_t s) {
                                 : d->r->g->tensors[step->id].name;
 }
 
-/* Recomputation and copies, which the plan added, show their names under the pointer. */
+/* A reader who points at a rerun or a copy sees its name. Other boxes have none. */
 static void put_span(const struct drawing *d, int64_t top, size_t first, size_t last,
                      uint32_t count) {
     const struct rp_timed_step *m = d->r->plan.steps;
-    bool named = m[first].queue != RP_QUEUE_COMPUTE || m[first].again;
+    bool named = m[first].queue != RP_TRACE_COMPUTE || m[first].again;
     uint64_t start_ns = m[first].start_ns, end_ns = m[last].end_ns;
     int64_t x = x_of(d, start_ns), w = x_of(d, end_ns) - x;
     put_rect(d, span_class(d, first), x, top, w > 0 ? w : 1, LANE,
@@ -301,7 +302,7 @@ static void put_lane(const struct drawing *d, int lane) {
 
 static void choose_lanes(struct drawing *d) {
     for (int q = 0; q < RP_N_TRACE_QUEUES; q++)
-        if (q == RP_QUEUE_COMPUTE || d->r->plan.busy_ns[q] > 0)
+        if (q == RP_TRACE_COMPUTE || d->r->plan.busy_ns[q] > 0)
             d->lane[d->n_lanes++] = (enum rp_trace_queue)q;
 }
 

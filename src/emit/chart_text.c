@@ -108,7 +108,7 @@ static void put_lane(const struct canvas *c, enum rp_trace_queue queue, const ch
     bool any = false;
     for (size_t s = 0; s < t->n_steps; s++) {
         const struct rp_timed_step *m = &t->steps[s];
-        if (m->queue == queue && (queue != RP_QUEUE_COMPUTE || m->again)) {
+        if (m->queue == queue && (queue != RP_TRACE_COMPUTE || m->again)) {
             add_interval(c, m->start_ns, m->end_ns, ns);
             any = true;
         }
@@ -165,9 +165,9 @@ void rp_chart_text(const struct rp_report *r, uint32_t width, bool utf8, FILE *f
     for (uint32_t row = ROWS; row-- > 0;)
         put_row(&c, row);
     put_time_axis(&c);
-    put_lane(&c, RP_QUEUE_COMPUTE, "recompute");
-    put_lane(&c, RP_QUEUE_TO_HOST, "to host");
-    put_lane(&c, RP_QUEUE_TO_DEVICE, "to device");
+    put_lane(&c, RP_TRACE_COMPUTE, "recompute");
+    put_lane(&c, RP_TRACE_TO_HOST, "to host");
+    put_lane(&c, RP_TRACE_TO_DEVICE, "to device");
     free(c.plan);
     free(c.keep_all);
 }

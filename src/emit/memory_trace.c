@@ -8,9 +8,12 @@
 
 typedef unsigned __int128 u128;
 
-struct place {                 /* where one tensor is */
-    bool live, freed;          /* on the device; was freed at least once */
-    uint64_t freed_ns, off_ns; /* last freed at; time off the device so far */
+/* Whether one tensor is on the device, and how long it was not. */
+struct place {
+    bool live;         /* on the device */
+    bool freed;        /* was freed at least once */
+    uint64_t freed_ns; /* when it was freed last */
+    uint64_t off_ns;   /* time between a free and the next allocation, summed up */
 };
 
 struct walk {
@@ -66,7 +69,7 @@ static void walk_copy(struct walk *w, uint32_t x, uint64_t end_ns, uint64_t copy
     s->end_ns = end_ns;
     s->start_ns = end_ns - copy_ns;
     w->t->copied_bytes[s->queue] += w->g->tensors[x].bytes;
-    if (s->queue == RP_QUEUE_TO_DEVICE)
+    if (s->queue == RP_TRACE_TO_DEVICE)
         allocate(w, x, s->clock_ns);
     s->during_bytes = w->held_bytes;
 }
@@ -84,11 +87,11 @@ static void walk_step(struct walk *w, const struct rp_step *step, struct rp_time
         walk_free(w, step->id, s);
         break;
     case RP_SWAP_OUT:
-        s->queue = RP_QUEUE_TO_HOST;
+        s->queue = RP_TRACE_TO_HOST;
         walk_copy(w, step->id, t->d2h_ns, t->d2h_busy_ns - d2h_busy_ns, s);
         break;
     case RP_SWAP_IN:
-        s->queue = RP_QUEUE_TO_DEVICE;
+        s->queue = RP_TRACE_TO_DEVICE;
         walk_copy(w, step->id, t->h2d_ns, t->h2d_busy_ns - h2d_busy_ns, s);
         break;
     }
@@ -205,7 +208,7 @@ void rp_memory_trace_columns(const struct rp_memory_trace *t, uint64_t total_ns,
         max_bytes[c] = 0;
     for (size_t s = 0; s < t->n_steps; s++) {
         const struct rp_timed_step *m = &t->steps[s];
-        uint64_t until = m->queue == RP_QUEUE_COMPUTE ? m->end_ns : m->clock_ns;
+        uint64_t until = m->queue == RP_TRACE_COMPUTE ? m->end_ns : m->clock_ns;
         raise_columns(at, m->clock_ns, held, total_ns, n, max_bytes);
         raise_columns(m->clock_ns, until, m->during_bytes, total_ns, n, max_bytes);
         at = until;

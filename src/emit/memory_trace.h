@@ -11,25 +11,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "model/graph.h"
 #include "model/plan.h"
 
-enum rp_trace_queue { RP_QUEUE_COMPUTE, RP_QUEUE_TO_HOST, RP_QUEUE_TO_DEVICE };
+enum rp_trace_queue { RP_TRACE_COMPUTE, RP_TRACE_TO_HOST, RP_TRACE_TO_DEVICE };
 enum { RP_N_TRACE_QUEUES = 3 };
 
 /* One step. Memory includes the fixed bytes. Sizes are rounded as in the plan. */
 struct rp_timed_step {
-    uint64_t clock_ns;         /* of the compute queue when the step allocates or frees */
+    uint64_t clock_ns; /* the compute queue's clock when the step allocates or frees */
     uint64_t start_ns, end_ns; /* of the work on its queue; a free takes no time */
     uint64_t during_bytes;     /* from clock_ns on; includes a run's workspace */
-    uint64_t after_bytes;      /* from end_ns on for runs, from clock_ns on for others */
+    uint64_t after_bytes;      /* from end_ns on for runs, else from clock_ns on */
     enum rp_trace_queue queue;
     bool again; /* the op ran before */
 };
 
 /* What running an op more than once costs, and what it saves. */
 struct rp_rerun {
-    uint32_t op, times; /* runs after the first */
+    uint32_t op, times; /* times: runs after the first */
     uint64_t extra_ns;
     uint64_t bytes;  /* of the op's outputs */
     uint64_t off_ns; /* time that the outputs were off the device: mean over their bytes */
@@ -40,14 +41,12 @@ struct rp_memory_trace {
     size_t n_steps;
     uint64_t time_ns, recompute_ns, stall_ns;
     uint64_t peak_bytes, fixed_bytes;
-    uint32_t peak_op; /* runs at the first peak; RP_NONE: none does */
+    uint32_t peak_op; /* the op that runs at the first peak, or RP_NONE */
     uint64_t copied_bytes[RP_N_TRACE_QUEUES], busy_ns[RP_N_TRACE_QUEUES];
-    struct {
-        struct rp_rerun *at;
-        size_t n, cap;
-    } reruns; /* by extra time, largest first */
+    RP_VEC(struct rp_rerun) reruns; /* by extra time, largest first */
 };
 
+/* *t need not be initialised. The caller empties it. */
 void rp_memory_trace_plan(const struct rp_graph *g, const struct rp_plan *p,
                           struct rp_memory_trace *t);
 
@@ -59,8 +58,8 @@ void rp_memory_trace_keep_all(const struct rp_graph *g, bool addressed,
 
 void rp_memory_trace_fini(struct rp_memory_trace *t); /* safe on an empty or zeroed trace */
 
-/* Divides 0..total_ns into n equal columns. max_bytes[] gets the most memory held in each,
- * and 0 after the end of the step. total_ns >= 1. */
+/* Divides 0..total_ns into n equal columns. max_bytes[k] becomes the most memory held in
+ * column k; 0 after the end of the step. total_ns >= 1. */
 void rp_memory_trace_columns(const struct rp_memory_trace *t, uint64_t total_ns, uint32_t n,
                              uint64_t *max_bytes);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 
 #define WORKSPACE RP_NONE
 
@@ -28,7 +29,7 @@ static uint64_t allocate(struct arena *a, uint32_t x, uint64_t bytes) {
     rp_push(a, ((struct range){0}));
     memmove(&a->at[k + 1], &a->at[k], (a->n - 1 - k) * sizeof *a->at);
     a->at[k] = (struct range){lo, lo + size, x};
-    a->max_end = lo + size > a->max_end ? lo + size : a->max_end;
+    a->max_end = rp_max_u64(a->max_end, lo + size);
     return lo;
 }
 

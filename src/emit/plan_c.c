@@ -4,7 +4,7 @@
 
 #include "kernels/args_literal.h"
 
-/* Escapes the name, so that nothing in it ends the string or forms a trigraph. */
+/* Writes a string literal. No byte of `s` can end it or form a trigraph. */
 static void put_string(FILE *f, const char *s) {
     fputc('"', f);
     for (; *s != '\0'; s++) {

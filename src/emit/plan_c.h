@@ -1,5 +1,6 @@
-/* plan_c: plan.c of an emitted program: the tables of runtime/replay.h as C that is C++20
- * too. The same tables give the same bytes.
+/* plan_c: writes plan.c of an emitted program: the tables of runtime/replay.h as source
+ * that is both C11 and C++20. The same tables give the same bytes. Write errors stay with
+ * the stream.
  *
  * Thread-safe: nothing is kept between calls.
  */

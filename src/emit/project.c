@@ -15,30 +15,30 @@ const char *const rp_target_word[RP_N_TARGETS] = {"c", "cuda", "profile"};
 
 static const char licence[] = "/* SPDX-License-Identifier: MIT */\n";
 
-/* Makes path's folders, from the one that ends at offset `from`. */
+/* Makes the folders that contain `path`. Those that end before offset `from` exist. */
 static rp_rc make_folders(const char *path, size_t from, struct rp_err *err) {
-    char *part = rp_strdup(path);
+    char *prefix = rp_strdup(path);
     rp_rc rc = RP_OK;
-    for (size_t k = from; part[k] != '\0' && rc == RP_OK; k++) {
-        if (part[k] != '/')
+    for (size_t k = from; prefix[k] != '\0' && rc == RP_OK; k++) {
+        if (prefix[k] != '/')
             continue;
-        part[k] = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            rc = rp_fail(err, RP_ENV, "%s: %s", part, strerror(errno));
-        part[k] = '/';
+        prefix[k] = '\0';
+        if (mkdir(prefix, 0777) != 0 && errno != EEXIST)
+            rc = rp_fail(err, RP_ENV, "%s: %s", prefix, strerror(errno));
+        prefix[k] = '/';
     }
-    free(part);
+    free(prefix);
     return rc;
 }
 
 static bool has_content(const char *path, const char *text, size_t len) {
     struct rp_err ignored = {{0}};
-    char *there = NULL;
+    char *existing = NULL;
     size_t n = 0;
     bool same = access(path, F_OK) == 0 &&
-                rp_read_file(path, &there, &n, &ignored) == RP_OK && n == len &&
-                memcmp(there, text, n) == 0;
-    free(there);
+                rp_read_file(path, &existing, &n, &ignored) == RP_OK && n == len &&
+                memcmp(existing, text, n) == 0;
+    free(existing);
     return same;
 }
 
@@ -53,7 +53,7 @@ static rp_rc write_one(const char *folder, const char *name, const char *text, s
     return rc;
 }
 
-/* Emitted sources begin with their licence. Sources of remat-plan itself get it here. */
+/* Emitted sources begin with their licence. It is added to those that do not have it. */
 static rp_rc write_source(const char *folder, const char *name,
                           const struct rp_embedded_file *file, uint64_t *bytes,
                           struct rp_err *err) {
@@ -66,11 +66,11 @@ static rp_rc write_source(const char *folder, const char *name,
     return rc;
 }
 
-/* Where files go: a path that begins with `from` begins with `to` in the folder instead, if
- * the target is in `in`. The first row that matches counts. */
+/* Where embedded files go. A file whose path begins with `from` is written for these
+ * targets, with `to` instead of `from`. The first row that matches decides. */
 static const struct {
     const char *from, *to;
-    bool in[RP_N_TARGETS];
+    bool targets[RP_N_TARGETS];
 } places[] = {
     {"kernels/ref_f", "kernels/ref_f", {[RP_TARGET_C] = true}},
     {"kernels/cuda/", "kernels/cuda/", {false, true, true}},
@@ -84,14 +84,15 @@ static const struct {
     {"emit/templates/profile/", "", {[RP_TARGET_PROFILE] = true}},
 };
 
-/* The file's path in the folder; NULL if the target does not have it. The caller frees it.
- */
+/* The file's path in the folder; NULL if it is not written for the target. The caller frees
+ * the path. */
 static char *name_for(const struct rp_embedded_file *file, enum rp_target target) {
     for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
         const size_t n = strlen(places[k].from);
         if (strncmp(file->path, places[k].from, n) == 0)
-            return places[k].in[target] ? rp_format("%s%s", places[k].to, file->path + n)
-                                        : NULL;
+            return places[k].targets[target]
+                       ? rp_format("%s%s", places[k].to, file->path + n)
+                       : NULL;
     }
     return NULL;
 }

@@ -1,6 +1,6 @@
-/* project: writes a plan as a folder of source files that needs nothing else to run
- * (`remat-plan emit`): the plan's tables as C, the kernels, a main program, a Makefile and
- * a README.
+/* project: writes a plan as a folder of source files from which a program can be built
+ * without remat-plan (`remat-plan emit`): the plan's tables as C, the kernels, main(), a
+ * Makefile and a README.
  *
  * Thread-safe for different folders.
  */

@@ -38,9 +38,7 @@ rp_rc rp_ref_replay(const struct rp_replay_tables *t, bool extremes,
     const struct replay_program *p = &t->program;
     struct replay_expected expected;
     rp_rc rc;
-    *r = (struct rp_ref_replay){.arena_bytes = p->plan.arena_bytes,
-                                .host_bytes = p->plan.host_bytes,
-                                .n_kept = p->n_keep};
+    *r = (struct rp_ref_replay){.n_kept = p->n_keep};
     if (replay_expected_build(p, &expected))
         rc = run_orders(p, extremes, &expected, r, err);
     else

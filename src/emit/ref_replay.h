@@ -9,8 +9,9 @@
 #include "emit/replay_tables.h"
 
 struct rp_ref_replay {
-    uint64_t n_checked, arena_bytes, host_bytes;
-    uint32_t n_orders, n_kept;
+    uint64_t n_checked; /* comparisons in all orders: outputs of runs, and kept tensors */
+    uint32_t n_orders;  /* orders of the copies that were run */
+    uint32_t n_kept;    /* tensors that are kept */
 };
 
 /* Runs each queue on a thread of its own. With `extremes`, and if the plan has copies, two

@@ -6,46 +6,32 @@
 #ifndef RP_EMIT_REPLAY_TABLES_H
 #define RP_EMIT_REPLAY_TABLES_H
 
+#include "base/mem.h"
 #include "emit/runtime/replay.h"
 #include "kernels/kernel.h"
 #include "model/graph.h"
 #include "remat/remat.h"
 
 struct rp_schedule_tables {
-    struct {
-        struct replay_step *at;
-        size_t n, cap;
-    } steps;
-    struct {
-        uint64_t *at;
-        size_t n, cap;
-    } addresses;
-    struct {
-        uint32_t *at;
-        size_t n, cap;
-    } waits;
-    uint64_t *kept_at;
+    RP_VEC(struct replay_step) steps;
+    RP_VEC(uint64_t) addresses;
+    RP_VEC(uint32_t) waits;
+    uint64_t *kept_at; /* as in struct replay_schedule */
 };
 
 struct rp_replay_tables {
-    struct replay_program program; /* points into the other fields and into the graph */
+    struct replay_program program; /* points into the other members and into the graph */
     struct rp_kernel *kernels;     /* per op */
     struct replay_tensor *tensors;
     struct replay_op *ops;
-    struct {
-        uint32_t *at;
-        size_t n, cap;
-    } ends;
-    struct {
-        struct rp_fill *at;
-        size_t n, cap;
-    } fills;
+    RP_VEC(uint32_t) ends;
+    RP_VEC(struct rp_fill) fills;
     struct rp_schedule_tables plan, keep_all;
 };
 
-/* `r` is a plan with addresses for `g`. baseline_ns and stall_ns are the plan's claims.
- * `file` is g's name in messages. RP_INPUT names the first op without a kernel, or the
- * first source without shape or dtype. The caller empties *t in any case. */
+/* `r` is a plan with addresses for `g`, which must outlive *t. baseline_ns and stall_ns are
+ * the plan's claims. `file` is g's name in messages. RP_INPUT names the first op without a
+ * kernel, or the first source without shape or dtype. The caller empties *t in any case. */
 rp_rc rp_replay_tables_build(const struct rp_graph *g, const remat *r, const char *file,
                              uint64_t baseline_ns, uint64_t stall_ns,
                              struct rp_replay_tables *t, struct rp_err *err);

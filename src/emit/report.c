@@ -16,7 +16,8 @@ void rp_report_fini(struct rp_report *r) {
     rp_memory_trace_fini(&r->keep_all);
 }
 
-void rp_put_name(const char *s, FILE *f) {
+/* Writes a name from a file, with '?' for control bytes. */
+static void put_name(const char *s, FILE *f) {
     for (; *s != '\0'; s++)
         fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, f);
 }
@@ -25,8 +26,8 @@ static bool begins_character(char c) {
     return ((unsigned char)c & 0xc0) != 0x80; /* not a continuation byte of UTF-8 */
 }
 
-/* Pads the name to `width` characters. Of a longer name it writes ".." and the end, which
- * says more than the beginning. */
+/* Pads the name to `width` characters. A longer name is shortened to ".." and its end,
+ * which says more than the beginning. */
 static void put_padded(const char *s, size_t width, FILE *f) {
     size_t n = 0;
     for (const char *c = s; *c != '\0'; c++)
@@ -37,7 +38,7 @@ static void put_padded(const char *s, size_t width, FILE *f) {
         fputs("..", f);
         n = width;
     }
-    rp_put_name(s, f);
+    put_name(s, f);
     for (; n < width; n++)
         fputc(' ', f);
 }
@@ -80,7 +81,7 @@ static void put_saving(const struct rp_report *r, FILE *f) {
                 return;
             fprintf(f, "saves     %s at keep-all's peak, during ",
                     rp_show_bytes(r->keep_all.peak_bytes - held).s);
-            rp_put_name(r->g->ops[op].name, f);
+            put_name(r->g->ops[op].name, f);
             fputc('\n', f);
             return;
         }
@@ -88,13 +89,13 @@ static void put_saving(const struct rp_report *r, FILE *f) {
 
 static void put_copies(const struct rp_report *r, FILE *f) {
     const struct rp_memory_trace *t = &r->plan;
-    if (t->copied_bytes[RP_QUEUE_TO_HOST] == 0 && t->copied_bytes[RP_QUEUE_TO_DEVICE] == 0)
+    if (t->copied_bytes[RP_TRACE_TO_HOST] == 0 && t->copied_bytes[RP_TRACE_TO_DEVICE] == 0)
         return;
     fprintf(f, "copies    out %s (queue busy %s), in %s (%s)\n",
-            rp_show_bytes(t->copied_bytes[RP_QUEUE_TO_HOST]).s,
-            rp_show_percent(t->busy_ns[RP_QUEUE_TO_HOST], t->time_ns).s,
-            rp_show_bytes(t->copied_bytes[RP_QUEUE_TO_DEVICE]).s,
-            rp_show_percent(t->busy_ns[RP_QUEUE_TO_DEVICE], t->time_ns).s);
+            rp_show_bytes(t->copied_bytes[RP_TRACE_TO_HOST]).s,
+            rp_show_percent(t->busy_ns[RP_TRACE_TO_HOST], t->time_ns).s,
+            rp_show_bytes(t->copied_bytes[RP_TRACE_TO_DEVICE]).s,
+            rp_show_percent(t->busy_ns[RP_TRACE_TO_DEVICE], t->time_ns).s);
 }
 
 static void put_rerun(const struct rp_report *r, const struct rp_rerun *x, FILE *f) {
@@ -129,9 +130,9 @@ static void put_reruns(const struct rp_report *r, uint32_t rows, FILE *f) {
 
 void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f) {
     fputs("plan      for ", f);
-    rp_put_name(r->g->name, f);
+    put_name(r->g->name, f);
     fprintf(f, ": %zu steps, costs from ", r->p->steps.n);
-    rp_put_name(r->g->time_source, f);
+    put_name(r->g->time_source, f);
     fputc('\n', f);
     put_time(r, f);
     put_memory(r, f);
@@ -142,8 +143,8 @@ void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f) {
 
 /* ---- step by step: one line a step, consecutive frees on one line ---- */
 
-/* All starts have the same unit and are exact to the nanosecond. So steps a millisecond
- * apart differ even late in a step that takes seconds. */
+/* All starts are shown in the same unit and to the nanosecond, so that times of different
+ * steps of the plan can be compared. */
 struct start_format {
     const char *unit;
     uint64_t ns;
@@ -204,10 +205,10 @@ void rp_report_steps(const struct rp_report *r, FILE *f) {
             rp_show_bytes(is_free ? r->plan.steps[last].after_bytes : m->during_bytes).s,
             verb(step, m));
         for (; s < last; s++) {
-            rp_put_name(name_of(r->g, &p->steps.at[s]), f);
+            put_name(name_of(r->g, &p->steps.at[s]), f);
             fputs(", ", f);
         }
-        rp_put_name(name_of(r->g, &p->steps.at[last]), f);
+        put_name(name_of(r->g, &p->steps.at[last]), f);
         fputc('\n', f);
     }
 }

@@ -14,26 +14,24 @@
 #include "model/graph.h"
 #include "model/plan.h"
 
-/* A valid plan for `g` with its trace, and the trace of keep-all for comparison. */
+/* A valid plan for `g` with its trace, and the trace of keep-all for comparison. `g` and
+ * `p` are borrowed. */
 struct rp_report {
     const struct rp_graph *g;
     const struct rp_plan *p;
     struct rp_memory_trace plan, keep_all;
 };
 
-/* Keeps pointers to g and p. */
+/* `p` has passed rp_verify with `g`. Both must outlive *r, which the caller empties. */
 void rp_report_build(const struct rp_graph *g, const struct rp_plan *p,
                      struct rp_report *r);
 void rp_report_fini(struct rp_report *r); /* safe on an empty or zeroed one */
 
-/* Time, bound, memory and copies, then the `rows` ops with the most extra time. */
+/* Time, bound, memory and copies, then the ops with the most extra time, at most `rows`. */
 void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f);
 /* One line a step; consecutive frees share a line. */
 void rp_report_steps(const struct rp_report *r, FILE *f);
 /* One object; with_steps adds the array "steps". */
 void rp_report_json(const struct rp_report *r, bool with_steps, FILE *f);
-
-/* Writes a name from a file, with '?' for control bytes. */
-void rp_put_name(const char *s, FILE *f);
 
 #endif

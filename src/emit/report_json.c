@@ -1,4 +1,4 @@
-/* What report.c says, as one JSON object. */
+/* The report of report.c as one JSON object. */
 #include "base/json_writer.h"
 #include "emit/report.h"
 
@@ -55,10 +55,10 @@ static void put_totals(struct rp_json_writer *w, const struct rp_report *r) {
     rp_json_uint(w, "arena_bytes", r->p->arena_bytes);
     rp_json_uint(w, "host_bytes", r->p->host_bytes);
     rp_json_bool(w, "addressed", r->p->addressed);
-    rp_json_uint(w, "swapped_out_bytes", t->copied_bytes[RP_QUEUE_TO_HOST]);
-    rp_json_uint(w, "d2h_busy_ns", t->busy_ns[RP_QUEUE_TO_HOST]);
-    rp_json_uint(w, "swapped_in_bytes", t->copied_bytes[RP_QUEUE_TO_DEVICE]);
-    rp_json_uint(w, "h2d_busy_ns", t->busy_ns[RP_QUEUE_TO_DEVICE]);
+    rp_json_uint(w, "swapped_out_bytes", t->copied_bytes[RP_TRACE_TO_HOST]);
+    rp_json_uint(w, "d2h_busy_ns", t->busy_ns[RP_TRACE_TO_HOST]);
+    rp_json_uint(w, "swapped_in_bytes", t->copied_bytes[RP_TRACE_TO_DEVICE]);
+    rp_json_uint(w, "h2d_busy_ns", t->busy_ns[RP_TRACE_TO_DEVICE]);
 }
 
 void rp_report_json(const struct rp_report *r, bool with_steps, FILE *f) {

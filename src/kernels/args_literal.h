@@ -1,9 +1,11 @@
-/* args_literal: a kernel's parameters as C that is C++20 too, for emitted programs:
+/* args_literal: writes a kernel's parameters as source that is both C11 and C++20, for
+ * emitted programs:
  *
  *     static const int64_t NAME_parts[] = {...};       (if it has parts)
  *     static const struct rp_kargs NAME = {.n_in = 2, ...};
  *
- * Fields that are 0 are left out. Floating-point numbers are hexadecimal, hence exact.
+ * Fields that are 0 are left out. Floating-point numbers are hexadecimal, so they are
+ * exact. Write errors stay with the stream.
  *
  * Thread-safe: nothing is kept between calls.
  */

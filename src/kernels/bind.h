@@ -15,7 +15,7 @@
 #include "kernels/op_table.h"
 
 enum { RP_BIND_DIMS = 8 };
-#define RP_BIND_MAX_COUNT ((int64_t)1 << 62) /* elements of an operand at most */
+#define RP_BIND_MAX_COUNT ((int64_t)1 << 62) /* elements of an operand */
 
 /* An operand in the shape in which the op reads it (attrs.views). */
 struct rp_operand {
@@ -36,13 +36,14 @@ struct rp_binding {
     rp_rc rc;
 };
 
+/* Sets b->rc to RP_INPUT and records the message, unless the binding has failed already. */
 void rp_bind_fail(struct rp_binding *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 const struct rp_operand *rp_bind_operand(const struct rp_binding *b, int slot);
 
 /* Fails if the operand does not have this many elements. */
 void rp_bind_count(struct rp_binding *b, int slot, int64_t count);
-void rp_bind_same(struct rp_binding *b, int slot, int other); /* ... as the other */
+void rp_bind_same(struct rp_binding *b, int slot, int other); /* as many as `other` has */
 
 /* Required attributes. Integers are from 0 to 2^40. */
 int64_t rp_bind_int(struct rp_binding *b, const char *key);
@@ -53,7 +54,7 @@ bool rp_bind_bool(struct rp_binding *b, const char *key);
 /* A product of counts; fails past 2^62. */
 int64_t rp_bind_product(struct rp_binding *b, int64_t x, int64_t y);
 
-/* Attribute "axis", which must be a dimension of the operand. */
+/* The attribute "axis", which must be a dimension of the operand. */
 size_t rp_bind_axis(struct rp_binding *b, int slot);
 /* Sets outer, mid and inner: the products of the operand's dimensions before `axis`, of
  * n_mid dimensions from there on, and of the rest. */

@@ -83,8 +83,8 @@ static void check_strides(struct rp_binding *b, int slot, int64_t rows, int64_t 
         rp_bind_fail(b, "the strides pass the end of an operand");
 }
 
-/* Every element of c must be written: c has as many elements as its strides address. That
- * none is written twice is promised by the attributes, not checked. */
+/* c must have as many elements as its strides address, so that every element is written. It
+ * is not checked that none is written twice. */
 void rp_bind_bmm(struct rp_binding *b) {
     struct rp_kargs *a = &b->k->args;
     rp_bind_ints(b, "batch", 3, a->batches);

@@ -51,9 +51,9 @@ static void check_sizes(struct rp_binding *b) {
     for (int d = 0; d < 3 && b->rc == RP_OK; d++) {
         const int64_t span =
             rp_bind_product(b, a->dilation[d], a->kernel[d] > 0 ? a->kernel[d] - 1 : 0);
-        const int64_t room = a->x_size[d] + 2 * a->pad[d] - span - 1;
-        if (a->kernel[d] < 1 || a->stride[d] < 1 || a->dilation[d] < 1 || room < 0 ||
-            room / a->stride[d] + 1 != a->y_size[d])
+        const int64_t max_shift = a->x_size[d] + 2 * a->pad[d] - span - 1;
+        if (a->kernel[d] < 1 || a->stride[d] < 1 || a->dilation[d] < 1 || max_shift < 0 ||
+            max_shift / a->stride[d] + 1 != a->y_size[d])
             rp_bind_fail(b, "the window's attributes do not give y's size for x's");
     }
 }

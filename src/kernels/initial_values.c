@@ -43,8 +43,8 @@ static void set(struct rp_fill *fill, double low, double high) {
     fill->high = high;
 }
 
-/* The first reader decides. Weights are uniform with variance 2 / fan-in (He et al., 2015).
- * The fan-in is the number of terms in a filter's or a row's sum. */
+/* The first reader of x decides. Weights are uniform with variance 2 / fan-in (He et al.,
+ * 2015). The fan-in is the number of terms in a filter's or a row's sum. */
 static void set_range(const struct rp_graph *g, uint32_t x, struct rp_fill *fill) {
     const struct rp_tensor *t = &g->tensors[x];
     set(fill, -1, 1);

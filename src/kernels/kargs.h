@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The type of tensors in the network's type. All others are f32 or i32, except that with
- * RP_REAL64, which is for tests of the kernels, f32 ones are f64 too. */
+/* The network's type: that of activations and weights. Other tensors are f32 or i32. With
+ * RP_REAL64, which is for tests of the kernels, all real numbers are f64. */
 enum rp_real { RP_REAL32, RP_REAL16, RP_REAL64 };
 
 /* How a GPU computes a convolution: the op's attribute "algorithm". Each one gives the same

@@ -9,7 +9,7 @@
  * An emitted program does not bind. It contains the parameters as C (args_literal.h) and
  * calls rp_ref_NAME_TYPE (ref.h) with them.
  *
- * Thread-safe: a bound kernel is constant, and threads may run it at the same time.
+ * Thread-safe: a bound kernel does not change, so many threads may run it at the same time.
  */
 #ifndef RP_KERNELS_KERNEL_H
 #define RP_KERNELS_KERNEL_H
@@ -21,7 +21,7 @@
 
 enum rp_bind {
     RP_BIND_GRAPH, /* types as in the graph */
-    RP_BIND_F64 /* every real number is f64: for tests, whose buffers must be that large */
+    RP_BIND_F64    /* every real number is f64: for tests, which pass larger buffers */
 };
 
 struct rp_kernel {

@@ -70,7 +70,7 @@ const struct rp_op_kind rp_op_kinds[] = {
     PLAIN("weight_norm_grad", "rrr", "rr", rp_bind_weight_norm),
 #undef PLAIN
 
-    /* The operand with all rows, and the one with some. */
+    /* x is the operand with all rows, y the one with some of them. */
     {"slice", "slice", "r", "r", rp_bind_slice, 0, GX, 0},
     {"slice_grad", "slice_grad", "r", "r", rp_bind_slice, GX, 0, 0},
     {"gather", "gather", "ri", "r", rp_bind_gather, 0, GX, 0},

@@ -15,7 +15,7 @@ struct rp_binding;
 struct rp_op_kind {
     const char *kind, *kernel; /* kernel: NAME in ref.h; several kinds may share one */
     /* The operands' types, one letter each: r the network's type, s f32 (statistics and
-     * parameters of normalizations), i i32. Operands behind | are optional: all of them or
+     * parameters of normalizations), i i32. Operands after | are optional: all of them or
      * none. * repeats the letter before it. */
     const char *in, *out;
     void (*bind)(struct rp_binding *b);

@@ -9,11 +9,11 @@
 
 /* What this model assumes beyond data sheets. It is the same for every device, in percent.
  *   - Large square matrix products reach two thirds of the tensor peak (83 of 125 TFLOP/s
- * on a V100: Markidis et al., "NVIDIA Tensor Core Programmability, Performance and
+ *     on a V100: Markidis et al., "NVIDIA Tensor Core Programmability, Performance and
  *     Precision", 2018) and more of the FP32 peak. Layers of real networks reach less.
  *   - Grouped convolutions have few channels per filter to spread over the multipliers.
  *   - Streaming kernels nearly reach the bandwidth of a copy, which is 83% of the sheet's
- * on a V100 (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture", 2018) to 88%
+ *     on a V100 (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture", 2018) to 88%
  *     ("Rough-n-Ready Roofline: NVIDIA V100 edition", paranumal.com, 2018).
  *   - Packet headers and flow control take a fifth of a host link's raw rate.
  *   - Launch and copy latency are orders of magnitude, not measurements. */

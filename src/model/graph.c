@@ -115,8 +115,8 @@ static void list_readers(struct rp_graph *g) {
     for (uint32_t x = 0; x < g->n_tensors; x++)
         start[x + 2] += start[x + 1];
     g->readers = rp_calloc(start[g->n_tensors + 1], sizeof *g->readers);
-    for (uint32_t i = 0; i < g->n_ops;
-         i++) /* filling moves start[x + 1] to its final place */
+    /* Filling in moves start[x + 1] to its final place. */
+    for (uint32_t i = 0; i < g->n_ops; i++)
         for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
             g->readers[start[g->ops[i].inputs[k] + 1]++] = i;
     for (uint32_t k = 0; k < g->n_keep; k++)

@@ -36,8 +36,8 @@ struct rp_step {
     bool has_at;   /* RUN: the step has "at"; if false, n_at is 0 */
 };
 
-/* How lower_bound_ns compares: it is the sum of all op times, above that, or the plan's own
- * time. */
+/* What lower_bound_ns is. NONE: the sum of all op times. BOUNDED: more than that. OPTIMAL:
+ * the plan's own time. */
 enum rp_proof { RP_PROOF_NONE, RP_PROOF_BOUNDED, RP_PROOF_OPTIMAL };
 extern const char *const rp_proof_word[3];
 

@@ -37,8 +37,8 @@ struct rp_timeline {
     uint64_t compute_ns, d2h_ns, h2d_ns; /* when each queue is free */
     uint64_t stall_ns;                   /* how long the compute queue has waited */
     uint64_t d2h_busy_ns, h2d_busy_ns;   /* how long the copy queues were busy */
-    bool
-        sound; /* false: a tensor was freed or recomputed while its swap-in was under way */
+    /* False: a tensor was freed or recomputed while its swap-in was under way. */
+    bool sound;
     bool overflow; /* a time passed 63 bits and stands at RP_MAX_QUANTITY: use no figures */
     uint64_t *ready_ns;      /* per tensor: when its last swap-in ends; 0 without one */
     uint64_t *host_ready_ns; /* per tensor: when its swap-out ends; 0 without one */

@@ -13,8 +13,8 @@
 /* By try: the peak of the boxed form may pass the bound by this share of it. */
 static const uint64_t waste_shares[RP_PACK_MAX_BOXINGS] = {8192, 1024, 128, 32};
 
-/* Units that are tried: all sizes, and the greatest common divisors of any two of this many
- * sizes, those of the largest area. */
+/* Units to try: all sizes, and the greatest common divisors of any two of the N_PAIRED
+ * sizes with the largest area. */
 enum { N_PAIRED = 24 };
 
 struct size {
@@ -54,8 +54,8 @@ static uint32_t list_sizes(const struct rp_pack_component *p, struct size *sizes
 static struct size *list_units(const struct rp_pack_component *p, uint32_t *n) {
     struct size *units = rp_calloc((size_t)p->n + N_PAIRED * N_PAIRED, sizeof *units);
     uint32_t n_sizes = list_sizes(p, units), all = n_sizes;
-    uint32_t top = rp_min_u32(n_sizes, N_PAIRED);
-    for (uint32_t i = 0; i < top; i++)
+    uint32_t n_paired = rp_min_u32(n_sizes, N_PAIRED);
+    for (uint32_t i = 0; i < n_paired; i++)
         for (uint32_t j = 0; j < i; j++)
             units[all++].size = rp_gcd_u64(units[i].size, units[j].size);
     qsort(units, all, sizeof *units, by_size);

@@ -4,10 +4,12 @@
  * Between them lie small buffers, such as the gradients of biases, which shift them against
  * each other so that no gap fits exactly. So all items smaller than some unit are put into
  * boxes of that size, the longest-lived ones together. Then the boxes and the large items
- * are placed as if the unit were a byte. The idea is from A. L. Buchsbaum, H. Karloff,
- * C. Kenyon, N. Reingold and M. Thorup, "OPT versus LOAD in dynamic storage allocation",
- * 2004; here one unit serves all boxes. The peak of the boxed form is that of the component
- * and what the boxes waste.
+ * are placed as if the unit were a byte. The idea is from A. L. Buchsbaum, H. Karloff, C.
+ * Kenyon, N. Reingold and M. Thorup, "OPT versus LOAD in dynamic storage allocation", 2004;
+ * here one unit serves all boxes. The peak of the boxed form is that of the component plus
+ * the waste in the boxes.
+ *
+ * Not thread-safe: one component, one thread.
  */
 #ifndef RP_PACK_BOXING_H
 #define RP_PACK_BOXING_H
@@ -16,9 +18,8 @@
 #include "pack/components.h"
 
 struct rp_pack_boxed {
-    uint64_t
-        unit; /* in units of the component; offsets of the buffers are multiples of it */
-    uint64_t peak;                    /* of the buffers: no placement is lower */
+    uint64_t unit; /* in units of the component; the buffers' offsets are multiples */
+    uint64_t peak; /* of the buffers: no placement is lower */
     RP_VEC(struct rp_buffer) buffers; /* large items and boxes; times are sections */
     uint32_t *buffer_of;              /* by item of the component: its buffer, */
     uint64_t *inside;                 /* and its offset in that */

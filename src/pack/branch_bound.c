@@ -81,7 +81,8 @@ static struct pick choose_section(struct rp_pack_branch_bound *q, const struct v
     return best;
 }
 
-/* The end of an unplaced item at its low that is not live in section t, else UINT64_MAX. */
+/* Where item i ends if it is placed at its low. UINT64_MAX if it is placed already, or live
+ * in section t. */
 static uint64_t support_level(const struct rp_partial *s, uint32_t i, uint32_t t) {
     const struct rp_pack_item *x = &s->p->items[i];
     return s->placed[i] || rp_is_live(x, t) ? UINT64_MAX : s->low[i] + x->size;

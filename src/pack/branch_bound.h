@@ -18,14 +18,16 @@
  * learns from earlier ones where they failed: sections whose limit was often exceeded are
  * branched on early (F. Boussemart, F. Hemery, C. Lecoutre and L. Sais, "Boosting
  * systematic search by weighting constraints", 2004).
+ *
+ * Not thread-safe: one component, one thread.
  */
 #ifndef RP_PACK_BRANCH_BOUND_H
 #define RP_PACK_BRANCH_BOUND_H
 
 #include "pack/components.h"
 
-/* Attempts until a placement is at or below `goal`, the bound is above it, or the work is
- * used up. p->bound rises where it is proved that no placement is that low. Large
+/* Makes attempts until a placement is at or below `goal`, the bound is above it, or the
+ * work is used up. p->bound rises where it is proved that no placement is that low. Large
  * components are left alone. What it learns is kept in p->branch_bound, which points to p
  * and `work`, so neither may move from one call to the next. */
 void rp_pack_branch_bound(struct rp_pack_component *p, uint64_t goal,

@@ -1,17 +1,19 @@
 /* components: the independent subproblems of a packing problem, and what all methods of the
  * packer share about them.
  *
- * A component is a set of items, one a buffer, whose lifetimes are connected through
+ * A component is a set of items, one per buffer, whose lifetimes are connected through
  * overlaps. Sizes and offsets are in the component's own unit, the greatest that divides
  * all of its sizes. Times are replaced by section numbers: a section is a moment at which a
  * maximal set of items is live, so two items are live together exactly if they share a
  * section (as in MiniMalloc, see branch_bound.h).
  *
  * Only files of src/pack/ include this. Whoever calls rp_pack_split owns the components.
+ * Not thread-safe: one component, one thread.
  */
 #ifndef RP_PACK_COMPONENTS_H
 #define RP_PACK_COMPONENTS_H
 
+#include "base/mem.h"
 #include "base/numbers.h"
 #include "pack/packer.h"
 
@@ -39,12 +41,11 @@ struct rp_pack_component {
     uint32_t n_failed_attempts;  /* of these, since the last success */
     uint32_t n_failed_ejections; /* likewise, of ejection chains */
     struct rp_pack_boxed *boxed; /* its coarser form; NULL: there is none */
-    uint32_t n_boxings; /* tries to box this component and those that it is a form of */
+    uint32_t n_boxings; /* tries to box this component and those it was boxed from */
 };
 
 struct rp_pack_components {
-    struct rp_pack_component *at;
-    size_t n, cap;
+    RP_VEC(struct rp_pack_component);
 };
 
 /* Methods end when `done` reaches `limit`. */
@@ -63,7 +64,7 @@ uint64_t rp_pack_peak(const struct rp_buffer *b, size_t n, uint64_t alignment);
 uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
                        struct rp_pack_components *components);
 
-/* Makes these offsets, by item, the best placement. */
+/* Makes these offsets, by item, the best placement so far. */
 void rp_pack_record_placement(struct rp_pack_component *p, const uint64_t *offset);
 
 static inline uint64_t rp_pack_length(const struct rp_pack_item *x) {
@@ -74,7 +75,7 @@ static inline unsigned __int128 rp_pack_area(const struct rp_pack_item *x) {
     return (unsigned __int128)x->size * rp_pack_length(x);
 }
 
-/* The goal, or the bound where no placement reaches the goal. */
+/* The lowest height to aim at: the goal, or the bound if that is higher. */
 static inline uint64_t rp_pack_reachable(const struct rp_pack_component *p, uint64_t goal) {
     return rp_max_u64(goal, p->bound);
 }

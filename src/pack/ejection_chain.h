@@ -9,13 +9,16 @@
  * time the items that are hard to place get their places and the easy ones move (Y. Nagata
  * and O. Braysy, "A powerful route minimization heuristic for the vehicle routing problem
  * with time windows", 2009).
+ *
+ * Not thread-safe: one component, one thread.
  */
 #ifndef RP_PACK_EJECTION_CHAIN_H
 #define RP_PACK_EJECTION_CHAIN_H
 
 #include "pack/components.h"
 
-/* Attempts until a placement is at or below `goal` or the bound, or the work is used up. */
+/* Makes attempts until a placement is at or below `goal` or the bound, or the work is used
+ * up. */
 void rp_pack_ejection_chain(struct rp_pack_component *p, uint64_t goal,
                             struct rp_pack_work *work);
 

@@ -67,27 +67,27 @@ static uint64_t *pressures(const struct rp_pack_component *p) {
     uint32_t n = p->n_sections, levels = 1;
     while ((n >> levels) > 0)
         levels++;
-    uint64_t *top = rp_calloc((size_t)levels * (n + 1), sizeof *top);
+    uint64_t *table = rp_calloc((size_t)levels * (n + 1), sizeof *table);
     uint64_t *pressure = rp_calloc(p->n, sizeof *pressure);
     for (uint32_t i = 0; i < p->n; i++) {
-        top[p->items[i].lo] += p->items[i].size;
-        top[p->items[i].hi] -= p->items[i].size;
+        table[p->items[i].lo] += p->items[i].size;
+        table[p->items[i].hi] -= p->items[i].size;
     }
     for (uint32_t t = 1; t < n; t++)
-        top[t] += top[t - 1];
+        table[t] += table[t - 1];
     for (uint32_t k = 1; k < levels; k++)
         for (uint32_t t = 0; t + (1u << k) <= n; t++) {
-            uint64_t *row = top + (size_t)k * (n + 1), *half = row - (n + 1);
+            uint64_t *row = table + (size_t)k * (n + 1), *half = row - (n + 1);
             row[t] = rp_max_u64(half[t], half[t + (1u << (k - 1))]);
         }
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t length = p->items[i].hi - p->items[i].lo, k = 0;
         while ((length >> (k + 1)) > 0)
             k++;
-        const uint64_t *row = top + (size_t)k * (n + 1);
+        const uint64_t *row = table + (size_t)k * (n + 1);
         pressure[i] = rp_max_u64(row[p->items[i].lo], row[p->items[i].hi - (1u << k)]);
     }
-    free(top);
+    free(table);
     return pressure;
 }
 

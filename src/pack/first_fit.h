@@ -1,6 +1,8 @@
 /* first_fit: placements in a fixed order of the items, each at the lowest gap that holds it
  * (first fit) or at the tightest one (best fit; Knuth, The Art of Computer Programming,
  * volume 1, section 2.5).
+ *
+ * Not thread-safe: one component, one thread.
  */
 #ifndef RP_PACK_FIRST_FIT_H
 #define RP_PACK_FIRST_FIT_H

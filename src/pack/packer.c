@@ -11,8 +11,8 @@
 #include "pack/ejection_chain.h"
 #include "pack/first_fit.h"
 
-/* Work of branch and bound, and then of ejection chains, before it is the other's turn;
- * doubled each time. */
+/* Work that branch and bound, and then ejection chains, may do in the first turn. It
+ * doubles with each turn. */
 #define FIRST_SLICE UINT64_C(10000000)
 
 /* Components with more items are left to their boxed form and to ejection chains, if they
@@ -58,16 +58,17 @@ static uint64_t write_offsets(struct rp_buffer *b, const struct rp_pack_componen
     return height;
 }
 
-static void place_first(struct rp_pack_components *c, uint64_t enough,
+static void place_first(struct rp_pack_components *c, uint64_t target_bytes,
                         struct rp_pack_work *work) {
     for (size_t i = 0; i < c->n; i++)
-        rp_pack_first_fit(&c->at[i], goal_within(&c->at[i], enough), work);
+        rp_pack_first_fit(&c->at[i], goal_within(&c->at[i], target_bytes), work);
 }
 
-static bool improve_all(struct rp_pack_components *c, uint64_t enough, uint64_t slice,
+static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uint64_t slice,
                         struct rp_pack_work *work);
 
-/* Improves the boxed form of a component where that can be lower than the component is. */
+/* Improves the boxed form of a component, if it can be placed lower than the component is
+ * now. */
 static void improve_boxed(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                           struct rp_pack_work *work) {
     if (p->n_boxings < RP_PACK_MAX_BOXINGS)
@@ -75,24 +76,24 @@ static void improve_boxed(struct rp_pack_component *p, uint64_t goal, uint64_t s
     struct rp_pack_boxed *boxed = p->boxed;
     if (boxed == NULL || boxed->peak >= p->height)
         return;
-    uint64_t enough = rp_max_u64(boxed->peak, rp_pack_reachable(p, goal));
+    uint64_t target_bytes = rp_max_u64(boxed->peak, rp_pack_reachable(p, goal));
     if (!boxed->placed)
-        place_first(&boxed->components, enough, work);
+        place_first(&boxed->components, target_bytes, work);
     boxed->placed = true;
-    improve_all(&boxed->components, enough, slice, work);
+    improve_all(&boxed->components, target_bytes, slice, work);
     write_offsets(boxed->buffers.at, &boxed->components, boxed->base);
     rp_pack_unbox(p);
 }
 
 /* One turn of every method on each component that is above its goal and its bound. False if
  * there was none. */
-static bool improve_all(struct rp_pack_components *c, uint64_t enough, uint64_t slice,
+static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uint64_t slice,
                         struct rp_pack_work *work) {
     uint64_t limit = work->limit;
     bool any = false;
     for (size_t i = 0; i < c->n; i++) {
         struct rp_pack_component *p = &c->at[i];
-        uint64_t goal = goal_within(p, arena_bound(c, enough));
+        uint64_t goal = goal_within(p, arena_bound(c, target_bytes));
         if (p->height <= rp_pack_reachable(p, goal))
             continue;
         any = true;
@@ -110,11 +111,11 @@ static bool improve_all(struct rp_pack_components *c, uint64_t enough, uint64_t 
     return any;
 }
 
-static void pack_components(struct rp_pack_components *c, uint64_t enough,
+static void pack_components(struct rp_pack_components *c, uint64_t target_bytes,
                             struct rp_pack_work *work) {
-    place_first(c, enough, work);
+    place_first(c, target_bytes, work);
     for (uint64_t slice = FIRST_SLICE; work->done < work->limit; slice *= 2)
-        if (!improve_all(c, enough, slice, work))
+        if (!improve_all(c, target_bytes, slice, work))
             break;
 }
 
@@ -140,10 +141,10 @@ rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *optio
     for (size_t i = 0; i < n; i++)
         assert(b[i].lower < b[i].upper);
     uint64_t peak = rp_pack_peak(b, n, alignment);
-    uint64_t enough = rp_max_u64(options->capacity, peak);
+    uint64_t target_bytes = rp_max_u64(options->capacity, peak);
     uint64_t height = rp_pack_split(b, n, alignment, &components);
-    pack_components(&components, enough, &work);
-    if (options->squeeze && enough > peak) {
+    pack_components(&components, target_bytes, &work);
+    if (options->squeeze && target_bytes > peak) {
         work.limit = work.done + options->work_limit;
         pack_components(&components, peak, &work);
     }
@@ -156,5 +157,5 @@ rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *optio
     if (statistics != NULL)
         rp_pack_statistics_add(statistics, &work.statistics);
     free_components(&components);
-    return arena <= enough ? RP_OK : bound > enough ? RP_NO : RP_LIMIT;
+    return arena <= target_bytes ? RP_OK : bound > target_bytes ? RP_NO : RP_LIMIT;
 }

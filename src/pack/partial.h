@@ -15,6 +15,8 @@
  *
  * Call order, from one rp_partial_mark to its rp_partial_undo: place or leave_gap, then
  * raise_floors; if that is true, is_dominated and further changes.
+ *
+ * Not thread-safe: one object, one thread.
  */
 #ifndef RP_PACK_PARTIAL_H
 #define RP_PACK_PARTIAL_H
@@ -41,8 +43,7 @@ struct rp_partial {
     uint64_t *failures;       /* times this section was over the goal */
     uint32_t *first;          /* items[first[t] ..] start at t or later; one more entry */
     uint32_t *live, *live_at; /* items of section t: live[live_at[t] .. live_at[t + 1]) */
-    uint64_t
-        *floor_item; /* an unplaced item whose low is the floor, once floors are raised */
+    uint64_t *floor_item;     /* unplaced, its low is the floor, once floors are raised */
 
     /* By item. */
     uint64_t *low, *offset;
@@ -85,7 +86,8 @@ void rp_partial_leave_gap(struct rp_partial *s, uint32_t t, uint64_t level);
 /* False if a section is over the goal. */
 bool rp_partial_raise_floors(struct rp_partial *s);
 
-/* Can a skipped item of sections [begin, end) only be dropped to where it was skipped? */
+/* Is there a skipped item in sections [begin, end) whose place nothing can block any more?
+ * Then the partial placement is dominated. */
 bool rp_partial_is_dominated(struct rp_partial *s, uint32_t begin, uint32_t end);
 
 #endif

@@ -1,5 +1,7 @@
 /* sorted_items: items in order of a key: placed items by offset or by end, and lists of all
  * items in the order in which to place them.
+ *
+ * Not thread-safe: one object, one thread.
  */
 #ifndef RP_PACK_SORTED_ITEMS_H
 #define RP_PACK_SORTED_ITEMS_H
@@ -7,7 +9,7 @@
 #include "pack/components.h"
 
 /* Items in ascending order of a key. Their sections are in arrays of their own, so that the
- * scan for overlaps needs two comparisons an item and no branch. */
+ * scan for overlaps needs two comparisons per item and no branch. */
 struct rp_sorted_items {
     uint32_t n;
     uint32_t *lo, *hi, *item;

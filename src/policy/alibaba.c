@@ -6,8 +6,7 @@
  * their first backward use, by a control edge from an op that runs shortly before it. Those
  * whose two uses are farthest apart go first. In sequence-to-sequence models the
  * attention's scores, and what they are made of, are not stored but recomputed in the
- * backward phase
- * ("memory-efficient attention").
+ * backward phase ("memory-efficient attention").
  *
  * Interpretation: distance is the number of ops between the two uses. As many feature maps
  * are swapped as the budget needs. The trigger is the last op that leaves enough time for

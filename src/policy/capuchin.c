@@ -42,8 +42,9 @@ static int by_use_backwards(const void *a, const void *b) {
     return (g->use < h->use) - (g->use > h->use);
 }
 
-/* The time between stage t and the copies of all swaps over it, `gap` among them: those out
- * must be done before the stage, those in must begin after it. Negative: they are not. */
+/* The time left between stage t and the copies of all swaps over it, with `gap`. Copies out
+ * must end before the stage, and copies in must begin after it. Negative: by how much they
+ * fail to. */
 static double slack_at(const struct capuchin *w, const struct rp_gap *gap, uint32_t t) {
     struct rp_gaps all = {0};
     double out = 0, in = w->start[w->p->n_ops];
@@ -73,7 +74,7 @@ static double free_time(const struct capuchin *w, const struct rp_gap *gap, uint
 }
 
 /* Lists the kept gaps over stage t, the cheapest first, and the best action for each. The
- * key is ns a byte or, where swapping is free, minus the free time. */
+ * key is ns per byte or, where swapping is free, minus the free time. */
 static void list_candidates(const struct capuchin *w, uint32_t t, struct rp_gaps *gaps,
                             uint8_t *best) {
     const struct rp_instance *p = w->p;

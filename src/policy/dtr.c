@@ -14,14 +14,14 @@
  *
  * Interpretation: this runs ahead of time, on known op times, where the paper decides as it
  * goes. Kept tensors are not evicted. Like the paper's prototype it gives up when it
- * thrashes: after RERUNS_PER_OP runs an op on average it stops evicting.
+ * thrashes: after MAX_RUNS_PER_OP runs per op on average it stops evicting.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "policy/policy.h"
 
-enum { RERUNS_PER_OP = 30 };
+enum { MAX_RUNS_PER_OP = 30 };
 
 struct dtr_node {
     uint32_t parent; /* the node itself if it is a root; then `sum` is that of the set */
@@ -186,7 +186,7 @@ static void evict_done(struct dtr *d, uint32_t i) {
 
 static void record(const struct rp_instance *p, const struct rp_policy_options *o,
                    struct rp_recorder *r) {
-    struct dtr d = {.p = p, .r = r, .runs_left = (uint64_t)RERUNS_PER_OP * p->n_ops};
+    struct dtr d = {.p = p, .r = r, .runs_left = (uint64_t)MAX_RUNS_PER_OP * p->n_ops};
     (void)o;
     d.locks = rp_calloc(p->n_tensors, sizeof *d.locks);
     d.used_ns = rp_calloc(p->n_tensors, sizeof *d.used_ns);

@@ -41,9 +41,9 @@ void rp_gap_steps_first_needs(const struct rp_gap_actions *a, struct rp_recorder
 /* The stage with the highest peak; the first of equals. */
 uint32_t rp_fullest_stage(const struct rp_instance *p, const uint64_t *stage_peak_bytes);
 
-/* The least k from 0 to n for which record(arg, k) stays within the limit; n if there is
+/* The smallest k from 0 to n for which record(arg, k) stays within the limit; n if there is
  * none. On return the recorder holds the steps for that k. More swaps (a larger k) must not
- * need more memory, or the least k may be missed. */
+ * need more memory, or the smallest k may be missed. */
 uint32_t rp_min_that_fits(uint32_t n, void (*record)(void *arg, uint32_t k), void *arg,
                           const struct rp_recorder *r);
 

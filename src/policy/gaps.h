@@ -37,8 +37,7 @@ struct rp_gap {
     double key;          /* what the list is sorted by */
 };
 struct rp_gaps { /* the owner frees `at` */
-    struct rp_gap *at;
-    size_t n, cap;
+    RP_VEC(struct rp_gap);
 };
 
 /* The gap, with key 0. */

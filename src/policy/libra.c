@@ -1,12 +1,12 @@
-/* libra: the hybrid of recomputation and swapping of that name, as far as it is described
- * to us. It profiles the peak and estimates, for each tensor alive there, how much memory
+/* libra: the hybrid of recomputation and swapping of that name, after a short description
+ * of it. It profiles the peak and estimates, for each tensor alive there, how much memory
  * it gives back. It recomputes first. Where recomputing a tensor makes a new peak itself,
  * the tensor is swapped instead. Greedy refinement follows until the budget holds.
  *
- * Interpretation: candidates are taken by the recomputation time a byte, the smallest
- * first. If tensors are recomputed in the fullest stage, they made a new peak, and the
- * largest of them is swapped. Refinement goes over what was given up, the most expensive
- * first, and keeps again what the budget has room for after all.
+ * Interpretation: candidates are taken by recomputation time per byte, the smallest first.
+ * If tensors are recomputed in the fullest stage, they made a new peak, and the largest of
+ * them is swapped. Refinement goes over what was given up, the most expensive first, and
+ * keeps again what the budget has room for after all.
  */
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ static bool swap_recomputed(struct libra *w, uint32_t t) {
     return best != RP_NONE;
 }
 
-/* Lists the kept gaps over stage t by recomputation time a byte, the smallest first. */
+/* Lists the kept gaps over stage t by recomputation time per byte, the smallest first. */
 static void list_kept(const struct libra *w, uint32_t t, struct rp_gaps *gaps) {
     const struct rp_instance *p = w->p;
     gaps->n = 0;

@@ -74,15 +74,18 @@ struct rp_policy {
     bool may_swap;      /* tensors may be swapped */
     bool needs_swap;    /* has no plan unless the device states both bandwidths */
     const struct rp_policy_option *options; /* ends with a NULL key; NULL: it has none */
-    /* What is wrong with the values of the options together, or NULL. May be NULL. */
+    /* Returns what is wrong with the combination of option values, or NULL. The member may
+     * be NULL. */
     const char *(*check)(const struct rp_policy_options *o);
 };
 
-/* Has a plan even if no op may run again; if nothing may be swapped. */
+/* True if the policy has a plan even if no op may run again, or even if nothing may be
+ * swapped. */
 bool rp_policy_can_avoid_recompute(const struct rp_policy *policy);
 bool rp_policy_can_avoid_swap(const struct rp_policy *policy);
 
-/* Fits the budget and is fast on any graph, so it may be asked many times. */
+/* True if the policy fits the budget and is fast on any graph, so that it may be called
+ * many times. */
 bool rp_policy_is_quick(const struct rp_policy *policy);
 
 struct rp_policy_report {

@@ -7,7 +7,7 @@
 #include "solve/core/warm_start.h"
 #include "solve/solver.h"
 
-/* The start plan is fast enough already, so it is the answer. */
+/* Makes the start plan the answer, since it is fast enough already. */
 static void take_start(const struct rp_graph *g, const struct rp_policy_options *o,
                        const struct rp_plan *start, struct rp_plan *plan) {
     rp_plan_restate(start, o->addressed, o->budget_bytes, plan);
@@ -20,7 +20,7 @@ static void take_start(const struct rp_graph *g, const struct rp_policy_options 
     plan->notes = json_incref(start->notes);
 }
 
-/* The plan is within all limits as it is, and does nothing that is not allowed. */
+/* True if the plan is within all limits as it is, and takes only allowed steps. */
 static bool is_allowed(const struct rp_graph *g, const struct rp_policy_options *o,
                        const struct rp_plan *plan) {
     uint64_t n_runs, copied_bytes = rp_plan_copied_bytes(g, plan, &n_runs);

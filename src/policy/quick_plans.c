@@ -108,7 +108,8 @@ bool rp_is_fast_enough(const struct rp_graph *g, const struct rp_policy_options 
 }
 
 /* Policies are asked from the last to the first, the newest first, and one that is fast
- * enough is taken at once. Else they are taken by time until the addresses of one fit. */
+ * enough is taken at once. Otherwise their plans are tried in order of time, until one fits
+ * with addresses. */
 bool rp_best_policy_plan(const struct rp_graph *g, const struct rp_policy *search,
                          const struct rp_policy_options *o, struct rp_plan *plan) {
     if (rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes &&

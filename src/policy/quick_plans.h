@@ -11,9 +11,9 @@
 #include "policy/policy.h"
 #include "solve/solver.h"
 
-/* For `solve` on graphs of thousands of ops, where a search from keep-all does not come
- * far. The fastest steps within the budget, without addresses, that the quick policies
- * record which can both swap and do without. With o->swap off they see a device without
+/* For `solve` on graphs of thousands of ops, where a search from keep-all makes little
+ * progress. Asks the quick policies that may swap but need not, and takes the fastest steps
+ * within the budget, without addresses. If o->swap is off, they see a device without
  * bandwidths. False if none fit. The caller ends `plan` in either case. */
 bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                           struct rp_plan *plan);
@@ -21,13 +21,14 @@ bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_option
 /* True if some quick policy has a plan that fits o->budget_bytes. */
 bool rp_quick_policy_fits(const struct rp_graph *g, const struct rp_policy_options *o);
 
-/* What the search of `search` begins with. It is keep-all's plan if that is within the
- * budget, since nothing beats it. Else it is the fastest plan of the policies that fit the
- * budget, of those that swap only if `search` may. The caller owns `plan` on true. */
+/* The plan that the search of `search` begins with. If keep-all is within the budget, it is
+ * keep-all's plan, since nothing beats it. Else it is the fastest plan of the policies that
+ * fit the budget. Policies that swap are asked only if `search` may swap. The caller owns
+ * `plan` on true. */
 bool rp_best_policy_plan(const struct rp_graph *g, const struct rp_policy *search,
                          const struct rp_policy_options *o, struct rp_plan *plan);
 
-/* time_ns is so near to the sum of all op times that o->gap allows it. */
+/* True if time_ns is at most (1 + o->gap) times the sum of all op times. */
 bool rp_is_fast_enough(const struct rp_graph *g, const struct rp_policy_options *o,
                        uint64_t time_ns);
 

@@ -32,8 +32,8 @@ struct rp_recorder {
     bool overflow;                   /* a sum passed 63 bits: the steps are of no use */
 };
 
-/* `p` must outlive the recorder. A policy may take r->plan away; the caller ends it then.
- */
+/* `p` must outlive the recorder. A caller may take r->plan and leave an empty plan. It then
+ * ends the plan with rp_plan_fini. */
 void rp_recorder_init(struct rp_recorder *r, const struct rp_instance *p);
 void rp_recorder_fini(struct rp_recorder *r);
 void rp_recorder_clear(struct rp_recorder *r); /* forgets all steps */

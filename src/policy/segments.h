@@ -53,7 +53,8 @@ void rp_segments_fini(struct rp_segments *s);
  * not be recomputed is held throughout, and so are tensors of the backward phase. */
 void rp_segments_base(const struct rp_segments *s, struct rp_schedule *to);
 
-/* Holds what crosses the end of segment k over rows first .. last, from its making on. */
+/* Holds what crosses the end of segment k over rows first .. last, as far as it has been
+ * made. */
 void rp_segments_hold_cut(const struct rp_segments *s, struct rp_schedule *to, uint32_t k,
                           uint32_t first, uint32_t last);
 

@@ -32,9 +32,10 @@ struct superneurons {
 /* Lists the checkpoints. The other forward tensors are recomputed. */
 static void choose_checkpoints(struct superneurons *w, const struct rp_gaps *gaps) {
     const struct rp_instance *p = w->p;
-    bool *available =
-        rp_calloc(p->n_tensors, sizeof *available);             /* or cheap to recompute */
-    uint32_t *gap_of = rp_calloc(p->n_tensors, sizeof *gap_of); /* 1 + index; 0: none */
+    /* Per tensor: it is kept, swapped, or cheap to recompute. */
+    bool *available = rp_calloc(p->n_tensors, sizeof *available);
+    /* Per tensor: 1 + the index of its gap; 0 if it has none. */
+    uint32_t *gap_of = rp_calloc(p->n_tensors, sizeof *gap_of);
     for (size_t k = 0; k < gaps->n; k++)
         gap_of[gaps->at[k].x] = (uint32_t)k + 1;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->n_forward; x++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value) {
     json_object_set_new(object, key, json_integer((json_int_t)value));
@@ -103,6 +104,5 @@ void rp_annotate_link(struct rp_graph *g, const struct rp_link_fit *fit) {
     if (d2h->n > 0)
         g->device.d2h_bytes_per_s = d2h->bytes_per_s;
     if (h2d->n + d2h->n > 0)
-        g->device.copy_latency_ns =
-            h2d->latency_ns > d2h->latency_ns ? h2d->latency_ns : d2h->latency_ns;
+        g->device.copy_latency_ns = rp_max_u64(h2d->latency_ns, d2h->latency_ns);
 }

@@ -8,15 +8,15 @@
 #include "profile/join.h"
 #include "profile/link_fit.h"
 
-/* Sets op times, workspace where the program stated it, the device's name and memory,
+/* Sets op times, workspaces that the traced program stated, the device's name and memory,
  * time_source "cupti:NAME", and attrs.profile of each op and of the graph. `file` is g's
  * name in messages. RP_INPUT if the sum of times passes the limit of graphs. */
 rp_rc rp_annotate_costs(struct rp_graph *g, const struct rp_joined_costs *c,
                         const char *file, struct rp_err *err);
 
-/* Sets the device's rates to those of copies one way alone, where measured, and the latency
- * to the longer of both directions. All fits go into attrs.profile.copies, so costs must be
- * there first. */
+/* Sets the device's bandwidths to those of copies in one direction alone, if measured, and
+ * the latency to the longer of both directions. All fits go into attrs.profile.copies, so
+ * call rp_annotate_costs first. */
 void rp_annotate_link(struct rp_graph *g, const struct rp_link_fit *fit);
 
 #endif

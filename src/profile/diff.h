@@ -1,6 +1,6 @@
-/* diff: how far the times of two graphs are apart, per op and per kind of op. The graphs
- * are of one step: they have the same ops by name and kind. Typically one has times from a
- * device model, the other from a measurement.
+/* diff: how much the op times of two graphs differ, per op and per kind of op. Both graphs
+ * describe the same step: they have ops with the same names and kinds. Typically one has
+ * times from a device model, the other from a measurement.
  *
  * Thread-safe for different results.
  */
@@ -13,7 +13,7 @@ struct rp_kind_diff {
     const char *kind; /* of graph a */
     uint32_t n_ops;
     uint64_t a_ns, b_ns;
-    uint64_t off_ns; /* sum over ops of |a - b|, where differences do not cancel */
+    uint64_t off_ns; /* sum over ops of |a - b|, so that differences do not cancel */
     uint32_t worst;  /* op of a with the largest |a - b| */
     uint64_t worst_ns;
 };

@@ -6,20 +6,21 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "profile/names.h"
 #include "profile/quartiles.h"
 
 /* CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL: the program waited for the device. That also
- * happens without a tool, and does not change how long the work takes. */
+ * happens without tracing, and does not change how long the work takes. */
 enum { OVERHEAD_QUEUE_FULL = 6 << 16 };
 
-/* Work of an op in a step, or only the mark that the op had a range there. */
+/* A piece of an op's work in a step, or a mark that the op had a range in the step. */
 struct piece {
     uint32_t op, process;
-    uint64_t key; /* of the op's run: the step; without steps the range or the launch */
+    uint64_t key; /* identifies the op's run: its step; without steps its range or launch */
     uint64_t start_ns, end_ns;
     uint64_t correlation;
-    enum { MARK, WORK, OF_GRAPH } what;
+    enum { MARK, WORK, OF_GRAPH } what; /* OF_GRAPH: launched by a CUDA graph */
     bool no_stamp, held_up;
 };
 
@@ -30,6 +31,12 @@ struct run {
     bool no_stamp, held_up;
 };
 
+/* From the first start of a step's work to its last end. */
+struct span {
+    uint64_t begin_ns, end_ns;
+    bool used; /* the step has work */
+};
+
 struct join {
     const struct rp_graph *g;
     const struct rp_trace *t; /* the current one */
@@ -37,31 +44,19 @@ struct join {
     struct rp_op_index index;
     struct rp_joined_costs *c;
     struct rp_err *err;
-    struct {
-        struct piece *at;
-        size_t n, cap;
-    } pieces;
-    struct {
-        struct run *at;
-        size_t n, cap;
-    } runs;
+    RP_VEC(struct piece) pieces;
+    RP_VEC(struct run) runs;
     struct rp_name_list unknown_ranges;
-    struct {
-        uint64_t *at;
-        size_t n, cap;
-    } step_ns; /* per used step: first start to last end */
+    RP_VEC(uint64_t) step_ns; /* per used step: first start to last end */
     uint64_t device;
     bool has_device;
 
     /* Of the current trace. */
-    uint32_t *owner; /* per range: its op, or that of the nearest range around it */
-    bool *named;     /* per range: its own name is the op's */
-    bool *captured;  /* per range: nodes of a CUDA graph were created in it */
-    uint64_t *ends;  /* per overhead: the latest end so far */
-    struct span {
-        uint64_t from, to;
-        bool used;
-    } * span; /* per step */
+    uint32_t *owner;    /* per range: its op, or that of the nearest range around it */
+    bool *named;        /* per range: its own name is the op's */
+    bool *captured;     /* per range: nodes of a CUDA graph were created in it */
+    uint64_t *ends;     /* per overhead: the latest end of it and those before */
+    struct span *spans; /* per step */
 };
 
 /* ---- ranges and steps ---- */
@@ -154,11 +149,9 @@ static void mark_runs(struct join *j) {
                           .key = t->steps.n > 0 ? r->step : r->id};
         rp_push(&j->pieces, p);
         struct rp_op_cost *cost = &j->c->ops[p.op];
-        if (r->has_workspace) {
-            cost->has_workspace = true;
-            if (r->workspace_bytes > cost->workspace_bytes)
-                cost->workspace_bytes = r->workspace_bytes;
-        }
+        cost->has_workspace |= r->has_workspace;
+        if (r->has_workspace)
+            cost->workspace_bytes = rp_max_u64(cost->workspace_bytes, r->workspace_bytes);
     }
 }
 
@@ -190,10 +183,10 @@ static bool has_stamps(const struct rp_trace_work *w) {
 }
 
 static void extend(struct span *s, const struct rp_trace_work *w) {
-    if (!s->used || w->start_ns < s->from)
-        s->from = w->start_ns;
-    if (!s->used || w->end_ns > s->to)
-        s->to = w->end_ns;
+    if (!s->used || w->start_ns < s->begin_ns)
+        s->begin_ns = w->start_ns;
+    if (!s->used || w->end_ns > s->end_ns)
+        s->end_ns = w->end_ns;
     s->used = true;
 }
 
@@ -232,7 +225,7 @@ static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
         if (step == SIZE_MAX)
             return RP_OK;
         if (has_stamps(w))
-            extend(&j->span[step], w);
+            extend(&j->spans[step], w);
     }
     uint64_t ns = has_stamps(w) ? w->end_ns - w->start_ns : 0;
     if (range == SIZE_MAX || j->owner[range] == RP_NONE) {
@@ -268,8 +261,8 @@ static void count_side_by_side(struct join *j, size_t first) {
         if (p->what == MARK || p->no_stamp)
             continue;
         if (last != NULL && last->op != p->op && p->start_ns < last->end_ns) {
-            uint64_t end = p->end_ns < last->end_ns ? p->end_ns : last->end_ns;
-            saturating_add(&j->c->side_by_side_ns, end - p->start_ns);
+            uint64_t end_ns = rp_min_u64(p->end_ns, last->end_ns);
+            saturating_add(&j->c->side_by_side_ns, end_ns - p->start_ns);
         }
         if (last == NULL || p->end_ns > last->end_ns)
             last = p;
@@ -281,8 +274,8 @@ static void close_steps(struct join *j) {
         if (used_step(j->t, j->t->steps.at[i].number) == SIZE_MAX)
             continue;
         j->c->n_steps++;
-        if (j->span[i].used)
-            rp_push(&j->step_ns, j->span[i].to - j->span[i].from);
+        if (j->spans[i].used)
+            rp_push(&j->step_ns, j->spans[i].end_ns - j->spans[i].begin_ns);
     }
 }
 
@@ -307,11 +300,11 @@ static rp_rc join_trace(struct join *j) {
     j->named = rp_calloc(t->ranges.n + 1, sizeof *j->named);
     j->captured = rp_calloc(t->ranges.n + 1, sizeof *j->captured);
     j->ends = rp_calloc(t->overheads.n + 1, sizeof *j->ends);
-    j->span = rp_calloc(t->steps.n + 1, sizeof *j->span);
+    j->spans = rp_calloc(t->steps.n + 1, sizeof *j->spans);
     j->has_device = false;
     for (size_t i = 0; i < t->overheads.n; i++) {
-        uint64_t before = i > 0 ? j->ends[i - 1] : 0, end = t->overheads.at[i].end_ns;
-        j->ends[i] = end > before ? end : before;
+        uint64_t before = i > 0 ? j->ends[i - 1] : 0;
+        j->ends[i] = rp_max_u64(before, t->overheads.at[i].end_ns);
     }
     rp_rc rc = check_steps(j);
     find_owners(j);
@@ -329,7 +322,7 @@ static rp_rc join_trace(struct join *j) {
     free(j->named);
     free(j->captured);
     free(j->ends);
-    free(j->span);
+    free(j->spans);
     return rc;
 }
 
@@ -378,7 +371,7 @@ static rp_rc close_run(struct join *j, const struct rp_trace *traces, size_t fro
         r.held_up |= p->held_up;
         if (p->no_stamp)
             continue;
-        uint64_t start = p->start_ns > end ? p->start_ns : end;
+        uint64_t start = rp_max_u64(p->start_ns, end);
         if (p->end_ns > start) {
             saturating_add(&r.busy_ns, p->end_ns - start);
             end = p->end_ns;

@@ -1,14 +1,14 @@
-/* join: joins traces of a program with the graph of its step, by op name. The result is how
- * long the device worked for each op, once per step: the median over steps, and quartiles.
+/* join: joins traces of a program with the graph of its step, by op name. The result is the
+ * time in a step that the device worked for each op: the median over steps, and quartiles.
  *
  * Work belongs to the innermost range around its launch that names an op of the graph. An
  * op's time in a step is the time in which at least one piece of its work ran. Pieces that
  * overlap on two streams count once, and pauses between pieces do not count.
  *
- * Some measurements are counted instead of used: the first of several steps, which warms
- * up; work outside steps, if there are steps; and an op's run if its work has no time
- * stamps, if tracing delayed its launch, or if it lacks work that the op has in other
- * steps.
+ * Some measurements are not used. These are the first of several steps, which warms up, and
+ * work outside steps, if there are steps. A run of an op is counted but not used if its
+ * work has no time stamps, if tracing delayed its launch, or if it has less work than the
+ * op usually has.
  *
  * Thread-safe for different results.
  */
@@ -28,19 +28,20 @@ struct rp_op_cost {
 struct rp_joined_costs {
     struct rp_op_cost *ops; /* per op of the graph */
     uint32_t n_ops;
-    uint64_t sum_ns;  /* of the medians */
-    uint64_t step_ns; /* median of the time from a step's first start of work to its last
-                       * end; 0: no steps */
+    uint64_t sum_ns; /* of the medians */
+    /* Median over steps: from the first start of work to the last end. 0: no steps. */
+    uint64_t step_ns;
     uint32_t n_steps; /* used ones, over all processes */
     uint32_t n_processes;
     char *device;
     uint64_t memory_bytes;
     uint64_t cupti_version;
 
-    uint32_t no_stamp, held_up,
-        lost;                       /* runs that were not used: see above, in that order */
+    /* Runs of ops that were not used: without time stamps, delayed by tracing, with work
+     * missing. */
+    uint32_t no_stamp, held_up, lost;
     uint64_t outside_ns, inside_ns; /* work in steps, outside and inside ranges of ops */
-    uint64_t side_by_side_ns;       /* two ops ran at once; counts in both ops' times */
+    uint64_t side_by_side_ns;       /* two ops ran at once; included in both ops' times */
     char *unknown_ranges;           /* ranges that name no op: "a, b and 3 more", or NULL */
     uint32_t n_unknown_ranges;
 };

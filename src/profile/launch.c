@@ -39,19 +39,19 @@ static char *find_library(void) {
     return NULL;
 }
 
-static rp_rc make_folder(const char *stated, char **folder, struct rp_err *err) {
-    if (stated == NULL) {
+static rp_rc make_folder(const char *given, char **folder, struct rp_err *err) {
+    if (given == NULL) {
         const char *tmp = getenv("TMPDIR");
         *folder = rp_format("%s/remat-trace-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
         if (mkdtemp(*folder) != NULL)
             return RP_OK;
         return rp_fail(err, RP_ENV, "%s: %s", *folder, strerror(errno));
     }
-    if (mkdir(stated, 0777) != 0 && errno != EEXIST)
-        return rp_fail(err, RP_ENV, "%s: %s", stated, strerror(errno));
-    char *absolute = realpath(stated, NULL);
+    if (mkdir(given, 0777) != 0 && errno != EEXIST)
+        return rp_fail(err, RP_ENV, "%s: %s", given, strerror(errno));
+    char *absolute = realpath(given, NULL);
     if (absolute == NULL)
-        return rp_fail(err, RP_ENV, "%s: %s", stated, strerror(errno));
+        return rp_fail(err, RP_ENV, "%s: %s", given, strerror(errno));
     *folder = absolute;
     return RP_OK;
 }
@@ -143,9 +143,9 @@ static void forward_signal(int number) {
         kill(running, number);
 }
 
-/* As in a shell, an interrupt is for the command: the terminal sends it to the command too,
- * so we ignore it. Signals that are sent to us alone are forwarded. Either way we live on
- * to read the traces or to remove them. */
+/* As in a shell, an interrupt is for the command. The terminal sends it to the command too,
+ * so it is ignored here. Signals that only this process gets are forwarded. In both cases
+ * this process continues, to read the traces or to remove them. */
 static void take_over_signals(struct sigaction *before) {
     pending_signal = 0;
     for (int i = 0; i < N_SIGNALS; i++) {
@@ -163,7 +163,7 @@ static void exec_command(char *const argv[], const char *path, const char *folde
     for (size_t i = 0; i < sizeof injection_variables / sizeof injection_variables[0]; i++)
         setenv(injection_variables[i], path, 1);
     setenv("REMAT_TRACE", folder, 1);
-    signal(SIGPIPE, SIG_DFL); /* we ignore it, which the command would inherit */
+    signal(SIGPIPE, SIG_DFL); /* main ignores it, and the command would inherit that */
     for (int i = 0; i < N_SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
     dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -184,7 +184,7 @@ static rp_rc wait_for(pid_t child, const char *name, struct rp_err *err) {
     return RP_OK;
 }
 
-/* The pipe closes when the command starts. Otherwise it carries errno of execvp. */
+/* The pipe closes when the command starts. If execvp fails, its errno comes through it. */
 static rp_rc spawn(char *const argv[], const char *path, const char *folder,
                    struct rp_err *err) {
     int ends[2], failure = 0;
@@ -249,20 +249,20 @@ rp_rc rp_traces_ready(struct rp_err *err) {
     return rc;
 }
 
-rp_rc rp_traces_run(char *const argv[], const char *stated, struct rp_traces *t,
+rp_rc rp_traces_run(char *const argv[], const char *given, struct rp_traces *t,
                     struct rp_err *err) {
     char *path, *folder = NULL;
     *t = (struct rp_traces){0};
     rp_rc rc = find_usable_library(&path, err);
     if (rc == RP_OK)
-        rc = make_folder(stated, &folder, err);
+        rc = make_folder(given, &folder, err);
     if (rc == RP_OK)
         rc = refuse_old_traces(folder, err);
     if (rc == RP_OK)
         rc = spawn(argv, path, folder, err);
     if (rc == RP_OK)
         rc = rp_traces_load(folder, t, err);
-    if (folder != NULL && stated == NULL)
+    if (folder != NULL && given == NULL)
         remove_folder(folder);
     free(folder);
     free(path);

@@ -14,13 +14,14 @@ struct rp_traces {
     size_t n, cap;
 };
 
-/* RP_ENV if nothing can be traced: another tool's injection is set, or the library is
- * missing. rp_traces_run checks this too. */
+/* RP_ENV if nothing can be traced: an environment variable makes CUDA load another tool, or
+ * our library is missing. rp_traces_run checks this too. */
 rp_rc rp_traces_ready(struct rp_err *err);
 
-/* Runs argv, which ends with NULL, until it ends. Traces go to `folder`, which stays and
- * must not hold traces yet; NULL: to a temporary folder. RP_ENV if the command cannot be
- * run or fails, or if nothing can be traced. The caller owns `t` on RP_OK. */
+/* Runs the command argv (its last element is NULL) and waits until it ends. Traces go to
+ * `folder`, which is kept and must not hold traces yet. If it is NULL, they go to a
+ * temporary folder. RP_ENV if the command cannot be run or fails, or if nothing can be
+ * traced. The caller owns `t` on RP_OK. */
 rp_rc rp_traces_run(char *const argv[], const char *folder, struct rp_traces *t,
                     struct rp_err *err);
 

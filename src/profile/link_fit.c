@@ -20,7 +20,7 @@ static int by_size(const void *a, const void *b) {
     return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Replaces the sorted samples by one median for each size, and returns how many. */
+/* Replaces the sorted samples by one median for each size. Returns the number of sizes. */
 static size_t to_medians(struct rp_copy_sample *s, size_t n) {
     size_t n_sizes = 0;
     for (size_t from = 0, to; from < n; from = to) {
@@ -85,8 +85,8 @@ struct sections {
     struct times kernels[3]; /* beside H2D copies, beside D2H copies, alone */
 };
 
-/* Finds the section that a range marks; false if it is none. `ways` is a set of bits, 1 for
- * H2D and 2 for D2H. `kernels` is the index in sections.kernels, or -1. */
+/* Finds the section that a range marks; false if it is none. *ways is a set of bits, 1 for
+ * H2D and 2 for D2H. *kernels is the index in sections.kernels, or -1. */
 static bool find_section(const char *name, int *setting, unsigned *ways, int *kernels) {
     static const struct {
         const char *name;

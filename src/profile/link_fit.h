@@ -18,7 +18,7 @@
 
 enum { RP_LINK_ALONE, RP_LINK_BOTH_WAYS, RP_LINK_BESIDE_KERNELS, RP_N_LINK_SETTINGS };
 enum { RP_LINK_H2D, RP_LINK_D2H };
-extern const char *const rp_link_setting_word[RP_N_LINK_SETTINGS]; /* "alone", .. */
+extern const char *const rp_link_setting_word[RP_N_LINK_SETTINGS]; /* "alone", ... */
 extern const char *const rp_link_way_word[2];                      /* "h2d", "d2h" */
 
 struct rp_copy_sample {
@@ -30,8 +30,8 @@ struct rp_copy_fit {
     uint64_t latency_ns, bytes_per_s;
 };
 
-/* Weighted least squares over the median of each size, with weights 1 / ns^2, so that the
- * squares of relative errors are minimal. A negative latency becomes 0. False if there are
+/* Weighted least squares over the median of each size. The weights 1 / ns^2 minimise the
+ * squares of relative errors. A negative latency becomes 0. False if there are
  * fewer than two sizes, or if larger copies do not take longer. Sorts the samples. */
 bool rp_copy_fit_build(struct rp_copy_sample *samples, size_t n, struct rp_copy_fit *fit);
 
@@ -42,8 +42,8 @@ struct rp_link_fit {
     uint64_t kernel_permille[2];
 };
 
-/* Without such sections nothing is measured and RP_OK is returned. RP_ENV if a section's
- * copies cannot be fitted. */
+/* Returns RP_OK with an empty fit if the traces have no such sections. RP_ENV if the copies
+ * of a section cannot be fitted. */
 rp_rc rp_link_fit_build(const struct rp_trace *traces, size_t n, struct rp_link_fit *fit,
                         struct rp_err *err);
 

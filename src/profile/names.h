@@ -8,8 +8,8 @@
 #include "model/graph.h"
 
 struct rp_op_index {
-    const struct rp_graph *g;
-    uint32_t *order; /* ops by name */
+    const struct rp_graph *g; /* borrowed */
+    uint32_t *order;          /* all ops, sorted by name */
 };
 
 /* RP_INPUT if two ops have the same name. The caller empties the index in any case. */
@@ -20,7 +20,7 @@ uint32_t rp_op_index_find(const struct rp_op_index *index,
 void rp_op_index_fini(struct rp_op_index *index); /* safe on an empty or zeroed one */
 
 struct rp_name_list {
-    const char **at; /* the array is the list's owner's; the names belong to others */
+    const char **at; /* the caller frees the array; the names are borrowed */
     size_t n, cap;
 };
 

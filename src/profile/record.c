@@ -53,7 +53,7 @@ static enum rp_work_kind copy_kind(uint8_t kind) {
     return kind == 2 || kind == 4 ? RP_WORK_D2H : RP_WORK_COPY;
 }
 
-static void read_work(const uint8_t *r, uint32_t kind, size_t room, uint32_t version,
+static void read_work(const uint8_t *r, uint32_t kind, size_t available, uint32_t version,
                       struct rp_record *out) {
     bool kernel = kind == RP_CUPTI_KERNEL || kind == RP_CUPTI_CONCURRENT_KERNEL;
     size_t node = kernel ? 144 : kind == RP_CUPTI_MEMCPY2 ? 72 : 64;
@@ -72,7 +72,7 @@ static void read_work(const uint8_t *r, uint32_t kind, size_t room, uint32_t ver
         out->work = RP_WORK_SET;
     else
         out->work = kind == RP_CUPTI_MEMCPY2 ? RP_WORK_COPY : copy_kind(r[4]);
-    if (version >= FIRST_WITH_NODES && room >= node + 8)
+    if (version >= FIRST_WITH_NODES && available >= node + 8)
         out->node = u64(r, node);
 }
 
@@ -87,15 +87,15 @@ static void read_overhead(const uint8_t *r, struct rp_record *out) {
     out->end_ns = u64(r, 32);
 }
 
-bool rp_record_read(const void *record, size_t room, uint32_t version,
+bool rp_record_read(const void *record, size_t available, uint32_t version,
                     struct rp_record *out) {
     const uint8_t *r = record;
     *out = (struct rp_record){0};
-    if (room < sizeof(uint32_t))
+    if (available < sizeof(uint32_t))
         return false;
     uint32_t kind = u32(r, 0);
     size_t prefix = prefix_of(kind);
-    if (room < prefix)
+    if (available < prefix)
         return false;
     switch (kind) {
     case RP_CUPTI_DRIVER:
@@ -124,7 +124,7 @@ bool rp_record_read(const void *record, size_t room, uint32_t version,
         break;
     default:
         if (prefix != 0)
-            read_work(r, kind, room, version, out);
+            read_work(r, kind, available, version, out);
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* record: reads CUPTI's activity records through the prefixes that all versions share.
  *
  * libcupti writes the newest structure of its own version. Since CUDA 11 structures have
- * only grown at their ends, so one reader serves CUDA 11 to 13. Offsets are those of
+ * only grown at their ends, so this reader works with CUDA 11 to 13. Offsets are those of
  * cupti_activity.h and cupti_activity_deprecated.h of CUDA 13.0, and the tests compare them
  * with these headers if they are installed. Only CUPTI knows the sizes of records, so it
  * walks the buffers itself.
@@ -32,7 +32,7 @@ enum {
     RP_CUPTI_DEVICE = 8,
     RP_CUPTI_CONCURRENT_KERNEL = 10,
     RP_CUPTI_OVERHEAD = 17,
-    RP_CUPTI_MEMCPY2 = 22, /* from one device to another */
+    RP_CUPTI_MEMCPY2 = 22, /* between two devices */
     RP_CUPTI_EXTERNAL_CORRELATION = 39
 };
 /* CUpti_ExternalCorrelationKind: PyTorch's profiler takes CUSTOM0 and CUSTOM1. */
@@ -49,7 +49,7 @@ enum {
 
 struct rp_record {
     enum {
-        RP_RECORD_OTHER, /* not used here */
+        RP_RECORD_OTHER, /* a kind that is not read */
         RP_RECORD_WORK,
         RP_RECORD_CALL,
         RP_RECORD_EXTERNAL,
@@ -65,17 +65,17 @@ struct rp_record {
     const char *name; /* the device's; CUPTI's string */
 };
 
-/* Reads one record, of which `room` bytes are available. `version` is cuptiGetVersion's.
+/* Reads one record, of which `available` bytes can be read. `version` is cuptiGetVersion's.
  * False if the record is longer. */
-bool rp_record_read(const void *record, size_t room, uint32_t version,
+bool rp_record_read(const void *record, size_t available, uint32_t version,
                     struct rp_record *out);
 
 /* cuptiActivityGetNextRecord: *record is NULL before the first. */
 typedef int rp_next_record(uint8_t *buffer, size_t valid_bytes, uint8_t **record);
 typedef void rp_take_record(void *to, const struct rp_record *r);
 
-/* Calls take(to, ..) for every record of the buffer that is used here. False if the buffer
- * ends in the middle of a record. */
+/* Calls take(to, ..) for every record of the buffer that is not RP_RECORD_OTHER. False if
+ * the buffer ends in the middle of a record. */
 bool rp_records_walk(uint8_t *buffer, size_t valid_bytes, uint32_t version,
                      rp_next_record *next, rp_take_record *take, void *to);
 

@@ -7,7 +7,7 @@
  *
  * Times are nanoseconds on one clock per process.
  *
- * Thread-safe for different traces. A trace that is not written may have many readers.
+ * Thread-safe for different traces. Many threads may read one trace while none writes it.
  */
 #ifndef RP_PROFILE_TRACE_H
 #define RP_PROFILE_TRACE_H
@@ -16,13 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "base/status.h"
 #include "profile/record.h"
 
 /* A range "rp:NAME" of one thread. */
 struct rp_trace_range {
     uint64_t id, parent, thread; /* parent 0: none */
-    uint64_t step;               /* number of the step it began in, 0: in none */
+    uint64_t step;               /* number of the step in which it began, or 0 */
     uint64_t workspace_bytes;    /* the range's payload */
     bool has_workspace;
     char *name; /* without "rp:" */
@@ -62,24 +63,18 @@ struct rp_trace_device {
     char *name;
 };
 
-#define RP_TRACE_LIST(type)                                                                \
-    struct {                                                                               \
-        struct type *at;                                                                   \
-        size_t n, cap;                                                                     \
-    }
-
 struct rp_trace {
     char *file; /* its name in messages */
     uint64_t pid, cupti_version;
-    RP_TRACE_LIST(rp_trace_range) ranges;       /* by id */
-    RP_TRACE_LIST(rp_trace_step) steps;         /* by number */
-    RP_TRACE_LIST(rp_trace_pair) external;      /* by correlation id: range */
-    RP_TRACE_LIST(rp_trace_pair) nodes;         /* by graph node: range it was created in */
-    RP_TRACE_LIST(rp_trace_pair) clones;        /* by graph node: node it is a copy of */
-    RP_TRACE_LIST(rp_trace_call) calls;         /* by correlation id */
-    RP_TRACE_LIST(rp_trace_work) works;         /* by start */
-    RP_TRACE_LIST(rp_trace_overhead) overheads; /* by start */
-    RP_TRACE_LIST(rp_trace_device) devices;     /* by id */
+    RP_VEC(struct rp_trace_range) ranges;       /* by id */
+    RP_VEC(struct rp_trace_step) steps;         /* by number */
+    RP_VEC(struct rp_trace_pair) external;      /* by correlation id: range */
+    RP_VEC(struct rp_trace_pair) nodes;         /* by graph node: range it was created in */
+    RP_VEC(struct rp_trace_pair) clones;        /* by graph node: node it is a copy of */
+    RP_VEC(struct rp_trace_call) calls;         /* by correlation id */
+    RP_VEC(struct rp_trace_work) works;         /* by start */
+    RP_VEC(struct rp_trace_overhead) overheads; /* by start */
+    RP_VEC(struct rp_trace_device) devices;     /* by id */
     uint64_t dropped;                           /* records that CUPTI had no room for */
     uint64_t torn; /* buffers that ended in the middle of a record */
     char *error;   /* why nothing could be measured, or NULL */

@@ -70,12 +70,13 @@ static char *take_rest(struct reader *r) {
 
 static bool read_range(struct reader *r, struct rp_trace *t) {
     struct rp_trace_range x = {0};
-    uint64_t stated;
-    if (!NUMBERS(r, &x.id, &x.parent, &x.thread, &x.step, &stated, &x.workspace_bytes) ||
-        x.id == 0 || x.parent >= x.id || stated > 1 || r->at == r->end ||
+    uint64_t has_workspace;
+    if (!NUMBERS(r, &x.id, &x.parent, &x.thread, &x.step, &has_workspace,
+                 &x.workspace_bytes) ||
+        x.id == 0 || x.parent >= x.id || has_workspace > 1 || r->at == r->end ||
         x.workspace_bytes > RP_MAX_QUANTITY)
         return false;
-    x.has_workspace = stated == 1;
+    x.has_workspace = has_workspace == 1;
     x.name = take_rest(r);
     rp_push(&t->ranges, x);
     return true;

@@ -28,7 +28,7 @@ static bool fail(const struct place *p, const char *key, const char *rule) {
 
 /* ---- values ---- */
 
-/* `keys` lists all that the object may hold, each key between blanks. */
+/* `keys` lists the keys that the object may have, each between blanks. */
 static bool check_keys(const struct place *p, json_t *object, const char *keys) {
     const char *key;
     json_t *value;
@@ -141,8 +141,8 @@ static bool read_tensor_list(remat *r, const struct place *p, json_t *o, const c
     return true;
 }
 
-/* Every tensor has one producer at most. Whether it is made before it is read shows when
- * the steps are walked. */
+/* Every tensor has at most one producer. remat_order finds out whether it is made before it
+ * is read. */
 static bool claim_outputs(remat *r, const struct place *p,
                           const struct remat_span *outputs) {
     for (size_t k = 0; k < outputs->n; k++) {
@@ -285,20 +285,20 @@ static bool read_step(remat *r, const struct place *p, json_t *o) {
     static const struct {
         const char *key, *keys;
         enum remat_queue queue;
-    } form[] = {{"run", " run at workspace_at ", REMAT_COMPUTE},
-                {"free", " free ", REMAT_COMPUTE},
-                {"swap_out", " swap_out host_at ", REMAT_D2H},
-                {"swap_in", " swap_in at ", REMAT_H2D}};
+    } step_kinds[] = {{"run", " run at workspace_at ", REMAT_COMPUTE},
+                      {"free", " free ", REMAT_COMPUTE},
+                      {"swap_out", " swap_out host_at ", REMAT_D2H},
+                      {"swap_in", " swap_in at ", REMAT_H2D}};
     struct remat_step *s = &r->steps[p->index];
     *s = (struct remat_step){.number = p->index,
                              .workspace_at = REMAT_NOWHERE,
                              .at = REMAT_NOWHERE,
                              .host_at = REMAT_NOWHERE};
-    if (!read_what(p, o, &s->what) || !check_keys(p, o, form[s->what].keys) ||
-        !read_index(p, form[s->what].key, json_object_get(o, form[s->what].key),
+    if (!read_what(p, o, &s->what) || !check_keys(p, o, step_kinds[s->what].keys) ||
+        !read_index(p, step_kinds[s->what].key, json_object_get(o, step_kinds[s->what].key),
                     s->what == REMAT_RUN ? r->totals.n_ops : r->totals.n_tensors, &s->id))
         return false;
-    s->queue = form[s->what].queue;
+    s->queue = step_kinds[s->what].queue;
     s->name = s->what == REMAT_RUN ? r->ops[s->id].name : r->tensors[s->id].name;
     if (s->what == REMAT_RUN)
         return read_addresses(r, p, o) &&

@@ -6,8 +6,9 @@
 
 #include "remat/remat_internal.h"
 
-/* Reads all of the graph, and of the steps what the plan's text says; remat_order fills in
- * the rest. False with *error filled. What was read is freed by remat_close in any case. */
+/* Reads the graph, and those members of the steps that the plan states; remat_order fills
+ * in the others. Returns false with *error filled on failure. remat_close frees what was
+ * read in any case. Not thread-safe: one remat, one thread. */
 bool remat_read(remat *r, const char *graph, size_t graph_len, const char *plan,
                 size_t plan_len, struct remat_error *error);
 

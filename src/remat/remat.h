@@ -65,8 +65,8 @@ struct remat_totals {
     size_t n_steps;
 };
 
-/* What this and the functions below return, and all it points to, lasts until remat_close.
- * A number out of range gives NULL. */
+/* What this and the functions below return is valid until remat_close, with everything it
+ * points to. They return NULL for a number out of range. */
 const struct remat_totals *remat_totals(const remat *r);
 
 /* No address in the arena: the tensor is a source, or the plan has no addresses. */
@@ -112,8 +112,8 @@ struct remat_step {
     /* For all others. host_at is for swaps only. */
     uint64_t at, host_at, bytes;
 
-    /* Earlier steps on other queues that must have ended before this one begins, but for
-     * those that an earlier step of this queue has waited for. */
+    /* Earlier steps on other queues that must have ended before this one begins, except
+     * those for which an earlier step of this queue has already waited. */
     const size_t *waits;
     size_t n_waits;
     bool awaited; /* a later step waits for this one */

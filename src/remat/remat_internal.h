@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * remat_internal: what the files of libremat share. Memory that runs out is an error here,
- * since the library must not end its user's process. */
+ * remat_internal: what the files of libremat share. Running out of memory is an error here,
+ * because the library must not end its user's process. Not thread-safe while a plan is
+ * read. */
 #ifndef REMAT_INTERNAL_H
 #define REMAT_INTERNAL_H
 
@@ -20,10 +21,11 @@ struct json_t;
 #define REMAT_PUSH(v, x)                                                                   \
     (((v)->n < (v)->cap || remat_grow((void **)&(v)->at, &(v)->cap, sizeof *(v)->at)) &&   \
      ((v)->at[(v)->n++] = (x), true))
+/* Doubles the capacity of *at, in elements of `size` bytes; false without memory. */
 bool remat_grow(void **at, size_t *cap, size_t size);
 
-/* Elements first .. first + n - 1 of a vector. Vectors move while they grow, so steps hold
- * these until all is read. */
+/* Elements first .. first + n - 1 of a vector. While a vector grows its elements move, so
+ * steps get pointers to them only after everything is read. */
 struct remat_span {
     size_t first, n;
 };

@@ -35,8 +35,8 @@ static bool fail_tensor(const struct walk *w, uint32_t x, const char *rule) {
 
 /* ---- waits ---- */
 
-/* Queues are in order, so having waited for a step means having waited for all steps before
- * it in its queue. */
+/* Queues run in order. So after a wait for a step, all earlier steps of its queue have
+ * ended too, and need no wait. */
 static bool add_wait(struct walk *w, size_t step) {
     const enum remat_queue queue = w->r->steps[w->step].queue;
     if (step == NO_STEP || w->r->steps[step].queue == queue)
@@ -52,10 +52,10 @@ static bool add_wait(struct walk *w, size_t step) {
 
 /* ---- addresses ---- */
 
-/* In a plan with addresses `at` must be one, in a memory of `room` bytes. In another plan
- * there must be none. */
+/* In a plan with addresses `at` must be one, in a memory of `capacity` bytes. Without
+ * addresses it must be REMAT_NOWHERE. */
 static bool check_address(const struct walk *w, uint64_t at, uint64_t bytes,
-                          uint64_t room) {
+                          uint64_t capacity) {
     const uint64_t alignment = w->r->totals.alignment_bytes;
     const uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
     if (!w->r->totals.addressed)
@@ -64,7 +64,7 @@ static bool check_address(const struct walk *w, uint64_t at, uint64_t bytes,
         return fail(w, "an address is missing");
     if (at % alignment != 0)
         return fail(w, "an address off the alignment");
-    if (at > room || rounded > room - at)
+    if (at > capacity || rounded > capacity - at)
         return fail(w, "an address beyond the end of its memory");
     return true;
 }

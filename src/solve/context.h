@@ -24,8 +24,8 @@
 #include "solve/solver.h"
 #include "solve/statistics.h"
 
-/* `s` is always a schedule of the instance. Until one is found that fits, it is a place to
- * start from, and time_ns means nothing. */
+/* `s` is always a schedule of the instance. Until one is found that fits, it only serves as
+ * a start for searches, and time_ns is undefined. */
 struct rp_incumbent {
     struct rp_schedule s;
     bool found;       /* s is sound and within the limits */
@@ -39,21 +39,20 @@ struct rp_context {
     struct rp_solve_report *report;
     struct rp_statistics statistics; /* what each part did */
     double begin;                    /* rp_seconds() when the time limit began to count */
-    double deadline; /* of the present phase: the search, then the placement */
-    double end;      /* of all */
+    double deadline;                 /* of the search; later, of the placement */
+    double end;                      /* of all */
 
     /* What belongs to one order of first runs; order_search.c exchanges it. */
     struct rp_instance p;
     struct rp_incumbent incumbent;
-    struct rp_schedule start;     /* of o->start; no rows: none, or it is no schedule */
+    struct rp_schedule start;     /* that of o->start; rows is NULL if there is none */
     struct rp_solution_pool pool; /* where annealing runs ended */
     uint32_t *order;              /* graph's op per place; NULL: the graph's own order */
 
     /* What is proved. */
     uint64_t bound_ns;  /* no plan within the budget is faster (see all_sequences) */
     bool proved;        /* the incumbent is optimal, or nothing fits */
-    bool all_sequences; /* bound_ns holds for all sequences of steps, not for schedules only
-                         */
+    bool all_sequences; /* bound_ns holds for all step sequences, not only for schedules */
 
     /* What runs beside the search. */
     struct rp_mip_worker *mip;   /* branch and cut; NULL: it does not run */
@@ -66,7 +65,7 @@ struct rp_context {
     double bound_seconds; /* of the turn under way, written by its thread */
 
     struct rp_plan sequence; /* faster than any schedule; without steps if there is none */
-    bool *no_recompute;      /* per op: false; for instances in which nothing runs again */
+    bool *no_recompute;      /* per op: false; for turns in which nothing runs again */
     double share;            /* of the work, for one call of rp_portfolio_run */
 };
 
@@ -75,7 +74,7 @@ struct rp_context {
 void rp_context_init(struct rp_context *w);
 void rp_context_fini(struct rp_context *w);
 
-/* True once a signal has come or the deadline of the present phase has passed. */
+/* True once a signal has come or `deadline` has passed. */
 bool rp_context_stopped(const struct rp_context *w);
 /* The same, as a callback for the searches: arg is the context. */
 bool rp_context_stop(void *arg);

@@ -20,8 +20,8 @@ bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
            !fits    ? "over the limit"
            : better ? "new incumbent"
                     : "no better");
-    /* A proof may have come in at any moment of a search. What the search found meanwhile
-     * depends on the clock, so it does not count. */
+    /* A proof may arrive at any moment of a search. What the search has found by then
+     * depends on the clock, so it is ignored. */
     if (!fits || !better || w->proved)
         return false;
     rp_schedule_copy(&best->s, s);
@@ -31,7 +31,8 @@ bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
     return true;
 }
 
-/* `start` under this budget, as `plan`: true if the options allow it and it fits. */
+/* Copies the steps of `start` to `plan`, for this budget. True if the options allow them
+ * and they fit. */
 static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
                        struct rp_plan *plan) {
     struct rp_err ignored = {{0}};
@@ -51,8 +52,8 @@ static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
            plan->arena_bytes <= limit && plan->host_bytes <= w->o->host_bytes;
 }
 
-/* The bytes of all copies. The sum cannot overflow: each copy takes time, and the times
- * have been added up. */
+/* The bytes of all copies. The sum cannot overflow: each copy takes time, and the sum of
+ * all times has been checked. */
 static uint64_t copied_bytes(const struct rp_graph *g, const struct rp_plan *plan) {
     uint64_t sum = 0;
     for (size_t i = 0; i < plan->steps.n; i++) {

@@ -19,8 +19,8 @@
 bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
                         enum rp_method from);
 
-/* Replaces `plan`, the result so far with return code `rc`, by `other` if that fits, may
- * use what it uses under the options, and is faster, or as fast with fewer bytes copied.
+/* Replaces `plan`, the result so far with return code `rc`, by `other` if that fits, takes
+ * only steps that the options allow, and is faster, or as fast with fewer bytes copied.
  * `other` is a valid plan or NULL; one without steps counts as none. Returns RP_OK if
  * `plan` now holds a plan, else rc. */
 rp_rc rp_incumbent_offer_plan(struct rp_context *w, const struct rp_plan *other, rp_rc rc,

@@ -1,4 +1,7 @@
-/* infeasible: whether a plan can exist, and why there is none. */
+/* infeasible: whether a plan can exist, and why there is none.
+ *
+ * Not thread-safe: one context, one thread.
+ */
 #ifndef RP_SOLVE_INFEASIBLE_H
 #define RP_SOLVE_INFEASIBLE_H
 
@@ -8,8 +11,8 @@
  * budget is at least that; else RP_NO with the reason. */
 rp_rc rp_check_floor(struct rp_context *w);
 
-/* For when no plan was found. Writes the reason to the report. RP_NO if it is proved that
- * none exists; else RP_LIMIT. `nearest` is the schedule that came nearest to the limit. */
+/* Writes to the report why no plan was found. RP_NO if it is proved that none exists, else
+ * RP_LIMIT. `nearest` is the schedule that came nearest to the limit. */
 rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *nearest);
 
 #endif

@@ -9,13 +9,13 @@
 #include "solve/core/warm_start.h"
 #include "solve/portfolio.h"
 
-/* A sequence of runs in another order that overflows less than the given order does. False
- * if none was found; else w->order is its order of first runs. */
+/* Looks for a sequence of runs in another order that overflows less than the given order.
+ * False if none was found. Else w->order is its order of first runs. */
 static bool find_order(struct rp_context *w, struct rp_plan *runs) {
     double work = fmin(ORDER_SHARE * w->o->time_limit * ORDER_WORK_PER_S,
                        MAX_ORDER_WORK_PER_OP * (w->p.n_ops + 1.0));
     struct rp_anneal_order_options o = {.seed = w->o->seed,
-                                        .again = w->o->recompute,
+                                        .may_recompute = w->o->recompute,
                                         .work = (uint64_t)work,
                                         .stop = rp_context_stop,
                                         .stop_arg = w,
@@ -34,15 +34,15 @@ static bool find_order(struct rp_context *w, struct rp_plan *runs) {
 }
 
 /* What belongs to one order of first runs. */
-struct ordered {
+struct order_state {
     struct rp_instance p;
     struct rp_incumbent incumbent;
     struct rp_schedule start;
     struct rp_solution_pool pool;
 };
 
-static void exchange(struct rp_context *w, struct ordered *other) {
-    struct ordered mine = {w->p, w->incumbent, w->start, w->pool};
+static void exchange(struct rp_context *w, struct order_state *other) {
+    struct order_state mine = {w->p, w->incumbent, w->start, w->pool};
     w->p = other->p;
     w->incumbent = other->incumbent;
     w->start = other->start;
@@ -50,17 +50,18 @@ static void exchange(struct rp_context *w, struct ordered *other) {
     *other = mine;
 }
 
-static void ordered_fini(struct ordered *o) {
+static void order_state_fini(struct order_state *o) {
     rp_instance_fini(&o->p);
     rp_schedule_fini(&o->incumbent.s);
     rp_schedule_fini(&o->start);
     rp_solution_pool_fini(&o->pool);
 }
 
-/* The instance in w->order, with `runs` as its first schedule. */
+/* Switches to the instance in w->order, with `runs` as its warm start. The other order goes
+ * to `given`. */
 static void enter_order(struct rp_context *w, const struct rp_plan *runs,
-                        struct ordered *given) {
-    struct ordered other = {0};
+                        struct order_state *given) {
+    struct order_state other = {0};
     rp_context_instance(w, &other.p, w->o->budget_bytes);
     rp_schedule_keep_all(&other.p, &other.incumbent.s);
     exchange(w, &other);
@@ -73,7 +74,7 @@ static void enter_order(struct rp_context *w, const struct rp_plan *runs,
 
 void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
     struct rp_plan runs = {0};
-    struct ordered given = {0};
+    struct order_state given = {0};
     bool reordered = find_order(w, &runs);
     w->share = reordered ? (1 - ORDER_SHARE) / 2 : 1 - ORDER_SHARE;
     if (reordered) {
@@ -87,6 +88,6 @@ void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
     if (reordered && given.incumbent.found &&
         (!w->incumbent.found || given.incumbent.time_ns < w->incumbent.time_ns))
         exchange(w, &given);
-    ordered_fini(&given);
+    order_state_fini(&given);
     rp_plan_fini(&runs);
 }

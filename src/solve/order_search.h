@@ -1,5 +1,7 @@
 /* order_search: `solve --reorder`. Looks for another order of first runs, plans in it as
  * well as in the given order, and leaves the better result in the context.
+ *
+ * Not thread-safe: one context, one thread.
  */
 #ifndef RP_SOLVE_ORDER_SEARCH_H
 #define RP_SOLVE_ORDER_SEARCH_H

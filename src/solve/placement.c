@@ -34,8 +34,9 @@ static bool place(struct rp_context *w, const struct rp_schedule *s, struct rp_p
     return plan->arena_bytes <= limit;
 }
 
-/* The incumbent with as few copies as can be placed: without all that can go, without those
- * of small tensors, without those of very small ones, or with all of them. */
+/* Places the incumbent with as few copies as possible. It drops all copies that the
+ * schedule can do without; if that cannot be placed, only those of small tensors; then only
+ * those of very small ones; then none. */
 static bool place_incumbent(struct rp_context *w, struct rp_plan *plan, uint64_t limit) {
     static const unsigned share_log2[] = {0, 8, 12};
     struct rp_schedule fewer;
@@ -83,8 +84,8 @@ static void tighten(struct rp_context *w, struct rp_schedule *scratch, uint64_t 
                         RP_ANNEAL);
 }
 
-/* Out of time or of tightenings: a schedule made in one pass, far enough below the limit
- * for its addresses to fit, is better than none. */
+/* The last resort when time or tightenings have run out: schedules made in one pass, far
+ * enough below the limit for their addresses to fit. */
 static bool place_constructed(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
                               struct rp_schedule *scratch) {
     double work = TIGHTEN_SHARE * w->o->time_limit * ANNEAL_WORK_PER_S;

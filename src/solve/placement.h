@@ -1,9 +1,11 @@
 /* placement: from the incumbent to a plan with addresses.
  *
  * The packer may need more than the schedule's peak. Then the schedule's limit is lowered
- * by what is missing, the search goes on from the incumbent for a little, and the new
- * schedule is packed. If that does not end well, schedules made in one pass under clearly
- * lower limits are packed.
+ * by what is missing, a short search continues from the incumbent, and the new schedule is
+ * packed. If no attempt fits, schedules made in one pass under clearly lower limits are
+ * packed.
+ *
+ * Not thread-safe: one context, one thread.
  */
 #ifndef RP_SOLVE_PLACEMENT_H
 #define RP_SOLVE_PLACEMENT_H
@@ -11,8 +13,9 @@
 #include "solve/context.h"
 
 /* Fills `plan` with the steps of the incumbent, with addresses if the options ask for them.
- * Changes w->p.limit_bytes and the incumbent where these do not fit. RP_LIMIT, with the
- * reason in the report, if none was found that does. `scratch` has the instance's shape. */
+ * If these do not fit, changes w->p.limit_bytes and the incumbent. RP_LIMIT, with the
+ * reason in the report, if no plan was found that fits. `scratch` has the instance's
+ * shape. */
 rp_rc rp_place(struct rp_context *w, struct rp_plan *plan, struct rp_schedule *scratch);
 
 #endif

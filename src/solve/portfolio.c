@@ -63,7 +63,7 @@ void rp_portfolio_anneal(struct rp_context *w, const struct rp_instance *p,
     rp_incumbent_offer(w, start, method);
 }
 
-/* Keeps where a run ended, for crossover. */
+/* Adds the result of a run to the pool, for crossover. */
 static void add_to_pool(struct rp_context *w, const struct rp_instance *p,
                         const struct rp_schedule *s) {
     struct rp_cost c = rp_schedule_cost(&w->p, s);
@@ -94,7 +94,7 @@ static double run_temperature(const struct rp_context *w, bool swap, double work
 static void anneal(struct rp_context *w, const struct job *j) {
     bool swap = j->p->out_ns != NULL;
     double run_work = (swap ? SWAP_RUN_WORK_PER_OP : RUN_WORK_PER_OP) * (w->p.n_ops + 1.0);
-    double n = fmin(fmax(floor(j->work / run_work), 1), MAX_RUNS_PER_ROUND);
+    double n = fmin(fmax(floor(j->work / run_work), 1), MAX_RUNS_PER_TURN);
     double slice = j->work / n;
     if (j->k == 0 && w->start.rows != NULL)
         rp_schedule_copy(j->scratch, &w->start);
@@ -147,8 +147,8 @@ bool rp_portfolio_warm_start(struct rp_context *w, const struct rp_plan *plan) {
     return true;
 }
 
-/* One pass at the limit, then somewhat below it: a stage may take more than the pass did.
- */
+/* Tries the limit, then lower ones, since a stage may need more memory than the pass
+ * counted. */
 static void construct_greedily(struct rp_context *w, struct rp_schedule *scratch) {
     enum { MAX_PASSES = 4 };
     struct rp_instance p = w->p;
@@ -161,7 +161,7 @@ static void construct_greedily(struct rp_context *w, struct rp_schedule *scratch
     }
 }
 
-/* With everything on the host between its uses there is a schedule for nearly every limit
+/* If every tensor is on the host between its uses, the schedule fits nearly every limit
  * above the floor. */
 static void construct_by_offloading(struct rp_context *w, struct rp_schedule *scratch) {
     for (int early = 1; early >= 0 && !w->incumbent.found; early--) {
@@ -176,7 +176,8 @@ void rp_portfolio_keep_all(struct rp_context *w) {
     rp_incumbent_offer(w, &w->incumbent.s, RP_KEEP_ALL);
 }
 
-/* Small graphs: a plan that no schedule can express may be faster than all schedules. */
+/* On small graphs, searches for plans that no schedule can represent. They may be faster
+ * than all schedules. */
 static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     static const uint64_t max_ns = (uint64_t)1 << 61; /* longer plans are of no interest */
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
@@ -198,8 +199,8 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     w->statistics.astar = r.statistics;
     rp_log(1, "A*: %s, bound %" PRIu64 " ns", r.found ? "a faster plan" : "no faster plan",
            r.bound_ns);
-    /* A bound that was proved of schedules alone may be above this one, and wrong for other
-     * sequences. */
+    /* A bound that was proved for schedules only may be above this one. Then it does not
+     * hold for other step sequences. */
     w->all_sequences = r.found || r.bound_ns >= below_ns;
     if (w->all_sequences || r.bound_ns > w->bound_ns)
         w->bound_ns = r.bound_ns;
@@ -210,18 +211,18 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
 
 enum instances { WITHOUT_SWAPS = 1, WITH_SWAPS = 2, ANY_INSTANCE = 3 };
 
-/* A row has the functions of what it is: `construct` makes a first schedule in one pass,
- * `search` takes a turn, `begin`, `submit` and `wait` work beside the turns, and `finish`
- * comes after them. */
+/* The functions of a row say what kind of method it is. `construct` makes a first schedule
+ * in one pass, `search` takes a turn, `begin`, `submit` and `wait` work beside the turns,
+ * and `finish` comes after them. */
 struct method {
     enum rp_method id;
     /* When it may run. */
     enum instances instances;
     uint32_t min_ops, max_ops; /* max_ops 0: any */
-    bool given_order;          /* not where another order of first runs is searched */
-    bool recomputes;           /* not where no op may run again */
+    bool given_order;          /* not if another order of first runs is searched */
+    bool recomputes;           /* not if no op may run again */
     bool needs_incumbent;
-    bool unless_mip; /* not where branch and cut solves the whole instance */
+    bool unless_mip; /* not if branch and cut solves the whole instance */
     bool alone;      /* nothing works beside its turns */
     /* For all turns together: per second of time limit, and at most per op (0: any). */
     double work_per_s, max_work_per_op;
@@ -265,8 +266,9 @@ static bool may_run(const struct rp_context *w, const struct method *m) {
            !(m->unless_mip && w->mip != NULL);
 }
 
-/* The row of a search that may run in this turn: its own, or else annealing's. */
-static const struct method *search_of(const struct rp_context *w, const struct turn *t) {
+/* The search of this turn. If it may not run, annealing takes its place. */
+static const struct method *choose_search(const struct rp_context *w,
+                                          const struct turn *t) {
     const struct method *annealing = NULL;
     for (size_t i = 0; i < N_ROWS; i++) {
         if (methods[i].id == t->method && may_run(w, &methods[i]))
@@ -279,15 +281,15 @@ static const struct method *search_of(const struct rp_context *w, const struct t
 
 /* ---- turns ---- */
 
-/* Short turns for an early plan, a long one of several runs, what these have in common
- * solved exactly, and a cool run from the incumbent. */
+/* Short turns give an early plan. Then come a long turn of several runs, crossover of their
+ * results, and a cool run from the incumbent. */
 static const struct turn without_swaps[] = {
     {0.003, RP_ANNEAL, true, false},   {0.025, RP_ANNEAL, true, false},
     {0.1, RP_ANNEAL, true, false},     {0.522, RP_ANNEAL, true, false},
     {0.25, RP_CROSSOVER, true, false}, {0.1, RP_POLISH, true, false, 0.05},
 };
-/* Recomputation alone and swaps alone have turns too, so that a plan with both is never
- * worse. */
+/* Recomputation alone and swaps alone have turns too, so that allowing both gives no worse
+ * plan than allowing one. */
 static const struct turn with_swaps[] = {
     {0.003, RP_ANNEAL, true, true},     {0.02, RP_ANNEAL, true, true},
     {0.1, RP_ANNEAL, true, false},      {0.03, RP_ANNEAL, false, true},
@@ -347,7 +349,7 @@ static void show_progress(const struct rp_context *w) {
 
 static void take_turn(struct rp_context *w, const struct turn *t, uint64_t k,
                       double seconds, struct rp_schedule *scratch) {
-    const struct method *m = search_of(w, t);
+    const struct method *m = choose_search(w, t);
     struct rp_instance p = restrict_instance(w, t);
     struct job j = {t, k, &p, work_of(w, m, t->share, seconds), scratch};
     const struct method *beside[N_ROWS];

@@ -72,7 +72,8 @@ static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
     return w->incumbent.found ? RP_OK : RP_LIMIT;
 }
 
-/* The exact method leaves no rows behind: then the first-order method looks for some. */
+/* Branch and cut leaves no multipliers. If PDHG has not run, it runs now to find some.
+ * Without rows, the certificate proves the sum of all op times. */
 static rp_rc certify(struct rp_context *w, struct rp_err *err) {
     unsigned scale_log2;
     if (w->o->certificate == NULL)
@@ -85,20 +86,21 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
                 INFINITY, w->o->stop);
     }
     const int64_t *m = rp_pdhg_bound_multipliers(w->bound, &scale_log2);
-    const struct rp_formulation *f = rp_pdhg_bound_form(w->bound);
-    struct rp_formulation any = {0}; /* where there are no rows */
+    const struct rp_formulation *f = rp_pdhg_bound_formulation(w->bound);
+    struct rp_formulation without_rows = {0};
     if (f == NULL)
-        rp_formulation_init(&any, &w->p, &(struct rp_formulation_options){0});
-    rp_rc rc =
-        rp_certificate_save(w->o->certificate, w->g, f != NULL ? f : &any, w->o->addressed,
-                            w->o->budget_bytes, rp_pdhg_bound_rows(w->bound), m, scale_log2,
-                            rp_pdhg_bound_horizon_ns(w->bound), err);
-    rp_formulation_fini(&any);
+        rp_formulation_init(&without_rows, &w->p, &(struct rp_formulation_options){0});
+    rp_rc rc = rp_certificate_save(w->o->certificate, w->g, f != NULL ? f : &without_rows,
+                                   w->o->addressed, w->o->budget_bytes,
+                                   rp_pdhg_bound_rows(w->bound), m, scale_log2,
+                                   rp_pdhg_bound_horizon_ns(w->bound), err);
+    rp_formulation_fini(&without_rows);
     return rc;
 }
 
 /* The bound and its proof, and the notes. */
-static void state_bound(struct rp_context *w, bool from_sequences, struct rp_plan *plan) {
+static void fill_bound_claims(struct rp_context *w, bool from_sequences,
+                              struct rp_plan *plan) {
     uint64_t keep_all_ns = w->g->total_time_ns;
     plan->claims.lower_bound_ns = w->bound_ns;
     plan->claims.proof = plan->claims.time_ns == w->bound_ns ? RP_PROOF_OPTIMAL
@@ -131,7 +133,8 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     uint64_t others_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
     rc = rp_incumbent_offer_plan(w, &w->sequence, rc, plan);
     if (rc == RP_OK)
-        state_bound(w, plan->claims.time_ns < others_ns && w->sequence.steps.n > 0, plan);
+        fill_bound_claims(w, plan->claims.time_ns < others_ns && w->sequence.steps.n > 0,
+                          plan);
     rp_schedule_fini(&scratch);
     return rc;
 }

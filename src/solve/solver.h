@@ -1,11 +1,11 @@
 /* solver: finds the fastest plan within a budget. The one public header of src/solve/.
  *
- * The order of attack: the floor test, keep-all if it fits, then the turns of the portfolio
- * (searches, with bounds beside them), then for small graphs a search of all step
- * sequences, then addresses, then the claims.
+ * The order of attack: the test against the floor, which is the least memory that any plan
+ * needs; keep-all, if it fits; the turns of the portfolio, in which bounds run beside the
+ * searches; for small graphs, a search of all step sequences; addresses; claims.
  *
- * All choices depend on the graph and the options alone. The deadline is a cap on top: when
- * it strikes, `capped` is set and the plan is the best found until then.
+ * All choices depend on the graph and the options alone, except that the deadline may end a
+ * search early. Then `capped` is set, and the plan is the best that was found in time.
  *
  * rp_solve may be called from several threads at once for different graphs, if no two write
  * the same certificate. It starts a thread and child processes of its own and has ended
@@ -30,16 +30,17 @@ struct rp_solve_options {
     bool reorder;          /* first runs may come in another order; no certificate then */
     bool swap;             /* tensors may be swapped, if the device states bandwidths */
     uint64_t host_bytes;   /* for all host copies together */
-    double time_limit;     /* seconds; sets the amount of work, and caps the clock */
-    double spent;          /* seconds of it that went before the call */
-    bool ignore_clock;     /* the work limit alone counts (for tests) */
+    double time_limit;     /* seconds; sets the amount of work and the deadline */
+    double spent;          /* seconds of time_limit that were used before the call */
+    bool ignore_clock;     /* no deadline, only the work is limited (for tests) */
     double gap;            /* stop when time <= bound * (1 + gap) */
     uint64_t seed;
-    /* A valid plan for the graph, or NULL. The search begins with it as well, and the
-     * result is never slower than it is, if it fits the budget. */
+    /* A valid plan for the graph, or NULL. The search also starts from it. If it fits the
+     * budget, the result is not slower than it is. */
     const struct rp_plan *start;
-    /* Write there what proves the bound, or as much of it as linear rows can; or NULL.
-     * Not with `recompute` off: a certificate is about plans that may recompute. */
+    /* Path of the certificate to write, or NULL. It proves the bound, or the part of it
+     * that linear rows can prove. Not with `recompute` off: a certificate is about plans
+     * that may recompute. */
     const char *certificate;
     const volatile sig_atomic_t *stop; /* Ctrl-C; may be NULL */
     struct rp_statistics *statistics;  /* set to what each part did; may be NULL */
@@ -47,14 +48,14 @@ struct rp_solve_options {
 
 struct rp_solve_report {
     uint64_t keep_all_bytes; /* peak without recomputation, sources included */
-    uint64_t floor_bytes;    /* no plan fits in less, */
-    uint32_t floor_op;       /* because of this op; RP_NONE: because of the kept tensors */
-    uint64_t min_bytes; /* RP_NO, RP_LIMIT: the least budget a plan was found for; or 0 */
+    uint64_t floor_bytes;    /* no plan fits in less */
+    uint32_t floor_op;       /* the op that needs that much; RP_NONE: the kept tensors do */
+    uint64_t min_bytes; /* RP_NO, RP_LIMIT: the smallest budget with a known plan; or 0 */
     uint64_t missing_bytes; /* by how much the first arena was too large */
     uint64_t moves;         /* of the annealing search */
     bool capped;            /* the deadline or a signal ended a search early */
-    /* claims.lower_bound_ns holds for all plans, not only for schedules: plans that run no
-     * op twice between two first runs. */
+    /* claims.lower_bound_ns holds for all plans. If false, it holds for schedules only,
+     * that is for plans that run no op twice between two first runs. */
     bool bound_for_all;
     char reason[512]; /* RP_NO, RP_LIMIT: why there is no plan */
 };
@@ -62,7 +63,7 @@ struct rp_solve_report {
 /* Returns
  *   RP_OK     `plan` is complete but not yet verified; the caller owns it
  *   RP_NO     no plan can exist, report->reason says why
- *   RP_LIMIT  no plan was found, report->reason says what came first
+ *   RP_LIMIT  no plan was found, report->reason says why
  *   RP_INPUT  a sum passes 63 bits
  *   RP_ENV    the certificate cannot be written
  * and an empty plan unless RP_OK. */

@@ -24,7 +24,7 @@ struct machine {
     uint64_t *device, *host;
     bool *done;                    /* per task */
     size_t next[RP_N_TASK_QUEUES]; /* per queue: all its tasks before this are done */
-    const char *schedule;          /* its description */
+    const char *order;             /* of the copies, for messages */
     size_t n_values;               /* compared so far */
     struct rp_err *err;
 };
@@ -63,7 +63,7 @@ static uint64_t *reference_values(const struct rp_graph *g) {
 
 /* ---- cells ---- */
 
-/* Where a wait is missing, threads race for a cell. Then some value is read. */
+/* Atomic, because threads race for a cell if a wait is missing. */
 static uint64_t load_cell(const uint64_t *cell) {
     return __atomic_load_n(cell, __ATOMIC_RELAXED);
 }
@@ -126,7 +126,7 @@ static rp_rc check_value(struct machine *m, const uint64_t *cells,
     describe_task(m, task, where, sizeof where);
     describe_cell(m, cell, found, sizeof found);
     return rp_fail(m->err, RP_NO,
-                   "replay, copies %s: %s %s tensor %u \"%.80s\": it finds %s", m->schedule,
+                   "replay, copies %s: %s %s tensor %u \"%.80s\": it finds %s", m->order,
                    where, verb, x, m->g->tensors[x].name, found);
 }
 
@@ -182,7 +182,7 @@ static rp_rc do_task(struct machine *m, size_t task) {
     return RP_OK;
 }
 
-/* ---- schedules ---- */
+/* ---- orders ---- */
 
 /* The first task of queue q that is not done, or the number of tasks. */
 static size_t next_task(struct machine *m, enum rp_task_queue q) {
@@ -208,11 +208,11 @@ static rp_rc run_next(struct machine *m, size_t task) {
 
 /* A copy begins as soon as its waits are over. */
 static rp_rc copies_first(struct machine *m) {
-    static const enum rp_task_queue order[] = {RP_QUEUE_D2H, RP_QUEUE_H2D,
-                                               RP_QUEUE_COMPUTE};
+    static const enum rp_task_queue queues[] = {RP_QUEUE_D2H, RP_QUEUE_H2D,
+                                                RP_QUEUE_COMPUTE};
     rp_rc rc = RP_OK;
     for (unsigned k = 0; k < RP_N_TASK_QUEUES && rc == RP_OK;) {
-        size_t task = next_task(m, order[k]);
+        size_t task = next_task(m, queues[k]);
         bool ready = task < m->tg->tasks.n && may_start(m, task);
         if (ready)
             rc = run_next(m, task);
@@ -286,7 +286,7 @@ static void signal_event(struct queue_thread *q, size_t task) {
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Some tasks, chosen by their number, let the other threads go first. */
+/* Some tasks, chosen by a hash of their number, let the other threads go first. */
 static void *run_queue(void *arg) {
     struct queue_thread *q = arg;
     const struct rp_task_graph *tg = q->m.tg;
@@ -305,7 +305,8 @@ static void *run_queue(void *arg) {
     return NULL;
 }
 
-/* The first wrong step found. Which ones are found may depend on the race. */
+/* Reports the first wrong step of those that were found. Which ones were found may depend
+ * on the race. */
 static rp_rc merge_results(struct machine *m, const struct queue_thread *queues) {
     const struct queue_thread *first = &queues[0];
     for (int q = 0; q < RP_N_TASK_QUEUES; q++) {
@@ -350,7 +351,7 @@ static rp_rc in_threads(struct machine *m) {
 static const struct {
     const char *description;
     rp_rc (*run)(struct machine *m);
-} schedules[] = {
+} orders[] = {
     {"as early as they may be", copies_first},
     {"as late as they may be", copies_last},
     {"on threads of their own", in_threads},
@@ -372,7 +373,7 @@ static rp_rc check_kept(struct machine *m) {
     return rc;
 }
 
-static void reset(struct machine *m, size_t schedule) {
+static void reset(struct machine *m, size_t order) {
     const struct rp_task_graph *tg = m->tg;
     for (size_t k = 0; k < tg->n_device_cells; k++)
         m->device[k] = UNWRITTEN;
@@ -384,7 +385,7 @@ static void reset(struct machine *m, size_t schedule) {
         if (m->g->tensors[x].producer == RP_NONE)
             fill(m->device, tg->final[x], m->values[x]);
     m->next[RP_QUEUE_COMPUTE] = m->next[RP_QUEUE_D2H] = m->next[RP_QUEUE_H2D] = 0;
-    m->schedule = schedules[schedule].description;
+    m->order = orders[order].description;
 }
 
 rp_rc rp_hash_replay(const struct rp_graph *g, const struct rp_task_graph *tg,
@@ -401,13 +402,13 @@ rp_rc rp_hash_replay(const struct rp_graph *g, const struct rp_task_graph *tg,
         r->n_copies += rp_task_queue_of(tg->tasks.at[k].kind) != RP_QUEUE_COMPUTE;
     }
     rp_rc rc = RP_OK;
-    const size_t n_schedules = r->n_copies > 0 ? 3 : 2;
-    while (r->n_schedules < n_schedules && rc == RP_OK) {
-        reset(&m, r->n_schedules);
-        rc = schedules[r->n_schedules].run(&m);
+    const size_t n_orders = r->n_copies > 0 ? 3 : 2;
+    while (r->n_orders < n_orders && rc == RP_OK) {
+        reset(&m, r->n_orders);
+        rc = orders[r->n_orders].run(&m);
         if (rc == RP_OK)
             rc = check_kept(&m);
-        r->n_schedules++;
+        r->n_orders++;
     }
     r->n_values = m.n_values;
     free(values);

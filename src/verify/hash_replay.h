@@ -3,16 +3,16 @@
  * An op's output is a digest of the op's index, the output's position and all cells of all
  * inputs, and it is written into all cells of the output. A source holds a digest of its
  * index. Storage that is freed or allocated is overwritten with a mark, and so is
- * workspace, before and after the op. So a value that a run reads is right only if every
- * step and every wait up to it did its part. The right values come from the step without
+ * workspace, before and after the op. So a run reads right values only if all steps and
+ * waits before it are right. The right values come from the step without
  * rematerialization: each op once, with unlimited memory.
  *
  * In a runtime copies take their time, so the plan does not fix the order between queues;
- * only the waits do. The graph is executed once for each schedule in hash_replay.c. Two are
- * the extreme orders that the waits allow, which are deterministic. If there are copies, a
- * third uses three threads, one for each queue, with an event behind each task, so that
- * only the waits keep the order. races.h shows without executing anything that the waits
- * allow no order with other values.
+ * only the waits do. The graph is executed in two or three orders. The first two are the
+ * extreme ones that the waits allow: every copy as early as possible, and as late as
+ * possible. They are deterministic. If there are copies, a third execution uses three
+ * threads, one for each queue, with an event after each task, so that only the waits keep
+ * the order. races.h shows without executing anything that no order gives other values.
  *
  * Thread-safe: there is no shared state. The threads it starts have ended when it returns.
  */

@@ -13,8 +13,9 @@ struct last_uses {                        /* of a cell */
 struct check {
     const struct rp_graph *g;
     const struct rp_task_graph *tg;
-    /* Per task t and queue q, a vector clock: 1 + the latest task of q that has ended when
-     * t begins; of t's own queue, 1 + t. All earlier tasks of q have ended too. */
+    /* Vector clocks. Entry [t][q] is 1 + the latest task of queue q that has ended when
+     * task t begins, or 0. All earlier tasks of q have ended then too. For t's own queue
+     * the entry is 1 + t. */
     size_t (*clock)[RP_N_TASK_QUEUES];
     struct last_uses *device, *host; /* per cell */
     size_t task;
@@ -40,6 +41,8 @@ static rp_rc check_before(const struct check *s, size_t earlier) {
                    s->task, earlier);
 }
 
+/* Records that the current task reads or writes these cells. RP_NO if an earlier use of one
+ * of them is not ordered before it. */
 static rp_rc use(struct check *s, struct last_uses *cells, struct rp_cell_range range,
                  bool write) {
     rp_rc rc = RP_OK;

@@ -1,9 +1,10 @@
 /* races: are the waits of a task graph enough?
  *
- * Happens-before from queues and waits alone: any two tasks that use the same cell, one of
- * them writing, must be in order. Then no order that the waits allow gives other values
- * than the one replayed. The orders are kept as vector clocks (F. Mattern, "Virtual time
- * and global states of distributed systems", 1989), one entry for each queue.
+ * Queues and waits define a happens-before relation. Any two tasks that use the same cell,
+ * at least one of them writing, must be ordered by it. Then every order that the waits
+ * allow gives the values of the one replayed. The relation is computed with vector clocks
+ * (F. Mattern, "Virtual time and global states of distributed systems", 1989) that have one
+ * entry for each queue.
  *
  * Thread-safe: there is no shared state.
  */

@@ -1,7 +1,8 @@
 /* range_set: the byte ranges of one memory that are in use, in address order.
  *
  * Invariant: no two overlap, so both ends ascend along the array and a binary search finds
- * every conflict. Typical are thousands of ranges and tens of thousands of calls.
+ * every conflict. A typical plan has thousands of ranges and tens of thousands of calls.
+ *
  * Not thread-safe: one object, one thread. */
 #ifndef RP_VERIFY_RANGE_SET_H
 #define RP_VERIFY_RANGE_SET_H
@@ -19,8 +20,8 @@ struct rp_range_set {
     size_t n, cap;
 };
 
-/* A range that shares a byte with lo..hi. If lo == hi, one that has that point in its
- * inside. NULL if there is none. The pointer is valid until the set changes. */
+/* A range that shares a byte with lo..hi. If lo == hi, a range with lo inside it, not at
+ * its ends. NULL if there is none. The pointer is valid until the set changes. */
 const struct rp_byte_range *rp_range_set_conflict(const struct rp_range_set *s, uint64_t lo,
                                                   uint64_t hi);
 

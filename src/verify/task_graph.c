@@ -57,13 +57,13 @@ static uint64_t size_of(const struct builder *b, uint64_t bytes) {
 }
 
 static rp_rc cut(struct builder *b, struct cuts *cuts, uint64_t at, uint64_t bytes,
-                 uint64_t room) {
+                 uint64_t capacity) {
     uint64_t size = size_of(b, bytes);
     if (at == RP_NO_ADDRESS)
         return RP_OK;
-    if (at > room || size > room - at)
+    if (at > capacity || size > capacity - at)
         return reject(b, "%" PRIu64 " bytes at %" PRIu64 " end beyond %" PRIu64, size, at,
-                      room);
+                      capacity);
     rp_push(cuts, at);
     rp_push(cuts, at + size);
     return RP_OK;
@@ -103,8 +103,8 @@ static void sort_cuts(struct cuts *c) {
     c->n = n;
 }
 
-/* Checks what later passes rely on: steps name what exists, and ranges lie in their memory.
- * Cuts that memory at the ends of the ranges. */
+/* Checks what later passes rely on: the step's op or tensor exists, and its ranges lie in
+ * their memory. Cuts that memory at the ends of the ranges. */
 static rp_rc cut_step(struct builder *b, const struct rp_step *s) {
     if (s->kind == RP_RUN && s->id >= b->g->n_ops)
         return reject(b, "no op %u", s->id);
@@ -215,7 +215,7 @@ static rp_rc add_run(struct builder *b, const struct rp_step *s) {
     return rc;
 }
 
-/* Its storage may be used again once no copy reads or writes it. */
+/* Waits for the copies, because the storage may be used again after the free. */
 static rp_rc add_free(struct builder *b, const struct rp_step *s) {
     struct location *l = &b->tensors[s->id];
     if (!l->on_device)

@@ -5,11 +5,11 @@
  * other queues that the time line of docs/formats.md names. In a CUDA program these waits
  * are events.
  *
- * Memory is scaled down without loss. The arena is cut at every address at which something
- * in the plan begins or ends, and each piece becomes one cell. Two ranges share a byte
- * exactly if they share a cell, and all bytes of a piece are always written and read
- * together. The host slab is cut likewise. Sources, and all tensors of a plan without
- * addresses, have a cell of their own behind the arena.
+ * Memory is scaled down without loss. The arena is cut at every address at which a range of
+ * the plan begins or ends, and each piece becomes one cell. Two ranges share a byte if and
+ * only if they share a cell, and all bytes of a piece are always written and read together.
+ * The host slab is cut in the same way. Each source, and each tensor of a plan without
+ * addresses, has a cell of its own after those of the arena.
  *
  * Not thread-safe while it is built; many threads may read it afterwards.
  */
@@ -47,15 +47,15 @@ struct rp_task_graph {
     RP_VEC(struct rp_task) tasks;
     RP_VEC(size_t) waits;
     RP_VEC(struct rp_cell_range) ranges;
-    struct rp_cell_range *final; /* per tensor: its place on the device at the end, */
-    bool *on_device;             /* if it is there */
+    bool *on_device;             /* per tensor: at the end */
+    struct rp_cell_range *final; /* per tensor: its device cells at the end, if on_device */
     size_t n_device_cells, n_host_cells;
 };
 
 enum rp_task_queue rp_task_queue_of(enum rp_step_kind kind);
 
-/* RP_NO: a step names what does not exist or lies outside its memory: "steps[3]: ...". The
- * caller empties *tg in any case. */
+/* RP_NO, "steps[3]: ...": a step names an op or tensor that does not exist, or uses bytes
+ * outside its memory. The caller empties *tg in any case. */
 rp_rc rp_task_graph_build(const struct rp_graph *g, const struct rp_plan *p,
                           struct rp_task_graph *tg, struct rp_err *err);
 void rp_task_graph_fini(struct rp_task_graph *tg);

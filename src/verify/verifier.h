@@ -4,7 +4,8 @@
  * on the first:
  *
  *   rp_verify         every rule of docs/formats.md, step by step, with every claim
- *                     recomputed (check_steps.h, check_timeline.h, range_set.h)
+ *                     recomputed (check_steps.h; check_run.h for runs, check_copies.h for
+ *                     copies and frees)
  *   rp_verify_replay  the plan executed on the CPU, in memory laid out as the plan says,
  *                     with digests as data (task_graph.h, hash_replay.h); and whether its
  *                     waits allow another order (races.h)
@@ -41,34 +42,34 @@
 #include "model/graph.h"
 #include "model/plan.h"
 
-/* What the steps of a plan come to, whatever the plan claims. */
+/* What the steps of a plan cost, computed without the plan's claims. */
 struct rp_verdict {
     uint64_t time_ns, baseline_time_ns, recompute_ns, stall_ns;
     uint64_t peak_bytes;       /* the largest sum of all live bytes, sources included */
-    uint64_t arena_used_bytes; /* highest end; without addresses the live peak */
-    uint64_t host_used_bytes;  /* highest end; without addresses the sum */
+    uint64_t arena_used_bytes; /* highest end; without addresses the peak less sources */
+    uint64_t host_used_bytes;  /* highest end; without addresses the sum of sizes */
     uint64_t swapped_out_bytes, swapped_in_bytes;
     uint64_t d2h_busy_ns, h2d_busy_ns; /* sums of the copies' times */
     size_t n_runs, n_reruns, n_swap_outs, n_swap_ins;
 };
 
 /* RP_OK: valid; every rule was checked and every claim holds. RP_NO: rejected, and `err`
- * says by which rule: "steps[17]: ...". `p` may be any well-formed plan, whatever it names;
- * `g` has passed rp_graph_check. *v is complete only on RP_OK. */
+ * says by which rule: "steps[17]: ...". `p` may be any plan that rp_plan_parse accepts. `g`
+ * has passed rp_graph_check. *v is complete only on RP_OK. */
 rp_rc rp_verify(const struct rp_graph *g, const struct rp_plan *p, struct rp_verdict *v,
                 struct rp_err *err);
 
 struct rp_replay {
-    size_t n_schedules;                  /* orders of the copies that were tried */
-    size_t n_runs, n_copies;             /* in each of them */
-    size_t n_values;                     /* compared with the right ones, in all of them */
+    size_t n_orders;                     /* orders of the copies that were tried */
+    size_t n_runs, n_copies;             /* in each order */
+    size_t n_values;                     /* compared with the right ones, in all orders */
     size_t n_device_cells, n_host_cells; /* scaled sizes of device memory and host slab */
 };
 
 /* Executes the plan (hash_replay.h). RP_OK: in every order of the copies that was tried,
- * each run read and made what the step without rematerialization does, kept tensors have
- * the right values, and the waits allow no order with others. RP_NO: `err` names the first
- * wrong step. Any well-formed plan is safe to give, valid or not. */
+ * each run read and made the values of the step without rematerialization, kept tensors
+ * have the right values, and the waits allow no order with other values. RP_NO: `err` names
+ * the first wrong step. RP_ENV: a thread could not be started. `p` need not be valid. */
 rp_rc rp_verify_replay(const struct rp_graph *g, const struct rp_plan *p,
                        struct rp_replay *r, struct rp_err *err);
 

@@ -1,7 +1,10 @@
-/* backward_rule: one reverse-mode rule an op kind, and what rules are written with.
+/* backward_rule: one reverse-mode rule per op kind, and the helpers that rules are written
+ * with.
  *
  * A rule is a row of a table, in backward_basic.c or, for sequence models, in
  * backward_seq.c. The tables are declared in backward.h.
+ *
+ * Not thread-safe: one builder, one thread.
  */
 #ifndef RP_MODEL_ZOO_BACKWARD_RULE_H
 #define RP_MODEL_ZOO_BACKWARD_RULE_H

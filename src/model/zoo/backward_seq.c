@@ -36,8 +36,9 @@ static void grad_ops(struct rp_builder *b, const struct rp_node *n, uint64_t flo
 
 /* ---- products ---- */
 
-/* c = a b: the gradients are gc bT and aT gc, written where a and b lie. A batch dimension
- * along which an operand is repeated (stride 0) is one its gradient is summed over. */
+/* c = a b: the gradients are gc bT and aT gc, written where a and b lie. The gradient of an
+ * operand is summed over every batch dimension along which the operand is repeated (stride
+ * 0). */
 static void bmm(struct rp_builder *b, const struct rp_node *n, const struct rp_val *gy,
                 struct rp_val *gx) {
     const struct rp_bmm d = rp_bmm_of(attrs_of(b, n));
@@ -183,8 +184,8 @@ static void weight_norm(struct rp_builder *b, const struct rp_node *n,
 
 /* ---- LSTM ---- */
 
-/* The gradients of h and c are inputs where the loss depends on them; that of the c before
- * is an output unless it is where the sequence began. */
+/* The gradients of h and c are inputs where the loss depends on them. The gradient of the
+ * previous c is an output, except at the beginning of the sequence. */
 static void lstm_cell(struct rp_builder *b, const struct rp_node *n,
                       const struct rp_val *gy, struct rp_val *gx) {
     static const char *const out_names[] = {"c"};

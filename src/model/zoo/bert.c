@@ -20,7 +20,7 @@ struct size {
 };
 
 static struct size size_of(const struct rp_builder *b) {
-    const bool large = b->row->variant == LARGE;
+    const bool large = b->entry->variant == LARGE;
     const uint64_t width = rp_width(b, large ? 1024 : 768);
     return (struct size){.width = width,
                          .inner = 4 * width,

@@ -15,10 +15,10 @@ static const uint64_t dtype_bytes[] = {[RP_F32] = 4, [RP_F16] = 2, [RP_I32] = 4}
 const char *const rp_dtype_word[3] = {"f32", "f16", "i32"};
 
 void rp_builder_init(struct rp_builder *b, struct rp_graph *g,
-                     const struct rp_zoo_entry *row, const struct rp_zoo_options *o,
+                     const struct rp_zoo_entry *entry, const struct rp_zoo_options *o,
                      struct rp_err *err) {
     *b = (struct rp_builder){.g = g,
-                             .row = row,
+                             .entry = entry,
                              .o = *o,
                              .err = err,
                              .phase = RP_FORWARD,
@@ -45,7 +45,7 @@ void rp_builder_fail(struct rp_builder *b, rp_rc rc, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    b->rc = rp_fail(b->err, rc, "zoo: %s: %s", b->row->name, text);
+    b->rc = rp_fail(b->err, rc, "zoo: %s: %s", b->entry->name, text);
 }
 
 void rp_scope_begin(struct rp_builder *b, const char *fmt, ...) {

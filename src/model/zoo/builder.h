@@ -50,7 +50,7 @@ struct rp_node {
 
 struct rp_builder {
     struct rp_graph *g;
-    const struct rp_zoo_entry *row;
+    const struct rp_zoo_entry *entry;
     struct rp_zoo_options o; /* defaults filled in */
     struct rp_err *err;
     rp_rc rc;
@@ -65,10 +65,10 @@ struct rp_builder {
     uint32_t loss; /* the sum of the losses; set by rp_differentiate */
 };
 
-/* An empty forward pass into `g`, which must be zeroed. `b` borrows g, row and err; the
+/* An empty forward pass into `g`, which must be zeroed. `b` borrows g, entry and err; the
  * caller ends it with rp_builder_fini, which leaves the graph alone. */
 void rp_builder_init(struct rp_builder *b, struct rp_graph *g,
-                     const struct rp_zoo_entry *row, const struct rp_zoo_options *o,
+                     const struct rp_zoo_entry *entry, const struct rp_zoo_options *o,
                      struct rp_err *err);
 void rp_builder_fini(struct rp_builder *b);
 

@@ -7,8 +7,7 @@
 #include "model/zoo/layers.h"
 
 struct maps {
-    struct rp_val *at;
-    size_t n, cap;
+    RP_VEC(struct rp_val);
 };
 
 static struct rp_val norm_relu(struct rp_builder *b, const char *norm, const char *relu,

@@ -25,7 +25,7 @@ static struct size size_of(const struct rp_builder *b) {
                                         [MEDIUM] = {1024, 16},
                                         [LARGE] = {1280, 20},
                                         [XL] = {1600, 25}};
-    struct size s = sizes[b->row->variant];
+    struct size s = sizes[b->entry->variant];
     s.width = rp_width(b, s.width);
     return s;
 }

@@ -108,8 +108,8 @@ static struct rp_val module(struct rp_builder *b, const char *name, struct rp_va
     return x;
 }
 
-/* Maps are pooled to 5x5: those of a 299x299 image, 17x17, with a fixed window as in the
- * paper, others adaptively. */
+/* Maps are pooled to 5x5. The 17x17 maps of a 299x299 image are pooled with a fixed window,
+ * as in the paper, and others adaptively. */
 static struct rp_val auxiliary(struct rp_builder *b, struct rp_val x) {
     rp_scope_begin(b, "aux");
     x = x.dim[2] == 17 && x.dim[3] == 17

@@ -2,7 +2,7 @@
  * docs/ops.md says what each computes. `name` names the op. Its parameters are called
  * "name.weight" and "name.bias". Channels are dimension 1 (N, C, H, W or N, C, D, H, W).
  *
- * A multiply-add counts as 2 flops. For other ops, docs/ops.md lists the flops an element.
+ * A multiply-add counts as 2 flops. For other ops, docs/ops.md lists the flops per element.
  *
  * Not thread-safe: one builder, one thread.
  */

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "model/zoo/layers_seq.h"
 
-/* Makes the next h and c from the gates and c: 12 operations a hidden unit. */
+/* Makes the next h and c from the gates and c: 12 operations per hidden unit. */
 static void cell(struct rp_builder *b, struct rp_val gates, struct rp_val *h,
                  struct rp_val *c) {
     static const char *const out_names[] = {"c"};

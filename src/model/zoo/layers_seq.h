@@ -16,7 +16,7 @@ struct rp_val rp_nn_gather(struct rp_builder *b, const char *name, struct rp_val
 /* rp_nn_linear with an existing matrix (n, k), such as a tied embedding. */
 struct rp_val rp_nn_linear_tied(struct rp_builder *b, const char *name, struct rp_val x,
                                 struct rp_val weight, struct rp_val bias);
-/* Adds the first rows of the table, one a token, to each sequence. */
+/* Adds the first rows of the table, one for each token, to every sequence. */
 struct rp_val rp_nn_add_positions(struct rp_builder *b, const char *name, struct rp_val x,
                                   struct rp_val table);
 /* Over the last dimension; parameters name.weight and, for layer_norm, name.bias. */
@@ -33,8 +33,8 @@ struct rp_val rp_nn_rotary(struct rp_builder *b, const char *name, struct rp_val
                            double base);
 struct rp_val rp_nn_mul(struct rp_builder *b, const char *name, struct rp_val x,
                         struct rp_val y);
-/* v has one or more of the dimensions of x, from `axis` on, and is repeated over the
- * others. */
+/* The dimensions of v are those of x from `axis` on, one or more of them. v is repeated
+ * over the others. */
 struct rp_val rp_nn_add_broadcast(struct rp_builder *b, const char *name, struct rp_val x,
                                   struct rp_val v, size_t axis);
 struct rp_val rp_nn_mul_broadcast(struct rp_builder *b, const char *name, struct rp_val x,
@@ -49,7 +49,8 @@ void rp_nn_split(struct rp_builder *b, const char *name, struct rp_val x, size_t
                  size_t n, struct rp_val *part);
 /* Swaps the last two dimensions. */
 struct rp_val rp_nn_transpose(struct rp_builder *b, const char *name, struct rp_val x);
-/* Cuts the image (batch, channels, height, width) into squares: (batch, squares, width). */
+/* Cuts the image (batch, channels, height, width) into squares and projects each to `width`
+ * features: (batch, squares, width). */
 struct rp_val rp_nn_patches(struct rp_builder *b, const char *name, struct rp_val image,
                             uint64_t width, uint64_t square);
 /* rp_nn_classify for every token of logits[..., classes]. */
@@ -89,7 +90,7 @@ struct rp_val rp_nn_scores(struct rp_builder *b, const char *name, struct rp_val
 /* p * v: (batch, m, heads * size). */
 struct rp_val rp_nn_weigh(struct rp_builder *b, const char *name, struct rp_val p,
                           struct rp_val v, struct rp_heads h);
-/* scores, softmax, dropout with p > 0, weigh; under the scope's names. */
+/* Scores, softmax, dropout if p > 0, then rp_nn_weigh, with names in the open scope. */
 struct rp_val rp_nn_attention(struct rp_builder *b, struct rp_val q, struct rp_val k,
                               struct rp_val v, struct rp_heads h, bool causal, double p);
 

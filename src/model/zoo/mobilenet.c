@@ -8,7 +8,7 @@ struct norm {
     double eps, momentum;
 };
 
-/* Convolution, batch norm and, unless `linear`, ReLU6. groups 0: one group a channel. */
+/* Convolution, batch norm and, unless `linear`, ReLU6. groups 0: one group per channel. */
 static struct rp_val layer(struct rp_builder *b, const char *name, struct rp_val x,
                            uint64_t out, struct rp_window w, uint64_t groups,
                            struct norm norm, bool linear) {

@@ -38,7 +38,7 @@ enum { MAX_LAYERS = 1000, MAX_STEPS = 10000 };
 static void resolve(struct rp_builder *b, const struct number *n) {
     bool given = *n->value != RP_ZOO_DEFAULT;
     uint64_t max = n->max != 0 ? n->max : RP_MAX_QUANTITY;
-    if (n->takes != 0 && (b->row->takes & n->takes) == 0) {
+    if (n->takes != 0 && (b->entry->takes & n->takes) == 0) {
         if (given)
             rp_builder_fail(b, RP_USAGE, "--%s does not apply", n->name);
         *n->value = 0;
@@ -54,24 +54,24 @@ static void resolve(struct rp_builder *b, const struct number *n) {
 }
 
 static void check_image(struct rp_builder *b) {
-    const struct rp_zoo_entry *row = b->row;
-    if ((row->takes & RP_TAKES_IMAGE) == 0)
+    const struct rp_zoo_entry *entry = b->entry;
+    if ((entry->takes & RP_TAKES_IMAGE) == 0)
         return;
-    for (int i = row->volume ? 0 : 1; i < 3 && b->rc == RP_OK; i++) {
+    for (int i = entry->volume ? 0 : 1; i < 3 && b->rc == RP_OK; i++) {
         uint64_t size = b->o.image[i];
-        if (size < row->min_image)
+        if (size < entry->min_image)
             rp_builder_fail(b, RP_USAGE,
                             "--image %" PRIu64 " is too small (at least %" PRIu64 ")", size,
-                            row->min_image);
-        else if (row->image_multiple > 1 && size % row->image_multiple != 0)
+                            entry->min_image);
+        else if (entry->image_multiple > 1 && size % entry->image_multiple != 0)
             rp_builder_fail(b, RP_USAGE,
                             "--image %" PRIu64 " is not a multiple of %" PRIu64, size,
-                            row->image_multiple);
+                            entry->image_multiple);
     }
 }
 
 static void resolve_options(struct rp_builder *b) {
-    const struct rp_zoo_options *u = &b->row->usual, *t = &b->row->tiny;
+    const struct rp_zoo_options *u = &b->entry->usual, *t = &b->entry->tiny;
     struct rp_zoo_options *o = &b->o;
     const struct number numbers[] = {
         {"batch", 0, &o->batch, u->batch, t->batch, 0},
@@ -87,7 +87,7 @@ static void resolve_options(struct rp_builder *b) {
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         resolve(b, &numbers[i]);
-    if (o->no_aux && (b->row->takes & RP_TAKES_NO_AUX) == 0)
+    if (o->no_aux && (b->entry->takes & RP_TAKES_NO_AUX) == 0)
         rp_builder_fail(b, RP_USAGE, "--no-aux does not apply");
     if (o->seed > RP_MAX_QUANTITY)
         rp_builder_fail(b, RP_USAGE, "--seed: too large");
@@ -116,9 +116,9 @@ static json_t *options_used(const struct rp_builder *b) {
                                 json_integer((json_int_t)numbers[i].value));
     if (o->image[1] != 0)
         json_object_set_new(used, "image",
-                            b->row->volume ? rp_numbers(3, o->image)
-                                           : rp_numbers(2, o->image + 1));
-    if (b->row->takes & RP_TAKES_NO_AUX)
+                            b->entry->volume ? rp_numbers(3, o->image)
+                                             : rp_numbers(2, o->image + 1));
+    if (b->entry->takes & RP_TAKES_NO_AUX)
         json_object_set_new(used, "aux", json_boolean(!o->no_aux));
     json_object_set_new(used, "dtype", json_string(rp_dtype_word[o->dtype]));
     json_object_set_new(used, "seed", json_integer((json_int_t)o->seed));
@@ -129,26 +129,26 @@ static json_t *options_used(const struct rp_builder *b) {
 static void describe(struct rp_builder *b) {
     struct rp_graph *g = b->g;
     g->name =
-        rp_format("%s%s-b%" PRIu64, b->row->name, b->o.tiny ? "-tiny" : "", b->o.batch);
+        rp_format("%s%s-b%" PRIu64, b->entry->name, b->o.tiny ? "-tiny" : "", b->o.batch);
     g->time_source = rp_strdup("none");
     g->device.alignment_bytes = 512;
-    g->attrs = json_pack("{s:s,s:o,s:I,s:I}", "network", b->row->name, "options",
+    g->attrs = json_pack("{s:s,s:o,s:I,s:I}", "network", b->entry->name, "options",
                          options_used(b), "parameters", (json_int_t)rp_zoo_n_params(g),
                          "loss", (json_int_t)b->loss);
 }
 
 rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_graph *g,
                    struct rp_err *err) {
-    const struct rp_zoo_entry *row = rp_zoo_find(name);
+    const struct rp_zoo_entry *entry = rp_zoo_find(name);
     struct rp_builder b;
     *g = (struct rp_graph){0};
-    if (row == NULL)
+    if (entry == NULL)
         return rp_fail(err, RP_USAGE, "zoo: there is no network '%s' ('zoo' lists them)",
                        name);
-    rp_builder_init(&b, g, row, o, err);
+    rp_builder_init(&b, g, entry, o, err);
     resolve_options(&b);
     if (b.rc == RP_OK)
-        row->build(&b);
+        entry->build(&b);
     rp_differentiate(&b);
     if (b.rc == RP_OK)
         describe(&b);

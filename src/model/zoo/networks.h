@@ -26,7 +26,7 @@ struct rp_zoo_options {
     uint64_t batch;
     uint64_t image[3]; /* depth, height, width; two-dimensional networks ignore depth */
     uint64_t classes;
-    uint64_t layers;     /* how many times the repeated block is there */
+    uint64_t layers;     /* how often the block is repeated */
     uint64_t steps;      /* time steps that a recurrent network is unrolled over */
     uint64_t seq;        /* tokens in a sequence */
     uint64_t kv_heads;   /* grouped-query attention: heads of keys and values */
@@ -48,8 +48,7 @@ rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_g
 uint64_t rp_zoo_n_params(const struct rp_graph *g);
 
 /* Multiply-adds of the forward pass: half the flops of its convolutions and matrix
- * products.
- */
+ * products. */
 uint64_t rp_zoo_macs(const struct rp_graph *g);
 
 #endif

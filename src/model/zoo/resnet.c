@@ -52,7 +52,7 @@ static struct rp_val bottleneck(struct rp_builder *b, struct rp_val x, uint64_t 
 
 static void build_resnet(struct rp_builder *b) {
     const struct depth *d = depths;
-    while (d->variant != b->row->variant)
+    while (d->variant != b->entry->variant)
         d++;
     struct rp_val x = rp_nn_image(b, 3);
     x = rp_nn_conv(b, "conv1", x, rp_width(b, 64), rp_square(7, 2, 3), RP_NO_BIAS);

@@ -43,7 +43,7 @@ static struct rp_val imagenet(struct rp_builder *b, struct rp_val x) {
 }
 
 static struct rp_val cifar(struct rp_builder *b, struct rp_val x) {
-    uint64_t units = ((uint64_t)b->row->variant - 2) / 9;
+    uint64_t units = ((uint64_t)b->entry->variant - 2) / 9;
     x = rp_nn_conv(b, "conv1", x, rp_width(b, 16), rp_square(3, 1, 1), RP_NO_BIAS);
     for (unsigned i = 0; i < 3; i++)
         x = stage(b, x, i + 1, 16u << i, units);
@@ -52,7 +52,7 @@ static struct rp_val cifar(struct rp_builder *b, struct rp_val x) {
 
 static void build_resnet_preact(struct rp_builder *b) {
     struct rp_val x = rp_nn_image(b, 3);
-    x = b->row->variant == 200 ? imagenet(b, x) : cifar(b, x);
+    x = b->entry->variant == 200 ? imagenet(b, x) : cifar(b, x);
     x = norm_relu(b, "bn", "relu", x);
     x = rp_nn_flatten(b, rp_nn_adaptive_avg_pool(b, "avgpool", x, 1));
     rp_nn_classify(b, rp_nn_linear(b, "fc", x, b->o.classes, RP_BIAS));

@@ -22,7 +22,7 @@ static struct rp_val features(struct rp_builder *b, struct rp_val x, int deep_st
 }
 
 static void build_vgg(struct rp_builder *b) {
-    struct rp_val x = features(b, rp_nn_image(b, 3), b->row->variant == 16 ? 3 : 4);
+    struct rp_val x = features(b, rp_nn_image(b, 3), b->entry->variant == 16 ? 3 : 4);
     uint64_t hidden = rp_width(b, 4096);
     if (x.dim[2] != 7 || x.dim[3] != 7)
         x = rp_nn_adaptive_avg_pool(b, "avgpool", x, 7);

@@ -1,7 +1,7 @@
 /* ViT-B/16: Dosovitskiy et al., "An image is worth 16x16 words", 2021 (arXiv 2010.11929),
  * as timm's vit_base_patch16_224 and torchvision's vit_b_16 build it: no dropout. Names
  * follow timm, with the three thirds of qkv as three matrices. The positional embedding has
- * one row a token of the given image.
+ * one row for each token of the given image.
  */
 #include "model/zoo/layers_seq.h"
 

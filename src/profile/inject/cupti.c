@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Since CUDA 12 the name has the major version only; before, it had the minor one too. */
+/* Since CUDA 12 the name has the major version only. Before, it had the minor too. */
 static const char *const names[] = {"libcupti.so.13",   "libcupti.so.12",
                                     "libcupti.so.11.8", "libcupti.so.11.7",
                                     "libcupti.so.11.6", "libcupti.so"};
@@ -71,17 +71,17 @@ static void *open_packages(void) {
     return library;
 }
 
-static void *search(char *why, size_t room) {
+static void *search(char *why, size_t why_size) {
     void *library = NULL;
     for (int i = 0; i < N_NAMES && library == NULL; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
     if (library != NULL)
         return library;
-    const char *stated = getenv("REMAT_CUPTI");
-    if (stated != NULL && stated[0] != '\0') {
-        library = dlopen(stated, RTLD_NOW | RTLD_LOCAL);
+    const char *configured = getenv("REMAT_CUPTI");
+    if (configured != NULL && configured[0] != '\0') {
+        library = dlopen(configured, RTLD_NOW | RTLD_LOCAL);
         if (library == NULL)
-            snprintf(why, room, "REMAT_CUPTI: %s", dlerror());
+            snprintf(why, why_size, "REMAT_CUPTI: %s", dlerror());
         return library;
     }
     for (int i = 0; i < N_NAMES && library == NULL; i++)
@@ -91,13 +91,13 @@ static void *search(char *why, size_t room) {
     if (library == NULL)
         library = open_packages();
     if (library == NULL)
-        snprintf(why, room,
+        snprintf(why, why_size,
                  "libcupti was not found; it is part of the CUDA toolkit and of the Python "
                  "package nvidia-cuda-cupti; set REMAT_CUPTI to its path");
     return library;
 }
 
-bool rp_cupti_open(struct rp_cupti *c, char *why, size_t room) {
+bool rp_cupti_open(struct rp_cupti *c, char *why, size_t why_size) {
     const struct {
         const char *name;
         void *to;
@@ -119,27 +119,27 @@ bool rp_cupti_open(struct rp_cupti *c, char *why, size_t room) {
         {"cuptiGetResultString", &c->result_string, false},
         {"cuptiGetGraphNodeId", &c->graph_node_id, true},
     };
-    *c = (struct rp_cupti){.library = search(why, room)};
+    *c = (struct rp_cupti){.library = search(why, why_size)};
     if (c->library == NULL)
         return false;
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         void *symbol = dlsym(c->library, symbols[i].name);
         memcpy(symbols[i].to, &symbol, sizeof symbol); /* ISO C does not cast these */
         if (symbol == NULL && !symbols[i].optional) {
-            snprintf(why, room, "libcupti has no %s", symbols[i].name);
+            snprintf(why, why_size, "libcupti has no %s", symbols[i].name);
             return false;
         }
     }
     int result = c->get_version(&c->version);
     if (result != RP_CUPTI_SUCCESS) {
-        rp_cupti_describe(c, "cuptiGetVersion", result, why, room);
+        rp_cupti_describe(c, "cuptiGetVersion", result, why, why_size);
         return false;
     }
     return true;
 }
 
 void rp_cupti_describe(const struct rp_cupti *c, const char *call, int result, char *why,
-                       size_t room) {
+                       size_t why_size) {
     const char *text = NULL;
     if (c->result_string(result, &text) != RP_CUPTI_SUCCESS || text == NULL)
         text = "unknown";
@@ -148,11 +148,11 @@ void rp_cupti_describe(const struct rp_cupti *c, const char *call, int result, c
         advice = "; see https://developer.nvidia.com/CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
     else if (result == RP_CUPTI_UNKNOWN)
         advice = "; is there a CUDA driver, no older than this CUPTI?";
-    snprintf(why, room, "%s: %s (%d)%s", call, text, result, advice);
+    snprintf(why, why_size, "%s: %s (%d)%s", call, text, result, advice);
 }
 
 bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *why,
-                        size_t room) {
+                        size_t why_size) {
     char other[64] = ""; /* CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN */
     struct rp_subscriber_params params = {sizeof params, "remat-plan", other, sizeof other};
     int result = c->subscribe_v2 ? c->subscribe_v2(&c->subscriber, callback, NULL, &params)
@@ -161,12 +161,12 @@ bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *w
         return true;
     other[sizeof other - 1] = '\0';
     if (result == RP_CUPTI_MULTIPLE_SUBSCRIBERS || other[0] != '\0')
-        snprintf(why, room,
+        snprintf(why, why_size,
                  "another profiler is active in this process%s%s%s; CUPTI allows only one, "
                  "so leave out torch.profiler, nsys, ncu and cuda-gdb",
                  other[0] ? " (" : "", other, other[0] ? ")" : "");
     else
         rp_cupti_describe(c, c->subscribe_v2 ? "cuptiSubscribe_v2" : "cuptiSubscribe",
-                          result, why, room);
+                          result, why, why_size);
     return false;
 }

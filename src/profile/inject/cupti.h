@@ -1,9 +1,10 @@
-/* cupti: CUPTI opened at run time. Nothing here is linked with it, so this library loads
- * everywhere and serves CUDA 11 to 13.
+/* cupti: CUPTI, opened at run time. This library is not linked with it, so it loads on
+ * every machine and works with CUDA 11 to 13.
  *
  * Two copies of CUPTI in one process would break each other. So a copy that the process has
- * loaded already comes first, then $REMAT_CUPTI, the loader's search path, the folders of
- * CUDA, and those of Python packages (nvidia-cuda-cupti).
+ * already loaded is used first. Otherwise these are tried in order: $REMAT_CUPTI, the
+ * loader's search path, the folders of CUDA, and those of Python packages
+ * (nvidia-cuda-cupti).
  *
  * Open and subscribe once, from one thread. CUPTI's own functions are thread-safe.
  */
@@ -52,16 +53,16 @@ struct rp_cupti {
     int (*graph_node_id)(void *node, uint64_t *id); /* NULL before CUDA 11.1 */
 };
 
-/* Finds and opens CUPTI. If false, why[] holds one line. */
-bool rp_cupti_open(struct rp_cupti *c, char *why, size_t room);
+/* Finds and opens CUPTI. If it returns false, why[0 .. why_size-1] holds one line. */
+bool rp_cupti_open(struct rp_cupti *c, char *why, size_t why_size);
 
-/* Takes CUPTI's only subscription, so that no other profiler can take our buffers. If
- * false, why[] holds one line, which names the subscriber if it is known. */
+/* Takes CUPTI's only subscription, so that no other profiler can take our buffers. If it
+ * returns false, why[] holds one line, which names the other subscriber if it is known. */
 bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *why,
-                        size_t room);
+                        size_t why_size);
 
 /* Writes "CALL: text (code)" to why[], with advice for some codes. */
 void rp_cupti_describe(const struct rp_cupti *c, const char *call, int result, char *why,
-                       size_t room);
+                       size_t why_size);
 
 #endif

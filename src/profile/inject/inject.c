@@ -11,9 +11,9 @@
 #include "profile/inject/out.h"
 #include "profile/inject/ranges.h"
 
-static struct rp_cupti cupti; /* written once, by start(), before `working` is set */
-static atomic_bool working;
-static atomic_long owner; /* the process that started CUPTI */
+static struct rp_cupti cupti; /* written once, by start(), before `active` is set */
+static atomic_bool active;
+static atomic_long owner_pid; /* the process that started CUPTI */
 static pthread_once_t hooked = PTHREAD_ONCE_INIT;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 
@@ -84,7 +84,7 @@ static void on_graph_node(void *user, uint32_t domain, uint32_t id, const void *
     const struct resource_data *r = data;
     uint64_t node, original;
     (void)user;
-    if (domain != RESOURCES || !atomic_load(&working) || r == NULL ||
+    if (domain != RESOURCES || !atomic_load(&active) || r == NULL ||
         r->descriptor == NULL || cupti.graph_node_id == NULL)
         return;
     const struct graph_data *g = r->descriptor;
@@ -114,7 +114,7 @@ static uint64_t now(void) {
     return ns;
 }
 
-/* Writes complete buffers, so that a program that is killed later has left most records. */
+/* Writes complete buffers, so that most records are saved if the program is killed. */
 static void step_ended(void) {
     cupti.flush_all(0);
 }
@@ -125,7 +125,7 @@ static const struct rp_ranges_sink sink = {push, pop, step_ended, now};
 
 static void finish(void) {
     rp_ranges_finish();
-    if (atomic_exchange(&working, false) && atomic_load(&owner) == getpid())
+    if (atomic_exchange(&active, false) && atomic_load(&owner_pid) == getpid())
         cupti.flush_all(1); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED: unfinished buffers too */
     rp_out_close();
 }
@@ -141,10 +141,10 @@ static void in_parent(void) {
 }
 
 static void in_child(void) {
-    bool had_cupti = atomic_exchange(&working, false);
+    bool had_cupti = atomic_exchange(&active, false);
     rp_out_in_child();
     rp_nvtx_after_fork();
-    rp_ranges_in_child(had_cupti ? atomic_load(&owner) : 0);
+    rp_ranges_in_child(had_cupti ? atomic_load(&owner_pid) : 0);
 }
 
 static void install_hooks(void) {
@@ -152,7 +152,7 @@ static void install_hooks(void) {
     pthread_atfork(before_fork, in_parent, in_child);
 }
 
-static bool start_cupti(char *why, size_t room) {
+static bool start_cupti(char *why, size_t why_size) {
     static const struct {
         int kind;
         bool optional; /* copies between devices belong to no op */
@@ -167,18 +167,18 @@ static bool start_cupti(char *why, size_t room) {
         {RP_CUPTI_MEMSET, false},
         {RP_CUPTI_OVERHEAD, false},
     };
-    if (!rp_cupti_open(&cupti, why, room) ||
-        !rp_cupti_subscribe(&cupti, on_graph_node, why, room))
+    if (!rp_cupti_open(&cupti, why, why_size) ||
+        !rp_cupti_subscribe(&cupti, on_graph_node, why, why_size))
         return false;
     int result = cupti.register_callbacks(request_buffer, buffer_done);
     if (result != RP_CUPTI_SUCCESS) {
-        rp_cupti_describe(&cupti, "cuptiActivityRegisterCallbacks", result, why, room);
+        rp_cupti_describe(&cupti, "cuptiActivityRegisterCallbacks", result, why, why_size);
         return false;
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         result = cupti.enable(kinds[i].kind);
         if (result != RP_CUPTI_SUCCESS && !kinds[i].optional) {
-            rp_cupti_describe(&cupti, "cuptiActivityEnable", result, why, room);
+            rp_cupti_describe(&cupti, "cuptiActivityEnable", result, why, why_size);
             return false;
         }
     }
@@ -194,8 +194,8 @@ static void start(void) {
         return;
     }
     rp_out_line("cupti %" PRIu32, cupti.version);
-    atomic_store(&owner, getpid());
-    atomic_store(&working, true);
+    atomic_store(&owner_pid, getpid());
+    atomic_store(&active, true);
     rp_ranges_connect(&sink);
 }
 

@@ -1,7 +1,7 @@
 /* inject: the entry points of libremat_inject.so, which `remat-plan profile -- COMMAND`
  * loads into the command's processes. CUDA loads it through CUDA_INJECTION64_PATH when it
- * starts, NVTX through NVTX_INJECTION64_PATH at the first range. The library writes down
- * what the program's ranges launched, and changes nothing in the program.
+ * starts, NVTX through NVTX_INJECTION64_PATH at the first range. The library records what
+ * the program's ranges launched, and changes nothing in the program.
  *
  * CUPTI belongs to the process that started it. A child after fork may mark ranges, but
  * must not call CUPTI, because the call would hang.

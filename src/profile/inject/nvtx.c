@@ -45,12 +45,12 @@ void rp_nvtx_after_fork(void) {
     pthread_mutex_unlock(&names_lock);
 }
 
-/* wchar_t is UTF-32 on Linux. Text that does not fit in `room` bytes is cut. */
-static const char *to_utf8(const wchar_t *w, char *text, size_t room) {
+/* wchar_t is UTF-32 on Linux. Text that does not fit into `size` bytes is cut off. */
+static const char *to_utf8(const wchar_t *w, char *text, size_t size) {
     size_t n = 0;
     if (w == NULL)
         return NULL;
-    for (; *w != 0 && n + 5 < room; w++) {
+    for (; *w != 0 && n + 5 < size; w++) {
         uint32_t c = (uint32_t)*w;
         if (c < 0x80) {
             text[n++] = (char)c;
@@ -70,14 +70,14 @@ static const char *to_utf8(const wchar_t *w, char *text, size_t room) {
 
 enum { MAX_NAME = 2048 };
 
-static struct rp_mark mark_of(const struct nvtx_attributes *a, char *room) {
+static struct rp_mark mark_of(const struct nvtx_attributes *a, char *buffer) {
     struct rp_mark m = {0};
     if (a == NULL || a->size < sizeof *a)
         return m;
     if (a->message_type == NVTX_MESSAGE_ASCII)
         m.text = a->message.ascii;
     else if (a->message_type == NVTX_MESSAGE_UNICODE)
-        m.text = to_utf8(a->message.unicode, room, MAX_NAME);
+        m.text = to_utf8(a->message.unicode, buffer, MAX_NAME);
     else if (a->message_type == NVTX_MESSAGE_REGISTERED && a->message.registered != NULL)
         m.text = ((const struct name *)a->message.registered)->text;
     int64_t payload = -1;
@@ -95,8 +95,8 @@ static struct rp_mark mark_of(const struct nvtx_attributes *a, char *room) {
 /* ---- replacements of NVTX's functions ---- */
 
 static int push_ex(const struct nvtx_attributes *a) {
-    char room[MAX_NAME];
-    struct rp_mark m = mark_of(a, room);
+    char buffer[MAX_NAME];
+    struct rp_mark m = mark_of(a, buffer);
     return rp_ranges_push(NULL, &m);
 }
 
@@ -105,9 +105,9 @@ static int push_a(const char *text) {
 }
 
 static int push_w(const wchar_t *text) {
-    char room[MAX_NAME];
+    char buffer[MAX_NAME];
     return rp_ranges_push(NULL,
-                          &(struct rp_mark){.text = to_utf8(text, room, sizeof room)});
+                          &(struct rp_mark){.text = to_utf8(text, buffer, sizeof buffer)});
 }
 
 static int pop(void) {
@@ -115,8 +115,8 @@ static int pop(void) {
 }
 
 static uint64_t start_ex(const struct nvtx_attributes *a) {
-    char room[MAX_NAME];
-    struct rp_mark m = mark_of(a, room);
+    char buffer[MAX_NAME];
+    struct rp_mark m = mark_of(a, buffer);
     return rp_ranges_start(&m);
 }
 
@@ -125,8 +125,8 @@ static uint64_t start_a(const char *text) {
 }
 
 static uint64_t start_w(const wchar_t *text) {
-    char room[MAX_NAME];
-    return rp_ranges_start(&(struct rp_mark){.text = to_utf8(text, room, sizeof room)});
+    char buffer[MAX_NAME];
+    return rp_ranges_start(&(struct rp_mark){.text = to_utf8(text, buffer, sizeof buffer)});
 }
 
 static void end(uint64_t id) {
@@ -134,8 +134,8 @@ static void end(uint64_t id) {
 }
 
 static int domain_push_ex(const void *domain, const struct nvtx_attributes *a) {
-    char room[MAX_NAME];
-    struct rp_mark m = mark_of(a, room);
+    char buffer[MAX_NAME];
+    struct rp_mark m = mark_of(a, buffer);
     return rp_ranges_push(domain, &m);
 }
 
@@ -158,8 +158,8 @@ static void *register_a(const void *domain, const char *text) {
 }
 
 static void *register_w(const void *domain, const wchar_t *text) {
-    char room[MAX_NAME];
-    return intern(false, domain, to_utf8(text, room, sizeof room));
+    char buffer[MAX_NAME];
+    return intern(false, domain, to_utf8(text, buffer, sizeof buffer));
 }
 
 static void *create_a(const char *name) {
@@ -167,8 +167,8 @@ static void *create_a(const char *name) {
 }
 
 static void *create_w(const wchar_t *name) {
-    char room[MAX_NAME];
-    return intern(true, NULL, to_utf8(name, room, sizeof room));
+    char buffer[MAX_NAME];
+    return intern(true, NULL, to_utf8(name, buffer, sizeof buffer));
 }
 
 struct hook {

@@ -75,8 +75,8 @@ struct nvtx_attributes {
     } message;
 };
 
-/* Puts our functions into the tables of one shared library. Each one that uses NVTX has its
- * own tables. */
+/* Puts our functions into the tables of one shared library. Each library that uses NVTX has
+ * its own tables. */
 void rp_nvtx_attach(nvtx_get_table *get_table);
 
 /* Around fork, like those of out.h. */

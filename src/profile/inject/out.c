@@ -70,7 +70,7 @@ static void open_file(void) {
 void rp_out_line(const char *fmt, ...) {
     char line[MAX_LINE];
     va_list args;
-    int saved = errno; /* we run within calls of the program */
+    int saved = errno; /* this runs within calls of the program */
     va_start(args, fmt);
     int n = vsnprintf(line, sizeof line, fmt, args);
     va_end(args);

@@ -31,7 +31,7 @@ static pthread_once_t key_made = PTHREAD_ONCE_INIT;
 static _Atomic(const struct rp_ranges_sink *) sink;
 static atomic_uint_fast64_t last_id, last_step, current_step, current_begin_ns;
 
-static atomic_long forked_from; /* 0: no, or reported already */
+static atomic_long forked_from; /* a process id; 0: not forked, or reported already */
 
 /* A step that nvtxRangeStart began. There is at most one at a time: join.c refuses traces
  * with overlapping steps. */
@@ -48,7 +48,7 @@ static void make_key(void) {
     pthread_key_create(&key, free_stack);
 }
 
-/* NULL if memory is out; the thread's ranges are then ignored. */
+/* NULL if there is no memory. The thread's ranges are then ignored. */
 static struct stack *my_stack(void) {
     if (thread_stack == NULL) {
         pthread_once(&key_made, make_key);
@@ -70,7 +70,7 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Passes the ids of this thread's ranges to CUPTI that it does not know yet. */
+/* Passes those ids of this thread's ranges to CUPTI that CUPTI does not know yet. */
 static void push_ids(struct stack *s) {
     const struct rp_ranges_sink *to = atomic_load(&sink);
     size_t n_marked = 0;

@@ -27,7 +27,7 @@ struct rp_ranges_sink {
     void (*step_ended)(void);
     uint64_t (*now)(void);
 };
-/* Passes ids on from now on. Until then they are only kept. */
+/* Passes ids to `sink` from now on. Before this call they are only stored. */
 void rp_ranges_connect(const struct rp_ranges_sink *sink);
 
 /* Both return the depth in that domain, as NVTX's functions do; -1 for a pop without push.
@@ -42,7 +42,7 @@ void rp_ranges_end(uint64_t id);
 /* The thread's innermost "rp:" range, 0 if none is open. */
 uint64_t rp_ranges_innermost(void);
 
-/* Writes a step that is still open as one without end, and stops passing ids on. */
+/* Writes a step that is still open with end 0, and stops passing ids on. */
 void rp_ranges_finish(void);
 
 /* For a child after fork: open ranges and CUPTI belong to the parent. If CUPTI was active,

@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/bound/safe_dual.h"
 
 struct writer {
@@ -14,7 +15,7 @@ struct writer {
     const struct rp_instance *p;
     const struct rp_row_set *rows;
     const int64_t *m; /* multipliers; rows with 0 are not written */
-    const struct rp_formulation *form;
+    const struct rp_formulation *formulation;
     uint64_t horizon_ns;
 };
 
@@ -69,11 +70,11 @@ static void put_counts(const struct writer *w, uint32_t i, const char *key, bool
     const char *comma = "";
     fprintf(w->f, ",\"%s\":[", key);
     for (uint32_t k = rows->start[i]; k < rows->start[i + 1]; k++) {
-        uint32_t col = rows->col[k], id = w->form->col_id[col];
-        if ((col < w->form->n_run_cols) != runs)
+        uint32_t col = rows->col[k], id = w->formulation->col_id[col];
+        if ((col < w->formulation->n_run_cols) != runs)
             continue;
         fprintf(w->f, "%s[%" PRIu32 ",%" PRIu32 ",%.0f]", comma,
-                runs ? w->p->op_of[id] : w->p->tensor_of[id], w->form->col_t[col],
+                runs ? w->p->op_of[id] : w->p->tensor_of[id], w->formulation->col_t[col],
                 rows->coef[k]);
         comma = ",";
     }
@@ -133,11 +134,11 @@ static void put_order(const struct writer *w) {
 }
 
 static void put_stages(const struct writer *w) {
-    if (w->form->n_stages == w->p->n_ops)
+    if (w->formulation->n_stages == w->p->n_ops)
         return;
     fputs(",\n\"stages\":[", w->f);
-    for (uint32_t t = 0; t < w->form->n_stages; t++)
-        fprintf(w->f, "%s%" PRIu32, t ? "," : "", w->form->last_op[t]);
+    for (uint32_t t = 0; t < w->formulation->n_stages; t++)
+        fprintf(w->f, "%s%" PRIu32, t ? "," : "", w->formulation->last_op[t]);
     fputc(']', w->f);
 }
 
@@ -174,7 +175,7 @@ rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
                           const int64_t *multipliers, unsigned scale_log2,
                           uint64_t horizon_ns, struct rp_err *err) {
     struct writer w = {.p = f->instance,
-                       .form = f,
+                       .formulation = f,
                        .rows = rows,
                        .m = multipliers,
                        .horizon_ns = horizon_ns};
@@ -185,9 +186,9 @@ rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
     if (!rp_safe_dual_bound(f, rows, multipliers, scale_log2, &bound_ns))
         rc = rp_fail(err, RP_BUG, "the certificate's sums are not what 127 bits hold");
     if (rc == RP_OK) {
-        bound_ns = horizon_ns > 0 && bound_ns > horizon_ns ? horizon_ns : bound_ns;
+        bound_ns = horizon_ns > 0 ? rp_min_u64(bound_ns, horizon_ns) : bound_ns;
         /* Every op runs at least once, whatever the rows prove. */
-        bound_ns = bound_ns < g->total_time_ns ? g->total_time_ns : bound_ns;
+        bound_ns = rp_max_u64(bound_ns, g->total_time_ns);
         w.f = rp_text_open(&text, &len);
         put_head(&w, g, addressed, budget_bytes, scale_log2, bound_ns);
         put_all(&w);

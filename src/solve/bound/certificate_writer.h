@@ -7,11 +7,12 @@
 
 #include "solve/lp/formulation.h"
 
-/* Writes the rows whose multiplier is above 0, whole or not at all ("-": standard output).
- * Row i has multiplier multipliers[i] / 2^scale_log2, in ns, or in ns a byte for rows (4).
- * Rows, multipliers, their formulation `f` and horizon_ns (0: for plans without swaps) are
- * those of a bound (pdhg_bound.h). The bound that the file claims is evaluated from them
- * anew. RP_BUG if a sum exceeds 127 bits; RP_ENV as rp_write_file. Thread-safe. */
+/* Writes the rows whose multiplier is above 0 to a file, whole or not at all ("-": standard
+ * output). Row i has multiplier multipliers[i] / 2^scale_log2, in ns, or in ns per byte for
+ * rows (4). Rows, multipliers, their formulation `f` and horizon_ns (0: for plans without
+ * swaps) are those of a bound (pdhg_bound.h). The bound that the file claims is evaluated
+ * from them anew. RP_BUG if a sum exceeds 127 bits; RP_ENV as rp_write_file.
+ * Thread-safe. */
 rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
                           const struct rp_formulation *f, bool addressed,
                           uint64_t budget_bytes, const struct rp_row_set *rows,

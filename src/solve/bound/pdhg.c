@@ -135,7 +135,7 @@ static void equilibrate(const struct rp_pdhg *s, double *d, double *e, double *l
 }
 
 /* tau = e / sum |a d| and sigma = d / sum |a e|. These are the sums of the equilibrated
- * program, scaled back, so that A itself need not be scaled. */
+ * linear program, scaled back, so that A itself need not be scaled. */
 static void choose_step_sizes(struct rp_pdhg *s) {
     double *d = rp_calloc(s->n_rows, sizeof *d), *e = rp_calloc(s->n_cols, sizeof *e);
     double *sums = rp_calloc(s->n_cols, sizeof *sums);

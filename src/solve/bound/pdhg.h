@@ -1,5 +1,5 @@
-/* pdhg: a first-order method for  min c x,  A x <= b,  0 <= x <= 1,  for programs that are
- * too large for the simplex method: restarted primal-dual hybrid gradient.
+/* pdhg: a first-order method for min c x, A x <= b, 0 <= x <= 1, for linear programs that
+ * are too large for the simplex method: restarted primal-dual hybrid gradient.
  *
  * One step T from (x, y), where y >= 0 are the multipliers of the rows:
  *   x+ = clip(x - tau (c + A'y)),   y+ = max(0, y + sigma (A (2 x+ - x) - b))
@@ -50,7 +50,7 @@ void rp_pdhg_init(struct rp_pdhg *s, uint32_t n_cols, const double *cost);
 void rp_pdhg_fini(struct rp_pdhg *s); /* safe on a zeroed one */
 
 /* Replaces all rows: first those of `fixed`, rows (2) and (3) of formulation.h, then those
- * of `cuts`. The method continues from s->xt and the multipliers y (one a row; NULL:
+ * of `cuts`. The method continues from s->xt and the multipliers y (one per row; NULL:
  * zeros). */
 void rp_pdhg_load(struct rp_pdhg *s, const struct rp_row_set *fixed,
                   const struct rp_row_set *cuts, const float *y);

@@ -13,11 +13,11 @@
 #include "solve/bound/pdhg_cuts.h"
 #include "solve/bound/safe_dual.h"
 
-/* Programs that are larger are not solved (about 2 GiB). */
+/* Larger linear programs, which would take more than about 2 GiB, are not solved. */
 #define MAX_COLUMNS 4000000u
 #define MAX_TERMS 40000000u
-/* Stages times tensors. Up to the first, each op has a stage. A larger instance gets as
- * many stages as the second allows, but no fewer than MIN_STAGES. */
+/* Stages times tensors. Up to MAX_SIZE, each op has a stage. A larger instance gets as many
+ * stages as COARSE_SIZE allows, but no fewer than MIN_STAGES. */
 #define MAX_SIZE 200000u
 #define COARSE_SIZE 80000u
 #define MIN_STAGES 32u
@@ -26,10 +26,12 @@
 #define SEPARATION_INTERVAL 250 /* steps from one separation to the next */
 #define HORIZON_INTERVAL 8      /* separations from one update of the horizon to the next */
 
-/* PDHG ends when so many separations in a row gained less than this share of the bound. */
+/* PDHG ends after PATIENCE separations in a row that gained less than MIN_GAIN of the
+ * bound. */
 #define PATIENCE 40
 #define MIN_GAIN 1e-6
-/* Horizons are updated until bound and horizon differ by one part in so many. */
+/* Horizons are updated until bound and horizon differ by less than 1 /
+ * HORIZON_PRECISION. */
 #define HORIZON_PRECISION 100000
 
 struct rp_pdhg_bound {
@@ -37,19 +39,19 @@ struct rp_pdhg_bound {
     bool too_large;
     /* With swaps: the bound is for plans of at most horizon_ns. Else 0. */
     uint64_t horizon_ns;
-    /* The horizon never needs to be more: some plan takes that long, or this much could not
-     * be proved with the rows for a horizon of it. */
+    /* No larger horizon is needed: some plan takes no longer, or the rows for this horizon
+     * could not prove a bound as large as it. */
     uint64_t horizon_max_ns;
     uint64_t last_bound_ns; /* at the last update of the horizon */
-    struct rp_formulation form;
+    struct rp_formulation formulation;
     struct rp_row_set fixed;  /* rows (2) and (3) */
     struct rp_pdhg_cuts cuts; /* rows (4) to (6) */
     struct rp_pdhg method;
     uint32_t n_fresh_steps; /* since the last separation */
     uint64_t step_work;     /* of all steps, in terms touched */
     uint32_t n_separations;
-    uint32_t patience; /* separations since the last gain */
-    double gained;     /* the bound at that gain, scaled */
+    uint32_t n_without_gain; /* separations since the last gain */
+    double gained;           /* the bound at that gain, scaled */
     /* The best multipliers so far, with the cuts that they belong to. */
     double best;   /* (7) from them, scaled, without the fixed cost */
     float *best_y; /* of `fixed`, then of best_cuts */
@@ -101,7 +103,7 @@ static uint64_t count_terms(const struct rp_formulation *f) {
  * grow at once. */
 static void start_at_keep_all(struct rp_pdhg_bound *b) {
     const struct rp_instance *p = b->instance;
-    const struct rp_formulation *f = &b->form;
+    const struct rp_formulation *f = &b->formulation;
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         uint32_t need = rp_instance_last_need(p, x);
         need = need < p->n_ops ? f->stage_of[need] : f->n_stages;
@@ -130,16 +132,17 @@ struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
     b->bound_ns = b->last_bound_ns = sum_of_times(p);
     b->estimate_ns = (double)b->bound_ns;
     struct rp_formulation_options o = {.horizon_ns = horizon_ns, .max_stages = max_stages};
-    rp_formulation_init(&b->form, p, &o);
-    b->too_large = b->form.n_cols > MAX_COLUMNS || count_terms(&b->form) > MAX_TERMS ||
-                   !bytes_are_exact(&b->form);
+    rp_formulation_init(&b->formulation, p, &o);
+    b->too_large = b->formulation.n_cols > MAX_COLUMNS ||
+                   count_terms(&b->formulation) > MAX_TERMS ||
+                   !bytes_are_exact(&b->formulation);
     if (b->too_large) {
-        rp_formulation_fini(&b->form);
+        rp_formulation_fini(&b->formulation);
         return b;
     }
-    rp_formulation_rows(&b->form, &b->fixed);
-    rp_pdhg_cuts_init(&b->cuts, &b->form);
-    rp_pdhg_init(&b->method, b->form.n_cols, b->form.cost);
+    rp_formulation_rows(&b->formulation, &b->fixed);
+    rp_pdhg_cuts_init(&b->cuts, &b->formulation);
+    rp_pdhg_init(&b->method, b->formulation.n_cols, b->formulation.cost);
     start_at_keep_all(b);
     rp_pdhg_load(&b->method, &b->fixed, &b->cuts.rows, NULL);
     b->cuts_are_new = true;
@@ -151,7 +154,7 @@ void rp_pdhg_bound_free(struct rp_pdhg_bound *b) {
         return;
     if (!b->too_large) {
         rp_pdhg_cuts_fini(&b->cuts);
-        rp_formulation_fini(&b->form);
+        rp_formulation_fini(&b->formulation);
         rp_pdhg_fini(&b->method);
     }
     rp_row_set_fini(&b->fixed);
@@ -164,7 +167,7 @@ void rp_pdhg_bound_free(struct rp_pdhg_bound *b) {
 
 /* (7) in ns from its scaled value without the fixed cost. */
 static double to_ns(const struct rp_pdhg_bound *b, double value) {
-    return (value + b->form.fixed_cost) / b->form.time_scale;
+    return (value + b->formulation.fixed_cost) / b->formulation.time_scale;
 }
 
 /* Keeps the current multipliers if they are the best so far. */
@@ -207,23 +210,24 @@ static void separate(struct rp_pdhg_bound *b) {
 
 static uint64_t *limits_for(const struct rp_pdhg_bound *b, uint64_t horizon_ns) {
     uint64_t *limits = rp_calloc(2 * (size_t)b->instance->n_ops, sizeof *limits);
-    rp_formulation_swap_limits(&b->form, horizon_ns, limits);
+    rp_formulation_swap_limits(&b->formulation, horizon_ns, limits);
     return limits;
 }
 
 static uint32_t limit_of(const struct rp_pdhg_bound *b, const struct rp_row_name *name) {
-    uint32_t last = b->form.last_op[name->t];
+    uint32_t last = b->formulation.last_op[name->t];
     return name->op == last ? last : b->instance->n_ops + last;
 }
 
-/* Replaces the form's limits by these in the right sides of the rows (4) of `rows`. */
+/* Replaces the formulation's limits by these in the right sides of the rows (4) of
+ * `rows`. */
 static void change_limits(const struct rp_pdhg_bound *b, struct rp_row_set *rows,
                           const uint64_t *limits) {
     for (uint32_t i = 0; i < rows->n; i++) {
         uint32_t at = limit_of(b, &rows->name[i]);
         if (rows->name[i].kind == RP_ROW_MEM)
-            rows->rhs[i] +=
-                ((double)limits[at] - (double)b->form.limit_bytes[at]) * b->form.byte_scale;
+            rows->rhs[i] += ((double)limits[at] - (double)b->formulation.limit_bytes[at]) *
+                            b->formulation.byte_scale;
     }
 }
 
@@ -234,8 +238,8 @@ static double dual_value_at(const struct rp_pdhg_bound *b, const double *weight,
     uint64_t *limits = limits_for(b, horizon_ns);
     double value = b->best;
     for (uint32_t i = 0; i < 2 * b->instance->n_ops; i++)
-        value += weight[i] * ((double)b->form.limit_bytes[i] - (double)limits[i]) *
-                 b->form.byte_scale;
+        value += weight[i] * ((double)b->formulation.limit_bytes[i] - (double)limits[i]) *
+                 b->formulation.byte_scale;
     free(limits);
     return to_ns(b, value);
 }
@@ -270,14 +274,14 @@ static void set_horizon(struct rp_pdhg_bound *b, uint64_t horizon_ns) {
     if (horizon_ns > b->horizon_ns)
         rp_pdhg_cuts_drop_covers(&b->cuts, y + b->fixed.n);
     change_limits(b, &b->cuts.rows, limits);
-    free(b->form.limit_bytes);
-    b->form.limit_bytes = limits;
+    free(b->formulation.limit_bytes);
+    b->formulation.limit_bytes = limits;
     b->horizon_ns = horizon_ns;
     rp_pdhg_load(&b->method, &b->fixed, &b->cuts.rows, y);
     b->best = b->gained = 0; /* it has been proved */
     b->cuts_are_new = true;
     b->best_is_new = false;
-    b->patience = 0;
+    b->n_without_gain = 0;
     b->statistics.horizon_updates++;
     free(y);
 }
@@ -315,8 +319,8 @@ static void prove(struct rp_pdhg_bound *b) {
     double *y = rp_calloc((size_t)b->fixed.n + b->best_cuts.n, sizeof *y);
     uint32_t n = collect_proof(b, horizon_ns, &rows, y);
     int64_t *m = rp_calloc(n, sizeof *m);
-    rp_safe_dual_round(&b->form, &rows, y, m, &scale_log2);
-    bool proved = rp_safe_dual_bound(&b->form, &rows, m, scale_log2, &bound_ns);
+    rp_safe_dual_round(&b->formulation, &rows, y, m, &scale_log2);
+    bool proved = rp_safe_dual_bound(&b->formulation, &rows, m, scale_log2, &bound_ns);
     bound_ns = proved && bound_ns > horizon_ns ? horizon_ns : bound_ns;
     if (proved && bound_ns > b->bound_ns) {
         rp_row_set_fini(&b->proof);
@@ -354,10 +358,11 @@ static void update_horizon(struct rp_pdhg_bound *b) {
 }
 
 static void record_gain(struct rp_pdhg_bound *b) {
-    b->patience++;
-    if (b->best + b->form.fixed_cost > (b->gained + b->form.fixed_cost) * (1 + MIN_GAIN)) {
+    b->n_without_gain++;
+    if (b->best + b->formulation.fixed_cost >
+        (b->gained + b->formulation.fixed_cost) * (1 + MIN_GAIN)) {
         b->gained = b->best;
-        b->patience = 0;
+        b->n_without_gain = 0;
     }
 }
 
@@ -389,9 +394,9 @@ static uint64_t run_step(struct rp_pdhg_bound *b) {
 bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, double deadline,
                        const volatile sig_atomic_t *stop) {
     uint64_t done = 0;
-    if (b->too_large || b->form.n_cols == 0)
+    if (b->too_large || b->formulation.n_cols == 0)
         return false;
-    while (done < work && b->patience < PATIENCE) {
+    while (done < work && b->n_without_gain < PATIENCE) {
         if ((stop != NULL && *stop) || rp_seconds() > deadline)
             break;
         done += run_step(b);
@@ -399,7 +404,7 @@ bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, double deadline,
     b->statistics.work += done;
     if (b->best_is_new)
         prove(b);
-    return b->patience < PATIENCE;
+    return b->n_without_gain < PATIENCE;
 }
 
 void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t horizon_ns) {
@@ -414,8 +419,8 @@ uint64_t rp_pdhg_bound_ns(const struct rp_pdhg_bound *b) {
     return b->bound_ns;
 }
 
-const struct rp_formulation *rp_pdhg_bound_form(const struct rp_pdhg_bound *b) {
-    return b->too_large ? NULL : &b->form;
+const struct rp_formulation *rp_pdhg_bound_formulation(const struct rp_pdhg_bound *b) {
+    return b->too_large ? NULL : &b->formulation;
 }
 
 const double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b) {

@@ -45,13 +45,14 @@ struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t ho
  */
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
                                              uint64_t horizon_ns, uint32_t max_stages);
-/* A plan that takes horizon_ns has been found: a smaller horizon proves more. */
+/* Tells the bound that a plan of horizon_ns has been found. A smaller horizon lets it prove
+ * more. */
 void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t horizon_ns);
 void rp_pdhg_bound_free(struct rp_pdhg_bound *b); /* NULL is fine */
 
-/* Continues for about `work` units (a unit is one term of the program that is touched),
- * until rp_seconds() passes `deadline`, or until *stop (which may be NULL). False if there
- * is nothing more to gain. */
+/* Continues for about `work` units (a unit is one term of the linear program that is
+ * touched), until rp_seconds() passes `deadline`, or until *stop (which may be NULL). False
+ * if there is nothing more to gain. */
 bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, double deadline,
                        const volatile sig_atomic_t *stop);
 
@@ -59,12 +60,12 @@ bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, double deadline,
 uint64_t rp_pdhg_bound_ns(const struct rp_pdhg_bound *b);
 
 /* The formulation, and the fractional point of it that PDHG has reached (one value a
- * column; a guide for a search). NULL if the program was too large. */
-const struct rp_formulation *rp_pdhg_bound_form(const struct rp_pdhg_bound *b);
+ * column; a guide for a search). NULL if the linear program was too large. */
+const struct rp_formulation *rp_pdhg_bound_formulation(const struct rp_pdhg_bound *b);
 const double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b);
 
 /* What proves rp_pdhg_bound_ns: rows, and for row i the multiplier multipliers[i] /
- * 2^scale_log2, in ns, or in ns a byte for rows (4). No rows: the bound is the sum of all
+ * 2^scale_log2, in ns, or in ns per byte for rows (4). No rows: the bound is the sum of all
  * times. Valid until the next call of rp_pdhg_bound_run. */
 const struct rp_row_set *rp_pdhg_bound_rows(const struct rp_pdhg_bound *b);
 const int64_t *rp_pdhg_bound_multipliers(const struct rp_pdhg_bound *b,

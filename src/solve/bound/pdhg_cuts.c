@@ -26,7 +26,7 @@ static void add_memory_row(struct rp_pdhg_cuts *c, uint32_t t, uint32_t k,
 }
 
 void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f) {
-    *c = (struct rp_pdhg_cuts){.form = f};
+    *c = (struct rp_pdhg_cuts){.formulation = f};
     rp_sep_memory_init(&c->memory, f);
     c->point = rp_calloc(f->n_cols, sizeof *c->point);
     for (uint32_t t = 0; t < f->n_stages; t++)
@@ -103,13 +103,13 @@ static double work_of_paths(const struct rp_formulation *f) {
 
 static uint32_t add_paths(struct rp_pdhg_cuts *c, uint64_t step_work) {
     struct rp_sep_path paths;
-    double work = work_of_paths(c->form);
+    double work = work_of_paths(c->formulation);
     if (work > MAX_PATH_WORK || c->path_work + work > PATH_SHARE * (double)step_work)
         return 0;
     c->path_work += work;
-    rp_sep_path_init(&paths, c->form);
+    rp_sep_path_init(&paths, c->formulation);
     uint32_t n = rp_sep_path_find(&paths, c->point, PATH_MIN_EFFICACY,
-                                  c->form->instance->n_ops, &c->rows);
+                                  c->formulation->instance->n_ops, &c->rows);
     for (uint32_t i = 0; i < n; i++)
         rp_push(&c->idle, 0);
     c->path_rows += n;
@@ -117,9 +117,10 @@ static uint32_t add_paths(struct rp_pdhg_cuts *c, uint64_t step_work) {
     return n;
 }
 
-/* The k whose memory row in stage t is violated most, the later of equal ones. */
+/* The k whose memory row in stage t is violated most. Of equal ones, the latest. */
 static uint32_t find_worst(struct rp_pdhg_cuts *c, uint32_t t, double *over) {
-    uint32_t worst = c->form->last_op[t], first = rp_formulation_first_row(c->form, t);
+    uint32_t worst = c->formulation->last_op[t],
+             first = rp_formulation_first_row(c->formulation, t);
     rp_sep_memory_sweep(&c->memory, t, c->point, over);
     for (uint32_t k = worst; k-- > first;)
         if (over[k] > over[worst])
@@ -130,10 +131,10 @@ static uint32_t find_worst(struct rp_pdhg_cuts *c, uint32_t t, double *over) {
 uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_work) {
     uint32_t n = 0;
     bool early = c->n_additions < N_EARLY;
-    for (uint32_t j = 0; j < c->form->n_cols; j++)
+    for (uint32_t j = 0; j < c->formulation->n_cols; j++)
         c->point[j] = x[j];
-    double *over = rp_calloc(c->form->instance->n_ops, sizeof *over);
-    for (uint32_t t = 0; t < c->form->n_stages; t++) {
+    double *over = rp_calloc(c->formulation->instance->n_ops, sizeof *over);
+    for (uint32_t t = 0; t < c->formulation->n_stages; t++) {
         uint32_t worst = find_worst(c, t, over);
         if (over[worst] > VIOLATION) {
             add_memory_row(c, t, worst, c->point);

@@ -10,7 +10,7 @@
 #include "solve/lp/sep_memory.h"
 
 struct rp_pdhg_cuts {
-    const struct rp_formulation *form; /* borrowed */
+    const struct rp_formulation *formulation; /* borrowed */
     struct rp_row_set rows;
     RP_VEC(uint32_t) idle; /* per row: separations since it had a multiplier */
     struct rp_sep_memory memory;
@@ -24,13 +24,13 @@ struct rp_pdhg_cuts {
 void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f);
 void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c); /* safe on a zeroed one */
 
-/* Each of the next two drops rows, moves the multipliers y (one a row) of those that stay,
- * and zeroes the rest of y. Returns how many rows it has dropped. */
+/* Each of the next two drops rows, moves the multipliers y (one per row) of those that
+ * stay, and zeroes the rest of y. Returns how many rows it has dropped. */
 uint32_t rp_pdhg_cuts_drop_idle(struct rp_pdhg_cuts *c, float *y);
 uint32_t rp_pdhg_cuts_drop_covers(struct rp_pdhg_cuts *c, float *y);
 
 /* Adds rows that point x violates: of each stage the most violated memory row and a cover
- * of it, and path cuts. At most two rows a stage and n_ops path cuts. step_work: the work
+ * of it, and path cuts. At most two rows per stage and n_ops path cuts. step_work: the work
  * of all steps of PDHG so far, in terms touched; path cuts may take a share of it. Returns
  * how many rows it has added. */
 uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_work);

@@ -16,8 +16,7 @@ static double row_unit(const struct rp_formulation *f, const struct rp_row_set *
 }
 
 /* The unscaled row's multiplier from the scaled row's. Exact, since scales are powers of
- * two.
- */
+ * two. */
 static double unscale(const struct rp_formulation *f, const struct rp_row_set *rows,
                       uint32_t i, double y) {
     return y / f->time_scale / row_unit(f, rows, i);

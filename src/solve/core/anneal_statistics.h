@@ -3,6 +3,8 @@
  *
  * Moves are counted by their row in the search's table of moves. Moves that were neither
  * infeasible nor accepted were rejected: they cost too much at the temperature.
+ *
+ * Not thread-safe: one object, one thread.
  */
 #ifndef RP_SOLVE_CORE_ANNEAL_STATISTICS_H
 #define RP_SOLVE_CORE_ANNEAL_STATISTICS_H

@@ -151,8 +151,8 @@ uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x) {
 
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
     uint64_t floor_bytes = 0, kept = 0, pinned = 0;
-    /* Outputs of run-once ops are pinned until their last use: leaving[i] bytes go after op
-     * i. */
+    /* Outputs of run-once ops are pinned until their last use. leaving[i] bytes are
+     * released after op i. */
     uint64_t *leaving = rp_calloc((size_t)p->n_ops + 1, sizeof *leaving);
     *op = RP_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {

@@ -24,7 +24,7 @@
 #define PACK_WORK_PER_S 4e7 /* for one placement */
 #define ASTAR_STATES_PER_S 50e3
 
-/* ---- work at most, however long the time limit ---- */
+/* ---- limits of work, whatever the time limit ---- */
 
 #define MAX_ANNEAL_WORK_PER_OP 3e6 /* the search gains nothing from more */
 #define MAX_ORDER_WORK_PER_OP 2e6
@@ -62,7 +62,7 @@ enum {
 /* What one run can usefully do per op. Runs with swaps can be shorter. */
 #define RUN_WORK_PER_OP 75e3
 #define SWAP_RUN_WORK_PER_OP 60e3
-enum { MAX_RUNS_PER_ROUND = 24 };
+enum { MAX_RUNS_PER_TURN = 24 };
 
 /* ---- addresses that do not fit ---- */
 

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "model/timeline.h"
 
 struct tally {
     const struct rp_graph *g;
-    uint64_t alignment, live, peak, host;
+    uint64_t alignment, live_bytes, peak_bytes, host_bytes;
     bool *on_device; /* per tensor */
     bool *ran;       /* per op */
 };
@@ -18,13 +19,12 @@ static uint64_t size_of(const struct tally *c, uint32_t x) {
 
 static void allocate(struct tally *c, uint32_t x) {
     if (!c->on_device[x])
-        c->live += size_of(c, x);
+        c->live_bytes += size_of(c, x);
     c->on_device[x] = true;
 }
 
-static void raise_peak(struct tally *c, uint64_t workspace) {
-    if (c->live + workspace > c->peak)
-        c->peak = c->live + workspace;
+static void raise_peak(struct tally *c, uint64_t workspace_bytes) {
+    c->peak_bytes = rp_max_u64(c->peak_bytes, c->live_bytes + workspace_bytes);
 }
 
 static void count_run(struct tally *c, uint32_t i, struct rp_claims *claims) {
@@ -43,11 +43,11 @@ static void count_step(struct tally *c, const struct rp_step *step, struct rp_pl
         count_run(c, step->id, &plan->claims);
         break;
     case RP_FREE:
-        c->live -= size_of(c, step->id);
+        c->live_bytes -= size_of(c, step->id);
         c->on_device[step->id] = false;
         break;
     case RP_SWAP_OUT:
-        c->host += size_of(c, step->id);
+        c->host_bytes += size_of(c, step->id);
         break;
     case RP_SWAP_IN:
         allocate(c, step->id);
@@ -73,10 +73,10 @@ rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
     }
     claims->time_ns = rp_timeline_end(&timeline);
     claims->stall_ns = timeline.stall_ns;
-    claims->peak_bytes = g->fixed_bytes + c.peak;
+    claims->peak_bytes = g->fixed_bytes + c.peak_bytes;
     if (!plan->addressed) {
-        plan->arena_bytes = c.peak;
-        plan->host_bytes = c.host;
+        plan->arena_bytes = c.peak_bytes;
+        plan->host_bytes = c.host_bytes;
     }
     rp_rc rc = timeline.overflow
                    ? rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns")

@@ -1,4 +1,4 @@
-/* plan_claims: what a plan says of itself, worked out from its steps.
+/* plan_claims: computes what a plan claims from its steps.
  *
  * Thread safety: different plans may be used by different threads.
  */

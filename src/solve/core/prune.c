@@ -5,8 +5,9 @@
 
 #include "base/mem.h"
 
-/* Takes out the swap-ins of stage t, just evaluated, that it neither reads nor holds on. */
-static void take_out_idle_swap_ins(const struct rp_instance *p, struct rp_schedule *s,
+/* Removes the swap-ins that stage t neither reads nor holds on. `stage` is its
+ * evaluation. */
+static void remove_unused_swap_ins(const struct rp_instance *p, struct rp_schedule *s,
                                    uint32_t t, const struct rp_stage *stage) {
     uint64_t *in = s->ins + (size_t)t * s->words;
     const uint64_t *next = s->rows + (size_t)(t + 1) * s->words;
@@ -38,7 +39,7 @@ bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s) {
         /* Row t - 1 needs what stage t - 1 holds on or reads. */
         sound = rp_stage_eval(p, s, t - 1, &w);
         if (!sound && s->ins != NULL) {
-            take_out_idle_swap_ins(p, s, t - 1, &w.stage);
+            remove_unused_swap_ins(p, s, t - 1, &w.stage);
             sound = rp_stage_eval(p, s, t - 1, &w);
         }
         memcpy(needed, row, s->words * sizeof *needed);

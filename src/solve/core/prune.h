@@ -1,4 +1,4 @@
-/* prune: takes the holds and swap-ins without a use out of a schedule.
+/* prune: removes holds and swap-ins without a use from a schedule.
  *
  * Thread safety: different schedules may be used by different threads.
  */
@@ -10,9 +10,10 @@
 #include "solve/core/schedule.h"
 
 /* Clears S[t][x] and I[t][x] where stage t neither reads x nor holds it on, and the last
- * row where x is not kept. No stage runs more ops or holds more bytes than before: what x
- * was made for goes with it. Tensors that are swapped anywhere keep their holds, since
- * these may wait for the copy out. False, with `s` partly pruned, if `s` is not sound. */
+ * row where x is not kept. No stage runs more ops or holds more bytes than before, since a
+ * run that only made x for such a hold disappears with it. Tensors that are swapped
+ * anywhere keep their holds, since these may wait for the copy out. False, with `s` partly
+ * pruned, if `s` is not sound. */
 bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s);
 
 #endif

@@ -103,8 +103,8 @@ static inline void set_bit(uint64_t *bits, uint32_t i) {
 }
 
 /* Lists what must run in stage t, in order. w->op_bits is all zero before and after. */
-static bool close_stage(const struct rp_instance *p, const struct rp_schedule *s,
-                        uint32_t t, struct rp_stage_work *w) {
+static bool find_closure(const struct rp_instance *p, const struct rp_schedule *s,
+                         uint32_t t, struct rp_stage_work *w) {
     const uint64_t *now = s->rows + (size_t)t * s->words, *next = now + s->words;
     const uint64_t *in = s->ins != NULL ? s->ins + (size_t)t * s->words : NULL;
     bool sound = true;
@@ -158,7 +158,7 @@ static void clear_last_uses(const struct rp_instance *p, struct rp_stage_work *w
     }
 }
 
-/* The bytes of row t, from those of the row that was summed before. */
+/* The bytes of row t, by its difference from the row that was summed last. */
 static uint64_t bytes_held(const struct rp_instance *p, const struct rp_schedule *s,
                            uint32_t t, struct rp_stage_work *w) {
     const uint64_t *now = s->rows + (size_t)t * s->words;
@@ -212,7 +212,7 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
     struct rp_stage *st = &w->stage;
     st->time_ns = st->peak_bytes = 0;
     st->peak_op = t;
-    if (!close_stage(p, s, t, w))
+    if (!find_closure(p, s, t, w))
         return false;
     find_last_uses(p, w);
     uint64_t live = bytes_at_start(p, s, t, w, NULL, NULL);
@@ -294,8 +294,8 @@ struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_sch
     return c;
 }
 
-static void push_step(const struct rp_instance *p, struct rp_plan *plan,
-                      enum rp_step_kind kind, uint32_t i) {
+void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
+                    enum rp_step_kind kind, uint32_t i) {
     struct rp_step step = {.kind = kind,
                            .id = kind == RP_RUN ? p->op_of[i] : p->tensor_of[i],
                            .address = RP_NO_ADDRESS};
@@ -307,10 +307,10 @@ static void push_frees(const struct rp_instance *p, const struct rp_schedule *s,
                        uint32_t j, const uint32_t *last_use, struct rp_plan *plan) {
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
         if (last_use[p->inputs[k]] == j && !rp_held(s, t + 1, p->inputs[k]))
-            push_step(p, plan, RP_FREE, p->inputs[k]);
+            rp_append_step(p, plan, RP_FREE, p->inputs[k]);
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
         if (last_use[x] == j && !rp_held(s, t + 1, x))
-            push_step(p, plan, RP_FREE, x);
+            rp_append_step(p, plan, RP_FREE, x);
 }
 
 /* The tensor made last comes first: in the backward pass that is mostly the order of use.
@@ -321,7 +321,7 @@ static void push_swap_ins(const struct rp_instance *p, const struct rp_schedule 
         for (uint64_t rest = s->ins[(size_t)t * s->words + i]; rest != 0;) {
             uint32_t high = 63 - (uint32_t)__builtin_clzll(rest);
             rest ^= (uint64_t)1 << high;
-            push_step(p, plan, RP_SWAP_IN, (uint32_t)(i * 64) + high);
+            rp_append_step(p, plan, RP_SWAP_IN, (uint32_t)(i * 64) + high);
         }
 }
 
@@ -329,7 +329,7 @@ static void push_swap_outs(const struct rp_instance *p, uint32_t t, const uint64
                            struct rp_plan *plan) {
     for (uint32_t x = p->output_start[t]; x < p->output_start[t + 1]; x++)
         if (swapped[x / 64] >> (x % 64) & 1)
-            push_step(p, plan, RP_SWAP_OUT, x);
+            rp_append_step(p, plan, RP_SWAP_OUT, x);
 }
 
 void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
@@ -340,14 +340,14 @@ void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
     rp_stage_work_init(p, &w);
     for (uint32_t t = 0; t < p->n_ops; t++) {
         uint32_t n_freed = 0;
-        close_stage(p, s, t, &w);
+        find_closure(p, s, t, &w);
         find_last_uses(p, &w);
         bytes_at_start(p, s, t, &w, freed, &n_freed);
         for (uint32_t k = 0; k < n_freed; k++)
-            push_step(p, plan, RP_FREE, freed[k]);
+            rp_append_step(p, plan, RP_FREE, freed[k]);
         push_swap_ins(p, s, t, plan);
         for (uint32_t a = 0; a < w.stage.n_runs; a++) {
-            push_step(p, plan, RP_RUN, w.stage.runs[a]);
+            rp_append_step(p, plan, RP_RUN, w.stage.runs[a]);
             if (w.stage.runs[a] == t)
                 push_swap_outs(p, t, swapped, plan);
             push_frees(p, s, t, w.stage.runs[a], w.last_use, plan);

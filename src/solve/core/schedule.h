@@ -32,16 +32,17 @@
 
 struct rp_schedule {
     uint32_t n_stages, n_tensors;
-    size_t words;   /* 64-bit words a row */
+    size_t words;   /* 64-bit words per row */
     uint64_t *rows; /* n_stages + 1 rows; bit x of row t is S[t][x] */
     uint64_t *ins;  /* the same for I (the last row is 0); NULL: nothing is swapped */
 };
 
-/* Both make a new schedule that the caller owns. keep_all holds each tensor from its making
- * to its last reader, kept ones to the end, so nothing runs again. empty is all zeros. */
+/* Both make a new schedule that the caller owns. keep_all holds each tensor from the run
+ * that makes it to its last reader, and kept ones to the end, so nothing runs again. empty
+ * is all zeros. */
 void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s);
 void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s);
-/* Both have the same shape; `to` exists already. */
+/* `to` exists already and has the same shape. */
 void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from);
 void rp_schedule_fini(struct rp_schedule *s);
 
@@ -59,7 +60,8 @@ void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool valu
 /* Sets S[t][x] for first <= t <= last. */
 void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last,
                      bool value);
-/* Turns rows that hold the difference to the row before into the rows themselves. */
+/* On entry, each row holds the bits in which it differs from the row before. On return, it
+ * is a row of S. */
 void rp_schedule_from_changes(struct rp_schedule *s);
 
 /* One stage: its runs in order, ending with op t itself. */
@@ -91,13 +93,18 @@ struct rp_cost {
     bool sound; /* every stage evaluates, the last row holds the kept tensors, the time is
                    below 2^63 ns, nothing is freed or made again during its swap-in */
     uint64_t time_ns;    /* until runs and copies have ended */
-    uint64_t stall_ns;   /* runs and frees wait so long for copies */
+    uint64_t stall_ns;   /* how long runs and frees wait for copies */
     uint64_t host_bytes; /* of all that is swapped */
     uint64_t peak_bytes; /* sources not included */
     uint32_t peak_stage; /* the first stage that reaches the peak */
     uint32_t peak_op;    /* the op that runs then */
 };
 struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_schedule *s);
+
+/* Appends a step without an address to plan->steps. `i` is the instance's number of the op
+ * (RP_RUN) or tensor (all others). */
+void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
+                    enum rp_step_kind kind, uint32_t i);
 
 /* Appends the steps of a sound schedule, with the graph's indices and without addresses, to
  * plan->steps. Other members are not touched. */

@@ -13,8 +13,9 @@ struct shrinking {
     uint64_t *begin_ns;    /* per step: of runs and swap-ins */
     uint64_t *duration_ns; /* per step: of swap-ins */
     size_t *to;            /* per step: the step it moves before, or itself */
-    size_t *use;    /* per tensor: the last step so far that uses it; going backwards,
-                       1 + the next one, 0 if there is none */
+    /* Per tensor. In move_frees: the last step so far that uses it. In move_swap_ins: 1 +
+     * the next step that uses it; 0 if none does. */
+    size_t *use;
     bool *ran;      /* per op */
     bool *at_begin; /* per step: no run lies between it and the end of a first run, so
                        a stage of the schedule begins here */
@@ -91,7 +92,8 @@ static void move_frees(struct shrinking *s) {
     rp_timeline_fini(&timeline);
 }
 
-/* From the last to the first: each ends when it is used, or when the next one begins. */
+/* Moves swap-ins later, from the last to the first. Each ends when its tensor is used, or
+ * when the next swap-in begins. */
 static void move_swap_ins(struct shrinking *s) {
     uint64_t next_begin = UINT64_MAX;
     size_t next_to = s->n;

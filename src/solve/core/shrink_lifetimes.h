@@ -1,4 +1,4 @@
-/* shrink_lifetimes: storage is taken as late and given back as early as the time line
+/* shrink_lifetimes: allocates storage as late and frees it as early as the time line
  * allows. The shorter lifetimes are, the easier addresses are to find.
  *
  * Thread safety: different plans may be used by different threads.

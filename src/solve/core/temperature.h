@@ -23,10 +23,10 @@ struct rp_temperature {
 };
 
 /* The first temperature for a run of that much work (in the unit of anneal.h) on n_ops ops,
- * as a share of the mean op time. A run with little work per op has to be greedy. */
+ * in units of the mean op time. A run with little work per op has to be greedy. */
 double rp_initial_temperature(uint32_t n_ops, double work);
 
-/* `price` is the first price. The temperature holds from the first update on. */
+/* `price` is the first price. Call rp_temperature_update before now_ns is used. */
 void rp_temperature_init(struct rp_temperature *t, double initial_ns, double final_share,
                          double price);
 /* Sets temperature and price when `progress` of the work, 0 to 1, is done. */

@@ -1,5 +1,5 @@
-/* warm_start: a plan that exists already, as the first schedule of a search and as what its
- * result must not be worse than.
+/* warm_start: an existing plan as the first schedule of a search, and as a bound on its
+ * result.
  *
  * Thread safety: different plans and schedules may be used by different threads.
  */
@@ -24,9 +24,9 @@ void rp_plan_first_runs(const struct rp_graph *g, const struct rp_plan *plan,
 bool rp_schedule_from_plan(const struct rp_instance *p, const struct rp_plan *plan,
                            struct rp_schedule *s);
 
-/* Makes `to`, a new plan that the caller owns, of the steps of `from` for another budget,
- * with its addresses and sizes or without. Claims, notes and, without addresses, sizes are
- * left to fill in. */
+/* Copies the steps of `from` to `to`, a new plan for another budget, which the caller owns.
+ * If `addressed`, addresses and sizes are copied too, else they are left to fill in. Claims
+ * and notes are left to fill in. */
 void rp_plan_restate(const struct rp_plan *from, bool addressed, uint64_t budget_bytes,
                      struct rp_plan *to);
 

@@ -8,11 +8,12 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/random.h"
+#include "solve/core/schedule.h"
 
 enum { MAX_TENSORS = RP_ASTAR_MAX_TENSORS, MAX_OPS = RP_ASTAR_MAX_OPS };
 
-/* Where a plan stands between two steps. Times count from the start of the plan. Copies
- * that ended before the clock have no effect any more. */
+/* A plan between two steps. Times count from the start of the plan. Copies that ended
+ * before the clock have no effect any more. */
 struct state {
     uint64_t clock_ns;                   /* the end of the compute queue */
     uint64_t d2h_ns, h2d_ns;             /* the ends of the copy queues */
@@ -129,7 +130,8 @@ static uint64_t min_time(const struct search *f, const struct state *s) {
 
 /* ---- the open nodes ---- */
 
-/* By least time, then by progress; of two equal ones the newer first. */
+/* The smallest min_ns first, then the most first runs; of two equal nodes, the newer
+ * one. */
 static bool before(const void *context, const void *left, const void *right) {
     const struct search *f = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
@@ -184,7 +186,7 @@ static uint32_t hash(const struct search *f, const struct state *s) {
     return (uint32_t)(h >> 32) & (f->n_table - 1);
 }
 
-/* Adds a state that the step `by` leads to, unless it is of no use. */
+/* Adds a state that the step `by` leads to, unless it is too slow or dominated. */
 static void add_state(struct search *f, const struct state *s, struct step by) {
     uint64_t min_ns = min_time(f, s);
     if (min_ns >= f->below_ns) {
@@ -225,7 +227,7 @@ static bool free_set(struct state *s, uint32_t set) {
     return true;
 }
 
-/* Frees what nothing can want any more, unless a copy of it is under way. Returns the set.
+/* Frees what nothing can need any more, unless a copy of it is under way. Returns the set.
  */
 static uint32_t drop_unwanted(const struct search *f, struct state *s) {
     uint32_t set = 0;
@@ -285,8 +287,9 @@ static void swap_out(struct search *f, const struct state *from, struct step by)
     add_state(f, &s, by);
 }
 
-/* Takes the step `by` after each minimal set of frees that gives it `need` bytes: by.freed
- * and some of `may`, so that without any one of them there would be too little. */
+/* Takes the step `by` after every minimal set of frees that yields `need` bytes. A set is
+ * by.freed and some of `may`. It is minimal if without any one of its tensors there would
+ * be too little. */
 static void free_and_take(struct search *f, const struct state *s, struct step by,
                           uint64_t need, uint32_t may) {
     const uint64_t *bytes = f->p->bytes;
@@ -344,17 +347,9 @@ static void expand(struct search *f, uint32_t node) {
     }
 }
 
-static void push_step(const struct rp_instance *p, struct rp_plan *plan,
-                      enum rp_step_kind kind, uint32_t i) {
-    struct rp_step step = {.kind = kind,
-                           .id = kind == RP_RUN ? p->op_of[i] : p->tensor_of[i],
-                           .address = RP_NO_ADDRESS};
-    rp_push(&plan->steps, step);
-}
-
 static void push_frees(const struct rp_instance *p, struct rp_plan *plan, uint32_t set) {
     while (set != 0)
-        push_step(p, plan, RP_FREE, take(&set));
+        rp_append_step(p, plan, RP_FREE, take(&set));
 }
 
 static void write_steps(const struct search *f, uint32_t node, struct rp_plan *plan) {
@@ -364,7 +359,7 @@ static void write_steps(const struct search *f, uint32_t node, struct rp_plan *p
     while (n-- > 0) {
         const struct step *by = &f->nodes[path[n]].by;
         push_frees(f->p, plan, by->freed);
-        push_step(f->p, plan, by->kind, by->id);
+        rp_append_step(f->p, plan, by->kind, by->id);
         push_frees(f->p, plan, by->dropped);
     }
     free(path);

@@ -1,18 +1,17 @@
-/* astar: the fastest of all step sequences of a plan, for small graphs. It may be a plan
- * that swaps or one that does not.
+/* astar: finds the fastest of all step sequences, with swaps or without, for small graphs.
  *
  * A* (Hart, Nilsson and Raphael, "A formal basis for the heuristic determination of minimum
- * cost paths", 1968). A state is where a plan can stand between two steps: what has run,
- * what is on the device and on the host, and when the three queues and each copy end
- * (docs/formats.md, the time line). Nothing is relaxed: a copy may begin between any two
- * steps, and an op may run twice between two first runs. So this also finds plans that no
- * schedule (schedule.h) can represent.
+ * cost paths", 1968). A state describes a plan between two steps: what has run, what is on
+ * the device and on the host, and when the three queues and each copy end (docs/formats.md,
+ * the time line). Nothing is relaxed: a copy may begin between any two steps, and an op may
+ * run twice between two first runs. So this also finds plans that no schedule (schedule.h)
+ * can represent.
  *
  * The remaining time of a state is at least the times of the first runs still to come, plus
- * those of the ops that must run again because their outputs are wanted and neither on the
- * device nor on the host.
+ * those of the ops that must run again because their outputs are needed and are neither on
+ * the device nor on the host.
  *
- * Not all step sequences are tried, but for each there is one among those tried that is as
+ * Not all step sequences are tried. For each that is left out, one that is tried is as
  * fast:
  *
  * - Of two states with the same ops run and the same tensors on device and host, one that
@@ -20,16 +19,16 @@
  *   what is copied in and freed unread need not have been copied in.
  * - A copy out begins right after a run that makes its tensor, or after another copy out.
  *   Copies that are moved there from later, in the same order, start no later than before.
- * - What nothing can want any more is freed by the run after which that is so, unless a
- *   copy of it is under way. Everything else is freed just before a run or a copy in that
- *   needs the memory, and no more than it needs: a later free waits no longer.
+ * - A tensor that nothing can need any more is freed right after the run that made it so,
+ *   unless a copy of it is under way. Everything else is freed just before a run or a copy
+ *   in that needs the memory, and no more than it needs: a later free waits no longer.
  *
  * What it is worth: 72 random, layered and chain graphs of 7 to 40 ops were solved at 3
- * budgets with and without swaps (--time-limit 2). In the 189 cases of 432 that it accepts
- * and that were not as fast as without a limit already, it made 8 plans faster by 0.5 to
+ * budgets with and without swaps (--time-limit 2). Of these 432 cases, it accepts 189 whose
+ * plan was not yet as fast as without a limit. It made 8 of these plans faster by 0.5 to
  * 7%, found 5 plans where the search had none, and turned 54 bounds into proofs. It took
  * 0.25 s on average and 10 s at most, as long as the rest of the planning. With swaps and
- * more than 14 ops it came to an end in 8 cases of 31.
+ * more than 14 ops it finished in 8 of 31 cases.
  *
  * Thread-safe: different searches may run at the same time.
  */
@@ -50,14 +49,14 @@ struct rp_astar_statistics {
     uint64_t states_added;
     uint64_t expanded;
     uint64_t dominated; /* states not added or not expanded: another one is no worse */
-    uint64_t pruned_by_bound; /* states not added: no faster plan can come of them */
+    uint64_t pruned_by_bound; /* states not added: no faster plan can follow */
 };
 void rp_astar_statistics_add(struct rp_astar_statistics *into,
                              const struct rp_astar_statistics *from);
 
 struct rp_astar_result {
     uint64_t bound_ns; /* no plan is faster; at most below_ns */
-    bool found; /* a plan faster than below_ns: the fastest, and its time is bound_ns */
+    bool found; /* the fastest plan was found; it takes bound_ns, less than below_ns */
     struct rp_astar_statistics statistics;
 };
 

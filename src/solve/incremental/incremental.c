@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/incremental/incremental_internal.h"
 #include "solve/incremental/incremental_stage.h"
 #include "solve/incremental/incremental_timeline.h"
@@ -81,7 +82,7 @@ static void load_stage(struct rp_incremental *s, uint32_t t) {
     struct rp_id_list *runs = &s->move->runs;
     uint32_t stuck;
     runs->n = s->stage_runs[t].n = 0;
-    rp_incremental_close_stage(s, t, INFINITY, &s->stage_ns[t], &stuck);
+    rp_incremental_find_closure(s, t, INFINITY, &s->stage_ns[t], &stuck);
     for (uint32_t a = 0; a < runs->n; a++) {
         uint32_t j = runs->at[a];
         rp_push(&s->stage_runs[t], j);
@@ -89,7 +90,7 @@ static void load_stage(struct rp_incremental *s, uint32_t t) {
     }
     s->over_bytes[t] = rp_incremental_stage_over(s, t, runs->at, runs->n, s->base_bytes[t]);
     s->time_ns += s->stage_ns[t];
-    s->overflow_bytes += s->over_bytes[t] > 0 ? s->over_bytes[t] : 0;
+    s->overflow_bytes += rp_max_double(s->over_bytes[t], 0);
 }
 
 void rp_incremental_load(struct rp_incremental *s, const struct rp_schedule *from) {

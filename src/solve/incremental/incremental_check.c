@@ -242,7 +242,7 @@ static bool check_copy_end(struct check *c, const struct line *l,
     return true;
 }
 
-static bool check_timeline(struct check *c) {
+static bool queue_clocks(struct check *c) {
     struct rp_plan plan = {0};
     struct line l = {0};
     rp_schedule_steps(c->p, &c->now, &plan);
@@ -269,7 +269,7 @@ static bool check_swaps(struct check *c) {
     bool right = check_swap_counts(c);
     for (uint32_t t = 0; t < c->p->n_ops && right; t++)
         right = check_swap_ins(c, t);
-    return right && check_timeline(c);
+    return right && queue_clocks(c);
 }
 
 /* ---- the whole ---- */

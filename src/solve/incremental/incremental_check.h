@@ -1,8 +1,10 @@
-/* incremental_check: is an incremental state what its schedule says? For debug builds and
- * tests.
+/* incremental_check: checks an incremental state against its schedule, in debug builds and
+ * in tests.
  *
  * Everything is worked out anew from S and I, by rp_stage_eval and the time line of
  * model/timeline.h, without the sources that keep the state up to date.
+ *
+ * Not thread-safe: one state, one thread.
  */
 #ifndef RP_SOLVE_INCREMENTAL_INCREMENTAL_CHECK_H
 #define RP_SOLVE_INCREMENTAL_INCREMENTAL_CHECK_H

@@ -60,7 +60,7 @@ static void hold_up_to(struct rp_incremental *s, uint32_t t, uint32_t x) {
     rp_incremental_flip(s, x, first, t, true);
 }
 
-/* Which output of the op that makes x, its first output, row t lacks. */
+/* The first output of an op that row t lacks. x is the op's first output. */
 static uint32_t missing_output(const struct rp_incremental *s, uint32_t t, uint32_t x) {
     uint32_t j = s->p->producer[x];
     while (x + 1 < s->p->output_start[j + 1] && rp_incremental_held(s, t, x))
@@ -76,7 +76,7 @@ static bool find_runs(struct rp_incremental *s, uint32_t index, double max_ns) {
     while (result == RP_CLOSURE_STUCK && !s->infeasible) {
         uint32_t stuck;
         d->first_run = m->runs.n;
-        result = rp_incremental_close_stage(s, d->t, max_ns, &d->time_ns, &stuck);
+        result = rp_incremental_find_closure(s, d->t, max_ns, &d->time_ns, &stuck);
         d->n_runs = m->runs.n - d->first_run;
         s->work += d->n_runs;
         if (result == RP_CLOSURE_STUCK) {
@@ -87,8 +87,8 @@ static bool find_runs(struct rp_incremental *s, uint32_t index, double max_ns) {
     return result != RP_CLOSURE_TOO_SLOW;
 }
 
-/* x is swapped out, and its hold up to row t is the first: it may end without a use, since
- * it has to last until the copy out has ended. */
+/* x is swapped out, and row t belongs to its first hold. That hold may end without a use,
+ * since it must last until the copy out has ended. */
 static bool waits_for_copy(const struct rp_incremental *s, uint32_t x, uint32_t t) {
     if (!rp_incremental_swapped(s, x))
         return false;
@@ -97,7 +97,7 @@ static bool waits_for_copy(const struct rp_incremental *s, uint32_t x, uint32_t 
     return t == s->p->producer[x];
 }
 
-/* Holds that end in the stage without a use there end at their last use instead. The
+/* Shortens the holds that end in the stage without a use there, to their last use. The
  * stage's own runs do not read these tensors, so they need not be found again. */
 static void shorten_holds(struct rp_incremental *s, uint32_t index) {
     struct rp_dirty_stage d = s->move->dirty[index];
@@ -111,8 +111,8 @@ static void shorten_holds(struct rp_incremental *s, uint32_t index) {
     s->move->dirty[index].n_runs = d.n_runs;
 }
 
-/* Takes out the swap-ins that the stage neither reads nor holds on. */
-static void take_out_idle_swap_ins(struct rp_incremental *s, uint32_t index) {
+/* Removes the swap-ins that the stage neither reads nor holds on. */
+static void remove_unused_swap_ins(struct rp_incremental *s, uint32_t index) {
     struct rp_dirty_stage d = s->move->dirty[index];
     struct rp_swap_ins *l = &s->swaps.swap_ins[d.t];
     for (uint32_t k = 0; k < l->n && !s->infeasible;) {
@@ -147,7 +147,7 @@ static bool find_all_runs(struct rp_incremental *s, double max_rise_ns) {
         if (!find_runs(s, k, max_rise_ns + saved_ns(s)))
             return false;
         if (!s->infeasible && s->swaps.n_swapped > 0)
-            take_out_idle_swap_ins(s, k);
+            remove_unused_swap_ins(s, k);
         if (!s->infeasible)
             shorten_holds(s, k);
         k = RP_NONE; /* the next is 0: further flips may have opened earlier stages again */
@@ -169,23 +169,23 @@ static int64_t new_base(const struct rp_incremental *s, uint32_t t) {
 }
 
 static double positive(double x) {
-    return x > 0 ? x : 0;
+    return rp_max_double(x, 0);
 }
 
-/* The rows at which the bytes held may change, ascending, into `cut`. */
-static uint32_t list_cuts(const struct rp_incremental_move *m, uint32_t *cut) {
+/* Lists, ascending, the rows at which the change of the bytes held may itself change. */
+static uint32_t list_breakpoints(const struct rp_incremental_move *m, uint32_t *row) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < m->n_flips; k++) {
         if (m->flips[k].swap_in)
             continue;
-        cut[n++] = m->flips[k].first;
-        cut[n++] = m->flips[k].last + 1;
+        row[n++] = m->flips[k].first;
+        row[n++] = m->flips[k].last + 1;
     }
     for (uint32_t i = 1; i < n; i++) /* few of them: insertion sort */
-        for (uint32_t k = i; k > 0 && cut[k - 1] > cut[k]; k--) {
-            uint32_t c = cut[k];
-            cut[k] = cut[k - 1];
-            cut[k - 1] = c;
+        for (uint32_t k = i; k > 0 && row[k - 1] > row[k]; k--) {
+            uint32_t swap = row[k];
+            row[k] = row[k - 1];
+            row[k - 1] = swap;
         }
     return n;
 }
@@ -193,20 +193,20 @@ static uint32_t list_cuts(const struct rp_incremental_move *m, uint32_t *cut) {
 /* Change of overflow in the stages that only gain or lose bytes. */
 static double shift_overflow(struct rp_incremental *s) {
     const struct rp_incremental_move *m = s->move;
-    uint32_t cut[2 * RP_MAX_FLIPS], n = list_cuts(m, cut);
+    uint32_t row[2 * RP_MAX_FLIPS], n = list_breakpoints(m, row);
     double sum = 0;
     for (uint32_t i = 0; i + 1 < n; i++) {
-        if (cut[i] == cut[i + 1])
+        if (row[i] == row[i + 1])
             continue;
-        double shift = (double)(new_base(s, cut[i]) - s->base_bytes[cut[i]]);
+        double shift = (double)(new_base(s, row[i]) - s->base_bytes[row[i]]);
         if (shift == 0)
             continue;
         const double *over = s->over_bytes;
-        double part = 0;
-        for (uint32_t t = cut[i]; t < cut[i + 1]; t++)
-            part += positive(over[t] + shift) - positive(over[t]);
-        sum += part;
-        s->work += (cut[i + 1] - cut[i]) / 16;
+        double change = 0;
+        for (uint32_t t = row[i]; t < row[i + 1]; t++)
+            change += positive(over[t] + shift) - positive(over[t]);
+        sum += change;
+        s->work += (row[i + 1] - row[i]) / 16;
     }
     for (uint32_t k = 0; k < m->n_dirty; k++) { /* these are evaluated exactly */
         uint32_t t = m->dirty[k].t;
@@ -231,8 +231,8 @@ static void find_overflow(struct rp_incremental *s) {
 
 /* ---- the whole ---- */
 
-/* Evaluates the move as it stands, without stalls. Takes what the overflow costs out of
- * *max_rise_ns. False if the move cannot be done or costs too much. */
+/* Evaluates the move as it stands, without stalls. Subtracts the cost of the added overflow
+ * from *max_rise_ns. False if the move cannot be done or costs too much. */
 static bool evaluate_runs(struct rp_incremental *s, double price, double *max_rise_ns) {
     const struct rp_incremental_swaps *w = &s->swaps;
     const struct rp_incremental_move *m = s->move;

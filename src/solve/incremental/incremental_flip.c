@@ -53,8 +53,8 @@ static void apply_hold(struct rp_incremental *s, const struct rp_flip *f) {
         list_remove(right, f->x);
 }
 
-/* Counts the copy out of f->x, which its first swap-in needs and its last one takes along.
- */
+/* Counts the copy out of f->x. It comes with the tensor's first swap-in and goes with its
+ * last. */
 static void apply_swap_out(struct rp_incremental *s, struct rp_flip *f) {
     struct rp_incremental_swaps *w = &s->swaps;
     uint32_t x = f->x;
@@ -141,8 +141,8 @@ uint32_t rp_incremental_next_row(const struct rp_incremental *s, uint32_t x, uin
     return last + 1;
 }
 
-/* Marks the stage in which the hold of x ends that begins in stage t: it may no longer be a
- * hold that waits for the copy out, and these alone may end without a use. */
+/* Marks the stage that ends the hold of x which begins in stage t. Only a hold that waits
+ * for the copy out may end without a use, and this one may no longer be such a hold. */
 static void mark_end_of_hold(struct rp_incremental *s, uint32_t x, uint32_t t) {
     uint32_t end = rp_incremental_next_row(s, x, t + 1, s->n_stages, false) - 1;
     if (end > t && end < s->n_stages)
@@ -198,8 +198,8 @@ void rp_incremental_flip_swap_in(struct rp_incremental *s, uint32_t x, uint32_t 
         mark_end_of_hold(s, x, s->p->producer[x]);
 }
 
-void rp_incremental_take_out_swap_ins(struct rp_incremental *s, uint32_t x, uint32_t first,
-                                      uint32_t last) {
+void rp_incremental_remove_swap_ins(struct rp_incremental *s, uint32_t x, uint32_t first,
+                                    uint32_t last) {
     for (uint32_t t = first; t <= last && rp_incremental_swapped(s, x); t++) {
         size_t i = t / 64;
         uint64_t w = s->swaps.swapped_in[(size_t)x * s->words + i] & ~(rp_bit(t) - 1);
@@ -217,7 +217,7 @@ void rp_incremental_flip(struct rp_incremental *s, uint32_t x, uint32_t first,
                          uint32_t last, bool value) {
     uint32_t t = first;
     if (value)
-        rp_incremental_take_out_swap_ins(s, x, first, last);
+        rp_incremental_remove_swap_ins(s, x, first, last);
     while (t <= last && !s->infeasible) {
         uint32_t begin = rp_incremental_next_row(s, x, t, last, !value);
         t = rp_incremental_next_row(s, x, begin, last, value);

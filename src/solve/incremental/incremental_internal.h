@@ -1,4 +1,7 @@
-/* incremental_internal: the move in progress, for the sources of this folder alone. */
+/* incremental_internal: the move in progress, for the sources of this folder alone.
+ *
+ * Not thread-safe: one state, one thread.
+ */
 #ifndef RP_SOLVE_INCREMENTAL_INCREMENTAL_INTERNAL_H
 #define RP_SOLVE_INCREMENTAL_INCREMENTAL_INTERNAL_H
 

@@ -28,9 +28,9 @@ static void mark_makers(struct rp_incremental *s, uint32_t t) {
     }
 }
 
-enum rp_closure rp_incremental_close_stage(struct rp_incremental *s, uint32_t t,
-                                           double max_ns, double *time_ns,
-                                           uint32_t *stuck) {
+enum rp_closure rp_incremental_find_closure(struct rp_incremental *s, uint32_t t,
+                                            double max_ns, double *time_ns,
+                                            uint32_t *stuck) {
     const struct rp_instance *p = s->p;
     struct rp_id_list *out = &s->move->runs;
     uint64_t *op_bits = s->move->op_bits;

@@ -1,6 +1,8 @@
 /* incremental_stage: what one stage runs, and what memory that takes, for the schedule with
  * the flips of the move in progress. It is rp_stage_eval (solve/core/schedule.h) over
- * columns and lists of changes, so that its time follows from the stage's runs alone.
+ * columns and lists of changes, so that it takes time in proportion to the stage's runs.
+ *
+ * Not thread-safe: one state, one thread.
  */
 #ifndef RP_SOLVE_INCREMENTAL_INCREMENTAL_STAGE_H
 #define RP_SOLVE_INCREMENTAL_INCREMENTAL_STAGE_H
@@ -16,8 +18,9 @@ enum rp_closure {
 /* Appends the runs of stage t to s->move->runs, ascending, and sets *time_ns to their time.
  * RP_CLOSURE_STUCK: *stuck is an output of the op. RP_CLOSURE_TOO_SLOW: the time passes
  * max_ns, and the runs are not complete. */
-enum rp_closure rp_incremental_close_stage(struct rp_incremental *s, uint32_t t,
-                                           double max_ns, double *time_ns, uint32_t *stuck);
+enum rp_closure rp_incremental_find_closure(struct rp_incremental *s, uint32_t t,
+                                            double max_ns, double *time_ns,
+                                            uint32_t *stuck);
 /* Peak of stage t minus the limit, given its runs and the bytes of S[t]. */
 double rp_incremental_stage_over(struct rp_incremental *s, uint32_t t, const uint32_t *runs,
                                  uint32_t n_runs, int64_t base_bytes);

@@ -1,12 +1,12 @@
 /* incremental_state: a schedule and its cost per stage, laid out so that a small change is
  * cheap to evaluate. incremental.h says in which order it is changed.
  *
- * S, I and R (solve/core/schedule.h) are stored by column, one bit a stage, so that the
+ * S, I and R (solve/core/schedule.h) are stored by column, one bit per stage, so that the
  * stages in which a tensor is used are found by scanning words. Bytes and nanoseconds are
  * whole numbers in doubles: sums are exact below 2^53.
  *
- * Fields are grouped by who writes them. Everybody may read them; only the sources named
- * here write them, but for `work`, to which callers add their own.
+ * Fields are grouped by who writes them. Anyone may read them. Only the sources named here
+ * write them, except `work`, to which callers add their own.
  *
  * Not thread-safe: one object, one thread. Different objects may be used by different
  * threads.
@@ -49,9 +49,9 @@ struct rp_incremental_swaps {
     /* The time line without that move: incremental_timeline.c. */
     double *swap_out_end_ns; /* per tensor, from the beginning of its producer's stage; NAN:
                                 not known yet */
-    double *stage_stall_ns;  /* per stage: its runs and frees wait so long for copies */
-    double *d2h_backlog_ns;  /* per row: the queue is busy so long after stage t begins */
-    double *h2d_backlog_ns;
+    double *stage_stall_ns;  /* per stage: how long its runs and frees wait for copies */
+    /* Per row: how long after its stage begins each copy queue stays busy. */
+    double *d2h_backlog_ns, *h2d_backlog_ns;
     double stall_ns; /* sum of stage_stall_ns, and what the queues take after the last op */
 };
 
@@ -62,7 +62,7 @@ struct rp_incremental {
     /* Shape: rp_incremental_init. */
     const struct rp_instance *p; /* borrowed */
     uint32_t n_stages, n_tensors;
-    size_t words; /* 64-bit words a column */
+    size_t words; /* 64-bit words per column */
 
     /* The schedule, with the flips of the move in progress: incremental_flip.c. */
     uint64_t *held;            /* n_tensors columns: bit t is S[t][x] */

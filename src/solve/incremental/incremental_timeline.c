@@ -13,12 +13,11 @@ enum { MAX_INTERVALS = RP_MAX_DIRTY, MAX_STALLED = 16 };
 
 /* A copy under way: its end in the clock of an interval, with the move and without it. */
 struct pending {
-    double end, old_end;
+    double end_ns, old_end_ns;
 };
 
 struct pending_list { /* in the order in which they were begun */
-    struct pending *at;
-    size_t n, cap;
+    RP_VEC(struct pending);
 };
 
 /* A run or a free of stage t that waits for a copy of x. */
@@ -41,7 +40,7 @@ struct rp_incremental_simulation {
     struct stalled stalled[MAX_STALLED];
     uint32_t n_stalled;
     /* Working memory: when copies end, 0 unless one is under way. */
-    double *ready, *host_ready;          /* per tensor */
+    double *ready_ns, *host_ready_ns;    /* per tensor */
     struct rp_id_list waits, host_waits; /* where these are not 0 */
     struct pending_list pending_in, pending_out;
 };
@@ -53,8 +52,8 @@ void rp_incremental_timeline_init(struct rp_incremental *s) {
     c->d2h_backlog_ns = rp_calloc(n, sizeof *c->d2h_backlog_ns);
     c->h2d_backlog_ns = rp_calloc(n, sizeof *c->h2d_backlog_ns);
     c->swap_out_end_ns = rp_calloc(s->n_tensors, sizeof *c->swap_out_end_ns);
-    c->ready = rp_calloc(s->n_tensors, sizeof *c->ready);
-    c->host_ready = rp_calloc(s->n_tensors, sizeof *c->host_ready);
+    c->ready_ns = rp_calloc(s->n_tensors, sizeof *c->ready_ns);
+    c->host_ready_ns = rp_calloc(s->n_tensors, sizeof *c->host_ready_ns);
     s->simulation = c;
 }
 
@@ -66,8 +65,8 @@ void rp_incremental_timeline_fini(struct rp_incremental *s) {
     free(c->d2h_backlog_ns);
     free(c->h2d_backlog_ns);
     free(c->swap_out_end_ns);
-    free(c->ready);
-    free(c->host_ready);
+    free(c->ready_ns);
+    free(c->host_ready_ns);
     free(c->waits.at);
     free(c->host_waits.at);
     free(c->pending_in.at);
@@ -83,18 +82,18 @@ struct walk {
     struct rp_incremental *s;
     struct rp_incremental_swaps *w;
     struct rp_incremental_simulation *c;
-    double now, old; /* the compute queue, and what it was without the move */
-    double d2h, h2d; /* when the copy queues are free */
+    double now_ns, old_ns; /* the compute queue, and what it was without the move */
+    double d2h_ns, h2d_ns; /* when the copy queues are free */
 };
 
-/* Stage t waits for a copy of x. */
+/* Stage t waits for a copy of x, which ends at `until`. */
 static void wait_for(struct walk *k, uint32_t t, uint32_t x, double until, bool in) {
     struct rp_incremental_simulation *c = k->c;
-    if (until <= k->now)
+    if (until <= k->now_ns)
         return;
     if (c->n_stalled < MAX_STALLED)
-        c->stalled[c->n_stalled++] = (struct stalled){x, t, until - k->now, in};
-    k->now = until;
+        c->stalled[c->n_stalled++] = (struct stalled){x, t, until - k->now_ns, in};
+    k->now_ns = until;
 }
 
 static void set_ready(double *ready, struct rp_id_list *set, uint32_t x, double at) {
@@ -116,8 +115,9 @@ static void reverse(struct pending_list *p) {
     }
 }
 
-/* True once no copy that was begun earlier can be under way: copies end in the order in
- * which they were begun. `end` counts from where the interval begins. */
+/* Adds a copy that ends at `end`, counted from the beginning of the interval, if it is
+ * under way there. True if no copy that was begun before it can be under way: copies end in
+ * the order in which they were begun. */
 static bool add_pending(struct pending_list *p, double *ready, struct rp_id_list *set,
                         uint32_t x, double end) {
     if (end <= 0)
@@ -130,7 +130,7 @@ static bool add_pending(struct pending_list *p, double *ready, struct rp_id_list
     return false;
 }
 
-/* Finds the copies under way as stage t begins: the same as without the move. */
+/* Finds the copies under way as stage t begins. They are the same as without the move. */
 static void find_pending(struct walk *k, uint32_t t) {
     const struct rp_instance *p = k->s->p;
     const struct rp_incremental_swaps *w = k->w;
@@ -142,13 +142,13 @@ static void find_pending(struct walk *k, uint32_t t) {
         const struct rp_swap_ins *l = &w->swap_ins[e];
         since += k->s->stage_ns[e] + w->stage_stall_ns[e];
         for (uint32_t i = l->n; i-- > 0 && !no_in;)
-            no_in = add_pending(&c->pending_in, c->ready, &c->waits, l->at[i].x,
+            no_in = add_pending(&c->pending_in, c->ready_ns, &c->waits, l->at[i].x,
                                 l->at[i].end_ns - since);
         if (w->n_swap_outs[e] == 0)
             continue;
         for (uint32_t x = p->output_start[e + 1]; x-- > p->output_start[e] && !no_out;)
             if (w->n_swap_ins[x] > 0)
-                no_out = add_pending(&c->pending_out, c->host_ready, &c->host_waits, x,
+                no_out = add_pending(&c->pending_out, c->host_ready_ns, &c->host_waits, x,
                                      w->swap_out_end_ns[x] - since);
     }
     reverse(&c->pending_in);
@@ -159,20 +159,20 @@ static void find_pending(struct walk *k, uint32_t t) {
 static bool same_pending(const struct pending_list *p, double now, double old) {
     for (size_t i = p->n; i-- > 0;) {
         const struct pending *x = &p->at[i];
-        if (x->end <= now && !(x->old_end > old))
+        if (x->end_ns <= now && !(x->old_end_ns > old))
             return true;
-        if (!(x->end - now == x->old_end - old))
+        if (!(x->end_ns - now == x->old_end_ns - old))
             return false;
     }
     return true;
 }
 
-/* From the beginning of stage t on all is as without the move, but for the dirty stages. */
+/* From the beginning of stage t on, all but the dirty stages are as without the move. */
 static bool as_before(const struct walk *k, uint32_t t) {
-    return rp_max_double(k->d2h - k->now, 0) == k->w->d2h_backlog_ns[t] &&
-           rp_max_double(k->h2d - k->now, 0) == k->w->h2d_backlog_ns[t] &&
-           same_pending(&k->c->pending_in, k->now, k->old) &&
-           same_pending(&k->c->pending_out, k->now, k->old);
+    return rp_max_double(k->d2h_ns - k->now_ns, 0) == k->w->d2h_backlog_ns[t] &&
+           rp_max_double(k->h2d_ns - k->now_ns, 0) == k->w->h2d_backlog_ns[t] &&
+           same_pending(&k->c->pending_in, k->now_ns, k->old_ns) &&
+           same_pending(&k->c->pending_out, k->now_ns, k->old_ns);
 }
 
 static bool uses(const struct rp_instance *p, uint32_t j, uint32_t x) {
@@ -198,15 +198,15 @@ static bool simulate_frees(struct walk *k, uint32_t t, uint32_t j, const uint32_
     const struct rp_id_list *closes = &k->s->closes[t];
     for (uint32_t i = 0; i < closes->n; i++) {
         uint32_t x = closes->at[i];
-        if (k->c->host_ready[x] <= k->now || last_use(p, runs, n_runs, x) != j)
+        if (k->c->host_ready_ns[x] <= k->now_ns || last_use(p, runs, n_runs, x) != j)
             continue;
-        wait_for(k, t, x, k->c->host_ready[x], false);
-        if (k->c->ready[x] > k->now)
+        wait_for(k, t, x, k->c->host_ready_ns[x], false);
+        if (k->c->ready_ns[x] > k->now_ns)
             return false;
     }
     for (uint32_t x = p->output_start[t]; j == t && x < p->output_start[t + 1]; x++)
         if (!rp_incremental_held(k->s, t + 1, x))
-            wait_for(k, t, x, k->c->host_ready[x], false);
+            wait_for(k, t, x, k->c->host_ready_ns[x], false);
     return true;
 }
 
@@ -215,11 +215,12 @@ static void simulate_swap_ins(struct walk *k, uint32_t t, double begin) {
     struct rp_incremental_simulation *c = k->c;
     for (uint32_t i = 0; i < l->n; i++) {
         struct rp_swap_in *in = &l->at[i];
-        k->h2d = rp_max_double(rp_max_double(k->h2d, k->now), c->host_ready[in->x]);
-        k->h2d += (double)k->s->p->in_ns[in->x];
-        in->new_end_ns = k->h2d - begin;
-        set_ready(c->ready, &c->waits, in->x, k->h2d);
-        struct pending pending = {k->h2d, k->old + in->end_ns};
+        k->h2d_ns =
+            rp_max_double(rp_max_double(k->h2d_ns, k->now_ns), c->host_ready_ns[in->x]);
+        k->h2d_ns += (double)k->s->p->in_ns[in->x];
+        in->new_end_ns = k->h2d_ns - begin;
+        set_ready(c->ready_ns, &c->waits, in->x, k->h2d_ns);
+        struct pending pending = {k->h2d_ns, k->old_ns + in->end_ns};
         rp_push(&c->pending_in, pending);
     }
 }
@@ -230,10 +231,10 @@ static void simulate_swap_outs(struct walk *k, uint32_t t, double begin) {
     for (uint32_t x = p->output_start[t]; x < p->output_start[t + 1]; x++) {
         if (k->w->n_swap_ins[x] == 0)
             continue;
-        k->d2h = rp_max_double(k->d2h, k->now) + (double)p->out_ns[x];
-        c->swap_out_end_ns[x] = k->d2h - begin;
-        set_ready(c->host_ready, &c->host_waits, x, k->d2h);
-        struct pending pending = {k->d2h, k->old + k->w->swap_out_end_ns[x]};
+        k->d2h_ns = rp_max_double(k->d2h_ns, k->now_ns) + (double)p->out_ns[x];
+        c->swap_out_end_ns[x] = k->d2h_ns - begin;
+        set_ready(c->host_ready_ns, &c->host_waits, x, k->d2h_ns);
+        struct pending pending = {k->d2h_ns, k->old_ns + k->w->swap_out_end_ns[x]};
         rp_push(&c->pending_out, pending);
     }
 }
@@ -242,9 +243,9 @@ static void simulate_swap_outs(struct walk *k, uint32_t t, double begin) {
 static bool simulate_stage(struct walk *k, uint32_t t, const uint32_t *runs,
                            uint32_t n_runs) {
     const struct rp_instance *p = k->s->p;
-    const double *ready = k->c->ready;
-    double begin = k->now;
-    if (k->d2h > k->now && !simulate_frees(k, t, RP_NONE, runs, n_runs))
+    const double *ready = k->c->ready_ns;
+    double begin = k->now_ns;
+    if (k->d2h_ns > k->now_ns && !simulate_frees(k, t, RP_NONE, runs, n_runs))
         return false;
     simulate_swap_ins(k, t, begin);
     for (uint32_t a = 0; a < n_runs; a++) {
@@ -252,25 +253,25 @@ static bool simulate_stage(struct walk *k, uint32_t t, const uint32_t *runs,
         for (uint32_t i = p->input_start[j]; i < p->input_start[j + 1]; i++)
             wait_for(k, t, p->inputs[i], ready[p->inputs[i]], true);
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1] && j != t; x++)
-            if (ready[x] > k->now)
+            if (ready[x] > k->now_ns)
                 return false;
-        k->now += (double)p->time_ns[j];
+        k->now_ns += (double)p->time_ns[j];
         if (j == t && k->w->n_swap_outs[t] > 0)
             simulate_swap_outs(k, t, begin);
-        if (k->d2h > k->now && !simulate_frees(k, t, j, runs, n_runs))
+        if (k->d2h_ns > k->now_ns && !simulate_frees(k, t, j, runs, n_runs))
             return false;
     }
     return true;
 }
 
-/* Advances the clocks over stage t, whose runs take `takes`; d: its new runs, NULL if they
- * are the old ones. */
+/* Advances the clocks over stage t, whose runs take runs_ns. `d` has its new runs; it is
+ * NULL if they are the old ones. */
 static bool advance(struct walk *k, uint32_t t, const struct rp_dirty_stage *d,
-                    double takes) {
+                    double runs_ns) {
     const struct rp_incremental *s = k->s;
-    bool idle = k->d2h <= k->now && k->h2d <= k->now;
+    bool idle = k->d2h_ns <= k->now_ns && k->h2d_ns <= k->now_ns;
     if (idle && k->w->swap_ins[t].n == 0 && k->w->n_swap_outs[t] == 0) {
-        k->now += takes;
+        k->now_ns += runs_ns;
         return true;
     }
     if (d != NULL)
@@ -278,39 +279,42 @@ static bool advance(struct walk *k, uint32_t t, const struct rp_dirty_stage *d,
     return simulate_stage(k, t, s->stage_runs[t].at, s->stage_runs[t].n);
 }
 
-/* Simulates from stage `first` until all is as before; *n_done rises by the dirty stages
- * passed. False if a stage is not sound. */
+/* Simulates from stage `first` until all is as before. Adds the number of dirty stages it
+ * passes to *n_done. False if a stage is not sound. */
 static bool simulate_interval(struct rp_incremental *s, uint32_t first, uint32_t *n_done) {
     struct rp_incremental_swaps *w = &s->swaps;
     struct rp_incremental_simulation *c = s->simulation;
     const struct rp_incremental_move *m = s->move;
     uint32_t t = first;
-    struct walk k = {
-        .s = s, .w = w, .c = c, .d2h = w->d2h_backlog_ns[t], .h2d = w->h2d_backlog_ns[t]};
+    struct walk k = {.s = s,
+                     .w = w,
+                     .c = c,
+                     .d2h_ns = w->d2h_backlog_ns[t],
+                     .h2d_ns = w->h2d_backlog_ns[t]};
     bool sound = true;
     find_pending(&k, t);
     for (; t < s->n_stages && sound; t++) {
         const struct rp_dirty_stage *d =
             m->dirty_of[t] != 0 ? &m->dirty[m->dirty_of[t] - 1] : NULL;
-        double begin = k.now, takes = d != NULL ? d->time_ns : s->stage_ns[t];
+        double begin = k.now_ns, runs_ns = d != NULL ? d->time_ns : s->stage_ns[t];
         if (d != NULL)
             ++*n_done;
         else if (t > first && as_before(&k, t))
             break;
-        sound = advance(&k, t, d, takes);
-        k.old += s->stage_ns[t] + w->stage_stall_ns[t];
-        c->stage_stall_ns[t] = k.now - begin - takes;
+        sound = advance(&k, t, d, runs_ns);
+        k.old_ns += s->stage_ns[t] + w->stage_stall_ns[t];
+        c->stage_stall_ns[t] = k.now_ns - begin - runs_ns;
         c->stall_ns += c->stage_stall_ns[t] - w->stage_stall_ns[t];
-        c->d2h_backlog_ns[t + 1] = rp_max_double(k.d2h - k.now, 0);
-        c->h2d_backlog_ns[t + 1] = rp_max_double(k.h2d - k.now, 0);
+        c->d2h_backlog_ns[t + 1] = rp_max_double(k.d2h_ns - k.now_ns, 0);
+        c->h2d_backlog_ns[t + 1] = rp_max_double(k.h2d_ns - k.now_ns, 0);
     }
     if (t == s->n_stages)
         c->stall_ns += rp_max_double(c->d2h_backlog_ns[t], c->h2d_backlog_ns[t]) -
                        rp_max_double(w->d2h_backlog_ns[t], w->h2d_backlog_ns[t]);
     s->work += (t - first) / 2;
     c->intervals[c->n_intervals++] = (struct interval){first, t};
-    clear_ready(c->ready, &c->waits);
-    clear_ready(c->host_ready, &c->host_waits);
+    clear_ready(c->ready_ns, &c->waits);
+    clear_ready(c->host_ready_ns, &c->host_waits);
     return sound;
 }
 
@@ -338,7 +342,8 @@ static double stage_takes(const struct rp_incremental *s, uint32_t t) {
     return s->stage_ns[t] + s->swaps.stage_stall_ns[t];
 }
 
-/* Holds x about as much longer after stage t as was waited, but not until it comes back. */
+/* Holds x longer after stage t, by about the time waited, but not up to the stage that
+ * swaps it in again. */
 static void free_later(struct rp_incremental *s, const struct stalled *l) {
     uint32_t to = l->t + 1;
     double room = 0;
@@ -349,7 +354,7 @@ static void free_later(struct rp_incremental *s, const struct stalled *l) {
         rp_incremental_flip(s, l->x, l->t + 1, to, true);
 }
 
-/* Swaps x in about as much earlier as was waited, but not before it has left. */
+/* Swaps x in earlier, by about the time waited, but not while it is still held. */
 static void swap_in_earlier(struct rp_incremental *s, const struct stalled *l) {
     uint32_t from = l->t, to, producer = s->p->producer[l->x];
     double room = 0;
@@ -412,7 +417,7 @@ static void clear_times(struct rp_incremental *s) {
 void rp_incremental_timeline_load(struct rp_incremental *s) {
     struct rp_incremental_simulation *c = s->simulation;
     clear_times(s);
-    /* Stages without copies are what all times of 0 say of them. */
+    /* Stages without copies need no simulation: all of their times are 0. */
     for (uint32_t t = 0; t < s->n_stages; t++)
         if (s->swaps.swap_ins[t].n > 0 || s->swaps.n_swap_outs[t] > 0) {
             uint32_t n_done = 0;

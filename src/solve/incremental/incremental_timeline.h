@@ -10,6 +10,8 @@
  * are few.
  *
  * Callers have p->out_ns != NULL: the instance allows swaps.
+ *
+ * Not thread-safe: one state, one thread.
  */
 #ifndef RP_SOLVE_INCREMENTAL_INCREMENTAL_TIMELINE_H
 #define RP_SOLVE_INCREMENTAL_INCREMENTAL_TIMELINE_H
@@ -19,16 +21,16 @@
 void rp_incremental_timeline_init(struct rp_incremental *s);
 void rp_incremental_timeline_fini(struct rp_incremental *s); /* safe without init */
 
-/* Simulates all stages of a schedule that was loaded otherwise. */
+/* Simulates all stages. The rest of the state has been loaded. */
 void rp_incremental_timeline_load(struct rp_incremental *s);
 /* Sets *stall_ns to what swaps.stall_ns will be; the dirty stages of the move are
  * evaluated. False if a tensor would be freed or made again while its swap-in is under way.
  */
 bool rp_incremental_timeline_evaluate(struct rp_incremental *s, double *stall_ns);
-/* Further flips for what stalled in the last evaluation: tensors are freed later and
- * swapped in earlier. False if nothing stalled. */
+/* Adds flips against the stalls of the last evaluation: tensors are freed later and swapped
+ * in earlier. False if nothing stalled. */
 bool rp_incremental_timeline_shift(struct rp_incremental *s);
-/* Takes the last evaluation over. */
+/* Makes the last evaluation part of the state. */
 void rp_incremental_timeline_commit(struct rp_incremental *s);
 
 #endif

@@ -11,7 +11,7 @@
 #include "solve/incremental/incremental.h"
 #include "solve/incremental/incremental_check.h"
 
-/* The price starts where all overflow together costs this share of the step. */
+/* At the first price, all overflow together costs this share of the step's time. */
 static const double FIRST_PRICE = 0.03;
 /* The last temperature, as a share of the mean op time. */
 static const double FINAL_TEMPERATURE = 1e-3;
@@ -20,8 +20,8 @@ enum {
     MOVES_PER_UPDATE = 256, /* of temperature and price */
     MOVES_PER_STOP = 4096,
     MAX_JOURNAL = 1 << 20, /* flips */
-    /* In debug builds the state is checked every so many moves: more often where that is
-     * cheap. */
+    /* Moves from one check of the state to the next, in debug builds. Small graphs are
+     * checked more often, since that is cheap. */
     MOVES_PER_CHECK = 4096,
     MOVES_PER_SMALL_CHECK = 256,
     SMALL_OPS = 64
@@ -34,8 +34,8 @@ struct annealing {
     struct rp_anneal_result *r;
     struct rp_schedule *best;
     RP_VEC(struct rp_flip) journal; /* the flips made since the best schedule */
-    bool best_stored; /* in *best; else it is the present one without the journal */
-    double best_time_ns, best_over; /* of the best; the time is INFINITY if it is over */
+    bool best_stored; /* in *best. If false: it is the present one, journal undone */
+    double best_time_ns, best_over; /* INFINITY if the best is over the limit */
 };
 
 /* Stores the best schedule: the present one with the journal undone. */
@@ -62,8 +62,8 @@ static void add_to_journal(struct annealing *a) {
         rp_push(&a->journal, flips[k]);
 }
 
-/* What the move results in is better than the best: faster within the limit, or as long as
- * nothing is within it, less over it. */
+/* True if the move makes the best schedule so far. Within the limit the faster schedule is
+ * better. While none is within the limit, the one less over it is better. */
 static bool is_new_best(const struct annealing *a) {
     const struct rp_incremental *s = &a->s;
     if (s->new_overflow_bytes > 0)

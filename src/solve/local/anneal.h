@@ -3,10 +3,10 @@
  *
  * A move changes when some tensors are held or swapped, and is evaluated by the change of
  * time + price * overflow, where overflow is the sum over stages of the bytes above the
- * limit. temperature.h says how temperature and price go.
+ * limit. temperature.h says how temperature and price change.
  *
- * Not thread-safe in one call; different calls may run in different threads, if their
- * `stop` may.
+ * Thread safety: different calls may run in different threads, if their `stop` functions
+ * may.
  */
 #ifndef RP_SOLVE_LOCAL_ANNEAL_H
 #define RP_SOLVE_LOCAL_ANNEAL_H
@@ -37,8 +37,8 @@ struct rp_anneal_result {
     struct rp_anneal_statistics statistics; /* of this run; moves as in moves.h */
 };
 
-/* `best` goes in as the schedule to start from (sound, may be over the limit) and comes out
- * as the best found within the limit, or the one least over it when none was found. */
+/* `best` is the schedule to start from: sound, but perhaps over the limit. On return it is
+ * the best schedule found within the limit or, if there is none, the one least over it. */
 void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
                struct rp_schedule *best, struct rp_anneal_result *r);
 

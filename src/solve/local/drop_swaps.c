@@ -15,8 +15,7 @@ struct candidate {
 };
 
 struct candidates {
-    struct candidate *at;
-    size_t n, cap;
+    RP_VEC(struct candidate);
 };
 
 static int largest_first(const void *left, const void *right) {

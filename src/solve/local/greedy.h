@@ -1,4 +1,5 @@
-/* greedy: a schedule that fits, in one pass, for graphs too large to search from nothing.
+/* greedy: makes a schedule that fits in one pass, for graphs too large to search from
+ * keep-all.
  *
  * The step is followed op by op. What is missing is made again. Where memory is short, the
  * tensor with the largest bytes * time to its next use / time to make it again is dropped:
@@ -16,8 +17,9 @@
 #include "solve/core/schedule.h"
 
 /* Writes the schedule into `s`, which has the instance's shape. Nothing is swapped. False,
- * with `s` partly changed, if the pass comes to a dead end or makes too much again. A stage
- * may need more memory than the pass did: the caller asks rp_schedule_cost. */
+ * with `s` partly changed, if the pass reaches a dead end or repeats too many runs. A stage
+ * may need more memory than the pass counted, so the caller checks with
+ * rp_schedule_cost. */
 bool rp_schedule_greedy(const struct rp_instance *p, struct rp_schedule *s);
 
 #endif

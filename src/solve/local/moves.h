@@ -12,7 +12,7 @@
 
 struct rp_incremental;
 
-/* The name of row i of the table, of at most RP_MAX_MOVES; NULL from its end on. */
+/* The name of row i of the table; NULL past its end. It has at most RP_MAX_MOVES rows. */
 const char *rp_move_name(uint32_t i);
 
 /* Begins one random move and proposes its flips; *move is its row. False if the random

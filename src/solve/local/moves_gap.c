@@ -74,10 +74,10 @@ uint32_t rp_last_swap_in(const struct rp_incremental *s, uint32_t x, uint32_t fi
 
 bool rp_swap_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
                  uint32_t last) {
-    uint32_t die = rp_random_below(random, 8);
-    uint32_t in = die == 0
+    uint32_t drawn = rp_random_below(random, 8);
+    uint32_t in = drawn == 0
                       ? first + rp_random_below(random, last - first + 1)
-                      : rp_last_swap_in(s, x, first, last, 1 + 0.25 * (double)(die / 2));
+                      : rp_last_swap_in(s, x, first, last, 1 + 0.25 * (double)(drawn / 2));
     uint32_t free_at = rp_random_below(random, 8) == 0 ? first - 1 : rp_copied_out_by(s, x);
     if (in <= s->p->producer[x])
         return false;
@@ -87,8 +87,8 @@ bool rp_swap_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_
     rp_incremental_flip(s, x, free_at < first ? first : free_at + 1, in, false);
     rp_incremental_flip_swap_in(s, x, in, true);
     if (first < in)
-        rp_incremental_take_out_swap_ins(s, x, first, in - 1);
-    rp_incremental_take_out_swap_ins(s, x, in + 1, last);
+        rp_incremental_remove_swap_ins(s, x, first, in - 1);
+    rp_incremental_remove_swap_ins(s, x, in + 1, last);
     if (in < last)
         rp_incremental_flip(s, x, in + 1, last, true);
     return true;
@@ -129,7 +129,7 @@ bool rp_drop_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_
         end = last_row_with_inputs(s, j, first, last);
     if (end < first)
         return false;
-    rp_incremental_take_out_swap_ins(s, x, first, last);
+    rp_incremental_remove_swap_ins(s, x, first, last);
     rp_incremental_flip(s, x, first, end, false);
     if (way == PART || way == WHOLE_WITH_INPUTS)
         rp_rehold_inputs(s, random, j, end, rp_random_below(random, 4));

@@ -3,6 +3,8 @@
  * A gap of a tensor is the range of rows between two stages that use it: from the row after
  * the earlier stage to the row of the later one. Over a gap the tensor is held, or it is
  * swapped, or the later stage makes it again.
+ *
+ * Not thread-safe: one state, one thread.
  */
 #ifndef RP_SOLVE_LOCAL_MOVES_GAP_H
 #define RP_SOLVE_LOCAL_MOVES_GAP_H
@@ -16,8 +18,7 @@
 bool rp_find_gap(const struct rp_incremental *s, uint32_t x, uint32_t t, uint32_t *first,
                  uint32_t *last);
 /* Some output of an op that runs again, in stage *t. RP_NONE if the random choice finds
- * none.
- */
+ * none. */
 uint32_t rp_random_recomputed(const struct rp_incremental *s, uint64_t *random,
                               uint32_t *t);
 /* For each input that the run of op j in stage t would have to make first: holds it, or
@@ -26,22 +27,23 @@ uint32_t rp_random_recomputed(const struct rp_incremental *s, uint64_t *random,
 void rp_rehold_inputs(struct rp_incremental *s, uint64_t *random, uint32_t j, uint32_t t,
                       uint32_t depth);
 
-/* Lets x go over a gap that holds it: it is made again at the end of the gap or at some
- * stage before it, or swapped. False if it may be neither. */
+/* Drops x over a gap in which it is held. It is made again at the end of the gap or at an
+ * earlier stage in it, or it is swapped. False if neither is possible. */
 bool rp_drop_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
                  uint32_t last);
 
 /* The instance allows swaps, and x has bytes to copy. */
 bool rp_swappable(const struct rp_incremental *s, uint32_t x);
-/* Swaps x over a gap: it stays until it is copied out, and comes back as late as seems
- * early enough. False if no stage is left for its swap-in. */
+/* Swaps x over a gap. It is held until its copy out should have ended, and swapped in as
+ * late as should cause no wait. False if no stage is left for the swap-in. */
 bool rp_swap_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
                  uint32_t last);
 /* The row to which x has to be held so that its copy out, begun when it is first made, is
- * over when it is freed, judged by the queue as it is. */
+ * over when it is freed. This is an estimate from the queue as it is now. */
 uint32_t rp_copied_out_by(const struct rp_incremental *s, uint32_t x);
 /* The last stage from `first` to `last` in which a swap-in of x can begin and be over by
- * stage `last`, judged by the queue as it is; `margin` >= 1 multiplies the copy's time. */
+ * stage `last`. This is an estimate from the queue as it is now; `margin` >= 1 multiplies
+ * the copy's time. */
 uint32_t rp_last_swap_in(const struct rp_incremental *s, uint32_t x, uint32_t first,
                          uint32_t last, double margin);
 

@@ -1,5 +1,5 @@
-/* moves_hold: moves over S: what is held, and what is made again. Each is false if its
- * random choices left nothing to do.
+/* moves_hold: moves over S: what is held, and what is made again. Each returns false if its
+ * random choices left nothing to do. Not thread-safe: one state, one thread.
  */
 #ifndef RP_SOLVE_LOCAL_MOVES_HOLD_H
 #define RP_SOLVE_LOCAL_MOVES_HOLD_H

@@ -33,13 +33,13 @@ bool rp_move_shift_swap_in(struct rp_incremental *s, uint64_t *random) {
     uint32_t t, first, last, to, x = random_swapped_gap(s, random, &t, &first, &last);
     if (x == RP_NONE)
         return false;
-    uint32_t die = rp_random_below(random, 4), far = random_distance(random);
-    if (die == 0)
+    uint32_t drawn = rp_random_below(random, 4), distance = random_distance(random);
+    if (drawn == 0)
         to = rp_last_swap_in(s, x, first, last, 1 + 0.5 * rp_random_unit(random));
-    else if (die == 1)
-        to = t + far <= last ? t + far : last;
+    else if (drawn == 1)
+        to = t + distance <= last ? t + distance : last;
     else
-        to = t >= first + far ? t - far : first;
+        to = t >= first + distance ? t - distance : first;
     if (to == t || to <= s->p->producer[x])
         return false;
     rp_incremental_flip(s, x, to < t ? to : t, to < t ? t : to, false);
@@ -56,14 +56,14 @@ bool rp_move_shift_free(struct rp_incremental *s, uint64_t *random) {
         return false;
     for (end = s->p->producer[x]; end < s->n_stages && rp_incremental_held(s, end + 1, x);)
         end++;
-    uint32_t min = rp_incremental_use_before(s, x, end + 1);
-    uint32_t max = rp_incremental_use_from(s, x, min + 1);
-    max = max == RP_NONE ? s->n_stages - 1 : max;
-    uint32_t die = rp_random_below(random, 3), far = random_distance(random);
-    to = die == 0   ? rp_copied_out_by(s, x)
-         : die == 1 ? end + far
-                    : end - (far < end ? far : end);
-    to = to < min ? min : to > max ? max : to;
+    uint32_t min_end = rp_incremental_use_before(s, x, end + 1);
+    uint32_t max_end = rp_incremental_use_from(s, x, min_end + 1);
+    max_end = max_end == RP_NONE ? s->n_stages - 1 : max_end;
+    uint32_t drawn = rp_random_below(random, 3), distance = random_distance(random);
+    to = drawn == 0   ? rp_copied_out_by(s, x)
+         : drawn == 1 ? end + distance
+                      : end - (distance < end ? distance : end);
+    to = to < min_end ? min_end : to > max_end ? max_end : to;
     while (to > end && rp_incremental_swapped_in(s, to, x))
         to--;
     if (to == end)

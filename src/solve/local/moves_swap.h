@@ -1,5 +1,6 @@
-/* moves_swap: moves over I: what is swapped, and when. The instance allows swaps. Each is
- * false if its random choices left nothing to do.
+/* moves_swap: moves over I: what is swapped, and when. The instance allows swaps. Each
+ * returns false if its random choices left nothing to do. Not thread-safe: one state, one
+ * thread.
  */
 #ifndef RP_SOLVE_LOCAL_MOVES_SWAP_H
 #define RP_SOLVE_LOCAL_MOVES_SWAP_H

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/core/prune.h"
 #include "solve/lp/propagate.h"
 #include "solve/lp/swap_relaxation.h"
@@ -64,10 +65,9 @@ static void find_last_runs(struct rp_formulation *f) {
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
             f->s_last[x] = p->kept[x] ? f->n_stages : own;
             for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
-                if (f->r_last[p->readers[k]] > f->s_last[x])
-                    f->s_last[x] = f->r_last[p->readers[k]];
+                f->s_last[x] = rp_max_u32(f->s_last[x], f->r_last[p->readers[k]]);
             uint32_t want = p->kept[x] ? f->n_stages - 1 : f->s_last[x];
-            last = want > last ? want : last;
+            last = rp_max_u32(last, want);
         }
         bool again = p->recompute[j] && makes_bytes(p, j);
         f->r_last[j] = again ? last : own;
@@ -220,7 +220,7 @@ static uint64_t set_limits(struct rp_formulation *f, uint64_t horizon_ns) {
     if (horizon_ns > 0)
         rp_formulation_swap_limits(f, horizon_ns, f->limit_bytes);
     for (uint32_t i = 0; i < 2 * p->n_ops; i++)
-        largest = f->limit_bytes[i] > largest ? f->limit_bytes[i] : largest;
+        largest = rp_max_u64(largest, f->limit_bytes[i]);
     return largest;
 }
 
@@ -233,7 +233,7 @@ void rp_formulation_init(struct rp_formulation *f, const struct rp_instance *p,
     f->s_last = rp_calloc(p->n_tensors, sizeof *f->s_last);
     f->s_start = rp_calloc(p->n_tensors, sizeof *f->s_start);
     for (uint32_t j = 0; j < p->n_ops; j++)
-        longest = p->time_ns[j] > longest ? p->time_ns[j] : longest;
+        longest = rp_max_u64(longest, p->time_ns[j]);
     f->time_scale = scale_to(longest, 1);
     choose_stages(f, o->max_stages);
     find_last_runs(f);
@@ -264,7 +264,8 @@ void rp_formulation_fini(struct rp_formulation *f) {
     *f = (struct rp_formulation){0};
 }
 
-/* Appends the row  left <= a + b  of columns or constants, unless it holds by itself. */
+/* Appends the row left <= a + b of columns or constants, unless every 0/1 point meets
+ * it. */
 static void add_row(struct rp_row_set *rows, struct rp_row_name name, uint32_t left,
                     uint32_t a, uint32_t b) {
     if (left == RP_COL_ZERO || a == RP_COL_ONE || b == RP_COL_ONE || left == a || left == b)

@@ -44,9 +44,9 @@
  *   - horizon_ns admits swaps, see swap_relaxation.h;
  *   - max_stages puts several first runs into one stage, for large graphs. Stage t then
  *     ends with the first run of op last_op[t], and holds the first runs of all ops j with
- *     stage_of[j] = t, for which R[t][j] = 1. All of the above holds with these words,
- *     except that rows (4) exist for k = last_op[t] only, and an op may run again at no
- *     cost in the stage of its first run.
+ *     stage_of[j] = t, for which R[t][j] = 1. All of the above holds with these
+ *     definitions, except that rows (4) exist for k = last_op[t] only, and an op may run
+ *     again at no cost in the stage of its first run.
  *
  * Scaling: bytes and times are multiplied by powers of two, which is exact below 2^53.
  *
@@ -155,12 +155,12 @@ static inline uint32_t rp_formulation_first_row(const struct rp_formulation *f,
     return f->n_stages < f->instance->n_ops ? f->last_op[t] : 0;
 }
 
-/* Value of a column or constant at point v, which has one value a column. */
+/* Value of a column or constant at point v, which has one value per column. */
 static inline double rp_formulation_value(const double *v, uint32_t col) {
     return col == RP_COL_ZERO ? 0 : col == RP_COL_ONE ? 1 : v[col];
 }
 
-/* Appends all rows (2) and (3), except those that hold by themselves. */
+/* Appends all rows (2) and (3), except those that every 0/1 point meets. */
 void rp_formulation_rows(const struct rp_formulation *f, struct rp_row_set *rows);
 
 /* The schedule with S[t][x] = 1 where the column's value is above `threshold`. `s` has the

@@ -6,7 +6,7 @@ struct propagation {
 };
 
 /* Fixes R[t][j] (j < t) or S[t][x] at a constant. `entry` is its place in the table, or
- * NULL for what has none and always is `constant`. */
+ * NULL if it has none. Then its value is `constant`. */
 static void fix(struct propagation *d, uint32_t *entry, uint32_t constant, uint32_t value) {
     uint32_t now = entry != NULL ? *entry : constant;
     if (now == value)

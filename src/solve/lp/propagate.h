@@ -15,7 +15,8 @@
 /* Not decided yet. */
 #define RP_COL_OPEN (UINT32_MAX - 2)
 
-/* Applies the rules until nothing changes. Sets f->empty if two of them clash. */
+/* Applies the rules until nothing changes. Sets f->empty if two of them contradict each
+ * other. Not thread-safe: one formulation, one thread. */
 void rp_formulation_propagate(struct rp_formulation *f);
 
 #endif

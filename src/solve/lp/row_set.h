@@ -63,7 +63,7 @@ void rp_row_set_detail(struct rp_row_set *rows, uint32_t detail);
 void rp_row_set_copy(struct rp_row_set *rows, const struct rp_row_set *from, uint32_t i);
 void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from);
 
-/* The left side of row i at point v, which has one value a column. */
+/* The left side of row i at point v, which has one value per column. */
 double rp_row_set_left(const struct rp_row_set *rows, uint32_t i, const double *v);
 
 #endif

@@ -126,23 +126,23 @@ bool rp_sep_cover_find(const struct rp_row_set *from, uint32_t i, const double *
 
 struct state {
     struct rp_sep_memory memory;
-    double *up;  /* the point with every positive value raised to 1 */
-    double *top; /* per k: how far row (4) is above the limit at `up` */
+    double *support; /* the point with every positive value raised to 1 */
+    double *over;    /* per k: how far row (4) is above the limit at `support` */
 };
 
 static void *create(const struct rp_formulation *f) {
     struct state *s = rp_calloc(1, sizeof *s);
     rp_sep_memory_init(&s->memory, f);
-    s->up = rp_calloc(f->n_cols, sizeof *s->up);
-    s->top = rp_calloc(f->instance->n_ops, sizeof *s->top);
+    s->support = rp_calloc(f->n_cols, sizeof *s->support);
+    s->over = rp_calloc(f->instance->n_ops, sizeof *s->over);
     return s;
 }
 
 static void destroy(void *state) {
     struct state *s = state;
     rp_sep_memory_fini(&s->memory);
-    free(s->up);
-    free(s->top);
+    free(s->support);
+    free(s->over);
     free(s);
 }
 
@@ -170,15 +170,15 @@ static void improve(struct state *s, uint32_t t, uint32_t k, const double *v,
 static uint32_t find(void *state, uint32_t t, const double *v, struct rp_row_set *rows,
                      uint64_t *terms) {
     struct state *s = state;
-    const struct rp_formulation *f = s->memory.form;
+    const struct rp_formulation *f = s->memory.formulation;
     struct rp_row_set best = {0};
     (void)terms; /* small beside the work of the other families */
     if (t == 0)  /* the first stage at a new point */
         for (uint32_t j = 0; j < f->n_cols; j++)
-            s->up[j] = v[j] > POSITIVE;
-    rp_sep_memory_sweep(&s->memory, t, s->up, s->top);
+            s->support[j] = v[j] > POSITIVE;
+    rp_sep_memory_sweep(&s->memory, t, s->support, s->over);
     for (uint32_t k = rp_formulation_first_row(f, t); k <= f->last_op[t]; k++)
-        if (s->top[k] > 0 && rp_formulation_may_run(f, t, k))
+        if (s->over[k] > 0 && rp_formulation_may_run(f, t, k))
             improve(s, t, k, v, &best);
     uint32_t n = best.n;
     rp_row_set_copy_all(rows, &best);

@@ -11,6 +11,8 @@
  * of the least weight for each value of the left side can check it. (Lifted cover
  * inequalities: Balas, "Facets of the knapsack polytope", 1975. Lifting by that table:
  * Zemel, "Easily computable facets of the knapsack polytope", 1989.)
+ *
+ * Thread-safe: rp_sep_cover_find touches only its arguments.
  */
 #ifndef RP_SOLVE_LP_SEP_COVER_H
 #define RP_SOLVE_LP_SEP_COVER_H

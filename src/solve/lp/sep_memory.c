@@ -13,7 +13,7 @@
 
 void rp_sep_memory_init(struct rp_sep_memory *m, const struct rp_formulation *f) {
     const struct rp_instance *p = f->instance;
-    *m = (struct rp_sep_memory){.form = f};
+    *m = (struct rp_sep_memory){.formulation = f};
     m->need = rp_calloc(p->n_tensors, sizeof *m->need);
     m->unseen = rp_calloc(p->n_tensors, sizeof *m->unseen);
     m->live = rp_calloc(p->n_tensors, sizeof *m->live);
@@ -34,7 +34,7 @@ void rp_sep_memory_fini(struct rp_sep_memory *m) {
  * Keeps *total, the sum of scaled bytes, up to date. */
 static void set_live(struct rp_sep_memory *m, uint32_t t, uint32_t x, const double *v,
                      bool made, double *total) {
-    const struct rp_formulation *f = m->form;
+    const struct rp_formulation *f = m->formulation;
     double live = made ? m->need[x] : 0;
     if (m->unseen[x] == 0)
         live = fmax(live, rp_formulation_value(v, rp_formulation_held(f, t, x)));
@@ -44,7 +44,7 @@ static void set_live(struct rp_sep_memory *m, uint32_t t, uint32_t x, const doub
 
 static void start_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
                         double *total) {
-    const struct rp_formulation *f = m->form;
+    const struct rp_formulation *f = m->formulation;
     const struct rp_instance *p = f->instance;
     uint32_t last = f->last_op[t];
     for (uint32_t x = 0; x < p->output_start[last + 1]; x++) {
@@ -60,7 +60,7 @@ static void start_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
 
 void rp_sep_memory_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
                          double *over) {
-    const struct rp_formulation *f = m->form;
+    const struct rp_formulation *f = m->formulation;
     const struct rp_instance *p = f->instance;
     double total = 0;
     start_sweep(m, t, v, &total);
@@ -129,7 +129,7 @@ static struct term choose_term(const struct rp_formulation *f, uint32_t t, uint3
 
 void rp_sep_memory_row(struct rp_sep_memory *m, uint32_t t, uint32_t k, const double *v,
                        struct rp_row_set *rows) {
-    const struct rp_formulation *f = m->form;
+    const struct rp_formulation *f = m->formulation;
     const struct rp_instance *p = f->instance;
     uint32_t n = 0;
     rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_MEM, t, k, RP_NONE, 0},
@@ -196,7 +196,7 @@ static void destroy(void *state) {
 static uint32_t find(void *state, uint32_t t, const double *v, struct rp_row_set *rows,
                      uint64_t *terms) {
     struct state *s = state;
-    const struct rp_formulation *f = s->memory.form;
+    const struct rp_formulation *f = s->memory.formulation;
     rp_sep_memory_sweep(&s->memory, t, v, s->over);
     *terms += f->instance->n_ops;
     uint32_t k = rp_sep_memory_worst(f, t, s->over);

@@ -11,8 +11,8 @@
 
 /* Working memory for one formulation. Not thread-safe: one for each thread. */
 struct rp_sep_memory {
-    const struct rp_formulation *form; /* borrowed */
-    double *need;                      /* per tensor: largest term (4a), (4b) so far */
+    const struct rp_formulation *formulation; /* borrowed */
+    double *need;     /* per tensor: largest term (4a), (4b) so far */
     uint32_t *unseen; /* per tensor: readers < k that may run in the stage */
     double *live;     /* per tensor: its L in the sweep */
     double *sum;      /* per column: coefficient in the row being made; zero between rows */

@@ -13,7 +13,7 @@
 
 void rp_sep_path_init(struct rp_sep_path *s, const struct rp_formulation *f) {
     const struct rp_instance *p = f->instance;
-    *s = (struct rp_sep_path){.form = f};
+    *s = (struct rp_sep_path){.formulation = f};
     s->active = rp_calloc(p->n_ops, sizeof *s->active);
     s->is_active = rp_calloc(p->n_ops, sizeof *s->is_active);
     s->runs = rp_calloc(p->n_ops, sizeof *s->runs);
@@ -39,7 +39,7 @@ void rp_sep_path_fini(struct rp_sep_path *s) {
 /* Finds the ops that run again at the point. The others have supply 0 and end every path.
  */
 static void find_active(struct rp_sep_path *s, const double *v) {
-    const struct rp_formulation *f = s->form;
+    const struct rp_formulation *f = s->formulation;
     s->n_active = 0;
     for (uint32_t j = 0; j < f->instance->n_ops; j++) {
         double sum = 0;
@@ -56,7 +56,7 @@ static void find_active(struct rp_sep_path *s, const double *v) {
 
 /* Finds W of every tensor that an active op makes. */
 static void find_wants(struct rp_sep_path *s, uint32_t b, const double *v) {
-    const struct rp_formulation *f = s->form;
+    const struct rp_formulation *f = s->formulation;
     const struct rp_instance *p = f->instance;
     for (uint32_t i = 0; i < s->n_active; i++)
         for (uint32_t j = s->active[i], x = p->output_start[j]; x < p->output_start[j + 1];
@@ -75,10 +75,10 @@ static void find_wants(struct rp_sep_path *s, uint32_t b, const double *v) {
         }
 }
 
-/* Finds the best paths for the window from stage a on whose runs are summed in s->runs.
- * What an op makes that first runs in the window is supplied in full. */
+/* Finds the best paths for the window from stage a on whose runs are summed in s->runs. The
+ * outputs of an op that first runs in the window are supplied in full. */
 static void find_paths(struct rp_sep_path *s, uint32_t a, const double *v) {
-    const struct rp_formulation *f = s->form;
+    const struct rp_formulation *f = s->formulation;
     const struct rp_instance *p = f->instance;
     for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] < a; i++) {
         uint32_t j = s->active[i];
@@ -116,7 +116,7 @@ static int by_efficacy(const void *left, const void *right) {
 /* Replaces best[x] where the window [a, b] gives a row of higher efficacy. */
 static void try_window(struct rp_sep_path *s, uint32_t a, uint32_t b, const double *v,
                        struct candidate *best) {
-    const struct rp_formulation *f = s->form;
+    const struct rp_formulation *f = s->formulation;
     const struct rp_instance *p = f->instance;
     for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] < a; i++) {
         uint32_t j = s->active[i];
@@ -135,7 +135,7 @@ static void try_window(struct rp_sep_path *s, uint32_t a, uint32_t b, const doub
 }
 
 static void add_runs(struct rp_sep_path *s, uint32_t t, const double *v) {
-    const struct rp_formulation *f = s->form;
+    const struct rp_formulation *f = s->formulation;
     for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] <= t; i++)
         s->runs[s->active[i]] +=
             rp_formulation_value(v, rp_formulation_run(f, t, s->active[i]));
@@ -148,14 +148,14 @@ static void clear_runs(struct rp_sep_path *s) {
 
 static void collect(struct rp_sep_path *s, const double *v, double min_efficacy,
                     struct candidates *found) {
-    const struct rp_instance *p = s->form->instance;
+    const struct rp_instance *p = s->formulation->instance;
     struct candidate *best = rp_calloc(p->n_tensors, sizeof *best);
-    for (uint32_t b = 1; b < s->form->n_stages; b++) {
+    for (uint32_t b = 1; b < s->formulation->n_stages; b++) {
         memset(best, 0, p->n_tensors * sizeof *best);
         find_wants(s, b, v);
         clear_runs(s);
         for (uint32_t a = b;
-             a >= 1 && s->n_active > 0 && a > s->form->stage_of[s->active[0]]; a--) {
+             a >= 1 && s->n_active > 0 && a > s->formulation->stage_of[s->active[0]]; a--) {
             add_runs(s, a, v);
             find_paths(s, a, v);
             try_window(s, a, b, v, best);
@@ -170,7 +170,7 @@ static void collect(struct rp_sep_path *s, const double *v, double min_efficacy,
 /* Finds the paths of the candidate's window again, and appends its row. */
 static void append_row(struct rp_sep_path *s, const struct candidate *c, const double *v,
                        struct rp_row_set *rows) {
-    const struct rp_formulation *f = s->form;
+    const struct rp_formulation *f = s->formulation;
     const struct rp_instance *p = f->instance;
     clear_runs(s);
     for (uint32_t t = c->a; t <= c->b; t++)
@@ -225,7 +225,7 @@ static void destroy(void *state) {
 static uint32_t find(void *state, uint32_t t, const double *v, struct rp_row_set *rows,
                      uint64_t *terms) {
     struct rp_sep_path *s = state;
-    uint32_t n_ops = s->form->instance->n_ops;
+    uint32_t n_ops = s->formulation->instance->n_ops;
     (void)t;
     uint32_t n = rp_sep_path_find(s, v, MIN_EFFICACY, n_ops, rows);
     *terms += (uint64_t)n_ops * n_ops * s->n_active;

@@ -1,4 +1,4 @@
-/* sep_path: path cuts, which forbid a fractional point to make a tensor bit by bit.
+/* sep_path: path cuts, which forbid a fractional point to make a tensor in small fractions.
  *
  * Rows (2) and (3) let the LP hold 3% of y, make 3% of x from it in each of 30 stages, and
  * end up with all of x. In a real schedule, x is on the device after stage b only if it was
@@ -22,8 +22,8 @@
 
 /* Working memory for one formulation. Not thread-safe: one for each thread. */
 struct rp_sep_path {
-    const struct rp_formulation *form; /* borrowed */
-    uint32_t *active;                  /* ops that run again at the point, ascending */
+    const struct rp_formulation *formulation; /* borrowed */
+    uint32_t *active; /* ops that run again at the point, ascending */
     uint32_t n_active;
     bool *is_active;  /* per op */
     double *runs;     /* per op: sum of R over the window */

@@ -32,7 +32,7 @@ void rp_separation_statistics_add(struct rp_separation_statistics *into,
 
 void rp_separation_init(struct rp_separation *s, const struct rp_formulation *f,
                         uint32_t skip) {
-    *s = (struct rp_separation){.form = f};
+    *s = (struct rp_separation){.formulation = f};
     rp_sep_memory_init(&s->memory, f);
     s->over = rp_calloc(f->instance->n_ops, sizeof *s->over);
     for (uint32_t k = 0; k < N_FAMILIES; k++)
@@ -67,7 +67,7 @@ static uint32_t find_at(struct rp_separation *s, bool per_stage, uint32_t t,
 uint32_t rp_separation_find(struct rp_separation *s, const double *v,
                             struct rp_row_set *rows,
                             struct rp_separation_statistics *stats) {
-    uint32_t n = 0, n_stages = s->form->n_stages;
+    uint32_t n = 0, n_stages = s->formulation->n_stages;
     for (uint32_t t = 0; t < n_stages; t++)
         n += find_at(s, true, t, v, rows, stats);
     return n + find_at(s, false, n_stages, v, rows, stats);
@@ -77,10 +77,10 @@ uint32_t rp_separation_exact(struct rp_separation *s, const double *v,
                              struct rp_row_set *rows,
                              struct rp_separation_statistics *stats) {
     uint32_t n = 0;
-    for (uint32_t t = 0; t < s->form->n_stages; t++) {
+    for (uint32_t t = 0; t < s->formulation->n_stages; t++) {
         struct rp_row_set memory = {0};
         rp_sep_memory_sweep(&s->memory, t, v, s->over);
-        uint32_t k = rp_sep_memory_worst(s->form, t, s->over);
+        uint32_t k = rp_sep_memory_worst(s->formulation, t, s->over);
         if (s->over[k] > 0) {
             rp_sep_memory_row(&s->memory, t, k, v, &memory);
             n += rp_sep_cover_find(&memory, 0, v, EXACT_MIN_EFFICACY, rows);

@@ -43,10 +43,10 @@ void rp_separation_statistics_add(struct rp_separation_statistics *into,
 
 /* Working memory for one formulation. Not thread-safe: one for each thread. */
 struct rp_separation {
-    const struct rp_formulation *form; /* borrowed */
-    void *state[RP_MAX_CUT_FAMILIES];  /* NULL: the family is left out */
-    struct rp_sep_memory memory;       /* for rp_separation_exact, and for the caller */
-    double *over;                      /* per k: how far row (4) is above the limit */
+    const struct rp_formulation *formulation; /* borrowed */
+    void *state[RP_MAX_CUT_FAMILIES];         /* NULL: the family is left out */
+    struct rp_sep_memory memory; /* for rp_separation_exact, and for the caller */
+    double *over;                /* per k: how far row (4) is above the limit */
 };
 
 /* Bit k of `skip` leaves family k out; 0 for all of them. */

@@ -133,11 +133,11 @@ double rp_lp_high(const struct rp_lp *lp, uint32_t col) {
                : glp_get_col_ub(lp->glp, (int)col + 1);
 }
 
-/* The least value of  with_cost * (cost x) + y (A x - b)  over the bounds of the columns,
- * or a little less: y is the multipliers, y >= 0, except that those of sum columns' rows (b
- * = 0) are free. Any such y makes this a valid bound (Neumaier and Shcherbina, "Safe bounds
- * in linear and mixed-integer linear programming", 2004). Sums are in long doubles. Their
- * rounding error is less than the sum of all magnitudes times their number times
+/* The minimum of with_cost * (cost x) + y (A x - b) over the bounds of the columns, or a
+ * little less. y holds the multipliers. They are >= 0, except that those of sum columns'
+ * rows (b = 0) are free. Any such y gives a valid bound (Neumaier and Shcherbina, "Safe
+ * bounds in linear and mixed-integer linear programming", 2004). Sums are in long doubles.
+ * Their rounding error is less than the sum of all magnitudes times their number times
  * LDBL_EPSILON, which is subtracted. */
 static double min_value(struct rp_lp *lp, bool with_cost, double *reduced) {
     int rows = glp_get_num_rows(lp->glp), cols = glp_get_num_cols(lp->glp);

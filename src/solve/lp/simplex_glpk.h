@@ -1,5 +1,5 @@
-/* simplex_glpk: a linear program whose rows come and go, solved by GLPK's dual simplex
- * method. It knows nothing of plans.
+/* simplex_glpk: a linear program to which rows are added and from which they are dropped,
+ * solved by GLPK's dual simplex method. It knows nothing of plans.
  *
  *   minimise  fixed + sum of cost[j] x[j],   rows  sum of a[i][j] x[j] <= b[i],
  *   low[j] <= x[j] <= high[j], both finite.
@@ -24,7 +24,7 @@
 
 struct rp_lp;
 
-/* A program without rows and with n_cols columns in [0, 1]. The caller frees it. */
+/* A linear program without rows and with n_cols columns in [0, 1]. The caller frees it. */
 struct rp_lp *rp_lp_new(uint32_t n_cols, const double *cost, double fixed);
 void rp_lp_free(struct rp_lp *lp); /* NULL is fine */
 
@@ -53,7 +53,7 @@ enum rp_lp_status {
 enum rp_lp_status rp_lp_solve(struct rp_lp *lp, uint64_t max_pivots, double cutoff);
 uint64_t rp_lp_pivots(const struct rp_lp *lp); /* in all solves so far */
 
-/* The point of the last solve: one value a column, sums included, within the bounds. */
+/* The point of the last solve: one value per column, sums included, within the bounds. */
 void rp_lp_point(const struct rp_lp *lp, double *v);
 /* Is row i slack at that vertex? Then its multiplier is zero. */
 bool rp_lp_row_is_slack(const struct rp_lp *lp, uint32_t i);

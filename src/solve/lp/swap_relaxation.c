@@ -11,7 +11,7 @@ struct rate {
     uint64_t bytes, ns;
 };
 
-/* That of the tensor with the most bytes a ns. */
+/* The rate of the tensor with the most bytes per ns. */
 static struct rate best_rate(const struct rp_instance *p, const uint64_t *copy_ns) {
     struct rate best = {0, 1};
     for (uint32_t x = 0; x < p->n_tensors; x++)
@@ -40,7 +40,7 @@ struct item {
     uint64_t due_ns;     /* the copy in must have ended */
 };
 
-#define MAX_ITEMS 9 /* all sets of that many are enumerated, of more none */
+#define MAX_ITEMS 9 /* with more items, sets are not enumerated */
 
 struct moment {
     uint64_t start_ns; /* of the run; copies out must have ended */
@@ -89,8 +89,9 @@ static bool reads(const struct rp_instance *p, uint32_t j, uint32_t x) {
     return false;
 }
 
-/* The most bytes that can be offloaded while op t runs or, unless `same`, while another op
- * of its stage runs, by enumerating all sets. UINT64_MAX if there are too many sets. */
+/* The largest number of bytes that can be offloaded while op t runs (`same`), or while
+ * another op of its stage runs. It enumerates all sets, and returns UINT64_MAX if there are
+ * too many. */
 static uint64_t enumerate_offloads(const struct rp_instance *p, const uint32_t *last_use,
                                    const uint64_t *before, uint64_t horizon_ns, uint32_t t,
                                    bool same) {

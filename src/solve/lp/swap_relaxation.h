@@ -32,9 +32,9 @@
 #include "solve/core/instance.h"
 
 /* Fills limit_bytes, which is laid out as in struct rp_formulation. p has passed
- * rp_instance_allow_swap. last_use[x]: the op by whose first run the last read of x is
- * over, or which is that read itself; n_ops if x is kept. A horizon below the sum of all op
- * times counts as that sum. Thread-safe. */
+ * rp_instance_allow_swap. last_use[x]: an op whose first run is the last read of x, or
+ * comes after it; n_ops if x is kept. A horizon below the sum of all op times counts as
+ * that sum. Thread-safe. */
 void rp_swap_relaxation_limits(const struct rp_instance *p, const uint32_t *last_use,
                                uint64_t horizon_ns, uint64_t *limit_bytes);
 

@@ -14,24 +14,26 @@
 #include "solve/mip/rounding.h"
 
 #define INTEGRAL 1e-6
-/* Separations at the root: so many at most, and not after so many in a row that gain less
- * than this share of the distance to the target. */
+/* Limits of separation at the root and below it: how many separations, and how many in a
+ * row that each gain less than MIN_GAIN of the distance to the target. */
 #define MAX_ROOT_SEPARATIONS 60
 #define MAX_ROOT_STALLED 4
 #define MIN_GAIN 1e-3
 #define MAX_NODE_SEPARATIONS 3
 #define MAX_NODE_STALLED 1
-/* Share of columns that must be fixed to make the model anew without them. */
+/* The model is made anew without the fixed columns once they are this share of all. */
 #define REBUILD_SHARE 0.15
-/* The first cutoff is this share above the bound, or more as long as that many columns stay
- * fixed. Cutoffs farther above than the last are not tried. */
+/* The first cutoff is FIRST_CUTOFF above the bound, as a share of it, or farther as long as
+ * CUTOFF_FIXED_SHARE of the columns stay fixed. No cutoff is farther than LAST_CUTOFF above
+ * it. */
 #define FIRST_CUTOFF 2e-4
 #define CUTOFF_FIXED_SHARE 0.3
 #define LAST_CUTOFF 0.05
-/* How often vertices are rounded: every so many separations at the root, nodes below it. */
+/* Vertices are rounded at every ROOT_ROUNDING_INTERVAL-th separation of the root, and at
+ * every NODE_ROUNDING_INTERVAL-th node below it. */
 #define ROOT_ROUNDING_INTERVAL 4
 #define NODE_ROUNDING_INTERVAL 8
-/* The first solve of an LP gets so many pivots even if the work limit is reached. */
+/* Pivots that the first solve of an LP gets even if the work limit is reached. */
 #define FIRST_PIVOTS 100
 
 void rp_branch_cut_statistics_add(struct rp_branch_cut_statistics *into,
@@ -105,7 +107,7 @@ void rp_branch_cut_offer(struct rp_branch_cut *bc, const struct rp_schedule *s) 
 static void round_vertex(struct rp_branch_cut *bc) {
     struct rp_branch_cut_statistics *st = &bc->state.statistics;
     uint64_t time_ns = bc->best_ns;
-    bool better = rp_rounding(&bc->m.form, bc->m.v, &bc->best, &time_ns);
+    bool better = rp_rounding(&bc->m.formulation, bc->m.v, &bc->best, &time_ns);
     if (better)
         set_incumbent(bc, &bc->best, time_ns);
     st->roundings++;
@@ -117,7 +119,7 @@ static void round_vertex(struct rp_branch_cut *bc) {
 static void offer_vertex(struct rp_branch_cut *bc) {
     struct rp_schedule s;
     rp_schedule_empty(bc->instance, &s);
-    rp_formulation_schedule(&bc->m.form, bc->m.v, 0.5, &s);
+    rp_formulation_schedule(&bc->m.formulation, bc->m.v, 0.5, &s);
     if (rp_schedule_prune(bc->instance, &s))
         rp_branch_cut_offer(bc, &s);
     rp_schedule_fini(&s);
@@ -156,18 +158,18 @@ static void prune_node(struct rp_branch_cut *bc) {
 }
 
 static bool is_integral(const struct rp_branch_cut *bc) {
-    for (uint32_t j = 0; j < bc->m.form.n_cols; j++)
+    for (uint32_t j = 0; j < bc->m.formulation.n_cols; j++)
         if (fabs(bc->m.v[j] - round(bc->m.v[j])) > INTEGRAL)
             return false;
     return true;
 }
 
-/* Do further cuts at this node pay? */
+/* Are further cuts at this node worth their cost? */
 static bool cuts_pay(struct rp_branch_cut *bc) {
     uint64_t target_ns = rp_node_lp_target_ns(bc);
     double missing = target_ns == UINT64_MAX
                          ? bc->bound * 0.01
-                         : (double)target_ns * bc->m.form.time_scale - bc->bound;
+                         : (double)target_ns * bc->m.formulation.time_scale - bc->bound;
     bool gained = bc->bound > bc->last_value + MIN_GAIN * missing;
     bc->n_stalled = gained ? 0 : bc->n_stalled + 1;
     bc->last_value = gained ? bc->bound : bc->last_value;
@@ -177,8 +179,8 @@ static bool cuts_pay(struct rp_branch_cut *bc) {
     return bc->n_separations < MAX_NODE_SEPARATIONS && bc->n_stalled <= MAX_NODE_STALLED;
 }
 
-/* Adds rows that the vertex violates, as long as that pays. An integral vertex that exceeds
- * the limit must be cut off in any case. True if rows were added. */
+/* Adds rows that the vertex violates, while that is worth its cost. An integral vertex that
+ * exceeds the limit must be cut off in any case. True if rows were added. */
 static bool separate(struct rp_branch_cut *bc, bool integral) {
     struct rp_branch_cut_statistics *st = &bc->state.statistics;
     struct rp_row_set rows = {0};
@@ -188,7 +190,7 @@ static bool separate(struct rp_branch_cut *bc, bool integral) {
     uint32_t n = rp_separation_find(&bc->m.separation, bc->m.v, &rows, &st->cuts);
     st->work += (st->cuts.terms - terms_before) / 64;
     if (n == 0 && integral) {
-        for (uint32_t j = 0; j < bc->m.form.n_cols; j++)
+        for (uint32_t j = 0; j < bc->m.formulation.n_cols; j++)
             bc->m.v[j] = round(bc->m.v[j]);
         n = rp_separation_exact(&bc->m.separation, bc->m.v, &rows, &st->cuts);
     }
@@ -217,7 +219,7 @@ static void branch(struct rp_branch_cut *bc) {
         bc->n_separations = MAX_NODE_SEPARATIONS; /* no more cuts at this node */
         return;
     }
-    if (b != RP_BRANCHING_TWO) { /* or an integral point that no row and column improves */
+    if (b != RP_BRANCHING_TWO) { /* pruned, or integral with no row left to cut it off */
         if (b == RP_BRANCHING_PRUNED)
             bc->node.bound_ns = rp_node_lp_target_ns(bc);
         prune_node(bc);
@@ -243,7 +245,7 @@ static void restart(struct rp_branch_cut *bc, uint64_t bound_ns) {
     bc->node = (struct node){0};
     bc->has_node = false;
     bc->state.statistics.restarts++;
-    if (bc->m.form.empty)
+    if (bc->m.formulation.empty)
         return;
     bc->at_root = true;
     enter_node(bc, (struct node){.bound_ns = bound_ns});
@@ -258,11 +260,11 @@ static uint64_t above(uint64_t bound_ns, double share) {
 /* Sets the cutoff `share` above the bound, or farther as long as enough columns stay fixed.
  * No cutoff if that would be too far. */
 static void choose_cutoff(struct rp_branch_cut *bc, uint64_t bound_ns, double share) {
-    uint32_t enough = (uint32_t)(CUTOFF_FIXED_SHARE * bc->m.form.n_cols);
+    uint32_t min_fixed = (uint32_t)(CUTOFF_FIXED_SHARE * bc->m.formulation.n_cols);
     for (;; share *= 2) {
         bc->cutoff_ns = share > LAST_CUTOFF ? UINT64_MAX : above(bound_ns, share);
         if (bc->cutoff_ns >= rp_node_lp_goal_ns(bc) ||
-            rp_node_lp_count_fixed(bc, above(bound_ns, share * 2)) < enough)
+            rp_node_lp_count_fixed(bc, above(bound_ns, share * 2)) < min_fixed)
             break;
     }
 }
@@ -275,7 +277,7 @@ static bool try_cutoff(struct rp_branch_cut *bc, uint64_t bound_ns, double share
     choose_cutoff(bc, bound_ns, share);
     uint64_t target_ns = rp_node_lp_target_ns(bc);
     if (target_ns == UINT64_MAX ||
-        rp_node_lp_count_fixed(bc, target_ns) < REBUILD_SHARE * bc->m.form.n_cols) {
+        rp_node_lp_count_fixed(bc, target_ns) < REBUILD_SHARE * bc->m.formulation.n_cols) {
         bc->cutoff_ns = UINT64_MAX;
         return false;
     }
@@ -334,7 +336,7 @@ static void process_vertex(struct rp_branch_cut *bc) {
     rp_node_lp_fix_columns(bc);
     if (bc->node.bound_ns >= rp_node_lp_target_ns(bc)) {
         prune_node(bc);
-    } else if (bc->m.n_fixed >= REBUILD_SHARE * bc->m.form.n_cols) {
+    } else if (bc->m.n_fixed >= REBUILD_SHARE * bc->m.formulation.n_cols) {
         rp_node_lp_rebuild(bc, false);
         restart(bc, global_bound(bc));
     } else if (!separate(bc, integral)) {
@@ -346,9 +348,9 @@ static void process_vertex(struct rp_branch_cut *bc) {
  * method may cycle, so each further try gets twice as many pivots. */
 static enum rp_lp_status solve_node(struct rp_branch_cut *bc, uint64_t work) {
     uint64_t size = rp_lp_n_rows(bc->m.lp) + rp_lp_n_cols(bc->m.lp);
-    uint64_t at_least = (uint64_t)FIRST_PIVOTS << bc->n_interrupted;
+    uint64_t min_pivots = (uint64_t)FIRST_PIVOTS << bc->n_interrupted;
     enum rp_lp_status st =
-        rp_node_lp_solve(bc, rp_max_u64(work * 64 / (size + 1), at_least));
+        rp_node_lp_solve(bc, rp_max_u64(work * 64 / (size + 1), min_pivots));
     bc->n_interrupted =
         st == RP_LP_LIMIT && bc->n_interrupted < 30 ? bc->n_interrupted + 1 : 0;
     uint64_t bound_ns = rp_node_lp_bound_ns(bc, bc->bound);
@@ -410,14 +412,8 @@ const struct rp_schedule *rp_branch_cut_best(const struct rp_branch_cut *bc) {
 static uint64_t common_divisor_ns(const struct rp_instance *p) {
     uint64_t g = 0, total = 0;
     for (uint32_t j = 0; j < p->n_ops; j++) {
-        uint64_t a = p->time_ns[j], b = g;
-        total += a;
-        while (a != 0) {
-            uint64_t rest = b % a;
-            b = a;
-            a = rest;
-        }
-        g = b;
+        total += p->time_ns[j];
+        g = rp_gcd_u64(g, p->time_ns[j]);
     }
     return g == 0 || total >= (uint64_t)1 << 50 ? 1 : g;
 }
@@ -426,7 +422,7 @@ static uint64_t common_divisor_ns(const struct rp_instance *p) {
 static void construct_incumbent(struct rp_branch_cut *bc) {
     struct rp_schedule s;
     rp_schedule_keep_all(bc->instance, &s);
-    if (rp_rounding_repair(bc->instance, &bc->m.form, NULL, &s)) {
+    if (rp_rounding_repair(bc->instance, &bc->m.formulation, NULL, &s)) {
         rp_rounding_fill(bc->instance, &s);
         rp_branch_cut_offer(bc, &s);
     }

@@ -23,10 +23,11 @@ static int by_score(const void *left, const void *right) {
     return (a->col > b->col) - (a->col < b->col);
 }
 
-/* How much a column matters: the time (scaled) of the op that runs, or of the maker of the
- * tensor that is held, weighted by the bytes (scaled) that the op makes. */
-static double stake(const struct rp_branch_cut *bc, uint32_t col) {
-    const struct rp_formulation *f = &bc->m.form;
+/* How much a column matters before it has pseudo-costs: the time (scaled) of the op that
+ * runs, or of the maker of the tensor that is held, times the bytes (scaled) that the op
+ * makes. */
+static double column_weight(const struct rp_branch_cut *bc, uint32_t col) {
+    const struct rp_formulation *f = &bc->m.formulation;
     const struct rp_instance *p = bc->instance;
     uint32_t op;
     double bytes = 0;
@@ -65,7 +66,7 @@ static uint32_t list_candidates(const struct rp_branch_cut *bc, uint32_t from, u
         if (fraction < FRACTIONAL || fraction > 1 - FRACTIONAL)
             continue;
         const struct pseudo_cost *c = &bc->m.pseudo_cost[j];
-        double s = stake(bc, j) * 0.1;
+        double s = column_weight(bc, j) * 0.1;
         double down = expected_rise(c, 0, fraction, s * fraction);
         double up = expected_rise(c, 1, 1 - fraction, s * (1 - fraction));
         list[n++] = (struct candidate){j, fraction, product(down, up)};
@@ -137,9 +138,9 @@ enum rp_branching rp_branching_choose(struct rp_branch_cut *bc, struct change *f
                                       struct change *second) {
     struct candidate *list = rp_calloc(bc->m.n_all, sizeof *list);
     double node_bound = bc->bound;
-    uint32_t n = list_candidates(bc, bc->m.form.n_cols, bc->m.n_all, list);
+    uint32_t n = list_candidates(bc, bc->m.formulation.n_cols, bc->m.n_all, list);
     if (n == 0)
-        n = list_candidates(bc, 0, bc->m.form.n_cols, list);
+        n = list_candidates(bc, 0, bc->m.formulation.n_cols, list);
     enum rp_branching result =
         n == 0 ? RP_BRANCHING_NONE : try_candidates(bc, list, n, node_bound);
     if (result == RP_BRANCHING_TWO) {

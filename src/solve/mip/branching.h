@@ -5,6 +5,8 @@
  * of the bound on both sides. Rises come from pseudo-costs; columns with too few of them
  * are tried by a few pivots on each side (reliability branching: Achterberg, Koch and
  * Martin, "Branching rules revisited", 2005).
+ *
+ * Not thread-safe: one object, one thread.
  */
 #ifndef RP_SOLVE_MIP_BRANCHING_H
 #define RP_SOLVE_MIP_BRANCHING_H
@@ -15,7 +17,7 @@ enum rp_branching {
     RP_BRANCHING_TWO,    /* two children: `first` is to be entered first, `second` later */
     RP_BRANCHING_NONE,   /* nothing is fractional */
     RP_BRANCHING_PRUNED, /* trial solves proved both sides of a column out of reach */
-    RP_BRANCHING_TIGHTENED /* or one side; the other one's bounds now hold at this node */
+    RP_BRANCHING_TIGHTENED /* or of one side; the other side now holds here */
 };
 
 /* Chooses at vertex m.v of the node's LP. bc->bound stays as it is. */

@@ -9,7 +9,7 @@
 #include "solve/mip/worker.h"
 
 #define POLL_SECONDS 0.2
-/* A pair may take one of so many parts of the work that is left. */
+/* A pair may take the PAIR_PARTS-th part of the work that is left. */
 #define PAIR_PARTS 4
 
 void rp_crossover_statistics_add(struct rp_crossover_statistics *into,

@@ -34,9 +34,10 @@ void rp_crossover_statistics_add(struct rp_crossover_statistics *into,
 
 /* Crosses the best schedule of `pool` with each of the others, then the best with the
  * second, the second and the third, and so on. Better schedules are added to `pool`; those
- * that the formulation cannot represent are dropped from it. `p` allows no swaps. Works in
- * a process of its own, and does nothing if the system gives none. Returns the work done,
- * and adds to *stats, which may be NULL. */
+ * that the formulation cannot represent are dropped from it. `p` allows no swaps. Branch
+ * and cut runs in a process of its own; if the system cannot start one, nothing is crossed.
+ * Returns the work done, and adds to *stats, which may be NULL. Not thread-safe: one pool,
+ * one thread. */
 uint64_t rp_crossover(const struct rp_instance *p, const struct rp_crossover_options *o,
                       struct rp_solution_pool *pool, struct rp_crossover_statistics *stats);
 

@@ -1,5 +1,5 @@
 /* mip_internal: the state that the files of branch and cut share. Only branch_cut.c,
- * node_lp.[ch] and branching.[ch] include it.
+ * node_lp.[ch] and branching.[ch] include it. Not thread-safe: one object, one thread.
  *
  * Columns of the LP: first those of the formulation, then a sum column for each op that may
  * run again, which counts its runs.
@@ -35,7 +35,7 @@ struct pseudo_cost {
 
 /* A formulation of what is not decided yet, and its LP. */
 struct model {
-    struct rp_formulation form;
+    struct rp_formulation formulation;
     struct rp_separation separation;
     struct rp_lp *lp;
     uint32_t n_base_rows;   /* the LP's first rows; cuts come after them */

@@ -8,12 +8,12 @@
 #include "base/numbers.h"
 
 #define MAX_CUTS 2000     /* in the LP; if there are more, the slack ones are dropped */
-#define SOLVE_OVERHEAD 20 /* a solve costs as much as so many pivots more */
+#define SOLVE_OVERHEAD 20 /* the fixed cost of a solve, in pivots */
 
 /* ---- bounds ---- */
 
 uint64_t rp_node_lp_bound_ns(const struct rp_branch_cut *bc, double bound) {
-    double ns = bound / bc->m.form.time_scale, step = (double)bc->divisor_ns;
+    double ns = bound / bc->m.formulation.time_scale, step = (double)bc->divisor_ns;
     if (!(ns > 0))
         return 0;
     if (ns >= 9e18)
@@ -39,16 +39,17 @@ void rp_node_lp_record_pruned(struct rp_branch_cut *bc, uint64_t bound_ns) {
 }
 
 /* Scaled objective at which the simplex method may stop. */
-static double cutoff(const struct rp_branch_cut *bc) {
+static double scaled_cutoff(const struct rp_branch_cut *bc) {
     if (bc->best_ns == UINT64_MAX)
         return HUGE_VAL;
-    return (double)rp_node_lp_target_ns(bc) * bc->m.form.time_scale * (1 + 1e-9) + 1e-9;
+    return (double)rp_node_lp_target_ns(bc) * bc->m.formulation.time_scale * (1 + 1e-9) +
+           1e-9;
 }
 
 /* ---- models ---- */
 
 static void add_sums(struct rp_branch_cut *bc) {
-    const struct rp_formulation *f = &bc->m.form;
+    const struct rp_formulation *f = &bc->m.formulation;
     uint32_t n_ops = bc->instance->n_ops;
     uint32_t *cols = rp_calloc(n_ops, sizeof *cols);
     bc->m.sum_of = rp_calloc(n_ops, sizeof *bc->m.sum_of);
@@ -67,13 +68,14 @@ static void add_sums(struct rp_branch_cut *bc) {
 }
 
 /* Makes everything of bc->m that depends on its formulation. */
-static void build(struct rp_branch_cut *bc) {
+static void build_model(struct rp_branch_cut *bc) {
     struct rp_row_set rows = {0};
-    rp_separation_init(&bc->m.separation, &bc->m.form, bc->options.skip_cuts);
-    rp_formulation_rows(&bc->m.form, &rows);
+    rp_separation_init(&bc->m.separation, &bc->m.formulation, bc->options.skip_cuts);
+    rp_formulation_rows(&bc->m.formulation, &rows);
     for (uint32_t t = 0; t < bc->instance->n_ops; t++)
         rp_sep_memory_row(&bc->m.separation.memory, t, t, NULL, &rows);
-    bc->m.lp = rp_lp_new(bc->m.form.n_cols, bc->m.form.cost, bc->m.form.fixed_cost);
+    bc->m.lp = rp_lp_new(bc->m.formulation.n_cols, bc->m.formulation.cost,
+                         bc->m.formulation.fixed_cost);
     add_sums(bc);
     rp_lp_add_rows(bc->m.lp, &rows, 0);
     bc->m.n_base_rows = rp_lp_n_rows(bc->m.lp);
@@ -88,11 +90,11 @@ static void build(struct rp_branch_cut *bc) {
     bc->m.n_fixed = 0;
 }
 
-static void discard(struct model *m) {
+static void discard_model(struct model *m) {
     rp_separation_fini(&m->separation);
     rp_lp_free(m->lp);
     rp_row_set_fini(&m->cuts);
-    rp_formulation_fini(&m->form);
+    rp_formulation_fini(&m->formulation);
     free(m->sum_of);
     free(m->v);
     free(m->reduced);
@@ -104,16 +106,16 @@ static void discard(struct model *m) {
 }
 
 void rp_node_lp_init(struct rp_branch_cut *bc) {
-    rp_formulation_init(&bc->m.form, bc->instance,
+    rp_formulation_init(&bc->m.formulation, bc->instance,
                         &(struct rp_formulation_options){.base = bc->options.base,
                                                          .known = bc->options.known,
                                                          .no_merge = bc->options.no_merge});
-    build(bc);
+    build_model(bc);
 }
 
 void rp_node_lp_fini(struct rp_branch_cut *bc) {
-    discard(&bc->m);
-    discard(&bc->full);
+    discard_model(&bc->m);
+    discard_model(&bc->full);
 }
 
 /* ---- solving ---- */
@@ -121,7 +123,7 @@ void rp_node_lp_fini(struct rp_branch_cut *bc) {
 enum rp_lp_status rp_node_lp_solve(struct rp_branch_cut *bc, uint64_t pivots) {
     uint64_t pivots_before = rp_lp_pivots(bc->m.lp);
     uint64_t size = rp_lp_n_rows(bc->m.lp) + rp_lp_n_cols(bc->m.lp);
-    enum rp_lp_status st = rp_lp_solve(bc->m.lp, pivots, cutoff(bc));
+    enum rp_lp_status st = rp_lp_solve(bc->m.lp, pivots, scaled_cutoff(bc));
     uint64_t done = rp_lp_pivots(bc->m.lp) - pivots_before;
     bc->bound = rp_lp_bound(bc->m.lp, bc->m.reduced);
     bc->state.statistics.lp_solves++;
@@ -176,7 +178,7 @@ static bool fixes(const struct rp_branch_cut *bc, uint32_t col, uint64_t target_
 
 uint32_t rp_node_lp_count_fixed(const struct rp_branch_cut *bc, uint64_t target_ns) {
     uint32_t n = 0;
-    for (uint32_t j = 0; j < bc->m.form.n_cols; j++)
+    for (uint32_t j = 0; j < bc->m.formulation.n_cols; j++)
         n += fixes(bc, j, target_ns);
     return n;
 }
@@ -185,7 +187,7 @@ void rp_node_lp_fix_columns(struct rp_branch_cut *bc) {
     uint64_t target_ns = rp_node_lp_target_ns(bc);
     if (bc->m.root_reduced == NULL || bc->options.no_fixing || target_ns == UINT64_MAX)
         return;
-    for (uint32_t j = 0; j < bc->m.form.n_cols; j++) {
+    for (uint32_t j = 0; j < bc->m.formulation.n_cols; j++) {
         double d = bc->m.root_reduced[j];
         if (bc->m.low[j] == bc->m.high[j] || !fixes(bc, j, target_ns))
             continue;
@@ -228,10 +230,11 @@ static void carry_row(const struct rp_formulation *from, const struct rp_formula
 /* Carries the cuts that bind over to bc->m. */
 static void carry_cuts(struct rp_branch_cut *bc, const struct model *from) {
     struct rp_row_set carried = {0};
-    double *sum = rp_calloc(bc->m.form.n_cols, sizeof *sum);
+    double *sum = rp_calloc(bc->m.formulation.n_cols, sizeof *sum);
     for (uint32_t i = 0; i < from->cuts.n; i++)
         if (!rp_lp_row_is_slack(from->lp, from->n_base_rows + i))
-            carry_row(&from->form, &bc->m.form, &from->cuts, i, sum, &carried);
+            carry_row(&from->formulation, &bc->m.formulation, &from->cuts, i, sum,
+                      &carried);
     rp_node_lp_add_cuts(bc, &carried);
     rp_row_set_fini(&carried);
     free(sum);
@@ -240,29 +243,29 @@ static void carry_cuts(struct rp_branch_cut *bc, const struct model *from) {
 void rp_node_lp_rebuild(struct rp_branch_cut *bc, bool keep_full) {
     struct model from = bc->m;
     uint64_t target_ns = rp_node_lp_target_ns(bc);
-    uint8_t *known = rp_calloc(from.form.n_cols, sizeof *known);
-    for (uint32_t j = 0; j < from.form.n_cols; j++) {
+    uint8_t *known = rp_calloc(from.formulation.n_cols, sizeof *known);
+    for (uint32_t j = 0; j < from.formulation.n_cols; j++) {
         known[j] = from.low[j] == from.high[j] ? (uint8_t)from.low[j]
                    : fixes(bc, j, target_ns)   ? from.root_reduced[j] < 0
                                                : RP_UNDECIDED;
     }
     rp_node_lp_record_pruned(bc, target_ns);
     bc->m = (struct model){0};
-    rp_formulation_init(&bc->m.form, bc->instance,
+    rp_formulation_init(&bc->m.formulation, bc->instance,
                         &(struct rp_formulation_options){.no_merge = bc->options.no_merge,
-                                                         .base = &from.form,
+                                                         .base = &from.formulation,
                                                          .known = known});
-    build(bc);
+    build_model(bc);
     carry_cuts(bc, &from);
     if (keep_full)
         bc->full = from;
     else
-        discard(&from);
+        discard_model(&from);
     free(known);
 }
 
 void rp_node_lp_restore_full(struct rp_branch_cut *bc) {
-    discard(&bc->m);
+    discard_model(&bc->m);
     bc->m = bc->full;
     bc->full = (struct model){0};
 }

@@ -1,5 +1,6 @@
 /* node_lp: the LP of branch and cut. It is made and solved here, its bounds become times,
- * and columns that no longer matter are fixed and left out. */
+ * and columns that no longer matter are fixed and left out. Not thread-safe: one object,
+ * one thread. */
 #ifndef RP_SOLVE_MIP_NODE_LP_H
 #define RP_SOLVE_MIP_NODE_LP_H
 
@@ -15,7 +16,7 @@ uint64_t rp_node_lp_bound_ns(const struct rp_branch_cut *bc, double bound);
 uint64_t rp_node_lp_goal_ns(const struct rp_branch_cut *bc);
 /* A node with this bound or more is pruned: the goal, or the cutoff if that is less. */
 uint64_t rp_node_lp_target_ns(const struct rp_branch_cut *bc);
-/* Records that something was pruned which may hold a schedule of this time. */
+/* Records that a pruned subtree may hold a schedule of this time. */
 void rp_node_lp_record_pruned(struct rp_branch_cut *bc, uint64_t bound_ns);
 
 /* ---- models ---- */

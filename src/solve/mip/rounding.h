@@ -9,10 +9,11 @@
 #include "solve/lp/formulation.h"
 
 /* Makes a sound schedule fit. Stage by stage, while the stage is over the limit, it drops a
- * tensor that the stage only carries through, up to the tensor's next first-run reader. The
- * choice falls on many bytes a ns of the maker's time. `weight` (or NULL), one value a
- * column, is a point of the LP: what S it has makes a drop less likely. False, with `s`
- * partly changed, if this does not lead to a schedule that fits. */
+ * tensor that the stage only carries through, up to the tensor's next first-run reader. It
+ * prefers tensors with many bytes per ns of the maker's time. `weight` (or NULL), one value
+ * per column, is a point of the LP: the larger S is there, the less likely the tensor is
+ * dropped. False, with `s` partly changed, if this does not lead to a schedule that
+ * fits. */
 bool rp_rounding_repair(const struct rp_instance *p, const struct rp_formulation *f,
                         const double *weight, struct rp_schedule *s);
 

@@ -22,9 +22,8 @@ struct rp_solution_pool {
     RP_VEC(struct rp_pool_solution);
 };
 
-/* Adds a copy of the runs' part of `s` (its swaps are left out), which takes time_ns and
- * fits. Does nothing if it is in the pool already, or if the pool is full of schedules that
- * are as fast. */
+/* Adds a copy of `s` without its swaps. It takes time_ns and fits. Does nothing if it is in
+ * the pool already, or if the pool is full of schedules that are as fast. */
 void rp_solution_pool_add(struct rp_solution_pool *pool, const struct rp_schedule *s,
                           uint64_t time_ns);
 void rp_solution_pool_fini(struct rp_solution_pool *pool); /* safe on a zeroed pool */

@@ -8,10 +8,10 @@
 #include "solve/core/temperature.h"
 #include "solve/order/run_sequence.h"
 
-/* The price starts where all overflow together costs this share of the step. */
+/* At the first price, all overflow together costs this share of the step's time. */
 static const double FIRST_PRICE = 0.1;
-/* The first temperature as a share of the mean op time, and the last as one of the first.
- */
+/* The first temperature as a multiple of the mean op time: HOT or WARM. The last one as a
+ * share of the first. */
 static const double HOT = 10, WARM = 1;
 static const double FINAL_SHARE = 1e-3;
 
@@ -25,7 +25,7 @@ enum {
     MOVES_PER_STOP = 4096
 };
 
-struct edit { /* and what undoes it */
+struct edit { /* one change of the sequence, with what is needed to undo it */
     enum { MOVED, INSERTED, REMOVED } kind;
     uint32_t a, b; /* MOVED: from, to; INSERTED: run; REMOVED: op, place */
 };
@@ -116,7 +116,8 @@ static void exchange_runs(struct annealing *a) {
         insert_run(a);
 }
 
-/* A move is drawn in ALL_SHARES. Where ops may not run again it is always the first. */
+/* A move is drawn with probability share / ALL_SHARES. If ops may not run again, it is
+ * always the first one. */
 enum { ALL_SHARES = 8 };
 
 static const struct {
@@ -134,10 +135,10 @@ const char *rp_order_move_name(uint32_t i) {
     return i < sizeof moves / sizeof *moves ? moves[i].name : NULL;
 }
 
-/* Makes one random move; its row. Without edits if the random choices left nothing to do.
- */
-static uint32_t propose(struct annealing *a, bool again) {
-    uint32_t drawn = again ? rp_random_below(&a->random, ALL_SHARES) : 0, row = 0;
+/* Makes one random move and returns its row. There are no edits if the random choices left
+ * nothing to do. */
+static uint32_t propose(struct annealing *a, bool may_recompute) {
+    uint32_t drawn = may_recompute ? rp_random_below(&a->random, ALL_SHARES) : 0, row = 0;
     a->n_edits = 0;
     a->s.work += 4;
     while (drawn >= moves[row].share)
@@ -187,9 +188,9 @@ static void update_best(struct annealing *a) {
            a->best_recompute_ns, a->best_over_bytes);
 }
 
-static void step(struct annealing *a, bool again) {
+static void step(struct annealing *a, bool may_recompute) {
     double over = a->s.overflow_bytes, ns = a->s.recompute_ns;
-    uint32_t row = propose(a, again);
+    uint32_t row = propose(a, may_recompute);
     a->statistics.moves[row].proposed++;
     if (a->n_edits == 0) {
         a->statistics.moves[row].infeasible++;
@@ -217,15 +218,15 @@ static void anneal(struct annealing *a, const struct rp_anneal_order_options *o,
                                   a->s.overflow_bytes);
         if (n % MOVES_PER_STOP == 0 && o->stop(o->stop_arg))
             break;
-        step(a, o->again);
+        step(a, o->may_recompute);
     }
     a->statistics.runs++;
     a->statistics.work += (uint64_t)((double)a->s.work - before);
 }
 
-/* Runs from the instance's order: many short ones, one in two hotter, for a quarter of the
- * work, since most graphs of some hundred ops are done with one of these; then a long one,
- * which larger graphs need. */
+/* Anneals again and again from the instance's order. A quarter of the work goes to short
+ * runs, every second one of them hotter: one such run is enough for most graphs of a few
+ * hundred ops. The last run is long, as larger graphs need it. */
 static void anneal_repeatedly(struct annealing *a,
                               const struct rp_anneal_order_options *o) {
     double all = (double)o->work, run = SHORT_RUN * a->p->n_ops;

@@ -5,10 +5,12 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/core/schedule.h"
 
 /* ---- lifetimes ---- */
 
-/* The run of x's op that a reader at place q reads from, as an index; q is after one. */
+/* The index, among the runs of the op that makes x, of the run that a reader at place q
+ * reads from. SIZE_MAX if none comes before q. */
 static size_t maker_index(const struct rp_run_sequence *s, uint32_t x, uint32_t q) {
     const struct rp_runs *runs = &s->runs[s->p->producer[x]];
     size_t best = SIZE_MAX;
@@ -35,7 +37,7 @@ static void widen_edit(struct rp_run_sequence *s, uint32_t run) {
     s->edit_first = rp_min_u32(s->edit_first, s->place[run]);
 }
 
-/* Takes the frees of x out of `free_bytes`, for its op's runs as they were when added. */
+/* Removes the frees of x from `free_bytes`. Call it before the runs of its op change. */
 static void remove_lifetimes(struct rp_run_sequence *s, uint32_t x) {
     const struct rp_runs *runs = &s->runs[s->p->producer[x]];
     for (size_t k = 0; k < runs->n; k++) {
@@ -122,7 +124,7 @@ static void end_edit(struct rp_run_sequence *s) {
 /* ---- edits ---- */
 
 void rp_run_sequence_move(struct rp_run_sequence *s, uint32_t from, uint32_t to) {
-    uint32_t first = from < to ? from : to, last = from < to ? to : from;
+    uint32_t first = rp_min_u32(from, to), last = rp_max_u32(from, to);
     uint32_t r = s->at[from];
     begin_edit(s, first, last);
     for_each_tensor(s, s->op[r], remove_lifetimes);
@@ -214,8 +216,8 @@ static uint32_t first_other_place(const struct rp_run_sequence *s, uint32_t r) {
     return first;
 }
 
-/* The place of the first reader that no other run of r's op comes before; n if there is
- * none. */
+/* The first place that depends on r: its reader has no other, earlier run of r's op to read
+ * from. n if there is none. */
 static uint32_t first_dependent(const struct rp_run_sequence *s, uint32_t r) {
     const struct rp_instance *p = s->p;
     uint32_t j = s->op[r], other = first_other_place(s, r), first = s->n;
@@ -357,19 +359,15 @@ void rp_run_sequence_steps(const struct rp_run_sequence *s, struct rp_plan *plan
     const struct rp_instance *p = s->p;
     for (uint32_t q = 0; q < s->n; q++) {
         uint32_t r = s->at[q], j = s->op[r];
-        struct rp_step run = {.kind = RP_RUN, .id = p->op_of[j], .address = RP_NO_ADDRESS};
-        rp_push(&plan->steps, run);
+        rp_append_step(p, plan, RP_RUN, j);
         for (int makes = 0; makes < 2; makes++) {
             uint32_t k = makes ? p->output_start[j] : p->input_start[j];
             uint32_t end = makes ? p->output_start[j + 1] : p->input_start[j + 1];
             for (; k < end; k++) {
                 uint32_t x = makes ? k : p->inputs[k];
                 size_t m = makes ? maker_index(s, x, q + 1) : maker_index(s, x, q);
-                if (s->freed_after[x][m] != r)
-                    continue;
-                struct rp_step release = {
-                    .kind = RP_FREE, .id = p->tensor_of[x], .address = RP_NO_ADDRESS};
-                rp_push(&plan->steps, release);
+                if (s->freed_after[x][m] == r)
+                    rp_append_step(p, plan, RP_FREE, x);
             }
         }
     }

@@ -1,14 +1,14 @@
 /* run_sequence: an order of runs, first ones and repeated ones, that can be edited. Its
  * memory and time are kept up to date edit by edit.
  *
- * A reader reads what the latest run before it of the producer made. So each run of an op
- * makes its outputs anew, and a tensor is on the device from there to the last reader
- * before the op's next run (a kept tensor, after the op's last run, to the end). Both the
- * order of first runs and what is made again follow from the sequence alone. A schedule
- * (solve/core/schedule.h) can say more in one respect only: in a sequence, what is made
- * again together with something that is still there replaces it.
+ * A reader reads what the producer's latest run before it made. So each run of an op makes
+ * its outputs anew, and a tensor is on the device from there to the last reader before the
+ * op's next run (a kept tensor, after the op's last run, to the end). Both the order of
+ * first runs and what is made again follow from the sequence alone. A schedule
+ * (solve/core/schedule.h) can say more in one respect only: when an op with several outputs
+ * runs again, a sequence replaces all of them, even those that are still on the device.
  *
- * Runs are numbered: run j < n_ops is the first that op j got, and stays; repeats have
+ * Runs are numbered. Run j < n_ops belongs to op j and is never removed. Repeats have
  * numbers from n_ops on. A place is an index into the sequence.
  *
  * Not thread-safe: one object, one thread. Different objects may be used by different
@@ -20,17 +20,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "model/plan.h"
 #include "solve/core/instance.h"
 
 struct rp_runs { /* of one op, in no order */
-    uint32_t *at;
-    size_t n, cap;
+    RP_VEC(uint32_t);
 };
 
 struct rp_run_sequence {
     const struct rp_instance *p; /* borrowed */
-    uint32_t n, capacity;        /* runs in the sequence; the most it may hold */
+    uint32_t n, capacity;        /* runs in the sequence, and its maximum */
     uint32_t *at;                /* per place: run */
     uint32_t *place;             /* per run */
     uint32_t *op;                /* per run */
@@ -51,9 +51,9 @@ struct rp_run_sequence {
     uint32_t edit_first, edit_last;
 };
 
-/* Runs of ops[0] .. ops[n-1]: all ops among them, at most 3 n_ops + 16, each after one of
- * every op that it reads from. `ops` NULL: each op once, in the instance's order. `p` must
- * outlive it. */
+/* Makes the sequence of runs of ops[0] .. ops[n-1]. Every op is among them, n is at most 3
+ * n_ops + 16, and each run comes after a run of every op that it reads from. `ops` NULL:
+ * each op once, in the instance's order. `p` must outlive it. */
 void rp_run_sequence_init(struct rp_run_sequence *s, const struct rp_instance *p,
                           const uint32_t *ops, uint32_t n);
 void rp_run_sequence_fini(struct rp_run_sequence *s);
@@ -63,7 +63,7 @@ void rp_run_sequence_range(const struct rp_run_sequence *s, uint32_t r, uint32_t
                            uint32_t *high);
 /* The latest run before place q of the op that makes x. RP_NONE if there is none. */
 uint32_t rp_run_sequence_maker(const struct rp_run_sequence *s, uint32_t x, uint32_t q);
-/* Whether all readers have what they read without r, a repeat. */
+/* True if every reader still has what it reads after r, a repeat, is removed. */
 bool rp_run_sequence_may_remove(const struct rp_run_sequence *s, uint32_t r);
 
 /* The edits. They keep the totals up to date. */

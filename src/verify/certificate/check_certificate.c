@@ -18,9 +18,9 @@ struct check {
     struct rp_err *err;
     struct rp_lp_variables vars;
     struct rp_host_capacity host; /* with swaps */
-    struct rp_cover_check *cover; /* takes the terms of a memory row; or NULL */
+    struct rp_cover_check *cover; /* not NULL: gets the terms of the memory row */
     uint32_t *order;              /* per position: its op */
-    uint32_t *seen;               /* per tensor: 1 + the last row with a term for it */
+    uint32_t *seen;               /* per tensor: 1 + the last memory row that has it */
     __int128 total;               /* sum of multiplier * right side */
     bool in_order;                /* a row needs the runs of a stage to be in order */
     bool overflow;                /* a sum passed 127 bits */
@@ -217,7 +217,8 @@ static rp_rc derive_terms(struct check *k) {
     return RP_OK;
 }
 
-/* The right side of a memory row: for all on the device or, with swaps, on the host. */
+/* The right side of a memory row. With swaps, what is on the host alone counts too, so the
+ * limit grows by as much as can be there. */
 static __int128 limit_of(const struct check *k) {
     const struct rp_certificate_row *r = k->row;
     __int128 limit = k->c->budget_bytes - k->g->fixed_bytes;
@@ -257,7 +258,8 @@ static rp_rc derive_counts(struct check *k, struct rp_cover_check *cover) {
     return RP_OK;
 }
 
-/* sum of count * variable <= max_count, since that holds wherever a memory row does */
+/* sum of count * variable <= max_count: valid if every choice of variables that meets the
+ * memory row meets it too */
 static rp_rc derive_cover(struct check *k) {
     struct rp_cover_check cover = {0};
     k->cover = &cover;
@@ -366,7 +368,7 @@ static rp_rc check_order(struct check *k) {
     return rc;
 }
 
-/* The stages of the file, if it has any: ascending, and the last op ends the last one. */
+/* If the file states stages, their ends must ascend and the last one be the last op. */
 static rp_rc check_stages(const struct check *k) {
     const uint32_t *ends = k->c->stages.at;
     size_t n = k->c->stages.n;
@@ -387,13 +389,13 @@ static rp_rc find_bound(struct check *k, struct rp_certified_bound *b) {
     k->overflow |= __builtin_sub_overflow(proved, k->total, &proved);
     if (k->overflow)
         return rp_fail(k->err, RP_NO, "a sum passes 127 bits");
-    __int128 up = proved / one + (proved % one > 0); /* division is towards zero */
+    __int128 rounded_up = proved / one + (proved % one > 0); /* / rounds towards zero */
     b->in_order = k->in_order;
     b->bound_ns = k->g->total_time_ns; /* every op runs */
-    if (up > INT64_MAX)
+    if (rounded_up > INT64_MAX)
         b->bound_ns = INT64_MAX;
-    else if (up > (__int128)b->bound_ns)
-        b->bound_ns = (uint64_t)up;
+    else if (rounded_up > (__int128)b->bound_ns)
+        b->bound_ns = (uint64_t)rounded_up;
     /* The rows hold only for plans that take at most swap_max_ns. */
     if (k->c->swaps && b->bound_ns > k->c->swap_max_ns)
         b->bound_ns = rp_max_u64(k->c->swap_max_ns, k->g->total_time_ns);
@@ -438,7 +440,7 @@ rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph
 
 /* ---- with a plan ---- */
 
-/* Why the bound is not for this plan; NULL if it is. */
+/* NULL if the bound applies to this plan. */
 static const char *why_bound_does_not_apply(const struct rp_certificate *c,
                                             const struct rp_graph *g,
                                             const struct rp_plan *p, bool in_order) {

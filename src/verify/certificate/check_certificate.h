@@ -23,7 +23,7 @@ enum rp_certificate_row_kind {
     RP_CERTIFICATE_DEP,
     RP_CERTIFICATE_HOLD,
     RP_CERTIFICATE_MEM,
-    RP_CERTIFICATE_WINDOW,
+    RP_CERTIFICATE_WINDOW, /* a path of tensors over several stages */
     RP_CERTIFICATE_COVER
 };
 
@@ -52,12 +52,12 @@ struct rp_certificate {
     bool addressed;
     uint64_t scale_log2;        /* multipliers are in units of 2^-scale_log2 */
     uint64_t lower_bound_ns;    /* the bound that it claims */
-    bool swaps;                 /* it is about plans that may swap, and that: */
-    uint64_t swap_max_ns;       /* take at most this long, */
-    uint64_t host_budget_bytes; /* with host copies of at most this size */
+    bool swaps;                 /* it is about plans that may swap */
+    uint64_t swap_max_ns;       /* with swaps: only about plans that take no longer */
+    uint64_t host_budget_bytes; /* with swaps: only if host copies take no more */
     bool has_order;
     RP_VEC(uint32_t) order;  /* all ops in the order of their first runs, if has_order */
-    RP_VEC(uint32_t) stages; /* the positions that end them; none: each ends one */
+    RP_VEC(uint32_t) stages; /* positions that end a stage; empty: every position does */
     RP_VEC(uint32_t) ids;    /* what the rows refer to */
     RP_VEC(struct rp_certificate_row) rows;
 };
@@ -80,7 +80,8 @@ struct rp_certified_bound {
 };
 
 /* RP_OK: every row was derived, and the certificate's claim follows from them. RP_NO: `err`
- * says why not. `g` has passed rp_graph_check. `c` may be any certificate that was read. */
+ * says why not. `g` has passed rp_graph_check. `c` may be any certificate that
+ * rp_certificate_parse accepts. */
 rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph *g,
                            struct rp_certified_bound *b, struct rp_err *err);
 

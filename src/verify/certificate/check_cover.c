@@ -15,7 +15,7 @@ static int by_key(const void *left, const void *right) {
     return (a->key > b->key) - (a->key < b->key);
 }
 
-/* Makes one item of those with the same key. */
+/* Merges items with the same key. */
 static void merge_items(struct rp_cover_check *k) {
     size_t n = 0;
     if (k->n == 0)
@@ -31,8 +31,8 @@ static void merge_items(struct rp_cover_check *k) {
     k->n = n;
 }
 
-/* min_weight[h]: the least weight of items that count h or more together, of those so far.
- * All weights above the capacity are the same. */
+/* min_weight[h]: the smallest weight of a set of the items so far that counts h or more. A
+ * weight above the capacity is too heavy, and its exact value does not matter. */
 bool rp_cover_check_holds(struct rp_cover_check *k, uint64_t max_count) {
     uint64_t last = max_count + 1;
     __int128 too_heavy = k->capacity + 1;

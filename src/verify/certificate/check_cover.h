@@ -1,8 +1,8 @@
 /* check_cover: is a cover inequality valid?
  *
- * Items may be chosen or not, each with a weight and a count. The question is whether the
- * counts of every choice that fits into a knapsack sum to `max_count` at most. Dynamic
- * programming over counts: for each count the least weight that reaches it (P. C. Gilmore
+ * Each item has a weight and a count. The inequality is valid if the counts of every set of
+ * items that fits into the knapsack sum to at most `max_count`. This is decided by dynamic
+ * programming: for each count, the smallest weight of a set that reaches it (P. C. Gilmore
  * and R. E. Gomory, "The theory and computation of knapsack functions", 1966).
  *
  * Not thread-safe: one object, one thread.
@@ -26,14 +26,15 @@ struct rp_cover_item {
 struct rp_cover_check {
     struct rp_cover_item *at;
     size_t n, cap;
-    __int128 capacity; /* the sum of weights that fits; may be negative */
+    __int128 capacity; /* the largest sum of weights that fits; may be negative */
 };
 
 /* Adds to the weight and the count of the item `key`. */
 void rp_cover_check_add(struct rp_cover_check *k, uint64_t key, __int128 weight,
                         uint64_t count);
 
-/* Does no choice that fits count more than `max_count` <= RP_COVER_MAX_COUNT? */
+/* True if no set of items that fits counts more than `max_count`, which is at most
+ * RP_COVER_MAX_COUNT. Sorts the items and merges those with the same key. */
 bool rp_cover_check_holds(struct rp_cover_check *k, uint64_t max_count);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "verify/check_timeline.h"
+#include "verify/queue_clocks.h"
 
 /* Is a_bytes / a_ns more than b_bytes / b_ns? */
 static bool is_faster(uint64_t a_bytes, uint64_t a_ns, uint64_t b_bytes, uint64_t b_ns) {
@@ -16,9 +16,9 @@ static bool add_tensor(struct rp_host_capacity *r, const struct rp_graph *g, uin
     const struct rp_device *d = &g->device;
     uint64_t bytes = g->tensors[x].bytes, out_ns, in_ns;
     uint64_t size = addressed ? rp_round_up(bytes, d->alignment_bytes) : bytes;
-    if (!rp_check_timeline_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s,
+    if (!rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s,
                                    &out_ns) ||
-        !rp_check_timeline_copy_ns(d->copy_latency_ns, bytes, d->h2d_bytes_per_s, &in_ns))
+        !rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->h2d_bytes_per_s, &in_ns))
         return false;
     if (is_faster(size, out_ns, r->out_bytes, r->out_ns)) {
         r->out_bytes = size;
@@ -56,7 +56,7 @@ void rp_host_capacity_fini(struct rp_host_capacity *r) {
     *r = (struct rp_host_capacity){0};
 }
 
-/* How many bytes can be copied in the horizon less used_ns, at the rate bytes / ns. */
+/* The bytes that can be copied in horizon_ns - used_ns, at the rate bytes / ns. */
 static uint64_t max_copied(uint64_t bytes, uint64_t ns, uint64_t horizon_ns,
                            uint64_t used_ns) {
     if (used_ns > horizon_ns)
@@ -112,17 +112,17 @@ static bool find_offload(const struct rp_host_capacity *r, const struct offloads
         return false;
     *p = (struct offload){.size = rp_round_up(bytes, r->addressed ? d->alignment_bytes : 1),
                           .ready_ns = r->before_ns[r->c->position[maker] + 1]};
-    if (!rp_check_timeline_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s,
+    if (!rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s,
                                    &p->out_ns) ||
-        !rp_check_timeline_copy_ns(d->copy_latency_ns, bytes, d->h2d_bytes_per_s,
+        !rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->h2d_bytes_per_s,
                                    &p->in_ns) ||
         !find_due(r, x, position + last, &p->due_ns))
         return false;
     return p->ready_ns + p->out_ns <= all->start_ns && all->end_ns + p->in_ns <= p->due_ns;
 }
 
-/* Can all of a set be copied out in time, one after the other and none before it is made?
- * The order in which they are made is best. */
+/* Can all tensors of a set be copied out before the run starts, one after the other, each
+ * after it was made? It is best to copy them in the order in which they are made. */
 static bool fits_out(const struct offloads *all, uint32_t set) {
     uint64_t clock = 0;
     while (set != 0) {
@@ -139,8 +139,8 @@ static bool fits_out(const struct offloads *all, uint32_t set) {
     return clock <= all->start_ns;
 }
 
-/* Can all of a set be copied in in time? For each due time, all that are due by then must
- * fit between the end of the run and that time. */
+/* Can every tensor of a set be copied back by its due time? For each due time, the copies
+ * of all tensors that are due by then must fit between the end of the run and that time. */
 static bool fits_in(const struct offloads *all, uint32_t set) {
     for (uint32_t i = 0; i < all->n; i++) {
         uint64_t clock = all->end_ns;
@@ -153,8 +153,8 @@ static bool fits_in(const struct offloads *all, uint32_t set) {
     return true;
 }
 
-/* The bytes of the largest set that can be copied out and in; UINT64_MAX with too many
- * tensors to try all sets. */
+/* The bytes of the largest set of tensors that can be copied out before the run and back in
+ * time. UINT64_MAX if there are too many tensors to try all sets. */
 static uint64_t max_offload(const struct rp_host_capacity *r, uint32_t t, bool last) {
     const struct rp_lp_variables *c = r->c;
     const struct rp_graph *g = c->g;

@@ -1,6 +1,6 @@
-/* host_capacity: how many bytes a plan that swaps can have on the host alone. The right
- * side of a memory row, which counts what is on the device or the host, grows by that
- * (docs/certificate.md, "With swaps").
+/* host_capacity: how many bytes a plan that swaps can have on the host alone. With swaps, a
+ * memory row counts what is on the device or on the host, so its right side grows by that
+ * number (docs/certificate.md, "With swaps").
  *
  * Not thread-safe: one object, one thread.
  */
@@ -17,11 +17,11 @@
 struct rp_host_capacity {
     const struct rp_lp_variables *c; /* borrowed */
     bool addressed;
-    uint64_t host_bytes;        /* no more are on the host alone at any time */
+    uint64_t host_bytes;        /* the most that the host budget and the tensors allow */
     uint64_t out_bytes, out_ns; /* size and copy time of the tensor with the best rate */
     uint64_t in_bytes, in_ns;   /* likewise, for copies in */
     uint64_t horizon_ns; /* the plan takes no longer; at least the sum of all op times */
-    uint64_t *before_ns; /* per position, and for n_ops: of all ops before that position */
+    uint64_t *before_ns; /* per position 0..n_ops: sum over all ops before it */
 };
 
 /* Sizes are rounded up to the alignment if `addressed`. False if the graph's device states
@@ -31,8 +31,8 @@ bool rp_host_capacity_init(struct rp_host_capacity *r, const struct rp_lp_variab
                            uint64_t host_budget_bytes);
 void rp_host_capacity_fini(struct rp_host_capacity *r); /* safe on a zeroed one */
 
-/* No more bytes are on the host alone while an op of stage t runs: the op that ends the
- * stage if `last`, else any of its ops. */
+/* An upper bound on the bytes that are on the host alone while an op of stage t runs. With
+ * `last` it is for the op that ends the stage, otherwise for every op of the stage. */
 uint64_t rp_host_capacity_max_bytes(const struct rp_host_capacity *r, uint32_t t,
                                     bool last);
 

@@ -14,7 +14,7 @@ static bool makes_bytes(const struct rp_graph *g, uint32_t j) {
     return false;
 }
 
-/* Rules (A) and (B): the last stage that can need x. Those of its readers are known. */
+/* Rules (A) and (B): the last stage that can need x. last_run of its readers is known. */
 static void limit_hold(struct rp_lp_variables *c, uint32_t x) {
     const struct rp_graph *g = c->g;
     uint32_t last = c->stage[g->tensors[x].producer];
@@ -183,7 +183,7 @@ bool rp_lp_variables_add_run(struct rp_lp_variables *c, uint32_t t, uint32_t j,
  * the one after the last stage before t in which the maker or a reader of x may run. */
 static uint32_t same_since(const struct rp_lp_variables *c, uint32_t t, uint32_t x) {
     uint32_t low = c->g->reader_start[x] + x, high = c->g->reader_start[x + 1] + x;
-    while (low < high) { /* the last of them that may run before stage t; its maker may */
+    while (low < high) { /* finds the last entry with touch_first < t; the maker's has it */
         uint32_t middle = high - (high - low) / 2;
         if (c->touch_first[middle] < t)
             low = middle;

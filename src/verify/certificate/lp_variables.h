@@ -3,11 +3,12 @@
  *
  *   R[t][j] = 1: op j runs in stage t.   S[t][x] = 1: tensor x is held as stage t begins.
  *
- * Positions are those of the ops in the order of their first runs. Stage t is what a plan
- * does after the first run at position t - 1, up to and with that at position t; or a stage
- * has several of these first runs. Some variables can be taken as 0 or 1, or as equal to
- * another, because some fastest plan has them so; docs/certificate.md proves it, rules (A)
- * to (F). They are worked out from the graph alone, without the planner's own reductions.
+ * The position of an op is its place in the order of first runs. A stage ends with a first
+ * run: with the one at position t, or, if a stage has several first runs, with the last of
+ * them. It begins where the stage before it ends. Some variables can be fixed to 0 or 1, or
+ * equated with another, because some fastest plan has these values. Rules (A) to (F) of
+ * docs/certificate.md say which, and prove it. They are applied to the graph alone, without
+ * the planner's own reductions.
  *
  * Ops and tensors are the graph's. Stages and positions count from 0. Not thread-safe: one
  * object, one thread.
@@ -32,12 +33,13 @@ struct rp_lp_variables {
     uint32_t *position;                /* per op: of its first run */
     uint32_t *stage;                   /* per op: of its first run */
     uint32_t *last_position, *last_op; /* per stage: of the first run that ends it */
-    uint32_t *last_run;                /* per op: no later stage runs it */
-    uint32_t *last_hold;               /* per tensor: no later stage begins with it */
-    uint32_t *held_until; /* per tensor: all stages from its making up to here hold it */
-    /* Per tensor x, from reader_start[x] + x on, for its maker and then each reader by
-     * position: the first stage that it may run in, and the last stage in which it or one
-     * of those before it may run. */
+    uint32_t *last_run;                /* per op: the last stage that may run it */
+    uint32_t *last_hold;  /* per tensor: the last stage that may begin with it */
+    uint32_t *held_until; /* per tensor: held in all stages from its making to this one */
+    /* For each tensor x, from index reader_start[x] + x on: one entry for its maker, then
+     * one for each reader, by position. touch_first is the first stage in which that op may
+     * run. touch_last is the last stage in which that op, or one of an earlier entry, may
+     * run. */
     uint32_t *touch_first, *touch_last;
     struct rp_lp_variable *table; /* by key, open addressing */
     size_t n, capacity;           /* of the table; the capacity is a power of two */
@@ -67,7 +69,7 @@ uint64_t rp_lp_variables_hold_key(const struct rp_lp_variables *c, uint32_t t, u
 /* May op j run in stage t? */
 bool rp_lp_variables_may_run(const struct rp_lp_variables *c, uint32_t t, uint32_t j);
 
-/* The least cost over all values of the variables: sum of all op times + constant + sum
+/* The smallest cost over all values of the variables: sum of all op times + constant + sum
  * over variables of min(0, time + row_sum), where the time of an S is 0. In units of
  * 2^-scale_log2 ns, scale_log2 <= 62. False if it passes 127 bits. */
 bool rp_lp_variables_min_cost(const struct rp_lp_variables *c, unsigned scale_log2,
