@@ -2,11 +2,11 @@
 #   fuzz | format | bench | info | clean
 #
 # Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
-#   PORTABLE=1    GLPK, jansson and what they need linked in
-#   WERROR=1      warnings are errors
-#   DEBUG=1       check the search's incremental state as it goes, compile RP_LOG in
+#   PORTABLE=1    link GLPK, jansson and what they need statically
+#   WERROR=1      treat warnings as errors
+#   DEBUG=1       check the search's incremental state while it runs, and compile RP_LOG in
 #   V=1           show the commands
-#   CUDA_HOME     where to look for CUDA first
+#   CUDA_HOME     the first place to look for CUDA
 #   INSTANCES     a folder of graphs for `make bench` instead of its own cases
 #   MUTATE        options and files for tools/mutate.sh
 #   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
@@ -17,7 +17,7 @@ CC = gcc
 CFLAGS ?= -O2 -g
 FUZZ_SECONDS ?= 60
 
-# gcc 11 takes some designated initializers for incomplete ones, hence the -Wno.
+# gcc 11 warns about some complete designated initializers, hence the -Wno.
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
   -Wno-missing-field-initializers
 RP_CFLAGS = -std=c11 -D_GNU_SOURCE -DRP_VERSION='"$(VERSION)"' -Isrc $(WARN) \
@@ -31,7 +31,7 @@ else
 LIBS := -lglpk -ljansson -lm -pthread
 endif
 
-# Everything below src/ is the library, but for main.c and what is loaded into other programs.
+# The library is everything below src/ except main.c and what is loaded into other programs.
 LIB_SRC := $(sort $(filter-out src/profile/inject/%,$(wildcard src/*/*.c src/*/*/*.c)))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 TEST_SRC := $(wildcard tests/*.c)
@@ -42,7 +42,7 @@ FORMATTED := $(wildcard $(foreach d,bench src src/* src/*/* tests tests/*,$(d)/*
 
 all: $(BUILD)/remat-plan $(BUILD)/libremat.a $(BUILD)/libremat_inject.so
 
-# ---- what must be installed: `check` and its like install it, `all` only names it ----
+# ---- what must be installed: `check` and similar targets install it, `all` only names it ----
 
 INSTALLING := demo check check-compilers check-gpu sanitize mutate fuzz fuzzers bench deps
 DEPS_MODE := $(if $(filter $(INSTALLING),$(MAKECMDGOALS)),install,name)
@@ -60,7 +60,7 @@ deps: $(BUILD_DEPS) $(BUILD)/deps-check
 Q := $(if $(filter 1,$(V)),,@)
 say = @$(if $(Q),printf '%-3s %s\n' $(1) $(2),:)
 
-# Changed flags rebuild: this file changes only when they do.
+# Everything depends on this file. It changes only when the flags do.
 FLAGS_NOW = $(CC) $(RP_CFLAGS) | $(LDFLAGS) $(LIBS)
 $(BUILD)/flags: always
 	@mkdir -p $(@D)
@@ -72,10 +72,10 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(RP_CFLAGS) $(INCLUDES) -c -o $@ $<
 
-# A fused multiply-add rounds once where the kernels' sums round twice.
+# A fused multiply-add would round once where the kernels' sums must round twice.
 $(BUILD)/src/kernels/%.o: INCLUDES := -ffp-contract=off
 
-# What emitted programs carry, as text within remat-plan.
+# The sources that emitted programs contain, embedded in remat-plan as text.
 TEXTS := $(sort $(filter-out src/kernels/ref_f64.c,$(wildcard src/kernels/ref*.[ch])) \
   $(addprefix src/kernels/,kargs.h half.h fill.h fill.c) $(wildcard src/kernels/cuda/*) \
   $(wildcard src/emit/runtime/* src/emit/templates/*/*))
@@ -85,11 +85,11 @@ $(BUILD)/texts.o: $(BUILD)/texts.c
 	$(Q)$(CC) $(RP_CFLAGS) -c -o $@ $<
 LIB_OBJ += $(BUILD)/texts.o
 
-# Where CUPTI's own headers are, a test compares our offsets with theirs.
+# If CUPTI's own headers are installed, a test compares our offsets with theirs.
 CUPTI_H := $(patsubst %/cupti.h,%,$(firstword $(wildcard $(foreach d,$(CUDA_HOME) \
   /usr/local/cuda,$(d)/include/cupti.h $(d)/extras/CUPTI/include/cupti.h))))
 
-# The suites of tests/run.h: one a test file, so adding the file is all there is to do.
+# The suites of tests/run.h: one per test file, so a new suite needs only its file.
 SUITES := $(patsubst tests/test_%.c,X(%),$(wildcard tests/test_*.c))
 $(BUILD)/tests/all_suites.h: always
 	@mkdir -p $(@D)
@@ -109,20 +109,20 @@ $(BUILD)/unit: $(TEST_OBJ) $(LIB_OBJ)
 	$(call say,LD,$@)
 	$(link) -lcunit $(LIBS)
 
-# What `profile -- COMMAND` loads into COMMAND: libc only.
+# The library that `profile -- COMMAND` loads into COMMAND. It uses only libc.
 INJECT_OBJ := $(patsubst %.c,$(BUILD)/pic/%.o,$(wildcard src/profile/inject/*.c) src/profile/record.c)
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(RP_CFLAGS) -fPIC -fvisibility=hidden $(INCLUDES) -c -o $@ $<
 
-# -z nodelete: it stays, since threads and the end of the process come back to it.
+# -z nodelete: it must stay loaded, since threads and exit handlers still call it.
 $(BUILD)/libremat_inject.so: $(INJECT_OBJ)
 	$(call say,LD,$@)
 	$(link) -shared -Wl,-z,nodelete -Wl,-soname,libremat_inject.so -ldl -pthread
 
-# A CUPTI on paper, and a program to trace: with our few NVTX declarations, and with NVTX's
-# own where they are.
+# A stand-in for CUPTI, and a program to trace. The program is built with our own NVTX
+# declarations and, if NVTX is installed, with the real ones.
 NVTX_H := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(foreach d,$(CUDA_HOME) \
   /usr/local/cuda /usr,$(d)/include/nvtx3/nvToolsExt.h))))
 TRACED := $(BUILD)/traced/libcupti_fake.so $(BUILD)/traced/traced $(if $(NVTX_H),$(BUILD)/traced/traced_nvtx)
@@ -138,13 +138,13 @@ $(BUILD)/traced/traced_nvtx: tests/traced/traced.c $(BUILD)/tests/traced/traced.
 	$(call say,LD,$@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(RP_CFLAGS)) -DREAL_NVTX -isystem $(NVTX_H) -o $@ $< $(LDFLAGS) -ldl
 
-# A driver on paper, for commands that ask for one.
+# A stand-in for the CUDA driver.
 $(BUILD)/libcuda/libcuda.so.1: $(BUILD)/pic/tests/cuda/driver.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(link) -shared
 
-# The naive rules of the tests are what fuzz_verify holds the checker against.
+# fuzz_verify compares the checker with the naive checker of the tests.
 FUZZ_OBJ := $(BUILD)/tests/naive.o $(LIB_OBJ)
 $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/run_seeds.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
@@ -152,8 +152,8 @@ $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/run_seeds.o 
 
 include cuda.mk
 
-# libremat: readers of plans for other runtimes (src/remat/README.md). All of its names begin
-# with remat_, also that of the digest.
+# libremat: walks plans in other runtimes (src/remat/README.md). All of its names begin with
+# remat_, so the digest function is renamed.
 LIBREMAT_OBJ := $(patsubst %.c,$(BUILD)/libremat/%.o,$(wildcard src/remat/*.c) src/base/sha256.c)
 $(BUILD)/libremat/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 	@mkdir -p $(@D)

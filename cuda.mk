@@ -1,10 +1,10 @@
-# cuda.mk: the CUDA kernels and their check, with nvcc and as ordinary C++. Included by the
-# Makefile, whose variables it uses. Nothing here is built unless tools/check-cuda.sh asks.
+# cuda.mk: builds the CUDA kernels and their check, with nvcc and as ordinary C++. The
+# Makefile includes this file, which uses its variables. Only the scripts tools/check-cuda.sh,
+# check-emit.sh and check-profile.sh build these targets.
 #   NVCC        the compiler
-#   CUDA_FLAGS  how it compiles
+#   CUDA_FLAGS  its options
 
-# CUDA kernels: only tools/check-cuda.sh asks for them, where there is an nvcc. The flags are
-# for a quick compilation; sm_80's PTX runs on every later device.
+# The flags make compilation fast. PTX for sm_80 runs on every later device.
 NVCC ?= nvcc
 CUDA_FLAGS ?= -arch=sm_80 -Xcicc -O1 -Xptxas -O0
 CUDA_DIR = $(dir $(patsubst %/,%,$(dir $(realpath $(NVCC)))))
@@ -27,8 +27,8 @@ $(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ
 	$(call say,LD,$@)
 	$(link) $(CUDA_LIBS) -lcunit $(LIBS)
 
-# The same kernels by a C++ compiler, each thread of a block in turn: small blocks, so that
-# the cases' sums go several times around.
+# The same kernels compiled by a C++ compiler. The threads of a block run one after another.
+# Blocks are small, so that sums in the test cases need several rounds of a block.
 CUDA_SRC := $(wildcard src/kernels/*.h src/kernels/cuda/* tests/cuda/emulated/*)
 EMULATED := $(addprefix $(BUILD)/emulated/,cuda_f32.o cuda_f16.o library.o emulate.o libraries.o)
 EMULATED_FLAGS = -O1 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off \

@@ -1,9 +1,10 @@
-/* layered N SEED: a random layered graph of N ops on standard output, in the graph format.
+/* layered N SEED: prints a random layered graph of N ops in the graph format.
  *
- * Layers of random width; an op reads 1 to 4 tensors, most of them of the layer before,
- * some of any earlier one. One output an op; times up to 1 us, sizes up to 8 KB. What
- * nothing reads is kept. The same N and SEED give the same bytes anywhere. Graphs of this
- * kind are wide and have no backward pass: they are hard where training steps are easy. */
+ * Layers have random widths. An op reads 1 to 4 tensors, most of them from the layer before
+ * and some from any earlier one, and has one output. Times are up to 1 us, sizes up to 8
+ * KB. Tensors that no op reads are kept. The same N and SEED give the same bytes on every
+ * machine. These graphs are wide and have no backward pass, so they are hard in other ways
+ * than training steps. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ static uint64_t below(uint64_t n) {
     return (z ^ (z >> 31)) % n;
 }
 
-/* Writes the inputs of op i, whose layer begins at `layer` and the one before at `last`. */
+/* Writes the inputs of op i, whose layer begins at op `layer` and the layer before at op
+ * `last`. */
 static void put_inputs(uint64_t layer, uint64_t last, bool *used) {
     uint64_t in[4], n = 0, wanted = layer == 0 ? 0 : 1 + below(4);
     for (uint64_t tries = 0; n < wanted && tries < 8; tries++) {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# plans/make.sh: makes the graphs and plans of this folder anew. `make check` verifies them;
-# they need making again only when the planner finds better ones or the zoo changes.
+# plans/make.sh: makes the graphs and plans of this folder again. `make check` verifies them.
+# Run this only if the planner finds better plans or the zoo changes.
 set -eu
 cd "$(dirname "$0")"
 program=${BUILD:-../build}/remat-plan

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* The graph as masks. */
+/* The graph as bit masks. */
 struct masks {
     uint32_t n_ops, n_tensors;
     uint32_t in[32], out[32]; /* per op */
@@ -34,14 +34,15 @@ static void read_masks(const struct rp_graph *g, struct masks *m) {
         m->keep |= bit[g->keep[k]];
 }
 
-static uint64_t weigh(const struct masks *m, uint32_t set) {
+static uint64_t bytes_of(const struct masks *m, uint32_t set) {
     uint64_t sum = 0;
     for (uint32_t x = 0; x < m->n_tensors; x++)
         sum += set >> x & 1 ? m->bytes[x] : 0;
     return sum;
 }
 
-/* The ops that must run: t, and the makers of all that is wanted and not there. */
+/* The ops that must run: t, and the producers of everything that is needed but not on the
+ * device. */
 static uint32_t runs_of(const struct masks *m, uint32_t t, uint32_t now, uint32_t next) {
     uint32_t runs = 1u << t, missing = next & ~now;
     for (uint32_t j = t + 1; j-- > 0;) {
@@ -72,20 +73,20 @@ static bool stage(const struct rp_graph *g, const struct masks *m, uint32_t t, u
             continue;
         if (j < t && !g->ops[j].recompute)
             return false;
-        for (uint32_t later = j; later <= t; later++)
-            if (runs >> later & 1)
-                wanted |= m->in[later] | m->out[later];
+        for (uint32_t i = j; i <= t; i++)
+            if (runs >> i & 1)
+                wanted |= m->in[i] | m->out[i];
         device &= wanted;
         assert((m->in[j] & ~device) == 0);
         device |= m->out[j];
         *time_ns += g->ops[j].time_ns;
-        uint64_t bytes = weigh(m, device) + g->ops[j].workspace_bytes;
+        uint64_t bytes = bytes_of(m, device) + g->ops[j].workspace_bytes;
         *peak_bytes = bytes > *peak_bytes ? bytes : *peak_bytes;
-        /* An output is there because it was just made; from now on it must be wanted. */
+        /* Outputs stay only if something still needs them. */
         wanted = next;
-        for (uint32_t later = j + 1; later <= t; later++)
-            if (runs >> later & 1)
-                wanted |= m->in[later] | (m->out[later] & now);
+        for (uint32_t i = j + 1; i <= t; i++)
+            if (runs >> i & 1)
+                wanted |= m->in[i] | (m->out[i] & now);
         device &= wanted;
     }
     return true;
@@ -98,8 +99,8 @@ bool rp_brute_stage(const struct rp_graph *g, uint32_t t, uint32_t now, uint32_t
     return stage(g, &m, t, now, next, time_ns, peak_bytes);
 }
 
-/* Shortest path over the sets held between stages. With `min_peak` the length of a path
- * is its largest peak, otherwise its time. UINT64_MAX: no path. */
+/* Finds a shortest path over the sets of tensors held between stages. The length of a path
+ * is its time, or with `min_peak` its largest peak. UINT64_MAX: there is no path. */
 static uint64_t search(const struct rp_graph *g, uint64_t limit_bytes, bool min_peak) {
     struct masks m;
     read_masks(g, &m);
@@ -142,10 +143,10 @@ uint64_t rp_brute_floor(const struct rp_graph *g) {
     return search(g, UINT64_MAX, true);
 }
 
-/* Lengths to all sets from those at hand, by runs of ops before t and by dropping: Bellman
- * and Ford, until nothing gets shorter. */
-static void settle(const struct rp_graph *g, const struct masks *m, uint32_t t,
-                   uint64_t limit_bytes, uint64_t *best) {
+/* Updates the lengths to all sets that are reachable by runs of ops before t and by frees.
+ * Bellman and Ford: repeat until no length changes. */
+static void update_lengths(const struct rp_graph *g, const struct masks *m, uint32_t t,
+                           uint64_t limit_bytes, uint64_t *best) {
     size_t n_sets = (size_t)1 << m->n_tensors;
     for (bool changed = true; changed;) {
         changed = false;
@@ -160,7 +161,7 @@ static void settle(const struct rp_graph *g, const struct masks *m, uint32_t t,
             for (uint32_t j = 0; j < t; j++) {
                 uint32_t to = (uint32_t)s | m->out[j];
                 if (g->ops[j].recompute && (m->in[j] & ~s) == 0 &&
-                    weigh(m, to) + g->ops[j].workspace_bytes <= limit_bytes &&
+                    bytes_of(m, to) + g->ops[j].workspace_bytes <= limit_bytes &&
                     best[s] + g->ops[j].time_ns < best[to]) {
                     best[to] = best[s] + g->ops[j].time_ns;
                     changed = true;
@@ -170,7 +171,8 @@ static void settle(const struct rp_graph *g, const struct masks *m, uint32_t t,
     }
 }
 
-bool rp_brute_free_best(const struct rp_graph *g, uint64_t limit_bytes, uint64_t *time_ns) {
+bool rp_brute_sequence_best(const struct rp_graph *g, uint64_t limit_bytes,
+                            uint64_t *time_ns) {
     struct masks m;
     read_masks(g, &m);
     assert(m.n_tensors <= RP_BRUTE_TENSORS);
@@ -179,13 +181,13 @@ bool rp_brute_free_best(const struct rp_graph *g, uint64_t limit_bytes, uint64_t
     for (size_t s = 1; s < n_sets; s++)
         best[s] = UINT64_MAX;
     for (uint32_t t = 0; t < m.n_ops; t++) {
-        settle(g, &m, t, limit_bytes, best);
+        update_lengths(g, &m, t, limit_bytes, best);
         for (size_t s = 0; s < n_sets; s++)
             to[s] = UINT64_MAX;
         for (uint32_t s = 0; s < n_sets; s++) {
             uint32_t next = s | m.out[t];
             if (best[s] != UINT64_MAX && (m.in[t] & ~s) == 0 &&
-                weigh(&m, next) + g->ops[t].workspace_bytes <= limit_bytes &&
+                bytes_of(&m, next) + g->ops[t].workspace_bytes <= limit_bytes &&
                 best[s] + g->ops[t].time_ns < to[next])
                 to[next] = best[s] + g->ops[t].time_ns;
         }

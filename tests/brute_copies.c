@@ -6,36 +6,37 @@
 
 #include "base/mem.h"
 
-enum { MOST = RP_BRUTE_COPIED };
+enum { MAX_TENSORS = RP_BRUTE_COPIED };
 
-/* Where a program stands. Times count from the compute clock, and are 0 once past. */
+/* The state between two steps. Times are relative to the compute clock, and 0 once they
+ * have passed. */
 struct key {
-    uint32_t n_first;          /* ops 0..n_first-1 have run */
-    uint16_t device, host;     /* sets of tensors */
-    uint32_t d2h, h2d;         /* until the queues are free */
-    uint32_t ready[MOST];      /* until what is on the device is complete */
-    uint32_t host_ready[MOST]; /* until the host copy is */
+    uint32_t n_first;                 /* ops 0..n_first-1 have run */
+    uint16_t device, host;            /* sets of tensors */
+    uint32_t d2h, h2d;                /* until the queues are free */
+    uint32_t ready[MAX_TENSORS];      /* until the tensor on the device is complete */
+    uint32_t host_ready[MAX_TENSORS]; /* until the host copy is complete */
 };
 
 struct node {
     struct key key;
-    uint64_t clock; /* the least at which the key was reached */
+    uint64_t clock; /* the least clock at which the key was reached */
     bool done;
 };
 
 struct brute {
     const struct rp_graph *g;
     const struct rp_brute_copies *o;
-    uint32_t n;          /* tensors */
-    uint32_t x_of[MOST]; /* their numbers in the graph */
+    uint32_t n;                 /* tensors */
+    uint32_t x_of[MAX_TENSORS]; /* their numbers in the graph */
     uint16_t in[32], out[32], keep;
-    uint32_t out_ns[MOST], in_ns[MOST];
+    uint32_t out_ns[MAX_TENSORS], in_ns[MAX_TENSORS];
     struct node *nodes;
     uint32_t n_nodes;
-    uint32_t *table; /* open addressing: 1 + index, 0 is empty; a power of two of them */
+    uint32_t *table; /* open addressing: 1 + index, or 0 if empty */
     uint32_t table_size;
     struct {
-        uint32_t *at; /* nodes by clock, with stale ones among them */
+        uint32_t *at; /* nodes by clock, including outdated entries */
         uint64_t *clock;
         uint32_t n, cap;
     } heap;
@@ -57,7 +58,7 @@ static void read_graph(struct brute *b) {
             b->in[i] |= bit[op->inputs[k]];
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             uint32_t x = op->outputs[k];
-            assert(b->n < MOST);
+            assert(b->n < MAX_TENSORS);
             b->x_of[b->n] = x;
             if (b->o->swap) {
                 b->out_ns[b->n] =
@@ -72,7 +73,7 @@ static void read_graph(struct brute *b) {
         b->keep |= bit[g->keep[k]];
 }
 
-static uint64_t weigh(const struct brute *b, uint16_t set) {
+static uint64_t bytes_of(const struct brute *b, uint16_t set) {
     uint64_t sum = 0;
     for (uint32_t x = 0; x < b->n; x++)
         sum += set >> x & 1 ? b->g->tensors[b->x_of[x]].bytes : 0;
@@ -81,7 +82,7 @@ static uint64_t weigh(const struct brute *b, uint16_t set) {
 
 /* ---- the set of keys, and the queue ---- */
 
-static void sift(struct brute *b, uint32_t node, uint64_t clock) {
+static void push(struct brute *b, uint32_t node, uint64_t clock) {
     if (b->heap.n == b->heap.cap) {
         b->heap.cap = b->heap.cap ? 2 * b->heap.cap : 1024;
         b->heap.at = rp_realloc(b->heap.at, b->heap.cap, sizeof *b->heap.at);
@@ -121,7 +122,7 @@ static uint32_t hash(const struct key *key) {
     return (uint32_t)(h ^ h >> 32);
 }
 
-static void reach(struct brute *b, const struct key *key, uint64_t clock) {
+static void add_state(struct brute *b, const struct key *key, uint64_t clock) {
     uint32_t i = hash(key) & (b->table_size - 1);
     while (b->table[i] != 0 &&
            memcmp(&b->nodes[b->table[i] - 1].key, key, sizeof *key) != 0)
@@ -136,26 +137,26 @@ static void reach(struct brute *b, const struct key *key, uint64_t clock) {
     struct node *node = &b->nodes[b->table[i] - 1];
     if (clock < node->clock) {
         node->clock = clock;
-        sift(b, b->table[i] - 1, clock);
+        push(b, b->table[i] - 1, clock);
     }
 }
 
 /* ---- the four kinds of step ---- */
 
-static uint32_t less(uint32_t a, uint32_t b) {
+static uint32_t subtract(uint32_t a, uint32_t b) {
     return a > b ? a - b : 0;
 }
 
-static uint32_t later(uint32_t a, uint32_t b) {
+static uint32_t max_of(uint32_t a, uint32_t b) {
     return a > b ? a : b;
 }
 
-static void pass(struct key *k, uint32_t ns) {
-    k->d2h = less(k->d2h, ns);
-    k->h2d = less(k->h2d, ns);
-    for (uint32_t x = 0; x < MOST; x++) {
-        k->ready[x] = less(k->ready[x], ns);
-        k->host_ready[x] = less(k->host_ready[x], ns);
+static void advance(struct key *k, uint32_t ns) {
+    k->d2h = subtract(k->d2h, ns);
+    k->h2d = subtract(k->h2d, ns);
+    for (uint32_t x = 0; x < MAX_TENSORS; x++) {
+        k->ready[x] = subtract(k->ready[x], ns);
+        k->host_ready[x] = subtract(k->host_ready[x], ns);
     }
 }
 
@@ -170,16 +171,16 @@ static void try_run(struct brute *b, const struct key *from, uint64_t clock, uin
         return;
     for (uint32_t x = 0; x < b->n; x++)
         if (b->in[j] >> x & 1)
-            wait = later(wait, k.ready[x]);
+            wait = max_of(wait, k.ready[x]);
     for (uint32_t x = 0; x < b->n; x++)
         if ((b->out[j] & k.device) >> x & 1 && k.ready[x] > wait)
             return;
     k.device |= b->out[j];
-    if (weigh(b, k.device) + op->workspace_bytes > b->o->limit_bytes)
+    if (bytes_of(b, k.device) + op->workspace_bytes > b->o->limit_bytes)
         return;
     k.n_first += !again;
-    pass(&k, wait + (uint32_t)op->time_ns);
-    reach(b, &k, clock + wait + op->time_ns);
+    advance(&k, wait + (uint32_t)op->time_ns);
+    add_state(b, &k, clock + wait + op->time_ns);
 }
 
 static void try_tensor(struct brute *b, const struct key *from, uint64_t clock,
@@ -189,23 +190,23 @@ static void try_tensor(struct brute *b, const struct key *from, uint64_t clock,
     struct key k = *from;
     uint32_t wait = on_host ? k.host_ready[x] : 0;
     if (on_device && k.ready[x] <= wait) { /* free */
-        pass(&k, wait);
+        advance(&k, wait);
         k.device ^= bit;
-        reach(b, &k, clock + wait);
+        add_state(b, &k, clock + wait);
         k = *from;
     }
     if (on_device && !on_host && b->o->swap) {
-        k.d2h = k.host_ready[x] = later(k.d2h, k.ready[x]) + b->out_ns[x];
+        k.d2h = k.host_ready[x] = max_of(k.d2h, k.ready[x]) + b->out_ns[x];
         k.host |= bit;
-        if (weigh(b, k.host) <= b->o->host_limit_bytes)
-            reach(b, &k, clock);
+        if (bytes_of(b, k.host) <= b->o->host_limit_bytes)
+            add_state(b, &k, clock);
         k = *from;
     }
     if (!on_device && on_host) {
-        k.h2d = k.ready[x] = later(k.h2d, k.host_ready[x]) + b->in_ns[x];
+        k.h2d = k.ready[x] = max_of(k.h2d, k.host_ready[x]) + b->in_ns[x];
         k.device |= bit;
-        if (weigh(b, k.device) <= b->o->limit_bytes)
-            reach(b, &k, clock);
+        if (bytes_of(b, k.device) <= b->o->limit_bytes)
+            add_state(b, &k, clock);
     }
 }
 
@@ -229,14 +230,14 @@ enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
     b.nodes = rp_calloc(o->max_states, sizeof *b.nodes);
     b.table = rp_calloc(b.table_size, sizeof *b.table);
     *time_ns = UINT64_MAX;
-    reach(&b, &start, 0);
+    add_state(&b, &start, 0);
     while (b.heap.n > 0 && b.heap.clock[0] < *time_ns) {
         uint32_t node = pop(&b);
         const struct key *k = &b.nodes[node].key;
         if (b.nodes[node].done)
             continue;
         b.nodes[node].done = true;
-        uint64_t end = b.nodes[node].clock + later(k->d2h, k->h2d);
+        uint64_t end = b.nodes[node].clock + max_of(k->d2h, k->h2d);
         if (k->n_first == g->n_ops && (k->device & b.keep) == b.keep && end < *time_ns)
             *time_ns = end;
         expand(&b, node);

@@ -1,8 +1,8 @@
-/* brute_copies: the planning problem with copies, solved by trying every program there is:
- * all orders of runs, frees, swap-outs and swap-ins that docs/formats.md allows, each op's
- * first run in the graph's order. Reads the graph itself; shares nothing with src/solve.
+/* brute_copies: solves the planning problem with copies by trying all step sequences: all
+ * orders of runs, frees, swap-outs and swap-ins that docs/formats.md allows. The first runs
+ * are in the graph's order. It reads the graph itself and shares nothing with src/solve.
  *
- * Bytes are not rounded; sources count in no memory figure.
+ * Bytes are not rounded. Memory figures do not include sources.
  */
 #ifndef RP_TESTS_BRUTE_COPIES_H
 #define RP_TESTS_BRUTE_COPIES_H
@@ -12,17 +12,17 @@
 
 #include "model/graph.h"
 
-enum { RP_BRUTE_COPIED = 7 }; /* the most tensors that ops make, of a graph it takes */
+enum { RP_BRUTE_COPIED = 7 }; /* the largest number of tensors made by ops */
 
 struct rp_brute_copies {
     uint64_t limit_bytes, host_limit_bytes;
     bool recompute, swap; /* allowed */
-    uint32_t max_states;  /* gives up beyond */
+    uint32_t max_states;  /* the search gives up beyond this many */
 };
 
 enum rp_brute_result { RP_BRUTE_FOUND, RP_BRUTE_NONE, RP_BRUTE_GAVE_UP };
 
-/* The least time of all valid programs. */
+/* The least time of all valid step sequences. */
 enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
                                           const struct rp_brute_copies *o,
                                           uint64_t *time_ns);

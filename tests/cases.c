@@ -6,15 +6,15 @@
 #include "model/zoo/backward.h"
 #include "run.h"
 
-/* An operand whose gradient is wanted. */
+/* A parameter, so that its gradient is computed. */
 #define P(name, ...) rp_param(b, name, RP_SHAPE(__VA_ARGS__))
 
-/* For layers that read x in another shape, which no parameter's gradient may have. */
+/* For layers that read x in another shape, which a parameter cannot be read in. */
 static struct rp_val viewed(struct rp_builder *b, struct rp_val x) {
     return rp_nn_scale(b, "times_two", x, 2);
 }
 
-/* The loss of y: through constants, so that no two elements matter alike. */
+/* Adds a loss of y, multiplied by constants so that every element counts differently. */
 static void end(struct rp_builder *b, const char *name, struct rp_val y) {
     rp_scope_begin(b, "%s", name);
     struct rp_val weights =
@@ -47,7 +47,7 @@ static void conv2d_depthwise(struct rp_builder *b) {
                           3));
 }
 
-/* The zoo has none with dilation; kernels and rules take it all the same. */
+/* No network of the zoo has dilation, but kernels and rules support it. */
 static void conv2d_dilated(struct rp_builder *b) {
     const uint64_t kernel[] = {3, 2}, stride[] = {2, 1}, pad[] = {2, 1},
                    dilation[] = {2, 3};
@@ -103,7 +103,7 @@ static void adaptive_avg_pool2d(struct rp_builder *b) {
     end(b, "y", rp_nn_adaptive_avg_pool(b, "pool", P("x", 2, 2, 7, 4), 3));
 }
 
-/* Larger than what is pooled: windows of one element, used several times. */
+/* The output is larger than the input: windows of one element, each used several times. */
 static void adaptive_avg_pool2d_upward(struct rp_builder *b) {
     end(b, "y", rp_nn_adaptive_avg_pool(b, "pool", P("x", 1, 2, 2, 3), 5));
 }
@@ -152,7 +152,7 @@ static void attention_grouped(struct rp_builder *b) {
                         (struct rp_heads){4, 2}, false, 0));
 }
 
-/* A matrix for the whole batch, whose gradient is a sum over it. */
+/* One matrix for the whole batch, so its gradient is a sum over the batch. */
 static void talking_heads(struct rp_builder *b) {
     const struct rp_bmm d = {.batch = {3, 1, 1},
                              .m = 4,
@@ -172,7 +172,7 @@ static void unary(struct rp_builder *b, const char *kind) {
     end(b, "y", rp_nn_unary(b, kind, "f", P("x", 3, 8)));
 }
 
-static void relu6(struct rp_builder *b) { /* some of 6 and more */
+static void relu6(struct rp_builder *b) { /* some elements are 6 or more */
     end(b, "y", rp_nn_unary(b, "relu6", "f", rp_nn_scale(b, "times", P("x", 3, 8), 12)));
 }
 
@@ -199,7 +199,7 @@ static void mul_broadcast(struct rp_builder *b) {
     end(b, "y", rp_nn_mul_broadcast(b, "b", y, P("v", 2), 0));
 }
 
-/* ---- moving ---- */
+/* ---- moving data ---- */
 
 static void repeat(struct rp_builder *b) {
     end(b, "y", rp_nn_repeat(b, "copies", P("x", 2, 3), 4));
@@ -264,8 +264,8 @@ static void weight_norm(struct rp_builder *b) {
     end(b, "y", rp_nn_weight_norm(b, "w", P("v", 9), P("g", 1)));
 }
 
-/* The loss depends on outputs and last state, so that every cell has another set of
- * gradients coming in. */
+/* The loss depends on the outputs and the last state, so that the cells differ in which
+ * gradients reach them. */
 static void lstm(struct rp_builder *b) {
     struct rp_lstm_state last;
     struct rp_val y =

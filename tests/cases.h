@@ -1,6 +1,6 @@
-/* cases: steps of one layer each, so that every op kind of the zoo is there in odd shapes:
- * every operand is a parameter, the layer's output is multiplied by constants, and their
- * cross entropy is the loss. */
+/* cases: training steps of one layer each, so that every op kind of the zoo occurs in
+ * unusual shapes. Every operand is a parameter, the output of the layer is multiplied by
+ * constants, and the loss is the cross entropy of the result. */
 #ifndef RP_TESTS_CASES_H
 #define RP_TESTS_CASES_H
 
@@ -18,7 +18,7 @@ extern const size_t rp_n_cases;
 /* The step's graph: forward, loss, backward. The caller frees it. */
 struct rp_graph rp_case_graph(const struct rp_case *c, enum rp_dtype dtype);
 
-/* For every case: its graph in both types. */
+/* Calls check for the graph of every case, with this dtype. */
 void rp_case_all(enum rp_dtype dtype, void (*check)(const struct rp_graph *g));
 
 #endif

@@ -29,7 +29,7 @@ static char *quoted(const char *text) {
     return s;
 }
 
-void rp_world_open(struct rp_world *w, const char *graph, const char *room,
+void rp_world_open(struct rp_world *w, const char *graph, const char *sizes,
                    const char *steps) {
     *w = (struct rp_world){0};
     char *text = quoted(graph);
@@ -40,7 +40,7 @@ void rp_world_open(struct rp_world *w, const char *graph, const char *room,
                            "'sha256':'%s'},%s,'steps':[%s],'claims':{'time_ns':0,"
                            "'baseline_time_ns':0,'recompute_ns':0,'stall_ns':0,"
                            "'peak_bytes':0,'lower_bound_ns':0,'proof':'none'}}",
-                           w->g.name, w->g.sha256, room, steps);
+                           w->g.name, w->g.sha256, sizes, steps);
     text = quoted(plan);
     rc = rp_plan_parse(text, strlen(text), "plan", &w->p, &w->err);
     CU_ASSERT_STRING_EQUAL(w->err.msg, "");

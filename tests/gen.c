@@ -37,11 +37,11 @@ bool rp_rng_percent(struct rp_rng *r, uint32_t percent) {
     return rp_rng_below(r, 100) < percent;
 }
 
-static uint64_t draw(struct rp_rng *r, uint64_t most) {
-    uint64_t tenth = most / 10;
+static uint64_t draw(struct rp_rng *r, uint64_t max) {
+    uint64_t tenth = max / 10;
     if (tenth > 0 && rp_rng_percent(r, 80))
         return tenth * rp_rng_below(r, 11);
-    return rp_rng_below(r, most + 1);
+    return rp_rng_below(r, max + 1);
 }
 
 struct rp_gen_shape rp_gen_small(uint32_t n_ops) {
@@ -79,13 +79,14 @@ static bool reads(const struct rp_op *op, uint32_t x) {
     return false;
 }
 
-/* An input for op i: a source or the output of an earlier op within reach. */
+/* Draws an input for op i: a source or an output of one of the last `reach` ops. */
 static uint32_t draw_input(const struct rp_graph *g, struct rp_rng *r,
                            const struct rp_gen_shape *s, uint32_t i) {
     if (i == 0 || (s->n_sources > 0 && rp_rng_percent(r, 20)))
         return s->n_sources > 0 ? (uint32_t)rp_rng_below(r, s->n_sources) : RP_NONE;
     uint32_t back = s->reach == 0 || s->reach > i ? i : s->reach;
-    /* Mostly near, sometimes anywhere in reach; in a backward half mostly the mirror. */
+    /* Half of the inputs come from the last three ops, the others from any op within reach.
+     * In a backward half, half of them come from the mirrored op. */
     uint32_t from =
         i - 1 -
         (uint32_t)rp_rng_below(r, rp_rng_percent(r, 50) ? (back < 3 ? back : 3) : back);

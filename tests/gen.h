@@ -20,9 +20,9 @@
 #include "model/graph.h"
 #include "model/plan.h"
 
-/* The first seed: `first`, or that of RP_SEED; then *n becomes 1. */
+/* Returns the first seed: `first`, or RP_SEED, and then *n becomes 1. */
 uint64_t rp_gen_seed(uint64_t first, uint32_t *n);
-void rp_gen_failed(uint64_t seed); /* says on stdout how to see it again */
+void rp_gen_failed(uint64_t seed); /* prints how to reproduce the failure */
 
 struct rp_rng {
     uint64_t state;
@@ -31,44 +31,44 @@ uint64_t rp_rng_next(struct rp_rng *r);
 uint64_t rp_rng_below(struct rp_rng *r, uint64_t n); /* 0 .. n-1; n >= 1 */
 bool rp_rng_percent(struct rp_rng *r, uint32_t percent);
 
-/* What a graph may look like. Every op has 1..max_inputs inputs (fewer where there are not
- * that many tensors) and 1..max_outputs outputs; sizes and times are drawn from
- * 0..max_bytes and 0..max_time_ns, mostly multiples of a tenth of the largest, so that
- * ties are common. */
+/* The shape of a random graph. Every op has 1..max_inputs inputs (fewer if there are not so
+ * many tensors) and 1..max_outputs outputs. Sizes and times are drawn from 0..max_bytes and
+ * 0..max_time_ns. Most are multiples of a tenth of the largest, so that ties are common. */
 struct rp_gen_shape {
     uint32_t n_ops, n_sources;
     uint32_t max_inputs, max_outputs;
-    uint32_t reach; /* most ops between a tensor's producer and a reader; 0: no limit */
+    uint32_t reach; /* largest distance in ops from a producer to a reader; 0: no limit */
     uint64_t max_bytes, max_time_ns;
     uint32_t workspace_percent; /* of ops with workspace */
     uint32_t once_percent;      /* of ops with recompute == false; some have no output */
     uint32_t keep_percent;      /* of tensors kept; the last op's outputs always are */
     uint64_t alignment_bytes;
     bool bandwidths; /* the device section states them: plans may swap */
-    bool training;   /* ops of the second half read what the first half made, backwards */
+    bool training; /* ops of the second half read tensors of the first half in reverse order
+                    */
 };
 
-/* A shape that has a little of everything; n_ops below ten suit exhaustive search. */
+/* A shape with some of everything. Graphs of fewer than ten ops suit exhaustive search. */
 struct rp_gen_shape rp_gen_small(uint32_t n_ops);
 
-/* `g` is valid, its sha256 is that of rp_graph_dump's bytes, and the caller's to empty. */
+/* `g` is valid and its sha256 is that of rp_graph_dump's bytes. The caller frees it. */
 void rp_gen_graph(uint64_t seed, const struct rp_gen_shape *shape, struct rp_graph *g);
 
-/* Each op once, each tensor freed right after its last use: the least memory of a plan
- * that computes nothing twice. Valid, with true claims. Addresses, if wanted, never repeat.
- */
+/* A plan that runs each op once and frees each tensor after its last use, so no plan
+ * without reruns takes less memory. It is valid and its claims are true. With addresses, no
+ * address is used twice. */
 void rp_gen_keep_all(const struct rp_graph *g, bool addressed, struct rp_plan *p);
 
-/* Runs, recomputation, frees and (with bandwidths) copies at random. Valid but for the
- * claims, which are all 0; budget and sizes are what the steps need. Only tensors that are
- * their op's one output are swapped, so that no run rewrites what is just arriving. */
+/* A plan of random runs, reruns, frees and (with bandwidths) copies. It is valid except for
+ * its claims, which are all 0. Budget and sizes are what the steps need. Only tensors that
+ * are the single output of their op are swapped, so that no run rewrites a tensor during
+ * its swap-in. */
 void rp_gen_plan(uint64_t seed, const struct rp_graph *g, bool addressed,
                  struct rp_plan *p);
 
-/* One small change anywhere in a plan that has steps: a step lost, moved or done twice,
- * another address or tensor, less room. Often fatal, sometimes harmless, always
- * well-formed.
- */
+/* Makes one small change in a plan that has steps: a step is lost, moved or repeated, an
+ * address, tensor or size changes. The plan stays well-formed. It is often invalid
+ * afterwards, but not always. */
 void rp_gen_change(struct rp_rng *r, const struct rp_graph *g, struct rp_plan *p);
 
 #endif

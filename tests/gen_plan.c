@@ -1,4 +1,4 @@
-/* Plans for gen.h's graphs: keep-all, and a walk at random. */
+/* Plans for the graphs of gen.h: keep-all, and random ones. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct maker {
     const struct rp_graph *g;
     struct rp_plan *p;
     struct rp_rng rng;
-    struct { /* what is live, by address (in no order without addresses) */
+    struct { /* live tensors, sorted by address (unsorted without addresses) */
         struct held *at;
         size_t n, cap;
     } live;
@@ -36,8 +36,8 @@ static bool is_free(const struct maker *m, uint64_t lo, uint64_t hi) {
     return true;
 }
 
-/* The lowest place that is free, or the end of some live tensor's where one is. */
-static uint64_t find_place(struct maker *m, uint64_t size) {
+/* The lowest free address among 0 and the ends of live tensors. */
+static uint64_t find_address(struct maker *m, uint64_t size) {
     if (m->fresh_addresses)
         return m->p->arena_bytes;
     uint64_t best = is_free(m, 0, size) ? 0 : UINT64_MAX;
@@ -49,7 +49,7 @@ static uint64_t find_place(struct maker *m, uint64_t size) {
     return best;
 }
 
-/* `extra` bytes live for the moment, on top of what is live. */
+/* Updates the peak when `extra` bytes are live in addition. */
 static void note_peak(struct maker *m, uint64_t extra) {
     struct rp_plan *p = m->p;
     uint64_t bytes = m->live_bytes + extra;
@@ -59,12 +59,12 @@ static void note_peak(struct maker *m, uint64_t extra) {
         p->claims.peak_bytes = m->g->fixed_bytes + bytes;
 }
 
-static uint64_t take(struct maker *m, uint32_t x) {
+static uint64_t allocate(struct maker *m, uint32_t x) {
     uint64_t size = size_of(m, m->g->tensors[x].bytes), at = RP_NO_ADDRESS;
     m->on_device[x] = true;
     m->live_bytes += size;
     if (m->p->addressed) {
-        at = find_place(m, size);
+        at = find_address(m, size);
         rp_push(&m->live, ((struct held){at, at + size, x}));
         if (at + size > m->p->arena_bytes)
             m->p->arena_bytes = at + size;
@@ -89,7 +89,7 @@ static void add_run(struct maker *m, uint32_t i) {
         m->arriving[op->inputs[k]] = false;
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         uint32_t x = op->outputs[k];
-        uint64_t at = m->on_device[x] ? RP_NO_ADDRESS : take(m, x);
+        uint64_t at = m->on_device[x] ? RP_NO_ADDRESS : allocate(m, x);
         if (p->addressed)
             rp_push(&p->at, at);
     }
@@ -97,7 +97,7 @@ static void add_run(struct maker *m, uint32_t i) {
     s.n_at = s.has_at ? op->n_outputs : 0;
     uint64_t workspace = size_of(m, op->workspace_bytes);
     if (p->addressed && workspace > 0) {
-        s.address = find_place(m, workspace);
+        s.address = find_address(m, workspace);
         if (s.address + workspace > p->arena_bytes)
             p->arena_bytes = s.address + workspace;
     }
@@ -125,7 +125,7 @@ static void add_swap_out(struct maker *m, uint32_t x) {
 
 static void add_swap_in(struct maker *m, uint32_t x) {
     m->arriving[x] = true;
-    push_step(m, RP_SWAP_IN, x, take(m, x));
+    push_step(m, RP_SWAP_IN, x, allocate(m, x));
     note_peak(m, 0);
 }
 
@@ -136,7 +136,7 @@ static bool wanted_after(const struct rp_graph *g, uint32_t x, uint32_t i) {
     return g->kept[x];
 }
 
-static void open_maker(struct maker *m, const struct rp_graph *g, bool addressed,
+static void maker_init(struct maker *m, const struct rp_graph *g, bool addressed,
                        struct rp_plan *p) {
     *p = (struct rp_plan){.graph_name = rp_strdup(g->name),
                           .graph_sha256 = rp_strdup(g->sha256),
@@ -148,7 +148,7 @@ static void open_maker(struct maker *m, const struct rp_graph *g, bool addressed
     m->arriving = rp_calloc(g->n_tensors, sizeof *m->arriving);
 }
 
-static void close_maker(struct maker *m) {
+static void maker_fini(struct maker *m) {
     struct rp_plan *p = m->p;
     p->budget_bytes = m->g->fixed_bytes + p->arena_bytes;
     free(m->live.at);
@@ -159,7 +159,7 @@ static void close_maker(struct maker *m) {
 
 void rp_gen_keep_all(const struct rp_graph *g, bool addressed, struct rp_plan *p) {
     struct maker m;
-    open_maker(&m, g, addressed, p);
+    maker_init(&m, g, addressed, p);
     m.fresh_addresses = true;
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct rp_op *op = &g->ops[i];
@@ -173,17 +173,17 @@ void rp_gen_keep_all(const struct rp_graph *g, bool addressed, struct rp_plan *p
             if (!wanted_after(g, op->outputs[k], i))
                 add_free(&m, op->outputs[k]);
     }
-    close_maker(&m);
+    maker_fini(&m);
     struct rp_claims *c = &p->claims;
     c->time_ns = c->baseline_time_ns = c->lower_bound_ns = g->total_time_ns;
     c->proof = RP_PROOF_OPTIMAL;
 }
 
-/* ---- the walk at random ---- */
+/* ---- random plans ---- */
 
 static void run_with_inputs(struct maker *m, uint32_t i);
 
-static void bring_back(struct maker *m, uint32_t x) {
+static void make_available(struct maker *m, uint32_t x) {
     uint32_t i = m->g->tensors[x].producer;
     if (i == RP_NONE || m->on_device[x])
         return;
@@ -196,7 +196,7 @@ static void bring_back(struct maker *m, uint32_t x) {
 static void run_with_inputs(struct maker *m, uint32_t i) {
     const struct rp_op *op = &m->g->ops[i];
     for (uint32_t k = 0; k < op->n_inputs; k++)
-        bring_back(m, op->inputs[k]);
+        make_available(m, op->inputs[k]);
     add_run(m, i);
 }
 
@@ -206,8 +206,8 @@ static bool may_swap(const struct maker *m, uint32_t x) {
            m->g->ops[m->g->tensors[x].producer].n_outputs == 1;
 }
 
-/* Once op i has run for the first time: frees and copies. */
-static void let_go(struct maker *m, uint32_t i) {
+/* Adds random frees and copies after the first run of op i. */
+static void drop_at_random(struct maker *m, uint32_t i) {
     struct rp_rng *r = &m->rng;
     for (uint32_t x = 0; x < m->g->n_tensors; x++) {
         uint32_t maker = m->g->tensors[x].producer;
@@ -221,7 +221,8 @@ static void let_go(struct maker *m, uint32_t i) {
         }
         if (!m->on_host[x] && may_swap(m, x) && rp_rng_percent(r, wanted ? 15 : 1))
             add_swap_out(m, x);
-        /* What can come from nowhere else stays: running its reader again may need it. */
+        /* A tensor that can be neither recomputed nor swapped in must stay, since a rerun
+         * of its reader may need it. */
         bool spare = m->on_host[x] || m->g->ops[maker].recompute;
         if (spare && !m->arriving[x] && rp_rng_percent(r, wanted ? 15 : 80))
             add_free(m, x);
@@ -231,19 +232,19 @@ static void let_go(struct maker *m, uint32_t i) {
 void rp_gen_plan(uint64_t seed, const struct rp_graph *g, bool addressed,
                  struct rp_plan *p) {
     struct maker m;
-    open_maker(&m, g, addressed, p);
+    maker_init(&m, g, addressed, p);
     m.rng.state = seed;
     for (uint32_t i = 0; i < g->n_ops; i++) {
         run_with_inputs(&m, i);
-        let_go(&m, i);
+        drop_at_random(&m, i);
     }
     for (uint32_t k = 0; k < g->n_keep; k++)
-        bring_back(&m, g->keep[k]);
-    close_maker(&m);
+        make_available(&m, g->keep[k]);
+    maker_fini(&m);
     p->claims = (struct rp_claims){0};
 }
 
-/* ---- a plan gone wrong ---- */
+/* ---- changed plans ---- */
 
 void rp_gen_change(struct rp_rng *r, const struct rp_graph *g, struct rp_plan *p) {
     size_t i = rp_rng_below(r, p->steps.n), j = rp_rng_below(r, p->steps.n);
@@ -254,14 +255,14 @@ void rp_gen_change(struct rp_rng *r, const struct rp_graph *g, struct rp_plan *p
         p->steps.n--;
         memmove(s, s + 1, (p->steps.n - i) * sizeof *s);
         break;
-    case 1: /* a step twice */
+    case 1: /* repeat a step */
         rp_push(&p->steps, held);
         break;
-    case 2: /* two steps change places */
+    case 2: /* exchange two steps */
         *s = p->steps.at[j];
         p->steps.at[j] = held;
         break;
-    case 3: /* a step moves */
+    case 3: /* move a step */
         memmove(s, s + 1, (p->steps.n - 1 - i) * sizeof *s);
         memmove(&p->steps.at[j + 1], &p->steps.at[j], (p->steps.n - 1 - j) * sizeof *s);
         p->steps.at[j] = held;
@@ -282,7 +283,7 @@ void rp_gen_change(struct rp_rng *r, const struct rp_graph *g, struct rp_plan *p
             s->address =
                 rp_rng_percent(r, 50) ? unit * rp_rng_below(r, 20) : rp_rng_next(r);
         break;
-    case 8: /* less room */
+    case 8: /* less memory */
         p->arena_bytes -= p->arena_bytes > 0 ? 1 : 0;
         break;
     case 9:

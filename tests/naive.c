@@ -5,30 +5,30 @@
 
 #include "base/mem.h"
 
-typedef unsigned __int128 wide; /* no sum in here can wrap */
+typedef unsigned __int128 wide; /* wide enough for all sums here */
 
-/* One stay in memory: of tensor (or RP_NONE: a workspace), from step `born` to before step
- * `dies`, at lo..hi. */
-struct stay {
+/* The lifetime of a tensor (RP_NONE: of a workspace) in memory, from step `born` until
+ * before step `dies`, at lo..hi. */
+struct lifetime {
     uint32_t tensor;
     size_t born, dies;
     wide lo, hi, size;
 };
 
-struct stays {
-    struct stay *at;
+struct lifetimes {
+    struct lifetime *at;
     size_t n, cap;
 };
 
 struct naive {
     const struct rp_graph *g;
     const struct rp_plan *p;
-    struct stays device, host;
+    struct lifetimes device, host;
     wide *start, *end; /* per step */
     wide stall, again, swapped_in;
 };
 
-static struct stay *find(struct stays *s, uint32_t x, size_t step) {
+static struct lifetime *find_lifetime(struct lifetimes *s, uint32_t x, size_t step) {
     for (size_t k = 0; k < s->n; k++)
         if (s->at[k].tensor == x && s->at[k].born <= step && step < s->at[k].dies)
             return &s->at[k];
@@ -39,15 +39,15 @@ static bool made(const struct naive *v, uint32_t x) {
     return x < v->g->n_tensors && v->g->tensors[x].producer != RP_NONE;
 }
 
-static void add_stay(struct naive *v, struct stays *s, uint32_t x, uint64_t bytes,
-                     uint64_t at, size_t born, size_t dies) {
+static void add_lifetime(struct naive *v, struct lifetimes *s, uint32_t x, uint64_t bytes,
+                         uint64_t at, size_t born, size_t dies) {
     uint64_t unit = v->p->addressed ? v->g->device.alignment_bytes : 1;
     wide size = ((wide)bytes + unit - 1) / unit * unit;
-    struct stay stay = {x, born, dies, at, at + size, size};
-    rp_push(s, stay);
+    struct lifetime lifetime = {x, born, dies, at, at + size, size};
+    rp_push(s, lifetime);
 }
 
-/* An address is there if and only if it is needed. */
+/* There must be an address if and only if one is needed. */
 static bool address_fits(const struct naive *v, uint64_t at, bool needed) {
     return (at != RP_NO_ADDRESS) == (needed && v->p->addressed) &&
            (at == RP_NO_ADDRESS || at % v->g->device.alignment_bytes == 0);
@@ -61,28 +61,30 @@ static bool collect_run(struct naive *v, size_t step) {
     bool ok = s->has_at ? v->p->addressed && s->n_at == op->n_outputs
                         : !v->p->addressed || op->n_outputs == 0;
     for (uint32_t k = 0; k < op->n_inputs; k++)
-        ok = ok && (!made(v, op->inputs[k]) || find(&v->device, op->inputs[k], step));
+        ok = ok &&
+             (!made(v, op->inputs[k]) || find_lifetime(&v->device, op->inputs[k], step));
     for (uint32_t k = 0; ok && k < op->n_outputs; k++) {
         uint32_t x = op->outputs[k];
         uint64_t at = s->has_at ? v->p->at.at[s->at + k] : RP_NO_ADDRESS;
-        bool fresh = find(&v->device, x, step) == NULL;
+        bool fresh = find_lifetime(&v->device, x, step) == NULL;
         ok = address_fits(v, at, fresh);
         if (fresh)
-            add_stay(v, &v->device, x, v->g->tensors[x].bytes, at, step, SIZE_MAX);
+            add_lifetime(v, &v->device, x, v->g->tensors[x].bytes, at, step, SIZE_MAX);
     }
     ok = ok && address_fits(v, s->address, op->workspace_bytes > 0);
-    add_stay(v, &v->device, RP_NONE, op->workspace_bytes,
-             op->workspace_bytes > 0 ? s->address : 0, step, step + 1);
+    add_lifetime(v, &v->device, RP_NONE, op->workspace_bytes,
+                 op->workspace_bytes > 0 ? s->address : 0, step, step + 1);
     return ok;
 }
 
-static bool collect_other(struct naive *v, size_t step) {
+static bool collect_move(struct naive *v, size_t step) {
     const struct rp_step *s = &v->p->steps.at[step];
     const struct rp_device *d = &v->g->device;
     uint32_t x = s->id;
     if (!made(v, x))
         return false;
-    struct stay *here = find(&v->device, x, step), *there = find(&v->host, x, step);
+    struct lifetime *here = find_lifetime(&v->device, x, step),
+                    *there = find_lifetime(&v->host, x, step);
     uint64_t bytes = v->g->tensors[x].bytes;
     if (s->kind == RP_FREE) {
         if (here != NULL)
@@ -92,23 +94,24 @@ static bool collect_other(struct naive *v, size_t step) {
     bool ok = d->d2h_bytes_per_s > 0 && d->h2d_bytes_per_s > 0 &&
               address_fits(v, s->address, true);
     if (s->kind == RP_SWAP_OUT) {
-        add_stay(v, &v->host, x, bytes, s->address, step, SIZE_MAX);
+        add_lifetime(v, &v->host, x, bytes, s->address, step, SIZE_MAX);
         return ok && here != NULL && there == NULL;
     }
     v->swapped_in += bytes;
-    add_stay(v, &v->device, x, bytes, s->address, step, SIZE_MAX);
+    add_lifetime(v, &v->device, x, bytes, s->address, step, SIZE_MAX);
     return ok && here == NULL && there != NULL;
 }
 
-/* No two stays that share a step share a byte; all end within the room. An empty stay on
- * the device takes no place; on the host it may at least not cut another in two. */
-static bool apart(const struct naive *v, const struct stays *s, wide room) {
+/* Lifetimes that share a step share no byte, and all end within `capacity`. On the device
+ * an empty tensor takes no space; on the host it must at least not lie inside another. */
+static bool do_not_overlap(const struct naive *v, const struct lifetimes *s,
+                           wide capacity) {
     for (size_t a = 0; v->p->addressed && a < s->n; a++) {
-        const struct stay *p = &s->at[a];
-        if (p->hi > room)
+        const struct lifetime *p = &s->at[a];
+        if (p->hi > capacity)
             return false;
         for (size_t b = 0; b < a; b++) {
-            const struct stay *q = &s->at[b];
+            const struct lifetime *q = &s->at[b];
             bool together = p->born < q->dies && q->born < p->dies;
             bool empty = s == &v->device && (p->lo == p->hi || q->lo == q->hi);
             if (together && !empty && p->lo < q->hi && q->lo < p->hi)
@@ -119,23 +122,23 @@ static bool apart(const struct naive *v, const struct stays *s, wide room) {
 }
 
 static wide peak(const struct naive *v) {
-    wide most = 0;
+    wide max = 0;
     for (size_t step = 0; step < v->p->steps.n; step++) {
         wide sum = 0;
         for (size_t k = 0; k < v->device.n; k++)
             if (v->device.at[k].born <= step && step < v->device.at[k].dies)
                 sum += v->device.at[k].size;
-        most = sum > most ? sum : most;
+        max = sum > max ? sum : max;
     }
-    return most + v->g->fixed_bytes;
+    return max + v->g->fixed_bytes;
 }
 
-static wide later(wide a, wide b) {
+static wide max_of(wide a, wide b) {
     return a > b ? a : b;
 }
 
-/* When what `step` last did to tensor x before `before`, of kind `kind` (or as a run that
- * makes x), ended; 0 if nothing did. */
+/* The end of the last step before `before` of kind `kind` on tensor x (or of the run that
+ * makes x); 0 if there is none. */
 static wide last_end(const struct naive *v, uint32_t x, size_t before,
                      enum rp_step_kind kind) {
     while (before-- > 0) {
@@ -148,7 +151,7 @@ static wide last_end(const struct naive *v, uint32_t x, size_t before,
     return 0;
 }
 
-/* When the last step before `before` on the same queue as `kind` ended. */
+/* The end of the last step before `before` on the same queue as `kind`. */
 static wide queue_end(const struct naive *v, size_t before, enum rp_step_kind kind) {
     while (before-- > 0) {
         enum rp_step_kind other = v->p->steps.at[before].kind;
@@ -160,7 +163,7 @@ static wide queue_end(const struct naive *v, size_t before, enum rp_step_kind ki
 }
 
 static wide ready(const struct naive *v, uint32_t x, size_t step) {
-    return later(last_end(v, x, step, RP_RUN), last_end(v, x, step, RP_SWAP_IN));
+    return max_of(last_end(v, x, step, RP_RUN), last_end(v, x, step, RP_SWAP_IN));
 }
 
 static wide copy_ns(const struct naive *v, uint32_t x, uint64_t per_s) {
@@ -173,12 +176,12 @@ static bool time_run(struct naive *v, size_t step) {
     wide clock = queue_end(v, step, RP_RUN), start = clock;
     for (uint32_t k = 0; k < op->n_inputs; k++)
         if (made(v, op->inputs[k]))
-            start = later(start, ready(v, op->inputs[k], step));
+            start = max_of(start, ready(v, op->inputs[k], step));
     v->start[step] = start;
     v->end[step] = start + op->time_ns;
     v->stall += start - clock;
     for (uint32_t k = 0; k < op->n_outputs; k++) {
-        struct stay *here = find(&v->device, op->outputs[k], step);
+        struct lifetime *here = find_lifetime(&v->device, op->outputs[k], step);
         if (here->born < step && ready(v, op->outputs[k], step) > start)
             return false;
     }
@@ -192,20 +195,22 @@ static bool time_step(struct naive *v, size_t step) {
     if (s->kind == RP_RUN)
         return time_run(v, step);
     if (s->kind == RP_FREE) {
-        v->start[step] = v->end[step] = later(clock, last_end(v, s->id, step, RP_SWAP_OUT));
+        v->start[step] = v->end[step] =
+            max_of(clock, last_end(v, s->id, step, RP_SWAP_OUT));
         v->stall += v->end[step] - clock;
         return ready(v, s->id, step) <= v->end[step];
     }
-    start = later(start, queue_end(v, step, s->kind));
+    start = max_of(start, queue_end(v, step, s->kind));
     bool out = s->kind == RP_SWAP_OUT;
     start =
-        later(start, out ? ready(v, s->id, step) : last_end(v, s->id, step, RP_SWAP_OUT));
+        max_of(start, out ? ready(v, s->id, step) : last_end(v, s->id, step, RP_SWAP_OUT));
     v->start[step] = start;
     v->end[step] = start + copy_ns(v, s->id, out ? d->d2h_bytes_per_s : d->h2d_bytes_per_s);
     return true;
 }
 
-/* Each op at least once, once-only ops exactly once; what is kept is there. */
+/* Each op runs at least once, run-once ops exactly once, and kept tensors are there at the
+ * end. */
 static bool complete(struct naive *v) {
     for (uint32_t i = 0; i < v->g->n_ops; i++) {
         size_t n = 0;
@@ -216,35 +221,36 @@ static bool complete(struct naive *v) {
         v->again += (wide)(n - 1) * v->g->ops[i].time_ns;
     }
     for (uint32_t k = 0; k < v->g->n_keep; k++)
-        if (made(v, v->g->keep[k]) && !find(&v->device, v->g->keep[k], SIZE_MAX - 1))
+        if (made(v, v->g->keep[k]) &&
+            !find_lifetime(&v->device, v->g->keep[k], SIZE_MAX - 1))
             return false;
     return true;
 }
 
-static bool judge(struct naive *v, struct rp_claims *facts) {
+static bool check(struct naive *v, struct rp_claims *facts) {
     const struct rp_plan *p = v->p;
-    wide most = 0, time = 0;
+    wide peak_bytes = 0, time = 0;
     for (size_t step = 0; step < p->steps.n; step++)
-        if (!(p->steps.at[step].kind == RP_RUN ? collect_run : collect_other)(v, step))
+        if (!(p->steps.at[step].kind == RP_RUN ? collect_run : collect_move)(v, step))
             return false;
     for (size_t step = 0; step < p->steps.n; step++) {
         if (!time_step(v, step))
             return false;
-        time = later(time, v->end[step]);
+        time = max_of(time, v->end[step]);
     }
-    most = peak(v);
+    peak_bytes = peak(v);
     if (!complete(v) || time > INT64_MAX || v->swapped_in > INT64_MAX ||
-        most > p->budget_bytes || !apart(v, &v->device, p->arena_bytes) ||
-        !apart(v, &v->host, p->host_bytes))
+        peak_bytes > p->budget_bytes || !do_not_overlap(v, &v->device, p->arena_bytes) ||
+        !do_not_overlap(v, &v->host, p->host_bytes))
         return false;
     if (p->addressed ? (wide)v->g->fixed_bytes + p->arena_bytes > p->budget_bytes
-                     : v->g->fixed_bytes + (wide)p->arena_bytes != most)
+                     : v->g->fixed_bytes + (wide)p->arena_bytes != peak_bytes)
         return false;
     *facts = (struct rp_claims){.time_ns = (uint64_t)time,
                                 .baseline_time_ns = v->g->total_time_ns,
                                 .recompute_ns = (uint64_t)v->again,
                                 .stall_ns = (uint64_t)v->stall,
-                                .peak_bytes = (uint64_t)most};
+                                .peak_bytes = (uint64_t)peak_bytes};
     return strcmp(p->graph_name, v->g->name) == 0 &&
            strcmp(p->graph_sha256, v->g->sha256) == 0;
 }
@@ -255,7 +261,7 @@ bool rp_naive_steps(const struct rp_graph *g, const struct rp_plan *p,
     v.start = rp_calloc(p->steps.n, sizeof *v.start);
     v.end = rp_calloc(p->steps.n, sizeof *v.end);
     *facts = (struct rp_claims){0};
-    bool ok = judge(&v, facts);
+    bool ok = check(&v, facts);
     free(v.start);
     free(v.end);
     free(v.device.at);

@@ -1,6 +1,6 @@
-/* naive: the plan rules of docs/formats.md once more, for tests: no data structure, no
- * speed, nothing from src/verify. It looks at whole lifetimes where the real checker keeps
- * a running state, so that the two hardly make the same mistake. */
+/* naive: the plan rules of docs/formats.md a second time, for tests. It is simple and slow
+ * and uses nothing of src/verify. It looks at whole lifetimes where the real checker keeps
+ * a running state, so the two are unlikely to share a mistake. */
 #ifndef RP_TESTS_NAIVE_H
 #define RP_TESTS_NAIVE_H
 
@@ -9,12 +9,12 @@
 #include "model/graph.h"
 #include "model/plan.h"
 
-/* Are all rules kept, those about claims apart? *facts gets what the claims should be if
- * so (lower_bound_ns 0). */
+/* Does the plan obey all rules except those about claims? If so, *facts gets the right
+ * claims (with lower_bound_ns 0). */
 bool rp_naive_steps(const struct rp_graph *g, const struct rp_plan *p,
                     struct rp_claims *facts);
 
-/* ... and do the claims hold? */
+/* Does the plan obey all rules, including those about claims? */
 bool rp_naive_valid(const struct rp_graph *g, const struct rp_plan *p);
 
 #endif

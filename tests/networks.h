@@ -1,4 +1,4 @@
-/* networks: the zoo's graphs, and looking things up in them, for tests. */
+/* networks: builds the zoo's graphs for tests, and looks things up in them. */
 #ifndef RP_TESTS_NETWORKS_H
 #define RP_TESTS_NETWORKS_H
 

@@ -65,7 +65,7 @@ struct rp_graph rp_one_op(const char *text) {
     return g;
 }
 
-/* The elements of operands, as numbers. */
+/* The elements of the operands, as numbers. */
 static double **elements(const struct rp_graph *g, const json_t *operands,
                          const uint32_t *ids) {
     double **all = rp_calloc(json_array_size(operands) + 1, sizeof *all);

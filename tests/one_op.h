@@ -12,7 +12,7 @@
 /* The caller frees it. Its tensors are the inputs, then the outputs. */
 struct rp_graph rp_one_op(const char *text);
 
-/* Runs the op, with kernels of the dtypes it names and with f64 ones; both give the
+/* Runs the op with kernels of its own dtypes and with f64 kernels. Both must give the
  * elements of 'out', up to `tolerance`. */
 void rp_one_op_gives(const char *text, double tolerance);
 

@@ -5,7 +5,7 @@
 
 #include "run.h"
 
-/* Without names every suite is wanted. */
+/* Without names all suites run. */
 static bool wanted(const char *suite, int argc, char **argv) {
     for (int i = 1; i < argc; i++)
         if (strcmp(suite, argv[i]) == 0)

@@ -1,12 +1,13 @@
 /* run: the registry of unit tests. A suite is a function that registers its tests:
  *
  *     static void reading_a_freed_tensor_is_rejected(void) { ... }
- *     void suite_verify(void) {
- *         RP_SUITE("verify");
+ *     void suite_verifier(void) {
+ *         RP_SUITE("verifier");
  *         RP_TEST(reading_a_freed_tensor_is_rejected);
  *     }
  *
- * Every tests/test_NAME.c has one, called suite_NAME; the Makefile lists them. */
+ * Each tests/test_NAME.c has a function suite_NAME. The Makefile lists them.
+ */
 #ifndef RP_TESTS_RUN_H
 #define RP_TESTS_RUN_H
 

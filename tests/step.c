@@ -22,8 +22,8 @@ size_t rp_step_bytes(const struct rp_step_run *s, uint32_t x) {
     return t->bytes;
 }
 
-/* Behind every operand lies what is not a number: a kernel that reads on shows, and one
- * that writes on. */
+/* Behind every operand there are bytes that form NaNs. A kernel that reads too far gives
+ * NaN, and one that writes too far changes them. */
 enum { GUARD = 64 };
 
 static void *guarded(size_t bytes) {
@@ -38,7 +38,7 @@ static void release(void *at, size_t bytes) {
     free(at);
 }
 
-/* A message that says which op of which graph. */
+/* Fails the test with the message, which names the op and the graph. */
 static void must(rp_rc rc, const struct rp_err *err) {
     if (rc != RP_OK) {
         printf("%s\n", err->msg);

@@ -12,7 +12,7 @@ struct rp_step_run {
     void **at; /* per tensor */
 };
 
-/* Binds every op and fills every source; a failure is the test's. */
+/* Binds every op and fills every source. A failure fails the test. */
 void rp_step_open(struct rp_step_run *s, const struct rp_graph *g, enum rp_bind how);
 void rp_step_run_op(struct rp_step_run *s, uint32_t op);
 void rp_step_run_all(struct rp_step_run *s);
@@ -25,8 +25,9 @@ uint32_t rp_step_loss(const struct rp_graph *g);
 uint32_t rp_step_param_of(const struct rp_graph *g,
                           uint32_t grad); /* RP_NONE: no gradient */
 
-/* Runs op `i` with kernels bound `how` on operands given as f64 numbers, rounded to its
- * types; results as f64. in[k] and out[k] have as many elements as the operands. */
+/* Runs op `op` with kernels bound `how`. The operands are given as f64 numbers and rounded
+ * to the op's types; the results are converted back. in[k] and out[k] have as many elements
+ * as the operands. */
 void rp_step_run_apart(const struct rp_graph *g, uint32_t op, enum rp_bind how,
                        double *const *in, double **out);
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Does TYPE_add(into, from) add every member? All members are uint64_t. */
+/* Checks that TYPE_add(into, from) adds every member. All members are uint64_t. */
 #define RP_ADDS_EVERY_MEMBER(type)                                                         \
     do {                                                                                   \
         struct type into, from;                                                            \

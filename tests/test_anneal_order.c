@@ -1,4 +1,4 @@
-/* Tests of orders of first runs other than the graph's. */
+/* Tests of the search over orders of first runs other than the graph's own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +13,16 @@
 #include "solve/solver.h"
 #include "verify/verifier.h"
 
-/* Everything over all orders there are: ops are exchanged in the graph itself. */
+/* The best schedule over all orders, found by brute force. The ops are exchanged in the
+ * graph itself. */
 struct all_orders {
     struct rp_graph *g;
     struct rp_op given[16];
     bool used[16];
     uint32_t order[16];
     uint64_t limit_bytes;
-    bool keep_all_fits; /* in some order */
-    bool any;           /* some order has a schedule that fits, the fastest takes */
+    bool keep_all_fits; /* in at least one order */
+    bool any; /* a schedule fits in some order; time_ns is the least time of one */
     uint64_t time_ns;
 };
 
@@ -54,7 +55,7 @@ static void try_orders(struct all_orders *a, uint32_t n) {
         if (a->used[i])
             continue;
         if (!a->given[i].recompute && once++ > 0)
-            continue; /* one that runs once only stands before it */
+            continue; /* run-once ops keep their order */
         a->used[i] = true;
         a->order[n] = i;
         try_orders(a, n + 1);
@@ -78,15 +79,16 @@ static void small_graph(uint64_t seed, struct rp_graph *g) {
     rp_gen_graph(seed, &shape, g);
 }
 
-/* Between the least any schedule in the graph's order needs and what keep-all does. */
+/* A limit between the smallest possible peak of a schedule in the graph's order and the
+ * peak of keep-all. */
 static uint64_t tight_limit(const struct rp_graph *g, uint64_t seed) {
     struct rp_instance p;
     uint32_t op;
     rp_instance_init(&p, g, g->fixed_bytes, false, NULL);
-    uint64_t least = rp_instance_floor(&p, &op);
+    uint64_t floor_bytes = rp_instance_floor(&p, &op);
     uint64_t all = rp_keep_all_bytes(g, false) - g->fixed_bytes;
     rp_instance_fini(&p);
-    return least + (all - least) / 4 * (seed % 4);
+    return floor_bytes + (all - floor_bytes) / 4 * (seed % 4);
 }
 
 static bool agrees_with_all_orders(uint64_t seed, uint32_t *optimal) {
@@ -116,9 +118,9 @@ static bool agrees_with_all_orders(uint64_t seed, uint32_t *optimal) {
     return ok;
 }
 
-/* Nothing is claimed that fails in another order; a first-run order in which nothing need
- * run again is found; few plans are not the best of all orders. */
-static void plans_in_any_order_against_all_orders(void) {
+/* No claim is false in another order. If keep-all fits in some order, such an order is
+ * found. At least 90% of the plans are the best over all orders. */
+static void plans_with_reorder_agree_with_brute_force_over_all_orders(void) {
     uint32_t n = 60, optimal = 0, all = n;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
         if (!agrees_with_all_orders(seed, &optimal)) {
@@ -133,8 +135,8 @@ static bool never(void *arg) {
     return false;
 }
 
-/* The steps are a plan that verify takes, in time and memory as the sequence says; ops that
- * run once keep their order. */
+/* Are the steps a plan that verify accepts, and do run-once ops keep their order? No op
+ * runs again unless the options allow it. */
 static bool order_is_sound(uint64_t seed, uint32_t *n_again) {
     struct rp_gen_shape shape = rp_gen_small(10 + (uint32_t)(seed % 60));
     struct rp_graph g;
@@ -173,7 +175,7 @@ static bool order_is_sound(uint64_t seed, uint32_t *n_again) {
     return ok;
 }
 
-static void sequences_are_plans_and_keep_the_order_of_ops_that_run_once(void) {
+static void every_sequence_is_a_valid_plan_and_keeps_the_order_of_run_once_ops(void) {
     uint32_t n = 60, again = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
         if (!order_is_sound(seed, &again)) {
@@ -183,16 +185,16 @@ static void sequences_are_plans_and_keep_the_order_of_ops_that_run_once(void) {
     CU_ASSERT(again > 5 || getenv("RP_SEED") != NULL);
 }
 
-/* ---- how good what is found is ---- */
+/* ---- quality of the results ---- */
 
-/* What a search leaves over the limit, and what it runs again. */
+/* What a search leaves above the limit, and the time of its reruns. */
 struct found {
     bool better;
     uint64_t over_bytes, again_ns;
 };
 
-static struct found search_in(const struct rp_graph *g, uint64_t limit_bytes,
-                              const struct rp_anneal_order_options *o) {
+static struct found search_small_graph(const struct rp_graph *g, uint64_t limit_bytes,
+                                       const struct rp_anneal_order_options *o) {
     struct found f = {0};
     struct rp_instance p;
     struct rp_plan plan = {0};
@@ -211,8 +213,8 @@ static struct found search_in(const struct rp_graph *g, uint64_t limit_bytes,
     return f;
 }
 
-/* Against all orders and schedules of small graphs. */
-static void the_best_order_of_a_small_graph_is_found(void) {
+/* Compares with brute force over all orders and schedules of small graphs. */
+static void the_search_finds_the_best_order_of_small_graphs(void) {
     uint32_t n_free = 0, n_any = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct rp_graph g;
@@ -221,12 +223,12 @@ static void the_best_order_of_a_small_graph_is_found(void) {
         uint64_t limit = tight_limit(&g, seed);
         struct rp_anneal_order_options o = {.seed = 1, .work = 500000, .stop = never};
         all_orders(&g, limit, &a);
-        struct found f = search_in(&g, limit, &o);
+        struct found f = search_small_graph(&g, limit, &o);
         n_free += a.keep_all_fits;
         CU_ASSERT_EQUAL(f.over_bytes == 0, a.keep_all_fits);
         CU_ASSERT_EQUAL(f.again_ns, 0);
         o.may_recompute = true;
-        f = search_in(&g, limit, &o);
+        f = search_small_graph(&g, limit, &o);
         n_any += a.any;
         CU_ASSERT(!a.any || f.over_bytes == 0);
         CU_ASSERT(!a.any || g.total_time_ns + f.again_ns <= a.time_ns);
@@ -235,13 +237,13 @@ static void the_best_order_of_a_small_graph_is_found(void) {
     CU_ASSERT(n_free > 40 && n_any > n_free);
 }
 
-/* Of the searches below, together: how many end within the limit, at least, what the others
- * are above it, and what runs again, at most. A search that is lamed shows here only. What
- * there was when these were written is 102, 50745 and 27033; logarithms that round another
- * way may change them a little. */
+/* Sums over the searches below: a lower limit on how many end within the memory limit, and
+ * upper limits on the overflow of the others and on the time of reruns. A change that
+ * weakens the search shows only here. When this was written the sums were 102, 50745 and
+ * 27033; a math library that rounds logarithms differently may change them a little. */
 enum { N_FIT = 99, OVER_BYTES = 54000, AGAIN_NS = 28500 };
 
-static struct found search_larger(uint64_t k, uint64_t seed) {
+static struct found search_larger_graph(uint64_t k, uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(30 + (uint32_t)(k % 30));
     struct rp_anneal_order_options o = {
         .seed = seed, .work = 500000, .stop = never, .may_recompute = true};
@@ -250,17 +252,17 @@ static struct found search_larger(uint64_t k, uint64_t seed) {
     shape.once_percent = k % 3 ? 0 : 10;
     rp_gen_graph(k, &shape, &g);
     uint64_t all = rp_keep_all_bytes(&g, false) - g.fixed_bytes;
-    struct found f = search_in(&g, all / 100 * (k % 2 ? 45 : 60), &o);
+    struct found f = search_small_graph(&g, all / 100 * (k % 2 ? 45 : 60), &o);
     rp_graph_fini(&g);
     return f;
 }
 
-static void larger_graphs_end_no_worse_than_they_did(void) {
+static void results_on_larger_graphs_have_not_become_worse(void) {
     uint64_t over = 0, again = 0;
     uint32_t n_fit = 0;
     for (uint64_t seed = 1; seed <= 3; seed++)
         for (uint64_t k = 1; k <= 40; k++) {
-            struct found f = search_larger(k, seed);
+            struct found f = search_larger_graph(k, seed);
             n_fit += f.over_bytes == 0;
             over += f.over_bytes;
             again += f.again_ns;
@@ -270,9 +272,9 @@ static void larger_graphs_end_no_worse_than_they_did(void) {
     CU_ASSERT(again <= AGAIN_NS);
 }
 
-/* ---- what it counts ---- */
+/* ---- statistics ---- */
 
-static void moves_are_counted(void) {
+static void statistics_count_the_moves(void) {
     struct rp_anneal_statistics s = {0};
     struct rp_anneal_order_options o = {
         .seed = 1, .work = 8000000, .stop = never, .may_recompute = true, .statistics = &s};
@@ -281,7 +283,7 @@ static void moves_are_counted(void) {
     uint64_t accepted = 0, improving = 0;
     shape.training = true;
     rp_gen_graph(3, &shape, &g);
-    search_in(&g, (rp_keep_all_bytes(&g, false) - g.fixed_bytes) / 100 * 40, &o);
+    search_small_graph(&g, (rp_keep_all_bytes(&g, false) - g.fixed_bytes) / 100 * 40, &o);
     for (uint32_t i = 0; i < RP_MAX_MOVES; i++) {
         const struct rp_move_statistics *m = &s.moves[i];
         CU_ASSERT_EQUAL(m->accepted > 0, rp_order_move_name(i) != NULL);
@@ -293,38 +295,38 @@ static void moves_are_counted(void) {
     CU_ASSERT(s.uphill > 0 && improving > 0 && improving + s.uphill <= accepted);
     CU_ASSERT(s.runs > 1 && s.incumbents > 0 && s.work >= o.work / 2);
     struct rp_anneal_statistics before = s;
-    search_in(&g, (rp_keep_all_bytes(&g, false) - g.fixed_bytes) / 100 * 40, &o);
+    search_small_graph(&g, (rp_keep_all_bytes(&g, false) - g.fixed_bytes) / 100 * 40, &o);
     CU_ASSERT(s.runs == 2 * before.runs && s.work == 2 * before.work);
     CU_ASSERT(s.moves[0].proposed == 2 * before.moves[0].proposed);
     rp_graph_fini(&g);
 }
 
-/* ---- when it ends, and with what ---- */
+/* ---- when the search ends ---- */
 
-static bool after_two(void *n_asked) {
-    return ++*(uint32_t *)n_asked > 2;
+static bool stop_at_second_call(void *n_calls) {
+    return ++*(uint32_t *)n_calls > 2;
 }
 
-static void a_search_ends_when_it_is_told_to(void) {
+static void the_search_ends_when_stop_says_so(void) {
     struct rp_gen_shape shape = rp_gen_small(60);
     struct rp_graph g;
-    uint32_t n_asked = 0;
+    uint32_t n_calls = 0;
     struct rp_anneal_order_options o = {.seed = 1,
                                         .work = UINT64_MAX / 4,
-                                        .stop = after_two,
-                                        .stop_arg = &n_asked,
+                                        .stop = stop_at_second_call,
+                                        .stop_arg = &n_calls,
                                         .may_recompute = true};
     rp_gen_graph(1, &shape, &g);
-    search_in(&g, 1, &o);
-    CU_ASSERT(n_asked >= 3 && n_asked <= 4);
+    search_small_graph(&g, 1, &o);
+    CU_ASSERT(n_calls >= 3 && n_calls <= 4);
     rp_graph_fini(&g);
 }
 
-static bool counted(void *n_asked) {
-    return ++*(uint32_t *)n_asked > 1000;
+static bool count_call(void *n_calls) {
+    return ++*(uint32_t *)n_calls > 1000;
 }
 
-/* The second op of two takes 100 bytes while it runs, and should be the first. */
+/* Two ops. The second one takes 100 bytes while it runs and should come first. */
 static const char two[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"two\",\"time_source\":"
     "\"imported:x\",\"tensors\":["
@@ -334,44 +336,44 @@ static const char two[] =
     "{\"name\":\"b\",\"kind\":\"f\",\"inputs\":[],\"outputs\":[1],\"time_ns\":1,"
     "\"workspace_bytes\":100}],\"keep\":[0,1]}";
 
-static void a_search_ends_when_nothing_can_be_better(void) {
+static void the_search_ends_when_nothing_can_be_better(void) {
     struct rp_graph g;
-    uint32_t n_asked = 0;
+    uint32_t n_calls = 0;
     struct rp_err err = {{0}};
     struct rp_anneal_order_options o = {.seed = 1,
                                         .work = UINT64_MAX / 4,
-                                        .stop = counted,
-                                        .stop_arg = &n_asked,
+                                        .stop = count_call,
+                                        .stop_arg = &n_calls,
                                         .may_recompute = true};
     CU_ASSERT_EQUAL_FATAL(rp_graph_parse(two, sizeof two - 1, "two", &g, &err), RP_OK);
-    struct found f = search_in(&g, 101, &o);
+    struct found f = search_small_graph(&g, 101, &o);
     CU_ASSERT(f.better && f.over_bytes == 0 && f.again_ns == 0);
-    CU_ASSERT(n_asked < 10);
+    CU_ASSERT(n_calls < 10);
     rp_graph_fini(&g);
 }
 
-/* One op alone, and a graph in which keep-all fits: there is nothing better. */
-static void what_cannot_be_better_is_not(void) {
+/* A graph of one op, and a graph in which keep-all fits: nothing can be improved. */
+static void nothing_is_returned_when_keep_all_cannot_be_improved(void) {
     struct rp_anneal_order_options o = {
         .seed = 1, .work = 100000, .stop = never, .may_recompute = true};
     struct rp_graph g;
     small_graph(1, &g);
-    CU_ASSERT_FALSE(search_in(&g, RP_MAX_QUANTITY / 4, &o).better);
+    CU_ASSERT_FALSE(search_small_graph(&g, RP_MAX_QUANTITY / 4, &o).better);
     rp_graph_fini(&g);
     struct rp_gen_shape shape = rp_gen_small(1);
     rp_gen_graph(1, &shape, &g);
-    CU_ASSERT_FALSE(search_in(&g, 0, &o).better);
+    CU_ASSERT_FALSE(search_small_graph(&g, 0, &o).better);
     rp_graph_fini(&g);
 }
 
 void suite_anneal_order(void) {
     RP_SUITE("anneal_order");
-    RP_TEST(the_best_order_of_a_small_graph_is_found);
-    RP_TEST(larger_graphs_end_no_worse_than_they_did);
-    RP_TEST(moves_are_counted);
-    RP_TEST(a_search_ends_when_it_is_told_to);
-    RP_TEST(a_search_ends_when_nothing_can_be_better);
-    RP_TEST(what_cannot_be_better_is_not);
-    RP_TEST(plans_in_any_order_against_all_orders);
-    RP_TEST(sequences_are_plans_and_keep_the_order_of_ops_that_run_once);
+    RP_TEST(the_search_finds_the_best_order_of_small_graphs);
+    RP_TEST(results_on_larger_graphs_have_not_become_worse);
+    RP_TEST(statistics_count_the_moves);
+    RP_TEST(the_search_ends_when_stop_says_so);
+    RP_TEST(the_search_ends_when_nothing_can_be_better);
+    RP_TEST(nothing_is_returned_when_keep_all_cannot_be_improved);
+    RP_TEST(plans_with_reorder_agree_with_brute_force_over_all_orders);
+    RP_TEST(every_sequence_is_a_valid_plan_and_keeps_the_order_of_run_once_ops);
 }

@@ -1,4 +1,5 @@
-/* Tests of A*: against brute force over all step sequences, and against both checkers. */
+/* Tests of A*, compared with brute force over all step sequences. Plans are checked by
+ * verify and by the naive checker. */
 #include "solve/exhaustive/astar.h"
 
 #include <stdio.h>
@@ -13,14 +14,14 @@
 #include "sums.h"
 #include "verify/verifier.h"
 
-/* A tiny graph, and what a plan for it may do. */
+/* A tiny graph and what a plan for it may do. */
 struct task {
     struct rp_graph g;
     struct rp_instance p;
     struct rp_brute_copies o;
 };
 
-/* Copies take as long as runs: multiples of 10 ns, so that they often end together. */
+/* Copies and runs take multiples of 10 ns, so that they often end at the same time. */
 static void make_ties(struct rp_graph *g) {
     for (uint32_t x = 0; x < g->n_tensors; x++)
         g->tensors[x].bytes = g->tensors[x].bytes / 500 * 10;
@@ -34,7 +35,8 @@ static void task_init(struct task *t, uint64_t seed, uint32_t n_ops) {
     shape.max_outputs = 1 + (uint32_t)(seed / 7 % 2);
     shape.training = seed % 3 != 0;
     shape.once_percent = seed % 5 == 0 ? 20 : 0;
-    shape.n_sources = seed % 4; /* without any, no room behind the problem's lists */
+    shape.n_sources = seed % 4; /* without sources the lists end exactly, so a sanitizer
+                                   sees reads beyond them */
     rp_gen_graph(seed, &shape, &t->g);
     t->g.device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 200);
     t->g.device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 200);
@@ -67,7 +69,7 @@ static enum rp_brute_result brute_force(const struct task *t, uint64_t *best) {
     return rp_brute_copies_best(&t->g, &t->o, best);
 }
 
-static bool takes(const struct task *t, struct rp_plan *plan, uint64_t best) {
+static bool verify_accepts(const struct task *t, struct rp_plan *plan, uint64_t best) {
     struct rp_verdict v;
     struct rp_err err = {{0}};
     plan->graph_name = rp_strdup(t->g.name);
@@ -78,15 +80,16 @@ static bool takes(const struct task *t, struct rp_plan *plan, uint64_t best) {
            rp_verify(&t->g, plan, &v, &err) == RP_OK;
 }
 
-/* It finds the best plan, proves that none is better, and any amount of work gives a bound.
- */
-static bool agrees(const struct task *t, enum rp_brute_result known, uint64_t best) {
+/* The search finds the best plan and proves that none is better. A search that is cut off
+ * still gives a valid bound. */
+static bool agrees_with_brute_force(const struct task *t, enum rp_brute_result known,
+                                    uint64_t best) {
     struct rp_astar_result r;
     struct rp_plan plan = {0};
     rp_astar_search(&t->p, RP_MAX_QUANTITY / 8, 100000, NULL, &r, &plan);
     bool ok = r.found == (known == RP_BRUTE_FOUND);
     if (r.found && ok) {
-        ok = r.bound_ns == best && takes(t, &plan, best);
+        ok = r.bound_ns == best && verify_accepts(t, &plan, best);
         rp_plan_fini(&plan);
         rp_astar_search(&t->p, best, 100000, NULL, &r, &plan);
         ok = ok && !r.found && r.bound_ns == best;
@@ -99,7 +102,7 @@ static bool agrees(const struct task *t, enum rp_brute_result known, uint64_t be
     return ok;
 }
 
-static void the_best_of_all_step_sequences_is_found_and_proved(void) {
+static void the_best_step_sequence_is_found_and_proved(void) {
     uint32_t n = 80, n_found = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
@@ -109,7 +112,7 @@ static void the_best_of_all_step_sequences_is_found_and_proved(void) {
         task_init(&t, seed, 5 + (uint32_t)(seed % 2));
         enum rp_brute_result known = brute_force(&t, &best);
         n_found += known == RP_BRUTE_FOUND;
-        if (known != RP_BRUTE_GAVE_UP && !agrees(&t, known, best)) {
+        if (known != RP_BRUTE_GAVE_UP && !agrees_with_brute_force(&t, known, best)) {
             rp_gen_failed(seed);
             CU_FAIL("not the best plan, or a bound above it");
         }
@@ -118,9 +121,9 @@ static void the_best_of_all_step_sequences_is_found_and_proved(void) {
     CU_ASSERT(all == 1 || 2 * n_found > all);
 }
 
-/* No schedule of these within the budget is as fast as a plan that makes x for y, frees it,
- * and makes it again for z before f runs for the first time; "op" is before f, n times, and
- * takes no part. */
+/* In these graphs the best plan makes x for y, frees it, and makes it again for z, all
+ * before f runs for the first time. No schedule within the budget is as fast. n unrelated
+ * ops named "op" come before that. */
 static bool parse_twice(uint32_t n, bool early, struct rp_graph *g) {
     char text[16384];
     struct rp_err err = {{0}};
@@ -183,7 +186,7 @@ static void a_plan_may_be_faster_than_any_schedule(void) {
     struct rp_solve_report report;
     uint64_t time_ns;
     CU_ASSERT_EQUAL(solve_twice(1, true, 13312, &time_ns, &plan, &report), RP_OK);
-    CU_ASSERT_EQUAL(time_ns, 500); /* p q s p r again: a schedule needs op0 again */
+    CU_ASSERT_EQUAL(time_ns, 500); /* p q s p r run again; a schedule would rerun op0 */
     CU_ASSERT_EQUAL(plan.claims.proof, RP_PROOF_OPTIMAL);
     CU_ASSERT(report.bound_for_all);
     rp_plan_fini(&plan);
@@ -200,8 +203,8 @@ static void a_plan_may_fit_where_no_schedule_does(void) {
     rp_plan_fini(&plan);
 }
 
-/* Too many ops for A*. */
-static void what_is_proved_of_schedules_is_not_said_of_all(void) {
+/* The graph has too many ops for A*, so the proof is about schedules only. */
+static void a_proof_for_schedules_is_not_claimed_for_all_plans(void) {
     struct rp_plan plan;
     struct rp_solve_report report;
     uint64_t time_ns;
@@ -217,11 +220,12 @@ static void what_is_proved_of_schedules_is_not_said_of_all(void) {
     rp_plan_fini(&plan);
 }
 
-/* States of the searches below, together. A weaker bound, a known state that is not
- * recognized, or a step that is never tried shows here and nowhere else. */
+/* Number of states of the searches below, in total. A weaker bound, an equal state that is
+ * not recognized, or a kind of step that is never tried changes this number and may change
+ * nothing else. */
 enum { ALL_STATES = 5056 };
 
-static void larger_searches_are_as_small_as_they_were(void) {
+static void larger_searches_visit_no_more_states_than_before(void) {
     uint64_t n_states = 0, n_found = 0;
     struct rp_astar_statistics sum = {0};
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -233,7 +237,7 @@ static void larger_searches_are_as_small_as_they_were(void) {
             rp_astar_search(&t.p, RP_MAX_QUANTITY / 8, 10000, NULL, &r, &plan);
             n_states += r.statistics.states_added;
             rp_astar_statistics_add(&sum, &r.statistics);
-            n_found += r.found && takes(&t, &plan, r.bound_ns);
+            n_found += r.found && verify_accepts(&t, &plan, r.bound_ns);
         }
         rp_plan_fini(&plan);
         task_fini(&t);
@@ -245,7 +249,7 @@ static void larger_searches_are_as_small_as_they_were(void) {
     RP_ADDS_EVERY_MEMBER(rp_astar_statistics);
 }
 
-static void graphs_up_to_the_stated_size_are_taken(void) {
+static void graphs_up_to_the_stated_size_are_accepted(void) {
     struct rp_instance p = {.n_tensors = RP_ASTAR_MAX_TENSORS, .n_ops = RP_ASTAR_MAX_OPS};
     CU_ASSERT(rp_astar_accepts(&p));
     p.n_tensors++;
@@ -257,10 +261,10 @@ static void graphs_up_to_the_stated_size_are_taken(void) {
 
 void suite_astar(void) {
     RP_SUITE("astar");
-    RP_TEST(graphs_up_to_the_stated_size_are_taken);
-    RP_TEST(larger_searches_are_as_small_as_they_were);
-    RP_TEST(the_best_of_all_step_sequences_is_found_and_proved);
+    RP_TEST(graphs_up_to_the_stated_size_are_accepted);
+    RP_TEST(larger_searches_visit_no_more_states_than_before);
+    RP_TEST(the_best_step_sequence_is_found_and_proved);
     RP_TEST(a_plan_may_be_faster_than_any_schedule);
     RP_TEST(a_plan_may_fit_where_no_schedule_does);
-    RP_TEST(what_is_proved_of_schedules_is_not_said_of_all);
+    RP_TEST(a_proof_for_schedules_is_not_claimed_for_all_plans);
 }

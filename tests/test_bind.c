@@ -1,5 +1,5 @@
-/* Binding an op to its kernel: what is refused and why; parameters as C; starting values.
- */
+/* Tests of binding ops to kernels (what is refused and why), of parameters as C literals,
+ * and of initial values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +34,12 @@ static void refused(const char *text, const char *rule) {
 #define OP(kind, attrs, in, out)                                                           \
     "{'kind':'" kind "','attrs':{" attrs "},'in':[" in "],'out':[" out "]}"
 
-static void kinds_without_a_kernel_are_named(void) {
+static void an_op_kind_without_a_kernel_is_named(void) {
     refused(OP("aten.mm", "", X("1"), X("1")),
             "no kernel for kind 'aten.mm' (docs/ops.md lists the kinds that have one)");
 }
 
-static void the_number_of_operands_is_the_kinds(void) {
+static void a_wrong_number_of_operands_is_refused(void) {
     refused(OP("relu", "", X("1") "," X("1"), X("1")),
             "kind relu does not take 2 inputs and 1 outputs");
     refused(OP("relu", "", X("1"), X("1") "," X("1")),
@@ -51,7 +51,7 @@ static void the_number_of_operands_is_the_kinds(void) {
             "kind concat does not take 0 inputs and 1 outputs");
 }
 
-static void dtypes_are_the_kinds(void) {
+static void a_wrong_dtype_is_refused(void) {
     refused(OP("relu", "", X("2"), H("2")),
             "tensor \"activation0\" is f16; kind relu needs f32 there");
     refused(OP("relu", "", I("2"), I("2")),
@@ -62,7 +62,7 @@ static void dtypes_are_the_kinds(void) {
             "tensor \"input1\" is f16; kind rms_norm needs f32 there");
 }
 
-static void attributes_are_there_and_of_their_type(void) {
+static void missing_and_mistyped_attributes_are_refused(void) {
     refused(OP("scale", "", X("2"), X("2")),
             "attribute \"factor\" is missing or not a number");
     refused(OP("dropout", "'p':1.0,'seed':1", X("2"), X("2")),
@@ -80,7 +80,7 @@ static void attributes_are_there_and_of_their_type(void) {
             "attribute \"kernel\" is missing or not a list of 2 integers");
 }
 
-static void operands_have_the_elements_that_the_kernel_reads(void) {
+static void operands_of_a_wrong_size_are_refused(void) {
     refused(OP("add", "", X("2") "," X("3"), X("2")), "input 1 has 3 elements, not 2");
     refused(OP("relu", "", X("3"), X("2")), "input 0 has 3 elements, not 2");
     refused(OP("bias_grad", "'axis':1", X("2,3"), X("2")),
@@ -106,7 +106,7 @@ static void operands_have_the_elements_that_the_kernel_reads(void) {
        ",'strides_c':" c,                                                                  \
        in, X("2"))
 
-static void strides_stay_within_their_operands(void) {
+static void strides_beyond_their_operand_are_refused(void) {
     refused(BMM("[3,0,0,0,1]", "[2,0,0,1,0]", "[1,0,0,0,0]", X("4") "," X("4")),
             "the strides pass the end of an operand");
     refused(BMM("[2,0,0,0,1]", "[2,0,0,2,0]", "[1,0,0,0,0]", X("4") "," X("4")),
@@ -123,7 +123,7 @@ static void strides_stay_within_their_operands(void) {
        ",0],'dilation':[1,1],'groups':" groups,                                            \
        in, out)
 
-static void windows_make_ys_size_from_xs(void) {
+static void windows_that_do_not_give_the_output_size_are_refused(void) {
     const char *const size = "the window's attributes do not give y's size for x's";
     refused(CONV("1", "1", "1", X("1,1,3,3") "," X("1,1,2,2"), X("1,1,2,2")), size);
     refused(CONV("0", "0", "1", X("1,1,3,3") "," X("1,1,2,2"), X("1,1,2,2")), size);
@@ -146,7 +146,7 @@ static void windows_make_ys_size_from_xs(void) {
             "the windows overlap");
 }
 
-static void a_convolutions_algorithm_is_one_of_those_there_are(void) {
+static void an_unknown_convolution_algorithm_is_refused(void) {
 #define ALGORITHM(name)                                                                    \
     OP("conv2d",                                                                           \
        "'kernel':[1,1],'stride':[1,1],'pad':[0,0],'dilation':[1,1],'groups':1,"            \
@@ -166,7 +166,7 @@ static void a_convolutions_algorithm_is_one_of_those_there_are(void) {
 #undef ALGORITHM
 }
 
-static void parts_fit_together(void) {
+static void parts_that_do_not_fit_together_are_refused(void) {
     refused(OP("concat", "'axis':0", X("1,2") "," X("1,3"), X("2,2")),
             "part 1 differs outside the axis");
     refused(OP("split", "'axis':1", X("1,4"), X("1,2") "," X("1,1")),
@@ -177,14 +177,14 @@ static void parts_fit_together(void) {
             "the output is not the input with its last two dimensions exchanged");
 }
 
-static void a_view_has_as_many_elements_as_its_tensor(void) {
+static void a_view_of_another_number_of_elements_is_refused(void) {
     refused(OP("bias_grad", "'axis':1,'views':[[1,2,2]]", X("6"), X("2")),
             "a view of \"input0\" has a different number of elements");
     refused(OP("bias_grad", "'axis':1,'views':[[1,1,1,1,1,1,1,1,1]]", X("1"), X("1")),
             "a shape has more than 8 dimensions or a dimension of size 0");
 }
 
-static void bytes_are_those_of_the_shape(void) {
+static void bytes_that_do_not_match_the_shape_are_refused(void) {
     struct rp_graph g = rp_one_op(OP("relu", "", X("4"), X("4")));
     struct rp_kernel k;
     struct rp_err err = {{0}};
@@ -197,7 +197,7 @@ static void bytes_are_those_of_the_shape(void) {
 
 /* ---- parameters as C ---- */
 
-static void parameters_are_written_as_a_literal(void) {
+static void parameters_are_written_as_a_c_literal(void) {
     struct rp_graph g = rp_one_op(OP("split", "'axis':1", X("2,3"), X("2,1") "," X("2,2")));
     struct rp_kernel k;
     struct rp_err err = {{0}};
@@ -217,7 +217,7 @@ static void parameters_are_written_as_a_literal(void) {
     rp_graph_fini(&g);
 }
 
-/* ---- starting values ---- */
+/* ---- initial values ---- */
 
 static void fill(const struct rp_graph *g, const char *name, struct rp_fill *f) {
     struct rp_err err = {{0}};
@@ -232,7 +232,7 @@ static void fill(const struct rp_graph *g, const char *name, struct rp_fill *f) 
     CU_FAIL_FATAL("no such tensor");
 }
 
-static void sources_start_in_ranges_that_suit_them(void) {
+static void sources_start_in_the_range_of_their_kind(void) {
     struct rp_graph g = rp_net_build("bert-base", rp_net_tiny());
     struct rp_zoo_options o = rp_net_tiny();
     o.classes = 7;
@@ -255,8 +255,9 @@ static void sources_start_in_ranges_that_suit_them(void) {
     rp_graph_fini(&h);
 }
 
-/* Seed 3: 0.30519456 0.24560523 0.34540588 0.44871980, in halves of the range from 0. */
-static void element_i_of_tensor_t_is_the_documented_number(void) {
+/* Seed 3 draws 0.30519456 0.24560523 0.34540588 0.44871980. Scaled, u gives (2 u - 1) times
+ * the half-width. */
+static void initial_values_are_the_documented_numbers(void) {
     float f[2];
     double d[2];
     uint16_t h[2];
@@ -279,7 +280,7 @@ static void checksums_are_fnv_1a(void) {
     CU_ASSERT_EQUAL(rp_checksum("foobar", 6), 0x85944171f73967e8u);
 }
 
-/* ---- sources within the program ---- */
+/* ---- kernel sources embedded in remat-plan ---- */
 
 static char *read_all(const char *path) {
     char *text = rp_calloc(1 << 20, 1);
@@ -290,7 +291,7 @@ static char *read_all(const char *path) {
     return text;
 }
 
-static void the_program_carries_its_kernels_as_they_are(void) {
+static void embedded_kernel_sources_equal_the_files(void) {
     size_t n_kernels = 0;
     for (size_t i = 0; i < rp_n_embedded; i++) {
         char *path = rp_format("src/%s", rp_embedded[i].path), *text = read_all(path);
@@ -305,20 +306,20 @@ static void the_program_carries_its_kernels_as_they_are(void) {
 
 void suite_bind(void) {
     RP_SUITE("bind");
-    RP_TEST(kinds_without_a_kernel_are_named);
-    RP_TEST(the_number_of_operands_is_the_kinds);
-    RP_TEST(dtypes_are_the_kinds);
-    RP_TEST(attributes_are_there_and_of_their_type);
-    RP_TEST(operands_have_the_elements_that_the_kernel_reads);
-    RP_TEST(strides_stay_within_their_operands);
-    RP_TEST(windows_make_ys_size_from_xs);
-    RP_TEST(a_convolutions_algorithm_is_one_of_those_there_are);
-    RP_TEST(parts_fit_together);
-    RP_TEST(a_view_has_as_many_elements_as_its_tensor);
-    RP_TEST(bytes_are_those_of_the_shape);
-    RP_TEST(parameters_are_written_as_a_literal);
-    RP_TEST(sources_start_in_ranges_that_suit_them);
-    RP_TEST(element_i_of_tensor_t_is_the_documented_number);
+    RP_TEST(an_op_kind_without_a_kernel_is_named);
+    RP_TEST(a_wrong_number_of_operands_is_refused);
+    RP_TEST(a_wrong_dtype_is_refused);
+    RP_TEST(missing_and_mistyped_attributes_are_refused);
+    RP_TEST(operands_of_a_wrong_size_are_refused);
+    RP_TEST(strides_beyond_their_operand_are_refused);
+    RP_TEST(windows_that_do_not_give_the_output_size_are_refused);
+    RP_TEST(an_unknown_convolution_algorithm_is_refused);
+    RP_TEST(parts_that_do_not_fit_together_are_refused);
+    RP_TEST(a_view_of_another_number_of_elements_is_refused);
+    RP_TEST(bytes_that_do_not_match_the_shape_are_refused);
+    RP_TEST(parameters_are_written_as_a_c_literal);
+    RP_TEST(sources_start_in_the_range_of_their_kind);
+    RP_TEST(initial_values_are_the_documented_numbers);
     RP_TEST(checksums_are_fnv_1a);
-    RP_TEST(the_program_carries_its_kernels_as_they_are);
+    RP_TEST(embedded_kernel_sources_equal_the_files);
 }

@@ -1,4 +1,5 @@
-/* Certificates of random graphs: the planner's, and rows at random. */
+/* Tests of certificates for random graphs: those of the planner, and ones with random rows.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,11 +23,11 @@
 struct instance {
     struct rp_graph g;
     struct rp_instance p;
-    uint64_t budget_bytes, best_ns; /* the optimum */
-    uint64_t free_ns; /* of plans whose runs between first runs are in any order */
+    uint64_t budget_bytes, best_ns; /* best_ns is the optimum over schedules */
+    uint64_t sequence_ns;           /* the optimum over all step sequences without swaps */
 };
 
-static void build(uint64_t seed, struct instance *i) {
+static void build_instance(uint64_t seed, struct instance *i) {
     struct rp_rng r = {seed * 77};
     struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 4));
     shape.training = rp_rng_percent(&r, 50);
@@ -44,15 +45,15 @@ static void build(uint64_t seed, struct instance *i) {
     i->p.limit_bytes = rp_brute_floor(&i->g) + rp_rng_below(&r, 2000);
     i->budget_bytes = i->g.fixed_bytes + i->p.limit_bytes;
     CU_ASSERT_FATAL(rp_brute_best(&i->g, i->p.limit_bytes, &i->best_ns));
-    CU_ASSERT_FATAL(rp_brute_free_best(&i->g, i->p.limit_bytes, &i->free_ns));
+    CU_ASSERT_FATAL(rp_brute_sequence_best(&i->g, i->p.limit_bytes, &i->sequence_ns));
 }
 
-static void drop(struct instance *i) {
+static void free_instance(struct instance *i) {
     rp_instance_fini(&i->p);
     rp_graph_fini(&i->g);
 }
 
-/* The rows and multipliers of the planner, through a file and back. */
+/* Writes the planner's rows and multipliers to a file and reads them back. */
 static rp_rc round_trip(const struct instance *i, const struct rp_formulation *f,
                         const struct rp_row_set *rows, const int64_t *m, unsigned log2,
                         uint64_t horizon_ns, struct rp_certificate *c, struct rp_err *err) {
@@ -68,7 +69,7 @@ static rp_rc round_trip(const struct instance *i, const struct rp_formulation *f
     return rc;
 }
 
-/* A memory row with whatever terms come. */
+/* Adds a memory row with random terms. */
 static void add_random_row(const struct instance *i, struct rp_rng *r, bool last_only,
                            struct rp_certificate *c) {
     const struct rp_graph *g = &i->g;
@@ -93,9 +94,10 @@ static void add_random_row(const struct instance *i, struct rp_rng *r, bool last
     rp_push(&c->rows, mem);
 }
 
-/* Takes the pairs of a memory row out that the check refuses, one by one; false if the row
- * itself is refused. */
-static bool trim(const struct instance *i, struct rp_certificate *c, size_t row) {
+/* Removes, one by one, the pairs of a memory row that the check refuses. Returns false if
+ * the row itself is refused. */
+static bool remove_refused_terms(const struct instance *i, struct rp_certificate *c,
+                                 size_t row) {
     struct rp_certified_bound s;
     for (;;) {
         struct rp_certificate_row *r = &c->rows.at[row];
@@ -104,7 +106,7 @@ static bool trim(const struct instance *i, struct rp_certificate *c, size_t row)
         struct rp_err err = {{0}};
         if (rp_certificate_check(c, &i->g, &s, &err) == RP_OK)
             return true;
-        for (; good < all; good += 2) { /* the first pair at which it is refused */
+        for (; good < all; good += 2) { /* find the first pair that is refused */
             err.msg[0] = '\0';
             r->n_ids = good + 2;
             if (rp_certificate_check(c, &i->g, &s, &err) != RP_OK)
@@ -117,7 +119,7 @@ static bool trim(const struct instance *i, struct rp_certificate *c, size_t row)
     }
 }
 
-/* ---- row by row ---- */
+/* ---- single rows ---- */
 
 /* R and S of one schedule, and its peak. */
 struct point {
@@ -154,9 +156,9 @@ static bool draw_point(struct instance *i, struct rp_rng *r, struct point *v) {
     return sound;
 }
 
-/* Does the point meet the row? Read off the row's definition. */
-static bool meets(const struct point *v, const struct rp_certificate_row *row,
-                  const uint32_t *ids) {
+/* Does the point satisfy the row? Evaluated from the definition of the row. */
+static bool meets_row(const struct point *v, const struct rp_certificate_row *row,
+                      const uint32_t *ids) {
     uint32_t t = row->t, x = row->kind == RP_CERTIFICATE_WINDOW ? ids[0] : row->tensor;
     const struct rp_tensor *tensors = v->g->tensors;
     uint64_t bytes = 0, right = 0;
@@ -188,7 +190,7 @@ static bool meets(const struct point *v, const struct rp_certificate_row *row,
     return (row->op == RP_NONE ? v->held[t + 1][x] : v->run[t][row->op]) <= right;
 }
 
-/* One row of any kind with any indices, most of them wrong. */
+/* Draws one row of any kind with random indices, most of them invalid. */
 static void draw_row(const struct instance *i, struct rp_rng *r, struct rp_certificate *c) {
     const struct rp_graph *g = &i->g;
     struct rp_certificate_row row = {.kind =
@@ -209,8 +211,8 @@ static void draw_row(const struct instance *i, struct rp_rng *r, struct rp_certi
         rp_push(&c->rows, row);
 }
 
-/* A memory row becomes a cover of some of its quantities. */
-static void count_some(struct rp_rng *r, struct rp_certificate *c) {
+/* Turns a memory row into a cover of some of its terms. */
+static void turn_into_cover(struct rp_rng *r, struct rp_certificate *c) {
     struct rp_certificate_row *row = &c->rows.at[0];
     uint32_t n = 0;
     row->kind = RP_CERTIFICATE_COVER;
@@ -239,7 +241,7 @@ static bool rows_of_one_graph(uint64_t seed) {
     struct point v[8];
     uint32_t n = 0;
     bool good = true;
-    build(seed, &i);
+    build_instance(seed, &i);
     struct rp_certificate c = {
         .graph_name = i.g.name, .graph_sha256 = i.g.sha256, .budget_bytes = i.budget_bytes};
     for (int k = 0; k < 16 && n < 8; k++)
@@ -252,24 +254,24 @@ static bool rows_of_one_graph(uint64_t seed) {
         bool accepted = rp_certificate_check(&c, &i.g, &s, &err) == RP_OK;
         n_refused[kind] += !accepted;
         if (!accepted && kind == RP_CERTIFICATE_MEM)
-            accepted = trim(&i, &c, 0);
+            accepted = remove_refused_terms(&i, &c, 0);
         if (accepted && kind == RP_CERTIFICATE_MEM && rp_rng_percent(&r, 60)) {
-            count_some(&r, &c);
+            turn_into_cover(&r, &c);
             kind = RP_CERTIFICATE_COVER;
             accepted = rp_certificate_check(&c, &i.g, &s, &err) == RP_OK;
             n_refused[kind] += !accepted;
         }
         n_accepted[kind] += accepted;
         for (uint32_t q = 0; q < n && accepted && good; q++)
-            good = meets(&v[q], &c.rows.at[0], c.ids.at);
+            good = meets_row(&v[q], &c.rows.at[0], c.ids.at);
     }
     free(c.rows.at);
     free(c.ids.at);
-    drop(&i);
+    free_instance(&i);
     return good;
 }
 
-static void every_row_that_is_accepted_holds_for_every_schedule(void) {
+static void accepted_rows_hold_for_every_schedule(void) {
     uint32_t n = 200;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
@@ -287,9 +289,9 @@ static void every_row_that_is_accepted_holds_for_every_schedule(void) {
     }
 }
 
-/* Raises the bound by changing one multiplier at a time. */
-static uint64_t climb(const struct instance *i, struct rp_rng *r,
-                      struct rp_certificate *c) {
+/* Local search that raises the bound by changing one multiplier at a time. */
+static uint64_t raise_bound(const struct instance *i, struct rp_rng *r,
+                            struct rp_certificate *c) {
     struct rp_certified_bound s;
     struct rp_err err = {{0}};
     c->lower_bound_ns = 0;
@@ -312,16 +314,16 @@ static uint64_t climb(const struct instance *i, struct rp_rng *r,
     return best;
 }
 
-static uint32_t n_proved; /* more than the sum of times */
+static uint32_t n_proved; /* graphs whose bound is above the sum of op times */
 
-static bool one_graph(uint64_t seed) {
+static bool check_one_graph(uint64_t seed) {
     struct rp_rng r = {seed};
     struct instance i;
     struct rp_certificate c;
     struct rp_certified_bound s;
     struct rp_err err = {{0}};
     unsigned log2;
-    build(seed, &i);
+    build_instance(seed, &i);
     uint32_t stages =
         rp_rng_percent(&r, 40) ? 1 + (uint32_t)rp_rng_below(&r, i.p.n_ops) : 0;
     struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(&i.p, 0, stages);
@@ -334,7 +336,8 @@ static bool one_graph(uint64_t seed) {
                 c.lower_bound_ns == bound;
     bool last_only = rp_rng_percent(&r, 50);
     size_t n = 0;
-    for (size_t k = 0; k < c.rows.n && good; k++) /* others ask for order in a stage */
+    for (size_t k = 0; k < c.rows.n && good;
+         k++) /* rows of other ops are valid only if stages are in order */
         if (!last_only || c.rows.at[k].kind != RP_CERTIFICATE_MEM ||
             c.rows.at[k].op == c.rows.at[k].t)
             c.rows.at[n++] = c.rows.at[k];
@@ -342,27 +345,27 @@ static bool one_graph(uint64_t seed) {
     c.lower_bound_ns = 0;
     for (int k = 0; k < 12 && good; k++) {
         add_random_row(&i, &r, last_only, &c);
-        if (!trim(&i, &c, c.rows.n - 1))
+        if (!remove_refused_terms(&i, &c, c.rows.n - 1))
             c.rows.n--;
     }
     if (good) {
-        uint64_t climbed = climb(&i, &r, &c);
+        uint64_t climbed = raise_bound(&i, &r, &c);
         n_proved += climbed > i.g.total_time_ns;
-        good = climbed <= i.best_ns && (!last_only || climbed <= i.free_ns);
+        good = climbed <= i.best_ns && (!last_only || climbed <= i.sequence_ns);
     }
     rp_certificate_fini(&c);
     rp_pdhg_bound_free(b);
-    drop(&i);
+    free_instance(&i);
     return good;
 }
 
-static void no_rows_that_are_accepted_prove_more_than_the_optimum(void) {
+static void accepted_rows_never_prove_more_than_the_optimum(void) {
     uint32_t n = 200;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
     n_proved = 0;
     for (; n > 0; n--, seed++)
-        if (!one_graph(seed)) {
+        if (!check_one_graph(seed)) {
             rp_gen_failed(seed);
             CU_FAIL("a certificate is wrong");
             return;
@@ -371,8 +374,9 @@ static void no_rows_that_are_accepted_prove_more_than_the_optimum(void) {
     CU_ASSERT(all == 1 || n_proved > 30);
 }
 
-/* Any rows of the planner with any multipliers come to the same here and there. */
-static bool one_sum(uint64_t seed, uint32_t *n_rows) {
+/* For any rows of the planner with any multipliers, planner and checker compute the same
+ * bound. */
+static bool check_one_bound(uint64_t seed, uint32_t *n_rows) {
     struct rp_rng r = {seed};
     struct instance i;
     struct rp_formulation f;
@@ -383,9 +387,9 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
     struct rp_certified_bound s = {0};
     struct rp_err err = {{0}};
     uint64_t bound = 0;
-    build(seed, &i);
-    i.p.limit_bytes =
-        rp_rng_below(&r, i.p.limit_bytes / 2 + 1); /* too little: much to sum */
+    build_instance(seed, &i);
+    i.p.limit_bytes = rp_rng_below(&r, i.p.limit_bytes / 2 +
+                                           1); /* an infeasible limit makes large bounds */
     i.budget_bytes = i.g.fixed_bytes + i.p.limit_bytes;
     uint32_t stages =
         rp_rng_percent(&r, 40) ? 1 + (uint32_t)rp_rng_below(&r, i.p.n_ops) : 0;
@@ -398,8 +402,8 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
     rp_formulation_rows(&f, &rows);
     for (uint32_t t = 0; t < f.n_stages; t++)
         for (uint32_t n = 0; n < 3; n++) {
-            uint32_t least = rp_formulation_first_row(&f, t), last = f.last_op[t];
-            uint32_t k = least + (uint32_t)rp_rng_below(&r, last - least + 1);
+            uint32_t first = rp_formulation_first_row(&f, t), last = f.last_op[t];
+            uint32_t k = first + (uint32_t)rp_rng_below(&r, last - first + 1);
             rp_sep_memory_row(&memory, t, k, n ? v : NULL, &rows);
         }
     rp_sep_path_find(&paths, v, 0.01, 20, &rows);
@@ -422,16 +426,16 @@ static bool one_sum(uint64_t seed, uint32_t *n_rows) {
     rp_sep_memory_fini(&memory);
     rp_row_set_fini(&rows);
     rp_formulation_fini(&f);
-    drop(&i);
+    free_instance(&i);
     return good;
 }
 
-static void planner_and_checker_agree_on_what_rows_come_to(void) {
+static void planner_and_checker_compute_the_same_bound(void) {
     uint32_t n = 300, n_above = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
     for (; n > 0; n--, seed++)
-        if (!one_sum(seed, &n_above)) {
+        if (!check_one_bound(seed, &n_above)) {
             rp_gen_failed(seed);
             CU_FAIL("planner and checker disagree");
             return;
@@ -441,7 +445,7 @@ static void planner_and_checker_agree_on_what_rows_come_to(void) {
 
 void suite_certificate_rows(void) {
     RP_SUITE("certificate_rows");
-    RP_TEST(every_row_that_is_accepted_holds_for_every_schedule);
-    RP_TEST(no_rows_that_are_accepted_prove_more_than_the_optimum);
-    RP_TEST(planner_and_checker_agree_on_what_rows_come_to);
+    RP_TEST(accepted_rows_hold_for_every_schedule);
+    RP_TEST(accepted_rows_never_prove_more_than_the_optimum);
+    RP_TEST(planner_and_checker_compute_the_same_bound);
 }

@@ -7,10 +7,11 @@
 #include "run.h"
 #include "verify/certificate/check_certificate.h"
 
-/* ---- by hand ---- */
+/* ---- a certificate made by hand ---- */
 
-/* s -p-> a -q-> b -r-> c   a,c -z-> d. With 24 bytes a cannot stay while r runs (10 each of
- * a, b and c), so p runs again: 230 ns. That S[3][a] is at most 0.4 proves 190. */
+/* s -p-> a -q-> b -r-> c, and a,c -z-> d. Tensors a, b and c have 10 bytes each. With 24
+ * bytes, a cannot stay on the device while r runs, so p runs again and the optimum is 230
+ * ns. The memory row gives S[3][a] <= 0.4, which proves 190. */
 static const char loop[] =
     "{'format':'remat-graph','version':1,'name':'loop','time_source':'imported:test',"
     "'device':{'alignment_bytes':8},'tensors':["
@@ -22,13 +23,13 @@ static const char loop[] =
     "{'name':'q','kind':'k','inputs':[0],'outputs':[2],'time_ns':10},"
     "{'name':'r','kind':'k','inputs':[2],'outputs':[3],'time_ns':10},"
     "{'name':'z','kind':'k','inputs':[0,3],'outputs':[4],'time_ns':10}],'keep':[4]}";
-#define LOOP_ROOM "'budget_bytes':32,'addressed':false,'arena_bytes':24,'host_bytes':0"
+#define LOOP_SIZES "'budget_bytes':32,'addressed':false,'arena_bytes':24,'host_bytes':0"
 #define LOOP_STEPS_REST                                                                    \
     "{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':3},{'free':0},{'free':3}"
 #define LOOP_STEPS "{'run':0}," LOOP_STEPS_REST
 
-/* %s is the graph's digest. The window row, worth nothing here, says that z can only run if
- * a was there before stage 2 or p runs in 2 or 3. */
+/* %s is the graph's digest. The window row has multiplier 0. It says that z can only run if
+ * a was there before stage 2 or p runs in stage 2 or 3. */
 static const char proof[] =
     "{'format':'remat-certificate','version':1,'graph':{'name':'loop','sha256':'%s'},"
     "'budget_bytes':32,'addressed':false,'scale_log2':1,'lower_bound_ns':190,"
@@ -38,8 +39,9 @@ static const char proof[] =
     "'cover':[{'stage':2,'op':2,'multiplier':0,'next':[0],'runs':[[2,2],[3,2]],"
     "'at_most':0,'held':[[0,3,1]],'ran':[]}]}";
 
-/* `text` with ' for ", and the first `was` in it replaced. The caller frees it. */
-static char *edit(const char *text, const char *was, const char *now) {
+/* Returns `text` with the first `was` replaced, and with " for every '. The caller frees
+ * it. */
+static char *replace_and_quote(const char *text, const char *was, const char *now) {
     const char *at = strstr(text, was);
     CU_ASSERT_PTR_NOT_NULL_FATAL(at);
     char *s = rp_format("%.*s%s%s", (int)(at - text), text, now, at + strlen(was));
@@ -49,11 +51,11 @@ static char *edit(const char *text, const char *was, const char *now) {
     return s;
 }
 
-/* What comes of the certificate with `was` replaced, for the plan. */
-static rp_rc judge(struct rp_world *w, const char *was, const char *now,
-                   struct rp_certified_bound *s) {
+/* Checks the certificate with `was` replaced, against the plan. */
+static rp_rc check_edited(struct rp_world *w, const char *was, const char *now,
+                          struct rp_certified_bound *s) {
     struct rp_certificate c;
-    char *whole = rp_format(proof, w->g.sha256), *text = edit(whole, was, now);
+    char *whole = rp_format(proof, w->g.sha256), *text = replace_and_quote(whole, was, now);
     w->err.msg[0] = '\0';
     rp_rc rc = rp_certificate_parse(text, strlen(text), "f", &c, &w->err);
     if (rc == RP_OK)
@@ -64,36 +66,38 @@ static rp_rc judge(struct rp_world *w, const char *was, const char *now,
     return rc;
 }
 
-static void a_certificate_by_hand_supports_its_bound_and_the_plans(void) {
+static void a_correct_certificate_supports_its_own_bound_and_the_plans(void) {
     struct rp_world w;
     struct rp_certified_bound s;
-    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
     CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &w.err), RP_OK);
     CU_ASSERT_EQUAL(w.p.claims.time_ns, 230);
     w.p.claims.lower_bound_ns = 190;
-    CU_ASSERT_EQUAL(judge(&w, "200", "200", &s), RP_OK);
+    CU_ASSERT_EQUAL(check_edited(&w, "200", "200", &s), RP_OK);
     CU_ASSERT_EQUAL(s.bound_ns, 190);
     CU_ASSERT_EQUAL(s.plan_bound_ns, 190);
     CU_ASSERT(!s.in_order);
-    /* Another multiplier is another bound, rounded up: 130 + (199 - 20 * 4) / 2 - 1 / 2. */
-    CU_ASSERT_EQUAL(judge(&w, "'lower_bound_ns':190,'dep':[[3,0,3,200]]",
-                          "'lower_bound_ns':0,'dep':[[3,0,3,197]]", &s),
+    /* Another multiplier gives another bound, rounded up: 130 + (199 - 20 * 4) / 2 - 1 / 2.
+     */
+    CU_ASSERT_EQUAL(check_edited(&w, "'lower_bound_ns':190,'dep':[[3,0,3,200]]",
+                                 "'lower_bound_ns':0,'dep':[[3,0,3,197]]", &s),
                     RP_NO);
     CU_ASSERT_EQUAL(s.bound_ns, 189);
     CU_ASSERT_STRING_EQUAL(w.err.msg, "it supports a bound of 189 ns; the plan claims 190");
     w.p.claims.lower_bound_ns = 130;
-    /* No rows: each op runs once. The same row twice is the row with both multipliers. */
-    CU_ASSERT_EQUAL(judge(&w, "'lower_bound_ns':190,'dep':[[3,0,3,200]]",
-                          "'lower_bound_ns':130,'dep':[]", &s),
+    /* Without rows the bound is one run of each op. The same row twice counts as one row
+     * with the sum of the multipliers. */
+    CU_ASSERT_EQUAL(check_edited(&w, "'lower_bound_ns':190,'dep':[[3,0,3,200]]",
+                                 "'lower_bound_ns':130,'dep':[]", &s),
                     RP_OK);
     CU_ASSERT_EQUAL(s.bound_ns, 130);
-    CU_ASSERT_EQUAL(judge(&w, "[3,0,3,200]", "[3,0,3,150],[3,0,3,50]", &s), RP_OK);
+    CU_ASSERT_EQUAL(check_edited(&w, "[3,0,3,200]", "[3,0,3,150],[3,0,3,50]", &s), RP_OK);
     CU_ASSERT_EQUAL(s.bound_ns, 190);
-    CU_ASSERT_EQUAL(judge(&w, "'dep'", "'order':[0,1,2,3],'dep'", &s), RP_OK);
+    CU_ASSERT_EQUAL(check_edited(&w, "'dep'", "'order':[0,1,2,3],'dep'", &s), RP_OK);
     rp_world_close(&w);
 }
 
-static void a_certificate_that_was_tampered_with_is_refused(void) {
+static void a_certificate_with_a_wrong_value_is_refused(void) {
 #define NO(was, now, message)                                                              \
     { was, now, RP_NO, message }
 #define BAD(was, now, message)                                                             \
@@ -103,7 +107,7 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
         rp_rc rc;
         const char *message;
     } cases[] = {
-        /* The file. */
+        /* Errors in the file. */
         BAD("{'format'", "{'x':1,'format'", "certificate: unknown key 'x'"),
         BAD("'budget_bytes':32,", "", "certificate: 'budget_bytes' is missing"),
         BAD("remat-certificate", "remat-plan",
@@ -154,7 +158,7 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
         BAD("'reader':3", "'reader':null",
             "window[0]: indices and stages must be integers from 0 to 2^32-3"),
         BAD("'first':2", "'from':2", "window[0]: unknown key 'from'"),
-        /* What it is for. */
+        /* Certificates for another graph or plan. */
         NO("'loop'", "'pool'", "it is for \"pool\", not \"loop\""),
         NO("'budget_bytes':32", "'budget_bytes':7",
            "budget_bytes 7 is less than the 8 bytes of the sources"),
@@ -181,7 +185,7 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
         NO("'hold'", "'stages':[0,1,2,4],'hold'",
            "stages: the last one ends with 4, not with 3"),
         NO("'hold'", "'stages':[1,2,3],'hold'", "dep[0]: no stage 3"),
-        /* Rows that are none. */
+        /* Invalid rows. */
         NO("[3,0,3,200]", "[3,0,4,200]", "dep[0]: no stage 4"),
         NO("[3,0,3,200]", "[3,0,3,200,1]", "dep[0]: no stage 4"),
         NO("[3,0,3,200]", "[3,0,2,200]", "dep[0]: op 3 first runs after stage 2"),
@@ -247,16 +251,16 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
         BAD("'dep'", "'swaps':{'most_ns':9,'x':1},'dep'", "swaps: unknown key 'x'"),
         NO("'dep'", "'swaps':{'most_ns':9},'dep'",
            "swaps: the graph's device does not allow them"),
-        /* Large, but no better. */
+        /* A large multiplier that does not raise the bound. */
         NO("3,200", "3,9223372036854775807",
            "lower_bound_ns is 190, but its rows support 130 only"),
     };
     struct rp_world w;
     struct rp_certified_bound s;
-    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
     w.p.claims.lower_bound_ns = 130;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CU_ASSERT_EQUAL(judge(&w, cases[i].was, cases[i].now, &s), cases[i].rc);
+        CU_ASSERT_EQUAL(check_edited(&w, cases[i].was, cases[i].now, &s), cases[i].rc);
         if (strcmp(w.err.msg, cases[i].message) != 0)
             printf("case %zu: %s\n", i, w.err.msg);
         CU_ASSERT_STRING_EQUAL(w.err.msg, cases[i].message);
@@ -264,9 +268,9 @@ static void a_certificate_that_was_tampered_with_is_refused(void) {
     rp_world_close(&w);
 }
 
-/* Stages of the ops p and q, r, z: as before, with other numbers; and r does not end a
- * stage with z. */
-static void stages_may_have_several_ops(void) {
+/* Two stages: one of p and q, one of r and z. The rows are as before with other numbers. A
+ * row for r is not a row for the end of its stage. */
+static void stages_may_contain_several_ops(void) {
     static const char *const rows[] = {
         "'stages':[1,2,3],'dep':[[3,0,2,200]],'hold':[],'mem':[{'stage':1,'op':2,"
         "'multiplier':20,'next':[0],'runs':[[2,2],[3,2]]}]}",
@@ -276,10 +280,11 @@ static void stages_may_have_several_ops(void) {
         struct rp_world w;
         struct rp_certified_bound s;
         struct rp_certificate c;
-        rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+        rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
         char *text = rp_format(proof, w.g.sha256);
         *strstr(text, "'dep'") = '\0';
-        char *whole = rp_format("%s%s", text, rows[i]), *json = edit(whole, "", "");
+        char *whole = rp_format("%s%s", text, rows[i]),
+             *json = replace_and_quote(whole, "", "");
         CU_ASSERT_EQUAL(rp_certificate_parse(json, strlen(json), "f", &c, &w.err), RP_OK);
         CU_ASSERT_EQUAL(rp_certificate_check_plan(&c, &w.g, &w.p, &s, &w.err),
                         i == 0 ? RP_OK : RP_NO);
@@ -297,17 +302,17 @@ static void stages_may_have_several_ops(void) {
 static void a_digest_of_another_graph_is_refused(void) {
     struct rp_world w;
     struct rp_certified_bound s;
-    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
     char *message =
         rp_format("it is for sha256 0%.63s, the graph has %s", w.g.sha256, w.g.sha256);
-    CU_ASSERT_EQUAL(judge(&w, "'sha256':'", "'sha256':'0", &s), RP_NO);
+    CU_ASSERT_EQUAL(check_edited(&w, "'sha256':'", "'sha256':'0", &s), RP_NO);
     CU_ASSERT_STRING_EQUAL(w.err.msg, message);
     free(message);
     rp_world_close(&w);
 }
 
-/* The bound for all plans of a kind says nothing of a plan of another kind. */
-static void a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times(void) {
+/* A bound for one kind of plan says nothing about a plan of another kind. */
+static void plans_outside_the_bound_get_only_the_sum_of_op_times(void) {
     static const struct {
         const char *steps, *was, *now, *message;
     } cases[] = {
@@ -317,8 +322,9 @@ static void a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times(void) {
         {"{'run':0},{'run':1},{'swap_out':0},{'free':0},{'run':2},{'free':2},{'swap_in':0},"
          "{'run':3},{'free':0},{'free':3}",
          "'dep'", "'dep'", "it swaps"},
-        /* b is made from a that is made for it. In order or not is all the same if no row
-         * needs it; r first in stage 3 is one that does. */
+        /* Before r, a is made again and b is made again from it. The order of the runs
+           between first runs matters only if some row relies on it; the row for r in stage
+           3 does. */
         {"{'run':0},{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':0},{'run':3}"
          ","
          "{'free':0},{'free':3}",
@@ -333,13 +339,14 @@ static void a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times(void) {
     struct rp_certified_bound s;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rp_world w;
-        char *graph = edit(loop, "'alignment_bytes':8",
-                           "'h2d_bytes_per_s':1,'d2h_bytes_per_s':1,'alignment_bytes':8");
+        char *graph = replace_and_quote(
+            loop, "'alignment_bytes':8",
+            "'h2d_bytes_per_s':1,'d2h_bytes_per_s':1,'alignment_bytes':8");
         bool inside = cases[i].message[0] == '\0';
-        rp_world_open(&w, graph, LOOP_ROOM ",'notes':{}", cases[i].steps);
+        rp_world_open(&w, graph, LOOP_SIZES ",'notes':{}", cases[i].steps);
         CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &w.err), RP_OK);
         w.p.claims.lower_bound_ns = 131;
-        rp_rc rc = judge(&w, cases[i].was, cases[i].now, &s);
+        rp_rc rc = check_edited(&w, cases[i].was, cases[i].now, &s);
         CU_ASSERT_EQUAL(rc, inside ? RP_OK : RP_NO);
         CU_ASSERT_EQUAL(s.bound_ns, 190);
         CU_ASSERT_EQUAL(s.plan_bound_ns, inside ? 190 : 130);
@@ -353,25 +360,27 @@ static void a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times(void) {
     }
 }
 
-/* An op e of its own, last in the graph and second in the certificate's order. */
-static void a_bound_is_for_one_order_of_first_runs(void) {
+/* An unconnected op e, last in the graph and second in the certificate's order. */
+static void a_bound_holds_for_one_order_of_first_runs_only(void) {
     static const char moved[] =
         "'order':[0,4,1,2,3],'dep':[[3,0,4,200]],'hold':[],'mem':[{'stage':3,'op':2,"
         "'multiplier':20,'next':[0],'runs':[[2,2],[3,2]]}]}";
     struct rp_world w;
     struct rp_certified_bound s;
-    char *tensor = edit(loop, "}],'ops'", "},{'name':'e','bytes':0,'kind':'state'}],'ops'");
-    char *graph = edit(tensor, "}],\"keep\"",
-                       "},{'name':'y','kind':'k','inputs':[],'outputs':[5],'time_ns':0}],"
-                       "'keep'");
-    rp_world_open(&w, graph, LOOP_ROOM, "{'run':0},{'run':4}," LOOP_STEPS_REST);
+    char *tensor = replace_and_quote(loop, "}],'ops'",
+                                     "},{'name':'e','bytes':0,'kind':'state'}],'ops'");
+    char *graph = replace_and_quote(
+        tensor, "}],\"keep\"",
+        "},{'name':'y','kind':'k','inputs':[],'outputs':[5],'time_ns':0}],"
+        "'keep'");
+    rp_world_open(&w, graph, LOOP_SIZES, "{'run':0},{'run':4}," LOOP_STEPS_REST);
     w.p.claims.lower_bound_ns = 190;
-    CU_ASSERT_EQUAL(judge(&w, strstr(proof, "'dep'"), moved, &s), RP_OK);
+    CU_ASSERT_EQUAL(check_edited(&w, strstr(proof, "'dep'"), moved, &s), RP_OK);
     CU_ASSERT_EQUAL(s.plan_bound_ns, 190);
     rp_world_close(&w);
-    rp_world_open(&w, graph, LOOP_ROOM, LOOP_STEPS ",{'run':4}");
+    rp_world_open(&w, graph, LOOP_SIZES, LOOP_STEPS ",{'run':4}");
     w.p.claims.lower_bound_ns = 131;
-    CU_ASSERT_EQUAL(judge(&w, strstr(proof, "'dep'"), moved, &s), RP_NO);
+    CU_ASSERT_EQUAL(check_edited(&w, strstr(proof, "'dep'"), moved, &s), RP_NO);
     CU_ASSERT_STRING_EQUAL(w.err.msg,
                            "it supports a bound of 130 ns for this plan (its "
                            "first runs are in another order); the plan claims 131");
@@ -380,14 +389,14 @@ static void a_bound_is_for_one_order_of_first_runs(void) {
     rp_world_close(&w);
 }
 
-static void a_bound_above_a_valid_plan_is_our_own_mistake(void) {
+static void a_bound_above_a_valid_plan_is_an_internal_error(void) {
     struct rp_world w;
     struct rp_certified_bound s;
-    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
     w.p.claims.time_ns = 190;
-    CU_ASSERT_EQUAL(judge(&w, "dep", "dep", &s), RP_OK);
+    CU_ASSERT_EQUAL(check_edited(&w, "dep", "dep", &s), RP_OK);
     w.p.claims.time_ns = 189;
-    CU_ASSERT_EQUAL(judge(&w, "dep", "dep", &s), RP_BUG);
+    CU_ASSERT_EQUAL(check_edited(&w, "dep", "dep", &s), RP_BUG);
     rp_world_close(&w);
 }
 
@@ -395,37 +404,39 @@ static void a_bound_above_a_valid_plan_is_our_own_mistake(void) {
 static void sums_beyond_127_bits_are_refused(void) {
     static const struct {
         const char *row;
-        int most; /* so many of them are still fine */
+        int max_n; /* this many copies of the row still fit */
     } cases[] = {
-        /* 2^62 bytes times 2^63: the price of S[3][a], of R[3][p], and what is constant. */
+        /* The products 2^62 bytes * 2^63 are the reduced cost of S[3][a], that of R[3][p],
+           and the constant. */
         {"{'stage':2,'op':2,'multiplier':" HUGE ",'next':[0]}", 4},
         {"{'stage':3,'op':0,'multiplier':" HUGE ",'runs':[[0,0]]}", 4},
         {"{'stage':0,'op':0,'multiplier':" HUGE ",'runs':[[0,0]]}", 4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int n = cases[i].most; n <= cases[i].most + 1; n++) {
+        for (int n = cases[i].max_n; n <= cases[i].max_n + 1; n++) {
             struct rp_world w;
             struct rp_certified_bound s;
             struct rp_certificate c;
-            char *graph = edit(loop, "'bytes':10", "'bytes':4611686018427387904");
+            char *graph =
+                replace_and_quote(loop, "'bytes':10", "'bytes':4611686018427387904");
             char *rows = rp_strdup("'dep':[],'hold':[],'mem':["), *text;
             for (int k = 0; k < n; k++) {
                 char *more = rp_format("%s%s%s", rows, k ? "," : "", cases[i].row);
                 free(rows);
                 rows = more;
             }
-            rp_world_open(&w, graph, LOOP_ROOM, LOOP_STEPS);
+            rp_world_open(&w, graph, LOOP_SIZES, LOOP_STEPS);
             text = rp_format(proof, w.g.sha256);
             *strstr(text, "'lower_bound_ns'") = '\0';
             char *whole = rp_format("%s'lower_bound_ns':0,%s]}", text, rows);
             free(text);
-            text = edit(whole, "", "");
+            text = replace_and_quote(whole, "", "");
             CU_ASSERT_EQUAL(rp_certificate_parse(text, strlen(text), "f", &c, &w.err),
                             RP_OK);
             CU_ASSERT_EQUAL(rp_certificate_check(&c, &w.g, &s, &w.err),
-                            n > cases[i].most ? RP_NO : RP_OK);
+                            n > cases[i].max_n ? RP_NO : RP_OK);
             CU_ASSERT_STRING_EQUAL(w.err.msg,
-                                   n > cases[i].most ? "a sum passes 127 bits" : "");
+                                   n > cases[i].max_n ? "a sum passes 127 bits" : "");
             rp_certificate_fini(&c);
             free(graph);
             free(rows);
@@ -435,20 +446,21 @@ static void sums_beyond_127_bits_are_refused(void) {
         }
 }
 
-/* The cover of the memory row says that a cannot stay, whole: 230 is proved. */
-static void a_cover_proves_what_whole_numbers_allow(void) {
+/* The cover of the memory row says that a, as a whole, cannot stay. That proves 230. */
+static void a_cover_uses_that_variables_are_whole_numbers(void) {
     struct rp_world w;
     struct rp_certified_bound s;
-    rp_world_open(&w, loop, LOOP_ROOM, LOOP_STEPS);
+    rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
     w.p.claims.lower_bound_ns = 230;
-    CU_ASSERT_EQUAL(judge(&w, "2,'multiplier':0,'next'", "2,'multiplier':200,'next'", &s),
-                    RP_NO);
+    CU_ASSERT_EQUAL(
+        check_edited(&w, "2,'multiplier':0,'next'", "2,'multiplier':200,'next'", &s),
+        RP_NO);
     CU_ASSERT_EQUAL(s.bound_ns, 190);
-    char *more = edit(proof, "2,'multiplier':20,", "2,'multiplier':0,"), *last;
+    char *more = replace_and_quote(proof, "2,'multiplier':20,", "2,'multiplier':0,"), *last;
     for (char *c = more; *c != '\0'; c++)
         *c = *c == '"' ? '\'' : *c;
-    last = edit(more, "2,'multiplier':0,'next':[0],'runs'",
-                "2,'multiplier':200,'next':[0],'runs'");
+    last = replace_and_quote(more, "2,'multiplier':0,'next':[0],'runs'",
+                             "2,'multiplier':200,'next':[0],'runs'");
     char *text = rp_format(last, w.g.sha256);
     struct rp_certificate c;
     CU_ASSERT_EQUAL(rp_certificate_parse(text, strlen(text), "f", &c, &w.err), RP_OK);
@@ -462,14 +474,14 @@ static void a_cover_proves_what_whole_numbers_allow(void) {
 }
 
 void suite_check_certificate(void) {
-    RP_SUITE("certificate");
-    RP_TEST(a_certificate_by_hand_supports_its_bound_and_the_plans);
-    RP_TEST(a_certificate_that_was_tampered_with_is_refused);
-    RP_TEST(a_cover_proves_what_whole_numbers_allow);
-    RP_TEST(stages_may_have_several_ops);
+    RP_SUITE("check_certificate");
+    RP_TEST(a_correct_certificate_supports_its_own_bound_and_the_plans);
+    RP_TEST(a_certificate_with_a_wrong_value_is_refused);
+    RP_TEST(a_cover_uses_that_variables_are_whole_numbers);
+    RP_TEST(stages_may_contain_several_ops);
     RP_TEST(a_digest_of_another_graph_is_refused);
-    RP_TEST(a_plan_that_the_bound_is_not_for_has_only_the_sum_of_times);
-    RP_TEST(a_bound_is_for_one_order_of_first_runs);
-    RP_TEST(a_bound_above_a_valid_plan_is_our_own_mistake);
+    RP_TEST(plans_outside_the_bound_get_only_the_sum_of_op_times);
+    RP_TEST(a_bound_holds_for_one_order_of_first_runs_only);
+    RP_TEST(a_bound_above_a_valid_plan_is_an_internal_error);
     RP_TEST(sums_beyond_127_bits_are_refused);
 }

@@ -6,7 +6,8 @@
 #include "model/graph.h"
 #include "run.h"
 
-/* One op: reads a (1000 bytes) and w (2000), writes b (3000). %s: dtype of a; attrs. */
+/* One op reads a (1000 bytes) and w (2000), and writes b (3000). %s: dtype of a, attrs of
+ * the op. */
 static const char one_op[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
     "\"tensors\":[{\"name\":\"a\",\"bytes\":1000,\"kind\":\"input\"%s},"
@@ -15,7 +16,7 @@ static const char one_op[] =
     "\"ops\":[{\"name\":\"op\",\"kind\":\"%s\",\"inputs\":[0,1],\"outputs\":[2],"
     "\"time_ns\":7,\"workspace_bytes\":64,\"attrs\":%s}],\"keep\":[2]}";
 
-/* 1 TFLOP/s in f32 and bf16, 2 in f16; memory and link 1 GB/s. */
+/* 1 TFLOP/s in f32 and bf16, 2 in f16. Memory and link have 1 GB/s. */
 static const struct rp_device_model plain = {
     .name = "plain",
     .title = "Plain",
@@ -51,20 +52,21 @@ static uint64_t time_of(const char *dtype, const char *kind, const char *attrs,
 #define F16 ",\"dtype\":\"f16\""
 #define BF16 ",\"dtype\":\"bf16\""
 
-static void an_op_takes_its_arithmetic_or_its_traffic_whichever_is_longer(void) {
-    /* 6000 bytes at 0.8 bytes a ns; 7 * 10^6 flops at 700 a ns. Launch: 5000 ns. */
+static void an_op_takes_the_longer_of_its_arithmetic_and_its_traffic(void) {
+    /* Traffic: 6000 bytes at 0.8 bytes a ns. Arithmetic: 7 * 10^6 flops at 700 a ns.
+     * Launch: 5000 ns. */
     CU_ASSERT_EQUAL(time_of(F32, "matmul", "{\"flops\":0}", &plain), 5000 + 7500);
     CU_ASSERT_EQUAL(time_of(F32, "matmul", "{\"flops\":7000000}", &plain), 5000 + 10000);
     CU_ASSERT_EQUAL(time_of(F32, "matmul", "{\"flops\":5250000}", &plain), 5000 + 7500);
     CU_ASSERT_EQUAL(time_of(F32, "matmul", "{\"flops\":5250001}", &plain), 5000 + 7501);
 }
 
-static void stated_traffic_replaces_inputs_and_outputs(void) {
+static void stated_traffic_replaces_the_sum_of_inputs_and_outputs(void) {
     CU_ASSERT_EQUAL(time_of(F32, "relu", "{\"flops\":1,\"traffic_bytes\":80}", &plain),
                     5000 + 100);
 }
 
-static void the_share_of_the_peak_depends_on_kind_and_groups(void) {
+static void the_share_of_peak_rate_depends_on_kind_and_groups(void) {
     const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
     CU_ASSERT_EQUAL(time_of(F32, "conv2d_grad_weight", attrs, &plain), 5000 + 10000);
     CU_ASSERT_EQUAL(time_of(F32, "aten.mm.default", attrs, &plain), 5000 + 10000);
@@ -81,7 +83,7 @@ static void the_share_of_the_peak_depends_on_kind_and_groups(void) {
                     5000 + 10000);
 }
 
-static void the_rate_is_that_of_the_first_floating_point_tensor(void) {
+static void the_rate_follows_the_first_floating_point_tensor(void) {
     const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
     struct rp_device_model tensor = plain;
     tensor.tensor_cores = true;
@@ -92,7 +94,7 @@ static void the_rate_is_that_of_the_first_floating_point_tensor(void) {
     CU_ASSERT_EQUAL(time_of(",\"dtype\":\"i32\"", "matmul", attrs, &plain), 5000 + 10000);
 }
 
-static void the_graph_says_which_model_and_device_it_has(void) {
+static void the_graph_records_its_model_and_device(void) {
     struct rp_graph g;
     struct rp_err err = {{0}};
     CU_ASSERT_EQUAL_FATAL(
@@ -118,7 +120,7 @@ static void rejected(const char *dtype, const char *attrs, const char *msg) {
     rp_graph_fini(&g);
 }
 
-static void what_an_op_lacks_is_named(void) {
+static void missing_attributes_of_an_op_are_named(void) {
     rejected(F32, "{}", "t: ops[0] \"op\": attrs: a device model needs 'flops'");
     rejected(F32, "{\"flops\":-1}",
              "t: ops[0] \"op\": attrs: must be an integer from 0 to 2^63-1: flops");
@@ -129,7 +131,7 @@ static void what_an_op_lacks_is_named(void) {
              "t: ops[0] \"op\": device models know no rate for dtype f8");
 }
 
-static void a_time_past_63_bits_is_refused(void) {
+static void a_time_beyond_63_bits_is_refused(void) {
     /* 2^63 - 1 bytes at 0.8 bytes a ns is more than 2^63 ns. */
     rejected(F32, "{\"flops\":1,\"traffic_bytes\":9223372036854775807}",
              "t: ops[0] \"op\": takes longer than 2^63 ns on plain");
@@ -154,12 +156,12 @@ static void every_device_model_is_complete(void) {
 
 void suite_cost(void) {
     RP_SUITE("cost");
-    RP_TEST(an_op_takes_its_arithmetic_or_its_traffic_whichever_is_longer);
-    RP_TEST(stated_traffic_replaces_inputs_and_outputs);
-    RP_TEST(the_share_of_the_peak_depends_on_kind_and_groups);
-    RP_TEST(the_rate_is_that_of_the_first_floating_point_tensor);
-    RP_TEST(the_graph_says_which_model_and_device_it_has);
-    RP_TEST(what_an_op_lacks_is_named);
-    RP_TEST(a_time_past_63_bits_is_refused);
+    RP_TEST(an_op_takes_the_longer_of_its_arithmetic_and_its_traffic);
+    RP_TEST(stated_traffic_replaces_the_sum_of_inputs_and_outputs);
+    RP_TEST(the_share_of_peak_rate_depends_on_kind_and_groups);
+    RP_TEST(the_rate_follows_the_first_floating_point_tensor);
+    RP_TEST(the_graph_records_its_model_and_device);
+    RP_TEST(missing_attributes_of_an_op_are_named);
+    RP_TEST(a_time_beyond_63_bits_is_refused);
     RP_TEST(every_device_model_is_complete);
 }

@@ -25,8 +25,9 @@ struct case_of {
     struct rp_solution_pool pool;
 };
 
-/* A few short searches of a random training graph at 60% of its activations. */
-static void find_some(uint64_t seed, struct case_of *c) {
+/* Fills the pool by a few short searches on a random training graph, at 60% of its
+ * activations. */
+static void fill_pool(uint64_t seed, struct case_of *c) {
     struct rp_gen_shape shape = rp_gen_small(40);
     *c = (struct case_of){0};
     shape.training = true;
@@ -47,27 +48,27 @@ static void find_some(uint64_t seed, struct case_of *c) {
     }
 }
 
-static void end_case(struct case_of *c) {
+static void close_case(struct case_of *c) {
     rp_solution_pool_fini(&c->pool);
     rp_instance_fini(&c->p);
     rp_graph_fini(&c->g);
 }
 
-static bool in_order(const struct rp_solution_pool *f) {
+static bool is_sorted(const struct rp_solution_pool *f) {
     for (size_t k = 1; k < f->n; k++)
         if (f->at[k].time_ns < f->at[k - 1].time_ns)
             return false;
     return true;
 }
 
-static void crossed_schedules_fit_and_are_better_than_before(void) {
+static void crossover_gives_schedules_that_fit_and_are_better(void) {
     struct rp_crossover_options o = {.work = 200000, .stop = never};
     uint32_t n = 40, better = 0, crossed = 0;
     uint64_t saved_ns = 0, all_work = 0;
     struct rp_crossover_statistics sum = {0};
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct case_of c;
-        find_some(seed, &c);
+        fill_pool(seed, &c);
         uint64_t before = c.pool.n > 0 ? c.pool.at[0].time_ns : 0;
         size_t n_before = c.pool.n;
         struct rp_crossover_statistics stats = {0};
@@ -81,7 +82,7 @@ static void crossed_schedules_fit_and_are_better_than_before(void) {
             struct rp_cost cost = rp_schedule_cost(&c.p, &c.pool.at[0].s);
             if (!cost.sound || cost.peak_bytes > c.p.limit_bytes ||
                 cost.time_ns != c.pool.at[0].time_ns || cost.time_ns > before ||
-                !in_order(&c.pool) || (cost.time_ns == before && c.pool.n > n_before)) {
+                !is_sorted(&c.pool) || (cost.time_ns == before && c.pool.n > n_before)) {
                 rp_gen_failed(seed);
                 CU_FAIL("the first schedule is not what the pool claims, or slower than "
                         "before");
@@ -89,12 +90,12 @@ static void crossed_schedules_fit_and_are_better_than_before(void) {
             better += cost.time_ns < before;
             saved_ns += before - cost.time_ns;
         }
-        end_case(&c);
+        close_case(&c);
     }
-    /* 35, 33 and 6508 when these were written. */
+    /* The values were 35, 33 and 6508 when this was written. */
     CU_ASSERT((crossed > 33 && better > 30 && saved_ns > 6200) ||
               getenv("RP_SEED") != NULL);
-    CU_ASSERT(all_work < 1800000); /* 1570073 */
+    CU_ASSERT(all_work < 1800000); /* was 1570073 */
     CU_ASSERT(sum.improvements >= better && sum.pairs > 0 && sum.crossings > sum.pairs);
     CU_ASSERT(sum.work == all_work && sum.solved > 0);
 }
@@ -103,42 +104,43 @@ static void a_stopped_crossover_leaves_the_pool_as_it_is(void) {
     struct rp_crossover_options o = {.work = 200000, .stop = always};
     struct case_of c;
     uint64_t seed = 1;
-    for (find_some(seed, &c); c.pool.n < 2; find_some(++seed, &c))
-        end_case(&c);
+    for (fill_pool(seed, &c); c.pool.n < 2; fill_pool(++seed, &c))
+        close_case(&c);
     uint64_t before = c.pool.at[0].time_ns;
     size_t n = c.pool.n;
     CU_ASSERT_EQUAL(rp_crossover(&c.p, &o, &c.pool, NULL), 0);
     CU_ASSERT_EQUAL(c.pool.n, n);
     CU_ASSERT_EQUAL(c.pool.at[0].time_ns, before);
-    end_case(&c);
+    close_case(&c);
 }
 
-static void pools_are_sorted_limited_and_without_duplicates(void) {
+static void pools_are_sorted_and_limited_and_have_no_duplicates(void) {
     struct case_of c;
     struct rp_solution_pool f = {0};
     struct rp_schedule s;
-    find_some(1, &c);
+    fill_pool(1, &c);
     rp_schedule_keep_all(&c.p, &s);
     rp_solution_pool_add(&f, &s, 7);
     rp_solution_pool_add(&f, &s, 7);
-    CU_ASSERT_EQUAL(f.n, 1); /* it is there already */
+    CU_ASSERT_EQUAL(f.n, 1); /* a duplicate */
     for (uint64_t k = 0; k < 30; k++)
         rp_solution_pool_add(&f, &s, 100 - 3 * k);
-    CU_ASSERT(in_order(&f));
+    CU_ASSERT(is_sorted(&f));
     CU_ASSERT(f.n > 4 && f.n < 20);
     CU_ASSERT_EQUAL(f.at[0].time_ns, 7);
     CU_ASSERT_EQUAL(f.at[1].time_ns, 13);
     rp_solution_pool_fini(&f);
     rp_schedule_fini(&s);
-    end_case(&c);
+    close_case(&c);
 }
 
-/* A simpler version of rp_solution_pool_add: sorted, the first of equals, the first few. */
+/* A simpler version of rp_solution_pool_add: a sorted list that keeps the first of equal
+ * entries and drops the last ones. */
 struct kept {
     uint64_t time_ns, mark;
 };
 
-static size_t keep(struct kept *list, size_t n, struct kept added) {
+static size_t simple_add(struct kept *list, size_t n, struct kept added) {
     size_t k = n;
     for (size_t i = 0; i < n; i++)
         if (list[i].time_ns == added.time_ns && list[i].mark == added.mark)
@@ -149,23 +151,24 @@ static size_t keep(struct kept *list, size_t n, struct kept added) {
     return n < RP_MAX_POOL ? n + 1 : n;
 }
 
-static void pools_hold_what_a_simpler_list_holds(void) {
+static void a_pool_agrees_with_a_simpler_implementation(void) {
     struct case_of c;
     struct rp_solution_pool f = {0};
     struct rp_schedule s;
     struct kept list[RP_MAX_POOL + 1];
     struct rp_rng r = {7};
     size_t n = 0;
-    find_some(1, &c);
+    fill_pool(1, &c);
     rp_schedule_keep_all(&c.p, &s);
-    rp_schedule_set_in(&s, 0, 0, true); /* a copy has no swaps */
+    rp_schedule_set_in(&s, 0, 0, true); /* the pool must ignore the swaps */
     for (int k = 0; k < 300; k++) {
-        /* Later ones are faster on average. The last word of the rows marks each. */
+        /* Later schedules are faster on average. The last word of the rows identifies each.
+         */
         struct kept added = {200 - (uint64_t)k / 2 + rp_rng_below(&r, 60) / 4,
                              rp_rng_below(&r, 4)};
         s.rows[(size_t)(s.n_stages + 1) * s.words - 1] = added.mark;
         rp_solution_pool_add(&f, &s, added.time_ns);
-        n = keep(list, n, added);
+        n = simple_add(list, n, added);
         CU_ASSERT_FATAL(f.n == n);
         for (size_t i = 0; i < n; i++) {
             const struct rp_schedule *at = &f.at[i].s;
@@ -176,21 +179,22 @@ static void pools_hold_what_a_simpler_list_holds(void) {
     rp_solution_pool_fini(&f);
     rp_solution_pool_fini(&f);
     rp_schedule_fini(&s);
-    end_case(&c);
+    close_case(&c);
 }
 
-static bool counted(void *n_asked) {
-    return ++*(uint32_t *)n_asked > 1000;
+static bool count_call(void *n_calls) {
+    return ++*(uint32_t *)n_calls > 1000;
 }
 
-/* Nor does it ask whether to stop. */
-static void one_schedule_or_no_work_gives_no_crossover(void) {
-    uint32_t n_asked = 0;
-    struct rp_crossover_options o = {.work = 200000, .stop = counted, .stop_arg = &n_asked};
+/* the stop function is not called either */
+static void there_is_no_crossover_with_one_schedule_or_without_work(void) {
+    uint32_t n_calls = 0;
+    struct rp_crossover_options o = {
+        .work = 200000, .stop = count_call, .stop_arg = &n_calls};
     struct case_of c;
     uint64_t seed = 1;
-    for (find_some(seed, &c); c.pool.n < 2; find_some(++seed, &c))
-        end_case(&c);
+    for (fill_pool(seed, &c); c.pool.n < 2; fill_pool(++seed, &c))
+        close_case(&c);
     o.work = 0;
     CU_ASSERT_EQUAL(rp_crossover(&c.p, &o, &c.pool, NULL), 0);
     o.work = 200000;
@@ -198,19 +202,20 @@ static void one_schedule_or_no_work_gives_no_crossover(void) {
         rp_schedule_fini(&c.pool.at[--c.pool.n].s);
     CU_ASSERT_EQUAL(rp_crossover(&c.p, &o, &c.pool, NULL), 0);
     CU_ASSERT_EQUAL(c.pool.n, 1);
-    CU_ASSERT_EQUAL(n_asked, 0);
-    end_case(&c);
+    CU_ASSERT_EQUAL(n_calls, 0);
+    close_case(&c);
 }
 
-/* A schedule that holds what nobody reads is no point of the formulation. It is dropped,
- * however fast it claims to be. Two others are enough for a crossover. */
-static void schedules_without_a_point_are_dropped(void) {
+/* The formulation cannot represent a schedule that holds a tensor nobody reads. The pool
+ * drops such a schedule, however fast it claims to be, and the other two are enough for a
+ * crossover. */
+static void schedules_that_the_formulation_cannot_represent_are_dropped(void) {
     struct rp_crossover_options o = {.work = 200000, .stop = never};
     struct rp_schedule none;
     struct case_of c;
     uint64_t seed = 1;
-    for (find_some(seed, &c); c.pool.n < 2; find_some(++seed, &c))
-        end_case(&c);
+    for (fill_pool(seed, &c); c.pool.n < 2; fill_pool(++seed, &c))
+        close_case(&c);
     while (c.pool.n > 2)
         rp_schedule_fini(&c.pool.at[--c.pool.n].s);
     uint64_t before = c.pool.at[0].time_ns;
@@ -229,20 +234,20 @@ static void schedules_without_a_point_are_dropped(void) {
     rp_crossover(&c.p, &o, &c.pool, NULL);
     CU_ASSERT_EQUAL(c.pool.n, 0);
     rp_schedule_fini(&none);
-    end_case(&c);
+    close_case(&c);
 }
 
-static void sums_of_crossover_statistics_miss_no_member(void) {
+static void adding_crossover_statistics_adds_every_member(void) {
     RP_ADDS_EVERY_MEMBER(rp_crossover_statistics);
 }
 
 void suite_crossover(void) {
     RP_SUITE("crossover");
-    RP_TEST(schedules_without_a_point_are_dropped);
-    RP_TEST(sums_of_crossover_statistics_miss_no_member);
-    RP_TEST(pools_hold_what_a_simpler_list_holds);
-    RP_TEST(one_schedule_or_no_work_gives_no_crossover);
-    RP_TEST(crossed_schedules_fit_and_are_better_than_before);
+    RP_TEST(schedules_that_the_formulation_cannot_represent_are_dropped);
+    RP_TEST(adding_crossover_statistics_adds_every_member);
+    RP_TEST(a_pool_agrees_with_a_simpler_implementation);
+    RP_TEST(there_is_no_crossover_with_one_schedule_or_without_work);
+    RP_TEST(crossover_gives_schedules_that_fit_and_are_better);
     RP_TEST(a_stopped_crossover_leaves_the_pool_as_it_is);
-    RP_TEST(pools_are_sorted_limited_and_without_duplicates);
+    RP_TEST(pools_are_sorted_and_limited_and_have_no_duplicates);
 }

@@ -1,5 +1,5 @@
-/* Tests of solve/local/drop_swaps.h, which takes copies out, and of offload_all.h, whose
- * schedule has as many as there can be. */
+/* Tests of solve/local/drop_swaps.h, which removes needless copies, and of offload_all.h,
+ * whose schedule copies as much as possible. */
 #include "solve/local/drop_swaps.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "run.h"
 #include "solve/local/offload_all.h"
 
-/* A random graph whose copies are quick, and a schedule that swaps all it can. */
+/* A random graph with fast copies, and a schedule that swaps every tensor it can. */
 struct task {
     struct rp_graph g;
     struct rp_instance p;
@@ -17,7 +17,8 @@ struct task {
     struct rp_cost keep_all, before;
 };
 
-/* x comes in where it is first read after its making, if stages lie between. */
+/* Swaps x out after it is made and in before its first read, if there are stages between.
+ */
 static void swap_first_gap(struct task *t, uint32_t x) {
     const struct rp_instance *p = &t->p;
     uint32_t made = p->producer[x];
@@ -64,8 +65,8 @@ static uint32_t count_swap_ins(const struct task *t, uint64_t above_bytes) {
     return n;
 }
 
-/* True if x need not have left before stage k. */
-static bool could_stay(struct task *t, uint32_t k, uint32_t x, uint64_t horizon_ns) {
+/* Could x have stayed on the device until stage k instead of being swapped in there? */
+static bool could_be_kept(struct task *t, uint32_t k, uint32_t x, uint64_t horizon_ns) {
     uint32_t first = k;
     while (!rp_held(&t->s, first - 1, x) && first - 1 > t->p.producer[x])
         first--;
@@ -81,11 +82,11 @@ static uint32_t count_needless(struct task *t, uint64_t horizon_ns) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < t->p.n_ops; k++)
         for (uint32_t x = 0; x < t->p.n_tensors; x++)
-            n += rp_swapped_in(&t->s, k, x) && could_stay(t, k, x, horizon_ns);
+            n += rp_swapped_in(&t->s, k, x) && could_be_kept(t, k, x, horizon_ns);
     return n;
 }
 
-static void what_is_left_is_needed(void) {
+static void every_swap_that_is_left_is_needed(void) {
     uint32_t before = 0, after = 0, needless = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct task t;
@@ -105,7 +106,7 @@ static void what_is_left_is_needed(void) {
     CU_ASSERT(2 * after < before);
 }
 
-static void all_stays_where_all_fits(void) {
+static void no_swap_is_left_if_everything_fits(void) {
     struct task t;
     task_init(&t, 3);
     t.p.limit_bytes = t.keep_all.peak_bytes;
@@ -117,21 +118,21 @@ static void all_stays_where_all_fits(void) {
     task_fini(&t);
 }
 
-static void larger_tensors_are_left_alone(void) {
+static void swaps_of_larger_tensors_are_left_alone(void) {
     struct task t;
     task_init(&t, 3);
-    uint64_t most = 0;
+    uint64_t max_bytes = 0;
     for (uint32_t x = 0; x < t.p.n_tensors; x++)
-        most = t.p.bytes[x] > most ? t.p.bytes[x] : most;
-    uint32_t large = count_swap_ins(&t, most / 2), all = count_swap_ins(&t, 0);
+        max_bytes = t.p.bytes[x] > max_bytes ? t.p.bytes[x] : max_bytes;
+    uint32_t large = count_swap_ins(&t, max_bytes / 2), all = count_swap_ins(&t, 0);
     t.p.limit_bytes = t.keep_all.peak_bytes;
     CU_ASSERT(large > 0 && large < all);
-    rp_drop_swaps(&t.p, most / 2, &t.s);
+    rp_drop_swaps(&t.p, max_bytes / 2, &t.s);
     CU_ASSERT_EQUAL(count_swap_ins(&t, 0), large);
     task_fini(&t);
 }
 
-static void what_does_not_fit_is_left_alone(void) {
+static void a_schedule_that_does_not_fit_is_left_alone(void) {
     struct task t;
     task_init(&t, 3);
     t.p.limit_bytes--;
@@ -139,7 +140,7 @@ static void what_does_not_fit_is_left_alone(void) {
     task_fini(&t);
 }
 
-static void with_all_on_the_host_any_working_set_fits(void) {
+static void offload_all_needs_no_more_than_the_largest_working_set(void) {
     uint32_t n_fit = 0, n_early = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct task t;
@@ -156,15 +157,17 @@ static void with_all_on_the_host_any_working_set_fits(void) {
         n_early += early.peak_bytes == floor_bytes;
         task_fini(&t);
     }
-    CU_ASSERT(n_fit >= 36); /* else what is kept is too much with the last op's */
+    CU_ASSERT(
+        n_fit >=
+        36); /* in the others the kept tensors and the last op's are more than the floor */
     CU_ASSERT(n_early > 0);
 }
 
 void suite_drop_swaps(void) {
     RP_SUITE("drop_swaps");
-    RP_TEST(what_is_left_is_needed);
-    RP_TEST(all_stays_where_all_fits);
-    RP_TEST(larger_tensors_are_left_alone);
-    RP_TEST(what_does_not_fit_is_left_alone);
-    RP_TEST(with_all_on_the_host_any_working_set_fits);
+    RP_TEST(every_swap_that_is_left_is_needed);
+    RP_TEST(no_swap_is_left_if_everything_fits);
+    RP_TEST(swaps_of_larger_tensors_are_left_alone);
+    RP_TEST(a_schedule_that_does_not_fit_is_left_alone);
+    RP_TEST(offload_all_needs_no_more_than_the_largest_working_set);
 }

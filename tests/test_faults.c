@@ -1,5 +1,5 @@
-/* Which check sees which fault, for plans with one fault each. The table is docs/faults.md;
- * RP_ACCEPT=1 in the environment rewrites it. */
+/* Which check sees which fault, for plans with one fault each. The table is docs/faults.md.
+ * With RP_ACCEPT=1 in the environment the test rewrites it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "verify/races.h"
 #include "verify/task_graph.h"
 
-/* w -a-> x -b-> y -c-> z   z,x -d-> u   u,y -e-> v, sixteen floats each. Only c may not run
- * twice. */
+/* w -a-> x -b-> y -c-> z, z,x -d-> u, u,y -e-> v. Every tensor has sixteen floats. Only c
+ * may not run twice. */
 #define T(name, kind)                                                                      \
     "{'name':'" name "','bytes':64,'kind':'" kind "','dtype':'f32','shape':[16]}"
 #define OP(name, kind, inputs, output, more)                                               \
@@ -39,10 +39,11 @@ static const char net[] =
     OP("e", "mul", "4,2", "5", "") "],'keep':[5]}";
 /* clang-format on */
 
-#define ROOM_HERE "'budget_bytes':320,'addressed':true,'arena_bytes':256,'host_bytes':64"
+#define FAULT_SIZES "'budget_bytes':320,'addressed':true,'arena_bytes':256,'host_bytes':64"
 enum { N_STEPS = 13 };
 
-/* x leaves while y and z are made and comes back; y is made a second time. */
+/* The valid plan: x is swapped out while y and z are made, and then swapped in; y is
+ * recomputed. */
 static const char *const good[N_STEPS] = {
     "{'run':0,'at':[0]}",
     "{'swap_out':1,'host_at':0}",
@@ -59,8 +60,9 @@ static const char *const good[N_STEPS] = {
     "{'free':4}",
 };
 
-/* Step `step` reads `now` (NULL: it is gone) and comes before step `before` (-1: where it
- * was). A wait: step `step` no longer waits for step `wait`. */
+/* A fault. The text of step `step` becomes `now` (NULL: the step is removed), and the step
+ * moves before step `before` (-1: it stays). With `wait` >= 0, step `step` no longer waits
+ * for step `wait`. */
 struct fault {
     const char *what;
     int step;
@@ -85,9 +87,9 @@ static const struct fault faults[] = {
     CHANGED("workspace over a live tensor", 2, "{'run':1,'at':[64],'workspace_at':0}"),
     CHANGED("workspace over the op's own output", 2,
             "{'run':1,'at':[64],'workspace_at':64}"),
-    CHANGED("a copy in over a live tensor", 5, "{'swap_in':1,'at':64}"),
-    CHANGED("a copy in over another live tensor", 5, "{'swap_in':1,'at':0}"),
-    CHANGED("two host copies in one place", 5,
+    CHANGED("a swap-in over a live tensor", 5, "{'swap_in':1,'at':64}"),
+    CHANGED("a swap-in over another live tensor", 5, "{'swap_in':1,'at':0}"),
+    CHANGED("two host copies at one address", 5,
             "{'swap_out':2,'host_at':0},{'free':2},{'swap_in':1,'at':128},"
             "{'run':1,'at':[64],'workspace_at':192}"),
     CHANGED("a host address beyond the slab", 1, "{'swap_out':1,'host_at':64}"),
@@ -95,30 +97,30 @@ static const struct fault faults[] = {
     CHANGED("an address missing", 4, "{'run':2,'at':[null]}"),
     CHANGED("more addresses than outputs", 4, "{'run':2,'at':[0,192]}"),
     CHANGED("a host address missing", 1, "{'swap_out':1}"),
-    GONE("no copy out before the copy in", 1),
-    GONE("no copy in before the read", 5),
-    MOVED("the copy in before the copy out", 5, 1),
-    CHANGED("copied in twice", 5, "{'swap_in':1,'at':128},{'swap_in':1,'at':192}"),
-    CHANGED("copied out twice", 1, "{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':0}"),
+    GONE("no swap-out before the swap-in", 1),
+    GONE("no swap-in before the read", 5),
+    MOVED("the swap-in before the swap-out", 5, 1),
+    CHANGED("swapped in twice", 5, "{'swap_in':1,'at':128},{'swap_in':1,'at':192}"),
+    CHANGED("swapped out twice", 1,
+            "{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':0}"),
     MOVED("an op before the one that makes its input", 4, 2),
     GONE("an op left out", 4),
-    GONE("not made again before it is read", 9),
+    GONE("not recomputed before it is read", 9),
     GONE("the kept tensor never made", 11),
     CHANGED("the kept tensor freed at the end", 12, "{'free':4},{'free':5}"),
     CHANGED("a source freed", 12, "{'free':4},{'free':0}"),
-    CHANGED("a source copied out", 1, "{'swap_out':0,'host_at':0}"),
-    CHANGED("another op's number", 7, "{'run':7,'at':[64]}"),
-    CHANGED("made again elsewhere while it is there", 9,
+    CHANGED("a source swapped out", 1, "{'swap_out':0,'host_at':0}"),
+    CHANGED("an op number that does not exist", 7, "{'run':7,'at':[64]}"),
+    CHANGED("recomputed at another address while on the device", 9,
             "{'run':1,'at':[0],'workspace_at':192},{'run':0,'at':[192]}"),
-    CHANGED("an address off its alignment", 4, "{'run':2,'at':[32]}"),
-    CHANGED("an op that must not run again does", 4,
-            "{'run':2,'at':[0]},{'run':2,'at':[null]}"),
-    CHANGED("freed while its copy in is under way", 5,
+    CHANGED("an address that is not aligned", 4, "{'run':2,'at':[32]}"),
+    CHANGED("a run-once op runs again", 4, "{'run':2,'at':[0]},{'run':2,'at':[null]}"),
+    CHANGED("freed during its swap-in", 5,
             "{'swap_in':1,'at':128},{'free':1},{'run':0,'at':[128]}"),
-    NO_WAIT("the copy out does not wait for the op that makes it", 1, 0),
-    NO_WAIT("the free does not wait for the copy out", 3, 1),
-    NO_WAIT("the copy in does not wait until its place is free", 5, 4),
-    NO_WAIT("the read does not wait for the copy in", 7, 5),
+    NO_WAIT("the swap-out does not wait for the op that makes its tensor", 1, 0),
+    NO_WAIT("the free does not wait for the swap-out", 3, 1),
+    NO_WAIT("the swap-in does not wait until its memory is free", 5, 4),
+    NO_WAIT("the read does not wait for the swap-in", 7, 5),
 };
 enum { N_FAULTS = sizeof faults / sizeof faults[0] };
 
@@ -151,17 +153,16 @@ static char *steps_with(const struct fault *fault) {
 
 struct seen {
     bool rules, waits, hash, library, ref;
-    char words[1024]; /* of the check that names it best: rules, else waits */
+    char message[1024]; /* the message of the rules, or else of the check for races */
 };
 
 /* ---- the checks ---- */
 
-static void drop_wait(struct rp_task_graph *prog, int step, int wait) {
-    struct rp_task *t = &prog->tasks.at[step];
+static void drop_wait(struct rp_task_graph *tg, int step, int wait) {
+    struct rp_task *t = &tg->tasks.at[step];
     for (size_t k = 0; k < t->n_waits; k++)
-        if (prog->waits.at[t->first_wait + k] == (size_t)wait) {
-            prog->waits.at[t->first_wait + k] =
-                prog->waits.at[t->first_wait + --t->n_waits];
+        if (tg->waits.at[t->first_wait + k] == (size_t)wait) {
+            tg->waits.at[t->first_wait + k] = tg->waits.at[t->first_wait + --t->n_waits];
             return;
         }
     CU_FAIL("there is no such wait");
@@ -177,30 +178,30 @@ static void drop_table_wait(struct rp_replay_tables *t, int step, int wait) {
     CU_FAIL("there is no such wait");
 }
 
-static void look_without_numbers(const struct rp_world *w, const struct fault *fault,
-                                 struct seen *seen) {
+static void check_without_numbers(const struct rp_world *w, const struct fault *fault,
+                                  struct seen *seen) {
     struct rp_verdict v;
-    struct rp_task_graph prog;
+    struct rp_task_graph tg;
     struct rp_replay replay;
     struct rp_err rules = {{0}}, waits = {{0}}, hash = {{0}};
     seen->rules = rp_verify(&w->g, &w->p, &v, &rules) == RP_NO;
-    rp_rc rc = rp_task_graph_build(&w->g, &w->p, &prog, &hash);
+    rp_rc rc = rp_task_graph_build(&w->g, &w->p, &tg, &hash);
     if (rc == RP_OK && fault->wait >= 0)
-        drop_wait(&prog, fault->step, fault->wait);
+        drop_wait(&tg, fault->step, fault->wait);
     if (rc == RP_OK) {
-        seen->waits = rp_check_races(&w->g, &prog, &waits) == RP_NO;
-        rc = rp_hash_replay(&w->g, &prog, &replay, &hash);
+        seen->waits = rp_check_races(&w->g, &tg, &waits) == RP_NO;
+        rc = rp_hash_replay(&w->g, &tg, &replay, &hash);
     }
     seen->hash = rc == RP_NO;
-    rp_task_graph_fini(&prog);
-    snprintf(seen->words, sizeof seen->words, "%s",
+    rp_task_graph_fini(&tg);
+    snprintf(seen->message, sizeof seen->message, "%s",
              seen->rules   ? rules.msg
              : seen->waits ? waits.msg
                            : "");
 }
 
-static void look_with_numbers(const struct rp_world *w, const struct fault *fault,
-                              struct seen *seen) {
+static void check_with_numbers(const struct rp_world *w, const struct fault *fault,
+                               struct seen *seen) {
     struct remat_error error;
     struct rp_replay_tables t;
     struct rp_ref_replay replay;
@@ -223,17 +224,17 @@ static void look_with_numbers(const struct rp_world *w, const struct fault *faul
     free(plan);
 }
 
-static struct seen look(const struct fault *fault) {
+static struct seen run_checks(const struct fault *fault) {
     struct rp_world w;
     struct seen seen = {0};
     char *steps = steps_with(fault), *graph;
     size_t len;
-    rp_world_open(&w, net, ROOM_HERE, steps);
+    rp_world_open(&w, net, FAULT_SIZES, steps);
     rp_graph_dump(&w.g, &graph, &len);
     rp_sha256_hex(graph, len, w.g.sha256);
     strcpy(w.p.graph_sha256, w.g.sha256);
-    look_without_numbers(&w, fault, &seen);
-    look_with_numbers(&w, fault, &seen);
+    check_without_numbers(&w, fault, &seen);
+    check_with_numbers(&w, fault, &seen);
     free(graph);
     free(steps);
     rp_world_close(&w);
@@ -248,20 +249,20 @@ static const char head[] =
     "right, but one wait is missing. `tests/test_faults.c` makes this table, and `make "
     "check` compares it.\n\n"
     "- **rules**: `verify` checks step by step (`src/verify/check_steps.c`).\n"
-    "- **waits**: a check that the waits between the queues allow no wrong order "
+    "- **waits**: `verify` checks that the waits between the queues allow no wrong order "
     "(`src/verify/races.c`).\n"
-    "- **hash**: `--replay hash` executes the plan with digests as data.\n"
+    "- **hash**: `verify --replay hash` executes the plan with digests as data.\n"
     "- **library**: libremat refuses to walk the plan.\n"
-    "- **ref**: `--replay ref` executes what the library walks with real numbers and "
-    "compares every bit.\n\n"
-    "| fault | rules | waits | hash | library | ref | in words |\n"
+    "- **ref**: `verify --replay ref` executes the plan with real numbers, after libremat "
+    "has accepted it, and compares every bit.\n\n"
+    "| fault | rules | waits | hash | library | ref | message |\n"
     "|---|---|---|---|---|---|---|\n";
 
 static const char *mark(bool seen) {
     return seen ? "seen" : "–";
 }
 
-static void every_fault_is_seen_as_the_table_says(void) {
+static void the_checks_see_each_fault_as_the_table_says(void) {
     char *text, *expected = NULL;
     size_t len, expected_len;
     struct rp_err err = {{0}};
@@ -269,13 +270,13 @@ static void every_fault_is_seen_as_the_table_says(void) {
     FILE *f = rp_text_open(&text, &len);
     fputs(head, f);
     for (size_t k = 0; k < N_FAULTS; k++) {
-        const struct seen seen = look(&faults[k]);
+        const struct seen seen = run_checks(&faults[k]);
         const bool is_static = seen.rules || seen.waits;
         both += is_static && (seen.hash || seen.ref);
         CU_ASSERT_TRUE(is_static);
         fprintf(f, "| %s | %s | %s | %s | %s | %s | %s |\n", faults[k].what,
                 mark(seen.rules), mark(seen.waits), mark(seen.hash), mark(seen.library),
-                seen.library ? "" : mark(seen.ref), seen.words);
+                seen.library ? "" : mark(seen.ref), seen.message);
     }
     fprintf(f, "\nOf %d faults, %u are seen both by a replay and without one.\n",
             (int)N_FAULTS, both);
@@ -290,15 +291,15 @@ static void every_fault_is_seen_as_the_table_says(void) {
     free(text);
 }
 
-static void without_a_fault_nothing_is_seen(void) {
+static void the_plan_without_a_fault_is_accepted(void) {
     static const struct fault none = {"", -1, "", -1, -1};
-    const struct seen seen = look(&none);
+    const struct seen seen = run_checks(&none);
     CU_ASSERT_FALSE(seen.rules || seen.waits || seen.hash || seen.library || seen.ref);
-    CU_ASSERT_STRING_EQUAL(seen.words, "");
+    CU_ASSERT_STRING_EQUAL(seen.message, "");
 }
 
 void suite_faults(void) {
     RP_SUITE("faults");
-    RP_TEST(without_a_fault_nothing_is_seen);
-    RP_TEST(every_fault_is_seen_as_the_table_says);
+    RP_TEST(the_plan_without_a_fault_is_accepted);
+    RP_TEST(the_checks_see_each_fault_as_the_table_says);
 }

@@ -11,7 +11,8 @@
 #include "solve/lp/sep_path.h"
 #include "solve/lp/separation.h"
 
-/* A random set for every stage; all that an op might have made may be in it. */
+/* Draws a random set of held tensors for every stage. Only tensors that could have been
+ * made are in it. */
 static void draw_schedule(struct rp_rng *r, const struct rp_instance *p,
                           struct rp_schedule *s) {
     rp_schedule_keep_all(p, s);
@@ -23,8 +24,9 @@ static void draw_schedule(struct rp_rng *r, const struct rp_instance *p,
                 rp_schedule_set(s, x, t, t, !rp_held(s, t, x));
 }
 
-static bool stages_agree(const struct rp_graph *g, const struct rp_instance *p,
-                         const struct rp_schedule *s) {
+static bool stages_agree_with_brute_force(const struct rp_graph *g,
+                                          const struct rp_instance *p,
+                                          const struct rp_schedule *s) {
     struct rp_stage_work w = {0};
     bool same = true;
     rp_stage_work_init(p, &w);
@@ -40,21 +42,21 @@ static bool stages_agree(const struct rp_graph *g, const struct rp_instance *p,
     return same;
 }
 
-static bool meets_all(const struct rp_row_set *rows, const double *v) {
+static bool meets_all_rows(const struct rp_row_set *rows, const double *v) {
     for (uint32_t i = 0; i < rows->n; i++)
         if (rp_row_set_left(rows, i, v) > rows->rhs[i])
             return false;
     return true;
 }
 
-/* Rows (4) of stage t: the sweep finds the stage's true peak, each row is violated as much
- * as the sweep claims, and a row chosen at another point by no more. */
-static bool memory_is_true(struct rp_sep_memory *m, uint32_t t, const double *v,
-                           const double *elsewhere, uint64_t peak_bytes) {
+/* Checks rows (4) of stage t: the sweep finds the true peak of the stage, each row is
+ * violated by as much as the sweep says, and a row made at another point is violated by no
+ * more. */
+static bool memory_rows_are_true(struct rp_sep_memory *m, uint32_t t, const double *v,
+                                 const double *elsewhere, uint64_t peak_bytes) {
     const struct rp_instance *p = m->formulation->instance;
-    double over[32], most = -1e300;
-    double truth =
-        ((double)peak_bytes - (double)p->limit_bytes) * m->formulation->byte_scale;
+    double over[32], max_over = -1e300;
+    double truth = ((double)peak_bytes - (double)p->limit_bytes) * m->formulation->byte_scale;
     bool good = true;
     rp_sep_memory_sweep(m, t, v, over);
     for (uint32_t k = 0; k <= t; k++) {
@@ -65,13 +67,13 @@ static bool memory_is_true(struct rp_sep_memory *m, uint32_t t, const double *v,
         good = good && rp_row_set_left(&rows, 0, v) - rows.rhs[0] == over[k] &&
                rp_row_set_left(&rows, 1, v) - rows.rhs[1] <= over[k] &&
                rp_row_set_left(&rows, 2, v) - rows.rhs[2] <= over[k];
-        most = over[k] > most ? over[k] : most;
+        max_over = over[k] > max_over ? over[k] : max_over;
         rp_row_set_fini(&rows);
     }
-    return good && most == truth;
+    return good && max_over == truth;
 }
 
-static uint32_t n_path_cuts; /* found so far: the test must have tested something */
+static uint32_t n_path_cuts; /* found, to make sure that something was tested */
 
 static bool path_cuts_are_true(const struct rp_formulation *f, const double *elsewhere,
                                const double *v) {
@@ -79,7 +81,7 @@ static bool path_cuts_are_true(const struct rp_formulation *f, const double *els
     struct rp_row_set rows = {0};
     rp_sep_path_init(&paths, f);
     n_path_cuts += rp_sep_path_find(&paths, elsewhere, 0.01, 1000, &rows);
-    bool good = meets_all(&rows, v);
+    bool good = meets_all_rows(&rows, v);
     for (uint32_t i = 0; i < rows.n; i++)
         good = good && rp_row_set_left(&rows, i, elsewhere) > rows.rhs[i];
     rp_sep_path_fini(&paths);
@@ -87,8 +89,8 @@ static bool path_cuts_are_true(const struct rp_formulation *f, const double *els
     return good;
 }
 
-/* `s` is sound and pruned. Its point may have more holds (of no bytes), so it is compared
- * with the schedule of its point. */
+/* `s` is sound and pruned. Its point may hold more tensors (of 0 bytes), so the comparison
+ * is with the schedule of the point. */
 static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
                           struct rp_rng *r) {
     const struct rp_instance *p = f->instance;
@@ -105,15 +107,15 @@ static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
     rp_sep_memory_init(&m, f);
     rp_stage_work_init(p, &w);
     rp_formulation_rows(f, &rows);
-    good = good && meets_all(&rows, v);
+    good = good && meets_all_rows(&rows, v);
     for (uint32_t i = 0; i < f->n_cols; i++) {
         cost += f->cost[i] * v[i];
         u[i] = (double)rp_rng_below(r, 5) / 4;
     }
     good = good && cost == (double)c.time_ns * f->time_scale;
     for (uint32_t t = 0; t < p->n_ops && good; t++)
-        good =
-            rp_stage_eval(p, s, t, &w) && memory_is_true(&m, t, v, u, w.stage.peak_bytes);
+        good = rp_stage_eval(p, s, t, &w) &&
+               memory_rows_are_true(&m, t, v, u, w.stage.peak_bytes);
     good = good && path_cuts_are_true(f, u, v);
     rp_sep_memory_fini(&m);
     rp_stage_work_fini(&w);
@@ -123,10 +125,10 @@ static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
     return good;
 }
 
-/* A formulation that knows a part of the schedule still represents it, and all its rows
- * hold. */
-static bool refined_is_true(const struct rp_formulation *f, struct rp_schedule *s,
-                            struct rp_rng *r) {
+/* A formulation with some columns fixed to the schedule still represents it, and all of its
+ * rows hold. */
+static bool refined_rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
+                                  struct rp_rng *r) {
     double *v = calloc(f->n_cols + 1, sizeof *v);
     uint8_t *known = calloc(f->n_cols + 1, 1);
     uint32_t percent = (uint32_t)rp_rng_below(r, 100);
@@ -143,8 +145,8 @@ static bool refined_is_true(const struct rp_formulation *f, struct rp_schedule *
     return good;
 }
 
-/* Schedules and formulation of one random graph. */
-static bool one_graph(uint64_t seed) {
+/* Checks random schedules of one random graph. */
+static bool check_one_graph(uint64_t seed) {
     struct rp_rng r = {seed};
     struct rp_gen_shape shape = rp_gen_small(2 + (uint32_t)rp_rng_below(&r, 9));
     struct rp_graph g;
@@ -160,13 +162,13 @@ static bool one_graph(uint64_t seed) {
         rp_formulation_init(&f, &p, &(struct rp_formulation_options){.no_merge = i % 2});
         draw_schedule(&r, &p, &s);
         struct rp_cost before = rp_schedule_cost(&p, &s);
-        good = stages_agree(&g, &p, &s);
+        good = stages_agree_with_brute_force(&g, &p, &s);
         if (before.sound) {
             good = good && rp_schedule_prune(&p, &s);
             struct rp_cost after = rp_schedule_cost(&p, &s);
             good = good && after.sound && after.time_ns <= before.time_ns &&
                    after.peak_bytes <= before.peak_bytes && rows_are_true(&f, &s, &r) &&
-                   refined_is_true(&f, &s, &r);
+                   refined_rows_are_true(&f, &s, &r);
         }
         rp_schedule_fini(&s);
         rp_formulation_fini(&f);
@@ -176,13 +178,13 @@ static bool one_graph(uint64_t seed) {
     return good;
 }
 
-static void rows_hold_for_every_pruned_schedule_and_find_its_peak(void) {
+static void rows_hold_for_pruned_schedules_and_find_the_peak(void) {
     uint32_t n = 300;
     n_path_cuts = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
     for (; n > 0; n--, seed++)
-        if (!one_graph(seed)) {
+        if (!check_one_graph(seed)) {
             rp_gen_failed(seed);
             CU_FAIL("formulation and schedule disagree");
             return;
@@ -190,9 +192,10 @@ static void rows_hold_for_every_pruned_schedule_and_find_its_peak(void) {
     CU_ASSERT(all == 1 || n_path_cuts > 1000);
 }
 
-/* At a random point, no family finds a row that cuts off a schedule that just fits. */
-static bool cuts_keep(const struct rp_instance *p, const struct rp_schedule *s,
-                      struct rp_rng *r, struct rp_separation_statistics *found) {
+/* Separates a random point. No cut found may exclude a schedule that just fits. */
+static bool cuts_keep_schedules_that_fit(const struct rp_instance *p,
+                                         const struct rp_schedule *s, struct rp_rng *r,
+                                         struct rp_separation_statistics *found) {
     struct rp_instance tight = *p;
     struct rp_formulation f;
     struct rp_separation separation;
@@ -205,7 +208,7 @@ static bool cuts_keep(const struct rp_instance *p, const struct rp_schedule *s,
     for (uint32_t i = 0; i < f.n_cols; i++)
         u[i] = (double)rp_rng_below(r, 5) / 4;
     uint32_t n = rp_separation_find(&separation, u, &rows, found);
-    good = good && n == rows.n && meets_all(&rows, v);
+    good = good && n == rows.n && meets_all_rows(&rows, v);
     for (uint32_t i = 0; i < rows.n; i++)
         good = good && rp_row_set_left(&rows, i, u) > rows.rhs[i];
     free(v);
@@ -216,7 +219,7 @@ static bool cuts_keep(const struct rp_instance *p, const struct rp_schedule *s,
     return good;
 }
 
-static void cuts_of_every_family_hold_for_every_schedule_that_fits(void) {
+static void no_cut_removes_a_schedule_that_fits(void) {
     struct rp_separation_statistics found = {0};
     uint32_t n = 150;
     uint64_t seed = rp_gen_seed(1, &n);
@@ -234,7 +237,7 @@ static void cuts_of_every_family_hold_for_every_schedule_that_fits(void) {
         for (uint32_t i = 0; i < 10 && good; i++) {
             draw_schedule(&r, &p, &s);
             if (rp_schedule_cost(&p, &s).sound && rp_schedule_prune(&p, &s))
-                good = cuts_keep(&p, &s, &r, &found);
+                good = cuts_keep_schedules_that_fit(&p, &s, &r, &found);
             rp_schedule_fini(&s);
         }
         rp_instance_fini(&p);
@@ -249,9 +252,9 @@ static void cuts_of_every_family_hold_for_every_schedule_that_fits(void) {
         CU_ASSERT(all == 1 || found.found[k] > 100);
 }
 
-/* Every 0/1 choice of columns that meets the row meets its cover too, and some choice meets
- * it with equality. */
-static bool one_cover(uint64_t seed, uint32_t *n_found) {
+/* Every 0/1 choice of columns that satisfies the row satisfies its cover too, and some
+ * choice meets the cover with equality. */
+static bool check_one_cover(uint64_t seed, uint32_t *n_found) {
     struct rp_rng r = {seed};
     struct rp_row_set row = {0}, cover = {0};
     uint32_t n = 2 + (uint32_t)rp_rng_below(&r, 11);
@@ -283,12 +286,12 @@ static bool one_cover(uint64_t seed, uint32_t *n_found) {
     return good;
 }
 
-static void covers_cut_no_choice_that_fits(void) {
+static void no_cover_removes_a_choice_that_fits(void) {
     uint32_t n = 2000, n_found = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
     for (; n > 0; n--, seed++)
-        if (!one_cover(seed, &n_found)) {
+        if (!check_one_cover(seed, &n_found)) {
             rp_gen_failed(seed);
             CU_FAIL("a cover cuts off what fits");
             return;
@@ -296,8 +299,9 @@ static void covers_cut_no_choice_that_fits(void) {
     CU_ASSERT(all == 1 || n_found > 200);
 }
 
-/* A chain of four ops and what the reductions leave of it: the last op's output is kept. */
-static void a_column_exists_only_where_something_can_want_it(void) {
+/* A chain of four ops, and the columns that the reductions leave. The last op's output is
+ * kept. */
+static void columns_exist_only_where_a_later_op_can_use_them(void) {
     struct rp_gen_shape shape = {.n_ops = 4,
                                  .max_inputs = 1,
                                  .max_outputs = 1,
@@ -320,7 +324,7 @@ static void a_column_exists_only_where_something_can_want_it(void) {
     CU_ASSERT_EQUAL(rp_formulation_held(&f, 4, 3), RP_COL_ONE);
     CU_ASSERT_EQUAL(rp_formulation_held(&f, 4, 0), RP_COL_ZERO);
     rp_formulation_fini(&f);
-    /* If no op may run again, nothing is left to decide. */
+    /* If no op may run again, no columns are left. */
     for (uint32_t j = 0; j < 4; j++)
         p.recompute[j] = false;
     rp_formulation_init(&f, &p, &(struct rp_formulation_options){0});
@@ -333,8 +337,8 @@ static void a_column_exists_only_where_something_can_want_it(void) {
 
 void suite_formulation(void) {
     RP_SUITE("formulation");
-    RP_TEST(rows_hold_for_every_pruned_schedule_and_find_its_peak);
-    RP_TEST(covers_cut_no_choice_that_fits);
-    RP_TEST(cuts_of_every_family_hold_for_every_schedule_that_fits);
-    RP_TEST(a_column_exists_only_where_something_can_want_it);
+    RP_TEST(rows_hold_for_pruned_schedules_and_find_the_peak);
+    RP_TEST(no_cover_removes_a_choice_that_fits);
+    RP_TEST(no_cut_removes_a_schedule_that_fits);
+    RP_TEST(columns_exist_only_where_a_later_op_can_use_them);
 }

@@ -1,5 +1,5 @@
-/* Tests of solve/incremental/incremental_check.h: it accepts what moves leave behind, and
- * refuses a state in which one field of any kind is wrong. And of the table of moves. */
+/* Tests of solve/incremental/incremental_check.h: it accepts the state after any move, and
+ * rejects a state in which one field is wrong. Also tests of the table of moves. */
 #include "solve/incremental/incremental_check.h"
 
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static void task_fini(struct task *k) {
     rp_graph_fini(&k->g);
 }
 
-/* One move of the search, made if it can be done and, mostly, if it does not cost much. */
+/* Tries one move of the search. The move is kept if it can be made and, in most cases, if
+ * it does not cost much. */
 static void make_move(struct task *k) {
     double max_rise = rp_random_below(&k->random, 2) ? 1e30 : 0;
     uint32_t row;
@@ -62,7 +63,7 @@ static bool is_right(const struct task *k, const char **text) {
     return right;
 }
 
-static void the_state_is_right_after_every_move(void) {
+static void the_state_passes_the_check_after_every_move(void) {
     uint32_t n = 40;
     uint64_t n_swapped = 0, n_recomputed = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
@@ -88,7 +89,7 @@ static void the_state_is_right_after_every_move(void) {
 
 /* ---- one wrong field of each kind ---- */
 
-/* A stage t with swap-ins, n at least. */
+/* A stage with at least n swap-ins. */
 static uint32_t stage_with_swap_ins(const struct rp_incremental *s, uint32_t n) {
     for (uint32_t t = 0; t < s->n_stages; t++)
         if (s->swaps.swap_ins[t].n >= n)
@@ -206,7 +207,7 @@ static void op_left_marked(struct rp_incremental *s) {
 
 static const struct {
     void (*corrupt)(struct rp_incremental *s);
-    const char *words; /* in what the checker says */
+    const char *expected; /* part of the check's message */
 } faults[] = {
     {wrong_held, "opens"},
     {wrong_opens, "opens"},
@@ -251,7 +252,7 @@ static void make_rich_state(struct task *k) {
     CU_ASSERT(k->s.stage_runs[longest(k->s.stage_runs, k->s.n_stages)].n > 1);
 }
 
-static void a_wrong_field_of_any_kind_is_named(void) {
+static void the_check_names_each_kind_of_wrong_field(void) {
     struct rp_schedule now;
     struct task k;
     const char *text;
@@ -263,11 +264,11 @@ static void a_wrong_field_of_any_kind_is_named(void) {
         CU_ASSERT(is_right(&k, &text));
         faults[i].corrupt(&k.s);
         CU_ASSERT(!is_right(&k, &text));
-        if (strstr(text, faults[i].words) == NULL) {
-            printf("instead of '%s': %s\n", faults[i].words, text);
+        if (strstr(text, faults[i].expected) == NULL) {
+            printf("instead of '%s': %s\n", faults[i].expected, text);
             CU_FAIL("another field is named");
         }
-        /* What a load does not set. */
+        /* Fields that loading a schedule does not set. */
         k.s.move->dirty_of[k.s.n_stages / 2] = 0;
         k.s.move->op_bits[0] = 0;
     }
@@ -297,7 +298,7 @@ static bool never(void *arg) {
     return false;
 }
 
-/* Anneals from keep-all, and checks what the statistics say of themselves. */
+/* Anneals from keep-all and checks that the statistics are consistent. */
 static void anneal_and_count(uint64_t seed, bool swap, struct rp_anneal_statistics *all) {
     struct rp_anneal_options o = {
         .seed = seed, .work = 300000, .initial_temperature = 1, .stop = never};
@@ -347,8 +348,8 @@ static void the_shares_of_each_group_of_moves_add_up(void) {
 
 void suite_incremental(void) {
     RP_SUITE("incremental");
-    RP_TEST(the_state_is_right_after_every_move);
-    RP_TEST(a_wrong_field_of_any_kind_is_named);
+    RP_TEST(the_state_passes_the_check_after_every_move);
+    RP_TEST(the_check_names_each_kind_of_wrong_field);
     RP_TEST(a_fault_names_its_stage_and_tensor);
     RP_TEST(every_kind_of_move_is_proposed_and_accepted);
     RP_TEST(the_shares_of_each_group_of_moves_add_up);

@@ -1,12 +1,12 @@
-/* What solve says where nothing fits, or nothing was found. */
+/* Tests of the messages for budgets within which no plan exists or none was found. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "run.h"
 #include "solve/infeasible.h"
 
-/* big (3000 bytes) is made once and read at the end; in between b reads and writes little.
- */
+/* big (3000 bytes) is made by a run-once op and read at the end. The ops in between use
+ * less memory. */
 static const char net[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"net\","
     "\"time_source\":\"imported:test\",\"tensors\":["
@@ -29,10 +29,10 @@ static void load(const char *keep, struct rp_graph *g) {
     CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, strlen(text), "net", g, &err), RP_OK);
 }
 
-static void says(const struct rp_solve_report *report, const char *reason) {
+static void check_reason(const struct rp_solve_report *report, const char *reason) {
     CU_ASSERT_STRING_EQUAL(report->reason, reason);
     if (strcmp(report->reason, reason) != 0)
-        printf("said: %s\n", report->reason);
+        printf("message: %s\n", report->reason);
 }
 
 static void refused(const char *keep, uint64_t budget, const char *reason) {
@@ -42,11 +42,11 @@ static void refused(const char *keep, uint64_t budget, const char *reason) {
     struct rp_context w = {.g = &g, .o = &o, .report = &report};
     load(keep, &g);
     CU_ASSERT_EQUAL(rp_check_floor(&w), RP_NO);
-    says(&report, reason);
+    check_reason(&report, reason);
     rp_graph_fini(&g);
 }
 
-static void what_the_floor_counts_is_said_with_units(void) {
+static void the_message_breaks_the_floor_down_with_units(void) {
     refused(
         "4", 4000,
         "while op 2 \"fb\" runs, 4.69 KiB (4800 bytes) are on the device, more than the "
@@ -55,13 +55,13 @@ static void what_the_floor_counts_is_said_with_units(void) {
         "neither made again nor swapped");
 }
 
-static void what_is_kept_is_said_with_units(void) {
+static void the_message_gives_the_size_of_kept_tensors_with_units(void) {
     refused("1,2,3,4", 4800,
             "the tensors to be kept and the sources take 4.79 KiB (4900 bytes) together, "
             "more than the budget of 4.69 KiB (4800 bytes)");
 }
 
-static void the_min_that_was_found_is_said_with_units(void) {
+static void the_message_gives_the_smallest_budget_found_with_units(void) {
     struct rp_graph g;
     struct rp_solve_options o = {.budget_bytes = 4750, .recompute = true};
     struct rp_solve_report report = {.floor_bytes = 4700};
@@ -71,18 +71,19 @@ static void the_min_that_was_found_is_said_with_units(void) {
     rp_schedule_keep_all(&w.p, &w.incumbent.s);
     CU_ASSERT_EQUAL(rp_explain_none_found(&w, &w.incumbent.s), RP_LIMIT);
     CU_ASSERT_EQUAL(report.min_bytes, 4800);
-    says(&report,
-         "none found within 4.64 KiB (4750 bytes); the least that one was found for "
-         "is 4.69 KiB (4800 bytes), where op 2 \"fb\" binds; no plan fits in less "
-         "than 4.59 KiB (4700 bytes)");
+    check_reason(
+        &report,
+        "none found within 4.64 KiB (4750 bytes); the least that one was found for "
+        "is 4.69 KiB (4800 bytes), where op 2 \"fb\" binds; no plan fits in less "
+        "than 4.59 KiB (4700 bytes)");
     rp_schedule_fini(&w.incumbent.s);
     rp_instance_fini(&w.p);
     rp_graph_fini(&g);
 }
 
 void suite_infeasible(void) {
-    RP_SUITE("floor");
-    RP_TEST(what_the_floor_counts_is_said_with_units);
-    RP_TEST(what_is_kept_is_said_with_units);
-    RP_TEST(the_min_that_was_found_is_said_with_units);
+    RP_SUITE("infeasible");
+    RP_TEST(the_message_breaks_the_floor_down_with_units);
+    RP_TEST(the_message_gives_the_size_of_kept_tensors_with_units);
+    RP_TEST(the_message_gives_the_smallest_budget_found_with_units);
 }

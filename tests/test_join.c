@@ -7,7 +7,7 @@
 #include "profile/quartiles.h"
 #include "run.h"
 
-/* x -a-> y -b-> z. %s: b's name. */
+/* x -a-> y -b-> z. %s is the name of b. */
 static const char net[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
     "\"tensors\":[{\"name\":\"x\",\"bytes\":8,\"kind\":\"input\"},"
@@ -18,7 +18,7 @@ static const char net[] =
     "{\"name\":\"%s\",\"kind\":\"k\",\"inputs\":[1],\"outputs\":[2],\"time_ns\":0}],"
     "\"keep\":[2]}";
 
-/* A trace put together line by line; ids are counted up. */
+/* A trace that is written line by line. Ids are assigned in increasing order. */
 struct scene {
     char text[16384];
     size_t len, lines;
@@ -26,9 +26,9 @@ struct scene {
     uint64_t clock, clock_before_step;
 };
 
-static void say(struct scene *s, const char *fmt, ...)
+static void add_line(struct scene *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-static void say(struct scene *s, const char *fmt, ...) {
+static void add_line(struct scene *s, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     s->len += (size_t)vsnprintf(s->text + s->len, sizeof s->text - s->len, fmt, args);
@@ -38,11 +38,11 @@ static void say(struct scene *s, const char *fmt, ...) {
     s->lines++;
 }
 
-static struct scene begin(void) {
+static struct scene begin_trace(void) {
     struct scene s = {.clock = 1000};
-    say(&s, "remat-trace 1 7");
-    say(&s, "cupti 130001");
-    say(&s, "device 0 1024 Toy GPU");
+    add_line(&s, "remat-trace 1 7");
+    add_line(&s, "cupti 130001");
+    add_line(&s, "device 0 1024 Toy GPU");
     return s;
 }
 
@@ -53,23 +53,24 @@ static void begin_step(struct scene *s) {
 }
 
 static void end_step(struct scene *s) {
-    say(s, "step %u 999%u 1 %llu %llu", s->step, s->step,
-        (unsigned long long)s->clock_before_step, (unsigned long long)s->clock);
+    add_line(s, "step %u 999%u 1 %llu %llu", s->step, s->step,
+             (unsigned long long)s->clock_before_step, (unsigned long long)s->clock);
     s->clock += 1000;
 }
 
 static unsigned range(struct scene *s, const char *name, unsigned parent) {
-    say(s, "range %u %u 1 %u 0 0 %s", ++s->id, parent, s->step, name);
+    add_line(s, "range %u %u 1 %u 0 0 %s", ++s->id, parent, s->step, name);
     return s->id;
 }
 
-/* A kernel of ns launched in range r, its call 10 ns long; begins `gap` ns after now. */
+/* A kernel of `ns` launched in range r by a call of 10 ns. The call begins `gap` ns after
+ * the current time. */
 static void kernel(struct scene *s, unsigned r, unsigned gap, unsigned ns) {
     unsigned long long at = s->clock += gap;
     if (r != 0)
-        say(s, "ext %u %u", s->correlation, r);
-    say(s, "call %u 1 %llu %llu", s->correlation, at - 1, at + 9);
-    say(s, "work kernel %u 0 %llu %llu 0 7 0", s->correlation, at, at + ns);
+        add_line(s, "ext %u %u", s->correlation, r);
+    add_line(s, "call %u 1 %llu %llu", s->correlation, at - 1, at + 9);
+    add_line(s, "work kernel %u 0 %llu %llu 0 7 0", s->correlation, at, at + ns);
     s->clock += ns;
     s->correlation++;
 }
@@ -81,7 +82,7 @@ struct outcome {
     rp_rc rc;
 };
 
-static void join_all(struct outcome *o, struct scene *s, size_t n, bool complete) {
+static void join_world(struct outcome *o, struct scene *s, size_t n, bool complete) {
     struct rp_trace t[2];
     char text[2048];
     int len = snprintf(text, sizeof text, net, "b");
@@ -89,7 +90,7 @@ static void join_all(struct outcome *o, struct scene *s, size_t n, bool complete
     CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, (size_t)len, "g", &o->g, &o->err), RP_OK);
     for (size_t i = 0; i < n; i++) {
         if (complete)
-            say(&s[i], "end %zu", s[i].lines);
+            add_line(&s[i], "end %zu", s[i].lines);
         rp_rc rc = rp_trace_parse(s[i].text, s[i].len, "t", &t[i], &o->err);
         CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
     }
@@ -98,21 +99,21 @@ static void join_all(struct outcome *o, struct scene *s, size_t n, bool complete
         rp_trace_fini(&t[i]);
 }
 
-static void close(struct outcome *o) {
+static void close_world(struct outcome *o) {
     rp_joined_costs_fini(&o->c);
     rp_graph_fini(&o->g);
 }
 
 static void refused(struct scene *s, rp_rc rc, const char *message) {
     struct outcome o;
-    join_all(&o, s, 1, true);
+    join_world(&o, s, 1, true);
     CU_ASSERT_EQUAL(o.rc, rc);
     CU_ASSERT_STRING_EQUAL(o.err.msg, message);
     CU_ASSERT_PTR_NULL(o.c.ops);
-    close(&o);
+    close_world(&o);
 }
 
-/* One step: a takes `a` ns, b `b`. */
+/* One step in which op a takes `a` ns and op b takes `b` ns. */
 static void plain_step(struct scene *s, unsigned a, unsigned b) {
     begin_step(s);
     kernel(s, range(s, "a", 0), 5, a);
@@ -121,13 +122,13 @@ static void plain_step(struct scene *s, unsigned a, unsigned b) {
 }
 
 static void the_median_over_steps_is_the_cost(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
-    plain_step(&s, 9000, 9000); /* warms up */
+    plain_step(&s, 9000, 9000); /* the first step warms up and is not used */
     plain_step(&s, 100, 210);
     plain_step(&s, 120, 200);
     plain_step(&s, 170, 230);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     const struct rp_op_cost *a = &o.c.ops[0], *b = &o.c.ops[1];
     CU_ASSERT(a->n_samples == 3 && a->median_ns == 120);
@@ -139,107 +140,108 @@ static void the_median_over_steps_is_the_cost(void) {
               o.c.unknown_ranges == NULL);
     CU_ASSERT(o.c.no_stamp + o.c.held_up + o.c.lost == 0);
     CU_ASSERT_STRING_EQUAL(o.c.device, "Toy GPU");
-    close(&o);
+    close_world(&o);
 }
 
 static void a_single_step_is_used(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
     plain_step(&s, 100, 210);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT(o.rc == RP_OK && o.c.ops[0].median_ns == 100 && o.c.n_steps == 1);
-    close(&o);
+    close_world(&o);
 }
 
 static void without_steps_every_range_counts(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
     for (unsigned i = 0; i < 4; i++)
         kernel(&s, range(&s, "a", 0), 5, 10 * i);
     kernel(&s, range(&s, "b", 0), 5, 7);
     kernel(&s, 0, 5, 70);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT(o.c.ops[0].n_samples == 4 && o.c.ops[0].median_ns == 15);
     CU_ASSERT(o.c.n_steps == 0 && o.c.step_ns == 0 && o.c.outside_ns == 0);
-    close(&o);
+    close_world(&o);
 }
 
-static void pieces_side_by_side_count_once_and_pauses_not_at_all(void) {
-    struct scene s = begin();
+static void overlapping_work_counts_once_and_pauses_do_not_count(void) {
+    struct scene s = begin_trace();
     struct outcome o;
     begin_step(&s);
     unsigned a = range(&s, "a", 0);
-    say(&s, "ext 50 %u", a);
-    say(&s, "work kernel 50 0 1000 1100 0 7 0");
-    say(&s, "work set 50 0 1050 1120 0 8 64");  /* 20 more, on another stream */
-    say(&s, "work copy 50 0 1010 1020 0 9 64"); /* none: inside */
-    say(&s, "work kernel 50 0 1200 1230 0 7 0");
+    add_line(&s, "ext 50 %u", a);
+    add_line(&s, "work kernel 50 0 1000 1100 0 7 0");
+    add_line(&s, "work set 50 0 1050 1120 0 8 64"); /* 20 more, on another stream */
+    add_line(&s,
+             "work copy 50 0 1010 1020 0 9 64"); /* adds nothing: within another piece */
+    add_line(&s, "work kernel 50 0 1200 1230 0 7 0");
     kernel(&s, range(&s, "b", 0), 500, 1);
     end_step(&s);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT(o.rc == RP_OK && o.c.ops[0].median_ns == 150);
-    CU_ASSERT_EQUAL(o.c.side_by_side_ns, 0); /* one op's own pieces */
-    close(&o);
+    CU_ASSERT_EQUAL(o.c.side_by_side_ns, 0); /* overlapping pieces of one op */
+    close_world(&o);
 }
 
-static void two_ops_at_once_are_told(void) {
-    struct scene s = begin();
+static void time_with_two_ops_at_once_is_reported(void) {
+    struct scene s = begin_trace();
     struct outcome o;
     begin_step(&s);
     unsigned a = range(&s, "a", 0), b = range(&s, "b", 0);
-    say(&s, "ext 50 %u\next 51 %u", a, b);
+    add_line(&s, "ext 50 %u\next 51 %u", a, b);
     s.lines++;
-    say(&s, "work kernel 51 0 1070 1150 0 8 0"); /* comes first in the file */
-    say(&s, "work kernel 50 0 1000 1100 0 7 0");
+    add_line(&s, "work kernel 51 0 1070 1150 0 8 0"); /* comes first in the file */
+    add_line(&s, "work kernel 50 0 1000 1100 0 7 0");
     s.clock = 1200;
     end_step(&s);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT(o.rc == RP_OK && o.c.ops[0].median_ns == 100 && o.c.ops[1].median_ns == 80);
     CU_ASSERT(o.c.side_by_side_ns == 30 && o.c.step_ns == 150);
-    close(&o);
+    close_world(&o);
 }
 
 static void the_innermost_op_owns_the_work(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
     begin_step(&s);
     unsigned block = range(&s, "block", 0), b = range(&s, "b", block);
     unsigned part = range(&s, "part", b), a = range(&s, "a", part);
     kernel(&s, b, 5, 10);
-    kernel(&s, part, 5, 20); /* no op of the graph: b's */
+    kernel(&s, part, 5, 20); /* names no op of the graph, so the work is b's */
     kernel(&s, a, 5, 400);
-    kernel(&s, block, 5, 3); /* nobody's */
+    kernel(&s, block, 5, 3); /* belongs to no op */
     end_step(&s);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT(o.c.ops[0].median_ns == 400 && o.c.ops[1].median_ns == 30);
     CU_ASSERT(o.c.outside_ns == 3 && o.c.inside_ns == 430);
     CU_ASSERT_STRING_EQUAL(o.c.unknown_ranges, "block");
     CU_ASSERT_EQUAL(o.c.n_unknown_ranges, 1);
-    close(&o);
+    close_world(&o);
 }
 
-static void work_outside_every_op_is_told_if_a_step_is_on(void) {
-    struct scene s = begin();
+static void work_outside_all_ops_is_reported_within_steps(void) {
+    struct scene s = begin_trace();
     struct outcome o;
     plain_step(&s, 1, 1);
     kernel(&s, 0, 5, 1000); /* between steps */
     begin_step(&s);
     kernel(&s, range(&s, "a", 0), 5, 10);
     kernel(&s, range(&s, "b", 0), 5, 10);
-    kernel(&s, 0, 5, 30);     /* by the time of its call */
+    kernel(&s, 0, 5, 30);     /* assigned by the time of its call */
     kernel(&s, 9992, 5, 600); /* in the step's own range */
     end_step(&s);
     kernel(&s, 0, 5, 1000);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT(o.rc == RP_OK && o.c.outside_ns == 630 && o.c.inside_ns == 20);
     CU_ASSERT_EQUAL(o.c.step_ns, 10 + 5 + 10 + 5 + 30 + 5 + 600);
-    close(&o);
+    close_world(&o);
 }
 
 static void an_op_without_work_costs_nothing(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
     for (int i = 0; i < 3; i++) {
         begin_step(&s);
@@ -247,72 +249,72 @@ static void an_op_without_work_costs_nothing(void) {
         range(&s, "b", 0);
         end_step(&s);
     }
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT(o.rc == RP_OK && o.c.ops[1].n_samples == 2 && o.c.ops[1].median_ns == 0);
-    close(&o);
+    close_world(&o);
 }
 
-static void runs_without_stamps_are_not_used(void) {
-    struct scene s = begin();
+static void runs_without_time_stamps_are_not_used(void) {
+    struct scene s = begin_trace();
     struct outcome o;
     plain_step(&s, 1, 1);
     plain_step(&s, 100, 200);
     begin_step(&s);
     kernel(&s, range(&s, "a", 0), 5, 140);
-    say(&s, "ext 60 %u", s.id);
-    say(&s, "work kernel 60 0 0 0 0 7 0");
+    add_line(&s, "ext 60 %u", s.id);
+    add_line(&s, "work kernel 60 0 0 0 0 7 0");
     kernel(&s, range(&s, "b", 0), 5, 220);
     end_step(&s);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT(o.c.no_stamp == 1 && o.c.ops[0].n_samples == 1);
     CU_ASSERT(o.c.ops[0].median_ns == 100 && o.c.ops[1].n_samples == 2);
-    close(&o);
+    close_world(&o);
 }
 
-static void an_end_before_the_start_is_no_stamp(void) {
-    struct scene s = begin();
+static void an_end_before_the_start_counts_as_no_time_stamp(void) {
+    struct scene s = begin_trace();
     kernel(&s, range(&s, "b", 0), 5, 1);
-    say(&s, "ext 60 %u", range(&s, "a", 0));
-    say(&s, "work kernel 60 0 20 10 0 7 0");
+    add_line(&s, "ext 60 %u", range(&s, "a", 0));
+    add_line(&s, "work kernel 60 0 20 10 0 7 0");
     refused(&s, RP_ENV,
             "op 'a': none of its 1 runs can be used: 1 without time stamps, 0 delayed by "
             "tracing; run more steps");
 }
 
-/* Overhead of `kind` on `thread` during a's call of the last of three steps. */
-static uint32_t held_up_by(unsigned kind, unsigned thread, int before, int after) {
-    struct scene s = begin();
+/* Adds overhead of `kind` on `thread` around the call of a in the last of three steps. */
+static uint32_t with_overhead(unsigned kind, unsigned thread, int before, int after) {
+    struct scene s = begin_trace();
     struct outcome o;
     plain_step(&s, 1, 1);
     plain_step(&s, 100, 200);
     begin_step(&s);
-    say(&s, "over %u %u %llu %llu", kind, thread,
-        (unsigned long long)(s.clock + 4 - (unsigned)before),
-        (unsigned long long)(s.clock + 4 + (unsigned)after));
-    say(&s, "over 65536 1 1 2"); /* long ago */
+    add_line(&s, "over %u %u %llu %llu", kind, thread,
+             (unsigned long long)(s.clock + 4 - (unsigned)before),
+             (unsigned long long)(s.clock + 4 + (unsigned)after));
+    add_line(&s, "over 65536 1 1 2"); /* long ago */
     kernel(&s, range(&s, "a", 0), 5, 140);
     kernel(&s, range(&s, "b", 0), 50, 220);
     end_step(&s);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT_EQUAL(o.c.ops[0].median_ns, o.c.held_up ? 100 : 120);
     uint32_t n = o.c.held_up;
-    close(&o);
+    close_world(&o);
     return n;
 }
 
-static void runs_that_tracing_held_up_are_not_used(void) {
-    CU_ASSERT_EQUAL(held_up_by(2 << 16, 1, 5, 1), 1);
-    CU_ASSERT_EQUAL(held_up_by(2 << 16, 0, 0, 300), 2); /* b's call as well */
-    CU_ASSERT_EQUAL(held_up_by(1, 1, 1000, 5), 1);
-    CU_ASSERT_EQUAL(held_up_by(2 << 16, 2, 5, 5), 0); /* of another thread */
-    CU_ASSERT_EQUAL(held_up_by(2 << 16, 1, 5, 0), 0); /* ends as the call begins */
-    CU_ASSERT_EQUAL(held_up_by(6 << 16, 1, 5, 5), 0); /* the queue was full */
+static void runs_delayed_by_tracing_are_not_used(void) {
+    CU_ASSERT_EQUAL(with_overhead(2 << 16, 1, 5, 1), 1);
+    CU_ASSERT_EQUAL(with_overhead(2 << 16, 0, 0, 300), 2); /* b's call as well */
+    CU_ASSERT_EQUAL(with_overhead(1, 1, 1000, 5), 1);
+    CU_ASSERT_EQUAL(with_overhead(2 << 16, 2, 5, 5), 0); /* of another thread */
+    CU_ASSERT_EQUAL(with_overhead(2 << 16, 1, 5, 0), 0); /* ends as the call begins */
+    CU_ASSERT_EQUAL(with_overhead(6 << 16, 1, 5, 5), 0); /* the queue was full */
 }
 
 static void runs_with_less_work_than_usual_are_not_used(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
     for (unsigned i = 0; i < 5; i++) {
         begin_step(&s);
@@ -323,68 +325,70 @@ static void runs_with_less_work_than_usual_are_not_used(void) {
         kernel(&s, range(&s, "b", 0), 5, 10);
         end_step(&s);
     }
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT(o.rc == RP_OK && o.c.lost == 1);
     CU_ASSERT(o.c.ops[0].n_samples == 3 && o.c.ops[0].min_ns == 150);
-    close(&o);
+    close_world(&o);
 }
 
 static void graph_launches_are_split_by_node(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
-    kernel(&s, range(&s, "a", 0), 5, 9); /* captured here; this one ran before any step */
+    kernel(&s, range(&s, "a", 0), 5,
+           9); /* captured in these ranges; this launch was before any step */
     unsigned a = s.id, b = range(&s, "b", 0);
-    say(&s, "node 100 %u", a);
-    say(&s, "node 200 %u", b);
-    say(&s, "clone 101 100");
-    say(&s, "clone 201 200");
+    add_line(&s, "node 100 %u", a);
+    add_line(&s, "node 200 %u", b);
+    add_line(&s, "clone 101 100");
+    add_line(&s, "clone 201 200");
     for (unsigned i = 1; i <= 3; i++) {
         begin_step(&s);
         unsigned long long at = s.clock;
-        say(&s, "ext %u 999%u", 70 + i, i);
-        say(&s, "work kernel %u 201 %llu %llu 0 7 0", 70 + i, at + 50, at + 50 + 10 * i);
-        say(&s, "work kernel %u 101 %llu %llu 0 7 0", 70 + i, at + 10, at + 10 + i);
-        say(&s, "work kernel %u 300 %llu %llu 0 7 0", 70 + i, at + 90, at + 95);
+        add_line(&s, "ext %u 999%u", 70 + i, i);
+        add_line(&s, "work kernel %u 201 %llu %llu 0 7 0", 70 + i, at + 50,
+                 at + 50 + 10 * i);
+        add_line(&s, "work kernel %u 101 %llu %llu 0 7 0", 70 + i, at + 10, at + 10 + i);
+        add_line(&s, "work kernel %u 300 %llu %llu 0 7 0", 70 + i, at + 90, at + 95);
         s.clock += 100;
         end_step(&s);
     }
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT(o.c.ops[0].n_samples == 2 && o.c.ops[1].n_samples == 2);
     CU_ASSERT(o.c.ops[0].max_ns == 3 && o.c.ops[1].max_ns == 30 && o.c.lost == 0);
     CU_ASSERT_EQUAL(o.c.outside_ns, 10); /* node 300, twice */
-    close(&o);
+    close_world(&o);
 }
 
 static void graph_launches_without_steps_count_one_by_one(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
     unsigned a = range(&s, "a", 0), b = range(&s, "b", 0), all = range(&s, "all", 0);
-    say(&s, "node 100 %u", a);
-    say(&s, "node 200 %u", b);
+    add_line(&s, "node 100 %u", a);
+    add_line(&s, "node 200 %u", b);
     for (unsigned i = 0; i < 3; i++) {
-        say(&s, "ext %u %u", 70 + i, all);
-        say(&s, "work kernel %u 100 %u %u 0 7 0", 70 + i, 100 * i + 10, 100 * i + 20);
-        say(&s, "work kernel %u 200 %u %u 0 7 0", 70 + i, 100 * i + 30, 100 * i + 31);
+        add_line(&s, "ext %u %u", 70 + i, all);
+        add_line(&s, "work kernel %u 100 %u %u 0 7 0", 70 + i, 100 * i + 10, 100 * i + 20);
+        add_line(&s, "work kernel %u 200 %u %u 0 7 0", 70 + i, 100 * i + 30, 100 * i + 31);
     }
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT(o.c.ops[0].n_samples == 3 && o.c.ops[0].median_ns == 10);
     CU_ASSERT(o.c.ops[1].n_samples == 3 && o.c.ops[1].median_ns == 1);
-    close(&o);
+    close_world(&o);
 }
 
 static void an_op_that_a_step_launches_twice_is_refused(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     kernel(&s, range(&s, "b", 0), 5, 9);
     unsigned a = range(&s, "a", 0);
-    say(&s, "node 100 %u", a);
+    add_line(&s, "node 100 %u", a);
     begin_step(&s);
     kernel(&s, range(&s, "b", 0), 5, 9);
-    say(&s, "ext 70 9991\next 71 9991");
+    add_line(&s, "ext 70 9991\next 71 9991");
     s.lines++;
-    say(&s, "work kernel 70 100 1010 1011 0 7 0");
-    say(&s, "work kernel 71 100 1020 1021 0 7 0");
+    add_line(&s, "work kernel 70 100 1010 1011 0 7 0");
+    add_line(&s, "work kernel 71 100 1020 1021 0 7 0");
     end_step(&s);
     refused(&s, RP_INPUT,
             "process 7: op 'a' has two CUDA graph launches in step 1, so its runs cannot "
@@ -392,8 +396,8 @@ static void an_op_that_a_step_launches_twice_is_refused(void) {
             "apart");
 }
 
-static void an_op_that_is_twice_in_a_step_is_refused(void) {
-    struct scene s = begin();
+static void an_op_with_two_ranges_in_a_step_is_refused(void) {
+    struct scene s = begin_trace();
     plain_step(&s, 1, 1);
     begin_step(&s);
     kernel(&s, range(&s, "a", 0), 5, 10);
@@ -404,8 +408,8 @@ static void an_op_that_is_twice_in_a_step_is_refused(void) {
             "process 7: op 'a' has two ranges in step 2, so its runs cannot be told apart");
 }
 
-static void ops_that_were_not_seen_are_named(void) {
-    struct scene s = begin();
+static void ops_without_a_range_are_named(void) {
+    struct scene s = begin_trace();
     plain_step(&s, 1, 1);
     begin_step(&s);
     kernel(&s, range(&s, "a", 0), 5, 10);
@@ -415,109 +419,109 @@ static void ops_that_were_not_seen_are_named(void) {
 }
 
 static void steps_that_overlap_are_refused(void) {
-    struct scene s = begin();
-    say(&s, "step 1 90 1 100 200");
-    say(&s, "step 2 91 5 150 300");
+    struct scene s = begin_trace();
+    add_line(&s, "step 1 90 1 100 200");
+    add_line(&s, "step 2 91 5 150 300");
     refused(&s, RP_INPUT,
             "process 7: step 2 (thread 5) begins before step 1 (thread 1) ends, but steps "
             "must not overlap");
 }
 
 static void ops_on_two_devices_are_refused(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     kernel(&s, range(&s, "a", 0), 5, 10);
-    say(&s, "ext 70 %u", range(&s, "b", 0));
-    say(&s, "work kernel 70 0 9010 9020 1 7 0");
+    add_line(&s, "ext 70 %u", range(&s, "b", 0));
+    add_line(&s, "work kernel 70 0 9010 9020 1 7 0");
     refused(&s, RP_ENV,
             "process 7 ran ops on devices 0 and 1; let it use one (CUDA_VISIBLE_DEVICES)");
 }
 
 static void two_kinds_of_device_are_refused(void) {
-    struct scene s[2] = {begin(), begin()};
+    struct scene s[2] = {begin_trace(), begin_trace()};
     struct outcome o;
     plain_step(&s[0], 1, 1);
     s[1].len = 0;
     s[1].lines = 0;
-    say(&s[1], "remat-trace 1 8");
-    say(&s[1], "cupti 1");
-    say(&s[1], "device 0 5 Other GPU");
+    add_line(&s[1], "remat-trace 1 8");
+    add_line(&s[1], "cupti 1");
+    add_line(&s[1], "device 0 5 Other GPU");
     plain_step(&s[1], 1, 1);
-    join_all(&o, s, 2, true);
+    join_world(&o, s, 2, true);
     CU_ASSERT_EQUAL(o.rc, RP_ENV);
     CU_ASSERT_STRING_EQUAL(o.err.msg,
                            "ops ran on two kinds of device: Toy GPU and Other GPU");
-    close(&o);
+    close_world(&o);
 }
 
 static void processes_are_pooled(void) {
-    struct scene s[2] = {begin(), begin()};
+    struct scene s[2] = {begin_trace(), begin_trace()};
     struct outcome o;
     plain_step(&s[0], 100, 1);
     plain_step(&s[1], 200, 1); /* the same step, range and correlation numbers */
-    join_all(&o, s, 2, true);
+    join_world(&o, s, 2, true);
     CU_ASSERT(o.rc == RP_OK && o.c.n_processes == 2 && o.c.n_steps == 2);
     CU_ASSERT(o.c.ops[0].n_samples == 2 && o.c.ops[0].median_ns == 150);
-    close(&o);
+    close_world(&o);
 }
 
-static void a_process_without_ranges_does_not_matter(void) {
-    struct scene s[2] = {begin(), begin()};
+static void a_process_without_ranges_is_ignored(void) {
+    struct scene s[2] = {begin_trace(), begin_trace()};
     struct outcome o;
-    say(&s[0], "error something else");
+    add_line(&s[0], "error something else");
     plain_step(&s[1], 200, 1);
-    join_all(&o, s, 2, true);
+    join_world(&o, s, 2, true);
     CU_ASSERT(o.rc == RP_OK && o.c.n_processes == 1);
-    close(&o);
+    close_world(&o);
 }
 
-static void measurements_with_holes_are_refused(void) {
-    struct scene s = begin();
+static void incomplete_measurements_are_refused(void) {
+    struct scene s = begin_trace();
     plain_step(&s, 1, 1);
-    say(&s, "dropped 5");
+    add_line(&s, "dropped 5");
     refused(&s, RP_ENV,
             "process 7: CUPTI dropped 5 records, so measurements may be incomplete; run "
             "fewer steps");
-    s = begin();
+    s = begin_trace();
     plain_step(&s, 1, 1);
-    say(&s, "torn 1");
+    add_line(&s, "torn 1");
     refused(&s, RP_ENV, "process 7: a CUPTI buffer ended in the middle of a record");
-    s = begin();
+    s = begin_trace();
     plain_step(&s, 1, 1);
-    say(&s, "error no CUPTI here");
+    add_line(&s, "error no CUPTI here");
     refused(&s, RP_ENV, "process 7: no CUPTI here");
 
     struct outcome o;
-    s = begin();
+    s = begin_trace();
     plain_step(&s, 1, 1);
-    join_all(&o, &s, 1, false);
+    join_world(&o, &s, 1, false);
     CU_ASSERT_EQUAL(o.rc, RP_ENV);
     CU_ASSERT_STRING_EQUAL(
         o.err.msg, "process 7: its trace is incomplete: it was killed or called _exit");
-    close(&o);
+    close_world(&o);
 }
 
 static void ranges_without_cuda_are_refused(void) {
     struct scene s = {0};
-    say(&s, "remat-trace 1 7");
+    add_line(&s, "remat-trace 1 7");
     range(&s, "a", 0);
     range(&s, "b", 0);
     refused(&s, RP_ENV, "process 7: it marked ranges but did not start the CUDA driver");
 }
 
-static void a_measurement_of_nothing_is_refused(void) {
+static void an_empty_measurement_is_refused(void) {
     struct outcome o;
-    struct scene s = begin();
+    struct scene s = begin_trace();
     refused(&s, RP_ENV,
             "no process marked a range; put ops into NVTX ranges named 'rp:OP'");
-    s = begin();
-    say(&s, "error no CUPTI here");
+    s = begin_trace();
+    add_line(&s, "error no CUPTI here");
     refused(&s, RP_ENV, "process 7: no CUPTI here");
-    join_all(&o, &s, 0, true);
+    join_world(&o, &s, 0, true);
     CU_ASSERT_EQUAL(o.rc, RP_ENV);
-    close(&o);
+    close_world(&o);
 }
 
-static void names_must_be_different(void) {
+static void ops_with_equal_names_are_refused(void) {
     struct rp_graph g;
     struct rp_joined_costs c;
     struct rp_err err = {{0}};
@@ -531,14 +535,14 @@ static void names_must_be_different(void) {
 }
 
 static void costs_are_written_into_the_graph(void) {
-    struct scene s = begin();
+    struct scene s = begin_trace();
     struct outcome o;
     begin_step(&s);
     kernel(&s, range(&s, "a", 0), 5, 100);
-    say(&s, "range %u 0 1 1 1 77 b", ++s.id);
+    add_line(&s, "range %u 0 1 1 1 77 b", ++s.id);
     kernel(&s, s.id, 5, 200);
     end_step(&s);
-    join_all(&o, &s, 1, true);
+    join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT_EQUAL_FATAL(rp_annotate_costs(&o.g, &o.c, "g", &o.err), RP_OK);
     const struct rp_op *a = &o.g.ops[0], *b = &o.g.ops[1];
@@ -553,10 +557,10 @@ static void costs_are_written_into_the_graph(void) {
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "samples")), 1);
     profile = json_object_get(o.g.attrs, "profile");
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "step_ns")), 305);
-    close(&o);
+    close_world(&o);
 }
 
-static void the_spread_is_of_the_values(void) {
+static void quartiles_are_those_of_the_values(void) {
     uint64_t one[] = {7}, four[] = {4, 1, 3, 2}, nine[] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
     struct rp_quartiles s = rp_quartiles_of(one, 1);
     CU_ASSERT(s.min == 7 && s.q1 == 7 && s.median == 7 && s.q3 == 7 && s.max == 7);
@@ -567,33 +571,33 @@ static void the_spread_is_of_the_values(void) {
 }
 
 void suite_join(void) {
-    RP_SUITE("costs");
+    RP_SUITE("join");
     RP_TEST(the_median_over_steps_is_the_cost);
     RP_TEST(a_single_step_is_used);
     RP_TEST(without_steps_every_range_counts);
-    RP_TEST(pieces_side_by_side_count_once_and_pauses_not_at_all);
-    RP_TEST(two_ops_at_once_are_told);
+    RP_TEST(overlapping_work_counts_once_and_pauses_do_not_count);
+    RP_TEST(time_with_two_ops_at_once_is_reported);
     RP_TEST(the_innermost_op_owns_the_work);
-    RP_TEST(work_outside_every_op_is_told_if_a_step_is_on);
+    RP_TEST(work_outside_all_ops_is_reported_within_steps);
     RP_TEST(an_op_without_work_costs_nothing);
-    RP_TEST(runs_without_stamps_are_not_used);
-    RP_TEST(an_end_before_the_start_is_no_stamp);
-    RP_TEST(runs_that_tracing_held_up_are_not_used);
+    RP_TEST(runs_without_time_stamps_are_not_used);
+    RP_TEST(an_end_before_the_start_counts_as_no_time_stamp);
+    RP_TEST(runs_delayed_by_tracing_are_not_used);
     RP_TEST(runs_with_less_work_than_usual_are_not_used);
     RP_TEST(graph_launches_are_split_by_node);
     RP_TEST(graph_launches_without_steps_count_one_by_one);
     RP_TEST(an_op_that_a_step_launches_twice_is_refused);
-    RP_TEST(an_op_that_is_twice_in_a_step_is_refused);
-    RP_TEST(ops_that_were_not_seen_are_named);
+    RP_TEST(an_op_with_two_ranges_in_a_step_is_refused);
+    RP_TEST(ops_without_a_range_are_named);
     RP_TEST(steps_that_overlap_are_refused);
     RP_TEST(ops_on_two_devices_are_refused);
     RP_TEST(two_kinds_of_device_are_refused);
     RP_TEST(processes_are_pooled);
-    RP_TEST(a_process_without_ranges_does_not_matter);
-    RP_TEST(measurements_with_holes_are_refused);
+    RP_TEST(a_process_without_ranges_is_ignored);
+    RP_TEST(incomplete_measurements_are_refused);
     RP_TEST(ranges_without_cuda_are_refused);
-    RP_TEST(a_measurement_of_nothing_is_refused);
-    RP_TEST(names_must_be_different);
+    RP_TEST(an_empty_measurement_is_refused);
+    RP_TEST(ops_with_equal_names_are_refused);
     RP_TEST(costs_are_written_into_the_graph);
-    RP_TEST(the_spread_is_of_the_values);
+    RP_TEST(quartiles_are_those_of_the_values);
 }

@@ -65,7 +65,7 @@ static void write_nested(struct rp_json_writer *w) {
     rp_json_end(w);
 }
 
-static void commas_stand_between_neighbours_at_every_depth(void) {
+static void commas_separate_items_at_every_depth(void) {
     expect(write_nested, "[{},[],{\"a\":[1,[2],3],\"b\":{\"c\":true},\"d\":null}]\n");
 }
 
@@ -95,7 +95,7 @@ static void write_value(struct rp_json_writer *w) {
     json_decref(value);
 }
 
-static void a_value_that_jansson_holds_is_written_compactly(void) {
+static void a_jansson_value_is_written_compactly(void) {
     expect(write_value, "[{\"x\":1,\"y\":[\"z\"]},{\"x\":1,\"y\":[\"z\"]}]\n");
 }
 
@@ -115,11 +115,11 @@ static void write_lines(struct rp_json_writer *w) {
     rp_json_end(w);
 }
 
-static void a_newline_comes_after_the_comma_of_the_item_before(void) {
+static void a_newline_follows_the_comma_of_the_item_before(void) {
     expect(write_lines, "{\"version\":1,\n\"ops\":[\n[0],\n[1]\n]}\n");
 }
 
-/* Does misuse() end the process by an assert? Its message goes nowhere. */
+/* Does misuse() end the process by an assert? The message is discarded. */
 static bool aborts(void (*misuse)(struct rp_json_writer *w)) {
     fflush(NULL);
     pid_t child = fork();
@@ -179,7 +179,7 @@ static void nest_deeply(struct rp_json_writer *w) {
         rp_json_end(w);
 }
 
-static void what_is_not_json_fails_an_assert(void) {
+static void misuse_fails_an_assert(void) {
     CU_ASSERT(!aborts(nest_deeply));
     CU_ASSERT(aborts(leave_open));
     CU_ASSERT(aborts(write_nothing));
@@ -193,9 +193,9 @@ static void what_is_not_json_fails_an_assert(void) {
 void suite_json_writer(void) {
     RP_SUITE("json_writer");
     RP_TEST(every_kind_of_scalar_is_written_in_full);
-    RP_TEST(commas_stand_between_neighbours_at_every_depth);
+    RP_TEST(commas_separate_items_at_every_depth);
     RP_TEST(strings_and_keys_are_escaped);
-    RP_TEST(a_value_that_jansson_holds_is_written_compactly);
-    RP_TEST(a_newline_comes_after_the_comma_of_the_item_before);
-    RP_TEST(what_is_not_json_fails_an_assert);
+    RP_TEST(a_jansson_value_is_written_compactly);
+    RP_TEST(a_newline_follows_the_comma_of_the_item_before);
+    RP_TEST(misuse_fails_an_assert);
 }

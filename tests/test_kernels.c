@@ -1,5 +1,5 @@
-/* What kernels compute, in cases worked out by hand from docs/ops.md; the f32 and f16 ones
- * against f64. */
+/* What kernels compute, in cases worked out by hand from docs/ops.md. Also compares the f32
+ * and f16 kernels with those in f64. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 /* ---- windows ---- */
 
 static void a_convolution_slides_pads_and_adds_its_bias(void) {
-    /* the window's left column lies in the padding at first */
+    /* at first the window's left column lies in the padding */
     rp_one_op_gives(
         OP("conv2d", WINDOW("1,2", "1,2", "0,1") ",'dilation':[1,1],'groups':1",
            F32("1,1,2,3", 1, 2, 3, 4, 5, 6) "," F32("1,1,1,2", 10, 1) "," F32("1", 0.5),
@@ -47,7 +47,7 @@ static void a_transposed_convolution_spreads_each_element(void) {
                     0);
 }
 
-static void the_first_of_equal_maxima_takes_the_gradient(void) {
+static void the_first_of_equal_maxima_gets_the_gradient(void) {
     rp_one_op_gives(OP("max_pool2d", WINDOW("2,2", "1,1", "0,0"),
                        F32("1,1,2,3", 4, 4, 1, 4, 2, 9), F32("1,1,1,2", 4, 9)),
                     0);
@@ -58,13 +58,13 @@ static void the_first_of_equal_maxima_takes_the_gradient(void) {
                     0);
 }
 
-static void padding_is_no_maximum(void) {
+static void padding_is_never_the_maximum(void) {
     rp_one_op_gives(OP("max_pool2d", WINDOW("2,2", "2,2", "1,1"),
                        F32("1,1,2,2", -4, -3, -2, -1), F32("1,1,2,2", -4, -3, -2, -1)),
                     0);
 }
 
-static void places_in_several_windows_sum_their_gradients(void) {
+static void gradients_of_overlapping_windows_are_added(void) {
     rp_one_op_gives(
         OP("max_pool2d_grad", WINDOW("1,2", "1,1", "0,0"),
            F32("1,1,1,2", 10, 20) "," F32("1,1,1,3", 1, 4, 3) "," F32("1,1,1,2", 4, 4),
@@ -72,7 +72,7 @@ static void places_in_several_windows_sum_their_gradients(void) {
         0);
 }
 
-static void an_index_is_that_of_the_first_of_equal_maxima(void) {
+static void the_index_is_that_of_the_first_of_equal_maxima(void) {
     rp_one_op_gives(OP("max_pool2d_index", WINDOW("1,3", "1,3", "0,0"),
                        F32("1,1,2,3", 9, 9, 1, 2, 3, 3),
                        F32("1,1,2,1", 9, 3) "," I32("1,1,2,1", 0, 4)),
@@ -95,7 +95,8 @@ static void unpooling_puts_each_element_where_its_maximum_was(void) {
         0);
 }
 
-/* An index may be anything in a plan that is wrong, and the replay has to say so. */
+/* In an invalid plan an index may have any value. The replay must still end and report it.
+ */
 static void an_index_out_of_range_does_no_harm(void) {
     rp_one_op_gives(OP("max_unpool2d", "",
                        F32("1,1,1,3", 1, 2, 3) "," I32("1,1,1,3", -1, 4, 2),
@@ -110,7 +111,7 @@ static void an_index_out_of_range_does_no_harm(void) {
                     0);
 }
 
-static void averages_count_the_padding_or_not(void) {
+static void averages_count_the_padding_if_asked_to(void) {
     rp_one_op_gives(OP("avg_pool2d", WINDOW("1,2", "1,2", "0,1") ",'count_pad':true",
                        F32("1,1,1,4", 2, 4, 8, 16), F32("1,1,1,3", 1, 6, 8)),
                     0);
@@ -161,7 +162,7 @@ static void a_bias_gradient_sums_all_but_the_axis(void) {
 
 /* ---- elements ---- */
 
-static void functions_have_their_published_values(void) {
+static void elementwise_functions_give_known_values(void) {
     rp_one_op_gives(OP("relu6", "", F32("4", -1, 2, 6, 7), F32("4", 0, 2, 6, 6)), 0);
     rp_one_op_gives(OP("relu6_grad", "", F32("4", 1, 2, 3, 4) "," F32("4", 0, 2, 6, 5),
                        F32("4", 0, 2, 0, 4)),
@@ -182,14 +183,15 @@ static void functions_have_their_published_values(void) {
                     2e-7);
 }
 
-/* Draws of seed 7: 0.9154 0.9201 0.8123 0.6861 0.6031 0.7528 0.0544 0.7548. */
-static void dropout_keeps_what_its_generator_says(void) {
+/* The numbers drawn with seed 7 are 0.9154 0.9201 0.8123 0.6861 0.6031 0.7528 0.0544
+ * 0.7548. */
+static void dropout_keeps_the_elements_its_generator_draws(void) {
     rp_one_op_gives(OP("dropout", "'p':0.75,'seed':7", F32("8", 1, 2, 3, 4, 5, 6, 7, 8),
                        F32("8", 4, 8, 12, 0, 0, 24, 0, 32)),
                     0);
 }
 
-static void broadcasts_repeat_over_what_lies_around(void) {
+static void broadcasts_repeat_over_the_other_dimensions(void) {
     rp_one_op_gives(OP("add_broadcast", "'axis':1",
                        F32("2,2,2", 1, 2, 3, 4, 5, 6, 7, 8) "," F32("2", 10, 20),
                        F32("2,2,2", 11, 12, 23, 24, 15, 16, 27, 28)),
@@ -201,9 +203,9 @@ static void broadcasts_repeat_over_what_lies_around(void) {
     rp_one_op_gives(OP("repeat", "", F32("2", 1, 2), F32("3,2", 1, 2, 1, 2, 1, 2)), 0);
 }
 
-/* ---- moving ---- */
+/* ---- moving data ---- */
 
-static void parts_lie_one_after_another_along_the_axis(void) {
+static void concat_and_split_work_along_the_axis(void) {
     rp_one_op_gives(OP("concat", "'axis':1", F32("2,1", 1, 2) "," F32("2,2", 3, 4, 5, 6),
                        F32("2,3", 1, 3, 4, 2, 5, 6)),
                     0);
@@ -221,7 +223,7 @@ static void parts_lie_one_after_another_along_the_axis(void) {
         0);
 }
 
-static void rows_that_several_ids_name_sum_their_gradients(void) {
+static void gradients_of_repeated_ids_are_added(void) {
     rp_one_op_gives(OP("gather", "", F32("3,2", 1, 2, 3, 4, 5, 6) "," I32("3", 2, 0, 2),
                        F32("3,2", 5, 6, 1, 2, 5, 6)),
                     0);
@@ -233,7 +235,7 @@ static void rows_that_several_ids_name_sum_their_gradients(void) {
 
 /* ---- rows and channels ---- */
 
-static void softmax_sums_to_one_over_what_is_seen(void) {
+static void softmax_sums_to_one_over_the_visible_elements(void) {
     rp_one_op_gives(OP("softmax", "'axis':1,'causal':false", F32("1,3", 1, 2, 3),
                        F32("1,3", 0.09003057, 0.24472847, 0.66524096)),
                     1e-7);
@@ -285,7 +287,7 @@ static void batch_norm_divides_by_m_and_its_running_variance_by_m_minus_1(void) 
                     0);
 }
 
-static void norms_of_rows_use_the_row_alone(void) {
+static void row_norms_use_their_own_row_only(void) {
     rp_one_op_gives(
         OP("layer_norm", "'eps':0.25",
            F32("1,4", 1, 3, 5, 7) "," F32("4", 2, 2, 2, 2) "," F32("4", 1, 1, 1, 1),
@@ -299,7 +301,7 @@ static void norms_of_rows_use_the_row_alone(void) {
                     1e-6);
 }
 
-static void rotary_turns_pairs_by_the_tokens_place(void) {
+static void rotary_turns_pairs_by_the_token_position(void) {
     rp_one_op_gives(
         OP("rotary", "'base':100,'inverse':false", F32("1,2,1,4", 1, 2, 3, 4, 1, 0, 0, 1),
            F32("1,2,1,4", 1, 2, 3, 4, 0.54030231, 0.84147098, -0.09983342, 0.99500417)),
@@ -328,7 +330,8 @@ static void each_half_is_itself_after_a_round_trip(void) {
     }
 }
 
-/* Between neighbours a and b: below the middle a, above it b, on it the even one. */
+/* Values between neighbours a and b round to a below the middle, to b above it, and to the
+ * even one in the middle. */
 static void floats_round_to_the_nearest_half(void) {
     for (uint32_t h = 0; h < 0x7c00; h++) {
         const float a = rp_from_half((uint16_t)h);
@@ -365,7 +368,7 @@ static void free_numbers(uint32_t n, double **all) {
     free(all);
 }
 
-/* A few roundings of the type: sums are of a few dozen terms here. */
+/* The tolerance is a few roundings of the type, since sums here have a few dozen terms. */
 static void compare_op(const struct rp_step_run *s, uint32_t i) {
     const struct rp_op *op = &s->g->ops[i];
     double **in = as_numbers(s, op->n_inputs, op->inputs);
@@ -434,28 +437,28 @@ void suite_kernels(void) {
     RP_TEST(a_convolution_slides_pads_and_adds_its_bias);
     RP_TEST(dilation_spreads_taps_and_groups_keep_channels_apart);
     RP_TEST(a_transposed_convolution_spreads_each_element);
-    RP_TEST(the_first_of_equal_maxima_takes_the_gradient);
-    RP_TEST(padding_is_no_maximum);
-    RP_TEST(places_in_several_windows_sum_their_gradients);
-    RP_TEST(an_index_is_that_of_the_first_of_equal_maxima);
+    RP_TEST(the_first_of_equal_maxima_gets_the_gradient);
+    RP_TEST(padding_is_never_the_maximum);
+    RP_TEST(gradients_of_overlapping_windows_are_added);
+    RP_TEST(the_index_is_that_of_the_first_of_equal_maxima);
     RP_TEST(unpooling_puts_each_element_where_its_maximum_was);
     RP_TEST(an_index_out_of_range_does_no_harm);
-    RP_TEST(averages_count_the_padding_or_not);
+    RP_TEST(averages_count_the_padding_if_asked_to);
     RP_TEST(adaptive_windows_overlap_where_sizes_do_not_divide);
     RP_TEST(alpha_scales_the_product_and_not_the_bias);
     RP_TEST(a_batch_dimension_that_c_lacks_is_summed_over);
     RP_TEST(a_bias_gradient_sums_all_but_the_axis);
-    RP_TEST(functions_have_their_published_values);
-    RP_TEST(dropout_keeps_what_its_generator_says);
-    RP_TEST(broadcasts_repeat_over_what_lies_around);
-    RP_TEST(parts_lie_one_after_another_along_the_axis);
-    RP_TEST(rows_that_several_ids_name_sum_their_gradients);
-    RP_TEST(softmax_sums_to_one_over_what_is_seen);
+    RP_TEST(elementwise_functions_give_known_values);
+    RP_TEST(dropout_keeps_the_elements_its_generator_draws);
+    RP_TEST(broadcasts_repeat_over_the_other_dimensions);
+    RP_TEST(concat_and_split_work_along_the_axis);
+    RP_TEST(gradients_of_repeated_ids_are_added);
+    RP_TEST(softmax_sums_to_one_over_the_visible_elements);
     RP_TEST(cross_entropy_is_the_weighted_mean_over_labels);
     RP_TEST(large_logits_do_not_overflow);
     RP_TEST(batch_norm_divides_by_m_and_its_running_variance_by_m_minus_1);
-    RP_TEST(norms_of_rows_use_the_row_alone);
-    RP_TEST(rotary_turns_pairs_by_the_tokens_place);
+    RP_TEST(row_norms_use_their_own_row_only);
+    RP_TEST(rotary_turns_pairs_by_the_token_position);
     RP_TEST(an_lstm_cell_reads_its_gates_as_i_f_g_o);
     RP_TEST(each_half_is_itself_after_a_round_trip);
     RP_TEST(floats_round_to_the_nearest_half);

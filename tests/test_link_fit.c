@@ -6,7 +6,7 @@
 #include "profile/annotate.h"
 #include "run.h"
 
-static void a_line_is_found_again(void) {
+static void the_fit_recovers_latency_and_rate(void) {
     struct rp_copy_sample s[40];
     struct rp_copy_fit fit;
     size_t n = 0;
@@ -21,7 +21,8 @@ static void a_line_is_found_again(void) {
 }
 
 static void small_copies_count_as_much_as_large_ones(void) {
-    /* 1000 ns + a byte a ns, but the largest is 10% late: latency stays nearly right. */
+    /* The samples follow 1000 ns + 1 ns per byte, but the largest is 10% late. The latency
+     * must stay nearly right. */
     struct rp_copy_sample s[] = {
         {100, 1100}, {1000, 2000}, {10000, 11000}, {1000000, 1101100}};
     struct rp_copy_fit fit;
@@ -30,7 +31,7 @@ static void small_copies_count_as_much_as_large_ones(void) {
     CU_ASSERT(fit.bytes_per_s > 900000000 && fit.bytes_per_s < 1000000000);
 }
 
-static void a_latency_is_not_negative(void) {
+static void a_latency_is_never_negative(void) {
     struct rp_copy_sample s[] = {{1000, 900}, {2000, 2000}};
     struct rp_copy_fit fit;
     CU_ASSERT_FATAL(rp_copy_fit_build(s, 2, &fit));
@@ -38,7 +39,7 @@ static void a_latency_is_not_negative(void) {
     CU_ASSERT(fit.bytes_per_s > 1000000000 && fit.bytes_per_s < 1111111112);
 }
 
-static void what_tells_no_rate_is_refused(void) {
+static void samples_that_give_no_rate_are_refused(void) {
     struct rp_copy_sample one[] = {{1000, 900}, {1000, 950}};
     struct rp_copy_sample falling[] = {{1000, 900}, {2000, 800}};
     struct rp_copy_sample nothing[] = {{1000, 0}, {2000, 800}};
@@ -67,24 +68,25 @@ static rp_rc measure(const char *lines, struct rp_link_fit *c, struct rp_err *er
     return rc;
 }
 
-static void each_section_tells_what_it_is_for(void) {
-    static const char lines[] = "work h2d 1 0 1000 1110 0 7 100\n"
-                                "work h2d 1 0 2000 2210 0 7 200\n"
-                                "work d2h 1 0 2000 2210 0 7 200\n" /* not that way */
-                                "work kernel 1 0 2000 2210 0 7 0\n"
-                                "work d2h 2 0 1000 1220 0 7 100\n"
-                                "work d2h 2 0 2000 2420 0 7 200\n"
-                                "work d2h 2 0 0 0 0 7 200\n" /* no time stamps */
-                                "work h2d 3 0 1000 1130 0 7 100\n"
-                                "work h2d 3 0 2000 2250 0 7 200\n"
-                                "work d2h 3 0 1000 1330 0 7 100\n"
-                                "work d2h 3 0 2000 2650 0 7 200\n"
-                                "work kernel 4 0 1000 1100 0 7 0\n"
-                                "work kernel 5 0 1000 1125 0 7 0\n"
-                                "work h2d 5 0 1000 1150 0 7 100\n"
-                                "work h2d 5 0 2000 2300 0 7 200\n"
-                                "work kernel 6 0 1000 1150 0 7 0\n"
-                                "work h2d 7 0 1000 9000 0 7 100\n"; /* an op's */
+static void each_section_sets_its_own_figures(void) {
+    static const char lines[] =
+        "work h2d 1 0 1000 1110 0 7 100\n"
+        "work h2d 1 0 2000 2210 0 7 200\n"
+        "work d2h 1 0 2000 2210 0 7 200\n" /* in the other direction */
+        "work kernel 1 0 2000 2210 0 7 0\n"
+        "work d2h 2 0 1000 1220 0 7 100\n"
+        "work d2h 2 0 2000 2420 0 7 200\n"
+        "work d2h 2 0 0 0 0 7 200\n" /* no time stamps */
+        "work h2d 3 0 1000 1130 0 7 100\n"
+        "work h2d 3 0 2000 2250 0 7 200\n"
+        "work d2h 3 0 1000 1330 0 7 100\n"
+        "work d2h 3 0 2000 2650 0 7 200\n"
+        "work kernel 4 0 1000 1100 0 7 0\n"
+        "work kernel 5 0 1000 1125 0 7 0\n"
+        "work h2d 5 0 1000 1150 0 7 100\n"
+        "work h2d 5 0 2000 2300 0 7 200\n"
+        "work kernel 6 0 1000 1150 0 7 0\n"
+        "work h2d 7 0 1000 9000 0 7 100\n"; /* range of an op */
     struct rp_link_fit c;
     struct rp_err err;
     CU_ASSERT_EQUAL_FATAL(measure(lines, &c, &err), RP_OK);
@@ -121,7 +123,7 @@ static void each_section_tells_what_it_is_for(void) {
     json_decref(g.attrs);
 }
 
-static void without_sections_nothing_changes(void) {
+static void without_sections_the_device_is_unchanged(void) {
     struct rp_link_fit c;
     struct rp_err err;
     struct rp_graph g = {.attrs = json_object()};
@@ -145,12 +147,12 @@ static void a_section_of_one_size_is_refused(void) {
 }
 
 void suite_link_fit(void) {
-    RP_SUITE("copies");
-    RP_TEST(a_line_is_found_again);
+    RP_SUITE("link_fit");
+    RP_TEST(the_fit_recovers_latency_and_rate);
     RP_TEST(small_copies_count_as_much_as_large_ones);
-    RP_TEST(a_latency_is_not_negative);
-    RP_TEST(what_tells_no_rate_is_refused);
-    RP_TEST(each_section_tells_what_it_is_for);
-    RP_TEST(without_sections_nothing_changes);
+    RP_TEST(a_latency_is_never_negative);
+    RP_TEST(samples_that_give_no_rate_are_refused);
+    RP_TEST(each_section_sets_its_own_figures);
+    RP_TEST(without_sections_the_device_is_unchanged);
     RP_TEST(a_section_of_one_size_is_refused);
 }

@@ -25,7 +25,7 @@ static void parameter_counts_and_multiply_adds_are_the_published_ones(void) {
     }
 }
 
-/* torchvision, googlenet: num_params is without the auxiliary classifiers. */
+/* From torchvision: num_params of googlenet does not count the auxiliary classifiers. */
 static void googlenet_without_auxiliary_classifiers_has_the_published_parameters(void) {
     struct rp_zoo_options o = rp_net_defaults();
     o.no_aux = true;
@@ -53,9 +53,9 @@ static void segnet_has_the_published_parameters_and_arithmetic(void) {
     rp_graph_fini(&g);
 }
 
-/* VGG-16's convolutions to the fourth stage, then 3x3 convolutions from 512, 768, 384 and
- * 192 channels, and one to the classes. */
-static void a_unet_of_vgg_ends_at_half_the_size_of_the_image(void) {
+/* The convolutions of VGG-16 up to the fourth stage, then 3x3 convolutions with 512, 768,
+ * 384 and 192 input channels, and one to the classes. */
+static void a_vgg_unet_ends_at_half_the_image_size(void) {
     struct rp_zoo_options o = rp_net_defaults();
     o.batch = 1;
     struct rp_graph g = rp_net_build("vgg_unet", o);
@@ -68,7 +68,7 @@ static void a_unet_of_vgg_ends_at_half_the_size_of_the_image(void) {
     rp_graph_fini(&g);
 }
 
-static void arithmetic_and_memory_grow_with_the_batch_parameters_do_not(void) {
+static void arithmetic_and_memory_grow_with_the_batch_but_parameters_do_not(void) {
     struct rp_zoo_options o = rp_net_defaults();
     o.batch = 1;
     struct rp_graph one = rp_net_build("resnet50", o);
@@ -128,7 +128,7 @@ static void bad_options_are_refused_in_one_line(void) {
     refused("resnet50", o, "zoo: resnet50: --seed: too large");
 }
 
-/* First the sum of flops, then a product within one op. */
+/* First the sum of flops overflows, then a product within one op. */
 static void sizes_that_overflow_are_refused(void) {
     for (int shift = 0; shift < 63; shift++) {
         struct rp_zoo_options o = rp_net_tiny();
@@ -143,7 +143,7 @@ static void sizes_that_overflow_are_refused(void) {
     }
 }
 
-static void the_smallest_images_work_and_one_less_does_not(void) {
+static void the_smallest_image_works_and_one_pixel_less_does_not(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
         const struct rp_zoo_entry *row = rp_zoo_registry[i];
         struct rp_zoo_options o = rp_net_tiny();
@@ -160,13 +160,13 @@ static void the_smallest_images_work_and_one_less_does_not(void) {
 }
 
 void suite_networks(void) {
-    RP_SUITE("zoo");
+    RP_SUITE("networks");
     RP_TEST(parameter_counts_and_multiply_adds_are_the_published_ones);
     RP_TEST(googlenet_without_auxiliary_classifiers_has_the_published_parameters);
     RP_TEST(segnet_has_the_published_parameters_and_arithmetic);
-    RP_TEST(a_unet_of_vgg_ends_at_half_the_size_of_the_image);
-    RP_TEST(arithmetic_and_memory_grow_with_the_batch_parameters_do_not);
+    RP_TEST(a_vgg_unet_ends_at_half_the_image_size);
+    RP_TEST(arithmetic_and_memory_grow_with_the_batch_but_parameters_do_not);
     RP_TEST(bad_options_are_refused_in_one_line);
     RP_TEST(sizes_that_overflow_are_refused);
-    RP_TEST(the_smallest_images_work_and_one_less_does_not);
+    RP_TEST(the_smallest_image_works_and_one_pixel_less_does_not);
 }

@@ -8,7 +8,7 @@
 #include "pack/packer.h"
 #include "run.h"
 
-/* The checker shares nothing with the packer: every pair is compared. */
+/* Checks every pair of buffers. Shares nothing with the packer. */
 static bool placement_is_valid(const struct rp_buffer *b, size_t n, uint64_t alignment,
                                uint64_t arena) {
     uint64_t end = 0;
@@ -27,7 +27,7 @@ static bool placement_is_valid(const struct rp_buffer *b, size_t n, uint64_t ali
     return end == arena;
 }
 
-/* The peak at the start of each buffer, summed over all pairs. */
+/* The largest sum of live sizes at the start of a buffer. */
 static uint64_t peak_of(const struct rp_buffer *b, size_t n, uint64_t alignment) {
     uint64_t peak = 0;
     for (size_t i = 0; i < n; i++) {
@@ -60,8 +60,9 @@ static void random_buffers(struct rp_buffer *b, size_t n, uint64_t span, uint64_
     }
 }
 
-/* The best over all orders of "each at the lowest gap": an optimal placement in which
- * nothing can move down comes out when its buffers are taken by offset. */
+/* The best arena over all orders of "place each buffer at the lowest gap". Some order gives
+ * an optimal placement: take an optimal placement in which nothing can move down, and order
+ * its buffers by offset. */
 static void brute_force(const struct rp_buffer *b, struct rp_buffer *placed, size_t n,
                         size_t n_placed, unsigned used, uint64_t height, uint64_t *best) {
     if (height >= *best)
@@ -75,7 +76,7 @@ static void brute_force(const struct rp_buffer *b, struct rp_buffer *placed, siz
         if (used & 1u << i)
             continue;
         x.offset = 0;
-        for (size_t k = 0; k < n_placed; k++) { /* placed[] is not sorted: start over */
+        for (size_t k = 0; k < n_placed; k++) { /* placed[] is not sorted, so start over */
             const struct rp_buffer *y = &placed[k];
             if (x.lower < y->upper && y->lower < x.upper &&
                 x.offset < y->offset + y->size && y->offset < x.offset + x.size) {
@@ -90,8 +91,8 @@ static void brute_force(const struct rp_buffer *b, struct rp_buffer *placed, siz
     }
 }
 
-static rp_rc pack(struct rp_buffer *b, size_t n, uint64_t alignment, uint64_t capacity,
-                  uint64_t *arena) {
+static rp_rc pack_all(struct rp_buffer *b, size_t n, uint64_t alignment, uint64_t capacity,
+                      uint64_t *arena) {
     struct rp_pack_options o = {alignment, capacity, RP_PACK_WORK};
     struct rp_pack_result result;
     rp_rc rc = rp_pack(b, n, &o, &result, NULL);
@@ -106,42 +107,42 @@ static rp_rc pack(struct rp_buffer *b, size_t n, uint64_t alignment, uint64_t ca
 
 static void no_buffers_need_no_arena(void) {
     uint64_t arena = 1;
-    CU_ASSERT_EQUAL(pack(NULL, 0, 512, 0, &arena), RP_OK);
+    CU_ASSERT_EQUAL(pack_all(NULL, 0, 512, 0, &arena), RP_OK);
     CU_ASSERT_EQUAL(arena, 0);
 }
 
 static void buffers_that_only_touch_share_an_address(void) {
     struct rp_buffer b[] = {{0, 5, 7, 9}, {5, 9, 7, 9}};
     uint64_t arena;
-    CU_ASSERT_EQUAL(pack(b, 2, 1, 0, &arena), RP_OK);
+    CU_ASSERT_EQUAL(pack_all(b, 2, 1, 0, &arena), RP_OK);
     CU_ASSERT_EQUAL(arena, 7);
 }
 
-static void buffers_without_size_are_in_nobodys_way(void) {
+static void buffers_without_size_take_no_space(void) {
     struct rp_buffer b[] = {{0, 9, 0, 9}, {2, 5, 7, 9}, {0, 9, 0, 9}, {4, 9, 1, 9}};
     uint64_t arena;
-    CU_ASSERT_EQUAL(pack(b, 4, 4, 0, &arena), RP_OK);
+    CU_ASSERT_EQUAL(pack_all(b, 4, 4, 0, &arena), RP_OK);
     CU_ASSERT_EQUAL(arena, 12);
 }
 
 static void sizes_and_offsets_are_rounded_to_the_alignment(void) {
     struct rp_buffer b[] = {{0, 3, 1, 0}, {1, 4, 513, 0}, {2, 5, 512, 0}};
     uint64_t arena;
-    CU_ASSERT_EQUAL(pack(b, 3, 512, 0, &arena), RP_OK);
+    CU_ASSERT_EQUAL(pack_all(b, 3, 512, 0, &arena), RP_OK);
     CU_ASSERT_EQUAL(arena, 2048);
 }
 
-static void huge_sizes_do_not_wrap(void) {
+static void huge_sizes_do_not_overflow(void) {
     uint64_t half = UINT64_C(1) << 61, arena;
     struct rp_buffer b[] = {{0, 3, half, 0},
                             {2, 5, half, 0},
                             {4, 7, half, 0},
                             {UINT64_MAX - 1, UINT64_MAX, half - 1, 0}};
-    CU_ASSERT_EQUAL(pack(b, 4, 512, 0, &arena), RP_OK);
+    CU_ASSERT_EQUAL(pack_all(b, 4, 512, 0, &arena), RP_OK);
     CU_ASSERT_EQUAL(arena, 2 * half);
 }
 
-static void small_instances_get_the_smallest_arena_proved(void) {
+static void small_instances_get_the_smallest_arena_with_proof(void) {
     for (uint64_t seed = 0; seed < 1000; seed++) {
         struct rp_buffer b[7], scratch[7];
         random_state = seed;
@@ -149,7 +150,7 @@ static void small_instances_get_the_smallest_arena_proved(void) {
         uint64_t arena, best = UINT64_MAX;
         random_buffers(b, n, 4 + below(6), 5, seed % 2 ? 6 : 40);
         brute_force(b, scratch, n, 0, 0, 0, &best);
-        rp_rc rc = pack(b, n, 1, 0, &arena);
+        rp_rc rc = pack_all(b, n, 1, 0, &arena);
         CU_ASSERT_EQUAL(arena, best);
         CU_ASSERT_EQUAL(rc, best == peak_of(b, n, 1) ? RP_OK : RP_NO);
     }
@@ -161,7 +162,7 @@ static void random_larger_instances_are_packed_validly(void) {
         uint64_t arena;
         random_state = seed;
         random_buffers(b, 300, 200, seed % 2 ? 10 : 150, 1 + below(5000));
-        pack(b, 300, 1 + below(64), 0, &arena);
+        pack_all(b, 300, 1 + below(64), 0, &arena);
     }
 }
 
@@ -171,25 +172,25 @@ static void the_same_input_gives_the_same_placement(void) {
     random_state = 5;
     random_buffers(a, 200, 100, 40, 1000);
     memcpy(b, a, sizeof b);
-    pack(a, 200, 8, 0, &arena_a);
-    pack(b, 200, 8, 0, &arena_b);
+    pack_all(a, 200, 8, 0, &arena_a);
+    pack_all(b, 200, 8, 0, &arena_b);
     CU_ASSERT_EQUAL(memcmp(a, b, sizeof a), 0);
 }
 
 static void forward_and_backward_lifetimes_reach_the_peak(void) {
-    struct rp_buffer b[200]; /* 100 activations, nested, and a temporary at each step */
+    struct rp_buffer b[200]; /* 100 nested activations, and a temporary at each step */
     uint64_t arena;
     for (uint64_t i = 0; i < 100; i++) {
         b[2 * i] = (struct rp_buffer){2 * i, 400 - 2 * i, 1000 + 37 * (i % 11), 0};
         b[2 * i + 1] = (struct rp_buffer){2 * i, 2 * i + 3, 300 + 53 * (i % 7), 0};
     }
-    CU_ASSERT_EQUAL(pack(b, 200, 512, 0, &arena), RP_OK);
+    CU_ASSERT_EQUAL(pack_all(b, 200, 512, 0, &arena), RP_OK);
 }
 
-/* Sizes of activations are multiples of one unit. Gradients of parameters, of less than a
- * hundredth of that, stay to the end. These end 0.9 to 3.4% above the peak when they are
- * not packed apart. */
-static void small_buffers_between_large_ones_do_not_keep_them_from_the_peak(void) {
+/* The activations have sizes that are multiples of one unit. The parameter gradients are
+ * less than a hundredth of that and live to the end. Without boxing these arenas end 0.9
+ * to 3.4% above the peak. */
+static void small_buffers_between_large_ones_do_not_raise_the_arena(void) {
     static const struct { uint64_t seed, length; } hard[] = {{9, 20}, {1, 40}, {5, 160}};
     struct rp_buffer b[600];
     for (size_t k = 0; k < sizeof hard / sizeof hard[0]; k++) {
@@ -211,7 +212,8 @@ static void small_buffers_between_large_ones_do_not_keep_them_from_the_peak(void
     }
 }
 
-/* What was begun is finished: two placements of 300 items, or one node. */
+/* The limit may be passed by what is under way: two placements of 300 items, or one node.
+ */
 static void the_work_limit_ends_the_search(void) {
     struct rp_buffer b[300];
     random_state = 3;
@@ -227,7 +229,7 @@ static void the_work_limit_ends_the_search(void) {
     }
 }
 
-/* The hard instance needs every method. */
+/* This hard instance needs every method. */
 static void statistics_count_every_method_and_add_up(void) {
     struct rp_buffer b[600];
     struct rp_pack_options o = {.alignment = 1, .work_limit = 30000000};
@@ -325,17 +327,17 @@ static void a_saved_csv_reads_back_with_its_offsets(void) {
 }
 
 void suite_packer(void) {
-    RP_SUITE("pack");
+    RP_SUITE("packer");
     RP_TEST(no_buffers_need_no_arena);
     RP_TEST(buffers_that_only_touch_share_an_address);
-    RP_TEST(buffers_without_size_are_in_nobodys_way);
+    RP_TEST(buffers_without_size_take_no_space);
     RP_TEST(sizes_and_offsets_are_rounded_to_the_alignment);
-    RP_TEST(huge_sizes_do_not_wrap);
-    RP_TEST(small_instances_get_the_smallest_arena_proved);
+    RP_TEST(huge_sizes_do_not_overflow);
+    RP_TEST(small_instances_get_the_smallest_arena_with_proof);
     RP_TEST(random_larger_instances_are_packed_validly);
     RP_TEST(the_same_input_gives_the_same_placement);
     RP_TEST(forward_and_backward_lifetimes_reach_the_peak);
-    RP_TEST(small_buffers_between_large_ones_do_not_keep_them_from_the_peak);
+    RP_TEST(small_buffers_between_large_ones_do_not_raise_the_arena);
     RP_TEST(the_work_limit_ends_the_search);
     RP_TEST(statistics_count_every_method_and_add_up);
     RP_TEST(a_csv_is_read_by_its_header);

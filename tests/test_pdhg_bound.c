@@ -12,9 +12,9 @@
 
 #define WORK 3000000
 
-/* A random graph small enough for exhaustive search, and its problem a little above the
- * floor. */
-static void build(uint64_t seed, struct rp_graph *g, struct rp_instance *p) {
+/* A random graph small enough for exhaustive search, with a limit a little above the floor.
+ */
+static void build_instance(uint64_t seed, struct rp_graph *g, struct rp_instance *p) {
     struct rp_rng r = {seed * 77};
     struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 4));
     shape.training = rp_rng_percent(&r, 50);
@@ -25,7 +25,7 @@ static void build(uint64_t seed, struct rp_graph *g, struct rp_instance *p) {
     p->limit_bytes = rp_brute_floor(g) + rp_rng_below(&r, 3000);
 }
 
-/* (7) from the rows as they are, by long doubles. */
+/* Bound (7) computed from the rows in long double. */
 static long double simple_bound(const struct rp_formulation *f,
                                 const struct rp_row_set *rows, const int64_t *m,
                                 unsigned scale_log2) {
@@ -48,7 +48,7 @@ static long double simple_bound(const struct rp_formulation *f,
     return sum;
 }
 
-static bool proof_is_true(const struct rp_pdhg_bound *b) {
+static bool proof_is_right(const struct rp_pdhg_bound *b) {
     unsigned scale_log2;
     const struct rp_row_set *rows = rp_pdhg_bound_rows(b);
     const int64_t *m = rp_pdhg_bound_multipliers(b, &scale_log2);
@@ -62,23 +62,24 @@ static bool proof_is_true(const struct rp_pdhg_bound *b) {
            fabs(rp_pdhg_bound_estimate(b) - (double)simple) <= 1e-6 * bound + 1e-6;
 }
 
-/* How much of what is between the trivial bound and the optimum is proved, in all. */
-static uint64_t wanted, proved;
+/* The sum over all graphs of the gap between the trivial bound and the optimum, and how
+ * much of it the bounds close. */
+static uint64_t gap_ns, closed_ns;
 static struct rp_pdhg_statistics all_statistics;
 
-static bool one_graph(uint64_t seed) {
+static bool check_one_graph(uint64_t seed) {
     struct rp_graph g;
     struct rp_instance p;
     uint64_t best;
-    build(seed, &g, &p);
+    build_instance(seed, &g, &p);
     bool good = rp_brute_best(&g, p.limit_bytes, &best);
     struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, 0);
     while (good && rp_pdhg_bound_run(b, WORK / 10, INFINITY, NULL))
         good = rp_pdhg_bound_ns(b) <= best;
     good = good && rp_pdhg_bound_ns(b) <= best && rp_pdhg_bound_ns(b) >= g.total_time_ns &&
-           proof_is_true(b);
-    wanted += best - g.total_time_ns;
-    proved += rp_pdhg_bound_ns(b) - g.total_time_ns;
+           proof_is_right(b);
+    gap_ns += best - g.total_time_ns;
+    closed_ns += rp_pdhg_bound_ns(b) - g.total_time_ns;
     struct rp_pdhg_statistics s = rp_pdhg_bound_statistics(b);
     rp_pdhg_statistics_add(&all_statistics, &s);
     rp_pdhg_bound_free(b);
@@ -91,21 +92,21 @@ static void no_bound_is_above_the_optimum(void) {
     uint32_t n = 150;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
-    wanted = proved = 0;
+    gap_ns = closed_ns = 0;
     all_statistics = (struct rp_pdhg_statistics){0};
     for (; n > 0; n--, seed++)
-        if (!one_graph(seed)) {
+        if (!check_one_graph(seed)) {
             rp_gen_failed(seed);
             CU_FAIL("a bound is above the optimum, or its proof is not");
             return;
         }
-    CU_ASSERT(all == 1 || proved * 10 > wanted * 9);
+    CU_ASSERT(all == 1 || closed_ns * 10 > gap_ns * 9);
     CU_ASSERT(all == 1 || (all_statistics.cover_rows > 0 && all_statistics.path_rows > 0));
     CU_ASSERT_EQUAL(all_statistics.horizon_updates, 0);
 }
 
-/* Any multipliers, rounded or not, stay below the optimum. */
-static bool one_dual(uint64_t seed) {
+/* With any multipliers, rounded or not, the bound stays below the optimum. */
+static bool check_one_dual(uint64_t seed) {
     struct rp_rng r = {seed};
     struct rp_graph g;
     struct rp_instance p;
@@ -114,7 +115,7 @@ static bool one_dual(uint64_t seed) {
     struct rp_row_set rows = {0};
     uint64_t best, bound = 0;
     unsigned log2;
-    build(seed, &g, &p);
+    build_instance(seed, &g, &p);
     rp_formulation_init(&f, &p, &(struct rp_formulation_options){0});
     rp_sep_memory_init(&memory, &f);
     rp_formulation_rows(&f, &rows);
@@ -143,11 +144,11 @@ static bool one_dual(uint64_t seed) {
     return good;
 }
 
-static void any_multipliers_give_a_bound(void) {
+static void any_multipliers_give_a_valid_bound(void) {
     uint32_t n = 150;
     uint64_t seed = rp_gen_seed(1, &n);
     for (; n > 0; n--, seed++)
-        if (!one_dual(seed)) {
+        if (!check_one_dual(seed)) {
             rp_gen_failed(seed);
             CU_FAIL("multipliers give more than the optimum");
             return;
@@ -161,8 +162,8 @@ static struct rp_pdhg_bound *bound_at(const struct rp_instance *p, uint64_t piec
     return b;
 }
 
-/* Eight ops forwards and eight backwards, tensors all of one size: at the floor some must
- * run again. */
+/* Eight forward and eight backward ops, all tensors of the same size. At the floor some ops
+ * must run again. */
 static void train_chain(struct rp_graph *g) {
     struct rp_gen_shape shape = {.n_ops = 16,
                                  .n_sources = 1,
@@ -239,7 +240,7 @@ static void a_stop_or_a_deadline_ends_the_run_at_once(void) {
     rp_graph_fini(&g);
 }
 
-/* Intervals of pdhg_bound.c tie the counters to each other. */
+/* The work intervals in pdhg_bound.c relate the counters to each other. */
 static void statistics_count_what_pdhg_does(void) {
     struct rp_graph g;
     struct rp_instance p;
@@ -265,7 +266,7 @@ static void statistics_count_what_pdhg_does(void) {
 void suite_pdhg_bound(void) {
     RP_SUITE("pdhg_bound");
     RP_TEST(no_bound_is_above_the_optimum);
-    RP_TEST(any_multipliers_give_a_bound);
+    RP_TEST(any_multipliers_give_a_valid_bound);
     RP_TEST(less_memory_never_lowers_the_bound);
     RP_TEST(the_same_calls_give_the_same_proof);
     RP_TEST(a_stop_or_a_deadline_ends_the_run_at_once);

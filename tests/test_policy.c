@@ -1,5 +1,5 @@
-/* Tests of the published policies: whatever the graph, each gives a plan that verify
- * passes; and each does what its paper says of it. */
+/* Tests of the published policies. Each gives a plan that verify accepts, for any graph,
+ * and has the properties that its paper states. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "solve/solver.h"
 #include "verify/verifier.h"
 
-/* A policy's plan for a share of what lies between sources and keep-all. */
+/* The plan of a policy. The budget is a share of the range between sources and keep-all. */
 struct outcome {
     rp_rc rc;
     struct rp_plan plan;
@@ -49,9 +49,9 @@ static struct rp_policy_options quick(bool addressed) {
     return o;
 }
 
-/* Every policy but those that search. */
-static bool all_valid(const struct rp_graph *g, struct rp_policy_options o,
-                      uint64_t percent) {
+/* Checks all policies except those that search. */
+static bool check_all_policies(const struct rp_graph *g, struct rp_policy_options o,
+                               uint64_t percent) {
     for (size_t i = 0; i < rp_n_policies; i++) {
         if (rp_policies[i]->record == NULL)
             continue;
@@ -64,7 +64,7 @@ static bool all_valid(const struct rp_graph *g, struct rp_policy_options o,
     return true;
 }
 
-static void every_policy_is_valid_on_random_graphs(void) {
+static void every_policy_gives_valid_plans_on_random_graphs(void) {
     uint32_t n = 150;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)(seed % 40));
@@ -77,7 +77,7 @@ static void every_policy_is_valid_on_random_graphs(void) {
         o.tflms.ctrld = seed % 7 < 3 ? RP_DIRECT_ORDER : RP_CHAIN_RULE;
         o.tflms.fuse_swapins = seed % 11 < 5;
         o.tflms.swap_branches = seed % 13 < 6;
-        if (!all_valid(&g, o, 30 + seed % 80)) {
+        if (!check_all_policies(&g, o, 30 + seed % 80)) {
             rp_gen_failed(seed);
             CU_FAIL("a policy's plan was rejected");
         }
@@ -92,12 +92,12 @@ static struct rp_graph network(const char *name, struct rp_zoo_options o) {
     return g;
 }
 
-static void every_policy_is_valid_on_tiny_networks(void) {
+static void every_policy_gives_valid_plans_on_tiny_networks(void) {
     static const char *const names[] = {"vgg16",   "resnet50", "unet",     "bert-base",
                                         "lstm-lm", "nmt",      "googlenet"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct rp_graph g = network(names[i], rp_net_tiny());
-        CU_ASSERT(all_valid(&g, quick(i % 2), 60));
+        CU_ASSERT(check_all_policies(&g, quick(i % 2), 60));
         rp_graph_fini(&g);
     }
 }
@@ -112,7 +112,7 @@ static void chen_needs_less_memory_than_keep_all_at_about_one_more_forward_pass(
     rp_graph_fini(&g);
 }
 
-static void policies_that_fit_the_budget_do(void) {
+static void policies_that_plan_for_a_budget_fit_it(void) {
     static const char *const names[] = {"chen-greedy", "revolve", "dtr"};
     struct rp_graph g = network("resnet50", rp_net_defaults());
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -185,19 +185,19 @@ static void tflms_prefetches_earlier_with_a_larger_lower_bound(void) {
     rp_graph_fini(&g);
 }
 
-static void superneurons_swaps_what_is_expensive_and_recomputes_what_is_cheap(void) {
+static void superneurons_swaps_expensive_and_recomputes_cheap_tensors(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct outcome r = plan_with(&g, "superneurons", quick(false), 55);
     CU_ASSERT(r.report.fits && r.report.out_bytes > 0 && r.verdict.recompute_ns > 0);
-    /* No convolution runs twice, so what is made again is a fraction. */
+    /* No convolution runs twice, so recomputation is only a small share of the time. */
     CU_ASSERT(r.verdict.recompute_ns < g.total_time_ns / 4);
-    /* The tensor cache: with more memory less is offloaded. */
+    /* Tensor cache: with more memory, less is offloaded. */
     CU_ASSERT(plan_with(&g, "superneurons", quick(false), 75).report.out_bytes <
               r.report.out_bytes);
     rp_graph_fini(&g);
 }
 
-static void capuchin_costs_nothing_while_swaps_hide(void) {
+static void capuchin_adds_no_time_while_swaps_are_hidden(void) {
     struct rp_graph g = network("unet", rp_net_defaults());
     struct outcome r = plan_with(&g, "capuchin", quick(false), 95);
     CU_ASSERT(r.report.fits && r.report.out_bytes > 0);
@@ -217,7 +217,7 @@ static void alibaba_recomputes_attention_and_swaps_the_rest(void) {
     rp_graph_fini(&g);
 }
 
-static void libra_recomputes_first_and_swaps_when_chains_peak(void) {
+static void libra_recomputes_first_and_swaps_when_chains_reach_the_peak(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct outcome some = plan_with(&g, "libra", quick(false), 80);
     struct outcome more = plan_with(&g, "libra", quick(false), 38);
@@ -227,9 +227,9 @@ static void libra_recomputes_first_and_swaps_when_chains_peak(void) {
     rp_graph_fini(&g);
 }
 
-/* Both searches may begin with what is fastest among the policies that they could have
- * found themselves. */
-static void the_first_plan_is_the_fastest_that_fits(void) {
+/* Both searches begin with the fastest plan among the policies whose means they may use
+ * themselves. */
+static void the_quick_plan_is_the_fastest_that_fits(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct rp_policy_options o = quick(false);
     struct outcome best = plan_with(&g, "libra", o, 60);
@@ -247,7 +247,7 @@ static void the_first_plan_is_the_fastest_that_fits(void) {
     rp_graph_fini(&g);
 }
 
-static void policies_that_swap_say_so_without_bandwidths(void) {
+static void policies_that_swap_refuse_graphs_without_bandwidths(void) {
     struct rp_graph g = network("vgg16", rp_net_tiny());
     g.device.h2d_bytes_per_s = 0;
     struct outcome r = plan_with(&g, "vdnn-all", quick(false), 60);
@@ -256,7 +256,7 @@ static void policies_that_swap_say_so_without_bandwidths(void) {
     rp_graph_fini(&g);
 }
 
-/* A share of keep-all's memory, and what may be done within it. */
+/* Options for a share of keep-all's memory. */
 static struct rp_solve_options within(const struct rp_graph *g, uint64_t percent,
                                       bool swap) {
     return (struct rp_solve_options){
@@ -267,7 +267,7 @@ static struct rp_solve_options within(const struct rp_graph *g, uint64_t percent
     };
 }
 
-static void a_first_plan_follows_the_rules_and_copies_only_where_that_is_allowed(void) {
+static void a_quick_plan_is_valid_and_swaps_only_if_allowed(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     for (int swap = 0; swap < 2; swap++) {
         struct rp_solve_options o = within(&g, 60, swap);
@@ -287,7 +287,7 @@ static void a_first_plan_follows_the_rules_and_copies_only_where_that_is_allowed
     rp_graph_fini(&g);
 }
 
-static void there_is_no_first_plan_where_none_fits_or_nothing_may_run_again(void) {
+static void there_is_no_quick_plan_if_none_fits_or_nothing_may_run_again(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct rp_solve_options small = within(&g, 1, true), once = within(&g, 60, true);
     struct rp_solve_options host = within(&g, 60, true);
@@ -303,7 +303,7 @@ static void there_is_no_first_plan_where_none_fits_or_nothing_may_run_again(void
     rp_graph_fini(&g);
 }
 
-/* The steps of a plan within `percent` of keep-all; for the caller to end. */
+/* A plan for `percent` of keep-all's memory. The caller frees it. */
 static struct rp_plan plan_of(const struct rp_graph *g, const char *name,
                               struct rp_policy_options o, uint64_t percent) {
     struct rp_plan plan;
@@ -315,7 +315,7 @@ static struct rp_plan plan_of(const struct rp_graph *g, const char *name,
     return plan;
 }
 
-static void of_plans_of_equal_time_the_one_with_fewer_copies_then_runs_is_better(void) {
+static void of_equally_fast_plans_the_one_with_fewer_copies_then_fewer_runs_wins(void) {
     struct rp_graph g = network("unet", rp_net_defaults());
     struct rp_plan all = plan_of(&g, "keep-all", quick(false), 101);
     struct rp_plan copies = plan_of(&g, "capuchin", quick(false), 95);
@@ -323,7 +323,7 @@ static void of_plans_of_equal_time_the_one_with_fewer_copies_then_runs_is_better
     CU_ASSERT_EQUAL(copies.claims.time_ns, all.claims.time_ns);
     CU_ASSERT(rp_plan_order(&g, &all, &copies) < 0);
     CU_ASSERT(rp_plan_order(&g, &copies, &all) > 0);
-    CU_ASSERT(rp_plan_order(&g, &copies, &again) < 0); /* time comes first */
+    CU_ASSERT(rp_plan_order(&g, &copies, &again) < 0); /* time decides before copies */
     again.claims.time_ns = all.claims.time_ns;
     CU_ASSERT(rp_plan_order(&g, &again, &copies) < 0);
     CU_ASSERT(rp_plan_order(&g, &all, &again) < 0);
@@ -334,7 +334,7 @@ static void of_plans_of_equal_time_the_one_with_fewer_copies_then_runs_is_better
     rp_graph_fini(&g);
 }
 
-static void a_start_with_copies_is_not_taken_where_keep_all_fits(void) {
+static void a_start_with_copies_is_not_used_if_keep_all_fits(void) {
     struct rp_graph g = network("unet", rp_net_defaults());
     struct rp_plan copies = plan_of(&g, "capuchin", quick(false), 95);
     struct rp_policy_options o = quick(false);
@@ -354,7 +354,7 @@ static struct rp_policy_options without(bool recompute, bool swap) {
     return o;
 }
 
-static void a_policy_keeps_to_what_is_allowed_or_says_that_it_cannot(void) {
+static void a_policy_uses_only_what_is_allowed_or_refuses(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     for (size_t i = 0; i < rp_n_policies; i++) {
         const struct rp_policy *policy = rp_policies[i];
@@ -370,8 +370,9 @@ static void a_policy_keeps_to_what_is_allowed_or_says_that_it_cannot(void) {
     rp_graph_fini(&g);
 }
 
-/* The gap makes the first plan that fits good enough, also one of another policy. */
-static void a_search_keeps_to_what_is_allowed_from_its_first_plan_on(void) {
+/* With this gap the first plan that fits ends the search, even if it comes from another
+ * policy. */
+static void a_search_uses_only_what_is_allowed_from_its_first_plan_on(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct rp_verdict v;
     struct rp_err err = {{0}};
@@ -388,7 +389,7 @@ static void a_search_keeps_to_what_is_allowed_from_its_first_plan_on(void) {
     rp_graph_fini(&g);
 }
 
-static void copies_that_do_not_fit_the_host_are_left_out_or_said(void) {
+static void host_copies_fit_the_host_budget_or_the_plan_is_reported_as_not_fitting(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct rp_policy_options o = quick(false);
     o.host_bytes = 1 << 20;
@@ -401,8 +402,8 @@ static void copies_that_do_not_fit_the_host_are_left_out_or_said(void) {
     rp_graph_fini(&g);
 }
 
-/* Solve, sweep and compare choose policies by their flags. */
-static void flags_say_which_policies_are_quick(void) {
+/* The commands solve, sweep and compare choose policies by their flags. */
+static void flags_mark_the_quick_policies(void) {
     static const char *const expected[] = {"superneurons", "capuchin", "alibaba", "libra"};
     size_t n = 0;
     for (size_t i = 0; i < rp_n_policies; i++) {
@@ -417,7 +418,7 @@ static void flags_say_which_policies_are_quick(void) {
     CU_ASSERT_PTR_NULL(rp_policy_find("none"));
 }
 
-static void a_quick_policy_fits_or_none_does(void) {
+static void quick_policy_fits_says_whether_some_quick_policy_fits(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct rp_policy_options o = quick(true);
     o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 60;
@@ -429,28 +430,28 @@ static void a_quick_policy_fits_or_none_does(void) {
 
 void suite_policy(void) {
     RP_SUITE("policy");
-    RP_TEST(every_policy_is_valid_on_random_graphs);
-    RP_TEST(every_policy_is_valid_on_tiny_networks);
+    RP_TEST(every_policy_gives_valid_plans_on_random_graphs);
+    RP_TEST(every_policy_gives_valid_plans_on_tiny_networks);
     RP_TEST(chen_needs_less_memory_than_keep_all_at_about_one_more_forward_pass);
-    RP_TEST(policies_that_fit_the_budget_do);
+    RP_TEST(policies_that_plan_for_a_budget_fit_it);
     RP_TEST(vdnn_conv_moves_less_than_vdnn_all);
     RP_TEST(tflms_is_faster_and_larger_with_fused_swap_ins);
     RP_TEST(tflms_swaps_no_more_tensors_than_asked);
     RP_TEST(tflms_with_branches_needs_less_for_a_u_net);
     RP_TEST(tflms_prefetches_earlier_with_a_larger_lower_bound);
-    RP_TEST(superneurons_swaps_what_is_expensive_and_recomputes_what_is_cheap);
-    RP_TEST(capuchin_costs_nothing_while_swaps_hide);
+    RP_TEST(superneurons_swaps_expensive_and_recomputes_cheap_tensors);
+    RP_TEST(capuchin_adds_no_time_while_swaps_are_hidden);
     RP_TEST(alibaba_recomputes_attention_and_swaps_the_rest);
-    RP_TEST(libra_recomputes_first_and_swaps_when_chains_peak);
-    RP_TEST(the_first_plan_is_the_fastest_that_fits);
-    RP_TEST(policies_that_swap_say_so_without_bandwidths);
-    RP_TEST(a_first_plan_follows_the_rules_and_copies_only_where_that_is_allowed);
-    RP_TEST(there_is_no_first_plan_where_none_fits_or_nothing_may_run_again);
-    RP_TEST(of_plans_of_equal_time_the_one_with_fewer_copies_then_runs_is_better);
-    RP_TEST(a_start_with_copies_is_not_taken_where_keep_all_fits);
-    RP_TEST(a_policy_keeps_to_what_is_allowed_or_says_that_it_cannot);
-    RP_TEST(a_search_keeps_to_what_is_allowed_from_its_first_plan_on);
-    RP_TEST(copies_that_do_not_fit_the_host_are_left_out_or_said);
-    RP_TEST(flags_say_which_policies_are_quick);
-    RP_TEST(a_quick_policy_fits_or_none_does);
+    RP_TEST(libra_recomputes_first_and_swaps_when_chains_reach_the_peak);
+    RP_TEST(the_quick_plan_is_the_fastest_that_fits);
+    RP_TEST(policies_that_swap_refuse_graphs_without_bandwidths);
+    RP_TEST(a_quick_plan_is_valid_and_swaps_only_if_allowed);
+    RP_TEST(there_is_no_quick_plan_if_none_fits_or_nothing_may_run_again);
+    RP_TEST(of_equally_fast_plans_the_one_with_fewer_copies_then_fewer_runs_wins);
+    RP_TEST(a_start_with_copies_is_not_used_if_keep_all_fits);
+    RP_TEST(a_policy_uses_only_what_is_allowed_or_refuses);
+    RP_TEST(a_search_uses_only_what_is_allowed_from_its_first_plan_on);
+    RP_TEST(host_copies_fit_the_host_budget_or_the_plan_is_reported_as_not_fitting);
+    RP_TEST(flags_mark_the_quick_policies);
+    RP_TEST(quick_policy_fits_says_whether_some_quick_policy_fits);
 }

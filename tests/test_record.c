@@ -34,7 +34,8 @@ static void set64(struct made *m, size_t at, uint64_t v) {
     memcpy(m->at + at, &v, sizeof v);
 }
 
-/* A kernel as the structure of that size has it; smaller than 160 has no node. */
+/* A kernel record as in the structure of that size. A record below 160 bytes has no graph
+ * node. */
 static struct made kernel(size_t size) {
     struct made m = make(size, RP_CUPTI_CONCURRENT_KERNEL);
     set64(&m, 16, 1000);
@@ -89,7 +90,7 @@ static void kernels_of_every_version_are_read(void) {
     }
 }
 
-static void what_follows_a_record_without_a_node_is_no_node(void) {
+static void bytes_behind_a_record_without_a_node_are_not_its_node(void) {
     struct made m = kernel(144), c = copy(64, RP_CUPTI_MEMCPY, 1);
     struct rp_record r;
     CU_ASSERT(rp_record_read(m.at, sizeof m.at, CUDA_11_0 - 1, &r));
@@ -122,7 +123,7 @@ static void copies_between_devices_are_read(void) {
     }
 }
 
-static void the_direction_of_a_copy_is_told(void) {
+static void the_direction_of_a_copy_is_read(void) {
     static const enum rp_work_kind want[11] = {
         RP_WORK_COPY, RP_WORK_H2D,  RP_WORK_D2H,  RP_WORK_H2D,  RP_WORK_D2H, RP_WORK_COPY,
         RP_WORK_COPY, RP_WORK_COPY, RP_WORK_COPY, RP_WORK_COPY, RP_WORK_COPY};
@@ -162,7 +163,7 @@ static void calls_ids_overheads_and_devices_are_read(void) {
         r = read_in(&m, CUDA_13_0);
         CU_ASSERT(r.type == RP_RECORD_OVERHEAD && r.overhead_kind == 2 << 16);
         CU_ASSERT(r.start_ns == 5 && r.end_ns == 6);
-        CU_ASSERT_EQUAL(r.thread, object == 2 ? 31 : 0); /* 2: a thread's */
+        CU_ASSERT_EQUAL(r.thread, object == 2 ? 31 : 0); /* kind 2: of a thread */
     }
 
     m = make(144, RP_CUPTI_DEVICE);
@@ -175,7 +176,7 @@ static void calls_ids_overheads_and_devices_are_read(void) {
     CU_ASSERT_PTR_EQUAL(r.name, name);
 }
 
-static void other_kinds_are_passed_over(void) {
+static void records_of_other_kinds_are_skipped(void) {
     for (uint32_t kind = 0; kind < 64; kind++) {
         struct made m = make(200, kind);
         bool ours = kind == 1 || kind == 2 || kind == 3 || kind == 4 || kind == 5 ||
@@ -186,7 +187,7 @@ static void other_kinds_are_passed_over(void) {
 
 /* ---- buffers ---- */
 
-/* How CUPTI walks a buffer: it knows its own sizes. */
+/* Walks a buffer as CUPTI does, which knows the sizes of its records. */
 static size_t size_of(const uint8_t *record) {
     uint32_t kind;
     memcpy(&kind, record, sizeof kind);
@@ -208,7 +209,7 @@ static int next(uint8_t *buffer, size_t valid, uint8_t **record) {
         return RP_CUPTI_MAX_LIMIT_REACHED;
     *record = at;
     if (buffer + valid - at < 4)
-        return RP_CUPTI_SUCCESS; /* what is there of it is not even its kind */
+        return RP_CUPTI_SUCCESS; /* not even the kind of the record is complete */
     if (size_of(at) == 0)
         return RP_CUPTI_INVALID_KIND;
     return RP_CUPTI_SUCCESS;
@@ -229,8 +230,8 @@ static void add(void *to, const struct rp_record *r) {
     *(uint64_t *)to = *(uint64_t *)to * 10 + (uint64_t)r->type;
 }
 
-/* The types met, as digits; 0 if the buffer was torn. `cut` bytes are missing at its end.
- */
+/* The types of the records read, as decimal digits; 0 if the buffer was torn. `cut` bytes
+ * are missing at its end. */
 static uint64_t walk(const struct made *m, size_t n, size_t cut, rp_next_record *how) {
     size_t len = 0;
     uint64_t types = 0;
@@ -240,7 +241,7 @@ static uint64_t walk(const struct made *m, size_t n, size_t cut, rp_next_record 
     CU_ASSERT_PTR_NOT_NULL_FATAL(buffer);
     for (size_t i = 0, at = 0; i < n; at += m[i].size, i++)
         memcpy(buffer + at, m[i].at, m[i].size);
-    uint8_t *exact = malloc(len - cut); /* a read past the end is a finding */
+    uint8_t *exact = malloc(len - cut); /* sanitizers report a read past the end */
     CU_ASSERT_PTR_NOT_NULL_FATAL(exact);
     memcpy(exact, buffer, len - cut);
     bool whole = rp_records_walk(exact, len - cut, CUDA_13_0, how, add, &types);
@@ -263,7 +264,7 @@ static void torn_buffers_are_refused(void) {
     CU_ASSERT_EQUAL(walk(strange, 2, 0, next), 0); /* CUPTI says: not a record */
 }
 
-static void a_walk_that_does_not_go_on_is_refused(void) {
+static void a_walk_that_makes_no_progress_is_refused(void) {
     struct made m[] = {kernel(216)};
     CU_ASSERT_EQUAL(walk(m, 1, 0, always_the_first), 0);
     CU_ASSERT_EQUAL(walk(m, 1, 0, outside), 0);
@@ -287,7 +288,7 @@ static void a_walk_that_does_not_go_on_is_refused(void) {
     AT(type, streamId, 40);                                                                \
     CU_ASSERT_EQUAL(sizeof(CUpti_Activity##type), bytes_)
 
-static void the_offsets_are_those_of_the_installed_headers(void) {
+static void offsets_equal_those_of_the_installed_headers(void) {
     KERNEL(Kernel4, 144);
     KERNEL(Kernel5, 160);
     KERNEL(Kernel6, 168);
@@ -350,16 +351,16 @@ static void the_offsets_are_those_of_the_installed_headers(void) {
 void suite_record(void) {
     RP_SUITE("record");
     RP_TEST(kernels_of_every_version_are_read);
-    RP_TEST(what_follows_a_record_without_a_node_is_no_node);
+    RP_TEST(bytes_behind_a_record_without_a_node_are_not_its_node);
     RP_TEST(copies_and_fills_of_every_version_are_read);
     RP_TEST(copies_between_devices_are_read);
-    RP_TEST(the_direction_of_a_copy_is_told);
+    RP_TEST(the_direction_of_a_copy_is_read);
     RP_TEST(calls_ids_overheads_and_devices_are_read);
-    RP_TEST(other_kinds_are_passed_over);
+    RP_TEST(records_of_other_kinds_are_skipped);
     RP_TEST(a_buffer_is_read_to_its_end);
     RP_TEST(torn_buffers_are_refused);
-    RP_TEST(a_walk_that_does_not_go_on_is_refused);
+    RP_TEST(a_walk_that_makes_no_progress_is_refused);
 #ifdef HAS_CUPTI
-    RP_TEST(the_offsets_are_those_of_the_installed_headers);
+    RP_TEST(offsets_equal_those_of_the_installed_headers);
 #endif
 }

@@ -1,4 +1,5 @@
-/* libremat: what it calls for a plan, which waits it finds, and what it refuses. */
+/* Tests of libremat: the callbacks it makes for a plan, the waits it reports, and what it
+ * refuses. */
 #include "remat/remat.h"
 
 #include <stdio.h>
@@ -12,9 +13,9 @@
 #include "gen.h"
 #include "run.h"
 
-/* ---- worlds as text ---- */
+/* ---- plans as text ---- */
 
-static remat *from_world(const struct rp_graph *g, const struct rp_plan *p,
+static remat *load_world(const struct rp_graph *g, const struct rp_plan *p,
                          struct remat_error *error) {
     char *graph, *plan;
     size_t graph_len, plan_len;
@@ -26,16 +27,16 @@ static remat *from_world(const struct rp_graph *g, const struct rp_plan *p,
     return r;
 }
 
-/* Steps of rp_net; NULL with the error if they cannot be walked. The plan's digest is that
- * of the dumped graph. */
-static remat *of_net(const char *room, const char *steps, struct remat_error *error) {
+/* The steps of a plan for rp_net; NULL with the error if they cannot be walked. The plan's
+ * digest is that of the dumped graph. */
+static remat *load_net(const char *sizes, const char *steps, struct remat_error *error) {
     struct rp_world w;
     char *graph;
     size_t len;
-    rp_world_open(&w, rp_net, room, steps);
+    rp_world_open(&w, rp_net, sizes, steps);
     rp_graph_dump(&w.g, &graph, &len);
     rp_sha256_hex(graph, len, w.p.graph_sha256);
-    remat *r = from_world(&w.g, &w.p, error);
+    remat *r = load_world(&w.g, &w.p, error);
     free(graph);
     rp_world_close(&w);
     return r;
@@ -77,12 +78,12 @@ static int note_in(void *f, const struct remat_step *s) {
     return note(f, "in", s);
 }
 
-static void walks_as(const char *room, const char *steps, const char *expected) {
+static void walks_as(const char *sizes, const char *steps, const char *expected) {
     static const struct remat_calls calls = {note_run, note_free, note_out, note_in};
     struct remat_error error = {""};
     char *text = NULL;
     size_t len = 0;
-    remat *r = of_net(room, steps, &error);
+    remat *r = load_net(sizes, steps, &error);
     CU_ASSERT_STRING_EQUAL(error.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(r);
     FILE *f = open_memstream(&text, &len);
@@ -99,8 +100,8 @@ static void walks_as(const char *room, const char *steps, const char *expected) 
     A ",{'swap_out':1,'host_at':4}," B ",{'free':1}," C ",{'free':2},"                     \
       "{'swap_in':1,'at':0}," D
 
-static void steps_come_in_order_with_places_and_waits(void) {
-    walks_as(ROOM, SWAPPED,
+static void steps_come_in_order_with_addresses_and_waits(void) {
+    walks_as(SIZES, SWAPPED,
              "run a 0 -> 1@0 !\n"
              "out x 0 4 8 <0 !\n"
              "run b 1@0 -> 2@8 3@16 w5@20\n"
@@ -111,8 +112,8 @@ static void steps_come_in_order_with_places_and_waits(void) {
              "run d 1@0 3@16 4@20 -> 5@8 <6\n");
 }
 
-static void an_op_that_runs_again_says_so_and_keeps_its_place(void) {
-    walks_as(ROOM, A "," B "," C "," FREE_Y ",{'run':0,'at':[null]}," D,
+static void a_rerun_is_marked_and_keeps_the_address_of_outputs_still_there(void) {
+    walks_as(SIZES, A "," B "," C "," FREE_Y ",{'run':0,'at':[null]}," D,
              "run a 0 -> 1@0\n"
              "run b 1@0 -> 2@8 3@16 w5@20\n"
              "run c 2@8 -> 4@20\n"
@@ -121,8 +122,8 @@ static void an_op_that_runs_again_says_so_and_keeps_its_place(void) {
              "run d 1@0 3@16 4@20 -> 5@8\n");
 }
 
-static void a_rewrite_waits_for_the_copy_out(void) {
-    walks_as(ROOM,
+static void a_rewrite_waits_for_the_swap_out(void) {
+    walks_as(SIZES,
              A ",{'swap_out':1,'host_at':0},{'run':0,'at':[null]}," B "," C "," FREE_Y
                "," D,
              "run a 0 -> 1@0 !\n"
@@ -134,7 +135,7 @@ static void a_rewrite_waits_for_the_copy_out(void) {
              "run d 1@0 3@16 4@20 -> 5@8\n");
 }
 
-static void without_addresses_there_is_no_place(void) {
+static void plans_without_addresses_are_walked_without_addresses(void) {
     walks_as(SUM, "{'run':0},{'run':1},{'run':2},{'free':2},{'run':3}",
              "run a 0 -> 1\n"
              "run b 1 -> 2 3 w5@-1\n"
@@ -148,20 +149,20 @@ static int stop_at_c(void *user, const struct remat_step *s) {
     return s->name[0] == 'c' ? -7 : 0;
 }
 
-static void a_call_that_fails_ends_the_walk(void) {
+static void a_callback_that_fails_ends_the_walk(void) {
     static const struct remat_calls calls = {.run = stop_at_c};
     struct remat_error error;
     int runs = 0;
-    remat *r = of_net(ROOM, ALL, &error);
+    remat *r = load_net(SIZES, ALL, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(r);
     CU_ASSERT_EQUAL(remat_walk(r, &calls, &runs), -7);
     CU_ASSERT_EQUAL(runs, 3);
     remat_close(r);
 }
 
-static void totals_tensors_and_ops_are_told(void) {
+static void totals_tensors_and_ops_are_reported(void) {
     struct remat_error error;
-    remat *r = of_net(ROOM, ALL, &error);
+    remat *r = load_net(SIZES, ALL, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(r);
     const struct remat_totals *t = remat_totals(r);
     CU_ASSERT_STRING_EQUAL(t->graph_name, "net");
@@ -190,7 +191,7 @@ static void totals_tensors_and_ops_are_told(void) {
     remat_close(NULL);
 }
 
-/* Whatever verify accepts, the library walks. */
+/* The library walks every plan that verify accepts. */
 static void random_valid_plans_are_walked(void) {
     uint32_t n = 150;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
@@ -201,7 +202,7 @@ static void random_valid_plans_are_walked(void) {
             struct rp_plan p;
             struct remat_error error;
             rp_gen_plan(seed, &g, addressed, &p);
-            remat *r = from_world(&g, &p, &error);
+            remat *r = load_world(&g, &p, &error);
             CU_ASSERT_PTR_NOT_NULL(r);
             if (r == NULL) {
                 rp_gen_failed(seed);
@@ -216,75 +217,75 @@ static void random_valid_plans_are_walked(void) {
 
 /* ---- what cannot be walked ---- */
 
-static void refused(const char *room, const char *steps, const char *why) {
+static void refused(const char *sizes, const char *steps, const char *why) {
     struct remat_error error = {"something said before"};
-    remat *r = of_net(room, steps, &error);
+    remat *r = load_net(sizes, steps, &error);
     CU_ASSERT_PTR_NULL(r);
     CU_ASSERT_STRING_EQUAL(error.text, why);
     if (strcmp(error.text, why) != 0)
-        printf("said: %s\n", error.text);
+        printf("message: %s\n", error.text);
     remat_close(r);
 }
 
 static void wrong_steps_are_refused(void) {
-    refused(ROOM, B, "plan: steps[0]: tensor 1 \"x\" is read, but not on the device");
-    refused(ROOM, A ",{'free':1}," B,
+    refused(SIZES, B, "plan: steps[0]: tensor 1 \"x\" is read, but not on the device");
+    refused(SIZES, A ",{'free':1}," B,
             "plan: steps[2]: tensor 1 \"x\" is read, but not on the device");
-    refused(ROOM, A ",{'free':1},{'free':1}",
+    refused(SIZES, A ",{'free':1},{'free':1}",
             "plan: steps[2] \"x\": is freed, but not on the device");
-    refused(ROOM, "{'free':0}",
+    refused(SIZES, "{'free':0}",
             "plan: steps[0] \"w\": is a source, which stays where it is");
-    refused(ROOM, "{'swap_out':1,'host_at':0}",
+    refused(SIZES, "{'swap_out':1,'host_at':0}",
             "plan: steps[0] \"x\": is swapped out, but not on the device");
-    refused(ROOM, A ",{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':8}",
+    refused(SIZES, A ",{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':8}",
             "plan: steps[2] \"x\": is swapped out a second time");
-    refused(ROOM, A ",{'free':1},{'swap_in':1,'at':0}",
+    refused(SIZES, A ",{'free':1},{'swap_in':1,'at':0}",
             "plan: steps[2] \"x\": is swapped in, but has no host copy");
-    refused(ROOM, A ",{'swap_out':1,'host_at':0},{'swap_in':1,'at':0}",
+    refused(SIZES, A ",{'swap_out':1,'host_at':0},{'swap_in':1,'at':0}",
             "plan: steps[2] \"x\": is swapped in, but on the device already");
-    refused(ROOM, A "," B "," C "," FREE_Y, "plan: steps: op 3 \"d\" never runs");
-    refused(ROOM, ALL ",{'free':5}",
+    refused(SIZES, A "," B "," C "," FREE_Y, "plan: steps: op 3 \"d\" never runs");
+    refused(SIZES, ALL ",{'free':5}",
             "plan: steps: tensor 5 \"v\" is to be kept, but not there at the end");
-    refused(ROOM, A "," B "," C ",{'run':2,'at':[null]}," FREE_Y "," D,
+    refused(SIZES, A "," B "," C ",{'run':2,'at':[null]}," FREE_Y "," D,
             "plan: steps[3] \"c\": runs again, though its recompute is false");
-    refused(ROOM, "{'run':4}",
+    refused(SIZES, "{'run':4}",
             "plan: steps[0]: run: is not an index into the graph's array");
-    refused(ROOM, "{'free':6}",
+    refused(SIZES, "{'free':6}",
             "plan: steps[0]: free: is not an index into the graph's array");
 }
 
 static void wrong_addresses_are_refused(void) {
-    refused(ROOM, "{'run':0,'at':[]}", "plan: steps[0] \"a\": not one address an output");
-    refused(ROOM, "{'run':0,'at':[0,8]}",
+    refused(SIZES, "{'run':0,'at':[]}", "plan: steps[0] \"a\": not one address an output");
+    refused(SIZES, "{'run':0,'at':[0,8]}",
             "plan: steps[0] \"a\": not one address an output");
-    refused(ROOM, "{'run':0}", "plan: steps[0] \"a\": not one address an output");
-    refused(ROOM, "{'run':0,'at':[null]}", "plan: steps[0] \"a\": an address is missing");
+    refused(SIZES, "{'run':0}", "plan: steps[0] \"a\": not one address an output");
+    refused(SIZES, "{'run':0,'at':[null]}", "plan: steps[0] \"a\": an address is missing");
     refused(
-        ROOM, A ",{'run':0,'at':[8]}",
+        SIZES, A ",{'run':0,'at':[8]}",
         "plan: steps[1]: tensor 1 \"x\" has a new address, but is on the device already");
-    refused(ROOM, "{'run':0,'at':[2]}",
+    refused(SIZES, "{'run':0,'at':[2]}",
             "plan: steps[0] \"a\": an address off the alignment");
-    refused(ROOM, "{'run':0,'at':[24]}",
+    refused(SIZES, "{'run':0,'at':[24]}",
             "plan: steps[0] \"a\": an address beyond the end of its memory");
-    refused(ROOM, "{'run':0,'at':[9223372036854775804]}",
+    refused(SIZES, "{'run':0,'at':[9223372036854775804]}",
             "plan: steps[0] \"a\": an address beyond the end of its memory");
-    refused(ROOM, A ",{'run':1,'at':[8,16]}",
+    refused(SIZES, A ",{'run':1,'at':[8,16]}",
             "plan: steps[1] \"b\": an address is missing");
-    refused(ROOM, A ",{'run':1,'at':[8,16],'workspace_at':24}",
+    refused(SIZES, A ",{'run':1,'at':[8,16],'workspace_at':24}",
             "plan: steps[1] \"b\": an address beyond the end of its memory");
-    refused(ROOM, "{'run':0,'at':[0],'workspace_at':8}",
+    refused(SIZES, "{'run':0,'at':[0],'workspace_at':8}",
             "plan: steps[0] \"a\": a workspace the op has not");
-    refused(ROOM, A ",{'swap_out':1}", "plan: steps[1] \"x\": an address is missing");
-    refused(ROOM, A ",{'swap_out':1,'host_at':12}",
+    refused(SIZES, A ",{'swap_out':1}", "plan: steps[1] \"x\": an address is missing");
+    refused(SIZES, A ",{'swap_out':1,'host_at':12}",
             "plan: steps[1] \"x\": an address beyond the end of its memory");
-    refused(ROOM, A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1}",
+    refused(SIZES, A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1}",
             "plan: steps[3] \"x\": an address is missing");
     refused(SUM, "{'run':0,'at':[0]}", "plan: steps[0] \"a\": not one address an output");
     refused(SUM, "{'run':0},{'swap_out':1,'host_at':0}",
             "plan: steps[1] \"x\": an address, in a plan without");
 }
 
-/* ---- files that are none ---- */
+/* ---- files that are refused ---- */
 
 #define GRAPH(device, tensors, ops, keep)                                                  \
     "{'format':'remat-graph','version':1,'name':'n','time_source':'none'" device           \
@@ -305,8 +306,9 @@ static char *with_quotes(char *s) {
     return s;
 }
 
-/* Plans may have a %s, which becomes the graph's digest. */
-static void files_say(const char *graph_text, const char *plan_text, const char *why) {
+/* A %s in a plan becomes the digest of the graph. */
+static void expect_parse_error(const char *graph_text, const char *plan_text,
+                               const char *why) {
     struct remat_error error;
     char hex[65];
     char *graph = with_quotes(rp_strdup(graph_text));
@@ -320,90 +322,101 @@ static void files_say(const char *graph_text, const char *plan_text, const char 
     CU_ASSERT_EQUAL(r == NULL, why != NULL);
     CU_ASSERT_STRING_EQUAL(error.text, why != NULL ? why : "");
     if (strcmp(error.text, why != NULL ? why : "") != 0)
-        printf("said: %s\n", error.text);
+        printf("message: %s\n", error.text);
     remat_close(r);
     free(graph);
     free(plan);
 }
 
 static void wrong_graphs_are_refused(void) {
-    files_say(GRAPH("", X, MAKES_X, "0"), GOOD_PLAN, NULL);
-    files_say("[", GOOD_PLAN, "graph: line 1 column 1: ']' expected near end of file");
-    files_say("{'format':'remat-graph','version':2}", GOOD_PLAN,
-              "graph: version: is not 1");
-    files_say("[]", GOOD_PLAN, "graph: format: is not what is read here");
-    files_say(GRAPH(",'colour':1", X, MAKES_X, "0"), GOOD_PLAN,
-              "graph: colour: is not a key of the format");
-    files_say(GRAPH(",'device':{'alignment_bytes':0}", X, MAKES_X, "0"), GOOD_PLAN,
-              "graph: alignment_bytes: is 0");
-    files_say(GRAPH(",'device':3", X, MAKES_X, "0"), GOOD_PLAN,
-              "graph: device: is not an object");
-    files_say(GRAPH("", "3", MAKES_X, "0"), GOOD_PLAN,
-              "graph: tensors[0]: value: is not an object");
-    files_say(GRAPH("", "{'name':7,'bytes':8}", MAKES_X, "0"), GOOD_PLAN,
-              "graph: tensors[0]: name: is not a string");
-    files_say(GRAPH("", "{'name':'x','bytes':-1}", MAKES_X, "0"), GOOD_PLAN,
-              "graph: tensors[0]: bytes: is not an integer from 0 to 2^63-1");
-    files_say(GRAPH("", "{'name':'x'}", MAKES_X, "0"), GOOD_PLAN,
-              "graph: tensors[0]: bytes: is missing");
-    files_say(GRAPH("", "{'name':'x','bytes':9223372036854775807}", MAKES_X, "0"),
-              GOOD_PLAN, "graph: tensors: their bytes pass 2^63-1");
-    files_say(
+    expect_parse_error(GRAPH("", X, MAKES_X, "0"), GOOD_PLAN, NULL);
+    expect_parse_error("[", GOOD_PLAN,
+                       "graph: line 1 column 1: ']' expected near end of file");
+    expect_parse_error("{'format':'remat-graph','version':2}", GOOD_PLAN,
+                       "graph: version: is not 1");
+    expect_parse_error("[]", GOOD_PLAN, "graph: format: is not what is read here");
+    expect_parse_error(GRAPH(",'colour':1", X, MAKES_X, "0"), GOOD_PLAN,
+                       "graph: colour: is not a key of the format");
+    expect_parse_error(GRAPH(",'device':{'alignment_bytes':0}", X, MAKES_X, "0"), GOOD_PLAN,
+                       "graph: alignment_bytes: is 0");
+    expect_parse_error(GRAPH(",'device':3", X, MAKES_X, "0"), GOOD_PLAN,
+                       "graph: device: is not an object");
+    expect_parse_error(GRAPH("", "3", MAKES_X, "0"), GOOD_PLAN,
+                       "graph: tensors[0]: value: is not an object");
+    expect_parse_error(GRAPH("", "{'name':7,'bytes':8}", MAKES_X, "0"), GOOD_PLAN,
+                       "graph: tensors[0]: name: is not a string");
+    expect_parse_error(GRAPH("", "{'name':'x','bytes':-1}", MAKES_X, "0"), GOOD_PLAN,
+                       "graph: tensors[0]: bytes: is not an integer from 0 to 2^63-1");
+    expect_parse_error(GRAPH("", "{'name':'x'}", MAKES_X, "0"), GOOD_PLAN,
+                       "graph: tensors[0]: bytes: is missing");
+    expect_parse_error(GRAPH("", "{'name':'x','bytes':9223372036854775807}", MAKES_X, "0"),
+                       GOOD_PLAN, "graph: tensors: their bytes pass 2^63-1");
+    expect_parse_error(
         GRAPH("", X, "{'name':'f','kind':'k','inputs':[1],'outputs':[0],'time_ns':1}", "0"),
         GOOD_PLAN, "graph: ops[0]: inputs: is not an index into the graph's array");
-    files_say(GRAPH("", X, MAKES_X "," MAKES_X, "0"), GOOD_PLAN,
-              "graph: ops[1]: outputs: a tensor that another op makes");
-    files_say(GRAPH("", X,
-                    "{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':1,"
-                    "'workspace_bytes':9223372036854775807}",
-                    "0"),
-              GOOD_PLAN,
-              "graph: ops[0]: workspace_bytes: with the alignment passes 2^63-1");
-    files_say(GRAPH("", X,
-                    "{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':1,"
-                    "'recompute':0}",
-                    "0"),
-              GOOD_PLAN, "graph: ops[0]: recompute: is not true or false");
-    files_say(GRAPH("", X, MAKES_X, "1"), GOOD_PLAN,
-              "graph: keep: is not an index into the graph's array");
-    files_say("{'format':'remat-graph','version':1,'tensors':[],'ops':{}}", GOOD_PLAN,
-              "graph: ops: is not an array");
+    expect_parse_error(GRAPH("", X, MAKES_X "," MAKES_X, "0"), GOOD_PLAN,
+                       "graph: ops[1]: outputs: a tensor that another op makes");
+    expect_parse_error(GRAPH("", X,
+                             "{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':1,"
+                             "'workspace_bytes':9223372036854775807}",
+                             "0"),
+                       GOOD_PLAN,
+                       "graph: ops[0]: workspace_bytes: with the alignment passes 2^63-1");
+    expect_parse_error(GRAPH("", X,
+                             "{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':1,"
+                             "'recompute':0}",
+                             "0"),
+                       GOOD_PLAN, "graph: ops[0]: recompute: is not true or false");
+    expect_parse_error(GRAPH("", X, MAKES_X, "1"), GOOD_PLAN,
+                       "graph: keep: is not an index into the graph's array");
+    expect_parse_error("{'format':'remat-graph','version':1,'tensors':[],'ops':{}}",
+                       GOOD_PLAN, "graph: ops: is not an array");
 }
 
 static void wrong_plans_are_refused(void) {
     static const char graph[] = GRAPH("", X, MAKES_X, "0");
-    files_say(graph, "", "plan: line 1 column 0: '[' or '{' expected near end of file");
-    files_say(graph, PLAN("remat-graph", NUMBERS, "", "{'time_ns':1}"),
-              "plan: format: is not what is read here");
-    files_say(graph, PLAN("remat-plan", "", "", "{'time_ns':1}"),
-              "plan: budget_bytes: is missing");
-    files_say(graph, PLAN("remat-plan", NUMBERS ",'x\\n':1", "", "{'time_ns':1}"),
-              "plan: x?: is not a key of the format");
-    files_say(graph, PLAN("remat-plan", NUMBERS, "", "[]"), "plan: time_ns: is missing");
-    files_say(graph, PLAN("remat-plan", NUMBERS, "7", "{'time_ns':1}"),
-              "plan: steps[0]: step: is not one of run, free, swap_out, swap_in");
-    files_say(graph, PLAN("remat-plan", NUMBERS, "{'run':0,'free':0}", "{'time_ns':1}"),
-              "plan: steps[0]: step: is not one of run, free, swap_out, swap_in");
-    files_say(graph, PLAN("remat-plan", NUMBERS, "{'free':0,'at':0}", "{'time_ns':1}"),
-              "plan: steps[0]: at: is not a key of the format");
-    files_say(graph, PLAN("remat-plan", NUMBERS, "{'run':0,'at':0}", "{'time_ns':1}"),
-              "plan: steps[0]: at: is not an array");
-    files_say(graph, PLAN("remat-plan", NUMBERS, "{'run':0,'at':[-1]}", "{'time_ns':1}"),
-              "plan: steps[0]: at: holds what is no address and not null");
-    files_say(graph, PLAN("remat-plan", NUMBERS, "{'run':0.5,'at':[0]}", "{'time_ns':1}"),
-              "plan: steps[0]: run: is not an index into the graph's array");
-    files_say(graph,
-              "{'format':'remat-plan','version':1,'graph':{'name':'n','sha256':'00'},"
-              "'addressed':true" NUMBERS ",'steps':[],'claims':{'time_ns':1}}",
-              "plan: graph: the plan is for another graph");
-    files_say(graph,
-              "{'format':'remat-plan','version':1,'graph':7,'addressed':true" NUMBERS
-              ",'steps':[],'claims':{'time_ns':1}}",
-              "plan: name: is missing");
-    files_say(graph,
-              "{'format':'remat-plan','version':1,'graph':{'name':'n','sha256':'%s'},"
-              "'addressed':1" NUMBERS ",'steps':[],'claims':{'time_ns':1}}",
-              "plan: addressed: is not true or false");
+    expect_parse_error(graph, "",
+                       "plan: line 1 column 0: '[' or '{' expected near end of file");
+    expect_parse_error(graph, PLAN("remat-graph", NUMBERS, "", "{'time_ns':1}"),
+                       "plan: format: is not what is read here");
+    expect_parse_error(graph, PLAN("remat-plan", "", "", "{'time_ns':1}"),
+                       "plan: budget_bytes: is missing");
+    expect_parse_error(graph, PLAN("remat-plan", NUMBERS ",'x\\n':1", "", "{'time_ns':1}"),
+                       "plan: x?: is not a key of the format");
+    expect_parse_error(graph, PLAN("remat-plan", NUMBERS, "", "[]"),
+                       "plan: time_ns: is missing");
+    expect_parse_error(graph, PLAN("remat-plan", NUMBERS, "7", "{'time_ns':1}"),
+                       "plan: steps[0]: step: is not one of run, free, swap_out, swap_in");
+    expect_parse_error(graph,
+                       PLAN("remat-plan", NUMBERS, "{'run':0,'free':0}", "{'time_ns':1}"),
+                       "plan: steps[0]: step: is not one of run, free, swap_out, swap_in");
+    expect_parse_error(graph,
+                       PLAN("remat-plan", NUMBERS, "{'free':0,'at':0}", "{'time_ns':1}"),
+                       "plan: steps[0]: at: is not a key of the format");
+    expect_parse_error(graph,
+                       PLAN("remat-plan", NUMBERS, "{'run':0,'at':0}", "{'time_ns':1}"),
+                       "plan: steps[0]: at: is not an array");
+    expect_parse_error(graph,
+                       PLAN("remat-plan", NUMBERS, "{'run':0,'at':[-1]}", "{'time_ns':1}"),
+                       "plan: steps[0]: at: holds what is no address and not null");
+    expect_parse_error(graph,
+                       PLAN("remat-plan", NUMBERS, "{'run':0.5,'at':[0]}", "{'time_ns':1}"),
+                       "plan: steps[0]: run: is not an index into the graph's array");
+    expect_parse_error(
+        graph,
+        "{'format':'remat-plan','version':1,'graph':{'name':'n','sha256':'00'},"
+        "'addressed':true" NUMBERS ",'steps':[],'claims':{'time_ns':1}}",
+        "plan: graph: the plan is for another graph");
+    expect_parse_error(
+        graph,
+        "{'format':'remat-plan','version':1,'graph':7,'addressed':true" NUMBERS
+        ",'steps':[],'claims':{'time_ns':1}}",
+        "plan: name: is missing");
+    expect_parse_error(
+        graph,
+        "{'format':'remat-plan','version':1,'graph':{'name':'n','sha256':'%s'},"
+        "'addressed':1" NUMBERS ",'steps':[],'claims':{'time_ns':1}}",
+        "plan: addressed: is not true or false");
 }
 
 static void missing_files_are_named(void) {
@@ -413,22 +426,24 @@ static void missing_files_are_named(void) {
     CU_ASSERT_PTR_NULL(remat_load("/nonexistent/g", "/nonexistent/p", NULL));
 }
 
-static void load_says(const char *graph, const char *plan, const char *why) {
+static void expect_load_error(const char *graph, const char *plan, const char *why) {
     struct remat_error error;
     CU_ASSERT_PTR_NULL(remat_load(graph, plan, &error));
     CU_ASSERT_STRING_EQUAL(error.text, why);
     if (strcmp(error.text, why) != 0)
-        printf("said: %s\n", error.text);
+        printf("message: %s\n", error.text);
 }
 
-static void what_is_wrong_with_a_file_names_it(void) {
+static void errors_name_the_file(void) {
     static const char net[] = "tests/data/verify/net.json";
     static const char swap[] = "tests/data/verify/swap.json";
     static const char other[] = "tests/data/graph/good/small.json";
-    load_says(swap, swap, "tests/data/verify/swap.json: format: is not what is read here");
-    load_says(net, net, "tests/data/verify/net.json: format: is not what is read here");
-    load_says(other, swap,
-              "tests/data/verify/swap.json: graph: the plan is for another graph");
+    expect_load_error(swap, swap,
+                      "tests/data/verify/swap.json: format: is not what is read here");
+    expect_load_error(net, net,
+                      "tests/data/verify/net.json: format: is not what is read here");
+    expect_load_error(other, swap,
+                      "tests/data/verify/swap.json: graph: the plan is for another graph");
     CU_ASSERT_PTR_NULL(remat_load(other, swap, NULL));
 }
 
@@ -441,9 +456,9 @@ static char *write_text(const char *folder, const char *name, const char *text) 
     return path;
 }
 
-/* A path as long as the message cannot push the rule out of it, nor one named after the
- * other file be taken for it. */
-static void odd_paths_are_named_too(void) {
+/* A path as long as the message must not push the reason out of it, and a path whose name
+ * contains the other file's name must not be mistaken for it. */
+static void errors_name_files_with_odd_paths(void) {
     struct remat_error error;
     char folder[] = "/tmp/remat-XXXXXX", cwd[4096];
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
@@ -454,7 +469,7 @@ static void odd_paths_are_named_too(void) {
     CU_ASSERT_EQUAL(strncmp(error.text, name, 200), 0);
     CU_ASSERT_STRING_EQUAL(error.text + 200, ": format: is not what is read here");
     CU_ASSERT_EQUAL_FATAL(chdir(folder), 0);
-    load_says("plan", path, "plan: format: is not what is read here");
+    expect_load_error("plan", path, "plan: format: is not what is read here");
     CU_ASSERT_EQUAL_FATAL(chdir(cwd), 0);
     unlink(plan);
     unlink(path);
@@ -464,12 +479,12 @@ static void odd_paths_are_named_too(void) {
     free(name);
 }
 
-/* Any bytes: accepted or refused, and nothing else happens (the sanitizers look). */
-static void broken_bytes_are_refused_or_harmless(void) {
+/* Corrupted files are accepted or refused. Sanitizers check that nothing else happens. */
+static void corrupted_files_are_refused_or_harmless(void) {
     struct rp_world w;
     char *graph, *plan;
     size_t graph_len, plan_len;
-    rp_world_open(&w, rp_net, ROOM, SWAPPED);
+    rp_world_open(&w, rp_net, SIZES, SWAPPED);
     rp_graph_dump(&w.g, &graph, &graph_len);
     rp_sha256_hex(graph, graph_len, w.p.graph_sha256);
     rp_plan_dump(&w.p, &plan, &plan_len);
@@ -495,19 +510,19 @@ static void broken_bytes_are_refused_or_harmless(void) {
 
 void suite_remat(void) {
     RP_SUITE("remat");
-    RP_TEST(steps_come_in_order_with_places_and_waits);
-    RP_TEST(an_op_that_runs_again_says_so_and_keeps_its_place);
-    RP_TEST(a_rewrite_waits_for_the_copy_out);
-    RP_TEST(without_addresses_there_is_no_place);
-    RP_TEST(a_call_that_fails_ends_the_walk);
-    RP_TEST(totals_tensors_and_ops_are_told);
+    RP_TEST(steps_come_in_order_with_addresses_and_waits);
+    RP_TEST(a_rerun_is_marked_and_keeps_the_address_of_outputs_still_there);
+    RP_TEST(a_rewrite_waits_for_the_swap_out);
+    RP_TEST(plans_without_addresses_are_walked_without_addresses);
+    RP_TEST(a_callback_that_fails_ends_the_walk);
+    RP_TEST(totals_tensors_and_ops_are_reported);
     RP_TEST(random_valid_plans_are_walked);
     RP_TEST(wrong_steps_are_refused);
     RP_TEST(wrong_addresses_are_refused);
     RP_TEST(wrong_graphs_are_refused);
     RP_TEST(wrong_plans_are_refused);
     RP_TEST(missing_files_are_named);
-    RP_TEST(what_is_wrong_with_a_file_names_it);
-    RP_TEST(odd_paths_are_named_too);
-    RP_TEST(broken_bytes_are_refused_or_harmless);
+    RP_TEST(errors_name_the_file);
+    RP_TEST(errors_name_files_with_odd_paths);
+    RP_TEST(corrupted_files_are_refused_or_harmless);
 }

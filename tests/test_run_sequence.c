@@ -1,5 +1,5 @@
-/* Tests of solve/order/run_sequence.h: every total and every answer against what the
- * sequence of ops alone says, worked out from its description. */
+/* Tests of solve/order/run_sequence.h. All totals and queries are compared with values
+ * computed from the plain list of ops. */
 #include "solve/order/run_sequence.h"
 
 #include <stdio.h>
@@ -15,13 +15,13 @@
 
 enum { MAX_OPS = 24, MAX_RUNS = 3 * MAX_OPS + 16 };
 
-/* A sequence as nothing but ops. */
+/* The ops of a sequence. */
 struct plain {
     const struct rp_instance *p;
     uint32_t n, op[MAX_RUNS];
 };
 
-static struct plain plain_of(const struct rp_run_sequence *s) {
+static struct plain list_ops(const struct rp_run_sequence *s) {
     struct plain o = {.p = s->p};
     o.n = rp_run_sequence_ops(s, o.op);
     return o;
@@ -41,7 +41,7 @@ static bool reads(const struct rp_instance *p, uint32_t j, uint32_t x) {
     return false;
 }
 
-/* Has each run what it reads, and are the ops that run once in order? */
+/* Have all inputs been made before each run, and are run-once ops in order? */
 static bool is_legal(const struct plain *o) {
     uint32_t once = 0;
     for (uint32_t q = 0; q < o->n; q++) {
@@ -60,7 +60,7 @@ static bool is_legal(const struct plain *o) {
 
 /* ---- totals ---- */
 
-/* The bytes before each place, from when each value is made and read for the last time. */
+/* The live bytes before each position, from when each value is made and last read. */
 static void find_live(const struct plain *o, int64_t *live) {
     memset(live, 0, (o->n + 1) * sizeof *live);
     for (uint32_t x = 0; x < o->p->n_tensors; x++)
@@ -80,7 +80,7 @@ static void find_live(const struct plain *o, int64_t *live) {
 
 static bool totals_hold(const struct rp_run_sequence *s) {
     const struct rp_instance *p = s->p;
-    struct plain o = plain_of(s);
+    struct plain o = list_ops(s);
     int64_t live[MAX_RUNS + 1];
     double overflow = 0, all_ns = 0;
     find_live(&o, live);
@@ -99,7 +99,7 @@ static bool totals_hold(const struct rp_run_sequence *s) {
            s->recompute_ns == all_ns - (double)p->graph->total_time_ns;
 }
 
-/* ---- runs and places ---- */
+/* ---- runs and positions ---- */
 
 static bool lists_hold(const struct rp_run_sequence *s) {
     uint32_t n_extra = 0;
@@ -115,8 +115,8 @@ static bool lists_hold(const struct rp_run_sequence *s) {
     return n_extra == s->n - s->p->n_ops;
 }
 
-/* Another order: the run at place `from` at place `to`. */
-static struct plain moved(const struct plain *o, uint32_t from, uint32_t to) {
+/* The sequence after the run at position `from` has moved to position `to`. */
+static struct plain after_move(const struct plain *o, uint32_t from, uint32_t to) {
     struct plain m = {.p = o->p};
     for (uint32_t q = 0; q < o->n; q++)
         if (q != from)
@@ -127,18 +127,18 @@ static struct plain moved(const struct plain *o, uint32_t from, uint32_t to) {
     return m;
 }
 
-static bool answers_hold(const struct rp_run_sequence *s) {
-    struct plain o = plain_of(s);
+static bool queries_hold(const struct rp_run_sequence *s) {
+    struct plain o = list_ops(s);
     for (uint32_t from = 0; from < o.n; from++) {
         uint32_t low, high, r = s->at[from];
         rp_run_sequence_range(s, r, &low, &high);
         for (uint32_t to = 0; to < o.n; to++) {
-            struct plain m = moved(&o, from, to);
+            struct plain m = after_move(&o, from, to);
             if ((low <= to && to <= high) != is_legal(&m))
                 return false;
         }
         if (r >= s->p->n_ops) {
-            struct plain m = moved(&o, from, o.n - 1);
+            struct plain m = after_move(&o, from, o.n - 1);
             m.n--;
             if (rp_run_sequence_may_remove(s, r) != is_legal(&m))
                 return false;
@@ -153,13 +153,14 @@ static bool answers_hold(const struct rp_run_sequence *s) {
     return true;
 }
 
-/* The steps are a plan that verify takes, and use what the totals say. */
+/* Are the steps a plan that verify accepts, with the peak and the rerun time of the totals?
+ */
 static bool steps_hold(const struct rp_run_sequence *s) {
     const struct rp_instance *p = s->p;
     struct rp_plan plan = {.graph_name = rp_strdup(p->graph->name),
                            .graph_sha256 = rp_strdup(p->graph->sha256),
                            .budget_bytes = RP_MAX_QUANTITY};
-    struct plain o = plain_of(s);
+    struct plain o = list_ops(s);
     struct rp_verdict v;
     struct rp_err err = {{0}};
     int64_t peak = s->live_bytes[s->n];
@@ -177,10 +178,10 @@ static bool steps_hold(const struct rp_run_sequence *s) {
     return ok;
 }
 
-/* A new sequence of the same ops says the same. */
+/* A new sequence built from the same ops has the same totals. */
 static bool new_one_holds(const struct rp_run_sequence *s) {
     struct rp_run_sequence fresh;
-    struct plain o = plain_of(s);
+    struct plain o = list_ops(s);
     rp_run_sequence_init(&fresh, s->p, o.op, o.n);
     bool ok = fresh.n == s->n && totals_hold(&fresh) && lists_hold(&fresh);
     rp_run_sequence_fini(&fresh);
@@ -189,7 +190,7 @@ static bool new_one_holds(const struct rp_run_sequence *s) {
 }
 
 static bool all_holds(const struct rp_run_sequence *s) {
-    return totals_hold(s) && lists_hold(s) && answers_hold(s) && steps_hold(s) &&
+    return totals_hold(s) && lists_hold(s) && queries_hold(s) && steps_hold(s) &&
            new_one_holds(s);
 }
 
@@ -217,7 +218,8 @@ static void open_case(uint64_t seed, uint32_t n_ops, struct rp_graph *g,
     struct rp_gen_shape shape = rp_gen_small(n_ops);
     shape.once_percent = seed % 3 * 10;
     shape.training = seed % 2;
-    shape.n_sources = seed % 4; /* without any, no room behind the instance's lists */
+    shape.n_sources = seed % 4; /* without sources the lists end exactly, so a sanitizer
+                                   sees reads beyond them */
     rp_gen_graph(seed, &shape, g);
     rp_instance_init(p, g, g->fixed_bytes + 1000 * (1 + seed % 4), false, NULL);
 }
@@ -240,7 +242,7 @@ static bool edits_are_sound(uint64_t seed) {
     return ok;
 }
 
-static void after_random_edits_every_total_and_answer_is_right(void) {
+static void after_random_edits_all_totals_and_queries_are_right(void) {
     uint32_t n = 60;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
         if (!edits_are_sound(seed)) {
@@ -249,7 +251,7 @@ static void after_random_edits_every_total_and_answer_is_right(void) {
         }
 }
 
-/* As many runs as there may be, and then out again what may go. */
+/* Inserts as many runs as the sequence can hold, and then removes those that may go. */
 static bool filled_and_emptied(uint64_t seed) {
     struct rp_graph g;
     struct rp_instance p;
@@ -267,7 +269,7 @@ static bool filled_and_emptied(uint64_t seed) {
         random_move(&s, &rng);
     ok = ok && all_holds(&s) && !rp_run_sequence_insert(&s, s.op[s.at[0]], 1) &&
          all_holds(&s);
-    /* One that is moved before the op's first run may be in need. */
+    /* A rerun that was moved before the op's first run may be needed. */
     for (int k = 0; k < 300 && s.n > p.n_ops && ok; k++) {
         uint32_t r = s.repeats[rp_rng_below(&rng, s.n - p.n_ops)];
         if (rp_run_sequence_may_remove(&s, r))
@@ -280,7 +282,7 @@ static bool filled_and_emptied(uint64_t seed) {
     return ok;
 }
 
-static void a_sequence_can_be_filled_and_emptied(void) {
+static void a_sequence_can_be_filled_with_runs_and_emptied_again(void) {
     uint32_t n = 6;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
         if (!filled_and_emptied(seed)) {
@@ -291,8 +293,7 @@ static void a_sequence_can_be_filled_and_emptied(void) {
 
 /* ---- work ---- */
 
-/* What op 0 makes is read by ops 1 .. 11; ops 12 .. 23 have nothing to do with each other.
- */
+/* Ops 1 .. 11 read what op 0 makes. Ops 12 .. 23 are unconnected. */
 static void star(struct rp_graph *g) {
     char *text;
     size_t len;
@@ -332,8 +333,9 @@ static uint64_t work_of_insert(struct rp_run_sequence *s, uint32_t j, uint32_t q
     return work;
 }
 
-/* The limit of a search is in this work: it must not stand still while time passes. */
-static void work_grows_with_what_an_edit_looks_at(void) {
+/* A search is limited by this count of work, so it must grow with the time that an edit
+ * takes. */
+static void work_grows_with_the_size_of_an_edit(void) {
     struct rp_graph g;
     struct rp_instance p;
     struct rp_run_sequence s;
@@ -341,9 +343,12 @@ static void work_grows_with_what_an_edit_looks_at(void) {
     rp_instance_init(&p, &g, RP_MAX_QUANTITY / 2, false, NULL);
     rp_run_sequence_init(&s, &p, NULL, p.n_ops);
     CU_ASSERT(work_of_move(&s, 23, 23) > 0);
-    CU_ASSERT(work_of_move(&s, 23, 13) >= work_of_move(&s, 23, 22) + 5);     /* places */
-    CU_ASSERT(work_of_insert(&s, 12, 13) >= work_of_insert(&s, 23, 24) + 2); /* moved up */
-    CU_ASSERT(work_of_insert(&s, 0, 1) >= work_of_insert(&s, 12, 13) + 11);  /* readers */
+    CU_ASSERT(work_of_move(&s, 23, 13) >=
+              work_of_move(&s, 23, 22) + 5); /* positions passed */
+    CU_ASSERT(work_of_insert(&s, 12, 13) >=
+              work_of_insert(&s, 23, 24) + 2); /* runs moved */
+    CU_ASSERT(work_of_insert(&s, 0, 1) >=
+              work_of_insert(&s, 12, 13) + 11); /* readers updated */
     rp_run_sequence_fini(&s);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
@@ -351,7 +356,7 @@ static void work_grows_with_what_an_edit_looks_at(void) {
 
 void suite_run_sequence(void) {
     RP_SUITE("run_sequence");
-    RP_TEST(after_random_edits_every_total_and_answer_is_right);
-    RP_TEST(a_sequence_can_be_filled_and_emptied);
-    RP_TEST(work_grows_with_what_an_edit_looks_at);
+    RP_TEST(after_random_edits_all_totals_and_queries_are_right);
+    RP_TEST(a_sequence_can_be_filled_with_runs_and_emptied_again);
+    RP_TEST(work_grows_with_the_size_of_an_edit);
 }

@@ -92,7 +92,7 @@ static bool same_facts(const struct rp_graph *g, const struct rp_plan *p) {
     return same;
 }
 
-static void the_trace_of_a_plan_agrees_with_its_verdict(void) {
+static void the_memory_trace_agrees_with_the_verdict(void) {
     uint32_t n = 300;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)(seed % 20));
@@ -109,7 +109,7 @@ static void the_trace_of_a_plan_agrees_with_its_verdict(void) {
     }
 }
 
-static void keeping_all_is_the_plan_that_computes_nothing_twice(void) {
+static void the_keep_all_trace_equals_that_of_the_plan_without_reruns(void) {
     uint32_t n = 100;
     for (uint64_t seed = rp_gen_seed(1000, &n); n > 0; n--, seed++) {
         struct rp_gen_shape shape = rp_gen_small(12);
@@ -130,7 +130,7 @@ static void keeping_all_is_the_plan_that_computes_nothing_twice(void) {
     }
 }
 
-static void a_rerun_tells_its_cost_and_how_long_its_outputs_were_away(void) {
+static void reruns_report_their_cost_and_how_long_outputs_were_off_the_device(void) {
     struct shown s;
     open_shown(&s, "a", again, N(again));
     const struct rp_memory_trace *t = &s.r.plan;
@@ -147,7 +147,7 @@ static void a_rerun_tells_its_cost_and_how_long_its_outputs_were_away(void) {
     close_shown(&s);
 }
 
-static void copies_run_beside_the_ops_and_stalls_are_counted(void) {
+static void copies_overlap_ops_and_stalls_are_counted(void) {
     struct shown s;
     open_shown(&s, "a", swapped, N(swapped));
     /* out 10..100, b 10..70, freed at 100, in 100..150, c 100..130, d 150..170 */
@@ -165,21 +165,21 @@ static void copies_run_beside_the_ops_and_stalls_are_counted(void) {
 
 static void columns_hold_the_max_memory_of_their_slice(void) {
     struct shown s;
-    uint64_t most[13];
+    uint64_t max_bytes[13];
     open_shown(&s, "a", again, N(again));
-    rp_memory_trace_columns(&s.r.plan, 130, 13, most);
-    CU_ASSERT_EQUAL(most[0], 48);
-    CU_ASSERT_EQUAL(most[1], 88);
-    CU_ASSERT_EQUAL(most[6], 88);
-    CU_ASSERT_EQUAL(most[7], 88);
-    CU_ASSERT_EQUAL(most[9], 88);
-    CU_ASSERT_EQUAL(most[10], 64);
-    CU_ASSERT_EQUAL(most[12], 72);
-    rp_memory_trace_columns(&s.r.plan, 130, 1, most);
-    CU_ASSERT_EQUAL(most[0], 88);
-    rp_memory_trace_columns(&s.r.keep_all, 130, 13, most); /* it ends at 120 */
-    CU_ASSERT_EQUAL(most[11], 72);
-    CU_ASSERT_EQUAL(most[12], 0);
+    rp_memory_trace_columns(&s.r.plan, 130, 13, max_bytes);
+    CU_ASSERT_EQUAL(max_bytes[0], 48);
+    CU_ASSERT_EQUAL(max_bytes[1], 88);
+    CU_ASSERT_EQUAL(max_bytes[6], 88);
+    CU_ASSERT_EQUAL(max_bytes[7], 88);
+    CU_ASSERT_EQUAL(max_bytes[9], 88);
+    CU_ASSERT_EQUAL(max_bytes[10], 64);
+    CU_ASSERT_EQUAL(max_bytes[12], 72);
+    rp_memory_trace_columns(&s.r.plan, 130, 1, max_bytes);
+    CU_ASSERT_EQUAL(max_bytes[0], 88);
+    rp_memory_trace_columns(&s.r.keep_all, 130, 13, max_bytes); /* keep-all ends at 120 */
+    CU_ASSERT_EQUAL(max_bytes[11], 72);
+    CU_ASSERT_EQUAL(max_bytes[12], 0);
     close_shown(&s);
 }
 
@@ -190,15 +190,15 @@ static void columns_reach_the_peak_however_many_there_are(void) {
         struct rp_graph g;
         struct rp_plan p;
         struct rp_memory_trace t;
-        uint64_t most[200];
+        uint64_t max_bytes[200];
         rp_gen_graph(seed, &shape, &g);
         rp_gen_plan(seed, &g, false, &p);
         rp_memory_trace_plan(&g, &p, &t);
         for (uint32_t columns = 1; columns <= 200; columns += 33) {
             uint64_t peak = 0;
-            rp_memory_trace_columns(&t, t.time_ns > 0 ? t.time_ns : 1, columns, most);
+            rp_memory_trace_columns(&t, t.time_ns > 0 ? t.time_ns : 1, columns, max_bytes);
             for (uint32_t c = 0; c < columns; c++)
-                peak = most[c] > peak ? most[c] : peak;
+                peak = max_bytes[c] > peak ? max_bytes[c] : peak;
             if (peak != t.peak_bytes) {
                 rp_gen_failed(seed);
                 CU_FAIL("a peak between the columns");
@@ -244,11 +244,11 @@ static char *text_of(void (*put)(const struct rp_report *, FILE *), const struct
     return text;
 }
 
-static void picture_40(const struct rp_report *r, FILE *f) {
+static void chart_40(const struct rp_report *r, FILE *f) {
     rp_chart_text(r, 40, false, f);
 }
 
-static void picture_utf8(const struct rp_report *r, FILE *f) {
+static void chart_utf8(const struct rp_report *r, FILE *f) {
     rp_chart_text(r, 40, true, f);
 }
 
@@ -265,10 +265,10 @@ static void expect(void (*put)(const struct rp_report *, FILE *), const struct s
     free(text);
 }
 
-static void the_picture_in_a_terminal_is_exact(void) {
+static void the_text_chart_is_exact(void) {
     struct shown s;
     open_shown(&s, "a", again, N(again));
-    expect(picture_40, &s,
+    expect(chart_40, &s,
            "memory over the step (# this plan, ' keep-all)\n"
            "     128 B +           ''''''    \n"
            "           |           ''''''    \n"
@@ -285,7 +285,7 @@ static void the_picture_in_a_terminal_is_exact(void) {
            "         0 +---------------------\n"
            "            0               100 ns\n"
            " recompute |                ##   \n");
-    expect(picture_utf8, &s,
+    expect(chart_utf8, &s,
            "memory over the step (█ this plan, ░ keep-all)\n"
            "     128 B ┤           ░░░░░░    \n"
            "           │           ░░░░░░    \n"
@@ -332,7 +332,7 @@ static void steps_are_named_and_frees_share_a_line(void) {
     close_shown(&s);
 }
 
-static void starts_are_told_apart_to_the_nanosecond(void) {
+static void start_times_are_shown_to_the_nanosecond_if_needed(void) {
     struct shown s;
     open_shown(&s, "a", again, 2);
     struct rp_timed_step *b = &s.r.plan.steps[1];
@@ -351,7 +351,7 @@ static void starts_are_told_apart_to_the_nanosecond(void) {
     close_shown(&s);
 }
 
-static void the_report_says_what_it_costs_and_saves(void) {
+static void the_report_gives_costs_and_savings(void) {
     struct shown s;
     open_shown(&s, "a.very.long.name.of.an.\u00f6p.keeps.its.end", again, N(again));
     expect(
@@ -371,14 +371,16 @@ static void the_report_says_what_it_costs_and_saves(void) {
 
 /* ---- SVG ---- */
 
-/* Where the tag at `s` ends; NULL if it does not, or is not one. *len: of its name. */
+/* The end of the tag at `s`; NULL if there is no complete tag. *len becomes the length of
+ * its name. */
 static const char *tag_end(const char *s, size_t *len) {
     *len = strcspn(s, " />\n");
     return *len > 0 && *len < 16 ? strchr(s, '>') : NULL;
 }
 
-/* Every tag is closed in turn, nothing stands outside the root, and text holds no control
- * byte and no bare '<' or '&'. Enough for what chart_svg.c writes. */
+/* Is this well-formed? All tags are closed in the right order, nothing is outside the root,
+ * and text has no control bytes and no unescaped '<' or '&'. That is enough for what
+ * chart_svg.c writes. */
 static bool well_formed(const char *s) {
     const char *open[16];
     int depth = 0, roots = 0;
@@ -410,7 +412,7 @@ static bool well_formed(const char *s) {
     return depth == 0 && roots == 1;
 }
 
-static void the_svg_check_sees_faults(void) {
+static void the_svg_check_detects_faults(void) {
     CU_ASSERT_TRUE(well_formed("<svg a=\"1\"><g><x/></g>a &amp; b</svg>\n"));
     CU_ASSERT_FALSE(well_formed(""));
     CU_ASSERT_FALSE(well_formed("<svg>"));
@@ -421,7 +423,7 @@ static void the_svg_check_sees_faults(void) {
     CU_ASSERT_FALSE(well_formed("<svg>\001</svg>"));
 }
 
-static void any_plan_draws_as_well_formed_svg(void) {
+static void every_chart_is_well_formed_svg(void) {
     uint32_t n = 60;
     for (uint64_t seed = rp_gen_seed(3000, &n); n > 0; n--, seed++) {
         struct rp_gen_shape shape = rp_gen_small(1 + (uint32_t)(seed % 15));
@@ -430,7 +432,7 @@ static void any_plan_draws_as_well_formed_svg(void) {
         rp_gen_plan(seed, &s.g, false, &s.p);
         rp_report_build(&s.g, &s.p, &s.r);
         char *text = text_of(rp_chart_svg, &s), *same = text_of(rp_chart_svg, &s);
-        char *picture = text_of(picture_40, &s);
+        char *picture = text_of(chart_40, &s);
         if (!well_formed(text) || strcmp(text, same) != 0) {
             rp_gen_failed(seed);
             CU_FAIL("not well-formed, or not the same twice");
@@ -442,7 +444,7 @@ static void any_plan_draws_as_well_formed_svg(void) {
     }
 }
 
-static void names_cannot_break_out_of_the_svg(void) {
+static void names_are_escaped_in_the_svg(void) {
     struct shown s;
     open_shown(&s, "</title><a&b>\\u0001\\uffff", again, N(again));
     char *text = text_of(rp_chart_svg, &s);
@@ -453,7 +455,7 @@ static void names_cannot_break_out_of_the_svg(void) {
     close_shown(&s);
 }
 
-static void the_svg_draws_copy_queues_only_for_plans_that_copy(void) {
+static void the_svg_shows_copy_queues_only_for_plans_that_copy(void) {
     struct shown s;
     open_shown(&s, "a", again, N(again));
     char *text = text_of(rp_chart_svg, &s);
@@ -479,19 +481,19 @@ static void the_svg_draws_copy_queues_only_for_plans_that_copy(void) {
 
 void suite_show(void) {
     RP_SUITE("show");
-    RP_TEST(the_trace_of_a_plan_agrees_with_its_verdict);
-    RP_TEST(keeping_all_is_the_plan_that_computes_nothing_twice);
-    RP_TEST(a_rerun_tells_its_cost_and_how_long_its_outputs_were_away);
-    RP_TEST(copies_run_beside_the_ops_and_stalls_are_counted);
+    RP_TEST(the_memory_trace_agrees_with_the_verdict);
+    RP_TEST(the_keep_all_trace_equals_that_of_the_plan_without_reruns);
+    RP_TEST(reruns_report_their_cost_and_how_long_outputs_were_off_the_device);
+    RP_TEST(copies_overlap_ops_and_stalls_are_counted);
     RP_TEST(columns_hold_the_max_memory_of_their_slice);
     RP_TEST(columns_reach_the_peak_however_many_there_are);
     RP_TEST(axes_have_round_steps);
-    RP_TEST(the_picture_in_a_terminal_is_exact);
+    RP_TEST(the_text_chart_is_exact);
     RP_TEST(steps_are_named_and_frees_share_a_line);
-    RP_TEST(starts_are_told_apart_to_the_nanosecond);
-    RP_TEST(the_report_says_what_it_costs_and_saves);
-    RP_TEST(the_svg_check_sees_faults);
-    RP_TEST(any_plan_draws_as_well_formed_svg);
-    RP_TEST(names_cannot_break_out_of_the_svg);
-    RP_TEST(the_svg_draws_copy_queues_only_for_plans_that_copy);
+    RP_TEST(start_times_are_shown_to_the_nanosecond_if_needed);
+    RP_TEST(the_report_gives_costs_and_savings);
+    RP_TEST(the_svg_check_detects_faults);
+    RP_TEST(every_chart_is_well_formed_svg);
+    RP_TEST(names_are_escaped_in_the_svg);
+    RP_TEST(the_svg_shows_copy_queues_only_for_plans_that_copy);
 }

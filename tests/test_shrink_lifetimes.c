@@ -9,8 +9,8 @@
 #include "run.h"
 #include "solve/core/plan_claims.h"
 
-/* a b c d f e in a row, for 10 30 30 30 30 40 ns, make x y z u t v; e reads x and y as
- * well. A copy out takes 26 ns, one in 18. */
+/* Ops a b c d f e take 10 30 30 30 30 40 ns and make x y z u t v. Each reads the output of
+ * the one before; e reads x and y as well. A swap-out takes 26 ns, a swap-in 18. */
 static const char row[] =
     "{'format':'remat-graph','version':1,'name':'row','time_source':'imported:test',"
     "'device':{'alignment_bytes':4,'h2d_bytes_per_s':1000000000,"
@@ -25,7 +25,8 @@ static const char row[] =
     "{'name':'f','kind':'k','inputs':[3],'outputs':[4],'time_ns':30},"
     "{'name':'e','kind':'k','inputs':[0,1,4],'outputs':[5],'time_ns':40}],'keep':[5]}";
 
-/* Steps as letters: runs a b c d f e, out O, in I, free F, each before its tensor. */
+/* Writes the steps as letters: a b c d f e for runs; O (swap-out), I (swap-in) and F
+ * (free), each followed by the tensor. */
 static void spell(const struct rp_plan *p, char *text) {
     for (size_t i = 0; i < p->steps.n; i++) {
         const struct rp_step *s = &p->steps.at[i];
@@ -53,16 +54,16 @@ static void shortened(const char *steps, const char *expected) {
 #define B_OUT "{'run':1},{'swap_out':1},"
 #define REST "{'run':3},{'free':2},{'run':4},{'free':3},{'run':5}"
 
-/* x is out at 36 and y at 66; e begins at 130, so y comes in at 112 and x at 94. c, d and f
- * begin at 40, 70 and 100. */
-static void storage_is_held_while_a_copy_or_a_run_needs_it(void) {
+/* The swap-out of x ends at 36 and that of y at 66. e begins at 130, so y must be swapped
+ * in at 112 and x at 94. c, d and f begin at 40, 70 and 100. */
+static void storage_is_held_only_while_a_copy_or_run_needs_it(void) {
     shortened(A_OUT B_OUT
               "{'run':2},{'free':0},{'free':1},{'swap_in':0},{'swap_in':1}," REST,
               "aOxbFxOycFyIxdFzIyfFue");
 }
 
-/* c runs again as the copy ends at 96, in the stage of d, which does not read x. */
-static void what_waits_for_its_copy_is_freed_where_a_stage_begins(void) {
+/* c runs again when the copy ends at 96, in the stage of d. d does not read x. */
+static void a_free_that_waits_for_a_copy_moves_to_the_start_of_a_stage(void) {
     shortened("{'run':0},{'run':1},{'run':2},{'swap_out':0},{'run':2},{'run':3},{'run':4},"
               "{'free':0},{'swap_in':0},{'run':5}",
               "abcOxcdFxfIxe");
@@ -72,7 +73,7 @@ struct tally {
     size_t n_moved, n_smaller;
 };
 
-static bool same_but_shorter(uint64_t seed, struct tally *tally) {
+static bool only_lifetimes_shrink(uint64_t seed, struct tally *tally) {
     struct rp_graph g;
     struct rp_plan p;
     struct rp_verdict v;
@@ -100,12 +101,12 @@ static bool same_but_shorter(uint64_t seed, struct tally *tally) {
     return ok;
 }
 
-static void any_plan_stays_valid_and_as_fast_with_no_higher_peak(void) {
+static void plans_stay_valid_and_as_fast_without_a_higher_peak(void) {
     struct tally tally = {0};
     uint32_t n = 500, seeds;
     uint64_t seed = rp_gen_seed(1, &n);
     for (seeds = n; n > 0; n--, seed++)
-        if (!same_but_shorter(seed, &tally)) {
+        if (!only_lifetimes_shrink(seed, &tally)) {
             rp_gen_failed(seed);
             CU_FAIL("another time, a higher peak, or a plan that verify rejects");
         }
@@ -113,8 +114,8 @@ static void any_plan_stays_valid_and_as_fast_with_no_higher_peak(void) {
 }
 
 void suite_shrink_lifetimes(void) {
-    RP_SUITE("lifetimes");
-    RP_TEST(storage_is_held_while_a_copy_or_a_run_needs_it);
-    RP_TEST(what_waits_for_its_copy_is_freed_where_a_stage_begins);
-    RP_TEST(any_plan_stays_valid_and_as_fast_with_no_higher_peak);
+    RP_SUITE("shrink_lifetimes");
+    RP_TEST(storage_is_held_only_while_a_copy_or_run_needs_it);
+    RP_TEST(a_free_that_waits_for_a_copy_moves_to_the_start_of_a_stage);
+    RP_TEST(plans_stay_valid_and_as_fast_without_a_higher_peak);
 }

@@ -1,4 +1,4 @@
-/* Tests of the planner as a whole, and of the state that its search changes step by step.
+/* Tests of the planner as a whole, and of the state that the search updates incrementally.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static void every_plan_of_a_random_graph_passes_verify(void) {
         }
 }
 
-/* The peak, time and overflow kept up to date by moves against those worked out anew. */
-static bool moves_agree(uint64_t seed) {
+/* Compares the peak, time and overflow that moves update with those computed anew. */
+static bool incremental_agrees(uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(5 + (uint32_t)(seed % 90));
     struct rp_graph g;
     struct rp_instance p;
@@ -103,16 +103,16 @@ static bool moves_agree(uint64_t seed) {
     return ok;
 }
 
-static void what_moves_keep_up_to_date_is_what_a_fresh_look_finds(void) {
+static void incremental_totals_equal_those_computed_anew(void) {
     uint32_t n = 60;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
-        if (!moves_agree(seed)) {
+        if (!incremental_agrees(seed)) {
             rp_gen_failed(seed);
             CU_FAIL("time or overflow drifted");
         }
 }
 
-static void the_same_seed_and_work_give_the_same_bytes(void) {
+static void the_same_seed_and_work_give_the_same_plan(void) {
     struct rp_gen_shape shape = rp_gen_small(40);
     struct rp_graph g;
     struct rp_plan a, b;
@@ -135,7 +135,8 @@ static void the_same_seed_and_work_give_the_same_bytes(void) {
     rp_graph_fini(&g);
 }
 
-/* Two ops of 100 ns; the first one's 10 bytes are read by the second, which makes 10. */
+/* Two ops of 100 ns. The second one reads the 10 bytes that the first one makes, and makes
+ * 10 itself. */
 static const char two_ops[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"imported:"
     "x\","
@@ -147,7 +148,7 @@ static const char two_ops[] =
     "{\"name\":\"h\",\"kind\":\"h\",\"inputs\":[1],\"outputs\":[2],\"time_ns\":100}],"
     "\"keep\":[2]}";
 
-static void a_budget_below_the_floor_names_the_op_that_binds(void) {
+static void a_budget_below_the_floor_names_the_op_that_needs_more(void) {
     struct rp_graph g;
     struct rp_plan plan;
     struct rp_solve_report report;
@@ -166,7 +167,7 @@ static void a_budget_below_the_floor_names_the_op_that_binds(void) {
     rp_graph_fini(&g);
 }
 
-/* The search against all schedules there are. */
+/* Compares the search with brute force over all schedules. */
 static bool search_reaches_the_optimum(uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(6);
     struct rp_graph g;
@@ -197,10 +198,10 @@ static void small_graphs_are_solved_to_the_exhaustive_optimum(void) {
 }
 
 void suite_solver(void) {
-    RP_SUITE("solve");
+    RP_SUITE("solver");
     RP_TEST(every_plan_of_a_random_graph_passes_verify);
-    RP_TEST(what_moves_keep_up_to_date_is_what_a_fresh_look_finds);
-    RP_TEST(the_same_seed_and_work_give_the_same_bytes);
-    RP_TEST(a_budget_below_the_floor_names_the_op_that_binds);
+    RP_TEST(incremental_totals_equal_those_computed_anew);
+    RP_TEST(the_same_seed_and_work_give_the_same_plan);
+    RP_TEST(a_budget_below_the_floor_names_the_op_that_needs_more);
     RP_TEST(small_graphs_are_solved_to_the_exhaustive_optimum);
 }

@@ -1,5 +1,5 @@
-/* The bound for plans that swap: every row against what random plans do, and the bound
- * against their times. */
+/* Tests of the bound for plans that swap. Random plans must satisfy all rows and be no
+ * faster than the bound. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,19 +18,20 @@
 #include "verify/certificate/check_certificate.h"
 #include "verify/verifier.h"
 
-#define MAX_OPS 24 /* ops and tensors */
+#define MAX_OPS 24 /* ops, and tensors */
 
-/* What a plan does, replayed by the rules of docs/formats.md. */
+/* The state while a plan is replayed by the rules of docs/formats.md. */
 struct replay {
     const struct rp_graph *g;
     const struct rp_plan *p;
     uint64_t clock_ns, d2h_ns, h2d_ns;
-    uint64_t ready_ns[MAX_OPS], out_ns[MAX_OPS]; /* out_ns: the host copy is there */
+    uint64_t ready_ns[MAX_OPS],
+        out_ns[MAX_OPS]; /* out_ns: when the host copy is complete */
     bool on_device[MAX_OPS];
     uint32_t stage, last_run;
     uint32_t first_run[MAX_OPS];     /* per op: the step of its first run */
     bool run[MAX_OPS][MAX_OPS];      /* stage, op */
-    bool in_order[MAX_OPS];          /* the runs of the stage, none twice */
+    bool in_order[MAX_OPS];          /* the stage's runs are in order, none twice */
     bool here[MAX_OPS + 1][MAX_OPS]; /* stage, tensor: on the device or the host */
     bool on_host[MAX_OPS];
     bool late; /* something runs after the last first run */
@@ -81,7 +82,8 @@ static void do_copy(struct replay *l, uint32_t x, bool out) {
     (out ? l->on_host : l->on_device)[x] = true;
 }
 
-static void follow(struct replay *l, const struct rp_graph *g, const struct rp_plan *p) {
+static void replay_plan(struct replay *l, const struct rp_graph *g,
+                        const struct rp_plan *p) {
     *l = (struct replay){.g = g, .p = p};
     begin_stage(l, 0);
     for (uint32_t s = 0; s < p->steps.n; s++) {
@@ -100,7 +102,7 @@ static void follow(struct replay *l, const struct rp_graph *g, const struct rp_p
     }
 }
 
-static uint64_t end_of(const struct replay *l) {
+static uint64_t end_ns(const struct replay *l) {
     return rp_max_u64(l->clock_ns, rp_max_u64(l->d2h_ns, l->h2d_ns));
 }
 
@@ -111,7 +113,8 @@ static bool has(const uint32_t *list, uint32_t n, uint32_t x) {
     return false;
 }
 
-/* S[t][x]: there, and read (or kept) before it is made again. */
+/* The value of S[t][x]: x is on the device or the host, and is read (or kept) before it is
+ * made again. */
 static bool held(const struct replay *l, uint32_t t, uint32_t x) {
     if (t == 0 || !l->here[t][x])
         return false;
@@ -127,9 +130,9 @@ static bool held(const struct replay *l, uint32_t t, uint32_t x) {
     return l->g->kept[x];
 }
 
-/* ---- the point of a plan ---- */
+/* ---- the R and S of a plan ---- */
 
-/* False if the plan makes runs that serve nothing: the rows do not cover those. */
+/* Returns false if the plan contains useless runs, which the rows do not cover. */
 static bool fill_runs(const struct rp_formulation *f, const struct replay *l, double *v) {
     for (uint32_t t = 0; t < l->g->n_ops; t++)
         for (uint32_t j = 0; j <= t; j++) {
@@ -142,7 +145,7 @@ static bool fill_runs(const struct rp_formulation *f, const struct replay *l, do
     return true;
 }
 
-/* False if the value is not what the formulation says it must be. */
+/* Returns false if a value differs from one that the formulation fixes. */
 static bool fill_held(const struct rp_formulation *f, const struct replay *l, double *v) {
     const struct rp_instance *p = f->instance;
     bool good = true;
@@ -202,7 +205,7 @@ static uint64_t n_swapping, n_above, n_horizon_updates;
 static bool meets_all(const struct rp_instance *p, const struct replay *l) {
     struct rp_formulation f;
     struct rp_row_set rows = {0};
-    rp_formulation_init(&f, p, &(struct rp_formulation_options){.horizon_ns = end_of(l)});
+    rp_formulation_init(&f, p, &(struct rp_formulation_options){.horizon_ns = end_ns(l)});
     double *v = rp_calloc(f.n_cols, sizeof *v);
     bool inside = fill_runs(&f, l, v), good = true;
     if (inside) {
@@ -228,7 +231,8 @@ static bool is_certified(const struct rp_instance *p, const struct rp_pdhg_bound
     CU_ASSERT_FATAL(fd >= 0);
     close(fd);
     const int64_t *m = rp_pdhg_bound_multipliers(b, &log2);
-    plan->claims.lower_bound_ns = p->graph->total_time_ns; /* the plan may be in no order */
+    plan->claims.lower_bound_ns =
+        p->graph->total_time_ns; /* the runs of a stage may be in any order */
     bool good = rp_certificate_save(path, p->graph, rp_pdhg_bound_formulation(b), false,
                                     plan->budget_bytes, rp_pdhg_bound_rows(b), m, log2,
                                     rp_pdhg_bound_horizon_ns(b), &err) == RP_OK &&
@@ -263,7 +267,7 @@ static bool bound_holds(const struct rp_instance *p, struct rp_plan *plan,
     return good;
 }
 
-static bool one_plan(uint64_t seed) {
+static bool check_one_plan(uint64_t seed) {
     struct rp_rng r = {seed};
     struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)rp_rng_below(&r, 8));
     struct rp_graph g;
@@ -275,18 +279,18 @@ static bool one_plan(uint64_t seed) {
     shape.training = rp_rng_percent(&r, 50);
     shape.once_percent = rp_rng_percent(&r, 30) ? 15 : 0;
     rp_gen_graph(seed, &shape, &g);
-    /* A copy takes from a tenth of a run to ten runs. */
+    /* Copies take between a tenth of a run and ten runs. */
     g.device.h2d_bytes_per_s = 1000000000u * (1 + rp_rng_below(&r, 500));
     g.device.d2h_bytes_per_s = 1000000000u * (1 + rp_rng_below(&r, 500));
     rp_gen_plan(seed, &g, false, &plan);
-    follow(&l, &g, &plan);
+    replay_plan(&l, &g, &plan);
     rp_instance_init(&p, &g, plan.budget_bytes, false, NULL);
     bool good =
         rp_instance_allow_swap(&p, rp_rng_percent(&r, 50) ? UINT64_MAX : plan.host_bytes);
     rp_verify(&g, &plan, &v, &err);
     plan.claims.time_ns = v.time_ns;
     if (good && !l.late)
-        good = v.time_ns == end_of(&l) && meets_all(&p, &l) &&
+        good = v.time_ns == end_ns(&l) && meets_all(&p, &l) &&
                bound_holds(&p, &plan, v.time_ns + rp_rng_below(&r, v.time_ns / 2 + 2),
                            (uint32_t)rp_rng_below(&r, g.n_ops));
     rp_instance_fini(&p);
@@ -295,13 +299,13 @@ static bool one_plan(uint64_t seed) {
     return good;
 }
 
-static void every_row_and_bound_holds_for_every_plan(void) {
+static void rows_and_bounds_hold_for_every_plan(void) {
     uint32_t n = 1200;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
     n_swapping = n_above = n_horizon_updates = 0;
     for (; n > 0; n--, seed++)
-        if (!one_plan(seed)) {
+        if (!check_one_plan(seed)) {
             rp_gen_failed(seed);
             CU_FAIL("a row is not true");
             return;
@@ -309,8 +313,9 @@ static void every_row_and_bound_holds_for_every_plan(void) {
     CU_ASSERT(all == 1 || (n_swapping > 50 && n_above > 2 && n_horizon_updates > 100));
 }
 
-/* Against brute force over all step sequences: valid, and often tight. */
-static void no_bound_is_above_the_best_of_all_plans(void) {
+/* Compares the bound with brute force over all step sequences: it is valid, and often
+ * tight. */
+static void no_bound_is_above_the_optimum(void) {
     uint32_t n = 40, found = 0, reached = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     uint32_t all = n;
@@ -350,15 +355,16 @@ static void no_bound_is_above_the_best_of_all_plans(void) {
     CU_ASSERT(all == 1 || (found > 20 && 2 * reached > found));
 }
 
-/* ---- the most bytes that can be offloaded ---- */
+/* ---- the largest offload ---- */
 
 /* The copies of one tensor. */
 struct copy {
     uint64_t bytes, out_ns, in_ns, made_ns, due_ns;
 };
 
-/* Is there an order in which these can be copied one after the other? Copies out begin when
- * the tensor is made and end by end_ns. Copies in begin at now_ns and end when due. */
+/* Is there an order in which these copies can follow each other? A swap-out begins once the
+ * tensor is made and ends by end_ns. Swap-ins begin at now_ns, and each ends when it is
+ * due. */
 static bool some_order(const struct copy *c, uint32_t n, uint32_t left, bool out,
                        uint64_t now_ns, uint64_t end_ns) {
     if (left == 0)
@@ -375,7 +381,7 @@ static bool some_order(const struct copy *c, uint32_t n, uint32_t left, bool out
     return false;
 }
 
-/* Bytes at the best rate of any tensor in `ns`, at most `cap`. */
+/* The bytes that the tensor with the best rate would copy in `ns`, at most `cap`. */
 static uint64_t at_best_rate(const struct rp_instance *p, const uint64_t *copy_ns,
                              uint64_t ns, uint64_t cap) {
     uint64_t best = 0;
@@ -386,8 +392,8 @@ static uint64_t at_best_rate(const struct rp_instance *p, const uint64_t *copy_n
     return best < cap ? best : cap;
 }
 
-/* The bytes of the largest set of tensors that can be on the host alone while op t runs
- * (without what it reads) or, unless `same`, while another op of its stage runs. */
+/* The size of the largest set of tensors that can be on the host alone while op t runs
+ * (`same`; tensors that t reads are left out) or while another op of its stage runs. */
 static uint64_t max_of_all_sets(const struct rp_instance *p, const uint32_t *last_use,
                                 uint64_t horizon_ns, uint32_t t, bool same) {
     struct copy c[MAX_OPS];
@@ -429,7 +435,7 @@ static uint64_t min_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     return a < c ? a : c;
 }
 
-static bool limits_are_exact(uint64_t seed, uint32_t *n_held_up) {
+static bool limits_agree(uint64_t seed, uint32_t *n_held_up) {
     struct rp_rng r = {seed};
     struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)rp_rng_below(&r, 4));
     struct rp_graph g;
@@ -438,7 +444,7 @@ static bool limits_are_exact(uint64_t seed, uint32_t *n_held_up) {
     uint32_t last_use[MAX_OPS];
     bool good = true;
     shape.training = rp_rng_percent(&r, 50);
-    shape.n_sources = 0; /* so the instance's lists end exactly */
+    shape.n_sources = 0; /* so that the instance's lists end exactly */
     shape.max_outputs = 1;
     rp_gen_graph(seed, &shape, &g);
     g.device.h2d_bytes_per_s = 1000000000u * (1 + rp_rng_below(&r, 100));
@@ -476,10 +482,10 @@ static bool limits_are_exact(uint64_t seed, uint32_t *n_held_up) {
     return good;
 }
 
-static void the_largest_offload_is_what_all_orders_of_all_sets_give(void) {
+static void the_largest_offload_agrees_with_brute_force(void) {
     uint32_t n = 400, held_up = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
-        if (!limits_are_exact(seed, &held_up)) {
+        if (!limits_agree(seed, &held_up)) {
             rp_gen_failed(seed);
             CU_FAIL("not the bytes of the largest set that can be offloaded");
         }
@@ -488,7 +494,7 @@ static void the_largest_offload_is_what_all_orders_of_all_sets_give(void) {
 
 void suite_swap_relaxation(void) {
     RP_SUITE("swap_relaxation");
-    RP_TEST(the_largest_offload_is_what_all_orders_of_all_sets_give);
-    RP_TEST(no_bound_is_above_the_best_of_all_plans);
-    RP_TEST(every_row_and_bound_holds_for_every_plan);
+    RP_TEST(the_largest_offload_agrees_with_brute_force);
+    RP_TEST(no_bound_is_above_the_optimum);
+    RP_TEST(rows_and_bounds_hold_for_every_plan);
 }

@@ -1,5 +1,5 @@
-/* Tests of solve/core/temperature.h: where temperature and price begin and end, and how
- * often a rise of the cost is accepted. */
+/* Tests of solve/core/temperature.h: the first and last values of temperature and price,
+ * and how often a rise of the cost is accepted. */
 #include "solve/core/temperature.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static bool near(double is, double should, double share) {
     return fabs(is - should) <= share * fabs(should);
 }
 
-static void the_temperature_falls_by_the_same_factor_per_share_of_the_work(void) {
+static void the_temperature_falls_geometrically_with_the_work(void) {
     struct rp_temperature t;
     rp_temperature_init(&t, 800, 1e-3, 1);
     rp_temperature_update(&t, 0, 1);
@@ -22,7 +22,7 @@ static void the_temperature_falls_by_the_same_factor_per_share_of_the_work(void)
     CU_ASSERT(near(t.now_ns, 0.8, 1e-12));
 }
 
-static void the_price_rises_while_there_is_overflow_and_falls_while_there_is_none(void) {
+static void the_price_rises_with_overflow_and_falls_without(void) {
     struct rp_temperature t;
     rp_temperature_init(&t, 1, 1e-3, 5);
     rp_temperature_update(&t, 0, 1);
@@ -55,7 +55,7 @@ static void a_rise_is_accepted_as_often_as_the_temperature_says(void) {
 
 void suite_temperature(void) {
     RP_SUITE("temperature");
-    RP_TEST(the_temperature_falls_by_the_same_factor_per_share_of_the_work);
-    RP_TEST(the_price_rises_while_there_is_overflow_and_falls_while_there_is_none);
+    RP_TEST(the_temperature_falls_geometrically_with_the_work);
+    RP_TEST(the_price_rises_with_overflow_and_falls_without);
     RP_TEST(a_rise_is_accepted_as_often_as_the_temperature_says);
 }

@@ -1,5 +1,4 @@
-/* Tests of the time line that everything which plans uses, by figures worked out by hand.
- */
+/* Tests of the time line that all planning code uses, with figures worked out by hand. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,8 +6,8 @@
 #include "model/timeline.h"
 #include "run.h"
 
-/* a (op 0, 100 ns) -> b (op 1, 50 ns) -> c (op 2, 10 ns, reads a too). Copies take 5 ns and
- * then 2 bytes a ns out, 4 in; a has 401 bytes. */
+/* a (100 ns) -> b (50 ns) -> c (10 ns, reads the output of a too). A copy takes 5 ns and
+ * then 1 ns per 2 bytes out or per 4 bytes in. The output of a has 401 bytes. */
 static const char chain[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
     "\"device\":{\"d2h_bytes_per_s\":2000000000,\"h2d_bytes_per_s\":4000000000,"
@@ -29,7 +28,7 @@ static struct rp_graph load(void) {
     return g;
 }
 
-static void follow(struct rp_timeline *t, size_t n, const struct rp_step *steps) {
+static void run_steps(struct rp_timeline *t, size_t n, const struct rp_step *steps) {
     for (size_t i = 0; i < n; i++)
         rp_timeline_step(t, &steps[i]);
 }
@@ -66,7 +65,7 @@ static void runs_and_frees_wait_for_copies(void) {
     struct rp_graph g = load();
     struct rp_timeline t;
     rp_timeline_init(&t, &g);
-    follow(&t, 6, steps);
+    run_steps(&t, 6, steps);
     CU_ASSERT_TRUE(t.sound && !t.overflow);
     CU_ASSERT_EQUAL(t.host_ready_ns[0], 306);
     CU_ASSERT_EQUAL(t.ready_ns[0], 412);
@@ -78,7 +77,7 @@ static void runs_and_frees_wait_for_copies(void) {
     rp_graph_fini(&g);
 }
 
-static void freeing_or_recomputing_on_the_way_in_is_not_sound(void) {
+static void freeing_or_recomputing_during_a_swap_in_is_not_sound(void) {
     static const struct rp_step steps[] = {
         {.kind = RP_RUN, .id = 0},     {.kind = RP_SWAP_OUT, .id = 0},
         {.kind = RP_RUN, .id = 1},     {.kind = RP_FREE, .id = 0},
@@ -90,7 +89,7 @@ static void freeing_or_recomputing_on_the_way_in_is_not_sound(void) {
     for (int k = 0; k < 2; k++) {
         struct rp_timeline t;
         rp_timeline_init(&t, &g);
-        follow(&t, 5, steps);
+        run_steps(&t, 5, steps);
         CU_ASSERT_TRUE(t.sound);
         rp_timeline_step(&t, &last[k]);
         CU_ASSERT_FALSE(t.sound);
@@ -99,14 +98,14 @@ static void freeing_or_recomputing_on_the_way_in_is_not_sound(void) {
     rp_graph_fini(&g);
 }
 
-static void a_time_past_63_bits_stands_at_the_largest(void) {
+static void a_time_beyond_63_bits_saturates(void) {
     static const struct rp_step steps[] = {{.kind = RP_RUN, .id = 0},
                                            {.kind = RP_SWAP_OUT, .id = 0}};
     struct rp_graph g = load();
     struct rp_timeline t;
     g.device.copy_latency_ns = RP_MAX_QUANTITY - 206; /* ends at the largest - 1 + 100 */
     rp_timeline_init(&t, &g);
-    follow(&t, 2, steps);
+    run_steps(&t, 2, steps);
     CU_ASSERT_TRUE(t.overflow);
     CU_ASSERT_EQUAL(rp_timeline_end(&t), RP_MAX_QUANTITY);
     CU_ASSERT_EQUAL(t.d2h_busy_ns, RP_MAX_QUANTITY - 206 + 201);
@@ -119,6 +118,6 @@ void suite_timeline(void) {
     RP_TEST(a_copy_takes_the_latency_and_its_bytes_rounded_up);
     RP_TEST(tensors_may_be_swapped_only_with_both_bandwidths);
     RP_TEST(runs_and_frees_wait_for_copies);
-    RP_TEST(freeing_or_recomputing_on_the_way_in_is_not_sound);
-    RP_TEST(a_time_past_63_bits_stands_at_the_largest);
+    RP_TEST(freeing_or_recomputing_during_a_swap_in_is_not_sound);
+    RP_TEST(a_time_beyond_63_bits_saturates);
 }

@@ -115,7 +115,7 @@ static void wrong_lines_are_refused(void) {
     }
 }
 
-static void what_contradicts_itself_is_refused(void) {
+static void contradictions_are_refused(void) {
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -134,12 +134,12 @@ static void what_contradicts_itself_is_refused(void) {
         CU_ASSERT_EQUAL(parse(text, &t, &err), RP_INPUT);
         CU_ASSERT_STRING_EQUAL(err.msg, cases[i].message);
     }
-    /* Runtime and driver each say whose the id is. */
+    /* An id can be used once by the runtime and once by the driver. */
     CU_ASSERT_EQUAL(parse("remat-trace 1 7\next 7 1\next 7 1\n", &t, &err), RP_OK);
     rp_trace_fini(&t);
 }
 
-static void a_last_line_that_was_not_finished_is_left_out(void) {
+static void an_unfinished_last_line_is_ignored(void) {
     struct rp_trace t;
     struct rp_err err;
     CU_ASSERT_EQUAL_FATAL(parse("remat-trace 1 7\ncupti 5\ncup", &t, &err), RP_OK);
@@ -159,7 +159,7 @@ static void names_are_made_safe_to_print(void) {
     rp_trace_fini(&t);
 }
 
-static void work_is_traced_to_its_range(void) {
+static void work_is_assigned_to_its_range(void) {
     struct rp_trace t;
     struct rp_err err;
     uint64_t made;
@@ -172,18 +172,19 @@ static void work_is_traced_to_its_range(void) {
     CU_ASSERT(rp_trace_launcher(&t, &w, &made) == 2 && made == 2);
     for (w.node = 9; w.node <= 11; w.node++)
         CU_ASSERT(rp_trace_launcher(&t, &w, &made) == 2 && made == 1);
-    CU_ASSERT(rp_trace_launcher(&t, &w, &made) == 2 && made == 2); /* 12: a ring */
+    CU_ASSERT(rp_trace_launcher(&t, &w, &made) == 2 &&
+              made == 2); /* node 12: its clones form a ring */
     w = (struct rp_trace_work){.correlation = 6};
     CU_ASSERT(rp_trace_launcher(&t, &w, &made) == 0 && made == 0);
     rp_trace_fini(&t);
 }
 
 void suite_trace(void) {
-    RP_SUITE("activity");
+    RP_SUITE("trace");
     RP_TEST(a_trace_is_read_and_written_back_sorted);
     RP_TEST(wrong_lines_are_refused);
-    RP_TEST(what_contradicts_itself_is_refused);
-    RP_TEST(a_last_line_that_was_not_finished_is_left_out);
+    RP_TEST(contradictions_are_refused);
+    RP_TEST(an_unfinished_last_line_is_ignored);
     RP_TEST(names_are_made_safe_to_print);
-    RP_TEST(work_is_traced_to_its_range);
+    RP_TEST(work_is_assigned_to_its_range);
 }

@@ -1,5 +1,5 @@
-/* Each rule of src/verify/check_steps.c has a plan here that breaks it alone;
- * tools/mutate.sh takes the rules away one by one and wants this suite to notice. */
+/* Each rule of src/verify/check_steps.c has a plan here that breaks only this rule.
+ * tools/mutate.sh disables the rules one by one and expects this suite to fail. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "verify/queue_clocks.h"
 #include "verify/verifier.h"
 
-/* The verdict is "no" for this reason (NULL: it is yes), and the naive checker agrees. */
+/* Expects the verdict "no" with this reason (NULL: "yes"), and the same verdict of the
+ * naive checker. */
 static void judge(struct rp_world *w, const char *why) {
     w->err.msg[0] = '\0';
     rp_rc rc = rp_verify(&w->g, &w->p, &w->v, &w->err);
@@ -23,23 +24,23 @@ static void judge(struct rp_world *w, const char *why) {
     CU_ASSERT_EQUAL(rp_naive_valid(&w->g, &w->p), why == NULL);
 }
 
-static void expect_of(const char *graph, const char *room, const char *steps,
+static void expect_of(const char *graph, const char *sizes, const char *steps,
                       const char *why) {
     struct rp_world w;
-    rp_world_open(&w, graph, room, steps);
+    rp_world_open(&w, graph, sizes, steps);
     judge(&w, why);
     rp_world_close(&w);
 }
 
-static void expect(const char *room, const char *steps, const char *why) {
-    expect_of(rp_net, room, steps, why);
+static void expect(const char *sizes, const char *steps, const char *why) {
+    expect_of(rp_net, sizes, steps, why);
 }
 
 /* ---- what is accepted ---- */
 
 static void a_valid_plan_gives_its_facts(void) {
     struct rp_world w;
-    rp_world_open(&w, rp_net, ROOM, ALL);
+    rp_world_open(&w, rp_net, SIZES, ALL);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 100);
     CU_ASSERT_EQUAL(w.v.baseline_time_ns, 100);
@@ -51,7 +52,7 @@ static void a_valid_plan_gives_its_facts(void) {
     rp_world_close(&w);
 }
 
-static void room_that_is_not_used_is_allowed(void) {
+static void unused_memory_is_allowed(void) {
     expect("'budget_bytes':100,'addressed':true,'arena_bytes':30,'host_bytes':7", ALL,
            NULL);
 }
@@ -65,7 +66,7 @@ static void without_addresses_sizes_are_not_rounded(void) {
     rp_world_close(&w);
 }
 
-static void a_rerun_is_counted_and_what_is_there_keeps_its_place(void) {
+static void a_rerun_is_counted_and_outputs_still_there_keep_their_address(void) {
     struct rp_world w;
     rp_world_open(&w, rp_net,
                   "'budget_bytes':44,'addressed':true,'arena_bytes':36,'host_bytes':0",
@@ -79,12 +80,12 @@ static void a_rerun_is_counted_and_what_is_there_keeps_its_place(void) {
     rp_world_close(&w);
 }
 
-/* x out at 10..36 (26 = 10 + 8 / half a byte a ns); c ends at 60; the free of x at 30
- * waits until 36: 6 ns of stall; x in starts at 66, c's end, and ends at 84 (18 = 10 + 8):
- * d waits 18 ns. */
-static void copies_overlap_runs_and_waits_are_stall(void) {
+/* x is copied out from 10 to 36 (26 = 10 + 8 bytes at half a byte a ns). c ends at 60. The
+ * free of x at 30 waits until 36, a stall of 6 ns. x is copied in from 66, when c ends, to
+ * 84 (18 = 10 + 8), so d waits 18 ns. */
+static void copies_overlap_runs_and_waits_count_as_stall(void) {
     struct rp_world w;
-    rp_world_open(&w, rp_net, ROOM,
+    rp_world_open(&w, rp_net, SIZES,
                   A ",{'swap_out':1,'host_at':4}," B ",{'free':1}," C ",{'free':2},"
                     "{'swap_in':1,'at':0}," D);
     judge(&w, NULL);
@@ -101,11 +102,11 @@ static void copies_overlap_runs_and_waits_are_stall(void) {
     rp_world_close(&w);
 }
 
-/* y (6 bytes: 22 ns) waits for x's copy: out 30..56 and 56..78, and the free of y
- * for that. */
-static void copies_of_one_direction_queue_up(void) {
+/* The copy of y (6 bytes, 22 ns) waits for that of x: x goes out from 30 to 56, y from 56
+ * to 78. The free of y waits for that. */
+static void copies_in_one_direction_queue_up(void) {
     struct rp_world w;
-    rp_world_open(&w, rp_net, ROOM,
+    rp_world_open(&w, rp_net, SIZES,
                   A "," B ",{'swap_out':1,'host_at':0},{'swap_out':2,'host_at':8}," C
                     "," FREE_Y "," D);
     judge(&w, NULL);
@@ -115,13 +116,13 @@ static void copies_of_one_direction_queue_up(void) {
     rp_world_close(&w);
 }
 
-static void a_copy_that_outlasts_the_runs_is_the_time(void) {
+static void a_copy_that_ends_after_the_last_run_determines_the_time(void) {
     struct rp_world w;
-    rp_world_open(&w, rp_net, ROOM, ALL ",{'swap_out':5,'host_at':0}");
+    rp_world_open(&w, rp_net, SIZES, ALL ",{'swap_out':5,'host_at':0}");
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 118);
     rp_world_close(&w);
-    rp_world_open(&w, rp_net, ROOM,
+    rp_world_open(&w, rp_net, SIZES,
                   ALL ",{'swap_out':5,'host_at':0},{'free':5},{'swap_in':5,'at':8}");
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 132);
@@ -129,15 +130,15 @@ static void a_copy_that_outlasts_the_runs_is_the_time(void) {
     rp_world_close(&w);
 }
 
-static void a_copy_in_hides_behind_a_run_that_does_not_read_it(void) {
+static void a_swap_in_overlaps_a_run_that_does_not_read_it(void) {
     struct rp_world w;
     rp_world_open(&w, rp_net,
                   "'budget_bytes':44,'addressed':true,'arena_bytes':36,'host_bytes':8",
                   A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':0}," B
                     ",{'free':1},{'swap_in':1,'at':28}," C "," FREE_Y "," D);
     judge(&w, NULL);
-    /* a 0..10, out 10..36, free waits 26, in 36..54: b waits 18, 54..74; in 74..92 hides
-     * behind c, 74..104; d 104..144. */
+    /* a runs 0..10, x goes out 10..36, its free waits 26, x comes in 36..54, so b waits 18
+     * and runs 54..74. The second swap-in, 74..92, overlaps c, 74..104. d runs 104..144. */
     CU_ASSERT_EQUAL(w.v.time_ns, 144);
     CU_ASSERT_EQUAL(w.v.stall_ns, 44);
     CU_ASSERT_EQUAL(w.v.swapped_out_bytes, 8);
@@ -146,7 +147,7 @@ static void a_copy_in_hides_behind_a_run_that_does_not_read_it(void) {
     rp_world_close(&w);
 }
 
-static void storage_without_bytes_takes_no_room(void) {
+static void tensors_without_bytes_take_no_memory(void) {
     static const char empty[] =
         "{'format':'remat-graph','version':1,'name':'e','time_source':'none',"
         "'device':{'alignment_bytes':4,'h2d_bytes_per_s':1,'d2h_bytes_per_s':1},"
@@ -174,7 +175,7 @@ static void storage_without_bytes_takes_no_room(void) {
 
 static void a_plan_for_another_graph_is_rejected(void) {
     struct rp_world w;
-    rp_world_open(&w, rp_net, ROOM, ALL);
+    rp_world_open(&w, rp_net, SIZES, ALL);
     w.p.graph_sha256[0] ^= 1;
     char *why = rp_format("graph: the plan is for sha256 %s, the graph has %s",
                           w.p.graph_sha256, w.g.sha256);
@@ -203,81 +204,81 @@ static void an_arena_over_the_budget_is_rejected(void) {
 
 /* ---- each step ---- */
 
-static void what_does_not_exist_is_rejected(void) {
-    expect(ROOM, A ",{'run':4,'at':[8]}", "steps[1]: no op 4");
-    expect(ROOM, A ",{'free':6}", "steps[1]: no tensor 6");
-    expect(ROOM, A ",{'swap_out':4000000000,'host_at':0}",
+static void steps_with_unknown_ids_are_rejected(void) {
+    expect(SIZES, A ",{'run':4,'at':[8]}", "steps[1]: no op 4");
+    expect(SIZES, A ",{'free':6}", "steps[1]: no tensor 6");
+    expect(SIZES, A ",{'swap_out':4000000000,'host_at':0}",
            "steps[1]: no tensor 4000000000");
-    expect(ROOM, "{'swap_in':6,'at':0}", "steps[0]: no tensor 6");
+    expect(SIZES, "{'swap_in':6,'at':0}", "steps[0]: no tensor 6");
 }
 
-static void running_again_what_may_run_only_once_is_rejected(void) {
-    expect(ROOM, A "," B "," C ",{'run':2,'at':[null]}," FREE_Y "," D,
+static void rerunning_a_run_once_op_is_rejected(void) {
+    expect(SIZES, A "," B "," C ",{'run':2,'at':[null]}," FREE_Y "," D,
            "steps[3]: op 2 \"c\" runs again, though its recompute is false");
 }
 
-static void reading_what_is_not_on_the_device_is_rejected(void) {
-    expect(ROOM, A "," B ",{'free':1}," C "," FREE_Y "," D,
+static void reading_a_tensor_that_is_not_on_the_device_is_rejected(void) {
+    expect(SIZES, A "," B ",{'free':1}," C "," FREE_Y "," D,
            "steps[5]: op 3 \"d\" reads tensor 1 \"x\", which is not on the device");
-    expect(ROOM, B,
+    expect(SIZES, B,
            "steps[0]: op 1 \"b\" reads tensor 1 \"x\", which is not on the device");
 }
 
 static void a_wrong_number_of_addresses_is_rejected(void) {
-    expect(ROOM, A ",{'run':1,'at':[8],'workspace_at':20}",
+    expect(SIZES, A ",{'run':1,'at':[8],'workspace_at':20}",
            "steps[1]: op 1 \"b\" has 2 outputs, 'at' has 1 addresses");
-    expect(ROOM, "{'run':0}", "steps[0]: op 0 \"a\" has 1 outputs, 'at' has 0 addresses");
-    expect(ROOM, A ",{'run':0}," B "," C "," FREE_Y "," D,
+    expect(SIZES, "{'run':0}", "steps[0]: op 0 \"a\" has 1 outputs, 'at' has 0 addresses");
+    expect(SIZES, A ",{'run':0}," B "," C "," FREE_Y "," D,
            "steps[1]: op 0 \"a\" has 1 outputs, 'at' has 0 addresses");
 }
 
-static void a_second_address_for_what_is_there_is_rejected(void) {
-    expect(ROOM, A ",{'run':0,'at':[0]}," B "," C "," FREE_Y "," D,
+static void a_second_address_for_a_tensor_on_the_device_is_rejected(void) {
+    expect(SIZES, A ",{'run':0,'at':[0]}," B "," C "," FREE_Y "," D,
            "steps[1]: tensor 1 \"x\" is on the device already: its address must be null");
-    expect(ROOM, A ",{'run':0,'at':[null]}," B "," C "," FREE_Y "," D, NULL);
+    expect(SIZES, A ",{'run':0,'at':[null]}," B "," C "," FREE_Y "," D, NULL);
 }
 
 static void storage_without_an_address_is_rejected(void) {
-    expect(ROOM, "{'run':0,'at':[null]}," B "," C "," FREE_Y "," D,
+    expect(SIZES, "{'run':0,'at':[null]}," B "," C "," FREE_Y "," D,
            "steps[0]: tensor 1 \"x\" has no address");
-    expect(ROOM, A ",{'run':1,'at':[8,16]}," C "," FREE_Y "," D,
+    expect(SIZES, A ",{'run':1,'at':[8,16]}," C "," FREE_Y "," D,
            "steps[1]: the workspace of op 1 \"b\" has no address");
-    expect(ROOM, ALL ",{'swap_out':5}",
+    expect(SIZES, ALL ",{'swap_out':5}",
            "steps[5]: the host copy of tensor 5 \"v\" has no address");
-    expect(ROOM, ALL ",{'swap_out':5,'host_at':0},{'free':5},{'swap_in':5}",
+    expect(SIZES, ALL ",{'swap_out':5,'host_at':0},{'free':5},{'swap_in':5}",
            "steps[7]: tensor 5 \"v\" has no address");
 }
 
-static void a_workspace_for_an_op_without_is_rejected(void) {
-    expect(ROOM, "{'run':0,'at':[0],'workspace_at':8}," B "," C "," FREE_Y "," D,
+static void a_workspace_address_for_an_op_without_workspace_is_rejected(void) {
+    expect(SIZES, "{'run':0,'at':[0],'workspace_at':8}," B "," C "," FREE_Y "," D,
            "steps[0]: op 0 \"a\" has no workspace to put at workspace_at");
 }
 
 static void an_address_off_the_alignment_is_rejected(void) {
-    expect(ROOM, "{'run':0,'at':[2]}",
+    expect(SIZES, "{'run':0,'at':[2]}",
            "steps[0]: tensor 1 \"x\": address 2 is no multiple of 4");
-    expect(ROOM, ALL ",{'swap_out':5,'host_at':3}",
+    expect(SIZES, ALL ",{'swap_out':5,'host_at':3}",
            "steps[5]: the host copy of tensor 5 \"v\": address 3 is no multiple of 4");
 }
 
-static void what_ends_beyond_its_memory_is_rejected(void) {
-    expect(ROOM, "{'run':0,'at':[24]}",
+static void storage_beyond_the_arena_or_slab_is_rejected(void) {
+    expect(SIZES, "{'run':0,'at':[24]}",
            "steps[0]: tensor 1 \"x\": 8 bytes at 24 end beyond arena_bytes 28");
     expect(
-        ROOM, A ",{'run':1,'at':[8,16],'workspace_at':24}",
+        SIZES, A ",{'run':1,'at':[8,16],'workspace_at':24}",
         "steps[1]: the workspace of op 1 \"b\": 8 bytes at 24 end beyond arena_bytes 28");
-    expect(ROOM, ALL ",{'swap_out':5,'host_at':16}",
+    expect(SIZES, ALL ",{'swap_out':5,'host_at':16}",
            "steps[5]: the host copy of tensor 5 \"v\": 4 bytes at 16 end beyond "
            "host_bytes 16");
-    expect(ROOM, ALL ",{'swap_out':5,'host_at':12}", NULL);
-    expect(ROOM, "{'run':0,'at':[9223372036854775804]}",
+    expect(SIZES, ALL ",{'swap_out':5,'host_at':12}", NULL);
+    expect(SIZES, "{'run':0,'at':[9223372036854775804]}",
            "steps[0]: tensor 1 \"x\": 8 bytes at 9223372036854775804 end beyond "
            "arena_bytes 28");
 }
 
-static void an_address_near_the_end_of_all_addresses_is_rejected(void) {
+static void an_address_that_would_overflow_is_rejected(void) {
     struct rp_world w;
-    rp_world_open(&w, rp_net, ROOM, ALL);
+    rp_world_open(&w, rp_net, SIZES, ALL);
     w.p.at.at[0] = UINT64_MAX - 3;
     judge(&w, "steps[0]: tensor 1 \"x\": 8 bytes at 18446744073709551612 end beyond "
               "arena_bytes 28");
@@ -285,24 +286,24 @@ static void an_address_near_the_end_of_all_addresses_is_rejected(void) {
 }
 
 static void live_ranges_that_overlap_are_rejected(void) {
-    expect(ROOM, A ",{'run':1,'at':[4,16],'workspace_at':20}",
+    expect(SIZES, A ",{'run':1,'at':[4,16],'workspace_at':20}",
            "steps[1]: tensor 2 \"y\": bytes 4..12 overlap tensor 1 \"x\" at 0..8");
-    expect(ROOM, A ",{'run':1,'at':[8,12],'workspace_at':20}",
+    expect(SIZES, A ",{'run':1,'at':[8,12],'workspace_at':20}",
            "steps[1]: tensor 3 \"z\": bytes 12..16 overlap tensor 2 \"y\" at 8..16");
-    expect(ROOM, A ",{'run':1,'at':[8,16],'workspace_at':16}",
+    expect(SIZES, A ",{'run':1,'at':[8,16],'workspace_at':16}",
            "steps[1]: the workspace of op 1 \"b\": bytes 16..24 overlap "
            "tensor 3 \"z\" at 16..20");
-    expect(ROOM, A "," B "," C "," D,
+    expect(SIZES, A "," B "," C "," D,
            "steps[3]: tensor 5 \"v\": bytes 8..12 overlap tensor 2 \"y\" at 8..16");
-    expect(ROOM, A "," B ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':12}",
+    expect(SIZES, A "," B ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':12}",
            "steps[4]: tensor 1 \"x\": bytes 12..20 overlap tensor 2 \"y\" at 8..16");
 }
 
 static void host_copies_that_overlap_are_rejected(void) {
-    expect(ROOM, A "," B ",{'swap_out':1,'host_at':4},{'swap_out':3,'host_at':8}",
+    expect(SIZES, A "," B ",{'swap_out':1,'host_at':4},{'swap_out':3,'host_at':8}",
            "steps[3]: the host copy of tensor 3 \"z\": bytes 8..12 overlap "
            "tensor 1 \"x\" at 4..12");
-    expect(ROOM,
+    expect(SIZES,
            A "," B ",{'swap_out':1,'host_at':4},{'swap_out':3,'host_at':12}," C "," FREE_Y
              "," D,
            NULL);
@@ -324,7 +325,7 @@ static void more_live_than_the_budget_is_rejected(void) {
            "steps[5]: 34 bytes live, over budget_bytes 33");
 }
 
-static void an_address_in_a_plan_without_is_rejected(void) {
+static void an_address_in_a_plan_without_addresses_is_rejected(void) {
     const char why[] = "steps[0]: an address, in a plan without addresses";
     expect(SUM, A, why);
     expect(SUM, "{'run':0,'at':[]}", why);
@@ -334,28 +335,29 @@ static void an_address_in_a_plan_without_is_rejected(void) {
     expect(SUM, "{'swap_in':1,'at':0}", why);
 }
 
-static void freeing_what_is_not_there_is_rejected(void) {
-    expect(ROOM, A ",{'free':1},{'free':1}",
+static void freeing_a_tensor_that_is_not_on_the_device_is_rejected(void) {
+    expect(SIZES, A ",{'free':1},{'free':1}",
            "steps[2]: tensor 1 \"x\" is freed, but not on the device");
-    expect(ROOM, "{'free':5}", "steps[0]: tensor 5 \"v\" is freed, but not on the device");
+    expect(SIZES, "{'free':5}", "steps[0]: tensor 5 \"v\" is freed, but not on the device");
 }
 
-static void touching_a_source_is_rejected(void) {
-    expect(ROOM, "{'free':0}", "steps[0]: tensor 0 \"w\" is a source: it cannot be freed");
-    expect(ROOM, "{'swap_out':0,'host_at':0}",
+static void freeing_or_swapping_a_source_is_rejected(void) {
+    expect(SIZES, "{'free':0}", "steps[0]: tensor 0 \"w\" is a source: it cannot be freed");
+    expect(SIZES, "{'swap_out':0,'host_at':0}",
            "steps[0]: tensor 0 \"w\" is a source: it cannot be swapped");
-    expect(ROOM, "{'swap_in':0,'at':0}",
+    expect(SIZES, "{'swap_in':0,'at':0}",
            "steps[0]: tensor 0 \"w\" is a source: it cannot be swapped");
 }
 
-static void freeing_what_is_still_arriving_is_rejected(void) {
-    expect(ROOM, A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':0},{'free':1}",
+static void freeing_a_tensor_during_its_swap_in_is_rejected(void) {
+    expect(SIZES,
+           A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':0},{'free':1}",
            "steps[4]: tensor 1 \"x\" is freed at 36 ns, while its swap-in is under way "
            "until 54 ns");
 }
 
-static void making_again_what_is_still_arriving_is_rejected(void) {
-    expect(ROOM,
+static void recomputing_a_tensor_during_its_swap_in_is_rejected(void) {
+    expect(SIZES,
            A ",{'swap_out':1,'host_at':0},{'free':1},{'swap_in':1,'at':0},"
              "{'run':0,'at':[null]}",
            "steps[4]: op 0 \"a\" makes tensor 1 \"x\" again at 36 ns, while its swap-in is "
@@ -369,43 +371,43 @@ static void a_swap_without_both_bandwidths_is_rejected(void) {
         const char *at = strstr(rp_net, speed[k]);
         char *graph =
             rp_format("%.*s%s", (int)(at - rp_net), rp_net, at + strlen(speed[k]));
-        expect_of(graph, ROOM, ALL, NULL);
-        expect_of(graph, ROOM, ALL ",{'swap_out':5,'host_at':0}",
+        expect_of(graph, SIZES, ALL, NULL);
+        expect_of(graph, SIZES, ALL ",{'swap_out':5,'host_at':0}",
                   "steps[5]: a swap, but the graph's device does not state both "
                   "bandwidths");
         free(graph);
     }
 }
 
-static void swapping_out_what_is_not_there_is_rejected(void) {
-    expect(ROOM, "{'swap_out':1,'host_at':0}",
+static void swapping_out_a_tensor_that_is_not_on_the_device_is_rejected(void) {
+    expect(SIZES, "{'swap_out':1,'host_at':0}",
            "steps[0]: tensor 1 \"x\" is swapped out, but not on the device");
 }
 
 static void swapping_out_twice_is_rejected(void) {
-    expect(ROOM, A ",{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':8}",
+    expect(SIZES, A ",{'swap_out':1,'host_at':0},{'swap_out':1,'host_at':8}",
            "steps[2]: tensor 1 \"x\" is swapped out a second time");
 }
 
-static void swapping_in_what_is_not_on_the_host_is_rejected(void) {
-    expect(ROOM, A ",{'free':1},{'swap_in':1,'at':0}",
+static void swapping_in_a_tensor_without_a_host_copy_is_rejected(void) {
+    expect(SIZES, A ",{'free':1},{'swap_in':1,'at':0}",
            "steps[2]: tensor 1 \"x\" is swapped in, but has no host copy");
 }
 
-static void swapping_in_what_is_on_the_device_is_rejected(void) {
-    expect(ROOM, A ",{'swap_out':1,'host_at':0},{'swap_in':1,'at':8}",
+static void swapping_in_a_tensor_that_is_on_the_device_is_rejected(void) {
+    expect(SIZES, A ",{'swap_out':1,'host_at':0},{'swap_in':1,'at':8}",
            "steps[2]: tensor 1 \"x\" is swapped in, but on the device already");
 }
 
-/* ---- the end, and the claims ---- */
+/* ---- the end of the step, and the claims ---- */
 
 static void an_op_that_never_runs_is_rejected(void) {
-    expect(ROOM, A "," B "," C, "steps: op 3 \"d\" never runs");
-    expect(ROOM, "", "steps: op 0 \"a\" never runs");
+    expect(SIZES, A "," B "," C, "steps: op 3 \"d\" never runs");
+    expect(SIZES, "", "steps: op 0 \"a\" never runs");
 }
 
 static void a_kept_tensor_that_is_gone_is_rejected(void) {
-    expect(ROOM, ALL ",{'free':5}",
+    expect(SIZES, ALL ",{'free':5}",
            "steps: tensor 5 \"v\" is to be kept, but not there at the end");
 }
 
@@ -424,7 +426,7 @@ static void an_arena_that_is_not_the_peak_of_the_sum_is_rejected(void) {
 
 static void a_wrong_claim_is_rejected(void) {
     struct rp_world w;
-    rp_world_open(&w, rp_net, ROOM,
+    rp_world_open(&w, rp_net, SIZES,
                   A ",{'swap_out':1,'host_at':0}," B ",{'free':1}," C ",{'free':2},"
                     "{'run':0,'at':[0]}," D);
     struct rp_claims *c = &w.p.claims;
@@ -446,7 +448,7 @@ static void a_wrong_claim_is_rejected(void) {
     rp_world_close(&w);
 }
 
-/* ---- sums that leave 63 bits ---- */
+/* ---- sums beyond 63 bits ---- */
 
 #define BIG "4611686018427387904" /* 2^62 */
 #define HUGE_ROOM "'budget_bytes':9223372036854775807,'addressed':false,"
@@ -458,7 +460,7 @@ static const char slow[] =
     "'ops':[{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':BIG},"
     "{'name':'g','kind':'k','inputs':[0],'outputs':[1],'time_ns':0}],'keep':[]}";
 
-/* The graph `slow` with its words replaced by figures. */
+/* The graph `slow` with its placeholders replaced by numbers. */
 static char *slow_graph(const char *link, const char *late) {
     const char *word[] = {"LINK", "LATE", "BIG"}, *figure[] = {link, late, BIG};
     char *text = rp_strdup(slow);
@@ -482,7 +484,7 @@ static void times_beyond_63_bits_are_rejected(void) {
     expect_of(g, S, "{'run':0},{'swap_out':0}",
               "steps[1]: the swap-out of tensor 0 \"p\" ends after 2^63-1 ns");
     free(g);
-    g = slow_graph("1000000000", "0"); /* one that ends too late */
+    g = slow_graph("1000000000", "0"); /* a copy that ends too late */
     expect_of(g, S, "{'run':0},{'swap_out':0}",
               "steps[1]: the swap-out of tensor 0 \"p\" ends after 2^63-1 ns");
     free(g);
@@ -516,42 +518,42 @@ static void bytes_swapped_in_beyond_63_bits_are_rejected(void) {
 }
 
 void suite_verifier(void) {
-    RP_SUITE("verify");
+    RP_SUITE("verifier");
     RP_TEST(a_valid_plan_gives_its_facts);
-    RP_TEST(room_that_is_not_used_is_allowed);
+    RP_TEST(unused_memory_is_allowed);
     RP_TEST(without_addresses_sizes_are_not_rounded);
-    RP_TEST(a_rerun_is_counted_and_what_is_there_keeps_its_place);
-    RP_TEST(copies_overlap_runs_and_waits_are_stall);
-    RP_TEST(copies_of_one_direction_queue_up);
-    RP_TEST(a_copy_that_outlasts_the_runs_is_the_time);
-    RP_TEST(a_copy_in_hides_behind_a_run_that_does_not_read_it);
-    RP_TEST(storage_without_bytes_takes_no_room);
+    RP_TEST(a_rerun_is_counted_and_outputs_still_there_keep_their_address);
+    RP_TEST(copies_overlap_runs_and_waits_count_as_stall);
+    RP_TEST(copies_in_one_direction_queue_up);
+    RP_TEST(a_copy_that_ends_after_the_last_run_determines_the_time);
+    RP_TEST(a_swap_in_overlaps_a_run_that_does_not_read_it);
+    RP_TEST(tensors_without_bytes_take_no_memory);
     RP_TEST(a_plan_for_another_graph_is_rejected);
     RP_TEST(a_budget_below_the_sources_is_rejected);
     RP_TEST(an_arena_over_the_budget_is_rejected);
-    RP_TEST(what_does_not_exist_is_rejected);
-    RP_TEST(running_again_what_may_run_only_once_is_rejected);
-    RP_TEST(reading_what_is_not_on_the_device_is_rejected);
+    RP_TEST(steps_with_unknown_ids_are_rejected);
+    RP_TEST(rerunning_a_run_once_op_is_rejected);
+    RP_TEST(reading_a_tensor_that_is_not_on_the_device_is_rejected);
     RP_TEST(a_wrong_number_of_addresses_is_rejected);
-    RP_TEST(a_second_address_for_what_is_there_is_rejected);
+    RP_TEST(a_second_address_for_a_tensor_on_the_device_is_rejected);
     RP_TEST(storage_without_an_address_is_rejected);
-    RP_TEST(a_workspace_for_an_op_without_is_rejected);
+    RP_TEST(a_workspace_address_for_an_op_without_workspace_is_rejected);
     RP_TEST(an_address_off_the_alignment_is_rejected);
-    RP_TEST(what_ends_beyond_its_memory_is_rejected);
-    RP_TEST(an_address_near_the_end_of_all_addresses_is_rejected);
+    RP_TEST(storage_beyond_the_arena_or_slab_is_rejected);
+    RP_TEST(an_address_that_would_overflow_is_rejected);
     RP_TEST(live_ranges_that_overlap_are_rejected);
     RP_TEST(host_copies_that_overlap_are_rejected);
     RP_TEST(more_live_than_the_budget_is_rejected);
-    RP_TEST(an_address_in_a_plan_without_is_rejected);
-    RP_TEST(freeing_what_is_not_there_is_rejected);
-    RP_TEST(touching_a_source_is_rejected);
-    RP_TEST(freeing_what_is_still_arriving_is_rejected);
-    RP_TEST(making_again_what_is_still_arriving_is_rejected);
+    RP_TEST(an_address_in_a_plan_without_addresses_is_rejected);
+    RP_TEST(freeing_a_tensor_that_is_not_on_the_device_is_rejected);
+    RP_TEST(freeing_or_swapping_a_source_is_rejected);
+    RP_TEST(freeing_a_tensor_during_its_swap_in_is_rejected);
+    RP_TEST(recomputing_a_tensor_during_its_swap_in_is_rejected);
     RP_TEST(a_swap_without_both_bandwidths_is_rejected);
-    RP_TEST(swapping_out_what_is_not_there_is_rejected);
+    RP_TEST(swapping_out_a_tensor_that_is_not_on_the_device_is_rejected);
     RP_TEST(swapping_out_twice_is_rejected);
-    RP_TEST(swapping_in_what_is_not_on_the_host_is_rejected);
-    RP_TEST(swapping_in_what_is_on_the_device_is_rejected);
+    RP_TEST(swapping_in_a_tensor_without_a_host_copy_is_rejected);
+    RP_TEST(swapping_in_a_tensor_that_is_on_the_device_is_rejected);
     RP_TEST(an_op_that_never_runs_is_rejected);
     RP_TEST(a_kept_tensor_that_is_gone_is_rejected);
     RP_TEST(an_arena_that_is_not_the_peak_of_the_sum_is_rejected);

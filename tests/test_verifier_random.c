@@ -1,4 +1,5 @@
-/* Random plans, judged by the checker and by the plain one of naive.h. */
+/* Compares the verdicts of the checker and of the naive checker (naive.h) on random plans.
+ */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static bool agree(const struct rp_graph *g, const struct rp_plan *p, unsigned *v
     return yes == naive;
 }
 
-/* A random graph, a random plan, valid; then changed a little, many times. */
+/* Makes a random valid plan for a random graph, and then changes it many times. */
 static bool verdicts_agree(uint64_t seed, unsigned *valid) {
     struct rp_rng r = {seed};
     struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)rp_rng_below(&r, 10));
@@ -47,7 +48,7 @@ static bool verdicts_agree(uint64_t seed, unsigned *valid) {
     return ok && first == 1;
 }
 
-static void random_plans_get_the_naive_verdict(void) {
+static void random_plans_get_the_same_verdict_from_the_naive_checker(void) {
     uint32_t n = 300;
     unsigned valid = 0, of = 10 * n;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
@@ -55,25 +56,26 @@ static void random_plans_get_the_naive_verdict(void) {
             rp_gen_failed(seed);
             CU_FAIL("the verdicts differ");
         }
-    /* Changes that are all fatal, or all harmless, would test little. */
+    /* If all changes were fatal, or all harmless, this would test little. */
     CU_ASSERT(getenv("RP_SEED") != NULL || (valid > of / 20 && valid < of / 2));
 }
 
-/* The highest ends in arena and slab, from the steps alone; 0 without addresses. */
-static void find_ends(const struct rp_graph *g, const struct rp_plan *p, uint64_t *arena,
-                      uint64_t *slab) {
+/* The highest ends of addresses in arena and slab, taken from the steps; 0 without
+ * addresses. */
+static void find_max_ends(const struct rp_graph *g, const struct rp_plan *p,
+                          uint64_t *arena, uint64_t *slab) {
     uint64_t unit = g->device.alignment_bytes;
     *arena = *slab = 0;
     for (size_t i = 0; i < p->steps.n; i++) {
         const struct rp_step *s = &p->steps.at[i];
         const struct rp_op *op = s->kind == RP_RUN ? &g->ops[s->id] : NULL;
-        uint64_t *most = s->kind == RP_SWAP_OUT ? slab : arena;
+        uint64_t *max_end = s->kind == RP_SWAP_OUT ? slab : arena;
         uint64_t bytes = op != NULL           ? op->workspace_bytes
                          : s->kind != RP_FREE ? g->tensors[s->id].bytes
                                               : 0;
         uint64_t end = s->address + (bytes + unit - 1) / unit * unit;
-        if (s->address != RP_NO_ADDRESS && end > *most)
-            *most = end;
+        if (s->address != RP_NO_ADDRESS && end > *max_end)
+            *max_end = end;
         for (uint32_t k = 0; s->has_at && k < s->n_at; k++) {
             uint64_t at = p->at.at[s->at + k];
             uint64_t size = (g->tensors[op->outputs[k]].bytes + unit - 1) / unit * unit;
@@ -83,7 +85,7 @@ static void find_ends(const struct rp_graph *g, const struct rp_plan *p, uint64_
     }
 }
 
-/* The host copies of a plan, each once. */
+/* The size of all host copies of a plan, each counted once. */
 static uint64_t all_copies(const struct rp_graph *g, const struct rp_plan *p) {
     uint64_t sum = 0;
     for (size_t i = 0; i < p->steps.n; i++)
@@ -104,7 +106,7 @@ static bool used_is_right(uint64_t seed) {
         uint64_t arena, slab;
         rp_gen_plan(seed, &g, addressed, &p);
         rp_naive_steps(&g, &p, &p.claims);
-        find_ends(&g, &p, &arena, &slab);
+        find_max_ends(&g, &p, &arena, &slab);
         ok = ok && rp_verify(&g, &p, &v, &err) == RP_OK &&
              v.host_used_bytes == (addressed ? slab : all_copies(&g, &p)) &&
              (!addressed || v.arena_used_bytes == arena);
@@ -114,7 +116,7 @@ static bool used_is_right(uint64_t seed) {
     return ok;
 }
 
-static void what_arena_and_slab_hold_at_max_is_right(void) {
+static void the_used_bytes_of_arena_and_slab_are_right(void) {
     uint32_t n = 100;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
         if (!used_is_right(seed)) {
@@ -145,8 +147,8 @@ static void keep_all_plans_are_valid(void) {
 }
 
 void suite_verifier_random(void) {
-    RP_SUITE("verify_random");
-    RP_TEST(random_plans_get_the_naive_verdict);
-    RP_TEST(what_arena_and_slab_hold_at_max_is_right);
+    RP_SUITE("verifier_random");
+    RP_TEST(random_plans_get_the_same_verdict_from_the_naive_checker);
+    RP_TEST(the_used_bytes_of_arena_and_slab_are_right);
     RP_TEST(keep_all_plans_are_valid);
 }

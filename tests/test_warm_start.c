@@ -1,4 +1,4 @@
-/* Tests of plans that a search starts from. */
+/* Tests of searches that start from a given plan. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static bool schedule_runs_no_more(uint64_t seed) {
     rp_schedule_empty(&p, &t);
     bool ok = rp_schedule_from_plan(&p, &plan, &s);
     ok = ok && rp_schedule_cost(&p, &s).time_ns <= plan.claims.time_ns;
-    /* Its own steps lead back to it. */
+    /* The steps of the schedule give the same schedule again. */
     rp_schedule_steps(&p, &s, &again);
     ok = ok && rp_schedule_from_plan(&p, &again, &t) &&
          memcmp(s.rows, t.rows, ((size_t)p.n_ops + 1) * s.words * sizeof *s.rows) == 0;
@@ -89,7 +89,8 @@ static bool result_is_not_slower(uint64_t seed) {
     return ok;
 }
 
-/* Some of these run an op twice in a stage, which takes less memory than any schedule. */
+/* Some of these plans run an op twice in a stage, which takes less memory than any
+ * schedule. */
 static void the_result_is_never_slower_than_a_start_that_fits(void) {
     uint32_t n = 200;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
@@ -99,7 +100,7 @@ static void the_result_is_never_slower_than_a_start_that_fits(void) {
         }
 }
 
-/* How many swap-ins there are in the plan, if its schedule takes the plan's time. */
+/* The number of swap-ins in the plan. *same: its schedule takes the plan's time. */
 static size_t swaps_of_same_schedule(uint64_t seed, bool *same) {
     struct rp_graph g;
     struct rp_plan start, plan;
@@ -127,7 +128,7 @@ static size_t swaps_of_same_schedule(uint64_t seed, bool *same) {
     return n_ins;
 }
 
-static void a_plan_with_swaps_leads_back_to_its_schedule(void) {
+static void a_plan_with_swaps_gives_back_its_schedule(void) {
     uint32_t n = 20;
     size_t swaps = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
@@ -141,8 +142,8 @@ static void a_plan_with_swaps_leads_back_to_its_schedule(void) {
     CU_ASSERT(swaps > 0 || getenv("RP_SEED") != NULL);
 }
 
-/* a, b, c of 100 ns in a row, 10 bytes each; d reads a and c. With a made twice it takes 21
- * bytes, otherwise 30. */
+/* Ops a, b and c take 100 ns and follow each other; their outputs have 10 bytes each. d
+ * reads a and c. This takes 21 bytes if a runs twice, and 30 otherwise. */
 static const char diamond[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"imported:"
     "x\",\"tensors\":["
@@ -157,7 +158,7 @@ static const char diamond[] =
     "{\"name\":\"d\",\"kind\":\"f\",\"inputs\":[0,2],\"outputs\":[3],\"time_ns\":100}],"
     "\"keep\":[3]}";
 
-static void a_start_over_the_budget_is_only_a_beginning(void) {
+static void a_start_over_the_budget_is_improved_until_it_fits(void) {
     struct rp_graph g;
     struct rp_plan start, plan;
     struct rp_err err = {{0}};
@@ -171,7 +172,7 @@ static void a_start_over_the_budget_is_only_a_beginning(void) {
     rp_graph_fini(&g);
 }
 
-static void first_runs_in_another_order_are_no_schedule(void) {
+static void a_plan_with_another_order_of_first_runs_gives_no_schedule(void) {
     struct rp_graph g;
     struct rp_plan start;
     struct rp_instance p;
@@ -195,23 +196,23 @@ static void first_runs_in_another_order_are_no_schedule(void) {
 
 /* ---- the schedule of a plan ---- */
 
-/* Every bit set, as if it had been used before. */
-static void litter(const struct rp_instance *p, struct rp_schedule *s) {
+/* Sets every bit, as if the memory had been used before. */
+static void set_all_bits(const struct rp_instance *p, struct rp_schedule *s) {
     size_t bytes = ((size_t)p->n_ops + 1) * s->words * sizeof *s->rows;
     memset(s->rows, 0xff, bytes);
-    rp_schedule_set_in(s, 0, 0, true); /* which takes room for them */
+    rp_schedule_set_in(s, 0, 0, true); /* allocates the swap-ins */
     memset(s->ins, 0xff, bytes);
 }
 
-static bool swaps_in(const struct rp_instance *p, const struct rp_schedule *s) {
+static bool has_swap_ins(const struct rp_instance *p, const struct rp_schedule *s) {
     for (size_t k = 0; s->ins != NULL && k < ((size_t)p->n_ops + 1) * s->words; k++)
         if (s->ins[k] != 0)
             return true;
     return false;
 }
 
-/* What was in the schedule before does not matter. Counts plans whose swaps are none in the
- * schedule. */
+/* Earlier contents of the schedule do not matter. Counts the plans with swaps whose
+ * schedule has none. */
 static bool schedule_is_new(uint64_t seed, uint32_t *n_remade) {
     struct rp_graph g;
     struct rp_plan plan;
@@ -222,14 +223,14 @@ static bool schedule_is_new(uint64_t seed, uint32_t *n_remade) {
     rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
     rp_schedule_empty(&p, &s);
     rp_schedule_empty(&p, &dirty);
-    litter(&p, &dirty);
+    set_all_bits(&p, &dirty);
     size_t bytes = ((size_t)p.n_ops + 1) * s.words * sizeof *s.rows;
     bool made = rp_schedule_from_plan(&p, &plan, &s);
     bool ok = rp_schedule_from_plan(&p, &plan, &dirty) == made;
     ok = ok && (!made || memcmp(s.rows, dirty.rows, bytes) == 0);
     ok = ok && (!made || (s.ins != NULL ? memcmp(s.ins, dirty.ins, bytes) == 0
-                                        : !swaps_in(&p, &dirty)));
-    *n_remade += made && plan.host_bytes > 0 && !swaps_in(&p, &s);
+                                        : !has_swap_ins(&p, &dirty)));
+    *n_remade += made && plan.host_bytes > 0 && !has_swap_ins(&p, &s);
     rp_schedule_fini(&s);
     rp_schedule_fini(&dirty);
     rp_instance_fini(&p);
@@ -250,7 +251,7 @@ static void the_schedule_depends_on_the_plan_alone(void) {
 
 /* ---- a plan for another budget ---- */
 
-/* Without room behind its lists, so that a sanitizer sees a step too many. */
+/* Leaves no spare capacity in the lists, so that a sanitizer sees access beyond the end. */
 static void trim(struct rp_plan *p) {
     p->steps.at = rp_realloc(p->steps.at, p->steps.n, sizeof *p->steps.at);
     p->at.at = rp_realloc(p->at.at, p->at.n, sizeof *p->at.at);
@@ -276,7 +277,7 @@ static bool same_steps(const struct rp_plan *a, const struct rp_plan *b, bool ad
     return true;
 }
 
-static void restated_plans_are_the_same_with_or_without_addresses(void) {
+static void plans_for_another_budget_keep_their_steps_with_or_without_addresses(void) {
     for (uint64_t seed = 1; seed < 20; seed++)
         for (int addressed = 0; addressed < 2; addressed++) {
             struct rp_graph g;
@@ -318,10 +319,11 @@ static void first_runs_are_counted_once(void) {
     rp_plan_fini(&plan);
 }
 
-/* ---- one pass ---- */
+/* ---- the greedy schedule ---- */
 
-/* 1: a schedule that fits; 0: none, though some would; 2: what came is not sound. */
-static int one_pass(uint64_t seed) {
+/* 1: the schedule fits; 0: no schedule, or one that does not fit; 2: the schedule is not
+ * sound. */
+static int check_greedy(uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(20 + (uint32_t)(seed % 60));
     struct rp_graph g;
     struct rp_instance p;
@@ -341,10 +343,10 @@ static int one_pass(uint64_t seed) {
     return result;
 }
 
-static void one_pass_over_the_ops_mostly_ends_within_the_limit(void) {
+static void the_greedy_schedule_mostly_fits(void) {
     uint32_t n = 100, all = n, fits = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
-        int result = one_pass(seed);
+        int result = check_greedy(seed);
         fits += result == 1;
         if (result == 2) {
             rp_gen_failed(seed);
@@ -355,14 +357,14 @@ static void one_pass_over_the_ops_mostly_ends_within_the_limit(void) {
 }
 
 void suite_warm_start(void) {
-    RP_SUITE("start");
+    RP_SUITE("warm_start");
     RP_TEST(the_schedule_of_a_plan_runs_no_more_than_the_plan);
     RP_TEST(the_result_is_never_slower_than_a_start_that_fits);
-    RP_TEST(a_plan_with_swaps_leads_back_to_its_schedule);
-    RP_TEST(a_start_over_the_budget_is_only_a_beginning);
-    RP_TEST(one_pass_over_the_ops_mostly_ends_within_the_limit);
-    RP_TEST(first_runs_in_another_order_are_no_schedule);
+    RP_TEST(a_plan_with_swaps_gives_back_its_schedule);
+    RP_TEST(a_start_over_the_budget_is_improved_until_it_fits);
+    RP_TEST(the_greedy_schedule_mostly_fits);
+    RP_TEST(a_plan_with_another_order_of_first_runs_gives_no_schedule);
     RP_TEST(the_schedule_depends_on_the_plan_alone);
-    RP_TEST(restated_plans_are_the_same_with_or_without_addresses);
+    RP_TEST(plans_for_another_budget_keep_their_steps_with_or_without_addresses);
     RP_TEST(first_runs_are_counted_once);
 }

@@ -49,7 +49,7 @@ static void has_unique_names(const struct rp_graph *g) {
     check_unique(names, g->n_ops);
 }
 
-static void no_two_tensors_or_ops_share_a_name(void) {
+static void names_of_tensors_and_ops_are_unique(void) {
     rp_net_all_tiny(has_unique_names);
 }
 
@@ -60,7 +60,7 @@ static void bytes_are_elements_times_size(const struct rp_graph *g) {
     }
 }
 
-static void a_tensor_takes_the_bytes_of_its_shape(void) {
+static void bytes_of_a_tensor_are_those_of_its_shape(void) {
     struct rp_zoo_options o = rp_net_tiny();
     rp_net_all_tiny(bytes_are_elements_times_size);
     o.dtype = RP_F16;
@@ -75,7 +75,7 @@ static void is_read_or_kept(const struct rp_graph *g) {
             CU_FAIL(g->tensors[x].name);
 }
 
-static void nothing_is_computed_for_nobody(void) {
+static void every_tensor_is_read_or_kept(void) {
     rp_net_all_tiny(is_read_or_kept);
 }
 
@@ -93,7 +93,7 @@ static void the_same_options_give_the_same_graph(void) {
     rp_graph_fini(&h);
 }
 
-static void times_are_zero_and_their_source_is_none(void) {
+static void op_times_are_zero_and_the_time_source_is_none(void) {
     struct rp_graph g = rp_net_build("vgg16", rp_net_tiny());
     CU_ASSERT_EQUAL(g.total_time_ns, 0);
     CU_ASSERT_STRING_EQUAL(g.time_source, "none");
@@ -103,7 +103,7 @@ static void times_are_zero_and_their_source_is_none(void) {
 
 /* ---- the backward pass ---- */
 
-/* The parameter that a kept gradient is of, or RP_NONE. */
+/* The parameter of a kept gradient, or RP_NONE. */
 static uint32_t parameter_of(const struct rp_graph *g, uint32_t grad) {
     const char *of = json_string_value(json_object_get(g->tensors[grad].attrs, "of"));
     for (uint32_t x = 0; of != NULL && x < g->n_tensors; x++)
@@ -120,7 +120,7 @@ static void has_one_gradient_a_parameter(const struct rp_graph *g) {
         uint32_t p = parameter_of(g, g->keep[k]);
         CU_ASSERT_EQUAL(t->kind == RP_GRADIENT, p != RP_NONE);
         if (p == RP_NONE) {
-            CU_ASSERT_TRUE(t->kind != RP_PARAMETER); /* state, or the loss */
+            CU_ASSERT_TRUE(t->kind != RP_PARAMETER); /* new state, or the loss */
             continue;
         }
         n[p]++;
@@ -140,7 +140,7 @@ static void every_parameter_has_one_gradient_of_its_shape_in_keep(void) {
     rp_net_all_tiny(has_one_gradient_a_parameter);
 }
 
-/* The forward op that a backward op's name says it belongs to; RP_NONE for sums. */
+/* The forward op in the name of a backward op; RP_NONE for sums of gradients. */
 static uint32_t origin(const struct rp_graph *g, uint32_t op) {
     const char *name = g->ops[op].name, *suffix = strstr(name, ".grad_");
     CU_ASSERT_PTR_NOT_NULL_FATAL(suffix);
@@ -175,7 +175,7 @@ static void gradients_are_computed_in_the_reverse_order_of_the_forward_ops(void)
     rp_net_all_tiny(runs_backwards);
 }
 
-static void only_what_leads_to_a_parameter_gets_a_gradient(void) {
+static void only_tensors_that_depend_on_parameters_get_gradients(void) {
     struct rp_graph g = rp_net_build("resnet50", rp_net_tiny());
     CU_ASSERT_TRUE(rp_net_has_op(&g, "conv1.grad_weight"));
     CU_ASSERT_FALSE(rp_net_has_op(&g, "conv1.grad_input"));
@@ -183,8 +183,8 @@ static void only_what_leads_to_a_parameter_gets_a_gradient(void) {
     rp_graph_fini(&g);
 }
 
-/* y is read by the next convolution and by the shortcut: one addition, once both are
- * there, after the later reader's gradient and before the ReLU's. */
+/* The next convolution and the shortcut read y. Its two gradients are added once, after
+ * that of the later reader and before the gradient of the ReLU. */
 static void gradients_of_several_readers_are_added(void) {
     struct rp_graph g = rp_net_build("resnet50", rp_net_tiny());
     const struct rp_op *sum = &g.ops[rp_net_op(&g, "layer1.0.relu3.grad_sum")];
@@ -230,21 +230,22 @@ static uint64_t conv_size(const struct rp_op *op, size_t i, uint64_t size) {
            1;
 }
 
-/* An operand in the shape in which the op sees it. */
-struct seen {
+/* The shape in which the op reads an operand. */
+struct operand_shape {
     uint64_t dim[6], n;
     size_t n_dims;
 };
 
-static struct seen as_tensor(const struct rp_tensor *t) {
-    struct seen s = {.n = rp_net_count(t), .n_dims = t->n_dims};
+static struct operand_shape as_tensor(const struct rp_tensor *t) {
+    struct operand_shape s = {.n = rp_net_count(t), .n_dims = t->n_dims};
     memcpy(s.dim, t->shape, t->n_dims * sizeof *t->shape);
     return s;
 }
 
-static struct seen seen(const struct rp_graph *g, const struct rp_op *op, uint32_t k) {
+static struct operand_shape operand_shape(const struct rp_graph *g, const struct rp_op *op,
+                                          uint32_t k) {
     json_t *view = json_array_get(json_object_get(op->attrs, "views"), k);
-    struct seen s = as_tensor(rp_net_input(g, op, k));
+    struct operand_shape s = as_tensor(rp_net_input(g, op, k));
     if (json_is_array(view))
         s.n_dims = json_array_size(view);
     for (size_t i = 0; json_is_array(view) && i < s.n_dims; i++)
@@ -252,19 +253,19 @@ static struct seen seen(const struct rp_graph *g, const struct rp_op *op, uint32
     return s;
 }
 
-/* x, weight and y of a convolution, forward or either gradient, and the grid that the
- * weight is applied on: y, or x if it is transposed. */
+/* Checks x, weight and y of a convolution, forward or either gradient. The weight is
+ * applied on the grid of y, or of x if the convolution is transposed. */
 static void check_conv(const struct rp_graph *g, const struct rp_op *op) {
     bool transposed = strncmp(op->kind, "conv_transpose", 14) == 0;
     bool grad_input = strstr(op->kind, "_grad_input") != NULL;
     bool grad_weight = strstr(op->kind, "_grad_weight") != NULL;
     bool bias = !grad_input && !grad_weight && op->n_inputs == 3;
-    struct seen first = seen(g, op, 0), second = seen(g, op, 1);
-    struct seen out = as_tensor(rp_net_output(g, op, 0));
-    struct seen x = grad_weight ? second : grad_input ? out : first;
-    struct seen w = grad_weight ? out : second;
-    struct seen y = grad_weight || grad_input ? first : out;
-    struct seen big = transposed ? y : x, grid = transposed ? x : y;
+    struct operand_shape first = operand_shape(g, op, 0), second = operand_shape(g, op, 1);
+    struct operand_shape out = as_tensor(rp_net_output(g, op, 0));
+    struct operand_shape x = grad_weight ? second : grad_input ? out : first;
+    struct operand_shape w = grad_weight ? out : second;
+    struct operand_shape y = grad_weight || grad_input ? first : out;
+    struct operand_shape big = transposed ? y : x, grid = transposed ? x : y;
     CU_ASSERT_TRUE_FATAL(x.n_dims == y.n_dims && x.n_dims == w.n_dims);
     for (size_t i = 0; i + 2 < x.n_dims; i++) {
         CU_ASSERT_EQUAL(grid.dim[i + 2], conv_size(op, i, big.dim[i + 2]));
@@ -343,7 +344,8 @@ static void attributes_agree_with_the_shapes(void) {
     }
 }
 
-/* attrs.views: a list as long as the inputs, shapes with as many elements. */
+/* attrs.views has one entry for each input. Each is a shape with as many elements as the
+ * tensor. */
 static void views_hold_their_tensors(const struct rp_graph *g) {
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct rp_op *op = &g->ops[i];
@@ -362,11 +364,11 @@ static void views_hold_their_tensors(const struct rp_graph *g) {
     }
 }
 
-static void a_view_has_the_elements_of_its_tensor(void) {
+static void views_have_as_many_elements_as_their_tensors(void) {
     rp_net_all_tiny(views_hold_their_tensors);
 }
 
-static void a_flattened_image_is_a_view_and_no_op(void) {
+static void flattening_is_a_view_and_not_an_op(void) {
     struct rp_graph g = rp_net_build("vgg16", rp_net_defaults());
     const struct rp_op *fc = &g.ops[rp_net_op(&g, "classifier.0.fc")];
     CU_ASSERT_STRING_EQUAL(rp_net_input(&g, fc, 0)->name, "block4.pool");
@@ -389,7 +391,7 @@ static void each_dropout_has_a_seed_of_its_own(void) {
     rp_graph_fini(&g);
 }
 
-static void half_precision_leaves_statistics_and_losses_in_f32(void) {
+static void half_precision_keeps_statistics_and_losses_in_f32(void) {
     struct rp_zoo_options o = rp_net_tiny();
     o.dtype = RP_F16;
     struct rp_graph g = rp_net_build("resnet18", o);
@@ -406,7 +408,7 @@ static void half_precision_leaves_statistics_and_losses_in_f32(void) {
     rp_graph_fini(&g);
 }
 
-/* All of a text file; the tests run in the project's folder. */
+/* Reads a text file. The tests run in the project's folder. */
 static char *read_text(const char *path) {
     FILE *f = fopen(path, "rb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
@@ -436,8 +438,8 @@ static void every_op_kind_is_documented(void) {
     free(b);
 }
 
-/* Odd sizes, and one side longer than the other, where no multiple is asked for. */
-static void images_need_not_be_square(void) {
+/* Odd sizes and unequal sides, for networks that do not need a multiple of some number. */
+static void images_may_be_rectangular(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
         const struct rp_zoo_entry *row = rp_zoo_registry[i];
         struct rp_zoo_options o = rp_net_tiny();
@@ -456,22 +458,22 @@ static void images_need_not_be_square(void) {
 void suite_zoo_graph(void) {
     RP_SUITE("zoo_graph");
     RP_TEST(every_graph_is_accepted_by_the_reader);
-    RP_TEST(no_two_tensors_or_ops_share_a_name);
-    RP_TEST(a_tensor_takes_the_bytes_of_its_shape);
-    RP_TEST(nothing_is_computed_for_nobody);
+    RP_TEST(names_of_tensors_and_ops_are_unique);
+    RP_TEST(bytes_of_a_tensor_are_those_of_its_shape);
+    RP_TEST(every_tensor_is_read_or_kept);
     RP_TEST(the_same_options_give_the_same_graph);
-    RP_TEST(times_are_zero_and_their_source_is_none);
+    RP_TEST(op_times_are_zero_and_the_time_source_is_none);
     RP_TEST(every_parameter_has_one_gradient_of_its_shape_in_keep);
     RP_TEST(gradients_are_computed_in_the_reverse_order_of_the_forward_ops);
-    RP_TEST(only_what_leads_to_a_parameter_gets_a_gradient);
+    RP_TEST(only_tensors_that_depend_on_parameters_get_gradients);
     RP_TEST(gradients_of_several_readers_are_added);
     RP_TEST(the_backward_pass_takes_about_twice_the_arithmetic);
     RP_TEST(the_loss_is_the_sum_of_all_heads);
     RP_TEST(attributes_agree_with_the_shapes);
-    RP_TEST(a_view_has_the_elements_of_its_tensor);
-    RP_TEST(a_flattened_image_is_a_view_and_no_op);
+    RP_TEST(views_have_as_many_elements_as_their_tensors);
+    RP_TEST(flattening_is_a_view_and_not_an_op);
     RP_TEST(each_dropout_has_a_seed_of_its_own);
-    RP_TEST(half_precision_leaves_statistics_and_losses_in_f32);
+    RP_TEST(half_precision_keeps_statistics_and_losses_in_f32);
     RP_TEST(every_op_kind_is_documented);
-    RP_TEST(images_need_not_be_square);
+    RP_TEST(images_may_be_rectangular);
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# check-bad.sh [--accept]: every file under tests/data/{graph,plan}/bad is refused with exit
-# code 3, nothing on standard output, and exactly the line in NAME.err on standard error;
-# every file under good/ is read. --accept rewrites the .err files.
+# check-bad.sh [--accept]: every file under tests/data/{graph,plan}/bad must be refused with
+# exit code 3, no standard output, and exactly the line in NAME.err on standard error. Every
+# file under good/ must be accepted. --accept rewrites the .err files.
 set -u
 export LC_ALL=C
 build=$(realpath "${BUILD:-build}")
@@ -11,7 +11,7 @@ good=0 bad=0
 out=$(mktemp) err=$(mktemp)
 trap 'rm -f "$out" "$err"' EXIT
 
-# Both readers run in `verify GRAPH PLAN`, the graph's first.
+# `verify GRAPH PLAN` reads the graph first and then the plan.
 run() {
     "$build/remat-plan" verify "$@" >"$out" 2>"$err" </dev/null
 }
@@ -25,7 +25,7 @@ count() { # STATUS WHAT
     fi
 }
 
-refused() { # NAME, after run: the exit code in $status
+refused() { # NAME; called after run with the exit code in $status
     if [ "$accept" = --accept ]; then
         cp "$err" "$1.err"
     fi

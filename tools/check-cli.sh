@@ -1,13 +1,14 @@
 #!/bin/bash
-# check-cli.sh [--accept] [NAME...]: exact command-line cases. tests/cli/NAME.sh is run by
-# bash in an empty folder with the program on PATH and tests/data as ./data; its standard
-# output and error must be NAME.out and NAME.err (no file: nothing), its exit code the one
-# in its line "# exit: N". --accept rewrites .out, .err and the exit line instead.
+# check-cli.sh [--accept] [NAME...]: runs command-line cases and compares their output
+# exactly. bash runs tests/cli/NAME.sh in an empty folder, with remat-plan on PATH and
+# tests/data as ./data. Standard output and error must equal NAME.out and NAME.err (no file
+# means no output), and the exit code must be N of its line "# exit: N". --accept rewrites
+# .out, .err and the exit line instead.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$(realpath "${BUILD:-build}")
 
-# One case: 0 if it is as expected. Prints the difference.
+# Runs one case. Prints the differences and returns 1 if there are any.
 one() {
     local name=$1 accept=$2 case="$here/tests/cli/$1.sh" tmp status want
     tmp=$(mktemp -d)
@@ -63,7 +64,7 @@ trap 'rm -f "$log"' EXIT
 printf '%s\n' "$@" | BUILD=$build xargs -P "$(nproc)" -I{} "$0" --one {} $accept >"$log"
 good=$(grep -cx ok "$log")
 bad=$(grep -c '^FAILED cli: ' "$log")
-# A case that left no verdict at all is a failure too.
+# A case without a verdict is a failure too.
 ((good + bad == $#)) || bad=$(($# - good))
 grep -vx ok "$log"
 echo "cli: $good passed, $bad failed"

@@ -1,17 +1,17 @@
 #!/bin/sh
-# check-cuda.sh kernels: compiles and links the CUDA kernels where there are nvcc and cuDNN,
-#   and where there is a GPU too, compares each with its reference kernel.
-# check-cuda.sh emulated: compares them on the CPU, compiled by a C++ compiler, with
-#   stand-ins for cuDNN and cuBLAS that go by their descriptors.
+# check-cuda.sh kernels: compiles and links the CUDA kernels if nvcc and cuDNN are installed.
+#   If there is a GPU too, it compares each kernel with its reference kernel.
+# check-cuda.sh emulated: compiles the kernels with a C++ compiler and compares them on the
+#   CPU, with stand-ins for cuDNN and cuBLAS.
 set -u
 build=${BUILD:-build}
 
-# where WHAT: its path, or nothing.
+# where WHAT: prints its path, or nothing if it is not installed.
 where() {
     tools/find-cuda.sh | sed -nE "s|^$1 +(/.*)|\1|p"
 }
 
-# Variables of the make that called, such as WERROR, come along in MAKEFLAGS.
+# MAKEFLAGS passes on the variables of the calling make, such as WERROR.
 make_() {
     make -s -j2 BUILD="$build" "$@" || exit 1
 }
@@ -27,14 +27,14 @@ case $mode in
 kernels)
     nvcc=$(where nvcc) cudnn=$(where cudnn)
     if [ -z "$nvcc" ] || [ -z "$cudnn" ]; then
-        echo "cuda-kernels: skipped (nvcc and cuDNN are not here; not compiled)"
+        echo "cuda-kernels: skipped (nvcc or cuDNN is not installed)"
         exit 0
     fi
-    # nvcc knows C++20, and __grid_constant__, from CUDA 12 on; the calls are cuDNN 9's.
+    # CUDA 12 is the first with C++20 and __grid_constant__; the code calls cuDNN 9.
     cuda=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+).*/\1/p')
     dnn=$(sed -nE 's/^#define CUDNN_MAJOR ([0-9]+).*/\1/p' "$(dirname "$cudnn")/cudnn_version.h")
     if [ "${cuda:-0}" -lt 12 ] || [ "${dnn:-0}" -lt 9 ]; then
-        echo "cuda-kernels: skipped (CUDA $cuda and cuDNN $dnn are too old; 12 and 9 would do)"
+        echo "cuda-kernels: skipped (CUDA $cuda and cuDNN $dnn are too old; versions 12 and 9 are needed)"
         exit 0
     fi
     make_ NVCC="$nvcc" "$build/cuda-kernels"

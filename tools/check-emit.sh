@@ -1,7 +1,8 @@
 #!/bin/bash
-# check-emit.sh: emitted programs. For the CPU: built and run, at full precision and half,
-# with recomputation and copies; a spoilt one must say so. For a GPU: ResNet-50 at full size
-# below a megabyte of source; where nvcc and cuDNN are, its plan and harness are compiled.
+# check-emit.sh: checks emitted programs. Programs for the CPU are built and run, in f32 and
+# f16, with recomputation and copies; one with a wrong plan must report it. The program for a
+# GPU is run with stand-ins for CUDA. That of ResNet-50 at full size must have less than a
+# megabyte of source, and is compiled if nvcc and cuDNN are installed.
 set -u
 build=$(realpath "${BUILD:-build}")
 cc=${CC:-gcc}
@@ -22,7 +23,7 @@ try() {
     fi
 }
 
-# The least budget that the policy's plan fits into.
+# Makes a plan at the smallest of these budgets that the policy fits. It must swap.
 plan() { # NETWORK POLICY OPTIONS...
     local network=$1 policy=$2 budget
     shift 2
@@ -46,32 +47,32 @@ compile() { # FOLDER
     make -s -C "$tmp/$1" MAKEFLAGS= CC="$cc" CFLAGS="-O1 -Wall -Wextra -Werror" LDFLAGS=
 }
 agrees() { # FOLDER
-    "$tmp/$1/replay" >"$tmp/said" && grep -q '"equal":true,"wrong":null' "$tmp/said"
+    "$tmp/$1/replay" >"$tmp/output" && grep -q '"equal":true,"wrong":null' "$tmp/output"
 }
 
 try "plan resnet50" plan resnet50 libra --tiny
 try "emit for the CPU" emit c c
-try "it is compiled without warnings" compile c
-try "it agrees" agrees c
+try "it compiles without warnings" compile c
+try "the replay is equal" agrees c
 if command -v python3 >/dev/null; then
-    try "it prints JSON" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$tmp/said"
+    try "it prints JSON" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$tmp/output"
 fi
-try "the same again" bash -c "cp '$tmp/c/plan.c' '$tmp/first.c'; '$build/remat-plan' emit -q \
+try "emitting again gives the same bytes" bash -c "cp '$tmp/c/plan.c' '$tmp/first.c'; '$build/remat-plan' emit -q \
     --target c -o '$tmp/c' '$tmp/p.json' '$tmp/plan.json' && cmp '$tmp/first.c' '$tmp/c/plan.c'"
 
-# One address of the plan moved by an alignment: some tensor lies where it should not.
+# Move one address of the plan by 512 bytes, so that two tensors overlap.
 sed -i '/plan_addresses\[\]/,/};/ s/\b512u,/1024u,/' "$tmp/c/plan.c"
-try "a spoilt plan is compiled" compile c
-try "and says what is wrong" bash -c "! '$tmp/c/replay' >'$tmp/said' && \
-    grep -q '\"equal\":false,\"wrong\":\"' '$tmp/said'"
+try "a wrong plan compiles" compile c
+try "its replay reports the error" bash -c "! '$tmp/c/replay' >'$tmp/output' && \
+    grep -q '\"equal\":false,\"wrong\":\"' '$tmp/output'"
 
 try "plan resnet50 in half precision" plan resnet50 libra --tiny --dtype f16
 rm -f "$tmp/c/plan.c" "$tmp/c/plan.o"
 try "emit into the same folder" emit c c
-try "it is compiled without warnings" compile c
-try "it agrees" agrees c
+try "it compiles without warnings" compile c
+try "the replay is equal" agrees c
 
-# The program for a GPU too, with stand-ins for CUDA (tests/cuda/emulated).
+# Builds the program for a GPU with stand-ins for CUDA (tests/cuda/emulated).
 emulate() {
     local flags=(-O1 -w -ffp-contract=off -Itests/cuda/emulated -Itests -I"$tmp/gpu")
     make -s BUILD="$build" "$build/cuda-emulated" &&
@@ -84,20 +85,20 @@ emulate() {
 }
 if command -v "${CXX:-g++}" >/dev/null; then
     try "emit for a GPU" emit cuda gpu
-    try "it is compiled with stand-ins for CUDA" emulate
-    try "it agrees, copies early" agrees gpu
-    LATE=1 try "it agrees, copies late" agrees gpu
-    try "as a graph too" grep -q '"graph_equal":true' "$tmp/said"
-    # A copy in that nobody waits for comes too late.
+    try "it compiles with stand-ins for CUDA" emulate
+    try "the replay is equal with early copies" agrees gpu
+    LATE=1 try "the replay is equal with late copies" agrees gpu
+    try "the CUDA graph is equal too" grep -q '"graph_equal":true' "$tmp/output"
+    # Remove the waits for swap-ins: late copies then give wrong values.
     sed -i -E '/plan_steps\[\]/,/};/ s/^(RUN.*), 1, 0\),$/\1, 0, 0),/' "$tmp/gpu/plan.c"
-    try "one with waits left out is compiled" emulate
-    LATE=1 try "and does not agree" bash -c "! '$tmp/gpu/replay' >'$tmp/said' &&
-        grep -q '\"equal\":false,' '$tmp/said'"
+    try "a program without these waits compiles" emulate
+    LATE=1 try "its replay reports the error" bash -c "! '$tmp/gpu/replay' >'$tmp/output' &&
+        grep -q '\"equal\":false,' '$tmp/output'"
 fi
 
 try "plan resnet50 at full size" plan resnet50 superneurons
 try "emit for a GPU" emit cuda cuda
-try "below a megabyte: $(du -sb "$tmp/cuda" | cut -f 1)" test \
+try "the source is below a megabyte: $(du -sb "$tmp/cuda" | cut -f 1)" test \
     "$(find "$tmp/cuda" -type f -printf '%s\n' | awk '{ n += $1 } END { print n }')" -lt 1000000
 
 where() {
@@ -105,18 +106,18 @@ where() {
 }
 nvcc=$(where nvcc) cudnn=$(where cudnn)
 if [ -n "$nvcc" ] && [ -n "$cudnn" ]; then
-    # The kernels themselves are what check-cuda.sh has compiled already.
-    try "the kernels" make -s BUILD="$build" NVCC="$nvcc" "$build/cuda-kernels.a"
-    try "plan and harness are compiled" make -s -C "$tmp/cuda" MAKEFLAGS= NVCC="$nvcc" \
+    # check-cuda.sh has compiled the kernels already.
+    try "the kernels compile" make -s BUILD="$build" NVCC="$nvcc" "$build/cuda-kernels.a"
+    try "plan and harness compile" make -s -C "$tmp/cuda" MAKEFLAGS= NVCC="$nvcc" \
         NVCCFLAGS="-Xcicc -O0 -Xptxas -O0 -Werror all-warnings" main.o plan.o
     cp "$build/cuda-kernels.a" "$tmp/cuda/runtime.a" 2>/dev/null &&
         ar r "$tmp/cuda/runtime.a" "$tmp/cuda/main.o" 2>/dev/null
-    try "and linked" make -s -C "$tmp/cuda" MAKEFLAGS= NVCC="$nvcc" RUNTIME=runtime.a \
+    try "the program links" make -s -C "$tmp/cuda" MAKEFLAGS= NVCC="$nvcc" RUNTIME=runtime.a \
         -o runtime.a -o plan.o replay
-    "$tmp/cuda/replay" >"$tmp/said" 2>"$tmp/why"
+    "$tmp/cuda/replay" >"$tmp/output" 2>"$tmp/errors"
     code=$?
-    try "it runs, or says that there is no GPU (exit code $code)" bash -c \
-        "[ $code = 0 ] || { [ $code = 77 ] && grep -q '^replay: no GPU: ' '$tmp/why'; }"
+    try "it runs, or reports that there is no GPU (exit code $code)" bash -c \
+        "[ $code = 0 ] || { [ $code = 77 ] && grep -q '^replay: no GPU: ' '$tmp/errors'; }"
 fi
 
 echo "emit: $good passed, $bad failed"

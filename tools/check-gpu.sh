@@ -1,15 +1,16 @@
 #!/bin/bash
-# check-gpu.sh: zoo networks on this machine's GPU: measured, planned, carried out. Each
-# graph is profiled twice; plans are made with what was measured, for three budgets, with
-# and without swap; each is emitted, built, run, and compared bit for bit with keep-all.
+# check-gpu.sh: measures networks of the zoo on this machine's GPU, plans them and runs the
+# plans. Each graph is profiled twice. Plans are made from the measured times for three
+# budgets, with and without swaps. Each plan is emitted, built and run, and its results are
+# compared bit for bit with keep-all.
 #
-# Writes build/check-gpu.json (a line a plan, a line a profile), build/check-gpu.md (tables)
-# and build/check-gpu/: the measured graphs, and the plans with swap that came out equal,
-# named as plans/ has them (cp build/check-gpu/*.json plans/). Ends within about 8 minutes:
-# what no time was left for is listed as not run.
+# Writes build/check-gpu.json (a line for each plan and each profile), build/check-gpu.md
+# (tables) and build/check-gpu/: the measured graphs, and the plans with swaps whose results
+# were equal, with the names used in plans/ (cp build/check-gpu/*.json plans/). It ends within
+# about 8 minutes; plans that there was no time for are listed as not run.
 #
-# Exit code: 0 all equal and nothing allocated outside the arena, 1 not, 77 no GPU. How near
-# predictions are is printed and decides nothing.
+# Exit code: 0 if all results are equal and nothing is allocated outside the arena, 1 if not,
+# 77 if there is no GPU. The errors of predictions are printed but do not matter for this.
 #   NETWORKS          (resnet50 bert-base unet lstm-lm nmt mobilenet_v2)
 #   OPTIONS           of zoo, such as --tiny     BUDGETS (80% 60% 40%)
 #   SECONDS_FOR_ALL   (450)   SECONDS_TO_PLAN (2)   REPEAT steps to measure (20)
@@ -51,7 +52,7 @@ number() {
     printf '%s' "${text%%[,\}]*}"
 }
 
-# off A B: how far A is from B.
+# off A B: the difference of A from B in percent.
 off() {
     awk -v a="$1" -v b="$2" 'BEGIN {
         if (a + 0 > 0 && b + 0 > 0) printf "%+.1f%%", 100 * (a - b) / b; else printf "-" }'
@@ -61,7 +62,7 @@ graph_of() {
     echo "$made/$1-$device.graph.json"
 }
 
-# measure NETWORK: twice. 1 if it cannot be.
+# measure NETWORK: profiles it twice. Returns 1 if that fails.
 measure() {
     local graph first second
     graph=$(graph_of "$1")
@@ -72,15 +73,16 @@ measure() {
     second=$SECONDS
     "$build/remat-plan" profile -q --repeat "$repeat" --program "$tmp/profile" \
         -o "$tmp/again.json" "$tmp/$1.json" || return
-    local said
-    said=$("$build/remat-plan" profile --compare --json "$graph" "$tmp/again.json") || return
-    echo "{\"network\":\"$1\",\"seconds\":$((second - first)),\"profiles\":$said}" >>"$json"
-    echo "| $1 | $((second - first)) | $(number "$said" a_ns) | $(number "$said" b_ns) |" \
-        "$(off "$(number "$said" b_ns)" "$(number "$said" a_ns)") |" \
+    local report
+    report=$("$build/remat-plan" profile --compare --json "$graph" "$tmp/again.json") || return
+    echo "{\"network\":\"$1\",\"seconds\":$((second - first)),\"profiles\":$report}" >>"$json"
+    echo "| $1 | $((second - first)) | $(number "$report" a_ns) | $(number "$report" b_ns) |" \
+        "$(off "$(number "$report" b_ns)" "$(number "$report" a_ns)") |" \
         "$(grep -oE '"whole_step":[a-z]+' "$graph" | cut -d : -f 2) |" >>"$table"
 }
 
-# plan NETWORK BUDGET SWAP: in the background, as many at once as there are processors.
+# plan NETWORK BUDGET SWAP: makes one plan. `plans` runs as many at once as there are
+# processors.
 plan() {
     local option=
     [ "$3" = no ] && option=--no-swap
@@ -102,7 +104,7 @@ plans() {
     wait
 }
 
-# What all programs share is compiled once.
+# Compiles once what all programs share.
 runtime() {
     local any network
     any=$(compgen -G "$tmp/*.plan.json" | head -n 1)
@@ -116,9 +118,10 @@ runtime() {
         make -s -j"$(nproc)" -C "$tmp/shared" MAKEFLAGS= NVCC="$nvcc" runtime.a
 }
 
-# one NETWORK BUDGET SWAP: a row of both files. 1 if it is not right, 2 if it did not run.
+# one NETWORK BUDGET SWAP: runs a plan and adds a row to both files. Returns 1 if the result
+# is wrong, 2 if it did not run.
 one() {
-    local plan=$tmp/$1.$2.$3.plan.json said code
+    local plan=$tmp/$1.$2.$3.plan.json report code
     local row="\"network\":\"$1\",\"budget\":\"$2\",\"swap\":\"$3\""
     if [ ! -e "$plan" ]; then
         echo "{$row,\"result\":\"no plan\"}" >>"$json"
@@ -127,27 +130,27 @@ one() {
     fi
     if ((SECONDS > limit)); then
         echo "{$row,\"result\":\"not run\"}" >>"$json"
-        echo "| $1 | $2 | $3 | not run: no time |||||||||||" >>"$table"
+        echo "| $1 | $2 | $3 | not run, no time left |||||||||||" >>"$table"
         return 2
     fi
     rm -rf "$tmp/run"
     "$build/remat-plan" emit -q --target cuda -o "$tmp/run" "$(graph_of "$1")" "$plan" &&
         make -s -C "$tmp/run" MAKEFLAGS= NVCC="$nvcc" RUNTIME="$tmp/shared/runtime.a" replay &&
-        said=$(timeout 60 "$tmp/run/replay" 5)
+        report=$(timeout 60 "$tmp/run/replay" 5)
     code=$?
-    echo "{$row,\"result\":${said:-\"exit code $code\"}}" >>"$json"
-    if [ -z "${said-}" ]; then
+    echo "{$row,\"result\":${report:-\"exit code $code\"}}" >>"$json"
+    if [ -z "${report-}" ]; then
         echo "| $1 | $2 | $3 | exit code $code |||||||||||" >>"$table"
         return 1
     fi
-    local sum=$(number "$said" reference_ns.predicted) keep=$(number "$said" reference_ns.graph)
-    local predicted=$(number "$said" plan_ns.predicted) took=$(number "$said" plan_ns.graph)
-    echo "| $1 | $2 | $3 | $(number "$said" equal) | $(number "$said" graph_equal) |" \
-        "$(number "$said" arena_bytes) | $(number "$said" outside_bytes) |" \
+    local sum=$(number "$report" reference_ns.predicted) keep=$(number "$report" reference_ns.graph)
+    local predicted=$(number "$report" plan_ns.predicted) took=$(number "$report" plan_ns.graph)
+    echo "| $1 | $2 | $3 | $(number "$report" equal) | $(number "$report" graph_equal) |" \
+        "$(number "$report" arena_bytes) | $(number "$report" outside_bytes) |" \
         "$sum | $keep | $(off "$sum" "$keep") |" \
-        "$predicted | $took | $(off "$predicted" "$took") | $(number "$said" plan_ns.eager) |" \
-        "$(number "$said" stall_ns.predicted), $(number "$said" stall_ns.measured) |" >>"$table"
-    [ $code = 0 ] && [ "$(number "$said" outside_bytes)" = 0 ] || return 1
+        "$predicted | $took | $(off "$predicted" "$took") | $(number "$report" plan_ns.eager) |" \
+        "$(number "$report" stall_ns.predicted), $(number "$report" stall_ns.measured) |" >>"$table"
+    [ $code = 0 ] && [ "$(number "$report" outside_bytes)" = 0 ] || return 1
     [ "$3" = no ] || cp "$plan" "$made/$1-$device.${2%\%}.plan.json"
 }
 

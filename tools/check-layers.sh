@@ -2,17 +2,17 @@
 # check-layers.sh: the structure of src/ as ARCHITECTURE.md states it.
 #   includes   each folder includes only what its row of the table below names
 #   headers    every source of a library has the header that names what it gives:
-#              x_y.c has x_y.h or x.h beside it, or its folder holds one file a kind
+#              x_y.c has x_y.h or x.h beside it, or its folder has one file per kind
 #   names      no two files share a base name
 #   circles    no two files need each other, by includes or by calls
-#   sizes      no folder holds more than 20 sources, but those of one file a kind
-# One check a folder and a rule. Calls are read from the object files in BUILD.
+#   sizes      no folder holds more than 20 sources, except folders with one file per kind
+# One check per folder and rule. Calls are read from the object files in BUILD.
 set -u
 export LC_ALL=C
 build=${BUILD:-build}
 good=0 bad=0
 
-verdict() { # WHAT FAULTS, one a line
+verdict() { # WHAT FAULTS; one fault per line
     if [ -z "$2" ]; then
         good=$((good + 1))
     else
@@ -25,7 +25,7 @@ sources() { # FOLDER: its sources, not those of folders below
     find "src/$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cu' -o -maxdepth 1 -name '*.cuh'
 }
 
-# row FOLDER ALLOWED: quoted includes in FOLDER begin with one of ALLOWED (a pattern).
+# row FOLDER ALLOWED: quoted includes in FOLDER must match ALLOWED, a pattern.
 rows=()
 row() {
     rows+=("$1")
@@ -33,7 +33,7 @@ row() {
         xargs grep -HnE '^[[:space:]]*#[[:space:]]*include "' | grep -vE "include \"($2)")"
 }
 
-# only FILE HEADER: one file alone includes this foreign header.
+# only FILE HEADER: no other file may include this foreign header.
 only() {
     verdict "only src/$1 may include <$2>" \
         "$(grep -rlE --include='*.[ch]' "include <$2>" src | grep -vxF "src/$1")"
@@ -47,7 +47,7 @@ row model/zoo 'base/|model/'
 row kernels 'base/|model/graph\.h"|kernels/'
 row kernels/cuda 'kernels/'
 row profile 'base/|model/|profile/'
-# What is loaded into other programs: libc, and nothing that ends the process.
+# This is loaded into other programs: it may use only libc and nothing that ends the process.
 row profile/inject 'profile/(record|inject/[a-z]+)\.h"'
 row pack 'base/|model/|pack/'
 row solve/core 'base/|model/|solve/core/'
@@ -70,7 +70,7 @@ only solve/lp/simplex_glpk.c glpk.h
 verdict "a folder without a row" "$(find src -type d ! -path '*/templates*' |
     sed 's|^src/*||; s|^$|.|' | grep -vxF "$(printf '%s\n' "${rows[@]}")")"
 
-# Folders of one file a kind share a header that lists the kinds.
+# Folders with one file per kind share a header that lists the kinds.
 kinds='src/(cmd|policy|kernels|model/zoo)/'
 
 headless() {
@@ -94,7 +94,7 @@ verdict "a crowded folder" "$(find src -name '*.[ch]' ! -path '*/templates/*' |
     grep -vE "^$kinds" | sed 's|/[^/]*$||' | sort | uniq -c |
     awk '$1 > 20 { print $2 " (" $1 " files)" }')"
 
-# Edges FROM TO between files: includes, and calls as the object files have them.
+# Prints edges FROM TO between files: includes, and calls as found in the object files.
 edges() {
     find src -name '*.[ch]' ! -path '*/templates/*' -print0 |
         xargs -0 grep -HE '^[[:space:]]*#[[:space:]]*include "' |

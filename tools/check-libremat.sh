@@ -1,6 +1,7 @@
 #!/bin/bash
-# check-libremat.sh: libremat as a stranger meets it: installed, the README's example built
-# against what was installed, as C and as C++, and run on plans of the tests.
+# check-libremat.sh: uses libremat as its users do. It installs the library, builds the
+# example of the README against the installed files, and runs it on plans of the tests. The
+# header must also compile as C++.
 set -u
 build=$(realpath "${BUILD:-build}")
 cc=${CC:-gcc}
@@ -30,21 +31,21 @@ read -ra flags <<<"${LDFLAGS-}"
 try "example.c compiles" "$cc" -std=c11 -Wall -Wextra -Werror -I"$root/include" \
     -o "$tmp/example" "$tmp/example.c" -L"$root/lib" "${flags[@]}" -lremat -ljansson
 try "it walks a plan" bash -c "'$tmp/example' tests/data/verify/net.json \
-    tests/data/verify/swap.json >'$tmp/said'"
-try "it said what it ran" grep -q '^run ' "$tmp/said"
-try "it says why it does not" bash -c "! '$tmp/example' tests/data/verify/net.json \
-    tests/data/verify/net.json 2>'$tmp/why'"
-try "in one line, with the file's name" grep -qx 'tests/data/verify/net.json: format: is not what is read here' "$tmp/why"
+    tests/data/verify/swap.json >'$tmp/output'"
+try "it printed the ops it ran" grep -q '^run ' "$tmp/output"
+try "it refuses a graph given as a plan" bash -c "! '$tmp/example' tests/data/verify/net.json \
+    tests/data/verify/net.json 2>'$tmp/errors'"
+try "the message is one line and names the file" grep -qx 'tests/data/verify/net.json: format: is not what is read here' "$tmp/errors"
 echo '#include <remat.h>' >"$tmp/cpp.cc"
-try "remat.h is C++ too" "$cc" -x c++ -Wall -Wextra -Werror -I"$root/include" -c \
+try "remat.h compiles as C++" "$cc" -x c++ -Wall -Wextra -Werror -I"$root/include" -c \
     -o "$tmp/cpp.o" "$tmp/cpp.cc"
 names=$(nm -g --defined-only "$build/libremat.a" | awk 'NF == 3 { print $3 }' |
     grep -v '^remat_')
-try "no name outside remat_: $names" test -z "$names"
-# Links from one installed text to another, and texts that messages and help name.
+try "all names begin with remat_; others: $names" test -z "$names"
+# Documents that installed documents link to, and those that messages and help name.
 docs=$root/share/doc/remat-plan
 links=$(cd "$docs" && grep -oHE '\]\([^)#:]+[)#]' -- *.md | sed -E 's/^([^:]*):\]\((.*).$/\2/' | sort -u)
-try "the texts link to each other" test "$(wc -w <<<"$links")" -ge 4
+try "the documents link to each other" test "$(wc -w <<<"$links")" -ge 4
 for link in $links $("$build/remat-plan" --help >/dev/null && strings -n 4 "$build/remat-plan" |
     grep -oE 'docs/[a-z-]+\.md' | sed 's|^docs/||' | sort -u); do
     try "installed: $link" test -e "$docs/$link"

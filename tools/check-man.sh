@@ -1,6 +1,6 @@
 #!/bin/bash
-# check-man.sh: the man page and the program's own help name the same commands and policies,
-# and each of them the same options with the same arguments, both ways.
+# check-man.sh: the man page and --help must list the same commands and policies, and for
+# each of them the same options with the same arguments.
 set -u
 export LC_ALL=C
 build=${BUILD:-build}
@@ -16,13 +16,13 @@ verdict() { # STATUS WHAT
     fi
 }
 
-# The option lines of a help text: "-o, --output FILE".
+# Prints the options of a help text, as in "-o, --output FILE".
 of_help() {
     awk '/^options:$/ { on = 1; next } /^$/ { on = 0 } on' |
         sed -nE 's/^  +((-[a-zA-Z], )?--[a-z0-9-]+( [^ ]+)?)( .*)?$/\1/p' | sort
 }
 
-# The same from section "$1" of the man page: ".It Fl o , Fl Fl output Ar FILE".
+# The same for section "$1" of the man page, as in ".It Fl o , Fl Fl output Ar FILE".
 of_man() {
     awk -v section="$1" '/^\.S[sh] / { on = ($0 == ".Ss " section) } on && /^\.It Fl /' $man |
         sed -E 's/^\.It //; s/Fl Fl /--/g; s/Fl /-/g; s/ , /, /; s/ Ar / /; s/\\&//g' | sort

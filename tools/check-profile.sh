@@ -1,6 +1,6 @@
 #!/bin/bash
-# check-profile.sh: `profile GRAPH` from end to end without a GPU: a driver, an nvcc, CUDA
-# (tests/cuda) and CUPTI (tests/traced) that are stand-ins, so that every figure is exact.
+# check-profile.sh: runs `profile GRAPH` from end to end without a GPU. The driver, nvcc and
+# CUDA (tests/cuda) and CUPTI (tests/traced) are stand-ins, so all figures are exact.
 set -u
 build=$(realpath "${BUILD:-build}")
 if ! command -v "${CXX:-g++}" >/dev/null; then
@@ -28,66 +28,68 @@ verdict() { # STATUS WHAT
     fi
 }
 
-# try WHAT COMMAND... ; what the one before said is in $tmp/said.
+# try WHAT COMMAND...: the output of the command before is in $tmp/previous.
 try() {
     local what=$1
     shift
-    mv "$tmp/log" "$tmp/said"
+    mv "$tmp/log" "$tmp/previous"
     "$@" >"$tmp/log" 2>&1
     verdict $? "$what"
 }
 
-# The program is built once, and again where its plan differs.
+# The program is built in one folder, so later builds only compile what has changed.
 measure() { # GRAPH OPTIONS...
     "$build/remat-plan" profile --repeat "${STEPS-1}" --program "$tmp/program" \
         -o "$tmp/out.json" "$@"
 }
 
-# refused WHAT CODE WORDS COMMAND...: in one line of these words, leaving nothing behind.
+# refused WHAT CODE PATTERN COMMAND...: the command must fail with this exit code and print
+# one line that matches, and leave no files.
 refused() {
-    local what=$1 want=$2 words=$3 code
+    local what=$1 want=$2 pattern=$3 code
     shift 3
     rm -f "$tmp/out.json"
     "$@" >"$tmp/log" 2>&1
     code=$?
     sed -i '/ASan doesn.t fully support makecontext/d' "$tmp/log" # the stand-ins use it
-    [ $code = "$want" ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -qE "$words" "$tmp/log" &&
+    [ $code = "$want" ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -qE "$pattern" "$tmp/log" &&
         [ ! -e "$tmp/out.json" ] && [ -z "$(ls "$TMPDIR")" ]
     verdict $? "$what (exit code $code)"
 }
 
 STEPS=20 try "a graph is measured" measure $layers
-try "with this report" grep -qE '^step +[0-9.]+ us on the device, median of 20 steps' "$tmp/said"
-try "to these figures" diff tests/data/profile/layers.prof.json "$tmp/out.json"
+try "its report names the median step" grep -qE '^step +[0-9.]+ us on the device, median of 20 steps' "$tmp/previous"
+try "the figures are the expected ones" diff tests/data/profile/layers.prof.json "$tmp/out.json"
 STEPS=3 touch "$tmp/before"
 
-# A step that does not fit takes as long as one that does.
+# A step that does not fit into memory is measured too, with the same times.
 "$build/remat-plan" zoo vgg16 --tiny -q -o "$tmp/vgg.json"
 total() {
     grep -oE '"sum_ns":[0-9]+' "$tmp/out.json"
 }
 try "a network is measured" measure -q "$tmp/vgg.json"
-try "its plan is compiled, nothing else again" bash -c "cd '$tmp/program' &&
+try "only its plan is compiled again" bash -c "cd '$tmp/program' &&
     [ plan.o -nt '$tmp/before' ] && [ ! main.o -nt '$tmp/before' ]"
 whole=$(total)
-try "as a whole" grep -q '"whole_step":true' "$tmp/out.json"
+try "it is measured as a whole step" grep -q '"whole_step":true' "$tmp/out.json"
 convs=$(grep -c '"kind":"conv' "$tmp/out.json")
 try "every convolution has an algorithm" \
     test "$(grep -cE '"algorithm":"(implicit_precomp_gemm|algo_1)"' "$tmp/out.json")" = "$convs"
-try "and its workspace" test "$(grep -c '"workspace_bytes":64,' "$tmp/out.json")" = "$convs"
-# Sources, workspace, copies, and 1.8 MB where the step wants more and its largest op less.
-MEMORY=$((2137600 + 4194304 + 524288 + 1800000)) try "in less memory" \
+try "every convolution has its workspace" test "$(grep -c '"workspace_bytes":64,' "$tmp/out.json")" = "$convs"
+# Memory for sources, workspace and copies, and 1.8 MB for tensors. The step needs more than
+# that, its largest op less.
+MEMORY=$((2137600 + 4194304 + 524288 + 1800000)) try "a network is measured in less memory" \
     measure "$tmp/vgg.json"
-try "on other values, as it says" grep -q 'measured on values of other tensors' "$tmp/said"
-try "and the graph says" grep -q '"whole_step":false' "$tmp/out.json"
-try "in the same time: $whole $(total)" test "$whole" = "$(total)"
+try "the report says that values were those of other tensors" grep -q 'measured on values of other tensors' "$tmp/previous"
+try "the graph says so too" grep -q '"whole_step":false' "$tmp/out.json"
+try "the times are the same: $whole $(total)" test "$whole" = "$(total)"
 
 MEMORY=$((7168 + 64 + 524288 + 10000)) refused "an op that does not fit" 5 \
     '^remat-plan: profile: relu: its operands do not fit .*; profile a smaller batch$' \
     measure $layers
 MEMORY=5000 refused "inputs that do not fit" 5 \
     '^remat-plan: profile: the step.s inputs and parameters: they do not fit' measure $layers
-MEMORY=8000 refused "not even a copy fits" 5 'profile: cudaMalloc.*: an error$' measure $layers
+MEMORY=8000 refused "memory too small for the copies" 5 'profile: cudaMalloc.*: an error$' measure $layers
 REMAT_CUPTI=/nonexistent refused "no CUPTI" 5 'process [0-9]+: REMAT_CUPTI: .*/nonexistent' \
     measure $layers
 FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is active' \
@@ -95,15 +97,15 @@ FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is active
 CUDA_INJECTION64_PATH=/lib/tool.so refused "another tool" 5 'another tool is tracing' \
     measure $layers
 GPUS=0 refused "no GPU" 5 'profile: without --device: there is no GPU$' measure $layers
-refused "a GPU too many" 5 'profile: without --device: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
-refused "no step at all" 2 'profile: --repeat must be from 1 to 1000$' measure --repeat 0 $layers
+refused "a GPU number that is too large" 5 'profile: without --device: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
+refused "zero steps" 2 'profile: --repeat must be from 1 to 1000$' measure --repeat 0 $layers
 sed 's/^"ops":\[$/"ops":[],"keep":[]}/; /"ops":\[\]/q' $layers >"$tmp/empty.json"
 refused "no ops" 3 'empty.json: the graph has no ops to measure$' measure "$tmp/empty.json"
 refused "no kernel" 3 'small.json: tensors\[0\] ' measure tests/data/graph/good/small.json
-CXX=/nonexistent/c++ refused "it does not build" 5 'profile: the program cannot be built: .+' \
+CXX=/nonexistent/c++ refused "a program that does not build" 5 'profile: the program cannot be built: .+' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
 
-# Ended while it builds: the folder for the moment goes, and what runs there too.
+# A signal during the build must remove the temporary folder and end the compiler.
 SLOW=1 "$build/remat-plan" profile -o "$tmp/out.json" $layers >"$tmp/log" 2>&1 &
 for ((i = 0; i < 200; i++)); do
     compiler=$(pgrep -P "$(pgrep -d, -P $!)" 2>/dev/null | head -n 1)
@@ -114,7 +116,7 @@ kill -TERM $!
 wait $!
 code=$?
 left=$(ls "$TMPDIR")
-for ((i = 0; i < 200; i++)); do # a dead one may wait for who asks how it ended
+for ((i = 0; i < 200; i++)); do # a zombie does not count as alive
     alive=$(grep -s '^State:' "/proc/$compiler/status")
     [[ $alive != *[RSD]\ * ]] && break
     sleep 0.05

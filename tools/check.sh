@@ -1,8 +1,8 @@
 #!/bin/bash
-# check.sh: runs every part of `make check` and adds up. A part ends with a line
-# "NAME: N passed, N failed" or "NAME: skipped (why)"; one that ends otherwise, or exits
-# with an error although it counted no failure, is a failure itself, and so is a part or a
-# whole that ran nothing.
+# check.sh: runs every part of `make check` and adds up the counts. The last line of a part
+# is "NAME: N passed, N failed" or "NAME: skipped (why)". A part counts as a failure if it
+# ends in another way, if it exits with an error without having counted a failure, or if it
+# ran nothing. It is a failure too if nothing ran at all.
 set -u
 export LC_ALL=C
 build=${BUILD:-build}
@@ -33,7 +33,7 @@ part() {
     else
         failed=$((failed + 1))
         cat "$build/check-$name.log"
-        echo "FAILED $name: no count at its end, exit code $status"
+        echo "FAILED $name: no count in its last line, exit code $status"
     fi
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# deps.sh install|name GROUP...: what a group of targets needs beyond git, gcc and make.
-# Each need is tried by compiling and linking; when all is there nothing else runs. What is
-# missing is installed with apt (through sudo when not root), or only named.
+# deps.sh install|name GROUP...: finds what a group of targets needs beyond git, gcc and
+# make. Each need is tested by compiling and linking. If nothing is missing, the script does
+# nothing else. Missing packages are installed with apt (through sudo if not root), or only
+# named.
 set -eu
 mode=$1
 shift
@@ -15,7 +16,8 @@ say() {
     echo "remat-plan setup: $*" >&2
 }
 
-# links PACKAGES HEADER LIBS... : can a program include this and link that?
+# links PACKAGES HEADER LIBS...: adds PACKAGES to the missing ones unless a program can
+# include the header and link the libraries.
 links() {
     packages=$1
     header=$2
@@ -25,7 +27,7 @@ links() {
     $cc "$tmp/try.c" -o "$tmp/try" "$@" >"$tmp/log" 2>&1 || missing="$missing $packages"
 }
 
-# runs PACKAGES COMMAND... : does this command succeed?
+# runs PACKAGES COMMAND...: adds PACKAGES to the missing ones unless the command succeeds.
 runs() {
     packages=$1
     shift
@@ -58,7 +60,7 @@ for group; do
     esac
 done
 [ -n "$missing" ] || exit 0
-# One name once, in the order met.
+# Remove duplicates, keep the order.
 missing=$(printf '%s\n' $missing | awk '!seen[$0]++' | tr '\n' ' ')
 missing=${missing% }
 
@@ -69,8 +71,8 @@ if [ "$mode" = name ]; then
 fi
 if ! command -v apt-get >/dev/null 2>&1; then
     say "missing: $missing"
-    say "these are Debian's and Ubuntu's names; there is no apt-get here, so install them" \
-        "with this system's package manager and run make again"
+    say "these are the names in Debian and Ubuntu; there is no apt-get here, so install" \
+        "them with this system's package manager and run make again"
     exit 1
 fi
 as_root=
@@ -94,7 +96,7 @@ available() {
     done
 }
 
-# Older releases hold the sanitizers' and fuzzers' libraries in clang's own packages.
+# In older releases the libraries of sanitizers and fuzzers are in clang's own packages.
 without_absent() {
     kept=
     for package; do

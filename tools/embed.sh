@@ -1,6 +1,6 @@
 #!/bin/sh
-# embed.sh FILE...: C on standard output: the files' texts as base/embedded.h declares them. A
-# path begins behind src/.
+# embed.sh FILE...: prints C source that defines the texts of the files as base/embedded.h
+# declares them. Paths are relative to src/.
 set -eu
 printf '#include "base/embedded.h"\n\nconst struct rp_embedded_file rp_embedded[] = {\n'
 for file; do

@@ -1,9 +1,9 @@
 #!/bin/sh
-# find-cuda.sh: what of CUDA is on this machine, with its paths. Nothing here is needed to
-# build, start or test remat-plan.
+# find-cuda.sh: prints which parts of CUDA are on this machine, with their paths. None of
+# them is needed to build, start or test remat-plan.
 set -u
 
-# first WHAT FILE... : says where the first of these files is.
+# first WHAT FILE...: prints the first of these files that exists.
 first() {
     what=$1
     shift

@@ -1,7 +1,8 @@
 #!/bin/sh
-# format.sh FILE...: are these files as clang-format 14 leaves them? Another version lays
-# some lines out differently, so without version 14 the check is skipped, and says so.
-# format.sh --found: is version 14 here?
+# format.sh FILE...: checks that clang-format 14 would not change these files. Other versions
+#   format some lines differently, so without version 14 the check is skipped.
+# format.sh --write FILE...: formats the files.
+# format.sh --found: succeeds if version 14 is installed.
 set -u
 tool=
 for name in clang-format-14 clang-format; do

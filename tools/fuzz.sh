@@ -1,6 +1,7 @@
 #!/bin/bash
-# fuzz.sh SECONDS NAME...: runs each fuzz target for so long, one after the other. What it
-# learns stays under build/ (BUILD/corpus-NAME); a finding is kept there too and fails.
+# fuzz.sh SECONDS NAME...: runs each fuzz target for SECONDS, one after the other. The corpus
+# is kept in BUILD/corpus-NAME. An input that causes a fault is kept there too, and the exit
+# code is then 1.
 set -u
 build=${BUILD:-build/fuzz}
 seconds=$1

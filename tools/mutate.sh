@@ -1,16 +1,17 @@
 #!/bin/bash
-# mutate.sh [-s SUITES] [-j JOBS] [FILE...]: breaks the checker on purpose, one line at a
-# time, and expects the unit tests to notice. Without an argument all of src/verify, by its
-# suites. Other sources want the suites that are theirs, the quicker the better:
-#   tools/mutate.sh -s order src/solve/order/anneal_order.c src/solve/order/run_sequence.c
+# mutate.sh [-s SUITES] [-j JOBS] [FILE...]: breaks sources on purpose, one line at a time,
+# and expects the unit tests to fail. Without arguments it breaks all of src/verify and runs
+# the suites of the checker. For other sources, name the suites that test them; choose fast
+# ones, since they run once for each mutant:
+#   tools/mutate.sh -s run_sequence,anneal_order src/solve/order/*.c
 # Three ways to break a line:
 #   never      a condition that leads to a refusal is never true
 #   boundary   < for <=, > for >=, and the reverse
 #   dropped    a statement is left out
-# A mutant that does not compile, or that the tests refuse, is caught; what is whole must
-# link and pass the same way, or nothing is known. A survivor is a check without a test. Lines
-# that do the same whether broken or not are listed in tools/mutate.same.
-#   tools/mutate.sh --known: says whether each line of that list is still there.
+# A mutant is caught if it does not compile or if a test fails. The unchanged sources must
+# link and pass first. A mutant that survives shows a check without a test. Lines whose
+# mutants behave as before are listed in tools/mutate.same.
+#   tools/mutate.sh --known: checks that each line of that list still exists.
 set -u
 if [ "${1-}" = --known ]; then
     awk -F'\t' '
@@ -52,7 +53,7 @@ if [ $# = 0 ]; then
     set -- src/verify/*.c src/verify/certificate/*.c
 fi
 
-# The mutants of a file, one a line: LINE KIND.
+# Prints the mutants of a file, one per line: LINE KIND.
 mutants() {
     awk -F'\t' -v file="$1" '
     FILENAME != file { if ($1 == file) same[$2]; next }
@@ -100,8 +101,8 @@ apply() { # FILE LINE KIND
     }' "$1"
 }
 
-passes() { # UNIT, in a shell of its own, so that only it speaks of crashes
-    bash -c 'ulimit -c 0; timeout "$@" >/dev/null 2>&1' _ "$patience" "$1" \
+passes() { # UNIT; in a shell of its own, whose messages about crashes are discarded
+    bash -c 'ulimit -c 0; timeout "$@" >/dev/null 2>&1' _ "$max_seconds" "$1" \
         "${suites[@]}" 2>/dev/null
 }
 
@@ -109,7 +110,7 @@ link() { # UNIT OBJECT...
     gcc $flags -o "$@" -lcunit -lglpk -ljansson -lm -lpthread
 }
 
-# One mutant: says how it fared.
+# Tests one mutant and prints the result.
 try() { # FILE LINE KIND
     local dir rest=()
     dir=$(mktemp -d "$tree/mutant.XXXXXX")
@@ -131,13 +132,13 @@ try() { # FILE LINE KIND
     rm -rf "$dir"
 }
 
-patience=600
+max_seconds=600
 SECONDS=0
 link "$tree/whole" "${objects[@]}" && passes "$tree/whole" || {
-    echo "mutate: the tests do not pass to begin with"
+    echo "mutate: the tests fail without any mutant"
     exit 1
 }
-patience=$((10 + 3 * SECONDS)) # a mutant that never ends is caught, and soon
+max_seconds=$((10 + 3 * SECONDS)) # a mutant that does not end counts as caught
 for file; do
     mutants "$file" | sed "s|^|$file |"
 done >"$tree.list"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# seeds.sh NAME [--folders]: the seed inputs of fuzz target NAME, one a line: its own under
-# tests/fuzz/seeds, and for the readers of files the good and bad files of the tests.
+# seeds.sh NAME [--folders]: prints the seed inputs of fuzz target NAME, one per line: its own
+# under tests/fuzz/seeds and, for the readers of files, the good and bad files of the tests.
+# --folders prints the folders instead.
 set -u
 name=$1
 folders=()

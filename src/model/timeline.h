@@ -8,8 +8,9 @@
  *   ... t.sound, t.overflow, rp_timeline_end(&t), t.stall_ns ...
  *   rp_timeline_fini(&t);
  *
- * Everything that plans uses this one time line. verify/ has its own, on purpose: it must
- * not share a mistake with the planner. Times are nanoseconds since the step began.
+ * All planning code uses this time line; the local search also keeps an incremental copy of
+ * it (solve/incremental/incremental_timeline.h). verify/ has its own (queue_clocks.h), on
+ * purpose: it must not share a mistake with the planner. Times are nanoseconds since the step began.
  *
  * Not thread-safe: one object, one thread. Different objects may be used by different
  * threads.

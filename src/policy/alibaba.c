@@ -18,8 +18,8 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "policy/gap_steps.h"
-#include "policy/gaps.h"
+#include "policy/interval_steps.h"
+#include "policy/intervals.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 
@@ -27,9 +27,9 @@ struct alibaba {
     const struct rp_instance *p;
     struct rp_recorder *r;
     uint32_t n_forward;
-    struct rp_gap_actions a;
-    struct rp_gaps gaps;  /* that may be swapped, farthest apart first */
-    uint32_t *first_need; /* per gap: rp_gap_steps_first_needs */
+    struct rp_interval_actions a;
+    struct rp_intervals intervals; /* that may be swapped, farthest apart first */
+    uint32_t *first_need;          /* per interval: rp_interval_steps_first_needs */
 };
 
 static bool reads_parameter(const struct rp_instance *p, uint32_t op) {
@@ -99,32 +99,33 @@ static void hold_inputs(struct alibaba *w, const bool *attention) {
     free(use);
 }
 
-/* Swaps the k gaps whose ends are farthest apart. */
+/* Swaps the k intervals whose ends are farthest apart. */
 static void record_swaps(void *arg, uint32_t k) {
     struct alibaba *w = arg;
-    for (size_t i = 0; i < w->gaps.n; i++)
-        w->a.action[w->gaps.at[i].e] = i < k ? RP_GAP_SWAP : RP_GAP_KEEP;
-    rp_gap_steps_record_scheduled(&w->a, w->r, w->first_need, NULL);
+    for (size_t i = 0; i < w->intervals.n; i++)
+        w->a.action[w->intervals.at[i].e] = i < k ? RP_INTERVAL_SWAP : RP_INTERVAL_KEEP;
+    rp_interval_steps_record_scheduled(&w->a, w->r, w->first_need, NULL);
 }
 
 static void fit(struct alibaba *w) {
     const struct rp_instance *p = w->p;
-    struct rp_gaps all = {0};
+    struct rp_intervals all = {0};
     bool *attention = rp_calloc(p->n_tensors, sizeof *attention);
     mark_attention(w, attention);
     hold_inputs(w, attention);
-    rp_gaps_across_phases(p, w->n_forward, &all);
-    w->gaps.n = 0;
+    rp_intervals_across_phases(p, w->n_forward, &all);
+    w->intervals.n = 0;
     for (size_t i = 0; i < all.n; i++) {
-        struct rp_gap gap = all.at[i];
-        w->a.action[gap.e] = attention[gap.x] ? RP_GAP_RECOMPUTE : RP_GAP_KEEP;
-        gap.key = -(double)(gap.use - gap.begin);
-        w->a.swap_out_stage[gap.x] = gap.begin + 1;
-        if (!attention[gap.x])
-            rp_push(&w->gaps, gap);
+        struct rp_interval interval = all.at[i];
+        w->a.action[interval.e] =
+            attention[interval.x] ? RP_INTERVAL_RECOMPUTE : RP_INTERVAL_KEEP;
+        interval.key = -(double)(interval.use - interval.begin);
+        w->a.swap_out_stage[interval.x] = interval.begin + 1;
+        if (!attention[interval.x])
+            rp_push(&w->intervals, interval);
     }
-    rp_gaps_sort(&w->gaps);
-    rp_min_that_fits((uint32_t)w->gaps.n, record_swaps, w, w->r);
+    rp_intervals_sort(&w->intervals);
+    rp_min_that_fits((uint32_t)w->intervals.n, record_swaps, w, w->r);
     free(all.at);
     free(attention);
 }
@@ -133,15 +134,15 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
                    struct rp_recorder *r) {
     struct alibaba w = {.p = p, .r = r, .n_forward = rp_forward_ops(p)};
     (void)o;
-    rp_gap_actions_init(p, &w.a);
-    rp_gap_steps_record(&w.a, r, NULL);
+    rp_interval_actions_init(p, &w.a);
+    rp_interval_steps_record(&w.a, r, NULL);
     if (r->peak_bytes > p->limit_bytes) {
-        w.first_need = rp_calloc(rp_n_gaps(p), sizeof *w.first_need);
+        w.first_need = rp_calloc(rp_n_intervals(p), sizeof *w.first_need);
         fit(&w);
-        free(w.gaps.at);
+        free(w.intervals.at);
         free(w.first_need);
     }
-    rp_gap_actions_fini(&w.a);
+    rp_interval_actions_fini(&w.a);
 }
 
 const struct rp_policy rp_policy_alibaba = {

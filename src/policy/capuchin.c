@@ -12,46 +12,47 @@
  * Interpretation: a copy out must be done when the peak comes, and a copy in cannot begin
  * before the peak is over. Copies that were decided on earlier are ahead in the queues.
  * What does not fit beside them is exposed. Instead of feedback from running, triggers are
- * computed (rp_gap_actions_schedule_swap_ins). Costs are on the clock of first runs.
+ * computed (rp_interval_actions_schedule_swap_ins). Costs are on the clock of first runs.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/gap_steps.h"
-#include "policy/gaps.h"
+#include "policy/interval_steps.h"
+#include "policy/intervals.h"
 #include "policy/policy.h"
 
 struct capuchin {
     const struct rp_instance *p;
     struct rp_recorder *r;
-    struct rp_gap_actions a;
-    double *start;        /* per stage, and the end; ns */
-    struct rp_gaps swaps; /* decided on so far */
-    uint64_t *peak;       /* per stage, bytes */
-    uint32_t *first_need; /* per gap: rp_gap_steps_first_needs */
+    struct rp_interval_actions a;
+    double *start;             /* per stage, and the end; ns */
+    struct rp_intervals swaps; /* decided on so far */
+    uint64_t *peak;            /* per stage, bytes */
+    uint32_t *first_need;      /* per interval: rp_interval_steps_first_needs */
 };
 
 static int by_begin(const void *a, const void *b) {
-    const struct rp_gap *g = a, *h = b;
+    const struct rp_interval *g = a, *h = b;
     return (g->begin > h->begin) - (g->begin < h->begin);
 }
 
 static int by_use_backwards(const void *a, const void *b) {
-    const struct rp_gap *g = a, *h = b;
+    const struct rp_interval *g = a, *h = b;
     return (g->use < h->use) - (g->use > h->use);
 }
 
-/* The time left between stage t and the copies of all swaps over it, with `gap`. Copies out
- * must end before the stage, and copies in must begin after it. Negative: by how much they
- * fail to. */
-static double slack_at(const struct capuchin *w, const struct rp_gap *gap, uint32_t t) {
-    struct rp_gaps all = {0};
+/* The time left between stage t and the copies of all swaps over it, with `interval`.
+ * Copies out must end before the stage, and copies in must begin after it. Negative: by how
+ * much they fail to. */
+static double slack_at(const struct capuchin *w, const struct rp_interval *interval,
+                       uint32_t t) {
+    struct rp_intervals all = {0};
     double out = 0, in = w->start[w->p->n_ops];
     for (size_t k = 0; k < w->swaps.n; k++)
         if (w->swaps.at[k].begin < t && t < w->swaps.at[k].use)
             rp_push(&all, w->swaps.at[k]);
-    rp_push(&all, *gap);
+    rp_push(&all, *interval);
     qsort(all.at, all.n, sizeof *all.at, by_begin);
     for (size_t k = 0; k < all.n; k++)
         out = fmax(out, w->start[all.at[k].begin + 1]) +
@@ -65,54 +66,56 @@ static double slack_at(const struct capuchin *w, const struct rp_gap *gap, uint3
 
 /* The paper's FT in ns: the time between the two uses minus the copies, or less if the link
  * has other work around stage t. Negative: that much is exposed. */
-static double free_time(const struct capuchin *w, const struct rp_gap *gap, uint32_t t) {
-    double from = w->start[gap->begin + 1], until = w->start[gap->use];
-    double copies =
-        (double)rp_swap_out_ns(w->p, gap->x) + (double)rp_swap_in_ns(w->p, gap->x);
-    double own = until - from - copies, slack = slack_at(w, gap, t);
+static double free_time(const struct capuchin *w, const struct rp_interval *interval,
+                        uint32_t t) {
+    double from = w->start[interval->begin + 1], until = w->start[interval->use];
+    double copies = (double)rp_swap_out_ns(w->p, interval->x) +
+                    (double)rp_swap_in_ns(w->p, interval->x);
+    double own = until - from - copies, slack = slack_at(w, interval, t);
     return slack < 0 ? fmin(own, slack) : own;
 }
 
-/* Lists the kept gaps over stage t, the cheapest first, and the best action for each. The
- * key is ns per byte or, where swapping is free, minus the free time. */
-static void list_candidates(const struct capuchin *w, uint32_t t, struct rp_gaps *gaps,
-                            uint8_t *best) {
+/* Lists the kept intervals over stage t, the cheapest first, and the best action for each.
+ * The key is ns per byte or, where swapping is free, minus the free time. */
+static void list_candidates(const struct capuchin *w, uint32_t t,
+                            struct rp_intervals *intervals, uint8_t *best) {
     const struct rp_instance *p = w->p;
-    gaps->n = 0;
+    intervals->n = 0;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < t; x++) {
-        uint32_t e = rp_gap_ending_from(p, x, t + 1);
+        uint32_t e = rp_interval_ending_from(p, x, t + 1);
         if (e == p->reader_start[x + 1] || p->bytes[x] == 0 ||
-            w->a.action[e] != RP_GAP_KEEP || !rp_gap_covers(p, x, e, t))
+            w->a.action[e] != RP_INTERVAL_KEEP || !rp_interval_covers(p, x, e, t))
             continue;
-        struct rp_gap gap = rp_gap_of(p, x, e);
+        struct rp_interval interval = rp_interval_of(p, x, e);
         uint64_t ns = rp_recompute_ns(p, &w->a, x, e);
         double recompute = ns == UINT64_MAX ? INFINITY : (double)ns;
-        double ft = rp_may_swap(p) ? free_time(w, &gap, t) : -INFINITY;
-        best[e] = ft >= 0 || -ft < recompute ? RP_GAP_SWAP : RP_GAP_RECOMPUTE;
+        double ft = rp_may_swap(p) ? free_time(w, &interval, t) : -INFINITY;
+        best[e] = ft >= 0 || -ft < recompute ? RP_INTERVAL_SWAP : RP_INTERVAL_RECOMPUTE;
         if (ft < 0 && isinf(ft) && isinf(recompute))
             continue;
-        gap.key = ft >= 0 ? -ft : fmin(-ft, recompute) / (double)p->bytes[x];
-        rp_push(gaps, gap);
+        interval.key = ft >= 0 ? -ft : fmin(-ft, recompute) / (double)p->bytes[x];
+        rp_push(intervals, interval);
     }
-    rp_gaps_sort(gaps);
+    rp_intervals_sort(intervals);
 }
 
 /* Swaps or recomputes as many bytes as stage t is over the limit. False if there is no
  * candidate left. */
-static bool save(struct capuchin *w, uint32_t t, struct rp_gaps *gaps, uint8_t *best) {
+static bool save(struct capuchin *w, uint32_t t, struct rp_intervals *intervals,
+                 uint8_t *best) {
     uint64_t excess = w->peak[t] - w->p->limit_bytes, saved = 0;
-    list_candidates(w, t, gaps, best);
-    for (size_t k = 0; k < gaps->n && saved < excess; k++) {
-        const struct rp_gap *gap = &gaps->at[k];
+    list_candidates(w, t, intervals, best);
+    for (size_t k = 0; k < intervals->n && saved < excess; k++) {
+        const struct rp_interval *interval = &intervals->at[k];
         /* The swaps just chosen have used up this one's free time; it gets a new estimate
          * in the next turn. */
-        if (best[gap->e] == RP_GAP_SWAP && gap->key <= 0 && saved > 0 &&
-            free_time(w, gap, t) < 0)
+        if (best[interval->e] == RP_INTERVAL_SWAP && interval->key <= 0 && saved > 0 &&
+            free_time(w, interval, t) < 0)
             continue;
-        w->a.action[gap->e] = best[gap->e];
-        if (best[gap->e] == RP_GAP_SWAP)
-            rp_push(&w->swaps, *gap);
-        saved += w->p->bytes[gap->x];
+        w->a.action[interval->e] = best[interval->e];
+        if (best[interval->e] == RP_INTERVAL_SWAP)
+            rp_push(&w->swaps, *interval);
+        saved += w->p->bytes[interval->x];
     }
     return saved > 0;
 }
@@ -121,28 +124,28 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
                    struct rp_recorder *r) {
     enum { MAX_TURNS = 400 };
     struct capuchin w = {.p = p, .r = r};
-    struct rp_gaps gaps = {0};
-    uint8_t *best = rp_calloc(rp_n_gaps(p), sizeof *best);
+    struct rp_intervals intervals = {0};
+    uint8_t *best = rp_calloc(rp_n_intervals(p), sizeof *best);
     (void)o;
-    rp_gap_actions_init(p, &w.a);
+    rp_interval_actions_init(p, &w.a);
     w.start = rp_calloc((size_t)p->n_ops + 1, sizeof *w.start);
     w.peak = rp_calloc((size_t)p->n_ops + 1, sizeof *w.peak);
-    w.first_need = rp_calloc(rp_n_gaps(p), sizeof *w.first_need);
+    w.first_need = rp_calloc(rp_n_intervals(p), sizeof *w.first_need);
     for (uint32_t i = 0; i < p->n_ops; i++)
         w.start[i + 1] = w.start[i] + (double)p->time_ns[i];
-    rp_gap_steps_record(&w.a, r, w.peak);
+    rp_interval_steps_record(&w.a, r, w.peak);
     for (int k = 0; k < MAX_TURNS && r->peak_bytes > p->limit_bytes; k++) {
-        if (!save(&w, rp_fullest_stage(p, w.peak), &gaps, best))
+        if (!save(&w, rp_fullest_stage(p, w.peak), &intervals, best))
             break;
-        rp_gap_steps_record_scheduled(&w.a, r, w.first_need, w.peak);
+        rp_interval_steps_record_scheduled(&w.a, r, w.first_need, w.peak);
     }
-    free(gaps.at);
+    free(intervals.at);
     free(best);
     free(w.start);
     free(w.swaps.at);
     free(w.peak);
     free(w.first_need);
-    rp_gap_actions_fini(&w.a);
+    rp_interval_actions_fini(&w.a);
 }
 
 const struct rp_policy rp_policy_capuchin = {

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/gap_steps.h"
-#include "policy/gaps.h"
+#include "policy/interval_steps.h"
+#include "policy/intervals.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 
@@ -24,35 +24,36 @@ struct superneurons {
     const struct rp_instance *p;
     struct rp_recorder *r;
     uint32_t n_forward;
-    struct rp_gap_actions a;
-    struct rp_gaps checkpoints; /* in the order in which they are made */
-    uint32_t *first_need;       /* per gap: rp_gap_steps_first_needs */
+    struct rp_interval_actions a;
+    struct rp_intervals checkpoints; /* in the order in which they are made */
+    uint32_t *first_need;            /* per interval: rp_interval_steps_first_needs */
 };
 
 /* Lists the checkpoints. The other forward tensors are recomputed. */
-static void choose_checkpoints(struct superneurons *w, const struct rp_gaps *gaps) {
+static void choose_checkpoints(struct superneurons *w,
+                               const struct rp_intervals *intervals) {
     const struct rp_instance *p = w->p;
     /* Per tensor: it is kept, swapped, or cheap to recompute. */
     bool *available = rp_calloc(p->n_tensors, sizeof *available);
-    /* Per tensor: 1 + the index of its gap; 0 if it has none. */
-    uint32_t *gap_of = rp_calloc(p->n_tensors, sizeof *gap_of);
-    for (size_t k = 0; k < gaps->n; k++)
-        gap_of[gaps->at[k].x] = (uint32_t)k + 1;
+    /* Per tensor: 1 + the index of its interval; 0 if it has none. */
+    uint32_t *interval_of = rp_calloc(p->n_tensors, sizeof *interval_of);
+    for (size_t k = 0; k < intervals->n; k++)
+        interval_of[intervals->at[k].x] = (uint32_t)k + 1;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->n_forward; x++) {
         uint32_t i = p->producer[x];
         bool cheap = !rp_is_dense(p, i) && p->recompute[i];
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
             cheap = cheap && available[p->inputs[k]];
-        available[x] = cheap || gap_of[x] > 0 || p->kept[x];
-        if (gap_of[x] == 0)
+        available[x] = cheap || interval_of[x] > 0 || p->kept[x];
+        if (interval_of[x] == 0)
             continue;
         if (cheap)
-            w->a.action[gaps->at[gap_of[x] - 1].e] = RP_GAP_RECOMPUTE;
+            w->a.action[intervals->at[interval_of[x] - 1].e] = RP_INTERVAL_RECOMPUTE;
         else
-            rp_push(&w->checkpoints, gaps->at[gap_of[x] - 1]);
+            rp_push(&w->checkpoints, intervals->at[interval_of[x] - 1]);
     }
     free(available);
-    free(gap_of);
+    free(interval_of);
 }
 
 /* What is recomputed stays if its segment, that is all between two expensive ops, takes no
@@ -79,10 +80,10 @@ static void choose_kept_segments(struct superneurons *w) {
  * next later one. */
 static void record_offloads(void *arg, uint32_t k) {
     struct superneurons *w = arg;
-    const struct rp_gaps *c = &w->checkpoints;
+    const struct rp_intervals *c = &w->checkpoints;
     for (size_t i = 0; i < c->n; i++)
-        w->a.action[c->at[i].e] = i < k ? RP_GAP_SWAP : RP_GAP_KEEP;
-    rp_gap_steps_first_needs(&w->a, w->r, w->first_need);
+        w->a.action[c->at[i].e] = i < k ? RP_INTERVAL_SWAP : RP_INTERVAL_KEEP;
+    rp_interval_steps_first_needs(&w->a, w->r, w->first_need);
     for (size_t i = 0; i < k; i++) {
         uint32_t before = w->n_forward, e = c->at[i].e;
         for (size_t j = i + 1; j < c->n && before <= w->n_forward; j++)
@@ -90,27 +91,27 @@ static void record_offloads(void *arg, uint32_t k) {
                 before = w->first_need[c->at[j].e];
         w->a.trigger[e] = before > c->at[i].begin + 1 ? before : w->first_need[e];
     }
-    rp_gap_steps_record_delayed(&w->a, w->r, NULL);
+    rp_interval_steps_record_delayed(&w->a, w->r, NULL);
 }
 
 static void record(const struct rp_instance *p, const struct rp_policy_options *o,
                    struct rp_recorder *r) {
     struct superneurons w = {.p = p, .r = r, .n_forward = rp_forward_ops(p)};
-    struct rp_gaps gaps = {0};
+    struct rp_intervals intervals = {0};
     (void)o;
-    rp_gap_actions_init(p, &w.a);
-    rp_gap_steps_record(&w.a, r, NULL);
+    rp_interval_actions_init(p, &w.a);
+    rp_interval_steps_record(&w.a, r, NULL);
     if (r->peak_bytes > p->limit_bytes) {
-        w.first_need = rp_calloc(rp_n_gaps(p), sizeof *w.first_need);
-        rp_gaps_across_phases(p, w.n_forward, &gaps);
-        choose_checkpoints(&w, &gaps);
+        w.first_need = rp_calloc(rp_n_intervals(p), sizeof *w.first_need);
+        rp_intervals_across_phases(p, w.n_forward, &intervals);
+        choose_checkpoints(&w, &intervals);
         choose_kept_segments(&w);
         rp_min_that_fits((uint32_t)w.checkpoints.n, record_offloads, &w, r);
-        free(gaps.at);
+        free(intervals.at);
         free(w.checkpoints.at);
         free(w.first_need);
     }
-    rp_gap_actions_fini(&w.a);
+    rp_interval_actions_fini(&w.a);
 }
 
 const struct rp_policy rp_policy_superneurons = {

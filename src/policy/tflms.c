@@ -23,8 +23,8 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "policy/gap_steps.h"
-#include "policy/gaps.h"
+#include "policy/interval_steps.h"
+#include "policy/intervals.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 
@@ -55,7 +55,7 @@ static const char *check_options(const struct rp_policy_options *o) {
 struct tflms {
     const struct rp_instance *p;
     const struct rp_tflms_options *o;
-    struct rp_gap_actions a;
+    struct rp_interval_actions a;
     uint32_t n_forward;
     uint32_t *level;     /* per op */
     uint64_t *ancestors; /* a bit per op, scratch */
@@ -139,9 +139,9 @@ static uint32_t chain_rule(const struct tflms *w, uint32_t source, uint32_t read
     return best;
 }
 
-/* The stage that begins with the swap-in for gap e of x. */
+/* The stage that begins with the swap-in for interval e of x. */
 static uint32_t trigger_for(struct tflms *w, uint32_t x, uint32_t e) {
-    uint32_t reader = w->p->readers[e], begin = rp_gap_begin(w->p, x, e), op;
+    uint32_t reader = w->p->readers[e], begin = rp_interval_begin(w->p, x, e), op;
     mark_ancestors(w, reader);
     if (reader < w->n_forward || w->o->ctrld == RP_DIRECT_ORDER)
         op = direct_order(w, reader, begin + 1);
@@ -150,12 +150,12 @@ static uint32_t trigger_for(struct tflms *w, uint32_t x, uint32_t e) {
     return op == RP_NONE || op + 1 <= begin ? reader : op + 1;
 }
 
-static void swap_gap(struct tflms *w, uint32_t x, uint32_t e) {
+static void swap_interval(struct tflms *w, uint32_t x, uint32_t e) {
     uint32_t trigger = trigger_for(w, x, e);
     /* The swap-in cannot begin before the tensor is out. */
-    if (trigger <= rp_gap_begin(w->p, x, e) + 1 && w->p->readers[e] > trigger)
+    if (trigger <= rp_interval_begin(w->p, x, e) + 1 && w->p->readers[e] > trigger)
         trigger = w->p->readers[e];
-    w->a.action[e] = RP_GAP_SWAP;
+    w->a.action[e] = RP_INTERVAL_SWAP;
     w->a.trigger[e] = trigger;
 }
 
@@ -163,18 +163,18 @@ static void swap_gap(struct tflms *w, uint32_t x, uint32_t e) {
 static void rewrite(struct tflms *w, uint32_t x) {
     const struct rp_instance *p = w->p;
     bool any = false;
-    uint32_t first = rp_gap_ending_from(p, x, w->n_forward);
+    uint32_t first = rp_interval_ending_from(p, x, w->n_forward);
     for (uint32_t e = p->reader_start[x]; w->o->swap_branches && e < first; e++) {
-        uint32_t from = rp_gap_begin(p, x, e);
+        uint32_t from = rp_interval_begin(p, x, e);
         uint64_t distance = w->level[p->readers[e]] - (uint64_t)w->level[p->producer[x]];
         if (distance > w->o->branch_threshold && from + 1 < p->readers[e]) {
-            swap_gap(w, x, e);
+            swap_interval(w, x, e);
             any = true;
         }
     }
     for (uint32_t e = first; e < p->reader_start[x + 1]; e++)
         if (e == first || !w->o->fuse_swapins) {
-            swap_gap(w, x, e);
+            swap_interval(w, x, e);
             any = true;
         }
     w->n_swapped += any;
@@ -183,15 +183,15 @@ static void rewrite(struct tflms *w, uint32_t x) {
 static void record(const struct rp_instance *p, const struct rp_policy_options *o,
                    struct rp_recorder *r) {
     struct tflms w = {.p = p, .o = &o->tflms, .n_forward = rp_forward_ops(p)};
-    rp_gap_actions_init(p, &w.a);
+    rp_interval_actions_init(p, &w.a);
     w.level = rp_calloc(p->n_ops, sizeof *w.level);
     w.ancestors = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w.ancestors);
     set_levels(&w);
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w.n_forward; x++)
         if (w.n_swapped < o->tflms.n_tensors)
             rewrite(&w, x);
-    rp_gap_steps_record(&w.a, r, NULL);
-    rp_gap_actions_fini(&w.a);
+    rp_interval_steps_record(&w.a, r, NULL);
+    rp_interval_actions_fini(&w.a);
     free(w.level);
     free(w.ancestors);
 }

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "policy/gap_steps.h"
-#include "policy/gaps.h"
+#include "policy/interval_steps.h"
+#include "policy/intervals.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 
@@ -41,9 +41,9 @@ static uint32_t layer_before(const bool *layer_begins, uint32_t need, uint32_t n
 
 static void record(const struct rp_instance *p, struct rp_recorder *r, bool all) {
     uint32_t n_forward = rp_forward_ops(p);
-    struct rp_gap_actions a;
+    struct rp_interval_actions a;
     bool *layer_begins = rp_calloc((size_t)p->n_ops + 1, sizeof *layer_begins);
-    rp_gap_actions_init(p, &a);
+    rp_interval_actions_init(p, &a);
     a.wait_for_swap_out = true;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < n_forward; x++)
         if (is_offloaded(p, n_forward, x, all))
@@ -52,13 +52,13 @@ static void record(const struct rp_instance *p, struct rp_recorder *r, bool all)
         if (!is_offloaded(p, n_forward, x, all))
             continue;
         uint32_t need = rp_backward_need(p, n_forward, x);
-        uint32_t e = rp_gap_ending_from(p, x, need);
-        a.action[e] = RP_GAP_SWAP;
+        uint32_t e = rp_interval_ending_from(p, x, need);
+        a.action[e] = RP_INTERVAL_SWAP;
         a.swap_out_stage[x] = rp_forward_last(p, n_forward, x);
         a.trigger[e] = layer_before(layer_begins, need, n_forward);
     }
-    rp_gap_steps_record(&a, r, NULL);
-    rp_gap_actions_fini(&a);
+    rp_interval_steps_record(&a, r, NULL);
+    rp_interval_actions_fini(&a);
     free(layer_begins);
 }
 

@@ -29,7 +29,7 @@
 struct rp_incumbent {
     struct rp_schedule s;
     bool found;       /* s is sound and within the limits */
-    uint64_t time_ns; /* of s */
+    uint64_t time_ns; /* of s, or of the plan that has replaced it (incumbent.h) */
 };
 
 struct rp_context {
@@ -50,8 +50,10 @@ struct rp_context {
     uint32_t *order;              /* graph's op per place; NULL: the graph's own order */
 
     /* What is proved. */
-    uint64_t bound_ns;  /* no plan within the budget is faster (see all_sequences) */
-    bool proved;        /* the incumbent is optimal, or nothing fits */
+    uint64_t bound_ns; /* no plan within the budget is faster (see all_sequences) */
+    /* Branch and cut has proved that the incumbent is within --gap of the optimum, or that
+     * nothing fits. */
+    bool proved;
     bool all_sequences; /* bound_ns holds for all step sequences, not only for schedules */
 
     /* What runs beside the search. */

@@ -31,6 +31,10 @@ bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
     return true;
 }
 
+void rp_incumbent_forget(struct rp_context *w) {
+    w->incumbent.found = w->proved = false;
+}
+
 /* Copies the steps of `start` to `plan`, for this budget. True if the options allow them
  * and they fit. */
 static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,

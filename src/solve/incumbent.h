@@ -1,4 +1,6 @@
-/* incumbent: the best solution known so far. This is the only place where it is replaced.
+/* incumbent: the best solution known so far. This is the only place where a better one
+ * replaces it. (order_search.c exchanges all that belongs to two orders of ops, incumbents
+ * included. Branch and cut and each annealing run have a best solution of their own.)
  *
  * While schedules are searched for, the incumbent is a schedule (rp_incumbent_offer). Once
  * addresses are placed it is a plan, and other plans may still beat it
@@ -18,6 +20,10 @@
  * replaced. `from` is the method that `s` comes from. */
 bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
                         enum rp_method from);
+
+/* The limit has been lowered: no schedule is known to fit any more. The incumbent's
+ * schedule stays as a place to start from. */
+void rp_incumbent_forget(struct rp_context *w);
 
 /* Replaces `plan`, the result so far with return code `rc`, by `other` if that fits, takes
  * only steps that the options allow, and is faster, or as fast with fewer bytes copied.

@@ -10,6 +10,7 @@
 #include "solve/core/params.h"
 #include "solve/core/shrink_lifetimes.h"
 #include "solve/core/temperature.h"
+#include "solve/incumbent.h"
 #include "solve/local/drop_swaps.h"
 #include "solve/portfolio.h"
 
@@ -52,11 +53,6 @@ static bool place_incumbent(struct rp_context *w, struct rp_plan *plan, uint64_t
     return placed || place(w, &w->incumbent.s, plan, limit);
 }
 
-/* The limit has been lowered: no schedule is known to fit. */
-static void forget_incumbent(struct rp_context *w) {
-    w->incumbent.found = w->proved = false;
-}
-
 /* A short, cool search from the incumbent, whether that fits or not. */
 static void search_near(struct rp_context *w, struct rp_schedule *scratch, double work,
                         uint64_t k) {
@@ -71,7 +67,7 @@ static void tighten(struct rp_context *w, struct rp_schedule *scratch, uint64_t 
     double work = (k == 0 ? FIRST_TIGHTEN_SHARE : TIGHTEN_SHARE) * w->o->time_limit *
                   ANNEAL_WORK_PER_S;
     w->statistics.tightenings++;
-    forget_incumbent(w);
+    rp_incumbent_forget(w);
     search_near(w, scratch, work, k);
     if (!w->incumbent.found)
         rp_portfolio_construct(w, scratch);
@@ -92,7 +88,7 @@ static bool place_constructed(struct rp_context *w, struct rp_plan *plan, uint64
     w->deadline = INFINITY; /* a pass takes a second per ten thousand ops */
     for (uint64_t k = 1; k <= MAX_GREEDY_TIGHTENINGS; k++) {
         w->p.limit_bytes = limit - limit / 16 * k;
-        forget_incumbent(w);
+        rp_incumbent_forget(w);
         rp_portfolio_construct(w, scratch);
         if (!w->incumbent.found) /* happens on graphs that are no training steps */
             search_near(w, scratch, work, k);

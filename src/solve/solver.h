@@ -1,4 +1,5 @@
-/* solver: finds the fastest plan within a budget. The one public header of src/solve/.
+/* solver: finds the fastest plan within a budget. The one public header of src/solve/;
+ * context.h lists what its files do.
  *
  * The order of attack: the test against the floor, which is the least memory that any plan
  * needs; keep-all, if it fits; the turns of the portfolio, in which bounds run beside the
@@ -33,7 +34,9 @@ struct rp_solve_options {
     double time_limit;     /* seconds; sets the amount of work and the deadline */
     double spent;          /* seconds of time_limit that were used before the call */
     bool ignore_clock;     /* no deadline, only the work is limited (for tests) */
-    double gap;            /* stop when time <= bound * (1 + gap) */
+    /* Stop when time <= bound * (1 + gap): tested between turns of the portfolio
+     * (rp_context_gap_reached) and inside branch and cut (rp_node_lp_goal_ns). */
+    double gap;
     uint64_t seed;
     /* A valid plan for the graph, or NULL. The search also starts from it. If it fits the
      * budget, the result is not slower than it is. */

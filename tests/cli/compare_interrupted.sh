@@ -1,5 +1,6 @@
 # exit: 4
-# Interrupted while it waits for the graph: before any row. timeout(1) sends its signal twice.
+# The interrupt comes before any row, while the command waits for the graph. timeout(1) sends
+# its signal twice.
 mkfifo graph
 remat-plan compare graph -b 80%,60% -p keep-all,remat --csv t.csv &
 exec 3>graph

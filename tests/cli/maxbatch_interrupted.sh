@@ -1,5 +1,6 @@
 # exit: 4
-# Interrupted once the log has a line that matches; what comes after it would take much longer.
+# Interrupts the command once the log has a line that matches. The rest of the run would take
+# much longer.
 mkfifo log
 interrupted_at() { # PATTERN OPTION...
     local pattern=$1
@@ -15,5 +16,5 @@ interrupted_at() { # PATTERN OPTION...
     return $status
 }
 interrupted_at '^remat-plan: batch' resnet18 --image 64 -d p100-16g -b 512MiB
-# Before it is known of any batch whether it fits.
+# Interrupted before any batch is known to fit or not to fit.
 interrupted_at . unet -d v100-16g -b 400MiB -p checkmate

@@ -1,3 +1,3 @@
 # exit: 4
-# Not the answer "no": nothing proves that one sample does not fit.
+# The answer is not "no", since nothing proves that one sample does not fit.
 remat-plan maxbatch unet -d v100-16g -b 400MiB -t 0.1 -p checkmate

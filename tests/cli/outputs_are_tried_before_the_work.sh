@@ -1,5 +1,5 @@
 # exit: 5
-# The work itself fails here, and would say so if it began.
+# The work itself would fail with another message if it began.
 echo no graph >g.json
 mkdir a
 remat-plan solve g.json -b 80% -o missing/plan.json

@@ -1,6 +1,6 @@
 # exit: 0
 . data/profile/lib.sh
-# 1 us and 10 GB/s to the device, 2 us and 5 GB/s back.
+# The link has 1 us and 10 GB/s to the device, 2 us and 5 GB/s to the host.
 sections="push rp:@h2d h2d 10000 2000 h2d 100000 11000 h2d 1000000 101000 pop
     push rp:@d2h d2h 10000 4000 d2h 100000 22000 d2h 1000000 202000 pop
     push rp:@both h2d:1 10000 2250 d2h:2 10000 4500 h2d:1 100000 13500 d2h:2 100000 27000 pop

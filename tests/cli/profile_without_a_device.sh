@@ -1,4 +1,4 @@
 # exit: 5
-# A driver that is none.
+# An empty file in place of the driver.
 mkdir none && : >none/libcuda.so.1
 LD_LIBRARY_PATH=$PWD/none remat-plan profile data/profile/layers.json

@@ -1,5 +1,5 @@
 # exit: 1
-# Swaps are not considered: that is said, unless it was asked for.
+# Without bandwidths swaps are not considered. A message says so if that could be a surprise.
 grep -v '^"device"' data/graph/good/chain.json >g.json
 sed 's/"d2h_bytes_per_s": *[0-9]*, *//' data/graph/good/chain.json >one.json
 try() {
@@ -10,7 +10,7 @@ try g.json
 try g.json --host-budget 1GiB
 try g.json --h2d 10
 try one.json
-echo "-- nothing to say" >&2
+echo "-- no message" >&2
 try g.json --no-swap
 try g.json --h2d 10 --d2h 10
 try g.json --h2d 0

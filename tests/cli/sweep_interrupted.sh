@@ -1,5 +1,5 @@
 # exit: 4
-# What an earlier sweep left in the folder is not this one's. Keep-all's plan is free.
+# Files of an earlier sweep in the folder do not count. Keep-all's plan needs no search.
 chain=data/graph/good/chain.json
 remat-plan sweep $chain -n 3 -t 1 -q -o d
 touch d/mine

@@ -1,7 +1,7 @@
-/* The kernels on a GPU against the reference kernels: every op of every case (cases.h), in
- * both types, with the library's workspace and without any, twice with the same bits.
- * Without a GPU: that it all links and starts. Prints the line that tools/check.sh wants.
- */
+/* Compares the kernels on a GPU with the reference kernels: every op of every case
+ * (cases.h), in both types, with the library's workspace and without, and twice with the
+ * same bits. Without a GPU it only shows that everything links and starts. Prints the line
+ * of counts that tools/check.sh expects. */
 #include <CUnit/Basic.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@
 #include "cases.h"
 #include "step.h"
 
-/* An emulated library can be made to decline; a real one goes by workspace and shape. */
+/* The emulated libraries can be made to decline. The real ones decide by workspace and
+ * shape. */
 #ifdef RP_EMULATED
 extern int emulated_decline;
 #else
@@ -48,7 +49,7 @@ static void must(cudaError_t status) {
     }
 }
 
-/* Behind every operand on the device lies what is not a number. */
+/* Behind every operand on the device there are bytes that form NaNs. */
 enum { GUARD = 64 };
 
 /* An op on the device: its operands, and the bits of two runs. */
@@ -89,8 +90,8 @@ static bool guard_stands(const void *at, size_t bytes) {
     return true;
 }
 
-/* Nothing written behind the operand, a few roundings of the type apart, and the second run
- * bit for bit as the first. */
+/* Passes if nothing was written behind the operand, the values differ by a few roundings of
+ * the type at most, and the second run gave the same bits as the first. */
 static void judge(const struct trial *t, uint32_t i) {
     const uint32_t x = t->op->outputs[i];
     const char *dtype = t->s->g->tensors[x].dtype;
@@ -170,7 +171,7 @@ static void kernels_agree_with_the_reference_kernels(void) {
     rp_case_all(RP_F16, try_graph);
 }
 
-/* Cases and steps want a running test of CUnit around them. */
+/* Cases and steps use CUnit's assertions, which need a running test. */
 static void run_tests(void) {
     CU_initialize_registry();
     RP_SUITE("cuda");
@@ -181,7 +182,7 @@ static void run_tests(void) {
     CU_cleanup_registry();
 }
 
-/* check_kernels NAME: NAME begins the line that counts. */
+/* usage: check_kernels NAME. NAME begins the line of counts. */
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "cuda-kernels";
     int n = 0;

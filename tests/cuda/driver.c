@@ -1,4 +1,5 @@
-/* libcuda.so.1 on paper, as far as remat-plan asks it: GPUS (1) of them, such as sm_90. */
+/* A stand-in for libcuda.so.1 with the functions that remat-plan calls. GPUS in the
+ * environment is the number of devices (1), which are of compute capability 9.0. */
 #include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,4 +1,5 @@
-/* fuzz: one entry a target, called by libFuzzer or by replay.c with one input's bytes. */
+/* fuzz: the entry point of a fuzz target. libFuzzer or run_seeds.c calls it with the bytes
+ * of one input. */
 #ifndef RP_TESTS_FUZZ_H
 #define RP_TESTS_FUZZ_H
 

@@ -1,5 +1,5 @@
-/* Any bytes as a plan: refused with a message, or accepted and then written and read back
- * to the same text. */
+/* Reads any bytes as a plan. They are refused with a message; or they are accepted, and
+ * writing and reading the plan again gives the same text. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

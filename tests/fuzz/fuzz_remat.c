@@ -1,8 +1,10 @@
-/* Any bytes as a graph and a plan for libremat: refused with a message, or walked, and then
- * each step is what remat.h promises. What verify accepts is never refused.
+/* Reads any bytes as a graph and a plan for libremat. They are refused with a message, or
+ * they are walked and each step is as remat.h promises. What verify accepts is never
+ * refused.
  *
- * The input is both texts with a line "---" between them; 64 zeros in the plan become the
- * digest of the graph, so that a graph can be changed without making its plan another's.
+ * The input is both texts with a line "---" between them. 64 zeros in the plan are replaced
+ * by the digest of the graph, so that a mutation of the graph does not make the plan one
+ * for another graph.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ struct text {
     size_t len;
 };
 
-/* In memory of its own, so that a read past its end is one past an allocation. */
+/* Copied into an allocation of its own, so that a sanitizer sees a read past the end. */
 static struct text copy_of(const uint8_t *data, size_t len) {
     struct text t = {rp_calloc(len, 1), len};
     memcpy(t.at, data, len);
@@ -38,7 +40,7 @@ static void put_digest(const struct text *graph, struct text *plan) {
         memcpy(at, hex, 64);
 }
 
-/* ---- what is promised of a plan that can be walked ---- */
+/* ---- what remat.h promises for a plan that can be walked ---- */
 
 struct place {
     bool on_device, on_host;
@@ -50,15 +52,16 @@ struct walker {
     const struct remat_totals *t;
     struct place *places;
     uint32_t *runs;
-    size_t (*waited)[REMAT_N_QUEUES]; /* by, for: 1 + the latest step */
+    size_t (*waited)[REMAT_N_QUEUES]; /* per waiting queue and queue waited for: 1 + the
+                                         latest step */
 };
 
-static void within(const struct walker *w, uint64_t at, uint64_t bytes, uint64_t room) {
+static void within(const struct walker *w, uint64_t at, uint64_t bytes, uint64_t capacity) {
     if (!w->t->addressed) {
         assert(at == REMAT_NOWHERE);
         return;
     }
-    assert(at % w->t->alignment_bytes == 0 && at <= room && bytes <= room - at);
+    assert(at % w->t->alignment_bytes == 0 && at <= capacity && bytes <= capacity - at);
 }
 
 static void check_waits(struct walker *w, const struct remat_step *s) {
@@ -135,7 +138,7 @@ static void check_walk(const remat *r) {
     free(w.runs);
 }
 
-/* ---- what verify says ---- */
+/* ---- comparison with verify ---- */
 
 static void check_run_once(const struct rp_graph *g, const remat *r) {
     for (size_t k = 0; k < remat_totals(r)->n_steps; k++) {

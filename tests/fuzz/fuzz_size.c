@@ -1,4 +1,5 @@
-/* Any text as a size: refused, or a value below 2^63 that its own digits give back. */
+/* Reads any text as a size. It is refused, or it gives a value below 2^63, and the digits
+ * of that value are read as the same value. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* Any plan for one small graph: the checker and the naive rules of the tests say the same.
+/* Compares the checker with the naive checker on any plan for one small graph.
  *
- * The bytes are a plan in short, so that every input is a well-formed one:
+ * The bytes encode a plan, so that every input is a well-formed one:
  *   flags      1 addressed, 2 bound too high, 4 8 16 which claim is false (0: none)
  *   3 bytes    budget, arena and host slab, in units of 8 bytes
- *   steps      1 byte: kind in the low 2 bits, id above; with addresses, 1 byte for each
- *              of them in units of 8 bytes, 255 for none: a run's outputs and workspace, a
- *              copy's place
+ *   steps      1 byte: kind in the low 2 bits, id above; with addresses 1 byte for each
+ *              of them, in units of 8 bytes, 255 for none: a run's outputs and workspace,
+ *              or the address of a copy
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "fuzz.h"
 #include "verify/verifier.h"
 
-/* Two outputs, a tensor without bytes, an op that may run once only, workspace, copies. */
+/* An op with two outputs, a tensor without bytes, a run-once op, workspace, and copies. */
 static const char graph_text[] =
     "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"imported:"
     "x\","

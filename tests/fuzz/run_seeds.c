@@ -1,5 +1,5 @@
-/* replay: runs a fuzz target over files without libFuzzer, so that `make check` does. A
- * finding ends the process; the name printed last is the input that made it. */
+/* run_seeds: runs a fuzz target over files without libFuzzer, for `make check`. A fault
+ * ends the process; the last name printed is the input that caused it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
             puts(err.msg);
             return 1;
         }
-        /* An exact copy: a read past the end is a read past an allocation. */
+        /* An exact copy, so that a sanitizer sees a read past the end. */
         uint8_t *data = malloc(len ? len : 1);
         if (data == NULL)
             return 1;

@@ -1,8 +1,8 @@
-/* FAKE_CUPTI holds words, separated by commas:
- *   version=N   what cuptiGetVersion says (130001); below 13 records have no graph node
+/* FAKE_CUPTI contains words, separated by commas:
+ *   version=N   what cuptiGetVersion returns (130001); below 13 records have no graph node
  *   subscribe=N, register=N, enable=N   these calls fail with that code
- *   holder=TEXT who holds the subscription, told by cuptiSubscribe_v2
- *   drop=N      so many records are said to have been dropped
+ *   holder=TEXT who holds the subscription, as cuptiSubscribe_v2 reports it
+ *   drop=N      reports N dropped records
  *   zero=N      the Nth piece of work has no time stamps
  *   tear        the last buffer ends within a record
  *   small       buffers hold one record
@@ -108,16 +108,16 @@ static void hand_over(bool last) {
     fake.done(NULL, 0, buffer, fake.size, valid);
 }
 
-/* Room for a record of this kind, filled with what no reader may take for a value. */
+/* Adds a record of this kind, filled with bytes that no reader may take for values. */
 static uint8_t *record(uint32_t kind, size_t bytes) {
     if (!fake.enabled[kind])
         return NULL;
     if (fake.buffer != NULL && (fake.used + bytes > fake.size || option("small") != NULL))
         hand_over(false);
     if (fake.buffer == NULL) {
-        size_t most;
+        size_t max_records;
         fake.used = 0;
-        fake.request(&fake.buffer, &fake.size, &most);
+        fake.request(&fake.buffer, &fake.size, &max_records);
         if (fake.buffer == NULL || fake.size < LARGEST)
             return NULL;
     }
@@ -183,7 +183,7 @@ EXPORT fake_node_fn fake_node;
 
 void fake_launch(const struct fake_work *work, int n) {
     pthread_mutex_lock(&fake.lock);
-    /* The runtime's call makes one of the driver's; the work carries the runtime's id. */
+    /* A call of the runtime makes a call of the driver. The work has the runtime's id. */
     uint32_t correlation = ++fake.correlation;
     record_call(RP_CUPTI_RUNTIME, correlation);
     record_call(RP_CUPTI_DRIVER, ++fake.correlation);
@@ -220,7 +220,8 @@ void fake_overhead(uint32_t kind, uint64_t ns) {
     pthread_mutex_unlock(&fake.lock);
 }
 
-/* CUpti_ResourceData and CUpti_GraphData, as far as anyone looks. A node is its number. */
+/* The members of CUpti_ResourceData and CUpti_GraphData that are used. A node is its
+ * number. */
 void fake_node(uint64_t node, uint64_t original) {
     struct {
         void *graph, *original_graph;

@@ -1,9 +1,9 @@
-/* fake_cupti: a library with CUPTI's functions and a device that exists only on paper. The
- * traced program launches work on it through these; what it reports is exact.
+/* fake_cupti: a library with CUPTI's functions and a simulated device. The traced program
+ * launches work on it through these functions, and the reported times are exact.
  *
- * The clock stands still but for calls: a launch takes 20 ns of the program's time, of
- * which the call is the first 10, and its work begins when its stream is free. FAKE_CUPTI
- * in the environment makes it misbehave (fake_cupti.c).
+ * The clock advances only in calls: a launch takes 20 ns of the program's time, of which
+ * the call is the first 10, and its work begins when its stream is free. FAKE_CUPTI in the
+ * environment makes it misbehave (fake_cupti.c).
  */
 #ifndef RP_TESTS_FAKE_CUPTI_H
 #define RP_TESTS_FAKE_CUPTI_H
@@ -22,6 +22,6 @@ struct fake_work {
 typedef void fake_launch_fn(const struct fake_work *work, int n);
 typedef void fake_sync_fn(void);                           /* waits for all streams */
 typedef void fake_overhead_fn(uint32_t kind, uint64_t ns); /* of this thread, from now on */
-typedef void fake_node_fn(uint64_t node, uint64_t original); /* original 0: made anew */
+typedef void fake_node_fn(uint64_t node, uint64_t original); /* original 0: a new node */
 
 #endif

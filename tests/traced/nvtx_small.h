@@ -1,6 +1,6 @@
-/* nvtx_small: as much of NVTX 3's own header as the traced program uses, for machines that
- * do not have it. Where it is installed the program is built with it as well.
- */
+/* nvtx_small: the part of NVTX 3's own header that the traced program uses, for machines
+ * that do not have it. Where NVTX is installed, the program is also built with the real
+ * header. */
 #ifndef RP_TESTS_NVTX_SMALL_H
 #define RP_TESTS_NVTX_SMALL_H
 
@@ -75,7 +75,7 @@ static void small_init(void) {
         init(small_table);
 }
 
-/* nvtxNAME as a call through the table; without a tool it returns `none`. */
+/* Defines nvtxNAME as a call through the table. Without a tool it returns `none`. */
 #define SMALL(returns, name, none, table, id, parameters, arguments)                       \
     static inline returns name parameters {                                                \
         pthread_once(&small_once, small_init);                                             \

@@ -1,18 +1,26 @@
-/* traced: a small program to trace, which does what its arguments say, in order:
+/* clang-format off */
+/* traced: a small program to trace. It does what its arguments say, in order:
  *
- *   cuda                   starts "CUDA": loads $CUDA_INJECTION64_PATH as the driver does
- *   push NAME, pushw NAME  opens a range, with a char or a wchar_t name
- *   work NAME BYTES        opens a range with a payload;   real NAME: with a float payload
+ *   cuda                         starts "CUDA": loads $CUDA_INJECTION64_PATH as the driver does
+ *   push NAME, pushw NAME        opens a range, with a char or a wchar_t name
+ *   work NAME BYTES              opens a range with a payload
+ *   real NAME                    opens a range with a float payload
  *   dpush D NAME, dwide D NAME   opens a range of domain D, with a registered string
- *   pop, dpop D            closes one
+ *   pop, dpop D                  closes a range
  *   start NAME, startw NAME, stop   a range of the process
- *   kernel NS, kernel:STREAM NS, set NS, copy NS, h2d BYTES NS, d2h BYTES NS   launches
- * work node N, clone N OLD    a node of a CUDA graph is made launch N:NS,N:NS... launches a
- * CUDA graph over KIND NS           tracing itself takes time sync                   waits
- * for the device repeat N { ... }       does it N times thread N { ... }       does it in N
- * threads at once fork { ... }, exec { ... }   does it in a child process levels prints
- * what each push and pop returns from now on print TEXT, exit N (at once, without goodbye)
+ *   kernel NS, kernel:STREAM NS, set NS, copy NS, h2d BYTES NS, d2h BYTES NS   launches work
+ *   node N, clone N OLD          creates a node of a CUDA graph
+ *   launch N:NS,N:NS...          launches a CUDA graph
+ *   over KIND NS                 tracing itself takes time
+ *   sync                         waits for the device
+ *   repeat N { ... }             does it N times
+ *   thread N { ... }             does it in N threads at once
+ *   fork { ... }, exec { ... }   does it in a child process
+ *   levels                       prints what each push and pop returns from now on
+ *   print TEXT                   prints TEXT
+ *   exit N                       ends the process at once, by _exit
  */
+/* clang-format on */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -45,7 +53,7 @@ static void bad(const char *what) {
     exit(99);
 }
 
-/* As libcuda does in cuInit. */
+/* Like libcuda in cuInit. */
 static void start_cuda(void) {
     const char *path = getenv("CUDA_INJECTION64_PATH");
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -64,17 +72,17 @@ static void start_cuda(void) {
     *(void **)&device.node = dlsym(cupti, "fake_node");
 }
 
-static wchar_t *wide(const char *text, wchar_t *room, size_t n) {
+static wchar_t *wide(const char *text, wchar_t *buffer, size_t n) {
     size_t i = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p && i + 1 < n; i++) {
         int more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc0 ? 1 : 0;
         wchar_t c = more == 3 ? *p & 7 : more == 2 ? *p & 15 : more == 1 ? *p & 31 : *p;
         for (p++; more > 0 && *p; more--, p++)
             c = (c << 6) | (*p & 63);
-        room[i] = c;
+        buffer[i] = c;
     }
-    room[i] = 0;
-    return room;
+    buffer[i] = 0;
+    return buffer;
 }
 
 static void told(int level) {
@@ -105,11 +113,11 @@ static void push_with(const char *name, const char *bytes, bool real) {
 }
 
 static void domain_push(const char *domain, const char *name, bool in_wide) {
-    wchar_t room[256];
+    wchar_t buffer[256];
     nvtxEventAttributes_t a = attributes();
     nvtxDomainHandle_t d = nvtxDomainCreateA(domain);
     a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-    a.message.registered = in_wide ? nvtxDomainRegisterStringW(d, wide(name, room, 256))
+    a.message.registered = in_wide ? nvtxDomainRegisterStringW(d, wide(name, buffer, 256))
                                    : nvtxDomainRegisterStringA(d, name);
     told(nvtxDomainRangePushEx(d, &a));
 }
@@ -177,7 +185,7 @@ static void run_child(struct block b, bool anew) {
     waitpid(child, &status, 0);
 }
 
-/* The words between the braces that begin at word[0]. */
+/* The words between the braces; the first one is at word[0]. */
 static struct block block_at(char **word, int n) {
     int depth = 0;
     for (int i = 0; i < n; i++) {
@@ -190,16 +198,16 @@ static struct block block_at(char **word, int n) {
     return (struct block){0};
 }
 
-/* Does one command; returns how many words it had. */
+/* Executes one command and returns how many words it had. */
 static int simple(char **word) {
-    wchar_t room[256];
+    wchar_t buffer[256];
     const char *w = word[0];
     if (strcmp(w, "cuda") == 0)
         return start_cuda(), 1;
     if (strcmp(w, "push") == 0)
         return told(nvtxRangePushA(word[1])), 2;
     if (strcmp(w, "pushw") == 0)
-        return told(nvtxRangePushW(wide(word[1], room, 256))), 2;
+        return told(nvtxRangePushW(wide(word[1], buffer, 256))), 2;
     if (strcmp(w, "work") == 0)
         return push_with(word[1], word[2], false), 3;
     if (strcmp(w, "real") == 0)
@@ -209,11 +217,11 @@ static int simple(char **word) {
     if (strcmp(w, "pop") == 0)
         return told(nvtxRangePop()), 1;
     if (strcmp(w, "dpop") == 0)
-        return told(nvtxDomainRangePop(nvtxDomainCreateW(wide(word[1], room, 256)))), 2;
+        return told(nvtxDomainRangePop(nvtxDomainCreateW(wide(word[1], buffer, 256)))), 2;
     if (strcmp(w, "start") == 0)
         return started = nvtxRangeStartA(word[1]), 2;
     if (strcmp(w, "startw") == 0)
-        return started = nvtxRangeStartW(wide(word[1], room, 256)), 2;
+        return started = nvtxRangeStartW(wide(word[1], buffer, 256)), 2;
     if (strcmp(w, "stop") == 0)
         return nvtxRangeEnd(started), 1;
     if (strncmp(w, "kernel", 6) == 0)

@@ -12,15 +12,7 @@
 #include "solve/bound/pdhg.h"
 #include "solve/bound/pdhg_cuts.h"
 #include "solve/bound/safe_dual.h"
-
-/* Larger linear programs, which would take more than about 2 GiB, are not solved. */
-#define MAX_COLUMNS 4000000u
-#define MAX_TERMS 40000000u
-/* Stages times tensors. Up to MAX_SIZE, each op has a stage. A larger instance gets as many
- * stages as COARSE_SIZE allows, but no fewer than MIN_STAGES. */
-#define MAX_SIZE 200000u
-#define COARSE_SIZE 80000u
-#define MIN_STAGES 32u
+#include "solve/core/params.h"
 
 #define EVALUATION_INTERVAL 50  /* steps from one evaluation of (7) to the next */
 #define SEPARATION_INTERVAL 250 /* steps from one separation to the next */
@@ -115,9 +107,9 @@ static void start_at_keep_all(struct rp_pdhg_bound *b) {
 
 /* One stage for each op (0), unless PDHG would then make too little progress. */
 static uint32_t choose_max_stages(const struct rp_instance *p) {
-    if ((uint64_t)p->n_ops * p->n_tensors <= MAX_SIZE)
+    if ((uint64_t)p->n_ops * p->n_tensors <= MAX_PDHG_SIZE)
         return 0;
-    return rp_max_u32(COARSE_SIZE / (p->n_tensors + 1), MIN_STAGES);
+    return rp_max_u32(COARSE_PDHG_SIZE / (p->n_tensors + 1), MIN_PDHG_STAGES);
 }
 
 struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns) {
@@ -133,8 +125,8 @@ struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
     b->estimate_ns = (double)b->bound_ns;
     struct rp_formulation_options o = {.horizon_ns = horizon_ns, .max_stages = max_stages};
     rp_formulation_init(&b->formulation, p, &o);
-    b->too_large = b->formulation.n_cols > MAX_COLUMNS ||
-                   count_terms(&b->formulation) > MAX_TERMS ||
+    b->too_large = b->formulation.n_cols > MAX_PDHG_COLUMNS ||
+                   count_terms(&b->formulation) > MAX_PDHG_TERMS ||
                    !bytes_are_exact(&b->formulation);
     if (b->too_large) {
         rp_formulation_fini(&b->formulation);

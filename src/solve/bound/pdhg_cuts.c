@@ -1,4 +1,5 @@
 #include "solve/bound/pdhg_cuts.h"
+#include "solve/core/params.h"
 
 #include <stdlib.h>
 
@@ -14,9 +15,6 @@
 #define NEAR 1.0      /* scaled bytes under the limit where covers are still looked for */
 #define COVER_MIN_EFFICACY 0.05
 #define PATH_MIN_EFFICACY 0.05
-/* Work of one search for path cuts, at most: longer ones could not be stopped in time. */
-#define MAX_PATH_WORK 2e9
-#define PATH_SHARE 0.5 /* of the work of the steps that path cuts may take */
 
 static void add_memory_row(struct rp_pdhg_cuts *c, uint32_t t, uint32_t k,
                            const double *v) {

@@ -1,6 +1,11 @@
-/* safe_dual: the bound (7) of pdhg_bound.h in exact integers (a safe dual bound: Neumaier
- * and Shcherbina, "Safe bounds in linear and mixed-integer linear programming", 2004, who
- * round towards the safe side instead).
+/* safe_dual: the dual bound in exact integers. For rows A v <= b, columns in [0, 1] with
+ * costs c, and any multipliers y >= 0, no schedule is faster than
+ *
+ *   (7)  sum of time + sum over columns of min(0, c + A'y) - b y        (weak duality).
+ *
+ * It is a safe dual bound: Neumaier and Shcherbina, "Safe bounds in linear and
+ * mixed-integer linear programming", 2004, round towards the safe side; here the
+ * multipliers are rounded to integers and nothing else is.
  *
  * Thread-safe: only the arguments are touched.
  */

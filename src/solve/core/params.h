@@ -30,6 +30,16 @@
 #define MAX_ORDER_WORK_PER_OP 2e6
 #define MAX_ASTAR_STATES 200e3
 
+/* One search for path cuts in the PDHG bound: a longer one could not be stopped in time. */
+#define MAX_PATH_WORK 2e9
+/* Pivots that the first solve of a linear program gets even if the work limit is reached;
+ * pivots for each side of a trial branching; the fixed cost of a solve, in pivots. */
+#define FIRST_PIVOTS 100
+#define TRIAL_PIVOTS 60
+#define SOLVE_OVERHEAD_PIVOTS 20
+/* Runs per op, on average, before the one-pass schedule is given up. */
+#define MAX_GREEDY_RUNS_PER_OP 20
+
 /* ---- shares ---- */
 
 /* Of the time limit: the schedule's part when addresses are wanted too. */
@@ -40,6 +50,8 @@
 #define PDHG_SHARE_BESIDE_MIP 0.4
 /* Of PDHG's work: for a certificate when another method gave the bound. */
 #define CERTIFY_SHARE 0.1
+/* Of PDHG's work: the search for path cuts, in relation to the steps. */
+#define PATH_SHARE 0.5
 /* Of the annealing work: each search for a tighter schedule, the first one and the others.
  */
 #define FIRST_TIGHTEN_SHARE 0.12
@@ -57,11 +69,28 @@ enum {
  */
 #define LARGE_WORK_PER_OP 100e3
 
+/* ---- sizes of linear programs ---- */
+
+/* Larger ones, which would take more than about 2 GiB, are not solved. */
+#define MAX_PDHG_COLUMNS 4000000u
+#define MAX_PDHG_TERMS 40000000u
+/* Stages times tensors. Up to MAX_PDHG_SIZE, each op has a stage. A larger instance gets as
+ * many stages as COARSE_PDHG_SIZE allows, but no fewer than MIN_PDHG_STAGES. */
+#define MAX_PDHG_SIZE 200000u
+#define COARSE_PDHG_SIZE 80000u
+#define MIN_PDHG_STAGES 32u
+/* Cuts in the linear program of branch and cut; if there are more, slack ones are dropped.
+ */
+#define MAX_MIP_CUTS 2000
+
 /* ---- annealing runs ---- */
 
 /* What one run can usefully do per op. Runs with swaps can be shorter. */
 #define RUN_WORK_PER_OP 75e3
 #define SWAP_RUN_WORK_PER_OP 60e3
+/* Of the search for another order: short runs, and their share of all its work. */
+#define SHORT_ORDER_RUN_WORK_PER_OP 2e4
+#define SHORT_ORDER_RUN_SHARE 0.25
 enum { MAX_RUNS_PER_TURN = 24 };
 
 /* ---- addresses that do not fit ---- */

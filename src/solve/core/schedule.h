@@ -14,6 +14,10 @@
  * a tensor is freed right after its last use unless S[t+1] holds it. A tensor that is
  * swapped in anywhere is swapped out once, directly after its first run.
  *
+ * I says the stage of a swap-in, not its time. The search chooses the stage
+ * (local/moves_swap.h), shrink_lifetimes.h then moves the step as late as it can be, and
+ * model/timeline.h says when the copy starts and ends.
+ *
  * Peak and runs of stage t depend on the rows t and t+1 only. When copies end, and so how
  * long the runs wait, depends on all rows (docs/formats.md, "The time line").
  *

@@ -51,7 +51,7 @@ static void set_use(struct shrinking *s, size_t k, size_t mark) {
 /* A free moves right after the last use, or, if the copy out ends later, to the first
  * beginning of a stage after that: in the middle of a stage no schedule frees what the
  * stage does not use. The free of a tensor that came in and was not used stays where it
- * is, since the steps do not say when the tensor is there. */
+ * is: no use tells by when its swap-in has ended. */
 static void move_free(struct shrinking *s, const struct rp_timeline *timeline, size_t k) {
     uint32_t x = s->steps[k].id;
     size_t last = s->use[x];

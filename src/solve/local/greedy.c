@@ -3,9 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "solve/core/params.h"
 #include "solve/core/warm_start.h"
-
-enum { MAX_RUNS = 20 }; /* for each op, on average, before the pass is given up */
 
 struct greedy {
     const struct rp_instance *p;
@@ -81,8 +80,8 @@ static bool evict(struct greedy *w) {
  * it needs. */
 static bool run(struct greedy *w, uint32_t j) {
     const struct rp_instance *p = w->p;
-    bool ok =
-        ++w->n_runs <= (size_t)MAX_RUNS * p->n_ops && (j >= w->stage || p->recompute[j]);
+    bool ok = ++w->n_runs <= (size_t)MAX_GREEDY_RUNS_PER_OP * p->n_ops &&
+              (j >= w->stage || p->recompute[j]);
     uint32_t pinned = p->input_start[j];
     for (; ok && pinned < p->input_start[j + 1]; pinned++) {
         uint32_t x = p->inputs[pinned];

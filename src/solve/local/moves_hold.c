@@ -1,15 +1,17 @@
 #include "solve/local/moves_hold.h"
 
 #include "base/random.h"
-#include "solve/local/moves_gap.h"
+#include "solve/local/moves_interval.h"
 
-/* Holds or drops the gap of x around row t. */
-static bool toggle_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t t) {
+/* Holds or drops the interval of x around row t. */
+static bool toggle_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
+                            uint32_t t) {
     uint32_t first, last;
-    if (t <= s->p->producer[x] || t >= s->n_stages || !rp_find_gap(s, x, t, &first, &last))
+    if (t <= s->p->producer[x] || t >= s->n_stages ||
+        !rp_find_interval(s, x, t, &first, &last))
         return false;
     if (rp_incremental_held(s, t, x))
-        return rp_drop_gap(s, random, x, first, last);
+        return rp_drop_interval(s, random, x, first, last);
     rp_incremental_flip(s, x, first, last, true);
     return true;
 }
@@ -23,7 +25,7 @@ bool rp_move_reduce_peak(struct rp_incremental *s, uint64_t *random) {
     for (int tries = 0; tries < 32; tries++) {
         uint32_t x = rp_random_below(random, s->n_tensors);
         if (rp_incremental_held(s, t, x))
-            return toggle_gap(s, random, x, t);
+            return toggle_interval(s, random, x, t);
     }
     return false;
 }
@@ -46,14 +48,14 @@ static uint32_t random_use(const struct rp_incremental *s, uint64_t *random, uin
 
 bool rp_move_toggle_at_use(struct rp_incremental *s, uint64_t *random) {
     uint32_t t, x = random_use(s, random, &t);
-    return x != RP_NONE && toggle_gap(s, random, x, t + rp_random_below(random, 2));
+    return x != RP_NONE && toggle_interval(s, random, x, t + rp_random_below(random, 2));
 }
 
 bool rp_move_toggle_random(struct rp_incremental *s, uint64_t *random) {
     uint32_t n = s->n_stages, x = rp_random_below(random, s->n_tensors);
     uint32_t j = s->p->producer[x];
     return j + 1 < n &&
-           toggle_gap(s, random, x, j + 1 + rp_random_below(random, n - j - 1));
+           toggle_interval(s, random, x, j + 1 + rp_random_below(random, n - j - 1));
 }
 
 bool rp_move_toggle_segment(struct rp_incremental *s, uint64_t *random) {
@@ -71,9 +73,9 @@ bool rp_move_toggle_segment(struct rp_incremental *s, uint64_t *random) {
             held = rp_incremental_held(s, t, x);
         if (rp_incremental_held(s, t, x) != held || (held && !s->p->recompute[j]))
             continue;
-        if (rp_find_gap(s, x, t, &first, &last)) {
+        if (rp_find_interval(s, x, t, &first, &last)) {
             if (held)
-                rp_drop_gap(s, random, x, first, last);
+                rp_drop_interval(s, random, x, first, last);
             else
                 rp_incremental_flip(s, x, first, last, true);
             any = true;
@@ -84,19 +86,19 @@ bool rp_move_toggle_segment(struct rp_incremental *s, uint64_t *random) {
 
 /* ---- exchanges ---- */
 
-/* A tensor that stage *t makes again, and its gap before that. RP_NONE if the random choice
- * finds none. */
-static uint32_t random_recomputed_gap(const struct rp_incremental *s, uint64_t *random,
-                                      uint32_t *t, uint32_t *first, uint32_t *last) {
+/* A tensor that stage *t makes again, and its interval before that. RP_NONE if the random
+ * choice finds none. */
+static uint32_t random_recomputed_interval(const struct rp_incremental *s, uint64_t *random,
+                                           uint32_t *t, uint32_t *first, uint32_t *last) {
     uint32_t x = rp_random_recomputed(s, random, t);
     if (x == RP_NONE || rp_incremental_held(s, *t, x) ||
-        !rp_find_gap(s, x, *t, first, last))
+        !rp_find_interval(s, x, *t, first, last))
         return RP_NONE;
     return x;
 }
 
 bool rp_move_exchange_1_1(struct rp_incremental *s, uint64_t *random) {
-    uint32_t t, first, last, x = random_recomputed_gap(s, random, &t, &first, &last);
+    uint32_t t, first, last, x = random_recomputed_interval(s, random, &t, &first, &last);
     if (x == RP_NONE)
         return false;
     uint32_t row = first + rp_random_below(random, last - first + 1);
@@ -104,7 +106,7 @@ bool rp_move_exchange_1_1(struct rp_incremental *s, uint64_t *random) {
         uint32_t y = rp_random_below(random, s->n_tensors);
         if (y != x && rp_incremental_held(s, row, y)) {
             rp_incremental_flip(s, x, first, last, true);
-            return toggle_gap(s, random, y, row);
+            return toggle_interval(s, random, y, row);
         }
     }
     return false;
@@ -113,13 +115,14 @@ bool rp_move_exchange_1_1(struct rp_incremental *s, uint64_t *random) {
 bool rp_move_exchange_1_n(struct rp_incremental *s, uint64_t *random) {
     uint32_t t, first, last, y = random_use(s, random, &t);
     if (y == RP_NONE || ++t >= s->n_stages || !rp_incremental_held(s, t, y) ||
-        !rp_find_gap(s, y, t, &first, &last) || !rp_drop_gap(s, random, y, first, last))
+        !rp_find_interval(s, y, t, &first, &last) ||
+        !rp_drop_interval(s, random, y, first, last))
         return false;
     uint64_t room = s->p->bytes[y];
     for (int tries = 0; tries < 12 && room > 0; tries++) {
         uint32_t at, from, to, x = rp_random_recomputed(s, random, &at);
         if (x == RP_NONE || x == y || s->p->bytes[x] > room ||
-            rp_incremental_held(s, at, x) || !rp_find_gap(s, x, at, &from, &to) ||
+            rp_incremental_held(s, at, x) || !rp_find_interval(s, x, at, &from, &to) ||
             to < first || from > last)
             continue;
         rp_incremental_flip(s, x, from, to, true);
@@ -129,7 +132,7 @@ bool rp_move_exchange_1_n(struct rp_incremental *s, uint64_t *random) {
 }
 
 bool rp_move_exchange_n_1(struct rp_incremental *s, uint64_t *random) {
-    uint32_t t, first, last, x = random_recomputed_gap(s, random, &t, &first, &last);
+    uint32_t t, first, last, x = random_recomputed_interval(s, random, &t, &first, &last);
     if (x == RP_NONE)
         return false;
     uint64_t need = s->p->bytes[x], found = 0;
@@ -138,7 +141,8 @@ bool rp_move_exchange_n_1(struct rp_incremental *s, uint64_t *random) {
         uint32_t y = rp_random_below(random, s->n_tensors);
         uint32_t row = first + rp_random_below(random, last - first + 1), from, to;
         if (y == x || s->p->bytes[y] > need || !rp_incremental_held(s, row, y) ||
-            !rp_find_gap(s, y, row, &from, &to) || !rp_drop_gap(s, random, y, from, to))
+            !rp_find_interval(s, y, row, &from, &to) ||
+            !rp_drop_interval(s, random, y, from, to))
             continue;
         found += s->p->bytes[y];
     }
@@ -171,7 +175,7 @@ bool rp_move_recompute_earlier(struct rp_incremental *s, uint64_t *random) {
 }
 
 bool rp_move_shift_checkpoint(struct rp_incremental *s, uint64_t *random) {
-    uint32_t t, first, last, x = random_recomputed_gap(s, random, &t, &first, &last);
+    uint32_t t, first, last, x = random_recomputed_interval(s, random, &t, &first, &last);
     if (x == RP_NONE)
         return false;
     uint32_t y = random_input(s->p, random, s->p->producer[x]);

@@ -11,9 +11,9 @@ struct rp_incremental;
 
 /* Drops something where memory is short. */
 bool rp_move_reduce_peak(struct rp_incremental *s, uint64_t *random);
-/* Holds or drops the gap next to a random use of a tensor. */
+/* Holds or drops the interval next to a random use of a tensor. */
 bool rp_move_toggle_at_use(struct rp_incremental *s, uint64_t *random);
-/* Holds or drops a gap of a random tensor around a random row. */
+/* Holds or drops an interval of a random tensor around a random row. */
 bool rp_move_toggle_random(struct rp_incremental *s, uint64_t *random);
 /* Holds or drops all tensors of a short run of ops across one row. */
 bool rp_move_toggle_segment(struct rp_incremental *s, uint64_t *random);

@@ -1,7 +1,7 @@
 #include "solve/local/moves_swap.h"
 
 #include "base/random.h"
-#include "solve/local/moves_gap.h"
+#include "solve/local/moves_interval.h"
 
 /* A tensor that is swapped in, and the stage *t in which it is. RP_NONE if the random
  * choice finds none. */
@@ -15,11 +15,11 @@ static uint32_t random_swap_in(const struct rp_incremental *s, uint64_t *random,
     return RP_NONE;
 }
 
-/* The same, and the gap that it ends or lies in. */
-static uint32_t random_swapped_gap(const struct rp_incremental *s, uint64_t *random,
-                                   uint32_t *t, uint32_t *first, uint32_t *last) {
+/* The same, and the interval that it ends or lies in. */
+static uint32_t random_swapped_interval(const struct rp_incremental *s, uint64_t *random,
+                                        uint32_t *t, uint32_t *first, uint32_t *last) {
     uint32_t x = random_swap_in(s, random, t);
-    if (x == RP_NONE || !rp_find_gap(s, x, *t, first, last) || *last < *t)
+    if (x == RP_NONE || !rp_find_interval(s, x, *t, first, last) || *last < *t)
         return RP_NONE;
     return x;
 }
@@ -30,7 +30,7 @@ static uint32_t random_distance(uint64_t *random) {
 }
 
 bool rp_move_shift_swap_in(struct rp_incremental *s, uint64_t *random) {
-    uint32_t t, first, last, to, x = random_swapped_gap(s, random, &t, &first, &last);
+    uint32_t t, first, last, to, x = random_swapped_interval(s, random, &t, &first, &last);
     if (x == RP_NONE)
         return false;
     uint32_t drawn = rp_random_below(random, 4), distance = random_distance(random);
@@ -72,8 +72,8 @@ bool rp_move_shift_free(struct rp_incremental *s, uint64_t *random) {
     return true;
 }
 
-/* Takes out the swap-in of x in stage t, and holds x over its gap or drops it. True if it
- * is dropped. */
+/* Takes out the swap-in of x in stage t, and holds x over its interval or drops it. True if
+ * it is dropped. */
 static bool end_swap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t t,
                      uint32_t first, uint32_t last) {
     rp_incremental_flip_swap_in(s, x, t, false);
@@ -83,7 +83,7 @@ static bool end_swap(struct rp_incremental *s, uint64_t *random, uint32_t x, uin
 }
 
 bool rp_move_end_swap(struct rp_incremental *s, uint64_t *random) {
-    uint32_t t, first, last, x = random_swapped_gap(s, random, &t, &first, &last);
+    uint32_t t, first, last, x = random_swapped_interval(s, random, &t, &first, &last);
     if (x == RP_NONE)
         return false;
     if (end_swap(s, random, x, t, first, last))
@@ -94,23 +94,24 @@ bool rp_move_end_swap(struct rp_incremental *s, uint64_t *random) {
 bool rp_move_swap_recomputed(struct rp_incremental *s, uint64_t *random) {
     uint32_t t, first, last, x = rp_random_recomputed(s, random, &t);
     if (x == RP_NONE || rp_incremental_held(s, t, x) || !rp_swappable(s, x) ||
-        !rp_find_gap(s, x, t, &first, &last))
+        !rp_find_interval(s, x, t, &first, &last))
         return false;
-    return rp_swap_gap(s, random, x, first, last);
+    return rp_swap_interval(s, random, x, first, last);
 }
 
 bool rp_move_exchange_swap(struct rp_incremental *s, uint64_t *random) {
-    uint32_t t, first, last, x = random_swapped_gap(s, random, &t, &first, &last), from, to;
+    uint32_t t, first, last, x = random_swapped_interval(s, random, &t, &first, &last),
+                             from, to;
     if (x == RP_NONE)
         return false;
     uint32_t row = first + rp_random_below(random, last - first + 1);
     for (int tries = 0; tries < 16; tries++) {
         uint32_t y = rp_random_below(random, s->n_tensors);
         if (y == x || s->p->producer[y] >= row || !rp_swappable(s, y) ||
-            !rp_find_gap(s, y, row, &from, &to))
+            !rp_find_interval(s, y, row, &from, &to))
             continue;
         end_swap(s, random, x, t, first, last);
-        return rp_swap_gap(s, random, y, from, to);
+        return rp_swap_interval(s, random, y, from, to);
     }
     return false;
 }

@@ -14,7 +14,7 @@ struct rp_incremental;
 bool rp_move_shift_swap_in(struct rp_incremental *s, uint64_t *random);
 /* Frees a tensor that is swapped earlier or later after its first use. */
 bool rp_move_shift_free(struct rp_incremental *s, uint64_t *random);
-/* Holds a tensor over a gap in which it is swapped, or makes it again. */
+/* Holds a tensor over an interval in which it is swapped, or makes it again. */
 bool rp_move_end_swap(struct rp_incremental *s, uint64_t *random);
 /* Swaps a tensor that is made again. */
 bool rp_move_swap_recomputed(struct rp_incremental *s, uint64_t *random);

@@ -8,6 +8,9 @@
  *   (3) hold       S[t+1][x] <= S[t][x] + R[t][p]       p makes x
  *   (4) mem        sum of bytes[x] L[t][k][x] + workspace[k] R[t][k] <= limit      k <= t
  *
+ * Cuts and the bound go on with (5) path cuts in sep_path.h, (6) lifted covers in
+ * sep_cover.h, and (7) the dual bound in bound/safe_dual.h.
+ *
  * R and S are those of Checkmate (Jain et al., "Checkmate: breaking the memory wall with
  * optimal tensor rematerialization", MLSys 2020). Checkmate has extra columns for what is
  * freed and for memory in use. Here rows (4) take their place.

@@ -7,6 +7,7 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/core/params.h"
 #include "solve/core/prune.h"
 #include "solve/mip/branching.h"
 #include "solve/mip/mip_internal.h"
@@ -33,8 +34,6 @@
  * every NODE_ROUNDING_INTERVAL-th node below it. */
 #define ROOT_ROUNDING_INTERVAL 4
 #define NODE_ROUNDING_INTERVAL 8
-/* Pivots that the first solve of an LP gets even if the work limit is reached. */
-#define FIRST_PIVOTS 100
 
 void rp_branch_cut_statistics_add(struct rp_branch_cut_statistics *into,
                                   const struct rp_branch_cut_statistics *from) {

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "solve/core/params.h"
 #include "solve/mip/node_lp.h"
 
 #define FRACTIONAL 1e-5
-#define MAX_TRIALS 8    /* columns tried at a node */
-#define TRIAL_PIVOTS 60 /* for each side */
-#define RELIABLE 2      /* after so many trials a column's pseudo-costs are trusted */
+#define MAX_TRIALS 8 /* columns tried at a node */
+#define RELIABLE 2   /* after so many trials a column's pseudo-costs are trusted */
 
 struct candidate {
     uint32_t col;

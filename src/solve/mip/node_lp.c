@@ -6,9 +6,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-
-#define MAX_CUTS 2000     /* in the LP; if there are more, the slack ones are dropped */
-#define SOLVE_OVERHEAD 20 /* the fixed cost of a solve, in pivots */
+#include "solve/core/params.h"
 
 /* ---- bounds ---- */
 
@@ -128,7 +126,7 @@ enum rp_lp_status rp_node_lp_solve(struct rp_branch_cut *bc, uint64_t pivots) {
     bc->bound = rp_lp_bound(bc->m.lp, bc->m.reduced);
     bc->state.statistics.lp_solves++;
     bc->state.statistics.pivots += done;
-    bc->state.statistics.work += (done + SOLVE_OVERHEAD) * size / 64 + 1;
+    bc->state.statistics.work += (done + SOLVE_OVERHEAD_PIVOTS) * size / 64 + 1;
     return st;
 }
 
@@ -144,7 +142,7 @@ void rp_node_lp_add_cuts(struct rp_branch_cut *bc, const struct rp_row_set *rows
 
 void rp_node_lp_drop_slack_cuts(struct rp_branch_cut *bc) {
     uint32_t n = rp_lp_n_rows(bc->m.lp), base = bc->m.n_base_rows;
-    if (n - base <= MAX_CUTS)
+    if (n - base <= MAX_MIP_CUTS)
         return;
     struct rp_row_set kept = {0};
     bool *drop = rp_calloc(n, sizeof *drop);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/random.h"
+#include "solve/core/params.h"
 #include "solve/core/temperature.h"
 #include "solve/order/run_sequence.h"
 
@@ -14,10 +15,6 @@ static const double FIRST_PRICE = 0.1;
  * share of the first. */
 static const double HOT = 10, WARM = 1;
 static const double FINAL_SHARE = 1e-3;
-
-/* Work of a short run, per op, and the share that short runs have of all work. */
-static const double SHORT_RUN = 2e4;
-static const double SHORT_SHARE = 0.25;
 
 enum {
     MAX_EDITS = 8,         /* of one move */
@@ -229,8 +226,8 @@ static void anneal(struct annealing *a, const struct rp_anneal_order_options *o,
  * hundred ops. The last run is long, as larger graphs need it. */
 static void anneal_repeatedly(struct annealing *a,
                               const struct rp_anneal_order_options *o) {
-    double all = (double)o->work, run = SHORT_RUN * a->p->n_ops;
-    uint64_t n = (uint64_t)(SHORT_SHARE * all / run);
+    double all = (double)o->work, run = SHORT_ORDER_RUN_WORK_PER_OP * a->p->n_ops;
+    uint64_t n = (uint64_t)(SHORT_ORDER_RUN_SHARE * all / run);
     for (uint64_t k = 0; k <= n && !is_perfect(a) && !o->stop(o->stop_arg); k++) {
         bool is_short = k < n;
         RP_LOG("order: run %llu from the instance's order", (unsigned long long)k);

@@ -1,4 +1,4 @@
-/* As much of cuBLAS as the kernels use; libraries.cc computes it. */
+/* The part of cuBLAS that the kernels use. libraries.cc implements it. */
 #ifndef RP_TESTS_CUBLAS_H
 #define RP_TESTS_CUBLAS_H
 

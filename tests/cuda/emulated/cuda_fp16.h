@@ -1,1 +1,1 @@
-/* Nothing of it is used on a CPU: half.h converts. */
+/* Empty: on a CPU half.h does the conversions. */

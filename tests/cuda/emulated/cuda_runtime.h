@@ -1,7 +1,7 @@
-/* As much of CUDA as the kernels use, on a CPU, one thread after another: what a block does
- * between two barriers is done by all its threads in turn, in increasing order and in
- * decreasing order by turns of launches, so that a missing barrier shows as another result.
- * A barrier that some threads of a block reach and others do not ends the program. */
+/* The part of CUDA that the kernels use, on a CPU. All threads of a block run one after
+ * another up to the next barrier: in increasing order in one launch, in decreasing order in
+ * the next, so that a missing barrier changes the result. The program ends if some threads
+ * of a block reach a barrier and others do not. */
 #ifndef RP_TESTS_CUDA_RUNTIME_H
 #define RP_TESTS_CUDA_RUNTIME_H
 
@@ -52,14 +52,14 @@ struct dim3 {
 };
 extern dim3 gridDim, blockDim, blockIdx, threadIdx;
 
-/* Told of each kernel on the first stream as it begins, with a time made up for it; unless
- * NULL. */
+/* Called for each kernel on the first stream as it begins, with an invented duration; may
+ * be NULL. */
 extern void (*on_work)(int stream, uint64_t ns, uint64_t bytes);
 
 void __syncthreads(void);
 int __syncthreads_or(int condition);
 
-/* Runs run(closure) as each thread of each block. */
+/* Calls run(closure) for each thread of each block. */
 void emulate(dim3 blocks, dim3 threads, void (*run)(void *), void *closure);
 template <class F> void emulate_launch(dim3 blocks, dim3 threads, F kernel) {
     emulate(
@@ -68,7 +68,7 @@ template <class F> void emulate_launch(dim3 blocks, dim3 threads, F kernel) {
 #define LAUNCH_ON(kernel, blocks, threads, ...)                                            \
     emulate_launch(blocks, threads, [&] { kernel(__VA_ARGS__); })
 #else
-/* What check_kernels.c calls. */
+/* Functions that check_kernels.c calls. */
 static inline cudaError_t cudaGetDeviceCount(int *n) {
     *n = 1;
     return cudaSuccess;

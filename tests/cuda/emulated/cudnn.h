@@ -1,4 +1,4 @@
-/* As much of cuDNN as the kernels use; libraries.cc computes it. Parameters stand in the
+/* The part of cuDNN that the kernels use. libraries.cc implements it. Parameters are in the
  * order of cuDNN 9's headers. */
 #ifndef RP_TESTS_CUDNN_H
 #define RP_TESTS_CUDNN_H

@@ -1,4 +1,4 @@
-/* Threads of a block as contexts that hand over at barriers. */
+/* The threads of a block as contexts that switch at barriers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>

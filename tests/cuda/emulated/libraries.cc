@@ -1,6 +1,6 @@
-/* cuBLAS and cuDNN on a CPU: matrix products by definition, the rest by the reference
- * kernels, with parameters that come from the descriptors alone. What a call gets wrong (an
- * operand, a size, a stride) shows as another result. */
+/* cuBLAS and cuDNN on a CPU. Matrix products follow the definition, the rest uses the
+ * reference kernels with parameters taken from the descriptors alone. A wrong operand, size
+ * or stride in a call changes the result. */
 #include <string.h>
 #include <vector>
 
@@ -11,7 +11,7 @@
 extern "C" int emulated_decline;
 int emulated_decline;
 
-/* A kernel that makes n elements. */
+/* Reports a kernel that makes n elements. */
 static void launched_for(long long n) {
     if (on_work != NULL)
         on_work(0, 2000 + 4 * (uint64_t)n, 0);
@@ -55,7 +55,7 @@ static void store(void *at, bool half, long long i, float value) {
         ((float *)at)[i] = value;
 }
 
-/* Column-major. What beta 0 leaves out is not read, for it may be not a number. */
+/* Column-major. With beta 0 the old value is not read, since it may be NaN. */
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation_t transa,
                                           cublasOperation_t transb, int m, int n, int k,
                                           const void *alpha, const void *A,
@@ -183,7 +183,7 @@ cudnnStatus_t cudnnSetPoolingNdDescriptor(cudnnPoolingDescriptor_t d,
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* ---- the reference kernels, with a result that is blended into what is there ---- */
+/* ---- reference kernels whose result is blended into the output ---- */
 
 static int64_t count(const tensor_shape *d) {
     int64_t n = 1;
@@ -238,7 +238,7 @@ static bool fits(const tensor_shape *x, const tensor_shape *w, const conv_shape 
            w->dim[0] == y->dim[1] && w->dim[1] * d->groups == x->dim[1];
 }
 
-/* Some bytes, so that ops without workspace are declined. */
+/* Not 0, so that ops without workspace are declined. */
 #define WORKSPACE(x, w, d, y)                                                              \
     *bytes = 64;                                                                           \
     return fits(x, w, d, y) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM
@@ -317,7 +317,7 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(
     struct rp_kargs a = channel_args(x_desc);
     const void *in[] = {x, scale, bias};
     void *out[] = {y, mean, invstd};
-    if (running_mean != NULL || running_var != NULL) /* they are bn_update_stats's */
+    if (running_mean != NULL || running_var != NULL) /* bn_update_stats computes them */
         return CUDNN_STATUS_BAD_PARAM;
     a.eps = eps;
     launched_for(count(x_desc));

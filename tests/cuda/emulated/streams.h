@@ -1,8 +1,9 @@
-/* What an emitted program uses of CUDA besides kernels, on a CPU: streams, events, copies.
+/* The part of CUDA that an emitted program uses besides kernels, on a CPU: streams, events,
+ * copies.
  *
- * The first stream computes, and does so at once. The others keep what they are given until
- * it can be done: as soon as its events allow, or, with LATE in the environment, not before
- * somebody waits for it. So a wait that is missing shows as other values. */
+ * The first stream computes, at once. The others delay their work: until its events allow
+ * it or, with LATE in the environment, until somebody waits for it. So a missing wait
+ * changes the values. */
 #ifndef RP_TESTS_STREAMS_H
 #define RP_TESTS_STREAMS_H
 
@@ -21,14 +22,14 @@ struct emulated_event {
 };
 typedef emulated_event *cudaEvent_t;
 
-/* Tasks that return false cannot be done yet. */
+/* A task that returns false cannot run yet. */
 struct emulated_stream {
     bool computes;
     std::deque<std::function<bool()>> tasks;
 };
 
 inline std::vector<emulated_stream *> streams;
-inline bool captured; /* a graph stands for what was done while it was captured */
+inline bool captured; /* a graph holds what was done while it was captured */
 
 inline bool do_first(emulated_stream *s) {
     if (s->tasks.empty() || !s->tasks.front()())
@@ -120,7 +121,7 @@ inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
 
 enum { cudaErrorMemoryAllocation = 2 };
 
-/* MEMORY in the environment: so many bytes are all that the device has. */
+/* MEMORY in the environment is the size of the device's memory in bytes. */
 inline size_t device_memory() {
     const char *bytes = getenv("MEMORY");
     return bytes != nullptr ? strtoull(bytes, nullptr, 10) : (size_t)1 << 30;

@@ -1,5 +1,5 @@
-/* What a GPU program does when its driver starts, and what the driver tells CUPTI: here the
- * CUPTI on paper (tests/traced), which makes the records that CUPTI would. */
+/* What a GPU program does when its driver starts, and what the driver tells CUPTI. Here it
+ * is the stand-in of tests/traced, which makes the records that CUPTI would make. */
 #ifndef RP_TESTS_TRACED_H
 #define RP_TESTS_TRACED_H
 
@@ -17,7 +17,7 @@ inline void traced(enum fake_kind kind, int stream, uint64_t ns, uint64_t bytes)
         traced_launch(&work, 1);
 }
 
-/* As libcuda does in cuInit. */
+/* Like libcuda in cuInit. */
 inline void start_driver() {
     const char *path = getenv("CUDA_INJECTION64_PATH"), *paper = getenv("REMAT_CUPTI");
     void *library = path != nullptr ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;

@@ -1,4 +1,4 @@
-# lib.sh: for the cases that trace a command. The device is on paper (tests/traced/).
+# lib.sh: helpers for the cases that trace a command. The device is simulated (tests/traced/).
 traced=$(dirname "$(command -v remat-plan)")/traced
 export REMAT_CUPTI=$traced/libcupti_fake.so
 PATH=$traced:$PATH
@@ -10,7 +10,7 @@ step() {
         "kernel 200 set 100 pop sync pop"
 }
 
-# Measures the rest of the words; says what it said and how it ended.
+# Measures the command given as the remaining arguments; prints its output and exit code.
 try() {
     echo "-- $1"
     shift

@@ -1,9 +1,9 @@
-#include "solve/local/moves_gap.h"
+#include "solve/local/moves_interval.h"
 
 #include "base/random.h"
 
-bool rp_find_gap(const struct rp_incremental *s, uint32_t x, uint32_t t, uint32_t *first,
-                 uint32_t *last) {
+bool rp_find_interval(const struct rp_incremental *s, uint32_t x, uint32_t t,
+                      uint32_t *first, uint32_t *last) {
     uint32_t before = rp_incremental_use_before(s, x, t), from;
     if (before == RP_NONE)
         return false;
@@ -45,7 +45,7 @@ void rp_rehold_inputs(struct rp_incremental *s, uint64_t *random, uint32_t j, ui
     }
 }
 
-/* ---- swapping a gap ---- */
+/* ---- swapping an interval ---- */
 
 bool rp_swappable(const struct rp_incremental *s, uint32_t x) {
     return s->p->out_ns != NULL && s->p->bytes[x] > 0;
@@ -72,8 +72,8 @@ uint32_t rp_last_swap_in(const struct rp_incremental *s, uint32_t x, uint32_t fi
     return t;
 }
 
-bool rp_swap_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
-                 uint32_t last) {
+bool rp_swap_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
+                      uint32_t first, uint32_t last) {
     uint32_t drawn = rp_random_below(random, 8);
     uint32_t in = drawn == 0
                       ? first + rp_random_below(random, last - first + 1)
@@ -94,7 +94,7 @@ bool rp_swap_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_
     return true;
 }
 
-/* ---- dropping a gap ---- */
+/* ---- dropping an interval ---- */
 
 /* The last row from `first` to `last` in which all inputs of op j are held; 0 if none. */
 static uint32_t last_row_with_inputs(const struct rp_incremental *s, uint32_t j,
@@ -114,12 +114,12 @@ static uint32_t last_row_with_inputs(const struct rp_incremental *s, uint32_t j,
     return 0;
 }
 
-bool rp_drop_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
-                 uint32_t last) {
+bool rp_drop_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
+                      uint32_t first, uint32_t last) {
     enum { PART, UP_TO_INPUTS, WHOLE, WHOLE_WITH_INPUTS, N_WAYS };
     uint32_t j = s->p->producer[x], end = last;
     if (rp_swappable(s, x) && (!s->p->recompute[j] || rp_random_below(random, 12) == 0))
-        return rp_swap_gap(s, random, x, first, last);
+        return rp_swap_interval(s, random, x, first, last);
     uint32_t way = rp_random_below(random, N_WAYS);
     if (!s->p->recompute[j])
         return false;

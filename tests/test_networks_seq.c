@@ -101,8 +101,9 @@ static uint32_t count_kind(const struct rp_graph *g, enum rp_phase phase,
 
 /* ---- counts ---- */
 
-/* 109,482,240 and 335,141,888: Hugging Face BertModel. The heads are what
- * BertForPreTraining adds: the masked-LM transform and bias, the next-sentence layer. */
+/* 109,482,240 and 335,141,888 are the counts of Hugging Face's BertModel. The heads are
+ * those that BertForPreTraining adds: the masked-LM transform and its bias, and the
+ * next-sentence layer. */
 static void bert_without_its_heads_has_the_published_parameters(void) {
     struct rp_graph base = build("bert-base", defaults());
     struct rp_graph large = build("bert-large", defaults());
@@ -114,9 +115,9 @@ static void bert_without_its_heads_has_the_published_parameters(void) {
     rp_graph_fini(&large);
 }
 
-/* Published with fewer digits than a count has: 46.92 million (timm, results/
+/* These counts are published in rounded form: 46.92 million (timm, results/
  * benchmark-infer-amp-nchw-pt113-cu117-rtx3090.csv) and 66 million (with both biases of the
- * authors' code). The exact figures here follow from the published layers. */
+ * authors' code). The exact numbers here follow from the published layers. */
 static void cait_and_the_lstm_have_the_published_parameters_rounded(void) {
     struct rp_graph cait = build("cait-s24", defaults());
     struct rp_graph lstm = build("lstm-lm", defaults());
@@ -138,7 +139,7 @@ static void multiply_adds_at_128_tokens_are_the_published_ones(void) {
     rp_graph_fini(&llama);
 }
 
-static void fewer_layers_have_so_many_parameters_less(void) {
+static void each_layer_less_removes_its_parameters(void) {
     struct rp_zoo_options o = defaults();
     struct rp_graph all = build("llama-7b", o);
     o.layers = 2;
@@ -175,7 +176,7 @@ static void each_parameter_has_one_kept_gradient(const struct rp_graph *g) {
     }
 }
 
-static void every_network_keeps_one_gradient_a_parameter(void) {
+static void every_parameter_has_one_kept_gradient(void) {
     for (size_t i = 0; i < N_NETWORKS; i++) {
         struct rp_zoo_options o = tiny();
         for (int k = 0; k < 2; k++) {
@@ -188,8 +189,8 @@ static void every_network_keeps_one_gradient_a_parameter(void) {
     }
 }
 
-/* Nothing is made that the loss, a gradient or a kept state does not need, but the second
- * outputs that come with the first. */
+/* Everything that is computed is needed for the loss, a gradient or a kept state, except
+ * for some second outputs. */
 static void every_op_makes_something_that_is_used(void) {
     for (size_t i = 0; i < N_NETWORKS; i++) {
         struct rp_graph g = build(networks[i], tiny());
@@ -218,7 +219,8 @@ static void a_tied_embedding_adds_up_both_gradients(void) {
     rp_graph_fini(&g);
 }
 
-/* One bmm operand: the last element that the strides reach is the tensor's last. */
+/* Is the last element that the strides of this bmm operand reach the last one of the
+ * tensor? */
 static void reaches_all_of(const struct rp_graph *g, const struct rp_op *op,
                            const char *key, const char *rows, const char *cols,
                            uint32_t x) {
@@ -234,7 +236,7 @@ static void reaches_all_of(const struct rp_graph *g, const struct rp_op *op,
     CU_ASSERT_EQUAL(last + 1, count(&g->tensors[x]));
 }
 
-static void strided_products_reach_all_of_their_tensors_and_no_more(void) {
+static void strided_products_cover_exactly_their_tensors(void) {
     uint32_t n = 0;
     for (size_t i = 0; i < N_NETWORKS; i++) {
         struct rp_graph g = build(networks[i], tiny());
@@ -252,7 +254,7 @@ static void strided_products_reach_all_of_their_tensors_and_no_more(void) {
     CU_ASSERT_TRUE(n > 100);
 }
 
-static void half_precision_halves_what_is_not_statistics(void) {
+static void half_precision_halves_everything_but_statistics(void) {
     struct rp_zoo_options o = tiny();
     o.dtype = RP_F16;
     struct rp_graph half = build("llama-7b", o), whole = build("llama-7b", tiny());
@@ -269,7 +271,7 @@ static void half_precision_halves_what_is_not_statistics(void) {
 
 /* ---- single networks ---- */
 
-static void grouped_queries_shrink_keys_and_values_only(void) {
+static void grouped_queries_shrink_only_keys_and_values(void) {
     struct rp_zoo_options o = defaults();
     o.layers = 1;
     struct rp_graph full = build("llama-7b", o);
@@ -289,7 +291,7 @@ static void grouped_queries_shrink_keys_and_values_only(void) {
     rp_graph_fini(&grouped);
 }
 
-/* The logits of 6 steps are there in one piece, or in 3. */
+/* The logits of 6 steps, in one piece or in 3. */
 static void the_loss_in_parts_is_the_same_step_with_smaller_logits(void) {
     static const char *const names[] = {"lstm-lm", "nmt"};
     struct rp_zoo_options o = defaults();
@@ -329,7 +331,7 @@ static void recurrent_networks_are_unrolled(void) {
     rp_graph_fini(&nmt);
 }
 
-/* The reverse direction's first step is the last word. */
+/* The first step of the reverse direction reads the last word. */
 static void the_reverse_lstm_starts_at_the_end(void) {
     struct rp_graph g = build("nmt", tiny());
     const struct rp_op *first = &g.ops[find_op(&g, "encoder.0.reverse.t3.recurrent")];
@@ -339,9 +341,9 @@ static void the_reverse_lstm_starts_at_the_end(void) {
     rp_graph_fini(&g);
 }
 
-/* What a plan must find to make attention memory-efficient: the large values of a step are
- * made, by ops that may run again, from the keys and a small query. */
-static void attention_of_nmt_is_large_and_cheap_to_make_again(void) {
+/* A plan can make attention memory-efficient: the large values of a step are computed, by
+ * ops that may run again, from the keys and a small query. */
+static void attention_of_nmt_is_large_and_cheap_to_recompute(void) {
     struct rp_graph g = build("nmt", defaults());
     const struct rp_op *sum = &g.ops[find_op(&g, "decoder.attention.t7.sum")];
     const struct rp_op *bend = &g.ops[find_op(&g, "decoder.attention.t7.tanh")];
@@ -363,7 +365,7 @@ static void bert_predicts_fifteen_percent_of_the_places(void) {
     rp_graph_fini(&g);
 }
 
-static void options_that_cannot_be_are_refused(void) {
+static void impossible_options_are_refused(void) {
     struct rp_zoo_options o = defaults();
     o.seq = 1025;
     refused("gpt2", o, "zoo: gpt2: at most 1024 tokens in a sequence, not 1025");
@@ -398,23 +400,23 @@ static void shorter_sequences_read_the_first_positions(void) {
     rp_graph_fini(&cut);
 }
 
-void suite_zoo_seq(void) {
-    RP_SUITE("zoo_seq");
+void suite_networks_seq(void) {
+    RP_SUITE("networks_seq");
     RP_TEST(bert_without_its_heads_has_the_published_parameters);
     RP_TEST(cait_and_the_lstm_have_the_published_parameters_rounded);
     RP_TEST(multiply_adds_at_128_tokens_are_the_published_ones);
-    RP_TEST(fewer_layers_have_so_many_parameters_less);
-    RP_TEST(every_network_keeps_one_gradient_a_parameter);
+    RP_TEST(each_layer_less_removes_its_parameters);
+    RP_TEST(every_parameter_has_one_kept_gradient);
     RP_TEST(every_op_makes_something_that_is_used);
     RP_TEST(a_tied_embedding_adds_up_both_gradients);
-    RP_TEST(strided_products_reach_all_of_their_tensors_and_no_more);
-    RP_TEST(half_precision_halves_what_is_not_statistics);
-    RP_TEST(grouped_queries_shrink_keys_and_values_only);
+    RP_TEST(strided_products_cover_exactly_their_tensors);
+    RP_TEST(half_precision_halves_everything_but_statistics);
+    RP_TEST(grouped_queries_shrink_only_keys_and_values);
     RP_TEST(the_loss_in_parts_is_the_same_step_with_smaller_logits);
     RP_TEST(recurrent_networks_are_unrolled);
     RP_TEST(the_reverse_lstm_starts_at_the_end);
-    RP_TEST(attention_of_nmt_is_large_and_cheap_to_make_again);
+    RP_TEST(attention_of_nmt_is_large_and_cheap_to_recompute);
     RP_TEST(bert_predicts_fifteen_percent_of_the_places);
-    RP_TEST(options_that_cannot_be_are_refused);
+    RP_TEST(impossible_options_are_refused);
     RP_TEST(shorter_sequences_read_the_first_positions);
 }

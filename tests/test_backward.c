@@ -1,5 +1,5 @@
-/* Backward passes, of single layers and of every network, against differences of the loss,
- * in f64. */
+/* Compares the backward passes of single layers and of whole networks with finite
+ * differences of the loss, in f64. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "run.h"
 #include "step.h"
 
-/* A direction in the space of parameters: numbers in [-1, 1) that depend on the element. */
+/* A direction in the space of parameters: a number in [-1, 1) for each element. */
 static double direction(uint32_t x, uint64_t i) {
     double d;
     const struct rp_fill fill = {RP_ELEMENT_F64, 1, 1000003u * x + i, -1, 1};
@@ -18,7 +18,7 @@ static double direction(uint32_t x, uint64_t i) {
     return d;
 }
 
-/* Moves parameter x, or all of them (RP_NONE), `far` along the direction. */
+/* Moves parameter x, or all of them (RP_NONE), by `far` times the direction. */
 static void shift(struct rp_step_run *s, uint32_t only, double far) {
     for (uint32_t x = 0; x < s->g->n_tensors; x++)
         if (s->g->tensors[x].kind == RP_PARAMETER && (only == RP_NONE || only == x))
@@ -33,7 +33,7 @@ static double loss_at(struct rp_step_run *s, uint32_t only, double far) {
     return *(double *)s->at[rp_step_loss(s->g)];
 }
 
-/* What the gradients say the loss changes along the direction. */
+/* The change of the loss along the direction, as the gradients predict it. */
 static double predicted(const struct rp_step_run *s, uint32_t only) {
     double sum = 0;
     for (uint32_t k = 0; k < s->g->n_keep; k++) {
@@ -46,9 +46,9 @@ static double predicted(const struct rp_step_run *s, uint32_t only) {
     return sum;
 }
 
-/* Long steps meet curvature (a batch norm over two elements is steep) and the kinks of ReLU
- * and maximum, short ones the rounding of the loss: right gradients agree at one of them.
- */
+/* With long steps the differences suffer from curvature (a batch norm over two elements is
+ * steep) and from the kinks of ReLU and maximum. With short steps they suffer from
+ * rounding. Right gradients agree at one of the lengths. */
 static void check_direction(struct rp_step_run *s, uint32_t only) {
     static const double lengths[] = {1e-6, 1e-7, 1e-8, 1e-9, 1e-10};
     const double want = predicted(s, only);
@@ -64,8 +64,8 @@ static void check_direction(struct rp_step_run *s, uint32_t only) {
     CU_FAIL("gradient and difference");
 }
 
-/* All parameters together, and three tensors alone, others in each network: an error in few
- * elements drowns in the whole. */
+/* Checks all parameters together, and then three tensors alone, because an error in a few
+ * elements may be too small to see in the whole. Each network gets other tensors. */
 static void agrees_with_differences(const struct rp_graph *g) {
     struct rp_step_run s;
     rp_step_open(&s, g, RP_BIND_F64);
@@ -80,7 +80,7 @@ static void agrees_with_differences(const struct rp_graph *g) {
     rp_step_close(&s);
 }
 
-static void every_networks_gradients_are_those_of_its_loss(void) {
+static void gradients_of_every_network_agree_with_differences(void) {
     rp_net_all_tiny(agrees_with_differences);
 }
 
@@ -121,11 +121,11 @@ static void every_element_agrees(const struct rp_graph *g) {
     rp_step_close(&s);
 }
 
-static void every_layers_gradient_is_that_of_its_loss_element_by_element(void) {
+static void gradients_of_every_layer_agree_element_by_element(void) {
     rp_case_all(RP_F32, every_element_agrees);
 }
 
-/* ---- nothing is left out ---- */
+/* ---- every kind is tested ---- */
 
 static bool in_some_case(const char *kind) {
     bool found = false;
@@ -138,7 +138,7 @@ static bool in_some_case(const char *kind) {
     return found;
 }
 
-static void every_kind_with_a_kernel_is_in_a_case(void) {
+static void every_op_kind_with_a_kernel_has_a_test_case(void) {
     for (size_t i = 0; i < rp_n_op_kinds; i++)
         if (!in_some_case(rp_op_kinds[i].kind)) {
             printf("%s\n", rp_op_kinds[i].kind);
@@ -146,8 +146,9 @@ static void every_kind_with_a_kernel_is_in_a_case(void) {
         }
 }
 
-/* Every op binds, and the rounding changes the loss by little; by more where a batch norm
- * is over the two samples of a plane of one element, which leaves only their order. */
+/* Every op can be bound, and rounding changes the loss only a little. The tolerance is
+ * larger if a batch norm works on two samples of one element, because then only their order
+ * is left. */
 static void half_precision_changes_the_loss_little(const char *name) {
     struct rp_zoo_options o = rp_net_tiny();
     o.dtype = RP_F16;
@@ -166,15 +167,15 @@ static void half_precision_changes_the_loss_little(const char *name) {
     rp_graph_fini(&g);
 }
 
-static void every_network_runs_in_half_precision(void) {
+static void half_precision_changes_the_loss_of_every_network_little(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++)
         half_precision_changes_the_loss_little(rp_zoo_registry[i]->name);
 }
 
-void suite_gradients(void) {
-    RP_SUITE("gradients");
-    RP_TEST(every_layers_gradient_is_that_of_its_loss_element_by_element);
-    RP_TEST(every_kind_with_a_kernel_is_in_a_case);
-    RP_TEST(every_network_runs_in_half_precision);
-    RP_TEST(every_networks_gradients_are_those_of_its_loss);
+void suite_backward(void) {
+    RP_SUITE("backward");
+    RP_TEST(gradients_of_every_layer_agree_element_by_element);
+    RP_TEST(every_op_kind_with_a_kernel_has_a_test_case);
+    RP_TEST(half_precision_changes_the_loss_of_every_network_little);
+    RP_TEST(gradients_of_every_network_agree_with_differences);
 }

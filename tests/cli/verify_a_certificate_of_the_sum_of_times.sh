@@ -1,5 +1,5 @@
 # exit: 0
-# It supports no more than the sum of all op times: that holds for plans of any kind.
+# It supports no more than the sum of all op times. That bound holds for plans of any kind.
 set -e
 sed 's/"lower_bound_ns":190/"lower_bound_ns":130/' data/certificate/plan.json >p.json
 cat >c.json <<END

@@ -1,5 +1,5 @@
 # exit: 0
-# Without swaps and recomputation only keep-all is left.
+# Without swaps and recomputation keep-all is the only plan.
 remat-plan solve data/graph/good/chain.json --no-swap --no-recompute --budget 600
 advised=$(remat-plan solve data/graph/good/chain.json --no-swap --no-recompute --budget 600 |
     sed -n 's/^try --budget \([^ ]*\)$/\1/p')

@@ -1,22 +1,22 @@
-/* moves_gap: what the moves have in common.
+/* moves_interval: what the moves have in common.
  *
- * A gap of a tensor is the range of rows between two stages that use it: from the row after
- * the earlier stage to the row of the later one. Over a gap the tensor is held, or it is
- * swapped, or the later stage makes it again.
+ * An interval of a tensor is the range of rows between two stages that use it: from the row
+ * after the earlier stage to the row of the later one. Over an interval the tensor is held,
+ * or it is swapped, or the later stage makes it again.
  *
  * Not thread-safe: one state, one thread.
  */
-#ifndef RP_SOLVE_LOCAL_MOVES_GAP_H
-#define RP_SOLVE_LOCAL_MOVES_GAP_H
+#ifndef RP_SOLVE_LOCAL_MOVES_INTERVAL_H
+#define RP_SOLVE_LOCAL_MOVES_INTERVAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "solve/incremental/incremental.h"
 
-/* The gap of x around row t, rows *first..*last. False if there is none. */
-bool rp_find_gap(const struct rp_incremental *s, uint32_t x, uint32_t t, uint32_t *first,
-                 uint32_t *last);
+/* The interval of x around row t, rows *first..*last. False if there is none. */
+bool rp_find_interval(const struct rp_incremental *s, uint32_t x, uint32_t t,
+                      uint32_t *first, uint32_t *last);
 /* Some output of an op that runs again, in stage *t. RP_NONE if the random choice finds
  * none. */
 uint32_t rp_random_recomputed(const struct rp_incremental *s, uint64_t *random,
@@ -27,17 +27,17 @@ uint32_t rp_random_recomputed(const struct rp_incremental *s, uint64_t *random,
 void rp_rehold_inputs(struct rp_incremental *s, uint64_t *random, uint32_t j, uint32_t t,
                       uint32_t depth);
 
-/* Drops x over a gap in which it is held. It is made again at the end of the gap or at an
- * earlier stage in it, or it is swapped. False if neither is possible. */
-bool rp_drop_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
-                 uint32_t last);
+/* Drops x over an interval in which it is held. It is made again at the end of the interval
+ * or at an earlier stage in it, or it is swapped. False if neither is possible. */
+bool rp_drop_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
+                      uint32_t first, uint32_t last);
 
 /* The instance allows swaps, and x has bytes to copy. */
 bool rp_swappable(const struct rp_incremental *s, uint32_t x);
-/* Swaps x over a gap. It is held until its copy out should have ended, and swapped in as
- * late as should cause no wait. False if no stage is left for the swap-in. */
-bool rp_swap_gap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t first,
-                 uint32_t last);
+/* Swaps x over an interval. It is held until its copy out should have ended, and swapped in
+ * as late as should cause no wait. False if no stage is left for the swap-in. */
+bool rp_swap_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
+                      uint32_t first, uint32_t last);
 /* The row to which x has to be held so that its copy out, begun when it is first made, is
  * over when it is freed. This is an estimate from the queue as it is now. */
 uint32_t rp_copied_out_by(const struct rp_incremental *s, uint32_t x);

@@ -1,5 +1,5 @@
-/* Tests of swapping in the planner: the time that the search believes in, the plans that
- * come of it, and what the options allow. */
+/* Tests of swapping in the planner: the time that the search computes incrementally, the
+ * plans, and the options that allow or forbid it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void gen_graph(uint64_t seed, uint32_t n_ops, uint32_t max_outputs,
     rp_gen_graph(seed, &shape, g);
     g->device.d2h_bytes_per_s = 10000000000u + rp_rng_below(&r, 200000000000u);
     g->device.h2d_bytes_per_s = 10000000000u + rp_rng_below(&r, 200000000000u);
-    /* Through the text, so that the digest fits. */
+    /* Dump and parse it, so that the digest is right. */
     rp_graph_dump(g, &text, &len);
     rp_graph_fini(g);
     if (rp_graph_parse(text, len, "random", g, &err) != RP_OK)
@@ -39,8 +39,8 @@ static void gen_graph(uint64_t seed, uint32_t n_ops, uint32_t max_outputs,
     free(text);
 }
 
-/* One random flip or two, of holds or of swap-ins. */
-static void propose(struct rp_incremental *s, struct rp_rng *r) {
+/* Makes a few random flips of held tensors or swap-ins. */
+static void flip_at_random(struct rp_incremental *s, struct rp_rng *r) {
     const struct rp_instance *p = s->p;
     for (int k = 0; k < 3; k++) {
         uint32_t x = (uint32_t)rp_rng_below(r, p->n_tensors), first = p->producer[x] + 1;
@@ -63,7 +63,7 @@ static void propose(struct rp_incremental *s, struct rp_rng *r) {
     }
 }
 
-/* Does the plan of a schedule have the time that `s` says, and does verify accept it? */
+/* Does the schedule's plan have the time of `s`, and does verify accept it? */
 static bool plan_agrees(const struct rp_graph *g, const struct rp_instance *p,
                         const struct rp_schedule *now, const struct rp_incremental *s) {
     struct rp_cost c = rp_schedule_cost(p, now);
@@ -74,7 +74,8 @@ static bool plan_agrees(const struct rp_graph *g, const struct rp_instance *p,
     struct rp_err err = {{0}};
     plan.arena_bytes = c.peak_bytes;
     rp_schedule_steps(p, now, &plan);
-    /* All claims but the time line's are right before it is known. */
+    /* The claims that do not need the time line. The recompute time is taken from the
+     * verdict. */
     plan.claims.time_ns = c.time_ns;
     plan.claims.stall_ns = c.stall_ns;
     plan.claims.baseline_time_ns = g->total_time_ns;
@@ -107,7 +108,7 @@ static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
     rp_incremental_load(&s, &now);
     for (int k = 0; k < 200 && ok && p.n_ops > 1 && p.n_tensors > 0; k++) {
         rp_incremental_begin(&s);
-        propose(&s, &r);
+        flip_at_random(&s, &r);
         bool may_shift = rp_rng_percent(&r, 50);
         if (!rp_incremental_evaluate(&s, 1, 1e30, may_shift) || rp_rng_percent(&r, 30))
             rp_incremental_undo(&s);
@@ -128,7 +129,7 @@ static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
     return ok;
 }
 
-static void the_time_that_moves_keep_up_to_date_is_that_of_the_time_line(void) {
+static void incremental_time_equals_that_of_the_time_line(void) {
     uint64_t n_swaps = 0, n_stalls = 0;
     uint32_t n = 40;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
@@ -153,25 +154,26 @@ static rp_rc solve(const struct rp_graph *g, uint64_t budget, uint64_t host_byte
     return rp_solve(g, &o, plan, &report, &err);
 }
 
-/* So far between the least that any plan needs and the peak of keep-all. */
+/* A budget that is `percent` of the way from the smallest possible peak to the peak of
+ * keep-all. */
 static uint64_t budget_from_floor(const struct rp_graph *g, uint64_t percent) {
     struct rp_instance p;
     uint32_t op;
     rp_instance_init(&p, g, g->fixed_bytes, false, NULL);
     rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
-    uint64_t least = g->fixed_bytes + rp_instance_floor(&p, &op);
-    uint64_t most = rp_keep_all_bytes(g, false);
+    uint64_t floor_bytes = g->fixed_bytes + rp_instance_floor(&p, &op);
+    uint64_t keep_all_bytes = rp_keep_all_bytes(g, false);
     rp_instance_fini(&p);
-    return least + (most - least) / 100 * percent;
+    return floor_bytes + (keep_all_bytes - floor_bytes) / 100 * percent;
 }
 
 struct tally {
     uint32_t n, best, proved;
 };
 
-/* The planner against all programs there are: false if it beats them, or if its bound is
- * above the best of them. */
-static bool no_better_than_all_programs(uint64_t seed, struct tally *tally) {
+/* Compares the planner with brute force over all step sequences. Returns false if its plan
+ * is faster than the optimum or its bound is above it. */
+static bool agrees_with_brute_force(uint64_t seed, struct tally *tally) {
     struct rp_graph g;
     struct rp_plan plan;
     struct rp_verdict v;
@@ -204,18 +206,18 @@ static bool no_better_than_all_programs(uint64_t seed, struct tally *tally) {
     return ok;
 }
 
-static void small_graphs_are_solved_to_the_best_of_all_programs(void) {
+static void small_graphs_are_solved_to_the_optimum_over_all_step_sequences(void) {
     struct tally tally = {0};
     uint32_t n = 50;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
-        if (!no_better_than_all_programs(seed, &tally)) {
+        if (!agrees_with_brute_force(seed, &tally)) {
             rp_gen_failed(seed);
             CU_FAIL("better than the best program");
         }
     CU_ASSERT(tally.best == tally.n && tally.proved == tally.n);
 }
 
-/* What the options forbid is not in the plan; what is in it passes both judges. */
+/* The plan contains nothing that the options forbid, and both checkers accept it. */
 static bool options_hold(uint64_t seed, uint32_t *n_swaps) {
     struct rp_graph g;
     struct rp_plan plan;
@@ -248,7 +250,7 @@ static bool options_hold(uint64_t seed, uint32_t *n_swaps) {
     return ok;
 }
 
-static void plans_keep_to_what_is_allowed(void) {
+static void plans_use_only_what_the_options_allow(void) {
     uint32_t n = 45, n_swaps = 0, seeds = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++, seeds++)
         if (!options_hold(seed, &n_swaps)) {
@@ -259,9 +261,9 @@ static void plans_keep_to_what_is_allowed(void) {
     CU_ASSERT(seeds == 1 || n_swaps * 4 > seeds);
 }
 
-void suite_swap(void) {
-    RP_SUITE("swap");
-    RP_TEST(small_graphs_are_solved_to_the_best_of_all_programs);
-    RP_TEST(plans_keep_to_what_is_allowed);
-    RP_TEST(the_time_that_moves_keep_up_to_date_is_that_of_the_time_line);
+void suite_solver_swap(void) {
+    RP_SUITE("solver_swap");
+    RP_TEST(small_graphs_are_solved_to_the_optimum_over_all_step_sequences);
+    RP_TEST(plans_use_only_what_the_options_allow);
+    RP_TEST(incremental_time_equals_that_of_the_time_line);
 }

@@ -1,5 +1,6 @@
-/* Any bytes as a trace: refused with a message, or accepted, and then its text is read back
- * to the same text; joined with a graph it ends one way or the other. */
+/* Reads any bytes as a trace. They are refused with a message; or they are accepted, and
+ * writing and reading the trace again gives the same text. Joining the trace with a graph
+ * must not crash. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,16 +8,16 @@
 #include "solve/mip/worker.h"
 #include "sums.h"
 
-/* A random graph small enough for exhaustive search, and its problem at some budget. */
+/* A random graph small enough for exhaustive search, with a random limit. */
 struct instance {
     struct rp_graph g;
     struct rp_instance p;
     uint64_t floor_bytes, limit_bytes;
     bool feasible;
-    uint64_t time_ns; /* the optimum */
+    uint64_t time_ns; /* time_ns is the optimum */
 };
 
-static void build(uint64_t seed, struct instance *i) {
+static void build_instance(uint64_t seed, struct instance *i) {
     struct rp_rng r = {seed * 77};
     struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 4));
     shape.training = rp_rng_percent(&r, 50);
@@ -34,7 +34,7 @@ static void build(uint64_t seed, struct instance *i) {
         seed += 1000000;
     } while (true);
     i->floor_bytes = rp_brute_floor(&i->g);
-    /* Mostly a little above the floor, where recomputation is needed. */
+    /* In most cases a little above the floor, where recomputation is needed. */
     i->limit_bytes = i->floor_bytes + rp_rng_below(&r, 3000);
     if (i->floor_bytes > 0 && rp_rng_percent(&r, 10))
         i->limit_bytes = i->floor_bytes - 1;
@@ -42,13 +42,13 @@ static void build(uint64_t seed, struct instance *i) {
     i->feasible = rp_brute_best(&i->g, i->limit_bytes, &i->time_ns);
 }
 
-static void drop(struct instance *i) {
+static void free_instance(struct instance *i) {
     rp_instance_fini(&i->p);
     rp_graph_fini(&i->g);
 }
 
-/* Runs branch and cut in small steps. Its claims must be true after each of them. */
-static bool solves(const struct instance *i, const struct rp_branch_cut_options *o) {
+/* Runs branch and cut in small steps. Its claims must hold after each. */
+static bool check_steps(const struct instance *i, const struct rp_branch_cut_options *o) {
     struct rp_branch_cut *bc = rp_branch_cut_new(&i->p, o);
     struct rp_branch_cut_state s;
     bool good = true;
@@ -71,10 +71,10 @@ static bool solves(const struct instance *i, const struct rp_branch_cut_options 
     return good;
 }
 
-/* Places of families in separation.c. */
+/* Positions of the row families in separation.c. */
 enum { COVER = 1, PATH = 2 };
 
-static struct rp_branch_cut_options variant(uint64_t n) {
+static struct rp_branch_cut_options set_variant(uint64_t n) {
     return (struct rp_branch_cut_options){.no_merge = n & 1,
                                           .skip_cuts = (n >> 1 & 1) << PATH | (n >> 2 & 1)
                                                                                   << COVER,
@@ -82,17 +82,17 @@ static struct rp_branch_cut_options variant(uint64_t n) {
                                           .no_fixing = n & 16};
 }
 
-static void branch_and_cut_finds_what_exhaustive_search_finds(void) {
+static void branch_and_cut_agrees_with_exhaustive_search(void) {
     uint32_t n = 250;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct instance i;
-        build(seed, &i);
+        build_instance(seed, &i);
         uint32_t op;
         bool good = rp_instance_floor(&i.p, &op) <= i.floor_bytes;
-        good = good && solves(&i, &(struct rp_branch_cut_options){0});
-        struct rp_branch_cut_options plain = variant(seed);
-        good = good && solves(&i, &plain);
-        drop(&i);
+        good = good && check_steps(&i, &(struct rp_branch_cut_options){0});
+        struct rp_branch_cut_options plain = set_variant(seed);
+        good = good && check_steps(&i, &plain);
+        free_instance(&i);
         if (!good) {
             rp_gen_failed(seed);
             CU_FAIL("not what exhaustive search finds");
@@ -101,19 +101,20 @@ static void branch_and_cut_finds_what_exhaustive_search_finds(void) {
     }
 }
 
-/* Solves it in steps that differ from variant to variant, within a limit of work. */
-static bool optimum(const struct rp_instance *p, uint64_t number,
-                    struct rp_branch_cut_state *s) {
-    struct rp_branch_cut_options o = variant(number);
+/* Solves the instance in steps of a size that depends on the variant, within a limit of
+ * work. */
+static bool solve_in_steps(const struct rp_instance *p, uint64_t number,
+                           struct rp_branch_cut_state *s) {
+    struct rp_branch_cut_options o = set_variant(number);
     struct rp_branch_cut *bc = rp_branch_cut_new(p, &o);
-    uint64_t least = 0;
+    uint64_t min_bound_ns = 0;
     bool good = true;
     while (rp_branch_cut_run(bc, 500 + 3000 * number, s) == RP_BRANCH_CUT_PAUSED &&
            s->statistics.work < 50000) {
-        good = good && s->bound_ns >= least;
-        least = s->bound_ns;
+        good = good && s->bound_ns >= min_bound_ns;
+        min_bound_ns = s->bound_ns;
     }
-    good = good && s->bound_ns >= least && s->status != RP_BRANCH_CUT_FAILED &&
+    good = good && s->bound_ns >= min_bound_ns && s->status != RP_BRANCH_CUT_FAILED &&
            (s->status != RP_BRANCH_CUT_OPTIMAL || s->bound_ns == s->time_ns);
     rp_branch_cut_free(bc);
     return good;
@@ -135,9 +136,9 @@ static void all_variants_of_branch_and_cut_agree(void) {
         rp_gen_graph(seed, &shape, &g);
         rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
         p.limit_bytes = rp_instance_floor(&p, &op) + seed % 7 * 100000;
-        bool good = optimum(&p, 0, &first);
+        bool good = solve_in_steps(&p, 0, &first);
         for (uint64_t k = 1; k < 32 && good; k = 2 * k + (k == 4)) {
-            good = optimum(&p, k, &s) && s.bound_ns <= first.time_ns &&
+            good = solve_in_steps(&p, k, &s) && s.bound_ns <= first.time_ns &&
                    s.time_ns >= first.bound_ns &&
                    (s.status != first.status || s.status == RP_BRANCH_CUT_PAUSED ||
                     s.time_ns == first.time_ns);
@@ -154,23 +155,23 @@ static void all_variants_of_branch_and_cut_agree(void) {
     CU_ASSERT(all == 1 || nodes > 5 * all);
 }
 
-/* The first seed from `from` whose optimum costs something. */
-static uint64_t seed_of_interest(uint64_t from, struct instance *i) {
+/* The first seed from `from` on whose optimum is above the sum of op times. */
+static uint64_t next_seed_with_cost(uint64_t from, struct instance *i) {
     for (uint64_t seed = from;; seed++) {
-        build(seed, i);
+        build_instance(seed, i);
         if (i->feasible && i->time_ns > i->g.total_time_ns)
             return seed;
-        drop(i);
+        free_instance(i);
     }
 }
 
-static void a_child_process_gives_what_branch_and_cut_gives_here(void) {
+static void the_worker_process_gives_the_same_result(void) {
     struct instance i;
     uint64_t seed = 0;
     for (uint32_t n = 0; n < 5; n++) {
         struct rp_mip_worker_result r;
         enum rp_mip_worker_status st;
-        seed = seed_of_interest(seed + 1, &i);
+        seed = next_seed_with_cost(seed + 1, &i);
         struct rp_mip_worker *m =
             rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
         CU_ASSERT_PTR_NOT_NULL_FATAL(m);
@@ -184,14 +185,14 @@ static void a_child_process_gives_what_branch_and_cut_gives_here(void) {
         CU_ASSERT_EQUAL(r.state.bound_ns, i.time_ns);
         CU_ASSERT_EQUAL(rp_schedule_cost(&i.p, r.schedule).time_ns, i.time_ns);
         rp_mip_worker_end(m);
-        drop(&i);
+        free_instance(&i);
     }
 }
 
-static void a_dead_child_is_reported_and_ended(void) {
+static void a_killed_worker_is_reported_and_cleaned_up(void) {
     struct instance i;
     struct rp_mip_worker_result r;
-    seed_of_interest(1, &i);
+    next_seed_with_cost(1, &i);
     struct rp_mip_worker *m = rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
     CU_ASSERT_PTR_NOT_NULL_FATAL(m);
     CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 0.01, &r),
@@ -202,15 +203,15 @@ static void a_dead_child_is_reported_and_ended(void) {
     CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 60, &r), RP_MIP_DEAD);
     rp_mip_worker_end(m);
     rp_mip_worker_end(NULL);
-    drop(&i);
+    free_instance(&i);
 }
 
-/* Once the optimum is known nothing is left to find. What does not fit is not taken. */
+/* A known optimum leaves nothing to find. A schedule that does not fit is not taken. */
 static void an_incumbent_from_outside_is_taken_if_it_fits(void) {
     struct instance i;
     struct rp_branch_cut_state s;
     struct rp_schedule all;
-    seed_of_interest(1, &i);
+    next_seed_with_cost(1, &i);
     struct rp_branch_cut *first =
         rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
     while (rp_branch_cut_run(first, 1000, &s) == RP_BRANCH_CUT_PAUSED)
@@ -226,15 +227,15 @@ static void an_incumbent_from_outside_is_taken_if_it_fits(void) {
     rp_schedule_fini(&all);
     rp_branch_cut_free(first);
     rp_branch_cut_free(bc);
-    drop(&i);
+    free_instance(&i);
 }
 
-/* With a gap of 1 any schedule within twice the bound ends it, but the bound must be valid.
- */
-static void a_gap_ends_it_early_with_a_true_bound(void) {
+/* With a gap of 1, any schedule within twice the bound ends the search. The bound must be
+ * valid. */
+static void a_gap_ends_the_search_early_with_a_valid_bound(void) {
     struct instance i;
     struct rp_branch_cut_state s;
-    seed_of_interest(1, &i);
+    next_seed_with_cost(1, &i);
     struct rp_branch_cut *bc =
         rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){.gap = 1});
     while (rp_branch_cut_run(bc, 1000, &s) == RP_BRANCH_CUT_PAUSED)
@@ -242,12 +243,12 @@ static void a_gap_ends_it_early_with_a_true_bound(void) {
     CU_ASSERT_EQUAL(s.status, RP_BRANCH_CUT_OPTIMAL);
     CU_ASSERT(s.bound_ns <= i.time_ns && s.time_ns <= 2 * s.bound_ns);
     rp_branch_cut_free(bc);
-    drop(&i);
+    free_instance(&i);
 }
 
 /* A random training step that takes several hundred nodes, at 2/3 of its keep-all memory.
  */
-static void build_larger(uint64_t seed, struct instance *i) {
+static void build_larger_instance(uint64_t seed, struct instance *i) {
     struct rp_gen_shape shape = rp_gen_small(18);
     struct rp_schedule all;
     shape.training = true;
@@ -262,13 +263,13 @@ static void build_larger(uint64_t seed, struct instance *i) {
     rp_schedule_fini(&all);
 }
 
-/* Each counter is bounded by others, and none stays 0 over all graphs. */
+/* Each counter is limited by others, and none is 0 over all graphs together. */
 static void statistics_count_what_branch_and_cut_does(void) {
     struct rp_branch_cut_statistics sum = {0};
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct instance i;
         struct rp_branch_cut_state state;
-        build_larger(seed, &i);
+        build_larger_instance(seed, &i);
         struct rp_branch_cut *bc =
             rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
         rp_branch_cut_run(bc, 2000000, &state);
@@ -280,7 +281,7 @@ static void statistics_count_what_branch_and_cut_does(void) {
         CU_ASSERT(s->cutoffs_tried <= s->restarts && s->restarts < s->nodes);
         rp_branch_cut_statistics_add(&sum, s);
         rp_branch_cut_free(bc);
-        drop(&i);
+        free_instance(&i);
     }
     CU_ASSERT(sum.trial_solves > 0 && sum.pivots > sum.lp_solves && sum.fixed_columns > 0);
     CU_ASSERT(sum.cutoffs_tried > 0 && sum.incumbents > 12 && sum.rounding_successes > 0);
@@ -292,10 +293,10 @@ static void statistics_count_what_branch_and_cut_does(void) {
     CU_ASSERT_EQUAL(rp_branch_cut_statistics_cuts(&sum), cuts);
 }
 
-static void families_that_are_skipped_find_nothing(void) {
+static void skipped_row_families_find_nothing(void) {
     struct instance i;
     struct rp_branch_cut_state state;
-    build_larger(10, &i);
+    build_larger_instance(10, &i);
     for (uint32_t k = 0; rp_cut_family_name(k) != NULL; k++) {
         struct rp_branch_cut_options o = {.skip_cuts = 1u << k};
         struct rp_branch_cut *bc = rp_branch_cut_new(&i.p, &o);
@@ -304,14 +305,14 @@ static void families_that_are_skipped_find_nothing(void) {
         CU_ASSERT(rp_branch_cut_statistics_cuts(&state.statistics) > 0);
         rp_branch_cut_free(bc);
     }
-    drop(&i);
+    free_instance(&i);
 }
 
-static void statistics_come_out_of_the_child_process(void) {
+static void statistics_are_returned_by_the_worker_process(void) {
     struct instance i;
     struct rp_branch_cut_state here;
     struct rp_mip_worker_result there = {0};
-    build_larger(2, &i);
+    build_larger_instance(2, &i);
     struct rp_branch_cut *bc = rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
     rp_branch_cut_run(bc, 300000, &here);
     struct rp_mip_worker *m = rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
@@ -324,24 +325,24 @@ static void statistics_come_out_of_the_child_process(void) {
         memcmp(&here.statistics, &there.state.statistics, sizeof here.statistics), 0);
     rp_mip_worker_end(m);
     rp_branch_cut_free(bc);
-    drop(&i);
+    free_instance(&i);
 }
 
-static void sums_of_statistics_miss_no_member(void) {
+static void adding_statistics_adds_every_member(void) {
     RP_ADDS_EVERY_MEMBER(rp_branch_cut_statistics);
     RP_ADDS_EVERY_MEMBER(rp_separation_statistics);
 }
 
-void suite_worker(void) {
-    RP_SUITE("worker");
-    RP_TEST(branch_and_cut_finds_what_exhaustive_search_finds);
+void suite_branch_cut(void) {
+    RP_SUITE("branch_cut");
+    RP_TEST(branch_and_cut_agrees_with_exhaustive_search);
     RP_TEST(all_variants_of_branch_and_cut_agree);
-    RP_TEST(a_child_process_gives_what_branch_and_cut_gives_here);
-    RP_TEST(a_dead_child_is_reported_and_ended);
+    RP_TEST(the_worker_process_gives_the_same_result);
+    RP_TEST(a_killed_worker_is_reported_and_cleaned_up);
     RP_TEST(an_incumbent_from_outside_is_taken_if_it_fits);
-    RP_TEST(a_gap_ends_it_early_with_a_true_bound);
+    RP_TEST(a_gap_ends_the_search_early_with_a_valid_bound);
     RP_TEST(statistics_count_what_branch_and_cut_does);
-    RP_TEST(families_that_are_skipped_find_nothing);
-    RP_TEST(statistics_come_out_of_the_child_process);
-    RP_TEST(sums_of_statistics_miss_no_member);
+    RP_TEST(skipped_row_families_find_nothing);
+    RP_TEST(statistics_are_returned_by_the_worker_process);
+    RP_TEST(adding_statistics_adds_every_member);
 }

@@ -1,25 +1,25 @@
-#include "policy/gap_steps.h"
+#include "policy/interval_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "policy/gaps.h"
+#include "policy/intervals.h"
 
 struct recording {
     const struct rp_instance *p;
     struct rp_recorder *r;
-    struct rp_gap_actions a;         /* what is impossible is KEEP */
-    uint32_t *tensor_of_gap;         /* per gap */
-    uint32_t *in_start, *swap_ins;   /* per stage: gaps whose trigger it is */
+    struct rp_interval_actions a;    /* what is impossible is KEEP */
+    uint32_t *tensor_of_interval;    /* per interval */
+    uint32_t *in_start, *swap_ins;   /* per stage: intervals whose trigger it is */
     uint32_t *out_start, *swap_outs; /* per stage: tensors whose swap-out it begins with */
     uint64_t *op_bits;               /* ops that run in this stage */
     uint32_t *runs, n_runs;          /* the same, in order */
     uint32_t *fetch, n_fetch;        /* tensors that this stage's closure swaps in */
     uint32_t *last_use;   /* per tensor: last run of this stage that uses it, or RP_NONE */
-    bool recomputes;      /* some action is RP_GAP_RECOMPUTE */
-    uint32_t *first_need; /* per gap, or NULL: rp_gap_steps_first_needs */
+    bool recomputes;      /* some action is RP_INTERVAL_RECOMPUTE */
+    uint32_t *first_need; /* per interval, or NULL: rp_interval_steps_first_needs */
     bool *is_leaving;     /* per tensor: to be freed once its copy is done */
     RP_VEC(uint32_t) leaving; /* these tensors */
     RP_VEC(uint32_t) held;    /* no op reads them any more, but closures may */
@@ -33,20 +33,20 @@ static void drop_impossible(struct recording *w) {
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
             uint8_t *action = &w->a.action[e];
-            w->tensor_of_gap[e] = x;
-            if (*action == RP_GAP_RECOMPUTE && !p->recompute[p->producer[x]])
-                *action = RP_GAP_KEEP;
-            w->recomputes = w->recomputes || *action == RP_GAP_RECOMPUTE;
-            if (*action == RP_GAP_SWAP &&
-                (!rp_may_swap(p) || w->a.trigger[e] <= rp_gap_begin(p, x, e)))
-                *action = RP_GAP_KEEP;
+            w->tensor_of_interval[e] = x;
+            if (*action == RP_INTERVAL_RECOMPUTE && !p->recompute[p->producer[x]])
+                *action = RP_INTERVAL_KEEP;
+            w->recomputes = w->recomputes || *action == RP_INTERVAL_RECOMPUTE;
+            if (*action == RP_INTERVAL_SWAP &&
+                (!rp_may_swap(p) || w->a.trigger[e] <= rp_interval_begin(p, x, e)))
+                *action = RP_INTERVAL_KEEP;
             if (w->a.trigger[e] > p->readers[e])
                 w->a.trigger[e] = p->readers[e];
         }
 }
 
-/* Sorts the SWAP gaps by trigger, and their tensors by the stage of the swap-out: the first
- * pass counts, the second one fills in. */
+/* Sorts the SWAP intervals by trigger, and their tensors by the stage of the swap-out: the
+ * first pass counts, the second one fills in. */
 static void sort_by_stage(struct recording *w) {
     const struct rp_instance *p = w->p;
     uint32_t n = p->n_ops;
@@ -56,7 +56,7 @@ static void sort_by_stage(struct recording *w) {
         for (uint32_t x = 0; x < p->n_tensors; x++) {
             bool any = false;
             for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
-                if (w->a.action[e] != RP_GAP_SWAP)
+                if (w->a.action[e] != RP_INTERVAL_SWAP)
                     continue;
                 any = true;
                 uint32_t *at = &w->in_start[w->a.trigger[e] + 1];
@@ -84,15 +84,15 @@ static void sort_by_stage(struct recording *w) {
     w->in_start[0] = w->out_start[0] = 0;
 }
 
-static void begin(struct recording *w, const struct rp_gap_actions *a,
+static void begin(struct recording *w, const struct rp_interval_actions *a,
                   struct rp_recorder *r) {
     const struct rp_instance *p = r->p;
     *w = (struct recording){.p = p, .r = r};
-    rp_gap_actions_init(p, &w->a);
-    rp_gap_actions_copy(p, &w->a, a);
-    w->tensor_of_gap = rp_calloc(rp_n_gaps(p), sizeof *w->tensor_of_gap);
+    rp_interval_actions_init(p, &w->a);
+    rp_interval_actions_copy(p, &w->a, a);
+    w->tensor_of_interval = rp_calloc(rp_n_intervals(p), sizeof *w->tensor_of_interval);
     w->in_start = rp_calloc((size_t)p->n_ops + 2, sizeof *w->in_start);
-    w->swap_ins = rp_calloc(rp_n_gaps(p), sizeof *w->swap_ins);
+    w->swap_ins = rp_calloc(rp_n_intervals(p), sizeof *w->swap_ins);
     w->out_start = rp_calloc((size_t)p->n_ops + 2, sizeof *w->out_start);
     w->swap_outs = rp_calloc(p->n_tensors, sizeof *w->swap_outs);
     w->op_bits = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w->op_bits);
@@ -104,8 +104,8 @@ static void begin(struct recording *w, const struct rp_gap_actions *a,
 }
 
 static void end(struct recording *w) {
-    rp_gap_actions_fini(&w->a);
-    free(w->tensor_of_gap);
+    rp_interval_actions_fini(&w->a);
+    free(w->tensor_of_interval);
     free(w->in_start);
     free(w->swap_ins);
     free(w->out_start);
@@ -172,7 +172,7 @@ static void begin_stage(struct recording *w, uint32_t t) {
             rp_recorder_swap_out(w->r, w->swap_outs[k]);
     free_copied(w);
     for (uint32_t k = w->in_start[t]; k < w->in_start[t + 1]; k++) {
-        uint32_t x = w->tensor_of_gap[w->swap_ins[k]];
+        uint32_t x = w->tensor_of_interval[w->swap_ins[k]];
         stop_leaving(w, x);
         if (!w->r->on_device[x] && w->r->on_host[x]) {
             make_room(w, w->p->bytes[x]);
@@ -187,7 +187,7 @@ static void set_bit(uint64_t *bits, uint32_t i) {
 
 /* Stage t needs x: if it is not on the device, it is swapped in or its producer runs. */
 static void require(struct recording *w, uint32_t t, uint32_t x) {
-    uint32_t e = rp_gap_ending_from(w->p, x, t);
+    uint32_t e = rp_interval_ending_from(w->p, x, t);
     if (w->first_need != NULL && e < w->p->reader_start[x + 1] && t < w->first_need[e])
         w->first_need[e] = t;
     stop_leaving(w, x);
@@ -251,18 +251,18 @@ static void after_last_reader(struct recording *w, uint32_t t, uint32_t x) {
 /* x has had its last use in stage t. */
 static void after_use(struct recording *w, uint32_t t, uint32_t x) {
     const struct rp_instance *p = w->p;
-    uint32_t e = rp_gap_ending_from(p, x, t + 1);
+    uint32_t e = rp_interval_ending_from(p, x, t + 1);
     w->last_use[x] = RP_NONE;
     if (e == p->reader_start[x + 1]) {
         after_last_reader(w, t, x);
         return;
     }
-    bool restored = t > rp_gap_begin(p, x, e);
+    bool restored = t > rp_interval_begin(p, x, e);
     if (restored && w->a.keep_restored[x])
         return;
-    if (w->a.action[e] == RP_GAP_RECOMPUTE)
+    if (w->a.action[e] == RP_INTERVAL_RECOMPUTE)
         rp_recorder_free(w->r, x);
-    if (w->a.action[e] == RP_GAP_SWAP && w->a.trigger[e] > t)
+    if (w->a.action[e] == RP_INTERVAL_SWAP && w->a.trigger[e] > t)
         start_leaving(w, x);
 }
 
@@ -274,12 +274,12 @@ static bool meets_swap_in(struct recording *w, uint32_t t, uint32_t j) {
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
         if (!w->r->on_device[x] || rp_recorder_ready_ns(w->r, x) <= w->r->time.compute_ns)
             continue;
-        uint32_t e = rp_gap_ending_from(p, x, t);
+        uint32_t e = rp_interval_ending_from(p, x, t);
         meets = true;
         if (e < p->reader_start[x + 1] && p->readers[e] > t)
             w->a.trigger[e] = t + 1;
         else if (e < p->reader_start[x + 1])
-            w->a.action[e] = RP_GAP_RECOMPUTE;
+            w->a.action[e] = RP_INTERVAL_RECOMPUTE;
     }
     return meets;
 }
@@ -362,20 +362,20 @@ static void record_until_sound(struct recording *w, uint64_t *stage_peak_bytes) 
         drop_impossible(w);
 }
 
-void rp_gap_steps_record(const struct rp_gap_actions *a, struct rp_recorder *r,
-                         uint64_t *stage_peak_bytes) {
+void rp_interval_steps_record(const struct rp_interval_actions *a, struct rp_recorder *r,
+                              uint64_t *stage_peak_bytes) {
     struct recording w;
     begin(&w, a, r);
     record_until_sound(&w, stage_peak_bytes);
     end(&w);
 }
 
-void rp_gap_steps_first_needs(const struct rp_gap_actions *a, struct rp_recorder *r,
-                              uint32_t *first_need) {
+void rp_interval_steps_first_needs(const struct rp_interval_actions *a,
+                                   struct rp_recorder *r, uint32_t *first_need) {
     struct recording w;
     begin(&w, a, r);
-    memcpy(w.a.trigger, r->p->readers, rp_n_gaps(r->p) * sizeof *first_need);
-    memcpy(first_need, r->p->readers, rp_n_gaps(r->p) * sizeof *first_need);
+    memcpy(w.a.trigger, r->p->readers, rp_n_intervals(r->p) * sizeof *first_need);
+    memcpy(first_need, r->p->readers, rp_n_intervals(r->p) * sizeof *first_need);
     drop_impossible(&w);
     w.first_need = first_need;
     record_until_sound(&w, NULL);
@@ -385,12 +385,12 @@ void rp_gap_steps_first_needs(const struct rp_gap_actions *a, struct rp_recorder
 /* ---- early swap-ins ---- */
 
 /* Delays swap-ins that begin before a stage without room. True if there was any. */
-static bool delay_swap_ins(const struct rp_instance *p, struct rp_gap_actions *a,
+static bool delay_swap_ins(const struct rp_instance *p, struct rp_interval_actions *a,
                            const uint32_t *first_need, uint64_t *peak) {
     bool any = false;
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
-            if (a->action[e] != RP_GAP_SWAP || a->trigger[e] >= first_need[e])
+            if (a->action[e] != RP_INTERVAL_SWAP || a->trigger[e] >= first_need[e])
                 continue;
             uint32_t t = first_need[e];
             while (t > a->trigger[e] && peak[t - 1] <= p->limit_bytes)
@@ -404,24 +404,24 @@ static bool delay_swap_ins(const struct rp_instance *p, struct rp_gap_actions *a
 }
 
 /* Records, then delays and records again as long as that may help. */
-static void record_delayed(struct rp_gap_actions *a, struct rp_recorder *r,
+static void record_delayed(struct rp_interval_actions *a, struct rp_recorder *r,
                            const uint32_t *first_need, uint64_t *peak) {
     enum { MAX_DELAYS = 4 };
     const struct rp_instance *p = r->p;
-    rp_gap_steps_record(a, r, peak);
+    rp_interval_steps_record(a, r, peak);
     for (int k = 0; k < MAX_DELAYS && r->peak_bytes > p->limit_bytes; k++) {
         if (!delay_swap_ins(p, a, first_need, peak))
             break;
-        rp_gap_steps_record(a, r, peak);
+        rp_interval_steps_record(a, r, peak);
     }
 }
 
-void rp_gap_steps_record_delayed(struct rp_gap_actions *a, struct rp_recorder *r,
-                                 uint64_t *stage_peak_bytes) {
+void rp_interval_steps_record_delayed(struct rp_interval_actions *a, struct rp_recorder *r,
+                                      uint64_t *stage_peak_bytes) {
     const struct rp_instance *p = r->p;
     uint64_t *peak = rp_calloc(p->n_ops, sizeof *peak);
-    uint32_t *first_need = rp_calloc(rp_n_gaps(p), sizeof *first_need);
-    rp_gap_steps_first_needs(a, r, first_need);
+    uint32_t *first_need = rp_calloc(rp_n_intervals(p), sizeof *first_need);
+    rp_interval_steps_first_needs(a, r, first_need);
     record_delayed(a, r, first_need, peak);
     if (stage_peak_bytes != NULL)
         memcpy(stage_peak_bytes, peak, p->n_ops * sizeof *peak);
@@ -429,11 +429,12 @@ void rp_gap_steps_record_delayed(struct rp_gap_actions *a, struct rp_recorder *r
     free(first_need);
 }
 
-void rp_gap_steps_record_scheduled(struct rp_gap_actions *a, struct rp_recorder *r,
-                                   uint32_t *first_need, uint64_t *stage_peak_bytes) {
-    rp_gap_steps_first_needs(a, r, first_need);
-    rp_gap_actions_schedule_swap_ins(r->p, a, first_need);
-    rp_gap_steps_record_delayed(a, r, stage_peak_bytes);
+void rp_interval_steps_record_scheduled(struct rp_interval_actions *a,
+                                        struct rp_recorder *r, uint32_t *first_need,
+                                        uint64_t *stage_peak_bytes) {
+    rp_interval_steps_first_needs(a, r, first_need);
+    rp_interval_actions_schedule_swap_ins(r->p, a, first_need);
+    rp_interval_steps_record_delayed(a, r, stage_peak_bytes);
 }
 
 /* ---- what policies decide by ---- */

@@ -35,7 +35,7 @@ static void a_dumped_graph_reads_back_to_the_same_bytes(void) {
     rp_graph_fini(&h);
 }
 
-void suite_model(void) {
-    RP_SUITE("model");
+void suite_graph_json(void) {
+    RP_SUITE("graph_json");
     RP_TEST(a_dumped_graph_reads_back_to_the_same_bytes);
 }

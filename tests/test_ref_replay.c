@@ -1,5 +1,5 @@
-/* Plans carried out with the reference kernels: every family of networks, bit for bit; and
- * what the replay says where it cannot be, or must not be, equal. */
+/* Tests of the replay with the reference kernels: every family of networks gives the same
+ * bits, and a replay that is not equal says where. */
 #include "emit/ref_replay.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@
 
 /* ---- a graph, its plan, and both as tables ---- */
 
-static void sign(struct rp_graph *g) {
+static void set_digest(struct rp_graph *g) {
     char *text;
     size_t len;
     rp_graph_dump(g, &text, &len);
@@ -27,7 +27,7 @@ static void sign(struct rp_graph *g) {
     free(text);
 }
 
-static remat *walked(const struct rp_graph *g, const struct rp_plan *p) {
+static remat *load_libremat(const struct rp_graph *g, const struct rp_plan *p) {
     struct remat_error error;
     char *graph, *plan;
     size_t graph_len, plan_len;
@@ -45,7 +45,7 @@ static remat *walked(const struct rp_graph *g, const struct rp_plan *p) {
 static rp_rc replay(const struct rp_graph *g, const struct rp_plan *p, bool extremes,
                     struct rp_ref_replay *done, struct rp_err *err) {
     struct rp_replay_tables tables;
-    remat *r = walked(g, p);
+    remat *r = load_libremat(g, p);
     rp_rc rc = rp_replay_tables_build(g, r, "g", 0, 0, &tables, err);
     remat_close(r);
     if (rc == RP_OK)
@@ -76,13 +76,13 @@ static struct rp_graph tiny(const char *name, enum rp_dtype dtype) {
     struct rp_graph g = rp_net_build(name, o);
     const rp_rc rc = rp_cost_apply(&g, rp_device_find("v100-16g"), "g", &err);
     CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
-    sign(&g);
+    set_digest(&g);
     return g;
 }
 
 /* ---- every family ---- */
 
-/* Three budgets, each planned with recomputation and copies. */
+/* Plans for three budgets, with recomputation and swaps. */
 static void is_equal_at_three_budgets(const char *name, enum rp_dtype dtype) {
     static const struct {
         const char *policy;
@@ -113,21 +113,21 @@ static void is_equal_at_three_budgets(const char *name, enum rp_dtype dtype) {
     rp_graph_fini(&g);
 }
 
-/* The first of the rows that share a builder stands for its family. */
-static bool first_of_family(size_t row) {
+/* Is this the first network of those with the same builder? It stands for its family. */
+static bool is_first_of_family(size_t row) {
     for (size_t i = 0; i < row; i++)
         if (rp_zoo_registry[i]->build == rp_zoo_registry[row]->build)
             return false;
     return true;
 }
 
-static void every_family_is_equal_bit_for_bit(void) {
+static void every_family_replays_bit_for_bit(void) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++)
-        if (first_of_family(i))
+        if (is_first_of_family(i))
             is_equal_at_three_budgets(rp_zoo_registry[i]->name, RP_F32);
 }
 
-static void half_precision_is_equal_bit_for_bit(void) {
+static void half_precision_replays_bit_for_bit(void) {
     is_equal_at_three_budgets("resnet50", RP_F16);
 }
 
@@ -156,26 +156,26 @@ static void recomputed(const char *name, const char *kind) {
     rp_graph_fini(&g);
 }
 
-static void dropout_made_again_drops_the_same(void) {
+static void recomputed_dropout_drops_the_same_elements(void) {
     recomputed("bert-base", "dropout");
 }
 
-static void batch_norm_made_again_updates_no_statistics(void) {
+static void recomputed_batch_norm_updates_no_statistics(void) {
     recomputed("resnet50", "batch_norm");
 }
 
-/* ---- where it is not equal ---- */
+/* ---- differences ---- */
 
-static void wrong_numbers_are_named(void) {
+static void a_difference_names_the_tensor(void) {
     struct rp_graph g = tiny("lstm-lm", RP_F32);
     struct rp_plan p = plan_with(&g, "keep-all", 100);
     struct rp_replay_tables t;
     struct rp_ref_replay done;
     struct rp_err err = {{0}};
-    remat *r = walked(&g, &p);
+    remat *r = load_libremat(&g, &p);
     CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&g, r, "g", 0, 0, &t, &err), RP_OK);
     remat_close(r);
-    /* The first step that reads what a step made reads it one element further on. */
+    /* From the first run on that has an address, one operand is read 4 bytes further on. */
     size_t k = 0;
     while (t.plan.addresses.at[t.plan.steps.at[k].where] == REPLAY_NOWHERE ||
            t.plan.steps.at[k].what != REPLAY_RUN)
@@ -192,11 +192,11 @@ static void wrong_numbers_are_named(void) {
     rp_graph_fini(&g);
 }
 
-void suite_ref(void) {
-    RP_SUITE("ref");
-    RP_TEST(every_family_is_equal_bit_for_bit);
-    RP_TEST(half_precision_is_equal_bit_for_bit);
-    RP_TEST(dropout_made_again_drops_the_same);
-    RP_TEST(batch_norm_made_again_updates_no_statistics);
-    RP_TEST(wrong_numbers_are_named);
+void suite_ref_replay(void) {
+    RP_SUITE("ref_replay");
+    RP_TEST(every_family_replays_bit_for_bit);
+    RP_TEST(half_precision_replays_bit_for_bit);
+    RP_TEST(recomputed_dropout_drops_the_same_elements);
+    RP_TEST(recomputed_batch_norm_updates_no_statistics);
+    RP_TEST(a_difference_names_the_tensor);
 }

@@ -1,39 +1,39 @@
-#include "policy/gap_actions.h"
+#include "policy/interval_actions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "policy/gaps.h"
+#include "policy/intervals.h"
 #include "policy/recorder.h"
 
-void rp_gap_actions_init(const struct rp_instance *p, struct rp_gap_actions *a) {
-    *a = (struct rp_gap_actions){0};
-    a->action = rp_calloc(rp_n_gaps(p), sizeof *a->action);
-    a->trigger = rp_calloc(rp_n_gaps(p), sizeof *a->trigger);
+void rp_interval_actions_init(const struct rp_instance *p, struct rp_interval_actions *a) {
+    *a = (struct rp_interval_actions){0};
+    a->action = rp_calloc(rp_n_intervals(p), sizeof *a->action);
+    a->trigger = rp_calloc(rp_n_intervals(p), sizeof *a->trigger);
     a->swap_out_stage = rp_calloc(p->n_tensors, sizeof *a->swap_out_stage);
     a->keep_restored = rp_calloc(p->n_tensors, sizeof *a->keep_restored);
     a->hold_until = rp_calloc(p->n_tensors, sizeof *a->hold_until);
-    memcpy(a->trigger, p->readers, rp_n_gaps(p) * sizeof *a->trigger);
+    memcpy(a->trigger, p->readers, rp_n_intervals(p) * sizeof *a->trigger);
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         a->swap_out_stage[x] = p->producer[x] + 1;
         a->keep_restored[x] = true;
     }
 }
 
-void rp_gap_actions_fini(struct rp_gap_actions *a) {
+void rp_interval_actions_fini(struct rp_interval_actions *a) {
     free(a->action);
     free(a->trigger);
     free(a->swap_out_stage);
     free(a->keep_restored);
     free(a->hold_until);
-    *a = (struct rp_gap_actions){0};
+    *a = (struct rp_interval_actions){0};
 }
 
-void rp_gap_actions_copy(const struct rp_instance *p, struct rp_gap_actions *to,
-                         const struct rp_gap_actions *from) {
-    uint32_t n = rp_n_gaps(p), m = p->n_tensors;
+void rp_interval_actions_copy(const struct rp_instance *p, struct rp_interval_actions *to,
+                              const struct rp_interval_actions *from) {
+    uint32_t n = rp_n_intervals(p), m = p->n_tensors;
     memcpy(to->action, from->action, n * sizeof *to->action);
     memcpy(to->trigger, from->trigger, n * sizeof *to->trigger);
     memcpy(to->swap_out_stage, from->swap_out_stage, m * sizeof *to->swap_out_stage);
@@ -65,55 +65,56 @@ static uint32_t stage_at(const double *start, uint32_t n, double ns) {
     return a;
 }
 
-/* All SWAP gaps, sorted by the first need of their tensors. */
-static struct rp_gaps list_swaps(const struct rp_instance *p,
-                                 const struct rp_gap_actions *a,
-                                 const uint32_t *first_need) {
-    struct rp_gaps gaps = {0};
+/* All SWAP intervals, sorted by the first need of their tensors. */
+static struct rp_intervals list_swaps(const struct rp_instance *p,
+                                      const struct rp_interval_actions *a,
+                                      const uint32_t *first_need) {
+    struct rp_intervals intervals = {0};
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
-            if (a->action[e] != RP_GAP_SWAP)
+            if (a->action[e] != RP_INTERVAL_SWAP)
                 continue;
-            struct rp_gap gap = rp_gap_of(p, x, e);
-            gap.use = first_need[e];
-            gap.key = first_need[e];
-            rp_push(&gaps, gap);
+            struct rp_interval interval = rp_interval_of(p, x, e);
+            interval.use = first_need[e];
+            interval.key = first_need[e];
+            rp_push(&intervals, interval);
         }
-    rp_gaps_sort(&gaps);
-    return gaps;
+    rp_intervals_sort(&intervals);
+    return intervals;
 }
 
-void rp_gap_actions_schedule_swap_ins(const struct rp_instance *p, struct rp_gap_actions *a,
-                                      const uint32_t *first_need) {
-    struct rp_gaps gaps = list_swaps(p, a, first_need);
+void rp_interval_actions_schedule_swap_ins(const struct rp_instance *p,
+                                           struct rp_interval_actions *a,
+                                           const uint32_t *first_need) {
+    struct rp_intervals intervals = list_swaps(p, a, first_need);
     double *start = stage_starts_ns(p), next = start[p->n_ops];
-    for (size_t k = gaps.n; k-- > 0;) {
-        const struct rp_gap *gap = &gaps.at[k];
-        double end = start[gap->use] < next ? start[gap->use] : next;
-        next = end - (double)rp_swap_in_ns(p, gap->x);
+    for (size_t k = intervals.n; k-- > 0;) {
+        const struct rp_interval *interval = &intervals.at[k];
+        double end = start[interval->use] < next ? start[interval->use] : next;
+        next = end - (double)rp_swap_in_ns(p, interval->x);
         uint32_t t = stage_at(start, p->n_ops, next > 0 ? next : 0);
-        /* The tensor cannot be out before the second stage of the gap. */
-        uint32_t earliest = rp_min_u32(gap->begin + 2, gap->use);
-        a->trigger[gap->e] = t > earliest ? rp_min_u32(t, gap->use) : earliest;
+        /* The tensor cannot be out before the second stage of the interval. */
+        uint32_t earliest = rp_min_u32(interval->begin + 2, interval->use);
+        a->trigger[interval->e] = t > earliest ? rp_min_u32(t, interval->use) : earliest;
     }
-    free(gaps.at);
+    free(intervals.at);
     free(start);
 }
 
 /* ---- the cost of recomputation ---- */
 
 /* Is y on the device or on the host when the closure of stage t asks for it? */
-static bool is_available(const struct rp_instance *p, const struct rp_gap_actions *a,
+static bool is_available(const struct rp_instance *p, const struct rp_interval_actions *a,
                          uint32_t y, uint32_t t) {
-    uint32_t e = rp_gap_ending_from(p, y, t);
+    uint32_t e = rp_interval_ending_from(p, y, t);
     if (!p->recompute[p->producer[y]])
         return true;
     if (e == p->reader_start[y + 1])
         return p->kept[y];
-    return a->action[e] != RP_GAP_RECOMPUTE;
+    return a->action[e] != RP_INTERVAL_RECOMPUTE;
 }
 
-uint64_t rp_recompute_ns(const struct rp_instance *p, const struct rp_gap_actions *a,
+uint64_t rp_recompute_ns(const struct rp_instance *p, const struct rp_interval_actions *a,
                          uint32_t x, uint32_t e) {
     enum { MAX_RUNS = 512 }; /* a longer closure is not worth recomputing */
     uint32_t list[MAX_RUNS], n = 1, t = p->readers[e];

@@ -1,0 +1,203 @@
+/* Tests of how the command line is parsed: sizes and options. */
+#include <string.h>
+
+#include "base/format.h"
+#include "base/mem.h"
+#include "cmd/options.h"
+#include "run.h"
+
+static void sizes_are_parsed(void) {
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {
+        {"0", 0},
+        {"4096", 4096},
+        {"4096B", 4096},
+        {"1K", 1024},
+        {"1k", 1024},
+        {"1KiB", 1024},
+        {"1KB", 1000},
+        {"8GiB", 8589934592},
+        {"8G", 8589934592},
+        {"16GB", 16000000000},
+        {"1.5GiB", 1610612736},
+        {"0.1K", 102}, /* the fraction of a byte is dropped */
+        {"1.0", 1},
+        {"2TiB", 2199023255552},
+        {"9223372036854775807", INT64_MAX},
+        {"8388607TiB", 9223370937343148032},
+    };
+    static const char *const bad[] = {
+        "",
+        "G",
+        "-1",
+        "+1",
+        " 1",
+        "1 ",
+        "1 G",
+        "1.",
+        ".5G",
+        "1.5",
+        "1.5B",
+        "1..5G",
+        "1.2.3",
+        "0x10",
+        "1e9",
+        "8Gib",
+        "8gb",
+        "8GBB",
+        "8PiB",
+        "8X",
+        "nan",
+        "inf",
+        "１",
+        "1,5G",
+        "1GiBx",
+        "8388608TiB",
+        "9223372036854775808",
+        "18446744073709551616",
+        "99999999999999999999999999999999999999999999999999",
+        "0.0000000000000000000000000000000000000000001G",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        uint64_t bytes = 1;
+        if (!rp_parse_bytes(good[i].text, &bytes) || bytes != good[i].bytes)
+            CU_FAIL("a good size was refused or misread");
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t bytes = 77;
+        if (rp_parse_bytes(bad[i], &bytes) || bytes != 77)
+            CU_FAIL("a bad size was accepted");
+    }
+}
+
+struct parsed {
+    bool flag;
+    uint64_t nat, size;
+    double number;
+    const char *word, *must;
+    double above;
+    int n_operands;
+    bool done;
+    char operand[64]; /* all operands, each followed by a space */
+    struct rp_err err;
+};
+
+/* The value of --must unless a test sets another. */
+static const char *must = "given";
+
+static rp_rc parse(struct parsed *p, int argc, const char *const *args) {
+    static const struct rp_command cmd = {
+        .name = "test", .operands = "FILE...", .max_operands = 4, .summary = "Test"};
+    const struct rp_option table[] = {
+        {"flag", 'f', RP_OPT_FLAG, &p->flag, NULL, ""},
+        {"nat", 'n', RP_OPT_NAT, &p->nat, "N", ""},
+        {"size", 0, RP_OPT_BYTES, &p->size, "SIZE", ""},
+        {"number", 0, RP_OPT_NUMBER, &p->number, "X", ""},
+        {"word", 'w', RP_OPT_STRING, &p->word, "WORD", ""},
+        {"above", 0, RP_OPT_POSITIVE, &p->above, "X", ""},
+        {"must", 0, RP_OPT_REQUIRED, &p->must, "X", ""},
+        {0},
+    };
+    char *argv[16] = {"test"};
+    for (int i = 0; i < argc; i++)
+        argv[i + 1] = (char *)(uintptr_t)args[i];
+    *p = (struct parsed){.must = must};
+    rp_rc rc =
+        rp_options_parse(&cmd, table, argc + 1, argv, &p->n_operands, &p->done, &p->err);
+    for (int i = 1; i <= p->n_operands; i++)
+        strcat(strcat(p->operand, argv[i]), " ");
+    return rc;
+}
+
+#define PARSE(p, ...)                                                                      \
+    parse(p, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                       \
+          (const char *[]){__VA_ARGS__})
+
+static void options_may_come_before_and_after_operands(void) {
+    struct parsed p;
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "--nat", "5", "b", "-f", "--size=8K", "--number", "1e-3",
+                          "-wx", "-", "--", "--nat"),
+                    RP_OK);
+    CU_ASSERT_STRING_EQUAL(p.operand, "a b - --nat ");
+    CU_ASSERT(p.flag && p.nat == 5 && p.size == 8192 && p.number == 1e-3);
+    CU_ASSERT_STRING_EQUAL(p.word, "x");
+    CU_ASSERT_EQUAL(PARSE(&p, "-fn7"),
+                    RP_USAGE); /* -n takes a value, so it cannot follow another flag */
+    CU_ASSERT_EQUAL(PARSE(&p, "-fq", "-w", "-x"), RP_OK);
+    CU_ASSERT_STRING_EQUAL(p.word, "-x");
+}
+
+static void required_options_and_operand_limits_are_enforced(void) {
+    struct parsed p;
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "b", "c", "d", "e"), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(p.err.msg,
+                           "test: expected FILE..., got 5 operands (try --help)");
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "--above", "0"), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(p.err.msg, "test: --above: '0' is not a number above 0");
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "--above", "0.5"), RP_OK);
+    must = NULL;
+    CU_ASSERT_EQUAL(PARSE(&p, "a"), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(p.err.msg, "test: --must is required (try --help)");
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "--must", "x"), RP_OK);
+    must = "given";
+}
+
+static void a_wrong_option_is_named_in_the_message(void) {
+    static const struct {
+        const char *arg, *value, *message;
+    } bad[] = {
+        {"--bogus", "1", "test: unknown option '--bogus' (try --help)"},
+        {"--fla", "1", "test: unknown option '--fla' (try --help)"},
+        {"--flag2", "1", "test: unknown option '--flag2' (try --help)"},
+        {"--=5", "1", "test: unknown option '--=5' (try --help)"},
+        {"-z", "1", "test: unknown option '-z' (try --help)"},
+        {"-fz", "1", "test: unknown option '-fz' (try --help)"},
+        {"--flag=yes", "1", "test: --flag takes no value"},
+        {"--nat", "-1", "test: --nat: '-1' is not a whole number"},
+        {"--nat", "1.5", "test: --nat: '1.5' is not a whole number"},
+        {"--nat", "", "test: --nat: '' is not a whole number"},
+        {"--nat", "9223372036854775808",
+         "test: --nat: '9223372036854775808' is not a whole number"},
+        {"--size=8Q", "1",
+         "test: --size: '8Q' is not a size such as 8GiB, 512M, 16GB or 4096"},
+        {"--number", "nan", "test: --number: 'nan' is not a number of 0 or more"},
+        {"--number", "-1", "test: --number: '-1' is not a number of 0 or more"},
+        {"--number", "1e999", "test: --number: '1e999' is not a number of 0 or more"},
+        {"--number", "0x1p3", "test: --number: '0x1p3' is not a number of 0 or more"},
+        {"--number", "1s", "test: --number: '1s' is not a number of 0 or more"},
+        {"--number", ".", "test: --number: '.' is not a number of 0 or more"},
+    };
+    struct parsed p;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CU_ASSERT_EQUAL(PARSE(&p, bad[i].arg, bad[i].value), RP_USAGE);
+        CU_ASSERT_STRING_EQUAL(p.err.msg, bad[i].message);
+    }
+    CU_ASSERT_EQUAL(PARSE(&p, "a", "--nat"), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(p.err.msg, "test: --nat needs N");
+}
+
+/* A suggested budget is at least the bytes needed, and at most 1% more. */
+static void a_suggested_budget_is_rounded_up(void) {
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(1023).s, "1023");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(1024).s, "1.00KiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(1025).s, "1.01KiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(2842107912).s, "2.65GiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget((UINT64_C(10) << 30) - 1).s, "10.00GiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget((UINT64_C(1023) << 20) + 1).s, "1024MiB");
+    for (uint64_t bytes = 1; bytes < RP_MAX_QUANTITY / 3; bytes += bytes / 7 + 1) {
+        uint64_t read = 0;
+        CU_ASSERT_TRUE(rp_parse_bytes(rp_show_budget(bytes).s, &read));
+        CU_ASSERT_TRUE(read >= bytes && read - bytes <= bytes / 100);
+    }
+}
+
+void suite_options(void) {
+    RP_SUITE("options");
+    RP_TEST(sizes_are_parsed);
+    RP_TEST(a_suggested_budget_is_rounded_up);
+    RP_TEST(options_may_come_before_and_after_operands);
+    RP_TEST(required_options_and_operand_limits_are_enforced);
+    RP_TEST(a_wrong_option_is_named_in_the_message);
+}
