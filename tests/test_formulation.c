@@ -56,7 +56,8 @@ static bool memory_rows_are_true(struct rp_sep_memory *m, uint32_t t, const doub
                                  const double *elsewhere, uint64_t peak_bytes) {
     const struct rp_instance *p = m->formulation->instance;
     double over[32], max_over = -1e300;
-    double truth = ((double)peak_bytes - (double)p->limit_bytes) * m->formulation->byte_scale;
+    double truth =
+        ((double)peak_bytes - (double)p->limit_bytes) * m->formulation->byte_scale;
     bool good = true;
     rp_sep_memory_sweep(m, t, v, over);
     for (uint32_t k = 0; k <= t; k++) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "run.h"
+#include "solve/incumbent.h"
 #include "solve/infeasible.h"
 
 /* big (3000 bytes) is made by a run-once op and read at the end. The ops in between use
@@ -69,7 +70,8 @@ static void the_message_gives_the_smallest_budget_found_with_units(void) {
     load("4", &g);
     rp_context_instance(&w, &w.p, o.budget_bytes);
     rp_schedule_keep_all(&w.p, &w.incumbent.s);
-    CU_ASSERT_EQUAL(rp_explain_none_found(&w, &w.incumbent.s), RP_LIMIT);
+    CU_ASSERT_FALSE(rp_incumbent_offer(&w, &w.incumbent.s, RP_KEEP_ALL));
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_LIMIT);
     CU_ASSERT_EQUAL(report.min_bytes, 4800);
     check_reason(
         &report,

@@ -1,4 +1,5 @@
-/* solve: a graph and a budget in, a verified plan out. */
+/* solve: a graph and a budget in, a verified plan out. What the options of the search do
+ * (--gap, --reorder, ...) is in struct rp_solve_options, solve/solver.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -8,9 +8,13 @@
  *   ... t.sound, t.overflow, rp_timeline_end(&t), t.stall_ns ...
  *   rp_timeline_fini(&t);
  *
+ * It only computes times. Where a swap-in stands among the steps is decided elsewhere, as
+ * solve/core/schedule.h says.
+ *
  * All planning code uses this time line; the local search also keeps an incremental copy of
  * it (solve/incremental/incremental_timeline.h). verify/ has its own (queue_clocks.h), on
- * purpose: it must not share a mistake with the planner. Times are nanoseconds since the step began.
+ * purpose: it must not share a mistake with the planner. Times are nanoseconds since the
+ * step began.
  *
  * Not thread-safe: one object, one thread. Different objects may be used by different
  * threads.

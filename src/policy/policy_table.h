@@ -1,4 +1,5 @@
-/* policy_table: the list of policies, in the order in which `compare` prints them.
+/* policy_table: the list of policies, in the order in which `compare` prints them. Each is
+ * defined at the end of its own file, src/policy/NAME.c.
  *
  * Constant data: any thread may read it.
  */

@@ -49,6 +49,13 @@ struct rp_context {
     struct rp_solution_pool pool; /* where annealing runs ended */
     uint32_t *order;              /* graph's op per place; NULL: the graph's own order */
 
+    /* The offer that came nearest to fitting, in whatever order it was made. No bytes:
+     * there was none. */
+    struct {
+        uint64_t peak_bytes; /* without sources */
+        uint32_t op;         /* the graph's op that binds */
+    } nearest;
+
     /* What is proved. */
     uint64_t bound_ns; /* no plan within the budget is faster (see all_sequences) */
     /* Branch and cut has proved that the incumbent is within --gap of the optimum, or that

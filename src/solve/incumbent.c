@@ -8,23 +8,34 @@
 #include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
 
+/* Remembers which offer came nearest to fitting, for the answer when none ever fits. */
+static void remember_nearest(struct rp_context *w, const struct rp_cost *c) {
+    if (w->nearest.peak_bytes > 0 && c->peak_bytes >= w->nearest.peak_bytes)
+        return;
+    w->nearest.peak_bytes = c->peak_bytes;
+    w->nearest.op = w->p.op_of[c->peak_op];
+}
+
 bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
                         enum rp_method from) {
     struct rp_incumbent *best = &w->incumbent;
     struct rp_cost c = rp_schedule_cost(&w->p, s);
-    bool fits = c.sound && c.peak_bytes <= w->p.limit_bytes &&
-                (w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes);
+    bool in_host = w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes;
+    bool fits = c.sound && in_host && c.peak_bytes <= w->p.limit_bytes;
     bool better = !best->found || c.time_ns < best->time_ns ||
                   (c.time_ns == best->time_ns && from == RP_BRANCH_CUT);
     rp_log(1, "%s: time %" PRIu64 " ns, %s", rp_method_name[from], c.time_ns,
            !fits    ? "over the limit"
            : better ? "new incumbent"
                     : "no better");
+    if (c.sound && in_host && c.peak_op != RP_NONE)
+        remember_nearest(w, &c);
     /* A proof may arrive at any moment of a search. What the search has found by then
      * depends on the clock, so it is ignored. */
     if (!fits || !better || w->proved)
         return false;
-    rp_schedule_copy(&best->s, s);
+    if (s != &best->s)
+        rp_schedule_copy(&best->s, s);
     best->time_ns = c.time_ns;
     best->found = true;
     w->statistics.method[from].incumbents++;

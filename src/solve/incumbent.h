@@ -1,6 +1,7 @@
 /* incumbent: the best solution known so far. This is the only place where a better one
- * replaces it. (order_search.c exchanges all that belongs to two orders of ops, incumbents
- * included. Branch and cut and each annealing run have a best solution of their own.)
+ * replaces it. (With --reorder there is one incumbent for each order of ops, and
+ * order_search.c swaps the two. Branch and cut and each annealing run have a best solution
+ * of their own.)
  *
  * While schedules are searched for, the incumbent is a schedule (rp_incumbent_offer). Once
  * addresses are placed it is a plan, and other plans may still beat it

@@ -59,7 +59,7 @@ rp_rc rp_check_floor(struct rp_context *w) {
     return rc;
 }
 
-rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *nearest) {
+rp_rc rp_explain_none_found(struct rp_context *w) {
     if (w->all_sequences) {
         snprintf(w->report->reason, sizeof w->report->reason,
                  "proved that no plan fits in %" PRIu64 " bytes in this order of ops",
@@ -74,13 +74,12 @@ rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *near
             w->o->budget_bytes);
         return RP_LIMIT;
     }
-    struct rp_cost c = rp_schedule_cost(&w->p, nearest);
-    w->report->min_bytes = w->g->fixed_bytes + c.peak_bytes;
+    w->report->min_bytes = w->g->fixed_bytes + w->nearest.peak_bytes;
     snprintf(w->report->reason, sizeof w->report->reason,
              "none found within %s; the least that one was found for is %s, where op "
              "%" PRIu32 " \"%.80s\" binds; no plan fits in less than %s",
              rp_show_exactly(w->o->budget_bytes).s, rp_show_exactly(w->report->min_bytes).s,
-             w->p.op_of[c.peak_op], w->g->ops[w->p.op_of[c.peak_op]].name,
+             w->nearest.op, w->g->ops[w->nearest.op].name,
              rp_show_exactly(w->report->floor_bytes).s);
     return RP_LIMIT;
 }

@@ -11,8 +11,8 @@
  * budget is at least that; else RP_NO with the reason. */
 rp_rc rp_check_floor(struct rp_context *w);
 
-/* Writes to the report why no plan was found. RP_NO if it is proved that none exists, else
- * RP_LIMIT. `nearest` is the schedule that came nearest to the limit. */
-rp_rc rp_explain_none_found(struct rp_context *w, const struct rp_schedule *nearest);
+/* Explains that no plan was found. RP_NO if it is proved that none exists, else RP_LIMIT;
+ * the reason goes to the report. Keep-all has been offered (incumbent.h). */
+rp_rc rp_explain_none_found(struct rp_context *w);
 
 #endif

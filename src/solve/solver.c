@@ -121,7 +121,7 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
         if (finished != RP_OK)
             rc = finished;
         else if (rc == RP_LIMIT)
-            rc = rp_explain_none_found(w, &scratch);
+            rc = rp_explain_none_found(w);
     }
     if (rc == RP_OK)
         rc = certify(w, err);

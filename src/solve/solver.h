@@ -33,7 +33,8 @@ struct rp_solve_options {
     uint64_t host_bytes;   /* for all host copies together */
     double time_limit;     /* seconds; sets the amount of work and the deadline */
     double spent;          /* seconds of time_limit that were used before the call */
-    bool ignore_clock;     /* no deadline, only the work is limited (for tests) */
+    bool ignore_clock; /* no deadline, only the work is limited (for tests, and for figures
+                          that are the same everywhere) */
     /* Stop when time <= bound * (1 + gap): tested between turns of the portfolio
      * (rp_context_gap_reached) and inside branch and cut (rp_node_lp_goal_ns). */
     double gap;

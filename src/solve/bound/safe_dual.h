@@ -3,9 +3,10 @@
  *
  *   (7)  sum of time + sum over columns of min(0, c + A'y) - b y        (weak duality).
  *
- * It is a safe dual bound: Neumaier and Shcherbina, "Safe bounds in linear and
- * mixed-integer linear programming", 2004, round towards the safe side; here the
- * multipliers are rounded to integers and nothing else is.
+ * It is a safe dual bound. Neumaier and Shcherbina, "Safe bounds in linear and
+ * mixed-integer linear programming", 2004, round every operation towards the safe side.
+ * Here the multipliers become integers first, so that all sums are exact, and only the
+ * result is rounded up, since times are whole ns.
  *
  * Thread-safe: only the arguments are touched.
  */

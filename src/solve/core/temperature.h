@@ -7,6 +7,8 @@
  * way: it rises while there is overflow and falls while there is none, so that a search
  * passes through solutions that do not fit and ends in those that do.
  *
+ * local/anneal.c and order/anneal_order.c call it.
+ *
  * Not thread-safe: one object, one thread.
  */
 #ifndef RP_SOLVE_CORE_TEMPERATURE_H
@@ -31,8 +33,9 @@ void rp_temperature_init(struct rp_temperature *t, double initial_ns, double fin
                          double price);
 /* Sets temperature and price when `progress` of the work, 0 to 1, is done. */
 void rp_temperature_update(struct rp_temperature *t, double progress, double overflow);
-/* The largest rise of the cost that is accepted now: one random number. Drawn before the
- * rise is known, it is a cutoff for the evaluation. */
+/* Draws a random number, and returns the largest rise of the cost that is accepted with it.
+ * To be called before a move is evaluated: the evaluation can stop once the rise is larger.
+ */
 double rp_temperature_max_rise(const struct rp_temperature *t, uint64_t *random);
 
 #endif

@@ -1,8 +1,8 @@
 /* separation: finds rows of every family of cuts that a point of the LP violates.
  *
  * A family is one file sep_NAME.[ch] and one row of the table in separation.c. The families
- * today are memory rows (4), lifted covers (6) and path cuts (5). They are found in that
- * order, those with `per_stage` stage by stage.
+ * today are memory rows (4), lifted covers (6) and path cuts (5), with the numbers of
+ * formulation.h. First those with `per_stage` are called for each stage, then the others.
  *
  * This is the separation of branch and cut. The PDHG bound calls sep_*.h itself, since its
  * points need other tolerances.

@@ -16,8 +16,7 @@ static bool add_tensor(struct rp_host_capacity *r, const struct rp_graph *g, uin
     const struct rp_device *d = &g->device;
     uint64_t bytes = g->tensors[x].bytes, out_ns, in_ns;
     uint64_t size = addressed ? rp_round_up(bytes, d->alignment_bytes) : bytes;
-    if (!rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s,
-                                   &out_ns) ||
+    if (!rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s, &out_ns) ||
         !rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->h2d_bytes_per_s, &in_ns))
         return false;
     if (is_faster(size, out_ns, r->out_bytes, r->out_ns)) {
@@ -113,9 +112,9 @@ static bool find_offload(const struct rp_host_capacity *r, const struct offloads
     *p = (struct offload){.size = rp_round_up(bytes, r->addressed ? d->alignment_bytes : 1),
                           .ready_ns = r->before_ns[r->c->position[maker] + 1]};
     if (!rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s,
-                                   &p->out_ns) ||
+                                 &p->out_ns) ||
         !rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->h2d_bytes_per_s,
-                                   &p->in_ns) ||
+                                 &p->in_ns) ||
         !find_due(r, x, position + last, &p->due_ns))
         return false;
     return p->ready_ns + p->out_ns <= all->start_ns && all->end_ns + p->in_ns <= p->due_ns;
