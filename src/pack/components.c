@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 
 /* ---- the peak ---- */
 
@@ -69,11 +70,6 @@ static int by_lower(const void *x, const void *y, void *context) {
     return i < j ? -1 : i > j;
 }
 
-static int by_value(const void *x, const void *y) {
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return a < b ? -1 : a > b;
-}
-
 /* One past the last section that begins before time `upper`, once all `lo` are known. */
 static uint32_t section_end(const struct split *s, const struct rp_pack_component *p,
                             uint64_t upper) {
@@ -94,7 +90,7 @@ static void number_sections(const struct split *s, struct rp_pack_component *p) 
     uint32_t section = 0;
     for (uint32_t i = 0; i < p->n; i++)
         ends[i] = s->b[p->items[i].buffer].upper;
-    qsort(ends, p->n, sizeof *ends, by_value);
+    qsort(ends, p->n, sizeof *ends, rp_compare_u64);
     for (uint32_t i = 0, e = 0; i < p->n; i++) {
         uint32_t before = e;
         while (ends[e] <= s->b[p->items[i].buffer].lower)

@@ -3,14 +3,11 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
+#include "base/numbers.h"
 
 struct rp_quartiles rp_quartiles_of(uint64_t *values, size_t n) {
     assert(n > 0);
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, rp_compare_u64);
     uint64_t low = values[(n - 1) / 2], high = values[n / 2];
     size_t quarter = (n + 1) / 4;
     return (struct rp_quartiles){

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 
 #define NO_TASK SIZE_MAX
 
@@ -87,16 +88,11 @@ static rp_rc cut_copy(struct builder *b, const struct rp_step *s) {
                out ? b->p->host_bytes : b->p->arena_bytes);
 }
 
-static int compare(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static void sort_cuts(struct cuts *c) {
     size_t n = 0;
     if (c->n == 0)
         return;
-    qsort(c->at, c->n, sizeof *c->at, compare);
+    qsort(c->at, c->n, sizeof *c->at, rp_compare_u64);
     for (size_t k = 0; k < c->n; k++)
         if (n == 0 || c->at[n - 1] != c->at[k])
             c->at[n++] = c->at[k];

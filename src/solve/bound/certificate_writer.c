@@ -184,7 +184,7 @@ rp_rc rp_certificate_save(const char *path, const struct rp_graph *g,
     size_t len;
     rp_rc rc = RP_OK;
     if (!rp_safe_dual_bound(f, rows, multipliers, scale_log2, &bound_ns))
-        rc = rp_fail(err, RP_BUG, "the certificate's sums are not what 127 bits hold");
+        rc = rp_fail(err, RP_BUG, "a sum of the certificate exceeds 127 bits");
     if (rc == RP_OK) {
         bound_ns = horizon_ns > 0 ? rp_min_u64(bound_ns, horizon_ns) : bound_ns;
         /* Every op runs at least once, whatever the rows prove. */
