@@ -227,6 +227,25 @@ static void libra_recomputes_first_and_swaps_when_chains_reach_the_peak(void) {
     rp_graph_fini(&g);
 }
 
+/* On large graphs, what libra gives up makes other closures too long to recompute. Without
+ * bandwidths these tensors stay. */
+static void libra_swaps_nothing_on_a_device_without_bandwidths(void) {
+    struct rp_gen_shape shape = {.n_ops = 1000,
+                                 .n_sources = 10,
+                                 .max_inputs = 4,
+                                 .max_outputs = 1,
+                                 .reach = 80,
+                                 .max_bytes = 8000,
+                                 .max_time_ns = 1000,
+                                 .alignment_bytes = 1};
+    struct rp_graph g;
+    rp_gen_graph(1, &shape, &g);
+    struct outcome r = plan_with(&g, "libra", quick(false), 65);
+    CU_ASSERT(r.valid);
+    CU_ASSERT_EQUAL(r.verdict.n_swap_outs, 0);
+    rp_graph_fini(&g);
+}
+
 /* Both searches begin with the fastest plan among the policies whose means they may use
  * themselves. */
 static void the_quick_plan_is_the_fastest_that_fits(void) {
@@ -443,6 +462,7 @@ void suite_policy(void) {
     RP_TEST(capuchin_adds_no_time_while_swaps_are_hidden);
     RP_TEST(alibaba_recomputes_attention_and_swaps_the_rest);
     RP_TEST(libra_recomputes_first_and_swaps_when_chains_reach_the_peak);
+    RP_TEST(libra_swaps_nothing_on_a_device_without_bandwidths);
     RP_TEST(the_quick_plan_is_the_fastest_that_fits);
     RP_TEST(policies_that_swap_refuse_graphs_without_bandwidths);
     RP_TEST(a_quick_plan_is_valid_and_swaps_only_if_allowed);

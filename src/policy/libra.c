@@ -79,6 +79,9 @@ static bool give_up(struct libra *w, struct rp_intervals *intervals,
     for (size_t k = 0; k < intervals->n && saved < excess; k++) {
         struct rp_interval interval = intervals->at[k];
         bool possible = rp_recompute_ns(w->p, &w->a, interval.x, interval.e) != UINT64_MAX;
+        /* What was given up just now can have made its closure too long. */
+        if (!possible && !rp_may_swap(w->p))
+            continue;
         w->a.action[interval.e] = possible ? RP_INTERVAL_RECOMPUTE : RP_INTERVAL_SWAP;
         interval.key = -interval.key * (double)w->p->bytes[interval.x];
         rp_push(given, interval);
