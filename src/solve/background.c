@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "base/numbers.h"
 #include "solve/core/params.h"
 #include "solve/incumbent.h"
 
@@ -18,10 +19,12 @@ void rp_mip_end(struct rp_context *w) {
 }
 
 static void raise_bound(struct rp_context *w, uint64_t bound_ns, enum rp_method from) {
+    struct rp_method_statistics *s = &w->statistics.method[from];
+    s->bound_ns = rp_max_u64(s->bound_ns, bound_ns);
     if (bound_ns <= w->bound_ns)
         return;
     w->bound_ns = bound_ns;
-    w->statistics.method[from].bounds++;
+    s->bounds++;
 }
 
 void rp_mip_poll(struct rp_context *w, double seconds) {

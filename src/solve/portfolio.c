@@ -196,6 +196,7 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     s->work += r.statistics.states_added;
     s->calls++;
     s->bounds += r.bound_ns > w->bound_ns;
+    s->bound_ns = r.bound_ns;
     w->statistics.astar = r.statistics;
     rp_log(1, "A*: %s, bound %" PRIu64 " ns", r.found ? "a faster plan" : "no faster plan",
            r.bound_ns);

@@ -51,8 +51,9 @@ static void put_method(struct output *o, const char *name,
                        const struct rp_method_statistics *m) {
     if (o->json == NULL) {
         fprintf(o->text,
-                "%-18s %6" PRIu64 " %14" PRIu64 " %10.3f %11" PRIu64 " %7" PRIu64 "\n",
-                name, m->calls, m->work, m->seconds, m->incumbents, m->bounds);
+                "%-18s %6" PRIu64 " %14" PRIu64 " %10.3f %11" PRIu64 " %7" PRIu64
+                " %16" PRIu64 "\n",
+                name, m->calls, m->work, m->seconds, m->incumbents, m->bounds, m->bound_ns);
         return;
     }
     rp_json_object(o->json, NULL);
@@ -62,6 +63,7 @@ static void put_method(struct output *o, const char *name,
     rp_json_double(o->json, "seconds", m->seconds, 3);
     rp_json_uint(o->json, "incumbents", m->incumbents);
     rp_json_uint(o->json, "bounds", m->bounds);
+    rp_json_uint(o->json, "bound_ns", m->bound_ns);
     rp_json_end(o->json);
 }
 
@@ -69,8 +71,8 @@ static void put_methods(struct output *o, const struct rp_statistics *s) {
     if (o->json != NULL)
         rp_json_array(o->json, "methods");
     else
-        fprintf(o->text, "\n%-18s %6s %14s %10s %11s %7s\n", "method", "calls", "work",
-                "seconds", "incumbents", "bounds");
+        fprintf(o->text, "\n%-18s %6s %14s %10s %11s %7s %16s\n", "method", "calls", "work",
+                "seconds", "incumbents", "bounds", "best bound, ns");
     for (int i = 0; i < RP_N_METHODS; i++)
         if (s->method[i].calls > 0)
             put_method(o, rp_method_name[i], &s->method[i]);
