@@ -104,33 +104,49 @@ rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *e
 
 /* ---- outputs ---- */
 
-/* True if the outputs would overwrite each other. A device such as /dev/null takes both. */
-static bool same_place(const struct rp_output *a, const struct rp_output *b) {
-    struct stat st;
-    if (a->path == NULL || b->path == NULL || strcmp(a->path, b->path) != 0)
-        return false;
-    return strcmp(a->path, "-") == 0 || stat(a->path, &st) != 0 || S_ISREG(st.st_mode);
+/* True if both paths lead to the same file, and that is one which an output replaces: a
+ * device such as /dev/null can be named twice. */
+static bool same_file(const char *a, const char *b) {
+    struct stat s, t;
+    if (stat(a, &s) != 0 || stat(b, &t) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
-rp_rc rp_check_outputs(const char *command, const struct rp_output *outputs, size_t n,
-                       struct rp_err *err) {
+static bool conflict(const struct rp_named_file *a, const struct rp_named_file *b) {
+    if (a->path == NULL || b->path == NULL || (a->input && b->input))
+        return false;
+    if (strcmp(a->path, "-") == 0 || strcmp(b->path, "-") == 0)
+        return strcmp(a->path, b->path) == 0 && a->input == b->input;
+    return same_file(a->path, b->path);
+}
+
+static rp_rc report_conflict(const char *command, const struct rp_named_file *a,
+                             const struct rp_named_file *b, struct rp_err *err) {
+    if (a->input || b->input)
+        return rp_fail(err, RP_USAGE, "%s: %s would replace %s, %s", command,
+                       a->input ? b->what : a->what, a->input ? a->what : b->what,
+                       a->input ? a->path : b->path);
+    return rp_fail(err, RP_USAGE, "%s: %s and %s both write to %s", command, a->what,
+                   b->what, strcmp(b->path, "-") == 0 ? "standard output" : b->path);
+}
+
+rp_rc rp_check_files(const char *command, const struct rp_named_file *files, size_t n,
+                     struct rp_err *err) {
     rp_rc rc = RP_OK;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
-            if (same_place(&outputs[k], &outputs[i]))
-                return rp_fail(err, RP_USAGE, "%s: %s and %s both write to %s", command,
-                               outputs[k].what, outputs[i].what,
-                               strcmp(outputs[i].path, "-") == 0 ? "standard output"
-                                                                 : outputs[i].path);
+            if (conflict(&files[k], &files[i]))
+                return report_conflict(command, &files[k], &files[i], err);
     for (size_t i = 0; i < n && rc == RP_OK; i++)
-        if (outputs[i].path != NULL)
-            rc = rp_probe_file(outputs[i].path, err);
+        if (files[i].path != NULL && !files[i].input)
+            rc = rp_probe_file(files[i].path, err);
     return rc;
 }
 
-bool rp_uses_stdout(const struct rp_output *outputs, size_t n) {
+bool rp_uses_stdout(const struct rp_named_file *files, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (outputs[i].path != NULL && strcmp(outputs[i].path, "-") == 0)
+        if (files[i].path != NULL && !files[i].input && strcmp(files[i].path, "-") == 0)
             return true;
     return false;
 }

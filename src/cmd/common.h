@@ -47,19 +47,21 @@ rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *e
 
 /* ---- outputs ---- */
 
-/* Something that a command writes, and where. */
-struct rp_output {
-    const char *what; /* as a message names it: "--out" */
-    const char *path; /* "-" is standard output; NULL if it is not written */
+/* A file of the command line. */
+struct rp_named_file {
+    const char *what; /* as a message names it: "--out", "GRAPH" */
+    const char *path; /* "-" is a standard stream; NULL if it is not used */
+    bool input;       /* read; else written */
 };
 
-/* Checks outputs before the work begins. RP_USAGE if two of them go to one place, RP_ENV if
- * one cannot be written. A report as JSON counts as an output to "-". */
-rp_rc rp_check_outputs(const char *command, const struct rp_output *outputs, size_t n,
-                       struct rp_err *err);
+/* Checks the files before the work begins. RP_USAGE if two outputs go to one place, or if
+ * an output would replace an input, by whatever name; RP_ENV if an output cannot be
+ * written. A report as JSON counts as an output to "-". */
+rp_rc rp_check_files(const char *command, const struct rp_named_file *files, size_t n,
+                     struct rp_err *err);
 
 /* True if one of them goes to standard output. The report in words is left out then. */
-bool rp_uses_stdout(const struct rp_output *outputs, size_t n);
+bool rp_uses_stdout(const struct rp_named_file *files, size_t n);
 
 /* Where a command's plan goes, and how the command reports. */
 struct rp_output_options {

@@ -250,11 +250,12 @@ static rp_rc compare(const struct rp_graph *g, struct options *o, struct rp_err 
 
 static rp_rc compare_file(const char *file, struct options *o, struct rp_err *err) {
     struct rp_graph g = {0};
-    const struct rp_output outputs[] = {{"--json", o->json ? "-" : NULL},
-                                        {"--csv", o->csv}};
+    const struct rp_named_file files[] = {{"GRAPH", file, .input = true},
+                                          {"--json", o->json ? "-" : NULL},
+                                          {"--csv", o->csv}};
     rp_rc rc = rp_parse_policies("compare", o->policies, &o->policy, o->chosen, err);
     if (rc == RP_OK)
-        rc = rp_check_outputs("compare", outputs, 2, err);
+        rc = rp_check_files("compare", files, 3, err);
     if (rc == RP_OK)
         rc = rp_load_timed_graph(file, &g, err);
     if (rc == RP_OK)

@@ -59,16 +59,16 @@ static rp_rc result(const struct options *o, const struct rp_maxbatch *m,
 }
 
 static rp_rc maxbatch(const struct options *o, struct rp_err *err) {
-    const struct rp_output outputs[N_OUTPUTS] = {{"--json", o->json ? "-" : NULL},
-                                                 {"--out", o->plan_out},
-                                                 {"--graph", o->graph_out}};
+    const struct rp_named_file outputs[N_OUTPUTS] = {{"--json", o->json ? "-" : NULL},
+                                                     {"--out", o->plan_out},
+                                                     {"--graph", o->graph_out}};
     struct rp_maxbatch m = {0};
     struct rp_graph g;
     /* A wrong network or option shows here, before any output is opened. */
     rp_rc rc = rp_maxbatch_graph(&o->search, 1, &g, err);
     if (rc == RP_OK) {
         rp_graph_fini(&g);
-        rc = rp_check_outputs("maxbatch", outputs, N_OUTPUTS, err);
+        rc = rp_check_files("maxbatch", outputs, N_OUTPUTS, err);
     }
     if (rc == RP_OK)
         rc = rp_maxbatch_search(&o->search, &m, err);

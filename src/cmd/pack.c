@@ -113,8 +113,9 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         return rc;
     if (o.alignment == 0)
         return rp_fail(err, RP_USAGE, "pack: --alignment must be 1 or more");
-    const struct rp_output outputs[] = {{"the report", "-"}, {"--out", out}};
-    rc = rp_check_outputs("pack", outputs, 2, err);
+    const struct rp_named_file files[] = {
+        {"BUFFERS.csv", argv[1], .input = true}, {"the report", "-"}, {"--out", out}};
+    rc = rp_check_files("pack", files, 3, err);
     return rc == RP_OK ? pack_file(argv[1], &o, out, json, err) : rc;
 }
 

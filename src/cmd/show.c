@@ -96,10 +96,12 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     if (o.width < RP_CHART_MIN_WIDTH || o.width > RP_CHART_MAX_WIDTH)
         return rp_fail(err, RP_USAGE, "show: --width must be from %d to %d",
                        RP_CHART_MIN_WIDTH, RP_CHART_MAX_WIDTH);
-    if (o.json && o.svg != NULL && strcmp(o.svg, "-") == 0)
-        return rp_fail(err, RP_USAGE,
-                       "show: --json and --svg both write to standard output");
-    return show(&o, argv[1], argv[2], err);
+    const struct rp_named_file files[] = {{"GRAPH", argv[1], .input = true},
+                                          {"PLAN", argv[2], .input = true},
+                                          {"--json", o.json ? "-" : NULL},
+                                          {"--svg", o.svg}};
+    rc = rp_check_files("show", files, 4, err);
+    return rc == RP_OK ? show(&o, argv[1], argv[2], err) : rc;
 }
 
 const struct rp_command rp_cmd_show = {

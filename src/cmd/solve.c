@@ -206,15 +206,14 @@ static rp_rc check_usage(struct options *o, struct rp_err *err) {
     return check_bandwidths(&o->bandwidths, o->output.plan != NULL, err);
 }
 
-static rp_rc check_outputs(struct options *o, struct rp_err *err) {
-    const struct rp_output outputs[] = {
-        {"--json", o->output.json ? "-" : NULL},
-        {"--out", o->output.plan},
-        {"--certificate", o->solve.certificate},
-        {"--graph-out", o->bandwidths.graph_out},
+static rp_rc check_files(struct options *o, const char *graph, struct rp_err *err) {
+    const struct rp_named_file files[] = {
+        {"GRAPH", graph, .input = true},         {"--start", o->start, .input = true},
+        {"--json", o->output.json ? "-" : NULL}, {"--out", o->output.plan},
+        {"--certificate", o->solve.certificate}, {"--graph-out", o->bandwidths.graph_out},
     };
-    o->output.silent = !o->output.json && rp_uses_stdout(outputs, 4);
-    return rp_check_outputs("solve", outputs, 4, err);
+    o->output.silent = !o->output.json && rp_uses_stdout(files, 6);
+    return rp_check_files("solve", files, 6, err);
 }
 
 /* Completes the options of the search, and gives the policy those that both have. */
@@ -313,7 +312,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         return rc;
     rc = check_usage(&o, err);
     if (rc == RP_OK)
-        rc = check_outputs(&o, err);
+        rc = check_files(&o, argv[1], err);
     return rc == RP_OK ? solve(&o, argv[1], err) : rc;
 }
 

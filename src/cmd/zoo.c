@@ -169,12 +169,12 @@ static void report_json(const struct rp_graph *g, const char *out) {
 static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
     struct rp_graph g = {0};
     rp_rc rc;
-    const struct rp_output outputs[] = {{"--json", o->json ? "-" : NULL},
-                                        {"--out", o->out}};
+    const struct rp_named_file outputs[] = {{"--json", o->json ? "-" : NULL},
+                                            {"--out", o->out}};
     bool to_stdout = rp_uses_stdout(&outputs[1], 1);
     rc = rp_zoo_options_parse("zoo", name, &o->texts, &o->zoo, err);
     if (rc == RP_OK)
-        rc = rp_check_outputs("zoo", outputs, 2, err);
+        rc = rp_check_files("zoo", outputs, 2, err);
     if (rc == RP_OK)
         rc = rp_zoo_build(name, &o->zoo, &g, err);
     if (rc == RP_OK && o->out != NULL)
