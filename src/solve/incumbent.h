@@ -1,11 +1,13 @@
 /* incumbent: the best solution known so far. This is the only place where a better one
- * replaces it. (With --reorder there is one incumbent for each order of ops, and
- * order_search.c swaps the two. Branch and cut and each annealing run have a best solution
- * of their own.)
+ * replaces it. (With --reorder the given order of ops and the new one each have an
+ * incumbent, and order_search.c chooses which is current. Branch and cut and each annealing
+ * run have a best solution of their own.)
  *
  * While schedules are searched for, the incumbent is a schedule (rp_incumbent_offer). Once
  * addresses are placed it is a plan, and other plans may still beat it
  * (rp_incumbent_offer_plan).
+ *
+ * Whether the incumbent is near enough to the bound for --gap is tested in context.h.
  *
  * Not thread-safe: the parts that run beside the search hand in what they have found when
  * the search asks them (background.h), never on their own.

@@ -1,4 +1,4 @@
-/* placement: from the incumbent to a plan with addresses.
+/* placement: from the incumbent to a plan with addresses, which pack/addresses.h gives.
  *
  * The packer may need more than the schedule's peak. Then the schedule's limit is lowered
  * by what is missing, a short search continues from the incumbent, and the new schedule is

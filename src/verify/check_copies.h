@@ -1,6 +1,9 @@
-/* check_copies: rule 3 of docs/formats.md: swap-outs, swap-ins, and frees, which wait for
- * the swap-out that is under way and must not come during a swap-in. Thread-safe as
- * plan_state.h is. */
+/* check_copies: rule 3 of docs/formats.md, on swap-outs, swap-ins and frees. A free waits
+ * for the swap-out of its tensor that is under way. It must not come during a swap-in.
+ * races.h checks that the waits of a replay are enough for that.
+ *
+ * Thread-safe as plan_state.h is.
+ */
 #ifndef RP_VERIFY_CHECK_COPIES_H
 #define RP_VERIFY_CHECK_COPIES_H
 

@@ -7,7 +7,8 @@
  * way: it rises while there is overflow and falls while there is none, so that a search
  * passes through solutions that do not fit and ends in those that do.
  *
- * local/anneal.c and order/anneal_order.c call it.
+ * local/anneal.c and order/anneal_order.c use it during a run. portfolio.c and placement.c
+ * choose the first temperature of each run.
  *
  * Not thread-safe: one object, one thread.
  */

@@ -2,7 +2,8 @@
  *
  * A family is one file sep_NAME.[ch] and one row of the table in separation.c. The families
  * today are memory rows (4), lifted covers (6) and path cuts (5), with the numbers of
- * formulation.h. First those with `per_stage` are called for each stage, then the others.
+ * formulation.h. Families with `per_stage` are called first, for each stage, then the
+ * others.
  *
  * This is the separation of branch and cut. The PDHG bound calls sep_*.h itself, since its
  * points need other tolerances.
