@@ -102,7 +102,7 @@ rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *e
     return rc;
 }
 
-/* ---- outputs ---- */
+/* ---- files of the command line ---- */
 
 /* True if both paths lead to the same file, and that is one which an output replaces: a
  * device such as /dev/null can be named twice. */

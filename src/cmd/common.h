@@ -45,7 +45,7 @@ rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *
 /* Loads a graph and checks that it has times. *g is empty unless RP_OK is returned. */
 rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *err);
 
-/* ---- outputs ---- */
+/* ---- files of the command line ---- */
 
 /* A file of the command line. */
 struct rp_named_file {

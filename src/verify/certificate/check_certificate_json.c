@@ -85,12 +85,13 @@ static rp_rc read_terms(struct reader *r, json_t *array, uint32_t term) {
     return RP_OK;
 }
 
-static rp_rc read_run_terms(struct reader *r, json_t *array) {
+/* Reads an array of tuples of `size` ids. `rule` is the message if it is none. */
+static rp_rc read_tuples(struct reader *r, json_t *array, size_t size, const char *rule) {
     size_t k;
     json_t *v;
     json_array_foreach(array, k, v) {
-        if (!json_is_array(v) || json_array_size(v) != 2)
-            return fail(r, "'runs' must hold pairs [tensor, op]");
+        if (!json_is_array(v) || json_array_size(v) != size)
+            return fail(r, rule);
         rp_rc rc = read_ids(r, v);
         if (rc != RP_OK)
             return rc;
@@ -98,19 +99,15 @@ static rp_rc read_run_terms(struct reader *r, json_t *array) {
     return RP_OK;
 }
 
+static rp_rc read_run_terms(struct reader *r, json_t *array) {
+    return read_tuples(r, array, 2, "'runs' must hold pairs [tensor, op]");
+}
+
 /* Triples [tensor or op, stage, count]. */
 static rp_rc read_counts(struct reader *r, json_t *array, size_t *n) {
-    size_t k;
-    json_t *v;
     *n = json_array_size(array);
-    json_array_foreach(array, k, v) {
-        if (!json_is_array(v) || json_array_size(v) != 3)
-            return fail(r, "'held' and 'ran' must hold triples [index, stage, count]");
-        rp_rc rc = read_ids(r, v);
-        if (rc != RP_OK)
-            return rc;
-    }
-    return RP_OK;
+    return read_tuples(r, array, 3,
+                       "'held' and 'ran' must hold triples [index, stage, count]");
 }
 
 static rp_rc read_cover(struct reader *r, json_t *held, json_t *ran,
