@@ -9,6 +9,7 @@
 #   CUDA_HOME     the first place to look for CUDA
 #   INSTANCES     a folder of graphs for `make bench` instead of its own cases
 #   MUTATE        options and files for tools/mutate.sh
+#   SKIP_PYTHON=1 leave out the tests with PyTorch and JAX, which install 5 GB in ~/.cache
 #   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
 VERSION := $(shell cat VERSION)
 PREFIX ?= /usr/local
@@ -168,14 +169,15 @@ demo: $(BUILD)/remat-plan
 
 # ---- checking ----
 
-check: all $(BUILD)/unit $(REPLAYS) $(TRACED)
+check: all $(BUILD)/unit $(REPLAYS) $(TRACED) $(if $(SKIP_PYTHON),,$(BUILD)/deps-python)
+	@BUILD=$(BUILD) tools/check-python.sh setup
 	@BUILD=$(BUILD) tools/check.sh
 
 check-compilers: $(BUILD)/deps-build $(BUILD)/deps-check $(BUILD)/deps-clang
 	@BUILD=$(BUILD) tools/check-compilers.sh
 
 sanitize:
-	$(MAKE) check BUILD=$(BUILD)/asan LDFLAGS="-fsanitize=address,undefined" \
+	$(MAKE) check BUILD=$(BUILD)/asan SKIP_PYTHON=1 LDFLAGS="-fsanitize=address,undefined" \
 	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 check-gpu: all

@@ -53,6 +53,8 @@ part man tools/check-man.sh
 part libremat tools/check-libremat.sh
 part emit tools/check-emit.sh
 part profile tools/check-profile.sh
+part python-plain tools/check-python.sh plain
+part python tools/check-python.sh full
 part layers tools/check-layers.sh
 part mutants tools/mutate.sh --known
 mapfile -t sources < <(find src tests -name '*.[ch]')

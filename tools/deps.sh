@@ -55,6 +55,7 @@ for group; do
     check) links libcunit1-dev CUnit/CUnit.h -lcunit ;;
     clang) runs clang clang --version ;;
     fuzz) runs "clang libclang-rt-dev" libfuzzer_links ;;
+    python) runs python3-venv python3 -c "import venv, ensurepip" ;;
     format) runs clang-format-14 tools/format.sh --found ;;
     *) say "no group '$group'" && exit 2 ;;
     esac

@@ -1,0 +1,130 @@
+#!/bin/bash
+# check-python.sh setup|plain|full: the tests of the Python package.
+#   plain   those that need only python3: files, plans, calls of the program
+#   setup   makes the virtual environment of `full` in the user's cache, if there is none
+#   full    ruff, mypy and the tests with PyTorch and JAX
+# SKIP_PYTHON=1 skips `full`. Under CI (CI=true) a skip is a failure. REMAT_PLAN_PYTHON names
+# a python with the packages of python/requirements-test.txt to use instead.
+set -u
+mode=$1
+build=$(realpath "${BUILD:-build}")
+export REMAT_PLAN=$build/remat-plan
+export PYTHONDONTWRITEBYTECODE=1
+cd "$(dirname "$0")/../python" || exit 1
+pins=requirements-test.txt
+
+say() {
+    echo "remat-plan setup: $*" >&2
+}
+
+# The environment belongs to the pinned versions and to the version of python.
+key=$({ cat $pins && python3 --version; } 2>/dev/null | sha256sum | cut -c 1-12)
+venv=${XDG_CACHE_HOME:-$HOME/.cache}/remat-plan/venv-$key
+python=${REMAT_PLAN_PYTHON:-$venv/bin/python}
+
+# Prints why there is no environment to test in; fails if there is one.
+missing() {
+    if [ "${SKIP_PYTHON:-}" = 1 ]; then
+        echo "SKIP_PYTHON=1"
+    elif [ -n "${REMAT_PLAN_PYTHON:-}" ]; then
+        [ ! -x "$python" ] && echo "REMAT_PLAN_PYTHON: no program '$python'"
+    elif [ ! -e "$venv/ready" ]; then
+        echo "${reason:-no virtual environment, see the lines of the set-up}"
+    else
+        return 1
+    fi
+}
+
+setup() {
+    local log=$build/python-setup.log start=$SECONDS
+    exec 9>"$venv.lock" && flock 9
+    missing >/dev/null || return
+    say "installing PyTorch, JAX and what the tests of the Python package need: about 5 GB," \
+        "some minutes, once; SKIP_PYTHON=1 leaves it and these tests out"
+    say "in $venv"
+    rm -rf "$venv"
+    if python3 -m venv "$venv" && "$venv/bin/python" -m pip install --no-deps \
+        --disable-pip-version-check --no-input -q -r $pins; then
+        touch "$venv/ready"
+        say "done in $((SECONDS - start)) s, $(du -sh "$venv" | cut -f 1)"
+    fi >"$log" 2>&1 9>&-
+    if [ -e "$venv/ready" ]; then
+        tail -n 1 "$log" >&2
+    else
+        rm -rf "$venv"
+        say "this failed: $(grep -m 1 -iE 'error|no space|not available' "$log" || tail -n 1 "$log")"
+    fi
+}
+
+# Runs a test program whose output ends with counts, as those of unittest and pytest do.
+good=0 bad=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+count() {
+    local name=$1 passed failed status
+    shift
+    "$@" >"$log" 2>&1
+    status=$?
+    passed=$(grep -oE '[0-9]+ passed|^Ran [0-9]+ tests?' "$log" | tail -n 1 | grep -oE '[0-9]+')
+    failed=$(tail -n 1 "$log" | grep -oE '[0-9]+ (failed|errors?)|(failures|errors)=[0-9]+' |
+        grep -oE '[0-9]+' | awk '{ n += $1 } END { print n + 0 }')
+    [[ $status != 0 && $failed = 0 ]] && failed=1
+    if ((failed > 0)); then
+        cat "$log"
+        echo "FAILED $name: exit code $status"
+        [[ $name = unittest ]] && passed=$((passed - failed))
+    fi
+    good=$((good + ${passed:-0})) bad=$((bad + failed))
+}
+
+# Runs a checker that says nothing of interest if all is well.
+try() {
+    local name=$1
+    shift
+    if "$@" >"$log" 2>&1; then
+        good=$((good + 1))
+    else
+        bad=$((bad + 1))
+        cat "$log"
+        echo "FAILED $name"
+    fi
+}
+
+# skip NAME WHY: ends the part.
+skip() {
+    if [ "${CI:-}" = true ]; then
+        echo "FAILED $1: skipped ($2), which is a failure under CI"
+        echo "$1: 0 passed, 1 failed"
+        exit 1
+    fi
+    echo "$1: skipped ($2)"
+    exit 0
+}
+
+case $mode in
+setup)
+    mkdir -p "$(dirname "$venv")" && reason=$(missing) && [ "${SKIP_PYTHON:-}" != 1 ] &&
+        [ -z "${REMAT_PLAN_PYTHON:-}" ] && setup
+    exit 0
+    ;;
+plain)
+    name=python-plain
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
+        skip $name "no python3 of version 3.10 or newer"
+    count unittest python3 -m unittest discover -s tests/plain -t tests/plain
+    ;;
+full)
+    name=python
+    reason=$(missing) && skip $name "$reason"
+    try "ruff check" "$python" -m ruff check --no-cache .
+    try "ruff format" "$python" -m ruff format --no-cache --check .
+    try mypy "$python" -m mypy --cache-dir "$build/mypy"
+    count pytest "$python" -m pytest -p no:cacheprovider tests --ignore tests/plain
+    ;;
+*)
+    echo "usage: check-python.sh setup|plain|full" >&2
+    exit 2
+    ;;
+esac
+echo "$name: $good passed, $bad failed"
+((bad == 0))
