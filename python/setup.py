@@ -27,8 +27,8 @@ PURE = os.environ.get("REMAT_PLAN_NO_BUILD") == "1"
 
 def fail(why: str) -> None:
     sys.exit(
-        f"remat-plan: cannot build the program: {why}. On Debian or Ubuntu: apt-get install gcc "
-        "make libglpk-dev libjansson-dev libltdl-dev. REMAT_PLAN_NO_BUILD=1 leaves it out."
+        f"remat-plan: cannot build the program: {why}. On Debian or Ubuntu: apt-get install "
+        "gcc make libglpk-dev libjansson-dev libltdl-dev. REMAT_PLAN_NO_BUILD=1 leaves it out."
     )
 
 

@@ -203,11 +203,13 @@ def _communicate(
     if tick is None:
         return child.communicate(text)
     start = time.monotonic()
+    unsent: bytes | None = text
     try:
         while True:
             try:
-                return child.communicate(text, timeout=1)
+                return child.communicate(unsent, timeout=1)
             except subprocess.TimeoutExpired:
+                unsent = None  # the first call goes on with it
                 tick(time.monotonic() - start)
     finally:
         tick(None)

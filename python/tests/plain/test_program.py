@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Calls of the program: what it is asked, what is cached, and how calls end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import small
+from remat_plan import ProgramError, check, profile_device, program, solve
+
+
+class Program(unittest.TestCase):
+    def setUp(self) -> None:
+        """A folder for the cache, and a program that also notes how often it is called."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.calls = self.folder / "calls"
+        self.real = program.find()
+        counting = f'#!/bin/sh\necho "$*" >>"{self.calls}"\nexec "{self.real}" "$@"\n'
+        env = {"REMAT_PLAN": str(self.script("counting", counting))}
+        env["XDG_CACHE_HOME"] = str(self.folder / "cache")
+        patch = mock.patch.dict(os.environ, env)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def script(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
+
+    def n_calls(self) -> int:
+        return len(self.calls.read_text().splitlines()) if self.calls.exists() else 0
+
+
+class Solve(Program):
+    def test_plans_keep_the_budget(self) -> None:
+        g = small.graph()
+        plan = solve(g, budget=80, time_limit=1, options=["--no-addresses"])
+        check(g, plan)
+        self.assertLessEqual(plan.claims["peak_bytes"], 80)
+        self.assertGreater(plan.claims["time_ns"], 500)
+
+    def test_a_plan_is_made_once(self) -> None:
+        g = small.graph()
+        first = solve(g, budget="100%", time_limit=1)
+        self.assertEqual(solve(g, budget="100%", time_limit=1), first)
+        self.assertEqual(self.n_calls(), 1)
+        solve(g, budget="100%", time_limit=1, options=["--no-swap"])
+        solve(small.graph(name="other"), budget="100%", time_limit=1)
+        self.assertEqual(self.n_calls(), 3)
+
+    def test_another_program_makes_its_own_plans(self) -> None:
+        g = small.graph()
+        solve(g, budget="100%", time_limit=1)
+        newer = Path(os.environ["REMAT_PLAN"])
+        newer.write_text(newer.read_text() + "# newer\n")
+        solve(g, budget="100%", time_limit=1)
+        self.assertEqual(self.n_calls(), 2)
+
+    def test_a_broken_cache_entry_is_made_anew(self) -> None:
+        g = small.graph()
+        first = solve(g, budget="100%", time_limit=1)
+        (entry,) = (self.folder / "cache/remat-plan/plans").iterdir()
+        whole = entry.read_bytes()
+        for broken in (whole[:100], whole.replace(b'{"run":0', b'{"run":1'), b""):
+            entry.write_bytes(broken)
+            self.assertEqual(solve(g, budget="100%", time_limit=1), first)
+            self.assertEqual(entry.read_bytes(), whole)
+        self.assertEqual(self.n_calls(), 4)
+
+    def test_no_cache_is_no_error(self) -> None:
+        os.environ["XDG_CACHE_HOME"] = "/dev/null"
+        solve(small.graph(), budget="100%", time_limit=1)
+        self.assertEqual(self.n_calls(), 1)
+
+    def test_errors_are_what_the_program_says(self) -> None:
+        g = small.graph()
+        with self.assertRaisesRegex(ProgramError, "^infeasible: ") as caught:
+            solve(g, budget=40)
+        self.assertEqual(caught.exception.code, 1)
+        with self.assertRaisesRegex(ProgramError, "unknown option '--nope'") as caught:
+            solve(g, budget=80, options=["--nope"])
+        self.assertEqual(caught.exception.code, 2)
+        with self.assertRaisesRegex(ProgramError, "no device model 'abacus'"):
+            profile_device(g, "abacus")
+        os.environ["REMAT_PLAN"] = str(self.script("killed", "#!/bin/sh\nkill -9 $$\n"))
+        with self.assertRaisesRegex(ProgramError, "ended by SIGKILL"):
+            solve(g, budget=80)
+        self.assertFalse((self.folder / "cache").exists())
+
+    def test_one_budget_is_asked_for(self) -> None:
+        for budgets in ({}, {"budget": 80, "activation_budget": "60%"}):
+            with self.subTest(budgets), self.assertRaisesRegex(ValueError, "either budget or"):
+                solve(small.graph(), **budgets)  # type: ignore[arg-type]
+
+    def test_an_activation_budget_is_passed_on(self) -> None:
+        script = f'#!/bin/sh\necho "$*" >>"{self.calls}"\necho said >&2\nexit 1\n'
+        os.environ["REMAT_PLAN"] = str(self.script("listening", script))
+        with self.assertRaisesRegex(ProgramError, "^said$"):
+            solve(small.graph(), activation_budget="60%", time_limit=2.5)
+        self.assertEqual(
+            self.calls.read_text(), "solve - -q -o - --activation-budget 60% -t 2.5\n"
+        )
+
+    def test_an_interrupt_reaches_the_program_and_leaves_nothing(self) -> None:
+        mark = self.folder / "interrupted"
+        ready = self.folder / "ready"
+        script = f'#!/bin/sh\ntrap "touch {mark}; exit 4" INT\ntouch {ready}\n'
+        script += "cat >/dev/null\nwhile :; do sleep 0.05; done\n"
+        os.environ["REMAT_PLAN"] = str(self.script("slow", script))
+        code = "import small, remat_plan; remat_plan.solve(small.graph(), budget=80)"
+        here = Path(__file__).parent
+        env = dict(
+            os.environ, PYTHONPATH=f"{here}:{here.parent.parent}", TMPDIR=str(self.folder)
+        )
+        before = set(self.folder.iterdir()) | {mark, ready}
+        child = subprocess.Popen([sys.executable, "-c", code], env=env, stderr=subprocess.PIPE)
+        while not ready.exists():
+            self.assertIsNone(child.poll())
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=30)
+        self.assertIn(b"KeyboardInterrupt", said)
+        self.assertTrue(mark.exists())
+        self.assertEqual(set(self.folder.iterdir()), before)
+
+    def test_progress_is_one_line_that_goes_away(self) -> None:
+        script = f'#!/bin/sh\nsleep 1.2\nexec "{self.real}" "$@"\n'
+        os.environ["REMAT_PLAN"] = str(self.script("slow", script))
+        with mock.patch("sys.stderr") as stderr:
+            solve(small.graph(), budget="100%", time_limit=1, progress=True)
+        written = "".join(call.args[0] for call in stderr.write.call_args_list)
+        self.assertIn("planning small, 5 ops, at most 1 s: 1 s", written)
+        self.assertTrue(written.endswith("\r\033[K"))
+
+    def test_a_device_model_gives_times(self) -> None:
+        g = small.graph()
+        for i in range(len(g.ops)):
+            g = small.change_op(g, i, attrs={"flops": 10**9})
+        for i in range(len(g.tensors)):
+            g = small.change_tensor(g, i, dtype="f32")
+        times = [op.time_ns for op in profile_device(g, "v100-16g").ops]
+        self.assertGreater(min(times), 100)
+
+
+class Find(Program):
+    def test_a_variable_comes_first(self) -> None:
+        self.assertEqual(program.find().name, "counting")
+        os.environ["REMAT_PLAN"] = "/nowhere/remat-plan"
+        with self.assertRaisesRegex(ProgramError, r"\$REMAT_PLAN: '/nowhere/remat-plan'"):
+            program.find()
+
+    def test_then_the_package_then_the_path(self) -> None:
+        del os.environ["REMAT_PLAN"]
+        ours = self.script(
+            "a/remat-plan", "#!/usr/bin/python3\nfrom remat_plan.program import main\n"
+        )
+        other = self.script("b/remat-plan", "#!/bin/sh\n")
+        os.environ["PATH"] = f"{ours.parent}:{other.parent}"
+        with mock.patch.object(program, "__file__", str(self.folder / "package/program.py")):
+            self.assertEqual(program.find(), other)
+            packaged = self.script("package/bin/remat-plan", "")
+            self.assertEqual(program.find(), packaged)
+            packaged.unlink()
+            os.environ["PATH"] = str(ours.parent)
+            with self.assertRaisesRegex(ProgramError, "neither in this package nor on PATH"):
+                program.find()
+
+
+class Package(unittest.TestCase):
+    def test_no_framework_is_imported(self) -> None:
+        code = "import remat_plan, sys; print({'torch', 'jax', 'numpy'} & set(sys.modules))"
+        said = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        self.assertEqual(said.stdout, b"set()\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
