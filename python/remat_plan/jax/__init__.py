@@ -1,2 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Plans for JAX."""
+"""Plans for JAX: `export` a step, `run` a plan op by op, or plan a checkpoint `policy`."""
+
+from __future__ import annotations
+
+from .capture import export
+from .execute import run
+from .trace import TraceError
+
+__all__ = ["TraceError", "export", "run"]
