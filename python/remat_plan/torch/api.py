@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""The functions for users: compile, export and nvtx."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..graph import Graph
+from .backend import Options, Planned, Planner, boxed, compile_with
+from .capture import capture
+from .captured import Captured
+from .costs import Times, add_costs
+from .describe import describe
+from .errors import Refused, translate
+from .report import Report
+
+Loss = Callable[..., Any]
+
+
+class Step:
+    """A loss function that trains within a memory budget; see `compile`.
+
+    There is one plan for each combination of shapes of the arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any], planner: Planner) -> None:
+        self.planner = planner
+        self._compiled = torch.compile(
+            function, backend=planner, fullgraph=True, dynamic=False
+        )
+
+    def __call__(self, *args: Any) -> Any:
+        with one_line_errors():
+            return self._compiled(*args)
+
+    @property
+    def planned(self) -> Sequence[Planned]:
+        """What was captured and planned, the latest last."""
+        return tuple(self.planner.planned)
+
+    def report(self) -> Report:
+        """What the latest plan says, and what was measured since. Raises Refused if nothing
+        was planned yet."""
+        if not self.planned:
+            raise Refused(
+                "nothing is planned yet: run the step once, with something in it that "
+                "requires a gradient"
+            )
+        return Report(self.planned[-1])
+
+
+def compile(model: Any, loss_fn: Loss, **options: Any) -> Step:
+    """A function `step(*args)` that returns `loss_fn(model, *args)`, ready for `backward()`.
+
+    The step is captured, measured and planned when it runs first. The options are the
+    fields of `Options`: give `budget` or `activation_budget`. Raises Refused if the step
+    cannot be captured, and ProgramError (with code 1) if no plan fits the budget.
+    """
+
+    options.setdefault("name", type(model).__name__)
+    return Step(_step_function(model, loss_fn), Planner(Options(**options)))
+
+
+def export(
+    model: Any, loss_fn: Loss, args: Sequence[Any], path: str | Path, *, times: Times = "none"
+) -> Graph:
+    """Write the training step of `loss_fn(model, *args)` as a graph file, and return it.
+
+    Without times it cannot be planned: give `times` as to `compile`, or measure the file
+    with `remat-plan profile`. Nothing of the model changes. Raises Refused.
+    """
+    captured = capture_step(model, loss_fn, args)
+    graph = add_costs(captured, describe(captured, type(model).__name__), times)
+    graph.save(path)
+    return graph
+
+
+def capture_step(model: Any, loss_fn: Loss, args: Sequence[Any]) -> Captured:
+    """Trace `loss_fn(model, *args)` and its backward pass without running them. Raises
+    Refused."""
+    got: list[Captured] = []
+
+    def partition(joint: fx.GraphModule, _: Any, *, num_fwd_outputs: int, **kw: Any) -> Any:
+        static = frozenset(kw.get("static_lifetime_input_indices") or ())
+        got.append(capture(joint, num_fwd_outputs, static))
+        raise _Done
+
+    def nothing(module: fx.GraphModule, _: Any) -> Any:
+        return boxed(module)
+
+    traced = torch.compile(
+        _step_function(model, loss_fn),
+        backend=compile_with(partition, nothing, nothing),
+        fullgraph=True,
+        dynamic=False,
+    )
+    try:
+        with one_line_errors(), torch.enable_grad():
+            traced(*args)
+    except torch._dynamo.exc.BackendCompilerFailed as error:
+        if not isinstance(error.inner_exception, _Done):
+            raise
+    if not got:
+        raise Refused("nothing in the step requires a gradient")
+    return got[0]
+
+
+def _step_function(model: Any, loss_fn: Loss) -> Callable[..., Any]:
+    """A function with a code object of its own: Dynamo limits how often one is compiled."""
+
+    def step(*args: Any) -> Any:
+        return loss_fn(model, *args)
+
+    step.__code__ = step.__code__.replace()
+    return step
+
+
+class _Done(Exception):
+    """Ends a compilation whose joint graph is all that was wanted."""
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Errors of `torch.compile` that we can explain become Refused; calls of loggers are
+    left out of what is traced, since they would break the graph."""
+    loggers = {f for f in vars(logging.Logger).values() if callable(f)}
+    ignored = torch._dynamo.config.ignore_logging_functions | loggers
+    try:
+        with torch._dynamo.config.patch(ignore_logging_functions=ignored):
+            yield
+    except Exception as error:
+        ours = translate(error)
+        if ours is None:
+            raise
+        raise ours from None

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""The backend of `torch.compile`: captures the joint graph, plans it, and runs the plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..graph import Graph
+from ..plan import Plan
+from ..program import solve
+from .capture import capture
+from .captured import Captured
+from .costs import Times, add_costs
+from .describe import describe
+from .errors import Refused, graph_break
+from .meter import Boxed, Meter
+from .modules import lower
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to plan. One of the two budgets must be given.
+
+    `budget` is all memory of the step on the device, in bytes or as "12GiB" or "60%" (of
+    the peak without recomputation): parameters, buffers, inputs, gradients and activations,
+    but not the optimizer's state. `activation_budget`, for example "60%", is a share of that
+    peak without parameters, inputs and gradients. `times` is as in `costs.add_costs`. `swap`
+    lets tensors wait in host memory, by default on CUDA only. `time_limit` is for planning,
+    in seconds; `options` are further options of `remat-plan solve`.
+    """
+
+    budget: str | int | None = None
+    activation_budget: str | None = None
+    times: Times = "measure"
+    swap: bool | None = None
+    time_limit: float = 60.0
+    options: Sequence[str] = ()
+    progress: bool | None = None
+    name: str = "step"
+
+    def __post_init__(self) -> None:
+        if (self.budget is None) == (self.activation_budget is None):
+            raise Refused("give either budget or activation_budget")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One compiled step: for given shapes of the arguments there is one."""
+
+    captured: Captured
+    graph: Graph
+    plan: Plan
+    forward: fx.GraphModule
+    backward: fx.GraphModule
+    capture_s: float
+    measure_s: float
+    plan_s: float
+    meter: Meter
+
+
+@dataclass
+class Planner:
+    """Plans each compilation of one function. `planned` has the results, the latest last."""
+
+    options: Options
+    planned: list[Planned] = field(default_factory=list)
+    __name__ = "remat_plan"  # for Dynamo's messages
+
+    def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Any:
+        """The backend of `torch.compile`."""
+        compilation = _Compilation(self, time.monotonic())
+        run = compile_with(
+            compilation.partition,
+            lambda module, _: compilation.compile_pass(module, last=False),
+            lambda module, _: compilation.compile_pass(module, last=True),
+        )
+        return run(module, inputs)
+
+
+@dataclass
+class _Compilation:
+    """One compilation: first its joint graph is partitioned, then both passes compiled."""
+
+    planner: Planner
+    started: float
+    planned: Planned | None = None
+
+    def partition(
+        self,
+        joint: fx.GraphModule,
+        _inputs: Any,
+        *,
+        num_fwd_outputs: int,
+        static_lifetime_input_indices: Sequence[int] | None = None,
+        **_: Any,
+    ) -> tuple[fx.GraphModule, fx.GraphModule]:
+        """The partition function of AOTAutograd."""
+        options = self.planner.options
+        static = frozenset(static_lifetime_input_indices or ())
+        captured = capture(joint, num_fwd_outputs, static)
+        graph = describe(captured, options.name)
+        captured_at = time.monotonic()
+        graph = add_costs(captured, graph, options.times)
+        measured_at = time.monotonic()
+        plan = find_plan(captured, graph, options)
+        planned_at = time.monotonic()
+        forward, backward = lower(captured, plan)
+        self.planned = Planned(
+            captured,
+            graph,
+            plan,
+            forward,
+            backward,
+            capture_s=captured_at - self.started,
+            measure_s=measured_at - captured_at,
+            plan_s=planned_at - measured_at,
+            meter=Meter(captured.device),
+        )
+        self.planner.planned.append(self.planned)
+        return forward, backward
+
+    def compile_pass(self, module: fx.GraphModule, last: bool) -> Boxed:
+        """The compiler of the forward pass or, if `last`, of the backward pass."""
+        run = boxed(module)
+        return as_boxed(run if self.planned is None else self.planned.meter.wrap(run, last))
+
+
+def find_plan(captured: Captured, graph: Graph, o: Options) -> Plan:
+    """The plan for a graph with costs. Raises ProgramError."""
+    swap = captured.device.type == "cuda" if o.swap is None else o.swap
+    return solve(
+        graph,
+        budget=o.budget,
+        activation_budget=o.activation_budget,
+        time_limit=o.time_limit,
+        options=("--no-addresses", *(() if swap else ("--no-swap",)), *o.options),
+        progress=o.progress,
+    )
+
+
+def boxed(module: fx.GraphModule) -> Boxed:
+    """A module as a function of a list of arguments, which it empties.
+
+    Each value is dropped after its last reader, also arguments and values without readers.
+    """
+    from torch.fx.graph import _BoxedCodeGen
+
+    module.graph.set_codegen(_BoxedCodeGen())
+    module.recompile()
+    return as_boxed(lambda args: module.forward(args))
+
+
+def as_boxed(run: Boxed) -> Boxed:
+    """Tell AOTAutograd that a function takes its arguments in a list."""
+    run._boxed_call = True  # type: ignore[attr-defined]
+    return run
+
+
+def compile_with(
+    partition: Callable[..., tuple[fx.GraphModule, fx.GraphModule]],
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+) -> Callable[[fx.GraphModule, Sequence[Any]], Any]:
+    """A backend for `torch.compile` with this partition function and these compilers."""
+    from torch._dynamo.backends.common import aot_autograd
+
+    def run_backend(module: fx.GraphModule, inputs: Sequence[Any]) -> Any:
+        reason = getattr(module, "compile_subgraph_reason", None)
+        if getattr(reason, "graph_break", False):
+            raise graph_break(reason)
+        compiled = aot_autograd(
+            fw_compiler=forward,
+            bw_compiler=backward,
+            inference_compiler=lambda m, _: as_boxed(boxed(m)),
+            partition_fn=partition,
+        )
+        return compiled(module, inputs)
+
+    return run_backend
+
+
+def backend(
+    module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None
+) -> Any:
+    """`torch.compile(fn, backend="remat_plan", options={"budget": "12GiB"})`.
+
+    The options are the fields of `Options`. Raises Refused (in an error of Dynamo) if the
+    function breaks into several graphs, which would need one plan for all of them.
+    """
+    return Planner(Options(**(options or {})))(module, inputs)
+
+
+def register() -> None:
+    """Make "remat_plan" a name of a backend; for packages that are not installed."""
+    from torch._dynamo.backends.registry import list_backends, register_backend
+
+    if "remat_plan" not in list_backends(exclude_tags=()):
+        register_backend(compiler_fn=backend, name="remat_plan")

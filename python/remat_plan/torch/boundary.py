@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What happens between the two passes: the caller gets outputs and hands in tangents.
+
+Two facts are told to the planner here. The boundary op stands between the passes. And
+inputs that the step overwrites (running statistics) have their new value once the forward
+pass has returned, so what reads them later must read a copy of the old value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import fx
+
+from .captured import Captured, CapturedOp, Storage
+
+# An op that reads an input which is overwritten may run again only if it makes at least so
+# many times the bytes of that input: then a copy of the old value is worth its memory.
+OLD_VALUE_SHARE = 16
+
+
+def add_boundary(captured: Captured, descriptions: list[Any]) -> None:
+    """Insert the boundary op, and sources for old values.
+
+    `descriptions` are AOTAutograd's, one for each output.
+    """
+    forward = captured.outputs[: captured.num_fwd_outputs]
+    inputs = [getattr(d, "mutated_input", None) for d in descriptions[: len(forward)]]
+    inputs += [None] * (len(forward) - len(inputs))
+    tangents = {captured.storage_of[t] for t in captured.tangents}
+    boundary = CapturedOp(None, captured.made_by_ops(forward), sorted(tangents), once=True)
+    captured.returned = captured.made_by_ops(
+        [o for o, written in zip(forward, inputs, strict=True) if written is None]
+    )
+    needed = _needed_by(captured.ops, boundary)
+    _insert(captured, boundary, needed)
+    overwritten = {d for d in inputs if d is not None}
+    for node in captured.inputs:
+        if node.meta.get("desc") in overwritten:
+            _keep_old_value(captured, node, needed)
+
+
+def _needed_by(ops: list[CapturedOp], last: CapturedOp) -> set[CapturedOp]:
+    """The ops whose results `last` depends on."""
+    wanted, needed = set(last.reads), set()
+    for op in reversed(ops):
+        if wanted.intersection(op.makes):
+            wanted.update(op.reads)
+            needed.add(op)
+    return needed
+
+
+def _insert(captured: Captured, boundary: CapturedOp, needed: set[CapturedOp]) -> None:
+    """Put the boundary before the first op that reads a tangent, even indirectly."""
+    behind = set(boundary.makes)
+    after = []
+    for i, op in enumerate(captured.ops):
+        if behind.intersection(op.reads):
+            behind.update(op.makes)
+            after.append(i)
+    first = after[0] if after else len(captured.ops)
+    early = [op for i, op in enumerate(captured.ops) if i < first or op in needed]
+    late = [op for i, op in enumerate(captured.ops) if i >= first and op not in needed]
+    captured.boundary = len(early)
+    captured.ops[:] = [*early, boundary, *late]
+
+
+def _keep_old_value(captured: Captured, node: fx.Node, needed: set[CapturedOp]) -> None:
+    """Add a source for the copy of an overwritten input, if something may read it late."""
+    x = captured.storage_of[node]
+    storage = captured.storages[x]
+    late = False
+    for op in captured.ops:
+        if x not in op.reads or op.node is None:
+            continue
+        made = sum(captured.storages[y].bytes for y in op.makes)
+        if storage.bytes * OLD_VALUE_SHARE > made:
+            op.once = True
+        late |= not op.once or op not in needed
+    if late:
+        captured.old_values[node] = len(captured.storages)
+        name = f"{storage.name} (old value)"
+        captured.storages.append(Storage(name, storage.bytes, storage.dtype, storage.shape))

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""Reads a joint graph: gives each node its role, and finds storages and ops."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+from torch import fx
+
+from .boundary import add_boundary
+from .captured import Captured, CapturedOp, Role, Storage, tensors_in
+from .errors import Refused
+
+
+def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]) -> Captured:
+    """What the joint graph means to the planner. Simplifies the graph. Raises Refused."""
+    _simplify(module)
+    output = next(iter(module.graph.find_nodes(op="output")))
+    captured = Captured(
+        module=module,
+        num_fwd_outputs=num_fwd_outputs,
+        static=static,
+        device=_device(module),
+        storages=[],
+        ops=[],
+        role={},
+        storage_of={},
+        outputs=list(output.args[0]),
+    )
+    reader = _Reader(captured)
+    for node in module.graph.nodes:
+        reader.take(node)
+    add_boundary(captured, list(output.meta.get("desc") or []))
+    return captured
+
+
+def _simplify(module: fx.GraphModule) -> None:
+    """Remove dead and repeated work, and write plain numbers where they are used."""
+    from torch._functorch.compile_utils import fx_graph_cse
+
+    module.graph.eliminate_dead_code()
+    module.graph = fx_graph_cse(module.graph)
+    for node in list(module.graph.nodes):
+        value = node.meta.get("val")
+        if node.target is operator.getitem and isinstance(value, int | float):
+            for user in list(node.users):
+                _write_constant(user, node, value)
+            module.graph.erase_node(node)
+    module.recompile()
+
+
+def _write_constant(user: fx.Node, node: fx.Node, value: float) -> None:
+    def written(argument: fx.Node) -> Any:
+        return value if argument is node else argument
+
+    user.args = fx.map_arg(user.args, written)
+    user.kwargs = fx.map_arg(user.kwargs, written)
+
+
+def _device(module: fx.GraphModule) -> torch.device:
+    """The device whose memory is planned: the accelerator if one occurs, else the CPU."""
+    values = [t for n in module.graph.nodes for t in tensors_in(n.meta.get("val"))]
+    others = {t.device for t in values if t.device.type != "cpu"}
+    if len(others) > 1:
+        names = ", ".join(sorted(map(str, others)))
+        raise Refused(f"the step uses more than one device: {names}")
+    return others.pop() if others else torch.device("cpu")
+
+
+class _Reader:
+    """Fills a `Captured` node by node, in the order of the graph."""
+
+    def __init__(self, captured: Captured) -> None:
+        self.c = captured
+        self.index: dict[int, int] = {}  # identity of a fake storage -> index
+        self.op_of: dict[fx.Node, CapturedOp] = {}
+
+    def take(self, node: fx.Node) -> None:
+        _refuse_unsupported(node)
+        if node.op in ("placeholder", "get_attr"):
+            self.input(node)
+        elif node.op == "call_function":
+            if node.target is operator.getitem and node.args[0] in self.op_of:
+                self.item(node)
+            elif self.is_view(node):
+                self.c.role[node] = Role.VIEW
+                first = tensors_in(node.meta["val"])[0]
+                self.c.storage_of[node] = self.index[_identity(first)]
+            else:
+                self.op(node)
+
+    def input(self, node: fx.Node) -> None:
+        self.c.role[node] = Role.INPUT
+        if node.op == "get_attr" and "val" not in node.meta:
+            node.meta["val"] = getattr(self.c.module, str(node.target))
+        for tensor in tensors_in(node.meta.get("val")):
+            x = self.c.storage_of[node] = self.storage(tensor, node.name)
+            self.c.storages[x].carriers.append(node)
+
+    def is_view(self, node: fx.Node) -> bool:
+        tensors = tensors_in(node.meta.get("val"))
+        return bool(tensors) and all(_identity(t) in self.index for t in tensors)
+
+    def op(self, node: fx.Node) -> None:
+        self.c.role[node] = Role.OP
+        value = node.meta.get("val")
+        tensors = tensors_in(value)
+        if any(_identity(t) in self.index for t in tensors):
+            raise Refused(f"{node.target} ({node.name}) returns an input beside new tensors")
+        reads = {self.c.storage_of[a] for a in node.all_input_nodes if a in self.c.storage_of}
+        makes = [
+            self.storage(t, f"{node.name}[{i}]" if len(tensors) > 1 else node.name)
+            for i, t in enumerate(tensors)
+        ]
+        op = self.op_of[node] = CapturedOp(node, sorted(reads), sorted(set(makes)))
+        if isinstance(value, torch.Tensor):
+            self.c.storage_of[node] = op.makes[0]
+            self.c.storages[op.makes[0]].carriers.append(node)
+        op.random_on = _random_device(self.c.module, node)
+        op.effect = _has_effect(node)
+        op.once = op.effect or not op.makes or node.kwargs.get("generator") is not None
+        self.c.ops.append(op)
+
+    def item(self, node: fx.Node) -> None:
+        self.c.role[node] = Role.ITEM
+        self.op_of[node.args[0]].items.append(node)  # type: ignore[index]
+        for tensor in tensors_in(node.meta.get("val")):
+            x = self.c.storage_of[node] = self.index[_identity(tensor)]
+            self.c.storages[x].carriers.append(node)
+
+    def storage(self, tensor: torch.Tensor, name: str) -> int:
+        """The index of a tensor's storage, which is added if it is new."""
+        x = self.index.setdefault(_identity(tensor), len(self.c.storages))
+        if x == len(self.c.storages):
+            n_bytes = self.device_bytes(tensor)
+            shape = [int(n) for n in tensor.shape]
+            self.c.storages.append(Storage(name, n_bytes, tensor.dtype, shape))
+        return x
+
+    def device_bytes(self, tensor: torch.Tensor) -> int:
+        """What a storage takes on the device; CUDA's allocator rounds up to 512 bytes."""
+        if tensor.device != self.c.device:
+            return 0
+        n = int(tensor.untyped_storage().nbytes())
+        return -(-n // 512) * 512 if tensor.is_cuda else n
+
+
+def _identity(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+def _random_device(module: fx.GraphModule, node: fx.Node) -> torch.device | None:
+    """The device of the generator that a node draws from, or None if it draws nothing."""
+    if isinstance(node.target, torch._ops.HigherOrderOperator):
+        graphs = [getattr(module, str(a.target)) for a in node.all_input_nodes if _is_graph(a)]
+        inner = [n for g in graphs for n in g.graph.nodes if n.op == "call_function"]
+        devices = [_random_device(module, n) for n in inner]
+        return next((d for d in devices if d), None)
+    if not _draws(node):
+        return None
+    values = [node.meta.get("val"), *(a.meta.get("val") for a in node.all_input_nodes)]
+    tensors = [t for value in values for t in tensors_in(value)]
+    return tensors[0].device if tensors else torch.device("cpu")
+
+
+def _is_graph(node: fx.Node) -> bool:
+    return node.op == "get_attr" and "val" not in node.meta
+
+
+def _draws(node: fx.Node) -> bool:
+    """True unless the op draws no random numbers, or none because its dropout is 0."""
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload):
+        return False
+    if torch.Tag.nondeterministic_seeded not in target.tags:
+        return False
+    for i, argument in enumerate(target._schema.arguments):
+        if argument.name == "dropout_p":
+            given = node.args[i] if i < len(node.args) else node.kwargs.get("dropout_p")
+            return (argument.default_value if given is None else given) != 0.0
+    return True
+
+
+def _has_effect(node: fx.Node) -> bool:
+    return node.target is torch.ops.higher_order.with_effects
+
+
+def _refuse_unsupported(node: fx.Node) -> None:
+    _refuse_values(node)
+    target = node.target
+    if isinstance(target, torch._ops.HigherOrderOperator) and "auto_functionalized" in str(
+        target
+    ):
+        raise Refused(
+            f"custom op {node.args[0]} changes its arguments in place; make it return new "
+            "tensors instead"
+        )
+    if isinstance(target, torch._ops.OpOverload) and target._schema.is_mutable:
+        raise Refused(f"op {target} ({node.name}) changes its arguments in place")
+
+
+def _refuse_values(node: fx.Node) -> None:
+    value = node.meta.get("val")
+    for leaf in torch.utils._pytree.tree_leaves(value):
+        if isinstance(leaf, torch.SymInt | torch.SymFloat | torch.SymBool):
+            raise Refused(_dynamic(node, leaf))
+        if not isinstance(leaf, torch.Tensor):
+            continue
+        if leaf.layout is not torch.strided:
+            raise Refused(f"{node.name} is a tensor of layout {leaf.layout}, not strided")
+        for size in (*leaf.shape, *leaf.stride()):
+            if isinstance(size, torch.SymInt):
+                raise Refused(_dynamic(node, size))
+
+
+def _dynamic(node: fx.Node, size: Any) -> str:
+    return (
+        f"dynamic shape: {node.name} has the symbolic size {size}; compile with "
+        "dynamic=False, which makes one plan for each shape"
+    )

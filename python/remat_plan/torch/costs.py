@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""What the ops of a captured step cost: measured here, or by a device model.
+
+A measurement runs each op once to warm up and then a few times more, in the order of the
+graph, on inputs that the earlier ops made. On CUDA values wait in host memory between their
+uses, so a step is measured that does not fit the device; the temporaries that a kernel
+allocates become the op's workspace, and the speed of the host link is measured too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from statistics import median
+from typing import Any
+
+import torch
+from torch import fx
+from torch.utils import _pytree as pytree
+
+from ..graph import Device, Graph
+from ..program import cache_folder, profile_device
+from . import runtime
+from .captured import Captured, Role
+
+Times = str | Callable[[Graph], Graph]
+
+RUNS = 3
+LINK_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One entry for each op of the graph; `device` if its host link was measured."""
+
+    times_ns: Sequence[int]
+    workspace_bytes: Sequence[int]
+    device: Device | None
+
+
+def add_costs(captured: Captured, graph: Graph, times: Times) -> Graph:
+    """The graph with times. `times` is "measure", a device of `remat-plan profile`, "none",
+    or a function of the graph. Measurements are cached for the same graph, device and
+    version of torch, so that a second process gets the same times and the same plan."""
+    if callable(times):
+        return times(graph)
+    if times == "none":
+        return graph
+    if times != "measure":
+        return profile_device(graph, times)
+    name = _device_name(captured.device)
+    entry = cache_folder() / "times" / f"{_key(graph, name)}.json"
+    measured = _read(entry, len(graph.ops))
+    if measured is None:
+        measured = measure(captured)
+        with suppress(OSError):
+            entry.parent.mkdir(parents=True, exist_ok=True)
+            entry.write_text(json.dumps(asdict(measured)))
+    timed = graph.with_times(f"imported:torch on {name}", measured.times_ns)
+    ops = [
+        replace(op, workspace_bytes=n)
+        for op, n in zip(timed.ops, measured.workspace_bytes, strict=True)
+    ]
+    return replace(timed, ops=ops, device=measured.device)
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device.type)
+
+
+def _key(graph: Graph, device: str) -> str:
+    text = f"{graph.sha256} {device} {torch.__version__} {torch.get_num_threads()}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read(entry: Any, n_ops: int) -> Measurement | None:
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        data = json.loads(entry.read_text())
+        device = Device(**data.pop("device")) if data["device"] else None
+        measured = Measurement(**{k: v for k, v in data.items() if k != "device"}, device=device)
+        if len(measured.times_ns) == len(measured.workspace_bytes) == n_ops:
+            return measured
+    return None
+
+
+# ---- measuring ----
+
+
+def measure(captured: Captured) -> Measurement:
+    """Run every op of the step by itself. The state of random generators is restored."""
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    run = _OneByOne(captured)
+    with unset_fake_temporarily(), torch.no_grad(), _same_random_state(captured.device):
+        run.all()
+        device = _link(captured.device) if captured.device.type == "cuda" else None
+    times = [run.times_ns.get(op.node, 0) for op in captured.ops]
+    workspaces = [run.workspace_bytes.get(op.node, 0) for op in captured.ops]
+    return Measurement(times, workspaces, device)
+
+
+@contextmanager
+def _same_random_state(device: torch.device) -> Iterator[None]:
+    devices = {torch.device("cpu"), device}
+    states = {d: runtime.random_state(d) for d in devices}
+    try:
+        yield
+    finally:
+        for d, state in states.items():
+            runtime.set_random_state(state, d)
+
+
+class _OneByOne:
+    """Runs the ops of a joint graph; values are dropped after their last reader.
+
+    Views are not kept, but made again from the values that they are views of.
+    """
+
+    def __init__(self, captured: Captured) -> None:
+        self.c = captured
+        self.on_cuda = captured.device.type == "cuda"
+        self.values: dict[fx.Node, Any] = {}
+        self.times_ns: dict[fx.Node | None, int] = {}
+        self.workspace_bytes: dict[fx.Node | None, int] = {}
+
+    def all(self) -> None:
+        nodes = [n for n in self.c.module.graph.nodes if n in self.c.role]
+        nodes = [n for n in nodes if self.c.role[n] is not Role.VIEW]
+        last = {a: n for n in nodes for a in self.bases(n)}
+        for node in nodes:
+            self.take(node)
+            for a in {node, *self.bases(node)}:
+                if last.get(a, node) is node:
+                    del self.values[a]
+
+    def bases(self, node: fx.Node) -> set[fx.Node]:
+        """The nodes with values that a node reads, also through views."""
+        read: set[fx.Node] = set()
+        for a in node.all_input_nodes:
+            read |= self.bases(a) if self.c.role[a] is Role.VIEW else {a}
+        return read
+
+    def take(self, node: fx.Node) -> None:
+        role = self.c.role[node]
+        if role is Role.INPUT:
+            self.values[node] = self.park(_stand_in(self.c.module, node))
+        elif role is Role.ITEM:
+            self.values[node] = self.values[node.args[0]][node.args[1]]  # type: ignore[index]
+        else:
+            args, kwargs = fx.map_arg((node.args, node.kwargs), self.fetch)
+            run = self.time_on_cuda if self.on_cuda else self.time_on_cpu
+            self.values[node] = run(node, args, kwargs)
+
+    def park(self, value: Any) -> Any:
+        """On CUDA, tensors wait in host memory."""
+        if not self.on_cuda:
+            return value
+        return pytree.tree_map_only(torch.Tensor, lambda t: t.cpu(), value)
+
+    def fetch(self, node: fx.Node) -> Any:
+        if self.c.role[node] is Role.VIEW:
+            args, kwargs = fx.map_arg((node.args, node.kwargs), self.fetch)
+            return node.target(*args, **kwargs)  # type: ignore[operator]
+        value, example = self.values[node], node.meta.get("val")
+        return value.to(example.device) if isinstance(example, torch.Tensor) else value
+
+    def time_on_cpu(self, node: fx.Node, args: Any, kwargs: Any) -> Any:
+        times = []
+        for _ in range(1 + RUNS):
+            begin = time.perf_counter_ns()
+            result = node.target(*args, **kwargs)  # type: ignore[operator]
+            times.append(time.perf_counter_ns() - begin)
+        self.times_ns[node] = int(median(times[1:]))
+        return result
+
+    def time_on_cuda(self, node: fx.Node, args: Any, kwargs: Any) -> Any:
+        """The median of some runs that are queued together, and the extra memory of one."""
+        result = node.target(*args, **kwargs)  # type: ignore[operator]
+        result = None
+        torch.cuda.synchronize(self.c.device)
+        torch.cuda.reset_peak_memory_stats(self.c.device)
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(RUNS + 1)]
+        events[0].record()
+        for event in events[1:]:
+            result = None
+            result = node.target(*args, **kwargs)  # type: ignore[operator]
+            event.record()
+        torch.cuda.synchronize(self.c.device)
+        pairs = zip(events, events[1:], strict=False)
+        self.times_ns[node] = int(median(a.elapsed_time(b) for a, b in pairs) * 1e6)
+        peak = torch.cuda.max_memory_allocated(self.c.device)
+        self.workspace_bytes[node] = peak - torch.cuda.memory_allocated(self.c.device)
+        return self.park(result)
+
+
+def _stand_in(module: fx.GraphModule, node: fx.Node) -> Any:
+    """A constant of the module itself; for an input, small random numbers or zeros."""
+    value = node.meta.get("val")
+    if node.op == "get_attr":
+        return getattr(module, str(node.target))
+    if not isinstance(value, torch.Tensor):
+        return value
+    shape, stride = value.shape, value.stride()
+    tensor = torch.empty_strided(shape, stride, dtype=value.dtype, device=value.device)
+    return tensor.normal_(0, 0.02) if tensor.is_floating_point() else tensor.zero_()
+
+
+def _link(device: torch.device) -> Device:
+    """The speed of copies between pinned memory and the device."""
+    host = torch.empty(LINK_BYTES, dtype=torch.uint8, pin_memory=True)
+    there = torch.empty(LINK_BYTES, dtype=torch.uint8, device=device)
+    properties = torch.cuda.get_device_properties(device)
+    return Device(
+        name=properties.name,
+        memory_bytes=properties.total_memory,
+        h2d_bytes_per_s=_copy_rate(there, host),
+        d2h_bytes_per_s=_copy_rate(host, there),
+        copy_latency_ns=10_000,
+    )
+
+
+def _copy_rate(target: torch.Tensor, source: torch.Tensor) -> int:
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(5)]
+    for event in events:
+        target.copy_(source, non_blocking=True)
+        event.record()
+    torch.cuda.synchronize()
+    pairs = zip(events, events[1:], strict=False)
+    milliseconds = median(a.elapsed_time(b) for a, b in pairs)
+    return int(LINK_BYTES / milliseconds * 1000)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""What a compiled step really takes: memory in its first run, time in the later ones."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from statistics import median
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .captured import tensors_in
+
+Boxed = Callable[[list[Any]], Any]  # empties its list of arguments, so that they can die
+
+
+class LiveBytes(TorchDispatchMode):
+    """Counts the bytes of storages that ops make under this mode, until they die.
+
+    For devices whose allocator does not count, such as the CPU. Temporaries inside of a
+    kernel are not seen.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.live = self.peak = 0
+        self._seen: dict[int, weakref.ref[Any]] = {}
+
+    def ignore(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Count none of these, which were there before."""
+        for tensor in tensors:
+            self._add(tensor, 0)
+
+    def _add(self, tensor: torch.Tensor, n_bytes: int) -> None:
+        storage = tensor.untyped_storage()
+        key = storage._cdata
+        if key in self._seen:
+            return
+
+        def died(_: object) -> None:
+            self.live -= n_bytes
+            del self._seen[key]
+
+        self._seen[key] = weakref.ref(storage, died)
+        self.live += n_bytes
+        self.peak = max(self.peak, self.live)
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for tensor in tensors_in(result):
+            self._add(tensor, tensor.untyped_storage().nbytes())
+        return result
+
+
+class Meter:
+    """Measures one compiled step; its two passes are wrapped by `wrap`.
+
+    The first run is measured for memory (on CUDA that resets the allocator's statistics of
+    its peak), later ones for time, which includes what the caller does between the passes.
+    Nothing waits for the device until the times are read.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.peak_bytes: int | None = None  # beyond what was there when the step began
+        self._runs = 0
+        self._live = LiveBytes()
+        self._begin: Any = None
+        self._times: deque[tuple[Any, Any]] = deque(maxlen=20)
+
+    def wrap(self, run: Boxed, last: bool) -> Boxed:
+        """`run`, measured. `last` for the backward pass, which ends the step."""
+
+        def measured(args: list[Any]) -> Any:
+            if not last:
+                self._start(args)
+            with self._counting():
+                result = run(args)
+            if last:
+                self._end()
+            return result
+
+        return measured
+
+    def time_ns(self) -> int | None:
+        """The median of the last steps, or None if only one ran."""
+        times = [self._between(*pair) for pair in self._times]
+        return int(median(times)) if times else None
+
+    def _counting(self) -> AbstractContextManager[Any]:
+        counts = self._runs == 1 and self.device.type == "cpu"
+        return self._live if counts else nullcontext()
+
+    def _start(self, args: list[Any]) -> None:
+        self._runs += 1
+        if self._runs > 1:
+            self._begin = self._now()
+        elif self.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(self.device)
+            self._begin = torch.cuda.memory_allocated(self.device)
+        else:
+            self._live.ignore(a for a in args if isinstance(a, torch.Tensor))
+
+    def _end(self) -> None:
+        if self._runs > 1:
+            self._times.append((self._begin, self._now()))
+        elif self.device.type == "cuda":
+            self.peak_bytes = torch.cuda.max_memory_allocated(self.device) - self._begin
+        else:
+            self.peak_bytes = self._live.peak
+
+    def _now(self) -> Any:
+        if self.device.type != "cuda":
+            return time.perf_counter_ns()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(torch.cuda.current_stream(self.device))
+        return event
+
+    def _between(self, begin: Any, end: Any) -> int:
+        if self.device.type != "cuda":
+            return int(end - begin)
+        end.synchronize()
+        return int(begin.elapsed_time(end) * 1e6)

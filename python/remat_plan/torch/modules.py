@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Turns a plan into the forward and the backward module that AOTAutograd wants.
+
+The nodes of both modules come in the order of the plan's steps; an op that runs again is a
+node of its own. A value dies after its last reader, which is not later than the plan frees
+it. Views are made again after a free, and in each module, so only whole storages cross.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
+from . import runtime, swap
+from .captured import Captured, CapturedOp, Role, tensors_in
+
+FIRST, AGAIN = "first", "again"  # node.meta["remat_plan"] is (one of these, op index)
+
+
+def lower(captured: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
+    """The forward and the backward module of a plan for `describe(captured)`."""
+    emitter = _Emitter(captured, plan)
+    for step in plan.steps:
+        emitter.take(step)
+    return emitter.finish()
+
+
+class _Emitter:
+    """Emits step by step. `current` has, for each captured node, its latest version."""
+
+    def __init__(self, captured: Captured, plan: Plan) -> None:
+        self.c = captured
+        runs = Counter(step.op for step in plan.steps if isinstance(step, Run))
+        self.rerun = {op for op, n in runs.items() if n > 1}
+        self.ran: set[int] = set()
+        self.present: set[int] = set()  # tensors on the device
+        self.current: dict[fx.Node, fx.Node] = {}
+        self.views: dict[int, list[fx.Node]] = {}  # views in `current`, by their tensor
+        self.states: dict[int, fx.Node] = {}  # random states before the first run of an op
+        self.hosts: dict[fx.Node, fx.Node] = {}  # host copies of carriers
+        self.leaving: dict[fx.Node, None] = {}  # carriers that are still being copied out
+        self.arriving: set[fx.Node] = set()  # carriers whose copy in was not waited for
+        self.old_values: list[fx.Node] = []
+        self.forward, self.backward = fx.Graph(), fx.Graph()
+        self.graph = self.forward
+        self.fwd_outputs: list[Any] = []
+        self.saved: dict[fx.Node, fx.Node] = {}  # node of the forward pass -> placeholder
+        for node in captured.inputs:
+            self.current[node] = self.placeholder(node)
+
+    # ---- steps ----
+
+    def take(self, step: object) -> None:
+        match step:
+            case Run(op) if op == self.c.boundary:
+                self.cross()
+                self.ran.add(op)
+            case Run(op):
+                self.run(op, self.c.ops[op])
+            case Free(tensor):
+                self.free(tensor)
+            case SwapOut(tensor):
+                self.swap_out(tensor)
+            case SwapIn(tensor):
+                self.swap_in(tensor)
+
+    def run(self, i: int, op: CapturedOp) -> None:
+        node = op.node
+        assert node is not None
+        first = i not in self.ran
+        if op.random_on is not None and first and i in self.rerun:
+            self.states[i] = self.save_state(node, op.random_on)
+        args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
+        name = node.name if first else f"{node.name}_again"
+        if op.random_on is not None and not first:
+            replayed = (self.here(self.states[i]), op.random_on, node.target, *args)
+            made = self.call(runtime.replay, replayed, kwargs, like=node, name=name)
+        else:
+            made = self.call(node.target, args, kwargs, like=node, name=name)
+        made.meta["remat_plan"] = (FIRST if first else AGAIN, i)
+        self.take_outputs(op, made)
+        self.ran.add(i)
+        self.present.update(op.makes)
+
+    def take_outputs(self, op: CapturedOp, made: fx.Node) -> None:
+        """Outputs that were on the device stay as they are; their new values are dropped."""
+        if op.node in self.c.storage_of:
+            if op.makes[0] not in self.present:
+                self.current[op.node] = made
+            return
+        for item in op.items:
+            if item.users and self.c.storage_of.get(item) not in self.present:
+                self.current[item] = self.call(operator.getitem, (made, item.args[1]), like=item)
+
+    def free(self, x: int) -> None:
+        self.present.discard(x)
+        self.forget_views(x)
+        for carrier in self.c.storages[x].carriers:
+            if carrier in self.arriving:
+                self.value(carrier)
+            if carrier in self.leaving:
+                self.end_copy_out(carrier)
+            self.current.pop(carrier, None)
+
+    def swap_out(self, x: int) -> None:
+        for carrier in self.carriers(x):
+            value = self.value(carrier)
+            host = self.call(swap.copy_out, (value,), like=carrier, name=f"{carrier.name}_host")
+            host.meta["val"] = _on_host(carrier.meta["val"])
+            self.hosts[carrier] = host
+            self.leaving[carrier] = None
+
+    def swap_in(self, x: int) -> None:
+        for carrier in self.c.storages[x].carriers:
+            if carrier in self.hosts:
+                host = self.here(self.hosts[carrier])
+                device = carrier.meta["val"].device
+                self.current[carrier] = self.call(swap.copy_in, (host, device), like=carrier)
+                self.arriving.add(carrier)
+        self.present.add(x)
+
+    def cross(self) -> None:
+        """The forward pass returns, and the backward pass begins."""
+        outputs = self.c.outputs[: self.c.num_fwd_outputs]
+        self.fwd_outputs = [self.value(o) if isinstance(o, fx.Node) else o for o in outputs]
+        for node in self.c.old_values:
+            # The caller overwrites the input now; only later readers need the old value.
+            old = (self.current[node],)
+            self.current[node] = self.call(
+                torch.ops.aten.clone.default, old, like=node, name=f"{node.name}_old"
+            )
+            self.old_values.append(self.current[node])
+        for x in list(self.views):
+            self.forget_views(x)
+        self.graph = self.backward
+        for node in self.c.tangents:
+            self.current[node] = self.placeholder(node)
+
+    def finish(self) -> tuple[fx.GraphModule, fx.GraphModule]:
+        outputs = self.c.outputs[self.c.num_fwd_outputs :]
+        gradients = [self.value(o) if isinstance(o, fx.Node) else o for o in outputs]
+        for carrier in list(self.leaving):
+            self.end_copy_out(carrier)
+        self.backward.output(tuple(gradients))
+        # AOTAutograd wants tensors without a version check last.
+        saved = sorted(self.saved, key=lambda n: bool(n.meta.get("saved_tensor_with_no_vc_check")))
+        self.forward.output((*self.fwd_outputs, *saved))
+        start = next(iter(self.backward.nodes))
+        for node in saved:
+            start.prepend(self.saved[node])
+        for node in self.old_values:
+            if not node.users:
+                self.forward.erase_node(node)
+        return self.module(self.forward), self.module(self.backward)
+
+    # ---- values ----
+
+    def value(self, node: fx.Node) -> fx.Node:
+        """The latest version of a captured node, in the module that is being written."""
+        if node not in self.current:
+            self.make(node)
+        current = self.current[node] = self.here(self.current[node])
+        if node in self.arriving:
+            self.arriving.remove(node)
+            self.current[node] = self.call(swap.wait_in, (current,), like=node)
+        return self.current[node]
+
+    def make(self, node: fx.Node) -> None:
+        """Emit a view, or a read of a constant."""
+        if node.op == "get_attr":
+            self.current[node] = self.graph.get_attr(str(node.target))
+            self.current[node].meta = dict(node.meta)
+        elif self.c.role[node] is Role.VIEW:
+            args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
+            self.current[node] = self.call(node.target, args, kwargs, like=node)
+        else:
+            raise PlanError(f"{node.name} is read, but is not on the device")
+        if node in self.c.storage_of:
+            self.views.setdefault(self.c.storage_of[node], []).append(node)
+
+    def here(self, emitted: fx.Node) -> fx.Node:
+        """The same value in the module that is being written."""
+        if emitted.graph is self.graph:
+            return emitted
+        if emitted not in self.saved:
+            self.saved[emitted] = self.backward.placeholder(emitted.name)
+            self.saved[emitted].meta = dict(emitted.meta)
+        return self.saved[emitted]
+
+    def carriers(self, x: int) -> list[fx.Node]:
+        return [c for c in self.c.storages[x].carriers if c in self.current]
+
+    def forget_views(self, x: int) -> None:
+        for view in self.views.pop(x, ()):
+            self.current.pop(view, None)
+
+    # ---- emitting ----
+
+    def placeholder(self, node: fx.Node) -> fx.Node:
+        emitted = self.graph.placeholder(str(node.target))
+        emitted.meta = dict(node.meta)
+        return emitted
+
+    def call(
+        self,
+        target: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+        *,
+        like: fx.Node,
+        name: str | None = None,
+    ) -> fx.Node:
+        """Emit a call whose value looks like that of a captured node."""
+        emitted = self.graph.create_node(
+            "call_function", target, args, kwargs, name=name or like.name
+        )
+        emitted.meta = dict(like.meta)
+        return emitted
+
+    def save_state(self, node: fx.Node, device: torch.device) -> fx.Node:
+        state = self.call(runtime.random_state, (device,), like=node, name=f"{node.name}_state")
+        n_bytes = runtime.random_state(device).numel()
+        with tensors_in(node.meta["val"])[0].fake_mode:  # type: ignore[attr-defined]
+            state.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device="cpu")
+        return state
+
+    def end_copy_out(self, carrier: fx.Node) -> None:
+        del self.leaving[carrier]
+        host = self.here(self.hosts[carrier])
+        self.call(swap.wait_out, (self.here(self.current[carrier]), host), like=carrier)
+
+    def module(self, graph: fx.Graph) -> fx.GraphModule:
+        graph.lint()
+        return fx.GraphModule(self.c.module, graph)
+
+
+def _on_host(value: torch.Tensor) -> torch.Tensor:
+    with value.fake_mode:  # type: ignore[attr-defined]
+        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="cpu")

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""What a plan says of a step, and what was measured."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..graph import Graph
+from ..plan import Run, SwapIn
+from ..program import ProgramError, find
+
+if TYPE_CHECKING:
+    from .backend import Planned
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """Figures of one planned step. Bytes and nanoseconds; None where nothing was measured.
+
+    Peaks include the sources: parameters, buffers and inputs. `print(report)` shows all.
+    """
+
+    planned: Planned
+
+    @property
+    def keep_all_peak_bytes(self) -> int:
+        return keep_all_peak(self.planned.graph)
+
+    @property
+    def planned_peak_bytes(self) -> int:
+        return int(self.planned.plan.claims["peak_bytes"])
+
+    @property
+    def measured_peak_bytes(self) -> int | None:
+        measured = self.planned.meter.peak_bytes
+        return None if measured is None else self.planned.graph.fixed_bytes + measured
+
+    @property
+    def planned_time_ns(self) -> int:
+        return int(self.planned.plan.claims["time_ns"])
+
+    @property
+    def keep_all_time_ns(self) -> int:
+        return int(self.planned.plan.claims["baseline_time_ns"])
+
+    @property
+    def measured_time_ns(self) -> int | None:
+        return self.planned.meter.time_ns()
+
+    @property
+    def recomputed(self) -> dict[str, int]:
+        """How many ops of each kind run again."""
+        ops = self.planned.graph.ops
+        runs = Counter(step.op for step in self.planned.plan.steps if isinstance(step, Run))
+        again = Counter({ops[i].kind: 0 for i in ()})
+        for i, n in runs.items():
+            again[ops[i].kind] += n - 1
+        return {kind: n for kind, n in again.most_common() if n > 0}
+
+    @property
+    def swapped(self) -> list[str]:
+        """The tensors that wait in host memory for a while."""
+        steps = self.planned.plan.steps
+        names = [self.planned.graph.tensors[s.tensor].name for s in steps if isinstance(s, SwapIn)]
+        return list(dict.fromkeys(names))
+
+    def picture(self, path: str | Path | None = None) -> str:
+        """What `remat-plan show` says, with a chart of the memory; `path`: also as an SVG.
+
+        Raises ProgramError.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            graph, plan = Path(folder, "graph.json"), Path(folder, "plan.json")
+            self.planned.graph.save(graph)
+            plan.write_bytes(self.planned.plan.to_json())
+            svg = [] if path is None else ["--svg", str(path)]
+            command = [str(find()), "show", *svg, str(graph), str(plan)]
+            shown = subprocess.run(command, capture_output=True, text=True, check=False)
+        if shown.returncode != 0:
+            raise ProgramError(shown.stderr.strip(), shown.returncode)
+        return shown.stdout
+
+    def __str__(self) -> str:
+        p = self.planned
+        extra = self.planned_time_ns / max(self.keep_all_time_ns, 1) - 1
+        lines = [
+            f"{p.graph.name}: {len(p.graph.ops)} ops, {len(p.graph.tensors)} tensors, "
+            f"times from {p.graph.time_source}",
+            f"peak     keep-all {_mib(self.keep_all_peak_bytes)}, planned "
+            f"{_mib(self.planned_peak_bytes)}, measured {_mib(self.measured_peak_bytes)}",
+            f"time     keep-all {_ms(self.keep_all_time_ns)}, planned "
+            f"{_ms(self.planned_time_ns)} ({extra:+.2%}), measured {_ms(self.measured_time_ns)}",
+            f"sources  {_mib(p.graph.fixed_bytes)} of parameters, buffers and inputs",
+            f"again    {_counts(self.recomputed)}",
+            f"swapped  {', '.join(self.swapped) or 'nothing'}",
+            f"took     capture {p.capture_s:.1f} s, costs {p.measure_s:.1f} s, "
+            f"plan {p.plan_s:.1f} s",
+        ]
+        return "\n".join(lines)
+
+
+def keep_all_peak(graph: Graph) -> int:
+    """The peak if every op runs once, in the graph's order, and tensors die when unread."""
+    last = {x: i for i, op in enumerate(graph.ops) for x in (*op.inputs, *op.outputs)}
+    kept = set(graph.keep)
+    live = peak = graph.fixed_bytes
+    producers = graph.producers
+    for i, op in enumerate(graph.ops):
+        live += sum(graph.tensors[x].bytes for x in op.outputs)
+        peak = max(peak, live + op.workspace_bytes)
+        dead = {x for x in (*op.inputs, *op.outputs) if last[x] == i} - kept
+        live -= sum(graph.tensors[x].bytes for x in dead if producers[x] is not None)
+    return peak
+
+
+def _mib(n_bytes: int | None) -> str:
+    return "-" if n_bytes is None else f"{n_bytes / MIB:.1f} MiB"
+
+
+def _ms(ns: int | None) -> str:
+    return "-" if ns is None else f"{ns / 1e6:.2f} ms"
+
+
+def _counts(kinds: dict[str, int]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "nothing"

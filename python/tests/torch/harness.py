@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Trains a few steps and keeps all that must be equal: losses, gradients and buffers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch._functorch.partitioners import default_partition
+
+from remat_plan import Device, Graph
+from remat_plan.torch.backend import as_boxed, boxed, compile_with
+from remat_plan.torch.report import keep_all_peak
+
+STEPS = 5
+
+
+def fixed_costs(graph: Graph) -> Graph:
+    """Times that depend on the graph only, so that plans are the same in every run."""
+    times = [
+        1000
+        + op.attrs.get("flops", 0) // 50
+        + sum(graph.tensors[x].bytes for x in (*op.inputs, *op.outputs)) // 10
+        for op in graph.ops
+    ]
+    return graph.with_times("imported:fixed", times)
+
+
+def with_link(graph: Graph) -> Graph:
+    """The same with a host link, so that plans may swap."""
+    link = Device(h2d_bytes_per_s=4 * 10**9, d2h_bytes_per_s=4 * 10**9)
+    return replace(fixed_costs(graph), device=link)
+
+
+def share_of_activations(graph: Graph, share: float) -> int:
+    """A budget in bytes: sources, what is kept, and a share of the rest of the peak."""
+    kept = sum(graph.tensors[x].bytes for x in graph.keep)
+    floor = graph.fixed_bytes + kept
+    return floor + int((keep_all_peak(graph) - floor) * share)
+
+
+def plain_step(model: nn.Module, loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same compiled step with PyTorch's default partition, which recomputes nothing."""
+
+    def compile_pass(module: Any, _: Any) -> Any:
+        return as_boxed(boxed(module))
+
+    backend = compile_with(default_partition, compile_pass, compile_pass)
+    return torch.compile(lambda *a: loss(model, *a), backend=backend, dynamic=False)
+
+
+def train(
+    model: nn.Module, step: Callable[..., Tensor], args: tuple[Tensor, ...], steps: int = STEPS
+) -> list[dict[str, Tensor]]:
+    """Loss, gradients and buffers of each step, from the model's present state on. The
+    model is as before afterwards."""
+    before = copy.deepcopy(model.state_dict())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    torch.manual_seed(7)
+    history = []
+    for _ in range(steps):
+        optimizer.zero_grad(set_to_none=True)
+        loss = step(*args)
+        loss.backward()
+        now = {"loss": loss.detach().clone()}
+        now |= {f"buffer {k}": b.clone() for k, b in model.named_buffers()}
+        for name, parameter in model.named_parameters():
+            if parameter.grad is not None:
+                now[f"gradient {name}"] = parameter.grad.clone()
+        history.append(now)
+        optimizer.step()
+    model.load_state_dict(before)
+    optimizer.zero_grad(set_to_none=True)
+    return history
+
+
+def differences(one: list[dict[str, Tensor]], other: list[dict[str, Tensor]]) -> list[str]:
+    """What is not equal bit for bit."""
+    assert len(one) == len(other)
+    return [
+        f"step {i}: {key}"
+        for i, (a, b) in enumerate(zip(one, other, strict=True))
+        for key in {*a, *b}
+        if key not in a or key not in b or not torch.equal(a[key], b[key])
+    ]
