@@ -94,6 +94,38 @@ static void the_rate_follows_the_first_floating_point_tensor(void) {
     CU_ASSERT_EQUAL(time_of(",\"dtype\":\"i32\"", "matmul", attrs, &plain), 5000 + 10000);
 }
 
+/* One op reads indices (800 bytes) and writes others. */
+static void an_op_of_integers_only_is_charged_by_its_traffic(void) {
+    static const char *const integer[] = {"bool", "u8",  "u16", "u32", "u64",
+                                          "i8",   "i16", "i32", "i64"};
+    for (size_t k = 0; k < sizeof integer / sizeof integer[0]; k++) {
+        char text[512];
+        struct rp_graph g;
+        struct rp_err err = {{0}};
+        int n = snprintf(
+            text, sizeof text,
+            "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\","
+            "\"time_source\":\"none\",\"tensors\":["
+            "{\"name\":\"a\",\"bytes\":800,\"kind\":\"input\",\"dtype\":\"i64\"},"
+            "{\"name\":\"b\",\"bytes\":800,\"kind\":\"activation\",\"dtype\":\"%s\"}],"
+            "\"ops\":[{\"name\":\"op\",\"kind\":\"aten.mm.default\",\"inputs\":[0],"
+            "\"outputs\":[1],\"time_ns\":0%s}],\"keep\":[]}",
+            integer[k], k % 2 == 0 ? ",\"attrs\":{\"flops\":7000000}" : "");
+        CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, (size_t)n, "t", &g, &err), RP_OK);
+        CU_ASSERT_EQUAL(rp_cost_apply(&g, &plain, "t", &err), RP_OK);
+        CU_ASSERT_EQUAL(g.ops[0].time_ns, 5000 + 2000);
+        rp_graph_fini(&g);
+    }
+}
+
+static void an_op_that_states_no_flops_is_charged_by_its_traffic(void) {
+    CU_ASSERT_EQUAL(time_of(F32, "aten.embedding.default", "{}", &plain), 5000 + 7500);
+    CU_ASSERT_EQUAL(time_of("", "aten.clone.default", "{}", &plain), 5000 + 7500);
+    CU_ASSERT_EQUAL(
+        time_of(",\"dtype\":\"f64\"", "aten.mm.default", "{\"flops\":0}", &plain),
+        5000 + 7500);
+}
+
 static void the_graph_records_its_model_and_device(void) {
     struct rp_graph g;
     struct rp_err err = {{0}};
@@ -160,6 +192,8 @@ void suite_cost(void) {
     RP_TEST(stated_traffic_replaces_the_sum_of_inputs_and_outputs);
     RP_TEST(the_share_of_peak_rate_depends_on_kind_and_groups);
     RP_TEST(the_rate_follows_the_first_floating_point_tensor);
+    RP_TEST(an_op_of_integers_only_is_charged_by_its_traffic);
+    RP_TEST(an_op_that_states_no_flops_is_charged_by_its_traffic);
     RP_TEST(the_graph_records_its_model_and_device);
     RP_TEST(missing_attributes_of_an_op_are_named);
     RP_TEST(a_time_beyond_63_bits_is_refused);

@@ -7,7 +7,6 @@
 #include "base/io.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "solve/solver.h"
 
 struct rp_option rp_option_json(bool *to) {
     return (struct rp_option){.name = "json",
@@ -32,46 +31,6 @@ struct rp_option rp_option_seed(uint64_t *to) {
 }
 
 /* ---- sizes ---- */
-
-static bool parse_share(const char *text, uint64_t whole, uint64_t *part) {
-    size_t n_digits = strlen(text) - 1;
-    char *end;
-    double percent = strtod(text, &end);
-    double bytes = (double)whole * percent / 100;
-    if (strspn(text, "0123456789.") != n_digits || end != text + n_digits ||
-        !(percent > 0) || !(bytes < (double)RP_MAX_QUANTITY))
-        return false;
-    *part = (uint64_t)bytes;
-    return true;
-}
-
-rp_rc rp_parse_budget(const char *command, const char *text, const struct rp_graph *g,
-                      bool addressed, uint64_t *budget, struct rp_err *err) {
-    size_t len = strlen(text);
-    bool is_share = len > 0 && text[len - 1] == '%';
-    if (is_share ? parse_share(text, rp_keep_all_bytes(g, addressed), budget)
-                 : rp_parse_bytes(text, budget))
-        return RP_OK;
-    return rp_fail(err, RP_USAGE,
-                   "%s: --budget: '%s' is not a size such as 8GiB, 16GB, 4096 or 60%%",
-                   command, text);
-}
-
-rp_rc rp_parse_budgets(const char *command, const char *text, const struct rp_graph *g,
-                       bool addressed, uint64_t **budgets, size_t *n, struct rp_err *err) {
-    char *copy = rp_strdup(text), *rest = copy, *word;
-    rp_rc rc = RP_OK;
-    *n = 0;
-    *budgets = rp_calloc(strlen(text) + 1, sizeof **budgets);
-    while (rc == RP_OK && (word = strsep(&rest, ",")) != NULL)
-        rc = rp_parse_budget(command, word, g, addressed, &(*budgets)[(*n)++], err);
-    free(copy);
-    if (rc != RP_OK) {
-        free(*budgets);
-        *budgets = NULL;
-    }
-    return rc;
-}
 
 rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *text,
                          uint64_t *bytes_per_s, struct rp_err *err) {

@@ -23,15 +23,6 @@ struct rp_option rp_option_seed(uint64_t *to);
 
 /* ---- sizes on the command line: RP_USAGE if the text is not one ---- */
 
-/* "8GiB", "4096", or "60%" of the keep-all peak. */
-rp_rc rp_parse_budget(const char *command, const char *text, const struct rp_graph *g,
-                      bool addressed, uint64_t *budget, struct rp_err *err);
-
-/* A list "A,B,C" of budgets. On RP_OK there is at least one, and the caller frees *budgets.
- */
-rp_rc rp_parse_budgets(const char *command, const char *text, const struct rp_graph *g,
-                       bool addressed, uint64_t **budgets, size_t *n, struct rp_err *err);
-
 /* Converts decimal GB/s to bytes per second, exactly. Leaves *bytes_per_s alone if `text`
  * is NULL. */
 rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *text,

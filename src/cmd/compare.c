@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cmd/budget_argument.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/interrupt.h"
@@ -26,7 +27,7 @@ struct row {
 
 struct table {
     const struct rp_graph *g;
-    uint64_t keep_all_bytes;
+    uint64_t keep_all_bytes, kept_bytes;
     bool interrupted;
     RP_VEC(struct row) rows;
 };
@@ -141,6 +142,8 @@ static void print_json(const struct table *t) {
     rp_json_string(&w, "sha256", t->g->sha256);
     rp_json_uint(&w, "baseline_time_ns", t->g->total_time_ns);
     rp_json_uint(&w, "keep_all_bytes", t->keep_all_bytes);
+    rp_json_uint(&w, "fixed_bytes", t->g->fixed_bytes);
+    rp_json_uint(&w, "kept_bytes", t->kept_bytes);
     rp_json_bool(&w, "interrupted", t->interrupted);
     rp_json_array(&w, "rows");
     for (size_t i = 0; i < t->rows.n; i++)
@@ -216,7 +219,8 @@ static rp_rc report_interrupt(const struct table *t, struct rp_err *err) {
 }
 
 struct options {
-    const char *budgets, *policies, *csv;
+    struct rp_budget_texts budgets;
+    const char *policies, *csv;
     bool json;
     struct rp_policy_options policy;
     bool *chosen; /* one for each of rp_policies */
@@ -236,9 +240,10 @@ static rp_rc compare(const struct rp_graph *g, struct options *o, struct rp_err 
     size_t n = 0;
     bool addressed = o->policy.addressed;
     struct table t = {.g = g};
-    rp_rc rc = rp_parse_budgets("compare", o->budgets, g, addressed, &budgets, &n, err);
+    rp_rc rc = rp_parse_budgets("compare", &o->budgets, g, addressed, &budgets, &n, err);
     if (rc == RP_OK) {
         t.keep_all_bytes = rp_keep_all_bytes(g, addressed);
+        t.kept_bytes = rp_kept_bytes(g, addressed);
         rc = fill_table(&t, &o->policy, o->chosen, budgets, n, err);
     }
     if (rc == RP_OK)
@@ -253,7 +258,9 @@ static rp_rc compare_file(const char *file, struct options *o, struct rp_err *er
     const struct rp_named_file files[] = {{"GRAPH", file, .input = true},
                                           {"--json", o->json ? "-" : NULL},
                                           {"--csv", o->csv}};
-    rp_rc rc = rp_parse_policies("compare", o->policies, &o->policy, o->chosen, err);
+    rp_rc rc = rp_check_budget_texts("compare", "80%,60%,40%", &o->budgets, err);
+    if (rc == RP_OK)
+        rc = rp_parse_policies("compare", o->policies, &o->policy, o->chosen, err);
     if (rc == RP_OK)
         rc = rp_check_files("compare", files, 3, err);
     if (rc == RP_OK)
@@ -265,14 +272,15 @@ static rp_rc compare_file(const char *file, struct options *o, struct rp_err *er
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
-    struct options o = {.budgets = "80%,60%,40%"};
+    struct options o = {0};
     bool no_addresses = false, done;
     int n;
     rp_policy_options_init(&o.policy);
     o.policy.time_limit = 10;
     const struct rp_option table[] = {
-        {"budget", 'b', RP_OPT_STRING, &o.budgets, "A,B,C",
+        {"budget", 'b', RP_OPT_STRING, &o.budgets.all, "A,B,C",
          "device memory, each as for solve (80%,60%,40%)"},
+        rp_option_activation_budget(&o.budgets, "A,B,C"),
         {"policy", 'p', RP_OPT_STRING, &o.policies, "A,B,C",
          "policies to compare, listed below (all)"},
         {"time-limit", 't', RP_OPT_POSITIVE, &o.policy.time_limit, "SEC",

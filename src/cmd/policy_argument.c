@@ -59,7 +59,10 @@ static rp_rc refuse_value(const char *command, const struct rp_policy *policy,
                        policy->name, option->key, option->key, option->values);
     bool word = option->type == RP_POLICY_CHOICE;
     return rp_fail(err, RP_USAGE, "%s: --policy: %s:%s: '%.80s' is not %s%s", command,
-                   policy->name, option->key, value, word ? "one of " : "a whole number",
+                   policy->name, option->key, value,
+                   word                              ? "one of "
+                   : option->type == RP_POLICY_SHARE ? "a number from 0 to 1"
+                                                     : "a whole number",
                    word ? option->values : "");
 }
 
@@ -79,6 +82,16 @@ static bool parse_choice(const char *words, const char *value, uint64_t *index) 
     }
 }
 
+static bool parse_share(const char *value, uint64_t *millionths) {
+    char *end;
+    double share = strtod(value, &end);
+    if (*value == '\0' || strspn(value, "0123456789.") != strlen(value) || *end != '\0' ||
+        !(share <= 1))
+        return false;
+    *millionths = (uint64_t)(share * 1e6 + 0.5);
+    return true;
+}
+
 static bool store(const struct rp_policy_option *option, const char *value,
                   struct rp_policy_options *o) {
     void *to = (char *)o + option->offset;
@@ -88,6 +101,8 @@ static bool store(const struct rp_policy_option *option, const char *value,
         return value == NULL;
     case RP_POLICY_NAT:
         return value != NULL && rp_parse_nat(value, to);
+    case RP_POLICY_SHARE:
+        return value != NULL && parse_share(value, to);
     case RP_POLICY_CHOICE:
         return value != NULL && parse_choice(option->values, value, to);
     }

@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cmd/budget_argument.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/interrupt.h"
@@ -28,7 +29,8 @@ struct bandwidths {
 };
 
 struct options {
-    const char *budget, *start, *policy_text;
+    struct rp_budget_texts budget;
+    const char *start, *policy_text;
     struct bandwidths bandwidths;
     bool no_recompute, no_swap, no_addresses;
     double gap; /* percent; negative: not given */
@@ -194,8 +196,9 @@ static rp_rc check_policy(const struct options *o, struct rp_err *err) {
 }
 
 static rp_rc check_usage(struct options *o, struct rp_err *err) {
-    rp_rc rc =
-        rp_parse_policy("solve", o->policy_text, &o->policy_options, &o->policy, err);
+    rp_rc rc = rp_check_budget_texts("solve", NULL, &o->budget, err);
+    if (rc == RP_OK)
+        rc = rp_parse_policy("solve", o->policy_text, &o->policy_options, &o->policy, err);
     if (rc == RP_OK && o->policy != NULL)
         rc = check_policy(o, err);
     if (rc != RP_OK)
@@ -246,7 +249,7 @@ static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {
     complete_options(o);
     rc = change_bandwidths(&o->bandwidths, &g, err);
     if (rc == RP_OK)
-        rc = rp_parse_budget("solve", o->budget, &g, s->addressed, &s->budget_bytes, err);
+        rc = rp_parse_budget("solve", &o->budget, &g, s->addressed, &s->budget_bytes, err);
     if (rc == RP_OK)
         warn(&g, s, &o->bandwidths, o->policy == NULL);
     if (rc == RP_OK && o->start != NULL) {
@@ -272,8 +275,9 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     int n;
     rp_policy_options_init(&o.policy_options);
     const struct rp_option table[] = {
-        {"budget", 'b', RP_OPT_REQUIRED, &o.budget, "SIZE",
+        {"budget", 'b', RP_OPT_STRING, &o.budget.all, "SIZE",
          "device memory: 8GiB, 16GB, 4096 or 60% (required)"},
+        rp_option_activation_budget(&o.budget, "SIZE"),
         {"out", 'o', RP_OPT_STRING, &o.output.plan, "FILE",
          "write the plan to FILE; - is standard output"},
         {"time-limit", 't', RP_OPT_POSITIVE, &o.solve.time_limit, "SEC",
@@ -325,10 +329,12 @@ const struct rp_command rp_cmd_solve = {
     .detail =
         "The budget covers everything on the device: sources (parameters, inputs) and\n"
         "the arena. 1 GiB is 2^30 bytes, 1 GB is 10^9; N% is a share of the peak\n"
-        "without recomputation. Ctrl-C stops the search and keeps the best plan found\n"
-        "so far. The same graph and options give the same plan, unless --time-limit cut\n"
-        "the search short (notes.capped in the plan). With --ignore-clock they always\n"
-        "do.\n",
+        "without recomputation. --activation-budget takes its place. It says how much\n"
+        "there may be on top of the sources and of the kept tensors, such as gradients;\n"
+        "its N% is a share of what that peak has on top of them. Ctrl-C stops the search\n"
+        "and keeps the best plan found so far. The same graph and options give the same\n"
+        "plan, unless --time-limit cut the search short (notes.capped in the plan). With\n"
+        "--ignore-clock they always do.\n",
     .print_more = rp_print_policies,
     .run = run,
 };

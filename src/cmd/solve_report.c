@@ -36,6 +36,8 @@ void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_opt
     rp_json_uint(&w, "budget_bytes", o->budget_bytes);
     rp_json_uint(&w, "floor_bytes", r->floor_bytes);
     rp_json_uint(&w, "keep_all_bytes", keep_all_bytes);
+    rp_json_uint(&w, "fixed_bytes", g->fixed_bytes);
+    rp_json_uint(&w, "kept_bytes", rp_kept_bytes(g, o->addressed));
     if (r->min_bytes > 0)
         rp_json_uint(&w, "least_bytes_found", r->min_bytes);
     rp_json_string(&w, "reason", r->reason);
@@ -115,6 +117,7 @@ void rp_solve_report_json(const struct rp_graph *g, const struct rp_plan *p,
     rp_json_object(&w, NULL);
     write_claims(&w, &p->claims, r->bound_for_all);
     rp_json_uint(&w, "fixed_bytes", g->fixed_bytes);
+    rp_json_uint(&w, "kept_bytes", rp_kept_bytes(g, p->addressed));
     rp_json_uint(&w, "arena_bytes", p->arena_bytes);
     rp_json_uint(&w, "budget_bytes", p->budget_bytes);
     rp_json_uint(&w, "keep_all_bytes", r->keep_all_bytes);

@@ -29,7 +29,7 @@ enum {
     ALIGNMENT_BYTES = 512
 };
 
-enum dtype { F32, F16, BF16, NOT_FLOAT, UNKNOWN };
+enum dtype { F32, F16, BF16, INTEGER, UNKNOWN };
 
 const char *const rp_op_class_word[RP_N_CLASSES] = {"dense", "grouped", "streaming"};
 
@@ -40,8 +40,9 @@ static bool begins(const char *text, const char *prefix) {
 /* The kind of an op whose arithmetic is matrix products begins with one of these, and so
  * does the kind of its backward op ("conv2d_grad_weight"). */
 static const char *const dense_kinds[] = {
-    "conv", "matmul", "batch_matmul", "linear", "dense",     "gemm",
-    "mm",   "bmm",    "addmm",        "einsum", "attention", "scaled_dot_product",
+    "conv",    "matmul", "batch_matmul", "linear", "dense",     "gemm",
+    "mm",      "bmm",    "addmm",        "einsum", "attention", "scaled_dot_product",
+    "baddbmm",
 };
 
 const char *rp_op_base_kind(const struct rp_op *op) {
@@ -65,16 +66,17 @@ enum rp_op_class rp_op_class(const struct rp_op *op) {
 }
 
 static enum dtype dtype_of(const char *word) {
-    static const char *const not_float[] = {"bool", "u8", "i8", "i16", "i32", "i64"};
+    static const char *const integer[] = {"bool", "u8",  "u16", "u32", "u64",
+                                          "i8",   "i16", "i32", "i64"};
     if (strcmp(word, "f32") == 0)
         return F32;
     if (strcmp(word, "f16") == 0)
         return F16;
     if (strcmp(word, "bf16") == 0)
         return BF16;
-    for (size_t i = 0; i < sizeof not_float / sizeof not_float[0]; i++)
-        if (strcmp(word, not_float[i]) == 0)
-            return NOT_FLOAT;
+    for (size_t i = 0; i < sizeof integer / sizeof integer[0]; i++)
+        if (strcmp(word, integer[i]) == 0)
+            return INTEGER;
     return UNKNOWN;
 }
 
@@ -84,23 +86,17 @@ static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
                    g->ops[i].name, what, which);
 }
 
-/* Finds the type that an op computes in: that of its first floating-point input, or output
- * if it has no such input. NOT_FLOAT if it has neither. */
-static rp_rc op_dtype(const struct rp_graph *g, uint32_t i, const char *file,
-                      enum dtype *dtype, struct rp_err *err) {
-    const struct rp_op *op = &g->ops[i];
-    *dtype = NOT_FLOAT;
-    for (uint32_t k = 0; k < op->n_inputs + op->n_outputs && *dtype == NOT_FLOAT; k++) {
+/* The first tensor of the op, inputs before outputs, that is not stated to be of integers
+ * or truth values; NULL if all are. */
+static const struct rp_tensor *first_not_integer(const struct rp_graph *g,
+                                                 const struct rp_op *op) {
+    for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
         uint32_t x = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
         const struct rp_tensor *t = &g->tensors[x];
-        if (t->dtype == NULL)
-            return op_fail(g, i, file, "no dtype is stated for its tensor ", t->name, err);
-        *dtype = dtype_of(t->dtype);
-        if (*dtype == UNKNOWN)
-            return op_fail(g, i, file, "device models know no rate for dtype ", t->dtype,
-                           err);
+        if (t->dtype == NULL || dtype_of(t->dtype) != INTEGER)
+            return t;
     }
-    return RP_OK;
+    return NULL;
 }
 
 /* A rate per second, and the share of it that is reached. */
@@ -153,22 +149,42 @@ static uint64_t default_traffic(const struct rp_graph *g, const struct rp_op *op
     return bytes;
 }
 
-static rp_rc op_time(const struct rp_graph *g, uint32_t i, const struct rp_device_model *m,
-                     const char *file, uint64_t *ns, struct rp_err *err) {
+/* How long the op's arithmetic takes. The type that it computes in is that of its first
+ * tensor that is not of integers. Nothing if there is none, or if it states no arithmetic.
+ */
+static rp_rc arithmetic_time(const struct rp_graph *g, uint32_t i,
+                             const struct rp_device_model *m, const char *file,
+                             unsigned __int128 *ns, struct rp_err *err) {
     const struct rp_op *op = &g->ops[i];
-    uint64_t flops = 0, traffic = default_traffic(g, op);
+    const struct rp_tensor *t = first_not_integer(g, op);
+    enum rp_op_class class = rp_op_class(op);
+    uint64_t flops = 0;
     bool stated;
-    enum dtype dtype;
-    rp_rc rc = read_attr(g, i, "traffic_bytes", file, &traffic, &stated, err);
-    if (rc == RP_OK)
-        rc = read_attr(g, i, "flops", file, &flops, &stated, err);
-    if (rc != RP_OK)
+    rp_rc rc = read_attr(g, i, "flops", file, &flops, &stated, err);
+    *ns = 0;
+    if (rc != RP_OK || t == NULL || (flops == 0 && (stated || class == RP_CLASS_MEMORY)))
         return rc;
     if (!stated)
         return op_fail(g, i, file, "attrs: a device model needs ", "'flops'", err);
-    if ((rc = op_dtype(g, i, file, &dtype, err)) != RP_OK)
+    if (t->dtype == NULL)
+        return op_fail(g, i, file, "no dtype is stated for its tensor ", t->name, err);
+    enum dtype dtype = dtype_of(t->dtype);
+    if (dtype == UNKNOWN)
+        return op_fail(g, i, file, "device models know no rate for dtype ", t->dtype, err);
+    *ns = duration(flops, arithmetic_rate(m, class, dtype));
+    return RP_OK;
+}
+
+static rp_rc op_time(const struct rp_graph *g, uint32_t i, const struct rp_device_model *m,
+                     const char *file, uint64_t *ns, struct rp_err *err) {
+    uint64_t traffic = default_traffic(g, &g->ops[i]);
+    bool stated;
+    unsigned __int128 compute;
+    rp_rc rc = read_attr(g, i, "traffic_bytes", file, &traffic, &stated, err);
+    if (rc == RP_OK)
+        rc = arithmetic_time(g, i, m, file, &compute, err);
+    if (rc != RP_OK)
         return rc;
-    unsigned __int128 compute = duration(flops, arithmetic_rate(m, rp_op_class(op), dtype));
     unsigned __int128 memory =
         duration(traffic, (struct rate){m->memory_bytes_per_s, BANDWIDTH_PERCENT});
     unsigned __int128 time = (compute > memory ? compute : memory) + LAUNCH_NS;

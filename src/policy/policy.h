@@ -37,6 +37,9 @@ struct rp_policy_options {
     bool no_swap;          /* nothing is copied; for policies that can do without */
     uint64_t host_bytes;   /* limit for all host copies together */
     struct rp_tflms_options tflms;
+    uint64_t
+        pytorch_millionths; /* budget of policy pytorch; UINT64_MAX: the best of some */
+    bool given_order; /* ops run first in the graph's order; for policies that can choose */
     double time_limit; /* seconds, of the policies that search (checkmate, remat) */
     bool ignore_clock; /* only the amount of work limits the search */
     double gap;        /* a search stops when time <= bound * (1 + gap) */
@@ -52,12 +55,13 @@ struct rp_policy_option {
     enum rp_policy_option_type {
         RP_POLICY_FLAG,  /* bool */
         RP_POLICY_NAT,   /* uint64_t */
+        RP_POLICY_SHARE, /* uint64_t: millionths, from a number from 0 to 1 */
         RP_POLICY_CHOICE /* uint64_t: the index of a word */
     } type;
     const char *values; /* in help: "N"; of a choice its words, "|" between them */
     const char *help;
     size_t offset;    /* of the value in struct rp_policy_options */
-    uint64_t initial; /* the default; UINT64_MAX means no limit */
+    uint64_t initial; /* the default; UINT64_MAX means no limit, or (SHARE) not given */
 };
 
 /* Records a whole step. The recorder is empty; p->limit_bytes is the budget without the

@@ -28,6 +28,16 @@ uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
     return bytes;
 }
 
+uint64_t rp_kept_bytes(const struct rp_graph *g, bool addressed) {
+    struct rp_instance p;
+    uint64_t bytes = 0;
+    rp_instance_init(&p, g, g->fixed_bytes, addressed, NULL);
+    for (uint32_t x = 0; x < p.n_tensors; x++)
+        bytes += p.kept[x] ? p.bytes[x] : 0;
+    rp_instance_fini(&p);
+    return bytes;
+}
+
 static void write_notes(const struct rp_context *w, bool from_sequences,
                         struct rp_plan *plan) {
     plan->notes =

@@ -74,7 +74,13 @@ struct rp_solve_report {
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err);
 
-/* The peak of the un-rematerialized step in bytes, sources included. */
+/* The peak of the un-rematerialized step in bytes, sources included: the largest sum of
+ * what is live at once. With `addressed`, sizes other than the sources' are rounded up to
+ * the alignment; gaps between addresses never count. */
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed);
+
+/* What the kept tensors take that an op makes: at most rp_keep_all_bytes less the sources.
+ * `addressed` rounds each size up to the alignment. */
+uint64_t rp_kept_bytes(const struct rp_graph *g, bool addressed);
 
 #endif

@@ -1,2 +1,2 @@
 # exit: 3
-remat-plan profile data/graph/good/small.json --device v100-16g
+sed '0,/"mul"/s//"matmul"/' data/graph/good/small.json | remat-plan profile - --device v100-16g

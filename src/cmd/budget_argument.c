@@ -1,0 +1,100 @@
+#include "cmd/budget_argument.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "solve/solver.h"
+
+struct rp_option rp_option_activation_budget(struct rp_budget_texts *t, const char *arg) {
+    return (struct rp_option){
+        .name = "activation-budget",
+        .type = RP_OPT_STRING,
+        .to = &t->activations,
+        .arg = arg,
+        .help = "the same on top of sources and kept tensors: 3GiB or 60%"};
+}
+
+rp_rc rp_check_budget_texts(const char *command, const char *initial,
+                            struct rp_budget_texts *t, struct rp_err *err) {
+    if (t->all != NULL && t->activations != NULL)
+        return rp_fail(err, RP_USAGE,
+                       "%s: --budget cannot be combined with --activation-budget", command);
+    if (t->activations == NULL && t->all == NULL)
+        t->all = initial;
+    if (t->activations == NULL && t->all == NULL)
+        return rp_fail(err, RP_USAGE,
+                       "%s: --budget or --activation-budget is required (try --help)",
+                       command);
+    return RP_OK;
+}
+
+/* ---- sizes ---- */
+
+/* What a budget is a share of, and what is added to it. */
+struct scale {
+    const char *command, *option;
+    uint64_t whole, base;
+};
+
+static struct scale scale_of(const char *command, const struct rp_budget_texts *t,
+                             const struct rp_graph *g, bool addressed) {
+    uint64_t peak = rp_keep_all_bytes(g, addressed);
+    uint64_t base = g->fixed_bytes + rp_kept_bytes(g, addressed);
+    return t->activations == NULL
+               ? (struct scale){command, "budget", peak, 0}
+               : (struct scale){command, "activation-budget", peak - base, base};
+}
+
+static bool parse_share(const char *text, uint64_t whole, uint64_t *part) {
+    size_t n_digits = strlen(text) - 1;
+    char *end;
+    double percent = strtod(text, &end);
+    double bytes = (double)whole * percent / 100;
+    if (strspn(text, "0123456789.") != n_digits || end != text + n_digits ||
+        !(percent > 0) || !(bytes < (double)RP_MAX_QUANTITY))
+        return false;
+    *part = (uint64_t)bytes;
+    return true;
+}
+
+static rp_rc parse_one(const struct scale *s, const char *text, uint64_t *budget,
+                       struct rp_err *err) {
+    size_t len = strlen(text);
+    bool is_share = len > 0 && text[len - 1] == '%';
+    if (!(is_share ? parse_share(text, s->whole, budget) : rp_parse_bytes(text, budget)))
+        return rp_fail(err, RP_USAGE,
+                       "%s: --%s: '%s' is not a size such as 8GiB, 16GB, 4096 or 60%%",
+                       s->command, s->option, text);
+    if (!rp_add(budget, s->base))
+        return rp_fail(err, RP_USAGE,
+                       "%s: --%s: '%s' passes 2^63-1 bytes with sources and kept tensors",
+                       s->command, s->option, text);
+    return RP_OK;
+}
+
+rp_rc rp_parse_budget(const char *command, const struct rp_budget_texts *t,
+                      const struct rp_graph *g, bool addressed, uint64_t *budget,
+                      struct rp_err *err) {
+    struct scale s = scale_of(command, t, g, addressed);
+    return parse_one(&s, t->activations != NULL ? t->activations : t->all, budget, err);
+}
+
+rp_rc rp_parse_budgets(const char *command, const struct rp_budget_texts *t,
+                       const struct rp_graph *g, bool addressed, uint64_t **budgets,
+                       size_t *n, struct rp_err *err) {
+    struct scale s = scale_of(command, t, g, addressed);
+    char *copy = rp_strdup(t->activations != NULL ? t->activations : t->all);
+    char *rest = copy, *word;
+    rp_rc rc = RP_OK;
+    *n = 0;
+    *budgets = rp_calloc(strlen(copy) + 1, sizeof **budgets);
+    while (rc == RP_OK && (word = strsep(&rest, ",")) != NULL)
+        rc = parse_one(&s, word, &(*budgets)[(*n)++], err);
+    free(copy);
+    if (rc != RP_OK) {
+        free(*budgets);
+        *budgets = NULL;
+    }
+    return rc;
+}
