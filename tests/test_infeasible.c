@@ -75,11 +75,31 @@ static void the_message_gives_the_smallest_budget_found_with_units(void) {
     CU_ASSERT_EQUAL(report.min_bytes, 4800);
     check_reason(
         &report,
-        "none found within 4.64 KiB (4750 bytes); the least that one was found for "
-        "is 4.69 KiB (4800 bytes), where op 2 \"fb\" binds; no plan fits in less "
-        "than 4.59 KiB (4700 bytes)");
+        "none found within 4.64 KiB (4750 bytes) before the work limit; the least that one "
+        "was found for is 4.69 KiB (4800 bytes), where op 2 \"fb\" binds; every plan needs "
+        "at least 4.59 KiB (4700 bytes)");
+    volatile sig_atomic_t stop = 1;
+    o.stop = &stop;
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_LIMIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "before the interrupt; the least"));
     rp_schedule_fini(&w.incumbent.s);
     rp_instance_fini(&w.p);
+    rp_graph_fini(&g);
+}
+
+/* Neither answer speaks of a work limit: more work would not change it. */
+static void a_proof_that_no_schedule_fits_is_no_work_limit(void) {
+    struct rp_graph g;
+    struct rp_solve_options o = {.budget_bytes = 4750, .recompute = true};
+    struct rp_solve_report report = {.floor_bytes = 4700};
+    struct rp_context w = {.g = &g, .o = &o, .report = &report, .proved = true};
+    load("4", &g);
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_LIMIT);
+    check_reason(&report, "none found within 4750 bytes; in this order of ops, every plan "
+                          "within them runs an op twice between two first runs");
+    w.all_sequences = true;
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_NO);
+    check_reason(&report, "proved that no plan fits in 4750 bytes in this order of ops");
     rp_graph_fini(&g);
 }
 
@@ -88,4 +108,5 @@ void suite_infeasible(void) {
     RP_TEST(the_message_breaks_the_floor_down_with_units);
     RP_TEST(the_message_gives_the_size_of_kept_tensors_with_units);
     RP_TEST(the_message_gives_the_smallest_budget_found_with_units);
+    RP_TEST(a_proof_that_no_schedule_fits_is_no_work_limit);
 }

@@ -48,6 +48,14 @@ struct rp_text32 rp_show_percent(uint64_t part, uint64_t whole) {
     return t;
 }
 
+struct rp_text64 rp_show_tail(const char *before, uint64_t tail_ns) {
+    struct rp_text64 t = {{0}};
+    if (tail_ns > 0)
+        snprintf(t.s, sizeof t.s, "%scopies after the last op %s", before,
+                 rp_show_ns(tail_ns).s);
+    return t;
+}
+
 struct rp_text64 rp_show_exactly(uint64_t bytes) {
     struct rp_text64 t;
     if (bytes < 1024)

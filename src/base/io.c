@@ -167,6 +167,13 @@ rp_rc rp_probe_file(const char *path, struct rp_err *err) {
 }
 
 /* A memory stream fails only if memory runs out. */
+bool rp_same_file(const char *a, const char *b) {
+    struct stat s, t;
+    if (stat(a, &s) != 0 || stat(b, &t) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
 FILE *rp_text_open(char **text, size_t *len) {
     FILE *f = open_memstream(text, len);
     if (f == NULL)

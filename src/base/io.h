@@ -5,6 +5,7 @@
 #ifndef RP_BASE_IO_H
 #define RP_BASE_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -30,6 +31,11 @@ rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_er
 /* Checks that rp_write_file can write to `path`, before the work whose result goes there.
  * Leaves nothing behind. RP_ENV with the message of rp_write_file if it cannot. */
 rp_rc rp_probe_file(const char *path, struct rp_err *err);
+
+/* True if both paths lead to the same file, and that is one which an output replaces: a
+ * device such as /dev/null can be named twice. Files that do not exist are the same if
+ * their paths are. */
+bool rp_same_file(const char *a, const char *b);
 
 /* Opens a stream into memory. Once it is closed, its text is at *text, NUL-terminated, and
  * the caller frees it. */

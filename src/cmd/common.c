@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/json_writer.h"
@@ -13,6 +12,14 @@ struct rp_option rp_option_json(bool *to) {
                               .type = RP_OPT_FLAG,
                               .to = to,
                               .help = "print the report as one JSON object"};
+}
+
+struct rp_option rp_option_ignore_clock(bool *to) {
+    return (struct rp_option){.name = "ignore-clock",
+                              .type = RP_OPT_FLAG,
+                              .to = to,
+                              .help =
+                                  "do all the work of --time-limit, however long it takes"};
 }
 
 struct rp_option rp_option_no_addresses(bool *to) {
@@ -63,21 +70,12 @@ rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *e
 
 /* ---- files of the command line ---- */
 
-/* True if both paths lead to the same file, and that is one which an output replaces: a
- * device such as /dev/null can be named twice. */
-static bool same_file(const char *a, const char *b) {
-    struct stat s, t;
-    if (stat(a, &s) != 0 || stat(b, &t) != 0)
-        return strcmp(a, b) == 0;
-    return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
-}
-
 static bool conflict(const struct rp_named_file *a, const struct rp_named_file *b) {
     if (a->path == NULL || b->path == NULL || (a->input && b->input))
         return false;
     if (strcmp(a->path, "-") == 0 || strcmp(b->path, "-") == 0)
         return strcmp(a->path, b->path) == 0 && a->input == b->input;
-    return same_file(a->path, b->path);
+    return rp_same_file(a->path, b->path);
 }
 
 static rp_rc report_conflict(const char *command, const struct rp_named_file *a,

@@ -18,6 +18,7 @@
 /* ---- rows of option tables ---- */
 
 struct rp_option rp_option_json(bool *to);
+struct rp_option rp_option_ignore_clock(bool *to);
 struct rp_option rp_option_no_addresses(bool *to);
 struct rp_option rp_option_seed(uint64_t *to);
 

@@ -12,6 +12,7 @@
 #include "cmd/budget_argument.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/host_budget.h"
 #include "cmd/interrupt.h"
 #include "cmd/policy_argument.h"
 #include "cmd/policy_outcome.h"
@@ -28,6 +29,7 @@ struct row {
 struct table {
     const struct rp_graph *g;
     uint64_t keep_all_bytes, kept_bytes;
+    struct rp_host_budget host;
     bool interrupted;
     RP_VEC(struct row) rows;
 };
@@ -50,6 +52,9 @@ static char *reason(const struct table *t, const struct row *r) {
         return rp_strdup("not planned (interrupted)");
     if (!out_of_memory(r))
         return rp_strdup(r->outcome.report.reason);
+    if (r->outcome.report.needed_bytes <= r->budget_bytes)
+        return rp_format("out of host memory: it needs %s",
+                         rp_show_bytes(r->outcome.plan.host_bytes).s);
     return r->outcome.report.needed_bytes < t->keep_all_bytes
                ? rp_format("out of memory: it gets to %s",
                            rp_show_bytes(r->outcome.report.needed_bytes).s)
@@ -65,22 +70,26 @@ static void print_row(const struct table *t, const struct row *r) {
         free(why);
         return;
     }
-    printf("%-13s %9s %11s %-4s %10s %10s %11s %11s\n", r->policy->name,
+    printf("%-13s %9s %11s %11s %-4s %10s %10s %11s %11s%s\n", r->policy->name,
            rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
            rp_show_bytes(r->outcome.report.needed_bytes).s,
+           rp_show_bytes(r->outcome.plan.host_bytes).s,
            r->outcome.report.fits ? "yes" : "no", rp_show_ns(c->recompute_ns).s,
            rp_show_ns(c->stall_ns).s, rp_show_bytes(r->outcome.report.out_bytes).s,
-           rp_show_bytes(r->outcome.report.in_bytes).s);
+           rp_show_bytes(r->outcome.report.in_bytes).s,
+           rp_show_tail("  ", rp_claims_tail_ns(c)).s);
 }
 
 static void print_text(const struct table *t) {
     printf("%s: %" PRIu32 " ops, %s, keep-all needs %s\n", t->g->name, t->g->n_ops,
            rp_show_ns(t->g->total_time_ns).s, rp_show_bytes(t->keep_all_bytes).s);
+    rp_host_budget_print(&t->host);
     for (size_t i = 0; i < t->rows.n; i++) {
         uint64_t budget = t->rows.at[i].budget_bytes;
         if (i == 0 || budget != t->rows.at[i - 1].budget_bytes)
             printf("\nbudget %s, %s of keep-all\n"
-                   "policy        over time       needs fits  recompute      stall  "
+                   "policy        over time       needs     on host fits  recompute      "
+                   "stall  "
                    "   copied out          in\n",
                    rp_show_bytes(budget).s, rp_show_percent(budget, t->keep_all_bytes).s);
         print_row(t, &t->rows.at[i]);
@@ -92,7 +101,7 @@ struct figure {
     const char *name;
     uint64_t value;
 };
-enum { N_FIGURES = 9 };
+enum { N_FIGURES = 10 };
 
 static void list_figures(const struct row *r, struct figure f[N_FIGURES]) {
     const struct rp_claims *c = &r->outcome.plan.claims;
@@ -104,6 +113,7 @@ static void list_figures(const struct row *r, struct figure f[N_FIGURES]) {
         {"stall_ns", c->stall_ns},
         {"peak_bytes", c->peak_bytes},
         {"needed_bytes", r->outcome.report.needed_bytes},
+        {"host_bytes", r->outcome.plan.host_bytes},
         {"out_bytes", r->outcome.report.out_bytes},
         {"in_bytes", r->outcome.report.in_bytes},
     };
@@ -144,6 +154,7 @@ static void print_json(const struct table *t) {
     rp_json_uint(&w, "keep_all_bytes", t->keep_all_bytes);
     rp_json_uint(&w, "fixed_bytes", t->g->fixed_bytes);
     rp_json_uint(&w, "kept_bytes", t->kept_bytes);
+    rp_host_budget_json(&t->host, &w);
     rp_json_bool(&w, "interrupted", t->interrupted);
     rp_json_array(&w, "rows");
     for (size_t i = 0; i < t->rows.n; i++)
@@ -174,13 +185,14 @@ static rp_rc save_csv(const struct table *t, const char *path, struct rp_err *er
     return rp_text_save(f, &text, &len, path, err);
 }
 
-/* Keeps only the claims of the plan. */
+/* Keeps only the claims of the plan and its host bytes. */
 static rp_rc plan_row(struct table *t, const struct rp_policy_options *o, struct row *row,
                       struct rp_err *err) {
     rp_rc rc = rp_outcome_make(t->g, row->policy, o, &row->outcome, err);
-    struct rp_claims claims = row->outcome.plan.claims;
+    struct rp_plan kept = {.claims = row->outcome.plan.claims,
+                           .host_bytes = row->outcome.plan.host_bytes};
     rp_outcome_fini(&row->outcome);
-    row->outcome.plan.claims = claims;
+    row->outcome.plan = kept;
     row->planned = row->outcome.rc != RP_LIMIT || !*o->stop;
     return rc;
 }
@@ -221,6 +233,7 @@ static rp_rc report_interrupt(const struct table *t, struct rp_err *err) {
 struct options {
     struct rp_budget_texts budgets;
     const char *policies, *csv;
+    uint64_t host_budget; /* UINT64_MAX: not given */
     bool json;
     struct rp_policy_options policy;
     bool *chosen; /* one for each of rp_policies */
@@ -239,7 +252,9 @@ static rp_rc compare(const struct rp_graph *g, struct options *o, struct rp_err 
     uint64_t *budgets = NULL;
     size_t n = 0;
     bool addressed = o->policy.addressed;
-    struct table t = {.g = g};
+    struct table t = {.g = g,
+                      .host = rp_host_budget_choose(o->host_budget, g->device.name)};
+    o->policy.host_bytes = t.host.bytes;
     rp_rc rc = rp_parse_budgets("compare", &o->budgets, g, addressed, &budgets, &n, err);
     if (rc == RP_OK) {
         t.keep_all_bytes = rp_keep_all_bytes(g, addressed);
@@ -272,7 +287,7 @@ static rp_rc compare_file(const char *file, struct options *o, struct rp_err *er
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
-    struct options o = {0};
+    struct options o = {.host_budget = UINT64_MAX};
     bool no_addresses = false, done;
     int n;
     rp_policy_options_init(&o.policy);
@@ -281,10 +296,12 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"budget", 'b', RP_OPT_STRING, &o.budgets.all, "A,B,C",
          "device memory, each as for solve (80%,60%,40%)"},
         rp_option_activation_budget(&o.budgets, "A,B,C"),
+        rp_option_host_budget(&o.host_budget),
         {"policy", 'p', RP_OPT_STRING, &o.policies, "A,B,C",
          "policies to compare, listed below (all)"},
         {"time-limit", 't', RP_OPT_POSITIVE, &o.policy.time_limit, "SEC",
          "work for at most about SEC seconds on each search (10)"},
+        rp_option_ignore_clock(&o.policy.ignore_clock),
         {"csv", 0, RP_OPT_STRING, &o.csv, "FILE",
          "write the table to FILE; - is standard output"},
         rp_option_no_addresses(&no_addresses),
@@ -314,8 +331,10 @@ const struct rp_command rp_cmd_compare = {
         "with the memory which that plan needs. A policy that aims at the budget and\n"
         "misses it is shown as out of memory. checkmate and remat are searches:\n"
         "checkmate only recomputes, remat also swaps. The other policies take next to\n"
-        "no time. Ctrl-C stops: the table lists what was not planned, and the exit code\n"
-        "is 4.\n",
+        "no time. Host copies may take the memory of the device's usual server, divided\n"
+        "by its GPUs, unless --host-budget is given. With --ignore-clock the table is\n"
+        "the same on any machine. Ctrl-C stops: the table lists what was not planned,\n"
+        "and the exit code is 4.\n",
     .print_more = rp_print_policies,
     .run = run,
 };

@@ -58,6 +58,17 @@ static rp_rc emit(const struct rp_pair *pair, enum rp_target target, const char 
     return rc;
 }
 
+/* The program must not replace what it is made of. */
+static rp_rc check_inputs(enum rp_target target, const char *folder,
+                          char *const operands[2], struct rp_err *err) {
+    static const char *const what[] = {"GRAPH", "PLAN"};
+    for (int k = 0; k < 2; k++)
+        if (rp_project_replaces(target, folder, operands[k]))
+            return rp_fail(err, RP_USAGE, "emit: --out would replace %s, %s", what[k],
+                           operands[k]);
+    return RP_OK;
+}
+
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
     bool json = false, done;
     const char *target_name = NULL, *folder = NULL;
@@ -77,6 +88,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     rc = parse_target(target_name, &target, err);
     if (rc == RP_OK && folder[0] == '\0')
         rc = rp_fail(err, RP_USAGE, "emit: --out: the name of the folder is empty");
+    if (rc == RP_OK)
+        rc = check_inputs(target, folder, &argv[1], err);
     if (rc == RP_OK)
         rc = rp_pair_load(argv[1], argv[2], &pair, err);
     if (rc == RP_OK)

@@ -18,7 +18,8 @@ struct options {
     struct rp_maxbatch_options search;
     struct rp_zoo_texts zoo;
     const char *device, *budget, *max_overhead, *policy, *plan_out, *graph_out;
-    double precision; /* percent */
+    uint64_t host_budget; /* UINT64_MAX: not given */
+    double precision;     /* percent */
     bool no_addresses, json;
 };
 
@@ -113,6 +114,8 @@ static rp_rc parse_device(const struct options *o, struct rp_maxbatch_options *s
                        "list' lists them)",
                        o->device);
     s->policy_options.budget_bytes = s->device->memory_bytes;
+    s->host = rp_host_budget_choose(o->host_budget, s->device->name);
+    s->policy_options.host_bytes = s->host.bytes;
     if (o->budget != NULL && !rp_parse_bytes(o->budget, &s->policy_options.budget_bytes))
         return rp_fail(err, RP_USAGE,
                        "maxbatch: --budget: '%s' is not a size such as 15GiB", o->budget);
@@ -132,7 +135,7 @@ static rp_rc parse_texts(struct options *o, struct rp_err *err) {
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
-    struct options o = {.policy = "remat", .precision = 1};
+    struct options o = {.policy = "remat", .precision = 1, .host_budget = UINT64_MAX};
     struct rp_maxbatch_options *s = &o.search;
     bool done;
     int n;
@@ -144,6 +147,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "plan for times and memory of this device (required)"},
         {"budget", 'b', RP_OPT_STRING, &o.budget, "SIZE",
          "device memory (all that the device has)"},
+        rp_option_host_budget(&o.host_budget),
         {"max-overhead", 0, RP_OPT_STRING, &o.max_overhead, "PERCENT",
          "accept at most this time over keep-all, or 'forward' (no limit)"},
         {"precision", 0, RP_OPT_NUMBER, &o.precision, "PERCENT",
@@ -153,6 +157,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "plan by this policy, listed below (remat)"},
         {"time-limit", 't', RP_OPT_POSITIVE, &s->policy_options.time_limit, "SEC",
          "work for at most about SEC seconds on each search (6)"},
+        rp_option_ignore_clock(&s->policy_options.ignore_clock),
         {"out", 'o', RP_OPT_STRING, &o.plan_out, "FILE",
          "write the plan of the largest batch to FILE"},
         {"graph", 'g', RP_OPT_STRING, &o.graph_out, "FILE",
@@ -187,6 +192,9 @@ const struct rp_command rp_cmd_maxbatch = {
         "keep-all's largest to the largest of all are planned for speed, each with all\n"
         "of --time-limit, to find the most samples per second. The budget is all of the\n"
         "device's memory unless --budget is given; note that a driver takes some of it.\n"
+        "Host copies may take the memory of the device's usual server, divided by its\n"
+        "GPUs, unless --host-budget is given. With --ignore-clock the answer is the same\n"
+        "on any machine.\n"
         "Ctrl-C stops: the report lists what is undecided, and the exit code is 4.\n",
     .print_more = rp_print_policies,
     .run = run,

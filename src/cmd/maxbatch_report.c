@@ -15,16 +15,16 @@ static int by_batch(const void *a, const void *b) {
 }
 
 static void print_points(const struct rp_maxbatch *m) {
-    puts("batch      keep-all   the plan  fits         over time  samples/s");
+    puts("batch      keep-all   the plan    on host  fits         over time  samples/s");
     for (size_t i = 0; i < m->points.n; i++) {
         const struct rp_batch *p = &m->points.at[i];
         const struct rp_claims *c = &p->claims;
         printf("%-8" PRIu64 " %10s ", p->batch, rp_show_bytes(p->keep_all_bytes).s);
         if (c->time_ns == 0)
-            printf("%10s  %s\n", "-", rp_batch_word[p->verdict]);
+            printf("%10s %10s  %s\n", "-", "-", rp_batch_word[p->verdict]);
         else
-            printf("%10s  %-11s %10s %10.1f%s\n", rp_show_bytes(p->needed_bytes).s,
-                   rp_batch_word[p->verdict],
+            printf("%10s %10s  %-11s %10s %10.1f%s\n", rp_show_bytes(p->needed_bytes).s,
+                   rp_show_bytes(p->host_bytes).s, rp_batch_word[p->verdict],
                    rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
                    rp_batch_samples_per_s(p), p->for_speed ? "" : " (first found)");
     }
@@ -34,8 +34,10 @@ static void print_text(const struct rp_maxbatch_options *o, const struct rp_maxb
     const struct rp_batch *fastest = rp_maxbatch_fastest(m),
                           *largest = rp_maxbatch_largest(m);
     const char *so_far = rp_maxbatch_interrupted(m) ? " (so far)" : "";
-    printf("%s on %s, %s: %u plans by %s\n\n", o->network, o->device->title,
+    printf("%s on %s, %s: %u plans by %s\n", o->network, o->device->title,
            rp_show_bytes(o->policy_options.budget_bytes).s, m->n_plans, o->policy->name);
+    rp_host_budget_print(&o->host);
+    putchar('\n');
     print_points(m);
     if (largest == NULL) {
         printf("\n%s%s\n",
@@ -74,6 +76,7 @@ static void write_point(struct rp_json_writer *w, const char *key,
     if (p->claims.time_ns > 0) {
         json_t *samples_per_s = json_real(rp_batch_samples_per_s(p)); /* all digits */
         rp_json_uint(w, "needed_bytes", p->needed_bytes);
+        rp_json_uint(w, "host_bytes", p->host_bytes);
         rp_json_uint(w, "time_ns", p->claims.time_ns);
         rp_json_uint(w, "baseline_time_ns", p->claims.baseline_time_ns);
         rp_json_value(w, "samples_per_s", samples_per_s);
@@ -89,6 +92,7 @@ static void print_json(const struct rp_maxbatch_options *o, const struct rp_maxb
     rp_json_string(&w, "device", o->device->name);
     rp_json_string(&w, "policy", o->policy->name);
     rp_json_uint(&w, "budget_bytes", o->policy_options.budget_bytes);
+    rp_host_budget_json(&o->host, &w);
     rp_json_bool(&w, "interrupted", rp_maxbatch_interrupted(m));
     rp_json_uint(&w, "keep_all_batch", m->keep_all_batch);
     write_point(&w, "largest", rp_maxbatch_largest(m));

@@ -240,6 +240,7 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool for_speed,
     if (rc == RP_OK) {
         p.claims = out.plan.claims;
         p.needed_bytes = out.report.needed_bytes;
+        p.host_bytes = out.plan.host_bytes;
         p.verdict = verdict_of(o, &out, overhead);
         s->m->n_plans++;
         if (p.verdict == RP_BATCH_FITS && batch >= s->m->largest)

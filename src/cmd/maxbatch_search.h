@@ -4,6 +4,7 @@
 #define RP_CMD_MAXBATCH_SEARCH_H
 
 #include "base/mem.h"
+#include "cmd/host_budget.h"
 #include "model/device.h"
 #include "model/zoo/registry.h"
 #include "policy/policy_plan.h"
@@ -14,10 +15,11 @@ struct rp_maxbatch_options {
     const struct rp_device_model *device;
     const struct rp_policy *policy;
     struct rp_policy_options policy_options;
-    double max_overhead; /* a share of keep-all's time; negative: no limit */
-    bool one_forward;    /* the overhead may be one more forward pass instead */
-    double precision;    /* how far the largest batch may be off, as a share of it */
-    bool fit_only;       /* do not plan for speed */
+    struct rp_host_budget host; /* as in policy_options, and where it is from */
+    double max_overhead;        /* a share of keep-all's time; negative: no limit */
+    bool one_forward;           /* the overhead may be one more forward pass instead */
+    double precision;           /* how far the largest batch may be off, as a share of it */
+    bool fit_only;              /* do not plan for speed */
 };
 
 /* What is known of a batch. For a policy with one plan for every budget, the plan fits or
@@ -37,7 +39,7 @@ struct rp_batch {
     enum rp_batch_verdict verdict;
     bool for_speed; /* planned for speed, not only for whether it fits */
     struct rp_claims claims;
-    uint64_t needed_bytes, keep_all_bytes;
+    uint64_t needed_bytes, host_bytes, keep_all_bytes;
 };
 
 /* What a search found. Zeroed before; rp_maxbatch_fini empties it. */

@@ -13,6 +13,7 @@
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/profile.h"
+#include "emit/project.h"
 #include "model/cost.h"
 #include "model/device.h"
 #include "model/graph.h"
@@ -27,13 +28,14 @@ struct options {
 static void list_devices(void) {
     size_t n;
     const struct rp_device_model *m = rp_device_models(&n);
-    puts("device             memory    GB/s  peak TFLOP/s of f32, f16, bf16   host GB/s");
+    puts("device             memory    GB/s  peak TFLOP/s of f32, f16, bf16   host GB/s   "
+         "host memory");
     for (size_t i = 0; i < n; i++)
-        printf("%-16s %8s %7.0f %12.1f %8.1f %8.1f %11.1f  %s\n", m[i].name,
+        printf("%-16s %8s %7.0f %12.1f %8.1f %8.1f %11.1f %13s  %s\n", m[i].name,
                rp_show_bytes(m[i].memory_bytes).s, 1e-9 * (double)m[i].memory_bytes_per_s,
                1e-12 * (double)m[i].f32_flops, 1e-12 * (double)m[i].f16_flops,
                1e-12 * (double)m[i].bf16_flops, 1e-9 * (double)m[i].link_bytes_per_s,
-               m[i].title);
+               rp_show_bytes(m[i].host_memory_bytes).s, m[i].title);
 }
 
 static void list_devices_json(void) {
@@ -53,6 +55,7 @@ static void list_devices_json(void) {
         rp_json_uint(&w, "f16_flops", m[i].f16_flops);
         rp_json_uint(&w, "bf16_flops", m[i].bf16_flops);
         rp_json_uint(&w, "link_bytes_per_s", m[i].link_bytes_per_s);
+        rp_json_uint(&w, "host_memory_bytes", m[i].host_memory_bytes);
         rp_json_end(&w);
     }
     rp_json_end(&w);
@@ -178,6 +181,8 @@ static rp_rc measure_on_gpu(const struct options *o, const char *path, struct rp
         return rp_fail(err, RP_USAGE, "profile: --h2d and --d2h need --device");
     if (repeat < 1 || repeat > 1000)
         return rp_fail(err, RP_USAGE, "profile: --repeat must be from 1 to 1000");
+    if (o->program != NULL && rp_project_replaces(RP_TARGET_PROFILE, o->program, path))
+        return rp_fail(err, RP_USAGE, "profile: --program would replace GRAPH, %s", path);
     struct rp_measure m = {path, NULL, o->out, o->json};
     return rp_profile_on_gpu(&m, o->program, gpu, repeat, err);
 }

@@ -57,6 +57,10 @@ static void print_text(const struct rp_graph *a, const struct rp_graph *b,
     printf("recompute %s and %s, stall %s and %s\n", rp_show_ns(plan->a.recompute_ns).s,
            rp_show_ns(plan->b.recompute_ns).s, rp_show_ns(plan->a.stall_ns).s,
            rp_show_ns(plan->b.stall_ns).s);
+    uint64_t a_tail = rp_claims_tail_ns(&plan->a), b_tail = rp_claims_tail_ns(&plan->b);
+    if (a_tail > 0 || b_tail > 0)
+        printf("copies    after the last op %s and %s\n", rp_show_ns(a_tail).s,
+               rp_show_ns(b_tail).s);
 }
 
 static void write_difference(struct rp_json_writer *w, const struct rp_kind_diff *d,

@@ -101,9 +101,10 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
     if (rc == RP_OK && output->json)
         rp_solve_report_json(g, &plan, &report, &v, statistics, rp_seconds() - begin,
                              stdout);
-    else if (rc == RP_OK && !output->silent && rp_log_level() >= 0)
+    else if (rc == RP_OK && !output->silent && rp_log_level() >= 0) {
         rp_solve_report_text(g, &plan, &report, &v, stdout);
-    else if (rc == RP_NO || rc == RP_LIMIT)
+        rp_solve_report_unwritten(output->plan, stdout);
+    } else if (rc == RP_NO || rc == RP_LIMIT)
         rp_solve_report_no_plan(g, o, &report, rc, statistics, output->json, stdout);
     if (statistics != NULL && !output->json && !output->silent)
         rp_statistics_text(statistics, stdout);
@@ -282,8 +283,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "write the plan to FILE; - is standard output"},
         {"time-limit", 't', RP_OPT_POSITIVE, &o.solve.time_limit, "SEC",
          "work for at most about SEC seconds (60)"},
-        {"ignore-clock", 0, RP_OPT_FLAG, &o.solve.ignore_clock, NULL,
-         "do all the work of --time-limit, however long it takes"},
+        rp_option_ignore_clock(&o.solve.ignore_clock),
         {"gap", 0, RP_OPT_NUMBER, &o.gap, "PERCENT",
          "stop when the plan is this close to the bound (0)"},
         {"start", 0, RP_OPT_STRING, &o.start, "PLAN",

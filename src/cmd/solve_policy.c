@@ -15,10 +15,11 @@ static void print_text(const struct rp_outcome *out, const struct rp_policy *pol
     const struct rp_policy_report *r = &out->report;
     const struct rp_claims *c = &p->claims;
     printf("policy  %s\n", policy->name);
-    printf("time    %s, %s over keep-all (%s made again, %s stall)\n",
+    printf("time    %s, %s over keep-all (%s made again, %s stall%s)\n",
            rp_show_ns(c->time_ns).s,
            rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
-           rp_show_ns(c->recompute_ns).s, rp_show_ns(c->stall_ns).s);
+           rp_show_ns(c->recompute_ns).s, rp_show_ns(c->stall_ns).s,
+           rp_show_tail(", ", rp_claims_tail_ns(c)).s);
     printf("memory  %s of %s%s\n", rp_show_bytes(r->needed_bytes).s,
            rp_show_bytes(o->budget_bytes).s,
            r->needed_bytes <= o->budget_bytes ? "" : ": does not fit");
@@ -84,6 +85,8 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
     bool fits = out.report.fits;
     if (!fits || (!output->silent && (output->json || rp_log_level() >= 0)))
         (output->json ? print_json : print_text)(&out, policy, o);
+    if (fits && !output->json && !output->silent && rp_log_level() >= 0)
+        rp_solve_report_unwritten(output->plan, stdout);
     if (fits && output->plan != NULL)
         rc = rp_plan_save(&out.plan, output->plan, err);
     rp_outcome_fini(&out);

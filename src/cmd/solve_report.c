@@ -48,8 +48,9 @@ void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_opt
 }
 
 rp_rc rp_fail_without_plan(const volatile sig_atomic_t *interrupted, struct rp_err *err) {
-    return rp_fail(err, RP_LIMIT, "solve: %s before any plan was found",
-                   *interrupted ? "interrupted" : "the work limit came");
+    return rp_fail(err, RP_LIMIT, "solve: %s",
+                   *interrupted ? "interrupted before any plan was found"
+                                : "no plan was found");
 }
 
 /* ---- text ---- */
@@ -71,8 +72,8 @@ void rp_solve_report_text(const struct rp_graph *g, const struct rp_plan *p,
     fprintf(f, "time    %s, %s over keep-all", rp_show_ns(c->time_ns).s,
             rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s);
     if (v->n_swap_outs > 0)
-        fprintf(f, ": recompute %s, stall %s", rp_show_ns(c->recompute_ns).s,
-                rp_show_ns(c->stall_ns).s);
+        fprintf(f, ": recompute %s, stall %s%s", rp_show_ns(c->recompute_ns).s,
+                rp_show_ns(c->stall_ns).s, rp_show_tail(", ", rp_claims_tail_ns(c)).s);
     fputc('\n', f);
     fprintf(f, "memory  %s of %s (keep-all needs %s)\n",
             rp_show_bytes(p->addressed ? g->fixed_bytes + p->arena_bytes : c->peak_bytes).s,
@@ -84,6 +85,11 @@ void rp_solve_report_text(const struct rp_graph *g, const struct rp_plan *p,
     else
         fprintf(f, "bound   %s, gap %s\n", rp_show_ns(c->lower_bound_ns).s,
                 rp_show_percent(c->time_ns - c->lower_bound_ns, c->lower_bound_ns).s);
+}
+
+void rp_solve_report_unwritten(const char *path, FILE *f) {
+    if (path == NULL)
+        fputs("plan    not written (--out FILE writes it)\n", f);
 }
 
 /* ---- JSON ---- */

@@ -16,6 +16,9 @@ void rp_solve_report_text(const struct rp_graph *g, const struct rp_plan *p,
                           const struct rp_solve_report *r, const struct rp_verdict *v,
                           FILE *f);
 
+/* Says that the plan is not written, if `path` is NULL. */
+void rp_solve_report_unwritten(const char *path, FILE *f);
+
 /* One JSON object. `seconds` is how long the search took. `s` may be NULL. */
 void rp_solve_report_json(const struct rp_graph *g, const struct rp_plan *p,
                           const struct rp_solve_report *r, const struct rp_verdict *v,
@@ -27,8 +30,8 @@ void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_opt
                              const struct rp_solve_report *r, rp_rc rc,
                              const struct rp_statistics *s, bool json, FILE *f);
 
-/* Returns RP_LIMIT with the message that no plan was found before the interrupt, if
- * *interrupted is set, or before the work limit. */
+/* Returns RP_LIMIT with the message that no plan was found, or none before the interrupt if
+ * *interrupted is set. Why is said by the report. */
 rp_rc rp_fail_without_plan(const volatile sig_atomic_t *interrupted, struct rp_err *err);
 
 #endif

@@ -23,7 +23,8 @@
 
 struct options {
     struct rp_sweep sweep;
-    double gap; /* percent */
+    double gap;           /* percent */
+    uint64_t host_budget; /* UINT64_MAX: not given */
     bool jobs, json, no_addresses;
 };
 
@@ -160,23 +161,33 @@ static void print_quoted(const char *text) {
     putchar('\'');
 }
 
+/* The options that all commands of a sweep share. */
+static void print_shared(const struct rp_sweep *s) {
+    if (s->host.bytes < RP_MAX_QUANTITY)
+        printf(" --host-budget %" PRIu64, s->host.bytes);
+    if (!s->policy.addressed)
+        printf(" --no-addresses");
+}
+
 static void print_jobs(const struct rp_sweep *s) {
     for (uint64_t k = 0; k < s->n_points; k++) {
         char *path = rp_sweep_file(s, k);
         printf("remat-plan solve ");
         print_quoted(s->graph_path);
         printf(" --policy remat --budget %" PRIu64
-               " --time-limit %g --gap %g --seed %" PRIu64 "%s -q -o ",
-               s->budgets[k], s->policy.time_limit, s->policy.gap * 100, s->policy.seed,
-               s->policy.addressed ? "" : " --no-addresses");
+               " --time-limit %g --gap %g --seed %" PRIu64,
+               s->budgets[k], s->policy.time_limit, s->policy.gap * 100, s->policy.seed);
+        print_shared(s);
+        printf("%s -q -o ", s->policy.ignore_clock ? " --ignore-clock" : "");
         print_quoted(path);
         putchar('\n');
         free(path);
     }
     printf("remat-plan sweep ");
     print_quoted(s->graph_path);
-    printf(" --points %" PRIu64 "%s --merge -o ", s->n_points,
-           s->policy.addressed ? "" : " --no-addresses");
+    printf(" --points %" PRIu64, s->n_points);
+    print_shared(s);
+    printf(" --merge -o ");
     print_quoted(s->dir);
     putchar('\n');
 }
@@ -234,7 +245,8 @@ static rp_rc check_usage(const struct options *o, struct rp_err *err) {
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
-    struct options o = {.sweep = {.n_points = 12, .n_processes = 1}, .gap = 0.1};
+    struct options o = {
+        .sweep = {.n_points = 12, .n_processes = 1}, .gap = 0.1, .host_budget = UINT64_MAX};
     struct rp_sweep *s = &o.sweep;
     struct rp_graph g;
     bool done;
@@ -245,8 +257,10 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"out", 'o', RP_OPT_REQUIRED, &s->dir, "DIR",
          "write plans and curve into DIR (required)"},
         {"points", 'n', RP_OPT_NAT, &s->n_points, "N", "number of budgets (12)"},
+        rp_option_host_budget(&o.host_budget),
         {"time-limit", 't', RP_OPT_POSITIVE, &s->policy.time_limit, "SEC",
          "work for at most about SEC seconds on each point (10)"},
+        rp_option_ignore_clock(&s->policy.ignore_clock),
         {"gap", 0, RP_OPT_NUMBER, &o.gap, "PERCENT",
          "finish a point when it is this close to its bound (0.1)"},
         {"processes", 'j', RP_OPT_NAT, &s->n_processes, "N",
@@ -271,6 +285,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     if ((rc = rp_load_timed_graph(argv[1], &g, err)) != RP_OK)
         return rc;
     s->g = &g;
+    s->host = rp_host_budget_choose(o.host_budget, g.device.name);
+    s->policy.host_bytes = s->host.bytes;
     rc = sweep(&o, err);
     rp_graph_fini(&g);
     return rc;
@@ -289,7 +305,9 @@ const struct rp_command rp_cmd_sweep = {
         "with the budget. The curve is written to DIR/sweep.json, .csv and .svg. Point\n"
         "0 has the budget of the largest working set, for which there may be no plan.\n"
         "The others start from the smallest budget for which a published policy has a\n"
-        "plan.\n"
+        "plan. Host copies may take the memory of the device's usual server, divided by\n"
+        "its GPUs, unless --host-budget is given. With --ignore-clock the curve is the\n"
+        "same on any machine.\n"
         "\n"
         "--jobs prints one command for each point and, as its last line, the one that\n"
         "joins their plans, for GNU parallel, job arrays and the like:\n"

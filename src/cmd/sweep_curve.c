@@ -25,7 +25,8 @@ static rp_rc load_point(struct rp_sweep *s, uint64_t k, struct rp_err *err) {
         rc = rp_plan_load(path, &s->plans[k], err);
         if (rc == RP_OK && rp_verify(s->g, &s->plans[k], &v, &reason) != RP_OK)
             rc = rp_fail(err, RP_INPUT, "%s: %.900s", path, reason.msg);
-        if (rc == RP_OK && s->plans[k].budget_bytes != s->budgets[k])
+        if (rc == RP_OK && (s->plans[k].budget_bytes != s->budgets[k] ||
+                            s->plans[k].host_bytes > s->host.bytes))
             rc = rp_fail(err, RP_INPUT,
                          "%s: this plan is for another budget: use the same options as for "
                          "the plans",
@@ -127,6 +128,7 @@ static void write_json(const struct rp_sweep *s, FILE *f) {
     rp_json_uint(&w, "baseline_time_ns", s->g->total_time_ns);
     rp_json_uint(&w, "floor_bytes", s->floor_bytes);
     rp_json_uint(&w, "keep_all_bytes", s->keep_all_bytes);
+    rp_host_budget_json(&s->host, &w);
     rp_json_bool(&w, "interrupted", n_not_planned(s) > 0);
     rp_json_array(&w, "points");
     for (uint64_t k = 0; k < s->n_points; k++)
@@ -137,12 +139,16 @@ static void write_json(const struct rp_sweep *s, FILE *f) {
 }
 
 static void write_csv(const struct rp_sweep *s, FILE *f) {
-    fputs("budget_bytes,time_ns,baseline_time_ns,lower_bound_ns,peak_bytes\n", f);
+    fputs("budget_bytes,time_ns,baseline_time_ns,lower_bound_ns,peak_bytes,host_bytes\n",
+          f);
     for (uint64_t k = 0; k < s->n_points; k++)
         if (has_plan(s, k))
-            fprintf(f, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+            fprintf(f,
+                    "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                    "\n",
                     s->budgets[k], s->plans[k].claims.time_ns, s->g->total_time_ns,
-                    s->plans[k].claims.lower_bound_ns, s->plans[k].claims.peak_bytes);
+                    s->plans[k].claims.lower_bound_ns, s->plans[k].claims.peak_bytes,
+                    s->plans[k].host_bytes);
 }
 
 static void write_svg(const struct rp_sweep *s, FILE *f) {
@@ -170,10 +176,10 @@ static rp_rc save(const struct rp_sweep *s, const char *name,
 }
 
 static void print_text(const struct rp_sweep *s) {
-    printf("%s: %s, keep-all needs %s\n"
-           "point      budget  over time      bound  recompute      stall     on host\n",
-           s->g->name, rp_show_ns(s->g->total_time_ns).s,
+    printf("%s: %s, keep-all needs %s\n", s->g->name, rp_show_ns(s->g->total_time_ns).s,
            rp_show_bytes(s->keep_all_bytes).s);
+    rp_host_budget_print(&s->host);
+    puts("point      budget  over time      bound  recompute      stall     on host");
     for (uint64_t k = 0; k < s->n_points; k++) {
         const struct rp_claims *c = &s->plans[k].claims;
         printf("%5" PRIu64 " %11s ", k, rp_show_bytes(s->budgets[k]).s);
@@ -182,11 +188,12 @@ static void print_text(const struct rp_sweep *s) {
             continue;
         }
         printf(
-            "%10s %10s %10s %10s %11s\n",
+            "%10s %10s %10s %10s %11s%s\n",
             rp_show_percent(c->time_ns - s->g->total_time_ns, s->g->total_time_ns).s,
             rp_show_percent(c->lower_bound_ns - s->g->total_time_ns, s->g->total_time_ns).s,
             rp_show_ns(c->recompute_ns).s, rp_show_ns(c->stall_ns).s,
-            rp_show_bytes(s->plans[k].host_bytes).s);
+            rp_show_bytes(s->plans[k].host_bytes).s,
+            rp_show_tail("  ", rp_claims_tail_ns(c)).s);
     }
 }
 

@@ -35,36 +35,59 @@ static rp_rc fail_with_errno(const char *path, struct rp_err *err) {
     return rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
 }
 
-rp_rc rp_sweep_create_folder(const struct rp_sweep *s, struct rp_err *err) {
-    if (mkdir(s->dir, 0777) != 0 && errno != EEXIST)
-        return fail_with_errno(s->dir, err);
-    char *curve = rp_format("%s/sweep.json", s->dir);
-    rp_rc rc = rp_probe_file(curve, err);
-    free(curve);
-    return rc;
+static const char *const curve_files[] = {"sweep.json", "sweep.csv", "sweep.svg"};
+
+/* True if a sweep writes or removes a file of this name in its folder. */
+static bool is_ours(const char *name) {
+    bool ours = point_of_file(name) != NO_POINT;
+    for (size_t i = 0; i < sizeof curve_files / sizeof curve_files[0]; i++)
+        ours = ours || strcmp(name, curve_files[i]) == 0;
+    return ours;
 }
 
-static rp_rc remove_file(const struct rp_sweep *s, const char *name, struct rp_err *err) {
-    char *path = rp_format("%s/%s", s->dir, name);
-    rp_rc rc = unlink(path) != 0 && errno != ENOENT ? fail_with_errno(path, err) : RP_OK;
-    free(path);
-    return rc;
-}
-
-rp_rc rp_sweep_remove_old(const struct rp_sweep *s, struct rp_err *err) {
-    static const char *const curve[] = {"sweep.json", "sweep.csv", "sweep.svg"};
+/* Calls `visit` for each file of a sweep in the folder, until it fails. */
+static rp_rc visit_files(const struct rp_sweep *s,
+                         rp_rc (*visit)(const struct rp_sweep *, const char *path,
+                                        struct rp_err *),
+                         struct rp_err *err) {
     struct dirent *entry;
     rp_rc rc = RP_OK;
     DIR *dir = opendir(s->dir);
     if (dir == NULL)
         return fail_with_errno(s->dir, err);
-    while (rc == RP_OK && (entry = readdir(dir)) != NULL)
-        if (point_of_file(entry->d_name) != NO_POINT)
-            rc = remove_file(s, entry->d_name, err);
+    while (rc == RP_OK && (entry = readdir(dir)) != NULL) {
+        char *path = rp_format("%s/%s", s->dir, entry->d_name);
+        if (is_ours(entry->d_name))
+            rc = visit(s, path, err);
+        free(path);
+    }
     closedir(dir);
-    for (size_t i = 0; i < sizeof curve / sizeof curve[0] && rc == RP_OK; i++)
-        rc = remove_file(s, curve[i], err);
     return rc;
+}
+
+static rp_rc refuse_graph(const struct rp_sweep *s, const char *path, struct rp_err *err) {
+    return rp_same_file(path, s->graph_path)
+               ? rp_fail(err, RP_USAGE, "sweep: --out would replace GRAPH, %s",
+                         s->graph_path)
+               : RP_OK;
+}
+
+static rp_rc remove_file(const struct rp_sweep *s, const char *path, struct rp_err *err) {
+    (void)s;
+    return unlink(path) != 0 && errno != ENOENT ? fail_with_errno(path, err) : RP_OK;
+}
+
+rp_rc rp_sweep_create_folder(const struct rp_sweep *s, struct rp_err *err) {
+    if (mkdir(s->dir, 0777) != 0 && errno != EEXIST)
+        return fail_with_errno(s->dir, err);
+    char *curve = rp_format("%s/%s", s->dir, curve_files[0]);
+    rp_rc rc = rp_probe_file(curve, err);
+    free(curve);
+    return rc == RP_OK ? visit_files(s, refuse_graph, err) : rc;
+}
+
+rp_rc rp_sweep_remove_old(const struct rp_sweep *s, struct rp_err *err) {
+    return visit_files(s, remove_file, err);
 }
 
 rp_rc rp_sweep_check_points(const struct rp_sweep *s, struct rp_err *err) {
@@ -87,5 +110,5 @@ rp_rc rp_sweep_check_points(const struct rp_sweep *s, struct rp_err *err) {
                        "%s: point %" PRIu64 " is beyond the %" PRIu64
                        " points of this sweep: use the same options as for the plans",
                        s->dir, last, s->n_points);
-    return RP_OK;
+    return visit_files(s, refuse_graph, err);
 }

@@ -5,6 +5,7 @@
 #ifndef RP_CMD_SWEEP_POINTS_H
 #define RP_CMD_SWEEP_POINTS_H
 
+#include "cmd/host_budget.h"
 #include "policy/policy_plan.h"
 
 /* What became of a point in this run. */
@@ -20,6 +21,7 @@ struct rp_sweep {
     const struct rp_graph *g; /* the caller's */
     const char *graph_path, *dir;
     struct rp_policy_options policy;
+    struct rp_host_budget host; /* as in `policy`, and where it is from */
     uint64_t n_points, n_processes;
     bool merge; /* only join the plans that other runs left in the folder */
     uint64_t floor_bytes, keep_all_bytes;
@@ -31,14 +33,15 @@ struct rp_sweep {
 /* The file of point k. The caller frees the path. */
 char *rp_sweep_file(const struct rp_sweep *s, uint64_t k);
 
-/* Creates the folder if need be, and checks that the curve can be written there. */
+/* Creates the folder if need be, and checks that the curve can be written there. RP_USAGE
+ * if a file of the sweep there is the graph, by whatever name. */
 rp_rc rp_sweep_create_folder(const struct rp_sweep *s, struct rp_err *err);
 
 /* Removes the points and the curve of an earlier run from the folder. */
 rp_rc rp_sweep_remove_old(const struct rp_sweep *s, struct rp_err *err);
 
 /* Checks for --merge that the folder holds points, and none with a number of n_points or
- * more. RP_INPUT otherwise. */
+ * more. RP_INPUT otherwise; RP_USAGE as above. */
 rp_rc rp_sweep_check_points(const struct rp_sweep *s, struct rp_err *err);
 
 #endif

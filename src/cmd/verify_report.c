@@ -61,9 +61,10 @@ static void print_text_valid(const struct rp_verify_report *r, FILE *f) {
     fputs(" for ", f);
     print_clean(r->pair.g.name, f);
     fputc('\n', f);
-    fprintf(f, "time      %s, %s over keep-all: recompute %s, stall %s\n",
+    fprintf(f, "time      %s, %s over keep-all: recompute %s, stall %s%s\n",
             rp_show_ns(v->time_ns).s, rp_show_percent(v->time_ns - base, base).s,
-            rp_show_percent(v->recompute_ns, base).s, rp_show_percent(v->stall_ns, base).s);
+            rp_show_percent(v->recompute_ns, base).s, rp_show_percent(v->stall_ns, base).s,
+            rp_show_tail(", ", rp_claims_tail_ns(&r->pair.p.claims)).s);
     print_memory(r, f);
     fprintf(f, "bound     %s, gap %s, proof %s (claimed)\n", rp_show_ns(bound).s,
             rp_show_percent(v->time_ns - bound, bound).s,

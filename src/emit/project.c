@@ -13,6 +13,7 @@
 
 const char *const rp_target_word[RP_N_TARGETS] = {"c", "cuda", "profile"};
 
+static const char plan_name[] = "plan.c";
 static const char licence[] = "/* SPDX-License-Identifier: MIT */\n";
 
 /* Makes the folders that contain `path`. Those that end before offset `from` exist. */
@@ -105,7 +106,7 @@ rp_rc rp_project_write(const struct rp_replay_tables *t, enum rp_target target,
     rp_plan_c_write(t, target, f);
     rp_text_close(f);
     *bytes = 0;
-    rp_rc rc = write_one(folder, "plan.c", text, len, bytes, err);
+    rp_rc rc = write_one(folder, plan_name, text, len, bytes, err);
     free(text);
     for (size_t k = 0; k < rp_n_embedded && rc == RP_OK; k++) {
         char *name = name_for(&rp_embedded[k], target);
@@ -114,4 +115,21 @@ rp_rc rp_project_write(const struct rp_replay_tables *t, enum rp_target target,
         free(name);
     }
     return rc;
+}
+
+static bool is_same(const char *folder, const char *name, const char *path) {
+    char *written = rp_format("%s/%s", folder, name);
+    bool same = rp_same_file(written, path);
+    free(written);
+    return same;
+}
+
+bool rp_project_replaces(enum rp_target target, const char *folder, const char *path) {
+    bool replaces = is_same(folder, plan_name, path);
+    for (size_t k = 0; k < rp_n_embedded && !replaces; k++) {
+        char *name = name_for(&rp_embedded[k], target);
+        replaces = name != NULL && is_same(folder, name, path);
+        free(name);
+    }
+    return replaces;
 }

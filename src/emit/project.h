@@ -20,4 +20,7 @@ extern const char *const rp_target_word[RP_N_TARGETS]; /* "c", "cuda", "profile"
 rp_rc rp_project_write(const struct rp_replay_tables *t, enum rp_target target,
                        const char *folder, uint64_t *bytes, struct rp_err *err);
 
+/* True if rp_project_write would replace the file at `path`, by whatever name. */
+bool rp_project_replaces(enum rp_target target, const char *folder, const char *path);
+
 #endif

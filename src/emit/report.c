@@ -46,9 +46,10 @@ static void put_padded(const char *s, size_t width, FILE *f) {
 static void put_time(const struct rp_report *r, FILE *f) {
     const struct rp_memory_trace *t = &r->plan;
     uint64_t base = r->keep_all.time_ns, bound = r->p->claims.lower_bound_ns;
-    fprintf(f, "time      %s, %s over keep-all's %s: recompute %s, stall %s\n",
+    fprintf(f, "time      %s, %s over keep-all's %s: recompute %s, stall %s%s\n",
             rp_show_ns(t->time_ns).s, rp_show_percent(t->time_ns - base, base).s,
-            rp_show_ns(base).s, rp_show_ns(t->recompute_ns).s, rp_show_ns(t->stall_ns).s);
+            rp_show_ns(base).s, rp_show_ns(t->recompute_ns).s, rp_show_ns(t->stall_ns).s,
+            rp_show_tail(", ", t->time_ns - base - t->recompute_ns - t->stall_ns).s);
     if (bound == 0)
         fputs("bound     none\n", f);
     else

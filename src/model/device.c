@@ -1,5 +1,6 @@
 #include "model/device.h"
 
+#include <string.h>
 #include <strings.h>
 
 /* Sources of the figures:
@@ -13,10 +14,15 @@
  *   [H]  NVIDIA H100 data sheet (2023); its tensor rates are with sparsity, so halved here
  *   [X]  NVIDIA H200 data sheet (2024); likewise
  *   [I]  IBM Power System S822LC for High Performance Computing, REDP-5405, section 1.7
+ *   [N]  NVIDIA's own servers, their data sheets: DGX-1 (512 GB for 8 GPUs), DGX-2 (1.5 TB
+ *        for 16), DGX A100 (1 TB for 8 GPUs of 40 GB, 2 TB for 8 of 80 GB), DGX H100 and
+ *        H200 (2 TB for 8), DGX Station (256 GB for 4)
+ *   [M]  the server of Meng et al. (policy/alibaba.c): 128 GB
  *
  * Every sheet prints memory as "GB" and means a power-of-two size: a 40 GB A100 offers
  * 42,405,855,232 bytes to programs (deviceQuery, PC2 Paderborn). So GB is GiB here. The
- * driver and a CUDA context take some of it, so a budget should be smaller. */
+ * driver and a CUDA context take some of it, so a budget should be smaller. Host memory is
+ * the usual server's, divided by its GPUs. */
 #define GIB(n) ((uint64_t)(n) << 30)
 #define MEGA UINT64_C(1000000)
 #define GIGA UINT64_C(1000000000)
@@ -40,6 +46,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(12),
         .memory_bytes_per_s = 288 * GIGA,
         .link_bytes_per_s = PCIE3,
+        .host_memory_bytes = GIB(128), /* [M] */
     },
     {
         .name = "p100-16g", /* [P]; f16 is twice as fast as f32 */
@@ -51,6 +58,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(16),
         .memory_bytes_per_s = 732 * GIGA,
         .link_bytes_per_s = PCIE3,
+        .host_memory_bytes = GIB(64), /* DGX-1 [N] */
     },
     {
         .name = "p100-16g-nvlink", /* [P]; two NVLinks to the host [I] */
@@ -62,6 +70,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(16),
         .memory_bytes_per_s = 732 * GIGA,
         .link_bytes_per_s = 40 * GIGA,
+        .host_memory_bytes = GIB(256), /* 1 TB for 4 GPUs [I] */
     },
     {
         .name = "v100-16g", /* [V] */
@@ -73,6 +82,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(16),
         .memory_bytes_per_s = 900 * GIGA,
         .link_bytes_per_s = PCIE3,
+        .host_memory_bytes = GIB(64), /* DGX-1 [N] */
     },
     {
         .name = "v100-32g", /* [V] */
@@ -84,6 +94,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(32),
         .memory_bytes_per_s = 900 * GIGA,
         .link_bytes_per_s = PCIE3,
+        .host_memory_bytes = GIB(96), /* DGX-2 [N] */
     },
     {
         .name = "titan-v", /* [T] */
@@ -95,6 +106,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(12),
         .memory_bytes_per_s = 652800 * MEGA,
         .link_bytes_per_s = PCIE3,
+        .host_memory_bytes = GIB(64), /* DGX Station [N], whose V100 is the same chip */
     },
     {
         .name = "rtx4090", /* [D]; tensor rates with f32 sums */
@@ -106,6 +118,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(24),
         .memory_bytes_per_s = 1008 * GIGA,
         .link_bytes_per_s = PCIE4,
+        .host_memory_bytes = GIB(64), /* as for the TITAN V */
     },
     {
         .name = "a100-40g", /* [A] */
@@ -117,6 +130,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(40),
         .memory_bytes_per_s = 1555 * GIGA,
         .link_bytes_per_s = PCIE4,
+        .host_memory_bytes = GIB(128), /* [N] */
     },
     {
         .name = "a100-80g", /* [A] */
@@ -128,6 +142,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(80),
         .memory_bytes_per_s = 2039 * GIGA,
         .link_bytes_per_s = PCIE4,
+        .host_memory_bytes = GIB(256), /* [N] */
     },
     {
         .name = "h100", /* [H] */
@@ -139,6 +154,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(80),
         .memory_bytes_per_s = 3350 * GIGA,
         .link_bytes_per_s = PCIE5,
+        .host_memory_bytes = GIB(256), /* [N] */
     },
     {
         .name = "h200", /* [X] */
@@ -150,6 +166,7 @@ static const struct rp_device_model models[] = {
         .memory_bytes = GIB(141),
         .memory_bytes_per_s = 4800 * GIGA,
         .link_bytes_per_s = PCIE5,
+        .host_memory_bytes = GIB(256), /* [N] */
     },
 };
 
@@ -160,7 +177,7 @@ const struct rp_device_model *rp_device_models(size_t *n) {
 
 const struct rp_device_model *rp_device_find(const char *name) {
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
-        if (strcasecmp(models[i].name, name) == 0)
+        if (strcasecmp(models[i].name, name) == 0 || strcmp(models[i].title, name) == 0)
             return &models[i];
     return NULL;
 }

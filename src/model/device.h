@@ -22,13 +22,14 @@ struct rp_device_model {
     bool tensor_cores;   /* what is above f32_flops comes from tensor cores */
     uint64_t memory_bytes;
     uint64_t memory_bytes_per_s;
-    uint64_t link_bytes_per_s; /* of the link to the host: raw, in one direction */
+    uint64_t link_bytes_per_s;  /* of the link to the host: raw, in one direction */
+    uint64_t host_memory_bytes; /* of a usual server, for each of its GPUs */
 };
 
 /* All models; *n gets how many there are. */
 const struct rp_device_model *rp_device_models(size_t *n);
 
-/* Ignores the case of letters. NULL if there is no such model. */
+/* By name, ignoring the case of letters, or by title. NULL if there is no such model. */
 const struct rp_device_model *rp_device_find(const char *name);
 
 #endif

@@ -46,6 +46,12 @@ struct rp_claims {
     enum rp_proof proof;
 };
 
+/* time = baseline + recompute + stall + tail: how long the copies go on after the last op.
+ * The claims are true. */
+static inline uint64_t rp_claims_tail_ns(const struct rp_claims *c) {
+    return c->time_ns - c->baseline_time_ns - c->recompute_ns - c->stall_ns;
+}
+
 struct rp_plan {
     char *graph_name, *graph_sha256;
     uint64_t budget_bytes; /* for sources and arena together */

@@ -6,14 +6,21 @@
  * Interpretation: candidates are taken by recomputation time per byte, the smallest first.
  * If tensors are recomputed in the fullest stage, they made a new peak, and the largest of
  * them is swapped. Refinement goes over what was given up, the most expensive first, and
- * keeps again what the budget has room for after all.
+ * keeps again what the budget has room for after all. `no-refinement` leaves that out.
  */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "policy/interval_steps.h"
 #include "policy/intervals.h"
 #include "policy/policy.h"
+
+static const struct rp_policy_option option_table[] = {
+    {"no-refinement", RP_POLICY_FLAG, NULL, "keep nothing again that was given up",
+     offsetof(struct rp_policy_options, libra_no_refinement), false},
+    {0},
+};
 
 enum { MAX_STAGES = 2000000 }; /* recorded in all, by each of the two loops */
 
@@ -114,7 +121,6 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
                    struct rp_recorder *r) {
     struct libra w = {.p = p, .r = r};
     struct rp_intervals intervals = {0}, given = {0};
-    (void)o;
     rp_interval_actions_init(p, &w.a);
     w.peak = rp_calloc((size_t)p->n_ops + 1, sizeof *w.peak);
     w.first_need = rp_calloc(rp_n_intervals(p), sizeof *w.first_need);
@@ -125,7 +131,7 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
             break;
         record_steps(&w);
     }
-    if (too_large && r->peak_bytes <= p->limit_bytes)
+    if (too_large && !o->libra_no_refinement && r->peak_bytes <= p->limit_bytes)
         refine(&w, &given);
     free(intervals.at);
     free(given.at);
@@ -141,4 +147,5 @@ const struct rp_policy rp_policy_libra = {
     .fits_budget = true,
     .may_recompute = true,
     .may_swap = true,
+    .options = option_table,
 };

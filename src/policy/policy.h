@@ -38,7 +38,8 @@ struct rp_policy_options {
     uint64_t host_bytes;   /* limit for all host copies together */
     struct rp_tflms_options tflms;
     uint64_t
-        pytorch_millionths; /* budget of policy pytorch; UINT64_MAX: the best of some */
+        pytorch_millionths;   /* budget of policy pytorch; UINT64_MAX: the best of some */
+    bool libra_no_refinement; /* libra keeps nothing again that it gave up */
     bool given_order; /* ops run first in the graph's order; for policies that can choose */
     double time_limit; /* seconds, of the policies that search (checkmate, remat) */
     bool ignore_clock; /* only the amount of work limits the search */

@@ -1,2 +1,2 @@
 # exit: 0
-remat-plan maxbatch --help | sed '/^policies/q'
+remat-plan maxbatch --help | sed -n '1,/^policies/p'

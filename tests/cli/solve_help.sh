@@ -1,2 +1,2 @@
 # exit: 0
-remat-plan solve --help | sed '/^policies/q'
+remat-plan solve --help | sed -n '1,/^policies/p'
