@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "base/heap.h"
+#include "solve/core/heap.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"

@@ -92,7 +92,7 @@ static void every_swap_that_is_left_is_needed(void) {
         struct task t;
         task_init(&t, seed);
         before += count_swap_ins(&t, 0);
-        rp_drop_swaps(&t.p, UINT64_MAX, &t.s);
+        rp_drop_swaps(&t.p, UINT64_MAX, NULL, &t.s);
         struct rp_cost c = rp_schedule_cost(&t.p, &t.s);
         CU_ASSERT(c.sound);
         CU_ASSERT(c.peak_bytes <= t.p.limit_bytes);
@@ -111,10 +111,10 @@ static void no_swap_is_left_if_everything_fits(void) {
     task_init(&t, 3);
     t.p.limit_bytes = t.keep_all.peak_bytes;
     CU_ASSERT(count_swap_ins(&t, 0) > 0);
-    CU_ASSERT(rp_drop_swaps(&t.p, UINT64_MAX, &t.s));
+    CU_ASSERT(rp_drop_swaps(&t.p, UINT64_MAX, NULL, &t.s));
     CU_ASSERT_EQUAL(count_swap_ins(&t, 0), 0);
     CU_ASSERT_EQUAL(rp_schedule_cost(&t.p, &t.s).time_ns, t.keep_all.time_ns);
-    CU_ASSERT_FALSE(rp_drop_swaps(&t.p, UINT64_MAX, &t.s));
+    CU_ASSERT_FALSE(rp_drop_swaps(&t.p, UINT64_MAX, NULL, &t.s));
     task_fini(&t);
 }
 
@@ -127,7 +127,7 @@ static void swaps_of_larger_tensors_are_left_alone(void) {
     uint32_t large = count_swap_ins(&t, max_bytes / 2), all = count_swap_ins(&t, 0);
     t.p.limit_bytes = t.keep_all.peak_bytes;
     CU_ASSERT(large > 0 && large < all);
-    rp_drop_swaps(&t.p, max_bytes / 2, &t.s);
+    rp_drop_swaps(&t.p, max_bytes / 2, NULL, &t.s);
     CU_ASSERT_EQUAL(count_swap_ins(&t, 0), large);
     task_fini(&t);
 }
@@ -136,7 +136,7 @@ static void a_schedule_that_does_not_fit_is_left_alone(void) {
     struct task t;
     task_init(&t, 3);
     t.p.limit_bytes--;
-    CU_ASSERT_FALSE(rp_drop_swaps(&t.p, UINT64_MAX, &t.s));
+    CU_ASSERT_FALSE(rp_drop_swaps(&t.p, UINT64_MAX, NULL, &t.s));
     task_fini(&t);
 }
 

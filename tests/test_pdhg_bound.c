@@ -74,7 +74,7 @@ static bool check_one_graph(uint64_t seed) {
     build_instance(seed, &g, &p);
     bool good = rp_brute_best(&g, p.limit_bytes, &best);
     struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, 0);
-    while (good && rp_pdhg_bound_run(b, WORK / 10, INFINITY, NULL))
+    while (good && rp_pdhg_bound_run(b, WORK / 10, NULL))
         good = rp_pdhg_bound_ns(b) <= best;
     good = good && rp_pdhg_bound_ns(b) <= best && rp_pdhg_bound_ns(b) >= g.total_time_ns &&
            proof_is_right(b);
@@ -158,7 +158,7 @@ static void any_multipliers_give_a_valid_bound(void) {
 static struct rp_pdhg_bound *bound_at(const struct rp_instance *p, uint64_t pieces) {
     struct rp_pdhg_bound *b = rp_pdhg_bound_new(p, 0);
     for (uint64_t i = 0; i < pieces; i++)
-        rp_pdhg_bound_run(b, 60000000 / pieces, INFINITY, NULL);
+        rp_pdhg_bound_run(b, 60000000 / pieces, NULL);
     return b;
 }
 
@@ -226,13 +226,14 @@ static void the_same_calls_give_the_same_proof(void) {
 static void a_stop_or_a_deadline_ends_the_run_at_once(void) {
     struct rp_graph g;
     struct rp_instance p;
-    volatile sig_atomic_t stop = 1;
+    volatile sig_atomic_t flag = 1;
+    struct rp_stop interrupted = {&flag, INFINITY}, late = {.deadline = 0};
     train_chain(&g);
     rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
     p.limit_bytes = rp_instance_floor(&p, &(uint32_t){0});
     struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, 0);
-    CU_ASSERT(rp_pdhg_bound_run(b, UINT64_MAX, INFINITY, &stop));
-    CU_ASSERT(rp_pdhg_bound_run(b, UINT64_MAX, 0, NULL));
+    CU_ASSERT(rp_pdhg_bound_run(b, UINT64_MAX, &interrupted));
+    CU_ASSERT(rp_pdhg_bound_run(b, UINT64_MAX, &late));
     CU_ASSERT_EQUAL(rp_pdhg_bound_ns(b), g.total_time_ns);
     CU_ASSERT_EQUAL(rp_pdhg_bound_rows(b)->n, 0);
     rp_pdhg_bound_free(b);

@@ -283,6 +283,7 @@ static struct rp_solve_options within(const struct rp_graph *g, uint64_t percent
         .recompute = true,
         .swap = swap,
         .host_bytes = RP_MAX_QUANTITY,
+        .ignore_clock = true,
     };
 }
 

@@ -73,7 +73,7 @@ static bool plan_agrees(const struct rp_graph *g, const struct rp_instance *p,
     struct rp_verdict v;
     struct rp_err err = {{0}};
     plan.arena_bytes = c.peak_bytes;
-    rp_schedule_steps(p, now, &plan);
+    rp_schedule_steps(p, now, NULL, &plan);
     /* The claims that do not need the time line. The recompute time is taken from the
      * verdict. */
     plan.claims.time_ns = c.time_ns;

@@ -255,7 +255,7 @@ static bool bound_holds(const struct rp_instance *p, struct rp_plan *plan,
     uint64_t time_ns = plan->claims.time_ns;
     bool good = true;
     for (int k = 0; k < 8 && good; k++) {
-        rp_pdhg_bound_run(b, 20000, INFINITY, NULL);
+        rp_pdhg_bound_run(b, 20000, NULL);
         good = rp_pdhg_bound_ns(b) <= time_ns;
         if (k == 4)
             rp_pdhg_bound_tighten(b, time_ns);
@@ -340,7 +340,7 @@ static void no_bound_is_above_the_optimum(void) {
                                     .max_states = 200000};
         if (rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND) {
             struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, best + seed % 2 * best / 4);
-            rp_pdhg_bound_run(b, 300000, INFINITY, NULL);
+            rp_pdhg_bound_run(b, 300000, NULL);
             found++;
             reached += rp_pdhg_bound_ns(b) == best;
             if (rp_pdhg_bound_ns(b) > best) {

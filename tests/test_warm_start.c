@@ -52,7 +52,7 @@ static bool schedule_runs_no_more(uint64_t seed) {
     bool ok = rp_schedule_from_plan(&p, &plan, &s);
     ok = ok && rp_schedule_cost(&p, &s).time_ns <= plan.claims.time_ns;
     /* The steps of the schedule give the same schedule again. */
-    rp_schedule_steps(&p, &s, &again);
+    rp_schedule_steps(&p, &s, NULL, &again);
     ok = ok && rp_schedule_from_plan(&p, &again, &t) &&
          memcmp(s.rows, t.rows, ((size_t)p.n_ops + 1) * s.words * sizeof *s.rows) == 0;
     rp_plan_fini(&plan);
@@ -334,7 +334,7 @@ static int check_greedy(uint64_t seed) {
     uint64_t all = rp_keep_all_bytes(&g, false);
     rp_instance_init(&p, &g, all - (all - g.fixed_bytes) / 5, false, NULL);
     rp_schedule_empty(&p, &s);
-    bool made = rp_schedule_greedy(&p, &s);
+    bool made = rp_schedule_greedy(&p, NULL, &s);
     struct rp_cost c = rp_schedule_cost(&p, &s);
     int result = made ? (c.sound ? c.peak_bytes <= p.limit_bytes : 2) : 0;
     rp_schedule_fini(&s);

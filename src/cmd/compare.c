@@ -1,5 +1,6 @@
 /* compare: all policies at several budgets, side by side. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,7 +194,7 @@ static rp_rc plan_row(struct table *t, const struct rp_policy_options *o, struct
                            .host_bytes = row->outcome.plan.host_bytes};
     rp_outcome_fini(&row->outcome);
     row->outcome.plan = kept;
-    row->planned = row->outcome.rc != RP_LIMIT || !*o->stop;
+    row->planned = row->outcome.rc != RP_LIMIT || !rp_stop_interrupted(o->stop);
     return rc;
 }
 
@@ -208,11 +209,11 @@ static rp_rc fill_table(struct table *t, struct rp_policy_options *o, const bool
                 continue;
             rp_progress("budget %zu of %zu: %s", b + 1, n, row.policy->name);
             o->budget_bytes = budgets[b];
-            if (!*o->stop)
+            if (!rp_stop_interrupted(o->stop))
                 rc = plan_row(t, o, &row, err);
             rp_push(&t->rows, row);
         }
-    t->interrupted = *o->stop;
+    t->interrupted = rp_stop_interrupted(o->stop);
     rp_progress("%s", "");
     return rc;
 }
@@ -313,7 +314,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     if (rc != RP_OK || done)
         return rc;
     o.policy.addressed = !no_addresses;
-    o.policy.stop = rp_watch_interrupts();
+    struct rp_stop stop = {rp_watch_interrupts(), INFINITY};
+    o.policy.stop = &stop;
     o.chosen = rp_calloc(rp_n_policies, sizeof *o.chosen);
     rc = compare_file(argv[1], &o, err);
     free(o.chosen);

@@ -1,6 +1,7 @@
 /* maxbatch: the largest batch of a network that a device can train with a verified plan,
  * and the batch with the most samples per second. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,7 +174,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         return rc;
     s->network = argv[1];
     s->policy_options.addressed = !o.no_addresses;
-    s->policy_options.stop = rp_watch_interrupts();
+    struct rp_stop stop = {rp_watch_interrupts(), INFINITY};
+    s->policy_options.stop = &stop;
     s->precision = o.precision / 100;
     rc = parse_texts(&o, err);
     return rc == RP_OK ? maxbatch(&o, err) : rc;

@@ -208,7 +208,7 @@ static enum rp_batch_verdict verdict_of(const struct rp_maxbatch_options *o,
     bool search = o->policy->record == NULL;
     if (is_acceptable(out, overhead))
         return RP_BATCH_FITS;
-    if (*o->policy_options.stop)
+    if (rp_stop_interrupted(o->policy_options.stop))
         return RP_BATCH_INTERRUPTED;
     if (rp_outcome_fits(out))
         return search && (double)c->lower_bound_ns >
@@ -264,7 +264,7 @@ static rp_rc bisect(struct search *s, uint64_t low, uint64_t high, struct rp_err
     while (low + 1 < high && (double)(high - low) > (double)low * s->o->precision &&
            rc == RP_OK) {
         uint64_t mid = low + (high - low) / 2;
-        if (*s->o->policy_options.stop) {
+        if (rp_stop_interrupted(s->o->policy_options.stop)) {
             s->m->open_from = low + 1;
             s->m->open_to = high - 1;
             break;
@@ -294,7 +294,7 @@ static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
     rp_rc rc = RP_OK;
     for (uint64_t k = 0; k <= N_BETWEEN + 1 && rc == RP_OK && b > 0; k++) {
         uint64_t batch = a + (b - a) * k / (N_BETWEEN + 1);
-        if (batch != last && *s->o->policy_options.stop)
+        if (batch != last && rp_stop_interrupted(s->o->policy_options.stop))
             s->m->n_open_for_speed++;
         else if (batch != last) {
             rc = try_batch(s, batch, true, err);
@@ -319,7 +319,7 @@ rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch
         rc = try_batch(&s, first, false, err);
     if (rc == RP_OK && m->largest > 0)
         rc = bisect(&s, m->largest, bound + 1, err);
-    else if (rc == RP_OK && bound > 0 && *o->policy_options.stop) {
+    else if (rc == RP_OK && bound > 0 && rp_stop_interrupted(o->policy_options.stop)) {
         m->open_from = 1;
         m->open_to = bound;
     }

@@ -38,6 +38,7 @@ struct options {
     struct rp_solve_options solve;
     const struct rp_policy *policy; /* NULL: search */
     struct rp_policy_options policy_options;
+    struct rp_stop stop; /* of the policy */
 };
 
 /* ---- what the search starts from ---- */
@@ -76,7 +77,7 @@ static bool make_initial_plan(const struct rp_graph *g, const struct rp_solve_op
                               struct rp_plan *plan) {
     enum { MAX_OPS_WITHOUT = 2000, POLICY_OPS_PER_S = 2000 };
     if (!o->recompute || o->reorder || g->n_ops <= MAX_OPS_WITHOUT ||
-        g->n_ops > POLICY_OPS_PER_S * o->time_limit ||
+        (g->n_ops > POLICY_OPS_PER_S * o->time_limit && !rp_is_too_large_to_search(g)) ||
         rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes ||
         !rp_quick_policy_plan(g, o, plan))
         return false;
@@ -237,7 +238,8 @@ static void complete_options(struct options *o) {
     p->ignore_clock = s->ignore_clock;
     p->seed = s->seed;
     p->gap = s->gap;
-    p->stop = s->stop;
+    o->stop = (struct rp_stop){s->stop, INFINITY};
+    p->stop = &o->stop;
 }
 
 static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {

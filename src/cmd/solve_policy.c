@@ -80,7 +80,7 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
         return rc;
     if (out.rc != RP_OK) {
         report_no_plan(&out, policy, o, output->json);
-        return out.rc == RP_NO ? RP_NO : rp_fail_without_plan(o->stop, err);
+        return out.rc == RP_NO ? RP_NO : rp_fail_without_plan(o->stop->interrupted, err);
     }
     bool fits = out.report.fits;
     if (!fits || (!output->silent && (output->json || rp_log_level() >= 0)))

@@ -1,6 +1,7 @@
 /* sweep: plans of one graph at several budgets: its Pareto curve of time over memory. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,15 @@ struct options {
 
 /* ---- which budgets ---- */
 
-static bool some_policy_fits(const struct rp_sweep *s, uint64_t budget) {
+/* Of the time limit: what the search for the first budget may take. Work is counted, so
+ * that
+ * --jobs and --merge choose the same budgets. */
+static const double CHOICE_SHARE = 0.3;
+
+static bool some_policy_fits(const struct rp_sweep *s, uint64_t budget,
+                             struct rp_stop *stop) {
     struct rp_policy_options o = s->policy;
+    o.stop = stop;
     o.budget_bytes = budget;
     return rp_quick_policy_fits(s->g, &o);
 }
@@ -48,10 +56,13 @@ static void choose_budgets(struct rp_sweep *s) {
     s->keep_all_bytes = rp_keep_all_bytes(s->g, s->policy.addressed);
     uint64_t low = s->floor_bytes, high = s->keep_all_bytes;
     uint64_t precision = (high - low) / 128 + 1;
-    if (!some_policy_fits(s, low)) {
-        while (high - low > precision) {
+    struct rp_stop stop = {s->policy.stop->interrupted, INFINITY};
+    stop.max_questions =
+        (uint64_t)(CHOICE_SHARE * s->policy.time_limit * 1e9 / RP_STOP_WORK) + 1;
+    if (!some_policy_fits(s, low, &stop) && !rp_stop_interrupted(&stop)) {
+        while (high - low > precision && !stop.hit) {
             uint64_t mid = low + (high - low) / 2;
-            if (some_policy_fits(s, mid))
+            if (some_policy_fits(s, mid, &stop))
                 high = mid;
             else
                 low = mid;
@@ -73,9 +84,9 @@ static void choose_budgets(struct rp_sweep *s) {
 static rp_rc record_point(struct rp_sweep *s, uint64_t k, const struct rp_outcome *out,
                           struct rp_err *err) {
     if (!rp_outcome_fits(out)) {
-        s->states[k] = out->rc == RP_NO  ? RP_PROVED_NONE
-                       : *s->policy.stop ? RP_NOT_PLANNED
-                                         : RP_NONE_FOUND;
+        s->states[k] = out->rc == RP_NO                      ? RP_PROVED_NONE
+                       : rp_stop_interrupted(s->policy.stop) ? RP_NOT_PLANNED
+                                                             : RP_NONE_FOUND;
         return RP_OK;
     }
     char *path = rp_sweep_file(s, k);
@@ -93,7 +104,7 @@ static rp_rc plan_points(struct rp_sweep *s, uint64_t first, uint64_t last,
     struct rp_outcome previous = {.rc = RP_NO}, current;
     rp_rc rc = RP_OK;
     for (uint64_t k = first; k <= last && rc == RP_OK; k++) {
-        if (*s->policy.stop && s->budgets[k] < s->keep_all_bytes)
+        if (rp_stop_interrupted(s->policy.stop) && s->budgets[k] < s->keep_all_bytes)
             continue;
         rp_progress("point %" PRIu64 " of %" PRIu64 ": %s", k + 1, s->n_points,
                     rp_show_bytes(s->budgets[k]).s);
@@ -279,7 +290,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     s->graph_path = argv[1];
     if ((rc = check_usage(&o, err)) != RP_OK)
         return rc;
-    s->policy.stop = rp_watch_interrupts();
+    struct rp_stop stop = {rp_watch_interrupts(), INFINITY};
+    s->policy.stop = &stop;
     s->policy.addressed = !o.no_addresses;
     s->policy.gap = o.gap / 100;
     if ((rc = rp_load_timed_graph(argv[1], &g, err)) != RP_OK)

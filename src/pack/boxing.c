@@ -97,7 +97,7 @@ static uint64_t choose_unit(const struct rp_pack_component *p, uint64_t max_wast
     struct size *units = list_units(p, &n);
     uint64_t *large = rp_calloc((size_t)p->n_sections + 1, sizeof *large);
     uint64_t *small = rp_calloc((size_t)p->n_sections + 1, sizeof *small);
-    for (uint32_t i = 0; i < n && chosen == 0 && work->done < work->limit; i++) {
+    for (uint32_t i = 0; i < n && chosen == 0 && !rp_pack_ended(work); i++) {
         work->done += p->n + p->n_sections;
         if (min_peak(p, units[i].size, large, small) <= p->bound + max_waste)
             chosen = units[i].size;

@@ -195,8 +195,7 @@ static void list_branches(struct rp_pack_branch_bound *q, const struct branching
 /* Sections [begin, end), connected by unplaced items; floors are raised. */
 static enum outcome branch(struct rp_pack_branch_bound *q, uint32_t begin, uint32_t end) {
     struct rp_partial *s = &q->state;
-    if (++q->n_nodes > q->max_nodes || s->work->done >= s->work->limit ||
-        q->depth >= MAX_DEPTH)
+    if (++q->n_nodes > q->max_nodes || rp_pack_ended(s->work) || q->depth >= MAX_DEPTH)
         return STOPPED;
     if (rp_partial_is_dominated(s, begin, end))
         return INFEASIBLE;
@@ -362,6 +361,6 @@ void rp_pack_branch_bound(struct rp_pack_component *p, uint64_t goal,
         return;
     if (p->branch_bound == NULL)
         p->branch_bound = branch_bound_new(p, work);
-    while (p->height > rp_pack_reachable(p, goal) && work->done < work->limit)
+    while (p->height > rp_pack_reachable(p, goal) && !rp_pack_ended(work))
         run_attempt(p->branch_bound, p, goal);
 }

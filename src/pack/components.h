@@ -48,9 +48,11 @@ struct rp_pack_components {
     RP_VEC(struct rp_pack_component);
 };
 
-/* Methods end when `done` reaches `limit`. */
+/* Methods end once rp_pack_ended. */
 struct rp_pack_work {
     uint64_t done, limit;
+    uint64_t told; /* part of `done` that the stop has been told of */
+    struct rp_stop *stop;
     struct rp_pack_statistics statistics; /* all but `packings` and `work` */
 };
 
@@ -66,6 +68,18 @@ uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
 
 /* Makes these offsets, by item, the best placement so far. */
 void rp_pack_record_placement(struct rp_pack_component *p, const uint64_t *offset);
+
+/* True if a signal or the clock ends the work. */
+static inline bool rp_pack_stopped(struct rp_pack_work *w) {
+    uint64_t more = w->done - w->told;
+    w->told = w->done;
+    return rp_stop_after(w->stop, more);
+}
+
+/* True once the work is done, or if it is to stop. */
+static inline bool rp_pack_ended(struct rp_pack_work *w) {
+    return w->done >= w->limit || rp_pack_stopped(w);
+}
 
 static inline uint64_t rp_pack_length(const struct rp_pack_item *x) {
     return x->hi - x->lo; /* sections */

@@ -196,9 +196,9 @@ void rp_pack_ejection_chain(struct rp_pack_component *p, uint64_t goal,
     struct ejection e;
     uint64_t max_moves = 20000 + 40 * (uint64_t)p->n, before = work->done;
     ejection_init(&e, p, work);
-    while (p->height > rp_pack_reachable(p, goal) && work->done < work->limit) {
+    while (p->height > rp_pack_reachable(p, goal) && !rp_pack_ended(work)) {
         start_from_best(&e, rp_pack_next_step(p, goal, p->n_failed_ejections));
-        while (e.n_ejected > 0 && e.n_moves < max_moves && work->done < work->limit)
+        while (e.n_ejected > 0 && e.n_moves < max_moves && !rp_pack_ended(work))
             move(&e);
         if (e.n_ejected == 0)
             rp_pack_record_placement(p, e.offset);

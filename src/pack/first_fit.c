@@ -1,12 +1,18 @@
 #include "pack/first_fit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "pack/sorted_items.h"
 
-enum { CHUNK = 512 }; /* items scanned between two tests for a gap */
+enum {
+    CHUNK = 512, /* items scanned between two tests for a gap */
+    MAX_ITEMS =
+        20000,      /* with more, no pass takes quadratic time unless there is work left */
+    MAX_GAPS = 1000 /* tried for an item in a pass along time */
+};
 
 struct placement {
     const struct rp_pack_component *p;
@@ -37,25 +43,130 @@ static uint64_t find_offset(struct placement *s, const struct rp_pack_item *x,
     return tightest == UINT64_MAX ? end : at;
 }
 
+/* True if there is a placement, and no time for another one. */
+static bool gives_up(const struct rp_pack_component *p, struct rp_pack_work *work) {
+    return p->height < UINT64_MAX && rp_pack_stopped(work);
+}
+
 /* Places all items in this order; stops when it cannot beat the best placement. */
 static void place_in_order(struct rp_pack_component *p, const uint32_t *order,
                            bool best_fit, struct rp_pack_work *work) {
     struct placement s = {.p = p, .offset = rp_calloc(p->n, sizeof *s.offset)};
     uint64_t height = 0;
+    uint32_t i = 0;
     rp_sorted_items_init(&s.placed, p->n);
-    for (uint32_t i = 0; i < p->n && height < p->height; i++) {
+    for (; i < p->n && height < p->height && !gives_up(p, work); i++) {
         const struct rp_pack_item *x = &p->items[order[i]];
         uint64_t at = find_offset(&s, x, best_fit, work);
         s.offset[order[i]] = at;
         rp_sorted_items_insert(&s.placed, x, order[i], at);
         height = rp_max_u64(height, at + x->size);
     }
-    if (height < p->height)
+    if (i == p->n && height < p->height)
         rp_pack_record_placement(p, s.offset);
     rp_sorted_items_fini(&s.placed);
     free(s.offset);
     work->statistics.first_fit_passes++;
 }
+
+/* ---- one pass along time, for many items ---- */
+
+/* A free range of the arena below its top. */
+struct gap {
+    uint64_t begin, end;
+};
+
+struct heap {
+    RP_VEC(struct gap) gaps; /* by address, none touches the next one */
+    uint64_t top;            /* all above is free */
+};
+
+/* The first gap that ends at `begin` or after. */
+static size_t find_gap(const struct heap *h, uint64_t begin) {
+    size_t low = 0, high = h->gaps.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (h->gaps.at[mid].end < begin)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void remove_gap(struct heap *h, size_t k) {
+    memmove(h->gaps.at + k, h->gaps.at + k + 1, (--h->gaps.n - k) * sizeof *h->gaps.at);
+}
+
+static void release(struct heap *h, uint64_t begin, uint64_t end) {
+    size_t k = find_gap(h, begin);
+    if (k < h->gaps.n && h->gaps.at[k].end == begin) {
+        begin = h->gaps.at[k].begin;
+        remove_gap(h, k);
+    }
+    if (k < h->gaps.n && h->gaps.at[k].begin == end) {
+        end = h->gaps.at[k].end;
+        remove_gap(h, k);
+    }
+    if (end == h->top) {
+        h->top = begin;
+        return;
+    }
+    rp_push(&h->gaps, ((struct gap){0, 0}));
+    memmove(h->gaps.at + k + 1, h->gaps.at + k, (h->gaps.n - 1 - k) * sizeof *h->gaps.at);
+    h->gaps.at[k] = (struct gap){begin, end};
+}
+
+/* The lowest of the first MAX_GAPS gaps that is large enough, or the top. */
+static uint64_t acquire(struct heap *h, uint64_t size) {
+    size_t n = h->gaps.n < MAX_GAPS ? h->gaps.n : MAX_GAPS;
+    for (size_t k = 0; k < n; k++) {
+        struct gap *gap = &h->gaps.at[k];
+        uint64_t begin = gap->begin;
+        if (gap->end - begin < size)
+            continue;
+        gap->begin += size;
+        if (gap->begin == gap->end)
+            remove_gap(h, k);
+        return begin;
+    }
+    h->top += size;
+    return h->top - size;
+}
+
+static int by_end(const void *left, const void *right) {
+    const struct rp_sort_key *a = left, *b = right;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->item > b->item) - (a->item < b->item);
+}
+
+/* Places the items as they begin, like an allocator at run time. */
+static void place_along_time(struct rp_pack_component *p, struct rp_pack_work *work) {
+    struct heap h = {0};
+    uint64_t height = 0, *offset = rp_calloc(p->n, sizeof *offset);
+    struct rp_sort_key *ends = rp_calloc(p->n, sizeof *ends);
+    uint32_t ended = 0;
+    for (uint32_t i = 0; i < p->n; i++)
+        ends[i] = (struct rp_sort_key){p->items[i].hi, 0, i};
+    qsort(ends, p->n, sizeof *ends, by_end);
+    for (uint32_t i = 0; i < p->n; i++) {
+        for (; p->items[ends[ended].item].hi <= p->items[i].lo; ended++) {
+            uint32_t x = ends[ended].item;
+            release(&h, offset[x], offset[x] + p->items[x].size);
+        }
+        offset[i] = acquire(&h, p->items[i].size);
+        height = rp_max_u64(height, h.top);
+        work->done += 1 + rp_min_u64(h.gaps.n, MAX_GAPS);
+    }
+    rp_pack_record_placement(p, offset);
+    free(h.gaps.at);
+    free(ends);
+    free(offset);
+    work->statistics.first_fit_passes++;
+}
+
+/* ---- passes over sorted items ---- */
 
 /* What makes an item come first: the larger first, ties by size or lifetime. */
 enum rule { BY_SIZE, BY_LIFETIME, BY_AREA, BY_START, BY_END, BY_PRESSURE };
@@ -135,8 +246,10 @@ void rp_pack_first_fit(struct rp_pack_component *p, uint64_t goal,
     };
     uint32_t *order = rp_calloc(p->n, sizeof *order);
     uint64_t *pressure = pressures(p), before = work->done;
+    if (p->n > MAX_ITEMS && p->height == UINT64_MAX)
+        place_along_time(p, work);
     for (size_t k = 0; k < sizeof passes / sizeof passes[0] && p->height > goal; k++) {
-        if (k >= 2 && work->done >= work->limit)
+        if (((k >= 2 || p->n > MAX_ITEMS) && rp_pack_ended(work)) || gives_up(p, work))
             break;
         sort_by_rule(p, passes[k].rule, pressure, order);
         place_in_order(p, order, passes[k].best_fit, work);

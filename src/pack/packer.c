@@ -105,7 +105,7 @@ static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uin
         work->limit = slice_end(work, limit, slice);
         rp_pack_ejection_chain(p, goal, work);
         work->limit = limit;
-        if (work->done >= limit)
+        if (rp_pack_ended(work))
             break;
     }
     return any;
@@ -114,7 +114,7 @@ static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uin
 static void pack_components(struct rp_pack_components *c, uint64_t target_bytes,
                             struct rp_pack_work *work) {
     place_first(c, target_bytes, work);
-    for (uint64_t slice = FIRST_SLICE; work->done < work->limit; slice *= 2)
+    for (uint64_t slice = FIRST_SLICE; !rp_pack_ended(work); slice *= 2)
         if (!improve_all(c, target_bytes, slice, work))
             break;
 }
@@ -135,7 +135,7 @@ static void free_components(struct rp_pack_components *c) {
 rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,
               struct rp_pack_result *result, struct rp_pack_statistics *statistics) {
     struct rp_pack_components components = {0};
-    struct rp_pack_work work = {.limit = options->work_limit};
+    struct rp_pack_work work = {.limit = options->work_limit, .stop = options->stop};
     uint64_t alignment = options->alignment;
     assert(alignment >= 1 && n < (size_t)1 << 31);
     for (size_t i = 0; i < n; i++)

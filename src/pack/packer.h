@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/stop.h"
 
 /* Live during [lower, upper), lower < upper, of any clock: only the order of the times
  * matters. A buffer of size 0 is allowed: it gets offset 0 and overlaps nothing. */
@@ -38,8 +39,9 @@ struct rp_pack_options {
     uint64_t alignment; /* of sizes and offsets, in bytes; >= 1 */
     uint64_t capacity;  /* bytes: an arena this small is good enough; 0: aim for the peak */
     uint64_t work_limit; /* 1 to 4 ns each; 0: only the first two placements by first fit */
-    bool squeeze;        /* after reaching `capacity` go on to the peak, with the same limit
-                          * again */
+    struct rp_stop *stop; /* ends it like work_limit; may be NULL */
+    bool squeeze; /* after reaching `capacity` go on to the peak, with the same limit
+                   * again */
 };
 
 struct rp_pack_result {

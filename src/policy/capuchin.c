@@ -22,6 +22,8 @@
 #include "policy/intervals.h"
 #include "policy/policy.h"
 
+enum { NS_PER_SWAP = 50 }; /* about, of one estimate of free time */
+
 struct capuchin {
     const struct rp_instance *p;
     struct rp_recorder *r;
@@ -82,6 +84,8 @@ static void list_candidates(const struct capuchin *w, uint32_t t,
     const struct rp_instance *p = w->p;
     intervals->n = 0;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < t; x++) {
+        if (rp_stop_after(w->r->stop, NS_PER_SWAP * w->swaps.n))
+            break;
         uint32_t e = rp_interval_ending_from(p, x, t + 1);
         if (e == p->reader_start[x + 1] || p->bytes[x] == 0 ||
             w->a.action[e] != RP_INTERVAL_KEEP || !rp_interval_covers(p, x, e, t))
@@ -105,7 +109,9 @@ static bool save(struct capuchin *w, uint32_t t, struct rp_intervals *intervals,
                  uint8_t *best) {
     uint64_t excess = w->peak[t] - w->p->limit_bytes, saved = 0;
     list_candidates(w, t, intervals, best);
-    for (size_t k = 0; k < intervals->n && saved < excess; k++) {
+    for (size_t k = 0; k < intervals->n && saved < excess &&
+                       !rp_stop_after(w->r->stop, NS_PER_SWAP * w->swaps.n);
+         k++) {
         const struct rp_interval *interval = &intervals->at[k];
         /* The swaps just chosen have used up this one's free time; it gets a new estimate
          * in the next turn. */
@@ -135,7 +141,8 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
         w.start[i + 1] = w.start[i] + (double)p->time_ns[i];
     rp_interval_steps_record(&w.a, r, w.peak);
     for (int k = 0; k < MAX_TURNS && r->peak_bytes > p->limit_bytes; k++) {
-        if (!save(&w, rp_fullest_stage(p, w.peak), &intervals, best))
+        if (rp_stop_after(r->stop, 0) ||
+            !save(&w, rp_fullest_stage(p, w.peak), &intervals, best))
             break;
         rp_interval_steps_record_scheduled(&w.a, r, w.first_need, w.peak);
     }

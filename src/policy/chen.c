@@ -43,9 +43,10 @@ static void hold_to_last_need(const struct rp_segments *s, struct rp_schedule *t
 }
 
 static void build(const struct rp_instance *p, uint32_t n_forward,
-                  const struct rp_cuts *cuts, struct rp_schedule *to) {
+                  const struct rp_cuts *cuts, struct rp_stop *stop,
+                  struct rp_schedule *to) {
     struct rp_segments s;
-    rp_segments_init(p, n_forward, cuts, &s);
+    rp_segments_init(p, n_forward, cuts, stop, &s);
     rp_segments_base(&s, to);
     hold_borders(&s, to);
     hold_to_last_need(&s, to);
@@ -88,7 +89,7 @@ static void record_sqrt(const struct rp_instance *p, const struct rp_policy_opti
     rp_cuts_init(p, n_forward, &cuts);
     rp_schedule_empty(p, &s);
     pick_evenly(&all, (uint32_t)lround(sqrt(all.n)), &cuts);
-    build(p, n_forward, &cuts, &s);
+    build(p, n_forward, &cuts, r->stop, &s);
     rp_recorder_schedule(r, &s);
     rp_schedule_fini(&s);
     rp_cuts_fini(&cuts);
@@ -121,10 +122,11 @@ static void record_greedy(const struct rp_instance *p, const struct rp_policy_op
     for (uint32_t x = 0; x < p->n_tensors; x++)
         sum += p->producer[x] < n_forward ? p->bytes[x] : 0;
     struct rp_cost best_cost = rp_schedule_cost(p, &best);
-    for (double b = (double)sum / 4096; b < (double)sum; b *= 1.125) {
+    for (double b = (double)sum / 4096; b < (double)sum && !rp_stop_after(r->stop, 0);
+         b *= 1.125) {
         pick_by_size(p, &all, (uint64_t)b, &cuts);
-        build(p, n_forward, &cuts, &s);
-        struct rp_cost cost = rp_schedule_cost(p, &s);
+        build(p, n_forward, &cuts, r->stop, &s);
+        struct rp_cost cost = rp_schedule_cost_until(p, &s, r->stop);
         if (is_better(p, &cost, &best_cost)) {
             best_cost = cost;
             rp_schedule_copy(&best, &s);
@@ -141,6 +143,7 @@ const struct rp_policy rp_policy_chen_sqrt = {
     .name = "chen-sqrt",
     .summary = "sqrt(n) segments recomputed (Chen et al. 2016)",
     .record = record_sqrt,
+    .makes_schedule = true,
     .may_recompute = true,
 };
 
@@ -150,5 +153,6 @@ const struct rp_policy rp_policy_chen_greedy = {
     .record = record_greedy,
     .fits_budget = true,
     .slow = true,
+    .makes_schedule = true,
     .may_recompute = true,
 };

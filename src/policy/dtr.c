@@ -21,7 +21,10 @@
 #include "base/mem.h"
 #include "policy/policy.h"
 
-enum { MAX_RUNS_PER_OP = 30 };
+enum {
+    MAX_RUNS_PER_OP = 30,
+    NS_PER_TENSOR = 16 /* about, of one search for a victim */
+};
 
 struct dtr_node {
     uint32_t parent; /* the node itself if it is a root; then `sum` is that of the set */
@@ -127,6 +130,8 @@ static void make_room(struct dtr *d, uint64_t bytes) {
     while (d->r->live_bytes + bytes > p->limit_bytes) {
         uint32_t best = RP_NONE;
         double min = 0;
+        if (rp_stop_after(d->r->stop, NS_PER_TENSOR * p->n_tensors))
+            return;
         for (uint32_t x = 0; x < p->n_tensors && p->producer[x] <= d->now; x++) {
             if (!d->r->on_device[x] || d->locks[x] > 0 || p->kept[x] || p->bytes[x] == 0 ||
                 !p->recompute[p->producer[x]])

@@ -7,6 +7,8 @@
 #include "base/numbers.h"
 #include "policy/intervals.h"
 
+enum { NS_PER_RUN = 200 }; /* about, to record it */
+
 struct recording {
     const struct rp_instance *p;
     struct rp_recorder *r;
@@ -14,8 +16,9 @@ struct recording {
     uint32_t *tensor_of_interval;    /* per interval */
     uint32_t *in_start, *swap_ins;   /* per stage: intervals whose trigger it is */
     uint32_t *out_start, *swap_outs; /* per stage: tensors whose swap-out it begins with */
-    uint64_t *op_bits;               /* ops that run in this stage */
-    uint32_t *runs, n_runs;          /* the same, in order */
+    uint64_t *op_bits;               /* ops that run in this stage, not listed yet */
+    uint32_t n_op_bits;              /* how many */
+    uint32_t *runs, n_runs;          /* ops that run in this stage, in order */
     uint32_t *fetch, n_fetch;        /* tensors that this stage's closure swaps in */
     uint32_t *last_use;   /* per tensor: last run of this stage that uses it, or RP_NONE */
     bool recomputes;      /* some action is RP_INTERVAL_RECOMPUTE */
@@ -137,7 +140,8 @@ static void free_copied(struct recording *w) {
 /* Frees tensors whose copies are not done yet, the earliest copy first, until `bytes` more
  * fit. */
 static void make_room(struct recording *w, uint64_t bytes) {
-    while (w->leaving.n > 0 && w->r->live_bytes + bytes > w->p->limit_bytes) {
+    while (w->leaving.n > 0 && w->r->live_bytes + bytes > w->p->limit_bytes &&
+           !rp_stop_after(w->r->stop, w->leaving.n)) {
         size_t first = 0;
         for (size_t k = 1; k < w->leaving.n; k++)
             if (rp_recorder_host_ready_ns(w->r, w->leaving.at[k]) <
@@ -181,8 +185,10 @@ static void begin_stage(struct recording *w, uint32_t t) {
     }
 }
 
-static void set_bit(uint64_t *bits, uint32_t i) {
-    bits[i / 64] |= (uint64_t)1 << (i % 64);
+static void add_op(struct recording *w, uint32_t i) {
+    uint64_t bit = (uint64_t)1 << (i % 64);
+    w->n_op_bits += (w->op_bits[i / 64] & bit) == 0;
+    w->op_bits[i / 64] |= bit;
 }
 
 /* Stage t needs x: if it is not on the device, it is swapped in or its producer runs. */
@@ -196,7 +202,7 @@ static void require(struct recording *w, uint32_t t, uint32_t x) {
     if (w->r->on_host[x])
         w->fetch[w->n_fetch++] = x;
     else
-        set_bit(w->op_bits, w->p->producer[x]);
+        add_op(w, w->p->producer[x]);
     w->last_use[x] = 0; /* seen; find_last_uses sets it */
 }
 
@@ -217,11 +223,12 @@ static void find_closure(struct recording *w, uint32_t t) {
     const struct rp_instance *p = w->p;
     uint32_t n = 0;
     w->n_fetch = 0;
-    set_bit(w->op_bits, t);
-    for (size_t i = (size_t)t / 64 + 1; i-- > 0;)
+    add_op(w, t);
+    for (size_t i = (size_t)t / 64 + 1; w->n_op_bits > 0 && i-- > 0;)
         while (w->op_bits[i] != 0) {
             uint32_t j = (uint32_t)(i * 64 + 63 - (unsigned)__builtin_clzll(w->op_bits[i]));
             w->op_bits[i] &= ~((uint64_t)1 << (j % 64));
+            w->n_op_bits--;
             w->runs[n++] = j;
             for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
                 require(w, t, p->inputs[k]);
@@ -299,7 +306,7 @@ static void free_held(struct recording *w, uint32_t t) {
 /* Swaps in what the closure needs, unless one of its runs makes it anyway, for the sake of
  * another output. */
 static void fetch_for_closure(struct recording *w) {
-    for (uint32_t k = 0; k < w->n_fetch; k++) {
+    for (uint32_t k = 0; k < w->n_fetch && !rp_stop_after(w->r->stop, w->n_runs); k++) {
         uint32_t x = w->fetch[k], j = w->p->producer[x];
         bool made = false;
         for (uint32_t a = 0; a < w->n_runs && !made; a++)
@@ -310,7 +317,7 @@ static void fetch_for_closure(struct recording *w) {
     }
 }
 
-/* False if a run met a swap-in. */
+/* False if a run met a swap-in. Once the recorder's stop has hit, nothing is recorded. */
 static bool record_stage(struct recording *w, uint32_t t) {
     const struct rp_instance *p = w->p;
     begin_stage(w, t);
@@ -318,6 +325,8 @@ static bool record_stage(struct recording *w, uint32_t t) {
     fetch_for_closure(w);
     for (uint32_t a = 0; a < w->n_runs; a++) {
         uint32_t j = w->runs[a];
+        if (rp_stop_after(w->r->stop, NS_PER_RUN + w->leaving.n))
+            return true;
         free_copied(w);
         make_room(w, rp_recorder_run_bytes(w->r, j));
         if (meets_swap_in(w, t, j))
@@ -341,12 +350,11 @@ static bool record_all(struct recording *w, uint64_t *stage_peak_bytes) {
     rp_recorder_clear(w->r);
     sort_by_stage(w);
     w->leaving.n = w->held.n = 0;
-    memset(w->op_bits, 0, ((size_t)w->p->n_ops / 64 + 1) * sizeof *w->op_bits);
     for (uint32_t x = 0; x < w->p->n_tensors; x++) {
         w->last_use[x] = RP_NONE;
         w->is_leaving[x] = false;
     }
-    for (uint32_t t = 0; t < w->p->n_ops && ok; t++) {
+    for (uint32_t t = 0; t < w->p->n_ops && ok && !rp_stop_after(w->r->stop, 0); t++) {
         uint64_t peak = w->r->peak_bytes;
         w->r->peak_bytes = w->r->live_bytes;
         ok = record_stage(w, t);
@@ -386,13 +394,16 @@ void rp_interval_steps_first_needs(const struct rp_interval_actions *a,
 
 /* Delays swap-ins that begin before a stage without room. True if there was any. */
 static bool delay_swap_ins(const struct rp_instance *p, struct rp_interval_actions *a,
-                           const uint32_t *first_need, uint64_t *peak) {
+                           const uint32_t *first_need, struct rp_stop *stop,
+                           uint64_t *peak) {
     bool any = false;
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
             if (a->action[e] != RP_INTERVAL_SWAP || a->trigger[e] >= first_need[e])
                 continue;
             uint32_t t = first_need[e];
+            if (rp_stop_after(stop, 2 * (uint64_t)(t - a->trigger[e])))
+                return false;
             while (t > a->trigger[e] && peak[t - 1] <= p->limit_bytes)
                 t--;
             for (uint32_t k = a->trigger[e]; k < t; k++)
@@ -410,7 +421,7 @@ static void record_delayed(struct rp_interval_actions *a, struct rp_recorder *r,
     const struct rp_instance *p = r->p;
     rp_interval_steps_record(a, r, peak);
     for (int k = 0; k < MAX_DELAYS && r->peak_bytes > p->limit_bytes; k++) {
-        if (!delay_swap_ins(p, a, first_need, peak))
+        if (!delay_swap_ins(p, a, first_need, r->stop, peak))
             break;
         rp_interval_steps_record(a, r, peak);
     }
@@ -450,7 +461,7 @@ uint32_t rp_fullest_stage(const struct rp_instance *p, const uint64_t *stage_pea
 uint32_t rp_min_that_fits(uint32_t n, void (*record)(void *arg, uint32_t k), void *arg,
                           const struct rp_recorder *r) {
     uint32_t a = 0, b = n, last = RP_NONE;
-    while (a < b) {
+    while (a < b && !rp_stop_after(r->stop, 0)) {
         uint32_t mid = a + (b - a) / 2;
         record(arg, last = mid);
         if (r->peak_bytes <= r->p->limit_bytes)

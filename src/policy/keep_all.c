@@ -4,11 +4,9 @@
 
 static void record(const struct rp_instance *p, const struct rp_policy_options *o,
                    struct rp_recorder *r) {
-    struct rp_schedule s;
+    (void)p;
     (void)o;
-    rp_schedule_keep_all(p, &s);
-    rp_recorder_schedule(r, &s);
-    rp_schedule_fini(&s);
+    rp_recorder_keep_all(r);
 }
 
 const struct rp_policy rp_policy_keep_all = {

@@ -22,7 +22,10 @@ static const struct rp_policy_option option_table[] = {
     {0},
 };
 
-enum { MAX_STAGES = 2000000 }; /* recorded in all, by each of the two loops */
+enum {
+    MAX_STAGES = 2000000, /* recorded in all, by each of the two loops */
+    NS_PER_CLOSURE = 2000 /* about, of rp_recompute_ns */
+};
 
 struct libra {
     const struct rp_instance *p;
@@ -60,6 +63,8 @@ static void list_kept(const struct libra *w, uint32_t t, struct rp_intervals *in
     const struct rp_instance *p = w->p;
     intervals->n = 0;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < t; x++) {
+        if (rp_stop_after(w->r->stop, NS_PER_CLOSURE))
+            break;
         uint32_t e = rp_interval_ending_from(p, x, t + 1);
         if (e == p->reader_start[x + 1] || p->bytes[x] == 0 ||
             w->a.action[e] != RP_INTERVAL_KEEP || !rp_interval_covers(p, x, e, t))
@@ -83,7 +88,9 @@ static bool give_up(struct libra *w, struct rp_intervals *intervals,
     if (swap_recomputed(w, t))
         return true;
     list_kept(w, t, intervals);
-    for (size_t k = 0; k < intervals->n && saved < excess; k++) {
+    for (size_t k = 0;
+         k < intervals->n && saved < excess && !rp_stop_after(w->r->stop, NS_PER_CLOSURE);
+         k++) {
         struct rp_interval interval = intervals->at[k];
         bool possible = rp_recompute_ns(w->p, &w->a, interval.x, interval.e) != UINT64_MAX;
         /* What was given up just now can have made its closure too long. */
@@ -103,7 +110,8 @@ static void refine(struct libra *w, struct rp_intervals *given) {
     size_t max_tries = MAX_STAGES / (w->p->n_ops + 1) + 1;
     bool changed = false;
     rp_intervals_sort(given);
-    for (size_t k = 0; k < given->n && k < max_tries; k++) {
+    for (size_t k = 0; k < given->n && k < max_tries && !rp_stop_after(w->r->stop, 0);
+         k++) {
         uint8_t was = w->a.action[given->at[k].e];
         w->a.action[given->at[k].e] = RP_INTERVAL_KEEP;
         record_steps(w);
@@ -127,7 +135,8 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
     rp_interval_steps_record(&w.a, r, w.peak);
     bool too_large = r->peak_bytes > p->limit_bytes;
     for (size_t k = 0; r->peak_bytes > p->limit_bytes; k++) {
-        if (k > MAX_STAGES / (p->n_ops + 1) || !give_up(&w, &intervals, &given))
+        if (rp_stop_after(r->stop, 0) || k > MAX_STAGES / (p->n_ops + 1) ||
+            !give_up(&w, &intervals, &given))
             break;
         record_steps(&w);
     }

@@ -22,8 +22,14 @@ bool rp_policy_is_quick(const struct rp_policy *policy) {
 
 static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *policy,
                          const struct rp_policy_options *o, struct rp_recorder *r,
-                         struct rp_plan *plan, struct rp_err *err) {
+                         struct rp_plan *plan, struct rp_policy_report *report,
+                         struct rp_err *err) {
     const uint64_t work_limit = UINT64_C(200000000); /* of the packing */
+    if (rp_stop_now(o->stop)) {
+        snprintf(report->reason, sizeof report->reason, "the %s came first",
+                 rp_stop_interrupted(o->stop) ? "interrupt" : "time limit");
+        return RP_LIMIT;
+    }
     uint64_t time_ns = rp_recorder_end_ns(r);
     if (r->overflow)
         return rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns");
@@ -34,7 +40,7 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
     plan->arena_bytes = r->peak_bytes;
     plan->host_bytes = r->out_bytes;
     if (o->addressed)
-        rp_assign_addresses(g, plan, r->p->limit_bytes, work_limit, NULL);
+        rp_assign_addresses(g, plan, r->p->limit_bytes, work_limit, o->stop, NULL);
     plan->claims = (struct rp_claims){
         .time_ns = time_ns,
         .baseline_time_ns = g->total_time_ns,
@@ -56,9 +62,16 @@ static rp_rc plan_within(const struct rp_graph *g, const struct rp_policy *polic
     struct rp_instance p;
     struct rp_recorder r;
     rp_instance_init(&p, g, g->fixed_bytes + limit_bytes, o->addressed, NULL);
+    if (policy->makes_schedule && rp_schedule_too_large(&p)) {
+        rp_instance_fini(&p);
+        snprintf(report->reason, sizeof report->reason,
+                 "the graph has too many ops and tensors for a schedule");
+        return RP_LIMIT;
+    }
     rp_recorder_init(&r, &p);
+    r.stop = o->stop;
     policy->record(&p, o, &r);
-    rp_rc rc = finish_plan(g, policy, o, &r, plan, err);
+    rp_rc rc = finish_plan(g, policy, o, &r, plan, report, err);
     report->out_bytes = r.out_bytes;
     report->in_bytes = r.in_bytes;
     rp_recorder_fini(&r);

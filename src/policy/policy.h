@@ -11,11 +11,11 @@
 #ifndef RP_POLICY_POLICY_H
 #define RP_POLICY_POLICY_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/stop.h"
 #include "model/graph.h"
 #include "model/plan.h"
 #include "policy/recorder.h"
@@ -46,7 +46,7 @@ struct rp_policy_options {
     double gap;        /* a search stops when time <= bound * (1 + gap) */
     uint64_t seed;
     const struct rp_plan *start; /* a valid plan that a search begins with; may be NULL */
-    const volatile sig_atomic_t *stop; /* Ctrl-C; may be NULL */
+    struct rp_stop *stop; /* Ctrl-C, and the deadline of the policy at work; may be NULL */
 };
 
 /* An option of one policy. On the command line it follows the policy's name:
@@ -72,12 +72,13 @@ typedef void rp_record(const struct rp_instance *p, const struct rp_policy_optio
 
 struct rp_policy {
     const char *name, *summary;
-    rp_record *record;  /* NULL: a search of solve/ */
-    bool fits_budget;   /* plans for the budget: a smaller one may give a smaller plan */
-    bool slow;          /* takes seconds on graphs of thousands of ops */
-    bool may_recompute; /* ops may run again */
-    bool may_swap;      /* tensors may be swapped */
-    bool needs_swap;    /* has no plan unless the device states both bandwidths */
+    rp_record *record;   /* NULL: a search of solve/ */
+    bool fits_budget;    /* plans for the budget: a smaller one may give a smaller plan */
+    bool slow;           /* takes seconds on graphs of thousands of ops */
+    bool makes_schedule; /* has none on graphs that are too large for a schedule */
+    bool may_recompute;  /* ops may run again */
+    bool may_swap;       /* tensors may be swapped */
+    bool needs_swap;     /* has no plan unless the device states both bandwidths */
     const struct rp_policy_option *options; /* ends with a NULL key; NULL: it has none */
     /* Returns what is wrong with the combination of option values, or NULL. The member may
      * be NULL. */

@@ -1,6 +1,7 @@
 #include "policy/policy_plan.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 #include "policy/quick_plans.h"
@@ -34,6 +35,7 @@ static bool is_allowed(const struct rp_graph *g, const struct rp_policy_options 
 static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                     const struct rp_policy_options *o, struct rp_plan *plan, char *reason,
                     size_t size, struct rp_err *err) {
+    double begin = rp_seconds();
     struct rp_solve_options so = {.budget_bytes = o->budget_bytes,
                                   .addressed = o->addressed,
                                   .recompute = policy->may_recompute && !o->no_recompute,
@@ -43,7 +45,7 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                                   .ignore_clock = o->ignore_clock,
                                   .gap = o->gap,
                                   .seed = o->seed,
-                                  .stop = o->stop};
+                                  .stop = o->stop != NULL ? o->stop->interrupted : NULL};
     struct rp_solve_report sr;
     struct rp_plan recorded;
     rp_rc rc = RP_OK;
@@ -55,8 +57,10 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
     if (so.start != NULL && is_allowed(g, o, so.start) &&
         rp_is_fast_enough(g, o, so.start->claims.time_ns))
         take_start(g, o, so.start, plan);
-    else
+    else {
+        so.spent = rp_seconds() - begin;
         rc = rp_solve(g, &so, plan, &sr, err);
+    }
     if (have_recorded)
         rp_plan_fini(&recorded);
     if (rc == RP_NO || rc == RP_LIMIT)
@@ -67,6 +71,7 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
 rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
                      const struct rp_policy_options *o, struct rp_plan *plan,
                      struct rp_policy_report *report, struct rp_err *err) {
+    rp_stop_until(o->stop, o->ignore_clock ? INFINITY : rp_seconds() + o->time_limit);
     if (policy->record != NULL)
         return rp_policy_record_plan(g, policy, o, plan, report, err);
     *plan = (struct rp_plan){0};

@@ -1,25 +1,34 @@
 #include "policy/quick_plans.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "policy/policy_table.h"
 
-static bool is_interrupted(const volatile sig_atomic_t *stop) {
-    return stop != NULL && *stop;
+/* Of the time limit: what first plans may take. */
+static const double FIRST_PLAN_SHARE = 0.3;
+
+static struct rp_stop stop_of_first_plans(const volatile sig_atomic_t *interrupted,
+                                          double time_limit, bool ignore_clock) {
+    double seconds = ignore_clock ? INFINITY : FIRST_PLAN_SHARE * time_limit;
+    return (struct rp_stop){.interrupted = interrupted, .deadline = rp_seconds() + seconds};
 }
 
 /* ---- for solve ---- */
 
 /* Takes what the policy records if it is within the limits and faster than `best`. */
 static void take_faster(const struct rp_instance *p, const struct rp_policy *policy,
-                        uint64_t host_bytes, struct rp_plan *best) {
+                        uint64_t host_bytes, struct rp_stop *stop, struct rp_plan *best) {
     struct rp_policy_options o;
     struct rp_recorder r;
     rp_policy_options_init(&o);
     rp_recorder_init(&r, p);
+    r.stop = stop;
     policy->record(p, &o, &r);
-    if (!r.overflow && r.peak_bytes <= p->limit_bytes && r.out_bytes <= host_bytes &&
+    if (!rp_stop_now(stop) && !r.overflow && r.peak_bytes <= p->limit_bytes &&
+        r.out_bytes <= host_bytes &&
         (best->steps.n == 0 || rp_recorder_end_ns(&r) < best->claims.time_ns)) {
         rp_plan_fini(best);
         *best = r.plan;
@@ -34,6 +43,7 @@ bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_option
                           struct rp_plan *plan) {
     struct rp_graph device = *g; /* borrows everything but the bandwidths */
     struct rp_instance p;
+    struct rp_stop stop = stop_of_first_plans(o->stop, o->time_limit, o->ignore_clock);
     *plan = (struct rp_plan){0};
     if (!o->recompute || o->budget_bytes < g->fixed_bytes)
         return false;
@@ -43,8 +53,8 @@ bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_option
     for (size_t i = 0; i < rp_n_policies; i++) {
         const struct rp_policy *policy = rp_policies[i];
         if (rp_policy_is_quick(policy) && policy->may_swap &&
-            rp_policy_can_avoid_swap(policy) && !is_interrupted(o->stop))
-            take_faster(&p, policy, o->host_bytes, plan);
+            rp_policy_can_avoid_swap(policy))
+            take_faster(&p, policy, o->host_bytes, &stop, plan);
     }
     rp_instance_fini(&p);
     plan->graph_name = rp_strdup(g->name);
@@ -93,8 +103,7 @@ static uint64_t fitting_time_ns(const struct rp_graph *g, const struct rp_policy
                     (search->may_swap || !policy->may_swap) &&
                     !(policy->slow && g->n_ops > SLOW_OPS);
     steps_only.addressed = false;
-    if (!is_asked || is_interrupted(o->stop) ||
-        !fitting_plan(g, policy, &steps_only, &plan))
+    if (!is_asked || rp_stop_now(o->stop) || !fitting_plan(g, policy, &steps_only, &plan))
         return UINT64_MAX;
     uint64_t time_ns = plan.claims.time_ns;
     rp_plan_fini(&plan);
@@ -111,7 +120,13 @@ bool rp_is_fast_enough(const struct rp_graph *g, const struct rp_policy_options 
  * enough is taken at once. Otherwise their plans are tried in order of time, until one fits
  * with addresses. */
 bool rp_best_policy_plan(const struct rp_graph *g, const struct rp_policy *search,
-                         const struct rp_policy_options *o, struct rp_plan *plan) {
+                         const struct rp_policy_options *options, struct rp_plan *plan) {
+    struct rp_policy_options first = *options;
+    const struct rp_policy_options *o = &first;
+    struct rp_stop stop =
+        stop_of_first_plans(o->stop != NULL ? o->stop->interrupted : NULL, o->time_limit,
+                            o->ignore_clock || o->stop == NULL);
+    first.stop = &stop;
     if (rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes &&
         fitting_plan(g, rp_policy_find("keep-all"), o, plan))
         return true;

@@ -6,6 +6,9 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/core/keep_all_schedule.h"
+
+enum { NS_PER_STEP = 50 }; /* about */
 
 void rp_recorder_init(struct rp_recorder *r, const struct rp_instance *p) {
     *r = (struct rp_recorder){.p = p};
@@ -26,8 +29,10 @@ void rp_recorder_fini(struct rp_recorder *r) {
 
 void rp_recorder_clear(struct rp_recorder *r) {
     const struct rp_instance *p = r->p;
+    struct rp_stop *stop = r->stop;
     rp_recorder_fini(r);
     rp_recorder_init(r, p);
+    r->stop = stop;
 }
 
 /* `id` is the op or tensor in the graph. */
@@ -87,9 +92,9 @@ void rp_recorder_swap_in(struct rp_recorder *r, uint32_t x) {
     add(r, &r->in_bytes, copied_bytes(r->p, x));
 }
 
-void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s) {
+/* Clears the recorder, then appends runs and frees, which are numbered as in the graph. */
+static void append_steps(struct rp_recorder *r, const struct rp_plan *plan) {
     const struct rp_instance *p = r->p;
-    struct rp_plan plan = {0};
     uint32_t *op_here = rp_calloc(p->graph->n_ops, sizeof *op_here);
     uint32_t *tensor_here = rp_calloc(p->graph->n_tensors, sizeof *tensor_here);
     for (uint32_t i = 0; i < p->n_ops; i++)
@@ -97,9 +102,8 @@ void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s) {
     for (uint32_t x = 0; x < p->n_tensors; x++)
         tensor_here[p->tensor_of[x]] = x;
     rp_recorder_clear(r);
-    rp_schedule_steps(p, s, &plan);
-    for (size_t i = 0; i < plan.steps.n; i++) {
-        const struct rp_step *step = &plan.steps.at[i];
+    for (size_t i = 0; i < plan->steps.n && !rp_stop_after(r->stop, NS_PER_STEP); i++) {
+        const struct rp_step *step = &plan->steps.at[i];
         if (step->kind == RP_RUN)
             rp_recorder_run(r, op_here[step->id]);
         else
@@ -107,6 +111,19 @@ void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s) {
     }
     free(op_here);
     free(tensor_here);
+}
+
+void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s) {
+    struct rp_plan plan = {0};
+    rp_schedule_steps(r->p, s, r->stop, &plan);
+    append_steps(r, &plan);
+    rp_plan_fini(&plan);
+}
+
+void rp_recorder_keep_all(struct rp_recorder *r) {
+    struct rp_plan plan = {0};
+    rp_keep_all_steps(r->p, &plan);
+    append_steps(r, &plan);
     rp_plan_fini(&plan);
 }
 

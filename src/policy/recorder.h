@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/stop.h"
 #include "model/plan.h"
 #include "model/timeline.h"
 #include "solve/core/instance.h"
@@ -29,6 +30,8 @@ struct rp_recorder {
     uint64_t recompute_ns;           /* sum over the runs after an op's first */
     uint64_t live_bytes, peak_bytes; /* without the sources */
     uint64_t out_bytes, in_bytes;    /* copied, not rounded up to the alignment */
+    struct rp_stop *stop;            /* set it after rp_recorder_init; may be NULL. Once it
+                                        hits, policies end early: the steps are of no use */
     bool overflow;                   /* a sum passed 63 bits: the steps are of no use */
 };
 
@@ -46,6 +49,9 @@ void rp_recorder_swap_in(struct rp_recorder *r, uint32_t x);
 
 /* Clears the recorder, then appends all steps of a sound schedule. */
 void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s);
+
+/* The same for keep-all, whatever the size of the graph. */
+void rp_recorder_keep_all(struct rp_recorder *r);
 
 /* The bytes that a run of `op` needs on top of what is live now: outputs that are not on
  * the device, and workspace. */

@@ -74,13 +74,13 @@ static void reverse(struct reversal *v, uint32_t lo, uint32_t hi, uint32_t c,
 static struct rp_cost with_checkpoints(struct reversal *v, uint32_t c) {
     rp_segments_base(&v->segments, v->to);
     reverse(v, 0, v->l, c, 0);
-    return rp_schedule_cost(v->segments.p, v->to);
+    return rp_schedule_cost_until(v->segments.p, v->to, v->segments.stop);
 }
 
 /* Sets v->to to the schedule with the most checkpoints that fits, or with none. */
 static void fit_checkpoints(struct reversal *v) {
     uint32_t min = 0, max = v->l; /* `min` checkpoints fit, or min is 0 */
-    while (min < max) {
+    while (min < max && !rp_stop_after(v->segments.stop, 0)) {
         uint32_t mid = min + (max - min + 1) / 2;
         if (with_checkpoints(v, mid).peak_bytes <= v->segments.p->limit_bytes)
             min = mid;
@@ -110,7 +110,7 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
     rp_schedule_keep_all(p, &s);
     if (rp_schedule_cost(p, &s).peak_bytes > p->limit_bytes && steps.n > 0) {
         struct reversal v = {.to = &s, .l = steps.n};
-        rp_segments_init(p, n_forward, &steps, &v.segments);
+        rp_segments_init(p, n_forward, &steps, r->stop, &v.segments);
         v.split = rp_calloc((size_t)(v.l + 1) * (v.l + 1), sizeof *v.split);
         fill_splits(&v);
         fit_checkpoints(&v);
@@ -128,5 +128,6 @@ const struct rp_policy rp_policy_revolve = {
     .record = record,
     .fits_budget = true,
     .slow = true,
+    .makes_schedule = true,
     .may_recompute = true,
 };

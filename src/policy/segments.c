@@ -6,6 +6,8 @@
 #include "base/numbers.h"
 #include "policy/phases.h"
 
+enum { NS_PER_ROW = 4 }; /* about, to set a bit of it */
+
 /* ---- cuts ---- */
 
 /* [i]: how many tensors cross the cut before op i. The caller frees it. */
@@ -80,8 +82,9 @@ static void find_derived_needs(struct rp_segments *s) {
 }
 
 void rp_segments_init(const struct rp_instance *p, uint32_t n_forward,
-                      const struct rp_cuts *cuts, struct rp_segments *s) {
-    *s = (struct rp_segments){.p = p, .n_forward = n_forward, .cuts = cuts};
+                      const struct rp_cuts *cuts, struct rp_stop *stop,
+                      struct rp_segments *s) {
+    *s = (struct rp_segments){.p = p, .n_forward = n_forward, .cuts = cuts, .stop = stop};
     s->segment_of = rp_calloc(p->n_ops, sizeof *s->segment_of);
     s->backward_stage = rp_calloc((size_t)cuts->n + 1, sizeof *s->backward_stage);
     s->last_derived_need = rp_calloc(p->n_tensors, sizeof *s->last_derived_need);
@@ -103,7 +106,9 @@ void rp_segments_fini(struct rp_segments *s) {
 
 void rp_segments_base(const struct rp_segments *s, struct rp_schedule *to) {
     const struct rp_instance *p = s->p;
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
+    for (uint32_t x = 0;
+         x < p->n_tensors && !rp_stop_after(s->stop, NS_PER_ROW * (uint64_t)p->n_ops);
+         x++) {
         uint32_t i = p->producer[x], last = rp_instance_last_need(p, x);
         uint32_t first = i + 1;
         rp_schedule_set(to, x, 0, p->n_ops, false);
@@ -125,7 +130,8 @@ void rp_segments_hold_cut(const struct rp_segments *s, struct rp_schedule *to, u
     const struct rp_instance *p = s->p;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < s->cuts->end[k]; x++) {
         uint32_t made = p->producer[x] + 1;
-        if (crosses(s, x, k) && made <= last)
+        if (crosses(s, x, k) && made <= last &&
+            !rp_stop_after(s->stop, NS_PER_ROW * (uint64_t)(last - made)))
             rp_schedule_set(to, x, rp_max_u32(first, made), last, true);
     }
 }

@@ -34,7 +34,8 @@ struct rp_segments {
     const struct rp_instance *p; /* borrowed */
     uint32_t n_forward;
     const struct rp_cuts *cuts; /* borrowed */
-    uint32_t *segment_of;       /* per op; backward ops have cuts->n */
+    struct rp_stop *stop; /* once it hits, schedules are left unfinished; may be NULL */
+    uint32_t *segment_of; /* per op; backward ops have cuts->n */
     /* Per segment: the first backward stage that reads a tensor made in it which does not
      * cross its end; n_ops if none does. Then the segment is recomputed. */
     uint32_t *backward_stage;
@@ -44,7 +45,8 @@ struct rp_segments {
 
 /* `p` and `cuts` must outlive `s`. */
 void rp_segments_init(const struct rp_instance *p, uint32_t n_forward,
-                      const struct rp_cuts *cuts, struct rp_segments *s);
+                      const struct rp_cuts *cuts, struct rp_stop *stop,
+                      struct rp_segments *s);
 void rp_segments_fini(struct rp_segments *s);
 
 /* Sets `to` to the schedule in which nothing is kept between the phases. It holds every

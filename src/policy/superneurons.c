@@ -84,7 +84,7 @@ static void record_offloads(void *arg, uint32_t k) {
     for (size_t i = 0; i < c->n; i++)
         w->a.action[c->at[i].e] = i < k ? RP_INTERVAL_SWAP : RP_INTERVAL_KEEP;
     rp_interval_steps_first_needs(&w->a, w->r, w->first_need);
-    for (size_t i = 0; i < k; i++) {
+    for (size_t i = 0; i < k && !rp_stop_after(w->r->stop, c->n); i++) {
         uint32_t before = w->n_forward, e = c->at[i].e;
         for (size_t j = i + 1; j < c->n && before <= w->n_forward; j++)
             if (w->first_need[c->at[j].e] < w->first_need[e])

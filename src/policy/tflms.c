@@ -52,9 +52,12 @@ static const char *check_options(const struct rp_policy_options *o) {
     return o->tflms.lb > o->tflms.ub ? "lb is above ub" : NULL;
 }
 
+enum { NS_PER_OP = 4 }; /* about, to look for a trigger */
+
 struct tflms {
     const struct rp_instance *p;
     const struct rp_tflms_options *o;
+    struct rp_stop *stop;
     struct rp_interval_actions a;
     uint32_t n_forward;
     uint32_t *level;     /* per op */
@@ -151,6 +154,8 @@ static uint32_t trigger_for(struct tflms *w, uint32_t x, uint32_t e) {
 }
 
 static void swap_interval(struct tflms *w, uint32_t x, uint32_t e) {
+    if (rp_stop_after(w->stop, NS_PER_OP * (uint64_t)w->p->n_ops))
+        return;
     uint32_t trigger = trigger_for(w, x, e);
     /* The swap-in cannot begin before the tensor is out. */
     if (trigger <= rp_interval_begin(w->p, x, e) + 1 && w->p->readers[e] > trigger)
@@ -182,7 +187,8 @@ static void rewrite(struct tflms *w, uint32_t x) {
 
 static void record(const struct rp_instance *p, const struct rp_policy_options *o,
                    struct rp_recorder *r) {
-    struct tflms w = {.p = p, .o = &o->tflms, .n_forward = rp_forward_ops(p)};
+    struct tflms w = {
+        .p = p, .o = &o->tflms, .stop = r->stop, .n_forward = rp_forward_ops(p)};
     rp_interval_actions_init(p, &w.a);
     w.level = rp_calloc(p->n_ops, sizeof *w.level);
     w.ancestors = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w.ancestors);

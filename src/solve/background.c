@@ -72,7 +72,7 @@ void rp_mip_wait(struct rp_context *w) {
 static void *run_bound(void *arg) {
     struct rp_context *w = arg;
     double begin = rp_seconds();
-    rp_pdhg_bound_run(w->bound, w->bound_work, w->deadline, w->o->stop);
+    rp_pdhg_bound_run(w->bound, w->bound_work, &w->bound_stop);
     w->bound_seconds = rp_seconds() - begin;
     return NULL;
 }
@@ -97,6 +97,7 @@ void rp_bound_submit(struct rp_context *w, double work) {
     if (w->bound == NULL)
         return;
     w->bound_work = (uint64_t)(w->mip != NULL ? PDHG_SHARE_BESIDE_MIP * work : work) + 1;
+    w->bound_stop = w->stop;
     w->bound_pending = pthread_create(&w->bound_thread, NULL, run_bound, w) == 0;
     if (!w->bound_pending)
         return;

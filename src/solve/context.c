@@ -2,13 +2,15 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 
 void rp_context_init(struct rp_context *w) {
     rp_context_instance(w, &w->p, w->o->budget_bytes);
-    rp_schedule_keep_all(&w->p, &w->incumbent.s);
     w->no_recompute = rp_calloc(w->g->n_ops, sizeof *w->no_recompute);
+}
+
+void rp_context_begin_search(struct rp_context *w) {
+    rp_schedule_keep_all(&w->p, &w->incumbent.s);
 }
 
 void rp_context_fini(struct rp_context *w) {
@@ -22,8 +24,8 @@ void rp_context_fini(struct rp_context *w) {
     free(w->order);
 }
 
-bool rp_context_stopped(const struct rp_context *w) {
-    return (w->o->stop != NULL && *w->o->stop) || rp_seconds() > w->deadline;
+bool rp_context_stopped(struct rp_context *w) {
+    return rp_stop_now(&w->stop);
 }
 
 bool rp_context_stop(void *arg) {

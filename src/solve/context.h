@@ -9,14 +9,15 @@
  *   infeasible.c    says why there is no plan
  *   statistics.c    prints what each part did
  *
- * One context belongs to one thread. The PDHG thread of background.c reads `bound`,
- * `bound_work`, `deadline` and `o` while it runs; nobody writes these meanwhile.
+ * One context belongs to one thread. The PDHG thread of background.c uses `bound`,
+ * `bound_work`, `bound_stop` and `bound_seconds` while it runs; nobody else does meanwhile.
  */
 #ifndef RP_SOLVE_CONTEXT_H
 #define RP_SOLVE_CONTEXT_H
 
 #include <pthread.h>
 
+#include "base/stop.h"
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
 #include "solve/mip/solution_pool.h"
@@ -39,8 +40,8 @@ struct rp_context {
     struct rp_solve_report *report;
     struct rp_statistics statistics; /* what each part did */
     double begin;                    /* rp_seconds() when the time limit began to count */
-    double deadline;                 /* of the search; later, of the placement */
     double end;                      /* of all */
+    struct rp_stop stop;             /* of the search; later, of the placement */
 
     /* What belongs to one order of first runs; order_search.c exchanges it. */
     struct rp_instance p;
@@ -69,6 +70,7 @@ struct rp_context {
     double mip_begin;            /* rp_seconds() when it began that work */
     struct rp_pdhg_bound *bound; /* NULL: not begun */
     uint64_t bound_work;         /* for the turn under way */
+    struct rp_stop bound_stop;   /* a copy of `stop` */
     pthread_t bound_thread;
     bool bound_pending;
     double bound_seconds; /* of the turn under way, written by its thread */
@@ -78,13 +80,15 @@ struct rp_context {
     double share;            /* of the work, for one call of rp_portfolio_run */
 };
 
-/* Sets up w->p, the incumbent (keep-all, not yet known to fit) and the rest. The budget is
- * at least the graph's fixed bytes. */
+/* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed
+ * bytes. */
 void rp_context_init(struct rp_context *w);
+/* Makes the incumbent's schedule: keep-all. */
+void rp_context_begin_search(struct rp_context *w);
 void rp_context_fini(struct rp_context *w);
 
-/* True once a signal has come or `deadline` has passed. */
-bool rp_context_stopped(const struct rp_context *w);
+/* True once a signal has come or the deadline of `stop` has passed. */
+bool rp_context_stopped(struct rp_context *w);
 /* The same, as a callback for the searches: arg is the context. */
 bool rp_context_stop(void *arg);
 /* True if the incumbent is as near the bound as --gap asks. portfolio.c and order_search.c

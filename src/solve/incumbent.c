@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "pack/addresses.h"
+#include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
 #include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
@@ -16,10 +17,9 @@ static void remember_nearest(struct rp_context *w, const struct rp_cost *c) {
     w->nearest.op = w->p.op_of[c->peak_op];
 }
 
-bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
-                        enum rp_method from) {
+/* Takes a schedule of cost c as the new time of the incumbent, if it fits and is better. */
+static bool take(struct rp_context *w, struct rp_cost c, enum rp_method from) {
     struct rp_incumbent *best = &w->incumbent;
-    struct rp_cost c = rp_schedule_cost(&w->p, s);
     bool in_host = w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes;
     bool fits = c.sound && in_host && c.peak_bytes <= w->p.limit_bytes;
     bool better = !best->found || c.time_ns < best->time_ns ||
@@ -34,12 +34,23 @@ bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
      * depends on the clock, so it is ignored. */
     if (!fits || !better || w->proved)
         return false;
-    if (s != &best->s)
-        rp_schedule_copy(&best->s, s);
     best->time_ns = c.time_ns;
     best->found = true;
     w->statistics.method[from].incumbents++;
     return true;
+}
+
+bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
+                        enum rp_method from) {
+    bool taken = take(w, rp_schedule_cost(&w->p, s), from);
+    if (taken)
+        rp_schedule_copy(&w->incumbent.s, s);
+    return taken;
+}
+
+bool rp_incumbent_offer_keep_all(struct rp_context *w) {
+    w->statistics.method[RP_KEEP_ALL].calls++;
+    return take(w, rp_keep_all_cost(&w->p), RP_KEEP_ALL);
 }
 
 void rp_incumbent_forget(struct rp_context *w) {
@@ -61,7 +72,7 @@ static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
     uint64_t limit = w->o->budget_bytes - w->g->fixed_bytes;
     if (addressed && !start->addressed)
         rp_assign_addresses(w->g, plan, limit,
-                            (uint64_t)(w->o->time_limit * PACK_WORK_PER_S),
+                            (uint64_t)(w->o->time_limit * PACK_WORK_PER_S), &w->stop,
                             &w->statistics.pack);
     return rp_plan_fill_claims(w->g, plan, &ignored) == RP_OK &&
            plan->arena_bytes <= limit && plan->host_bytes <= w->o->host_bytes;

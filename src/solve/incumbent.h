@@ -24,6 +24,10 @@
 bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
                         enum rp_method from);
 
+/* The same for keep-all, as the first offer. The incumbent's schedule is keep-all already,
+ * or has not been made yet (rp_context_begin_search). */
+bool rp_incumbent_offer_keep_all(struct rp_context *w);
+
 /* The limit has been lowered: no schedule is known to fit any more. The incumbent's
  * schedule stays as a place to start from. */
 void rp_incumbent_forget(struct rp_context *w);

@@ -59,6 +59,18 @@ rp_rc rp_check_floor(struct rp_context *w) {
     return rc;
 }
 
+rp_rc rp_explain_too_large(struct rp_context *w) {
+    w->report->min_bytes = w->report->keep_all_bytes;
+    snprintf(w->report->reason, sizeof w->report->reason,
+             "none found within %s; the graph has %" PRIu32 " ops and %" PRIu32
+             " tensors, too many for a search, so only keep-all%s was tried; no plan fits "
+             "in less than %s",
+             rp_show_exactly(w->o->budget_bytes).s, w->p.n_ops, w->p.n_tensors,
+             w->o->start != NULL ? " and the initial plan" : "",
+             rp_show_exactly(w->report->floor_bytes).s);
+    return RP_LIMIT;
+}
+
 rp_rc rp_explain_none_found(struct rp_context *w) {
     if (w->all_sequences) {
         snprintf(w->report->reason, sizeof w->report->reason,

@@ -15,4 +15,7 @@ rp_rc rp_check_floor(struct rp_context *w);
  * the reason goes to the report. Keep-all has been offered (incumbent.h). */
 rp_rc rp_explain_none_found(struct rp_context *w);
 
+/* RP_LIMIT: the graph is too large for a search, and keep-all does not fit. */
+rp_rc rp_explain_too_large(struct rp_context *w);
+
 #endif

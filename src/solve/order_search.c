@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
+#include "solve/incumbent.h"
 #include "solve/portfolio.h"
 
 /* Looks for a sequence of runs in another order that overflows less than the given order.
@@ -66,7 +67,7 @@ static void enter_order(struct rp_context *w, const struct rp_plan *runs,
     rp_schedule_keep_all(&other.p, &other.incumbent.s);
     exchange(w, &other);
     *given = other;
-    rp_portfolio_keep_all(w);
+    rp_incumbent_offer_keep_all(w);
     rp_portfolio_warm_start(w, runs);
     rp_log(1, "another order of first runs: %s",
            w->incumbent.found ? "a plan fits" : "no plan fits yet");

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "pack/addresses.h"
+#include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
 #include "solve/core/shrink_lifetimes.h"
 #include "solve/core/temperature.h"
@@ -14,8 +15,8 @@
 #include "solve/local/drop_swaps.h"
 #include "solve/portfolio.h"
 
-/* The steps of a schedule, with addresses if these are wanted. False if the arena is larger
- * than `limit`. */
+/* The steps of a schedule (NULL: keep-all), with addresses if these are wanted. False if
+ * the arena is larger than `limit`. */
 static bool place(struct rp_context *w, const struct rp_schedule *s, struct rp_plan *plan,
                   uint64_t limit) {
     struct rp_statistics *statistics = &w->statistics;
@@ -23,13 +24,16 @@ static bool place(struct rp_context *w, const struct rp_schedule *s, struct rp_p
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
     plan->budget_bytes = w->o->budget_bytes;
-    rp_schedule_steps(&w->p, s, plan);
+    if (s != NULL)
+        rp_schedule_steps(&w->p, s, NULL, plan);
+    else
+        rp_keep_all_steps(&w->p, plan);
     rp_shrink_lifetimes(w->g, plan);
     if (!w->o->addressed)
         return true;
     double begin = rp_seconds();
     rp_assign_addresses(w->g, plan, limit, (uint64_t)(w->o->time_limit * PACK_WORK_PER_S),
-                        &statistics->pack);
+                        &w->stop, &statistics->pack);
     statistics->pack_seconds += rp_seconds() - begin;
     statistics->placements++;
     return plan->arena_bytes <= limit;
@@ -46,7 +50,7 @@ static bool place_incumbent(struct rp_context *w, struct rp_plan *plan, uint64_t
     for (size_t k = 0; k < sizeof share_log2 / sizeof *share_log2 && changed && !placed;
          k++) {
         rp_schedule_copy(&fewer, &w->incumbent.s);
-        changed = rp_drop_swaps(&w->p, w->p.limit_bytes >> share_log2[k], &fewer);
+        changed = rp_drop_swaps(&w->p, w->p.limit_bytes >> share_log2[k], &w->stop, &fewer);
         placed = changed && place(w, &fewer, plan, limit);
     }
     rp_schedule_fini(&fewer);
@@ -85,12 +89,13 @@ static void tighten(struct rp_context *w, struct rp_schedule *scratch, uint64_t 
 static bool place_constructed(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
                               struct rp_schedule *scratch) {
     double work = TIGHTEN_SHARE * w->o->time_limit * ANNEAL_WORK_PER_S;
-    w->deadline = INFINITY; /* a pass takes a second per ten thousand ops */
-    for (uint64_t k = 1; k <= MAX_GREEDY_TIGHTENINGS; k++) {
+    rp_stop_until(&w->stop, w->end + LAST_RESORT_SECONDS);
+    for (uint64_t k = 1; k <= MAX_GREEDY_TIGHTENINGS && !rp_context_stopped(w); k++) {
         w->p.limit_bytes = limit - limit / 16 * k;
         rp_incumbent_forget(w);
         rp_portfolio_construct(w, scratch);
-        if (!w->incumbent.found) /* happens on graphs that are no training steps */
+        if (!w->incumbent.found &&
+            !rp_context_stopped(w)) /* happens on graphs that are no training steps */
             search_near(w, scratch, work, k);
         if (w->incumbent.found && place_incumbent(w, plan, limit))
             return true;
@@ -98,11 +103,17 @@ static bool place_constructed(struct rp_context *w, struct rp_plan *plan, uint64
     return false;
 }
 
+bool rp_place_keep_all(struct rp_context *w, struct rp_plan *plan) {
+    rp_stop_until(&w->stop, w->end);
+    return place(w, NULL, plan, w->p.limit_bytes);
+}
+
 rp_rc rp_place(struct rp_context *w, struct rp_plan *plan, struct rp_schedule *scratch) {
     uint64_t limit = w->p.limit_bytes;
-    w->deadline = w->end;
+    rp_stop_until(&w->stop, w->end);
+    bool tried = plan->steps.n > 0; /* by rp_place_keep_all */
     for (uint64_t k = 0;; k++) {
-        if (place_incumbent(w, plan, limit))
+        if ((k > 0 || !tried) && place_incumbent(w, plan, limit))
             return RP_OK;
         uint64_t missing = plan->arena_bytes - limit;
         if (k == 0)

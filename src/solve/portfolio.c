@@ -155,7 +155,7 @@ static void construct_greedily(struct rp_context *w, struct rp_schedule *scratch
     p.out_ns = p.in_ns = NULL;
     for (int k = 0; k < MAX_PASSES && !w->incumbent.found && !rp_context_stopped(w); k++) {
         w->statistics.method[RP_GREEDY].calls++;
-        if (rp_schedule_greedy(&p, scratch))
+        if (rp_schedule_greedy(&p, &w->stop, scratch))
             rp_incumbent_offer(w, scratch, RP_GREEDY);
         p.limit_bytes -= p.limit_bytes / 32;
     }
@@ -164,16 +164,12 @@ static void construct_greedily(struct rp_context *w, struct rp_schedule *scratch
 /* If every tensor is on the host between its uses, the schedule fits nearly every limit
  * above the floor. */
 static void construct_by_offloading(struct rp_context *w, struct rp_schedule *scratch) {
-    for (int early = 1; early >= 0 && !w->incumbent.found; early--) {
+    for (int early = 1; early >= 0 && !w->incumbent.found && !rp_context_stopped(w);
+         early--) {
         w->statistics.method[RP_OFFLOAD_ALL].calls++;
         rp_schedule_offload_all(&w->p, early, scratch);
         rp_incumbent_offer(w, scratch, RP_OFFLOAD_ALL);
     }
-}
-
-void rp_portfolio_keep_all(struct rp_context *w) {
-    w->statistics.method[RP_KEEP_ALL].calls++;
-    rp_incumbent_offer(w, &w->incumbent.s, RP_KEEP_ALL);
 }
 
 /* On small graphs, searches for plans that no schedule can represent. They may be faster
@@ -190,8 +186,9 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
     double begin = rp_seconds();
-    rp_astar_search(&w->p, below_ns, (uint32_t)fmin(states, MAX_ASTAR_STATES), w->o->stop,
-                    &r, plan);
+    rp_astar_search(&w->p, below_ns, (uint32_t)fmin(states, MAX_ASTAR_STATES), &w->stop, &r,
+                    plan);
+    w->report->capped = w->report->capped || w->stop.hit;
     s->seconds += rp_seconds() - begin;
     s->work += r.statistics.states_added;
     s->calls++;
@@ -393,6 +390,8 @@ void rp_portfolio_begin(struct rp_context *w) {
 rp_rc rp_portfolio_finish(struct rp_context *w, struct rp_err *err) {
     rp_rc rc = RP_OK;
     rp_mip_end(w);
+    rp_stop_until(&w->stop,
+                  fmax(w->stop.deadline, w->begin + FINISH_SHARE * (w->end - w->begin)));
     for (size_t i = 0; i < N_ROWS && rc == RP_OK; i++)
         if (methods[i].finish != NULL && may_run(w, &methods[i]))
             rc = methods[i].finish(w, err);

@@ -12,9 +12,6 @@
 
 #include "solve/context.h"
 
-/* Offers keep-all as the incumbent. */
-void rp_portfolio_keep_all(struct rp_context *w);
-
 /* Starts the methods that work beside the search. */
 void rp_portfolio_begin(struct rp_context *w);
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "solve/bound/certificate_writer.h"
 #include "solve/context.h"
+#include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
 #include "solve/core/plan_claims.h"
 #include "solve/incumbent.h"
@@ -19,11 +20,8 @@
 
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
     struct rp_instance p;
-    struct rp_schedule s;
     rp_instance_init(&p, g, g->fixed_bytes, addressed, NULL);
-    rp_schedule_keep_all(&p, &s);
-    uint64_t bytes = g->fixed_bytes + rp_schedule_cost(&p, &s).peak_bytes;
-    rp_schedule_fini(&s);
+    uint64_t bytes = g->fixed_bytes + rp_keep_all_cost(&p).peak_bytes;
     rp_instance_fini(&p);
     return bytes;
 }
@@ -36,6 +34,14 @@ uint64_t rp_kept_bytes(const struct rp_graph *g, bool addressed) {
         bytes += p.kept[x] ? p.bytes[x] : 0;
     rp_instance_fini(&p);
     return bytes;
+}
+
+bool rp_is_too_large_to_search(const struct rp_graph *g) {
+    struct rp_instance p;
+    rp_instance_init(&p, g, g->fixed_bytes, false, NULL);
+    bool too_large = rp_schedule_too_large(&p);
+    rp_instance_fini(&p);
+    return too_large;
 }
 
 static void write_notes(const struct rp_context *w, bool from_sequences,
@@ -53,12 +59,6 @@ static void write_notes(const struct rp_context *w, bool from_sequences,
 
 /* A first schedule, then the turns of the portfolio. RP_OK if a schedule fits. */
 static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
-    w->report->keep_all_bytes =
-        w->g->fixed_bytes + rp_schedule_cost(&w->p, &w->incumbent.s).peak_bytes;
-    w->bound_ns = w->g->total_time_ns;
-    rp_portfolio_keep_all(w);
-    if (w->incumbent.found)
-        return RP_OK;
     if (!w->o->recompute && w->p.out_ns == NULL && !w->o->reorder) {
         w->report->min_bytes = w->report->keep_all_bytes;
         snprintf(w->report->reason, sizeof w->report->reason,
@@ -93,7 +93,7 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
         if (w->incumbent.time_ns > w->g->total_time_ns)
             rp_pdhg_bound_run(
                 w->bound, (uint64_t)(CERTIFY_SHARE * w->o->time_limit * PDHG_WORK_PER_S),
-                INFINITY, w->o->stop);
+                &w->stop);
     }
     const int64_t *m = rp_pdhg_bound_multipliers(w->bound, &scale_log2);
     const struct rp_formulation *f = rp_pdhg_bound_formulation(w->bound);
@@ -120,23 +120,38 @@ static void fill_bound_claims(struct rp_context *w, bool from_sequences,
     write_notes(w, from_sequences, plan);
 }
 
-static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
-                               struct rp_err *err) {
+/* Looks for a schedule and places it. If keep-all fits, it is the schedule, and it has been
+ * certified. Its addresses did not fit then. */
+static rp_rc search(struct rp_context *w, struct rp_plan *plan, struct rp_err *err) {
     struct rp_schedule scratch;
-    rp_context_init(w);
+    bool keep_all = w->incumbent.found;
+    rp_context_begin_search(w);
     rp_schedule_empty(&w->p, &scratch);
-    rp_rc rc = find_schedule(w, &scratch);
-    if (rc == RP_OK || rc == RP_LIMIT) {
+    rp_rc rc = keep_all ? RP_OK : find_schedule(w, &scratch);
+    if (!keep_all && (rc == RP_OK || rc == RP_LIMIT)) {
         rp_rc finished = rp_portfolio_finish(w, err);
         if (finished != RP_OK)
             rc = finished;
         else if (rc == RP_LIMIT)
             rc = rp_explain_none_found(w);
     }
-    if (rc == RP_OK)
+    if (rc == RP_OK && !keep_all)
         rc = certify(w, err);
     if (rc == RP_OK)
         rc = rp_place(w, plan, &scratch);
+    rp_schedule_fini(&scratch);
+    return rc;
+}
+
+static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
+                               struct rp_err *err) {
+    rp_context_init(w);
+    w->report->keep_all_bytes = w->g->fixed_bytes + rp_keep_all_cost(&w->p).peak_bytes;
+    w->bound_ns = w->g->total_time_ns;
+    bool keep_all = rp_incumbent_offer_keep_all(w);
+    rp_rc rc = keep_all ? certify(w, err) : RP_OK;
+    if (rc == RP_OK && !(keep_all && rp_place_keep_all(w, plan)))
+        rc = rp_schedule_too_large(&w->p) ? rp_explain_too_large(w) : search(w, plan, err);
     if (rc == RP_OK)
         rc = rp_plan_fill_claims(w->g, plan, err);
     rc = rp_incumbent_offer_plan(w, w->o->start, rc, plan);
@@ -145,7 +160,6 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     if (rc == RP_OK)
         fill_bound_claims(w, plan->claims.time_ns < others_ns && w->sequence.steps.n > 0,
                           plan);
-    rp_schedule_fini(&scratch);
     return rc;
 }
 
@@ -157,7 +171,8 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     *plan = (struct rp_plan){0};
     assert(!o->reorder || o->certificate == NULL);
     w.end = o->ignore_clock ? INFINITY : w.begin + o->time_limit;
-    w.deadline = w.begin + (w.end - w.begin) * (o->addressed ? SCHEDULE_SHARE : 1);
+    w.stop.interrupted = o->stop;
+    w.stop.deadline = w.begin + (w.end - w.begin) * (o->addressed ? SCHEDULE_SHARE : 1);
     rp_rc rc = rp_check_floor(&w);
     if (rc == RP_OK)
         rc = solve_above_floor(&w, plan, err);

@@ -79,6 +79,10 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
  * the alignment; gaps between addresses never count. */
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed);
 
+/* True if the graph has so many ops and tensors that only keep-all and o->start are tried
+ * (MAX_SCHEDULE_BYTES, solve/core/params.h). */
+bool rp_is_too_large_to_search(const struct rp_graph *g);
+
 /* What the kept tensors take that an op makes: at most rp_keep_all_bytes less the sources.
  * `addressed` rounds each size up to the alignment. */
 uint64_t rp_kept_bytes(const struct rp_graph *g, bool addressed);

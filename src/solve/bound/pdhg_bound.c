@@ -180,12 +180,12 @@ static void evaluate(struct rp_pdhg_bound *b) {
 }
 
 /* Drops rows that have long been without a multiplier, and adds violated ones. */
-static void separate(struct rp_pdhg_bound *b) {
+static void separate(struct rp_pdhg_bound *b, struct rp_stop *stop) {
     size_t n_old = (size_t)b->fixed.n + b->cuts.rows.n;
     float *y = rp_calloc(n_old + 3 * (size_t)b->instance->n_ops, sizeof *y);
     memcpy(y, b->method.yt, n_old * sizeof *y);
     uint32_t dropped = rp_pdhg_cuts_drop_idle(&b->cuts, y + b->fixed.n);
-    uint32_t added = rp_pdhg_cuts_add(&b->cuts, b->method.xt, b->step_work);
+    uint32_t added = rp_pdhg_cuts_add(&b->cuts, b->method.xt, b->step_work, stop);
     b->n_separations++;
     if (added > 0 || dropped > 0) {
         b->cuts_are_new = true;
@@ -359,9 +359,9 @@ static void record_gain(struct rp_pdhg_bound *b) {
 }
 
 /* Separates, and updates the horizon if that is due. Returns the work. */
-static uint64_t run_separation(struct rp_pdhg_bound *b) {
+static uint64_t run_separation(struct rp_pdhg_bound *b, struct rp_stop *stop) {
     double before = b->cuts.path_work;
-    separate(b);
+    separate(b, stop);
     record_gain(b);
     b->n_fresh_steps = 0;
     if (b->horizon_ns > 0 && b->n_separations % HORIZON_INTERVAL == 0)
@@ -370,7 +370,7 @@ static uint64_t run_separation(struct rp_pdhg_bound *b) {
 }
 
 /* One step of PDHG, then evaluation and separation if they are due. Returns the work. */
-static uint64_t run_step(struct rp_pdhg_bound *b) {
+static uint64_t run_step(struct rp_pdhg_bound *b, struct rp_stop *stop) {
     uint64_t work = 2 * (uint64_t)b->method.n_terms;
     rp_pdhg_step(&b->method);
     b->step_work += work;
@@ -379,19 +379,18 @@ static uint64_t run_step(struct rp_pdhg_bound *b) {
         work += b->method.n_terms;
     }
     if (++b->n_fresh_steps == SEPARATION_INTERVAL)
-        work += run_separation(b);
+        work += run_separation(b, stop);
     return work;
 }
 
-bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, double deadline,
-                       const volatile sig_atomic_t *stop) {
+bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, struct rp_stop *stop) {
     uint64_t done = 0;
     if (b->too_large || b->formulation.n_cols == 0)
         return false;
     while (done < work && b->n_without_gain < PATIENCE) {
-        if ((stop != NULL && *stop) || rp_seconds() > deadline)
+        if (rp_stop_now(stop))
             break;
-        done += run_step(b);
+        done += run_step(b, stop);
     }
     b->statistics.work += done;
     if (b->best_is_new)

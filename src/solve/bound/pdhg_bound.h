@@ -28,10 +28,10 @@
 #ifndef RP_SOLVE_BOUND_PDHG_BOUND_H
 #define RP_SOLVE_BOUND_PDHG_BOUND_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/stop.h"
 #include "solve/lp/formulation.h"
 
 struct rp_pdhg_bound;
@@ -51,10 +51,8 @@ void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t horizon_ns);
 void rp_pdhg_bound_free(struct rp_pdhg_bound *b); /* NULL is fine */
 
 /* Continues for about `work` units (a unit is one term of the linear program that is
- * touched), until rp_seconds() passes `deadline`, or until *stop (which may be NULL). False
- * if there is nothing more to gain. */
-bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, double deadline,
-                       const volatile sig_atomic_t *stop);
+ * touched), or until `stop` (which may be NULL). False if there is nothing more to gain. */
+bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, struct rp_stop *stop);
 
 /* The best bound so far. */
 uint64_t rp_pdhg_bound_ns(const struct rp_pdhg_bound *b);

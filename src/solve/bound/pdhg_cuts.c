@@ -99,13 +99,15 @@ static double work_of_paths(const struct rp_formulation *f) {
     return n * n / 6 * (f->instance->n_ops + f->instance->input_start[f->instance->n_ops]);
 }
 
-static uint32_t add_paths(struct rp_pdhg_cuts *c, uint64_t step_work) {
+static uint32_t add_paths(struct rp_pdhg_cuts *c, uint64_t step_work,
+                          struct rp_stop *stop) {
     struct rp_sep_path paths;
     double work = work_of_paths(c->formulation);
     if (work > MAX_PATH_WORK || c->path_work + work > PATH_SHARE * (double)step_work)
         return 0;
     c->path_work += work;
     rp_sep_path_init(&paths, c->formulation);
+    paths.stop = stop;
     uint32_t n = rp_sep_path_find(&paths, c->point, PATH_MIN_EFFICACY,
                                   c->formulation->instance->n_ops, &c->rows);
     for (uint32_t i = 0; i < n; i++)
@@ -126,7 +128,8 @@ static uint32_t find_worst(struct rp_pdhg_cuts *c, uint32_t t, double *over) {
     return worst;
 }
 
-uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_work) {
+uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_work,
+                          struct rp_stop *stop) {
     uint32_t n = 0;
     bool early = c->n_additions < N_EARLY;
     for (uint32_t j = 0; j < c->formulation->n_cols; j++)
@@ -142,7 +145,7 @@ uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_
             n += add_cover(c, t, worst);
     }
     if (!early && c->n_additions % PATH_INTERVAL == 0)
-        n += add_paths(c, step_work);
+        n += add_paths(c, step_work, stop);
     c->n_additions++;
     free(over);
     return n;

@@ -31,8 +31,9 @@ uint32_t rp_pdhg_cuts_drop_covers(struct rp_pdhg_cuts *c, float *y);
 
 /* Adds rows that point x violates: of each stage the most violated memory row and a cover
  * of it, and path cuts. At most two rows per stage and n_ops path cuts. step_work: the work
- * of all steps of PDHG so far, in terms touched; path cuts may take a share of it. Returns
- * how many rows it has added. */
-uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_work);
+ * of all steps of PDHG so far, in terms touched; path cuts may take a share of it, until
+ * `stop` (which may be NULL). Returns how many rows it has added. */
+uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_work,
+                          struct rp_stop *stop);
 
 #endif

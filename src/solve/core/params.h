@@ -44,6 +44,10 @@
 
 /* Of the time limit: the schedule's part when addresses are wanted too. */
 #define SCHEDULE_SHARE 0.7
+/* Of the time limit: when the work between search and placement ends. */
+#define FINISH_SHARE 0.85
+/* After the time limit: what the last attempts to find addresses may take. */
+#define LAST_RESORT_SECONDS 0.3
 /* Of the time limit: the search for another order. */
 #define ORDER_SHARE 0.2
 /* Of PDHG's work: where branch and cut runs beside it. */
@@ -68,6 +72,12 @@ enum {
 /* A large graph with less annealing work per op than this does not get far from keep-all.
  */
 #define LARGE_WORK_PER_OP 100e3
+
+/* ---- sizes of schedules ---- */
+
+/* A schedule has a bit for each stage and tensor. Graphs with larger ones, such as 92,000
+ * ops with one output each, are not searched: a search holds several schedules. */
+#define MAX_SCHEDULE_BYTES (1 << 30)
 
 /* ---- sizes of linear programs ---- */
 

@@ -5,9 +5,14 @@
 
 #include "base/mem.h"
 #include "model/timeline.h"
+#include "solve/core/params.h"
 
 static size_t n_words(const struct rp_schedule *s) {
     return ((size_t)s->n_stages + 1) * s->words;
+}
+
+bool rp_schedule_too_large(const struct rp_instance *p) {
+    return (p->n_tensors / 64 + 1.0) * (p->n_ops + 1.0) * 8 > MAX_SCHEDULE_BYTES;
 }
 
 void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s) {
@@ -261,7 +266,7 @@ static void add_copies(const struct rp_instance *p, const struct rp_schedule *s,
                        struct rp_cost *c) {
     struct rp_plan plan = {0};
     struct rp_timeline timeline;
-    rp_schedule_steps(p, s, &plan);
+    rp_schedule_steps(p, s, NULL, &plan);
     rp_timeline_init(&timeline, p->graph);
     for (size_t i = 0; i < plan.steps.n; i++)
         rp_timeline_step(&timeline, &plan.steps.at[i]);
@@ -276,12 +281,23 @@ static void add_copies(const struct rp_instance *p, const struct rp_schedule *s,
     rp_plan_fini(&plan);
 }
 
+/* How long the evaluation of the last stage took, in ns, about. */
+static uint64_t stage_work(const struct rp_schedule *s, const struct rp_stage_work *w) {
+    return 2 * s->words + 20 * (uint64_t)w->stage.n_runs;
+}
+
 struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_schedule *s) {
+    return rp_schedule_cost_until(p, s, NULL);
+}
+
+struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
+                                      const struct rp_schedule *s, struct rp_stop *stop) {
     struct rp_cost c = {.sound = ends_sound(p, s), .peak_op = RP_NONE};
     struct rp_stage_work w = {0};
     rp_stage_work_init(p, &w);
     for (uint32_t t = 0; t < p->n_ops && c.sound; t++) {
-        c.sound = rp_stage_eval(p, s, t, &w) && rp_add(&c.time_ns, w.stage.time_ns);
+        c.sound = rp_stage_eval(p, s, t, &w) && rp_add(&c.time_ns, w.stage.time_ns) &&
+                  !rp_stop_after(stop, stage_work(s, &w));
         if (w.stage.peak_bytes > c.peak_bytes) {
             c.peak_bytes = w.stage.peak_bytes;
             c.peak_stage = t;
@@ -333,12 +349,12 @@ static void push_swap_outs(const struct rp_instance *p, uint32_t t, const uint64
 }
 
 void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
-                       struct rp_plan *plan) {
+                       struct rp_stop *stop, struct rp_plan *plan) {
     struct rp_stage_work w = {0};
     uint32_t *freed = rp_calloc(p->n_tensors, sizeof *freed);
     uint64_t *swapped = rp_schedule_swapped(s);
     rp_stage_work_init(p, &w);
-    for (uint32_t t = 0; t < p->n_ops; t++) {
+    for (uint32_t t = 0; t < p->n_ops && !rp_stop_after(stop, stage_work(s, &w)); t++) {
         uint32_t n_freed = 0;
         find_closure(p, s, t, &w);
         find_last_uses(p, &w);

@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/stop.h"
 #include "model/plan.h"
 #include "solve/core/instance.h"
 
@@ -40,6 +41,10 @@ struct rp_schedule {
     uint64_t *rows; /* n_stages + 1 rows; bit x of row t is S[t][x] */
     uint64_t *ins;  /* the same for I (the last row is 0); NULL: nothing is swapped */
 };
+
+/* True if a matrix of the instance's shape would take more than MAX_SCHEDULE_BYTES
+ * (params.h). No such schedule may be made. */
+bool rp_schedule_too_large(const struct rp_instance *p);
 
 /* Both make a new schedule that the caller owns. keep_all holds each tensor from the run
  * that makes it to its last reader, and kept ones to the end, so nothing runs again. empty
@@ -104,6 +109,9 @@ struct rp_cost {
     uint32_t peak_op;    /* the op that runs then */
 };
 struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_schedule *s);
+/* The same, but not sound once `stop` hits. */
+struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
+                                      const struct rp_schedule *s, struct rp_stop *stop);
 
 /* Appends a step without an address to plan->steps. `i` is the instance's number of the op
  * (RP_RUN) or tensor (all others). */
@@ -111,8 +119,9 @@ void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
                     enum rp_step_kind kind, uint32_t i);
 
 /* Appends the steps of a sound schedule, with the graph's indices and without addresses, to
- * plan->steps. Other members are not touched. */
+ * plan->steps. Other members are not touched. Steps are missing once `stop` (which may be
+ * NULL) hits. */
 void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
-                       struct rp_plan *plan);
+                       struct rp_stop *stop, struct rp_plan *plan);
 
 #endif

@@ -4,13 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/heap.h"
+#include "solve/core/heap.h"
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/random.h"
 #include "solve/core/schedule.h"
 
-enum { MAX_TENSORS = RP_ASTAR_MAX_TENSORS, MAX_OPS = RP_ASTAR_MAX_OPS };
+enum {
+    MAX_TENSORS = RP_ASTAR_MAX_TENSORS,
+    MAX_OPS = RP_ASTAR_MAX_OPS,
+    /* More work than this for each state is not worth it. */
+    MAX_WORK_PER_STATE = 1000,
+    NS_PER_WORK = 16 /* about */
+};
 
 /* A plan between two steps. Times count from the start of the plan. Copies that ended
  * before the clock have no effect any more. */
@@ -35,7 +41,7 @@ struct step {
 struct node {
     struct state s;
     uint64_t min_ns; /* of any plan that continues from here */
-    uint32_t next;   /* node with the same hash; RP_NONE: none */
+    uint32_t next;   /* node with the same hash, not dominated; RP_NONE: none */
     struct step by;
     bool dominated;
 };
@@ -52,6 +58,8 @@ struct search {
     uint64_t remaining_ns[MAX_OPS + 1]; /* per n_first: the first runs that are left */
     uint32_t wanted[MAX_OPS + 1];       /* per n_first: read by those, or kept */
     RP_VEC(uint32_t) open;              /* a heap of nodes */
+    uint64_t work, max_work;            /* states compared and sets tried */
+    struct rp_stop *stop;
     struct rp_astar_statistics statistics;
 };
 
@@ -186,6 +194,30 @@ static uint32_t hash(const struct search *f, const struct state *s) {
     return (uint32_t)(h >> 32) & (f->n_table - 1);
 }
 
+/* Counts one comparison of two states or one set of frees. True if the search is to end.
+ * Children of the present node may be missing then. */
+static bool spend(struct search *f) {
+    f->work++;
+    return f->work > f->max_work || rp_stop_after(f->stop, NS_PER_WORK);
+}
+
+/* Does a known state dominate s? Takes those that s dominates out of the chain. What they
+ * dominate, s dominates too. */
+static bool is_dominated(struct search *f, const struct state *s, uint32_t *head) {
+    for (uint32_t *link = head; *link != RP_NONE && !spend(f);) {
+        struct node *known = &f->nodes[*link];
+        bool same = same_key(&known->s, s);
+        if (same && dominates(&known->s, s))
+            return true;
+        known->dominated = same && dominates(s, &known->s);
+        if (known->dominated)
+            *link = known->next;
+        else
+            link = &known->next;
+    }
+    return false;
+}
+
 /* Adds a state that the step `by` leads to, unless it is too slow or dominated. */
 static void add_state(struct search *f, const struct state *s, struct step by) {
     uint64_t min_ns = min_time(f, s);
@@ -196,16 +228,9 @@ static void add_state(struct search *f, const struct state *s, struct step by) {
     if (f->n_nodes == f->max_nodes)
         return;
     uint32_t *head = &f->table[hash(f, s)];
-    for (uint32_t i = *head; i != RP_NONE; i = f->nodes[i].next) {
-        struct node *known = &f->nodes[i];
-        if (!same_key(&known->s, s))
-            continue;
-        if (dominates(&known->s, s)) {
-            f->statistics.dominated++;
-            return;
-        }
-        if (dominates(s, &known->s))
-            known->dominated = true;
+    if (is_dominated(f, s, head)) {
+        f->statistics.dominated++;
+        return;
     }
     f->nodes[f->n_nodes] = (struct node){*s, min_ns, *head, by, false};
     *head = f->n_nodes++;
@@ -301,7 +326,7 @@ static void free_and_take(struct search *f, const struct state *s, struct step b
         (by.kind == RP_RUN ? run : swap_in)(f, s, by);
         return;
     }
-    while (got + bytes_of(f->p, may) >= need) {
+    while (got + bytes_of(f->p, may) >= need && !spend(f)) {
         struct step more = by;
         uint32_t x = take(&may);
         more.freed |= 1u << x;
@@ -370,8 +395,7 @@ static bool is_end(const struct search *f, const struct state *s) {
 }
 
 /* Returns the node of the fastest plan, RP_NONE if it was not found. */
-static uint32_t search(struct search *f, const volatile sig_atomic_t *stop,
-                       struct rp_astar_result *result) {
+static uint32_t search(struct search *f, struct rp_astar_result *result) {
     while (f->open.n > 0) {
         uint32_t node = pop_open(f);
         result->bound_ns = f->nodes[node].min_ns;
@@ -381,11 +405,9 @@ static uint32_t search(struct search *f, const volatile sig_atomic_t *stop,
         }
         if (is_end(f, &f->nodes[node].s))
             return node;
-        if (stop != NULL && *stop)
-            return RP_NONE;
         expand(f, node);
         f->statistics.expanded++;
-        if (f->n_nodes == f->max_nodes) /* a child of this one may be missing */
+        if (f->n_nodes == f->max_nodes || spend(f)) /* a child of this one may be missing */
             return RP_NONE;
     }
     result->bound_ns = f->below_ns;
@@ -393,12 +415,16 @@ static uint32_t search(struct search *f, const volatile sig_atomic_t *stop,
 }
 
 void rp_astar_search(const struct rp_instance *p, uint64_t below_ns, uint32_t max_states,
-                     const volatile sig_atomic_t *stop, struct rp_astar_result *result,
+                     struct rp_stop *stop, struct rp_astar_result *result,
                      struct rp_plan *plan) {
     struct search *f = rp_calloc(1, sizeof *f);
     assert(rp_astar_accepts(p) && max_states > 0);
-    *f = (struct search){
-        .p = p, .below_ns = below_ns, .max_nodes = max_states, .n_table = 64};
+    *f = (struct search){.p = p,
+                         .below_ns = below_ns,
+                         .max_nodes = max_states,
+                         .n_table = 64,
+                         .max_work = (uint64_t)MAX_WORK_PER_STATE * max_states,
+                         .stop = stop};
     while (f->n_table < max_states)
         f->n_table *= 2;
     f->nodes = rp_calloc(max_states, sizeof *f->nodes);
@@ -406,7 +432,7 @@ void rp_astar_search(const struct rp_instance *p, uint64_t below_ns, uint32_t ma
     memset(f->table, 0xff, f->n_table * sizeof *f->table); /* RP_NONE */
     prepare(f);
     add_state(f, &(struct state){0}, (struct step){.parent = RP_NONE});
-    uint32_t node = search(f, stop, result);
+    uint32_t node = search(f, result);
     f->statistics.states_added = f->n_nodes;
     result->statistics = f->statistics;
     result->found = node != RP_NONE;

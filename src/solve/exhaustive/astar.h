@@ -35,10 +35,10 @@
 #ifndef RP_SOLVE_EXHAUSTIVE_ASTAR_H
 #define RP_SOLVE_EXHAUSTIVE_ASTAR_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/stop.h"
 #include "model/plan.h"
 #include "solve/core/instance.h"
 
@@ -63,11 +63,11 @@ struct rp_astar_result {
 /* Is p small enough? It may or may not allow swaps. */
 bool rp_astar_accepts(const struct rp_instance *p);
 
-/* Looks for the fastest plan below below_ns, with at most max_states states (at least 1) or
- * until *stop (which may be NULL). Appends the steps of what it finds to `plan`, without
- * addresses. */
+/* Looks for the fastest plan below below_ns, with at most max_states states (at least 1)
+ * and work in proportion to that, or until `stop` (which may be NULL). Appends the steps of
+ * what it finds to `plan`, without addresses. */
 void rp_astar_search(const struct rp_instance *p, uint64_t below_ns, uint32_t max_states,
-                     const volatile sig_atomic_t *stop, struct rp_astar_result *result,
+                     struct rp_stop *stop, struct rp_astar_result *result,
                      struct rp_plan *plan);
 
 #endif

@@ -245,7 +245,7 @@ static bool check_copy_end(struct check *c, const struct line *l,
 static bool queue_clocks(struct check *c) {
     struct rp_plan plan = {0};
     struct line l = {0};
-    rp_schedule_steps(c->p, &c->now, &plan);
+    rp_schedule_steps(c->p, &c->now, NULL, &plan);
     rp_timeline_init(&l.clock, c->p->graph);
     bool right = check_backlogs(c, &l);
     for (size_t i = 0; i < plan.steps.n && right; i++) {

@@ -17,9 +17,9 @@ static const double FIRST_PRICE = 0.03;
 static const double FINAL_TEMPERATURE = 1e-3;
 
 enum {
-    MOVES_PER_UPDATE = 256, /* of temperature and price */
-    MOVES_PER_STOP = 4096,
-    MAX_JOURNAL = 1 << 20, /* flips */
+    MOVES_PER_UPDATE = 256,     /* of temperature and price */
+    WORK_PER_QUESTION = 100000, /* whether to stop: about 10 ms */
+    MAX_JOURNAL = 1 << 20,      /* flips */
     /* Moves from one check of the state to the next, in debug builds. Small graphs are
      * checked more often, since that is cheap. */
     MOVES_PER_CHECK = 4096,
@@ -163,14 +163,17 @@ void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
     a->r = r;
     a->best = best;
     begin(a, p, o);
+    uint64_t question = 0; /* asked once there is as much work */
     while (p->n_ops > 1 && p->n_tensors > 0 && a->s.work < o->work) {
         check_state(a);
         if (r->moves % MOVES_PER_UPDATE == 0)
             update_temperature(a, (double)a->s.work / (double)o->work);
-        if (r->moves % MOVES_PER_STOP == 0 && o->stop(o->stop_arg)) {
-            r->stopped = true;
-            break;
+        if (a->s.work >= question) {
+            r->stopped = o->stop(o->stop_arg);
+            question = a->s.work + WORK_PER_QUESTION;
         }
+        if (r->stopped)
+            break;
         step(a);
     }
     store_best(a);

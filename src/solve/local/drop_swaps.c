@@ -58,18 +58,20 @@ static bool hold_instead(struct rp_incremental *s, uint32_t x, uint32_t t,
     return false;
 }
 
-bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_schedule *s) {
+bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_stop *stop,
+                   struct rp_schedule *s) {
     struct rp_schedule fewer;
     struct rp_incremental state;
     struct rp_cost c = rp_schedule_cost(p, s);
     size_t n = 0;
-    if (p->out_ns == NULL || !rp_schedule_swaps(s) || c.peak_bytes > p->limit_bytes)
+    if (p->out_ns == NULL || !rp_schedule_swaps(s) || c.peak_bytes > p->limit_bytes ||
+        rp_stop_now(stop))
         return false;
     rp_incremental_init(&state, p);
     rp_incremental_load(&state, s);
     struct candidates list = list_swap_ins(&state, max_bytes);
     double max_time_ns = state.time_ns + 0.25; /* sums are rounded */
-    for (size_t k = 0; k < list.n; k++)
+    for (size_t k = 0; k < list.n && !rp_stop_now(stop); k++)
         n += hold_instead(&state, list.at[k].x, list.at[k].t, max_time_ns);
     rp_schedule_empty(p, &fewer);
     rp_incremental_store(&state, &fewer);

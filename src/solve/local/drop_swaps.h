@@ -9,11 +9,14 @@
 
 #include <stdbool.h>
 
+#include "base/stop.h"
 #include "solve/core/schedule.h"
 
 /* Removes swap-ins of tensors of at most `max_bytes` from `s`, the largest first. The
  * tensor stays on the device instead, wherever that keeps within the limit and takes no
- * more time. `s` is sound and within the limit. False if nothing is changed. */
-bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_schedule *s);
+ * more time. `s` is sound and within the limit. Ends early at `stop`,
+ * which may be NULL. False if nothing is changed. */
+bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_stop *stop,
+                   struct rp_schedule *s);
 
 #endif

@@ -6,6 +6,8 @@
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 
+enum { NS_PER_TENSOR = 4 }; /* about, of one search for a victim */
+
 struct greedy {
     const struct rp_instance *p;
     struct rp_plan plan;
@@ -16,6 +18,7 @@ struct greedy {
     double *begin_ns; /* per op: when it first runs if nothing runs again */
     uint64_t live_bytes;
     size_t n_runs;
+    struct rp_stop *stop;
 };
 
 /* A step also remembers the instance's number of its op or tensor, in `at`. */
@@ -53,11 +56,13 @@ static double recompute_ns(const struct greedy *w, uint32_t j) {
     return ns;
 }
 
-/* Drops the tensor with the best score. False if nothing can go. */
+/* Drops the tensor with the best score. False if nothing can go, or no time is left. */
 static bool evict(struct greedy *w) {
     const struct rp_instance *p = w->p;
     uint32_t victim = RP_NONE;
     double best = -1, now = w->begin_ns[w->stage];
+    if (rp_stop_after(w->stop, NS_PER_TENSOR * p->n_tensors))
+        return false;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->stage; x++) {
         if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 ||
             !p->recompute[p->producer[x]])
@@ -139,8 +144,9 @@ static bool run_all(struct greedy *w) {
     return ok;
 }
 
-bool rp_schedule_greedy(const struct rp_instance *p, struct rp_schedule *s) {
-    struct greedy w = {.p = p};
+bool rp_schedule_greedy(const struct rp_instance *p, struct rp_stop *stop,
+                        struct rp_schedule *s) {
+    struct greedy w = {.p = p, .stop = stop};
     w.next = rp_calloc(p->n_tensors, sizeof *w.next);
     w.pins = rp_calloc(p->n_tensors, sizeof *w.pins);
     w.on_device = rp_calloc(p->n_tensors, sizeof *w.on_device);

@@ -14,12 +14,15 @@
 
 #include <stdbool.h>
 
+#include "base/stop.h"
 #include "solve/core/schedule.h"
 
 /* Writes the schedule into `s`, which has the instance's shape. Nothing is swapped. False,
- * with `s` partly changed, if the pass reaches a dead end or repeats too many runs. A stage
+ * with `s` partly changed, if the pass reaches a dead end repeats too many runs or meets
+ * `stop` (which may be NULL). A stage
  * may need more memory than the pass counted, so the caller checks with
  * rp_schedule_cost. */
-bool rp_schedule_greedy(const struct rp_instance *p, struct rp_schedule *s);
+bool rp_schedule_greedy(const struct rp_instance *p, struct rp_stop *stop,
+                        struct rp_schedule *s);
 
 #endif

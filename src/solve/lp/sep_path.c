@@ -154,8 +154,9 @@ static void collect(struct rp_sep_path *s, const double *v, double min_efficacy,
         memset(best, 0, p->n_tensors * sizeof *best);
         find_wants(s, b, v);
         clear_runs(s);
-        for (uint32_t a = b;
-             a >= 1 && s->n_active > 0 && a > s->formulation->stage_of[s->active[0]]; a--) {
+        for (uint32_t a = b; !rp_stop_after(s->stop, 2 * (uint64_t)s->n_active) && a >= 1 &&
+                             s->n_active > 0 && a > s->formulation->stage_of[s->active[0]];
+             a--) {
             add_runs(s, a, v);
             find_paths(s, a, v);
             try_window(s, a, b, v, best);

@@ -18,12 +18,14 @@
 #ifndef RP_SOLVE_LP_SEP_PATH_H
 #define RP_SOLVE_LP_SEP_PATH_H
 
+#include "base/stop.h"
 #include "solve/lp/formulation.h"
 
 /* Working memory for one formulation. Not thread-safe: one for each thread. */
 struct rp_sep_path {
     const struct rp_formulation *formulation; /* borrowed */
-    uint32_t *active; /* ops that run again at the point, ascending */
+    struct rp_stop *stop; /* ends the search for windows; may be NULL (the default) */
+    uint32_t *active;     /* ops that run again at the point, ascending */
     uint32_t n_active;
     bool *is_active;  /* per op */
     double *runs;     /* per op: sum of R over the window */

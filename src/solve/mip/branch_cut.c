@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/heap.h"
+#include "solve/core/heap.h"
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "solve/core/params.h"

@@ -17,9 +17,9 @@ static const double HOT = 10, WARM = 1;
 static const double FINAL_SHARE = 1e-3;
 
 enum {
-    MAX_EDITS = 8,         /* of one move */
-    MOVES_PER_UPDATE = 64, /* of temperature and price */
-    MOVES_PER_STOP = 4096
+    MAX_EDITS = 8,             /* of one move */
+    MOVES_PER_UPDATE = 64,     /* of temperature and price */
+    WORK_PER_QUESTION = 100000 /* whether to stop */
 };
 
 struct edit { /* one change of the sequence, with what is needed to undo it */
@@ -207,14 +207,17 @@ static void anneal(struct annealing *a, const struct rp_anneal_order_options *o,
                    double work, double initial_temperature) {
     double mean_ns = (double)a->p->graph->total_time_ns / a->p->n_ops;
     double before = (double)a->s.work;
+    uint64_t question = a->s.work; /* asked once there is as much work */
     rp_temperature_init(&a->t, initial_temperature * mean_ns, FINAL_SHARE,
                         FIRST_PRICE * mean_ns * a->p->n_ops / (a->s.overflow_bytes + 1));
     for (uint64_t n = 0; a->t.progress < 1 && !is_perfect(a); n++) {
         if (n % MOVES_PER_UPDATE == 0)
             rp_temperature_update(&a->t, ((double)a->s.work - before) / work,
                                   a->s.overflow_bytes);
-        if (n % MOVES_PER_STOP == 0 && o->stop(o->stop_arg))
+        if (a->s.work >= question && o->stop(o->stop_arg))
             break;
+        if (a->s.work >= question)
+            question = a->s.work + WORK_PER_QUESTION;
         step(a, o->may_recompute);
     }
     a->statistics.runs++;

@@ -10,8 +10,8 @@
  * Where `before` is a strict total order, elements leave in that order, whatever the order
  * in which they came. The array is the caller's. Thread-safe: there is no other state.
  */
-#ifndef RP_BASE_HEAP_H
-#define RP_BASE_HEAP_H
+#ifndef RP_SOLVE_CORE_HEAP_H
+#define RP_SOLVE_CORE_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
