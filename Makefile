@@ -1,5 +1,5 @@
 # make demo | check | check-compilers | check-gpu | all | install | uninstall | sanitize | mutate |
-#   fuzz | format | bench | info | clean
+#   fuzz | campaign | format | bench | info | clean
 #
 # Variables: PREFIX, DESTDIR, BUILD (where the objects go), CC, CFLAGS, LDFLAGS,
 #   PORTABLE=1    link GLPK, jansson and what they need statically
@@ -11,6 +11,8 @@
 #   MUTATE        options and files for tools/mutate.sh
 #   SKIP_PYTHON=1 leave out the tests with PyTorch and JAX, which install 5 GB in ~/.cache
 #   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
+#   SEED, N, MINUTES, CASE, KIND  of `make campaign` (tests/campaign/campaign.c)
+#   GOAL          what `make sanitize` makes, such as campaign (check)
 VERSION := $(shell cat VERSION)
 PREFIX ?= /usr/local
 BUILD ?= build
@@ -45,7 +47,7 @@ all: $(BUILD)/remat-plan $(BUILD)/libremat.a $(BUILD)/libremat_inject.so
 
 # ---- what must be installed: `check` and similar targets install it, `all` only names it ----
 
-INSTALLING := demo check check-compilers check-gpu sanitize mutate fuzz fuzzers bench deps
+INSTALLING := demo check check-compilers check-gpu sanitize mutate fuzz fuzzers campaign bench deps
 DEPS_MODE := $(if $(filter $(INSTALLING),$(MAKECMDGOALS)),install,name)
 BUILD_DEPS := $(BUILD)/deps-build $(if $(filter 1,$(PORTABLE)),$(BUILD)/deps-portable)
 
@@ -151,6 +153,14 @@ $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/run_seeds.o 
 	$(call say,LD,$@)
 	$(link) $(LIBS)
 
+# The campaign. Its second checker (checker.c, judge*.c, read_*.c) shares no code with src/.
+CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/campaign/*.c) \
+  $(addprefix tests/,brute.c brute_copies.c gen.c))
+$(BUILD)/tests/campaign/%.o: INCLUDES := -Itests
+$(BUILD)/run-campaign: $(CAMPAIGN_OBJ) $(LIB_OBJ)
+	$(call say,LD,$@)
+	$(link) $(LIBS)
+
 include cuda.mk
 
 # libremat: walks plans in other runtimes (src/remat/README.md). All of its names begin with
@@ -169,7 +179,8 @@ demo: $(BUILD)/remat-plan
 
 # ---- checking ----
 
-check: all $(BUILD)/unit $(REPLAYS) $(TRACED) $(if $(SKIP_PYTHON),,$(BUILD)/deps-python)
+check: all $(BUILD)/unit $(REPLAYS) $(TRACED) $(BUILD)/run-campaign \
+  $(if $(SKIP_PYTHON),,$(BUILD)/deps-python)
 	@BUILD=$(BUILD) tools/check-python.sh setup
 	@BUILD=$(BUILD) tools/check.sh
 
@@ -177,7 +188,8 @@ check-compilers: $(BUILD)/deps-build $(BUILD)/deps-check $(BUILD)/deps-clang
 	@BUILD=$(BUILD) tools/check-compilers.sh
 
 sanitize:
-	$(MAKE) check BUILD=$(BUILD)/asan SKIP_PYTHON=1 LDFLAGS="-fsanitize=address,undefined" \
+	$(MAKE) $(or $(GOAL),check) BUILD=$(BUILD)/asan SKIP_PYTHON=1 \
+	  LDFLAGS="-fsanitize=address,undefined" \
 	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 check-gpu: all
@@ -195,6 +207,10 @@ fuzzers: $(FUZZERS:%=$(BUILD)/fuzz_%)
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(link) -fsanitize=fuzzer $(LIBS)
+
+campaign: $(BUILD)/remat-plan $(BUILD)/run-campaign
+	$(BUILD)/run-campaign --seed "$(SEED)" --cases "$(N)" --minutes "$(MINUTES)" \
+	  --case "$(CASE)" --kind "$(KIND)" --folder $(BUILD)/campaign $(BUILD)/remat-plan
 
 bench: $(BUILD)/remat-plan $(BUILD)/layered
 	@BUILD=$(BUILD) bench/planner $(INSTANCES)
@@ -240,6 +256,6 @@ info:
 	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
 
 always:
-.PHONY: all demo bench deps check check-compilers check-gpu mutate sanitize fuzz fuzzers format install uninstall clean info always
+.PHONY: all demo bench deps check check-compilers check-gpu mutate sanitize fuzz fuzzers campaign format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
--include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(LIBREMAT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d)
+-include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(LIBREMAT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/campaign/*.d)

@@ -1,0 +1,100 @@
+#include "bounds.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "brute.h"
+#include "brute_copies.h"
+#include "model/graph.h"
+
+/* Whether the plan is one of this class. A plan that is no schedule, as far as the second
+ * checker knows, is not counted among them. */
+static bool belongs(const struct ck_figures *plan, const struct cam_class *class) {
+    return plan->fixed_bytes + plan->arena_bytes <= class->budget_bytes &&
+           plan->host_bytes <= class->host_budget_bytes &&
+           (class->recompute || !plan->reruns) && (class->swap || !plan->swaps) &&
+           (class->any_order || plan->given_order) &&
+           (!class->schedules || (plan->schedule && !plan->swaps)) &&
+           (plan->addressed || !class->addressed);
+}
+
+static void check_pair(struct cam_case *c, const struct cam_answer *a,
+                       const struct cam_answer *b) {
+    if (!b->found)
+        return;
+    if (a->impossible && belongs(&b->plan, &a->of))
+        cam_fail(c, "%s exists, and another run says that there is no such plan", b->name);
+    if (!a->has_bound || !belongs(&b->plan, &a->bound_of))
+        return;
+    c->counts->bounds++;
+    if (a->lower_bound_ns > b->plan.time_ns)
+        cam_fail(c, "the bound of %s is %" PRIu64 ", and %s takes %" PRIu64, a->name,
+                 a->lower_bound_ns, b->name, b->plan.time_ns);
+}
+
+void cam_cross_check(struct cam_case *c, const struct cam_answer *answers, size_t n) {
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++)
+            check_pair(c, &answers[a], &answers[b]);
+}
+
+/* ---- brute force ---- */
+
+/* The least time of the class, in the graph's order. Another order can only be faster, so
+ * for a bound on every order this is no contradiction, but still an upper limit. */
+static enum rp_brute_result best(const struct rp_graph *g, const struct cam_class *class,
+                                 uint64_t *time_ns) {
+    uint64_t limit = class->budget_bytes - g->fixed_bytes;
+    if (class->budget_bytes < g->fixed_bytes)
+        return RP_BRUTE_NONE;
+    if (class->schedules)
+        return class->swap                        ? RP_BRUTE_GAVE_UP
+               : rp_brute_best(g, limit, time_ns) ? RP_BRUTE_FOUND
+                                                  : RP_BRUTE_NONE;
+    struct rp_brute_copies o = {.limit_bytes = limit,
+                                .host_limit_bytes = class->host_budget_bytes,
+                                .recompute = class->recompute,
+                                .swap = class->swap,
+                                .max_states = 200000};
+    return rp_brute_copies_best(g, &o, time_ns);
+}
+
+static bool small_enough(const struct rp_graph *g) {
+    uint32_t made = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        made += g->tensors[x].producer != RP_NONE;
+    return made <= RP_BRUTE_COPIED && g->n_ops <= 16;
+}
+
+static void compare(struct cam_case *c, const struct rp_graph *g,
+                    const struct cam_answer *a) {
+    uint64_t time_ns = 0, other_ns = 0;
+    enum rp_brute_result result = best(g, &a->of, &time_ns);
+    c->counts->optima += result != RP_BRUTE_GAVE_UP;
+    if (result == RP_BRUTE_FOUND && a->impossible)
+        cam_fail(c, "there is a plan of %" PRIu64 " ns; %s says there is none", time_ns,
+                 a->name);
+    if (result == RP_BRUTE_NONE && a->found && !a->of.any_order)
+        cam_fail(c, "there is no plan, and %s is one", a->name);
+    if (result == RP_BRUTE_FOUND && a->found && a->plan.time_ns < time_ns &&
+        !a->of.any_order)
+        cam_fail(c, "%s takes %" PRIu64 " ns, the optimum is %" PRIu64, a->name,
+                 a->plan.time_ns, time_ns);
+    if (a->has_bound && best(g, &a->bound_of, &other_ns) == RP_BRUTE_FOUND &&
+        a->lower_bound_ns > other_ns)
+        cam_fail(c, "the bound of %s is %" PRIu64 ", the optimum %" PRIu64, a->name,
+                 a->lower_bound_ns, other_ns);
+}
+
+void cam_brute_check(struct cam_case *c, const char *graph, const struct cam_answer *a) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    char *path = cam_path(c, graph);
+    if (rp_graph_load(path, &g, &err) == RP_OK) {
+        if (small_enough(&g))
+            compare(c, &g, a);
+        rp_graph_fini(&g);
+    }
+    free(path);
+}

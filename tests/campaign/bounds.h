@@ -1,0 +1,32 @@
+/* bounds: what one run of the planner says about a graph, held against what other runs and
+ * brute force say about it. */
+#ifndef RP_CAMPAIGN_BOUNDS_H
+#define RP_CAMPAIGN_BOUNDS_H
+
+#include "case.h"
+
+/* A set of plans: those that these options allow. */
+struct cam_class {
+    uint64_t budget_bytes, host_budget_bytes; /* host: UINT64_MAX: no limit */
+    bool recompute, swap, any_order, schedules;
+    bool addressed; /* sizes are rounded up to the alignment */
+};
+
+struct cam_answer {
+    struct cam_class of;
+    bool found, impossible; /* there is a plan; the run says that there can be none */
+    bool has_bound;
+    uint64_t lower_bound_ns;   /* no plan of the class takes less time */
+    struct cam_class bound_of; /* what the bound is about: often `of` */
+    struct ck_figures plan;
+    char name[32]; /* of the plan */
+};
+
+/* Fails if a bound is above the time of another run's plan that it speaks of, or if a run
+ * calls impossible what another found. */
+void cam_cross_check(struct cam_case *c, const struct cam_answer *answers, size_t n);
+
+/* Does the same against all step programs, for graphs drawn for brute force. */
+void cam_brute_check(struct cam_case *c, const char *graph, const struct cam_answer *a);
+
+#endif

@@ -1,0 +1,65 @@
+#include "cases.h"
+#include "planning.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+
+enum { MOST_RUNS = 6 };
+
+/* A result that started from a plan which fits is never slower. */
+static void check_start(struct cam_case *c, const struct cam_answer *start,
+                        const struct cam_answer *a) {
+    const struct ck_figures *f = &start->plan;
+    bool fits = f->fixed_bytes + f->arena_bytes <= a->of.budget_bytes &&
+                f->host_bytes <= a->of.host_budget_bytes &&
+                (a->of.recompute || !f->reruns) && (a->of.swap || !f->swaps) &&
+                f->given_order && f->addressed == a->of.addressed;
+    if (fits && !a->found && !c->failed && a->impossible)
+        cam_fail(c, "%s started from a plan that fits and found none", a->name);
+    if (fits && a->found && a->plan.time_ns > f->time_ns)
+        cam_fail(c, "%s takes %" PRIu64 " ns, and its start %s only %" PRIu64, a->name,
+                 a->plan.time_ns, start->name, f->time_ns);
+}
+
+static size_t solve_often(struct cam_case *c, const struct cam_subject *s,
+                          struct cam_answer *answers) {
+    size_t n = cam_between(&c->r, 2, MOST_RUNS);
+    for (size_t k = 0; k < n; k++) {
+        struct cam_line line = {.n = 0};
+        const struct cam_answer *start = NULL;
+        char name[32];
+        snprintf(name, sizeof name, "p%zu.json", k);
+        if (k > 0 && answers[k - 1].found && rp_rng_percent(&c->r, 40))
+            start = &answers[k - 1];
+        cam_draw_solve(c, s, name, start == NULL ? NULL : start->name, &line);
+        cam_solve(c, s, name, &line, &answers[k]);
+        if (start != NULL)
+            check_start(c, start, &answers[k]);
+    }
+    return n;
+}
+
+void cam_case_solve(struct cam_case *c) {
+    struct cam_subject s;
+    struct cam_answer answers[MOST_RUNS];
+    struct cam_wish wish = cam_draw_wish(c);
+    cam_new_subject(c, "g.json", &wish, &s);
+    if (s.solvable)
+        cam_cross_check(c, answers, solve_often(c, &s, answers));
+}
+
+void cam_case_brute(struct cam_case *c) {
+    struct cam_subject s;
+    struct cam_answer answers[MOST_RUNS];
+    struct cam_wish wish = {
+        .min_ops = 2, .max_ops = 7, .for_brute_force = true, .plain = true};
+    cam_new_subject(c, "g.json", &wish, &s);
+    size_t n = s.solvable ? solve_often(c, &s, answers) : 0;
+    cam_cross_check(c, answers, n);
+    for (size_t k = 0; k < n; k++)
+        cam_brute_check(c, s.name, &answers[k]);
+}

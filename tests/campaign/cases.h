@@ -1,0 +1,29 @@
+/* cases: the kinds of case, with what each of them does and how often it is drawn. */
+#ifndef RP_CAMPAIGN_CASES_H
+#define RP_CAMPAIGN_CASES_H
+
+#include "case.h"
+
+struct cam_kind {
+    const char *name;
+    void (*run)(struct cam_case *c);
+    uint32_t share;   /* tickets; how often it is drawn */
+    bool needs_clock; /* left out of steady campaigns */
+};
+
+extern const struct cam_kind cam_kinds[];
+extern const size_t cam_n_kinds;
+
+void cam_case_solve(struct cam_case *c);    /* several option mixes on one graph */
+void cam_case_brute(struct cam_case *c);    /* the same, on a tiny graph */
+void cam_case_policies(struct cam_case *c); /* `solve --policy` and `compare` */
+void cam_case_sweep(struct cam_case *c);
+void cam_case_maxbatch(struct cam_case *c); /* networks of the zoo */
+void cam_case_emit(struct cam_case *c);     /* a network's plan as a program */
+void cam_case_pack(struct cam_case *c);
+void cam_case_show(struct cam_case *c);
+void cam_case_mutants(struct cam_case *c);   /* broken plans and graphs */
+void cam_case_interrupt(struct cam_case *c); /* a signal at any time */
+void cam_case_limit(struct cam_case *c);     /* tiny time limits on large graphs */
+
+#endif

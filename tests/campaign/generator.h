@@ -1,0 +1,35 @@
+/* generator: random graphs for the campaign, as the text of a graph file. They have every
+ * shape that we could think of, also shapes that no network has. The same state of the
+ * random numbers and the same wishes give the same text on any machine.
+ */
+#ifndef RP_CAMPAIGN_GENERATOR_H
+#define RP_CAMPAIGN_GENERATOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gen.h"
+
+struct cam_wish {
+    uint32_t min_ops, max_ops;
+    bool for_brute_force; /* few tensors, small numbers, bandwidths, alignment 1 */
+    bool plain;           /* no extreme numbers: every sum is far below 2^63 */
+    bool version_2;       /* some graphs use what version 2 adds */
+};
+
+/* What a case has to know of a graph without reading it again. */
+struct cam_graph {
+    char *text; /* the caller frees it */
+    uint32_t n_ops, n_tensors;
+    bool swappable; /* the device has both bandwidths */
+    bool extreme;   /* it may be refused: a sum may overflow, or all times are 0 */
+    bool version_2;
+};
+
+void cam_generate(struct rp_rng *r, const struct cam_wish *wish, struct cam_graph *g);
+
+/* A number of 1 .. 2^bits-1 whose number of digits is uniform. */
+uint64_t cam_log_uniform(struct rp_rng *r, uint32_t bits);
+uint32_t cam_between(struct rp_rng *r, uint32_t low, uint32_t high);
+
+#endif
