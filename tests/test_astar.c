@@ -188,7 +188,7 @@ static void a_plan_may_be_faster_than_any_schedule(void) {
     CU_ASSERT_EQUAL(solve_twice(1, true, 13312, &time_ns, &plan, &report), RP_OK);
     CU_ASSERT_EQUAL(time_ns, 500); /* p q s p r run again; a schedule would rerun op0 */
     CU_ASSERT_EQUAL(plan.claims.proof, RP_PROOF_OPTIMAL);
-    CU_ASSERT(report.bound_for_all);
+    CU_ASSERT(plan.claims.bound_for.all_programs);
     rp_plan_fini(&plan);
 }
 
@@ -212,7 +212,7 @@ static void a_proof_for_schedules_is_not_claimed_for_all_plans(void) {
                     RP_OK);
     CU_ASSERT(time_ns >= 100000);
     CU_ASSERT_EQUAL(plan.claims.proof, RP_PROOF_OPTIMAL);
-    CU_ASSERT_FALSE(report.bound_for_all);
+    CU_ASSERT_FALSE(plan.claims.bound_for.all_programs);
     rp_plan_fini(&plan);
     CU_ASSERT_EQUAL(solve_twice(RP_ASTAR_MAX_OPS, false, 12800, &time_ns, &plan, &report),
                     RP_LIMIT);

@@ -92,7 +92,7 @@ rp_rc rp_json_parse(const char *text, size_t len, const char *file, json_t **roo
                    nul_escape ? "\\u0000 is not allowed" : je.text);
 }
 
-rp_rc rp_json_format(const json_t *root, const char *want, const char *file,
+rp_rc rp_json_format(const json_t *root, const char *want, int newest, const char *file,
                      struct rp_err *err) {
     const char *is = json_string_value(json_object_get(root, "format"));
     const json_t *v = json_object_get(root, "version");
@@ -102,11 +102,11 @@ rp_rc rp_json_format(const json_t *root, const char *want, const char *file,
     if (strcmp(is, want) != 0)
         return rp_fail(err, RP_INPUT, "%s: not a %s file (its 'format' is '%.80s')", file,
                        want, is);
-    if (json_is_integer(v) && json_integer_value(v) != 1)
+    if (json_is_integer(v) && (json_integer_value(v) < 1 || json_integer_value(v) > newest))
         return rp_fail(err, RP_INPUT,
                        "%s: %s version %" JSON_INTEGER_FORMAT
-                       " is not known (this program reads version 1)",
-                       file, want, json_integer_value(v));
+                       " is not known (this program reads version %s)",
+                       file, want, json_integer_value(v), newest == 1 ? "1" : "1 and 2");
     return RP_OK;
 }
 

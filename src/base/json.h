@@ -38,9 +38,10 @@ rp_rc rp_json_fields(json_t *object, const struct rp_json_field *fields, const c
 rp_rc rp_json_parse(const char *text, size_t len, const char *file, json_t **root,
                     struct rp_err *err);
 
-/* Checks that an object's "format" is `want` and its "version" 1. Call it before
- * rp_json_fields, to which all keys of another format would be unknown. */
-rp_rc rp_json_format(const json_t *root, const char *want, const char *file,
+/* Checks that an object's "format" is `want` and its "version" from 1 to `newest`. Call it
+ * before rp_json_fields, to which all keys of another format would be unknown. A version
+ * that is missing or no integer is left to rp_json_fields. */
+rp_rc rp_json_format(const json_t *root, const char *want, int newest, const char *file,
                      struct rp_err *err);
 
 /* Write compact JSON and keep the order of keys. Bytes that are not UTF-8 become '?'. Write

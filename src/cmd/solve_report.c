@@ -81,7 +81,7 @@ void rp_solve_report_text(const struct rp_graph *g, const struct rp_plan *p,
     print_copies(v, f);
     if (c->proof == RP_PROOF_OPTIMAL)
         fprintf(f, "bound   proved optimal%s\n",
-                r->bound_for_all ? "" : " (no op twice between two first runs)");
+                c->bound_for.all_programs ? "" : " (no op twice between two first runs)");
     else
         fprintf(f, "bound   %s, gap %s\n", rp_show_ns(c->lower_bound_ns).s,
                 rp_show_percent(c->time_ns - c->lower_bound_ns, c->lower_bound_ns).s);
@@ -103,8 +103,7 @@ static uint64_t max_rss_bytes(void) {
     return (uint64_t)kib * 1024;
 }
 
-static void write_claims(struct rp_json_writer *w, const struct rp_claims *c,
-                         bool bound_for_all) {
+static void write_claims(struct rp_json_writer *w, const struct rp_claims *c) {
     rp_json_string(w, "status", c->proof == RP_PROOF_OPTIMAL ? "optimal" : "feasible");
     rp_json_uint(w, "time_ns", c->time_ns);
     rp_json_uint(w, "baseline_time_ns", c->baseline_time_ns);
@@ -112,7 +111,7 @@ static void write_claims(struct rp_json_writer *w, const struct rp_claims *c,
     rp_json_uint(w, "stall_ns", c->stall_ns);
     rp_json_uint(w, "lower_bound_ns", c->lower_bound_ns);
     rp_json_string(w, "proof", rp_proof_word[c->proof]);
-    rp_json_string(w, "bound_for", bound_for_all ? "all" : "schedules");
+    rp_bound_scope_json(&c->bound_for, "bound_for", w);
     rp_json_uint(w, "peak_bytes", c->peak_bytes);
 }
 
@@ -121,7 +120,7 @@ void rp_solve_report_json(const struct rp_graph *g, const struct rp_plan *p,
                           const struct rp_statistics *s, double seconds, FILE *f) {
     struct rp_json_writer w = rp_json_writer_on(f);
     rp_json_object(&w, NULL);
-    write_claims(&w, &p->claims, r->bound_for_all);
+    write_claims(&w, &p->claims);
     rp_json_uint(&w, "fixed_bytes", g->fixed_bytes);
     rp_json_uint(&w, "kept_bytes", rp_kept_bytes(g, p->addressed));
     rp_json_uint(&w, "arena_bytes", p->arena_bytes);

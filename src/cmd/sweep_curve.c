@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "emit/chart.h"
+#include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
 #include "verify/verifier.h"
 
@@ -40,14 +41,13 @@ static rp_rc load_point(struct rp_sweep *s, uint64_t k, struct rp_err *err) {
 static rp_rc carry_over(struct rp_sweep *s, uint64_t k, struct rp_err *err) {
     const struct rp_plan *from = &s->plans[k - 1];
     char *path = rp_sweep_file(s, k);
-    uint64_t bound = s->plans[k].claims.lower_bound_ns;
+    struct rp_claims old = s->plans[k].claims;
     rp_plan_fini(&s->plans[k]);
     rp_plan_restate(from, from->addressed, s->budgets[k], &s->plans[k]);
     s->plans[k].arena_bytes = from->arena_bytes;
     s->plans[k].host_bytes = from->host_bytes;
     s->plans[k].claims = from->claims;
-    s->plans[k].claims.lower_bound_ns = bound > 0 ? bound : s->g->total_time_ns;
-    s->plans[k].claims.proof = RP_PROOF_NONE;
+    rp_plan_set_bound(s->g, &s->plans[k].claims, old.lower_bound_ns, old.bound_for);
     s->plans[k].notes = json_incref(from->notes);
     rp_rc rc = rp_plan_save(&s->plans[k], path, err);
     free(path);
@@ -75,9 +75,9 @@ static rp_rc merge(struct rp_sweep *s, struct rp_err *err) {
     /* A bound for a larger budget also holds for a smaller one. */
     for (uint64_t k = s->n_points; rc == RP_OK && k-- > 1;) {
         struct rp_claims *a = &s->plans[k - 1].claims;
-        if (has_plan(s, k) && has_plan(s, k - 1) &&
-            a->lower_bound_ns < s->plans[k].claims.lower_bound_ns)
-            a->lower_bound_ns = s->plans[k].claims.lower_bound_ns;
+        const struct rp_claims *b = &s->plans[k].claims;
+        if (has_plan(s, k) && has_plan(s, k - 1) && a->lower_bound_ns < b->lower_bound_ns)
+            rp_plan_set_bound(s->g, a, b->lower_bound_ns, b->bound_for);
     }
     return rc;
 }

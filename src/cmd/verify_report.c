@@ -205,6 +205,7 @@ static void print_json_valid(const struct rp_verify_report *r, FILE *f) {
     rp_json_uint(&w, "lower_bound_ns", bound);
     write_percent(&w, "gap_percent", v->time_ns - bound, bound);
     rp_json_string(&w, "proof", rp_proof_word[r->pair.p.claims.proof]);
+    rp_bound_scope_json(&r->pair.p.claims.bound_for, "bound_for", &w);
     write_replay(&w, r);
     if (r->certificate_path != NULL)
         write_support(&w, r);

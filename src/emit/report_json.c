@@ -48,6 +48,7 @@ static void put_totals(struct rp_json_writer *w, const struct rp_report *r) {
     rp_json_uint(w, "stall_ns", t->stall_ns);
     rp_json_uint(w, "lower_bound_ns", r->p->claims.lower_bound_ns);
     rp_json_string(w, "proof", rp_proof_word[r->p->claims.proof]);
+    rp_bound_scope_json(&r->p->claims.bound_for, "bound_for", w);
     rp_json_uint(w, "budget_bytes", r->p->budget_bytes);
     rp_json_uint(w, "peak_bytes", t->peak_bytes);
     rp_json_uint(w, "keep_all_peak_bytes", r->keep_all.peak_bytes);

@@ -2,12 +2,14 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
 const char *const rp_tensor_kind_word[5] = {"parameter", "state", "input", "activation",
                                             "gradient"};
 const char *const rp_phase_word[4] = {NULL, "forward", "backward", "update"};
+const char *const rp_home_word[3] = {"device", "host", "any"};
 
 static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
                      struct rp_err *err, const char *rule, uint32_t tensor) {
@@ -41,11 +43,49 @@ static rp_rc check_op(struct rp_graph *g, uint32_t i, uint32_t *mark, const char
             return op_fail(g, i, file, err, "outputs: an earlier op makes tensor", x);
         g->tensors[x].producer = i;
     }
-    if (op->n_outputs == 0 && op->recompute)
+    if (op->n_outputs == 0 && op->n_updates == 0 && op->recompute)
         return rp_fail(
             err, RP_INPUT,
             "%s: ops[%u] \"%.80s\": an op without outputs needs \"recompute\": false", file,
             i, op->name);
+    return RP_OK;
+}
+
+/* Refuses updates that are no sources, are repeated, or are inputs or outputs too. mark[x]
+ * is i + 1 if op i named x already. Comes after check_op, which sets the producers. */
+static rp_rc check_updates(const struct rp_graph *g, uint32_t i, uint32_t *mark,
+                           const char *file, struct rp_err *err) {
+    const struct rp_op *op = &g->ops[i];
+    for (uint32_t k = 0; k < op->n_inputs && op->n_updates > 0; k++)
+        mark[op->inputs[k]] = i + 1;
+    for (uint32_t k = 0; k < op->n_updates; k++) {
+        uint32_t x = op->updates[k];
+        if (x >= g->n_tensors)
+            return op_fail(g, i, file, err, "updates: no tensor", x);
+        if (g->tensors[x].producer != RP_NONE)
+            return op_fail(g, i, file, err, "updates: not a source: tensor", x);
+        if (mark[x] == i + 1)
+            return op_fail(g, i, file, err,
+                           "updates: already an input or an update: tensor", x);
+        mark[x] = i + 1;
+    }
+    return RP_OK;
+}
+
+/* What only a tensor that an op makes, or only a source, can be. */
+static rp_rc check_tensors(const struct rp_graph *g, const char *file, struct rp_err *err) {
+    for (uint32_t x = 0; x < g->n_tensors; x++) {
+        const struct rp_tensor *t = &g->tensors[x];
+        if (t->held && t->producer == RP_NONE)
+            return rp_fail(err, RP_INPUT,
+                           "%s: tensors[%u] \"%.80s\": 'held' is for tensors that an op "
+                           "makes",
+                           file, x, t->name);
+        if (t->home != RP_HOME_DEVICE && t->producer != RP_NONE)
+            return rp_fail(err, RP_INPUT,
+                           "%s: tensors[%u] \"%.80s\": 'home' is for sources", file, x,
+                           t->name);
+    }
     return RP_OK;
 }
 
@@ -85,7 +125,7 @@ static rp_rc check_sums(struct rp_graph *g, const char *file, struct rp_err *err
             return rp_fail(err, RP_INPUT,
                            "%s: tensors[%u] \"%.80s\": the sum of bytes passes 2^63-1",
                            file, x, t->name);
-        if (t->producer == RP_NONE)
+        if (t->producer == RP_NONE && t->home != RP_HOME_HOST)
             g->fixed_bytes += t->bytes;
     }
     for (uint32_t i = 0; i < g->n_ops; i++) {
@@ -130,7 +170,12 @@ rp_rc rp_graph_check(struct rp_graph *g, const char *file, struct rp_err *err) {
         g->tensors[x].producer = RP_NONE;
     for (uint32_t i = 0; i < g->n_ops && rc == RP_OK; i++)
         rc = check_op(g, i, mark, file, err);
+    memset(mark, 0, g->n_tensors * sizeof *mark);
+    for (uint32_t i = 0; i < g->n_ops && rc == RP_OK; i++)
+        rc = check_updates(g, i, mark, file, err);
     free(mark);
+    if (rc == RP_OK)
+        rc = check_tensors(g, file, err);
     if (rc == RP_OK)
         rc = check_order(g, file, err);
     if (rc == RP_OK)
@@ -154,6 +199,7 @@ void rp_graph_fini(struct rp_graph *g) {
         free(g->ops[i].kind);
         free(g->ops[i].inputs);
         free(g->ops[i].outputs);
+        free(g->ops[i].updates);
         json_decref(g->ops[i].attrs);
     }
     free(g->tensors);

@@ -1,10 +1,13 @@
 /* graph: one training step as data: its tensors, the ops that make them in execution order,
- * and what each costs. The file format is "remat-graph" version 1 (docs/formats.md).
+ * and what each costs. The file format is "remat-graph", versions 1 and 2
+ * (docs/formats.md).
  *
  * Invariants (rp_graph_check establishes them, everything else relies on them):
  *   - every tensor has at most one producer; an op reads only sources (tensors without a
  *     producer) and outputs of earlier ops; an op names no tensor twice;
- *   - an op without outputs has recompute == false;
+ *   - an op without outputs has recompute == false, or updates a source;
+ *   - an op updates only sources, which are not among its inputs; it runs exactly once;
+ *   - a held tensor has a producer, and a home other than the device has a source only;
  *   - the sum of all op times fits in 63 bits, and so does the sum of all tensor bytes and
  *     workspaces, each rounded up to the alignment.
  *
@@ -31,6 +34,10 @@ struct json_t; /* jansson's; `attrs` and `notes` are free-form JSON objects, or 
 enum rp_tensor_kind { RP_PARAMETER, RP_STATE, RP_INPUT_TENSOR, RP_ACTIVATION, RP_GRADIENT };
 enum rp_phase { RP_PHASE_NONE, RP_FORWARD, RP_BACKWARD, RP_UPDATE };
 
+/* Where a source's content lies when the step begins, and lies up to date when it ends.
+ * ANY: the plan decides. */
+enum rp_home { RP_HOME_DEVICE, RP_HOME_HOST, RP_HOME_ANY };
+
 /* One piece of storage. A view owns none, so it is part of its base here. */
 struct rp_tensor {
     char *name;
@@ -39,6 +46,8 @@ struct rp_tensor {
     char *dtype;     /* or NULL */
     uint64_t *shape; /* n_dims sizes; NULL if the shape is not stated */
     size_t n_dims;
+    bool held;         /* stays on the device from its first making to the end */
+    enum rp_home home; /* of a source */
     struct json_t *attrs;
     uint32_t producer; /* op, or RP_NONE for a source (set by rp_graph_check) */
 };
@@ -47,10 +56,16 @@ struct rp_op {
     char *name, *kind;
     uint32_t *inputs, *outputs; /* tensors */
     uint32_t n_inputs, n_outputs;
+    uint32_t *updates; /* sources that it reads and replaces in place */
+    uint32_t n_updates;
     uint64_t time_ns;
     uint64_t workspace_bytes; /* live only while the op runs */
     enum rp_phase phase;
-    bool recompute; /* false: the op must run exactly once */
+    bool recompute; /* false: the op must run exactly once; so it is with updates */
+    bool ordered;   /* first runs of such ops keep their order */
+    /* It cannot write outputs where they lie. When it runs again, outputs that are on the
+     * device stay as they are, and their bytes count as further workspace of that run. */
+    bool cannot_rewrite;
     struct json_t *attrs;
 };
 
@@ -73,14 +88,17 @@ struct rp_graph {
     uint32_t n_ops;
     uint32_t *keep; /* tensors that must be on the device when the step ends */
     uint32_t n_keep;
+    bool free_order; /* a planner should look for another order of first runs by itself */
     struct json_t *attrs, *notes;
     char sha256[65]; /* of the file's bytes; set by load, parse and save */
 
-    /* The rest is derived by rp_graph_check. The readers of tensor x, in op order, are
-     * readers[reader_start[x]] .. readers[reader_start[x + 1] - 1]. */
+    /* The rest is derived by rp_graph_check. The ops with tensor x among their inputs, in
+     * op order, are readers[reader_start[x]] .. readers[reader_start[x + 1] - 1]. */
     uint32_t *reader_start, *readers;
-    bool *kept;             /* per tensor: is it in `keep`? */
-    uint64_t fixed_bytes;   /* sum over sources, not rounded up */
+    bool *kept; /* per tensor: is it in `keep`? */
+    /* Sum over the sources whose home is the device or any, not rounded up: what is fixed
+     * on the device if a plan leaves on it what it may. */
+    uint64_t fixed_bytes;
     uint64_t total_time_ns; /* sum over ops: the time without a memory limit */
 };
 
@@ -105,5 +123,6 @@ void rp_graph_fini(struct rp_graph *g); /* safe on an empty or zeroed graph */
 /* Words of the file format. */
 extern const char *const rp_tensor_kind_word[5];
 extern const char *const rp_phase_word[4]; /* [RP_PHASE_NONE] is NULL */
+extern const char *const rp_home_word[3];
 
 #endif

@@ -1,4 +1,4 @@
-/* The file format "remat-graph" version 1. */
+/* The file format "remat-graph", versions 1 and 2. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 struct source { /* what messages name */
     const char *file;
     struct rp_err *err;
+    uint64_t version; /* of the format */
     char place[128];
 };
 
@@ -66,18 +67,31 @@ static rp_rc read_shape(struct source *s, json_t *array, struct rp_tensor *t) {
     return RP_OK;
 }
 
+/* Cuts a table of fields off before `key`, the first of version 2, if the file has version
+ * 1: there these are unknown keys. */
+static void cut_fields(const struct source *s, struct rp_json_field *fields,
+                       const char *key) {
+    while (strcmp(fields->key, key) != 0)
+        fields++;
+    if (s->version == 1)
+        *fields = (struct rp_json_field){0};
+}
+
 static rp_rc read_tensor(struct source *s, json_t *object, struct rp_tensor *t) {
-    const char *name = NULL, *kind = NULL, *dtype = NULL;
+    const char *name = NULL, *kind = NULL, *dtype = NULL, *home = "device";
     json_t *shape = NULL, *attrs = NULL;
-    const struct rp_json_field fields[] = {
+    struct rp_json_field fields[] = {
         {"name", RP_JSON_STRING, true, &name},
         {"bytes", RP_JSON_NAT, true, &t->bytes},
         {"kind", RP_JSON_STRING, true, &kind},
         {"dtype", RP_JSON_STRING, false, &dtype},
         {"shape", RP_JSON_ARRAY, false, &shape},
         {"attrs", RP_JSON_OBJECT, false, &attrs},
+        {"held", RP_JSON_BOOL, false, &t->held},
+        {"home", RP_JSON_STRING, false, &home},
         {0},
     };
+    cut_fields(s, fields, "held");
     rp_rc rc = rp_json_fields(object, fields, s->file, s->place, s->err);
     if (rc != RP_OK)
         return rc;
@@ -87,6 +101,11 @@ static rp_rc read_tensor(struct source *s, json_t *object, struct rp_tensor *t) 
             s->err, RP_INPUT,
             "%s: %s: 'kind' must be parameter, state, input, activation or gradient",
             s->file, s->place);
+    unsigned h = word_index(home, rp_home_word, 3);
+    if (h == 3)
+        return rp_fail(s->err, RP_INPUT, "%s: %s: 'home' must be device, host or any",
+                       s->file, s->place);
+    t->home = (enum rp_home)h;
     t->kind = (enum rp_tensor_kind)k;
     t->name = rp_strdup(name);
     t->dtype = rp_strdup(dtype);
@@ -96,9 +115,10 @@ static rp_rc read_tensor(struct source *s, json_t *object, struct rp_tensor *t) 
 
 static rp_rc read_op(struct source *s, json_t *object, struct rp_op *op) {
     const char *name = NULL, *kind = NULL, *phase = NULL;
-    json_t *inputs = NULL, *outputs = NULL, *attrs = NULL;
+    json_t *inputs = NULL, *outputs = NULL, *attrs = NULL, *updates = NULL;
+    bool rewrites = true;
     op->recompute = true;
-    const struct rp_json_field fields[] = {
+    struct rp_json_field fields[] = {
         {"name", RP_JSON_STRING, true, &name},
         {"kind", RP_JSON_STRING, true, &kind},
         {"inputs", RP_JSON_ARRAY, true, &inputs},
@@ -108,8 +128,12 @@ static rp_rc read_op(struct source *s, json_t *object, struct rp_op *op) {
         {"phase", RP_JSON_STRING, false, &phase},
         {"recompute", RP_JSON_BOOL, false, &op->recompute},
         {"attrs", RP_JSON_OBJECT, false, &attrs},
+        {"updates", RP_JSON_ARRAY, false, &updates},
+        {"ordered", RP_JSON_BOOL, false, &op->ordered},
+        {"rewrites", RP_JSON_BOOL, false, &rewrites},
         {0},
     };
+    cut_fields(s, fields, "updates");
     rp_rc rc = rp_json_fields(object, fields, s->file, s->place, s->err);
     if (rc != RP_OK)
         return rc;
@@ -122,9 +146,13 @@ static rp_rc read_op(struct source *s, json_t *object, struct rp_op *op) {
     op->name = rp_strdup(name);
     op->kind = rp_strdup(kind);
     op->attrs = json_incref(attrs);
+    op->cannot_rewrite = !rewrites;
     rc = read_indices(s, "inputs", inputs, &op->inputs, &op->n_inputs);
-    return rc == RP_OK ? read_indices(s, "outputs", outputs, &op->outputs, &op->n_outputs)
-                       : rc;
+    if (rc == RP_OK)
+        rc = read_indices(s, "outputs", outputs, &op->outputs, &op->n_outputs);
+    if (rc == RP_OK && updates != NULL)
+        rc = read_indices(s, "updates", updates, &op->updates, &op->n_updates);
+    return rc;
 }
 
 static rp_rc read_device(struct source *s, json_t *object, struct rp_graph *g) {
@@ -172,13 +200,12 @@ static rp_rc read_arrays(struct source *s, json_t *tensors, json_t *ops,
 }
 
 static rp_rc read_graph(struct source *s, json_t *root, struct rp_graph *g) {
-    const char *format = NULL, *name = NULL, *time_source = NULL;
-    uint64_t version = 0;
+    const char *format = NULL, *name = NULL, *time_source = NULL, *order = "given";
     json_t *device = NULL, *tensors = NULL, *ops = NULL, *keep = NULL, *attrs = NULL,
            *notes = NULL;
-    const struct rp_json_field fields[] = {
+    struct rp_json_field fields[] = {
         {"format", RP_JSON_STRING, true, &format},
-        {"version", RP_JSON_NAT, true, &version},
+        {"version", RP_JSON_NAT, true, &s->version},
         {"name", RP_JSON_STRING, true, &name},
         {"time_source", RP_JSON_STRING, true, &time_source},
         {"device", RP_JSON_OBJECT, false, &device},
@@ -187,13 +214,20 @@ static rp_rc read_graph(struct source *s, json_t *root, struct rp_graph *g) {
         {"keep", RP_JSON_ARRAY, true, &keep},
         {"attrs", RP_JSON_OBJECT, false, &attrs},
         {"notes", RP_JSON_OBJECT, false, &notes},
+        {"order", RP_JSON_STRING, false, &order},
         {0},
     };
-    rp_rc rc = rp_json_format(root, "remat-graph", s->file, s->err);
+    rp_rc rc = rp_json_format(root, "remat-graph", 2, s->file, s->err);
+    s->version = json_integer_value(json_object_get(root, "version")) == 2 ? 2 : 1;
+    cut_fields(s, fields, "order");
     if (rc == RP_OK)
         rc = rp_json_fields(root, fields, s->file, "graph", s->err);
     if (rc != RP_OK)
         return rc;
+    g->free_order = strcmp(order, "free") == 0;
+    if (!g->free_order && strcmp(order, "given") != 0)
+        return rp_fail(s->err, RP_INPUT, "%s: graph: 'order' must be given or free",
+                       s->file);
     g->name = rp_strdup(name);
     g->time_source = rp_strdup(time_source);
     g->attrs = json_incref(attrs);
@@ -278,6 +312,10 @@ static void put_tensor(FILE *f, const struct rp_tensor *t) {
     put_text(f, "{\"name\":", t->name);
     fprintf(f, ",\"bytes\":%" PRIu64 ",\"kind\":\"%s\"", t->bytes,
             rp_tensor_kind_word[t->kind]);
+    if (t->held)
+        fputs(",\"held\":true", f);
+    if (t->home != RP_HOME_DEVICE)
+        fprintf(f, ",\"home\":\"%s\"", rp_home_word[t->home]);
     put_text(f, ",\"dtype\":", t->dtype);
     for (size_t k = 0; k < t->n_dims; k++)
         fprintf(f, "%s%" PRIu64, k ? "," : ",\"shape\":[", t->shape[k]);
@@ -294,19 +332,40 @@ static void put_op(FILE *f, const struct rp_op *op) {
     put_indices(f, "inputs", op->inputs, op->n_inputs);
     fputc(',', f);
     put_indices(f, "outputs", op->outputs, op->n_outputs);
+    if (op->n_updates > 0) {
+        fputc(',', f);
+        put_indices(f, "updates", op->updates, op->n_updates);
+    }
     fprintf(f, ",\"time_ns\":%" PRIu64, op->time_ns);
     put_nat(f, ",\"workspace_bytes\":", op->workspace_bytes, 0);
     put_text(f, ",\"phase\":", rp_phase_word[op->phase]);
     if (!op->recompute)
         fputs(",\"recompute\":false", f);
+    if (op->ordered)
+        fputs(",\"ordered\":true", f);
+    if (op->cannot_rewrite)
+        fputs(",\"rewrites\":false", f);
     put_object(f, ",\"attrs\":", op->attrs);
     fputc('}', f);
 }
 
+/* Does the graph use anything that version 1 cannot say? */
+static bool needs_version_2(const struct rp_graph *g) {
+    bool needs = g->free_order;
+    for (uint32_t x = 0; x < g->n_tensors && !needs; x++)
+        needs = g->tensors[x].held || g->tensors[x].home != RP_HOME_DEVICE;
+    for (uint32_t i = 0; i < g->n_ops && !needs; i++)
+        needs = g->ops[i].n_updates > 0 || g->ops[i].ordered || g->ops[i].cannot_rewrite;
+    return needs;
+}
+
 void rp_graph_dump(const struct rp_graph *g, char **text, size_t *len) {
     FILE *f = rp_text_open(text, len);
-    put_text(f, "{\"format\":\"remat-graph\",\"version\":1,\n\"name\":", g->name);
+    fprintf(f, "{\"format\":\"remat-graph\",\"version\":%d", needs_version_2(g) ? 2 : 1);
+    put_text(f, ",\n\"name\":", g->name);
     put_text(f, ",\n\"time_source\":", g->time_source);
+    if (g->free_order)
+        fputs(",\n\"order\":\"free\"", f);
     if (g->has_device)
         put_device(f, &g->device);
     put_object(f, ",\n\"attrs\":", g->attrs);

@@ -1,5 +1,6 @@
 /* plan: what to run, free and copy, in which order and at which address, and what the
- * planner claims of it. The file format is "remat-plan" version 1 (docs/formats.md).
+ * planner claims of it. The file format is "remat-plan" version 2; version 1 is read too
+ * (docs/formats.md).
  *
  * Invariants: a plan that was read is well-formed (types, keys). Whether it is valid for a
  * graph is decided by verify/ alone.
@@ -23,6 +24,7 @@
 #define RP_NO_ADDRESS UINT64_MAX /* JSON null, or the key is absent */
 
 struct json_t;
+struct rp_json_writer;
 
 enum rp_step_kind { RP_RUN, RP_FREE, RP_SWAP_OUT, RP_SWAP_IN };
 
@@ -41,9 +43,31 @@ struct rp_step {
 enum rp_proof { RP_PROOF_NONE, RP_PROOF_BOUNDED, RP_PROOF_OPTIMAL };
 extern const char *const rp_proof_word[3];
 
+/* Which plans lower_bound_ns is about: those that need no more than this says. A plan that
+ * does what is false here, needs more host memory, or has another order may be faster. */
+struct rp_bound_scope {
+    bool recompute, swap;
+    bool any_order;    /* of first runs; false: the graph's */
+    bool all_programs; /* false: plans that run no op twice between two first runs */
+    uint64_t host_budget_bytes; /* RP_NO_LIMIT: any (JSON null) */
+};
+#define RP_NO_LIMIT UINT64_MAX
+extern const struct rp_bound_scope rp_bound_for_all_plans;
+
+/* Writes it as the format does, under this key. */
+void rp_bound_scope_json(const struct rp_bound_scope *b, const char *key,
+                         struct rp_json_writer *w);
+
 struct rp_claims {
     uint64_t time_ns, baseline_time_ns, recompute_ns, stall_ns, peak_bytes, lower_bound_ns;
     enum rp_proof proof;
+    struct rp_bound_scope bound_for;
+};
+
+/* A source whose content lies on the host when the step begins and when it ends. */
+struct rp_plan_home {
+    uint32_t tensor;
+    uint64_t host_at; /* RP_NO_ADDRESS in a plan without addresses */
 };
 
 /* time = baseline + recompute + stall + tail: how long the copies go on after the last op.
@@ -58,6 +82,10 @@ struct rp_plan {
     bool addressed;        /* steps have addresses */
     uint64_t arena_bytes;  /* of the device; without addresses the peak of the sum */
     uint64_t host_bytes;   /* of all host copies together */
+    /* It was read from a file of version 1: bound_for is what that version can have meant,
+     * and arena_bytes and host_bytes may be more than what is used. */
+    bool version_1;
+    RP_VEC(struct rp_plan_home) homes;
     RP_VEC(struct rp_step) steps;
     RP_VEC(uint64_t) at; /* of the outputs of all runs; RP_NO_ADDRESS: no new storage */
     struct rp_claims claims;

@@ -1,4 +1,4 @@
-/* The file format "remat-plan" version 1. */
+/* The file format "remat-plan": versions 1 and 2 are read, version 2 is written. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -7,10 +7,18 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "model/plan.h"
 
 const char *const rp_proof_word[3] = {"none", "bounded", "optimal"};
+const struct rp_bound_scope rp_bound_for_all_plans = {
+    .recompute = true,
+    .swap = true,
+    .any_order = true,
+    .all_programs = true,
+    .host_budget_bytes = RP_NO_LIMIT,
+};
 
 static rp_rc step_fail(const char *file, size_t i, struct rp_err *err, const char *rule) {
     return rp_fail(err, RP_INPUT, "%s: steps[%zu]: %s", file, i, rule);
@@ -92,10 +100,53 @@ static rp_rc read_step(json_t *object, size_t i, const char *file, struct rp_pla
     return RP_OK;
 }
 
-static rp_rc read_claims(json_t *object, const char *file, struct rp_claims *c,
-                         struct rp_err *err) {
-    const char *proof = NULL;
+static rp_rc read_bound_for(json_t *object, const char *file, struct rp_bound_scope *b,
+                            struct rp_err *err) {
+    const char *order = NULL, *programs = NULL;
+    json_t *host = NULL;
     const struct rp_json_field fields[] = {
+        {"recompute", RP_JSON_BOOL, true, &b->recompute},
+        {"swap", RP_JSON_BOOL, true, &b->swap},
+        {"host_budget_bytes", RP_JSON_ANY, true, &host},
+        {"order", RP_JSON_STRING, true, &order},
+        {"programs", RP_JSON_STRING, true, &programs},
+        {0},
+    };
+    rp_rc rc = rp_json_fields(object, fields, file, "claims: bound_for", err);
+    if (rc != RP_OK)
+        return rc;
+    b->any_order = strcmp(order, "any") == 0;
+    b->all_programs = strcmp(programs, "all") == 0;
+    if (!b->any_order && strcmp(order, "given") != 0)
+        return rp_fail(err, RP_INPUT, "%s: claims: bound_for: 'order' must be given or any",
+                       file);
+    if (!b->all_programs && strcmp(programs, "schedules") != 0)
+        return rp_fail(err, RP_INPUT,
+                       "%s: claims: bound_for: 'programs' must be all or schedules", file);
+    if (!json_is_null(host) && !(json_is_integer(host) && json_integer_value(host) >= 0))
+        return rp_fail(err, RP_INPUT,
+                       "%s: claims: bound_for: 'host_budget_bytes' must be an integer from "
+                       "0 to 2^63-1 or null",
+                       file);
+    b->host_budget_bytes =
+        json_is_null(host) ? RP_NO_LIMIT : (uint64_t)json_integer_value(host);
+    return RP_OK;
+}
+
+/* Version 1 says what a bound is about in the notes only: the widest that fits them. */
+static struct rp_bound_scope bound_for_version_1(const json_t *notes) {
+    const char *word = json_string_value(json_object_get(notes, "bound_for"));
+    struct rp_bound_scope b = rp_bound_for_all_plans;
+    b.any_order = false;
+    b.all_programs = word == NULL || strcmp(word, "schedules") != 0;
+    return b;
+}
+
+static rp_rc read_claims(json_t *object, const char *file, bool version_1,
+                         struct rp_claims *c, struct rp_err *err) {
+    const char *proof = NULL;
+    json_t *bound_for = NULL;
+    struct rp_json_field fields[] = {
         {"time_ns", RP_JSON_NAT, true, &c->time_ns},
         {"baseline_time_ns", RP_JSON_NAT, true, &c->baseline_time_ns},
         {"recompute_ns", RP_JSON_NAT, true, &c->recompute_ns},
@@ -103,9 +154,12 @@ static rp_rc read_claims(json_t *object, const char *file, struct rp_claims *c,
         {"peak_bytes", RP_JSON_NAT, true, &c->peak_bytes},
         {"lower_bound_ns", RP_JSON_NAT, true, &c->lower_bound_ns},
         {"proof", RP_JSON_STRING, true, &proof},
+        {version_1 ? NULL : "bound_for", RP_JSON_OBJECT, true, &bound_for},
         {0},
     };
     rp_rc rc = rp_json_fields(object, fields, file, "claims", err);
+    if (rc == RP_OK && !version_1)
+        rc = read_bound_for(bound_for, file, &c->bound_for, err);
     if (rc != RP_OK)
         return rc;
     for (int k = 0; k < 3; k++)
@@ -117,6 +171,32 @@ static rp_rc read_claims(json_t *object, const char *file, struct rp_claims *c,
                    file);
 }
 
+static rp_rc read_homes(json_t *array, const char *file, struct rp_plan *p,
+                        struct rp_err *err) {
+    size_t i;
+    json_t *v;
+    json_array_foreach(array, i, v) {
+        char place[32];
+        uint64_t tensor = 0;
+        struct rp_plan_home h = {.host_at = RP_NO_ADDRESS};
+        const struct rp_json_field fields[] = {
+            {"tensor", RP_JSON_NAT, true, &tensor},
+            {"host_at", RP_JSON_NAT, false, &h.host_at},
+            {0},
+        };
+        snprintf(place, sizeof place, "homes[%zu]", i);
+        rp_rc rc = rp_json_fields(v, fields, file, place, err);
+        if (rc != RP_OK)
+            return rc;
+        if (tensor >= UINT32_MAX)
+            return rp_fail(err, RP_INPUT, "%s: %s: no tensor %" PRIu64, file, place,
+                           tensor);
+        h.tensor = (uint32_t)tensor;
+        rp_push(&p->homes, h);
+    }
+    return RP_OK;
+}
+
 static bool is_sha256(const char *hex) {
     return strlen(hex) == 64 && strspn(hex, "0123456789abcdef") == 64;
 }
@@ -125,7 +205,8 @@ static rp_rc read_plan(json_t *root, const char *file, struct rp_plan *p,
                        struct rp_err *err) {
     const char *format = NULL, *name = NULL, *sha256 = NULL;
     uint64_t version = 0;
-    json_t *graph = NULL, *steps = NULL, *claims = NULL, *notes = NULL;
+    json_t *graph = NULL, *steps = NULL, *claims = NULL, *notes = NULL, *homes = NULL;
+    bool version_1 = json_integer_value(json_object_get(root, "version")) != 2;
     const struct rp_json_field fields[] = {
         {"format", RP_JSON_STRING, true, &format},
         {"version", RP_JSON_NAT, true, &version},
@@ -137,6 +218,7 @@ static rp_rc read_plan(json_t *root, const char *file, struct rp_plan *p,
         {"steps", RP_JSON_ARRAY, true, &steps},
         {"claims", RP_JSON_OBJECT, true, &claims},
         {"notes", RP_JSON_OBJECT, false, &notes},
+        {version_1 ? NULL : "homes", RP_JSON_ARRAY, false, &homes},
         {0},
     };
     const struct rp_json_field graph_fields[] = {
@@ -144,7 +226,7 @@ static rp_rc read_plan(json_t *root, const char *file, struct rp_plan *p,
         {"sha256", RP_JSON_STRING, true, &sha256},
         {0},
     };
-    rp_rc rc = rp_json_format(root, "remat-plan", file, err);
+    rp_rc rc = rp_json_format(root, "remat-plan", 2, file, err);
     if (rc == RP_OK)
         rc = rp_json_fields(root, fields, file, "plan", err);
     if (rc == RP_OK)
@@ -153,9 +235,14 @@ static rp_rc read_plan(json_t *root, const char *file, struct rp_plan *p,
         rc = rp_fail(err, RP_INPUT,
                      "%s: graph: 'sha256' must be 64 lower-case hexadecimal digits", file);
     if (rc == RP_OK)
-        rc = read_claims(claims, file, &p->claims, err);
+        rc = read_claims(claims, file, version_1, &p->claims, err);
+    if (rc == RP_OK)
+        rc = read_homes(homes, file, p, err);
     if (rc != RP_OK)
         return rc;
+    p->version_1 = version_1;
+    if (version_1)
+        p->claims.bound_for = bound_for_version_1(notes);
     p->graph_name = rp_strdup(name);
     p->graph_sha256 = rp_strdup(sha256);
     p->notes = json_incref(notes);
@@ -197,6 +284,7 @@ void rp_plan_fini(struct rp_plan *p) {
     free(p->graph_sha256);
     free(p->steps.at);
     free(p->at.at);
+    free(p->homes.at);
     json_decref(p->notes);
     *p = (struct rp_plan){0};
 }
@@ -228,10 +316,36 @@ static void put_step(FILE *f, const struct rp_plan *p, const struct rp_step *s) 
     fputc('}', f);
 }
 
+static void put_homes(FILE *f, const struct rp_plan *p) {
+    for (size_t i = 0; i < p->homes.n; i++) {
+        fprintf(f, "%s{\"tensor\":%" PRIu32, i ? "," : ",\n\"homes\":[",
+                p->homes.at[i].tensor);
+        put_address(f, "host_at", p->homes.at[i].host_at);
+        fputc('}', f);
+    }
+    if (p->homes.n > 0)
+        fputc(']', f);
+}
+
+void rp_bound_scope_json(const struct rp_bound_scope *b, const char *key,
+                         struct rp_json_writer *w) {
+    rp_json_object(w, key);
+    rp_json_bool(w, "recompute", b->recompute);
+    rp_json_bool(w, "swap", b->swap);
+    if (b->host_budget_bytes == RP_NO_LIMIT)
+        rp_json_null(w, "host_budget_bytes");
+    else
+        rp_json_uint(w, "host_budget_bytes", b->host_budget_bytes);
+    rp_json_string(w, "order", b->any_order ? "any" : "given");
+    rp_json_string(w, "programs", b->all_programs ? "all" : "schedules");
+    rp_json_end(w);
+}
+
 void rp_plan_dump(const struct rp_plan *p, char **text, size_t *len) {
     const struct rp_claims *c = &p->claims;
     FILE *f = rp_text_open(text, len);
-    fputs("{\"format\":\"remat-plan\",\"version\":1,\n\"graph\":{\"name\":", f);
+    struct rp_json_writer bound_for = rp_json_writer_on(f);
+    fputs("{\"format\":\"remat-plan\",\"version\":2,\n\"graph\":{\"name\":", f);
     rp_json_put_string(f, p->graph_name);
     fputs(",\"sha256\":", f);
     rp_json_put_string(f, p->graph_sha256);
@@ -240,10 +354,14 @@ void rp_plan_dump(const struct rp_plan *p, char **text, size_t *len) {
             ",\"host_bytes\":%" PRIu64 ",\n\"claims\":{\"time_ns\":%" PRIu64
             ",\"baseline_time_ns\":%" PRIu64 ",\"recompute_ns\":%" PRIu64
             ",\"stall_ns\":%" PRIu64 ",\"peak_bytes\":%" PRIu64
-            ",\"lower_bound_ns\":%" PRIu64 ",\"proof\":\"%s\"}",
+            ",\"lower_bound_ns\":%" PRIu64 ",\"proof\":\"%s\"",
             p->budget_bytes, p->addressed ? "true" : "false", p->arena_bytes, p->host_bytes,
             c->time_ns, c->baseline_time_ns, c->recompute_ns, c->stall_ns, c->peak_bytes,
             c->lower_bound_ns, rp_proof_word[c->proof]);
+    fputs(",\n\"bound_for\":", f);
+    rp_bound_scope_json(&c->bound_for, NULL, &bound_for);
+    fputc('}', f);
+    put_homes(f, p);
     if (p->notes != NULL) {
         fputs(",\n\"notes\":", f);
         rp_json_put(f, p->notes);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "pack/addresses.h"
+#include "solve/core/plan_claims.h"
 
 bool rp_policy_can_avoid_recompute(const struct rp_policy *policy) {
     return !policy->may_recompute || (policy->record == NULL && policy->may_swap);
@@ -47,9 +48,8 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
         .recompute_ns = r->recompute_ns,
         .stall_ns = r->time.stall_ns,
         .peak_bytes = g->fixed_bytes + r->peak_bytes,
-        .lower_bound_ns = g->total_time_ns,
-        .proof = time_ns == g->total_time_ns ? RP_PROOF_OPTIMAL : RP_PROOF_NONE,
     };
+    rp_plan_set_bound(g, &plan->claims, g->total_time_ns, rp_bound_for_all_plans);
     plan->notes = json_pack("{s:s, s:s}", "program", "remat-plan", "policy", policy->name);
     return RP_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "policy/quick_plans.h"
+#include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
 #include "solve/solver.h"
 
@@ -13,9 +14,7 @@ static void take_start(const struct rp_graph *g, const struct rp_policy_options 
                        const struct rp_plan *start, struct rp_plan *plan) {
     rp_plan_restate(start, o->addressed, o->budget_bytes, plan);
     plan->claims = start->claims;
-    plan->claims.lower_bound_ns = g->total_time_ns;
-    plan->claims.proof =
-        start->claims.time_ns == g->total_time_ns ? RP_PROOF_OPTIMAL : RP_PROOF_NONE;
+    rp_plan_set_bound(g, &plan->claims, g->total_time_ns, rp_bound_for_all_plans);
     plan->arena_bytes = start->arena_bytes;
     plan->host_bytes = start->host_bytes;
     plan->notes = json_incref(start->notes);

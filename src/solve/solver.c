@@ -47,14 +47,13 @@ bool rp_is_too_large_to_search(const struct rp_graph *g) {
 static void write_notes(const struct rp_context *w, bool from_sequences,
                         struct rp_plan *plan) {
     plan->notes =
-        json_pack("{s:s, s:s, s:f, s:I, s:b, s:s}", "program", "remat-plan", "method",
+        json_pack("{s:s, s:s, s:f, s:I, s:b}", "program", "remat-plan", "method",
                   from_sequences                                ? "search of all programs"
                   : rp_schedule_swaps(&w->incumbent.s)          ? "annealing over S and I"
                   : w->incumbent.time_ns == w->g->total_time_ns ? "keep-all"
                                                                 : "annealing over S",
                   "time_limit", w->o->time_limit, "seed", (json_int_t)w->o->seed, "capped",
-                  (int)w->report->capped, "bound_for",
-                  w->report->bound_for_all ? "all" : "schedules");
+                  (int)w->report->capped);
 }
 
 /* A first schedule, then the turns of the portfolio. RP_OK if a schedule fits. */
@@ -108,16 +107,17 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
     return rc;
 }
 
-/* The bound and its proof, and the notes. */
-static void fill_bound_claims(struct rp_context *w, bool from_sequences,
-                              struct rp_plan *plan) {
-    uint64_t keep_all_ns = w->g->total_time_ns;
-    plan->claims.lower_bound_ns = w->bound_ns;
-    plan->claims.proof = plan->claims.time_ns == w->bound_ns ? RP_PROOF_OPTIMAL
-                         : w->bound_ns > keep_all_ns         ? RP_PROOF_BOUNDED
-                                                             : RP_PROOF_NONE;
-    w->report->bound_for_all = w->all_sequences || w->bound_ns <= keep_all_ns;
-    write_notes(w, from_sequences, plan);
+/* What the search's bounds are about. Where the device states no bandwidths, no plan can
+ * swap, so a bound without swaps is about plans with them too. */
+static struct rp_bound_scope bound_scope(const struct rp_context *w) {
+    const struct rp_device *d = &w->g->device;
+    bool may_swap = w->p.out_ns != NULL, limits_host = w->o->host_bytes < RP_MAX_QUANTITY;
+    return (struct rp_bound_scope){
+        .recompute = w->o->recompute,
+        .swap = may_swap || d->h2d_bytes_per_s == 0 || d->d2h_bytes_per_s == 0,
+        .all_programs = w->all_sequences,
+        .host_budget_bytes = may_swap && limits_host ? w->o->host_bytes : RP_NO_LIMIT,
+    };
 }
 
 /* Looks for a schedule and places it. If keep-all fits, it is the schedule, and it has been
@@ -157,9 +157,10 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     rc = rp_incumbent_offer_plan(w, w->o->start, rc, plan);
     uint64_t others_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
     rc = rp_incumbent_offer_plan(w, &w->sequence, rc, plan);
-    if (rc == RP_OK)
-        fill_bound_claims(w, plan->claims.time_ns < others_ns && w->sequence.steps.n > 0,
-                          plan);
+    if (rc == RP_OK) {
+        rp_plan_set_bound(w->g, &plan->claims, w->bound_ns, bound_scope(w));
+        write_notes(w, plan->claims.time_ns < others_ns && w->sequence.steps.n > 0, plan);
+    }
     return rc;
 }
 

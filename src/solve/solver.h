@@ -58,9 +58,6 @@ struct rp_solve_report {
     uint64_t missing_bytes; /* by how much the first arena was too large */
     uint64_t moves;         /* of the annealing search */
     bool capped;            /* the deadline or a signal ended a search early */
-    /* claims.lower_bound_ns holds for all plans. If false, it holds for schedules only,
-     * that is for plans that run no op twice between two first runs. */
-    bool bound_for_all;
     char reason[512]; /* RP_NO, RP_LIMIT: why there is no plan */
 };
 

@@ -86,3 +86,13 @@ rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
     free(c.ran);
     return rc;
 }
+
+void rp_plan_set_bound(const struct rp_graph *g, struct rp_claims *claims,
+                       uint64_t bound_ns, struct rp_bound_scope scope) {
+    bool trivial = bound_ns <= g->total_time_ns;
+    claims->lower_bound_ns = trivial ? g->total_time_ns : bound_ns;
+    claims->bound_for = trivial ? rp_bound_for_all_plans : scope;
+    claims->proof = claims->time_ns == claims->lower_bound_ns ? RP_PROOF_OPTIMAL
+                    : trivial                                 ? RP_PROOF_NONE
+                                                              : RP_PROOF_BOUNDED;
+}

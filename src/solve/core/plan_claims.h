@@ -1,4 +1,4 @@
-/* plan_claims: computes what a plan claims from its steps.
+/* plan_claims: what a plan claims: computed from its steps, and its bound.
  *
  * Thread safety: different plans may be used by different threads.
  */
@@ -12,5 +12,11 @@
  * arena_bytes and host_bytes. The steps are valid. RP_INPUT if a time passes 63 bits. */
 rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
                           struct rp_err *err);
+
+/* Sets the bound, what it is about, and the proof that follows from it. claims.time_ns is
+ * set and not below the bound. A bound up to the sum of all op times holds for every plan,
+ * whatever `scope` says. */
+void rp_plan_set_bound(const struct rp_graph *g, struct rp_claims *claims,
+                       uint64_t bound_ns, struct rp_bound_scope scope);
 
 #endif

@@ -291,7 +291,7 @@ static rp_rc read_certificate(struct reader *r, json_t *root) {
         {keys[4], RP_JSON_ARRAY, false, &rows[4]},
         {0},
     };
-    rp_rc rc = rp_json_format(root, "remat-certificate", r->file, r->err);
+    rp_rc rc = rp_json_format(root, "remat-certificate", 1, r->file, r->err);
     if (rc == RP_OK)
         rc = rp_json_fields(root, fields, r->file, "certificate", r->err);
     if (rc == RP_OK && c->scale_log2 > 62)
