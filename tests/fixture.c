@@ -47,7 +47,9 @@ void rp_world_open(struct rp_world *w, const char *graph, const char *sizes,
     CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
     free(text);
     free(plan);
+    struct rp_bound_scope bound_for = w->p.claims.bound_for;
     rp_naive_steps(&w->g, &w->p, &w->p.claims);
+    w->p.claims.bound_for = bound_for;
 }
 
 void rp_world_close(struct rp_world *w) {

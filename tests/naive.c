@@ -133,6 +133,26 @@ static wide peak(const struct naive *v) {
     return max + v->g->fixed_bytes;
 }
 
+/* Where the last byte of these lifetimes ends. */
+static wide end_of(const struct lifetimes *s) {
+    wide end = 0;
+    for (size_t k = 0; k < s->n; k++)
+        end = s->at[k].hi > end ? s->at[k].hi : end;
+    return end;
+}
+
+/* Are arena_bytes and host_bytes what is used? */
+static bool sizes_are_exact(const struct naive *v, wide peak_bytes) {
+    wide host = 0;
+    for (size_t k = 0; k < v->host.n; k++)
+        host += v->host.at[k].size;
+    if (v->p->addressed)
+        return v->p->arena_bytes == end_of(&v->device) &&
+               v->p->host_bytes == end_of(&v->host);
+    return v->g->fixed_bytes + (wide)v->p->arena_bytes == peak_bytes &&
+           v->p->host_bytes == host;
+}
+
 static wide max_of(wide a, wide b) {
     return a > b ? a : b;
 }
@@ -246,11 +266,14 @@ static bool check(struct naive *v, struct rp_claims *facts) {
     if (p->addressed ? (wide)v->g->fixed_bytes + p->arena_bytes > p->budget_bytes
                      : v->g->fixed_bytes + (wide)p->arena_bytes != peak_bytes)
         return false;
+    if (!p->version_1 && !sizes_are_exact(v, peak_bytes))
+        return false;
     *facts = (struct rp_claims){.time_ns = (uint64_t)time,
                                 .baseline_time_ns = v->g->total_time_ns,
                                 .recompute_ns = (uint64_t)v->again,
                                 .stall_ns = (uint64_t)v->stall,
-                                .peak_bytes = (uint64_t)peak_bytes};
+                                .peak_bytes = (uint64_t)peak_bytes,
+                                .proof = time == 0 ? RP_PROOF_OPTIMAL : RP_PROOF_NONE};
     return strcmp(p->graph_name, v->g->name) == 0 &&
            strcmp(p->graph_sha256, v->g->sha256) == 0;
 }
@@ -269,11 +292,17 @@ bool rp_naive_steps(const struct rp_graph *g, const struct rp_plan *p,
     return ok;
 }
 
+static bool proof_follows(const struct rp_claims *c) {
+    if (c->proof == RP_PROOF_OPTIMAL || c->lower_bound_ns == c->time_ns)
+        return c->proof == RP_PROOF_OPTIMAL && c->lower_bound_ns == c->time_ns;
+    return (c->proof == RP_PROOF_BOUNDED) == (c->lower_bound_ns > c->baseline_time_ns);
+}
+
 bool rp_naive_valid(const struct rp_graph *g, const struct rp_plan *p) {
     struct rp_claims f;
     const struct rp_claims *c = &p->claims;
     return rp_naive_steps(g, p, &f) && c->time_ns == f.time_ns &&
            c->baseline_time_ns == f.baseline_time_ns && c->recompute_ns == f.recompute_ns &&
            c->stall_ns == f.stall_ns && c->peak_bytes == f.peak_bytes &&
-           c->lower_bound_ns <= f.time_ns;
+           c->lower_bound_ns <= f.time_ns && (p->version_1 || proof_follows(c));
 }

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "fixture.h"
 #include "run.h"
-#include "verify/certificate/check_certificate.h"
+#include "verify/certificate/certificate_claim.h"
 
 /* ---- a certificate made by hand ---- */
 
@@ -75,7 +75,7 @@ static void a_correct_certificate_supports_its_own_bound_and_the_plans(void) {
     w.p.claims.lower_bound_ns = 190;
     CU_ASSERT_EQUAL(check_edited(&w, "200", "200", &s), RP_OK);
     CU_ASSERT_EQUAL(s.bound_ns, 190);
-    CU_ASSERT_EQUAL(s.plan_bound_ns, 190);
+    CU_ASSERT_EQUAL(s.claim_bound_ns, 190);
     CU_ASSERT(!s.in_order);
     /* Another multiplier gives another bound, rounded up: 130 + (199 - 20 * 4) / 2 - 1 / 2.
      */
@@ -290,7 +290,7 @@ static void stages_may_contain_several_ops(void) {
                         i == 0 ? RP_OK : RP_NO);
         CU_ASSERT_STRING_EQUAL(w.err.msg,
                                i == 0 ? "" : "mem[0]: op 2 does not end stage 1");
-        CU_ASSERT(i == 1 || s.plan_bound_ns == 190);
+        CU_ASSERT(i == 1 || s.claim_bound_ns == 190);
         rp_certificate_fini(&c);
         free(text);
         free(whole);
@@ -311,56 +311,83 @@ static void a_digest_of_another_graph_is_refused(void) {
     rp_world_close(&w);
 }
 
-/* A bound for one kind of plan says nothing about a plan of another kind. */
-static void plans_outside_the_bound_get_only_the_sum_of_op_times(void) {
-    static const struct {
-        const char *steps, *was, *now, *message;
-    } cases[] = {
-        {LOOP_STEPS, "'dep'", "'dep'", ""},
-        {LOOP_STEPS ",{'run':0},{'free':0}", "'dep'", "'dep'",
-         "it runs ops again after the last first run"},
-        {"{'run':0},{'run':1},{'swap_out':0},{'free':0},{'run':2},{'free':2},{'swap_in':0},"
-         "{'run':3},{'free':0},{'free':3}",
-         "'dep'", "'dep'", "it swaps"},
-        /* Before r, a is made again and b is made again from it. The order of the runs
-           between first runs matters only if some row relies on it; the row for r in stage
-           3 does. */
-        {"{'run':0},{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':0},{'run':3}"
-         ","
-         "{'free':0},{'free':3}",
-         "'dep'", "'dep'", ""},
-        {"{'run':0},{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':0},{'run':3}"
-         ","
-         "{'free':0},{'free':3}",
-         "'mem':[", "'mem':[{'stage':3,'op':2,'multiplier':0},",
-         "between two first runs its runs are not in order"},
-        {LOOP_STEPS, "'mem':[", "'mem':[{'stage':3,'op':2,'multiplier':0},", ""},
-    };
-    struct rp_certified_bound s;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct rp_world w;
-        char *graph = replace_and_quote(
-            loop, "'alignment_bytes':8",
-            "'h2d_bytes_per_s':1,'d2h_bytes_per_s':1,'alignment_bytes':8");
-        bool inside = cases[i].message[0] == '\0';
-        rp_world_open(&w, graph, LOOP_SIZES ",'notes':{}", cases[i].steps);
-        CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &w.err), RP_OK);
-        w.p.claims.lower_bound_ns = 131;
-        rp_rc rc = check_edited(&w, cases[i].was, cases[i].now, &s);
-        CU_ASSERT_EQUAL(rc, inside ? RP_OK : RP_NO);
-        CU_ASSERT_EQUAL(s.bound_ns, 190);
-        CU_ASSERT_EQUAL(s.plan_bound_ns, inside ? 190 : 130);
-        char *message = rp_format("it supports a bound of 130 ns for this plan "
-                                  "(%s); the plan claims 131",
-                                  cases[i].message);
-        CU_ASSERT_STRING_EQUAL(w.err.msg, inside ? "" : message);
-        free(message);
-        free(graph);
-        rp_world_close(&w);
-    }
+/* `loop` with a link that copies a byte a nanosecond. The caller frees it. */
+static char *linked_loop(const char *was, const char *now) {
+    char *graph = replace_and_quote(loop, "'device':{",
+                                    "'device':{'h2d_bytes_per_s':1000000000,"
+                                    "'d2h_bytes_per_s':1000000000,");
+    char *other = replace_and_quote(graph, was, now);
+    free(graph);
+    return other;
 }
 
-/* An unconnected op e, last in the graph and second in the certificate's order. */
+#define IN_ORDER "'mem':[", "'mem':[{'stage':3,'op':2,'multiplier':0},"
+#define NO_HOST "'dep'", "'swaps':{'most_ns':230,'host_budget_bytes':0},'dep'"
+#define AS_IT_IS "'dep'", "'dep'"
+
+/* The claim may be about fewer plans than the certificate, but not about others. */
+static void a_claim_about_other_plans_is_not_supported(void) {
+    static const struct {
+        const char *was, *now;
+        struct rp_bound_scope claim;
+        const char *why;
+    } cases[] = {
+        {AS_IT_IS, {.recompute = true, .all_programs = true}, NULL},
+        {AS_IT_IS, {.recompute = false}, NULL},
+        {AS_IT_IS, {.swap = true}, "not for plans that swap"},
+        {AS_IT_IS, {.any_order = true}, "only for one order of first runs"},
+        {IN_ORDER, {.all_programs = false}, NULL},
+        {IN_ORDER,
+         {.all_programs = true},
+         "only for plans whose runs between two first runs are in order"},
+        {NO_HOST, {.swap = true, .host_budget_bytes = 0}, NULL},
+        {NO_HOST,
+         {.swap = true, .host_budget_bytes = 1},
+         "not for plans with so much host memory"},
+        {NO_HOST, {.host_budget_bytes = RP_NO_LIMIT}, NULL},
+    };
+    char *graph = linked_loop("keep", "keep");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rp_world w;
+        struct rp_certified_bound s;
+        rp_world_open(&w, graph, LOOP_SIZES, LOOP_STEPS);
+        w.p.claims.lower_bound_ns = 131;
+        w.p.claims.bound_for = cases[i].claim;
+        CU_ASSERT_EQUAL(check_edited(&w, cases[i].was, cases[i].now, &s),
+                        cases[i].why == NULL ? RP_OK : RP_NO);
+        CU_ASSERT_EQUAL(s.bound_ns, 190);
+        CU_ASSERT_EQUAL(s.claim_bound_ns, cases[i].why == NULL ? 190 : 130);
+        char *message =
+            rp_format("it proves 190 ns, but %s; the plan claims 131 ns for more than that",
+                      cases[i].why == NULL ? "" : cases[i].why);
+        CU_ASSERT_STRING_EQUAL(w.err.msg, cases[i].why == NULL ? "" : message);
+        free(message);
+        rp_world_close(&w);
+    }
+    free(graph);
+}
+
+/* c is kept too, so a plan might free it and make it again after z. */
+static void a_claim_about_all_programs_needs_an_end_where_nothing_can_run(void) {
+    struct rp_world w;
+    struct rp_certified_bound s;
+    char *graph = linked_loop("\"keep\":[4]", "'keep':[4,3]");
+    rp_world_open(&w, graph, LOOP_SIZES,
+                  "{'run':0},{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':3},"
+                  "{'free':0}");
+    w.p.claims.lower_bound_ns = 131;
+    w.p.claims.bound_for.swap = false;
+    CU_ASSERT_EQUAL(check_edited(&w, AS_IT_IS, &s), RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg,
+                           "it proves 190 ns, but not for plans that run ops again after "
+                           "the last first run; the plan claims 131 ns for more than that");
+    w.p.claims.bound_for.all_programs = false;
+    CU_ASSERT_EQUAL(check_edited(&w, AS_IT_IS, &s), RP_OK);
+    rp_world_close(&w);
+    free(graph);
+}
+
+/* An unconnected op y, last in the graph and second in the certificate's order. */
 static void a_bound_holds_for_one_order_of_first_runs_only(void) {
     static const char moved[] =
         "'order':[0,4,1,2,3],'dep':[[3,0,4,200]],'hold':[],'mem':[{'stage':3,'op':2,"
@@ -373,31 +400,62 @@ static void a_bound_holds_for_one_order_of_first_runs_only(void) {
         tensor, "}],\"keep\"",
         "},{'name':'y','kind':'k','inputs':[],'outputs':[5],'time_ns':0}],"
         "'keep'");
-    rp_world_open(&w, graph, LOOP_SIZES, "{'run':0},{'run':4}," LOOP_STEPS_REST);
-    w.p.claims.lower_bound_ns = 190;
-    CU_ASSERT_EQUAL(check_edited(&w, strstr(proof, "'dep'"), moved, &s), RP_OK);
-    CU_ASSERT_EQUAL(s.plan_bound_ns, 190);
-    rp_world_close(&w);
     rp_world_open(&w, graph, LOOP_SIZES, LOOP_STEPS ",{'run':4}");
     w.p.claims.lower_bound_ns = 131;
     CU_ASSERT_EQUAL(check_edited(&w, strstr(proof, "'dep'"), moved, &s), RP_NO);
+    CU_ASSERT_EQUAL(s.bound_ns, 190);
     CU_ASSERT_STRING_EQUAL(w.err.msg,
-                           "it supports a bound of 130 ns for this plan (its "
-                           "first runs are in another order); the plan claims 131");
+                           "it proves 190 ns, but only for another order of first runs; "
+                           "the plan claims 131 ns for more than that");
     free(tensor);
     free(graph);
     rp_world_close(&w);
 }
 
-static void a_bound_above_a_valid_plan_is_an_internal_error(void) {
+/* Exit code 6 is for our own mistakes, and files must not lead to it. */
+static void a_bound_above_the_time_of_the_plan_is_refused(void) {
     struct rp_world w;
     struct rp_certified_bound s;
     rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
     w.p.claims.time_ns = 190;
     CU_ASSERT_EQUAL(check_edited(&w, "dep", "dep", &s), RP_OK);
     w.p.claims.time_ns = 189;
-    CU_ASSERT_EQUAL(check_edited(&w, "dep", "dep", &s), RP_BUG);
+    CU_ASSERT_EQUAL(check_edited(&w, "dep", "dep", &s), RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg,
+                           "its rows give a bound of 190 ns, but this plan takes 189 ns");
     rp_world_close(&w);
+}
+
+/* Plans that the bound is not for may be faster, and then it says nothing about them. In
+ * version 1 host_bytes of a plan without addresses may be too small. */
+static void a_faster_plan_of_another_kind_contradicts_no_bound(void) {
+    static const struct {
+        const char *steps, *was, *now;
+    } cases[] = {
+        {"{'run':0},{'run':1},{'swap_out':0},{'free':0},{'run':2},{'free':2},{'swap_in':0},"
+         "{'run':3},{'free':0},{'free':3}",
+         NO_HOST},
+        {"{'run':0},{'run':1},{'swap_out':0},{'free':0},{'run':2},{'free':2},{'swap_in':0},"
+         "{'run':3},{'free':0},{'free':3}",
+         AS_IT_IS},
+        {LOOP_STEPS ",{'run':0},{'free':0}", AS_IT_IS},
+        {"{'run':0},{'run':1},{'free':0},{'run':2},{'free':2},{'run':0},{'run':0},{'run':3}"
+         ",{'free':0},{'free':3}",
+         IN_ORDER},
+    };
+    char *graph = linked_loop("keep", "keep");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rp_world w;
+        struct rp_certified_bound s;
+        rp_world_open(&w, graph, LOOP_SIZES, cases[i].steps);
+        CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &w.err), RP_OK);
+        w.p.claims.lower_bound_ns = 130;
+        w.p.claims.time_ns = 150;
+        CU_ASSERT_EQUAL(check_edited(&w, cases[i].was, cases[i].now, &s), RP_OK);
+        CU_ASSERT_EQUAL(s.bound_ns, 190);
+        rp_world_close(&w);
+    }
+    free(graph);
 }
 
 #define HUGE "9223372036854775807"
@@ -465,7 +523,7 @@ static void a_cover_uses_that_variables_are_whole_numbers(void) {
     struct rp_certificate c;
     CU_ASSERT_EQUAL(rp_certificate_parse(text, strlen(text), "f", &c, &w.err), RP_OK);
     CU_ASSERT_EQUAL(rp_certificate_check_plan(&c, &w.g, &w.p, &s, &w.err), RP_OK);
-    CU_ASSERT_EQUAL(s.plan_bound_ns, 230);
+    CU_ASSERT_EQUAL(s.claim_bound_ns, 230);
     rp_certificate_fini(&c);
     free(more);
     free(last);
@@ -480,8 +538,10 @@ void suite_check_certificate(void) {
     RP_TEST(a_cover_uses_that_variables_are_whole_numbers);
     RP_TEST(stages_may_contain_several_ops);
     RP_TEST(a_digest_of_another_graph_is_refused);
-    RP_TEST(plans_outside_the_bound_get_only_the_sum_of_op_times);
+    RP_TEST(a_claim_about_other_plans_is_not_supported);
+    RP_TEST(a_claim_about_all_programs_needs_an_end_where_nothing_can_run);
     RP_TEST(a_bound_holds_for_one_order_of_first_runs_only);
-    RP_TEST(a_bound_above_a_valid_plan_is_an_internal_error);
+    RP_TEST(a_bound_above_the_time_of_the_plan_is_refused);
+    RP_TEST(a_faster_plan_of_another_kind_contradicts_no_bound);
     RP_TEST(sums_beyond_127_bits_are_refused);
 }

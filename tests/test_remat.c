@@ -332,8 +332,8 @@ static void wrong_graphs_are_refused(void) {
     expect_parse_error(GRAPH("", X, MAKES_X, "0"), GOOD_PLAN, NULL);
     expect_parse_error("[", GOOD_PLAN,
                        "graph: line 1 column 1: ']' expected near end of file");
-    expect_parse_error("{'format':'remat-graph','version':2}", GOOD_PLAN,
-                       "graph: version: is not 1");
+    expect_parse_error("{'format':'remat-graph','version':3}", GOOD_PLAN,
+                       "graph: version: is not 1 or 2");
     expect_parse_error("[]", GOOD_PLAN, "graph: format: is not what is read here");
     expect_parse_error(GRAPH(",'colour':1", X, MAKES_X, "0"), GOOD_PLAN,
                        "graph: colour: is not a key of the format");
@@ -417,6 +417,52 @@ static void wrong_plans_are_refused(void) {
         "{'format':'remat-plan','version':1,'graph':{'name':'n','sha256':'%s'},"
         "'addressed':1" NUMBERS ",'steps':[],'claims':{'time_ns':1}}",
         "plan: addressed: is not true or false");
+}
+
+#define V2(graph_more, tensor_more, op_more)                                               \
+    "{'format':'remat-graph','version':2,'name':'n','time_source':'none'" graph_more       \
+    ",'tensors':[{'name':'x','bytes':8,'kind':'activation'" tensor_more                    \
+    "},{'name':'w','bytes':8,'kind':'state'}],'ops':[{'name':'f','kind':'k','inputs':[],"  \
+    "'outputs':[0],'time_ns':1" op_more "}],'keep':[0]}"
+
+/* What changes nothing for a runtime is read and passed over. */
+static void files_of_version_2_are_walked_or_refused(void) {
+    static const char plan[] =
+        "{'format':'remat-plan','version':2,'graph':{'name':'n','sha256':'%s'},"
+        "'addressed':true" NUMBERS ",'steps':[{'run':0,'at':[0]}],'claims':{'time_ns':1}}";
+    static const char again[] =
+        "{'format':'remat-plan','version':2,'graph':{'name':'n','sha256':'%s'},"
+        "'addressed':true" NUMBERS
+        ",'steps':[{'run':0,'at':[0]},{'run':0,'at':[null]}],'claims':{'time_ns':1}}";
+    static const char homes[] =
+        "{'format':'remat-plan','version':2,'graph':{'name':'n','sha256':'%s'},"
+        "'addressed':true" NUMBERS
+        ",'homes':[{'tensor':1,'host_at':0}],'steps':[],'claims':{'time_ns':1}}";
+    const char *all = V2(",'order':'free'", ",'held':true",
+                         ",'updates':[],'ordered':true,'rewrites':false");
+    expect_parse_error(all, plan, NULL);
+    expect_parse_error(all, GOOD_PLAN, NULL);
+    expect_parse_error(V2("", "", ""), again, NULL);
+    expect_parse_error(all, again,
+                       "plan: steps[1]: tensor 0 \"x\" is on the device, and its op cannot "
+                       "rewrite it: such runs cannot be walked here");
+    expect_parse_error(all, homes,
+                       "plan: homes: sources on the host cannot be walked here");
+    expect_parse_error(
+        V2("", "", ",'updates':[1]"), plan,
+        "graph: ops[0]: updates: an op that updates sources cannot be walked "
+        "here");
+    expect_parse_error(V2("", "", ",'updates':1"), plan,
+                       "graph: ops[0]: updates: is not an array");
+    expect_parse_error(V2("", ",'home':'any'", ""), plan, NULL);
+    expect_parse_error(V2("", ",'home':'host'", ""), plan,
+                       "graph: tensors[0]: home: a source on the host cannot be walked "
+                       "here");
+    expect_parse_error(GRAPH(",'order':'free'", X, MAKES_X, "0"), GOOD_PLAN,
+                       "graph: order: is not a key of the format");
+    expect_parse_error(GRAPH("", X, MAKES_X, "0"),
+                       PLAN("remat-plan", NUMBERS ",'homes':[]", "", "{'time_ns':1}"),
+                       "plan: homes: is not a key of the format");
 }
 
 static void missing_files_are_named(void) {
@@ -521,6 +567,7 @@ void suite_remat(void) {
     RP_TEST(wrong_addresses_are_refused);
     RP_TEST(wrong_graphs_are_refused);
     RP_TEST(wrong_plans_are_refused);
+    RP_TEST(files_of_version_2_are_walked_or_refused);
     RP_TEST(missing_files_are_named);
     RP_TEST(errors_name_the_file);
     RP_TEST(errors_name_files_with_odd_paths);

@@ -7,6 +7,7 @@
 #include "brute_copies.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/core/plan_claims.h"
 #include "solve/core/schedule.h"
 #include "solve/incremental/incremental.h"
 #include "solve/solver.h"
@@ -73,6 +74,7 @@ static bool plan_agrees(const struct rp_graph *g, const struct rp_instance *p,
     struct rp_verdict v;
     struct rp_err err = {{0}};
     plan.arena_bytes = c.peak_bytes;
+    plan.host_bytes = c.host_bytes;
     rp_schedule_steps(p, now, NULL, &plan);
     /* The claims that do not need the time line. The recompute time is taken from the
      * verdict. */
@@ -80,6 +82,7 @@ static bool plan_agrees(const struct rp_graph *g, const struct rp_instance *p,
     plan.claims.stall_ns = c.stall_ns;
     plan.claims.baseline_time_ns = g->total_time_ns;
     plan.claims.peak_bytes = plan.budget_bytes;
+    rp_plan_set_bound(g, &plan.claims, 0, rp_bound_for_all_plans);
     rp_verify(g, &plan, &v, &err);
     plan.claims.recompute_ns = v.recompute_ns;
     bool ok = c.sound && (double)c.time_ns == s->time_ns &&

@@ -15,7 +15,7 @@
 #include "solve/bound/pdhg_bound.h"
 #include "solve/lp/sep_memory.h"
 #include "solve/lp/swap_relaxation.h"
-#include "verify/certificate/check_certificate.h"
+#include "verify/certificate/certificate_claim.h"
 #include "verify/verifier.h"
 
 #define MAX_OPS 24 /* ops, and tensors */

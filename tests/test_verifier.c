@@ -448,6 +448,63 @@ static void a_wrong_claim_is_rejected(void) {
     rp_world_close(&w);
 }
 
+/* Version 1 allows more memory than is used, and any proof. */
+static void sizes_that_are_not_what_is_used_are_rejected(void) {
+    static const char swap[] = A ",{'swap_out':1,'host_at':4}," B "," C "," FREE_Y "," D;
+    struct rp_world w;
+    rp_world_open(&w, rp_net, SIZES, swap);
+    judge(&w, NULL);
+    w.p.version_1 = false;
+    judge(&w, "host_bytes: 16 is not 12, where the last host copy ends");
+    w.p.host_bytes = 12;
+    judge(&w, NULL);
+    w.p.budget_bytes = 40;
+    w.p.arena_bytes = 32;
+    judge(&w, "arena_bytes: 32 is not 28, where the last tensor or workspace ends");
+    w.p.version_1 = true;
+    judge(&w, NULL);
+    rp_world_close(&w);
+    rp_world_open(&w, rp_net, SUM,
+                  "{'run':0},{'swap_out':1},{'run':1},{'run':2},{'free':2},{'run':3}");
+    judge(&w, NULL);
+    w.p.version_1 = false;
+    judge(&w, "host_bytes: 0 is not 8, the sum of all host copies");
+    w.p.host_bytes = 8;
+    judge(&w, NULL);
+    rp_world_close(&w);
+}
+
+static void a_proof_that_does_not_follow_from_the_bound_is_rejected(void) {
+    static const struct {
+        uint64_t bound_ns;
+        enum rp_proof proof, right;
+    } cases[] = {
+        {116, RP_PROOF_BOUNDED, RP_PROOF_OPTIMAL},
+        {115, RP_PROOF_OPTIMAL, RP_PROOF_BOUNDED},
+        {101, RP_PROOF_NONE, RP_PROOF_BOUNDED},
+        {100, RP_PROOF_BOUNDED, RP_PROOF_NONE},
+        {0, RP_PROOF_OPTIMAL, RP_PROOF_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rp_world w;
+        rp_world_open(&w, rp_net,
+                      "'budget_bytes':36,'addressed':true,'arena_bytes':28,'host_bytes':8",
+                      A ",{'swap_out':1,'host_at':0}," B ",{'free':1}," C ",{'free':2},"
+                        "{'run':0,'at':[0]}," D);
+        w.p.claims.lower_bound_ns = cases[i].bound_ns;
+        w.p.claims.proof = cases[i].proof;
+        judge(&w, NULL);
+        w.p.version_1 = false;
+        char *why = rp_format("claims: proof is %s, but lower_bound_ns makes it %s",
+                              rp_proof_word[cases[i].proof], rp_proof_word[cases[i].right]);
+        judge(&w, why);
+        free(why);
+        w.p.claims.proof = cases[i].right;
+        judge(&w, NULL);
+        rp_world_close(&w);
+    }
+}
+
 /* ---- sums beyond 63 bits ---- */
 
 #define BIG "4611686018427387904" /* 2^62 */
@@ -558,6 +615,8 @@ void suite_verifier(void) {
     RP_TEST(a_kept_tensor_that_is_gone_is_rejected);
     RP_TEST(an_arena_that_is_not_the_peak_of_the_sum_is_rejected);
     RP_TEST(a_wrong_claim_is_rejected);
+    RP_TEST(sizes_that_are_not_what_is_used_are_rejected);
+    RP_TEST(a_proof_that_does_not_follow_from_the_bound_is_rejected);
     RP_TEST(times_beyond_63_bits_are_rejected);
     RP_TEST(a_copy_may_take_2_63_less_1_ns_and_no_more);
     RP_TEST(bytes_swapped_in_beyond_63_bits_are_rejected);

@@ -105,8 +105,8 @@ rp_rc rp_json_format(const json_t *root, const char *want, int newest, const cha
     if (json_is_integer(v) && (json_integer_value(v) < 1 || json_integer_value(v) > newest))
         return rp_fail(err, RP_INPUT,
                        "%s: %s version %" JSON_INTEGER_FORMAT
-                       " is not known (this program reads version %s)",
-                       file, want, json_integer_value(v), newest == 1 ? "1" : "1 and 2");
+                       " is not known (this program reads version%s)",
+                       file, want, json_integer_value(v), newest == 1 ? " 1" : "s 1 and 2");
     return RP_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "cmd/plan_pair.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/io.h"
 
@@ -27,6 +28,15 @@ void rp_pair_fini(struct rp_pair *pair) {
     *pair = (struct rp_pair){0};
 }
 
+/* Messages of remat_parse begin with "graph:" or "plan:"; here comes the file's name. */
+static rp_rc cannot_walk(const struct rp_pair *pair, const char *message,
+                         struct rp_err *err) {
+    bool graph = strncmp(message, "graph", 5) == 0;
+    const char *rest = strchr(message, ':');
+    return rp_fail(err, RP_INPUT, "%s%s", graph ? pair->graph_name : pair->plan_name,
+                   rest != NULL ? rest : message);
+}
+
 rp_rc rp_pair_tables(const struct rp_pair *pair, struct rp_replay_tables *t,
                      struct rp_err *err) {
     struct remat_error error;
@@ -37,8 +47,8 @@ rp_rc rp_pair_tables(const struct rp_pair *pair, struct rp_replay_tables *t,
                        pair->plan_name);
     remat *r = remat_parse(pair->graph_text, pair->graph_len, pair->plan_text,
                            pair->plan_len, &error);
-    if (r == NULL) /* the plan passed verify */
-        return rp_fail(err, RP_BUG, "libremat rejects a valid plan: %s", error.text);
+    if (r == NULL)
+        return cannot_walk(pair, error.text, err);
     rp_rc rc = rp_replay_tables_build(&pair->g, r, pair->graph_name,
                                       pair->p.claims.baseline_time_ns,
                                       pair->p.claims.stall_ns, t, err);

@@ -41,14 +41,14 @@ static void print_memory(const struct rp_verify_report *r, FILE *f) {
 static void print_support(const struct rp_verify_report *r, FILE *f) {
     if (r->unsupported != NULL)
         fprintf(f, "certified no: %s\n", r->unsupported);
-    else if (r->support.plan_bound_ns <= r->pair.g.total_time_ns)
+    else if (r->support.claim_bound_ns <= r->pair.g.total_time_ns)
         fprintf(f, "certified at least %s, the sum of all op times, for every plan\n",
-                rp_show_ns(r->support.plan_bound_ns).s);
+                rp_show_ns(r->support.claim_bound_ns).s);
     else
         fprintf(f,
                 "certified at least %s, for plans %s swaps, in this order of first "
                 "runs%s\n",
-                rp_show_ns(r->support.plan_bound_ns).s,
+                rp_show_ns(r->support.claim_bound_ns).s,
                 r->certificate.swaps ? "with" : "without",
                 r->support.in_order ? ", in order between them" : "");
 }
@@ -186,7 +186,7 @@ static void write_support(struct rp_json_writer *w, const struct rp_verify_repor
     rp_json_object(w, "certificate");
     rp_json_bool(w, "supported", r->unsupported == NULL);
     rp_json_uint(w, "bound_ns", r->support.bound_ns);
-    rp_json_uint(w, "plan_bound_ns", r->support.plan_bound_ns);
+    rp_json_uint(w, "plan_bound_ns", r->support.claim_bound_ns);
     rp_json_bool(w, "in_order", r->support.in_order);
     rp_json_bool(w, "swaps", r->certificate.swaps);
     if (r->unsupported != NULL)

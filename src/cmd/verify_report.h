@@ -8,7 +8,7 @@
 
 #include "cmd/plan_pair.h"
 #include "emit/ref_replay.h"
-#include "verify/certificate/check_certificate.h"
+#include "verify/certificate/certificate_claim.h"
 #include "verify/verifier.h"
 
 /* How far the replay goes. Both ref and cuda include hash. */

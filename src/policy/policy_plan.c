@@ -10,14 +10,14 @@
 #include "solve/solver.h"
 
 /* Makes the start plan the answer, since it is fast enough already. */
-static void take_start(const struct rp_graph *g, const struct rp_policy_options *o,
-                       const struct rp_plan *start, struct rp_plan *plan) {
+static rp_rc take_start(const struct rp_graph *g, const struct rp_policy_options *o,
+                        const struct rp_plan *start, struct rp_plan *plan,
+                        struct rp_err *err) {
     rp_plan_restate(start, o->addressed, o->budget_bytes, plan);
-    plan->claims = start->claims;
+    rp_rc rc = rp_plan_fill_claims(g, plan, err);
     rp_plan_set_bound(g, &plan->claims, g->total_time_ns, rp_bound_for_all_plans);
-    plan->arena_bytes = start->arena_bytes;
-    plan->host_bytes = start->host_bytes;
     plan->notes = json_incref(start->notes);
+    return rc;
 }
 
 /* True if the plan is within all limits as it is, and takes only allowed steps. */
@@ -55,7 +55,7 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
         so.start = o->start;
     if (so.start != NULL && is_allowed(g, o, so.start) &&
         rp_is_fast_enough(g, o, so.start->claims.time_ns))
-        take_start(g, o, so.start, plan);
+        rc = take_start(g, o, so.start, plan, err);
     else {
         so.spent = rp_seconds() - begin;
         rc = rp_solve(g, &so, plan, &sr, err);

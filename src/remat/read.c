@@ -28,8 +28,14 @@ static bool fail(const struct place *p, const char *key, const char *rule) {
 
 /* ---- values ---- */
 
-/* `keys` lists the keys that the object may have, each between blanks. */
-static bool check_keys(const struct place *p, json_t *object, const char *keys) {
+static bool is_version_2(const json_t *root) {
+    return json_integer_value(json_object_get(root, "version")) == 2;
+}
+
+/* `keys` lists the keys that the object may have, each between blanks; `newer` those that
+ * it may have too if `root`, the file it stands in, has version 2. */
+static bool check_keys(const struct place *p, const json_t *root, json_t *object,
+                       const char *keys, const char *newer) {
     const char *key;
     json_t *value;
     char padded[72];
@@ -37,7 +43,9 @@ static bool check_keys(const struct place *p, json_t *object, const char *keys) 
         return fail(p, "value", "is not an object");
     json_object_foreach(object, key, value) {
         snprintf(padded, sizeof padded, " %.64s ", key);
-        if (strchr(key, ' ') != NULL || strlen(key) > 64 || strstr(keys, padded) == NULL)
+        bool known = strstr(keys, padded) != NULL ||
+                     (is_version_2(root) && strstr(newer, padded) != NULL);
+        if (strchr(key, ' ') != NULL || strlen(key) > 64 || !known)
             return fail(p, key, "is not a key of the format");
     }
     return true;
@@ -106,8 +114,9 @@ static json_t *parse_json(const char *text, size_t len, const char *file,
     const char *found = json_string_value(json_object_get(root, "format"));
     if (found == NULL || strcmp(found, format) != 0)
         fail(&p, "format", "is not what is read here");
-    else if (json_integer_value(json_object_get(root, "version")) != 1)
-        fail(&p, "version", "is not 1");
+    else if (json_integer_value(json_object_get(root, "version")) != 1 &&
+             !is_version_2(root))
+        fail(&p, "version", "is not 1 or 2");
     else
         return root;
     json_decref(root);
@@ -116,12 +125,22 @@ static json_t *parse_json(const char *text, size_t len, const char *file,
 
 /* ---- the graph ---- */
 
+/* A plan must move a source that lives on the host, which is not done here. With home
+ * "any" it may leave it on the device. */
+static bool check_home(const struct place *p, json_t *o) {
+    const char *home = json_string_value(json_object_get(o, "home"));
+    return home == NULL || strcmp(home, "host") != 0 ||
+           fail(p, "home", "a source on the host cannot be walked here");
+}
+
 static bool read_tensor(remat *r, const struct place *p, json_t *o) {
     struct remat_tensor *t = &r->tensors[p->index];
     t->source = true;
     t->last = REMAT_NOWHERE;
-    return check_keys(p, o, " name bytes kind dtype shape attrs ") &&
-           read_string(p, o, "name", &t->name) && read_nat(p, o, "bytes", true, &t->bytes);
+    return check_keys(p, r->graph, o, " name bytes kind dtype shape attrs ",
+                      " held home ") &&
+           read_string(p, o, "name", &t->name) &&
+           read_nat(p, o, "bytes", true, &t->bytes) && check_home(p, o);
 }
 
 static bool read_tensor_list(remat *r, const struct place *p, json_t *o, const char *key,
@@ -141,6 +160,15 @@ static bool read_tensor_list(remat *r, const struct place *p, json_t *o, const c
     return true;
 }
 
+/* An update replaces what other steps read. The waits here do not order them. */
+static bool refuse_updates(const struct place *p, json_t *o) {
+    const json_t *list = json_object_get(o, "updates");
+    if (list != NULL && !json_is_array(list))
+        return fail(p, "updates", "is not an array");
+    return json_array_size(list) == 0 ||
+           fail(p, "updates", "an op that updates sources cannot be walked here");
+}
+
 /* Every tensor has at most one producer. remat_order finds out whether it is made before it
  * is read. */
 static bool claim_outputs(remat *r, const struct place *p,
@@ -157,16 +185,18 @@ static bool claim_outputs(remat *r, const struct place *p,
 static bool read_op(remat *r, const struct place *p, json_t *o) {
     struct remat_op *op = &r->ops[p->index];
     struct remat_op_details *details = &r->op_details[p->index];
-    details->recompute = true;
-    return check_keys(p, o,
+    details->recompute = details->rewrites = true;
+    return check_keys(p, r->graph, o,
                       " name kind inputs outputs time_ns workspace_bytes phase recompute "
-                      "attrs ") &&
+                      "attrs ",
+                      " updates ordered rewrites ") &&
            read_string(p, o, "name", &op->name) && read_string(p, o, "kind", &op->kind) &&
            read_nat(p, o, "time_ns", true, &op->time_ns) &&
            read_nat(p, o, "workspace_bytes", false, &details->workspace_bytes) &&
            (details->workspace_bytes <= QUANTITY_MAX - r->totals.alignment_bytes ||
             fail(p, "workspace_bytes", "with the alignment passes 2^63-1")) &&
            read_bool(p, o, "recompute", false, &details->recompute) &&
+           read_bool(p, o, "rewrites", false, &details->rewrites) && refuse_updates(p, o) &&
            read_tensor_list(r, p, o, "inputs", &details->inputs) &&
            read_tensor_list(r, p, o, "outputs", &details->outputs) &&
            claim_outputs(r, p, &details->outputs);
@@ -232,9 +262,10 @@ static bool read_graph(remat *r, struct remat_error *error) {
     json_t *tensors = get_array(&p, r->graph, "tensors");
     json_t *ops = get_array(&p, r->graph, "ops");
     if (tensors == NULL || ops == NULL ||
-        !check_keys(&p, r->graph,
+        !check_keys(&p, r->graph, r->graph,
                     " format version name time_source device tensors ops keep attrs "
-                    "notes ") ||
+                    "notes ",
+                    " order ") ||
         !read_string(&p, r->graph, "name", &r->totals.graph_name) || !read_alignment(r, &p))
         return false;
     r->totals.n_tensors = (uint32_t)json_array_size(tensors);
@@ -294,7 +325,8 @@ static bool read_step(remat *r, const struct place *p, json_t *o) {
                              .workspace_at = REMAT_NOWHERE,
                              .at = REMAT_NOWHERE,
                              .host_at = REMAT_NOWHERE};
-    if (!read_what(p, o, &s->what) || !check_keys(p, o, step_kinds[s->what].keys) ||
+    if (!read_what(p, o, &s->what) ||
+        !check_keys(p, r->plan, o, step_kinds[s->what].keys, "") ||
         !read_index(p, step_kinds[s->what].key, json_object_get(o, step_kinds[s->what].key),
                     s->what == REMAT_RUN ? r->totals.n_ops : r->totals.n_tensors, &s->id))
         return false;
@@ -315,9 +347,10 @@ static bool read_header(remat *r, const char *graph, size_t graph_len,
     json_t *claims = json_object_get(r->plan, "claims");
     const char *name = "", *digest = "";
     char hex[65];
-    if (!check_keys(&p, r->plan,
+    if (!check_keys(&p, r->plan, r->plan,
                     " format version graph budget_bytes addressed arena_bytes host_bytes "
-                    "steps claims notes ") ||
+                    "steps claims notes ",
+                    " homes ") ||
         !read_string(&p, of, "name", &name) || !read_string(&p, of, "sha256", &digest) ||
         !read_bool(&p, r->plan, "addressed", true, &r->totals.addressed) ||
         !read_nat(&p, r->plan, "budget_bytes", true, &r->totals.budget_bytes) ||
@@ -325,6 +358,8 @@ static bool read_header(remat *r, const char *graph, size_t graph_len,
         !read_nat(&p, r->plan, "host_bytes", true, &r->totals.host_bytes) ||
         !read_nat(&p, claims, "time_ns", true, &r->totals.time_ns))
         return false;
+    if (json_array_size(json_object_get(r->plan, "homes")) > 0)
+        return fail(&p, "homes", "sources on the host cannot be walked here");
     rp_sha256_hex(graph, graph_len, hex);
     if (strcmp(hex, digest) != 0 || strcmp(name, r->totals.graph_name) != 0)
         return fail(&p, "graph", "the plan is for another graph");

@@ -26,6 +26,10 @@
  * an op with "recompute": false, a plan for another graph. `remat-plan verify` checks the
  * rest: that ranges do not overlap, and that times and claims are right.
  *
+ * Both versions of the files are read. Refused are, of version 2, ops that update sources,
+ * sources that live on the host, and a second run of an op with "rewrites": false that
+ * would leave outputs on the device as they are.
+ *
  * Thread safety: nothing is changed after remat_load, so many threads may use one plan.
  */
 #ifndef REMAT_H

@@ -34,6 +34,7 @@ struct remat_op_details {
     struct remat_span inputs, outputs; /* in remat.op_tensors */
     uint64_t workspace_bytes;
     bool recompute; /* false: must run exactly once */
+    bool rewrites;  /* false: cannot write outputs where they lie */
 };
 
 struct remat {

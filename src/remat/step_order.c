@@ -93,6 +93,10 @@ static bool add_output(struct walk *w, uint32_t x, uint64_t at) {
         return enter_device(w, x, at) && add_operand(w, x);
     if (at != REMAT_NOWHERE)
         return fail_tensor(w, x, "has a new address, but is on the device already");
+    if (!w->r->op_details[w->r->steps[w->step].id].rewrites)
+        return fail_tensor(w, x,
+                           "is on the device, and its op cannot rewrite it: such "
+                           "runs cannot be walked here");
     return add_wait(w, l->swap_in) && add_wait(w, l->swap_out) && add_operand(w, x);
 }
 

@@ -108,14 +108,15 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
 }
 
 /* What the search's bounds are about. Where the device states no bandwidths, no plan can
- * swap, so a bound without swaps is about plans with them too. */
+ * swap, so a bound without swaps is about plans with them too. With a certificate the claim
+ * is about schedules, as certificates are. */
 static struct rp_bound_scope bound_scope(const struct rp_context *w) {
     const struct rp_device *d = &w->g->device;
     bool may_swap = w->p.out_ns != NULL, limits_host = w->o->host_bytes < RP_MAX_QUANTITY;
     return (struct rp_bound_scope){
         .recompute = w->o->recompute,
         .swap = may_swap || d->h2d_bytes_per_s == 0 || d->d2h_bytes_per_s == 0,
-        .all_programs = w->all_sequences,
+        .all_programs = w->all_sequences && w->o->certificate == NULL,
         .host_budget_bytes = may_swap && limits_host ? w->o->host_bytes : RP_NO_LIMIT,
     };
 }

@@ -86,11 +86,34 @@ static rp_rc check_claims(const struct rp_plan_state *w) {
         return rp_fail(w->err, RP_NO,
                        "claims: lower_bound_ns %" PRIu64 " is above the time %" PRIu64,
                        c->lower_bound_ns, v->time_ns);
-    if (!w->p->addressed && w->p->arena_bytes != v->arena_used_bytes)
-        return rp_fail(w->err, RP_NO,
-                       "arena_bytes: %" PRIu64 " is not %" PRIu64
-                       ", the most that is live at once",
-                       w->p->arena_bytes, v->arena_used_bytes);
+    return RP_OK;
+}
+
+/* Rule 10. Version 1 has it for the arena of plans without addresses only. */
+static rp_rc check_sizes(const struct rp_plan_state *w) {
+    const struct rp_plan *p = w->p;
+    const struct rp_verdict *v = w->v;
+    if (p->arena_bytes != v->arena_used_bytes && !(p->version_1 && p->addressed))
+        return rp_fail(w->err, RP_NO, "arena_bytes: %" PRIu64 " is not %" PRIu64 ", %s",
+                       p->arena_bytes, v->arena_used_bytes,
+                       p->addressed ? "where the last tensor or workspace ends"
+                                    : "the most that is live at once");
+    if (p->host_bytes != v->host_used_bytes && !p->version_1)
+        return rp_fail(w->err, RP_NO, "host_bytes: %" PRIu64 " is not %" PRIu64 ", %s",
+                       p->host_bytes, v->host_used_bytes,
+                       p->addressed ? "where the last host copy ends"
+                                    : "the sum of all host copies");
+    return RP_OK;
+}
+
+static rp_rc check_proof(const struct rp_plan_state *w) {
+    const struct rp_claims *c = &w->p->claims;
+    enum rp_proof proof = c->lower_bound_ns == c->time_ns           ? RP_PROOF_OPTIMAL
+                          : c->lower_bound_ns > c->baseline_time_ns ? RP_PROOF_BOUNDED
+                                                                    : RP_PROOF_NONE;
+    if (c->proof != proof && !w->p->version_1)
+        return rp_fail(w->err, RP_NO, "claims: proof is %s, but lower_bound_ns makes it %s",
+                       rp_proof_word[c->proof], rp_proof_word[proof]);
     return RP_OK;
 }
 
@@ -121,6 +144,10 @@ rp_rc rp_check_steps(const struct rp_graph *g, const struct rp_plan *p,
         finish_verdict(&w);
         rc = check_claims(&w);
     }
+    if (rc == RP_OK)
+        rc = check_sizes(&w);
+    if (rc == RP_OK)
+        rc = check_proof(&w);
     rp_range_set_fini(&w.arena);
     rp_range_set_fini(&w.slab);
     free(w.tensors);

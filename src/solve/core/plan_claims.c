@@ -8,9 +8,11 @@
 
 struct tally {
     const struct rp_graph *g;
-    uint64_t alignment, live_bytes, peak_bytes, host_bytes;
-    bool *on_device; /* per tensor */
-    bool *ran;       /* per op */
+    uint64_t alignment, live_bytes, peak_bytes;
+    uint64_t host_bytes; /* without addresses the sum, else where the last copy ends */
+    uint64_t arena_end;  /* where the last tensor or workspace ends */
+    bool *on_device;     /* per tensor */
+    bool *ran;           /* per op */
 };
 
 static uint64_t size_of(const struct tally *c, uint32_t x) {
@@ -27,30 +29,44 @@ static void raise_peak(struct tally *c, uint64_t workspace_bytes) {
     c->peak_bytes = rp_max_u64(c->peak_bytes, c->live_bytes + workspace_bytes);
 }
 
-static void count_run(struct tally *c, uint32_t i, struct rp_claims *claims) {
-    const struct rp_op *op = &c->g->ops[i];
-    for (uint32_t k = 0; k < op->n_outputs; k++)
+static void raise_end(uint64_t *end, uint64_t at, uint64_t size) {
+    if (at != RP_NO_ADDRESS)
+        *end = rp_max_u64(*end, at + size);
+}
+
+static void count_run(struct tally *c, const struct rp_step *step, struct rp_plan *plan) {
+    const struct rp_op *op = &c->g->ops[step->id];
+    uint64_t workspace = rp_round_up(op->workspace_bytes, c->alignment);
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
         allocate(c, op->outputs[k]);
-    raise_peak(c, rp_round_up(op->workspace_bytes, c->alignment));
-    if (c->ran[i])
-        claims->recompute_ns += op->time_ns;
-    c->ran[i] = true;
+        if (plan->addressed)
+            raise_end(&c->arena_end, plan->at.at[step->at + k], size_of(c, op->outputs[k]));
+    }
+    raise_peak(c, workspace);
+    raise_end(&c->arena_end, step->address, workspace);
+    if (c->ran[step->id])
+        plan->claims.recompute_ns += op->time_ns;
+    c->ran[step->id] = true;
 }
 
 static void count_step(struct tally *c, const struct rp_step *step, struct rp_plan *plan) {
     switch (step->kind) {
     case RP_RUN:
-        count_run(c, step->id, &plan->claims);
+        count_run(c, step, plan);
         break;
     case RP_FREE:
         c->live_bytes -= size_of(c, step->id);
         c->on_device[step->id] = false;
         break;
     case RP_SWAP_OUT:
-        c->host_bytes += size_of(c, step->id);
+        if (plan->addressed)
+            raise_end(&c->host_bytes, step->address, size_of(c, step->id));
+        else
+            c->host_bytes += size_of(c, step->id);
         break;
     case RP_SWAP_IN:
         allocate(c, step->id);
+        raise_end(&c->arena_end, step->address, size_of(c, step->id));
         raise_peak(c, 0);
         break;
     }
@@ -74,10 +90,8 @@ rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
     claims->time_ns = rp_timeline_end(&timeline);
     claims->stall_ns = timeline.stall_ns;
     claims->peak_bytes = g->fixed_bytes + c.peak_bytes;
-    if (!plan->addressed) {
-        plan->arena_bytes = c.peak_bytes;
-        plan->host_bytes = c.host_bytes;
-    }
+    plan->arena_bytes = plan->addressed ? c.arena_end : c.peak_bytes;
+    plan->host_bytes = c.host_bytes;
     rp_rc rc = timeline.overflow
                    ? rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns")
                    : RP_OK;

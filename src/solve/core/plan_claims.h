@@ -8,8 +8,8 @@
 #include "model/graph.h"
 #include "model/plan.h"
 
-/* Fills in all claims but the bound and its proof; for a plan without addresses also
- * arena_bytes and host_bytes. The steps are valid. RP_INPUT if a time passes 63 bits. */
+/* Fills in arena_bytes, host_bytes and all claims but the bound and its proof. The steps
+ * are valid. RP_INPUT if a time passes 63 bits. */
 rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
                           struct rp_err *err);
 

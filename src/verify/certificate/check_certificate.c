@@ -18,6 +18,7 @@ struct check {
     struct rp_err *err;
     struct rp_lp_variables vars;
     struct rp_host_capacity host; /* with swaps */
+    uint64_t fixed_bytes;         /* of the sources that no plan can move off the device */
     struct rp_cover_check *cover; /* not NULL: gets the terms of the memory row */
     uint32_t *order;              /* per position: its op */
     uint32_t *seen;               /* per tensor: 1 + the last memory row that has it */
@@ -221,7 +222,7 @@ static rp_rc derive_terms(struct check *k) {
  * limit grows by as much as can be there. */
 static __int128 limit_of(const struct check *k) {
     const struct rp_certificate_row *r = k->row;
-    __int128 limit = k->c->budget_bytes - k->g->fixed_bytes;
+    __int128 limit = k->c->budget_bytes - k->fixed_bytes;
     if (k->c->swaps)
         limit += rp_host_capacity_max_bytes(&k->host, r->t, ends_stage(k, r->op, r->t));
     return limit;
@@ -331,12 +332,21 @@ static rp_rc check_header(const struct check *k) {
     if (strcmp(c->graph_name, g->name) != 0)
         return rp_fail(k->err, RP_NO, "it is for \"%.80s\", not \"%.80s\"", c->graph_name,
                        g->name);
-    if (c->budget_bytes < g->fixed_bytes)
+    if (c->budget_bytes < k->fixed_bytes)
         return rp_fail(k->err, RP_NO,
                        "budget_bytes %" PRIu64 " is less than the %" PRIu64
                        " bytes of the sources",
-                       c->budget_bytes, g->fixed_bytes);
+                       c->budget_bytes, k->fixed_bytes);
     return RP_OK;
+}
+
+/* The sum cannot overflow: rp_graph_check has checked a larger one. */
+static uint64_t bytes_that_stay(const struct rp_graph *g) {
+    uint64_t sum = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].producer == RP_NONE && g->tensors[x].home == RP_HOME_DEVICE)
+            sum += g->tensors[x].bytes;
+    return sum;
 }
 
 /* Sets k->order. Each op must be in it once, after those it reads from. */
@@ -399,7 +409,7 @@ static rp_rc find_bound(struct check *k, struct rp_certified_bound *b) {
     /* The rows hold only for plans that take at most swap_max_ns. */
     if (k->c->swaps && b->bound_ns > k->c->swap_max_ns)
         b->bound_ns = rp_max_u64(k->c->swap_max_ns, k->g->total_time_ns);
-    b->plan_bound_ns = b->bound_ns;
+    b->claim_bound_ns = b->bound_ns;
     if (b->bound_ns < k->c->lower_bound_ns)
         return rp_fail(k->err, RP_NO,
                        "lower_bound_ns is %" PRIu64 ", but its rows support %" PRIu64
@@ -410,7 +420,7 @@ static rp_rc find_bound(struct check *k, struct rp_certified_bound *b) {
 
 rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph *g,
                            struct rp_certified_bound *b, struct rp_err *err) {
-    struct check k = {.c = c, .g = g, .err = err};
+    struct check k = {.c = c, .g = g, .err = err, .fixed_bytes = bytes_that_stay(g)};
     *b = (struct rp_certified_bound){0};
     rp_rc rc = check_header(&k);
     if (rc != RP_OK)
@@ -436,67 +446,4 @@ rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph
     free(k.order);
     free(k.seen);
     return rc;
-}
-
-/* ---- with a plan ---- */
-
-/* NULL if the bound applies to this plan. */
-static const char *why_bound_does_not_apply(const struct rp_certificate *c,
-                                            const struct rp_graph *g,
-                                            const struct rp_plan *p, bool in_order) {
-    uint32_t *position = rp_calloc(g->n_ops, sizeof *position);
-    uint32_t stage = 0, last = RP_NONE; /* position of the last run in this stage */
-    const char *why = NULL;
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        position[c->has_order ? c->order.at[i] : i] = i;
-    if (c->swaps && p->host_bytes > c->host_budget_bytes)
-        why = "its host copies take more than host_budget_bytes";
-    for (size_t i = 0; i < p->steps.n && why == NULL; i++) {
-        const struct rp_step *step = &p->steps.at[i];
-        if (!c->swaps && (step->kind == RP_SWAP_OUT || step->kind == RP_SWAP_IN))
-            why = "it swaps";
-        if (step->kind != RP_RUN)
-            continue;
-        uint32_t at = position[step->id];
-        if (stage == g->n_ops)
-            why = "it runs ops again after the last first run";
-        else if (at > stage)
-            why = "its first runs are in another order";
-        else if (in_order && last != RP_NONE && at <= last)
-            why = "between two first runs its runs are not in order";
-        last = at == stage ? RP_NONE : at;
-        stage += at == stage;
-    }
-    free(position);
-    return why;
-}
-
-rp_rc rp_certificate_check_plan(const struct rp_certificate *c, const struct rp_graph *g,
-                                const struct rp_plan *p, struct rp_certified_bound *b,
-                                struct rp_err *err) {
-    rp_rc rc = rp_certificate_check(c, g, b, err);
-    if (rc != RP_OK)
-        return rc;
-    if (c->budget_bytes != p->budget_bytes)
-        return rp_fail(err, RP_NO,
-                       "it is for budget_bytes %" PRIu64 ", the plan has %" PRIu64,
-                       c->budget_bytes, p->budget_bytes);
-    if (c->addressed != p->addressed)
-        return rp_fail(err, RP_NO, "it is for plans %s addresses",
-                       c->addressed ? "with" : "without");
-    const char *why = why_bound_does_not_apply(c, g, p, b->in_order);
-    if (why != NULL)
-        b->plan_bound_ns = g->total_time_ns;
-    if (b->plan_bound_ns > p->claims.time_ns)
-        return rp_fail(err, RP_BUG,
-                       "a valid plan takes %" PRIu64
-                       " ns, though a certificate says that none takes less than %" PRIu64,
-                       p->claims.time_ns, b->plan_bound_ns);
-    if (b->plan_bound_ns < p->claims.lower_bound_ns)
-        return rp_fail(err, RP_NO,
-                       "it supports a bound of %" PRIu64
-                       " ns%s%s%s; the plan claims %" PRIu64,
-                       b->plan_bound_ns, why ? " for this plan (" : "", why ? why : "",
-                       why ? ")" : "", p->claims.lower_bound_ns);
-    return RP_OK;
 }

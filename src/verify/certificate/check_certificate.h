@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/status.h"
 #include "model/graph.h"
-#include "model/plan.h"
 
 enum rp_certificate_row_kind {
     RP_CERTIFICATE_DEP,
@@ -76,7 +75,7 @@ struct rp_certified_bound {
      * is only for those whose runs between two first runs are in that order too, none
      * twice. */
     bool in_order;
-    uint64_t plan_bound_ns; /* as much of the bound as holds for the plan given */
+    uint64_t claim_bound_ns; /* of all plans that a plan's claim is about */
 };
 
 /* RP_OK: every row was derived, and the certificate's claim follows from them. RP_NO: `err`
@@ -84,11 +83,5 @@ struct rp_certified_bound {
  * rp_certificate_parse accepts. */
 rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph *g,
                            struct rp_certified_bound *b, struct rp_err *err);
-
-/* Checks also that the certificate is about this plan and supports claims.lower_bound_ns.
- * `p` has passed rp_verify with `g`. A proved bound above the time of `p` is RP_BUG. */
-rp_rc rp_certificate_check_plan(const struct rp_certificate *c, const struct rp_graph *g,
-                                const struct rp_plan *p, struct rp_certified_bound *b,
-                                struct rp_err *err);
 
 #endif
