@@ -10,10 +10,11 @@ The same as a backend: `torch.compile(fn, backend="remat_plan", options={"budget
 """
 
 from .api import Step, compile, export
-from .backend import Options, backend, register
 from .errors import Refused
+from .planner import Options, backend, register
+from .ranges import nvtx
 from .report import Report
 
-__all__ = ["Options", "Refused", "Report", "Step", "backend", "compile", "export"]
+__all__ = ["Options", "Refused", "Report", "Step", "backend", "compile", "export", "nvtx"]
 
 register()

@@ -13,12 +13,12 @@ import torch
 from torch import fx
 
 from ..graph import Graph
-from .backend import Options, Planned, Planner, boxed, compile_with
 from .capture import capture
 from .captured import Captured
 from .costs import Times, add_costs
 from .describe import describe
 from .errors import Refused, translate
+from .planner import Options, Planned, Planner, boxed, compile_with
 from .report import Report
 
 Loss = Callable[..., Any]
@@ -32,9 +32,7 @@ class Step:
 
     def __init__(self, function: Callable[..., Any], planner: Planner) -> None:
         self.planner = planner
-        self._compiled = torch.compile(
-            function, backend=planner, fullgraph=True, dynamic=False
-        )
+        self._compiled = torch.compile(function, backend=planner, fullgraph=True, dynamic=False)
 
     def __call__(self, *args: Any) -> Any:
         with one_line_errors():
@@ -65,7 +63,7 @@ def compile(model: Any, loss_fn: Loss, **options: Any) -> Step:
     """
 
     options.setdefault("name", type(model).__name__)
-    return Step(_step_function(model, loss_fn), Planner(Options(**options)))
+    return Step(step_function(model, loss_fn), Planner(Options(**options)))
 
 
 def export(
@@ -96,7 +94,7 @@ def capture_step(model: Any, loss_fn: Loss, args: Sequence[Any]) -> Captured:
         return boxed(module)
 
     traced = torch.compile(
-        _step_function(model, loss_fn),
+        step_function(model, loss_fn),
         backend=compile_with(partition, nothing, nothing),
         fullgraph=True,
         dynamic=False,
@@ -112,7 +110,7 @@ def capture_step(model: Any, loss_fn: Loss, args: Sequence[Any]) -> Captured:
     return got[0]
 
 
-def _step_function(model: Any, loss_fn: Loss) -> Callable[..., Any]:
+def step_function(model: Any, loss_fn: Loss) -> Callable[..., Any]:
     """A function with a code object of its own: Dynamo limits how often one is compiled."""
 
     def step(*args: Any) -> Any:

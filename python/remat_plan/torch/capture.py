@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.utils import _pytree as pytree
 
 from .boundary import add_boundary
 from .captured import Captured, CapturedOp, Role, Storage, tensors_in
@@ -84,10 +85,9 @@ class _Reader:
         elif node.op == "call_function":
             if node.target is operator.getitem and node.args[0] in self.op_of:
                 self.item(node)
-            elif self.is_view(node):
+            elif (base := self.base(node)) is not None:
                 self.c.role[node] = Role.VIEW
-                first = tensors_in(node.meta["val"])[0]
-                self.c.storage_of[node] = self.index[_identity(first)]
+                self.c.storage_of[node] = base
             else:
                 self.op(node)
 
@@ -99,9 +99,22 @@ class _Reader:
             x = self.c.storage_of[node] = self.storage(tensor, node.name)
             self.c.storages[x].carriers.append(node)
 
-    def is_view(self, node: fx.Node) -> bool:
+    def base(self, node: fx.Node) -> int | None:
+        """The storage that a view looks into; None if the node is not a view.
+
+        Most views show it by their fake storage. Some were traced with a storage of their
+        own (constants of masks), but the op's schema says that it returns its argument.
+        """
         tensors = tensors_in(node.meta.get("val"))
-        return bool(tensors) and all(_identity(t) in self.index for t in tensors)
+        if not tensors:
+            return None
+        if all(_identity(t) in self.index for t in tensors):
+            return self.index[_identity(tensors[0])]
+        argument = _aliased_argument(node)
+        base = None if argument is None else self.c.storage_of.get(argument)
+        if base is not None:
+            self.index.update({_identity(t): base for t in tensors})
+        return base
 
     def op(self, node: fx.Node) -> None:
         self.c.role[node] = Role.OP
@@ -148,7 +161,18 @@ class _Reader:
 
 
 def _identity(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
+    return int(tensor.untyped_storage()._cdata)
+
+
+def _aliased_argument(node: fx.Node) -> fx.Node | None:
+    """The argument that the op returns a view of, as its schema says."""
+    schema = getattr(node.target, "_schema", None)
+    if schema is None or not schema.returns or not schema.returns[0].alias_info:
+        return None
+    for argument, value in zip(schema.arguments, node.args, strict=False):
+        if argument.alias_info and isinstance(value, fx.Node):
+            return value
+    return None
 
 
 def _random_device(module: fx.GraphModule, node: fx.Node) -> torch.device | None:
@@ -179,7 +203,7 @@ def _draws(node: fx.Node) -> bool:
     for i, argument in enumerate(target._schema.arguments):
         if argument.name == "dropout_p":
             given = node.args[i] if i < len(node.args) else node.kwargs.get("dropout_p")
-            return (argument.default_value if given is None else given) != 0.0
+            return bool((argument.default_value if given is None else given) != 0.0)
     return True
 
 
@@ -202,21 +226,22 @@ def _refuse_unsupported(node: fx.Node) -> None:
 
 
 def _refuse_values(node: fx.Node) -> None:
-    value = node.meta.get("val")
-    for leaf in torch.utils._pytree.tree_leaves(value):
+    for leaf in pytree.tree_leaves(node.meta.get("val")):
         if isinstance(leaf, torch.SymInt | torch.SymFloat | torch.SymBool):
-            raise Refused(_dynamic(node, leaf))
-        if not isinstance(leaf, torch.Tensor):
-            continue
-        if leaf.layout is not torch.strided:
-            raise Refused(f"{node.name} is a tensor of layout {leaf.layout}, not strided")
-        for size in (*leaf.shape, *leaf.stride()):
-            if isinstance(size, torch.SymInt):
-                raise Refused(_dynamic(node, size))
+            raise Refused(
+                f"{node.name} is a number that is known only when the step runs ({leaf}); "
+                "keep it in a tensor, or compile with dynamic=False if it is a size"
+            )
+        if isinstance(leaf, torch.Tensor):
+            _refuse_layout(node, leaf)
 
 
-def _dynamic(node: fx.Node, size: Any) -> str:
-    return (
-        f"dynamic shape: {node.name} has the symbolic size {size}; compile with "
-        "dynamic=False, which makes one plan for each shape"
-    )
+def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
+    if tensor.layout is not torch.strided:
+        raise Refused(f"{node.name} is a tensor of layout {tensor.layout}, not strided")
+    for size in (*tensor.shape, *tensor.stride()):
+        if isinstance(size, torch.SymInt):
+            raise Refused(
+                f"dynamic shape: {node.name} has the symbolic size {size}; compile with "
+                "dynamic=False, which makes one plan for each shape"
+            )

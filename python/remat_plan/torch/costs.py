@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -26,6 +27,7 @@ from ..graph import Device, Graph
 from ..program import cache_folder, profile_device
 from . import runtime
 from .captured import Captured, Role
+from .meter import timing_event
 
 Times = str | Callable[[Graph], Graph]
 
@@ -50,8 +52,15 @@ def add_costs(captured: Captured, graph: Graph, times: Times) -> Graph:
         return times(graph)
     if times == "none":
         return graph
-    if times != "measure":
-        return profile_device(graph, times)
+    if times == "measure":
+        return _with_measurement(captured, graph)
+    modelled = profile_device(graph, times)
+    free = {captured.boundary: 0}  # nothing is launched there
+    nanoseconds = [free.get(i, op.time_ns) for i, op in enumerate(modelled.ops)]
+    return modelled.with_times(modelled.time_source, nanoseconds)
+
+
+def _with_measurement(captured: Captured, graph: Graph) -> Graph:
     name = _device_name(captured.device)
     entry = cache_folder() / "times" / f"{_key(graph, name)}.json"
     measured = _read(entry, len(graph.ops))
@@ -80,8 +89,8 @@ def _key(graph: Graph, device: str) -> str:
 def _read(entry: Any, n_ops: int) -> Measurement | None:
     with suppress(OSError, ValueError, TypeError, KeyError):
         data = json.loads(entry.read_text())
-        device = Device(**data.pop("device")) if data["device"] else None
-        measured = Measurement(**{k: v for k, v in data.items() if k != "device"}, device=device)
+        device = data.pop("device")
+        measured = Measurement(**data, device=Device(**device) if device else None)
         if len(measured.times_ns) == len(measured.workspace_bytes) == n_ops:
             return measured
     return None
@@ -183,14 +192,14 @@ class _OneByOne:
         result = None
         torch.cuda.synchronize(self.c.device)
         torch.cuda.reset_peak_memory_stats(self.c.device)
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(RUNS + 1)]
+        events = [timing_event() for _ in range(RUNS + 1)]
         events[0].record()
         for event in events[1:]:
             result = None
             result = node.target(*args, **kwargs)  # type: ignore[operator]
             event.record()
         torch.cuda.synchronize(self.c.device)
-        pairs = zip(events, events[1:], strict=False)
+        pairs = pairwise(events)
         self.times_ns[node] = int(median(a.elapsed_time(b) for a, b in pairs) * 1e6)
         peak = torch.cuda.max_memory_allocated(self.c.device)
         self.workspace_bytes[node] = peak - torch.cuda.memory_allocated(self.c.device)
@@ -224,11 +233,11 @@ def _link(device: torch.device) -> Device:
 
 
 def _copy_rate(target: torch.Tensor, source: torch.Tensor) -> int:
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(5)]
+    events = [timing_event() for _ in range(5)]
     for event in events:
         target.copy_(source, non_blocking=True)
         event.record()
     torch.cuda.synchronize()
-    pairs = zip(events, events[1:], strict=False)
+    pairs = pairwise(events)
     milliseconds = median(a.elapsed_time(b) for a, b in pairs)
     return int(LINK_BYTES / milliseconds * 1000)

@@ -99,7 +99,7 @@ def _op(captured: Captured, i: int, op: CapturedOp) -> Op:
         recompute=not op.once,
         ordered=VERSION_2 and ordered,
         rewrites=not (VERSION_2 and len(op.makes) > 1),
-        attrs={} if op.node is None else _attrs(op.node),
+        attrs={"flops": 0} if op.node is None else _attrs(op.node),
     )
 
 

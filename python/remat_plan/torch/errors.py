@@ -26,17 +26,19 @@ def graph_break(reason: Any) -> Refused:
 
 
 def unsupported(error: BaseException) -> Refused:
-    """For an `Unsupported` of Dynamo, which `fullgraph=True` raises at a graph break."""
+    """For what Dynamo raises with `fullgraph=True` at a graph break."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    details = {
-        key: line.split(":", 1)[1].strip()
-        for line in lines[1:]
-        for key in ("Explanation", "Developer debug context")
-        if line.startswith(f"{key}:")
-    }
+    marked = "Explanation:"
+    why = next(
+        (
+            f" ({line.removeprefix(marked).strip()})"
+            for line in lines
+            if line.startswith(marked)
+        ),
+        "",
+    )
     place = next((f" at {_place(line)}" for line in reversed(lines) if _is_place(line)), "")
     what = lines[0] if lines else type(error).__name__
-    why = f" ({details['Explanation']})" if "Explanation" in details else ""
     return Refused(f"graph break{place}: {what}{why}")
 
 
@@ -61,6 +63,6 @@ def translate(error: BaseException) -> Exception | None:
             "the arguments had more shapes or values than Dynamo compiles for one function "
             "(torch._dynamo.config.recompile_limit); pad them to fewer shapes"
         )
-    if isinstance(error, exc.Unsupported | exc.UncapturedHigherOrderOpError):
+    if isinstance(error, exc.Unsupported | exc.UserError):
         return unsupported(error)
     return None

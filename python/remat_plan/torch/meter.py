@@ -19,7 +19,7 @@ from .captured import tensors_in
 Boxed = Callable[[list[Any]], Any]  # empties its list of arguments, so that they can die
 
 
-class LiveBytes(TorchDispatchMode):
+class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the bytes of storages that ops make under this mode, until they die.
 
     For devices whose allocator does not count, such as the CPU. Temporaries inside of a
@@ -27,7 +27,7 @@ class LiveBytes(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.live = self.peak = 0
         self._seen: dict[int, weakref.ref[Any]] = {}
 
@@ -119,7 +119,7 @@ class Meter:
     def _now(self) -> Any:
         if self.device.type != "cuda":
             return time.perf_counter_ns()
-        event = torch.cuda.Event(enable_timing=True)
+        event = timing_event()
         event.record(torch.cuda.current_stream(self.device))
         return event
 
@@ -128,3 +128,8 @@ class Meter:
             return int(end - begin)
         end.synchronize()
         return int(begin.elapsed_time(end) * 1e6)
+
+
+def timing_event() -> Any:
+    """A CUDA event that has a time."""
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]

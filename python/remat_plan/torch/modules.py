@@ -20,7 +20,8 @@ from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
 from . import runtime, swap
 from .captured import Captured, CapturedOp, Role, tensors_in
 
-FIRST, AGAIN = "first", "again"  # node.meta["remat_plan"] is (one of these, op index)
+RUN = "remat_plan"  # node.meta[RUN] is (FIRST or AGAIN, index of the op) where an op runs
+FIRST, AGAIN = "first", "again"
 
 
 def lower(captured: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
@@ -83,7 +84,7 @@ class _Emitter:
             made = self.call(runtime.replay, replayed, kwargs, like=node, name=name)
         else:
             made = self.call(node.target, args, kwargs, like=node, name=name)
-        made.meta["remat_plan"] = (FIRST if first else AGAIN, i)
+        made.meta[RUN] = (FIRST if first else AGAIN, i)
         self.take_outputs(op, made)
         self.ran.add(i)
         self.present.update(op.makes)
@@ -96,7 +97,8 @@ class _Emitter:
             return
         for item in op.items:
             if item.users and self.c.storage_of.get(item) not in self.present:
-                self.current[item] = self.call(operator.getitem, (made, item.args[1]), like=item)
+                got = self.call(operator.getitem, (made, item.args[1]), like=item)
+                self.current[item] = got
 
     def free(self, x: int) -> None:
         self.present.discard(x)
@@ -149,7 +151,8 @@ class _Emitter:
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
         # AOTAutograd wants tensors without a version check last.
-        saved = sorted(self.saved, key=lambda n: bool(n.meta.get("saved_tensor_with_no_vc_check")))
+        unchecked = "saved_tensor_with_no_vc_check"
+        saved = sorted(self.saved, key=lambda n: bool(n.meta.get(unchecked)))
         self.forward.output((*self.fwd_outputs, *saved))
         start = next(iter(self.backward.nodes))
         for node in saved:
@@ -191,6 +194,7 @@ class _Emitter:
         if emitted not in self.saved:
             self.saved[emitted] = self.backward.placeholder(emitted.name)
             self.saved[emitted].meta = dict(emitted.meta)
+            self.saved[emitted].meta.pop(RUN, None)
         return self.saved[emitted]
 
     def carriers(self, x: int) -> list[fx.Node]:
@@ -209,7 +213,7 @@ class _Emitter:
 
     def call(
         self,
-        target: Callable[..., Any],
+        target: Callable[..., Any] | str,
         args: tuple[Any, ...],
         kwargs: dict[str, Any] | None = None,
         *,

@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..graph import Graph
-from ..plan import Run, SwapIn
+from ..plan import Free, Run, SwapIn, SwapOut
 from ..program import ProgramError, find
 
 if TYPE_CHECKING:
-    from .backend import Planned
+    from .planner import Planned
 
 MIB = 1 << 20
 
@@ -59,7 +60,7 @@ class Report:
         """How many ops of each kind run again."""
         ops = self.planned.graph.ops
         runs = Counter(step.op for step in self.planned.plan.steps if isinstance(step, Run))
-        again = Counter({ops[i].kind: 0 for i in ()})
+        again: Counter[str] = Counter()
         for i, n in runs.items():
             again[ops[i].kind] += n - 1
         return {kind: n for kind, n in again.most_common() if n > 0}
@@ -67,9 +68,8 @@ class Report:
     @property
     def swapped(self) -> list[str]:
         """The tensors that wait in host memory for a while."""
-        steps = self.planned.plan.steps
-        names = [self.planned.graph.tensors[s.tensor].name for s in steps if isinstance(s, SwapIn)]
-        return list(dict.fromkeys(names))
+        copies = [s.tensor for s in self.planned.plan.steps if isinstance(s, SwapIn)]
+        return [self.planned.graph.tensors[x].name for x in dict.fromkeys(copies)]
 
     def picture(self, path: str | Path | None = None) -> str:
         """What `remat-plan show` says, with a chart of the memory; `path`: also as an SVG.
@@ -79,7 +79,7 @@ class Report:
         with tempfile.TemporaryDirectory() as folder:
             graph, plan = Path(folder, "graph.json"), Path(folder, "plan.json")
             self.planned.graph.save(graph)
-            plan.write_bytes(self.planned.plan.to_json())
+            plan.write_text(json.dumps(_plan_file(self.planned)))
             svg = [] if path is None else ["--svg", str(path)]
             command = [str(find()), "show", *svg, str(graph), str(plan)]
             shown = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -96,7 +96,8 @@ class Report:
             f"peak     keep-all {_mib(self.keep_all_peak_bytes)}, planned "
             f"{_mib(self.planned_peak_bytes)}, measured {_mib(self.measured_peak_bytes)}",
             f"time     keep-all {_ms(self.keep_all_time_ns)}, planned "
-            f"{_ms(self.planned_time_ns)} ({extra:+.2%}), measured {_ms(self.measured_time_ns)}",
+            f"{_ms(self.planned_time_ns)} ({extra:+.2%}), "
+            f"measured {_ms(self.measured_time_ns)}",
             f"sources  {_mib(p.graph.fixed_bytes)} of parameters, buffers and inputs",
             f"again    {_counts(self.recomputed)}",
             f"swapped  {', '.join(self.swapped) or 'nothing'}",
@@ -104,6 +105,26 @@ class Report:
             f"plan {p.plan_s:.1f} s",
         ]
         return "\n".join(lines)
+
+
+def _plan_file(planned: Planned) -> dict[str, Any]:
+    """The plan as in its file. It has no addresses."""
+    plan = planned.plan
+    words = {Run: "run", Free: "free", SwapOut: "swap_out", SwapIn: "swap_in"}
+    return {
+        "format": "remat-plan",
+        "version": 2 if "bound_for" in plan.claims else 1,
+        "graph": {"name": planned.graph.name, "sha256": plan.graph_sha256},
+        "budget_bytes": plan.budget_bytes,
+        "addressed": False,
+        "arena_bytes": plan.arena_bytes,
+        "host_bytes": plan.host_bytes,
+        "steps": [
+            {words[type(s)]: s.op if isinstance(s, Run) else s.tensor} for s in plan.steps
+        ],
+        "claims": dict(plan.claims),
+        "notes": dict(plan.notes),
+    }
 
 
 def keep_all_peak(graph: Graph) -> int:

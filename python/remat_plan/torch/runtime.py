@@ -16,7 +16,8 @@ def random_state(device: torch.device) -> torch.Tensor:
     """
     if device.type == "cpu":
         return torch.get_rng_state()
-    return torch.get_device_module(device).get_rng_state(device)
+    state: torch.Tensor = torch.get_device_module(device).get_rng_state(device)
+    return state
 
 
 def set_random_state(state: torch.Tensor, device: torch.device) -> None:

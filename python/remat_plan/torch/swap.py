@@ -20,6 +20,7 @@ stand in for the real ones, and host copies are not counted as device memory.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
@@ -38,7 +39,8 @@ _links: dict[torch.device, _Link] = {}
 
 def _link(device: torch.device) -> _Link:
     if device not in _links:
-        _links[device] = _Link(torch.cuda.Stream(device), torch.cuda.Stream(device))
+        stream: Any = torch.cuda.Stream
+        _links[device] = _Link(stream(device), stream(device))
     return _links[device]
 
 
@@ -53,7 +55,7 @@ def _copy(target: torch.Tensor, source: torch.Tensor, stream: torch.cuda.Stream)
 def copy_out(tensor: torch.Tensor) -> torch.Tensor:
     """Begin to copy a device tensor to pinned host memory; returns the host tensor."""
     if not tensor.is_cuda:
-        with torch._C._DisableTorchDispatch():  # type: ignore[attr-defined]
+        with torch._C._DisableTorchDispatch():
             return tensor.clone()
     link = _link(tensor.device)
     host = torch.empty_strided(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
+logging.getLogger("torch.__trace").propagate = False  # pytest would keep millions of lines
 sys.path.insert(0, str(Path(__file__).parent))
 
 

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch._functorch.partitioners import default_partition
 
 from remat_plan import Device, Graph
-from remat_plan.torch.backend import as_boxed, boxed, compile_with
+from remat_plan.torch.api import one_line_errors
+from remat_plan.torch.planner import as_boxed, boxed, compile_with
 from remat_plan.torch.report import keep_all_peak
 
 STEPS = 5
@@ -50,7 +51,15 @@ def plain_step(model: nn.Module, loss: Callable[..., Tensor]) -> Callable[..., T
         return as_boxed(boxed(module))
 
     backend = compile_with(default_partition, compile_pass, compile_pass)
-    return torch.compile(lambda *a: loss(model, *a), backend=backend, dynamic=False)
+    compiled = torch.compile(
+        lambda *a: loss(model, *a), backend=backend, fullgraph=True, dynamic=False
+    )
+
+    def step(*args: Tensor) -> Tensor:
+        with one_line_errors():
+            return compiled(*args)
+
+    return step
 
 
 def train(

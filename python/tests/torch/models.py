@@ -61,9 +61,10 @@ class UNet(nn.Module):
 
     @staticmethod
     def block(n_in: int, n_out: int) -> nn.Module:
-        convs = [(n_in, n_out), (n_out, n_out)]
-        layers = [(nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(True)) for a, b in convs]
-        return nn.Sequential(*(m for layer in layers for m in layer), nn.Dropout2d(0.1))
+        layers: list[nn.Module] = []
+        for a, b in ((n_in, n_out), (n_out, n_out)):
+            layers += [nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(True)]
+        return nn.Sequential(*layers, nn.Dropout2d(0.1))
 
     def forward(self, x: Tensor) -> Tensor:
         skips = []
@@ -101,7 +102,14 @@ def gpt2() -> Case:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = GPT2Config(
-        n_layer=3, n_embd=64, n_head=4, vocab_size=64, n_positions=32, use_cache=False
+        n_layer=3,
+        n_embd=64,
+        n_head=4,
+        vocab_size=64,
+        n_positions=32,
+        use_cache=False,
+        bos_token_id=0,
+        eos_token_id=0,
     )
     return GPT2LMHeadModel(config), _language_loss, _tokens()
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from pathlib import Path
+
+import harness
+import models
+import pytest
+import torch
+
+import remat_plan
+from remat_plan import Graph
+from remat_plan.torch import costs
+from remat_plan.torch.api import capture_step
+
+
+def test_export_writes_a_graph_without_times(tmp_path: Path) -> None:
+    model, loss, args = models.make("odd")
+    before = {k: v.clone() for k, v in model.state_dict().items()}
+    graph = remat_plan.export(model, loss, args, tmp_path / "g.json")
+    assert Graph.load(tmp_path / "g.json") == graph
+    assert graph.time_source == "none"
+    assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
+
+
+def test_matrix_products_have_their_flops() -> None:
+    model = torch.nn.Linear(8, 16, bias=False)
+    captured = capture_step(model, lambda m, x: m(x).sum(), (torch.randn(4, 8),))
+    graph = remat_plan.torch.describe.describe(captured, "linear")
+    products = [op for op in graph.ops if op.kind == "aten.mm.default"]
+    assert products
+    assert {op.attrs["flops"] for op in products} == {2 * 4 * 8 * 16}
+
+
+def test_measuring_times_every_op_and_changes_nothing(tmp_path: Path) -> None:
+    model, loss, args = models.make("odd")
+    before = {k: v.clone() for k, v in model.state_dict().items()}
+    state = torch.get_rng_state()
+    graph = remat_plan.export(model, loss, args, tmp_path / "g.json", times="measure")
+    assert graph.time_source == "imported:torch on cpu"
+    calls = [op for op in graph.ops if op.kind != "remat_plan.boundary"]
+    assert all(op.time_ns > 0 for op in calls)
+    assert torch.equal(state, torch.get_rng_state())
+    assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
+
+
+def test_measured_times_are_kept_for_the_next_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = torch.nn.Linear(8, 16)
+    args = (torch.randn(4, 8),)
+
+    def timed() -> Graph:
+        captured = capture_step(model, lambda m, x: m(x).sum(), args)
+        graph = remat_plan.torch.describe.describe(captured, "linear")
+        return costs.add_costs(captured, graph, "measure")
+
+    once = timed()
+    monkeypatch.setattr(costs, "measure", None)
+    assert timed() == once
+
+
+def test_a_device_model_gives_times(tmp_path: Path) -> None:
+    model, loss, args = models.make("bert")
+    graph = remat_plan.export(model, loss, args, tmp_path / "g.json", times="v100-16g")
+    assert graph.time_source == "analytic:v100-16g"
+    assert graph.device is not None
+    assert sum(op.time_ns for op in graph.ops) > 0
+
+
+def test_the_backend_takes_the_same_options() -> None:
+    model, loss, args = models.make("odd")
+    wanted = harness.train(model, harness.plain_step(model, loss), args)
+    options = {"budget": "80%", "times": harness.fixed_costs, "time_limit": 1}
+    step = torch.compile(lambda *a: loss(model, *a), backend="remat_plan", options=options)
+    assert harness.differences(wanted, harness.train(model, step, args)) == []
+
+
+def test_the_report_says_what_was_planned_and_measured() -> None:
+    model, loss, args = models.make("odd")
+    step = remat_plan.compile(
+        model, loss, budget="80%", times=harness.fixed_costs, time_limit=1
+    )
+    for _ in range(2):
+        step(*args).backward()
+    report = step.report()
+    assert report.planned_peak_bytes < report.keep_all_peak_bytes
+    assert report.planned_time_ns > report.keep_all_time_ns
+    assert report.measured_time_ns is not None
+    text = str(report)
+    for word in ("peak", "planned", "measured", "again", "capture"):
+        assert word in text
+    assert "recompute" in report.picture()
