@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .capture import export
 from .execute import run
+from .policy import Policy, policy
 from .trace import TraceError
 
-__all__ = ["TraceError", "export", "run"]
+__all__ = ["Policy", "TraceError", "export", "policy", "run"]
