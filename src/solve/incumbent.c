@@ -57,16 +57,23 @@ void rp_incumbent_forget(struct rp_context *w) {
     w->incumbent.found = w->proved = false;
 }
 
-/* Copies the steps of `start` to `plan`, for this budget. True if the options allow them
- * and they fit. */
+static bool options_allow(const struct rp_context *w, const struct rp_plan *plan) {
+    size_t runs = 0, swap_outs = 0;
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        runs += plan->steps.at[i].kind == RP_RUN;
+        swap_outs += plan->steps.at[i].kind == RP_SWAP_OUT;
+    }
+    return (w->o->swap || swap_outs == 0) && (w->o->recompute || runs == w->g->n_ops);
+}
+
+/* Copies the steps of `start` to `plan`, a new one, for this budget. True if the options
+ * allow them and they fit. */
 static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
                        struct rp_plan *plan) {
     struct rp_err ignored = {{0}};
     bool addressed = w->o->addressed;
-    for (size_t i = 0; i < start->steps.n; i++)
-        if (start->steps.at[i].kind == RP_SWAP_OUT && !w->o->swap)
-            return false;
-    if (!w->o->recompute && start->claims.recompute_ns > 0)
+    *plan = (struct rp_plan){0};
+    if (!options_allow(w, start))
         return false;
     rp_plan_restate(start, addressed && start->addressed, w->o->budget_bytes, plan);
     uint64_t limit = w->o->budget_bytes - w->g->fixed_bytes;

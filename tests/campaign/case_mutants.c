@@ -17,7 +17,11 @@ static json_t *load(const struct cam_case *c, const char *name) {
     return o;
 }
 
-static void dump(struct cam_case *c, const char *name, const json_t *o) {
+/* A file that only turned into version 2 tells nothing where the program reads version 1.
+ */
+static void dump(struct cam_case *c, const char *name, json_t *o) {
+    if (cam_member(o, "version") == 2 && !c->o->version_2)
+        json_object_set_new(o, "version", json_integer(3));
     char *text = json_dumps(o, JSON_COMPACT);
     cam_write(c, name, text);
     free(text);

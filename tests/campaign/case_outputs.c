@@ -67,7 +67,7 @@ void cam_case_show(struct cam_case *c) {
 /* Makes and runs the program; it compares the plan with the step bit for bit. */
 static void run_program(struct cam_case *c) {
     char *command = rp_format("cd '%s' && make -C program -s >make.log 2>&1 && "
-                              "program/$(ls -t program | head -n 1) >run.log 2>&1",
+                              "program/replay >run.log 2>&1",
                               c->folder);
     cam_expect(c, "make.log");
     cam_expect(c, "run.log");
@@ -101,6 +101,19 @@ static bool network_graph(struct cam_case *c) {
     return good || cam_fail(c, "no graph of a network");
 }
 
+static void check_by_reference(struct cam_case *c) {
+    struct cam_line line = {.n = 0};
+    struct cam_ended e;
+    cam_begin(c, &line, "verify");
+    cam_word(&line, "g.json");
+    cam_word(&line, "p.json");
+    cam_word(&line, "--replay=ref");
+    cam_command(c, &line, &e);
+    if (e.code != 0)
+        cam_fail(c, "verify --replay ref: exit code %d: %.200s", e.code, e.out);
+    cam_ended_fini(&e);
+}
+
 void cam_case_emit(struct cam_case *c) {
     struct cam_subject s = {.name = "g.json", .graph.swappable = true};
     struct cam_answer a;
@@ -117,6 +130,7 @@ void cam_case_emit(struct cam_case *c) {
     cam_solve(c, &s, "p.json", &line, &a);
     if (!a.found)
         return;
+    check_by_reference(c);
     cam_begin(c, &emit, "emit");
     cam_word(&emit, "g.json");
     cam_word(&emit, "p.json");

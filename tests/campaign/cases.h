@@ -15,6 +15,7 @@ extern const struct cam_kind cam_kinds[];
 extern const size_t cam_n_kinds;
 
 void cam_case_solve(struct cam_case *c);    /* several option mixes on one graph */
+void cam_case_repeat(struct cam_case *c);   /* the same twice gives the same bytes */
 void cam_case_brute(struct cam_case *c);    /* the same, on a tiny graph */
 void cam_case_policies(struct cam_case *c); /* `solve --policy` and `compare` */
 void cam_case_sweep(struct cam_case *c);

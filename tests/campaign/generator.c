@@ -230,8 +230,9 @@ static void write_graph(FILE *f, struct cam_draft *d, const struct habits *h,
             h->v2 ? 2 : 1, shape, d->n_ops, decoration);
     fputs("\"time_source\":\"imported:random\",\n", f);
     g->swappable = write_device(f, d, h->time == SMALL);
-    if (h->v2 && rp_rng_percent(d->r, 50))
-        fprintf(f, "\"order\":\"%s\",\n", rp_rng_percent(d->r, 50) ? "free" : "given");
+    g->free_order = h->v2 && rp_rng_percent(d->r, 25);
+    if (g->free_order || (h->v2 && rp_rng_percent(d->r, 50)))
+        fprintf(f, "\"order\":\"%s\",\n", g->free_order ? "free" : "given");
     fputs("\"tensors\":[\n", f);
     write_tensors(f, d, decoration);
     fputs("],\n\"ops\":[\n", f);

@@ -24,6 +24,7 @@ struct cam_graph {
     bool swappable; /* the device has both bandwidths */
     bool extreme;   /* it may be refused: a sum may overflow, or all times are 0 */
     bool version_2;
+    bool free_order; /* it asks for another order of first runs by itself */
 };
 
 void cam_generate(struct rp_rng *r, const struct cam_wish *wish, struct cam_graph *g);

@@ -52,31 +52,40 @@ static void classify_run(struct ck_judge *j, int i) {
     j->last_in_stage = -1;
 }
 
-/* Storage for the outputs that are not on the device. *kept: bytes of those that are, if
- * the op cannot write there. */
-static bool take_outputs(struct ck_judge *j, const struct ck_step *s, int64_t *kept) {
+/* `at` has an address for each output that is not on the device, and null for the others.
+ * *kept: what those take that the op cannot write where they lie. */
+static bool outputs_named(struct ck_judge *j, const struct ck_step *s, int64_t *kept) {
     const struct ck_op *op = &j->g->ops[s->id];
     bool named = j->p->addressed && op->outputs.n > 0;
-    if (j->p->addressed ? s->has_at != named && s->at.n != 0 : s->has_at)
-        return ck_broken(j, "at");
-    if (named && s->at.n != op->outputs.n)
+    if ((s->has_at != named && (s->at.n > 0 || named || !j->p->addressed)) ||
+        (named && s->at.n != op->outputs.n))
         return ck_broken(j, "at has %d addresses for %d outputs", s->at.n, op->outputs.n);
     for (int k = 0; k < op->outputs.n; k++) {
         int x = (int)op->outputs.at[k];
-        if (j->x[x].on_device) {
-            if (named && s->at.at[k] != CK_NO_ADDRESS)
-                return ck_broken(j, "tensor %d is on the device already", x);
-            if (!op->rewrites && !ck_sum(j, kept, j->g->tensors[x].bytes))
-                return false;
-        }
+        int64_t size;
+        if (!j->x[x].on_device)
+            continue;
+        if (named && s->at.at[k] != CK_NO_ADDRESS)
+            return ck_broken(j, "tensor %d is on the device already", x);
+        if (!op->rewrites &&
+            (!ck_size(j, j->g->tensors[x].bytes, &size) || !ck_sum(j, kept, size)))
+            return false;
     }
+    return true;
+}
+
+/* Storage for the outputs that are not on the device. */
+static bool take_outputs(struct ck_judge *j, const struct ck_step *s, int64_t *kept) {
+    const struct ck_op *op = &j->g->ops[s->id];
+    if (!outputs_named(j, s, kept))
+        return false;
     for (int k = 0; k < op->outputs.n; k++) {
         int x = (int)op->outputs.at[k];
-        if (!j->x[x].on_device) {
-            j->x[x].ready_ns = -1; /* made by this run */
-            if (!ck_allocate(j, x, named ? s->at.at[k] : CK_ABSENT))
-                return false;
-        }
+        if (j->x[x].on_device)
+            continue;
+        j->x[x].ready_ns = -1; /* made by this run */
+        if (!ck_allocate(j, x, j->p->addressed ? s->at.at[k] : CK_ABSENT))
+            return false;
     }
     return true;
 }

@@ -47,9 +47,22 @@ static json_t *tensor_step(const char *kind, int64_t x) {
     return o;
 }
 
+/* The entry of `homes` for tensor x, or NULL. */
+static json_t *home_of(const json_t *plan, int64_t x) {
+    json_t *home;
+    size_t k;
+    json_array_foreach(member(plan, "homes"), k, home) {
+        if (number(home, "tensor") == x)
+            return home;
+    }
+    return NULL;
+}
+
 static json_t *swap_step(const json_t *graph, json_t *plan, bool out, int64_t x) {
-    json_t *o = tensor_step(out ? "swap_out" : "swap_in", x);
-    if (addressed(plan))
+    json_t *o = tensor_step(out ? "swap_out" : "swap_in", x), *home = home_of(plan, x);
+    if (addressed(plan) && out && home != NULL)
+        json_object_set(o, "host_at", member(home, "host_at"));
+    else if (addressed(plan))
         json_object_set_new(o, out ? "host_at" : "at",
                             fresh_address(graph, plan, out ? "host_bytes" : "arena_bytes",
                                           bytes_of(graph, x)));
@@ -75,11 +88,14 @@ static void run_again(struct rp_rng *r, const json_t *graph, json_t *plan, size_
     json_array_insert_new(steps, to, o);
 }
 
-/* A tensor that the run step at `k` makes, or -1. */
+/* A tensor that the run step at `k` makes, or now and then one that lives on the host. -1
+ * if there is none. */
 static int64_t output_of(struct rp_rng *r, const json_t *graph, const json_t *plan,
                          size_t k) {
     const json_t *step = json_array_get(member(plan, "steps"), k);
-    json_t *run = member(step, "run");
+    json_t *run = member(step, "run"), *homes = member(plan, "homes");
+    if (json_array_size(homes) > 0 && rp_rng_percent(r, 40))
+        return number(json_array_get(homes, any_index(r, homes)), "tensor");
     if (run == NULL)
         return -1;
     json_t *op = json_array_get(member(graph, "ops"), (size_t)json_integer_value(run));
@@ -190,8 +206,15 @@ static void change_address(struct rp_rng *r, json_t *plan) {
     nudge(r, o, keys[rp_rng_below(r, 3)]);
 }
 
+static void change_array(struct rp_rng *r, json_t *a);
+
 void cam_change_fields(struct rp_rng *r, json_t *plan) {
     static const char *const sizes[] = {"budget_bytes", "arena_bytes", "host_bytes"};
+    json_t *homes = member(plan, "homes");
+    if (json_array_size(homes) > 0 && rp_rng_percent(r, 25)) {
+        change_array(r, homes);
+        return;
+    }
     switch (rp_rng_below(r, 5)) {
     case 0:
         nudge(r, plan, sizes[rp_rng_below(r, 3)]);

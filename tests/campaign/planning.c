@@ -148,16 +148,18 @@ void cam_draw_solve(struct cam_case *c, const struct cam_subject *s, const char 
     draw_modes(c, s, line);
     if (rp_rng_percent(&c->r, 30))
         cam_word(line, "--seed=%u", cam_between(&c->r, 0, 1000));
-    if (rp_rng_percent(&c->r, 15))
-        cam_word(line, "--gap=%u.%u", cam_between(&c->r, 0, 20), cam_between(&c->r, 0, 9));
     if (start != NULL)
         cam_word(line, "--start=%s", start);
-    else if (rp_rng_percent(&c->r, 10)) {
+    if (start == NULL && rp_rng_percent(&c->r, 10)) {
         char policy[160];
         cam_draw_policy(c, policy, sizeof policy);
         cam_word(line, "--policy=%s", policy);
         return;
     }
+    if (rp_rng_percent(&c->r, 15))
+        cam_word(line, "--gap=%u.%u", cam_between(&c->r, 0, 20), cam_between(&c->r, 0, 9));
+    if (c->o->steady)
+        cam_word(line, "--ignore-clock");
     if (!cam_has(line, "--no-recompute") && !cam_has(line, "--reorder") &&
         rp_rng_percent(&c->r, 30)) {
         cam_word(line, "--certificate=%s.proof", name);
@@ -175,12 +177,16 @@ static const char *option(const struct cam_line *line, const char *prefix) {
     return NULL;
 }
 
+const char *cam_policy(const struct cam_line *line) {
+    return option(line, "--policy=");
+}
+
 static void read_class(const struct cam_subject *s, const struct cam_line *line,
                        struct cam_class *of) {
     const char *host = option(line, "--host-budget=");
     *of = (struct cam_class){.recompute = !cam_has(line, "--no-recompute"),
                              .swap = !cam_has(line, "--no-swap") && s->graph.swappable,
-                             .any_order = cam_has(line, "--reorder"),
+                             .any_order = cam_has(line, "--reorder") || s->graph.free_order,
                              .addressed = !cam_has(line, "--no-addresses")};
     of->host_budget_bytes = host == NULL ? UINT64_MAX : strtoull(host, NULL, 10);
 }
@@ -280,7 +286,7 @@ static void check_plan(struct cam_case *c, const struct cam_subject *s, const js
 void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name,
                struct cam_line *line, struct cam_answer *a) {
     struct cam_ended e;
-    bool policy = option(line, "--policy=") != NULL;
+    bool policy = cam_policy(line) != NULL;
     *a = (struct cam_answer){.found = false};
     snprintf(a->name, sizeof a->name, "%s", name);
     read_class(s, line, &a->of);

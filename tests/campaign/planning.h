@@ -40,7 +40,9 @@ void cam_draw_solve(struct cam_case *c, const struct cam_subject *s, const char 
 void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name,
                struct cam_line *line, struct cam_answer *a);
 
-/* Adds a random policy with options of its own, and returns whether it is a search. */
+/* The name of a random policy, with options of its own. */
 void cam_draw_policy(struct cam_case *c, char *text, size_t size);
+/* The policy that a line names, or NULL. */
+const char *cam_policy(const struct cam_line *line);
 
 #endif
