@@ -64,7 +64,12 @@ def partition(captured: Captured, graph: Graph, budget: float) -> Theirs:
         )
     op_of = {op.name: i for i, op in enumerate(graph.ops)}
     forward, backward = (
-        [op_of[n.name] for n in module.graph.nodes if n.name in op_of] for module in passes
+        [
+            op_of[node.name]
+            for node in module.graph.nodes
+            if node.op == "call_function" and node.name in op_of
+        ]
+        for module in passes
     )
     return follow(graph, [*forward, captured.boundary, *backward])
 
