@@ -53,6 +53,8 @@ int main(int argc, char **argv) {
     rp_hold_standard_streams();
     /* Writing to a closed pipe then fails, and we exit with code 5. */
     signal(SIGPIPE, SIG_IGN);
+    /* So does writing a file beyond the size limit, and its temporary file is removed. */
+    signal(SIGXFSZ, SIG_IGN);
     rp_rc rc = run(argc, argv, &err);
     rc = rp_close_stdout(rc, &err);
     rp_progress("%s", "");

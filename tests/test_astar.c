@@ -2,6 +2,7 @@
  * verify and by the naive checker. */
 #include "solve/exhaustive/astar.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -249,6 +250,63 @@ static void larger_searches_visit_no_more_states_than_before(void) {
     RP_ADDS_EVERY_MEMBER(rp_astar_statistics);
 }
 
+/* Slow links and many tensors: states differ in when their copies end, and few dominate
+ * others. */
+static void hard_task_init(struct task *t, uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(14);
+    shape.max_outputs = 2;
+    shape.max_inputs = 4;
+    shape.max_time_ns = 1000;
+    shape.reach = 6;
+    shape.bandwidths = true;
+    shape.once_percent = shape.workspace_percent = 0;
+    shape.training = false;
+    shape.n_sources = 0;
+    rp_gen_graph(seed, &shape, &t->g);
+    for (uint32_t x = 0; x < t->g.n_tensors; x++)
+        t->g.tensors[x].bytes = 100 * (1 + t->g.tensors[x].bytes % 5);
+    t->g.device.h2d_bytes_per_s = t->g.device.d2h_bytes_per_s = 500000000u;
+    rp_instance_init(&t->p, &t->g, t->g.fixed_bytes, false, NULL);
+    rp_instance_allow_swap(&t->p, RP_MAX_QUANTITY);
+    t->p.limit_bytes = rp_instance_floor(&t->p, &(uint32_t){0}) + 200;
+}
+
+static void search_hard_task(uint32_t max_states, struct rp_stop *stop,
+                             struct rp_astar_result *r) {
+    struct task t;
+    struct rp_plan plan = {0};
+    hard_task_init(&t, 38);
+    CU_ASSERT_FATAL(rp_astar_accepts(&t.p));
+    rp_astar_search(&t.p, RP_MAX_QUANTITY / 8, max_states, stop, r, &plan);
+    rp_plan_fini(&plan);
+    task_fini(&t);
+}
+
+static void the_work_of_a_search_is_in_proportion_to_its_states(void) {
+    enum { STATES = 40000, NS_PER_STATE = 16 * 1000 };
+    struct rp_astar_result r;
+    struct rp_stop stop = {.deadline = INFINITY};
+    search_hard_task(STATES, &stop, &r);
+    CU_ASSERT(!r.found && r.statistics.states_added < STATES);
+    CU_ASSERT(stop.questions > 100);
+    CU_ASSERT(stop.questions <= (uint64_t)STATES * NS_PER_STATE / RP_STOP_WORK + 2);
+}
+
+/* However early the search is stopped, it ends at that question, with a lower bound. */
+static void a_stopped_search_gives_a_weaker_bound(void) {
+    struct rp_astar_result all;
+    uint64_t last = 0;
+    search_hard_task(10000, NULL, &all);
+    for (uint64_t k = 1; k <= 16; k *= 2) {
+        struct rp_astar_result r;
+        struct rp_stop stop = {.deadline = INFINITY, .max_questions = k};
+        search_hard_task(10000, &stop, &r);
+        CU_ASSERT(!r.found && stop.questions == k && stop.hit);
+        CU_ASSERT(r.bound_ns >= last && r.bound_ns <= all.bound_ns);
+        last = r.bound_ns;
+    }
+}
+
 static void graphs_up_to_the_stated_size_are_accepted(void) {
     struct rp_instance p = {.n_tensors = RP_ASTAR_MAX_TENSORS, .n_ops = RP_ASTAR_MAX_OPS};
     CU_ASSERT(rp_astar_accepts(&p));
@@ -263,6 +321,8 @@ void suite_astar(void) {
     RP_SUITE("astar");
     RP_TEST(graphs_up_to_the_stated_size_are_accepted);
     RP_TEST(larger_searches_visit_no_more_states_than_before);
+    RP_TEST(the_work_of_a_search_is_in_proportion_to_its_states);
+    RP_TEST(a_stopped_search_gives_a_weaker_bound);
     RP_TEST(the_best_step_sequence_is_found_and_proved);
     RP_TEST(a_plan_may_be_faster_than_any_schedule);
     RP_TEST(a_plan_may_fit_where_no_schedule_does);

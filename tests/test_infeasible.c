@@ -103,10 +103,66 @@ static void a_proof_that_no_schedule_fits_is_no_work_limit(void) {
     rp_graph_fini(&g);
 }
 
+static void offer_keep_all(struct rp_context *w) {
+    struct rp_schedule s;
+    rp_context_instance(w, &w->p, w->o->budget_bytes);
+    rp_schedule_keep_all(&w->p, &s);
+    CU_ASSERT_FALSE(rp_incumbent_offer(w, &s, RP_KEEP_ALL));
+    rp_schedule_fini(&s);
+}
+
+/* In the order fa, fb, once, fc the step needs less. The answer names its size and its op,
+ * whatever order is current at the end. */
+static void the_smallest_budget_found_is_one_of_a_single_order(void) {
+    uint32_t order[] = {1, 2, 0, 3};
+    struct rp_graph g;
+    struct rp_solve_options o = {.budget_bytes = 4250, .recompute = true};
+    struct rp_solve_report report = {.floor_bytes = 4200};
+    struct rp_context w = {.g = &g, .o = &o, .report = &report};
+    load("4", &g);
+    w.order = order;
+    offer_keep_all(&w);
+    rp_instance_fini(&w.p);
+    w.order = NULL;
+    offer_keep_all(&w);
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_LIMIT);
+    CU_ASSERT_EQUAL(report.min_bytes, 4300);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "4300 bytes), where op 3 \"fc\" binds"));
+    rp_instance_fini(&w.p);
+    rp_graph_fini(&g);
+}
+
+/* The search is told to end before it begins: keep-all is the only offer. */
+static void an_interrupt_before_any_plan_is_explained(void) {
+    volatile sig_atomic_t interrupted = 1;
+    for (int reorder = 0; reorder < 2; reorder++) {
+        struct rp_graph g;
+        struct rp_plan plan;
+        struct rp_solve_report report;
+        struct rp_err err = {{0}};
+        struct rp_solve_options o = {.budget_bytes = 4790,
+                                     .recompute = true,
+                                     .reorder = reorder == 1,
+                                     .time_limit = 1,
+                                     .ignore_clock = true,
+                                     .seed = 1,
+                                     .stop = &interrupted};
+        load("1,3", &g);
+        g.ops[0].recompute = true;
+        rp_rc rc = rp_solve(&g, &o, &plan, &report, &err);
+        CU_ASSERT_EQUAL(rc, RP_LIMIT);
+        CU_ASSERT_EQUAL(report.min_bytes, report.keep_all_bytes);
+        CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "where op 2 \"fb\" binds"));
+        rp_graph_fini(&g);
+    }
+}
+
 void suite_infeasible(void) {
     RP_SUITE("infeasible");
     RP_TEST(the_message_breaks_the_floor_down_with_units);
     RP_TEST(the_message_gives_the_size_of_kept_tensors_with_units);
     RP_TEST(the_message_gives_the_smallest_budget_found_with_units);
     RP_TEST(a_proof_that_no_schedule_fits_is_no_work_limit);
+    RP_TEST(the_smallest_budget_found_is_one_of_a_single_order);
+    RP_TEST(an_interrupt_before_any_plan_is_explained);
 }

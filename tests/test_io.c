@@ -1,11 +1,14 @@
 /* Tests of how files are read and written. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "cmd/interrupt.h"
 #include "run.h"
 
 static char *folder; /* each test removes the folder it made */
@@ -118,10 +121,58 @@ static void a_probe_predicts_whether_writing_works_and_leaves_no_file(void) {
     CU_ASSERT_EQUAL(rp_probe_file("/dev/null", &err), RP_OK);
 }
 
+static void do_nothing(int signal_number) {
+    (void)signal_number;
+}
+
+/* Nobody reads the FIFO. The timer sends a signal again and again, so one comes while the
+ * writer waits, and the wait ends. */
+static void a_signal_ends_the_wait_for_the_reader_of_a_fifo(void) {
+    struct rp_err err = {{0}};
+    struct sigaction action = {.sa_handler = do_nothing}, old;
+    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    make_folder();
+    char *path = path_in_folder("fifo");
+    CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
+    sigaction(SIGALRM, &action, &old);
+    setitimer(ITIMER_REAL, &often, NULL);
+    CU_ASSERT_EQUAL(rp_write_file(path, "text", 4, &err), RP_LIMIT);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &old, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "interrupted while writing"));
+    free(path);
+    remove_folder((const char *const[]){"fifo", NULL});
+}
+
+/* A call that waits returns when Ctrl-C comes. */
+static void the_handler_of_interrupts_ends_waiting_calls(void) {
+    struct sigaction interrupt, terminate, now;
+    sigaction(SIGINT, NULL, &interrupt);
+    sigaction(SIGTERM, NULL, &terminate);
+    CU_ASSERT_PTR_NOT_NULL(rp_watch_interrupts());
+    CU_ASSERT_EQUAL(sigaction(SIGINT, NULL, &now), 0);
+    CU_ASSERT_EQUAL(now.sa_flags & SA_RESTART, 0);
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGTERM, &terminate, NULL);
+}
+
+static void text_is_cleaned_on_its_way_out(void) {
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    rp_put_clean("a\033[1m \302\233 \303\251\177\377", f);
+    rp_text_close(f);
+    CU_ASSERT_STRING_EQUAL(text, "a?[1m ?? \303\251??");
+    free(text);
+}
+
 void suite_io(void) {
     RP_SUITE("io");
     RP_TEST(writing_replaces_a_file_and_keeps_its_mode);
     RP_TEST(writing_through_a_link_keeps_the_link);
     RP_TEST(errors_name_the_file_and_the_reason);
     RP_TEST(a_probe_predicts_whether_writing_works_and_leaves_no_file);
+    RP_TEST(a_signal_ends_the_wait_for_the_reader_of_a_fifo);
+    RP_TEST(the_handler_of_interrupts_ends_waiting_calls);
+    RP_TEST(text_is_cleaned_on_its_way_out);
 }

@@ -1,5 +1,6 @@
 /* Tests of the published policies. Each gives a plan that verify accepts, for any graph,
  * and has the properties that its paper states. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,6 +247,75 @@ static void libra_swaps_nothing_on_a_device_without_bandwidths(void) {
     rp_graph_fini(&g);
 }
 
+/* A policy that is stopped says so, at the question at which it was told. One that is not
+ * stopped has its plan. */
+static bool stops_when_told(const struct rp_graph *g, const struct rp_policy *policy,
+                            uint64_t max_questions) {
+    struct rp_stop stop = {.deadline = INFINITY, .max_questions = max_questions};
+    struct rp_policy_options o = quick(false);
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    o.budget_bytes = rp_keep_all_bytes(g, false) / 100 * 60;
+    o.stop = &stop;
+    rp_rc rc = rp_policy_record_plan(g, policy, &o, &plan, &report, &err);
+    bool told = rc == RP_LIMIT && strstr(report.reason, "came first") != NULL;
+    rp_plan_fini(&plan);
+    return stop.hit ? told && stop.questions == max_questions
+                    : rc == RP_OK && stop.questions < max_questions;
+}
+
+static void every_policy_ends_when_it_is_told_to(void) {
+    struct rp_gen_shape shape = {.n_ops = 600,
+                                 .n_sources = 3,
+                                 .max_inputs = 3,
+                                 .max_outputs = 1,
+                                 .reach = 20,
+                                 .max_bytes = 8000,
+                                 .max_time_ns = 1000,
+                                 .alignment_bytes = 1,
+                                 .bandwidths = true,
+                                 .training = true};
+    struct rp_graph g;
+    rp_gen_graph(1, &shape, &g);
+    for (size_t i = 0; i < rp_n_policies; i++)
+        for (uint64_t k = 1; k <= 64 && rp_policies[i]->record != NULL; k *= 4)
+            CU_ASSERT(stops_when_told(&g, rp_policies[i], k));
+    rp_graph_fini(&g);
+}
+
+/* One evaluation of a long policy takes many periods of work, and it asks in each. */
+static void long_policies_ask_often(void) {
+    static const char *const names[] = {"chen-greedy", "revolve", "dtr", "superneurons",
+                                        "libra"};
+    struct rp_gen_shape shape = {.n_ops = 800,
+                                 .n_sources = 3,
+                                 .max_inputs = 3,
+                                 .max_outputs = 1,
+                                 .reach = 20,
+                                 .max_bytes = 8000,
+                                 .max_time_ns = 1000,
+                                 .alignment_bytes = 1,
+                                 .bandwidths = true,
+                                 .training = true};
+    struct rp_graph g;
+    rp_gen_graph(1, &shape, &g);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct rp_stop stop = {.deadline = INFINITY};
+        struct rp_policy_options o = quick(false);
+        struct rp_plan plan;
+        struct rp_policy_report report;
+        struct rp_err err = {{0}};
+        o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 60;
+        o.stop = &stop;
+        rp_rc rc =
+            rp_policy_record_plan(&g, rp_policy_find(names[i]), &o, &plan, &report, &err);
+        CU_ASSERT(rc == RP_OK && stop.questions >= 2);
+        rp_plan_fini(&plan);
+    }
+    rp_graph_fini(&g);
+}
+
 /* Both searches begin with the fastest plan among the policies whose means they may use
  * themselves. */
 static void the_quick_plan_is_the_fastest_that_fits(void) {
@@ -464,6 +534,8 @@ void suite_policy(void) {
     RP_TEST(alibaba_recomputes_attention_and_swaps_the_rest);
     RP_TEST(libra_recomputes_first_and_swaps_when_chains_reach_the_peak);
     RP_TEST(libra_swaps_nothing_on_a_device_without_bandwidths);
+    RP_TEST(every_policy_ends_when_it_is_told_to);
+    RP_TEST(long_policies_ask_often);
     RP_TEST(the_quick_plan_is_the_fastest_that_fits);
     RP_TEST(policies_that_swap_refuse_graphs_without_bandwidths);
     RP_TEST(a_quick_plan_is_valid_and_swaps_only_if_allowed);

@@ -6,6 +6,7 @@
 #include "brute.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/core/keep_all_schedule.h"
 #include "solve/core/schedule.h"
 #include "solve/incremental/incremental.h"
 #include "solve/local/anneal.h"
@@ -197,6 +198,67 @@ static void small_graphs_are_solved_to_the_exhaustive_optimum(void) {
         }
 }
 
+/* A graph with too many ops for a schedule: keep-all is found, placed and valid, and below
+ * it the answer is that there was no search. */
+static void keep_all_needs_no_schedule(void) {
+    struct rp_gen_shape shape = {.n_ops = 100000,
+                                 .max_inputs = 1,
+                                 .max_outputs = 1,
+                                 .reach = 2,
+                                 .max_bytes = 1000,
+                                 .max_time_ns = 1000,
+                                 .alignment_bytes = 1};
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    rp_gen_graph(1, &shape, &g);
+    CU_ASSERT(rp_is_too_large_to_search(&g));
+    struct rp_solve_options o = {.budget_bytes = 2 * rp_keep_all_bytes(&g, true),
+                                 .addressed = true,
+                                 .recompute = true,
+                                 .time_limit = 1,
+                                 .ignore_clock = true};
+    CU_ASSERT_EQUAL_FATAL(rp_solve(&g, &o, &plan, &report, &err), RP_OK);
+    CU_ASSERT_EQUAL(rp_verify(&g, &plan, &v, &err), RP_OK);
+    CU_ASSERT_EQUAL(plan.claims.proof, RP_PROOF_OPTIMAL);
+    rp_plan_fini(&plan);
+    o.budget_bytes = report.floor_bytes;
+    CU_ASSERT_EQUAL(rp_solve(&g, &o, &plan, &report, &err), RP_LIMIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "too many for a search"));
+    CU_ASSERT_EQUAL(report.min_bytes, report.keep_all_bytes);
+    rp_graph_fini(&g);
+}
+
+/* What keep_all_schedule.h says without a matrix is what the matrix says. */
+static void keep_all_is_the_same_with_and_without_a_matrix(void) {
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)(seed % 12));
+        struct rp_graph g;
+        struct rp_instance p;
+        struct rp_schedule s;
+        struct rp_plan with = {0}, without = {0};
+        rp_gen_graph(seed, &shape, &g);
+        rp_instance_init(&p, &g, g.fixed_bytes, seed % 2, NULL);
+        rp_schedule_keep_all(&p, &s);
+        struct rp_cost a = rp_schedule_cost(&p, &s), b = rp_keep_all_cost(&p);
+        CU_ASSERT(a.sound == b.sound && a.time_ns == b.time_ns && a.peak_op == b.peak_op);
+        CU_ASSERT(a.peak_bytes == b.peak_bytes && a.peak_stage == b.peak_stage);
+        rp_schedule_steps(&p, &s, NULL, &with);
+        rp_keep_all_steps(&p, &without);
+        CU_ASSERT_EQUAL_FATAL(with.steps.n, without.steps.n);
+        for (size_t k = 0; k < with.steps.n; k++)
+            CU_ASSERT(with.steps.at[k].kind == without.steps.at[k].kind &&
+                      with.steps.at[k].id == without.steps.at[k].id);
+        rp_plan_fini(&with);
+        rp_plan_fini(&without);
+        rp_schedule_fini(&s);
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
 void suite_solver(void) {
     RP_SUITE("solver");
     RP_TEST(every_plan_of_a_random_graph_passes_verify);
@@ -204,4 +266,6 @@ void suite_solver(void) {
     RP_TEST(the_same_seed_and_work_give_the_same_plan);
     RP_TEST(a_budget_below_the_floor_names_the_op_that_needs_more);
     RP_TEST(small_graphs_are_solved_to_the_exhaustive_optimum);
+    RP_TEST(keep_all_needs_no_schedule);
+    RP_TEST(keep_all_is_the_same_with_and_without_a_matrix);
 }

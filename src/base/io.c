@@ -36,8 +36,9 @@ rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *er
             buf.at = rp_realloc(buf.at, buf.cap, 1);
         }
         errno = 0;
+        clearerr(f);
         buf.n += fread(buf.at + buf.n, 1, buf.cap - buf.n - 1, f);
-    } while (!feof(f) && !ferror(f));
+    } while (!feof(f) && (!ferror(f) || errno == EINTR));
     if (ferror(f))
         rc = rp_fail(err, RP_ENV, "%s: %s", rp_path_name(path),
                      strerror(errno ? errno : EIO));
@@ -56,8 +57,6 @@ rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *er
 static bool write_all(int fd, const char *text, size_t len) {
     while (len > 0) {
         ssize_t n = write(fd, text, len);
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n <= 0)
             return false;
         text += n;
@@ -66,7 +65,8 @@ static bool write_all(int fd, const char *text, size_t len) {
     return true;
 }
 
-/* Writes into a device or a pipe. A rename would replace it. */
+/* Writes into a device or a pipe. A rename would replace it. A signal ends the wait for a
+ * reader, who may never come. */
 static rp_rc write_special(const char *path, const char *text, size_t len,
                            struct rp_err *err) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -76,6 +76,8 @@ static rp_rc write_special(const char *path, const char *text, size_t len,
         ok = false;
         why = errno;
     }
+    if (!ok && why == EINTR)
+        return rp_fail(err, RP_LIMIT, "%s: interrupted while writing", path);
     return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/status.h"
+
 static int log_level;
 static bool progress_shown;
 static double progress_time;
@@ -33,12 +35,14 @@ void rp_log(int level, const char *fmt, ...) {
     if (level > log_level)
         return;
     clear_progress();
+    char line[4096];
     va_list ap;
     va_start(ap, fmt);
-    fputs("remat-plan: ", stderr);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
+    fputs("remat-plan: ", stderr);
+    rp_put_clean(line, stderr);
+    fputc('\n', stderr);
 }
 
 void rp_progress(const char *fmt, ...) {

@@ -32,6 +32,18 @@ void rp_clean_text(char *text) {
     }
 }
 
+void rp_put_clean(const char *text, FILE *f) {
+    const unsigned char *p = (const unsigned char *)text;
+    while (*p != '\0') {
+        int n = printable_length(p);
+        if (n == 0)
+            fputc('?', f);
+        else
+            fwrite(p, 1, (size_t)n, f);
+        p += n ? n : 1;
+    }
+}
+
 rp_rc rp_fail(struct rp_err *err, rp_rc rc, const char *fmt, ...) {
     if (err == NULL || err->msg[0] != '\0')
         return rc;

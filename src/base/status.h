@@ -3,6 +3,8 @@
 #ifndef RP_BASE_STATUS_H
 #define RP_BASE_STATUS_H
 
+#include <stdio.h>
+
 typedef enum rp_rc {
     RP_OK = 0,    /* done (also if a plan is not proved optimal) */
     RP_NO = 1,    /* the answer is no: no plan can exist, or the plan is rejected */
@@ -26,5 +28,9 @@ rp_rc rp_fail(struct rp_err *err, rp_rc rc, const char *fmt, ...)
 /* Replaces control characters and bytes that are not UTF-8 by '?'. Names come from files,
  * and must not be able to move the terminal's cursor. */
 void rp_clean_text(char *text);
+
+/* Writes `text` as rp_clean_text makes it. All names go through it, unless they go to JSON,
+ * which has escapes for them. */
+void rp_put_clean(const char *text, FILE *f);
 
 #endif

@@ -122,7 +122,9 @@ rp_rc rp_verify_own_plan(const char *maker, const struct rp_graph *g,
 
 void rp_report_rejection(const char *plan_name, const char *reason, bool json) {
     if (!json) {
-        printf("rejected  %s: %s\n", plan_name, reason);
+        fputs("rejected  ", stdout);
+        rp_put_clean(plan_name, stdout);
+        printf(": %s\n", reason);
         return;
     }
     struct rp_json_writer w = rp_json_writer_on(stdout);

@@ -66,8 +66,10 @@ static void print_row(const struct table *t, const struct row *r) {
     const struct rp_claims *c = &r->outcome.plan.claims;
     if (!has_figures(r)) {
         char *why = reason(t, r);
-        printf("%-13s %s%s\n", r->policy->name,
-               r->planned && r->outcome.rc != RP_OK ? "no plan: " : "", why);
+        printf("%-13s %s", r->policy->name,
+               r->planned && r->outcome.rc != RP_OK ? "no plan: " : "");
+        rp_put_clean(why, stdout);
+        putchar('\n');
         free(why);
         return;
     }
@@ -82,7 +84,8 @@ static void print_row(const struct table *t, const struct row *r) {
 }
 
 static void print_text(const struct table *t) {
-    printf("%s: %" PRIu32 " ops, %s, keep-all needs %s\n", t->g->name, t->g->n_ops,
+    rp_put_clean(t->g->name, stdout);
+    printf(": %" PRIu32 " ops, %s, keep-all needs %s\n", t->g->n_ops,
            rp_show_ns(t->g->total_time_ns).s, rp_show_bytes(t->keep_all_bytes).s);
     rp_host_budget_print(&t->host);
     for (size_t i = 0; i < t->rows.n; i++) {
@@ -125,6 +128,7 @@ static const char *status_word(const struct row *r) {
     return !r->planned                                        ? "interrupted"
            : rp_outcome_fits(&r->outcome)                     ? "feasible"
            : r->outcome.rc == RP_OK || r->outcome.rc == RP_NO ? "infeasible"
+           : r->outcome.rc == RP_INPUT                        ? "failed"
                                                               : "limit";
 }
 

@@ -28,7 +28,10 @@ const volatile sig_atomic_t *rp_watch_interrupts(void) {
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared != MAP_FAILED)
         interrupted = shared;
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
+    /* Without SA_RESTART: a call that waits for the other end of a pipe returns. */
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
     return interrupted;
 }

@@ -1,5 +1,7 @@
 #include "cmd/policy_outcome.h"
 
+#include <stdio.h>
+
 #include "cmd/common.h"
 
 rp_rc rp_outcome_make(const struct rp_graph *g, const struct rp_policy *policy,
@@ -10,6 +12,11 @@ rp_rc rp_outcome_make(const struct rp_graph *g, const struct rp_policy *policy,
     out->rc = rp_policy_plan(g, policy, o, &out->plan, &out->report, err);
     if (out->rc == RP_NO || out->rc == RP_LIMIT)
         return RP_OK;
+    if (out->rc == RP_INPUT) {
+        snprintf(out->report.reason, sizeof out->report.reason, "%.500s", err->msg);
+        err->msg[0] = '\0';
+        return RP_OK;
+    }
     if (out->rc != RP_OK)
         return out->rc;
     rp_rc rc = rp_verify_own_plan(policy->name, g, &out->plan, &v, err);

@@ -7,7 +7,9 @@
 #include "policy/policy_plan.h"
 
 struct rp_outcome {
-    rp_rc rc; /* RP_OK: there is a plan. RP_NO, RP_LIMIT: report.reason says why not */
+    /* RP_OK: there is a plan. Else report.reason says why not. RP_INPUT: a sum passes 63
+     * bits. */
+    rp_rc rc;
     struct rp_plan plan; /* passed verify; it may be over the budget (see report.fits) */
     struct rp_policy_report report;
 };

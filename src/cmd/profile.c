@@ -94,8 +94,11 @@ static void sum_classes(const struct rp_graph *g, struct class_sum sum[RP_N_CLAS
 static void report(const struct rp_graph *g, const char *out) {
     struct class_sum sum[RP_N_CLASSES] = {0};
     sum_classes(g, sum);
-    printf("step      %s in %" PRIu32 " ops on %s (%s)\n", rp_show_ns(g->total_time_ns).s,
-           g->n_ops, g->device.name, g->time_source);
+    printf("step      %s in %" PRIu32 " ops on ", rp_show_ns(g->total_time_ns).s, g->n_ops);
+    rp_put_clean(g->device.name, stdout);
+    fputs(" (", stdout);
+    rp_put_clean(g->time_source, stdout);
+    puts(")");
     for (int c = 0; c < RP_N_CLASSES; c++)
         if (sum[c].n_ops > 0)
             printf("%-9s %s in %" PRIu32 " ops\n", rp_op_class_word[c],

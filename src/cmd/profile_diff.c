@@ -32,9 +32,14 @@ static struct rp_text32 change(uint64_t a, uint64_t b) {
 
 static void print_line(const char *name, const struct rp_kind_diff *d,
                        const struct rp_graph *a) {
-    printf("%-28.28s %5" PRIu32 " %10s %10s %9s %9s  %.40s\n", name, d->n_ops,
+    char kind[29], worst[41];
+    snprintf(kind, sizeof kind, "%s", name);
+    snprintf(worst, sizeof worst, "%s", a->ops[d->worst].name);
+    rp_clean_text(kind);
+    rp_clean_text(worst);
+    printf("%-28s %5" PRIu32 " %10s %10s %9s %9s  %s\n", kind, d->n_ops,
            rp_show_ns(d->a_ns).s, rp_show_ns(d->b_ns).s, change(d->a_ns, d->b_ns).s,
-           rp_show_percent(d->off_ns, d->a_ns).s, a->ops[d->worst].name);
+           rp_show_percent(d->off_ns, d->a_ns).s, worst);
 }
 
 static void print_text(const struct rp_graph *a, const struct rp_graph *b,

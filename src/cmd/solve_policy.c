@@ -57,7 +57,9 @@ static void print_json(const struct rp_outcome *out, const struct rp_policy *pol
 static void report_no_plan(const struct rp_outcome *out, const struct rp_policy *policy,
                            const struct rp_policy_options *o, bool json) {
     if (!json) {
-        printf("%s: %s\n", out->rc == RP_NO ? "infeasible" : "no plan", out->report.reason);
+        fputs(out->rc == RP_NO ? "infeasible: " : "no plan: ", stdout);
+        rp_put_clean(out->report.reason, stdout);
+        putchar('\n');
         return;
     }
     struct rp_json_writer w = rp_json_writer_on(stdout);
@@ -78,6 +80,8 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
     rp_progress("%s", "");
     if (rc != RP_OK)
         return rc;
+    if (out.rc == RP_INPUT)
+        return rp_fail(err, out.rc, "%s: %s", policy->name, out.report.reason);
     if (out.rc != RP_OK) {
         report_no_plan(&out, policy, o, output->json);
         return out.rc == RP_NO ? RP_NO : rp_fail_without_plan(o->stop->interrupted, err);

@@ -26,7 +26,9 @@ void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_opt
                              const struct rp_statistics *s, bool json, FILE *f) {
     uint64_t keep_all_bytes = rp_keep_all_bytes(g, o->addressed);
     if (!json) {
-        fprintf(f, "%s: %s\n", rc == RP_NO ? "infeasible" : "no plan", r->reason);
+        fputs(rc == RP_NO ? "infeasible: " : "no plan: ", f);
+        rp_put_clean(r->reason, f);
+        fputc('\n', f);
         suggest_budget(o, r, keep_all_bytes, f);
         return;
     }

@@ -161,9 +161,9 @@ static rp_rc plan_in_processes(struct rp_sweep *s, struct rp_err *err) {
 
 /* ---- one command a point ---- */
 
-/* Quotes text for a shell. */
+/* Quotes a path for a shell. One that begins with '-' would be taken for an option. */
 static void print_quoted(const char *text) {
-    putchar('\'');
+    fputs(text[0] == '-' ? "'./" : "'", stdout);
     for (; *text != '\0'; text++)
         if (*text == '\'')
             fputs("'\\''", stdout);

@@ -176,7 +176,8 @@ static rp_rc save(const struct rp_sweep *s, const char *name,
 }
 
 static void print_text(const struct rp_sweep *s) {
-    printf("%s: %s, keep-all needs %s\n", s->g->name, rp_show_ns(s->g->total_time_ns).s,
+    rp_put_clean(s->g->name, stdout);
+    printf(": %s, keep-all needs %s\n", rp_show_ns(s->g->total_time_ns).s,
            rp_show_bytes(s->keep_all_bytes).s);
     rp_host_budget_print(&s->host);
     puts("point      budget  over time      bound  recompute      stall     on host");

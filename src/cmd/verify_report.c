@@ -11,18 +11,10 @@ const char *const rp_replay_word[RP_N_REPLAYS] = {NULL, "hash", "ref", "cuda"};
 
 /* ---- text ---- */
 
-/* Names come from files. They must not be able to move the terminal's cursor. */
-static void print_clean(const char *name, FILE *f) {
-    char *text = rp_strdup(name);
-    rp_clean_text(text);
-    fputs(text, f);
-    free(text);
-}
-
 static void print_text_rejected(const struct rp_verify_report *r, const char *reason,
                                 FILE *f) {
     fputs("rejected  ", f);
-    print_clean(r->plan_path, f);
+    rp_put_clean(r->plan_path, f);
     fprintf(f, ": %s\n", reason);
 }
 
@@ -57,9 +49,9 @@ static void print_text_valid(const struct rp_verify_report *r, FILE *f) {
     const struct rp_verdict *v = &r->verdict;
     uint64_t base = v->baseline_time_ns, bound = r->pair.p.claims.lower_bound_ns;
     fputs("valid     ", f);
-    print_clean(r->plan_path, f);
+    rp_put_clean(r->plan_path, f);
     fputs(" for ", f);
-    print_clean(r->pair.g.name, f);
+    rp_put_clean(r->pair.g.name, f);
     fputc('\n', f);
     fprintf(f, "time      %s, %s over keep-all: recompute %s, stall %s%s\n",
             rp_show_ns(v->time_ns).s, rp_show_percent(v->time_ns - base, base).s,

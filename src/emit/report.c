@@ -1,8 +1,10 @@
 #include "emit/report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/format.h"
+#include "base/mem.h"
 
 void rp_report_build(const struct rp_graph *g, const struct rp_plan *p,
                      struct rp_report *r) {
@@ -16,20 +18,17 @@ void rp_report_fini(struct rp_report *r) {
     rp_memory_trace_fini(&r->keep_all);
 }
 
-/* Writes a name from a file, with '?' for control bytes. */
-static void put_name(const char *s, FILE *f) {
-    for (; *s != '\0'; s++)
-        fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, f);
-}
-
 static bool begins_character(char c) {
     return ((unsigned char)c & 0xc0) != 0x80; /* not a continuation byte of UTF-8 */
 }
 
 /* Pads the name to `width` characters. A longer name is shortened to ".." and its end,
  * which says more than the beginning. */
-static void put_padded(const char *s, size_t width, FILE *f) {
+static void put_padded(const char *name, size_t width, FILE *f) {
+    char *clean = rp_strdup(name);
+    const char *s = clean;
     size_t n = 0;
+    rp_clean_text(clean);
     for (const char *c = s; *c != '\0'; c++)
         n += begins_character(*c);
     if (n > width) {
@@ -38,9 +37,10 @@ static void put_padded(const char *s, size_t width, FILE *f) {
         fputs("..", f);
         n = width;
     }
-    put_name(s, f);
+    fputs(s, f);
     for (; n < width; n++)
         fputc(' ', f);
+    free(clean);
 }
 
 static void put_time(const struct rp_report *r, FILE *f) {
@@ -82,7 +82,7 @@ static void put_saving(const struct rp_report *r, FILE *f) {
                 return;
             fprintf(f, "saves     %s at keep-all's peak, during ",
                     rp_show_bytes(r->keep_all.peak_bytes - held).s);
-            put_name(r->g->ops[op].name, f);
+            rp_put_clean(r->g->ops[op].name, f);
             fputc('\n', f);
             return;
         }
@@ -131,9 +131,9 @@ static void put_reruns(const struct rp_report *r, uint32_t rows, FILE *f) {
 
 void rp_report_text(const struct rp_report *r, uint32_t rows, FILE *f) {
     fputs("plan      for ", f);
-    put_name(r->g->name, f);
+    rp_put_clean(r->g->name, f);
     fprintf(f, ": %zu steps, costs from ", r->p->steps.n);
-    put_name(r->g->time_source, f);
+    rp_put_clean(r->g->time_source, f);
     fputc('\n', f);
     put_time(r, f);
     put_memory(r, f);
@@ -206,10 +206,10 @@ void rp_report_steps(const struct rp_report *r, FILE *f) {
             rp_show_bytes(is_free ? r->plan.steps[last].after_bytes : m->during_bytes).s,
             verb(step, m));
         for (; s < last; s++) {
-            put_name(name_of(r->g, &p->steps.at[s]), f);
+            rp_put_clean(name_of(r->g, &p->steps.at[s]), f);
             fputs(", ", f);
         }
-        put_name(name_of(r->g, &p->steps.at[last]), f);
+        rp_put_clean(name_of(r->g, &p->steps.at[last]), f);
         fputc('\n', f);
     }
 }

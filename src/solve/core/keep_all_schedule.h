@@ -1,6 +1,7 @@
-/* keep_all_schedule: the step without recomputation and swaps. Each tensor stays on the device from
- * the run that makes it to its last reader, and kept ones to the end. Unlike the same
- * schedule as a matrix (schedule.h), this takes memory and time in proportion to the graph.
+/* keep_all_schedule: the step without recomputation and swaps. Each tensor stays on the
+ * device from the run that makes it to its last reader, and kept ones to the end. Unlike
+ * the same schedule as a matrix (schedule.h), this takes memory and time in proportion to
+ * the graph.
  */
 #ifndef RP_SOLVE_CORE_KEEP_ALL_SCHEDULE_H
 #define RP_SOLVE_CORE_KEEP_ALL_SCHEDULE_H

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/core/heap.h"
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/random.h"
+#include "solve/core/heap.h"
 #include "solve/core/schedule.h"
 
 enum {
@@ -405,6 +405,8 @@ static uint32_t search(struct search *f, struct rp_astar_result *result) {
         }
         if (is_end(f, &f->nodes[node].s))
             return node;
+        if (rp_stop_after(f->stop, 0))
+            return RP_NONE;
         expand(f, node);
         f->statistics.expanded++;
         if (f->n_nodes == f->max_nodes || spend(f)) /* a child of this one may be missing */
@@ -432,6 +434,7 @@ void rp_astar_search(const struct rp_instance *p, uint64_t below_ns, uint32_t ma
     memset(f->table, 0xff, f->n_table * sizeof *f->table); /* RP_NONE */
     prepare(f);
     add_state(f, &(struct state){0}, (struct step){.parent = RP_NONE});
+    rp_stop_now(stop);
     uint32_t node = search(f, result);
     f->statistics.states_added = f->n_nodes;
     result->statistics = f->statistics;
