@@ -48,6 +48,20 @@ static void drop_impossible(struct recording *w) {
         }
 }
 
+/* Sorts stage t's swap-ins by the stage that they are for: what is needed first is copied
+ * first. There are few of them. */
+static void sort_swap_ins(struct recording *w, uint32_t t) {
+    const uint32_t *readers = w->p->readers;
+    for (uint32_t k = w->in_start[t] + 1; k < w->in_start[t + 1]; k++)
+        for (uint32_t i = k; i > w->in_start[t]; i--) {
+            uint32_t *a = &w->swap_ins[i - 1], e = a[0];
+            if (readers[e] <= readers[a[1]])
+                break;
+            a[0] = a[1];
+            a[1] = e;
+        }
+}
+
 /* Sorts the SWAP intervals by trigger, and their tensors by the stage of the swap-out: the
  * first pass counts, the second one fills in. */
 static void sort_by_stage(struct recording *w) {
@@ -85,6 +99,8 @@ static void sort_by_stage(struct recording *w) {
     memmove(w->in_start + 1, w->in_start, ((size_t)n + 1) * sizeof *w->in_start);
     memmove(w->out_start + 1, w->out_start, ((size_t)n + 1) * sizeof *w->out_start);
     w->in_start[0] = w->out_start[0] = 0;
+    for (uint32_t t = 0; t < n; t++)
+        sort_swap_ins(w, t);
 }
 
 static void begin(struct recording *w, const struct rp_interval_actions *a,

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 #include "policy/segments.h"
@@ -29,6 +30,7 @@ struct reversal {
     struct rp_segments segments;
     struct rp_schedule *to;
     uint32_t l;      /* steps */
+    uint32_t *stage; /* per step: reversal_stage */
     uint32_t *split; /* split[len * (l + 1) + c]: the best m */
 };
 
@@ -53,20 +55,39 @@ static void fill_splits(struct reversal *v) {
     free(f);
 }
 
+/* The backward stage in which the reversal of step k begins: it recomputes the step, or
+ * reads the state before it. n_ops if it does neither. */
+static uint32_t reversal_stage(const struct reversal *v, uint32_t k) {
+    const struct rp_segments *s = &v->segments;
+    const struct rp_instance *p = s->p;
+    uint32_t stage = s->backward_stage[k];
+    for (uint32_t x = 0; k > 0 && x < p->n_tensors && p->producer[x] < s->n_forward; x++) {
+        uint32_t need = rp_backward_need(p, s->n_forward, x);
+        if (s->segment_of[p->producer[x]] == k - 1 && need != RP_NONE &&
+            rp_forward_last(p, s->n_forward, x) >= s->cuts->end[k - 1])
+            stage = rp_min_u32(stage, need);
+    }
+    return stage;
+}
+
 /* Reverses steps lo .. hi-1 with c checkpoints; the state before lo is stored. The sweep
  * that advances over them happens in stage `now` (0: it is the forward phase itself). */
 static void reverse(struct reversal *v, uint32_t lo, uint32_t hi, uint32_t c,
                     uint32_t now) {
-    const uint32_t *backward_stage = v->segments.backward_stage;
     const uint32_t n_ops = v->segments.p->n_ops;
     while (hi - lo >= 2 && c > 0) {
         uint32_t mid = lo + v->split[(hi - lo) * (v->l + 1) + c];
-        uint32_t stage = backward_stage[mid];
+        uint32_t k = mid, stage;
+        while (k + 1 < v->l && v->stage[k] == n_ops)
+            k++;
+        stage = v->stage[k];
         if (stage < n_ops && stage > now)
             rp_segments_hold_cut(&v->segments, v->to, mid - 1, now == 0 ? 0 : now + 1,
                                  stage);
         reverse(v, mid, hi, c - 1, now);
-        now = backward_stage[mid - 1] < n_ops ? backward_stage[mid - 1] : now;
+        for (k = mid - 1; k > 0 && v->stage[k] == n_ops;)
+            k--;
+        now = v->stage[k] < n_ops ? v->stage[k] : now;
         hi = mid;
     }
 }
@@ -112,9 +133,13 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
         struct reversal v = {.to = &s, .l = steps.n};
         rp_segments_init(p, n_forward, &steps, r->stop, &v.segments);
         v.split = rp_calloc((size_t)(v.l + 1) * (v.l + 1), sizeof *v.split);
+        v.stage = rp_calloc(v.l, sizeof *v.stage);
+        for (uint32_t k = 0; k < v.l; k++)
+            v.stage[k] = reversal_stage(&v, k);
         fill_splits(&v);
         fit_checkpoints(&v);
         free(v.split);
+        free(v.stage);
         rp_segments_fini(&v.segments);
     }
     rp_recorder_schedule(r, &s);

@@ -6,4 +6,4 @@ solve --policy remat:branch-threshold=0
 solve --policy vdnn-all --gap 0
 solve --policy vdnn-all --ignore-clock
 remat-plan maxbatch resnet18 -d p100-16g --policy dtr:ctrld=chain_rule
-remat-plan compare data/graph/good/chain.json -p dtr,libra:fuse-swapins
+remat-plan compare data/graph/good/chain.json -p dtr,capuchin:fuse-swapins
