@@ -11,7 +11,7 @@ enum { MAX_TENSORS = RP_BRUTE_COPIED };
 /* The state between two steps. Times are relative to the compute clock, and 0 once they
  * have passed. */
 struct key {
-    uint32_t n_first;                 /* ops 0..n_first-1 have run */
+    uint32_t ran;                     /* the set of ops that have run */
     uint16_t device, host;            /* sets of tensors */
     uint32_t d2h, h2d;                /* until the queues are free */
     uint32_t ready[MAX_TENSORS];      /* until the tensor on the device is complete */
@@ -51,7 +51,7 @@ static uint32_t copy_ns(const struct rp_graph *g, uint64_t bytes, uint64_t rate)
 static void read_graph(struct brute *b) {
     const struct rp_graph *g = b->g;
     uint16_t bit[64] = {0};
-    assert(g->n_ops <= 32 && g->n_tensors <= 64);
+    assert(g->n_ops < 32 && g->n_tensors <= 64);
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct rp_op *op = &g->ops[i];
         for (uint32_t k = 0; k < op->n_inputs; k++)
@@ -160,14 +160,24 @@ static void advance(struct key *k, uint32_t ns) {
     }
 }
 
+/* Whether op j may run for the first time. */
+static bool is_next(const struct brute *b, uint32_t ran, uint32_t j) {
+    const struct rp_op *ops = b->g->ops;
+    for (uint32_t i = 0; i < j; i++)
+        if (!(ran >> i & 1) &&
+            (!b->o->any_order || (!ops[i].recompute && !ops[j].recompute)))
+            return false;
+    return true;
+}
+
 static void try_run(struct brute *b, const struct key *from, uint64_t clock, uint32_t j) {
     const struct rp_op *op = &b->g->ops[j];
     struct key k = *from;
     uint32_t wait = 0;
-    bool again = j < from->n_first;
+    bool again = from->ran >> j & 1;
     if (again && (!b->o->recompute || !op->recompute || (b->out[j] & ~k.device) == 0))
         return;
-    if (b->in[j] & ~k.device)
+    if ((b->in[j] & ~k.device) || (!again && !is_next(b, k.ran, j)))
         return;
     for (uint32_t x = 0; x < b->n; x++)
         if (b->in[j] >> x & 1)
@@ -178,7 +188,7 @@ static void try_run(struct brute *b, const struct key *from, uint64_t clock, uin
     k.device |= b->out[j];
     if (bytes_of(b, k.device) + op->workspace_bytes > b->o->limit_bytes)
         return;
-    k.n_first += !again;
+    k.ran |= 1u << j;
     advance(&k, wait + (uint32_t)op->time_ns);
     add_state(b, &k, clock + wait + op->time_ns);
 }
@@ -213,7 +223,7 @@ static void try_tensor(struct brute *b, const struct key *from, uint64_t clock,
 static void expand(struct brute *b, uint32_t node) {
     struct key k = b->nodes[node].key;
     uint64_t clock = b->nodes[node].clock;
-    for (uint32_t j = 0; j <= k.n_first && j < b->g->n_ops; j++)
+    for (uint32_t j = 0; j < b->g->n_ops; j++)
         try_run(b, &k, clock, j);
     for (uint32_t x = 0; x < b->n; x++)
         try_tensor(b, &k, clock, x);
@@ -238,7 +248,8 @@ enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
             continue;
         b.nodes[node].done = true;
         uint64_t end = b.nodes[node].clock + max_of(k->d2h, k->h2d);
-        if (k->n_first == g->n_ops && (k->device & b.keep) == b.keep && end < *time_ns)
+        if (k->ran == (1u << g->n_ops) - 1 && (k->device & b.keep) == b.keep &&
+            end < *time_ns)
             *time_ns = end;
         expand(&b, node);
     }

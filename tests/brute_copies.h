@@ -1,6 +1,7 @@
 /* brute_copies: solves the planning problem with copies by trying all step sequences: all
  * orders of runs, frees, swap-outs and swap-ins that docs/formats.md allows. The first runs
- * are in the graph's order. It reads the graph itself and shares nothing with src/solve.
+ * are in the graph's order, or in any in which ops that may run only once keep theirs. It
+ * reads the graph itself and shares nothing with src/solve.
  *
  * Bytes are not rounded. Memory figures do not include sources.
  */
@@ -17,6 +18,7 @@ enum { RP_BRUTE_COPIED = 7 }; /* the largest number of tensors made by ops */
 struct rp_brute_copies {
     uint64_t limit_bytes, host_limit_bytes;
     bool recompute, swap; /* allowed */
+    bool any_order;       /* of first runs */
     uint32_t max_states;  /* the search gives up beyond this many */
 };
 

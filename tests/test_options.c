@@ -6,6 +6,19 @@
 #include "cmd/options.h"
 #include "run.h"
 
+static void shares_are_exact(void) {
+    uint64_t part;
+    CU_ASSERT(rp_parse_share("100%", INT64_MAX, &part) && part == INT64_MAX);
+    CU_ASSERT(rp_parse_share("50%", INT64_MAX, &part) && part == INT64_MAX / 2);
+    CU_ASSERT(rp_parse_share("33.3%", 1000, &part) && part == 333);
+    CU_ASSERT(rp_parse_share("0.1%", 999, &part) && part == 0);
+    static const char *const bad[] = {
+        "", "%", "0%", "-1%", "1.%", "5%%", "5", "nan%", "99999999999999999999%"};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        CU_ASSERT(!rp_parse_share(bad[k], 1000, &part));
+    CU_ASSERT(!rp_parse_share("101%", INT64_MAX, &part));
+}
+
 static void sizes_are_parsed(void) {
     static const struct {
         const char *text;
@@ -196,6 +209,7 @@ static void a_suggested_budget_is_rounded_up(void) {
 void suite_options(void) {
     RP_SUITE("options");
     RP_TEST(sizes_are_parsed);
+    RP_TEST(shares_are_exact);
     RP_TEST(a_suggested_budget_is_rounded_up);
     RP_TEST(options_may_come_before_and_after_operands);
     RP_TEST(required_options_and_operand_limits_are_enforced);

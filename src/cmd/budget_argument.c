@@ -46,23 +46,11 @@ static struct scale scale_of(const char *command, const struct rp_budget_texts *
                : (struct scale){command, "activation-budget", peak - base, base};
 }
 
-static bool parse_share(const char *text, uint64_t whole, uint64_t *part) {
-    size_t n_digits = strlen(text) - 1;
-    char *end;
-    double percent = strtod(text, &end);
-    double bytes = (double)whole * percent / 100;
-    if (strspn(text, "0123456789.") != n_digits || end != text + n_digits ||
-        !(percent > 0) || !(bytes < (double)RP_MAX_QUANTITY))
-        return false;
-    *part = (uint64_t)bytes;
-    return true;
-}
-
 static rp_rc parse_one(const struct scale *s, const char *text, uint64_t *budget,
                        struct rp_err *err) {
     size_t len = strlen(text);
     bool is_share = len > 0 && text[len - 1] == '%';
-    if (!(is_share ? parse_share(text, s->whole, budget) : rp_parse_bytes(text, budget)))
+    if (!(is_share ? rp_parse_share(text, s->whole, budget) : rp_parse_bytes(text, budget)))
         return rp_fail(err, RP_USAGE,
                        "%s: --%s: '%s' is not a size such as 8GiB, 16GB, 4096 or 60%%",
                        s->command, s->option, text);

@@ -51,24 +51,34 @@ static uint64_t suffix_factor(const char *s) {
     return factor;
 }
 
-bool rp_parse_bytes(const char *text, uint64_t *bytes) {
-    unsigned __int128 scaled = 0, pow10 = 1;
+/* Reads digits with an optional fraction, exactly: scaled / pow10, each below 2^67. Returns
+ * what follows them, or NULL if `text` does not begin so. */
+static const char *read_decimal(const char *text, unsigned __int128 *scaled,
+                                unsigned __int128 *pow10) {
     const char *p = text;
     bool point = false;
+    *scaled = 0;
+    *pow10 = 1;
     if (!isdigit((unsigned char)*p))
-        return false;
+        return NULL;
     for (; isdigit((unsigned char)*p) || (*p == '.' && !point); p++) {
         if (*p == '.') {
             point = true;
             continue;
         }
-        if (scaled > RP_MAX_QUANTITY || pow10 > RP_MAX_QUANTITY)
-            return false;
-        scaled = scaled * 10 + (unsigned)(*p - '0');
-        pow10 *= point ? 10 : 1;
+        if (*scaled > RP_MAX_QUANTITY || *pow10 > RP_MAX_QUANTITY)
+            return NULL;
+        *scaled = *scaled * 10 + (unsigned)(*p - '0');
+        *pow10 *= point ? 10 : 1;
     }
-    uint64_t factor = suffix_factor(p);
-    if (factor == 0 || p[-1] == '.' || scaled > ((unsigned __int128)1 << 80))
+    return p[-1] == '.' ? NULL : p;
+}
+
+bool rp_parse_bytes(const char *text, uint64_t *bytes) {
+    unsigned __int128 scaled, pow10;
+    const char *suffix = read_decimal(text, &scaled, &pow10);
+    uint64_t factor = suffix == NULL ? 0 : suffix_factor(suffix);
+    if (factor == 0)
         return false;
     scaled *= factor;
     if (scaled % pow10 != 0 && factor == 1)
@@ -77,6 +87,17 @@ bool rp_parse_bytes(const char *text, uint64_t *bytes) {
         return false;
     *bytes = (uint64_t)(scaled / pow10);
     return true;
+}
+
+bool rp_parse_share(const char *text, uint64_t whole, uint64_t *part) {
+    unsigned __int128 scaled, pow10;
+    const char *suffix = read_decimal(text, &scaled, &pow10);
+    if (suffix == NULL || strcmp(suffix, "%") != 0 || scaled == 0 ||
+        scaled > RP_MAX_QUANTITY)
+        return false;
+    unsigned __int128 bytes = scaled * whole / (100 * pow10);
+    *part = (uint64_t)bytes;
+    return bytes <= RP_MAX_QUANTITY;
 }
 
 static void print_help(const struct rp_command *cmd, const struct rp_option *table) {

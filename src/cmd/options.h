@@ -52,6 +52,10 @@ bool rp_parse_nat(const char *text, uint64_t *value);
  * fractions of a byte. */
 bool rp_parse_bytes(const char *text, uint64_t *bytes);
 
+/* Parses a percentage above 0, such as 62.5%, of `whole` bytes, which is below 2^63. The
+ * fraction of a byte is dropped. False on junk and overflow. */
+bool rp_parse_share(const char *text, uint64_t whole, uint64_t *part);
+
 /* Parses a command line. Options may stand anywhere before "--". The operands are moved to
  * argv[1..*n_operands]; RP_USAGE if there are too few or too many of them, or if a required
  * option is missing. "--help" prints the command's help to standard output, sets *done and
