@@ -17,6 +17,7 @@
 #include "cmd/policy_argument.h"
 #include "cmd/solve_policy.h"
 #include "cmd/solve_report.h"
+#include "policy/phases.h"
 #include "policy/quick_plans.h"
 #include "solve/core/warm_start.h"
 #include "solve/solver.h"
@@ -72,11 +73,14 @@ static rp_rc load_start(const struct rp_graph *g, const char *path, bool reorder
 
 /* Makes a plan by a published policy as a warm start. On graphs of thousands of ops a
  * search from keep-all is weak. On smaller graphs, the search found the same plan or a
- * better one without this warm start. False if there is none. The caller empties *plan. */
+ * better one without this warm start. Graphs captured from PyTorch always get one: no plan
+ * may be slower than that of PyTorch's own partitioner. False if there is none. The caller
+ * empties *plan. */
 static bool make_initial_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                               struct rp_plan *plan) {
     enum { MAX_OPS_WITHOUT = 2000, POLICY_OPS_PER_S = 2000 };
-    if (!o->recompute || o->reorder || g->n_ops <= MAX_OPS_WITHOUT ||
+    bool large = !o->reorder && g->n_ops > MAX_OPS_WITHOUT;
+    if (!o->recompute || !(large || rp_is_captured(g)) ||
         (g->n_ops > POLICY_OPS_PER_S * o->time_limit && !rp_is_too_large_to_search(g)) ||
         rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes ||
         !rp_quick_policy_plan(g, o, plan))

@@ -61,6 +61,13 @@ static bool begins(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+bool rp_is_captured(const struct rp_graph *g) {
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (begins(g->ops[i].kind, "aten."))
+            return true;
+    return false;
+}
+
 bool rp_is_convolution(const struct rp_instance *p, uint32_t op) {
     const char *kind = kind_of(p, op);
     return begins(kind, "conv") || begins(kind, "depthwise") || begins(kind, "cudnn_conv");

@@ -21,6 +21,9 @@ uint32_t rp_backward_need(const struct rp_instance *p, uint32_t n_forward, uint3
 /* The last reader of x in the forward phase; its producer if it has none there. */
 uint32_t rp_forward_last(const struct rp_instance *p, uint32_t n_forward, uint32_t x);
 
+/* The graph was captured from PyTorch: some op has the name of one of its operators. */
+bool rp_is_captured(const struct rp_graph *g);
+
 /* By the op's kind. Dense: convolutions and matrix products. */
 bool rp_is_convolution(const struct rp_instance *p, uint32_t op);
 bool rp_is_dense(const struct rp_instance *p, uint32_t op);

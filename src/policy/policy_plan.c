@@ -46,9 +46,11 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                                   .seed = o->seed,
                                   .stop = o->stop != NULL ? o->stop->interrupted : NULL};
     struct rp_solve_report sr;
+    struct rp_policy_options in_order = *o;
     struct rp_plan recorded;
     rp_rc rc = RP_OK;
-    bool have_recorded = rp_best_policy_plan(g, policy, o, &recorded);
+    in_order.given_order = true;
+    bool have_recorded = rp_best_policy_plan(g, policy, &in_order, &recorded);
     so.start = have_recorded ? &recorded : NULL;
     if (o->start != NULL && is_allowed(g, o, o->start) &&
         (!have_recorded || rp_plan_order(g, o->start, &recorded) <= 0))

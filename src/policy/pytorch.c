@@ -367,5 +367,6 @@ const struct rp_policy rp_policy_pytorch = {
     .record = record,
     .fits_budget = true,
     .may_recompute = true,
+    .captured_only = true,
     .options = option_table,
 };

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "policy/phases.h"
 #include "policy/policy_table.h"
 
 /* Of the time limit: what first plans may take. */
@@ -16,19 +17,25 @@ static struct rp_stop stop_of_first_plans(const volatile sig_atomic_t *interrupt
     return (struct rp_stop){.interrupted = interrupted, .deadline = rp_seconds() + seconds};
 }
 
+static bool suits(const struct rp_policy *policy, const struct rp_graph *g) {
+    return !policy->captured_only || rp_is_captured(g);
+}
+
 /* ---- for solve ---- */
 
 /* Takes what the policy records if it is within the limits and faster than `best`. */
 static void take_faster(const struct rp_instance *p, const struct rp_policy *policy,
-                        uint64_t host_bytes, struct rp_stop *stop, struct rp_plan *best) {
+                        const struct rp_solve_options *so, struct rp_stop *stop,
+                        struct rp_plan *best) {
     struct rp_policy_options o;
     struct rp_recorder r;
     rp_policy_options_init(&o);
+    o.given_order = !so->reorder;
     rp_recorder_init(&r, p);
     r.stop = stop;
     policy->record(p, &o, &r);
     if (!rp_stop_now(stop) && !r.overflow && r.peak_bytes <= p->limit_bytes &&
-        r.out_bytes <= host_bytes &&
+        r.out_bytes <= so->host_bytes &&
         (best->steps.n == 0 || rp_recorder_end_ns(&r) < best->claims.time_ns)) {
         rp_plan_fini(best);
         *best = r.plan;
@@ -52,9 +59,10 @@ bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_option
     rp_instance_init(&p, &device, o->budget_bytes, o->addressed, NULL);
     for (size_t i = 0; i < rp_n_policies; i++) {
         const struct rp_policy *policy = rp_policies[i];
-        if (rp_policy_is_quick(policy) && policy->may_swap &&
-            rp_policy_can_avoid_swap(policy))
-            take_faster(&p, policy, o->host_bytes, &stop, plan);
+        bool both = policy->may_swap && rp_policy_can_avoid_swap(policy);
+        if (rp_policy_is_quick(policy) && (both || policy->captured_only) &&
+            suits(policy, g))
+            take_faster(&p, policy, o, &stop, plan);
     }
     rp_instance_fini(&p);
     plan->graph_name = rp_strdup(g->name);
@@ -81,9 +89,10 @@ static bool fitting_plan(const struct rp_graph *g, const struct rp_policy *polic
 bool rp_quick_policy_fits(const struct rp_graph *g, const struct rp_policy_options *o) {
     struct rp_policy_options steps_only = *o;
     steps_only.addressed = false;
+    steps_only.given_order = true;
     for (size_t i = 0; i < rp_n_policies; i++) {
         struct rp_plan plan;
-        if (!rp_policy_is_quick(rp_policies[i]) ||
+        if (!rp_policy_is_quick(rp_policies[i]) || !suits(rp_policies[i], g) ||
             !fitting_plan(g, rp_policies[i], &steps_only, &plan))
             continue;
         rp_plan_fini(&plan);
@@ -99,7 +108,7 @@ static uint64_t fitting_time_ns(const struct rp_graph *g, const struct rp_policy
                                 const struct rp_policy_options *o) {
     struct rp_policy_options steps_only = *o;
     struct rp_plan plan;
-    bool is_asked = policy->record != NULL && policy->fits_budget &&
+    bool is_asked = policy->record != NULL && policy->fits_budget && suits(policy, g) &&
                     (search->may_swap || !policy->may_swap) &&
                     !(policy->slow && g->n_ops > SLOW_OPS);
     steps_only.addressed = false;

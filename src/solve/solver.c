@@ -69,7 +69,7 @@ static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
     rp_portfolio_begin(w);
     rp_schedule_copy(scratch, &w->incumbent.s);
     if (w->o->start != NULL && !rp_portfolio_warm_start(w, w->o->start))
-        rp_log(0,
+        rp_log(w->o->reorder ? 1 : 0, /* the plan itself is still a candidate */
                "the plan of --start cannot be expressed as a schedule; the search starts "
                "without it");
     rp_portfolio_construct(w, scratch);
