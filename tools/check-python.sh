@@ -21,6 +21,7 @@ say() {
 key=$({ cat $pins && python3 --version; } 2>/dev/null | sha256sum | cut -c 1-12)
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/remat-plan/venv-$key
 python=${REMAT_PLAN_PYTHON:-$venv/bin/python}
+why=$build/python-setup.why # the set-up failed
 
 # Prints why there is no environment to test in; fails if there is one.
 missing() {
@@ -29,7 +30,7 @@ missing() {
     elif [ -n "${REMAT_PLAN_PYTHON:-}" ]; then
         [ ! -x "$python" ] && echo "REMAT_PLAN_PYTHON: no program '$python'"
     elif [ ! -e "$venv/ready" ]; then
-        echo "${reason:-no virtual environment, see the lines of the set-up}"
+        cat "$why" 2>/dev/null || echo "its virtual environment was never made: make check makes it"
     else
         return 1
     fi
@@ -50,9 +51,12 @@ setup() {
     fi >"$log" 2>&1 9>&-
     if [ -e "$venv/ready" ]; then
         tail -n 1 "$log" >&2
+        rm -f "$why"
     else
         rm -rf "$venv"
-        say "this failed: $(grep -m 1 -iE 'error|no space|not available' "$log" || tail -n 1 "$log")"
+        echo "set-up failed: $(grep -m 1 -iE 'error|no space|not available' "$log" ||
+            tail -n 1 "$log")" >"$why"
+        say "$(cat "$why")"
     fi
 }
 

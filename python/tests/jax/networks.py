@@ -103,4 +103,5 @@ def plan(graph: Graph, share: float, *options: str) -> Plan:
     kept = graph.fixed_bytes + sum(graph.tensors[x].bytes for x in graph.keep)
     peak = solve(graph, budget="100%", time_limit=1, options=["--no-addresses"]).budget_bytes
     budget = kept + int((peak - kept) * share)
-    return solve(graph, budget=budget, time_limit=2, options=["--no-addresses", *options])
+    same = ["--no-addresses", "--ignore-clock"]
+    return solve(graph, budget=budget, time_limit=2, options=[*same, *options])

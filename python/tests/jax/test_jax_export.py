@@ -7,10 +7,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import networks
 import pytest
 from jax import lax
 
+import networks
 import remat_plan
 from remat_plan.jax import TraceError, export
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import networks
 import numpy as np
 import pytest
 from jax.ad_checkpoint import checkpoint_name, print_saved_residuals
 
+import networks
 import remat_plan
 from remat_plan.jax import Policy, TraceError, capture, policy
 
@@ -37,7 +37,7 @@ def residuals(chosen: Policy, step: Any, args: Any, capsys: Any) -> tuple[set[st
     return names, on_host
 
 
-@pytest.mark.parametrize("share", [100, 85, 75, 65])
+@pytest.mark.parametrize("share", [100, 85, 70])
 def test_jax_saves_what_was_planned(share: int, capsys: Any) -> None:
     loss, *args = networks.transformer(layers=3)
     chosen = policy(loss, *args, budget=f"{share}%", time_limit=2)
@@ -61,8 +61,9 @@ def test_jax_offloads_what_was_planned(capsys: Any) -> None:
 def test_gradients_stay_what_they_are() -> None:
     loss, *args = networks.transformer()
     chosen = policy(loss, *args, budget="75%", time_limit=2)
-    expected = jax.tree.leaves(jax.grad(loss)(*args))
-    found = jax.tree.leaves(jax.grad(jax.checkpoint(loss, policy=chosen.policy))(*args))
+    expected = jax.tree.leaves(jax.jit(jax.grad(loss))(*args))
+    again = jax.checkpoint(loss, policy=chosen.policy)
+    found = jax.tree.leaves(jax.jit(jax.grad(again))(*args))
     for x, y in zip(found, expected, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-7)
 
@@ -71,13 +72,13 @@ def test_what_is_cheap_is_recomputed_first() -> None:
     def step(w: Any, x: Any) -> Any:
         for i in range(4):
             h = checkpoint_name(x @ w, f"product{i}")
-            x = checkpoint_name(jnp.tanh(h), f"tanh{i}")
+            x = checkpoint_name(jax.nn.gelu(h), f"gelu{i}")
         return (x**2).sum()
 
-    w, x = networks.normal(0, 64, 64), networks.normal(1, 512, 64)
+    w, x = (jax.ShapeDtypeStruct((n, 1024), jnp.float32) for n in (1024, 512))
     chosen = policy(step, w, x, budget="85%", time_limit=2)
     assert chosen.recomputed
-    assert all(name.startswith("tanh") for name in chosen.recomputed)
+    assert all(name.startswith("gelu") for name in chosen.recomputed)
 
 
 def test_arguments_that_are_differentiated_are_chosen() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import networks
 import numpy as np
 import pytest
 
+import networks
 import remat_plan
 from remat_plan import Graph, Plan
 from remat_plan.jax import machine
@@ -47,32 +47,35 @@ class Meter:
         return result, self.most - before
 
 
-NETWORKS = [networks.transformer, networks.convolutions, networks.recurrent]
+# With the share of the activations' memory to plan for. A scan is one op and needs its room.
+CASES = [
+    (networks.transformer, 0.6, "--no-swap"),
+    (networks.transformer, 0.6, "--no-recompute"),
+    (networks.convolutions, 0.8, "--no-swap"),
+    (networks.recurrent, 0.9, "--no-recompute"),
+]
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(("network", "share", "option"), CASES)
 def test_results_are_the_same_and_memory_is_as_planned(
-    network: Any, monkeypatch: pytest.MonkeyPatch
+    network: Any, share: float, option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loss, *args = network()
     step = jax.value_and_grad(loss)
     graph = networks.fixed_times(remat_plan.jax.export(step, *args))
     meter = Meter(monkeypatch)
-    whole = networks.plan(graph, 1.0, "--no-swap")
-    expected, _ = meter.run(whole, graph, step, *args)
+    expected, _ = meter.run(networks.plan(graph, 1.0, "--no-swap"), graph, step, *args)
     jitted = jax.tree.leaves(jax.jit(step)(*args))
     for x, y in zip(jax.tree.leaves(expected), jitted, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-6)
-    moved = 0
-    for share, options in ((0.75, ["--no-swap"]), (0.6, []), (0.75, ["--no-recompute"])):
-        plan = networks.plan(graph, share, *options)
-        moved += len(plan.steps) - len(whole.steps)
-        result, peak = meter.run(plan, graph, step, *args)
-        assert same(result, expected)
-        assert peak <= plan.claims["peak_bytes"] - graph.fixed_bytes
-        assert peak > 0.9 * (plan.claims["peak_bytes"] - graph.fixed_bytes)
-        del result
-    assert moved > 0
+    plan = networks.plan(graph, share, option)
+    assert sum(isinstance(s, Run) for s in plan.steps) > len(graph.ops) or any(
+        isinstance(s, SwapIn) for s in plan.steps
+    )
+    result, peak = meter.run(plan, graph, step, *args)
+    assert same(result, expected)
+    planned = plan.claims["peak_bytes"] - graph.fixed_bytes
+    assert 0.9 * planned < peak <= planned
 
 
 def by_hand(graph: Graph, steps: list[Step]) -> Plan:
