@@ -47,6 +47,7 @@ static void open_shown(struct shown *s, const char *first_op, const struct rp_st
     s->p.budget_bytes = 96;
     s->p.claims.lower_bound_ns = 125;
     s->p.claims.proof = RP_PROOF_BOUNDED;
+    s->p.claims.bound_for = rp_bound_for_all_plans;
     for (size_t i = 0; i < n; i++)
         rp_push(&s->p.steps, steps[i]);
     rp_report_build(&s->g, &s->p, &s->r);
@@ -351,6 +352,40 @@ static void start_times_are_shown_to_the_nanosecond_if_needed(void) {
     close_shown(&s);
 }
 
+static void the_report_says_which_plans_the_bound_is_about(void) {
+    static const struct {
+        struct rp_bound_scope scope;
+        const char *words;
+    } cases[] = {
+        {{.recompute = true, .swap = true, .all_programs = true, .host_budget_bytes = 2048},
+         " for plans with at most 2.00 KiB on the host"},
+        {{.any_order = true, .all_programs = true, .host_budget_bytes = 2048},
+         " for plans without recomputation, without swaps"},
+        {{.recompute = true, .swap = true, .host_budget_bytes = RP_NO_LIMIT},
+         " for plans with no op twice between two first runs"},
+        {{.recompute = true,
+          .swap = true,
+          .host_budget_bytes = RP_NO_LIMIT,
+          .all_programs = true},
+         ""},
+    };
+    struct shown s;
+    open_shown(&s, "a", again, N(again));
+    for (size_t i = 0; i < N(cases); i++) {
+        s.p.claims.bound_for = cases[i].scope;
+        char *text = text_of(report_1, &s);
+        char *want = rp_format("proof bounded%s\n", cases[i].words);
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, want));
+        free(text);
+        free(want);
+    }
+    s.g.free_order = true;
+    char *text = text_of(report_1, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "proof bounded for plans in the graph's order\n"));
+    free(text);
+    close_shown(&s);
+}
+
 static void the_report_gives_costs_and_savings(void) {
     struct shown s;
     open_shown(&s, "a.very.long.name.of.an.\u00f6p.keeps.its.end", again, N(again));
@@ -491,6 +526,7 @@ void suite_show(void) {
     RP_TEST(the_text_chart_is_exact);
     RP_TEST(steps_are_named_and_frees_share_a_line);
     RP_TEST(start_times_are_shown_to_the_nanosecond_if_needed);
+    RP_TEST(the_report_says_which_plans_the_bound_is_about);
     RP_TEST(the_report_gives_costs_and_savings);
     RP_TEST(the_svg_check_detects_faults);
     RP_TEST(every_chart_is_well_formed_svg);

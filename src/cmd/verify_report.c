@@ -38,10 +38,11 @@ static void print_support(const struct rp_verify_report *r, FILE *f) {
                 rp_show_ns(r->support.claim_bound_ns).s);
     else
         fprintf(f,
-                "certified at least %s, for plans %s swaps, in this order of first "
+                "certified at least %s, for plans %s swaps, in %s order of first "
                 "runs%s\n",
                 rp_show_ns(r->support.claim_bound_ns).s,
                 r->certificate.swaps ? "with" : "without",
+                r->certificate.has_order ? "its" : "the graph's",
                 r->support.in_order ? ", in order between them" : "");
 }
 
@@ -58,9 +59,11 @@ static void print_text_valid(const struct rp_verify_report *r, FILE *f) {
             rp_show_percent(v->recompute_ns, base).s, rp_show_percent(v->stall_ns, base).s,
             rp_show_tail(", ", rp_claims_tail_ns(&r->pair.p.claims)).s);
     print_memory(r, f);
-    fprintf(f, "bound     %s, gap %s, proof %s (claimed)\n", rp_show_ns(bound).s,
+    fprintf(f, "bound     %s, gap %s, proof %s (claimed)", rp_show_ns(bound).s,
             rp_show_percent(v->time_ns - bound, bound).s,
             rp_proof_word[r->pair.p.claims.proof]);
+    rp_bound_scope_print(&r->pair.p.claims.bound_for, &r->pair.g, f);
+    fputc('\n', f);
     fprintf(f, "steps     %zu runs, %zu of them again", v->n_runs, v->n_reruns);
     if (v->n_swap_outs > 0)
         fprintf(f, "; swaps: %zu out (%s), %zu in (%s)", v->n_swap_outs,

@@ -50,12 +50,15 @@ static void put_time(const struct rp_report *r, FILE *f) {
             rp_show_ns(t->time_ns).s, rp_show_percent(t->time_ns - base, base).s,
             rp_show_ns(base).s, rp_show_ns(t->recompute_ns).s, rp_show_ns(t->stall_ns).s,
             rp_show_tail(", ", t->time_ns - base - t->recompute_ns - t->stall_ns).s);
-    if (bound == 0)
+    if (bound == 0) {
         fputs("bound     none\n", f);
-    else
-        fprintf(f, "bound     %s: gap %s, proof %s\n", rp_show_ns(bound).s,
-                rp_show_percent(t->time_ns - bound, bound).s,
-                rp_proof_word[r->p->claims.proof]);
+        return;
+    }
+    fprintf(f, "bound     %s: gap %s, proof %s", rp_show_ns(bound).s,
+            rp_show_percent(t->time_ns - bound, bound).s,
+            rp_proof_word[r->p->claims.proof]);
+    rp_bound_scope_print(&r->p->claims.bound_for, r->g, f);
+    fputc('\n', f);
 }
 
 static void put_memory(const struct rp_report *r, FILE *f) {

@@ -20,11 +20,11 @@
 
 #include "base/mem.h"
 #include "base/status.h"
+#include "model/bound_scope.h"
 
 #define RP_NO_ADDRESS UINT64_MAX /* JSON null, or the key is absent */
 
 struct json_t;
-struct rp_json_writer;
 
 enum rp_step_kind { RP_RUN, RP_FREE, RP_SWAP_OUT, RP_SWAP_IN };
 
@@ -42,21 +42,6 @@ struct rp_step {
  * the plan's own time. */
 enum rp_proof { RP_PROOF_NONE, RP_PROOF_BOUNDED, RP_PROOF_OPTIMAL };
 extern const char *const rp_proof_word[3];
-
-/* Which plans lower_bound_ns is about: those that need no more than this says. A plan that
- * does what is false here, needs more host memory, or has another order may be faster. */
-struct rp_bound_scope {
-    bool recompute, swap;
-    bool any_order;    /* of first runs; false: the graph's */
-    bool all_programs; /* false: plans that run no op twice between two first runs */
-    uint64_t host_budget_bytes; /* RP_NO_LIMIT: any (JSON null) */
-};
-#define RP_NO_LIMIT UINT64_MAX
-extern const struct rp_bound_scope rp_bound_for_all_plans;
-
-/* Writes it as the format does, under this key. */
-void rp_bound_scope_json(const struct rp_bound_scope *b, const char *key,
-                         struct rp_json_writer *w);
 
 struct rp_claims {
     uint64_t time_ns, baseline_time_ns, recompute_ns, stall_ns, peak_bytes, lower_bound_ns;

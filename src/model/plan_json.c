@@ -12,13 +12,6 @@
 #include "model/plan.h"
 
 const char *const rp_proof_word[3] = {"none", "bounded", "optimal"};
-const struct rp_bound_scope rp_bound_for_all_plans = {
-    .recompute = true,
-    .swap = true,
-    .any_order = true,
-    .all_programs = true,
-    .host_budget_bytes = RP_NO_LIMIT,
-};
 
 static rp_rc step_fail(const char *file, size_t i, struct rp_err *err, const char *rule) {
     return rp_fail(err, RP_INPUT, "%s: steps[%zu]: %s", file, i, rule);
@@ -325,20 +318,6 @@ static void put_homes(FILE *f, const struct rp_plan *p) {
     }
     if (p->homes.n > 0)
         fputc(']', f);
-}
-
-void rp_bound_scope_json(const struct rp_bound_scope *b, const char *key,
-                         struct rp_json_writer *w) {
-    rp_json_object(w, key);
-    rp_json_bool(w, "recompute", b->recompute);
-    rp_json_bool(w, "swap", b->swap);
-    if (b->host_budget_bytes == RP_NO_LIMIT)
-        rp_json_null(w, "host_budget_bytes");
-    else
-        rp_json_uint(w, "host_budget_bytes", b->host_budget_bytes);
-    rp_json_string(w, "order", b->any_order ? "any" : "given");
-    rp_json_string(w, "programs", b->all_programs ? "all" : "schedules");
-    rp_json_end(w);
 }
 
 void rp_plan_dump(const struct rp_plan *p, char **text, size_t *len) {
