@@ -305,7 +305,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"policy", 'p', RP_OPT_STRING, &o.policies, "A,B,C",
          "policies to compare, listed below (all)"},
         {"time-limit", 't', RP_OPT_POSITIVE, &o.policy.time_limit, "SEC",
-         "work for at most about SEC seconds on each search (10)"},
+         "work for at most about SEC seconds on each plan (10)"},
         rp_option_ignore_clock(&o.policy.ignore_clock),
         {"csv", 0, RP_OPT_STRING, &o.csv, "FILE",
          "write the table to FILE; - is standard output"},
@@ -337,10 +337,10 @@ const struct rp_command rp_cmd_compare = {
         "with the memory which that plan needs. A policy that aims at the budget and\n"
         "misses it is shown as out of memory. checkmate and remat are searches:\n"
         "checkmate only recomputes, remat also swaps. The other policies take next to\n"
-        "no time. Host copies may take the memory of the device's usual server, divided\n"
-        "by its GPUs, unless --host-budget is given. With --ignore-clock the table is\n"
-        "the same on any machine. Ctrl-C stops: the table lists what was not planned,\n"
-        "and the exit code is 4.\n",
+        "no time, except on graphs of thousands of ops. Host copies may take the memory\n"
+        "of the device's usual server, divided by its GPUs, unless --host-budget is\n"
+        "given. With --ignore-clock the table is the same on any machine. Ctrl-C stops:\n"
+        "the table lists what was not planned, and the exit code is 4.\n",
     .print_more = rp_print_policies,
     .run = run,
 };

@@ -157,7 +157,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"policy", 'p', RP_OPT_STRING, &o.policy, "POLICY",
          "plan by this policy, listed below (remat)"},
         {"time-limit", 't', RP_OPT_POSITIVE, &s->policy_options.time_limit, "SEC",
-         "work for at most about SEC seconds on each search (6)"},
+         "work for at most about SEC seconds on each plan (6)"},
         rp_option_ignore_clock(&s->policy_options.ignore_clock),
         {"out", 'o', RP_OPT_STRING, &o.plan_out, "FILE",
          "write the plan of the largest batch to FILE"},

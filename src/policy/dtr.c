@@ -31,6 +31,11 @@ struct dtr_node {
     double sum;
 };
 
+/* An op that waits for its inputs; k: the first that may be missing, as index in inputs. */
+struct call {
+    uint32_t op, k;
+};
+
 struct dtr {
     const struct rp_instance *p;
     struct rp_recorder *r;
@@ -39,6 +44,7 @@ struct dtr {
     uint64_t *used_ns; /* per tensor: last use */
     uint32_t *node_of; /* per evicted tensor: its node, a new one for each eviction */
     RP_VEC(struct dtr_node) nodes;
+    RP_VEC(struct call) calls; /* of run_op */
     uint64_t runs_left;
 };
 
@@ -153,15 +159,17 @@ static void end_use(struct dtr *d, uint32_t x) {
     d->used_ns[x] = d->r->time.compute_ns;
 }
 
-/* Runs op j, after recomputing what it reads. */
-static void run_op(struct dtr *d, uint32_t j) {
+static void lock_inputs(struct dtr *d, uint32_t j) {
     const struct rp_instance *p = d->p;
-    struct rp_recorder *r = d->r;
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
         d->locks[p->inputs[k]]++;
-    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-        if (!r->on_device[p->inputs[k]])
-            run_op(d, p->producer[p->inputs[k]]);
+    rp_push(&d->calls, ((struct call){j, p->input_start[j]}));
+}
+
+/* Runs op j, whose inputs are locked and on the device. */
+static void run_ready(struct dtr *d, uint32_t j) {
+    const struct rp_instance *p = d->p;
+    struct rp_recorder *r = d->r;
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
         d->locks[x]++;
         if (is_evicted(d, x))
@@ -176,6 +184,24 @@ static void run_op(struct dtr *d, uint32_t j) {
         end_use(d, p->inputs[k]);
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
         end_use(d, x);
+}
+
+/* Runs op j, after recomputing what it reads. Chains of recomputations are as long as the
+ * step, so the recursion has a stack of its own. */
+static void run_op(struct dtr *d, uint32_t j) {
+    const struct rp_instance *p = d->p;
+    lock_inputs(d, j);
+    while (d->calls.n > 0) {
+        struct call *c = &d->calls.at[d->calls.n - 1];
+        while (c->k < p->input_start[c->op + 1] && d->r->on_device[p->inputs[c->k]])
+            c->k++;
+        if (c->k < p->input_start[c->op + 1]) {
+            lock_inputs(d, p->producer[p->inputs[c->k]]);
+        } else {
+            d->calls.n--;
+            run_ready(d, c->op);
+        }
+    }
 }
 
 /* Eager eviction of what op i was the last to need. */
@@ -205,6 +231,7 @@ static void record(const struct rp_instance *p, const struct rp_policy_options *
     free(d.used_ns);
     free(d.node_of);
     free(d.nodes.at);
+    free(d.calls.at);
 }
 
 const struct rp_policy rp_policy_dtr = {

@@ -6,7 +6,10 @@
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 
-enum { NS_PER_TENSOR = 4 }; /* about, of one search for a victim */
+enum {
+    NS_PER_TENSOR = 4, /* about, of one search for a victim */
+    MAX_DEPTH = 30000  /* of runs that wait for others: a dead end, and 4 MB of stack */
+};
 
 struct greedy {
     const struct rp_instance *p;
@@ -18,6 +21,7 @@ struct greedy {
     double *begin_ns; /* per op: when it first runs if nothing runs again */
     uint64_t live_bytes;
     size_t n_runs;
+    uint32_t depth; /* of run */
     struct rp_stop *stop;
 };
 
@@ -85,7 +89,8 @@ static bool evict(struct greedy *w) {
  * it needs. */
 static bool run(struct greedy *w, uint32_t j) {
     const struct rp_instance *p = w->p;
-    bool ok = ++w->n_runs <= (size_t)MAX_GREEDY_RUNS_PER_OP * p->n_ops &&
+    bool ok = ++w->depth <= MAX_DEPTH &&
+              ++w->n_runs <= (size_t)MAX_GREEDY_RUNS_PER_OP * p->n_ops &&
               (j >= w->stage || p->recompute[j]);
     uint32_t pinned = p->input_start[j];
     for (; ok && pinned < p->input_start[j + 1]; pinned++) {
@@ -109,6 +114,7 @@ static bool run(struct greedy *w, uint32_t j) {
     }
     while (pinned-- > p->input_start[j])
         w->pins[p->inputs[pinned]]--;
+    w->depth--;
     return ok;
 }
 
