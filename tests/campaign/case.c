@@ -130,36 +130,37 @@ static bool ended_by_our_signal(const struct cam_line *line, const struct cam_en
            (e->signal == line->signals[0] || e->signal == line->signals[1]);
 }
 
-static void check_time(struct cam_case *c, const struct cam_line *line,
+static void check_time(struct cam_case *c, const struct cam_line *line, const char *what,
                        const struct cam_ended *e) {
     if (c->o->steady || c->o->sanitized)
         return;
     if (line->limit_s > 0 && e->busy_s > 1.1 * line->limit_s + 1)
-        cam_fail(c, "TIME %s: %.1f s with a limit of %.2f s", line->words[1], e->busy_s,
+        cam_fail(c, "TIME %s: %.1f s with a limit of %.2f s", what, e->busy_s,
                  line->limit_s);
     if (e->after_sign_s > 1.1)
-        cam_fail(c, "TIME %s: ended %.1f s after the signal", line->words[1],
-                 e->after_sign_s);
+        cam_fail(c, "TIME %s: ended %.1f s after the signal", what, e->after_sign_s);
 }
 
 static void check_end(struct cam_case *c, const struct cam_line *line,
                       const struct cam_ended *e) {
+    char what[64];
+    snprintf(what, sizeof what, "command-%u, %s", c->n_commands, line->words[1]);
     if (e->hung)
-        cam_fail(c, "TIME %s: hangs", line->words[1]);
+        cam_fail(c, "TIME %s: hangs", what);
     else if (e->signal != 0 && !ended_by_our_signal(line, e))
-        cam_fail(c, "%s: signal %d", line->words[1], e->signal);
+        cam_fail(c, "%s: signal %d", what, e->signal);
     else if (e->signal == 0 && (e->code < 0 || e->code > 5))
-        cam_fail(c, "%s: exit code %d: %.200s", line->words[1], e->code, e->err);
+        cam_fail(c, "%s: exit code %d: %.200s", what, e->code, e->err);
     if (e->code > 0 && e->out_len == 0 && e->err_len == 0)
-        cam_fail(c, "%s: exit code %d without a word", line->words[1], e->code);
+        cam_fail(c, "%s: exit code %d without a word", what, e->code);
     if (e->code == 5)
-        cam_fail(c, "%s: exit code 5: %.200s", line->words[1], e->err);
+        cam_fail(c, "%s: exit code 5: %.200s", what, e->err);
     if (strstr(e->err, "Sanitizer") != NULL || strstr(e->err, "runtime error") != NULL)
-        cam_fail(c, "%s: %.400s", line->words[1], e->err);
+        cam_fail(c, "%s: %.400s", what, e->err);
     if (has_controls(e->out, e->out_len, !cam_has(line, "--json")) ||
         has_controls(e->err, e->err_len, true))
-        cam_fail(c, "%s: control characters", line->words[1]);
-    check_time(c, line, e);
+        cam_fail(c, "%s: control characters", what);
+    check_time(c, line, what, e);
 }
 
 void cam_command(struct cam_case *c, struct cam_line *line, struct cam_ended *e) {

@@ -88,14 +88,16 @@ static void run_again(struct rp_rng *r, const json_t *graph, json_t *plan, size_
     json_array_insert_new(steps, to, o);
 }
 
-/* A tensor that the run step at `k` makes, or now and then one that lives on the host. -1
- * if there is none. */
-static int64_t output_of(struct rp_rng *r, const json_t *graph, const json_t *plan,
+/* A tensor that the step at `k` makes or swaps in, or now and then one that lives on the
+ * host. -1 if there is none. */
+static int64_t tensor_of(struct rp_rng *r, const json_t *graph, const json_t *plan,
                          size_t k) {
     const json_t *step = json_array_get(member(plan, "steps"), k);
     json_t *run = member(step, "run"), *homes = member(plan, "homes");
     if (json_array_size(homes) > 0 && rp_rng_percent(r, 40))
         return number(json_array_get(homes, any_index(r, homes)), "tensor");
+    if (member(step, "swap_in") != NULL)
+        return number(step, "swap_in");
     if (run == NULL)
         return -1;
     json_t *op = json_array_get(member(graph, "ops"), (size_t)json_integer_value(run));
@@ -114,10 +116,11 @@ static size_t some_steps_on(struct rp_rng *r, const json_t *steps, size_t k) {
 /* The tensor leaves the device after it was made, and comes back. */
 static void add_excursion(struct rp_rng *r, const json_t *graph, json_t *plan, size_t k) {
     json_t *steps = member(plan, "steps");
-    int64_t x = output_of(r, graph, plan, k);
+    int64_t x = tensor_of(r, graph, plan, k);
     if (x < 0)
         return;
-    bool copied = rp_rng_percent(r, 85);
+    bool back = member(json_array_get(steps, k), "swap_in") != NULL;
+    bool copied = !back && rp_rng_percent(r, 85);
     k = some_steps_on(r, steps, k);
     if (copied)
         json_array_insert_new(steps, k, swap_step(graph, plan, true, x));
