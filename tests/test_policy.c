@@ -12,6 +12,7 @@
 #include "policy/quick_plans.h"
 #include "run.h"
 #include "solve/solver.h"
+#include "solve/statistics.h"
 #include "verify/verifier.h"
 
 /* The plan of a policy. The budget is a share of the range between sources and keep-all. */
@@ -528,6 +529,30 @@ static void searches_begin_with_pytorch_on_captured_graphs_only(void) {
     }
 }
 
+/* One that has another order of first runs saves the search for one. */
+static void a_search_goes_on_in_the_order_of_its_first_plan(void) {
+    static const char *const prefix[] = {"", "aten."};
+    for (int captured = 0; captured < 2; captured++) {
+        struct rp_graph g = layers(prefix[captured], true);
+        struct rp_solve_options o = within(&g, 91, false);
+        struct rp_plan first, plan;
+        struct rp_solve_report report;
+        struct rp_statistics statistics;
+        struct rp_err err = {{0}};
+        o.reorder = o.ignore_clock = true;
+        o.time_limit = 1e-3;
+        o.statistics = &statistics;
+        CU_ASSERT_FATAL(rp_quick_policy_plan(&g, &o, &first));
+        o.start = &first;
+        CU_ASSERT_EQUAL_FATAL(rp_solve(&g, &o, &plan, &report, &err), RP_OK);
+        CU_ASSERT_EQUAL(statistics.method[RP_ANNEAL_ORDER].calls, !captured);
+        CU_ASSERT(plan.claims.time_ns <= first.claims.time_ns);
+        rp_plan_fini(&first);
+        rp_plan_fini(&plan);
+        rp_graph_fini(&g);
+    }
+}
+
 static void there_is_no_quick_plan_if_none_fits_or_nothing_may_run_again(void) {
     struct rp_graph g = network("resnet50", rp_net_defaults());
     struct rp_solve_options small = within(&g, 1, true), once = within(&g, 60, true);
@@ -693,6 +718,7 @@ void suite_policy(void) {
     RP_TEST(pytorch_delays_what_only_the_backward_pass_needs);
     RP_TEST(pytorch_takes_the_fastest_of_its_budgets_that_fits);
     RP_TEST(searches_begin_with_pytorch_on_captured_graphs_only);
+    RP_TEST(a_search_goes_on_in_the_order_of_its_first_plan);
     RP_TEST(the_quick_plan_is_the_fastest_that_fits);
     RP_TEST(policies_that_swap_refuse_graphs_without_bandwidths);
     RP_TEST(a_quick_plan_is_valid_and_swaps_only_if_allowed);

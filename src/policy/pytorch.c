@@ -24,172 +24,15 @@
  * ops that only the backward phase needs run there first, as in PyTorch, unless the order
  * is given.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "policy/knapsack.h"
-#include "policy/min_cut.h"
-#include "policy/partition_rules.h"
+#include "policy/partition_choice.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 
 enum { MILLION = 1000000, N_BUDGETS = 11 };
-
-/* What is saved, and what runs again. */
-struct choice {
-    bool *saved; /* per forward tensor */
-    bool *again; /* per forward op */
-};
-
-static void choice_init(const struct rp_partition *s, struct choice *c) {
-    c->saved = rp_calloc(s->n_tensors, sizeof *c->saved);
-    c->again = rp_calloc(s->n_forward, sizeof *c->again);
-}
-
-static void choice_fini(struct choice *c) {
-    free(c->saved);
-    free(c->again);
-}
-
-/* ---- the cut ---- */
-
-enum { SOURCE, SINK, FIRST_OP }; /* vertices: then the forward ops, then their tensors */
-
-static void add_arc(struct rp_network *n, uint32_t from, uint32_t to, uint64_t capacity) {
-    struct rp_arc arc = {from, to, capacity};
-    rp_push(&n->arcs, arc);
-}
-
-static struct rp_network build_network(const struct rp_partition *s, const bool *banned) {
-    const struct rp_instance *p = s->p;
-    uint32_t first_tensor = FIRST_OP + s->n_forward;
-    struct rp_network n = {.n_vertices = first_tensor + s->n_tensors};
-    for (uint32_t i = 0; i < s->n_forward; i++)
-        if (banned[i])
-            add_arc(&n, SOURCE, FIRST_OP + i, RP_UNCUTTABLE);
-    for (uint32_t x = 0; x < s->n_tensors; x++) {
-        add_arc(&n, FIRST_OP + p->producer[x], first_tensor + x, s->weight[x]);
-        for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
-            uint32_t r = p->readers[e];
-            add_arc(&n, first_tensor + x, r < s->n_forward ? FIRST_OP + r : SINK,
-                    RP_UNCUTTABLE);
-            if (r >= s->n_forward)
-                break; /* all others are in the backward phase too */
-        }
-    }
-    return n;
-}
-
-static void cut(const struct rp_partition *s, const bool *banned, struct choice *c) {
-    struct rp_network n = build_network(s, banned);
-    bool *sink_side = rp_calloc(n.n_vertices, sizeof *sink_side);
-    const bool *op = sink_side + FIRST_OP, *tensor = op + s->n_forward;
-    rp_min_cut(&n, SOURCE, SINK, sink_side);
-    for (uint32_t i = 0; i < s->n_forward; i++)
-        c->again[i] = op[i];
-    for (uint32_t x = 0; x < s->n_tensors; x++)
-        c->saved[x] = tensor[x] && !op[s->p->producer[x]];
-    free(sink_side);
-    free(n.arcs.at);
-}
-
-/* ---- the budget ---- */
-
-/* What is saved with this choice, sources included that the backward phase reads, less all
- * sources of the forward phase. */
-static double extra_bytes(const struct rp_partition *s, const struct choice *c) {
-    enum { FORWARD = 1, BACKWARD = 2 };
-    const struct rp_instance *p = s->p;
-    const struct rp_graph *g = p->graph;
-    unsigned char *read = rp_calloc(g->n_tensors, sizeof *read);
-    double bytes = 0;
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        for (uint32_t k = 0; k < g->ops[p->op_of[i]].n_inputs; k++)
-            read[g->ops[p->op_of[i]].inputs[k]] |=
-                (i < s->n_forward ? FORWARD : BACKWARD) |
-                (i < s->n_forward && c->again[i] ? BACKWARD : 0);
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        for (uint32_t k = 0; k < g->ops[p->op_of[i]].n_outputs; k++)
-            read[g->ops[p->op_of[i]].outputs[k]] = 0;
-    for (uint32_t x = 0; x < g->n_tensors; x++)
-        bytes -= read[x] == FORWARD ? (double)g->tensors[x].bytes : 0;
-    for (uint32_t x = 0; x < s->n_tensors; x++)
-        bytes += c->saved[x] ? (double)s->bytes[x] : 0;
-    free(read);
-    return bytes;
-}
-
-/* An expensive op that might run again all the same. */
-struct item {
-    uint32_t op;
-    double bytes;
-};
-
-/* The largest first, as PyTorch has them. */
-static int by_bytes(const void *a, const void *b) {
-    const struct item *x = a, *y = b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
-                                : (x->op > y->op) - (x->op < y->op);
-}
-
-static uint32_t list_items(const struct rp_partition *s, const bool *banned,
-                           struct item *items) {
-    const struct rp_instance *p = s->p;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_forward; i++) {
-        if (!banned[i] || !p->recompute[i] || !s->leads_back[i])
-            continue;
-        items[n] = (struct item){.op = i};
-        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
-            items[n].bytes += (double)s->bytes[x];
-        n++;
-    }
-    qsort(items, n, sizeof *items, by_bytes);
-    return n;
-}
-
-/* Lifts the bans of what the knapsack leaves out. whole_bytes is what a budget of 1 has. */
-static void unban(const struct rp_partition *s, double budget, double whole_bytes,
-                  bool *banned) {
-    enum { UNITS = 10000 }; /* of memory, in all */
-    struct item *items = rp_calloc(s->n_forward, sizeof *items);
-    uint32_t *size = rp_calloc(s->n_forward, sizeof *size);
-    uint64_t *value = rp_calloc(s->n_forward, sizeof *value);
-    bool *chosen = rp_calloc(s->n_forward, sizeof *chosen);
-    uint32_t n = list_items(s, banned, items), capacity = (uint32_t)lround(budget * UNITS);
-    for (uint32_t k = 0; k < n; k++) {
-        size[k] = (uint32_t)fmin(round(items[k].bytes / whole_bytes * UNITS), UNITS + 1);
-        value[k] = s->p->time_ns[items[k].op];
-    }
-    rp_knapsack(n, size, value, capacity, chosen);
-    for (uint32_t k = 0; k < n; k++)
-        banned[items[k].op] = chosen[k];
-    free(items);
-    free(size);
-    free(value);
-    free(chosen);
-}
-
-/* budget: from 0 to 1. */
-static void choose(const struct rp_partition *s, double budget, struct choice *c) {
-    bool *banned = rp_calloc(s->n_forward, sizeof *banned);
-    rp_partition_ban(s, budget > 0 ? RP_BAN_DEFAULT : RP_BAN_IMPOSSIBLE, banned);
-    cut(s, banned, c);
-    double whole = extra_bytes(s, c);
-    bool below = budget == 0 || budget == 1 || whole <= 0;
-    for (int level = RP_BAN_UNLISTED; level <= RP_BAN_EXPENSIVE && !below; level++) {
-        rp_partition_ban(s, (enum rp_ban_level)level, banned);
-        cut(s, banned, c);
-        below = extra_bytes(s, c) / whole < budget;
-    }
-    if (!below) {
-        unban(s, budget, whole, banned);
-        cut(s, banned, c);
-    }
-    free(banned);
-}
 
 /* ---- the steps ---- */
 
@@ -198,14 +41,15 @@ struct runs {
 };
 
 /* True if x need not be made in the backward phase. */
-static bool is_there(const struct rp_partition *s, const struct choice *c, uint32_t x) {
+static bool is_there(const struct rp_partition *s, const struct rp_partition_choice *c,
+                     uint32_t x) {
     return x >= s->n_tensors || c->saved[x] || s->p->kept[x];
 }
 
 /* Marks the forward ops that have to make inputs of op i again, or for the first time, and
  * have not done so in the backward phase. */
-static void mark_makers(const struct rp_partition *s, const struct choice *c, uint32_t i,
-                        const bool *in_backward, bool *needed) {
+static void mark_makers(const struct rp_partition *s, const struct rp_partition_choice *c,
+                        uint32_t i, const bool *in_backward, bool *needed) {
     const struct rp_instance *p = s->p;
     for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
         uint32_t x = p->inputs[k];
@@ -217,8 +61,8 @@ static void mark_makers(const struct rp_partition *s, const struct choice *c, ui
 /* Appends the forward ops that op i of the backward phase needs there, in order.
  * in_backward marks what the list has; needed is a scratch array, false before and after.
  */
-static void append_needs(const struct rp_partition *s, const struct choice *c, uint32_t i,
-                         bool *in_backward, bool *needed, struct runs *list) {
+static void append_needs(const struct rp_partition *s, const struct rp_partition_choice *c,
+                         uint32_t i, bool *in_backward, bool *needed, struct runs *list) {
     mark_makers(s, c, i, in_backward, needed);
     for (uint32_t j = s->n_forward; j-- > 0;)
         if (needed[j])
@@ -231,45 +75,64 @@ static void append_needs(const struct rp_partition *s, const struct choice *c, u
         }
 }
 
-/* The whole step: first what the forward phase runs, then the backward phase. */
-static struct runs list_runs(const struct rp_partition *s, const struct choice *c,
-                             bool given_order) {
+/* Whether the forward phase runs each forward op: for outputs of its own, for what is
+ * saved, or since nothing else runs it. */
+static void find_forward(const struct rp_partition *s, const struct rp_partition_choice *c,
+                         const bool *in_backward, bool *in_forward) {
     const struct rp_instance *p = s->p;
+    for (uint32_t i = s->n_forward; i-- > 0;) {
+        bool in = in_forward[i] || s->required[i] || !in_backward[i];
+        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
+            in = in || c->saved[x];
+        in_forward[i] = in;
+        for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1] && in; k++)
+            in_forward[p->producer[p->inputs[k]]] = true;
+    }
+}
+
+/* The whole step: first what the forward phase runs, then the backward phase. */
+static struct runs list_runs(const struct rp_partition *s,
+                             const struct rp_partition_choice *c, bool given_order) {
     struct runs backward = {0}, all = {0};
     bool *in_backward = rp_calloc(s->n_forward, sizeof *in_backward);
     bool *in_forward = rp_calloc(s->n_forward, sizeof *in_forward);
     bool *needed = rp_calloc(s->n_forward, sizeof *needed);
-    for (uint32_t i = s->n_forward; i < p->n_ops; i++) {
+    for (uint32_t i = s->n_forward; i < s->p->n_ops; i++) {
         append_needs(s, c, i, in_backward, needed, &backward);
         rp_push(&backward, i);
     }
-    for (uint32_t i = s->n_forward; i-- > 0;) {
-        in_forward[i] = given_order || s->required[i] || !in_backward[i];
-        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
-            in_forward[i] = in_forward[i] || c->saved[x];
-            for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++)
-                in_forward[i] = in_forward[i] ||
-                                (p->readers[e] < s->n_forward && in_forward[p->readers[e]]);
-        }
-    }
+    find_forward(s, c, in_backward, in_forward);
     for (uint32_t i = 0; i < s->n_forward; i++)
-        if (in_forward[i])
+        if (in_forward[i] || given_order)
             rp_push(&all, i);
     for (size_t k = 0; k < backward.n; k++)
         rp_push(&all, backward.at[k]);
     free(backward.at);
-    free(needed);
     free(in_backward);
     free(in_forward);
+    free(needed);
     return all;
 }
 
-/* Records the runs, and frees every tensor after its last use before it is made again. */
-static void record_runs(const struct rp_partition *s, const struct choice *c,
-                        const struct runs *runs, struct rp_recorder *r) {
+/* What is freed after each run: after the last use of a tensor before it is made again. */
+struct frees {
+    struct runs tensors; /* from the last run to the first */
+    uint32_t *n;         /* per run */
+};
+
+/* Run q uses x. It is freed after that unless it is needed later. */
+static void use(struct frees *f, size_t q, uint32_t x, bool needed) {
+    if (needed)
+        return;
+    rp_push(&f->tensors, x);
+    f->n[q]++;
+}
+
+static struct frees find_frees(const struct rp_partition *s,
+                               const struct rp_partition_choice *c,
+                               const struct runs *runs) {
     const struct rp_instance *p = s->p;
-    struct runs freed = {0}; /* from the last run to the first */
-    uint32_t *n_freed = rp_calloc(runs->n, sizeof *n_freed);
+    struct frees f = {.n = rp_calloc(runs->n, sizeof *f.n)};
     uint32_t *n_runs = rp_calloc(p->n_ops, sizeof *n_runs); /* up to the present one */
     bool *needed = rp_calloc(p->n_tensors, sizeof *needed); /* later */
     for (uint32_t x = 0; x < p->n_tensors; x++)
@@ -280,43 +143,42 @@ static void record_runs(const struct rp_partition *s, const struct choice *c,
         uint32_t i = runs->at[q];
         bool first_run = --n_runs[i] == 0;
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
-            if (!needed[x]) {
-                rp_push(&freed, x);
-                n_freed[q]++;
-            }
+            use(&f, q, x, needed[x]);
             needed[x] = needed[x] && !first_run && is_there(s, c, x);
         }
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
-            if (!needed[p->inputs[k]]) {
-                rp_push(&freed, p->inputs[k]);
-                n_freed[q]++;
-            }
+            use(&f, q, p->inputs[k], needed[p->inputs[k]]);
             needed[p->inputs[k]] = true;
         }
     }
+    free(n_runs);
+    free(needed);
+    return f;
+}
+
+static void record_runs(const struct rp_partition *s, const struct rp_partition_choice *c,
+                        const struct runs *runs, struct rp_recorder *r) {
+    struct frees f = find_frees(s, c, runs);
     rp_recorder_clear(r);
     for (size_t q = 0; q < runs->n; q++) {
         rp_recorder_run(r, runs->at[q]);
-        for (; n_freed[q] > 0; n_freed[q]--)
-            rp_recorder_free(r, freed.at[--freed.n]);
+        for (; f.n[q] > 0; f.n[q]--)
+            rp_recorder_free(r, f.tensors.at[--f.tensors.n]);
     }
-    free(freed.at);
-    free(n_freed);
-    free(n_runs);
-    free(needed);
+    free(f.tensors.at);
+    free(f.n);
 }
 
 /* ---- the policy ---- */
 
 static void record_choice(const struct rp_partition *s, double budget, bool given_order,
                           struct rp_recorder *r) {
-    struct choice c;
-    choice_init(s, &c);
-    choose(s, budget, &c);
+    struct rp_partition_choice c;
+    rp_partition_choose(s, budget, &c);
     struct runs runs = list_runs(s, &c, given_order);
     record_runs(s, &c, &runs, r);
     free(runs.at);
-    choice_fini(&c);
+    rp_partition_choice_fini(&c);
 }
 
 /* The better of two plans is one that fits; the faster, if both do; else the smaller. */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -31,6 +32,23 @@ static bool find_order(struct rp_context *w, struct rp_plan *runs) {
         return false;
     w->order = rp_calloc(w->p.n_ops, sizeof *w->order);
     rp_plan_first_runs(w->g, runs, w->order);
+    return true;
+}
+
+/* Takes the order of the start plan, if it is not the given one: on graphs captured from
+ * PyTorch it was better than what annealing found. False if there is none. */
+static bool take_start_order(struct rp_context *w, struct rp_plan *runs) {
+    if (w->o->start == NULL)
+        return false;
+    size_t size = w->p.n_ops * sizeof *w->order;
+    w->order = rp_calloc(w->p.n_ops, sizeof *w->order);
+    rp_plan_first_runs(w->g, w->o->start, w->order);
+    if (memcmp(w->order, w->p.op_of, size) == 0) {
+        free(w->order);
+        w->order = NULL;
+        return false;
+    }
+    rp_plan_restate(w->o->start, false, w->o->budget_bytes, runs);
     return true;
 }
 
@@ -76,8 +94,9 @@ static void enter_order(struct rp_context *w, const struct rp_plan *runs,
 void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
     struct rp_plan runs = {0};
     struct order_state given = {0};
-    bool reordered = find_order(w, &runs);
-    w->share = reordered ? (1 - ORDER_SHARE) / 2 : 1 - ORDER_SHARE;
+    bool have_order = take_start_order(w, &runs);
+    bool reordered = have_order || find_order(w, &runs);
+    w->share = (have_order ? 1 : 1 - ORDER_SHARE) / (reordered ? 2 : 1);
     if (reordered) {
         enter_order(w, &runs, &given);
         rp_portfolio_run(w, scratch);
