@@ -215,7 +215,8 @@ def _stand_in(module: fx.GraphModule, node: fx.Node) -> Any:
         return value
     shape, stride = value.shape, value.stride()
     tensor = torch.empty_strided(shape, stride, dtype=value.dtype, device=value.device)
-    return tensor.normal_(0, 0.02) if tensor.is_floating_point() else tensor.zero_()
+    can_be_random = tensor.is_floating_point() and tensor.element_size() > 1
+    return tensor.normal_(0, 0.02) if can_be_random else tensor.zero_()
 
 
 def _link(device: torch.device) -> Device:

@@ -22,6 +22,7 @@ from .captured import Captured, CapturedOp, Role, tensors_in
 
 RUN = "remat_plan"  # node.meta[RUN] is (FIRST or AGAIN, index of the op) where an op runs
 FIRST, AGAIN = "first", "again"
+UNCHECKED = "saved_tensor_with_no_vc_check"  # a key of AOTAutograd's in node.meta
 
 
 def lower(captured: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
@@ -150,9 +151,7 @@ class _Emitter:
         for carrier in list(self.leaving):
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
-        # AOTAutograd wants tensors without a version check last.
-        unchecked = "saved_tensor_with_no_vc_check"
-        saved = sorted(self.saved, key=lambda n: bool(n.meta.get(unchecked)))
+        saved = sorted(self.saved, key=self.is_unchecked)
         self.forward.output((*self.fwd_outputs, *saved))
         start = next(iter(self.backward.nodes))
         for node in saved:
@@ -161,6 +160,18 @@ class _Emitter:
             if not node.users:
                 self.forward.erase_node(node)
         return self.module(self.forward), self.module(self.backward)
+
+    def is_unchecked(self, saved: fx.Node) -> bool:
+        """True for tensors that the caller may change before the backward pass.
+
+        AOTAutograd wants them last, and holds them to the end of the step. A custom
+        autograd function asks for that with each tensor that it keeps as an attribute; what
+        nobody else can reach does not need it.
+        """
+        seen = saved.op == "placeholder" or saved in self.fwd_outputs
+        if not seen:
+            saved.meta.pop(UNCHECKED, None)
+        return bool(saved.meta.get(UNCHECKED))
 
     # ---- values ----
 
@@ -192,9 +203,7 @@ class _Emitter:
         if emitted.graph is self.graph:
             return emitted
         if emitted not in self.saved:
-            self.saved[emitted] = self.backward.placeholder(emitted.name)
-            self.saved[emitted].meta = dict(emitted.meta)
-            self.saved[emitted].meta.pop(RUN, None)
+            self.saved[emitted] = self.placeholder(emitted)
         return self.saved[emitted]
 
     def carriers(self, x: int) -> list[fx.Node]:
@@ -207,8 +216,10 @@ class _Emitter:
     # ---- emitting ----
 
     def placeholder(self, node: fx.Node) -> fx.Node:
-        emitted = self.graph.placeholder(str(node.target))
-        emitted.meta = dict(node.meta)
+        """An argument. FX writes its target as the variable's name, so that is the name."""
+        emitted = self.graph.placeholder(node.name)
+        emitted.target = emitted.name
+        emitted.meta = {key: value for key, value in node.meta.items() if key != RUN}
         return emitted
 
     def call(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from typing import Any
 
 from torch import fx
@@ -196,8 +197,9 @@ def backend(
 
 
 def register() -> None:
-    """Make "remat_plan" a name of a backend; for packages that are not installed."""
-    from torch._dynamo.backends.registry import list_backends, register_backend
+    """Make "remat_plan" a name of a backend where the package runs without being installed;
+    an installed one has an entry point of that name."""
+    from torch._dynamo.backends.registry import register_backend
 
-    if "remat_plan" not in list_backends(exclude_tags=()):
+    if not entry_points(group="torch_dynamo_backends", name="remat_plan"):
         register_backend(compiler_fn=backend, name="remat_plan")
