@@ -308,6 +308,16 @@ static void tflms_fuses_swap_ins_and_swaps_branches(void) {
     rp_graph_fini(&g);
 }
 
+/* Of what is not used for long, b is used again the latest: f3 and b3 have five ops between
+ * them, f4 and b4 three. It is out when f4 ends and comes back 10 ns before b3. */
+static void alibaba_swaps_the_most_distant_uses_first(void) {
+    static const struct expected plans[] = {
+        {"alibaba", 45,
+         "f1 f2 f3 >b f4 -b f5 b5 -d -e <b b4 -c -u b3 -b -v b2 -a -x b1 -y"},
+    };
+    CHECK_ALL(skip, plans);
+}
+
 /* ---- Libra ---- */
 
 /* Four tensors made of the sample. 352 bytes are live in b4, 100 more than the budget. By
@@ -411,6 +421,7 @@ void suite_policy_plans(void) {
     RP_TEST(tflms_finds_triggers_along_the_forward_phase);
     RP_TEST(tflms_finds_triggers_before_the_reader);
     RP_TEST(tflms_fuses_swap_ins_and_swaps_branches);
+    RP_TEST(alibaba_swaps_the_most_distant_uses_first);
     RP_TEST(libra_keeps_the_most_expensive_again_that_fits);
     RP_TEST(alibaba_recomputes_three_ops_before_the_softmax);
     RP_TEST(plans_of_convolutions);

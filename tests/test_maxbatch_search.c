@@ -1,0 +1,116 @@
+/* Tests of the search for the largest batch: what it says of each batch, and what it takes
+ * from them. */
+#include "cmd/maxbatch_search.h"
+
+#include "run.h"
+
+/* lstm-lm with one layer and two steps, planned by recomputation alone: 62 ops whose bound
+ * is proved at once. Keep-all fits up to batch 2021. */
+static struct rp_maxbatch_options options(const char *policy, double max_overhead) {
+    static const volatile sig_atomic_t go_on = 0;
+    struct rp_maxbatch_options o = {.network = "lstm-lm",
+                                    .device = rp_device_find("p100-16g"),
+                                    .policy = rp_policy_find(policy),
+                                    .max_overhead = max_overhead,
+                                    .precision = 0.2,
+                                    .fit_only = true};
+    rp_zoo_options_init(&o.zoo);
+    o.zoo.layers = 1;
+    o.zoo.steps = 2;
+    rp_policy_options_init(&o.policy_options);
+    o.policy_options.budget_bytes = (uint64_t)700 << 20;
+    o.policy_options.time_limit = 0.3;
+    o.policy_options.ignore_clock = true;
+    o.policy_options.stop = &go_on;
+    return o;
+}
+
+static const struct rp_batch *point(const struct rp_maxbatch *m, uint64_t batch) {
+    for (size_t i = 0; i < m->points.n; i++)
+        if (m->points.at[i].batch == batch)
+            return &m->points.at[i];
+    CU_FAIL_FATAL("the batch was not planned");
+    return NULL;
+}
+
+/* Searches, and checks the verdict on a batch. Returns the largest batch; 0: none fits. */
+static uint64_t search(const char *policy, double max_overhead, uint64_t host_bytes,
+                       uint64_t batch, enum rp_batch_verdict verdict) {
+    struct rp_maxbatch_options o = options(policy, max_overhead);
+    struct rp_maxbatch m = {0};
+    struct rp_err err = {{0}};
+    o.policy_options.host_bytes = host_bytes;
+    CU_ASSERT_EQUAL_FATAL(rp_maxbatch_search(&o, &m, &err), RP_OK);
+    CU_ASSERT_EQUAL(m.keep_all_batch, 2021);
+    CU_ASSERT_EQUAL(point(&m, batch)->verdict, verdict);
+    const struct rp_batch *best = rp_maxbatch_largest(&m);
+    uint64_t largest = best != NULL ? best->batch : 0;
+    CU_ASSERT(best == NULL || (largest == m.largest && largest == m.plan_batch));
+    rp_maxbatch_fini(&m);
+    return largest;
+}
+
+/* The best plan of batch 2303 takes 0.44% longer than keep-all. */
+static void a_batch_is_proved_too_large_by_the_bound(void) {
+    CU_ASSERT_EQUAL(search("checkmate", 0.0001, RP_MAX_QUANTITY, 2303, RP_BATCH_PROVED_NO),
+                    2021);
+    CU_ASSERT_EQUAL(search("checkmate", 0.01, RP_MAX_QUANTITY, 2303, RP_BATCH_FITS), 2303);
+}
+
+/* chen-sqrt knows no bound: its plan is too slow, others may not be. keep-all's only plan
+ * is over the budget. */
+static void a_published_policy_proves_nothing(void) {
+    CU_ASSERT_EQUAL(search("chen-sqrt", 0.0001, RP_MAX_QUANTITY, 2303, RP_BATCH_TOO_SLOW),
+                    0);
+    CU_ASSERT_EQUAL(search("keep-all", -1, RP_MAX_QUANTITY, 2586, RP_BATCH_NO), 2021);
+}
+
+/* alibaba swaps as much as it needs, and has no other plan. */
+static void host_memory_limits_the_batch(void) {
+    CU_ASSERT(search("alibaba", -1, RP_MAX_QUANTITY, 2586, RP_BATCH_FITS) >= 2586);
+    CU_ASSERT_EQUAL(search("alibaba", -1, 0, 2586, RP_BATCH_NOT_FOUND), 2021);
+}
+
+static void only_a_search_without_a_plan_leaves_it_undecided(void) {
+    struct rp_batch at[] = {{.batch = 1, .verdict = RP_BATCH_FITS},
+                            {.batch = 2, .verdict = RP_BATCH_PROVED_NO}};
+    struct rp_maxbatch m = {.points = {.at = at, .n = 2}};
+    struct rp_maxbatch_options o = options("remat", -1);
+    CU_ASSERT_FALSE(rp_maxbatch_undecided(&o, &m));
+    at[1].verdict = RP_BATCH_NOT_FOUND;
+    CU_ASSERT_TRUE(rp_maxbatch_undecided(&o, &m));
+    o.policy = rp_policy_find("libra");
+    CU_ASSERT_FALSE(rp_maxbatch_undecided(&o, &m));
+}
+
+static void the_fastest_and_the_largest_batch_are_those_that_fit(void) {
+    struct rp_batch at[] = {
+        {.batch = 10, .verdict = RP_BATCH_FITS, .claims = {.time_ns = 100}},
+        {.batch = 20, .verdict = RP_BATCH_FITS, .claims = {.time_ns = 190}},
+        {.batch = 30, .verdict = RP_BATCH_FITS, .claims = {.time_ns = 400}},
+        {.batch = 30, .verdict = RP_BATCH_FITS, .claims = {.time_ns = 390}},
+        {.batch = 40, .verdict = RP_BATCH_TOO_SLOW, .claims = {.time_ns = 40}},
+    };
+    struct rp_maxbatch m = {.points = {.at = at, .n = 5}, .largest = 30};
+    CU_ASSERT_PTR_NULL(rp_maxbatch_fastest(&m)); /* none was planned for speed */
+    at[3].for_speed = true;
+    CU_ASSERT_PTR_EQUAL(rp_maxbatch_fastest(&m), &at[1]);
+    CU_ASSERT_PTR_EQUAL(rp_maxbatch_largest(&m), &at[3]);
+    CU_ASSERT_FALSE(rp_maxbatch_interrupted(&m));
+    m.n_open_for_speed = 1;
+    CU_ASSERT_TRUE(rp_maxbatch_interrupted(&m));
+    m.n_open_for_speed = 0;
+    m.open_to = 7;
+    CU_ASSERT_TRUE(rp_maxbatch_interrupted(&m));
+    m.largest = 50;
+    CU_ASSERT_PTR_NULL(rp_maxbatch_largest(&m));
+}
+
+void suite_maxbatch_search(void) {
+    RP_SUITE("maxbatch_search");
+    RP_TEST(a_batch_is_proved_too_large_by_the_bound);
+    RP_TEST(a_published_policy_proves_nothing);
+    RP_TEST(host_memory_limits_the_batch);
+    RP_TEST(only_a_search_without_a_plan_leaves_it_undecided);
+    RP_TEST(the_fastest_and_the_largest_batch_are_those_that_fit);
+}
