@@ -135,8 +135,8 @@ class _State:
         self.on_host: dict[int, int | None] = {}  # the host address of each copy
         self.ranges: dict[int, tuple[int, int]] = {}  # of live tensors in the arena
         self.align = (graph.device.alignment_bytes if graph.device else 512) or 1
-        self.live_bytes = self.peak = self.fixed = 0
-        self.fixed = graph.fixed_bytes
+        self.live_bytes = 0
+        self.peak = self.fixed = graph.fixed_bytes
 
     def need(self, holds: bool, rule: str) -> None:
         if not holds:
@@ -152,7 +152,11 @@ class _State:
     def take(self, step: Step) -> None:
         if isinstance(step, Run):
             self.need(0 <= step.op < len(self.runs), f"there is no op {step.op}")
-            return self.run(step)
+            self.run(step)
+        else:
+            self.move(step)
+
+    def move(self, step: Free | SwapOut | SwapIn) -> None:
         x = step.tensor
         self.need(0 <= x < len(self.graph.tensors), f"there is no tensor {x}")
         self.need(x not in self.sources, f"{self.name(x)} is a source and stays")
@@ -164,7 +168,6 @@ class _State:
             self.need(x in self.on_host, f"{self.name(x)} has no host copy")
             self.allocate(x, step.at)
             self.raise_peak(0)
-        return None
 
     def run(self, step: Run) -> None:
         op, first = self.graph.ops[step.op], self.runs[step.op] == 0

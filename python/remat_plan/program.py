@@ -95,8 +95,8 @@ def solve(
     One of two budgets: `budget` is all memory on the device, in bytes or as "12GiB" or
     "60%" (of the peak without recomputation); `activation_budget`, for example "60%", is a
     share of that peak without sources and kept tensors. `time_limit` is in seconds;
-    `options` are further options of `remat-plan solve`. `progress` is a line on standard
-    error, by default if that is a terminal.
+    `options` are further options of `remat-plan solve` that write no files. `progress` is a
+    line on standard error, by default if that is a terminal.
 
     Raises ProgramError (with code 1 if no plan exists).
     """

@@ -135,5 +135,7 @@ def test_times() -> None:
     assert modelled.time_source == "analytic:v100-16g"
     assert modelled.device is not None
     assert modelled.device.h2d_bytes_per_s > 0
+    with pytest.raises(TraceError, match="running ops needs arrays"):
+        export(step, X.update(shape=(64, 64)), times="measure")
     with pytest.raises(remat_plan.ProgramError, match="no device model 'abacus'"):
         export(step, x, times="abacus")
