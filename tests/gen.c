@@ -121,6 +121,31 @@ static void add_op(struct rp_graph *g, struct rp_rng *r, const struct rp_gen_sha
         op->outputs[op->n_outputs] = new_tensor(g, r, s->max_bytes, RP_ACTIVATION);
 }
 
+static void add_updates(struct rp_rng *r, const struct rp_gen_shape *s, struct rp_op *op) {
+    op->updates = rp_calloc(s->n_sources, sizeof *op->updates);
+    for (uint32_t x = 0; x < s->n_sources; x++)
+        if (!reads(op, x) && rp_rng_percent(r, 10))
+            op->updates[op->n_updates++] = x;
+}
+
+/* What only version 2 can say. */
+static void add_version_2(struct rp_graph *g, struct rp_rng *r,
+                          const struct rp_gen_shape *s) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        struct rp_op *op = &g->ops[i];
+        op->ordered = rp_rng_percent(r, 20);
+        op->cannot_rewrite = rp_rng_percent(r, 40);
+        add_updates(r, s, op);
+    }
+    for (uint32_t x = 0; x < g->n_tensors; x++) {
+        struct rp_tensor *t = &g->tensors[x];
+        if (x >= s->n_sources)
+            t->held = rp_rng_percent(r, 10);
+        else if (s->bandwidths)
+            t->home = (enum rp_home)rp_rng_below(r, 3);
+    }
+}
+
 static void choose_keep(struct rp_graph *g, struct rp_rng *r,
                         const struct rp_gen_shape *s) {
     const struct rp_op *last = &g->ops[g->n_ops - 1];
@@ -153,6 +178,8 @@ void rp_gen_graph(uint64_t seed, const struct rp_gen_shape *s, struct rp_graph *
     for (; g->n_ops < s->n_ops; g->n_ops++)
         add_op(g, &r, s, g->n_ops);
     choose_keep(g, &r, s);
+    if (s->version_2)
+        add_version_2(g, &r, s);
     rp_rc rc = rp_graph_check(g, g->name, &err);
     assert(rc == RP_OK);
     (void)rc;

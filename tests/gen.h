@@ -43,6 +43,7 @@ struct rp_gen_shape {
     uint32_t once_percent;      /* of ops with recompute == false; some have no output */
     uint32_t keep_percent;      /* of tensors kept; the last op's outputs always are */
     uint64_t alignment_bytes;
+    bool version_2; /* updates, held tensors, homes, ordered ops, ops that cannot rewrite */
     bool bandwidths; /* the device section states them: plans may swap */
     bool training; /* ops of the second half read tensors of the first half in reverse order
                     */

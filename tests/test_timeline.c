@@ -1,10 +1,14 @@
 /* Tests of the time line that all planning code uses, with figures worked out by hand. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "gen.h"
 #include "model/graph.h"
 #include "model/timeline.h"
 #include "run.h"
+#include "solve/core/plan_claims.h"
+#include "verify/verifier.h"
 
 /* a (100 ns) -> b (50 ns) -> c (10 ns, reads the output of a too). A copy takes 5 ns and
  * then 1 ns per 2 bytes out or per 4 bytes in. The output of a has 401 bytes. */
@@ -113,6 +117,31 @@ static void a_time_beyond_63_bits_saturates(void) {
     rp_graph_fini(&g);
 }
 
+/* The planner's claims of random plans of both versions, as verify sees them. */
+static void claims_are_those_that_verify_finds(void) {
+    uint32_t n = 200;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)(seed % 20));
+        struct rp_graph g;
+        struct rp_plan p;
+        struct rp_verdict v;
+        struct rp_err err = {{0}};
+        shape.version_2 = seed % 2 == 0;
+        shape.n_sources = 4;
+        rp_gen_graph(seed, &shape, &g);
+        rp_gen_plan(seed, &g, seed % 3 == 0, &p);
+        CU_ASSERT_EQUAL(rp_plan_fill_claims(&g, &p, &err), RP_OK);
+        rp_plan_set_bound(&g, &p.claims, 0, rp_bound_for_all_plans);
+        if (rp_verify(&g, &p, &v, &err) != RP_OK) {
+            rp_gen_failed(seed);
+            printf("%s\n", err.msg);
+            CU_FAIL("verify finds other claims");
+        }
+        rp_plan_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
 void suite_timeline(void) {
     RP_SUITE("timeline");
     RP_TEST(a_copy_takes_the_latency_and_its_bytes_rounded_up);
@@ -120,4 +149,5 @@ void suite_timeline(void) {
     RP_TEST(runs_and_frees_wait_for_copies);
     RP_TEST(freeing_or_recomputing_during_a_swap_in_is_not_sound);
     RP_TEST(a_time_beyond_63_bits_saturates);
+    RP_TEST(claims_are_those_that_verify_finds);
 }

@@ -29,6 +29,8 @@ static bool verdicts_agree(uint64_t seed, unsigned *valid) {
     struct rp_plan p;
     unsigned first = 0;
     shape.alignment_bytes = rp_rng_percent(&r, 30) ? 1 : 512;
+    shape.version_2 = seed % 2 == 0;
+    shape.n_sources = shape.version_2 ? 4 : shape.n_sources;
     rp_gen_graph(seed, &shape, &g);
     rp_gen_plan(seed, &g, rp_rng_percent(&r, 60), &p);
     rp_naive_steps(&g, &p, &p.claims);

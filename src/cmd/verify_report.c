@@ -21,10 +21,10 @@ static void print_text_rejected(const struct rp_verify_report *r, const char *re
 static void print_memory(const struct rp_verify_report *r, FILE *f) {
     fprintf(f, "memory    peak %s of %s: sources %s, %s %s",
             rp_show_bytes(r->verdict.peak_bytes).s, rp_show_bytes(r->pair.p.budget_bytes).s,
-            rp_show_bytes(r->pair.g.fixed_bytes).s,
+            rp_show_bytes(r->verdict.fixed_bytes).s,
             r->pair.p.addressed ? "arena" : "sum without addresses",
             rp_show_bytes(r->pair.p.arena_bytes).s);
-    if (r->verdict.n_swap_outs > 0)
+    if (r->verdict.host_used_bytes > 0)
         fprintf(f, ", host %s", rp_show_bytes(r->verdict.host_used_bytes).s);
     fputc('\n', f);
 }
@@ -136,7 +136,7 @@ static void write_memory(struct rp_json_writer *w, const struct rp_verify_report
     const struct rp_plan *p = &r->pair.p;
     rp_json_uint(w, "peak_bytes", r->verdict.peak_bytes);
     rp_json_uint(w, "budget_bytes", p->budget_bytes);
-    rp_json_uint(w, "fixed_bytes", r->pair.g.fixed_bytes);
+    rp_json_uint(w, "fixed_bytes", r->verdict.fixed_bytes);
     rp_json_bool(w, "addressed", p->addressed);
     rp_json_uint(w, "arena_bytes", p->arena_bytes);
     rp_json_uint(w, "arena_used_bytes", r->verdict.arena_used_bytes);

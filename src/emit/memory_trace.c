@@ -44,10 +44,13 @@ static void walk_run(struct walk *w, uint32_t i, struct rp_timed_step *s) {
     s->end_ns = w->timeline.compute_ns;
     s->clock_ns = s->start_ns = s->end_ns - op->time_ns;
     s->again = w->runs[i]++ > 0;
+    uint64_t workspace = size_of(w, op->workspace_bytes);
     for (uint32_t k = 0; k < op->n_outputs; k++)
         if (!w->places[op->outputs[k]].live)
             allocate(w, op->outputs[k], s->start_ns);
-    s->during_bytes = w->held_bytes + size_of(w, op->workspace_bytes);
+        else if (op->cannot_rewrite)
+            workspace += size_of(w, w->g->tensors[op->outputs[k]].bytes);
+    s->during_bytes = w->held_bytes + workspace;
     if (s->again)
         w->t->recompute_ns += op->time_ns;
 }
@@ -138,11 +141,12 @@ static void finish(struct walk *w) {
 
 void rp_memory_trace_plan(const struct rp_graph *g, const struct rp_plan *p,
                           struct rp_memory_trace *t) {
-    *t = (struct rp_memory_trace){.n_steps = p->steps.n, .fixed_bytes = g->fixed_bytes};
+    *t = (struct rp_memory_trace){.n_steps = p->steps.n,
+                                  .fixed_bytes = rp_plan_fixed_bytes(p, g)};
     t->steps = rp_calloc(p->steps.n, sizeof *t->steps);
-    t->peak_bytes = g->fixed_bytes;
+    t->peak_bytes = t->fixed_bytes;
     t->peak_op = RP_NONE;
-    struct walk w = {.g = g, .p = p, .t = t, .held_bytes = g->fixed_bytes};
+    struct walk w = {.g = g, .p = p, .t = t, .held_bytes = t->fixed_bytes};
     rp_timeline_init(&w.timeline, g);
     w.places = rp_calloc(g->n_tensors, sizeof *w.places);
     w.runs = rp_calloc(g->n_ops, sizeof *w.runs);
@@ -158,6 +162,10 @@ static void push_step(struct rp_plan *p, enum rp_step_kind kind, uint32_t id) {
     rp_push(&p->steps, ((struct rp_step){.kind = kind, .id = id}));
 }
 
+static bool stays(const struct rp_graph *g, uint32_t x) {
+    return g->kept[x] || g->tensors[x].held;
+}
+
 void rp_memory_trace_keep_all(const struct rp_graph *g, bool addressed,
                               struct rp_memory_trace *t) {
     struct rp_plan p = {.addressed = addressed};
@@ -166,13 +174,13 @@ void rp_memory_trace_keep_all(const struct rp_graph *g, bool addressed,
         push_step(&p, RP_RUN, i);
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             uint32_t x = op->inputs[k];
-            if (g->tensors[x].producer != RP_NONE && !g->kept[x] &&
+            if (g->tensors[x].producer != RP_NONE && !stays(g, x) &&
                 g->readers[g->reader_start[x + 1] - 1] == i)
                 push_step(&p, RP_FREE, x);
         }
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             uint32_t x = op->outputs[k];
-            if (!g->kept[x] && g->reader_start[x] == g->reader_start[x + 1])
+            if (!stays(g, x) && g->reader_start[x] == g->reader_start[x + 1])
                 push_step(&p, RP_FREE, x);
         }
     }

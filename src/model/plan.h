@@ -88,6 +88,10 @@ void rp_plan_dump(const struct rp_plan *p, char **text, size_t *len);
 
 /* Writes that text to a file ("-": standard output), whole or not at all. */
 rp_rc rp_plan_save(const struct rp_plan *p, const char *path, struct rp_err *err);
+
+/* The bytes of the sources that stay on the device under a valid plan. */
+uint64_t rp_plan_fixed_bytes(const struct rp_plan *p, const struct rp_graph *g);
+
 void rp_plan_fini(struct rp_plan *p); /* safe on an empty or zeroed plan */
 
 #endif

@@ -272,16 +272,6 @@ rp_rc rp_plan_load(const char *path, struct rp_plan *p, struct rp_err *err) {
     return rc;
 }
 
-void rp_plan_fini(struct rp_plan *p) {
-    free(p->graph_name);
-    free(p->graph_sha256);
-    free(p->steps.at);
-    free(p->at.at);
-    free(p->homes.at);
-    json_decref(p->notes);
-    *p = (struct rp_plan){0};
-}
-
 /* ---- writing: one step per line ---- */
 
 static void put_address(FILE *f, const char *key, uint64_t address) {

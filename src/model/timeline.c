@@ -52,6 +52,10 @@ static void add(struct rp_timeline *t, uint64_t *clock_ns, uint64_t ns) {
 static void run(struct rp_timeline *t, const struct rp_op *op) {
     for (uint32_t k = 0; k < op->n_inputs; k++)
         wait_until(t, t->ready_ns[op->inputs[k]]);
+    for (uint32_t k = 0; k < op->n_updates; k++) {
+        wait_until(t, t->ready_ns[op->updates[k]]);
+        wait_until(t, t->host_ready_ns[op->updates[k]]); /* a swap-out under way */
+    }
     for (uint32_t k = 0; k < op->n_outputs; k++)
         t->sound = t->sound && t->ready_ns[op->outputs[k]] <= t->compute_ns;
     add(t, &t->compute_ns, op->time_ns);

@@ -46,7 +46,7 @@ struct rp_timeline {
     bool sound;
     bool overflow; /* a time passed 63 bits and stands at RP_MAX_QUANTITY: use no figures */
     uint64_t *ready_ns;      /* per tensor: when its last swap-in ends; 0 without one */
-    uint64_t *host_ready_ns; /* per tensor: when its swap-out ends; 0 without one */
+    uint64_t *host_ready_ns; /* per tensor: when its last swap-out ends; 0 without */
 };
 
 /* `g` must outlive the time line. */

@@ -24,19 +24,23 @@ static void add_buffer(struct placing *w, size_t begin, size_t end, uint64_t byt
 static void add_run(struct placing *w, size_t i) {
     struct rp_step *step = &w->plan->steps.at[i];
     const struct rp_op *op = &w->g->ops[step->id];
+    uint64_t alignment = w->g->device.alignment_bytes;
     step->at = (uint32_t)w->plan->at.n;
     step->n_at = op->n_outputs;
     step->has_at = true;
+    uint64_t workspace = rp_round_up(op->workspace_bytes, alignment);
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         uint32_t x = op->outputs[k];
         rp_push(&w->plan->at, RP_NO_ADDRESS);
+        if (w->live[x] != 0 && op->cannot_rewrite)
+            workspace += rp_round_up(w->g->tensors[x].bytes, alignment);
         if (w->live[x] != 0)
             continue;
         add_buffer(w, i, w->plan->steps.n, w->g->tensors[x].bytes, w->plan->at.n - 1);
         w->live[x] = w->buffers.n;
     }
-    if (op->workspace_bytes > 0)
-        add_buffer(w, i, i + 1, op->workspace_bytes, SIZE_MAX - i);
+    if (workspace > 0)
+        add_buffer(w, i, i + 1, workspace, SIZE_MAX - i);
 }
 
 static void add_swap_in(struct placing *w, size_t i) {

@@ -9,8 +9,13 @@ rp_rc rp_check_free(struct rp_plan_state *w, const struct rp_step *s) {
     if (!t->on_device)
         return rp_reject_step(w, RP_TENSOR " is freed, but not on the device",
                               RP_A_TENSOR(w, s->id));
-    if (t->on_host) /* an unfinished swap-out is waited for */
-        rp_queue_clocks_wait(&w->time, t->host_ready_ns);
+    if (w->g->tensors[s->id].held)
+        return rp_reject_step(w, RP_TENSOR " is held: it cannot be freed",
+                              RP_A_TENSOR(w, s->id));
+    if (t->listed && !t->on_host)
+        return rp_reject_step(w, RP_TENSOR " is freed, though its host copy is out of date",
+                              RP_A_TENSOR(w, s->id));
+    rp_queue_clocks_wait(&w->time, t->out_ns); /* for an unfinished swap-out */
     if (t->ready_ns > w->time.compute_ns)
         return rp_reject_step(w,
                               RP_TENSOR " is freed at %" PRIu64
@@ -33,7 +38,11 @@ rp_rc rp_check_swap_out(struct rp_plan_state *w, const struct rp_step *s) {
         return rp_reject_step(w, RP_TENSOR " is swapped out, but not on the device",
                               RP_A_TENSOR(w, s->id));
     if (t->on_host)
-        return rp_reject_step(w, RP_TENSOR " is swapped out a second time",
+        return rp_reject_step(w,
+                              t->listed ? RP_TENSOR
+                                  " is swapped out, but its host copy is up to "
+                                  "date"
+                                        : RP_TENSOR " is swapped out a second time",
                               RP_A_TENSOR(w, s->id));
     rp_rc rc = rp_allocate_host(w, s->id, s->address);
     if (rc != RP_OK)
@@ -42,8 +51,10 @@ rp_rc rp_check_swap_out(struct rp_plan_state *w, const struct rp_step *s) {
         !rp_queue_clocks_copy_out(&w->time, t->ready_ns, ns, &t->host_ready_ns))
         return rp_reject_step(w, "the swap-out of " RP_TENSOR " ends after 2^63-1 ns",
                               RP_A_TENSOR(w, s->id));
+    t->out_ns = t->host_ready_ns;
     t->on_host = true;
-    w->v->swapped_out_bytes += bytes; /* cannot wrap: each tensor is swapped out once */
+    if (!rp_add(&w->v->swapped_out_bytes, bytes))
+        return rp_reject_step(w, "the sum of bytes swapped out passes 2^63-1");
     w->v->n_swap_outs++;
     return RP_OK;
 }
@@ -53,7 +64,10 @@ rp_rc rp_check_swap_in(struct rp_plan_state *w, const struct rp_step *s) {
     uint64_t bytes = w->g->tensors[s->id].bytes, ns;
     const struct rp_device *d = &w->g->device;
     if (!t->on_host)
-        return rp_reject_step(w, RP_TENSOR " is swapped in, but has no host copy",
+        return rp_reject_step(w,
+                              t->listed ? RP_TENSOR
+                                  " is swapped in, but its host copy is out of date"
+                                        : RP_TENSOR " is swapped in, but has no host copy",
                               RP_A_TENSOR(w, s->id));
     if (t->on_device)
         return rp_reject_step(w, RP_TENSOR " is swapped in, but on the device already",

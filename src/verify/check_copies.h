@@ -1,6 +1,6 @@
-/* check_copies: rule 3 of docs/formats.md, on swap-outs, swap-ins and frees. A free waits
- * for the swap-out of its tensor that is under way. It must not come during a swap-in.
- * races.h checks that the waits of a replay are enough for that.
+/* check_copies: rules 3 and 8 of docs/formats.md, on swap-outs, swap-ins and frees. A free
+ * waits for the swap-out of its tensor that is under way. It must not come during a
+ * swap-in. races.h checks that the waits of a replay are enough for that.
  *
  * Thread-safe as plan_state.h is.
  */
@@ -9,7 +9,7 @@
 
 #include "verify/plan_state.h"
 
-/* Check a step of this kind, whose tensor is no source, and carry it out on the state.
+/* Check a step of this kind, whose tensor is movable, and carry it out on the state.
  * RP_NO if it is rejected. */
 rp_rc rp_check_free(struct rp_plan_state *w, const struct rp_step *s);
 rp_rc rp_check_swap_out(struct rp_plan_state *w, const struct rp_step *s);

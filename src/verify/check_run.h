@@ -1,5 +1,6 @@
-/* check_run: rules 1 and 2 of docs/formats.md: an op may run, its inputs are there, and its
- * outputs have storage. Thread-safe as plan_state.h is. */
+/* check_run: rules 1, 2 and 7 of docs/formats.md: an op may run, what it reads and updates
+ * is there, in the right version, and its outputs have storage. Thread-safe as plan_state.h
+ * is. */
 #ifndef RP_VERIFY_CHECK_RUN_H
 #define RP_VERIFY_CHECK_RUN_H
 

@@ -1,7 +1,6 @@
 #include "verify/check_steps.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -16,7 +15,7 @@ static rp_rc check_step(struct rp_plan_state *w, const struct rp_step *s) {
         return rp_check_run(w, s);
     if (s->id >= w->g->n_tensors)
         return rp_reject_step(w, "no tensor %u", s->id);
-    if (rp_is_source(w, s->id))
+    if (!w->tensors[s->id].movable)
         return rp_reject_step(w, RP_TENSOR " is a source: it cannot be %s",
                               RP_A_TENSOR(w, s->id), verb[s->kind]);
     if (s->kind == RP_FREE)
@@ -27,10 +26,47 @@ static rp_rc check_step(struct rp_plan_state *w, const struct rp_step *s) {
     return s->kind == RP_SWAP_OUT ? rp_check_swap_out(w, s) : rp_check_swap_in(w, s);
 }
 
+/* ---- the sources that live on the host ---- */
+
+static rp_rc check_home(struct rp_plan_state *w, const struct rp_plan_home *h) {
+    if (h->tensor >= w->g->n_tensors)
+        return rp_reject_step(w, "no tensor %u", h->tensor);
+    struct rp_tensor_state *t = &w->tensors[h->tensor];
+    if (w->g->tensors[h->tensor].home == RP_HOME_DEVICE)
+        return rp_reject_step(w, RP_TENSOR " has its home on the device",
+                              RP_A_TENSOR(w, h->tensor));
+    if (t->listed)
+        return rp_reject_step(w, RP_TENSOR " stands there twice",
+                              RP_A_TENSOR(w, h->tensor));
+    if (!w->p->addressed && h->host_at != RP_NO_ADDRESS)
+        return rp_reject_step(w, "an address, in a plan without addresses");
+    t->movable = t->listed = t->on_host = true;
+    return rp_allocate_host(w, h->tensor, h->host_at);
+}
+
+/* Sets what is fixed on the device: the sources that the plan does not list. */
+static rp_rc check_homes(struct rp_plan_state *w) {
+    rp_rc rc = RP_OK;
+    w->list = "homes";
+    for (w->step = 0; w->step < w->p->homes.n && rc == RP_OK; w->step++)
+        rc = check_home(w, &w->p->homes.at[w->step]);
+    for (uint32_t x = 0; x < w->g->n_tensors && rc == RP_OK; x++) {
+        if (w->g->tensors[x].home == RP_HOME_HOST && !w->tensors[x].listed)
+            rc = rp_fail(w->err, RP_NO, "homes: " RP_TENSOR " has its home on the host",
+                         RP_A_TENSOR(w, x));
+        if (!w->tensors[x].movable)
+            w->fixed_bytes += w->g->tensors[x].bytes;
+    }
+    w->v->fixed_bytes = w->v->peak_bytes = w->fixed_bytes;
+    w->list = "steps";
+    w->step = 0;
+    return rc;
+}
+
 /* ---- the whole ---- */
 
-static rp_rc check_header(const struct rp_graph *g, const struct rp_plan *p,
-                          struct rp_err *err) {
+static rp_rc check_graph(const struct rp_graph *g, const struct rp_plan *p,
+                         struct rp_err *err) {
     if (strcmp(p->graph_sha256, g->sha256) != 0)
         return rp_fail(err, RP_NO, "graph: the plan is for sha256 %.64s, the graph has %s",
                        p->graph_sha256, g->sha256);
@@ -38,16 +74,21 @@ static rp_rc check_header(const struct rp_graph *g, const struct rp_plan *p,
         return rp_fail(err, RP_NO,
                        "graph: the plan is for \"%.80s\", the graph is \"%.80s\"",
                        p->graph_name, g->name);
-    if (g->fixed_bytes > p->budget_bytes)
-        return rp_fail(err, RP_NO,
+    return RP_OK;
+}
+
+static rp_rc check_fixed(const struct rp_plan_state *w) {
+    const struct rp_plan *p = w->p;
+    if (w->fixed_bytes > p->budget_bytes)
+        return rp_fail(w->err, RP_NO,
                        "budget_bytes: %" PRIu64 " is less than the %" PRIu64
                        " bytes of the sources",
-                       p->budget_bytes, g->fixed_bytes);
-    if (p->addressed && p->arena_bytes > p->budget_bytes - g->fixed_bytes)
-        return rp_fail(err, RP_NO,
+                       p->budget_bytes, w->fixed_bytes);
+    if (p->addressed && p->arena_bytes > p->budget_bytes - w->fixed_bytes)
+        return rp_fail(w->err, RP_NO,
                        "arena_bytes: %" PRIu64 " and the %" PRIu64
                        " bytes of the sources exceed budget_bytes %" PRIu64,
-                       p->arena_bytes, g->fixed_bytes, p->budget_bytes);
+                       p->arena_bytes, w->fixed_bytes, p->budget_bytes);
     return RP_OK;
 }
 
@@ -57,10 +98,16 @@ static rp_rc check_end(const struct rp_plan_state *w) {
         if (w->runs[i] == 0)
             return rp_fail(w->err, RP_NO, "steps: " RP_OP " never runs", RP_AN_OP(w, i));
     for (uint32_t k = 0; k < g->n_keep; k++)
-        if (!rp_is_source(w, g->keep[k]) && !w->tensors[g->keep[k]].on_device)
+        if (w->tensors[g->keep[k]].movable && !w->tensors[g->keep[k]].on_device)
             return rp_fail(w->err, RP_NO,
                            "steps: " RP_TENSOR " is to be kept, but not there at the end",
                            RP_A_TENSOR(w, g->keep[k]));
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (w->tensors[x].listed && !w->tensors[x].on_host)
+            return rp_fail(w->err, RP_NO,
+                           "steps: the host copy of " RP_TENSOR
+                           " is out of date at the end",
+                           RP_A_TENSOR(w, x));
     return RP_OK;
 }
 
@@ -124,18 +171,19 @@ static void finish_verdict(struct rp_plan_state *w) {
     w->v->d2h_busy_ns = w->time.d2h_busy_ns;
     w->v->h2d_busy_ns = w->time.h2d_busy_ns;
     if (!w->p->addressed)
-        w->v->arena_used_bytes = w->v->peak_bytes - w->g->fixed_bytes;
+        w->v->arena_used_bytes = w->v->peak_bytes - w->fixed_bytes;
 }
 
 rp_rc rp_check_steps(const struct rp_graph *g, const struct rp_plan *p,
                      struct rp_verdict *v, struct rp_err *err) {
-    struct rp_plan_state w = {.g = g, .p = p, .v = v, .err = err};
-    *v = (struct rp_verdict){.peak_bytes = g->fixed_bytes};
-    rp_rc rc = check_header(g, p, err);
-    if (rc != RP_OK)
-        return rc;
-    w.tensors = rp_calloc(g->n_tensors, sizeof *w.tensors);
-    w.runs = rp_calloc(g->n_ops, sizeof *w.runs);
+    struct rp_plan_state w;
+    *v = (struct rp_verdict){0};
+    rp_plan_state_init(&w, g, p, v, err);
+    rp_rc rc = check_graph(g, p, err);
+    if (rc == RP_OK)
+        rc = check_homes(&w);
+    if (rc == RP_OK)
+        rc = check_fixed(&w);
     for (; w.step < p->steps.n && rc == RP_OK; w.step++)
         rc = check_step(&w, &p->steps.at[w.step]);
     if (rc == RP_OK)
@@ -148,9 +196,6 @@ rp_rc rp_check_steps(const struct rp_graph *g, const struct rp_plan *p,
         rc = check_sizes(&w);
     if (rc == RP_OK)
         rc = check_proof(&w);
-    rp_range_set_fini(&w.arena);
-    rp_range_set_fini(&w.slab);
-    free(w.tensors);
-    free(w.runs);
+    rp_plan_state_fini(&w);
     return rc;
 }

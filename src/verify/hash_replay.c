@@ -17,10 +17,19 @@
 #define WORKSPACE 0xe3e3e3e3e3e3e3e3u
 #define EMPTY 0xe4e4e4e4e4e4e4e4u /* the value of a tensor of 0 bytes: it has no cells */
 
+/* The right values, from the step without rematerialization. */
+struct reference {
+    uint64_t *last; /* per tensor: when the step ends */
+    /* From first[i] on: what op i finds in its inputs, then in what it updates, and then
+     * what it leaves in the latter. */
+    uint64_t *of_op;
+    size_t *first;
+};
+
 struct machine {
     const struct rp_graph *g;
     const struct rp_task_graph *tg;
-    const uint64_t *values; /* per tensor: its right value */
+    struct reference right;
     uint64_t *device, *host;
     bool *done;                    /* per task */
     size_t next[RP_N_TASK_QUEUES]; /* per queue: all its tasks before this are done */
@@ -45,20 +54,47 @@ static uint64_t op_start(uint32_t i) {
 
 /* ---- the step without rematerialization ---- */
 
-static uint64_t *reference_values(const struct rp_graph *g) {
-    uint64_t *values = rp_calloc(g->n_tensors, sizeof *values);
-    for (uint32_t x = 0; x < g->n_tensors; x++)
-        values[x] = g->tensors[x].bytes > 0 ? source_value(x) : EMPTY;
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        const struct rp_op *op = &g->ops[i];
-        uint64_t digest = op_start(i);
-        for (uint32_t k = 0; k < op->n_inputs; k++)
-            digest = mix(digest, values[op->inputs[k]]);
-        for (uint32_t k = 0; k < op->n_outputs; k++)
-            if (g->tensors[op->outputs[k]].bytes > 0)
-                values[op->outputs[k]] = mix(digest, k);
+/* What a source holds when the step begins. */
+static uint64_t first_value(const struct rp_graph *g, uint32_t x) {
+    return g->tensors[x].bytes > 0 ? source_value(x) : EMPTY;
+}
+
+/* Carries op i out on `now`, the present value of each tensor. */
+static void reference_op(const struct rp_graph *g, uint32_t i, uint64_t *now,
+                         uint64_t *of_op) {
+    const struct rp_op *op = &g->ops[i];
+    uint64_t digest = op_start(i);
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        digest = mix(digest, *of_op++ = now[op->inputs[k]]);
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        digest = mix(digest, *of_op++ = now[op->updates[k]]);
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        if (g->tensors[op->outputs[k]].bytes > 0)
+            now[op->outputs[k]] = mix(digest, k);
+    for (uint32_t k = 0; k < op->n_updates; k++) {
+        if (g->tensors[op->updates[k]].bytes > 0)
+            now[op->updates[k]] = mix(digest, op->n_outputs + k);
+        *of_op++ = now[op->updates[k]];
     }
-    return values;
+}
+
+static struct reference run_reference(const struct rp_graph *g) {
+    struct reference r = {.last = rp_calloc(g->n_tensors, sizeof *r.last),
+                          .first = rp_calloc(g->n_ops + (size_t)1, sizeof *r.first)};
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        r.first[i + 1] = r.first[i] + g->ops[i].n_inputs + 2 * (size_t)g->ops[i].n_updates;
+    r.of_op = rp_calloc(r.first[g->n_ops], sizeof *r.of_op);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        r.last[x] = first_value(g, x);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        reference_op(g, i, r.last, r.of_op + r.first[i]);
+    return r;
+}
+
+static void free_reference(struct reference *r) {
+    free(r->last);
+    free(r->of_op);
+    free(r->first);
 }
 
 /* ---- cells ---- */
@@ -84,6 +120,22 @@ static uint64_t load_range(const uint64_t *cells, struct rp_cell_range range,
     return right;
 }
 
+/* If the cell holds a source before or after an update, says so. */
+static void describe_version(const struct machine *m, uint64_t cell, char *text,
+                             size_t size) {
+    for (uint32_t i = 0; i < m->g->n_ops; i++) {
+        const struct rp_op *op = &m->g->ops[i];
+        const uint64_t *before = m->right.of_op + m->right.first[i] + op->n_inputs;
+        for (uint32_t k = 0; k < op->n_updates; k++) {
+            uint32_t x = op->updates[k];
+            bool is_after = cell == before[op->n_updates + k];
+            if (is_after || cell == before[k])
+                snprintf(text, size, "tensor %u \"%.80s\" as it is %s op %u", x,
+                         m->g->tensors[x].name, is_after ? "after" : "before", i);
+        }
+    }
+}
+
 /* What a wrong cell holds, in words. */
 static void describe_cell(const struct machine *m, uint64_t cell, char *text, size_t size) {
     static const struct {
@@ -98,8 +150,9 @@ static void describe_cell(const struct machine *m, uint64_t cell, char *text, si
         if (cell == marks[k].mark)
             snprintf(text, size, "%s", marks[k].description);
     for (uint32_t x = 0; x < m->g->n_tensors; x++)
-        if (cell == m->values[x])
+        if (cell == m->right.last[x])
             snprintf(text, size, "tensor %u \"%.80s\"", x, m->g->tensors[x].name);
+    describe_version(m, cell, text, size);
 }
 
 /* A step and, for a run, its op. The number of tasks stands for the end of the plan. */
@@ -114,13 +167,13 @@ static void describe_task(const struct machine *m, size_t task, char *text, size
         snprintf(text, size, "steps[%zu]: the copy", task);
 }
 
-/* Does the range hold the right value of tensor x? `verb` says what `task` does with it. */
+/* Does the range hold `right`, as tensor x does? `verb` says what `task` does with it. */
 static rp_rc check_value(struct machine *m, const uint64_t *cells,
-                         struct rp_cell_range range, uint32_t x, size_t task,
-                         const char *verb) {
-    uint64_t cell = load_range(cells, range, m->values[x]);
+                         struct rp_cell_range range, uint32_t x, uint64_t right,
+                         size_t task, const char *verb) {
+    uint64_t cell = load_range(cells, range, right);
     m->n_values++;
-    if (cell == m->values[x])
+    if (cell == right)
         return RP_OK;
     char where[128], found[128];
     describe_task(m, task, where, sizeof where);
@@ -132,31 +185,56 @@ static rp_rc check_value(struct machine *m, const uint64_t *cells,
 
 /* ---- tasks ---- */
 
+/* Checks what op i finds in its inputs and in what it updates, and digests it. */
+static rp_rc read_all(struct machine *m, size_t task, uint64_t *digest) {
+    const struct rp_task *t = &m->tg->tasks.at[task];
+    const struct rp_op *op = &m->g->ops[t->id];
+    const struct rp_cell_range *in = &m->tg->ranges.at[t->first_range];
+    const uint64_t *right = m->right.of_op + m->right.first[t->id];
+    rp_rc rc = RP_OK;
+    for (uint32_t k = 0; k < op->n_inputs + op->n_updates && rc == RP_OK; k++) {
+        bool reads = k < op->n_inputs;
+        uint32_t x = reads ? op->inputs[k] : op->updates[k - op->n_inputs];
+        rc = check_value(m, m->device, in[k], x, right[k], task,
+                         reads ? "reads" : "updates");
+        *digest = mix(*digest, in[k].n > 0 ? load_cell(&m->device[in[k].first]) : EMPTY);
+    }
+    return rc;
+}
+
 /* Outputs and workspace are overwritten first, since an op may write to both before it has
  * read its last input. It may write to its workspace until it ends. */
 static rp_rc do_run(struct machine *m, size_t task) {
     const struct rp_task *t = &m->tg->tasks.at[task];
     const struct rp_op *op = &m->g->ops[t->id];
-    const struct rp_cell_range *in = &m->tg->ranges.at[t->first_range];
-    const struct rp_cell_range *out = in + op->n_inputs, *workspace = out + op->n_outputs;
+    const struct rp_cell_range *update = &m->tg->ranges.at[t->first_range] + op->n_inputs;
+    const struct rp_cell_range *out = update + op->n_updates,
+                               *workspace = out + op->n_outputs;
+    const uint64_t *updated =
+        m->right.of_op + m->right.first[t->id] + op->n_inputs + op->n_updates;
     uint64_t digest = op_start(t->id);
-    rp_rc rc = RP_OK;
     for (uint32_t k = 0; k < op->n_outputs; k++)
         if (out[k].fresh)
             fill(m->device, out[k], ALLOCATED);
     fill(m->device, *workspace, WORKSPACE);
-    for (uint32_t k = 0; k < op->n_inputs && rc == RP_OK; k++) {
-        rc = check_value(m, m->device, in[k], op->inputs[k], task, "reads");
-        digest = mix(digest, in[k].n > 0 ? load_cell(&m->device[in[k].first]) : EMPTY);
-    }
+    rp_rc rc = read_all(m, task, &digest);
     for (uint32_t k = 0; k < op->n_outputs; k++)
-        fill(m->device, out[k], mix(digest, k));
+        if (!out[k].left)
+            fill(m->device, out[k], mix(digest, k));
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        fill(m->device, update[k], mix(digest, op->n_outputs + k));
     fill(m->device, *workspace, WORKSPACE);
     for (uint32_t k = 0; k < op->n_outputs && rc == RP_OK; k++)
-        rc = check_value(m, m->device, out[k], op->outputs[k], task, "has made");
+        if (!out[k].left)
+            rc = check_value(m, m->device, out[k], op->outputs[k],
+                             m->right.last[op->outputs[k]], task, "has made");
+    for (uint32_t k = 0; k < op->n_updates && rc == RP_OK; k++)
+        rc = check_value(m, m->device, update[k], op->updates[k], updated[k], task,
+                         "has updated");
     return rc;
 }
 
+/* A source is copied as it is: which version is right is for those to say that read it. */
 static rp_rc do_copy(struct machine *m, size_t task) {
     const struct rp_task *t = &m->tg->tasks.at[task];
     const struct rp_cell_range *device = &m->tg->ranges.at[t->first_range],
@@ -164,8 +242,10 @@ static rp_rc do_copy(struct machine *m, size_t task) {
     bool out = t->kind == RP_SWAP_OUT;
     struct rp_cell_range from = out ? *device : *host;
     const uint64_t *cells = out ? m->device : m->host;
-    rp_rc rc = check_value(m, cells, from, t->id, task,
-                           out ? "takes from the device" : "takes from the host");
+    rp_rc rc = RP_OK;
+    if (!m->tg->listed[t->id])
+        rc = check_value(m, cells, from, t->id, m->right.last[t->id], task,
+                         out ? "takes from the device" : "takes from the host");
     if (from.n > 0)
         fill(out ? m->host : m->device, out ? *host : *device,
              load_cell(&cells[from.first]));
@@ -368,8 +448,13 @@ static rp_rc check_kept(struct machine *m) {
             return rp_fail(m->err, RP_NO,
                            "replay: tensor %u \"%.80s\" is to be kept and not there", x,
                            g->tensors[x].name);
-        rc = check_value(m, m->device, m->tg->final[x], x, m->tg->tasks.n, "keeps");
+        rc = check_value(m, m->device, m->tg->final[x], x, m->right.last[x], m->tg->tasks.n,
+                         "keeps");
     }
+    for (uint32_t x = 0; x < g->n_tensors && rc == RP_OK; x++)
+        if (m->tg->listed[x])
+            rc = check_value(m, m->host, m->tg->host[x], x, m->right.last[x],
+                             m->tg->tasks.n, "leaves on the host");
     return rc;
 }
 
@@ -382,16 +467,17 @@ static void reset(struct machine *m, size_t order) {
     for (size_t k = 0; k < tg->tasks.n; k++)
         m->done[k] = false;
     for (uint32_t x = 0; x < m->g->n_tensors; x++)
-        if (m->g->tensors[x].producer == RP_NONE)
-            fill(m->device, tg->final[x], m->values[x]);
+        if (tg->listed[x])
+            fill(m->host, tg->host[x], first_value(m->g, x));
+        else if (m->g->tensors[x].producer == RP_NONE)
+            fill(m->device, tg->final[x], first_value(m->g, x));
     m->next[RP_QUEUE_COMPUTE] = m->next[RP_QUEUE_D2H] = m->next[RP_QUEUE_H2D] = 0;
     m->order = orders[order].description;
 }
 
 rp_rc rp_hash_replay(const struct rp_graph *g, const struct rp_task_graph *tg,
                      struct rp_replay *r, struct rp_err *err) {
-    uint64_t *values = reference_values(g);
-    struct machine m = {.g = g, .tg = tg, .values = values, .err = err};
+    struct machine m = {.g = g, .tg = tg, .right = run_reference(g), .err = err};
     m.device = rp_calloc(tg->n_device_cells, sizeof *m.device);
     m.host = rp_calloc(tg->n_host_cells, sizeof *m.host);
     m.done = rp_calloc(tg->tasks.n, sizeof *m.done);
@@ -411,7 +497,7 @@ rp_rc rp_hash_replay(const struct rp_graph *g, const struct rp_task_graph *tg,
         r->n_orders++;
     }
     r->n_values = m.n_values;
-    free(values);
+    free_reference(&m.right);
     free(m.device);
     free(m.host);
     free(m.done);

@@ -2,10 +2,11 @@
  *
  * An op's output is a digest of the op's index, the output's position and all cells of all
  * inputs, and it is written into all cells of the output. A source holds a digest of its
- * index. Storage that is freed or allocated is overwritten with a mark, and so is
- * workspace, before and after the op. So a run reads right values only if all steps and
- * waits before it are right. The right values come from the step without
- * rematerialization: each op once, with unlimited memory.
+ * index, and after an update one of the op's index, of all that the op reads, and of its
+ * own old value: a copy that is out of date holds a wrong value. Storage that is freed or
+ * allocated is overwritten with a mark, and so is workspace, before and after the op. So a
+ * run reads right values only if all steps and waits before it are right. The right values
+ * come from the step without rematerialization: each op once, with unlimited memory.
  *
  * In a runtime copies take their time, so the plan does not fix the order between queues;
  * only the waits do. The graph is executed in two or three orders. The first two are the

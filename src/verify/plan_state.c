@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
@@ -13,7 +14,46 @@ rp_rc rp_reject_step(struct rp_plan_state *w, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return rp_fail(w->err, RP_NO, "steps[%zu]: %s", w->step, text);
+    return rp_fail(w->err, RP_NO, "%s[%zu]: %s", w->list, w->step, text);
+}
+
+/* Lists the updaters of each source: counts them, sums up, and fills in. */
+static void list_updaters(struct rp_plan_state *w) {
+    const struct rp_graph *g = w->g;
+    uint32_t *start = w->updater_start = rp_calloc(g->n_tensors + (size_t)1, sizeof *start);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_updates; k++)
+            start[g->ops[i].updates[k] + 1]++;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        start[x + 1] += start[x];
+    w->updaters = rp_calloc(start[g->n_tensors], sizeof *w->updaters);
+    uint32_t *next = rp_calloc(g->n_tensors, sizeof *next);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_updates; k++) {
+            uint32_t x = g->ops[i].updates[k];
+            w->updaters[start[x] + next[x]++] = i;
+        }
+    free(next);
+}
+
+void rp_plan_state_init(struct rp_plan_state *w, const struct rp_graph *g,
+                        const struct rp_plan *p, struct rp_verdict *v, struct rp_err *err) {
+    *w = (struct rp_plan_state){
+        .g = g, .p = p, .v = v, .err = err, .list = "steps", .last_ordered = RP_NONE};
+    w->tensors = rp_calloc(g->n_tensors, sizeof *w->tensors);
+    w->runs = rp_calloc(g->n_ops, sizeof *w->runs);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        w->tensors[x].movable = !rp_is_source(w, x);
+    list_updaters(w);
+}
+
+void rp_plan_state_fini(struct rp_plan_state *w) {
+    rp_range_set_fini(&w->arena);
+    rp_range_set_fini(&w->slab);
+    free(w->tensors);
+    free(w->runs);
+    free(w->updater_start);
+    free(w->updaters);
 }
 
 bool rp_is_source(const struct rp_plan_state *w, uint32_t x) {
@@ -72,8 +112,8 @@ rp_rc rp_allocate_device(struct rp_plan_state *w, uint32_t x, uint64_t at) {
     return RP_OK;
 }
 
-rp_rc rp_allocate_workspace(struct rp_plan_state *w, uint32_t i, uint64_t at) {
-    uint64_t size = rp_storage_size(w, w->g->ops[i].workspace_bytes);
+rp_rc rp_allocate_workspace(struct rp_plan_state *w, uint32_t i, uint64_t size,
+                            uint64_t at) {
     char what[128];
     if (!w->p->addressed)
         return RP_OK;
@@ -90,8 +130,16 @@ rp_rc rp_allocate_workspace(struct rp_plan_state *w, uint32_t i, uint64_t at) {
 }
 
 rp_rc rp_allocate_host(struct rp_plan_state *w, uint32_t x, uint64_t at) {
+    struct rp_tensor_state *t = &w->tensors[x];
     uint64_t size = rp_storage_size(w, w->g->tensors[x].bytes);
     char what[128];
+    if (t->has_host_range && at == t->host_at)
+        return RP_OK;
+    if (t->has_host_range)
+        return rp_reject_step(w, RP_TENSOR " has its host copy at %" PRIu64,
+                              RP_A_TENSOR(w, x), t->host_at);
+    t->has_host_range = true;
+    t->host_at = at;
     if (!w->p->addressed) {
         w->v->host_used_bytes += size;
         return RP_OK;
@@ -106,7 +154,7 @@ rp_rc rp_allocate_host(struct rp_plan_state *w, uint32_t x, uint64_t at) {
 }
 
 rp_rc rp_check_budget(struct rp_plan_state *w, uint64_t workspace) {
-    uint64_t bytes = w->g->fixed_bytes + w->live_bytes + workspace;
+    uint64_t bytes = w->fixed_bytes + w->live_bytes + workspace;
     w->v->peak_bytes = rp_max_u64(w->v->peak_bytes, bytes);
     if (bytes > w->p->budget_bytes)
         return rp_reject_step(w, "%" PRIu64 " bytes live, over budget_bytes %" PRIu64,

@@ -63,8 +63,10 @@ static rp_rc use_all(struct check *s, const struct rp_task *t) {
     rp_rc rc = RP_OK;
     if (t->kind == RP_RUN) {
         const struct rp_op *op = &s->g->ops[t->id];
-        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs + 1 && rc == RP_OK; k++)
-            rc = use(s, s->device, range[k], k >= op->n_inputs);
+        uint32_t n = op->n_inputs + op->n_updates + op->n_outputs + 1;
+        for (uint32_t k = 0; k < n && rc == RP_OK; k++)
+            if (!range[k].left)
+                rc = use(s, s->device, range[k], k >= op->n_inputs);
         return rc;
     }
     rc = use(s, s->device, range[0], t->kind != RP_SWAP_OUT);

@@ -19,7 +19,8 @@ struct cuts {
 
 /* Where a tensor is after the tasks so far. */
 struct location {
-    bool on_device, on_host;
+    bool movable; /* an op makes it, or the plan lists it as a source on the host */
+    bool on_device, on_host;           /* on_host: there is a copy, perhaps out of date */
     struct rp_cell_range device, host; /* the latest ranges; outdated if not on_... */
     size_t swap_in, swap_out;          /* the latest copies, or NO_TASK */
 };
@@ -75,7 +76,11 @@ static rp_rc cut_run(struct builder *b, const struct rp_step *s) {
     if ((s->has_at ? s->n_at : 0) != op->n_outputs)
         return reject(b, "not one address per output");
     assert((size_t)s->at + op->n_outputs <= b->p->at.n);
-    rp_rc rc = cut(b, &b->arena, s->address, op->workspace_bytes, b->p->arena_bytes);
+    uint64_t workspace = size_of(b, op->workspace_bytes);
+    for (uint32_t k = 0; k < op->n_outputs && op->cannot_rewrite; k++)
+        if (b->p->at.at[s->at + k] == RP_NO_ADDRESS)
+            workspace += size_of(b, b->g->tensors[op->outputs[k]].bytes);
+    rp_rc rc = cut(b, &b->arena, s->address, workspace, b->p->arena_bytes);
     for (uint32_t k = 0; k < op->n_outputs && rc == RP_OK; k++)
         rc = cut(b, &b->arena, b->p->at.at[s->at + k], b->g->tensors[op->outputs[k]].bytes,
                  b->p->arena_bytes);
@@ -106,15 +111,31 @@ static rp_rc cut_step(struct builder *b, const struct rp_step *s) {
         return reject(b, "no op %u", s->id);
     if (s->kind != RP_RUN && s->id >= b->g->n_tensors)
         return reject(b, "no tensor %u", s->id);
-    if (s->kind != RP_RUN && b->g->tensors[s->id].producer == RP_NONE)
+    if (s->kind != RP_RUN && !b->tensors[s->id].movable)
         return reject(b, "tensor %u is a source", s->id);
     if (!b->p->addressed || s->kind == RP_FREE)
         return RP_OK;
     return s->kind == RP_RUN ? cut_run(b, s) : cut_copy(b, s);
 }
 
-static rp_rc cut_memories(struct builder *b) {
+static rp_rc cut_homes(struct builder *b) {
     rp_rc rc = RP_OK;
+    for (size_t k = 0; k < b->p->homes.n && rc == RP_OK; k++) {
+        const struct rp_plan_home *h = &b->p->homes.at[k];
+        if (h->tensor >= b->g->n_tensors || b->g->tensors[h->tensor].producer != RP_NONE)
+            return rp_fail(b->err, RP_NO, "homes[%zu]: no source %u", k, h->tensor);
+        if (b->p->addressed && h->host_at == RP_NO_ADDRESS)
+            return rp_fail(b->err, RP_NO, "homes[%zu]: no host address", k);
+        b->tensors[h->tensor].movable = true;
+        rc = b->p->addressed ? cut(b, &b->slab, h->host_at, b->g->tensors[h->tensor].bytes,
+                                   b->p->host_bytes)
+                             : RP_OK;
+    }
+    return rc;
+}
+
+static rp_rc cut_memories(struct builder *b) {
+    rp_rc rc = cut_homes(b);
     for (b->step = 0; b->step < b->p->steps.n && rc == RP_OK; b->step++)
         rc = cut_step(b, &b->p->steps.at[b->step]);
     sort_cuts(&b->arena);
@@ -137,12 +158,14 @@ static size_t cell_at(const struct cuts *c, uint64_t at) {
 static struct rp_cell_range cells_at(const struct builder *b, const struct cuts *c,
                                      uint64_t at, uint64_t bytes) {
     size_t first = cell_at(c, at);
-    return (struct rp_cell_range){first, cell_at(c, at + size_of(b, bytes)) - first, true};
+    return (struct rp_cell_range){
+        .first = first, .n = cell_at(c, at + size_of(b, bytes)) - first, .fresh = true};
 }
 
 /* The cell of a tensor without an address, one of those that follow `before` others. */
 static struct rp_cell_range own_cell(const struct rp_graph *g, uint32_t x, size_t before) {
-    return (struct rp_cell_range){before + x, g->tensors[x].bytes > 0, true};
+    return (struct rp_cell_range){
+        .first = before + x, .n = g->tensors[x].bytes > 0, .fresh = true};
 }
 
 /* ---- tasks ---- */
@@ -170,16 +193,40 @@ static rp_rc allocate(struct builder *b, uint32_t x, uint64_t at) {
     return RP_OK;
 }
 
-/* A run waits for the swap-ins of its inputs. An input that was freed is still read where
- * it was, and the replay sees what the op finds there. */
-static rp_rc add_inputs(struct builder *b, const struct rp_op *op) {
-    for (uint32_t k = 0; k < op->n_inputs; k++) {
-        const struct location *l = &b->tensors[op->inputs[k]];
-        if (l->device.first == SIZE_MAX)
-            return reject(b, "tensor %u was never there to be read", op->inputs[k]);
-        add_range(b, l->device, false);
-        add_wait(b, l->swap_in);
-    }
+/* A run waits for the swap-in of what it reads, and for the swap-out of what it updates. A
+ * tensor that was freed is still read where it was, and the replay sees what the op finds
+ * there. */
+static rp_rc add_read(struct builder *b, uint32_t x, bool update) {
+    const struct location *l = &b->tensors[x];
+    if (l->device.first == SIZE_MAX)
+        return reject(b, "tensor %u was never there to be read", x);
+    add_range(b, l->device, false);
+    add_wait(b, l->swap_in);
+    if (update)
+        add_wait(b, l->swap_out);
+    return RP_OK;
+}
+
+static rp_rc add_reads(struct builder *b, const struct rp_op *op) {
+    rp_rc rc = RP_OK;
+    for (uint32_t k = 0; k < op->n_inputs && rc == RP_OK; k++)
+        rc = add_read(b, op->inputs[k], false);
+    for (uint32_t k = 0; k < op->n_updates && rc == RP_OK; k++)
+        rc = add_read(b, op->updates[k], true);
+    return rc;
+}
+
+/* The outputs on the device that op leaves alone are made a second time in its workspace.
+ */
+static rp_rc add_workspace(struct builder *b, const struct rp_step *s,
+                           uint64_t left_bytes) {
+    uint64_t bytes = size_of(b, b->g->ops[s->id].workspace_bytes) + left_bytes;
+    struct rp_cell_range workspace = {.fresh = true};
+    if (b->p->addressed && s->address != RP_NO_ADDRESS)
+        workspace = cells_at(b, &b->arena, s->address, bytes);
+    else if (b->p->addressed && bytes > 0)
+        return reject(b, "the workspace of op %u has no address", s->id);
+    add_range(b, workspace, true);
     return RP_OK;
 }
 
@@ -193,22 +240,23 @@ static void add_rewritten(struct builder *b, const struct location *l) {
 
 static rp_rc add_run(struct builder *b, const struct rp_step *s) {
     const struct rp_op *op = &b->g->ops[s->id];
-    rp_rc rc = add_inputs(b, op);
+    uint64_t left_bytes = 0;
+    rp_rc rc = add_reads(b, op);
     for (uint32_t k = 0; k < op->n_outputs && rc == RP_OK; k++) {
         uint32_t x = op->outputs[k];
         uint64_t at = b->p->addressed ? b->p->at.at[s->at + k] : RP_NO_ADDRESS;
-        if (b->tensors[x].on_device && at == RP_NO_ADDRESS)
+        bool there = b->tensors[x].on_device && at == RP_NO_ADDRESS;
+        if (there && op->cannot_rewrite) {
+            add_range(b, b->tensors[x].device, false);
+            b->tg->ranges.at[b->tg->ranges.n - 1].left = true;
+            left_bytes += size_of(b, b->g->tensors[x].bytes);
+        } else if (there) {
             add_rewritten(b, &b->tensors[x]);
-        else
+        } else {
             rc = allocate(b, x, at);
+        }
     }
-    struct rp_cell_range workspace = {0, 0, true};
-    if (b->p->addressed && s->address != RP_NO_ADDRESS)
-        workspace = cells_at(b, &b->arena, s->address, op->workspace_bytes);
-    else if (b->p->addressed && op->workspace_bytes > 0)
-        return reject(b, "the workspace of op %u has no address", s->id);
-    add_range(b, workspace, true);
-    return rc;
+    return rc == RP_OK ? add_workspace(b, s, left_bytes) : rc;
 }
 
 /* Waits for the copies, because the storage may be used again after the free. */
@@ -225,7 +273,7 @@ static rp_rc add_free(struct builder *b, const struct rp_step *s) {
 
 static rp_rc add_swap_out(struct builder *b, const struct rp_step *s) {
     struct location *l = &b->tensors[s->id];
-    if (!l->on_device || l->on_host)
+    if (!l->on_device || (l->on_host && !b->tg->listed[s->id]))
         return reject(b, "tensor %u cannot be swapped out", s->id);
     if (b->p->addressed && s->address == RP_NO_ADDRESS)
         return reject(b, "tensor %u has no host address", s->id);
@@ -268,16 +316,36 @@ static rp_rc add_task(struct builder *b, const struct rp_step *s) {
     return rc;
 }
 
-static void init_tensors(struct builder *b) {
+/* Before the memories are cut. */
+static void init_movable(struct builder *b) {
     const struct rp_graph *g = b->g;
     b->tensors = rp_calloc(g->n_tensors, sizeof *b->tensors);
+    b->tg->listed = rp_calloc(g->n_tensors, sizeof *b->tg->listed);
+    b->tg->host = rp_calloc(g->n_tensors, sizeof *b->tg->host);
+    for (uint32_t x = 0; x < g->n_tensors; x++) {
+        b->tensors[x].movable = g->tensors[x].producer != RP_NONE;
+        b->tensors[x].swap_in = b->tensors[x].swap_out = NO_TASK;
+    }
+}
+
+/* After it: where everything is when the step begins. */
+static void init_tensors(struct builder *b) {
+    const struct rp_graph *g = b->g;
     for (uint32_t x = 0; x < g->n_tensors; x++) {
         struct location *l = &b->tensors[x];
-        l->on_device = g->tensors[x].producer == RP_NONE;
+        l->on_device = !l->movable;
         l->device = own_cell(g, x, b->arena.n);
         if (!l->on_device)
             l->device.first = SIZE_MAX; /* no storage yet */
-        l->swap_in = l->swap_out = NO_TASK;
+    }
+    for (size_t k = 0; k < b->p->homes.n; k++) {
+        const struct rp_plan_home *h = &b->p->homes.at[k];
+        struct location *l = &b->tensors[h->tensor];
+        l->on_host = b->tg->listed[h->tensor] = true;
+        l->host = b->p->addressed
+                      ? cells_at(b, &b->slab, h->host_at, g->tensors[h->tensor].bytes)
+                      : own_cell(g, h->tensor, 0);
+        b->tg->host[h->tensor] = l->host;
     }
 }
 
@@ -298,8 +366,10 @@ rp_rc rp_task_graph_build(const struct rp_graph *g, const struct rp_plan *p,
                           struct rp_task_graph *tg, struct rp_err *err) {
     struct builder b = {.g = g, .p = p, .tg = tg, .err = err, .last_compute = NO_TASK};
     *tg = (struct rp_task_graph){0};
+    init_movable(&b);
     rp_rc rc = cut_memories(&b);
-    init_tensors(&b);
+    if (rc == RP_OK)
+        init_tensors(&b);
     for (b.step = 0; b.step < p->steps.n && rc == RP_OK; b.step++)
         rc = add_task(&b, &p->steps.at[b.step]);
     if (rc == RP_OK)
@@ -316,5 +386,7 @@ void rp_task_graph_fini(struct rp_task_graph *tg) {
     free(tg->ranges.at);
     free(tg->final);
     free(tg->on_device);
+    free(tg->listed);
+    free(tg->host);
     *tg = (struct rp_task_graph){0};
 }

@@ -8,8 +8,8 @@
  * Memory is scaled down without loss. The arena is cut at every address at which a range of
  * the plan begins or ends, and each piece becomes one cell. Two ranges share a byte if and
  * only if they share a cell, and all bytes of a piece are always written and read together.
- * The host slab is cut in the same way. Each source, and each tensor of a plan without
- * addresses, has a cell of its own after those of the arena.
+ * The host slab is cut in the same way. Each source that stays on the device, and each
+ * tensor of a plan without addresses, has a cell of its own after those of the arena.
  *
  * Not thread-safe while it is built; many threads may read it afterwards.
  */
@@ -31,11 +31,12 @@ enum rp_task_queue { RP_QUEUE_COMPUTE, RP_QUEUE_D2H, RP_QUEUE_H2D, RP_N_TASK_QUE
 struct rp_cell_range {
     size_t first, n;
     bool fresh; /* allocated by this step: it holds no value yet */
+    bool left;  /* an output that the run leaves as it is */
 };
 
-/* Task k is step k of the plan. Its ranges are, for a run: those of its inputs, its outputs
- * and its workspace; for a free: the one that is freed; for a swap: the one on the device
- * and the one on the host. */
+/* Task k is step k of the plan. Its ranges are, for a run: those of its inputs, of what it
+ * updates, of its outputs, and its workspace; for a free: the one that is freed; for a
+ * swap: the one on the device and the one on the host. */
 struct rp_task {
     enum rp_step_kind kind;
     uint32_t id;                /* op or tensor */
@@ -48,7 +49,9 @@ struct rp_task_graph {
     RP_VEC(size_t) waits;
     RP_VEC(struct rp_cell_range) ranges;
     bool *on_device;             /* per tensor: at the end */
+    bool *listed;                /* per tensor: a source that lives on the host */
     struct rp_cell_range *final; /* per tensor: its device cells at the end, if on_device */
+    struct rp_cell_range *host;  /* per listed source: its host cells */
     size_t n_device_cells, n_host_cells;
 };
 

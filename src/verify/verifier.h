@@ -45,6 +45,7 @@
 /* What the steps of a plan cost, computed without the plan's claims. */
 struct rp_verdict {
     uint64_t time_ns, baseline_time_ns, recompute_ns, stall_ns;
+    uint64_t fixed_bytes;      /* of the sources that stay on the device under this plan */
     uint64_t peak_bytes;       /* the largest sum of all live bytes, sources included */
     uint64_t arena_used_bytes; /* highest end; without addresses the peak less sources */
     uint64_t host_used_bytes;  /* highest end; without addresses the sum of sizes */

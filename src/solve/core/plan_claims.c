@@ -11,8 +11,8 @@ struct tally {
     uint64_t alignment, live_bytes, peak_bytes;
     uint64_t host_bytes; /* without addresses the sum, else where the last copy ends */
     uint64_t arena_end;  /* where the last tensor or workspace ends */
-    bool *on_device;     /* per tensor */
-    bool *ran;           /* per op */
+    bool *on_device, *has_host_range; /* per tensor */
+    bool *ran;                        /* per op */
 };
 
 static uint64_t size_of(const struct tally *c, uint32_t x) {
@@ -38,6 +38,8 @@ static void count_run(struct tally *c, const struct rp_step *step, struct rp_pla
     const struct rp_op *op = &c->g->ops[step->id];
     uint64_t workspace = rp_round_up(op->workspace_bytes, c->alignment);
     for (uint32_t k = 0; k < op->n_outputs; k++) {
+        if (c->on_device[op->outputs[k]] && op->cannot_rewrite)
+            workspace += size_of(c, op->outputs[k]);
         allocate(c, op->outputs[k]);
         if (plan->addressed)
             raise_end(&c->arena_end, plan->at.at[step->at + k], size_of(c, op->outputs[k]));
@@ -47,6 +49,15 @@ static void count_run(struct tally *c, const struct rp_step *step, struct rp_pla
     if (c->ran[step->id])
         plan->claims.recompute_ns += op->time_ns;
     c->ran[step->id] = true;
+}
+
+/* The room of a tensor's host copy, at this address; the same each time. */
+static void count_host_range(struct tally *c, uint32_t x, uint64_t at) {
+    if (at != RP_NO_ADDRESS)
+        raise_end(&c->host_bytes, at, size_of(c, x));
+    else if (!c->has_host_range[x])
+        c->host_bytes += size_of(c, x);
+    c->has_host_range[x] = true;
 }
 
 static void count_step(struct tally *c, const struct rp_step *step, struct rp_plan *plan) {
@@ -59,10 +70,7 @@ static void count_step(struct tally *c, const struct rp_step *step, struct rp_pl
         c->on_device[step->id] = false;
         break;
     case RP_SWAP_OUT:
-        if (plan->addressed)
-            raise_end(&c->host_bytes, step->address, size_of(c, step->id));
-        else
-            c->host_bytes += size_of(c, step->id);
+        count_host_range(c, step->id, step->address);
         break;
     case RP_SWAP_IN:
         allocate(c, step->id);
@@ -77,19 +85,22 @@ rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
     struct tally c = {.g = g,
                       .alignment = plan->addressed ? g->device.alignment_bytes : 1,
                       .on_device = rp_calloc(g->n_tensors, sizeof(bool)),
+                      .has_host_range = rp_calloc(g->n_tensors, sizeof(bool)),
                       .ran = rp_calloc(g->n_ops, sizeof(bool))};
     struct rp_claims *claims = &plan->claims;
     struct rp_timeline timeline;
     rp_timeline_init(&timeline, g);
     claims->recompute_ns = 0;
     claims->baseline_time_ns = g->total_time_ns;
+    for (size_t k = 0; k < plan->homes.n; k++)
+        count_host_range(&c, plan->homes.at[k].tensor, plan->homes.at[k].host_at);
     for (size_t i = 0; i < plan->steps.n; i++) {
         count_step(&c, &plan->steps.at[i], plan);
         rp_timeline_step(&timeline, &plan->steps.at[i]);
     }
     claims->time_ns = rp_timeline_end(&timeline);
     claims->stall_ns = timeline.stall_ns;
-    claims->peak_bytes = g->fixed_bytes + c.peak_bytes;
+    claims->peak_bytes = rp_plan_fixed_bytes(plan, g) + c.peak_bytes;
     plan->arena_bytes = plan->addressed ? c.arena_end : c.peak_bytes;
     plan->host_bytes = c.host_bytes;
     rp_rc rc = timeline.overflow
@@ -97,6 +108,7 @@ rp_rc rp_plan_fill_claims(const struct rp_graph *g, struct rp_plan *plan,
                    : RP_OK;
     rp_timeline_fini(&timeline);
     free(c.on_device);
+    free(c.has_host_range);
     free(c.ran);
     return rc;
 }
