@@ -10,8 +10,40 @@ struct masks {
     uint32_t n_ops, n_tensors;
     uint32_t in[32], out[32]; /* per op */
     uint64_t bytes[32];       /* per tensor */
-    uint32_t keep;
+    uint32_t keep, pinned;    /* at the end; from the first making to the end */
+    uint32_t fixed[32]; /* per op: its outputs, if it cannot rewrite them, else none */
 };
+
+/* How often the ops with a bit in `ran` update x. */
+static uint32_t updates_by(const struct rp_graph *g, uint32_t x, uint32_t ran) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_updates && (ran >> i & 1); k++)
+            sum += g->ops[i].updates[k] == x;
+    return sum;
+}
+
+static uint32_t ops_before(uint32_t t) {
+    return (uint32_t)((UINT64_C(1) << t) - 1);
+}
+
+bool rp_brute_finds_sources(const struct rp_graph *g, uint32_t ran, uint32_t j) {
+    const struct rp_op *op = &g->ops[j];
+    uint32_t before = ops_before(j);
+    bool finds = true;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        finds = finds &&
+                updates_by(g, op->inputs[k], ran) == updates_by(g, op->inputs[k], before);
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        finds = finds &&
+                updates_by(g, op->updates[k], ran) == updates_by(g, op->updates[k], before);
+    return finds;
+}
+
+bool rp_brute_may_run_again(const struct rp_graph *g, uint32_t ran, uint32_t j) {
+    const struct rp_op *op = &g->ops[j];
+    return op->recompute && op->n_updates == 0 && rp_brute_finds_sources(g, ran, j);
+}
 
 static void read_masks(const struct rp_graph *g, struct masks *m) {
     uint32_t bit[64];
@@ -28,8 +60,12 @@ static void read_masks(const struct rp_graph *g, struct masks *m) {
             m->bytes[m->n_tensors] = g->tensors[op->outputs[k]].bytes;
             bit[op->outputs[k]] = 1u << m->n_tensors++;
             m->out[i] |= bit[op->outputs[k]];
+            if (g->tensors[op->outputs[k]].held)
+                m->pinned |= bit[op->outputs[k]];
         }
+        m->fixed[i] = op->cannot_rewrite ? m->out[i] : 0;
     }
+    m->keep = m->pinned;
     for (uint32_t k = 0; k < g->n_keep; k++)
         m->keep |= bit[g->keep[k]];
 }
@@ -65,22 +101,25 @@ static bool stage(const struct rp_graph *g, const struct masks *m, uint32_t t, u
                   uint32_t next, uint64_t *time_ns, uint64_t *peak_bytes) {
     uint32_t runs = runs_of(m, t, now, next), device = now;
     *time_ns = *peak_bytes = 0;
-    if ((now & ~made_before(m, t)) || (next & ~made_before(m, t + 1)))
+    if ((now & ~made_before(m, t)) || (next & ~made_before(m, t + 1)) ||
+        (made_before(m, t) & m->pinned & ~now) ||
+        (made_before(m, t + 1) & m->pinned & ~next))
         return false;
     for (uint32_t j = 0; j <= t; j++) {
         uint32_t wanted = next;
         if (!(runs >> j & 1))
             continue;
-        if (j < t && !g->ops[j].recompute)
+        if (j < t && !rp_brute_may_run_again(g, ops_before(t), j))
             return false;
         for (uint32_t i = j; i <= t; i++)
             if (runs >> i & 1)
                 wanted |= m->in[i] | m->out[i];
         device &= wanted;
         assert((m->in[j] & ~device) == 0);
+        uint64_t bytes = bytes_of(m, device | m->out[j]) +
+                         bytes_of(m, device & m->fixed[j]) + g->ops[j].workspace_bytes;
         device |= m->out[j];
         *time_ns += g->ops[j].time_ns;
-        uint64_t bytes = bytes_of(m, device) + g->ops[j].workspace_bytes;
         *peak_bytes = bytes > *peak_bytes ? bytes : *peak_bytes;
         /* Outputs stay only if something still needs them. */
         wanted = next;
@@ -154,15 +193,16 @@ static void update_lengths(const struct rp_graph *g, const struct masks *m, uint
             if (best[s] == UINT64_MAX)
                 continue;
             for (uint32_t x = 0; x < m->n_tensors; x++)
-                if (s >> x & 1 && best[s & ~((size_t)1 << x)] > best[s]) {
+                if ((s & ~m->pinned) >> x & 1 && best[s & ~((size_t)1 << x)] > best[s]) {
                     best[s & ~((size_t)1 << x)] = best[s];
                     changed = true;
                 }
             for (uint32_t j = 0; j < t; j++) {
                 uint32_t to = (uint32_t)s | m->out[j];
-                if (g->ops[j].recompute && (m->in[j] & ~s) == 0 &&
-                    bytes_of(m, to) + g->ops[j].workspace_bytes <= limit_bytes &&
-                    best[s] + g->ops[j].time_ns < best[to]) {
+                uint64_t bytes = bytes_of(m, to) + g->ops[j].workspace_bytes +
+                                 bytes_of(m, (uint32_t)s & m->fixed[j]);
+                if (rp_brute_may_run_again(g, ops_before(t), j) && (m->in[j] & ~s) == 0 &&
+                    bytes <= limit_bytes && best[s] + g->ops[j].time_ns < best[to]) {
                     best[to] = best[s] + g->ops[j].time_ns;
                     changed = true;
                 }

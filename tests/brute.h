@@ -15,6 +15,11 @@
 
 #define RP_BRUTE_TENSORS 9 /* the largest number of tensors that rp_brute_best accepts */
 
+/* When exactly the ops with a bit in `ran` have run, does op j find every source that it
+ * touches after as many updates as in the graph? And may it run again then? */
+bool rp_brute_finds_sources(const struct rp_graph *g, uint32_t ran, uint32_t j);
+bool rp_brute_may_run_again(const struct rp_graph *g, uint32_t ran, uint32_t j);
+
 /* Time and peak of one stage. `now` is on the device before it, and `next` must be after
  * it. False if that is impossible. */
 bool rp_brute_stage(const struct rp_graph *g, uint32_t t, uint32_t now, uint32_t next,

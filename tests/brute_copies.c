@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "brute.h"
 
 enum { MAX_TENSORS = RP_BRUTE_COPIED };
 
@@ -29,7 +30,7 @@ struct brute {
     const struct rp_brute_copies *o;
     uint32_t n;                 /* tensors */
     uint32_t x_of[MAX_TENSORS]; /* their numbers in the graph */
-    uint16_t in[32], out[32], keep;
+    uint16_t in[32], out[32], keep, pinned;
     uint32_t out_ns[MAX_TENSORS], in_ns[MAX_TENSORS];
     struct node *nodes;
     uint32_t n_nodes;
@@ -67,8 +68,10 @@ static void read_graph(struct brute *b) {
             }
             bit[x] = (uint16_t)(1u << b->n++);
             b->out[i] |= bit[x];
+            b->pinned |= g->tensors[x].held ? bit[x] : 0;
         }
     }
+    b->keep = b->pinned;
     for (uint32_t k = 0; k < g->n_keep; k++)
         b->keep |= bit[g->keep[k]];
 }
@@ -160,14 +163,19 @@ static void advance(struct key *k, uint32_t ns) {
     }
 }
 
+/* Run-once and ordered ops keep the graph's order among themselves. */
+static bool keeps_place(const struct rp_op *op) {
+    return !op->recompute || op->ordered || op->n_updates > 0;
+}
+
 /* Whether op j may run for the first time. */
 static bool is_next(const struct brute *b, uint32_t ran, uint32_t j) {
     const struct rp_op *ops = b->g->ops;
     for (uint32_t i = 0; i < j; i++)
         if (!(ran >> i & 1) &&
-            (!b->o->any_order || (!ops[i].recompute && !ops[j].recompute)))
+            (!b->o->any_order || (keeps_place(&ops[i]) && keeps_place(&ops[j]))))
             return false;
-    return true;
+    return rp_brute_finds_sources(b->g, ran, j);
 }
 
 static void try_run(struct brute *b, const struct key *from, uint64_t clock, uint32_t j) {
@@ -175,7 +183,8 @@ static void try_run(struct brute *b, const struct key *from, uint64_t clock, uin
     struct key k = *from;
     uint32_t wait = 0;
     bool again = from->ran >> j & 1;
-    if (again && (!b->o->recompute || !op->recompute || (b->out[j] & ~k.device) == 0))
+    if (again && (!b->o->recompute || !rp_brute_may_run_again(b->g, from->ran, j) ||
+                  (b->out[j] & ~k.device) == 0))
         return;
     if ((b->in[j] & ~k.device) || (!again && !is_next(b, k.ran, j)))
         return;
@@ -185,8 +194,11 @@ static void try_run(struct brute *b, const struct key *from, uint64_t clock, uin
     for (uint32_t x = 0; x < b->n; x++)
         if ((b->out[j] & k.device) >> x & 1 && k.ready[x] > wait)
             return;
+    uint64_t workspace = op->workspace_bytes;
+    if (op->cannot_rewrite)
+        workspace += bytes_of(b, b->out[j] & k.device);
     k.device |= b->out[j];
-    if (bytes_of(b, k.device) + op->workspace_bytes > b->o->limit_bytes)
+    if (bytes_of(b, k.device) + workspace > b->o->limit_bytes)
         return;
     k.ran |= 1u << j;
     advance(&k, wait + (uint32_t)op->time_ns);
@@ -199,7 +211,7 @@ static void try_tensor(struct brute *b, const struct key *from, uint64_t clock,
     bool on_device = from->device & bit, on_host = from->host & bit;
     struct key k = *from;
     uint32_t wait = on_host ? k.host_ready[x] : 0;
-    if (on_device && k.ready[x] <= wait) { /* free */
+    if (on_device && k.ready[x] <= wait && !(b->pinned & bit)) { /* free */
         advance(&k, wait);
         k.device ^= bit;
         add_state(b, &k, clock + wait);

@@ -157,6 +157,30 @@ static void choose_keep(struct rp_graph *g, struct rp_rng *r,
     }
 }
 
+/* Op i updates a source that it does not read. */
+static void add_update(struct rp_graph *g, struct rp_rng *r, const struct rp_gen_shape *s,
+                       uint32_t i) {
+    struct rp_op *op = &g->ops[i];
+    uint32_t x = s->n_sources > 0 ? (uint32_t)rp_rng_below(r, s->n_sources) : RP_NONE;
+    if (x == RP_NONE || reads(op, x))
+        return;
+    op->updates = rp_calloc(1, sizeof *op->updates);
+    op->updates[op->n_updates++] = x;
+}
+
+/* Drawn apart, so that the rest of the graph is the same without. */
+static void add_rules(struct rp_graph *g, uint64_t seed, const struct rp_gen_shape *s) {
+    struct rp_rng own = {seed}, *r = &own;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        if (rp_rng_percent(r, s->rules_percent))
+            add_update(g, r, s, i);
+        g->ops[i].ordered = rp_rng_percent(r, s->rules_percent);
+        g->ops[i].cannot_rewrite = rp_rng_percent(r, s->rules_percent);
+    }
+    for (uint32_t x = s->n_sources; x < g->n_tensors; x++)
+        g->tensors[x].held = rp_rng_percent(r, s->rules_percent);
+}
+
 void rp_gen_graph(uint64_t seed, const struct rp_gen_shape *s, struct rp_graph *g) {
     struct rp_rng r = {seed};
     struct rp_err err = {{0}};
@@ -177,6 +201,7 @@ void rp_gen_graph(uint64_t seed, const struct rp_gen_shape *s, struct rp_graph *
     g->ops = rp_calloc(s->n_ops, sizeof *g->ops);
     for (; g->n_ops < s->n_ops; g->n_ops++)
         add_op(g, &r, s, g->n_ops);
+    add_rules(g, seed + 12345, s);
     choose_keep(g, &r, s);
     if (s->version_2)
         add_version_2(g, &r, s);

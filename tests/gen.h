@@ -42,6 +42,9 @@ struct rp_gen_shape {
     uint32_t workspace_percent; /* of ops with workspace */
     uint32_t once_percent;      /* of ops with recompute == false; some have no output */
     uint32_t keep_percent;      /* of tensors kept; the last op's outputs always are */
+    /* Of ops that update a source, of ops that are ordered, of ops that cannot rewrite
+     * their outputs, and of tensors that are held. The rest of the graph is as without. */
+    uint32_t rules_percent;
     uint64_t alignment_bytes;
     bool version_2; /* updates, held tensors, homes, ordered ops, ops that cannot rewrite */
     bool bandwidths; /* the device section states them: plans may swap */

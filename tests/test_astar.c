@@ -24,8 +24,11 @@ struct task {
 
 /* Copies and runs take multiples of 10 ns, so that they often end at the same time. */
 static void make_ties(struct rp_graph *g) {
-    for (uint32_t x = 0; x < g->n_tensors; x++)
+    g->fixed_bytes = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++) {
         g->tensors[x].bytes = g->tensors[x].bytes / 500 * 10;
+        g->fixed_bytes += g->tensors[x].producer == RP_NONE ? g->tensors[x].bytes : 0;
+    }
     g->device.h2d_bytes_per_s = g->device.d2h_bytes_per_s = 1000000000u;
     g->device.copy_latency_ns = 0;
 }
@@ -36,6 +39,7 @@ static void task_init(struct task *t, uint64_t seed, uint32_t n_ops) {
     shape.max_outputs = 1 + (uint32_t)(seed / 7 % 2);
     shape.training = seed % 3 != 0;
     shape.once_percent = seed % 5 == 0 ? 20 : 0;
+    shape.rules_percent = n_ops < 8 && seed % 2 ? 15 : 0;
     shape.n_sources = seed % 4; /* without sources the lists end exactly, so a sanitizer
                                    sees reads beyond them */
     rp_gen_graph(seed, &shape, &t->g);
@@ -54,8 +58,8 @@ static void task_init(struct task *t, uint64_t seed, uint32_t n_ops) {
                                     .recompute = seed % 11 != 0,
                                     .swap = true,
                                     .max_states = 200000};
-    for (uint32_t j = 0; j < t->p.n_ops && !t->o.recompute; j++)
-        t->p.recompute[j] = false;
+    if (!t->o.recompute)
+        rp_instance_run_once(&t->p);
 }
 
 static void task_fini(struct task *t) {

@@ -24,6 +24,7 @@ static void build_instance(uint64_t seed, struct instance *i) {
     shape.once_percent = rp_rng_percent(&r, 30) ? 15 : 0;
     shape.max_outputs = rp_rng_percent(&r, 30) ? 2 : 1;
     shape.n_ops -= shape.max_outputs - 1;
+    shape.rules_percent = seed % 2 * 20;
     do {
         rp_gen_graph(seed++, &shape, &i->g);
         rp_instance_init(&i->p, &i->g, i->g.fixed_bytes, false, NULL);

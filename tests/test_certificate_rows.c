@@ -394,7 +394,7 @@ static bool check_one_bound(uint64_t seed, uint32_t *n_rows) {
     uint32_t stages =
         rp_rng_percent(&r, 40) ? 1 + (uint32_t)rp_rng_below(&r, i.p.n_ops) : 0;
     rp_formulation_init(&f, &i.p, &(struct rp_formulation_options){.max_stages = stages});
-    rp_sep_memory_init(&memory, &f);
+    rp_sep_memory_init(&memory, &f, false);
     rp_sep_path_init(&paths, &f);
     double *v = calloc(f.n_cols + 1, sizeof *v);
     for (uint32_t k = 0; k < f.n_cols; k++)

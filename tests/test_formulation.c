@@ -19,7 +19,7 @@ static void draw_schedule(struct rp_rng *r, const struct rp_instance *p,
     uint32_t percent = (uint32_t)rp_rng_below(r, 40);
     for (uint32_t t = 1; t <= p->n_ops; t++)
         for (uint32_t x = 0; x < p->n_tensors; x++)
-            if (p->producer[x] < t && !(t == p->n_ops && p->kept[x]) &&
+            if (p->producer[x] < t && !p->pinned[x] && !(t == p->n_ops && p->kept[x]) &&
                 rp_rng_percent(r, percent))
                 rp_schedule_set(s, x, t, t, !rp_held(s, t, x));
 }
@@ -105,7 +105,7 @@ static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
     rp_formulation_schedule(f, v, 0.5, s);
     struct rp_cost c = rp_schedule_cost(p, s);
     good = good && c.time_ns <= given.time_ns && c.peak_bytes <= given.peak_bytes;
-    rp_sep_memory_init(&m, f);
+    rp_sep_memory_init(&m, f, true);
     rp_stage_work_init(p, &w);
     rp_formulation_rows(f, &rows);
     good = good && meets_all_rows(&rows, v);
@@ -154,6 +154,7 @@ static bool check_one_graph(uint64_t seed) {
     struct rp_instance p;
     bool good = true;
     shape.once_percent = (uint32_t)rp_rng_below(&r, 2) * 15;
+    shape.rules_percent = seed % 2 * 20;
     shape.training = rp_rng_percent(&r, 50);
     rp_gen_graph(seed, &shape, &g);
     rp_instance_init(&p, &g, g.fixed_bytes + rp_rng_below(&r, 20000), false, NULL);
@@ -233,6 +234,7 @@ static void no_cut_removes_a_schedule_that_fits(void) {
         struct rp_schedule s;
         bool good = true;
         shape.training = rp_rng_percent(&r, 70);
+        shape.rules_percent = seed % 2 * 15;
         rp_gen_graph(seed, &shape, &g);
         rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
         for (uint32_t i = 0; i < 10 && good; i++) {
@@ -326,8 +328,7 @@ static void columns_exist_only_where_a_later_op_can_use_them(void) {
     CU_ASSERT_EQUAL(rp_formulation_held(&f, 4, 0), RP_COL_ZERO);
     rp_formulation_fini(&f);
     /* If no op may run again, no columns are left. */
-    for (uint32_t j = 0; j < 4; j++)
-        p.recompute[j] = false;
+    rp_instance_run_once(&p);
     rp_formulation_init(&f, &p, &(struct rp_formulation_options){0});
     CU_ASSERT_EQUAL(f.n_cols, 0);
     CU_ASSERT_EQUAL(rp_formulation_held(&f, 1, 0), RP_COL_ONE);

@@ -25,6 +25,7 @@ static void task_init(struct task *k, uint64_t seed, uint32_t n_ops, bool swap) 
     struct rp_gen_shape shape = rp_gen_small(n_ops);
     struct rp_schedule all;
     shape.training = true;
+    shape.rules_percent = seed % 2 * 10;
     rp_gen_graph(seed, &shape, &k->g);
     k->g.device.d2h_bytes_per_s = k->g.device.h2d_bytes_per_s = 40000000000u;
     uint64_t fixed = k->g.fixed_bytes, bytes = rp_keep_all_bytes(&k->g, false) - fixed;

@@ -19,6 +19,7 @@ static void build_instance(uint64_t seed, struct rp_graph *g, struct rp_instance
     struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 4));
     shape.training = rp_rng_percent(&r, 50);
     shape.once_percent = rp_rng_percent(&r, 30) ? 15 : 0;
+    shape.rules_percent = seed % 2 * 20;
     shape.max_outputs = 1;
     rp_gen_graph(seed, &shape, g);
     rp_instance_init(p, g, g->fixed_bytes, false, NULL);
@@ -117,7 +118,7 @@ static bool check_one_dual(uint64_t seed) {
     unsigned log2;
     build_instance(seed, &g, &p);
     rp_formulation_init(&f, &p, &(struct rp_formulation_options){0});
-    rp_sep_memory_init(&memory, &f);
+    rp_sep_memory_init(&memory, &f, false);
     rp_formulation_rows(&f, &rows);
     for (uint32_t t = 0; t < p.n_ops; t++)
         rp_sep_memory_row(&memory, t, (uint32_t)rp_rng_below(&r, t + 1), NULL, &rows);

@@ -74,6 +74,7 @@ static void every_policy_gives_valid_plans_on_random_graphs(void) {
         struct rp_graph g;
         shape.training = seed % 3;
         shape.bandwidths = seed % 5;
+        shape.rules_percent = seed % 4 * 8;
         rp_gen_graph(seed, &shape, &g);
         o.tflms.lb = seed % 4;
         o.tflms.ctrld = seed % 7 < 3 ? RP_DIRECT_ORDER : RP_CHAIN_RULE;

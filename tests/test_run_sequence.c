@@ -41,19 +41,61 @@ static bool reads(const struct rp_instance *p, uint32_t j, uint32_t x) {
     return false;
 }
 
-/* Have all inputs been made before each run, and are run-once ops in order? */
+static uint32_t runs_before(const struct plain *o, uint32_t j, uint32_t q) {
+    uint32_t n = 0;
+    while (q-- > 0)
+        n += o->op[q] == j;
+    return n;
+}
+
+static const struct rp_op *op_at(const struct plain *o, uint32_t q) {
+    return &o->p->graph->ops[o->p->op_of[o->op[q]]];
+}
+
+static bool updates(const struct rp_op *op, uint32_t x) {
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        if (op->updates[k] == x)
+            return true;
+    return false;
+}
+
+/* Does the run at position q find source x after as many updates as in the graph? */
+static bool finds_version(const struct plain *o, uint32_t q, uint32_t x) {
+    const struct rp_graph *g = o->p->graph;
+    uint32_t wanted = 0, found = 0;
+    for (uint32_t i = 0; i < o->p->op_of[o->op[q]]; i++)
+        wanted += updates(&g->ops[i], x);
+    for (uint32_t k = 0; k < q; k++)
+        found += updates(op_at(o, k), x);
+    return found == wanted;
+}
+
+static bool finds_versions(const struct plain *o, uint32_t q) {
+    const struct rp_op *op = op_at(o, q);
+    bool ok = true;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        ok = ok && finds_version(o, q, op->inputs[k]);
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        ok = ok && finds_version(o, q, op->updates[k]);
+    return ok;
+}
+
+/* Have all inputs been made and updated before each run, and are the first runs of run-once
+ * and ordered ops in order? */
 static bool is_legal(const struct plain *o) {
-    uint32_t once = 0;
+    uint32_t last = 0;
     for (uint32_t q = 0; q < o->n; q++) {
         uint32_t j = o->op[q];
         for (uint32_t x = 0; x < o->p->n_tensors; x++)
             if (reads(o->p, j, x) && maker_before(o, x, q) == RP_NONE)
                 return false;
-        if (o->p->graph->ops[o->p->op_of[j]].recompute)
-            continue;
-        if (j < once)
+        if (!finds_versions(o, q))
             return false;
-        once = j;
+        if ((op_at(o, q)->recompute && !op_at(o, q)->ordered) || runs_before(o, j, q) > 0)
+            continue;
+        if (j < last)
+            return false;
+        last = j;
     }
     return true;
 }
@@ -71,7 +113,9 @@ static void find_live(const struct plain *o, int64_t *live) {
             for (uint32_t q = m; q < o->n; q++)
                 if (reads(o->p, o->op[q], x) && maker_before(o, x, q) == m)
                     last = q;
-            if (o->p->kept[x] && maker_before(o, x, o->n) == m)
+            if (o->p->pinned[x])
+                last = maker_before(o, x, m) == RP_NONE ? o->n : m;
+            else if (o->p->kept[x] && maker_before(o, x, o->n) == m)
                 last = o->n;
             for (uint32_t q = m + 1; q <= last; q++)
                 live[q] += (int64_t)o->p->bytes[x];
@@ -88,7 +132,9 @@ static bool totals_hold(const struct rp_run_sequence *s) {
         uint32_t j = o.op[q];
         int64_t over = live[q] + (int64_t)(p->workspace_bytes[j] - p->limit_bytes);
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            over += (int64_t)p->bytes[x];
+            over += p->pinned[x] && maker_before(&o, x, q) != RP_NONE
+                        ? (int64_t)p->shadow_bytes[x]
+                        : (int64_t)p->bytes[x];
         over = over > 0 ? over : 0;
         overflow += (double)over;
         all_ns += (double)p->time_ns[j];
@@ -202,13 +248,20 @@ static void random_move(struct rp_run_sequence *s, struct rp_rng *rng) {
     rp_run_sequence_move(s, q, low + (uint32_t)rp_rng_below(rng, high - low + 1));
 }
 
+static void random_insert(struct rp_run_sequence *s, struct rp_rng *rng, uint32_t j,
+                          uint32_t q) {
+    uint32_t to = q + 1 + (uint32_t)rp_rng_below(rng, s->n - q);
+    if (to <= rp_run_sequence_last_place(s, j))
+        rp_run_sequence_insert(s, j, to);
+}
+
 static void random_edit(struct rp_run_sequence *s, struct rp_rng *rng) {
     uint32_t q = (uint32_t)rp_rng_below(rng, s->n), r = s->at[q], j = s->op[r];
     uint64_t die = rp_rng_below(rng, 3);
     if (die == 0)
         random_move(s, rng);
-    else if (die == 1 && s->p->recompute[j])
-        rp_run_sequence_insert(s, j, q + 1 + (uint32_t)rp_rng_below(rng, s->n - q));
+    else if (die == 1 && s->p->last_stage[j] > j)
+        random_insert(s, rng, j, q);
     else if (die == 2 && r >= s->p->n_ops && rp_run_sequence_may_remove(s, r))
         rp_run_sequence_remove(s, r);
 }
@@ -218,6 +271,7 @@ static void open_case(uint64_t seed, uint32_t n_ops, struct rp_graph *g,
     struct rp_gen_shape shape = rp_gen_small(n_ops);
     shape.once_percent = seed % 3 * 10;
     shape.training = seed % 2;
+    shape.rules_percent = seed % 5 > 2 ? 25 : 0;
     shape.n_sources = seed % 4; /* without sources the lists end exactly, so a sanitizer
                                    sees reads beyond them */
     rp_gen_graph(seed, &shape, g);
@@ -263,7 +317,8 @@ static bool filled_and_emptied(uint64_t seed) {
     for (uint64_t k = 0; s.n < s.capacity && ok; k++) {
         uint32_t q = (uint32_t)rp_rng_below(&rng, s.n), j = s.op[s.at[q]];
         q = k % 4 == 0 ? s.n : q + 1;
-        ok = !p.recompute[j] || rp_run_sequence_insert(&s, j, q);
+        ok = p.last_stage[j] == j || q > rp_run_sequence_last_place(&s, j) ||
+             rp_run_sequence_insert(&s, j, q);
     }
     for (int k = 0; k < 40 && ok; k++)
         random_move(&s, &rng);

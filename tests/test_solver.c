@@ -33,6 +33,7 @@ static rp_rc solve(const struct rp_graph *g, uint64_t budget, bool addressed,
 static bool plan_passes_verify(uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(6 + (uint32_t)(seed % 30));
     shape.training = seed % 2;
+    shape.rules_percent = seed % 3 * 10;
     struct rp_graph g;
     struct rp_plan plan;
     struct rp_solve_report report;
@@ -70,6 +71,7 @@ static bool incremental_agrees(uint64_t seed) {
     struct rp_rng r = {seed};
     bool ok = true;
     shape.training = seed % 2;
+    shape.rules_percent = seed % 3 * 10;
     rp_gen_graph(seed, &shape, &g);
     rp_instance_init(&p, &g, budget_between(&g, false, 60), false, NULL);
     rp_schedule_keep_all(&p, &now);
@@ -177,6 +179,7 @@ static bool search_reaches_the_optimum(uint64_t seed) {
     uint64_t best;
     shape.training = true;
     shape.max_outputs = 1;
+    shape.rules_percent = seed % 2 * 15;
     rp_gen_graph(seed, &shape, &g);
     uint64_t budget = budget_between(&g, false, 70);
     bool any = rp_brute_best(&g, budget - g.fixed_bytes, &best);

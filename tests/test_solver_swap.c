@@ -29,6 +29,7 @@ static void gen_graph(uint64_t seed, uint32_t n_ops, uint32_t max_outputs,
     char *text;
     size_t len;
     shape.training = seed % 3 != 0;
+    shape.rules_percent = seed % 2 * 15;
     rp_gen_graph(seed, &shape, g);
     g->device.d2h_bytes_per_s = 10000000000u + rp_rng_below(&r, 200000000000u);
     g->device.h2d_bytes_per_s = 10000000000u + rp_rng_below(&r, 200000000000u);

@@ -181,7 +181,7 @@ static bool memory_holds(const struct rp_formulation *f, const struct replay *l,
     struct rp_row_set rows = {0};
     double over[MAX_OPS];
     bool good = true;
-    rp_sep_memory_init(&m, f);
+    rp_sep_memory_init(&m, f, false);
     for (uint32_t t = 0; t < l->g->n_ops && good; t++) {
         rp_sep_memory_sweep(&m, t, v, over);
         for (uint32_t k = l->in_order[t] ? 0 : t; k <= t && good; k++) {
@@ -327,6 +327,7 @@ static void no_bound_is_above_the_optimum(void) {
         uint32_t op;
         shape.max_outputs = 1;
         shape.training = seed % 3 != 0;
+        shape.rules_percent = seed % 2 * 15;
         rp_gen_graph(seed, &shape, &g);
         g.device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 200);
         g.device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 200);

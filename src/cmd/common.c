@@ -1,5 +1,6 @@
 #include "cmd/common.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,9 +62,27 @@ rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *
     return RP_OK;
 }
 
+/* RP_INPUT if a tensor's home is the host. (Tensors that may have it there stay on the
+ * device.) */
+static rp_rc check_homes(const struct rp_graph *g, const char *file, struct rp_err *err) {
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].home == RP_HOME_HOST)
+            return rp_fail(err, RP_INPUT,
+                           "%s: tensors[%" PRIu32
+                           "] \"%.80s\": its home is the host, which "
+                           "this program cannot plan yet",
+                           rp_path_name(file), x, g->tensors[x].name);
+    return RP_OK;
+}
+
 rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *err) {
     rp_rc rc = rp_graph_load(file, g, err);
-    if (rc == RP_OK && (rc = rp_check_times(g, file, err)) != RP_OK)
+    if (rc != RP_OK)
+        return rc;
+    rc = rp_check_times(g, file, err);
+    if (rc == RP_OK)
+        rc = check_homes(g, file, err);
+    if (rc != RP_OK)
         rp_graph_fini(g);
     return rc;
 }

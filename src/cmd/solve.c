@@ -33,7 +33,7 @@ struct options {
     struct rp_budget_texts budget;
     const char *start, *policy_text;
     struct bandwidths bandwidths;
-    bool no_recompute, no_swap, no_addresses;
+    bool no_recompute, no_swap, no_addresses, given_order;
     double gap; /* percent; negative: not given */
     struct rp_output_options output;
     struct rp_solve_options solve;
@@ -209,6 +209,9 @@ static rp_rc check_usage(struct options *o, struct rp_err *err) {
         rc = check_policy(o, err);
     if (rc != RP_OK)
         return rc;
+    if (o->given_order && (o->solve.reorder || o->policy != NULL))
+        return rp_fail(err, RP_USAGE, "solve: --given-order cannot be combined with %s",
+                       o->solve.reorder ? "--reorder" : "--policy");
     if (o->solve.certificate != NULL && (o->solve.reorder || o->no_recompute))
         return rp_fail(err, RP_USAGE, "solve: %s cannot be combined with --certificate",
                        o->solve.reorder ? "--reorder" : "--no-recompute");
@@ -225,13 +228,25 @@ static rp_rc check_files(struct options *o, const char *graph, struct rp_err *er
     return rp_check_files("solve", files, 6, err);
 }
 
+/* What can be checked only once the graph is known. */
+static rp_rc check_order(const struct options *o, const struct rp_graph *g,
+                         struct rp_err *err) {
+    if (g->free_order && !o->given_order && o->policy == NULL &&
+        o->solve.certificate != NULL)
+        return rp_fail(err, RP_USAGE,
+                       "solve: a certificate is about the graph's order of ops, which this "
+                       "graph leaves free: add --given-order");
+    return RP_OK;
+}
+
 /* Completes the options of the search, and gives the policy those that both have. */
-static void complete_options(struct options *o) {
+static void complete_options(struct options *o, const struct rp_graph *g) {
     struct rp_solve_options *s = &o->solve;
     struct rp_policy_options *p = &o->policy_options;
     s->addressed = !o->no_addresses;
     s->recompute = !o->no_recompute;
     s->swap = !o->no_swap;
+    s->reorder = s->reorder || (g->free_order && !o->given_order);
     s->gap = fmax(o->gap, 0) / 100;
     s->stop = rp_watch_interrupts();
     p->addressed = s->addressed;
@@ -253,8 +268,10 @@ static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {
     rp_rc rc = rp_load_timed_graph(file, &g, err);
     if (rc != RP_OK)
         return rc;
-    complete_options(o);
-    rc = change_bandwidths(&o->bandwidths, &g, err);
+    rc = check_order(o, &g, err);
+    complete_options(o, &g);
+    if (rc == RP_OK)
+        rc = change_bandwidths(&o->bandwidths, &g, err);
     if (rc == RP_OK)
         rc = rp_parse_budget("solve", &o->budget, &g, s->addressed, &s->budget_bytes, err);
     if (rc == RP_OK)
@@ -296,6 +313,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "start from PLAN; if it fits, the result is not slower"},
         {"reorder", 0, RP_OPT_FLAG, &o.solve.reorder, NULL,
          "let ops run first in another order than the graph's"},
+        {"given-order", 0, RP_OPT_FLAG, &o.given_order, NULL,
+         "keep the graph's order of ops, though the graph leaves it free"},
         {"certificate", 0, RP_OPT_STRING, &o.solve.certificate, "FILE",
          "write a proof of the bound to FILE"},
         {"no-recompute", 0, RP_OPT_FLAG, &o.no_recompute, NULL, "run no op again"},

@@ -87,7 +87,7 @@ static void list_candidates(const struct capuchin *w, uint32_t t,
         if (rp_stop_after(w->r->stop, NS_PER_SWAP * w->swaps.n))
             break;
         uint32_t e = rp_interval_ending_from(p, x, t + 1);
-        if (e == p->reader_start[x + 1] || p->bytes[x] == 0 ||
+        if (e == p->reader_start[x + 1] || p->bytes[x] == 0 || p->pinned[x] ||
             w->a.action[e] != RP_INTERVAL_KEEP || !rp_interval_covers(p, x, e, t))
             continue;
         struct rp_interval interval = rp_interval_of(p, x, e);

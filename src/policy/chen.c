@@ -100,6 +100,8 @@ static void record_sqrt(const struct rp_instance *p, const struct rp_policy_opti
  */
 static bool is_better(const struct rp_instance *p, const struct rp_cost *a,
                       const struct rp_cost *b) {
+    if (!a->sound)
+        return false;
     bool a_fits = a->peak_bytes <= p->limit_bytes, b_fits = b->peak_bytes <= p->limit_bytes;
     if (a_fits != b_fits)
         return a_fits;

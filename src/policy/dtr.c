@@ -55,12 +55,12 @@ static uint32_t root_of(struct dtr *d, uint32_t x) {
     return v;
 }
 
-/* No first run needs x any more. What may run only once is not evicted even then if
- * anything reads it: recomputing another tensor may need it. */
+/* No first run needs x any more. What cannot be made again is not evicted even then, if
+ * recomputing another tensor may need it. */
 static bool is_done(const struct dtr *d, uint32_t x) {
     const struct rp_instance *p = d->p;
     return rp_instance_last_need(p, x) <= d->now && d->r->on_device[x] &&
-           (p->recompute[p->producer[x]] || p->reader_start[x] == p->reader_start[x + 1]);
+           !p->irreplaceable[x];
 }
 
 /* It was made before and is not on the device. */
@@ -140,7 +140,7 @@ static void make_room(struct dtr *d, uint64_t bytes) {
             return;
         for (uint32_t x = 0; x < p->n_tensors && p->producer[x] <= d->now; x++) {
             if (!d->r->on_device[x] || d->locks[x] > 0 || p->kept[x] || p->bytes[x] == 0 ||
-                !p->recompute[p->producer[x]])
+                p->irreplaceable[x])
                 continue;
             double h = score(d, x);
             if (best == RP_NONE || h < min) {

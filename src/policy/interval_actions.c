@@ -107,7 +107,7 @@ void rp_interval_actions_schedule_swap_ins(const struct rp_instance *p,
 static bool is_available(const struct rp_instance *p, const struct rp_interval_actions *a,
                          uint32_t y, uint32_t t) {
     uint32_t e = rp_interval_ending_from(p, y, t);
-    if (!p->recompute[p->producer[y]])
+    if (p->irreplaceable[y])
         return true;
     if (e == p->reader_start[y + 1])
         return p->kept[y];
@@ -119,7 +119,7 @@ uint64_t rp_recompute_ns(const struct rp_instance *p, const struct rp_interval_a
     enum { MAX_RUNS = 512 }; /* a longer closure is not worth recomputing */
     uint32_t list[MAX_RUNS], n = 1, t = p->readers[e];
     uint64_t sum = 0;
-    if (!p->recompute[p->producer[x]])
+    if (p->irreplaceable[x])
         return UINT64_MAX;
     list[0] = p->producer[x];
     for (uint32_t k = 0; k < n; k++) {

@@ -37,11 +37,12 @@ static void drop_impossible(struct recording *w) {
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
             uint8_t *action = &w->a.action[e];
             w->tensor_of_interval[e] = x;
-            if (*action == RP_INTERVAL_RECOMPUTE && !p->recompute[p->producer[x]])
+            if (*action == RP_INTERVAL_RECOMPUTE && p->irreplaceable[x])
                 *action = RP_INTERVAL_KEEP;
             w->recomputes = w->recomputes || *action == RP_INTERVAL_RECOMPUTE;
             if (*action == RP_INTERVAL_SWAP &&
-                (!rp_may_swap(p) || w->a.trigger[e] <= rp_interval_begin(p, x, e)))
+                (!rp_may_swap(p) || p->pinned[x] ||
+                 w->a.trigger[e] <= rp_interval_begin(p, x, e)))
                 *action = RP_INTERVAL_KEEP;
             if (w->a.trigger[e] > p->readers[e])
                 w->a.trigger[e] = p->readers[e];
@@ -261,10 +262,8 @@ static void find_closure(struct recording *w, uint32_t t) {
 /* x has had its last reader: it is freed, unless something still needs it. */
 static void after_last_reader(struct recording *w, uint32_t t, uint32_t x) {
     const struct rp_instance *p = w->p;
-    bool read = p->reader_start[x] < p->reader_start[x + 1];
-    /* What may run only once cannot be recomputed for a later closure. */
-    bool may_be_needed =
-        w->recomputes && !p->recompute[p->producer[x]] && !w->r->on_host[x] && read;
+    /* It cannot be recomputed for a later closure. */
+    bool may_be_needed = w->recomputes && p->irreplaceable[x] && !w->r->on_host[x];
     if (w->a.hold_until[x] > t)
         rp_push(&w->held, x);
     else if (!p->kept[x] && !may_be_needed)

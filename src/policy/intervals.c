@@ -38,7 +38,7 @@ void rp_intervals_across_phases(const struct rp_instance *p, uint32_t n_forward,
                                 struct rp_intervals *intervals) {
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < n_forward; x++) {
         uint32_t use = rp_backward_need(p, n_forward, x);
-        if (use == RP_NONE || p->bytes[x] == 0)
+        if (use == RP_NONE || p->bytes[x] == 0 || p->pinned[x])
             continue;
         rp_push(intervals, rp_interval_of(p, x, rp_interval_ending_from(p, x, use)));
     }

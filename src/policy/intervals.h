@@ -46,7 +46,7 @@ struct rp_intervals { /* the owner frees `at` */
 struct rp_interval rp_interval_of(const struct rp_instance *p, uint32_t x, uint32_t e);
 
 /* Appends, by tensor, the intervals from the forward to the backward phase: at most one a
- * tensor. Tensors of 0 bytes are left out. */
+ * tensor. Tensors of 0 bytes and pinned ones are left out. */
 void rp_intervals_across_phases(const struct rp_instance *p, uint32_t n_forward,
                                 struct rp_intervals *intervals);
 

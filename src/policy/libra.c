@@ -66,7 +66,7 @@ static void list_kept(const struct libra *w, uint32_t t, struct rp_intervals *in
         if (rp_stop_after(w->r->stop, NS_PER_CLOSURE))
             break;
         uint32_t e = rp_interval_ending_from(p, x, t + 1);
-        if (e == p->reader_start[x + 1] || p->bytes[x] == 0 ||
+        if (e == p->reader_start[x + 1] || p->bytes[x] == 0 || p->pinned[x] ||
             w->a.action[e] != RP_INTERVAL_KEEP || !rp_interval_covers(p, x, e, t))
             continue;
         uint64_t ns = rp_recompute_ns(p, &w->a, x, e);

@@ -95,7 +95,7 @@ static uint32_t list_items(const struct rp_partition *s, const bool *banned,
     const struct rp_instance *p = s->p;
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->n_forward; i++) {
-        if (!banned[i] || !p->recompute[i] || !s->leads_back[i])
+        if (!banned[i] || !rp_partition_may_rerun(s, i) || !s->leads_back[i])
             continue;
         items[n] = (struct item){.op = i};
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)

@@ -289,9 +289,17 @@ static void ban_in_long_chains(const struct rp_partition *s, bool *banned) {
     free(visited);
 }
 
+bool rp_partition_may_rerun(const struct rp_partition *s, uint32_t i) {
+    const struct rp_instance *p = s->p;
+    bool may = p->last_stage[i] > i;
+    for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
+        may = may && !p->irreplaceable[x];
+    return may;
+}
+
 void rp_partition_ban(const struct rp_partition *s, enum rp_ban_level level, bool *banned) {
     for (uint32_t i = 0; i < s->n_forward; i++)
-        banned[i] = !s->p->recompute[i] || is_banned(s, level, i);
+        banned[i] = !rp_partition_may_rerun(s, i) || is_banned(s, level, i);
     if (level != RP_BAN_DEFAULT)
         return;
     ban_used_far_apart(s, banned);

@@ -12,7 +12,8 @@
  *     matrix products and attention (rp_op_class). PyTorch lists the ops that it calls
  *     recomputable, nearly all elementwise ops and reductions among them. Here all others
  *     are listed: normalizations, softmax, pooling, losses, ops with random numbers, ...;
- *   - an op with `recompute: false` is always banned.
+ *   - an op is always banned if it must run exactly once, or if it can no longer run again
+ *     when an output may be needed (rp_instance.irreplaceable).
  *
  * Not thread-safe: one object, one thread. Different objects may be used by different
  * threads.
@@ -51,6 +52,9 @@ struct rp_partition {
 void rp_partition_init(const struct rp_instance *p, uint32_t n_forward,
                        struct rp_partition *s);
 void rp_partition_fini(struct rp_partition *s);
+
+/* May forward op i run again as late as anything needs its outputs? */
+bool rp_partition_may_rerun(const struct rp_partition *s, uint32_t i);
 
 /* Writes into `banned`, which has room for n_forward, which forward ops may not run again.
  */

@@ -79,7 +79,8 @@ struct rp_policy {
     bool may_recompute;  /* ops may run again */
     bool may_swap;       /* tensors may be swapped */
     bool needs_swap;     /* has no plan unless the device states both bandwidths */
-    bool captured_only; /* searches begin with its plan only if the graph was captured */
+    bool may_reorder;    /* searches other orders where the graph leaves its order free */
+    bool captured_only;  /* searches begin with its plan only if the graph was captured */
     const struct rp_policy_option *options; /* ends with a NULL key; NULL: it has none */
     /* Returns what is wrong with the combination of option values, or NULL. The member may
      * be NULL. */

@@ -23,6 +23,7 @@ static const struct rp_policy remat = {
     .fits_budget = true,
     .may_recompute = true,
     .may_swap = true,
+    .may_reorder = true,
 };
 
 const struct rp_policy *const rp_policies[] = {

@@ -75,13 +75,21 @@ static void append_needs(const struct rp_partition *s, const struct rp_partition
         }
 }
 
+/* The first run of forward op i has a place among other first runs. */
+static bool keeps_place(const struct rp_partition *s, uint32_t i) {
+    const struct rp_update_order *u = &s->p->updates;
+    return s->p->graph->ops[s->p->op_of[i]].ordered ||
+           u->before_start[i] < u->before_start[i + 1] ||
+           u->after_start[i] < u->after_start[i + 1];
+}
+
 /* Whether the forward phase runs each forward op: for outputs of its own, for what is
- * saved, or since nothing else runs it. */
+ * saved, since nothing else runs it, or since its first run cannot be moved. */
 static void find_forward(const struct rp_partition *s, const struct rp_partition_choice *c,
                          const bool *in_backward, bool *in_forward) {
     const struct rp_instance *p = s->p;
     for (uint32_t i = s->n_forward; i-- > 0;) {
-        bool in = in_forward[i] || s->required[i] || !in_backward[i];
+        bool in = in_forward[i] || s->required[i] || !in_backward[i] || keeps_place(s, i);
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
             in = in || c->saved[x];
         in_forward[i] = in;

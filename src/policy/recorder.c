@@ -55,22 +55,23 @@ static uint64_t copied_bytes(const struct rp_instance *p, uint32_t x) {
 
 void rp_recorder_run(struct rp_recorder *r, uint32_t op) {
     const struct rp_instance *p = r->p;
-    assert(!r->ran[op] || p->recompute[op]);
+    assert(r->n_first <= p->last_stage[op] || !r->ran[op]);
     for (uint32_t k = p->input_start[op]; k < p->input_start[op + 1]; k++)
         assert(r->on_device[p->inputs[k]]);
+    r->peak_bytes = rp_max_u64(r->peak_bytes, r->live_bytes + rp_recorder_run_bytes(r, op));
     append(r, RP_RUN, p->op_of[op]);
     for (uint32_t x = p->output_start[op]; x < p->output_start[op + 1]; x++) {
         r->live_bytes += r->on_device[x] ? 0 : p->bytes[x];
         r->on_device[x] = true;
     }
-    r->peak_bytes = rp_max_u64(r->peak_bytes, r->live_bytes + p->workspace_bytes[op]);
     if (r->ran[op])
         add(r, &r->recompute_ns, p->time_ns[op]);
+    r->n_first += !r->ran[op];
     r->ran[op] = true;
 }
 
 void rp_recorder_free(struct rp_recorder *r, uint32_t x) {
-    assert(r->on_device[x]);
+    assert(r->on_device[x] && !r->p->pinned[x]);
     append(r, RP_FREE, r->p->tensor_of[x]);
     r->on_device[x] = false;
     r->live_bytes -= r->p->bytes[x];
@@ -115,7 +116,10 @@ static void append_steps(struct rp_recorder *r, const struct rp_plan *plan) {
 
 void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s) {
     struct rp_plan plan = {0};
-    rp_schedule_steps(r->p, s, r->stop, &plan);
+    if (rp_schedule_cost_until(r->p, s, r->stop).sound)
+        rp_schedule_steps(r->p, s, r->stop, &plan);
+    else
+        rp_keep_all_steps(r->p, &plan);
     append_steps(r, &plan);
     rp_plan_fini(&plan);
 }
@@ -131,7 +135,7 @@ uint64_t rp_recorder_run_bytes(const struct rp_recorder *r, uint32_t op) {
     const struct rp_instance *p = r->p;
     uint64_t bytes = p->workspace_bytes[op];
     for (uint32_t x = p->output_start[op]; x < p->output_start[op + 1]; x++)
-        bytes += r->on_device[x] ? 0 : p->bytes[x];
+        bytes += r->on_device[x] ? p->shadow_bytes[x] : p->bytes[x];
     return bytes;
 }
 

@@ -27,6 +27,7 @@ struct rp_recorder {
     struct rp_timeline time;         /* of these steps, numbered as in the graph */
     bool *on_device, *on_host;       /* per tensor; on_host: it was swapped out */
     bool *ran;                       /* per op */
+    uint32_t n_first;                /* first runs so far */
     uint64_t recompute_ns;           /* sum over the runs after an op's first */
     uint64_t live_bytes, peak_bytes; /* without the sources */
     uint64_t out_bytes, in_bytes;    /* copied, not rounded up to the alignment */
@@ -47,14 +48,17 @@ void rp_recorder_free(struct rp_recorder *r, uint32_t x);
 void rp_recorder_swap_out(struct rp_recorder *r, uint32_t x);
 void rp_recorder_swap_in(struct rp_recorder *r, uint32_t x);
 
-/* Clears the recorder, then appends all steps of a sound schedule. */
+/* Clears the recorder, then appends all steps of a schedule without swaps. If it is not
+ * sound, as an update stands against what it runs again, these are the steps of keep-all.
+ */
 void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s);
 
 /* The same for keep-all, whatever the size of the graph. */
 void rp_recorder_keep_all(struct rp_recorder *r);
 
 /* The bytes that a run of `op` needs on top of what is live now: outputs that are not on
- * the device, and workspace. */
+ * the device, and workspace. That includes the outputs on the device if it cannot rewrite
+ * them. */
 uint64_t rp_recorder_run_bytes(const struct rp_recorder *r, uint32_t op);
 
 /* When the last swap-in of x ends, and its swap-out; 0 without one. */

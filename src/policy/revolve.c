@@ -103,7 +103,8 @@ static void fit_checkpoints(struct reversal *v) {
     uint32_t min = 0, max = v->l; /* `min` checkpoints fit, or min is 0 */
     while (min < max && !rp_stop_after(v->segments.stop, 0)) {
         uint32_t mid = min + (max - min + 1) / 2;
-        if (with_checkpoints(v, mid).peak_bytes <= v->segments.p->limit_bytes)
+        struct rp_cost c = with_checkpoints(v, mid);
+        if (c.sound && c.peak_bytes <= v->segments.p->limit_bytes)
             min = mid;
         else
             max = mid - 1;

@@ -112,7 +112,7 @@ void rp_segments_base(const struct rp_segments *s, struct rp_schedule *to) {
         uint32_t i = p->producer[x], last = rp_instance_last_need(p, x);
         uint32_t first = i + 1;
         rp_schedule_set(to, x, 0, p->n_ops, false);
-        if (i < s->n_forward && p->recompute[i] && !p->kept[x]) {
+        if (i < s->n_forward && !p->irreplaceable[x] && !p->kept[x]) {
             uint32_t stage = rp_min_u32(rp_backward_need(p, s->n_forward, x),
                                         s->backward_stage[s->segment_of[i]]);
             rp_schedule_set(to, x, first, rp_forward_last(p, s->n_forward, x), true);
@@ -120,7 +120,7 @@ void rp_segments_base(const struct rp_segments *s, struct rp_schedule *to) {
                 continue;
             first = rp_max_u32(stage + 1, first);
         }
-        rp_schedule_set(to, x, first, p->recompute[i] ? last : s->last_derived_need[x],
+        rp_schedule_set(to, x, first, p->irreplaceable[x] ? s->last_derived_need[x] : last,
                         true);
     }
 }

@@ -41,7 +41,7 @@ static void choose_checkpoints(struct superneurons *w,
         interval_of[intervals->at[k].x] = (uint32_t)k + 1;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->n_forward; x++) {
         uint32_t i = p->producer[x];
-        bool cheap = !rp_is_dense(p, i) && p->recompute[i];
+        bool cheap = !rp_is_dense(p, i) && !p->irreplaceable[x];
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
             cheap = cheap && available[p->inputs[k]];
         available[x] = cheap || interval_of[x] > 0 || p->kept[x];

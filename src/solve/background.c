@@ -77,8 +77,12 @@ static void *run_bound(void *arg) {
     return NULL;
 }
 
+struct rp_pdhg_bound *rp_bound_new(const struct rp_context *w, uint64_t horizon_ns) {
+    return rp_pdhg_bound_new(w->o->certificate != NULL ? &w->certified : &w->p, horizon_ns);
+}
+
 void rp_bound_begin(struct rp_context *w) {
-    w->bound = rp_pdhg_bound_new(&w->p, 0);
+    w->bound = rp_bound_new(w, 0);
 }
 
 /* With swaps the bound is about plans no slower than the incumbent, so it waits for one,
@@ -87,7 +91,7 @@ static void set_horizon(struct rp_context *w) {
     if (w->p.out_ns == NULL || !w->incumbent.found || w->o->reorder)
         return;
     if (w->bound == NULL)
-        w->bound = rp_pdhg_bound_new(&w->p, w->incumbent.time_ns);
+        w->bound = rp_bound_new(w, w->incumbent.time_ns);
     else
         rp_pdhg_bound_tighten(w->bound, w->incumbent.time_ns);
 }

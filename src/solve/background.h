@@ -26,6 +26,9 @@ void rp_mip_end(struct rp_context *w);
 
 /* ---- the PDHG bound ---- */
 
+/* Makes a bound, of rows that a certificate can hold if one is wanted. horizon_ns is as in
+ * pdhg_bound.h. */
+struct rp_pdhg_bound *rp_bound_new(const struct rp_context *w, uint64_t horizon_ns);
 /* Makes the bound for plans without swaps. With swaps, the first submit makes it. */
 void rp_bound_begin(struct rp_context *w);
 /* Starts `work` units (pdhg_bound.h) in a thread, and returns at once. */

@@ -6,7 +6,16 @@
 
 void rp_context_init(struct rp_context *w) {
     rp_context_instance(w, &w->p, w->o->budget_bytes);
-    w->no_recompute = rp_calloc(w->g->n_ops, sizeof *w->no_recompute);
+    if (w->o->certificate != NULL) {
+        rp_context_instance(w, &w->certified, w->o->budget_bytes);
+        rp_instance_for_certificate(&w->certified);
+    }
+    w->own_stage = rp_calloc(w->p.n_ops, sizeof *w->own_stage);
+    w->all_irreplaceable = rp_calloc(w->p.n_tensors, sizeof *w->all_irreplaceable);
+    for (uint32_t j = 0; j < w->p.n_ops; j++)
+        w->own_stage[j] = j;
+    for (uint32_t x = 0; x < w->p.n_tensors; x++)
+        w->all_irreplaceable[x] = true;
 }
 
 void rp_context_begin_search(struct rp_context *w) {
@@ -20,7 +29,9 @@ void rp_context_fini(struct rp_context *w) {
     rp_solution_pool_fini(&w->pool);
     rp_plan_fini(&w->sequence);
     rp_instance_fini(&w->p);
-    free(w->no_recompute);
+    rp_instance_fini(&w->certified);
+    free(w->own_stage);
+    free(w->all_irreplaceable);
     free(w->order);
 }
 
@@ -42,6 +53,6 @@ void rp_context_instance(const struct rp_context *w, struct rp_instance *p,
     rp_instance_init(p, w->g, budget_bytes, w->o->addressed, w->order);
     if (w->o->swap)
         rp_instance_allow_swap(p, w->o->host_bytes);
-    for (uint32_t i = 0; i < p->n_ops && !w->o->recompute; i++)
-        p->recompute[i] = false;
+    if (!w->o->recompute)
+        rp_instance_run_once(p);
 }

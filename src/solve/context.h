@@ -57,6 +57,10 @@ struct rp_context {
         uint32_t op;         /* the graph's op that binds */
     } nearest;
 
+    /* If a certificate is wanted: the instance in the given order, as far as
+     * certificates know its rules (rp_instance_for_certificate). */
+    struct rp_instance certified;
+
     /* What is proved. */
     uint64_t bound_ns; /* no plan within the budget is faster (see all_sequences) */
     /* Branch and cut has proved that the incumbent is within --gap of the optimum, or that
@@ -76,8 +80,11 @@ struct rp_context {
     double bound_seconds; /* of the turn under way, written by its thread */
 
     struct rp_plan sequence; /* faster than any schedule; without steps if there is none */
-    bool *no_recompute;      /* per op: false; for turns in which nothing runs again */
-    double share;            /* of the work, for one call of rp_portfolio_run */
+    /* For turns in which nothing runs again: last_stage and irreplaceable of an instance
+     * whose ops run once. */
+    uint32_t *own_stage;
+    bool *all_irreplaceable;
+    double share; /* of the work, for one call of rp_portfolio_run */
 };
 
 /* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed

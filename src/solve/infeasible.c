@@ -15,6 +15,13 @@ static uint64_t own_bytes(const struct rp_instance *p, uint32_t op) {
     return sum;
 }
 
+static bool holds_any(const struct rp_graph *g) {
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].held)
+            return true;
+    return false;
+}
+
 static rp_rc explain_floor(struct rp_context *w, const struct rp_instance *p, uint32_t op) {
     char *reason = w->report->reason;
     size_t size = sizeof w->report->reason;
@@ -36,9 +43,10 @@ static rp_rc explain_floor(struct rp_context *w, const struct rp_instance *p, ui
                      p->op_of[op], w->g->ops[p->op_of[op]].name, needs.s, budget.s,
                      rp_show_bytes(own).s, rp_show_bytes(fixed).s);
     if (others > 0)
-        snprintf(reason + n, size - (size_t)n,
-                 ", %s that later ops need and that can be neither made again nor swapped",
-                 rp_show_bytes(others).s);
+        snprintf(
+            reason + n, size - (size_t)n,
+            ", %s that later ops need and that can be neither made again nor swapped%s",
+            rp_show_bytes(others).s, holds_any(w->g) ? ", or that is held" : "");
     return RP_NO;
 }
 
@@ -47,9 +55,8 @@ rp_rc rp_check_floor(struct rp_context *w) {
     uint64_t fixed = w->g->fixed_bytes;
     struct rp_instance p;
     rp_context_instance(w, &p, fixed);
-    /* In another order, outputs of run-once ops may be needed for a shorter time. */
-    for (uint32_t i = 0; i < p.n_ops && w->o->reorder; i++)
-        p.recompute[i] = true;
+    if (w->o->reorder)
+        rp_instance_any_order(&p);
     w->report->floor_bytes = fixed + rp_instance_floor(&p, &op);
     w->report->floor_op = op == RP_NONE ? RP_NONE : p.op_of[op];
     rp_rc rc = RP_OK;

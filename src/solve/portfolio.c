@@ -329,8 +329,10 @@ static struct rp_instance restrict_instance(const struct rp_context *w,
     struct rp_instance p = w->p;
     if (!t->swap)
         p.out_ns = p.in_ns = NULL;
-    if (!t->recompute)
-        p.recompute = w->no_recompute;
+    if (!t->recompute) {
+        p.last_stage = w->own_stage;
+        p.irreplaceable = w->all_irreplaceable;
+    }
     return p;
 }
 

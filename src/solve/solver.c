@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "solve/background.h"
 #include "solve/bound/certificate_writer.h"
 #include "solve/context.h"
 #include "solve/core/keep_all_schedule.h"
@@ -88,7 +89,7 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
     if (w->o->certificate == NULL)
         return RP_OK;
     if (w->bound == NULL) {
-        w->bound = rp_pdhg_bound_new(&w->p, w->p.out_ns != NULL ? w->incumbent.time_ns : 0);
+        w->bound = rp_bound_new(w, w->p.out_ns != NULL ? w->incumbent.time_ns : 0);
         if (w->incumbent.time_ns > w->g->total_time_ns)
             rp_pdhg_bound_run(
                 w->bound, (uint64_t)(CERTIFY_SHARE * w->o->time_limit * PDHG_WORK_PER_S),

@@ -28,7 +28,8 @@ struct rp_solve_options {
     uint64_t budget_bytes; /* for sources and arena together */
     bool addressed;        /* give every byte an address */
     bool recompute;        /* ops may run again */
-    bool reorder;          /* first runs may come in another order; no certificate then */
+    bool reorder;          /* first runs may come in another order; no certificate then.
+                              The graph's free_order is for the caller to read */
     bool swap;             /* tensors may be swapped, if the device states bandwidths */
     uint64_t host_bytes;   /* for all host copies together */
     double time_limit;     /* seconds; sets the amount of work and the deadline */
@@ -58,7 +59,7 @@ struct rp_solve_report {
     uint64_t missing_bytes; /* by how much the first arena was too large */
     uint64_t moves;         /* of the annealing search */
     bool capped;            /* the deadline or a signal ended a search early */
-    char reason[512]; /* RP_NO, RP_LIMIT: why there is no plan */
+    char reason[512];       /* RP_NO, RP_LIMIT: why there is no plan */
 };
 
 /* Returns

@@ -25,7 +25,7 @@ static void add_memory_row(struct rp_pdhg_cuts *c, uint32_t t, uint32_t k,
 
 void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f) {
     *c = (struct rp_pdhg_cuts){.formulation = f};
-    rp_sep_memory_init(&c->memory, f);
+    rp_sep_memory_init(&c->memory, f, false);
     c->point = rp_calloc(f->n_cols, sizeof *c->point);
     for (uint32_t t = 0; t < f->n_stages; t++)
         add_memory_row(c, t, f->last_op[t], NULL);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "model/timeline.h"
 
 /* Numbers the tensors by producer. local[x] is the number of graph tensor x; RP_NONE for
@@ -16,7 +17,6 @@ static void number_tensors(struct rp_instance *p, bool addressed, uint32_t *loca
         const struct rp_op *op = &g->ops[p->op_of[i]];
         p->time_ns[i] = op->time_ns;
         p->workspace_bytes[i] = rp_round_up(op->workspace_bytes, alignment);
-        p->recompute[i] = op->recompute;
         p->output_start[i] = p->n_tensors;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             uint32_t x = op->outputs[k], y = p->n_tensors++;
@@ -24,8 +24,10 @@ static void number_tensors(struct rp_instance *p, bool addressed, uint32_t *loca
             p->tensor_of[y] = x;
             p->outputs[y] = y;
             p->producer[y] = i;
-            p->kept[y] = g->kept[x];
+            p->pinned[y] = g->tensors[x].held;
+            p->kept[y] = g->kept[x] || p->pinned[y];
             p->bytes[y] = rp_round_up(g->tensors[x].bytes, alignment);
+            p->shadow_bytes[y] = op->cannot_rewrite ? p->bytes[y] : 0;
         }
     }
     p->output_start[p->n_ops] = p->n_tensors;
@@ -65,6 +67,73 @@ static void list_readers(struct rp_instance *p) {
     free(next);
 }
 
+/* ---- how long ops may run again ---- */
+
+static void limit_runs(struct rp_instance *p) {
+    const struct rp_graph *g = p->graph;
+    uint32_t *place = rp_calloc(p->n_ops, sizeof *place);
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        place[p->op_of[j]] = j;
+    rp_update_order_init(&p->updates, g, place);
+    free(place);
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        const struct rp_op *op = &g->ops[p->op_of[j]];
+        p->last_stage[j] = op->recompute && op->n_updates == 0 ? p->n_ops : j;
+        for (uint32_t k = p->updates.after_start[j];
+             k < p->updates.after_start[j + 1] && p->last_stage[j] > j; k++)
+            p->last_stage[j] = rp_min_u32(p->last_stage[j], p->updates.after[k]);
+    }
+}
+
+/* Readers come after the op that they read from, so ops are taken from late to early. */
+void rp_instance_last_uses(const struct rp_instance *p, uint32_t *r_last,
+                           uint32_t *s_last) {
+    for (uint32_t j = p->n_ops; j-- > 0;) {
+        uint32_t wanted = j;
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
+            s_last[x] = p->kept[x] ? p->n_ops : j;
+            for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+                s_last[x] = rp_max_u32(s_last[x], r_last[p->readers[k]]);
+            wanted = rp_max_u32(wanted, s_last[x]);
+        }
+        r_last[j] = rp_min_u32(wanted, p->last_stage[j]);
+    }
+}
+
+static void find_irreplaceable(struct rp_instance *p) {
+    uint32_t *r_last = rp_calloc(p->n_ops, sizeof *r_last);
+    uint32_t *s_last = rp_calloc(p->n_tensors, sizeof *s_last);
+    rp_instance_last_uses(p, r_last, s_last);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        p->irreplaceable[x] = p->pinned[x] || s_last[x] > p->last_stage[p->producer[x]];
+    free(r_last);
+    free(s_last);
+}
+
+void rp_instance_run_once(struct rp_instance *p) {
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        p->last_stage[j] = j;
+    find_irreplaceable(p);
+}
+
+void rp_instance_any_order(struct rp_instance *p) {
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        p->last_stage[j] = p->n_ops;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        p->pinned[x] = false;
+    find_irreplaceable(p);
+}
+
+void rp_instance_for_certificate(struct rp_instance *p) {
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        p->last_stage[j] = p->graph->ops[p->op_of[j]].recompute ? p->n_ops : j;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        p->pinned[x] = false;
+        p->kept[x] = p->graph->kept[p->tensor_of[x]];
+    }
+    find_irreplaceable(p);
+}
+
 void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
                       uint64_t budget_bytes, bool addressed, const uint32_t *order) {
     uint32_t n = g->n_ops, m = g->n_tensors;
@@ -74,8 +143,11 @@ void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
     p->bytes = rp_calloc(m, sizeof *p->bytes);
     p->time_ns = rp_calloc(n, sizeof *p->time_ns);
     p->workspace_bytes = rp_calloc(n, sizeof *p->workspace_bytes);
-    p->recompute = rp_calloc(n, sizeof *p->recompute);
+    p->last_stage = rp_calloc(n, sizeof *p->last_stage);
     p->kept = rp_calloc(m, sizeof *p->kept);
+    p->pinned = rp_calloc(m, sizeof *p->pinned);
+    p->irreplaceable = rp_calloc(m, sizeof *p->irreplaceable);
+    p->shadow_bytes = rp_calloc(m, sizeof *p->shadow_bytes);
     p->producer = rp_calloc(m, sizeof *p->producer);
     p->op_of = rp_calloc(n, sizeof *p->op_of);
     p->tensor_of = rp_calloc(m, sizeof *p->tensor_of);
@@ -93,6 +165,8 @@ void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
     number_tensors(p, addressed, local);
     list_inputs(p, local);
     list_readers(p);
+    limit_runs(p);
+    find_irreplaceable(p);
     free(local);
 }
 
@@ -128,8 +202,12 @@ void rp_instance_fini(struct rp_instance *p) {
     free(p->bytes);
     free(p->time_ns);
     free(p->workspace_bytes);
-    free(p->recompute);
+    free(p->last_stage);
+    rp_update_order_fini(&p->updates);
     free(p->kept);
+    free(p->pinned);
+    free(p->irreplaceable);
+    free(p->shadow_bytes);
     free(p->producer);
     free(p->op_of);
     free(p->tensor_of);
@@ -149,26 +227,45 @@ uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x) {
     return end > p->reader_start[x] ? p->readers[end - 1] : p->producer[x];
 }
 
+/* The first op after whose predecessor x must lie on the device until it was last needed,
+ * whatever the plan does. Larger than rp_instance_last_need if there is none. */
+static uint32_t must_lie_from(const struct rp_instance *p, uint32_t x) {
+    uint32_t j = p->producer[x];
+    if (p->pinned[x])
+        return j + 1;
+    return p->out_ns == NULL && p->last_stage[j] < p->n_ops ? p->last_stage[j] + 1
+                                                            : RP_NONE;
+}
+
+/* What must lie on the device while each op runs beside what the op itself makes. The
+ * caller frees it. */
+static uint64_t *bytes_that_must_lie(const struct rp_instance *p) {
+    uint64_t *bytes = rp_calloc((size_t)p->n_ops + 2, sizeof *bytes);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint32_t from = must_lie_from(p, x), last = rp_instance_last_need(p, x);
+        if (from > last || from > p->n_ops)
+            continue;
+        bytes[from] += p->bytes[x];
+        if (last < p->n_ops)
+            bytes[last + 1] -= p->bytes[x];
+    }
+    for (uint32_t i = 1; i <= p->n_ops; i++)
+        bytes[i] += bytes[i - 1];
+    return bytes;
+}
+
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
-    uint64_t floor_bytes = 0, kept = 0, pinned = 0;
-    /* Outputs of run-once ops are pinned until their last use. leaving[i] bytes are
-     * released after op i. */
-    uint64_t *leaving = rp_calloc((size_t)p->n_ops + 1, sizeof *leaving);
+    uint64_t floor_bytes = 0, kept = 0, *others = bytes_that_must_lie(p);
     *op = RP_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        uint64_t need = pinned + p->workspace_bytes[i];
+        uint64_t need = others[i] + p->workspace_bytes[i];
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
             need += p->bytes[x];
             kept += p->kept[x] ? p->bytes[x] : 0;
-            if (!p->recompute[i] && p->out_ns == NULL) {
-                pinned += p->bytes[x];
-                leaving[rp_instance_last_need(p, x)] += p->bytes[x];
-            }
         }
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
-            if (p->recompute[p->producer[p->inputs[k]]] || p->out_ns != NULL)
+            if (must_lie_from(p, p->inputs[k]) > i)
                 need += p->bytes[p->inputs[k]];
-        pinned -= leaving[i];
         if (need > floor_bytes) {
             floor_bytes = need;
             *op = i;
@@ -178,6 +275,6 @@ uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
         floor_bytes = kept;
         *op = RP_NONE;
     }
-    free(leaving);
+    free(others);
     return floor_bytes;
 }

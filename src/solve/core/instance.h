@@ -22,6 +22,7 @@
 
 #include "base/status.h"
 #include "model/graph.h"
+#include "solve/core/update_order.h"
 
 struct rp_instance {
     const struct rp_graph *graph; /* borrowed */
@@ -29,9 +30,19 @@ struct rp_instance {
     uint64_t limit_bytes;                /* for all but sources: budget - fixed bytes */
     uint64_t *bytes;                     /* per tensor */
     uint64_t *time_ns, *workspace_bytes; /* per op */
-    bool *recompute;                     /* per op: may run more than once */
-    bool *kept;                          /* per tensor: on the device at the end */
-    uint32_t *producer;                  /* per tensor: op */
+    /* Per op: the last stage in which it may run. Its own if it runs once, that of the next
+     * op which updates what it reads, or n_ops: any, and after the last first run too. */
+    uint32_t *last_stage;
+    struct rp_update_order updates;
+    bool *kept;   /* per tensor: on the device at the end */
+    bool *pinned; /* per tensor: on the device from its first making to the end (`held` in
+                     the graph); it is kept then */
+    /* Per tensor: it is pinned, or may be wanted when it can no longer be made again. */
+    bool *irreplaceable;
+    /* Per tensor: what it adds to the workspace of a run that finds it on the device: its
+     * bytes if its maker cannot rewrite it there, else 0. */
+    uint64_t *shadow_bytes;
+    uint32_t *producer; /* per tensor: op */
     /* Lists in compressed rows: list[start[i]] .. list[start[i + 1] - 1], ascending. */
     uint32_t *input_start, *inputs;   /* per op: tensors it reads (sources left out) */
     uint32_t *output_start, *outputs; /* per op: tensors it makes; outputs[x] == x */
@@ -55,13 +66,29 @@ void rp_instance_fini(struct rp_instance *p); /* safe on a zeroed one */
  * if it does not state both bandwidths, or if a copy would take 2^62 ns or more. */
 bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes);
 
+/* Lets no op run twice. */
+void rp_instance_run_once(struct rp_instance *p);
+/* Makes it an instance whose floor holds in every order of first runs. In another order,
+ * what must not be freed may be made later, and needed for a shorter time. */
+void rp_instance_any_order(struct rp_instance *p);
+
+/* Drops the rules that certificates do not know: updates, and tensors that are held. What
+ * holds for all plans of the result holds for those of the instance. */
+void rp_instance_for_certificate(struct rp_instance *p);
+
+/* The last stage in which op j can be of use (per op), and the last one that can want
+ * tensor x (per tensor; n_ops if it is kept), directly or through ops that may run again.
+ */
+void rp_instance_last_uses(const struct rp_instance *p, uint32_t *r_last, uint32_t *s_last);
+
 /* The last op that needs tensor x whatever the schedule does; n_ops if x is kept. */
 uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x);
 
 /* A lower bound on the peak of every schedule: the largest working set, or the kept tensors
- * together. A working set is the inputs, outputs and workspace of an op; where nothing may
- * be swapped, also the outputs of earlier run-once ops that something still reads. *op is
- * the op with the largest one; RP_NONE if the kept tensors need more. */
+ * together. A working set is the inputs, outputs and workspace of an op, and the tensors
+ * that are pinned by then; where nothing may be swapped, also those that something still
+ * reads and that can no longer be made again. *op is the op with the largest one; RP_NONE
+ * if the kept tensors need more. */
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op);
 
 #endif

@@ -129,7 +129,7 @@ static bool find_closure(const struct rp_instance *p, const struct rp_schedule *
             uint32_t j = (uint32_t)(i * 64 + 63 - (unsigned)__builtin_clzll(w->op_bits[i]));
             w->op_bits[i] &= ~((uint64_t)1 << (j % 64));
             w->stage.runs[n++] = j;
-            sound = sound && (j == t || p->recompute[j]);
+            sound = sound && t <= p->last_stage[j];
             for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
                 if (!rp_held(s, t, p->inputs[k]) && !rp_swapped_in(s, t, p->inputs[k]))
                     set_bit(w->op_bits, p->producer[p->inputs[k]]);
@@ -226,10 +226,14 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
         uint32_t j = st->runs[a];
         if (!rp_add(&st->time_ns, p->time_ns[j]))
             st->time_ns = UINT64_MAX;
+        uint64_t workspace = p->workspace_bytes[j];
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            live += rp_held(s, t, x) || rp_swapped_in(s, t, x) ? 0 : p->bytes[x];
-        if (live + p->workspace_bytes[j] > st->peak_bytes) {
-            st->peak_bytes = live + p->workspace_bytes[j];
+            if (rp_held(s, t, x) || rp_swapped_in(s, t, x))
+                workspace += p->shadow_bytes[x];
+            else
+                live += p->bytes[x];
+        if (live + workspace > st->peak_bytes) {
+            st->peak_bytes = live + workspace;
             st->peak_op = j;
         }
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
@@ -243,12 +247,22 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
     return sound;
 }
 
-static bool ends_sound(const struct rp_instance *p, const struct rp_schedule *s) {
+static bool is_held_to_end(const struct rp_instance *p, const struct rp_schedule *s,
+                           uint32_t x) {
+    uint32_t t = p->n_ops;
+    while (t > p->producer[x] && rp_held(s, t, x))
+        t--;
+    return t == p->producer[x];
+}
+
+/* Nothing is held before the first stage; at the end, all that must be. */
+static bool holds_sound(const struct rp_instance *p, const struct rp_schedule *s) {
     for (size_t i = 0; i < s->words; i++)
         if (s->rows[i] != 0)
             return false;
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        if (p->kept[x] && !rp_held(s, p->n_ops, x))
+        if ((p->kept[x] && !rp_held(s, p->n_ops, x)) ||
+            (p->pinned[x] && !is_held_to_end(p, s, x)))
             return false;
     return true;
 }
@@ -292,7 +306,7 @@ struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_sch
 
 struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
                                       const struct rp_schedule *s, struct rp_stop *stop) {
-    struct rp_cost c = {.sound = ends_sound(p, s), .peak_op = RP_NONE};
+    struct rp_cost c = {.sound = holds_sound(p, s), .peak_op = RP_NONE};
     struct rp_stage_work w = {0};
     rp_stage_work_init(p, &w);
     for (uint32_t t = 0; t < p->n_ops && c.sound; t++) {

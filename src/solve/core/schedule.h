@@ -93,14 +93,15 @@ struct rp_stage_work {
 void rp_stage_work_init(const struct rp_instance *p, struct rp_stage_work *w);
 void rp_stage_work_fini(struct rp_stage_work *w);
 
-/* Evaluates stage t into w->stage. False if a run-once op would have to run again, or a row
- * holds a tensor that no earlier stage can have made. */
+/* Evaluates stage t into w->stage. False if an op would have to run in a stage in which it
+ * may not, or a row holds a tensor that no earlier stage can have made. */
 bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
                    struct rp_stage_work *w);
 
 struct rp_cost {
-    bool sound; /* every stage evaluates, the last row holds the kept tensors, the time is
-                   below 2^63 ns, nothing is freed or made again during its swap-in */
+    bool sound; /* every stage evaluates, the last row holds the kept tensors and each row
+                   the pinned ones that are made, the time is below 2^63 ns, nothing is
+                   freed or made again during its swap-in */
     uint64_t time_ns;    /* until runs and copies have ended */
     uint64_t stall_ns;   /* how long runs and frees wait for copies */
     uint64_t host_bytes; /* of all that is swapped */

@@ -53,8 +53,9 @@ struct search {
     struct node *nodes;
     uint32_t *table;                    /* per hash: the newest node */
     uint32_t in[MAX_OPS], out[MAX_OPS]; /* per op: sets of tensors */
-    uint32_t r_last[MAX_OPS];           /* op: running again is useful up to this n_first */
-    uint32_t s_last[MAX_TENSORS];       /* tensor: wanted at most up to this n_first */
+    uint32_t pinned, shadows;     /* sets of tensors: never freed; not rewritten in place */
+    uint32_t r_last[MAX_OPS];     /* op: running again is useful up to this n_first */
+    uint32_t s_last[MAX_TENSORS]; /* tensor: wanted at most up to this n_first */
     uint64_t remaining_ns[MAX_OPS + 1]; /* per n_first: the first runs that are left */
     uint32_t wanted[MAX_OPS + 1];       /* per n_first: read by those, or kept */
     RP_VEC(uint32_t) open;              /* a heap of nodes */
@@ -89,21 +90,6 @@ static uint64_t bytes_of(const struct rp_instance *p, uint32_t set) {
     return sum;
 }
 
-/* Readers come after the op that they read from, so ops are taken from late to early. */
-static void find_last_uses(struct search *f) {
-    const struct rp_instance *p = f->p;
-    for (uint32_t j = p->n_ops; j-- > 0;) {
-        f->r_last[j] = j;
-        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-            f->s_last[x] = p->kept[x] ? p->n_ops : j;
-            for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
-                f->s_last[x] = rp_max_u32(f->s_last[x], f->r_last[p->readers[k]]);
-            if (p->recompute[j])
-                f->r_last[j] = rp_max_u32(f->r_last[j], f->s_last[x]);
-        }
-    }
-}
-
 static void prepare(struct search *f) {
     const struct rp_instance *p = f->p;
     for (uint32_t j = 0; j < p->n_ops; j++) {
@@ -117,7 +103,11 @@ static void prepare(struct search *f) {
     for (uint32_t n = 0; n <= p->n_ops; n++)
         for (uint32_t x = 0; x < p->n_tensors; x++)
             f->wanted[n] |= rp_instance_last_need(p, x) >= n ? 1u << x : 0;
-    find_last_uses(f);
+    rp_instance_last_uses(p, f->r_last, f->s_last);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        f->pinned |= p->pinned[x] ? 1u << x : 0;
+        f->shadows |= p->shadow_bytes[x] > 0 ? 1u << x : 0;
+    }
 }
 
 /* A lower bound of the time of a plan that continues from s; UINT64_MAX if none can. */
@@ -128,7 +118,7 @@ static uint64_t min_time(const struct search *f, const struct state *s) {
     for (uint32_t j = s->n_first; j-- > 0;) {
         if ((f->out[j] & wanted & ~available) == 0)
             continue;
-        if (!p->recompute[j])
+        if (s->n_first > p->last_stage[j])
             return UINT64_MAX;
         ns += p->time_ns[j];
         wanted |= f->in[j];
@@ -270,12 +260,13 @@ static uint32_t drop_unwanted(const struct search *f, struct state *s) {
 static void run(struct search *f, const struct state *from, struct step by) {
     const struct rp_instance *p = f->p;
     struct state s = *from;
-    uint32_t j = by.id, made = f->out[j] & ~from->device;
+    uint32_t j = by.id;
     if (!free_set(&s, by.freed))
         return;
+    uint32_t made = f->out[j] & ~s.device;
     for (uint32_t in = f->in[j]; in != 0;)
         s.clock_ns = rp_max_u64(s.clock_ns, s.ready_ns[take(&in)]);
-    for (uint32_t present = f->out[j] & from->device; present != 0;)
+    for (uint32_t present = f->out[j] & s.device; present != 0;)
         if (s.ready_ns[take(&present)] > s.clock_ns)
             return; /* its copy in is under way */
     s.clock_ns += p->time_ns[j];
@@ -338,21 +329,23 @@ static void free_and_take(struct search *f, const struct state *s, struct step b
 static void try_run(struct search *f, const struct state *s, uint32_t node, uint32_t j) {
     const struct rp_instance *p = f->p;
     bool again = j < s->n_first;
-    uint32_t with = s->device | f->out[j];
+    uint32_t with = s->device | f->out[j], shadows = s->device & f->out[j] & f->shadows;
     if ((f->in[j] & ~s->device) != 0 ||
-        (again && (!p->recompute[j] || with == s->device || s->n_first > f->r_last[j])))
+        (again && (with == s->device || s->n_first > f->r_last[j])))
         return;
-    uint64_t needed = bytes_of(p, with) + p->workspace_bytes[j];
+    /* What cannot be rewritten may be freed to be made again: that saves the workspace. */
+    uint64_t needed = bytes_of(p, with) + p->workspace_bytes[j] + bytes_of(p, shadows);
     free_and_take(f, s, (struct step){node, RP_RUN, j, 0, 0},
                   needed > p->limit_bytes ? needed - p->limit_bytes : 0,
-                  s->device & ~f->in[j] & ~f->out[j]);
+                  s->device & ~f->in[j] & ~(f->out[j] & ~f->shadows) & ~f->pinned);
 }
 
 static void try_swap_in(struct search *f, const struct state *s, uint32_t node,
                         uint32_t x) {
     uint64_t needed = bytes_of(f->p, s->device | 1u << x);
     free_and_take(f, s, (struct step){node, RP_SWAP_IN, x, 0, 0},
-                  needed > f->p->limit_bytes ? needed - f->p->limit_bytes : 0, s->device);
+                  needed > f->p->limit_bytes ? needed - f->p->limit_bytes : 0,
+                  s->device & ~f->pinned);
 }
 
 /* Tries every step from a state. */

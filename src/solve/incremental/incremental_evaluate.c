@@ -51,10 +51,12 @@ static uint32_t last_use_before(const struct rp_incremental *s, uint32_t x, uint
 
 /* ---- the runs of a dirty stage, and the flips that follow from them ---- */
 
-/* Holds x from its last hold or swap-in before row t up to row t. */
+/* Holds x from its last hold or swap-in before row t up to row t, or from the last stage in
+ * which it can be made. */
 static void hold_up_to(struct rp_incremental *s, uint32_t t, uint32_t x) {
     uint32_t first = t;
-    while (first > s->p->producer[x] + 1 && !rp_incremental_held(s, first - 1, x) &&
+    while (first > s->p->last_stage[s->p->producer[x]] + 1 &&
+           !rp_incremental_held(s, first - 1, x) &&
            !rp_incremental_swapped_in(s, first - 1, x))
         first--;
     rp_incremental_flip(s, x, first, t, true);

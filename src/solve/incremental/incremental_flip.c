@@ -216,6 +216,8 @@ void rp_incremental_remove_swap_ins(struct rp_incremental *s, uint32_t x, uint32
 void rp_incremental_flip(struct rp_incremental *s, uint32_t x, uint32_t first,
                          uint32_t last, bool value) {
     uint32_t t = first;
+    if (!value && s->p->pinned[x])
+        return;
     if (value)
         rp_incremental_remove_swap_ins(s, x, first, last);
     while (t <= last && !s->infeasible) {

@@ -22,9 +22,9 @@ struct rp_flip {
 void rp_incremental_begin(struct rp_incremental *s);
 
 /* Sets rows first..last of x (producer[x] < first) to `value`; rows that have it already
- * are left alone. No stage swaps in what it holds: where `value` is true, swap-ins of x in
- * these stages are removed. Sets s->infeasible, and then does nothing, if the move has too
- * many flips. */
+ * are left alone, and so are all rows of a pinned tensor. No stage swaps in what it holds:
+ * where `value` is true, swap-ins of x in these stages are removed. Sets s->infeasible, and
+ * then does nothing, if the move has too many flips. */
 void rp_incremental_flip(struct rp_incremental *s, uint32_t x, uint32_t first,
                          uint32_t last, bool value);
 /* Sets I[t][x]. Where `value` is true S[t][x] must be 0 and x made before stage t, else

@@ -49,7 +49,7 @@ enum rp_closure rp_incremental_find_closure(struct rp_incremental *s, uint32_t t
                 clear_ops(op_bits, i + 1);
                 return RP_CLOSURE_TOO_SLOW;
             }
-            if (j != t && !p->recompute[j]) {
+            if (t > p->last_stage[j]) {
                 result = RP_CLOSURE_STUCK;
                 *stuck = p->output_start[j];
             }
@@ -102,11 +102,14 @@ double rp_incremental_stage_over(struct rp_incremental *s, uint32_t t, const uin
     int64_t live = bytes_before_runs(s, t, base_bytes), peak = 0;
     for (uint32_t a = 0; a < n_runs; a++) {
         uint32_t j = runs[a];
+        int64_t workspace = (int64_t)p->workspace_bytes[j];
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            if (!rp_incremental_held(s, t, x) && !rp_incremental_swapped_in(s, t, x))
+            if (rp_incremental_held(s, t, x) || rp_incremental_swapped_in(s, t, x))
+                workspace += (int64_t)p->shadow_bytes[x];
+            else
                 live += (int64_t)p->bytes[x];
-        if (live + (int64_t)p->workspace_bytes[j] > peak)
-            peak = live + (int64_t)p->workspace_bytes[j];
+        if (live + workspace > peak)
+            peak = live + workspace;
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
             if (last_use[p->inputs[k]] == j && !rp_incremental_held(s, t + 1, p->inputs[k]))
                 live -= (int64_t)p->bytes[p->inputs[k]];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 
@@ -68,8 +69,7 @@ static bool evict(struct greedy *w) {
     if (rp_stop_after(w->stop, NS_PER_TENSOR * p->n_tensors))
         return false;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->stage; x++) {
-        if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 ||
-            !p->recompute[p->producer[x]])
+        if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 || p->irreplaceable[x])
             continue;
         uint32_t use = next_use(w, x);
         double score = (double)p->bytes[x] / recompute_ns(w, p->producer[x]);
@@ -91,7 +91,7 @@ static bool run(struct greedy *w, uint32_t j) {
     const struct rp_instance *p = w->p;
     bool ok = ++w->depth <= MAX_DEPTH &&
               ++w->n_runs <= (size_t)MAX_GREEDY_RUNS_PER_OP * p->n_ops &&
-              (j >= w->stage || p->recompute[j]);
+              w->stage <= rp_max_u32(j, p->last_stage[j]);
     uint32_t pinned = p->input_start[j];
     for (; ok && pinned < p->input_start[j + 1]; pinned++) {
         uint32_t x = p->inputs[pinned];
@@ -100,7 +100,7 @@ static bool run(struct greedy *w, uint32_t j) {
     }
     uint64_t need = p->workspace_bytes[j];
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-        need += w->on_device[x] ? 0 : p->bytes[x];
+        need += w->on_device[x] ? p->shadow_bytes[x] : p->bytes[x];
         w->pins[x]++;
     }
     while (ok && w->live_bytes + need > p->limit_bytes)

@@ -71,7 +71,7 @@ bool rp_move_toggle_segment(struct rp_incremental *s, uint64_t *random) {
             break;
         if (!any)
             held = rp_incremental_held(s, t, x);
-        if (rp_incremental_held(s, t, x) != held || (held && !s->p->recompute[j]))
+        if (rp_incremental_held(s, t, x) != held || (held && s->p->last_stage[j] < t))
             continue;
         if (rp_find_interval(s, x, t, &first, &last)) {
             if (held)
@@ -182,7 +182,7 @@ bool rp_move_shift_checkpoint(struct rp_incremental *s, uint64_t *random) {
     if (y == RP_NONE)
         return false;
     rp_incremental_flip(s, x, first, last, true);
-    if (!rp_incremental_held(s, t, y) || !s->p->recompute[s->p->producer[y]])
+    if (!rp_incremental_held(s, t, y) || s->p->last_stage[s->p->producer[y]] < t)
         return true;
     uint32_t from = rp_incremental_use_before(s, y, t) + 1;
     uint32_t end = rp_incremental_use_from(s, y, t + 1);

@@ -1,11 +1,12 @@
 #include "solve/local/moves_interval.h"
 
+#include "base/numbers.h"
 #include "base/random.h"
 
 bool rp_find_interval(const struct rp_incremental *s, uint32_t x, uint32_t t,
                       uint32_t *first, uint32_t *last) {
     uint32_t before = rp_incremental_use_before(s, x, t), from;
-    if (before == RP_NONE)
+    if (before == RP_NONE || s->p->pinned[x])
         return false;
     from = rp_incremental_use_from(s, x, t);
     if (from == RP_NONE) {
@@ -117,12 +118,13 @@ static uint32_t last_row_with_inputs(const struct rp_incremental *s, uint32_t j,
 bool rp_drop_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
                       uint32_t first, uint32_t last) {
     enum { PART, UP_TO_INPUTS, WHOLE, WHOLE_WITH_INPUTS, N_WAYS };
-    uint32_t j = s->p->producer[x], end = last;
-    if (rp_swappable(s, x) && (!s->p->recompute[j] || rp_random_below(random, 12) == 0))
+    uint32_t j = s->p->producer[x], end = last, last_stage = s->p->last_stage[j];
+    if (rp_swappable(s, x) && (last_stage < first || rp_random_below(random, 12) == 0))
         return rp_swap_interval(s, random, x, first, last);
     uint32_t way = rp_random_below(random, N_WAYS);
-    if (!s->p->recompute[j])
+    if (last_stage < first)
         return false;
+    end = last = rp_min_u32(last, last_stage);
     if (way == PART)
         end = first + rp_random_below(random, last - first + 1);
     else if (way == UP_TO_INPUTS)

@@ -14,7 +14,8 @@
 
 #include "solve/incremental/incremental.h"
 
-/* The interval of x around row t, rows *first..*last. False if there is none. */
+/* The interval of x around row t, rows *first..*last. False if there is none, or if x is
+ * pinned, so that nothing can be decided. */
 bool rp_find_interval(const struct rp_incremental *s, uint32_t x, uint32_t t,
                       uint32_t *first, uint32_t *last);
 /* Some output of an op that runs again, in stage *t. RP_NONE if the random choice finds

@@ -77,7 +77,7 @@ bool rp_move_shift_free(struct rp_incremental *s, uint64_t *random) {
 static bool end_swap(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t t,
                      uint32_t first, uint32_t last) {
     rp_incremental_flip_swap_in(s, x, t, false);
-    bool drop = s->p->recompute[s->p->producer[x]] && rp_random_below(random, 2);
+    bool drop = s->p->last_stage[s->p->producer[x]] >= last && rp_random_below(random, 2);
     rp_incremental_flip(s, x, first, last, !drop);
     return drop;
 }

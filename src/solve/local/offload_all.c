@@ -3,7 +3,7 @@
 /* Stage `from` uses x, and stage `to` is the next that needs it. */
 static void offload(const struct rp_instance *p, uint32_t x, uint32_t from, uint32_t to,
                     struct rp_schedule *s) {
-    bool hold = to == from + 1 || p->bytes[x] == 0;
+    bool hold = to == from + 1 || p->bytes[x] == 0 || p->pinned[x];
     rp_schedule_set(s, x, from + 1, to, hold);
     if (!hold)
         rp_schedule_set_in(s, x, to, true);

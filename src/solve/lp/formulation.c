@@ -69,8 +69,10 @@ static void find_last_runs(struct rp_formulation *f) {
             uint32_t want = p->kept[x] ? f->n_stages - 1 : f->s_last[x];
             last = rp_max_u32(last, want);
         }
-        bool again = p->recompute[j] && makes_bytes(p, j);
-        f->r_last[j] = again ? last : own;
+        uint32_t limit = p->last_stage[j];
+        if (!makes_bytes(p, j))
+            last = own;
+        f->r_last[j] = limit < p->n_ops ? rp_min_u32(last, f->stage_of[limit]) : last;
     }
 }
 
@@ -95,15 +97,14 @@ static void open_columns(struct rp_formulation *f) {
         f->s_col[i] = RP_COL_OPEN;
 }
 
-/* Up to this t, S[t][x] = 1 in some optimal schedule, whatever else that schedule does. */
-static uint32_t held_until(const struct rp_formulation *f, uint32_t x) {
+/* S[t][x] = 1 in some optimal schedule, whatever else that schedule does. (x has been made
+ * before stage t.) */
+static bool is_always_held(const struct rp_formulation *f, uint32_t t, uint32_t x) {
     const struct rp_instance *p = f->instance;
-    if (p->bytes[x] == 0)
-        return f->s_last[x];
-    if (f->r_last[p->producer[x]] > rp_formulation_maker_stage(f, x))
-        return 0;
     uint32_t need = rp_instance_last_need(p, x);
-    return need < p->n_ops ? f->stage_of[need] : f->n_stages;
+    uint32_t last = need < p->n_ops ? f->stage_of[need] : f->n_stages;
+    bool lost = t > f->r_last[p->producer[x]]; /* if it is not held now */
+    return p->bytes[x] == 0 || p->pinned[x] || t == f->n_stages || (lost && t <= last);
 }
 
 static void set_constants(struct rp_formulation *f) {
@@ -111,7 +112,7 @@ static void set_constants(struct rp_formulation *f) {
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t first = rp_formulation_maker_stage(f, x), t = first + 1;
              t <= f->s_last[x]; t++)
-            if (t <= held_until(f, x) || t == f->n_stages)
+            if (is_always_held(f, t, x))
                 f->s_col[f->s_start[x] + (t - first - 1)] = RP_COL_ONE;
 }
 

@@ -20,9 +20,11 @@
  *   (4a) if x is made by an op <= k:   S[t+1][x];  R[t][r] for a reader r with k <= r <= t;
  *   (4b) if k makes x:                 R[t][k];
  *   (4c) if no reader r < k of x may run in stage t:   S[t][x].
- * (4) stands for all the rows that result from writing one of these terms for each x. At a
- * given point the largest term of each x gives the row that is violated most, so rows (4)
- * are made on demand (sep_memory.h).
+ * If op k cannot rewrite its outputs in place, a run that finds output y on the device
+ * needs as much workspace again: (4d) bytes[y] (S[t][y] + R[t][k] - 1), if that is
+ * positive, is added to the left side. (4) stands for all the rows that result from writing
+ * one of these terms for each x. At a given point the largest term of each x gives the row
+ * that is violated most, so rows (4) are made on demand (sep_memory.h).
  *
  * (4a) and (4b) hold for every sound schedule as rp_stage_eval counts memory. (4c) holds
  * for pruned schedules: there S[t][x] = 1 only if stage t reads x or S[t+1][x] = 1. Pruning
@@ -36,7 +38,8 @@
  *     that may run again (r_last).
  *   - S[t][x] exists from the stage after its maker to the last stage that can want x
  *     (s_last).
- *   - A tensor that cannot be made again is held up to its last first-run reader: S = 1.
+ *   - From the last stage on that can make a tensor, it is held up to its last first-run
+ *     reader: S = 1. A pinned tensor is held in all stages after its first making.
  *   - A tensor of no bytes is held as long as anything can want it. If its maker makes
  *     nothing else, the maker never runs again.
  *   - If neither the maker nor a reader of x may run in stage t, then stage t does not

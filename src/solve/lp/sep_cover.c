@@ -132,7 +132,7 @@ struct state {
 
 static void *create(const struct rp_formulation *f) {
     struct state *s = rp_calloc(1, sizeof *s);
-    rp_sep_memory_init(&s->memory, f);
+    rp_sep_memory_init(&s->memory, f, true);
     s->support = rp_calloc(f->n_cols, sizeof *s->support);
     s->over = rp_calloc(f->instance->n_ops, sizeof *s->over);
     return s;

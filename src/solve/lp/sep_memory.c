@@ -11,9 +11,10 @@
 #define TOLERANCE 1e-3
 #define TIE 1e-6 /* scaled bytes; smaller differences do not change the choice of k */
 
-void rp_sep_memory_init(struct rp_sep_memory *m, const struct rp_formulation *f) {
+void rp_sep_memory_init(struct rp_sep_memory *m, const struct rp_formulation *f,
+                        bool shadows) {
     const struct rp_instance *p = f->instance;
-    *m = (struct rp_sep_memory){.formulation = f};
+    *m = (struct rp_sep_memory){.formulation = f, .shadows = shadows};
     m->need = rp_calloc(p->n_tensors, sizeof *m->need);
     m->unseen = rp_calloc(p->n_tensors, sizeof *m->unseen);
     m->live = rp_calloc(p->n_tensors, sizeof *m->live);
@@ -58,6 +59,18 @@ static void start_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
     }
 }
 
+/* The value of S[t][x] + R[t][k] - 1 where x adds term (4d) to the row of its maker k; 0 if
+ * it does not. */
+static double shadow(const struct rp_sep_memory *m, uint32_t t, uint32_t x,
+                     const double *v) {
+    const struct rp_formulation *f = m->formulation;
+    uint32_t k = f->instance->producer[x];
+    if (!m->shadows || v == NULL || f->instance->shadow_bytes[x] == 0)
+        return 0;
+    return fmax(0, rp_formulation_value(v, rp_formulation_held(f, t, x)) +
+                       rp_formulation_value(v, rp_formulation_run(f, t, k)) - 1);
+}
+
 void rp_sep_memory_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
                          double *over) {
     const struct rp_formulation *f = m->formulation;
@@ -66,7 +79,7 @@ void rp_sep_memory_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
     start_sweep(m, t, v, &total);
     uint32_t last = f->last_op[t], first = rp_formulation_first_row(f, t);
     for (uint32_t k = last + 1; k-- > first;) {
-        double run = rp_formulation_value(v, rp_formulation_run(f, t, k));
+        double run = rp_formulation_value(v, rp_formulation_run(f, t, k)), shadows = 0;
         if (rp_formulation_may_run(f, t, k))
             for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++) {
                 uint32_t x = p->inputs[i];
@@ -77,8 +90,9 @@ void rp_sep_memory_sweep(struct rp_sep_memory *m, uint32_t t, const double *v,
         for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++) {
             m->need[x] = fmax(m->need[x], run);
             set_live(m, t, x, v, true, &total);
+            shadows += shadow(m, t, x, v) * (double)p->bytes[x] * f->byte_scale;
         }
-        over[k] = total + (double)p->workspace_bytes[k] * f->byte_scale * run -
+        over[k] = total + shadows + (double)p->workspace_bytes[k] * f->byte_scale * run -
                   rp_formulation_limit(f, t, k);
         for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
             set_live(m, t, x, v, false, &total); /* earlier ops run without it */
@@ -127,6 +141,19 @@ static struct term choose_term(const struct rp_formulation *f, uint32_t t, uint3
     return best;
 }
 
+/* Adds bytes * col to the row being made. Coefficients of columns are collected in m->sum;
+ * *n of them are in use. */
+static void add_term(struct rp_sep_memory *m, uint32_t col, double bytes,
+                     struct rp_row_set *rows, uint32_t *n) {
+    if (col == RP_COL_ONE) {
+        rp_row_set_term(rows, col, bytes);
+    } else if (col != RP_COL_ZERO) {
+        if (m->sum[col] == 0)
+            m->used[(*n)++] = col;
+        m->sum[col] += bytes;
+    }
+}
+
 void rp_sep_memory_row(struct rp_sep_memory *m, uint32_t t, uint32_t k, const double *v,
                        struct rp_row_set *rows) {
     const struct rp_formulation *f = m->formulation;
@@ -149,14 +176,15 @@ void rp_sep_memory_row(struct rp_sep_memory *m, uint32_t t, uint32_t k, const do
             }
             col = c.col;
         }
-        if (col == RP_COL_ONE) {
-            rp_row_set_term(rows, col, (double)bytes * f->byte_scale);
-        } else if (col != RP_COL_ZERO) {
-            if (m->sum[col] == 0)
-                m->used[n++] = col;
-            m->sum[col] += (double)bytes * f->byte_scale;
-        }
+        add_term(m, col, (double)bytes * f->byte_scale, rows, &n);
     }
+    for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
+        if (shadow(m, t, x, v) > 0) {
+            double bytes = (double)p->bytes[x] * f->byte_scale;
+            add_term(m, rp_formulation_held(f, t, x), bytes, rows, &n);
+            add_term(m, rp_formulation_run(f, t, k), bytes, rows, &n);
+            rp_row_set_term(rows, RP_COL_ONE, -bytes);
+        }
     for (uint32_t i = 0; i < n; i++) {
         rp_row_set_term(rows, m->used[i], m->sum[m->used[i]]);
         m->sum[m->used[i]] = 0;
@@ -181,7 +209,7 @@ struct state {
 
 static void *create(const struct rp_formulation *f) {
     struct state *s = rp_calloc(1, sizeof *s);
-    rp_sep_memory_init(&s->memory, f);
+    rp_sep_memory_init(&s->memory, f, true);
     s->over = rp_calloc(f->instance->n_ops, sizeof *s->over);
     return s;
 }

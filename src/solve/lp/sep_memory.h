@@ -12,13 +12,16 @@
 /* Working memory for one formulation. Not thread-safe: one for each thread. */
 struct rp_sep_memory {
     const struct rp_formulation *formulation; /* borrowed */
+    bool shadows;                             /* rows at a point have the terms (4d) */
     double *need;     /* per tensor: largest term (4a), (4b) so far */
     uint32_t *unseen; /* per tensor: readers < k that may run in the stage */
     double *live;     /* per tensor: its L in the sweep */
     double *sum;      /* per column: coefficient in the row being made; zero between rows */
     uint32_t *used;   /* columns that have a coefficient */
 };
-void rp_sep_memory_init(struct rp_sep_memory *m, const struct rp_formulation *f);
+/* `shadows`: rows at a point get the terms (4d). Certificates cannot hold these. */
+void rp_sep_memory_init(struct rp_sep_memory *m, const struct rp_formulation *f,
+                        bool shadows);
 void rp_sep_memory_fini(struct rp_sep_memory *m); /* safe on a zeroed one */
 
 /* Finds the most violated row (4) of each k <= t at point v: over[k] = left side - limit,

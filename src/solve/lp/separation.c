@@ -33,7 +33,7 @@ void rp_separation_statistics_add(struct rp_separation_statistics *into,
 void rp_separation_init(struct rp_separation *s, const struct rp_formulation *f,
                         uint32_t skip) {
     *s = (struct rp_separation){.formulation = f};
-    rp_sep_memory_init(&s->memory, f);
+    rp_sep_memory_init(&s->memory, f, true);
     s->over = rp_calloc(f->instance->n_ops, sizeof *s->over);
     for (uint32_t k = 0; k < N_FAMILIES; k++)
         if (!(skip >> k & 1))

@@ -103,8 +103,8 @@ static uint64_t enumerate_offloads(const struct rp_instance *p, const uint32_t *
         struct item item = {
             p->bytes[x], p->out_ns[x], p->in_ns[x], before[p->producer[x] + 1],
             last < p->n_ops ? horizon_ns - (all - before[last]) : horizon_ns};
-        if (last < t + same || p->bytes[x] == 0 || (same && reads(p, t, x)) ||
-            item.release_ns + item.out_ns > m.start_ns ||
+        if (last < t + same || p->bytes[x] == 0 || p->pinned[x] ||
+            (same && reads(p, t, x)) || item.release_ns + item.out_ns > m.start_ns ||
             m.end_ns + item.in_ns > item.due_ns)
             continue;
         if (m.n == MAX_ITEMS)
@@ -119,7 +119,7 @@ void rp_swap_relaxation_limits(const struct rp_instance *p, const uint32_t *last
     struct rate out = best_rate(p, p->out_ns), in = best_rate(p, p->in_ns);
     uint64_t cap = 0, *before = rp_calloc((size_t)p->n_ops + 1, sizeof *before);
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        cap += p->bytes[x];
+        cap += p->pinned[x] ? 0 : p->bytes[x];
     cap = rp_min_u64(cap, p->host_limit_bytes);
     for (uint32_t t = 0; t < p->n_ops; t++)
         before[t + 1] = before[t] + p->time_ns[t];

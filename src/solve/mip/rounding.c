@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/core/prune.h"
 
 static uint32_t next_first_reader(const struct rp_instance *p, uint32_t x, uint32_t t) {
@@ -15,8 +16,8 @@ static uint32_t next_first_reader(const struct rp_instance *p, uint32_t x, uint3
 /* Is x carried through stage t, evaluated in w, without being used there? */
 static bool carried(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
                     uint32_t x, const struct rp_stage_work *w) {
-    if (!rp_held(s, t, x) || !rp_held(s, t + 1, x) || p->bytes[x] == 0 ||
-        !p->recompute[p->producer[x]])
+    if (!rp_held(s, t, x) || !rp_held(s, t + 1, x) || p->bytes[x] == 0 || p->pinned[x] ||
+        p->last_stage[p->producer[x]] <= t)
         return false;
     for (uint32_t a = 0; a < w->stage.n_runs; a++)
         for (uint32_t j = w->stage.runs[a], k = p->input_start[j];
@@ -61,7 +62,8 @@ bool rp_rounding_repair(const struct rp_instance *p, const struct rp_formulation
             fits = x != RP_NONE;
             if (!fits)
                 break;
-            uint32_t end = next_first_reader(p, x, t + 1);
+            uint32_t end =
+                rp_min_u32(next_first_reader(p, x, t + 1), p->last_stage[p->producer[x]]);
             rp_schedule_set(s, x, t, end < p->n_ops ? end : p->n_ops - 1, false);
         }
     rp_stage_work_fini(&w);

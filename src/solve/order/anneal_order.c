@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/random.h"
 #include "solve/core/params.h"
 #include "solve/core/temperature.h"
@@ -68,10 +69,11 @@ static void move_run(struct annealing *a) {
 static void recompute(struct annealing *a, uint32_t x, uint32_t q, uint32_t depth) {
     const struct rp_instance *p = a->p;
     uint32_t j = p->producer[x], maker = rp_run_sequence_maker(&a->s, x, q);
-    if (!p->recompute[j] || maker == RP_NONE || a->n_edits == MAX_EDITS)
+    if (p->last_stage[j] == j || maker == RP_NONE || a->n_edits == MAX_EDITS)
         return;
     uint32_t after = a->s.place[maker];
-    if (q - after < 2)
+    q = rp_min_u32(q, rp_run_sequence_last_place(&a->s, j));
+    if (q < after + 2)
         return;
     if (rp_random_below(&a->random, 2) == 0)
         q = after + 2 + rp_random_below(&a->random, q - after - 1);

@@ -8,8 +8,9 @@
  * change. If it ends without overflow and without repeated runs, keep-all fits in that
  * order. Otherwise the sequence is where the search over schedules begins.
  *
- * Ops that run once only (side effects, unseeded randomness) keep their order among
- * themselves.
+ * Ops that run once only (side effects, unseeded randomness) and ordered ops keep the order
+ * of their first runs. Updates stay where they are among the runs that touch what they
+ * update (core/update_order.h).
  *
  * Thread safety: different calls may run in different threads if they share neither
  * `stop_arg` nor `statistics`.

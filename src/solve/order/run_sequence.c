@@ -37,10 +37,37 @@ static void widen_edit(struct rp_run_sequence *s, uint32_t run) {
     s->edit_first = rp_min_u32(s->edit_first, s->place[run]);
 }
 
+/* Adds what run k of the op that makes x, a pinned tensor, allocates and frees, or, if
+ * `sign` is -1, removes it: the first run makes x, the others may shadow it. */
+static void add_pinned(struct rp_run_sequence *s, uint32_t x, size_t k, int64_t sign) {
+    uint32_t run = s->runs[s->p->producer[x]].at[k];
+    bool first = s->freed_after[x][k] == RP_NONE;
+    int64_t shadow = (int64_t)s->p->shadow_bytes[x];
+    s->alloc_bytes[run] += sign * (first ? (int64_t)s->p->bytes[x] : shadow);
+    s->free_bytes[run] += sign * (first ? 0 : shadow);
+}
+
+/* The first run of the op that makes x is where x stays from. Only if that run has become
+ * another one, later than the edit, does anything change behind the edit. */
+static void pin(struct rp_run_sequence *s, uint32_t x) {
+    const struct rp_runs *runs = &s->runs[s->p->producer[x]];
+    size_t first = 0;
+    for (size_t k = 0; k < runs->n; k++) {
+        s->freed_after[x][k] = runs->at[k];
+        first = s->place[runs->at[k]] < s->place[runs->at[first]] ? k : first;
+    }
+    s->freed_after[x][first] = RP_NONE;
+    s->edit_last = rp_max_u32(s->edit_last, s->place[runs->at[first]]);
+    for (size_t k = 0; k < runs->n; k++)
+        add_pinned(s, x, k, 1);
+}
+
 /* Removes the frees of x from `free_bytes`. Call it before the runs of its op change. */
 static void remove_lifetimes(struct rp_run_sequence *s, uint32_t x) {
     const struct rp_runs *runs = &s->runs[s->p->producer[x]];
-    for (size_t k = 0; k < runs->n; k++) {
+    for (size_t k = 0; k < runs->n && s->p->pinned[x]; k++)
+        add_pinned(s, x, k, -1);
+    for (size_t k = 0; k < runs->n && !s->p->pinned[x]; k++) {
         uint32_t run = s->freed_after[x][k];
         if (run == RP_NONE)
             continue;
@@ -54,6 +81,10 @@ static void add_lifetimes(struct rp_run_sequence *s, uint32_t x) {
     const struct rp_instance *p = s->p;
     const struct rp_runs *runs = &s->runs[p->producer[x]];
     uint32_t *freed_after = s->freed_after[x];
+    if (p->pinned[x]) {
+        pin(s, x);
+        return;
+    }
     for (size_t k = 0; k < runs->n; k++)
         freed_after[k] = runs->at[k];
     for (uint32_t i = p->reader_start[x]; i < p->reader_start[x + 1]; i++) {
@@ -168,7 +199,7 @@ bool rp_run_sequence_insert(struct rp_run_sequence *s, uint32_t j, uint32_t q) {
     s->repeat_index[r] = s->n - 1 - s->p->n_ops;
     s->repeats[s->repeat_index[r]] = r;
     for (uint32_t x = s->p->output_start[j]; x < s->p->output_start[j + 1]; x++) {
-        s->alloc_bytes[r] += (int64_t)s->p->bytes[x];
+        s->alloc_bytes[r] += s->p->pinned[x] ? 0 : (int64_t)s->p->bytes[x];
         s->freed_after[x] =
             rp_realloc(s->freed_after[x], s->runs[j].n + 1, sizeof *s->freed_after[x]);
     }
@@ -233,8 +264,43 @@ static uint32_t first_dependent(const struct rp_run_sequence *s, uint32_t r) {
     return first;
 }
 
+static uint32_t first_place(const struct rp_run_sequence *s, uint32_t j) {
+    uint32_t first = RP_NONE;
+    for (size_t k = 0; k < s->runs[j].n; k++)
+        first = rp_min_u32(first, s->place[s->runs[j].at[k]]);
+    return first;
+}
+
+/* The first place of the op whose first run must come after that of r's op. n if there is
+ * none, or if another run than r comes before it. */
+static uint32_t first_ordered_after(const struct rp_run_sequence *s, uint32_t r) {
+    uint32_t next = s->ordered_after[s->op[r]];
+    uint32_t first = next != RP_NONE ? first_place(s, next) : s->n;
+    return first_other_place(s, r) < first ? s->n : first;
+}
+
 bool rp_run_sequence_may_remove(const struct rp_run_sequence *s, uint32_t r) {
-    return first_dependent(s, r) == s->n;
+    return first_dependent(s, r) == s->n && first_ordered_after(s, r) == s->n;
+}
+
+/* The place after the last run that must come before op j because of an update. */
+static uint32_t after_updates(const struct rp_run_sequence *s, uint32_t j) {
+    const struct rp_update_order *u = &s->p->updates;
+    uint32_t after = 0;
+    for (uint32_t i = u->before_start[j]; i < u->before_start[j + 1]; i++) {
+        const struct rp_runs *runs = &s->runs[u->before[i]];
+        for (size_t k = 0; k < runs->n; k++)
+            after = rp_max_u32(after, s->place[runs->at[k]] + 1);
+    }
+    return after;
+}
+
+uint32_t rp_run_sequence_last_place(const struct rp_run_sequence *s, uint32_t j) {
+    const struct rp_update_order *u = &s->p->updates;
+    uint32_t last = s->n;
+    for (uint32_t i = u->after_start[j]; i < u->after_start[j + 1]; i++)
+        last = rp_min_u32(last, first_place(s, u->after[i]));
+    return last;
 }
 
 void rp_run_sequence_range(const struct rp_run_sequence *s, uint32_t r, uint32_t *low,
@@ -248,26 +314,26 @@ void rp_run_sequence_range(const struct rp_run_sequence *s, uint32_t r, uint32_t
             first = rp_min_u32(first, s->place[makers->at[i]]);
         a = rp_max_u32(a, first + 1);
     }
-    if (s->once_before[j] != RP_NONE)
-        a = rp_max_u32(a, s->place[s->once_before[j]] + 1);
-    if (s->once_after[j] != RP_NONE)
-        b = rp_min_u32(b, s->place[s->once_after[j]]);
-    *low = a;
-    *high = b - 1;
+    if (s->ordered_before[j] != RP_NONE)
+        a = rp_max_u32(a, first_place(s, s->ordered_before[j]) + 1);
+    b = rp_min_u32(b, first_ordered_after(s, r));
+    *low = rp_max_u32(a, after_updates(s, j));
+    *high = rp_min_u32(b, rp_run_sequence_last_place(s, j)) - 1;
 }
 
 /* ---- to and from lists of ops ---- */
 
-static void link_once(struct rp_run_sequence *s) {
-    uint32_t once = RP_NONE;
+static void link_ordered(struct rp_run_sequence *s) {
+    uint32_t last = RP_NONE;
     for (uint32_t j = 0; j < s->p->n_ops; j++) {
-        s->once_before[j] = s->once_after[j] = RP_NONE;
-        if (s->p->graph->ops[s->p->op_of[j]].recompute)
+        const struct rp_op *op = &s->p->graph->ops[s->p->op_of[j]];
+        s->ordered_before[j] = s->ordered_after[j] = RP_NONE;
+        if (op->recompute && !op->ordered)
             continue;
-        s->once_before[j] = once;
-        if (once != RP_NONE)
-            s->once_after[once] = j;
-        once = j;
+        s->ordered_before[j] = last;
+        if (last != RP_NONE)
+            s->ordered_after[last] = j;
+        last = j;
     }
 }
 
@@ -281,8 +347,8 @@ static void allocate(struct rp_run_sequence *s) {
     s->repeat_index = rp_calloc(capacity, sizeof *s->repeat_index);
     s->runs = rp_calloc(n, sizeof *s->runs);
     s->freed_after = rp_calloc(s->p->n_tensors, sizeof *s->freed_after);
-    s->once_before = rp_calloc(n, sizeof *s->once_before);
-    s->once_after = rp_calloc(n, sizeof *s->once_after);
+    s->ordered_before = rp_calloc(n, sizeof *s->ordered_before);
+    s->ordered_after = rp_calloc(n, sizeof *s->ordered_after);
     s->alloc_bytes = rp_calloc(capacity, sizeof *s->alloc_bytes);
     s->free_bytes = rp_calloc(capacity, sizeof *s->free_bytes);
     s->live_bytes = rp_calloc((size_t)capacity + 1, sizeof *s->live_bytes);
@@ -305,7 +371,7 @@ static void append(struct rp_run_sequence *s, uint32_t q, uint32_t j) {
     s->op[r] = j;
     rp_push(&s->runs[j], r);
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-        s->alloc_bytes[r] += (int64_t)p->bytes[x];
+        s->alloc_bytes[r] += p->pinned[x] ? 0 : (int64_t)p->bytes[x];
 }
 
 void rp_run_sequence_init(struct rp_run_sequence *s, const struct rp_instance *p,
@@ -316,7 +382,7 @@ void rp_run_sequence_init(struct rp_run_sequence *s, const struct rp_instance *p
         s->unused[r - p->n_ops] = s->capacity - 1 - (r - p->n_ops);
     for (uint32_t q = 0; q < n; q++)
         append(s, q, ops != NULL ? ops[q] : q);
-    link_once(s);
+    link_ordered(s);
     if (n == 0)
         return;
     begin_edit(s, 0, n - 1);
@@ -340,8 +406,8 @@ void rp_run_sequence_fini(struct rp_run_sequence *s) {
     free(s->repeat_index);
     free(s->runs);
     free(s->freed_after);
-    free(s->once_before);
-    free(s->once_after);
+    free(s->ordered_before);
+    free(s->ordered_after);
     free(s->alloc_bytes);
     free(s->free_bytes);
     free(s->live_bytes);
@@ -366,7 +432,7 @@ void rp_run_sequence_steps(const struct rp_run_sequence *s, struct rp_plan *plan
             for (; k < end; k++) {
                 uint32_t x = makes ? k : p->inputs[k];
                 size_t m = makes ? maker_index(s, x, q + 1) : maker_index(s, x, q);
-                if (s->freed_after[x][m] == r)
+                if (s->freed_after[x][m] == r && !p->pinned[x])
                     rp_append_step(p, plan, RP_FREE, x);
             }
         }

@@ -6,7 +6,8 @@
  * op's next run (a kept tensor, after the op's last run, to the end). Both the order of
  * first runs and what is made again follow from the sequence alone. A schedule
  * (solve/core/schedule.h) can say more in one respect only: when an op with several outputs
- * runs again, a sequence replaces all of them, even those that are still on the device.
+ * runs again, a sequence replaces all of them, even those that are still on the device. A
+ * pinned tensor stays where the op's first run made it, and later runs find it there.
  *
  * Runs are numbered. Run j < n_ops belongs to op j and is never removed. Repeats have
  * numbers from n_ops on. A place is an index into the sequence.
@@ -40,13 +41,16 @@ struct rp_run_sequence {
     struct rp_runs *runs;        /* per op */
     uint32_t **freed_after; /* per tensor, per run of its producer: the run after which what
                                it made is freed; RP_NONE: it stays to the end */
-    uint32_t *once_before, *once_after; /* per op that runs once: the ones next to it */
-    int64_t *alloc_bytes, *free_bytes;  /* per run: bytes it makes; bytes freed after it */
-    int64_t *live_bytes;                /* per place: bytes before the run; n: at the end */
-    double *over_bytes;                 /* per place: bytes above the limit, at least 0 */
-    double overflow_bytes;              /* sum of them */
-    double recompute_ns;                /* time of the repeats */
-    uint64_t work;                      /* done, in about ten nanoseconds each */
+    /* Per op that runs once or is ordered: the ones next to it. First runs of these keep
+     * their order. */
+    uint32_t *ordered_before, *ordered_after;
+    int64_t *alloc_bytes, *free_bytes; /* per run: bytes it makes, shadows too; bytes freed
+                                          after it */
+    int64_t *live_bytes;               /* per place: bytes before the run; n: at the end */
+    double *over_bytes;                /* per place: bytes above the limit, at least 0 */
+    double overflow_bytes;             /* sum of them */
+    double recompute_ns;               /* time of the repeats */
+    uint64_t work;                     /* done, in about ten nanoseconds each */
     /* Of the edit in progress: the places whose memory it changes. */
     uint32_t edit_first, edit_last;
 };
@@ -63,14 +67,17 @@ void rp_run_sequence_range(const struct rp_run_sequence *s, uint32_t r, uint32_t
                            uint32_t *high);
 /* The latest run before place q of the op that makes x. RP_NONE if there is none. */
 uint32_t rp_run_sequence_maker(const struct rp_run_sequence *s, uint32_t x, uint32_t q);
-/* True if every reader still has what it reads after r, a repeat, is removed. */
+/* The last place at which a run of op j may be inserted. */
+uint32_t rp_run_sequence_last_place(const struct rp_run_sequence *s, uint32_t j);
+/* True if every reader still has what it reads after r, a repeat, is removed, and first
+ * runs keep the order that they must. */
 bool rp_run_sequence_may_remove(const struct rp_run_sequence *s, uint32_t r);
 
 /* The edits. They keep the totals up to date. */
 /* Moves the run at place `from` to place `to`, which is in its range. */
 void rp_run_sequence_move(struct rp_run_sequence *s, uint32_t from, uint32_t to);
-/* Inserts a run of op j, which has run by then and may run again, at place q. False if the
- * sequence is full. */
+/* Inserts a run of op j, which has run by then and may run again, at place q, which is not
+ * after its last place. False if the sequence is full. */
 bool rp_run_sequence_insert(struct rp_run_sequence *s, uint32_t j, uint32_t q);
 /* Removes r, a repeat that may be removed. */
 void rp_run_sequence_remove(struct rp_run_sequence *s, uint32_t r);

@@ -1,0 +1,179 @@
+/* Tests of what version 2 graphs demand of plans, on graphs small enough to plan by hand.
+ * Each graph has a faster plan, or one in less memory, if its rule is left out. */
+#include "solve/core/instance.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "fixture.h"
+#include "run.h"
+#include "solve/solver.h"
+
+#define HEAD                                                                               \
+    "{'format':'remat-graph','version':2,'name':'net','time_source':'imported:test',"      \
+    "'device':{'alignment_bytes':1,'h2d_bytes_per_s':1000000000,"                          \
+    "'d2h_bytes_per_s':1000000000},'tensors':["
+#define TENSOR(name, bytes, more)                                                          \
+    "{'name':'" name "','bytes':" bytes ",'kind':'activation'" more "},"
+#define LAST "{'name':'v','bytes':0,'kind':'activation'}],'keep':[],'ops':["
+#define OP(name, in, out, ns, more)                                                        \
+    "{'name':'" name "','kind':'k','inputs':[" in "],'outputs':[" out                      \
+    "],'time_ns':" ns more "}"
+
+struct answer {
+    rp_rc rc;
+    uint64_t more_ns; /* than all ops once */
+    char runs[64];    /* the first letters of the ops, in the order of the plan */
+};
+
+static struct answer solve(const char *graph, uint64_t limit_bytes, bool reorder,
+                           bool swap) {
+    struct answer a = {0};
+    struct rp_plan plan;
+    struct rp_world w;
+    struct rp_solve_report report;
+    rp_world_open(&w, graph, SUM, "");
+    struct rp_solve_options o = {.budget_bytes = w.g.fixed_bytes + limit_bytes,
+                                 .recompute = true,
+                                 .reorder = reorder,
+                                 .swap = swap,
+                                 .host_bytes = RP_MAX_QUANTITY,
+                                 .time_limit = 0.1,
+                                 .ignore_clock = true,
+                                 .seed = 1};
+    a.rc = rp_solve(&w.g, &o, &plan, &report, &w.err);
+    for (size_t i = 0, n = 0; i < plan.steps.n && n < sizeof a.runs - 1; i++)
+        if (plan.steps.at[i].kind == RP_RUN)
+            a.runs[n++] = w.g.ops[plan.steps.at[i].id].name[0];
+    a.more_ns = plan.claims.time_ns - w.g.total_time_ns;
+    rp_plan_fini(&plan);
+    rp_world_close(&w);
+    return a;
+}
+
+/* ---- updates ---- */
+
+/* x does not fit beside the workspace of h. e reads it at the end, after u. */
+#define UPDATING(more)                                                                     \
+    HEAD TENSOR("w", "8", "") TENSOR("x", "10", "") TENSOR("y", "10", "") TENSOR("z",      \
+                                                                                 "10", "") \
+        LAST OP("f", "0", "1", "10", "") "," OP("g", "1", "2", "10", "") "," OP(           \
+            "h", "2", "3", "10",                                                           \
+            ",'workspace_bytes':10") "," OP("u", "3", "", "1",                             \
+                                            more) "," OP("e", "1,3", "4", "10", "") "]}"
+#define UPDATE ",'updates':[0]"
+#define NO_UPDATE ",'recompute':false"
+
+static void an_op_does_not_run_again_once_what_it_reads_was_updated(void) {
+    struct answer a = solve(UPDATING(UPDATE), 30, false, false);
+    CU_ASSERT_EQUAL(a.rc, RP_OK);
+    CU_ASSERT_EQUAL(a.more_ns, 10);
+    CU_ASSERT_STRING_EQUAL(a.runs, "fghfue");
+    /* Beside the workspace of u there is no room for x. */
+    a = solve(UPDATING(NO_UPDATE ",'workspace_bytes':20"), 30, false, false);
+    CU_ASSERT_EQUAL(a.rc, RP_OK);
+    CU_ASSERT_STRING_EQUAL(a.runs, "fghufe");
+    a = solve(UPDATING(UPDATE ",'workspace_bytes':20"), 30, false, false);
+    CU_ASSERT_EQUAL(a.rc, RP_NO);
+    a = solve(UPDATING(UPDATE ",'workspace_bytes':20"), 40, false, false);
+    CU_ASSERT_EQUAL(a.rc, RP_OK);
+    CU_ASSERT_EQUAL(a.more_ns, 0);
+}
+
+static void the_last_stage_of_an_op_is_that_of_the_next_update(void) {
+    struct rp_world w;
+    struct rp_instance p;
+    rp_world_open(&w, UPDATING(UPDATE), SUM, "");
+    rp_instance_init(&p, &w.g, w.g.fixed_bytes, false, NULL);
+    static const uint32_t last_stage[] = {3, 5, 5, 3, 5};
+    CU_ASSERT_EQUAL(memcmp(p.last_stage, last_stage, sizeof last_stage), 0);
+    CU_ASSERT(p.irreplaceable[0] && !p.irreplaceable[1] && !p.irreplaceable[2]);
+    rp_instance_run_once(&p);
+    CU_ASSERT(p.last_stage[0] == 0 && p.irreplaceable[0] && p.irreplaceable[2]);
+    rp_instance_any_order(&p);
+    CU_ASSERT(p.last_stage[3] == 5 && !p.irreplaceable[0]);
+    rp_instance_fini(&p);
+    rp_world_close(&w);
+}
+
+/* ---- held tensors ---- */
+
+#define HOLDING(held)                                                                      \
+    HEAD TENSOR("x", "10", held) TENSOR("y", "10", "") TENSOR("z", "10", "")               \
+        LAST OP("f", "", "0", "10", "") "," OP("g", "0", "1", "10", "") "," OP(            \
+            "h", "1", "2", "10", ",'workspace_bytes':10") "," OP("e", "2", "3", "10",      \
+                                                                 "") "]}"
+
+static void a_held_tensor_stays_though_nothing_reads_it(void) {
+    CU_ASSERT_EQUAL(solve(HOLDING(""), 30, false, true).rc, RP_OK);
+    CU_ASSERT_EQUAL(solve(HOLDING(",'held':true"), 39, false, true).rc, RP_NO);
+    CU_ASSERT_NOT_EQUAL(solve(HOLDING(",'held':true"), 39, true, true).rc, RP_OK);
+    struct answer a = solve(HOLDING(",'held':true"), 40, false, true);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 0);
+}
+
+/* ---- ops that cannot rewrite ---- */
+
+/* z does not fit beside the workspace of a, so k runs again. */
+#define REWRITING(held, rewrites)                                                          \
+    HEAD TENSOR("y", "10", held) TENSOR("z", "10", "") TENSOR("p", "1", "")                \
+        LAST OP("k", "", "0,1", "100", ",'workspace_bytes':5" rewrites) "," OP(            \
+            "a", "0", "2", "10", ",'workspace_bytes':20") "," OP("e", "0,1,2", "3", "10",  \
+                                                                 "") "]}"
+
+static void a_run_that_cannot_rewrite_needs_its_outputs_twice(void) {
+    struct answer a = solve(REWRITING(",'held':true", ""), 31, false, false);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 100);
+    for (uint64_t limit = 31; limit < 36; limit++) {
+        a = solve(REWRITING(",'held':true", ",'rewrites':false"), limit, false, false);
+        CU_ASSERT_EQUAL(a.rc, RP_NO);
+    }
+    a = solve(REWRITING(",'held':true", ",'rewrites':false"), 36, false, false);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 100);
+    /* If y may be freed before, it is made again instead. */
+    a = solve(REWRITING("", ",'rewrites':false"), 31, false, false);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 100);
+}
+
+/* ---- orders ---- */
+
+/* x does not fit beside the workspace of b, unless b runs before a or after c. */
+#define ORDERED(a, b, c)                                                                   \
+    HEAD TENSOR("w", "8", "") TENSOR("x", "20", "") TENSOR("y", "1", "")                   \
+        TENSOR("z", "1", "") LAST OP("a", "0", "1", "100", a) "," OP(                      \
+            "b", "", "2", "10",                                                            \
+            ",'workspace_bytes':20" b) "," OP("c", "0,1", "3", "10",                       \
+                                              c) "," OP("d", "2,3", "4", "10", "") "]}"
+#define IN_ORDER ",'ordered':true"
+
+static void first_runs_of_ordered_ops_keep_their_order(void) {
+    struct answer a = solve(ORDERED("", "", ""), 30, true, false);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 0);
+    a = solve(ORDERED(IN_ORDER, IN_ORDER, ""), 30, true, false);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 0);
+    CU_ASSERT_STRING_EQUAL(a.runs, "acbd");
+    a = solve(ORDERED("", IN_ORDER, IN_ORDER), 30, true, false);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 0);
+    CU_ASSERT_STRING_EQUAL(a.runs, "bacd");
+    a = solve(ORDERED(IN_ORDER, IN_ORDER, IN_ORDER), 30, true, false);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 100);
+    CU_ASSERT_STRING_EQUAL(a.runs, "abacd");
+}
+
+static void updates_keep_their_place_in_another_order(void) {
+    struct answer a = solve(ORDERED("", ",'updates':[0]", ""), 40, true, false);
+    CU_ASSERT_NOT_EQUAL(a.rc, RP_OK);
+    a = solve(ORDERED("", ",'updates':[0]", ""), 41, true, false);
+    CU_ASSERT(a.rc == RP_OK && a.more_ns == 0);
+    CU_ASSERT_STRING_EQUAL(a.runs, "abcd");
+}
+
+void suite_instance(void) {
+    RP_SUITE("instance");
+    RP_TEST(an_op_does_not_run_again_once_what_it_reads_was_updated);
+    RP_TEST(the_last_stage_of_an_op_is_that_of_the_next_update);
+    RP_TEST(a_held_tensor_stays_though_nothing_reads_it);
+    RP_TEST(a_run_that_cannot_rewrite_needs_its_outputs_twice);
+    RP_TEST(first_runs_of_ordered_ops_keep_their_order);
+    RP_TEST(updates_keep_their_place_in_another_order);
+}
