@@ -20,6 +20,25 @@ const char rp_net[] =
     "{'name':'c','kind':'k','inputs':[2],'outputs':[4],'time_ns':30,'recompute':false},"
     "{'name':'d','kind':'k','inputs':[1,3,4],'outputs':[5],'time_ns':40}],'keep':[5,0]}";
 
+const char rp_state[] =
+    "{'format':'remat-graph','version':2,'name':'state','time_source':'imported:test',"
+    "'device':{'alignment_bytes':4,'h2d_bytes_per_s':1000000000,"
+    "'d2h_bytes_per_s':500000000,'copy_latency_ns':10},'tensors':["
+    "{'name':'w','bytes':8,'kind':'parameter'},"
+    "{'name':'t','bytes':8,'kind':'state','home':'host'},"
+    "{'name':'s','bytes':8,'kind':'state','home':'any'},"
+    "{'name':'x','bytes':8,'kind':'activation'},"
+    "{'name':'y','bytes':8,'kind':'activation'},"
+    "{'name':'z','bytes':6,'kind':'activation','held':true},"
+    "{'name':'v','bytes':4,'kind':'gradient'}],'ops':["
+    "{'name':'f','kind':'k','inputs':[0],'outputs':[3],'time_ns':10,'ordered':true},"
+    "{'name':'g','kind':'k','inputs':[3],'outputs':[4,5],'time_ns':20,'rewrites':false},"
+    "{'name':'u','kind':'k','inputs':[4],'outputs':[],'updates':[0],'time_ns':30,"
+    "'ordered':true},"
+    "{'name':'h','kind':'k','inputs':[0,3],'outputs':[6],'time_ns':40},"
+    "{'name':'e','kind':'k','inputs':[],'outputs':[],'updates':[1],'time_ns':5,"
+    "'ordered':true}],'keep':[6]}";
+
 /* JSON written with ' for ". The caller frees it. */
 static char *quoted(const char *text) {
     char *s = rp_strdup(text);

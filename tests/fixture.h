@@ -20,6 +20,23 @@ extern const char rp_net[];
 #define SIZES "'budget_bytes':36,'addressed':true,'arena_bytes':28,'host_bytes':16"
 #define SUM "'budget_bytes':34,'addressed':false,'arena_bytes':26,'host_bytes':0"
 
+/* w -f-> x; x -g-> y,z; u updates w from y; x,w -h-> v; e updates t. f, u and e are
+ * ordered, g cannot rewrite, z is held. s may live on the host, t must. The link is that of
+ * rp_net: 8 bytes take 18 ns in and 26 ns out. */
+extern const char rp_state[];
+
+#define ROOM(homes)                                                                        \
+    "'budget_bytes':100,'addressed':true,'arena_bytes':40,'host_bytes':24,'homes':" homes
+#define SUM_ROOM(homes)                                                                    \
+    "'budget_bytes':100,'addressed':false,'arena_bytes':40,'host_bytes':8,'homes':" homes
+#define T_HOME "[{'tensor':1,'host_at':0}]"
+#define RUN_F "{'run':0,'at':[0]}"
+#define RUN_G "{'run':1,'at':[8,16]}"
+#define RUN_U "{'run':2,'at':[]}"
+#define RUN_H "{'run':3,'at':[24]}"
+#define T_IN_AND_OUT "{'swap_in':1,'at':28},{'run':4,'at':[]},{'swap_out':1,'host_at':0}"
+#define FREE_T "{'free':1}"
+
 struct rp_world {
     struct rp_graph g;
     struct rp_plan p;

@@ -31,6 +31,8 @@ static void make_ties(struct rp_graph *g) {
     }
     g->device.h2d_bytes_per_s = g->device.d2h_bytes_per_s = 1000000000u;
     g->device.copy_latency_ns = 0;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_check(g, "ties", &err), RP_OK);
 }
 
 static void task_init(struct task *t, uint64_t seed, uint32_t n_ops) {

@@ -12,10 +12,11 @@
 #include "verify/hash_replay.h"
 
 /* Replays rp_net with these steps and expects this message (NULL: the plan is accepted). */
-static void expect(const char *sizes, const char *steps, const char *why) {
+static void expect_of(const char *graph, const char *sizes, const char *steps,
+                      const char *why) {
     struct rp_world w;
     struct rp_replay r;
-    rp_world_open(&w, rp_net, sizes, steps);
+    rp_world_open(&w, graph, sizes, steps);
     rp_rc rc = rp_verify_replay(&w.g, &w.p, &r, &w.err);
     CU_ASSERT_EQUAL(rc, why == NULL ? RP_OK : RP_NO);
     CU_ASSERT_STRING_EQUAL(w.err.msg, why == NULL ? "" : why);
@@ -26,6 +27,10 @@ static void expect(const char *sizes, const char *steps, const char *why) {
         CU_ASSERT_EQUAL(rp_verify(&w.g, &w.p, &w.v, &err), RP_NO);
     }
     rp_world_close(&w);
+}
+
+static void expect(const char *sizes, const char *steps, const char *why) {
+    expect_of(rp_net, sizes, steps, why);
 }
 
 #define EARLY "replay, copies as early as they may be: "
@@ -119,6 +124,51 @@ static void memory_use_grows_with_the_number_of_addresses_not_bytes(void) {
     CU_ASSERT_STRING_EQUAL(w.err.msg, EARLY "steps[1]: op 1 \"g\" reads tensor 0 \"p\": it "
                                             "finds memory taken and not yet written");
     rp_world_close(&w);
+}
+
+/* ---- updates, and sources on the host ---- */
+
+#define UP_TO_E                                                                            \
+    RUN_F "," RUN_G "," RUN_U "," RUN_H ",{'swap_in':1,'at':28},{'run':4,'at':[]}"
+
+static void updates_and_sources_on_the_host_replay_to_the_right_values(void) {
+    expect_of(rp_state, ROOM(T_HOME), UP_TO_E ",{'swap_out':1,'host_at':0}", NULL);
+    expect_of(rp_state, ROOM(T_HOME),
+              RUN_F "," RUN_G ",{'run':1,'at':[null,null],'workspace_at':24}," RUN_U
+                    "," RUN_H "," T_IN_AND_OUT "," FREE_T ",{'swap_in':1,'at':28}",
+              NULL);
+}
+
+static void an_op_against_the_wrong_version_is_detected(void) {
+    expect_of(rp_state, ROOM(T_HOME), RUN_F "," RUN_G "," RUN_H "," RUN_U "," T_IN_AND_OUT,
+              EARLY "steps[2]: op 3 \"h\" reads tensor 0 \"w\": it finds tensor 0 \"w\" as "
+                    "it is before op 2");
+    expect_of(rp_state, ROOM(T_HOME), RUN_F "," RUN_G "," RUN_U ",{'run':0,'at':[null]}",
+              EARLY "steps[3]: op 0 \"f\" reads tensor 0 \"w\": it finds tensor 0 \"w\" as "
+                    "it is after op 2");
+    expect_of(rp_state, ROOM(T_HOME), RUN_F "," RUN_G "," RUN_U "," RUN_U,
+              EARLY "steps[3]: op 2 \"u\" updates tensor 0 \"w\": it finds tensor 0 \"w\" "
+                    "as it is after op 2");
+}
+
+static void a_host_copy_that_is_out_of_date_is_detected(void) {
+    expect_of(rp_state, ROOM(T_HOME), UP_TO_E,
+              EARLY
+              "at the end: the step leaves on the host tensor 1 \"t\": it finds tensor "
+              "1 \"t\" as it is before op 4");
+}
+
+static void storage_of_a_source_before_it_came_in_is_detected(void) {
+    expect_of(rp_state, ROOM(T_HOME), "{'run':4,'at':[]}",
+              "steps[0]: tensor 1 was never there to be read");
+    expect_of(
+        rp_state, ROOM(T_HOME),
+        RUN_F "," RUN_G "," RUN_U "," RUN_H ",{'swap_in':1,'at':24},{'run':4,'at':[]},"
+              "{'swap_out':1,'host_at':0}",
+        EARLY "at the end: the step keeps tensor 6 \"v\": it finds tensor 1 \"t\" as it "
+              "is after op 4");
+    expect_of(rp_state, ROOM("[{'tensor':3,'host_at':0}]"), RUN_F, "homes[0]: no source 3");
+    expect_of(rp_state, ROOM("[{'tensor':1}]"), RUN_F, "homes[0]: no host address");
 }
 
 /* ---- wrong values ---- */
@@ -373,6 +423,10 @@ void suite_hash_replay(void) {
     RP_TEST(copies_and_reruns_replay_to_the_right_values);
     RP_TEST(random_valid_plans_replay_to_the_right_values);
     RP_TEST(memory_use_grows_with_the_number_of_addresses_not_bytes);
+    RP_TEST(updates_and_sources_on_the_host_replay_to_the_right_values);
+    RP_TEST(an_op_against_the_wrong_version_is_detected);
+    RP_TEST(a_host_copy_that_is_out_of_date_is_detected);
+    RP_TEST(storage_of_a_source_before_it_came_in_is_detected);
     RP_TEST(reading_freed_storage_is_detected);
     RP_TEST(an_output_over_an_input_is_detected);
     RP_TEST(an_output_over_a_tensor_that_is_read_later_is_detected);

@@ -507,45 +507,12 @@ static void a_proof_that_does_not_follow_from_the_bound_is_rejected(void) {
 
 /* ---- version 2: updates, sources on the host, held, ordered and rewrites ---- */
 
-/* w -f-> x; x -g-> y,z; u updates w from y; x,w -h-> v. f and u are ordered, g cannot
- * rewrite, z is held. s may live on the host, t must; both have 8 bytes. e reads and
- * updates nothing but t. Copies take 10 + 8 ns in and 10 + 16 ns out. */
-#define STATE(home_of_s)                                                                   \
-    "{'format':'remat-graph','version':2,'name':'state','time_source':'imported:test',"    \
-    "'device':{'alignment_bytes':4,'h2d_bytes_per_s':1000000000,"                          \
-    "'d2h_bytes_per_s':500000000,'copy_latency_ns':10},'tensors':["                        \
-    "{'name':'w','bytes':8,'kind':'parameter'},"                                           \
-    "{'name':'t','bytes':8,'kind':'state','home':'host'},"                                 \
-    "{'name':'s','bytes':8,'kind':'state','home':'" home_of_s "'},"                        \
-    "{'name':'x','bytes':8,'kind':'activation'},"                                          \
-    "{'name':'y','bytes':8,'kind':'activation'},"                                          \
-    "{'name':'z','bytes':6,'kind':'activation','held':true},"                              \
-    "{'name':'v','bytes':4,'kind':'gradient'}],'ops':["                                    \
-    "{'name':'f','kind':'k','inputs':[0],'outputs':[3],'time_ns':10,'ordered':true},"      \
-    "{'name':'g','kind':'k','inputs':[3],'outputs':[4,5],'time_ns':20,'rewrites':false},"  \
-    "{'name':'u','kind':'k','inputs':[4],'outputs':[],'updates':[0],'time_ns':30,"         \
-    "'ordered':true},"                                                                     \
-    "{'name':'h','kind':'k','inputs':[0,3],'outputs':[6],'time_ns':40},"                   \
-    "{'name':'e','kind':'k','inputs':[],'outputs':[],'updates':[1],'time_ns':5,"           \
-    "'ordered':true}],'keep':[6]}"
-#define ROOM(homes)                                                                        \
-    "'budget_bytes':100,'addressed':true,'arena_bytes':40,'host_bytes':24,'homes':" homes
-#define SUM_ROOM(homes)                                                                    \
-    "'budget_bytes':100,'addressed':false,'arena_bytes':40,'host_bytes':8,'homes':" homes
-#define T_HOME "[{'tensor':1,'host_at':0}]"
-#define F "{'run':0,'at':[0]}"
-#define G "{'run':1,'at':[8,16]}"
-#define U "{'run':2,'at':[]}"
-#define H "{'run':3,'at':[24]}"
-#define E "{'swap_in':1,'at':28},{'run':4,'at':[]},{'swap_out':1,'host_at':0}"
-#define FREE_T "{'free':1}"
-
 /* t comes in from 0 to 18, f runs to 10, g to 30, u to 60, h to 100, e to 105; t goes out
  * to 131 and its free waits for that. */
 static void a_source_on_the_host_comes_in_and_goes_out_after_its_update(void) {
     struct rp_world w;
-    rp_world_open(&w, STATE("any"), ROOM(T_HOME),
-                  "{'swap_in':1,'at':28}," F "," G "," U "," H
+    rp_world_open(&w, rp_state, ROOM(T_HOME),
+                  "{'swap_in':1,'at':28}," RUN_F "," RUN_G "," RUN_U "," RUN_H
                   ",{'run':4,'at':[]},{'swap_out':1,'host_at':0}," FREE_T);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.time_ns, 131);
@@ -555,9 +522,8 @@ static void a_source_on_the_host_comes_in_and_goes_out_after_its_update(void) {
     CU_ASSERT_EQUAL(w.v.peak_bytes, 16 + 8 + 8 + 8 + 8 + 4);
     rp_world_close(&w);
     /* s lives on the host too, and no op needs it. */
-    rp_world_open(&w, STATE("any"),
-                  ROOM("[{'tensor':1,'host_at':0},{'tensor':2,'host_at':8}]"),
-                  F "," G "," U "," H "," E);
+    rp_world_open(&w, rp_state, ROOM("[{'tensor':1,'host_at':0},{'tensor':2,'host_at':8}]"),
+                  RUN_F "," RUN_G "," RUN_U "," RUN_H "," T_IN_AND_OUT);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.fixed_bytes, 8);
     CU_ASSERT_EQUAL(w.v.host_used_bytes, 16);
@@ -565,8 +531,8 @@ static void a_source_on_the_host_comes_in_and_goes_out_after_its_update(void) {
 }
 
 static void homes_that_are_wrong_are_rejected(void) {
-    const char *graph = STATE("any");
-#define REST F "," G "," U "," H "," E
+    const char *graph = rp_state;
+#define REST RUN_F "," RUN_G "," RUN_U "," RUN_H "," T_IN_AND_OUT
     expect_of(graph, ROOM(T_HOME), REST, NULL);
     expect_of(graph, ROOM("[]"), REST, "homes: tensor 1 \"t\" has its home on the host");
     expect_of(graph, ROOM("[{'tensor':9,'host_at':0}]"), REST, "homes[0]: no tensor 9");
@@ -590,29 +556,33 @@ static void homes_that_are_wrong_are_rejected(void) {
 }
 
 static void an_op_that_finds_a_source_in_the_wrong_version_is_rejected(void) {
-    const char *graph = STATE("any");
-    expect_of(graph, ROOM(T_HOME), F "," G "," H,
+    const char *graph = rp_state;
+    expect_of(graph, ROOM(T_HOME), RUN_F "," RUN_G "," RUN_H,
               "steps[2]: op 3 \"h\" needs tensor 0 \"w\" as op 2 \"u\" leaves it");
-    expect_of(graph, ROOM(T_HOME), F "," G "," U ",{'run':0,'at':[null]}",
+    expect_of(graph, ROOM(T_HOME), RUN_F "," RUN_G "," RUN_U ",{'run':0,'at':[null]}",
               "steps[3]: op 0 \"f\" needs tensor 0 \"w\" as it was before op 2 \"u\"");
-    expect_of(graph, ROOM(T_HOME), F "," G ",{'run':0,'at':[null]}," U "," H "," E, NULL);
-    expect_of(graph, ROOM(T_HOME), F "," G "," U "," U,
+    expect_of(graph, ROOM(T_HOME),
+              RUN_F "," RUN_G ",{'run':0,'at':[null]}," RUN_U "," RUN_H "," T_IN_AND_OUT,
+              NULL);
+    expect_of(graph, ROOM(T_HOME), RUN_F "," RUN_G "," RUN_U "," RUN_U,
               "steps[3]: op 2 \"u\" runs again, though it updates tensors");
 }
 
 static void ordered_ops_in_another_order_are_rejected(void) {
-    expect_of(STATE("any"), ROOM(T_HOME), "{'swap_in':1,'at':28},{'run':4,'at':[]}," F,
+    expect_of(rp_state, ROOM(T_HOME), "{'swap_in':1,'at':28},{'run':4,'at':[]}," RUN_F,
               "steps[2]: op 0 \"f\" first runs after op 4 \"e\", but both are ordered");
 }
 
 static void freeing_a_held_tensor_is_rejected(void) {
-    expect_of(STATE("any"), ROOM(T_HOME), F "," G "," U "," H "," E ",{'free':5}",
+    expect_of(rp_state, ROOM(T_HOME),
+              RUN_F "," RUN_G "," RUN_U "," RUN_H "," T_IN_AND_OUT ",{'free':5}",
               "steps[7]: tensor 5 \"z\" is held: it cannot be freed");
 }
 
 static void a_host_copy_that_is_out_of_date_is_rejected(void) {
-    const char *graph = STATE("any");
-#define UP_TO_E F "," G "," U "," H ",{'swap_in':1,'at':28},{'run':4,'at':[]}"
+    const char *graph = rp_state;
+#define UP_TO_E                                                                            \
+    RUN_F "," RUN_G "," RUN_U "," RUN_H ",{'swap_in':1,'at':28},{'run':4,'at':[]}"
     expect_of(graph, ROOM(T_HOME), UP_TO_E,
               "steps: the host copy of tensor 1 \"t\" is out of date at the end");
     expect_of(graph, ROOM(T_HOME), UP_TO_E "," FREE_T,
@@ -620,7 +590,8 @@ static void a_host_copy_that_is_out_of_date_is_rejected(void) {
     expect_of(graph, ROOM(T_HOME), UP_TO_E ",{'swap_out':1,'host_at':8}",
               "steps[6]: tensor 1 \"t\" has its host copy at 0");
     expect_of(graph, ROOM(T_HOME),
-              F "," G "," U "," H ",{'swap_in':1,'at':28},{'swap_out':1,'host_at':0}",
+              RUN_F "," RUN_G "," RUN_U "," RUN_H
+                    ",{'swap_in':1,'at':28},{'swap_out':1,'host_at':0}",
               "steps[5]: tensor 1 \"t\" is swapped out, but its host copy is up to date");
     expect_of(graph, ROOM(T_HOME), UP_TO_E ",{'swap_in':1,'at':28}",
               "steps[6]: tensor 1 \"t\" is swapped in, but its host copy is out of date");
@@ -630,23 +601,26 @@ static void a_host_copy_that_is_out_of_date_is_rejected(void) {
 
 /* When g runs again, y and z are there. z stays, and both are further workspace. */
 static void outputs_that_cannot_be_rewritten_are_workspace(void) {
-    const char *graph = STATE("any");
+    const char *graph = rp_state;
     struct rp_world w;
     rp_world_open(&w, graph, ROOM(T_HOME),
-                  F "," G ",{'run':1,'at':[null,null],'workspace_at':24}," U "," H "," E);
+                  RUN_F "," RUN_G ",{'run':1,'at':[null,null],'workspace_at':24}," RUN_U
+                        "," RUN_H "," T_IN_AND_OUT);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.peak_bytes, 16 + 8 + 8 + 8 + 16);
     rp_world_close(&w);
     rp_world_open(&w, graph, ROOM(T_HOME),
-                  F "," G ",{'free':4},{'run':1,'at':[8,null],'workspace_at':24}," U "," H
-                    "," E);
+                  RUN_F "," RUN_G
+                        ",{'free':4},{'run':1,'at':[8,null],'workspace_at':24}," RUN_U
+                        "," RUN_H "," T_IN_AND_OUT);
     judge(&w, NULL);
     CU_ASSERT_EQUAL(w.v.peak_bytes, 16 + 8 + 8 + 8 + 12);
     rp_world_close(&w);
-    expect_of(graph, ROOM(T_HOME), F "," G ",{'run':1,'at':[null,null]}",
+    expect_of(graph, ROOM(T_HOME), RUN_F "," RUN_G ",{'run':1,'at':[null,null]}",
               "steps[2]: the workspace of op 1 \"g\" has no address");
     expect_of(
-        graph, ROOM(T_HOME), F "," G ",{'run':1,'at':[null,null],'workspace_at':20}",
+        graph, ROOM(T_HOME),
+        RUN_F "," RUN_G ",{'run':1,'at':[null,null],'workspace_at':20}",
         "steps[2]: the workspace of op 1 \"g\": bytes 20..36 overlap tensor 5 \"z\" at "
         "16..24");
 }

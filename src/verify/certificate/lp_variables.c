@@ -23,16 +23,30 @@ static void limit_hold(struct rp_lp_variables *c, uint32_t x) {
     c->last_hold[x] = g->kept[x] ? c->n_stages : last;
 }
 
-static void limit_run(struct rp_lp_variables *c, uint32_t j) {
+/* Notes the first stage that updates each source, and returns the last in which op j may
+ * run again for all it reads. Ops come in reverse order: those noted come after j. */
+static uint32_t limit_by_updates(const struct rp_graph *g, uint32_t j, uint32_t stage,
+                                 uint32_t *first_update) {
+    const struct rp_op *op = &g->ops[j];
+    uint32_t last = RP_NONE;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        last = rp_min_u32(last, first_update[op->inputs[k]]);
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        first_update[op->updates[k]] = stage;
+    return op->n_updates > 0 ? stage : last;
+}
+
+static void limit_run(struct rp_lp_variables *c, uint32_t j, uint32_t *first_update) {
     const struct rp_graph *g = c->g;
     uint32_t last = c->stage[j];
+    uint32_t limit = limit_by_updates(g, j, c->stage[j], first_update);
     for (uint32_t k = 0; k < g->ops[j].n_outputs; k++) {
         uint32_t x = g->ops[j].outputs[k];
         limit_hold(c, x);
         last = rp_max_u32(last, g->kept[x] ? c->n_stages - 1 : c->last_hold[x]);
     }
     bool again = g->ops[j].recompute && makes_bytes(g, j);
-    c->last_run[j] = again ? last : c->stage[j];
+    c->last_run[j] = again ? rp_min_u32(last, limit) : c->stage[j];
 }
 
 /* Rules (C) and (D). */
@@ -96,8 +110,12 @@ void rp_lp_variables_init(struct rp_lp_variables *c, const struct rp_graph *g,
     c->table = rp_calloc(c->capacity, sizeof *c->table);
     for (uint32_t i = 0; i < g->n_ops; i++)
         c->position[order[i]] = i;
+    uint32_t *first_update = rp_calloc(g->n_tensors, sizeof *first_update);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        first_update[x] = RP_NONE;
     for (uint32_t i = g->n_ops; i-- > 0;)
-        limit_run(c, order[i]);
+        limit_run(c, order[i], first_update);
+    free(first_update);
     for (uint32_t x = 0; x < g->n_tensors; x++)
         if (g->tensors[x].producer != RP_NONE) {
             find_held_until(c, x);
