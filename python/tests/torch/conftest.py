@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-logging.getLogger("torch.__trace").propagate = False  # pytest would keep millions of lines
+# pytest would keep millions of lines of it.
+logging.getLogger("torch.__trace").addFilter(lambda _: False)
 sys.path.insert(0, str(Path(__file__).parent))
 
 

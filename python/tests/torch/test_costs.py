@@ -10,7 +10,7 @@ import torch
 
 import remat_plan
 from remat_plan import Graph
-from remat_plan.torch import costs
+from remat_plan.torch import costs, describe
 from remat_plan.torch.api import capture_step
 
 
@@ -26,10 +26,29 @@ def test_export_writes_a_graph_without_times(tmp_path: Path) -> None:
 def test_matrix_products_have_their_flops() -> None:
     model = torch.nn.Linear(8, 16, bias=False)
     captured = capture_step(model, lambda m, x: m(x).sum(), (torch.randn(4, 8),))
-    graph = remat_plan.torch.describe.describe(captured, "linear")
+    graph = describe.describe(captured, "linear")
     products = [op for op in graph.ops if op.kind == "aten.mm.default"]
     assert products
     assert {op.attrs["flops"] for op in products} == {2 * 4 * 8 * 16}
+
+
+def test_version_2_says_what_may_run_when(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, loss, args = models.make("odd")
+    captured = capture_step(model, loss, args)
+    assert b'"version":1' in describe.describe(captured, "odd").to_json()
+    monkeypatch.setattr(describe, "VERSION_2", True)
+    graph = describe.describe(captured, "odd")
+    assert b'"version":2' in graph.to_json()
+    assert graph.order == "free"
+    ordered = {op.kind for op in graph.ops if op.ordered}
+    assert ordered == {"aten.native_dropout.default", "remat_plan.boundary"}
+    anew = {op.kind for op in graph.ops if not op.rewrites}
+    assert "aten.native_dropout.default" in anew
+    assert "aten.addmm.default" not in anew
+    (boundary,) = (op for op in graph.ops if op.kind == "remat_plan.boundary")
+    held = [x for x, tensor in enumerate(graph.tensors) if tensor.held]
+    assert held == sorted([*captured.returned, *boundary.outputs])
+    assert all(graph.tensors[x].bytes == 4 for x in held)  # the loss, and its gradient
 
 
 def test_measuring_times_every_op_and_changes_nothing(tmp_path: Path) -> None:
@@ -50,7 +69,7 @@ def test_measured_times_are_kept_for_the_next_process(monkeypatch: pytest.Monkey
 
     def timed() -> Graph:
         captured = capture_step(model, lambda m, x: m(x).sum(), args)
-        graph = remat_plan.torch.describe.describe(captured, "linear")
+        graph = describe.describe(captured, "linear")
         return costs.add_costs(captured, graph, "measure")
 
     once = timed()
@@ -89,3 +108,15 @@ def test_the_report_says_what_was_planned_and_measured() -> None:
     for word in ("peak", "planned", "measured", "again", "capture"):
         assert word in text
     assert "recompute" in report.picture()
+
+
+def test_a_share_of_the_activations_is_a_budget() -> None:
+    model, loss, args = models.make("bert")
+    step = remat_plan.compile(
+        model, loss, activation_budget="60%", times=harness.fixed_costs, time_limit=1
+    )
+    step(*args).backward()
+    report = step.report()
+    wanted = harness.share_of_activations(step.planned[0].graph, 0.6)
+    assert step.planned[0].plan.budget_bytes == pytest.approx(wanted, abs=1)
+    assert report.planned_peak_bytes <= wanted

@@ -87,7 +87,7 @@ class Scaled(nn.Module):
         self.register_buffer("scale", torch.ones(32))
 
     def forward(self, x: Tensor) -> Tensor:
-        y = self.layers(x * self.scale)
+        y = self.layers(x * self.scale.unsqueeze(0))
         with torch.no_grad():
             self.scale.mul_(0.5)
         return y
