@@ -15,7 +15,7 @@ from .captured import Captured, CapturedOp, tensors_in
 
 # True once the program reads version 2 of the graph file: held tensors, ordered ops, ops
 # that cannot rewrite their outputs, and a free order of first runs.
-VERSION_2 = False
+VERSION_2 = True
 
 _DTYPES = {
     torch.float64: "f64",
