@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "solve/core/heap.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -11,6 +10,7 @@
 #include "base/random.h"
 #include "base/sha256.h"
 #include "run.h"
+#include "solve/core/heap.h"
 
 /* FIPS 180-2, appendix B, and NIST's byte-oriented short message vectors. */
 static void sha256_gives_the_digests_of_the_standard(void) {

@@ -1,4 +1,4 @@
-#include "solve/core/shrink_lifetimes.h"
+#include "solve/local/shrink_lifetimes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -116,7 +116,8 @@ static void append_steps(struct rp_recorder *r, const struct rp_plan *plan) {
 
 void rp_recorder_schedule(struct rp_recorder *r, const struct rp_schedule *s) {
     struct rp_plan plan = {0};
-    if (rp_schedule_cost_until(r->p, s, r->stop).sound)
+    struct rp_cost c = rp_schedule_cost_until(r->p, s, r->stop);
+    if (c.sound || c.overflows)
         rp_schedule_steps(r->p, s, r->stop, &plan);
     else
         rp_keep_all_steps(r->p, &plan);

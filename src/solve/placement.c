@@ -9,10 +9,10 @@
 #include "pack/addresses.h"
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
-#include "solve/core/shrink_lifetimes.h"
 #include "solve/core/temperature.h"
 #include "solve/incumbent.h"
 #include "solve/local/drop_swaps.h"
+#include "solve/local/shrink_lifetimes.h"
 #include "solve/portfolio.h"
 
 /* The steps of a schedule (NULL: keep-all), with addresses if these are wanted. False if

@@ -116,8 +116,8 @@ class Solve(Program):
     def test_an_interrupt_reaches_the_program_and_leaves_nothing(self) -> None:
         mark = self.folder / "interrupted"
         ready = self.folder / "ready"
-        script = f'#!/bin/sh\ntrap "touch {mark}; exit 4" INT\ntouch {ready}\n'
-        script += "cat >/dev/null\nwhile :; do sleep 0.05; done\n"
+        script = f'#!/bin/sh\ntrap "touch {mark}; exit 4" INT\ncat >/dev/null\n'
+        script += f"touch {ready}\nwhile :; do sleep 0.05; done\n"
         os.environ["REMAT_PLAN"] = str(self.script("slow", script))
         code = "import small, remat_plan; remat_plan.solve(small.graph(), budget=80)"
         here = Path(__file__).parent

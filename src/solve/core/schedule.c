@@ -310,8 +310,9 @@ struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
     struct rp_stage_work w = {0};
     rp_stage_work_init(p, &w);
     for (uint32_t t = 0; t < p->n_ops && c.sound; t++) {
-        c.sound = rp_stage_eval(p, s, t, &w) && rp_add(&c.time_ns, w.stage.time_ns) &&
-                  !rp_stop_after(stop, stage_work(s, &w));
+        bool evaluates = rp_stage_eval(p, s, t, &w);
+        c.overflows = evaluates && !rp_add(&c.time_ns, w.stage.time_ns);
+        c.sound = evaluates && !c.overflows && !rp_stop_after(stop, stage_work(s, &w));
         if (w.stage.peak_bytes > c.peak_bytes) {
             c.peak_bytes = w.stage.peak_bytes;
             c.peak_stage = t;

@@ -15,8 +15,8 @@
  * swapped in anywhere is swapped out once, directly after its first run.
  *
  * I says the stage of a swap-in, not its time. The search chooses the stage
- * (local/moves_swap.h), shrink_lifetimes.h then moves the step as late as it can be, and
- * model/timeline.h says when the copy starts and ends.
+ * (local/moves_swap.h), local/shrink_lifetimes.h then moves the step as late as it can be,
+ * and model/timeline.h says when the copy starts and ends.
  *
  * Peak and runs of stage t depend on the rows t and t+1 only. When copies end, and so how
  * long the runs wait, depends on all rows (docs/formats.md, "The time line").
@@ -102,6 +102,7 @@ struct rp_cost {
     bool sound; /* every stage evaluates, the last row holds the kept tensors and each row
                    the pinned ones that are made, the time is below 2^63 ns, nothing is
                    freed or made again during its swap-in */
+    bool overflows;      /* the time of the runs passes 2^63 ns; then it is not sound */
     uint64_t time_ns;    /* until runs and copies have ended */
     uint64_t stall_ns;   /* how long runs and frees wait for copies */
     uint64_t host_bytes; /* of all that is swapped */

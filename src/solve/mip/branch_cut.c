@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/core/heap.h"
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/core/heap.h"
 #include "solve/core/params.h"
 #include "solve/core/prune.h"
 #include "solve/mip/branching.h"

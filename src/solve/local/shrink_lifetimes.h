@@ -3,8 +3,8 @@
  *
  * Thread safety: different plans may be used by different threads.
  */
-#ifndef RP_SOLVE_CORE_SHRINK_LIFETIMES_H
-#define RP_SOLVE_CORE_SHRINK_LIFETIMES_H
+#ifndef RP_SOLVE_LOCAL_SHRINK_LIFETIMES_H
+#define RP_SOLVE_LOCAL_SHRINK_LIFETIMES_H
 
 #include "model/graph.h"
 #include "model/plan.h"
