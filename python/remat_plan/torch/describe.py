@@ -13,10 +13,6 @@ from torch.utils.flop_counter import flop_registry
 from ..graph import Graph, Kind, Op, Tensor
 from .captured import Captured, CapturedOp, tensors_in
 
-# True once the program reads version 2 of the graph file: held tensors, ordered ops, ops
-# that cannot rewrite their outputs, and a free order of first runs.
-VERSION_2 = True
-
 _DTYPES = {
     torch.float64: "f64",
     torch.float32: "f32",
@@ -44,7 +40,7 @@ def describe(captured: Captured, name: str) -> Graph:
         tensors=_tensors(captured),
         ops=[_op(captured, i, op) for i, op in enumerate(captured.ops)],
         keep=_kept(captured),
-        order="free" if VERSION_2 else "given",
+        order="free",
         notes={"made_by": f"remat_plan, torch {torch.__version__}"},
     )
 
@@ -72,7 +68,7 @@ def _tensors(captured: Captured) -> list[Tensor]:
                 kind,
                 dtype=_DTYPES.get(storage.dtype, str(storage.dtype).removeprefix("torch.")),
                 shape=storage.shape,
-                held=VERSION_2 and x in held,
+                held=x in held,
             )
         )
     return tensors
@@ -97,8 +93,8 @@ def _op(captured: Captured, i: int, op: CapturedOp) -> Op:
         time_ns=0,
         phase="forward" if i <= captured.boundary else "backward",
         recompute=not op.once,
-        ordered=VERSION_2 and ordered,
-        rewrites=not (VERSION_2 and len(op.makes) > 1),
+        ordered=ordered,
+        rewrites=len(op.makes) <= 1,
         attrs={"flops": 0} if op.node is None else _attrs(op.node),
     )
 

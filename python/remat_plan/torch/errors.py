@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ..plan import PlanError
 from ..program import ProgramError
 
 
@@ -57,7 +58,9 @@ def translate(error: BaseException) -> Exception | None:
     exc = torch._dynamo.exc
     if isinstance(error, exc.BackendCompilerFailed):
         inner = error.inner_exception
-        return inner if isinstance(inner, Refused | ProgramError) else translate(inner)
+        return (
+            inner if isinstance(inner, Refused | ProgramError | PlanError) else translate(inner)
+        )
     if isinstance(error, exc.FailOnRecompileLimitHit):
         return Refused(
             "the arguments had more shapes or values than Dynamo compiles for one function "
