@@ -120,8 +120,9 @@ plain)
 full)
     name=python
     reason=$(missing) && skip $name "$reason"
-    try "ruff check" "$python" -m ruff check --no-cache .
-    try "ruff format" "$python" -m ruff format --no-cache --check .
+    ruff=("$python" -m ruff --config pyproject.toml)
+    try "ruff check" "${ruff[@]}" check --no-cache . ../examples
+    try "ruff format" "${ruff[@]}" format --no-cache --check . ../examples
     try mypy "$python" -m mypy --cache-dir "$build/mypy"
     count pytest "$python" -m pytest -p no:cacheprovider tests --ignore tests/plain
     ;;
