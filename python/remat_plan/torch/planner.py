@@ -22,6 +22,8 @@ from .errors import Refused, graph_break
 from .meter import Boxed, Meter
 from .modules import lower
 
+Lower = Callable[[Captured, Plan], tuple[fx.GraphModule, fx.GraphModule]]
+
 
 @dataclass(frozen=True)
 class Options:
@@ -101,34 +103,43 @@ class _Compilation:
         **_: Any,
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         """The partition function of AOTAutograd."""
-        options = self.planner.options
         static = frozenset(static_lifetime_input_indices or ())
         captured = capture(joint, num_fwd_outputs, static)
-        graph = describe(captured, options.name)
-        captured_at = time.monotonic()
-        graph = add_costs(captured, graph, options.times)
-        measured_at = time.monotonic()
-        plan = find_plan(captured, graph, options)
-        planned_at = time.monotonic()
-        forward, backward = lower(captured, plan)
-        self.planned = Planned(
-            captured,
-            graph,
-            plan,
-            forward,
-            backward,
-            capture_s=captured_at - self.started,
-            measure_s=measured_at - captured_at,
-            plan_s=planned_at - measured_at,
-            meter=Meter(captured.device),
-        )
+        self.planned = make_plan(captured, self.planner.options, self.started, lower)
         self.planner.planned.append(self.planned)
-        return forward, backward
+        return self.planned.forward, self.planned.backward
 
     def compile_pass(self, module: fx.GraphModule, last: bool) -> Boxed:
         """The compiler of the forward pass or, if `last`, of the backward pass."""
         run = boxed(module)
         return as_boxed(run if self.planned is None else self.planned.meter.wrap(run, last))
+
+
+def make_plan(
+    captured: Captured, options: Options, started: float, carry_out: Lower
+) -> Planned:
+    """Cost and plan a captured step, and make the modules of the plan by `carry_out`.
+
+    `started` is the monotonic clock at the beginning of the capture. Raises ProgramError.
+    """
+    graph = describe(captured, options.name)
+    captured_at = time.monotonic()
+    graph = add_costs(captured, graph, options.times)
+    measured_at = time.monotonic()
+    plan = find_plan(captured, graph, options)
+    planned_at = time.monotonic()
+    forward, backward = carry_out(captured, plan)
+    return Planned(
+        captured,
+        graph,
+        plan,
+        forward,
+        backward,
+        capture_s=captured_at - started,
+        measure_s=measured_at - captured_at,
+        plan_s=planned_at - measured_at,
+        meter=Meter(captured.device),
+    )
 
 
 def find_plan(captured: Captured, graph: Graph, o: Options) -> Plan:
