@@ -78,8 +78,11 @@ static void the_message_gives_the_smallest_budget_found_with_units(void) {
         "none found within 4.64 KiB (4750 bytes) before the work limit; the least that one "
         "was found for is 4.69 KiB (4800 bytes), where op 2 \"fb\" binds; every plan needs "
         "at least 4.59 KiB (4700 bytes)");
+    report.capped = true;
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_LIMIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "before the time limit; the least"));
     volatile sig_atomic_t stop = 1;
-    o.stop = &stop;
+    w.stop.interrupted = &stop;
     CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_LIMIT);
     CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "before the interrupt; the least"));
     rp_schedule_fini(&w.incumbent.s);

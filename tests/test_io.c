@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -121,6 +122,46 @@ static void a_probe_predicts_whether_writing_works_and_leaves_no_file(void) {
     CU_ASSERT_EQUAL(rp_probe_file("/dev/null", &err), RP_OK);
 }
 
+/* Not 0: the signal that comes as soon as a temporary file has been made. */
+static int signal_after_mkstemp;
+
+/* Takes the place of the C library's. */
+int mkstemp(char *template) {
+    int fd = mkostemp(template, 0);
+    if (signal_after_mkstemp != 0)
+        raise(signal_after_mkstemp);
+    return fd;
+}
+
+/* A process of its own that SIGTERM ends once it has a temporary file beside `path`. */
+static void end_while_writing(const char *path, bool only_probe) {
+    struct rp_err err = {{0}};
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGTERM, SIG_DFL);
+        signal_after_mkstemp = SIGTERM;
+        if (only_probe)
+            rp_probe_file(path, &err);
+        else
+            rp_write_file(path, "whole", 5, &err);
+        _exit(0);
+    }
+    CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+static void a_signal_leaves_no_temporary_file(void) {
+    make_folder();
+    char *path = path_in_folder("a");
+    end_while_writing(path, true);
+    CU_ASSERT_EQUAL(access(path, F_OK), -1);
+    end_while_writing(path, false);
+    check_contents(path, "whole");
+    free(path);
+    remove_folder((const char *const[]){"a", NULL});
+}
+
 static void do_nothing(int signal_number) {
     (void)signal_number;
 }
@@ -172,6 +213,7 @@ void suite_io(void) {
     RP_TEST(writing_through_a_link_keeps_the_link);
     RP_TEST(errors_name_the_file_and_the_reason);
     RP_TEST(a_probe_predicts_whether_writing_works_and_leaves_no_file);
+    RP_TEST(a_signal_leaves_no_temporary_file);
     RP_TEST(a_signal_ends_the_wait_for_the_reader_of_a_fifo);
     RP_TEST(the_handler_of_interrupts_ends_waiting_calls);
     RP_TEST(text_is_cleaned_on_its_way_out);

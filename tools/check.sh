@@ -52,7 +52,7 @@ part plans tools/check-plans.sh
 part man tools/check-man.sh
 part libremat tools/check-libremat.sh
 part emit tools/check-emit.sh
-part campaign "$build/run-campaign" --steady --seed 2 --cases 100 --folder "$build/campaign" "$build/remat-plan"
+part campaign "$build/run-campaign" --steady --seed 1 --cases 100 --folder "$build/campaign" "$build/remat-plan"
 part profile tools/check-profile.sh
 part python-plain tools/check-python.sh plain
 part python tools/check-python.sh full

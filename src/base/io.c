@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,15 +92,41 @@ static bool write_and_close(int fd, mode_t mode, const char *text, size_t len) {
     return ok;
 }
 
+/* A temporary file beside `path`. While there is one, the signals that users end a program
+ * with wait, so that none of them leaves it behind. */
+struct beside {
+    char *path;
+    int fd; /* -1, with errno set: it could not be made */
+    sigset_t signals;
+};
+
+static struct beside open_beside(const char *path) {
+    struct beside b = {.path = rp_format("%s.tmp-XXXXXX", path)};
+    sigset_t wait;
+    sigemptyset(&wait);
+    sigaddset(&wait, SIGHUP);
+    sigaddset(&wait, SIGINT);
+    sigaddset(&wait, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &wait, &b.signals);
+    b.fd = mkstemp(b.path);
+    return b;
+}
+
+/* Removes the file unless it was renamed. */
+static void end_beside(struct beside *b, bool renamed) {
+    if (b->fd >= 0 && !renamed)
+        unlink(b->path);
+    pthread_sigmask(SIG_SETMASK, &b->signals, NULL);
+    free(b->path);
+}
+
 static rp_rc write_beside(const char *path, mode_t mode, const char *text, size_t len,
                           struct rp_err *err) {
-    char *beside = rp_format("%s.tmp-XXXXXX", path);
-    int fd = mkstemp(beside);
-    bool ok = fd >= 0 && write_and_close(fd, mode, text, len) && rename(beside, path) == 0;
+    struct beside b = open_beside(path);
+    bool ok =
+        b.fd >= 0 && write_and_close(b.fd, mode, text, len) && rename(b.path, path) == 0;
     int why = errno;
-    if (fd >= 0 && !ok)
-        unlink(beside);
-    free(beside);
+    end_beside(&b, ok);
     return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
@@ -149,14 +176,13 @@ static int probe_special(const char *path) {
 /* Creates the temporary file of write_beside and removes it. Returns 0 or the errno. */
 static int probe_beside(const char *path) {
     char *real = real_target(path);
-    char *beside = real != NULL ? rp_format("%s.tmp-XXXXXX", real) : NULL;
-    int fd = beside != NULL ? mkstemp(beside) : -1;
-    int why = fd < 0 ? errno : 0;
-    if (fd >= 0) {
-        close(fd);
-        unlink(beside);
-    }
-    free(beside);
+    if (real == NULL)
+        return errno;
+    struct beside b = open_beside(real);
+    int why = b.fd < 0 ? errno : 0;
+    if (b.fd >= 0)
+        close(b.fd);
+    end_beside(&b, false);
     free(real);
     return why;
 }
@@ -168,7 +194,6 @@ rp_rc rp_probe_file(const char *path, struct rp_err *err) {
     return why == 0 ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
-/* A memory stream fails only if memory runs out. */
 bool rp_same_file(const char *a, const char *b) {
     struct stat s, t;
     if (stat(a, &s) != 0 || stat(b, &t) != 0)
@@ -176,6 +201,7 @@ bool rp_same_file(const char *a, const char *b) {
     return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
+/* A memory stream fails only if memory runs out. */
 FILE *rp_text_open(char **text, size_t *len) {
     FILE *f = open_memstream(text, len);
     if (f == NULL)

@@ -2,8 +2,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/numbers.h"
+#include "base/status.h"
 
 struct rp_chart_scale rp_chart_scale_of(const struct rp_report *r) {
     const uint64_t plan = r->plan.peak_bytes, keep_all = r->keep_all.peak_bytes;
@@ -64,20 +67,21 @@ struct rp_text32 rp_axis_label(const struct rp_axis *a, uint64_t value) {
 }
 
 void rp_chart_put_xml(const char *s, FILE *f) {
-    for (; *s != '\0'; s++) {
-        const unsigned char *u = (const unsigned char *)s;
-        if (*s == '<')
+    char *clean = rp_strdup(s);
+    rp_clean_text(clean);
+    for (const char *c = clean; *c != '\0'; c++) {
+        const unsigned char *u = (const unsigned char *)c;
+        if (*c == '<')
             fputs("&lt;", f);
-        else if (*s == '>')
+        else if (*c == '>')
             fputs("&gt;", f);
-        else if (*s == '&')
+        else if (*c == '&')
             fputs("&amp;", f);
-        else if (u[0] < 0x20 || u[0] == 0x7f)
-            fputc('?', f);
         else if (u[0] == 0xef && u[1] == 0xbf && u[2] >= 0xbe) { /* U+FFFE, U+FFFF */
             fputc('?', f);
-            s += 2;
+            c += 2;
         } else
-            fputc(*s, f);
+            fputc(*c, f);
     }
+    free(clean);
 }

@@ -63,7 +63,8 @@ struct rp_axis rp_axis_ns(uint64_t max_ns, uint32_t max_ticks);
 /* "1.25": in the axis's unit, with the decimals that its step needs. */
 struct rp_text32 rp_axis_label(const struct rp_axis *a, uint64_t value);
 
-/* Escapes the text for XML 1.0. Characters that XML does not allow become '?'. */
+/* Escapes the text for XML 1.0. Control characters, and what XML does not allow, become
+ * '?'. */
 void rp_chart_put_xml(const char *s, FILE *f);
 
 #endif

@@ -43,6 +43,12 @@ bool rp_context_stop(void *arg) {
     return rp_context_stopped(arg);
 }
 
+const char *rp_context_limit_word(const struct rp_context *w) {
+    return rp_stop_interrupted(&w->stop) ? "interrupt"
+           : w->report->capped           ? "time limit"
+                                         : "work limit";
+}
+
 bool rp_context_gap_reached(const struct rp_context *w) {
     return w->incumbent.found &&
            (double)w->incumbent.time_ns <= (double)w->bound_ns * (1 + w->o->gap);

@@ -98,6 +98,8 @@ void rp_context_fini(struct rp_context *w);
 bool rp_context_stopped(struct rp_context *w);
 /* The same, as a callback for the searches: arg is the context. */
 bool rp_context_stop(void *arg);
+/* What ended the search: "interrupt", "time limit" or "work limit". */
+const char *rp_context_limit_word(const struct rp_context *w);
 /* True if the incumbent is as near the bound as --gap asks. portfolio.c and order_search.c
  * test it between turns; branch and cut applies the gap itself (mip/node_lp.h). */
 bool rp_context_gap_reached(const struct rp_context *w);

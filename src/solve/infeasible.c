@@ -94,13 +94,11 @@ rp_rc rp_explain_none_found(struct rp_context *w) {
             w->o->budget_bytes);
         return RP_LIMIT;
     }
-    bool interrupted = w->o->stop != NULL && *w->o->stop;
     w->report->min_bytes = w->g->fixed_bytes + w->nearest.peak_bytes;
     snprintf(w->report->reason, sizeof w->report->reason,
              "none found within %s before the %s; the least that one was found for is %s, "
              "where op %" PRIu32 " \"%.80s\" binds; every plan needs at least %s",
-             rp_show_exactly(w->o->budget_bytes).s,
-             interrupted ? "interrupt" : "work limit",
+             rp_show_exactly(w->o->budget_bytes).s, rp_context_limit_word(w),
              rp_show_exactly(w->report->min_bytes).s, w->nearest.op,
              w->g->ops[w->nearest.op].name, rp_show_exactly(w->report->floor_bytes).s);
     return RP_LIMIT;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/format.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "pack/addresses.h"
@@ -132,7 +133,7 @@ rp_rc rp_place(struct rp_context *w, struct rp_plan *plan, struct rp_schedule *s
     if (place_constructed(w, plan, limit, scratch))
         return RP_OK;
     snprintf(w->report->reason, sizeof w->report->reason,
-             "schedules within %" PRIu64 " bytes were found, but no addresses for them",
-             w->o->budget_bytes);
+             "schedules within %s were found, but no addresses for them before the %s",
+             rp_show_exactly(w->o->budget_bytes).s, rp_context_limit_word(w));
     return RP_LIMIT;
 }
