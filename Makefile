@@ -11,8 +11,7 @@
 #   MUTATE        options and files for tools/mutate.sh
 #   SKIP_PYTHON=1 leave out the tests with PyTorch and JAX, which install 5 GB in ~/.cache
 #   FUZZ_SECONDS  how long `make fuzz` spends on each parser (60)
-#   SEED, N, MINUTES, CASE, KIND  of `make campaign` (tests/campaign/campaign.c);
-#                 VERSION_2=1 draws graphs of version 2 too
+#   SEED, N, MINUTES, CASE, KIND  of `make campaign` (tests/campaign/campaign.c)
 #   GOAL          what `make sanitize` makes, such as campaign (check)
 VERSION := $(shell cat VERSION)
 PREFIX ?= /usr/local
@@ -211,8 +210,7 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 
 campaign: $(BUILD)/remat-plan $(BUILD)/run-campaign
 	$(BUILD)/run-campaign --seed "$(SEED)" --cases "$(N)" --minutes "$(MINUTES)" \
-	  --case "$(CASE)" --kind "$(KIND)" $(if $(filter 1,$(VERSION_2)),--version-2) \
-	  --folder $(BUILD)/campaign $(BUILD)/remat-plan
+	  --case "$(CASE)" --kind "$(KIND)" --folder $(BUILD)/campaign $(BUILD)/remat-plan
 
 bench: $(BUILD)/remat-plan $(BUILD)/layered
 	@BUILD=$(BUILD) bench/planner $(INSTANCES)

@@ -9,7 +9,6 @@
  * --kind NAME  only cases of this kind
  * --folder DIR where the folders of cases are made
  * --steady     nothing that depends on a clock: no limits measured, no signals
- * --version-2  graphs of version 2 too
  * --check GRAPH PLAN   only the second checker's opinion
  *
  * The last line is "campaign: N passed, M failed".
@@ -131,12 +130,15 @@ static uint64_t number_or(const char *text, uint64_t otherwise) {
 
 /* An empty value, as `make campaign` passes, is no value. */
 static bool read_options(int argc, char **argv, struct plan_of_campaign *p) {
-    static const struct option options[] = {
-        {"seed", required_argument, NULL, 's'},    {"cases", required_argument, NULL, 'n'},
-        {"minutes", required_argument, NULL, 'm'}, {"case", required_argument, NULL, 'c'},
-        {"kind", required_argument, NULL, 'k'},    {"folder", required_argument, NULL, 'f'},
-        {"steady", no_argument, NULL, 'S'},        {"version-2", no_argument, NULL, '2'},
-        {"check", no_argument, NULL, 'C'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"seed", required_argument, NULL, 's'},
+                                            {"cases", required_argument, NULL, 'n'},
+                                            {"minutes", required_argument, NULL, 'm'},
+                                            {"case", required_argument, NULL, 'c'},
+                                            {"kind", required_argument, NULL, 'k'},
+                                            {"folder", required_argument, NULL, 'f'},
+                                            {"steady", no_argument, NULL, 'S'},
+                                            {"check", no_argument, NULL, 'C'},
+                                            {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (c) {
         case 's':
@@ -159,9 +161,6 @@ static bool read_options(int argc, char **argv, struct plan_of_campaign *p) {
             break;
         case 'S':
             p->o.steady = true;
-            break;
-        case '2':
-            p->o.version_2 = true;
             break;
         case 'C':
             p->check = true;

@@ -155,6 +155,9 @@ static void check_end(struct cam_case *c, const struct cam_line *line,
         cam_fail(c, "%s: exit code %d without a word", what, e->code);
     if (e->code == 5)
         cam_fail(c, "%s: exit code 5: %.200s", what, e->err);
+    if (line->must_exit > 0 && e->code != line->must_exit)
+        cam_fail(c, "%s: exit code %d instead of %d: %.200s", what, e->code,
+                 line->must_exit, e->err);
     if (strstr(e->err, "Sanitizer") != NULL || strstr(e->err, "runtime error") != NULL)
         cam_fail(c, "%s: %.400s", what, e->err);
     if (has_controls(e->out, e->out_len, !cam_has(line, "--json")) ||

@@ -20,7 +20,6 @@ struct cam_options {
     const char *folder;  /* where the folders of cases are made */
     uint64_t seed;
     bool steady;    /* no case depends on a clock */
-    bool version_2; /* graphs of version 2 too */
     bool sanitized; /* the program is slow, so times say nothing */
 };
 
@@ -63,6 +62,7 @@ struct cam_line {
     char *words[64];
     int n;
     double limit_s; /* the time limit it is given, 0: none */
+    int must_exit;  /* with this code; 0: with any */
     int signals[2]; /* sent while it runs */
     double signal_after_s[2];
 };

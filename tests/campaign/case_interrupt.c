@@ -70,8 +70,7 @@ void cam_case_limit(struct cam_case *c) {
     struct cam_answer a;
     struct cam_wish wish = cam_draw_wish(c);
     if (rp_rng_percent(&c->r, 50))
-        wish = (struct cam_wish){
-            .min_ops = 400, .max_ops = 5000, .version_2 = c->o->version_2};
+        wish = (struct cam_wish){.min_ops = 400, .max_ops = 5000};
     cam_new_subject(c, "g.json", &wish, &s);
     for (int k = 0; k < 2 && s.solvable; k++) {
         struct cam_line line = {.n = 0};

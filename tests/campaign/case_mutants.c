@@ -1,4 +1,5 @@
 #include "cases.h"
+#include "homes.h"
 #include "mutate.h"
 #include "planning.h"
 
@@ -17,11 +18,7 @@ static json_t *load(const struct cam_case *c, const char *name) {
     return o;
 }
 
-/* A file that only turned into version 2 tells nothing where the program reads version 1.
- */
-static void dump(struct cam_case *c, const char *name, json_t *o) {
-    if (cam_member(o, "version") == 2 && !c->o->version_2)
-        json_object_set_new(o, "version", json_integer(3));
+static void dump(struct cam_case *c, const char *name, const json_t *o) {
     char *text = json_dumps(o, JSON_COMPACT);
     cam_write(c, name, text);
     free(text);
@@ -36,7 +33,7 @@ static void verify(struct cam_case *c, const char *graph, const char *plan,
     cam_command(c, &line, e);
 }
 
-static void judge_plan(struct cam_case *c, const char *graph, const char *name) {
+static bool judge_plan(struct cam_case *c, const char *graph, const char *name) {
     struct cam_ended e;
     struct ck_figures f;
     char why[256] = "", *graph_path = cam_path(c, graph), *path = cam_path(c, name);
@@ -50,6 +47,7 @@ static void judge_plan(struct cam_case *c, const char *graph, const char *name) 
     cam_ended_fini(&e);
     free(graph_path);
     free(path);
+    return verdict == CK_VALID;
 }
 
 static void change_plan(struct cam_case *c, const char *graph_name, const char *name,
@@ -82,16 +80,15 @@ static void judge_graph(struct cam_case *c, const char *name, const char *plan) 
     free(path);
 }
 
-static void mutate_all(struct cam_case *c, const struct cam_subject *s,
-                       const char *plan_name) {
-    json_t *graph = load(c, s->name), *plan = load(c, plan_name);
+static void mutate_all(struct cam_case *c, const char *graph_name, const char *plan_name) {
+    json_t *graph = load(c, graph_name), *plan = load(c, plan_name);
     for (int k = 0; k < MUTANTS && !c->failed; k++) {
         bool of_plan = rp_rng_percent(&c->r, 80);
         json_t *o = json_deep_copy(of_plan ? plan : graph);
         if (of_plan) {
-            change_plan(c, s->name, "mutant.json", graph, o);
+            change_plan(c, graph_name, "mutant.json", graph, o);
             dump(c, "mutant.json", o);
-            judge_plan(c, s->name, "mutant.json");
+            judge_plan(c, graph_name, "mutant.json");
         } else {
             cam_change_anything(&c->r, o);
             dump(c, "mutant-graph.json", o);
@@ -103,19 +100,63 @@ static void mutate_all(struct cam_case *c, const struct cam_subject *s,
     json_decref(plan);
 }
 
+static bool plan(struct cam_case *c, const struct cam_subject *s, const char *name) {
+    struct cam_answer a = {.found = false};
+    for (int k = 0; k < 3 && s->solvable && !a.found; k++) {
+        struct cam_line line = {.n = 0};
+        cam_draw_solve(c, s, name, NULL, &line);
+        cam_solve(c, s, name, &line, &a);
+    }
+    return a.found;
+}
+
+/* Solves the graph of `s` without its homes, and moves them. */
+static bool plan_with_homes(struct cam_case *c, const struct cam_subject *s) {
+    struct cam_subject without = {.name = "without.json", .graph = s->graph};
+    json_t *graph = load(c, s->name), *bare = json_deep_copy(graph);
+    cam_drop_homes(bare);
+    dump(c, without.name, bare);
+    cam_measure(c, &without);
+    bool found = plan(c, &without, "p0.json");
+    json_t *moved = found ? load(c, "p0.json") : NULL;
+    if (found) {
+        cam_move_homes(c, s->name, graph, moved);
+        cam_repair(c, s->name, "p.json", moved);
+        dump(c, "p.json", moved);
+    }
+    json_decref(moved);
+    json_decref(bare);
+    json_decref(graph);
+    return found;
+}
+
+/* A valid plan is judged with all its figures, and shown. */
+static void check_whole(struct cam_case *c, const char *graph, const char *name) {
+    struct cam_line line = {.n = 0};
+    struct cam_ended e;
+    struct ck_figures f;
+    cam_judge(c, graph, name, &f);
+    cam_begin(c, &line, "show");
+    cam_word(&line, "%s", graph);
+    cam_word(&line, "%s", name);
+    cam_word(&line, rp_rng_percent(&c->r, 50) ? "--steps" : "--json");
+    cam_command(c, &line, &e);
+    if (e.code != 0)
+        cam_fail(c, "show: exit code %d: %.200s", e.code, e.err);
+    cam_ended_fini(&e);
+}
+
 void cam_case_mutants(struct cam_case *c) {
     struct cam_subject s;
-    struct cam_answer a = {.found = false};
     struct cam_wish wish = {.min_ops = 1,
                             .max_ops = rp_rng_percent(&c->r, 70) ? 6 : 25,
                             .for_brute_force = rp_rng_percent(&c->r, 40),
-                            .version_2 = c->o->version_2};
+                            .homes = rp_rng_percent(&c->r, 50)};
     cam_new_subject(c, "g.json", &wish, &s);
-    for (int k = 0; k < 3 && s.solvable && !a.found; k++) {
-        struct cam_line line = {.n = 0};
-        cam_draw_solve(c, &s, "p.json", NULL, &line);
-        cam_solve(c, &s, "p.json", &line, &a);
-    }
-    if (a.found)
-        mutate_all(c, &s, "p.json");
+    bool found = wish.homes ? plan_with_homes(c, &s) : plan(c, &s, "p.json");
+    if (!found)
+        return;
+    if (wish.homes && judge_plan(c, s.name, "p.json"))
+        check_whole(c, s.name, "p.json");
+    mutate_all(c, s.name, "p.json");
 }

@@ -22,9 +22,7 @@ static void solve_by_policies(struct cam_case *c, const struct cam_subject *s,
         cam_draw_limit(c, &line, 0.05, 0.5);
         if (rp_rng_percent(&c->r, 20))
             cam_word(&line, "--no-addresses");
-        if (rp_rng_percent(&c->r, 20))
-            cam_word(&line, "--host-budget=%" PRIu64,
-                     rp_rng_below(&c->r, s->keep_all_bytes + 1));
+        cam_draw_host_budget(c, s, &line);
         if (rp_rng_percent(&c->r, 10))
             cam_word(&line, rp_rng_percent(&c->r, 50) ? "--no-swap" : "--no-recompute");
         cam_draw_policy(c, policy, sizeof policy);
@@ -55,8 +53,11 @@ static void compare(struct cam_case *c, const struct cam_subject *s) {
     cam_word(&line, "--json");
     cam_draw_limit(c, &line, 0.02, 0.1);
     line.limit_s = 0; /* it is one for each search, and there are several */
-    cam_word(&line, "--budget=%u%%,%u%%", cam_between(&c->r, 20, 99),
-             cam_between(&c->r, 20, 99));
+    cam_word(&line, "--%sbudget=%u%%,%u%%", rp_rng_percent(&c->r, 30) ? "activation-" : "",
+             cam_between(&c->r, 20, 99), cam_between(&c->r, 20, 99));
+    cam_draw_host_budget(c, s, &line);
+    if (c->o->steady || rp_rng_percent(&c->r, 20))
+        cam_word(&line, "--ignore-clock");
     if (rp_rng_percent(&c->r, 30))
         cam_word(&line, "--no-addresses");
     if (rp_rng_percent(&c->r, 30)) {

@@ -12,7 +12,8 @@
 /* ---- sweep ---- */
 
 /* Every point's plan is valid, and time never rises with the budget. */
-static void check_points(struct cam_case *c, const struct cam_subject *s, const json_t *o) {
+static void check_points(struct cam_case *c, const struct cam_subject *s,
+                         uint64_t host_budget, const json_t *o) {
     uint64_t least = UINT64_MAX, budget = 0;
     json_t *point;
     size_t k;
@@ -33,6 +34,8 @@ static void check_points(struct cam_case *c, const struct cam_subject *s, const 
         if (f.time_ns != cam_member(point, "time_ns") ||
             f.fixed_bytes + f.arena_bytes > budget)
             cam_fail(c, "sweep: %s is not what the report says", name);
+        if (f.host_bytes > host_budget)
+            cam_fail(c, "sweep: %s needs more host memory than allowed", name);
         least = f.time_ns;
     }
 }
@@ -60,11 +63,15 @@ void cam_case_sweep(struct cam_case *c) {
         cam_word(&line, "-j2");
     if (rp_rng_percent(&c->r, 30))
         cam_word(&line, "--gap=%u", cam_between(&c->r, 0, 5));
+    if (c->o->steady || rp_rng_percent(&c->r, 20))
+        cam_word(&line, "--ignore-clock");
+    cam_draw_host_budget(c, &s, &line);
+    uint64_t host_budget = cam_host_budget(&line);
     cam_command(c, &line, &e);
     if (e.code != 0 && !s.graph.extreme)
         cam_fail(c, "sweep: exit code %d: %.200s", e.code, e.err);
     json_t *o = e.code == 0 ? cam_json(c, &e) : NULL;
-    check_points(c, &s, o);
+    check_points(c, &s, host_budget, o);
     json_decref(o);
     cam_ended_fini(&e);
 }
@@ -105,6 +112,10 @@ void cam_case_maxbatch(struct cam_case *c) {
         cam_word(&line, "--max-overhead=%u", cam_between(&c->r, 0, 60));
     if (rp_rng_percent(&c->r, 30))
         cam_word(&line, "--no-addresses");
+    if (rp_rng_percent(&c->r, 30))
+        cam_word(&line, "--host-budget=%uMiB", cam_between(&c->r, 0, 800));
+    if (c->o->steady || rp_rng_percent(&c->r, 20))
+        cam_word(&line, "--ignore-clock");
     cam_word(&line, "-op.json");
     cam_word(&line, "-gg.json");
     cam_expect(c, "p.json");

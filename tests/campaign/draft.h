@@ -5,11 +5,11 @@
 
 #include "generator.h"
 
-enum { CAM_NONE = -1, CAM_MAX_INPUTS = 16, CAM_MAX_OUTPUTS = 4 };
+enum { CAM_NONE = -1, CAM_MAX_INPUTS = 16, CAM_MAX_OUTPUTS = 4, CAM_MAX_UPDATES = 3 };
 
 struct cam_op {
-    int in[CAM_MAX_INPUTS], out[CAM_MAX_OUTPUTS], updates;
-    int n_in, n_out;
+    int in[CAM_MAX_INPUTS], out[CAM_MAX_OUTPUTS], updates[CAM_MAX_UPDATES];
+    int n_in, n_out, n_updates;
     uint64_t time_ns, workspace;
     bool once, ordered, rewrites;
 };

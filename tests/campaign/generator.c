@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "draft.h"
@@ -61,14 +62,15 @@ static int add_tensor(struct cam_draft *d, enum habit bytes, uint32_t percent_em
     return x;
 }
 
-static void add_sources(struct cam_draft *d, enum habit bytes, bool v2) {
-    static const char *const homes[] = {"device", "host", "any"};
+/* The first `n_homes` of the words below are drawn. */
+static void add_sources(struct cam_draft *d, enum habit bytes, uint32_t n_homes) {
+    static const char *const homes[] = {"device", "any", "host"};
     d->n_sources = (int)rp_rng_below(d->r, d->wish->for_brute_force ? 2 : 6);
     for (int k = 0; k < d->n_sources; k++) {
         int x = add_tensor(d, bytes, 5, rp_rng_percent(d->r, 60) ? "parameter" : "input");
         d->tensors[x].source = true;
-        if (v2 && rp_rng_percent(d->r, 50))
-            d->tensors[x].home = homes[rp_rng_below(d->r, 3)];
+        if (n_homes > 0 && rp_rng_percent(d->r, 60))
+            d->tensors[x].home = homes[rp_rng_below(d->r, n_homes)];
     }
 }
 
@@ -83,6 +85,7 @@ struct habits {
     int shape;
     uint32_t empty, once, workspace, sources, outputs, kept;
     bool v2;
+    uint32_t n_homes, updates; /* of version 2 */
 };
 
 static void add_outputs(struct cam_draft *d, int i, const struct habits *h) {
@@ -96,25 +99,35 @@ static void add_outputs(struct cam_draft *d, int i, const struct habits *h) {
             add_tensor(d, h->bytes, h->empty, backward ? "gradient" : "activation");
 }
 
+static void drop_input(struct cam_op *op, int x) {
+    int n = 0;
+    for (int k = 0; k < op->n_in; k++)
+        if (op->in[k] != x)
+            op->in[n++] = op->in[k];
+    op->n_in = n;
+}
+
+static void update_sources(struct cam_draft *d, struct cam_op *op, uint32_t percent) {
+    for (int x = 0; x < d->n_sources && op->n_updates < CAM_MAX_UPDATES; x++)
+        if (rp_rng_percent(d->r, percent)) {
+            drop_input(op, x);
+            op->updates[op->n_updates++] = x;
+        }
+}
+
 /* What version 2 adds to an op and its outputs. */
-static void add_version_2(struct cam_draft *d, int i) {
+static void add_version_2(struct cam_draft *d, int i, uint32_t updates) {
     struct cam_op *op = &d->ops[i];
     op->ordered = rp_rng_percent(d->r, 10);
     op->rewrites = !rp_rng_percent(d->r, 15);
     for (int k = 0; k < op->n_out; k++)
         d->tensors[op->out[k]].held = rp_rng_percent(d->r, 5);
-    if (d->n_sources == 0 || !rp_rng_percent(d->r, 10))
-        return;
-    op->updates = (int)rp_rng_below(d->r, (uint64_t)d->n_sources);
-    for (int k = 0; k < op->n_in; k++)
-        if (op->in[k] == op->updates)
-            op->updates = CAM_NONE;
-    op->once = op->once || op->updates != CAM_NONE;
+    update_sources(d, op, updates);
 }
 
 static void add_op(struct cam_draft *d, const struct habits *h, int i) {
     struct cam_op *op = &d->ops[i];
-    *op = (struct cam_op){.updates = CAM_NONE, .rewrites = true};
+    *op = (struct cam_op){.rewrites = true};
     cam_connect(d, h->shape, i);
     read_sources(d, op, h->sources);
     op->once = rp_rng_percent(d->r, h->once);
@@ -123,7 +136,7 @@ static void add_op(struct cam_draft *d, const struct habits *h, int i) {
         op->workspace = draw_number(d->r, h->bytes);
     add_outputs(d, i, h);
     if (h->v2)
-        add_version_2(d, i);
+        add_version_2(d, i, h->updates);
 }
 
 /* Usually what the last op made; often some more, sometimes a source, sometimes nothing. */
@@ -146,6 +159,11 @@ static struct habits draw_habits(struct cam_draft *d, bool v2) {
     h.sources = rp_rng_percent(d->r, 10) ? 100 : 15;
     h.outputs = small ? 10 : percents[rp_rng_below(d->r, 5)];
     h.kept = percents[rp_rng_below(d->r, 4)];
+    h.updates = v2 ? percents[rp_rng_below(d->r, 4)] : 0;
+    if (v2)
+        h.n_homes = rp_rng_percent(d->r, d->wish->homes ? 70 : 8) ? 3
+                    : rp_rng_percent(d->r, 30)                    ? 2
+                                                                  : 0;
     return h;
 }
 
@@ -183,8 +201,8 @@ static void write_op(FILE *f, const struct cam_draft *d, int i, const char *deco
             i ? ",\n" : "", i, decoration, op->time_ns);
     write_ids(f, "inputs", op->in, op->n_in);
     write_ids(f, "outputs", op->out, op->n_out);
-    if (op->updates != CAM_NONE)
-        write_ids(f, "updates", &op->updates, 1);
+    if (op->n_updates > 0)
+        write_ids(f, "updates", op->updates, op->n_updates);
     if (op->workspace > 0)
         fprintf(f, ",\"workspace_bytes\":%" PRIu64, op->workspace);
     if (d->n_ops % 2 == 0)
@@ -223,6 +241,16 @@ static bool write_device(FILE *f, struct cam_draft *d, bool plain_times) {
     return ticket >= 35;
 }
 
+/* A tensor may stand there twice, which means nothing. */
+static void write_keep(FILE *f, const struct cam_draft *d) {
+    bool twice = rp_rng_percent(d->r, 3);
+    fputs("],\n\"keep\":[", f);
+    for (int x = 0, n = 0; x < d->n_tensors; x++)
+        for (int k = 0; d->tensors[x].kept && k < 1 + twice; k++)
+            fprintf(f, "%s%d", n++ ? "," : "", x);
+    fputc(']', f);
+}
+
 static void write_graph(FILE *f, struct cam_draft *d, const struct habits *h,
                         const char *shape, struct cam_graph *g) {
     const char *decoration = draw_decoration(d->r);
@@ -238,11 +266,15 @@ static void write_graph(FILE *f, struct cam_draft *d, const struct habits *h,
     fputs("],\n\"ops\":[\n", f);
     for (int i = 0; i < d->n_ops; i++)
         write_op(f, d, i, decoration);
-    fputs("],\n\"keep\":[", f);
-    for (int x = 0, n = 0; x < d->n_tensors; x++)
-        if (d->tensors[x].kept)
-            fprintf(f, "%s%d", n++ ? "," : "", x);
-    fputs("]}\n", f);
+    write_keep(f, d);
+    fputs("}\n", f);
+}
+
+static bool lives_on_host(const struct cam_draft *d) {
+    for (int x = 0; x < d->n_sources; x++)
+        if (d->tensors[x].home != NULL && strcmp(d->tensors[x].home, "host") == 0)
+            return true;
+    return false;
 }
 
 static bool takes_time(const struct cam_draft *d) {
@@ -254,20 +286,20 @@ static bool takes_time(const struct cam_draft *d) {
 
 void cam_generate(struct rp_rng *r, const struct cam_wish *wish, struct cam_graph *g) {
     struct cam_draft d = {.r = r, .wish = wish};
-    bool v2 = wish->version_2 && rp_rng_percent(r, 50);
+    bool v2 = rp_rng_percent(r, wish->homes ? 80 : 50);
     size_t length;
     d.n_ops = (int)cam_between(r, wish->min_ops, wish->max_ops);
     d.ops = rp_calloc((size_t)d.n_ops, sizeof *d.ops);
     struct habits h = draw_habits(&d, v2);
     const char *shape = cam_draw_shape(&d, &h.shape);
-    add_sources(&d, h.bytes, v2);
+    add_sources(&d, h.bytes, h.n_homes);
     for (int i = 0; i < d.n_ops; i++)
         add_op(&d, &h, i);
     choose_kept(&d, &h);
     *g = (struct cam_graph){.n_ops = (uint32_t)d.n_ops,
                             .n_tensors = (uint32_t)d.n_tensors,
                             .extreme = h.bytes >= HUGE_NUMBERS || h.time >= HUGE_NUMBERS,
-                            .version_2 = v2};
+                            .lives_on_host = lives_on_host(&d)};
     FILE *f = open_memstream(&g->text, &length);
     if (f == NULL)
         abort();

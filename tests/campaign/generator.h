@@ -1,6 +1,7 @@
 /* generator: random graphs for the campaign, as the text of a graph file. They have every
  * shape that we could think of, also shapes that no network has. The same state of the
- * random numbers and the same wishes give the same text on any machine.
+ * random numbers and the same wishes give the same text on any machine. Half of them use
+ * what version 2 of the format adds.
  */
 #ifndef RP_CAMPAIGN_GENERATOR_H
 #define RP_CAMPAIGN_GENERATOR_H
@@ -14,17 +15,17 @@ struct cam_wish {
     uint32_t min_ops, max_ops;
     bool for_brute_force; /* few tensors, small numbers, bandwidths, alignment 1 */
     bool plain;           /* no extreme numbers: every sum is far below 2^63 */
-    bool version_2;       /* some graphs use what version 2 adds */
+    bool homes;           /* many sources live on the host, or may do so */
 };
 
 /* What a case has to know of a graph without reading it again. */
 struct cam_graph {
     char *text; /* the caller frees it */
     uint32_t n_ops, n_tensors;
-    bool swappable; /* the device has both bandwidths */
-    bool extreme;   /* it may be refused: a sum may overflow, or all times are 0 */
-    bool version_2;
-    bool free_order; /* it asks for another order of first runs by itself */
+    bool swappable;     /* the device has both bandwidths */
+    bool extreme;       /* it may be refused: a sum may overflow, or all times are 0 */
+    bool free_order;    /* it asks for another order of first runs by itself */
+    bool lives_on_host; /* a source does, so the program refuses to plan it */
 };
 
 void cam_generate(struct rp_rng *r, const struct cam_wish *wish, struct cam_graph *g);

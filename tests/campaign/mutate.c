@@ -22,9 +22,12 @@ static int64_t alignment(const json_t *graph) {
     return unit == NULL ? 512 : json_integer_value(unit);
 }
 
-/* An address beyond everything: it can overlap nothing. The size moves past it. */
-static json_t *fresh_address(const json_t *graph, json_t *plan, const char *size,
-                             int64_t bytes) {
+static int64_t bytes_of(const json_t *graph, int64_t x) {
+    return number(json_array_get(member(graph, "tensors"), (size_t)x), "bytes");
+}
+
+static json_t *fresh_room(const json_t *graph, json_t *plan, const char *size,
+                          int64_t bytes) {
     int64_t unit = alignment(graph), at = number(plan, size);
     at = (at + unit - 1) / unit * unit;
     if (at > INT64_MAX / 4 || bytes > INT64_MAX / 4)
@@ -33,15 +36,15 @@ static json_t *fresh_address(const json_t *graph, json_t *plan, const char *size
     return json_integer(at);
 }
 
+json_t *cam_fresh_address(const json_t *graph, json_t *plan, const char *size, int64_t x) {
+    return fresh_room(graph, plan, size, bytes_of(graph, x));
+}
+
 static bool addressed(const json_t *plan) {
     return json_is_true(member(plan, "addressed"));
 }
 
-static int64_t bytes_of(const json_t *graph, int64_t x) {
-    return number(json_array_get(member(graph, "tensors"), (size_t)x), "bytes");
-}
-
-static json_t *tensor_step(const char *kind, int64_t x) {
+json_t *cam_tensor_step(const char *kind, int64_t x) {
     json_t *o = json_object();
     json_object_set_new(o, kind, json_integer(x));
     return o;
@@ -58,15 +61,33 @@ static json_t *home_of(const json_t *plan, int64_t x) {
     return NULL;
 }
 
-static json_t *swap_step(const json_t *graph, json_t *plan, bool out, int64_t x) {
-    json_t *o = tensor_step(out ? "swap_out" : "swap_in", x), *home = home_of(plan, x);
+json_t *cam_swap_step(const json_t *graph, json_t *plan, bool out, int64_t x) {
+    json_t *o = cam_tensor_step(out ? "swap_out" : "swap_in", x), *home = home_of(plan, x);
     if (addressed(plan) && out && home != NULL)
         json_object_set(o, "host_at", member(home, "host_at"));
     else if (addressed(plan))
-        json_object_set_new(o, out ? "host_at" : "at",
-                            fresh_address(graph, plan, out ? "host_bytes" : "arena_bytes",
-                                          bytes_of(graph, x)));
+        json_object_set_new(
+            o, out ? "host_at" : "at",
+            cam_fresh_address(graph, plan, out ? "host_bytes" : "arena_bytes", x));
     return o;
+}
+
+/* Room for the workspace of a run that finds all outputs on the device and leaves them
+ * alone; sometimes it is a unit too small. */
+static void add_workspace(struct rp_rng *r, const json_t *graph, json_t *plan,
+                          const json_t *op, json_t *step) {
+    int64_t unit = alignment(graph), room = number(op, "workspace_bytes");
+    json_t *x;
+    size_t k;
+    json_array_foreach(member(op, "outputs"), k, x) {
+        int64_t bytes = bytes_of(graph, json_integer_value(x));
+        room += bytes > INT64_MAX / 8 ? 0 : (bytes + unit - 1) / unit * unit;
+    }
+    if (rp_rng_percent(r, 10) && room > unit)
+        room -= unit;
+    if (room > 0)
+        json_object_set_new(step, "workspace_at",
+                            fresh_room(graph, plan, "arena_bytes", room));
 }
 
 /* Runs the op of the step at `from` again at `to`, with new storage or with none. */
@@ -80,11 +101,12 @@ static void run_again(struct rp_rng *r, const json_t *graph, json_t *plan, size_
     json_array_foreach(member(op, "outputs"), k, x) {
         if (at != NULL)
             json_array_set_new(at, k,
-                               none
-                                   ? json_null()
-                                   : fresh_address(graph, plan, "arena_bytes",
-                                                   bytes_of(graph, json_integer_value(x))));
+                               none ? json_null()
+                                    : cam_fresh_address(graph, plan, "arena_bytes",
+                                                        json_integer_value(x)));
     }
+    if (addressed(plan) && json_is_false(member(op, "rewrites")))
+        add_workspace(r, graph, plan, op, o);
     json_array_insert_new(steps, to, o);
 }
 
@@ -123,15 +145,15 @@ static void add_excursion(struct rp_rng *r, const json_t *graph, json_t *plan, s
     bool copied = !back && rp_rng_percent(r, 85);
     k = some_steps_on(r, steps, k);
     if (copied)
-        json_array_insert_new(steps, k, swap_step(graph, plan, true, x));
+        json_array_insert_new(steps, k, cam_swap_step(graph, plan, true, x));
     if (rp_rng_percent(r, 20))
         return;
     k = some_steps_on(r, steps, k);
-    json_array_insert_new(steps, k, tensor_step("free", x));
+    json_array_insert_new(steps, k, cam_tensor_step("free", x));
     if (rp_rng_percent(r, 10))
         return;
     k = some_steps_on(r, steps, k);
-    json_array_insert_new(steps, k, swap_step(graph, plan, false, x));
+    json_array_insert_new(steps, k, cam_swap_step(graph, plan, false, x));
 }
 
 static void move_step(struct rp_rng *r, json_t *steps, size_t from) {

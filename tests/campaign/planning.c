@@ -30,23 +30,33 @@ struct cam_wish cam_draw_wish(struct cam_case *c) {
         ticket -= shares[k];
     if (c->o->steady && k > 1)
         k = 1;
-    return (struct cam_wish){.min_ops = k > 0 ? most[k - 1] : 1,
-                             .max_ops = most[k],
-                             .version_2 = c->o->version_2};
+    return (struct cam_wish){.min_ops = k > 0 ? most[k - 1] : 1, .max_ops = most[k]};
+}
+
+/* A source that lives on the host is planned by no command. */
+static void check_refusal(struct cam_case *c, const struct cam_subject *s) {
+    static const char *const commands[] = {"solve", "compare", "sweep"};
+    struct cam_line line = {.must_exit = 3};
+    struct cam_ended e;
+    size_t k = rp_rng_below(&c->r, 3);
+    cam_begin(c, &line, commands[k]);
+    cam_word(&line, "%s", s->name);
+    cam_word(&line, k == 2 ? "-ocurve" : "--budget=100%%");
+    cam_command(c, &line, &e);
+    if (strstr(e.err, "its home is the host") == NULL && !s->graph.extreme)
+        cam_fail(c, "%s: not a word of homes: %.200s", commands[k], e.err);
+    cam_ended_fini(&e);
 }
 
 /* What `solve` says with a budget of 100%. A graph of huge numbers may be refused. */
-void cam_new_subject(struct cam_case *c, const char *name, const struct cam_wish *wish,
-                     struct cam_subject *s) {
+void cam_measure(struct cam_case *c, struct cam_subject *s) {
     struct cam_line line = {.n = 0};
     struct cam_ended e;
-    *s = (struct cam_subject){.solvable = false};
-    snprintf(s->name, sizeof s->name, "%s", name);
-    cam_write_graph(c, name, wish, &s->graph);
     cam_begin(c, &line, "solve");
-    cam_word(&line, "%s", name);
+    cam_word(&line, "%s", s->name);
     cam_word(&line, "--json");
-    cam_word(&line, "--budget=100%%");
+    cam_word(&line,
+             rp_rng_percent(&c->r, 80) ? "--budget=100%%" : "--activation-budget=100%%");
     cam_draw_limit(c, &line, 0.01, 0.05);
     cam_command(c, &line, &e);
     if (e.code == 3 && !s->graph.extreme)
@@ -56,17 +66,41 @@ void cam_new_subject(struct cam_case *c, const char *name, const struct cam_wish
         s->floor_bytes = cam_member(o, "floor_bytes");
         s->keep_all_bytes = cam_member(o, "keep_all_bytes");
         s->solvable = e.code == 0;
-        if (e.code == 1 && !s->graph.version_2)
+        if (e.code == 1)
             cam_fail(c, "there is no plan at 100%%");
         json_decref(o);
     }
     cam_ended_fini(&e);
 }
 
+void cam_new_subject(struct cam_case *c, const char *name, const struct cam_wish *wish,
+                     struct cam_subject *s) {
+    *s = (struct cam_subject){.solvable = false};
+    snprintf(s->name, sizeof s->name, "%s", name);
+    cam_write_graph(c, name, wish, &s->graph);
+    if (s->graph.lives_on_host)
+        check_refusal(c, s);
+    else
+        cam_measure(c, s);
+}
+
+static void draw_activation_budget(struct cam_case *c, const struct cam_subject *s,
+                                   struct cam_line *line) {
+    if (rp_rng_percent(&c->r, 50))
+        cam_word(line, "--activation-budget=%u%%", cam_between(&c->r, 0, 110));
+    else
+        cam_word(line, "--activation-budget=%" PRIu64,
+                 rp_rng_below(&c->r, s->keep_all_bytes + 1));
+}
+
 void cam_draw_budget(struct cam_case *c, const struct cam_subject *s,
                      struct cam_line *line) {
     uint64_t low = s->floor_bytes, high = s->keep_all_bytes;
     uint64_t room = high > low ? high - low : 0;
+    if (!s->graph.extreme && rp_rng_percent(&c->r, 15)) {
+        draw_activation_budget(c, s, line);
+        return;
+    }
     cam_word(line, "--budget");
     switch (rp_rng_below(&c->r, 8)) {
     case 0:
@@ -109,17 +143,27 @@ static void draw_tflms(struct cam_case *c, char *text, size_t size) {
 
 void cam_draw_policy(struct cam_case *c, char *text, size_t size) {
     static const char *const names[] = {
-        "keep-all", "chen-sqrt", "chen-greedy", "revolve",      "dtr",
-        "vdnn-all", "vdnn-conv", "tflms",       "superneurons", "capuchin",
-        "alibaba",  "libra",     "checkmate",   "remat"};
+        "keep-all",  "chen-sqrt", "chen-greedy",  "revolve",  "dtr",     "vdnn-all",
+        "vdnn-conv", "tflms",     "superneurons", "capuchin", "alibaba", "libra",
+        "checkmate", "remat",     "pytorch",      "pytorch"};
     size_t k = rp_rng_below(&c->r, sizeof names / sizeof *names);
     if (strcmp(names[k], "tflms") == 0)
         draw_tflms(c, text, size);
+    else if (strcmp(names[k], "pytorch") == 0 && rp_rng_percent(&c->r, 60))
+        snprintf(text, size, "pytorch:budget=%u.%u", cam_between(&c->r, 0, 10) / 10,
+                 cam_between(&c->r, 0, 99));
     else
         snprintf(text, size, "%s", names[k]);
 }
 
 /* ---- solve ---- */
+
+void cam_draw_host_budget(struct cam_case *c, const struct cam_subject *s,
+                          struct cam_line *line) {
+    if (rp_rng_percent(&c->r, 20))
+        cam_word(line, "--host-budget=%" PRIu64,
+                 rp_rng_below(&c->r, s->keep_all_bytes + 1));
+}
 
 static void draw_modes(struct cam_case *c, const struct cam_subject *s,
                        struct cam_line *line) {
@@ -131,13 +175,45 @@ static void draw_modes(struct cam_case *c, const struct cam_subject *s,
         cam_word(line, "--no-addresses");
     if (rp_rng_percent(&c->r, 20))
         cam_word(line, "--reorder");
-    if (rp_rng_percent(&c->r, 20))
-        cam_word(line, "--host-budget=%" PRIu64,
-                 rp_rng_below(&c->r, s->keep_all_bytes + 1));
+    cam_draw_host_budget(c, s, line);
+}
+
+static bool any_order(const struct cam_subject *s, const struct cam_line *line) {
+    return cam_has(line, "--reorder") ||
+           (s->graph.free_order && !cam_has(line, "--given-order"));
+}
+
+/* A certificate is about the given order, with recomputation. */
+static void draw_certificate(struct cam_case *c, const struct cam_subject *s,
+                             const char *name, struct cam_line *line) {
+    char proof[64];
+    bool refused = cam_has(line, "--no-recompute") || any_order(s, line);
+    if (!rp_rng_percent(&c->r, refused ? 5 : 30))
+        return;
+    if (refused)
+        line->must_exit = 2;
+    snprintf(proof, sizeof proof, "%s.proof", name);
+    cam_word(line, "--certificate=%s", proof);
+    cam_expect(c, proof);
+}
+
+/* What a policy takes no notice of, or does not allow. */
+static void draw_search_options(struct cam_case *c, const struct cam_subject *s,
+                                const char *name, const struct cam_answer *start,
+                                struct cam_line *line) {
+    if (rp_rng_percent(&c->r, 15))
+        cam_word(line, "--gap=%u.%u", cam_between(&c->r, 0, 20), cam_between(&c->r, 0, 9));
+    if (c->o->steady || rp_rng_percent(&c->r, 5))
+        cam_word(line, "--ignore-clock");
+    if (!cam_has(line, "--reorder") && rp_rng_percent(&c->r, s->graph.free_order ? 40 : 5))
+        cam_word(line, "--given-order");
+    if (start != NULL && !start->plan.given_order && !any_order(s, line))
+        line->must_exit = 3;
+    draw_certificate(c, s, name, line);
 }
 
 void cam_draw_solve(struct cam_case *c, const struct cam_subject *s, const char *name,
-                    const char *start, struct cam_line *line) {
+                    const struct cam_answer *start, struct cam_line *line) {
     cam_begin(c, line, "solve");
     cam_word(line, "%s", s->name);
     cam_word(line, "--json");
@@ -149,24 +225,14 @@ void cam_draw_solve(struct cam_case *c, const struct cam_subject *s, const char 
     if (rp_rng_percent(&c->r, 30))
         cam_word(line, "--seed=%u", cam_between(&c->r, 0, 1000));
     if (start != NULL)
-        cam_word(line, "--start=%s", start);
+        cam_word(line, "--start=%s", start->name);
     if (start == NULL && rp_rng_percent(&c->r, 10)) {
         char policy[160];
         cam_draw_policy(c, policy, sizeof policy);
         cam_word(line, "--policy=%s", policy);
         return;
     }
-    if (rp_rng_percent(&c->r, 15))
-        cam_word(line, "--gap=%u.%u", cam_between(&c->r, 0, 20), cam_between(&c->r, 0, 9));
-    if (c->o->steady)
-        cam_word(line, "--ignore-clock");
-    if (!cam_has(line, "--no-recompute") && !cam_has(line, "--reorder") &&
-        rp_rng_percent(&c->r, 30)) {
-        cam_word(line, "--certificate=%s.proof", name);
-        char proof[64];
-        snprintf(proof, sizeof proof, "%s.proof", name);
-        cam_expect(c, proof);
-    }
+    draw_search_options(c, s, name, start, line);
 }
 
 /* Whether a word begins so, with its rest. */
@@ -181,14 +247,18 @@ const char *cam_policy(const struct cam_line *line) {
     return option(line, "--policy=");
 }
 
+uint64_t cam_host_budget(const struct cam_line *line) {
+    const char *host = option(line, "--host-budget=");
+    return host == NULL ? UINT64_MAX : strtoull(host, NULL, 10);
+}
+
 static void read_class(const struct cam_subject *s, const struct cam_line *line,
                        struct cam_class *of) {
-    const char *host = option(line, "--host-budget=");
     *of = (struct cam_class){.recompute = !cam_has(line, "--no-recompute"),
                              .swap = !cam_has(line, "--no-swap") && s->graph.swappable,
-                             .any_order = cam_has(line, "--reorder") || s->graph.free_order,
+                             .any_order = any_order(s, line),
+                             .host_budget_bytes = cam_host_budget(line),
                              .addressed = !cam_has(line, "--no-addresses")};
-    of->host_budget_bytes = host == NULL ? UINT64_MAX : strtoull(host, NULL, 10);
 }
 
 /* What the bound is about: by the plan itself (version 2), else by the report. */
@@ -283,10 +353,24 @@ static void check_plan(struct cam_case *c, const struct cam_subject *s, const js
     check_certificate(c, s, a);
 }
 
+/* The budget of the activations lies on top of sources and kept tensors. */
+static void check_activation_budget(struct cam_case *c, const char *activations,
+                                    const json_t *o) {
+    uint64_t base = cam_member(o, "fixed_bytes") + cam_member(o, "kept_bytes");
+    if (activations == NULL || strchr(activations, '%') != NULL ||
+        json_object_get(o, "kept_bytes") == NULL)
+        return;
+    if (cam_member(o, "budget_bytes") != base + strtoull(activations, NULL, 10))
+        cam_fail(c, "--activation-budget=%s and the budget %" PRIu64, activations,
+                 cam_member(o, "budget_bytes"));
+}
+
 void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name,
                struct cam_line *line, struct cam_answer *a) {
     struct cam_ended e;
-    bool policy = cam_policy(line) != NULL;
+    bool policy = cam_policy(line) != NULL, refused = line->must_exit > 0;
+    const char *given = option(line, "--activation-budget=");
+    char *activations = given == NULL ? NULL : rp_strdup(given);
     *a = (struct cam_answer){.found = false};
     snprintf(a->name, sizeof a->name, "%s", name);
     read_class(s, line, &a->of);
@@ -294,9 +378,10 @@ void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name
     cam_command(c, line, &e);
     json_t *o = e.code == 0 || e.code == 1 ? cam_json(c, &e) : NULL;
     a->of.budget_bytes = cam_member(o, "budget_bytes");
-    if (e.code == 2 && !policy)
+    check_activation_budget(c, activations, o);
+    if (e.code == 2 && !policy && !refused)
         cam_fail(c, "solve: %.200s", e.err);
-    if (e.code == 3 && !s->graph.extreme)
+    if (e.code == 3 && !s->graph.extreme && !refused)
         cam_fail(c, "solve: %.200s", e.err);
     if (e.code != 0 && cam_exists(c, name))
         cam_fail(c, "exit code %d, and %s was written", e.code, name);
@@ -304,5 +389,6 @@ void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name
     if (o != NULL && e.code == 0)
         check_plan(c, s, o, a, policy);
     json_decref(o);
+    free(activations);
     cam_ended_fini(&e);
 }
