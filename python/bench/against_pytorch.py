@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import models
-import torch
 import torch._functorch.config as functorch_config
 from torch import fx
 from torch._functorch import partitioners
