@@ -16,7 +16,8 @@
  *   0 < b < 1  the cut with fewer rules that first comes below b. If none does, a knapsack
  * of capacity b chooses among the expensive ops those with the most time that may still not
  * run again, and the cut is made once more; 0          everything runs again. Without the
- * option, the policy takes the fastest plan that fits of the budgets 1, 0.9 .. 0.
+ * option, the policy takes the fastest plan that fits of the budgets 1, 0.9 .. 0 and of
+ * some more above the best of these.
  *
  * Interpretation: run times are the graph's (PyTorch counts floating-point operations
  * unless it is given an estimator). Sources are on the device anyway, so saving one costs
@@ -32,7 +33,7 @@
 #include "policy/phases.h"
 #include "policy/policy.h"
 
-enum { MILLION = 1000000, N_BUDGETS = 11 };
+enum { MILLION = 1000000, STEP = MILLION / 10, N_BISECTIONS = 7 };
 
 /* ---- the steps ---- */
 
@@ -198,19 +199,33 @@ static bool is_better(const struct rp_recorder *r, uint64_t peak_bytes, uint64_t
                                : r->peak_bytes < peak_bytes;
 }
 
+/* The best budget so far, in millionths, and what its plan takes. */
+struct best {
+    uint64_t millionths, peak_bytes, time_ns;
+};
+
+static bool try_budget(const struct rp_partition *s, uint64_t millionths, bool given_order,
+                       struct rp_recorder *r, struct best *b) {
+    record_choice(s, (double)millionths / MILLION, given_order, r);
+    if (rp_stop_now(r->stop) || !is_better(r, b->peak_bytes, b->time_ns))
+        return false;
+    *b = (struct best){millionths, r->peak_bytes, rp_recorder_end_ns(r)};
+    return true;
+}
+
+/* Time falls with the budget, though not everywhere. So the best of equal steps is found
+ * first, and then a better one between it and the next larger one, by bisection. */
 static void record_best(const struct rp_partition *s, bool given_order,
                         struct rp_recorder *r) {
-    int best = N_BUDGETS - 1;
-    uint64_t peak_bytes = UINT64_MAX, time_ns = UINT64_MAX;
-    for (int k = N_BUDGETS - 1; k >= 0; k--) {
-        record_choice(s, (double)k / (N_BUDGETS - 1), given_order, r);
-        if (!is_better(r, peak_bytes, time_ns))
-            continue;
-        best = k;
-        peak_bytes = r->peak_bytes;
-        time_ns = rp_recorder_end_ns(r);
+    struct best b = {MILLION, UINT64_MAX, UINT64_MAX};
+    for (uint64_t m = MILLION + STEP; m > 0 && !rp_stop_now(r->stop); m -= STEP)
+        try_budget(s, m - STEP, given_order, r, &b);
+    uint64_t low = b.millionths, high = low + STEP;
+    for (int k = 0; k < N_BISECTIONS && low < MILLION && !rp_stop_now(r->stop); k++) {
+        uint64_t middle = (low + high) / 2;
+        *(try_budget(s, middle, given_order, r, &b) ? &low : &high) = middle;
     }
-    record_choice(s, (double)best / (N_BUDGETS - 1), given_order, r);
+    record_choice(s, (double)b.millionths / MILLION, given_order, r);
 }
 
 static void record(const struct rp_instance *p, const struct rp_policy_options *o,
