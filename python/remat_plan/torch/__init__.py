@@ -47,4 +47,4 @@ def inductor(**options: Any) -> Partitioner:
     what of a plan is lost."""
     from .partitioner import Partitioner
 
-    return Partitioner(Options(**options))
+    return Partitioner(Options(**{"swap": False, **options}))

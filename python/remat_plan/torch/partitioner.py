@@ -12,7 +12,8 @@ Only the set of saved tensors is carried over. Lost are:
   Inductor fuses and orders kernels by its own rules;
 - ops that run again within one pass, and tensors that are freed and made again twice: in
   the backward pass a tensor lives from its first use to its last;
-- swaps: a tensor that would wait in host memory is saved on the device;
+- swaps, so plans have none; with `swap=True` a tensor that would wait in host memory is
+  saved on the device;
 - addresses.
 
 So the budget bounds the plan and not the step. Fusion helps, since many tensors of the plan
