@@ -30,7 +30,9 @@ struct brute {
     const struct rp_brute_copies *o;
     uint32_t n;                 /* tensors */
     uint32_t x_of[MAX_TENSORS]; /* their numbers in the graph */
-    uint16_t in[32], out[32], keep, pinned;
+    uint16_t in[32], out[32], updates[32], keep, pinned;
+    uint16_t homes;       /* sources that live on the host */
+    uint64_t limit_bytes; /* for all tensors above */
     uint32_t out_ns[MAX_TENSORS], in_ns[MAX_TENSORS];
     struct node *nodes;
     uint32_t n_nodes;
@@ -49,24 +51,45 @@ static uint32_t copy_ns(const struct rp_graph *g, uint64_t bytes, uint64_t rate)
     return (uint32_t)ns;
 }
 
-static void read_graph(struct brute *b) {
+static uint16_t add_tensor(struct brute *b, uint32_t x) {
+    const struct rp_graph *g = b->g;
+    assert(b->n < MAX_TENSORS);
+    b->x_of[b->n] = x;
+    if (b->o->swap) {
+        b->out_ns[b->n] = copy_ns(g, g->tensors[x].bytes, g->device.d2h_bytes_per_s);
+        b->in_ns[b->n] = copy_ns(g, g->tensors[x].bytes, g->device.h2d_bytes_per_s);
+    }
+    return (uint16_t)(1u << b->n++);
+}
+
+static void add_homes(struct brute *b, uint64_t homes, uint16_t *bit) {
+    b->limit_bytes = b->o->limit_bytes;
+    for (uint32_t x = 0; x < b->g->n_tensors; x++) {
+        if (!(homes >> x & 1))
+            continue;
+        bit[x] = add_tensor(b, x);
+        b->homes |= bit[x];
+        if (b->g->tensors[x].home == RP_HOME_ANY)
+            b->limit_bytes += b->g->tensors[x].bytes;
+    }
+}
+
+/* `homes`: the set of sources of the graph that live on the host. */
+static void read_graph(struct brute *b, uint64_t homes) {
     const struct rp_graph *g = b->g;
     uint16_t bit[64] = {0};
     assert(g->n_ops < 32 && g->n_tensors <= 64);
+    add_homes(b, homes, bit);
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct rp_op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_updates; k++)
+            b->updates[i] |= bit[op->updates[k]];
+        b->in[i] |= b->updates[i];
         for (uint32_t k = 0; k < op->n_inputs; k++)
             b->in[i] |= bit[op->inputs[k]];
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             uint32_t x = op->outputs[k];
-            assert(b->n < MAX_TENSORS);
-            b->x_of[b->n] = x;
-            if (b->o->swap) {
-                b->out_ns[b->n] =
-                    copy_ns(g, g->tensors[x].bytes, g->device.d2h_bytes_per_s);
-                b->in_ns[b->n] = copy_ns(g, g->tensors[x].bytes, g->device.h2d_bytes_per_s);
-            }
-            bit[x] = (uint16_t)(1u << b->n++);
+            bit[x] = add_tensor(b, x);
             b->out[i] |= bit[x];
             b->pinned |= g->tensors[x].held ? bit[x] : 0;
         }
@@ -192,14 +215,18 @@ static void try_run(struct brute *b, const struct key *from, uint64_t clock, uin
         if (b->in[j] >> x & 1)
             wait = max_of(wait, k.ready[x]);
     for (uint32_t x = 0; x < b->n; x++)
+        if (b->updates[j] >> x & 1)
+            wait = max_of(wait, k.host_ready[x]);
+    for (uint32_t x = 0; x < b->n; x++)
         if ((b->out[j] & k.device) >> x & 1 && k.ready[x] > wait)
             return;
     uint64_t workspace = op->workspace_bytes;
     if (op->cannot_rewrite)
         workspace += bytes_of(b, b->out[j] & k.device);
     k.device |= b->out[j];
-    if (bytes_of(b, k.device) + workspace > b->o->limit_bytes)
+    if (bytes_of(b, k.device) + workspace > b->limit_bytes)
         return;
+    k.host &= (uint16_t)~b->updates[j];
     k.ran |= 1u << j;
     advance(&k, wait + (uint32_t)op->time_ns);
     add_state(b, &k, clock + wait + op->time_ns);
@@ -211,7 +238,8 @@ static void try_tensor(struct brute *b, const struct key *from, uint64_t clock,
     bool on_device = from->device & bit, on_host = from->host & bit;
     struct key k = *from;
     uint32_t wait = on_host ? k.host_ready[x] : 0;
-    if (on_device && k.ready[x] <= wait && !(b->pinned & bit)) { /* free */
+    bool freeable = !(b->pinned & bit) && (on_host || !(b->homes & bit));
+    if (on_device && k.ready[x] <= wait && freeable) { /* free */
         advance(&k, wait);
         k.device ^= bit;
         add_state(b, &k, clock + wait);
@@ -220,14 +248,14 @@ static void try_tensor(struct brute *b, const struct key *from, uint64_t clock,
     if (on_device && !on_host && b->o->swap) {
         k.d2h = k.host_ready[x] = max_of(k.d2h, k.ready[x]) + b->out_ns[x];
         k.host |= bit;
-        if (bytes_of(b, k.host) <= b->o->host_limit_bytes)
+        if (bytes_of(b, k.host | b->homes) <= b->o->host_limit_bytes)
             add_state(b, &k, clock);
         k = *from;
     }
-    if (!on_device && on_host) {
+    if (!on_device && on_host && b->o->swap) {
         k.h2d = k.ready[x] = max_of(k.h2d, k.host_ready[x]) + b->in_ns[x];
         k.device |= bit;
-        if (bytes_of(b, k.device) <= b->o->limit_bytes)
+        if (bytes_of(b, k.device) <= b->limit_bytes)
             add_state(b, &k, clock);
     }
 }
@@ -241,17 +269,24 @@ static void expand(struct brute *b, uint32_t node) {
         try_tensor(b, &k, clock, x);
 }
 
-enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
-                                          const struct rp_brute_copies *o,
-                                          uint64_t *time_ns) {
+static bool is_end(const struct brute *b, const struct key *k) {
+    return k->ran == (1u << b->g->n_ops) - 1 && (k->device & b->keep) == b->keep &&
+           (k->host & b->homes) == b->homes;
+}
+
+/* The least time with these sources on the host, if it is less than *time_ns. */
+static enum rp_brute_result search(const struct rp_graph *g,
+                                   const struct rp_brute_copies *o, uint64_t homes,
+                                   uint64_t *time_ns) {
     struct brute b = {.g = g, .o = o, .table_size = 2};
-    struct key start = {0};
-    read_graph(&b);
+    read_graph(&b, homes);
+    struct key start = {.host = b.homes};
+    if (bytes_of(&b, b.homes) > o->host_limit_bytes)
+        return RP_BRUTE_NONE;
     while (b.table_size < 2 * o->max_states)
         b.table_size *= 2;
     b.nodes = rp_calloc(o->max_states, sizeof *b.nodes);
     b.table = rp_calloc(b.table_size, sizeof *b.table);
-    *time_ns = UINT64_MAX;
     add_state(&b, &start, 0);
     while (b.heap.n > 0 && b.heap.clock[0] < *time_ns) {
         uint32_t node = pop(&b);
@@ -260,8 +295,7 @@ enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
             continue;
         b.nodes[node].done = true;
         uint64_t end = b.nodes[node].clock + max_of(k->d2h, k->h2d);
-        if (k->ran == (1u << g->n_ops) - 1 && (k->device & b.keep) == b.keep &&
-            end < *time_ns)
+        if (is_end(&b, k) && end < *time_ns)
             *time_ns = end;
         expand(&b, node);
     }
@@ -273,4 +307,26 @@ enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
     return gave_up                  ? RP_BRUTE_GAVE_UP
            : *time_ns == UINT64_MAX ? RP_BRUTE_NONE
                                     : RP_BRUTE_FOUND;
+}
+
+/* The sources with this home. */
+static uint64_t sources_at(const struct rp_graph *g, enum rp_home home) {
+    uint64_t set = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].home == home)
+            set |= UINT64_C(1) << x;
+    return set;
+}
+
+enum rp_brute_result rp_brute_copies_best(const struct rp_graph *g,
+                                          const struct rp_brute_copies *o,
+                                          uint64_t *time_ns) {
+    uint64_t must = sources_at(g, RP_HOME_HOST), may = sources_at(g, RP_HOME_ANY);
+    enum rp_brute_result result;
+    *time_ns = UINT64_MAX;
+    for (uint64_t some = may;; some = (some - 1) & may) { /* all subsets */
+        result = search(g, o, must | some, time_ns);
+        if (some == 0 || result == RP_BRUTE_GAVE_UP)
+            return result;
+    }
 }

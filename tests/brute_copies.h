@@ -1,9 +1,11 @@
 /* brute_copies: solves the planning problem with copies by trying all step sequences: all
  * orders of runs, frees, swap-outs and swap-ins that docs/formats.md allows. The first runs
  * are in the graph's order, or in any in which ops that may run only once keep theirs. It
- * reads the graph itself and shares nothing with src/solve.
+ * reads the graph itself and shares nothing with src/solve. Sources that may live on the
+ * host are tried in both places.
  *
- * Bytes are not rounded. Memory figures do not include sources.
+ * Bytes are not rounded. Memory figures do not include sources that live on the device;
+ * those that may live on the host count as such.
  */
 #ifndef RP_TESTS_BRUTE_COPIES_H
 #define RP_TESTS_BRUTE_COPIES_H
@@ -13,7 +15,7 @@
 
 #include "model/graph.h"
 
-enum { RP_BRUTE_COPIED = 7 }; /* the largest number of tensors made by ops */
+enum { RP_BRUTE_COPIED = 7 }; /* the largest number of tensors that may be copied */
 
 struct rp_brute_copies {
     uint64_t limit_bytes, host_limit_bytes;

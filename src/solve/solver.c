@@ -5,8 +5,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
+#include "base/numbers.h"
 #include "solve/background.h"
 #include "solve/bound/certificate_writer.h"
 #include "solve/context.h"
@@ -108,17 +110,28 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
     return rc;
 }
 
+/* The most host memory with which every plan leaves all sources on the device, as the
+ * search does; RP_NO_LIMIT if none may live on the host. */
+static uint64_t host_bytes_without_sources(const struct rp_graph *g) {
+    uint64_t bytes = RP_NO_LIMIT;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].home == RP_HOME_ANY && g->tensors[x].bytes > 0)
+            bytes = rp_min_u64(bytes, g->tensors[x].bytes - 1);
+    return bytes;
+}
+
 /* What the search's bounds are about. Where the device states no bandwidths, no plan can
  * swap, so a bound without swaps is about plans with them too. With a certificate the claim
  * is about schedules, as certificates are. */
 static struct rp_bound_scope bound_scope(const struct rp_context *w) {
     const struct rp_device *d = &w->g->device;
     bool may_swap = w->p.out_ns != NULL, limits_host = w->o->host_bytes < RP_MAX_QUANTITY;
+    uint64_t host_bytes = may_swap && limits_host ? w->o->host_bytes : RP_NO_LIMIT;
     return (struct rp_bound_scope){
         .recompute = w->o->recompute,
         .swap = may_swap || d->h2d_bytes_per_s == 0 || d->d2h_bytes_per_s == 0,
         .all_programs = w->all_sequences && w->o->certificate == NULL,
-        .host_budget_bytes = may_swap && limits_host ? w->o->host_bytes : RP_NO_LIMIT,
+        .host_budget_bytes = rp_min_u64(host_bytes, host_bytes_without_sources(w->g)),
     };
 }
 
@@ -166,6 +179,18 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     return rc;
 }
 
+/* That no plan exists is proved for plans which leave all sources on the device. RP_LIMIT
+ * if there are others. */
+static rp_rc confirm_none(const struct rp_context *w) {
+    char *reason = w->report->reason;
+    size_t n = strlen(reason), size = sizeof w->report->reason;
+    if (host_bytes_without_sources(w->g) >= w->o->host_bytes)
+        return RP_NO;
+    snprintf(reason + n, size - n,
+             "; sources that may live on the host were left on the device");
+    return RP_LIMIT;
+}
+
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
     struct rp_context w = {
@@ -179,6 +204,8 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     rp_rc rc = rp_check_floor(&w);
     if (rc == RP_OK)
         rc = solve_above_floor(&w, plan, err);
+    if (rc == RP_NO)
+        rc = confirm_none(&w);
     if (rc != RP_OK)
         rp_plan_fini(plan);
     if (o->statistics != NULL)

@@ -41,14 +41,22 @@ void cam_cross_check(struct cam_case *c, const struct cam_answer *answers, size_
 
 /* ---- brute force ---- */
 
+static bool may_move_sources(const struct rp_graph *g, uint64_t host_budget_bytes) {
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].home == RP_HOME_ANY && g->tensors[x].bytes <= host_budget_bytes)
+            return true;
+    return false;
+}
+
 /* The least time of the class. */
 static enum rp_brute_result best(const struct rp_graph *g, const struct cam_class *class,
                                  uint64_t *time_ns) {
     uint64_t limit = class->budget_bytes - g->fixed_bytes;
     bool plain = class->recompute && !class->swap && !class->any_order;
+    bool moves = may_move_sources(g, class->host_budget_bytes);
     if (class->budget_bytes < g->fixed_bytes)
-        return RP_BRUTE_NONE;
-    if (class->schedules && !plain)
+        return moves ? RP_BRUTE_GAVE_UP : RP_BRUTE_NONE;
+    if (class->schedules && (moves || !plain))
         return RP_BRUTE_GAVE_UP;
     if (class->schedules)
         return rp_brute_best(g, limit, time_ns) ? RP_BRUTE_FOUND : RP_BRUTE_NONE;
@@ -64,7 +72,7 @@ static enum rp_brute_result best(const struct rp_graph *g, const struct cam_clas
 static bool small_enough(const struct rp_graph *g) {
     uint32_t made = 0;
     for (uint32_t x = 0; x < g->n_tensors; x++)
-        made += g->tensors[x].producer != RP_NONE;
+        made += g->tensors[x].producer != RP_NONE || g->tensors[x].home != RP_HOME_DEVICE;
     return made <= RP_BRUTE_COPIED && g->n_ops <= 16;
 }
 

@@ -131,6 +131,9 @@ void rp_instance_for_certificate(struct rp_instance *p) {
         p->pinned[x] = false;
         p->kept[x] = p->graph->kept[p->tensor_of[x]];
     }
+    for (uint32_t x = 0; x < p->graph->n_tensors; x++)
+        if (p->graph->tensors[x].home == RP_HOME_ANY)
+            p->limit_bytes += p->graph->tensors[x].bytes;
     find_irreplaceable(p);
 }
 

@@ -72,8 +72,9 @@ void rp_instance_run_once(struct rp_instance *p);
  * what must not be freed may be made later, and needed for a shorter time. */
 void rp_instance_any_order(struct rp_instance *p);
 
-/* Drops the rules that certificates do not know: updates, and tensors that are held. What
- * holds for all plans of the result holds for those of the instance. */
+/* Drops the rules that certificates do not know: updates, tensors that are held, and
+ * sources that may live on the host, which then take no memory. What holds for all plans of
+ * the result holds for those of the instance. */
 void rp_instance_for_certificate(struct rp_instance *p);
 
 /* The last stage in which op j can be of use (per op), and the last one that can want
