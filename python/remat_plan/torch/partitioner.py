@@ -38,6 +38,7 @@ from .capture import capture
 from .captured import Captured, CapturedOp
 from .crossing import Crossing, crossing
 from .errors import Refused
+from .overwrites import put_back, take_out
 from .planner import Options, Planned, make_plan
 from .report import Report
 
@@ -69,11 +70,13 @@ class Partitioner(CustomPartitionerFn):
         PyTorch's partitioner saved something else than the plan."""
         started = time.monotonic()
         static = frozenset(facts.get("static_lifetime_input_indices") or ())
-        captured = capture(gm, facts["num_fwd_outputs"], static)
+        overwrites = take_out(gm, facts["num_fwd_outputs"])
+        captured = capture(gm, facts["num_fwd_outputs"] + len(overwrites.names), static)
         _run_once_what_cannot_be_replayed(captured)
 
         def split(_: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
             _mark(captured, crossing(captured, plan))
+            put_back(captured, overwrites)
             return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
 
         planned = make_plan(captured, self.planning, started, split)
@@ -134,7 +137,7 @@ def _mark(captured: Captured, wanted: Crossing) -> None:
     for op in _without_tangents(captured):
         if wanted.saved.intersection(op.makes):
             _set(op.node, CheckpointPolicy.MUST_SAVE)
-        elif op in wanted.late:
+        elif op in wanted.late and not op.once:
             _set(op.node, CheckpointPolicy.MUST_RECOMPUTE)
             made_late.update(op.makes)
     for node, x in captured.storage_of.items():

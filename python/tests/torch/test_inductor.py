@@ -74,9 +74,11 @@ def test_the_partitioner_saves_what_the_plan_keeps(name: str) -> None:
 
 
 class Block(nn.Module):
+    """Dropout draws from seeds, and batch norm overwrites its statistics."""
+
     def __init__(self) -> None:
         super().__init__()
-        self.linear, self.norm = nn.Linear(64, 64), nn.LayerNorm(64)
+        self.linear, self.norm = nn.Linear(64, 64), nn.BatchNorm1d(64)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.norm(x + F.dropout(F.gelu(self.linear(x)), 0.2))
@@ -94,21 +96,21 @@ def test_inductor_saves_what_the_plan_keeps(
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "inductor"))
     monkeypatch.setattr(torch._inductor.config.cpp, "simdlen", 1)  # compiles sooner
     torch.manual_seed(0)
-    model, args = nn.Sequential(Block(), Block()), (torch.randn(128, 64),)
+    model, args = nn.Sequential(Block(), Block(), Block()), (torch.randn(128, 64),)
 
     def train(options: dict[str, Any] | None) -> list[dict[str, Tensor]]:
         torch._dynamo.reset()
         step = torch.compile(lambda x: squares(model, x), options=options, fullgraph=True)
         return harness.train(model, step, args, steps=2)
 
-    planner = plan_at(0.6, model, squares, args)
+    planner = plan_at(0.8, model, squares, args)
     wanted, got = train(None), train(planner.options)
     for one, other in zip(wanted, got, strict=True):
         for key in one:
             torch.testing.assert_close(one[key], other[key])
     (planned,) = planner.planned
     assert_saves_as_planned(planned)
-    assert any("inductor_random" in kind for kind in planner.report().recomputed)
+    assert planner.report().recomputed
 
 
 def test_other_choices_of_the_partitioner_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,8 +120,8 @@ def test_other_choices_of_the_partitioner_are_told(monkeypatch: pytest.MonkeyPat
         return default_partition(joint, inputs, **facts)
 
     monkeypatch.setattr(partitioner, "min_cut_rematerialization_partition", save_all)
-    model, args = nn.Sequential(Block(), Block()), (torch.randn(128, 64),)
-    planner = plan_at(0.6, model, squares, args)
+    model, args = nn.Sequential(Block(), Block(), Block()), (torch.randn(128, 64),)
+    planner = plan_at(0.8, model, squares, args)
     with pytest.warns(UserWarning, match="does not save what the plan keeps: also .*add"):
         unfused(model, squares, planner)(*args)
 
