@@ -140,6 +140,16 @@ static void a_schedule_that_does_not_fit_is_left_alone(void) {
     task_fini(&t);
 }
 
+/* After the time limit it does not even look at the schedule, which here has no rows. */
+static void nothing_is_dropped_after_the_time_limit(void) {
+    struct task t;
+    struct rp_stop stop = {.hit = true};
+    struct rp_schedule without_rows = {0};
+    task_init(&t, 3);
+    CU_ASSERT_FALSE(rp_drop_swaps(&t.p, UINT64_MAX, &stop, &without_rows));
+    task_fini(&t);
+}
+
 static void offload_all_needs_no_more_than_the_largest_working_set(void) {
     uint32_t n_fit = 0, n_early = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -169,5 +179,6 @@ void suite_drop_swaps(void) {
     RP_TEST(no_swap_is_left_if_everything_fits);
     RP_TEST(swaps_of_larger_tensors_are_left_alone);
     RP_TEST(a_schedule_that_does_not_fit_is_left_alone);
+    RP_TEST(nothing_is_dropped_after_the_time_limit);
     RP_TEST(offload_all_needs_no_more_than_the_largest_working_set);
 }

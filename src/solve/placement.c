@@ -46,9 +46,10 @@ static bool place(struct rp_context *w, const struct rp_schedule *s, struct rp_p
 static bool place_incumbent(struct rp_context *w, struct rp_plan *plan, uint64_t limit) {
     static const unsigned share_log2[] = {0, 8, 12};
     struct rp_schedule fewer;
-    bool placed = false, changed = true;
+    bool placed = false, changed = rp_schedule_swaps(&w->incumbent.s);
     rp_schedule_empty(&w->p, &fewer);
-    for (size_t k = 0; k < sizeof share_log2 / sizeof *share_log2 && changed && !placed;
+    for (size_t k = 0; k < sizeof share_log2 / sizeof *share_log2 && changed && !placed &&
+                       !rp_context_stopped(w);
          k++) {
         rp_schedule_copy(&fewer, &w->incumbent.s);
         changed = rp_drop_swaps(&w->p, w->p.limit_bytes >> share_log2[k], &w->stop, &fewer);

@@ -385,7 +385,7 @@ void rp_portfolio_construct(struct rp_context *w, struct rp_schedule *scratch) {
 
 void rp_portfolio_begin(struct rp_context *w) {
     for (size_t i = 0; i < N_ROWS; i++)
-        if (methods[i].begin != NULL && may_run(w, &methods[i]))
+        if (methods[i].begin != NULL && may_run(w, &methods[i]) && !rp_context_stopped(w))
             methods[i].begin(w);
 }
 

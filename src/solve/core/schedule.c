@@ -71,17 +71,19 @@ void rp_schedule_from_changes(struct rp_schedule *s) {
         s->rows[i] ^= s->rows[i - s->words];
 }
 
+void rp_schedule_change(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last) {
+    uint64_t *w = s->rows + x / 64, bit = (uint64_t)1 << (x % 64);
+    if (first > last)
+        return;
+    w[(size_t)first * s->words] ^= bit;
+    if (last < s->n_stages)
+        w[((size_t)last + 1) * s->words] ^= bit;
+}
+
 void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s) {
     rp_schedule_empty(p, s);
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
-        uint32_t first = p->producer[x] + 1, last = rp_instance_last_need(p, x);
-        uint64_t *w = s->rows + x / 64, bit = (uint64_t)1 << (x % 64);
-        if (first > last)
-            continue;
-        w[(size_t)first * s->words] ^= bit;
-        if (last < s->n_stages)
-            w[((size_t)last + 1) * s->words] ^= bit;
-    }
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        rp_schedule_change(s, x, p->producer[x] + 1, rp_instance_last_need(p, x));
     rp_schedule_from_changes(s);
 }
 

@@ -69,8 +69,10 @@ void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool valu
 /* Sets S[t][x] for first <= t <= last. */
 void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last,
                      bool value);
-/* On entry, each row holds the bits in which it differs from the row before. On return, it
- * is a row of S. */
+/* Sets many S[t][x] in one pass over the rows. Between rp_schedule_empty and
+ * rp_schedule_from_changes each row holds the bits in which it differs from the row before;
+ * rp_schedule_change flips S[t][x] for first <= t <= last, or for none if first > last. */
+void rp_schedule_change(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last);
 void rp_schedule_from_changes(struct rp_schedule *s);
 
 /* One stage: its runs in order, ending with op t itself. */

@@ -62,10 +62,11 @@ bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_st
                    struct rp_schedule *s) {
     struct rp_schedule fewer;
     struct rp_incremental state;
-    struct rp_cost c = rp_schedule_cost(p, s);
     size_t n = 0;
-    if (p->out_ns == NULL || !rp_schedule_swaps(s) || c.peak_bytes > p->limit_bytes ||
-        rp_stop_now(stop))
+    if (rp_stop_now(stop) || p->out_ns == NULL || !rp_schedule_swaps(s))
+        return false;
+    struct rp_cost c = rp_schedule_cost(p, s);
+    if (c.peak_bytes > p->limit_bytes)
         return false;
     rp_incremental_init(&state, p);
     rp_incremental_load(&state, s);

@@ -3,9 +3,9 @@
 /* Stage `from` uses x, and stage `to` is the next that needs it. */
 static void offload(const struct rp_instance *p, uint32_t x, uint32_t from, uint32_t to,
                     struct rp_schedule *s) {
-    bool hold = to == from + 1 || p->bytes[x] == 0 || p->pinned[x];
-    rp_schedule_set(s, x, from + 1, to, hold);
-    if (!hold)
+    if (to == from + 1 || p->bytes[x] == 0 || p->pinned[x])
+        rp_schedule_change(s, x, from + 1, to);
+    else
         rp_schedule_set_in(s, x, to, true);
 }
 
@@ -22,9 +22,10 @@ void rp_schedule_offload_all(const struct rp_instance *p, bool early,
         if (!p->kept[x])
             continue;
         if (early)
-            rp_schedule_set(s, x, at + 1, end, true);
+            rp_schedule_change(s, x, at + 1, end);
         else if (at < end)
             offload(p, x, at, end, s);
-        rp_schedule_set(s, x, p->n_ops, p->n_ops, true);
+        rp_schedule_change(s, x, p->n_ops, p->n_ops);
     }
+    rp_schedule_from_changes(s);
 }
