@@ -199,7 +199,8 @@ void cam_change_steps(struct rp_rng *r, const json_t *graph, json_t *plan) {
 static void nudge(struct rp_rng *r, json_t *o, const char *key) {
     int64_t v = number(o, key);
     static const int64_t by[] = {1, -1, 512, -512};
-    v += by[rp_rng_below(r, 4)];
+    int64_t d = by[rp_rng_below(r, 4)];
+    v += d > 0 && v > INT64_MAX - d ? -d : d;
     if (json_is_integer(member(o, key)))
         json_object_set_new(o, key, json_integer(v < 0 ? 0 : v));
 }

@@ -87,7 +87,7 @@ void cam_new_subject(struct cam_case *c, const char *name, const struct cam_wish
 static void draw_activation_budget(struct cam_case *c, const struct cam_subject *s,
                                    struct cam_line *line) {
     if (rp_rng_percent(&c->r, 50))
-        cam_word(line, "--activation-budget=%u%%", cam_between(&c->r, 0, 110));
+        cam_word(line, "--activation-budget=%u%%", cam_between(&c->r, 1, 110));
     else
         cam_word(line, "--activation-budget=%" PRIu64,
                  rp_rng_below(&c->r, s->keep_all_bytes + 1));
@@ -203,8 +203,10 @@ static void draw_search_options(struct cam_case *c, const struct cam_subject *s,
                                 struct cam_line *line) {
     if (rp_rng_percent(&c->r, 15))
         cam_word(line, "--gap=%u.%u", cam_between(&c->r, 0, 20), cam_between(&c->r, 0, 9));
-    if (c->o->steady || rp_rng_percent(&c->r, 5))
+    if (c->o->steady || rp_rng_percent(&c->r, 5)) {
         cam_word(line, "--ignore-clock");
+        line->limit_s = 0;
+    }
     if (!cam_has(line, "--reorder") && rp_rng_percent(&c->r, s->graph.free_order ? 40 : 5))
         cam_word(line, "--given-order");
     if (start != NULL && !start->plan.given_order && !any_order(s, line))
