@@ -226,8 +226,11 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _message(code: int, out: bytes, err: bytes) -> str:
-    """What the program said: an error on standard error, a "no" on standard output."""
-    said = (err.strip() or out.strip()).decode(errors="replace")
+    """What the program said: an error on standard error, why there is no plan on standard
+    output."""
+    explained = out.strip() if code in (1, 4) else b""
+    text = (explained or err.strip() or out.strip()).decode(errors="replace")
+    said = "; ".join(text.splitlines())
     if code < 0:
         said = f"remat-plan was ended by {signal.Signals(-code).name}. {said}"
     return said.removeprefix("remat-plan: ") or f"remat-plan ended with exit code {code}"

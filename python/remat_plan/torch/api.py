@@ -27,16 +27,20 @@ Loss = Callable[..., Any]
 class Step:
     """A loss function that trains within a memory budget; see `compile`.
 
-    There is one plan for each combination of shapes of the arguments.
+    There is one plan for each combination of shapes of the arguments, and of values of
+    arguments that are no tensors.
     """
 
     def __init__(self, function: Callable[..., Any], planner: Planner) -> None:
         self.planner = planner
         self._compiled = torch.compile(function, backend=planner, fullgraph=True, dynamic=False)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with one_line_errors():
-            return self._compiled(*args)
+            return self._compiled(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        raise Refused("a step cannot be copied or pickled: compile the copy of the model")
 
     @property
     def planned(self) -> Sequence[Planned]:
@@ -44,18 +48,19 @@ class Step:
         return tuple(self.planner.planned)
 
     def report(self) -> Report:
-        """What the latest plan says, and what was measured since. Raises Refused if nothing
-        was planned yet."""
+        """What a plan says, and what was measured since: the plan that ran most often, the
+        latest of several. Raises Refused if nothing was planned yet."""
         if not self.planned:
             raise Refused(
                 "nothing is planned yet: run the step once, with something in it that "
                 "requires a gradient"
             )
-        return Report(self.planned[-1])
+        return Report(max(reversed(self.planned), key=lambda planned: planned.meter.runs))
 
 
 def compile(model: Any, loss_fn: Loss, **options: Any) -> Step:
     """A function `step(*args)` that returns `loss_fn(model, *args)`, ready for `backward()`.
+    Keyword arguments are handed on too.
 
     The step is captured, measured and planned when it runs first. The options are the
     fields of `Options`: give `budget` or `activation_budget`. Raises Refused if the step
@@ -113,8 +118,8 @@ def capture_step(model: Any, loss_fn: Loss, args: Sequence[Any]) -> Captured:
 def step_function(model: Any, loss_fn: Loss) -> Callable[..., Any]:
     """A function with a code object of its own: Dynamo limits how often one is compiled."""
 
-    def step(*args: Any) -> Any:
-        return loss_fn(model, *args)
+    def step(*args: Any, **kwargs: Any) -> Any:
+        return loss_fn(model, *args, **kwargs)
 
     step.__code__ = step.__code__.replace()
     return step

@@ -228,9 +228,11 @@ def _refuse_unsupported(node: fx.Node) -> None:
 def _refuse_values(node: fx.Node) -> None:
     for leaf in pytree.tree_leaves(node.meta.get("val")):
         if isinstance(leaf, torch.SymInt | torch.SymFloat | torch.SymBool):
+            if node.op == "placeholder":
+                raise _dynamic_shape(f"the step has the symbolic size {leaf}")
             raise Refused(
                 f"{node.name} is a number that is known only when the step runs ({leaf}); "
-                "keep it in a tensor, or compile with dynamic=False if it is a size"
+                "keep it in a tensor"
             )
         if isinstance(leaf, torch.Tensor):
             _refuse_layout(node, leaf)
@@ -241,7 +243,11 @@ def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
         raise Refused(f"{node.name} is a tensor of layout {tensor.layout}, not strided")
     for size in (*tensor.shape, *tensor.stride()):
         if isinstance(size, torch.SymInt):
-            raise Refused(
-                f"dynamic shape: {node.name} has the symbolic size {size}; compile with "
-                "dynamic=False, which makes one plan for each shape"
-            )
+            raise _dynamic_shape(f"{node.name} has the symbolic size {size}")
+
+
+def _dynamic_shape(what: str) -> Refused:
+    return Refused(
+        f"dynamic shape: {what}; compile with dynamic=False, which makes one plan for each "
+        "shape"
+    )

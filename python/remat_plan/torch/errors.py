@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from ..plan import PlanError
 from ..program import ProgramError
+
+_NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]))
 
 
 class Refused(RuntimeError):
@@ -18,7 +23,7 @@ class Refused(RuntimeError):
 def graph_break(reason: Any) -> Refused:
     """For a `GraphCompileReason` of Dynamo: where the user's code broke the graph, and why."""
     frames = getattr(reason, "user_stack", None) or []
-    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    place = _at((frame.filename, str(frame.lineno)) for frame in frames)
     what = str(getattr(reason, "reason", reason)).strip().splitlines()[0]
     return Refused(
         f"graph break{place}: {what}; a plan needs the whole step in one graph, so change "
@@ -27,29 +32,28 @@ def graph_break(reason: Any) -> Refused:
 
 
 def unsupported(error: BaseException) -> Refused:
-    """For what Dynamo raises with `fullgraph=True` at a graph break."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    marked = "Explanation:"
-    why = next(
-        (
-            f" ({line.removeprefix(marked).strip()})"
-            for line in lines
-            if line.startswith(marked)
-        ),
-        "",
-    )
-    place = next((f" at {_place(line)}" for line in reversed(lines) if _is_place(line)), "")
-    what = lines[0] if lines else type(error).__name__
-    return Refused(f"graph break{place}: {what}{why}")
+    """For what Dynamo raises with `fullgraph=True` at a graph break or an exception."""
+    text = str(error)
+    place = _at(re.findall(r'^ *File "(.*)", line (\d+)', text, re.MULTILINE))
+    explained = re.search(r"^ *Explanation: *(.*\S)", text, re.MULTILINE)
+    why = explained[1] if explained else ""
+    what = text.strip().partition("\n")[0] or type(error).__name__
+    if isinstance(error, torch._dynamo.exc.TorchRuntimeError):
+        raised = why.partition("): got ")[2] or why
+        return Refused(f"the step raises an exception{place}: {raised}")
+    if what.startswith("Observed exception"):
+        return Refused(
+            f"the step raises an exception{place}; call the function without compiling it to "
+            "see which"
+        )
+    return Refused(f"graph break{place}: {what}" + (f" ({why})" if why else ""))
 
 
-def _is_place(line: str) -> bool:
-    return line.startswith('File "') and ", line " in line
-
-
-def _place(line: str) -> str:
-    path, rest = line.removeprefix('File "').split('", line ', 1)
-    return f"{path}:{rest.split(',')[0]}"
+def _at(frames: Iterable[tuple[str, str]]) -> str:
+    """The innermost frame outside of PyTorch and this package, as " at FILE:LINE"."""
+    places = list(frames)
+    users = [p for p in places if not p[0].startswith(_NOT_THE_USERS)] or places
+    return f" at {':'.join(users[-1])}" if users else ""
 
 
 def translate(error: BaseException) -> Exception | None:
@@ -64,8 +68,9 @@ def translate(error: BaseException) -> Exception | None:
     if isinstance(error, exc.FailOnRecompileLimitHit):
         return Refused(
             "the arguments had more shapes or values than Dynamo compiles for one function "
-            "(torch._dynamo.config.recompile_limit); pad them to fewer shapes"
+            "(torch._dynamo.config.recompile_limit); pad them to fewer shapes, and give "
+            "numbers that change as tensors"
         )
-    if isinstance(error, exc.Unsupported | exc.UserError):
+    if isinstance(error, exc.Unsupported | exc.UserError | exc.TorchRuntimeError):
         return unsupported(error)
     return None

@@ -23,8 +23,10 @@ class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the bytes of storages that ops make under this mode, until they die.
 
     For devices whose allocator does not count, such as the CPU. Temporaries inside of a
-    kernel are not seen.
+    kernel, or of the branch of a condition, are not seen.
     """
+
+    supports_higher_order_operators = True
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -62,17 +64,18 @@ class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
 class Meter:
     """Measures one compiled step; its two passes are wrapped by `wrap`.
 
-    The first run is measured for memory (on CUDA that resets the allocator's statistics of
-    its peak), later ones for time, which includes what the caller does between the passes.
-    Nothing waits for the device until the times are read.
+    The first run of both passes is measured for memory (on CUDA that resets the allocator's
+    statistics of its peak), later ones for time, which includes what the caller does between
+    the passes. A forward pass that no backward pass follows does not count. Nothing waits
+    for the device until the times are read.
     """
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.peak_bytes: int | None = None  # beyond what was there when the step began
-        self._runs = 0
-        self._live = LiveBytes()
-        self._begin: Any = None
+        self.runs = 0  # of the forward pass
+        self._live: LiveBytes | None = None  # in a run that is measured for memory
+        self._begin: Any = None  # bytes or a time; None outside of a run
         self._times: deque[tuple[Any, Any]] = deque(maxlen=20)
 
     def wrap(self, run: Boxed, last: bool) -> Boxed:
@@ -95,26 +98,29 @@ class Meter:
         return int(median(times)) if times else None
 
     def _counting(self) -> AbstractContextManager[Any]:
-        counts = self._runs == 1 and self.device.type == "cpu"
-        return self._live if counts else nullcontext()
+        return self._live or nullcontext()
 
     def _start(self, args: list[Any]) -> None:
-        self._runs += 1
-        if self._runs > 1:
+        self.runs += 1
+        if self.peak_bytes is not None:
             self._begin = self._now()
         elif self.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(self.device)
             self._begin = torch.cuda.memory_allocated(self.device)
         else:
+            self._begin, self._live = 0, LiveBytes()
             self._live.ignore(a for a in args if isinstance(a, torch.Tensor))
 
     def _end(self) -> None:
-        if self._runs > 1:
+        if self._begin is None:  # two forward passes came before two backward passes
+            return
+        if self.peak_bytes is not None:
             self._times.append((self._begin, self._now()))
-        elif self.device.type == "cuda":
-            self.peak_bytes = torch.cuda.max_memory_allocated(self.device) - self._begin
-        else:
+        elif self._live is not None:
             self.peak_bytes = self._live.peak
+        else:
+            self.peak_bytes = torch.cuda.max_memory_allocated(self.device) - self._begin
+        self._begin = self._live = None
 
     def _now(self) -> Any:
         if self.device.type != "cuda":

@@ -188,8 +188,7 @@ class _Emitter:
     def make(self, node: fx.Node) -> None:
         """Emit a view, or a read of a constant."""
         if node.op == "get_attr":
-            self.current[node] = self.graph.get_attr(str(node.target))
-            self.current[node].meta = dict(node.meta)
+            self.current[node] = self.attribute(node)
         elif self.c.role[node] is Role.VIEW:
             args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
             self.current[node] = self.call(node.target, args, kwargs, like=node)
@@ -202,6 +201,8 @@ class _Emitter:
         """The same value in the module that is being written."""
         if emitted.graph is self.graph:
             return emitted
+        if emitted.op == "get_attr":  # both modules have it, also if it is no tensor
+            return self.attribute(emitted)
         if emitted not in self.saved:
             self.saved[emitted] = self.placeholder(emitted)
         return self.saved[emitted]
@@ -220,6 +221,11 @@ class _Emitter:
         emitted = self.graph.placeholder(node.name)
         emitted.target = emitted.name
         emitted.meta = {key: value for key, value in node.meta.items() if key != RUN}
+        return emitted
+
+    def attribute(self, node: fx.Node) -> fx.Node:
+        emitted = self.graph.get_attr(str(node.target))
+        emitted.meta = dict(node.meta)
         return emitted
 
     def call(

@@ -17,6 +17,7 @@ from ..program import solve
 from .capture import capture
 from .captured import Captured
 from .costs import Times, add_costs
+from .decompose import DECOMPOSITIONS
 from .describe import describe
 from .errors import Refused, graph_break
 from .meter import Boxed, Meter
@@ -49,6 +50,10 @@ class Options:
     def __post_init__(self) -> None:
         if (self.budget is None) == (self.activation_budget is None):
             raise Refused("give either budget or activation_budget")
+        if isinstance(self.options, str):
+            raise Refused("options is a list of words, such as ['--no-swap']")
+        if not (callable(self.times) or isinstance(self.times, str)):
+            raise Refused("times is 'measure', a device model or a function of the graph")
 
 
 @dataclass(frozen=True)
@@ -190,6 +195,7 @@ def compile_with(
             bw_compiler=backward,
             inference_compiler=lambda m, _: as_boxed(boxed(m)),
             partition_fn=partition,
+            decompositions=DECOMPOSITIONS,
         )
         return compiled(module, inputs)
 

@@ -41,7 +41,11 @@ class Report:
     @property
     def measured_peak_bytes(self) -> int | None:
         measured = self.planned.meter.peak_bytes
-        return None if measured is None else self.planned.graph.fixed_bytes + measured
+        if measured is None:
+            return None
+        copies = self.planned.captured.old_values.values()  # made and measured in the step
+        tensors = self.planned.graph.tensors
+        return self.planned.graph.fixed_bytes - sum(tensors[x].bytes for x in copies) + measured
 
     @property
     def planned_time_ns(self) -> int:
@@ -93,12 +97,12 @@ class Report:
         lines = [
             f"{p.graph.name}: {len(p.graph.ops)} ops, {len(p.graph.tensors)} tensors, "
             f"times from {p.graph.time_source}",
-            f"peak     keep-all {_mib(self.keep_all_peak_bytes)}, planned "
-            f"{_mib(self.planned_peak_bytes)}, measured {_mib(self.measured_peak_bytes)}",
+            f"peak     keep-all {_size(self.keep_all_peak_bytes)}, planned "
+            f"{_size(self.planned_peak_bytes)}, measured {_size(self.measured_peak_bytes)}",
             f"time     keep-all {_ms(self.keep_all_time_ns)}, planned "
             f"{_ms(self.planned_time_ns)} ({extra:+.2%}), "
             f"measured {_ms(self.measured_time_ns)}",
-            f"sources  {_mib(p.graph.fixed_bytes)} of parameters, buffers and inputs",
+            f"sources  {_size(p.graph.fixed_bytes)} of parameters, buffers and inputs",
             f"again    {_counts(self.recomputed)}",
             f"swapped  {', '.join(self.swapped) or 'nothing'}",
             f"took     capture {p.capture_s:.1f} s, costs {p.measure_s:.1f} s, "
@@ -141,8 +145,10 @@ def keep_all_peak(graph: Graph) -> int:
     return peak
 
 
-def _mib(n_bytes: int | None) -> str:
-    return "-" if n_bytes is None else f"{n_bytes / MIB:.1f} MiB"
+def _size(n_bytes: int | None) -> str:
+    if n_bytes is None:
+        return "-"
+    return f"{n_bytes / MIB:.1f} MiB" if n_bytes >= MIB else f"{n_bytes / 1024:.1f} KiB"
 
 
 def _ms(ns: int | None) -> str:

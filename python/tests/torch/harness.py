@@ -52,12 +52,12 @@ def plain_step(model: nn.Module, loss: Callable[..., Tensor]) -> Callable[..., T
 
     backend = compile_with(default_partition, compile_pass, compile_pass)
     compiled = torch.compile(
-        lambda *a: loss(model, *a), backend=backend, fullgraph=True, dynamic=False
+        lambda *a, **k: loss(model, *a, **k), backend=backend, fullgraph=True, dynamic=False
     )
 
-    def step(*args: Tensor) -> Tensor:
+    def step(*args: Any, **kwargs: Any) -> Tensor:
         with one_line_errors():
-            return compiled(*args)
+            return compiled(*args, **kwargs)
 
     return step
 

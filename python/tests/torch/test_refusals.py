@@ -49,6 +49,37 @@ def test_a_value_that_is_read_on_the_host_is_a_graph_break() -> None:
     assert "graph break" in refusal(loss, torch.randn(4, 8))
 
 
+def test_a_graph_break_in_a_library_is_named_with_the_users_line() -> None:
+    def loss(model: nn.Module, x: Tensor) -> Tensor:
+        return nn.BatchNorm1d(8, momentum=None)(model(x)).sum()
+
+    message = refusal(loss, torch.randn(4, 8))
+    assert message.startswith("graph break at ")
+    assert f"{Path(__file__).name}:" in message
+
+
+def test_exceptions_of_the_step_are_named_with_their_line() -> None:
+    def raises(model: nn.Module, x: Tensor) -> Tensor:
+        raise KeyError("width")
+
+    message = refusal(raises, torch.randn(4, 8))
+    assert message.startswith("the step raises an exception at ")
+    assert f"{Path(__file__).name}:" in message
+    message = refusal(lambda m, x: m(x).sum(), torch.randn(4, 7))
+    assert message.startswith("the step raises an exception at ")
+    assert message.endswith("got [4, 7] X [8, 8].')")
+
+
+def test_options_of_the_wrong_kind_are_refused() -> None:
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"options": "--no-swap"}, "list"),
+        ({"times": 3}, "times is"),
+    )
+    for options, words in wrong:
+        with pytest.raises(Refused, match=words):
+            remat_plan.compile(nn.Linear(8, 8), lambda m, x: m(x).sum(), budget=1, **options)
+
+
 def test_the_backend_refuses_a_graph_break_too() -> None:
     model = nn.Linear(8, 8)
 
@@ -69,7 +100,7 @@ def test_the_backend_refuses_dynamic_shapes() -> None:
     step = torch.compile(
         lambda x: model(x).sum(), backend="remat_plan", options=options, dynamic=True
     )
-    with pytest.raises(Exception, match=r"Refused: .* dynamic=False"):
+    with pytest.raises(Exception, match=r"Refused: dynamic shape: .* dynamic=False"):
         step(torch.randn(4, 8))
 
 
@@ -125,6 +156,8 @@ def test_a_budget_that_no_plan_fits_is_an_error_of_the_program() -> None:
     with pytest.raises(ProgramError) as error:
         run(lambda m, x: m(x).sum(), torch.randn(4, 8), budget=1)
     assert error.value.code == 1
+    assert "try --budget" in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_more_shapes_than_dynamo_compiles_are_refused() -> None:
