@@ -19,6 +19,9 @@ from remat_plan.torch.report import keep_all_peak
 
 STEPS = 5
 
+# Plans after a fixed amount of work, the same on any machine.
+WORK: dict[str, Any] = {"time_limit": 1, "options": ("--ignore-clock",)}
+
 
 def fixed_costs(graph: Graph) -> Graph:
     """Times that depend on the graph only, so that plans are the same in every run."""

@@ -93,7 +93,7 @@ def test_the_backend_takes_the_same_options() -> None:
 def test_the_report_says_what_was_planned_and_measured() -> None:
     model, loss, args = models.make("odd")
     step = remat_plan.compile(
-        model, loss, budget="80%", times=harness.fixed_costs, time_limit=1
+        model, loss, budget="80%", times=harness.fixed_costs, **harness.WORK
     )
     for _ in range(2):
         step(*args).backward()
@@ -110,7 +110,7 @@ def test_the_report_says_what_was_planned_and_measured() -> None:
 def test_a_share_of_the_activations_is_a_budget() -> None:
     model, loss, args = models.make("bert")
     step = remat_plan.compile(
-        model, loss, activation_budget="60%", times=harness.fixed_costs, time_limit=1
+        model, loss, activation_budget="60%", times=harness.fixed_costs, **harness.WORK
     )
     step(*args).backward()
     report = step.report()

@@ -31,7 +31,7 @@ from remat_plan.torch.ranges import keep_all_plan
 def plan_at(share: float, model: nn.Module, loss: Any, args: Any) -> Partitioner:
     graph = describe(capture_step(model, loss, args), "step")
     budget = harness.share_of_activations(graph, share)
-    return remat_plan.torch.inductor(budget=budget, times=harness.fixed_costs, time_limit=1)
+    return remat_plan.torch.inductor(budget=budget, times=harness.fixed_costs, **harness.WORK)
 
 
 def unfused(model: nn.Module, loss: Any, planner: Partitioner) -> Any:

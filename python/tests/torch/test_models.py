@@ -20,7 +20,11 @@ def test_training_is_equal_and_fits(name: str) -> None:
     for share in (0.7, 0.5, 0.4):
         budget = harness.share_of_activations(graph, share)
         step = remat_plan.compile(
-            model, loss, budget=budget, times=harness.fixed_costs, time_limit=2
+            model,
+            loss,
+            budget=budget,
+            times=harness.fixed_costs,
+            **(harness.WORK | {"time_limit": 2}),
         )
         got = harness.train(model, step, args)
         report = step.report()

@@ -25,7 +25,7 @@ def compile_at(model: nn.Module, loss: Any, args: Any, share: float, **options: 
     graph = describe(capture_step(model, loss, args), "step")
     options.setdefault("times", harness.fixed_costs)
     budget = harness.share_of_activations(graph, share)
-    return remat_plan.compile(model, loss, budget=budget, time_limit=1, **options)
+    return remat_plan.compile(model, loss, budget=budget, **(harness.WORK | options))
 
 
 def runs_again(step: Step, *words: str) -> bool:

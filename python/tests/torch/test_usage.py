@@ -39,7 +39,7 @@ def squares(model: nn.Module, x: Tensor) -> Tensor:
 
 def planned(model: nn.Module, loss: Run = squares) -> Step:
     return remat_plan.compile(
-        model, loss, activation_budget="60%", times=harness.fixed_costs, time_limit=1
+        model, loss, activation_budget="60%", times=harness.fixed_costs, **harness.WORK
     )
 
 
