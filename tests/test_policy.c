@@ -10,6 +10,7 @@
 #include "networks.h"
 #include "policy/policy_plan.h"
 #include "policy/quick_plans.h"
+#include "policy/segments.h"
 #include "run.h"
 #include "solve/solver.h"
 #include "solve/statistics.h"
@@ -696,6 +697,29 @@ static void quick_policy_fits_says_whether_some_quick_policy_fits(void) {
     rp_graph_fini(&g);
 }
 
+/* Nothing crosses the last cut, but every tensor has to be looked at to see that. */
+static void looking_for_what_crosses_a_cut_is_work(void) {
+    struct rp_gen_shape shape = rp_gen_small(40);
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_cuts cuts;
+    struct rp_schedule to;
+    struct rp_segments s;
+    struct rp_stop stop = {.deadline = INFINITY};
+    rp_gen_graph(1, &shape, &g);
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    rp_cuts_init(&p, p.n_ops, &cuts);
+    rp_schedule_empty(&p, &to);
+    rp_segments_init(&p, p.n_ops, &cuts, &stop, &s);
+    rp_segments_hold_cut(&s, &to, cuts.n - 1, 0, p.n_ops - 1);
+    CU_ASSERT(stop.work >= p.n_tensors);
+    rp_segments_fini(&s);
+    rp_schedule_fini(&to);
+    rp_cuts_fini(&cuts);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 void suite_policy(void) {
     RP_SUITE("policy");
     RP_TEST(every_policy_gives_valid_plans_on_random_graphs);
@@ -731,4 +755,5 @@ void suite_policy(void) {
     RP_TEST(host_copies_fit_the_host_budget_or_the_plan_is_reported_as_not_fitting);
     RP_TEST(flags_mark_the_quick_policies);
     RP_TEST(quick_policy_fits_says_whether_some_quick_policy_fits);
+    RP_TEST(looking_for_what_crosses_a_cut_is_work);
 }

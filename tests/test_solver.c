@@ -1,15 +1,18 @@
 /* Tests of the planner as a whole, and of the state that the search updates incrementally.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "brute.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/background.h"
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/schedule.h"
 #include "solve/incremental/incremental.h"
 #include "solve/local/anneal.h"
+#include "solve/portfolio.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
 
@@ -262,6 +265,24 @@ static void keep_all_is_the_same_with_and_without_a_matrix(void) {
     }
 }
 
+/* What works beside the search is not even laid out once the time is over. */
+static void no_method_begins_after_the_time_limit(void) {
+    struct rp_gen_shape shape = rp_gen_small(100);
+    struct rp_graph g;
+    rp_gen_graph(1, &shape, &g);
+    for (int late = 0; late < 2; late++) {
+        struct rp_solve_options o = {.budget_bytes = g.fixed_bytes, .recompute = true};
+        struct rp_context w = {.g = &g, .o = &o, .stop = {.deadline = INFINITY}};
+        w.stop.hit = late;
+        rp_context_init(&w);
+        rp_portfolio_begin(&w);
+        CU_ASSERT_EQUAL(w.mip == NULL && w.bound == NULL, late);
+        rp_mip_end(&w);
+        rp_context_fini(&w);
+    }
+    rp_graph_fini(&g);
+}
+
 void suite_solver(void) {
     RP_SUITE("solver");
     RP_TEST(every_plan_of_a_random_graph_passes_verify);
@@ -271,4 +292,5 @@ void suite_solver(void) {
     RP_TEST(small_graphs_are_solved_to_the_exhaustive_optimum);
     RP_TEST(keep_all_needs_no_schedule);
     RP_TEST(keep_all_is_the_same_with_and_without_a_matrix);
+    RP_TEST(no_method_begins_after_the_time_limit);
 }

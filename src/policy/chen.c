@@ -35,7 +35,9 @@ static void hold_borders(const struct rp_segments *s, struct rp_schedule *to) {
 /* The paper's mirror keeps borders to their own last need as well. */
 static void hold_to_last_need(const struct rp_segments *s, struct rp_schedule *to) {
     const struct rp_instance *p = s->p;
-    for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < s->n_forward; x++) {
+    for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < s->n_forward &&
+                         !rp_stop_after(s->stop, p->n_ops);
+         x++) {
         uint32_t k = s->segment_of[p->producer[x]];
         if (k + 1 < s->cuts->n && rp_forward_last(p, s->n_forward, x) >= s->cuts->end[k])
             rp_schedule_set(to, x, p->producer[x] + 1, rp_instance_last_need(p, x), true);

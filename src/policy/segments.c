@@ -6,7 +6,10 @@
 #include "base/numbers.h"
 #include "policy/phases.h"
 
-enum { NS_PER_ROW = 4 }; /* about, to set a bit of it */
+enum {
+    NS_PER_ROW = 4,     /* about, to set a bit of it */
+    NS_PER_CROSSING = 8 /* to see whether a tensor crosses a cut */
+};
 
 /* ---- cuts ---- */
 
@@ -130,6 +133,8 @@ void rp_segments_hold_cut(const struct rp_segments *s, struct rp_schedule *to, u
     const struct rp_instance *p = s->p;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < s->cuts->end[k]; x++) {
         uint32_t made = p->producer[x] + 1;
+        if (rp_stop_after(s->stop, NS_PER_CROSSING))
+            return;
         if (crosses(s, x, k) && made <= last &&
             !rp_stop_after(s->stop, NS_PER_ROW * (uint64_t)(last - made)))
             rp_schedule_set(to, x, rp_max_u32(first, made), last, true);
