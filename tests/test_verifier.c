@@ -9,6 +9,7 @@
 #include "fixture.h"
 #include "naive.h"
 #include "run.h"
+#include "solve/solver.h"
 #include "verify/queue_clocks.h"
 #include "verify/verifier.h"
 
@@ -625,6 +626,35 @@ static void outputs_that_cannot_be_rewritten_are_workspace(void) {
         "16..24");
 }
 
+/* y comes back from 56 ns, when the free has waited for its copy out, to 74 ns. */
+static void an_output_left_alone_may_not_be_under_way(void) {
+    expect_of(
+        rp_state, ROOM(T_HOME),
+        RUN_F "," RUN_G ",{'swap_out':4,'host_at':8},{'free':4},"
+              "{'swap_in':4,'at':8},{'run':1,'at':[null,null],'workspace_at':24}",
+        "steps[5]: op 1 \"g\" makes tensor 4 \"y\" again at 56 ns, while its swap-in is "
+        "under way until 74 ns");
+}
+
+/* The bytes of two outputs that stay are rounded up one by one: 8 + 8, not 6 + 6. */
+static void each_output_left_alone_is_rounded_up(void) {
+    static const char graph[] =
+        "{'format':'remat-graph','version':2,'name':'two','time_source':'imported:test',"
+        "'device':{'alignment_bytes':4},'tensors':["
+        "{'name':'y','bytes':6,'kind':'activation'},"
+        "{'name':'z','bytes':6,'kind':'activation'}],'ops':["
+        "{'name':'g','kind':'k','inputs':[],'outputs':[0,1],'time_ns':5,'rewrites':false}],"
+        "'keep':[0,0]}";
+    struct rp_world w;
+    rp_world_open(&w, graph,
+                  "'budget_bytes':32,'addressed':true,'arena_bytes':32,'host_bytes':0",
+                  "{'run':0,'at':[0,8]},{'run':0,'at':[null,null],'workspace_at':16}");
+    judge(&w, NULL);
+    CU_ASSERT_EQUAL(w.v.peak_bytes, 32);
+    CU_ASSERT_EQUAL(rp_kept_bytes(&w.g, true), 8); /* though `keep` names it twice */
+    rp_world_close(&w);
+}
+
 /* A second update of the same tensor waits for the swap-out that the first one was followed
  * by: e runs 18..23, the copy 23..49, and e2 49..54. */
 static void an_update_waits_for_a_swap_out(void) {
@@ -772,6 +802,8 @@ void suite_verifier(void) {
     RP_TEST(freeing_a_held_tensor_is_rejected);
     RP_TEST(a_host_copy_that_is_out_of_date_is_rejected);
     RP_TEST(outputs_that_cannot_be_rewritten_are_workspace);
+    RP_TEST(an_output_left_alone_may_not_be_under_way);
+    RP_TEST(each_output_left_alone_is_rounded_up);
     RP_TEST(an_update_waits_for_a_swap_out);
     RP_TEST(times_beyond_63_bits_are_rejected);
     RP_TEST(a_copy_may_take_2_63_less_1_ns_and_no_more);

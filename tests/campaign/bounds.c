@@ -19,6 +19,19 @@ static bool belongs(const struct ck_figures *plan, const struct cam_class *class
            (plan->addressed || !class->addressed);
 }
 
+void cam_read_bound(struct cam_answer *a) {
+    const struct ck_bound_for *b = &a->plan.bound_for;
+    a->has_bound = b->known;
+    a->lower_bound_ns = a->plan.lower_bound_ns;
+    a->bound_of = (struct cam_class){.budget_bytes = a->plan.budget_bytes,
+                                     .host_budget_bytes = b->host_budget_bytes,
+                                     .recompute = b->recompute,
+                                     .swap = b->swap,
+                                     .any_order = b->any_order,
+                                     .schedules = b->schedules,
+                                     .addressed = a->plan.addressed};
+}
+
 static void check_pair(struct cam_case *c, const struct cam_answer *a,
                        const struct cam_answer *b) {
     if (!b->found)

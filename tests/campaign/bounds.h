@@ -22,6 +22,9 @@ struct cam_answer {
     char name[32]; /* of the plan */
 };
 
+/* Takes over what the plan says about its bound. */
+void cam_read_bound(struct cam_answer *a);
+
 /* Fails if a bound is above the time of another run's plan that it speaks of, or if a run
  * calls impossible what another found. */
 void cam_cross_check(struct cam_case *c, const struct cam_answer *answers, size_t n);

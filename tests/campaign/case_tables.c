@@ -11,10 +11,15 @@
 
 /* ---- sweep ---- */
 
-/* Every point's plan is valid, and time never rises with the budget. */
+enum { MOST_POINTS = 5 };
+
+/* Every point's plan is valid, time never rises with the budget, and no bound is above the
+ * time of a plan that it speaks of. */
 static void check_points(struct cam_case *c, const struct cam_subject *s,
                          uint64_t host_budget, const json_t *o) {
     uint64_t least = UINT64_MAX, budget = 0;
+    struct cam_answer answers[MOST_POINTS];
+    size_t n = 0;
     json_t *point;
     size_t k;
     json_array_foreach(json_object_get(o, "points"), k, point) {
@@ -37,7 +42,11 @@ static void check_points(struct cam_case *c, const struct cam_subject *s,
         if (f.host_bytes > host_budget)
             cam_fail(c, "sweep: %s needs more host memory than allowed", name);
         least = f.time_ns;
+        answers[n] = (struct cam_answer){.found = true, .plan = f};
+        snprintf(answers[n].name, sizeof answers[n].name, "point-%02zu", k);
+        cam_read_bound(&answers[n++]);
     }
+    cam_cross_check(c, answers, n);
 }
 
 void cam_case_sweep(struct cam_case *c) {
@@ -54,7 +63,7 @@ void cam_case_sweep(struct cam_case *c) {
     cam_word(&line, "-o");
     cam_word(&line, "curve");
     cam_expect(c, "curve");
-    cam_word(&line, "-n%u", cam_between(&c->r, 2, 5));
+    cam_word(&line, "-n%u", cam_between(&c->r, 2, MOST_POINTS));
     cam_draw_limit(c, &line, 0.02, 0.2);
     line.limit_s = 0; /* it is one for each point */
     if (rp_rng_percent(&c->r, 30))

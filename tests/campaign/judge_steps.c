@@ -98,10 +98,10 @@ static int64_t after_copies(const struct ck_judge *j, const struct ck_op *op, in
     return ns;
 }
 
-/* An op may not write where a swap-in is still writing. */
+/* Rule 2: no swap-in of an output is under way, also if the op leaves it alone. */
 static bool outputs_at_rest(struct ck_judge *j, int i, int64_t start) {
     const struct ck_op *op = &j->g->ops[i];
-    for (int k = 0; k < op->outputs.n && op->rewrites; k++)
+    for (int k = 0; k < op->outputs.n; k++)
         if (j->x[op->outputs.at[k]].ready_ns > start)
             return ck_broken(j, "op %d: a swap-in of tensor %d is under way", i,
                              (int)op->outputs.at[k]);

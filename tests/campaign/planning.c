@@ -263,24 +263,6 @@ static void read_class(const struct cam_subject *s, const struct cam_line *line,
                              .addressed = !cam_has(line, "--no-addresses")};
 }
 
-/* What the bound is about: by the plan itself (version 2), else by the report. */
-static void read_bound(const json_t *o, struct cam_answer *a) {
-    const char *programs = json_string_value(json_object_get(o, "bound_for"));
-    const struct ck_bound_for *b = &a->plan.bound_for;
-    a->has_bound = json_object_get(o, "lower_bound_ns") != NULL;
-    a->lower_bound_ns = cam_member(o, "lower_bound_ns");
-    a->bound_of = a->of;
-    if (b->known) {
-        a->bound_of.recompute = b->recompute;
-        a->bound_of.swap = b->swap;
-        a->bound_of.host_budget_bytes = b->host_budget_bytes;
-        a->bound_of.any_order = b->any_order;
-        a->bound_of.schedules = b->schedules;
-    } else if (programs != NULL) {
-        a->bound_of.schedules = strcmp(programs, "schedules") == 0;
-    }
-}
-
 static void check_options(struct cam_case *c, const struct cam_answer *a, bool policy) {
     const struct ck_figures *f = &a->plan;
     if (f->reruns && !a->of.recompute)
@@ -351,7 +333,7 @@ static void check_plan(struct cam_case *c, const struct cam_subject *s, const js
         return;
     compare_report(c, o, a, policy);
     check_options(c, a, policy);
-    read_bound(o, a);
+    cam_read_bound(a);
     check_certificate(c, s, a);
 }
 
