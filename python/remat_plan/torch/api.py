@@ -77,7 +77,9 @@ def export(
     """Write the training step of `loss_fn(model, *args)` as a graph file, and return it.
 
     Without times it cannot be planned: give `times` as to `compile`, or measure the file
-    with `remat-plan profile`. Nothing of the model changes. Raises Refused.
+    with `remat-plan profile`. Nothing of the model changes. Without times or with those of
+    a device model, model and arguments may be on the device "meta", where they take no
+    memory. Raises Refused.
     """
     captured = capture_step(model, loss_fn, args)
     graph = add_costs(captured, describe(captured, type(model).__name__), times)
@@ -88,6 +90,8 @@ def export(
 def capture_step(model: Any, loss_fn: Loss, args: Sequence[Any]) -> Captured:
     """Trace `loss_fn(model, *args)` and its backward pass without running them. Raises
     Refused."""
+    if isinstance(args, torch.Tensor):
+        raise Refused("args is the list of arguments, such as (x, y), not one tensor")
     got: list[Captured] = []
 
     def partition(joint: fx.GraphModule, _: Any, *, num_fwd_outputs: int, **kw: Any) -> Any:

@@ -205,9 +205,10 @@ def compile_with(
 def backend(
     module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None
 ) -> Any:
-    """`torch.compile(fn, backend="remat_plan", options={"budget": "12GiB"})`.
+    """`torch.compile(fn, backend="remat_plan", options={"budget": "12GiB"}, dynamic=False)`.
 
-    The options are the fields of `Options`. Raises Refused (in an error of Dynamo) if the
+    The options are the fields of `Options`. Without `dynamic=False` a second shape is
+    refused. Raises Refused (in an error of Dynamo) if the
     function breaks into several graphs, which would need one plan for all of them.
     """
     return Planner(Options(**(options or {})))(module, inputs)

@@ -82,6 +82,18 @@ def test_a_device_model_gives_times(tmp_path: Path) -> None:
     assert sum(op.time_ns for op in graph.ops) > 0
 
 
+def test_a_model_that_takes_no_memory_has_the_same_graph(tmp_path: Path) -> None:
+    def graph(device: str) -> Graph:
+        with torch.device(device):
+            model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh())
+            x = torch.empty(4, 8)
+        return remat_plan.export(
+            model, lambda m, x: m(x).sum(), (x,), tmp_path / "g.json", times="v100-16g"
+        )
+
+    assert graph("meta") == graph("cpu")
+
+
 def test_the_backend_takes_the_same_options() -> None:
     model, loss, args = models.make("odd")
     wanted = harness.train(model, harness.plain_step(model, loss), args)

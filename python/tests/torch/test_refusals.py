@@ -138,6 +138,14 @@ def test_sparse_tensors_are_refused() -> None:
     assert "sparse" in refusal(loss, torch.randn(4, 8))
 
 
+def test_arguments_come_as_a_list(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="list of arguments"):
+        remat_plan.export(
+            nn.Linear(8, 8), lambda m, x: m(x).sum(), torch.randn(4, 8), tmp_path / "g.json"
+        )
+    assert not list(tmp_path.glob("*.json"))
+
+
 def test_a_step_without_gradients_is_refused() -> None:
     model = nn.Linear(8, 8).requires_grad_(False)
     step = remat_plan.compile(model, lambda m, x: m(x).sum(), budget="100%")
