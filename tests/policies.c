@@ -1,0 +1,53 @@
+#include "policies.h"
+
+#include <stdio.h>
+
+#include "model/cost.h"
+#include "networks.h"
+#include "run.h"
+#include "solve/solver.h"
+
+struct rp_planned rp_plan_with(const struct rp_graph *g, const char *name,
+                               struct rp_policy_options o, uint64_t percent) {
+    struct rp_planned r = {0};
+    struct rp_err err = {{0}};
+    struct rp_replay replay;
+    uint64_t all = rp_keep_all_bytes(g, o.addressed);
+    o.budget_bytes = g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
+    r.rc = rp_policy_plan(g, rp_policy_find(name), &o, &r.plan, &r.report, &err);
+    r.valid = r.rc == RP_OK && rp_verify(g, &r.plan, &r.verdict, &err) == RP_OK &&
+              rp_verify_replay(g, &r.plan, &replay, &err) == RP_OK &&
+              r.verdict.swapped_out_bytes == r.report.out_bytes &&
+              r.verdict.swapped_in_bytes == r.report.in_bytes;
+    if (r.rc == RP_OK && !r.valid)
+        printf("%s: %s\n", name, err.msg);
+    rp_plan_fini(&r.plan);
+    return r;
+}
+
+struct rp_policy_options rp_quick_options(bool addressed) {
+    struct rp_policy_options o;
+    rp_policy_options_init(&o);
+    o.addressed = addressed;
+    o.time_limit = 0.02;
+    o.ignore_clock = true;
+    return o;
+}
+
+struct rp_graph rp_priced_network(const char *name, struct rp_zoo_options o) {
+    struct rp_err err = {{0}};
+    struct rp_graph g = rp_net_build(name, o);
+    CU_ASSERT_EQUAL_FATAL(rp_cost_apply(&g, rp_device_find("p100-16g"), name, &err), RP_OK);
+    return g;
+}
+
+struct rp_solve_options rp_share_options(const struct rp_graph *g, uint64_t percent,
+                                         bool swap) {
+    return (struct rp_solve_options){
+        .budget_bytes = rp_keep_all_bytes(g, false) / 100 * percent,
+        .recompute = true,
+        .swap = swap,
+        .host_bytes = RP_MAX_QUANTITY,
+        .ignore_clock = true,
+    };
+}
