@@ -10,10 +10,6 @@
 
 /* ---- classes of ops ---- */
 
-static const char *kind_of(const struct rp_instance *p, uint32_t op) {
-    return rp_op_base_kind(&p->graph->ops[p->op_of[op]]);
-}
-
 static bool is_one_of(const char *kind, const char *const *parts, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (strstr(kind, parts[i]) != NULL)
@@ -33,8 +29,7 @@ static const char *const unlisted_parts[] = {
     "topk",    "roll",    "lstm",     "gru_cell",  "flip",    "unfold",
 };
 
-static bool is_concatenation(const struct rp_instance *p, uint32_t op) {
-    const char *kind = kind_of(p, op);
+static bool is_concatenation(const char *kind) {
     return strncmp(kind, "cat.", 4) == 0 || strcmp(kind, "cat") == 0 ||
            strcmp(kind, "concat") == 0;
 }
@@ -46,6 +41,7 @@ static void classify(struct rp_partition *s) {
         s->expensive[i] = rp_op_class(op) != RP_CLASS_MEMORY ||
                           strncmp(kind, "upsample_bilinear", 17) == 0;
         s->random[i] = IS_ONE_OF(kind, random_parts);
+        s->concatenates[i] = is_concatenation(kind);
         s->fusible[i] =
             s->random[i] || (!s->expensive[i] && !IS_ONE_OF(kind, unlisted_parts));
     }
@@ -58,8 +54,7 @@ static bool is_tuple(const struct rp_instance *p, uint32_t op) {
 /* True if op r, which reads x, can be one kernel with what makes x. */
 static bool fuses(const struct rp_partition *s, uint32_t x, uint32_t r) {
     uint32_t i = s->p->producer[x];
-    return is_concatenation(s->p, r) ||
-           (s->fusible[r] && (s->fusible[i] || is_tuple(s->p, i)));
+    return s->concatenates[r] || (s->fusible[r] && (s->fusible[i] || is_tuple(s->p, i)));
 }
 
 /* ---- what the forward phase needs for itself ---- */
@@ -142,6 +137,7 @@ void rp_partition_init(const struct rp_instance *p, uint32_t n_forward,
     s->fusible = rp_calloc(p->n_ops, sizeof *s->fusible);
     s->expensive = rp_calloc(p->n_ops, sizeof *s->expensive);
     s->random = rp_calloc(p->n_ops, sizeof *s->random);
+    s->concatenates = rp_calloc(p->n_ops, sizeof *s->concatenates);
     s->bytes = rp_calloc(s->n_tensors, sizeof *s->bytes);
     s->weight = rp_calloc(s->n_tensors, sizeof *s->weight);
     classify(s);
@@ -155,6 +151,7 @@ void rp_partition_fini(struct rp_partition *s) {
     free(s->fusible);
     free(s->expensive);
     free(s->random);
+    free(s->concatenates);
     free(s->bytes);
     free(s->weight);
     *s = (struct rp_partition){0};

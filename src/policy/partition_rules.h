@@ -42,8 +42,8 @@ struct rp_partition {
     bool *required; /* per forward op: the forward phase has to run it for its own outputs,
                        which are kept tensors; all are if there are none */
     bool *leads_back; /* per forward op: the backward phase reads something made of it */
-    bool *fusible, *expensive, *random; /* per op */
-    uint64_t *bytes;                    /* per forward tensor: its size, not rounded up */
+    bool *fusible, *expensive, *random, *concatenates; /* per op */
+    uint64_t *bytes;  /* per forward tensor: its size, not rounded up */
     uint64_t *weight; /* per forward tensor: its size, with a bias towards tensors near the
                          backward phase and such as are written to memory anyway */
 };
