@@ -39,13 +39,13 @@ def describe(captured: Captured, name: str) -> Graph:
         time_source="none",
         tensors=_tensors(captured),
         ops=[_op(captured, i, op) for i, op in enumerate(captured.ops)],
-        keep=_kept(captured),
+        keep=kept(captured),
         order="free",
         notes={"made_by": f"remat_plan, torch {torch.__version__}"},
     )
 
 
-def _kept(captured: Captured) -> list[int]:
+def kept(captured: Captured) -> list[int]:
     """What the caller has at the end: outputs, tangents and gradients."""
     gradients = captured.made_by_ops(captured.outputs[captured.num_fwd_outputs :])
     tangents = captured.ops[captured.boundary].makes

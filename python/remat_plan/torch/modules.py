@@ -17,7 +17,7 @@ import torch
 from torch import fx
 
 from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
-from . import runtime, swap
+from . import arena, runtime, swap
 from .captured import Captured, CapturedOp, Role, tensors_in
 
 RUN = "remat_plan"  # node.meta[RUN] is (FIRST or AGAIN, index of the op) where an op runs
@@ -40,6 +40,8 @@ class _Emitter:
         self.c = captured
         runs = Counter(step.op for step in plan.steps if isinstance(step, Run))
         self.rerun = {op for op, n in runs.items() if n > 1}
+        self.arena = arena.Arena(captured, plan) if plan.addressed else None
+        self.buffer: fx.Node | None = None  # the arena
         self.ran: set[int] = set()
         self.present: set[int] = set()  # tensors on the device
         self.current: dict[fx.Node, fx.Node] = {}
@@ -55,38 +57,48 @@ class _Emitter:
         self.saved: dict[fx.Node, fx.Node] = {}  # node of the forward pass -> placeholder
         for node in captured.inputs:
             self.current[node] = self.placeholder(node)
+        if self.arena:
+            self.buffer = self.allocate(self.arena.bytes)
 
     # ---- steps ----
 
     def take(self, step: object) -> None:
         match step:
-            case Run(op) if op == self.c.boundary:
+            case Run(op, _) if op == self.c.boundary:
                 self.cross()
                 self.ran.add(op)
-            case Run(op):
-                self.run(op, self.c.ops[op])
+            case Run(op, at):
+                captured = self.c.ops[op]
+                places = self.arena.addresses(captured, at) if self.arena else {}
+                self.run(op, captured, places)
             case Free(tensor):
                 self.free(tensor)
             case SwapOut(tensor):
                 self.swap_out(tensor)
-            case SwapIn(tensor):
-                self.swap_in(tensor)
+            case SwapIn(tensor, at):
+                inside = self.arena and tensor not in self.arena.outside
+                self.swap_in(tensor, at if inside else None)
 
-    def run(self, i: int, op: CapturedOp) -> None:
+    def run(self, i: int, op: CapturedOp, places: dict[int, int]) -> None:
+        """`places` are addresses in the arena, by tensor."""
         node = op.node
         assert node is not None
         first = i not in self.ran
         if op.random_on is not None and first and i in self.rerun:
             self.states[i] = self.save_state(node, op.random_on)
         args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
+        function, into = self.writer(op, places)
+        kwargs = {**kwargs, **into}
         name = node.name if first else f"{node.name}_again"
         if op.random_on is not None and not first:
-            replayed = (self.here(self.states[i]), op.random_on, node.target, *args)
+            replayed = (self.here(self.states[i]), op.random_on, function, *args)
             made = self.call(runtime.replay, replayed, kwargs, like=node, name=name)
         else:
-            made = self.call(node.target, args, kwargs, like=node, name=name)
+            made = self.call(function, args, kwargs, like=node, name=name)
         made.meta[RUN] = (FIRST if first else AGAIN, i)
         self.take_outputs(op, made)
+        if not into:
+            self.put(op, places)
         self.ran.add(i)
         self.present.update(op.makes)
 
@@ -100,6 +112,27 @@ class _Emitter:
             if item.users and self.c.storage_of.get(item) not in self.present:
                 got = self.call(operator.getitem, (made, item.args[1]), like=item)
                 self.current[item] = got
+
+    def writer(self, op: CapturedOp, places: dict[int, int]) -> tuple[Any, dict[str, Any]]:
+        """What to call for an op, and its outputs' places if it writes there directly."""
+        assert op.node is not None
+        direct = self.arena and self.arena.writer(op, places)
+        if not direct:
+            return op.node.target, {}
+        values = tensors_in(op.node.meta["val"])
+        nodes = [
+            self.place(places[x], value, op.node)
+            for x, value in zip(op.makes, values, strict=True)
+        ]
+        return direct.function, dict(zip(direct.outs, nodes, strict=True))
+
+    def put(self, op: CapturedOp, places: dict[int, int]) -> None:
+        """Copy outputs that were made outside of the arena to their places."""
+        for x in sorted(places.keys() - self.present):
+            for carrier in self.carriers(x):
+                place = self.place(places[x], carrier.meta["val"], carrier)
+                args = (place, self.current[carrier])
+                self.current[carrier] = self.call(arena.put, args, like=carrier)
 
     def free(self, x: int) -> None:
         self.present.discard(x)
@@ -119,12 +152,14 @@ class _Emitter:
             self.hosts[carrier] = host
             self.leaving[carrier] = None
 
-    def swap_in(self, x: int) -> None:
+    def swap_in(self, x: int, at: int | None) -> None:
         for carrier in self.c.storages[x].carriers:
             if carrier in self.hosts:
                 host = self.here(self.hosts[carrier])
                 device = carrier.meta["val"].device
-                self.current[carrier] = self.call(swap.copy_in, (host, device), like=carrier)
+                place = None if at is None else self.place(at, carrier.meta["val"], carrier)
+                args = (host, device, place)
+                self.current[carrier] = self.call(swap.copy_in, args, like=carrier)
                 self.arriving.add(carrier)
         self.present.add(x)
 
@@ -250,6 +285,26 @@ class _Emitter:
         with tensors_in(node.meta["val"])[0].fake_mode:  # type: ignore[attr-defined]
             state.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device="cpu")
         return state
+
+    def allocate(self, n_bytes: int) -> fx.Node:
+        """The arena of one step."""
+        device = self.c.device
+        buffer = self.graph.call_function(
+            torch.empty, (n_bytes,), {"dtype": torch.uint8, "device": device}
+        )
+        values = [t for n in self.c.inputs for t in tensors_in(n.meta.get("val"))]
+        with values[0].fake_mode:  # type: ignore[attr-defined]
+            buffer.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device=device)
+        return buffer
+
+    def place(self, address: int, value: torch.Tensor, like: fx.Node) -> fx.Node:
+        """A view of the arena for a tensor like `value`."""
+        assert self.buffer is not None
+        layout = (tuple(value.shape), value.stride(), value.storage_offset(), value.dtype)
+        args = (self.here(self.buffer), address, *layout)
+        placed = self.call(arena.place, args, like=like, name=f"{like.name}_place")
+        placed.meta["val"] = value
+        return placed
 
     def end_copy_out(self, carrier: fx.Node) -> None:
         del self.leaving[carrier]

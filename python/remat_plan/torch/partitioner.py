@@ -55,6 +55,8 @@ class Partitioner(CustomPartitionerFn):
     """
 
     def __init__(self, planning: Options) -> None:
+        if planning.storage == "arena":
+            raise Refused("storage='arena' is not for Inductor, which allocates by itself")
         self.planning = planning
         self.planned: list[Planned] = []
 

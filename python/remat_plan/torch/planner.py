@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Literal
 
 from torch import fx
 
 from ..graph import Graph
 from ..plan import Plan
 from ..program import solve
+from .arena import in_arena
 from .capture import capture
 from .captured import Captured
 from .costs import Times, add_costs
@@ -35,13 +36,15 @@ class Options:
     but not the optimizer's state. `activation_budget`, for example "60%", is a share of that
     peak without parameters, inputs and gradients. `times` is as in `costs.add_costs`. `swap`
     lets tensors wait in host memory, by default on CUDA only. `time_limit` is for planning,
-    in seconds; `options` are further options of `remat-plan solve`.
+    in seconds; `options` are further options of `remat-plan solve`. With `storage="arena"`
+    all that is not kept lies in one buffer, at the addresses of the plan (`arena.py`).
     """
 
     budget: str | int | None = None
     activation_budget: str | None = None
     times: Times = "measure"
     swap: bool | None = None
+    storage: Literal["allocator", "arena"] = "allocator"
     time_limit: float = 60.0
     options: Sequence[str] = ()
     progress: bool | None = None
@@ -54,6 +57,8 @@ class Options:
             raise Refused("options is a list of words, such as ['--no-swap']")
         if not (callable(self.times) or isinstance(self.times, str)):
             raise Refused("times is 'measure', a device model or a function of the graph")
+        if self.storage not in ("allocator", "arena"):
+            raise Refused(f"storage is 'allocator' or 'arena', not {self.storage!r}")
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,8 @@ def make_plan(
     graph = describe(captured, options.name)
     captured_at = time.monotonic()
     graph = add_costs(captured, graph, options.times)
+    if options.storage == "arena":
+        graph = in_arena(captured, graph)
     measured_at = time.monotonic()
     plan = find_plan(captured, graph, options)
     planned_at = time.monotonic()
@@ -155,7 +162,11 @@ def find_plan(captured: Captured, graph: Graph, o: Options) -> Plan:
         budget=o.budget,
         activation_budget=o.activation_budget,
         time_limit=o.time_limit,
-        options=("--no-addresses", *(() if swap else ("--no-swap",)), *o.options),
+        options=(
+            *(() if o.storage == "arena" else ("--no-addresses",)),
+            *(() if swap else ("--no-swap",)),
+            *o.options,
+        ),
         progress=o.progress,
     )
 

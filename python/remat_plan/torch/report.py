@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..graph import Graph
 from ..plan import Free, Run, SwapIn, SwapOut
 from ..program import ProgramError, find
+from .arena import count_runs, outside_bytes
 
 if TYPE_CHECKING:
     from .planner import Planned
@@ -36,7 +37,32 @@ class Report:
 
     @property
     def planned_peak_bytes(self) -> int:
-        return int(self.planned.plan.claims["peak_bytes"])
+        """With an arena, its whole size and what lies outside count."""
+        plan = self.planned.plan
+        if plan.addressed:
+            return self.planned.graph.fixed_bytes + plan.arena_bytes
+        return int(plan.claims["peak_bytes"])
+
+    @property
+    def source_bytes(self) -> int:
+        """Parameters, buffers and inputs."""
+        return self.planned.graph.fixed_bytes - outside_bytes(self.planned.graph)
+
+    @property
+    def arena_bytes(self) -> int | None:
+        """With `storage="arena"`, the bytes of the one allocation of each step."""
+        plan = self.planned.plan
+        return plan.arena_bytes if plan.addressed else None
+
+    @property
+    def written_in_arena(self) -> int:
+        """How many runs of ops write to the arena directly."""
+        return count_runs(self.planned.captured, self.planned.plan)[0]
+
+    @property
+    def copied_to_arena(self) -> dict[str, int]:
+        """How many runs of each kind make a result that is then copied to the arena."""
+        return dict(count_runs(self.planned.captured, self.planned.plan)[1].most_common())
 
     @property
     def measured_peak_bytes(self) -> int | None:
@@ -45,7 +71,7 @@ class Report:
             return None
         copies = self.planned.captured.old_values.values()  # made and measured in the step
         tensors = self.planned.graph.tensors
-        return self.planned.graph.fixed_bytes - sum(tensors[x].bytes for x in copies) + measured
+        return self.source_bytes - sum(tensors[x].bytes for x in copies) + measured
 
     @property
     def planned_time_ns(self) -> int:
@@ -102,17 +128,24 @@ class Report:
             f"time     keep-all {_ms(self.keep_all_time_ns)}, planned "
             f"{_ms(self.planned_time_ns)} ({extra:+.2%}), "
             f"measured {_ms(self.measured_time_ns)}",
-            f"sources  {_size(p.graph.fixed_bytes)} of parameters, buffers and inputs",
+            f"sources  {_size(self.source_bytes)} of parameters, buffers and inputs",
             f"again    {_counts(self.recomputed)}",
             f"swapped  {', '.join(self.swapped) or 'nothing'}",
             f"took     capture {p.capture_s:.1f} s, costs {p.measure_s:.1f} s, "
             f"plan {p.plan_s:.1f} s",
         ]
+        if self.arena_bytes is not None:
+            lines[4:4] = [
+                f"arena    {_size(self.arena_bytes)}, and at most "
+                f"{_size(outside_bytes(p.graph))} outside of it",
+                f"written  {self.written_in_arena} runs directly; copied: "
+                f"{_counts(self.copied_to_arena)}",
+            ]
         return "\n".join(lines)
 
 
 def _plan_file(planned: Planned) -> dict[str, Any]:
-    """The plan as in its file. It has no addresses."""
+    """The plan as in its file."""
     plan = planned.plan
     words = {Run: "run", Free: "free", SwapOut: "swap_out", SwapIn: "swap_in"}
     return {
@@ -120,15 +153,20 @@ def _plan_file(planned: Planned) -> dict[str, Any]:
         "version": 2 if "bound_for" in plan.claims else 1,
         "graph": {"name": planned.graph.name, "sha256": plan.graph_sha256},
         "budget_bytes": plan.budget_bytes,
-        "addressed": False,
+        "addressed": plan.addressed,
         "arena_bytes": plan.arena_bytes,
         "host_bytes": plan.host_bytes,
-        "steps": [
-            {words[type(s)]: s.op if isinstance(s, Run) else s.tensor} for s in plan.steps
-        ],
+        "steps": [_step_of_file(words[type(step)], **vars(step)) for step in plan.steps],
         "claims": dict(plan.claims),
         "notes": dict(plan.notes),
     }
+
+
+def _step_of_file(
+    word: str, op: int | None = None, tensor: int | None = None, **addresses: Any
+) -> dict[str, Any]:
+    given = {key: value for key, value in addresses.items() if value is not None}
+    return {word: tensor if op is None else op, **given}
 
 
 def keep_all_peak(graph: Graph) -> int:

@@ -74,12 +74,16 @@ def wait_out(tensor: torch.Tensor, host: torch.Tensor) -> None:
             torch.cuda.current_stream(tensor.device).wait_event(done)
 
 
-def copy_in(host: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Take storage on the device and begin to copy a host tensor back."""
+def copy_in(
+    host: torch.Tensor, device: torch.device, place: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Begin to copy a host tensor back, to `place` or to storage that is taken now."""
+    tensor = place
+    if tensor is None:
+        tensor = torch.empty_strided(host.shape, host.stride(), dtype=host.dtype, device=device)
     if device.type != "cuda":
-        return host.clone()
+        return tensor.copy_(host)
     link = _link(device)
-    tensor = torch.empty_strided(host.shape, host.stride(), dtype=host.dtype, device=device)
     link.into.wait_stream(torch.cuda.current_stream(device))
     copied = link.done.get(host.data_ptr())
     if copied is not None:

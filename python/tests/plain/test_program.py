@@ -119,7 +119,10 @@ class Solve(Program):
         script = f'#!/bin/sh\ntrap "touch {mark}; exit 4" INT\ncat >/dev/null\n'
         script += f"touch {ready}\nwhile :; do sleep 0.05; done\n"
         os.environ["REMAT_PLAN"] = str(self.script("slow", script))
-        code = "import small, remat_plan; remat_plan.solve(small.graph(), budget=80)"
+        # Tests may run in the background, where SIGINT is ignored.
+        code = "import signal, small, remat_plan\n"
+        code += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        code += "remat_plan.solve(small.graph(), budget=80)"
         here = Path(__file__).parent
         env = dict(
             os.environ, PYTHONPATH=f"{here}:{here.parent.parent}", TMPDIR=str(self.folder)
