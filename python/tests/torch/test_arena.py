@@ -48,7 +48,6 @@ def test_training_in_the_arena_is_equal_and_fits(name: str) -> None:
     step = in_arena(model, loss, args)
     assert harness.differences(wanted, harness.train(model, step, args)) == []
     report = step.report()
-    print(report)
     assert report.recomputed
     assert report.written_in_arena > 0
     assert report.measured_peak_bytes is not None
