@@ -227,8 +227,9 @@ static bool stops_when_told(const struct rp_graph *g, const struct rp_policy *po
                     : rc == RP_OK && stop.questions < max_questions;
 }
 
-static void every_policy_ends_when_it_is_told_to(void) {
-    struct rp_gen_shape shape = {.n_ops = 600,
+/* A training step with so many ops that policies take their time. */
+static struct rp_graph long_graph(uint32_t n_ops) {
+    struct rp_gen_shape shape = {.n_ops = n_ops,
                                  .n_sources = 3,
                                  .max_inputs = 3,
                                  .max_outputs = 1,
@@ -240,6 +241,11 @@ static void every_policy_ends_when_it_is_told_to(void) {
                                  .training = true};
     struct rp_graph g;
     rp_gen_graph(1, &shape, &g);
+    return g;
+}
+
+static void every_policy_ends_when_it_is_told_to(void) {
+    struct rp_graph g = long_graph(600);
     for (size_t i = 0; i < rp_n_policies; i++)
         for (uint64_t k = 1; k <= 64 && rp_policies[i]->record != NULL; k *= 4)
             CU_ASSERT(stops_when_told(&g, rp_policies[i], k));
@@ -250,18 +256,7 @@ static void every_policy_ends_when_it_is_told_to(void) {
 static void long_policies_ask_often(void) {
     static const char *const names[] = {"chen-greedy", "revolve", "dtr", "superneurons",
                                         "libra"};
-    struct rp_gen_shape shape = {.n_ops = 800,
-                                 .n_sources = 3,
-                                 .max_inputs = 3,
-                                 .max_outputs = 1,
-                                 .reach = 20,
-                                 .max_bytes = 8000,
-                                 .max_time_ns = 1000,
-                                 .alignment_bytes = 1,
-                                 .bandwidths = true,
-                                 .training = true};
-    struct rp_graph g;
-    rp_gen_graph(1, &shape, &g);
+    struct rp_graph g = long_graph(800);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct rp_stop stop = {.deadline = INFINITY};
         struct rp_policy_options o = rp_quick_options(false);
