@@ -40,10 +40,10 @@ struct scale {
 static struct scale scale_of(const char *command, const struct rp_budget_texts *t,
                              const struct rp_graph *g, bool addressed) {
     uint64_t peak = rp_keep_all_bytes(g, addressed);
+    if (t->activations == NULL)
+        return (struct scale){command, "budget", peak, 0};
     uint64_t base = g->fixed_bytes + rp_kept_bytes(g, addressed);
-    return t->activations == NULL
-               ? (struct scale){command, "budget", peak, 0}
-               : (struct scale){command, "activation-budget", peak - base, base};
+    return (struct scale){command, "activation-budget", peak - base, base};
 }
 
 static rp_rc parse_one(const struct scale *s, const char *text, uint64_t *budget,
