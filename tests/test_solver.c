@@ -275,6 +275,7 @@ static void no_method_begins_after_the_time_limit(void) {
         struct rp_context w = {.g = &g, .o = &o, .stop = {.deadline = INFINITY}};
         w.stop.hit = late;
         rp_context_init(&w);
+        rp_context_begin_search(&w);
         rp_portfolio_begin(&w);
         CU_ASSERT_EQUAL(w.mip == NULL && w.bound == NULL, late);
         rp_mip_end(&w);

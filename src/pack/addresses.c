@@ -82,12 +82,12 @@ static void add_step(struct placing *w, size_t i) {
 }
 
 void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_t capacity,
-                         uint64_t work_limit, struct rp_stop *stop,
+                         uint64_t work_limit, bool squeeze, struct rp_stop *stop,
                          struct rp_pack_statistics *statistics) {
     struct placing w = {.g = g, .plan = plan};
     struct rp_pack_options o = {.alignment = g->device.alignment_bytes,
                                 .capacity = capacity,
-                                .squeeze = true,
+                                .squeeze = squeeze,
                                 .work_limit = work_limit,
                                 .stop = stop};
     struct rp_pack_result result;

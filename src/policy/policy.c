@@ -41,7 +41,7 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
     plan->arena_bytes = r->peak_bytes;
     plan->host_bytes = r->out_bytes;
     if (o->addressed)
-        rp_assign_addresses(g, plan, r->p->limit_bytes, work_limit, o->stop, NULL);
+        rp_assign_addresses(g, plan, r->p->limit_bytes, work_limit, true, o->stop, NULL);
     plan->claims = (struct rp_claims){
         .time_ns = time_ns,
         .baseline_time_ns = g->total_time_ns,

@@ -9,7 +9,7 @@
 
 void rp_mip_begin(struct rp_context *w) {
     struct rp_branch_cut_options options = {.gap = w->o->gap};
-    w->mip = rp_mip_worker_start(&w->p, &options);
+    w->mip = rp_mip_worker_start(&w->spaces[RP_WITHOUT_SWAPS].p, &options);
 }
 
 void rp_mip_end(struct rp_context *w) {
@@ -27,46 +27,50 @@ static void raise_bound(struct rp_context *w, uint64_t bound_ns, enum rp_method 
     s->bounds++;
 }
 
-void rp_mip_poll(struct rp_context *w, double seconds) {
-    struct rp_mip_worker_result r;
-    if (!w->mip_pending)
-        return;
-    enum rp_mip_worker_status status = rp_mip_worker_wait(w->mip, seconds, &r);
-    if (status == RP_MIP_DEADLINE)
-        return;
-    w->mip_pending = false;
-    w->statistics.method[RP_BRANCH_CUT].seconds += rp_seconds() - w->mip_begin;
+static void take_result(struct rp_context *w, enum rp_mip_worker_status status,
+                        const struct rp_mip_worker_result *r) {
     if (status == RP_MIP_DEAD) {
         rp_log(0,
                "the process of branch and cut ended early; the search goes on without it");
         rp_mip_end(w);
         return;
     }
-    if (r.state.found)
-        rp_incumbent_offer(w, r.schedule, RP_BRANCH_CUT);
-    if (r.state.bound_ns != UINT64_MAX)
-        raise_bound(w, r.state.bound_ns, RP_BRANCH_CUT);
-    w->proved = status == RP_MIP_FINISHED && r.state.status != RP_BRANCH_CUT_FAILED;
-    w->statistics.branch_cut = r.state.statistics;
+    bool is_whole = w->whole == RP_WITHOUT_SWAPS;
+    bool solved = status == RP_MIP_FINISHED && r->state.status != RP_BRANCH_CUT_FAILED;
+    if (r->state.found)
+        rp_incumbent_offer_in(w, RP_WITHOUT_SWAPS, r->schedule, RP_BRANCH_CUT);
+    if (is_whole && r->state.bound_ns != UINT64_MAX)
+        raise_bound(w, r->state.bound_ns, RP_BRANCH_CUT);
+    w->spaces[RP_WITHOUT_SWAPS].solved = solved;
+    w->proved = w->proved || (is_whole && solved);
+    w->statistics.branch_cut = r->state.statistics;
     rp_log(1, "branch and cut: bound %" PRIu64 " ns after %" PRIu64 " nodes",
-           r.state.bound_ns, r.state.statistics.nodes);
-}
-
-void rp_mip_submit(struct rp_context *w, double work) {
-    if (w->mip == NULL || w->proved)
-        return;
-    struct rp_method_statistics *s = &w->statistics.method[RP_BRANCH_CUT];
-    s->calls++;
-    s->work += (uint64_t)work + 1;
-    rp_mip_worker_submit(w->mip, (uint64_t)work + 1,
-                         w->incumbent.found ? &w->incumbent.s : NULL);
-    w->mip_begin = rp_seconds();
-    w->mip_pending = true;
+           r->state.bound_ns, r->state.statistics.nodes);
 }
 
 void rp_mip_wait(struct rp_context *w) {
-    while (w->mip_pending && !rp_context_stopped(w))
-        rp_mip_poll(w, 0.2);
+    struct rp_mip_worker_result r = {0};
+    enum rp_mip_worker_status status = RP_MIP_DEADLINE;
+    if (!w->mip_pending)
+        return;
+    while (status == RP_MIP_DEADLINE && !rp_context_stopped(w))
+        status = rp_mip_worker_wait(w->mip, 0.2, &r);
+    w->statistics.method[RP_BRANCH_CUT].seconds += rp_seconds() - w->mip_begin;
+    w->mip_pending = false;
+    if (status != RP_MIP_DEADLINE)
+        take_result(w, status, &r);
+}
+
+void rp_mip_submit(struct rp_context *w, double work) {
+    if (w->mip == NULL || w->spaces[RP_WITHOUT_SWAPS].solved)
+        return;
+    struct rp_incumbent *best = rp_context_incumbent(w, RP_WITHOUT_SWAPS);
+    struct rp_method_statistics *s = &w->statistics.method[RP_BRANCH_CUT];
+    s->calls++;
+    s->work += (uint64_t)work + 1;
+    rp_mip_worker_submit(w->mip, (uint64_t)work + 1, best->found ? &best->s : NULL);
+    w->mip_begin = rp_seconds();
+    w->mip_pending = true;
 }
 
 static void *run_bound(void *arg) {

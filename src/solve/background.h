@@ -1,10 +1,8 @@
 /* background: branch and cut in a process of its own, and the PDHG bound in a thread of its
  * own, beside the search.
  *
- * Both get work at the start of a turn of the portfolio, and their results are taken at its
- * end. So the same input gives the same plan however fast they are. The one exception is
- * that a search may end early once branch and cut has proved the optimum; what it has
- * found by then is ignored (incumbent.c).
+ * Both work in slices, each begun and its result taken after a fixed amount of work of the
+ * search (portfolio.c). So the same input gives the same plan however fast they are.
  */
 #ifndef RP_SOLVE_BACKGROUND_H
 #define RP_SOLVE_BACKGROUND_H
@@ -15,11 +13,11 @@
 
 /* Starts the process. If that fails, branch and cut does not run. */
 void rp_mip_begin(struct rp_context *w);
-/* Starts `work` units (branch_cut.h) from the incumbent, and returns at once. */
+/* Starts `work` units (branch_cut.h) from the incumbent of the space without swaps, and
+ * returns at once. */
 void rp_mip_submit(struct rp_context *w, double work);
-/* Takes the result of these if it arrives within `seconds`. */
-void rp_mip_poll(struct rp_context *w, double seconds);
-/* Takes it as soon as it arrives, or gives up at the deadline. */
+/* Takes the result of these as soon as it arrives, or gives up at the deadline. If that
+ * space is not the whole one, the result is no bound. */
 void rp_mip_wait(struct rp_context *w);
 /* Ends the process. */
 void rp_mip_end(struct rp_context *w);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 void rp_context_init(struct rp_context *w) {
+    w->placed_ns = UINT64_MAX;
     rp_context_instance(w, &w->p, w->o->budget_bytes);
     if (w->o->certificate != NULL) {
         rp_context_instance(w, &w->certified, w->o->budget_bytes);
@@ -18,15 +19,50 @@ void rp_context_init(struct rp_context *w) {
         w->all_irreplaceable[x] = true;
 }
 
+/* The instance of a space. What it points to stays w's. */
+static struct rp_instance restrict_instance(const struct rp_context *w,
+                                            enum rp_space_id space) {
+    struct rp_instance p = w->p;
+    if (space == RP_WITHOUT_SWAPS)
+        p.out_ns = p.in_ns = NULL;
+    if (space == RP_WITHOUT_RECOMPUTE) {
+        p.last_stage = w->own_stage;
+        p.irreplaceable = w->all_irreplaceable;
+    }
+    return p;
+}
+
 void rp_context_begin_search(struct rp_context *w) {
+    bool swap = w->p.out_ns != NULL;
+    w->whole = !swap ? RP_WITHOUT_SWAPS : w->o->recompute ? RP_BOTH : RP_WITHOUT_RECOMPUTE;
     rp_schedule_keep_all(&w->p, &w->incumbent.s);
+    for (int i = 0; i < RP_N_SPACES; i++) {
+        struct rp_space *space = &w->spaces[i];
+        space->active = w->whole == RP_BOTH || i == (int)w->whole;
+        space->p = restrict_instance(w, i);
+        space->tried_ns = UINT64_MAX;
+        if (space->active && i != (int)w->whole)
+            rp_schedule_keep_all(&space->p, &space->incumbent.s);
+    }
+}
+
+void rp_context_free_spaces(struct rp_space *spaces) {
+    for (int i = 0; i < RP_N_SPACES; i++) {
+        rp_schedule_fini(&spaces[i].incumbent.s);
+        rp_solution_pool_fini(&spaces[i].pool);
+    }
+}
+
+struct rp_incumbent *rp_context_incumbent(struct rp_context *w, enum rp_space_id space) {
+    return space == w->whole ? &w->incumbent : &w->spaces[space].incumbent;
 }
 
 void rp_context_fini(struct rp_context *w) {
     rp_pdhg_bound_free(w->bound);
     rp_schedule_fini(&w->incumbent.s);
     rp_schedule_fini(&w->start);
-    rp_solution_pool_fini(&w->pool);
+    rp_context_free_spaces(w->spaces);
+    rp_plan_fini(&w->placed);
     rp_plan_fini(&w->sequence);
     rp_instance_fini(&w->p);
     rp_instance_fini(&w->certified);
@@ -49,9 +85,12 @@ const char *rp_context_limit_word(const struct rp_context *w) {
                                          : "work limit";
 }
 
+bool rp_context_gap_allows(const struct rp_context *w, double time_ns) {
+    return time_ns <= (double)w->bound_ns * (1 + w->o->gap);
+}
+
 bool rp_context_gap_reached(const struct rp_context *w) {
-    return w->incumbent.found &&
-           (double)w->incumbent.time_ns <= (double)w->bound_ns * (1 + w->o->gap);
+    return w->incumbent.found && rp_context_gap_allows(w, (double)w->incumbent.time_ns);
 }
 
 void rp_context_instance(const struct rp_context *w, struct rp_instance *p,

@@ -1,7 +1,8 @@
 /* context: the state of one call of rp_solve, shared by the files of src/solve/.
  *
  *   solver.c        the order of attack
- *   portfolio.c     which methods exist, when they may run, and their turns
+ *   portfolio.c     which methods exist, when they may run, and how turns are taken
+ *   sequence.c      which turns there are
  *   background.c    branch and cut, and the PDHG bound, beside the search
  *   order_search.c  the same in another order of first runs
  *   placement.c     addresses, and tighter schedules where they do not fit
@@ -22,6 +23,7 @@
 #include "solve/core/schedule.h"
 #include "solve/mip/solution_pool.h"
 #include "solve/mip/worker.h"
+#include "solve/search/sequence.h"
 #include "solve/solver.h"
 #include "solve/statistics.h"
 
@@ -31,6 +33,19 @@ struct rp_incumbent {
     struct rp_schedule s;
     bool found;       /* s is sound and within the limits */
     uint64_t time_ns; /* of s, or of the plan that has replaced it (incumbent.h) */
+};
+
+/* What is searched for: all plans that the options allow (the whole space), or only those
+ * of them that do without swaps or without recomputation. */
+struct rp_space {
+    bool active; /* the options allow it */
+    bool warm;   /* its first run is to start from w->start */
+    bool solved; /* branch and cut has found its optimum, or proved that nothing fits */
+    struct rp_instance p;          /* what it points to is the context's */
+    struct rp_incumbent incumbent; /* not of the whole space: that is the context's */
+    struct rp_solution_pool pool;  /* where annealing runs ended */
+    /* The last attempt to place its incumbent: its time, and the packer's work. */
+    uint64_t tried_ns, tried_work;
 };
 
 struct rp_context {
@@ -46,9 +61,15 @@ struct rp_context {
     /* What belongs to one order of first runs; order_search.c exchanges it. */
     struct rp_instance p;
     struct rp_incumbent incumbent;
-    struct rp_schedule start;     /* that of o->start; rows is NULL if there is none */
-    struct rp_solution_pool pool; /* where annealing runs ended */
-    uint32_t *order;              /* graph's op per place; NULL: the graph's own order */
+    struct rp_schedule start; /* that of o->start; rows is NULL if there is none */
+    struct rp_space spaces[RP_N_SPACES];
+    enum rp_space_id whole; /* the space of all plans that the options allow */
+    uint32_t *order;        /* graph's op per place; NULL: the graph's own order */
+
+    /* The fastest plan so far that has addresses, and its time. UINT64_MAX: there is none.
+     * Plans without addresses need no attempt, so they are made at the end only. */
+    struct rp_plan placed;
+    uint64_t placed_ns;
 
     /* The offer that came nearest to fitting, in whatever order it was made. No bytes:
      * there was none. */
@@ -63,8 +84,7 @@ struct rp_context {
 
     /* What is proved. */
     uint64_t bound_ns; /* no plan within the budget is faster (see all_sequences) */
-    /* Branch and cut has proved that the incumbent is within --gap of the optimum, or that
-     * nothing fits. */
+    /* Of the whole space: the incumbent is within --gap of the optimum, or nothing fits. */
     bool proved;
     bool all_sequences; /* bound_ns holds for all step sequences, not only for schedules */
 
@@ -90,8 +110,9 @@ struct rp_context {
 /* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed
  * bytes. */
 void rp_context_init(struct rp_context *w);
-/* Makes the incumbent's schedule: keep-all. */
+/* Makes the spaces, and the incumbents' schedules: keep-all. w->p is laid out. */
 void rp_context_begin_search(struct rp_context *w);
+void rp_context_free_spaces(struct rp_space *spaces);
 void rp_context_fini(struct rp_context *w);
 
 /* True once a signal has come or the deadline of `stop` has passed. */
@@ -100,9 +121,15 @@ bool rp_context_stopped(struct rp_context *w);
 bool rp_context_stop(void *arg);
 /* What ended the search: "interrupt", "time limit" or "work limit". */
 const char *rp_context_limit_word(const struct rp_context *w);
-/* True if the incumbent is as near the bound as --gap asks. portfolio.c and order_search.c
- * test it between turns; branch and cut applies the gap itself (mip/node_lp.h). */
+/* True if a plan of time_ns is as near the bound as --gap asks. */
+bool rp_context_gap_allows(const struct rp_context *w, double time_ns);
+/* True if the incumbent is. Search and bounds meet after fixed amounts of work
+ * (background.h). The gap is looked at there and at the end of turns, and nowhere else, so
+ * whether and when it is reached does not depend on the clock. Branch and cut applies the
+ * gap itself (mip/node_lp.h). */
 bool rp_context_gap_reached(const struct rp_context *w);
+/* The incumbent of a space. */
+struct rp_incumbent *rp_context_incumbent(struct rp_context *w, enum rp_space_id space);
 /* The instance that the options describe, in the order w->order. The caller ends it with
  * rp_instance_fini. */
 void rp_context_instance(const struct rp_context *w, struct rp_instance *p,

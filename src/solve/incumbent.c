@@ -17,44 +17,46 @@ static void remember_nearest(struct rp_context *w, const struct rp_cost *c) {
     w->nearest.op = w->p.op_of[c->peak_op];
 }
 
-/* Takes a schedule of cost c as the new time of the incumbent, if it fits and is better. */
-static bool take(struct rp_context *w, struct rp_cost c, enum rp_method from) {
-    struct rp_incumbent *best = &w->incumbent;
+/* Takes a schedule of cost c as the new time of `best`, if it fits and is better. */
+static bool take(struct rp_context *w, struct rp_incumbent *best, struct rp_cost c,
+                 enum rp_method from) {
     bool in_host = w->p.out_ns == NULL || c.host_bytes <= w->p.host_limit_bytes;
     bool fits = c.sound && in_host && c.peak_bytes <= w->p.limit_bytes;
-    bool better = !best->found || c.time_ns < best->time_ns ||
-                  (c.time_ns == best->time_ns && from == RP_BRANCH_CUT);
+    bool better = !best->found || c.time_ns < best->time_ns;
+    if (c.sound && in_host && c.peak_op != RP_NONE)
+        remember_nearest(w, &c);
     rp_log(1, "%s: time %" PRIu64 " ns, %s", rp_method_name[from], c.time_ns,
            !fits    ? "over the limit"
            : better ? "new incumbent"
                     : "no better");
-    if (c.sound && in_host && c.peak_op != RP_NONE)
-        remember_nearest(w, &c);
-    /* A proof may arrive at any moment of a search. What the search has found by then
-     * depends on the clock, so it is ignored. */
-    if (!fits || !better || w->proved)
+    if (!fits || !better)
         return false;
     best->time_ns = c.time_ns;
     best->found = true;
-    w->statistics.method[from].incumbents++;
+    w->statistics.method[from].incumbents += best == &w->incumbent;
     return true;
 }
 
 bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
                         enum rp_method from) {
-    bool taken = take(w, rp_schedule_cost(&w->p, s), from);
+    return rp_incumbent_offer_in(w, w->whole, s, from);
+}
+
+bool rp_incumbent_offer_in(struct rp_context *w, enum rp_space_id space,
+                           const struct rp_schedule *s, enum rp_method from) {
+    struct rp_incumbent *own = rp_context_incumbent(w, space);
+    struct rp_cost c = rp_schedule_cost(&w->p, s);
+    bool taken = take(w, own, c, from);
     if (taken)
+        rp_schedule_copy(&own->s, s);
+    if (own != &w->incumbent && take(w, &w->incumbent, c, from))
         rp_schedule_copy(&w->incumbent.s, s);
     return taken;
 }
 
 bool rp_incumbent_offer_keep_all(struct rp_context *w) {
     w->statistics.method[RP_KEEP_ALL].calls++;
-    return take(w, rp_keep_all_cost(&w->p), RP_KEEP_ALL);
-}
-
-void rp_incumbent_forget(struct rp_context *w) {
-    w->incumbent.found = w->proved = false;
+    return take(w, &w->incumbent, rp_keep_all_cost(&w->p), RP_KEEP_ALL);
 }
 
 static bool options_allow(const struct rp_context *w, const struct rp_plan *plan) {
@@ -79,7 +81,7 @@ static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
     uint64_t limit = w->o->budget_bytes - w->g->fixed_bytes;
     if (addressed && !start->addressed)
         rp_assign_addresses(w->g, plan, limit,
-                            (uint64_t)(w->o->time_limit * PACK_WORK_PER_S), &w->stop,
+                            (uint64_t)(w->o->time_limit * PACK_WORK_PER_S), true, &w->stop,
                             &w->statistics.pack);
     return rp_plan_fill_claims(w->g, plan, &ignored) == RP_OK &&
            plan->arena_bytes <= limit && plan->host_bytes <= w->o->host_bytes;

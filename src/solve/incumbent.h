@@ -19,18 +19,20 @@
 
 /* Makes a copy of `s` the incumbent if it is sound, fits w->p's limits of device and host
  * memory, and is faster than the incumbent. Of two schedules that take the same time the
- * first one stays, unless the later one comes from branch and cut. Returns whether it was
- * replaced. `from` is the method that `s` comes from. */
+ * first one stays. Returns whether it was replaced. `from` is the method that `s` comes
+ * from. */
 bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
                         enum rp_method from);
+
+/* The same for the incumbent of a space, and for that of the whole space, to which it
+ * belongs too. `s` is a schedule of that space. Returns whether the space's was replaced.
+ */
+bool rp_incumbent_offer_in(struct rp_context *w, enum rp_space_id space,
+                           const struct rp_schedule *s, enum rp_method from);
 
 /* The same for keep-all, as the first offer. The incumbent's schedule is keep-all already,
  * or has not been made yet (rp_context_begin_search). */
 bool rp_incumbent_offer_keep_all(struct rp_context *w);
-
-/* The limit has been lowered: no schedule is known to fit any more. The incumbent's
- * schedule stays as a place to start from. */
-void rp_incumbent_forget(struct rp_context *w);
 
 /* Replaces `plan`, the result so far with return code `rc`, by `other` if that fits, takes
  * only steps that the options allow, and is faster, or as fast with fewer bytes copied.

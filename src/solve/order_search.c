@@ -9,7 +9,9 @@
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 #include "solve/incumbent.h"
+#include "solve/placement.h"
 #include "solve/portfolio.h"
+#include "solve/search/construct.h"
 
 /* Looks for a sequence of runs in another order that overflows less than the given order.
  * False if none was found. Else w->order is its order of first runs. */
@@ -57,15 +59,16 @@ struct order_state {
     struct rp_instance p;
     struct rp_incumbent incumbent;
     struct rp_schedule start;
-    struct rp_solution_pool pool;
+    struct rp_space spaces[RP_N_SPACES];
 };
 
 static void exchange(struct rp_context *w, struct order_state *other) {
-    struct order_state mine = {w->p, w->incumbent, w->start, w->pool};
+    struct order_state mine = {.p = w->p, .incumbent = w->incumbent, .start = w->start};
+    memcpy(mine.spaces, w->spaces, sizeof mine.spaces);
     w->p = other->p;
     w->incumbent = other->incumbent;
     w->start = other->start;
-    w->pool = other->pool;
+    memcpy(w->spaces, other->spaces, sizeof w->spaces);
     *other = mine;
 }
 
@@ -73,20 +76,21 @@ static void order_state_fini(struct order_state *o) {
     rp_instance_fini(&o->p);
     rp_schedule_fini(&o->incumbent.s);
     rp_schedule_fini(&o->start);
-    rp_solution_pool_fini(&o->pool);
+    rp_context_free_spaces(o->spaces);
 }
 
 /* Switches to the instance in w->order, with `runs` as its warm start. The other order goes
  * to `given`. */
 static void enter_order(struct rp_context *w, const struct rp_plan *runs,
-                        struct order_state *given) {
+                        struct order_state *given, struct rp_schedule *scratch) {
     struct order_state other = {0};
     rp_context_instance(w, &other.p, w->o->budget_bytes);
-    rp_schedule_keep_all(&other.p, &other.incumbent.s);
     exchange(w, &other);
     *given = other;
+    rp_context_begin_search(w);
     rp_incumbent_offer_keep_all(w);
-    rp_portfolio_warm_start(w, runs);
+    rp_construct_from_plan(w, runs);
+    rp_place_first(w, scratch);
     rp_log(1, "another order of first runs: %s",
            w->incumbent.found ? "a plan fits" : "no plan fits yet");
 }
@@ -98,7 +102,7 @@ void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
     bool reordered = have_order || find_order(w, &runs);
     w->share = (have_order ? 1 : 1 - ORDER_SHARE) / (reordered ? 2 : 1);
     if (reordered) {
-        enter_order(w, &runs, &given);
+        enter_order(w, &runs, &given, scratch);
         rp_portfolio_run(w, scratch);
         if (!rp_context_gap_reached(w))
             exchange(w, &given);

@@ -10,131 +10,286 @@
 #include "pack/addresses.h"
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
-#include "solve/core/temperature.h"
-#include "solve/incumbent.h"
+#include "solve/core/warm_start.h"
 #include "solve/local/drop_swaps.h"
 #include "solve/local/shrink_lifetimes.h"
-#include "solve/portfolio.h"
+#include "solve/search/construct.h"
+#include "solve/search/run_annealing.h"
 
-/* The steps of a schedule (NULL: keep-all), with addresses if these are wanted. False if
- * the arena is larger than `limit`. */
-static bool place(struct rp_context *w, const struct rp_schedule *s, struct rp_plan *plan,
-                  uint64_t limit) {
-    struct rp_statistics *statistics = &w->statistics;
-    rp_plan_fini(plan);
+/* An attempt to place a schedule of a space. */
+struct attempt {
+    struct rp_context *w;
+    enum rp_space_id space;
+    struct rp_instance p;    /* the space's; its limit falls */
+    uint64_t limit;          /* of the arena */
+    struct rp_schedule best; /* to be placed next */
+    struct rp_schedule *scratch;
+    uint64_t pack_work;
+    double tighten_work; /* of the first search for a tighter schedule */
+    uint64_t seed;
+    uint64_t missing_bytes; /* of the last packing */
+};
+
+/* ---- one packing ---- */
+
+static void begin_plan(const struct rp_context *w, struct rp_plan *plan) {
+    *plan = (struct rp_plan){0};
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
     plan->budget_bytes = w->o->budget_bytes;
-    if (s != NULL)
-        rp_schedule_steps(&w->p, s, NULL, plan);
-    else
-        rp_keep_all_steps(&w->p, plan);
-    rp_shrink_lifetimes(w->g, plan);
-    if (!w->o->addressed)
-        return true;
-    double begin = rp_seconds();
-    rp_assign_addresses(w->g, plan, limit, (uint64_t)(w->o->time_limit * PACK_WORK_PER_S),
-                        &w->stop, &statistics->pack);
-    statistics->pack_seconds += rp_seconds() - begin;
-    statistics->placements++;
-    return plan->arena_bytes <= limit;
 }
 
-/* Places the incumbent with as few copies as possible. It drops all copies that the
- * schedule can do without; if that cannot be placed, only those of small tensors; then only
- * those of very small ones; then none. */
-static bool place_incumbent(struct rp_context *w, struct rp_plan *plan, uint64_t limit) {
+static void assign_addresses(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
+                             uint64_t work, bool squeeze) {
+    double begin = rp_seconds();
+    rp_assign_addresses(w->g, plan, limit, work, squeeze, &w->stop, &w->statistics.pack);
+    w->statistics.pack_seconds += rp_seconds() - begin;
+    w->statistics.placements++;
+}
+
+/* Packs the steps of a plan that takes time_ns, if addresses are wanted. If they fit, it
+ * becomes the fastest plan. Else it is freed. Returns the bytes missing. */
+static uint64_t pack(struct rp_context *w, struct rp_plan *plan, uint64_t time_ns,
+                     uint64_t limit, uint64_t work) {
+    rp_shrink_lifetimes(w->g, plan);
+    if (w->o->addressed)
+        assign_addresses(w, plan, limit, work, false);
+    if (plan->arena_bytes > limit) {
+        uint64_t missing = plan->arena_bytes - limit;
+        rp_plan_fini(plan);
+        return missing;
+    }
+    rp_plan_fini(&w->placed);
+    w->placed = *plan;
+    w->placed_ns = time_ns;
+    return 0;
+}
+
+static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
+    struct rp_plan plan;
+    begin_plan(a->w, &plan);
+    rp_schedule_steps(&a->p, s, NULL, &plan);
+    uint64_t time_ns = rp_schedule_cost(&a->p, s).time_ns;
+    a->missing_bytes = pack(a->w, &plan, time_ns, a->limit, a->pack_work);
+    return a->missing_bytes == 0;
+}
+
+/* Packs the schedule with as few copies as possible. It drops all copies that the schedule
+ * can do without; if that cannot be placed, only those of small tensors; then only those of
+ * very small ones; then none. */
+static bool pack_best(struct attempt *a) {
     static const unsigned share_log2[] = {0, 8, 12};
+    struct rp_context *w = a->w;
     struct rp_schedule fewer;
-    bool placed = false, changed = rp_schedule_swaps(&w->incumbent.s);
-    rp_schedule_empty(&w->p, &fewer);
+    bool placed = false, changed = rp_schedule_swaps(&a->best);
+    rp_schedule_empty(&a->p, &fewer);
     for (size_t k = 0; k < sizeof share_log2 / sizeof *share_log2 && changed && !placed &&
                        !rp_context_stopped(w);
          k++) {
-        rp_schedule_copy(&fewer, &w->incumbent.s);
-        changed = rp_drop_swaps(&w->p, w->p.limit_bytes >> share_log2[k], &w->stop, &fewer);
-        placed = changed && place(w, &fewer, plan, limit);
+        rp_schedule_copy(&fewer, &a->best);
+        changed = rp_drop_swaps(&a->p, a->p.limit_bytes >> share_log2[k], &w->stop, &fewer);
+        placed = changed && pack_schedule(a, &fewer);
     }
     rp_schedule_fini(&fewer);
-    return placed || place(w, &w->incumbent.s, plan, limit);
+    return placed || pack_schedule(a, &a->best);
 }
 
-/* A short, cool search from the incumbent, whether that fits or not. */
-static void search_near(struct rp_context *w, struct rp_schedule *scratch, double work,
-                        uint64_t k) {
-    rp_schedule_copy(scratch, &w->incumbent.s);
-    rp_portfolio_anneal(w, &w->p, scratch, work,
-                        0.1 * rp_initial_temperature(w->p.n_ops, work), w->o->seed + k,
-                        RP_POLISH);
-}
-
-/* A schedule within a lowered limit: from the incumbent, in one pass, or from keep-all. */
-static void tighten(struct rp_context *w, struct rp_schedule *scratch, uint64_t k) {
-    double work = (k == 0 ? FIRST_TIGHTEN_SHARE : TIGHTEN_SHARE) * w->o->time_limit *
-                  ANNEAL_WORK_PER_S;
-    w->statistics.tightenings++;
-    rp_incumbent_forget(w);
-    search_near(w, scratch, work, k);
-    if (!w->incumbent.found)
-        rp_portfolio_construct(w, scratch);
-    if (w->incumbent.found)
-        return;
-    rp_schedule_fini(scratch);
-    rp_schedule_keep_all(&w->p, scratch);
-    rp_portfolio_anneal(w, &w->p, scratch, 2 * work,
-                        rp_initial_temperature(w->p.n_ops, 2 * work), w->o->seed + k,
-                        RP_ANNEAL);
-}
-
-/* The last resort when time or tightenings have run out: schedules made in one pass, far
- * enough below the limit for their addresses to fit. */
-static bool place_constructed(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
-                              struct rp_schedule *scratch) {
-    double work = TIGHTEN_SHARE * w->o->time_limit * ANNEAL_WORK_PER_S;
-    rp_stop_until(&w->stop, w->end + LAST_RESORT_SECONDS);
-    for (uint64_t k = 1; k <= MAX_GREEDY_TIGHTENINGS && !rp_context_stopped(w); k++) {
-        w->p.limit_bytes = limit - limit / 16 * k;
-        rp_incumbent_forget(w);
-        rp_portfolio_construct(w, scratch);
-        if (!w->incumbent.found &&
-            !rp_context_stopped(w)) /* happens on graphs that are no training steps */
-            search_near(w, scratch, work, k);
-        if (w->incumbent.found && place_incumbent(w, plan, limit))
-            return true;
-    }
-    return false;
-}
-
-bool rp_place_keep_all(struct rp_context *w, struct rp_plan *plan) {
+bool rp_place_keep_all(struct rp_context *w) {
+    struct rp_plan plan;
+    begin_plan(w, &plan);
+    rp_keep_all_steps(&w->p, &plan);
     rp_stop_until(&w->stop, w->end);
-    return place(w, NULL, plan, w->p.limit_bytes);
+    return pack(w, &plan, w->g->total_time_ns, w->p.limit_bytes,
+                (uint64_t)(w->o->time_limit * PACK_WORK_PER_S)) == 0;
 }
 
-rp_rc rp_place(struct rp_context *w, struct rp_plan *plan, struct rp_schedule *scratch) {
-    uint64_t limit = w->p.limit_bytes;
-    rp_stop_until(&w->stop, w->end);
-    bool tried = plan->steps.n > 0; /* by rp_place_keep_all */
-    for (uint64_t k = 0;; k++) {
-        if ((k > 0 || !tried) && place_incumbent(w, plan, limit))
-            return RP_OK;
-        uint64_t missing = plan->arena_bytes - limit;
-        if (k == 0)
+/* ---- tighter schedules ---- */
+
+static bool fits_faster(const struct attempt *a, const struct rp_schedule *s) {
+    return rp_schedule_fits(&a->p, s) &&
+           rp_schedule_cost(&a->p, s).time_ns < a->w->placed_ns;
+}
+
+/* A short, cool search from the best schedule, whether that fits or not. */
+static void search_near(struct attempt *a, double work, uint64_t k) {
+    rp_schedule_copy(a->scratch, &a->best);
+    rp_run_annealing_alone(a->w, &a->p, work, 0.1, a->seed + k, a->scratch);
+}
+
+static void search_from_keep_all(struct attempt *a, double work, uint64_t k) {
+    rp_schedule_fini(a->scratch);
+    rp_schedule_keep_all(&a->p, a->scratch);
+    rp_run_annealing_alone(a->w, &a->p, work, 1, a->seed + k, a->scratch);
+}
+
+/* A schedule within the lowered limit: from the best one, in one pass, or from keep-all.
+ * False if there is none that is faster than the fastest plan. */
+static bool tighten(struct attempt *a, uint64_t k) {
+    double work = a->tighten_work * (k == 0 ? 1 : LATER_TIGHTEN_SHARE);
+    enum rp_method from;
+    a->w->statistics.tightenings++;
+    search_near(a, work, k);
+    if (!fits_faster(a, a->scratch) &&
+        !rp_construct(a->w, a->space, &a->p, a->scratch, &from))
+        search_from_keep_all(a, 2 * work, k);
+    if (!fits_faster(a, a->scratch))
+        return false;
+    rp_schedule_copy(&a->best, a->scratch);
+    return true;
+}
+
+/* ---- attempts ---- */
+
+static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *turn,
+                                    struct rp_schedule *scratch) {
+    struct attempt a = {
+        .w = w,
+        .space = turn->space,
+        .p = w->spaces[turn->space].p,
+        .limit = w->p.limit_bytes,
+        .scratch = scratch,
+        .tighten_work = TIGHTEN_SHARE * turn->run_seconds * ANNEAL_WORK_PER_S,
+        .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
+    };
+    /* Twice as much each time that the sequence is twice as long. */
+    double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
+    a.pack_work = (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
+    rp_schedule_empty(&a.p, &a.best);
+    return a;
+}
+
+static void end_attempt(struct attempt *a) {
+    rp_schedule_fini(&a->best);
+}
+
+static void place_or_tighten(struct attempt *a) {
+    struct rp_context *w = a->w;
+    for (uint64_t k = 0; !pack_best(a) && k < MAX_TIGHTENINGS; k++) {
+        uint64_t missing = a->missing_bytes;
+        if (w->placed_ns == UINT64_MAX && w->report->missing_bytes == 0)
             w->report->missing_bytes = missing;
         rp_log(1, "the arena is %" PRIu64 " bytes too large: lowering the schedule's limit",
                missing);
         missing += missing / 4 * k; /* somewhat more each time */
-        if (k == MAX_TIGHTENINGS || missing >= w->p.limit_bytes || rp_context_stopped(w))
+        if (missing >= a->p.limit_bytes || rp_context_stopped(w))
             break;
-        w->p.limit_bytes -= missing;
-        tighten(w, scratch, k);
-        if (!w->incumbent.found)
+        a->p.limit_bytes -= missing;
+        if (!tighten(a, k))
             break;
     }
-    w->report->capped = w->report->capped || rp_context_stopped(w);
-    if (place_constructed(w, plan, limit, scratch))
+}
+
+/* Is it worth an attempt? The same schedule is tried again with twice the work only. */
+static bool is_worth_it(const struct rp_space *space, const struct rp_incumbent *best,
+                        uint64_t placed_ns, uint64_t pack_work) {
+    return best->found && best->time_ns < placed_ns &&
+           (best->time_ns != space->tried_ns || pack_work >= 2 * space->tried_work);
+}
+
+static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
+                           struct rp_schedule *scratch) {
+    struct rp_space *space = &w->spaces[turn->space];
+    const struct rp_incumbent *best = rp_context_incumbent(w, turn->space);
+    struct attempt a = begin_attempt(w, turn, scratch);
+    if (space->active && is_worth_it(space, best, w->placed_ns, a.pack_work)) {
+        space->tried_ns = best->time_ns;
+        space->tried_work = a.pack_work;
+        rp_schedule_copy(&a.best, &best->s);
+        place_or_tighten(&a);
+    }
+    end_attempt(&a);
+}
+
+void rp_place_incumbent(struct rp_context *w, const struct rp_turn *turn,
+                        struct rp_schedule *scratch) {
+    if (w->o->addressed && !rp_context_stopped(w))
+        place_in_space(w, turn, scratch);
+}
+
+/* Schedules made in one pass, far enough below the limit for their addresses to fit. */
+static void place_constructed(struct rp_context *w, const struct rp_turn *turn,
+                              struct rp_schedule *scratch) {
+    struct attempt a = begin_attempt(w, turn, scratch);
+    enum rp_method from;
+    for (uint64_t k = 1; k <= MAX_GREEDY_TIGHTENINGS && w->placed_ns == UINT64_MAX &&
+                         !rp_context_stopped(w);
+         k++) {
+        a.p.limit_bytes = a.limit - a.limit / 16 * k;
+        if (!rp_construct(w, turn->space, &a.p, scratch, &from)) {
+            /* Happens on graphs that are no training steps. */
+            rp_schedule_copy(&a.best, &w->incumbent.s);
+            search_near(&a, a.tighten_work, k);
+        }
+        rp_schedule_copy(&a.best, scratch);
+        if (fits_faster(&a, &a.best))
+            pack_best(&a);
+    }
+    end_attempt(&a);
+}
+
+static struct rp_turn first_turn(const struct rp_context *w, enum rp_space_id space) {
+    struct rp_sequence s = rp_sequence_begin(w->p.n_ops, false);
+    struct rp_turn turn;
+    rp_sequence_next(&s, 0, &turn);
+    turn.space = space;
+    return turn;
+}
+
+static void place_all_constructed(struct rp_context *w, struct rp_schedule *scratch) {
+    for (int i = 0; i < RP_N_SPACES; i++) {
+        struct rp_turn turn = first_turn(w, i);
+        if (w->spaces[i].active)
+            place_constructed(w, &turn, scratch);
+    }
+}
+
+void rp_place_first(struct rp_context *w, struct rp_schedule *scratch) {
+    for (int i = 0; i < RP_N_SPACES; i++) {
+        struct rp_turn turn = first_turn(w, i);
+        rp_place_incumbent(w, &turn, scratch);
+    }
+    if (w->o->addressed && w->incumbent.found)
+        place_all_constructed(w, scratch);
+}
+
+/* ---- the end ---- */
+
+/* Packs the fastest plan again, into the smallest arena that can be found. */
+static void squeeze(struct rp_context *w) {
+    struct rp_plan plan;
+    rp_plan_restate(&w->placed, false, w->o->budget_bytes, &plan);
+    assign_addresses(w, &plan, w->p.limit_bytes,
+                     (uint64_t)(w->o->time_limit * PACK_WORK_PER_S), true);
+    bool smaller = plan.arena_bytes < w->placed.arena_bytes;
+    struct rp_plan *worse = smaller ? &w->placed : &plan;
+    rp_plan_fini(worse);
+    if (smaller)
+        w->placed = plan;
+}
+
+rp_rc rp_place_last(struct rp_context *w, struct rp_schedule *scratch) {
+    struct rp_turn turn = first_turn(w, w->whole);
+    bool cut = w->report->capped; /* what was found last has had no attempt */
+    turn.begin = w->o->time_limit;
+    rp_stop_until(&w->stop, w->end);
+    if (cut || !w->o->addressed)
+        place_in_space(w, &turn, scratch);
+    if (w->placed_ns == UINT64_MAX) {
+        rp_stop_until(&w->stop, w->end + LAST_RESORT_SECONDS);
+        place_all_constructed(w, scratch);
+    }
+    if (w->placed_ns < UINT64_MAX)
         return RP_OK;
     snprintf(w->report->reason, sizeof w->report->reason,
              "schedules within %s were found, but no addresses for them before the %s",
              rp_show_exactly(w->o->budget_bytes).s, rp_context_limit_word(w));
     return RP_LIMIT;
+}
+
+void rp_place_take(struct rp_context *w, struct rp_plan *plan) {
+    rp_stop_until(&w->stop, w->end);
+    if (w->o->addressed)
+        squeeze(w);
+    *plan = w->placed;
+    w->placed = (struct rp_plan){0};
 }

@@ -1,9 +1,14 @@
 /* placement: from the incumbent to a plan with addresses, which pack/addresses.h gives.
  *
- * The packer may need more than the schedule's peak. Then the schedule's limit is lowered
- * by what is missing, a short search continues from the incumbent, and the new schedule is
- * packed. If no attempt fits, schedules made in one pass under clearly lower limits are
- * packed.
+ * After each turn the incumbent of its space is packed, if it is faster than the fastest
+ * plan that has been packed so far (w->placed). The packer may need more than the
+ * schedule's peak. Then a copy of the limit is lowered by what is missing, a short search
+ * goes on from the incumbent, and the new schedule is packed, and so on. The search itself
+ * goes on within the full limit. What an attempt may cost depends on the turn alone, so a
+ * search with a longer limit makes the attempts of a shorter one.
+ *
+ * If nothing can be packed at first, schedules made in one pass under clearly lower limits
+ * are.
  *
  * Not thread-safe: one context, one thread.
  */
@@ -12,15 +17,23 @@
 
 #include "solve/context.h"
 
-/* Fills `plan` with the steps of keep-all, with addresses if the options ask for them.
- * False if these do not fit. */
-bool rp_place_keep_all(struct rp_context *w, struct rp_plan *plan);
+/* Makes w->placed the plan of keep-all. False if its addresses do not fit, or if the clock
+ * ran out. */
+bool rp_place_keep_all(struct rp_context *w);
 
-/* Fills `plan` with the steps of the incumbent, with addresses if the options ask for them.
- * If these do not fit, changes w->p.limit_bytes and the incumbent. RP_LIMIT, with the
- * reason in the report, if no plan was found that fits. On entry `plan` is empty, or as
- * rp_place_keep_all left it: then the incumbent is keep-all, and is not placed again.
- * `scratch` has the instance's shape. */
-rp_rc rp_place(struct rp_context *w, struct rp_plan *plan, struct rp_schedule *scratch);
+/* Places the first incumbents, or else schedules made in one pass. Does nothing if no
+ * addresses are wanted; neither does the next one. `scratch` has the instance's shape. */
+void rp_place_first(struct rp_context *w, struct rp_schedule *scratch);
+
+/* Tries to place the incumbent of the turn's space. */
+void rp_place_incumbent(struct rp_context *w, const struct rp_turn *turn,
+                        struct rp_schedule *scratch);
+
+/* After the search: places the incumbent if that has had no attempt yet. RP_LIMIT, with the
+ * reason in the report, if no plan could be placed. */
+rp_rc rp_place_last(struct rp_context *w, struct rp_schedule *scratch);
+
+/* Looks for a smaller arena for w->placed, and hands it over to `plan`, which is empty. */
+void rp_place_take(struct rp_context *w, struct rp_plan *plan);
 
 #endif

@@ -20,6 +20,7 @@
 #include "solve/order_search.h"
 #include "solve/placement.h"
 #include "solve/portfolio.h"
+#include "solve/search/construct.h"
 
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
     struct rp_instance p;
@@ -47,37 +48,56 @@ bool rp_is_too_large_to_search(const struct rp_graph *g) {
     return too_large;
 }
 
+static bool swaps(const struct rp_plan *plan) {
+    for (size_t i = 0; i < plan->steps.n; i++)
+        if (plan->steps.at[i].kind == RP_SWAP_OUT)
+            return true;
+    return false;
+}
+
 static void write_notes(const struct rp_context *w, bool from_sequences,
                         struct rp_plan *plan) {
     plan->notes =
         json_pack("{s:s, s:s, s:f, s:I, s:b}", "program", "remat-plan", "method",
                   from_sequences                                ? "search of all programs"
-                  : rp_schedule_swaps(&w->incumbent.s)          ? "annealing over S and I"
-                  : w->incumbent.time_ns == w->g->total_time_ns ? "keep-all"
+                  : swaps(plan)                                 ? "annealing over S and I"
+                  : plan->claims.time_ns == w->g->total_time_ns ? "keep-all"
                                                                 : "annealing over S",
                   "time_limit", w->o->time_limit, "seed", (json_int_t)w->o->seed, "capped",
                   (int)w->report->capped);
 }
 
-/* A first schedule, then the turns of the portfolio. RP_OK if a schedule fits. */
-static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
-    if (!w->o->recompute && w->p.out_ns == NULL && !w->o->reorder) {
-        w->report->min_bytes = w->report->keep_all_bytes;
-        snprintf(w->report->reason, sizeof w->report->reason,
-                 "without recomputation the step needs %" PRIu64
-                 " bytes, more than the budget of %" PRIu64,
-                 w->report->keep_all_bytes, w->o->budget_bytes);
-        return RP_NO;
-    }
-    rp_portfolio_begin(w);
-    rp_schedule_copy(scratch, &w->incumbent.s);
-    if (w->o->start != NULL && !rp_portfolio_warm_start(w, w->o->start))
+static rp_rc refuse_keep_all_only(struct rp_context *w) {
+    w->report->min_bytes = w->report->keep_all_bytes;
+    snprintf(w->report->reason, sizeof w->report->reason,
+             "without recomputation the step needs %" PRIu64
+             " bytes, more than the budget of %" PRIu64,
+             w->report->keep_all_bytes, w->o->budget_bytes);
+    return RP_NO;
+}
+
+/* First schedules: of the start plan, or made in one pass. */
+static void construct(struct rp_context *w, struct rp_schedule *scratch) {
+    if (w->o->start != NULL && !rp_construct_from_plan(w, w->o->start))
         rp_log(w->o->reorder ? 1 : 0, /* the plan itself is still a candidate */
                "the plan of --start cannot be expressed as a schedule; the search starts "
                "without it");
-    rp_portfolio_construct(w, scratch);
+    rp_construct_incumbents(w, scratch);
+    rp_place_first(w, scratch);
+}
+
+/* First schedules, then the turns of the portfolio. RP_OK if a schedule fits. If keep-all
+ * does, only its addresses are still to be found. */
+static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
+    bool keep_all = w->incumbent.found;
+    if (!keep_all && !w->o->recompute && w->p.out_ns == NULL && !w->o->reorder)
+        return refuse_keep_all_only(w);
+    if (!keep_all)
+        rp_portfolio_begin(w);
+    rp_schedule_copy(scratch, &w->incumbent.s);
+    construct(w, scratch);
     w->share = 1;
-    if (w->o->reorder)
+    if (w->o->reorder && !keep_all)
         rp_search_orders(w, scratch);
     else
         rp_portfolio_run(w, scratch);
@@ -137,12 +157,12 @@ static struct rp_bound_scope bound_scope(const struct rp_context *w) {
 
 /* Looks for a schedule and places it. If keep-all fits, it is the schedule, and it has been
  * certified. Its addresses did not fit then. */
-static rp_rc search(struct rp_context *w, struct rp_plan *plan, struct rp_err *err) {
+static rp_rc search(struct rp_context *w, struct rp_err *err) {
     struct rp_schedule scratch;
     bool keep_all = w->incumbent.found;
     rp_context_begin_search(w);
     rp_schedule_empty(&w->p, &scratch);
-    rp_rc rc = keep_all ? RP_OK : find_schedule(w, &scratch);
+    rp_rc rc = find_schedule(w, &scratch);
     if (!keep_all && (rc == RP_OK || rc == RP_LIMIT)) {
         rp_rc finished = rp_portfolio_finish(w, err);
         if (finished != RP_OK)
@@ -153,7 +173,7 @@ static rp_rc search(struct rp_context *w, struct rp_plan *plan, struct rp_err *e
     if (rc == RP_OK && !keep_all)
         rc = certify(w, err);
     if (rc == RP_OK)
-        rc = rp_place(w, plan, &scratch);
+        rc = rp_place_last(w, &scratch);
     rp_schedule_fini(&scratch);
     return rc;
 }
@@ -165,10 +185,12 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     w->bound_ns = w->g->total_time_ns;
     bool keep_all = rp_incumbent_offer_keep_all(w);
     rp_rc rc = keep_all ? certify(w, err) : RP_OK;
-    if (rc == RP_OK && !(keep_all && rp_place_keep_all(w, plan)))
-        rc = rp_schedule_too_large(&w->p) ? rp_explain_too_large(w) : search(w, plan, err);
-    if (rc == RP_OK)
+    if (rc == RP_OK && !(keep_all && rp_place_keep_all(w)))
+        rc = rp_schedule_too_large(&w->p) ? rp_explain_too_large(w) : search(w, err);
+    if (rc == RP_OK) {
+        rp_place_take(w, plan);
         rc = rp_plan_fill_claims(w->g, plan, err);
+    }
     rc = rp_incumbent_offer_plan(w, w->o->start, rc, plan);
     uint64_t others_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
     rc = rp_incumbent_offer_plan(w, &w->sequence, rc, plan);

@@ -39,6 +39,7 @@ struct rp_pdhg_bound {
     struct rp_row_set fixed;  /* rows (2) and (3) */
     struct rp_pdhg_cuts cuts; /* rows (4) to (6) */
     struct rp_pdhg method;
+    uint64_t allotted_work; /* by all calls of rp_pdhg_bound_run */
     uint32_t n_fresh_steps; /* since the last separation */
     uint64_t step_work;     /* of all steps, in terms touched */
     uint32_t n_separations;
@@ -384,15 +385,14 @@ static uint64_t run_step(struct rp_pdhg_bound *b, struct rp_stop *stop) {
 }
 
 bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, struct rp_stop *stop) {
-    uint64_t done = 0;
     if (b->too_large || b->formulation.n_cols == 0)
         return false;
-    while (done < work && b->n_without_gain < PATIENCE) {
+    b->allotted_work += work;
+    while (b->statistics.work < b->allotted_work && b->n_without_gain < PATIENCE) {
         if (rp_stop_now(stop))
             break;
-        done += run_step(b, stop);
+        b->statistics.work += run_step(b, stop);
     }
-    b->statistics.work += done;
     if (b->best_is_new)
         prove(b);
     return b->n_without_gain < PATIENCE;

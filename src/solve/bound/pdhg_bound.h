@@ -50,8 +50,9 @@ struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
 void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t horizon_ns);
 void rp_pdhg_bound_free(struct rp_pdhg_bound *b); /* NULL is fine */
 
-/* Continues for about `work` units (a unit is one term of the linear program that is
- * touched), or until `stop` (which may be NULL). False if there is nothing more to gain. */
+/* Continues for `work` units (a unit is one term of the linear program that is touched), or
+ * until `stop` (which may be NULL). The last step of a call may pass that; the next call
+ * then gets less. False if there is nothing more to gain. */
 bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, struct rp_stop *stop);
 
 /* The best bound so far. */

@@ -15,6 +15,8 @@
 #ifndef RP_SOLVE_CORE_PARAMS_H
 #define RP_SOLVE_CORE_PARAMS_H
 
+#include <stdint.h>
+
 /* ---- work per second ---- */
 
 #define ANNEAL_WORK_PER_S 8e6
@@ -26,7 +28,6 @@
 
 /* ---- limits of work, whatever the time limit ---- */
 
-#define MAX_ANNEAL_WORK_PER_OP 3e6 /* the search gains nothing from more */
 #define MAX_ORDER_WORK_PER_OP 2e6
 #define MAX_ASTAR_STATES 200e3
 
@@ -56,10 +57,10 @@
 #define CERTIFY_SHARE 0.1
 /* Of PDHG's work: the search for path cuts, in relation to the steps. */
 #define PATH_SHARE 0.5
-/* Of the annealing work: each search for a tighter schedule, the first one and the others.
- */
-#define FIRST_TIGHTEN_SHARE 0.12
-#define TIGHTEN_SHARE 0.04
+/* Of the work of an annealing run: the first search for a tighter schedule. Of that: each
+ * later one. */
+#define TIGHTEN_SHARE 0.3
+#define LATER_TIGHTEN_SHARE 0.33
 
 /* ---- sizes, in ops ---- */
 
@@ -69,9 +70,6 @@ enum {
     MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
     MIN_LARGE_OPS = 2001,     /* from here on a long search starts from the incumbent */
 };
-/* A large graph with less annealing work per op than this does not get far from keep-all.
- */
-#define LARGE_WORK_PER_OP 100e3
 
 /* ---- sizes of schedules ---- */
 
@@ -95,13 +93,21 @@ enum {
 
 /* ---- annealing runs ---- */
 
-/* What one run can usefully do per op. Runs with swaps can be shorter. */
+/* What one run can usefully do per op. */
 #define RUN_WORK_PER_OP 75e3
-#define SWAP_RUN_WORK_PER_OP 60e3
+/* On large graphs, a run with less work per op does not get far from keep-all. With swaps,
+ * one with less has no use for a high temperature. */
+#define LONG_RUN_WORK_PER_OP 30e3
 /* Of the search for another order: short runs, and their share of all its work. */
 #define SHORT_ORDER_RUN_WORK_PER_OP 2e4
 #define SHORT_ORDER_RUN_SHARE 0.25
-enum { MAX_RUNS_PER_TURN = 24 };
+/* The runs of the first round are 2^9 times shorter. After MAX_ROUNDS the search gains
+ * nothing from more. */
+enum { ROUNDS_TO_FULL_LENGTH = 9, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 16 };
+/* Searches and the methods beside them meet after this much of a turn's time. */
+#define SLICE_SECONDS 0.25
+/* Between the seeds of two runs, so that those of different --seed do not meet. */
+#define SEEDS_APART UINT64_C(1000003)
 
 /* ---- addresses that do not fit ---- */
 

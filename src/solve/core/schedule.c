@@ -327,6 +327,12 @@ struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
     return c;
 }
 
+bool rp_schedule_fits(const struct rp_instance *p, const struct rp_schedule *s) {
+    struct rp_cost c = rp_schedule_cost(p, s);
+    return c.sound && c.peak_bytes <= p->limit_bytes &&
+           (p->out_ns == NULL || c.host_bytes <= p->host_limit_bytes);
+}
+
 void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
                     enum rp_step_kind kind, uint32_t i) {
     struct rp_step step = {.kind = kind,

@@ -117,6 +117,9 @@ struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_sch
 struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
                                       const struct rp_schedule *s, struct rp_stop *stop);
 
+/* Is it sound, and within the limits of device and host memory? */
+bool rp_schedule_fits(const struct rp_instance *p, const struct rp_schedule *s);
+
 /* Appends a step without an address to plan->steps. `i` is the instance's number of the op
  * (RP_RUN) or tensor (all others). */
 void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,

@@ -17,9 +17,8 @@ static const double FIRST_PRICE = 0.03;
 static const double FINAL_TEMPERATURE = 1e-3;
 
 enum {
-    MOVES_PER_UPDATE = 256,     /* of temperature and price */
-    WORK_PER_QUESTION = 100000, /* whether to stop: about 10 ms */
-    MAX_JOURNAL = 1 << 20,      /* flips */
+    MOVES_PER_UPDATE = 256, /* of temperature and price */
+    MAX_JOURNAL = 1 << 20,  /* flips */
     /* Moves from one check of the state to the next, in debug builds. Small graphs are
      * checked more often, since that is cheap. */
     MOVES_PER_CHECK = 4096,
@@ -169,8 +168,8 @@ void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
         if (r->moves % MOVES_PER_UPDATE == 0)
             update_temperature(a, (double)a->s.work / (double)o->work);
         if (a->s.work >= question) {
-            r->stopped = o->stop(o->stop_arg);
-            question = a->s.work + WORK_PER_QUESTION;
+            r->stopped = o->stop(o->stop_arg, a->best_time_ns);
+            question = a->s.work + RP_ANNEAL_QUESTION;
         }
         if (r->stopped)
             break;

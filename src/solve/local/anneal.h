@@ -19,12 +19,15 @@
 #include "solve/core/schedule.h"
 #include "solve/local/moves.h"
 
+enum { RP_ANNEAL_QUESTION = 100000 }; /* about 10 ms */
+
 struct rp_anneal_options {
     uint64_t seed;
     uint64_t work;              /* limit: about a tenth of a microsecond each */
     double initial_temperature; /* as a share of the mean op time */
-    /* Called now and then: true ends the search. */
-    bool (*stop)(void *stop_arg);
+    /* Called at the start and after each RP_ANNEAL_QUESTION units of work, with the time of
+     * the best schedule so far (INFINITY: none fits): true ends the search. */
+    bool (*stop)(void *stop_arg, double best_ns);
     void *stop_arg;
 };
 

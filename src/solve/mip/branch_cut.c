@@ -376,8 +376,9 @@ static void process_node(struct rp_branch_cut *bc, uint64_t work) {
 enum rp_branch_cut_status rp_branch_cut_run(struct rp_branch_cut *bc, uint64_t work,
                                             struct rp_branch_cut_state *state) {
     const uint64_t *done_work = &bc->state.statistics.work;
-    uint64_t end = *done_work + work;
     bool done = false;
+    bc->allotted_work += work;
+    uint64_t end = bc->allotted_work;
     while (!done && *done_work < end) {
         if (bc->has_node || bc->open.n > 0)
             process_node(bc, end - *done_work);

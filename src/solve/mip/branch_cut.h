@@ -82,7 +82,8 @@ void rp_branch_cut_free(struct rp_branch_cut *bc); /* NULL is fine */
 /* Offers a schedule from elsewhere as incumbent. It is copied if it is sound, fits and is
  * better, and ignored otherwise. */
 void rp_branch_cut_offer(struct rp_branch_cut *bc, const struct rp_schedule *s);
-/* Continues for about `work` units and fills `state`. */
+/* Continues for `work` units and fills `state`. The last step of a call may pass that; the
+ * next call then gets less. */
 enum rp_branch_cut_status rp_branch_cut_run(struct rp_branch_cut *bc, uint64_t work,
                                             struct rp_branch_cut_state *state);
 /* The incumbent. Valid until the next call of rp_branch_cut_run. */

@@ -71,7 +71,8 @@ struct rp_branch_cut {
     double last_value;                 /* the bound after the last gain, scaled */
     uint32_t n_interrupted;            /* solves of this LP in a row that hit their limit */
     uint64_t next_serial;
-    double bound; /* of the last solve, scaled */
+    double bound;           /* of the last solve, scaled */
+    uint64_t allotted_work; /* by all calls of rp_branch_cut_run */
     struct rp_branch_cut_state state;
 };
 

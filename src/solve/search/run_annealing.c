@@ -1,0 +1,32 @@
+#include "solve/search/run_annealing.h"
+
+#include "solve/core/temperature.h"
+
+void rp_run_annealing(struct rp_context *w, const struct rp_instance *p,
+                      const struct rp_anneal_options *o, enum rp_method method,
+                      struct rp_schedule *s) {
+    struct rp_method_statistics *m = &w->statistics.method[method];
+    struct rp_anneal_result r;
+    rp_anneal(p, o, s, &r);
+    w->report->moves += r.moves;
+    rp_anneal_statistics_add(&w->statistics.anneal, &r.statistics);
+    m->calls++;
+    m->work += o->work;
+    m->seconds += r.seconds;
+}
+
+static bool stop_run(void *arg, double best_ns) {
+    (void)best_ns;
+    return rp_context_stopped(arg);
+}
+
+void rp_run_annealing_alone(struct rp_context *w, const struct rp_instance *p, double work,
+                            double times, uint64_t seed, struct rp_schedule *s) {
+    struct rp_anneal_options o = {.seed = seed,
+                                  .work = (uint64_t)work,
+                                  .stop = stop_run,
+                                  .stop_arg = w,
+                                  .initial_temperature =
+                                      times * rp_initial_temperature(p->n_ops, work)};
+    rp_run_annealing(w, p, &o, times < 1 ? RP_POLISH : RP_ANNEAL, s);
+}

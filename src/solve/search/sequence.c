@@ -1,0 +1,60 @@
+#include "solve/search/sequence.h"
+
+#include <math.h>
+
+#include "solve/core/params.h"
+
+/* A turn of each round. */
+struct row {
+    enum rp_method method;
+    enum rp_space_id space;
+    double share;     /* of the time of one annealing run */
+    bool full_length; /* only in rounds whose runs have their full length */
+};
+static const struct row rows[] = {
+    {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, false},
+    {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, true},
+    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.5, false},
+    {RP_POLISH, RP_WITHOUT_SWAPS, 0.2, false},
+    {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0.2, false},
+    {RP_ANNEAL, RP_BOTH, 0.8, false},
+    {RP_ANNEAL, RP_BOTH, 0.8, true},
+    {RP_POLISH, RP_BOTH, 0.4, false},
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap) {
+    return (struct rp_sequence){.n_ops = n_ops, .may_swap = may_swap};
+}
+
+static bool has_row(const struct rp_sequence *s, const struct row *r) {
+    bool full_length = s->round >= ROUNDS_TO_FULL_LENGTH;
+    return (s->may_swap || r->space == RP_WITHOUT_SWAPS) &&
+           (full_length || !r->full_length);
+}
+
+static void skip_to_turn(struct rp_sequence *s) {
+    while (s->row == N_ROWS || !has_row(s, &rows[s->row])) {
+        s->row = s->row == N_ROWS ? 0 : s->row + 1;
+        s->round += s->row == 0;
+    }
+}
+
+bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn) {
+    skip_to_turn(s);
+    const struct row *r = &rows[s->row];
+    double full_seconds = RUN_WORK_PER_OP * (s->n_ops + 1.0) / ANNEAL_WORK_PER_S;
+    double halvings = fmax(0, (double)ROUNDS_TO_FULL_LENGTH - s->round);
+    *turn = (struct rp_turn){.k = s->k,
+                             .method = r->method,
+                             .space = r->space,
+                             .run_seconds = ldexp(full_seconds, -(int)halvings),
+                             .begin = s->done};
+    turn->seconds = r->share * turn->run_seconds;
+    if (s->round == MAX_ROUNDS || (s->k > 0 && s->done + turn->seconds > limit))
+        return false;
+    s->done += turn->seconds;
+    s->k++;
+    s->row++;
+    return true;
+}

@@ -1,0 +1,49 @@
+/* sequence: the turns that a search takes, in one fixed order for each graph.
+ *
+ * A round is a list of turns. The annealing runs of round 0 are short; those of each next
+ * round are twice as long, until they are as long as is useful for the graph. From then on
+ * all rounds are alike but for their seeds.
+ *
+ * Which turns come depends on the graph alone. The time limit says where the sequence is
+ * cut. The options say which of its turns are left out, and these count as done. So
+ *   - a search with a longer limit takes the turns of a shorter one, and then others;
+ *   - a search that may both recompute and swap takes the turns of one that may do one of
+ *     the two only, beside its own.
+ * A turn sees only what earlier turns of its own space have found, but those of the whole
+ * space see everything (context.h). So each turn finds the same in either search.
+ *
+ * Not thread-safe: one object, one thread.
+ */
+#ifndef RP_SOLVE_SEARCH_SEQUENCE_H
+#define RP_SOLVE_SEARCH_SEQUENCE_H
+
+#include "solve/statistics.h"
+
+/* What the plans that a turn looks for may do. */
+enum rp_space_id { RP_WITHOUT_SWAPS, RP_WITHOUT_RECOMPUTE, RP_BOTH, RP_N_SPACES };
+
+struct rp_turn {
+    uint64_t k; /* its number, from 0; seeds depend on it */
+    enum rp_method method;
+    enum rp_space_id space;
+    double seconds;     /* of a 2020s core, for the search */
+    double run_seconds; /* of an annealing run of its round */
+    double begin;       /* the sum of `seconds` of all turns before it */
+};
+
+struct rp_sequence {
+    uint32_t n_ops;
+    bool may_swap;
+    uint32_t round, row; /* of the next turn */
+    uint64_t k;
+    double done; /* the sum of `seconds` of all turns so far */
+};
+
+/* may_swap: the device states bandwidths, whether the options allow swaps or not. */
+struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap);
+
+/* The next turn. False if it would pass `limit`, in seconds, or if there are no more. The
+ * first one comes in any case. */
+bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn);
+
+#endif
