@@ -70,6 +70,16 @@ void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from)
         rp_row_set_copy(rows, from, i);
 }
 
+struct rp_sparse_rows rp_row_set_view(const struct rp_row_set *rows, uint32_t first) {
+    if (first >= rows->n)
+        return (struct rp_sparse_rows){0};
+    return (struct rp_sparse_rows){.n = rows->n - first,
+                                   .start = rows->start + first,
+                                   .col = rows->col,
+                                   .coef = rows->coef,
+                                   .high = rows->rhs + first};
+}
+
 double rp_row_set_left(const struct rp_row_set *rows, uint32_t i, const double *v) {
     double sum = 0;
     for (uint32_t k = rows->start[i]; k < rows->start[i + 1]; k++)

@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include "solve/engine/milp.h"
+
 /* In place of a column: a constant. */
 #define RP_COL_ZERO (UINT32_MAX - 1)
 #define RP_COL_ONE UINT32_MAX
@@ -62,6 +64,9 @@ void rp_row_set_detail(struct rp_row_set *rows, uint32_t detail);
 /* Appends row i of `from`, or all of its rows. `from` must be another set. */
 void rp_row_set_copy(struct rp_row_set *rows, const struct rp_row_set *from, uint32_t i);
 void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from);
+
+/* Rows first .. n - 1 as an engine reads them. Valid until the set changes. */
+struct rp_sparse_rows rp_row_set_view(const struct rp_row_set *rows, uint32_t first);
 
 /* The left side of row i at point v, which has one value per column. */
 double rp_row_set_left(const struct rp_row_set *rows, uint32_t i, const double *v);

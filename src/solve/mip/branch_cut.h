@@ -16,7 +16,8 @@
  * All limits are in work units. They depend on the instance alone, not on the machine. A
  * unit is about a microsecond on a 2020s core.
  *
- * Not thread-safe: one object, one thread, and GLPK is not to be used by others meanwhile.
+ * Not thread-safe: one object, one thread, and the engine is not to be used by others
+ * meanwhile.
  */
 #ifndef RP_SOLVE_MIP_BRANCH_CUT_H
 #define RP_SOLVE_MIP_BRANCH_CUT_H
@@ -26,10 +27,12 @@
 
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
+#include "solve/engine/engine.h"
 #include "solve/lp/separation.h"
 
 struct rp_branch_cut_options {
-    double gap; /* stop when the incumbent is within this share of the bound */
+    enum rp_engine engine; /* of the linear programs; it is loaded */
+    double gap;            /* stop when the incumbent is within this share of the bound */
     const struct rp_formulation *base; /* with `known`, as in rp_formulation_options */
     const uint8_t *known;
     /* For comparison: */

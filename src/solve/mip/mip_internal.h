@@ -8,8 +8,8 @@
 #define RP_SOLVE_MIP_MIP_INTERNAL_H
 
 #include "base/mem.h"
+#include "solve/engine/lp_engine.h"
 #include "solve/lp/separation.h"
-#include "solve/lp/simplex_glpk.h"
 #include "solve/mip/branch_cut.h"
 
 /* A branching decision: low <= x[col] <= high below one node of the search tree. */

@@ -72,10 +72,11 @@ static void build_model(struct rp_branch_cut *bc) {
     rp_formulation_rows(&bc->m.formulation, &rows);
     for (uint32_t t = 0; t < bc->instance->n_ops; t++)
         rp_sep_memory_row(&bc->m.separation.memory, t, t, NULL, &rows);
-    bc->m.lp = rp_lp_new(bc->m.formulation.n_cols, bc->m.formulation.cost,
-                         bc->m.formulation.fixed_cost);
+    bc->m.lp = rp_lp_new(bc->options.engine, bc->m.formulation.n_cols,
+                         bc->m.formulation.cost, bc->m.formulation.fixed_cost);
     add_sums(bc);
-    rp_lp_add_rows(bc->m.lp, &rows, 0);
+    struct rp_sparse_rows view = rp_row_set_view(&rows, 0);
+    rp_lp_add_rows(bc->m.lp, &view);
     bc->m.n_base_rows = rp_lp_n_rows(bc->m.lp);
     rp_row_set_fini(&rows);
     bc->m.v = rp_calloc(bc->m.n_all, sizeof *bc->m.v);
@@ -137,7 +138,8 @@ void rp_node_lp_change_bounds(struct rp_branch_cut *bc, struct change c) {
 
 void rp_node_lp_add_cuts(struct rp_branch_cut *bc, const struct rp_row_set *rows) {
     rp_row_set_copy_all(&bc->m.cuts, rows);
-    rp_lp_add_rows(bc->m.lp, rows, 0);
+    struct rp_sparse_rows view = rp_row_set_view(rows, 0);
+    rp_lp_add_rows(bc->m.lp, &view);
 }
 
 void rp_node_lp_drop_slack_cuts(struct rp_branch_cut *bc) {

@@ -1,0 +1,52 @@
+#include "solve/engine/engine.h"
+
+#include <glpk.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "solve/engine/highs_api.h"
+
+static const char *const names[RP_N_ENGINES] = {
+    [RP_ENGINE_GLPK] = "glpk", [RP_ENGINE_HIGHS] = "highs"};
+
+const char *rp_engine_name(enum rp_engine e) {
+    return names[e];
+}
+
+rp_rc rp_engine_load(enum rp_engine e, struct rp_err *err) {
+    return e == RP_ENGINE_GLPK || rp_highs_api(err) != NULL ? RP_OK : RP_ENV;
+}
+
+const char *rp_engine_version(enum rp_engine e) {
+    struct rp_err err = {{0}};
+    const struct rp_highs_api *highs = e == RP_ENGINE_HIGHS ? rp_highs_api(&err) : NULL;
+    if (e == RP_ENGINE_GLPK)
+        return glp_version();
+    return highs != NULL ? highs->version() : NULL;
+}
+
+rp_rc rp_engine_parse(const char *name, enum rp_engine *e, struct rp_err *err) {
+    for (int k = 0; k < RP_N_ENGINES; k++)
+        if (strcmp(name, names[k]) == 0) {
+            *e = (enum rp_engine)k;
+            return rp_engine_load(*e, err);
+        }
+    return rp_fail(err, RP_USAGE, "no engine '%.100s' (there are: glpk, highs)", name);
+}
+
+static int to_log(void *info, const char *text) {
+    (void)info;
+    for (const char *end; *text != '\0'; text = *end != '\0' ? end + 1 : end) {
+        for (end = text; *end != '\0' && *end != '\n'; end++)
+            ;
+        if (end > text)
+            rp_log(2, "glpk: %.*s", (int)(end - text), text);
+    }
+    return 1; /* tells GLPK to print nothing itself */
+}
+
+int rp_engine_glpk_log(void) {
+    glp_term_hook(to_log, NULL);
+    return rp_log_level() >= 2 ? GLP_MSG_ALL : GLP_MSG_OFF;
+}

@@ -1,0 +1,37 @@
+/* engine: the programs that solve linear and mixed-integer programs for us.
+ *
+ *   GLPK    linked, so it is always there, and the default.
+ *   HiGHS   looked for at run time, through its C library, and never needed to build. The
+ *           first of these that can be loaded is used:
+ *             the file that the environment variable REMAT_PLAN_HIGHS names,
+ *             libhighs.so.1, then libhighs.so, where the system's loader finds them,
+ *             libhighs.so.1 in the Python package highspy beside the `python3` in PATH.
+ *
+ * Both see the same rows and columns. Nothing that an engine claims is taken as a proof:
+ * lp_engine.h derives its own bounds, and mip_engine.h says what its bound is worth.
+ *
+ * Not thread-safe: look for an engine before threads start.
+ */
+#ifndef RP_SOLVE_ENGINE_ENGINE_H
+#define RP_SOLVE_ENGINE_ENGINE_H
+
+#include "base/status.h"
+
+enum rp_engine { RP_ENGINE_GLPK, RP_ENGINE_HIGHS };
+#define RP_N_ENGINES 2
+
+/* "glpk" or "highs". */
+const char *rp_engine_name(enum rp_engine e);
+/* Its version, such as "5.0", or NULL if it is not there. */
+const char *rp_engine_version(enum rp_engine e);
+/* Loads the engine. RP_ENV if it is not there; the message says where it was looked for and
+ * what was wrong there. */
+rp_rc rp_engine_load(enum rp_engine e, struct rp_err *err);
+/* The engine of that name, loaded. RP_USAGE if there is no such name; else as above. */
+rp_rc rp_engine_parse(const char *name, enum rp_engine *e, struct rp_err *err);
+
+/* What GLPK has to say goes to the log at level 2, and never to the terminal. Those who use
+ * GLPK call this first. Returns the level for its messages. */
+int rp_engine_glpk_log(void);
+
+#endif

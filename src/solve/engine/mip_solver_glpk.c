@@ -1,0 +1,237 @@
+#include <glpk.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "solve/engine/mip_solver.h"
+
+/* One solve. Without lazy rows GLPK's presolver makes a smaller program, in which neither
+ * the start nor lazy rows can be said; then the start's cost is a row of `whole`. */
+struct glpk {
+    const struct rp_milp *m;
+    const struct rp_mip_options *o;
+    struct rp_mip_result *r;
+    glp_prob *whole, *p; /* the program; the one that is solved, which may be the same */
+    double limit;        /* only points of lower cost count; HUGE_VAL: none */
+    bool offered, out_of_work;
+    struct rp_milp rows; /* lazy ones, of the last separation */
+    double *x;
+    int *index;
+    double *value;
+};
+
+/* ---- the program in GLPK ---- */
+
+static int row_kind(double low, double high) {
+    if (low == high)
+        return GLP_FX;
+    if (low > -HUGE_VAL)
+        return high < HUGE_VAL ? GLP_DB : GLP_LO;
+    return high < HUGE_VAL ? GLP_UP : GLP_FR;
+}
+
+static void add_rows(struct glpk *s, glp_prob *p, const struct rp_sparse_rows *rows) {
+    int row = rows->n > 0 ? glp_add_rows(p, (int)rows->n) : 0;
+    for (uint32_t i = 0; i < rows->n; i++, row++) {
+        int n = 0;
+        for (uint32_t k = rows->start[i]; k < rows->start[i + 1]; k++) {
+            s->index[++n] = (int)rows->col[k] + 1;
+            s->value[n] = rows->coef[k];
+        }
+        glp_set_mat_row(p, row, n, s->index, s->value);
+        glp_set_row_bnds(p, row, row_kind(rows->low[i], rows->high[i]), rows->low[i],
+                         rows->high[i]);
+    }
+}
+
+static void add_limit(struct glpk *s) {
+    struct rp_milp row = {0};
+    rp_milp_begin_row(&row, -HUGE_VAL, s->limit - s->m->fixed);
+    for (uint32_t j = 0; j < s->m->n_cols; j++)
+        if (s->m->cost[j] != 0)
+            rp_milp_term(&row, j, s->m->cost[j]);
+    struct rp_sparse_rows view = rp_milp_rows(&row);
+    add_rows(s, s->whole, &view);
+    rp_milp_fini(&row);
+}
+
+static void build(struct glpk *s) {
+    const struct rp_milp *m = s->m;
+    struct rp_sparse_rows rows = rp_milp_rows(m);
+    s->whole = glp_create_prob();
+    s->index = rp_calloc((size_t)m->n_cols + 1, sizeof *s->index);
+    s->value = rp_calloc((size_t)m->n_cols + 1, sizeof *s->value);
+    glp_set_obj_coef(s->whole, 0, m->fixed);
+    if (m->n_cols > 0)
+        glp_add_cols(s->whole, (int)m->n_cols);
+    for (uint32_t j = 0; j < m->n_cols; j++) {
+        glp_set_col_kind(s->whole, (int)j + 1, m->integer[j] ? GLP_IV : GLP_CV);
+        glp_set_col_bnds(s->whole, (int)j + 1, row_kind(m->low[j], m->high[j]), m->low[j],
+                         m->high[j]);
+        glp_set_obj_coef(s->whole, (int)j + 1, m->cost[j]);
+    }
+    add_rows(s, s->whole, &rows);
+    if (s->limit < HUGE_VAL && (s->o->separate == NULL || s->o->start == NULL))
+        add_limit(s);
+}
+
+/* ---- what GLPK asks while it works ---- */
+
+static void count_work(struct glpk *s, glp_prob *p) {
+    s->r->pivots = (uint64_t)glp_get_it_cnt(p);
+    s->r->work = rp_mip_work(s->r->pivots, s->r->nodes,
+                             (uint64_t)glp_get_num_rows(p) + (uint64_t)glp_get_num_cols(p));
+    s->out_of_work = s->o->work > 0 && s->r->work >= s->o->work;
+}
+
+/* Takes the bound, and ends the search if it is as near as the absolute gap asks. */
+static void look_at_gap(struct glpk *s, glp_tree *tree) {
+    int best = glp_ios_best_node(tree);
+    if (best == 0)
+        return;
+    double bound = glp_ios_node_bound(tree, best);
+    s->r->bound = fmax(s->r->bound, bound);
+    if (glp_mip_status(s->p) == GLP_FEAS &&
+        glp_mip_obj_val(s->p) - bound <= s->o->absolute_gap)
+        glp_ios_terminate(tree);
+}
+
+static void offer_start(struct glpk *s, glp_tree *tree) {
+    double *x = rp_calloc((size_t)s->m->n_cols + 1, sizeof *x);
+    for (uint32_t j = 0; j < s->m->n_cols; j++)
+        x[j + 1] = s->o->start[j];
+    glp_ios_heur_sol(tree, x);
+    s->offered = true;
+    free(x);
+}
+
+static void separate(struct glpk *s, glp_tree *tree) {
+    glp_prob *p = glp_ios_get_prob(tree);
+    for (uint32_t j = 0; j < s->m->n_cols; j++)
+        s->x[j] = glp_get_col_prim(p, (int)j + 1);
+    bool whole = rp_mip_round(s->m, s->x);
+    rp_mip_find_rows(s->o, s->x, whole, &s->rows);
+    struct rp_sparse_rows view = rp_milp_rows(&s->rows);
+    add_rows(s, p, &view);
+    s->r->lazy_rows += view.n;
+}
+
+static void ask(glp_tree *tree, void *info) {
+    struct glpk *s = info;
+    int total;
+    glp_ios_tree_size(tree, NULL, NULL, &total);
+    s->r->nodes = (uint64_t)total;
+    count_work(s, glp_ios_get_prob(tree));
+    if (s->out_of_work) {
+        glp_ios_terminate(tree);
+        return;
+    }
+    switch (glp_ios_reason(tree)) {
+    case GLP_ISELECT:
+        look_at_gap(s, tree);
+        break;
+    case GLP_IROWGEN:
+        if (s->o->separate != NULL)
+            separate(s, tree);
+        break;
+    case GLP_IHEUR:
+        if (s->o->separate != NULL && s->o->start != NULL && !s->offered)
+            offer_start(s, tree);
+        break;
+    }
+}
+
+/* ---- solving ---- */
+
+/* The root's relaxation, from an all-slack basis. False if there is nothing to search. */
+static bool solve_root(struct glpk *s) {
+    glp_smcp o;
+    glp_init_smcp(&o);
+    o.msg_lev = rp_engine_glpk_log();
+    o.meth = GLP_DUALP;
+    if (s->o->work > 0) {
+        int size = glp_get_num_rows(s->p) + glp_get_num_cols(s->p);
+        o.it_lim = (int)fmin((double)(s->o->work / rp_mip_work(1, 0, (uint64_t)size)), 2e9);
+    }
+    int rc = glp_simplex(s->p, &o);
+    count_work(s, s->p);
+    if (rc == GLP_EITLIM)
+        s->out_of_work = true;
+    bool optimal = rc == 0 && glp_get_status(s->p) == GLP_OPT;
+    bool infeasible = rc == 0 && glp_get_status(s->p) == GLP_NOFEAS;
+    if (optimal || infeasible)
+        s->r->bound = optimal ? glp_get_obj_val(s->p) : HUGE_VAL;
+    s->r->status = s->out_of_work ? RP_MIP_LIMIT
+                   : infeasible   ? RP_MIP_OPTIMAL
+                                  : RP_MIP_FAILED;
+    return optimal && !s->out_of_work;
+}
+
+/* Branch and cut. Leaves the point in s->p, if one was found. */
+static void search(struct glpk *s) {
+    glp_iocp o;
+    glp_init_iocp(&o);
+    o.msg_lev = rp_engine_glpk_log();
+    o.mir_cuts = o.gmi_cuts = o.cov_cuts = o.clq_cuts = GLP_ON;
+    o.mip_gap = s->o->relative_gap;
+    o.cb_func = ask;
+    o.cb_info = s;
+    /* Its rounding would make points that break lazy rows. */
+    o.sr_heur = s->o->separate != NULL ? GLP_OFF : GLP_ON;
+    int rc = glp_intopt(s->p, &o);
+    if (rc == 0)
+        s->r->bound = HUGE_VAL;
+    s->r->status = s->out_of_work                                    ? RP_MIP_LIMIT
+                   : rc == 0 || rc == GLP_EMIPGAP || rc == GLP_ESTOP ? RP_MIP_OPTIMAL
+                                                                     : RP_MIP_FAILED;
+}
+
+static void take_point(struct glpk *s, double *x) {
+    int status = glp_mip_status(s->whole);
+    if (status != GLP_OPT && status != GLP_FEAS)
+        return;
+    for (uint32_t j = 0; j < s->m->n_cols; j++)
+        x[j] = glp_mip_col_val(s->whole, (int)j + 1);
+    s->r->found = true;
+}
+
+/* With the presolver between the two programs. */
+static void solve_presolved(struct glpk *s) {
+    glp_prep *prep = glp_npp_alloc_wksp();
+    glp_npp_load_prob(prep, s->whole, GLP_MIP, GLP_OFF);
+    int rc = glp_npp_preprocess1(prep, 0);
+    s->r->status = rc == GLP_ENOPFS || rc == GLP_ENODFS ? RP_MIP_OPTIMAL : RP_MIP_FAILED;
+    if (s->r->status == RP_MIP_OPTIMAL)
+        s->r->bound = HUGE_VAL;
+    if (rc == 0) {
+        s->p = glp_create_prob();
+        glp_npp_build_prob(prep, s->p);
+        if (solve_root(s))
+            search(s);
+        if (glp_mip_status(s->p) == GLP_OPT || glp_mip_status(s->p) == GLP_FEAS) {
+            glp_npp_postprocess(prep, s->p);
+            glp_npp_obtain_sol(prep, s->whole);
+        }
+        glp_delete_prob(s->p);
+    }
+    glp_npp_free_wksp(prep);
+}
+
+void rp_mip_solver_glpk(const struct rp_milp *m, const struct rp_mip_options *o, double *x,
+                        struct rp_mip_result *r) {
+    struct glpk s = {.m = m, .o = o, .r = r, .limit = rp_mip_limit(m, o)};
+    rp_engine_glpk_log();
+    s.x = rp_calloc(m->n_cols, sizeof *s.x);
+    build(&s);
+    s.p = s.whole;
+    if (o->separate == NULL)
+        solve_presolved(&s);
+    else if (solve_root(&s))
+        search(&s);
+    take_point(&s, x);
+    glp_delete_prob(s.whole);
+    rp_milp_fini(&s.rows);
+    free(s.x);
+    free(s.index);
+    free(s.value);
+}

@@ -1,0 +1,237 @@
+/* Tests of mixed-integer programs, on every engine that is there. */
+#include "solve/engine/mip_engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/random.h"
+#include "engines.h"
+#include "run.h"
+
+#define N 12
+
+/* N binary columns with costs, a continuous column that costs 1 and lifts the first row,
+ * and rows that ask for at least some share of random weights. */
+static void random_program(struct rp_milp *m, uint64_t seed) {
+    *m = (struct rp_milp){.fixed = 5};
+    for (int j = 0; j < N; j++)
+        rp_milp_add_col(m, 1 + (double)rp_random_below(&seed, 30), 0, 1, true);
+    uint32_t slack = rp_milp_add_col(m, 1, 0, 10, false);
+    for (int i = 0; i < 5; i++) {
+        rp_milp_begin_row(m, 12 + (double)rp_random_below(&seed, 12), HUGE_VAL);
+        for (uint32_t j = 0; j < N; j++)
+            rp_milp_term(m, j, (double)rp_random_below(&seed, 10));
+        if (i == 0)
+            rp_milp_term(m, slack, 1);
+    }
+    rp_milp_begin_row(m, -HUGE_VAL, 9); /* not too many */
+    for (uint32_t j = 0; j < N; j++)
+        rp_milp_term(m, j, 1);
+}
+
+/* The least cost over all points whose first N values are bits; 1e9 if there is none. */
+static double brute_force(const struct rp_milp *m, double *best) {
+    double least = 1e9, x[N + 1];
+    for (unsigned bits = 0; bits < 1u << N; bits++) {
+        x[N] = 0;
+        for (int j = 0; j < N; j++)
+            x[j] = bits >> j & 1;
+        x[N] = fmin(fmax(m->row_low[0] - rp_milp_left(m, 0, x), 0), 10);
+        if (rp_milp_accepts(m, x, 1e-9) && rp_milp_value(m, x) < least) {
+            least = rp_milp_value(m, x);
+            memcpy(best, x, sizeof x);
+        }
+    }
+    return least;
+}
+
+static void solve_random(enum rp_engine e) {
+    struct rp_milp m;
+    struct rp_mip_result r, again;
+    double best[N + 1], x[N + 1], y[N + 1];
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        random_program(&m, seed);
+        double least = brute_force(&m, best);
+        struct rp_mip_options o = {.engine = e};
+        CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+        CU_ASSERT_EQUAL(r.found, least < 1e9);
+        if (r.found) {
+            CU_ASSERT_DOUBLE_EQUAL(r.value, least, 1e-6);
+            CU_ASSERT_DOUBLE_EQUAL(r.bound, least, 1e-3);
+            CU_ASSERT(rp_milp_accepts(&m, x, 1e-5));
+        }
+        rp_mip_solve(&m, &o, y, &again);
+        CU_ASSERT(memcmp(x, y, sizeof x) == 0 && again.work == r.work && r.work > 0);
+        rp_milp_fini(&m);
+    }
+}
+static void random_programs_are_solved(void) {
+    rp_on_engines(solve_random);
+}
+
+static void begin_with_the_best(enum rp_engine e) {
+    struct rp_milp m;
+    struct rp_mip_result r;
+    double best[N + 1], x[N + 1];
+    random_program(&m, 1);
+    double least = brute_force(&m, best);
+    struct rp_mip_options o = {.engine = e, .start = best};
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+    CU_ASSERT_FALSE(r.found);
+    CU_ASSERT_DOUBLE_EQUAL(r.bound, least, 1e-3);
+    o = (struct rp_mip_options){.engine = e, .cutoff = least};
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+    CU_ASSERT_FALSE(r.found);
+    CU_ASSERT_DOUBLE_EQUAL(r.bound, least, 1e-3);
+    o.cutoff = least + 0.5;
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+    CU_ASSERT(r.found && fabs(r.value - least) < 1e-6);
+    rp_milp_fini(&m);
+}
+static void nothing_better_than_the_start_or_the_cutoff_is_found(void) {
+    rp_on_engines(begin_with_the_best);
+}
+
+static void ask_for_the_impossible(enum rp_engine e) {
+    struct rp_milp m;
+    struct rp_mip_result r;
+    double x[N + 1];
+    random_program(&m, 1);
+    rp_milp_begin_row(&m, 3, 3); /* an odd number of pairs */
+    for (uint32_t j = 3; j < 8; j++)
+        rp_milp_term(&m, j, 2);
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &(struct rp_mip_options){.engine = e}, x, &r),
+                    RP_MIP_OPTIMAL);
+    CU_ASSERT(!r.found && r.bound == HUGE_VAL);
+    rp_milp_fini(&m);
+}
+static void a_program_without_a_point_has_an_infinite_bound(void) {
+    rp_on_engines(ask_for_the_impossible);
+}
+
+/* Rows of the whole program that are told only when they are violated. */
+struct hidden {
+    struct rp_milp rows;
+};
+static void tell_row(void *arg, const double *x, bool whole, struct rp_milp *rows) {
+    const struct hidden *h = arg;
+    (void)whole;
+    for (uint32_t i = 0; i < h->rows.n_rows; i++) {
+        if (rp_milp_violation(&h->rows, i, x) < 1e-6)
+            continue;
+        rp_milp_begin_row(rows, h->rows.row_low[i], h->rows.row_high[i]);
+        for (uint32_t k = h->rows.start[i]; k < h->rows.start[i + 1]; k++)
+            rp_milp_term(rows, h->rows.col[k], h->rows.coef[k]);
+    }
+}
+
+static void hide_rows(enum rp_engine e) {
+    double best[N + 1], x[N + 1];
+    uint64_t lazy = 0;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct hidden h = {{0}};
+        struct rp_milp m;
+        struct rp_mip_result r;
+        random_program(&m, seed);
+        double least = brute_force(&m, best);
+        struct rp_sparse_rows all = rp_milp_rows(&m);
+        rp_milp_add_rows(&h.rows, &all);
+        rp_milp_drop_rows(&m, (bool[]){false, true, true, true, false, true});
+        struct rp_mip_options o = {.engine = e, .separate = tell_row, .separate_arg = &h};
+        CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+        CU_ASSERT_EQUAL(r.found, least < 1e9);
+        if (r.found)
+            CU_ASSERT_DOUBLE_EQUAL(r.value, least, 1e-6);
+        lazy += r.lazy_rows;
+        o.start = best;
+        if (least < 1e9) {
+            CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+            CU_ASSERT_FALSE(r.found);
+        }
+        rp_milp_fini(&m);
+        rp_milp_fini(&h.rows);
+    }
+    CU_ASSERT(lazy > 0);
+}
+static void lazy_rows_are_met(void) {
+    rp_on_engines(hide_rows);
+}
+
+/* Many knapsacks over the same columns, whose costs are nearly the same: slow to solve. */
+static void slow_program(struct rp_milp *m) {
+    uint64_t seed = 3;
+    enum { COLS = 150, ROWS = 60 };
+    *m = (struct rp_milp){.fixed = 1e4};
+    for (uint32_t j = 0; j < COLS; j++)
+        rp_milp_add_col(m, -100 - (double)rp_random_below(&seed, 20), 0, 1, true);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        rp_milp_begin_row(m, -HUGE_VAL, 500);
+        for (uint32_t j = 0; j < COLS; j++)
+            if (rp_random_below(&seed, 3) == 0)
+                rp_milp_term(m, j, 10 + (double)rp_random_below(&seed, 40));
+    }
+}
+
+static void limit_the_work(enum rp_engine e) {
+    struct rp_milp m;
+    struct rp_mip_result r, again;
+    slow_program(&m);
+    double *x = rp_calloc(m.n_cols, sizeof *x);
+    struct rp_mip_options o = {.engine = e, .work = 3000};
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_LIMIT);
+    rp_mip_solve(&m, &o, x, &again);
+    CU_ASSERT(r.work == again.work && r.bound == again.bound && r.found == again.found);
+    CU_ASSERT(r.work >= 3000);
+    free(x);
+    rp_milp_fini(&m);
+}
+static void a_work_limit_ends_the_search_at_the_same_place(void) {
+    rp_on_engines(limit_the_work);
+}
+
+static void stop_it(enum rp_engine e) {
+    struct rp_milp m;
+    struct rp_mip_result r;
+    volatile sig_atomic_t flag = 1;
+    struct rp_stop stop = {&flag, INFINITY};
+    slow_program(&m);
+    double *x = rp_calloc(m.n_cols, sizeof *x);
+    struct rp_mip_options o = {.engine = e, .stop = &stop};
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_STOPPED);
+    free(x);
+    rp_milp_fini(&m);
+}
+static void a_signal_ends_the_search(void) {
+    rp_on_engines(stop_it);
+}
+
+static void die(void *arg, const double *x, bool whole, struct rp_milp *rows) {
+    (void)arg, (void)x, (void)whole, (void)rows;
+    abort();
+}
+static void kill_it(enum rp_engine e) {
+    struct rp_milp m;
+    struct rp_mip_result r;
+    double x[N + 1];
+    random_program(&m, 1);
+    struct rp_mip_options o = {.engine = e, .separate = die};
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_FAILED);
+    CU_ASSERT(!r.found && r.bound == -HUGE_VAL);
+    rp_milp_fini(&m);
+}
+static void the_death_of_its_process_is_a_failure(void) {
+    rp_on_engines(kill_it);
+}
+
+void suite_mip_engine(void) {
+    RP_SUITE("mip_engine");
+    RP_TEST(random_programs_are_solved);
+    RP_TEST(nothing_better_than_the_start_or_the_cutoff_is_found);
+    RP_TEST(a_program_without_a_point_has_an_infinite_bound);
+    RP_TEST(lazy_rows_are_met);
+    RP_TEST(a_work_limit_ends_the_search_at_the_same_place);
+    RP_TEST(a_signal_ends_the_search);
+    RP_TEST(the_death_of_its_process_is_a_failure);
+}
