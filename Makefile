@@ -78,10 +78,11 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD_DEPS)
 # A fused multiply-add would round once where the kernels' sums must round twice.
 $(BUILD)/src/kernels/%.o: INCLUDES := -ffp-contract=off
 
-# The sources that emitted programs contain, embedded in remat-plan as text.
+# The sources that emitted programs and pages contain, embedded in remat-plan as text.
 TEXTS := $(sort $(filter-out src/kernels/ref_f64.c,$(wildcard src/kernels/ref*.[ch])) \
   $(addprefix src/kernels/,kargs.h half.h fill.h fill.c) $(wildcard src/kernels/cuda/*) \
-  $(wildcard src/emit/runtime/* src/emit/templates/*/*))
+  $(wildcard src/emit/runtime/* src/emit/templates/*/*) \
+  $(wildcard $(addprefix src/emit/page/*.,css html js)))
 $(BUILD)/texts.c: tools/embed.sh $(TEXTS) $(BUILD)/flags
 	$(Q)tools/embed.sh $(TEXTS) >$@.new && mv $@.new $@
 $(BUILD)/texts.o: $(BUILD)/texts.c

@@ -39,8 +39,7 @@ const char rp_state[] =
     "{'name':'e','kind':'k','inputs':[],'outputs':[],'updates':[1],'time_ns':5,"
     "'ordered':true}],'keep':[6]}";
 
-/* JSON written with ' for ". The caller frees it. */
-static char *quoted(const char *text) {
+char *rp_quoted(const char *text) {
     char *s = rp_strdup(text);
     for (char *c = s; *c != '\0'; c++)
         if (*c == '\'')
@@ -55,7 +54,7 @@ static char *quoted(const char *text) {
 void rp_world_open(struct rp_world *w, const char *graph, const char *sizes,
                    const char *steps) {
     *w = (struct rp_world){0};
-    char *text = quoted(graph);
+    char *text = rp_quoted(graph);
     rp_rc rc = rp_graph_parse(text, strlen(text), "net", &w->g, &w->err);
     CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
     free(text);
@@ -67,7 +66,7 @@ void rp_world_open(struct rp_world *w, const char *graph, const char *sizes,
                            "'peak_bytes':0,'lower_bound_ns':0,'proof':'none'%s}}",
                            homes ? 2 : 1, w->g.name, w->g.sha256, sizes, steps,
                            homes ? ALL_PLANS : "");
-    text = quoted(plan);
+    text = rp_quoted(plan);
     rc = rp_plan_parse(text, strlen(text), "plan", &w->p, &w->err);
     CU_ASSERT_STRING_EQUAL(w->err.msg, "");
     CU_ASSERT_EQUAL_FATAL(rc, RP_OK);

@@ -37,6 +37,9 @@ extern const char rp_state[];
 #define T_IN_AND_OUT "{'swap_in':1,'at':28},{'run':4,'at':[]},{'swap_out':1,'host_at':0}"
 #define FREE_T "{'free':1}"
 
+/* The text with " for '. The caller frees it. */
+char *rp_quoted(const char *text);
+
 struct rp_world {
     struct rp_graph g;
     struct rp_plan p;

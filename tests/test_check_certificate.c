@@ -303,8 +303,9 @@ static void a_digest_of_another_graph_is_refused(void) {
     struct rp_world w;
     struct rp_certified_bound s;
     rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
-    char *message =
-        rp_format("it is for sha256 0%.63s, the graph has %s", w.g.sha256, w.g.sha256);
+    char *message = rp_format(
+        "it is for \"%s\" (sha256 0%.11s...), this graph is \"%s\" (sha256 %.12s...)",
+        w.g.name, w.g.sha256, w.g.name, w.g.sha256);
     CU_ASSERT_EQUAL(check_edited(&w, "'sha256':'", "'sha256':'0", &s), RP_NO);
     CU_ASSERT_STRING_EQUAL(w.err.msg, message);
     free(message);

@@ -93,39 +93,39 @@ static void refused(const char *name, struct rp_zoo_options o, const char *messa
 
 static void bad_options_are_refused_in_one_line(void) {
     struct rp_zoo_options o = rp_net_defaults();
-    refused("vgg17", o, "zoo: there is no network 'vgg17' ('zoo' lists them)");
+    refused("vgg17", o, "there is no network 'vgg17'");
     o.image[0] = o.image[1] = o.image[2] = 7;
-    refused("vgg16", o, "zoo: vgg16: --image 7 is too small (at least 32)");
+    refused("vgg16", o, "vgg16: --image 7 is too small (at least 32)");
     o = rp_net_defaults();
     o.image[1] = 64;
     o.image[2] = 72;
-    refused("unet", o, "zoo: unet: --image 72 is not a multiple of 16");
+    refused("unet", o, "unet: --image 72 is not a multiple of 16");
     o = rp_net_defaults();
     o.batch = 0;
-    refused("vgg16", o, "zoo: vgg16: --batch 0: must be at least 1");
+    refused("vgg16", o, "vgg16: --batch 0: must be at least 1");
     o.batch = (uint64_t)1 << 63;
     refused("vgg16", o,
-            "zoo: vgg16: --batch 9223372036854775808 is too large (at most "
+            "vgg16: --batch 9223372036854775808 is too large (at most "
             "9223372036854775807)");
     o = rp_net_defaults();
     o.classes = 0;
-    refused("resnet50", o, "zoo: resnet50: --classes 0: must be at least 1");
+    refused("resnet50", o, "resnet50: --classes 0: must be at least 1");
     o = rp_net_defaults();
     o.steps = 3;
-    refused("resnet50", o, "zoo: resnet50: --steps does not apply");
+    refused("resnet50", o, "resnet50: --steps does not apply");
     o = rp_net_defaults();
     o.layers = 100;
     o.steps = 10000;
-    refused("lstm-lm", o, "zoo: lstm-lm: more than 200000 ops");
+    refused("lstm-lm", o, "lstm-lm: more than 200000 ops");
     o = rp_net_defaults();
     o.no_aux = true;
-    refused("resnet50", o, "zoo: resnet50: --no-aux does not apply");
+    refused("resnet50", o, "resnet50: --no-aux does not apply");
     o = rp_net_defaults();
     o.dtype = RP_I32;
-    refused("resnet50", o, "zoo: resnet50: --dtype must be f32 or f16");
+    refused("resnet50", o, "resnet50: --dtype must be f32 or f16");
     o = rp_net_defaults();
     o.seed = UINT64_MAX;
-    refused("resnet50", o, "zoo: resnet50: --seed: too large");
+    refused("resnet50", o, "resnet50: --seed: too large");
 }
 
 /* First the sum of flops overflows, then a product within one op. */

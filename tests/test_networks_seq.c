@@ -286,7 +286,7 @@ static void grouped_queries_shrink_only_keys_and_values(void) {
     CU_ASSERT_EQUAL(
         json_integer_value(json_array_get(json_object_get(attrs, "strides_b"), 2)), 0);
     o.kv_heads = 5;
-    refused("llama-7b", o, "zoo: llama-7b: --kv-heads 5 does not divide 32 heads");
+    refused("llama-7b", o, "llama-7b: --kv-heads 5 does not divide 32 heads");
     rp_graph_fini(&full);
     rp_graph_fini(&grouped);
 }
@@ -310,9 +310,9 @@ static void the_loss_in_parts_is_the_same_step_with_smaller_logits(void) {
         rp_graph_fini(&parts);
     }
     o.loss_parts = 4;
-    refused("nmt", o, "zoo: nmt: --loss-parts 4 does not divide the steps");
+    refused("nmt", o, "nmt: --loss-parts 4 does not divide the steps");
     o.steps = RP_ZOO_DEFAULT;
-    refused("gpt2", o, "zoo: gpt2: --loss-parts does not apply");
+    refused("gpt2", o, "gpt2: --loss-parts does not apply");
 }
 
 static void recurrent_networks_are_unrolled(void) {
@@ -368,23 +368,23 @@ static void bert_predicts_fifteen_percent_of_the_places(void) {
 static void impossible_options_are_refused(void) {
     struct rp_zoo_options o = defaults();
     o.seq = 1025;
-    refused("gpt2", o, "zoo: gpt2: at most 1024 tokens in a sequence, not 1025");
+    refused("gpt2", o, "gpt2: at most 1024 tokens in a sequence, not 1025");
     o.seq = 513;
-    refused("bert-large", o, "zoo: bert-large: at most 512 tokens in a sequence, not 513");
+    refused("bert-large", o, "bert-large: at most 512 tokens in a sequence, not 513");
     o = defaults();
     o.layers = 1;
-    refused("nmt", o, "zoo: nmt: --layers must be at least 2");
+    refused("nmt", o, "nmt: --layers must be at least 2");
     o.layers = 1001;
-    refused("lstm-lm", o, "zoo: lstm-lm: --layers 1001 is too large (at most 1000)");
+    refused("lstm-lm", o, "lstm-lm: --layers 1001 is too large (at most 1000)");
     o = defaults();
     o.steps = 10001;
-    refused("nmt", o, "zoo: nmt: --steps 10001 is too large (at most 10000)");
+    refused("nmt", o, "nmt: --steps 10001 is too large (at most 10000)");
     o = defaults();
     o.batch = (uint64_t)1 << 60;
-    refused("gpt2", o, "zoo: gpt2: sizes overflow: a product passes 2^63-1");
+    refused("gpt2", o, "gpt2: sizes overflow: a product passes 2^63-1");
     o = defaults();
     o.image[1] = 200;
-    refused("vit-b16", o, "zoo: vit-b16: --image 200 is not a multiple of 16");
+    refused("vit-b16", o, "vit-b16: --image 200 is not a multiple of 16");
 }
 
 static void shorter_sequences_read_the_first_positions(void) {

@@ -162,11 +162,12 @@ static void a_wrong_option_is_named_in_the_message(void) {
         const char *arg, *value, *message;
     } bad[] = {
         {"--bogus", "1", "test: unknown option '--bogus' (try --help)"},
-        {"--fla", "1", "test: unknown option '--fla' (try --help)"},
-        {"--flag2", "1", "test: unknown option '--flag2' (try --help)"},
+        {"--fla", "1", "test: unknown option '--fla'; did you mean '--flag'?"},
+        {"--flag2", "1", "test: unknown option '--flag2'; did you mean '--flag'?"},
         {"--=5", "1", "test: unknown option '--=5' (try --help)"},
         {"-z", "1", "test: unknown option '-z' (try --help)"},
         {"-fz", "1", "test: unknown option '-fz' (try --help)"},
+        {"-flag", "1", "test: unknown option '-flag'; did you mean '--flag'?"},
         {"--flag=yes", "1", "test: --flag takes no value"},
         {"--nat", "-1", "test: --nat: '-1' is not a whole number"},
         {"--nat", "1.5", "test: --nat: '1.5' is not a whole number"},
@@ -175,6 +176,8 @@ static void a_wrong_option_is_named_in_the_message(void) {
          "test: --nat: '9223372036854775808' is not a whole number"},
         {"--size=8Q", "1",
          "test: --size: '8Q' is not a size such as 8GiB, 512M, 16GB or 4096"},
+        {"--size", "8589934592GiB",
+         "test: --size: '8589934592GiB' is not a size such as 8GiB, 512M, 16GB or 4096"},
         {"--number", "nan", "test: --number: 'nan' is not a number of 0 or more"},
         {"--number", "-1", "test: --number: '-1' is not a number of 0 or more"},
         {"--number", "1e999", "test: --number: '1e999' is not a number of 0 or more"},

@@ -196,16 +196,6 @@ static void flags_mark_the_quick_policies(void) {
     CU_ASSERT_PTR_NULL(rp_policy_find("none"));
 }
 
-static void quick_policy_fits_says_whether_some_quick_policy_fits(void) {
-    struct rp_graph g = rp_priced_network("resnet50", rp_net_defaults());
-    struct rp_policy_options o = rp_quick_options(true);
-    o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 60;
-    CU_ASSERT_TRUE(rp_quick_policy_fits(&g, &o));
-    o.budget_bytes = g.fixed_bytes + 1;
-    CU_ASSERT_FALSE(rp_quick_policy_fits(&g, &o));
-    rp_graph_fini(&g);
-}
-
 void suite_quick_plans(void) {
     RP_SUITE("quick_plans");
     RP_TEST(the_quick_plan_is_the_fastest_that_fits);
@@ -218,5 +208,4 @@ void suite_quick_plans(void) {
     RP_TEST(a_search_uses_only_what_is_allowed_from_its_first_plan_on);
     RP_TEST(host_copies_fit_the_host_budget_or_the_plan_is_reported_as_not_fitting);
     RP_TEST(flags_mark_the_quick_policies);
-    RP_TEST(quick_policy_fits_says_whether_some_quick_policy_fits);
 }

@@ -157,7 +157,8 @@ static void a_plan_for_another_graph_is_rejected(void) {
     struct rp_world w;
     rp_world_open(&w, rp_net, SIZES, ALL);
     w.p.graph_sha256[0] ^= 1;
-    char *why = rp_format("graph: the plan is for sha256 %s, the graph has %s",
+    char *why = rp_format("graph: the plan is for \"net\" (sha256 %.12s...), this graph is "
+                          "\"net\" (sha256 %.12s...)",
                           w.p.graph_sha256, w.g.sha256);
     rp_expect_verdict(&w, why);
     free(why);

@@ -96,8 +96,8 @@ FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is active
     measure $layers
 CUDA_INJECTION64_PATH=/lib/tool.so refused "another tool" 5 'another tool is tracing' \
     measure $layers
-GPUS=0 refused "no GPU" 5 'profile: without --device: there is no GPU$' measure $layers
-refused "a GPU number that is too large" 5 'profile: without --device: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
+GPUS=0 refused "no GPU" 5 'profile: there is no GPU; --device NAME models one' measure $layers
+refused "a GPU number that is too large" 5 'profile: there is no GPU 1; the last is 0$' measure --gpu 1 $layers
 refused "zero steps" 2 'profile: --repeat must be from 1 to 1000$' measure --repeat 0 $layers
 sed 's/^"ops":\[$/"ops":[],"keep":[]}/; /"ops":\[\]/q' $layers >"$tmp/empty.json"
 refused "no ops" 3 'empty.json: the graph has no ops to measure$' measure "$tmp/empty.json"

@@ -49,7 +49,9 @@ part cuda-emulated tools/check-cuda.sh emulated
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh
+part html tools/check-html.sh
 part man tools/check-man.sh
+part cluster tests/check-cluster.sh
 part libremat tools/check-libremat.sh
 part emit tools/check-emit.sh
 part campaign "$build/run-campaign" --steady --seed 1 --cases 100 --folder "$build/campaign" "$build/remat-plan"

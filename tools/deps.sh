@@ -56,6 +56,10 @@ for group; do
     clang) runs clang clang --version ;;
     fuzz) runs "clang libclang-rt-dev" libfuzzer_links ;;
     python) runs python3-venv python3 -c "import venv, ensurepip" ;;
+    browser)
+        runs "chromium chromium-driver" chromedriver --version
+        runs curl curl --version
+        ;;
     format) runs clang-format-14 tools/format.sh --found ;;
     *) say "no group '$group'" && exit 2 ;;
     esac

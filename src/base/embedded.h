@@ -1,6 +1,6 @@
-/* embedded: the source files that remat-plan puts into emitted programs. tools/embed.sh
- * makes the table at build time; the Makefile lists the files. Read-only, so that any
- * thread may use it. */
+/* embedded: the source files that remat-plan puts into emitted programs and pages.
+ * tools/embed.sh makes the table at build time; the Makefile lists the files. Read-only, so
+ * that any thread may use it. */
 #ifndef RP_BASE_EMBEDDED_H
 #define RP_BASE_EMBEDDED_H
 

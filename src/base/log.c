@@ -1,15 +1,17 @@
 #include "base/log.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/status.h"
 
 static int log_level;
-static bool progress_shown;
-static double progress_time;
 
 void rp_log_set(int level) {
     log_level = level;
@@ -25,16 +27,106 @@ double rp_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void clear_progress(void) {
-    if (progress_shown)
-        fputs("\r\033[K", stderr);
-    progress_shown = false;
+/* ---- progress ---- */
+
+/* What the line consists of, and when it was drawn. */
+static struct {
+    bool off, shown;
+    double begin, drawn; /* rp_seconds(): of the first line, of the last; 0: none */
+    double after_s, left_s;
+    char task[128], state[192];
+} progress;
+
+static bool can_show(void) {
+    const char *term = getenv("TERM");
+    return !progress.off && log_level >= 0 && isatty(STDERR_FILENO) && term != NULL &&
+           strcmp(term, "dumb") != 0;
 }
+
+static void erase(void) {
+    if (progress.shown)
+        fputs("\r\033[K", stderr);
+    progress.shown = false;
+}
+
+/* Writes "48 s", "1 min 40 s" or "2 h 5 min". */
+static void show_seconds(double seconds, char text[32]) {
+    unsigned long s = (unsigned long)(seconds < 0     ? 0
+                                      : seconds > 1e9 ? 1e9
+                                                      : seconds + 0.5);
+    if (s < 60)
+        snprintf(text, 32, "%lu s", s);
+    else if (s < 3600)
+        snprintf(text, 32, "%lu min %lu s", s / 60, s % 60);
+    else
+        snprintf(text, 32, "%lu h %lu min", s / 3600, s / 60 % 60);
+}
+
+static void draw(void) {
+    char line[512], time[32];
+    struct winsize size = {0};
+    double now = rp_seconds(), left_s = progress.left_s + progress.after_s;
+    if (progress.begin == 0)
+        progress.begin = now;
+    progress.drawn = now;
+    show_seconds(isfinite(left_s) ? left_s : now - progress.begin, time);
+    int n =
+        snprintf(line, sizeof line, "%s%s%s%s %s%s%s", progress.task,
+                 progress.task[0] != '\0' ? ", " : "", isfinite(left_s) ? "at most " : "",
+                 time, isfinite(left_s) ? "left" : "so far",
+                 progress.state[0] != '\0' ? ": " : "", progress.state);
+    ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    if (size.ws_col > 0 && n >= size.ws_col)
+        line[size.ws_col - 1] = '\0';
+    erase();
+    fputs(line, stderr);
+    fflush(stderr);
+    progress.shown = true;
+}
+
+void rp_progress_task(double own_s, double after_s, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(progress.task, sizeof progress.task, fmt, ap);
+    va_end(ap);
+    progress.after_s = after_s;
+    progress.left_s = own_s;
+    progress.state[0] = '\0';
+    if (can_show())
+        draw();
+}
+
+void rp_progress(double left_s, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(progress.state, sizeof progress.state, fmt, ap);
+    va_end(ap);
+    progress.left_s = left_s;
+    if (can_show())
+        draw();
+}
+
+bool rp_progress_due(void) {
+    return progress.shown && rp_seconds() > progress.drawn + 0.2;
+}
+
+void rp_progress_end(void) {
+    erase();
+    progress.task[0] = progress.state[0] = '\0';
+    progress.after_s = 0;
+}
+
+void rp_progress_off(void) {
+    rp_progress_end();
+    progress.off = true;
+}
+
+/* ---- messages ---- */
 
 void rp_log(int level, const char *fmt, ...) {
     if (level > log_level)
         return;
-    clear_progress();
+    erase();
     char line[4096];
     va_list ap;
     va_start(ap, fmt);
@@ -43,22 +135,4 @@ void rp_log(int level, const char *fmt, ...) {
     fputs("remat-plan: ", stderr);
     rp_put_clean(line, stderr);
     fputc('\n', stderr);
-}
-
-void rp_progress(const char *fmt, ...) {
-    if (fmt[0] == '\0') {
-        clear_progress();
-        return;
-    }
-    double now = rp_seconds();
-    if (log_level < 0 || !isatty(STDERR_FILENO) || now < progress_time + 0.2)
-        return;
-    progress_time = now;
-    clear_progress();
-    va_list ap;
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fflush(stderr);
-    progress_shown = true;
 }

@@ -27,9 +27,29 @@ void rp_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)
     } while (0)
 #endif
 
-/* Shows a line that the next progress or log call replaces; an empty text clears it. Only
- * on a terminal, not with -q, and at most five times a second. */
-void rp_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* ---- progress: one line on a terminal that says how the work goes ----
+ *
+ * "TASK, at most 1 min 40 s left: STATE", cut at the right edge. The next one or a message
+ * replaces it, and nothing of it stays. Only if standard error is a terminal that can erase
+ * a line, and not with -q. */
+
+/* Begins a task that is one of several: "point 3 of 12". It takes at most `own_s` seconds,
+ * and those after it `after_s`; NAN if that is not known. */
+void rp_progress_task(double own_s, double after_s, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Shows the state of the task, or of all the work if it has no tasks. `left_s` is how long
+ * it takes at most. If that or `after_s` is not finite, the line says how long the work has
+ * taken so far. */
+void rp_progress(double left_s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* True if the line is shown and is older than a fifth of a second. For calls that come
+ * often.
+ */
+bool rp_progress_due(void);
+
+void rp_progress_end(void); /* erases the line; a report may follow */
+void rp_progress_off(void); /* no more of it: for a process that works beside others */
 
 /* Seconds on a monotonic clock. For limits and reports only: no decision of a search may
  * depend on it. */

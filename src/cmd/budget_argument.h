@@ -31,10 +31,16 @@ rp_rc rp_parse_budget(const char *command, const struct rp_budget_texts *t,
                       const struct rp_graph *g, bool addressed, uint64_t *budget,
                       struct rp_err *err);
 
-/* The same for a list "A,B,C". On RP_OK there is at least one, and the caller frees
- * *budgets. */
+struct rp_budgets {
+    uint64_t *at;
+    size_t n, cap;
+};
+
+/* The same for a list "A,B,C". An item may be a range "LOW..HIGH:N": N budgets from LOW to
+ * HIGH, evenly spaced. On RP_OK there is at least one. The caller frees to->at in any case.
+ */
 rp_rc rp_parse_budgets(const char *command, const struct rp_budget_texts *t,
-                       const struct rp_graph *g, bool addressed, uint64_t **budgets,
-                       size_t *n, struct rp_err *err);
+                       const struct rp_graph *g, bool addressed, struct rp_budgets *to,
+                       struct rp_err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* commands: the list of remat-plan's commands, in the order in which --help shows them.
+/* commands: the list of remat-plan's commands, in the order in which --help shows them, and
+ * the command line as a whole.
  * Each is an object rp_cmd_NAME, defined in cmd/NAME.c. */
 #ifndef RP_CMD_COMMANDS_H
 #define RP_CMD_COMMANDS_H
@@ -19,5 +20,12 @@
 
 #define RP_DECLARE_COMMAND(name) extern const struct rp_command rp_cmd_##name;
 RP_COMMANDS(RP_DECLARE_COMMAND)
+
+const struct rp_command *rp_command(size_t i); /* the i-th; NULL behind the last */
+const char *rp_command_name(size_t i);         /* its name, as an rp_names */
+
+/* Runs the command that argv[1] names, or prints the help or the version. Returns what the
+ * process's exit code will be; `err` holds the message if that is not RP_OK. */
+rp_rc rp_run_command_line(int argc, char **argv, struct rp_err *err);
 
 #endif

@@ -3,10 +3,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "cmd/unit_hint.h"
+#include "model/zoo/registry.h"
 
 struct rp_option rp_option_json(bool *to) {
     return (struct rp_option){.name = "json",
@@ -48,8 +51,8 @@ rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *te
     bool ok = rp_parse_bytes(with_unit, bytes_per_s);
     free(with_unit);
     return ok ? RP_OK
-              : rp_fail(err, RP_USAGE, "%s: --%s: '%s' is not a number of GB/s", command,
-                        option, text);
+              : rp_fail(err, RP_USAGE, "%s: --%s: '%.200s' is not a number of GB/s%s",
+                        command, option, text, rp_hint_of_number(text, "GB/s").s);
 }
 
 /* ---- graphs ---- */
@@ -75,8 +78,18 @@ static rp_rc check_homes(const struct rp_graph *g, const char *file, struct rp_e
     return RP_OK;
 }
 
+rp_rc rp_load_graph(const char *file, struct rp_graph *g, struct rp_err *err) {
+    if (rp_zoo_find(file) != NULL && access(file, F_OK) != 0)
+        return rp_fail(
+            err, RP_ENV,
+            "there is no file '%s' ('remat-plan zoo %s -o FILE' writes the graph "
+            "of this network)",
+            file, file);
+    return rp_graph_load(file, g, err);
+}
+
 rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *err) {
-    rp_rc rc = rp_graph_load(file, g, err);
+    rp_rc rc = rp_load_graph(file, g, err);
     if (rc != RP_OK)
         return rc;
     rc = rp_check_times(g, file, err);

@@ -34,6 +34,10 @@ rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *te
 /* RP_INPUT if the ops have no times, which planning needs. */
 rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *err);
 
+/* Loads a graph. If there is no such file, but a network of that name, the message says how
+ * to write its graph. */
+rp_rc rp_load_graph(const char *file, struct rp_graph *g, struct rp_err *err);
+
 /* Loads a graph and checks that it can be planned: it has times, and no tensor's home is
  * the host. *g is empty unless RP_OK is returned. */
 rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *err);

@@ -17,6 +17,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/policy_argument.h"
 #include "cmd/policy_outcome.h"
+#include "emit/page/page.h"
 #include "solve/solver.h"
 
 /* One policy at one budget. */
@@ -24,13 +25,14 @@ struct row {
     const struct rp_policy *policy;
     uint64_t budget_bytes;
     bool planned;              /* false: an interrupt came first */
-    struct rp_outcome outcome; /* without the plan's steps */
+    struct rp_outcome outcome; /* without the plan's steps, unless they are shown */
 };
 
 struct table {
     const struct rp_graph *g;
     uint64_t keep_all_bytes, kept_bytes;
     struct rp_host_budget host;
+    bool keep_steps; /* of the plans, for a page */
     bool interrupted;
     RP_VEC(struct row) rows;
 };
@@ -190,14 +192,37 @@ static rp_rc save_csv(const struct table *t, const char *path, struct rp_err *er
     return rp_text_save(f, &text, &len, path, err);
 }
 
-/* Keeps only the claims of the plan and its host bytes. */
+static rp_rc save_html(const struct table *t, const char *path, struct rp_err *err) {
+    struct rp_page_entry *entries = rp_calloc(t->rows.n, sizeof *entries);
+    char *text, **reasons = rp_calloc(t->rows.n, sizeof *reasons);
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    for (size_t i = 0; i < t->rows.n; i++) {
+        const struct row *r = &t->rows.at[i];
+        bool shown = has_figures(r);
+        reasons[i] = shown ? NULL : reason(t, r);
+        entries[i] = (struct rp_page_entry){r->policy->name, r->budget_bytes,
+                                            shown ? &r->outcome.plan : NULL,
+                                            r->outcome.report.fits, reasons[i]};
+    }
+    rp_page_write(&(struct rp_page){RP_PAGE_COMPARISON, t->g, entries, t->rows.n}, f);
+    for (size_t i = 0; i < t->rows.n; i++)
+        free(reasons[i]);
+    free(reasons);
+    free(entries);
+    return rp_text_save(f, &text, &len, path, err);
+}
+
+/* Keeps only the claims of the plan and its host bytes, unless its steps are shown. */
 static rp_rc plan_row(struct table *t, const struct rp_policy_options *o, struct row *row,
                       struct rp_err *err) {
     rp_rc rc = rp_outcome_make(t->g, row->policy, o, &row->outcome, err);
-    struct rp_plan kept = {.claims = row->outcome.plan.claims,
-                           .host_bytes = row->outcome.plan.host_bytes};
-    rp_outcome_fini(&row->outcome);
-    row->outcome.plan = kept;
+    if (!t->keep_steps) {
+        struct rp_plan kept = {.claims = row->outcome.plan.claims,
+                               .host_bytes = row->outcome.plan.host_bytes};
+        rp_outcome_fini(&row->outcome);
+        row->outcome.plan = kept;
+    }
     row->planned = row->outcome.rc != RP_LIMIT || !rp_stop_interrupted(o->stop);
     return rc;
 }
@@ -206,19 +231,26 @@ static rp_rc plan_row(struct table *t, const struct rp_policy_options *o, struct
 static rp_rc fill_table(struct table *t, struct rp_policy_options *o, const bool *chosen,
                         const uint64_t *budgets, size_t n, struct rp_err *err) {
     rp_rc rc = RP_OK;
+    size_t searches_left = 0;
+    for (size_t i = 0; i < rp_n_policies; i++)
+        searches_left += chosen[i] && rp_policies[i]->record == NULL ? n : 0;
     for (size_t b = 0; b < n; b++)
         for (size_t i = 0; i < rp_n_policies && rc == RP_OK; i++) {
             struct row row = {.policy = rp_policies[i], .budget_bytes = budgets[b]};
             if (!chosen[i])
                 continue;
-            rp_progress("budget %zu of %zu: %s", b + 1, n, row.policy->name);
+            bool search = row.policy->record == NULL;
+            searches_left -= search;
+            rp_progress_task(search ? o->time_limit : 0,
+                             (double)searches_left * o->time_limit, "budget %zu of %zu, %s",
+                             b + 1, n, row.policy->name);
             o->budget_bytes = budgets[b];
             if (!rp_stop_interrupted(o->stop))
                 rc = plan_row(t, o, &row, err);
             rp_push(&t->rows, row);
         }
     t->interrupted = rp_stop_interrupted(o->stop);
-    rp_progress("%s", "");
+    rp_progress_end();
     return rc;
 }
 
@@ -237,9 +269,10 @@ static rp_rc report_interrupt(const struct table *t, struct rp_err *err) {
 
 struct options {
     struct rp_budget_texts budgets;
-    const char *policies, *csv;
+    const char *policies, *csv, *html;
     uint64_t host_budget; /* UINT64_MAX: not given */
     bool json;
+    bool silent; /* a file goes to standard output, so the table does not */
     struct rp_policy_options policy;
     bool *chosen; /* one for each of rp_policies */
 };
@@ -247,29 +280,33 @@ struct options {
 static rp_rc report(const struct table *t, const struct options *o, struct rp_err *err) {
     if (o->json)
         print_json(t);
-    else if (rp_log_level() >= 0 && (o->csv == NULL || strcmp(o->csv, "-") != 0))
+    else if (rp_log_level() >= 0 && !o->silent)
         print_text(t);
     rp_rc rc = o->csv != NULL ? save_csv(t, o->csv, err) : RP_OK;
+    if (rc == RP_OK && o->html != NULL)
+        rc = save_html(t, o->html, err);
     return rc == RP_OK ? report_interrupt(t, err) : rc;
 }
 
 static rp_rc compare(const struct rp_graph *g, struct options *o, struct rp_err *err) {
-    uint64_t *budgets = NULL;
-    size_t n = 0;
+    struct rp_budgets budgets;
     bool addressed = o->policy.addressed;
     struct table t = {.g = g,
+                      .keep_steps = o->html != NULL,
                       .host = rp_host_budget_choose(o->host_budget, g->device.name)};
     o->policy.host_bytes = t.host.bytes;
-    rp_rc rc = rp_parse_budgets("compare", &o->budgets, g, addressed, &budgets, &n, err);
+    rp_rc rc = rp_parse_budgets("compare", &o->budgets, g, addressed, &budgets, err);
     if (rc == RP_OK) {
         t.keep_all_bytes = rp_keep_all_bytes(g, addressed);
         t.kept_bytes = rp_kept_bytes(g, addressed);
-        rc = fill_table(&t, &o->policy, o->chosen, budgets, n, err);
+        rc = fill_table(&t, &o->policy, o->chosen, budgets.at, budgets.n, err);
     }
     if (rc == RP_OK)
         rc = report(&t, o, err);
+    for (size_t i = 0; i < t.rows.n; i++)
+        rp_outcome_fini(&t.rows.at[i].outcome);
     free(t.rows.at);
-    free(budgets);
+    free(budgets.at);
     return rc;
 }
 
@@ -277,12 +314,14 @@ static rp_rc compare_file(const char *file, struct options *o, struct rp_err *er
     struct rp_graph g = {0};
     const struct rp_named_file files[] = {{"GRAPH", file, .input = true},
                                           {"--json", o->json ? "-" : NULL},
-                                          {"--csv", o->csv}};
+                                          {"--csv", o->csv},
+                                          {"--html", o->html}};
+    o->silent = rp_uses_stdout(files, 4);
     rp_rc rc = rp_check_budget_texts("compare", "80%,60%,40%", &o->budgets, err);
     if (rc == RP_OK)
         rc = rp_parse_policies("compare", o->policies, &o->policy, o->chosen, err);
     if (rc == RP_OK)
-        rc = rp_check_files("compare", files, 3, err);
+        rc = rp_check_files("compare", files, 4, err);
     if (rc == RP_OK)
         rc = rp_load_timed_graph(file, &g, err);
     if (rc == RP_OK)
@@ -303,12 +342,14 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         rp_option_activation_budget(&o.budgets, "A,B,C"),
         rp_option_host_budget(&o.host_budget),
         {"policy", 'p', RP_OPT_STRING, &o.policies, "A,B,C",
-         "policies to compare, listed below (all)"},
+         "policies to compare, listed below (all)", rp_policy_name},
         {"time-limit", 't', RP_OPT_POSITIVE, &o.policy.time_limit, "SEC",
          "work for at most about SEC seconds on each plan (10)"},
         rp_option_ignore_clock(&o.policy.ignore_clock),
         {"csv", 0, RP_OPT_STRING, &o.csv, "FILE",
          "write the table to FILE; - is standard output"},
+        {"html", 0, RP_OPT_STRING, &o.html, "FILE",
+         "write a page for a browser into FILE, with all plans"},
         rp_option_no_addresses(&no_addresses),
         rp_option_seed(&o.policy.seed),
         rp_option_json(&o.json),

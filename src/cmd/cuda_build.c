@@ -19,20 +19,22 @@
 /* CUdevice_attribute of cuda.h. */
 enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
-rp_rc rp_cuda_find_gpu(const char *caller, uint64_t gpu, char **arch, struct rp_err *err) {
+rp_rc rp_cuda_find_gpu(const char *caller, const char *advice, uint64_t gpu, char **arch,
+                       struct rp_err *err) {
     int (*init)(unsigned) = NULL, (*count)(int *) = NULL;
     int (*get)(int *, int) = NULL, (*attribute)(int *, int, int) = NULL;
     int n = 0, device, major, minor;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (driver == NULL)
-        return rp_fail(err, RP_ENV, "%s: no GPU driver (libcuda.so.1)", caller);
+        return rp_fail(err, RP_ENV, "%s: there is no GPU driver (libcuda.so.1); %s", caller,
+                       advice);
     *(void **)&init = dlsym(driver, "cuInit");
     *(void **)&count = dlsym(driver, "cuDeviceGetCount");
     *(void **)&get = dlsym(driver, "cuDeviceGet");
     *(void **)&attribute = dlsym(driver, "cuDeviceGetAttribute");
     if (init == NULL || count == NULL || get == NULL || attribute == NULL || init(0) != 0 ||
         count(&n) != 0 || n == 0)
-        return rp_fail(err, RP_ENV, "%s: there is no GPU", caller);
+        return rp_fail(err, RP_ENV, "%s: there is no GPU; %s", caller, advice);
     if (gpu >= (uint64_t)n)
         return rp_fail(err, RP_ENV, "%s: there is no GPU %llu; the last is %d", caller,
                        (unsigned long long)gpu, n - 1);

@@ -11,7 +11,8 @@
 
 /* Finds a GPU by its number. *arch is nvcc's name for its architecture, such as sm_90, for
  * the caller to free. RP_ENV if there is no driver or no such GPU. */
-rp_rc rp_cuda_find_gpu(const char *caller, uint64_t gpu, char **arch, struct rp_err *err);
+rp_rc rp_cuda_find_gpu(const char *caller, const char *advice, uint64_t gpu, char **arch,
+                       struct rp_err *err);
 
 /* Finds nvcc: in $CUDA_HOME, else in PATH, else in /usr/local/cuda. The caller frees the
  * path. RP_ENV if there is none. */

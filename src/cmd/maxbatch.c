@@ -8,10 +8,12 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/device_argument.h"
 #include "cmd/interrupt.h"
 #include "cmd/maxbatch_report.h"
 #include "cmd/maxbatch_search.h"
 #include "cmd/policy_argument.h"
+#include "cmd/unit_hint.h"
 #include "cmd/zoo_options.h"
 
 /* The command line. */
@@ -108,18 +110,16 @@ static rp_rc parse_overhead(const char *text, struct rp_maxbatch_options *s,
 
 static rp_rc parse_device(const struct options *o, struct rp_maxbatch_options *s,
                           struct rp_err *err) {
-    s->device = rp_device_find(o->device);
-    if (s->device == NULL)
-        return rp_fail(err, RP_USAGE,
-                       "maxbatch: there is no device '%s' ('remat-plan profile --device "
-                       "list' lists them)",
-                       o->device);
+    rp_rc rc = rp_parse_device("maxbatch", o->device, &s->device, err);
+    if (rc != RP_OK)
+        return rc;
     s->policy_options.budget_bytes = s->device->memory_bytes;
     s->host = rp_host_budget_choose(o->host_budget, s->device->name);
     s->policy_options.host_bytes = s->host.bytes;
     if (o->budget != NULL && !rp_parse_bytes(o->budget, &s->policy_options.budget_bytes))
         return rp_fail(err, RP_USAGE,
-                       "maxbatch: --budget: '%s' is not a size such as 15GiB", o->budget);
+                       "maxbatch: --budget: '%.200s' is not a size such as 15GiB%s",
+                       o->budget, rp_hint_of_size(o->budget, false).s);
     return RP_OK;
 }
 
@@ -145,7 +145,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     s->policy_options.time_limit = 6;
     const struct rp_option table[] = {
         {"device", 'd', RP_OPT_REQUIRED, &o.device, "NAME",
-         "plan for times and memory of this device (required)"},
+         "plan for this device (required); 'list' lists all", rp_device_name},
         {"budget", 'b', RP_OPT_STRING, &o.budget, "SIZE",
          "device memory (all that the device has)"},
         rp_option_host_budget(&o.host_budget),
@@ -155,7 +155,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "stop when the largest batch is known to within this (1)"},
         {"fit-only", 0, RP_OPT_FLAG, &s->fit_only, NULL, "do not plan for speed"},
         {"policy", 'p', RP_OPT_STRING, &o.policy, "POLICY",
-         "plan by this policy, listed below (remat)"},
+         "plan by this policy, listed below (remat)", rp_policy_name},
         {"time-limit", 't', RP_OPT_POSITIVE, &s->policy_options.time_limit, "SEC",
          "work for at most about SEC seconds on each plan (6)"},
         rp_option_ignore_clock(&s->policy_options.ignore_clock),
@@ -172,6 +172,12 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     rp_rc rc = rp_options_parse(&rp_cmd_maxbatch, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
+    if (rp_is_device_list(o.device)) {
+        rp_list_devices(o.json);
+        return RP_OK;
+    }
+    if ((rc = rp_check_operands("maxbatch", n, 1, 1, "NETWORK", err)) != RP_OK)
+        return rc;
     s->network = argv[1];
     s->policy_options.addressed = !o.no_addresses;
     struct rp_stop stop = {rp_watch_interrupts(), INFINITY};
@@ -184,8 +190,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
 const struct rp_command rp_cmd_maxbatch = {
     .name = "maxbatch",
     .operands = "NETWORK",
-    .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = 1, /* none with --device list */
+    .operand_names = rp_network_name,
     .summary = "Find the largest batch of a network that fits a device",
     .detail =
         "The largest batch is found by bisection. For each batch the network's graph is\n"

@@ -1,6 +1,7 @@
 #include "cmd/maxbatch_search.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -21,7 +22,11 @@ const char *const rp_batch_word[] = {
 struct search {
     const struct rp_maxbatch_options *o;
     struct rp_maxbatch *m;
+    double plans_left; /* at most, after the one under way; for the progress line */
 };
+
+/* Keep-all's largest batch, the largest of all, and some between. */
+enum { N_FOR_SPEED = 5 };
 
 /* ---- what was found ---- */
 
@@ -148,9 +153,13 @@ static uint64_t largest_batch(const struct rp_maxbatch_options *o, uint64_t from
 
 /* ---- plans ---- */
 
+/* A plan takes two searches at most. */
 static void show_progress(const struct search *s, uint64_t batch) {
-    rp_progress("%u plans made, batch %" PRIu64 " fits; trying %" PRIu64, s->m->n_plans,
-                s->m->largest, batch);
+    bool search = s->o->policy->record == NULL;
+    double own_s = search ? 2 * s->o->policy_options.time_limit : NAN;
+    rp_progress_task(own_s, own_s * s->plans_left,
+                     "plan %u, batch %" PRIu64 " (%" PRIu64 " fits)", s->m->n_plans + 1,
+                     batch, s->m->largest);
 }
 
 /* Keeps the plan, whose batch is the largest so far, unless a faster one is kept. */
@@ -264,6 +273,9 @@ static rp_rc bisect(struct search *s, uint64_t low, uint64_t high, struct rp_err
     while (low + 1 < high && (double)(high - low) > (double)low * s->o->precision &&
            rc == RP_OK) {
         uint64_t mid = low + (high - low) / 2;
+        double halvings =
+            log2((double)(high - low) / fmax((double)low * s->o->precision, 1));
+        s->plans_left = (s->o->fit_only ? 0 : N_FOR_SPEED) + fmax(ceil(halvings) - 1, 0);
         if (rp_stop_interrupted(s->o->policy_options.stop)) {
             s->m->open_from = low + 1;
             s->m->open_to = high - 1;
@@ -286,14 +298,14 @@ static bool is_planned(const struct search *s, uint64_t batch) {
     return false;
 }
 
-/* Plans for speed: keep-all's largest batch, the largest of all, and some between. */
+/* Plans batches for speed. */
 static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
-    enum { N_BETWEEN = 3 };
     uint64_t a = s->m->keep_all_batch > 0 ? s->m->keep_all_batch : 1, b = s->m->largest;
     uint64_t last = 0;
     rp_rc rc = RP_OK;
-    for (uint64_t k = 0; k <= N_BETWEEN + 1 && rc == RP_OK && b > 0; k++) {
-        uint64_t batch = a + (b - a) * k / (N_BETWEEN + 1);
+    for (uint64_t k = 0; k < N_FOR_SPEED && rc == RP_OK && b > 0; k++) {
+        uint64_t batch = a + (b - a) * k / (N_FOR_SPEED - 1);
+        s->plans_left = N_FOR_SPEED - 1 - (double)k;
         if (batch != last && rp_stop_interrupted(s->o->policy_options.stop))
             s->m->n_open_for_speed++;
         else if (batch != last) {
@@ -308,8 +320,8 @@ static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
 
 rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
                          struct rp_err *err) {
-    struct search s = {o, m};
-    rp_progress("keep-all's largest batch");
+    struct search s = {.o = o, .m = m};
+    rp_progress_task(NAN, NAN, "keep-all's largest batch");
     m->keep_all_batch = largest_batch(o, 1, keep_all_fits);
     m->largest = m->keep_all_batch;
     uint64_t first = m->keep_all_batch > 0 ? m->keep_all_batch : 1;
@@ -328,6 +340,6 @@ rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch
     if (rc == RP_OK && m->keep_all_batch > 0 && !is_planned(&s, m->keep_all_batch) &&
         rp_maxbatch_largest(m) == NULL)
         rc = try_batch(&s, m->keep_all_batch, false, err);
-    rp_progress("%s", "");
+    rp_progress_end();
     return rc;
 }

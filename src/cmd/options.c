@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "cmd/unit_hint.h"
 
 bool rp_parse_nat(const char *text, uint64_t *value) {
     char *end;
@@ -153,9 +154,12 @@ static rp_rc store(const struct rp_command *cmd, const struct rp_option *o,
         ok = rp_parse_bytes(value, o->to);
         break;
     }
-    return ok ? RP_OK
-              : rp_fail(err, RP_USAGE, "%s: --%s: '%s' is not %s", cmd->name, o->name,
-                        value, expected[o->type]);
+    if (ok)
+        return RP_OK;
+    struct rp_text64 hint = o->type == RP_OPT_BYTES ? rp_hint_of_size(value, false)
+                                                    : rp_hint_of_number(value, o->arg);
+    return rp_fail(err, RP_USAGE, "%s: --%s: '%.200s' is not %s%s", cmd->name, o->name,
+                   value, expected[o->type], hint.s);
 }
 
 static const struct rp_option *find(const struct rp_option *table, const char *name,
@@ -182,6 +186,22 @@ static const struct rp_option *find_any(const struct rp_option *table, const cha
     return o != NULL ? o : find(common, name, len, letter);
 }
 
+/* A word with one dash may be meant to have two, unless it has only one letter. */
+static rp_rc refuse_option(const struct rp_command *cmd, const struct rp_option *table,
+                           const char *arg, struct rp_err *err) {
+    const char *name = arg + 1 + (arg[1] == '-');
+    size_t len = strcspn(name, "=");
+    struct rp_nearest near = rp_nearest_to(name, len > 1 ? len : 0);
+    for (const struct rp_option *o = table; o->name != NULL; o++)
+        rp_nearest_try(&near, o->name);
+    for (const struct rp_option *o = common; o->name != NULL; o++)
+        rp_nearest_try(&near, o->name);
+    char *what = rp_format("%s: unknown option", cmd->name);
+    rp_refuse_name(what, arg, "--", &near, "try --help", err);
+    free(what);
+    return RP_USAGE;
+}
+
 /* Parses one argument that begins with '-'. If its value is the next argument, *i moves on
  * to that. */
 static rp_rc parse_one(const struct rp_command *cmd, const struct rp_option *table,
@@ -191,17 +211,15 @@ static rp_rc parse_one(const struct rp_command *cmd, const struct rp_option *tab
     size_t len = is_long ? strcspn(arg + 2, "=") : 1;
     const struct rp_option *o =
         find_any(table, is_long ? arg + 2 : NULL, len, is_long ? '\0' : arg[1]);
-    if (o == NULL)
-        return rp_fail(err, RP_USAGE, "%s: unknown option '%s' (try --help)", cmd->name,
-                       arg);
+    if (o == NULL || (!is_long && find_any(table, arg + 1, strcspn(arg + 1, "="), '\0')))
+        return refuse_option(cmd, table, arg, err);
     if (o->arg == NULL) {
         if (is_long && arg[2 + len] == '=')
             return rp_fail(err, RP_USAGE, "%s: --%s takes no value", cmd->name, o->name);
         for (const char *p = arg + 2; !is_long && *p != '\0'; p++) { /* -vv */
             const struct rp_option *more = find_any(table, NULL, 1, *p);
             if (more == NULL || more->arg != NULL)
-                return rp_fail(err, RP_USAGE, "%s: unknown option '%s' (try --help)",
-                               cmd->name, arg);
+                return refuse_option(cmd, table, arg, err);
             store(cmd, more, NULL, err);
         }
         return store(cmd, o, NULL, err);
@@ -224,18 +242,30 @@ static const char *first_missing(const struct rp_option *table) {
     return NULL;
 }
 
-/* Reports a wrong number of operands, or a required option that is not there. */
+rp_rc rp_check_operands(const char *command, int n, int min, int max, const char *operands,
+                        struct rp_err *err) {
+    if (n >= min && n <= max)
+        return RP_OK;
+    return rp_fail(err, RP_USAGE, "%s: expected %s, got %d operand%s (try --help)", command,
+                   operands[0] ? operands : "no operands", n, n == 1 ? "" : "s");
+}
+
+/* Reports a wrong number of operands, or a required option that is not there. `split` is
+ * the value of an option and the next word, if that looks like its unit; else NULLs. */
 static rp_rc check_complete(const struct rp_command *cmd, const struct rp_option *table,
-                            int n_operands, struct rp_err *err) {
+                            int n_operands, const char *const split[2],
+                            struct rp_err *err) {
     const char *option = first_missing(table);
-    if (n_operands < cmd->min_operands || n_operands > cmd->max_operands)
-        return rp_fail(err, RP_USAGE, "%s: expected %s, got %d operand%s (try --help)",
-                       cmd->name, cmd->operands[0] ? cmd->operands : "no operands",
-                       n_operands, n_operands == 1 ? "" : "s");
-    if (option != NULL)
+    if (n_operands > cmd->max_operands && split[0] != NULL)
+        return rp_fail(err, RP_USAGE,
+                       "%s: '%.80s %.80s' is two words; did you mean '%.80s%.80s'?",
+                       cmd->name, split[0], split[1], split[0], split[1]);
+    rp_rc rc = rp_check_operands(cmd->name, n_operands, cmd->min_operands,
+                                 cmd->max_operands, cmd->operands, err);
+    if (rc == RP_OK && option != NULL)
         return rp_fail(err, RP_USAGE, "%s: --%s is required (try --help)", cmd->name,
                        option);
-    return RP_OK;
+    return rc;
 }
 
 rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *table,
@@ -243,6 +273,7 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
                        struct rp_err *err) {
     int n = 0;
     bool only_operands = false;
+    const char *split[2] = {NULL, NULL};
     quiet = verbose = help = 0;
     *done = false;
     for (int i = 1; i < argc; i++) {
@@ -251,9 +282,12 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
         } else if (strcmp(argv[i], "--") == 0) {
             only_operands = true;
         } else {
+            int option = i;
             rp_rc rc = parse_one(cmd, table, argc, argv, &i, err);
             if (rc != RP_OK)
                 return rc;
+            if (i > option && i + 1 < argc && rp_is_unit(argv[i + 1]))
+                memcpy(split, &argv[i], sizeof split);
         }
     }
     if (help > 0) {
@@ -263,5 +297,5 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
     }
     rp_log_set(quiet ? -1 : verbose);
     *n_operands = n;
-    return check_complete(cmd, table, n, err);
+    return check_complete(cmd, table, n, split, err);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "cmd/nearest.h"
 
 enum rp_option_type {
     RP_OPT_FLAG,     /* bool: set to true */
@@ -30,6 +31,7 @@ struct rp_option {
     void *to;
     const char *arg;  /* name of the argument in help; NULL for FLAG and COUNT */
     const char *help; /* one line */
+    rp_names *names;  /* what the argument may be, if that is one of a list; else NULL */
 };
 
 /* A command as the user sees it, and the function that runs it. */
@@ -37,6 +39,7 @@ struct rp_command {
     const char *name;
     const char *operands; /* as the usage line shows them: "GRAPH PLAN", or "" */
     int min_operands, max_operands;
+    rp_names *operand_names;  /* what operands may be; NULL: files */
     const char *summary;      /* one imperative line without a full stop */
     const char *detail;       /* paragraphs after the options, or NULL */
     void (*print_more)(void); /* prints the end of the help, or NULL */
@@ -63,5 +66,10 @@ bool rp_parse_share(const char *text, uint64_t whole, uint64_t *part);
 rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *table,
                        int argc, char **argv, int *n_operands, bool *done,
                        struct rp_err *err);
+
+/* RP_USAGE unless the number of operands, n, is from `min` to `max`. For commands where it
+ * depends on the options; `operands` says what was expected. */
+rp_rc rp_check_operands(const char *command, int n, int min, int max, const char *operands,
+                        struct rp_err *err);
 
 #endif

@@ -9,29 +9,20 @@
 #include "base/mem.h"
 #include "cmd/options.h"
 
-/* ---- lists for messages ---- */
+/* ---- messages ---- */
 
-/* The names of all policies if `policy` is NULL, else of its options, separated by ", ".
- * The caller frees the text. */
-static char *list_names(const struct rp_policy *policy) {
-    char *text;
-    size_t len;
-    FILE *f = rp_text_open(&text, &len);
-    if (policy == NULL)
-        for (size_t i = 0; i < rp_n_policies; i++)
-            fprintf(f, "%s%s", i > 0 ? ", " : "", rp_policies[i]->name);
-    else
-        for (const struct rp_policy_option *o = policy->options; o->key != NULL; o++)
-            fprintf(f, "%s%s", o > policy->options ? ", " : "", o->key);
-    rp_text_close(f);
-    return text;
+const char *rp_policy_name(size_t i) {
+    return i < rp_n_policies ? rp_policies[i]->name : NULL;
 }
 
 static rp_rc refuse_policy(const char *command, const char *name, struct rp_err *err) {
-    char *names = list_names(NULL);
-    rp_fail(err, RP_USAGE, "%s: --policy: there is no policy '%.80s'; the policies are %s",
-            command, name, names);
-    free(names);
+    struct rp_nearest near = rp_nearest_to(name, strlen(name));
+    rp_nearest_try_all(&near, rp_policy_name);
+    char *what = rp_format("%s: --policy: unknown policy", command);
+    char *advice = rp_list_names("the policies are ", rp_policy_name);
+    rp_refuse_name(what, name, "", &near, advice, err);
+    free(what);
+    free(advice);
     return RP_USAGE;
 }
 
@@ -41,10 +32,19 @@ static rp_rc refuse_key(const char *command, const struct rp_policy *policy,
         return rp_fail(err, RP_USAGE,
                        "%s: --policy: %s has no options, but '%.80s' was given", command,
                        policy->name, key);
-    char *names = list_names(policy);
-    rp_fail(err, RP_USAGE, "%s: --policy: %s has no option '%.80s'; its options are %s",
-            command, policy->name, key, names);
-    free(names);
+    struct rp_nearest near = rp_nearest_to(key, strlen(key));
+    char *advice;
+    size_t len;
+    FILE *f = rp_text_open(&advice, &len);
+    for (const struct rp_policy_option *o = policy->options; o->key != NULL; o++) {
+        rp_nearest_try(&near, o->key);
+        fprintf(f, "%s%s", o == policy->options ? "its options are " : ", ", o->key);
+    }
+    rp_text_close(f);
+    char *what = rp_format("%s: --policy: %s: unknown option", command, policy->name);
+    rp_refuse_name(what, key, "", &near, advice, err);
+    free(what);
+    free(advice);
     return RP_USAGE;
 }
 

@@ -5,7 +5,11 @@
 
 #include <stdbool.h>
 
+#include "cmd/nearest.h"
 #include "policy/policy_plan.h"
+
+/* The names of all policies, as an rp_names. */
+const char *rp_policy_name(size_t i);
 
 /* Parses one policy, and stores its options in `o`. If `text` is NULL, *policy is NULL.
  * RP_USAGE if there is no such policy, or if it has no such option. */

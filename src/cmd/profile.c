@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/device_argument.h"
 #include "cmd/profile.h"
 #include "emit/project.h"
 #include "model/cost.h"
@@ -24,59 +25,6 @@ struct options {
     bool json, compare;
 };
 #define NOT_GIVEN UINT64_MAX
-
-static void list_devices(void) {
-    size_t n;
-    const struct rp_device_model *m = rp_device_models(&n);
-    puts("device             memory    GB/s  peak TFLOP/s of f32, f16, bf16   host GB/s   "
-         "host memory");
-    for (size_t i = 0; i < n; i++)
-        printf("%-16s %8s %7.0f %12.1f %8.1f %8.1f %11.1f %13s  %s\n", m[i].name,
-               rp_show_bytes(m[i].memory_bytes).s, 1e-9 * (double)m[i].memory_bytes_per_s,
-               1e-12 * (double)m[i].f32_flops, 1e-12 * (double)m[i].f16_flops,
-               1e-12 * (double)m[i].bf16_flops, 1e-9 * (double)m[i].link_bytes_per_s,
-               rp_show_bytes(m[i].host_memory_bytes).s, m[i].title);
-}
-
-static void list_devices_json(void) {
-    size_t n;
-    const struct rp_device_model *m = rp_device_models(&n);
-    struct rp_json_writer w = rp_json_writer_on(stdout);
-    rp_json_object(&w, NULL);
-    rp_json_array(&w, "devices");
-    for (size_t i = 0; i < n; i++) {
-        rp_json_newline(&w);
-        rp_json_object(&w, NULL);
-        rp_json_string(&w, "name", m[i].name);
-        rp_json_string(&w, "title", m[i].title);
-        rp_json_uint(&w, "memory_bytes", m[i].memory_bytes);
-        rp_json_uint(&w, "memory_bytes_per_s", m[i].memory_bytes_per_s);
-        rp_json_uint(&w, "f32_flops", m[i].f32_flops);
-        rp_json_uint(&w, "f16_flops", m[i].f16_flops);
-        rp_json_uint(&w, "bf16_flops", m[i].bf16_flops);
-        rp_json_uint(&w, "link_bytes_per_s", m[i].link_bytes_per_s);
-        rp_json_uint(&w, "host_memory_bytes", m[i].host_memory_bytes);
-        rp_json_end(&w);
-    }
-    rp_json_end(&w);
-    rp_json_end(&w);
-    rp_json_finish(&w);
-}
-
-static rp_rc unknown_device(const char *name, struct rp_err *err) {
-    size_t n, len;
-    const struct rp_device_model *m = rp_device_models(&n);
-    char *names;
-    FILE *f = rp_text_open(&names, &len);
-    for (size_t i = 0; i < n; i++)
-        fprintf(f, " %s", m[i].name);
-    rp_text_close(f);
-    rp_rc rc = rp_fail(err, RP_USAGE,
-                       "profile: there is no device model '%.80s'; the models are:%s", name,
-                       names);
-    free(names);
-    return rc;
-}
 
 struct class_sum {
     uint64_t ns;
@@ -133,17 +81,15 @@ static void report_json(const struct rp_graph *g, const char *out) {
     rp_json_finish(&w);
 }
 
-static rp_rc apply_model(const struct options *o, const char *path, struct rp_err *err) {
+static rp_rc apply_model(const struct options *o, const struct rp_device_model *model,
+                         const char *path, struct rp_err *err) {
     struct rp_graph g = {0};
-    const struct rp_device_model *model = rp_device_find(o->device);
-    if (model == NULL)
-        return unknown_device(o->device, err);
     uint64_t h2d = 0, d2h = 0;
     rp_rc rc = rp_parse_bandwidth("profile", "h2d", o->h2d, &h2d, err);
     if (rc == RP_OK)
         rc = rp_parse_bandwidth("profile", "d2h", o->d2h, &d2h, err);
     if (rc == RP_OK)
-        rc = rp_graph_load(path, &g, err);
+        rc = rp_load_graph(path, &g, err);
     if (rc == RP_OK)
         rc = rp_cost_apply(&g, model, rp_path_name(path), err);
     if (rc == RP_OK && o->h2d != NULL)
@@ -205,25 +151,21 @@ static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
     return rp_fail(err, RP_USAGE, "profile: %s cannot be combined with %s", given, other);
 }
 
-/* The number of operands depends on the options, so the parser cannot check it. */
-static rp_rc check_operands(int n, int wanted, const char *operands, struct rp_err *err) {
-    if (n == wanted)
-        return RP_OK;
-    return rp_fail(err, RP_USAGE, "profile: expected %s, got %d operand%s (try --help)",
-                   operands, n, n == 1 ? "" : "s");
-}
-
 static rp_rc profile(const struct options *o, char **operands, int n, struct rp_err *err) {
+    const struct rp_device_model *model = NULL;
     rp_rc rc = check_gpu_options(o, err);
     if (rc != RP_OK)
         return rc;
-    if (o->device != NULL && strcmp(o->device, "list") == 0) {
-        if (o->json || rp_log_level() >= 0)
-            (o->json ? list_devices_json : list_devices)();
+    if (rp_is_device_list(o->device)) {
+        rp_list_devices(o->json);
         return RP_OK;
     }
+    if (o->device != NULL)
+        rc = rp_parse_device("profile", o->device, &model, err);
+    if (rc != RP_OK)
+        return rc;
     if (o->compare) {
-        rc = check_operands(n, 2, "A B", err);
+        rc = rp_check_operands("profile", n, 2, 2, "A B", err);
         return rc == RP_OK
                    ? rp_profile_compare(operands[0], operands[1], o->plan, o->json, err)
                    : rc;
@@ -238,17 +180,17 @@ static rp_rc profile(const struct options *o, char **operands, int n, struct rp_
         return measure(o, operands, n, err);
     if (o->traces != NULL)
         return rp_fail(err, RP_USAGE, "profile: --traces needs --graph");
-    if ((rc = check_operands(n, 1, "GRAPH", err)) != RP_OK)
+    if ((rc = rp_check_operands("profile", n, 1, 1, "GRAPH", err)) != RP_OK)
         return rc;
-    return o->device != NULL ? apply_model(o, operands[0], err)
-                             : measure_on_gpu(o, operands[0], err);
+    return model != NULL ? apply_model(o, model, operands[0], err)
+                         : measure_on_gpu(o, operands[0], err);
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct options o = {.out = "-", .gpu = NOT_GIVEN, .repeat = NOT_GIVEN};
     const struct rp_option table[] = {
         {"device", 0, RP_OPT_STRING, &o.device, "NAME",
-         "model this device instead of measuring; 'list' lists all"},
+         "model this device instead of measuring; 'list' lists all", rp_device_name},
         {"out", 'o', RP_OPT_STRING, &o.out, "FILE",
          "write the graph to FILE (standard output)"},
         {"h2d", 0, RP_OPT_STRING, &o.h2d, "GB/s", "host-to-device bandwidth; 0 for none"},

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cmd/common.h"
 #include "cmd/cuda_build.h"
 #include "cmd/profile.h"
 #include "emit/project.h"
@@ -90,10 +92,10 @@ static rp_rc build_and_run(const struct rp_replay_tables *tables, const char *fo
                            uint64_t repeat, struct rp_traces *t, struct rp_err *err) {
     uint64_t bytes;
     rp_rc rc = rp_project_write(tables, RP_TARGET_PROFILE, folder, &bytes, err);
-    rp_progress("building the profiling program");
+    rp_progress_task(NAN, NAN, "building the profiling program");
     if (rc == RP_OK)
         rc = rp_cuda_build(caller, folder, nvcc, arch, "profile", err);
-    rp_progress("%s", "");
+    rp_progress_end();
     if (rc == RP_OK)
         rc = run(folder, gpu, repeat, t, err);
     return rc;
@@ -130,7 +132,7 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_
     struct rp_graph g = {0};
     struct rp_replay_tables tables = {0};
     char *arch = NULL, *nvcc = NULL, *folder = NULL;
-    rp_rc rc = rp_graph_load(m->graph, &g, err);
+    rp_rc rc = rp_load_graph(m->graph, &g, err);
     if (rc == RP_OK && g.n_ops == 0)
         rc = rp_fail(err, RP_INPUT, "%s: the graph has no ops to measure",
                      rp_path_name(m->graph));
@@ -139,7 +141,10 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_
     if (rc == RP_OK)
         rc = rp_traces_ready(err);
     if (rc == RP_OK)
-        rc = rp_cuda_find_gpu("profile: without --device", gpu, &arch, err);
+        rc = rp_cuda_find_gpu(caller,
+                              "--device NAME models one ('remat-plan profile --device "
+                              "list' lists them)",
+                              gpu, &arch, err);
     if (rc == RP_OK)
         rc = rp_cuda_find_nvcc(caller, &nvcc, err);
     if (rc == RP_OK)

@@ -14,7 +14,7 @@ static rp_rc run_program(const char *folder, char **json, struct rp_err *err) {
     const int code = rp_cuda_run(folder, argv);
     if (code != 0 && code != 1)
         return rp_cuda_fail(caller, folder,
-                            code == NO_GPU ? "no GPU" : "the program failed", err);
+                            code == NO_GPU ? "there is no GPU" : "the program failed", err);
     *json = rp_cuda_first_line(folder, "out");
     if (code == 0)
         return RP_OK;
@@ -25,7 +25,8 @@ rp_rc rp_cuda_replay(const struct rp_replay_tables *t, char **json, struct rp_er
     char *nvcc = NULL, *arch = NULL, *folder = NULL;
     uint64_t bytes;
     *json = NULL;
-    rp_rc rc = rp_cuda_find_gpu(caller, 0, &arch, err);
+    rp_rc rc = rp_cuda_find_gpu(caller, "--replay ref runs the plan on the CPU instead", 0,
+                                &arch, err);
     if (rc == RP_OK)
         rc = rp_cuda_find_nvcc(caller, &nvcc, err);
     if (rc == RP_OK)

@@ -8,12 +8,14 @@
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "emit/chart.h"
+#include "emit/page/page.h"
 #include "emit/report.h"
 
 struct options {
-    const char *svg;
+    const char *svg, *html;
     uint64_t width;
     bool steps, json;
+    bool silent; /* a picture or page goes to standard output, so the words do not */
 };
 
 /* True if the terminal takes UTF-8. The first variable that is set decides (POSIX, 8.2). */
@@ -45,6 +47,16 @@ static rp_rc write_svg(const struct rp_report *r, const char *path, struct rp_er
     return rp_text_save(f, &text, &len, path, err);
 }
 
+static rp_rc write_html(const struct rp_report *r, const char *path, struct rp_err *err) {
+    const struct rp_page_entry entry = {
+        .budget_bytes = r->p->budget_bytes, .plan = r->p, .fits = true};
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    rp_page_write(&(struct rp_page){RP_PAGE_PLAN, r->g, &entry, 1}, f);
+    return rp_text_save(f, &text, &len, path, err);
+}
+
 static rp_rc show_valid(const struct options *o, const struct rp_graph *g,
                         const struct rp_plan *p, struct rp_err *err) {
     struct rp_report r;
@@ -52,10 +64,11 @@ static rp_rc show_valid(const struct options *o, const struct rp_graph *g,
     rp_report_build(g, p, &r);
     if (o->svg != NULL)
         rc = write_svg(&r, o->svg, err);
+    if (rc == RP_OK && o->html != NULL)
+        rc = write_html(&r, o->html, err);
     if (rc == RP_OK && o->json)
         rp_report_json(&r, o->steps, stdout);
-    else if (rc == RP_OK && rp_log_level() >= 0 &&
-             (o->svg == NULL || strcmp(o->svg, "-") != 0))
+    else if (rc == RP_OK && rp_log_level() >= 0 && !o->silent)
         show_text(&r, o);
     rp_report_fini(&r);
     return rc;
@@ -82,6 +95,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct options o = {.width = 80};
     const struct rp_option table[] = {
         {"svg", 0, RP_OPT_STRING, &o.svg, "FILE", "draw the memory over time into FILE"},
+        {"html", 0, RP_OPT_STRING, &o.html, "FILE", "write a page for a browser into FILE"},
         {"steps", 0, RP_OPT_FLAG, &o.steps, NULL, "list every step by name"},
         {"width", 0, RP_OPT_NAT, &o.width, "N",
          "width of the chart in the terminal, in columns (80)"},
@@ -99,8 +113,10 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     const struct rp_named_file files[] = {{"GRAPH", argv[1], .input = true},
                                           {"PLAN", argv[2], .input = true},
                                           {"--json", o.json ? "-" : NULL},
-                                          {"--svg", o.svg}};
-    rc = rp_check_files("show", files, 4, err);
+                                          {"--svg", o.svg},
+                                          {"--html", o.html}};
+    o.silent = rp_uses_stdout(files, 5);
+    rc = rp_check_files("show", files, 5, err);
     return rc == RP_OK ? show(&o, argv[1], argv[2], err) : rc;
 }
 

@@ -52,8 +52,11 @@ static rp_rc load_start(const struct rp_graph *g, const char *path, bool reorder
     struct rp_err reason = {{0}};
     rp_rc rc = rp_plan_load(path, plan, err);
     if (rc == RP_OK && strcmp(plan->graph_sha256, g->sha256) != 0)
-        rc = rp_fail(err, RP_INPUT, "%s: this plan is for another graph: '%.200s'",
-                     rp_path_name(path), plan->graph_name);
+        rc = rp_fail(
+            err, RP_INPUT,
+            "%s: this plan is for \"%.80s\" (sha256 %.12s...), this graph is \"%.80s\" "
+            "(sha256 %.12s...)",
+            rp_path_name(path), plan->graph_name, plan->graph_sha256, g->name, g->sha256);
     else if (rc == RP_OK && rp_verify(g, plan, &v, &reason) != RP_OK)
         rc = rp_fail(err, RP_INPUT, "%s: %.900s", rp_path_name(path), reason.msg);
     uint32_t *order = rp_calloc(g->n_ops, sizeof *order);
@@ -100,7 +103,11 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
     const struct rp_statistics *statistics = output->stats ? o->statistics : NULL;
     double begin = rp_seconds();
     rp_rc rc = rp_solve(g, o, &plan, &report, err);
-    rp_progress("%s", "");
+    rp_progress_end();
+    if (report.start_left_out)
+        rp_log(0,
+               "the plan of --start cannot be expressed as a schedule; the search starts "
+               "without it");
     if (rc == RP_OK)
         rc = rp_verify_own_plan("solve", g, &plan, &v, err);
     if (rc == RP_OK && output->json)
@@ -330,7 +337,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         rp_option_no_addresses(&o.no_addresses),
         rp_option_seed(&o.solve.seed),
         {"policy", 'p', RP_OPT_STRING, &o.policy_text, "POLICY",
-         "plan by this policy (listed below) instead of searching"},
+         "plan by this policy (listed below) instead of searching", rp_policy_name},
         {"stats", 0, RP_OPT_FLAG, &o.output.stats, NULL,
          "print what each part of the planner did"},
         rp_option_json(&o.output.json),

@@ -77,7 +77,7 @@ rp_rc rp_solve_by_policy(const struct rp_graph *g, const struct rp_policy *polic
                          const struct rp_output_options *output, struct rp_err *err) {
     struct rp_outcome out;
     rp_rc rc = rp_outcome_make(g, policy, o, &out, err);
-    rp_progress("%s", "");
+    rp_progress_end();
     if (rc != RP_OK)
         return rc;
     if (out.rc == RP_INPUT)

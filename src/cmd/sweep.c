@@ -1,332 +1,414 @@
-/* sweep: plans of one graph at several budgets: its Pareto curve of time over memory. */
+/* sweep: plans of graphs at several budgets: their Pareto curves of time over memory. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include "base/format.h"
-#include "base/log.h"
-#include "base/mem.h"
+#include "base/io.h"
 #include "base/numbers.h"
+#include "cmd/budget_argument.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/interrupt.h"
-#include "cmd/policy_outcome.h"
-#include "cmd/sweep_curve.h"
-#include "cmd/sweep_points.h"
-#include "policy/quick_plans.h"
+#include "cmd/policy_argument.h"
+#include "cmd/sweep_jobs.h"
+#include "cmd/sweep_plan.h"
+#include "cmd/sweep_table.h"
 #include "solve/solver.h"
+
+enum { MAX_POINTS = 1000, MAX_PROCESSES = 256, DEFAULT_POINTS = 12 };
 
 struct options {
     struct rp_sweep sweep;
+    struct rp_budget_texts budgets;
+    const char *policy_text, *share_text;
+    struct rp_share share;
+    uint64_t n_processes;
     double gap;           /* percent */
     uint64_t host_budget; /* UINT64_MAX: not given */
-    bool jobs, json, no_addresses;
+    bool jobs, slurm, merge, no_addresses, json;
 };
 
-/* ---- which budgets ---- */
+/* ---- graphs ---- */
 
-/* Of the time limit: what the search for the first budget may take. Work is counted, so
- * that
- * --jobs and --merge choose the same budgets. */
-static const double CHOICE_SHARE = 0.3;
-
-static bool some_policy_fits(const struct rp_sweep *s, uint64_t budget,
-                             struct rp_stop *stop) {
-    struct rp_policy_options o = s->policy;
-    o.stop = stop;
-    o.budget_bytes = budget;
-    return rp_quick_policy_fits(s->g, &o);
+/* The file's name without .json or .graph.json. */
+static char *folder_name(const char *path) {
+    static const char *const endings[] = {".json", ".graph"};
+    const char *slash = strrchr(path, '/');
+    char *name = rp_strdup(strcmp(path, "-") == 0 ? "graph"
+                           : slash != NULL        ? slash + 1
+                                                  : path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t len = strlen(name), end = strlen(endings[i]);
+        if (len > end && strcmp(name + len - end, endings[i]) == 0)
+            name[len - end] = '\0';
+    }
+    return name;
 }
 
-/* Point 0 is the floor: the largest working set. The others are spread evenly from the
- * smallest budget for which a policy has a plan, found by bisection, to keep-all. */
-static void choose_budgets(struct rp_sweep *s) {
+static void measure(const struct options *o, struct rp_sweep_graph *a) {
+    bool addressed = o->sweep.options.addressed;
     struct rp_instance p;
     uint32_t op;
-    rp_instance_init(&p, s->g, s->g->fixed_bytes, s->policy.addressed, NULL);
+    rp_instance_init(&p, &a->g, a->g.fixed_bytes, addressed, NULL);
     rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
-    s->floor_bytes = s->g->fixed_bytes + rp_instance_floor(&p, &op);
+    a->floor_bytes = a->g.fixed_bytes + rp_instance_floor(&p, &op);
     rp_instance_fini(&p);
-    s->keep_all_bytes = rp_keep_all_bytes(s->g, s->policy.addressed);
-    uint64_t low = s->floor_bytes, high = s->keep_all_bytes;
-    uint64_t precision = (high - low) / 128 + 1;
-    struct rp_stop stop = {s->policy.stop->interrupted, INFINITY};
-    stop.max_questions =
-        (uint64_t)(CHOICE_SHARE * s->policy.time_limit * 1e9 / RP_STOP_WORK) + 1;
-    if (!some_policy_fits(s, low, &stop) && !rp_stop_interrupted(&stop)) {
-        while (high - low > precision && !stop.hit) {
-            uint64_t mid = low + (high - low) / 2;
-            if (some_policy_fits(s, mid, &stop))
-                high = mid;
-            else
-                low = mid;
-        }
-        low = high;
-    }
-    s->budgets = rp_calloc(s->n_points, sizeof *s->budgets);
-    s->budgets[0] = s->floor_bytes;
-    for (uint64_t k = 1; k < s->n_points; k++)
-        s->budgets[k] = s->n_points == 2 ? s->keep_all_bytes
-                                         : low + (uint64_t)((unsigned __int128)(k - 1) *
-                                                            (s->keep_all_bytes - low) /
-                                                            (s->n_points - 2));
+    a->keep_all_bytes = rp_keep_all_bytes(&a->g, addressed);
 }
 
-/* ---- plans ---- */
-
-/* Saves the plan of point k, if there is one, and records what became of the point. */
-static rp_rc record_point(struct rp_sweep *s, uint64_t k, const struct rp_outcome *out,
+/* Reads the list of budgets, if there is one. */
+static rp_rc read_budgets(const struct options *o, struct rp_sweep_graph *a,
                           struct rp_err *err) {
-    if (!rp_outcome_fits(out)) {
-        s->states[k] = out->rc == RP_NO                      ? RP_PROVED_NONE
-                       : rp_stop_interrupted(s->policy.stop) ? RP_NOT_PLANNED
-                                                             : RP_NONE_FOUND;
+    struct rp_budgets *b = &a->given;
+    if (o->budgets.all == NULL && o->budgets.activations == NULL)
         return RP_OK;
-    }
-    char *path = rp_sweep_file(s, k);
-    rp_rc rc = rp_plan_save(&out->plan, path, err);
-    free(path);
-    s->states[k] = rc == RP_OK ? RP_PLANNED : RP_NOT_PLANNED;
-    return rc;
+    rp_rc rc = rp_parse_budgets("sweep", &o->budgets, &a->g, o->sweep.options.addressed,
+                                &a->given, err);
+    size_t n = 0;
+    if (rc != RP_OK)
+        return rc;
+    qsort(b->at, b->n, sizeof *b->at, rp_compare_u64);
+    for (size_t i = 0; i < b->n; i++)
+        if (n == 0 || b->at[i] > b->at[n - 1])
+            b->at[n++] = b->at[i];
+    b->n = n;
+    return n <= MAX_POINTS ? RP_OK
+                           : rp_fail(err, RP_USAGE, "sweep: more than %d budgets for %s",
+                                     MAX_POINTS, rp_path_name(a->path));
 }
 
-/* Plans the points from `first` to `last`, each search starting from the plan before, and
- * writes each plan at once. After an interrupt it plans only where keep-all fits, which
- * takes no time. */
-static rp_rc plan_points(struct rp_sweep *s, uint64_t first, uint64_t last,
-                         struct rp_err *err) {
-    struct rp_outcome previous = {.rc = RP_NO}, current;
+static rp_rc load_graph(const struct options *o, const char *path, struct rp_sweep_graph *a,
+                        struct rp_err *err) {
+    a->path = path;
+    a->name = folder_name(path);
+    a->dir = rp_format("%s/%s", o->sweep.dir, a->name);
+    rp_rc rc = rp_load_timed_graph(path, &a->g, err);
+    if (rc != RP_OK)
+        return rc;
+    a->host = rp_host_budget_choose(o->host_budget, a->g.device.name);
+    measure(o, a);
+    return read_budgets(o, a, err);
+}
+
+static rp_rc check_names(const struct rp_sweep *s, struct rp_err *err) {
+    for (size_t i = 0; i < s->n_graphs; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(s->graphs[i].name, s->graphs[k].name) == 0)
+                return rp_fail(err, RP_USAGE,
+                               "sweep: %s and %s would share the folder %s: rename one",
+                               s->graphs[k].path, s->graphs[i].path, s->graphs[i].dir);
+    return RP_OK;
+}
+
+static rp_rc load_graphs(struct options *o, char **paths, size_t n, struct rp_err *err) {
     rp_rc rc = RP_OK;
-    for (uint64_t k = first; k <= last && rc == RP_OK; k++) {
-        if (rp_stop_interrupted(s->policy.stop) && s->budgets[k] < s->keep_all_bytes)
-            continue;
-        rp_progress("point %" PRIu64 " of %" PRIu64 ": %s", k + 1, s->n_points,
-                    rp_show_bytes(s->budgets[k]).s);
-        s->policy.budget_bytes = s->budgets[k];
-        s->policy.start = rp_outcome_fits(&previous) ? &previous.plan : NULL;
-        rc = rp_outcome_make(s->g, rp_policy_find("remat"), &s->policy, &current, err);
-        if (rc == RP_OK)
-            rc = record_point(s, k, &current, err);
-        if (rc == RP_OK && rp_outcome_fits(&current)) {
-            rp_outcome_fini(&previous);
-            previous = current;
-        } else {
-            rp_outcome_fini(&current);
-        }
-    }
-    rp_outcome_fini(&previous);
-    rp_progress("%s", "");
-    return rc;
+    o->sweep.graphs = rp_calloc(n, sizeof *o->sweep.graphs);
+    o->sweep.n_graphs = n;
+    for (size_t i = 0; i < n && rc == RP_OK; i++)
+        rc = load_graph(o, paths[i], &o->sweep.graphs[i], err);
+    return rc == RP_OK ? check_names(&o->sweep, err) : rc;
 }
 
-/* Plans each range of neighbouring points in a process of its own. An interrupt of any of
- * them reaches all (rp_watch_interrupts). */
-static rp_rc plan_in_processes(struct rp_sweep *s, struct rp_err *err) {
-    uint64_t n = rp_min_u64(s->n_processes, s->n_points);
-    pid_t *child = rp_calloc(n, sizeof *child);
-    rp_rc rc = RP_OK;
-    fflush(NULL);
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t first = s->n_points * i / n, last = s->n_points * (i + 1) / n - 1;
-        child[i] = fork();
-        if (child[i] == 0) {
-            struct rp_err child_err = {{0}};
-            rc = plan_points(s, first, last, &child_err);
-            if (rc != RP_OK)
-                rp_log(-1, "%s", child_err.msg);
-            _exit((int)rc);
-        }
-        if (child[i] < 0)
-            rc = rp_fail(err, RP_ENV, "sweep: cannot start a process: %s", strerror(errno));
+static void free_graphs(struct rp_sweep *s) {
+    for (size_t i = 0; i < s->n_graphs; i++) {
+        struct rp_sweep_graph *a = &s->graphs[i];
+        rp_graph_fini(&a->g);
+        free(a->name);
+        free(a->dir);
+        free(a->given.at);
+        free(a->points.at);
     }
-    for (uint64_t i = 0; i < n; i++) {
-        int status;
-        if (child[i] <= 0)
-            continue;
-        while (waitpid(child[i], &status, 0) < 0 && errno == EINTR)
-            ;
-        if (rc == RP_OK && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
-            rc = rp_fail(err, WIFEXITED(status) ? (rp_rc)WEXITSTATUS(status) : RP_BUG,
-                         "sweep: one of the processes failed");
-    }
-    free(child);
-    return rc;
-}
-
-/* ---- one command a point ---- */
-
-/* Quotes a path for a shell. One that begins with '-' would be taken for an option. */
-static void print_quoted(const char *text) {
-    fputs(text[0] == '-' ? "'./" : "'", stdout);
-    for (; *text != '\0'; text++)
-        if (*text == '\'')
-            fputs("'\\''", stdout);
-        else
-            putchar(*text);
-    putchar('\'');
-}
-
-/* The options that all commands of a sweep share. */
-static void print_shared(const struct rp_sweep *s) {
-    if (s->host.bytes < RP_MAX_QUANTITY)
-        printf(" --host-budget %" PRIu64, s->host.bytes);
-    if (!s->policy.addressed)
-        printf(" --no-addresses");
-}
-
-static void print_jobs(const struct rp_sweep *s) {
-    for (uint64_t k = 0; k < s->n_points; k++) {
-        char *path = rp_sweep_file(s, k);
-        printf("remat-plan solve ");
-        print_quoted(s->graph_path);
-        printf(" --policy remat --budget %" PRIu64
-               " --time-limit %g --gap %g --seed %" PRIu64,
-               s->budgets[k], s->policy.time_limit, s->policy.gap * 100, s->policy.seed);
-        print_shared(s);
-        printf("%s -q -o ", s->policy.ignore_clock ? " --ignore-clock" : "");
-        print_quoted(path);
-        putchar('\n');
-        free(path);
-    }
-    printf("remat-plan sweep ");
-    print_quoted(s->graph_path);
-    printf(" --points %" PRIu64, s->n_points);
-    print_shared(s);
-    printf(" --merge -o ");
-    print_quoted(s->dir);
-    putchar('\n');
+    free(s->graphs);
 }
 
 /* ---- the command ---- */
 
-static rp_rc plan_and_report(struct rp_sweep *s, bool json, struct rp_err *err) {
+/* RP_USAGE if a graph lies in the folder of this one, by whatever name: a point could
+ * replace it. */
+static rp_rc check_folder(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                          struct rp_err *err) {
+    DIR *dir = opendir(a->dir);
+    struct dirent *entry;
     rp_rc rc = RP_OK;
-    s->states =
-        mmap(NULL, s->n_points, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (s->states == MAP_FAILED)
-        return rp_fail(err, RP_ENV, "sweep: cannot share memory between processes: %s",
-                       strerror(errno));
-    if (!s->merge)
-        rc = rp_sweep_remove_old(s, err);
-    if (rc == RP_OK && !s->merge)
-        rc = s->n_processes > 1 ? plan_in_processes(s, err)
-                                : plan_points(s, 0, s->n_points - 1, err);
-    if (rc == RP_OK)
-        rc = rp_sweep_report(s, json, err);
-    munmap(s->states, s->n_points);
+    while (dir != NULL && rc == RP_OK && (entry = readdir(dir)) != NULL) {
+        char *path = rp_format("%s/%s", a->dir, entry->d_name);
+        for (size_t i = 0; i < s->n_graphs && rc == RP_OK; i++)
+            if (rp_same_file(path, s->graphs[i].path))
+                rc = rp_fail(err, RP_USAGE, "sweep: --out would replace GRAPH, %s",
+                             s->graphs[i].path);
+        free(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
     return rc;
+}
+
+/* Creates the folder unless its points are only joined. RP_USAGE if an output would replace
+ * a graph, RP_ENV if the table cannot be written. */
+static rp_rc open_folder(const struct rp_sweep *s, bool create, struct rp_err *err) {
+    if (create && mkdir(s->dir, 0777) != 0 && errno != EEXIST)
+        return rp_fail(err, RP_ENV, "%s: %s", s->dir, strerror(errno));
+    char *json = rp_format("%s/sweep.json", s->dir),
+         *csv = rp_format("%s/sweep.csv", s->dir);
+    rp_rc rc = RP_OK;
+    for (size_t i = 0; i < s->n_graphs && rc == RP_OK; i++) {
+        const struct rp_named_file files[] = {
+            {"GRAPH", s->graphs[i].path, .input = true}, {"--out", json}, {"--out", csv}};
+        rc = rp_check_files("sweep", files, 3, err);
+        if (rc == RP_OK)
+            rc = check_folder(s, &s->graphs[i], err);
+    }
+    free(json);
+    free(csv);
+    return rc;
+}
+
+/* Lists the points of all graphs. *n_missing gets how many of them are not planned. */
+static rp_rc load_points(struct rp_sweep *s, size_t *n_missing, struct rp_err *err) {
+    rp_rc rc = RP_OK;
+    *n_missing = 0;
+    for (size_t i = 0; i < s->n_graphs && rc == RP_OK; i++) {
+        rc = rp_sweep_load_points(s, &s->graphs[i], err);
+        *n_missing += rp_sweep_n_missing(&s->graphs[i]);
+    }
+    return rc;
+}
+
+/* Plans one round after the other, until no point is left. A share ends with its round,
+ * since the others may not be done yet. */
+static rp_rc plan_rounds(struct options *o, struct rp_err *err) {
+    struct rp_sweep *s = &o->sweep;
+    bool whole = o->share_text == NULL;
+    size_t n_missing;
+    rp_rc rc = load_points(s, &n_missing, err);
+    do {
+        if (rc == RP_OK && n_missing > 0)
+            rc = rp_sweep_plan(s, o->share, o->n_processes, err);
+        if (rc == RP_OK)
+            rc = load_points(s, &n_missing, err);
+    } while (rc == RP_OK && whole && n_missing > 0 &&
+             !rp_stop_interrupted(s->options.stop));
+    if (rc == RP_OK && !whole && rp_stop_interrupted(s->options.stop))
+        rc = rp_fail(err, RP_LIMIT, "sweep: interrupted");
+    return rc;
+}
+
+/* Without a single finished point, the folder or the options are wrong. */
+static rp_rc check_merge(const struct rp_sweep *s, struct rp_err *err) {
+    for (size_t i = 0; i < s->n_graphs; i++)
+        if (s->graphs[i].points.n > rp_sweep_n_missing(&s->graphs[i]))
+            return RP_OK;
+    return rp_fail(err, RP_INPUT, "%s: no point of this sweep is planned", s->dir);
 }
 
 static rp_rc sweep(struct options *o, struct rp_err *err) {
     struct rp_sweep *s = &o->sweep;
-    rp_rc rc = s->merge ? rp_sweep_check_points(s, err) : rp_sweep_create_folder(s, err);
-    if (rc != RP_OK)
+    bool plans = !o->jobs && !o->slurm && !o->merge;
+    size_t n_missing;
+    rp_rc rc = open_folder(s, !o->merge, err);
+    if (rc == RP_OK)
+        rc = plans ? plan_rounds(o, err) : load_points(s, &n_missing, err);
+    if (rc == RP_OK && o->merge)
+        rc = check_merge(s, err);
+    if (rc != RP_OK || o->share_text != NULL)
         return rc;
-    choose_budgets(s);
     if (o->jobs)
-        print_jobs(s);
+        rp_sweep_print_jobs(s);
+    else if (o->slurm)
+        rp_sweep_print_slurm(s);
     else
-        rc = plan_and_report(s, o->json, err);
-    free(s->budgets);
+        rc = rp_sweep_tabulate(s, o->json, err);
     return rc;
 }
 
-static rp_rc check_usage(const struct options *o, struct rp_err *err) {
-    const struct rp_sweep *s = &o->sweep;
-    if (s->n_points < 2 || s->n_points > 1000)
-        return rp_fail(err, RP_USAGE, "sweep: --points must be from 2 to 1000");
-    if (s->n_processes < 1 || s->n_processes > 256)
-        return rp_fail(err, RP_USAGE, "sweep: --processes must be from 1 to 256");
-    if (o->jobs && (s->merge || o->json))
-        return rp_fail(err, RP_USAGE, "sweep: --jobs cannot be combined with %s",
-                       s->merge ? "--merge" : "--json");
-    if ((o->jobs || s->merge) && s->n_processes > 1)
-        return rp_fail(err, RP_USAGE, "sweep: --processes cannot be combined with %s",
-                       o->jobs ? "--jobs" : "--merge");
-    if (o->jobs && strcmp(s->graph_path, "-") == 0)
-        return rp_fail(err, RP_USAGE,
-                       "sweep: --jobs needs a GRAPH that every command can read, not -");
+/* ---- options ---- */
+
+static rp_rc check_points(struct options *o, struct rp_err *err) {
+    struct rp_sweep *s = &o->sweep;
+    bool listed = o->budgets.all != NULL || o->budgets.activations != NULL;
+    if (listed && s->n_points != UINT64_MAX)
+        return rp_fail(err, RP_USAGE, "sweep: --points cannot be combined with --%s",
+                       o->budgets.all != NULL ? "budget" : "activation-budget");
+    if (s->n_points == UINT64_MAX)
+        s->n_points = DEFAULT_POINTS;
+    if (s->n_points < 2 || s->n_points > MAX_POINTS)
+        return rp_fail(err, RP_USAGE, "sweep: --points must be from 2 to %d", MAX_POINTS);
+    return listed ? rp_check_budget_texts("sweep", NULL, &o->budgets, err) : RP_OK;
+}
+
+/* Parses K/N. */
+static rp_rc parse_share(struct options *o, struct rp_err *err) {
+    o->share = (struct rp_share){0, 1};
+    if (o->share_text == NULL)
+        return RP_OK;
+    char *copy = rp_strdup(o->share_text), *n = copy, *k = strsep(&n, "/");
+    bool ok = n != NULL && rp_parse_nat(k, &o->share.k) && rp_parse_nat(n, &o->share.n) &&
+              o->share.k < o->share.n;
+    free(copy);
+    return ok ? RP_OK
+              : rp_fail(err, RP_USAGE,
+                        "sweep: --share: '%s' is not K/N with K from 0 to N-1",
+                        o->share_text);
+}
+
+/* At most one of the options that say what to do instead of the whole sweep. */
+static rp_rc check_mode(const struct options *o, int n_paths, char **paths,
+                        struct rp_err *err) {
+    const struct {
+        const char *name;
+        bool given, prints, plans;
+    } modes[] = {
+        {"--jobs", o->jobs, true, false},
+        {"--slurm", o->slurm, true, false},
+        {"--share", o->share_text != NULL, false, true},
+        {"--merge", o->merge, false, false},
+    };
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        const char *other = !modes[i].given                                    ? NULL
+                            : first != NULL                                    ? first
+                            : o->json && strcmp(modes[i].name, "--merge") != 0 ? "--json"
+                            : o->n_processes > 1 && !modes[i].plans ? "--processes"
+                                                                    : NULL;
+        if (other != NULL)
+            return rp_fail(err, RP_USAGE, "sweep: %s cannot be combined with %s",
+                           modes[i].name, other);
+        for (int k = 0; k < n_paths && modes[i].given && modes[i].prints; k++)
+            if (strcmp(paths[k], "-") == 0)
+                return rp_fail(err, RP_USAGE,
+                               "sweep: %s needs a GRAPH that every command can read, not -",
+                               modes[i].name);
+        first = modes[i].given ? modes[i].name : first;
+    }
     return RP_OK;
 }
 
+static rp_rc check_usage(struct options *o, int n_paths, char **paths, struct rp_err *err) {
+    struct rp_sweep *s = &o->sweep;
+    if (o->n_processes < 1 || o->n_processes > MAX_PROCESSES)
+        return rp_fail(err, RP_USAGE, "sweep: --processes must be from 1 to %d",
+                       MAX_PROCESSES);
+    rp_rc rc = check_points(o, err);
+    if (rc == RP_OK)
+        rc = parse_share(o, err);
+    if (rc == RP_OK)
+        rc = check_mode(o, n_paths, paths, err);
+    return rc == RP_OK
+               ? rp_parse_policy("sweep", o->policy_text, &s->options, &s->policy, err)
+               : rc;
+}
+
+/* The options in words. All values were parsed, so that none needs quotes. */
+static void write_words(struct options *o) {
+    struct rp_sweep *s = &o->sweep;
+    const struct rp_policy_options *p = &s->options;
+    const struct rp_budget_texts *b = &o->budgets;
+    s->settings = rp_format(
+        " --policy %s --time-limit %.10g --gap %.10g --seed %" PRIu64 "%s%s",
+        o->policy_text, p->time_limit, o->gap, p->seed,
+        p->ignore_clock ? " --ignore-clock" : "", p->addressed ? "" : " --no-addresses");
+    char *budgets = b->all != NULL ? rp_format(" --budget %s", b->all)
+                    : b->activations != NULL
+                        ? rp_format(" --activation-budget %s", b->activations)
+                        : rp_format(" --points %" PRIu64, s->n_points);
+    s->limits = o->host_budget == UINT64_MAX
+                    ? rp_strdup(budgets)
+                    : rp_format("%s --host-budget %" PRIu64, budgets, o->host_budget);
+    free(budgets);
+}
+
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
-    struct options o = {
-        .sweep = {.n_points = 12, .n_processes = 1}, .gap = 0.1, .host_budget = UINT64_MAX};
+    struct options o = {.sweep = {.n_points = UINT64_MAX},
+                        .policy_text = "remat",
+                        .n_processes = 1,
+                        .gap = 0.1,
+                        .host_budget = UINT64_MAX};
     struct rp_sweep *s = &o.sweep;
-    struct rp_graph g;
+    struct rp_policy_options *p = &s->options;
     bool done;
     int n;
-    rp_policy_options_init(&s->policy);
-    s->policy.time_limit = 10;
+    rp_policy_options_init(p);
+    p->time_limit = 10;
     const struct rp_option table[] = {
         {"out", 'o', RP_OPT_REQUIRED, &s->dir, "DIR",
-         "write plans and curve into DIR (required)"},
-        {"points", 'n', RP_OPT_NAT, &s->n_points, "N", "number of budgets (12)"},
+         "write plans and tables into DIR (required)"},
+        {"points", 'n', RP_OPT_NAT, &s->n_points, "N",
+         "choose N budgets for each graph (12)"},
+        {"budget", 'b', RP_OPT_STRING, &o.budgets.all, "A,B,C",
+         "these budgets; 40%..80%:9 means 9 from 40% to 80%"},
+        rp_option_activation_budget(&o.budgets, "A,B,C"),
         rp_option_host_budget(&o.host_budget),
-        {"time-limit", 't', RP_OPT_POSITIVE, &s->policy.time_limit, "SEC",
+        {"policy", 'p', RP_OPT_STRING, &o.policy_text, "POLICY",
+         "plan by this policy, listed below (remat)"},
+        {"time-limit", 't', RP_OPT_POSITIVE, &p->time_limit, "SEC",
          "work for at most about SEC seconds on each point (10)"},
-        rp_option_ignore_clock(&s->policy.ignore_clock),
+        rp_option_ignore_clock(&p->ignore_clock),
         {"gap", 0, RP_OPT_NUMBER, &o.gap, "PERCENT",
          "finish a point when it is this close to its bound (0.1)"},
-        {"processes", 'j', RP_OPT_NAT, &s->n_processes, "N",
+        {"processes", 'j', RP_OPT_NAT, &o.n_processes, "N",
          "plan N points at the same time (1)"},
         {"jobs", 0, RP_OPT_FLAG, &o.jobs, NULL,
-         "print a command for each point, and run none"},
-        {"merge", 0, RP_OPT_FLAG, &s->merge, NULL, "only join the plans in DIR"},
+         "print a command for each point of the next round"},
+        {"slurm", 0, RP_OPT_FLAG, &o.slurm, NULL,
+         "print a script that submits the sweep to Slurm"},
+        {"share", 0, RP_OPT_STRING, &o.share_text, "K/N",
+         "only plan share K, from 0 to N-1, of the next round"},
+        {"merge", 0, RP_OPT_FLAG, &o.merge, NULL, "plan nothing, only write the tables"},
+        {"no-seconds", 0, RP_OPT_FLAG, &s->no_seconds, NULL,
+         "leave out of the tables how long planning took"},
         rp_option_no_addresses(&o.no_addresses),
-        rp_option_seed(&s->policy.seed),
+        rp_option_seed(&p->seed),
         rp_option_json(&o.json),
         {0},
     };
     rp_rc rc = rp_options_parse(&rp_cmd_sweep, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
-    s->graph_path = argv[1];
-    if ((rc = check_usage(&o, err)) != RP_OK)
+    if ((rc = check_usage(&o, n, argv + 1, err)) != RP_OK)
         return rc;
     struct rp_stop stop = {rp_watch_interrupts(), INFINITY};
-    s->policy.stop = &stop;
-    s->policy.addressed = !o.no_addresses;
-    s->policy.gap = o.gap / 100;
-    if ((rc = rp_load_timed_graph(argv[1], &g, err)) != RP_OK)
-        return rc;
-    s->g = &g;
-    s->host = rp_host_budget_choose(o.host_budget, g.device.name);
-    s->policy.host_bytes = s->host.bytes;
-    rc = sweep(&o, err);
-    rp_graph_fini(&g);
+    p->stop = &stop;
+    p->addressed = !o.no_addresses;
+    p->gap = o.gap / 100;
+    write_words(&o);
+    rc = load_graphs(&o, argv + 1, (size_t)n, err);
+    if (rc == RP_OK)
+        rc = sweep(&o, err);
+    free_graphs(s);
+    free(s->settings);
+    free(s->limits);
     return rc;
 }
 
 const struct rp_command rp_cmd_sweep = {
     .name = "sweep",
-    .operands = "GRAPH",
+    .operands = "GRAPH...",
     .min_operands = 1,
-    .max_operands = 1,
-    .summary = "Plan at several budgets, up to that of keep-all",
+    .max_operands = INT_MAX,
+    .summary = "Plan graphs at many budgets, and tabulate time over memory",
     .detail =
-        "Each point gets a file DIR/point-NN.plan.json, and its search starts from the\n"
-        "plan of the point before it. Then the plans are joined: a point that is slower\n"
-        "than one with a smaller budget takes over its plan, so that time never rises\n"
-        "with the budget. The curve is written to DIR/sweep.json, .csv and .svg. Point\n"
-        "0 has the budget of the largest working set, for which there may be no plan.\n"
-        "The others start from the smallest budget for which a published policy has a\n"
-        "plan. Host copies may take the memory of the device's usual server, divided by\n"
-        "its GPUs, unless --host-budget is given. With --ignore-clock the curve is the\n"
-        "same on any machine.\n"
+        "Budgets are chosen in three rounds: a third evenly from the largest working set\n"
+        "to what keep-all needs, the others where the curve bends. A plan found at one\n"
+        "budget also counts at every larger one, so that time never rises with it. The\n"
+        "table of all graphs is DIR/sweep.csv and sweep.json. Each graph has a folder\n"
+        "DIR/NAME with a plan for each budget and the picture curve.svg. Host copies may\n"
+        "take the memory of the device's usual server, divided by its GPUs, unless\n"
+        "--host-budget is given. With --ignore-clock and --no-seconds, plans and tables\n"
+        "are the same on any machine, however the points are spread.\n"
         "\n"
-        "--jobs prints one command for each point and, as its last line, the one that\n"
-        "joins their plans, for GNU parallel, job arrays and the like:\n"
-        "  remat-plan sweep g.json -o DIR --jobs >jobs\n"
-        "  head -n -1 jobs | parallel; tail -n 1 jobs | sh\n"
+        "Ctrl-C stops: the table lists what is not planned, and the exit code is 4. The\n"
+        "same command goes on from there.\n"
         "\n"
-        "Files of an earlier sweep in DIR are removed first. Ctrl-C stops: the report\n"
-        "lists what was not planned, and the exit code is 4.\n",
+        "On all cores, with GNU parallel, and on a cluster:\n"
+        "  remat-plan sweep *.json -o DIR -j 8\n"
+        "  for round in 1 2 3; do remat-plan sweep *.json -o DIR --jobs | parallel; done\n"
+        "  remat-plan sweep *.json -o DIR --merge\n"
+        "  remat-plan sweep *.json -o DIR --slurm >submit; sh submit --partition=NAME\n",
+    .print_more = rp_print_policies,
     .run = run,
 };

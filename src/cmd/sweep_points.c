@@ -1,114 +1,195 @@
 #include "cmd/sweep_points.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/mem.h"
+#include "base/json.h"
 #include "base/numbers.h"
+#include "cmd/sweep_budgets.h"
+#include "verify/verifier.h"
 
-#define NO_POINT UINT64_MAX
+static const char *const state_word[] = {[RP_NONE_FOUND] = "none found",
+                                         [RP_PROVED_NONE] = "proved none",
+                                         [RP_PLANNED] = "planned"};
 
-char *rp_sweep_file(const struct rp_sweep *s, uint64_t k) {
-    return rp_format("%s/point-%02" PRIu64 ".plan.json", s->dir, k);
+char *rp_point_plan_name(const struct rp_sweep_graph *a, uint64_t budget_bytes) {
+    return rp_format("%s/%" PRIu64 ".plan.json", a->name, budget_bytes);
 }
 
-/* The number of the point whose file has this name. NO_POINT if it is not a point's. */
-static uint64_t point_of_file(const char *name) {
-    uint64_t k = 0;
-    char after;
-    if (sscanf(name, "point-%4" SCNu64 ".plan.jso%c", &k, &after) != 2)
-        return NO_POINT;
-    char *same = rp_format("point-%02" PRIu64 ".plan.json", k);
-    bool is_point = strcmp(same, name) == 0;
-    free(same);
-    return is_point ? k : NO_POINT;
+char *rp_point_plan_path(const struct rp_sweep_graph *a, uint64_t budget_bytes) {
+    return rp_format("%s/%" PRIu64 ".plan.json", a->dir, budget_bytes);
 }
 
-static rp_rc fail_with_errno(const char *path, struct rp_err *err) {
-    return rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
+static char *record_path(const struct rp_sweep_graph *a, uint64_t budget_bytes) {
+    return rp_format("%s/%" PRIu64 ".point.json", a->dir, budget_bytes);
 }
 
-static const char *const curve_files[] = {"sweep.json", "sweep.csv", "sweep.svg"};
+/* ---- records ---- */
 
-/* True if a sweep writes or removes a file of this name in its folder. */
-static bool is_ours(const char *name) {
-    bool ours = point_of_file(name) != NO_POINT;
-    for (size_t i = 0; i < sizeof curve_files / sizeof curve_files[0]; i++)
-        ours = ours || strcmp(name, curve_files[i]) == 0;
-    return ours;
-}
-
-/* Calls `visit` for each file of a sweep in the folder, until it fails. */
-static rp_rc visit_files(const struct rp_sweep *s,
-                         rp_rc (*visit)(const struct rp_sweep *, const char *path,
-                                        struct rp_err *),
-                         struct rp_err *err) {
-    struct dirent *entry;
-    rp_rc rc = RP_OK;
-    DIR *dir = opendir(s->dir);
-    if (dir == NULL)
-        return fail_with_errno(s->dir, err);
-    while (rc == RP_OK && (entry = readdir(dir)) != NULL) {
-        char *path = rp_format("%s/%s", s->dir, entry->d_name);
-        if (is_ours(entry->d_name))
-            rc = visit(s, path, err);
-        free(path);
-    }
-    closedir(dir);
+rp_rc rp_point_save(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                    const struct rp_point *p, struct rp_err *err) {
+    char *text, *path = record_path(a, p->budget_bytes);
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    struct rp_json_writer w = rp_json_writer_on(f);
+    rp_json_object(&w, NULL);
+    rp_json_string(&w, "graph_sha256", a->g.sha256);
+    rp_json_string(&w, "options", s->settings);
+    rp_json_uint(&w, "host_budget_bytes", a->host.bytes);
+    rp_json_string(&w, "state", state_word[p->state]);
+    rp_json_uint(&w, "time_ns", p->time_ns);
+    rp_json_uint(&w, "solver_ns", p->solver_ns);
+    rp_json_end(&w);
+    rp_json_finish(&w);
+    rp_rc rc = rp_text_save(f, &text, &len, path, err);
+    free(path);
     return rc;
 }
 
-static rp_rc refuse_graph(const struct rp_sweep *s, const char *path, struct rp_err *err) {
-    return rp_same_file(path, s->graph_path)
-               ? rp_fail(err, RP_USAGE, "sweep: --out would replace GRAPH, %s",
-                         s->graph_path)
+static rp_rc refuse_options(const char *path, const char *options, uint64_t host_bytes,
+                            struct rp_err *err) {
+    char *host = host_bytes < RP_MAX_QUANTITY
+                     ? rp_format(" --host-budget %" PRIu64, host_bytes)
+                     : rp_strdup(" and no limit of host memory");
+    rp_fail(
+        err, RP_USAGE,
+        "sweep: %s was planned with other options,%s%s: use the same, or choose another "
+        "folder",
+        path, options, host);
+    free(host);
+    return RP_USAGE;
+}
+
+/* Reads what the record says. Its strings belong to `root`. */
+static rp_rc read_record(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                         json_t *root, const char *path, struct rp_point *p,
+                         struct rp_err *err) {
+    const char *sha256, *options, *state;
+    uint64_t host_bytes;
+    const struct rp_json_field fields[] = {
+        {"graph_sha256", RP_JSON_STRING, true, &sha256},
+        {"options", RP_JSON_STRING, true, &options},
+        {"host_budget_bytes", RP_JSON_NAT, true, &host_bytes},
+        {"state", RP_JSON_STRING, true, &state},
+        {"time_ns", RP_JSON_NAT, true, &p->time_ns},
+        {"solver_ns", RP_JSON_NAT, true, &p->solver_ns},
+        {0},
+    };
+    rp_rc rc = rp_json_fields(root, fields, path, "the record", err);
+    if (rc != RP_OK)
+        return rc;
+    if (strcmp(sha256, a->g.sha256) != 0)
+        return rp_fail(err, RP_USAGE,
+                       "sweep: %s is about another graph than %s: choose another folder",
+                       path, a->path);
+    if (strcmp(options, s->settings) != 0 || host_bytes != a->host.bytes)
+        return refuse_options(path, options, host_bytes, err);
+    for (int k = RP_NONE_FOUND; k <= RP_PLANNED; k++)
+        if (strcmp(state, state_word[k]) == 0)
+            p->state = (enum rp_point_state)k;
+    return p->state == RP_NOT_PLANNED
+               ? rp_fail(err, RP_INPUT, "%s: there is no state '%.80s'", path, state)
                : RP_OK;
 }
 
-static rp_rc remove_file(const struct rp_sweep *s, const char *path, struct rp_err *err) {
-    (void)s;
-    return unlink(path) != 0 && errno != ENOENT ? fail_with_errno(path, err) : RP_OK;
-}
-
-rp_rc rp_sweep_create_folder(const struct rp_sweep *s, struct rp_err *err) {
-    if (mkdir(s->dir, 0777) != 0 && errno != EEXIST)
-        return fail_with_errno(s->dir, err);
-    char *curve = rp_format("%s/%s", s->dir, curve_files[0]);
-    rp_rc rc = rp_probe_file(curve, err);
-    free(curve);
-    return rc == RP_OK ? visit_files(s, refuse_graph, err) : rc;
-}
-
-rp_rc rp_sweep_remove_old(const struct rp_sweep *s, struct rp_err *err) {
-    return visit_files(s, remove_file, err);
-}
-
-rp_rc rp_sweep_check_points(const struct rp_sweep *s, struct rp_err *err) {
-    struct dirent *entry;
-    uint64_t n = 0, last = 0;
-    DIR *dir = opendir(s->dir);
-    if (dir == NULL)
-        return fail_with_errno(s->dir, err);
-    while ((entry = readdir(dir)) != NULL) {
-        uint64_t k = point_of_file(entry->d_name);
-        n += k != NO_POINT;
-        last = k != NO_POINT ? rp_max_u64(k, last) : last;
+/* Sets what became of the point. */
+static rp_rc load_point(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                        struct rp_point *p, struct rp_err *err) {
+    char *text = NULL, *path = record_path(a, p->budget_bytes);
+    size_t len;
+    json_t *root = NULL;
+    rp_rc rc = RP_OK;
+    if (access(path, F_OK) == 0) {
+        rc = rp_read_file(path, &text, &len, err);
+        if (rc == RP_OK)
+            rc = rp_json_parse(text, len, path, &root, err);
+        if (rc == RP_OK)
+            rc = read_record(s, a, root, path, p, err);
     }
-    closedir(dir);
-    if (n == 0)
-        return rp_fail(err, RP_INPUT, "%s: there is no point-NN.plan.json to merge",
-                       s->dir);
-    if (last >= s->n_points)
-        return rp_fail(err, RP_INPUT,
-                       "%s: point %" PRIu64 " is beyond the %" PRIu64
-                       " points of this sweep: use the same options as for the plans",
-                       s->dir, last, s->n_points);
-    return visit_files(s, refuse_graph, err);
+    json_decref(root);
+    free(text);
+    free(path);
+    return rc;
+}
+
+/* ---- rounds ---- */
+
+size_t rp_sweep_n_missing(const struct rp_sweep_graph *a) {
+    size_t n = 0;
+    for (size_t i = 0; i < a->points.n; i++)
+        n += a->points.at[i].state == RP_NOT_PLANNED;
+    return n;
+}
+
+uint64_t rp_sweep_round_size(const struct rp_sweep *s) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < s->n_graphs; i++)
+        most = rp_max_u64(most, s->graphs[i].given.n);
+    for (uint32_t round = 0; round < RP_SWEEP_ROUNDS && most == 0; round++)
+        most = rp_max_u64(most, rp_round_points(s->n_points, round));
+    return most;
+}
+
+static size_t bend_budgets(const struct rp_sweep_graph *a, uint64_t n, uint64_t *budgets) {
+    struct rp_known_point *known = rp_calloc(a->points.n, sizeof *known);
+    for (size_t i = 0; i < a->points.n; i++)
+        known[i] =
+            (struct rp_known_point){a->points.at[i].budget_bytes, a->points.at[i].time_ns};
+    size_t count = rp_bend_budgets(known, a->points.n, a->g.total_time_ns, n, budgets);
+    free(known);
+    return count;
+}
+
+/* The budgets of a round, when all rounds before it are listed. The caller frees them. */
+static uint64_t *round_budgets(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                               uint32_t round, size_t *n) {
+    uint64_t *budgets = rp_calloc(rp_max_u64(a->given.n, s->n_points), sizeof *budgets);
+    *n = a->given.n;
+    if (a->given.n > 0)
+        memcpy(budgets, a->given.at, a->given.n * sizeof *budgets);
+    else if (round == 0)
+        *n = rp_even_budgets(a->floor_bytes, a->keep_all_bytes,
+                             rp_round_points(s->n_points, 0), budgets);
+    else
+        *n = bend_budgets(a, rp_round_points(s->n_points, round), budgets);
+    return budgets;
+}
+
+rp_rc rp_sweep_load_points(const struct rp_sweep *s, struct rp_sweep_graph *a,
+                           struct rp_err *err) {
+    uint32_t n_rounds = a->given.n > 0 ? 1 : RP_SWEEP_ROUNDS;
+    rp_rc rc = RP_OK;
+    a->points.n = 0;
+    for (uint32_t r = 0; r < n_rounds && rc == RP_OK && rp_sweep_n_missing(a) == 0; r++) {
+        size_t n;
+        uint64_t *budgets = round_budgets(s, a, r, &n);
+        for (uint32_t i = 0; i < n && rc == RP_OK; i++) {
+            struct rp_point p = {.budget_bytes = budgets[i], .round = r, .index = i};
+            rc = load_point(s, a, &p, err);
+            rp_push(&a->points, p);
+        }
+        free(budgets);
+    }
+    return rc;
+}
+
+/* ---- plans ---- */
+
+rp_rc rp_point_load_plan(const struct rp_sweep_graph *a, uint64_t budget_bytes,
+                         struct rp_plan *plan, struct rp_err *err) {
+    char *path = rp_point_plan_path(a, budget_bytes);
+    struct rp_verdict v;
+    struct rp_err reason = {{0}};
+    *plan = (struct rp_plan){0};
+    rp_rc rc = rp_plan_load(path, plan, err);
+    if (rc == RP_OK && rp_verify(&a->g, plan, &v, &reason) != RP_OK)
+        rc = rp_fail(err, RP_INPUT, "%s: %.900s", path, reason.msg);
+    if (rc == RP_OK &&
+        (plan->budget_bytes != budget_bytes || plan->host_bytes > a->host.bytes))
+        rc = rp_fail(err, RP_INPUT, "%s: this plan is for another budget", path);
+    free(path);
+    return rc;
 }

@@ -1,47 +1,81 @@
-/* sweep_points: the points of a sweep and their files in its folder. cmd/sweep.c plans the
- * points, cmd/sweep_curve.c joins their plans to a curve. Not thread-safe.
+/* sweep_points: the points of a sweep, one for each graph and budget, and their files.
  *
- * RP_ENV if the folder or a file in it cannot be read, made or removed. */
+ * A point depends on its graph, its budget, the options, and the points of earlier rounds
+ * (sweep_budgets.h), never on who plans it. Its plan goes to DIR/NAME/BUDGET.plan.json, and
+ * then a record to DIR/NAME/BUDGET.point.json: a point with a record is finished. Neither
+ * file is ever changed. So a sweep goes on where it was interrupted, and any number of
+ * processes and machines that share DIR can plan the points of a round.
+ *
+ * Not thread-safe. RP_ENV if a file or folder cannot be read or made. */
 #ifndef RP_CMD_SWEEP_POINTS_H
 #define RP_CMD_SWEEP_POINTS_H
 
+#include "base/mem.h"
+#include "cmd/budget_argument.h"
 #include "cmd/host_budget.h"
 #include "policy/policy_plan.h"
 
-/* What became of a point in this run. */
 enum rp_point_state {
-    RP_NOT_PLANNED, /* an interrupt came first */
+    RP_NOT_PLANNED,
     RP_NONE_FOUND,
     RP_PROVED_NONE, /* no plan can exist */
-    RP_PLANNED,     /* its file is there */
-    RP_NO_FILE      /* --merge: there is no file, whatever the reason */
+    RP_PLANNED
+};
+
+struct rp_point {
+    uint64_t budget_bytes;
+    uint32_t round, index; /* where it was chosen: the round, and its place in it */
+    enum rp_point_state state;
+    uint64_t time_ns;   /* of its own plan; 0: it has none */
+    uint64_t solver_ns; /* what planning took, by the clock */
+};
+
+struct rp_sweep_graph {
+    struct rp_graph g;
+    const char *path;
+    char *name, *dir; /* of its folder: the file's name without .json or .graph.json */
+    struct rp_host_budget host;
+    uint64_t floor_bytes; /* the largest working set: no plan fits in less */
+    uint64_t keep_all_bytes;
+    struct rp_budgets given; /* those of --budget, ascending; none: they are chosen */
+    RP_VEC(struct rp_point) points; /* see rp_sweep_load_points */
 };
 
 struct rp_sweep {
-    const struct rp_graph *g; /* the caller's */
-    const char *graph_path, *dir;
-    struct rp_policy_options policy;
-    struct rp_host_budget host; /* as in `policy`, and where it is from */
-    uint64_t n_points, n_processes;
-    bool merge; /* only join the plans that other runs left in the folder */
-    uint64_t floor_bytes, keep_all_bytes;
-    uint64_t *budgets;     /* per point, ascending */
-    unsigned char *states; /* per point: enum rp_point_state; shared between processes */
-    struct rp_plan *plans; /* per point; graph_name is NULL if there is no plan */
+    const char *dir;
+    const struct rp_policy *policy;
+    struct rp_policy_options options; /* those of all points */
+    char *settings;    /* the same, as they stand on a command line: " --seed 1 ..." */
+    char *limits;      /* the budgets and the host budget, likewise */
+    bool no_seconds;   /* the table leaves out what the clock said */
+    uint64_t n_points; /* for each graph, where budgets are chosen */
+    struct rp_sweep_graph *graphs;
+    size_t n_graphs;
 };
 
-/* The file of point k. The caller frees the path. */
-char *rp_sweep_file(const struct rp_sweep *s, uint64_t k);
+/* Lists the points of all rounds that can be known now: up to the first round with a point
+ * that is not planned. They are in the order of their rounds. RP_INPUT: a record is
+ * damaged. RP_USAGE: a point was planned with other options, or from another graph. */
+rp_rc rp_sweep_load_points(const struct rp_sweep *s, struct rp_sweep_graph *a,
+                           struct rp_err *err);
 
-/* Creates the folder if need be, and checks that the curve can be written there. RP_USAGE
- * if a file of the sweep there is the graph, by whatever name. */
-rp_rc rp_sweep_create_folder(const struct rp_sweep *s, struct rp_err *err);
+/* How many of the listed points are not planned. */
+size_t rp_sweep_n_missing(const struct rp_sweep_graph *a);
 
-/* Removes the points and the curve of an earlier run from the folder. */
-rp_rc rp_sweep_remove_old(const struct rp_sweep *s, struct rp_err *err);
+/* The most points that a round can have for one graph. */
+uint64_t rp_sweep_round_size(const struct rp_sweep *s);
 
-/* Checks for --merge that the folder holds points, and none with a number of n_points or
- * more. RP_INPUT otherwise; RP_USAGE as above. */
-rp_rc rp_sweep_check_points(const struct rp_sweep *s, struct rp_err *err);
+/* Records a finished point. Its plan is saved. */
+rp_rc rp_point_save(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                    const struct rp_point *p, struct rp_err *err);
+
+/* The file of a point's plan, relative to DIR and from here. The caller frees the text. */
+char *rp_point_plan_name(const struct rp_sweep_graph *a, uint64_t budget_bytes);
+char *rp_point_plan_path(const struct rp_sweep_graph *a, uint64_t budget_bytes);
+
+/* Loads the plan that was made for this budget and checks it. RP_INPUT: it is not valid, or
+ * not within the limits. The caller ends *plan in any case. */
+rp_rc rp_point_load_plan(const struct rp_sweep_graph *a, uint64_t budget_bytes,
+                         struct rp_plan *plan, struct rp_err *err);
 
 #endif

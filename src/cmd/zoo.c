@@ -226,6 +226,7 @@ const struct rp_command rp_cmd_zoo = {
     .name = "zoo",
     .operands = "[NETWORK]",
     .max_operands = 1,
+    .operand_names = rp_network_name,
     .summary = "Write a network's training step as a graph, or list networks",
     .detail =
         "A graph holds the forward pass, the loss and the backward pass op by op,\n"

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
+#include "cmd/nearest.h"
 #include "model/zoo/registry.h"
 
 /* Parses "224", "416x608" or "128x128x96". Returns the number of sizes; 0 if the text is
@@ -42,22 +44,55 @@ static rp_rc parse_image(const char *command, const char *name, const char *text
     return RP_OK;
 }
 
+const char *rp_network_name(size_t i) {
+    return i < rp_zoo_n_entries ? rp_zoo_registry[i]->name : NULL;
+}
+
+const char *rp_zoo_dtype_name(size_t i) {
+    static const char *const names[] = {"f32", "f16", NULL};
+    return names[i];
+}
+
+/* NULL if the text says neither of the two in other words. */
+static const char *meant_dtype(const char *text) {
+    static const char *const words[][2] = {
+        {"float", "f32"},   {"float32", "f32"}, {"fp32", "f32"}, {"single", "f32"},
+        {"float16", "f16"}, {"fp16", "f16"},    {"half", "f16"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(text, words[i][0]) == 0 || strcasecmp(text, words[i][1]) == 0)
+            return words[i][1];
+    return NULL;
+}
+
 static rp_rc parse_dtype(const char *command, const char *text, enum rp_dtype *dtype,
                          struct rp_err *err) {
-    if (strcmp(text, "f32") == 0)
-        *dtype = RP_F32;
-    else if (strcmp(text, "f16") == 0)
-        *dtype = RP_F16;
-    else
-        return rp_fail(err, RP_USAGE, "%s: --dtype: '%s' is not f32 or f16", command, text);
-    return RP_OK;
+    const enum rp_dtype offered[] = {RP_F32, RP_F16};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(text, rp_zoo_dtype_name((size_t)i)) == 0) {
+            *dtype = offered[i];
+            return RP_OK;
+        }
+    const char *meant = meant_dtype(text);
+    return rp_fail(err, RP_USAGE, "%s: --dtype: '%.80s' is not f32 or f16%s%s%s", command,
+                   text, meant ? "; did you mean '" : "", meant ? meant : "",
+                   meant ? "'?" : "");
+}
+
+static rp_rc refuse_network(const char *command, const char *name, struct rp_err *err) {
+    struct rp_nearest near = rp_nearest_to(name, strlen(name));
+    rp_nearest_try_all(&near, rp_network_name);
+    char *what = rp_format("%s: unknown network", command);
+    rp_refuse_name(what, name, "", &near, "'remat-plan zoo' lists them", err);
+    free(what);
+    return RP_USAGE;
 }
 
 rp_rc rp_zoo_options_parse(const char *command, const char *name,
                            const struct rp_zoo_texts *texts, struct rp_zoo_options *z,
                            struct rp_err *err) {
-    rp_rc rc = RP_OK;
-    if (texts->image != NULL)
+    rp_rc rc = rp_zoo_find(name) != NULL ? RP_OK : refuse_network(command, name, err);
+    if (rc == RP_OK && texts->image != NULL)
         rc = parse_image(command, name, texts->image, z->image, err);
     if (rc == RP_OK && texts->dtype != NULL)
         rc = parse_dtype(command, texts->dtype, &z->dtype, err);

@@ -28,11 +28,16 @@ struct rp_zoo_texts {
     {"loss-parts", 0, RP_OPT_NAT, &(z)->loss_parts, "N",                                   \
      "split logits and loss into N parts of the sequence"},                                \
     {"dtype", 0, RP_OPT_STRING, &(t)->dtype, "TYPE",                                       \
-     "type of weights and activations: f32 or f16"},                                       \
+     "type of weights and activations: f32 or f16", rp_zoo_dtype_name},                                       \
     {"no-aux", 0, RP_OPT_FLAG, &(z)->no_aux, NULL, "leave out auxiliary classifiers"}
 /* clang-format on */
 
-/* Parses the texts into `z`, for network `name`. RP_USAGE names the command. */
+/* The names of all networks, and of the types that they may have, as an rp_names. */
+const char *rp_network_name(size_t i);
+const char *rp_zoo_dtype_name(size_t i);
+
+/* Parses the texts into `z`, for network `name`. RP_USAGE names the command, and the
+ * nearest networks if there is no such one. */
 rp_rc rp_zoo_options_parse(const char *command, const char *name,
                            const struct rp_zoo_texts *texts, struct rp_zoo_options *z,
                            struct rp_err *err);

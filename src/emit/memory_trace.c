@@ -82,6 +82,7 @@ static void walk_step(struct walk *w, const struct rp_step *step, struct rp_time
     const uint64_t d2h_busy_ns = t->d2h_busy_ns, h2d_busy_ns = t->h2d_busy_ns;
     assert(step->id < (step->kind == RP_RUN ? w->g->n_ops : w->g->n_tensors));
     rp_timeline_step(t, step);
+    s->kind = step->kind;
     switch (step->kind) {
     case RP_RUN:
         walk_run(w, step->id, s);

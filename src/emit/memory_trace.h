@@ -25,6 +25,7 @@ struct rp_timed_step {
     uint64_t during_bytes;     /* from clock_ns on; includes a run's workspace */
     uint64_t after_bytes;      /* from end_ns on for runs, else from clock_ns on */
     enum rp_trace_queue queue;
+    enum rp_step_kind kind;
     bool again; /* the op ran before */
 };
 

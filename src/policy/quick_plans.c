@@ -86,21 +86,6 @@ static bool fitting_plan(const struct rp_graph *g, const struct rp_policy *polic
     return fits;
 }
 
-bool rp_quick_policy_fits(const struct rp_graph *g, const struct rp_policy_options *o) {
-    struct rp_policy_options steps_only = *o;
-    steps_only.addressed = false;
-    steps_only.given_order = true;
-    for (size_t i = 0; i < rp_n_policies; i++) {
-        struct rp_plan plan;
-        if (!rp_policy_is_quick(rp_policies[i]) || !suits(rp_policies[i], g) ||
-            !fitting_plan(g, rp_policies[i], &steps_only, &plan))
-            continue;
-        rp_plan_fini(&plan);
-        return true;
-    }
-    return false;
-}
-
 /* The time of the policy's plan, without addresses. UINT64_MAX if it does not fit, or if
  * this policy is not asked. */
 static uint64_t fitting_time_ns(const struct rp_graph *g, const struct rp_policy *policy,

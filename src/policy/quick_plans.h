@@ -1,5 +1,4 @@
-/* quick_plans: plans of policies that do not search. A search begins with them, and a sweep
- * asks them which budgets are worth planning.
+/* quick_plans: plans of policies that do not search. A search begins with them.
  *
  * Which policies are asked follows from the flags of struct rp_policy.
  *
@@ -19,9 +18,6 @@
  * either case. */
 bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                           struct rp_plan *plan);
-
-/* True if some quick policy has a plan that fits o->budget_bytes. */
-bool rp_quick_policy_fits(const struct rp_graph *g, const struct rp_policy_options *o);
 
 /* The plan that the search of `search` begins with. If keep-all is within the budget, it is
  * keep-all's plan, since nothing beats it. Else it is the fastest plan of the policies that

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 
 void rp_context_init(struct rp_context *w) {
@@ -71,7 +72,25 @@ void rp_context_fini(struct rp_context *w) {
     free(w->order);
 }
 
+static void show_progress(const struct rp_context *w) {
+    uint64_t time_ns = w->incumbent.time_ns, keep_all_ns = w->g->total_time_ns;
+    double left_s = w->end - rp_seconds();
+    if (w->incumbent.found)
+        rp_progress(left_s, "%s, best %s over keep-all, gap %s", w->doing,
+                    rp_show_percent(time_ns - keep_all_ns, keep_all_ns).s,
+                    rp_show_percent(time_ns - w->bound_ns, w->bound_ns).s);
+    else
+        rp_progress(left_s, "%s, no plan yet", w->doing);
+}
+
+void rp_context_doing(struct rp_context *w, const char *what) {
+    w->doing = what;
+    show_progress(w);
+}
+
 bool rp_context_stopped(struct rp_context *w) {
+    if (rp_progress_due())
+        show_progress(w);
     return rp_stop_now(&w->stop);
 }
 

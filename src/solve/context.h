@@ -56,6 +56,7 @@ struct rp_context {
     struct rp_statistics statistics; /* what each part did */
     double begin;                    /* rp_seconds() when the time limit began to count */
     double end;                      /* of all */
+    const char *doing;               /* for the progress line */
     struct rp_stop stop;             /* of the search; later, of the placement */
 
     /* What belongs to one order of first runs; order_search.c exchanges it. */
@@ -115,7 +116,10 @@ void rp_context_begin_search(struct rp_context *w);
 void rp_context_free_spaces(struct rp_space *spaces);
 void rp_context_fini(struct rp_context *w);
 
-/* True once a signal has come or the deadline of `stop` has passed. */
+/* Shows in the progress line what is being done from now on. */
+void rp_context_doing(struct rp_context *w, const char *what);
+/* True once a signal has come or the deadline of `stop` has passed. Keeps the progress line
+ * up to date. */
 bool rp_context_stopped(struct rp_context *w);
 /* The same, as a callback for the searches: arg is the context. */
 bool rp_context_stop(void *arg);

@@ -1,11 +1,14 @@
 #include "solve/order_search.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/numbers.h"
+#include "solve/bound/moment_bound.h"
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 #include "solve/incumbent.h"
@@ -26,6 +29,7 @@ static bool find_order(struct rp_context *w, struct rp_plan *runs) {
                                         .statistics = &w->statistics.order};
     struct rp_method_statistics *s = &w->statistics.method[RP_ANNEAL_ORDER];
     double begin = rp_seconds();
+    rp_context_doing(w, rp_method_name[RP_ANNEAL_ORDER]);
     bool found = rp_anneal_order(&w->p, &o, runs);
     s->seconds += rp_seconds() - begin;
     s->work += o.work;
@@ -35,6 +39,29 @@ static bool find_order(struct rp_context *w, struct rp_plan *runs) {
     w->order = rp_calloc(w->p.n_ops, sizeof *w->order);
     rp_plan_first_runs(w->g, runs, w->order);
     return true;
+}
+
+/* Raises the bound, which holds in every order. With swaps it needs a plan. */
+static void prove_bound(struct rp_context *w) {
+    struct rp_method_statistics *s = &w->statistics.method[RP_MOMENT];
+    struct rp_moment_bound_options o = {
+        .any_order = true,
+        .horizon_ns = w->incumbent.time_ns,
+        .goal_ns = w->incumbent.found ? w->incumbent.time_ns : UINT64_MAX,
+        .work = (uint64_t)(MOMENT_SHARE * w->o->time_limit * MIP_WORK_PER_S) + 1,
+        .stop = &w->stop};
+    if (w->p.out_ns != NULL && !w->incumbent.found)
+        return;
+    double begin = rp_seconds();
+    struct rp_moment_bound b = rp_moment_bound(&w->p, &o, &w->statistics.moment);
+    s->seconds += rp_seconds() - begin;
+    s->work += o.work;
+    s->calls++;
+    s->bounds += b.bound_ns > w->bound_ns;
+    s->bound_ns = rp_max_u64(s->bound_ns, b.bound_ns);
+    w->bound_ns = rp_max_u64(w->bound_ns, b.bound_ns);
+    rp_log(1, "bound for every order: %" PRIu64 " ns%s", b.bound_ns,
+           b.optimal ? ", the best of its moment" : "");
 }
 
 /* Takes the order of the start plan, if it is not the given one: on graphs captured from
@@ -98,6 +125,8 @@ static void enter_order(struct rp_context *w, const struct rp_plan *runs,
 void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
     struct rp_plan runs = {0};
     struct order_state given = {0};
+    if (w->p.out_ns == NULL)
+        prove_bound(w);
     bool have_order = take_start_order(w, &runs);
     bool reordered = have_order || find_order(w, &runs);
     w->share = (have_order ? 1 : 1 - ORDER_SHARE) / (reordered ? 2 : 1);
@@ -112,6 +141,8 @@ void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
     if (reordered && given.incumbent.found &&
         (!w->incumbent.found || given.incumbent.time_ns < w->incumbent.time_ns))
         exchange(w, &given);
+    if (w->p.out_ns != NULL && !rp_context_gap_reached(w))
+        prove_bound(w);
     order_state_fini(&given);
     rp_plan_fini(&runs);
 }

@@ -202,8 +202,10 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
 
 void rp_place_incumbent(struct rp_context *w, const struct rp_turn *turn,
                         struct rp_schedule *scratch) {
-    if (w->o->addressed && !rp_context_stopped(w))
-        place_in_space(w, turn, scratch);
+    if (!w->o->addressed || rp_context_stopped(w))
+        return;
+    rp_context_doing(w, "placing buffers");
+    place_in_space(w, turn, scratch);
 }
 
 /* Schedules made in one pass, far enough below the limit for their addresses to fit. */

@@ -148,6 +148,7 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
     double begin = rp_seconds();
+    rp_context_doing(w, rp_method_name[RP_ASTAR]);
     rp_astar_search(&w->p, below_ns, (uint32_t)fmin(states, MAX_ASTAR_STATES), &w->stop, &r,
                     plan);
     w->report->capped = w->report->capped || w->stop.hit;
@@ -258,17 +259,6 @@ static void meet(struct job *j) {
     j->met += seconds;
 }
 
-static void show_progress(const struct rp_context *w) {
-    uint64_t time_ns = w->incumbent.time_ns, keep_all_ns = w->g->total_time_ns;
-    double seconds = rp_seconds() - w->begin;
-    if (w->incumbent.found)
-        rp_progress("%.1f s: %s over keep-all, gap %s", seconds,
-                    rp_show_percent(time_ns - keep_all_ns, keep_all_ns).s,
-                    rp_show_percent(time_ns - w->bound_ns, w->bound_ns).s);
-    else
-        rp_progress("%.1f s: no plan yet", seconds);
-}
-
 /* Is the search of the whole space over? A plan may still lack its addresses. */
 static bool is_solved(const struct rp_context *w) {
     return w->proved || rp_context_gap_reached(w);
@@ -282,14 +272,15 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
     j.work = t->seconds * m->work_per_s;
     if (!(searches && m->alone))
         meet(&j);
-    if (searches)
+    if (searches) {
+        rp_context_doing(w, rp_method_name[m->id]);
         m->search(&j);
+    }
     while (j.met > 0 && j.met < t->seconds && !is_solved(w) && !rp_context_stopped(w))
         meet(&j);
     for (size_t i = 0; i < N_ROWS; i++)
         if (methods[i].wait != NULL)
             methods[i].wait(w);
-    show_progress(w);
 }
 
 /* Nothing is left to do: nothing fits, or a plan is as fast as was asked for. */

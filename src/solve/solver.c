@@ -78,10 +78,8 @@ static rp_rc refuse_keep_all_only(struct rp_context *w) {
 
 /* First schedules: of the start plan, or made in one pass. */
 static void construct(struct rp_context *w, struct rp_schedule *scratch) {
-    if (w->o->start != NULL && !rp_construct_from_plan(w, w->o->start))
-        rp_log(w->o->reorder ? 1 : 0, /* the plan itself is still a candidate */
-               "the plan of --start cannot be expressed as a schedule; the search starts "
-               "without it");
+    w->report->start_left_out = w->o->start != NULL &&
+                                !rp_construct_from_plan(w, w->o->start) && !w->o->reorder;
     rp_construct_incumbents(w, scratch);
     rp_place_first(w, scratch);
 }
@@ -141,8 +139,9 @@ static uint64_t host_bytes_without_sources(const struct rp_graph *g) {
 }
 
 /* What the search's bounds are about. Where the device states no bandwidths, no plan can
- * swap, so a bound without swaps is about plans with them too. With a certificate the claim
- * is about schedules, as certificates are. */
+ * swap, so a bound without swaps is about plans with them too. The bound for every order is
+ * one for all programs. With a certificate the claim is about schedules, as certificates
+ * are. */
 static struct rp_bound_scope bound_scope(const struct rp_context *w) {
     const struct rp_device *d = &w->g->device;
     bool may_swap = w->p.out_ns != NULL, limits_host = w->o->host_bytes < RP_MAX_QUANTITY;
@@ -150,7 +149,8 @@ static struct rp_bound_scope bound_scope(const struct rp_context *w) {
     return (struct rp_bound_scope){
         .recompute = w->o->recompute,
         .swap = may_swap || d->h2d_bytes_per_s == 0 || d->d2h_bytes_per_s == 0,
-        .all_programs = w->all_sequences && w->o->certificate == NULL,
+        .any_order = w->o->reorder,
+        .all_programs = (w->all_sequences || w->o->reorder) && w->o->certificate == NULL,
         .host_budget_bytes = rp_min_u64(host_bytes, host_bytes_without_sources(w->g)),
     };
 }
@@ -215,8 +215,11 @@ static rp_rc confirm_none(const struct rp_context *w) {
 
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
-    struct rp_context w = {
-        .g = g, .o = o, .report = report, .begin = rp_seconds() - o->spent};
+    struct rp_context w = {.g = g,
+                           .o = o,
+                           .report = report,
+                           .begin = rp_seconds() - o->spent,
+                           .doing = "making a first plan"};
     *report = (struct rp_solve_report){.floor_op = RP_NONE};
     *plan = (struct rp_plan){0};
     assert(!o->reorder || o->certificate == NULL);

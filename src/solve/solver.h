@@ -58,8 +58,11 @@ struct rp_solve_report {
     uint64_t min_bytes; /* RP_NO, RP_LIMIT: the smallest budget with a known plan; or 0 */
     uint64_t missing_bytes; /* by how much the first arena was too large */
     uint64_t moves;         /* of the annealing search */
-    bool capped;            /* the deadline or a signal ended a search early */
-    char reason[512];       /* RP_NO, RP_LIMIT: why there is no plan */
+    /* The start plan cannot be expressed as a schedule in the graph's order, so that the
+     * search began without it. It is still a candidate for the answer. */
+    bool start_left_out;
+    bool capped;      /* the deadline or a signal ended a search early */
+    char reason[512]; /* RP_NO, RP_LIMIT: why there is no plan */
 };
 
 /* Returns

@@ -194,6 +194,14 @@ static const struct counter pdhg_counters[] = {
     {"work", "work done", P(work)},
 };
 
+#define M(member) offsetof(struct rp_moment_statistics, member)
+static const struct counter moment_counters[] = {
+    {"moments", "moments tried", M(moments)},
+    {"simplex_iterations", "simplex iterations", M(pivots)},
+    {"nodes", "nodes", M(nodes)},
+    {"work", "work done", M(work)},
+};
+
 #define C(member) offsetof(struct rp_crossover_statistics, member)
 static const struct counter crossover_counters[] = {
     {"dropped", "schedules not representable", C(dropped)},
@@ -240,6 +248,8 @@ static void put_all(struct output *o, const struct rp_statistics *s) {
         put_branch_cut(o, &s->branch_cut);
     if (s->method[RP_PDHG].calls > 0)
         PUT_SECTION(o, "pdhg", "PDHG bound", pdhg_counters, &s->pdhg);
+    if (s->method[RP_MOMENT].calls > 0)
+        PUT_SECTION(o, "moment", "moment bound", moment_counters, &s->moment);
     if (s->method[RP_CROSSOVER].calls > 0)
         PUT_SECTION(o, "crossover", "crossover", crossover_counters, &s->crossover);
     if (s->method[RP_ASTAR].calls > 0)

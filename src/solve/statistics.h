@@ -11,6 +11,7 @@
 
 #include "base/json_writer.h"
 #include "pack/packer.h"
+#include "solve/bound/moment_bound.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/local/anneal.h"
@@ -31,6 +32,7 @@
     X(RP_CROSSOVER, "crossover")                                                           \
     X(RP_BRANCH_CUT, "branch and cut")                                                     \
     X(RP_PDHG, "PDHG bound")                                                               \
+    X(RP_MOMENT, "moment bound")                                                           \
     X(RP_ASTAR, "A*")
 
 #define X(method, name) method,
@@ -54,6 +56,7 @@ struct rp_statistics {
     struct rp_crossover_statistics crossover;
     struct rp_branch_cut_statistics branch_cut;
     struct rp_pdhg_statistics pdhg;
+    struct rp_moment_statistics moment;
     struct rp_astar_statistics astar;
     struct rp_pack_statistics pack;
     uint64_t placements;  /* schedules given to the packer */

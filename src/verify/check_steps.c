@@ -68,8 +68,11 @@ static rp_rc check_homes(struct rp_plan_state *w) {
 static rp_rc check_graph(const struct rp_graph *g, const struct rp_plan *p,
                          struct rp_err *err) {
     if (strcmp(p->graph_sha256, g->sha256) != 0)
-        return rp_fail(err, RP_NO, "graph: the plan is for sha256 %.64s, the graph has %s",
-                       p->graph_sha256, g->sha256);
+        return rp_fail(
+            err, RP_NO,
+            "graph: the plan is for \"%.80s\" (sha256 %.12s...), this graph is \"%.80s\" "
+            "(sha256 %.12s...)",
+            p->graph_name, p->graph_sha256, g->name, g->sha256);
     if (strcmp(p->graph_name, g->name) != 0)
         return rp_fail(err, RP_NO,
                        "graph: the plan is for \"%.80s\", the graph is \"%.80s\"",

@@ -4,3 +4,5 @@ cp data/graph/good/chain.json ./-g.json
 remat-plan sweep -n 2 -t 1 --ignore-clock -o -d --jobs -- -g.json >jobs
 cat jobs
 sh jobs
+remat-plan sweep -n 2 -t 1 --ignore-clock -o -d --merge --no-seconds -- -g.json
+remat-plan sweep -n 2 -t 1 --ignore-clock -o -d --jobs -- -g.json

@@ -45,7 +45,7 @@ void rp_builder_fail(struct rp_builder *b, rp_rc rc, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    b->rc = rp_fail(b->err, rc, "zoo: %s: %s", b->entry->name, text);
+    b->rc = rp_fail(b->err, rc, "%s: %s", b->entry->name, text);
 }
 
 void rp_scope_begin(struct rp_builder *b, const char *fmt, ...) {

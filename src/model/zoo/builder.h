@@ -72,7 +72,7 @@ void rp_builder_init(struct rp_builder *b, struct rp_graph *g,
                      struct rp_err *err);
 void rp_builder_fini(struct rp_builder *b);
 
-/* Records the error "zoo: NETWORK: ..." unless there is one already. */
+/* Records the error "NETWORK: ..." unless there is one already. */
 void rp_builder_fail(struct rp_builder *b, rp_rc rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

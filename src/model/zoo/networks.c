@@ -143,8 +143,7 @@ rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_g
     struct rp_builder b;
     *g = (struct rp_graph){0};
     if (entry == NULL)
-        return rp_fail(err, RP_USAGE, "zoo: there is no network '%s' ('zoo' lists them)",
-                       name);
+        return rp_fail(err, RP_USAGE, "there is no network '%s'", name);
     rp_builder_init(&b, g, entry, o, err);
     resolve_options(&b);
     if (b.rc == RP_OK)
@@ -152,10 +151,8 @@ rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_g
     rp_differentiate(&b);
     if (b.rc == RP_OK)
         describe(&b);
-    char *file = rp_format("zoo: %s", name);
-    if (b.rc == RP_OK && rp_graph_check(g, file, err) != RP_OK)
+    if (b.rc == RP_OK && rp_graph_check(g, name, err) != RP_OK)
         b.rc = RP_USAGE; /* the graph is well-formed: a sum passed 63 bits */
-    free(file);
     rp_rc rc = b.rc;
     rp_builder_fini(&b);
     if (rc != RP_OK)

@@ -51,6 +51,8 @@
 #define LAST_RESORT_SECONDS 0.3
 /* Of the time limit: the search for another order. */
 #define ORDER_SHARE 0.2
+/* Of the work of branch and cut: the bound for every order. */
+#define MOMENT_SHARE 0.1
 /* Of PDHG's work: where branch and cut runs beside it. */
 #define PDHG_SHARE_BESIDE_MIP 0.4
 /* Of PDHG's work: for a certificate when another method gave the bound. */

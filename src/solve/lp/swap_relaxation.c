@@ -5,33 +5,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-
-/* Bandwidth as a fraction of integers. */
-struct rate {
-    uint64_t bytes, ns;
-};
-
-/* The rate of the tensor with the most bytes per ns. */
-static struct rate best_rate(const struct rp_instance *p, const uint64_t *copy_ns) {
-    struct rate best = {0, 1};
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        if ((unsigned __int128)p->bytes[x] * best.ns >
-            (unsigned __int128)best.bytes * copy_ns[x])
-            best = (struct rate){p->bytes[x], copy_ns[x]};
-    return best;
-}
-
-/* How many bytes can be copied in horizon_ns - used_ns, at most `cap`. */
-static uint64_t bytes_copyable(struct rate rate, uint64_t horizon_ns, uint64_t used_ns,
-                               uint64_t cap) {
-    if (used_ns >= horizon_ns || rate.bytes == 0)
-        return 0;
-    if (rate.ns == 0)
-        return cap;
-    unsigned __int128 bytes =
-        (unsigned __int128)(horizon_ns - used_ns) * rate.bytes / rate.ns;
-    return bytes < cap ? (uint64_t)bytes : cap;
-}
+#include "solve/lp/copy_rate.h"
 
 /* A tensor that may be offloaded, and when it can be copied. */
 struct item {
@@ -116,7 +90,8 @@ static uint64_t enumerate_offloads(const struct rp_instance *p, const uint32_t *
 
 void rp_swap_relaxation_limits(const struct rp_instance *p, const uint32_t *last_use,
                                uint64_t horizon_ns, uint64_t *limit_bytes) {
-    struct rate out = best_rate(p, p->out_ns), in = best_rate(p, p->in_ns);
+    struct rp_copy_rate out = rp_copy_rate_best(p, p->out_ns);
+    struct rp_copy_rate in = rp_copy_rate_best(p, p->in_ns);
     uint64_t cap = 0, *before = rp_calloc((size_t)p->n_ops + 1, sizeof *before);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         cap += p->pinned[x] ? 0 : p->bytes[x];
@@ -126,9 +101,9 @@ void rp_swap_relaxation_limits(const struct rp_instance *p, const uint32_t *last
     uint64_t all_ns = before[p->n_ops];
     horizon_ns = rp_max_u64(horizon_ns, all_ns);
     for (uint32_t t = 0; t < p->n_ops; t++) {
-        uint64_t by_out = bytes_copyable(out, horizon_ns, all_ns - before[t], cap);
-        uint64_t same = bytes_copyable(in, horizon_ns, before[t + 1], cap);
-        uint64_t other = bytes_copyable(in, horizon_ns, before[t], cap);
+        uint64_t by_out = rp_copy_rate_bytes(out, horizon_ns, all_ns - before[t], cap);
+        uint64_t same = rp_copy_rate_bytes(in, horizon_ns, before[t + 1], cap);
+        uint64_t other = rp_copy_rate_bytes(in, horizon_ns, before[t], cap);
         uint64_t sets = enumerate_offloads(p, last_use, before, horizon_ns, t, true);
         same = rp_min_u64(same, sets);
         sets = enumerate_offloads(p, last_use, before, horizon_ns, t, false);

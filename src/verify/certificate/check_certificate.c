@@ -327,8 +327,10 @@ static rp_rc check_header(const struct check *k) {
     const struct rp_certificate *c = k->c;
     const struct rp_graph *g = k->g;
     if (strcmp(c->graph_sha256, g->sha256) != 0)
-        return rp_fail(k->err, RP_NO, "it is for sha256 %.64s, the graph has %s",
-                       c->graph_sha256, g->sha256);
+        return rp_fail(k->err, RP_NO,
+                       "it is for \"%.80s\" (sha256 %.12s...), this graph is \"%.80s\" "
+                       "(sha256 %.12s...)",
+                       c->graph_name, c->graph_sha256, g->name, g->sha256);
     if (strcmp(c->graph_name, g->name) != 0)
         return rp_fail(k->err, RP_NO, "it is for \"%.80s\", not \"%.80s\"", c->graph_name,
                        g->name);

@@ -1,0 +1,67 @@
+#include "cmd/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ADDRESS_OF(name) &rp_cmd_##name,
+static const struct rp_command *const commands[] = {RP_COMMANDS(ADDRESS_OF) NULL};
+
+const struct rp_command *rp_command(size_t i) {
+    return commands[i];
+}
+
+const char *rp_command_name(size_t i) {
+    return commands[i] != NULL ? commands[i]->name : NULL;
+}
+
+static void print_help(void) {
+    puts("usage: remat-plan COMMAND [options]\n"
+         "Plan which tensors of a training step to keep, recompute or swap.\n\n"
+         "commands:");
+    for (int i = 0; commands[i] != NULL; i++)
+        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    puts(
+        "\n"
+        "'remat-plan help COMMAND' describes a command. 'remat-plan --version' prints the\n"
+        "version.\n\n"
+        "exit codes:\n"
+        "  0  done\n"
+        "  1  the answer is no: no plan can exist, or the plan is rejected\n"
+        "  2  wrong command line\n"
+        "  3  a file is not accepted\n"
+        "  4  a limit or an interrupt came before the answer was complete\n"
+        "  5  trouble with the environment: disk, memory, driver, missing library\n"
+        "  6  a bug in remat-plan");
+}
+
+static rp_rc run_command(const char *name, int argc, char **argv, struct rp_err *err) {
+    for (int i = 0; commands[i] != NULL; i++)
+        if (strcmp(name, commands[i]->name) == 0)
+            return commands[i]->run(argc, argv, err);
+    struct rp_nearest near = rp_nearest_to(name, strlen(name));
+    rp_nearest_try_all(&near, rp_command_name);
+    rp_nearest_try(&near, "help");
+    rp_nearest_try(&near, "--help");
+    rp_nearest_try(&near, "--version");
+    return rp_refuse_name("unknown command", name, "", &near, "try --help", err);
+}
+
+static bool is(const char *word, const char *a, const char *b) {
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+rp_rc rp_run_command_line(int argc, char **argv, struct rp_err *err) {
+    char option[] = "--help";
+    if (argc < 2)
+        return rp_fail(err, RP_USAGE, "no command (try --help)");
+    bool help = strcmp(argv[1], "help") == 0;
+    if (help && argc > 2)
+        return run_command(argv[2], 2, (char *[]){argv[2], option, NULL}, err);
+    if (help || is(argv[1], "--help", "-h"))
+        print_help();
+    else if (is(argv[1], "--version", "-V"))
+        puts("remat-plan " RP_VERSION);
+    else
+        return run_command(argv[1], argc - 1, argv + 1, err);
+    return RP_OK;
+}

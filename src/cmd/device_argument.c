@@ -1,0 +1,85 @@
+#include "cmd/device_argument.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "base/io.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd/nearest.h"
+
+const char *rp_device_name(size_t i) {
+    size_t n;
+    const struct rp_device_model *m = rp_device_models(&n);
+    return i < n ? m[i].name : NULL;
+}
+
+/* ---- one device ---- */
+
+rp_rc rp_parse_device(const char *command, const char *name,
+                      const struct rp_device_model **device, struct rp_err *err) {
+    if ((*device = rp_device_find(name)) != NULL)
+        return RP_OK;
+    struct rp_nearest near = rp_nearest_to(name, strlen(name));
+    rp_nearest_try_all(&near, rp_device_name);
+    char *what = rp_format("%s: --device: unknown device", command);
+    char *advice = rp_list_names("the devices are ", rp_device_name);
+    rp_refuse_name(what, name, "", &near, advice, err);
+    free(what);
+    free(advice);
+    return RP_USAGE;
+}
+
+/* ---- the list ---- */
+
+bool rp_is_device_list(const char *name) {
+    return name != NULL && strcmp(name, "list") == 0;
+}
+
+static void list_as_text(void) {
+    size_t n;
+    const struct rp_device_model *m = rp_device_models(&n);
+    puts("device             memory    GB/s  peak TFLOP/s of f32, f16, bf16   host GB/s   "
+         "host memory");
+    for (size_t i = 0; i < n; i++)
+        printf("%-16s %8s %7.0f %12.1f %8.1f %8.1f %11.1f %13s  %s\n", m[i].name,
+               rp_show_bytes(m[i].memory_bytes).s, 1e-9 * (double)m[i].memory_bytes_per_s,
+               1e-12 * (double)m[i].f32_flops, 1e-12 * (double)m[i].f16_flops,
+               1e-12 * (double)m[i].bf16_flops, 1e-9 * (double)m[i].link_bytes_per_s,
+               rp_show_bytes(m[i].host_memory_bytes).s, m[i].title);
+}
+
+static void list_as_json(void) {
+    size_t n;
+    const struct rp_device_model *m = rp_device_models(&n);
+    struct rp_json_writer w = rp_json_writer_on(stdout);
+    rp_json_object(&w, NULL);
+    rp_json_array(&w, "devices");
+    for (size_t i = 0; i < n; i++) {
+        rp_json_newline(&w);
+        rp_json_object(&w, NULL);
+        rp_json_string(&w, "name", m[i].name);
+        rp_json_string(&w, "title", m[i].title);
+        rp_json_uint(&w, "memory_bytes", m[i].memory_bytes);
+        rp_json_uint(&w, "memory_bytes_per_s", m[i].memory_bytes_per_s);
+        rp_json_uint(&w, "f32_flops", m[i].f32_flops);
+        rp_json_uint(&w, "f16_flops", m[i].f16_flops);
+        rp_json_uint(&w, "bf16_flops", m[i].bf16_flops);
+        rp_json_uint(&w, "link_bytes_per_s", m[i].link_bytes_per_s);
+        rp_json_uint(&w, "host_memory_bytes", m[i].host_memory_bytes);
+        rp_json_end(&w);
+    }
+    rp_json_end(&w);
+    rp_json_end(&w);
+    rp_json_finish(&w);
+}
+
+void rp_list_devices(bool json) {
+    if (json)
+        list_as_json();
+    else if (rp_log_level() >= 0)
+        list_as_text();
+}

@@ -1,0 +1,369 @@
+#include "solve/milp/interval_cuts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "solve/lp/sep_cover.h"
+
+#define POSITIVE 1e-7 /* values above are not zero */
+#define MIN_COVER_EFFICACY 0.01
+
+/* A copy that an interval may have to hold. */
+struct rp_interval_copy {
+    enum rp_interval_kind kind; /* O or U */
+    uint32_t t, x;
+    double ns, value; /* scaled time; y at the point */
+};
+
+void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_model *m) {
+    *c = (struct rp_interval_cuts){.model = m};
+    rp_interval_row_init(&c->row, m);
+    c->d_before = rp_calloc((size_t)m->instance->n_ops + 2, sizeof *c->d_before);
+}
+
+void rp_interval_cuts_fini(struct rp_interval_cuts *c) {
+    rp_interval_row_fini(&c->row);
+    rp_row_set_fini(&c->found);
+    free(c->d_before);
+    free(c->copy);
+    *c = (struct rp_interval_cuts){0};
+}
+
+/* What a call works with. */
+struct call {
+    struct rp_interval_cuts *c;
+    const struct rp_interval_model *m;
+    const struct rp_instance *p;
+    const double *v;
+    double least;
+    struct rp_row_set *rows;
+    enum rp_interval_family family;
+};
+
+static double value(const struct call *a, enum rp_interval_kind kind, uint32_t t,
+                    uint32_t id) {
+    return rp_interval_value(a->m, kind, t, id, a->v);
+}
+
+static void add(struct call *a, double coef, enum rp_interval_kind kind, uint32_t t,
+                uint32_t id) {
+    rp_interval_row_add(&a->c->row, coef, kind, t, id);
+}
+
+static double out_time(const struct call *a, uint32_t x) {
+    return (double)a->p->out_ns[x] * a->m->time_scale;
+}
+
+static double in_time(const struct call *a, uint32_t x) {
+    return (double)a->p->in_ns[x] * a->m->time_scale;
+}
+
+/* The sum of d[u], first <= u <= last, at the point. */
+static double waited(const struct call *a, uint32_t first, uint32_t last) {
+    return a->c->d_before[last + 1] - a->c->d_before[first];
+}
+
+static void end_row(struct call *a, double rhs) {
+    a->c->n[a->family] += rp_interval_row_end(&a->c->row, rhs, a->rows) != 0;
+}
+
+/* ---- (M9) ---- */
+
+/* The lower bound of what x takes throughout stage t. */
+static double throughout(const struct call *a, uint32_t t, uint32_t x) {
+    double s = value(a, RP_INTERVAL_S, t + 1, x), u = value(a, RP_INTERVAL_U, t, x);
+    if (s == 0)
+        return 0;
+    return s - value(a, RP_INTERVAL_F, t + 1, x) + value(a, RP_INTERVAL_F, t, x) - 2 * u -
+           value(a, RP_INTERVAL_R, t, a->p->producer[x]);
+}
+
+static void add_memory_k(struct call *a, uint32_t t, uint32_t k) {
+    double scale = a->m->byte_scale;
+    for (uint32_t x = 0; x < a->p->n_tensors; x++) {
+        double bytes = (double)a->p->bytes[x] * scale;
+        if (throughout(a, t, x) <= POSITIVE || rp_interval_touches(a->p, k, x))
+            continue;
+        add(a, bytes, RP_INTERVAL_S, t + 1, x);
+        add(a, -bytes, RP_INTERVAL_F, t + 1, x);
+        add(a, bytes, RP_INTERVAL_F, t, x);
+        add(a, -2 * bytes, RP_INTERVAL_U, t, x);
+        add(a, -bytes, RP_INTERVAL_R, t, a->p->producer[x]);
+    }
+    add(a, rp_interval_working_set(a->m, k), RP_INTERVAL_R, t, k);
+    end_row(a, (double)a->p->limit_bytes * scale);
+}
+
+static void find_memory_k(struct call *a, uint32_t t) {
+    double limit = (double)a->p->limit_bytes * a->m->byte_scale, sum = 0, worst = 0;
+    uint32_t op = RP_NONE;
+    for (uint32_t x = 0; x < a->p->n_tensors; x++)
+        sum += fmax(throughout(a, t, x), 0) * (double)a->p->bytes[x] * a->m->byte_scale;
+    for (uint32_t k = 0; k < t && k < a->p->n_ops; k++) {
+        double r = value(a, RP_INTERVAL_R, t, k), others = sum;
+        if (r <= POSITIVE)
+            continue;
+        for (uint32_t i = a->p->input_start[k]; i < a->p->input_start[k + 1]; i++)
+            others -= fmax(throughout(a, t, a->p->inputs[i]), 0) *
+                      (double)a->p->bytes[a->p->inputs[i]] * a->m->byte_scale;
+        for (uint32_t x = a->p->output_start[k]; x < a->p->output_start[k + 1]; x++)
+            others -=
+                fmax(throughout(a, t, x), 0) * (double)a->p->bytes[x] * a->m->byte_scale;
+        double over = others + rp_interval_working_set(a->m, k) * r - limit;
+        if (over >= fmax(a->least, worst)) {
+            worst = over;
+            op = k;
+        }
+    }
+    if (op != RP_NONE)
+        add_memory_k(a, t, op);
+}
+
+/* ---- (M10) and (M11) ---- */
+
+static void find_out(struct call *a, uint32_t b) {
+    double sum = 0, worst = 0;
+    uint32_t from = RP_NONE;
+    for (uint32_t op = b; op-- > 0;) {
+        for (uint32_t x = a->p->output_start[op]; x < a->p->output_start[op + 1]; x++)
+            sum += out_time(a, x) * value(a, RP_INTERVAL_O, b, x);
+        double over = sum - waited(a, op + 1, b) - rp_interval_ops_between(a->m, op, b);
+        if (over >= fmax(a->least, worst)) {
+            worst = over;
+            from = op;
+        }
+    }
+    if (from == RP_NONE)
+        return;
+    for (uint32_t x = a->p->output_start[from]; x < a->p->output_start[b]; x++)
+        add(a, out_time(a, x), RP_INTERVAL_O, b, x);
+    rp_interval_row_add_d(&a->c->row, -1, from + 1, b);
+    end_row(a, rp_interval_ops_between(a->m, from, b));
+}
+
+static void add_in(struct call *a, uint32_t s, uint32_t t) {
+    for (uint32_t x = 0; x < a->p->n_tensors; x++) {
+        double n = -value(a, RP_INTERVAL_F, s, x);
+        for (uint32_t u = s; u <= t; u++)
+            n += value(a, RP_INTERVAL_U, u, x);
+        if (n <= POSITIVE)
+            continue;
+        for (uint32_t u = s; u <= t; u++)
+            add(a, in_time(a, x), RP_INTERVAL_U, u, x);
+        add(a, -in_time(a, x), RP_INTERVAL_F, s, x);
+    }
+    rp_interval_row_add_d(&a->c->row, -1, s, t);
+    end_row(a, rp_interval_ops_between(a->m, (int64_t)s - 1, t));
+}
+
+/* The interval from s on that is violated most. */
+static void find_in(struct call *a, uint32_t s) {
+    double sum = 0, worst = 0, *n = rp_calloc(a->p->n_tensors, sizeof *n);
+    uint32_t to = RP_NONE;
+    for (uint32_t x = 0; x < a->p->n_tensors; x++)
+        n[x] = -value(a, RP_INTERVAL_F, s, x);
+    for (uint32_t t = s; t <= a->p->n_ops; t++) {
+        for (uint32_t x = 0; x < a->p->n_tensors; x++) {
+            double u = value(a, RP_INTERVAL_U, t, x);
+            sum += in_time(a, x) * (fmax(n[x] + u, 0) - fmax(n[x], 0));
+            n[x] += u;
+        }
+        double over =
+            sum - waited(a, s, t) - rp_interval_ops_between(a->m, (int64_t)s - 1, t);
+        if (over >= fmax(a->least, worst)) {
+            worst = over;
+            to = t;
+        }
+    }
+    free(n);
+    if (to != RP_NONE)
+        add_in(a, s, to);
+}
+
+/* ---- (M13a) ---- */
+
+static void find_cover(struct call *a, uint32_t t) {
+    double scale = a->m->byte_scale;
+    struct rp_row_set *memory = &a->c->found;
+    for (uint32_t x = 0; x < a->p->output_start[t]; x++)
+        if (!rp_interval_touches(a->p, t, x))
+            add(a, (double)a->p->bytes[x] * scale, RP_INTERVAL_S, t + 1, x);
+    rp_row_set_fini(memory);
+    if (rp_interval_row_end(&a->c->row,
+                            (double)a->p->limit_bytes * scale -
+                                rp_interval_working_set(a->m, t),
+                            memory) == 1)
+        a->c->n[a->family] +=
+            rp_sep_cover_find(memory, 0, a->v, MIN_COVER_EFFICACY, a->rows);
+}
+
+/* ---- (M13b) ---- */
+
+static int by_value(const void *left, const void *right) {
+    const struct rp_interval_copy *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    if (a->x != b->x)
+        return a->x < b->x ? -1 : 1;
+    return (a->t > b->t) - (a->t < b->t);
+}
+
+static void push_copy(struct call *a, enum rp_interval_kind kind, uint32_t t, uint32_t x) {
+    struct rp_interval_cuts *c = a->c;
+    double y = value(a, kind, t, x);
+    if (y <= POSITIVE)
+        return;
+    if (c->n_copies == c->cap_copies) {
+        c->cap_copies = 2 * c->cap_copies + 16;
+        c->copy = rp_realloc(c->copy, c->cap_copies, sizeof *c->copy);
+    }
+    c->copy[c->n_copies++] = (struct rp_interval_copy){
+        kind, t, x, kind == RP_INTERVAL_O ? out_time(a, x) : in_time(a, x), y};
+}
+
+/* What is taken off for one copy of a set with this lambda. */
+static double taken_off(const struct call *a, const struct rp_interval_copy *k, uint32_t s,
+                        double lambda) {
+    double flight = k->kind == RP_INTERVAL_U ? value(a, RP_INTERVAL_F, s, k->x) : 0;
+    return fmin(k->ns, lambda) * (1 - k->value + flight);
+}
+
+/* How many of the copies, the likeliest first, make the row that is violated most. 0: none
+ * is violated. */
+static uint32_t best_set(const struct call *a, uint32_t s, double ops, double d) {
+    const struct rp_interval_cuts *c = a->c;
+    double lambda = -ops, worst = 0;
+    uint32_t best = 0;
+    for (uint32_t n = 0; n < c->n_copies; n++) {
+        double right = lambda += c->copy[n].ns;
+        for (uint32_t k = 0; k <= n && right > d; k++)
+            right -= taken_off(a, &c->copy[k], s, lambda);
+        if (lambda > 0 && right - d >= fmax(a->least, worst)) {
+            worst = right - d;
+            best = n + 1;
+        }
+    }
+    return best;
+}
+
+/* The best row of the copies of an interval whose d[u] are those of s <= u <= t. */
+static void find_wait(struct call *a, uint32_t s, uint32_t t, double ops) {
+    struct rp_interval_cuts *c = a->c;
+    double lambda = -ops;
+    qsort(c->copy, c->n_copies, sizeof *c->copy, by_value);
+    uint32_t n = best_set(a, s, ops, waited(a, s, t));
+    for (uint32_t k = 0; k < n; k++)
+        lambda += c->copy[k].ns;
+    double rhs = -lambda;
+    if (n == 0)
+        return;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct rp_interval_copy *q = &c->copy[k];
+        double coef = fmin(q->ns, lambda);
+        add(a, coef, q->kind, q->t, q->x);
+        rhs += coef;
+        if (q->kind == RP_INTERVAL_U)
+            add(a, -coef, RP_INTERVAL_F, s, q->x);
+    }
+    rp_interval_row_add_d(&c->row, -1, s, t);
+    end_row(a, rhs);
+}
+
+static void find_wait_out(struct call *a, uint32_t b) {
+    a->c->n_copies = 0;
+    for (uint32_t op = b; op-- > 0;) {
+        uint32_t before = a->c->n_copies;
+        for (uint32_t x = a->p->output_start[op]; x < a->p->output_start[op + 1]; x++)
+            push_copy(a, RP_INTERVAL_O, b, x);
+        if (a->c->n_copies > before)
+            find_wait(a, op + 1, b, rp_interval_ops_between(a->m, op, b));
+    }
+}
+
+static void find_wait_in(struct call *a, uint32_t t) {
+    a->c->n_copies = 0;
+    for (uint32_t s = t + 1; s-- > 0;) {
+        uint32_t before = a->c->n_copies;
+        for (uint32_t x = 0; x < a->p->n_tensors; x++)
+            push_copy(a, RP_INTERVAL_U, s, x);
+        if (a->c->n_copies > before)
+            find_wait(a, s, t, rp_interval_ops_between(a->m, (int64_t)s - 1, t));
+    }
+}
+
+/* ---- (M13c) and (M13d) ---- */
+
+static void find_early_free(struct call *a, uint32_t x) {
+    uint32_t maker = a->p->producer[x], last = RP_NONE;
+    double right = 0, worst = 0;
+    for (uint32_t t = maker + 1; t <= a->p->n_ops; t++) {
+        double lost = out_time(a, x) - rp_interval_ops_between(a->m, maker, t);
+        if (lost <= 0)
+            break;
+        right += lost * (value(a, RP_INTERVAL_O, t, x) - value(a, RP_INTERVAL_O, t - 1, x));
+        double over = right - waited(a, maker + 1, t);
+        if (over >= fmax(a->least, worst)) {
+            worst = over;
+            last = t;
+        }
+    }
+    if (last == RP_NONE)
+        return;
+    for (uint32_t t = maker + 1; t <= last; t++) {
+        double lost = out_time(a, x) - rp_interval_ops_between(a->m, maker, t);
+        add(a, lost, RP_INTERVAL_O, t, x);
+        add(a, -lost, RP_INTERVAL_O, t - 1, x);
+    }
+    rp_interval_row_add_d(&a->c->row, -1, maker + 1, last);
+    end_row(a, 0);
+}
+
+static void find_round_trip(struct call *a, uint32_t x) {
+    uint32_t maker = a->p->producer[x];
+    for (uint32_t t = maker + 1; t <= a->p->n_ops; t++) {
+        double lost =
+            out_time(a, x) + in_time(a, x) - rp_interval_ops_between(a->m, maker, t);
+        if (lost <= 0)
+            break;
+        if (lost * value(a, RP_INTERVAL_U, t, x) - waited(a, maker + 1, t) < a->least)
+            continue;
+        add(a, lost, RP_INTERVAL_U, t, x);
+        rp_interval_row_add_d(&a->c->row, -1, maker + 1, t);
+        end_row(a, 0);
+    }
+}
+
+/* ---- all ---- */
+
+static void measure_d(struct call *a) {
+    for (uint32_t t = 0; t <= a->p->n_ops; t++)
+        a->c->d_before[t + 1] = a->c->d_before[t] + value(a, RP_INTERVAL_D, t, 0);
+}
+
+/* Calls `find` for i = first .. end - 1, unless the family is left out. */
+static void each(struct call *a, uint32_t skip, enum rp_interval_family family,
+                 void (*find)(struct call *, uint32_t), uint32_t end) {
+    a->family = family;
+    for (uint32_t i = 0; i < end && (skip >> family & 1) == 0; i++)
+        find(a, i);
+}
+
+uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, double least,
+                               uint32_t skip, struct rp_row_set *rows) {
+    const struct rp_instance *p = c->model->instance;
+    struct call a = {c, c->model, p, v, least, rows, RP_CUT_MEMORY_K};
+    uint32_t before = rows->n;
+    measure_d(&a);
+    each(&a, skip, RP_CUT_MEMORY_K, find_memory_k, p->n_ops + 1);
+    each(&a, skip, RP_CUT_COVER, find_cover, p->n_ops);
+    if (p->out_ns != NULL) {
+        each(&a, skip, RP_CUT_OUT, find_out, p->n_ops + 1);
+        each(&a, skip, RP_CUT_IN, find_in, p->n_ops + 1);
+        each(&a, skip, RP_CUT_WAIT_OUT, find_wait_out, p->n_ops + 1);
+        each(&a, skip, RP_CUT_WAIT_IN, find_wait_in, p->n_ops + 1);
+        each(&a, skip, RP_CUT_EARLY_FREE, find_early_free, p->n_tensors);
+        each(&a, skip, RP_CUT_ROUND_TRIP, find_round_trip, p->n_tensors);
+    }
+    return rows->n - before;
+}

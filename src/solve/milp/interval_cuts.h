@@ -1,0 +1,57 @@
+/* interval_cuts: rows of the interval model that a point violates: (M9), (M10) and (M11) of
+ * interval_model.h, and (M13), which follow from those that are written out:
+ *
+ *   (M13a) lifted covers of (M8), as in lp/sep_cover.h.
+ *   (M13b) waits. Let C be a set of copies that must end within an interval (as in (M10) or
+ *          (M11)), y = 1 where one is made, and D the op time of the interval. With
+ *          lambda = (sum of their times) - D > 0,
+ *            sum of d[u] >= lambda - sum over C of min(time, lambda) (1 - y).
+ *          If all are made, that is (M10) or (M11). Each that is left out takes min(time,
+ *          lambda) off the right side, which is then 0 or less, or as in the row without
+ *          it. (The flow cover of Padberg, Van Roy and Wolsey, "Valid linear inequalities
+ * for fixed charge problems", 1985, with the d[u] as the flow.) For copies in, y is
+ *          U[u][x], and a copy in flight at the start, F[s][x] = 1, takes as much off
+ * again. (M13c) early frees. If x is freed in stage u, its copy out has taken out[x]
+ * between moment p + 1 and there, so sum of d[u], p < u <= b >= sum over u <= b of max(0,
+ * out[x] - D(p, u)) Q[u][x]. (M13d) round trips. If x is read after a copy in stage t, both
+ * copies lie between: sum of d[u], p < u <= t >= (out[x] + in[x] - D(p, t)) U[t][x].
+ *
+ * Not thread-safe: one object, one thread.
+ */
+#ifndef RP_SOLVE_MILP_INTERVAL_CUTS_H
+#define RP_SOLVE_MILP_INTERVAL_CUTS_H
+
+#include "solve/milp/interval_model.h"
+
+enum rp_interval_family {
+    RP_CUT_MEMORY_K,   /* (M9) */
+    RP_CUT_OUT,        /* (M10) */
+    RP_CUT_IN,         /* (M11) */
+    RP_CUT_COVER,      /* (M13a) */
+    RP_CUT_WAIT_OUT,   /* (M13b) of copies out */
+    RP_CUT_WAIT_IN,    /* (M13b) of copies in */
+    RP_CUT_EARLY_FREE, /* (M13c) */
+    RP_CUT_ROUND_TRIP  /* (M13d) */
+};
+enum { RP_CUT_FAMILIES = 8 };
+
+struct rp_interval_cuts {
+    const struct rp_interval_model *model; /* borrowed */
+    struct rp_interval_row row;
+    double *d_before;              /* per t: sum of d[u], u < t, at the point */
+    struct rp_interval_copy *copy; /* of the interval that is looked at */
+    uint32_t n_copies, cap_copies;
+    struct rp_row_set found;     /* one row that is weighed */
+    uint64_t n[RP_CUT_FAMILIES]; /* rows found so far */
+};
+void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_model *m);
+void rp_interval_cuts_fini(struct rp_interval_cuts *c); /* safe on a zeroed one */
+
+/* Appends rows of the families that `v` violates by `least` (scaled time or bytes) or more,
+ * at most one per family and stage, or tensor and stage, and returns how many. Bit k of
+ * `skip` leaves family k out. With least = 1e-6 it finds a row for every 0/1 point that
+ * violates one of (M9) to (M11). */
+uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, double least,
+                               uint32_t skip, struct rp_row_set *rows);
+
+#endif

@@ -1,0 +1,418 @@
+#include "solve/milp/interval_model.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/numbers.h"
+
+/* ---- rows in the making ---- */
+
+void rp_interval_row_init(struct rp_interval_row *r, const struct rp_interval_model *m) {
+    *r = (struct rp_interval_row){.model = m};
+    r->sum = rp_calloc(m->n_cols, sizeof *r->sum);
+    r->is_used = rp_calloc(m->n_cols, sizeof *r->is_used);
+    r->used = rp_calloc(m->n_cols, sizeof *r->used);
+}
+
+void rp_interval_row_fini(struct rp_interval_row *r) {
+    free(r->sum);
+    free(r->is_used);
+    free(r->used);
+    *r = (struct rp_interval_row){0};
+}
+
+void rp_interval_row_add(struct rp_interval_row *r, double coef, enum rp_interval_kind kind,
+                         uint32_t t, uint32_t id) {
+    uint32_t col = rp_interval_at(r->model, kind, t, id);
+    if (col == RP_COL_ONE)
+        r->constant += coef;
+    if (col == RP_COL_ONE || col == RP_COL_ZERO)
+        return;
+    if (!r->is_used[col])
+        r->used[r->n_used++] = col;
+    r->is_used[col] = true;
+    r->sum[col] += coef;
+}
+
+void rp_interval_row_add_d(struct rp_interval_row *r, double coef, uint32_t first,
+                           uint32_t last) {
+    for (uint32_t u = first; u <= last; u++)
+        rp_interval_row_add(r, coef, RP_INTERVAL_D, u, 0);
+}
+
+static double largest(const struct rp_interval_model *m, uint32_t col) {
+    return m->col[col].kind == RP_INTERVAL_D ? m->span : 1;
+}
+
+int rp_interval_row_end(struct rp_interval_row *r, double rhs, struct rp_row_set *rows) {
+    static const struct rp_row_name name = {RP_ROW_OTHER, 0, RP_NONE, RP_NONE, 0};
+    double low = 0, high = 0;
+    rhs -= r->constant;
+    for (uint32_t k = 0; k < r->n_used; k++) {
+        double most = r->sum[r->used[k]] * largest(r->model, r->used[k]);
+        low += fmin(most, 0);
+        high += fmax(most, 0);
+    }
+    if (high > rhs) {
+        rp_row_set_begin(rows, name, rhs);
+        for (uint32_t k = 0; k < r->n_used; k++)
+            if (r->sum[r->used[k]] != 0)
+                rp_row_set_term(rows, r->used[k], r->sum[r->used[k]]);
+    }
+    for (uint32_t k = 0; k < r->n_used; k++) {
+        r->sum[r->used[k]] = 0;
+        r->is_used[r->used[k]] = false;
+    }
+    r->n_used = 0;
+    r->constant = 0;
+    return high <= rhs ? 0 : low > rhs * (1 + 1e-9) + 1e-6 ? -1 : 1;
+}
+
+/* ---- what the graph says ---- */
+
+bool rp_interval_touches(const struct rp_instance *p, uint32_t k, uint32_t x) {
+    if (p->producer[x] == k)
+        return true;
+    for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++)
+        if (p->inputs[i] == x)
+            return true;
+    return false;
+}
+
+double rp_interval_working_set(const struct rp_interval_model *m, uint32_t k) {
+    const struct rp_instance *p = m->instance;
+    uint64_t bytes = p->workspace_bytes[k];
+    for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++)
+        bytes += p->bytes[p->inputs[i]];
+    for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
+        bytes += p->bytes[x];
+    return (double)bytes * m->byte_scale;
+}
+
+/* ---- columns ---- */
+
+/* What decides which columns there are. */
+struct reach {
+    uint32_t *r_last, *s_last; /* as rp_instance_last_uses */
+    double slack_ns;           /* time that a program may spend beside its first runs */
+    double *before_ns;         /* per op: time of the ops before it */
+};
+
+static double ops_between_ns(const struct reach *c, uint32_t a, uint32_t b) {
+    return b <= a + 1 ? 0 : c->before_ns[b] - c->before_ns[a + 1];
+}
+
+static uint32_t *slot(struct rp_interval_model *m, enum rp_interval_kind kind, uint32_t t,
+                      uint32_t id) {
+    uint32_t ids = kind == RP_INTERVAL_R   ? m->instance->n_ops
+                   : kind == RP_INTERVAL_D ? 1
+                                           : m->instance->n_tensors;
+    return &m->at[kind][(size_t)t * ids + id];
+}
+
+static void add_col(struct rp_interval_model *m, enum rp_interval_kind kind, uint32_t t,
+                    uint32_t id) {
+    if ((m->n_cols & (m->n_cols - 1)) == 0)
+        m->col =
+            rp_realloc(m->col, m->n_cols > 0 ? 2 * (size_t)m->n_cols : 1, sizeof *m->col);
+    m->col[m->n_cols] = (struct rp_interval_col){kind, t, id};
+    *slot(m, kind, t, id) = m->n_cols++;
+}
+
+/* May stage t read x? The end of the step reads what is kept. */
+static bool may_read(const struct rp_interval_model *m, uint32_t t, uint32_t x) {
+    const struct rp_instance *p = m->instance;
+    if (t == p->n_ops && p->kept[x])
+        return true;
+    for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+        if (rp_interval_at(m, RP_INTERVAL_R, t, p->readers[k]) != RP_COL_ZERO)
+            return true;
+    return false;
+}
+
+static void add_runs(struct rp_interval_model *m, const struct reach *c) {
+    const struct rp_instance *p = m->instance;
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        *slot(m, RP_INTERVAL_R, j, j) = RP_COL_ONE;
+        for (uint32_t t = j + 1; t <= c->r_last[j] && (double)p->time_ns[j] <= c->slack_ns;
+             t++)
+            add_col(m, RP_INTERVAL_R, t, j);
+    }
+}
+
+static void add_holds(struct rp_interval_model *m, const struct reach *c) {
+    const struct rp_instance *p = m->instance;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        for (uint32_t t = p->producer[x] + 1; t <= c->s_last[x]; t++) {
+            if (p->pinned[x] || p->bytes[x] == 0)
+                *slot(m, RP_INTERVAL_S, t, x) = RP_COL_ONE;
+            else
+                add_col(m, RP_INTERVAL_S, t, x);
+        }
+        if (p->kept[x])
+            *slot(m, RP_INTERVAL_S, p->n_ops + 1, x) = RP_COL_ONE;
+    }
+}
+
+/* The columns of a tensor's copies. Its copy out takes until some first stage, and it can
+ * be read in those after that which leave time for both copies. */
+static void add_copies_of(struct rp_interval_model *m, const struct reach *c, uint32_t x) {
+    const struct rp_instance *p = m->instance;
+    uint32_t maker = p->producer[x], first = maker + 1, last = 0;
+    double out_ns = (double)p->out_ns[x], both_ns = out_ns + (double)p->in_ns[x];
+    while (first < c->s_last[x] && ops_between_ns(c, maker, first) + c->slack_ns < out_ns)
+        first++;
+    for (uint32_t t = first; t <= c->s_last[x]; t++)
+        if (may_read(m, t, x) && ops_between_ns(c, maker, t) + c->slack_ns >= both_ns) {
+            add_col(m, RP_INTERVAL_U, t, x);
+            last = t;
+        }
+    for (uint32_t t = first; t <= last; t++) {
+        add_col(m, RP_INTERVAL_O, t, x);
+        if (t > first)
+            add_col(m, RP_INTERVAL_F, t, x);
+    }
+    for (uint32_t t = last + 1; last > 0 && t <= p->n_ops + 1; t++)
+        *slot(m, RP_INTERVAL_O, t, x) = *slot(m, RP_INTERVAL_O, last, x);
+}
+
+static void add_columns(struct rp_interval_model *m, const struct reach *c) {
+    const struct rp_instance *p = m->instance;
+    for (int kind = 0; kind < RP_INTERVAL_KINDS; kind++) {
+        size_t ids = kind == RP_INTERVAL_R   ? p->n_ops
+                     : kind == RP_INTERVAL_D ? 1
+                                             : p->n_tensors;
+        size_t n = ids * (p->n_ops + 2);
+        m->at[kind] = rp_calloc(n, sizeof *m->at[kind]);
+        for (size_t i = 0; i < n; i++)
+            m->at[kind][i] = RP_COL_ZERO;
+    }
+    add_runs(m, c);
+    add_holds(m, c);
+    for (uint32_t x = 0; x < p->n_tensors && p->out_ns != NULL; x++)
+        if (!p->pinned[x] && p->bytes[x] > 0)
+            add_copies_of(m, c, x);
+    m->n_integer = m->n_cols;
+    for (uint32_t t = 0; t <= p->n_ops; t++)
+        add_col(m, RP_INTERVAL_D, t, 0);
+}
+
+/* ---- rows ---- */
+
+/* The rows of one model, and the one in the making. */
+struct writer {
+    struct rp_interval_model *m;
+    struct rp_interval_row row;
+};
+
+static void end_row(struct writer *w, uint8_t number, double rhs) {
+    struct rp_interval_model *m = w->m;
+    int added = rp_interval_row_end(&w->row, rhs, &m->rows);
+    m->empty = m->empty || added < 0;
+    if (m->rows.n > m->cap_rows) {
+        m->cap_rows = 2 * m->rows.n;
+        m->row_number = rp_realloc(m->row_number, m->cap_rows, sizeof *m->row_number);
+    }
+    if (added != 0)
+        m->row_number[m->rows.n - 1] = number;
+}
+
+static void add(struct writer *w, double coef, enum rp_interval_kind kind, uint32_t t,
+                uint32_t id) {
+    rp_interval_row_add(&w->row, coef, kind, t, id);
+}
+
+/* H[t][x] */
+static void add_readable(struct writer *w, double coef, uint32_t t, uint32_t x) {
+    add(w, coef, RP_INTERVAL_S, t, x);
+    add(w, -coef, RP_INTERVAL_F, t, x);
+}
+
+/* Q[t][x] */
+static void add_due(struct writer *w, double coef, uint32_t t, uint32_t x) {
+    add(w, coef, RP_INTERVAL_O, t, x);
+    add(w, -coef, RP_INTERVAL_O, t - 1, x);
+}
+
+static void time_row(struct writer *w, uint32_t t) {
+    const struct rp_instance *p = w->m->instance;
+    for (uint32_t j = 0; j < t && j < p->n_ops; j++)
+        add(w, (double)p->time_ns[j] * w->m->time_scale, RP_INTERVAL_R, t, j);
+    add(w, -1, RP_INTERVAL_D, t, 0);
+    end_row(w, 2, 0);
+}
+
+static void read_row(struct writer *w, uint32_t t, uint32_t j, uint32_t x) {
+    if (rp_interval_at(w->m, RP_INTERVAL_R, t, j) == RP_COL_ZERO)
+        return;
+    add(w, 1, RP_INTERVAL_R, t, j);
+    add(w, -1, RP_INTERVAL_R, t, w->m->instance->producer[x]);
+    add_readable(w, -1, t, x);
+    add(w, -1, RP_INTERVAL_U, t, x);
+    end_row(w, 3, 0);
+}
+
+static void hold_row(struct writer *w, uint32_t t, uint32_t x) {
+    uint32_t maker = w->m->instance->producer[x];
+    if (rp_interval_at(w->m, RP_INTERVAL_S, t + 1, x) == RP_COL_ZERO)
+        return;
+    add_readable(w, 1, t + 1, x);
+    add_readable(w, -1, t, x);
+    add_due(w, 1, t, x);
+    add(w, -1, RP_INTERVAL_R, t, maker);
+    add(w, -1, RP_INTERVAL_U, t, x);
+    end_row(w, 4, 0);
+}
+
+static void copy_rows(struct writer *w, uint32_t t, uint32_t x) {
+    add(w, 1, RP_INTERVAL_F, t, x);
+    add(w, -1, RP_INTERVAL_F, t + 1, x);
+    add(w, -1, RP_INTERVAL_U, t, x);
+    end_row(w, 5, 0);
+    add(w, 1, RP_INTERVAL_F, t, x);
+    add(w, -1, RP_INTERVAL_S, t, x);
+    end_row(w, 5, 0);
+    add(w, 1, RP_INTERVAL_F, t + 1, x);
+    add(w, -1, RP_INTERVAL_O, t, x);
+    end_row(w, 6, 0);
+    add(w, 1, RP_INTERVAL_U, t, x);
+    add(w, -1, RP_INTERVAL_O, t, x);
+    end_row(w, 6, 0);
+    add_due(w, -1, t, x);
+    end_row(w, 6, 0);
+}
+
+/* (M7) for b = t and for b at the end; those between add little. */
+static void due_rows(struct writer *w, uint32_t t, uint32_t x) {
+    const struct rp_instance *p = w->m->instance;
+    uint32_t last[] = {t, p->n_ops};
+    for (int k = 0; k < 2; k++) {
+        add(w, 1, RP_INTERVAL_O, last[k], x);
+        add(w, -1, RP_INTERVAL_O, t - 1, x);
+        add_readable(w, -1, t, x);
+        for (uint32_t u = t; u <= last[k]; u++)
+            add(w, -1, RP_INTERVAL_R, u, p->producer[x]);
+        end_row(w, 7, 0);
+    }
+}
+
+static void memory_row(struct writer *w, uint32_t t) {
+    const struct rp_instance *p = w->m->instance;
+    for (uint32_t x = 0; x < p->output_start[t]; x++)
+        if (!rp_interval_touches(p, t, x))
+            add(w, (double)p->bytes[x] * w->m->byte_scale, RP_INTERVAL_S, t + 1, x);
+    end_row(w, 8,
+            (double)p->limit_bytes * w->m->byte_scale - rp_interval_working_set(w->m, t));
+}
+
+static void host_row(struct writer *w) {
+    const struct rp_instance *p = w->m->instance;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        add(w, (double)p->bytes[x] * w->m->byte_scale, RP_INTERVAL_O, p->n_ops, x);
+    end_row(w, 12, (double)p->host_limit_bytes * w->m->byte_scale);
+}
+
+static void add_rows(struct rp_interval_model *m) {
+    const struct rp_instance *p = m->instance;
+    struct writer w = {.m = m};
+    rp_interval_row_init(&w.row, m);
+    for (uint32_t t = 0; t <= p->n_ops; t++) {
+        time_row(&w, t);
+        for (uint32_t j = 0; j <= t && j < p->n_ops; j++)
+            for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+                read_row(&w, t, j, p->inputs[k]);
+        if (t < p->n_ops)
+            memory_row(&w, t);
+    }
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= p->n_ops; t++) {
+            hold_row(&w, t, x);
+            if (p->out_ns == NULL)
+                continue;
+            copy_rows(&w, t, x);
+            due_rows(&w, t, x);
+        }
+    if (p->out_ns != NULL)
+        host_row(&w);
+    rp_interval_row_fini(&w.row);
+}
+
+/* ---- the model ---- */
+
+/* The power of two that brings x to [0.5, 1). */
+static double scale_of(double x) {
+    int exponent = 0;
+    frexp(x, &exponent);
+    return ldexp(1, -exponent);
+}
+
+void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instance *p,
+                            uint64_t horizon_ns) {
+    uint64_t longest = 1, total = 0;
+    struct reach c = {.before_ns = rp_calloc((size_t)p->n_ops + 1, sizeof(double)),
+                      .r_last = rp_calloc(p->n_ops, sizeof(uint32_t)),
+                      .s_last = rp_calloc(p->n_tensors, sizeof(uint32_t))};
+    *m = (struct rp_interval_model){.instance = p, .horizon_ns = horizon_ns};
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        total += p->time_ns[j];
+        c.before_ns[j + 1] = (double)total;
+        longest = rp_max_u64(longest, p->time_ns[j]);
+    }
+    m->time_scale = 2 * scale_of((double)longest);
+    m->byte_scale = 1024 * scale_of((double)p->limit_bytes);
+    c.slack_ns = horizon_ns > total ? (double)(horizon_ns - total) : 0;
+    m->span = c.slack_ns * m->time_scale;
+    m->fixed_cost = (double)total * m->time_scale;
+    m->since_start = rp_calloc((size_t)p->n_ops + 1, sizeof *m->since_start);
+    for (uint32_t t = 0; t <= p->n_ops; t++)
+        m->since_start[t] = c.before_ns[t] * m->time_scale;
+    rp_instance_last_uses(p, c.r_last, c.s_last);
+    add_columns(m, &c);
+    add_rows(m);
+    free(c.before_ns);
+    free(c.r_last);
+    free(c.s_last);
+}
+
+void rp_interval_model_fini(struct rp_interval_model *m) {
+    for (int kind = 0; kind < RP_INTERVAL_KINDS; kind++)
+        free(m->at[kind]);
+    rp_row_set_fini(&m->rows);
+    free(m->since_start);
+    free(m->row_number);
+    free(m->col);
+    *m = (struct rp_interval_model){0};
+}
+
+/* ---- names ---- */
+
+static char *plain(const char *name) {
+    char *s = rp_strdup(name);
+    for (char *c = s; *c != '\0'; c++)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    return s;
+}
+
+char *rp_interval_col_name(const struct rp_interval_model *m, uint32_t col) {
+    const struct rp_instance *p = m->instance;
+    const struct rp_interval_col *c = &m->col[col];
+    if (c->kind == RP_INTERVAL_D)
+        return rp_format("d_%u", c->t);
+    char *name =
+        plain(c->kind == RP_INTERVAL_R ? p->graph->ops[p->op_of[c->id]].name
+                                       : p->graph->tensors[p->tensor_of[c->id]].name);
+    char *full = rp_format("%c_%u_%u_%.40s", "RSFUOd"[c->kind], c -> t, c -> id, name);
+    free(name);
+    return full;
+}
+
+char *rp_interval_row_name(const struct rp_interval_model *m, uint32_t row) {
+    static const char *const word[] = {
+        [2] = "time", [3] = "read", [4] = "hold",   [5] = "flight",
+        [6] = "host", [7] = "due",  [8] = "memory", [12] = "host_limit"};
+    return rp_format("M%u_%s_%u", m->row_number[row], word[m->row_number[row]], row);
+}

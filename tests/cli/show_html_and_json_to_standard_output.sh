@@ -1,0 +1,2 @@
+# exit: 2
+remat-plan show data/graph/good/small.json data/plan/good/small.json --json --html -

@@ -1,0 +1,166 @@
+/* Tests of what messages and progress leave on a terminal: a child process writes to a
+ * pseudo-terminal, and a small emulator reads it. */
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run.h"
+
+enum { TEXT = 4000 };
+
+/* A terminal that has only what we use of one: carriage return, line feed, and erasing to
+ * the end of the line. `seen` holds the last text that each line had. */
+struct terminal {
+    char line[TEXT], screen[TEXT], seen[TEXT];
+    size_t column;
+};
+
+static void append(char to[TEXT], const char *line, const char *end) {
+    size_t n = strlen(to);
+    snprintf(to + n, TEXT - n, "%s%s", line, end);
+}
+
+static void put(struct terminal *t, const char *text, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\r') {
+            append(t->seen, t->line, "|");
+            t->column = 0;
+        } else if (text[i] == '\n') {
+            append(t->screen, t->line, "\n");
+            memset(t->line, 0, sizeof t->line);
+        } else if (text[i] == '\033') {
+            CU_ASSERT_FATAL(i + 2 < n && memcmp(text + i, "\033[K", 3) == 0);
+            memset(t->line + t->column, 0, sizeof t->line - t->column);
+            i += 2;
+        } else {
+            t->line[t->column++] = text[i];
+        }
+    }
+}
+
+/* Runs `write` in a child whose standard error is a terminal with that many columns. */
+static void show(struct terminal *t, void (*write)(void), unsigned short columns,
+                 const char *term) {
+    char text[8000];
+    size_t n = 0;
+    ssize_t more;
+    struct winsize size = {.ws_row = 24, .ws_col = columns};
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    CU_ASSERT_FATAL(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    CU_ASSERT_FATAL(slave >= 0 && ioctl(slave, TIOCSWINSZ, &size) == 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(slave, STDERR_FILENO);
+        setenv("TERM", term, 1);
+        write();
+        fflush(stderr);
+        _exit(0);
+    }
+    close(slave);
+    while ((more = read(master, text + n, sizeof text - n)) > 0)
+        n += (size_t)more;
+    CU_ASSERT(errno == EIO || more == 0); /* the child has closed it */
+    waitpid(child, NULL, 0);
+    close(master);
+    memset(t, 0, sizeof *t);
+    put(t, text, n);
+}
+
+static void work(void) {
+    rp_progress_task(10, 95, "point %d of %d", 1, 2);
+    rp_progress(7, "annealing, best %s over keep-all", "3.20%");
+    rp_log(0, "a message");
+    rp_progress_task(10, 0, "point %d of %d", 2, 2);
+    rp_progress(3, "placing buffers");
+    rp_progress_end();
+}
+
+static void nothing_of_the_progress_stays_on_the_screen(void) {
+    struct terminal t;
+    show(&t, work, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.screen, "remat-plan: a message\n");
+    CU_ASSERT_STRING_EQUAL(t.line, "");
+    CU_ASSERT_STRING_EQUAL(
+        t.seen,
+        "point 1 of 2, at most 1 min 45 s left|"
+        "point 1 of 2, at most 1 min 42 s left: annealing, best 3.20% over keep-all|"
+        "remat-plan: a message|"
+        "point 2 of 2, at most 10 s left|"
+        "point 2 of 2, at most 3 s left: placing buffers|");
+}
+
+static void a_line_is_cut_at_the_edge_of_the_screen(void) {
+    struct terminal t;
+    show(&t, work, 20, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.line, "");
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.seen, "|point 2 of 2, at mo|"));
+    CU_ASSERT_PTR_NULL(strstr(t.seen, "point 2 of 2, at mos"));
+}
+
+static void quiet_work(void) {
+    rp_log_set(-1);
+    work();
+}
+
+static void work_beside_others(void) {
+    rp_progress_task(1, 1, "the work of the parent");
+    rp_progress_off();
+    work();
+}
+
+static void there_are_terminals_and_processes_without_progress(void) {
+    struct terminal t;
+    show(&t, work, 80, "dumb");
+    CU_ASSERT_STRING_EQUAL(t.screen, "remat-plan: a message\n");
+    CU_ASSERT_STRING_EQUAL(t.seen, "remat-plan: a message|");
+    show(&t, quiet_work, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.screen, "");
+    CU_ASSERT_STRING_EQUAL(t.seen, "");
+    show(&t, work_beside_others, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.screen, "remat-plan: a message\n");
+    CU_ASSERT_STRING_EQUAL(t.line, "");
+    CU_ASSERT_PTR_NULL(strstr(t.seen, "point"));
+}
+
+static void work_of_unknown_length(void) {
+    rp_progress_task(NAN, NAN, "building");
+    rp_progress_task(5, NAN, "searching");
+}
+
+static void without_a_limit_the_line_says_how_long_it_has_taken(void) {
+    struct terminal t;
+    show(&t, work_of_unknown_length, 80, "xterm");
+    CU_ASSERT(strncmp(t.seen, "building, ", 10) == 0 &&
+              strstr(t.seen, " s so far|") != NULL);
+    CU_ASSERT(strncmp(t.line, "searching, ", 11) == 0 &&
+              strstr(t.line, " s so far") != NULL);
+}
+
+static void hours(void) {
+    rp_progress_task(5, 0, "%s", "");
+    rp_progress(7500, "searching");
+}
+
+static void times_are_shown_in_two_units(void) {
+    struct terminal t;
+    show(&t, hours, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.line, "at most 2 h 5 min left: searching");
+}
+
+void suite_log(void) {
+    RP_SUITE("log");
+    RP_TEST(nothing_of_the_progress_stays_on_the_screen);
+    RP_TEST(a_line_is_cut_at_the_edge_of_the_screen);
+    RP_TEST(there_are_terminals_and_processes_without_progress);
+    RP_TEST(without_a_limit_the_line_says_how_long_it_has_taken);
+    RP_TEST(times_are_shown_in_two_units);
+}

@@ -1,0 +1,184 @@
+/* Tests of the bound from what must be on the device at one moment. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "brute_copies.h"
+#include "fixture.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/bound/moment_bound.h"
+#include "solve/bound/moment_relaxation.h"
+
+static struct rp_moment_bound prove(const struct rp_instance *p, bool any_order,
+                                    uint64_t horizon_ns) {
+    struct rp_moment_statistics statistics = {0};
+    struct rp_moment_bound_options o = {.any_order = any_order,
+                                        .horizon_ns = horizon_ns,
+                                        .goal_ns = UINT64_MAX,
+                                        .work = 1000000};
+    return rp_moment_bound(p, &o, &statistics);
+}
+
+/* ---- against brute force ---- */
+
+struct tally {
+    uint32_t n, late; /* graphs; of these, with an optimum above the sum of op times */
+    uint32_t better,
+        met; /* of these, with a bound above that sum; with the optimum itself */
+};
+
+static void training_graph(uint64_t seed, bool swap, struct rp_graph *g) {
+    struct rp_gen_shape shape = rp_gen_small(swap ? 6 : 7);
+    shape.max_outputs = 1;
+    shape.training = seed % 3 != 0;
+    shape.rules_percent = seed % 2 * 15;
+    shape.once_percent = seed % 4 < 2 ? 0 : shape.once_percent;
+    shape.bandwidths = swap;
+    rp_gen_graph(seed, &shape, g);
+    if (!swap)
+        return;
+    g->device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 20);
+    g->device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 20);
+}
+
+/* False if the bound is above the time of the best of all programs. */
+static bool is_below_brute_force(uint64_t seed, bool any_order, bool swap,
+                                 struct tally *tally) {
+    struct rp_graph g;
+    struct rp_instance p;
+    uint64_t best, bound_ns = 0;
+    uint32_t op;
+    training_graph(seed, swap, &g);
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    if (swap)
+        rp_instance_allow_swap(&p, UINT64_MAX);
+    p.limit_bytes = rp_instance_floor(&p, &op) + seed % 3 * 100;
+    struct rp_brute_copies o = {.limit_bytes = p.limit_bytes,
+                                .host_limit_bytes = RP_MAX_QUANTITY,
+                                .recompute = true,
+                                .swap = swap,
+                                .any_order = any_order,
+                                .max_states = swap ? 100000 : 30000};
+    bool found = p.n_tensors <= RP_BRUTE_COPIED &&
+                 rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND;
+    if (found) {
+        bound_ns = prove(&p, any_order, best + seed % 2 * best / 4).bound_ns;
+        tally->n++;
+        tally->late += best > g.total_time_ns;
+        tally->better += bound_ns > g.total_time_ns;
+        tally->met += bound_ns == best && best > g.total_time_ns;
+    }
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return !found || bound_ns <= best;
+}
+
+static struct tally compare(uint32_t n, bool any_order, bool swap) {
+    struct tally tally = {0};
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!is_below_brute_force(seed, any_order, swap, &tally)) {
+            rp_gen_failed(seed);
+            CU_FAIL("the bound is above the best program");
+        }
+    return tally;
+}
+
+static void no_program_in_any_order_is_faster(void) {
+    struct tally t = compare(700, true, false);
+    CU_ASSERT(t.n < 2 || (t.n > 600 && t.late > 100 && t.better > 35 && t.met > 25));
+}
+
+static void no_program_in_the_given_order_is_faster(void) {
+    struct tally t = compare(300, false, false);
+    CU_ASSERT(t.n < 2 || (t.late > 100 && t.better + 5 > t.late && t.met > 100));
+}
+
+static void no_program_with_swaps_is_faster(void) {
+    struct tally t = compare(120, true, true);
+    CU_ASSERT(t.n < 2 || (t.late > 15 && t.better > 3));
+}
+
+/* ---- by hand ---- */
+
+/* s -a-> x; x -b-> y; y -c-> z. While c runs, x is wanted by a later op: by d itself (x,z
+ * -d-> w), or by e (x -e-> m; m,z -d-> w), which may also run before c. */
+#define HEAD                                                                               \
+    "{'format':'remat-graph','version':1,'name':'n','time_source':'none',"                 \
+    "'keep':[4],'tensors':[{'name':'s','bytes':0,'kind':'input'},"                         \
+    "{'name':'x','bytes':10,'kind':'activation'},"                                         \
+    "{'name':'y','bytes':5,'kind':'activation'},"                                          \
+    "{'name':'z','bytes':1,'kind':'activation'},"                                          \
+    "{'name':'w','bytes':1,'kind':'activation'}"
+#define OPS                                                                                \
+    "'ops':[{'name':'a','kind':'k','inputs':[0],'outputs':[1],'time_ns':7},"               \
+    "{'name':'b','kind':'k','inputs':[1],'outputs':[2],'time_ns':1},"                      \
+    "{'name':'c','kind':'k','inputs':[2],'outputs':[3],'time_ns':1},"
+#define READS_X                                                                            \
+    HEAD "]," OPS "{'name':'d','kind':'k','inputs':[1,3],'outputs':[4],'time_ns':1}]}"
+#define READS_MASK(bytes)                                                                  \
+    HEAD ",{'name':'m','bytes':" bytes ",'kind':'activation'}]," OPS                       \
+         "{'name':'e','kind':'k','inputs':[1],'outputs':[5],'time_ns':3},"                 \
+         "{'name':'d','kind':'k','inputs':[5,3],'outputs':[4],'time_ns':1}]}"
+
+static void open_graph(const char *text, struct rp_graph *g) {
+    struct rp_err err = {{0}};
+    char *json = rp_quoted(text);
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(json, strlen(json), "g", g, &err), RP_OK);
+    free(json);
+}
+
+static struct rp_moment_bound bound_of(const char *text, uint64_t budget) {
+    struct rp_graph g;
+    struct rp_instance p;
+    open_graph(text, &g);
+    rp_instance_init(&p, &g, budget, false, NULL);
+    struct rp_moment_bound b = prove(&p, true, 0);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return b;
+}
+
+static void what_does_not_fit_beside_an_op_runs_again(void) {
+    struct rp_moment_bound b = bound_of(READS_X, 15);
+    CU_ASSERT_EQUAL(b.bound_ns, 10 + 7);
+    CU_ASSERT_EQUAL(b.op, 2);
+    CU_ASSERT(b.optimal);
+    b = bound_of(READS_X, 16);
+    CU_ASSERT_EQUAL(b.bound_ns, 10);
+    CU_ASSERT_EQUAL(b.op, RP_NONE);
+}
+
+static void an_op_of_unknown_side_costs_nothing_but_what_it_reads(void) {
+    CU_ASSERT_EQUAL(bound_of(READS_MASK("1"), 15).bound_ns, 13);
+    CU_ASSERT_EQUAL(bound_of(READS_MASK("9"), 15).bound_ns, 13);
+    CU_ASSERT_EQUAL(bound_of(READS_MASK("10"), 15).bound_ns, 13 + 7);
+}
+
+static void sides_follow_from_the_order_of_first_runs(void) {
+    enum rp_side side[5];
+    struct rp_first_runs f;
+    struct rp_graph g;
+    struct rp_instance p;
+    open_graph(READS_MASK("1"), &g);
+    rp_instance_init(&p, &g, 20, false, NULL);
+    rp_first_runs_init(&f, &p);
+    rp_find_sides(&p, &f, 2, side);
+    static const enum rp_side any[] = {RP_SIDE_BEFORE, RP_SIDE_BEFORE, RP_SIDE_AFTER,
+                                       RP_SIDE_EITHER, RP_SIDE_AFTER};
+    CU_ASSERT(memcmp(side, any, sizeof any) == 0);
+    rp_find_sides(&p, NULL, 2, side);
+    CU_ASSERT_EQUAL(side[3], RP_SIDE_AFTER);
+    rp_first_runs_fini(&f);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+void suite_moment_bound(void) {
+    RP_SUITE("moment_bound");
+    RP_TEST(what_does_not_fit_beside_an_op_runs_again);
+    RP_TEST(an_op_of_unknown_side_costs_nothing_but_what_it_reads);
+    RP_TEST(sides_follow_from_the_order_of_first_runs);
+    RP_TEST(no_program_in_any_order_is_faster);
+    RP_TEST(no_program_in_the_given_order_is_faster);
+    RP_TEST(no_program_with_swaps_is_faster);
+}
