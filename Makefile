@@ -41,7 +41,7 @@ TEST_SRC := $(wildcard tests/*.c)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%)
-FORMATTED := $(wildcard $(foreach d,bench src src/* src/*/* tests tests/*,$(d)/*.[ch]))
+FORMATTED := $(wildcard $(foreach d,bench src src/* src/*/* tests tests/*,$(d)/*.[ch] $(d)/*.js))
 
 all: $(BUILD)/remat-plan $(BUILD)/libremat.a $(BUILD)/libremat_inject.so
 

@@ -264,6 +264,95 @@ static void the_search_finds_the_best_order_of_small_graphs(void) {
     CU_ASSERT(n_free > 40 && n_any > n_free);
 }
 
+/* Do the runs of `plan` come out sound and not worse when the search begins with them? */
+static bool is_improved(const struct rp_graph *g, const struct rp_instance *p,
+                        const struct rp_plan *start, uint64_t *saved_ns) {
+    struct rp_plan plan = {0};
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    struct rp_anneal_order_options o = {
+        .seed = 3, .may_recompute = true, .start = start, .work = 300000, .stop = never};
+    bool ok = true;
+    if (rp_anneal_order(p, &o, &plan)) {
+        plan.graph_name = rp_strdup(g->name);
+        plan.graph_sha256 = rp_strdup(g->sha256);
+        plan.budget_bytes = RP_MAX_QUANTITY;
+        ok = rp_plan_fill_claims(g, &plan, &err) == RP_OK &&
+             rp_verify(g, &plan, &v, &err) == RP_OK &&
+             plan.claims.peak_bytes <= g->fixed_bytes + p->limit_bytes &&
+             plan.claims.time_ns < start->claims.time_ns;
+        *saved_ns += start->claims.time_ns - plan.claims.time_ns;
+    }
+    rp_plan_fini(&plan);
+    return ok;
+}
+
+/* Plans in the given order fit already, so what the search returns must fit and take less
+ * time. */
+static void the_search_goes_on_from_the_runs_of_a_plan(void) {
+    uint64_t saved_ns = 0;
+    uint32_t n = 20;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(25);
+        struct rp_graph g;
+        struct rp_instance p;
+        struct rp_plan start;
+        struct rp_solve_report report;
+        struct rp_err err = {{0}};
+        shape.training = true;
+        shape.once_percent = 0;
+        rp_gen_graph(seed, &shape, &g);
+        uint64_t all = rp_keep_all_bytes(&g, false) - g.fixed_bytes;
+        struct rp_solve_options o = {.budget_bytes = g.fixed_bytes + all / 10 * 6,
+                                     .recompute = true,
+                                     .time_limit = 0.05,
+                                     .ignore_clock = true};
+        if (rp_solve(&g, &o, &start, &report, &err) == RP_OK) {
+            rp_instance_init(&p, &g, o.budget_bytes, false, NULL);
+            if (!is_improved(&g, &p, &start, &saved_ns)) {
+                rp_gen_failed(seed);
+                CU_FAIL("no plan, too large, or slower");
+            }
+            rp_instance_fini(&p);
+        }
+        rp_plan_fini(&start);
+        rp_graph_fini(&g);
+    }
+    CU_ASSERT(saved_ns > 0 || getenv("RP_SEED") != NULL);
+}
+
+/* A search in all orders takes the steps of a shorter one, and then others. */
+static void more_time_in_all_orders_is_never_worse(void) {
+    uint32_t n = 6;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(40);
+        struct rp_graph g;
+        struct rp_err err = {{0}};
+        uint64_t last_ns = UINT64_MAX;
+        shape.training = true;
+        shape.once_percent = 0;
+        rp_gen_graph(seed, &shape, &g);
+        uint64_t all = rp_keep_all_bytes(&g, false) - g.fixed_bytes;
+        for (double limit = 0.003; limit < 0.2; limit *= 1.7) {
+            struct rp_plan plan;
+            struct rp_solve_report report;
+            struct rp_solve_options o = {.budget_bytes = g.fixed_bytes + all / 10 * 5,
+                                         .recompute = true,
+                                         .reorder = true,
+                                         .time_limit = limit,
+                                         .ignore_clock = true};
+            if (rp_solve(&g, &o, &plan, &report, &err) == RP_OK) {
+                CU_ASSERT(plan.claims.time_ns <= last_ns);
+                last_ns = plan.claims.time_ns;
+            } else {
+                CU_ASSERT_EQUAL(last_ns, UINT64_MAX);
+            }
+            rp_plan_fini(&plan);
+        }
+        rp_graph_fini(&g);
+    }
+}
+
 /* Sums over the searches below: a lower limit on how many end within the memory limit, and
  * upper limits on the overflow of the others and on the time of reruns. A change that
  * weakens the search shows only here. When this was written the sums were 102, 50745 and
@@ -396,6 +485,8 @@ static void nothing_is_returned_when_keep_all_cannot_be_improved(void) {
 void suite_anneal_order(void) {
     RP_SUITE("anneal_order");
     RP_TEST(the_search_finds_the_best_order_of_small_graphs);
+    RP_TEST(the_search_goes_on_from_the_runs_of_a_plan);
+    RP_TEST(more_time_in_all_orders_is_never_worse);
     RP_TEST(results_on_larger_graphs_have_not_become_worse);
     RP_TEST(statistics_count_the_moves);
     RP_TEST(the_search_ends_when_stop_says_so);

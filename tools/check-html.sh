@@ -15,7 +15,7 @@ driver= session=
 good=0 bad=0
 
 finish() {
-    [ -n "$session" ] && curl -s -o "$tmp/end" -X DELETE "$session"
+    [ -n "$session" ] && curl -s --max-time 20 -o "$tmp/end" -X DELETE "$session"
     [ -n "$driver" ] && kill "$driver" 2>/dev/null && wait "$driver" 2>/dev/null
     rm -rf "$tmp"
 }
@@ -42,9 +42,13 @@ verdict() { # NAME EXPECTED FOUND
 
 # ---- the browser ----
 
+ask() {
+    curl -s --max-time 60 "$@"
+}
+
 # post PATH JSON: prints the answer.
 post() {
-    curl -s "$session/$1" -H 'Content-Type: application/json' -d "$2"
+    ask "$session/$1" -H 'Content-Type: application/json' -d "$2"
 }
 
 begin() {
@@ -58,7 +62,7 @@ begin() {
         sleep 0.1
     done
     url=http://127.0.0.1:$port/session
-    session=$url/$(curl -s "$url" -d '{"capabilities":{"alwaysMatch":{"goog:loggingPrefs":{"browser":"ALL"},
+    session=$url/$(ask "$url" -d '{"capabilities":{"alwaysMatch":{"goog:loggingPrefs":{"browser":"ALL"},
         "goog:chromeOptions":{"args":['"$flags"']}}}}' | sed -nE 's/.*"sessionId":"([^"]+)".*/\1/p')
     [ "$session" != "$url/" ] || skip "Chromium does not start: $(tail -n 1 "$tmp/driver.log")"
 }
@@ -164,6 +168,7 @@ check_keys() {
     check "Home shows the first op" "$(js "page.graph.ops[0].name")" "$detail"
     keys Right Right Left
     check "arrows go from run to run" "$(js "page.graph.ops[page.chart.plan.ids[page.chart.plan.runs[1]]].name")" "$detail"
+    check "a screen reader hears it" true "byId('said').textContent.startsWith($detail + ', ')"
     keys + +
     check "plus zooms in" true "page.chart.axis.high - page.chart.axis.low < 0.3 * page.chart.axis.extent()"
     keys End
@@ -216,6 +221,9 @@ plan_page() {
     check "it is said why a tensor comes again" true \
         "document.querySelector('#details .gap').textContent.includes('runs again to make it')"
     js "page.go({step: -1, tensor: page.chart.plan.fates.indexOf('swapped')})" >/dev/null
+    check "memory had it stayed is that of the busiest run" true "page.graph.tensors.every((_, x) =>
+        gapsOf(page.chart.plan, x).every(gap => gap.peakKept === gap.bytes + page.chart.plan.runs
+            .filter(s => s > gap.from && s < gap.to).reduce((most, s) => Math.max(most, page.chart.plan.during[s]), 0)))"
     check "and why one is copied" true \
         "document.querySelector('#details .gap').textContent.includes('It comes back by a copy of')"
     quiet

@@ -60,7 +60,7 @@ part python-plain tools/check-python.sh plain
 part python tools/check-python.sh full
 part layers tools/check-layers.sh
 part mutants tools/mutate.sh --known
-mapfile -t sources < <(find src tests -name '*.[ch]')
+mapfile -t sources < <(find src tests -name '*.[ch]' -o -name '*.js')
 part format tools/format.sh "${sources[@]}"
 
 ((passed + failed > 0)) || failed=1

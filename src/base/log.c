@@ -21,10 +21,18 @@ int rp_log_level(void) {
     return log_level;
 }
 
-double rp_seconds(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double rp_seconds(void) {
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double rp_thread_seconds(void) {
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* ---- progress ---- */

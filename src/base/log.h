@@ -55,4 +55,7 @@ void rp_progress_off(void); /* no more of it: for a process that works beside ot
  * depend on it. */
 double rp_seconds(void);
 
+/* Seconds of processor time that this thread has taken. For reports only. */
+double rp_thread_seconds(void);
+
 #endif

@@ -44,6 +44,8 @@ static void take_result(struct rp_context *w, enum rp_mip_worker_status status,
     w->spaces[RP_WITHOUT_SWAPS].solved = solved;
     w->proved = w->proved || (is_whole && solved);
     w->statistics.branch_cut = r->state.statistics;
+    w->statistics.method[RP_BRANCH_CUT].seconds = r->seconds;
+    w->statistics.method[RP_BRANCH_CUT].work = r->state.statistics.work;
     rp_log(1, "branch and cut: bound %" PRIu64 " ns after %" PRIu64 " nodes",
            r->state.bound_ns, r->state.statistics.nodes);
 }
@@ -55,7 +57,6 @@ void rp_mip_wait(struct rp_context *w) {
         return;
     while (status == RP_MIP_DEADLINE && !rp_context_stopped(w))
         status = rp_mip_worker_wait(w->mip, 0.2, &r);
-    w->statistics.method[RP_BRANCH_CUT].seconds += rp_seconds() - w->mip_begin;
     w->mip_pending = false;
     if (status != RP_MIP_DEADLINE)
         take_result(w, status, &r);
@@ -67,17 +68,15 @@ void rp_mip_submit(struct rp_context *w, double work) {
     struct rp_incumbent *best = rp_context_incumbent(w, RP_WITHOUT_SWAPS);
     struct rp_method_statistics *s = &w->statistics.method[RP_BRANCH_CUT];
     s->calls++;
-    s->work += (uint64_t)work + 1;
     rp_mip_worker_submit(w->mip, (uint64_t)work + 1, best->found ? &best->s : NULL);
-    w->mip_begin = rp_seconds();
     w->mip_pending = true;
 }
 
 static void *run_bound(void *arg) {
     struct rp_context *w = arg;
-    double begin = rp_seconds();
+    double begin = rp_thread_seconds();
     rp_pdhg_bound_run(w->bound, w->bound_work, &w->bound_stop);
-    w->bound_seconds = rp_seconds() - begin;
+    w->bound_seconds = rp_thread_seconds() - begin;
     return NULL;
 }
 
@@ -111,7 +110,6 @@ void rp_bound_submit(struct rp_context *w, double work) {
         return;
     struct rp_method_statistics *s = &w->statistics.method[RP_PDHG];
     s->calls++;
-    s->work += w->bound_work;
 }
 
 void rp_bound_wait(struct rp_context *w) {
@@ -122,5 +120,6 @@ void rp_bound_wait(struct rp_context *w) {
     raise_bound(w, rp_pdhg_bound_ns(w->bound), RP_PDHG);
     w->statistics.pdhg = rp_pdhg_bound_statistics(w->bound);
     w->statistics.method[RP_PDHG].seconds += w->bound_seconds;
+    w->statistics.method[RP_PDHG].work = w->statistics.pdhg.work;
     rp_log(1, "PDHG bound: %" PRIu64 " ns", rp_pdhg_bound_ns(w->bound));
 }

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/mem.h"
+#include "model/timeline.h"
 
 void rp_context_init(struct rp_context *w) {
     w->placed_ns = UINT64_MAX;
@@ -36,6 +37,7 @@ static struct rp_instance restrict_instance(const struct rp_context *w,
 void rp_context_begin_search(struct rp_context *w) {
     bool swap = w->p.out_ns != NULL;
     w->whole = !swap ? RP_WITHOUT_SWAPS : w->o->recompute ? RP_BOTH : RP_WITHOUT_RECOMPUTE;
+    w->turns = rp_sequence_begin(w->p.n_ops, rp_device_can_swap(&w->g->device));
     rp_schedule_keep_all(&w->p, &w->incumbent.s);
     for (int i = 0; i < RP_N_SPACES; i++) {
         struct rp_space *space = &w->spaces[i];

@@ -64,6 +64,7 @@ struct rp_context {
     struct rp_incumbent incumbent;
     struct rp_schedule start; /* that of o->start; rows is NULL if there is none */
     struct rp_space spaces[RP_N_SPACES];
+    struct rp_sequence turns; /* the turns that are still to be taken */
     enum rp_space_id whole; /* the space of all plans that the options allow */
     uint32_t *order;        /* graph's op per place; NULL: the graph's own order */
 
@@ -92,7 +93,6 @@ struct rp_context {
     /* What runs beside the search. */
     struct rp_mip_worker *mip;   /* branch and cut; NULL: it does not run */
     bool mip_pending;            /* it works; its result has not been taken */
-    double mip_begin;            /* rp_seconds() when it began that work */
     struct rp_pdhg_bound *bound; /* NULL: not begun */
     uint64_t bound_work;         /* for the turn under way */
     struct rp_stop bound_stop;   /* a copy of `stop` */
@@ -105,7 +105,7 @@ struct rp_context {
      * whose ops run once. */
     uint32_t *own_stage;
     bool *all_irreplaceable;
-    double share; /* of the work, for one call of rp_portfolio_run */
+    double share; /* of the time limit, for all turns of this order so far (portfolio.h) */
 };
 
 /* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed

@@ -16,29 +16,223 @@
 #include "solve/portfolio.h"
 #include "solve/search/construct.h"
 
-/* Looks for a sequence of runs in another order that overflows less than the given order.
- * False if none was found. Else w->order is its order of first runs. */
-static bool find_order(struct rp_context *w, struct rp_plan *runs) {
-    double work = fmin(ORDER_SHARE * w->o->time_limit * ORDER_WORK_PER_S,
-                       MAX_ORDER_WORK_PER_OP * (w->p.n_ops + 1.0));
-    struct rp_anneal_order_options o = {.seed = w->o->seed,
+/* What belongs to one order of first runs. */
+struct order_state {
+    struct rp_instance p;
+    struct rp_incumbent incumbent;
+    struct rp_schedule start;
+    struct rp_space spaces[RP_N_SPACES];
+    struct rp_sequence turns;
+    uint32_t *order;
+};
+
+/* The given order, and the other one whose best schedule is fastest. */
+enum { GIVEN, OTHER };
+
+struct search {
+    struct rp_context *w;
+    struct rp_schedule *scratch;
+    int here;                   /* the order whose state is in the context */
+    struct order_state away[2]; /* the other one's state; without ops if there is none */
+    double seconds[2];          /* of the time limit, that its turns may take in all */
+};
+
+/* ---- states ---- */
+
+static struct order_state take_state(struct rp_context *w) {
+    struct order_state o = {.p = w->p,
+                            .incumbent = w->incumbent,
+                            .start = w->start,
+                            .turns = w->turns,
+                            .order = w->order};
+    memcpy(o.spaces, w->spaces, sizeof o.spaces);
+    memset(w->spaces, 0, sizeof w->spaces);
+    w->incumbent = (struct rp_incumbent){0};
+    w->start = (struct rp_schedule){0};
+    w->order = NULL;
+    return o;
+}
+
+static void put_state(struct rp_context *w, struct order_state *o) {
+    w->p = o->p;
+    w->incumbent = o->incumbent;
+    w->start = o->start;
+    w->turns = o->turns;
+    w->order = o->order;
+    memcpy(w->spaces, o->spaces, sizeof w->spaces);
+    *o = (struct order_state){0};
+}
+
+static void order_state_fini(struct order_state *o) {
+    rp_instance_fini(&o->p);
+    rp_schedule_fini(&o->incumbent.s);
+    rp_schedule_fini(&o->start);
+    rp_context_free_spaces(o->spaces);
+    free(o->order);
+    *o = (struct order_state){0};
+}
+
+static bool has_other(const struct search *s) {
+    return s->here == OTHER || s->away[OTHER].p.n_ops > 0;
+}
+
+static void switch_to(struct search *s, int order) {
+    if (s->here == order)
+        return;
+    s->away[s->here] = take_state(s->w);
+    put_state(s->w, &s->away[order]);
+    s->here = order;
+}
+
+static bool is_faster(const struct rp_incumbent *a, const struct rp_incumbent *b) {
+    return a->found && (!b->found || a->time_ns < b->time_ns);
+}
+
+static void switch_to_best(struct search *s) {
+    int there = 1 - s->here;
+    if (s->away[there].p.n_ops > 0 &&
+        is_faster(&s->away[there].incumbent, &s->w->incumbent))
+        switch_to(s, there);
+}
+
+/* Lays the context out for the order of the first runs of `runs`, and offers them. */
+static void begin_order(struct search *s, const struct rp_plan *runs) {
+    struct rp_context *w = s->w;
+    w->order = rp_calloc(w->g->n_ops, sizeof *w->order);
+    rp_plan_first_runs(w->g, runs, w->order);
+    rp_context_instance(w, &w->p, w->o->budget_bytes);
+    rp_context_begin_search(w);
+    rp_incumbent_offer_keep_all(w);
+    rp_construct_from_plan(w, runs);
+    rp_place_first(w, s->scratch);
+    rp_log(1, "another order of first runs: %s",
+           w->incumbent.found ? "a plan fits" : "no plan fits yet");
+}
+
+/* Tries the order of `runs`: it becomes the other one if nothing is known to fit in that,
+ * or if its first schedule is faster than all that were found there. */
+static void try_order(struct search *s, const struct rp_plan *runs) {
+    s->away[s->here] = take_state(s->w);
+    begin_order(s, runs);
+    s->here = OTHER;
+    struct order_state *other = &s->away[OTHER];
+    if (other->incumbent.found && !is_faster(&s->w->incumbent, &other->incumbent)) {
+        struct order_state tried = take_state(s->w);
+        put_state(s->w, other);
+        order_state_fini(&tried);
+        return;
+    }
+    order_state_fini(other);
+    s->seconds[OTHER] = 0;
+}
+
+/* ---- other orders ---- */
+
+/* The order of the start plan, if it is not the given one. */
+static void try_start_order(struct search *s) {
+    const struct rp_plan *start = s->w->o->start;
+    if (start == NULL)
+        return;
+    struct rp_plan runs;
+    uint32_t n = s->w->g->n_ops, *order = rp_calloc(n, sizeof *order);
+    rp_plan_first_runs(s->w->g, start, order);
+    if (memcmp(order, s->w->p.op_of, n * sizeof *order) != 0) {
+        rp_plan_restate(start, false, s->w->o->budget_bytes, &runs);
+        try_order(s, &runs);
+        rp_plan_fini(&runs);
+    }
+    free(order);
+}
+
+/* Anneals over sequences of runs, and tries the order of the best. `start` is as in
+ * anneal_order.h. */
+static void anneal_order(struct search *s, const struct rp_plan *start, double work,
+                         uint64_t seed) {
+    struct rp_context *w = s->w;
+    struct rp_plan runs = {0};
+    struct rp_anneal_order_options o = {.seed = seed,
+                                        .work = (uint64_t)work + 1,
                                         .may_recompute = w->o->recompute,
-                                        .work = (uint64_t)work,
+                                        .start = start,
                                         .stop = rp_context_stop,
                                         .stop_arg = w,
                                         .statistics = &w->statistics.order};
-    struct rp_method_statistics *s = &w->statistics.method[RP_ANNEAL_ORDER];
-    double begin = rp_seconds();
+    struct rp_method_statistics *m = &w->statistics.method[RP_ANNEAL_ORDER];
+    double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ANNEAL_ORDER]);
-    bool found = rp_anneal_order(&w->p, &o, runs);
-    s->seconds += rp_seconds() - begin;
-    s->work += o.work;
-    s->calls++;
-    if (!found)
-        return false;
-    w->order = rp_calloc(w->p.n_ops, sizeof *w->order);
-    rp_plan_first_runs(w->g, runs, w->order);
-    return true;
+    bool found = rp_anneal_order(&w->p, &o, &runs);
+    m->seconds += rp_thread_seconds() - begin;
+    m->work += o.work;
+    m->calls++;
+    if (found)
+        try_order(s, &runs);
+    rp_plan_fini(&runs);
+}
+
+/* Looks for an order in which the runs of the best schedule without swaps take less memory,
+ * and with that, for a sequence that takes less time. */
+static void improve_order(struct search *s, double work, uint64_t seed) {
+    struct rp_context *w = s->w;
+    struct rp_plan runs = {0};
+    switch_to_best(s);
+    const struct rp_incumbent *best = rp_context_incumbent(w, RP_WITHOUT_SWAPS);
+    if (!best->found)
+        return;
+    rp_schedule_steps(&w->spaces[RP_WITHOUT_SWAPS].p, &best->s, NULL, &runs);
+    anneal_order(s, &runs, work, seed);
+    rp_plan_fini(&runs);
+}
+
+/* ---- rounds ---- */
+
+static bool is_done(struct search *s) {
+    switch_to_best(s);
+    const struct rp_context *w = s->w;
+    return rp_context_gap_reached(w) &&
+           (!w->o->addressed || rp_context_gap_allows(w, (double)w->placed_ns));
+}
+
+static void take_turns(struct search *s, int order, double seconds) {
+    struct rp_context *w = s->w;
+    if (is_done(s) || rp_context_stopped(w))
+        return;
+    switch_to(s, order);
+    s->seconds[order] += seconds;
+    w->share = s->seconds[order] / w->o->time_limit;
+    rp_portfolio_run(w, s->scratch);
+}
+
+/* Spends up to `seconds` of *left on turns in an order. */
+static void spend_on_turns(struct search *s, int order, double seconds, double *left) {
+    take_turns(s, order, fmin(seconds, *left));
+    *left -= fmin(seconds, *left);
+}
+
+/* True, and *left is less, if `seconds` are left. Else nothing is. */
+static bool spend(double seconds, double *left) {
+    bool enough = seconds <= *left;
+    *left = enough ? *left - seconds : 0;
+    return enough;
+}
+
+/* A round: searches for other orders, then turns in the given order and in the best other
+ * one. What is done in a round does not depend on the time limit, which only says where it
+ * is cut. */
+static void take_round(struct search *s, double seconds, double left, uint64_t round) {
+    bool found = s->w->incumbent.found;
+    double new_order = (found ? NEW_ORDER_SHARE : ORDER_SHARE) * seconds;
+    double better_order = ORDER_SHARE * seconds - new_order;
+    double turns = (1 - ORDER_SHARE) * seconds;
+    uint64_t seed = s->w->o->seed + SEEDS_APART * round;
+    if (spend(new_order, &left)) {
+        switch_to(s, GIVEN);
+        anneal_order(s, NULL, new_order * ORDER_WORK_PER_S, seed);
+    }
+    if (found && !is_done(s) && spend(better_order, &left))
+        improve_order(s, better_order * ORDER_WORK_PER_S, seed);
+    spend_on_turns(s, GIVEN, has_other(s) ? turns / 2 : turns, &left);
+    if (has_other(s))
+        spend_on_turns(s, OTHER, turns / 2, &left);
 }
 
 /* Raises the bound, which holds in every order. With swaps it needs a plan. */
@@ -52,9 +246,9 @@ static void prove_bound(struct rp_context *w) {
         .stop = &w->stop};
     if (w->p.out_ns != NULL && !w->incumbent.found)
         return;
-    double begin = rp_seconds();
+    double begin = rp_thread_seconds();
     struct rp_moment_bound b = rp_moment_bound(&w->p, &o, &w->statistics.moment);
-    s->seconds += rp_seconds() - begin;
+    s->seconds += rp_thread_seconds() - begin;
     s->work += o.work;
     s->calls++;
     s->bounds += b.bound_ns > w->bound_ns;
@@ -64,85 +258,24 @@ static void prove_bound(struct rp_context *w) {
            b.optimal ? ", the best of its moment" : "");
 }
 
-/* Takes the order of the start plan, if it is not the given one: on graphs captured from
- * PyTorch it was better than what annealing found. False if there is none. */
-static bool take_start_order(struct rp_context *w, struct rp_plan *runs) {
-    if (w->o->start == NULL)
-        return false;
-    size_t size = w->p.n_ops * sizeof *w->order;
-    w->order = rp_calloc(w->p.n_ops, sizeof *w->order);
-    rp_plan_first_runs(w->g, w->o->start, w->order);
-    if (memcmp(w->order, w->p.op_of, size) == 0) {
-        free(w->order);
-        w->order = NULL;
-        return false;
-    }
-    rp_plan_restate(w->o->start, false, w->o->budget_bytes, runs);
-    return true;
-}
-
-/* What belongs to one order of first runs. */
-struct order_state {
-    struct rp_instance p;
-    struct rp_incumbent incumbent;
-    struct rp_schedule start;
-    struct rp_space spaces[RP_N_SPACES];
-};
-
-static void exchange(struct rp_context *w, struct order_state *other) {
-    struct order_state mine = {.p = w->p, .incumbent = w->incumbent, .start = w->start};
-    memcpy(mine.spaces, w->spaces, sizeof mine.spaces);
-    w->p = other->p;
-    w->incumbent = other->incumbent;
-    w->start = other->start;
-    memcpy(w->spaces, other->spaces, sizeof w->spaces);
-    *other = mine;
-}
-
-static void order_state_fini(struct order_state *o) {
-    rp_instance_fini(&o->p);
-    rp_schedule_fini(&o->incumbent.s);
-    rp_schedule_fini(&o->start);
-    rp_context_free_spaces(o->spaces);
-}
-
-/* Switches to the instance in w->order, with `runs` as its warm start. The other order goes
- * to `given`. */
-static void enter_order(struct rp_context *w, const struct rp_plan *runs,
-                        struct order_state *given, struct rp_schedule *scratch) {
-    struct order_state other = {0};
-    rp_context_instance(w, &other.p, w->o->budget_bytes);
-    exchange(w, &other);
-    *given = other;
-    rp_context_begin_search(w);
-    rp_incumbent_offer_keep_all(w);
-    rp_construct_from_plan(w, runs);
-    rp_place_first(w, scratch);
-    rp_log(1, "another order of first runs: %s",
-           w->incumbent.found ? "a plan fits" : "no plan fits yet");
-}
-
 void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
-    struct rp_plan runs = {0};
-    struct order_state given = {0};
-    if (w->p.out_ns == NULL)
+    struct search s = {.w = w, .scratch = scratch, .here = GIVEN};
+    double length = FIRST_ORDER_ROUND_SECONDS_PER_OP * w->p.n_ops;
+    double limit = w->o->time_limit;
+    bool proved = w->p.out_ns == NULL;
+    if (proved)
         prove_bound(w);
-    bool have_order = take_start_order(w, &runs);
-    bool reordered = have_order || find_order(w, &runs);
-    w->share = (have_order ? 1 : 1 - ORDER_SHARE) / (reordered ? 2 : 1);
-    if (reordered) {
-        enter_order(w, &runs, &given, scratch);
-        rp_portfolio_run(w, scratch);
-        if (!rp_context_gap_reached(w))
-            exchange(w, &given);
+    try_start_order(&s);
+    uint64_t round = 0;
+    for (double done = 0; done < limit && !is_done(&s) && !rp_context_stopped(w);) {
+        take_round(&s, length, limit - done, round++);
+        done += length;
+        length = done; /* each round doubles what was done before */
+        switch_to_best(&s);
+        if (!proved && w->incumbent.found)
+            prove_bound(w);
+        proved = proved || w->incumbent.found;
     }
-    if (!rp_context_gap_reached(w))
-        rp_portfolio_run(w, scratch);
-    if (reordered && given.incumbent.found &&
-        (!w->incumbent.found || given.incumbent.time_ns < w->incumbent.time_ns))
-        exchange(w, &given);
-    if (w->p.out_ns != NULL && !rp_context_gap_reached(w))
-        prove_bound(w);
-    order_state_fini(&given);
-    rp_plan_fini(&runs);
+    w->report->capped = w->report->capped || rp_context_stopped(w);
+    order_state_fini(&s.away[1 - s.here]);
 }

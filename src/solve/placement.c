@@ -41,9 +41,9 @@ static void begin_plan(const struct rp_context *w, struct rp_plan *plan) {
 
 static void assign_addresses(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
                              uint64_t work, bool squeeze) {
-    double begin = rp_seconds();
+    double begin = rp_thread_seconds();
     rp_assign_addresses(w->g, plan, limit, work, squeeze, &w->stop, &w->statistics.pack);
-    w->statistics.pack_seconds += rp_seconds() - begin;
+    w->statistics.pack_seconds += rp_thread_seconds() - begin;
     w->statistics.placements++;
 }
 

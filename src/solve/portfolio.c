@@ -125,10 +125,9 @@ static void cross(struct job *j) {
     struct rp_crossover_options o = {
         .work = (uint64_t)j->work + 1, .stop = rp_context_stop, .stop_arg = w};
     struct rp_solution_pool *pool = &j->space->pool;
-    double begin = rp_seconds();
     rp_crossover(&j->space->p, &o, pool, &w->statistics.crossover);
-    s->seconds += rp_seconds() - begin;
-    s->work += o.work;
+    s->seconds = w->statistics.crossover.seconds;
+    s->work = w->statistics.crossover.work;
     s->calls++;
     if (pool->n > 0)
         rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_CROSSOVER);
@@ -147,12 +146,12 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     double states = fmax(w->o->time_limit * ASTAR_STATES_PER_S, 1);
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
-    double begin = rp_seconds();
+    double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ASTAR]);
     rp_astar_search(&w->p, below_ns, (uint32_t)fmin(states, MAX_ASTAR_STATES), &w->stop, &r,
                     plan);
     w->report->capped = w->report->capped || w->stop.hit;
-    s->seconds += rp_seconds() - begin;
+    s->seconds += rp_thread_seconds() - begin;
     s->work += r.statistics.states_added;
     s->calls++;
     s->bounds += r.bound_ns > w->bound_ns;
@@ -186,9 +185,10 @@ struct method {
     uint32_t min_ops, max_ops; /* max_ops 0: any */
     bool given_order;          /* not if another order of first runs is searched */
     bool needs_incumbent;
-    bool unless_mip;   /* not if branch and cut solves the space */
-    bool alone;        /* nothing works beside its turns */
-    double work_per_s; /* per second of a turn */
+    bool unless_mip;            /* not if branch and cut solves the space */
+    bool alone;                 /* nothing works beside its turns */
+    double work_per_s;          /* per second of a turn */
+    double min_work_per_square; /* a turn with less per op squared would gain nothing */
 
     void (*search)(struct job *);
     void (*begin)(struct rp_context *);
@@ -202,7 +202,8 @@ static const struct method methods[] = {
     {RP_POLISH, ANY_SPACE, .needs_incumbent = true, .work_per_s = ANNEAL_WORK_PER_S,
      .search = polish},
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
-     .alone = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
+     .alone = true, .min_work_per_square = 1, .work_per_s = MIP_WORK_PER_S,
+     .search = cross},
     {RP_BRANCH_CUT, WITHOUT_SWAPS, .max_ops = MAX_MIP_OPS, .given_order = true,
      .work_per_s = MIP_WORK_PER_S, .begin = rp_mip_begin, .submit = rp_mip_submit,
      .wait = rp_mip_wait},
@@ -234,11 +235,14 @@ static bool may_run_beside(struct rp_context *w, const struct method *m) {
 /* The search of this turn. If it may not run, annealing takes its place. */
 static const struct method *choose_search(struct rp_context *w, const struct rp_turn *t) {
     const struct method *annealing = NULL;
+    double square = (double)w->p.n_ops * w->p.n_ops;
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (methods[i].id == t->method && may_run(w, &methods[i], t->space))
-            return &methods[i];
-        if (methods[i].id == RP_ANNEAL)
-            annealing = &methods[i];
+        const struct method *m = &methods[i];
+        bool long_enough = t->seconds * m->work_per_s >= m->min_work_per_square * square;
+        if (m->id == t->method && long_enough && may_run(w, m, t->space))
+            return m;
+        if (m->id == RP_ANNEAL)
+            annealing = m;
     }
     return annealing;
 }
@@ -292,9 +296,9 @@ static bool is_done(const struct rp_context *w) {
 
 void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
     double limit = w->share * w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
-    struct rp_sequence s = rp_sequence_begin(w->p.n_ops, rp_device_can_swap(&w->g->device));
     struct rp_turn turn;
-    while (!is_done(w) && !rp_context_stopped(w) && rp_sequence_next(&s, limit, &turn)) {
+    while (!is_done(w) && !rp_context_stopped(w) &&
+           rp_sequence_next(&w->turns, limit, &turn)) {
         if (!is_solved(w))
             take_turn(w, &turn, scratch);
         rp_place_incumbent(w, &turn, scratch);

@@ -17,7 +17,7 @@
 /* Starts the methods that work beside the search. */
 void rp_portfolio_begin(struct rp_context *w);
 
-/* Takes turns until the sequence passes w->share of the time limit, or there is nothing
+/* Goes on with w->turns until they pass w->share of the time limit, or there is nothing
  * left to do. After each turn the incumbent of its space gets addresses, if it is to have
  * any. */
 void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch);

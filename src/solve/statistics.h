@@ -42,11 +42,11 @@ extern const char *const rp_method_name[RP_N_METHODS];
 
 struct rp_method_statistics {
     uint64_t calls;
-    uint64_t work;       /* allotted, in the method's unit (core/params.h) */
+    uint64_t work;       /* done, in the method's unit (core/params.h) */
     uint64_t incumbents; /* times that its schedule became the incumbent */
     uint64_t bounds;     /* times that it raised the lower bound */
     uint64_t bound_ns;   /* the best lower bound that it proved; 0: none */
-    double seconds;      /* of the method's own thread or process */
+    double seconds;      /* of processor time */
 };
 
 struct rp_statistics {

@@ -11,19 +11,24 @@ class ArenaDrawing {
 
     // Zooms the addresses by a factor; the one at `share` from the bottom stays.
     zoom(factor, share) {
-        const height = Math.min(this.whole, Math.max(this.plan.graph.unit, (this.high - this.low) * factor));
+        const height = Math.min(
+            this.whole, Math.max(this.plan.graph.unit, (this.high - this.low) * factor));
         const low = this.low + share * (this.high - this.low - height);
         this.low = Math.max(0, Math.min(this.whole - height, low));
         this.high = this.low + height;
     }
 
     y(area, address) {
-        return area.bottom - ((address - this.low) / (this.high - this.low)) * (area.bottom - area.top);
+        return area.bottom -
+            ((address - this.low) / (this.high - this.low)) * (area.bottom - area.top);
     }
 
-    address(area, y) {
-        return this.low + ((area.bottom - y) / (area.bottom - area.top)) * (this.high - this.low);
+    // How far up the area a height is: 0 at the bottom, 1 at the top.
+    shareOf(area, y) {
+        return Math.max(0, Math.min(1, (area.bottom - y) / (area.bottom - area.top)));
     }
+
+    address(area, y) { return this.low + this.shareOf(area, y) * (this.high - this.low); }
 
     draw(chart, area) {
         const {context} = chart;
@@ -36,14 +41,21 @@ class ArenaDrawing {
         this.drawStays(chart, area);
         this.drawWorkspaces(chart, area);
         context.restore();
-        chart.grid(area, roundTicks(this.low, this.high, 5, ["B", "KiB", "MiB", "GiB", "TiB"], 1024),
-                   address => this.y(area, address), false);
+        chart.grid(
+            area,
+            roundTicks(this.low, this.high, 5, ["B", "KiB", "MiB", "GiB", "TiB"], 1024),
+            address => this.y(area, address), false);
     }
 
     drawStays(chart, area) {
         const {stays, graph, fates} = this.plan;
         this.covered = new Float64Array(Math.ceil(area.bottom - area.top) + 1);
-        const colors = {kept: chart.ink.kept, recomputed: chart.ink.recomputed, swapped: chart.ink.swapped, both: chart.ink.both};
+        const colors = {
+            kept: chart.ink.kept,
+            recomputed: chart.ink.recomputed,
+            swapped: chart.ink.swapped,
+            both: chart.ink.both
+        };
         for (let k = 0; k < stays.n; k++) {
             const begin = chart.axis.begin(stays.from[k]);
             if (begin > chart.axis.high) break;
@@ -51,16 +63,20 @@ class ArenaDrawing {
             if (end < chart.axis.low) continue;
             const x = stays.tensor[k];
             const shade = colors[fates[x]][x % 3];
-            this.box(chart, area, begin, end, stays.at[k], graph.size(x), shade, graph.tensors[x].name);
+            this.box(
+                chart, area, begin, end, stays.at[k], graph.size(x), shade,
+                graph.tensors[x].name);
         }
     }
 
     drawWorkspaces(chart, area) {
         const {step, bytes, at} = this.plan.workspace;
         const first = Math.max(0, lastAtMost(step, chart.axis.stepAt(chart.axis.low)));
-        for (let k = first; k < step.length && chart.axis.begin(step[k]) <= chart.axis.high; k++)
-            this.box(chart, area, chart.axis.begin(step[k]), chart.axis.finish(step[k]), at[k], bytes[k],
-                     chart.ink.workspace, "workspace");
+        for (let k = first; k < step.length && chart.axis.begin(step[k]) <= chart.axis.high;
+             k++)
+            this.box(
+                chart, area, chart.axis.begin(step[k]), chart.axis.finish(step[k]), at[k],
+                bytes[k], chart.ink.workspace, "workspace");
     }
 
     box(chart, area, begin, end, at, bytes, color, name) {
@@ -71,7 +87,8 @@ class ArenaDrawing {
         const height = bottom - top;
         if (height < 0.7) return this.line(chart, area, a, b, top, color);
         const width = chart.bar(a, top, b, height, color, b - a > 4 && height > 4);
-        if (width > 50 && height > 13) chart.inside(name, Math.max(a, chart.left), (top + bottom) / 2, width);
+        if (width > 50 && height > 13)
+            chart.inside(name, Math.max(a, chart.left), (top + bottom) / 2, width);
     }
 
     // A box of less than a pixel fills its row of pixels, where no box before it did. Boxes
@@ -97,18 +114,24 @@ class ArenaDrawing {
     at(chart, area, x, y) {
         const position = chart.position(x);
         const tensor = this.tensorAt(position, this.address(area, y), chart.axis);
-        return tensor < 0 ? {step: chart.axis.runAt(position)} : {step: chart.axis.runAt(position), tensor};
+        return tensor < 0 ? {step: chart.axis.runAt(position)} :
+                            {step: chart.axis.runAt(position), tensor};
     }
 
     outline(chart, area, x) {
         const {stays, graph} = this.plan;
         for (const k of this.plan.staysOf[x]) {
-            const [a, b] = [chart.x(chart.axis.begin(stays.from[k])), chart.x(chart.axis.begin(stays.to[k]))];
-            const [left, right] = [Math.max(a, chart.left), Math.min(b, chart.left + chart.width)];
+            const [a, b] = [
+                chart.x(chart.axis.begin(stays.from[k])),
+                chart.x(chart.axis.begin(stays.to[k]))
+            ];
+            const [left, right] =
+                [Math.max(a, chart.left), Math.min(b, chart.left + chart.width)];
             const top = Math.max(area.top, this.y(area, stays.at[k] + graph.size(x)));
             const bottom = Math.min(area.bottom, this.y(area, stays.at[k]));
             if (right < left || bottom < top) continue;
-            chart.over.strokeRect(left, top, Math.max(1, right - left), Math.max(1, bottom - top));
+            chart.over.strokeRect(
+                left, top, Math.max(1, right - left), Math.max(1, bottom - top));
         }
     }
 }

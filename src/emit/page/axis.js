@@ -14,7 +14,10 @@ class Axis {
     }
 
     extent() {
-        return Math.max(1, this.inSteps ? this.plan.n : Math.max(this.plan.total, this.plan.graph.keepAll.total));
+        return Math.max(
+            1,
+            this.inSteps ? this.plan.n :
+                           Math.max(this.plan.total, this.plan.graph.keepAll.total));
     }
 
     setSteps(inSteps) {
@@ -52,13 +55,9 @@ class Axis {
     }
 
     // Where step s begins and where its work ends.
-    begin(s) {
-        return this.inSteps ? s : this.plan.timeOf(s);
-    }
+    begin(s) { return this.inSteps ? s : this.plan.timeOf(s); }
 
-    finish(s) {
-        return this.inSteps ? s + 1 : this.plan.end[s];
-    }
+    finish(s) { return this.inSteps ? s + 1 : this.plan.end[s]; }
 
     // Where a time lies. Times within a step lie within its place.
     ofTime(ns) {
@@ -69,7 +68,8 @@ class Axis {
     }
 
     stepAt(position) {
-        const s = this.inSteps ? Math.floor(position) : lastAtMost(this.plan.clock, position);
+        const s =
+            this.inSteps ? Math.floor(position) : lastAtMost(this.plan.clock, position);
         return Math.max(0, Math.min(this.plan.n - 1, s));
     }
 
@@ -95,6 +95,9 @@ function roundTicks(low, high, most, units, base) {
     return {ticks, unit: units[k]};
 }
 
-const byteTicks = (high, most) => roundTicks(0, high, most, ["B", "KiB", "MiB", "GiB", "TiB"], 1024);
-const timeTicks = (low, high, most) => roundTicks(low, high, most, ["ns", "us", "ms", "s"], 1000);
-const stepTicks = (low, high, most) => roundTicks(low, high, Math.min(most, high - low), [""], 1);
+const byteTicks = (high, most) =>
+    roundTicks(0, high, most, ["B", "KiB", "MiB", "GiB", "TiB"], 1024);
+const timeTicks = (low, high, most) =>
+    roundTicks(low, high, most, ["ns", "us", "ms", "s"], 1000);
+const stepTicks = (low, high, most) =>
+    roundTicks(low, high, Math.min(most, high - low), [""], 1);

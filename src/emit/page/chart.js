@@ -2,35 +2,35 @@
 // follows the pointer. Drawn whole on each change of the view: every drawing passes over
 // the steps in view once and merges what is narrower than a pixel.
 
-const MARGIN = {left: 78, right: 14, top: 10, bottom: 34, gap: 30};
+const MARGIN = {
+    left: 78,
+    right: 14,
+    top: 10,
+    bottom: 34,
+    gap: 30
+};
 
 class Chart {
-    // pick(what, pinned): called with {step, tensor} as the pointer or the keys move.
-    constructor(host, plan, pick) {
+    constructor(host, plan) {
         this.host = host;
         this.plan = plan;
-        this.pick = pick;
         this.axis = new Axis(plan);
         this.memory = new MemoryDrawing(plan);
         this.queues = new QueueDrawing(plan);
         this.arena = plan.graph.addressed ? new ArenaDrawing(plan) : null;
         this.selected = {step: -1, tensor: -1};
-        this.pointer = null;
+        this.pointer = -1;  // the x of the pointer, left of the drawing if there is none
         this.base = el("canvas", {"aria-hidden": "true"});
         this.top = el("canvas", {"aria-hidden": "true"});
         host.replaceChildren(this.base, this.top);
         this.context = this.base.getContext("2d", {alpha: false});
         this.over = this.top.getContext("2d");
-        this.listen();
         this.observer = new ResizeObserver(() => this.resize());
         this.observer.observe(host);
         this.resize();
     }
 
-    close() {
-        this.observer.disconnect();
-        this.listening.abort();
-    }
+    close() { this.observer.disconnect(); }
 
     // ---- geometry ----
 
@@ -70,8 +70,10 @@ class Chart {
             return getComputedStyle(probe).color;
         };
         this.ink = {};
-        for (const name of ["surface", "muted", "line", "idle", "all", "plan", "fixed", "budget", "op", "forward",
-                            "backward", "update", "again", "out", "back", "workspace", "mark"])
+        for (const name
+                 of ["surface", "muted", "line", "idle", "all", "plan", "fixed", "budget",
+                     "op", "forward", "backward", "update", "again", "out", "back",
+                     "workspace", "mark"])
             this.ink[name] = get(name);
         this.ink.allLine = get("all-line");
         this.ink.planLine = get("plan-line");
@@ -83,11 +85,13 @@ class Chart {
     }
 
     x(position) {
-        return this.left + ((position - this.axis.low) / (this.axis.high - this.axis.low)) * this.width;
+        return this.left +
+            ((position - this.axis.low) / (this.axis.high - this.axis.low)) * this.width;
     }
 
     position(x) {
-        return this.axis.low + ((x - this.left) / this.width) * (this.axis.high - this.axis.low);
+        return this.axis.low +
+            ((x - this.left) / this.width) * (this.axis.high - this.axis.low);
     }
 
     // ---- drawing ----
@@ -114,21 +118,36 @@ class Chart {
             this.arena.draw(this, areas.arena);
             this.drawAxis(areas.arena.bottom);
         }
+        this.drawWindow();
         this.drawOver();
         this.drawTime = performance.now() - begun;
+    }
+
+    // Which part of the step is seen, if not all of it.
+    drawWindow() {
+        const {low, high} = this.axis;
+        const scale = this.width / this.axis.extent();
+        if (high - low >= this.axis.extent()) return;
+        this.context.fillStyle = this.ink.line;
+        this.context.fillRect(this.left, 0, this.width, 5);
+        this.context.fillStyle = this.ink.planLine;
+        this.context.fillRect(
+            this.left + low * scale, 0, Math.max(3, (high - low) * scale), 5);
     }
 
     drawAxis(y) {
         const {low, high, inSteps} = this.axis;
         const most = Math.max(2, Math.floor(this.width / 110));
-        const {ticks, unit} = inSteps ? stepTicks(low, high, most) : timeTicks(low, high, most);
+        const {ticks, unit} =
+            inSteps ? stepTicks(low, high, most) : timeTicks(low, high, most);
         this.context.fillStyle = this.ink.muted;
         this.context.textAlign = "center";
         for (const tick of ticks) {
             this.context.fillRect(this.x(tick.at), y, 1, 4);
             const text = tick.text + " " + unit;
             const half = this.context.measureText(text).width / 2;
-            this.context.fillText(text, Math.min(this.x(tick.at), this.outer - half - 1), y + 13);
+            this.context.fillText(
+                text, Math.min(this.x(tick.at), this.outer - half - 1), y + 13);
         }
     }
 
@@ -173,17 +192,20 @@ class Chart {
         const right = Math.min(Math.max(b, a + 0.7), this.left + this.width);
         if (right <= left) return 0;
         this.context.fillStyle = color;
-        this.context.fillRect(left, top, right - left - (spaced ? 0.8 : 0), Math.max(0.5, height - (spaced ? 0.8 : 0)));
+        this.context.fillRect(
+            left, top, right - left - (spaced ? 0.8 : 0),
+            Math.max(0.5, height - (spaced ? 0.8 : 0)));
         return right - left;
     }
 
     // A name within a bar. If it is too long, its end says more than its beginning.
     inside(text, left, y, width) {
-        const fits = Math.floor((width - 8) / 6.2);
-        if (fits < 3) return;
+        const share = (width - 10) / this.context.measureText(text).width;
+        const fits = Math.floor(text.length * share) - 2;
+        if (fits < 3 && share < 1) return;
         this.context.fillStyle = this.ink.onBar;
         this.context.textAlign = "left";
-        this.context.fillText(text.length > fits ? "\u2026" + text.slice(1 - fits) : text, left + 4, y);
+        this.context.fillText(share < 1 ? "\u2026" + text.slice(-fits) : text, left + 4, y);
     }
 
     // ---- above the drawing: the selection and the pointer ----
@@ -192,14 +214,20 @@ class Chart {
         const {over} = this;
         over.clearRect(0, 0, this.outer, this.tall);
         if (this.selected.step >= 0) this.drawStep(this.selected.step);
-        if (this.selected.tensor >= 0 && this.arena) {
-            over.strokeStyle = this.ink.mark;
-            over.lineWidth = 2;
-            this.arena.outline(this, this.areas.arena, this.selected.tensor);
-        }
-        if (!this.pointer || this.pointer.x < this.left) return;
+        if (this.selected.tensor >= 0) this.drawTensor(this.selected.tensor);
+        if (this.pointer < this.left) return;
         over.fillStyle = this.ink.muted;
-        over.fillRect(Math.round(this.pointer.x), MARGIN.top, 1, this.tall - MARGIN.top - MARGIN.bottom);
+        over.fillRect(
+            Math.round(this.pointer), MARGIN.top, 1,
+            this.tall - MARGIN.top - MARGIN.bottom);
+    }
+
+    // Its boxes in the arena, and the runs that make or read it.
+    drawTensor(x) {
+        this.over.strokeStyle = this.over.fillStyle = this.ink.mark;
+        this.over.lineWidth = 2;
+        if (this.arena) this.arena.outline(this, this.areas.arena, x);
+        this.queues.markUses(this, this.areas.queues, x);
     }
 
     drawStep(s) {
@@ -213,84 +241,17 @@ class Chart {
         this.over.fillRect(a, MARGIN.top, 1.5, bottom - MARGIN.top);
     }
 
+    pointAt(x) {
+        this.pointer = x;
+        this.drawOver();
+    }
+
     select(step, tensor) {
         this.selected = {step, tensor};
         this.drawOver();
     }
 
-    // ---- pointer, wheel and keys ----
-
-    listen() {
-        this.listening = new AbortController();
-        const on = (name, listener, options) =>
-            this.host.addEventListener(name, listener, {signal: this.listening.signal, ...options});
-        on("pointerdown", event => this.grab(event));
-        on("pointermove", event => this.move(event));
-        on("pointerup", event => this.release(event));
-        on("pointerleave", () => this.leave());
-        on("dblclick", () => this.whole());
-        on("wheel", event => this.wheel(event), {passive: false});
-        on("keydown", event => this.key(event));
-    }
-
-    point(event) {
-        const box = this.host.getBoundingClientRect();
-        return {x: event.clientX - box.left, y: event.clientY - box.top};
-    }
-
-    under({x, y}) {
-        for (const [name, drawing] of [["queues", this.queues], ["arena", this.arena]])
-            if (drawing && y >= this.areas[name].top && y < this.areas[name].bottom)
-                return {tensor: -1, ...drawing.at(this, this.areas[name], x, y)};
-        return {step: this.axis.runAt(this.position(x)), tensor: -1};
-    }
-
-    grab(event) {
-        if (event.button !== 0) return;
-        this.host.setPointerCapture(event.pointerId);
-        this.held = {...this.point(event), low: this.axis.low, moved: false};
-    }
-
-    move(event) {
-        this.pointer = this.point(event);
-        const held = this.held;
-        if (held && Math.abs(this.pointer.x - held.x) > 3) held.moved = true;
-        if (held && held.moved) {
-            const width = this.axis.high - this.axis.low;
-            this.axis.show(held.low - ((this.pointer.x - held.x) / this.width) * width, width);
-            return this.draw();
-        }
-        this.drawOver();
-        if (this.pointer.x >= this.left) this.pick(this.under(this.pointer), false);
-    }
-
-    release(event) {
-        const held = this.held;
-        this.held = null;
-        if (held && !held.moved && held.x >= this.left) this.pick(this.under(this.point(event)), true);
-    }
-
-    leave() {
-        this.pointer = null;
-        this.drawOver();
-        this.pick(null, false);
-    }
-
-    // The wheel zooms the axis; sideways, or with Shift, it pans; with Alt it zooms the
-    // addresses.
-    wheel(event) {
-        const {x, y} = this.point(event);
-        event.preventDefault();
-        const amount = (event.deltaY || event.deltaX) * (event.deltaMode === 1 ? 16 : 1);
-        const factor = Math.exp(Math.max(-1, Math.min(1, amount * 0.002)));
-        const area = this.areas.arena;
-        if (event.altKey && this.arena)
-            this.arena.zoom(factor, Math.min(1, Math.max(0, (area.bottom - y) / (area.bottom - area.top))));
-        else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-            this.axis.pan((event.deltaX || event.deltaY) / this.width);
-        else this.axis.zoom(factor, Math.max(0, Math.min(1, (x - this.left) / this.width)));
-        this.draw();
-    }
+    // ---- the view ----
 
     whole() {
         this.axis.reset();
@@ -298,38 +259,9 @@ class Chart {
         this.draw();
     }
 
-    key(event) {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        const jump = event.shiftKey ? 10 : 1;
-        const keys = {
-            ArrowLeft: () => this.stepBy(-jump),
-            ArrowRight: () => this.stepBy(jump),
-            Home: () => this.stepTo(0),
-            End: () => this.stepTo(this.plan.runs.length - 1),
-            "+": () => this.zoomAtSelection(0.5),
-            "=": () => this.zoomAtSelection(0.5),
-            "-": () => this.zoomAtSelection(2),
-            PageUp: () => this.axis.pan(-0.5),
-            PageDown: () => this.axis.pan(0.5),
-            "]": () => this.arena && this.arena.zoom(0.5, 0.5),
-            "[": () => this.arena && this.arena.zoom(2, 0.5),
-            0: () => this.whole(),
-        };
-        if (!keys[event.key]) return;
-        event.preventDefault();
-        keys[event.key]();
+    goTo(from, to) {
+        this.axis.showSteps(from, to);
         this.draw();
-    }
-
-    stepBy(runs) {
-        const now = this.selected.step < 0 ? -1 : lastAtMost(this.plan.runs, this.selected.step);
-        this.stepTo(now + runs);
-    }
-
-    stepTo(run) {
-        const s = this.plan.runs[Math.max(0, Math.min(this.plan.runs.length - 1, run))];
-        this.pick({step: s, tensor: -1}, true);
-        this.reveal(s);
     }
 
     // Pans until step s is in view.
@@ -340,14 +272,20 @@ class Chart {
         this.draw();
     }
 
-    zoomAtSelection(factor) {
+    // Zooms at the chosen step if it is in view, else in the middle.
+    zoom(factor) {
         const {low, high} = this.axis;
-        const at = this.selected.step < 0 ? 0.5 : (this.axis.begin(this.selected.step) - low) / (high - low);
+        const step = this.selected.step;
+        const at = step < 0 ? 0.5 : (this.axis.begin(step) - low) / (high - low);
         this.axis.zoom(factor, at >= 0 && at <= 1 ? at : 0.5);
+        this.draw();
     }
 
-    goTo(from, to) {
-        this.axis.showSteps(from, to);
-        this.draw();
+    // What lies under a point: the run of that time, and a tensor or -1.
+    under({x, y}) {
+        for (const [name, drawing] of [["queues", this.queues], ["arena", this.arena]])
+            if (drawing && y >= this.areas[name].top && y < this.areas[name].bottom)
+                return {tensor: -1, ...drawing.at(this, this.areas[name], x, y)};
+        return {step: this.axis.runAt(this.position(x)), tensor: -1};
     }
 }

@@ -8,7 +8,8 @@ function columnMaxima(series, low, high, n) {
     const raise = (from, to, bytes) => {
         const first = Math.max(0, Math.floor((from - low) * scale));
         const last = Math.min(n - 1, Math.max(first, Math.ceil((to - low) * scale) - 1));
-        for (let c = first; c <= last; c++) if (most[c] < bytes) most[c] = bytes;
+        for (let c = first; c <= last; c++)
+            if (most[c] < bytes) most[c] = bytes;
     };
     const next = s => (s < series.n ? series.at(s) : series.total);
     let s = Math.max(0, series.firstAt(low));
@@ -22,9 +23,13 @@ function columnMaxima(series, low, high, n) {
 
 function planSeries(plan, axis) {
     return {
-        n: plan.n, fixed: plan.fixed, total: axis.inSteps ? plan.n : plan.total,
-        at: s => axis.begin(s), end: s => axis.finish(s),
-        during: s => plan.during[s], after: s => plan.after[s],
+        n: plan.n,
+        fixed: plan.fixed,
+        total: axis.inSteps ? plan.n : plan.total,
+        at: s => axis.begin(s),
+        end: s => axis.finish(s),
+        during: s => plan.during[s],
+        after: s => plan.after[s],
         firstAt: low => axis.stepAt(low) - 1,
     };
 }
@@ -35,17 +40,25 @@ function keepAllSeries(plan, axis) {
     const keepAll = plan.graph.keepAll;
     if (!axis.inSteps)
         return {
-            n: keepAll.n, fixed: keepAll.fixed, total: keepAll.total,
-            at: i => keepAll.at[i], end: i => keepAll.end[i],
-            during: i => keepAll.during[i], after: i => keepAll.after[i],
+            n: keepAll.n,
+            fixed: keepAll.fixed,
+            total: keepAll.total,
+            at: i => keepAll.at[i],
+            end: i => keepAll.end[i],
+            during: i => keepAll.during[i],
+            after: i => keepAll.after[i],
             firstAt: low => lastAtMost(keepAll.at, low) - 1,
         };
     const first = plan.runs.filter(s => !plan.again[s]);
     const op = k => plan.ids[first[k]];
     return {
-        n: first.length, fixed: keepAll.fixed, total: plan.n,
-        at: k => first[k], end: k => first[k] + 1,
-        during: k => keepAll.during[op(k)], after: k => keepAll.after[op(k)],
+        n: first.length,
+        fixed: keepAll.fixed,
+        total: plan.n,
+        at: k => first[k],
+        end: k => first[k] + 1,
+        during: k => keepAll.during[op(k)],
+        after: k => keepAll.after[op(k)],
         firstAt: low => lastAtMost(first, low) - 1,
     };
 }
@@ -63,11 +76,17 @@ class MemoryDrawing {
         const {axis} = chart;
         const y = bytes => area.bottom - ((area.bottom - area.top) * bytes) / this.top;
         chart.grid(area, byteTicks(this.top, 6), y);
-        this.fill(chart, area, y, keepAllSeries(this.plan, axis), chart.ink.all, chart.ink.allLine);
-        this.fill(chart, area, y, planSeries(this.plan, axis), chart.ink.plan, chart.ink.planLine);
+        this.fill(
+            chart, area, y, keepAllSeries(this.plan, axis), chart.ink.all,
+            chart.ink.allLine);
+        this.fill(
+            chart, area, y, planSeries(this.plan, axis), chart.ink.plan,
+            chart.ink.planLine);
         chart.context.fillStyle = chart.ink.fixed;
-        chart.context.fillRect(chart.left, y(this.plan.fixed), chart.width, area.bottom - y(this.plan.fixed));
-        if (this.withBudget) chart.rule(y(this.plan.entry.budget), chart.ink.budget, "budget");
+        chart.context.fillRect(
+            chart.left, y(this.plan.fixed), chart.width, area.bottom - y(this.plan.fixed));
+        if (this.withBudget)
+            chart.rule(y(this.plan.entry.budget), chart.ink.budget, "budget");
     }
 
     // Stairs through the columns, filled down to the floor.

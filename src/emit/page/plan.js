@@ -1,5 +1,5 @@
-// The graph and a plan as arrays, made from the data that page_data.c and page_plan.c wrote.
-// Quantities are bytes and nanoseconds, steps and tensors are indices.
+// The graph and a plan as arrays, made from the data that page_data.c and page_plan.c
+// wrote. Quantities are bytes and nanoseconds, steps and tensors are indices.
 
 class Graph {
     constructor(raw) {
@@ -9,7 +9,8 @@ class Graph {
         this.tensors = [];
         for (let k = 0; k < tensors.length; k += 3) {
             const [name, bytes, kind] = tensors.slice(k, k + 3);
-            this.tensors.push({name, bytes, kind: raw.kinds[kind], producer: -1, readers: []});
+            this.tensors.push(
+                {name, bytes, kind: raw.kinds[kind], producer: -1, readers: []});
         }
         this.ops = [];
         for (let k = 0; k < ops.length; k += 6) {
@@ -25,18 +26,15 @@ class Graph {
     }
 
     // What the tensor takes in memory.
-    size(x) {
-        return Math.ceil(this.tensors[x].bytes / this.unit) * this.unit;
-    }
+    size(x) { return Math.ceil(this.tensors[x].bytes / this.unit) * this.unit; }
 
-    canSwap() {
-        return this.device.d2h > 0 && this.device.h2d > 0;
-    }
+    canSwap() { return this.device.d2h > 0 && this.device.h2d > 0; }
 
     // How long it takes to copy the tensor out and in again.
     roundTrip(x) {
         const bytes = this.tensors[x].bytes;
-        return 2 * this.device.latency + 1e9 * (bytes / this.device.d2h + bytes / this.device.h2d);
+        return 2 * this.device.latency +
+            1e9 * (bytes / this.device.d2h + bytes / this.device.h2d);
     }
 }
 
@@ -67,8 +65,11 @@ function sumUp(differences, scale, start) {
 
 const FATES = ["kept", "recomputed", "swapped", "both", "fixed"];
 const FATE_WORDS = {
-    kept: "kept", recomputed: "recomputed", swapped: "swapped",
-    both: "recomputed and swapped", fixed: "always on the device",
+    kept: "kept",
+    recomputed: "recomputed",
+    swapped: "swapped",
+    both: "recomputed and swapped",
+    fixed: "always on the device",
 };
 
 class Plan {
@@ -85,6 +86,7 @@ class Plan {
         this.readRuns();
         this.readCopies(raw.copies);
         this.readStays(raw.stays);
+        this.busiest = new BusiestRun(this);
         this.fates = graph.tensors.map((_, x) => this.fateOf(x));
         this.total = entry.time;
     }
@@ -118,7 +120,7 @@ class Plan {
 
     readCopies(list) {
         this.copies = [];
-        this.copyOf = new Map(); // by step
+        this.copyOf = new Map();  // by step
         for (let k = 0; k < list.length; k += 3) {
             const step = list[k];
             const start = this.clock[step] + list[k + 1];
@@ -133,7 +135,8 @@ class Plan {
     readStays(list) {
         const width = this.graph.addressed ? 4 : 3;
         const n = list.length / width;
-        this.stays = {n, tensor: new Int32Array(n), from: new Int32Array(n), to: new Int32Array(n)};
+        this.stays =
+            {n, tensor: new Int32Array(n), from: new Int32Array(n), to: new Int32Array(n)};
         this.stays.at = new Float64Array(n);
         this.staysOf = this.graph.tensors.map(() => []);
         for (let k = 0, step = 0; k < n; k++) {
@@ -155,16 +158,13 @@ class Plan {
     }
 
     // The time of step s, or the end of the plan.
-    timeOf(s) {
-        return s < this.n ? this.clock[s] : this.total;
-    }
+    timeOf(s) { return s < this.n ? this.clock[s] : this.total; }
 
     // The step that runs at this time, or ran last; the first run before it.
-    runAt(ns) {
-        return this.runs[Math.max(0, lastAtMost(this.runStart, ns))];
-    }
+    runAt(ns) { return this.runs[Math.max(0, lastAtMost(this.runStart, ns))]; }
 
-    // Tensors on the device during step s, largest first; the fixed ones are not among them.
+    // Tensors on the device during step s, largest first; the fixed ones are not among
+    // them.
     liveAt(s) {
         const live = [];
         for (let k = 0; k < this.stays.n && this.stays.from[k] <= s; k++)
@@ -176,7 +176,8 @@ class Plan {
     timeOnDevice(x) {
         if (this.fates[x] === "fixed") return this.total;
         let sum = 0;
-        for (const k of this.staysOf[x]) sum += this.timeOf(this.stays.to[k]) - this.clock[this.stays.from[k]];
+        for (const k of this.staysOf[x])
+            sum += this.timeOf(this.stays.to[k]) - this.clock[this.stays.from[k]];
         return sum;
     }
 }

@@ -9,7 +9,8 @@ function showIn(value, limit, base, units) {
 
 const showBytes = bytes => showIn(bytes, 1023.5, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
 const showTime = ns => showIn(ns, 999.5, 1000, ["ns", "us", "ms", "s"]);
-const showPercent = (part, whole) => (whole > 0 ? ((100 * part) / whole).toFixed(2) + "%" : "-");
+const showPercent = (part, whole) =>
+    (whole > 0 ? ((100 * part) / whole).toFixed(2) + "%" : "-");
 const showCount = n => n.toLocaleString("en-US");
 const countOf = (n, word) => showCount(n) + " " + word + (n === 1 ? "" : "s");
 
@@ -17,9 +18,12 @@ const countOf = (n, word) => showCount(n) + " " + word + (n === 1 ? "" : "s");
 function el(tag, attributes, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {}))
-        if (typeof value === "function") node.addEventListener(name, value);
-        else if (value === true) node.setAttribute(name, "");
-        else if (value !== false && value !== null) node.setAttribute(name, value);
+        if (typeof value === "function")
+            node.addEventListener(name, value);
+        else if (value === true)
+            node.setAttribute(name, "");
+        else if (value !== false && value !== null)
+            node.setAttribute(name, value);
     node.append(...children.filter(child => child !== null));
     return node;
 }
@@ -32,8 +36,10 @@ function lastAtMost(values, value, n = values.length) {
     let high = n;
     while (high - low > 1) {
         const middle = (low + high) >> 1;
-        if (values[middle] <= value) low = middle;
-        else high = middle;
+        if (values[middle] <= value)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }

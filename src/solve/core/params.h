@@ -4,9 +4,9 @@
  *
  * Work is counted, not timed, so the same input gives the same plan on any machine. The
  * units, with what they take on a 2020s core:
- *   annealing   about a tenth of a microsecond (anneal.h, anneal_order.h)
- *   MIP         about a microsecond (branch_cut.h, crossover.h)
- *   PDHG        one term of the linear program touched (pdhg_bound.h)
+ *   annealing   about 40 ns (anneal.h, anneal_order.h)
+ *   MIP         about 0.7 us (branch_cut.h, crossover.h)
+ *   PDHG        one term of the linear program touched, about 1.5 ns (pdhg_bound.h)
  *   packing     about a nanosecond (packer.h)
  *   A*          one state
  * "Per second" is per second of --time-limit. The rates are low enough that on an idle
@@ -19,11 +19,11 @@
 
 /* ---- work per second ---- */
 
-#define ANNEAL_WORK_PER_S 8e6
+#define ANNEAL_WORK_PER_S 2e7
 #define ORDER_WORK_PER_S 2e7
-#define MIP_WORK_PER_S 0.7e6
-#define PDHG_WORK_PER_S 1.4e8
-#define PACK_WORK_PER_S 4e7 /* for one placement */
+#define MIP_WORK_PER_S 1.2e6
+#define PDHG_WORK_PER_S 4e8
+#define PACK_WORK_PER_S 1e8 /* for one placement */
 #define ASTAR_STATES_PER_S 50e3
 
 /* ---- limits of work, whatever the time limit ---- */
@@ -49,8 +49,12 @@
 #define FINISH_SHARE 0.85
 /* After the time limit: what the last attempts to find addresses may take. */
 #define LAST_RESORT_SECONDS 0.3
-/* Of the time limit: the search for another order. */
-#define ORDER_SHARE 0.2
+/* Of each round of a search in several orders: annealing over orders. Of the round, once a
+ * plan is known: that from the given order; the rest goes on from the best plan. */
+#define ORDER_SHARE 0.5
+#define NEW_ORDER_SHARE 0.1
+/* The first round. Each round is as long as all before it. */
+#define FIRST_ORDER_ROUND_SECONDS_PER_OP 1e-4
 /* Of the work of branch and cut: the bound for every order. */
 #define MOMENT_SHARE 0.1
 /* Of PDHG's work: where branch and cut runs beside it. */
@@ -103,9 +107,9 @@ enum {
 /* Of the search for another order: short runs, and their share of all its work. */
 #define SHORT_ORDER_RUN_WORK_PER_OP 2e4
 #define SHORT_ORDER_RUN_SHARE 0.25
-/* The runs of the first round are 2^9 times shorter. After MAX_ROUNDS the search gains
+/* The runs of the first round are 4^4 times shorter. After MAX_ROUNDS the search gains
  * nothing from more. */
-enum { ROUNDS_TO_FULL_LENGTH = 9, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 16 };
+enum { ROUNDS_TO_FULL_LENGTH = 4, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 16 };
 /* Searches and the methods beside them meet after this much of a turn's time. */
 #define SLICE_SECONDS 0.25
 /* Between the seeds of two runs, so that those of different --seed do not meet. */

@@ -157,7 +157,7 @@ static void check_state(const struct annealing *a) {
 void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
                struct rp_schedule *best, struct rp_anneal_result *r) {
     struct annealing *a = rp_calloc(1, sizeof *a);
-    double start = rp_seconds();
+    double start = rp_thread_seconds();
     *r = (struct rp_anneal_result){.statistics.runs = 1};
     a->r = r;
     a->best = best;
@@ -179,7 +179,7 @@ void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
     r->found = a->best_time_ns < INFINITY;
     r->time_ns = a->best_time_ns;
     r->statistics.work = a->s.work;
-    r->seconds = rp_seconds() - start;
+    r->seconds = rp_thread_seconds() - start;
     rp_incremental_fini(&a->s);
     free(a->journal.at);
     free(a);

@@ -20,6 +20,7 @@ void rp_crossover_statistics_add(struct rp_crossover_statistics *into,
     into->solved += from->solved;
     into->improvements += from->improvements;
     into->work += from->work;
+    into->seconds += from->seconds;
 }
 
 struct crossover {
@@ -56,6 +57,7 @@ static uint32_t open_columns(struct crossover *c, size_t k) {
 static void take_result(struct crossover *c, const struct rp_mip_worker_result *r) {
     const struct rp_branch_cut_state *state = &r->state;
     c->stats.work += state->statistics.work;
+    c->stats.seconds += r->seconds;
     rp_log(1, "crossover: %" PRIu32 " columns, %" PRIu64 " nodes, time %" PRIu64,
            state->n_cols, state->statistics.nodes, state->time_ns);
     if (state->found && state->time_ns < c->pool->at[0].time_ns) {

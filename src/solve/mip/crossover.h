@@ -28,6 +28,7 @@ struct rp_crossover_statistics {
     uint64_t solved;       /* of these: to the end */
     uint64_t improvements; /* of these: found a new best schedule */
     uint64_t work;         /* in units of branch_cut.h */
+    double seconds;        /* of processor time of branch and cut */
 };
 void rp_crossover_statistics_add(struct rp_crossover_statistics *into,
                                  const struct rp_crossover_statistics *from);

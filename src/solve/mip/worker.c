@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "solve/engine/child.h"
 
@@ -11,6 +12,10 @@
 struct request {
     uint64_t work;
     bool has_schedule;
+};
+struct answer {
+    struct rp_branch_cut_state state;
+    double seconds;
 };
 
 struct rp_mip_worker {
@@ -52,17 +57,18 @@ static void serve(void *arg, int socket) {
     const struct job *job = arg;
     struct rp_mip_worker *m = job->worker;
     struct rp_branch_cut *bc = NULL;
-    struct rp_branch_cut_state state;
+    struct answer answer;
     struct request request;
     while (recv(socket, &request, sizeof request, 0) == sizeof request) {
         if (bc == NULL)
             bc = rp_branch_cut_new(m->instance, job->options);
         if (request.has_schedule)
             rp_branch_cut_offer(bc, &m->to_child);
-        rp_branch_cut_run(bc, request.work, &state);
-        if (state.found)
+        rp_branch_cut_run(bc, request.work, &answer.state);
+        answer.seconds = rp_thread_seconds();
+        if (answer.state.found)
             rp_schedule_copy(&m->from_child, rp_branch_cut_best(bc));
-        if (send(socket, &state, sizeof state, MSG_NOSIGNAL) != sizeof state)
+        if (send(socket, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer)
             break;
     }
 }
@@ -100,13 +106,16 @@ enum rp_mip_worker_status rp_mip_worker_wait(struct rp_mip_worker *m, double sec
                                              struct rp_mip_worker_result *r) {
     if (m->dead)
         return RP_MIP_DEAD;
-    enum rp_child_answer answer =
-        rp_child_wait(&m->child, seconds, &r->state, sizeof r->state);
-    if (answer == RP_CHILD_SILENT)
+    struct answer answer;
+    enum rp_child_answer got =
+        rp_child_wait(&m->child, seconds, &answer, sizeof answer);
+    if (got == RP_CHILD_SILENT)
         return RP_MIP_DEADLINE;
-    m->dead = answer == RP_CHILD_GONE || !is_valid(m, &r->state);
+    m->dead = got == RP_CHILD_GONE || !is_valid(m, &answer.state);
     if (m->dead)
         return RP_MIP_DEAD;
+    r->state = answer.state;
+    r->seconds = answer.seconds;
     r->schedule = &m->from_child;
     return r->state.status == RP_BRANCH_CUT_PAUSED ? RP_MIP_PAUSED : RP_MIP_FINISHED;
 }

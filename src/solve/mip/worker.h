@@ -32,6 +32,7 @@ enum rp_mip_worker_status {
 struct rp_mip_worker_result {
     struct rp_branch_cut_state state;
     const struct rp_schedule *schedule; /* the best if state.found; valid until submit */
+    double seconds; /* of processor time that the process has taken. For reports only */
 };
 
 struct rp_mip_worker;

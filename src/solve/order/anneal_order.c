@@ -12,10 +12,13 @@
 
 /* At the first price, all overflow together costs this share of the step's time. */
 static const double FIRST_PRICE = 0.1;
-/* The first temperature as a multiple of the mean op time: HOT or WARM. The last one as a
- * share of the first. */
-static const double HOT = 10, WARM = 1;
+/* The first temperature as a multiple of the mean op time: HOT or WARM, or COOL from a
+ * given start. The last one as a share of the first. */
+static const double HOT = 10, WARM = 1, COOL[] = {0.1, 0.3, 1};
 static const double FINAL_SHARE = 1e-3;
+/* Without overflow at the start, the first price is that of this share of the limit at each
+ * place. */
+static const double TYPICAL_OVERFLOW = 0.1;
 
 enum {
     MAX_EDITS = 8,             /* of one move */
@@ -204,6 +207,13 @@ static void step(struct annealing *a, bool may_recompute) {
     update_best(a);
 }
 
+static double first_price(const struct annealing *a, double mean_ns) {
+    double n = a->p->n_ops, over = a->s.overflow_bytes;
+    if (over <= 0)
+        over = TYPICAL_OVERFLOW * n * (double)a->p->limit_bytes;
+    return FIRST_PRICE * mean_ns * n / (over + 1);
+}
+
 /* One run of the search, until `work` has been done. */
 static void anneal(struct annealing *a, const struct rp_anneal_order_options *o,
                    double work, double initial_temperature) {
@@ -211,7 +221,7 @@ static void anneal(struct annealing *a, const struct rp_anneal_order_options *o,
     double before = (double)a->s.work;
     uint64_t question = a->s.work; /* asked once there is as much work */
     rp_temperature_init(&a->t, initial_temperature * mean_ns, FINAL_SHARE,
-                        FIRST_PRICE * mean_ns * a->p->n_ops / (a->s.overflow_bytes + 1));
+                        first_price(a, mean_ns));
     for (uint64_t n = 0; a->t.progress < 1 && !is_perfect(a); n++) {
         if (n % MOVES_PER_UPDATE == 0)
             rp_temperature_update(&a->t, ((double)a->s.work - before) / work,
@@ -244,17 +254,63 @@ static void anneal_repeatedly(struct annealing *a,
     }
 }
 
+/* From the start, and then from the best so far. */
+static void anneal_from_start(struct annealing *a,
+                              const struct rp_anneal_order_options *o) {
+    enum { N = sizeof COOL / sizeof *COOL };
+    for (uint64_t k = 0; k < N && !is_perfect(a) && !o->stop(o->stop_arg); k++) {
+        rp_run_sequence_fini(&a->s);
+        rp_run_sequence_init(&a->s, a->p, a->best, a->n_best);
+        a->random = (o->seed + 16 * k) * RP_GOLDEN_RATIO_64 + 0x7654321;
+        anneal(a, o, (double)o->work / N, COOL[k]);
+    }
+}
+
+/* Makes the sequence of the plan's runs. Without the repeated ones if there are too many.
+ */
+static void init_from_plan(struct rp_run_sequence *s, const struct rp_instance *p,
+                           const struct rp_plan *plan, bool may_recompute) {
+    uint32_t n = 0, *place = rp_calloc(p->n_ops, sizeof *place);
+    uint32_t *ops = rp_calloc(plan->steps.n, sizeof *ops);
+    bool *ran = rp_calloc(p->n_ops, sizeof *ran);
+    size_t n_runs = 0;
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        place[p->op_of[j]] = j;
+    for (size_t i = 0; i < plan->steps.n; i++)
+        n_runs += plan->steps.at[i].kind == RP_RUN;
+    bool repeats = may_recompute && n_runs <= rp_run_sequence_capacity(p);
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        if (plan->steps.at[i].kind != RP_RUN)
+            continue;
+        uint32_t j = place[plan->steps.at[i].id];
+        if (repeats || !ran[j])
+            ops[n++] = j;
+        ran[j] = true;
+    }
+    rp_run_sequence_init(s, p, ops, n);
+    free(ops);
+    free(ran);
+    free(place);
+}
+
 bool rp_anneal_order(const struct rp_instance *p, const struct rp_anneal_order_options *o,
                      struct rp_plan *plan) {
     struct annealing a = {.p = p};
     if (p->n_ops < 2)
         return false;
-    rp_run_sequence_init(&a.s, p, NULL, p->n_ops);
+    if (o->start != NULL)
+        init_from_plan(&a.s, p, o->start, o->may_recompute);
+    else
+        rp_run_sequence_init(&a.s, p, NULL, p->n_ops);
     a.best = rp_calloc(a.s.capacity, sizeof *a.best);
     store_best(&a);
-    double over_bytes = a.best_over_bytes;
-    anneal_repeatedly(&a, o);
-    bool better = a.best_over_bytes < over_bytes;
+    double over_bytes = a.best_over_bytes, recompute_ns = a.best_recompute_ns;
+    if (o->start != NULL)
+        anneal_from_start(&a, o);
+    else
+        anneal_repeatedly(&a, o);
+    bool better = a.best_over_bytes < over_bytes ||
+                  (a.best_over_bytes <= over_bytes && a.best_recompute_ns < recompute_ns);
     rp_run_sequence_fini(&a.s);
     if (better) {
         rp_run_sequence_init(&a.s, p, a.best, a.n_best);

@@ -32,6 +32,9 @@ struct rp_anneal_order_options {
     uint64_t seed;
     uint64_t work;      /* limit: about ten nanoseconds each */
     bool may_recompute; /* ops may run again */
+    /* A valid plan whose runs to begin with; the search is cool then and stays near it.
+     * NULL: each op once, in the instance's order. */
+    const struct rp_plan *start;
     /* Called now and then: true ends the search. */
     bool (*stop)(void *stop_arg);
     void *stop_arg;
@@ -39,8 +42,9 @@ struct rp_anneal_order_options {
 };
 
 /* Appends runs and frees in a better order, with the graph's indices, to plan->steps.
- * False, with nothing appended, if no sequence with less overflow was found. `p` is in the
- * graph's order. */
+ * False, with nothing appended, if no sequence was found that overflows less than the start
+ * or as little and takes less time. Swaps of o->start are left out. `p` may be in any
+ * order; ordered ops keep the order that they have there. */
 bool rp_anneal_order(const struct rp_instance *p, const struct rp_anneal_order_options *o,
                      struct rp_plan *plan);
 

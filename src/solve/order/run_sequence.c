@@ -374,9 +374,14 @@ static void append(struct rp_run_sequence *s, uint32_t q, uint32_t j) {
         s->alloc_bytes[r] += p->pinned[x] ? 0 : (int64_t)p->bytes[x];
 }
 
+uint32_t rp_run_sequence_capacity(const struct rp_instance *p) {
+    return 3 * p->n_ops + 16;
+}
+
 void rp_run_sequence_init(struct rp_run_sequence *s, const struct rp_instance *p,
                           const uint32_t *ops, uint32_t n) {
-    *s = (struct rp_run_sequence){.p = p, .n = p->n_ops, .capacity = 3 * p->n_ops + 16};
+    *s = (struct rp_run_sequence){
+        .p = p, .n = p->n_ops, .capacity = rp_run_sequence_capacity(p)};
     allocate(s);
     for (uint32_t r = p->n_ops; r < s->capacity; r++)
         s->unused[r - p->n_ops] = s->capacity - 1 - (r - p->n_ops);

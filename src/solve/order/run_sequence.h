@@ -55,8 +55,11 @@ struct rp_run_sequence {
     uint32_t edit_first, edit_last;
 };
 
-/* Makes the sequence of runs of ops[0] .. ops[n-1]. Every op is among them, n is at most 3
- * n_ops + 16, and each run comes after a run of every op that it reads from. `ops` NULL:
+/* The most runs that a sequence holds. */
+uint32_t rp_run_sequence_capacity(const struct rp_instance *p);
+
+/* Makes the sequence of runs of ops[0] .. ops[n-1]. Every op is among them, n is at most
+ * the capacity, and each run comes after a run of every op that it reads from. `ops` NULL:
  * each op once, in the instance's order. `p` must outlive it. */
 void rp_run_sequence_init(struct rp_run_sequence *s, const struct rp_instance *p,
                           const uint32_t *ops, uint32_t n);

@@ -11,7 +11,7 @@ void rp_run_annealing(struct rp_context *w, const struct rp_instance *p,
     w->report->moves += r.moves;
     rp_anneal_statistics_add(&w->statistics.anneal, &r.statistics);
     m->calls++;
-    m->work += o->work;
+    m->work += r.statistics.work;
     m->seconds += r.seconds;
 }
 

@@ -14,12 +14,12 @@ struct row {
 static const struct row rows[] = {
     {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, false},
     {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, true},
-    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.5, false},
-    {RP_POLISH, RP_WITHOUT_SWAPS, 0.2, false},
-    {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0.2, false},
+    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, true},
+    {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, false},
+    {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0.1, false},
     {RP_ANNEAL, RP_BOTH, 0.8, false},
     {RP_ANNEAL, RP_BOTH, 0.8, true},
-    {RP_POLISH, RP_BOTH, 0.4, false},
+    {RP_POLISH, RP_BOTH, 0.3, false},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -44,11 +44,11 @@ bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn)
     skip_to_turn(s);
     const struct row *r = &rows[s->row];
     double full_seconds = RUN_WORK_PER_OP * (s->n_ops + 1.0) / ANNEAL_WORK_PER_S;
-    double halvings = fmax(0, (double)ROUNDS_TO_FULL_LENGTH - s->round);
+    double quarterings = fmax(0, (double)ROUNDS_TO_FULL_LENGTH - s->round);
     *turn = (struct rp_turn){.k = s->k,
                              .method = r->method,
                              .space = r->space,
-                             .run_seconds = ldexp(full_seconds, -(int)halvings),
+                             .run_seconds = ldexp(full_seconds, -2 * (int)quarterings),
                              .begin = s->done};
     turn->seconds = r->share * turn->run_seconds;
     if (s->round == MAX_ROUNDS || (s->k > 0 && s->done + turn->seconds > limit))

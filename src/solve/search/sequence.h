@@ -1,8 +1,8 @@
 /* sequence: the turns that a search takes, in one fixed order for each graph.
  *
  * A round is a list of turns. The annealing runs of round 0 are short; those of each next
- * round are twice as long, until they are as long as is useful for the graph. From then on
- * all rounds are alike but for their seeds.
+ * round are four times as long, until they are as long as is useful for the graph. From
+ * then on all rounds are alike but for their seeds.
  *
  * Which turns come depends on the graph alone. The time limit says where the sequence is
  * cut. The options say which of its turns are left out, and these count as done. So

@@ -1,0 +1,154 @@
+/* Tests that a search with more time, or with options that allow more, never ends with a
+ * slower plan; and that --gap ends it after the same work on any machine. */
+#include <stdlib.h>
+
+#include "gen.h"
+#include "run.h"
+#include "solve/search/sequence.h"
+#include "solve/solver.h"
+
+/* A training graph whose copies take about as long as its ops. */
+static void gen_graph(uint64_t seed, uint32_t n_ops, struct rp_graph *g) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    shape.training = shape.bandwidths = true;
+    shape.once_percent = 3;
+    shape.keep_percent = 1;
+    rp_gen_graph(seed, &shape, g);
+}
+
+static struct rp_solve_options options_for(const struct rp_graph *g, uint64_t percent,
+                                           bool addressed) {
+    uint64_t all = rp_keep_all_bytes(g, addressed);
+    return (struct rp_solve_options){.budget_bytes = g->fixed_bytes +
+                                                     (all - g->fixed_bytes) / 100 * percent,
+                                     .addressed = addressed,
+                                     .recompute = true,
+                                     .swap = true,
+                                     .host_bytes = RP_MAX_QUANTITY,
+                                     .ignore_clock = true,
+                                     .seed = 1};
+}
+
+/* UINT64_MAX if no plan was found. */
+static uint64_t time_of(const struct rp_graph *g, const struct rp_solve_options *o) {
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    rp_rc rc = rp_solve(g, o, &plan, &report, &err);
+    uint64_t time_ns = rc == RP_OK ? plan.claims.time_ns : UINT64_MAX;
+    CU_ASSERT(rc == RP_OK || rc == RP_NO || rc == RP_LIMIT);
+    rp_plan_fini(&plan);
+    return time_ns;
+}
+
+static const double limits[] = {0.005, 0.01, 0.02, 0.04, 0.06, 0.1, 0.15};
+enum { N_LIMITS = sizeof limits / sizeof *limits };
+
+/* Counts in *better the limits that gave a faster plan than the one before. */
+static bool never_slower_with_more_time(uint64_t seed, uint32_t *better) {
+    struct rp_graph g;
+    gen_graph(seed, 30 + (uint32_t)(seed % 60), &g);
+    struct rp_solve_options o = options_for(&g, 55 + seed % 4 * 5, seed % 2 == 0);
+    o.swap = seed % 3 > 0;
+    uint64_t before_ns = UINT64_MAX;
+    bool ok = true;
+    for (size_t k = 0; k < N_LIMITS; k++) {
+        o.time_limit = limits[k];
+        uint64_t time_ns = time_of(&g, &o);
+        ok = ok && time_ns <= before_ns;
+        *better += time_ns < before_ns;
+        before_ns = time_ns;
+    }
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void a_longer_limit_gives_no_slower_plan(void) {
+    uint32_t n = 24, better = 0;
+    bool all = n > 1;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!never_slower_with_more_time(seed, &better)) {
+            rp_gen_failed(seed);
+            CU_FAIL("more time gave a slower plan");
+            all = false;
+        }
+    if (all)
+        CU_ASSERT(better > 40); /* the limits lie where they make a difference */
+}
+
+/* Counts in *better what both options together gained over the better of the two. */
+static bool never_slower_with_more_options(uint64_t seed, uint32_t *better) {
+    struct rp_graph g;
+    gen_graph(seed, 20 + (uint32_t)(seed % 60), &g);
+    struct rp_solve_options o = options_for(&g, 55 + seed % 4 * 5, seed % 2 == 0);
+    o.time_limit = 0.02 + 0.02 * (double)(seed % 3);
+    uint64_t both_ns = time_of(&g, &o);
+    o.swap = false;
+    uint64_t without_swaps_ns = time_of(&g, &o);
+    o.swap = true;
+    o.recompute = false;
+    uint64_t without_recompute_ns = time_of(&g, &o);
+    rp_graph_fini(&g);
+    *better += both_ns < without_swaps_ns && both_ns < without_recompute_ns;
+    return both_ns <= without_swaps_ns && both_ns <= without_recompute_ns;
+}
+
+static void wider_options_give_no_slower_plan(void) {
+    uint32_t n = 40, better = 0;
+    bool all = n > 1;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!never_slower_with_more_options(seed, &better)) {
+            rp_gen_failed(seed);
+            CU_FAIL("swaps and recomputation together gave a slower plan than one alone");
+            all = false;
+        }
+    if (all)
+        CU_ASSERT(better > 5);
+}
+
+/* Every turn of a short sequence is one of a longer one. */
+static void a_limit_only_cuts_the_sequence(void) {
+    for (uint32_t n_ops = 1; n_ops < 6000; n_ops = 3 * n_ops + 1) {
+        struct rp_sequence a = rp_sequence_begin(n_ops, true), b = a;
+        struct rp_turn s, t;
+        uint32_t n = 0;
+        while (rp_sequence_next(&a, 1, &s)) {
+            CU_ASSERT(rp_sequence_next(&b, 10, &t));
+            CU_ASSERT(s.k == t.k && s.method == t.method && s.space == t.space);
+            CU_ASSERT(s.seconds == t.seconds && s.begin == t.begin && s.k == n);
+            CU_ASSERT(n == 0 || s.begin + s.seconds <= 1);
+            n++;
+        }
+        CU_ASSERT(n > 0);
+        CU_ASSERT(!rp_sequence_next(&a, 1, &s));
+    }
+}
+
+static void the_gap_ends_the_search_early(void) {
+    struct rp_graph g;
+    struct rp_statistics exact = {0}, near = {0}, again = {0};
+    gen_graph(5, 90, &g);
+    struct rp_solve_options o = options_for(&g, 80, false);
+    o.swap = false;
+    o.time_limit = 0.3;
+    o.statistics = &exact;
+    uint64_t exact_ns = time_of(&g, &o);
+    o.gap = 0.5;
+    o.statistics = &near;
+    uint64_t near_ns = time_of(&g, &o);
+    o.statistics = &again;
+    CU_ASSERT_EQUAL(time_of(&g, &o), near_ns);
+    CU_ASSERT(exact_ns <= near_ns && near_ns < UINT64_MAX);
+    CU_ASSERT(near_ns <= 1.5 * (double)g.total_time_ns);
+    CU_ASSERT(near.anneal.work < exact.anneal.work);
+    CU_ASSERT_EQUAL(near.anneal.work, again.anneal.work);
+    rp_graph_fini(&g);
+}
+
+void suite_more_is_no_worse(void) {
+    RP_SUITE("more is no worse");
+    RP_TEST(a_longer_limit_gives_no_slower_plan);
+    RP_TEST(wider_options_give_no_slower_plan);
+    RP_TEST(a_limit_only_cuts_the_sequence);
+    RP_TEST(the_gap_ends_the_search_early);
+}
