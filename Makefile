@@ -81,7 +81,7 @@ $(BUILD)/src/kernels/%.o: INCLUDES := -ffp-contract=off
 # The sources that emitted programs and pages contain, embedded in remat-plan as text.
 TEXTS := $(sort $(filter-out src/kernels/ref_f64.c,$(wildcard src/kernels/ref*.[ch])) \
   $(addprefix src/kernels/,kargs.h half.h fill.h fill.c) $(wildcard src/kernels/cuda/*) \
-  $(wildcard src/emit/runtime/* src/emit/templates/*/*) \
+  $(wildcard src/emit/runtime/* src/emit/templates/*/* src/cmd/completion/*) \
   $(wildcard $(addprefix src/emit/page/*.,css html js)))
 $(BUILD)/texts.c: tools/embed.sh $(TEXTS) $(BUILD)/flags
 	$(Q)tools/embed.sh $(TEXTS) >$@.new && mv $@.new $@
@@ -226,6 +226,11 @@ format:
 
 # ---- installing ----
 
+# Where each shell looks for completions of what is installed in PREFIX.
+BASH_COMPLETION := $(PREFIX)/share/bash-completion/completions/remat-plan
+ZSH_COMPLETION := $(PREFIX)/share/zsh/site-functions/_remat-plan
+FISH_COMPLETION := $(PREFIX)/share/fish/vendor_completions.d/remat-plan.fish
+
 install: all
 	install -D -m 755 $(BUILD)/remat-plan $(DESTDIR)$(PREFIX)/bin/remat-plan
 	install -D -m 755 $(BUILD)/libremat_inject.so $(DESTDIR)$(PREFIX)/lib/remat-plan/libremat_inject.so
@@ -237,12 +242,16 @@ install: all
 	install -D -m 644 src/remat/remat.h $(DESTDIR)$(PREFIX)/include/remat.h
 	sed 's|(../../docs/|(|; s|(remat.h)|(../../../include/remat.h)|' src/remat/README.md \
 	  >$(DESTDIR)$(PREFIX)/share/doc/remat-plan/libremat.md
+	install -D -m 644 src/cmd/completion/remat-plan.bash $(DESTDIR)$(BASH_COMPLETION)
+	install -D -m 644 src/cmd/completion/remat-plan.zsh $(DESTDIR)$(ZSH_COMPLETION)
+	install -D -m 644 src/cmd/completion/remat-plan.fish $(DESTDIR)$(FISH_COMPLETION)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' src/remat/remat.pc.in \
 	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/remat.pc
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,lib/libremat.a lib/pkgconfig/remat.pc include/remat.h)
+	rm -f $(addprefix $(DESTDIR),$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
 	rm -f $(DESTDIR)$(PREFIX)/bin/remat-plan $(DESTDIR)$(PREFIX)/share/man/man1/remat-plan.1
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/remat-plan $(DESTDIR)$(PREFIX)/lib/remat-plan
 

@@ -41,6 +41,7 @@ only() {
 
 row . 'base/|cmd/commands\.h"'
 row cmd ''
+row cmd/completion ''
 row base 'base/'
 row model 'base/|model/'
 row model/zoo 'base/|model/'

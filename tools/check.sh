@@ -52,6 +52,7 @@ part plans tools/check-plans.sh
 part html tools/check-html.sh
 part man tools/check-man.sh
 part cluster tests/check-cluster.sh
+part completion tools/check-completion.sh
 part libremat tools/check-libremat.sh
 part emit tools/check-emit.sh
 part campaign "$build/run-campaign" --steady --seed 1 --cases 100 --folder "$build/campaign" "$build/remat-plan"

@@ -3,14 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ADDRESS_OF(name) &rp_cmd_##name,
-static const struct rp_command *const commands[] = {RP_COMMANDS(ADDRESS_OF) NULL};
+static const struct rp_command *const commands[] = {RP_COMMANDS(RP_COMMAND_ADDRESS) NULL};
 
-const struct rp_command *rp_command(size_t i) {
-    return commands[i];
-}
-
-const char *rp_command_name(size_t i) {
+static const char *command_name(size_t i) {
     return commands[i] != NULL ? commands[i]->name : NULL;
 }
 
@@ -39,7 +34,7 @@ static rp_rc run_command(const char *name, int argc, char **argv, struct rp_err 
         if (strcmp(name, commands[i]->name) == 0)
             return commands[i]->run(argc, argv, err);
     struct rp_nearest near = rp_nearest_to(name, strlen(name));
-    rp_nearest_try_all(&near, rp_command_name);
+    rp_nearest_try_all(&near, command_name);
     rp_nearest_try(&near, "help");
     rp_nearest_try(&near, "--help");
     rp_nearest_try(&near, "--version");

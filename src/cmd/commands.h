@@ -16,13 +16,14 @@
     X(verify)                                                                              \
     X(show)                                                                                \
     X(emit)                                                                                \
-    X(pack)
+    X(pack)                                                                                \
+    X(completion)
 
 #define RP_DECLARE_COMMAND(name) extern const struct rp_command rp_cmd_##name;
 RP_COMMANDS(RP_DECLARE_COMMAND)
 
-const struct rp_command *rp_command(size_t i); /* the i-th; NULL behind the last */
-const char *rp_command_name(size_t i);         /* its name, as an rp_names */
+/* For tables of all commands. */
+#define RP_COMMAND_ADDRESS(name) &rp_cmd_##name,
 
 /* Runs the command that argv[1] names, or prints the help or the version. Returns what the
  * process's exit code will be; `err` holds the message if that is not RP_OK. */

@@ -69,12 +69,16 @@ static rp_rc check_inputs(enum rp_target target, const char *folder,
     return RP_OK;
 }
 
+static const char *target_word(size_t i) {
+    return i <= RP_TARGET_CUDA ? rp_target_word[i] : NULL;
+}
+
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
     bool json = false, done;
     const char *target_name = NULL, *folder = NULL;
     const struct rp_option table[] = {
         {"target", 0, RP_OPT_REQUIRED, &target_name, "TARGET",
-         "c: for the CPU; cuda: for a GPU, with cuDNN and cuBLAS (required)"},
+         "c: for the CPU; cuda: for a GPU, with cuDNN and cuBLAS (required)", target_word},
         {"out", 'o', RP_OPT_REQUIRED, &folder, "DIR", "write into DIR (required)"},
         rp_option_json(&json),
         {0},

@@ -101,9 +101,20 @@ bool rp_parse_share(const char *text, uint64_t whole, uint64_t *part) {
     return bytes <= RP_MAX_QUANTITY;
 }
 
-static void print_help(const struct rp_command *cmd, const struct rp_option *table) {
-    printf("usage: remat-plan %s [options]%s%s\n%s.\n\noptions:\n", cmd->name,
-           cmd->operands[0] ? " " : "", cmd->operands, cmd->summary);
+/* ---- the options of every command ---- */
+
+static int quiet, verbose, help;
+const struct rp_option rp_common_options[] = {
+    {"quiet", 'q', RP_OPT_COUNT, &quiet, NULL, "print errors only"},
+    {"verbose", 'v', RP_OPT_COUNT, &verbose, NULL,
+     "print more detail; twice adds the output of libraries"},
+    {"help", 'h', RP_OPT_COUNT, &help, NULL, "print this help"},
+    {0},
+};
+
+/* ---- help ---- */
+
+static void print_options(const struct rp_option *table) {
     for (const struct rp_option *o = table; o->name != NULL; o++) {
         char left[64];
         snprintf(left, sizeof left, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
@@ -111,15 +122,20 @@ static void print_help(const struct rp_command *cmd, const struct rp_option *tab
                  o->arg ? " " : "", o->arg ? o->arg : "");
         printf("  %-28s %s\n", left, o->help);
     }
-    printf("  %-28s %s\n", "-q, --quiet", "print errors only");
-    printf("  %-28s %s\n", "-v, --verbose",
-           "print more detail; twice adds the output of libraries");
-    printf("  %-28s %s\n", "-h, --help", "print this help");
+}
+
+static void print_help(const struct rp_command *cmd, const struct rp_option *table) {
+    printf("usage: remat-plan %s [options]%s%s\n%s.\n\noptions:\n", cmd->name,
+           cmd->operands[0] ? " " : "", cmd->operands, cmd->summary);
+    print_options(table);
+    print_options(rp_common_options);
     if (cmd->detail != NULL)
         printf("\n%s", cmd->detail);
     if (cmd->print_more != NULL)
         cmd->print_more();
 }
+
+/* ---- parsing ---- */
 
 static rp_rc store(const struct rp_command *cmd, const struct rp_option *o,
                    const char *value, struct rp_err *err) {
@@ -171,19 +187,10 @@ static const struct rp_option *find(const struct rp_option *table, const char *n
     return NULL;
 }
 
-/* The options of every command, looked up after the command's own table. */
-static int quiet, verbose, help;
-static const struct rp_option common[] = {
-    {"quiet", 'q', RP_OPT_COUNT, &quiet, NULL, ""},
-    {"verbose", 'v', RP_OPT_COUNT, &verbose, NULL, ""},
-    {"help", 'h', RP_OPT_COUNT, &help, NULL, ""},
-    {0},
-};
-
-static const struct rp_option *find_any(const struct rp_option *table, const char *name,
-                                        size_t len, char letter) {
+const struct rp_option *rp_option_find(const struct rp_option *table, const char *name,
+                                       size_t len, char letter) {
     const struct rp_option *o = find(table, name, len, letter);
-    return o != NULL ? o : find(common, name, len, letter);
+    return o != NULL ? o : find(rp_common_options, name, len, letter);
 }
 
 /* A word with one dash may be meant to have two, unless it has only one letter. */
@@ -194,7 +201,7 @@ static rp_rc refuse_option(const struct rp_command *cmd, const struct rp_option 
     struct rp_nearest near = rp_nearest_to(name, len > 1 ? len : 0);
     for (const struct rp_option *o = table; o->name != NULL; o++)
         rp_nearest_try(&near, o->name);
-    for (const struct rp_option *o = common; o->name != NULL; o++)
+    for (const struct rp_option *o = rp_common_options; o->name != NULL; o++)
         rp_nearest_try(&near, o->name);
     char *what = rp_format("%s: unknown option", cmd->name);
     rp_refuse_name(what, arg, "--", &near, "try --help", err);
@@ -210,14 +217,15 @@ static rp_rc parse_one(const struct rp_command *cmd, const struct rp_option *tab
     bool is_long = arg[1] == '-';
     size_t len = is_long ? strcspn(arg + 2, "=") : 1;
     const struct rp_option *o =
-        find_any(table, is_long ? arg + 2 : NULL, len, is_long ? '\0' : arg[1]);
-    if (o == NULL || (!is_long && find_any(table, arg + 1, strcspn(arg + 1, "="), '\0')))
+        rp_option_find(table, is_long ? arg + 2 : NULL, len, is_long ? '\0' : arg[1]);
+    if (o == NULL ||
+        (!is_long && rp_option_find(table, arg + 1, strcspn(arg + 1, "="), '\0')))
         return refuse_option(cmd, table, arg, err);
     if (o->arg == NULL) {
         if (is_long && arg[2 + len] == '=')
             return rp_fail(err, RP_USAGE, "%s: --%s takes no value", cmd->name, o->name);
         for (const char *p = arg + 2; !is_long && *p != '\0'; p++) { /* -vv */
-            const struct rp_option *more = find_any(table, NULL, 1, *p);
+            const struct rp_option *more = rp_option_find(table, NULL, 1, *p);
             if (more == NULL || more->arg != NULL)
                 return refuse_option(cmd, table, arg, err);
             store(cmd, more, NULL, err);
@@ -268,6 +276,21 @@ static rp_rc check_complete(const struct rp_command *cmd, const struct rp_option
     return rc;
 }
 
+static struct {
+    rp_option_visitor *call; /* NULL: tables are parsed */
+    void *context;
+} visitor;
+
+void rp_options_visit(const struct rp_command *cmd, rp_option_visitor *call,
+                      void *context) {
+    struct rp_err ignored = {{0}};
+    char name[] = "";
+    visitor.call = call;
+    visitor.context = context;
+    cmd->run(1, (char *[]){name, NULL}, &ignored);
+    visitor.call = NULL;
+}
+
 rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *table,
                        int argc, char **argv, int *n_operands, bool *done,
                        struct rp_err *err) {
@@ -275,7 +298,11 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
     bool only_operands = false;
     const char *split[2] = {NULL, NULL};
     quiet = verbose = help = 0;
-    *done = false;
+    *done = visitor.call != NULL;
+    if (*done) {
+        visitor.call(cmd, table, visitor.context);
+        return RP_OK;
+    }
     for (int i = 1; i < argc; i++) {
         if (only_operands || argv[i][0] != '-' || argv[i][1] == '\0') {
             argv[++n] = argv[i];

@@ -67,6 +67,20 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
                        int argc, char **argv, int *n_operands, bool *done,
                        struct rp_err *err);
 
+/* The options that every command has beside its own. */
+extern const struct rp_option rp_common_options[];
+
+/* The option of the table, or the common one, with the name name[0..len-1], or, if `letter`
+ * is not 0, with that letter. NULL if there is none. */
+const struct rp_option *rp_option_find(const struct rp_option *table, const char *name,
+                                       size_t len, char letter);
+
+/* Calls `call` with the command's table, whose `to` must not be used, instead of running
+ * the command. */
+typedef void rp_option_visitor(const struct rp_command *cmd, const struct rp_option *table,
+                               void *context);
+void rp_options_visit(const struct rp_command *cmd, rp_option_visitor *call, void *context);
+
 /* RP_USAGE unless the number of operands, n, is from `min` to `max`. For commands where it
  * depends on the options; `operands` says what was expected. */
 rp_rc rp_check_operands(const char *command, int n, int min, int max, const char *operands,

@@ -71,6 +71,10 @@ static rp_rc parse_replay(const char *word, bool no_replay, enum rp_replay_kind 
     return rp_fail(err, RP_USAGE, "verify: --replay: '%s' is not hash, ref or cuda", word);
 }
 
+static const char *replay_name(size_t i) {
+    return RP_REPLAY_HASH + i < RP_N_REPLAYS ? rp_replay_word[RP_REPLAY_HASH + i] : NULL;
+}
+
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct rp_verify_report r = {0};
     bool json = false, no_replay = false, done;
@@ -80,7 +84,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"no-replay", 0, RP_OPT_FLAG, &no_replay, NULL,
          "check rules and claims only, without a replay"},
         {"replay", 0, RP_OPT_STRING, &replay, "HOW",
-         "hash: digests; ref: kernels on the CPU; cuda: on a GPU (hash)"},
+         "hash: digests; ref: kernels on the CPU; cuda: on a GPU (hash)", replay_name},
         {"certificate", 0, RP_OPT_STRING, &r.certificate_path, "FILE",
          "check that this certificate proves the claimed bound"},
         rp_option_json(&json),

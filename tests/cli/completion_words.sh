@@ -1,0 +1,22 @@
+# exit: 2
+# What the scripts of `completion` ask for: what may stand in place of the last word.
+t() {
+    echo "\$ $*"
+    remat-plan completion words -- "$@"
+}
+t so
+t help sw
+t zoo resnet1
+t maxbatch resnet50 --device=v
+t compare g.json -p chen-sqrt,v
+t solve -qv --host
+t solve g.json --out ''
+t solve --out=g
+t sweep -o ''
+t solve -t ''
+t profile --graph g.json -- ''
+t nonsense ''
+remat-plan completion fihs
+remat-plan completion bash zsh
+remat-plan completion words
+remat-plan completion
