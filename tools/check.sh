@@ -54,6 +54,7 @@ part man tools/check-man.sh
 part cluster tests/check-cluster.sh
 part completion tools/check-completion.sh
 part libremat tools/check-libremat.sh
+part examples tools/check-examples.sh
 part emit tools/check-emit.sh
 part campaign "$build/run-campaign" --steady --seed 1 --cases 100 --folder "$build/campaign" "$build/remat-plan"
 part profile tools/check-profile.sh

@@ -1,0 +1,49 @@
+#!/bin/bash
+# check-examples.sh: runs the commands of examples/README.md, section by section, against an
+# installed remat-plan, and looks at what they made.
+set -u
+build=$(realpath "${BUILD:-build}")
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+good=0 bad=0
+
+# try WHAT COMMAND...
+try() {
+    local what=$1
+    shift
+    if "$@" >"$tmp/log" 2>&1; then
+        good=$((good + 1))
+    else
+        bad=$((bad + 1))
+        echo "FAILED examples: $what"
+        cat "$tmp/log"
+    fi
+}
+
+# The commands of the N-th block of the README.
+block() {
+    awk -v n="$1" '/^```$/ { on = 0 } on && k == n; /^```sh$/ { on = 1; k++ }' examples/README.md
+}
+
+make -s --no-print-directory install BUILD="$build" DESTDIR="$tmp/root" PREFIX=/usr >/dev/null
+cp -r examples "$tmp/examples"
+# Sanitized objects need their runtime to link.
+cat >"$tmp/pkg-config" <<EOF
+#!/bin/sh
+echo "-I$tmp/root/usr/include -L$tmp/root/usr/lib ${LDFLAGS-} -lremat -ljansson -pthread"
+EOF
+chmod +x "$tmp/pkg-config"
+export PATH=$tmp:$tmp/root/usr/bin:$PATH
+
+for i in 1 2; do
+    block $i >"$tmp/block$i"
+    try "block $i has commands" test -s "$tmp/block$i"
+    try "block $i" bash -c "cd '$tmp' && set -e && . '$tmp/block$i' && cp '$tmp/log' ../../log$i"
+done
+try "layer1 is computed again" grep -q '^layer1 ' "$tmp/log1"
+try "100 losses" test "$(wc -l <"$tmp/examples/c/losses")" = 100
+try "the network learns" awk '{ loss[NR] = $4 } END { exit !(loss[100] < loss[1] / 4) }' \
+    "$tmp/examples/c/losses"
+
+echo "examples: $good passed, $bad failed"
+[ $bad = 0 ]
