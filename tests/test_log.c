@@ -11,14 +11,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "run.h"
 
 enum { TEXT = 4000 };
 
 /* A terminal that has only what we use of one: carriage return, line feed, and erasing to
- * the end of the line. `seen` holds the last text that each line had. */
+ * the end of the line, and colours, which it lists. `seen` holds every text that a line had
+ * before the cursor went back to its beginning. */
 struct terminal {
-    char line[TEXT], screen[TEXT], seen[TEXT];
+    char line[TEXT], screen[TEXT], seen[TEXT], colours[TEXT];
     size_t column;
 };
 
@@ -36,9 +38,15 @@ static void put(struct terminal *t, const char *text, size_t n) {
             append(t->screen, t->line, "\n");
             memset(t->line, 0, sizeof t->line);
         } else if (text[i] == '\033') {
-            CU_ASSERT_FATAL(i + 2 < n && memcmp(text + i, "\033[K", 3) == 0);
-            memset(t->line + t->column, 0, sizeof t->line - t->column);
-            i += 2;
+            CU_ASSERT_FATAL(i + 2 < n && text[i + 1] == '[');
+            size_t end = i + 2 + strspn(text + i + 2, "0123456789;");
+            if (text[end] == 'K')
+                memset(t->line + t->column, 0, sizeof t->line - t->column);
+            else
+                snprintf(t->colours + strlen(t->colours), 8, "%.*s ", (int)(end - i - 2),
+                         text + i + 2);
+            CU_ASSERT(text[end] == 'K' || text[end] == 'm');
+            i = end;
         } else {
             t->line[t->column++] = text[i];
         }
@@ -145,6 +153,40 @@ static void without_a_limit_the_line_says_how_long_it_has_taken(void) {
               strstr(t.line, " s so far") != NULL);
 }
 
+static void messages(void) {
+    rp_log_set(1);
+    rp_log(-1, "an error");
+    rp_log(0, "a warning");
+    rp_log(1, "a detail");
+    rp_put_styled(RP_GOOD, "valid", stderr);
+    rp_log_set(0);
+}
+
+static void messages_without_colour(void) {
+    setenv("NO_COLOR", "1", 1);
+    messages();
+}
+
+static void colours_are_for_terminals_that_know_them(void) {
+    struct terminal t;
+    char *text;
+    size_t len;
+    show(&t, messages, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.colours, "1;31  33  32  ");
+    CU_ASSERT_STRING_EQUAL(t.screen, "remat-plan: an error\nremat-plan: a warning\n"
+                                     "remat-plan: a detail\n");
+    CU_ASSERT_STRING_EQUAL(t.line, "valid");
+    show(&t, messages_without_colour, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.colours, "");
+    show(&t, messages, 80, "dumb");
+    CU_ASSERT_STRING_EQUAL(t.colours, "");
+    FILE *f = rp_text_open(&text, &len);
+    rp_put_styled(RP_BAD, "rejected", f);
+    rp_text_close(f);
+    CU_ASSERT_STRING_EQUAL(text, "rejected");
+    free(text);
+}
+
 static void hours(void) {
     rp_progress_task(5, 0, "%s", "");
     rp_progress(7500, "searching");
@@ -163,4 +205,5 @@ void suite_log(void) {
     RP_TEST(there_are_terminals_and_processes_without_progress);
     RP_TEST(without_a_limit_the_line_says_how_long_it_has_taken);
     RP_TEST(times_are_shown_in_two_units);
+    RP_TEST(colours_are_for_terminals_that_know_them);
 }

@@ -35,6 +35,26 @@ double rp_thread_seconds(void) {
     return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* ---- colours ---- */
+
+/* True if escape sequences may be written there. */
+static bool is_terminal(int fd) {
+    const char *term = getenv("TERM");
+    return isatty(fd) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+void rp_put_styled(enum rp_style style, const char *text, FILE *f) {
+    static const char *const codes[] = {
+        [RP_HEADING] = "1",  [RP_ASIDE] = "2",  [RP_GOOD] = "32",
+        [RP_WARNING] = "33", [RP_BAD] = "1;31",
+    };
+    const char *no_color = getenv("NO_COLOR");
+    if (is_terminal(fileno(f)) && (no_color == NULL || no_color[0] == '\0'))
+        fprintf(f, "\033[%sm%s\033[m", codes[style], text);
+    else
+        fputs(text, f);
+}
+
 /* ---- progress ---- */
 
 /* What the line consists of, and when it was drawn. */
@@ -46,9 +66,7 @@ static struct {
 } progress;
 
 static bool can_show(void) {
-    const char *term = getenv("TERM");
-    return !progress.off && log_level >= 0 && isatty(STDERR_FILENO) && term != NULL &&
-           strcmp(term, "dumb") != 0;
+    return !progress.off && log_level >= 0 && is_terminal(STDERR_FILENO);
 }
 
 static void erase(void) {
@@ -74,15 +92,15 @@ static void draw(void) {
     char line[512], time[32];
     struct winsize size = {0};
     double now = rp_seconds(), left_s = progress.left_s + progress.after_s;
+    bool limited = isfinite(left_s) && left_s > 0;
     if (progress.begin == 0)
         progress.begin = now;
     progress.drawn = now;
-    show_seconds(isfinite(left_s) ? left_s : now - progress.begin, time);
-    int n =
-        snprintf(line, sizeof line, "%s%s%s%s %s%s%s", progress.task,
-                 progress.task[0] != '\0' ? ", " : "", isfinite(left_s) ? "at most " : "",
-                 time, isfinite(left_s) ? "left" : "so far",
-                 progress.state[0] != '\0' ? ": " : "", progress.state);
+    show_seconds(limited ? left_s : now - progress.begin, time);
+    int n = snprintf(line, sizeof line, "%s%s%s%s %s%s%s", progress.task,
+                     progress.task[0] != '\0' ? ", " : "", limited ? "at most " : "", time,
+                     limited ? "left" : "so far", progress.state[0] != '\0' ? ": " : "",
+                     progress.state);
     ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
     if (size.ws_col > 0 && n >= size.ws_col)
         line[size.ws_col - 1] = '\0';
@@ -140,7 +158,11 @@ void rp_log(int level, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    fputs("remat-plan: ", stderr);
+    if (level > 0)
+        fputs("remat-plan:", stderr);
+    else
+        rp_put_styled(level < 0 ? RP_BAD : RP_WARNING, "remat-plan:", stderr);
+    fputc(' ', stderr);
     rp_put_clean(line, stderr);
     fputc('\n', stderr);
 }

@@ -5,6 +5,7 @@
 #define RP_BASE_LOG_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* -1: errors only (-q), 0: default, 1: -v, 2: -vv, 3: -vvv (see RP_LOG). Set once, when the
  * options are parsed. */
@@ -27,6 +28,14 @@ void rp_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)
     } while (0)
 #endif
 
+/* ---- colours ----
+ *
+ * Only on a terminal that knows them, and not if the environment has NO_COLOR
+ * (https://no-color.org). */
+
+enum rp_style { RP_HEADING, RP_ASIDE, RP_GOOD, RP_WARNING, RP_BAD };
+void rp_put_styled(enum rp_style style, const char *text, FILE *f);
+
 /* ---- progress: one line on a terminal that says how the work goes ----
  *
  * "TASK, at most 1 min 40 s left: STATE", cut at the right edge. The next one or a message
@@ -39,8 +48,8 @@ void rp_progress_task(double own_s, double after_s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Shows the state of the task, or of all the work if it has no tasks. `left_s` is how long
- * it takes at most. If that or `after_s` is not finite, the line says how long the work has
- * taken so far. */
+ * it takes at most. If nothing is left of that, or if it or `after_s` is not finite, the
+ * line says how long the work has taken so far. */
 void rp_progress(double left_s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* True if the line is shown and is older than a fifth of a second. For calls that come

@@ -7,6 +7,7 @@
 
 #include "base/io.h"
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "cmd/unit_hint.h"
 #include "model/zoo/registry.h"
@@ -154,7 +155,7 @@ rp_rc rp_verify_own_plan(const char *maker, const struct rp_graph *g,
 
 void rp_report_rejection(const char *plan_name, const char *reason, bool json) {
     if (!json) {
-        fputs("rejected  ", stdout);
+        rp_put_styled(RP_BAD, "rejected  ", stdout);
         rp_put_clean(plan_name, stdout);
         printf(": %s\n", reason);
         return;

@@ -125,8 +125,11 @@ static void print_options(const struct rp_option *table) {
 }
 
 static void print_help(const struct rp_command *cmd, const struct rp_option *table) {
-    printf("usage: remat-plan %s [options]%s%s\n%s.\n\noptions:\n", cmd->name,
-           cmd->operands[0] ? " " : "", cmd->operands, cmd->summary);
+    rp_put_styled(RP_HEADING, "usage:", stdout);
+    printf(" remat-plan %s [options]%s%s\n%s.\n\n", cmd->name, cmd->operands[0] ? " " : "",
+           cmd->operands, cmd->summary);
+    rp_put_styled(RP_HEADING, "options:", stdout);
+    putchar('\n');
     print_options(table);
     print_options(rp_common_options);
     if (cmd->detail != NULL)

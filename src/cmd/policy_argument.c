@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "cmd/options.h"
 
@@ -191,7 +192,9 @@ static void print_option(const struct rp_policy_option *o) {
 }
 
 void rp_print_policies(void) {
-    puts("\npolicies (NAME, or with options of the policy NAME:KEY=VALUE:KEY):");
+    putchar('\n');
+    rp_put_styled(RP_HEADING, "policies", stdout);
+    puts(" (NAME, or with options of the policy NAME:KEY=VALUE:KEY):");
     for (size_t i = 0; i < rp_n_policies; i++) {
         const struct rp_policy *policy = rp_policies[i];
         printf("  %-14s %s\n", policy->name, policy->summary);

@@ -57,7 +57,7 @@ static void print_json(const struct rp_outcome *out, const struct rp_policy *pol
 static void report_no_plan(const struct rp_outcome *out, const struct rp_policy *policy,
                            const struct rp_policy_options *o, bool json) {
     if (!json) {
-        fputs(out->rc == RP_NO ? "infeasible: " : "no plan: ", stdout);
+        rp_put_styled(RP_BAD, out->rc == RP_NO ? "infeasible: " : "no plan: ", stdout);
         rp_put_clean(out->report.reason, stdout);
         putchar('\n');
         return;

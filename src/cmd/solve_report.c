@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "base/log.h"
 
 /* ---- no plan ---- */
 
@@ -26,7 +27,7 @@ void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_opt
                              const struct rp_statistics *s, bool json, FILE *f) {
     uint64_t keep_all_bytes = rp_keep_all_bytes(g, o->addressed);
     if (!json) {
-        fputs(rc == RP_NO ? "infeasible: " : "no plan: ", f);
+        rp_put_styled(RP_BAD, rc == RP_NO ? "infeasible: " : "no plan: ", f);
         rp_put_clean(r->reason, f);
         fputc('\n', f);
         suggest_budget(o, r, keep_all_bytes, f);

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 const char *const rp_replay_word[RP_N_REPLAYS] = {NULL, "hash", "ref", "cuda"};
@@ -13,7 +14,7 @@ const char *const rp_replay_word[RP_N_REPLAYS] = {NULL, "hash", "ref", "cuda"};
 
 static void print_text_rejected(const struct rp_verify_report *r, const char *reason,
                                 FILE *f) {
-    fputs("rejected  ", f);
+    rp_put_styled(RP_BAD, "rejected  ", f);
     rp_put_clean(r->plan_path, f);
     fprintf(f, ": %s\n", reason);
 }
@@ -31,9 +32,10 @@ static void print_memory(const struct rp_verify_report *r, FILE *f) {
 
 /* Every op runs at least once, so a bound up to the sum of all op times needs no row. */
 static void print_support(const struct rp_verify_report *r, FILE *f) {
-    if (r->unsupported != NULL)
-        fprintf(f, "certified no: %s\n", r->unsupported);
-    else if (r->support.claim_bound_ns <= r->pair.g.total_time_ns)
+    if (r->unsupported != NULL) {
+        rp_put_styled(RP_BAD, "certified no", f);
+        fprintf(f, ": %s\n", r->unsupported);
+    } else if (r->support.claim_bound_ns <= r->pair.g.total_time_ns)
         fprintf(f, "certified at least %s, the sum of all op times, for every plan\n",
                 rp_show_ns(r->support.claim_bound_ns).s);
     else
@@ -49,7 +51,7 @@ static void print_support(const struct rp_verify_report *r, FILE *f) {
 static void print_text_valid(const struct rp_verify_report *r, FILE *f) {
     const struct rp_verdict *v = &r->verdict;
     uint64_t base = v->baseline_time_ns, bound = r->pair.p.claims.lower_bound_ns;
-    fputs("valid     ", f);
+    rp_put_styled(RP_GOOD, "valid     ", f);
     rp_put_clean(r->plan_path, f);
     fputs(" for ", f);
     rp_put_clean(r->pair.g.name, f);
