@@ -4,7 +4,7 @@
 # the beginning of a line. Times are left out.
 term() {
     script -qec "$*" /dev/null </dev/null | sed 's/\r$//; s/\r/\n/g' | sed 's/\x1b/ESC/g' |
-        sed -E 's/(at most )?[0-9]+ s (left|so far)/N s \\2/'
+        sed -E 's/(at most )?[0-9]+ s (left|so far)/N s \2/'
 }
 export TERM=xterm
 term remat-plan compare data/graph/good/chain.json -b 80% -p chen-sqrt,dtr "2>&1 >/dev/null"
