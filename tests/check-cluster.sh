@@ -3,10 +3,11 @@
 # give the same plans and tables as one process. Slurm's daemons run in a temporary folder
 # with ports and keys of their own, and end with this script. What is not installed is
 # skipped with the reason. GRAPHS, POINTS and SECONDS_EACH in the environment make the sweep
-# larger.
+# larger, and KEEP names a file that gets its table.
 set -u
 export LC_ALL=C
-export PATH=$(realpath "${BUILD:-build}"):$PATH:/usr/sbin:/sbin
+build=$(realpath "${BUILD:-build}")
+export PATH=$build:$PATH:/usr/sbin:/sbin
 dir=$(mktemp -d)
 daemons=()
 passed=0 failed=0
@@ -40,14 +41,19 @@ verdict() { # NAME STATUS
     fi
 }
 
-# Runs a command for up to a minute, until it succeeds.
-await() {
-    local k
-    for k in {1..240}; do
-        "$@" >/dev/null 2>&1 && return
+# Says how long NAME took since $begin.
+report_time() {
+    echo "$1: $((SECONDS - begin)) s"
+}
+
+# Repeats a command for up to SECS seconds, until it succeeds.
+await() { # SECS COMMAND...
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        ((SECONDS < end)) || return
         sleep 0.25
     done
-    return 1
 }
 
 # Compares all but what the clock said with the sweep of one process.
@@ -64,16 +70,22 @@ for name in ${GRAPHS:-resnet18 vgg16}; do
         remat-plan profile "$name.untimed" --device p100-16g -o "$name.json" -q || exit 1
 done
 options=(*.json -n "${POINTS:-6}" -t "${SECONDS_EACH:-0.05}" --ignore-clock --no-seconds)
+begin=$SECONDS
 remat-plan sweep "${options[@]}" -o one -q
 verdict "one process" $?
+report_time "one process, $(($(wc -l <one/sweep.csv) - 1)) points"
+[ -z "${KEEP-}" ] || cp one/sweep.csv "$KEEP"
 
 if have parallel; then
+    begin=$SECONDS
     for round in 1 2 3; do
-        remat-plan sweep "${options[@]}" -o parallel --jobs >jobs && parallel --will-cite <jobs
+        remat-plan sweep "${options[@]}" -o parallel --jobs >commands &&
+            parallel --will-cite <commands
         verdict "parallel, round $round" $?
     done
     remat-plan sweep "${options[@]}" -o parallel --merge -q && same parallel
     verdict "parallel gives the same" $?
+    report_time parallel
 else
     echo "parallel is skipped: $why"
 fi
@@ -87,7 +99,7 @@ start_slurm() {
     munged --foreground --force --key-file="$dir/munge/key" --socket="$dir/munge/socket" \
         --pid-file="$dir/munge/pid" --seed-file="$dir/munge/seed" >munge.log 2>&1 &
     daemons+=($!)
-    await test -S munge/socket || return
+    await 60 test -S munge/socket || return
     cat >slurm.conf <<END
 ClusterName=test
 SlurmctldHost=$(hostname -s)(127.0.0.1)
@@ -115,7 +127,7 @@ END
     daemons+=($!)
     slurmd -D >slurmd.log 2>&1 &
     daemons+=($!)
-    await sh -c 'sinfo -h -o %T | grep -q idle'
+    await 60 sh -c 'sinfo -h -o %T | grep -q idle'
 }
 
 slurm_is_done() {
@@ -124,11 +136,16 @@ slurm_is_done() {
 
 if have munged slurmctld slurmd sbatch; then
     if start_slurm; then
+        begin=$SECONDS
         remat-plan sweep "${options[@]}" -o slurm --slurm >submit && sh submit >submitted
         verdict "slurm takes the sweep" $?
-        for k in {1..1200}; do slurm_is_done && break; sleep 0.5; done
-        same slurm
+        await 1800 slurm_is_done
+        same slurm || {
+            find slurm -name '*.log' -size +0 -exec head -n 5 {} +
+            false
+        }
         verdict "slurm gives the same" $?
+        report_time slurm
     else
         tail -n 5 munge.log slurmctld.log slurmd.log
         verdict "slurm starts" 1

@@ -27,8 +27,8 @@ static void the_first_round_is_an_even_grid_without_repetitions(void) {
     CU_ASSERT_EQUAL(rp_even_budgets(7, 7, 5, b), 1);
 }
 
-/* Rectangles of 100 x 80, 100 x 20 and 100 x 0. Two cuts leave 33 x 27 of the first, which is
- * less than the second, and one cut leaves 50 x 10 of the second. */
+/* Rectangles of 100 x 80, 100 x 20 and 100 x 0. Two cuts leave 33 x 27 of the first, which
+ * is less than the second, and one cut leaves 50 x 10 of the second. */
 static void budgets_go_where_the_time_falls(void) {
     const struct rp_known_point known[] = {{400, 100}, {100, 200}, {300, 100}, {200, 120}};
     uint64_t b[4];

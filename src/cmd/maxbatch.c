@@ -1,6 +1,7 @@
 /* maxbatch: the largest batch of a network that a device can train with a verified plan,
  * and the batch with the most samples per second. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,38 +19,44 @@
 
 /* The command line. */
 struct options {
-    struct rp_maxbatch_options search;
+    struct rp_maxbatch_options search; /* without network and device */
     struct rp_zoo_texts zoo;
-    const char *device, *budget, *max_overhead, *policy, *plan_out, *graph_out;
+    char **networks;
+    size_t n_networks;
+    const char *devices, *budget, *max_overhead, *policy, *plan_out, *graph_out, *csv;
+    const char *h2d, *d2h;
     uint64_t host_budget; /* UINT64_MAX: not given */
     double precision;     /* percent */
     bool no_addresses, json;
 };
 
-enum { N_OUTPUTS = 3 };
+enum { N_OUTPUTS = 4 };
+
+typedef RP_VEC(struct rp_maxbatch_answer) answer_list;
 
 /* Writes graph and plan of the largest batch. */
-static rp_rc save_largest(const struct options *o, const struct rp_maxbatch *m,
+static rp_rc save_largest(const struct options *o, const struct rp_maxbatch_answer *a,
                           struct rp_err *err) {
     struct rp_graph g;
-    if (m->plan_batch == 0)
+    const struct rp_batch *largest = rp_maxbatch_largest(&a->found);
+    if (largest == NULL || (o->graph_out == NULL && o->plan_out == NULL))
         return RP_OK;
-    rp_rc rc = rp_maxbatch_graph(&o->search, m->plan_batch, &g, err);
+    rp_rc rc = rp_maxbatch_graph(&a->options, largest->batch, &g, err);
     if (rc == RP_OK && o->graph_out != NULL)
         rc = rp_graph_save(&g, o->graph_out, err);
     if (rc == RP_OK && o->plan_out != NULL)
-        rc = rp_plan_save(&m->plan, o->plan_out, err);
+        rc = rp_plan_save(&largest->plan, o->plan_out, err);
     rp_graph_fini(&g);
     return rc;
 }
 
-/* RP_NO if no batch fits. RP_LIMIT if that is not known, or after an interrupt. */
-static rp_rc result(const struct options *o, const struct rp_maxbatch *m,
-                    struct rp_err *err) {
+/* RP_LIMIT if the answer is not known, or after an interrupt. RP_NO if no batch fits. */
+static rp_rc result(const struct rp_maxbatch_answer *a, struct rp_err *err) {
+    const struct rp_maxbatch *m = &a->found;
     bool interrupted = rp_maxbatch_interrupted(m);
     if (!interrupted && rp_maxbatch_largest(m) != NULL)
         return RP_OK;
-    if (!interrupted && !rp_maxbatch_undecided(&o->search, m))
+    if (!interrupted && !rp_maxbatch_undecided(&a->options, m))
         return RP_NO;
     if (!interrupted)
         return rp_fail(err, RP_LIMIT, "maxbatch: no plan was found");
@@ -62,30 +69,59 @@ static rp_rc result(const struct options *o, const struct rp_maxbatch *m,
                    m->open_from, m->open_to);
 }
 
-static rp_rc maxbatch(const struct options *o, struct rp_err *err) {
+/* RP_LIMIT if that is the result of any, RP_NO if no batch of any fits. */
+static rp_rc result_of_all(const answer_list *list, struct rp_err *err) {
+    rp_rc all = RP_NO;
+    for (size_t i = 0; i < list->n; i++) {
+        rp_rc rc = result(&list->at[i], err);
+        if (rc == RP_LIMIT)
+            return rc;
+        all = rc == RP_OK ? RP_OK : all;
+    }
+    return all;
+}
+
+static bool any_fits(const answer_list *list) {
+    for (size_t i = 0; i < list->n; i++)
+        if (rp_maxbatch_largest(&list->at[i].found) != NULL)
+            return true;
+    return false;
+}
+
+/* Reports, also on standard output if nothing fits and it holds no file. */
+static rp_rc report(const struct options *o, const struct rp_named_file *outputs,
+                    const answer_list *list, struct rp_err *err) {
+    bool silent = rp_uses_stdout(outputs, N_OUTPUTS) || rp_log_level() < 0;
+    if (o->json || !silent || (list->n == 1 && !any_fits(list)))
+        rp_maxbatch_report(list->at, list->n, o->json);
+    rp_rc rc =
+        o->csv != NULL ? rp_maxbatch_save_csv(list->at, list->n, o->csv, err) : RP_OK;
+    return rc == RP_OK && list->n == 1 ? save_largest(o, &list->at[0], err) : rc;
+}
+
+static rp_rc maxbatch(const struct options *o, answer_list *list, struct rp_err *err) {
     const struct rp_named_file outputs[N_OUTPUTS] = {{"--json", o->json ? "-" : NULL},
+                                                     {"--csv", o->csv},
                                                      {"--out", o->plan_out},
                                                      {"--graph", o->graph_out}};
-    struct rp_maxbatch m = {0};
     struct rp_graph g;
+    rp_rc rc = RP_OK;
+    if (list->n > 1 && (o->plan_out != NULL || o->graph_out != NULL))
+        return rp_fail(err, RP_USAGE, "maxbatch: %s is for one network and one device",
+                       o->plan_out != NULL ? "--out" : "--graph");
     /* A wrong network or option shows here, before any output is opened. */
-    rp_rc rc = rp_maxbatch_graph(&o->search, 1, &g, err);
-    if (rc == RP_OK) {
-        rp_graph_fini(&g);
+    for (size_t i = 0; i < list->n && rc == RP_OK; i++) {
+        rc = rp_maxbatch_graph(&list->at[i].options, 1, &g, err);
+        if (rc == RP_OK)
+            rp_graph_fini(&g);
+    }
+    if (rc == RP_OK)
         rc = rp_check_files("maxbatch", outputs, N_OUTPUTS, err);
-    }
+    for (size_t i = 0; i < list->n && rc == RP_OK; i++)
+        rc = rp_maxbatch_search(&list->at[i].options, &list->at[i].found, err);
     if (rc == RP_OK)
-        rc = rp_maxbatch_search(&o->search, &m, err);
-    if (rc == RP_OK) {
-        bool silent = rp_uses_stdout(outputs, N_OUTPUTS) || rp_log_level() < 0;
-        if (o->json || !silent || rp_maxbatch_largest(&m) == NULL)
-            rp_maxbatch_report(&o->search, &m, o->json);
-        rc = save_largest(o, &m, err);
-    }
-    if (rc == RP_OK)
-        rc = result(o, &m, err);
-    rp_maxbatch_fini(&m);
-    return rc;
+        rc = report(o, outputs, list, err);
+    return rc == RP_OK ? result_of_all(list, err) : rc;
 }
 
 /* ---- options ---- */
@@ -108,9 +144,9 @@ static rp_rc parse_overhead(const char *text, struct rp_maxbatch_options *s,
     return RP_OK;
 }
 
-static rp_rc parse_device(const struct options *o, struct rp_maxbatch_options *s,
-                          struct rp_err *err) {
-    rp_rc rc = rp_parse_device("maxbatch", o->device, &s->device, err);
+static rp_rc parse_device(const struct options *o, const char *name,
+                          struct rp_maxbatch_options *s, struct rp_err *err) {
+    rp_rc rc = rp_parse_device("maxbatch", name, &s->device, err);
     if (rc != RP_OK)
         return rc;
     s->policy_options.budget_bytes = s->device->memory_bytes;
@@ -123,15 +159,49 @@ static rp_rc parse_device(const struct options *o, struct rp_maxbatch_options *s
     return RP_OK;
 }
 
-static rp_rc parse_texts(struct options *o, struct rp_err *err) {
+/* What all networks and devices share. */
+static rp_rc parse_shared(struct options *o, struct rp_err *err) {
     struct rp_maxbatch_options *s = &o->search;
-    rp_rc rc = rp_zoo_options_parse("maxbatch", s->network, &o->zoo, &s->zoo, err);
+    rp_rc rc = rp_parse_policy("maxbatch", o->policy, &s->policy_options, &s->policy, err);
     if (rc == RP_OK)
-        rc = rp_parse_policy("maxbatch", o->policy, &s->policy_options, &s->policy, err);
+        rc = rp_check_policy_allowed("maxbatch", s->policy, false,
+                                     s->policy_options.no_swap, err);
     if (rc == RP_OK)
         rc = parse_overhead(o->max_overhead, s, err);
     if (rc == RP_OK)
-        rc = parse_device(o, s, err);
+        rc = rp_parse_bandwidth("maxbatch", "h2d", o->h2d, &s->h2d_bytes_per_s, err);
+    if (rc == RP_OK)
+        rc = rp_parse_bandwidth("maxbatch", "d2h", o->d2h, &s->d2h_bytes_per_s, err);
+    return rc;
+}
+
+/* Adds the networks on one device, without their answers. */
+static rp_rc add_device(const struct options *o, const char *device, answer_list *list,
+                        struct rp_err *err) {
+    rp_rc rc = RP_OK;
+    for (size_t i = 0; i < o->n_networks && rc == RP_OK; i++) {
+        struct rp_maxbatch_answer a = {.options = o->search};
+        a.options.network = o->networks[i];
+        rc = rp_zoo_options_parse("maxbatch", o->networks[i], &o->zoo, &a.options.zoo, err);
+        if (rc == RP_OK)
+            rc = parse_device(o, device, &a.options, err);
+        rp_push(list, a);
+    }
+    return rc;
+}
+
+static rp_rc maxbatch_on_devices(struct options *o, struct rp_err *err) {
+    answer_list list = {0};
+    char *copy = rp_strdup(o->devices), *rest = copy, *device;
+    rp_rc rc = parse_shared(o, err);
+    while (rc == RP_OK && (device = strsep(&rest, ",")) != NULL)
+        rc = add_device(o, device, &list, err);
+    if (rc == RP_OK)
+        rc = maxbatch(o, &list, err);
+    for (size_t i = 0; i < list.n; i++)
+        rp_maxbatch_fini(&list.at[i].found);
+    free(list.at);
+    free(copy);
     return rc;
 }
 
@@ -142,13 +212,21 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     int n;
     rp_zoo_options_init(&s->zoo);
     rp_policy_options_init(&s->policy_options);
+    s->h2d_bytes_per_s = s->d2h_bytes_per_s = UINT64_MAX;
+    s->policy_options.ignore_clock = true; /* the same answer on every run */
     s->policy_options.time_limit = 6;
     const struct rp_option table[] = {
-        {"device", 'd', RP_OPT_REQUIRED, &o.device, "NAME",
-         "plan for this device (required); 'list' lists all", rp_device_name},
+        {"device", 'd', RP_OPT_REQUIRED, &o.devices, "A,B,C",
+         "plan for these devices (required); 'list' lists all", rp_device_name},
         {"budget", 'b', RP_OPT_STRING, &o.budget, "SIZE",
          "device memory (all that the device has)"},
         rp_option_host_budget(&o.host_budget),
+        {"no-swap", 0, RP_OPT_FLAG, &s->policy_options.no_swap, NULL,
+         "copy nothing to the host"},
+        {"h2d", 0, RP_OPT_STRING, &o.h2d, "GB/s",
+         "host-to-device bandwidth, instead of the device's"},
+        {"d2h", 0, RP_OPT_STRING, &o.d2h, "GB/s",
+         "device-to-host bandwidth, instead of the device's"},
         {"max-overhead", 0, RP_OPT_STRING, &o.max_overhead, "PERCENT",
          "accept at most this time over keep-all, or 'forward' (no limit)"},
         {"precision", 0, RP_OPT_NUMBER, &o.precision, "PERCENT",
@@ -157,12 +235,13 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"policy", 'p', RP_OPT_STRING, &o.policy, "POLICY",
          "plan by this policy, listed below (remat)", rp_policy_name},
         {"time-limit", 't', RP_OPT_POSITIVE, &s->policy_options.time_limit, "SEC",
-         "work for at most about SEC seconds on each plan (6)"},
-        rp_option_ignore_clock(&s->policy_options.ignore_clock),
+         "do the work of about SEC seconds for each plan (6)"},
         {"out", 'o', RP_OPT_STRING, &o.plan_out, "FILE",
          "write the plan of the largest batch to FILE"},
         {"graph", 'g', RP_OPT_STRING, &o.graph_out, "FILE",
          "write the graph of the largest batch to FILE"},
+        {"csv", 0, RP_OPT_STRING, &o.csv, "FILE",
+         "write a line for each network and device to FILE"},
         RP_ZOO_ROWS(&s->zoo, &o.zoo),
         rp_option_no_addresses(&o.no_addresses),
         rp_option_seed(&s->policy_options.seed),
@@ -172,25 +251,25 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     rp_rc rc = rp_options_parse(&rp_cmd_maxbatch, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
-    if (rp_is_device_list(o.device)) {
+    if (rp_is_device_list(o.devices)) {
         rp_list_devices(o.json);
         return RP_OK;
     }
-    if ((rc = rp_check_operands("maxbatch", n, 1, 1, "NETWORK", err)) != RP_OK)
+    if ((rc = rp_check_operands("maxbatch", n, 1, INT_MAX, "NETWORK...", err)) != RP_OK)
         return rc;
-    s->network = argv[1];
+    o.networks = argv + 1;
+    o.n_networks = (size_t)n;
     s->policy_options.addressed = !o.no_addresses;
     struct rp_stop stop = {rp_watch_interrupts(), INFINITY};
     s->policy_options.stop = &stop;
     s->precision = o.precision / 100;
-    rc = parse_texts(&o, err);
-    return rc == RP_OK ? maxbatch(&o, err) : rc;
+    return maxbatch_on_devices(&o, err);
 }
 
 const struct rp_command rp_cmd_maxbatch = {
     .name = "maxbatch",
-    .operands = "NETWORK",
-    .max_operands = 1, /* none with --device list */
+    .operands = "NETWORK...",
+    .max_operands = INT_MAX, /* none with --device list */
     .operand_names = rp_network_name,
     .summary = "Find the largest batch of a network that fits a device",
     .detail =
@@ -201,8 +280,9 @@ const struct rp_command rp_cmd_maxbatch = {
         "of --time-limit, to find the most samples per second. The budget is all of the\n"
         "device's memory unless --budget is given; note that a driver takes some of it.\n"
         "Host copies may take the memory of the device's usual server, divided by its\n"
-        "GPUs, unless --host-budget is given. With --ignore-clock the answer is the same\n"
-        "on any machine.\n"
+        "GPUs, unless --host-budget is given. The answer is the same on every run and on\n"
+        "any machine: --time-limit counts work, not seconds. Several networks or devices\n"
+        "give one table.\n"
         "Ctrl-C stops: the report lists what is undecided, and the exit code is 4.\n",
     .print_more = rp_print_policies,
     .run = run,

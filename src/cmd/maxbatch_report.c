@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/format.h"
+#include "base/io.h"
 #include "base/json_writer.h"
 
 static int by_batch(const void *a, const void *b) {
@@ -18,45 +19,104 @@ static void print_points(const struct rp_maxbatch *m) {
     puts("batch      keep-all   the plan    on host  fits         over time  samples/s");
     for (size_t i = 0; i < m->points.n; i++) {
         const struct rp_batch *p = &m->points.at[i];
-        const struct rp_claims *c = &p->claims;
+        const struct rp_claims *c = &p->plan.claims;
         printf("%-8" PRIu64 " %10s ", p->batch, rp_show_bytes(p->keep_all_bytes).s);
         if (c->time_ns == 0)
             printf("%10s %10s  %s\n", "-", "-", rp_batch_word[p->verdict]);
         else
             printf("%10s %10s  %-11s %10s %10.1f%s\n", rp_show_bytes(p->needed_bytes).s,
-                   rp_show_bytes(p->host_bytes).s, rp_batch_word[p->verdict],
+                   rp_show_bytes(p->plan.host_bytes).s, rp_batch_word[p->verdict],
                    rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
                    rp_batch_samples_per_s(p), p->for_speed ? "" : " (first found)");
     }
 }
 
-static void print_text(const struct rp_maxbatch_options *o, const struct rp_maxbatch *m) {
+/* Whether a batch fits; if not, the answer for the smallest batch says why. */
+static const char *status_word(const struct rp_maxbatch_answer *a) {
+    return rp_maxbatch_interrupted(&a->found)              ? "interrupted"
+           : rp_maxbatch_largest(&a->found) != NULL        ? "fits"
+           : rp_maxbatch_undecided(&a->options, &a->found) ? "no plan was found"
+                                                           : "no batch fits";
+}
+
+/* ": batch N: why", of the smallest batch that was tried, if none fits. The caller frees
+ * the text. */
+static char *why_none_fits(const struct rp_maxbatch *m) {
+    const struct rp_batch *least = NULL;
+    for (size_t i = 0; i < m->points.n; i++)
+        if (least == NULL || m->points.at[i].batch < least->batch)
+            least = &m->points.at[i];
+    bool known = least != NULL && least->reason != NULL && rp_maxbatch_largest(m) == NULL;
+    return known ? rp_format(": batch %" PRIu64 ": %s", least->batch, least->reason)
+                 : rp_strdup("");
+}
+
+static uint64_t over_ns(const struct rp_batch *p) {
+    return p->plan.claims.time_ns - p->plan.claims.baseline_time_ns;
+}
+
+static void print_one(const struct rp_maxbatch_answer *a) {
+    const struct rp_maxbatch_options *o = &a->options;
+    const struct rp_maxbatch *m = &a->found;
     const struct rp_batch *fastest = rp_maxbatch_fastest(m),
                           *largest = rp_maxbatch_largest(m);
     const char *so_far = rp_maxbatch_interrupted(m) ? " (so far)" : "";
-    printf("%s on %s, %s: %u plans by %s\n", o->network, o->device->title,
-           rp_show_bytes(o->policy_options.budget_bytes).s, m->n_plans, o->policy->name);
+    printf("%s on %s, %s: %zu plan%s by %s\n", o->network, o->device->title,
+           rp_show_bytes(o->policy_options.budget_bytes).s, m->points.n,
+           m->points.n == 1 ? "" : "s", o->policy->name);
     rp_host_budget_print(&o->host);
     putchar('\n');
     print_points(m);
     if (largest == NULL) {
-        printf("\n%s%s\n",
-               rp_maxbatch_undecided(o, m) ? "no plan was found" : "no batch fits", so_far);
+        char *why = why_none_fits(m);
+        printf("\n%s%s%s\n",
+               rp_maxbatch_undecided(o, m) ? "no plan was found" : "no batch fits", why,
+               so_far);
+        free(why);
         return;
     }
     printf("\nkeep-all    batch %" PRIu64 "\n", m->keep_all_batch);
     printf("largest     batch %" PRIu64, largest->batch);
     if (m->keep_all_batch > 0)
         printf(", %.2fx", (double)largest->batch / (double)m->keep_all_batch);
-    printf(", %.1f samples/s, %s over its keep-all time%s\n",
-           rp_batch_samples_per_s(largest),
-           rp_show_percent(largest->claims.time_ns - largest->claims.baseline_time_ns,
-                           largest->claims.baseline_time_ns)
-               .s,
-           so_far);
+    printf(
+        ", %.1f samples/s, %s over its keep-all time%s\n", rp_batch_samples_per_s(largest),
+        rp_show_percent(over_ns(largest), largest->plan.claims.baseline_time_ns).s, so_far);
     if (fastest != NULL)
         printf("most speed  batch %" PRIu64 ", %.1f samples/s%s\n", fastest->batch,
                rp_batch_samples_per_s(fastest), so_far);
+}
+
+static void print_line(const struct rp_maxbatch_answer *a) {
+    const struct rp_maxbatch *m = &a->found;
+    const struct rp_batch *fastest = rp_maxbatch_fastest(m),
+                          *largest = rp_maxbatch_largest(m);
+    printf("%-13s %-11s %11s %9" PRIu64, a->options.network, a->options.device->name,
+           rp_show_bytes(a->options.policy_options.budget_bytes).s, m->keep_all_batch);
+    if (largest == NULL) {
+        char *why = why_none_fits(m);
+        printf("  %s%s\n", status_word(a), why);
+        free(why);
+        return;
+    }
+    printf(" %9" PRIu64 " %10s %10.1f", largest->batch,
+           rp_show_percent(over_ns(largest), largest->plan.claims.baseline_time_ns).s,
+           rp_batch_samples_per_s(largest));
+    if (fastest != NULL)
+        printf(" %9" PRIu64 " %10.1f", fastest->batch, rp_batch_samples_per_s(fastest));
+    puts(rp_maxbatch_interrupted(m) ? "  (so far)" : "");
+}
+
+static void print_text(const struct rp_maxbatch_answer *answers, size_t n) {
+    if (n == 1) {
+        print_one(answers);
+        return;
+    }
+    puts(
+        "network       device           budget  keep-all   largest  over time  samples/s   "
+        "fastest  samples/s");
+    for (size_t i = 0; i < n; i++)
+        print_line(&answers[i]);
 }
 
 /* ---- JSON ---- */
@@ -73,41 +133,92 @@ static void write_point(struct rp_json_writer *w, const char *key,
     rp_json_string(w, "verdict", rp_batch_word[p->verdict]);
     rp_json_bool(w, "for_speed", p->for_speed);
     rp_json_uint(w, "keep_all_bytes", p->keep_all_bytes);
-    if (p->claims.time_ns > 0) {
+    if (p->reason != NULL)
+        rp_json_string(w, "reason", p->reason);
+    if (p->plan.claims.time_ns > 0) {
         json_t *samples_per_s = json_real(rp_batch_samples_per_s(p)); /* all digits */
         rp_json_uint(w, "needed_bytes", p->needed_bytes);
-        rp_json_uint(w, "host_bytes", p->host_bytes);
-        rp_json_uint(w, "time_ns", p->claims.time_ns);
-        rp_json_uint(w, "baseline_time_ns", p->claims.baseline_time_ns);
+        rp_json_uint(w, "host_bytes", p->plan.host_bytes);
+        rp_json_uint(w, "time_ns", p->plan.claims.time_ns);
+        rp_json_uint(w, "baseline_time_ns", p->plan.claims.baseline_time_ns);
         rp_json_value(w, "samples_per_s", samples_per_s);
         json_decref(samples_per_s);
     }
     rp_json_end(w);
 }
 
-static void print_json(const struct rp_maxbatch_options *o, const struct rp_maxbatch *m) {
+static void write_answer(struct rp_json_writer *w, const struct rp_maxbatch_answer *a) {
+    const struct rp_maxbatch_options *o = &a->options;
+    const struct rp_maxbatch *m = &a->found;
+    rp_json_newline(w);
+    rp_json_object(w, NULL);
+    rp_json_string(w, "network", o->network);
+    rp_json_string(w, "device", o->device->name);
+    rp_json_string(w, "policy", o->policy->name);
+    rp_json_uint(w, "budget_bytes", o->policy_options.budget_bytes);
+    rp_host_budget_json(&o->host, w);
+    rp_json_bool(w, "interrupted", rp_maxbatch_interrupted(m));
+    rp_json_string(w, "status", status_word(a));
+    rp_json_uint(w, "keep_all_batch", m->keep_all_batch);
+    write_point(w, "largest", rp_maxbatch_largest(m));
+    write_point(w, "fastest", rp_maxbatch_fastest(m));
+    rp_json_array(w, "points");
+    for (size_t i = 0; i < m->points.n; i++)
+        write_point(w, NULL, &m->points.at[i]);
+    rp_json_end(w);
+    rp_json_end(w);
+}
+
+static void print_json(const struct rp_maxbatch_answer *answers, size_t n) {
     struct rp_json_writer w = rp_json_writer_on(stdout);
     rp_json_object(&w, NULL);
-    rp_json_string(&w, "network", o->network);
-    rp_json_string(&w, "device", o->device->name);
-    rp_json_string(&w, "policy", o->policy->name);
-    rp_json_uint(&w, "budget_bytes", o->policy_options.budget_bytes);
-    rp_host_budget_json(&o->host, &w);
-    rp_json_bool(&w, "interrupted", rp_maxbatch_interrupted(m));
-    rp_json_uint(&w, "keep_all_batch", m->keep_all_batch);
-    write_point(&w, "largest", rp_maxbatch_largest(m));
-    write_point(&w, "fastest", rp_maxbatch_fastest(m));
-    rp_json_array(&w, "points");
-    for (size_t i = 0; i < m->points.n; i++)
-        write_point(&w, NULL, &m->points.at[i]);
+    rp_json_array(&w, "results");
+    for (size_t i = 0; i < n; i++)
+        write_answer(&w, &answers[i]);
     rp_json_end(&w);
     rp_json_end(&w);
     rp_json_finish(&w);
 }
 
-void rp_maxbatch_report(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
-                        bool json) {
-    if (m->points.n > 0)
-        qsort(m->points.at, m->points.n, sizeof *m->points.at, by_batch);
-    (json ? print_json : print_text)(o, m);
+/* ---- CSV ---- */
+
+/* The batch, its time and its samples per second; empty fields if there is none. */
+static void put_batch(const struct rp_batch *p, FILE *f) {
+    if (p == NULL)
+        fputs(",,,,", f);
+    else
+        fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f", p->batch,
+                p->plan.claims.time_ns, p->plan.claims.baseline_time_ns,
+                rp_batch_samples_per_s(p));
+}
+
+rp_rc rp_maxbatch_save_csv(const struct rp_maxbatch_answer *answers, size_t n,
+                           const char *path, struct rp_err *err) {
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    fputs("network,device,policy,budget_bytes,host_budget_bytes,status,keep_all_batch,"
+          "largest_batch,largest_time_ns,largest_baseline_time_ns,largest_samples_per_s,"
+          "fastest_batch,fastest_time_ns,fastest_baseline_time_ns,fastest_samples_per_s\n",
+          f);
+    for (size_t i = 0; i < n; i++) {
+        const struct rp_maxbatch_options *o = &answers[i].options;
+        const struct rp_maxbatch *m = &answers[i].found;
+        fprintf(f, "%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64, o->network,
+                o->device->name, o->policy->name, o->policy_options.budget_bytes,
+                o->host.bytes, status_word(&answers[i]), m->keep_all_batch);
+        put_batch(rp_maxbatch_largest(m), f);
+        put_batch(rp_maxbatch_fastest(m), f);
+        fputc('\n', f);
+    }
+    return rp_text_save(f, &text, &len, path, err);
+}
+
+void rp_maxbatch_report(struct rp_maxbatch_answer *answers, size_t n, bool json) {
+    for (size_t i = 0; i < n; i++) {
+        struct rp_maxbatch *m = &answers[i].found;
+        if (m->points.n > 0)
+            qsort(m->points.at, m->points.n, sizeof *m->points.at, by_batch);
+    }
+    (json ? print_json : print_text)(answers, n);
 }

@@ -4,8 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "base/log.h"
+#include "base/numbers.h"
 #include "base/sha256.h"
+#include "cmd/plan_hand_over.h"
 #include "cmd/policy_outcome.h"
 #include "model/cost.h"
 #include "solve/solver.h"
@@ -31,7 +34,7 @@ enum { N_FOR_SPEED = 5 };
 /* ---- what was found ---- */
 
 double rp_batch_samples_per_s(const struct rp_batch *b) {
-    return (double)b->batch * 1e9 / (double)b->claims.time_ns;
+    return (double)b->batch * 1e9 / (double)b->plan.claims.time_ns;
 }
 
 const struct rp_batch *rp_maxbatch_fastest(const struct rp_maxbatch *m) {
@@ -52,7 +55,7 @@ const struct rp_batch *rp_maxbatch_largest(const struct rp_maxbatch *m) {
     for (size_t i = 0; i < m->points.n; i++) {
         const struct rp_batch *p = &m->points.at[i];
         if (p->verdict == RP_BATCH_FITS && p->batch == m->largest &&
-            (best == NULL || p->claims.time_ns < best->claims.time_ns))
+            (best == NULL || p->plan.claims.time_ns < best->plan.claims.time_ns))
             best = p;
     }
     return best;
@@ -71,8 +74,11 @@ bool rp_maxbatch_undecided(const struct rp_maxbatch_options *o,
 }
 
 void rp_maxbatch_fini(struct rp_maxbatch *m) {
+    for (size_t i = 0; i < m->points.n; i++) {
+        rp_plan_fini(&m->points.at[i].plan);
+        free(m->points.at[i].reason);
+    }
     free(m->points.at);
-    rp_plan_fini(&m->plan);
     *m = (struct rp_maxbatch){0};
 }
 
@@ -92,6 +98,10 @@ rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
         rp_graph_fini(g);
         return rc;
     }
+    if (o->h2d_bytes_per_s != UINT64_MAX)
+        g->device.h2d_bytes_per_s = o->h2d_bytes_per_s;
+    if (o->d2h_bytes_per_s != UINT64_MAX)
+        g->device.d2h_bytes_per_s = o->d2h_bytes_per_s;
     rp_graph_dump(g, &text, &len);
     rp_sha256_hex(text, len, g->sha256);
     free(text);
@@ -111,7 +121,8 @@ static bool may_fit(const struct rp_maxbatch_options *o, uint64_t batch) {
     if (fits) {
         rp_instance_init(&p, &g, o->policy_options.budget_bytes,
                          o->policy_options.addressed, NULL);
-        rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+        if (!o->policy_options.no_swap)
+            rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
         fits = rp_instance_floor(&p, &op) <= p.limit_bytes;
         rp_instance_fini(&p);
     }
@@ -158,18 +169,9 @@ static void show_progress(const struct search *s, uint64_t batch) {
     bool search = s->o->policy->record == NULL;
     double own_s = search ? 2 * s->o->policy_options.time_limit : NAN;
     rp_progress_task(own_s, own_s * s->plans_left,
-                     "plan %u, batch %" PRIu64 " (%" PRIu64 " fits)", s->m->n_plans + 1,
-                     batch, s->m->largest);
-}
-
-/* Keeps the plan, whose batch is the largest so far, unless a faster one is kept. */
-static void keep_plan(struct search *s, uint64_t batch, struct rp_plan *plan) {
-    if (s->m->plan_batch == batch && s->m->plan.claims.time_ns <= plan->claims.time_ns)
-        return;
-    rp_plan_fini(&s->m->plan);
-    s->m->plan = *plan;
-    *plan = (struct rp_plan){0};
-    s->m->plan_batch = s->m->largest = batch;
+                     "%s on %s, plan %zu, batch %" PRIu64 " (%" PRIu64 " fits)",
+                     s->o->network, s->o->device->name, s->m->points.n + 1, batch,
+                     s->m->largest);
 }
 
 /* The accepted time over keep-all, as a share. Negative: any. */
@@ -197,11 +199,13 @@ static rp_rc plan_batch(const struct rp_maxbatch_options *o, const struct rp_gra
                         const struct rp_policy_options *po, double overhead,
                         struct rp_outcome *out, struct rp_err *err) {
     struct rp_outcome other;
+    struct rp_policy_options without = *po;
     rp_rc rc = rp_outcome_make(g, o->policy, po, out, err);
     if (rc != RP_OK || is_acceptable(out, overhead) || o->policy->record != NULL ||
-        !o->policy->may_swap)
+        !o->policy->may_swap || po->no_swap)
         return rc;
-    rc = rp_outcome_make(g, rp_policy_find("checkmate"), po, &other, err);
+    without.no_swap = true;
+    rc = rp_outcome_make(g, rp_policy_find("checkmate"), &without, &other, err);
     if (rc == RP_OK && is_acceptable(&other, overhead)) {
         struct rp_outcome worse = *out;
         *out = other;
@@ -229,35 +233,113 @@ static enum rp_batch_verdict verdict_of(const struct rp_maxbatch_options *o,
                                       : RP_BATCH_NO;
 }
 
+/* Why the batch does not fit. The caller frees the text. */
+static char *reason_of(const struct rp_maxbatch_options *o, const struct rp_outcome *out) {
+    const struct rp_claims *c = &out->plan.claims;
+    uint64_t needed = out->report.needed_bytes;
+    if (out->rc != RP_OK)
+        return rp_strdup(out->report.reason);
+    if (needed > o->policy_options.budget_bytes)
+        return rp_format("the plan needs %s, more than the budget",
+                         rp_show_exactly(needed).s);
+    if (!out->report.fits)
+        return rp_format("the copies of the plan take %s, more than the host memory",
+                         rp_show_exactly(out->plan.host_bytes).s);
+    return rp_format(
+        "the plan takes %s longer than keep-all, more than accepted",
+        rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s);
+}
+
+static double time_ratio(const struct rp_batch *p) {
+    return (double)p->plan.claims.time_ns / (double)p->plan.claims.baseline_time_ns;
+}
+
+/* Of the plans of larger batches, which fit, the one with the least time over keep-all. */
+static const struct rp_batch *best_larger(const struct search *s, uint64_t batch) {
+    const struct rp_batch *best = NULL;
+    for (size_t i = 0; i < s->m->points.n; i++) {
+        const struct rp_batch *p = &s->m->points.at[i];
+        if (p->batch >= batch && p->plan.steps.n > 0 &&
+            (best == NULL || time_ratio(p) < time_ratio(best)))
+            best = p;
+    }
+    return best;
+}
+
+/* Of the plans of smaller batches the nearest, which fits if it left room. */
+static const struct rp_batch *nearest_smaller(const struct search *s, uint64_t batch) {
+    const struct rp_batch *best = NULL;
+    for (size_t i = 0; i < s->m->points.n; i++) {
+        const struct rp_batch *p = &s->m->points.at[i];
+        if (p->batch < batch && p->plan.steps.n > 0 &&
+            (best == NULL || p->batch > best->batch ||
+             (p->batch == best->batch && time_ratio(p) < time_ratio(best))))
+            best = p;
+    }
+    return best;
+}
+
+/* The faster one of these two for this batch. False if neither fits it. The caller ends
+ * *start in any case. */
+static bool find_start(const struct search *s, const struct rp_graph *g, uint64_t batch,
+                       struct rp_plan *start) {
+    const struct rp_batch *from[] = {best_larger(s, batch), nearest_smaller(s, batch)};
+    bool found = false;
+    *start = (struct rp_plan){0};
+    for (int k = 0; k < 2 && s->o->policy->record == NULL; k++) {
+        struct rp_plan plan = {0};
+        if (from[k] != NULL &&
+            rp_plan_hand_over(&from[k]->plan, g, &s->o->policy_options, &plan) &&
+            (!found || rp_plan_order(g, &plan, start) < 0)) {
+            struct rp_plan worse = *start;
+            *start = plan;
+            plan = worse;
+            found = true;
+        }
+        rp_plan_fini(&plan);
+    }
+    return found;
+}
+
+/* Appends what became of a batch. Takes the plan out of `out`. */
+static void add_point(struct search *s, struct rp_batch p, struct rp_outcome *out,
+                      double overhead) {
+    p.needed_bytes = out->report.needed_bytes;
+    p.verdict = verdict_of(s->o, out, overhead);
+    p.reason = p.verdict == RP_BATCH_FITS ? NULL : reason_of(s->o, out);
+    p.plan = out->plan;
+    out->plan = (struct rp_plan){0};
+    if (p.verdict == RP_BATCH_FITS)
+        s->m->largest = rp_max_u64(s->m->largest, p.batch);
+    rp_push(&s->m->points, p);
+    rp_log(1, "batch %" PRIu64 " fits: %s", p.batch, rp_batch_word[p.verdict]);
+}
+
 /* Plans one batch and appends it to the points. With `for_speed` it uses all of the time
  * limit; otherwise it stops at the first plan that is fast enough. */
 static rp_rc try_batch(struct search *s, uint64_t batch, bool for_speed,
                        struct rp_err *err) {
     struct rp_graph g;
     struct rp_outcome out;
+    struct rp_plan start;
     const struct rp_maxbatch_options *o = s->o;
     struct rp_policy_options po = o->policy_options;
-    struct rp_batch p = {.batch = batch, .for_speed = for_speed};
     show_progress(s, batch);
     rp_rc rc = rp_maxbatch_graph(o, batch, &g, err);
     if (rc != RP_OK)
         return rc;
     double overhead = accepted_overhead(o, &g);
     po.gap = for_speed ? 0.001 : overhead >= 0 ? overhead : 1e9;
-    p.keep_all_bytes = rp_keep_all_bytes(&g, po.addressed);
+    po.start = find_start(s, &g, batch, &start) ? &start : NULL;
     rc = plan_batch(o, &g, &po, overhead, &out, err);
-    if (rc == RP_OK) {
-        p.claims = out.plan.claims;
-        p.needed_bytes = out.report.needed_bytes;
-        p.host_bytes = out.plan.host_bytes;
-        p.verdict = verdict_of(o, &out, overhead);
-        s->m->n_plans++;
-        if (p.verdict == RP_BATCH_FITS && batch >= s->m->largest)
-            keep_plan(s, batch, &out.plan);
-        rp_push(&s->m->points, p);
-        rp_log(1, "batch %" PRIu64 " fits: %s", batch, rp_batch_word[p.verdict]);
-    }
+    if (rc == RP_OK)
+        add_point(s,
+                  (struct rp_batch){.batch = batch,
+                                    .for_speed = for_speed,
+                                    .keep_all_bytes = rp_keep_all_bytes(&g, po.addressed)},
+                  &out, overhead);
     rp_outcome_fini(&out);
+    rp_plan_fini(&start);
     rp_graph_fini(&g);
     return rc;
 }
@@ -298,14 +380,15 @@ static bool is_planned(const struct search *s, uint64_t batch) {
     return false;
 }
 
-/* Plans batches for speed. */
+/* Plans for speed: the largest batch of all, keep-all's largest, and some between. It goes
+ * downwards, since a plan of a larger batch also fits the smaller one. */
 static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
     uint64_t a = s->m->keep_all_batch > 0 ? s->m->keep_all_batch : 1, b = s->m->largest;
     uint64_t last = 0;
     rp_rc rc = RP_OK;
-    for (uint64_t k = 0; k < N_FOR_SPEED && rc == RP_OK && b > 0; k++) {
+    for (uint64_t k = N_FOR_SPEED; k-- > 0 && rc == RP_OK && b > 0;) {
         uint64_t batch = a + (b - a) * k / (N_FOR_SPEED - 1);
-        s->plans_left = N_FOR_SPEED - 1 - (double)k;
+        s->plans_left = (double)k;
         if (batch != last && rp_stop_interrupted(s->o->policy_options.stop))
             s->m->n_open_for_speed++;
         else if (batch != last) {
@@ -327,7 +410,7 @@ rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch
     uint64_t first = m->keep_all_batch > 0 ? m->keep_all_batch : 1;
     uint64_t bound = largest_batch(o, first, may_fit);
     rp_rc rc = RP_OK;
-    if (m->keep_all_batch == 0 && bound > 0)
+    if (m->keep_all_batch == 0) /* without a bound too: the plan says why it does not fit */
         rc = try_batch(&s, first, false, err);
     if (rc == RP_OK && m->largest > 0)
         rc = bisect(&s, m->largest, bound + 1, err);

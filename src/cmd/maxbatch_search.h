@@ -16,10 +16,11 @@ struct rp_maxbatch_options {
     const struct rp_policy *policy;
     struct rp_policy_options policy_options;
     struct rp_host_budget host; /* as in policy_options, and where it is from */
-    double max_overhead;        /* a share of keep-all's time; negative: no limit */
-    bool one_forward;           /* the overhead may be one more forward pass instead */
-    double precision;           /* how far the largest batch may be off, as a share of it */
-    bool fit_only;              /* do not plan for speed */
+    uint64_t h2d_bytes_per_s, d2h_bytes_per_s; /* UINT64_MAX: the device's */
+    double max_overhead; /* a share of keep-all's time; negative: no limit */
+    bool one_forward;    /* the overhead may be one more forward pass instead */
+    double precision;    /* how far the largest batch may be off, as a share of it */
+    bool fit_only;       /* do not plan for speed */
 };
 
 /* What is known of a batch. For a policy with one plan for every budget, the plan fits or
@@ -38,8 +39,10 @@ struct rp_batch {
     uint64_t batch;
     enum rp_batch_verdict verdict;
     bool for_speed; /* planned for speed, not only for whether it fits */
-    struct rp_claims claims;
-    uint64_t needed_bytes, host_bytes, keep_all_bytes;
+    uint64_t keep_all_bytes;
+    uint64_t needed_bytes; /* by the plan */
+    struct rp_plan plan;   /* empty: there is none */
+    char *reason;          /* why the batch does not fit; or NULL */
 };
 
 /* What a search found. Zeroed before; rp_maxbatch_fini empties it. */
@@ -47,13 +50,16 @@ struct rp_maxbatch {
     RP_VEC(struct rp_batch) points; /* the batches that were planned */
     uint64_t keep_all_batch;        /* the largest that needs no plan; 0: not even one */
     uint64_t largest;               /* the largest that fits; 0: none */
-    unsigned n_plans;
-    struct rp_plan plan; /* the fastest of the largest batch that fits, if it was planned */
-    uint64_t plan_batch; /* its batch; 0: there is none */
     /* What an interrupt left undecided: the range of batches that may still fit, and the
      * number of batches that were to be planned for speed. All 0 without an interrupt. */
     uint64_t open_from, open_to;
     unsigned n_open_for_speed;
+};
+
+/* One network on one device. */
+struct rp_maxbatch_answer {
+    struct rp_maxbatch_options options;
+    struct rp_maxbatch found;
 };
 
 /* Builds the graph of a batch, with the device's times. RP_USAGE: an option that the
@@ -61,7 +67,8 @@ struct rp_maxbatch {
 rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
                         struct rp_graph *g, struct rp_err *err);
 
-/* Fills in *m, which is zeroed before. The caller empties it in any case. */
+/* Fills in *m, which is zeroed before. The caller empties it in any case. A search starts
+ * from a plan of another batch, if one fits: a network has the same ops for every batch. */
 rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
                          struct rp_err *err);
 void rp_maxbatch_fini(struct rp_maxbatch *m);

@@ -151,6 +151,18 @@ rp_rc rp_parse_policy(const char *command, const char *text, struct rp_policy_op
     return rc;
 }
 
+rp_rc rp_check_policy_allowed(const char *command, const struct rp_policy *policy,
+                              bool no_recompute, bool no_swap, struct rp_err *err) {
+    bool recomputes = no_recompute && !rp_policy_can_avoid_recompute(policy);
+    bool swaps = no_swap && !rp_policy_can_avoid_swap(policy);
+    if (recomputes || swaps)
+        return rp_fail(err, RP_USAGE,
+                       "%s: %s cannot be combined with --policy %s, which always %s",
+                       command, recomputes ? "--no-recompute" : "--no-swap", policy->name,
+                       recomputes ? "recomputes" : "swaps");
+    return RP_OK;
+}
+
 rp_rc rp_parse_policies(const char *command, const char *text, struct rp_policy_options *o,
                         bool *chosen, struct rp_err *err) {
     char *copy = rp_strdup(text), *rest = copy, *word;

@@ -16,6 +16,10 @@ const char *rp_policy_name(size_t i);
 rp_rc rp_parse_policy(const char *command, const char *text, struct rp_policy_options *o,
                       const struct rp_policy **policy, struct rp_err *err);
 
+/* RP_USAGE if the policy always does what --no-recompute or --no-swap forbid. */
+rp_rc rp_check_policy_allowed(const char *command, const struct rp_policy *policy,
+                              bool no_recompute, bool no_swap, struct rp_err *err);
+
 /* Parses a list of policies; NULL stands for all. *chosen[i] says if rp_policies[i] is one
  * of them. RP_USAGE as above, and if a policy with options is listed twice. */
 rp_rc rp_parse_policies(const char *command, const char *text, struct rp_policy_options *o,

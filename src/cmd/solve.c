@@ -198,14 +198,7 @@ static rp_rc check_policy(const struct options *o, struct rp_err *err) {
     if (wrong != NULL)
         return rp_fail(err, RP_USAGE, "solve: %s cannot be combined with --policy %s",
                        wrong, policy->name);
-    bool recomputes = o->no_recompute && !rp_policy_can_avoid_recompute(policy);
-    bool swaps = o->no_swap && !rp_policy_can_avoid_swap(policy);
-    if (recomputes || swaps)
-        return rp_fail(err, RP_USAGE,
-                       "solve: %s cannot be combined with --policy %s, which always %s",
-                       recomputes ? "--no-recompute" : "--no-swap", policy->name,
-                       recomputes ? "recomputes" : "swaps");
-    return RP_OK;
+    return rp_check_policy_allowed("solve", policy, o->no_recompute, o->no_swap, err);
 }
 
 static rp_rc check_usage(struct options *o, struct rp_err *err) {

@@ -125,8 +125,6 @@ void cam_case_maxbatch(struct cam_case *c) {
         cam_word(&line, "--no-addresses");
     if (rp_rng_percent(&c->r, 30))
         cam_word(&line, "--host-budget=%uMiB", cam_between(&c->r, 0, 800));
-    if (c->o->steady || rp_rng_percent(&c->r, 20))
-        cam_word(&line, "--ignore-clock");
     cam_word(&line, "-op.json");
     cam_word(&line, "-gg.json");
     cam_expect(c, "p.json");

@@ -1,0 +1,71 @@
+/* Tests of plans that are carried over to another batch of their network. */
+#include "cmd/plan_hand_over.h"
+
+#include "cmd/policy_outcome.h"
+#include "networks.h"
+#include "policies.h"
+#include "run.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
+
+static struct rp_graph network(uint64_t batch) {
+    struct rp_zoo_options z = rp_net_defaults();
+    z.batch = batch;
+    return rp_priced_network("resnet18", z);
+}
+
+/* True if capuchin's plan of batch 8 at 80% of keep-all is a plan for the graph in
+ * `percent` of what it needed, with `host_bytes` of host memory. */
+static bool carries_over(const struct rp_graph *g, uint64_t percent, uint64_t host_bytes,
+                         bool addressed) {
+    struct rp_graph eight = network(8);
+    struct rp_policy_options o = rp_quick_options(addressed);
+    struct rp_outcome out;
+    struct rp_plan plan;
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    o.budget_bytes = rp_keep_all_bytes(&eight, addressed) / 100 * 80;
+    CU_ASSERT_EQUAL_FATAL(
+        rp_outcome_make(&eight, rp_policy_find("capuchin"), &o, &out, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(out.rc, RP_OK);
+    printf("needs %lu of %lu host %lu of %lu\n", out.report.needed_bytes, o.budget_bytes,
+           out.plan.host_bytes, o.host_bytes);
+    o.budget_bytes = out.report.needed_bytes / 100 * percent;
+    o.host_bytes = host_bytes;
+    bool ok = rp_plan_hand_over(&out.plan, g, &o, &plan);
+    if (ok) {
+        CU_ASSERT_EQUAL(rp_verify(g, &plan, &v, &err), RP_OK);
+        CU_ASSERT_EQUAL(plan.addressed, addressed);
+        CU_ASSERT_EQUAL(plan.budget_bytes, o.budget_bytes);
+        CU_ASSERT_EQUAL(plan.steps.n, out.plan.steps.n);
+    }
+    rp_plan_fini(&plan);
+    rp_outcome_fini(&out);
+    rp_graph_fini(&eight);
+    return ok;
+}
+
+static void a_plan_fits_smaller_batches_and_no_much_larger_ones(void) {
+    struct rp_graph six = network(6), sixteen = network(16);
+    for (int addressed = 0; addressed <= 1; addressed++) {
+        CU_ASSERT_TRUE(carries_over(&six, 101, RP_MAX_QUANTITY, addressed));
+        CU_ASSERT_TRUE(carries_over(&sixteen, 200, RP_MAX_QUANTITY, addressed));
+        CU_ASSERT_FALSE(carries_over(&sixteen, 101, RP_MAX_QUANTITY, addressed));
+        CU_ASSERT_FALSE(carries_over(&six, 1, RP_MAX_QUANTITY, addressed));
+        CU_ASSERT_FALSE(carries_over(&six, 101, 0, addressed));
+    }
+    rp_graph_fini(&six);
+    rp_graph_fini(&sixteen);
+}
+
+static void a_plan_of_other_ops_is_not_carried_over(void) {
+    struct rp_graph vgg = rp_priced_network("vgg16", rp_net_defaults());
+    CU_ASSERT_FALSE(carries_over(&vgg, 1000, RP_MAX_QUANTITY, true));
+    rp_graph_fini(&vgg);
+}
+
+void suite_plan_hand_over(void) {
+    RP_SUITE("plan_hand_over");
+    RP_TEST(a_plan_fits_smaller_batches_and_no_much_larger_ones);
+    RP_TEST(a_plan_of_other_ops_is_not_carried_over);
+}
