@@ -264,6 +264,8 @@ info:
 	@echo "flags     $(RP_CFLAGS)"
 	@echo "libraries $(LIBS)"
 	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
+	@$(BUILD)/remat-plan --version 2>/dev/null | sed -n 's/^engines:/engines  /p' | grep . || \
+	  echo "engines   known once $(BUILD)/remat-plan is built"
 
 always:
 .PHONY: all demo bench deps check check-compilers check-gpu mutate sanitize fuzz fuzzers campaign format install uninstall clean info always

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "brute.h"
+#include "engines.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/mip/worker.h"
@@ -83,15 +84,16 @@ static struct rp_branch_cut_options set_variant(uint64_t n) {
                                           .no_fixing = n & 16};
 }
 
-static void branch_and_cut_agrees_with_exhaustive_search(void) {
-    uint32_t n = 250;
+static void compare_with_exhaustive_search(enum rp_engine e) {
+    uint32_t n = e == RP_ENGINE_GLPK ? 250 : 60;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct instance i;
         build_instance(seed, &i);
         uint32_t op;
         bool good = rp_instance_floor(&i.p, &op) <= i.floor_bytes;
-        good = good && check_steps(&i, &(struct rp_branch_cut_options){0});
+        good = good && check_steps(&i, &(struct rp_branch_cut_options){.engine = e});
         struct rp_branch_cut_options plain = set_variant(seed);
+        plain.engine = e;
         good = good && check_steps(&i, &plain);
         free_instance(&i);
         if (!good) {
@@ -100,6 +102,9 @@ static void branch_and_cut_agrees_with_exhaustive_search(void) {
             return;
         }
     }
+}
+static void branch_and_cut_agrees_with_exhaustive_search(void) {
+    rp_on_engines(compare_with_exhaustive_search);
 }
 
 /* Solves the instance in steps of a size that depends on the variant, within a limit of

@@ -1,7 +1,8 @@
 #!/bin/bash
-# check-python.sh setup|plain|full: the tests of the Python package.
+# check-python.sh setup|plain|full|highs: the tests of the Python package.
 #   plain   those that need only python3: files, plans, calls of the program
 #   setup   makes the virtual environment of `full` in the user's cache, if there is none
+#   highs   prints the path of HiGHS's library in that environment, if it is there
 #   full    ruff, mypy and the tests with PyTorch and JAX
 # SKIP_PYTHON=1 skips `full`. Under CI (CI=true) a skip is a failure. REMAT_PLAN_PYTHON names
 # a python with the packages of python/requirements-test.txt to use instead.
@@ -111,6 +112,10 @@ setup)
         [ -z "${REMAT_PLAN_PYTHON:-}" ] && setup
     exit 0
     ;;
+highs)
+    find "$(dirname "$python")/../lib" -path '*/highspy/libhighs.so.1' 2>/dev/null | head -n 1
+    exit 0
+    ;;
 plain)
     name=python-plain
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
@@ -127,7 +132,7 @@ full)
     count pytest "$python" -m pytest -p no:cacheprovider tests --ignore tests/plain
     ;;
 *)
-    echo "usage: check-python.sh setup|plain|full" >&2
+    echo "usage: check-python.sh setup|plain|full|highs" >&2
     exit 2
     ;;
 esac

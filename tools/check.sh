@@ -37,6 +37,8 @@ part() {
     fi
 }
 
+# Tests of HiGHS run where it is found; under CI it must be.
+export REMAT_PLAN_HIGHS=${REMAT_PLAN_HIGHS:-$(tools/check-python.sh highs)}
 part unit "$build/unit"
 for replay in "$build"/replay_*; do
     [[ -x $replay && $replay != *.* ]] || continue

@@ -18,7 +18,7 @@ static void print_help(void) {
     puts(
         "\n"
         "'remat-plan help COMMAND' describes a command. 'remat-plan --version' prints the\n"
-        "version.\n\n"
+        "version and the engines for linear programs.\n\n"
         "exit codes:\n"
         "  0  done\n"
         "  1  the answer is no: no plan can exist, or the plan is rejected\n"
@@ -55,7 +55,7 @@ rp_rc rp_run_command_line(int argc, char **argv, struct rp_err *err) {
     if (help || is(argv[1], "--help", "-h"))
         print_help();
     else if (is(argv[1], "--version", "-V"))
-        puts("remat-plan " RP_VERSION);
+        rp_print_version();
     else
         return run_command(argv[1], argc - 1, argv + 1, err);
     return RP_OK;

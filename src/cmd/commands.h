@@ -28,5 +28,6 @@ RP_COMMANDS(RP_DECLARE_COMMAND)
 /* Runs the command that argv[1] names, or prints the help or the version. Returns what the
  * process's exit code will be; `err` holds the message if that is not RP_OK. */
 rp_rc rp_run_command_line(int argc, char **argv, struct rp_err *err);
+void rp_print_version(void); /* of remat-plan, and of the engines that are there */
 
 #endif

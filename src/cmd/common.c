@@ -42,6 +42,21 @@ struct rp_option rp_option_seed(uint64_t *to) {
                               .help = "random seed (1)"};
 }
 
+struct rp_option rp_option_engine(const char **to) {
+    return (struct rp_option){.name = "engine",
+                              .type = RP_OPT_STRING,
+                              .to = to,
+                              .arg = "NAME",
+                              .help = "solve linear programs with glpk or highs (glpk)"};
+}
+
+rp_rc rp_parse_engine(const char *command, const char *name, enum rp_engine *e,
+                      struct rp_err *err) {
+    struct rp_err reason = {{0}};
+    rp_rc rc = name == NULL ? RP_OK : rp_engine_parse(name, e, &reason);
+    return rc == RP_OK ? rc : rp_fail(err, rc, "%s: --engine: %s", command, reason.msg);
+}
+
 /* ---- sizes ---- */
 
 rp_rc rp_parse_bandwidth(const char *command, const char *option, const char *text,

@@ -13,6 +13,7 @@
 #include "cmd/options.h"
 #include "model/graph.h"
 #include "model/plan.h"
+#include "solve/engine/engine.h"
 #include "verify/verifier.h"
 
 /* ---- rows of option tables ---- */
@@ -21,6 +22,10 @@ struct rp_option rp_option_json(bool *to);
 struct rp_option rp_option_ignore_clock(bool *to);
 struct rp_option rp_option_no_addresses(bool *to);
 struct rp_option rp_option_seed(uint64_t *to);
+struct rp_option rp_option_engine(const char **to);
+/* Loads the engine of that name; NULL leaves *e alone. RP_USAGE or RP_ENV. */
+rp_rc rp_parse_engine(const char *command, const char *name, enum rp_engine *e,
+                      struct rp_err *err);
 
 /* ---- sizes on the command line: RP_USAGE if the text is not one ---- */
 

@@ -332,6 +332,7 @@ static rp_rc compare_file(const char *file, struct options *o, struct rp_err *er
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct options o = {.host_budget = UINT64_MAX};
+    const char *engine = NULL;
     bool no_addresses = false, done;
     int n;
     rp_policy_options_init(&o.policy);
@@ -352,11 +353,14 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "write a page for a browser into FILE, with all plans"},
         rp_option_no_addresses(&no_addresses),
         rp_option_seed(&o.policy.seed),
+        rp_option_engine(&engine),
         rp_option_json(&o.json),
         {0},
     };
     rp_rc rc = rp_options_parse(&rp_cmd_compare, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
+        return rc;
+    if ((rc = rp_parse_engine("compare", engine, &o.policy.engine, err)) != RP_OK)
         return rc;
     o.policy.addressed = !no_addresses;
     struct rp_stop stop = {rp_watch_interrupts(), INFINITY};

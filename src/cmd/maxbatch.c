@@ -23,8 +23,8 @@ struct options {
     struct rp_zoo_texts zoo;
     char **networks;
     size_t n_networks;
-    const char *devices, *budget, *max_overhead, *policy, *plan_out, *graph_out, *csv;
-    const char *h2d, *d2h;
+    const char *devices, *budget, *max_overhead, *policy, *engine, *plan_out, *graph_out;
+    const char *csv, *h2d, *d2h;
     uint64_t host_budget; /* UINT64_MAX: not given */
     double precision;     /* percent */
     bool no_addresses, json;
@@ -167,6 +167,8 @@ static rp_rc parse_shared(struct options *o, struct rp_err *err) {
         rc = rp_check_policy_allowed("maxbatch", s->policy, false,
                                      s->policy_options.no_swap, err);
     if (rc == RP_OK)
+        rc = rp_parse_engine("maxbatch", o->engine, &s->policy_options.engine, err);
+    if (rc == RP_OK)
         rc = parse_overhead(o->max_overhead, s, err);
     if (rc == RP_OK)
         rc = rp_parse_bandwidth("maxbatch", "h2d", o->h2d, &s->h2d_bytes_per_s, err);
@@ -245,6 +247,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         RP_ZOO_ROWS(&s->zoo, &o.zoo),
         rp_option_no_addresses(&o.no_addresses),
         rp_option_seed(&s->policy_options.seed),
+        rp_option_engine(&o.engine),
         rp_option_json(&o.json),
         {0},
     };

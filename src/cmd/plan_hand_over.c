@@ -41,8 +41,8 @@ bool rp_plan_hand_over(const struct rp_plan *from, const struct rp_graph *g,
         g->fixed_bytes + to->arena_bytes > o->budget_bytes)
         return false;
     if (o->addressed) {
-        rp_assign_addresses(g, to, o->budget_bytes - g->fixed_bytes, PACK_WORK, o->stop,
-                            NULL);
+        rp_assign_addresses(g, to, o->budget_bytes - g->fixed_bytes, PACK_WORK, true,
+                            o->stop, NULL);
         if (rp_plan_fill_claims(g, to, &ignored) != RP_OK)
             return false;
     }

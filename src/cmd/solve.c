@@ -31,7 +31,7 @@ struct bandwidths {
 
 struct options {
     struct rp_budget_texts budget;
-    const char *start, *policy_text;
+    const char *start, *policy_text, *engine;
     struct bandwidths bandwidths;
     bool no_recompute, no_swap, no_addresses, given_order;
     double gap; /* percent; negative: not given */
@@ -194,6 +194,7 @@ static rp_rc check_policy(const struct options *o, struct rp_err *err) {
                         : policy->record == NULL       ? NULL
                         : o->gap >= 0                  ? "--gap"
                         : o->solve.ignore_clock        ? "--ignore-clock"
+                        : o->engine != NULL            ? "--engine"
                                                        : NULL;
     if (wrong != NULL)
         return rp_fail(err, RP_USAGE, "solve: %s cannot be combined with --policy %s",
@@ -205,6 +206,8 @@ static rp_rc check_usage(struct options *o, struct rp_err *err) {
     rp_rc rc = rp_check_budget_texts("solve", NULL, &o->budget, err);
     if (rc == RP_OK)
         rc = rp_parse_policy("solve", o->policy_text, &o->policy_options, &o->policy, err);
+    if (rc == RP_OK)
+        rc = rp_parse_engine("solve", o->engine, &o->solve.engine, err);
     if (rc == RP_OK && o->policy != NULL)
         rc = check_policy(o, err);
     if (rc != RP_OK)
@@ -255,6 +258,7 @@ static void complete_options(struct options *o, const struct rp_graph *g) {
     p->host_bytes = s->host_bytes;
     p->time_limit = s->time_limit;
     p->ignore_clock = s->ignore_clock;
+    p->engine = s->engine;
     p->seed = s->seed;
     p->gap = s->gap;
     o->stop = (struct rp_stop){s->stop, INFINITY};
@@ -329,6 +333,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "write the graph with these bandwidths to FILE"},
         rp_option_no_addresses(&o.no_addresses),
         rp_option_seed(&o.solve.seed),
+        rp_option_engine(&o.engine),
         {"policy", 'p', RP_OPT_STRING, &o.policy_text, "POLICY",
          "plan by this policy (listed below) instead of searching", rp_policy_name},
         {"stats", 0, RP_OPT_FLAG, &o.output.stats, NULL,

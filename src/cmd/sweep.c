@@ -30,6 +30,7 @@ struct options {
     uint64_t n_processes;
     double gap;           /* percent */
     uint64_t host_budget; /* UINT64_MAX: not given */
+    const char *engine;
     bool jobs, slurm, merge, no_addresses, json;
 };
 
@@ -309,9 +310,10 @@ static void write_words(struct options *o) {
     const struct rp_policy_options *p = &s->options;
     const struct rp_budget_texts *b = &o->budgets;
     s->settings = rp_format(
-        " --policy %s --time-limit %.10g --gap %.10g --seed %" PRIu64 "%s%s",
+        " --policy %s --time-limit %.10g --gap %.10g --seed %" PRIu64 "%s%s%s",
         o->policy_text, p->time_limit, o->gap, p->seed,
-        p->ignore_clock ? " --ignore-clock" : "", p->addressed ? "" : " --no-addresses");
+        p->ignore_clock ? " --ignore-clock" : "", p->addressed ? "" : " --no-addresses",
+        p->engine == RP_ENGINE_HIGHS ? " --engine highs" : "");
     char *budgets = b->all != NULL ? rp_format(" --budget %s", b->all)
                     : b->activations != NULL
                         ? rp_format(" --activation-budget %s", b->activations)
@@ -363,13 +365,15 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "leave out of the tables how long planning took"},
         rp_option_no_addresses(&o.no_addresses),
         rp_option_seed(&p->seed),
+        rp_option_engine(&o.engine),
         rp_option_json(&o.json),
         {0},
     };
     rp_rc rc = rp_options_parse(&rp_cmd_sweep, table, argc, argv, &n, &done, err);
     if (rc != RP_OK || done)
         return rc;
-    if ((rc = check_usage(&o, n, argv + 1, err)) != RP_OK)
+    if ((rc = check_usage(&o, n, argv + 1, err)) != RP_OK ||
+        (rc = rp_parse_engine("sweep", o.engine, &p->engine, err)) != RP_OK)
         return rc;
     struct rp_stop stop = {rp_watch_interrupts(), INFINITY};
     p->stop = &stop;

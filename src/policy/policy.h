@@ -19,6 +19,7 @@
 #include "model/graph.h"
 #include "model/plan.h"
 #include "policy/recorder.h"
+#include "solve/engine/engine.h"
 
 enum rp_ctrld { RP_CHAIN_RULE, RP_DIRECT_ORDER };
 
@@ -41,9 +42,10 @@ struct rp_policy_options {
         pytorch_millionths;   /* budget of policy pytorch; UINT64_MAX: the best of some */
     bool libra_no_refinement; /* libra keeps nothing again that it gave up */
     bool given_order; /* ops run first in the graph's order; for policies that can choose */
-    double time_limit; /* seconds, of the policies that search (checkmate, remat) */
-    bool ignore_clock; /* only the amount of work limits the search */
-    double gap;        /* a search stops when time <= bound * (1 + gap) */
+    double time_limit;     /* seconds, of the policies that search (checkmate, remat) */
+    bool ignore_clock;     /* only the amount of work limits the search */
+    double gap;            /* a search stops when time <= bound * (1 + gap) */
+    enum rp_engine engine; /* of a search; it is loaded */
     uint64_t seed;
     const struct rp_plan *start; /* a valid plan that a search begins with; may be NULL */
     struct rp_stop *stop; /* Ctrl-C, and the deadline of the policy at work; may be NULL */

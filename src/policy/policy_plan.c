@@ -44,6 +44,7 @@ static rp_rc search(const struct rp_graph *g, const struct rp_policy *policy,
                                   .time_limit = o->time_limit,
                                   .ignore_clock = o->ignore_clock,
                                   .gap = o->gap,
+                                  .engine = o->engine,
                                   .seed = o->seed,
                                   .stop = o->stop != NULL ? o->stop->interrupted : NULL};
     struct rp_solve_report sr;

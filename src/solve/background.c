@@ -8,7 +8,7 @@
 #include "solve/incumbent.h"
 
 void rp_mip_begin(struct rp_context *w) {
-    struct rp_branch_cut_options options = {.gap = w->o->gap};
+    struct rp_branch_cut_options options = {.gap = w->o->gap, .engine = w->o->engine};
     w->mip = rp_mip_worker_start(&w->spaces[RP_WITHOUT_SWAPS].p, &options);
 }
 

@@ -122,8 +122,10 @@ static void polish(struct job *j) {
 static void cross(struct job *j) {
     struct rp_context *w = j->w;
     struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
-    struct rp_crossover_options o = {
-        .work = (uint64_t)j->work + 1, .stop = rp_context_stop, .stop_arg = w};
+    struct rp_crossover_options o = {.engine = w->o->engine,
+                                     .work = (uint64_t)j->work + 1,
+                                     .stop = rp_context_stop,
+                                     .stop_arg = w};
     struct rp_solution_pool *pool = &j->space->pool;
     rp_crossover(&j->space->p, &o, pool, &w->statistics.crossover);
     s->seconds = w->statistics.crossover.seconds;

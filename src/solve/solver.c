@@ -65,6 +65,9 @@ static void write_notes(const struct rp_context *w, bool from_sequences,
                                                                 : "annealing over S",
                   "time_limit", w->o->time_limit, "seed", (json_int_t)w->o->seed, "capped",
                   (int)w->report->capped);
+    if (w->o->engine != RP_ENGINE_GLPK)
+        json_object_set_new(plan->notes, "engine",
+                            json_string(rp_engine_name(w->o->engine)));
 }
 
 static rp_rc refuse_keep_all_only(struct rp_context *w) {

@@ -21,6 +21,7 @@
 
 #include "model/graph.h"
 #include "model/plan.h"
+#include "solve/engine/engine.h"
 
 struct rp_statistics; /* solve/statistics.h */
 
@@ -39,6 +40,7 @@ struct rp_solve_options {
     /* Stop when time <= bound * (1 + gap): tested between turns of the portfolio
      * (rp_context_gap_reached) and inside branch and cut (rp_node_lp_goal_ns). */
     double gap;
+    enum rp_engine engine; /* of linear and mixed-integer programs; it is loaded */
     uint64_t seed;
     /* A valid plan for the graph, or NULL. The search also starts from it. If it fits the
      * budget, the result is not slower than it is. */

@@ -68,7 +68,8 @@ static void take_result(struct crossover *c, const struct rp_mip_worker_result *
 
 /* Runs branch and cut over the open columns. False if it did not finish. */
 static bool solve_open_columns(struct crossover *c, uint64_t work) {
-    struct rp_branch_cut_options options = {.base = &c->base, .known = c->known};
+    struct rp_branch_cut_options options = {
+        .engine = c->o->engine, .base = &c->base, .known = c->known};
     struct rp_mip_worker *m = rp_mip_worker_start(c->p, &options);
     struct rp_mip_worker_result r = {0};
     enum rp_mip_worker_status status = RP_MIP_DEADLINE;

@@ -13,9 +13,11 @@
 #define RP_SOLVE_MIP_CROSSOVER_H
 
 #include "solve/core/instance.h"
+#include "solve/engine/engine.h"
 #include "solve/mip/solution_pool.h"
 
 struct rp_crossover_options {
+    enum rp_engine engine;        /* of branch and cut */
     uint64_t work;                /* limit, in units of branch_cut.h */
     bool (*stop)(void *stop_arg); /* called a few times a second: true ends it */
     void *stop_arg;

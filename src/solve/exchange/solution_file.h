@@ -1,0 +1,36 @@
+/* solution_file: the solution files of other solvers, which are recognised by what is in
+ * them:
+ *
+ *   glpsol -w    c, s, i and j lines (glp_write_mip); columns by number
+ *   glpsol -o    the printable report (glp_print_mip), of six digits
+ *   HiGHS        "Model status", then "# Columns" (solution style 0)
+ *   CBC          "Optimal - objective value ...", then number, name, value, cost
+ *   Gurobi       "# Objective value = ...", then name, value
+ *   SCIP         "objective value: ...", then name, value, (obj:...)
+ *
+ * Files of CBC and SCIP leave out columns that are 0.
+ *
+ * Sources: GLPK 5.0's reference manual, and files that HiGHS 1.15, CBC 2.10 and SCIP 10
+ * have written; Gurobi's format as its manual describes it.
+ *
+ * Thread-safe: there is no shared state.
+ */
+#ifndef RP_SOLVE_EXCHANGE_SOLUTION_FILE_H
+#define RP_SOLVE_EXCHANGE_SOLUTION_FILE_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* Reads the value of each of n_cols columns, which have these names, into x[n_cols]. The
+ * file may name a column ONE beside them (model_file.h). *writer gets the program's name,
+ * which is a constant.
+ *
+ * RP_ENV: the file cannot be read. RP_INPUT: "file:line: rule", if it is none of these, is
+ * damaged or cut short, is about other columns, or says that there is no solution. */
+rp_rc rp_solution_load(const char *path, uint32_t n_cols, char *const *names, double *x,
+                       const char **writer, struct rp_err *err);
+rp_rc rp_solution_parse(char *text, const char *path, uint32_t n_cols, char *const *names,
+                        double *x, const char **writer, struct rp_err *err);
+
+#endif

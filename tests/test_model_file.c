@@ -1,0 +1,205 @@
+/* Tests of programs as files, and of the solution files of other solvers. Those under
+ * tests/data/solution were written by the programs that their names say, for the program
+ * below; only gurobi.sol was written by hand, as its manual says. */
+#include "solve/exchange/model_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "run.h"
+#include "solve/exchange/solution_file.h"
+
+/* The optimum is a = 1, b = 0, c = 1, n = 2, w = 2.5: 7 + 3 + 2 + 4 + 5 = 21. */
+static char *col_names[] = {"a_1", "b_1", "c_with_a_long_name", "n_1", "w_1"};
+static char *row_names[] = {"choose", "same", "range", "at_least"};
+static const double optimum[] = {1, 0, 1, 2, 2.5};
+static const struct rp_milp_names names = {col_names, row_names,
+                                           "One line.\nAnd another.\n"};
+
+static void build(struct rp_milp *m) {
+    *m = (struct rp_milp){.fixed = 7};
+    rp_milp_add_col(m, 3, 0, 1, true);
+    rp_milp_add_col(m, 4, 0, 1, true);
+    rp_milp_add_col(m, 2, 0, 1, true);
+    rp_milp_add_col(m, 2, 1, 3, true);
+    rp_milp_add_col(m, 2, -1, HUGE_VAL, false);
+    rp_milp_begin_row(m, 2, 2);
+    for (uint32_t j = 0; j < 3; j++)
+        rp_milp_term(m, j, 1);
+    rp_milp_begin_row(m, -HUGE_VAL, 0.5);
+    rp_milp_term(m, 1, 1);
+    rp_milp_term(m, 3, -0.25);
+    rp_milp_begin_row(m, 2.5, 10);
+    rp_milp_term(m, 4, 1);
+    rp_milp_begin_row(m, 1.75, HUGE_VAL);
+    rp_milp_term(m, 3, 1);
+}
+
+static void write_both(char **mps, char **lp) {
+    struct rp_milp m;
+    size_t len;
+    build(&m);
+    FILE *f = rp_text_open(mps, &len);
+    rp_write_mps(&m, &names, f);
+    rp_text_close(f);
+    f = rp_text_open(lp, &len);
+    rp_write_lp(&m, &names, f);
+    rp_text_close(f);
+    rp_milp_fini(&m);
+}
+
+static const char mps_text[] = "* One line.\n"
+                               "* And another.\n"
+                               "NAME remat_plan\n"
+                               "ROWS\n"
+                               " N cost\n"
+                               " E choose\n"
+                               " L same\n"
+                               " L range\n"
+                               " G at_least\n"
+                               "COLUMNS\n"
+                               " MARKER 'MARKER' 'INTORG'\n"
+                               " a_1 cost 3\n"
+                               " a_1 choose 1\n"
+                               " b_1 cost 4\n"
+                               " b_1 choose 1\n"
+                               " b_1 same 1\n"
+                               " c_with_a_long_name cost 2\n"
+                               " c_with_a_long_name choose 1\n"
+                               " n_1 cost 2\n"
+                               " n_1 same -0.25\n"
+                               " n_1 at_least 1\n"
+                               " MARKER 'MARKER' 'INTEND'\n"
+                               " w_1 cost 2\n"
+                               " w_1 range 1\n"
+                               " ONE cost 7\n"
+                               "RHS\n"
+                               " RHS choose 2\n"
+                               " RHS same 0.5\n"
+                               " RHS range 10\n"
+                               " RHS at_least 1.75\n"
+                               "RANGES\n"
+                               " RNG range 7.5\n"
+                               "BOUNDS\n"
+                               " UP BND a_1 1\n"
+                               " UP BND b_1 1\n"
+                               " UP BND c_with_a_long_name 1\n"
+                               " LO BND n_1 1\n"
+                               " UP BND n_1 3\n"
+                               " LO BND w_1 -1\n"
+                               " FX BND ONE 1\n"
+                               "ENDATA\n";
+static const char lp_text[] = "\\ One line.\n"
+                              "\\ And another.\n"
+                              "Minimize\n"
+                              " cost: + 3 a_1 + 4 b_1 + 2 c_with_a_long_name\n"
+                              "  + 2 n_1 + 2 w_1 + 7 ONE\n"
+                              "Subject To\n"
+                              " choose: + 1 a_1 + 1 b_1 + 1 c_with_a_long_name = 2\n"
+                              " same: + 1 b_1 - 0.25 n_1 <= 0.5\n"
+                              " range: + 1 w_1 <= 10\n"
+                              " range_low: + 1 w_1 >= 2.5\n"
+                              " at_least: + 1 n_1 >= 1.75\n"
+                              "Bounds\n"
+                              " 0 <= a_1 <= 1\n"
+                              " 0 <= b_1 <= 1\n"
+                              " 0 <= c_with_a_long_name <= 1\n"
+                              " 1 <= n_1 <= 3\n"
+                              " -1 <= w_1\n"
+                              " ONE = 1\n"
+                              "Generals\n"
+                              " a_1 b_1 c_with_a_long_name n_1\n"
+                              "End\n";
+
+static void a_program_is_written_as_mps_and_lp(void) {
+    char *mps, *lp;
+    write_both(&mps, &lp);
+    CU_ASSERT_STRING_EQUAL(mps, mps_text);
+    CU_ASSERT_STRING_EQUAL(lp, lp_text);
+    free(mps);
+    free(lp);
+}
+
+static rp_rc parse(const char *text, double *x, const char **writer, struct rp_err *err) {
+    char *copy = strdup(text);
+    *err = (struct rp_err){{0}};
+    rp_rc rc = rp_solution_parse(copy, "f.sol", 5, col_names, x, writer, err);
+    free(copy);
+    return rc;
+}
+
+static void solution_files_of_each_program_are_read(void) {
+    static const char *const files[][2] = {{"glpsol-w", "glpsol"}, {"glpsol-o", "glpsol"},
+                                           {"highs", "HiGHS"},     {"cbc", "CBC"},
+                                           {"gurobi", "Gurobi"},   {"scip", "SCIP"}};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        struct rp_err err = {{0}};
+        const char *writer = "";
+        char path[100];
+        double x[5];
+        snprintf(path, sizeof path, "tests/data/solution/%s.sol", files[k][0]);
+        CU_ASSERT_EQUAL(rp_solution_load(path, 5, col_names, x, &writer, &err), RP_OK);
+        CU_ASSERT_STRING_EQUAL(err.msg, "");
+        CU_ASSERT_STRING_EQUAL(writer, files[k][1]);
+        CU_ASSERT(memcmp(x, optimum, sizeof x) == 0);
+    }
+}
+
+static void columns_that_are_left_out_are_zero(void) {
+    struct rp_err err;
+    const char *writer;
+    double x[5] = {9, 9, 9, 9, 9};
+    CU_ASSERT_EQUAL(
+        parse("Stopped on time - objective value 3\n** 0 n_1 2 0\n", x, &writer, &err),
+        RP_OK);
+    CU_ASSERT(x[3] == 2 && x[0] == 0 && x[4] == 0);
+    CU_ASSERT_EQUAL(
+        parse("solution status: time limit\nobjective value: 1\na_1 1\n", x, &writer, &err),
+        RP_OK);
+    CU_ASSERT(x[0] == 1 && x[3] == 0);
+}
+
+static void bad_solution_files_are_refused(void) {
+    static const char *const bad[][2] = {
+        {"", "f.sol:1: the file is empty"},
+        {"hello\n",
+         "f.sol:1: this is no solution file of glpsol, HiGHS, CBC, Gurobi or SCIP"},
+        {"# Objective value = 1\nq 1\n", "f.sol:2: the model has no column 'q'"},
+        {"# Objective value = 1\na_1 1\na_1 1\n", "f.sol:3: column 'a_1' comes twice"},
+        {"# Objective value = 1\na_1 one\n", "f.sol:2: 'one' is not a number"},
+        {"# Objective value = 1\na_1\n", "f.sol:2: '' is not a number"},
+        {"# Objective value = 1\na_1 inf\n", "f.sol:2: 'inf' is not a number"},
+        {"# Objective value = 1\na_1 1\n", "f.sol:3: the file has no column 'b_1'"},
+        {"Infeasible - objective value 0\n", "f.sol:1: the file holds no solution"},
+        {"Optimal - objective value 0\n a_1 1\n",
+         "f.sol:2: this line is not: number, name, value, cost"},
+        {"solution status: infeasible\nno solution available\n",
+         "f.sol:2: the file holds no solution"},
+        {"s bas 4 6 f f 1\n", "f.sol:1: this is no solution of a mixed-integer program"},
+        {"s mip 4 6 n 1\n", "f.sol:1: the file holds no solution"},
+        {"s mip 4 6 o 1\nj 9 1\n", "f.sol:2: the model has no column 9"},
+        {"s mip 4 6 o 1\nj 1 1\n", "f.sol:3: the file has no column 'b_1'"},
+        {"Model status\nInfeasible\n# Primal solution values\nNone\n",
+         "f.sol:4: the file holds no solution"},
+        {"Problem: x\nStatus: INTEGER UNDEFINED\n", "f.sol:2: the file holds no solution"},
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        struct rp_err err;
+        const char *writer;
+        double x[5];
+        CU_ASSERT_EQUAL(parse(bad[k][0], x, &writer, &err), RP_INPUT);
+        CU_ASSERT_STRING_EQUAL(err.msg, bad[k][1]);
+        if (strcmp(err.msg, bad[k][1]) != 0)
+            printf("%s\n", err.msg);
+    }
+}
+
+void suite_model_file(void) {
+    RP_SUITE("model_file");
+    RP_TEST(a_program_is_written_as_mps_and_lp);
+    RP_TEST(solution_files_of_each_program_are_read);
+    RP_TEST(columns_that_are_left_out_are_zero);
+    RP_TEST(bad_solution_files_are_refused);
+}
