@@ -342,6 +342,15 @@ static void add_rows(struct rp_interval_model *m) {
 
 /* ---- the model ---- */
 
+static uint64_t common_divisor_ns(const struct rp_instance *p) {
+    uint64_t g = 0;
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        g = rp_gcd_u64(g, p->time_ns[j]);
+    for (uint32_t x = 0; x < p->n_tensors && p->out_ns != NULL; x++)
+        g = rp_gcd_u64(g, rp_gcd_u64(p->out_ns[x], p->in_ns[x]));
+    return g == 0 ? 1 : g;
+}
+
 /* The power of two that brings x to [0.5, 1). */
 static double scale_of(double x) {
     int exponent = 0;
@@ -355,7 +364,8 @@ void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instanc
     struct reach c = {.before_ns = rp_calloc((size_t)p->n_ops + 1, sizeof(double)),
                       .r_last = rp_calloc(p->n_ops, sizeof(uint32_t)),
                       .s_last = rp_calloc(p->n_tensors, sizeof(uint32_t))};
-    *m = (struct rp_interval_model){.instance = p, .horizon_ns = horizon_ns};
+    *m = (struct rp_interval_model){.instance = p, .divisor_ns = common_divisor_ns(p)};
+    horizon_ns = m->horizon_ns = horizon_ns - horizon_ns % m->divisor_ns;
     for (uint32_t j = 0; j < p->n_ops; j++) {
         total += p->time_ns[j];
         c.before_ns[j + 1] = (double)total;

@@ -96,8 +96,9 @@ struct rp_interval_col {
 
 struct rp_interval_model {
     const struct rp_instance *instance; /* borrowed */
-    uint64_t horizon_ns;
-    bool empty; /* no program takes horizon_ns or less */
+    uint64_t horizon_ns;                /* a multiple of divisor_ns */
+    uint64_t divisor_ns;                /* of all times that a program can take */
+    bool empty;                         /* no program takes horizon_ns or less */
     double time_scale, byte_scale;
     double fixed_cost; /* the sum of all op times, scaled */
     double span;       /* what the horizon leaves beside that, scaled: d is at most this */
@@ -112,7 +113,9 @@ struct rp_interval_model {
 };
 
 /* The instance allows swaps or not. It must outlive the model, which the caller owns.
- * horizon_ns is at least the sum of all op times. */
+ * horizon_ns is at least the sum of all op times. It is lowered to a multiple of the
+ * greatest common divisor of all times of runs and copies, since the time of a program is a
+ * sum of some of them. */
 void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instance *p,
                             uint64_t horizon_ns);
 void rp_interval_model_fini(struct rp_interval_model *m); /* safe on a zeroed one */

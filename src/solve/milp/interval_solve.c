@@ -1,0 +1,209 @@
+#include "solve/milp/interval_solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/numbers.h"
+#include "solve/engine/lp_engine.h"
+#include "solve/engine/mip_engine.h"
+#include "solve/milp/interval_cuts.h"
+
+#define ROOT_SHARE 0.4 /* of the work */
+#define MAX_ROUNDS 300 /* of cuts at the root */
+#define MIN_GAIN 1e-3  /* of the gap: what PATIENCE rounds must raise the bound by */
+#define PATIENCE 8
+#define TIDY_ROUNDS 5    /* slack cuts are dropped once in so many rounds */
+#define LEAST_SHARE 1e-4 /* of the span: what a row must be violated by at the root */
+#define LEAST 1e-6       /* the same at 0/1 points, scaled */
+#define OVERHEAD_PIVOTS 20
+
+struct search {
+    const struct rp_interval_model *m;
+    const struct rp_interval_options *o;
+    struct rp_interval_result *r;
+    struct rp_interval_cuts cuts;
+    struct rp_row_set added; /* beside the model's rows */
+    double *low, *high;      /* of the integer columns */
+    double *x;
+};
+
+/* ---- bounds ---- */
+
+/* The least time of a program that costs `bound` (scaled) or more. */
+static uint64_t to_ns(const struct search *s, double bound) {
+    double ns = bound / s->m->time_scale, step = (double)s->m->divisor_ns;
+    if (!(ns > 0))
+        return 0;
+    if (ns >= 4e15) /* the quotient may be off by more than 1 */
+        return ns >= 9e18 ? UINT64_MAX : (uint64_t)(ns * (1 - 1e-15));
+    return (uint64_t)ceil(ns / step) * s->m->divisor_ns;
+}
+
+static uint64_t beyond_ns(const struct search *s) {
+    return s->m->horizon_ns + s->m->divisor_ns;
+}
+
+static void raise_bound(struct search *s, uint64_t ns) {
+    s->r->bound_ns = rp_max_u64(s->r->bound_ns, rp_min_u64(ns, beyond_ns(s)));
+}
+
+/* ---- the linear relaxation ---- */
+
+static struct rp_lp *make_lp(const struct search *s) {
+    const struct rp_interval_model *m = s->m;
+    double *cost = rp_calloc(m->n_cols, sizeof *cost);
+    for (uint32_t j = m->n_integer; j < m->n_cols; j++)
+        cost[j] = 1;
+    struct rp_lp *lp = rp_lp_new(s->o->engine, m->n_cols, cost, m->fixed_cost);
+    for (uint32_t j = m->n_integer; j < m->n_cols; j++)
+        rp_lp_set_bounds(lp, j, 0, m->span);
+    struct rp_sparse_rows view = rp_row_set_view(&m->rows, 0);
+    rp_lp_add_rows(lp, &view);
+    free(cost);
+    return lp;
+}
+
+/* Drops the cuts that are slack. */
+static void tidy(struct search *s, struct rp_lp *lp) {
+    struct rp_row_set kept = {0};
+    uint32_t n = rp_lp_n_rows(lp), own = s->m->rows.n;
+    bool *drop = rp_calloc(n, sizeof *drop);
+    for (uint32_t i = own; i < n; i++) {
+        drop[i] = rp_lp_row_is_slack(lp, i);
+        if (!drop[i])
+            rp_row_set_copy(&kept, &s->added, i - own);
+    }
+    rp_lp_drop_rows(lp, drop);
+    rp_row_set_fini(&s->added);
+    s->added = kept;
+    free(drop);
+}
+
+static bool separate(struct search *s, struct rp_lp *lp) {
+    uint32_t before = s->added.n;
+    rp_lp_point(lp, s->x);
+    rp_interval_cuts_find(&s->cuts, s->x, LEAST_SHARE * s->m->span + LEAST, s->o->skip_cuts,
+                          &s->added);
+    struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
+    rp_lp_add_rows(lp, &view);
+    s->r->n_cuts += s->added.n - before;
+    return s->added.n > before;
+}
+
+/* Fixes columns that, moved away from their bound, lift the bound beyond the horizon. */
+static void fix_columns(struct search *s, double bound, const double *reduced) {
+    for (uint32_t j = 0; j < s->m->n_integer; j++) {
+        if (s->low[j] == s->high[j] || to_ns(s, bound + fabs(reduced[j])) < beyond_ns(s))
+            continue;
+        s->low[j] = s->high[j] = reduced[j] < 0;
+        s->r->n_fixed++;
+    }
+}
+
+/* One solve. False if no more is to be gained. */
+static bool solve_root(struct search *s, struct rp_lp *lp, double *reduced) {
+    uint64_t before = rp_lp_pivots(lp);
+    uint64_t size = (uint64_t)rp_lp_n_rows(lp) + rp_lp_n_cols(lp);
+    double left = ROOT_SHARE * (double)s->o->work - (double)s->r->work;
+    uint64_t pivots = (uint64_t)fmax(left * 64 / (double)size, 100);
+    enum rp_lp_status status = rp_lp_solve(lp, pivots, HUGE_VAL);
+    double bound = rp_lp_bound(lp, reduced);
+    s->r->work += (rp_lp_pivots(lp) - before + OVERHEAD_PIVOTS) * size / 64 + 1;
+    raise_bound(s, status == RP_LP_INFEASIBLE ? UINT64_MAX : to_ns(s, bound));
+    fix_columns(s, bound, reduced);
+    return status == RP_LP_OPTIMAL && s->r->bound_ns < beyond_ns(s) &&
+           (double)s->r->work < ROOT_SHARE * (double)s->o->work && !rp_stop_now(s->o->stop);
+}
+
+static void run_root(struct search *s) {
+    struct rp_lp *lp = make_lp(s);
+    double *reduced = rp_calloc(s->m->n_cols, sizeof *reduced);
+    uint64_t last_ns = 0;
+    uint32_t stalled = 0;
+    for (uint32_t k = 0; k < MAX_ROUNDS && solve_root(s, lp, reduced); k++) {
+        double gap = (double)(beyond_ns(s) - s->r->bound_ns);
+        bool gained = (double)s->r->bound_ns > (double)last_ns + MIN_GAIN * gap;
+        stalled = gained ? 0 : stalled + 1;
+        last_ns = gained ? s->r->bound_ns : last_ns;
+        if (stalled == PATIENCE || !separate(s, lp))
+            break;
+        if (k % TIDY_ROUNDS == TIDY_ROUNDS - 1)
+            tidy(s, lp);
+    }
+    s->r->root_bound_ns = s->r->bound_ns;
+    free(reduced);
+    rp_lp_free(lp);
+}
+
+/* ---- the integer program ---- */
+
+static void make_milp(const struct search *s, struct rp_milp *p) {
+    const struct rp_interval_model *m = s->m;
+    struct rp_sparse_rows own = rp_row_set_view(&m->rows, 0);
+    struct rp_sparse_rows added = rp_row_set_view(&s->added, 0);
+    *p = (struct rp_milp){.fixed = m->fixed_cost};
+    for (uint32_t j = 0; j < m->n_integer; j++)
+        rp_milp_add_col(p, 0, s->low[j], s->high[j], true);
+    for (uint32_t j = m->n_integer; j < m->n_cols; j++)
+        rp_milp_add_col(p, 1, 0, m->span, false);
+    rp_milp_add_rows(p, &own);
+    rp_milp_add_rows(p, &added);
+}
+
+/* Rows that the engine's 0/1 point violates. */
+static bool is_cut_off(struct search *s) {
+    uint32_t before = s->added.n;
+    rp_interval_cuts_find(&s->cuts, s->x, LEAST, 0, &s->added);
+    s->r->n_cuts += s->added.n - before;
+    return s->added.n > before;
+}
+
+/* One solve of the program with the rows found so far. True if it is to be solved again. */
+static bool solve_milp(struct search *s) {
+    struct rp_milp p;
+    struct rp_mip_result r;
+    struct rp_mip_options o = {.engine = s->o->engine,
+                               .work = s->o->work - rp_min_u64(s->r->work, s->o->work - 1),
+                               .stop = s->o->stop,
+                               .cutoff = (s->m->fixed_cost + s->m->span) *
+                                         (1 + RP_INTERVAL_TRUST)};
+    make_milp(s, &p);
+    enum rp_mip_status status = rp_mip_solve(&p, &o, s->x, &r);
+    s->r->work += r.work;
+    s->r->nodes += r.nodes;
+    rp_milp_fini(&p);
+    if (status != RP_MIP_OPTIMAL && status != RP_MIP_LIMIT)
+        return false;
+    raise_bound(s, to_ns(s, r.bound - RP_INTERVAL_TRUST * fabs(r.bound)));
+    if (status == RP_MIP_OPTIMAL && !r.found)
+        raise_bound(s, beyond_ns(s));
+    if (r.found && is_cut_off(s))
+        return s->r->work < s->o->work;
+    s->r->found = r.found;
+    s->r->finished = status == RP_MIP_OPTIMAL;
+    return false;
+}
+
+void rp_interval_solve(const struct rp_interval_model *m,
+                       const struct rp_interval_options *o, double *x,
+                       struct rp_interval_result *r) {
+    struct search s = {.m = m, .o = o, .r = r, .x = x};
+    *r = (struct rp_interval_result){.bound_ns = to_ns(&s, m->fixed_cost)};
+    if (m->empty)
+        raise_bound(&s, UINT64_MAX);
+    s.low = rp_calloc(m->n_cols, sizeof *s.low);
+    s.high = rp_calloc(m->n_cols, sizeof *s.high);
+    for (uint32_t j = 0; j < m->n_cols; j++)
+        s.high[j] = 1;
+    rp_interval_cuts_init(&s.cuts, m);
+    if (!m->empty)
+        run_root(&s);
+    while (r->bound_ns < beyond_ns(&s) && !rp_stop_now(o->stop) && solve_milp(&s))
+        ;
+    r->finished = r->finished || r->bound_ns == beyond_ns(&s);
+    rp_interval_cuts_fini(&s.cuts);
+    rp_row_set_fini(&s.added);
+    free(s.low);
+    free(s.high);
+}
