@@ -72,6 +72,61 @@ void rp_mip_submit(struct rp_context *w, double work) {
     w->mip_pending = true;
 }
 
+/* ---- the interval MILP ---- */
+
+void rp_interval_milp_begin(struct rp_context *w, double work) {
+    struct rp_interval_options o = {.engine = w->o->engine, .work = (uint64_t)work + 1};
+    struct rp_method_statistics *s = &w->statistics.method[RP_INTERVAL_MILP];
+    if (w->interval != NULL || w->incumbent.time_ns == w->g->total_time_ns)
+        return;
+    w->interval = rp_interval_worker_start(&w->p, w->incumbent.time_ns - 1, &o);
+    w->interval_begin = rp_seconds();
+    s->calls++;
+    s->work += o.work;
+}
+
+void rp_interval_milp_poll(struct rp_context *w) {
+    struct rp_interval_result r;
+    uint64_t best_ns = w->o->addressed ? w->placed_ns : w->incumbent.time_ns;
+    if (w->interval != NULL && rp_interval_worker_wait(w->interval, 0, &r) &&
+        r.bound_ns >= best_ns)
+        w->proved = true;
+}
+
+/* The bound holds for all programs, so it also replaces a bound for schedules. */
+static void take_interval(struct rp_context *w, const struct rp_interval_result *r) {
+    struct rp_schedule s;
+    rp_log(1, "interval MILP: bound %" PRIu64 " ns, root %" PRIu64 " ns, %" PRIu64 " nodes",
+           r->bound_ns, r->root_bound_ns, r->nodes);
+    if (r->found) {
+        rp_schedule_empty(&w->p, &s);
+        rp_interval_worker_schedule(w->interval, &s);
+        w->unplaced = rp_incumbent_offer(w, &s, RP_INTERVAL_MILP);
+        rp_schedule_fini(&s);
+    }
+    if (r->bound_ns < w->bound_ns)
+        return;
+    raise_bound(w, r->bound_ns, RP_INTERVAL_MILP);
+    w->all_sequences = true;
+}
+
+void rp_interval_milp_finish(struct rp_context *w) {
+    struct rp_interval_result r;
+    bool answered = w->interval != NULL && rp_interval_worker_wait(w->interval, 0, &r);
+    while (w->interval != NULL && !answered && !rp_context_stopped(w))
+        answered = rp_interval_worker_wait(w->interval, 0.2, &r);
+    if (w->interval != NULL)
+        w->statistics.method[RP_INTERVAL_MILP].seconds += rp_seconds() - w->interval_begin;
+    if (answered)
+        take_interval(w, &r);
+    else if (w->interval != NULL)
+        w->report->capped = true;
+    rp_interval_worker_end(w->interval);
+    w->interval = NULL;
+}
+
+/* ---- the PDHG bound ---- */
+
 static void *run_bound(void *arg) {
     struct rp_context *w = arg;
     double begin = rp_thread_seconds();

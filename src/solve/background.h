@@ -22,6 +22,18 @@ void rp_mip_wait(struct rp_context *w);
 /* Ends the process. */
 void rp_mip_end(struct rp_context *w);
 
+/* ---- the interval MILP, in a process of its own ---- */
+
+/* Starts the process once, with `work` units (interval_solve.h), to look for programs that
+ * are faster than the incumbent. */
+void rp_interval_milp_begin(struct rp_context *w, double work);
+/* Takes the answer if it has arrived and is a proof that the incumbent is optimal. Any
+ * other waits for rp_interval_milp_finish, since what arrives in time depends on the clock.
+ * If addresses are wanted, the plan that has them must be optimal. */
+void rp_interval_milp_poll(struct rp_context *w);
+/* Takes the answer, or gives up at the deadline, and ends the process. */
+void rp_interval_milp_finish(struct rp_context *w);
+
 /* ---- the PDHG bound ---- */
 
 /* Makes a bound, of rows that a certificate can hold if one is wanted. horizon_ns is as in

@@ -62,6 +62,7 @@ struct rp_incumbent *rp_context_incumbent(struct rp_context *w, enum rp_space_id
 
 void rp_context_fini(struct rp_context *w) {
     rp_pdhg_bound_free(w->bound);
+    rp_interval_worker_end(w->interval);
     rp_schedule_fini(&w->incumbent.s);
     rp_schedule_fini(&w->start);
     rp_context_free_spaces(w->spaces);

@@ -21,6 +21,7 @@
 #include "base/stop.h"
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
+#include "solve/milp/interval_worker.h"
 #include "solve/mip/solution_pool.h"
 #include "solve/mip/worker.h"
 #include "solve/search/sequence.h"
@@ -65,8 +66,8 @@ struct rp_context {
     struct rp_schedule start; /* that of o->start; rows is NULL if there is none */
     struct rp_space spaces[RP_N_SPACES];
     struct rp_sequence turns; /* the turns that are still to be taken */
-    enum rp_space_id whole; /* the space of all plans that the options allow */
-    uint32_t *order;        /* graph's op per place; NULL: the graph's own order */
+    enum rp_space_id whole;   /* the space of all plans that the options allow */
+    uint32_t *order;          /* graph's op per place; NULL: the graph's own order */
 
     /* The fastest plan so far that has addresses, and its time. UINT64_MAX: there is none.
      * Plans without addresses need no attempt, so they are made at the end only. */
@@ -91,11 +92,13 @@ struct rp_context {
     bool all_sequences; /* bound_ns holds for all step sequences, not only for schedules */
 
     /* What runs beside the search. */
-    struct rp_mip_worker *mip;   /* branch and cut; NULL: it does not run */
-    bool mip_pending;            /* it works; its result has not been taken */
-    struct rp_pdhg_bound *bound; /* NULL: not begun */
-    uint64_t bound_work;         /* for the turn under way */
-    struct rp_stop bound_stop;   /* a copy of `stop` */
+    struct rp_mip_worker *mip;           /* branch and cut; NULL: it does not run */
+    bool mip_pending;                    /* it works; its result has not been taken */
+    struct rp_interval_worker *interval; /* the MILP with swaps; NULL: it does not run */
+    double interval_begin;               /* rp_seconds() when it began */
+    struct rp_pdhg_bound *bound;         /* NULL: not begun */
+    uint64_t bound_work;                 /* for the turn under way */
+    struct rp_stop bound_stop;           /* a copy of `stop` */
     pthread_t bound_thread;
     bool bound_pending;
     double bound_seconds; /* of the turn under way, written by its thread */
@@ -105,7 +108,8 @@ struct rp_context {
      * whose ops run once. */
     uint32_t *own_stage;
     bool *all_irreplaceable;
-    double share; /* of the time limit, for all turns of this order so far (portfolio.h) */
+    bool unplaced; /* the incumbent was found after the last turn */
+    double share;  /* of the time limit, for all turns of this order so far (portfolio.h) */
 };
 
 /* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed

@@ -271,10 +271,11 @@ static void squeeze(struct rp_context *w) {
 
 rp_rc rp_place_last(struct rp_context *w, struct rp_schedule *scratch) {
     struct rp_turn turn = first_turn(w, w->whole);
-    bool cut = w->report->capped; /* what was found last has had no attempt */
+    /* What was found last has had no attempt. */
+    bool untried = w->report->capped || w->unplaced;
     turn.begin = w->o->time_limit;
     rp_stop_until(&w->stop, w->end);
-    if (cut || !w->o->addressed)
+    if (untried || !w->o->addressed)
         place_in_space(w, &turn, scratch);
     if (w->placed_ns == UINT64_MAX) {
         rp_stop_until(&w->stop, w->end + LAST_RESORT_SECONDS);

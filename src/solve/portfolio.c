@@ -38,9 +38,11 @@ static bool stop_turn(void *arg, double best_ns) {
         (uint32_t)(SLICE_SECONDS * ANNEAL_WORK_PER_S / RP_ANNEAL_QUESTION);
     struct job *j = arg;
     struct rp_context *w = j->w;
+    rp_interval_milp_poll(w);
     if (++j->questions % interval == 0)
         meet(j);
-    return j->space->solved || rp_context_gap_allows(w, best_ns) || rp_context_stopped(w);
+    return j->space->solved || w->proved || rp_context_gap_allows(w, best_ns) ||
+           rp_context_stopped(w);
 }
 
 /* One run from the scratch schedule, with a share of the turn's work. `times` is what its
@@ -135,6 +137,12 @@ static void cross(struct job *j) {
         rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_CROSSOVER);
 }
 
+static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
+    (void)err;
+    rp_interval_milp_finish(w);
+    return RP_OK;
+}
+
 /* On small graphs, searches for plans that no schedule can represent. They may be faster
  * than all schedules. */
 static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
@@ -143,7 +151,8 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : max_ns;
     struct rp_plan *plan = &w->sequence;
     struct rp_astar_result r;
-    if (!rp_astar_accepts(&w->p) || below_ns > max_ns || below_ns == w->g->total_time_ns)
+    if (!rp_astar_accepts(&w->p) || below_ns > max_ns || below_ns == w->g->total_time_ns ||
+        (w->all_sequences && below_ns == w->bound_ns))
         return RP_OK;
     double states = fmax(w->o->time_limit * ASTAR_STATES_PER_S, 1);
     plan->graph_name = rp_strdup(w->g->name);
@@ -163,9 +172,11 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
            r.bound_ns);
     /* A bound that was proved for schedules only may be above this one. Then it does not
      * hold for other step sequences. */
-    w->all_sequences = r.found || r.bound_ns >= below_ns;
-    if (w->all_sequences || r.bound_ns > w->bound_ns)
+    bool complete = r.found || r.bound_ns >= below_ns;
+    if (complete || r.bound_ns > w->bound_ns) {
         w->bound_ns = r.bound_ns;
+        w->all_sequences = w->all_sequences || complete;
+    }
     return rp_plan_fill_claims(w->g, plan, err);
 }
 
@@ -214,6 +225,8 @@ static const struct method methods[] = {
      .wait = rp_bound_wait},
     {RP_PDHG, WITH_SWAPS, .given_order = true, .needs_incumbent = true,
      .work_per_s = PDHG_WORK_PER_S, .submit = rp_bound_submit, .wait = rp_bound_wait},
+    {RP_INTERVAL_MILP, WITH_SWAPS, .max_ops = MAX_INTERVAL_OPS, .given_order = true,
+     .needs_incumbent = true, .work_per_s = INTERVAL_WORK_PER_S, .finish = finish_interval},
     {RP_ASTAR, ANY_SPACE, .max_ops = RP_ASTAR_MAX_OPS, .given_order = true,
      .finish = search_sequences},
 };
@@ -265,6 +278,15 @@ static void meet(struct job *j) {
     j->met += seconds;
 }
 
+/* The interval MILP begins once, with the work of all turns. It gains much from a good
+ * incumbent, so the first turns come before it. */
+static void begin_interval(struct rp_context *w, const struct rp_turn *t) {
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (methods[i].id == RP_INTERVAL_MILP && t->begin >= INTERVAL_BEGIN_SECONDS &&
+            may_run(w, &methods[i], w->whole))
+            rp_interval_milp_begin(w, w->o->time_limit * methods[i].work_per_s);
+}
+
 /* Is the search of the whole space over? A plan may still lack its addresses. */
 static bool is_solved(const struct rp_context *w) {
     return w->proved || rp_context_gap_reached(w);
@@ -274,6 +296,7 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
                       struct rp_schedule *scratch) {
     struct job j = {.w = w, .turn = t, .space = &w->spaces[t->space], .scratch = scratch};
     const struct method *m = choose_search(w, t);
+    begin_interval(w, t);
     bool searches = j.space->active && !j.space->solved;
     j.work = t->seconds * m->work_per_s;
     if (!(searches && m->alone))

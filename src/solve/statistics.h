@@ -33,6 +33,7 @@
     X(RP_BRANCH_CUT, "branch and cut")                                                     \
     X(RP_PDHG, "PDHG bound")                                                               \
     X(RP_MOMENT, "moment bound")                                                           \
+    X(RP_INTERVAL_MILP, "interval MILP")                                                   \
     X(RP_ASTAR, "A*")
 
 #define X(method, name) method,

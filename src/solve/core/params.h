@@ -22,9 +22,13 @@
 #define ANNEAL_WORK_PER_S 2e7
 #define ORDER_WORK_PER_S 2e7
 #define MIP_WORK_PER_S 1.2e6
+#define INTERVAL_WORK_PER_S 1.2e6
 #define PDHG_WORK_PER_S 4e8
 #define PACK_WORK_PER_S 1e8 /* for one placement */
 #define ASTAR_STATES_PER_S 50e3
+
+/* Of the sequence of turns: what comes before the interval MILP begins. */
+#define INTERVAL_BEGIN_SECONDS 0.05
 
 /* ---- limits of work, whatever the time limit ---- */
 
@@ -72,6 +76,7 @@
 
 enum {
     MAX_MIP_OPS = 260,        /* larger graphs are too much for branch and cut */
+    MAX_INTERVAL_OPS = 64,    /* with swaps; beyond, it has too many columns */
     MIN_PDHG_OPS = 61,        /* smaller ones are left to branch and cut */
     MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
     MIN_LARGE_OPS = 2001,     /* from here on a long search starts from the incumbent */

@@ -1,0 +1,73 @@
+#include "solve/milp/interval_worker.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/mem.h"
+#include "solve/engine/child.h"
+#include "solve/milp/interval_point.h"
+
+struct rp_interval_worker {
+    struct rp_interval_model model;
+    struct rp_interval_options o;
+    struct rp_child child;
+    double *x; /* shared */
+    bool done;
+    struct rp_interval_result result;
+};
+
+static void serve(void *arg, int socket) {
+    struct rp_interval_worker *w = arg;
+    struct rp_interval_result r;
+    rp_interval_solve(&w->model, &w->o, w->x, &r);
+    send(socket, &r, sizeof r, MSG_NOSIGNAL);
+}
+
+static size_t shared_bytes(const struct rp_interval_worker *w) {
+    return ((size_t)w->model.n_cols + 1) * sizeof *w->x;
+}
+
+struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
+                                                    uint64_t horizon_ns,
+                                                    const struct rp_interval_options *o) {
+    struct rp_interval_worker *w = rp_calloc(1, sizeof *w);
+    rp_interval_model_init(&w->model, p, horizon_ns);
+    w->o = *o;
+    w->o.stop = NULL;
+    w->x = rp_shared_memory(shared_bytes(w));
+    if (w->x != NULL && rp_child_start(&w->child, serve, w))
+        return w;
+    rp_shared_memory_free(w->x, shared_bytes(w));
+    rp_interval_model_fini(&w->model);
+    free(w);
+    return NULL;
+}
+
+bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
+                             struct rp_interval_result *r) {
+    if (!w->done) {
+        enum rp_child_answer answer =
+            rp_child_wait(&w->child, seconds, &w->result, sizeof w->result);
+        if (answer == RP_CHILD_SILENT)
+            return false;
+        if (answer == RP_CHILD_GONE)
+            w->result = (struct rp_interval_result){0};
+        w->done = true;
+    }
+    *r = w->result;
+    return true;
+}
+
+void rp_interval_worker_schedule(const struct rp_interval_worker *w,
+                                 struct rp_schedule *s) {
+    rp_interval_schedule(&w->model, w->x, s);
+}
+
+void rp_interval_worker_end(struct rp_interval_worker *w) {
+    if (w == NULL)
+        return;
+    rp_child_end(&w->child);
+    rp_shared_memory_free(w->x, shared_bytes(w));
+    rp_interval_model_fini(&w->model);
+    free(w);
+}

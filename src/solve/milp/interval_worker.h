@@ -1,0 +1,29 @@
+/* interval_worker: the interval model solved in a child process, beside a search.
+ *
+ * Not thread-safe: one object, one thread.
+ */
+#ifndef RP_SOLVE_MILP_INTERVAL_WORKER_H
+#define RP_SOLVE_MILP_INTERVAL_WORKER_H
+
+#include "solve/core/schedule.h"
+#include "solve/milp/interval_solve.h"
+
+struct rp_interval_worker;
+
+/* Starts to look for programs that take horizon_ns at most. o->stop is not used. `p` must
+ * outlive the worker. NULL: no process could be started. */
+struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
+                                                    uint64_t horizon_ns,
+                                                    const struct rp_interval_options *o);
+
+/* Waits at most `seconds` for the answer. False: there is none yet. If the process has
+ * died, the answer is a bound of 0. */
+bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
+                             struct rp_interval_result *r);
+
+/* If the answer has a point: the schedule that it describes (interval_point.h). */
+void rp_interval_worker_schedule(const struct rp_interval_worker *w, struct rp_schedule *s);
+
+void rp_interval_worker_end(struct rp_interval_worker *w); /* NULL is fine */
+
+#endif
