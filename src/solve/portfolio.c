@@ -13,6 +13,7 @@
 #include "solve/core/temperature.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/incumbent.h"
+#include "solve/lns/large_neighborhood.h"
 #include "solve/mip/crossover.h"
 #include "solve/placement.h"
 #include "solve/search/run_annealing.h"
@@ -137,6 +138,23 @@ static void cross(struct job *j) {
         rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_CROSSOVER);
 }
 
+static void search_neighborhoods(struct job *j) {
+    struct rp_context *w = j->w;
+    struct rp_method_statistics *s = &w->statistics.method[RP_NEIGHBORHOOD];
+    struct rp_large_neighborhood_options o = {.engine = w->o->engine,
+                                              .work = (uint64_t)j->work,
+                                              .seed = w->o->seed,
+                                              .stop = rp_context_stop,
+                                              .stop_arg = w};
+    rp_schedule_copy(j->scratch, &rp_context_incumbent(w, j->turn->space)->s);
+    rp_large_neighborhood_search(&j->space->p, &o, &j->space->neighborhoods, j->scratch,
+                                 &w->statistics.neighborhood);
+    s->seconds = w->statistics.neighborhood.seconds;
+    s->work = w->statistics.neighborhood.work;
+    s->calls++;
+    rp_incumbent_offer_in(w, j->turn->space, j->scratch, RP_NEIGHBORHOOD);
+}
+
 static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
     (void)err;
     rp_interval_milp_finish(w);
@@ -217,6 +235,9 @@ static const struct method methods[] = {
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
      .alone = true, .min_work_per_square = 1, .work_per_s = MIP_WORK_PER_S,
      .search = cross},
+    {RP_NEIGHBORHOOD, WITHOUT_SWAPS, .min_ops = MIN_NEIGHBORHOOD_OPS,
+     .max_ops = MAX_NEIGHBORHOOD_OPS, .needs_incumbent = true, .alone = true,
+     .work_per_s = NEIGHBORHOOD_WORK_PER_S, .search = search_neighborhoods},
     {RP_BRANCH_CUT, WITHOUT_SWAPS, .max_ops = MAX_MIP_OPS, .given_order = true,
      .work_per_s = MIP_WORK_PER_S, .begin = rp_mip_begin, .submit = rp_mip_submit,
      .wait = rp_mip_wait},

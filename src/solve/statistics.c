@@ -212,6 +212,15 @@ static const struct counter crossover_counters[] = {
     {"work", "work done", C(work)},
 };
 
+#define L(member) offsetof(struct rp_large_neighborhood_statistics, member)
+static const struct counter neighborhood_counters[] = {
+    {"tries", "restricted programs", L(tries)},
+    {"solved", "of these solved to the end", L(solved)},
+    {"improvements", "of these with a faster schedule", L(improvements)},
+    {"saved_ns", "time saved by them, ns", L(saved_ns)},
+    {"work", "work done", L(work)},
+};
+
 #define A(member) offsetof(struct rp_astar_statistics, member)
 static const struct counter astar_counters[] = {
     {"states_added", "states added", A(states_added)},
@@ -252,6 +261,9 @@ static void put_all(struct output *o, const struct rp_statistics *s) {
         PUT_SECTION(o, "moment", "moment bound", moment_counters, &s->moment);
     if (s->method[RP_CROSSOVER].calls > 0)
         PUT_SECTION(o, "crossover", "crossover", crossover_counters, &s->crossover);
+    if (s->method[RP_NEIGHBORHOOD].calls > 0)
+        PUT_SECTION(o, "large_neighborhood", "large neighbourhood", neighborhood_counters,
+                    &s->neighborhood);
     if (s->method[RP_ASTAR].calls > 0)
         PUT_SECTION(o, "astar", "A*", astar_counters, &s->astar);
     if (s->placements > 0)

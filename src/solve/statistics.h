@@ -14,6 +14,7 @@
 #include "solve/bound/moment_bound.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/exhaustive/astar.h"
+#include "solve/lns/large_neighborhood.h"
 #include "solve/local/anneal.h"
 #include "solve/mip/branch_cut.h"
 #include "solve/mip/crossover.h"
@@ -30,6 +31,7 @@
     X(RP_ANNEAL, "annealing")                                                              \
     X(RP_POLISH, "polishing")                                                              \
     X(RP_CROSSOVER, "crossover")                                                           \
+    X(RP_NEIGHBORHOOD, "neighbourhoods")                                                   \
     X(RP_BRANCH_CUT, "branch and cut")                                                     \
     X(RP_PDHG, "PDHG bound")                                                               \
     X(RP_MOMENT, "moment bound")                                                           \
@@ -55,6 +57,7 @@ struct rp_statistics {
     struct rp_anneal_statistics anneal; /* of RP_ANNEAL and RP_POLISH */
     struct rp_anneal_statistics order;  /* of RP_ANNEAL_ORDER, with moves of its own */
     struct rp_crossover_statistics crossover;
+    struct rp_large_neighborhood_statistics neighborhood;
     struct rp_branch_cut_statistics branch_cut;
     struct rp_pdhg_statistics pdhg;
     struct rp_moment_statistics moment;

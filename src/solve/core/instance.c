@@ -230,6 +230,20 @@ uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x) {
     return end > p->reader_start[x] ? p->readers[end - 1] : p->producer[x];
 }
 
+int64_t *rp_instance_bytes_in_use(const struct rp_instance *p) {
+    int64_t *used = rp_calloc((size_t)p->n_ops + 1, sizeof *used), live = 0;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        uint32_t need = rp_instance_last_need(p, x);
+        used[p->producer[x]] += (int64_t)p->bytes[x];
+        used[need < p->n_ops ? need + 1 : p->n_ops] -= (int64_t)p->bytes[x];
+    }
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        live += used[j];
+        used[j] = live + (int64_t)p->workspace_bytes[j];
+    }
+    return used;
+}
+
 /* The first op after whose predecessor x must lie on the device until it was last needed,
  * whatever the plan does. Larger than rp_instance_last_need if there is none. */
 static uint32_t must_lie_from(const struct rp_instance *p, uint32_t x) {

@@ -85,6 +85,10 @@ void rp_instance_last_uses(const struct rp_instance *p, uint32_t *r_last, uint32
 /* The last op that needs tensor x whatever the schedule does; n_ops if x is kept. */
 uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x);
 
+/* Per op: bytes in use while it runs, if every tensor is kept from its maker to the last op
+ * that needs it. The caller frees the result. */
+int64_t *rp_instance_bytes_in_use(const struct rp_instance *p);
+
 /* A lower bound on the peak of every schedule: the largest working set, or the kept tensors
  * together. A working set is the inputs, outputs and workspace of an op, and the tensors
  * that are pinned by then; where nothing may be swapped, also those that something still

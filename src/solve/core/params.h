@@ -22,6 +22,10 @@
 #define ANNEAL_WORK_PER_S 2e7
 #define ORDER_WORK_PER_S 2e7
 #define MIP_WORK_PER_S 1.2e6
+/* Large-neighbourhood search: its linear programs are small for the graph, so the same
+ * units take less time. Each of its tries may take NEIGHBORHOOD_TRY_WORK. */
+#define NEIGHBORHOOD_WORK_PER_S 6e6
+#define NEIGHBORHOOD_TRY_WORK 4000000
 #define INTERVAL_WORK_PER_S 1.2e6
 #define PDHG_WORK_PER_S 4e8
 #define PACK_WORK_PER_S 1e8 /* for one placement */
@@ -79,7 +83,9 @@ enum {
     MAX_INTERVAL_OPS = 64,    /* with swaps; beyond, it has too many columns */
     MIN_PDHG_OPS = 61,        /* smaller ones are left to branch and cut */
     MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
-    MIN_LARGE_OPS = 2001,     /* from here on a long search starts from the incumbent */
+    MIN_NEIGHBORHOOD_OPS = 60,
+    MAX_NEIGHBORHOOD_OPS = 2000,
+    MIN_LARGE_OPS = 2001, /* from here on a long search starts from the incumbent */
 };
 
 /* ---- sizes of schedules ---- */

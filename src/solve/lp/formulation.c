@@ -18,29 +18,13 @@ static bool makes_bytes(const struct rp_instance *p, uint32_t j) {
     return false;
 }
 
-/* Bytes in use while each op runs, if every tensor is kept from its maker to its last
- * first-run reader. The caller frees the result. */
-static int64_t *bytes_in_use(const struct rp_instance *p) {
-    int64_t *used = rp_calloc((size_t)p->n_ops + 1, sizeof *used), live = 0;
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
-        uint32_t need = rp_instance_last_need(p, x);
-        used[p->producer[x]] += (int64_t)p->bytes[x];
-        used[need < p->n_ops ? need + 1 : p->n_ops] -= (int64_t)p->bytes[x];
-    }
-    for (uint32_t j = 0; j < p->n_ops; j++) {
-        live += used[j];
-        used[j] = live + (int64_t)p->workspace_bytes[j];
-    }
-    return used;
-}
-
 /* Makes stages of one op each, or max_stages of about as many ops each. A stage of several
  * ops ends with the one during which most memory is in use. */
 static void choose_stages(struct rp_formulation *f, uint32_t max_stages) {
     const struct rp_instance *p = f->instance;
     bool one_op_each = max_stages == 0 || max_stages >= p->n_ops;
     uint64_t n_wanted = one_op_each ? p->n_ops : max_stages;
-    int64_t *used = bytes_in_use(p);
+    int64_t *used = rp_instance_bytes_in_use(p);
     f->stage_of = rp_calloc(p->n_ops, sizeof *f->stage_of);
     f->last_op = rp_calloc(p->n_ops, sizeof *f->last_op);
     for (uint32_t first = 0; first < p->n_ops; f->n_stages++) {

@@ -20,6 +20,7 @@ void rp_sep_path_init(struct rp_sep_path *s, const struct rp_formulation *f) {
     s->supply = rp_calloc(p->n_ops, sizeof *s->supply);
     s->via = rp_calloc(p->n_ops, sizeof *s->via);
     s->length = rp_calloc(p->n_ops, sizeof *s->length);
+    s->run_start = rp_calloc((size_t)f->n_stages + 1, sizeof *s->run_start);
     s->want = rp_calloc(p->n_tensors, sizeof *s->want);
     s->reader = rp_calloc(p->n_tensors, sizeof *s->reader);
 }
@@ -31,6 +32,8 @@ void rp_sep_path_fini(struct rp_sep_path *s) {
     free(s->supply);
     free(s->via);
     free(s->length);
+    free(s->run_start);
+    free(s->stage_runs.at);
     free(s->want);
     free(s->reader);
     *s = (struct rp_sep_path){0};
@@ -51,6 +54,21 @@ static void find_active(struct rp_sep_path *s, const double *v) {
         s->runs[j] = s->supply[j] = 0;
         s->via[j] = RP_NONE;
         s->length[j] = 0;
+    }
+}
+
+/* Lists the runs again of each stage. */
+static void list_runs(struct rp_sep_path *s, const double *v) {
+    const struct rp_formulation *f = s->formulation;
+    s->stage_runs.n = 0;
+    for (uint32_t t = 0; t < f->n_stages; t++) {
+        for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] < t; i++) {
+            uint32_t j = s->active[i];
+            double value = rp_formulation_value(v, rp_formulation_run(f, t, j));
+            if (value != 0)
+                rp_push(&s->stage_runs, ((struct rp_stage_run){j, value}));
+        }
+        s->run_start[t + 1] = (uint32_t)s->stage_runs.n;
     }
 }
 
@@ -134,11 +152,11 @@ static void try_window(struct rp_sep_path *s, uint32_t a, uint32_t b, const doub
     }
 }
 
-static void add_runs(struct rp_sep_path *s, uint32_t t, const double *v) {
-    const struct rp_formulation *f = s->formulation;
-    for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] <= t; i++)
-        s->runs[s->active[i]] +=
-            rp_formulation_value(v, rp_formulation_run(f, t, s->active[i]));
+/* True if an op runs again in stage t. */
+static bool add_runs(struct rp_sep_path *s, uint32_t t) {
+    for (uint32_t i = s->run_start[t]; i < s->run_start[t + 1]; i++)
+        s->runs[s->stage_runs.at[i].op] += s->stage_runs.at[i].value;
+    return s->run_start[t + 1] > s->run_start[t];
 }
 
 static void clear_runs(struct rp_sep_path *s) {
@@ -157,7 +175,10 @@ static void collect(struct rp_sep_path *s, const double *v, double min_efficacy,
         for (uint32_t a = b; !rp_stop_after(s->stop, 2 * (uint64_t)s->n_active) && a >= 1 &&
                              s->n_active > 0 && a > s->formulation->stage_of[s->active[0]];
              a--) {
-            add_runs(s, a, v);
+            /* If nothing runs again in stage a, the row of [a + 1, b] is no weaker by (3),
+             * and shorter. */
+            if (!add_runs(s, a) && a < b)
+                continue;
             find_paths(s, a, v);
             try_window(s, a, b, v, best);
         }
@@ -175,7 +196,7 @@ static void append_row(struct rp_sep_path *s, const struct candidate *c, const d
     const struct rp_instance *p = f->instance;
     clear_runs(s);
     for (uint32_t t = c->a; t <= c->b; t++)
-        add_runs(s, t, v);
+        add_runs(s, t);
     find_paths(s, c->a, v);
     find_wants(s, c->b, v);
     uint32_t r = s->reader[c->x], y = c->x, j = p->producer[y];
@@ -201,6 +222,7 @@ uint32_t rp_sep_path_find(struct rp_sep_path *s, const double *v, double min_eff
     struct candidates found = {0};
     uint32_t n = 0;
     find_active(s, v);
+    list_runs(s, v);
     collect(s, v, min_efficacy, &found);
     if (found.n > 0) /* qsort must not get a null pointer */
         qsort(found.at, found.n, sizeof *found.at, by_efficacy);

@@ -18,8 +18,14 @@
 #ifndef RP_SOLVE_LP_SEP_PATH_H
 #define RP_SOLVE_LP_SEP_PATH_H
 
+#include "base/mem.h"
 #include "base/stop.h"
 #include "solve/lp/formulation.h"
+
+struct rp_stage_run {
+    uint32_t op;
+    double value; /* of R in that stage */
+};
 
 /* Working memory for one formulation. Not thread-safe: one for each thread. */
 struct rp_sep_path {
@@ -27,7 +33,11 @@ struct rp_sep_path {
     struct rp_stop *stop; /* ends the search for windows; may be NULL (the default) */
     uint32_t *active;     /* ops that run again at the point, ascending */
     uint32_t n_active;
-    bool *is_active;  /* per op */
+    bool *is_active; /* per op */
+    /* Runs again that are not 0 at the point: those of stage t are stage_runs.at[i] for
+     * run_start[t] <= i < run_start[t + 1]. */
+    uint32_t *run_start;
+    RP_VEC(struct rp_stage_run) stage_runs;
     double *runs;     /* per op: sum of R over the window */
     double *supply;   /* per op: least right side of (5) without S[a][y0] */
     uint32_t *via;    /* per op: y1 of that path, RP_NONE if the path ends here */

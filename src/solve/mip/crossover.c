@@ -1,14 +1,11 @@
 #include "solve/mip/crossover.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "solve/lp/formulation.h"
-#include "solve/mip/worker.h"
+#include "solve/mip/sub_mip.h"
 
-#define POLL_SECONDS 0.2
 /* A pair may take the PAIR_PARTS-th part of the work that is left. */
 #define PAIR_PARTS 4
 
@@ -54,36 +51,23 @@ static uint32_t open_columns(struct crossover *c, size_t k) {
     return n;
 }
 
-static void take_result(struct crossover *c, const struct rp_mip_worker_result *r) {
-    const struct rp_branch_cut_state *state = &r->state;
-    c->stats.work += state->statistics.work;
-    c->stats.seconds += r->seconds;
-    rp_log(1, "crossover: %" PRIu32 " columns, %" PRIu64 " nodes, time %" PRIu64,
-           state->n_cols, state->statistics.nodes, state->time_ns);
-    if (state->found && state->time_ns < c->pool->at[0].time_ns) {
-        rp_solution_pool_add(c->pool, r->schedule, state->time_ns);
-        c->stats.improvements++;
-    }
-}
-
 /* Runs branch and cut over the open columns. False if it did not finish. */
 static bool solve_open_columns(struct crossover *c, uint64_t work) {
-    struct rp_branch_cut_options options = {
-        .engine = c->o->engine, .base = &c->base, .known = c->known};
-    struct rp_mip_worker *m = rp_mip_worker_start(c->p, &options);
-    struct rp_mip_worker_result r = {0};
-    enum rp_mip_worker_status status = RP_MIP_DEADLINE;
-    if (m == NULL)
-        return false;
-    rp_mip_worker_submit(m, work, &c->pool->at[0].s);
-    while (status == RP_MIP_DEADLINE && !c->o->stop(c->o->stop_arg))
-        status = rp_mip_worker_wait(m, POLL_SECONDS, &r);
-    if (status == RP_MIP_PAUSED || status == RP_MIP_FINISHED)
-        take_result(c, &r);
-    rp_mip_worker_end(m);
+    struct rp_sub_mip m = {&c->base, c->known,   c->o->engine,
+                           work,     c->o->stop, c->o->stop_arg};
+    struct rp_schedule s;
+    rp_schedule_empty(c->p, &s);
+    rp_schedule_copy(&s, &c->pool->at[0].s);
+    struct rp_sub_mip_result r = rp_sub_mip_solve(&m, &s);
+    if (r.improved)
+        rp_solution_pool_add(c->pool, &s, r.time_ns);
+    c->stats.work += r.work;
+    c->stats.seconds += r.seconds;
     c->stats.crossings++;
-    c->stats.solved += status == RP_MIP_FINISHED;
-    return status == RP_MIP_FINISHED;
+    c->stats.solved += r.solved;
+    c->stats.improvements += r.improved;
+    rp_schedule_fini(&s);
+    return r.solved;
 }
 
 /* Drops schedules that the formulation cannot represent. */

@@ -1,0 +1,47 @@
+#include "solve/mip/sub_mip.h"
+
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "solve/mip/worker.h"
+
+#define POLL_SECONDS 0.2
+
+static struct rp_sub_mip_result take_answer(const struct rp_mip_worker_result *answer,
+                                            bool finished, uint64_t before_ns,
+                                            struct rp_schedule *s) {
+    const struct rp_branch_cut_state *state = &answer->state;
+    struct rp_sub_mip_result r = {.improved = state->found && state->time_ns < before_ns,
+                                  .solved =
+                                      finished && state->status != RP_BRANCH_CUT_FAILED,
+                                  .time_ns = state->time_ns,
+                                  .work = state->statistics.work,
+                                  .seconds = answer->seconds};
+    if (r.improved)
+        rp_schedule_copy(s, answer->schedule);
+    rp_log(2, "sub-MIP: %" PRIu32 " columns, %" PRIu64 " nodes, time %" PRIu64 "%s",
+           state->n_cols, state->statistics.nodes, state->time_ns,
+           r.solved ? ", solved" : "");
+    return r;
+}
+
+struct rp_sub_mip_result rp_sub_mip_solve(const struct rp_sub_mip *m,
+                                          struct rp_schedule *s) {
+    const struct rp_instance *p = m->base->instance;
+    struct rp_branch_cut_options options = {
+        .engine = m->engine, .base = m->base, .known = m->known};
+    struct rp_mip_worker *worker = rp_mip_worker_start(p, &options);
+    struct rp_mip_worker_result answer = {0};
+    struct rp_sub_mip_result r = {0};
+    enum rp_mip_worker_status status = RP_MIP_DEADLINE;
+    if (worker == NULL)
+        return r;
+    rp_mip_worker_submit(worker, m->work, s);
+    while (status == RP_MIP_DEADLINE && !m->stop(m->stop_arg))
+        status = rp_mip_worker_wait(worker, POLL_SECONDS, &answer);
+    if (status == RP_MIP_PAUSED || status == RP_MIP_FINISHED)
+        r = take_answer(&answer, status == RP_MIP_FINISHED, rp_schedule_cost(p, s).time_ns,
+                        s);
+    rp_mip_worker_end(worker);
+    return r;
+}

@@ -1,0 +1,35 @@
+/* sub_mip: solves what is left open of a formulation, by branch and cut in a process of its
+ * own (worker.h). Crossover and large-neighbourhood search leave different columns open.
+ *
+ * Not thread-safe: one call at a time.
+ */
+#ifndef RP_SOLVE_MIP_SUB_MIP_H
+#define RP_SOLVE_MIP_SUB_MIP_H
+
+#include "solve/engine/engine.h"
+#include "solve/lp/formulation.h"
+#include "solve/mip/branch_cut.h"
+
+struct rp_sub_mip {
+    const struct rp_formulation *base; /* borrowed */
+    const uint8_t *known;              /* as in rp_formulation_options; borrowed */
+    enum rp_engine engine;             /* of the linear programs */
+    uint64_t work;                     /* limit, in units of branch_cut.h */
+    bool (*stop)(void *stop_arg);      /* called a few times a second: true ends it */
+    void *stop_arg;
+};
+
+struct rp_sub_mip_result {
+    bool improved;    /* a faster schedule was found */
+    bool solved;      /* no schedule of the open columns is faster than the result */
+    uint64_t time_ns; /* of the faster schedule */
+    uint64_t work;
+    double seconds; /* of processor time. For reports only */
+};
+
+/* Looks for a schedule that is faster than `s`, which is sound and fits, and replaces it.
+ * Nothing is found if the system cannot start a process, or once stop() is true. */
+struct rp_sub_mip_result rp_sub_mip_solve(const struct rp_sub_mip *m,
+                                          struct rp_schedule *s);
+
+#endif

@@ -1,0 +1,182 @@
+/* Tests of the restricted programs around a schedule, and of the search over them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen.h"
+#include "run.h"
+#include "solve/lns/large_neighborhood.h"
+#include "solve/lns/neighborhood.h"
+#include "solve/local/anneal.h"
+#include "solve/mip/sub_mip.h"
+#include "solve/solver.h"
+#include "sums.h"
+
+enum { WORK = 5000000 };
+
+static bool never(void *arg) {
+    (void)arg;
+    return false;
+}
+
+static bool never_anneal(void *arg, double best_ns) {
+    (void)arg;
+    (void)best_ns;
+    return false;
+}
+
+/* A random training graph at 60% of its activations, and where a short annealing run from
+ * keep-all ends. */
+struct start {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s;
+    bool found;
+    uint64_t time_ns;
+};
+
+static void make_start(uint64_t seed, uint32_t n_ops, struct start *c) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    struct rp_anneal_options o = {.seed = seed,
+                                  .work = 200 * (uint64_t)n_ops,
+                                  .initial_temperature = 1,
+                                  .stop = never_anneal};
+    struct rp_anneal_result r;
+    *c = (struct start){0};
+    shape.training = true;
+    shape.bandwidths = false;
+    rp_gen_graph(seed, &shape, &c->g);
+    uint64_t all = rp_keep_all_bytes(&c->g, false), fixed = c->g.fixed_bytes;
+    rp_instance_init(&c->p, &c->g, fixed + (all - fixed) / 10 * 6, false, NULL);
+    rp_schedule_keep_all(&c->p, &c->s);
+    rp_anneal(&c->p, &o, &c->s, &r);
+    struct rp_cost cost = rp_schedule_cost(&c->p, &c->s);
+    c->found = r.found && cost.sound && cost.peak_bytes <= c->p.limit_bytes;
+    c->time_ns = cost.time_ns;
+}
+
+static void free_start(struct start *c) {
+    rp_schedule_fini(&c->s);
+    rp_instance_fini(&c->p);
+    rp_graph_fini(&c->g);
+}
+
+static bool fits(const struct start *c, uint64_t time_ns) {
+    struct rp_cost cost = rp_schedule_cost(&c->p, &c->s);
+    return cost.sound && cost.peak_bytes <= c->p.limit_bytes && cost.time_ns == time_ns;
+}
+
+/* The optimum, by branch and cut over all columns. */
+static uint64_t optimum(const struct start *c) {
+    struct rp_branch_cut *bc = rp_branch_cut_new(&c->p, &(struct rp_branch_cut_options){0});
+    struct rp_branch_cut_state state;
+    rp_branch_cut_offer(bc, &c->s);
+    CU_ASSERT_EQUAL(rp_branch_cut_run(bc, WORK, &state), RP_BRANCH_CUT_OPTIMAL);
+    rp_branch_cut_free(bc);
+    return state.time_ns;
+}
+
+/* Solves the restricted program of all ops around c->s. Returns the time of c->s. */
+static uint64_t solve_depth(struct start *c, uint32_t depth) {
+    struct rp_neighborhood n;
+    rp_neighborhood_init(&n, &c->p);
+    memset(n.chosen, true, n.turn * sizeof *n.chosen);
+    CU_ASSERT(rp_neighborhood_open(&n, &c->s, depth));
+    struct rp_sub_mip m = {.base = &n.base, .known = n.known, .work = WORK, .stop = never};
+    struct rp_sub_mip_result r = rp_sub_mip_solve(&m, &c->s);
+    CU_ASSERT(r.solved);
+    uint64_t time_ns = r.improved ? r.time_ns : c->time_ns;
+    CU_ASSERT(time_ns <= c->time_ns && fits(c, time_ns));
+    rp_neighborhood_fini(&n);
+    return time_ns;
+}
+
+/* What is open at a depth is open at every larger one too. Runs of the backward pass are
+ * closed, so the optimum may be out of reach. */
+static void deep_programs_reach_the_optimum(void) {
+    uint32_t n = 40, found = 0, better = 0, optimal = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct start c;
+        make_start(seed, 24, &c);
+        if (c.found) {
+            uint64_t best_ns = optimum(&c), start_ns = c.time_ns;
+            for (uint32_t depth = 1; depth <= c.p.n_ops; depth *= 2)
+                c.time_ns = solve_depth(&c, depth);
+            if (c.time_ns < best_ns) {
+                rp_gen_failed(seed);
+                CU_FAIL("a restricted program is better than the optimum");
+            }
+            found++;
+            better += c.time_ns < start_ns;
+            optimal += c.time_ns == best_ns;
+        }
+        free_start(&c);
+    }
+    /* The values were 12, 9 and 12 when this was written. */
+    CU_ASSERT((found > 10 && better > 6 && optimal == found) || getenv("RP_SEED") != NULL);
+}
+
+static void search(struct start *c, uint64_t work,
+                   struct rp_large_neighborhood_statistics *stats) {
+    struct rp_large_neighborhood state = {0};
+    struct rp_large_neighborhood_options o = {.work = work, .seed = 1, .stop = never};
+    rp_large_neighborhood_search(&c->p, &o, &state, &c->s, stats);
+}
+
+/* Annealing ends where no move of its own helps. */
+static void the_search_leaves_local_optima_of_annealing(void) {
+    uint32_t n = 4, better = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_large_neighborhood_statistics stats = {0};
+        struct start c;
+        make_start(seed, 60, &c);
+        if (c.found) {
+            search(&c, WORK, &stats);
+            CU_ASSERT(stats.tries > 0 && stats.solved <= stats.tries);
+            CU_ASSERT(stats.improvements <= stats.tries && stats.work <= 2 * WORK);
+            CU_ASSERT(fits(&c, c.time_ns - stats.saved_ns));
+            better += stats.saved_ns > 0;
+        }
+        free_start(&c);
+    }
+    CU_ASSERT(better > 0 || getenv("RP_SEED") != NULL);
+}
+
+static void the_same_seed_gives_the_same_schedule(void) {
+    struct rp_large_neighborhood_statistics stats[2] = {{0}, {0}};
+    struct start c[2];
+    for (int i = 0; i < 2; i++) {
+        make_start(3, 60, &c[i]);
+        search(&c[i], WORK, &stats[i]);
+    }
+    size_t bytes = ((size_t)c[0].s.n_stages + 1) * c[0].s.words * sizeof *c[0].s.rows;
+    CU_ASSERT(stats[0].improvements > 0);
+    CU_ASSERT_EQUAL(stats[0].work, stats[1].work);
+    CU_ASSERT_EQUAL(stats[0].saved_ns, stats[1].saved_ns);
+    CU_ASSERT_EQUAL(memcmp(c[0].s.rows, c[1].s.rows, bytes), 0);
+    free_start(&c[0]);
+    free_start(&c[1]);
+}
+
+/* Work that is too little for a try is left for the next call. */
+static void little_work_is_saved_up(void) {
+    struct rp_large_neighborhood_statistics stats = {0};
+    struct rp_large_neighborhood state = {0};
+    struct rp_large_neighborhood_options o = {.work = 100000, .seed = 1, .stop = never};
+    struct start c;
+    make_start(3, 60, &c);
+    rp_large_neighborhood_search(&c.p, &o, &state, &c.s, &stats);
+    CU_ASSERT_EQUAL(stats.tries, 0);
+    uint32_t calls = 1;
+    for (; stats.tries == 0 && calls < 1000; calls++)
+        rp_large_neighborhood_search(&c.p, &o, &state, &c.s, &stats);
+    CU_ASSERT(calls > 10 && stats.tries > 0);
+    free_start(&c);
+}
+
+void suite_large_neighborhood(void) {
+    RP_SUITE("large_neighborhood");
+    RP_TEST(deep_programs_reach_the_optimum);
+    RP_TEST(the_search_leaves_local_optima_of_annealing);
+    RP_TEST(the_same_seed_gives_the_same_schedule);
+    RP_TEST(little_work_is_saved_up);
+}
