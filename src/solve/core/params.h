@@ -19,7 +19,7 @@
 
 /* ---- work per second ---- */
 
-#define ANNEAL_WORK_PER_S 2e7
+#define ANNEAL_WORK_PER_S 2.5e7
 #define ORDER_WORK_PER_S 2e7
 #define MIP_WORK_PER_S 1.2e6
 /* Large-neighbourhood search: its linear programs are small for the graph, so the same
@@ -52,9 +52,9 @@
 /* ---- shares ---- */
 
 /* Of the time limit: the schedule's part when addresses are wanted too. */
-#define SCHEDULE_SHARE 0.7
+#define SCHEDULE_SHARE 0.85
 /* Of the time limit: when the work between search and placement ends. */
-#define FINISH_SHARE 0.85
+#define FINISH_SHARE 0.93
 /* After the time limit: what the last attempts to find addresses may take. */
 #define LAST_RESORT_SECONDS 0.3
 /* Of each round of a search in several orders: annealing over orders. Of the round, once a
@@ -120,7 +120,7 @@ enum {
 #define SHORT_ORDER_RUN_SHARE 0.25
 /* The runs of the first round are 4^4 times shorter. After MAX_ROUNDS the search gains
  * nothing from more. */
-enum { ROUNDS_TO_FULL_LENGTH = 4, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 16 };
+enum { ROUNDS_TO_FULL_LENGTH = 4, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 40 };
 /* Searches and the methods beside them meet after this much of a turn's time. */
 #define SLICE_SECONDS 0.25
 /* Between the seeds of two runs, so that those of different --seed do not meet. */

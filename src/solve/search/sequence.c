@@ -13,13 +13,11 @@ struct row {
 };
 static const struct row rows[] = {
     {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, false},
-    {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, true},
-    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, true},
     {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, false},
     {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0.1, false},
     {RP_ANNEAL, RP_BOTH, 0.8, false},
-    {RP_ANNEAL, RP_BOTH, 0.8, true},
-    {RP_POLISH, RP_BOTH, 0.3, false},
+    {RP_POLISH, RP_BOTH, 0.2, false},
+    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, true},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
