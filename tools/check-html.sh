@@ -34,10 +34,11 @@ skip() { # WHY
 verdict() { # NAME EXPECTED FOUND
     if [ "$2" = "$3" ]; then
         good=$((good + 1))
-    else
-        bad=$((bad + 1))
-        echo "FAILED html: $page: $1: expected '$2', found '$3'"
+        return 0
     fi
+    bad=$((bad + 1))
+    echo "FAILED html: $page: $1: expected '$2', found '$3'"
+    return 1
 }
 
 # ---- the browser ----
@@ -64,6 +65,7 @@ begin() {
     url=http://127.0.0.1:$port/session
     session=$url/$(ask "$url" -d '{"capabilities":{"alwaysMatch":{"goog:loggingPrefs":{"browser":"ALL"},
         "goog:chromeOptions":{"args":['"$flags"']}}}}' | sed -nE 's/.*"sessionId":"([^"]+)".*/\1/p')
+    post timeouts '{"script":10000}' >/dev/null
     [ "$session" != "$url/" ] || skip "Chromium does not start: $(tail -n 1 "$tmp/driver.log")"
 }
 
@@ -80,9 +82,10 @@ check() {
     verdict "$1" "$2" "$(js "$(tr '\n' ' ' <<<"$3")")"
 }
 
-go() { # FILE
+go() { # FILE; fails if there is no page in it
     page=${1##*/}
     post url "{\"url\":\"file://$1\"}" >/dev/null
+    verdict "the page opens" true "$([ -s "$1" ] && js "page.graph !== null")"
 }
 
 # at X Y ACTIONS...: moves the pointer to a place in the chart, in pixels, then acts.
@@ -90,6 +93,7 @@ at() {
     local x=$1 y=$2 box
     shift 2
     box=$(js "(box => [Math.round(box.left), Math.round(box.top)])(byId('chart').getBoundingClientRect())")
+    [[ $box =~ ^[0-9]+,[0-9]+$ ]] || return
     x=$((x + ${box%,*})) y=$((y + ${box#*,}))
     post actions "{\"actions\":[{\"type\":\"pointer\",\"id\":\"mouse\",\"actions\":[
         {\"type\":\"pointerMove\",\"duration\":0,\"x\":$x,\"y\":$y}$*]}]}" >/dev/null
@@ -210,7 +214,7 @@ check_theme() {
 plan_page() {
     local graph=plans/resnet50-b256-v100.graph.json plan=plans/resnet50-b256-v100.plan.json
     "$program" show "$graph" "$plan" -q --html "$tmp/plan.html"
-    go "$tmp/plan.html"
+    go "$tmp/plan.html" || return
     check_head $plan
     check_chart
     check_keys
@@ -232,7 +236,7 @@ plan_page() {
 page_without_addresses() {
     "$program" solve plans/vgg16-b176-p100.graph.json --policy chen-sqrt -b 100% --no-addresses -q -o "$tmp/sum.plan.json"
     "$program" show plans/vgg16-b176-p100.graph.json "$tmp/sum.plan.json" -q --html "$tmp/sum.html"
-    go "$tmp/sum.html"
+    go "$tmp/sum.html" || return
     check_head "$tmp/sum.plan.json"
     check "there is no map of addresses" "null true" "page.chart.arena + ' ' + byId('arena-key').hidden"
     quiet
@@ -244,7 +248,7 @@ page_of_evil_names() {
     sed -E "s~\"name\": *\"[^\"]*\"~\"name\": \"$evil\"~g" tests/data/graph/good/small.json >"$tmp/evil.json"
     "$program" solve "$tmp/evil.json" -b 100% -t 1 --ignore-clock -q -o "$tmp/evil.plan.json"
     "$program" show "$tmp/evil.json" "$tmp/evil.plan.json" -q --html "$tmp/evil.html"
-    go "$tmp/evil.html"
+    go "$tmp/evil.html" || return
     js "byId('chart').focus()" >/dev/null
     keys Home
     keys / s c r i p t Enter
@@ -256,7 +260,7 @@ page_of_evil_names() {
 comparison_page() {
     local graph=plans/bert-l4-b32-v100.graph.json rows
     "$program" compare $graph -q -b 80%,50% -p keep-all,chen-sqrt,dtr,capuchin --csv "$tmp/table.csv" --html "$tmp/table.html"
-    go "$tmp/table.html"
+    go "$tmp/table.html" || return
     rows=$(grep -c '^[^,]*,feasible' "$tmp/table.csv")
     check "every budget has its table" 2 "document.querySelectorAll('.entries').length"
     check "every policy has its row" 8 "document.querySelectorAll('.entries tbody tr').length"
@@ -285,7 +289,7 @@ large_page() {
     }' >"$tmp/chain.json"
     "$program" solve "$tmp/chain.json" --policy keep-all -b 100% -q -o "$tmp/chain.plan.json"
     "$program" show "$tmp/chain.json" "$tmp/chain.plan.json" -q --html "$tmp/chain.html"
-    go "$tmp/chain.html"
+    go "$tmp/chain.html" || return
     check_head "$tmp/chain.plan.json"
     check "no element is made for a step" true "document.querySelectorAll('*').length < 1500"
     keys / o p 7 7 7 7 Enter

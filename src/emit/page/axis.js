@@ -20,6 +20,8 @@ class Axis {
                            Math.max(this.plan.total, this.plan.graph.keepAll.total));
     }
 
+    isWhole() { return this.high - this.low >= this.extent(); }
+
     setSteps(inSteps) {
         const middle = this.stepAt((this.low + this.high) / 2);
         const share = (this.high - this.low) / this.extent();

@@ -127,7 +127,7 @@ class Chart {
     drawWindow() {
         const {low, high} = this.axis;
         const scale = this.width / this.axis.extent();
-        if (high - low >= this.axis.extent()) return;
+        if (this.axis.isWhole()) return;
         this.context.fillStyle = this.ink.line;
         this.context.fillRect(this.left, 0, this.width, 5);
         this.context.fillStyle = this.ink.planLine;

@@ -70,9 +70,10 @@ class Hand {
     wheel(event) {
         const {axis, left, width, arena, areas} = this.chart;
         const {x, y} = this.point(event);
-        event.preventDefault();
         const amount = (event.deltaY || event.deltaX) * (event.deltaMode === 1 ? 16 : 1);
         const factor = Math.exp(Math.max(-1, Math.min(1, amount * 0.002)));
+        if (factor > 1 && axis.isWhole() && !event.altKey) return;  // the page scrolls
+        event.preventDefault();
         if (event.altKey && arena)
             arena.zoom(factor, arena.shareOf(areas.arena, y));
         else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))

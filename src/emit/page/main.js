@@ -7,7 +7,6 @@ class Page {
     constructor() {
         this.raw = readJson("data");
         this.graph = new Graph(this.raw);
-        this.plans = new Map();  // by entry
         this.theme = 0;
         byId("entry").append(
             ...this.raw.entries.map((entry, k) => option(entry, k)).filter(node => node));
@@ -74,10 +73,7 @@ class Page {
     showPlan(index, entry) {
         for (const part of [this.chart, this.hand])
             if (part) part.close();
-        if (!this.plans.has(index))
-            this.plans.set(
-                index, new Plan(this.graph, entry, readJson("plan-" + entry.plan)));
-        const plan = this.plans.get(index);
+        const plan = new Plan(this.graph, entry, readJson("plan-" + entry.plan));
         const go = what => this.go(what);
         byId("graph").textContent = this.graph.name +
             (this.raw.kind === "plan" ? "" : ` \u00b7 ${entryText(entry)}`);

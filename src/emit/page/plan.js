@@ -69,7 +69,7 @@ const FATE_WORDS = {
     recomputed: "recomputed",
     swapped: "swapped",
     both: "recomputed and swapped",
-    fixed: "always on the device",
+    fixed: "fixed",
 };
 
 class Plan {

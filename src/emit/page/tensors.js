@@ -54,10 +54,12 @@ function tensorRow(plan, x) {
     for (const gap of gapsOf(plan, x)) {
         row.off += gap.ns;
         row.recompute += gap.cost;
-        row.kept = Math.max(row.kept, gap.peakKept - plan.entry.budget);
+        if (gap.peakStep >= 0)
+            row.kept = Math.max(row.kept, gap.peakKept - plan.entry.budget);
     }
-    row.keptText =
-        row.off > 0 ? (row.kept > 0 ? "+" : "-") + showBytes(Math.abs(row.kept)) : "";
+    row.keptText = row.kept > -Infinity ?
+        (row.kept > 0 ? "+" : "-") + showBytes(Math.abs(row.kept)) :
+        "";
     return row;
 }
 
