@@ -15,6 +15,10 @@
 #include "solve/placement.h"
 #include "solve/portfolio.h"
 #include "solve/search/construct.h"
+#include "solve/search/run_annealing.h"
+
+/* The first temperature of a repair, times the usual one. */
+static const double COOL = 0.05;
 
 /* What belongs to one order of first runs. */
 struct order_state {
@@ -34,6 +38,7 @@ struct search {
     struct rp_schedule *scratch;
     int here;                   /* the order whose state is in the context */
     struct order_state away[2]; /* the other one's state; without ops if there is none */
+    bool gained;                /* the last search for other orders improved the plan */
     double seconds[2];          /* of the time limit, that its turns may take in all */
 };
 
@@ -95,8 +100,21 @@ static void switch_to_best(struct search *s) {
         switch_to(s, there);
 }
 
+/* What fits as a sequence of runs need not fit as a schedule, whose runs come in order
+ * within a stage. Then a short search goes on from there. */
+static void repair_start(struct search *s, double seconds) {
+    struct rp_context *w = s->w;
+    if (w->incumbent.found || w->start.rows == NULL)
+        return;
+    rp_schedule_copy(s->scratch, &w->start);
+    rp_run_annealing_alone(w, &w->p, seconds * ANNEAL_WORK_PER_S, COOL, w->o->seed,
+                           s->scratch);
+    rp_schedule_copy(&w->start, s->scratch);
+    rp_incumbent_offer_in(w, w->whole, s->scratch, RP_POLISH);
+}
+
 /* Lays the context out for the order of the first runs of `runs`, and offers them. */
-static void begin_order(struct search *s, const struct rp_plan *runs) {
+static void begin_order(struct search *s, const struct rp_plan *runs, double seconds) {
     struct rp_context *w = s->w;
     w->order = rp_calloc(w->g->n_ops, sizeof *w->order);
     rp_plan_first_runs(w->g, runs, w->order);
@@ -104,16 +122,18 @@ static void begin_order(struct search *s, const struct rp_plan *runs) {
     rp_context_begin_search(w);
     rp_incumbent_offer_keep_all(w);
     rp_construct_from_plan(w, runs);
+    repair_start(s, seconds);
     rp_place_first(w, s->scratch);
     rp_log(1, "another order of first runs: %s",
            w->incumbent.found ? "a plan fits" : "no plan fits yet");
 }
 
 /* Tries the order of `runs`: it becomes the other one if nothing is known to fit in that,
- * or if its first schedule is faster than all that were found there. */
-static void try_order(struct search *s, const struct rp_plan *runs) {
+ * or if its first schedule is faster than all that were found there. The search for that
+ * may take `seconds`. */
+static void try_order(struct search *s, const struct rp_plan *runs, double seconds) {
     s->away[s->here] = take_state(s->w);
-    begin_order(s, runs);
+    begin_order(s, runs, seconds);
     s->here = OTHER;
     struct order_state *other = &s->away[OTHER];
     if (other->incumbent.found && !is_faster(&s->w->incumbent, &other->incumbent)) {
@@ -138,7 +158,7 @@ static void try_start_order(struct search *s) {
     rp_plan_first_runs(s->w->g, start, order);
     if (memcmp(order, s->w->p.op_of, n * sizeof *order) != 0) {
         rp_plan_restate(start, false, s->w->o->budget_bytes, &runs);
-        try_order(s, &runs);
+        try_order(s, &runs, 0);
         rp_plan_fini(&runs);
     }
     free(order);
@@ -146,17 +166,18 @@ static void try_start_order(struct search *s) {
 
 /* Anneals over sequences of runs, and tries the order of the best. `start` is as in
  * anneal_order.h. */
-static void anneal_order(struct search *s, const struct rp_plan *start, double work,
+static void anneal_order(struct search *s, const struct rp_plan *start, double seconds,
                          uint64_t seed) {
     struct rp_context *w = s->w;
     struct rp_plan runs = {0};
-    struct rp_anneal_order_options o = {.seed = seed,
-                                        .work = (uint64_t)work + 1,
-                                        .may_recompute = w->o->recompute,
-                                        .start = start,
-                                        .stop = rp_context_stop,
-                                        .stop_arg = w,
-                                        .statistics = &w->statistics.order};
+    struct rp_anneal_order_options o = {
+        .seed = seed,
+        .work = (uint64_t)(seconds * (1 - REPAIR_SHARE) * ORDER_WORK_PER_S) + 1,
+        .may_recompute = w->o->recompute,
+        .start = start,
+        .stop = rp_context_stop,
+        .stop_arg = w,
+        .statistics = &w->statistics.order};
     struct rp_method_statistics *m = &w->statistics.method[RP_ANNEAL_ORDER];
     double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ANNEAL_ORDER]);
@@ -165,13 +186,13 @@ static void anneal_order(struct search *s, const struct rp_plan *start, double w
     m->work += o.work;
     m->calls++;
     if (found)
-        try_order(s, &runs);
+        try_order(s, &runs, REPAIR_SHARE * seconds);
     rp_plan_fini(&runs);
 }
 
 /* Looks for an order in which the runs of the best schedule without swaps take less memory,
  * and with that, for a sequence that takes less time. */
-static void improve_order(struct search *s, double work, uint64_t seed) {
+static void improve_order(struct search *s, double seconds, uint64_t seed) {
     struct rp_context *w = s->w;
     struct rp_plan runs = {0};
     switch_to_best(s);
@@ -179,7 +200,7 @@ static void improve_order(struct search *s, double work, uint64_t seed) {
     if (!best->found)
         return;
     rp_schedule_steps(&w->spaces[RP_WITHOUT_SWAPS].p, &best->s, NULL, &runs);
-    anneal_order(s, &runs, work, seed);
+    anneal_order(s, &runs, seconds, seed);
     rp_plan_fini(&runs);
 }
 
@@ -215,24 +236,42 @@ static bool spend(double seconds, double *left) {
     return enough;
 }
 
-/* A round: searches for other orders, then turns in the given order and in the best other
- * one. What is done in a round does not depend on the time limit, which only says where it
- * is cut. */
-static void take_round(struct search *s, double seconds, double left, uint64_t round) {
-    bool found = s->w->incumbent.found;
-    double new_order = (found ? NEW_ORDER_SHARE : ORDER_SHARE) * seconds;
-    double better_order = ORDER_SHARE * seconds - new_order;
-    double turns = (1 - ORDER_SHARE) * seconds;
+/* The time of the best schedule; UINT64_MAX if there is none. */
+static uint64_t best_ns(struct search *s) {
+    switch_to_best(s);
+    return s->w->incumbent.found ? s->w->incumbent.time_ns : UINT64_MAX;
+}
+
+/* Anneals over orders for `seconds`. Returns what is left of the time. */
+static double search_orders(struct search *s, double seconds, double left, uint64_t round) {
+    bool found = best_ns(s) < UINT64_MAX;
+    double new_order = found ? NEW_ORDER_SHARE * seconds : seconds;
     uint64_t seed = s->w->o->seed + SEEDS_APART * round;
     if (spend(new_order, &left)) {
         switch_to(s, GIVEN);
-        anneal_order(s, NULL, new_order * ORDER_WORK_PER_S, seed);
+        anneal_order(s, NULL, new_order, seed);
     }
-    if (found && !is_done(s) && spend(better_order, &left))
-        improve_order(s, better_order * ORDER_WORK_PER_S, seed);
-    spend_on_turns(s, GIVEN, has_other(s) ? turns / 2 : turns, &left);
+    if (found && !is_done(s) && spend(seconds - new_order, &left))
+        improve_order(s, seconds - new_order, seed);
+    return left;
+}
+
+/* A round: searches for other orders, then turns in the given order and in the best other
+ * one, with more for the better of the two. Orders get more time where they gained
+ * something in the last round. What is done in a round does not depend on the time limit,
+ * which only says where it is cut. */
+static void take_round(struct search *s, double seconds, double left, uint64_t round) {
+    uint64_t before_ns = best_ns(s);
+    double order = (s->gained ? ORDER_SHARE : LOW_ORDER_SHARE) * seconds;
+    left = search_orders(s, order, left, round);
+    s->gained = before_ns == UINT64_MAX || best_ns(s) < before_ns;
+    switch_to_best(s);
+    double turns = seconds - order, other = 0;
     if (has_other(s))
-        spend_on_turns(s, OTHER, turns / 2, &left);
+        other = (s->here == OTHER ? BETTER_ORDER_SHARE : 1 - BETTER_ORDER_SHARE) * turns;
+    spend_on_turns(s, GIVEN, turns - other, &left);
+    if (has_other(s))
+        spend_on_turns(s, OTHER, other, &left);
 }
 
 /* Raises the bound, which holds in every order. With swaps it needs a plan. */
@@ -259,7 +298,7 @@ static void prove_bound(struct rp_context *w) {
 }
 
 void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
-    struct search s = {.w = w, .scratch = scratch, .here = GIVEN};
+    struct search s = {.w = w, .scratch = scratch, .here = GIVEN, .gained = true};
     double length = FIRST_ORDER_ROUND_SECONDS_PER_OP * w->p.n_ops;
     double limit = w->o->time_limit;
     bool proved = w->p.out_ns == NULL;

@@ -4,7 +4,7 @@
  *
  * Work is counted, not timed, so the same input gives the same plan on any machine. The
  * units, with what they take on a 2020s core:
- *   annealing   about 40 ns (anneal.h, anneal_order.h)
+ *   annealing   about 40 ns (anneal.h); over orders about 6 ns (anneal_order.h)
  *   MIP         about 0.7 us (branch_cut.h, crossover.h)
  *   PDHG        one term of the linear program touched, about 1.5 ns (pdhg_bound.h)
  *   packing     about a nanosecond (packer.h)
@@ -20,7 +20,7 @@
 /* ---- work per second ---- */
 
 #define ANNEAL_WORK_PER_S 2.5e7
-#define ORDER_WORK_PER_S 2e7
+#define ORDER_WORK_PER_S 1.5e8
 #define MIP_WORK_PER_S 1.2e6
 /* Large-neighbourhood search: its linear programs are small for the graph, so the same
  * units take less time. Each of its tries may take NEIGHBORHOOD_TRY_WORK. */
@@ -57,10 +57,16 @@
 #define FINISH_SHARE 0.93
 /* After the time limit: what the last attempts to find addresses may take. */
 #define LAST_RESORT_SECONDS 0.3
-/* Of each round of a search in several orders: annealing over orders. Of the round, once a
- * plan is known: that from the given order; the rest goes on from the best plan. */
+/* Of each round of a search in several orders: annealing over orders, where it gained
+ * something in the last round, or not. Of that, once a plan is known: from the given order;
+ * the rest goes on from the best plan. */
 #define ORDER_SHARE 0.5
-#define NEW_ORDER_SHARE 0.1
+#define LOW_ORDER_SHARE 0.2
+#define NEW_ORDER_SHARE 0.2
+/* Of the annealing over orders: making its result a schedule that fits. */
+#define REPAIR_SHARE 0.2
+/* Of the rest of a round: turns in the better of two orders. */
+#define BETTER_ORDER_SHARE 0.75
 /* The first round. Each round is as long as all before it. */
 #define FIRST_ORDER_ROUND_SECONDS_PER_OP 1e-4
 /* Of the work of branch and cut: the bound for every order. */

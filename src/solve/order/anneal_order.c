@@ -14,7 +14,7 @@
 static const double FIRST_PRICE = 0.1;
 /* The first temperature as a multiple of the mean op time: HOT or WARM, or COOL from a
  * given start. The last one as a share of the first. */
-static const double HOT = 10, WARM = 1, COOL[] = {0.1, 0.3, 1};
+static const double HOT = 10, WARM = 1, COOL[] = {0.03, 0.1, 0.3};
 static const double FINAL_SHARE = 1e-3;
 /* Without overflow at the start, the first price is that of this share of the limit at each
  * place. */

@@ -30,7 +30,7 @@ const char *rp_order_move_name(uint32_t i);
 
 struct rp_anneal_order_options {
     uint64_t seed;
-    uint64_t work;      /* limit: about ten nanoseconds each */
+    uint64_t work;      /* limit: about six nanoseconds each */
     bool may_recompute; /* ops may run again */
     /* A valid plan whose runs to begin with; the search is cool then and stays near it.
      * NULL: each op once, in the instance's order. */

@@ -50,7 +50,7 @@ struct rp_run_sequence {
     double *over_bytes;                /* per place: bytes above the limit, at least 0 */
     double overflow_bytes;             /* sum of them */
     double recompute_ns;               /* time of the repeats */
-    uint64_t work;                     /* done, in about ten nanoseconds each */
+    uint64_t work;                     /* done, in about six nanoseconds each */
     /* Of the edit in progress: the places whose memory it changes. */
     uint32_t edit_first, edit_last;
 };
