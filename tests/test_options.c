@@ -192,6 +192,10 @@ static void a_wrong_option_is_named_in_the_message(void) {
     }
     CU_ASSERT_EQUAL(PARSE(&p, "a", "--nat"), RP_USAGE);
     CU_ASSERT_STRING_EQUAL(p.err.msg, "test: --nat needs N");
+    CU_ASSERT_EQUAL(PARSE(&p, "--size", "2", "MiB"), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(p.err.msg, "test: '2 MiB' is two words; did you mean '2MiB'?");
+    CU_ASSERT_EQUAL(PARSE(&p, "--size", "2", "MiB.json"), RP_OK);
+    CU_ASSERT_EQUAL(PARSE(&p, "--size", "2MiB", "gb"), RP_OK);
 }
 
 /* A suggested budget is at least the bytes needed, and at most 1% more. */

@@ -25,6 +25,7 @@ struct row {
     const struct rp_policy *policy;
     uint64_t budget_bytes;
     bool planned;              /* false: an interrupt came first */
+    uint64_t solver_ns;        /* how long planning took */
     struct rp_outcome outcome; /* without the plan's steps, unless they are shown */
 };
 
@@ -33,6 +34,7 @@ struct table {
     uint64_t keep_all_bytes, kept_bytes;
     struct rp_host_budget host;
     bool keep_steps; /* of the plans, for a page */
+    bool no_seconds; /* solver_ns is not shown */
     bool interrupted;
     RP_VEC(struct row) rows;
 };
@@ -66,17 +68,21 @@ static char *reason(const struct table *t, const struct row *r) {
 
 static void print_row(const struct table *t, const struct row *r) {
     const struct rp_claims *c = &r->outcome.plan.claims;
+    printf("%-13s ", r->policy->name);
+    if (!t->no_seconds)
+        printf("%10s ", r->planned ? rp_show_ns(r->solver_ns).s : "-");
     if (!has_figures(r)) {
         char *why = reason(t, r);
-        printf("%-13s %s", r->policy->name,
-               r->planned && r->outcome.rc != RP_OK ? "no plan: " : "");
+        fputs(r->planned && r->outcome.rc != RP_OK ? "no plan: " : "", stdout);
         rp_put_clean(why, stdout);
         putchar('\n');
         free(why);
         return;
     }
-    printf("%-13s %9s %11s %11s %-4s %10s %10s %11s %11s%s\n", r->policy->name,
-           rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s,
+    printf("%9s %11s %11s %-4s %10s %10s %11s %11s%s\n",
+           r->outcome.report.fits
+               ? rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s
+               : "-",
            rp_show_bytes(r->outcome.report.needed_bytes).s,
            rp_show_bytes(r->outcome.plan.host_bytes).s,
            r->outcome.report.fits ? "yes" : "no", rp_show_ns(c->recompute_ns).s,
@@ -94,10 +100,10 @@ static void print_text(const struct table *t) {
         uint64_t budget = t->rows.at[i].budget_bytes;
         if (i == 0 || budget != t->rows.at[i - 1].budget_bytes)
             printf("\nbudget %s, %s of keep-all\n"
-                   "policy        over time       needs     on host fits  recompute      "
-                   "stall  "
-                   "   copied out          in\n",
-                   rp_show_bytes(budget).s, rp_show_percent(budget, t->keep_all_bytes).s);
+                   "policy        %sover time       needs     on host fits  recompute  "
+                   "    stall     copied out          in\n",
+                   rp_show_bytes(budget).s, rp_show_percent(budget, t->keep_all_bytes).s,
+                   t->no_seconds ? "" : "planned in ");
         print_row(t, &t->rows.at[i]);
     }
 }
@@ -126,6 +132,10 @@ static void list_figures(const struct row *r, struct figure f[N_FIGURES]) {
     memcpy(f, all, sizeof all);
 }
 
+static double solver_seconds(const struct row *r) {
+    return (double)r->solver_ns / 1e9;
+}
+
 static const char *status_word(const struct row *r) {
     return !r->planned                                        ? "interrupted"
            : rp_outcome_fits(&r->outcome)                     ? "feasible"
@@ -144,6 +154,8 @@ static void write_row(struct rp_json_writer *w, const struct table *t,
     for (int k = 0; k < N_FIGURES; k++)
         if (k == 0 || has_figures(r))
             rp_json_uint(w, f[k].name, f[k].value);
+    if (!t->no_seconds)
+        rp_json_double(w, "solver_seconds", solver_seconds(r), 3);
     if (!has_figures(r)) {
         char *why = reason(t, r);
         rp_json_string(w, "reason", why);
@@ -181,12 +193,16 @@ static rp_rc save_csv(const struct table *t, const char *path, struct rp_err *er
         list_figures(&t->rows.at[i], figures);
         for (int k = 0; k < N_FIGURES && i == 0; k++)
             fprintf(f, ",%s", figures[k].name);
+        if (i == 0 && !t->no_seconds)
+            fputs(",solver_seconds", f);
         fprintf(f, "\n%s,%s", t->rows.at[i].policy->name, status_word(&t->rows.at[i]));
         for (int k = 0; k < N_FIGURES; k++)
             if (k == 0 || has_figures(&t->rows.at[i]))
                 fprintf(f, ",%" PRIu64, figures[k].value);
             else
                 fputc(',', f);
+        if (!t->no_seconds)
+            fprintf(f, ",%.3f", solver_seconds(&t->rows.at[i]));
     }
     fputc('\n', f);
     return rp_text_save(f, &text, &len, path, err);
@@ -216,7 +232,9 @@ static rp_rc save_html(const struct table *t, const char *path, struct rp_err *e
 /* Keeps only the claims of the plan and its host bytes, unless its steps are shown. */
 static rp_rc plan_row(struct table *t, const struct rp_policy_options *o, struct row *row,
                       struct rp_err *err) {
+    double begin = rp_seconds();
     rp_rc rc = rp_outcome_make(t->g, row->policy, o, &row->outcome, err);
+    row->solver_ns = (uint64_t)((rp_seconds() - begin) * 1e9);
     if (!t->keep_steps) {
         struct rp_plan kept = {.claims = row->outcome.plan.claims,
                                .host_bytes = row->outcome.plan.host_bytes};
@@ -271,7 +289,7 @@ struct options {
     struct rp_budget_texts budgets;
     const char *policies, *csv, *html;
     uint64_t host_budget; /* UINT64_MAX: not given */
-    bool json;
+    bool json, no_seconds;
     bool silent; /* a file goes to standard output, so the table does not */
     struct rp_policy_options policy;
     bool *chosen; /* one for each of rp_policies */
@@ -293,6 +311,7 @@ static rp_rc compare(const struct rp_graph *g, struct options *o, struct rp_err 
     bool addressed = o->policy.addressed;
     struct table t = {.g = g,
                       .keep_steps = o->html != NULL,
+                      .no_seconds = o->no_seconds,
                       .host = rp_host_budget_choose(o->host_budget, g->device.name)};
     o->policy.host_bytes = t.host.bytes;
     rp_rc rc = rp_parse_budgets("compare", &o->budgets, g, addressed, &budgets, err);
@@ -351,6 +370,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "write the table to FILE; - is standard output"},
         {"html", 0, RP_OPT_STRING, &o.html, "FILE",
          "write a page for a browser into FILE, with all plans"},
+        {"no-seconds", 0, RP_OPT_FLAG, &o.no_seconds, NULL,
+         "leave out of the table how long planning took"},
         rp_option_no_addresses(&no_addresses),
         rp_option_seed(&o.policy.seed),
         rp_option_engine(&engine),
@@ -384,8 +405,9 @@ const struct rp_command rp_cmd_compare = {
         "checkmate only recomputes, remat also swaps. The other policies take next to\n"
         "no time, except on graphs of thousands of ops. Host copies may take the memory\n"
         "of the device's usual server, divided by its GPUs, unless --host-budget is\n"
-        "given. With --ignore-clock the table is the same on any machine. Ctrl-C stops:\n"
-        "the table lists what was not planned, and the exit code is 4.\n",
+        "given. With --ignore-clock and --no-seconds the table is the same on any\n"
+        "machine. Ctrl-C stops: the table lists what was not planned, and the exit code\n"
+        "is 4.\n",
     .print_more = rp_print_policies,
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -212,6 +213,19 @@ static rp_rc refuse_option(const struct rp_command *cmd, const struct rp_option 
     return RP_USAGE;
 }
 
+/* Refuses "2 MiB" as two words, unless the second one is a file.
+ * Counts have no unit. */
+static rp_rc check_one_word(const struct rp_command *cmd, const struct rp_option *o,
+                            const char *value, const char *next, struct rp_err *err) {
+    double number;
+    if (next == NULL || o->type == RP_OPT_NAT || !parse_number(value, &number) ||
+        !rp_is_unit(next) || access(next, F_OK) == 0)
+        return RP_OK;
+    return rp_fail(err, RP_USAGE,
+                   "%s: '%.80s %.80s' is two words; did you mean '%.80s%.80s'?", cmd->name,
+                   value, next, value, next);
+}
+
 /* Parses one argument that begins with '-'. If its value is the next argument, *i moves on
  * to that. */
 static rp_rc parse_one(const struct rp_command *cmd, const struct rp_option *table,
@@ -243,7 +257,10 @@ static rp_rc parse_one(const struct rp_command *cmd, const struct rp_option *tab
         value = argv[++*i];
     else
         return rp_fail(err, RP_USAGE, "%s: --%s needs %s", cmd->name, o->name, o->arg);
-    return store(cmd, o, value, err);
+    rp_rc rc = store(cmd, o, value, err);
+    return rc == RP_OK && value == argv[*i] && *i + 1 < argc
+               ? check_one_word(cmd, o, value, argv[*i + 1], err)
+               : rc;
 }
 
 static const char *first_missing(const struct rp_option *table) {
@@ -261,16 +278,10 @@ rp_rc rp_check_operands(const char *command, int n, int min, int max, const char
                    operands[0] ? operands : "no operands", n, n == 1 ? "" : "s");
 }
 
-/* Reports a wrong number of operands, or a required option that is not there. `split` is
- * the value of an option and the next word, if that looks like its unit; else NULLs. */
+/* Reports a wrong number of operands, or a required option that is not there. */
 static rp_rc check_complete(const struct rp_command *cmd, const struct rp_option *table,
-                            int n_operands, const char *const split[2],
-                            struct rp_err *err) {
+                            int n_operands, struct rp_err *err) {
     const char *option = first_missing(table);
-    if (n_operands > cmd->max_operands && split[0] != NULL)
-        return rp_fail(err, RP_USAGE,
-                       "%s: '%.80s %.80s' is two words; did you mean '%.80s%.80s'?",
-                       cmd->name, split[0], split[1], split[0], split[1]);
     rp_rc rc = rp_check_operands(cmd->name, n_operands, cmd->min_operands,
                                  cmd->max_operands, cmd->operands, err);
     if (rc == RP_OK && option != NULL)
@@ -299,7 +310,6 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
                        struct rp_err *err) {
     int n = 0;
     bool only_operands = false;
-    const char *split[2] = {NULL, NULL};
     quiet = verbose = help = 0;
     *done = visitor.call != NULL;
     if (*done) {
@@ -312,12 +322,9 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
         } else if (strcmp(argv[i], "--") == 0) {
             only_operands = true;
         } else {
-            int option = i;
             rp_rc rc = parse_one(cmd, table, argc, argv, &i, err);
             if (rc != RP_OK)
                 return rc;
-            if (i > option && i + 1 < argc && rp_is_unit(argv[i + 1]))
-                memcpy(split, &argv[i], sizeof split);
         }
     }
     if (help > 0) {
@@ -327,5 +334,5 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
     }
     rp_log_set(quiet ? -1 : verbose);
     *n_operands = n;
-    return check_complete(cmd, table, n, split, err);
+    return check_complete(cmd, table, n, err);
 }

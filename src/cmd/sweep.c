@@ -346,7 +346,7 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         rp_option_activation_budget(&o.budgets, "A,B,C"),
         rp_option_host_budget(&o.host_budget),
         {"policy", 'p', RP_OPT_STRING, &o.policy_text, "POLICY",
-         "plan by this policy, listed below (remat)"},
+         "plan by this policy, listed below (remat)", rp_policy_name},
         {"time-limit", 't', RP_OPT_POSITIVE, &p->time_limit, "SEC",
          "work for at most about SEC seconds on each point (10)"},
         rp_option_ignore_clock(&p->ignore_clock),

@@ -1,2 +1,2 @@
 # exit: 0
-remat-plan compare data/graph/good/chain.json --activation-budget 75%,512 -p chen-sqrt --csv -
+remat-plan compare --no-seconds data/graph/good/chain.json --activation-budget 75%,512 -p chen-sqrt --csv -

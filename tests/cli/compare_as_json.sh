@@ -1,2 +1,2 @@
 # exit: 0
-remat-plan compare data/graph/good/chain.json -b 70% -p chen-sqrt,tflms --json
+remat-plan compare --no-seconds data/graph/good/chain.json -b 70% -p chen-sqrt,tflms --json

@@ -1,4 +1,4 @@
 # exit: 0
-remat-plan compare data/graph/good/small.json --budget 100% --policy keep-all,chen-sqrt --csv - --html page.html
+remat-plan compare --no-seconds data/graph/good/small.json --budget 100% --policy keep-all,chen-sqrt --csv - --html page.html
 grep -o '<title>.*</title>' page.html
 grep -c 'id="plan-' page.html

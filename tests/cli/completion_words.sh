@@ -5,7 +5,7 @@ t() {
     remat-plan completion words -- "$@"
 }
 t so
-t help sw
+t help compa
 t zoo resnet1
 t maxbatch resnet50 --device=v
 t compare g.json -p chen-sqrt,v

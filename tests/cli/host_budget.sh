@@ -1,6 +1,6 @@
 # exit: 1
 remat-plan zoo resnet18 -b 8 -o g.json -q && remat-plan profile g.json --device p100-16g -o p.json -q
-remat-plan compare p.json -b 90% -p vdnn-all,capuchin,remat --host-budget 10MiB --ignore-clock -t 0.1
+remat-plan compare --no-seconds p.json -b 90% -p vdnn-all,capuchin,remat --host-budget 10MiB --ignore-clock -t 0.1
 echo
 remat-plan sweep p.json -n 3 -t 0.1 --ignore-clock --gap 5 --host-budget 1MiB --no-seconds -o d |
     sed 's/ [^ ]* *[^ ]* *[^ ]* *[^ ]* \( *[^ ]* B\)$/ ...\1/'

@@ -6,7 +6,7 @@ remat-plan solve g.json -b 100% -o p.json -q
 {
     remat-plan solve g.json -b 30%
     remat-plan solve g.json -b 30% -p remat
-    remat-plan compare g.json -b 100%,30% -p keep-all,remat
+    remat-plan compare --no-seconds g.json -b 100%,30% -p keep-all,remat
     remat-plan sweep g.json -n 2 -o d
     remat-plan show --steps --width 40 g.json p.json
     remat-plan show --svg - g.json p.json
