@@ -78,7 +78,7 @@ report_time "one process, $(($(wc -l <one/sweep.csv) - 1)) points"
 
 if have parallel; then
     begin=$SECONDS
-    for round in 1 2 3; do
+    for round in 1 2 3 4; do
         remat-plan sweep "${options[@]}" -o parallel --jobs >commands &&
             parallel --will-cite <commands
         verdict "parallel, round $round" $?

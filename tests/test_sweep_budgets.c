@@ -11,8 +11,9 @@ static void rounds_have_all_points_and_the_first_both_ends(void) {
         CU_ASSERT_EQUAL(sum, n);
         CU_ASSERT(rp_round_points(n, 0) >= 2);
     }
-    CU_ASSERT_EQUAL(rp_round_points(30, 0), 10);
-    CU_ASSERT_EQUAL(rp_round_points(30, 1), 10);
+    CU_ASSERT_EQUAL(rp_round_points(30, 0), 7);
+    CU_ASSERT_EQUAL(rp_round_points(30, 1), 7);
+    CU_ASSERT_EQUAL(rp_round_points(30, 2), 8);
 }
 
 static void the_first_round_is_an_even_grid_without_repetitions(void) {

@@ -7,20 +7,8 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/numbers.h"
-#include "base/sha256.h"
-#include "cmd/plan_hand_over.h"
 #include "cmd/policy_outcome.h"
-#include "model/cost.h"
 #include "solve/solver.h"
-
-const char *const rp_batch_word[] = {
-    [RP_BATCH_FITS] = "yes",
-    [RP_BATCH_TOO_SLOW] = "too slow",
-    [RP_BATCH_NO] = "no",
-    [RP_BATCH_PROVED_NO] = "proved no",
-    [RP_BATCH_NOT_FOUND] = "not found",
-    [RP_BATCH_INTERRUPTED] = "interrupted",
-};
 
 struct search {
     const struct rp_maxbatch_options *o;
@@ -32,10 +20,6 @@ struct search {
 enum { N_FOR_SPEED = 5 };
 
 /* ---- what was found ---- */
-
-double rp_batch_samples_per_s(const struct rp_batch *b) {
-    return (double)b->batch * 1e9 / (double)b->plan.claims.time_ns;
-}
 
 const struct rp_batch *rp_maxbatch_fastest(const struct rp_maxbatch *m) {
     const struct rp_batch *best = NULL;
@@ -80,86 +64,6 @@ void rp_maxbatch_fini(struct rp_maxbatch *m) {
     }
     free(m->points.at);
     *m = (struct rp_maxbatch){0};
-}
-
-/* ---- the graph of a batch ---- */
-
-rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
-                        struct rp_graph *g, struct rp_err *err) {
-    struct rp_zoo_options z = o->zoo;
-    char *text;
-    size_t len;
-    z.batch = batch;
-    rp_rc rc = rp_zoo_build(o->network, &z, g, err);
-    if (rc != RP_OK)
-        return rc;
-    rc = rp_cost_apply(g, o->device, o->network, err);
-    if (rc != RP_OK) {
-        rp_graph_fini(g);
-        return rc;
-    }
-    if (o->h2d_bytes_per_s != UINT64_MAX)
-        g->device.h2d_bytes_per_s = o->h2d_bytes_per_s;
-    if (o->d2h_bytes_per_s != UINT64_MAX)
-        g->device.d2h_bytes_per_s = o->d2h_bytes_per_s;
-    rp_graph_dump(g, &text, &len);
-    rp_sha256_hex(text, len, g->sha256);
-    free(text);
-    return RP_OK;
-}
-
-/* True if a plan of this batch may fit: the largest working set is within the budget. A
- * batch that no graph file can hold does not fit. */
-static bool may_fit(const struct rp_maxbatch_options *o, uint64_t batch) {
-    struct rp_graph g;
-    struct rp_instance p;
-    struct rp_err ignored = {{0}};
-    uint32_t op;
-    if (rp_maxbatch_graph(o, batch, &g, &ignored) != RP_OK)
-        return false;
-    bool fits = g.fixed_bytes <= o->policy_options.budget_bytes;
-    if (fits) {
-        rp_instance_init(&p, &g, o->policy_options.budget_bytes,
-                         o->policy_options.addressed, NULL);
-        if (!o->policy_options.no_swap)
-            rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
-        fits = rp_instance_floor(&p, &op) <= p.limit_bytes;
-        rp_instance_fini(&p);
-    }
-    rp_graph_fini(&g);
-    return fits;
-}
-
-static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t batch) {
-    struct rp_graph g;
-    struct rp_err ignored = {{0}};
-    if (rp_maxbatch_graph(o, batch, &g, &ignored) != RP_OK)
-        return false;
-    bool fits = rp_keep_all_bytes(&g, o->policy_options.addressed) <=
-                o->policy_options.budget_bytes;
-    rp_graph_fini(&g);
-    return fits;
-}
-
-/* The largest batch from `from` on for which `fits` holds, assuming that it holds for all
- * below. 0 if it does not hold for `from`. */
-static uint64_t largest_batch(const struct rp_maxbatch_options *o, uint64_t from,
-                              bool (*fits)(const struct rp_maxbatch_options *, uint64_t)) {
-    uint64_t low = from, step = from;
-    if (!fits(o, low))
-        return 0;
-    while (step < RP_MAX_QUANTITY / 4 && fits(o, low + step)) {
-        low += step;
-        step *= 2;
-    }
-    for (uint64_t high = low + step; low + 1 < high;) {
-        uint64_t mid = low + (high - low) / 2;
-        if (fits(o, mid))
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
 }
 
 /* ---- plans ---- */
@@ -250,57 +154,6 @@ static char *reason_of(const struct rp_maxbatch_options *o, const struct rp_outc
         rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s);
 }
 
-static double time_ratio(const struct rp_batch *p) {
-    return (double)p->plan.claims.time_ns / (double)p->plan.claims.baseline_time_ns;
-}
-
-/* Of the plans of larger batches, which fit, the one with the least time over keep-all. */
-static const struct rp_batch *best_larger(const struct search *s, uint64_t batch) {
-    const struct rp_batch *best = NULL;
-    for (size_t i = 0; i < s->m->points.n; i++) {
-        const struct rp_batch *p = &s->m->points.at[i];
-        if (p->batch >= batch && p->plan.steps.n > 0 &&
-            (best == NULL || time_ratio(p) < time_ratio(best)))
-            best = p;
-    }
-    return best;
-}
-
-/* Of the plans of smaller batches the nearest, which fits if it left room. */
-static const struct rp_batch *nearest_smaller(const struct search *s, uint64_t batch) {
-    const struct rp_batch *best = NULL;
-    for (size_t i = 0; i < s->m->points.n; i++) {
-        const struct rp_batch *p = &s->m->points.at[i];
-        if (p->batch < batch && p->plan.steps.n > 0 &&
-            (best == NULL || p->batch > best->batch ||
-             (p->batch == best->batch && time_ratio(p) < time_ratio(best))))
-            best = p;
-    }
-    return best;
-}
-
-/* The faster one of these two for this batch. False if neither fits it. The caller ends
- * *start in any case. */
-static bool find_start(const struct search *s, const struct rp_graph *g, uint64_t batch,
-                       struct rp_plan *start) {
-    const struct rp_batch *from[] = {best_larger(s, batch), nearest_smaller(s, batch)};
-    bool found = false;
-    *start = (struct rp_plan){0};
-    for (int k = 0; k < 2 && s->o->policy->record == NULL; k++) {
-        struct rp_plan plan = {0};
-        if (from[k] != NULL &&
-            rp_plan_hand_over(&from[k]->plan, g, &s->o->policy_options, &plan) &&
-            (!found || rp_plan_order(g, &plan, start) < 0)) {
-            struct rp_plan worse = *start;
-            *start = plan;
-            plan = worse;
-            found = true;
-        }
-        rp_plan_fini(&plan);
-    }
-    return found;
-}
-
 /* Appends what became of a batch. Takes the plan out of `out`. */
 static void add_point(struct search *s, struct rp_batch p, struct rp_outcome *out,
                       double overhead) {
@@ -321,7 +174,7 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool for_speed,
                        struct rp_err *err) {
     struct rp_graph g;
     struct rp_outcome out;
-    struct rp_plan start;
+    struct rp_plan start = {0};
     const struct rp_maxbatch_options *o = s->o;
     struct rp_policy_options po = o->policy_options;
     show_progress(s, batch);
@@ -330,7 +183,10 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool for_speed,
         return rc;
     double overhead = accepted_overhead(o, &g);
     po.gap = for_speed ? 0.001 : overhead >= 0 ? overhead : 1e9;
-    po.start = find_start(s, &g, batch, &start) ? &start : NULL;
+    bool found =
+        o->policy->record == NULL &&
+        rp_batch_find_start(s->m->points.at, s->m->points.n, &g, batch, &po, &start);
+    po.start = found ? &start : NULL;
     rc = plan_batch(o, &g, &po, overhead, &out, err);
     if (rc == RP_OK)
         add_point(s,
@@ -405,10 +261,10 @@ rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch
                          struct rp_err *err) {
     struct search s = {.o = o, .m = m};
     rp_progress_task(NAN, NAN, "keep-all's largest batch");
-    m->keep_all_batch = largest_batch(o, 1, keep_all_fits);
+    m->keep_all_batch = rp_maxbatch_keep_all(o);
     m->largest = m->keep_all_batch;
     uint64_t first = m->keep_all_batch > 0 ? m->keep_all_batch : 1;
-    uint64_t bound = largest_batch(o, first, may_fit);
+    uint64_t bound = rp_maxbatch_possible(o, first);
     rp_rc rc = RP_OK;
     if (m->keep_all_batch == 0) /* without a bound too: the plan says why it does not fit */
         rc = try_batch(&s, first, false, err);

@@ -9,18 +9,17 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "base/numbers.h"
 #include "cmd/budget_argument.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/interrupt.h"
 #include "cmd/policy_argument.h"
+#include "cmd/sweep_graphs.h"
 #include "cmd/sweep_jobs.h"
 #include "cmd/sweep_plan.h"
 #include "cmd/sweep_table.h"
-#include "solve/solver.h"
 
-enum { MAX_POINTS = 1000, MAX_PROCESSES = 256, DEFAULT_POINTS = 12 };
+enum { MAX_PROCESSES = 256, DEFAULT_POINTS = 12 };
 
 struct options {
     struct rp_sweep sweep;
@@ -33,99 +32,6 @@ struct options {
     const char *engine;
     bool jobs, slurm, merge, no_addresses, json;
 };
-
-/* ---- graphs ---- */
-
-/* The file's name without .json or .graph.json. */
-static char *folder_name(const char *path) {
-    static const char *const endings[] = {".json", ".graph"};
-    const char *slash = strrchr(path, '/');
-    char *name = rp_strdup(strcmp(path, "-") == 0 ? "graph"
-                           : slash != NULL        ? slash + 1
-                                                  : path);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t len = strlen(name), end = strlen(endings[i]);
-        if (len > end && strcmp(name + len - end, endings[i]) == 0)
-            name[len - end] = '\0';
-    }
-    return name;
-}
-
-static void measure(const struct options *o, struct rp_sweep_graph *a) {
-    bool addressed = o->sweep.options.addressed;
-    struct rp_instance p;
-    uint32_t op;
-    rp_instance_init(&p, &a->g, a->g.fixed_bytes, addressed, NULL);
-    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
-    a->floor_bytes = a->g.fixed_bytes + rp_instance_floor(&p, &op);
-    rp_instance_fini(&p);
-    a->keep_all_bytes = rp_keep_all_bytes(&a->g, addressed);
-}
-
-/* Reads the list of budgets, if there is one. */
-static rp_rc read_budgets(const struct options *o, struct rp_sweep_graph *a,
-                          struct rp_err *err) {
-    struct rp_budgets *b = &a->given;
-    if (o->budgets.all == NULL && o->budgets.activations == NULL)
-        return RP_OK;
-    rp_rc rc = rp_parse_budgets("sweep", &o->budgets, &a->g, o->sweep.options.addressed,
-                                &a->given, err);
-    size_t n = 0;
-    if (rc != RP_OK)
-        return rc;
-    qsort(b->at, b->n, sizeof *b->at, rp_compare_u64);
-    for (size_t i = 0; i < b->n; i++)
-        if (n == 0 || b->at[i] > b->at[n - 1])
-            b->at[n++] = b->at[i];
-    b->n = n;
-    return n <= MAX_POINTS ? RP_OK
-                           : rp_fail(err, RP_USAGE, "sweep: more than %d budgets for %s",
-                                     MAX_POINTS, rp_path_name(a->path));
-}
-
-static rp_rc load_graph(const struct options *o, const char *path, struct rp_sweep_graph *a,
-                        struct rp_err *err) {
-    a->path = path;
-    a->name = folder_name(path);
-    a->dir = rp_format("%s/%s", o->sweep.dir, a->name);
-    rp_rc rc = rp_load_timed_graph(path, &a->g, err);
-    if (rc != RP_OK)
-        return rc;
-    a->host = rp_host_budget_choose(o->host_budget, a->g.device.name);
-    measure(o, a);
-    return read_budgets(o, a, err);
-}
-
-static rp_rc check_names(const struct rp_sweep *s, struct rp_err *err) {
-    for (size_t i = 0; i < s->n_graphs; i++)
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(s->graphs[i].name, s->graphs[k].name) == 0)
-                return rp_fail(err, RP_USAGE,
-                               "sweep: %s and %s would share the folder %s: rename one",
-                               s->graphs[k].path, s->graphs[i].path, s->graphs[i].dir);
-    return RP_OK;
-}
-
-static rp_rc load_graphs(struct options *o, char **paths, size_t n, struct rp_err *err) {
-    rp_rc rc = RP_OK;
-    o->sweep.graphs = rp_calloc(n, sizeof *o->sweep.graphs);
-    o->sweep.n_graphs = n;
-    for (size_t i = 0; i < n && rc == RP_OK; i++)
-        rc = load_graph(o, paths[i], &o->sweep.graphs[i], err);
-    return rc == RP_OK ? check_names(&o->sweep, err) : rc;
-}
-
-static void free_graphs(struct rp_sweep *s) {
-    for (size_t i = 0; i < s->n_graphs; i++) {
-        struct rp_sweep_graph *a = &s->graphs[i];
-        rp_graph_fini(&a->g);
-        free(a->name);
-        free(a->dir);
-        free(a->given.at);
-        free(a->points.at);
-    }
-    free(s->graphs);
-}
 
 /* ---- the command ---- */
 
@@ -237,8 +143,9 @@ static rp_rc check_points(struct options *o, struct rp_err *err) {
                        o->budgets.all != NULL ? "budget" : "activation-budget");
     if (s->n_points == UINT64_MAX)
         s->n_points = DEFAULT_POINTS;
-    if (s->n_points < 2 || s->n_points > MAX_POINTS)
-        return rp_fail(err, RP_USAGE, "sweep: --points must be from 2 to %d", MAX_POINTS);
+    if (s->n_points < 2 || s->n_points > RP_SWEEP_MAX_POINTS)
+        return rp_fail(err, RP_USAGE, "sweep: --points must be from 2 to %d",
+                       RP_SWEEP_MAX_POINTS);
     return listed ? rp_check_budget_texts("sweep", NULL, &o->budgets, err) : RP_OK;
 }
 
@@ -380,10 +287,10 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     p->addressed = !o.no_addresses;
     p->gap = o.gap / 100;
     write_words(&o);
-    rc = load_graphs(&o, argv + 1, (size_t)n, err);
+    rc = rp_sweep_load_graphs(s, argv + 1, (size_t)n, &o.budgets, o.host_budget, err);
     if (rc == RP_OK)
         rc = sweep(&o, err);
-    free_graphs(s);
+    rp_sweep_free_graphs(s);
     free(s->settings);
     free(s->limits);
     return rc;
@@ -396,7 +303,7 @@ const struct rp_command rp_cmd_sweep = {
     .max_operands = INT_MAX,
     .summary = "Plan graphs at many budgets, and tabulate time over memory",
     .detail =
-        "Budgets are chosen in three rounds: a third evenly from the largest working set\n"
+        "Budgets are chosen in four rounds: a quarter evenly from the largest working set\n"
         "to what keep-all needs, the others where the curve bends. A plan found at one\n"
         "budget also counts at every larger one, so that time never rises with it. The\n"
         "table of all graphs is DIR/sweep.csv and sweep.json. Each graph has a folder\n"
@@ -410,7 +317,7 @@ const struct rp_command rp_cmd_sweep = {
         "\n"
         "On all cores, with GNU parallel, and on a cluster:\n"
         "  remat-plan sweep *.json -o DIR -j 8\n"
-        "  for round in 1 2 3; do remat-plan sweep *.json -o DIR --jobs | parallel; done\n"
+        "  for k in 1 2 3 4; do remat-plan sweep *.json -o DIR --jobs | parallel; done\n"
         "  remat-plan sweep *.json -o DIR --merge\n"
         "  remat-plan sweep *.json -o DIR --slurm >submit; sh submit --partition=NAME\n",
     .print_more = rp_print_policies,

@@ -8,9 +8,10 @@
 #include "base/numbers.h"
 
 uint64_t rp_round_points(uint64_t n_points, uint32_t round) {
-    uint64_t first = rp_max_u64(2, n_points / RP_SWEEP_ROUNDS);
-    uint64_t rest = n_points - first;
-    return round == 0 ? first : round == 1 ? rest / 2 : rest - rest / 2;
+    uint64_t first = rp_max_u64(2, n_points / RP_SWEEP_ROUNDS), rest = n_points - first;
+    return round == 0 ? first
+                      : rest * round / (RP_SWEEP_ROUNDS - 1) -
+                            rest * (round - 1) / (RP_SWEEP_ROUNDS - 1);
 }
 
 /* The point at k/n of the way from low to high. */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RP_SWEEP_ROUNDS = 3 };
+enum { RP_SWEEP_ROUNDS = 4 };
 
 /* A point that is planned. */
 struct rp_known_point {

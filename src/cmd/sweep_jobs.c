@@ -50,7 +50,10 @@ void rp_sweep_print_slurm(const struct rp_sweep *s) {
          "# sh FILE --partition=NAME --cpus-per-task=2\n"
          "set -e\n"
          "after=");
-    printf("for round in %s; do\n", given ? "1" : "1 2 3");
+    fputs("for round in 1", stdout);
+    for (int round = 2; round <= RP_SWEEP_ROUNDS && !given; round++)
+        printf(" %d", round);
+    puts("; do");
     printf("    job=$(sbatch --parsable --job-name=sweep --array=0-%" PRIu64 " --output",
            n - 1);
     print_quoted(s->dir);

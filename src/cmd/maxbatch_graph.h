@@ -1,0 +1,37 @@
+/* maxbatch_graph: what `maxbatch` is asked, the graph of a batch, and what can be said of
+ * batches without a plan. Not thread-safe. */
+#ifndef RP_CMD_MAXBATCH_GRAPH_H
+#define RP_CMD_MAXBATCH_GRAPH_H
+
+#include "cmd/host_budget.h"
+#include "model/device.h"
+#include "model/zoo/registry.h"
+#include "policy/policy_plan.h"
+
+struct rp_maxbatch_options {
+    const char *network;
+    struct rp_zoo_options zoo; /* its batch is not used */
+    const struct rp_device_model *device;
+    const struct rp_policy *policy;
+    struct rp_policy_options policy_options;
+    struct rp_host_budget host; /* as in policy_options, and where it is from */
+    uint64_t h2d_bytes_per_s, d2h_bytes_per_s; /* UINT64_MAX: the device's */
+    double max_overhead; /* a share of keep-all's time; negative: no limit */
+    bool one_forward;    /* the overhead may be one more forward pass instead */
+    double precision;    /* how far the largest batch may be off, as a share of it */
+    bool fit_only;       /* do not plan for speed */
+};
+
+/* Builds the graph of a batch, with the device's times. RP_USAGE: an option that the
+ * network does not have. The caller empties *g on RP_OK. */
+rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
+                        struct rp_graph *g, struct rp_err *err);
+
+/* The largest batch for which keep-all fits; 0 if not even one does. */
+uint64_t rp_maxbatch_keep_all(const struct rp_maxbatch_options *o);
+
+/* The largest batch whose largest working set is within the budget: none above has a plan.
+ * `from` is 1 or more; 0 if not even that one is. */
+uint64_t rp_maxbatch_possible(const struct rp_maxbatch_options *o, uint64_t from);
+
+#endif
