@@ -274,6 +274,22 @@ comparison_page() {
     quiet
 }
 
+sweep_page() {
+    local table=$tmp/sweep/bert-l4-b32-v100 last
+    "$program" sweep plans/bert-l4-b32-v100.graph.json -o "$tmp/sweep" -b 40%..100%:4 -p chen-greedy -q --html
+    go "$table/curve.html"
+    check "the curve has a point for each plan" "$(ls "$table"/*.plan.json | wc -l)" "document.querySelectorAll('svg.curve a').length"
+    last=$(ls "$table"/*.plan.json | sort -t/ -k5 -V | tail -n 1)
+    js "[...document.querySelectorAll('svg.curve a')].at(-1).dispatchEvent(new MouseEvent('click', {bubbles: true}))" >/dev/null
+    check_head "$last"
+    js "(s => { s.value = s.options[0].value; s.dispatchEvent(new Event('change')); })(byId('entry'))" >/dev/null
+    check "another plan is chosen from the list" "$(js "showBytes(page.raw.entries.find(e => e.plan >= 0).budget)")" \
+        "document.querySelector('[data-figure=Budget]').textContent"
+    js "history.back()" >/dev/null
+    check "the browser's way back works" "$(field "$last" peak_bytes)" "document.querySelector('[data-figure=Peak]').dataset.exact"
+    quiet
+}
+
 # A chain of 13,333 ops, whose plan has 40,000 steps.
 large_page() {
     awk 'BEGIN {
@@ -305,6 +321,7 @@ plan_page
 page_without_addresses
 page_of_evil_names
 comparison_page
+sweep_page
 large_page
 echo "html: $good passed, $bad failed"
 [ $bad = 0 ]

@@ -268,6 +268,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"share", 0, RP_OPT_STRING, &o.share_text, "K/N",
          "only plan share K, from 0 to N-1, of the next round"},
         {"merge", 0, RP_OPT_FLAG, &o.merge, NULL, "plan nothing, only write the tables"},
+        {"html", 0, RP_OPT_FLAG, &s->html, NULL,
+         "write DIR/NAME/curve.html too, pages for a browser with all plans"},
         {"no-seconds", 0, RP_OPT_FLAG, &s->no_seconds, NULL,
          "leave out of the tables how long planning took"},
         rp_option_no_addresses(&o.no_addresses),

@@ -48,6 +48,7 @@ struct rp_sweep {
     char *settings;    /* the same, as they stand on a command line: " --seed 1 ..." */
     char *limits;      /* the budgets and the host budget, likewise */
     bool no_seconds;   /* the table leaves out what the clock said */
+    bool html;         /* a page for a browser is written for each graph */
     uint64_t n_points; /* for each graph, where budgets are chosen */
     struct rp_sweep_graph *graphs;
     size_t n_graphs;

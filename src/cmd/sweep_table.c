@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/numbers.h"
+#include "cmd/sweep_page.h"
 #include "emit/chart.h"
 
 struct row {
@@ -302,6 +303,19 @@ static rp_rc save_picture(const struct curve *c, struct rp_err *err) {
     return rc;
 }
 
+static rp_rc save_page(const struct curve *c, struct rp_err *err) {
+    size_t n = c->a->points.n;
+    struct rp_page_point *points = rp_calloc(n, sizeof *points);
+    for (size_t k = 0; k < n; k++) {
+        const struct row *r = &c->rows[k];
+        points[k] = (struct rp_page_point){r->point.budget_bytes, r->plan_budget_bytes,
+                                           r->claims, has_plan(r) ? NULL : status_word(r)};
+    }
+    rp_rc rc = rp_sweep_save_page(c->a, points, n, err);
+    free(points);
+    return rc;
+}
+
 /* ---- the table ---- */
 
 static rp_rc save(const struct table *t, const char *name,
@@ -327,9 +341,11 @@ static rp_rc print_and_save(const struct table *t, bool json, struct rp_err *err
         rc = save(t, "sweep.csv", write_csv, err);
     for (size_t i = 0; i < t->s->n_graphs && rc == RP_OK; i++)
         rc = save_picture(&t->curves[i], err);
+    for (size_t i = 0; i < t->s->n_graphs && rc == RP_OK && t->s->html; i++)
+        rc = save_page(&t->curves[i], err);
     if (rc == RP_OK && text)
-        printf("table in %s/sweep.csv and sweep.json, pictures in %s/*/curve.svg\n",
-               t->s->dir, t->s->dir);
+        printf("table in %s/sweep.csv and sweep.json, pictures in %s/*/curve.svg%s\n",
+               t->s->dir, t->s->dir, t->s->html ? " and .html" : "");
     return rc;
 }
 

@@ -217,9 +217,7 @@ function planFigures(plan) {
 }
 
 function boundText(entry, gap) {
-    return (entry.proof === "optimal" ? "optimal" :
-                                        `gap ${showPercent(gap, entry.bound)}`) +
-        entry.scope;
+    return (gap === 0 ? "optimal" : `gap ${showPercent(gap, entry.bound)}`) + entry.scope;
 }
 
 function figures(host, list) {

@@ -118,7 +118,6 @@ static void put_claims(struct rp_json_writer *w, const struct rp_page *page,
     rp_json_uint(w, "arena", p->arena_bytes);
     rp_json_uint(w, "host", p->host_bytes);
     rp_json_uint(w, "bound", c->lower_bound_ns);
-    rp_json_string(w, "proof", rp_proof_word[c->proof]);
     rp_json_string(w, "scope", scope);
     free(scope);
 }
