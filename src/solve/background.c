@@ -139,8 +139,14 @@ struct rp_pdhg_bound *rp_bound_new(const struct rp_context *w, uint64_t horizon_
     return rp_pdhg_bound_new(w->o->certificate != NULL ? &w->certified : &w->p, horizon_ns);
 }
 
+static void lay_out_bound(struct rp_context *w, uint64_t horizon_ns) {
+    double begin = rp_thread_seconds();
+    w->bound = rp_bound_new(w, horizon_ns);
+    w->statistics.method[RP_PDHG].seconds += rp_thread_seconds() - begin;
+}
+
 void rp_bound_begin(struct rp_context *w) {
-    w->bound = rp_bound_new(w, 0);
+    lay_out_bound(w, 0);
 }
 
 /* With swaps the bound is about plans no slower than the incumbent, so it waits for one,
@@ -149,7 +155,7 @@ static void set_horizon(struct rp_context *w) {
     if (w->p.out_ns == NULL || !w->incumbent.found || w->o->reorder)
         return;
     if (w->bound == NULL)
-        w->bound = rp_bound_new(w, w->incumbent.time_ns);
+        lay_out_bound(w, w->incumbent.time_ns);
     else
         rp_pdhg_bound_tighten(w->bound, w->incumbent.time_ns);
 }

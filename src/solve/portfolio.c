@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -80,8 +81,9 @@ static double work_per_op(const struct job *j) {
  * U-Net's, wants it 16 times as high as one of many small ops, such as ResNet's. */
 static double run_temperature(const struct job *j) {
     static const double times[] = {1, 4, 16};
-    bool swaps = j->space->p.out_ns != NULL;
-    return swaps && work_per_op(j) >= LONG_RUN_WORK_PER_OP ? times[j->turn->k % 3] : 1;
+    bool is_long = j->turn->round >= ROUNDS_TO_FULL_LENGTH;
+    uint32_t n = j->turn->round - ROUNDS_TO_FULL_LENGTH;
+    return j->space->p.out_ns != NULL && is_long ? times[n % 3] : 1;
 }
 
 /* The first run of a space is from the warm start, and a short run on a large graph from
@@ -122,13 +124,21 @@ static void polish(struct job *j) {
 
 /* ---- other searches ---- */
 
+/* The pool changes between two crossings only, so this does not depend on the clock. */
+static bool stop_crossover(void *arg) {
+    const struct job *j = arg;
+    const struct rp_solution_pool *pool = &j->space->pool;
+    double best_ns = pool->n > 0 ? (double)pool->at[0].time_ns : INFINITY;
+    return rp_context_gap_allows(j->w, best_ns) || rp_context_stopped(j->w);
+}
+
 static void cross(struct job *j) {
     struct rp_context *w = j->w;
     struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
     struct rp_crossover_options o = {.engine = w->o->engine,
                                      .work = (uint64_t)j->work + 1,
-                                     .stop = rp_context_stop,
-                                     .stop_arg = w};
+                                     .stop = stop_crossover,
+                                     .stop_arg = j};
     struct rp_solution_pool *pool = &j->space->pool;
     rp_crossover(&j->space->p, &o, pool, &w->statistics.crossover);
     s->seconds = w->statistics.crossover.seconds;
@@ -161,6 +171,47 @@ static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
     return RP_OK;
 }
 
+/* One search of all step sequences of a space that are faster than below_ns. */
+static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id space,
+                                        uint64_t below_ns, struct rp_plan *plan) {
+    struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
+    struct rp_astar_result r;
+    double states = fmax(w->o->time_limit * ASTAR_STATES_PER_S, 1);
+    double begin = rp_thread_seconds();
+    rp_context_doing(w, rp_method_name[RP_ASTAR]);
+    rp_astar_search(&w->spaces[space].p, below_ns, (uint32_t)fmin(states, MAX_ASTAR_STATES),
+                    &w->stop, &r, plan);
+    w->report->capped = w->report->capped || w->stop.hit;
+    s->seconds += rp_thread_seconds() - begin;
+    s->work += r.statistics.states_added;
+    s->calls++;
+    rp_astar_statistics_add(&w->statistics.astar, &r.statistics);
+    rp_log(1, "A*: %s, bound %" PRIu64 " ns", r.found ? "a faster plan" : "no faster plan",
+           r.bound_ns);
+    return r;
+}
+
+/* Where the search of the whole space does not come to its end, that of a smaller one may.
+ * Leaves the fastest plan in `plan`. */
+static void search_smaller_spaces(struct rp_context *w, uint64_t below_ns,
+                                  struct rp_plan *plan) {
+    for (int i = 0; i < RP_N_SPACES; i++) {
+        struct rp_plan found = {0};
+        if (!w->spaces[i].active || i == (int)w->whole)
+            continue;
+        struct rp_astar_result r = run_astar(w, i, below_ns, &found);
+        if (r.found) {
+            below_ns = r.bound_ns;
+            free(plan->steps.at);
+            plan->steps.at = found.steps.at;
+            plan->steps.n = found.steps.n;
+            plan->steps.cap = found.steps.cap;
+            found.steps.at = NULL;
+        }
+        rp_plan_fini(&found);
+    }
+}
+
 /* On small graphs, searches for plans that no schedule can represent. They may be faster
  * than all schedules. */
 static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
@@ -168,26 +219,14 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
     uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : max_ns;
     struct rp_plan *plan = &w->sequence;
-    struct rp_astar_result r;
     if (!rp_astar_accepts(&w->p) || below_ns > max_ns || below_ns == w->g->total_time_ns ||
         (w->all_sequences && below_ns == w->bound_ns))
         return RP_OK;
-    double states = fmax(w->o->time_limit * ASTAR_STATES_PER_S, 1);
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
-    double begin = rp_thread_seconds();
-    rp_context_doing(w, rp_method_name[RP_ASTAR]);
-    rp_astar_search(&w->p, below_ns, (uint32_t)fmin(states, MAX_ASTAR_STATES), &w->stop, &r,
-                    plan);
-    w->report->capped = w->report->capped || w->stop.hit;
-    s->seconds += rp_thread_seconds() - begin;
-    s->work += r.statistics.states_added;
-    s->calls++;
+    struct rp_astar_result r = run_astar(w, w->whole, below_ns, plan);
     s->bounds += r.bound_ns > w->bound_ns;
     s->bound_ns = r.bound_ns;
-    w->statistics.astar = r.statistics;
-    rp_log(1, "A*: %s, bound %" PRIu64 " ns", r.found ? "a faster plan" : "no faster plan",
-           r.bound_ns);
     /* A bound that was proved for schedules only may be above this one. Then it does not
      * hold for other step sequences. */
     bool complete = r.found || r.bound_ns >= below_ns;
@@ -195,6 +234,8 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
         w->bound_ns = r.bound_ns;
         w->all_sequences = w->all_sequences || complete;
     }
+    if (!complete)
+        search_smaller_spaces(w, below_ns, plan);
     return rp_plan_fill_claims(w->g, plan, err);
 }
 

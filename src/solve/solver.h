@@ -37,7 +37,7 @@ struct rp_solve_options {
     double spent;          /* seconds of time_limit that were used before the call */
     bool ignore_clock; /* no deadline, only the work is limited (for tests, and for figures
                           that are the same everywhere) */
-    /* Stop when time <= bound * (1 + gap): tested between turns of the portfolio
+    /* Stop when time <= bound * (1 + gap): tested after fixed amounts of the search's work
      * (rp_context_gap_reached) and inside branch and cut (rp_node_lp_goal_ns). */
     double gap;
     enum rp_engine engine; /* of linear and mixed-integer programs; it is loaded */

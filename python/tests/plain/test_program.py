@@ -92,7 +92,7 @@ class Solve(Program):
         with self.assertRaisesRegex(ProgramError, "unknown option '--nope'") as caught:
             solve(g, budget=80, options=["--nope"])
         self.assertEqual(caught.exception.code, 2)
-        with self.assertRaisesRegex(ProgramError, "no device model 'abacus'"):
+        with self.assertRaisesRegex(ProgramError, "unknown device 'abacus'"):
             profile_device(g, "abacus")
         os.environ["REMAT_PLAN"] = str(self.script("killed", "#!/bin/sh\nkill -9 $$\n"))
         with self.assertRaisesRegex(ProgramError, "ended by SIGKILL"):

@@ -16,7 +16,11 @@
 
 #define EVALUATION_INTERVAL 50  /* steps from one evaluation of (7) to the next */
 #define SEPARATION_INTERVAL 250 /* steps from one separation to the next */
-#define HORIZON_INTERVAL 8      /* separations from one update of the horizon to the next */
+/* What laying out the linear program takes, and loading its rows again, in passes over its
+ * terms. */
+#define SET_UP_PASSES 100
+#define LOAD_PASSES 40
+#define HORIZON_INTERVAL 8 /* separations from one update of the horizon to the next */
 
 /* PDHG ends after PATIENCE separations in a row that gained less than MIN_GAIN of the
  * bound. */
@@ -138,6 +142,7 @@ struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
     rp_pdhg_init(&b->method, b->formulation.n_cols, b->formulation.cost);
     start_at_keep_all(b);
     rp_pdhg_load(&b->method, &b->fixed, &b->cuts.rows, NULL);
+    b->statistics.work = SET_UP_PASSES * (uint64_t)b->method.n_terms;
     b->cuts_are_new = true;
     return b;
 }
@@ -189,6 +194,7 @@ static void separate(struct rp_pdhg_bound *b, struct rp_stop *stop) {
     uint32_t added = rp_pdhg_cuts_add(&b->cuts, b->method.xt, b->step_work, stop);
     b->n_separations++;
     if (added > 0 || dropped > 0) {
+        b->statistics.work += LOAD_PASSES * (uint64_t)b->method.n_terms;
         b->cuts_are_new = true;
         rp_pdhg_load(&b->method, &b->fixed, &b->cuts.rows, y);
     }

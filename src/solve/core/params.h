@@ -28,7 +28,7 @@
 #define NEIGHBORHOOD_TRY_WORK 4000000
 #define INTERVAL_WORK_PER_S 1.2e6
 #define PDHG_WORK_PER_S 4e8
-#define PACK_WORK_PER_S 1e8 /* for one placement */
+#define PACK_WORK_PER_S 5e7 /* for one placement */
 #define ASTAR_STATES_PER_S 50e3
 
 /* Of the sequence of turns: what comes before the interval MILP begins. */
@@ -118,8 +118,7 @@ enum {
 
 /* What one run can usefully do per op. */
 #define RUN_WORK_PER_OP 75e3
-/* On large graphs, a run with less work per op does not get far from keep-all. With swaps,
- * one with less has no use for a high temperature. */
+/* On large graphs, a run with less work per op does not get far from keep-all. */
 #define LONG_RUN_WORK_PER_OP 30e3
 /* Of the search for another order: short runs, and their share of all its work. */
 #define SHORT_ORDER_RUN_WORK_PER_OP 2e4

@@ -35,6 +35,7 @@ struct annealing {
     RP_VEC(struct rp_flip) journal; /* the flips made since the best schedule */
     bool best_stored; /* in *best. If false: it is the present one, journal undone */
     double best_time_ns, best_over; /* INFINITY if the best is over the limit */
+    uint64_t set_up_work;           /* of loading the first schedule */
 };
 
 /* Stores the best schedule: the present one with the journal undone. */
@@ -122,6 +123,8 @@ static void begin(struct annealing *a, const struct rp_instance *p,
     double initial_ns = mean_ns * o->initial_temperature;
     rp_incremental_init(&a->s, p);
     rp_incremental_load(&a->s, a->best);
+    a->s.work += (uint64_t)a->s.n_stages * a->s.words;
+    a->set_up_work = a->s.work;
     a->random = o->seed * RP_GOLDEN_RATIO_64 + 0x1234567;
     a->best_over = a->s.overflow_bytes;
     a->best_time_ns = a->s.overflow_bytes > 0 ? INFINITY : a->s.time_ns;
@@ -132,7 +135,9 @@ static void begin(struct annealing *a, const struct rp_instance *p,
            (unsigned long long)o->seed, a->s.time_ns, a->s.overflow_bytes);
 }
 
-static void update_temperature(struct annealing *a, double progress) {
+static void update_temperature(struct annealing *a, uint64_t work) {
+    double progress =
+        (double)(a->s.work - a->set_up_work) / (double)(work - a->set_up_work);
     rp_temperature_update(&a->t, progress, a->s.overflow_bytes);
     RP_LOG("anneal: move %llu: temperature %.3g ns, price %.3g ns a byte",
            (unsigned long long)a->r->moves, a->t.now_ns, a->t.price);
@@ -166,7 +171,7 @@ void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
     while (p->n_ops > 1 && p->n_tensors > 0 && a->s.work < o->work) {
         check_state(a);
         if (r->moves % MOVES_PER_UPDATE == 0)
-            update_temperature(a, (double)a->s.work / (double)o->work);
+            update_temperature(a, o->work);
         if (a->s.work >= question) {
             r->stopped = o->stop(o->stop_arg, a->best_time_ns);
             question = a->s.work + RP_ANNEAL_QUESTION;

@@ -44,6 +44,7 @@ bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn)
     double full_seconds = RUN_WORK_PER_OP * (s->n_ops + 1.0) / ANNEAL_WORK_PER_S;
     double quarterings = fmax(0, (double)ROUNDS_TO_FULL_LENGTH - s->round);
     *turn = (struct rp_turn){.k = s->k,
+                             .round = s->round,
                              .method = r->method,
                              .space = r->space,
                              .run_seconds = ldexp(full_seconds, -2 * (int)quarterings),

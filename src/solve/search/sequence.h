@@ -24,6 +24,7 @@ enum rp_space_id { RP_WITHOUT_SWAPS, RP_WITHOUT_RECOMPUTE, RP_BOTH, RP_N_SPACES 
 
 struct rp_turn {
     uint64_t k; /* its number, from 0; seeds depend on it */
+    uint32_t round;
     enum rp_method method;
     enum rp_space_id space;
     double seconds;     /* of a 2020s core, for the search */
