@@ -125,6 +125,12 @@ static void work_beside_others(void) {
     work();
 }
 
+static void begin_beside_others(void) {
+    rp_progress_task(1, 1, "the work of the parent");
+    rp_progress_off();
+    rp_progress(1, "the work of the child");
+}
+
 static void there_are_terminals_and_processes_without_progress(void) {
     struct terminal t;
     show(&t, work, 80, "dumb");
@@ -137,6 +143,8 @@ static void there_are_terminals_and_processes_without_progress(void) {
     CU_ASSERT_STRING_EQUAL(t.screen, "remat-plan: a message\n");
     CU_ASSERT_STRING_EQUAL(t.line, "");
     CU_ASSERT_PTR_NULL(strstr(t.seen, "point"));
+    show(&t, begin_beside_others, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.line, "the work of the parent, at most 2 s left");
 }
 
 static void work_of_unknown_length(void) {

@@ -61,9 +61,11 @@ static void sizes_in_other_spellings_are_understood(void) {
         {"64kbs", "; did you mean 64KB or 64KiB?"},
         {"4096 bytes", "; did you mean 4096?"},
         {"50 %", "; did you mean 50%?"},
+        {"=2GiB", "; did you mean 2GiB?"},
         {"0.5", "; did you mean 50%?"},
         /* These are spelled as they should be, so their fault is another one. */
         {"99999999999GiB", ""},
+        {"99999999999gib", ""},
         {"99999999999GB", ""},
         {"0%", ""},
         /* Nothing can be guessed. */

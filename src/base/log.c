@@ -65,7 +65,7 @@ static struct {
     char task[128], state[192];
 } progress;
 
-static bool can_show(void) {
+bool rp_shows_progress(void) {
     return !progress.off && log_level >= 0 && is_terminal(STDERR_FILENO);
 }
 
@@ -118,7 +118,7 @@ void rp_progress_task(double own_s, double after_s, const char *fmt, ...) {
     progress.after_s = after_s;
     progress.left_s = own_s;
     progress.state[0] = '\0';
-    if (can_show())
+    if (rp_shows_progress())
         draw();
 }
 
@@ -128,7 +128,7 @@ void rp_progress(double left_s, const char *fmt, ...) {
     vsnprintf(progress.state, sizeof progress.state, fmt, ap);
     va_end(ap);
     progress.left_s = left_s;
-    if (can_show())
+    if (rp_shows_progress())
         draw();
 }
 
@@ -143,7 +143,6 @@ void rp_progress_end(void) {
 }
 
 void rp_progress_off(void) {
-    rp_progress_end();
     progress.off = true;
 }
 

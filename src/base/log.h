@@ -52,13 +52,14 @@ void rp_progress_task(double own_s, double after_s, const char *fmt, ...)
  * line says how long the work has taken so far. */
 void rp_progress(double left_s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* True if the line is shown and is older than a fifth of a second. For calls that come
- * often.
- */
+/* True if the line is shown and is older than a fifth of a second: for frequent calls. */
 bool rp_progress_due(void);
 
-void rp_progress_end(void); /* erases the line; a report may follow */
-void rp_progress_off(void); /* no more of it: for a process that works beside others */
+bool rp_shows_progress(void); /* for programs that are run and show their own */
+void rp_progress_end(void);   /* erases the line; a report may follow */
+
+/* No more of it: for a forked process. Its parent's line stays until a message comes. */
+void rp_progress_off(void);
 
 /* Seconds on a monotonic clock. For limits and reports only: no decision of a search may
  * depend on it. */

@@ -38,7 +38,9 @@ static rp_rc run_command(const char *name, int argc, char **argv, struct rp_err 
     rp_nearest_try(&near, "help");
     rp_nearest_try(&near, "--help");
     rp_nearest_try(&near, "--version");
-    return rp_refuse_name("unknown command", name, "", &near, "try --help", err);
+    return rp_refuse_name(
+        "unknown command", name, "", &near,
+        name[0] == '-' ? "the command comes first; try --help" : "try --help", err);
 }
 
 static bool is(const char *word, const char *a, const char *b) {

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "cmd/nearest.h"
+#include "cmd/quantity.h"
 
 enum rp_option_type {
     RP_OPT_FLAG,     /* bool: set to true */
@@ -46,18 +47,6 @@ struct rp_command {
     /* argv[0] is the command's name. `err` holds the message if the result is not RP_OK. */
     rp_rc (*run)(int argc, char **argv, struct rp_err *err);
 };
-
-/* Parses a whole number from 0 to 2^63-1. */
-bool rp_parse_nat(const char *text, uint64_t *value);
-
-/* Parses a size: digits with an optional fraction and suffix K M G T (also KiB..TiB: powers
- * of 1024; KB..TB: powers of 1000; B). False on junk, negative sizes, overflow and
- * fractions of a byte. */
-bool rp_parse_bytes(const char *text, uint64_t *bytes);
-
-/* Parses a percentage above 0, such as 62.5%, of `whole` bytes, which is below 2^63. The
- * fraction of a byte is dropped. False on junk and overflow. */
-bool rp_parse_share(const char *text, uint64_t whole, uint64_t *part);
 
 /* Parses a command line. Options may stand anywhere before "--". The operands are moved to
  * argv[1..*n_operands]; RP_USAGE if there are too few or too many of them, or if a required

@@ -70,8 +70,8 @@ static rp_rc run(const char *folder, uint64_t gpu, uint64_t repeat, struct rp_tr
     struct rp_err ran = {{0}};
     char *program = rp_format("%s/profile", folder), *notes = rp_format("%s/notes", folder);
     char *number = rp_format("%" PRIu64, gpu), *times = rp_format("%" PRIu64, repeat);
-    const bool shown = rp_log_level() >= 0 && isatty(STDERR_FILENO);
-    char *const argv[] = {program, notes, number, times, shown ? "1" : "0", NULL};
+    char *const argv[] = {program, notes, number, times, rp_shows_progress() ? "1" : "0",
+                          NULL};
     unlink(notes);
     rp_rc rc = rp_traces_run(argv, NULL, t, &ran);
     if (rc != RP_OK) {

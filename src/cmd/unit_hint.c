@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cmd/quantity.h"
+
 /* Units as people write them, in any case. `factor` of them is one of the argument's. */
 static const struct {
     const char *argument, *said;
@@ -35,8 +37,10 @@ struct quantity {
     const char *unit;
 };
 
-/* Reads "1.5 GiB" or "1,5 GiB". False if the text does not begin with such a number. */
+/* Reads "1.5 GiB", "1,5 GiB" or, of -b=2GiB, "=2GiB". False if the text does not begin with
+ * such a number. */
 static bool split(const char *text, struct quantity *q) {
+    text += text[0] == '=';
     size_t n = strspn(text, "0123456789");
     if ((text[n] == '.' || text[n] == ',') && isdigit((unsigned char)text[n + 1]))
         n += 1 + strspn(text + n + 1, "0123456789");
@@ -96,6 +100,11 @@ static void guess_sizes(const struct quantity *q, bool share_accepted,
         snprintf(guess[1].s, sizeof guess[1].s, "%s%ciB", q->number, letter);
 }
 
+static bool is_size(const char *text) {
+    uint64_t bytes;
+    return rp_parse_bytes(text, &bytes) || rp_parse_share(text, 1, &bytes);
+}
+
 struct rp_text64 rp_hint_of_size(const char *text, bool share_accepted) {
     struct rp_text64 t = {{0}};
     struct rp_text32 guess[2] = {{{0}}, {{0}}};
@@ -103,11 +112,9 @@ struct rp_text64 rp_hint_of_size(const char *text, bool share_accepted) {
     if (!split(text, &q))
         return t;
     guess_sizes(&q, share_accepted, guess);
-    bool share = strchr(guess[0].s, '%') != NULL;
-    if (share && !share_accepted)
+    if (strchr(guess[0].s, '%') != NULL && !share_accepted)
         snprintf(t.s, sizeof t.s, "; it cannot be a share");
-    else if (guess[0].s[0] != '\0' && strcmp(guess[0].s, text) != 0 &&
-             strcmp(guess[1].s, text) != 0)
+    else if (is_size(guess[0].s))
         snprintf(t.s, sizeof t.s, "; did you mean %.18s%s%.18s?", guess[0].s,
                  guess[1].s[0] != '\0' ? " or " : "", guess[1].s);
     return t;

@@ -27,6 +27,8 @@ t frobnicate
 t solve g.json --bugdet 2GiB
 t solve g.json --budgt=2GiB
 t solve g.json -budget 50%
+t solve g.json -b=50%
+t -q solve g.json -b 50%
 t solve g.json -b 50% --noswap
 t solve g.json -b 50% --time 10
 t solve g.json -b 50% --quite
