@@ -10,44 +10,42 @@
 #include "base/io.h"
 #include "run.h"
 #include "solve/exchange/solution_file.h"
+#include "solve/lp/row_set.h"
 
 /* The optimum is a = 1, b = 0, c = 1, n = 2, w = 2.5: 7 + 3 + 2 + 4 + 5 = 21. */
 static char *col_names[] = {"a_1", "b_1", "c_with_a_long_name", "n_1", "w_1"};
-static char *row_names[] = {"choose", "same", "range", "at_least"};
 static const double optimum[] = {1, 0, 1, 2, 2.5};
-static const struct rp_milp_names names = {col_names, row_names,
-                                           "One line.\nAnd another.\n"};
-
-static void build(struct rp_milp *m) {
-    *m = (struct rp_milp){.fixed = 7};
-    rp_milp_add_col(m, 3, 0, 1, true);
-    rp_milp_add_col(m, 4, 0, 1, true);
-    rp_milp_add_col(m, 2, 0, 1, true);
-    rp_milp_add_col(m, 2, 1, 3, true);
-    rp_milp_add_col(m, 2, -1, HUGE_VAL, false);
-    rp_milp_begin_row(m, 2, 2);
+static void build(struct rp_named_milp *m) {
+    static const double cost[] = {3, 4, 2, 2, 2}, low[] = {0, 0, 0, 1, -1};
+    static const double high[] = {1, 1, 1, 3, HUGE_VAL};
+    *m = (struct rp_named_milp){.p.fixed = 7, .title = strdup("One line.\nAnd another.\n")};
+    for (uint32_t j = 0; j < 5; j++)
+        rp_named_col(m, cost[j], low[j], high[j], j < 4, strdup(col_names[j]));
+    rp_named_row(m, 3, 3, strdup("choose"));
+    rp_named_term(m, 1, RP_COL_ONE); /* so that 2 are left */
     for (uint32_t j = 0; j < 3; j++)
-        rp_milp_term(m, j, 1);
-    rp_milp_begin_row(m, -HUGE_VAL, 0.5);
-    rp_milp_term(m, 1, 1);
-    rp_milp_term(m, 3, -0.25);
-    rp_milp_begin_row(m, 2.5, 10);
-    rp_milp_term(m, 4, 1);
-    rp_milp_begin_row(m, 1.75, HUGE_VAL);
-    rp_milp_term(m, 3, 1);
+        rp_named_term(m, 1, j);
+    rp_named_row(m, -HUGE_VAL, 0.5, strdup("same"));
+    rp_named_term(m, 1, RP_COL_ZERO);
+    rp_named_term(m, 1, 1);
+    rp_named_term(m, -0.25, 3);
+    rp_named_row(m, 2.5, 10, strdup("range"));
+    rp_named_term(m, 1, 4);
+    rp_named_row(m, 1.75, HUGE_VAL, strdup("at_least"));
+    rp_named_term(m, 1, 3);
 }
 
 static void write_both(char **mps, char **lp) {
-    struct rp_milp m;
+    struct rp_named_milp m;
     size_t len;
     build(&m);
     FILE *f = rp_text_open(mps, &len);
-    rp_write_mps(&m, &names, f);
+    rp_write_mps(&m, f);
     rp_text_close(f);
     f = rp_text_open(lp, &len);
-    rp_write_lp(&m, &names, f);
+    rp_write_lp(&m, f);
     rp_text_close(f);
-    rp_milp_fini(&m);
+    rp_named_milp_fini(&m);
 }
 
 static const char mps_text[] = "* One line.\n"

@@ -52,7 +52,10 @@ for group; do
         links "libglpk-dev libjansson-dev libltdl-dev" glpk.h -Wl,-Bstatic -lglpk -ljansson \
             -lcolamd -lamd -lsuitesparseconfig -lgmp -lz -lltdl -Wl,-Bdynamic -lm
         ;;
-    check) links libcunit1-dev CUnit/CUnit.h -lcunit ;;
+    check)
+        links libcunit1-dev CUnit/CUnit.h -lcunit
+        runs glpk-utils glpsol --version
+        ;;
     clang) runs clang clang --version ;;
     fuzz) runs "clang libclang-rt-dev" libfuzzer_links ;;
     python) runs python3-venv python3 -c "import venv, ensurepip" ;;

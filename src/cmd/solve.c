@@ -15,6 +15,7 @@
 #include "cmd/common.h"
 #include "cmd/interrupt.h"
 #include "cmd/policy_argument.h"
+#include "cmd/solve_exchange.h"
 #include "cmd/solve_policy.h"
 #include "cmd/solve_report.h"
 #include "policy/phases.h"
@@ -37,6 +38,7 @@ struct options {
     double gap; /* percent; negative: not given */
     struct rp_output_options output;
     struct rp_solve_options solve;
+    struct rp_exchange_options exchange;
     const struct rp_policy *policy; /* NULL: search */
     struct rp_policy_options policy_options;
     struct rp_stop stop; /* of the policy */
@@ -202,13 +204,37 @@ static rp_rc check_policy(const struct options *o, struct rp_err *err) {
     return rp_check_policy_allowed("solve", policy, o->no_recompute, o->no_swap, err);
 }
 
+/* Checks that the other options make sense with a model or solution for other solvers. */
+static rp_rc check_exchange(const struct options *o, struct rp_err *err) {
+    const struct rp_exchange_options *e = &o->exchange;
+    const char *wrong = o->start != NULL               ? "--start"
+                        : o->output.stats              ? "--stats"
+                        : o->solve.reorder             ? "--reorder"
+                        : o->solve.certificate != NULL ? "--certificate"
+                        : o->gap >= 0                  ? "--gap"
+                        : o->policy != NULL            ? "--policy"
+                        : o->engine != NULL            ? "--engine"
+                        : e->solution != NULL          ? NULL
+                        : o->output.json               ? "--json"
+                        : o->output.plan != NULL       ? "--out"
+                                                       : NULL;
+    return wrong == NULL
+               ? RP_OK
+               : rp_fail(err, RP_USAGE, "solve: %s cannot be combined with %s", wrong,
+                         e->solution != NULL ? "--solution"
+                         : e->mps != NULL    ? "--write-mps"
+                                             : "--write-lp");
+}
+
 static rp_rc check_usage(struct options *o, struct rp_err *err) {
     rp_rc rc = rp_check_budget_texts("solve", NULL, &o->budget, err);
     if (rc == RP_OK)
         rc = rp_parse_policy("solve", o->policy_text, &o->policy_options, &o->policy, err);
     if (rc == RP_OK)
         rc = rp_parse_engine("solve", o->engine, &o->solve.engine, err);
-    if (rc == RP_OK && o->policy != NULL)
+    if (rc == RP_OK && rp_exchange_wanted(&o->exchange))
+        rc = check_exchange(o, err);
+    else if (rc == RP_OK && o->policy != NULL)
         rc = check_policy(o, err);
     if (rc != RP_OK)
         return rc;
@@ -223,12 +249,19 @@ static rp_rc check_usage(struct options *o, struct rp_err *err) {
 
 static rp_rc check_files(struct options *o, const char *graph, struct rp_err *err) {
     const struct rp_named_file files[] = {
-        {"GRAPH", graph, .input = true},         {"--start", o->start, .input = true},
-        {"--json", o->output.json ? "-" : NULL}, {"--out", o->output.plan},
-        {"--certificate", o->solve.certificate}, {"--graph-out", o->bandwidths.graph_out},
+        {"GRAPH", graph, .input = true},
+        {"--start", o->start, .input = true},
+        {"--json", o->output.json ? "-" : NULL},
+        {"--out", o->output.plan},
+        {"--certificate", o->solve.certificate},
+        {"--graph-out", o->bandwidths.graph_out},
+        {"--write-mps", o->exchange.mps},
+        {"--write-lp", o->exchange.lp},
+        {"--solution", o->exchange.solution, .input = true},
     };
-    o->output.silent = !o->output.json && rp_uses_stdout(files, 6);
-    return rp_check_files("solve", files, 6, err);
+    enum { N = sizeof files / sizeof *files };
+    o->output.silent = !o->output.json && rp_uses_stdout(files, N);
+    return rp_check_files("solve", files, N, err);
 }
 
 /* What can be checked only once the graph is known. */
@@ -285,7 +318,9 @@ static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {
         s->start = &start;
     }
     o->policy_options.budget_bytes = s->budget_bytes;
-    if (rc == RP_OK && o->policy != NULL)
+    if (rc == RP_OK && rp_exchange_wanted(&o->exchange))
+        rc = rp_solve_by_exchange(&g, s, &o->exchange, &o->output, err);
+    else if (rc == RP_OK && o->policy != NULL)
         rc = rp_solve_by_policy(&g, o->policy, &o->policy_options, &o->output, err);
     else if (rc == RP_OK)
         rc = search(&g, s, &o->output, err);
@@ -334,6 +369,11 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         rp_option_no_addresses(&o.no_addresses),
         rp_option_seed(&o.solve.seed),
         rp_option_engine(&o.engine),
+        {"write-mps", 0, RP_OPT_STRING, &o.exchange.mps, "FILE",
+         "write the whole problem for other solvers, and stop"},
+        {"write-lp", 0, RP_OPT_STRING, &o.exchange.lp, "FILE", "the same as an LP file"},
+        {"solution", 0, RP_OPT_STRING, &o.exchange.solution, "FILE",
+         "make the plan of another solver's solution of it"},
         {"policy", 'p', RP_OPT_STRING, &o.policy_text, "POLICY",
          "plan by this policy (listed below) instead of searching", rp_policy_name},
         {"stats", 0, RP_OPT_FLAG, &o.output.stats, NULL,

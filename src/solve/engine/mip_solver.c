@@ -14,8 +14,8 @@ double rp_mip_limit(const struct rp_milp *m, const struct rp_mip_options *o) {
     return limit - fmax(o->absolute_gap, 1e-7 * fabs(limit));
 }
 
-uint64_t rp_mip_work(uint64_t pivots, uint64_t nodes, uint64_t size) {
-    return (pivots + 4 * nodes) * size / 64 + 1;
+uint64_t rp_mip_work(uint64_t pivots, uint64_t size) {
+    return pivots * size / 64 + 1;
 }
 
 bool rp_mip_round(const struct rp_milp *m, double *x) {

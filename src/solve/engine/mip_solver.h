@@ -20,8 +20,10 @@ rp_mip_solver rp_mip_solver_glpk, rp_mip_solver_highs;
 /* Only points that cost at most this are of interest: less than start and cutoff by more
  * than the absolute gap. HUGE_VAL: any. */
 double rp_mip_limit(const struct rp_milp *m, const struct rp_mip_options *o);
-/* Work units of what has been done on a program of `size` rows and columns together. */
-uint64_t rp_mip_work(uint64_t pivots, uint64_t nodes, uint64_t size);
+/* Work units of what has been done on a program of `size` rows and columns together: a
+ * pivot takes about size / 64 microseconds. The solvers count what else they do as pivots.
+ */
+uint64_t rp_mip_work(uint64_t pivots, uint64_t size);
 /* Rounds what is nearly an integer and must be one. Is that all of them? */
 bool rp_mip_round(const struct rp_milp *m, double *x);
 /* Sets `rows` to the lazy rows that x violates. */

@@ -5,6 +5,10 @@
 #include "base/mem.h"
 #include "solve/engine/mip_solver.h"
 
+/* What a node takes beside its pivots, above all to look for cuts. Measured, as are those
+ * of mip_solver_highs.c, on whole models of 17 to 97 ops: work is within twice the time. */
+#define PIVOTS_PER_NODE 48
+
 /* One solve. Without lazy rows GLPK's presolver makes a smaller program, in which neither
  * the start nor lazy rows can be said; then the start's cost is a row of `whole`. */
 struct glpk {
@@ -79,7 +83,7 @@ static void build(struct glpk *s) {
 
 static void count_work(struct glpk *s, glp_prob *p) {
     s->r->pivots = (uint64_t)glp_get_it_cnt(p);
-    s->r->work = rp_mip_work(s->r->pivots, s->r->nodes,
+    s->r->work = rp_mip_work(s->r->pivots + PIVOTS_PER_NODE * s->r->nodes,
                              (uint64_t)glp_get_num_rows(p) + (uint64_t)glp_get_num_cols(p));
     s->out_of_work = s->o->work > 0 && s->r->work >= s->o->work;
 }
@@ -151,7 +155,7 @@ static bool solve_root(struct glpk *s) {
     o.meth = GLP_DUALP;
     if (s->o->work > 0) {
         int size = glp_get_num_rows(s->p) + glp_get_num_cols(s->p);
-        o.it_lim = (int)fmin((double)(s->o->work / rp_mip_work(1, 0, (uint64_t)size)), 2e9);
+        o.it_lim = (int)fmin((double)(s->o->work / rp_mip_work(1, (uint64_t)size)), 2e9);
     }
     int rc = glp_simplex(s->p, &o);
     count_work(s, s->p);

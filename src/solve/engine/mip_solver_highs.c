@@ -8,6 +8,10 @@
 /* Solves of the relaxation in which lazy rows are separated, before the first search. */
 #define MAX_ROOT_ROUNDS 30
 
+/* What a node and a run take beside their pivots: presolve, cuts and heuristics. */
+#define PIVOTS_PER_NODE 50
+#define PIVOTS_PER_RUN 2000
+
 /* HiGHS takes no rows while it searches. So lazy rows are added between whole searches,
  * each of which starts from the best point that met all rows. */
 struct highs {
@@ -19,6 +23,7 @@ struct highs {
     uint64_t size;          /* rows and columns */
     uint64_t pivots_before; /* of the run under way */
     uint64_t nodes_before;
+    uint64_t runs;
     struct rp_milp rows;
 };
 
@@ -76,7 +81,8 @@ static bool out_of_work(const struct highs *s) {
 static void count(struct highs *s, int64_t pivots, int64_t nodes) {
     s->r->pivots = s->pivots_before + (uint64_t)(pivots > 0 ? pivots : 0);
     s->r->nodes = s->nodes_before + (uint64_t)(nodes > 0 ? nodes : 0);
-    s->r->work = rp_mip_work(s->r->pivots, s->r->nodes, s->size);
+    s->r->work = rp_mip_work(
+        s->r->pivots + PIVOTS_PER_NODE * s->r->nodes + PIVOTS_PER_RUN * s->runs, s->size);
 }
 
 static void ask(int type, const char *message, const void *out,
@@ -100,6 +106,7 @@ static int run(struct highs *s) {
     int64_t nodes = 0;
     s->pivots_before = s->r->pivots;
     s->nodes_before = s->r->nodes;
+    s->runs++;
     int rc = s->api->run(s->p);
     s->api->getIntInfoValue(s->p, "simplex_iteration_count", &pivots);
     s->api->getInt64InfoValue(s->p, "mip_node_count", &nodes);

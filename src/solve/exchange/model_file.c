@@ -60,8 +60,8 @@ static void write_marker(bool begin, FILE *f) {
     fprintf(f, " MARKER 'MARKER' '%s'\n", begin ? "INTORG" : "INTEND");
 }
 
-static void write_mps_columns(const struct rp_milp *m, const struct rp_milp_names *names,
-                              FILE *f) {
+static void write_mps_columns(const struct rp_named_milp *n, FILE *f) {
+    const struct rp_milp *m = &n->p;
     struct columns c;
     bool integer = false;
     transpose(m, &c);
@@ -70,9 +70,9 @@ static void write_mps_columns(const struct rp_milp *m, const struct rp_milp_name
         if (m->integer[j] != integer)
             write_marker(!integer, f);
         integer = m->integer[j];
-        fprintf(f, " %s cost " NUMBER "\n", names->col[j], m->cost[j]);
+        fprintf(f, " %s cost " NUMBER "\n", n->cols.at[j], m->cost[j]);
         for (uint32_t k = c.start[j]; k < c.start[j + 1]; k++)
-            fprintf(f, " %s %s " NUMBER "\n", names->col[j], names->row[c.row[k]],
+            fprintf(f, " %s %s " NUMBER "\n", n->cols.at[j], n->rows.at[c.row[k]],
                     c.coef[k]);
     }
     if (integer)
@@ -83,38 +83,39 @@ static void write_mps_columns(const struct rp_milp *m, const struct rp_milp_name
     free(c.coef);
 }
 
-static void write_mps_limits(const struct rp_milp *m, const struct rp_milp_names *names,
-                             FILE *f) {
+static void write_mps_limits(const struct rp_named_milp *n, FILE *f) {
+    const struct rp_milp *m = &n->p;
     fputs("RHS\n", f);
     for (uint32_t i = 0; i < m->n_rows; i++) {
         double limit = has_high(m, i) ? m->row_high[i] : m->row_low[i];
         if (limit != 0 && (has_high(m, i) || has_low(m, i)))
-            fprintf(f, " RHS %s " NUMBER "\n", names->row[i], limit);
+            fprintf(f, " RHS %s " NUMBER "\n", n->rows.at[i], limit);
     }
     fputs("RANGES\n", f);
     for (uint32_t i = 0; i < m->n_rows; i++)
         if (has_high(m, i) && has_low(m, i) && !is_equation(m, i))
-            fprintf(f, " RNG %s " NUMBER "\n", names->row[i],
+            fprintf(f, " RNG %s " NUMBER "\n", n->rows.at[i],
                     m->row_high[i] - m->row_low[i]);
     fputs("BOUNDS\n", f);
     for (uint32_t j = 0; j < m->n_cols; j++) {
         if (m->low[j] == -HUGE_VAL)
-            fprintf(f, " MI BND %s\n", names->col[j]);
+            fprintf(f, " MI BND %s\n", n->cols.at[j]);
         else if (m->low[j] != 0)
-            fprintf(f, " LO BND %s " NUMBER "\n", names->col[j], m->low[j]);
+            fprintf(f, " LO BND %s " NUMBER "\n", n->cols.at[j], m->low[j]);
         if (m->high[j] < HUGE_VAL)
-            fprintf(f, " UP BND %s " NUMBER "\n", names->col[j], m->high[j]);
+            fprintf(f, " UP BND %s " NUMBER "\n", n->cols.at[j], m->high[j]);
     }
     fputs(" FX BND ONE 1\nENDATA\n", f);
 }
 
-void rp_write_mps(const struct rp_milp *m, const struct rp_milp_names *names, FILE *f) {
-    write_title(names->title, "*", f);
+void rp_write_mps(const struct rp_named_milp *n, FILE *f) {
+    const struct rp_milp *m = &n->p;
+    write_title(n->title, "*", f);
     fputs("NAME remat_plan\nROWS\n N cost\n", f);
     for (uint32_t i = 0; i < m->n_rows; i++)
-        fprintf(f, " %c %s\n", mps_kind(m, i), names->row[i]);
-    write_mps_columns(m, names, f);
-    write_mps_limits(m, names, f);
+        fprintf(f, " %c %s\n", mps_kind(m, i), n->rows.at[i]);
+    write_mps_columns(n, f);
+    write_mps_limits(n, f);
 }
 
 /* ---- LP ---- */
@@ -125,29 +126,29 @@ static void write_term(double coef, const char *name, uint32_t k, FILE *f) {
             fabs(coef), name);
 }
 
-static void write_lp_row(const struct rp_milp *m, const struct rp_milp_names *names,
-                         uint32_t i, const char *suffix, const char *relation, double limit,
-                         FILE *f) {
-    fprintf(f, " %s%s:", names->row[i], suffix);
+static void write_lp_row(const struct rp_named_milp *n, uint32_t i, const char *suffix,
+                         const char *relation, double limit, FILE *f) {
+    const struct rp_milp *m = &n->p;
+    fprintf(f, " %s%s:", n->rows.at[i], suffix);
     for (uint32_t k = m->start[i]; k < m->start[i + 1]; k++)
-        write_term(m->coef[k], names->col[m->col[k]], k - m->start[i], f);
+        write_term(m->coef[k], n->cols.at[m->col[k]], k - m->start[i], f);
     if (m->start[i] == m->start[i + 1])
         fputs(" 0 ONE", f);
     fprintf(f, " %s " NUMBER "\n", relation, limit);
 }
 
-static void write_lp_bounds(const struct rp_milp *m, const struct rp_milp_names *names,
-                            FILE *f) {
+static void write_lp_bounds(const struct rp_named_milp *n, FILE *f) {
+    const struct rp_milp *m = &n->p;
     fputs("Bounds\n", f);
     for (uint32_t j = 0; j < m->n_cols; j++) {
         if (m->low[j] == m->high[j]) {
-            fprintf(f, " %s = " NUMBER "\n", names->col[j], m->low[j]);
+            fprintf(f, " %s = " NUMBER "\n", n->cols.at[j], m->low[j]);
             continue;
         }
         if (m->low[j] > -HUGE_VAL)
-            fprintf(f, " " NUMBER " <= %s", m->low[j], names->col[j]);
+            fprintf(f, " " NUMBER " <= %s", m->low[j], n->cols.at[j]);
         else
-            fprintf(f, " -inf <= %s", names->col[j]);
+            fprintf(f, " -inf <= %s", n->cols.at[j]);
         if (m->high[j] < HUGE_VAL)
             fprintf(f, " <= " NUMBER, m->high[j]);
         fputc('\n', f);
@@ -155,25 +156,25 @@ static void write_lp_bounds(const struct rp_milp *m, const struct rp_milp_names 
     fputs(" ONE = 1\n", f);
 }
 
-void rp_write_lp(const struct rp_milp *m, const struct rp_milp_names *names, FILE *f) {
-    write_title(names->title, "\\", f);
+void rp_write_lp(const struct rp_named_milp *n, FILE *f) {
+    const struct rp_milp *m = &n->p;
+    write_title(n->title, "\\", f);
     fputs("Minimize\n cost:", f);
     for (uint32_t j = 0; j < m->n_cols; j++)
-        write_term(m->cost[j], names->col[j], j, f);
+        write_term(m->cost[j], n->cols.at[j], j, f);
     write_term(m->fixed, "ONE", m->n_cols, f);
     fputs("\nSubject To\n", f);
     for (uint32_t i = 0; i < m->n_rows; i++) {
         bool both = has_low(m, i) && has_high(m, i) && !is_equation(m, i);
         if (has_high(m, i))
-            write_lp_row(m, names, i, "", is_equation(m, i) ? "=" : "<=", m->row_high[i],
-                         f);
+            write_lp_row(n, i, "", is_equation(m, i) ? "=" : "<=", m->row_high[i], f);
         if (has_low(m, i) && !is_equation(m, i))
-            write_lp_row(m, names, i, both ? "_low" : "", ">=", m->row_low[i], f);
+            write_lp_row(n, i, both ? "_low" : "", ">=", m->row_low[i], f);
     }
-    write_lp_bounds(m, names, f);
+    write_lp_bounds(n, f);
     fputs("Generals", f);
-    for (uint32_t j = 0, n = 0; j < m->n_cols; j++)
+    for (uint32_t j = 0, k = 0; j < m->n_cols; j++)
         if (m->integer[j])
-            fprintf(f, "%s%s", n++ % 8 == 0 ? "\n " : " ", names->col[j]);
+            fprintf(f, "%s%s", k++ % 8 == 0 ? "\n " : " ", n->cols.at[j]);
     fputs("\nEnd\n", f);
 }

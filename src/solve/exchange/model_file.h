@@ -15,17 +15,9 @@
 
 #include <stdio.h>
 
-#include "solve/engine/milp.h"
+#include "solve/exchange/named_milp.h"
 
-/* What the program's parts are called: letters, digits and underscores, the first one a
- * letter and not e or E, at most 200, no name twice among columns or among rows. ONE and
- * `cost` are taken. */
-struct rp_milp_names {
-    char **col, **row; /* per column; per row */
-    const char *title; /* lines for people, each ending in a newline */
-};
-
-void rp_write_mps(const struct rp_milp *m, const struct rp_milp_names *names, FILE *f);
-void rp_write_lp(const struct rp_milp *m, const struct rp_milp_names *names, FILE *f);
+void rp_write_mps(const struct rp_named_milp *m, FILE *f);
+void rp_write_lp(const struct rp_named_milp *m, FILE *f);
 
 #endif

@@ -1,0 +1,123 @@
+#include "cmd/solve_exchange.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/format.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "cmd/solve_report.h"
+#include "solve/core/params.h"
+#include "solve/exchange/model_file.h"
+#include "solve/exchange/solution_plan.h"
+
+bool rp_exchange_wanted(const struct rp_exchange_options *e) {
+    return e->mps != NULL || e->lp != NULL || e->solution != NULL;
+}
+
+/* ---- the model ---- */
+
+static rp_rc report_none(uint64_t floor_bytes, const struct rp_solve_options *o) {
+    printf("infeasible: no plan fits in less than %" PRIu64
+           " bytes, and the budget is %" PRIu64 "\n",
+           floor_bytes, o->budget_bytes);
+    return RP_NO;
+}
+
+static rp_rc write_file(const struct rp_whole_model *m, const char *path,
+                        void (*write)(const struct rp_named_milp *, FILE *),
+                        struct rp_err *err) {
+    char *text;
+    size_t len;
+    if (path == NULL)
+        return RP_OK;
+    FILE *f = rp_text_open(&text, &len);
+    write(&m->named, f);
+    return rp_text_save(f, &text, &len, path, err);
+}
+
+static void report_model(const struct rp_whole_model *m) {
+    const struct rp_milp *p = &m->named.p;
+    uint32_t n_integer = 0;
+    for (uint32_t j = 0; j < p->n_cols; j++)
+        n_integer += p->integer[j];
+    printf("model   %" PRIu32 " columns (%" PRIu32 " integer), %" PRIu32 " rows, %" PRIu32
+           " coefficients\n",
+           p->n_cols, n_integer, p->n_rows, p->n_terms);
+}
+
+static rp_rc write_model(const struct rp_whole_model *m,
+                         const struct rp_exchange_options *e, bool silent,
+                         struct rp_err *err) {
+    rp_rc rc = write_file(m, e->mps, rp_write_mps, err);
+    if (rc == RP_OK)
+        rc = write_file(m, e->lp, rp_write_lp, err);
+    if (rc == RP_OK && !silent && (e->mps != NULL || e->lp != NULL))
+        report_model(m);
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+static void report_plan(const struct rp_graph *g, const struct rp_plan *plan,
+                        const struct rp_solve_report *r, const struct rp_verdict *v,
+                        uint64_t cost_ns, const struct rp_output_options *output) {
+    if (output->json) {
+        rp_solve_report_json(g, plan, r, v, NULL, 0, stdout);
+    } else if (!output->silent && rp_log_level() >= 0) {
+        rp_solve_report_text(g, plan, r, v, stdout);
+        if (plan->claims.time_ns > cost_ns)
+            printf(
+                "model   %s: copies that the model lets interrupt each other take longer\n",
+                rp_show_ns(cost_ns).s);
+        rp_solve_report_unwritten(output->plan, stdout);
+    }
+}
+
+static rp_rc read_solution(const struct rp_graph *g, const struct rp_solve_options *o,
+                           const struct rp_whole_model *m, const char *path,
+                           const struct rp_output_options *output, struct rp_err *err) {
+    struct rp_solve_report report = {.keep_all_bytes = rp_keep_all_bytes(g, o->addressed),
+                                     .floor_op = RP_NONE};
+    struct rp_stop stop = {o->stop, INFINITY};
+    struct rp_solution_options so = {path, o->addressed, o->budget_bytes,
+                                     (uint64_t)(o->time_limit * PACK_WORK_PER_S), &stop};
+    struct rp_plan plan = {0};
+    struct rp_verdict v;
+    uint64_t cost_ns;
+    rp_rc rc = rp_solution_plan(m, &so, &plan, &cost_ns, err);
+    if (rc == RP_OK)
+        rc = rp_verify_own_plan("solve", g, &plan, &v, err);
+    if (rc == RP_OK)
+        report_plan(g, &plan, &report, &v, cost_ns, output);
+    if (rc == RP_OK && output->plan != NULL)
+        rc = rp_plan_save(&plan, output->plan, err);
+    rp_plan_fini(&plan);
+    return rc;
+}
+
+rp_rc rp_solve_by_exchange(const struct rp_graph *g, const struct rp_solve_options *o,
+                           const struct rp_exchange_options *e,
+                           const struct rp_output_options *output, struct rp_err *err) {
+    struct rp_instance p;
+    struct rp_whole_model m;
+    uint32_t op;
+    if (o->budget_bytes < g->fixed_bytes)
+        return report_none(g->fixed_bytes, o);
+    rp_instance_init(&p, g, o->budget_bytes, o->addressed, NULL);
+    if (o->swap)
+        rp_instance_allow_swap(&p, o->host_bytes);
+    if (!o->recompute)
+        rp_instance_run_once(&p);
+    uint64_t floor_bytes = g->fixed_bytes + rp_instance_floor(&p, &op);
+    rp_rc rc = floor_bytes > o->budget_bytes ? report_none(floor_bytes, o)
+                                             : rp_whole_model_init(&m, &p, err);
+    if (rc == RP_OK) {
+        rc = write_model(&m, e, output->silent || rp_log_level() < 0, err);
+        if (rc == RP_OK && e->solution != NULL)
+            rc = read_solution(g, o, &m, e->solution, output, err);
+        rp_whole_model_fini(&m);
+    }
+    rp_instance_fini(&p);
+    return rc;
+}

@@ -1,0 +1,2 @@
+# exit: 0
+remat-plan solve data/graph/good/chain.json -b 60% --write-mps - | grep -E '^(NAME| N|ENDATA)'

@@ -1,0 +1,247 @@
+/* Tests of the whole model: what a solver finds in it, as a plan. GLPK solves it here. */
+#include "solve/exchange/whole_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "brute.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/engine/mip_engine.h"
+#include "solve/exchange/model_file.h"
+#include "solve/exchange/order_copies.h"
+#include "solve/exchange/solution_plan.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
+
+struct world {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_whole_model m;
+    struct rp_solution_options o;
+    bool feasible, has_model;
+    uint64_t best_ns; /* of schedules without copies */
+};
+
+/* A graph of 4 to 8 ops with a limit a little above its floor. */
+static bool open_world(struct world *w, uint64_t seed, bool swap) {
+    struct rp_rng r = {seed * 31};
+    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 5));
+    struct rp_err err = {{0}};
+    shape.max_outputs = 1;
+    shape.bandwidths = swap;
+    shape.training = swap || seed & 1;
+    shape.rules_percent = seed % 3 == 0 ? 20 : 0;
+    *w = (struct world){.o.path = "f.sol"};
+    rp_gen_graph(seed, &shape, &w->g);
+    w->g.device.h2d_bytes_per_s = 1000000000u * (20 + seed * 37 % 200);
+    w->g.device.d2h_bytes_per_s = 1000000000u * (20 + seed * 53 % 200);
+    uint64_t limit = rp_brute_floor(&w->g) + rp_rng_below(&r, swap ? 500 : 2000);
+    w->o.budget_bytes = w->g.fixed_bytes + limit;
+    rp_instance_init(&w->p, &w->g, w->o.budget_bytes, false, NULL);
+    if (swap)
+        rp_instance_allow_swap(&w->p, RP_MAX_QUANTITY);
+    w->feasible =
+        rp_brute_best(&w->g, limit, &w->best_ns) && w->best_ns <= 2 * w->g.total_time_ns;
+    w->has_model = w->feasible && rp_whole_model_init(&w->m, &w->p, &err) == RP_OK;
+    return w->has_model == w->feasible;
+}
+
+static void close_world(struct world *w) {
+    rp_whole_model_fini(&w->m);
+    rp_instance_fini(&w->p);
+    rp_graph_fini(&w->g);
+}
+
+/* The plan of an optimum. False if there is none, or if it is not valid. */
+static bool solve(struct world *w, uint64_t *cost_ns, uint64_t *time_ns) {
+    double *x = rp_calloc(w->m.named.p.n_cols, sizeof *x);
+    struct rp_mip_options o = {.engine = RP_ENGINE_GLPK};
+    struct rp_mip_result r;
+    struct rp_plan plan = {0};
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    bool good = rp_mip_solve(&w->m.named.p, &o, x, &r) == RP_MIP_OPTIMAL && r.found &&
+                rp_point_plan(&w->m, &w->o, x, &plan, cost_ns, &err) == RP_OK &&
+                rp_verify(&w->g, &plan, &v, &err) == RP_OK;
+    if (!good)
+        printf("%s\n", err.msg);
+    *time_ns = good ? plan.claims.time_ns : 0;
+    rp_plan_fini(&plan);
+    free(x);
+    return good;
+}
+
+static void without_copies_its_optimum_is_that_of_all_schedules(void) {
+    uint32_t n = 40, n_solved = 0, all = n;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct world w;
+        uint64_t cost_ns, time_ns;
+        bool good = open_world(&w, seed, false);
+        if (good && w.feasible)
+            good = solve(&w, &cost_ns, &time_ns) && cost_ns == w.best_ns &&
+                   time_ns == w.best_ns;
+        n_solved += w.feasible;
+        close_world(&w);
+        if (!good) {
+            rp_gen_failed(seed);
+            CU_FAIL("not the optimum");
+            return;
+        }
+    }
+    CU_ASSERT(all == 1 || n_solved > all / 2);
+}
+
+/* Copies can interrupt each other in the model. So a plan may take longer, seldom. */
+static void with_copies_its_plans_are_valid_and_mostly_as_fast(void) {
+    uint32_t n = 80, n_solved = 0, n_equal = 0, n_copied = 0, all = n;
+    for (uint64_t seed = rp_gen_seed(100, &n); n > 0; n--, seed++) {
+        struct world w;
+        uint64_t cost_ns = 0, time_ns = 0;
+        bool good = open_world(&w, seed, true);
+        if (good && w.feasible)
+            good = solve(&w, &cost_ns, &time_ns) && cost_ns <= w.best_ns;
+        n_solved += w.feasible;
+        n_equal += w.feasible && cost_ns == time_ns;
+        n_copied += w.feasible && cost_ns < w.best_ns;
+        close_world(&w);
+        if (!good) {
+            rp_gen_failed(seed);
+            CU_FAIL("no valid plan");
+            return;
+        }
+    }
+    CU_ASSERT(all == 1 ||
+              (n_solved > all / 2 && n_copied > 5 && 5 * n_equal > 4 * n_solved));
+}
+
+static void a_point_that_breaks_a_rule_is_refused_with_its_name(void) {
+    struct world w;
+    struct rp_err err = {{0}};
+    struct rp_plan plan;
+    uint64_t cost_ns, seed = 1;
+    while (!open_world(&w, seed, false) || !w.feasible) {
+        close_world(&w);
+        seed++;
+    }
+    double *x = rp_calloc(w.m.named.p.n_cols, sizeof *x);
+    CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &plan, &cost_ns, &err), RP_INPUT);
+    CU_ASSERT(strstr(err.msg, "f.sol: row M3_read_") == err.msg);
+    x[0] = 0.25;
+    err.msg[0] = '\0';
+    CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &plan, &cost_ns, &err), RP_INPUT);
+    CU_ASSERT(strstr(err.msg, " is 0.25, not an integer") != NULL);
+    x[0] = 2;
+    err.msg[0] = '\0';
+    CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &plan, &cost_ns, &err), RP_INPUT);
+    CU_ASSERT(strstr(err.msg, " is 2, not in [0, 1]") != NULL);
+    free(x);
+    close_world(&w);
+}
+
+/* ---- the graph tests/data/graph/good/chain.json: f1 .. f8, b8 .. b1 ---- */
+
+static void open_chain(struct world *w, uint64_t percent) {
+    struct rp_err err = {{0}};
+    *w = (struct world){.o.path = "f.sol"};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w->g, &err),
+                          RP_OK);
+    w->o.budget_bytes = rp_keep_all_bytes(&w->g, false) * percent / 100;
+    rp_instance_init(&w->p, &w->g, w->o.budget_bytes, false, NULL);
+    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w->m, &w->p, &err), RP_OK);
+}
+
+static void write_model(const struct rp_whole_model *m, const char *path,
+                        void (*write)(const struct rp_named_milp *, FILE *)) {
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    write(&m->named, f);
+    CU_ASSERT_EQUAL(fclose(f), 0);
+}
+
+/* Runs glpsol in `folder` and checks both of its files. Branch and cut has proved 1210 ns.
+ */
+static void check_glpsol(struct world *w, const char *folder, const char *options) {
+    char *command = rp_format(
+        "cd '%s' && timeout 100 glpsol %s --cuts -w w.sol -o o.sol >log", folder, options);
+    CU_ASSERT_EQUAL(system(command), 0);
+    for (int k = 0; k < 2; k++) {
+        struct rp_plan plan;
+        struct rp_verdict v;
+        struct rp_err err = {{0}};
+        uint64_t cost_ns = 0;
+        char *path = rp_format("%s/%c.sol", folder, "wo"[k]);
+        w->o.path = path;
+        CU_ASSERT_EQUAL(rp_solution_plan(&w->m, &w->o, &plan, &cost_ns, &err), RP_OK);
+        CU_ASSERT_STRING_EQUAL(err.msg, "");
+        CU_ASSERT(cost_ns == 1210 && plan.claims.time_ns == 1210);
+        CU_ASSERT_EQUAL(rp_verify(&w->g, &plan, &v, &err), RP_OK);
+        rp_plan_fini(&plan);
+        free(path);
+    }
+    free(command);
+}
+
+static void glpsol_finds_the_optimum_in_both_files(void) {
+    struct world w;
+    char folder[] = "/tmp/remat-plan-XXXXXX";
+    if (system("command -v glpsol >/dev/null") != 0) {
+        const char *ci = getenv("CI");
+        puts("\nskipped: there is no glpsol");
+        CU_ASSERT(ci == NULL || strcmp(ci, "true") != 0);
+        return;
+    }
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    open_chain(&w, 60);
+    char *mps = rp_format("%s/m.mps", folder), *lp = rp_format("%s/m.lp", folder);
+    char *clear = rp_format("rm -r '%s'", folder);
+    write_model(&w.m, mps, rp_write_mps);
+    write_model(&w.m, lp, rp_write_lp);
+    check_glpsol(&w, folder, "--freemps m.mps");
+    check_glpsol(&w, folder, "--lp m.lp");
+    CU_ASSERT_EQUAL(system(clear), 0);
+    free(mps);
+    free(lp);
+    free(clear);
+    close_world(&w);
+}
+
+/* Copies take 133 ns, and f1 to f8 take 10, 20, .. 80 ns. a1, a2 and a3 are copied out in
+ * this order, so the free of a3 before f7, at 210 ns, waits until 409 ns. If a3 goes before
+ * a2, it waits until 276 ns, and f8 ends at 426 ns. */
+static void the_copy_that_is_due_first_goes_first(void) {
+    static const struct rp_step steps[] = {
+        {RP_RUN, 0},      {RP_SWAP_OUT, 1}, {RP_RUN, 1},  {RP_SWAP_OUT, 2}, {RP_RUN, 2},
+        {RP_SWAP_OUT, 3}, {RP_RUN, 3},      {RP_RUN, 4},  {RP_RUN, 5},      {RP_FREE, 3},
+        {RP_RUN, 6},      {RP_RUN, 7},      {RP_FREE, 1}, {RP_FREE, 2}};
+    struct world w;
+    struct rp_plan plan = {0};
+    uint32_t outs[3], n = 0;
+    open_chain(&w, 80);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct rp_step s = steps[i];
+        if (s.kind != RP_RUN)
+            s.id = w.g.ops[s.id - 1].outputs[0];
+        rp_push(&plan.steps, s);
+    }
+    CU_ASSERT_EQUAL(rp_order_copies(&w.g, &plan), 426);
+    for (size_t i = 0; i < plan.steps.n; i++)
+        if (plan.steps.at[i].kind == RP_SWAP_OUT)
+            outs[n++] = plan.steps.at[i].id;
+    CU_ASSERT_EQUAL_FATAL(n, 3);
+    CU_ASSERT(outs[0] == w.g.ops[0].outputs[0] && outs[1] == w.g.ops[2].outputs[0] &&
+              outs[2] == w.g.ops[1].outputs[0]);
+    CU_ASSERT_EQUAL(rp_order_copies(&w.g, &plan), 426);
+    rp_plan_fini(&plan);
+    close_world(&w);
+}
+
+void suite_whole_model(void) {
+    RP_SUITE("whole_model");
+    RP_TEST(without_copies_its_optimum_is_that_of_all_schedules);
+    RP_TEST(with_copies_its_plans_are_valid_and_mostly_as_fast);
+    RP_TEST(glpsol_finds_the_optimum_in_both_files);
+    RP_TEST(the_copy_that_is_due_first_goes_first);
+    RP_TEST(a_point_that_breaks_a_rule_is_refused_with_its_name);
+}
