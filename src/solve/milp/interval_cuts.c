@@ -8,10 +8,20 @@
 
 #define POSITIVE 1e-7 /* values above are not zero */
 #define MIN_COVER_EFFICACY 0.01
+#define MIN_CHAIN 0.05 /* least z of a chain that is looked at */
 
-/* A copy that an interval may have to hold. */
+/* A chain of runs of stage t that begins when x is copied in: the maker of held[0] reads x,
+ * that of held[i + 1] reads held[i], and op `end` reads the last. */
+enum { MAX_CHAIN = 16, MAX_CHAINS = 40 };
+struct rp_interval_chain {
+    uint32_t t, x, end, n;
+    uint32_t held[MAX_CHAIN];
+    double ns, value; /* of its runs before op t, scaled; z at the point */
+};
+
+/* What an interval may have to hold: a copy, or the runs of a chain. */
 struct rp_interval_copy {
-    enum rp_interval_kind kind; /* O or U */
+    enum rp_interval_kind kind; /* O or U; R: a chain */
     uint32_t t, x;
     double ns, value; /* scaled time; y at the point */
 };
@@ -19,6 +29,7 @@ struct rp_interval_copy {
 void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_model *m) {
     *c = (struct rp_interval_cuts){.model = m};
     rp_interval_row_init(&c->row, m);
+    c->chain = rp_calloc(MAX_CHAINS + 1, sizeof *c->chain);
     c->d_before = rp_calloc((size_t)m->instance->n_ops + 2, sizeof *c->d_before);
 }
 
@@ -27,6 +38,7 @@ void rp_interval_cuts_fini(struct rp_interval_cuts *c) {
     rp_row_set_fini(&c->found);
     free(c->d_before);
     free(c->copy);
+    free(c->chain);
     *c = (struct rp_interval_cuts){0};
 }
 
@@ -39,6 +51,7 @@ struct call {
     double least;
     struct rp_row_set *rows;
     enum rp_interval_family family;
+    double over; /* what the best row of the stage, in c->found, is violated by */
 };
 
 static double value(const struct call *a, enum rp_interval_kind kind, uint32_t t,
@@ -209,17 +222,19 @@ static int by_value(const void *left, const void *right) {
     return (a->t > b->t) - (a->t < b->t);
 }
 
-static void push_copy(struct call *a, enum rp_interval_kind kind, uint32_t t, uint32_t x) {
-    struct rp_interval_cuts *c = a->c;
-    double y = value(a, kind, t, x);
-    if (y <= POSITIVE)
-        return;
+static void push(struct rp_interval_cuts *c, struct rp_interval_copy copy) {
     if (c->n_copies == c->cap_copies) {
         c->cap_copies = 2 * c->cap_copies + 16;
         c->copy = rp_realloc(c->copy, c->cap_copies, sizeof *c->copy);
     }
-    c->copy[c->n_copies++] = (struct rp_interval_copy){
-        kind, t, x, kind == RP_INTERVAL_O ? out_time(a, x) : in_time(a, x), y};
+    c->copy[c->n_copies++] = copy;
+}
+
+static void push_copy(struct call *a, enum rp_interval_kind kind, uint32_t t, uint32_t x) {
+    double ns = kind == RP_INTERVAL_O ? out_time(a, x) : in_time(a, x);
+    double y = value(a, kind, t, x);
+    if (y > POSITIVE)
+        push(a->c, (struct rp_interval_copy){kind, t, x, ns, y});
 }
 
 /* What is taken off for one copy of a set with this lambda. */
@@ -229,25 +244,43 @@ static double taken_off(const struct call *a, const struct rp_interval_copy *k, 
     return fmin(k->ns, lambda) * (1 - k->value + flight);
 }
 
-/* How many of the copies, the likeliest first, make the row that is violated most. 0: none
- * is violated. */
-static uint32_t best_set(const struct call *a, uint32_t s, double ops, double d) {
+/* Adds coef z of the chain. */
+static void add_chain(struct call *a, double coef, const struct rp_interval_chain *h) {
+    add(a, coef, RP_INTERVAL_U, h->t, h->x);
+    add(a, -coef, RP_INTERVAL_R, h->t, a->p->producer[h->x]);
+    add(a, -coef, RP_INTERVAL_S, h->t, h->x);
+    add(a, coef, RP_INTERVAL_F, h->t, h->x);
+    for (uint32_t i = 0; i < h->n; i++) {
+        add(a, -coef, RP_INTERVAL_S, h->t, h->held[i]);
+        add(a, coef, RP_INTERVAL_F, h->t, h->held[i]);
+        add(a, -coef, RP_INTERVAL_U, h->t, h->held[i]);
+    }
+    if (h->end == h->t)
+        return;
+    add(a, coef, RP_INTERVAL_R, h->t, h->end);
+    a->c->row.constant -= coef;
+}
+
+/* How many of the copies, the likeliest first, make a row that is violated more than any so
+ * far; 0: none. */
+static uint32_t best_set(struct call *a, uint32_t s, double ops, double d) {
     const struct rp_interval_cuts *c = a->c;
-    double lambda = -ops, worst = 0;
+    double lambda = -ops;
     uint32_t best = 0;
     for (uint32_t n = 0; n < c->n_copies; n++) {
         double right = lambda += c->copy[n].ns;
         for (uint32_t k = 0; k <= n && right > d; k++)
             right -= taken_off(a, &c->copy[k], s, lambda);
-        if (lambda > 0 && right - d >= fmax(a->least, worst)) {
-            worst = right - d;
+        if (lambda > 0 && right - d > fmax(a->least, a->over)) {
+            a->over = right - d;
             best = n + 1;
         }
     }
     return best;
 }
 
-/* The best row of the copies of an interval whose d[u] are those of s <= u <= t. */
+/* Replaces the best row by one of these copies, of an interval whose d[u] are those of
+ * s <= u <= t. */
 static void find_wait(struct call *a, uint32_t s, uint32_t t, double ops) {
     struct rp_interval_cuts *c = a->c;
     double lambda = -ops;
@@ -261,17 +294,32 @@ static void find_wait(struct call *a, uint32_t s, uint32_t t, double ops) {
     for (uint32_t k = 0; k < n; k++) {
         const struct rp_interval_copy *q = &c->copy[k];
         double coef = fmin(q->ns, lambda);
-        add(a, coef, q->kind, q->t, q->x);
         rhs += coef;
+        if (q->kind == RP_INTERVAL_R)
+            add_chain(a, coef, &c->chain[q->x]);
+        else
+            add(a, coef, q->kind, q->t, q->x);
         if (q->kind == RP_INTERVAL_U)
             add(a, -coef, RP_INTERVAL_F, s, q->x);
     }
     rp_interval_row_add_d(&c->row, -1, s, t);
-    end_row(a, rhs);
+    rp_row_set_fini(&c->found);
+    rp_interval_row_end(&c->row, rhs, &c->found);
+}
+
+static void begin_waits(struct call *a) {
+    a->c->n_copies = 0;
+    a->over = 0;
+    rp_row_set_fini(&a->c->found);
+}
+
+static void end_waits(struct call *a) {
+    a->c->n[a->family] += a->c->found.n;
+    rp_row_set_copy_all(a->rows, &a->c->found);
 }
 
 static void find_wait_out(struct call *a, uint32_t b) {
-    a->c->n_copies = 0;
+    begin_waits(a);
     for (uint32_t op = b; op-- > 0;) {
         uint32_t before = a->c->n_copies;
         for (uint32_t x = a->p->output_start[op]; x < a->p->output_start[op + 1]; x++)
@@ -279,10 +327,11 @@ static void find_wait_out(struct call *a, uint32_t b) {
         if (a->c->n_copies > before)
             find_wait(a, op + 1, b, rp_interval_ops_between(a->m, op, b));
     }
+    end_waits(a);
 }
 
 static void find_wait_in(struct call *a, uint32_t t) {
-    a->c->n_copies = 0;
+    begin_waits(a);
     for (uint32_t s = t + 1; s-- > 0;) {
         uint32_t before = a->c->n_copies;
         for (uint32_t x = 0; x < a->p->n_tensors; x++)
@@ -290,6 +339,66 @@ static void find_wait_in(struct call *a, uint32_t t) {
         if (a->c->n_copies > before)
             find_wait(a, s, t, rp_interval_ops_between(a->m, (int64_t)s - 1, t));
     }
+    end_waits(a);
+}
+
+/* ---- chains ---- */
+
+/* What a chain loses where x is readable without it. */
+static double otherwise(const struct call *a, uint32_t t, uint32_t x) {
+    return value(a, RP_INTERVAL_S, t, x) - value(a, RP_INTERVAL_F, t, x);
+}
+
+/* Goes back from op j, which chain h ends with or has just reached. */
+static void extend_chains(struct call *a, struct rp_interval_chain h, uint32_t j,
+                          uint32_t *n) {
+    for (uint32_t k = a->p->input_start[j]; k < a->p->input_start[j + 1]; k++) {
+        uint32_t x = a->p->inputs[k], maker = a->p->producer[x];
+        double u = value(a, RP_INTERVAL_U, h.t, x), r = value(a, RP_INTERVAL_R, h.t, maker);
+        double z = h.value + u - 1 - otherwise(a, h.t, x) - r;
+        if (h.ns > 0 && u > POSITIVE && z > MIN_CHAIN && *n < MAX_CHAINS) {
+            a->c->chain[*n] = h;
+            a->c->chain[*n].x = x;
+            a->c->chain[(*n)++].value = z;
+        }
+        struct rp_interval_chain longer = h;
+        longer.value -= otherwise(a, h.t, x) + u;
+        if (r < POSITIVE || longer.value < MIN_CHAIN || h.n == MAX_CHAIN || maker >= h.t)
+            continue;
+        longer.held[longer.n++] = x;
+        longer.ns += (double)a->p->time_ns[maker] * a->m->time_scale;
+        extend_chains(a, longer, maker, n);
+    }
+}
+
+static uint32_t list_chains(struct call *a, uint32_t t) {
+    uint32_t n = 0;
+    for (uint32_t j = 0; j <= t && j < a->p->n_ops; j++) {
+        double r = value(a, RP_INTERVAL_R, t, j);
+        double ns = j == t ? 0 : (double)a->p->time_ns[j] * a->m->time_scale;
+        if (r > MIN_CHAIN)
+            extend_chains(a, (struct rp_interval_chain){t, 0, j, 0, {0}, ns, r}, j, &n);
+    }
+    return n;
+}
+
+/* For each chain and interval: the copies read before stage t, that of x, and the chain. */
+static void find_chains(struct call *a, uint32_t t) {
+    uint32_t n = list_chains(a, t);
+    begin_waits(a);
+    for (uint32_t chain = 0; chain < n; chain++)
+        for (uint32_t s = t + 1; s-- > 0;) {
+            a->c->n_copies = 0;
+            for (uint32_t u = s; u < t; u++)
+                for (uint32_t x = 0; x < a->p->n_tensors; x++)
+                    push_copy(a, RP_INTERVAL_U, u, x);
+            push_copy(a, RP_INTERVAL_U, t, a->c->chain[chain].x);
+            push(a->c,
+                 (struct rp_interval_copy){RP_INTERVAL_R, t, chain, a->c->chain[chain].ns,
+                                           a->c->chain[chain].value});
+            find_wait(a, s, t, rp_interval_ops_between(a->m, (int64_t)s - 1, t));
+        }
+    end_waits(a);
 }
 
 /* ---- (M13c) and (M13d) ---- */
@@ -352,7 +461,7 @@ static void each(struct call *a, uint32_t skip, enum rp_interval_family family,
 uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, double least,
                                uint32_t skip, struct rp_row_set *rows) {
     const struct rp_instance *p = c->model->instance;
-    struct call a = {c, c->model, p, v, least, rows, RP_CUT_MEMORY_K};
+    struct call a = {c, c->model, p, v, least, rows, RP_CUT_MEMORY_K, 0};
     uint32_t before = rows->n;
     measure_d(&a);
     each(&a, skip, RP_CUT_MEMORY_K, find_memory_k, p->n_ops + 1);
@@ -362,6 +471,7 @@ uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, doub
         each(&a, skip, RP_CUT_IN, find_in, p->n_ops + 1);
         each(&a, skip, RP_CUT_WAIT_OUT, find_wait_out, p->n_ops + 1);
         each(&a, skip, RP_CUT_WAIT_IN, find_wait_in, p->n_ops + 1);
+        each(&a, skip, RP_CUT_CHAIN, find_chains, p->n_ops + 1);
         each(&a, skip, RP_CUT_EARLY_FREE, find_early_free, p->n_tensors);
         each(&a, skip, RP_CUT_ROUND_TRIP, find_round_trip, p->n_tensors);
     }

@@ -2,19 +2,31 @@
  * interval_model.h, and (M13), which follow from those that are written out:
  *
  *   (M13a) lifted covers of (M8), as in lp/sep_cover.h.
+ *
  *   (M13b) waits. Let C be a set of copies that must end within an interval (as in (M10) or
- *          (M11)), y = 1 where one is made, and D the op time of the interval. With
- *          lambda = (sum of their times) - D > 0,
- *            sum of d[u] >= lambda - sum over C of min(time, lambda) (1 - y).
- *          If all are made, that is (M10) or (M11). Each that is left out takes min(time,
- *          lambda) off the right side, which is then 0 or less, or as in the row without
- *          it. (The flow cover of Padberg, Van Roy and Wolsey, "Valid linear inequalities
- * for fixed charge problems", 1985, with the d[u] as the flow.) For copies in, y is
- *          U[u][x], and a copy in flight at the start, F[s][x] = 1, takes as much off
- * again. (M13c) early frees. If x is freed in stage u, its copy out has taken out[x]
- * between moment p + 1 and there, so sum of d[u], p < u <= b >= sum over u <= b of max(0,
- * out[x] - D(p, u)) Q[u][x]. (M13d) round trips. If x is read after a copy in stage t, both
- * copies lie between: sum of d[u], p < u <= t >= (out[x] + in[x] - D(p, t)) U[t][x].
+ *     (M11)), y = 1 where one is made, and D the op time of the interval. With
+ *     lambda = (sum of their times) - D > 0,
+ *         sum of d[u] >= lambda - sum over C of min(time, lambda) (1 - y).
+ *     If all are made, that is (M10) or (M11). Each that is left out takes min(time,
+ * lambda) off the right side, which is then 0 or less, or as in the row without it. (The
+ * flow cover of Padberg, Van Roy and Wolsey, "Valid linear inequalities for fixed charge
+ *     problems", 1985, with the d[u] as the flow.) For copies in, y is U[u][x], and a copy
+ *     in flight at the start, F[s][x] = 1, takes as much off again.
+ *
+ *   (M13c) early frees. If x is freed in stage u, its copy out has taken out[x] between
+ *     moment p + 1 and there, so
+ *         sum of d[u], p < u <= b >= sum over u <= b of max(0, out[x] - D(p, u)) Q[u][x].
+ *
+ *   (M13d) round trips. If x is read after a copy in stage t, both copies lie between:
+ *         sum of d[u], p < u <= t >= (out[x] + in[x] - D(p, t)) U[t][x].
+ *
+ *   (M13e) chains. If x is copied in for a run of stage t, whose output another run of the
+ *     stage reads, and so on up to op t, these runs follow each other after that copy. So
+ *     C of (M13b), here the copies read before stage t and that of x, may hold the chain as
+ *     well, with the time of its runs and
+ *         y = U[t][x] - H[t][x] - R[t][p] - sum of (H[t][z] + U[t][z]) over what it makes,
+ *     plus R[t][k] - 1 if it ends with an op k < t. If y = 1, the runs must follow so. Else
+ *     y is 0 or less, and the row follows from that without the chain.
  *
  * Not thread-safe: one object, one thread.
  */
@@ -31,9 +43,10 @@ enum rp_interval_family {
     RP_CUT_WAIT_OUT,   /* (M13b) of copies out */
     RP_CUT_WAIT_IN,    /* (M13b) of copies in */
     RP_CUT_EARLY_FREE, /* (M13c) */
-    RP_CUT_ROUND_TRIP  /* (M13d) */
+    RP_CUT_ROUND_TRIP, /* (M13d) */
+    RP_CUT_CHAIN       /* (M13e) */
 };
-enum { RP_CUT_FAMILIES = 8 };
+enum { RP_CUT_FAMILIES = 9 };
 
 struct rp_interval_cuts {
     const struct rp_interval_model *model; /* borrowed */
@@ -41,8 +54,9 @@ struct rp_interval_cuts {
     double *d_before;              /* per t: sum of d[u], u < t, at the point */
     struct rp_interval_copy *copy; /* of the interval that is looked at */
     uint32_t n_copies, cap_copies;
-    struct rp_row_set found;     /* one row that is weighed */
-    uint64_t n[RP_CUT_FAMILIES]; /* rows found so far */
+    struct rp_interval_chain *chain; /* of the stage that is looked at */
+    struct rp_row_set found;         /* one row that is weighed */
+    uint64_t n[RP_CUT_FAMILIES];     /* rows found so far */
 };
 void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_model *m);
 void rp_interval_cuts_fini(struct rp_interval_cuts *c); /* safe on a zeroed one */

@@ -11,8 +11,8 @@
 
 #define ROOT_SHARE 0.4 /* of the work */
 #define MAX_ROUNDS 300 /* of cuts at the root */
-#define MIN_GAIN 1e-3  /* of the gap: what PATIENCE rounds must raise the bound by */
-#define PATIENCE 8
+#define MIN_GAIN 1e-2  /* of the gap: what PATIENCE rounds must raise the bound by */
+#define PATIENCE 4
 #define TIDY_ROUNDS 5    /* slack cuts are dropped once in so many rounds */
 #define LEAST_SHARE 1e-4 /* of the span: what a row must be violated by at the root */
 #define LEAST 1e-6       /* the same at 0/1 points, scaled */
@@ -199,7 +199,7 @@ void rp_interval_solve(const struct rp_interval_model *m,
     rp_interval_cuts_init(&s.cuts, m);
     if (!m->empty)
         run_root(&s);
-    while (r->bound_ns < beyond_ns(&s) && !rp_stop_now(o->stop) && solve_milp(&s))
+    while (!o->root_only && r->bound_ns < beyond_ns(&s) && !rp_stop_now(o->stop) && solve_milp(&s))
         ;
     r->finished = r->finished || r->bound_ns == beyond_ns(&s);
     rp_interval_cuts_fini(&s.cuts);

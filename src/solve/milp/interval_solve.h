@@ -26,6 +26,7 @@ struct rp_interval_options {
     uint64_t work;         /* limit, about a microsecond each */
     struct rp_stop *stop;  /* or NULL */
     uint32_t skip_cuts;    /* as rp_interval_cuts_find */
+    bool root_only;        /* the linear relaxation only */
 };
 
 struct rp_interval_result {
