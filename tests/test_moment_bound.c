@@ -8,6 +8,7 @@
 #include "run.h"
 #include "solve/bound/moment_bound.h"
 #include "solve/bound/moment_relaxation.h"
+#include "solve/solver.h"
 
 static struct rp_moment_bound prove(const struct rp_instance *p, bool any_order,
                                     uint64_t horizon_ns) {
@@ -154,6 +155,28 @@ static void an_op_of_unknown_side_costs_nothing_but_what_it_reads(void) {
     CU_ASSERT_EQUAL(bound_of(READS_MASK("10"), 15).bound_ns, 13 + 7);
 }
 
+/* The only plan with reruns is one for every order and all programs. */
+static void solve_says_that_the_bound_is_for_every_order(void) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    open_graph(READS_X, &g);
+    struct rp_solve_options o = {.budget_bytes = 15,
+                                 .recompute = true,
+                                 .reorder = true,
+                                 .time_limit = 0.01,
+                                 .ignore_clock = true};
+    CU_ASSERT_EQUAL_FATAL(rp_solve(&g, &o, &plan, &report, &err), RP_OK);
+    CU_ASSERT_EQUAL(plan.claims.time_ns, 17);
+    CU_ASSERT_EQUAL(plan.claims.lower_bound_ns, 17);
+    CU_ASSERT_EQUAL(plan.claims.proof, RP_PROOF_OPTIMAL);
+    CU_ASSERT(plan.claims.bound_for.any_order && plan.claims.bound_for.all_programs);
+    CU_ASSERT(plan.claims.bound_for.recompute);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
 static void sides_follow_from_the_order_of_first_runs(void) {
     enum rp_side side[5];
     struct rp_first_runs f;
@@ -177,6 +200,7 @@ void suite_moment_bound(void) {
     RP_SUITE("moment_bound");
     RP_TEST(what_does_not_fit_beside_an_op_runs_again);
     RP_TEST(an_op_of_unknown_side_costs_nothing_but_what_it_reads);
+    RP_TEST(solve_says_that_the_bound_is_for_every_order);
     RP_TEST(sides_follow_from_the_order_of_first_runs);
     RP_TEST(no_program_in_any_order_is_faster);
     RP_TEST(no_program_in_the_given_order_is_faster);

@@ -1,20 +1,18 @@
 #include "solve/order_search.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/numbers.h"
-#include "solve/bound/moment_bound.h"
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 #include "solve/incumbent.h"
 #include "solve/placement.h"
 #include "solve/portfolio.h"
 #include "solve/search/construct.h"
+#include "solve/search/moment_proof.h"
 #include "solve/search/run_annealing.h"
 
 /* The first temperature of a repair, times the usual one. */
@@ -274,36 +272,11 @@ static void take_round(struct search *s, double seconds, double left, uint64_t r
         spend_on_turns(s, OTHER, other, &left);
 }
 
-/* Raises the bound, which holds in every order. With swaps it needs a plan. */
-static void prove_bound(struct rp_context *w) {
-    struct rp_method_statistics *s = &w->statistics.method[RP_MOMENT];
-    struct rp_moment_bound_options o = {
-        .any_order = true,
-        .horizon_ns = w->incumbent.time_ns,
-        .goal_ns = w->incumbent.found ? w->incumbent.time_ns : UINT64_MAX,
-        .work = (uint64_t)(MOMENT_SHARE * w->o->time_limit * MIP_WORK_PER_S) + 1,
-        .stop = &w->stop};
-    if (w->p.out_ns != NULL && !w->incumbent.found)
-        return;
-    double begin = rp_thread_seconds();
-    struct rp_moment_bound b = rp_moment_bound(&w->p, &o, &w->statistics.moment);
-    s->seconds += rp_thread_seconds() - begin;
-    s->work += o.work;
-    s->calls++;
-    s->bounds += b.bound_ns > w->bound_ns;
-    s->bound_ns = rp_max_u64(s->bound_ns, b.bound_ns);
-    w->bound_ns = rp_max_u64(w->bound_ns, b.bound_ns);
-    rp_log(1, "bound for every order: %" PRIu64 " ns%s", b.bound_ns,
-           b.optimal ? ", the best of its moment" : "");
-}
-
 void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
     struct search s = {.w = w, .scratch = scratch, .here = GIVEN, .gained = true};
     double length = FIRST_ORDER_ROUND_SECONDS_PER_OP * w->p.n_ops;
     double limit = w->o->time_limit;
     bool proved = w->p.out_ns == NULL;
-    if (proved)
-        prove_bound(w);
     try_start_order(&s);
     uint64_t round = 0;
     for (double done = 0; done < limit && !is_done(&s) && !rp_context_stopped(w);) {
@@ -312,7 +285,7 @@ void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
         length = done; /* each round doubles what was done before */
         switch_to_best(&s);
         if (!proved && w->incumbent.found)
-            prove_bound(w);
+            rp_prove_moment(w);
         proved = proved || w->incumbent.found;
     }
     w->report->capped = w->report->capped || rp_context_stopped(w);

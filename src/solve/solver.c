@@ -21,6 +21,7 @@
 #include "solve/placement.h"
 #include "solve/portfolio.h"
 #include "solve/search/construct.h"
+#include "solve/search/moment_proof.h"
 
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
     struct rp_instance p;
@@ -97,11 +98,15 @@ static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
         rp_portfolio_begin(w);
     rp_schedule_copy(scratch, &w->incumbent.s);
     construct(w, scratch);
+    if (!keep_all && w->p.out_ns == NULL)
+        rp_prove_moment(w);
     w->share = 1;
     if (w->o->reorder && !keep_all)
         rp_search_orders(w, scratch);
     else
         rp_portfolio_run(w, scratch);
+    if (!keep_all && w->p.out_ns != NULL && !w->o->reorder && !rp_context_gap_reached(w))
+        rp_prove_moment(w);
     return w->incumbent.found ? RP_OK : RP_LIMIT;
 }
 

@@ -5,15 +5,16 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "solve/core/heap.h"
 #include "solve/bound/moment_relaxation.h"
+#include "solve/core/heap.h"
+#include "solve/core/params.h"
 #include "solve/engine/lp_engine.h"
 
 enum {
-    MAX_EXAMINED = 256,    /* moments whose wanted bytes are counted */
-    MAX_MOMENTS = 8,       /* of these, linear programs that are solved */
-    HORIZONS = 8,          /* steps of bisection with swaps */
-    PIVOTS_PER_SOLVE = 200 /* between two questions to `stop` */
+    MAX_EXAMINED = 256,       /* moments whose wanted bytes are counted */
+    MAX_MOMENTS = 8,          /* of these, linear programs that are solved */
+    HORIZONS = 8,             /* steps of bisection with swaps */
+    WORK_PER_QUESTION = 20000 /* to `stop` */
 };
 /* A pivot takes about this many microseconds per row and column. */
 static const double WORK_PER_PIVOT = 0.02;
@@ -73,13 +74,14 @@ static bool out_of_work(const struct search *s) {
 /* The bound of the linear program as it stands; HUGE_VAL if no point is left. */
 static double solve_lp(struct search *s) {
     enum rp_lp_status status = RP_LP_LIMIT;
+    double size = (double)rp_lp_n_rows(s->lp) + (double)rp_lp_n_cols(s->lp);
+    double pivot = WORK_PER_PIVOT * size;
     while (status == RP_LP_LIMIT && !out_of_work(s)) {
         uint64_t before = rp_lp_pivots(s->lp);
-        status = rp_lp_solve(s->lp, PIVOTS_PER_SOLVE, HUGE_VAL);
+        status = rp_lp_solve(s->lp, (uint64_t)(WORK_PER_QUESTION / pivot) + 1, HUGE_VAL);
         uint64_t pivots = rp_lp_pivots(s->lp) - before;
-        double size = (double)rp_lp_n_rows(s->lp) + (double)rp_lp_n_cols(s->lp);
         s->statistics->pivots += pivots;
-        s->work += WORK_PER_PIVOT * size * (double)(pivots + 10);
+        s->work += pivot * (double)(pivots + SOLVE_OVERHEAD_PIVOTS);
         rp_stop_now(s->o->stop);
     }
     return status == RP_LP_INFEASIBLE ? HUGE_VAL : rp_lp_bound(s->lp, NULL);

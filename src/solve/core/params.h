@@ -62,7 +62,7 @@
  * the rest goes on from the best plan. */
 #define ORDER_SHARE 0.5
 #define LOW_ORDER_SHARE 0.2
-#define NEW_ORDER_SHARE 0.2
+#define NEW_ORDER_SHARE 0.5
 /* Of the annealing over orders: making its result a schedule that fits. */
 #define REPAIR_SHARE 0.2
 /* Of the rest of a round: turns in the better of two orders. */
