@@ -156,13 +156,16 @@ static void search_neighborhoods(struct job *j) {
                                               .seed = w->o->seed,
                                               .stop = rp_context_stop,
                                               .stop_arg = w};
-    rp_schedule_copy(j->scratch, &rp_context_incumbent(w, j->turn->space)->s);
-    rp_large_neighborhood_search(&j->space->p, &o, &j->space->neighborhoods, j->scratch,
+    struct rp_solution_pool *pool = &j->space->pool;
+    const struct rp_incumbent *best = rp_context_incumbent(w, j->turn->space);
+    rp_solution_pool_add(pool, &best->s, best->time_ns);
+    rp_large_neighborhood_search(&j->space->p, &o, &j->space->neighborhoods, pool,
                                  &w->statistics.neighborhood);
     s->seconds = w->statistics.neighborhood.seconds;
     s->work = w->statistics.neighborhood.work;
     s->calls++;
-    rp_incumbent_offer_in(w, j->turn->space, j->scratch, RP_NEIGHBORHOOD);
+    if (pool->n > 0)
+        rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_NEIGHBORHOOD);
 }
 
 static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {

@@ -214,10 +214,10 @@ static const struct counter crossover_counters[] = {
 
 #define L(member) offsetof(struct rp_large_neighborhood_statistics, member)
 static const struct counter neighborhood_counters[] = {
+    {"descents", "descents", L(descents)},
     {"tries", "restricted programs", L(tries)},
     {"solved", "of these solved to the end", L(solved)},
     {"improvements", "of these with a faster schedule", L(improvements)},
-    {"saved_ns", "time saved by them, ns", L(saved_ns)},
     {"work", "work done", L(work)},
 };
 

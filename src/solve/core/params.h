@@ -24,8 +24,8 @@
 #define MIP_WORK_PER_S 1.2e6
 /* Large-neighbourhood search: its linear programs are small for the graph, so the same
  * units take less time. Each of its tries may take NEIGHBORHOOD_TRY_WORK. */
-#define NEIGHBORHOOD_WORK_PER_S 6e6
-#define NEIGHBORHOOD_TRY_WORK 4000000
+#define NEIGHBORHOOD_WORK_PER_S 8e6
+#define NEIGHBORHOOD_TRY_WORK 3000000
 #define INTERVAL_WORK_PER_S 0.7e6
 #define PDHG_WORK_PER_S 4e8
 #define PACK_WORK_PER_S 5e7 /* for one placement */

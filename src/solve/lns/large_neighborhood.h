@@ -1,17 +1,18 @@
-/* large_neighborhood: improves a schedule by restricted MIPs over the whole graph.
+/* large_neighborhood: improves schedules by restricted MIPs over the whole graph.
  *
  * Annealing changes a schedule by moves of a few tensors each. Better schedules often
  * differ by a trade all over the network: many small re-runs dropped, two long chains run
- * again instead. The restricted program of neighborhood.h finds such trades. It is tried
- * with all ops at small depths. Then come parts of the ops at larger depths: scattered ones
- * and blocks of consecutive ones. (Shaw, "Using constraint programming and local search
- * methods to solve vehicle routing problems", 1998, calls this large-neighbourhood search.
- * Ropke and Pisinger, "An adaptive large neighborhood search heuristic for the pickup and
- * delivery problem with time windows", 2006, weight the kinds of neighbourhood by their
- * success.)
- *
- * Each kind adapts its size: it grows when its program is solved to the end, and shrinks
- * when the work limit of a try comes first.
+ * again instead. The restricted program of neighborhood.h finds such trades, in two ways:
+ *   - A descent from each schedule of a pool, the fastest first: the program of all ops, at
+ *     depths 1 to MAX_DESCENT_DEPTH.
+ *   - Tries from the fastest schedule, at larger depths for a part of the ops: scattered
+ *     ones, or blocks of consecutive ones. The kinds of part are weighted by their success.
+ *     A part grows when its program is solved to the end, and shrinks when the work limit
+ *     of a try comes first.
+ * (Shaw, "Using constraint programming and local search methods to solve vehicle routing
+ * problems", 1998, names large-neighbourhood search. Ropke and Pisinger, "An adaptive large
+ * neighborhood search heuristic for the pickup and delivery problem with time windows",
+ * 2006, weight its neighbourhoods.)
  *
  * Thread safety: different states may be used by different threads, but sub_mip.h allows
  * one call at a time.
@@ -20,20 +21,22 @@
 #define RP_SOLVE_LNS_LARGE_NEIGHBORHOOD_H
 
 #include "solve/core/instance.h"
-#include "solve/core/schedule.h"
 #include "solve/engine/engine.h"
+#include "solve/mip/solution_pool.h"
 
-enum { RP_N_NEIGHBORHOODS = 7 };
+enum { RP_N_NEIGHBORHOODS = 4, RP_MAX_DESCENTS = 64 };
 
-/* What one search knows of its kinds of neighbourhood. A zeroed state is a new one. */
+/* What a search knows of its instance. A zeroed state is a new one. */
 struct rp_large_neighborhood {
-    uint64_t tries;
+    uint64_t tries;    /* descents included */
     int64_t work_left; /* allotted and not used; below 0: used in advance */
     struct rp_neighborhood_kind_state {
-        double weight;    /* for the choice of a kind */
-        double size;      /* ops that are chosen */
-        uint64_t seen_ns; /* of all ops: the time of the schedule of its last try */
+        double weight; /* for the choice of a kind */
+        double size;   /* ops that are chosen */
     } kinds[RP_N_NEIGHBORHOODS];
+    /* Times of schedules from which a descent has ended, the last ones in a ring. */
+    uint64_t descended_ns[RP_MAX_DESCENTS];
+    uint64_t n_descents;
 };
 
 struct rp_large_neighborhood_options {
@@ -45,20 +48,20 @@ struct rp_large_neighborhood_options {
 };
 
 struct rp_large_neighborhood_statistics {
-    uint64_t tries;
+    uint64_t descents;
+    uint64_t tries;        /* restricted programs, those of descents included */
     uint64_t solved;       /* of these: to the end */
     uint64_t improvements; /* of these: found a faster schedule */
-    uint64_t saved_ns;     /* by all improvements together */
     uint64_t work;
     double seconds; /* of processor time of branch and cut */
 };
 
-/* Replaces `s`, which is sound, fits and swaps nothing, by faster schedules. Work that is
- * too little for a try is left for the next call. Adds to *stats. */
+/* Adds schedules to `pool` that are faster than those in it. `p` allows no swaps. Work that
+ * is too little for a try is left for the next call. Adds to *stats. */
 void rp_large_neighborhood_search(const struct rp_instance *p,
                                   const struct rp_large_neighborhood_options *o,
                                   struct rp_large_neighborhood *state,
-                                  struct rp_schedule *s,
+                                  struct rp_solution_pool *pool,
                                   struct rp_large_neighborhood_statistics *stats);
 
 #endif

@@ -13,6 +13,7 @@ struct row {
 };
 static const struct row rows[] = {
     {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, false},
+    {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 1, false},
     {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, false},
     {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0.1, false},
     {RP_ANNEAL, RP_BOTH, 0.8, false},
