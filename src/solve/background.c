@@ -77,7 +77,8 @@ void rp_mip_submit(struct rp_context *w, double work) {
 void rp_interval_milp_begin(struct rp_context *w, double work) {
     struct rp_interval_options o = {.engine = w->o->engine, .work = (uint64_t)work + 1};
     struct rp_method_statistics *s = &w->statistics.method[RP_INTERVAL_MILP];
-    if (w->interval != NULL || w->incumbent.time_ns == w->g->total_time_ns)
+    bool too_large = w->o->engine == RP_ENGINE_GLPK && w->p.n_ops > MAX_INTERVAL_OPS_GLPK;
+    if (w->interval != NULL || too_large || w->incumbent.time_ns == w->g->total_time_ns)
         return;
     w->interval = rp_interval_worker_start(&w->p, w->incumbent.time_ns - 1, &o);
     w->interval_begin = rp_seconds();
@@ -104,10 +105,8 @@ static void take_interval(struct rp_context *w, const struct rp_interval_result 
         w->unplaced = rp_incumbent_offer(w, &s, RP_INTERVAL_MILP);
         rp_schedule_fini(&s);
     }
-    if (r->bound_ns < w->bound_ns)
-        return;
     raise_bound(w, r->bound_ns, RP_INTERVAL_MILP);
-    w->all_sequences = true;
+    w->all_sequences = w->all_sequences || r->bound_ns == w->bound_ns;
 }
 
 void rp_interval_milp_finish(struct rp_context *w) {

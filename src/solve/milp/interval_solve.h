@@ -10,6 +10,21 @@
  * next multiple of the divisor of all times. So where that divisor is 1 ns, it stays short
  * of the optimum by that share.
  *
+ * What it is worth: chains of dense layers ("mlp") and of convolutions whose copies take as
+ * long as an op (mlp21: twice as long), with a budget 10% of the way from the floor to the
+ * peak. The gap is what was told without it. Seconds are of user time on a busy machine.
+ *
+ *     ops        over keep-all   gap before   GLPK              HiGHS
+ *     mlp16      20.73%           0.00%       proved, 0.1 s     proved, 0.1 s
+ *     mlp21      47.86%          17.65%       4.11% after 15 s  proved, 16 s
+ *     mlp26      24.92%          24.92%       proved, 5 s       proved, 0.5 s
+ *     mlp31      25.97%          25.97%       proved, 16 s      proved, 1 s
+ *     conv36      3.82%           3.82%       proved, 0.7 s     proved, 0.1 s
+ *     mlp41      27.29%          27.29%       no answer         proved, 3 s
+ *     conv46      6.30%           6.30%       proved, 13 s      proved, 2.4 s
+ *     conv61      7.70%           7.70%                         proved, 7 s
+ *     conv101     7.67%           7.67%       7.67% after 11 s  proved, 44 s
+ *
  * Thread-safe as far as the engine is.
  */
 #ifndef RP_SOLVE_MILP_INTERVAL_SOLVE_H
