@@ -29,6 +29,20 @@ static void a_name_with_a_few_wrong_letters_is_found(void) {
     suggests("frobnicate", "zoo solve profile", "");
     suggests("", "zoo solve", "");
     suggests("x", "y z", "");
+    suggests("all", "alibaba", ""); /* short, and no beginning of it */
+    suggests("list", "lstm-lm", "");
+}
+
+static void a_second_spelling_counts_for_the_same_name(void) {
+    static const char *const name = "v100-16g";
+    struct rp_nearest near = rp_nearest_to("V100-SXM2-16GB", 14);
+    rp_nearest_try(&near, "h100");
+    rp_nearest_try(&near, name);
+    CU_ASSERT_EQUAL(near.n, 0);
+    rp_nearest_try_as(&near, "V100 SXM2 16 GB", name);
+    rp_nearest_try_as(&near, "v100sxm216gb", name);
+    CU_ASSERT_EQUAL(near.n, 1);
+    CU_ASSERT_STRING_EQUAL(near.names[0], name);
 }
 
 static void case_and_dashes_do_not_count(void) {
@@ -100,6 +114,7 @@ static void numbers_with_their_unit_are_converted(void) {
 void suite_nearest(void) {
     RP_SUITE("nearest");
     RP_TEST(a_name_with_a_few_wrong_letters_is_found);
+    RP_TEST(a_second_spelling_counts_for_the_same_name);
     RP_TEST(case_and_dashes_do_not_count);
     RP_TEST(a_name_whose_end_is_left_out_is_nearer_than_another_name);
     RP_TEST(texts_too_long_for_a_name_are_near_to_none);

@@ -29,6 +29,8 @@ cases=(
     'solve --out gra|solve --out graph 1.json'
     'solve --out=gra|solve --out=graph 1.json'
     'sweep -o fol|sweep -o folder'
+    'solve graph --engine hi|solve graph --engine highs'
+    'pack -o gra|pack -o graph 1.json'
     'verify -- gra|verify -- graph 1.json'
 )
 

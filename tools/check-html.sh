@@ -194,6 +194,7 @@ check_table() {
     js "document.querySelector('#tensors [data-key=bytes] button').click()" >/dev/null
     check "the smallest tensor comes first" "$(js "showBytes(page.graph.tensors.reduce((a, t) => Math.min(a, t.bytes), Infinity))")" \
         "document.querySelector('#tensors tbody tr[aria-rowindex] .number').textContent"
+    check "no head of a column is cut" true "[...document.querySelectorAll('#tensors thead th')].every(th => th.scrollWidth <= th.clientWidth)"
     check "the order is said" ascending "document.querySelector('#tensors [data-key=bytes]').getAttribute('aria-sort')"
     js "(s => { s.value = 'kept'; s.dispatchEvent(new Event('change')); })(document.querySelector('#tensors select'))" >/dev/null
     check "rows can be chosen by fate" true "document.querySelector('#tensors .filters span').textContent.startsWith(
@@ -265,6 +266,11 @@ comparison_page() {
     check "every budget has its table" 2 "document.querySelectorAll('.entries').length"
     check "every policy has its row" 8 "document.querySelectorAll('.entries tbody tr').length"
     check "the rows that fit are those of the table" "$rows" "page.raw.entries.filter(entry => entry.fits).length"
+    check "what does not fit has no time" true "[...document.querySelectorAll('.entries tbody tr')].every((row, k) =>
+        page.raw.entries[k].fits !== false || row.cells[1].textContent === String.fromCharCode(8211))"
+    check "some does not fit" true "page.raw.entries.some(entry => entry.fits === false)"
+    check "it is said how long planning took" "$(js "showTime(page.raw.entries[1].solver)")" \
+        "document.querySelectorAll('.entries tbody tr')[1].cells[3].textContent"
     check "a curve is drawn for each plan" true "document.querySelectorAll('svg.small').length === page.raw.entries.filter(e => e.plan >= 0).length"
     js "document.querySelector('.entries a').click()" >/dev/null
     check "a click shows the plan" "true #plan-0" "!byId('plan').hidden + ' ' + location.hash"

@@ -1,6 +1,7 @@
 #include "cmd/commands.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct rp_command *const commands[] = {RP_COMMANDS(RP_COMMAND_ADDRESS) NULL};
@@ -38,23 +39,31 @@ static rp_rc run_command(const char *name, int argc, char **argv, struct rp_err 
     rp_nearest_try(&near, "help");
     rp_nearest_try(&near, "--help");
     rp_nearest_try(&near, "--version");
-    return rp_refuse_name(
-        "unknown command", name, "", &near,
-        name[0] == '-' ? "the command comes first; try --help" : "try --help", err);
+    if (name[0] == '-')
+        return rp_refuse_name("unknown command", name, "", &near,
+                              "the command comes first; try --help", err);
+    char *advice = rp_list_names("the commands are ", command_name);
+    rp_refuse_name("unknown command", name, "", &near, advice, err);
+    free(advice);
+    return RP_USAGE;
 }
 
 static bool is(const char *word, const char *a, const char *b) {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
+static bool asks_for_help(const char *word) {
+    return strcmp(word, "help") == 0 || is(word, "--help", "-h");
+}
+
 rp_rc rp_run_command_line(int argc, char **argv, struct rp_err *err) {
     char option[] = "--help";
     if (argc < 2)
         return rp_fail(err, RP_USAGE, "no command (try --help)");
-    bool help = strcmp(argv[1], "help") == 0;
-    if (help && argc > 2)
+    bool help = asks_for_help(argv[1]);
+    if (help && argc > 2 && !asks_for_help(argv[2]))
         return run_command(argv[2], 2, (char *[]){argv[2], option, NULL}, err);
-    if (help || is(argv[1], "--help", "-h"))
+    if (help)
         print_help();
     else if (is(argv[1], "--version", "-V"))
         rp_print_version();

@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cmd/nearest.h"
 #include "cmd/unit_hint.h"
 #include "model/zoo/registry.h"
 
@@ -42,18 +43,30 @@ struct rp_option rp_option_seed(uint64_t *to) {
                               .help = "random seed (1)"};
 }
 
+static const char *engine_name(size_t i) {
+    return i < RP_N_ENGINES ? rp_engine_name((enum rp_engine)i) : NULL;
+}
+
 struct rp_option rp_option_engine(const char **to) {
     return (struct rp_option){.name = "engine",
                               .type = RP_OPT_STRING,
                               .to = to,
                               .arg = "NAME",
-                              .help = "solve linear programs with glpk or highs (glpk)"};
+                              .help = "solve linear programs with glpk or highs (glpk)",
+                              .names = engine_name};
 }
 
 rp_rc rp_parse_engine(const char *command, const char *name, enum rp_engine *e,
                       struct rp_err *err) {
     struct rp_err reason = {{0}};
-    rp_rc rc = name == NULL ? RP_OK : rp_engine_parse(name, e, &reason);
+    size_t chosen;
+    if (name == NULL)
+        return RP_OK;
+    rp_rc rc = rp_choose(command, "engine", name, engine_name, &chosen, err);
+    if (rc != RP_OK)
+        return rc;
+    *e = (enum rp_engine)chosen;
+    rc = rp_engine_load(*e, &reason);
     return rc == RP_OK ? rc : rp_fail(err, rc, "%s: --engine: %s", command, reason.msg);
 }
 

@@ -65,7 +65,7 @@ static void offer_commands(const char *word) {
 
 /* Of the value of an option, word[before..]. In a list, only its last part. */
 static void offer_values(const struct rp_option *o, const char *word, size_t before) {
-    static const char *const files[] = {"FILE", "GRAPH", "PLAN"};
+    static const char *const files[] = {"FILE", "GRAPH", "PLAN", "OUT.csv"};
     const char *comma = strrchr(word + before, ',');
     bool is_list = strchr(o->arg, ',') != NULL;
     if (o->names != NULL) {
@@ -161,9 +161,9 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         return rc;
     if (strcmp(argv[1], "words") != 0)
         return n == 1 ? print_script(argv[1], err)
-                      : rp_check_operands("completion", n, 1, 1, "SHELL", err);
-    if ((rc = rp_check_operands("completion", n, 2, INT_MAX, "words -- WORD...", err)) ==
-        RP_OK)
+                      : rp_check_operands("completion", argv + 1, n, 1, 1, "SHELL", err);
+    rc = rp_check_operands("completion", argv + 1, n, 2, INT_MAX, "words WORD...", err);
+    if (rc == RP_OK)
         complete_line(&(struct line){argv + 2, n - 1});
     return rc;
 }

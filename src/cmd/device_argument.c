@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/format.h"
 #include "base/io.h"
@@ -19,12 +20,34 @@ const char *rp_device_name(size_t i) {
 
 /* ---- one device ---- */
 
+/* What follows the makers' words in the name of a device, as drivers print it. */
+static const char *model_of(const char *title) {
+    static const char *const makers[] = {"NVIDIA ", "GeForce ", "Tesla "};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strncasecmp(title, makers[i], strlen(makers[i])) == 0)
+            return model_of(title + strlen(makers[i]));
+    return title;
+}
+
+/* Both the name of each device and its title count: nvidia-smi says "Tesla V100-SXM2-16GB".
+ */
+static struct rp_nearest nearest_device(const char *text) {
+    size_t n;
+    const struct rp_device_model *m = rp_device_models(&n);
+    text = model_of(text);
+    struct rp_nearest near = rp_nearest_to(text, strlen(text));
+    for (size_t i = 0; i < n; i++) {
+        rp_nearest_try(&near, m[i].name);
+        rp_nearest_try_as(&near, model_of(m[i].title), m[i].name);
+    }
+    return near;
+}
+
 rp_rc rp_parse_device(const char *command, const char *name,
                       const struct rp_device_model **device, struct rp_err *err) {
     if ((*device = rp_device_find(name)) != NULL)
         return RP_OK;
-    struct rp_nearest near = rp_nearest_to(name, strlen(name));
-    rp_nearest_try_all(&near, rp_device_name);
+    struct rp_nearest near = nearest_device(name);
     char *what = rp_format("%s: --device: unknown device", command);
     char *advice = rp_list_names("the devices are ", rp_device_name);
     rp_refuse_name(what, name, "", &near, advice, err);

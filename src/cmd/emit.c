@@ -7,16 +7,19 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/nearest.h"
 #include "cmd/plan_pair.h"
 #include "emit/project.h"
 
+static const char *target_word(size_t i) {
+    return i <= RP_TARGET_CUDA ? rp_target_word[i] : NULL;
+}
+
 static rp_rc parse_target(const char *word, enum rp_target *target, struct rp_err *err) {
-    for (int k = 0; k <= RP_TARGET_CUDA; k++)
-        if (strcmp(word, rp_target_word[k]) == 0) {
-            *target = (enum rp_target)k;
-            return RP_OK;
-        }
-    return rp_fail(err, RP_USAGE, "emit: --target: '%s' is not c or cuda", word);
+    size_t chosen = 0;
+    rp_rc rc = rp_choose("emit", "target", word, target_word, &chosen, err);
+    *target = (enum rp_target)chosen;
+    return rc;
 }
 
 static void report(const struct rp_pair *pair, enum rp_target target, const char *folder,
@@ -67,10 +70,6 @@ static rp_rc check_inputs(enum rp_target target, const char *folder,
             return rp_fail(err, RP_USAGE, "emit: --out would replace %s, %s", what[k],
                            operands[k]);
     return RP_OK;
-}
-
-static const char *target_word(size_t i) {
-    return i <= RP_TARGET_CUDA ? rp_target_word[i] : NULL;
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {

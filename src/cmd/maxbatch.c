@@ -258,7 +258,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         rp_list_devices(o.json);
         return RP_OK;
     }
-    if ((rc = rp_check_operands("maxbatch", n, 1, INT_MAX, "NETWORK...", err)) != RP_OK)
+    rc = rp_check_operands("maxbatch", argv + 1, n, 1, INT_MAX, "NETWORK...", err);
+    if (rc != RP_OK)
         return rc;
     o.networks = argv + 1;
     o.n_networks = (size_t)n;

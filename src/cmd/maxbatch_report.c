@@ -15,7 +15,8 @@ static int by_batch(const void *a, const void *b) {
     return p->for_speed - q->for_speed;
 }
 
-static void print_points(const struct rp_maxbatch *m) {
+/* A plan that does not fit in the budget has no time that could be compared. */
+static void print_points(const struct rp_maxbatch *m, uint64_t budget_bytes) {
     puts("batch      keep-all   the plan    on host  fits         over time  samples/s");
     for (size_t i = 0; i < m->points.n; i++) {
         const struct rp_batch *p = &m->points.at[i];
@@ -23,6 +24,9 @@ static void print_points(const struct rp_maxbatch *m) {
         printf("%-8" PRIu64 " %10s ", p->batch, rp_show_bytes(p->keep_all_bytes).s);
         if (c->time_ns == 0)
             printf("%10s %10s  %s\n", "-", "-", rp_batch_word[p->verdict]);
+        else if (p->needed_bytes > budget_bytes)
+            printf("%10s %10s  %s\n", rp_show_bytes(p->needed_bytes).s,
+                   rp_show_bytes(p->plan.host_bytes).s, rp_batch_word[p->verdict]);
         else
             printf("%10s %10s  %-11s %10s %10.1f%s\n", rp_show_bytes(p->needed_bytes).s,
                    rp_show_bytes(p->plan.host_bytes).s, rp_batch_word[p->verdict],
@@ -66,7 +70,7 @@ static void print_one(const struct rp_maxbatch_answer *a) {
            m->points.n == 1 ? "" : "s", o->policy->name);
     rp_host_budget_print(&o->host);
     putchar('\n');
-    print_points(m);
+    print_points(m, o->policy_options.budget_bytes);
     if (largest == NULL) {
         char *why = why_none_fits(m);
         printf("\n%s%s%s\n",

@@ -65,25 +65,40 @@ struct rp_nearest rp_nearest_to(const char *text, size_t len) {
     return (struct rp_nearest){text, len, SIZE_MAX, 0, {NULL}};
 }
 
-void rp_nearest_try(struct rp_nearest *near, const char *name) {
+/* Two mistakes in a short word are another word. */
+static size_t max_cost(size_t n_letters) {
+    return n_letters <= 4 ? min(n_letters, 2) : 2 + n_letters / 2;
+}
+
+void rp_nearest_try_as(struct rp_nearest *near, const char *spelling, const char *name) {
     char a[MAX_LETTERS], b[MAX_LETTERS];
-    size_t n = fold(near->text, near->len, a), m = fold(name, strlen(name), b);
+    size_t n = fold(near->text, near->len, a), m = fold(spelling, strlen(spelling), b);
     if (n == 0 || m == 0)
         return;
-    size_t c = cost(a, n, b, m), shorter = min(n, m), max = min(shorter, 2 + shorter / 2);
-    if (c > max)
+    size_t c = cost(a, n, b, m);
+    if (c > max_cost(min(n, m)))
         return;
     if (c < near->cost) {
         near->cost = c;
         near->n = 0;
     }
-    if (c == near->cost && near->n < RP_MAX_NEAREST)
+    bool again = near->n > 0 && near->names[near->n - 1] == name;
+    if (c == near->cost && near->n < RP_MAX_NEAREST && !again)
         near->names[near->n++] = name;
+}
+
+void rp_nearest_try(struct rp_nearest *near, const char *name) {
+    rp_nearest_try_as(near, name, name);
 }
 
 void rp_nearest_try_all(struct rp_nearest *near, rp_names *names) {
     for (size_t i = 0; names(i) != NULL; i++)
         rp_nearest_try(near, names(i));
+}
+
+/* What stands before the i-th of n names. */
+static const char *between(size_t i, size_t n) {
+    return i == 0 ? "" : i + 1 < n ? ", " : " or ";
 }
 
 rp_rc rp_refuse_name(const char *what, const char *text, const char *prefix,
@@ -95,15 +110,40 @@ rp_rc rp_refuse_name(const char *what, const char *text, const char *prefix,
         return rp_fail(err, RP_USAGE, "%s '%.80s' (%s)", what, text, advice);
     FILE *f = rp_text_open(&names, &len);
     for (size_t i = 0; i < near->n; i++)
-        fprintf(f, "%s'%s%s'",
-                i == 0            ? ""
-                : i + 1 < near->n ? ", "
-                                  : " or ",
-                prefix, near->names[i]);
+        fprintf(f, "%s'%s%s'", between(i, near->n), prefix, near->names[i]);
     rp_text_close(f);
     rp_fail(err, RP_USAGE, "%s '%.80s'; did you mean %s?", what, text, names);
     free(names);
     return RP_USAGE;
+}
+
+static rp_rc refuse_choice(const char *command, const char *option, const char *word,
+                           rp_names *names, size_t n, struct rp_err *err) {
+    struct rp_nearest near = rp_nearest_to(word, strlen(word));
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    rp_nearest_try_all(&near, names);
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "%s%s", between(i, n), names(i));
+    for (size_t i = 0; i < near.n; i++)
+        fprintf(f, "%s'%s'%s", i == 0 ? "; did you mean " : between(i, near.n),
+                near.names[i], i + 1 == near.n ? "?" : "");
+    rp_text_close(f);
+    rp_fail(err, RP_USAGE, "%s: --%s: '%.80s' is not %s", command, option, word, text);
+    free(text);
+    return RP_USAGE;
+}
+
+rp_rc rp_choose(const char *command, const char *option, const char *word, rp_names *names,
+                size_t *chosen, struct rp_err *err) {
+    size_t n = 0;
+    for (; names(n) != NULL; n++)
+        if (strcmp(word, names(n)) == 0) {
+            *chosen = n;
+            return RP_OK;
+        }
+    return refuse_choice(command, option, word, names, n, err);
 }
 
 char *rp_list_names(const char *before, rp_names *names) {

@@ -177,19 +177,36 @@ static const char *first_missing(const struct rp_option *table) {
     return NULL;
 }
 
-rp_rc rp_check_operands(const char *command, int n, int min, int max, const char *operands,
-                        struct rp_err *err) {
-    if (n >= min && n <= max)
-        return RP_OK;
-    return rp_fail(err, RP_USAGE, "%s: expected %s, got %d operand%s (try --help)", command,
-                   operands[0] ? operands : "no operands", n, n == 1 ? "" : "s");
+/* The n-th word of "GRAPH PLAN" or "GRAPH...", counted from 0, or the last one if there are
+ * fewer. *len gets its length, without dots behind it. */
+static const char *nth_word(const char *words, int n, int *len) {
+    for (const char *space; n > 0 && (space = strchr(words, ' ')) != NULL; n--)
+        words = space + 1;
+    *len = (int)strcspn(words, " ");
+    for (; *len > 0 && words[*len - 1] == '.'; --*len) {
+    }
+    return words;
+}
+
+rp_rc rp_check_operands(const char *command, char **given, int n, int min, int max,
+                        const char *operands, struct rp_err *err) {
+    int len;
+    const char *missing = nth_word(operands, n, &len);
+    if (n < min)
+        return rp_fail(err, RP_USAGE, "%s: %.*s is missing; expected %s (try --help)",
+                       command, len, missing, operands);
+    if (n > max)
+        return rp_fail(err, RP_USAGE,
+                       "%s: '%.200s' is one operand too many; expected %s (try --help)",
+                       command, given[max], operands[0] ? operands : "none");
+    return RP_OK;
 }
 
 /* Reports a wrong number of operands, or a required option that is not there. */
 static rp_rc check_complete(const struct rp_command *cmd, const struct rp_option *table,
-                            int n_operands, struct rp_err *err) {
+                            char **operands, int n, struct rp_err *err) {
     const char *option = first_missing(table);
-    rp_rc rc = rp_check_operands(cmd->name, n_operands, cmd->min_operands,
+    rp_rc rc = rp_check_operands(cmd->name, operands, n, cmd->min_operands,
                                  cmd->max_operands, cmd->operands, err);
     if (rc == RP_OK && option != NULL)
         return rp_fail(err, RP_USAGE, "%s: --%s is required (try --help)", cmd->name,
@@ -241,5 +258,5 @@ rp_rc rp_options_parse(const struct rp_command *cmd, const struct rp_option *tab
     }
     rp_log_set(quiet ? -1 : verbose);
     *n_operands = n;
-    return check_complete(cmd, table, n, err);
+    return check_complete(cmd, table, argv + 1, n, err);
 }

@@ -70,9 +70,10 @@ typedef void rp_option_visitor(const struct rp_command *cmd, const struct rp_opt
                                void *context);
 void rp_options_visit(const struct rp_command *cmd, rp_option_visitor *call, void *context);
 
-/* RP_USAGE unless the number of operands, n, is from `min` to `max`. For commands where it
- * depends on the options; `operands` says what was expected. */
-rp_rc rp_check_operands(const char *command, int n, int min, int max, const char *operands,
-                        struct rp_err *err);
+/* RP_USAGE unless the number of operands, given[0..n-1], is from `min` to `max`. For
+ * commands where it depends on the options. `operands` has the name of each, as in "GRAPH
+ * PLAN". */
+rp_rc rp_check_operands(const char *command, char **given, int n, int min, int max,
+                        const char *operands, struct rp_err *err);
 
 #endif

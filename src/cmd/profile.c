@@ -165,7 +165,7 @@ static rp_rc profile(const struct options *o, char **operands, int n, struct rp_
     if (rc != RP_OK)
         return rc;
     if (o->compare) {
-        rc = rp_check_operands("profile", n, 2, 2, "A B", err);
+        rc = rp_check_operands("profile", operands, n, 2, 2, "A B", err);
         return rc == RP_OK
                    ? rp_profile_compare(operands[0], operands[1], o->plan, o->json, err)
                    : rc;
@@ -180,7 +180,7 @@ static rp_rc profile(const struct options *o, char **operands, int n, struct rp_
         return measure(o, operands, n, err);
     if (o->traces != NULL)
         return rp_fail(err, RP_USAGE, "profile: --traces needs --graph");
-    if ((rc = rp_check_operands("profile", n, 1, 1, "GRAPH", err)) != RP_OK)
+    if ((rc = rp_check_operands("profile", operands, n, 1, 1, "GRAPH", err)) != RP_OK)
         return rc;
     return model != NULL ? apply_model(o, model, operands[0], err)
                          : measure_on_gpu(o, operands[0], err);

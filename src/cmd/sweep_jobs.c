@@ -1,14 +1,16 @@
 #include "cmd/sweep_jobs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/numbers.h"
 #include "cmd/sweep_budgets.h"
 
 /* Quotes a path for a shell. One that begins with '-' would be taken for an option. */
 static void print_quoted(const char *text) {
-    fputs(text[0] == '-' ? " './" : " '", stdout);
+    fputs(text[0] == '-' ? "'./" : "'", stdout);
     for (; *text != '\0'; text++)
         if (*text == '\'')
             fputs("'\\''", stdout);
@@ -17,13 +19,24 @@ static void print_quoted(const char *text) {
     putchar('\'');
 }
 
+/* This program as it was called: by its path, or by its name if it is in PATH. */
+static void print_program(void) {
+    if (strchr(program_invocation_name, '/') != NULL)
+        print_quoted(program_invocation_name);
+    else
+        fputs("remat-plan", stdout);
+}
+
 /* The sweep of n graphs, without the end of the line. */
 static void print_sweep(const struct rp_sweep *s, const struct rp_sweep_graph *graphs,
                         size_t n) {
-    fputs("remat-plan sweep", stdout);
-    for (size_t i = 0; i < n; i++)
+    print_program();
+    fputs(" sweep", stdout);
+    for (size_t i = 0; i < n; i++) {
+        putchar(' ');
         print_quoted(graphs[i].path);
-    fputs(" -o", stdout);
+    }
+    fputs(" -o ", stdout);
     print_quoted(s->dir);
     printf("%s%s", s->limits, s->settings);
 }
@@ -54,7 +67,7 @@ void rp_sweep_print_slurm(const struct rp_sweep *s) {
     for (int round = 2; round <= RP_SWEEP_ROUNDS && !given; round++)
         printf(" %d", round);
     puts("; do");
-    printf("    job=$(sbatch --parsable --job-name=sweep --array=0-%" PRIu64 " --output",
+    printf("    job=$(sbatch --parsable --job-name=sweep --array=0-%" PRIu64 " --output ",
            n - 1);
     print_quoted(s->dir);
     fputs("/slurm-%A_%a.log $after \"$@\" <<'END'\n#!/bin/sh\n", stdout);
@@ -62,9 +75,10 @@ void rp_sweep_print_slurm(const struct rp_sweep *s) {
     printf(" --share $SLURM_ARRAY_TASK_ID/%" PRIu64 "\nEND\n)\n", n);
     puts("    after=--dependency=afterany:${job%%;*}\n"
          "done");
-    fputs("sbatch --parsable --job-name=sweep-merge --output", stdout);
+    fputs("sbatch --parsable --job-name=sweep-merge --output ", stdout);
     print_quoted(s->dir);
     fputs("/slurm-%j.log $after \"$@\" <<'END'\n#!/bin/sh\n", stdout);
     print_sweep(s, s->graphs, s->n_graphs);
-    printf("%s --merge\nEND\n", s->no_seconds ? " --no-seconds" : "");
+    printf("%s%s --merge\nEND\n", s->no_seconds ? " --no-seconds" : "",
+           s->html ? " --html" : "");
 }

@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "cmd/policy_outcome.h"
+#include "cmd/sweep_budgets.h"
 
 /* ---- one point ---- */
 
@@ -103,15 +104,25 @@ static rp_rc await_process(struct rp_err *err) {
                    "sweep: one of the processes failed");
 }
 
+/* Shows that a point is planned, with `left` more to come. */
+static void show_progress(const struct rp_sweep *s, const struct task *t, size_t number,
+                          size_t n, double left, uint64_t n_processes) {
+    char round[32] = "";
+    if (s->graphs[0].given.n == 0)
+        snprintf(round, sizeof round, "round %" PRIu32 " of %d, ", t->p->round + 1,
+                 RP_SWEEP_ROUNDS);
+    rp_progress_task(s->options.time_limit,
+                     left * s->options.time_limit / (double)n_processes,
+                     "%spoint %zu of %zu, %s at %s", round, number, n, t->a->name,
+                     rp_show_bytes(t->p->budget_bytes).s);
+}
+
 static rp_rc run_tasks(const struct rp_sweep *s, const struct task *tasks, size_t n,
                        uint64_t n_processes, struct rp_err *err) {
-    uint64_t running = 0;
+    uint64_t running = 0, later = rp_sweep_n_to_come(s);
     rp_rc rc = RP_OK;
     for (size_t i = 0; i < n && rc == RP_OK && !rp_stop_interrupted(s->options.stop); i++) {
-        double point_s = s->options.time_limit / (double)n_processes;
-        rp_progress_task(s->options.time_limit, (double)(n - i - 1) * point_s,
-                         "point %zu of %zu, %s at %s", i + 1, n, tasks[i].a->name,
-                         rp_show_bytes(tasks[i].p->budget_bytes).s);
+        show_progress(s, &tasks[i], i + 1, n, (double)(n - i - 1 + later), n_processes);
         if (n_processes == 1) {
             rc = plan_point(s, tasks[i].a, *tasks[i].p, err);
             continue;

@@ -124,6 +124,14 @@ size_t rp_sweep_n_missing(const struct rp_sweep_graph *a) {
     return n;
 }
 
+uint64_t rp_sweep_n_to_come(const struct rp_sweep *s) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->n_graphs; i++)
+        if (s->graphs[i].given.n == 0)
+            n += s->n_points - rp_min_u64(s->n_points, s->graphs[i].points.n);
+    return n;
+}
+
 uint64_t rp_sweep_round_size(const struct rp_sweep *s) {
     uint64_t most = 0;
     for (size_t i = 0; i < s->n_graphs; i++)

@@ -63,6 +63,9 @@ rp_rc rp_sweep_load_points(const struct rp_sweep *s, struct rp_sweep_graph *a,
 /* How many of the listed points are not planned. */
 size_t rp_sweep_n_missing(const struct rp_sweep_graph *a);
 
+/* The most points that the rounds after the listed ones can have. */
+uint64_t rp_sweep_n_to_come(const struct rp_sweep *s);
+
 /* The most points that a round can have for one graph. */
 uint64_t rp_sweep_round_size(const struct rp_sweep *s);
 

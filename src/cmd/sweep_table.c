@@ -361,12 +361,12 @@ rp_rc rp_sweep_tabulate(const struct rp_sweep *s, bool json, struct rp_err *err)
     }
     if (rc == RP_OK)
         rc = print_and_save(&t, json, err);
+    uint64_t later = rp_sweep_n_to_come(s);
     if (rc == RP_OK && t.n_missing > 0)
-        rc =
-            rp_fail(err, RP_LIMIT,
-                    "sweep: %zu of %zu points are not planned: give the same command again "
-                    "to go on",
-                    t.n_missing, t.n_rows);
+        rc = rp_fail(err, RP_LIMIT,
+                     "sweep: %" PRIu64 " of %" PRIu64
+                     " points are not planned: give the same command again to go on",
+                     t.n_missing + later, t.n_rows + later);
     for (size_t i = 0; i < s->n_graphs; i++)
         free(t.curves[i].rows);
     free(t.curves);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/nearest.h"
 #include "cmd/replay_cuda.h"
 #include "cmd/verify_report.h"
 
@@ -57,22 +58,22 @@ static rp_rc verify_and_report(struct rp_verify_report *r, bool json, struct rp_
     return rc;
 }
 
+static const char *replay_name(size_t i) {
+    return RP_REPLAY_HASH + i < RP_N_REPLAYS ? rp_replay_word[RP_REPLAY_HASH + i] : NULL;
+}
+
 static rp_rc parse_replay(const char *word, bool no_replay, enum rp_replay_kind *kind,
                           struct rp_err *err) {
+    size_t chosen = 0;
     *kind = no_replay ? RP_REPLAY_NONE : RP_REPLAY_HASH;
     if (word == NULL)
         return RP_OK;
     if (no_replay)
         return rp_fail(err, RP_USAGE,
                        "verify: --no-replay cannot be combined with --replay");
-    for (*kind = RP_REPLAY_HASH; *kind < RP_N_REPLAYS; ++*kind)
-        if (strcmp(word, rp_replay_word[*kind]) == 0)
-            return RP_OK;
-    return rp_fail(err, RP_USAGE, "verify: --replay: '%s' is not hash, ref or cuda", word);
-}
-
-static const char *replay_name(size_t i) {
-    return RP_REPLAY_HASH + i < RP_N_REPLAYS ? rp_replay_word[RP_REPLAY_HASH + i] : NULL;
+    rp_rc rc = rp_choose("verify", "replay", word, replay_name, &chosen, err);
+    *kind = RP_REPLAY_HASH + (enum rp_replay_kind)chosen;
+    return rc;
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {

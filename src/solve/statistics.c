@@ -262,7 +262,7 @@ static void put_all(struct output *o, const struct rp_statistics *s) {
     if (s->method[RP_CROSSOVER].calls > 0)
         PUT_SECTION(o, "crossover", "crossover", crossover_counters, &s->crossover);
     if (s->method[RP_NEIGHBORHOOD].calls > 0)
-        PUT_SECTION(o, "large_neighborhood", "large neighbourhood", neighborhood_counters,
+        PUT_SECTION(o, "neighborhoods", "neighbourhoods", neighborhood_counters,
                     &s->neighborhood);
     if (s->method[RP_ASTAR].calls > 0)
         PUT_SECTION(o, "astar", "A*", astar_counters, &s->astar);

@@ -65,12 +65,19 @@ t maxbatch resnet50 -d V100
 t profile bare.json --device A100
 t profile --device h10
 t profile bare.json --device tpu
+t profile bare.json --device 'Tesla V100-SXM2-16GB'
+t profile bare.json --device 'NVIDIA H100 80GB HBM3'
+t zoo list
 t zoo resnet50 --dtype fp16
 t zoo resnet50 --dtype FLOAT32
 t solve g.json -b 50% -p Chen
 t solve g.json -b 50% -p v-dnn
 t solve g.json -b 50% -p tflms:swap-in=3
 t compare g.json -p chen-sqrt,checkmat
+t compare g.json -p all
+t solve g.json -b 50% --engine HiGHS
+t verify g.json plan.json --replay CUDA
+t emit g.json plan.json --target gpu -o program
 # files
 t solve resnet50 -b 50%
 t solve bare.json -b 50%

@@ -8,6 +8,7 @@ term() {
 }
 export TERM=xterm
 term remat-plan compare data/graph/good/chain.json -b 80% -p chen-sqrt,dtr "2>&1 >/dev/null"
+term remat-plan sweep data/graph/good/chain.json -n 4 -p libra -o sweep "2>&1 >/dev/null"
 term remat-plan verify data/graph/good/small.json data/plan/good/small.json | head -n 1
 term remat-plan solve data/graph/good/chain.json -b 1
 term remat-plan sovle

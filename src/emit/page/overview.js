@@ -18,7 +18,9 @@ class Overview {
         Object.assign(this, {host, graph, raw, open});
         this.entries = raw.entries.map((entry, index) => ({...entry, index}));
         this.planned = this.entries.filter(entry => entry.plan !== undefined);
-        this.worst = Math.max(1e-9, ...this.planned.map(entry => overhead(graph, entry)));
+        this.timed = raw.entries.some(entry => entry.solver !== undefined);
+        const fitting = this.planned.filter(entry => entry.fits);
+        this.worst = Math.max(1e-9, ...fitting.map(entry => overhead(graph, entry)));
         this.full = Math.min(1, this.worst);  // the time over keep-all of a full bar
         this.most =
             Math.max(graph.keepAll.peak, 1, ...this.planned.map(entry => entry.peak));
@@ -43,20 +45,15 @@ class Overview {
     }
 
     table(entries, first) {
-        const heads = [
-            first, "Time over keep-all", "Peak and budget", "Recompute", "Stall", "On host",
-            "Memory over the step"
-        ];
-        const numbers = heads.slice(3, 6);
+        const head = (text, kind) => el("th", {scope: "col", class: kind || ""}, text);
         return el(
             "table", {class: "entries"},
             el("thead", {},
-               el("tr", {},
-                  ...heads.map(
-                      text =>
-                          el("th",
-                             {scope: "col", class: numbers.includes(text) ? "number" : ""},
-                             text)))),
+               el("tr", {}, head(first, "first"), head("Time over keep-all", "time"),
+                  head("Peak and budget", "peak"),
+                  this.timed ? head("Planned in", "number") : null,
+                  head("Recompute", "number"), head("Stall", "number"),
+                  head("On host", "number"), head("Memory over the step", "curve"))),
             el("tbody", {}, ...entries.map(entry => this.row(entry))));
     }
 
@@ -64,22 +61,33 @@ class Overview {
         if (entry.plan === undefined)
             return el(
                 "tr", {class: "none"}, el("th", {scope: "row"}, entryName(entry)),
-                el("td", {colspan: 6}, entry.reason));
-        const time = overhead(this.graph, entry);
+                el("td", {colspan: 2}, entry.reason), this.solverTime(entry),
+                el("td", {colspan: 4}));
         return el(
             "tr", {click: () => this.open(entry.index)},
             el("th", {scope: "row"},
                el("a", {href: "#plan-" + entry.index}, entryName(entry))),
-            el("td", {}, this.bar(time / this.full, "again"),
-               el("span", {},
-                  showPercent(entry.time - this.graph.baseline, this.graph.baseline))),
+            this.timeCell(entry),
             el("td", {}, this.bar(entry.peak / this.most, "plan", entry.budget / this.most),
                el("span", {},
                   showBytes(entry.peak) + (entry.fits ? "" : " \u00b7 does not fit"))),
-            el("td", {class: "number"}, showTime(entry.recompute)),
+            this.solverTime(entry), el("td", {class: "number"}, showTime(entry.recompute)),
             el("td", {class: "number"}, showTime(entry.stall)),
             el("td", {class: "number"}, showBytes(entry.host)),
             el("td", {}, this.smallCurve(entry)));
+    }
+
+    // A plan that does not fit takes no time that could be compared.
+    timeCell(entry) {
+        if (!entry.fits) return el("td", {class: "muted"}, "\u2013");
+        const more = entry.time - this.graph.baseline;
+        return el(
+            "td", {}, this.bar(overhead(this.graph, entry) / this.full, "again"),
+            el("span", {}, showPercent(more, this.graph.baseline)));
+    }
+
+    solverTime(entry) {
+        return this.timed ? el("td", {class: "number"}, showTime(entry.solver)) : null;
     }
 
     // A bar, with a mark where the budget lies.

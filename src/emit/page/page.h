@@ -22,6 +22,7 @@ struct rp_page_entry {
     const struct rp_plan *plan; /* has passed rp_verify; NULL: there is none */
     bool fits;                  /* the plan is within the budget */
     const char *reason;         /* why there is no plan, if so */
+    const uint64_t *solver_ns;  /* how long planning took; NULL: it is not said */
 };
 
 /* PLAN: one entry, with a plan. COMPARISON: policies at some budgets, in the order of the

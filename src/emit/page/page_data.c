@@ -129,6 +129,8 @@ static void put_entry(struct rp_json_writer *w, const struct rp_page *page, size
     if (e->name != NULL)
         rp_json_string(w, "name", e->name);
     rp_json_uint(w, "budget", e->budget_bytes);
+    if (e->solver_ns != NULL)
+        rp_json_uint(w, "solver", *e->solver_ns);
     if (e->plan == NULL) {
         rp_json_string(w, "reason", e->reason);
         return;

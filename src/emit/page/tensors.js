@@ -16,7 +16,7 @@ const COLUMNS = [
     {key: "on", title: "On device", number: true, text: row => showTime(row.on)},
     {
         key: "off",
-        title: "Off between",
+        title: "Off device",
         number: true,
         text: row => (row.off > 0 ? showTime(row.off) : "")
     },

@@ -2,7 +2,6 @@
 
 #include <glpk.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "solve/engine/highs_api.h"
@@ -24,15 +23,6 @@ const char *rp_engine_version(enum rp_engine e) {
     if (e == RP_ENGINE_GLPK)
         return glp_version();
     return highs != NULL ? highs->version() : NULL;
-}
-
-rp_rc rp_engine_parse(const char *name, enum rp_engine *e, struct rp_err *err) {
-    for (int k = 0; k < RP_N_ENGINES; k++)
-        if (strcmp(name, names[k]) == 0) {
-            *e = (enum rp_engine)k;
-            return rp_engine_load(*e, err);
-        }
-    return rp_fail(err, RP_USAGE, "no engine '%.100s' (there are: glpk, highs)", name);
 }
 
 static int to_log(void *info, const char *text) {

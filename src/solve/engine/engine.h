@@ -27,8 +27,6 @@ const char *rp_engine_version(enum rp_engine e);
 /* Loads the engine. RP_ENV if it is not there; the message says where it was looked for and
  * what was wrong there. */
 rp_rc rp_engine_load(enum rp_engine e, struct rp_err *err);
-/* The engine of that name, loaded. RP_USAGE if there is no such name; else as above. */
-rp_rc rp_engine_parse(const char *name, enum rp_engine *e, struct rp_err *err);
 
 /* What GLPK has to say goes to the log at level 2, and never to the terminal. Those who use
  * GLPK call this first. Returns the level for its messages. */
