@@ -9,8 +9,8 @@
  *   PDHG        one term of the linear program touched, about 1.5 ns (pdhg_bound.h)
  *   packing     about a nanosecond (packer.h)
  *   A*          one state
- * "Per second" is per second of --time-limit. The rates are low enough that on an idle
- * machine the work limit comes before the clock.
+ * "Per second" is per second of --time-limit, of which the search has SCHEDULE_SHARE if
+ * addresses are wanted. bench/calibration shows what the units take on this machine.
  */
 #ifndef RP_SOLVE_CORE_PARAMS_H
 #define RP_SOLVE_CORE_PARAMS_H

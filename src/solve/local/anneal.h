@@ -23,7 +23,7 @@ enum { RP_ANNEAL_QUESTION = 100000 }; /* about 10 ms */
 
 struct rp_anneal_options {
     uint64_t seed;
-    uint64_t work;              /* limit: about a tenth of a microsecond each */
+    uint64_t work;              /* limit: about 40 ns each */
     double initial_temperature; /* as a share of the mean op time */
     /* Called at the start and after each RP_ANNEAL_QUESTION units of work, with the time of
      * the best schedule so far (INFINITY: none fits): true ends the search. */
