@@ -11,7 +11,7 @@
 #include "solve/solver.h"
 #include "sums.h"
 
-enum { WORK = 5000000 };
+enum { WORK = 3500000 };
 
 static bool never(void *arg) {
     (void)arg;
@@ -130,11 +130,11 @@ static void search(struct start *c, uint64_t work,
 
 /* Annealing ends where no move of its own helps. */
 static void the_search_leaves_local_optima_of_annealing(void) {
-    uint32_t n = 4, better = 0;
+    uint32_t n = 6, better = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct rp_large_neighborhood_statistics stats = {0};
         struct start c;
-        make_start(seed, 60, &c);
+        make_start(seed, 36, &c);
         if (c.found) {
             uint64_t start_ns = c.time_ns;
             search(&c, WORK, &stats);
@@ -153,7 +153,7 @@ static void the_same_seed_gives_the_same_schedule(void) {
     struct rp_large_neighborhood_statistics stats[2] = {{0}, {0}};
     struct start c[2];
     for (int i = 0; i < 2; i++) {
-        make_start(3, 60, &c[i]);
+        make_start(3, 36, &c[i]);
         search(&c[i], WORK, &stats[i]);
     }
     size_t bytes = ((size_t)c[0].s.n_stages + 1) * c[0].s.words * sizeof *c[0].s.rows;
@@ -173,7 +173,7 @@ static void little_work_is_saved_up(void) {
     struct rp_solution_pool pool = {0};
     struct start c;
     uint32_t calls = 0;
-    make_start(3, 60, &c);
+    make_start(3, 36, &c);
     rp_solution_pool_add(&pool, &c.s, c.time_ns);
     for (; stats.tries == 0 && calls < 1000; calls++)
         rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
