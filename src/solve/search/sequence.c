@@ -8,17 +8,18 @@
 struct row {
     enum rp_method method;
     enum rp_space_id space;
-    double share;     /* of the time of one annealing run */
+    /* Of the time of one annealing run: on graphs without swaps, and with them. */
+    double share, share_with_swaps;
     bool full_length; /* only in rounds whose runs have their full length */
 };
 static const struct row rows[] = {
-    {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, false},
-    {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 1, false},
-    {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, false},
-    {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0.1, false},
-    {RP_ANNEAL, RP_BOTH, 0.8, false},
-    {RP_POLISH, RP_BOTH, 0.2, false},
-    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, true},
+    {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, 0.4, false},
+    {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 1, 0.4, false},
+    {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, 0.1, false},
+    {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0, 0.1, false},
+    {RP_ANNEAL, RP_BOTH, 0, 1, false},
+    {RP_POLISH, RP_BOTH, 0, 0.3, false},
+    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, 0.3, true},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -50,7 +51,7 @@ bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn)
                              .space = r->space,
                              .run_seconds = ldexp(full_seconds, -2 * (int)quarterings),
                              .begin = s->done};
-    turn->seconds = r->share * turn->run_seconds;
+    turn->seconds = (s->may_swap ? r->share_with_swaps : r->share) * turn->run_seconds;
     if (s->round == MAX_ROUNDS || (s->k > 0 && s->done + turn->seconds > limit))
         return false;
     s->done += turn->seconds;
