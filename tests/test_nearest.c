@@ -77,6 +77,8 @@ static void sizes_in_other_spellings_are_understood(void) {
         {"50 %", "; did you mean 50%?"},
         {"=2GiB", "; did you mean 2GiB?"},
         {"0.5", "; did you mean 50%?"},
+        {".5", "; did you mean 50%?"},
+        {".5GiB", "; did you mean 0.5GiB?"},
         /* These are spelled as they should be, so their fault is another one. */
         {"99999999999GiB", ""},
         {"99999999999gib", ""},

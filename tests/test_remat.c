@@ -334,7 +334,7 @@ static void wrong_graphs_are_refused(void) {
                        "graph: line 1 column 1: ']' expected near end of file");
     expect_parse_error("{'format':'remat-graph','version':3}", GOOD_PLAN,
                        "graph: version: is not 1 or 2");
-    expect_parse_error("[]", GOOD_PLAN, "graph: format: is not what is read here");
+    expect_parse_error("[]", GOOD_PLAN, "graph: format: is not 'remat-graph'");
     expect_parse_error(GRAPH(",'colour':1", X, MAKES_X, "0"), GOOD_PLAN,
                        "graph: colour: is not a key of the format");
     expect_parse_error(GRAPH(",'device':{'alignment_bytes':0}", X, MAKES_X, "0"), GOOD_PLAN,
@@ -378,7 +378,7 @@ static void wrong_plans_are_refused(void) {
     expect_parse_error(graph, "",
                        "plan: line 1 column 0: '[' or '{' expected near end of file");
     expect_parse_error(graph, PLAN("remat-graph", NUMBERS, "", "{'time_ns':1}"),
-                       "plan: format: is not what is read here");
+                       "plan: format: is not 'remat-plan'");
     expect_parse_error(graph, PLAN("remat-plan", "", "", "{'time_ns':1}"),
                        "plan: budget_bytes: is missing");
     expect_parse_error(graph, PLAN("remat-plan", NUMBERS ",'x\\n':1", "", "{'time_ns':1}"),
@@ -485,9 +485,8 @@ static void errors_name_the_file(void) {
     static const char swap[] = "tests/data/verify/swap.json";
     static const char other[] = "tests/data/graph/good/small.json";
     expect_load_error(swap, swap,
-                      "tests/data/verify/swap.json: format: is not what is read here");
-    expect_load_error(net, net,
-                      "tests/data/verify/net.json: format: is not what is read here");
+                      "tests/data/verify/swap.json: format: is not 'remat-graph'");
+    expect_load_error(net, net, "tests/data/verify/net.json: format: is not 'remat-plan'");
     expect_load_error(other, swap,
                       "tests/data/verify/swap.json: graph: the plan is for another graph");
     CU_ASSERT_PTR_NULL(remat_load(other, swap, NULL));
@@ -513,9 +512,9 @@ static void errors_name_files_with_odd_paths(void) {
     char *path = write_text(folder, name, "[]"), *plan = write_text(folder, "plan", "[]");
     CU_ASSERT_PTR_NULL(remat_load(path, path, &error));
     CU_ASSERT_EQUAL(strncmp(error.text, name, 200), 0);
-    CU_ASSERT_STRING_EQUAL(error.text + 200, ": format: is not what is read here");
+    CU_ASSERT_STRING_EQUAL(error.text + 200, ": format: is not 'remat-graph'");
     CU_ASSERT_EQUAL_FATAL(chdir(folder), 0);
-    expect_load_error("plan", path, "plan: format: is not what is read here");
+    expect_load_error("plan", path, "plan: format: is not 'remat-graph'");
     CU_ASSERT_EQUAL_FATAL(chdir(cwd), 0);
     unlink(plan);
     unlink(path);

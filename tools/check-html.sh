@@ -276,6 +276,10 @@ comparison_page() {
     check "a click shows the plan" "true #plan-0" "!byId('plan').hidden + ' ' + location.hash"
     check "with its peak" "$(js "page.raw.entries[0].peak")" "document.querySelector('[data-figure=Peak]').dataset.exact"
     js "byId('back').click()" >/dev/null
+    check "the plan has the focus on the way back" "#plan-0" "document.activeElement.getAttribute('href')"
+    keys Enter
+    check "Enter opens it, and the chart has the focus" "true chart" "!byId('plan').hidden + ' ' + document.activeElement.id"
+    js "history.back()" >/dev/null
     check "and back" false "byId('overview').hidden"
     quiet
 }

@@ -35,7 +35,7 @@ try "it walks a plan" bash -c "'$tmp/example' tests/data/verify/net.json \
 try "it printed the ops it ran" grep -q '^run ' "$tmp/output"
 try "it refuses a graph given as a plan" bash -c "! '$tmp/example' tests/data/verify/net.json \
     tests/data/verify/net.json 2>'$tmp/errors'"
-try "the message is one line and names the file" grep -qx 'tests/data/verify/net.json: format: is not what is read here' "$tmp/errors"
+try "the message is one line and names the file" grep -qx 'tests/data/verify/net.json: format: is not '\''remat-plan'\''' "$tmp/errors"
 echo '#include <remat.h>' >"$tmp/cpp.cc"
 try "remat.h compiles as C++" "$cc" -x c++ -Wall -Wextra -Werror -I"$root/include" -c \
     -o "$tmp/cpp.o" "$tmp/cpp.cc"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+
 static const struct rp_command *const commands[] = {RP_COMMANDS(RP_COMMAND_ADDRESS) NULL};
 
 static const char *command_name(size_t i) {
@@ -11,23 +13,26 @@ static const char *command_name(size_t i) {
 }
 
 static void print_help(void) {
-    puts("usage: remat-plan COMMAND [options]\n"
-         "Plan which tensors of a training step to keep, recompute or swap.\n\n"
-         "commands:");
+    rp_put_styled(RP_HEADING, "usage:", stdout);
+    puts(" remat-plan COMMAND [options]\n"
+         "Plan which tensors of a training step to keep, recompute or swap.\n");
+    rp_put_styled(RP_HEADING, "commands:", stdout);
+    putchar('\n');
     for (int i = 0; commands[i] != NULL; i++)
         printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     puts(
         "\n"
         "'remat-plan help COMMAND' describes a command. 'remat-plan --version' prints the\n"
-        "version and the engines for linear programs.\n\n"
-        "exit codes:\n"
-        "  0  done\n"
-        "  1  the answer is no: no plan can exist, or the plan is rejected\n"
-        "  2  wrong command line\n"
-        "  3  a file is not accepted\n"
-        "  4  a limit or an interrupt came before the answer was complete\n"
-        "  5  trouble with the environment: disk, memory, driver, missing library\n"
-        "  6  a bug in remat-plan");
+        "version and the engines for linear programs.\n");
+    rp_put_styled(RP_HEADING, "exit codes:", stdout);
+    puts("\n"
+         "  0  done\n"
+         "  1  the answer is no: no plan can exist, or the plan is rejected\n"
+         "  2  wrong command line\n"
+         "  3  a file is not accepted\n"
+         "  4  a limit or an interrupt came before the answer was complete\n"
+         "  5  trouble with the environment: disk, memory, driver, missing library\n"
+         "  6  a bug in remat-plan");
 }
 
 static rp_rc run_command(const char *name, int argc, char **argv, struct rp_err *err) {

@@ -15,7 +15,12 @@ static int by_batch(const void *a, const void *b) {
     return p->for_speed - q->for_speed;
 }
 
-/* A plan that does not fit in the budget has no time that could be compared. */
+/* A plan that does not fit has no time that could be compared. */
+static bool has_time(const struct rp_batch *p, uint64_t budget_bytes) {
+    return p->verdict == RP_BATCH_FITS || p->verdict == RP_BATCH_TOO_SLOW ||
+           (p->verdict == RP_BATCH_INTERRUPTED && p->needed_bytes <= budget_bytes);
+}
+
 static void print_points(const struct rp_maxbatch *m, uint64_t budget_bytes) {
     puts("batch      keep-all   the plan    on host  fits         over time  samples/s");
     for (size_t i = 0; i < m->points.n; i++) {
@@ -24,7 +29,7 @@ static void print_points(const struct rp_maxbatch *m, uint64_t budget_bytes) {
         printf("%-8" PRIu64 " %10s ", p->batch, rp_show_bytes(p->keep_all_bytes).s);
         if (c->time_ns == 0)
             printf("%10s %10s  %s\n", "-", "-", rp_batch_word[p->verdict]);
-        else if (p->needed_bytes > budget_bytes)
+        else if (!has_time(p, budget_bytes))
             printf("%10s %10s  %s\n", rp_show_bytes(p->needed_bytes).s,
                    rp_show_bytes(p->plan.host_bytes).s, rp_batch_word[p->verdict]);
         else

@@ -17,6 +17,11 @@ const char *rp_policy_name(size_t i) {
 }
 
 static rp_rc refuse_policy(const char *command, const char *name, struct rp_err *err) {
+    if (strchr(name, ',') != NULL)
+        return rp_fail(err, RP_USAGE,
+                       "%s: --policy: '%.80s' is more than one policy ('remat-plan "
+                       "compare' takes several)",
+                       command, name);
     struct rp_nearest near = rp_nearest_to(name, strlen(name));
     rp_nearest_try_all(&near, rp_policy_name);
     char *what = rp_format("%s: --policy: unknown policy", command);

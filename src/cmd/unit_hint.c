@@ -37,16 +37,17 @@ struct quantity {
     const char *unit;
 };
 
-/* Reads "1.5 GiB", "1,5 GiB" or, of -b=2GiB, "=2GiB". False if the text does not begin with
- * such a number. */
+/* Reads "1.5 GiB", "1,5 GiB", ".5GiB" or, of -b=2GiB, "=2GiB". False if the text does not
+ * begin with such a number. */
 static bool split(const char *text, struct quantity *q) {
     text += text[0] == '=';
     size_t n = strspn(text, "0123456789");
+    bool bare = text[0] == '.'; /* without a digit in front of the point */
     if ((text[n] == '.' || text[n] == ',') && isdigit((unsigned char)text[n + 1]))
         n += 1 + strspn(text + n + 1, "0123456789");
-    if (!isdigit((unsigned char)text[0]) || n >= sizeof q->number)
+    if (n == 0 || n + bare >= sizeof q->number)
         return false;
-    snprintf(q->number, sizeof q->number, "%.*s", (int)n, text);
+    snprintf(q->number, sizeof q->number, "%s%.*s", bare ? "0" : "", (int)n, text);
     char *comma = strchr(q->number, ',');
     if (comma != NULL)
         *comma = '.';

@@ -80,6 +80,10 @@ static rp_rc parse_dtype(const char *command, const char *text, enum rp_dtype *d
 }
 
 static rp_rc refuse_network(const char *command, const char *name, struct rp_err *err) {
+    if (strchr(name, ',') != NULL)
+        return rp_fail(err, RP_USAGE,
+                       "%s: '%.80s' is no network; spaces separate networks, not commas",
+                       command, name);
     struct rp_nearest near = rp_nearest_to(name, strlen(name));
     rp_nearest_try_all(&near, rp_network_name);
     char *what = rp_format("%s: unknown network", command);

@@ -112,8 +112,10 @@ static json_t *parse_json(const char *text, size_t len, const char *file,
         return NULL;
     }
     const char *found = json_string_value(json_object_get(root, "format"));
+    char rule[64];
+    snprintf(rule, sizeof rule, "is not '%s'", format);
     if (found == NULL || strcmp(found, format) != 0)
-        fail(&p, "format", "is not what is read here");
+        fail(&p, "format", rule);
     else if (json_integer_value(json_object_get(root, "version")) != 1 &&
              !is_version_2(root))
         fail(&p, "version", "is not 1 or 2");

@@ -75,6 +75,9 @@ t solve g.json -b 50% -p v-dnn
 t solve g.json -b 50% -p tflms:swap-in=3
 t compare g.json -p chen-sqrt,checkmat
 t compare g.json -p all
+t solve g.json -b 50% -p keep-all,dtr
+t maxbatch resnet50,vgg16 -d h100
+t solve g.json -b .5MiB
 t solve g.json -b 50% --engine HiGHS
 t verify g.json plan.json --replay CUDA
 t emit g.json plan.json --target gpu -o program

@@ -11,6 +11,7 @@ term remat-plan compare data/graph/good/chain.json -b 80% -p chen-sqrt,dtr "2>&1
 term remat-plan sweep data/graph/good/chain.json -n 4 -p libra -o sweep "2>&1 >/dev/null"
 term remat-plan verify data/graph/good/small.json data/plan/good/small.json | head -n 1
 term remat-plan solve data/graph/good/chain.json -b 1
+term remat-plan --help | grep :
 term remat-plan sovle
 NO_COLOR=1 term remat-plan sovle
 TERM=dumb term remat-plan sovle

@@ -20,7 +20,10 @@ class Page {
             input.onchange = () => this.setAxis();
         matchMedia("(prefers-color-scheme: dark)").onchange = () =>
             this.chart && this.chart.readInk();
-        addEventListener("hashchange", () => this.route());
+        addEventListener("hashchange", event => {
+            this.route();
+            this.moveFocus(new URL(event.oldURL).hash);
+        });
         addEventListener("keydown", event => this.key(event));
         this.route();
     }
@@ -40,6 +43,17 @@ class Page {
             this.showPlan(index, entry);
         else
             this.showOverview();
+    }
+
+    // The keyboard goes on at the chart of a plan, and back at the plan that it came from.
+    moveFocus(before) {
+        const active = document.activeElement;
+        if (active !== document.body && active.getClientRects().length > 0) return;
+        const row = document.querySelector(`#overview .entries a[href="${before}"]`);
+        if (!byId("plan").hidden)
+            byId("chart").focus({preventScroll: true});
+        else if (row !== null)
+            row.focus();
     }
 
     showOverview() {
