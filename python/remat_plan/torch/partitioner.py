@@ -26,6 +26,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from torch import fx
@@ -57,7 +58,9 @@ class Partitioner(CustomPartitionerFn):
     def __init__(self, planning: Options) -> None:
         if planning.storage == "arena":
             raise Refused("storage='arena' is not for Inductor, which allocates by itself")
-        self.planning = planning
+        # Inductor orders ops by itself. A plan in another order may run ops of the backward
+        # pass early, which the partitioner cannot.
+        self.planning = replace(planning, options=("--given-order", *planning.options))
         self.planned: list[Planned] = []
 
     @property
