@@ -217,10 +217,9 @@ static rp_rc save_html(const struct table *t, const char *path, struct rp_err *e
         const struct row *r = &t->rows.at[i];
         bool shown = has_figures(r);
         reasons[i] = shown ? NULL : reason(t, r);
-        entries[i] = (struct rp_page_entry){r->policy->name, r->budget_bytes,
-                                            shown ? &r->outcome.plan : NULL,
-                                            r->outcome.report.fits, reasons[i],
-                                            t->no_seconds ? NULL : &r->solver_ns};
+        entries[i] = (struct rp_page_entry){
+            r->policy->name,        r->budget_bytes, shown ? &r->outcome.plan : NULL,
+            r->outcome.report.fits, reasons[i],      t->no_seconds ? NULL : &r->solver_ns};
     }
     rp_page_write(&(struct rp_page){RP_PAGE_COMPARISON, t->g, entries, t->rows.n}, f);
     for (size_t i = 0; i < t->rows.n; i++)

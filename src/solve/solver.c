@@ -82,8 +82,8 @@ static rp_rc refuse_keep_all_only(struct rp_context *w) {
 
 /* First schedules: of the start plan, or made in one pass. */
 static void construct(struct rp_context *w, struct rp_schedule *scratch) {
-    w->report->start_left_out = w->o->start != NULL &&
-                                !rp_construct_from_plan(w, w->o->start) && !w->o->reorder;
+    w->report->start_left_out =
+        w->o->start != NULL && !rp_construct_from_plan(w, w->o->start) && !w->o->reorder;
     rp_construct_incumbents(w, scratch);
     rp_place_first(w, scratch);
 }

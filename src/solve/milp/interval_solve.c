@@ -199,7 +199,8 @@ void rp_interval_solve(const struct rp_interval_model *m,
     rp_interval_cuts_init(&s.cuts, m);
     if (!m->empty)
         run_root(&s);
-    while (!o->root_only && r->bound_ns < beyond_ns(&s) && !rp_stop_now(o->stop) && solve_milp(&s))
+    while (!o->root_only && r->bound_ns < beyond_ns(&s) && !rp_stop_now(o->stop) &&
+           solve_milp(&s))
         ;
     r->finished = r->finished || r->bound_ns == beyond_ns(&s);
     rp_interval_cuts_fini(&s.cuts);

@@ -107,8 +107,7 @@ enum rp_mip_worker_status rp_mip_worker_wait(struct rp_mip_worker *m, double sec
     if (m->dead)
         return RP_MIP_DEAD;
     struct answer answer;
-    enum rp_child_answer got =
-        rp_child_wait(&m->child, seconds, &answer, sizeof answer);
+    enum rp_child_answer got = rp_child_wait(&m->child, seconds, &answer, sizeof answer);
     if (got == RP_CHILD_SILENT)
         return RP_MIP_DEADLINE;
     m->dead = got == RP_CHILD_GONE || !is_valid(m, &answer.state);
