@@ -11,6 +11,8 @@ make_() {
     }
 }
 
+# Tests of HiGHS run where it is found; under CI it must be.
+export REMAT_PLAN_HIGHS=${REMAT_PLAN_HIGHS:-$(tools/check-python.sh highs)}
 good=0 bad=0
 if make_ BUILD="$build/clang" CC=clang all "$build/clang/unit"; then
     good=1

@@ -87,8 +87,11 @@ struct rp_mip_worker *rp_mip_worker_start(const struct rp_instance *p,
 void rp_mip_worker_submit(struct rp_mip_worker *m, uint64_t work,
                           const struct rp_schedule *best) {
     struct request request = {work, best != NULL};
-    if (best != NULL)
-        rp_schedule_copy(&m->to_child, best);
+    if (best != NULL) {
+        struct rp_schedule held = *best;
+        held.ins = NULL; /* without swap-ins, which have no place in the shared memory */
+        rp_schedule_copy(&m->to_child, &held);
+    }
     m->dead = m->dead || !rp_child_send(&m->child, &request, sizeof request);
 }
 
