@@ -6,31 +6,68 @@
 #include "base/numbers.h"
 #include "model/timeline.h"
 
-/* Numbers the tensors by producer. local[x] is the number of graph tensor x; RP_NONE for
- * sources. */
-static void number_tensors(struct rp_instance *p, bool addressed, uint32_t *local) {
-    const struct rp_graph *g = p->graph;
-    uint64_t alignment = addressed ? g->device.alignment_bytes : 1;
+/* Working memory of the layout. */
+struct layout {
+    struct rp_instance *p;
+    uint64_t alignment; /* of sizes */
+    /* Per tensor of the graph: its number here; of a source, that of its present version.
+     * RP_NONE: it has not been made, or it stays on the device. */
+    uint32_t *local;
+    uint32_t n_inputs;
+};
+
+/* A source that is laid out as versions. One without bytes may as well stay. */
+static bool may_move(const struct rp_graph *g, uint32_t x) {
+    const struct rp_tensor *t = &g->tensors[x];
+    return t->producer == RP_NONE &&
+           (t->home == RP_HOME_HOST || (t->home == RP_HOME_ANY && t->bytes > 0));
+}
+
+bool rp_any_home_on_host(const struct rp_graph *g) {
     for (uint32_t x = 0; x < g->n_tensors; x++)
-        local[x] = RP_NONE;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const struct rp_op *op = &g->ops[p->op_of[i]];
-        p->time_ns[i] = op->time_ns;
-        p->workspace_bytes[i] = rp_round_up(op->workspace_bytes, alignment);
-        p->output_start[i] = p->n_tensors;
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            uint32_t x = op->outputs[k], y = p->n_tensors++;
-            local[x] = y;
-            p->tensor_of[y] = x;
-            p->outputs[y] = y;
-            p->producer[y] = i;
-            p->pinned[y] = g->tensors[x].held;
-            p->kept[y] = g->kept[x] || p->pinned[y];
-            p->bytes[y] = rp_round_up(g->tensors[x].bytes, alignment);
-            p->shadow_bytes[y] = op->cannot_rewrite ? p->bytes[y] : 0;
-        }
-    }
-    p->output_start[p->n_ops] = p->n_tensors;
+        if (may_move(g, x))
+            return true;
+    return false;
+}
+
+uint64_t rp_bytes_at_home_on_device(const struct rp_graph *g) {
+    uint64_t bytes = g->fixed_bytes;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (may_move(g, x) && g->tensors[x].home == RP_HOME_ANY)
+            bytes -= g->tensors[x].bytes;
+    return bytes;
+}
+
+/* Adds tensor x of the graph as an output of op i. */
+static uint32_t add_output(struct layout *l, uint32_t i, uint32_t x) {
+    struct rp_instance *p = l->p;
+    const struct rp_graph *g = p->graph;
+    uint32_t y = p->n_tensors++;
+    p->tensor_of[y] = x;
+    p->outputs[y] = y;
+    p->producer[y] = i;
+    p->bytes[y] = rp_round_up(g->tensors[x].bytes, l->alignment);
+    p->version_0[y] = p->next_version[y] = RP_NONE;
+    l->local[x] = y;
+    return y;
+}
+
+/* Makes x, which was made as an ordinary output, the next version of its source. */
+static void add_version(struct layout *l, uint32_t i, uint32_t x) {
+    struct rp_instance *p = l->p;
+    uint32_t before = l->local[x], y = add_output(l, i, x);
+    p->version_0[y] = before == RP_NONE ? y : p->version_0[before];
+    p->kept[y] = p->graph->kept[x];
+    p->overwritten_bytes[i] += p->bytes[y];
+    if (before == RP_NONE)
+        return;
+    p->next_version[before] = y;
+    p->kept[before] = false;
+}
+
+static void add_input(struct layout *l, uint32_t x) {
+    if (l->local[x] != RP_NONE)
+        l->p->inputs[l->n_inputs++] = l->local[x];
 }
 
 static int by_number(const void *a, const void *b) {
@@ -38,18 +75,73 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void list_inputs(struct rp_instance *p, const uint32_t *local) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const struct rp_op *op = &p->graph->ops[p->op_of[i]];
-        p->input_start[i] = n;
-        for (uint32_t k = 0; k < op->n_inputs; k++)
-            if (local[op->inputs[k]] != RP_NONE)
-                p->inputs[n++] = local[op->inputs[k]];
-        qsort(p->inputs + p->input_start[i], n - p->input_start[i], sizeof *p->inputs,
-              by_number);
+/* Op i, which is `op`. Of sources it reads the present versions. */
+static void add_op(struct layout *l, uint32_t i, const struct rp_op *op) {
+    struct rp_instance *p = l->p;
+    uint32_t first_input = l->n_inputs;
+    p->time_ns[i] = op->time_ns;
+    p->workspace_bytes[i] = rp_round_up(op->workspace_bytes, l->alignment);
+    p->input_start[i] = l->n_inputs;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        add_input(l, op->inputs[k]);
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        add_input(l, op->updates[k]);
+    qsort(p->inputs + first_input, l->n_inputs - first_input, sizeof *p->inputs, by_number);
+    p->output_start[i] = p->n_tensors;
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        uint32_t x = op->outputs[k], y = add_output(l, i, x);
+        p->pinned[y] = p->graph->tensors[x].held;
+        p->kept[y] = p->graph->kept[x] || p->pinned[y];
+        p->shadow_bytes[y] = op->cannot_rewrite ? p->bytes[y] : 0;
     }
-    p->input_start[p->n_ops] = n;
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        if (l->local[op->updates[k]] != RP_NONE)
+            add_version(l, i, op->updates[k]);
+}
+
+/* Versions 0, as outputs of `begin`. A stage swaps in the tensor with the largest number
+ * first, so the source that is used first gets that. */
+static void add_begin(struct layout *l) {
+    struct rp_instance *p = l->p;
+    const struct rp_graph *g = p->graph;
+    RP_VEC(uint32_t) sources = {0};
+    bool *listed = rp_calloc(g->n_tensors, sizeof *listed);
+    for (uint32_t i = 1; i < p->n_ops; i++) {
+        const struct rp_op *op = &g->ops[p->op_of[i]];
+        for (uint32_t k = 0; k < op->n_inputs + op->n_updates; k++) {
+            uint32_t x = k < op->n_inputs ? op->inputs[k] : op->updates[k - op->n_inputs];
+            if (may_move(g, x) && !listed[x])
+                rp_push(&sources, x);
+            listed[x] = true;
+        }
+    }
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (may_move(g, x) && !listed[x])
+            rp_push(&sources, x);
+    while (sources.n > 0) {
+        uint32_t x = sources.at[--sources.n];
+        p->lives_on_host[p->n_tensors] = g->tensors[x].home == RP_HOME_HOST;
+        add_version(l, 0, x);
+    }
+    p->n_homes = p->n_tensors;
+    free(sources.at);
+    free(listed);
+}
+
+/* Numbers the tensors by producer, and lists what each op reads and makes. */
+static void lay_out(struct rp_instance *p, bool addressed, bool homes) {
+    const struct rp_graph *g = p->graph;
+    struct layout l = {.p = p, .alignment = addressed ? g->device.alignment_bytes : 1};
+    l.local = rp_calloc(g->n_tensors, sizeof *l.local);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        l.local[x] = RP_NONE;
+    if (homes)
+        add_begin(&l);
+    for (uint32_t i = homes; i < p->n_ops; i++)
+        add_op(&l, i, &g->ops[p->op_of[i]]);
+    p->output_start[p->n_ops] = p->n_tensors;
+    p->input_start[p->n_ops] = l.n_inputs;
+    free(l.local);
 }
 
 static void list_readers(struct rp_instance *p) {
@@ -71,12 +163,13 @@ static void list_readers(struct rp_instance *p) {
 
 static void limit_runs(struct rp_instance *p) {
     const struct rp_graph *g = p->graph;
-    uint32_t *place = rp_calloc(p->n_ops, sizeof *place);
-    for (uint32_t j = 0; j < p->n_ops; j++)
+    uint32_t first = p->n_homes > 0;
+    uint32_t *place = rp_calloc(g->n_ops, sizeof *place);
+    for (uint32_t j = first; j < p->n_ops; j++)
         place[p->op_of[j]] = j;
-    rp_update_order_init(&p->updates, g, place);
+    rp_update_order_init(&p->updates, g, place, p->n_ops);
     free(place);
-    for (uint32_t j = 0; j < p->n_ops; j++) {
+    for (uint32_t j = first; j < p->n_ops; j++) {
         const struct rp_op *op = &g->ops[p->op_of[j]];
         p->last_stage[j] = op->recompute && op->n_updates == 0 ? p->n_ops : j;
         for (uint32_t k = p->updates.after_start[j];
@@ -137,40 +230,68 @@ void rp_instance_for_certificate(struct rp_instance *p) {
     find_irreplaceable(p);
 }
 
-void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
-                      uint64_t budget_bytes, bool addressed, const uint32_t *order) {
-    uint32_t n = g->n_ops, m = g->n_tensors;
+/* How many tensors it can have, and how many inputs in all. */
+static size_t count_inputs(const struct rp_graph *g, size_t *n_tensors) {
     size_t n_inputs = 0;
-    *p = (struct rp_instance){
-        .graph = g, .n_ops = n, .limit_bytes = budget_bytes - g->fixed_bytes};
+    *n_tensors = g->n_tensors;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        n_inputs += g->ops[i].n_inputs + g->ops[i].n_updates;
+        *n_tensors += g->ops[i].n_updates;
+    }
+    return n_inputs;
+}
+
+static void allocate(struct rp_instance *p) {
+    size_t n = p->n_ops, m, n_inputs = count_inputs(p->graph, &m);
     p->bytes = rp_calloc(m, sizeof *p->bytes);
     p->time_ns = rp_calloc(n, sizeof *p->time_ns);
     p->workspace_bytes = rp_calloc(n, sizeof *p->workspace_bytes);
+    p->overwritten_bytes = rp_calloc(n, sizeof *p->overwritten_bytes);
     p->last_stage = rp_calloc(n, sizeof *p->last_stage);
     p->kept = rp_calloc(m, sizeof *p->kept);
     p->pinned = rp_calloc(m, sizeof *p->pinned);
     p->irreplaceable = rp_calloc(m, sizeof *p->irreplaceable);
+    p->lives_on_host = rp_calloc(m, sizeof *p->lives_on_host);
+    p->version_0 = rp_calloc(m, sizeof *p->version_0);
+    p->next_version = rp_calloc(m, sizeof *p->next_version);
     p->shadow_bytes = rp_calloc(m, sizeof *p->shadow_bytes);
     p->producer = rp_calloc(m, sizeof *p->producer);
     p->op_of = rp_calloc(n, sizeof *p->op_of);
     p->tensor_of = rp_calloc(m, sizeof *p->tensor_of);
     p->outputs = rp_calloc(m, sizeof *p->outputs);
-    p->output_start = rp_calloc((size_t)n + 1, sizeof *p->output_start);
-    p->input_start = rp_calloc((size_t)n + 1, sizeof *p->input_start);
-    p->reader_start = rp_calloc((size_t)m + 1, sizeof *p->reader_start);
-    for (uint32_t i = 0; i < n; i++) {
-        p->op_of[i] = order != NULL ? order[i] : i;
-        n_inputs += g->ops[i].n_inputs;
-    }
+    p->output_start = rp_calloc(n + 1, sizeof *p->output_start);
+    p->input_start = rp_calloc(n + 1, sizeof *p->input_start);
+    p->reader_start = rp_calloc(m + 1, sizeof *p->reader_start);
     p->inputs = rp_calloc(n_inputs, sizeof *p->inputs);
     p->readers = rp_calloc(n_inputs, sizeof *p->readers);
-    uint32_t *local = rp_calloc(m, sizeof *local);
-    number_tensors(p, addressed, local);
-    list_inputs(p, local);
+}
+
+static void init(struct rp_instance *p, const struct rp_graph *g, uint64_t budget_bytes,
+                 bool addressed, const uint32_t *order, bool homes) {
+    uint64_t fixed_bytes = homes ? rp_bytes_at_home_on_device(g) : g->fixed_bytes;
+    *p = (struct rp_instance){.graph = g,
+                              .n_ops = g->n_ops + homes,
+                              .fixed_bytes = fixed_bytes,
+                              .limit_bytes = budget_bytes - fixed_bytes};
+    allocate(p);
+    if (homes)
+        p->op_of[0] = RP_NONE;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        p->op_of[i + homes] = order != NULL ? order[i] : i;
+    lay_out(p, addressed, homes);
     list_readers(p);
     limit_runs(p);
     find_irreplaceable(p);
-    free(local);
+}
+
+void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
+                      uint64_t budget_bytes, bool addressed, const uint32_t *order) {
+    init(p, g, budget_bytes, addressed, order, false);
+}
+
+void rp_instance_init_homes(struct rp_instance *p, const struct rp_graph *g,
+                            uint64_t budget_bytes, bool addressed, const uint32_t *order) {
+    init(p, g, budget_bytes, addressed, order, rp_any_home_on_host(g));
 }
 
 bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes) {
@@ -210,6 +331,10 @@ void rp_instance_fini(struct rp_instance *p) {
     free(p->kept);
     free(p->pinned);
     free(p->irreplaceable);
+    free(p->lives_on_host);
+    free(p->version_0);
+    free(p->next_version);
+    free(p->overwritten_bytes);
     free(p->shadow_bytes);
     free(p->producer);
     free(p->op_of);
@@ -271,18 +396,25 @@ static uint64_t *bytes_that_must_lie(const struct rp_instance *p) {
     return bytes;
 }
 
+/* What x takes at least while it is on the device. The bytes of a source that stays there
+ * are not rounded up. */
+static uint64_t least_bytes(const struct rp_instance *p, uint32_t x) {
+    bool may_stay = rp_is_version(p, x) && !p->lives_on_host[p->version_0[x]];
+    return may_stay ? p->graph->tensors[p->tensor_of[x]].bytes : p->bytes[x];
+}
+
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
     uint64_t floor_bytes = 0, kept = 0, *others = bytes_that_must_lie(p);
     *op = RP_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         uint64_t need = others[i] + p->workspace_bytes[i];
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
-            need += p->bytes[x];
-            kept += p->kept[x] ? p->bytes[x] : 0;
+            need += rp_is_version(p, x) ? 0 : p->bytes[x]; /* an input is counted */
+            kept += p->kept[x] ? least_bytes(p, x) : 0;
         }
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
             if (must_lie_from(p, p->inputs[k]) > i)
-                need += p->bytes[p->inputs[k]];
+                need += least_bytes(p, p->inputs[k]);
         if (need > floor_bytes) {
             floor_bytes = need;
             *op = i;

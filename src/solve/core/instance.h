@@ -5,6 +5,16 @@
  * for the whole step, so they only reduce the limit. Bytes are rounded up to the alignment
  * if the plan will carry addresses.
  *
+ * Sources that may live on the host are tensors too in an instance that
+ * rp_instance_init_homes makes: one for each content that they have during the step, its
+ * versions. Op 0 is then `begin`, which is no op of the graph (op_of[0] is RP_NONE). It
+ * takes no time and makes version 0 of each such source. An op that updates a source reads
+ * one version and makes the next, which lies where that one lay. Version 0 has a complete
+ * host copy as the step begins. Version k > 0 needs a swap-out for one, like any tensor.
+ * A plan leaves a source on the device for good where S[1] holds its version 0
+ * (schedule.h). Else the source lives on the host. Graphs without such sources have the
+ * same instance either way.
+ *
  * Stage t is what happens up to and including the first run of op t: any earlier ops may
  * run again, then op t runs. There are n_ops stages (Jain et al., "Checkmate", MLSys 2020).
  *
@@ -27,7 +37,8 @@
 struct rp_instance {
     const struct rp_graph *graph; /* borrowed */
     uint32_t n_ops, n_tensors;
-    uint64_t limit_bytes;                /* for all but sources: budget - fixed bytes */
+    uint64_t fixed_bytes;                /* of sources that are no tensors here */
+    uint64_t limit_bytes;                /* for all but these: budget - fixed bytes */
     uint64_t *bytes;                     /* per tensor */
     uint64_t *time_ns, *workspace_bytes; /* per op */
     /* Per op: the last stage in which it may run. Its own if it runs once, that of the next
@@ -49,6 +60,15 @@ struct rp_instance {
     uint32_t *reader_start, *readers; /* per tensor: ops that read it */
     uint32_t *op_of;                  /* per op here: op of the graph */
     uint32_t *tensor_of;              /* per tensor here: tensor of the graph */
+    /* Sources that may live on the host. Tensors 0..n_homes-1 are their versions 0: the
+     * outputs of `begin`, the one that is used first last. n_homes 0: there is no `begin`,
+     * and no tensor is a version. */
+    uint32_t n_homes;
+    bool *lives_on_host;    /* per version 0: its source must (home: host) */
+    uint32_t *version_0;    /* per tensor: version 0 of its source; RP_NONE: no source */
+    uint32_t *next_version; /* per tensor: RP_NONE if it is no version, or the last */
+    uint64_t *overwritten_bytes; /* per op: of outputs that need no room of their own, since
+                                    they lie where an input lay. Of `begin`: of all */
     /* NULL until rp_instance_allow_swap: then nothing may be swapped. */
     uint64_t *out_ns, *in_ns;  /* per tensor: how long its swap-out, its swap-in takes */
     uint64_t host_limit_bytes; /* for all host copies together */
@@ -60,11 +80,39 @@ struct rp_instance {
  * it. */
 void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
                       uint64_t budget_bytes, bool addressed, const uint32_t *order);
+/* The same, with sources that may live on the host as tensors. budget_bytes is at least the
+ * bytes of all other sources. The caller must allow swaps next. */
+void rp_instance_init_homes(struct rp_instance *p, const struct rp_graph *g,
+                            uint64_t budget_bytes, bool addressed, const uint32_t *order);
 void rp_instance_fini(struct rp_instance *p); /* safe on a zeroed one */
+
+/* The bytes of the sources that must stay on the device: those whose home it is. */
+uint64_t rp_bytes_at_home_on_device(const struct rp_graph *g);
+/* Is there a source that may live on the host? */
+bool rp_any_home_on_host(const struct rp_graph *g);
 
 /* Allows swaps, at the speed that the graph's device states. False, with nothing changed,
  * if it does not state both bandwidths, or if a copy would take 2^62 ns or more. */
 bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes);
+
+/* Op j is `begin`. */
+static inline bool rp_is_begin(const struct rp_instance *p, uint32_t j) {
+    return j == 0 && p->n_homes > 0;
+}
+/* x is a version of a source. */
+static inline bool rp_is_version(const struct rp_instance *p, uint32_t x) {
+    return p->version_0[x] != RP_NONE;
+}
+/* The last row of S that can hold x: a version ends where the next one is made. */
+static inline uint32_t rp_last_row(const struct rp_instance *p, uint32_t x) {
+    uint32_t next = p->next_version[x];
+    return next == RP_NONE ? p->n_ops : p->producer[next];
+}
+/* If its source lives on the host, x must be copied out: it is what the last update made.
+ */
+static inline bool rp_must_copy_out(const struct rp_instance *p, uint32_t x) {
+    return rp_is_version(p, x) && p->next_version[x] == RP_NONE && x >= p->n_homes;
+}
 
 /* Lets no op run twice. */
 void rp_instance_run_once(struct rp_instance *p);

@@ -61,10 +61,10 @@ static uint32_t *sort_edges(const struct edges *edges, const uint32_t *place, ui
 }
 
 void rp_update_order_init(struct rp_update_order *u, const struct rp_graph *g,
-                          const uint32_t *place) {
+                          const uint32_t *place, uint32_t n_ops) {
     struct edges edges = list_edges(g);
-    u->before = sort_edges(&edges, place, g->n_ops, true, &u->before_start);
-    u->after = sort_edges(&edges, place, g->n_ops, false, &u->after_start);
+    u->before = sort_edges(&edges, place, n_ops, true, &u->before_start);
+    u->after = sort_edges(&edges, place, n_ops, false, &u->after_start);
     free(edges.at);
 }
 

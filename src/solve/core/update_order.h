@@ -20,9 +20,9 @@ struct rp_update_order {
     uint32_t *after_start, *after;
 };
 
-/* place[i] is the number that graph op i has here. The caller owns *u. */
+/* place[i] is the number, below n_ops, that graph op i has here. The caller owns *u. */
 void rp_update_order_init(struct rp_update_order *u, const struct rp_graph *g,
-                          const uint32_t *place);
+                          const uint32_t *place, uint32_t n_ops);
 void rp_update_order_fini(struct rp_update_order *u); /* safe on a zeroed one */
 
 #endif
