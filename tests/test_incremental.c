@@ -75,7 +75,7 @@ static void the_state_passes_the_check_after_every_move(void) {
         for (int i = 0; i < 200 && right && k.p.n_ops > 1 && k.p.n_tensors > 0; i++) {
             make_move(&k);
             right = is_right(&k, &text) && text[0] == '\0';
-            n_swapped += k.s.swaps.n_swapped;
+            n_swapped += k.s.swaps.n_copies;
             n_recomputed += k.s.time_ns - k.s.swaps.stall_ns > (double)k.g.total_time_ns;
         }
         if (!right) {
@@ -174,8 +174,8 @@ static void wrong_n_swap_ins(struct rp_incremental *s) {
 static void wrong_n_swap_outs(struct rp_incremental *s) {
     s->swaps.n_swap_outs[s->p->producer[swapped_tensor(s)]]--;
 }
-static void wrong_n_swapped(struct rp_incremental *s) {
-    s->swaps.n_swapped++;
+static void wrong_n_copies(struct rp_incremental *s) {
+    s->swaps.n_copies++;
 }
 static void wrong_host_bytes(struct rp_incremental *s) {
     s->swaps.host_bytes++;
@@ -229,7 +229,7 @@ static const struct {
     {swap_ins_exchanged, "out of order"},
     {wrong_n_swap_ins, "n_swap_ins"},
     {wrong_n_swap_outs, "n_swap_outs"},
-    {wrong_n_swapped, "n_swapped"},
+    {wrong_n_copies, "n_copies"},
     {wrong_host_bytes, "host_bytes"},
     {wrong_swap_out_end, "swap_out_end_ns"},
     {wrong_swap_in_end, "the end of its swap-in"},

@@ -122,7 +122,7 @@ static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
         rp_incremental_load(&fresh, &now);
         ok = s.time_ns == fresh.time_ns && s.overflow_bytes == fresh.overflow_bytes &&
              s.swaps.stall_ns == fresh.swaps.stall_ns && plan_agrees(&g, &p, &now, &s);
-        *n_swaps += s.swaps.n_swapped;
+        *n_swaps += s.swaps.n_copies;
         *n_stalls += s.swaps.stall_ns > 0;
     }
     rp_incremental_fini(&s);

@@ -21,10 +21,22 @@ static void remove_unused_swap_ins(const struct rp_instance *p, struct rp_schedu
     free(read);
 }
 
+/* The tensors whose holds may wait for a copy out, or that stay for good. */
+static uint64_t *find_held_on(const struct rp_instance *p, const struct rp_schedule *s) {
+    uint64_t *held_on = rp_schedule_swapped(s), *out = rp_schedule_copied_out(p, s);
+    for (size_t i = 0; i < s->words; i++)
+        held_on[i] |= out[i];
+    for (uint32_t x = 0; x < p->n_tensors && p->n_homes > 0; x++)
+        if (rp_is_version(p, x) && rp_source_stays(p, s, x))
+            held_on[x / 64] |= (uint64_t)1 << (x % 64);
+    free(out);
+    return held_on;
+}
+
 bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s) {
     struct rp_stage_work w = {0};
     bool sound = true;
-    uint64_t *swapped = rp_schedule_swapped(s);
+    uint64_t *held_on = find_held_on(p, s);
     uint64_t *needed = rp_calloc(s->words, sizeof *needed);
     rp_stage_work_init(p, &w);
     for (uint32_t x = 0; x < p->n_tensors; x++)
@@ -33,7 +45,7 @@ bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s) {
     for (uint32_t t = p->n_ops; sound; t--) {
         uint64_t *row = s->rows + (size_t)t * s->words;
         for (size_t i = 0; i < s->words; i++)
-            row[i] &= needed[i] | swapped[i];
+            row[i] &= needed[i] | held_on[i];
         if (t == 0)
             break;
         /* Row t - 1 needs what stage t - 1 holds on or reads. */
@@ -50,6 +62,6 @@ bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s) {
     }
     rp_stage_work_fini(&w);
     free(needed);
-    free(swapped);
+    free(held_on);
     return sound;
 }

@@ -12,7 +12,8 @@
 /* Clears S[t][x] and I[t][x] where stage t neither reads x nor holds it on, and the last
  * row where x is not kept. No stage runs more ops or holds more bytes than before, since a
  * run that only made x for such a hold disappears with it. Tensors that are swapped
- * anywhere keep their holds, since these may wait for the copy out. False, with `s` partly
+ * anywhere keep their holds, since these may wait for the copy out; so do sources that stay
+ * on the device. False, with `s` partly
  * pruned, if `s` is not sound. */
 bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s);
 

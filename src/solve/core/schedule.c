@@ -80,10 +80,26 @@ void rp_schedule_change(struct rp_schedule *s, uint32_t x, uint32_t first, uint3
         w[((size_t)last + 1) * s->words] ^= bit;
 }
 
+/* A version of a source: on the device for good if it may be, else swapped in at the
+ * beginning. What is copied out at the end may as well stay meanwhile. */
+static void keep_version(const struct rp_instance *p, uint32_t x, struct rp_schedule *s) {
+    uint32_t first = p->producer[x] + 1, last = rp_instance_last_need(p, x);
+    if (!p->lives_on_host[p->version_0[x]] || rp_must_copy_out(p, x)) {
+        last = rp_last_row(p, x);
+    } else if (x < p->n_homes && last > 0) {
+        rp_schedule_set_in(s, x, first, true);
+        first++;
+    }
+    rp_schedule_change(s, x, first, last);
+}
+
 void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s) {
     rp_schedule_empty(p, s);
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        rp_schedule_change(s, x, p->producer[x] + 1, rp_instance_last_need(p, x));
+        if (rp_is_version(p, x))
+            keep_version(p, x, s);
+        else
+            rp_schedule_change(s, x, p->producer[x] + 1, rp_instance_last_need(p, x));
     rp_schedule_from_changes(s);
 }
 
@@ -209,6 +225,7 @@ static bool add_swap_ins(const struct rp_instance *p, const struct rp_schedule *
             uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
             *live += p->bytes[x];
             sound = sound && !rp_held(s, t, x) && p->producer[x] < t &&
+                    t <= rp_last_row(p, x) &&
                     (last_use[x] != RP_NONE || rp_held(s, t + 1, x));
         }
     return sound;
@@ -234,8 +251,9 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
                 workspace += p->shadow_bytes[x];
             else
                 live += p->bytes[x];
-        if (live + workspace > st->peak_bytes) {
-            st->peak_bytes = live + workspace;
+        uint64_t bytes = live + workspace - p->overwritten_bytes[j];
+        if (bytes > st->peak_bytes) {
+            st->peak_bytes = bytes;
             st->peak_op = j;
         }
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
@@ -257,6 +275,33 @@ static bool is_held_to_end(const struct rp_instance *p, const struct rp_schedule
     return t == p->producer[x];
 }
 
+bool rp_source_stays(const struct rp_instance *p, const struct rp_schedule *s, uint32_t x) {
+    return p->n_ops > 0 && rp_held(s, 1, p->version_0[x]);
+}
+
+/* Version x is not held once it is overwritten. If its source stays on the device it is
+ * held all the time (that it never comes back says the evaluation of stages). */
+static bool is_version_sound(const struct rp_instance *p, const struct rp_schedule *s,
+                             const uint64_t *swapped, uint32_t x) {
+    uint32_t last = rp_last_row(p, x);
+    if (last < p->n_ops && rp_held(s, last + 1, x))
+        return false;
+    return !rp_source_stays(p, s, x) ||
+           (!p->lives_on_host[p->version_0[x]] && rp_held(s, p->producer[x] + 1, x) &&
+            rp_held(s, last, x) && !(swapped[x / 64] >> (x % 64) & 1));
+}
+
+static bool versions_sound(const struct rp_instance *p, const struct rp_schedule *s) {
+    bool sound = true;
+    if (p->n_homes == 0)
+        return true;
+    uint64_t *swapped = rp_schedule_swapped(s);
+    for (uint32_t x = 0; x < p->n_tensors && sound; x++)
+        sound = !rp_is_version(p, x) || is_version_sound(p, s, swapped, x);
+    free(swapped);
+    return sound;
+}
+
 /* Nothing is held before the first stage; at the end, all that must be. */
 static bool holds_sound(const struct rp_instance *p, const struct rp_schedule *s) {
     for (size_t i = 0; i < s->words; i++)
@@ -266,7 +311,7 @@ static bool holds_sound(const struct rp_instance *p, const struct rp_schedule *s
         if ((p->kept[x] && !rp_held(s, p->n_ops, x)) ||
             (p->pinned[x] && !is_held_to_end(p, s, x)))
             return false;
-    return true;
+    return versions_sound(p, s);
 }
 
 uint64_t *rp_schedule_swapped(const struct rp_schedule *s) {
@@ -275,6 +320,29 @@ uint64_t *rp_schedule_swapped(const struct rp_schedule *s) {
         for (size_t i = 0; i < s->words; i++)
             swapped[i] |= s->ins[t * s->words + i];
     return swapped;
+}
+
+uint64_t *rp_schedule_copied_out(const struct rp_instance *p, const struct rp_schedule *s) {
+    uint64_t *out = rp_schedule_swapped(s);
+    for (uint32_t x = 0; x < p->n_homes; x++)
+        out[x / 64] &= ~((uint64_t)1 << (x % 64));
+    for (uint32_t x = p->n_homes; x < p->n_tensors && p->n_homes > 0; x++)
+        if (rp_must_copy_out(p, x) && !rp_source_stays(p, s, x))
+            set_bit(out, x);
+    return out;
+}
+
+/* A source that lives on the host has one range there for all its versions. */
+uint64_t rp_schedule_host_bytes(const struct rp_instance *p, const struct rp_schedule *s) {
+    uint64_t bytes = 0, *out = rp_schedule_copied_out(p, s);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        bool on_host = x < p->n_homes        ? !rp_source_stays(p, s, x)
+                       : rp_is_version(p, x) ? false
+                                             : out[x / 64] >> (x % 64) & 1;
+        bytes += on_host ? p->bytes[x] : 0;
+    }
+    free(out);
+    return bytes;
 }
 
 /* Adds host copies and stalls to the cost of a schedule with swaps. */
@@ -286,13 +354,10 @@ static void add_copies(const struct rp_instance *p, const struct rp_schedule *s,
     rp_timeline_init(&timeline, p->graph);
     for (size_t i = 0; i < plan.steps.n; i++)
         rp_timeline_step(&timeline, &plan.steps.at[i]);
-    uint64_t *swapped = rp_schedule_swapped(s);
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        c->host_bytes += swapped[x / 64] >> (x % 64) & 1 ? p->bytes[x] : 0;
+    c->host_bytes = rp_schedule_host_bytes(p, s);
     c->sound = timeline.sound && !timeline.overflow;
     c->time_ns = rp_timeline_end(&timeline);
     c->stall_ns = timeline.stall_ns;
-    free(swapped);
     rp_timeline_fini(&timeline);
     rp_plan_fini(&plan);
 }
@@ -322,7 +387,7 @@ struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
         }
     }
     rp_stage_work_fini(&w);
-    if (c.sound && rp_schedule_swaps(s))
+    if (c.sound && (rp_schedule_swaps(s) || p->n_homes > 0))
         add_copies(p, s, &c);
     return c;
 }
@@ -341,12 +406,15 @@ void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
     rp_push(&plan->steps, step);
 }
 
-/* Frees what run j of stage t leaves unneeded. */
+/* Frees what run j of stage t leaves unneeded. A version that the run has overwritten is
+ * gone already. */
 static void push_frees(const struct rp_instance *p, const struct rp_schedule *s, uint32_t t,
                        uint32_t j, const uint32_t *last_use, struct rp_plan *plan) {
-    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-        if (last_use[p->inputs[k]] == j && !rp_held(s, t + 1, p->inputs[k]))
-            rp_append_step(p, plan, RP_FREE, p->inputs[k]);
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
+        uint32_t x = p->inputs[k];
+        if (last_use[x] == j && !rp_held(s, t + 1, x) && rp_last_row(p, x) != j)
+            rp_append_step(p, plan, RP_FREE, x);
+    }
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
         if (last_use[x] == j && !rp_held(s, t + 1, x))
             rp_append_step(p, plan, RP_FREE, x);
@@ -364,20 +432,35 @@ static void push_swap_ins(const struct rp_instance *p, const struct rp_schedule 
         }
 }
 
-static void push_swap_outs(const struct rp_instance *p, uint32_t t, const uint64_t *swapped,
+static void push_swap_outs(const struct rp_instance *p, uint32_t t, const uint64_t *out,
                            struct rp_plan *plan) {
     for (uint32_t x = p->output_start[t]; x < p->output_start[t + 1]; x++)
-        if (swapped[x / 64] >> (x % 64) & 1)
+        if (out[x / 64] >> (x % 64) & 1)
             rp_append_step(p, plan, RP_SWAP_OUT, x);
+}
+
+/* The sources that live on the host, as in the graph. */
+static void push_homes(const struct rp_instance *p, const struct rp_schedule *s,
+                       struct rp_plan *plan) {
+    bool *listed = rp_calloc(p->graph->n_tensors, sizeof *listed);
+    for (uint32_t x = 0; x < p->n_homes; x++)
+        listed[p->tensor_of[x]] = !rp_source_stays(p, s, x);
+    for (uint32_t x = 0; x < p->graph->n_tensors; x++)
+        if (listed[x]) {
+            struct rp_plan_home home = {.tensor = x, .host_at = RP_NO_ADDRESS};
+            rp_push(&plan->homes, home);
+        }
+    free(listed);
 }
 
 void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
                        struct rp_stop *stop, struct rp_plan *plan) {
     struct rp_stage_work w = {0};
     uint32_t *freed = rp_calloc(p->n_tensors, sizeof *freed);
-    uint64_t *swapped = rp_schedule_swapped(s);
+    uint64_t *out = rp_schedule_copied_out(p, s);
     rp_stage_work_init(p, &w);
-    for (uint32_t t = 0; t < p->n_ops && !rp_stop_after(stop, stage_work(s, &w)); t++) {
+    push_homes(p, s, plan);
+    for (uint32_t t = p->n_homes > 0; t < p->n_ops && !rp_stop_after(stop, stage_work(s, &w)); t++) {
         uint32_t n_freed = 0;
         find_closure(p, s, t, &w);
         find_last_uses(p, &w);
@@ -388,12 +471,12 @@ void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
         for (uint32_t a = 0; a < w.stage.n_runs; a++) {
             rp_append_step(p, plan, RP_RUN, w.stage.runs[a]);
             if (w.stage.runs[a] == t)
-                push_swap_outs(p, t, swapped, plan);
+                push_swap_outs(p, t, out, plan);
             push_frees(p, s, t, w.stage.runs[a], w.last_use, plan);
         }
         clear_last_uses(p, &w);
     }
     rp_stage_work_fini(&w);
-    free(swapped);
+    free(out);
     free(freed);
 }

@@ -14,6 +14,13 @@
  * a tensor is freed right after its last use unless S[t+1] holds it. A tensor that is
  * swapped in anywhere is swapped out once, directly after its first run.
  *
+ * Sources that may live on the host (instance.h) obey the same rules, version by version,
+ * with these additions. S[1][x] = 1 for version 0 of a source says that the source stays on
+ * the device: then S holds each of its versions in all rows in which that is the content,
+ * and nothing is copied. Otherwise the source lives on the host. Version 0 comes by
+ * swap-ins only, is dropped for nothing, and never needs a swap-out. The last version is
+ * swapped out even if nothing swaps it in again.
+ *
  * I says the stage of a swap-in, not its time. The search chooses the stage
  * (local/moves_swap.h), local/shrink_lifetimes.h then moves the step as late as it can be,
  * and model/timeline.h says when the copy starts and ends.
@@ -47,7 +54,8 @@ struct rp_schedule {
 bool rp_schedule_too_large(const struct rp_instance *p);
 
 /* Both make a new schedule that the caller owns. keep_all holds each tensor from the run
- * that makes it to its last reader, and kept ones to the end, so nothing runs again. empty
+ * that makes it to its last reader, and kept ones to the end, so nothing runs again.
+ * Sources stay on the device if they may, else they are swapped in at the beginning. empty
  * is all zeros. */
 void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s);
 void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s);
@@ -64,6 +72,12 @@ static inline bool rp_swapped_in(const struct rp_schedule *s, uint32_t t, uint32
 bool rp_schedule_swaps(const struct rp_schedule *s); /* I is not all 0 */
 /* A bit per tensor: it is swapped in somewhere. The caller frees it. */
 uint64_t *rp_schedule_swapped(const struct rp_schedule *s);
+/* A bit per tensor: it is swapped out, after its first run. The caller frees it. */
+uint64_t *rp_schedule_copied_out(const struct rp_instance *p, const struct rp_schedule *s);
+/* What takes room on the host: sources that live there, and what else is copied out. */
+uint64_t rp_schedule_host_bytes(const struct rp_instance *p, const struct rp_schedule *s);
+/* The source of version x stays on the device. */
+bool rp_source_stays(const struct rp_instance *p, const struct rp_schedule *s, uint32_t x);
 /* Sets I[t][x]. */
 void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool value);
 /* Sets S[t][x] for first <= t <= last. */
@@ -102,12 +116,13 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
 
 struct rp_cost {
     bool sound; /* every stage evaluates, the last row holds the kept tensors and each row
-                   the pinned ones that are made, the time is below 2^63 ns, nothing is
-                   freed or made again during its swap-in */
+                   the pinned ones that are made, versions of sources are held as above,
+                   the time is below 2^63 ns, nothing is freed or made again during its
+                   swap-in */
     bool overflows;      /* the time of the runs passes 2^63 ns; then it is not sound */
     uint64_t time_ns;    /* until runs and copies have ended */
     uint64_t stall_ns;   /* how long runs and frees wait for copies */
-    uint64_t host_bytes; /* of all that is swapped */
+    uint64_t host_bytes; /* of all that is copied out, and of sources that live there */
     uint64_t peak_bytes; /* sources not included */
     uint32_t peak_stage; /* the first stage that reaches the peak */
     uint32_t peak_op;    /* the op that runs then */
@@ -126,8 +141,8 @@ void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
                     enum rp_step_kind kind, uint32_t i);
 
 /* Appends the steps of a sound schedule, with the graph's indices and without addresses, to
- * plan->steps. Other members are not touched. Steps are missing once `stop` (which may be
- * NULL) hits. */
+ * plan->steps, and the sources that live on the host to plan->homes. Other members are not
+ * touched. Steps are missing once `stop` (which may be NULL) hits. */
 void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
                        struct rp_stop *stop, struct rp_plan *plan);
 

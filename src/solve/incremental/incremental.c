@@ -55,13 +55,26 @@ static void sum_changes(struct rp_incremental *s) {
     }
 }
 
+/* What sources that live on the host take there, and the copies out that they need. */
+static void load_homes(struct rp_incremental *s) {
+    struct rp_incremental_swaps *w = &s->swaps;
+    const struct rp_instance *p = s->p;
+    for (uint32_t x = 0; x < s->n_tensors && p->n_homes > 0; x++) {
+        bool copied_out = rp_incremental_copied_out(s, x);
+        w->n_copies += copied_out;
+        w->n_swap_outs[p->producer[x]] += copied_out;
+        w->host_bytes += x < p->n_homes && !rp_incremental_stays(s, x) ? p->bytes[x] : 0;
+    }
+}
+
 static void load_swap_ins(struct rp_incremental *s, const struct rp_schedule *from) {
     struct rp_incremental_swaps *w = &s->swaps;
     memset(w->swapped_in, 0, (size_t)s->n_tensors * s->words * sizeof *w->swapped_in);
     memset(w->n_swap_ins, 0, s->n_tensors * sizeof *w->n_swap_ins);
     memset(w->n_swap_outs, 0, s->n_stages * sizeof *w->n_swap_outs);
-    w->n_swapped = 0;
+    w->n_copies = 0;
     w->host_bytes = 0;
+    load_homes(s);
     for (uint32_t t = 0; t < s->n_stages; t++) {
         w->swap_ins[t].n = 0;
         for (size_t i = from->ins != NULL ? from->words : 0; i-- > 0;)
@@ -136,7 +149,7 @@ void rp_incremental_store(const struct rp_incremental *s, struct rp_schedule *to
     rp_schedule_from_changes(to);
     if (to->ins != NULL)
         memset(to->ins, 0, ((size_t)s->n_stages + 1) * row_bytes);
-    for (uint32_t t = 0; s->swaps.n_swapped > 0 && t < s->n_stages; t++)
+    for (uint32_t t = 0; s->swaps.n_copies > 0 && t < s->n_stages; t++)
         for (uint32_t k = 0; k < s->swaps.swap_ins[t].n; k++)
             rp_schedule_set_in(to, s->swaps.swap_ins[t].at[k].x, t, true);
 }

@@ -52,9 +52,13 @@ static uint32_t last_use_before(const struct rp_incremental *s, uint32_t x, uint
 /* ---- the runs of a dirty stage, and the flips that follow from them ---- */
 
 /* Holds x from its last hold or swap-in before row t up to row t, or from the last stage in
- * which it can be made. */
+ * which it can be made. Version 0 of a source is swapped in. */
 static void hold_up_to(struct rp_incremental *s, uint32_t t, uint32_t x) {
     uint32_t first = t;
+    if (x < s->p->n_homes) {
+        rp_incremental_flip_swap_in(s, x, t, true);
+        return;
+    }
     while (first > s->p->last_stage[s->p->producer[x]] + 1 &&
            !rp_incremental_held(s, first - 1, x) &&
            !rp_incremental_swapped_in(s, first - 1, x))
@@ -62,10 +66,11 @@ static void hold_up_to(struct rp_incremental *s, uint32_t t, uint32_t x) {
     rp_incremental_flip(s, x, first, t, true);
 }
 
-/* The first output of an op that row t lacks. x is the op's first output. */
+/* The first output of an op that row t lacks. x is the op's first output, or a version. */
 static uint32_t missing_output(const struct rp_incremental *s, uint32_t t, uint32_t x) {
     uint32_t j = s->p->producer[x];
-    while (x + 1 < s->p->output_start[j + 1] && rp_incremental_held(s, t, x))
+    while (!rp_is_version(s->p, x) && x + 1 < s->p->output_start[j + 1] &&
+           rp_incremental_held(s, t, x))
         x++;
     return x;
 }
@@ -92,7 +97,7 @@ static bool find_runs(struct rp_incremental *s, uint32_t index, double max_ns) {
 /* x is swapped out, and row t belongs to its first hold. That hold may end without a use,
  * since it must last until the copy out has ended. */
 static bool waits_for_copy(const struct rp_incremental *s, uint32_t x, uint32_t t) {
-    if (!rp_incremental_swapped(s, x))
+    if (!rp_incremental_copied_out(s, x))
         return false;
     while (t > s->p->producer[x] && rp_incremental_held(s, t, x))
         t--;
@@ -148,7 +153,7 @@ static bool find_all_runs(struct rp_incremental *s, double max_rise_ns) {
             continue;
         if (!find_runs(s, k, max_rise_ns + saved_ns(s)))
             return false;
-        if (!s->infeasible && s->swaps.n_swapped > 0)
+        if (!s->infeasible && s->swaps.n_copies > 0)
             remove_unused_swap_ins(s, k);
         if (!s->infeasible)
             shorten_holds(s, k);
@@ -242,7 +247,7 @@ static bool evaluate_runs(struct rp_incremental *s, double price, double *max_ri
     double room = *max_rise_ns + price * s->overflow_bytes + w->stall_ns;
     if (!find_all_runs(s, room))
         return false;
-    if (w->n_swapped > 0 && w->host_bytes > s->p->host_limit_bytes)
+    if (w->n_copies > 0 && w->host_bytes > s->p->host_limit_bytes)
         s->infeasible = true;
     if (s->infeasible)
         return false;
@@ -265,7 +270,7 @@ bool rp_incremental_evaluate(struct rp_incremental *s, double price, double max_
         double rise_ns = max_rise_ns, stall_ns;
         if (!evaluate_runs(s, price, &rise_ns))
             return false;
-        if (w->n_swapped == 0 && !s->move->swaps_changed)
+        if (w->n_copies == 0 && !s->move->swaps_changed)
             return true;
         if (!rp_incremental_timeline_evaluate(s, &stall_ns)) {
             s->infeasible = true;
@@ -308,7 +313,7 @@ void rp_incremental_commit(struct rp_incremental *s) {
         s->stage_ns[d->t] = d->time_ns;
         replace_runs(s, d);
     }
-    if (s->swaps.n_swapped > 0 || m->swaps_changed)
+    if (s->swaps.n_copies > 0 || m->swaps_changed)
         rp_incremental_timeline_commit(s);
     s->time_ns = s->new_time_ns;
     s->overflow_bytes = s->new_overflow_bytes;

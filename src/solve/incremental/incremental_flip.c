@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/incremental/incremental_internal.h"
 
 void rp_incremental_begin(struct rp_incremental *s) {
@@ -53,23 +54,41 @@ static void apply_hold(struct rp_incremental *s, const struct rp_flip *f) {
         list_remove(right, f->x);
 }
 
-/* Counts the copy out of f->x. It comes with the tensor's first swap-in and goes with its
- * last. */
-static void apply_swap_out(struct rp_incremental *s, struct rp_flip *f) {
+/* Counts the copy out of x, which f makes come or go. */
+static void apply_swap_out(struct rp_incremental *s, struct rp_flip *f, uint32_t x) {
     struct rp_incremental_swaps *w = &s->swaps;
-    uint32_t x = f->x;
-    if (!f->value)
+    bool comes = rp_incremental_copied_out(s, x);
+    uint64_t bytes = rp_is_version(s->p, x) ? 0 : s->p->bytes[x];
+    if (!comes)
         f->out_end_ns = w->swap_out_end_ns[x];
     w->swap_out_end_ns[x] = f->out_end_ns;
-    w->n_swapped += f->value ? 1 : (uint32_t)-1;
-    w->n_swap_outs[s->p->producer[x]] += f->value ? 1 : (uint32_t)-1;
-    w->host_bytes += f->value ? s->p->bytes[x] : -s->p->bytes[x];
+    w->n_copies += comes ? 1 : (uint32_t)-1;
+    w->n_swap_outs[s->p->producer[x]] += comes ? 1 : (uint32_t)-1;
+    w->host_bytes += comes ? bytes : -bytes;
+}
+
+static uint32_t last_version(const struct rp_instance *p, uint32_t x) {
+    while (p->next_version[x] != RP_NONE)
+        x = p->next_version[x];
+    return x;
+}
+
+/* The source of version 0 f->x comes to stay on the device, or leaves it. */
+static void apply_stay(struct rp_incremental *s, struct rp_flip *f) {
+    uint32_t last = last_version(s->p, f->x);
+    uint64_t bytes = s->p->bytes[f->x];
+    bool was_out = rp_incremental_copied_out(s, last);
+    apply_hold(s, f);
+    s->swaps.host_bytes += f->value ? -bytes : bytes;
+    if (rp_incremental_copied_out(s, last) != was_out)
+        apply_swap_out(s, f, last);
 }
 
 static void apply_swap_in(struct rp_incremental *s, struct rp_flip *f) {
     struct rp_incremental_swaps *w = &s->swaps;
     struct rp_swap_ins *l = &w->swap_ins[f->first];
     uint32_t k = 0, x = f->x;
+    bool was_out = rp_incremental_copied_out(s, x);
     w->swapped_in[(size_t)x * s->words + f->first / 64] ^= rp_bit(f->first);
     while (k < l->n && l->at[k].x > x)
         k++;
@@ -82,14 +101,17 @@ static void apply_swap_in(struct rp_incremental *s, struct rp_flip *f) {
         f->in_end_ns = l->at[k].end_ns;
         memmove(&l->at[k], &l->at[k + 1], (--l->n - k) * sizeof *l->at);
     }
-    if (w->n_swap_ins[x] == !f->value) /* the first one comes, or the last one goes */
-        apply_swap_out(s, f);
     w->n_swap_ins[x] += f->value ? 1 : (uint32_t)-1;
+    w->n_copies += f->value ? 1 : (uint32_t)-1;
+    if (rp_incremental_copied_out(s, x) != was_out)
+        apply_swap_out(s, f, x);
 }
 
 void rp_incremental_apply_flip(struct rp_incremental *s, struct rp_flip *f) {
     if (f->swap_in)
         apply_swap_in(s, f);
+    else if (f->x < s->p->n_homes && f->first == 1)
+        apply_stay(s, f);
     else
         apply_hold(s, f);
 }
@@ -153,12 +175,17 @@ static void mark_end_of_hold(struct rp_incremental *s, uint32_t x, uint32_t t) {
 static void flip_range(struct rp_incremental *s, uint32_t x, uint32_t first, uint32_t last,
                        bool value) {
     struct rp_incremental_move *m = s->move;
-    if (!add_flip(s,
-                  (struct rp_flip){.x = x, .first = first, .last = last, .value = value}))
+    struct rp_flip f = {.x = x,
+                        .first = first,
+                        .last = last,
+                        .value = value,
+                        .in_end_ns = NAN,
+                        .out_end_ns = NAN};
+    if (!add_flip(s, f))
         return;
     mark_dirty(s, first - 1);
     mark_dirty(s, last);
-    if (rp_incremental_swapped(s, x) && rp_incremental_held(s, last + 1, x))
+    if (rp_incremental_copied_out(s, x) && rp_incremental_held(s, last + 1, x))
         mark_end_of_hold(s, x, last);
     /* Stages inside that use x; first - 1 and last are marked already. */
     for (uint32_t t = first; t < last; t++) {
@@ -177,9 +204,10 @@ void rp_incremental_flip_swap_in(struct rp_incremental *s, uint32_t x, uint32_t 
                                  bool value) {
     if (rp_incremental_swapped_in(s, t, x) == value)
         return;
-    if (value && (rp_incremental_held(s, t, x) || s->p->producer[x] >= t))
+    if (value && (rp_incremental_held(s, t, x) || s->p->producer[x] >= t ||
+                  t > rp_last_row(s->p, x) || rp_incremental_stays(s, x)))
         s->infeasible = true;
-    bool was_swapped = rp_incremental_swapped(s, x);
+    bool was_out = rp_incremental_copied_out(s, x);
     struct rp_flip f = {.x = x,
                         .first = t,
                         .last = t,
@@ -191,7 +219,7 @@ void rp_incremental_flip_swap_in(struct rp_incremental *s, uint32_t x, uint32_t 
         return;
     s->move->swaps_changed = true;
     mark_changed(s, t);
-    if (rp_incremental_swapped(s, x) == was_swapped)
+    if (rp_incremental_copied_out(s, x) == was_out)
         return;
     mark_changed(s, s->p->producer[x]);
     if (!value)
@@ -213,19 +241,38 @@ void rp_incremental_remove_swap_ins(struct rp_incremental *s, uint32_t x, uint32
     }
 }
 
-void rp_incremental_flip(struct rp_incremental *s, uint32_t x, uint32_t first,
-                         uint32_t last, bool value) {
-    uint32_t t = first;
-    if (!value && s->p->pinned[x])
-        return;
-    if (value)
-        rp_incremental_remove_swap_ins(s, x, first, last);
+/* Sets all rows first..last of x that are !value. */
+static void flip_all(struct rp_incremental *s, uint32_t x, uint32_t t, uint32_t last,
+                     bool value) {
     while (t <= last && !s->infeasible) {
         uint32_t begin = rp_incremental_next_row(s, x, t, last, !value);
         t = rp_incremental_next_row(s, x, begin, last, value);
         if (begin < t)
             flip_range(s, x, begin, t - 1, value);
     }
+}
+
+void rp_incremental_flip(struct rp_incremental *s, uint32_t x, uint32_t first,
+                         uint32_t last, bool value) {
+    if ((!value && s->p->pinned[x]) || rp_incremental_stays(s, x))
+        return;
+    if (x < s->p->n_homes)
+        first = rp_max_u32(first, 2);
+    last = rp_min_u32(last, rp_last_row(s->p, x));
+    if (value)
+        rp_incremental_remove_swap_ins(s, x, first, last);
+    flip_all(s, x, first, last, value);
+}
+
+void rp_incremental_flip_stay(struct rp_incremental *s, uint32_t x, bool value) {
+    const struct rp_instance *p = s->p;
+    for (uint32_t v = x; v != RP_NONE; v = p->next_version[v]) {
+        rp_incremental_remove_swap_ins(s, v, p->producer[v] + 1, rp_last_row(p, v));
+        flip_all(s, v, p->producer[v] + 1, rp_last_row(p, v), value);
+    }
+    uint32_t last = last_version(p, x);
+    if (last != x && !s->infeasible)
+        mark_changed(s, p->producer[last]);
 }
 
 void rp_incremental_clear_dirty(struct rp_incremental *s) {

@@ -22,15 +22,20 @@ struct rp_flip {
 void rp_incremental_begin(struct rp_incremental *s);
 
 /* Sets rows first..last of x (producer[x] < first) to `value`; rows that have it already
- * are left alone, and so are all rows of a pinned tensor. No stage swaps in what it holds:
+ * are left alone, and so are all rows of a pinned tensor, those in which a version of a
+ * source may not be held, and all of one that stays. No stage swaps in what it holds:
  * where `value` is true, swap-ins of x in these stages are removed. Sets s->infeasible, and
  * then does nothing, if the move has too many flips. */
 void rp_incremental_flip(struct rp_incremental *s, uint32_t x, uint32_t first,
                          uint32_t last, bool value);
-/* Sets I[t][x]. Where `value` is true S[t][x] must be 0 and x made before stage t, else
- * s->infeasible is set. */
+/* Sets I[t][x]. Where `value` is true S[t][x] must be 0, and x made before stage t and not
+ * overwritten by then, else s->infeasible is set. */
 void rp_incremental_flip_swap_in(struct rp_incremental *s, uint32_t x, uint32_t t,
                                  bool value);
+
+/* Makes the source of version 0 x stay on the device, which its home allows, or leave it.
+ * All its copies are removed. If it leaves, the caller adds those that are needed. */
+void rp_incremental_flip_stay(struct rp_incremental *s, uint32_t x, bool value);
 
 /* Sets I[t][x] = 0 for first <= t <= last. */
 void rp_incremental_remove_swap_ins(struct rp_incremental *s, uint32_t x, uint32_t first,

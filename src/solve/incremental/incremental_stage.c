@@ -16,15 +16,22 @@ static void reverse(uint32_t *at, uint32_t begin, uint32_t end) {
     }
 }
 
+/* Marks what makes x, unless that is a version of a source. Then it is `stuck`. */
+static void mark_maker(struct rp_incremental *s, uint32_t x, uint32_t *stuck) {
+    uint32_t j = s->p->producer[x];
+    if (rp_is_version(s->p, x))
+        *stuck = x;
+    else
+        s->move->op_bits[j / 64] |= rp_bit(j);
+}
+
 /* Marks op t, and what makes the tensors that stage t has to make for the next one. */
-static void mark_makers(struct rp_incremental *s, uint32_t t) {
-    const struct rp_instance *p = s->p;
-    uint64_t *op_bits = s->move->op_bits;
-    op_bits[t / 64] |= rp_bit(t);
+static void mark_makers(struct rp_incremental *s, uint32_t t, uint32_t *stuck) {
+    s->move->op_bits[t / 64] |= rp_bit(t);
     for (uint32_t k = 0; k < s->opens[t].n; k++) {
-        uint32_t x = s->opens[t].at[k], j = p->producer[x];
-        if (!rp_incremental_swapped_in(s, t, x))
-            op_bits[j / 64] |= rp_bit(j);
+        uint32_t x = s->opens[t].at[k];
+        if (!rp_incremental_swapped_in(s, t, x) && s->p->producer[x] != t)
+            mark_maker(s, x, stuck);
     }
 }
 
@@ -35,9 +42,9 @@ enum rp_closure rp_incremental_find_closure(struct rp_incremental *s, uint32_t t
     struct rp_id_list *out = &s->move->runs;
     uint64_t *op_bits = s->move->op_bits;
     uint32_t begin = out->n;
-    enum rp_closure result = RP_CLOSURE_DONE;
     *time_ns = 0;
-    mark_makers(s, t);
+    *stuck = RP_NONE;
+    mark_makers(s, t, stuck);
     /* Producers come before readers: one pass from late to early finds the closure. */
     for (size_t i = (size_t)t / 64 + 1; i-- > 0;)
         while (op_bits[i] != 0) {
@@ -49,18 +56,16 @@ enum rp_closure rp_incremental_find_closure(struct rp_incremental *s, uint32_t t
                 clear_ops(op_bits, i + 1);
                 return RP_CLOSURE_TOO_SLOW;
             }
-            if (t > p->last_stage[j]) {
-                result = RP_CLOSURE_STUCK;
+            if (t > p->last_stage[j])
                 *stuck = p->output_start[j];
-            }
             for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
                 uint32_t x = p->inputs[k];
                 if (!rp_incremental_held(s, t, x) && !rp_incremental_swapped_in(s, t, x))
-                    op_bits[p->producer[x] / 64] |= rp_bit(p->producer[x]);
+                    mark_maker(s, x, stuck);
             }
         }
     reverse(out->at, begin, out->n);
-    return result;
+    return *stuck == RP_NONE ? RP_CLOSURE_DONE : RP_CLOSURE_STUCK;
 }
 
 /* Sets last_use of what the runs use or the stage lets go of; RP_NONE: no use. */
@@ -88,7 +93,7 @@ static int64_t bytes_before_runs(const struct rp_incremental *s, uint32_t t,
     for (uint32_t k = 0; k < s->closes[t].n; k++)
         if (s->move->last_use[s->closes[t].at[k]] == RP_NONE)
             live -= (int64_t)p->bytes[s->closes[t].at[k]];
-    if (s->swaps.n_swapped > 0)
+    if (s->swaps.n_copies > 0)
         for (uint32_t k = 0; k < s->swaps.swap_ins[t].n; k++)
             live += (int64_t)p->bytes[s->swaps.swap_ins[t].at[k].x];
     return live;
@@ -108,8 +113,8 @@ double rp_incremental_stage_over(struct rp_incremental *s, uint32_t t, const uin
                 workspace += (int64_t)p->shadow_bytes[x];
             else
                 live += (int64_t)p->bytes[x];
-        if (live + workspace > peak)
-            peak = live + workspace;
+        int64_t bytes = live + workspace - (int64_t)p->overwritten_bytes[j];
+        peak = bytes > peak ? bytes : peak;
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
             if (last_use[p->inputs[k]] == j && !rp_incremental_held(s, t + 1, p->inputs[k]))
                 live -= (int64_t)p->bytes[p->inputs[k]];

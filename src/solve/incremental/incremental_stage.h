@@ -11,12 +11,14 @@
 
 enum rp_closure {
     RP_CLOSURE_DONE,
-    RP_CLOSURE_STUCK, /* an op that may run only once would have to run again */
+    /* An op that may run only once would have to run again, or a version of a source that
+     * lives on the host is missing. */
+    RP_CLOSURE_STUCK,
     RP_CLOSURE_TOO_SLOW
 };
 
 /* Appends the runs of stage t to s->move->runs, ascending, and sets *time_ns to their time.
- * RP_CLOSURE_STUCK: *stuck is an output of the op. RP_CLOSURE_TOO_SLOW: the time passes
+ * RP_CLOSURE_STUCK: *stuck is an output of the op, or the version. RP_CLOSURE_TOO_SLOW: the time passes
  * max_ns, and the runs are not complete. */
 enum rp_closure rp_incremental_find_closure(struct rp_incremental *s, uint32_t t,
                                             double max_ns, double *time_ns,

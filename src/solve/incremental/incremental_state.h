@@ -42,10 +42,10 @@ struct rp_incremental_swaps {
     /* The schedule, with the flips of the move in progress: incremental_flip.c. */
     uint64_t *swapped_in;         /* n_tensors columns: bit t is I[t][x] */
     struct rp_swap_ins *swap_ins; /* per stage */
-    uint32_t *n_swap_ins;         /* per tensor; it is swapped out once if this is not 0 */
+    uint32_t *n_swap_ins;         /* per tensor */
     uint32_t *n_swap_outs;        /* per stage t: outputs of op t that are swapped out */
-    uint32_t n_swapped;           /* tensors that are swapped out */
-    uint64_t host_bytes;          /* of these */
+    uint32_t n_copies;            /* swap-ins and swap-outs */
+    uint64_t host_bytes;          /* as in struct rp_cost */
     /* The time line without that move: incremental_timeline.c. */
     double *swap_out_end_ns; /* per tensor, from the beginning of its producer's stage; NAN:
                                 not known yet */
@@ -108,6 +108,16 @@ static inline bool rp_incremental_swapped_in(const struct rp_incremental *s, uin
 /* x is swapped in, in some stage. */
 static inline bool rp_incremental_swapped(const struct rp_incremental *s, uint32_t x) {
     return s->swaps.n_swap_ins != NULL && s->swaps.n_swap_ins[x] > 0;
+}
+/* x is a version of a source that stays on the device. */
+static inline bool rp_incremental_stays(const struct rp_incremental *s, uint32_t x) {
+    return rp_is_version(s->p, x) && rp_incremental_held(s, 1, s->p->version_0[x]);
+}
+/* x is swapped out once, right after its first run. */
+static inline bool rp_incremental_copied_out(const struct rp_incremental *s, uint32_t x) {
+    return x >= s->p->n_homes &&
+           (rp_incremental_swapped(s, x) ||
+            (rp_must_copy_out(s->p, x) && !rp_incremental_stays(s, x)));
 }
 
 /* The last stage before t, and the first stage from t on, in which x is made or read by the

@@ -147,7 +147,7 @@ static void find_pending(struct walk *k, uint32_t t) {
         if (w->n_swap_outs[e] == 0)
             continue;
         for (uint32_t x = p->output_start[e + 1]; x-- > p->output_start[e] && !no_out;)
-            if (w->n_swap_ins[x] > 0)
+            if (rp_incremental_copied_out(k->s, x))
                 no_out = add_pending(&c->pending_out, c->host_ready_ns, &c->host_waits, x,
                                      w->swap_out_end_ns[x] - since);
     }
@@ -210,6 +210,14 @@ static bool simulate_frees(struct walk *k, uint32_t t, uint32_t j, const uint32_
     return true;
 }
 
+/* Run j of stage t overwrites versions, and waits for their copies out. */
+static void wait_to_overwrite(struct walk *k, uint32_t t, uint32_t j) {
+    const struct rp_instance *p = k->s->p;
+    for (uint32_t i = p->input_start[j]; i < p->input_start[j + 1]; i++)
+        if (rp_last_row(p, p->inputs[i]) == j)
+            wait_for(k, t, p->inputs[i], k->c->host_ready_ns[p->inputs[i]], false);
+}
+
 static void simulate_swap_ins(struct walk *k, uint32_t t, double begin) {
     struct rp_swap_ins *l = &k->w->swap_ins[t];
     struct rp_incremental_simulation *c = k->c;
@@ -229,7 +237,7 @@ static void simulate_swap_outs(struct walk *k, uint32_t t, double begin) {
     const struct rp_instance *p = k->s->p;
     struct rp_incremental_simulation *c = k->c;
     for (uint32_t x = p->output_start[t]; x < p->output_start[t + 1]; x++) {
-        if (k->w->n_swap_ins[x] == 0)
+        if (!rp_incremental_copied_out(k->s, x))
             continue;
         k->d2h_ns = rp_max_double(k->d2h_ns, k->now_ns) + (double)p->out_ns[x];
         c->swap_out_end_ns[x] = k->d2h_ns - begin;
@@ -252,6 +260,8 @@ static bool simulate_stage(struct walk *k, uint32_t t, const uint32_t *runs,
         uint32_t j = runs[a];
         for (uint32_t i = p->input_start[j]; i < p->input_start[j + 1]; i++)
             wait_for(k, t, p->inputs[i], ready[p->inputs[i]], true);
+        if (p->overwritten_bytes[j] > 0)
+            wait_to_overwrite(k, t, j);
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1] && j != t; x++)
             if (ready[x] > k->now_ns)
                 return false;

@@ -46,7 +46,7 @@ static struct candidates list_swap_ins(const struct rp_incremental *s, uint64_t 
 static bool hold_instead(struct rp_incremental *s, uint32_t x, uint32_t t,
                          double max_time_ns) {
     uint32_t before = rp_incremental_use_before(s, x, t);
-    if (before == RP_NONE)
+    if (before == RP_NONE || (x < s->p->n_homes && before == 0))
         return false;
     rp_incremental_begin(s);
     rp_incremental_flip(s, x, before + 1, t, true);

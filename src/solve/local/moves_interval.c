@@ -6,7 +6,7 @@
 bool rp_find_interval(const struct rp_incremental *s, uint32_t x, uint32_t t,
                       uint32_t *first, uint32_t *last) {
     uint32_t before = rp_incremental_use_before(s, x, t), from;
-    if (before == RP_NONE || s->p->pinned[x])
+    if (before == RP_NONE || s->p->pinned[x] || rp_incremental_stays(s, x))
         return false;
     from = rp_incremental_use_from(s, x, t);
     if (from == RP_NONE) {
@@ -41,7 +41,7 @@ void rp_rehold_inputs(struct rp_incremental *s, uint64_t *random, uint32_t j, ui
             continue;
         if (depth == 0 || rp_random_below(random, 2))
             rp_incremental_flip(s, y, rp_incremental_use_before(s, y, t) + 1, t, true);
-        else
+        else if (!rp_is_version(s->p, y))
             rp_rehold_inputs(s, random, s->p->producer[y], t, depth - 1);
     }
 }
@@ -55,7 +55,9 @@ bool rp_swappable(const struct rp_incremental *s, uint32_t x) {
 uint32_t rp_copied_out_by(const struct rp_incremental *s, uint32_t x) {
     const struct rp_incremental_swaps *w = &s->swaps;
     uint32_t j = s->p->producer[x], t = j + 1;
-    double end = rp_incremental_swapped(s, x)
+    if (x < s->p->n_homes)
+        return 0;
+    double end = rp_incremental_copied_out(s, x)
                      ? w->swap_out_end_ns[x] - s->stage_ns[j] - w->stage_stall_ns[j]
                      : w->d2h_backlog_ns[t] + (double)s->p->out_ns[x];
     for (; end > 0 && t < s->n_stages; t++)

@@ -15,7 +15,7 @@
 #include "solve/incremental/incremental.h"
 
 /* The interval of x around row t, rows *first..*last. False if there is none, or if x is
- * pinned, so that nothing can be decided. */
+ * pinned or a version of a source that stays, so that nothing can be decided. */
 bool rp_find_interval(const struct rp_incremental *s, uint32_t x, uint32_t t,
                       uint32_t *first, uint32_t *last);
 /* Some output of an op that runs again, in stage *t. RP_NONE if the random choice finds
@@ -40,7 +40,8 @@ bool rp_swappable(const struct rp_incremental *s, uint32_t x);
 bool rp_swap_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
                       uint32_t first, uint32_t last);
 /* The row to which x has to be held so that its copy out, begun when it is first made, is
- * over when it is freed. This is an estimate from the queue as it is now. */
+ * over when it is freed. This is an estimate from the queue as it is now. 0 for version 0
+ * of a source, which is on the host already. */
 uint32_t rp_copied_out_by(const struct rp_incremental *s, uint32_t x);
 /* The last stage from `first` to `last` in which a swap-in of x can begin and be over by
  * stage `last`. This is an estimate from the queue as it is now; `margin` >= 1 multiplies

@@ -52,7 +52,7 @@ bool rp_move_shift_swap_in(struct rp_incremental *s, uint64_t *random) {
 
 bool rp_move_shift_free(struct rp_incremental *s, uint64_t *random) {
     uint32_t t, x = random_swap_in(s, random, &t), end, to;
-    if (x == RP_NONE)
+    if (x == RP_NONE || x < s->p->n_homes)
         return false;
     for (end = s->p->producer[x]; end < s->n_stages && rp_incremental_held(s, end + 1, x);)
         end++;

@@ -3,7 +3,8 @@
 /* Stage `from` uses x, and stage `to` is the next that needs it. */
 static void offload(const struct rp_instance *p, uint32_t x, uint32_t from, uint32_t to,
                     struct rp_schedule *s) {
-    if (to == from + 1 || p->bytes[x] == 0 || p->pinned[x])
+    bool comes_from_host = x < p->n_homes && from == 0;
+    if (!comes_from_host && (to == from + 1 || p->bytes[x] == 0 || p->pinned[x]))
         rp_schedule_change(s, x, from + 1, to);
     else
         rp_schedule_set_in(s, x, to, true);
@@ -21,7 +22,7 @@ void rp_schedule_offload_all(const struct rp_instance *p, bool early,
         }
         if (!p->kept[x])
             continue;
-        if (early)
+        if (early && (x >= p->n_homes || at > 0))
             rp_schedule_change(s, x, at + 1, end);
         else if (at < end)
             offload(p, x, at, end, s);
