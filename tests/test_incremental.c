@@ -21,15 +21,20 @@ struct task {
     uint64_t random;
 };
 
-static void task_init(struct task *k, uint64_t seed, uint32_t n_ops, bool swap) {
+static struct rp_gen_shape training_shape(uint64_t seed, uint32_t n_ops) {
     struct rp_gen_shape shape = rp_gen_small(n_ops);
-    struct rp_schedule all;
     shape.training = true;
     shape.rules_percent = seed % 2 * 10;
-    rp_gen_graph(seed, &shape, &k->g);
+    return shape;
+}
+
+static void task_begin(struct task *k, uint64_t seed, const struct rp_gen_shape *shape,
+                       bool swap) {
+    struct rp_schedule all;
+    rp_gen_graph(seed, shape, &k->g);
     k->g.device.d2h_bytes_per_s = k->g.device.h2d_bytes_per_s = 40000000000u;
     uint64_t fixed = k->g.fixed_bytes, bytes = rp_keep_all_bytes(&k->g, false) - fixed;
-    rp_instance_init(&k->p, &k->g, fixed + bytes / 10 * 6, false, NULL);
+    rp_instance_init_homes(&k->p, &k->g, fixed + bytes / 10 * 6, false, NULL);
     if (swap)
         rp_instance_allow_swap(&k->p, RP_MAX_QUANTITY);
     rp_incremental_init(&k->s, &k->p);
@@ -37,6 +42,20 @@ static void task_init(struct task *k, uint64_t seed, uint32_t n_ops, bool swap) 
     rp_incremental_load(&k->s, &all);
     rp_schedule_fini(&all);
     k->random = seed;
+}
+
+static void task_init(struct task *k, uint64_t seed, uint32_t n_ops, bool swap) {
+    struct rp_gen_shape shape = training_shape(seed, n_ops);
+    task_begin(k, seed, &shape, swap);
+}
+
+/* Sources may live on the host, and ops update them. */
+static void task_init_homes(struct task *k, uint64_t seed, uint32_t n_ops) {
+    struct rp_gen_shape shape = training_shape(seed, n_ops);
+    shape.version_2 = true;
+    shape.rules_percent = 0;
+    shape.n_sources = 6;
+    task_begin(k, seed, &shape, true);
 }
 
 static void task_fini(struct task *k) {
@@ -86,6 +105,34 @@ static void the_state_passes_the_check_after_every_move(void) {
         task_fini(&k);
     }
     CU_ASSERT((n_swapped > 1000 && n_recomputed > 1000) || getenv("RP_SEED") != NULL);
+}
+
+static void so_it_does_with_sources_on_the_host(void) {
+    uint32_t n = 60;
+    uint64_t n_homes = 0, n_stay = 0, n_versions = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct task k;
+        const char *text = "";
+        bool right = true;
+        task_init_homes(&k, seed, 6 + (uint32_t)(seed % 50));
+        for (int i = 0; i < 300 && right; i++) {
+            make_move(&k);
+            right = is_right(&k, &text) && text[0] == '\0';
+            for (uint32_t x = 0; x < k.p.n_tensors; x++)
+                n_versions += x >= k.p.n_homes && rp_is_version(&k.p, x);
+            for (uint32_t x = 0; x < k.p.n_homes; x++)
+                n_stay += rp_incremental_stays(&k.s, x);
+            n_homes += k.p.n_homes;
+        }
+        if (!right) {
+            rp_gen_failed(seed);
+            printf("%s\n", text);
+            CU_FAIL("the state is not what its schedule says");
+        }
+        task_fini(&k);
+    }
+    CU_ASSERT((n_versions > 1000 && n_stay > 1000 && n_stay < n_homes / 2) ||
+              getenv("RP_SEED") != NULL);
 }
 
 /* ---- one wrong field of each kind ---- */
@@ -351,6 +398,7 @@ static void the_shares_of_each_group_of_moves_add_up(void) {
 void suite_incremental(void) {
     RP_SUITE("incremental");
     RP_TEST(the_state_passes_the_check_after_every_move);
+    RP_TEST(so_it_does_with_sources_on_the_host);
     RP_TEST(the_check_names_each_kind_of_wrong_field);
     RP_TEST(a_fault_names_its_stage_and_tensor);
     RP_TEST(every_kind_of_move_is_proposed_and_accepted);

@@ -46,7 +46,9 @@ static struct scale scale_of(const char *command, const struct rp_budget_texts *
     if (t->activations == NULL)
         return (struct scale){command, "budget", peak, 0};
     uint64_t base = g->fixed_bytes + rp_kept_bytes(g, addressed);
-    return (struct scale){command, "activation-budget", peak - base, base};
+    uint64_t at_home_on_host = rp_source_bytes(g) - g->fixed_bytes;
+    return (struct scale){command, "activation-budget", peak - base - at_home_on_host,
+                          base};
 }
 
 static rp_rc parse_one(const struct scale *s, const char *text, uint64_t *budget,

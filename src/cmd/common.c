@@ -94,16 +94,14 @@ rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *
     return RP_OK;
 }
 
-/* RP_INPUT if a tensor's home is the host. (Tensors that may have it there stay on the
- * device.) */
-static rp_rc check_homes(const struct rp_graph *g, const char *file, struct rp_err *err) {
+rp_rc rp_refuse_homes(const struct rp_graph *g, const char *file, const char *what,
+                      struct rp_err *err) {
     for (uint32_t x = 0; x < g->n_tensors; x++)
         if (g->tensors[x].home == RP_HOME_HOST)
             return rp_fail(err, RP_INPUT,
                            "%s: tensors[%" PRIu32
-                           "] \"%.80s\": its home is the host, which "
-                           "this program cannot plan yet",
-                           rp_path_name(file), x, g->tensors[x].name);
+                           "] \"%.80s\": its home is the host, which %s cannot plan",
+                           rp_path_name(file), x, g->tensors[x].name, what);
     return RP_OK;
 }
 
@@ -122,8 +120,6 @@ rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *e
     if (rc != RP_OK)
         return rc;
     rc = rp_check_times(g, file, err);
-    if (rc == RP_OK)
-        rc = check_homes(g, file, err);
     if (rc != RP_OK)
         rp_graph_fini(g);
     return rc;

@@ -43,8 +43,13 @@ rp_rc rp_check_times(const struct rp_graph *g, const char *file, struct rp_err *
  * to write its graph. */
 rp_rc rp_load_graph(const char *file, struct rp_graph *g, struct rp_err *err);
 
-/* Loads a graph and checks that it can be planned: it has times, and no tensor's home is
- * the host. *g is empty unless RP_OK is returned. */
+/* RP_INPUT if a tensor's home is the host. `what` cannot plan such a graph. (Tensors that
+ * may have it there stay on the device.) */
+rp_rc rp_refuse_homes(const struct rp_graph *g, const char *file, const char *what,
+                      struct rp_err *err);
+
+/* Loads a graph and checks that its ops have times, which planning needs. *g is empty
+ * unless RP_OK is returned. */
 rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *err);
 
 /* ---- files of the command line ---- */

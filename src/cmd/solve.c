@@ -20,6 +20,7 @@
 #include "cmd/solve_report.h"
 #include "policy/phases.h"
 #include "policy/quick_plans.h"
+#include "solve/core/instance.h"
 #include "solve/core/warm_start.h"
 #include "solve/solver.h"
 #include "solve/statistics.h"
@@ -85,7 +86,7 @@ static bool make_initial_plan(const struct rp_graph *g, const struct rp_solve_op
                               struct rp_plan *plan) {
     enum { MAX_OPS_WITHOUT = 2000, POLICY_OPS_PER_S = 2000 };
     bool large = !o->reorder && g->n_ops > MAX_OPS_WITHOUT;
-    if (!o->recompute || !(large || rp_is_captured(g)) ||
+    if (!o->recompute || rp_any_home(g, RP_HOME_HOST) || !(large || rp_is_captured(g)) ||
         (g->n_ops > POLICY_OPS_PER_S * o->time_limit && !rp_is_too_large_to_search(g)) ||
         rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes ||
         !rp_quick_policy_plan(g, o, plan))
@@ -275,6 +276,18 @@ static rp_rc check_order(const struct options *o, const struct rp_graph *g,
     return RP_OK;
 }
 
+/* Other orders of ops, other solvers and policies do not know sources that live on the
+ * host.
+ */
+static rp_rc check_homes(const struct options *o, const struct rp_graph *g,
+                         const char *file, struct rp_err *err) {
+    const char *what = rp_exchange_wanted(&o->exchange) ? "a model for other solvers"
+                       : o->policy != NULL              ? "this policy"
+                       : o->solve.reorder               ? "--reorder"
+                                                        : NULL;
+    return what != NULL ? rp_refuse_homes(g, file, what, err) : RP_OK;
+}
+
 /* Completes the options of the search, and gives the policy those that both have. */
 static void complete_options(struct options *o, const struct rp_graph *g) {
     struct rp_solve_options *s = &o->solve;
@@ -282,7 +295,8 @@ static void complete_options(struct options *o, const struct rp_graph *g) {
     s->addressed = !o->no_addresses;
     s->recompute = !o->no_recompute;
     s->swap = !o->no_swap;
-    s->reorder = s->reorder || (g->free_order && !o->given_order);
+    s->reorder =
+        s->reorder || (g->free_order && !o->given_order && !rp_any_home(g, RP_HOME_HOST));
     s->gap = fmax(o->gap, 0) / 100;
     s->stop = rp_watch_interrupts();
     p->addressed = s->addressed;
@@ -307,6 +321,8 @@ static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {
         return rc;
     rc = check_order(o, &g, err);
     complete_options(o, &g);
+    if (rc == RP_OK)
+        rc = check_homes(o, &g, file, err);
     if (rc == RP_OK)
         rc = change_bandwidths(&o->bandwidths, &g, err);
     if (rc == RP_OK)

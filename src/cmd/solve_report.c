@@ -79,7 +79,9 @@ void rp_solve_report_text(const struct rp_graph *g, const struct rp_plan *p,
                 rp_show_ns(c->stall_ns).s, rp_show_tail(", ", rp_claims_tail_ns(c)).s);
     fputc('\n', f);
     fprintf(f, "memory  %s of %s (keep-all needs %s)\n",
-            rp_show_bytes(p->addressed ? g->fixed_bytes + p->arena_bytes : c->peak_bytes).s,
+            rp_show_bytes(p->addressed ? rp_plan_fixed_bytes(p, g) + p->arena_bytes
+                                       : c->peak_bytes)
+                .s,
             rp_show_bytes(p->budget_bytes).s, rp_show_bytes(r->keep_all_bytes).s);
     print_copies(v, f);
     if (c->proof == RP_PROOF_OPTIMAL)
@@ -124,7 +126,7 @@ void rp_solve_report_json(const struct rp_graph *g, const struct rp_plan *p,
     struct rp_json_writer w = rp_json_writer_on(f);
     rp_json_object(&w, NULL);
     write_claims(&w, &p->claims);
-    rp_json_uint(&w, "fixed_bytes", g->fixed_bytes);
+    rp_json_uint(&w, "fixed_bytes", rp_plan_fixed_bytes(p, g));
     rp_json_uint(&w, "kept_bytes", rp_kept_bytes(g, p->addressed));
     rp_json_uint(&w, "arena_bytes", p->arena_bytes);
     rp_json_uint(&w, "budget_bytes", p->budget_bytes);

@@ -11,7 +11,8 @@ struct placing {
     RP_VEC(struct rp_buffer) buffers; /* times are indices of steps */
     /* Per buffer: index in plan->at, or SIZE_MAX - step for a step's own address. */
     RP_VEC(size_t) target;
-    size_t *live; /* per tensor: 1 + its buffer, 0 if not on the device */
+    size_t *live;      /* per tensor: 1 + its buffer, 0 if not on the device */
+    uint64_t *host_at; /* per tensor: of its host range; RP_NO_ADDRESS: it has none yet */
 };
 
 static void add_buffer(struct placing *w, size_t begin, size_t end, uint64_t bytes,
@@ -57,11 +58,14 @@ static void end_tensor(struct placing *w, size_t i) {
     w->live[x] = 0;
 }
 
-static void add_host_copy(struct placing *w, size_t i) {
-    struct rp_step *step = &w->plan->steps.at[i];
-    step->address = w->plan->host_bytes;
-    w->plan->host_bytes +=
-        rp_round_up(w->g->tensors[step->id].bytes, w->g->device.alignment_bytes);
+/* The host range of x, the same for all its copies. */
+static uint64_t host_range(struct placing *w, uint32_t x) {
+    if (w->host_at[x] == RP_NO_ADDRESS) {
+        w->host_at[x] = w->plan->host_bytes;
+        w->plan->host_bytes +=
+            rp_round_up(w->g->tensors[x].bytes, w->g->device.alignment_bytes);
+    }
+    return w->host_at[x];
 }
 
 static void add_step(struct placing *w, size_t i) {
@@ -73,7 +77,7 @@ static void add_step(struct placing *w, size_t i) {
         end_tensor(w, i);
         break;
     case RP_SWAP_OUT:
-        add_host_copy(w, i);
+        w->plan->steps.at[i].address = host_range(w, w->plan->steps.at[i].id);
         break;
     case RP_SWAP_IN:
         add_swap_in(w, i);
@@ -92,7 +96,12 @@ void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_
                                 .stop = stop};
     struct rp_pack_result result;
     w.live = rp_calloc(g->n_tensors, sizeof *w.live);
+    w.host_at = rp_calloc(g->n_tensors, sizeof *w.host_at);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        w.host_at[x] = RP_NO_ADDRESS;
     plan->host_bytes = 0;
+    for (size_t k = 0; k < plan->homes.n; k++)
+        plan->homes.at[k].host_at = host_range(&w, plan->homes.at[k].tensor);
     for (size_t i = 0; i < plan->steps.n; i++)
         add_step(&w, i);
     rp_pack(w.buffers.at, w.buffers.n, &o, &result, statistics);
@@ -108,4 +117,5 @@ void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_
     free(w.buffers.at);
     free(w.target.at);
     free(w.live);
+    free(w.host_at);
 }

@@ -1,5 +1,5 @@
 /* addresses: gives every tensor and workspace of a plan its address in one arena, and every
- * host copy its address in one slab, where all copies live to the end. packer.h chooses the
+ * tensor with a host copy its address in one slab, for the whole step. packer.h chooses the
  * addresses; solve/placement.h calls this and knows what to do when they do not fit.
  *
  * Thread-safe: there is no shared state.

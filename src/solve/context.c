@@ -6,11 +6,26 @@
 #include "base/mem.h"
 #include "model/timeline.h"
 
+static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
+    if (w->o->swap)
+        rp_instance_allow_swap(p, w->o->host_bytes);
+}
+
+bool rp_context_plans_homes(const struct rp_context *w) {
+    const struct rp_solve_options *o = w->o;
+    bool may_choose = o->swap && !o->reorder && rp_device_can_swap(&w->g->device);
+    return rp_any_home(w->g, RP_HOME_HOST) ||
+           (may_choose && rp_any_home(w->g, RP_HOME_ANY) &&
+            rp_keep_all_bytes(w->g, o->addressed) > o->budget_bytes);
+}
+
 void rp_context_init(struct rp_context *w) {
     w->placed_ns = UINT64_MAX;
     rp_context_instance(w, &w->p, w->o->budget_bytes);
     if (w->o->certificate != NULL) {
-        rp_context_instance(w, &w->certified, w->o->budget_bytes);
+        rp_instance_init(&w->certified, w->g, w->o->budget_bytes, w->o->addressed,
+                         w->order);
+        allow_swap(w, &w->certified);
         rp_instance_for_certificate(&w->certified);
     }
     w->own_stage = rp_calloc(w->p.n_ops, sizeof *w->own_stage);
@@ -41,7 +56,8 @@ void rp_context_begin_search(struct rp_context *w) {
     rp_schedule_keep_all(&w->p, &w->incumbent.s);
     for (int i = 0; i < RP_N_SPACES; i++) {
         struct rp_space *space = &w->spaces[i];
-        space->active = w->whole == RP_BOTH || i == (int)w->whole;
+        bool without_copies = i == RP_WITHOUT_SWAPS && w->p.n_homes > 0;
+        space->active = i == (int)w->whole || (w->whole == RP_BOTH && !without_copies);
         space->p = restrict_instance(w, i);
         space->tried_ns = UINT64_MAX;
         if (space->active && i != (int)w->whole)
@@ -117,9 +133,11 @@ bool rp_context_gap_reached(const struct rp_context *w) {
 
 void rp_context_instance(const struct rp_context *w, struct rp_instance *p,
                          uint64_t budget_bytes) {
-    rp_instance_init(p, w->g, budget_bytes, w->o->addressed, w->order);
-    if (w->o->swap)
-        rp_instance_allow_swap(p, w->o->host_bytes);
+    if (w->homes)
+        rp_instance_init_homes(p, w->g, budget_bytes, w->o->addressed, w->order);
+    else
+        rp_instance_init(p, w->g, budget_bytes, w->o->addressed, w->order);
+    allow_swap(w, p);
     if (!w->o->recompute)
         rp_instance_run_once(p);
 }

@@ -55,6 +55,8 @@ bool rp_incumbent_offer_in(struct rp_context *w, enum rp_space_id space,
 }
 
 bool rp_incumbent_offer_keep_all(struct rp_context *w) {
+    if (w->p.n_homes > 0)
+        return false;
     w->statistics.method[RP_KEEP_ALL].calls++;
     return take(w, &w->incumbent, rp_keep_all_cost(&w->p), RP_KEEP_ALL);
 }
@@ -78,7 +80,10 @@ static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
     if (!options_allow(w, start))
         return false;
     rp_plan_restate(start, addressed && start->addressed, w->o->budget_bytes, plan);
-    uint64_t limit = w->o->budget_bytes - w->g->fixed_bytes;
+    uint64_t fixed = rp_plan_fixed_bytes(plan, w->g);
+    if (fixed > w->o->budget_bytes)
+        return false;
+    uint64_t limit = w->o->budget_bytes - fixed;
     if (addressed && !start->addressed)
         rp_assign_addresses(w->g, plan, limit,
                             (uint64_t)(w->o->time_limit * PACK_WORK_PER_S), true, &w->stop,

@@ -31,7 +31,8 @@ bool rp_incumbent_offer_in(struct rp_context *w, enum rp_space_id space,
                            const struct rp_schedule *s, enum rp_method from);
 
 /* The same for keep-all, as the first offer. The incumbent's schedule is keep-all already,
- * or has not been made yet (rp_context_begin_search). */
+ * or has not been made yet (rp_context_begin_search). False if sources may live on the
+ * host: then keep-all is no first candidate. */
 bool rp_incumbent_offer_keep_all(struct rp_context *w);
 
 /* Replaces `plan`, the result so far with return code `rc`, by `other` if that fits, takes

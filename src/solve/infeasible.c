@@ -9,9 +9,9 @@
 static uint64_t own_bytes(const struct rp_instance *p, uint32_t op) {
     uint64_t sum = p->workspace_bytes[op];
     for (uint32_t x = p->output_start[op]; x < p->output_start[op + 1]; x++)
-        sum += p->bytes[x];
+        sum += rp_is_version(p, x) ? 0 : p->bytes[x];
     for (uint32_t k = p->input_start[op]; k < p->input_start[op + 1]; k++)
-        sum += p->bytes[p->inputs[k]];
+        sum += rp_instance_least_bytes(p, p->inputs[k]);
     return sum;
 }
 
@@ -25,7 +25,7 @@ static bool holds_any(const struct rp_graph *g) {
 static rp_rc explain_floor(struct rp_context *w, const struct rp_instance *p, uint32_t op) {
     char *reason = w->report->reason;
     size_t size = sizeof w->report->reason;
-    uint64_t floor_bytes = w->report->floor_bytes, fixed = w->g->fixed_bytes;
+    uint64_t floor_bytes = w->report->floor_bytes, fixed = p->fixed_bytes;
     struct rp_text64 needs = rp_show_exactly(floor_bytes);
     struct rp_text64 budget = rp_show_exactly(w->o->budget_bytes);
     if (op == RP_NONE) {
@@ -50,17 +50,41 @@ static rp_rc explain_floor(struct rp_context *w, const struct rp_instance *p, ui
     return RP_NO;
 }
 
+/* Can every op get what lives on the host, and does that have room there? */
+static rp_rc check_host(struct rp_context *w, const struct rp_instance *p) {
+    struct rp_solve_report *r = w->report;
+    uint64_t bytes = 0;
+    for (uint32_t x = 0; x < p->n_homes; x++) {
+        const struct rp_tensor *t = &w->g->tensors[p->tensor_of[x]];
+        bool used = p->reader_start[x] < p->reader_start[x + 1];
+        bytes += p->lives_on_host[x] ? p->bytes[x] : 0;
+        if (!p->lives_on_host[x] || !used || p->out_ns != NULL)
+            continue;
+        snprintf(r->reason, sizeof r->reason,
+                 "tensor %" PRIu32 " \"%.80s\" lives on the host, and no copy can bring it "
+                 "to the device%s",
+                 p->tensor_of[x], t->name,
+                 w->o->swap ? ": the device states no bandwidths" : " without swaps");
+        return RP_NO;
+    }
+    if (bytes <= w->o->host_bytes)
+        return RP_OK;
+    snprintf(r->reason, sizeof r->reason,
+             "the tensors that live on the host take %s, more than the host budget of %s",
+             rp_show_exactly(bytes).s, rp_show_exactly(w->o->host_bytes).s);
+    return RP_NO;
+}
+
 rp_rc rp_check_floor(struct rp_context *w) {
     uint32_t op;
-    uint64_t fixed = w->g->fixed_bytes;
     struct rp_instance p;
-    rp_context_instance(w, &p, fixed);
+    rp_context_instance(w, &p, w->g->fixed_bytes);
     if (w->o->reorder)
         rp_instance_any_order(&p);
-    w->report->floor_bytes = fixed + rp_instance_floor(&p, &op);
+    w->report->floor_bytes = p.fixed_bytes + rp_instance_floor(&p, &op);
     w->report->floor_op = op == RP_NONE ? RP_NONE : p.op_of[op];
-    rp_rc rc = RP_OK;
-    if (w->o->budget_bytes < w->report->floor_bytes)
+    rp_rc rc = check_host(w, &p);
+    if (rc == RP_OK && w->o->budget_bytes < w->report->floor_bytes)
         rc = explain_floor(w, &p, op);
     rp_instance_fini(&p);
     return rc;
@@ -94,7 +118,7 @@ rp_rc rp_explain_none_found(struct rp_context *w) {
             w->o->budget_bytes);
         return RP_LIMIT;
     }
-    w->report->min_bytes = w->g->fixed_bytes + w->nearest.peak_bytes;
+    w->report->min_bytes = w->p.fixed_bytes + w->nearest.peak_bytes;
     snprintf(w->report->reason, sizeof w->report->reason,
              "none found within %s before the %s; the least that one was found for is %s, "
              "where op %" PRIu32 " \"%.80s\" binds; every plan needs at least %s",

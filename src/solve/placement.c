@@ -21,7 +21,7 @@ struct attempt {
     struct rp_context *w;
     enum rp_space_id space;
     struct rp_instance p;    /* the space's; its limit falls */
-    uint64_t limit;          /* of the arena */
+    uint64_t limit;          /* of the space's instance */
     struct rp_schedule best; /* to be placed next */
     struct rp_schedule *scratch;
     uint64_t pack_work;
@@ -47,10 +47,16 @@ static void assign_addresses(struct rp_context *w, struct rp_plan *plan, uint64_
     w->statistics.placements++;
 }
 
+/* What the sources that stay on the device leave for the arena. */
+static uint64_t arena_limit(const struct rp_context *w, const struct rp_plan *plan) {
+    return w->o->budget_bytes - rp_plan_fixed_bytes(plan, w->g);
+}
+
 /* Packs the steps of a plan that takes time_ns, if addresses are wanted. If they fit, it
  * becomes the fastest plan. Else it is freed. Returns the bytes missing. */
 static uint64_t pack(struct rp_context *w, struct rp_plan *plan, uint64_t time_ns,
-                     uint64_t limit, uint64_t work) {
+                     uint64_t work) {
+    uint64_t limit = arena_limit(w, plan);
     rp_shrink_lifetimes(w->g, plan);
     if (w->o->addressed)
         assign_addresses(w, plan, limit, work, false);
@@ -70,7 +76,7 @@ static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
     begin_plan(a->w, &plan);
     rp_schedule_steps(&a->p, s, NULL, &plan);
     uint64_t time_ns = rp_schedule_cost(&a->p, s).time_ns;
-    a->missing_bytes = pack(a->w, &plan, time_ns, a->limit, a->pack_work);
+    a->missing_bytes = pack(a->w, &plan, time_ns, a->pack_work);
     return a->missing_bytes == 0;
 }
 
@@ -99,7 +105,7 @@ bool rp_place_keep_all(struct rp_context *w) {
     begin_plan(w, &plan);
     rp_keep_all_steps(&w->p, &plan);
     rp_stop_until(&w->stop, w->end);
-    return pack(w, &plan, w->g->total_time_ns, w->p.limit_bytes,
+    return pack(w, &plan, w->g->total_time_ns,
                 (uint64_t)(w->o->time_limit * PACK_WORK_PER_S)) == 0;
 }
 
@@ -260,7 +266,7 @@ void rp_place_first(struct rp_context *w, struct rp_schedule *scratch) {
 static void squeeze(struct rp_context *w) {
     struct rp_plan plan;
     rp_plan_restate(&w->placed, false, w->o->budget_bytes, &plan);
-    assign_addresses(w, &plan, w->p.limit_bytes,
+    assign_addresses(w, &plan, arena_limit(w, &plan),
                      (uint64_t)(w->o->time_limit * PACK_WORK_PER_S), true);
     bool smaller = plan.arena_bytes < w->placed.arena_bytes;
     struct rp_plan *worse = smaller ? &w->placed : &plan;

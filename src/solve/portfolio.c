@@ -87,12 +87,13 @@ static double run_temperature(const struct job *j) {
 }
 
 /* The first run of a space is from the warm start, and a short run on a large graph from
- * the incumbent: it would not get far from keep-all. Returns whether it is such a run. */
+ * the incumbent: it would not get far from keep-all. Where sources may live on the host
+ * every run is. Returns whether it is such a run. */
 static bool choose_start(struct job *j) {
     struct rp_context *w = j->w;
     struct rp_incumbent *best = rp_context_incumbent(w, j->turn->space);
-    bool is_short =
-        w->p.n_ops >= MIN_LARGE_OPS && best->found && work_per_op(j) < LONG_RUN_WORK_PER_OP;
+    bool is_large = w->p.n_ops >= MIN_LARGE_OPS && work_per_op(j) < LONG_RUN_WORK_PER_OP;
+    bool is_short = best->found && (is_large || w->p.n_homes > 0);
     if (j->space->warm) {
         rp_schedule_copy(j->scratch, &w->start);
     } else if (is_short) {
@@ -259,6 +260,7 @@ struct method {
     unsigned spaces;
     uint32_t min_ops, max_ops; /* max_ops 0: any */
     bool given_order;          /* not if another order of first runs is searched */
+    bool homes;                /* where sources may live on the host too */
     bool needs_incumbent;
     bool unless_mip;            /* not if branch and cut solves the space */
     bool alone;                 /* nothing works beside its turns */
@@ -273,9 +275,10 @@ struct method {
 };
 
 static const struct method methods[] = {
-    {RP_ANNEAL, ANY_SPACE, .work_per_s = ANNEAL_WORK_PER_S, .search = anneal},
-    {RP_POLISH, ANY_SPACE, .needs_incumbent = true, .work_per_s = ANNEAL_WORK_PER_S,
-     .search = polish},
+    {RP_ANNEAL, ANY_SPACE, .homes = true, .work_per_s = ANNEAL_WORK_PER_S,
+     .search = anneal},
+    {RP_POLISH, ANY_SPACE, .homes = true, .needs_incumbent = true,
+     .work_per_s = ANNEAL_WORK_PER_S, .search = polish},
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
      .alone = true, .min_work_per_square = 1, .work_per_s = MIP_WORK_PER_S,
      .search = cross},
@@ -300,7 +303,7 @@ enum { N_ROWS = sizeof methods / sizeof *methods };
 static bool may_run(struct rp_context *w, const struct method *m, enum rp_space_id space) {
     return w->spaces[space].active && (m->spaces >> space & 1) != 0 &&
            w->p.n_ops >= m->min_ops && (m->max_ops == 0 || w->p.n_ops <= m->max_ops) &&
-           !(m->given_order && w->o->reorder) &&
+           !(m->given_order && w->o->reorder) && (m->homes || w->p.n_homes == 0) &&
            !(m->needs_incumbent && !rp_context_incumbent(w, space)->found) &&
            !(m->unless_mip && w->mip != NULL);
 }

@@ -23,10 +23,17 @@
 #include "solve/search/construct.h"
 #include "solve/search/moment_proof.h"
 
+uint64_t rp_source_bytes(const struct rp_graph *g) {
+    uint64_t bytes = g->fixed_bytes;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        bytes += g->tensors[x].home == RP_HOME_HOST ? g->tensors[x].bytes : 0;
+    return bytes;
+}
+
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed) {
     struct rp_instance p;
     rp_instance_init(&p, g, g->fixed_bytes, addressed, NULL);
-    uint64_t bytes = g->fixed_bytes + rp_keep_all_cost(&p).peak_bytes;
+    uint64_t bytes = rp_source_bytes(g) + rp_keep_all_cost(&p).peak_bytes;
     rp_instance_fini(&p);
     return bytes;
 }
@@ -127,7 +134,8 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
     const struct rp_formulation *f = rp_pdhg_bound_formulation(w->bound);
     struct rp_formulation without_rows = {0};
     if (f == NULL)
-        rp_formulation_init(&without_rows, &w->p, &(struct rp_formulation_options){0});
+        rp_formulation_init(&without_rows, &w->certified,
+                            &(struct rp_formulation_options){0});
     rp_rc rc = rp_certificate_save(w->o->certificate, w->g, f != NULL ? f : &without_rows,
                                    w->o->addressed, w->o->budget_bytes,
                                    rp_pdhg_bound_rows(w->bound), m, scale_log2,
@@ -136,11 +144,12 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
     return rc;
 }
 
-/* The most host memory with which every plan leaves all sources on the device, as the
- * search does; RP_NO_LIMIT if none may live on the host. */
-static uint64_t host_bytes_without_sources(const struct rp_graph *g) {
+/* The most host memory with which every plan leaves all sources on the device that may stay
+ * there, as the search does unless it plans homes; RP_NO_LIMIT if it does. */
+static uint64_t host_bytes_without_sources(const struct rp_context *w) {
+    const struct rp_graph *g = w->g;
     uint64_t bytes = RP_NO_LIMIT;
-    for (uint32_t x = 0; x < g->n_tensors; x++)
+    for (uint32_t x = 0; x < g->n_tensors && !w->homes; x++)
         if (g->tensors[x].home == RP_HOME_ANY && g->tensors[x].bytes > 0)
             bytes = rp_min_u64(bytes, g->tensors[x].bytes - 1);
     return bytes;
@@ -159,7 +168,7 @@ static struct rp_bound_scope bound_scope(const struct rp_context *w) {
         .swap = may_swap || d->h2d_bytes_per_s == 0 || d->d2h_bytes_per_s == 0,
         .any_order = w->o->reorder,
         .all_programs = (w->all_sequences || w->o->reorder) && w->o->certificate == NULL,
-        .host_budget_bytes = rp_min_u64(host_bytes, host_bytes_without_sources(w->g)),
+        .host_budget_bytes = rp_min_u64(host_bytes, host_bytes_without_sources(w)),
     };
 }
 
@@ -189,7 +198,7 @@ static rp_rc search(struct rp_context *w, struct rp_err *err) {
 static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
                                struct rp_err *err) {
     rp_context_init(w);
-    w->report->keep_all_bytes = w->g->fixed_bytes + rp_keep_all_cost(&w->p).peak_bytes;
+    w->report->keep_all_bytes = rp_keep_all_bytes(w->g, w->o->addressed);
     w->bound_ns = w->g->total_time_ns;
     bool keep_all = rp_incumbent_offer_keep_all(w);
     rp_rc rc = keep_all ? certify(w, err) : RP_OK;
@@ -214,7 +223,7 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
 static rp_rc confirm_none(const struct rp_context *w) {
     char *reason = w->report->reason;
     size_t n = strlen(reason), size = sizeof w->report->reason;
-    if (host_bytes_without_sources(w->g) >= w->o->host_bytes)
+    if (host_bytes_without_sources(w) >= w->o->host_bytes)
         return RP_NO;
     snprintf(reason + n, size - n,
              "; sources that may live on the host were left on the device");
@@ -234,6 +243,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     w.end = o->ignore_clock ? INFINITY : w.begin + o->time_limit;
     w.stop.interrupted = o->stop;
     w.stop.deadline = w.begin + (w.end - w.begin) * (o->addressed ? SCHEDULE_SHARE : 1);
+    w.homes = rp_context_plans_homes(&w);
     rp_rc rc = rp_check_floor(&w);
     if (rc == RP_OK)
         rc = solve_above_floor(&w, plan, err);

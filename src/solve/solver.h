@@ -77,9 +77,12 @@ struct rp_solve_report {
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err);
 
-/* The peak of the un-rematerialized step in bytes, sources included: the largest sum of
- * what is live at once. With `addressed`, sizes other than the sources' are rounded up to
- * the alignment; gaps between addresses never count. */
+/* The bytes of all sources, wherever their home is. */
+uint64_t rp_source_bytes(const struct rp_graph *g);
+
+/* The peak of the un-rematerialized step in bytes on a device with room for all sources,
+ * these included: the largest sum of what is live at once. With `addressed`, sizes other
+ * than the sources' are rounded up to the alignment; gaps between addresses never count. */
 uint64_t rp_keep_all_bytes(const struct rp_graph *g, bool addressed);
 
 /* True if the graph has so many ops and tensors that only keep-all and o->start are tried

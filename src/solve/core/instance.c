@@ -23,9 +23,9 @@ static bool may_move(const struct rp_graph *g, uint32_t x) {
            (t->home == RP_HOME_HOST || (t->home == RP_HOME_ANY && t->bytes > 0));
 }
 
-bool rp_any_home_on_host(const struct rp_graph *g) {
+bool rp_any_home(const struct rp_graph *g, enum rp_home home) {
     for (uint32_t x = 0; x < g->n_tensors; x++)
-        if (may_move(g, x))
+        if (may_move(g, x) && g->tensors[x].home == home)
             return true;
     return false;
 }
@@ -291,7 +291,8 @@ void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
 
 void rp_instance_init_homes(struct rp_instance *p, const struct rp_graph *g,
                             uint64_t budget_bytes, bool addressed, const uint32_t *order) {
-    init(p, g, budget_bytes, addressed, order, rp_any_home_on_host(g));
+    bool homes = rp_any_home(g, RP_HOME_HOST) || rp_any_home(g, RP_HOME_ANY);
+    init(p, g, budget_bytes, addressed, order, homes);
 }
 
 bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes) {
@@ -396,9 +397,7 @@ static uint64_t *bytes_that_must_lie(const struct rp_instance *p) {
     return bytes;
 }
 
-/* What x takes at least while it is on the device. The bytes of a source that stays there
- * are not rounded up. */
-static uint64_t least_bytes(const struct rp_instance *p, uint32_t x) {
+uint64_t rp_instance_least_bytes(const struct rp_instance *p, uint32_t x) {
     bool may_stay = rp_is_version(p, x) && !p->lives_on_host[p->version_0[x]];
     return may_stay ? p->graph->tensors[p->tensor_of[x]].bytes : p->bytes[x];
 }
@@ -410,11 +409,11 @@ uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
         uint64_t need = others[i] + p->workspace_bytes[i];
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
             need += rp_is_version(p, x) ? 0 : p->bytes[x]; /* an input is counted */
-            kept += p->kept[x] ? least_bytes(p, x) : 0;
+            kept += p->kept[x] ? rp_instance_least_bytes(p, x) : 0;
         }
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
             if (must_lie_from(p, p->inputs[k]) > i)
-                need += least_bytes(p, p->inputs[k]);
+                need += rp_instance_least_bytes(p, p->inputs[k]);
         if (need > floor_bytes) {
             floor_bytes = need;
             *op = i;

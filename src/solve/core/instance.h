@@ -81,15 +81,16 @@ struct rp_instance {
 void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
                       uint64_t budget_bytes, bool addressed, const uint32_t *order);
 /* The same, with sources that may live on the host as tensors. budget_bytes is at least the
- * bytes of all other sources. The caller must allow swaps next. */
+ * bytes of all other sources. */
 void rp_instance_init_homes(struct rp_instance *p, const struct rp_graph *g,
                             uint64_t budget_bytes, bool addressed, const uint32_t *order);
 void rp_instance_fini(struct rp_instance *p); /* safe on a zeroed one */
 
 /* The bytes of the sources that must stay on the device: those whose home it is. */
 uint64_t rp_bytes_at_home_on_device(const struct rp_graph *g);
-/* Is there a source that may live on the host? */
-bool rp_any_home_on_host(const struct rp_graph *g);
+/* Is there a source with this home, not RP_HOME_DEVICE, that instances have as versions?
+ * (One without bytes that may stay on the device stays.) */
+bool rp_any_home(const struct rp_graph *g, enum rp_home home);
 
 /* Allows swaps, at the speed that the graph's device states. False, with nothing changed,
  * if it does not state both bandwidths, or if a copy would take 2^62 ns or more. */
@@ -129,6 +130,10 @@ void rp_instance_for_certificate(struct rp_instance *p);
  * tensor x (per tensor; n_ops if it is kept), directly or through ops that may run again.
  */
 void rp_instance_last_uses(const struct rp_instance *p, uint32_t *r_last, uint32_t *s_last);
+
+/* What x takes at least while it is on the device: the bytes of a source that may stay
+ * there are not rounded up then. */
+uint64_t rp_instance_least_bytes(const struct rp_instance *p, uint32_t x);
 
 /* The last op that needs tensor x whatever the schedule does; n_ops if x is kept. */
 uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x);

@@ -24,11 +24,13 @@ void rp_plan_first_runs(const struct rp_graph *g, const struct rp_plan *plan,
 struct reading {
     const struct rp_instance *p;
     struct rp_schedule *s;
-    uint32_t *op;     /* per op of the graph: its number in the instance */
-    uint32_t *tensor; /* per tensor of the graph: its number in the instance */
-    uint64_t *live;   /* bit x: tensor x is on the device */
-    uint32_t stage;   /* first runs so far */
-    bool keep_swaps;  /* else what is swapped in is made again */
+    uint32_t *op; /* per op of the graph: its number in the instance */
+    /* Per tensor of the graph: its number in the instance; of a source, that of its present
+     * version. */
+    uint32_t *tensor;
+    uint64_t *live;  /* bit x: tensor x is on the device */
+    uint32_t stage;  /* first runs so far */
+    bool keep_swaps; /* else what is swapped in is made again */
 };
 
 static void set_live(struct reading *w, uint32_t x, bool value) {
@@ -36,18 +38,27 @@ static void set_live(struct reading *w, uint32_t x, bool value) {
     w->live[x / 64] = value ? w->live[x / 64] | bit : w->live[x / 64] & ~bit;
 }
 
+static void end_stage(struct reading *w) {
+    w->stage++;
+    memcpy(w->s->rows + (size_t)w->stage * w->s->words, w->live,
+           w->s->words * sizeof *w->live);
+}
+
 /* False if this is a first run out of order. */
 static bool read_run(struct reading *w, uint32_t j) {
     const struct rp_instance *p = w->p;
-    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
+        uint32_t *now = &w->tensor[p->tensor_of[x]];
+        if (rp_is_version(p, x))
+            set_live(w, *now, false);
+        *now = x;
         set_live(w, x, true);
+    }
     if (j < w->stage)
         return true;
     if (j > w->stage)
         return false;
-    w->stage++;
-    memcpy(w->s->rows + (size_t)w->stage * w->s->words, w->live,
-           w->s->words * sizeof *w->live);
+    end_stage(w);
     return true;
 }
 
@@ -57,12 +68,24 @@ static void read_swap_in(struct reading *w, uint32_t x) {
         rp_schedule_set_in(w->s, x, w->stage, true);
 }
 
+/* Sources that the plan does not list stay on the device. */
+static void read_homes(struct reading *w, const struct rp_plan *plan) {
+    const struct rp_instance *p = w->p;
+    for (uint32_t x = 0; x < p->n_homes; x++)
+        set_live(w, x, true);
+    for (size_t k = 0; k < plan->homes.n && p->n_homes > 0; k++)
+        set_live(w, w->tensor[plan->homes.at[k].tensor], false);
+    if (p->n_homes > 0)
+        end_stage(w);
+}
+
 static bool read_steps(struct reading *w, const struct rp_plan *plan) {
     const struct rp_instance *p = w->p;
     size_t row = w->s->words * sizeof *w->s->rows;
     memset(w->s->rows, 0, row);
     if (w->s->ins != NULL)
         memset(w->s->ins, 0, (p->n_ops + (size_t)1) * row);
+    read_homes(w, plan);
     for (size_t i = 0; i < plan->steps.n; i++) {
         const struct rp_step *step = &plan->steps.at[i];
         if (step->kind == RP_RUN && !read_run(w, w->op[step->id]))
@@ -74,8 +97,11 @@ static bool read_steps(struct reading *w, const struct rp_plan *plan) {
     }
     /* A plan may make a kept tensor once more after the last first run. A schedule makes it
      * before that run, in the same stage. */
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        rp_schedule_set(w->s, x, p->n_ops, p->n_ops, p->kept[x]);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        bool stays = rp_is_version(p, x) && rp_source_stays(p, w->s, x) &&
+                     p->next_version[x] == RP_NONE;
+        rp_schedule_set(w->s, x, p->n_ops, p->n_ops, p->kept[x] || stays);
+    }
     return true;
 }
 
@@ -85,9 +111,9 @@ static bool read_plan(const struct rp_instance *p, const struct rp_plan *plan,
     w.op = rp_calloc(p->n_ops, sizeof *w.op);
     w.tensor = rp_calloc(p->graph->n_tensors, sizeof *w.tensor);
     w.live = rp_calloc(s->words, sizeof *w.live);
-    for (uint32_t i = 0; i < p->n_ops; i++)
+    for (uint32_t i = p->n_homes > 0; i < p->n_ops; i++)
         w.op[p->op_of[i]] = i;
-    for (uint32_t x = 0; x < p->n_tensors; x++)
+    for (uint32_t x = p->n_tensors; x-- > 0;)
         w.tensor[p->tensor_of[x]] = x;
     bool sound =
         read_steps(&w, plan) && rp_schedule_prune(p, s) && rp_schedule_cost(p, s).sound;
@@ -118,6 +144,11 @@ void rp_plan_restate(const struct rp_plan *from, bool addressed, uint64_t budget
             step.address = RP_NO_ADDRESS;
         }
         rp_push(&to->steps, step);
+    }
+    for (size_t i = 0; i < from->homes.n; i++) {
+        struct rp_plan_home home = from->homes.at[i];
+        home.host_at = addressed ? home.host_at : RP_NO_ADDRESS;
+        rp_push(&to->homes, home);
     }
     for (size_t i = 0; i < from->at.n && addressed; i++)
         rp_push(&to->at, from->at.at[i]);

@@ -180,13 +180,14 @@ static double positive(double x) {
 }
 
 /* Lists, ascending, the rows at which the change of the bytes held may itself change. */
-static uint32_t list_breakpoints(const struct rp_incremental_move *m, uint32_t *row) {
+static uint32_t list_breakpoints(const struct rp_incremental *s, uint32_t *row) {
+    const struct rp_incremental_move *m = s->move;
     uint32_t n = 0;
     for (uint32_t k = 0; k < m->n_flips; k++) {
         if (m->flips[k].swap_in)
             continue;
         row[n++] = m->flips[k].first;
-        row[n++] = m->flips[k].last + 1;
+        row[n++] = rp_min_u32(m->flips[k].last + 1, s->n_stages);
     }
     for (uint32_t i = 1; i < n; i++) /* few of them: insertion sort */
         for (uint32_t k = i; k > 0 && row[k - 1] > row[k]; k--) {
@@ -200,7 +201,7 @@ static uint32_t list_breakpoints(const struct rp_incremental_move *m, uint32_t *
 /* Change of overflow in the stages that only gain or lose bytes. */
 static double shift_overflow(struct rp_incremental *s) {
     const struct rp_incremental_move *m = s->move;
-    uint32_t row[2 * RP_MAX_FLIPS], n = list_breakpoints(m, row);
+    uint32_t row[2 * RP_MAX_FLIPS], n = list_breakpoints(s, row);
     double sum = 0;
     for (uint32_t i = 0; i + 1 < n; i++) {
         if (row[i] == row[i + 1])
@@ -304,7 +305,7 @@ void rp_incremental_commit(struct rp_incremental *s) {
         int64_t shift = (int64_t)s->p->bytes[f->x] * (f->value ? 1 : -1);
         for (uint32_t t = f->first; t <= f->last; t++) {
             s->base_bytes[t] += shift;
-            s->over_bytes[t] += (double)shift;
+            s->over_bytes[t] += (double)shift; /* of the last row, too: unused */
         }
     }
     for (uint32_t k = 0; k < m->n_dirty; k++) {

@@ -29,6 +29,13 @@ static void list_remove(struct rp_id_list *l, uint32_t x) {
         }
 }
 
+static void change_list(struct rp_id_list *l, uint32_t x, bool listed) {
+    if (listed)
+        rp_push(l, x);
+    else
+        list_remove(l, x);
+}
+
 /* Flips bits of S, and keeps `opens` and `closes` right. */
 static void apply_hold(struct rp_incremental *s, const struct rp_flip *f) {
     uint64_t *column = s->held + (size_t)f->x * s->words;
@@ -40,18 +47,13 @@ static void apply_hold(struct rp_incremental *s, const struct rp_flip *f) {
             mask &= rp_bit(f->last) | (rp_bit(f->last) - 1);
         column[i] ^= mask;
     }
-    bool before = rp_incremental_held(s, f->first - 1, f->x),
-         after = rp_incremental_held(s, f->last + 1, f->x);
-    struct rp_id_list *left = before ? &s->closes[f->first - 1] : &s->opens[f->first - 1];
-    struct rp_id_list *right = after ? &s->opens[f->last] : &s->closes[f->last];
-    if (before != f->value)
-        rp_push(left, f->x);
-    else
-        list_remove(left, f->x);
-    if (after != f->value)
-        rp_push(right, f->x);
-    else
-        list_remove(right, f->x);
+    bool before = rp_incremental_held(s, f->first - 1, f->x);
+    change_list(before ? &s->closes[f->first - 1] : &s->opens[f->first - 1], f->x,
+                before != f->value);
+    if (f->last == s->n_stages)
+        return;
+    bool after = rp_incremental_held(s, f->last + 1, f->x);
+    change_list(after ? &s->opens[f->last] : &s->closes[f->last], f->x, after != f->value);
 }
 
 /* Counts the copy out of x, which f makes come or go. */
@@ -184,9 +186,11 @@ static void flip_range(struct rp_incremental *s, uint32_t x, uint32_t first, uin
     if (!add_flip(s, f))
         return;
     mark_dirty(s, first - 1);
-    mark_dirty(s, last);
-    if (rp_incremental_copied_out(s, x) && rp_incremental_held(s, last + 1, x))
-        mark_end_of_hold(s, x, last);
+    if (last < s->n_stages) {
+        mark_dirty(s, last);
+        if (rp_incremental_copied_out(s, x) && rp_incremental_held(s, last + 1, x))
+            mark_end_of_hold(s, x, last);
+    }
     /* Stages inside that use x; first - 1 and last are marked already. */
     for (uint32_t t = first; t < last; t++) {
         t = rp_incremental_use_from(s, x, t);

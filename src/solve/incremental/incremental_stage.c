@@ -16,13 +16,14 @@ static void reverse(uint32_t *at, uint32_t begin, uint32_t end) {
     }
 }
 
-/* Marks what makes x, unless that is a version of a source. Then it is `stuck`. */
+/* Marks what makes x, unless that is a version of a source. Then it is stuck, if nothing
+ * else is. */
 static void mark_maker(struct rp_incremental *s, uint32_t x, uint32_t *stuck) {
     uint32_t j = s->p->producer[x];
-    if (rp_is_version(s->p, x))
-        *stuck = x;
-    else
+    if (!rp_is_version(s->p, x))
         s->move->op_bits[j / 64] |= rp_bit(j);
+    else if (*stuck == RP_NONE)
+        *stuck = x;
 }
 
 /* Marks op t, and what makes the tensors that stage t has to make for the next one. */

@@ -36,7 +36,7 @@ void rp_incremental_state_init(struct rp_incremental *s, const struct rp_instanc
     s->opens = rp_calloc(n, sizeof *s->opens);
     s->closes = rp_calloc(n, sizeof *s->closes);
     s->base_bytes = rp_calloc(n + 1, sizeof *s->base_bytes);
-    s->over_bytes = rp_calloc(n, sizeof *s->over_bytes);
+    s->over_bytes = rp_calloc(n + 1, sizeof *s->over_bytes);
     s->stage_ns = rp_calloc(n, sizeof *s->stage_ns);
     init_move(s);
     if (p->out_ns != NULL)

@@ -74,7 +74,7 @@ struct rp_incremental {
     uint64_t *runs;                /* n_stages columns: bit t is R[t][j] */
     struct rp_id_list *stage_runs; /* per stage: its runs, ascending */
     int64_t *base_bytes;           /* per row: bytes of S[t] */
-    double *over_bytes;            /* per stage: peak - limit; negative: room */
+    double *over_bytes;            /* per stage: peak - limit; negative: room; one unused */
     double *stage_ns;              /* per stage: its runs, without stalls */
     double time_ns;                /* sum of stage_ns, and swaps.stall_ns */
     double overflow_bytes;         /* sum over stages of max(0, over_bytes) */

@@ -7,18 +7,20 @@
 #include "solve/core/anneal_statistics.h"
 #include "solve/incremental/incremental.h"
 #include "solve/local/moves_hold.h"
+#include "solve/local/moves_home.h"
 #include "solve/local/moves_swap.h"
 
 /* Moves are drawn from the first group that applies and wins its own draw. */
 enum group {
+    HOME, /* applies if sources may live on the host */
     PEAK, /* applies while the schedule is over the limit */
     SWAP, /* applies if the instance allows swaps */
     HOLD  /* always applies */
 };
-enum { PEAK_ONE_IN = 4, SWAP_ONE_IN = 3 };
+enum { HOME_ONE_IN = 16, PEAK_ONE_IN = 4, SWAP_ONE_IN = 3 };
 
 /* The sum of the shares of each group's rows. */
-static const uint32_t all_shares[] = {[PEAK] = 1, [SWAP] = 32, [HOLD] = 100};
+static const uint32_t all_shares[] = {[HOME] = 1, [PEAK] = 1, [SWAP] = 32, [HOLD] = 100};
 
 static const struct row {
     const char *name;
@@ -26,6 +28,7 @@ static const struct row {
     uint32_t share;
     bool (*propose)(struct rp_incremental *s, uint64_t *random);
 } rows[] = {
+    {"move home", HOME, 1, rp_move_home},
     {"reduce peak", PEAK, 1, rp_move_reduce_peak},
     {"toggle at use", HOLD, 40, rp_move_toggle_at_use},
     {"toggle random", HOLD, 25, rp_move_toggle_random},
@@ -50,11 +53,11 @@ const char *rp_move_name(uint32_t i) {
 }
 
 bool rp_moves_are_complete(void) {
-    uint32_t sum[] = {[PEAK] = 0, [SWAP] = 0, [HOLD] = 0};
+    uint32_t sum[] = {[HOME] = 0, [PEAK] = 0, [SWAP] = 0, [HOLD] = 0};
     for (uint32_t i = 0; i < N_ROWS; i++)
         sum[rows[i].group] += rows[i].share;
-    return sum[PEAK] == all_shares[PEAK] && sum[SWAP] == all_shares[SWAP] &&
-           sum[HOLD] == all_shares[HOLD];
+    return sum[HOME] == all_shares[HOME] && sum[PEAK] == all_shares[PEAK] &&
+           sum[SWAP] == all_shares[SWAP] && sum[HOLD] == all_shares[HOLD];
 }
 
 /* The row of a group in which share number `drawn` lies. */
@@ -77,7 +80,9 @@ static uint32_t draw_swap(uint64_t *random) {
 
 bool rp_propose_move(struct rp_incremental *s, uint64_t *random, uint32_t *move) {
     uint32_t hold = rp_random_below(random, all_shares[HOLD]);
-    if (s->overflow_bytes > 0 && rp_random_below(random, PEAK_ONE_IN) == 0)
+    if (s->p->n_homes > 0 && rp_random_below(random, HOME_ONE_IN) == 0)
+        *move = row_of(HOME, 0);
+    else if (s->overflow_bytes > 0 && rp_random_below(random, PEAK_ONE_IN) == 0)
         *move = row_of(PEAK, 0);
     else if (s->p->out_ns != NULL && rp_random_below(random, SWAP_ONE_IN) == 0)
         *move = row_of(SWAP, draw_swap(random));

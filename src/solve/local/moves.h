@@ -1,6 +1,7 @@
 /* moves: what the local search may do to a schedule, as one table. A move is a few flips
  * (solve/incremental/incremental_flip.h). moves_hold.h has the moves over S, moves_swap.h
- * those over I, moves_interval.h what they share.
+ * those over I, moves_home.h that over where sources live, moves_interval.h what they
+ * share.
  *
  * Not thread-safe: one state, one thread.
  */

@@ -44,6 +44,8 @@ static void set_use(struct shrinking *s, size_t k, size_t mark) {
     const struct rp_op *op = &s->g->ops[step->id];
     for (uint32_t i = 0; i < op->n_inputs; i++)
         s->use[op->inputs[i]] = mark;
+    for (uint32_t i = 0; i < op->n_updates; i++)
+        s->use[op->updates[i]] = mark;
     for (uint32_t i = 0; i < op->n_outputs; i++)
         s->use[op->outputs[i]] = mark;
 }
