@@ -334,7 +334,7 @@ static int check_greedy(uint64_t seed) {
     uint64_t all = rp_keep_all_bytes(&g, false);
     rp_instance_init(&p, &g, all - (all - g.fixed_bytes) / 5, false, NULL);
     rp_schedule_empty(&p, &s);
-    bool made = rp_schedule_greedy(&p, NULL, &s);
+    bool made = rp_schedule_greedy(&p, NULL, NULL, &s);
     struct rp_cost c = rp_schedule_cost(&p, &s);
     int result = made ? (c.sound ? c.peak_bytes <= p.limit_bytes : 2) : 0;
     rp_schedule_fini(&s);

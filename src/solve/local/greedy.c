@@ -12,8 +12,13 @@ enum {
     MAX_DEPTH = 30000  /* of runs that wait for others: a dead end, and 4 MB of stack */
 };
 
+struct ids {
+    RP_VEC(uint32_t);
+};
+
 struct greedy {
     const struct rp_instance *p;
+    const struct rp_greedy_homes *homes;
     struct rp_plan plan;
     uint32_t stage;  /* first runs so far */
     uint32_t *next;  /* per tensor: its first reader from `stage` on, as index in readers */
@@ -21,6 +26,11 @@ struct greedy {
     bool *on_device; /* per tensor */
     double *begin_ns; /* per op: when it first runs if nothing runs again */
     uint64_t live_bytes;
+    /* Of sources: the clocks of the three queues, when copies of versions end, and the last
+     * versions on the device that nothing but their copy out needs. */
+    double compute_ns, in_ns, out_ns;
+    double *ready_ns, *host_ready_ns;
+    struct ids leaving;
     size_t n_runs;
     uint32_t depth; /* of run */
     struct rp_stop *stop;
@@ -51,13 +61,29 @@ static uint32_t next_use(struct greedy *w, uint32_t x) {
     return p->kept[x] ? p->n_ops : RP_NONE;
 }
 
+/* x has a host copy, or will have one: it may be dropped and swapped in again. */
+static bool on_host(const struct greedy *w, uint32_t x) {
+    const struct rp_instance *p = w->p;
+    return rp_is_version(p, x) && !w->homes->stays[p->version_0[x]] &&
+           (x < p->n_homes || rp_must_copy_out(p, x));
+}
+
+/* What it takes to swap x in, if it is dropped once it has been copied out. */
+static double copy_cost_ns(const struct greedy *w, uint32_t x) {
+    double wait_ns = rp_max_double(w->host_ready_ns[x] - w->compute_ns, 0);
+    return 1 + wait_ns + w->homes->copy_weight * (double)w->p->in_ns[x];
+}
+
 /* What it takes to run op j again, with the ops that make its missing inputs. */
 static double recompute_ns(const struct greedy *w, uint32_t j) {
     const struct rp_instance *p = w->p;
     double ns = (double)p->time_ns[j] + 1;
-    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-        if (!w->on_device[p->inputs[k]])
-            ns += (double)p->time_ns[p->producer[p->inputs[k]]];
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
+        uint32_t x = p->inputs[k];
+        if (!w->on_device[x])
+            ns += rp_is_version(p, x) ? copy_cost_ns(w, x)
+                                      : (double)p->time_ns[p->producer[x]];
+    }
     return ns;
 }
 
@@ -69,10 +95,13 @@ static bool evict(struct greedy *w) {
     if (rp_stop_after(w->stop, NS_PER_TENSOR * p->n_tensors))
         return false;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->stage; x++) {
-        if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 || p->irreplaceable[x])
+        if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 ||
+            (p->irreplaceable[x] && !on_host(w, x)))
             continue;
         uint32_t use = next_use(w, x);
-        double score = (double)p->bytes[x] / recompute_ns(w, p->producer[x]);
+        double cost_ns =
+            on_host(w, x) ? copy_cost_ns(w, x) : recompute_ns(w, p->producer[x]);
+        double score = (double)p->bytes[x] / cost_ns;
         score *=
             use == RP_NONE ? 1e6 * (w->begin_ns[p->n_ops] + 1) : w->begin_ns[use] - now + 1;
         if (score > best) {
@@ -80,9 +109,51 @@ static bool evict(struct greedy *w) {
             victim = x;
         }
     }
-    if (victim != RP_NONE)
-        drop(w, victim);
-    return victim != RP_NONE;
+    if (victim == RP_NONE)
+        return false;
+    if (on_host(w, victim))
+        w->compute_ns = rp_max_double(w->compute_ns, w->host_ready_ns[victim]);
+    drop(w, victim);
+    return true;
+}
+
+static bool make_room(struct greedy *w, uint64_t bytes) {
+    bool ok = true;
+    while (ok && w->live_bytes + bytes > w->p->limit_bytes)
+        ok = evict(w);
+    return ok;
+}
+
+static bool swap_in(struct greedy *w, uint32_t x) {
+    if (!make_room(w, w->p->bytes[x]))
+        return false;
+    push_step(w, RP_SWAP_IN, w->p->tensor_of[x], x);
+    w->on_device[x] = true;
+    w->live_bytes += w->p->bytes[x];
+    w->in_ns = rp_max_double(w->in_ns, w->host_ready_ns[x]) + (double)w->p->in_ns[x];
+    w->ready_ns[x] = w->in_ns;
+    return true;
+}
+
+/* The clocks after op j has run. Versions that it made have replaced those before. */
+static void advance(struct greedy *w, uint32_t j) {
+    const struct rp_instance *p = w->p;
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
+        uint32_t x = p->inputs[k];
+        w->compute_ns = rp_max_double(w->compute_ns, w->ready_ns[x]);
+        if (rp_last_row(p, x) == j)
+            w->on_device[x] = false;
+    }
+    w->compute_ns += (double)p->time_ns[j];
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
+        if (!rp_is_version(p, x))
+            continue;
+        w->on_device[x] = true;
+        if (!on_host(w, x))
+            continue;
+        w->out_ns = rp_max_double(w->out_ns, w->compute_ns) + (double)p->out_ns[x];
+        w->host_ready_ns[x] = w->out_ns;
+    }
 }
 
 /* Runs op j, and before it what makes its missing inputs. The caller pins the outputs that
@@ -95,18 +166,21 @@ static bool run(struct greedy *w, uint32_t j) {
     uint32_t pinned = p->input_start[j];
     for (; ok && pinned < p->input_start[j + 1]; pinned++) {
         uint32_t x = p->inputs[pinned];
-        ok = w->on_device[x] || run(w, p->producer[x]);
+        ok = w->on_device[x] || (on_host(w, x) ? swap_in(w, x) : run(w, p->producer[x]));
         w->pins[x]++;
     }
     uint64_t need = p->workspace_bytes[j];
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-        need += w->on_device[x] ? p->shadow_bytes[x] : p->bytes[x];
+        need += rp_is_version(p, x) ? 0
+                : w->on_device[x]   ? p->shadow_bytes[x]
+                                    : p->bytes[x];
         w->pins[x]++;
     }
-    while (ok && w->live_bytes + need > p->limit_bytes)
-        ok = evict(w);
-    if (ok)
+    ok = ok && make_room(w, need);
+    if (ok) {
         push_step(w, RP_RUN, p->op_of[j], j);
+        advance(w, j);
+    }
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
         w->live_bytes += !ok || w->on_device[x] ? 0 : p->bytes[x];
         w->on_device[x] = w->on_device[x] || ok;
@@ -118,6 +192,29 @@ static bool run(struct greedy *w, uint32_t j) {
     return ok;
 }
 
+/* Drops x if nothing needs it any more. A last version leaves once it is copied out. */
+static void drop_if_unneeded(struct greedy *w, uint32_t x) {
+    bool stays = rp_is_version(w->p, x) && !on_host(w, x);
+    if (!w->on_device[x] || stays || next_use(w, x) != RP_NONE)
+        return;
+    if (on_host(w, x) && w->host_ready_ns[x] > w->compute_ns)
+        rp_push(&w->leaving, x);
+    else
+        drop(w, x);
+}
+
+static void drop_copied_out(struct greedy *w) {
+    size_t n = 0;
+    for (size_t k = 0; k < w->leaving.n; k++) {
+        uint32_t x = w->leaving.at[k];
+        if (w->on_device[x] && w->host_ready_ns[x] > w->compute_ns)
+            w->leaving.at[n++] = x;
+        else if (w->on_device[x])
+            drop(w, x);
+    }
+    w->leaving.n = n;
+}
+
 /* Drops the tensors that the runs from step `from` on used and nothing needs any more. */
 static void drop_unneeded(struct greedy *w, size_t from) {
     const struct rp_instance *p = w->p;
@@ -127,18 +224,31 @@ static void drop_unneeded(struct greedy *w, size_t from) {
             continue;
         uint32_t j = w->plan.steps.at[i].at;
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-            if (w->on_device[p->inputs[k]] && next_use(w, p->inputs[k]) == RP_NONE)
-                drop(w, p->inputs[k]);
+            drop_if_unneeded(w, p->inputs[k]);
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            if (w->on_device[x] && next_use(w, x) == RP_NONE)
-                drop(w, x);
+            drop_if_unneeded(w, x);
     }
+}
+
+static void begin_homes(struct greedy *w) {
+    const struct rp_instance *p = w->p;
+    for (uint32_t x = 0; x < p->n_homes; x++) {
+        struct rp_plan_home home = {.tensor = p->tensor_of[x], .host_at = RP_NO_ADDRESS};
+        w->on_device[x] = w->homes->stays[x];
+        if (w->on_device[x])
+            w->live_bytes += p->bytes[x];
+        else
+            rp_push(&w->plan.homes, home);
+    }
+    w->stage = p->n_homes > 0;
 }
 
 static bool run_all(struct greedy *w) {
     const struct rp_instance *p = w->p;
     bool ok = true;
-    for (uint32_t t = 0; t < p->n_ops && ok; t++) {
+    begin_homes(w);
+    for (uint32_t t = w->stage; t < p->n_ops && ok; t++) {
+        drop_copied_out(w);
         size_t from = w->plan.steps.n;
         ok = run(w, t);
         w->stage = t + 1;
@@ -146,13 +256,16 @@ static bool run_all(struct greedy *w) {
             drop_unneeded(w, from);
     }
     for (uint32_t x = 0; x < p->n_tensors && ok; x++)
-        ok = !p->kept[x] || w->on_device[x] || run(w, p->producer[x]);
+        ok = !p->kept[x] || w->on_device[x] ||
+             (on_host(w, x) ? swap_in(w, x) : run(w, p->producer[x]));
     return ok;
 }
 
-bool rp_schedule_greedy(const struct rp_instance *p, struct rp_stop *stop,
-                        struct rp_schedule *s) {
-    struct greedy w = {.p = p, .stop = stop};
+bool rp_schedule_greedy(const struct rp_instance *p, const struct rp_greedy_homes *homes,
+                        struct rp_stop *stop, struct rp_schedule *s) {
+    struct greedy w = {.p = p, .homes = homes, .stop = stop};
+    w.ready_ns = rp_calloc(p->n_tensors, sizeof *w.ready_ns);
+    w.host_ready_ns = rp_calloc(p->n_tensors, sizeof *w.host_ready_ns);
     w.next = rp_calloc(p->n_tensors, sizeof *w.next);
     w.pins = rp_calloc(p->n_tensors, sizeof *w.pins);
     w.on_device = rp_calloc(p->n_tensors, sizeof *w.on_device);
@@ -167,5 +280,8 @@ bool rp_schedule_greedy(const struct rp_instance *p, struct rp_stop *stop,
     free(w.pins);
     free(w.on_device);
     free(w.begin_ns);
+    free(w.ready_ns);
+    free(w.host_ready_ns);
+    free(w.leaving.at);
     return ok;
 }

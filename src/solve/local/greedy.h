@@ -7,6 +7,11 @@
  * is needed last) with the costs of Kirisame et al., "Dynamic Tensor Rematerialization"
  * (ICLR 2021), but with the future known.
  *
+ * Sources that live on the host are swapped in where they are missing. They are dropped by
+ * the same rule, with the time of the copy for that of the runs. What an update has made
+ * stays until it is copied out. When that is, and when copies in end, is estimated as if
+ * both queues were always busy.
+ *
  * Thread safety: different schedules may be used by different threads.
  */
 #ifndef RP_SOLVE_LOCAL_GREEDY_H
@@ -17,12 +22,19 @@
 #include "base/stop.h"
 #include "solve/core/schedule.h"
 
-/* Writes the schedule into `s`, which has the instance's shape. Nothing is swapped. False,
- * with `s` partly changed, if the pass reaches a dead end repeats too many runs or meets
- * `stop` (which may be NULL). A stage
+/* What the pass does with sources that may live on the host. */
+struct rp_greedy_homes {
+    const bool *stays;  /* per version 0: its source stays on the device */
+    double copy_weight; /* a nanosecond of copies in is worth this many of runs */
+};
+
+/* Writes the schedule into `s`, which has the instance's shape. Nothing is swapped but
+ * sources that live on the host, for which `homes` says how; it may be NULL if there are
+ * none. They come in the stage that reads them. False, with `s` partly changed, if the pass
+ * reaches a dead end, repeats too many runs or meets `stop` (which may be NULL). A stage
  * may need more memory than the pass counted, so the caller checks with
  * rp_schedule_cost. */
-bool rp_schedule_greedy(const struct rp_instance *p, struct rp_stop *stop,
-                        struct rp_schedule *s);
+bool rp_schedule_greedy(const struct rp_instance *p, const struct rp_greedy_homes *homes,
+                        struct rp_stop *stop, struct rp_schedule *s);
 
 #endif

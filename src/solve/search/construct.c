@@ -4,6 +4,7 @@
 #include "solve/incumbent.h"
 #include "solve/local/greedy.h"
 #include "solve/local/offload_all.h"
+#include "solve/search/construct_homes.h"
 
 /* May the steps of the warm start be taken in this space? */
 static bool space_allows_start(const struct rp_context *w, const struct rp_space *space) {
@@ -35,7 +36,7 @@ static bool construct_greedily(struct rp_context *w, const struct rp_instance *p
     lower.out_ns = lower.in_ns = NULL;
     for (int k = 0; k < MAX_PASSES && !rp_context_stopped(w); k++) {
         w->statistics.method[RP_GREEDY].calls++;
-        if (rp_schedule_greedy(&lower, &w->stop, s) && rp_schedule_fits(p, s))
+        if (rp_schedule_greedy(&lower, NULL, &w->stop, s) && rp_schedule_fits(p, s))
             return true;
         lower.limit_bytes -= lower.limit_bytes / 32;
     }
@@ -58,7 +59,10 @@ static bool construct_by_offloading(struct rp_context *w, const struct rp_instan
 bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_instance *p,
                   struct rp_schedule *s, enum rp_method *from) {
     *from = RP_GREEDY;
-    if (w->o->recompute && space != RP_WITHOUT_RECOMPUTE && construct_greedily(w, p, s))
+    if (p->n_homes > 0 && rp_construct_homes(w, p, s))
+        return true;
+    if (p->n_homes == 0 && w->o->recompute && space != RP_WITHOUT_RECOMPUTE &&
+        construct_greedily(w, p, s))
         return true;
     *from = RP_OFFLOAD_ALL;
     return p->out_ns != NULL && construct_by_offloading(w, p, s);

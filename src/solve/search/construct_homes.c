@@ -1,0 +1,125 @@
+#include "solve/search/construct_homes.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "solve/local/greedy.h"
+#include "solve/local/prefetch.h"
+
+/* One pass. */
+struct pass {
+    double stay;        /* this share of the limit is for sources that stay */
+    double ahead;       /* this share of the rest is left for copies ahead of time */
+    double copy_weight; /* of greedy */
+};
+
+/* A source that may stay on the device. */
+struct candidate {
+    uint32_t x; /* version 0 */
+    uint32_t n_uses, last_use;
+};
+
+struct passes {
+    struct rp_context *w;
+    const struct rp_instance *p;
+    struct candidate *candidates; /* best first */
+    size_t n_candidates;
+    bool *stays; /* per version 0 */
+    struct rp_schedule now, *best;
+    uint64_t best_ns; /* UINT64_MAX: none fits yet */
+};
+
+/* ---- which sources stay ---- */
+
+/* What many ops use would have to come often. Of the rest, what is used late would leave
+ * copies for the end, when there is little to hide them behind. */
+static int best_first(const void *left, const void *right) {
+    const struct candidate *a = left, *b = right;
+    if (a->n_uses != b->n_uses)
+        return a->n_uses > b->n_uses ? -1 : 1;
+    if (a->last_use != b->last_use)
+        return a->last_use > b->last_use ? -1 : 1;
+    return (a->x > b->x) - (a->x < b->x);
+}
+
+static void list_candidates(struct passes *k) {
+    const struct rp_instance *p = k->p;
+    k->candidates = rp_calloc(p->n_homes, sizeof *k->candidates);
+    for (uint32_t x = 0; x < p->n_homes; x++) {
+        struct candidate c = {.x = x};
+        for (uint32_t v = x; v != RP_NONE; v = p->next_version[v]) {
+            c.n_uses += p->reader_start[v + 1] - p->reader_start[v];
+            c.last_use = rp_instance_last_need(p, v);
+        }
+        if (!p->lives_on_host[x] && c.n_uses > 0)
+            k->candidates[k->n_candidates++] = c;
+    }
+    if (k->n_candidates > 0)
+        qsort(k->candidates, k->n_candidates, sizeof *k->candidates, best_first);
+}
+
+static void choose(struct passes *k, double share) {
+    const struct rp_instance *p = k->p;
+    double room = share * (double)p->limit_bytes;
+    for (uint32_t x = 0; x < p->n_homes; x++)
+        k->stays[x] = false;
+    for (size_t i = 0; i < k->n_candidates; i++) {
+        uint32_t x = k->candidates[i].x;
+        k->stays[x] = (double)p->bytes[x] <= room;
+        room -= k->stays[x] ? (double)p->bytes[x] : 0;
+    }
+}
+
+static uint64_t bytes_that_stay(const struct passes *k) {
+    uint64_t bytes = 0;
+    for (uint32_t x = 0; x < k->p->n_homes; x++)
+        bytes += k->stays[x] ? k->p->bytes[x] : 0;
+    return bytes;
+}
+
+/* ---- passes ---- */
+
+static void try_pass(struct passes *k, const struct pass *pass) {
+    const struct rp_instance *p = k->p;
+    struct rp_instance lower = *p;
+    choose(k, pass->stay);
+    uint64_t rest = p->limit_bytes - bytes_that_stay(k);
+    struct rp_greedy_homes homes = {.stays = k->stays, .copy_weight = pass->copy_weight};
+    lower.limit_bytes -= (uint64_t)(pass->ahead * (double)rest);
+    k->w->statistics.method[RP_GREEDY].calls++;
+    if (!rp_schedule_greedy(&lower, &homes, &k->w->stop, &k->now))
+        return;
+    rp_schedule_prefetch(p, &k->now);
+    struct rp_cost c = rp_schedule_cost(p, &k->now);
+    rp_log(1, "pass: stay %.3f, ahead %.3f, weight %.2f: %s, time %.3f ms, peak %.3f GB",
+           pass->stay, pass->ahead, pass->copy_weight, c.sound ? "sound" : "not sound",
+           (double)c.time_ns / 1e6, (double)c.peak_bytes / 1e9);
+    if (!c.sound || c.peak_bytes > p->limit_bytes || c.host_bytes > p->host_limit_bytes ||
+        c.time_ns >= k->best_ns)
+        return;
+    k->best_ns = c.time_ns;
+    rp_schedule_copy(k->best, &k->now);
+}
+
+bool rp_construct_homes(struct rp_context *w, const struct rp_instance *p,
+                        struct rp_schedule *s) {
+    static const double stay[] = {0, 0.5, 0.75, 0.875, 0.9375}, ahead[] = {0.03, 0.12, 0.3},
+                        weight[] = {0.25, 4};
+    struct passes k = {.w = w, .p = p, .best = s, .best_ns = UINT64_MAX};
+    list_candidates(&k);
+    k.stays = rp_calloc(p->n_homes, sizeof *k.stays);
+    rp_schedule_empty(p, &k.now);
+    size_t n_stay = k.n_candidates > 0 ? sizeof stay / sizeof *stay : 1;
+    for (size_t a = 0; a < n_stay; a++)
+        for (size_t b = 0; b < sizeof ahead / sizeof *ahead; b++)
+            for (size_t c = 0; c < sizeof weight / sizeof *weight; c++) {
+                struct pass pass = {stay[a], ahead[b], weight[c]};
+                if (!rp_context_stopped(w))
+                    try_pass(&k, &pass);
+            }
+    rp_schedule_fini(&k.now);
+    free(k.stays);
+    free(k.candidates);
+    return k.best_ns < UINT64_MAX;
+}

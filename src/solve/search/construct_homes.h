@@ -1,0 +1,21 @@
+/* construct_homes: first schedules where sources may live on the host, in a few passes.
+ *
+ * A pass chooses sources that stay on the device, makes a schedule greedily with some
+ * memory left over (local/greedy.h), and uses that for copies ahead of time
+ * (local/prefetch.h). The passes differ in how much stays, in how much is left over, and in
+ * what a copy is worth against a run.
+ *
+ * Not thread-safe: one context, one thread.
+ */
+#ifndef RP_SOLVE_SEARCH_CONSTRUCT_HOMES_H
+#define RP_SOLVE_SEARCH_CONSTRUCT_HOMES_H
+
+#include "solve/context.h"
+
+/* Tries all passes on `p`, which is the instance of a space or that with a lower limit, and
+ * has sources that may live on the host. False if none fits. Else `s`, which has the
+ * instance's shape, is the fastest schedule. */
+bool rp_construct_homes(struct rp_context *w, const struct rp_instance *p,
+                        struct rp_schedule *s);
+
+#endif
