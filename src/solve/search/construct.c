@@ -70,8 +70,9 @@ bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_
 
 void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch) {
     enum rp_method from;
+    bool homes = w->p.n_homes > 0;
     for (int i = 0; i < RP_N_SPACES; i++)
-        if (w->spaces[i].active && !rp_context_incumbent(w, i)->found &&
+        if (w->spaces[i].active && (homes || !rp_context_incumbent(w, i)->found) &&
             rp_construct(w, i, &w->spaces[i].p, scratch, &from))
             rp_incumbent_offer_in(w, i, scratch, from);
 }
