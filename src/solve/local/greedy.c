@@ -25,6 +25,9 @@ struct greedy {
     uint32_t *pins;  /* per tensor: runs in progress that need it */
     bool *on_device; /* per tensor */
     double *begin_ns; /* per op: when it first runs if nothing runs again */
+    /* Per op: the last stage in which it can run again with all that leads to it, because
+     * updates overwrite what that reads. n_ops without such sources. */
+    uint32_t *until;
     uint64_t live_bytes;
     /* Of sources: the clocks of the three queues, when copies of versions end, and the last
      * versions on the device that nothing but their copy out needs. */
@@ -99,6 +102,8 @@ static bool evict(struct greedy *w) {
             (p->irreplaceable[x] && !on_host(w, x)))
             continue;
         uint32_t use = next_use(w, x);
+        if (use != RP_NONE && use > w->until[p->producer[x]] && !on_host(w, x))
+            continue;
         double cost_ns =
             on_host(w, x) ? copy_cost_ns(w, x) : recompute_ns(w, p->producer[x]);
         double score = (double)p->bytes[x] / cost_ns;
@@ -230,6 +235,16 @@ static void drop_unneeded(struct greedy *w, size_t from) {
     }
 }
 
+static void find_until(struct greedy *w) {
+    const struct rp_instance *p = w->p;
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        w->until[j] = p->n_homes > 0 ? p->last_stage[j] : p->n_ops;
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+            if (!rp_is_version(p, p->inputs[k]))
+                w->until[j] = rp_min_u32(w->until[j], w->until[p->producer[p->inputs[k]]]);
+    }
+}
+
 static void begin_homes(struct greedy *w) {
     const struct rp_instance *p = w->p;
     for (uint32_t x = 0; x < p->n_homes; x++) {
@@ -247,6 +262,7 @@ static bool run_all(struct greedy *w) {
     const struct rp_instance *p = w->p;
     bool ok = true;
     begin_homes(w);
+    find_until(w);
     for (uint32_t t = w->stage; t < p->n_ops && ok; t++) {
         drop_copied_out(w);
         size_t from = w->plan.steps.n;
@@ -270,6 +286,7 @@ bool rp_schedule_greedy(const struct rp_instance *p, const struct rp_greedy_home
     w.pins = rp_calloc(p->n_tensors, sizeof *w.pins);
     w.on_device = rp_calloc(p->n_tensors, sizeof *w.on_device);
     w.begin_ns = rp_calloc((size_t)p->n_ops + 1, sizeof *w.begin_ns);
+    w.until = rp_calloc(p->n_ops, sizeof *w.until);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         w.next[x] = p->reader_start[x];
     for (uint32_t i = 0; i < p->n_ops; i++)
@@ -280,6 +297,7 @@ bool rp_schedule_greedy(const struct rp_instance *p, const struct rp_greedy_home
     free(w.pins);
     free(w.on_device);
     free(w.begin_ns);
+    free(w.until);
     free(w.ready_ns);
     free(w.host_ready_ns);
     free(w.leaving.at);
