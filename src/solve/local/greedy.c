@@ -71,6 +71,10 @@ static bool on_host(const struct greedy *w, uint32_t x) {
            (x < p->n_homes || rp_must_copy_out(p, x));
 }
 
+static bool must_stay(const struct greedy *w, uint32_t x) {
+    return rp_is_version(w->p, x) ? !on_host(w, x) : w->p->irreplaceable[x];
+}
+
 /* What it takes to swap x in, if it is dropped once it has been copied out. */
 static double copy_cost_ns(const struct greedy *w, uint32_t x) {
     double wait_ns = rp_max_double(w->host_ready_ns[x] - w->compute_ns, 0);
@@ -98,8 +102,7 @@ static bool evict(struct greedy *w) {
     if (rp_stop_after(w->stop, NS_PER_TENSOR * p->n_tensors))
         return false;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->stage; x++) {
-        if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 ||
-            (p->irreplaceable[x] && !on_host(w, x)))
+        if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 || must_stay(w, x))
             continue;
         uint32_t use = next_use(w, x);
         if (use != RP_NONE && use > w->until[p->producer[x]] && !on_host(w, x))
