@@ -4,24 +4,9 @@
 # GPU is run with stand-ins for CUDA. That of ResNet-50 at full size must have less than a
 # megabyte of source, and is compiled if nvcc and cuDNN are installed.
 set -u
-build=$(realpath "${BUILD:-build}")
 cc=${CC:-gcc}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-good=0 bad=0
-
-# try WHAT COMMAND...
-try() {
-    local what=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then
-        good=$((good + 1))
-    else
-        bad=$((bad + 1))
-        echo "FAILED emit: $what"
-        cat "$tmp/log"
-    fi
-}
+part=emit
+. tools/try.sh
 
 # Makes a plan at the smallest of these budgets that the policy fits. It must swap.
 plan() { # NETWORK POLICY OPTIONS...
@@ -120,5 +105,4 @@ if [ -n "$nvcc" ] && [ -n "$cudnn" ]; then
         "[ $code = 0 ] || { [ $code = 77 ] && grep -q '^replay: no GPU: ' '$tmp/errors'; }"
 fi
 
-echo "emit: $good passed, $bad failed"
-[ $bad = 0 ]
+end_part

@@ -2,23 +2,8 @@
 # check-examples.sh: runs the commands of examples/README.md, section by section, against an
 # installed remat-plan, and looks at what they made.
 set -u
-build=$(realpath "${BUILD:-build}")
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-good=0 bad=0
-
-# try WHAT COMMAND...
-try() {
-    local what=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then
-        good=$((good + 1))
-    else
-        bad=$((bad + 1))
-        echo "FAILED examples: $what"
-        cat "$tmp/log"
-    fi
-}
+part=examples
+. tools/try.sh
 
 # The commands of the N-th block of the README.
 block() {
@@ -45,5 +30,4 @@ try "100 losses" test "$(wc -l <"$tmp/examples/c/losses")" = 100
 try "the network learns" awk '{ loss[NR] = $4 } END { exit !(loss[100] < loss[1] / 4) }' \
     "$tmp/examples/c/losses"
 
-echo "examples: $good passed, $bad failed"
-[ $bad = 0 ]
+end_part

@@ -3,24 +3,9 @@
 # example of the README against the installed files, and runs it on plans of the tests. The
 # header must also compile as C++.
 set -u
-build=$(realpath "${BUILD:-build}")
 cc=${CC:-gcc}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-good=0 bad=0
-
-# try WHAT COMMAND...
-try() {
-    local what=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then
-        good=$((good + 1))
-    else
-        bad=$((bad + 1))
-        echo "FAILED libremat: $what"
-        cat "$tmp/log"
-    fi
-}
+part=libremat
+. tools/try.sh
 
 try "make install" make -s --no-print-directory install BUILD="$build" DESTDIR="$tmp/root" PREFIX=/usr
 root=$tmp/root/usr
@@ -55,5 +40,4 @@ if command -v pkg-config >/dev/null; then
     try "pkg-config names both libraries: $flags" test "${flags//*-lremat -ljansson*/yes}" = yes
 fi
 
-echo "libremat: $good passed, $bad failed"
-[ $bad = 0 ]
+end_part

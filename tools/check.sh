@@ -51,6 +51,7 @@ part cuda-emulated tools/check-cuda.sh emulated
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh
+part bench tools/check-bench.sh
 part html tools/check-html.sh
 part man tools/check-man.sh
 part cluster tests/check-cluster.sh
