@@ -64,9 +64,10 @@ bool ck_note_peak(struct ck_judge *j, int64_t extra, int64_t address) {
     int64_t size, all = j->live, total;
     if (!ck_size(j, extra, &size) || !ck_sum(j, &all, size))
         return false;
-    if (extra > 0 || address != CK_ABSENT)
-        if (!place(j, address, size, &range))
-            return false;
+    if (extra == 0 && address != CK_ABSENT)
+        return ck_broken(j, "workspace_at without workspace");
+    if (extra > 0 && !place(j, address, size, &range))
+        return false;
     total = all;
     if (!ck_sum(j, &total, j->fixed))
         return false;
