@@ -32,6 +32,10 @@ void cam_read_bound(struct cam_answer *a) {
                                      .addressed = a->plan.addressed};
 }
 
+bool cam_bound_holds_for_plan(const struct cam_answer *a) {
+    return a->has_bound && belongs(&a->plan, &a->bound_of);
+}
+
 static void check_pair(struct cam_case *c, const struct cam_answer *a,
                        const struct cam_answer *b) {
     if (!b->found)

@@ -25,6 +25,10 @@ struct cam_answer {
 /* Takes over what the plan says about its bound. */
 void cam_read_bound(struct cam_answer *a);
 
+/* Whether that bound is about the plan itself, too. One about schedules is not about a plan
+ * that the search of all programs found: such a plan may be faster than every schedule. */
+bool cam_bound_holds_for_plan(const struct cam_answer *a);
+
 /* Fails if a bound is above the time of another run's plan that it speaks of, or if a run
  * calls impossible what another found. */
 void cam_cross_check(struct cam_case *c, const struct cam_answer *answers, size_t n);
