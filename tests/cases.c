@@ -349,7 +349,7 @@ struct rp_graph rp_case_graph(const struct rp_case *c, enum rp_dtype dtype) {
     static const struct rp_zoo_entry row = {.name = "case"};
     struct rp_graph g = {0};
     struct rp_err err = {{0}};
-    struct rp_zoo_options o = {.seed = 5, .dtype = dtype};
+    struct rp_zoo_options o = {.micro_batches = 1, .seed = 5, .dtype = dtype};
     struct rp_builder b;
     rp_builder_init(&b, &g, &row, &o, &err);
     if (c->unary != NULL)
@@ -360,7 +360,7 @@ struct rp_graph rp_case_graph(const struct rp_case *c, enum rp_dtype dtype) {
     g.name = rp_strdup(c->name);
     g.time_source = rp_strdup("none");
     g.device.alignment_bytes = 512;
-    g.attrs = json_pack("{s:I}", "loss", (json_int_t)b.loss);
+    g.attrs = json_pack("{s:I}", "loss", (json_int_t)b.loss.tensor);
     CU_ASSERT_EQUAL_FATAL(b.rc, RP_OK);
     CU_ASSERT_EQUAL_FATAL(rp_graph_check(&g, c->name, &err), RP_OK);
     rp_builder_fini(&b);

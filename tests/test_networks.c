@@ -122,7 +122,7 @@ static void bad_options_are_refused_in_one_line(void) {
     refused("resnet50", o, "resnet50: --no-aux does not apply");
     o = rp_net_defaults();
     o.dtype = RP_I32;
-    refused("resnet50", o, "resnet50: --dtype must be f32 or f16");
+    refused("resnet50", o, "resnet50: --dtype must be f32, f16 or bf16");
     o = rp_net_defaults();
     o.seed = UINT64_MAX;
     refused("resnet50", o, "resnet50: --seed: too large");

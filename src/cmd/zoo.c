@@ -20,20 +20,25 @@ struct options {
 
 /* Sums over a graph. The builder and rp_graph_check made sure that they fit. */
 struct totals {
-    uint64_t forward_flops, backward_flops;
-    uint64_t bytes[5]; /* by tensor kind */
+    uint64_t flops[4]; /* by phase */
+    uint64_t bytes[5]; /* of what ops make, by tensor kind */
+    uint64_t source_bytes[5];
+    uint64_t home_bytes[3]; /* of sources, by home */
 };
 
 static struct totals add_up(const struct rp_graph *g) {
     struct totals t = {0};
     for (uint32_t i = 0; i < g->n_ops; i++) {
         json_t *flops = json_object_get(g->ops[i].attrs, "flops");
-        uint64_t *sum =
-            g->ops[i].phase == RP_FORWARD ? &t.forward_flops : &t.backward_flops;
-        *sum += (uint64_t)json_integer_value(flops);
+        t.flops[g->ops[i].phase] += (uint64_t)json_integer_value(flops);
     }
-    for (uint32_t x = 0; x < g->n_tensors; x++)
-        t.bytes[g->tensors[x].kind] += g->tensors[x].bytes;
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const struct rp_tensor *x = &g->tensors[i];
+        const bool source = x->producer == RP_NONE;
+        (source ? t.source_bytes : t.bytes)[x->kind] += x->bytes;
+        if (source)
+            t.home_bytes[x->home] += x->bytes;
+    }
     return t;
 }
 
@@ -135,11 +140,19 @@ static void report(const struct rp_graph *g, const char *out) {
     printf("step        %s: %" PRIu32 " ops, %" PRIu32 " tensors, %" PRIu32 " kept\n",
            g->name, g->n_ops, g->n_tensors, g->n_keep);
     printf("parameters  %" PRIu64 ", %s\n", rp_zoo_n_params(g),
-           rp_show_bytes(t.bytes[RP_PARAMETER]).s);
-    printf("arithmetic  %.4g GFLOP forward, %.4g backward\n",
-           1e-9 * (double)t.forward_flops, 1e-9 * (double)t.backward_flops);
-    printf("memory      %s fixed (parameters, state, input)\n",
-           rp_show_bytes(g->fixed_bytes).s);
+           rp_show_bytes(t.source_bytes[RP_PARAMETER]).s);
+    printf("arithmetic  %.4g GFLOP forward, %.4g backward",
+           1e-9 * (double)t.flops[RP_FORWARD], 1e-9 * (double)t.flops[RP_BACKWARD]);
+    if (t.flops[RP_UPDATE] > 0)
+        printf(", %.4g update", 1e-9 * (double)t.flops[RP_UPDATE]);
+    printf("\nmemory      %s fixed (parameters, state, input)\n",
+           rp_show_bytes(t.home_bytes[RP_HOME_DEVICE]).s);
+    if (t.home_bytes[RP_HOME_HOST] > 0)
+        printf("            %s more on the host\n",
+               rp_show_bytes(t.home_bytes[RP_HOME_HOST]).s);
+    if (t.home_bytes[RP_HOME_ANY] > 0)
+        printf("            %s more on the device or the host\n",
+               rp_show_bytes(t.home_bytes[RP_HOME_ANY]).s);
     printf("            %s activations, %s gradients, if none were freed\n",
            rp_show_bytes(t.bytes[RP_ACTIVATION]).s, rp_show_bytes(t.bytes[RP_GRADIENT]).s);
     if (out != NULL)
@@ -156,9 +169,14 @@ static void report_json(const struct rp_graph *g, const char *out) {
     rp_json_uint(&w, "ops", g->n_ops);
     rp_json_uint(&w, "tensors", g->n_tensors);
     rp_json_uint(&w, "parameters", rp_zoo_n_params(g));
-    rp_json_uint(&w, "forward_flops", t.forward_flops);
-    rp_json_uint(&w, "backward_flops", t.backward_flops);
-    rp_json_uint(&w, "fixed_bytes", g->fixed_bytes);
+    rp_json_uint(&w, "forward_flops", t.flops[RP_FORWARD]);
+    rp_json_uint(&w, "backward_flops", t.flops[RP_BACKWARD]);
+    rp_json_uint(&w, "update_flops", t.flops[RP_UPDATE]);
+    rp_json_uint(&w, "parameter_bytes", t.source_bytes[RP_PARAMETER]);
+    rp_json_uint(&w, "state_bytes", t.source_bytes[RP_STATE]);
+    rp_json_uint(&w, "fixed_bytes", t.home_bytes[RP_HOME_DEVICE]);
+    rp_json_uint(&w, "host_home_bytes", t.home_bytes[RP_HOME_HOST]);
+    rp_json_uint(&w, "any_home_bytes", t.home_bytes[RP_HOME_ANY]);
     rp_json_uint(&w, "activation_bytes", t.bytes[RP_ACTIVATION]);
     rp_json_uint(&w, "gradient_bytes", t.bytes[RP_GRADIENT]);
     rp_json_value(&w, "options", json_object_get(g->attrs, "options"));
@@ -188,11 +206,14 @@ static rp_rc build(const char *name, struct options *o, struct rp_err *err) {
 /* True if an option was given that needs a NETWORK. */
 static bool needs_network(const struct options *o) {
     const struct rp_zoo_options *z = &o->zoo;
+    const struct rp_zoo_texts *t = &o->texts;
     struct rp_zoo_options usual;
     rp_zoo_options_init(&usual);
-    return o->out != NULL || o->texts.image != NULL || o->texts.dtype != NULL ||
-           z->no_aux || z->tiny || z->batch != usual.batch || z->classes != usual.classes ||
-           z->layers != usual.layers || z->seq != usual.seq || z->steps != usual.steps ||
+    return o->out != NULL || t->image != NULL || t->dtype != NULL || t->optimizer != NULL ||
+           t->state_home != NULL || t->param_home != NULL || z->no_aux || z->tiny ||
+           z->batch != usual.batch || z->micro_batches != usual.micro_batches ||
+           z->classes != usual.classes || z->layers != usual.layers ||
+           z->width != usual.width || z->seq != usual.seq || z->steps != usual.steps ||
            z->kv_heads != usual.kv_heads || z->loss_parts != usual.loss_parts ||
            z->seed != usual.seed;
 }

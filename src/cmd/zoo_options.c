@@ -49,15 +49,22 @@ const char *rp_network_name(size_t i) {
 }
 
 const char *rp_zoo_dtype_name(size_t i) {
-    static const char *const names[] = {"f32", "f16", NULL};
-    return names[i];
+    return i < RP_I32 ? rp_dtype_word[i] : NULL;
 }
 
-/* NULL if the text says neither of the two in other words. */
+const char *rp_zoo_optimizer_name(size_t i) {
+    return i <= RP_ADAMW ? rp_optimizer_word[i] : NULL;
+}
+
+const char *rp_zoo_home_name(size_t i) {
+    return i <= RP_HOME_ANY ? rp_home_word[i] : NULL;
+}
+
+/* NULL if the text says none of them in other words. */
 static const char *meant_dtype(const char *text) {
     static const char *const words[][2] = {
         {"float", "f32"},   {"float32", "f32"}, {"fp32", "f32"}, {"single", "f32"},
-        {"float16", "f16"}, {"fp16", "f16"},    {"half", "f16"},
+        {"float16", "f16"}, {"fp16", "f16"},    {"half", "f16"}, {"bfloat16", "bf16"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasecmp(text, words[i][0]) == 0 || strcasecmp(text, words[i][1]) == 0)
@@ -67,16 +74,43 @@ static const char *meant_dtype(const char *text) {
 
 static rp_rc parse_dtype(const char *command, const char *text, enum rp_dtype *dtype,
                          struct rp_err *err) {
-    const enum rp_dtype offered[] = {RP_F32, RP_F16};
-    for (int i = 0; i < 2; i++)
-        if (strcmp(text, rp_zoo_dtype_name((size_t)i)) == 0) {
-            *dtype = offered[i];
+    for (size_t i = 0; rp_zoo_dtype_name(i) != NULL; i++)
+        if (strcmp(text, rp_zoo_dtype_name(i)) == 0) {
+            *dtype = (enum rp_dtype)i;
             return RP_OK;
         }
     const char *meant = meant_dtype(text);
-    return rp_fail(err, RP_USAGE, "%s: --dtype: '%.80s' is not f32 or f16%s%s%s", command,
-                   text, meant ? "; did you mean '" : "", meant ? meant : "",
+    return rp_fail(err, RP_USAGE, "%s: --dtype: '%.80s' is not f32, f16 or bf16%s%s%s",
+                   command, text, meant ? "; did you mean '" : "", meant ? meant : "",
                    meant ? "'?" : "");
+}
+
+/* Leaves *home alone if there is no text. */
+static rp_rc parse_home(const char *command, const char *option, const char *text,
+                        enum rp_home *home, struct rp_err *err) {
+    size_t chosen = *home;
+    rp_rc rc = RP_OK;
+    if (text != NULL)
+        rc = rp_choose(command, option, text, rp_zoo_home_name, &chosen, err);
+    *home = (enum rp_home)chosen;
+    return rc;
+}
+
+/* --state-home is about parameters too, unless --param-home is given. */
+static rp_rc parse_updates(const char *command, const struct rp_zoo_texts *texts,
+                           struct rp_zoo_options *z, struct rp_err *err) {
+    size_t optimizer = z->optimizer;
+    rp_rc rc = RP_OK;
+    if (texts->optimizer != NULL)
+        rc = rp_choose(command, "optimizer", texts->optimizer, rp_zoo_optimizer_name,
+                       &optimizer, err);
+    z->optimizer = (enum rp_optimizer)optimizer;
+    if (rc == RP_OK)
+        rc = parse_home(command, "state-home", texts->state_home, &z->state_home, err);
+    z->param_home = z->state_home;
+    if (rc == RP_OK)
+        rc = parse_home(command, "param-home", texts->param_home, &z->param_home, err);
+    return rc;
 }
 
 static rp_rc refuse_network(const char *command, const char *name, struct rp_err *err) {
@@ -100,5 +134,7 @@ rp_rc rp_zoo_options_parse(const char *command, const char *name,
         rc = parse_image(command, name, texts->image, z->image, err);
     if (rc == RP_OK && texts->dtype != NULL)
         rc = parse_dtype(command, texts->dtype, &z->dtype, err);
+    if (rc == RP_OK)
+        rc = parse_updates(command, texts, z, err);
     return rc;
 }

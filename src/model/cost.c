@@ -86,16 +86,18 @@ static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
                    g->ops[i].name, what, which);
 }
 
-/* The first tensor of the op, inputs before outputs, that is not stated to be of integers
- * or truth values; NULL if all are. */
+/* The first tensor of the op, in the order inputs, outputs, updates, that is not stated to
+ * be of integers or truth values; NULL if all are. */
 static const struct rp_tensor *first_not_integer(const struct rp_graph *g,
                                                  const struct rp_op *op) {
-    for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
-        uint32_t x = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
-        const struct rp_tensor *t = &g->tensors[x];
-        if (t->dtype == NULL || dtype_of(t->dtype) != INTEGER)
-            return t;
-    }
+    const uint32_t n[3] = {op->n_inputs, op->n_outputs, op->n_updates};
+    const uint32_t *const lists[3] = {op->inputs, op->outputs, op->updates};
+    for (int i = 0; i < 3; i++)
+        for (uint32_t k = 0; k < n[i]; k++) {
+            const struct rp_tensor *t = &g->tensors[lists[i][k]];
+            if (t->dtype == NULL || dtype_of(t->dtype) != INTEGER)
+                return t;
+        }
     return NULL;
 }
 
@@ -118,7 +120,7 @@ static struct rate arithmetic_rate(const struct rp_device_model *m, enum rp_op_c
     return (struct rate){flops, tensor ? TENSOR_PERCENT : DENSE_PERCENT};
 }
 
-/* In nanoseconds, rounded up. amount < 2^63 and 100 * 10^9 < 2^37, so the product fits. */
+/* In nanoseconds, rounded up. amount < 2^64 and 100 * 10^9 < 2^37, so the product fits. */
 static unsigned __int128 duration(uint64_t amount, struct rate r) {
     unsigned __int128 per_100s = (unsigned __int128)r.per_s * r.percent;
     return ((unsigned __int128)amount * 100 * 1000000000 + per_100s - 1) / per_100s;
@@ -139,9 +141,12 @@ static rp_rc read_attr(const struct rp_graph *g, uint32_t i, const char *key,
     return RP_OK;
 }
 
-/* Each input is read once, each output written once. The sum fits (graph.h). */
+/* Each input is read once, each output written once, and what is updated read and written.
+ * The sum of all tensors has 63 bits (graph.h), so this one has 64. */
 static uint64_t default_traffic(const struct rp_graph *g, const struct rp_op *op) {
     uint64_t bytes = 0;
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        bytes += 2 * g->tensors[op->updates[k]].bytes;
     for (uint32_t k = 0; k < op->n_inputs; k++)
         bytes += g->tensors[op->inputs[k]].bytes;
     for (uint32_t k = 0; k < op->n_outputs; k++)

@@ -7,8 +7,8 @@
  * An op states its "flops" in `attrs`. If it states none, or if all its tensors are of
  * integers or truth values, only its traffic counts; convolutions and matrix products of
  * other tensors must state them. An op also states its "traffic_bytes", unless it reads
- * each input once and writes each output once. All arithmetic is in integers, rounded up,
- * so every machine writes the same file.
+ * each input once, writes each output once, and reads and writes each update once. All
+ * arithmetic is in integers, rounded up, so every machine writes the same file.
  *
  * Thread-safe: functions write only what they are given.
  */

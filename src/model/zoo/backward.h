@@ -14,7 +14,9 @@
 #include "model/zoo/backward_rule.h"
 
 /* Adds up the losses, then appends the reverse pass of everything that leads from a
- * parameter to a loss. The loss and the parameters' gradients go into the graph's `keep`.
+ * parameter to a loss. A parameter's gradient is added to those of earlier micro-batches as
+ * soon as it is complete; after the last micro-batch it updates the parameter
+ * (optimizer.h), or without an optimizer goes into the graph's `keep`, as the loss does.
  * b->rc becomes RP_BUG if an op kind has no rule or a parameter gets no gradient. */
 void rp_differentiate(struct rp_builder *b);
 

@@ -168,7 +168,7 @@ static void batch_norm(struct rp_builder *b, const struct rp_node *n,
     static const char *const out_names[] = {"weight", "bias"};
     const struct rp_val *x = &n->in[0];
     char *name = rp_format("%s.grad_input", b->g->ops[n->op].name);
-    uint64_t element = x->dtype == RP_F16 ? 2 : 4;
+    uint64_t element = rp_dtype_bytes(x->dtype);
     struct rp_val in[5] = {gy[0], *x, n->out[1], n->out[2]};
     for (uint32_t i = 1; i < n->n_in; i++)
         gx[i] = rp_like(n->in[i]);

@@ -11,8 +11,6 @@
  */
 #include "model/zoo/layers_seq.h"
 
-enum { BASE, LARGE };
-
 static const double eps = 1e-12, dropout = 0.1;
 
 struct size {
@@ -20,11 +18,10 @@ struct size {
 };
 
 static struct size size_of(const struct rp_builder *b) {
-    const bool large = b->entry->variant == LARGE;
-    const uint64_t width = rp_width(b, large ? 1024 : 768);
+    const uint64_t width = b->o.width;
     return (struct size){.width = width,
                          .inner = 4 * width,
-                         .heads = large ? 16 : 12,
+                         .heads = width / rp_width(b, b->entry->head_width),
                          .vocabulary = b->o.tiny ? 96 : 30522,
                          .positions = b->o.tiny ? 16 : 512};
 }
@@ -117,9 +114,9 @@ static void build_bert(struct rp_builder *b) {
 const struct rp_zoo_entry rp_net_bert_base = {
     .name = "bert-base",
     .build = build_bert,
-    .variant = BASE,
-    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-    .usual = {.batch = 32, .seq = 128, .layers = 12},
+    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_WIDTH,
+    .head_width = 64,
+    .usual = {.batch = 32, .seq = 128, .layers = 12, .width = 768},
     .tiny = {.batch = 2, .seq = 8, .layers = 2},
     .params = 110106428,
     .params_source = "bert-base-uncased, safetensors header; 109,482,240 without heads",
@@ -128,9 +125,9 @@ const struct rp_zoo_entry rp_net_bert_base = {
 const struct rp_zoo_entry rp_net_bert_large = {
     .name = "bert-large",
     .build = build_bert,
-    .variant = LARGE,
-    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-    .usual = {.batch = 32, .seq = 128, .layers = 24},
+    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_WIDTH,
+    .head_width = 64,
+    .usual = {.batch = 32, .seq = 128, .layers = 24, .width = 1024},
     .tiny = {.batch = 2, .seq = 8, .layers = 2},
     .params = 336226108,
     .params_source = "bert-large-uncased, checkpoint; 335,141,888 without heads",

@@ -1,6 +1,7 @@
 #include "model/zoo/builder.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,16 @@
 /* Keeps a graph below a gigabyte. nmt unrolled over 400 steps has 42,000 ops. */
 enum { MAX_OPS = 200000 };
 
-static const uint64_t dtype_bytes[] = {[RP_F32] = 4, [RP_F16] = 2, [RP_I32] = 4};
-const char *const rp_dtype_word[3] = {"f32", "f16", "i32"};
+const char *const rp_dtype_word[4] = {"f32", "f16", "bf16", "i32"};
+
+uint64_t rp_dtype_bytes(enum rp_dtype dtype) {
+    return dtype == RP_F16 || dtype == RP_BF16 ? 2 : 4;
+}
+
+static void set_prefix(struct rp_builder *b) {
+    if (b->o.micro_batches > 1)
+        snprintf(b->prefix, sizeof b->prefix, "micro%" PRIu64 ".", b->micro);
+}
 
 void rp_builder_init(struct rp_builder *b, struct rp_graph *g,
                      const struct rp_zoo_entry *entry, const struct rp_zoo_options *o,
@@ -22,17 +31,27 @@ void rp_builder_init(struct rp_builder *b, struct rp_graph *g,
                              .o = *o,
                              .err = err,
                              .phase = RP_FORWARD,
-                             .scope = rp_strdup("")};
+                             .scope = rp_strdup(""),
+                             .step = RP_NO_VALUE,
+                             .loss = RP_NO_VALUE};
+    set_prefix(b);
 }
 
-void rp_builder_fini(struct rp_builder *b) {
+static void drop_nodes(struct rp_builder *b) {
     for (size_t i = 0; i < b->nodes.n; i++) {
         free(b->nodes.at[i].in);
         free(b->nodes.at[i].out);
     }
+    b->nodes.n = 0;
+}
+
+void rp_builder_fini(struct rp_builder *b) {
+    drop_nodes(b);
     free(b->nodes.at);
     free(b->params.at);
     free(b->losses.at);
+    free(b->shared.at);
+    free(b->param_grad);
     free(b->wants_grad);
     free(b->scope);
 }
@@ -69,11 +88,31 @@ void rp_scope_end(struct rp_builder *b) {
     *(last != NULL ? last + 1 : b->scope) = '\0';
 }
 
-static char *full_name(const struct rp_builder *b, const char *name) {
-    char *full = rp_format("%s%s", b->scope, name);
+bool rp_is_last_micro_batch(const struct rp_builder *b) {
+    return b->micro + 1 == b->o.micro_batches;
+}
+
+bool rp_next_micro_batch(struct rp_builder *b) {
+    if (b->rc != RP_OK || rp_is_last_micro_batch(b))
+        return false;
+    drop_nodes(b);
+    b->losses.n = b->n_asked = 0;
+    b->phase = RP_FORWARD;
+    b->micro++;
+    set_prefix(b);
+    return true;
+}
+
+static char *scoped_name(const struct rp_builder *b, const char *prefix, const char *name) {
+    char *full = rp_format("%s%s%s", prefix, b->scope, name);
     for (char *p = full; (p = strchr(p, '/')) != NULL;)
         *p = '.';
     return full;
+}
+
+/* After the forward pass names are made of names that have the prefix. */
+static char *full_name(const struct rp_builder *b, const char *name) {
+    return scoped_name(b, b->phase == RP_FORWARD ? b->prefix : "", name);
 }
 
 uint64_t rp_product(struct rp_builder *b, size_t n, const uint64_t *factors) {
@@ -137,7 +176,7 @@ static void new_tensor(struct rp_builder *b, enum rp_tensor_kind kind, char *nam
                        struct rp_val *v) {
     struct rp_graph *g = b->g;
     uint64_t count = rp_product(b, v->n_dims, v->dim);
-    uint64_t bytes = rp_product(b, RP_SHAPE(count, dtype_bytes[v->dtype]));
+    uint64_t bytes = rp_product(b, RP_SHAPE(count, rp_dtype_bytes(v->dtype)));
     if (count == 0)
         rp_builder_fail(b, RP_USAGE, "'%s' would be empty", name);
     if (b->rc != RP_OK) {
@@ -162,14 +201,35 @@ static void new_tensor(struct rp_builder *b, enum rp_tensor_kind kind, char *nam
     memcpy(t->shape, v->dim, v->n_dims * sizeof *t->shape);
 }
 
+size_t rp_shared(struct rp_builder *b, enum rp_tensor_kind kind, enum rp_dtype dtype,
+                 const char *name, size_t n_dims, const uint64_t *dims) {
+    struct rp_val v = rp_shaped(dtype, n_dims, dims);
+    if (b->n_asked == b->shared.n) {
+        new_tensor(b, kind, scoped_name(b, "", name), &v);
+        rp_push(&b->shared, v);
+    }
+    return b->n_asked++;
+}
+
+static struct rp_val parameter(struct rp_builder *b, enum rp_dtype dtype, const char *name,
+                               size_t n_dims, const uint64_t *dims) {
+    const size_t i = rp_shared(b, RP_PARAMETER, dtype, name, n_dims, dims);
+    const struct rp_val v = b->shared.at[i];
+    if (b->rc == RP_OK && b->micro == 0) {
+        b->g->tensors[v.tensor].home = b->o.param_home;
+        rp_push(&b->params, v);
+    }
+    return v;
+}
+
 struct rp_val rp_source(struct rp_builder *b, enum rp_tensor_kind kind, enum rp_dtype dtype,
                         const char *name, size_t n_dims, const uint64_t *dims) {
     struct rp_val v = rp_shaped(dtype, n_dims, dims);
     if (b->rc != RP_OK)
         return RP_NO_VALUE;
+    if (kind == RP_PARAMETER)
+        return parameter(b, dtype, name, n_dims, dims);
     new_tensor(b, kind, full_name(b, name), &v);
-    if (kind == RP_PARAMETER && b->rc == RP_OK)
-        rp_push(&b->params, v);
     return v;
 }
 
@@ -276,6 +336,8 @@ void rp_emit(struct rp_builder *b, struct rp_spec spec, size_t n_in,
                                         .outputs = tensors_of(n_out, out),
                                         .n_inputs = (uint32_t)n_in,
                                         .n_outputs = (uint32_t)n_out,
+                                        .updates = tensors_of(spec.n_updates, spec.updates),
+                                        .n_updates = (uint32_t)spec.n_updates,
                                         .phase = b->phase,
                                         .recompute = !spec.once,
                                         .attrs = attrs};

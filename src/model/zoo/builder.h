@@ -55,14 +55,22 @@ struct rp_builder {
     struct rp_err *err;
     rp_rc rc;
     enum rp_phase phase; /* of the ops being emitted */
-    char *scope;         /* "layer1.0/", "" at the top */
+    uint64_t micro;      /* the micro-batch that is being built, from 0 */
+    char prefix[32]; /* of names in the forward pass: "micro1.", "" if there is only one */
+    char *scope;     /* "layer1.0/", "" at the top */
     uint32_t cap_tensors, cap_ops, cap_keep;
     uint64_t n_seeds; /* dropout ops so far */
     uint64_t flops;   /* of all ops so far */
     bool *wants_grad; /* per tensor: is a gradient wanted? */
     RP_VEC(struct rp_node) nodes;
     RP_VEC(struct rp_val) params, losses;
-    uint32_t loss; /* the sum of the losses; set by rp_differentiate */
+    RP_VEC(struct rp_val) shared; /* by micro-batches; see rp_shared */
+    size_t n_asked;               /* how many of these the micro-batch has asked for */
+    /* Per tensor, of parameters: the sum of their gradients in the micro-batches so far.
+     * NULL before the first backward pass. */
+    struct rp_val *param_grad;
+    struct rp_val step; /* the optimizer's count of steps, if it has one */
+    struct rp_val loss; /* the sum of the losses so far; set by rp_differentiate */
 };
 
 /* An empty forward pass into `g`, which must be zeroed. `b` borrows g, entry and err; the
@@ -88,11 +96,24 @@ bool rp_same_shape(const struct rp_val *a, const struct rp_val *b);
 
 json_t *rp_numbers(size_t n, const uint64_t *at); /* for attrs */
 
-/* Sources. `name` is appended to the open scopes. */
+uint64_t rp_dtype_bytes(enum rp_dtype dtype); /* of one element */
+
+/* Goes on to the forward pass of the next micro-batch; false after the last. */
+bool rp_next_micro_batch(struct rp_builder *b);
+bool rp_is_last_micro_batch(const struct rp_builder *b);
+
+/* Sources. `name` is appended to the open scopes. All micro-batches share the parameters.
+ */
 struct rp_val rp_source(struct rp_builder *b, enum rp_tensor_kind kind, enum rp_dtype dtype,
                         const char *name, size_t n_dims, const uint64_t *dims);
 struct rp_val rp_param(struct rp_builder *b, const char *name, size_t n_dims,
                        const uint64_t *dims); /* in the network's dtype */
+
+/* The place in b->shared of a value that goes from micro-batch to micro-batch. The first
+ * one makes it as a source. Later ones, which must ask in the same order, find it as the
+ * one before left it. */
+size_t rp_shared(struct rp_builder *b, enum rp_tensor_kind kind, enum rp_dtype dtype,
+                 const char *name, size_t n_dims, const uint64_t *dims);
 
 /* The same tensor in another shape with the same number of elements. */
 struct rp_val rp_view(struct rp_builder *b, struct rp_val v, size_t n_dims,
@@ -111,6 +132,8 @@ struct rp_spec {
     bool once;                    /* recompute: false */
     enum rp_tensor_kind out_kind; /* 0: activation, or gradient in the backward phase */
     const char *const *out_names; /* of outputs 1..n_out-1; NULL if there is one */
+    const struct rp_val *updates; /* sources that the op replaces in place */
+    size_t n_updates;
 };
 
 /* Appends an op and its outputs. out[] holds templates and receives the values. After an

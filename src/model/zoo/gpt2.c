@@ -12,23 +12,11 @@
 
 #define KERAS_HUB "keras-hub, gpt2_presets.py, params"
 
-enum { SMALL, MEDIUM, LARGE, XL };
-
 static const double eps = 1e-5, dropout = 0.1;
 
 struct size {
     uint64_t width, heads;
 };
-
-static struct size size_of(const struct rp_builder *b) {
-    static const struct size sizes[] = {[SMALL] = {768, 12},
-                                        [MEDIUM] = {1024, 16},
-                                        [LARGE] = {1280, 20},
-                                        [XL] = {1600, 25}};
-    struct size s = sizes[b->entry->variant];
-    s.width = rp_width(b, s.width);
-    return s;
-}
 
 static struct rp_val attention(struct rp_builder *b, const struct size *s,
                                struct rp_val x) {
@@ -58,7 +46,7 @@ static struct rp_val block(struct rp_builder *b, const struct size *s, struct rp
 }
 
 static void build_gpt2(struct rp_builder *b) {
-    const struct size s = size_of(b);
+    const struct size s = {b->o.width, b->o.width / rp_width(b, b->entry->head_width)};
     const uint64_t vocabulary = b->o.tiny ? 96 : 50257, positions = b->o.tiny ? 16 : 1024;
     struct rp_val tokens =
         rp_source(b, RP_INPUT_TENSOR, RP_I32, "tokens", RP_SHAPE(b->o.batch, b->o.seq));
@@ -80,9 +68,9 @@ static void build_gpt2(struct rp_builder *b) {
 const struct rp_zoo_entry rp_net_gpt2 = {
     .name = "gpt2",
     .build = build_gpt2,
-    .variant = SMALL,
-    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-    .usual = {.batch = 8, .seq = 1024, .layers = 12},
+    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_WIDTH,
+    .head_width = 64,
+    .usual = {.batch = 8, .seq = 1024, .layers = 12, .width = 768},
     .tiny = {.batch = 2, .seq = 8, .layers = 2},
     .params = 124439808,
     .params_source = KERAS_HUB,
@@ -93,9 +81,9 @@ const struct rp_zoo_entry rp_net_gpt2 = {
 const struct rp_zoo_entry rp_net_gpt2_medium = {
     .name = "gpt2-medium",
     .build = build_gpt2,
-    .variant = MEDIUM,
-    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-    .usual = {.batch = 8, .seq = 1024, .layers = 24},
+    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_WIDTH,
+    .head_width = 64,
+    .usual = {.batch = 8, .seq = 1024, .layers = 24, .width = 1024},
     .tiny = {.batch = 2, .seq = 8, .layers = 2},
     .params = 354823168,
     .params_source = KERAS_HUB,
@@ -104,9 +92,9 @@ const struct rp_zoo_entry rp_net_gpt2_medium = {
 const struct rp_zoo_entry rp_net_gpt2_large = {
     .name = "gpt2-large",
     .build = build_gpt2,
-    .variant = LARGE,
-    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-    .usual = {.batch = 8, .seq = 1024, .layers = 36},
+    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_WIDTH,
+    .head_width = 64,
+    .usual = {.batch = 8, .seq = 1024, .layers = 36, .width = 1280},
     .tiny = {.batch = 2, .seq = 8, .layers = 2},
     .params = 774030080,
     .params_source = KERAS_HUB,
@@ -115,9 +103,9 @@ const struct rp_zoo_entry rp_net_gpt2_large = {
 const struct rp_zoo_entry rp_net_gpt2_xl = {
     .name = "gpt2-xl",
     .build = build_gpt2,
-    .variant = XL,
-    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS,
-    .usual = {.batch = 4, .seq = 1024, .layers = 48},
+    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_WIDTH,
+    .head_width = 64,
+    .usual = {.batch = 4, .seq = 1024, .layers = 48, .width = 1600},
     .tiny = {.batch = 2, .seq = 8, .layers = 2},
     .params = 1557611200,
     .params_source = KERAS_HUB,

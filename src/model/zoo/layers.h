@@ -90,8 +90,8 @@ struct rp_val rp_nn_conv_bn_relu(struct rp_builder *b, const char *name, struct 
 /* A source of class numbers, i32, shaped as logits without dimension `axis`. */
 struct rp_val rp_nn_labels(struct rp_builder *b, const char *name, struct rp_val logits,
                            size_t axis);
-/* A loss: the mean cross entropy over all labels, times `weight`. The step's loss is the
- * sum of all losses. */
+/* A loss: the mean cross entropy over all labels, times `weight`, divided by the number of
+ * micro-batches. The step's loss is the sum of all losses. */
 void rp_nn_cross_entropy(struct rp_builder *b, const char *name, struct rp_val logits,
                          struct rp_val labels, size_t axis, double weight);
 

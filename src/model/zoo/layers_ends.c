@@ -16,12 +16,12 @@ void rp_nn_cross_entropy(struct rp_builder *b, const char *name, struct rp_val l
     static const char *const out_names[] = {"logsumexp"};
     struct rp_val out[2] = {rp_shaped(RP_F32, 0, NULL), rp_like(labels)};
     out[1].dtype = RP_F32;
-    struct rp_spec s = {
-        .kind = "softmax_cross_entropy",
-        .name = name,
-        .attrs = json_pack("{s:I,s:f}", "axis", (json_int_t)axis, "weight", weight),
-        .flops = rp_product(b, RP_SHAPE(4, rp_count(&logits))),
-        .out_names = out_names};
+    struct rp_spec s = {.kind = "softmax_cross_entropy",
+                        .name = name,
+                        .attrs = json_pack("{s:I,s:f}", "axis", (json_int_t)axis, "weight",
+                                           weight / (double)b->o.micro_batches),
+                        .flops = rp_product(b, RP_SHAPE(4, rp_count(&logits))),
+                        .out_names = out_names};
     rp_emit(b, s, RP_IN(logits, labels), 2, out);
     if (b->rc == RP_OK)
         rp_push(&b->losses, out[0]);

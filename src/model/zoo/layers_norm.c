@@ -1,17 +1,17 @@
 #include "model/zoo/layers.h"
 
-/* Updates the running statistics from those of the batch. The op runs once a step, whatever
- * is recomputed. */
+/* Updates the running statistics from those of the batch: in place in a step that updates
+ * the parameters too, otherwise they are new tensors. The op runs once a step, whatever is
+ * recomputed. */
 static void update_stats(struct rp_builder *b, const char *name, struct rp_val mean,
                          struct rp_val invstd, uint64_t count, double eps,
                          double momentum) {
     static const char *const out_names[] = {"running_var"};
     const uint64_t channels = mean.dim[0];
     rp_scope_begin(b, "%s", name);
-    struct rp_val old_mean =
-        rp_source(b, RP_STATE, RP_F32, "running_mean", RP_SHAPE(channels));
-    struct rp_val old_var =
-        rp_source(b, RP_STATE, RP_F32, "running_var", RP_SHAPE(channels));
+    const size_t m = rp_shared(b, RP_STATE, RP_F32, "running_mean", RP_SHAPE(channels));
+    const size_t v = rp_shared(b, RP_STATE, RP_F32, "running_var", RP_SHAPE(channels));
+    const struct rp_val running[2] = {b->shared.at[m], b->shared.at[v]};
     struct rp_spec s = {.kind = "bn_update_stats",
                         .name = "update_stats",
                         .attrs = json_pack("{s:f,s:f,s:I}", "eps", eps, "momentum",
@@ -20,11 +20,19 @@ static void update_stats(struct rp_builder *b, const char *name, struct rp_val m
                         .once = true,
                         .out_kind = RP_STATE,
                         .out_names = out_names};
-    struct rp_val out[2] = {rp_like(mean), rp_like(mean)};
-    rp_emit(b, s, RP_IN(mean, invstd, old_mean, old_var), 2, out);
+    if (b->o.optimizer != RP_NO_OPTIMIZER) {
+        s.updates = running;
+        s.n_updates = 2;
+        rp_emit(b, s, RP_IN(mean, invstd), 0, NULL);
+    } else {
+        struct rp_val out[2] = {rp_like(mean), rp_like(mean)};
+        rp_emit(b, s, RP_IN(mean, invstd, running[0], running[1]), 2, out);
+        b->shared.at[m] = out[0];
+        b->shared.at[v] = out[1];
+    }
     rp_scope_end(b);
-    rp_keep(b, out[0]);
-    rp_keep(b, out[1]);
+    for (size_t i = 0; i < 2 && s.n_updates == 0 && rp_is_last_micro_batch(b); i++)
+        rp_keep(b, b->shared.at[m + i]);
 }
 
 struct rp_val rp_nn_batch_norm(struct rp_builder *b, const char *name, struct rp_val x,
@@ -41,7 +49,7 @@ struct rp_val rp_nn_batch_norm(struct rp_builder *b, const char *name, struct rp
     }
     rp_scope_end(b);
     /* x is read twice: for the statistics and to be normalized. */
-    uint64_t element = x.dtype == RP_F16 ? 2 : 4;
+    uint64_t element = rp_dtype_bytes(x.dtype);
     json_t *attrs =
         json_pack("{s:f,s:b,s:I}", "eps", eps, "affine", affine == RP_BN_AFFINE,
                   "traffic_bytes", (json_int_t)rp_product(b, RP_SHAPE(3, element, count)));

@@ -15,7 +15,7 @@ static struct rp_spec spec(struct rp_builder *b, const char *kind, const char *n
 
 /* For an op that copies y out of something larger: it reads and writes only y. */
 static void set_copy_traffic(struct rp_builder *b, json_t *attrs, const struct rp_val *y) {
-    const uint64_t element = y->dtype == RP_F16 ? 2 : 4;
+    const uint64_t element = rp_dtype_bytes(y->dtype);
     const uint64_t bytes = rp_product(b, RP_SHAPE(2, element, rp_count(y)));
     json_object_set_new(attrs, "traffic_bytes", json_integer((json_int_t)bytes));
 }

@@ -9,6 +9,7 @@
  */
 #include <inttypes.h>
 
+#include "base/mem.h"
 #include "model/zoo/layers_seq.h"
 
 static const double eps = 1e-6, rotary_base = 10000;
@@ -17,6 +18,14 @@ struct size {
     uint64_t width, inner;
     struct rp_heads heads;
 };
+
+/* As in the released code, inner is two thirds of four times the width, rounded up to a
+ * multiple of 256. */
+static struct size size_of(const struct rp_builder *b) {
+    const uint64_t width = b->o.width, heads = width / rp_width(b, b->entry->head_width);
+    return (struct size){
+        width, rp_round_up(width * 8 / 3, rp_width(b, 256)), {heads, b->o.kv_heads}};
+}
 
 static struct rp_val rotate(struct rp_builder *b, const char *name, struct rp_val x,
                             uint64_t heads) {
@@ -55,7 +64,7 @@ static struct rp_val feed_forward(struct rp_builder *b, const struct size *s,
 }
 
 static void build_llama(struct rp_builder *b) {
-    const struct size s = {rp_width(b, 4096), rp_width(b, 11008), {32, b->o.kv_heads}};
+    const struct size s = size_of(b);
     const uint64_t vocabulary = b->o.tiny ? 96 : 32000;
     if (s.heads.heads % s.heads.kv_heads != 0)
         rp_builder_fail(b, RP_USAGE,
@@ -81,8 +90,9 @@ static void build_llama(struct rp_builder *b) {
 const struct rp_zoo_entry rp_net_llama_7b = {
     .name = "llama-7b",
     .build = build_llama,
-    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_KV_HEADS,
-    .usual = {.batch = 1, .seq = 2048, .layers = 32, .kv_heads = 32},
+    .takes = RP_TAKES_SEQ | RP_TAKES_LAYERS | RP_TAKES_KV_HEADS | RP_TAKES_WIDTH,
+    .head_width = 128,
+    .usual = {.batch = 1, .seq = 2048, .layers = 32, .width = 4096, .kv_heads = 32},
     .tiny = {.batch = 2, .seq = 8, .layers = 2, .kv_heads = 8},
     .params = 6738415616,
     .params_source = "MrYxJ/calculate-flops.pytorch, README, llama-7b",

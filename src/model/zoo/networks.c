@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "model/cost.h"
 #include "model/zoo/backward.h"
+#include "model/zoo/optimizer.h"
 #include "model/zoo/registry.h"
 
 void rp_zoo_options_init(struct rp_zoo_options *o) {
@@ -15,6 +16,8 @@ void rp_zoo_options_init(struct rp_zoo_options *o) {
                                  .image = {unset, unset, unset},
                                  .classes = unset,
                                  .layers = unset,
+                                 .width = unset,
+                                 .micro_batches = 1,
                                  .steps = unset,
                                  .seq = unset,
                                  .kv_heads = unset,
@@ -33,7 +36,7 @@ struct number {
 };
 
 /* Each layer and step makes tens of ops, so more than this is a mistake. */
-enum { MAX_LAYERS = 1000, MAX_STEPS = 10000 };
+enum { MAX_LAYERS = 1000, MAX_STEPS = 10000, MAX_MICRO_BATCHES = 1000 };
 
 static void resolve(struct rp_builder *b, const struct number *n) {
     bool given = *n->value != RP_ZOO_DEFAULT;
@@ -70,11 +73,47 @@ static void check_image(struct rp_builder *b) {
     }
 }
 
+static void check_width(struct rp_builder *b) {
+    const uint64_t head = rp_width(b, b->entry->head_width);
+    if ((b->entry->takes & RP_TAKES_WIDTH) != 0 && b->rc == RP_OK && b->o.width % head != 0)
+        rp_builder_fail(b, RP_USAGE,
+                        "--width %" PRIu64 " is not a multiple of %" PRIu64
+                        ", the width of a head",
+                        b->o.width, head);
+}
+
+/* From here on o.batch is that of a micro-batch. */
+static void divide_batch(struct rp_builder *b) {
+    struct rp_zoo_options *o = &b->o;
+    if (b->rc == RP_OK && o->batch % o->micro_batches != 0)
+        rp_builder_fail(b, RP_USAGE,
+                        "--batch %" PRIu64 " is not a multiple of %" PRIu64
+                        " micro-batches",
+                        o->batch, o->micro_batches);
+    if (b->rc == RP_OK)
+        o->batch /= o->micro_batches;
+}
+
+static uint64_t total_batch(const struct rp_builder *b) {
+    return b->o.batch * b->o.micro_batches;
+}
+
+/* Groups of heads keep their size when the width is another. */
+static uint64_t usual_kv_heads(const struct rp_builder *b) {
+    const uint64_t usual = b->o.tiny ? b->entry->tiny.kv_heads : b->entry->usual.kv_heads;
+    if (usual == 0 || b->o.width == RP_ZOO_DEFAULT)
+        return usual;
+    const uint64_t n = b->o.width / (rp_width(b, b->entry->usual.width) / usual);
+    return n > 0 ? n : 1;
+}
+
 static void resolve_options(struct rp_builder *b) {
     const struct rp_zoo_options *u = &b->entry->usual, *t = &b->entry->tiny;
     struct rp_zoo_options *o = &b->o;
+    const uint64_t width = rp_width(b, u->width), kv_heads = usual_kv_heads(b);
     const struct number numbers[] = {
         {"batch", 0, &o->batch, u->batch, t->batch, 0},
+        {"micro-batches", 0, &o->micro_batches, 1, 1, MAX_MICRO_BATCHES},
         {"image", RP_TAKES_IMAGE, &o->image[0], u->image[0], t->image[0], 0},
         {"image", RP_TAKES_IMAGE, &o->image[1], u->image[1], t->image[1], 0},
         {"image", RP_TAKES_IMAGE, &o->image[2], u->image[2], t->image[2], 0},
@@ -82,7 +121,8 @@ static void resolve_options(struct rp_builder *b) {
         {"layers", RP_TAKES_LAYERS, &o->layers, u->layers, t->layers, MAX_LAYERS},
         {"steps", RP_TAKES_STEPS, &o->steps, u->steps, t->steps, MAX_STEPS},
         {"seq", RP_TAKES_SEQ, &o->seq, u->seq, t->seq, 0},
-        {"kv-heads", RP_TAKES_KV_HEADS, &o->kv_heads, u->kv_heads, t->kv_heads, 0},
+        {"width", RP_TAKES_WIDTH, &o->width, width, width, 0},
+        {"kv-heads", RP_TAKES_KV_HEADS, &o->kv_heads, kv_heads, kv_heads, 0},
         {"loss-parts", RP_TAKES_LOSS_PARTS, &o->loss_parts, 1, 1, 0},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -92,19 +132,29 @@ static void resolve_options(struct rp_builder *b) {
     if (o->seed > RP_MAX_QUANTITY)
         rp_builder_fail(b, RP_USAGE, "--seed: too large");
     if (o->dtype == RP_I32)
-        rp_builder_fail(b, RP_USAGE, "--dtype must be f32 or f16");
+        rp_builder_fail(b, RP_USAGE, "--dtype must be f32, f16 or bf16");
     check_image(b);
+    check_width(b);
+    divide_batch(b);
 }
 
-/* What the graph was built with, with the defaults filled in. */
+static void note_word(json_t *used, const char *key, const char *word) {
+    json_object_set_new(used, key, json_string(word));
+}
+
+/* What the graph was built with, with the defaults filled in. Some options are noted only
+ * where they change the graph. */
 static json_t *options_used(const struct rp_builder *b) {
     const struct rp_zoo_options *o = &b->o;
+    const bool usual_width = o->width == rp_width(b, b->entry->usual.width);
     const struct {
         const char *name;
         uint64_t value;
-    } numbers[] = {{"batch", o->batch},
+    } numbers[] = {{"batch", total_batch(b)},
+                   {"micro_batches", o->micro_batches > 1 ? o->micro_batches : 0},
                    {"classes", o->classes},
                    {"layers", o->layers},
+                   {"width", usual_width ? 0 : o->width},
                    {"seq", o->seq},
                    {"steps", o->steps},
                    {"kv_heads", o->kv_heads},
@@ -120,7 +170,13 @@ static json_t *options_used(const struct rp_builder *b) {
                                              : rp_numbers(2, o->image + 1));
     if (b->entry->takes & RP_TAKES_NO_AUX)
         json_object_set_new(used, "aux", json_boolean(!o->no_aux));
-    json_object_set_new(used, "dtype", json_string(rp_dtype_word[o->dtype]));
+    note_word(used, "dtype", rp_dtype_word[o->dtype]);
+    if (o->optimizer != RP_NO_OPTIMIZER)
+        note_word(used, "optimizer", rp_optimizer_word[o->optimizer]);
+    if (o->param_home != RP_HOME_DEVICE)
+        note_word(used, "param_home", rp_home_word[o->param_home]);
+    if (o->state_home != RP_HOME_DEVICE && o->optimizer != RP_NO_OPTIMIZER)
+        note_word(used, "state_home", rp_home_word[o->state_home]);
     json_object_set_new(used, "seed", json_integer((json_int_t)o->seed));
     json_object_set_new(used, "tiny", json_boolean(o->tiny));
     return used;
@@ -128,13 +184,21 @@ static json_t *options_used(const struct rp_builder *b) {
 
 static void describe(struct rp_builder *b) {
     struct rp_graph *g = b->g;
-    g->name =
-        rp_format("%s%s-b%" PRIu64, b->entry->name, b->o.tiny ? "-tiny" : "", b->o.batch);
+    g->name = rp_format("%s%s-b%" PRIu64, b->entry->name, b->o.tiny ? "-tiny" : "",
+                        total_batch(b));
     g->time_source = rp_strdup("none");
     g->device.alignment_bytes = 512;
     g->attrs = json_pack("{s:s,s:o,s:I,s:I}", "network", b->entry->name, "options",
                          options_used(b), "parameters", (json_int_t)rp_zoo_n_params(g),
-                         "loss", (json_int_t)b->loss);
+                         "loss", (json_int_t)b->loss.tensor);
+}
+
+static void build_step(struct rp_builder *b) {
+    rp_optimizer_begin(b);
+    do {
+        b->entry->build(b);
+        rp_differentiate(b);
+    } while (rp_next_micro_batch(b));
 }
 
 rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_graph *g,
@@ -147,8 +211,7 @@ rp_rc rp_zoo_build(const char *name, const struct rp_zoo_options *o, struct rp_g
     rp_builder_init(&b, g, entry, o, err);
     resolve_options(&b);
     if (b.rc == RP_OK)
-        entry->build(&b);
-    rp_differentiate(&b);
+        build_step(&b);
     if (b.rc == RP_OK)
         describe(&b);
     if (b.rc == RP_OK && rp_graph_check(g, name, err) != RP_OK)

@@ -13,7 +13,8 @@
 
 struct rp_builder;
 
-/* Which options a network takes, besides batch, dtype, tiny and seed. */
+/* Which options a network takes, besides those that every network does: batch, dtype, tiny,
+ * seed, and what is about updates and homes. */
 enum {
     RP_TAKES_IMAGE = 1,
     RP_TAKES_CLASSES = 2,
@@ -22,7 +23,8 @@ enum {
     RP_TAKES_SEQ = 16,
     RP_TAKES_KV_HEADS = 32,
     RP_TAKES_NO_AUX = 64,
-    RP_TAKES_LOSS_PARTS = 128
+    RP_TAKES_LOSS_PARTS = 128,
+    RP_TAKES_WIDTH = 256
 };
 
 /* Zero means "does not apply" or "not published". */
@@ -34,6 +36,7 @@ struct rp_zoo_entry {
     struct rp_zoo_options usual;         /* defaults; 0 where the option does not apply */
     struct rp_zoo_options tiny;          /* defaults with `tiny` */
     uint64_t min_image, image_multiple;  /* bounds on each side of --image */
+    uint64_t head_width;                 /* --width is a multiple of that of a head */
     bool volume;                         /* images have a depth */
     uint64_t params;           /* published count of trained parameters, default options */
     const char *params_source; /* NULL: none was published exactly */
