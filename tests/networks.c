@@ -23,13 +23,18 @@ struct rp_graph rp_net_build(const char *name, struct rp_zoo_options o) {
     return g;
 }
 
-/* Runs `check` on the smallest shape of every network. */
-void rp_net_all_tiny(void (*check)(const struct rp_graph *g)) {
+/* Runs `check` on every network. */
+void rp_net_all_with(struct rp_zoo_options o, void (*check)(const struct rp_graph *g)) {
     for (size_t i = 0; i < rp_zoo_n_entries; i++) {
-        struct rp_graph g = rp_net_build(rp_zoo_registry[i]->name, rp_net_tiny());
+        struct rp_graph g = rp_net_build(rp_zoo_registry[i]->name, o);
         check(&g);
         rp_graph_fini(&g);
     }
+}
+
+/* The same on their smallest shapes. */
+void rp_net_all_tiny(void (*check)(const struct rp_graph *g)) {
+    rp_net_all_with(rp_net_tiny(), check);
 }
 
 bool rp_net_is(const struct rp_op *op, const char *kind) {

@@ -9,6 +9,7 @@
 struct rp_zoo_options rp_net_defaults(void);
 struct rp_zoo_options rp_net_tiny(void);
 struct rp_graph rp_net_build(const char *name, struct rp_zoo_options o);
+void rp_net_all_with(struct rp_zoo_options o, void (*check)(const struct rp_graph *g));
 void rp_net_all_tiny(void (*check)(const struct rp_graph *g));
 bool rp_net_is(const struct rp_op *op, const char *kind);
 uint64_t rp_net_attr(const struct rp_op *op, const char *key);

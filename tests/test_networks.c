@@ -68,6 +68,26 @@ static void a_vgg_unet_ends_at_half_the_image_size(void) {
     rp_graph_fini(&g);
 }
 
+static uint64_t n_params(const char *name, uint64_t width, uint64_t layers) {
+    struct rp_zoo_options o = rp_net_defaults();
+    o.width = width;
+    o.layers = layers;
+    struct rp_graph g = rp_net_build(name, o);
+    const uint64_t n = rp_zoo_n_params(&g);
+    rp_graph_fini(&g);
+    return n;
+}
+
+/* Counts of the larger LLaMA models: the checkpoints huggyllama/llama-13b, -30b and -65b,
+ * whose shapes are those of table 2 of Touvron et al., 2023. */
+static void families_have_the_published_parameters_at_other_widths(void) {
+    CU_ASSERT_EQUAL(n_params("llama-7b", 5120, 40), 13015864320);
+    CU_ASSERT_EQUAL(n_params("llama-7b", 6656, 60), 32528943616);
+    CU_ASSERT_EQUAL(n_params("llama-7b", 8192, 80), 65285660672);
+    CU_ASSERT_EQUAL(n_params("gpt2", 1600, 48), rp_zoo_find("gpt2-xl")->params);
+    CU_ASSERT_EQUAL(n_params("bert-base", 1024, 24), rp_zoo_find("bert-large")->params);
+}
+
 static void arithmetic_and_memory_grow_with_the_batch_but_parameters_do_not(void) {
     struct rp_zoo_options o = rp_net_defaults();
     o.batch = 1;
@@ -124,6 +144,13 @@ static void bad_options_are_refused_in_one_line(void) {
     o.dtype = RP_I32;
     refused("resnet50", o, "resnet50: --dtype must be f32, f16 or bf16");
     o = rp_net_defaults();
+    o.width = 100;
+    refused("gpt2", o, "gpt2: --width 100 is not a multiple of 64, the width of a head");
+    refused("resnet50", o, "resnet50: --width does not apply");
+    o = rp_net_defaults();
+    o.micro_batches = 0;
+    refused("resnet50", o, "resnet50: --micro-batches 0: must be at least 1");
+    o = rp_net_defaults();
     o.seed = UINT64_MAX;
     refused("resnet50", o, "resnet50: --seed: too large");
 }
@@ -165,6 +192,7 @@ void suite_networks(void) {
     RP_TEST(googlenet_without_auxiliary_classifiers_has_the_published_parameters);
     RP_TEST(segnet_has_the_published_parameters_and_arithmetic);
     RP_TEST(a_vgg_unet_ends_at_half_the_image_size);
+    RP_TEST(families_have_the_published_parameters_at_other_widths);
     RP_TEST(arithmetic_and_memory_grow_with_the_batch_but_parameters_do_not);
     RP_TEST(bad_options_are_refused_in_one_line);
     RP_TEST(sizes_that_overflow_are_refused);

@@ -23,8 +23,36 @@ static void reads_back_to_the_same_bytes(const struct rp_graph *g) {
     rp_graph_fini(&h);
 }
 
+/* With everything that the options can add. */
+static struct rp_zoo_options in_mixed_precision(void) {
+    struct rp_zoo_options o = rp_net_tiny();
+    o.dtype = RP_BF16;
+    o.optimizer = RP_ADAMW;
+    o.micro_batches = 2;
+    o.param_home = RP_HOME_ANY;
+    o.state_home = RP_HOME_HOST;
+    return o;
+}
+
 static void every_graph_is_accepted_by_the_reader(void) {
     rp_net_all_tiny(reads_back_to_the_same_bytes);
+    rp_net_all_with(in_mixed_precision(), reads_back_to_the_same_bytes);
+}
+
+static void is_of_version_1(const struct rp_graph *g) {
+    char *text;
+    size_t n;
+    rp_graph_dump(g, &text, &n);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"version\":1,"));
+    free(text);
+}
+
+static void graphs_without_updates_and_homes_are_of_version_1(void) {
+    struct rp_zoo_options o = rp_net_tiny();
+    rp_net_all_with(o, is_of_version_1);
+    o.micro_batches = 2;
+    o.dtype = RP_BF16;
+    rp_net_all_with(o, is_of_version_1);
 }
 
 static int by_text(const void *a, const void *b) {
@@ -51,22 +79,20 @@ static void has_unique_names(const struct rp_graph *g) {
 
 static void names_of_tensors_and_ops_are_unique(void) {
     rp_net_all_tiny(has_unique_names);
+    rp_net_all_with(in_mixed_precision(), has_unique_names);
 }
 
 static void bytes_are_elements_times_size(const struct rp_graph *g) {
     for (uint32_t x = 0; x < g->n_tensors; x++) {
         const struct rp_tensor *t = &g->tensors[x];
-        CU_ASSERT_EQUAL(t->bytes, rp_net_count(t) * (strcmp(t->dtype, "f16") == 0 ? 2 : 4));
+        CU_ASSERT_EQUAL(t->bytes,
+                        rp_net_count(t) * (strstr(t->dtype, "f16") != NULL ? 2 : 4));
     }
 }
 
 static void bytes_of_a_tensor_are_those_of_its_shape(void) {
-    struct rp_zoo_options o = rp_net_tiny();
     rp_net_all_tiny(bytes_are_elements_times_size);
-    o.dtype = RP_F16;
-    struct rp_graph g = rp_net_build("resnet18", o);
-    bytes_are_elements_times_size(&g);
-    rp_graph_fini(&g);
+    rp_net_all_with(in_mixed_precision(), bytes_are_elements_times_size);
 }
 
 static void is_read_or_kept(const struct rp_graph *g) {
@@ -458,6 +484,7 @@ static void images_may_be_rectangular(void) {
 void suite_zoo_graph(void) {
     RP_SUITE("zoo_graph");
     RP_TEST(every_graph_is_accepted_by_the_reader);
+    RP_TEST(graphs_without_updates_and_homes_are_of_version_1);
     RP_TEST(names_of_tensors_and_ops_are_unique);
     RP_TEST(bytes_of_a_tensor_are_those_of_its_shape);
     RP_TEST(every_tensor_is_read_or_kept);
