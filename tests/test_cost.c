@@ -66,6 +66,24 @@ static void stated_traffic_replaces_the_sum_of_inputs_and_outputs(void) {
                     5000 + 100);
 }
 
+/* g is read (1000 bytes), w and m are read and written (2000 and 3000). */
+static void what_an_op_updates_is_read_and_written(void) {
+    static const char text[] =
+        "{\"format\":\"remat-graph\",\"version\":2,\"name\":\"g\","
+        "\"time_source\":\"none\",\"tensors\":["
+        "{\"name\":\"g\",\"bytes\":1000,\"kind\":\"input\",\"dtype\":\"bf16\"},"
+        "{\"name\":\"w\",\"bytes\":2000,\"kind\":\"parameter\",\"dtype\":\"f32\"},"
+        "{\"name\":\"m\",\"bytes\":3000,\"kind\":\"state\",\"dtype\":\"f32\"}],"
+        "\"ops\":[{\"name\":\"op\",\"kind\":\"adam\",\"inputs\":[0],\"outputs\":[],"
+        "\"updates\":[1,2],\"time_ns\":0,\"attrs\":{\"flops\":1}}],\"keep\":[]}";
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, strlen(text), "t", &g, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(rp_cost_apply(&g, &plain, "t", &err), RP_OK);
+    CU_ASSERT_EQUAL(g.ops[0].time_ns, 5000 + (1000 + 2 * 5000) * 10 / 8);
+    rp_graph_fini(&g);
+}
+
 static void the_share_of_peak_rate_depends_on_kind_and_groups(void) {
     const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
     CU_ASSERT_EQUAL(time_of(F32, "conv2d_grad_weight", attrs, &plain), 5000 + 10000);
@@ -190,6 +208,7 @@ void suite_cost(void) {
     RP_SUITE("cost");
     RP_TEST(an_op_takes_the_longer_of_its_arithmetic_and_its_traffic);
     RP_TEST(stated_traffic_replaces_the_sum_of_inputs_and_outputs);
+    RP_TEST(what_an_op_updates_is_read_and_written);
     RP_TEST(the_share_of_peak_rate_depends_on_kind_and_groups);
     RP_TEST(the_rate_follows_the_first_floating_point_tensor);
     RP_TEST(an_op_of_integers_only_is_charged_by_its_traffic);

@@ -78,8 +78,8 @@ static uint64_t n_params(const char *name, uint64_t width, uint64_t layers) {
     return n;
 }
 
-/* Counts of the larger LLaMA models: the checkpoints huggyllama/llama-13b, -30b and -65b,
- * whose shapes are those of table 2 of Touvron et al., 2023. */
+/* The larger LLaMA models of Touvron et al., 2023, table 2. Llama 2 has a 13B of the same
+ * shape, whose checkpoint states the same count. */
 static void families_have_the_published_parameters_at_other_widths(void) {
     CU_ASSERT_EQUAL(n_params("llama-7b", 5120, 40), 13015864320);
     CU_ASSERT_EQUAL(n_params("llama-7b", 6656, 60), 32528943616);

@@ -20,3 +20,15 @@ remat-plan zoo vgg16 --steps 4
 remat-plan zoo vgg16 --no-aux
 remat-plan zoo vgg16 --dtype f64
 remat-plan zoo vgg16 --json -o -
+remat-plan zoo vgg16 --dtype bfloat16
+remat-plan zoo vgg16 --optimizer adamww
+remat-plan zoo vgg16 --state-home hots
+remat-plan zoo vgg16 --param-home gpu
+remat-plan zoo vgg16 --width 64
+remat-plan zoo llama-7b --width 4000
+remat-plan zoo llama-7b --width 3840 --kv-heads 8
+remat-plan zoo vgg16 --batch 6 --micro-batches 4
+remat-plan zoo vgg16 --micro-batches 0
+remat-plan zoo --optimizer sgd
+remat-plan zoo --micro-batches 2
+remat-plan zoo gpt2 --width 9223372036854775744

@@ -35,8 +35,13 @@ struct number {
     uint64_t max; /* 0: RP_MAX_QUANTITY */
 };
 
-/* Each layer and step makes tens of ops, so more than this is a mistake. */
-enum { MAX_LAYERS = 1000, MAX_STEPS = 10000, MAX_MICRO_BATCHES = 1000 };
+/* Each layer, step and micro-batch makes tens of ops, so more than this is a mistake. */
+enum {
+    MAX_LAYERS = 1000,
+    MAX_STEPS = 10000,
+    MAX_MICRO_BATCHES = 1000,
+    MAX_WIDTH = 1 << 20
+};
 
 static void resolve(struct rp_builder *b, const struct number *n) {
     bool given = *n->value != RP_ZOO_DEFAULT;
@@ -121,7 +126,7 @@ static void resolve_options(struct rp_builder *b) {
         {"layers", RP_TAKES_LAYERS, &o->layers, u->layers, t->layers, MAX_LAYERS},
         {"steps", RP_TAKES_STEPS, &o->steps, u->steps, t->steps, MAX_STEPS},
         {"seq", RP_TAKES_SEQ, &o->seq, u->seq, t->seq, 0},
-        {"width", RP_TAKES_WIDTH, &o->width, width, width, 0},
+        {"width", RP_TAKES_WIDTH, &o->width, width, width, MAX_WIDTH},
         {"kv-heads", RP_TAKES_KV_HEADS, &o->kv_heads, kv_heads, kv_heads, 0},
         {"loss-parts", RP_TAKES_LOSS_PARTS, &o->loss_parts, 1, 1, 0},
     };
