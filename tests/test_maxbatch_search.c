@@ -25,9 +25,9 @@ static struct rp_maxbatch_options options(const char *policy, double max_overhea
     return o;
 }
 
-static const struct rp_batch *point(const struct rp_maxbatch *m, uint64_t batch) {
+static const struct rp_size *point(const struct rp_maxbatch *m, uint64_t batch) {
     for (size_t i = 0; i < m->points.n; i++)
-        if (m->points.at[i].batch == batch)
+        if (m->points.at[i].size == batch)
             return &m->points.at[i];
     CU_FAIL_FATAL("the batch was not planned");
     return NULL;
@@ -35,16 +35,16 @@ static const struct rp_batch *point(const struct rp_maxbatch *m, uint64_t batch)
 
 /* Searches, and checks the verdict on a batch. Returns the largest batch; 0: none fits. */
 static uint64_t search(const char *policy, double max_overhead, uint64_t host_bytes,
-                       uint64_t batch, enum rp_batch_verdict verdict) {
+                       uint64_t batch, enum rp_size_verdict verdict) {
     struct rp_maxbatch_options o = options(policy, max_overhead);
     struct rp_maxbatch m = {0};
     struct rp_err err = {{0}};
     o.policy_options.host_bytes = host_bytes;
     CU_ASSERT_EQUAL_FATAL(rp_maxbatch_search(&o, &m, &err), RP_OK);
-    CU_ASSERT_EQUAL(m.keep_all_batch, 2021);
+    CU_ASSERT_EQUAL(m.keep_all_size, 2021);
     CU_ASSERT_EQUAL(point(&m, batch)->verdict, verdict);
-    const struct rp_batch *best = rp_maxbatch_largest(&m);
-    uint64_t largest = best != NULL ? best->batch : 0;
+    const struct rp_size *best = rp_maxbatch_largest(&m);
+    uint64_t largest = best != NULL ? best->size : 0;
     CU_ASSERT(best == NULL || (largest == m.largest && best->plan.steps.n > 0));
     rp_maxbatch_fini(&m);
     return largest;
@@ -52,44 +52,59 @@ static uint64_t search(const char *policy, double max_overhead, uint64_t host_by
 
 /* The best plan of batch 2303 takes 0.44% longer than keep-all. */
 static void a_batch_is_proved_too_large_by_the_bound(void) {
-    CU_ASSERT_EQUAL(search("checkmate", 0.0001, RP_MAX_QUANTITY, 2303, RP_BATCH_PROVED_NO),
+    CU_ASSERT_EQUAL(search("checkmate", 0.0001, RP_MAX_QUANTITY, 2303, RP_SIZE_PROVED_NO),
                     2021);
-    CU_ASSERT_EQUAL(search("checkmate", 0.01, RP_MAX_QUANTITY, 2303, RP_BATCH_FITS), 2303);
+    CU_ASSERT_EQUAL(search("checkmate", 0.01, RP_MAX_QUANTITY, 2303, RP_SIZE_FITS), 2303);
 }
 
 /* chen-sqrt knows no bound: its plan is too slow, others may not be. keep-all's only plan
  * is over the budget. */
 static void a_published_policy_proves_nothing(void) {
-    CU_ASSERT_EQUAL(search("chen-sqrt", 0.0001, RP_MAX_QUANTITY, 2303, RP_BATCH_TOO_SLOW),
+    CU_ASSERT_EQUAL(search("chen-sqrt", 0.0001, RP_MAX_QUANTITY, 2303, RP_SIZE_TOO_SLOW),
                     0);
-    CU_ASSERT_EQUAL(search("keep-all", -1, RP_MAX_QUANTITY, 2586, RP_BATCH_NO), 2021);
+    CU_ASSERT_EQUAL(search("keep-all", -1, RP_MAX_QUANTITY, 2586, RP_SIZE_NO), 2021);
 }
 
 /* alibaba swaps as much as it needs, and has no other plan. */
 static void host_memory_limits_the_batch(void) {
-    CU_ASSERT(search("alibaba", -1, RP_MAX_QUANTITY, 2586, RP_BATCH_FITS) >= 2586);
-    CU_ASSERT_EQUAL(search("alibaba", -1, 0, 2586, RP_BATCH_NOT_FOUND), 2021);
+    CU_ASSERT(search("alibaba", -1, RP_MAX_QUANTITY, 2586, RP_SIZE_FITS) >= 2586);
+    CU_ASSERT_EQUAL(search("alibaba", -1, 0, 2586, RP_SIZE_NOT_FOUND), 2021);
 }
 
 static void only_a_search_without_a_plan_leaves_it_undecided(void) {
-    struct rp_batch at[] = {{.batch = 1, .verdict = RP_BATCH_FITS},
-                            {.batch = 2, .verdict = RP_BATCH_PROVED_NO}};
+    struct rp_size at[] = {{.size = 1, .samples = 1, .verdict = RP_SIZE_FITS},
+                           {.size = 2, .samples = 2, .verdict = RP_SIZE_PROVED_NO}};
     struct rp_maxbatch m = {.points = {.at = at, .n = 2}};
     struct rp_maxbatch_options o = options("remat", -1);
     CU_ASSERT_FALSE(rp_maxbatch_undecided(&o, &m));
-    at[1].verdict = RP_BATCH_NOT_FOUND;
+    at[1].verdict = RP_SIZE_NOT_FOUND;
     CU_ASSERT_TRUE(rp_maxbatch_undecided(&o, &m));
     o.policy = rp_policy_find("libra");
     CU_ASSERT_FALSE(rp_maxbatch_undecided(&o, &m));
 }
 
 static void the_fastest_and_the_largest_batch_are_those_that_fit(void) {
-    struct rp_batch at[] = {
-        {.batch = 10, .verdict = RP_BATCH_FITS, .plan = {.claims = {.time_ns = 100}}},
-        {.batch = 20, .verdict = RP_BATCH_FITS, .plan = {.claims = {.time_ns = 190}}},
-        {.batch = 30, .verdict = RP_BATCH_FITS, .plan = {.claims = {.time_ns = 400}}},
-        {.batch = 30, .verdict = RP_BATCH_FITS, .plan = {.claims = {.time_ns = 390}}},
-        {.batch = 40, .verdict = RP_BATCH_TOO_SLOW, .plan = {.claims = {.time_ns = 40}}},
+    struct rp_size at[] = {
+        {.size = 10,
+         .samples = 10,
+         .verdict = RP_SIZE_FITS,
+         .plan = {.claims = {.time_ns = 100}}},
+        {.size = 20,
+         .samples = 20,
+         .verdict = RP_SIZE_FITS,
+         .plan = {.claims = {.time_ns = 190}}},
+        {.size = 30,
+         .samples = 30,
+         .verdict = RP_SIZE_FITS,
+         .plan = {.claims = {.time_ns = 400}}},
+        {.size = 30,
+         .samples = 30,
+         .verdict = RP_SIZE_FITS,
+         .plan = {.claims = {.time_ns = 390}}},
+        {.size = 40,
+         .samples = 40,
+         .verdict = RP_SIZE_TOO_SLOW,
+         .plan = {.claims = {.time_ns = 40}}},
     };
     struct rp_maxbatch m = {.points = {.at = at, .n = 5}, .largest = 30};
     CU_ASSERT_PTR_NULL(rp_maxbatch_fastest(&m)); /* none was planned for speed */

@@ -1,5 +1,6 @@
 /* maxbatch: the largest batch of a network that a device can train with a verified plan,
- * and the batch with the most samples per second. */
+ * and the batch with the most samples per second; or the most layers, or the largest width.
+ */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -24,7 +25,7 @@ struct options {
     char **networks;
     size_t n_networks;
     const char *devices, *budget, *max_overhead, *policy, *engine, *plan_out, *graph_out;
-    const char *csv, *h2d, *d2h;
+    const char *csv, *h2d, *d2h, *largest;
     uint64_t host_budget; /* UINT64_MAX: not given */
     double precision;     /* percent */
     bool no_addresses, json;
@@ -34,14 +35,14 @@ enum { N_OUTPUTS = 4 };
 
 typedef RP_VEC(struct rp_maxbatch_answer) answer_list;
 
-/* Writes graph and plan of the largest batch. */
+/* Writes graph and plan of the largest size. */
 static rp_rc save_largest(const struct options *o, const struct rp_maxbatch_answer *a,
                           struct rp_err *err) {
     struct rp_graph g;
-    const struct rp_batch *largest = rp_maxbatch_largest(&a->found);
+    const struct rp_size *largest = rp_maxbatch_largest(&a->found);
     if (largest == NULL || (o->graph_out == NULL && o->plan_out == NULL))
         return RP_OK;
-    rp_rc rc = rp_maxbatch_graph(&a->options, largest->batch, &g, err);
+    rp_rc rc = rp_maxbatch_graph(&a->options, largest->size, &g, err);
     if (rc == RP_OK && o->graph_out != NULL)
         rc = rp_graph_save(&g, o->graph_out, err);
     if (rc == RP_OK && o->plan_out != NULL)
@@ -50,8 +51,10 @@ static rp_rc save_largest(const struct options *o, const struct rp_maxbatch_answ
     return rc;
 }
 
-/* RP_LIMIT if the answer is not known, or after an interrupt. RP_NO if no batch fits. */
+/* RP_LIMIT if the answer is not known, or after an interrupt. RP_NO if nothing fits. */
 static rp_rc result(const struct rp_maxbatch_answer *a, struct rp_err *err) {
+    static const char *const sizes[RP_N_EXTENTS] = {"batches", "layers", "widths"};
+    const char *what = sizes[a->options.extent];
     const struct rp_maxbatch *m = &a->found;
     bool interrupted = rp_maxbatch_interrupted(m);
     if (!interrupted && rp_maxbatch_largest(m) != NULL)
@@ -61,15 +64,14 @@ static rp_rc result(const struct rp_maxbatch_answer *a, struct rp_err *err) {
     if (!interrupted)
         return rp_fail(err, RP_LIMIT, "maxbatch: no plan was found");
     if (m->open_to == 0)
-        return rp_fail(err, RP_LIMIT,
-                       "maxbatch: interrupted, %u batches not planned for speed",
-                       m->n_open_for_speed);
+        return rp_fail(err, RP_LIMIT, "maxbatch: interrupted, %u %s not planned for speed",
+                       m->n_open_for_speed, what);
     return rp_fail(err, RP_LIMIT,
-                   "maxbatch: interrupted, batches %" PRIu64 " to %" PRIu64 " not decided",
+                   "maxbatch: interrupted, %s %" PRIu64 " to %" PRIu64 " not decided", what,
                    m->open_from, m->open_to);
 }
 
-/* RP_LIMIT if that is the result of any, RP_NO if no batch of any fits. */
+/* RP_LIMIT if that is the result of any, RP_NO if nothing of any fits. */
 static rp_rc result_of_all(const answer_list *list, struct rp_err *err) {
     rp_rc all = RP_NO;
     for (size_t i = 0; i < list->n; i++) {
@@ -111,7 +113,8 @@ static rp_rc maxbatch(const struct options *o, answer_list *list, struct rp_err 
                        o->plan_out != NULL ? "--out" : "--graph");
     /* A wrong network or option shows here, before any output is opened. */
     for (size_t i = 0; i < list->n && rc == RP_OK; i++) {
-        rc = rp_maxbatch_graph(&list->at[i].options, 1, &g, err);
+        rc = rp_maxbatch_graph(&list->at[i].options, rp_maxbatch_unit(&list->at[i].options),
+                               &g, err);
         if (rc == RP_OK)
             rp_graph_fini(&g);
     }
@@ -159,6 +162,33 @@ static rp_rc parse_device(const struct options *o, const char *name,
     return RP_OK;
 }
 
+static const char *extent_name(size_t i) {
+    return i < RP_N_EXTENTS ? rp_extent_word[i] : NULL;
+}
+
+/* What is searched for cannot be given too. */
+static rp_rc parse_extent(const char *text, struct rp_maxbatch_options *s,
+                          struct rp_err *err) {
+    const uint64_t given[RP_N_EXTENTS] = {s->zoo.batch, s->zoo.layers, s->zoo.width};
+    size_t chosen = RP_EXTENT_BATCH;
+    rp_rc rc = RP_OK;
+    if (text != NULL)
+        rc = rp_choose("maxbatch", "largest", text, extent_name, &chosen, err);
+    s->extent = (enum rp_extent)chosen;
+    if (rc == RP_OK && given[chosen] != RP_ZOO_DEFAULT)
+        return rp_fail(err, RP_USAGE, "maxbatch: --%s is what --largest %s looks for",
+                       extent_name(chosen), extent_name(chosen));
+    return rc;
+}
+
+/* Not every network has every extent. */
+static rp_rc check_extent(const struct rp_maxbatch_options *s, struct rp_err *err) {
+    if (s->extent == RP_EXTENT_BATCH || rp_maxbatch_unit(s) > 0)
+        return RP_OK;
+    return rp_fail(err, RP_USAGE, "maxbatch: --largest %s does not apply to %s",
+                   extent_name(s->extent), s->network);
+}
+
 /* What all networks and devices share. */
 static rp_rc parse_shared(struct options *o, struct rp_err *err) {
     struct rp_maxbatch_options *s = &o->search;
@@ -168,6 +198,8 @@ static rp_rc parse_shared(struct options *o, struct rp_err *err) {
                                      s->policy_options.no_swap, err);
     if (rc == RP_OK)
         rc = rp_parse_engine("maxbatch", o->engine, &s->policy_options.engine, err);
+    if (rc == RP_OK)
+        rc = parse_extent(o->largest, s, err);
     if (rc == RP_OK)
         rc = parse_overhead(o->max_overhead, s, err);
     if (rc == RP_OK)
@@ -185,6 +217,8 @@ static rp_rc add_device(const struct options *o, const char *device, answer_list
         struct rp_maxbatch_answer a = {.options = o->search};
         a.options.network = o->networks[i];
         rc = rp_zoo_options_parse("maxbatch", o->networks[i], &o->zoo, &a.options.zoo, err);
+        if (rc == RP_OK)
+            rc = check_extent(&a.options, err);
         if (rc == RP_OK)
             rc = parse_device(o, device, &a.options, err);
         rp_push(list, a);
@@ -220,6 +254,10 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     const struct rp_option table[] = {
         {"device", 'd', RP_OPT_REQUIRED, &o.devices, "A,B,C",
          "plan for these devices (required); 'list' lists all", rp_device_name},
+        {"largest", 0, RP_OPT_STRING, &o.largest, "WHAT",
+         "find the largest batch, layers or width (batch)", extent_name},
+        {"batch", 0, RP_OPT_NAT, &s->zoo.batch, "N",
+         "samples per step, for --largest layers or width"},
         {"budget", 'b', RP_OPT_STRING, &o.budget, "SIZE",
          "device memory (all that the device has)"},
         rp_option_host_budget(&o.host_budget),
@@ -232,16 +270,16 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"max-overhead", 0, RP_OPT_STRING, &o.max_overhead, "PERCENT",
          "accept at most this time over keep-all, or 'forward' (no limit)"},
         {"precision", 0, RP_OPT_NUMBER, &o.precision, "PERCENT",
-         "stop when the largest batch is known to within this (1)"},
+         "stop when the largest size is known to within this (1)"},
         {"fit-only", 0, RP_OPT_FLAG, &s->fit_only, NULL, "do not plan for speed"},
         {"policy", 'p', RP_OPT_STRING, &o.policy, "POLICY",
          "plan by this policy, listed below (remat)", rp_policy_name},
         {"time-limit", 't', RP_OPT_POSITIVE, &s->policy_options.time_limit, "SEC",
          "do the work of about SEC seconds for each plan (6)"},
         {"out", 'o', RP_OPT_STRING, &o.plan_out, "FILE",
-         "write the plan of the largest batch to FILE"},
+         "write the plan of the largest size to FILE"},
         {"graph", 'g', RP_OPT_STRING, &o.graph_out, "FILE",
-         "write the graph of the largest batch to FILE"},
+         "write the graph of the largest size to FILE"},
         {"csv", 0, RP_OPT_STRING, &o.csv, "FILE",
          "write a line for each network and device to FILE"},
         RP_ZOO_ROWS(&s->zoo, &o.zoo),
@@ -275,13 +313,14 @@ const struct rp_command rp_cmd_maxbatch = {
     .operands = "NETWORK...",
     .max_operands = INT_MAX, /* none with --device list */
     .operand_names = rp_network_name,
-    .summary = "Find the largest batch of a network that fits a device",
+    .summary = "Find the largest batch or network that fits a device",
     .detail =
         "The largest batch is found by bisection. For each batch the network's graph is\n"
         "planned with the device's times, up to the first plan within --max-overhead;\n"
         "'forward' accepts the time of one more forward pass. Then batches from\n"
         "keep-all's largest to the largest of all are planned for speed, each with all\n"
-        "of --time-limit, to find the most samples per second. The budget is all of the\n"
+        "of --time-limit, to find the most samples per second. --largest layers or width\n"
+        "finds the largest network with the same batch instead. The budget is all of the\n"
         "device's memory unless --budget is given; note that a driver takes some of it.\n"
         "Host copies may take the memory of the device's usual server, divided by its\n"
         "GPUs, unless --host-budget is given. The answer is the same on every run and on\n"

@@ -7,12 +7,27 @@
 #include "solve/core/instance.h"
 #include "solve/solver.h"
 
-rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
+const char *const rp_extent_word[RP_N_EXTENTS] = {"batch", "layers", "width"};
+
+uint64_t rp_maxbatch_unit(const struct rp_maxbatch_options *o) {
+    const struct rp_zoo_entry *entry = rp_zoo_find(o->network);
+    switch (o->extent) {
+    case RP_EXTENT_LAYERS:
+        return (entry->takes & RP_TAKES_LAYERS) != 0;
+    case RP_EXTENT_WIDTH:
+        return entry->head_width;
+    default:
+        return o->zoo.micro_batches;
+    }
+}
+
+rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t size,
                         struct rp_graph *g, struct rp_err *err) {
     struct rp_zoo_options z = o->zoo;
+    uint64_t *const extent[RP_N_EXTENTS] = {&z.batch, &z.layers, &z.width};
     char *text;
     size_t len;
-    z.batch = batch;
+    *extent[o->extent] = size;
     rp_rc rc = rp_zoo_build(o->network, &z, g, err);
     if (rc != RP_OK)
         return rc;
@@ -31,14 +46,14 @@ rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t batch,
     return RP_OK;
 }
 
-/* True if a plan of this batch may fit: the largest working set is within the budget. A
- * batch that no graph file can hold does not fit. */
-static bool may_fit(const struct rp_maxbatch_options *o, uint64_t batch) {
+/* True if a plan of this size may fit: the largest working set is within the budget. A size
+ * that no graph file can hold does not fit. */
+static bool may_fit(const struct rp_maxbatch_options *o, uint64_t size) {
     struct rp_graph g;
     struct rp_instance p;
     struct rp_err ignored = {{0}};
     uint32_t op;
-    if (rp_maxbatch_graph(o, batch, &g, &ignored) != RP_OK)
+    if (rp_maxbatch_graph(o, size, &g, &ignored) != RP_OK)
         return false;
     bool fits = g.fixed_bytes <= o->policy_options.budget_bytes;
     if (fits) {
@@ -53,10 +68,10 @@ static bool may_fit(const struct rp_maxbatch_options *o, uint64_t batch) {
     return fits;
 }
 
-static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t batch) {
+static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t size) {
     struct rp_graph g;
     struct rp_err ignored = {{0}};
-    if (rp_maxbatch_graph(o, batch, &g, &ignored) != RP_OK)
+    if (rp_maxbatch_graph(o, size, &g, &ignored) != RP_OK)
         return false;
     bool fits = rp_keep_all_bytes(&g, o->policy_options.addressed) <=
                 o->policy_options.budget_bytes;
@@ -64,10 +79,11 @@ static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t batch) {
     return fits;
 }
 
-/* The largest batch from `from` on for which `fits` holds, assuming that it holds for all
+/* The largest size from `from` on for which `fits` holds, assuming that it holds for all
  * below. 0 if it does not hold for `from`. */
-static uint64_t largest_batch(const struct rp_maxbatch_options *o, uint64_t from,
-                              bool (*fits)(const struct rp_maxbatch_options *, uint64_t)) {
+static uint64_t largest_size(const struct rp_maxbatch_options *o, uint64_t from,
+                             bool (*fits)(const struct rp_maxbatch_options *, uint64_t)) {
+    const uint64_t unit = rp_maxbatch_unit(o);
     uint64_t low = from, step = from;
     if (!fits(o, low))
         return 0;
@@ -75,8 +91,8 @@ static uint64_t largest_batch(const struct rp_maxbatch_options *o, uint64_t from
         low += step;
         step *= 2;
     }
-    for (uint64_t high = low + step; low + 1 < high;) {
-        uint64_t mid = low + (high - low) / 2;
+    for (uint64_t high = low + step; low + unit < high;) {
+        uint64_t mid = low + (high - low) / unit / 2 * unit;
         if (fits(o, mid))
             low = mid;
         else
@@ -86,9 +102,9 @@ static uint64_t largest_batch(const struct rp_maxbatch_options *o, uint64_t from
 }
 
 uint64_t rp_maxbatch_keep_all(const struct rp_maxbatch_options *o) {
-    return largest_batch(o, 1, keep_all_fits);
+    return largest_size(o, rp_maxbatch_unit(o), keep_all_fits);
 }
 
 uint64_t rp_maxbatch_possible(const struct rp_maxbatch_options *o, uint64_t from) {
-    return largest_batch(o, from, may_fit);
+    return largest_size(o, from, may_fit);
 }

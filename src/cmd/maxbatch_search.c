@@ -1,6 +1,7 @@
 #include "cmd/maxbatch_search.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,29 +17,34 @@ struct search {
     double plans_left; /* at most, after the one under way; for the progress line */
 };
 
-/* Keep-all's largest batch, the largest of all, and some between. */
+/* Keep-all's largest batch, the largest of all, and some between. Only the largest number
+ * of layers or width: with fewer, each step is faster. */
 enum { N_FOR_SPEED = 5 };
+
+static uint64_t n_for_speed(const struct rp_maxbatch_options *o) {
+    return o->fit_only ? 0 : o->extent == RP_EXTENT_BATCH ? N_FOR_SPEED : 1;
+}
 
 /* ---- what was found ---- */
 
-const struct rp_batch *rp_maxbatch_fastest(const struct rp_maxbatch *m) {
-    const struct rp_batch *best = NULL;
+const struct rp_size *rp_maxbatch_fastest(const struct rp_maxbatch *m) {
+    const struct rp_size *best = NULL;
     bool for_speed = false;
     for (size_t i = 0; i < m->points.n; i++) {
-        const struct rp_batch *p = &m->points.at[i];
-        if (p->verdict == RP_BATCH_FITS &&
-            (best == NULL || rp_batch_samples_per_s(p) > rp_batch_samples_per_s(best)))
+        const struct rp_size *p = &m->points.at[i];
+        if (p->verdict == RP_SIZE_FITS &&
+            (best == NULL || rp_size_samples_per_s(p) > rp_size_samples_per_s(best)))
             best = p;
         for_speed = for_speed || p->for_speed;
     }
     return for_speed ? best : NULL;
 }
 
-const struct rp_batch *rp_maxbatch_largest(const struct rp_maxbatch *m) {
-    const struct rp_batch *best = NULL;
+const struct rp_size *rp_maxbatch_largest(const struct rp_maxbatch *m) {
+    const struct rp_size *best = NULL;
     for (size_t i = 0; i < m->points.n; i++) {
-        const struct rp_batch *p = &m->points.at[i];
-        if (p->verdict == RP_BATCH_FITS && p->batch == m->largest &&
+        const struct rp_size *p = &m->points.at[i];
+        if (p->verdict == RP_SIZE_FITS && p->size == m->largest &&
             (best == NULL || p->plan.claims.time_ns < best->plan.claims.time_ns))
             best = p;
     }
@@ -52,7 +58,7 @@ bool rp_maxbatch_interrupted(const struct rp_maxbatch *m) {
 bool rp_maxbatch_undecided(const struct rp_maxbatch_options *o,
                            const struct rp_maxbatch *m) {
     for (size_t i = 0; i < m->points.n; i++)
-        if (o->policy->record == NULL && m->points.at[i].verdict == RP_BATCH_NOT_FOUND)
+        if (o->policy->record == NULL && m->points.at[i].verdict == RP_SIZE_NOT_FOUND)
             return true;
     return false;
 }
@@ -69,13 +75,13 @@ void rp_maxbatch_fini(struct rp_maxbatch *m) {
 /* ---- plans ---- */
 
 /* A plan takes two searches at most. */
-static void show_progress(const struct search *s, uint64_t batch) {
+static void show_progress(const struct search *s, uint64_t size) {
     bool search = s->o->policy->record == NULL;
     double own_s = search ? 2 * s->o->policy_options.time_limit : NAN;
     rp_progress_task(own_s, own_s * s->plans_left,
-                     "%s on %s, plan %zu, batch %" PRIu64 " (%" PRIu64 " fits)",
-                     s->o->network, s->o->device->name, s->m->points.n + 1, batch,
-                     s->m->largest);
+                     "%s on %s, plan %zu, %s %" PRIu64 " (%" PRIu64 " fits)", s->o->network,
+                     s->o->device->name, s->m->points.n + 1, rp_extent_word[s->o->extent],
+                     size, s->m->largest);
 }
 
 /* The accepted time over keep-all, as a share. Negative: any. */
@@ -99,9 +105,9 @@ static bool is_acceptable(const struct rp_outcome *out, double overhead) {
 
 /* Plans by the policy. If a search with swaps finds no acceptable plan, searches without
  * swaps too: with fewer choices it gets further in the same time. */
-static rp_rc plan_batch(const struct rp_maxbatch_options *o, const struct rp_graph *g,
-                        const struct rp_policy_options *po, double overhead,
-                        struct rp_outcome *out, struct rp_err *err) {
+static rp_rc plan_size(const struct rp_maxbatch_options *o, const struct rp_graph *g,
+                       const struct rp_policy_options *po, double overhead,
+                       struct rp_outcome *out, struct rp_err *err) {
     struct rp_outcome other;
     struct rp_policy_options without = *po;
     rp_rc rc = rp_outcome_make(g, o->policy, po, out, err);
@@ -119,25 +125,25 @@ static rp_rc plan_batch(const struct rp_maxbatch_options *o, const struct rp_gra
     return rc;
 }
 
-static enum rp_batch_verdict verdict_of(const struct rp_maxbatch_options *o,
-                                        const struct rp_outcome *out, double overhead) {
+static enum rp_size_verdict verdict_of(const struct rp_maxbatch_options *o,
+                                       const struct rp_outcome *out, double overhead) {
     const struct rp_claims *c = &out->plan.claims;
     bool search = o->policy->record == NULL;
     if (is_acceptable(out, overhead))
-        return RP_BATCH_FITS;
+        return RP_SIZE_FITS;
     if (rp_stop_interrupted(o->policy_options.stop))
-        return RP_BATCH_INTERRUPTED;
+        return RP_SIZE_INTERRUPTED;
     if (rp_outcome_fits(out))
         return search && (double)c->lower_bound_ns >
                              (double)c->baseline_time_ns * (1 + overhead)
-                   ? RP_BATCH_PROVED_NO
-                   : RP_BATCH_TOO_SLOW;
-    return search && out->rc == RP_NO ? RP_BATCH_PROVED_NO
-           : o->policy->fits_budget   ? RP_BATCH_NOT_FOUND
-                                      : RP_BATCH_NO;
+                   ? RP_SIZE_PROVED_NO
+                   : RP_SIZE_TOO_SLOW;
+    return search && out->rc == RP_NO ? RP_SIZE_PROVED_NO
+           : o->policy->fits_budget   ? RP_SIZE_NOT_FOUND
+                                      : RP_SIZE_NO;
 }
 
-/* Why the batch does not fit. The caller frees the text. */
+/* Why the size does not fit. The caller frees the text. */
 static char *reason_of(const struct rp_maxbatch_options *o, const struct rp_outcome *out) {
     const struct rp_claims *c = &out->plan.claims;
     uint64_t needed = out->report.needed_bytes;
@@ -154,45 +160,51 @@ static char *reason_of(const struct rp_maxbatch_options *o, const struct rp_outc
         rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s);
 }
 
-/* Appends what became of a batch. Takes the plan out of `out`. */
-static void add_point(struct search *s, struct rp_batch p, struct rp_outcome *out,
+/* Appends what became of a size. Takes the plan out of `out`. */
+static void add_point(struct search *s, struct rp_size p, struct rp_outcome *out,
                       double overhead) {
     p.needed_bytes = out->report.needed_bytes;
     p.verdict = verdict_of(s->o, out, overhead);
-    p.reason = p.verdict == RP_BATCH_FITS ? NULL : reason_of(s->o, out);
+    p.reason = p.verdict == RP_SIZE_FITS ? NULL : reason_of(s->o, out);
     p.plan = out->plan;
     out->plan = (struct rp_plan){0};
-    if (p.verdict == RP_BATCH_FITS)
-        s->m->largest = rp_max_u64(s->m->largest, p.batch);
+    if (p.verdict == RP_SIZE_FITS)
+        s->m->largest = rp_max_u64(s->m->largest, p.size);
     rp_push(&s->m->points, p);
-    rp_log(1, "batch %" PRIu64 " fits: %s", p.batch, rp_batch_word[p.verdict]);
+    rp_log(1, "%s %" PRIu64 " fits: %s", rp_extent_word[s->o->extent], p.size,
+           rp_size_word[p.verdict]);
 }
 
-/* Plans one batch and appends it to the points. With `for_speed` it uses all of the time
+/* Samples in a step of the graph. */
+static uint64_t samples_of(const struct rp_graph *g) {
+    const json_t *options = json_object_get(g->attrs, "options");
+    return (uint64_t)json_integer_value(json_object_get(options, "batch"));
+}
+
+/* Plans one size and appends it to the points. With `for_speed` it uses all of the time
  * limit; otherwise it stops at the first plan that is fast enough. */
-static rp_rc try_batch(struct search *s, uint64_t batch, bool for_speed,
-                       struct rp_err *err) {
+static rp_rc try_size(struct search *s, uint64_t size, bool for_speed, struct rp_err *err) {
     struct rp_graph g;
     struct rp_outcome out;
     struct rp_plan start = {0};
     const struct rp_maxbatch_options *o = s->o;
     struct rp_policy_options po = o->policy_options;
-    show_progress(s, batch);
-    rp_rc rc = rp_maxbatch_graph(o, batch, &g, err);
+    show_progress(s, size);
+    rp_rc rc = rp_maxbatch_graph(o, size, &g, err);
     if (rc != RP_OK)
         return rc;
     double overhead = accepted_overhead(o, &g);
     po.gap = for_speed ? 0.001 : overhead >= 0 ? overhead : 1e9;
-    bool found =
-        o->policy->record == NULL &&
-        rp_batch_find_start(s->m->points.at, s->m->points.n, &g, batch, &po, &start);
+    bool found = o->policy->record == NULL &&
+                 rp_size_find_start(s->m->points.at, s->m->points.n, &g, size, &po, &start);
     po.start = found ? &start : NULL;
-    rc = plan_batch(o, &g, &po, overhead, &out, err);
+    rc = plan_size(o, &g, &po, overhead, &out, err);
     if (rc == RP_OK)
         add_point(s,
-                  (struct rp_batch){.batch = batch,
-                                    .for_speed = for_speed,
-                                    .keep_all_bytes = rp_keep_all_bytes(&g, po.addressed)},
+                  (struct rp_size){.size = size,
+                                   .samples = samples_of(&g),
+                                   .for_speed = for_speed,
+                                   .keep_all_bytes = rp_keep_all_bytes(&g, po.addressed)},
                   &out, overhead);
     rp_outcome_fini(&out);
     rp_plan_fini(&start);
@@ -200,59 +212,59 @@ static rp_rc try_batch(struct search *s, uint64_t batch, bool for_speed,
     return rc;
 }
 
-static enum rp_batch_verdict last_verdict(const struct search *s) {
+static enum rp_size_verdict last_verdict(const struct search *s) {
     return s->m->points.at[s->m->points.n - 1].verdict;
 }
 
 /* Bisects between `low`, which fits, and `high`, which does not, until they are close
  * enough. */
 static rp_rc bisect(struct search *s, uint64_t low, uint64_t high, struct rp_err *err) {
+    const uint64_t unit = rp_maxbatch_unit(s->o);
     rp_rc rc = RP_OK;
-    while (low + 1 < high && (double)(high - low) > (double)low * s->o->precision &&
+    while (low + unit < high && (double)(high - low) > (double)low * s->o->precision &&
            rc == RP_OK) {
-        uint64_t mid = low + (high - low) / 2;
+        uint64_t mid = low + (high - low) / unit / 2 * unit;
         double halvings =
-            log2((double)(high - low) / fmax((double)low * s->o->precision, 1));
-        s->plans_left = (s->o->fit_only ? 0 : N_FOR_SPEED) + fmax(ceil(halvings) - 1, 0);
+            log2((double)(high - low) / fmax((double)low * s->o->precision, (double)unit));
+        s->plans_left = (double)n_for_speed(s->o) + fmax(ceil(halvings) - 1, 0);
         if (rp_stop_interrupted(s->o->policy_options.stop)) {
-            s->m->open_from = low + 1;
-            s->m->open_to = high - 1;
+            s->m->open_from = low + unit;
+            s->m->open_to = high - unit;
             break;
         }
-        rc = try_batch(s, mid, false, err);
-        enum rp_batch_verdict verdict = rc == RP_OK ? last_verdict(s) : RP_BATCH_NOT_FOUND;
-        if (verdict == RP_BATCH_FITS)
+        rc = try_size(s, mid, false, err);
+        enum rp_size_verdict verdict = rc == RP_OK ? last_verdict(s) : RP_SIZE_NOT_FOUND;
+        if (verdict == RP_SIZE_FITS)
             low = mid;
-        else if (verdict != RP_BATCH_INTERRUPTED)
+        else if (verdict != RP_SIZE_INTERRUPTED)
             high = mid;
     }
     return rc;
 }
 
-static bool is_planned(const struct search *s, uint64_t batch) {
+static bool is_planned(const struct search *s, uint64_t size) {
     for (size_t i = 0; i < s->m->points.n; i++)
-        if (s->m->points.at[i].batch == batch)
+        if (s->m->points.at[i].size == size)
             return true;
     return false;
 }
 
-/* Plans for speed: the largest batch of all, keep-all's largest, and some between. It goes
- * downwards, since a plan of a larger batch also fits the smaller one. */
+/* Plans for speed: the largest size of all, and batches down to keep-all's largest, since a
+ * plan of a larger batch also fits the smaller one. */
 static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
-    uint64_t a = s->m->keep_all_batch > 0 ? s->m->keep_all_batch : 1, b = s->m->largest;
-    uint64_t last = 0;
+    const uint64_t unit = rp_maxbatch_unit(s->o), n = n_for_speed(s->o);
+    uint64_t a = rp_max_u64(s->m->keep_all_size, unit), b = s->m->largest, last = 0;
     rp_rc rc = RP_OK;
-    for (uint64_t k = N_FOR_SPEED; k-- > 0 && rc == RP_OK && b > 0;) {
-        uint64_t batch = a + (b - a) * k / (N_FOR_SPEED - 1);
+    for (uint64_t k = n; k-- > 0 && rc == RP_OK && b > 0;) {
+        uint64_t size = k + 1 == n ? b : a + (b - a) / unit * k / (n - 1) * unit;
         s->plans_left = (double)k;
-        if (batch != last && rp_stop_interrupted(s->o->policy_options.stop))
+        if (size != last && rp_stop_interrupted(s->o->policy_options.stop))
             s->m->n_open_for_speed++;
-        else if (batch != last) {
-            rc = try_batch(s, batch, true, err);
-            s->m->n_open_for_speed +=
-                rc == RP_OK && last_verdict(s) == RP_BATCH_INTERRUPTED;
+        else if (size != last) {
+            rc = try_size(s, size, true, err);
+            s->m->n_open_for_speed += rc == RP_OK && last_verdict(s) == RP_SIZE_INTERRUPTED;
         }
-        last = batch;
+        last = size;
     }
     return rc;
 }
@@ -260,25 +272,26 @@ static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
 rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
                          struct rp_err *err) {
     struct search s = {.o = o, .m = m};
-    rp_progress_task(NAN, NAN, "keep-all's largest batch");
-    m->keep_all_batch = rp_maxbatch_keep_all(o);
-    m->largest = m->keep_all_batch;
-    uint64_t first = m->keep_all_batch > 0 ? m->keep_all_batch : 1;
+    const uint64_t unit = rp_maxbatch_unit(o);
+    rp_progress_task(NAN, NAN, "keep-all's largest %s", rp_extent_word[o->extent]);
+    m->keep_all_size = rp_maxbatch_keep_all(o);
+    m->largest = m->keep_all_size;
+    uint64_t first = rp_max_u64(m->keep_all_size, unit);
     uint64_t bound = rp_maxbatch_possible(o, first);
     rp_rc rc = RP_OK;
-    if (m->keep_all_batch == 0) /* without a bound too: the plan says why it does not fit */
-        rc = try_batch(&s, first, false, err);
+    if (m->keep_all_size == 0) /* without a bound too: the plan says why it does not fit */
+        rc = try_size(&s, first, false, err);
     if (rc == RP_OK && m->largest > 0)
-        rc = bisect(&s, m->largest, bound + 1, err);
+        rc = bisect(&s, m->largest, bound + unit, err);
     else if (rc == RP_OK && bound > 0 && rp_stop_interrupted(o->policy_options.stop)) {
-        m->open_from = 1;
+        m->open_from = unit;
         m->open_to = bound;
     }
-    if (rc == RP_OK && !o->fit_only)
+    if (rc == RP_OK)
         rc = plan_for_speed(&s, err);
-    if (rc == RP_OK && m->keep_all_batch > 0 && !is_planned(&s, m->keep_all_batch) &&
+    if (rc == RP_OK && m->keep_all_size > 0 && !is_planned(&s, m->keep_all_size) &&
         rp_maxbatch_largest(m) == NULL)
-        rc = try_batch(&s, m->keep_all_batch, false, err);
+        rc = try_size(&s, m->keep_all_size, false, err);
     rp_progress_end();
     return rc;
 }
