@@ -27,28 +27,40 @@ static remat *load_world(const struct rp_graph *g, const struct rp_plan *p,
     return r;
 }
 
-/* The steps of a plan for rp_net; NULL with the error if they cannot be walked. The plan's
- * digest is that of the dumped graph. */
-static remat *load_net(const char *sizes, const char *steps, struct remat_error *error) {
-    struct rp_world w;
-    char *graph;
+/* The digest of the graph as it is dumped. */
+static void set_digest(const struct rp_graph *g, char hex[65]) {
+    char *text;
     size_t len;
-    rp_world_open(&w, rp_net, sizes, steps);
-    rp_graph_dump(&w.g, &graph, &len);
-    rp_sha256_hex(graph, len, w.p.graph_sha256);
+    rp_graph_dump(g, &text, &len);
+    rp_sha256_hex(text, len, hex);
+    free(text);
+}
+
+/* The steps of a plan for the graph; NULL with the error if they cannot be walked. */
+static remat *load_plan_of(const char *graph, const char *sizes, const char *steps,
+                           struct remat_error *error) {
+    struct rp_world w;
+    rp_world_open(&w, graph, sizes, steps);
+    set_digest(&w.g, w.p.graph_sha256);
     remat *r = load_world(&w.g, &w.p, error);
-    free(graph);
     rp_world_close(&w);
     return r;
+}
+
+static remat *load_net(const char *sizes, const char *steps, struct remat_error *error) {
+    return load_plan_of(rp_net, sizes, steps, error);
 }
 
 /* ---- walking ---- */
 
 static int note(FILE *f, const char *what, const struct remat_step *s) {
+    const uint32_t updates = s->n_inputs + s->n_outputs;
     fprintf(f, "%s %s", what, s->name);
-    for (uint32_t k = 0; s->what == REMAT_RUN && k < s->n_inputs + s->n_outputs; k++) {
-        const struct remat_operand *e = &s->inputs[k];
-        fputs(k == s->n_inputs ? " ->" : "", f);
+    for (uint32_t k = 0; s->what == REMAT_RUN && k < updates + s->n_updates; k++) {
+        const struct remat_operand *e =
+            k < updates ? &s->inputs[k] : &s->updates[k - updates];
+        fputs(k == s->n_inputs && s->n_outputs > 0 ? " ->" : "", f);
+        fputs(k == updates ? " +=" : "", f);
         if (e->at == REMAT_NOWHERE)
             fprintf(f, " %u", e->tensor);
         else
@@ -78,12 +90,13 @@ static int note_in(void *f, const struct remat_step *s) {
     return note(f, "in", s);
 }
 
-static void walks_as(const char *sizes, const char *steps, const char *expected) {
+static void plan_of_walks_as(const char *graph, const char *sizes, const char *steps,
+                             const char *expected) {
     static const struct remat_calls calls = {note_run, note_free, note_out, note_in};
     struct remat_error error = {""};
     char *text = NULL;
     size_t len = 0;
-    remat *r = load_net(sizes, steps, &error);
+    remat *r = load_plan_of(graph, sizes, steps, &error);
     CU_ASSERT_STRING_EQUAL(error.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(r);
     FILE *f = open_memstream(&text, &len);
@@ -94,6 +107,10 @@ static void walks_as(const char *sizes, const char *steps, const char *expected)
         printf("walked:\n%s", text);
     free(text);
     remat_close(r);
+}
+
+static void walks_as(const char *sizes, const char *steps, const char *expected) {
+    plan_of_walks_as(rp_net, sizes, steps, expected);
 }
 
 #define SWAPPED                                                                            \
@@ -144,6 +161,65 @@ static void plans_without_addresses_are_walked_without_addresses(void) {
              "run d 1 3 4 -> 5\n");
 }
 
+#define S_AND_T_HOMES "[{'tensor':1,'host_at':0},{'tensor':2,'host_at':8}]"
+
+/* t lives on the host. It comes in, e updates it where it lies, and it goes out. The copy
+ * out waits for the update, and the free for the copy. */
+static void sources_on_the_host_come_in_are_updated_and_go_out(void) {
+    plan_of_walks_as(rp_state, ROOM(S_AND_T_HOMES),
+                     RUN_F "," RUN_G "," RUN_U "," RUN_H "," T_IN_AND_OUT "," FREE_T,
+                     "run f 0 -> 3@0\n"
+                     "run g 3@0 -> 4@8 5@16\n"
+                     "run u 4@8 += 0\n"
+                     "run h 0 3@0 -> 6@24 !\n"
+                     "in t 28 0 8 <3 !\n"
+                     "run e += 1@28 <4 !\n"
+                     "out t 28 0 8 <5 !\n"
+                     "free t 28 -1 8 <6\n");
+}
+
+/* An update waits for the copy of the tensor that is under way, and a copy in for the copy
+ * out of what was updated. */
+static void updates_and_copies_wait_for_each_other(void) {
+    static const char twice[] =
+        "{'format':'remat-graph','version':2,'name':'twice','time_source':'imported:test',"
+        "'device':{'alignment_bytes':4,'h2d_bytes_per_s':1000,'d2h_bytes_per_s':1000},"
+        "'tensors':[{'name':'s','bytes':8,'kind':'state','home':'host'}],'ops':["
+        "{'name':'f','kind':'k','inputs':[],'outputs':[],'updates':[0],'time_ns':1},"
+        "{'name':'g','kind':'k','inputs':[],'outputs':[],'updates':[0],'time_ns':1},"
+        "{'name':'h','kind':'k','inputs':[],'outputs':[],'updates':[0],'time_ns':1}],"
+        "'keep':[]}";
+    plan_of_walks_as(twice,
+                     "'budget_bytes':16,'addressed':true,'arena_bytes':16,'host_bytes':8,"
+                     "'homes':[{'tensor':0,'host_at':0}]",
+                     "{'swap_in':0,'at':0},{'run':0},{'swap_out':0,'host_at':0},{'run':1},"
+                     "{'swap_out':0,'host_at':0},{'free':0},{'swap_in':0,'at':8},{'run':2},"
+                     "{'swap_out':0,'host_at':0}",
+                     "in s 0 0 8 !\n"
+                     "run f += 0@0 <0 !\n"
+                     "out s 0 0 8 <1 !\n"
+                     "run g += 0@0 <2 !\n"
+                     "out s 0 0 8 <3 !\n"
+                     "free s 0 -1 8 <4 !\n"
+                     "in s 8 0 8 <5 <4 !\n"
+                     "run h += 0@8 <6 !\n"
+                     "out s 8 0 8 <7\n");
+}
+
+static void sources_on_the_host_are_reported(void) {
+    struct remat_error error;
+    remat *r = load_plan_of(rp_state, ROOM(S_AND_T_HOMES),
+                            RUN_F "," RUN_G "," RUN_U "," RUN_H "," T_IN_AND_OUT, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    CU_ASSERT_EQUAL(remat_totals(r)->fixed_bytes, 8);
+    CU_ASSERT_FALSE(remat_tensor(r, 0)->on_host);
+    CU_ASSERT_EQUAL(remat_tensor(r, 0)->host_at, REMAT_NOWHERE);
+    CU_ASSERT_TRUE(remat_tensor(r, 2)->on_host);
+    CU_ASSERT_TRUE(remat_tensor(r, 2)->source);
+    CU_ASSERT_EQUAL(remat_tensor(r, 2)->host_at, 8);
+    remat_close(r);
+}
+
 static int stop_at_c(void *user, const struct remat_step *s) {
     ++*(int *)user;
     return s->name[0] == 'c' ? -7 : 0;
@@ -191,13 +267,18 @@ static void totals_tensors_and_ops_are_reported(void) {
     remat_close(NULL);
 }
 
-/* The library walks every plan that verify accepts. */
+/* The library walks every plan that verify accepts, but those in which an op leaves outputs
+ * as they are. */
 static void random_valid_plans_are_walked(void) {
     uint32_t n = 150;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct rp_gen_shape shape = rp_gen_small(20);
         struct rp_graph g;
+        shape.version_2 = seed % 2 == 0;
         rp_gen_graph(seed, &shape, &g);
+        for (uint32_t i = 0; i < g.n_ops; i++)
+            g.ops[i].cannot_rewrite = false;
+        set_digest(&g, g.sha256);
         for (int addressed = 0; addressed < 2; addressed++) {
             struct rp_plan p;
             struct remat_error error;
@@ -217,14 +298,19 @@ static void random_valid_plans_are_walked(void) {
 
 /* ---- what cannot be walked ---- */
 
-static void refused(const char *sizes, const char *steps, const char *why) {
+static void plan_of_is_refused(const char *graph, const char *sizes, const char *steps,
+                               const char *why) {
     struct remat_error error = {"something said before"};
-    remat *r = load_net(sizes, steps, &error);
+    remat *r = load_plan_of(graph, sizes, steps, &error);
     CU_ASSERT_PTR_NULL(r);
     CU_ASSERT_STRING_EQUAL(error.text, why);
     if (strcmp(error.text, why) != 0)
         printf("message: %s\n", error.text);
     remat_close(r);
+}
+
+static void refused(const char *sizes, const char *steps, const char *why) {
+    plan_of_is_refused(rp_net, sizes, steps, why);
 }
 
 static void wrong_steps_are_refused(void) {
@@ -283,6 +369,52 @@ static void wrong_addresses_are_refused(void) {
     refused(SUM, "{'run':0,'at':[0]}", "plan: steps[0] \"a\": not one address an output");
     refused(SUM, "{'run':0},{'swap_out':1,'host_at':0}",
             "plan: steps[1] \"x\": an address, in a plan without");
+}
+
+static void refused_state(const char *sizes, const char *steps, const char *why) {
+    plan_of_is_refused(rp_state, sizes, steps, why);
+}
+
+static void wrong_versions_of_sources_are_refused(void) {
+#define FG RUN_F "," RUN_G ","
+    refused_state(ROOM(T_HOME), FG RUN_H,
+                  "plan: steps[2]: tensor 0 \"w\" is read before an update that must come "
+                  "first");
+    refused_state(ROOM(T_HOME), FG RUN_U ",{'run':0,'at':[null]}",
+                  "plan: steps[3]: tensor 0 \"w\" is read after an update that must come "
+                  "later");
+    refused_state(ROOM(T_HOME), FG RUN_U "," RUN_U,
+                  "plan: steps[3] \"u\": runs again, though it updates tensors");
+    refused_state(ROOM(T_HOME), "{'run':4}",
+                  "plan: steps[0]: tensor 1 \"t\" is read, but not on the device");
+    refused_state(ROOM(T_HOME), "{'swap_in':1,'at':28},{'run':4},{'free':1}",
+                  "plan: steps[2] \"t\": is freed, though its host copy is out of date");
+    refused_state(ROOM(T_HOME), "{'swap_in':1,'at':28},{'swap_out':1,'host_at':0}",
+                  "plan: steps[1] \"t\": is swapped out, but its host copy is up to date");
+    refused_state(ROOM(T_HOME),
+                  "{'swap_in':1,'at':28},{'run':4},{'swap_out':1,'host_at':8}",
+                  "plan: steps[2] \"t\": is swapped out to another place than its home");
+    refused_state(ROOM(T_HOME), FG RUN_U "," RUN_H ",{'swap_in':1,'at':28},{'run':4}",
+                  "plan: steps: the host copy of tensor 1 \"t\" is out of date at the end");
+#undef FG
+}
+
+static void wrong_homes_are_refused(void) {
+    refused_state(
+        ROOM("[]"), "",
+        "plan: homes: tensor 1 \"t\" has its home on the host, but is not listed");
+    refused_state(ROOM("[{'tensor':9,'host_at':0}]"), "",
+                  "plan: homes[0]: tensor: is not an index into the graph's array");
+    refused_state(ROOM("[{'tensor':0,'host_at':0}]"), "",
+                  "plan: homes[0]: tensor: is not a source whose home may be the host");
+    refused_state(ROOM("[{'tensor':1,'host_at':0},{'tensor':1,'host_at':8}]"), "",
+                  "plan: homes[1]: tensor: stands there twice");
+    refused_state(ROOM("[{'tensor':1}]"), "",
+                  "plan: homes: tensor 1 \"t\": an address is missing");
+    refused_state(ROOM("[{'tensor':1,'host_at':20}]"), "",
+                  "plan: homes: tensor 1 \"t\": an address beyond the end of its memory");
+    refused_state(SUM_ROOM(T_HOME), "",
+                  "plan: homes: tensor 1 \"t\": an address, in a plan without");
 }
 
 /* ---- files that are refused ---- */
@@ -425,7 +557,6 @@ static void wrong_plans_are_refused(void) {
     "},{'name':'w','bytes':8,'kind':'state'}],'ops':[{'name':'f','kind':'k','inputs':[],"  \
     "'outputs':[0],'time_ns':1" op_more "}],'keep':[0]}"
 
-/* What changes nothing for a runtime is read and passed over. */
 static void files_of_version_2_are_walked_or_refused(void) {
     static const char plan[] =
         "{'format':'remat-plan','version':2,'graph':{'name':'n','sha256':'%s'},"
@@ -446,18 +577,21 @@ static void files_of_version_2_are_walked_or_refused(void) {
     expect_parse_error(all, again,
                        "plan: steps[1]: tensor 0 \"x\" is on the device, and its op cannot "
                        "rewrite it: such runs cannot be walked here");
-    expect_parse_error(all, homes,
-                       "plan: homes: sources on the host cannot be walked here");
     expect_parse_error(
-        V2("", "", ",'updates':[1]"), plan,
-        "graph: ops[0]: updates: an op that updates sources cannot be walked "
-        "here");
+        all, homes, "plan: homes[0]: tensor: is not a source whose home may be the host");
+    expect_parse_error(V2("", "", ",'updates':[1]"), plan, NULL);
+    expect_parse_error(V2("", "", ",'updates':[0]"), plan,
+                       "graph: tensors[0]: updates: an op updates it, but another makes "
+                       "it");
+    expect_parse_error(V2("", "", ",'updates':[2]"), plan,
+                       "graph: ops[0]: updates: is not an index into the graph's array");
     expect_parse_error(V2("", "", ",'updates':1"), plan,
                        "graph: ops[0]: updates: is not an array");
-    expect_parse_error(V2("", ",'home':'any'", ""), plan, NULL);
-    expect_parse_error(V2("", ",'home':'host'", ""), plan,
-                       "graph: tensors[0]: home: a source on the host cannot be walked "
-                       "here");
+    expect_parse_error(V2("", ",'home':'device'", ""), plan, NULL);
+    expect_parse_error(V2("", ",'home':'any'", ""), plan,
+                       "graph: tensors[0]: home: an op makes it, so it has no home");
+    expect_parse_error(V2("", ",'home':'disk'", ""), plan,
+                       "graph: tensors[0]: home: is not one of device, host, any");
     expect_parse_error(GRAPH(",'order':'free'", X, MAKES_X, "0"), GOOD_PLAN,
                        "graph: order: is not a key of the format");
     expect_parse_error(GRAPH("", X, MAKES_X, "0"),
@@ -559,11 +693,16 @@ void suite_remat(void) {
     RP_TEST(a_rerun_is_marked_and_keeps_the_address_of_outputs_still_there);
     RP_TEST(a_rewrite_waits_for_the_swap_out);
     RP_TEST(plans_without_addresses_are_walked_without_addresses);
+    RP_TEST(sources_on_the_host_come_in_are_updated_and_go_out);
+    RP_TEST(updates_and_copies_wait_for_each_other);
+    RP_TEST(sources_on_the_host_are_reported);
     RP_TEST(a_callback_that_fails_ends_the_walk);
     RP_TEST(totals_tensors_and_ops_are_reported);
     RP_TEST(random_valid_plans_are_walked);
     RP_TEST(wrong_steps_are_refused);
     RP_TEST(wrong_addresses_are_refused);
+    RP_TEST(wrong_versions_of_sources_are_refused);
+    RP_TEST(wrong_homes_are_refused);
     RP_TEST(wrong_graphs_are_refused);
     RP_TEST(wrong_plans_are_refused);
     RP_TEST(files_of_version_2_are_walked_or_refused);

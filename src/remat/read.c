@@ -127,22 +127,26 @@ static json_t *parse_json(const char *text, size_t len, const char *file,
 
 /* ---- the graph ---- */
 
-/* A plan must move a source that lives on the host, which is not done here. With home
- * "any" it may leave it on the device. */
-static bool check_home(const struct place *p, json_t *o) {
-    const char *home = json_string_value(json_object_get(o, "home"));
-    return home == NULL || strcmp(home, "host") != 0 ||
-           fail(p, "home", "a source on the host cannot be walked here");
+static bool read_home_of(const struct place *p, json_t *o,
+                         struct remat_tensor_details *details) {
+    const char *home = "device";
+    if (json_object_get(o, "home") != NULL && !read_string(p, o, "home", &home))
+        return false;
+    details->must_be_listed = strcmp(home, "host") == 0;
+    details->may_be_listed = details->must_be_listed || strcmp(home, "any") == 0;
+    return details->may_be_listed || strcmp(home, "device") == 0 ||
+           fail(p, "home", "is not one of device, host, any");
 }
 
 static bool read_tensor(remat *r, const struct place *p, json_t *o) {
     struct remat_tensor *t = &r->tensors[p->index];
     t->source = true;
-    t->last = REMAT_NOWHERE;
+    t->last = t->host_at = REMAT_NOWHERE;
     return check_keys(p, r->graph, o, " name bytes kind dtype shape attrs ",
                       " held home ") &&
            read_string(p, o, "name", &t->name) &&
-           read_nat(p, o, "bytes", true, &t->bytes) && check_home(p, o);
+           read_nat(p, o, "bytes", true, &t->bytes) &&
+           read_home_of(p, o, &r->tensor_details[p->index]);
 }
 
 static bool read_tensor_list(remat *r, const struct place *p, json_t *o, const char *key,
@@ -152,23 +156,27 @@ static bool read_tensor_list(remat *r, const struct place *p, json_t *o, const c
     uint32_t x;
     if (list == NULL)
         return false;
-    *span = (struct remat_span){r->op_tensors.n, json_array_size(list)};
+    *span = (struct remat_span){r->ends.n, json_array_size(list)};
     json_array_foreach(list, k, v) {
         if (!read_index(p, key, v, r->totals.n_tensors, &x))
             return false;
-        if (!REMAT_PUSH(&r->op_tensors, x))
+        const struct remat_end end = {x, r->tensor_details[x].n_updates};
+        if (!REMAT_PUSH(&r->ends, end))
             return fail(p, key, "no memory");
     }
     return true;
 }
 
-/* An update replaces what other steps read. The waits here do not order them. */
-static bool refuse_updates(const struct place *p, json_t *o) {
-    const json_t *list = json_object_get(o, "updates");
-    if (list != NULL && !json_is_array(list))
-        return fail(p, "updates", "is not an array");
-    return json_array_size(list) == 0 ||
-           fail(p, "updates", "an op that updates sources cannot be walked here");
+/* Comes after the inputs of the same op, which find the tensors as they were before. */
+static bool read_updates(remat *r, const struct place *p, json_t *o,
+                         struct remat_op_details *details) {
+    if (json_object_get(o, "updates") == NULL)
+        return true;
+    if (!read_tensor_list(r, p, o, "updates", &details->updates))
+        return false;
+    for (size_t k = 0; k < details->updates.n; k++)
+        r->tensor_details[r->ends.at[details->updates.first + k].tensor].n_updates++;
+    return true;
 }
 
 /* Every tensor has at most one producer. remat_order finds out whether it is made before it
@@ -176,7 +184,7 @@ static bool refuse_updates(const struct place *p, json_t *o) {
 static bool claim_outputs(remat *r, const struct place *p,
                           const struct remat_span *outputs) {
     for (size_t k = 0; k < outputs->n; k++) {
-        struct remat_tensor *t = &r->tensors[r->op_tensors.at[outputs->first + k]];
+        struct remat_tensor *t = &r->tensors[r->ends.at[outputs->first + k].tensor];
         if (!t->source)
             return fail(p, "outputs", "a tensor that another op makes");
         t->source = false;
@@ -198,10 +206,10 @@ static bool read_op(remat *r, const struct place *p, json_t *o) {
            (details->workspace_bytes <= QUANTITY_MAX - r->totals.alignment_bytes ||
             fail(p, "workspace_bytes", "with the alignment passes 2^63-1")) &&
            read_bool(p, o, "recompute", false, &details->recompute) &&
-           read_bool(p, o, "rewrites", false, &details->rewrites) && refuse_updates(p, o) &&
+           read_bool(p, o, "rewrites", false, &details->rewrites) &&
            read_tensor_list(r, p, o, "inputs", &details->inputs) &&
            read_tensor_list(r, p, o, "outputs", &details->outputs) &&
-           claim_outputs(r, p, &details->outputs);
+           read_updates(r, p, o, details) && claim_outputs(r, p, &details->outputs);
 }
 
 static bool read_alignment(remat *r, const struct place *p) {
@@ -248,6 +256,18 @@ static bool check_sizes(remat *r, const struct place *p) {
     return true;
 }
 
+/* Only sources can be updated or live on the host. */
+static bool check_sources(remat *r, struct remat_error *error) {
+    for (uint32_t x = 0; x < r->totals.n_tensors; x++) {
+        const struct place p = {"graph", "tensors", x, error};
+        if (!r->tensors[x].source && r->tensor_details[x].n_updates > 0)
+            return fail(&p, "updates", "an op updates it, but another makes it");
+        if (!r->tensors[x].source && r->tensor_details[x].may_be_listed)
+            return fail(&p, "home", "an op makes it, so it has no home");
+    }
+    return true;
+}
+
 static bool read_all(remat *r, const char *file, const char *list_name, json_t *list,
                      bool (*read)(remat *, const struct place *, json_t *),
                      struct remat_error *error) {
@@ -275,11 +295,13 @@ static bool read_graph(remat *r, struct remat_error *error) {
     r->tensors = calloc(r->totals.n_tensors + 1, sizeof *r->tensors);
     r->ops = calloc(r->totals.n_ops + 1, sizeof *r->ops);
     r->op_details = calloc(r->totals.n_ops + 1, sizeof *r->op_details);
-    if (r->tensors == NULL || r->ops == NULL || r->op_details == NULL)
+    r->tensor_details = calloc(r->totals.n_tensors + 1, sizeof *r->tensor_details);
+    if (r->tensors == NULL || r->ops == NULL || r->op_details == NULL ||
+        r->tensor_details == NULL)
         return remat_fail(error, "graph: no memory");
     return read_all(r, "graph", "tensors", tensors, read_tensor, error) &&
            read_all(r, "graph", "ops", ops, read_op, error) && read_keep(r, &p) &&
-           check_sizes(r, &p);
+           check_sizes(r, &p) && check_sources(r, error);
 }
 
 /* ---- the plan ---- */
@@ -342,6 +364,36 @@ static bool read_step(remat *r, const struct place *p, json_t *o) {
            read_nat(p, o, "host_at", false, &s->host_at);
 }
 
+/* A source that lives on the host. It takes no fixed bytes. */
+static bool read_home(remat *r, const struct place *p, json_t *o) {
+    uint32_t x;
+    if (!check_keys(p, r->plan, o, " tensor host_at ", "") ||
+        !read_index(p, "tensor", json_object_get(o, "tensor"), r->totals.n_tensors, &x))
+        return false;
+    if (!r->tensor_details[x].may_be_listed)
+        return fail(p, "tensor", "is not a source whose home may be the host");
+    if (r->tensors[x].on_host)
+        return fail(p, "tensor", "stands there twice");
+    r->tensors[x].on_host = true;
+    r->totals.fixed_bytes -= r->tensors[x].bytes;
+    return read_nat(p, o, "host_at", false, &r->tensors[x].host_at);
+}
+
+static bool read_homes(remat *r, const struct place *p) {
+    json_t *homes = json_object_get(r->plan, "homes");
+    if (homes != NULL && get_array(p, r->plan, "homes") == NULL)
+        return false;
+    if (!read_all(r, "plan", "homes", homes, read_home, p->error))
+        return false;
+    for (uint32_t x = 0; x < r->totals.n_tensors; x++)
+        if (r->tensor_details[x].must_be_listed && !r->tensors[x].on_host)
+            return remat_fail(p->error,
+                              "plan: homes: tensor %" PRIu32
+                              " \"%.80s\" has its home on the host, but is not listed",
+                              x, r->tensors[x].name);
+    return true;
+}
+
 static bool read_header(remat *r, const char *graph, size_t graph_len,
                         struct remat_error *error) {
     const struct place p = {"plan", NULL, 0, error};
@@ -360,12 +412,10 @@ static bool read_header(remat *r, const char *graph, size_t graph_len,
         !read_nat(&p, r->plan, "host_bytes", true, &r->totals.host_bytes) ||
         !read_nat(&p, claims, "time_ns", true, &r->totals.time_ns))
         return false;
-    if (json_array_size(json_object_get(r->plan, "homes")) > 0)
-        return fail(&p, "homes", "sources on the host cannot be walked here");
     rp_sha256_hex(graph, graph_len, hex);
     if (strcmp(hex, digest) != 0 || strcmp(name, r->totals.graph_name) != 0)
         return fail(&p, "graph", "the plan is for another graph");
-    return true;
+    return read_homes(r, &p);
 }
 
 static bool read_plan(remat *r, const char *graph, size_t graph_len,

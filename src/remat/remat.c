@@ -88,9 +88,10 @@ void remat_close(remat *r) {
     free(r->tensors);
     free(r->ops);
     free(r->op_details);
+    free(r->tensor_details);
     free(r->keep);
     free(r->steps);
-    free(r->op_tensors.at);
+    free(r->ends.at);
     free(r->addresses.at);
     free(r->step_addresses);
     free(r->step_operands);

@@ -23,12 +23,12 @@
  *
  * remat_load refuses what cannot be walked: ids, addresses and sizes out of range, a run
  * whose input is not on the device, a free of a tensor that is not there, a second run of
- * an op with "recompute": false, a plan for another graph. `remat-plan verify` checks the
- * rest: that ranges do not overlap, and that times and claims are right.
+ * an op with "recompute": false, an op that would find a source after the wrong number of
+ * updates, a host copy out of date, a plan for another graph. `remat-plan verify` checks
+ * the rest: that ranges do not overlap, and that times and claims are right.
  *
- * Both versions of the files are read. Refused are, of version 2, ops that update sources,
- * sources that live on the host, and a second run of an op with "rewrites": false that
- * would leave outputs on the device as they are.
+ * Both versions of the files are read. Refused is, of version 2, a second run of an op with
+ * "rewrites": false that would leave outputs on the device as they are.
  *
  * Thread safety: nothing is changed after remat_load, so many threads may use one plan.
  */
@@ -61,7 +61,7 @@ struct remat_totals {
     const char *graph_name;
     bool addressed; /* false: no addresses, so the runtime places tensors itself */
     uint64_t budget_bytes;
-    uint64_t fixed_bytes; /* of all sources, which lie outside the arena */
+    uint64_t fixed_bytes; /* of the sources that lie on the device, outside the arena */
     uint64_t arena_bytes, host_bytes;
     uint64_t alignment_bytes; /* of every address */
     uint64_t time_ns;         /* the plan's claim */
@@ -73,15 +73,20 @@ struct remat_totals {
  * points to. They return NULL for a number out of range. */
 const struct remat_totals *remat_totals(const remat *r);
 
-/* No address in the arena: the tensor is a source, or the plan has no addresses. */
+/* No address in the arena: the tensor is a source that stays where it is, or the plan has
+ * no addresses. */
 #define REMAT_NOWHERE UINT64_MAX
 
 struct remat_tensor {
     const char *name;
     uint64_t bytes;
-    bool source;   /* on the device before the training step begins, and read only */
+    bool source;   /* its content exists before the training step; only updates change it */
     bool kept;     /* still on the device when it ends */
     uint64_t last; /* address of a kept tensor at the end, or REMAT_NOWHERE */
+    /* A source that lives on the host: when the step begins and when it ends its content is
+     * at host_at in the slab. The plan copies it to the device and back. */
+    bool on_host;
+    uint64_t host_at; /* REMAT_NOWHERE for other tensors */
 };
 const struct remat_tensor *remat_tensor(const remat *r, uint32_t tensor);
 
@@ -107,9 +112,10 @@ struct remat_step {
     uint32_t id;      /* of the op for a run, else of the tensor */
     const char *name; /* of that op or tensor */
 
-    /* For runs. Outputs that are on the device already are rewritten where they are. */
-    uint32_t n_inputs, n_outputs;
-    const struct remat_operand *inputs, *outputs;
+    /* For runs. Outputs that are on the device already are rewritten where they are, and
+     * updates are sources that the op reads and changes where they are. */
+    uint32_t n_inputs, n_outputs, n_updates;
+    const struct remat_operand *inputs, *outputs, *updates;
     uint64_t workspace_at, workspace_bytes;
     bool again; /* the op has run before in this step of training */
 

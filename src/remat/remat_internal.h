@@ -30,11 +30,21 @@ struct remat_span {
     size_t first, n;
 };
 
+/* What an op reads, makes or updates, and how many updates it finds the tensor after. */
+struct remat_end {
+    uint32_t tensor, n_updates;
+};
+
 struct remat_op_details {
-    struct remat_span inputs, outputs; /* in remat.op_tensors */
+    struct remat_span inputs, outputs, updates; /* in remat.ends */
     uint64_t workspace_bytes;
     bool recompute; /* false: must run exactly once */
     bool rewrites;  /* false: cannot write outputs where they lie */
+};
+
+struct remat_tensor_details {
+    bool may_be_listed, must_be_listed; /* among the plan's homes */
+    uint32_t n_updates;                 /* by the ops that were read so far */
 };
 
 struct remat {
@@ -42,11 +52,12 @@ struct remat {
     struct json_t *graph, *plan; /* own all names */
     struct remat_tensor *tensors;
     struct remat_op *ops;
-    struct remat_op_details *op_details; /* per op */
+    struct remat_op_details *op_details;         /* per op */
+    struct remat_tensor_details *tensor_details; /* per tensor */
     uint32_t *keep;
     struct remat_step *steps;
-    REMAT_VEC(uint32_t) op_tensors; /* inputs and outputs of ops */
-    REMAT_VEC(uint64_t) addresses;  /* "at" of all steps, REMAT_NOWHERE for null */
+    REMAT_VEC(struct remat_end) ends;
+    REMAT_VEC(uint64_t) addresses; /* "at" of all steps, REMAT_NOWHERE for null */
     REMAT_VEC(struct remat_operand) operands;
     REMAT_VEC(size_t) waits;
     struct remat_span *step_addresses, *step_operands, *step_waits; /* per step */

@@ -4,8 +4,8 @@
  *
  * The steps are walked once, as a runtime would, to know where every tensor is. Waits are
  * those of the time line of the plan format (docs/formats.md) and one more: a run that
- * rewrites a tensor waits for the copies of it that are under way, which would otherwise
- * mix old and new bytes. */
+ * rewrites an output waits for the copies of it that are under way, which would otherwise
+ * mix old and new bytes. (An update waits for them by the time line.) */
 #ifndef REMAT_STEP_ORDER_H
 #define REMAT_STEP_ORDER_H
 
