@@ -1,6 +1,7 @@
 #include "cases.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/zoo/backward.h"
@@ -288,6 +289,70 @@ static void cross_entropy(struct rp_builder *b) {
     rp_nn_cross_entropy(b, "more", u, rp_nn_labels(b, "numbers", u, 1), 1, 1.0);
 }
 
+/* ---- updates, as ops that make new tensors ---- */
+
+/* A tensor that has no gradient. */
+static struct rp_val constant(struct rp_builder *b, enum rp_dtype dtype, const char *name,
+                              size_t n_dims, const uint64_t *dim) {
+    return rp_source(b, RP_INPUT_TENSOR, dtype, name, n_dims, dim);
+}
+
+/* Two steps of an optimizer that keeps n_kept tensors beside each parameter. `step` is
+ * RP_NO_VALUE if it does not count them. */
+static void updates(struct rp_builder *b, const char *kind, enum rp_dtype grad_type,
+                    struct rp_val step, size_t n_kept) {
+    static const char *const names[] = {"kept", "kept2", "kept3"};
+    const size_t n = 1 + n_kept + (b->o.dtype != RP_F32);
+    struct rp_val x[6], *w = x + 1;
+    rp_scope_begin(b, "%s.%s", kind, grad_type == RP_F32 ? "f32" : "own");
+    if (step.tensor != RP_NONE)
+        *w++ = step;
+    w[0] = constant(b, b->o.dtype, "weight", RP_SHAPE(3, 5));
+    for (size_t k = 1; k < n; k++)
+        w[k] = constant(b, RP_F32, names[k - 1], RP_SHAPE(3, 5));
+    for (int round = 0; round < 2; round++) {
+        struct rp_spec s = {.kind = kind, .name = kind, .out_names = names};
+        s.attrs = json_pack("{s:f,s:f,s:f,s:f,s:f,s:f}", "lr", 0.01, "momentum", 0.9,
+                            "beta1", 0.9, "beta2", 0.999, "eps", 1e-8, "weight_decay", 0.1);
+        rp_scope_begin(b, "%d", round);
+        x[0] = constant(b, grad_type, "grad", RP_SHAPE(3, 5));
+        struct rp_val out[4];
+        for (size_t k = 0; k < n; k++)
+            out[k] = rp_like(w[k]);
+        rp_emit(b, s, (size_t)(w - x) + n, x, n, out);
+        memcpy(w, out, n * sizeof *w);
+        rp_scope_end(b);
+    }
+    rp_scope_end(b);
+}
+
+static struct rp_val next_step(struct rp_builder *b) {
+    struct rp_val step = constant(b, RP_I32, "step", RP_SHAPE(1));
+    struct rp_spec s = {.kind = "count_step", .name = "count_step"};
+    return rp_emit1(b, s, rp_like(step), RP_IN(step));
+}
+
+static void optimizers(struct rp_builder *b) {
+    struct rp_val step = next_step(b);
+    for (int wide = 0; wide < (b->o.dtype == RP_F32 ? 1 : 2); wide++) {
+        const enum rp_dtype grad_type = wide ? RP_F32 : b->o.dtype;
+        updates(b, "sgd", grad_type, RP_NO_VALUE, 0);
+        updates(b, "momentum", grad_type, RP_NO_VALUE, 1);
+        updates(b, "adam", grad_type, step, 2);
+        updates(b, "adamw", grad_type, step, 2);
+    }
+    end(b, "y", P("x", 2, 3));
+}
+
+static void accumulate(struct rp_builder *b) {
+    struct rp_spec s = {.kind = "accumulate", .name = "first"};
+    struct rp_val g = constant(b, b->o.dtype, "g", RP_SHAPE(3, 5));
+    struct rp_val sum = rp_emit1(b, s, rp_shaped(RP_F32, RP_SHAPE(3, 5)), RP_IN(g));
+    s.name = "second";
+    rp_emit1(b, s, rp_like(sum), RP_IN(g, sum));
+    end(b, "y", P("x", 2, 3));
+}
+
 #define CASE(name)                                                                         \
     { #name, name, NULL }
 #define UNARY(kind)                                                                        \
@@ -342,6 +407,8 @@ const struct rp_case rp_cases[] = {
     CASE(lstm),
     CASE(lstm_state),
     CASE(cross_entropy),
+    CASE(optimizers),
+    CASE(accumulate),
 };
 const size_t rp_n_cases = sizeof rp_cases / sizeof rp_cases[0];
 

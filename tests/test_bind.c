@@ -62,6 +62,30 @@ static void a_wrong_dtype_is_refused(void) {
             "tensor \"input1\" is f16; kind rms_norm needs f32 there");
 }
 
+#define LR "'lr':1,'weight_decay':0"
+
+static void an_update_needs_all_tensors_of_its_parameter(void) {
+    refused(OP("sgd", LR, H("2") "," H("2"), H("2")),
+            "a 16-bit parameter has no f32 copy, its master");
+    refused(OP("sgd", LR, X("2") "," X("2") "," X("2"), X("2") "," X("2")),
+            "an f32 parameter has a second f32 copy");
+    refused(OP("sgd", LR, H("2") "," H("2"), H("2") "," X("2")),
+            "it does not replace all tensors of the parameter");
+    refused(OP("sgd", LR, H("2") "," H("2") "," X("2"), H("2")),
+            "it does not replace all tensors of the parameter");
+    refused(OP("sgd", LR, X("2") "," X("3"), X("3")), "input 1 has 3 elements, not 2");
+    refused(OP("sgd", LR, H("2") "," X("2"), X("2")),
+            "tensor \"input1\" is f32; kind sgd needs f16 there");
+    refused(OP("adam", LR ",'beta1':0.9,'beta2':1,'eps':0",
+               X("2") "," I("1") "," X("2") "," X("2") "," X("2"),
+               X("2") "," X("2") "," X("2")),
+            "attribute \"beta2\" is not in [0, 1)");
+    refused(OP("adam", LR ",'beta1':0.9,'beta2':0.9,'eps':0",
+               X("2") "," I("2") "," X("2") "," X("2") "," X("2"),
+               X("2") "," X("2") "," X("2")),
+            "input 1 has 2 elements, not 1");
+}
+
 static void missing_and_mistyped_attributes_are_refused(void) {
     refused(OP("scale", "", X("2"), X("2")),
             "attribute \"factor\" is missing or not a number");
@@ -309,6 +333,7 @@ void suite_bind(void) {
     RP_TEST(an_op_kind_without_a_kernel_is_named);
     RP_TEST(a_wrong_number_of_operands_is_refused);
     RP_TEST(a_wrong_dtype_is_refused);
+    RP_TEST(an_update_needs_all_tensors_of_its_parameter);
     RP_TEST(missing_and_mistyped_attributes_are_refused);
     RP_TEST(operands_of_a_wrong_size_are_refused);
     RP_TEST(strides_beyond_their_operand_are_refused);

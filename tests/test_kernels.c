@@ -287,6 +287,66 @@ static void batch_norm_divides_by_m_and_its_running_variance_by_m_minus_1(void) 
                     0);
 }
 
+#define ADAM "'lr':0.5,'beta1':0.75,'beta2':0.75,'eps':0.5,'weight_decay':0.5"
+#define F16(shape, ...) "['f16',[" shape "],[" #__VA_ARGS__ "]]"
+
+/* W = 8, g = 2: d = 2 + 0.5 * 8 = 6. */
+static void gradient_descent_subtracts_the_gradient_and_what_decays(void) {
+    rp_one_op_gives(
+        OP("sgd", "'lr':0.5,'weight_decay':0.5", F32("1", 2) "," F32("1", 8), F32("1", 5)),
+        0);
+    /* b = 0.75 * 4 + 6 */
+    rp_one_op_gives(OP("momentum", "'lr':0.5,'weight_decay':0.5,'momentum':0.75",
+                       F32("1", 2) "," F32("1", 8) "," F32("1", 4),
+                       F32("1", 3.5) "," F32("1", 9)),
+                    0);
+}
+
+/* In step 1 both corrections are 1/4: the rate is 0.5 / 0.25 = 2, and the root is 0.5.
+ * d = 4: m = 0 + 0.25 * 4 = 1, v = 0 + 0.25 * 16 = 4, W - 2 * 1 / (2 / 0.5 + 0.5). */
+static void adam_divides_by_the_root_of_the_second_moment(void) {
+    rp_one_op_gives(
+        OP("adam", ADAM,
+           F32("1", 0) "," I32("1", 1) "," F32("1", 8) "," F32("1", 0) "," F32("1", 0),
+           F32("1", 7.5555556) "," F32("1", 1) "," F32("1", 4)),
+        5e-7);
+    rp_one_op_gives(
+        OP("adamw", ADAM,
+           F32("1", 4) "," I32("1", 1) "," F32("1", 8) "," F32("1", 0) "," F32("1", 0),
+           F32("1", 5.5555556) "," F32("1", 1) "," F32("1", 4)),
+        5e-7);
+}
+
+/* Step 3: 1 - 0.75^3 = 0.578125. */
+static void adam_corrects_its_moments_less_and_less(void) {
+    rp_one_op_gives(
+        OP("adam", ADAM,
+           F32("1", 0) "," I32("1", 3) "," F32("1", 0) "," F32("1", 1) "," F32("1", 4),
+           F32("1", -0.23349658) "," F32("1", 0.75) "," F32("1", 3)),
+        5e-8);
+}
+
+/* The f32 copy is what counts: 1 + 2^-13 lies between two numbers of f16. */
+static void a_16_bit_parameter_is_its_f32_copy_rounded(void) {
+    rp_one_op_gives(OP("sgd", "'lr':1,'weight_decay':0",
+                       F16("1", -0.0001220703125) "," F16("1", 5) "," F32("1", 1),
+                       F16("1", 1) "," F32("1", 1.0001220703125)),
+                    1.3e-4);
+    rp_one_op_gives(
+        OP("sgd", "'lr':1,'weight_decay':0",
+           F32("1", -0.0001220703125) "," F16("1", 5) "," F32("1", 1.00048828125),
+           F16("1", 1.0009765625) "," F32("1", 1.0006103515625)),
+        4e-4);
+}
+
+static void steps_are_counted_and_gradients_added_up(void) {
+    rp_one_op_gives(OP("count_step", "", I32("1", 41), I32("1", 42)), 0);
+    rp_one_op_gives(OP("accumulate", "", F16("2", 1, 2), F32("2", 1, 2)), 0);
+    rp_one_op_gives(OP("accumulate", "", F16("2", 1, 2) "," F32("2", 0.5, 4096.5),
+                       F32("2", 1.5, 4098.5)),
+                    0);
+}
+
 static void row_norms_use_their_own_row_only(void) {
     rp_one_op_gives(
         OP("layer_norm", "'eps':0.25",
@@ -457,6 +517,11 @@ void suite_kernels(void) {
     RP_TEST(cross_entropy_is_the_weighted_mean_over_labels);
     RP_TEST(large_logits_do_not_overflow);
     RP_TEST(batch_norm_divides_by_m_and_its_running_variance_by_m_minus_1);
+    RP_TEST(gradient_descent_subtracts_the_gradient_and_what_decays);
+    RP_TEST(adam_divides_by_the_root_of_the_second_moment);
+    RP_TEST(adam_corrects_its_moments_less_and_less);
+    RP_TEST(a_16_bit_parameter_is_its_f32_copy_rounded);
+    RP_TEST(steps_are_counted_and_gradients_added_up);
     RP_TEST(row_norms_use_their_own_row_only);
     RP_TEST(rotary_turns_pairs_by_the_token_position);
     RP_TEST(an_lstm_cell_reads_its_gates_as_i_f_g_o);

@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "fixture.h"
+#include "gen.h"
 #include "model/cost.h"
 #include "model/zoo/registry.h"
 #include "networks.h"
@@ -49,7 +51,7 @@ static rp_rc replay(const struct rp_graph *g, const struct rp_plan *p, bool extr
     rp_rc rc = rp_replay_tables_build(g, r, "g", 0, 0, &tables, err);
     remat_close(r);
     if (rc == RP_OK)
-        rc = rp_ref_replay(&tables, extremes, done, err);
+        rc = rp_ref_replay(&tables, 0, extremes, done, err);
     rp_replay_tables_fini(&tables);
     return rc;
 }
@@ -164,6 +166,208 @@ static void recomputed_batch_norm_updates_no_statistics(void) {
     recomputed("resnet50", "batch_norm");
 }
 
+/* ---- updates, and sources on the host ---- */
+
+#define T(name, kind, more)                                                                \
+    "{'name':'" name "','bytes':64,'kind':'" kind "','dtype':'f32','shape':[16]" more "}"
+#define OP(name, kind, inputs, outputs, more)                                              \
+    "{'name':'" name "','kind':'" kind "','inputs':[" inputs "],'outputs':[" outputs       \
+    "],'time_ns':1000" more "}"
+/* y = x w, z = tanh y, and w is updated by AdamW with the gradient of z. Then r reads it
+ * again. w, m and v live on the host, and x may. */
+static const char trained[] =
+    "{'format':'remat-graph','version':2,'name':'trained','time_source':'imported:test',"
+    "'device':{'alignment_bytes':64,'h2d_bytes_per_s':1000000000,"
+    "'d2h_bytes_per_s':1000000000},'tensors':[" T("x", "input", ",'home':'any'") "," T("w", "parameter", ",'home':'host'") "," T("m", "state", ",'home':'host'") "," T(
+        "v", "state",
+        ",'home':'host'") ","
+                          "{'name':'step','bytes':4,'kind':'state','dtype':'i32','shape':["
+                          "1]}," T("y", "activation", "") "," T("z", "activation", "") "," T("gy", "gradient", "") "," T("gw", "gradient", "") "," T("end", "activation", "") "],'ops':[" OP(
+                              "count", "count_step",
+                              "", "",
+                              ",'updates':[4]") "," OP("f", "mul", "0,1", "5",
+                                                       "") "," OP("t", "tanh", "5", "6",
+                                                                  "") "," OP("gt",
+                                                                             "tanh_grad",
+                                                                             "0,6", "7",
+                                                                             "") "," OP("g"
+                                                                                        "f",
+                                                                                        "mu"
+                                                                                        "l",
+                                                                                        "7,"
+                                                                                        "0",
+                                                                                        "8",
+                                                                                        "") "," OP("u",
+                                                                                                   "adamw",
+                                                                                                   "8,4",
+                                                                                                   "",
+                                                                                                   ",'updates':[1,2,3],'attrs':{'lr':0.1,'beta1':0.9,"
+                                                                                                   "'beta2':0.999,'eps':1e-8,'weight_decay':0.1}") "," OP("r",
+                                                                                                                                                          "mul",
+                                                                                                                                                          "0,1",
+                                                                                                                                                          "9",
+                                                                                                                                                          "") "],'keep':[6,9]}";
+
+#define TRAINED_SIZES                                                                      \
+    "'budget_bytes':768,'addressed':true,'arena_bytes':512,'host_bytes':256,"              \
+    "'homes':[{'tensor':1,'host_at':0},{'tensor':2,'host_at':64},"                         \
+    "{'tensor':3,'host_at':128}]"
+enum { U = 8, W_OUT = 9, R = 12 }; /* steps */
+static const char trained_steps[] =
+    "{'swap_in':1,'at':0},{'run':0},{'run':1,'at':[64]},{'run':2,'at':[128]},"
+    "{'run':3,'at':[192]},{'swap_in':2,'at':256},{'swap_in':3,'at':320},"
+    "{'run':4,'at':[384]},{'run':5},{'swap_out':1,'host_at':0},{'swap_out':2,'host_at':64},"
+    "{'swap_out':3,'host_at':128},{'run':6,'at':[448]}";
+
+/* Opens the graph above with the plan above. */
+static void open_trained(struct rp_world *w, struct rp_replay_tables *t) {
+    rp_world_open(w, trained, TRAINED_SIZES, trained_steps);
+    set_digest(&w->g);
+    strcpy(w->p.graph_sha256, w->g.sha256);
+    CU_ASSERT_EQUAL(rp_verify(&w->g, &w->p, &w->v, &w->err), RP_OK);
+    remat *r = load_libremat(&w->g, &w->p);
+    CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&w->g, r, "g", 0, 0, t, &w->err), RP_OK);
+    remat_close(r);
+}
+
+static void close_trained(struct rp_world *w, struct rp_replay_tables *t) {
+    rp_replay_tables_fini(t);
+    rp_world_close(w);
+}
+
+static void training_steps_go_on_with_what_was_updated(void) {
+    static const uint32_t asked[] = {0, 1, 3}, run[] = {2, 1, 3};
+    struct rp_world w;
+    struct rp_replay_tables t;
+    open_trained(&w, &t);
+    for (size_t k = 0; k < sizeof asked / sizeof asked[0]; k++) {
+        struct rp_ref_replay done;
+        CU_ASSERT_EQUAL(rp_ref_replay(&t, asked[k], true, &done, &w.err), RP_OK);
+        CU_ASSERT_STRING_EQUAL(w.err.msg, "");
+        CU_ASSERT_EQUAL(done.n_steps, run[k]);
+        /* 5 outputs and 4 updates as they are written; 2 kept and 4 updated at the end */
+        CU_ASSERT_EQUAL(done.n_checked, 3 * run[k] * (5 + 4 + 2 + 4));
+    }
+    close_trained(&w, &t);
+}
+
+/* The weights are other ones in each step, so the second step is no repetition. */
+static void each_training_step_changes_the_weights(void) {
+    struct rp_world w;
+    struct rp_replay_tables t;
+    struct replay_expected e;
+    open_trained(&w, &t);
+    CU_ASSERT_TRUE_FATAL(replay_expected_build(&t.program, 2, &e));
+    for (uint32_t x = 0; x < w.g.n_tensors; x++)
+        CU_ASSERT_EQUAL(e.left[x] == e.left[w.g.n_tensors + x], x == 0);
+    replay_expected_fini(&e);
+    close_trained(&w, &t);
+}
+
+/* Plans like trained_steps, at random, with other sources on the host. */
+static void random_plans_with_updates_replay_bit_for_bit(void) {
+    uint32_t n = 60;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_world w;
+        struct rp_plan p;
+        struct rp_ref_replay done;
+        rp_world_open(&w, trained, TRAINED_SIZES, trained_steps);
+        set_digest(&w.g);
+        rp_gen_plan(seed, &w.g, true, &p);
+        if (replay(&w.g, &p, true, &done, &w.err) != RP_OK) {
+            rp_gen_failed(seed);
+            printf("%s\n", w.err.msg);
+            CU_FAIL("a plan that is not equal");
+        }
+        rp_plan_fini(&p);
+        rp_world_close(&w);
+    }
+}
+
+/* Runs the tables, which somebody has spoiled, and expects this difference. */
+static void differs(struct rp_replay_tables *t, const char *message) {
+    struct rp_ref_replay done;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL(rp_ref_replay(t, 0, true, &done, &err), RP_NO);
+    CU_ASSERT_STRING_EQUAL(err.msg, message);
+    if (strcmp(err.msg, message) != 0)
+        printf("%s\n", err.msg);
+}
+
+/* The new w goes to another place of the slab, so its home keeps the old one. */
+static void a_stale_host_copy_is_seen(void) {
+    struct rp_world w;
+    struct rp_replay_tables t;
+    open_trained(&w, &t);
+    t.plan.steps.at[W_OUT].host_at = 192;
+    differs(&t, "replay, copies as early as they may be: training step 1: at the end: the "
+                "step leaves tensor 1 \"w\": its bits differ from the un-rematerialized "
+                "run's");
+    close_trained(&w, &t);
+}
+
+static void exchange(struct rp_replay_tables *t, size_t i, size_t k) {
+    struct replay_step held = t->plan.steps.at[i];
+    t->plan.steps.at[i] = t->plan.steps.at[k];
+    t->plan.steps.at[k] = held;
+}
+
+static void an_op_against_the_wrong_version_is_seen(void) {
+    struct rp_world w;
+    struct rp_replay_tables t;
+    open_trained(&w, &t);
+    exchange(&t, U, R);
+    differs(&t, "replay, copies as early as they may be: training step 1: steps[8]: op 6 "
+                "\"r\" makes tensor 9 \"end\": its bits differ from the un-rematerialized "
+                "run's");
+    close_trained(&w, &t);
+}
+
+/* The copy of m comes in twice, from the home of v the second time. All is right until the
+ * update, which finds the wrong moment. */
+static void an_update_of_the_wrong_content_is_seen(void) {
+    struct rp_world w;
+    struct rp_replay_tables t;
+    open_trained(&w, &t);
+    t.plan.steps.at[5].host_at = 0;
+    differs(&t, "replay, copies as early as they may be: training step 1: steps[8]: op 5 "
+                "\"u\" updates tensor 1 \"w\": its bits differ from the un-rematerialized "
+                "run's");
+    close_trained(&w, &t);
+}
+
+/* What a step leaves wrong on the host only the next one finds: x is not updated, so it is
+ * not compared at the end. */
+static void the_second_step_sees_what_the_first_has_spoiled(void) {
+    struct rp_world w;
+    struct rp_replay_tables t;
+    struct rp_ref_replay done;
+    struct rp_err err = {{0}};
+    rp_world_open(&w, trained,
+                  "'budget_bytes':768,'addressed':true,'arena_bytes':576,'host_bytes':256,"
+                  "'homes':[{'tensor':0,'host_at':192},{'tensor':1,'host_at':0},"
+                  "{'tensor':2,'host_at':64},{'tensor':3,'host_at':128}]",
+                  "{'swap_in':0,'at':512},{'swap_in':1,'at':0},{'run':0},"
+                  "{'run':1,'at':[64]},{'run':2,'at':[128]},{'run':3,'at':[192]},"
+                  "{'swap_in':2,'at':256},{'swap_in':3,'at':320},{'run':4,'at':[384]},"
+                  "{'swap_out':5,'host_at':256},{'run':5},{'swap_out':1,'host_at':0},"
+                  "{'swap_out':2,'host_at':64},{'swap_out':3,'host_at':128},"
+                  "{'run':6,'at':[448]}");
+    w.p.host_bytes = 320;
+    set_digest(&w.g);
+    strcpy(w.p.graph_sha256, w.g.sha256);
+    remat *r = load_libremat(&w.g, &w.p);
+    CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&w.g, r, "g", 0, 0, &t, &err), RP_OK);
+    remat_close(r);
+    CU_ASSERT_EQUAL(rp_ref_replay(&t, 0, true, &done, &err), RP_OK);
+    t.plan.steps.at[9].host_at = 192; /* y, over the home of x */
+    CU_ASSERT_EQUAL(rp_ref_replay(&t, 1, true, &done, &err), RP_OK);
+    differs(&t, "replay, copies as early as they may be: training step 2: steps[3]: op 1 "
+                "\"f\" makes tensor 5 \"y\": its bits differ from the un-rematerialized "
+                "run's");
+    close_trained(&w, &t);
+}
+
 /* ---- differences ---- */
 
 static void a_difference_names_the_tensor(void) {
@@ -181,7 +385,7 @@ static void a_difference_names_the_tensor(void) {
            t.plan.steps.at[k].what != REPLAY_RUN)
         k++;
     t.plan.addresses.at[t.plan.steps.at[k].where] += 4;
-    CU_ASSERT_EQUAL(rp_ref_replay(&t, false, &done, &err), RP_NO);
+    CU_ASSERT_EQUAL(rp_ref_replay(&t, 0, false, &done, &err), RP_NO);
     char *start = rp_format("replay, copies on threads of their own: steps[%zu]: op ", k);
     CU_ASSERT_EQUAL(strncmp(err.msg, start, strlen(start)), 0);
     CU_ASSERT_PTR_NOT_NULL(
@@ -198,5 +402,12 @@ void suite_ref_replay(void) {
     RP_TEST(half_precision_replays_bit_for_bit);
     RP_TEST(recomputed_dropout_drops_the_same_elements);
     RP_TEST(recomputed_batch_norm_updates_no_statistics);
+    RP_TEST(training_steps_go_on_with_what_was_updated);
+    RP_TEST(each_training_step_changes_the_weights);
+    RP_TEST(random_plans_with_updates_replay_bit_for_bit);
+    RP_TEST(a_stale_host_copy_is_seen);
+    RP_TEST(an_op_against_the_wrong_version_is_seen);
+    RP_TEST(an_update_of_the_wrong_content_is_seen);
+    RP_TEST(the_second_step_sees_what_the_first_has_spoiled);
     RP_TEST(a_difference_names_the_tensor);
 }

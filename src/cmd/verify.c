@@ -22,7 +22,7 @@ static rp_rc replay_kernels(struct rp_verify_report *r, struct rp_err *err) {
     if (rc == RP_OK && r->replay == RP_REPLAY_CUDA)
         rc = rp_cuda_replay(&tables, &r->cuda, err);
     else if (rc == RP_OK)
-        rc = rp_ref_replay(&tables, true, &r->ref, err);
+        rc = rp_ref_replay(&tables, r->n_steps, true, &r->ref, err);
     rp_replay_tables_fini(&tables);
     return rc;
 }
@@ -76,16 +76,34 @@ static rp_rc parse_replay(const char *word, bool no_replay, enum rp_replay_kind 
     return rc;
 }
 
+#define NOT_GIVEN UINT64_MAX
+
+static rp_rc check_steps(struct rp_verify_report *r, uint64_t n_steps, struct rp_err *err) {
+    enum { MAX_STEPS = 1000000 };
+    if (n_steps == NOT_GIVEN)
+        return RP_OK;
+    if (r->replay < RP_REPLAY_REF)
+        return rp_fail(err, RP_USAGE, "verify: --steps needs --replay ref or cuda");
+    if (n_steps < 1 || n_steps > MAX_STEPS)
+        return rp_fail(err, RP_USAGE, "verify: --steps: not a number from 1 to %d",
+                       MAX_STEPS);
+    r->n_steps = (uint32_t)n_steps;
+    return RP_OK;
+}
+
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct rp_verify_report r = {0};
     bool json = false, no_replay = false, done;
     const char *replay = NULL;
+    uint64_t n_steps = NOT_GIVEN;
     int n = 0;
     const struct rp_option table[] = {
         {"no-replay", 0, RP_OPT_FLAG, &no_replay, NULL,
          "check rules and claims only, without a replay"},
         {"replay", 0, RP_OPT_STRING, &replay, "HOW",
          "hash: digests; ref: kernels on the CPU; cuda: on a GPU (hash)", replay_name},
+        {"steps", 0, RP_OPT_NAT, &n_steps, "N",
+         "with ref and cuda: training steps in a row (2 if ops update tensors, else 1)"},
         {"certificate", 0, RP_OPT_STRING, &r.certificate_path, "FILE",
          "check that this certificate proves the claimed bound"},
         rp_option_json(&json),
@@ -97,6 +115,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
     r.graph_path = argv[1];
     r.plan_path = argv[2];
     rc = parse_replay(replay, no_replay, &r.replay, err);
+    if (rc == RP_OK)
+        rc = check_steps(&r, n_steps, err);
     if (rc == RP_OK)
         rc = load(&r, err);
     if (rc == RP_OK)
@@ -121,9 +141,11 @@ const struct rp_command rp_cmd_verify = {
         "\n"
         "--replay ref then also runs the plan with plain C kernels, in an arena of\n"
         "exactly its size. Every tensor must equal, bit for bit, that of the step\n"
-        "without recomputation. The graph must have shapes, as the graphs of the zoo\n"
-        "do; use --tiny ones. --replay cuda instead builds the program of 'emit' and\n"
-        "runs it on a GPU. Every tensor that the step keeps must be equal.\n"
+        "without recomputation. Where ops update parameters, several steps run in a\n"
+        "row, and each goes on with what the one before has left. The graph must have\n"
+        "shapes, as the graphs of the zoo do; use --tiny ones. --replay cuda instead\n"
+        "builds the program of 'emit' and runs it on a GPU. Every tensor that the step\n"
+        "keeps or updates must be equal.\n"
         "\n"
         "If --certificate does not prove the plan's bound, the exit code is 1 too.\n",
     .run = run,

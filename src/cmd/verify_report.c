@@ -81,11 +81,14 @@ static void print_text_valid(const struct rp_verify_report *r, FILE *f) {
             r->hash.n_host_cells);
     else
         fputs("replay    none (--no-replay)\n", f);
+    struct rp_text64 steps = {""};
+    if (r->ref.n_steps > 1)
+        snprintf(steps.s, sizeof steps.s, "; %" PRIu32 " training steps", r->ref.n_steps);
     if (r->replay == RP_REPLAY_REF)
         fprintf(f,
                 "kernels   %" PRIu64 " tensors equal bit for bit in %" PRIu32
-                " orders of the copies, %" PRIu32 " of them kept\n",
-                r->ref.n_checked, r->ref.n_orders, r->ref.n_kept);
+                " orders of the copies, %" PRIu32 " of them kept%s\n",
+                r->ref.n_checked, r->ref.n_orders, r->ref.n_kept, steps.s);
     if (r->cuda != NULL)
         fprintf(f, "cuda      %s\n", r->cuda);
     if (r->certificate_path != NULL)
@@ -173,6 +176,7 @@ static void write_replay(struct rp_json_writer *w, const struct rp_verify_report
         rp_json_uint(w, "orders", r->ref.n_orders);
         rp_json_uint(w, "equal", r->ref.n_checked);
         rp_json_uint(w, "kept", r->ref.n_kept);
+        rp_json_uint(w, "training_steps", r->ref.n_steps);
         rp_json_end(w);
     }
     if (r->cuda != NULL)

@@ -26,6 +26,7 @@ struct rp_verify_report {
     struct rp_pair pair;
     struct rp_verdict verdict;
     enum rp_replay_kind replay; /* requested */
+    uint32_t n_steps;           /* of training, for ref and cuda; 0: as many as needed */
     bool replayed;              /* `hash` is filled in */
     struct rp_replay hash;
     struct rp_ref_replay ref; /* of RP_REPLAY_REF */

@@ -46,6 +46,12 @@ static bool is_last_use(const struct rp_graph *g, uint32_t x, uint32_t op) {
     return !g->kept[x] && (to == from || g->readers[to - 1] == op);
 }
 
+static void add_addresses(struct rp_schedule_tables *s, const uint64_t *at,
+                          const uint32_t *tensors, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        rp_push(&s->addresses, at[tensors[k]]);
+}
+
 static void add_run(const struct rp_graph *g, uint32_t i, struct arena *a, uint64_t *at,
                     struct rp_schedule_tables *s) {
     const struct rp_op *op = &g->ops[i];
@@ -54,13 +60,12 @@ static void add_run(const struct rp_graph *g, uint32_t i, struct arena *a, uint6
                                .where = (uint32_t)s->addresses.n,
                                .at = REPLAY_NOWHERE,
                                .host_at = REPLAY_NOWHERE};
-    for (uint32_t k = 0; k < op->n_inputs; k++)
-        rp_push(&s->addresses, at[op->inputs[k]]);
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
-        const uint32_t x = op->outputs[k];
-        at[x] = allocate(a, x, g->tensors[x].bytes);
-        rp_push(&s->addresses, at[x]);
-    }
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        at[op->outputs[k]] = allocate(a, op->outputs[k], g->tensors[op->outputs[k]].bytes);
+    add_addresses(s, at, op->inputs, op->n_inputs);
+    add_addresses(s, at, op->updates, op->n_updates);
+    add_addresses(s, at, op->outputs, op->n_outputs);
+    add_addresses(s, at, op->updates, op->n_updates);
     if (op->workspace_bytes > 0) {
         step.at = allocate(a, WORKSPACE, op->workspace_bytes);
         release(a, WORKSPACE);

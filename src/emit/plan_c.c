@@ -123,6 +123,19 @@ static void put_steps(FILE *f, const char *name, const struct replay_schedule *s
     fputs("};\n\n", f);
 }
 
+static void put_homes(FILE *f, const char *name, const struct replay_schedule *s) {
+    if (s->n_homes == 0)
+        return;
+    fprintf(f,
+            "/* tensor, address in the slab */\nstatic const struct replay_home %s_homes[] "
+            "= {\n",
+            name);
+    for (uint32_t k = 0; k < s->n_homes; k++)
+        fprintf(f, "{%" PRIu32 ", %" PRIu64 "u},\n", s->homes[k].tensor,
+                s->homes[k].host_at);
+    fputs("};\n", f);
+}
+
 static void put_schedule(FILE *f, const char *name, const struct rp_schedule_tables *t,
                          const struct replay_schedule *s, uint32_t n_keep) {
     char array[64];
@@ -135,6 +148,7 @@ static void put_schedule(FILE *f, const char *name, const struct rp_schedule_tab
     put_u32s(f, array, s->waits, t->waits.n);
     snprintf(array, sizeof array, "%s_kept_at", name);
     put_addresses(f, array, s->kept_at, n_keep);
+    put_homes(f, name, s);
     fputc('\n', f);
 }
 
@@ -170,9 +184,11 @@ static void put_totals(FILE *f, const struct replay_program *p) {
         else
             fprintf(f,
                     "    {%" PRIu64 "u, %" PRIu64 "u, %s_steps, %" PRIu32
-                    ", %s_addresses, %s_waits, %s_kept_at},\n",
+                    ", %s_addresses, %s_waits, %s_kept_at, %s%s, %" PRIu32 "},\n",
                     schedule[k]->arena_bytes, schedule[k]->host_bytes, name[k],
-                    schedule[k]->n_steps, name[k], name[k], name[k]);
+                    schedule[k]->n_steps, name[k], name[k], name[k],
+                    schedule[k]->n_homes > 0 ? name[k] : "",
+                    schedule[k]->n_homes > 0 ? "_homes" : "0", schedule[k]->n_homes);
     fputs("};\n", f);
 }
 

@@ -33,17 +33,18 @@ static rp_rc run_orders(const struct replay_program *p, bool extremes,
     return RP_OK;
 }
 
-rp_rc rp_ref_replay(const struct rp_replay_tables *t, bool extremes,
+rp_rc rp_ref_replay(const struct rp_replay_tables *t, uint32_t n_steps, bool extremes,
                     struct rp_ref_replay *r, struct rp_err *err) {
     const struct replay_program *p = &t->program;
     struct replay_expected expected;
     rp_rc rc;
-    *r = (struct rp_ref_replay){.n_kept = p->n_keep};
-    if (replay_expected_build(p, &expected))
+    *r = (struct rp_ref_replay){.n_kept = p->n_keep,
+                                .n_steps = n_steps > 0 ? n_steps : replay_usual_steps(p)};
+    if (replay_expected_build(p, r->n_steps, &expected))
         rc = run_orders(p, extremes, &expected, r, err);
     else
         rc = rp_fail(err, RP_ENV,
                      "replay: not enough memory for the step without rematerialization");
-    replay_expected_fini(p, &expected);
+    replay_expected_fini(&expected);
     return rc;
 }

@@ -25,6 +25,11 @@ static rp_rc add_tensors(const struct rp_graph *g, const char *file,
     return RP_OK;
 }
 
+static void add_ends(struct rp_replay_tables *t, const uint32_t *tensors, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        rp_push(&t->ends, tensors[k]);
+}
+
 static rp_rc add_ops(const struct rp_graph *g, const char *file, struct rp_replay_tables *t,
                      struct rp_err *err) {
     t->kernels = rp_calloc(g->n_ops, sizeof *t->kernels);
@@ -40,19 +45,25 @@ static rp_rc add_ops(const struct rp_graph *g, const char *file, struct rp_repla
                                        (void (*)(void))t->kernels[i].run,
                                        &t->kernels[i].args,
                                        (uint32_t)t->ends.n,
-                                       op->n_inputs,
-                                       op->n_outputs,
+                                       op->n_inputs + op->n_updates,
+                                       op->n_outputs + op->n_updates,
                                        op->workspace_bytes,
                                        op->time_ns};
-        for (uint32_t k = 0; k < op->n_inputs; k++)
-            rp_push(&t->ends, op->inputs[k]);
-        for (uint32_t k = 0; k < op->n_outputs; k++)
-            rp_push(&t->ends, op->outputs[k]);
+        add_ends(t, op->inputs, op->n_inputs);
+        add_ends(t, op->updates, op->n_updates);
+        add_ends(t, op->outputs, op->n_outputs);
+        add_ends(t, op->updates, op->n_updates);
     }
     return RP_OK;
 }
 
 /* ---- the plan, in the order in which libremat visits its steps ---- */
+
+static void add_addresses(struct rp_schedule_tables *s, const struct remat_operand *from,
+                          uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        rp_push(&s->addresses, from[k].at);
+}
 
 static void add_step(struct rp_schedule_tables *s, const struct remat_step *from) {
     struct replay_step step = {.what = (uint8_t)from->what,
@@ -67,10 +78,10 @@ static void add_step(struct rp_schedule_tables *s, const struct remat_step *from
         step.at = from->workspace_at;
     for (size_t k = 0; k < from->n_waits; k++)
         rp_push(&s->waits, (uint32_t)from->waits[k]);
-    for (uint32_t k = 0; k < from->n_inputs; k++)
-        rp_push(&s->addresses, from->inputs[k].at);
-    for (uint32_t k = 0; k < from->n_outputs; k++)
-        rp_push(&s->addresses, from->outputs[k].at);
+    add_addresses(s, from->inputs, from->n_inputs);
+    add_addresses(s, from->updates, from->n_updates);
+    add_addresses(s, from->outputs, from->n_outputs);
+    add_addresses(s, from->updates, from->n_updates);
     rp_push(&s->steps, step);
 }
 
@@ -86,13 +97,16 @@ static void add_plan(const remat *r, struct rp_schedule_tables *s) {
     s->kept_at = rp_calloc(t->n_keep, sizeof *s->kept_at);
     for (uint32_t k = 0; k < t->n_keep; k++)
         s->kept_at[k] = remat_tensor(r, remat_keep(r)[k])->last;
+    for (uint32_t x = 0; x < t->n_tensors; x++)
+        if (remat_tensor(r, x)->on_host)
+            rp_push(&s->homes, ((struct replay_home){x, remat_tensor(r, x)->host_at}));
 }
 
 static struct replay_schedule schedule_of(const struct rp_schedule_tables *s,
                                           uint64_t arena_bytes, uint64_t host_bytes) {
     return (struct replay_schedule){
-        arena_bytes,     host_bytes,  s->steps.at, (uint32_t)s->steps.n,
-        s->addresses.at, s->waits.at, s->kept_at};
+        arena_bytes, host_bytes, s->steps.at, (uint32_t)s->steps.n, s->addresses.at,
+        s->waits.at, s->kept_at, s->homes.at, (uint32_t)s->homes.n};
 }
 
 rp_rc rp_replay_tables_step(const struct rp_graph *g, const char *file,
@@ -130,6 +144,7 @@ rp_rc rp_replay_tables_build(const struct rp_graph *g, const remat *r, const cha
     if (rc != RP_OK)
         return rc;
     add_plan(r, &t->plan);
+    t->program.fixed_bytes = totals->fixed_bytes;
     t->program.time_ns = totals->time_ns;
     t->program.baseline_ns = baseline_ns;
     t->program.stall_ns = stall_ns;
@@ -142,6 +157,7 @@ static void fini_schedule(struct rp_schedule_tables *s) {
     free(s->addresses.at);
     free(s->waits.at);
     free(s->kept_at);
+    free(s->homes.at);
 }
 
 void rp_replay_tables_fini(struct rp_replay_tables *t) {

@@ -17,6 +17,7 @@ struct rp_schedule_tables {
     RP_VEC(uint64_t) addresses;
     RP_VEC(uint32_t) waits;
     uint64_t *kept_at; /* as in struct replay_schedule */
+    RP_VEC(struct replay_home) homes;
 };
 
 struct rp_replay_tables {

@@ -34,7 +34,10 @@ static const struct {
     FIELD(grad_c, INT32, 1),      FIELD(alpha, REAL, 1),
     FIELD(eps, REAL, 1),          FIELD(momentum, REAL, 1),
     FIELD(base, REAL, 1),         FIELD(p, REAL, 1),
-    FIELD(seed, UINT64, 1),
+    FIELD(seed, UINT64, 1),       FIELD(wide_grad, INT32, 1),
+    FIELD(master, INT32, 1),      FIELD(lr, REAL, 1),
+    FIELD(beta1, REAL, 1),        FIELD(beta2, REAL, 1),
+    FIELD(weight_decay, REAL, 1),
 #undef FIELD
 };
 

@@ -26,7 +26,7 @@ struct rp_operand {
 
 struct rp_binding {
     const struct rp_graph *g;
-    const struct rp_op *op;
+    const struct rp_op *op; /* what it updates is in its inputs and in its outputs */
     uint32_t index;
     const char *file;
     const struct rp_op_kind *kind;
@@ -78,6 +78,13 @@ void rp_bind_softmax(struct rp_binding *b);
 void rp_bind_loss(struct rp_binding *b);
 void rp_bind_rotary(struct rp_binding *b);
 void rp_bind_lstm(struct rp_binding *b);
+
+/* bind_optimizers.c */
+void rp_bind_sgd(struct rp_binding *b);
+void rp_bind_momentum(struct rp_binding *b);
+void rp_bind_adam(struct rp_binding *b); /* adamw too */
+void rp_bind_count_step(struct rp_binding *b);
+void rp_bind_accumulate(struct rp_binding *b);
 
 /* bind_elementwise.c */
 void rp_bind_elements(struct rp_binding *b);

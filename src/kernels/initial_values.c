@@ -31,6 +31,11 @@ static uint64_t n_values(const struct rp_graph *g, const struct rp_op *op) {
     return axis < x->n_dims ? x->shape[axis] : 1;
 }
 
+/* The tensor in a slot: slots count the inputs, then what the op updates. */
+static uint32_t operand_of(const struct rp_op *op, uint32_t slot) {
+    return slot < op->n_inputs ? op->inputs[slot] : op->updates[slot - op->n_inputs];
+}
+
 /* Scales, variances and lengths: positive numbers near 1. */
 static bool is_scale(const struct rp_op *op, uint32_t slot) {
     const bool norm = is_kind(op, "batch_norm") || is_kind(op, "layer_norm") ||
@@ -43,7 +48,47 @@ static void set(struct rp_fill *fill, double low, double high) {
     fill->high = high;
 }
 
-/* The first reader of x decides. Weights are uniform with variance 2 / fan-in (He et al.,
+static void set_range(const struct rp_graph *g, uint32_t x, struct rp_fill *fill);
+
+/* What an operand of an optimizer's op begins with: the step and what the optimizer keeps
+ * with 0, and the f32 copy of a 16-bit parameter with the numbers whose rounding that is.
+ * False if the op is no such op, or the operand is the parameter or its gradient. Slots
+ * count the inputs, then the updates. */
+static bool set_optimizer_range(const struct rp_graph *g, const struct rp_op *op,
+                                uint32_t slot, struct rp_fill *fill) {
+    static const struct {
+        const char *kind;
+        uint32_t weight, n_kept; /* the parameter's slot, and how many follow it */
+    } kinds[] = {{"sgd", 1, 0}, {"momentum", 1, 1}, {"adam", 2, 2}, {"adamw", 2, 2}};
+    bool zero = is_kind(op, "count_step");
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        const uint32_t weight = kinds[k].weight, master = weight + 1 + kinds[k].n_kept;
+        if (!is_kind(op, kinds[k].kind))
+            continue;
+        zero |= slot > 0 && slot != weight && slot != master;
+        if (slot != master)
+            continue;
+        fill->seed = operand_of(op, weight);
+        set_range(g, operand_of(op, weight), fill);
+        return true;
+    }
+    if (zero)
+        set(fill, 0, 0);
+    return zero;
+}
+
+/* The first op that reads x, or else the first that updates it; NULL without one. */
+static const struct rp_op *first_user(const struct rp_graph *g, uint32_t x) {
+    if (g->reader_start[x] < g->reader_start[x + 1])
+        return &g->ops[g->readers[g->reader_start[x]]];
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_updates; k++)
+            if (g->ops[i].updates[k] == x)
+                return &g->ops[i];
+    return NULL;
+}
+
+/* The first user of x decides. Weights are uniform with variance 2 / fan-in (He et al.,
  * 2015). The fan-in is the number of terms in a filter's or a row's sum. */
 static void set_range(const struct rp_graph *g, uint32_t x, struct rp_fill *fill) {
     const struct rp_tensor *t = &g->tensors[x];
@@ -54,18 +99,16 @@ static void set_range(const struct rp_graph *g, uint32_t x, struct rp_fill *fill
         const double limit = sqrt(6 / ((double)fill->count / (double)t->shape[0]));
         set(fill, -limit, limit);
     }
-    for (uint32_t r = g->reader_start[x]; r < g->reader_start[x + 1]; r++) {
-        const struct rp_op *op = &g->ops[g->readers[r]];
-        for (uint32_t slot = 0; slot < op->n_inputs; slot++) {
-            if (op->inputs[slot] != x)
-                continue;
-            if (fill->element == RP_ELEMENT_I32)
-                set(fill, 0, (double)n_values(g, op));
-            else if (is_scale(op, slot))
-                set(fill, 0.5, 1.5);
-            return;
-        }
-    }
+    const struct rp_op *op = first_user(g, x);
+    uint32_t slot = 0;
+    while (op != NULL && operand_of(op, slot) != x)
+        slot++;
+    if (op == NULL || set_optimizer_range(g, op, slot, fill))
+        return;
+    if (fill->element == RP_ELEMENT_I32)
+        set(fill, 0, (double)n_values(g, op));
+    else if (is_scale(op, slot))
+        set(fill, 0.5, 1.5);
 }
 
 rp_rc rp_initial_values(const struct rp_graph *g, uint32_t x, enum rp_bind how,

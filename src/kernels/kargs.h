@@ -29,7 +29,7 @@ enum rp_algorithm {
 };
 
 struct rp_kargs {
-    int32_t n_in, n_out;
+    int32_t n_in, n_out; /* both with what the op updates */
 
     int64_t count; /* elements, for kernels that are one loop over all of them */
     int64_t outer, mid, inner;
@@ -56,9 +56,13 @@ struct rp_kargs {
     double alpha; /* factor of a product, a scale or a loss */
     double eps, momentum, base, p;
     uint64_t seed;
+
+    int32_t wide_grad, master; /* of an update: g is f32; W has an f32 copy */
+    double lr, beta1, beta2, weight_decay;
 };
 
-/* Operands are in the op's order. No output overlaps an input. */
+/* `in` is what the op reads: its inputs, then what it updates. `out` is what it writes: its
+ * outputs, then what it updates. Nothing else overlaps. */
 typedef void rp_kernel_fn(const struct rp_kargs *args, const void *const *in,
                           void *const *out);
 

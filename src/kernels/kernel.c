@@ -72,6 +72,13 @@ static char pattern_at(const char *pattern, uint32_t i) {
     return '\0';
 }
 
+/* The type that input i must have. */
+static char type_of_input(const struct rp_binding *b, uint32_t i) {
+    const char type = pattern_at(b->kind->in, i);
+    const bool f32 = strcmp(b->g->tensors[b->op->inputs[i]].dtype, "f32") == 0;
+    return type != 'g' ? type : f32 ? 's' : 'r';
+}
+
 /* Does the pattern allow n operands? "rr|r" allows two or three, "r*" one or more. */
 static bool pattern_takes(const char *pattern, uint32_t n) {
     const char *bar = strchr(pattern, '|');
@@ -114,7 +121,7 @@ static void check_operands(struct rp_binding *b, enum rp_bind how) {
         rp_bind_fail(b, "kind %s does not take %" PRIu32 " inputs and %" PRIu32 " outputs",
                      b->op->kind, b->op->n_inputs, b->op->n_outputs);
     for (uint32_t i = 0; i < b->op->n_inputs && b->rc == RP_OK; i++)
-        check_operand(b, pattern_at(b->kind->in, i), b->op->inputs[i], &b->in[i], &real);
+        check_operand(b, type_of_input(b, i), b->op->inputs[i], &b->in[i], &real);
     for (uint32_t i = 0; i < b->op->n_outputs && b->rc == RP_OK; i++)
         check_operand(b, pattern_at(b->kind->out, i), b->op->outputs[i], &b->out[i], &real);
     const bool half = real != NULL && strcmp(real, "f16") == 0;
@@ -139,10 +146,29 @@ static rp_kernel_fn *find_kernel(const char *name, enum rp_real real) {
     return NULL;
 }
 
+/* The tensors of a list, then those that the op updates. The caller frees the array. */
+static uint32_t *and_updates(const struct rp_op *op, const uint32_t *list, uint32_t n) {
+    uint32_t *all = rp_calloc((size_t)n + op->n_updates, sizeof *all);
+    for (uint32_t k = 0; k < n + op->n_updates; k++)
+        all[k] = k < n ? list[k] : op->updates[k - n];
+    return all;
+}
+
+/* A kernel reads what its op updates after the inputs, and writes it after the outputs. */
+static struct rp_op with_updates(const struct rp_op *op) {
+    struct rp_op all = *op;
+    all.inputs = and_updates(op, op->inputs, op->n_inputs);
+    all.outputs = and_updates(op, op->outputs, op->n_outputs);
+    all.n_inputs += op->n_updates;
+    all.n_outputs += op->n_updates;
+    return all;
+}
+
 rp_rc rp_kernel_bind(const struct rp_graph *g, uint32_t op, enum rp_bind how,
                      const char *file, struct rp_kernel *k, struct rp_err *err) {
+    const struct rp_op all = with_updates(&g->ops[op]);
     struct rp_binding b = {.g = g,
-                           .op = &g->ops[op],
+                           .op = &all,
                            .index = op,
                            .file = file,
                            .kind = rp_op_kind_find(g->ops[op].kind),
@@ -171,6 +197,8 @@ rp_rc rp_kernel_bind(const struct rp_graph *g, uint32_t op, enum rp_bind how,
     }
     free(b.in);
     free(b.out);
+    free(all.inputs);
+    free(all.outputs);
     return b.rc;
 }
 

@@ -68,6 +68,12 @@ const struct rp_op_kind rp_op_kinds[] = {
     PLAIN("rms_norm_grad", "rrss", "rs", rp_bind_row_norm),
     PLAIN("weight_norm", "rr", "r", rp_bind_weight_norm),
     PLAIN("weight_norm_grad", "rrr", "rr", rp_bind_weight_norm),
+    PLAIN("sgd", "gr|s", "r|s", rp_bind_sgd),
+    PLAIN("momentum", "grs|s", "rs|s", rp_bind_momentum),
+    PLAIN("adam", "girss|s", "rss|s", rp_bind_adam),
+    PLAIN("adamw", "girss|s", "rss|s", rp_bind_adam),
+    PLAIN("count_step", "i", "i", rp_bind_count_step),
+    PLAIN("accumulate", "g|s", "s", rp_bind_accumulate),
 #undef PLAIN
 
     /* x is the operand with all rows, y the one with some of them. */

@@ -15,8 +15,9 @@ struct rp_binding;
 struct rp_op_kind {
     const char *kind, *kernel; /* kernel: NAME in ref.h; several kinds may share one */
     /* The operands' types, one letter each: r the network's type, s f32 (statistics and
-     * parameters of normalizations), i i32. Operands after | are optional: all of them or
-     * none. * repeats the letter before it. */
+     * parameters of normalizations), g either of them, i i32. Operands after | are
+     * optional: all of them or none. * repeats the letter before it. What an op updates
+     * comes after its inputs, and again after its outputs. */
     const char *in, *out;
     void (*bind)(struct rp_binding *b);
     /* For windows, slices and gathers: the slots of the larger side, of the smaller side,

@@ -60,7 +60,8 @@
     X(layer_norm) X(layer_norm_grad) X(rms_norm) X(rms_norm_grad)                          \
     X(weight_norm) X(weight_norm_grad)                                                     \
     X(softmax) X(softmax_grad) X(softmax_cross_entropy) X(softmax_cross_entropy_grad)      \
-    X(rotary) X(lstm_cell) X(lstm_cell_grad)
+    X(rotary) X(lstm_cell) X(lstm_cell_grad)                                               \
+    X(sgd) X(momentum) X(adam) X(adamw) X(count_step) X(accumulate)
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@ static char *allocate(uint64_t bytes) {
     return at;
 }
 
-/* ---- expected checksums ---- */
+/* ---- tables ---- */
 
 static void call(const struct replay_op *op, const void *const *in, void *const *out) {
     ((rp_kernel_fn *)op->run)(op->args, in, out);
@@ -41,93 +41,156 @@ static uint32_t max_operands(const struct replay_program *p) {
     return max;
 }
 
-static bool allocate_outputs(const struct replay_program *p, const struct replay_op *op,
-                             void **at) {
-    for (uint32_t k = 0; k < op->n_out; k++) {
-        const uint32_t x = p->ends[op->ends + op->n_in + k];
-        at[x] = allocate(p->tensors[x].bytes);
-        if (at[x] == NULL)
+static size_t n_ends(const struct replay_program *p) {
+    if (p->n_ops == 0)
+        return 0;
+    const struct replay_op *last = &p->ops[p->n_ops - 1];
+    return (size_t)last->ends + last->n_in + last->n_out;
+}
+
+static bool is_source(const struct replay_program *p, uint32_t x) {
+    return p->tensors[x].fill != REPLAY_NO_FILL;
+}
+
+static void fill_source(const struct replay_program *p, uint32_t x, void *to) {
+    rp_fill_values(&p->fills[p->tensors[x].fill], to);
+}
+
+static uint64_t checksum(const struct replay_program *p, uint32_t x, const void *at) {
+    return rp_checksum(at, p->tensors[x].bytes);
+}
+
+/* updated[x]: x is a source that an op writes. False if there is none. */
+static bool find_updated(const struct replay_program *p, bool *updated) {
+    bool any = false;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        for (uint32_t k = p->ops[i].n_in; k < p->ops[i].n_in + p->ops[i].n_out; k++) {
+            const uint32_t x = p->ends[p->ops[i].ends + k];
+            updated[x] = is_source(p, x);
+            any |= updated[x];
+        }
+    return any;
+}
+
+uint32_t replay_usual_steps(const struct replay_program *p) {
+    bool *updated = calloc(p->n_tensors + (size_t)1, sizeof *updated);
+    const bool any = updated == NULL || find_updated(p, updated);
+    free(updated);
+    return any ? 2 : 1;
+}
+
+/* ---- expected checksums ---- */
+
+struct reference {
+    const struct replay_program *p;
+    struct replay_expected *t;
+    void **at;             /* per tensor: its storage, or NULL */
+    const void **operands; /* of the op that runs */
+    uint32_t *last;        /* per tensor: the last op with this operand */
+};
+
+static bool reference_init(struct reference *r) {
+    const struct replay_program *p = r->p;
+    r->at = calloc(p->n_tensors + (size_t)1, sizeof *r->at);
+    r->last = calloc(p->n_tensors + (size_t)1, sizeof *r->last);
+    r->operands = calloc(max_operands(p), sizeof *r->operands);
+    if (r->at == NULL || r->last == NULL || r->operands == NULL)
+        return false;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        for (uint32_t k = 0; k < p->ops[i].n_in + p->ops[i].n_out; k++)
+            r->last[p->ends[p->ops[i].ends + k]] = i;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        if (!is_source(p, x))
+            continue;
+        r->at[x] = allocate(p->tensors[x].bytes);
+        if (r->at[x] == NULL)
+            return false;
+        fill_source(p, x, r->at[x]);
+        r->t->left[x] = checksum(p, x, r->at[x]);
+    }
+    return true;
+}
+
+static void reference_fini(struct reference *r) {
+    for (uint32_t x = 0; r->at != NULL && x < r->p->n_tensors; x++)
+        free(r->at[x]);
+    free(r->at);
+    free(r->last);
+    free(r->operands);
+}
+
+static bool allocate_outputs(struct reference *r, const struct replay_op *op) {
+    for (uint32_t k = op->n_in; k < op->n_in + op->n_out; k++) {
+        const uint32_t x = r->p->ends[op->ends + k];
+        if (is_source(r->p, x))
+            continue;
+        r->at[x] = allocate(r->p->tensors[x].bytes);
+        if (r->at[x] == NULL)
             return false;
     }
     return true;
 }
 
-static void checksum_outputs(const struct replay_program *p, const struct replay_op *op,
-                             void *const *at, uint64_t *sums) {
-    for (uint32_t k = 0; k < op->n_out; k++) {
-        const uint32_t x = p->ends[op->ends + op->n_in + k];
-        sums[x] = rp_checksum(at[x], p->tensors[x].bytes);
-    }
-}
-
-/* last[x] is the last op with operand x. After it x is not needed. */
-static void run_each_once(const struct replay_program *p, struct replay_expected *t,
-                          void **at, const void **operands, const uint32_t *last,
-                          bool *good) {
-    for (uint32_t i = 0; i < p->n_ops && *good; i++) {
-        const struct replay_op *op = &p->ops[i];
-        *good = allocate_outputs(p, op, at);
-        for (uint32_t k = 0; k < op->n_in + op->n_out; k++)
-            operands[k] = at[p->ends[op->ends + k]];
-        const uint64_t before = now_ns();
-        if (*good)
-            call(op, operands, (void *const *)(const void *)(operands + op->n_in));
-        t->time_ns += now_ns() - before;
-        if (*good)
-            checksum_outputs(p, op, at, t->sums);
-        for (uint32_t k = 0; k < op->n_in + op->n_out; k++) {
-            const uint32_t x = p->ends[op->ends + k];
-            if (last[x] == i && t->sources[x] == NULL) {
-                free(at[x]);
-                at[x] = NULL;
-            }
+/* After its last op a tensor is not needed in this step. */
+static void free_unneeded(struct reference *r, uint32_t i) {
+    const struct replay_op *op = &r->p->ops[i];
+    for (uint32_t k = 0; k < op->n_in + op->n_out; k++) {
+        const uint32_t x = r->p->ends[op->ends + k];
+        if (r->last[x] == i && !is_source(r->p, x)) {
+            free(r->at[x]);
+            r->at[x] = NULL;
         }
     }
 }
 
-static bool fill_sources(const struct replay_program *p, struct replay_expected *t,
-                         void **at) {
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
-        if (p->tensors[x].fill == REPLAY_NO_FILL)
-            continue;
-        at[x] = t->sources[x] = allocate(p->tensors[x].bytes);
-        if (at[x] == NULL)
-            return false;
-        rp_fill_values(&p->fills[p->tensors[x].fill], at[x]);
-        t->sums[x] = rp_checksum(at[x], p->tensors[x].bytes);
-    }
+static bool run_once(struct reference *r, uint32_t i, uint64_t *made, uint64_t *left) {
+    const struct replay_op *op = &r->p->ops[i];
+    const uint32_t *ends = &r->p->ends[op->ends];
+    if (!allocate_outputs(r, op))
+        return false;
+    for (uint32_t k = 0; k < op->n_in + op->n_out; k++)
+        r->operands[k] = r->at[ends[k]];
+    const uint64_t before = now_ns();
+    call(op, r->operands, (void *const *)(const void *)(r->operands + op->n_in));
+    r->t->time_ns += now_ns() - before;
+    for (uint32_t k = op->n_in; k < op->n_in + op->n_out; k++)
+        made[op->ends + k] = left[ends[k]] = checksum(r->p, ends[k], r->at[ends[k]]);
+    free_unneeded(r, i);
     return true;
 }
 
-bool replay_expected_build(const struct replay_program *p, struct replay_expected *t) {
-    void **at = calloc(p->n_tensors + 1, sizeof *at);
-    uint32_t *last = calloc(p->n_tensors + 1, sizeof *last);
-    const void **operands = calloc(max_operands(p), sizeof *operands);
-    *t = (struct replay_expected){calloc(p->n_tensors + 1, sizeof *t->sums),
-                                  calloc(p->n_tensors + 1, sizeof *t->sources), 0};
-    bool good = at != NULL && last != NULL && operands != NULL && t->sums != NULL &&
-                t->sources != NULL && fill_sources(p, t, at);
-    if (good) {
+static bool run_each_once(struct reference *r) {
+    const struct replay_program *p = r->p;
+    uint64_t *made = r->t->made, *left = r->t->left;
+    for (uint32_t step = 0; step < r->t->n_steps; step++) {
         for (uint32_t i = 0; i < p->n_ops; i++)
-            for (uint32_t k = 0; k < p->ops[i].n_in + p->ops[i].n_out; k++)
-                last[p->ends[p->ops[i].ends + k]] = i;
-        run_each_once(p, t, at, operands, last, &good);
+            if (!run_once(r, i, made, left))
+                return false;
+        made += n_ends(p);
+        left += p->n_tensors;
+        if (step + 1 < r->t->n_steps)
+            memcpy(left, left - p->n_tensors, p->n_tensors * sizeof *left);
     }
-    for (uint32_t x = 0; at != NULL && t->sources != NULL && x < p->n_tensors; x++)
-        if (t->sources[x] == NULL)
-            free(at[x]);
-    free(at);
-    free(last);
-    free(operands);
+    r->t->time_ns /= r->t->n_steps;
+    return true;
+}
+
+bool replay_expected_build(const struct replay_program *p, uint32_t n_steps,
+                           struct replay_expected *t) {
+    struct reference r = {.p = p, .t = t};
+    const size_t n = n_steps;
+    *t = (struct replay_expected){n_steps, calloc(n * n_ends(p) + 1, sizeof *t->made),
+                                  calloc(n * p->n_tensors + 1, sizeof *t->left), 0};
+    const bool good =
+        t->made != NULL && t->left != NULL && reference_init(&r) && run_each_once(&r);
+    reference_fini(&r);
     return good;
 }
 
-void replay_expected_fini(const struct replay_program *p, struct replay_expected *t) {
-    for (uint32_t x = 0; t->sources != NULL && x < p->n_tensors; x++)
-        free(t->sources[x]);
-    free(t->sources);
-    free(t->sums);
-    *t = (struct replay_expected){NULL, NULL, 0};
+void replay_expected_fini(struct replay_expected *t) {
+    free(t->made);
+    free(t->left);
+    *t = (struct replay_expected){0, NULL, NULL, 0};
 }
 
 /* ---- synchronization ---- */
@@ -138,6 +201,10 @@ struct machine {
     const struct replay_expected *expected;
     enum replay_order order;
     char *arena, *slab;
+    void **fixed;     /* per source that stays on the device: its storage */
+    void **sources;   /* per source: this, or its place in the slab */
+    bool *updated;    /* per source: an op writes it */
+    uint32_t present; /* the training step, from 0 on */
 
     pthread_mutex_t lock; /* protects all following fields */
     pthread_cond_t changed;
@@ -221,18 +288,20 @@ static void end_queue(struct machine *m, int queue) {
 
 /* Compares tensor x at `at` with its expected checksum. The first difference is reported.
  */
-static void check(struct machine *m, uint32_t x, const void *at, const char *who,
-                  const char *verb) {
-    const struct replay_tensor *t = &m->p->tensors[x];
-    const uint64_t sum = rp_checksum(at, t->bytes);
+static void check(struct machine *m, uint32_t x, const void *at, uint64_t expected,
+                  const char *who, const char *verb) {
+    const uint64_t sum = checksum(m->p, x, at);
+    char when[48] = "";
     pthread_mutex_lock(&m->lock);
     m->result->n_checked++;
-    if (sum != m->expected->sums[x] && !m->stop) {
+    if (sum != expected && !m->stop) {
         m->stop = true;
+        if (m->expected->n_steps > 1)
+            snprintf(when, sizeof when, "training step %" PRIu32 ": ", m->present + 1);
         snprintf(m->result->wrong, sizeof m->result->wrong,
-                 "%.140s %s tensor %" PRIu32
+                 "%s%.140s %s tensor %" PRIu32
                  " \"%.140s\": its bits differ from the un-rematerialized run's",
-                 who, verb, x, t->name);
+                 when, who, verb, x, m->p->tensors[x].name);
     }
     pthread_mutex_unlock(&m->lock);
 }
@@ -240,7 +309,17 @@ static void check(struct machine *m, uint32_t x, const void *at, const char *who
 /* ---- steps ---- */
 
 static void *place(const struct machine *m, uint32_t x, uint64_t at) {
-    return at == REPLAY_NOWHERE ? m->expected->sources[x] : (void *)(m->arena + at);
+    return at == REPLAY_NOWHERE ? m->fixed[x] : (void *)(m->arena + at);
+}
+
+/* Compares what op i has just written, at q->operands. */
+static void check_written(struct queue *q, const char *who, uint32_t i) {
+    struct machine *m = q->m;
+    const struct replay_op *op = &m->p->ops[i];
+    const uint64_t *made = m->expected->made + m->present * n_ends(m->p);
+    for (uint32_t e = op->ends + op->n_in; e < op->ends + op->n_in + op->n_out; e++)
+        check(m, m->p->ends[e], q->operands[e - op->ends], made[e], who,
+              is_source(m->p, m->p->ends[e]) ? "updates" : "makes");
 }
 
 static void execute_run(struct queue *q, const struct replay_step *s, uint32_t number) {
@@ -258,8 +337,7 @@ static void execute_run(struct queue *q, const struct replay_step *s, uint32_t n
         memset(m->arena + s->at, POISON, op->workspace_bytes);
     snprintf(who, sizeof who, "steps[%" PRIu32 "]: op %" PRIu32 " \"%.100s\"", number,
              s->id, op->name);
-    for (uint32_t k = op->n_in; k < op->n_in + op->n_out; k++)
-        check(m, ends[k], q->operands[k], who, "makes");
+    check_written(q, who, s->id);
 }
 
 static void execute_step(struct queue *q, const struct replay_step *s, uint32_t number) {
@@ -287,13 +365,19 @@ static void *run_queue(void *arg) {
     return NULL;
 }
 
-/* ---- the whole schedule ---- */
+/* ---- one training step ---- */
 
-static void check_kept(struct machine *m) {
+/* Compares what is kept, and sources that ops update, where they are at the end. */
+static void check_end(struct machine *m) {
+    static const char who[] = "at the end: the step";
+    const uint64_t *left = m->expected->left + (size_t)m->present * m->p->n_tensors;
     for (uint32_t k = 0; k < m->p->n_keep && !m->stop; k++) {
         const uint32_t x = m->p->keep[k];
-        check(m, x, place(m, x, m->s->kept_at[k]), "at the end: the step", "keeps");
+        check(m, x, place(m, x, m->s->kept_at[k]), left[x], who, "keeps");
     }
+    for (uint32_t x = 0; x < m->p->n_tensors && !m->stop; x++)
+        if (m->updated[x])
+            check(m, x, m->sources[x], left[x], who, "leaves");
 }
 
 static bool run_threads(struct machine *m, const void **operands) {
@@ -316,36 +400,87 @@ static bool run_threads(struct machine *m, const void **operands) {
     return n == REPLAY_N_QUEUES;
 }
 
+/* Nothing but sources goes from step to step. False if there are no threads. */
+static bool run_training_step(struct machine *m, const void **operands) {
+    memset(m->arena, POISON, m->s->arena_bytes);
+    memset(m->done, 0, m->s->n_steps * sizeof *m->done);
+    memset(m->idle, 0, sizeof m->idle);
+    memset(m->finished, 0, sizeof m->finished);
+    const uint64_t before = now_ns();
+    const bool good = run_threads(m, operands);
+    m->result->time_ns += now_ns() - before;
+    if (good)
+        check_end(m);
+    return good;
+}
+
+/* ---- all of them ---- */
+
+/* Where sources are between training steps, and their first content. */
+static bool load_sources(struct machine *m) {
+    for (uint32_t k = 0; k < m->s->n_homes; k++)
+        m->sources[m->s->homes[k].tensor] = m->slab + m->s->homes[k].host_at;
+    for (uint32_t x = 0; x < m->p->n_tensors; x++) {
+        if (!is_source(m->p, x))
+            continue;
+        if (m->sources[x] == NULL)
+            m->sources[x] = m->fixed[x] = allocate(m->p->tensors[x].bytes);
+        if (m->sources[x] == NULL)
+            return false;
+        fill_source(m->p, x, m->sources[x]);
+    }
+    return true;
+}
+
+static bool machine_init(struct machine *m) {
+    const size_t n = m->p->n_tensors + (size_t)1;
+    m->arena = allocate(m->s->arena_bytes);
+    m->slab = allocate(m->s->host_bytes);
+    m->done = calloc(m->s->n_steps + (size_t)1, sizeof *m->done);
+    m->sources = calloc(n, sizeof *m->sources);
+    m->fixed = calloc(n, sizeof *m->fixed);
+    m->updated = calloc(n, sizeof *m->updated);
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->changed, NULL);
+    if (m->arena == NULL || m->slab == NULL || m->done == NULL || m->sources == NULL ||
+        m->fixed == NULL || m->updated == NULL)
+        return false;
+    find_updated(m->p, m->updated);
+    return load_sources(m);
+}
+
+static void machine_fini(struct machine *m) {
+    for (uint32_t x = 0; m->fixed != NULL && x < m->p->n_tensors; x++)
+        free(m->fixed[x]);
+    pthread_cond_destroy(&m->changed);
+    pthread_mutex_destroy(&m->lock);
+    free(m->sources);
+    free(m->fixed);
+    free(m->updated);
+    free(m->arena);
+    free(m->slab);
+    free(m->done);
+}
+
 bool replay_run(const struct replay_program *p, const struct replay_schedule *s,
                 enum replay_order order, const struct replay_expected *t,
                 struct replay_result *result) {
     struct machine m = {.p = p, .s = s, .expected = t, .order = order, .result = result};
     const void **operands = calloc(max_operands(p), sizeof *operands);
     *result = (struct replay_result){0, 0, ""};
-    m.arena = allocate(s->arena_bytes);
-    m.slab = allocate(s->host_bytes);
-    m.done = calloc(s->n_steps + 1, sizeof *m.done);
-    bool good = operands != NULL && m.arena != NULL && m.slab != NULL && m.done != NULL;
+    bool good = machine_init(&m) && operands != NULL;
     if (!good)
         snprintf(result->wrong, sizeof result->wrong,
                  "no memory for an arena of %" PRIu64 " and a slab of %" PRIu64 " bytes",
                  s->arena_bytes, s->host_bytes);
-    if (good) {
-        pthread_mutex_init(&m.lock, NULL);
-        pthread_cond_init(&m.changed, NULL);
-        const uint64_t before = now_ns();
-        good = run_threads(&m, operands);
-        result->time_ns = now_ns() - before;
-        if (good)
-            check_kept(&m);
-        else
+    for (; good && m.present < t->n_steps && !m.stop; m.present++) {
+        good = run_training_step(&m, operands);
+        if (!good)
             snprintf(result->wrong, sizeof result->wrong, "no thread for a queue");
-        pthread_cond_destroy(&m.changed);
-        pthread_mutex_destroy(&m.lock);
     }
+    if (m.present > 0)
+        result->time_ns /= m.present;
+    machine_fini(&m);
     free(operands);
-    free(m.arena);
-    free(m.slab);
-    free(m.done);
     return good;
 }

@@ -6,6 +6,9 @@
  * Queues, waits and addresses are those of the plan. There are three queues, each runs its
  * steps in order, and a step waits for the steps in its list. Addresses are offsets into
  * one arena on the device and one slab on the host.
+ *
+ * A training step may update sources. The next one then goes on with them: all steps run
+ * the same schedule on the same inputs.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -35,7 +38,8 @@ struct replay_tensor {
 };
 
 /* `run` is an rp_kernel_fn on the CPU and an rp_cuda_fn on a GPU (kernels/cuda/cuda.h).
- * program.ends lists the inputs, then the outputs, from index `ends` on. */
+ * program.ends lists what it reads, then what it writes, from index `ends` on. A source
+ * that it updates is in both, after the inputs and after the outputs. */
 struct replay_op {
     const char *name;
     const char *kernel; /* NAME in rp_cuda_NAME_f32 */
@@ -58,6 +62,12 @@ struct replay_step {
     uint64_t at, host_at;
 };
 
+/* A source that lives on the host: between training steps its content is in the slab. */
+struct replay_home {
+    uint32_t tensor;
+    uint64_t host_at;
+};
+
 struct replay_schedule {
     uint64_t arena_bytes, host_bytes;
     const struct replay_step *steps;
@@ -65,6 +75,8 @@ struct replay_schedule {
     const uint64_t *addresses;
     const uint32_t *waits;
     const uint64_t *kept_at; /* addresses of program.keep at the end */
+    const struct replay_home *homes;
+    uint32_t n_homes;
 };
 
 struct replay_program {
@@ -75,7 +87,7 @@ struct replay_program {
     const struct rp_fill *fills;
     const uint32_t *keep;
     uint32_t n_tensors, n_ops, n_keep;
-    uint64_t fixed_bytes;                    /* of sources */
+    uint64_t fixed_bytes;                    /* of the sources that stay on the device */
     uint64_t time_ns, baseline_ns, stall_ns; /* claimed by the plan */
     struct replay_schedule plan;
     struct replay_schedule keep_all; /* without rematerialization */
@@ -88,27 +100,35 @@ struct replay_program {
  */
 enum replay_order { REPLAY_FREELY, REPLAY_COPIES_FIRST, REPLAY_COPIES_LAST };
 
-/* The checksum that every tensor must have. It comes from running each op once, with
- * separate storage for each tensor. */
+/* How many training steps tell a right plan from a wrong one: 2 if ops update sources, so
+ * that the second step sees what the first has left, else 1. */
+uint32_t replay_usual_steps(const struct replay_program *p);
+
+/* The checksums that tensors must have in each training step. They come from running each
+ * op once a step, with separate storage for each tensor. */
 struct replay_expected {
-    uint64_t *sums; /* per tensor */
-    void **sources; /* per tensor; NULL if it is not a source */
-    uint64_t time_ns;
+    uint32_t n_steps;
+    uint64_t *made;   /* per step and index of program.ends: what an op writes there */
+    uint64_t *left;   /* per step and tensor: the last of these, or a source as it began */
+    uint64_t time_ns; /* of a step, on average */
 };
-/* False if memory is lacking. Call replay_expected_fini in any case. */
-bool replay_expected_build(const struct replay_program *p, struct replay_expected *t);
-void replay_expected_fini(const struct replay_program *p, struct replay_expected *t);
+/* n_steps is at least 1. False if memory is lacking. Call replay_expected_fini in any case.
+ */
+bool replay_expected_build(const struct replay_program *p, uint32_t n_steps,
+                           struct replay_expected *t);
+void replay_expected_fini(struct replay_expected *t);
 
 struct replay_result {
-    uint64_t n_checked; /* comparisons: outputs of runs, and kept tensors */
-    uint64_t time_ns;
-    char wrong[400]; /* the first difference; empty if all is equal bit for bit */
+    uint64_t n_checked; /* comparisons: what ops write, and what there is at the end */
+    uint64_t time_ns;   /* of a step, on average */
+    char wrong[400];    /* the first difference; empty if all is equal bit for bit */
 };
 
-/* Executes a schedule of `p` on three threads, in an arena of exactly its size. Freed
- * memory is overwritten. Every output is compared when it is computed, and kept tensors
- * again at the end. False if memory or threads are lacking; result->wrong has the reason.
- */
+/* Executes a schedule of `p` on three threads as many times as *t has steps, in an arena of
+ * exactly its size. Freed memory is overwritten. What an op writes is compared at once. At
+ * the end of each step kept tensors are compared, and sources that ops update, on the host
+ * those that live there. False if memory or threads are lacking; result->wrong has the
+ * reason. */
 bool replay_run(const struct replay_program *p, const struct replay_schedule *s,
                 enum replay_order order, const struct replay_expected *t,
                 struct replay_result *result);
