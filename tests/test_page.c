@@ -6,7 +6,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "emit/memory_trace.h"
+#include "emit/memory/memory_trace.h"
 #include "gen.h"
 #include "run.h"
 
@@ -90,12 +90,12 @@ static void check_data(const struct rp_graph *g, const struct rp_plan *p) {
     char *text = plan_page(g, p);
     json_t *plan = data_of(text, "plan-0");
     rp_memory_trace_plan(g, p, &t);
-    CU_ASSERT_EQUAL(peak_of(plan, unit, p->addressed), t.peak_bytes);
+    CU_ASSERT_EQUAL(peak_of(plan, unit, p->addressed), t.peak.bytes);
     for (size_t s = 0; s < t.n_steps; s++) {
         clock += number(json_object_get(plan, "clock"), s);
         CU_ASSERT_EQUAL(clock, t.steps[s].clock_ns);
-        CU_ASSERT_EQUAL(t.fixed_bytes + staying(plan, g, unit, p->addressed, s),
-                        t.steps[s].after_bytes);
+        CU_ASSERT_EQUAL(t.fixed.bytes + staying(plan, g, unit, p->addressed, s),
+                        t.steps[s].after.bytes);
     }
     rp_memory_trace_fini(&t);
     json_decref(plan);

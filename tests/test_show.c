@@ -6,7 +6,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "emit/chart.h"
-#include "emit/memory_trace.h"
+#include "emit/memory/memory_trace.h"
 #include "emit/report.h"
 #include "gen.h"
 #include "run.h"
@@ -81,7 +81,7 @@ static bool same_facts(const struct rp_graph *g, const struct rp_plan *p) {
     q.claims.baseline_time_ns = g->total_time_ns;
     q.claims.recompute_ns = t.recompute_ns;
     q.claims.stall_ns = t.stall_ns;
-    q.claims.peak_bytes = t.peak_bytes;
+    q.claims.peak_bytes = t.peak.bytes;
     bool same = rp_verify(g, &q, &v, &err) == RP_OK &&
                 v.swapped_out_bytes == t.copied_bytes[RP_TRACE_TO_HOST] &&
                 v.swapped_in_bytes == t.copied_bytes[RP_TRACE_TO_DEVICE] &&
@@ -123,7 +123,7 @@ static void the_keep_all_trace_equals_that_of_the_plan_without_reruns(void) {
         rp_gen_graph(seed, &shape, &g);
         rp_gen_keep_all(&g, seed % 2 == 0, &p);
         rp_memory_trace_keep_all(&g, seed % 2 == 0, &t);
-        if (t.peak_bytes != p.claims.peak_bytes || t.time_ns != p.claims.time_ns ||
+        if (t.peak.bytes != p.claims.peak_bytes || t.time_ns != p.claims.time_ns ||
             t.reruns.n != 0) {
             rp_gen_failed(seed);
             CU_FAIL("another keep-all");
@@ -140,7 +140,7 @@ static void reruns_report_their_cost_and_how_long_outputs_were_off_the_device(vo
     const struct rp_memory_trace *t = &s.r.plan;
     CU_ASSERT_EQUAL(t->time_ns, 130);
     CU_ASSERT_EQUAL(t->recompute_ns, 10);
-    CU_ASSERT_EQUAL(t->peak_bytes, 8 + 40 + 16 + 24);
+    CU_ASSERT_EQUAL(t->peak.bytes, 8 + 40 + 16 + 24);
     CU_ASSERT_EQUAL(t->peak_op, 1);
     CU_ASSERT_EQUAL_FATAL(t->reruns.n, 1);
     CU_ASSERT_EQUAL(t->reruns.at[0].op, 0);
@@ -169,22 +169,82 @@ static void copies_overlap_ops_and_stalls_are_counted(void) {
 
 static void columns_hold_the_max_memory_of_their_slice(void) {
     struct shown s;
-    uint64_t max_bytes[13];
+    struct rp_memory_split most[13];
     open_shown(&s, "a", again, N(again));
-    rp_memory_trace_columns(&s.r.plan, 130, 13, max_bytes);
-    CU_ASSERT_EQUAL(max_bytes[0], 48);
-    CU_ASSERT_EQUAL(max_bytes[1], 88);
-    CU_ASSERT_EQUAL(max_bytes[6], 88);
-    CU_ASSERT_EQUAL(max_bytes[7], 88);
-    CU_ASSERT_EQUAL(max_bytes[9], 88);
-    CU_ASSERT_EQUAL(max_bytes[10], 64);
-    CU_ASSERT_EQUAL(max_bytes[12], 72);
-    rp_memory_trace_columns(&s.r.plan, 130, 1, max_bytes);
-    CU_ASSERT_EQUAL(max_bytes[0], 88);
-    rp_memory_trace_columns(&s.r.keep_all, 130, 13, max_bytes); /* keep-all ends at 120 */
-    CU_ASSERT_EQUAL(max_bytes[11], 72);
-    CU_ASSERT_EQUAL(max_bytes[12], 0);
+    rp_memory_trace_columns(&s.r.plan, 130, 13, most);
+    CU_ASSERT_EQUAL(most[0].bytes, 48);
+    CU_ASSERT_EQUAL(most[1].bytes, 88);
+    CU_ASSERT_EQUAL(most[6].bytes, 88);
+    CU_ASSERT_EQUAL(most[7].bytes, 88);
+    CU_ASSERT_EQUAL(most[9].bytes, 88);
+    CU_ASSERT_EQUAL(most[10].bytes, 64);
+    CU_ASSERT_EQUAL(most[12].bytes, 72);
+    rp_memory_trace_columns(&s.r.plan, 130, 1, most);
+    CU_ASSERT_EQUAL(most[0].bytes, 88);
+    rp_memory_trace_columns(&s.r.keep_all, 130, 13, most); /* keep-all ends at 120 */
+    CU_ASSERT_EQUAL(most[11].bytes, 72);
+    CU_ASSERT_EQUAL(most[12].bytes, 0);
     close_shown(&s);
+}
+
+/* A graph with something of every kind, one source of which lives on the host. */
+static const char kinds_net[] =
+    "{\"format\":\"remat-graph\",\"version\":2,\"name\":\"kinds\",\"time_source\":"
+    "\"imported:test\",\"device\":{\"alignment_bytes\":1,\"h2d_bytes_per_s\":1000000000,"
+    "\"d2h_bytes_per_s\":1000000000},\"tensors\":["
+    "{\"name\":\"w\",\"bytes\":8,\"kind\":\"parameter\"},"
+    "{\"name\":\"m\",\"bytes\":32,\"kind\":\"state\",\"home\":\"host\"},"
+    "{\"name\":\"data\",\"bytes\":2,\"kind\":\"input\"},"
+    "{\"name\":\"a\",\"bytes\":16,\"kind\":\"activation\"},"
+    "{\"name\":\"g\",\"bytes\":4,\"kind\":\"gradient\"}],\"ops\":["
+    "{\"name\":\"f\",\"kind\":\"k\",\"inputs\":[0,2],\"outputs\":[3],\"time_ns\":10},"
+    "{\"name\":\"b\",\"kind\":\"k\",\"inputs\":[3],\"outputs\":[4],\"time_ns\":10},"
+    "{\"name\":\"u\",\"kind\":\"k\",\"inputs\":[4],\"outputs\":[],\"updates\":[0,1],"
+    "\"time_ns\":10,\"workspace_bytes\":1}],\"keep\":[]}";
+
+static const struct rp_step kinds_steps[] = {
+    {.kind = RP_RUN, .id = 0},      {.kind = RP_RUN, .id = 1}, {.kind = RP_FREE, .id = 3},
+    {.kind = RP_SWAP_IN, .id = 1},  {.kind = RP_RUN, .id = 2}, {.kind = RP_FREE, .id = 4},
+    {.kind = RP_SWAP_OUT, .id = 1}, {.kind = RP_FREE, .id = 1}};
+
+static bool holds(const struct rp_memory_split *s, uint64_t parameter, uint64_t state,
+                  uint64_t input, uint64_t activation, uint64_t gradient,
+                  uint64_t workspace) {
+    return s->of[RP_PARAMETER] == parameter && s->of[RP_STATE] == state &&
+           s->of[RP_INPUT_TENSOR] == input && s->of[RP_ACTIVATION] == activation &&
+           s->of[RP_GRADIENT] == gradient && s->of[RP_WORKSPACE] == workspace &&
+           s->bytes == parameter + state + input + activation + gradient + workspace;
+}
+
+static void memory_is_split_by_kind_on_the_device_and_on_the_host(void) {
+    struct rp_graph g;
+    struct rp_plan p = {0};
+    struct rp_memory_trace t, keep_all;
+    struct rp_memory_split most[3];
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(kinds_net, strlen(kinds_net), "net", &g, &err),
+                          RP_OK);
+    rp_push(&p.homes, ((struct rp_plan_home){1, RP_NO_ADDRESS}));
+    for (size_t s = 0; s < N(kinds_steps); s++)
+        rp_push(&p.steps, kinds_steps[s]);
+    rp_memory_trace_plan(&g, &p, &t);
+    CU_ASSERT(holds(&t.fixed, 8, 0, 2, 0, 0, 0));
+    CU_ASSERT(holds(&t.steps[1].during, 8, 0, 2, 16, 4, 0));
+    CU_ASSERT(holds(&t.steps[2].after, 8, 0, 2, 0, 4, 0));
+    CU_ASSERT(holds(&t.peak, 8, 32, 2, 0, 4, 1)); /* the update */
+    CU_ASSERT(holds(&t.steps[7].after, 8, 0, 2, 0, 0, 0));
+    rp_memory_trace_columns(&t, 94, 3, most); /* m comes in 20..52, goes out 62..94 */
+    CU_ASSERT(holds(&most[0], 8, 32, 2, 0, 4, 0));
+    CU_ASSERT(holds(&most[1], 8, 32, 2, 0, 4, 1));
+    CU_ASSERT(holds(&most[2], 8, 32, 2, 0, 0, 0));
+    struct rp_memory_split host = rp_memory_split_host(&g, &p);
+    CU_ASSERT(holds(&host, 0, 32, 0, 0, 0, 0));
+    rp_memory_trace_keep_all(&g, false, &keep_all);
+    CU_ASSERT(holds(&keep_all.fixed, 8, 32, 2, 0, 0, 0));
+    rp_memory_trace_fini(&t);
+    rp_memory_trace_fini(&keep_all);
+    rp_plan_fini(&p);
+    rp_graph_fini(&g);
 }
 
 static void columns_reach_the_peak_however_many_there_are(void) {
@@ -194,16 +254,16 @@ static void columns_reach_the_peak_however_many_there_are(void) {
         struct rp_graph g;
         struct rp_plan p;
         struct rp_memory_trace t;
-        uint64_t max_bytes[200];
+        struct rp_memory_split most[200];
         rp_gen_graph(seed, &shape, &g);
         rp_gen_plan(seed, &g, false, &p);
         rp_memory_trace_plan(&g, &p, &t);
         for (uint32_t columns = 1; columns <= 200; columns += 33) {
             uint64_t peak = 0;
-            rp_memory_trace_columns(&t, t.time_ns > 0 ? t.time_ns : 1, columns, max_bytes);
+            rp_memory_trace_columns(&t, t.time_ns > 0 ? t.time_ns : 1, columns, most);
             for (uint32_t c = 0; c < columns; c++)
-                peak = max_bytes[c] > peak ? max_bytes[c] : peak;
-            if (peak != t.peak_bytes) {
+                peak = most[c].bytes > peak ? most[c].bytes : peak;
+            if (peak != t.peak.bytes) {
                 rp_gen_failed(seed);
                 CU_FAIL("a peak between the columns");
             }
@@ -399,6 +459,7 @@ static void the_report_gives_costs_and_savings(void) {
         "bound     125 ns: gap 4.00%, proof bounded\n"
         "memory    peak 88 B, 68.75% of keep-all's 128 B, budget 96 B\n"
         "          fixed 8 B, no addresses\n"
+        "at peak   activations 56 B, parameters 8 B, workspace 24 B\n"
         "saves     40 B at keep-all's peak, during c\n"
         "recompute 1 of 4 ops, 1 extra run, 10 ns\n"
         "\n"
@@ -524,6 +585,7 @@ void suite_show(void) {
     RP_TEST(reruns_report_their_cost_and_how_long_outputs_were_off_the_device);
     RP_TEST(copies_overlap_ops_and_stalls_are_counted);
     RP_TEST(columns_hold_the_max_memory_of_their_slice);
+    RP_TEST(memory_is_split_by_kind_on_the_device_and_on_the_host);
     RP_TEST(columns_reach_the_peak_however_many_there_are);
     RP_TEST(axes_have_round_steps);
     RP_TEST(the_text_chart_is_exact);

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/log.h"
+#include "emit/memory/memory_trace.h"
 
 /* ---- no plan ---- */
 
@@ -120,6 +121,17 @@ static void write_claims(struct rp_json_writer *w, const struct rp_claims *c) {
     rp_json_uint(w, "peak_bytes", c->peak_bytes);
 }
 
+/* The peak and the host copies by what they hold. */
+static void write_kinds(struct rp_json_writer *w, const struct rp_graph *g,
+                        const struct rp_plan *p) {
+    struct rp_memory_trace t;
+    struct rp_memory_split host = rp_memory_split_host(g, p);
+    rp_memory_trace_plan(g, p, &t);
+    rp_memory_split_json(&t.peak, "peak_by_kind", w);
+    rp_memory_split_json(&host, "host_by_kind", w);
+    rp_memory_trace_fini(&t);
+}
+
 void rp_solve_report_json(const struct rp_graph *g, const struct rp_plan *p,
                           const struct rp_solve_report *r, const struct rp_verdict *v,
                           const struct rp_statistics *s, double seconds, FILE *f) {
@@ -138,6 +150,7 @@ void rp_solve_report_json(const struct rp_graph *g, const struct rp_plan *p,
     rp_json_uint(&w, "d2h_busy_ns", v->d2h_busy_ns);
     rp_json_uint(&w, "swapped_in_bytes", v->swapped_in_bytes);
     rp_json_uint(&w, "h2d_busy_ns", v->h2d_busy_ns);
+    write_kinds(&w, g, p);
     rp_json_uint(&w, "steps", p->steps.n);
     rp_json_uint(&w, "moves", r->moves);
     rp_json_uint(&w, "missing_bytes", r->missing_bytes);

@@ -9,7 +9,7 @@
 #include "base/status.h"
 
 struct rp_chart_scale rp_chart_scale_of(const struct rp_report *r) {
-    const uint64_t plan = r->plan.peak_bytes, keep_all = r->keep_all.peak_bytes;
+    const uint64_t plan = r->plan.peak.bytes, keep_all = r->keep_all.peak.bytes;
     const uint64_t budget = r->p->budget_bytes, time_ns = r->plan.time_ns;
     struct rp_chart_scale s = {.max_bytes = rp_max_u64(plan, keep_all),
                                .total_ns = rp_max_u64(time_ns, 1)};

@@ -16,12 +16,19 @@ enum { /* tenths of a pixel */
        WIDTH = 9600,
        LEFT = 840,
        RIGHT = 9400,
-       TOP = 1120,
-       BOTTOM = 4320,
+       TOP = 1300,
+       BOTTOM = 4500,
        LANE_GAP = 80,
        LANE = 140,
-       COLUMN = 5 /* the curve's resolution */
+       COLUMN = 5, /* the curve's resolution */
+       N_COLUMNS = (RIGHT - LEFT) / COLUMN
 };
+
+/* From the bottom up: what lies there longest first. */
+static const int stacked_kinds[RP_N_MEMORY_KINDS] = {
+    RP_PARAMETER, RP_STATE, RP_INPUT_TENSOR, RP_GRADIENT, RP_ACTIVATION, RP_WORKSPACE};
+static const char *const kind_class[RP_N_MEMORY_KINDS] = {"k0", "k1", "k2",
+                                                          "k3", "k4", "k5"};
 
 struct drawing {
     const struct rp_report *r;
@@ -94,8 +101,14 @@ static void put_style(const struct drawing *d) {
           ".grid{stroke:#e3e6ea}\n"
           ".axis{stroke:#666}\n"
           ".all{fill:#dfe3e8;stroke:#a9b1bb}\n"
-          ".plan{fill:#5b8dbd;fill-opacity:.85;stroke:#2b5c8a}\n"
-          ".fixed{fill:#2b4a68}\n"
+          ".plan{fill:none;stroke:#2b5c8a}\n"
+          ".k0{fill:#2b4a68}\n" /* [enum rp_tensor_kind], workspace */
+          ".k1{fill:#7a6a9b}\n"
+          ".k2{fill:#8a949e}\n"
+          ".k3{fill:#6f9fcc}\n"
+          ".k4{fill:#d9a441}\n"
+          ".k5{fill:#b9c8d6}\n"
+          ".fixed{stroke:#111;stroke-dasharray:2 3}\n"
           ".budget{stroke:#c0392b;stroke-width:1.5;stroke-dasharray:6 4}\n"
           ".over{fill:#c0392b}\n"
           ".again{fill:#e67e22}\n"
@@ -116,20 +129,20 @@ static void put_titles(const struct drawing *d) {
     open_text(d, "sub", LEFT, 520);
     fprintf(d->f, "%s, %s over keep-all's %s \xc2\xb7 peak %s, %s of keep-all's %s",
             rp_show_ns(t->time_ns).s, rp_show_percent(t->time_ns - base, base).s,
-            rp_show_ns(base).s, rp_show_bytes(t->peak_bytes).s,
-            rp_show_percent(t->peak_bytes, d->r->keep_all.peak_bytes).s,
-            rp_show_bytes(d->r->keep_all.peak_bytes).s);
+            rp_show_ns(base).s, rp_show_bytes(t->peak.bytes).s,
+            rp_show_percent(t->peak.bytes, d->r->keep_all.peak.bytes).s,
+            rp_show_bytes(d->r->keep_all.peak.bytes).s);
     if (d->r->p->claims.lower_bound_ns > 0)
         fprintf(d->f, " \xc2\xb7 bound %s", rp_show_ns(d->r->p->claims.lower_bound_ns).s);
     fputs("</text>\n", d->f);
 }
 
-/* Writes one entry of the legend and returns where the next one begins. */
-static int64_t put_key(const struct drawing *d, const char *class, int64_t x,
+/* Writes one entry of the legend, at height y, and returns where the next one begins. */
+static int64_t put_key(const struct drawing *d, const char *class, int64_t x, int64_t y,
                        const char *text) {
-    enum { Y = 800, BOX = 120, LETTER = 68 };
-    put_rect(d, class, x, Y - 100, BOX, BOX, "/>\n");
-    put_text(d, "tick", x + BOX + 60, Y, text);
+    enum { BOX = 120, LETTER = 68 };
+    put_rect(d, class, x, y - 100, BOX, BOX, "/>\n");
+    put_text(d, "tick", x + BOX + 60, y, text);
     return x + BOX + 60 + LETTER * (int64_t)strlen(text) + 180;
 }
 
@@ -140,24 +153,42 @@ static bool has_phase(const struct rp_graph *g, enum rp_phase phase) {
     return false;
 }
 
-static void put_legend(const struct drawing *d) {
+/* Does the plan ever hold that kind of memory? */
+static bool holds(const struct rp_memory_trace *t, int kind) {
+    bool any = t->fixed.of[kind] > 0;
+    for (size_t s = 0; s < t->n_steps && !any; s++)
+        any = t->steps[s].during.of[kind] > 0;
+    return any;
+}
+
+/* What the areas are. */
+static void put_memory_legend(const struct drawing *d, int64_t y) {
     const struct rp_memory_trace *t = &d->r->plan;
-    int64_t x = put_key(d, "plan", LEFT, "this plan");
-    x = put_key(d, "all", x, "keep-all");
-    char *fixed = rp_format("fixed (%s)", rp_show_bytes(t->fixed_bytes).s);
-    x = put_key(d, "fixed", x, fixed);
-    free(fixed);
+    int64_t x = LEFT;
+    for (int i = 0; i < RP_N_MEMORY_KINDS; i++)
+        if (holds(t, rp_memory_kinds[i]))
+            x = put_key(d, kind_class[rp_memory_kinds[i]], x, y,
+                        rp_memory_kind_word[rp_memory_kinds[i]]);
+    put_key(d, "all", x, y, "keep-all");
+}
+
+/* What the queues do. */
+static void put_queue_legend(const struct drawing *d, int64_t y) {
+    const struct rp_memory_trace *t = &d->r->plan;
+    int64_t x = LEFT;
     if (t->reruns.n > 0) {
         char *again = rp_format("recomputing (%s)", rp_show_ns(t->recompute_ns).s);
-        x = put_key(d, "again", x, again);
+        x = put_key(d, "again", x, y, again);
         free(again);
     }
     if (d->n_lanes > 1)
-        x = put_key(d, "copy", x, "copying");
+        x = put_key(d, "copy", x, y, "copying");
     if (has_phase(d->r->g, RP_FORWARD))
-        x = put_key(d, "fwd", x, "forward");
+        x = put_key(d, "fwd", x, y, "forward");
     if (has_phase(d->r->g, RP_BACKWARD))
-        put_key(d, "bwd", x, "backward");
+        x = put_key(d, "bwd", x, y, "backward");
+    if (has_phase(d->r->g, RP_UPDATE))
+        put_key(d, "upd", x, y, "update");
 }
 
 /* ---- memory ---- */
@@ -184,20 +215,41 @@ static void put_axes(const struct drawing *d) {
     fprintf(d->f, "time in the step (%s)</text>\n", ns.unit_name);
 }
 
-/* The most memory in each column, as a filled outline that ends with the step. */
-static void put_curve(const struct drawing *d, const struct rp_memory_trace *t,
-                      const char *class) {
-    enum { N = (RIGHT - LEFT) / COLUMN };
-    uint64_t *held = rp_calloc(N, sizeof *held);
-    rp_memory_trace_columns(t, d->scale.total_ns, N, held);
-    int64_t end = x_of(d, t->time_ns), y = BOTTOM;
+/* The bytes of each column, as a filled outline that ends with the step at `end`. */
+static void put_outline(const struct drawing *d, const struct rp_memory_split *held,
+                        int64_t end, const char *class) {
+    int64_t y = BOTTOM;
     fprintf(d->f, "<path class=\"%s\" d=\"M%s %s", class, px(LEFT).s, px(BOTTOM).s);
-    for (int i = 0; i < N && LEFT + i * COLUMN < end; i++)
-        if (y_of(d, held[i]) != y) {
-            y = y_of(d, held[i]);
+    for (int i = 0; i < N_COLUMNS && LEFT + i * COLUMN < end; i++)
+        if (y_of(d, held[i].bytes) != y) {
+            y = y_of(d, held[i].bytes);
             fprintf(d->f, "%sH%sV%s", i % 16 ? "" : "\n", px(LEFT + i * COLUMN).s, px(y).s);
         }
     fprintf(d->f, "H%sV%sZ\"/>\n", px(end).s, px(BOTTOM).s);
+}
+
+/* The most memory in each column. */
+static void put_curve(const struct drawing *d, const struct rp_memory_trace *t,
+                      const char *class) {
+    struct rp_memory_split *held = rp_calloc(N_COLUMNS, sizeof *held);
+    rp_memory_trace_columns(t, d->scale.total_ns, N_COLUMNS, held);
+    put_outline(d, held, x_of(d, t->time_ns), class);
+    free(held);
+}
+
+/* What the plan holds when each column holds most: the area below all kinds, then that
+ * below all but the uppermost, and so on, each in front of the one before. */
+static void put_areas(const struct drawing *d) {
+    const struct rp_memory_trace *t = &d->r->plan;
+    struct rp_memory_split *held = rp_calloc(N_COLUMNS, sizeof *held);
+    rp_memory_trace_columns(t, d->scale.total_ns, N_COLUMNS, held);
+    for (int k = RP_N_MEMORY_KINDS; k-- > 0;) {
+        int kind = stacked_kinds[k];
+        if (holds(t, kind))
+            put_outline(d, held, x_of(d, t->time_ns), kind_class[kind]);
+        for (int i = 0; i < N_COLUMNS; i++)
+            rp_memory_split_take(&held[i], kind, held[i].of[kind]);
+    }
     free(held);
 }
 
@@ -208,6 +260,17 @@ static void put_budget(const struct drawing *d) {
     if (d->scale.with_budget)
         put_line(d, "budget", LEFT, y, RIGHT, y);
     put_text(d, "over e", RIGHT, y - 60, text);
+    free(text);
+}
+
+/* A line at the sources that stay on the device. */
+static void put_fixed(const struct drawing *d) {
+    uint64_t bytes = d->r->plan.fixed.bytes;
+    if (bytes == 0)
+        return;
+    char *text = rp_format("fixed %s", rp_show_bytes(bytes).s);
+    put_line(d, "fixed", LEFT, y_of(d, bytes), RIGHT, y_of(d, bytes));
+    put_text(d, "tick", LEFT + 60, y_of(d, bytes) - 40, text);
     free(text);
 }
 
@@ -318,16 +381,17 @@ void rp_chart_svg(const struct rp_report *r, FILE *f) {
     put_style(&d);
     fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", f);
     put_titles(&d);
-    put_legend(&d);
+    put_memory_legend(&d, 800);
+    put_queue_legend(&d, 1000);
     put_axes(&d);
     put_curve(&d, &r->keep_all, "all");
     put_bands(&d);
+    put_areas(&d);
     put_curve(&d, &r->plan, "plan");
-    int64_t fixed = y_of(&d, r->plan.fixed_bytes);
-    put_rect(&d, "fixed", LEFT, fixed, RIGHT - LEFT, BOTTOM - fixed, "/>\n");
     put_line(&d, "axis", LEFT, TOP, LEFT, BOTTOM);
     put_line(&d, "axis", LEFT, BOTTOM, RIGHT, BOTTOM);
     put_budget(&d);
+    put_fixed(&d);
     for (int lane = 0; lane < d.n_lanes; lane++)
         put_lane(&d, lane);
     fputs("</svg>\n", f);

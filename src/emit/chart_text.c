@@ -41,9 +41,9 @@ struct canvas {
     const struct rp_report *r;
     const struct glyphs *glyph;
     FILE *f;
-    struct rp_chart_scale scale; /* max_bytes >= 1 */
-    uint32_t n;                  /* columns */
-    uint64_t *plan, *keep_all;   /* bytes held, per column */
+    struct rp_chart_scale scale;             /* max_bytes >= 1 */
+    uint32_t n;                              /* columns */
+    struct rp_memory_split *plan, *keep_all; /* held, per column */
 };
 
 static void put_left(const struct canvas *c, const char *label, const char *axis) {
@@ -75,11 +75,11 @@ static void put_row(const struct canvas *c, uint32_t row) {
         label = rp_show_bytes(c->scale.max_bytes);
     put_left(c, label.s, label.s[0] != '\0' ? c->glyph->tick : c->glyph->bar);
     for (uint32_t i = 0; i < c->n; i++) {
-        uint32_t fill = fill_of(c, row, c->plan[i]);
+        uint32_t fill = fill_of(c, row, c->plan[i].bytes);
         const char *cell = c->glyph->block[fill];
         if (fill == 0 && budget)
             cell = c->glyph->budget;
-        else if (fill == 0 && fill_of(c, row, c->keep_all[i]) >= EIGHTHS / 2)
+        else if (fill == 0 && fill_of(c, row, c->keep_all[i].bytes) >= EIGHTHS / 2)
             cell = c->glyph->keep_all;
         fputs(cell, c->f);
     }

@@ -64,15 +64,24 @@ static void put_time(const struct rp_report *r, FILE *f) {
 static void put_memory(const struct rp_report *r, FILE *f) {
     const struct rp_memory_trace *t = &r->plan;
     fprintf(f, "memory    peak %s, %s of keep-all's %s, budget %s\n",
-            rp_show_bytes(t->peak_bytes).s,
-            rp_show_percent(t->peak_bytes, r->keep_all.peak_bytes).s,
-            rp_show_bytes(r->keep_all.peak_bytes).s, rp_show_bytes(r->p->budget_bytes).s);
-    fprintf(f, "          fixed %s", rp_show_bytes(t->fixed_bytes).s);
+            rp_show_bytes(t->peak.bytes).s,
+            rp_show_percent(t->peak.bytes, r->keep_all.peak.bytes).s,
+            rp_show_bytes(r->keep_all.peak.bytes).s, rp_show_bytes(r->p->budget_bytes).s);
+    fprintf(f, "          fixed %s", rp_show_bytes(t->fixed.bytes).s);
     if (r->p->addressed)
         fprintf(f, ", arena %s", rp_show_bytes(r->p->arena_bytes).s);
     if (r->p->host_bytes > 0)
         fprintf(f, ", host %s", rp_show_bytes(r->p->host_bytes).s);
     fputs(r->p->addressed ? "\n" : ", no addresses\n", f);
+    fputs("at peak   ", f);
+    rp_memory_split_print(&t->peak, f);
+    fputc('\n', f);
+    struct rp_memory_split host = rp_memory_split_host(r->g, r->p);
+    if (host.bytes == 0)
+        return;
+    fputs("on host   ", f);
+    rp_memory_split_print(&host, f);
+    fputc('\n', f);
 }
 
 /* How much less this plan holds during the op at keep-all's peak. */
@@ -80,11 +89,11 @@ static void put_saving(const struct rp_report *r, FILE *f) {
     uint32_t op = r->keep_all.peak_op;
     for (size_t s = 0; op != RP_NONE && s < r->p->steps.n; s++)
         if (r->p->steps.at[s].kind == RP_RUN && r->p->steps.at[s].id == op) {
-            uint64_t held = r->plan.steps[s].during_bytes;
-            if (held >= r->keep_all.peak_bytes)
+            uint64_t held = r->plan.steps[s].during.bytes;
+            if (held >= r->keep_all.peak.bytes)
                 return;
             fprintf(f, "saves     %s at keep-all's peak, during ",
-                    rp_show_bytes(r->keep_all.peak_bytes - held).s);
+                    rp_show_bytes(r->keep_all.peak.bytes - held).s);
             rp_put_clean(r->g->ops[op].name, f);
             fputc('\n', f);
             return;
@@ -206,7 +215,7 @@ void rp_report_steps(const struct rp_report *r, FILE *f) {
         fprintf(
             f, "%6zu %12s %10s %10s  %-5s ", s, show_start(&format, m->start_ns).s,
             is_free ? "" : rp_show_ns(m->end_ns - m->start_ns).s,
-            rp_show_bytes(is_free ? r->plan.steps[last].after_bytes : m->during_bytes).s,
+            rp_show_bytes(is_free ? r->plan.steps[last].after.bytes : m->during.bytes).s,
             verb(step, m));
         for (; s < last; s++) {
             rp_put_clean(name_of(r->g, &p->steps.at[s]), f);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "emit/memory_trace.h"
+#include "emit/memory/memory_trace.h"
 #include "model/graph.h"
 #include "model/plan.h"
 

@@ -32,7 +32,8 @@ static void put_steps(struct rp_json_writer *w, const struct rp_report *r) {
                                             : r->g->tensors[step->id].name);
         rp_json_uint(w, "start_ns", m->start_ns);
         rp_json_uint(w, "end_ns", m->end_ns);
-        rp_json_uint(w, "bytes", step->kind == RP_FREE ? m->after_bytes : m->during_bytes);
+        rp_json_uint(w, "bytes", step->kind == RP_FREE ? m->after.bytes : m->during.bytes);
+        rp_memory_split_json(step->kind == RP_FREE ? &m->after : &m->during, "by_kind", w);
         if (m->again)
             rp_json_bool(w, "again", true);
         rp_json_end(w);
@@ -42,6 +43,7 @@ static void put_steps(struct rp_json_writer *w, const struct rp_report *r) {
 
 static void put_totals(struct rp_json_writer *w, const struct rp_report *r) {
     const struct rp_memory_trace *t = &r->plan;
+    struct rp_memory_split host = rp_memory_split_host(r->g, r->p);
     rp_json_uint(w, "time_ns", t->time_ns);
     rp_json_uint(w, "baseline_time_ns", r->keep_all.time_ns);
     rp_json_uint(w, "recompute_ns", t->recompute_ns);
@@ -50,11 +52,13 @@ static void put_totals(struct rp_json_writer *w, const struct rp_report *r) {
     rp_json_string(w, "proof", rp_proof_word[r->p->claims.proof]);
     rp_bound_scope_json(&r->p->claims.bound_for, "bound_for", w);
     rp_json_uint(w, "budget_bytes", r->p->budget_bytes);
-    rp_json_uint(w, "peak_bytes", t->peak_bytes);
-    rp_json_uint(w, "keep_all_peak_bytes", r->keep_all.peak_bytes);
-    rp_json_uint(w, "fixed_bytes", t->fixed_bytes);
+    rp_json_uint(w, "peak_bytes", t->peak.bytes);
+    rp_memory_split_json(&t->peak, "peak_by_kind", w);
+    rp_json_uint(w, "keep_all_peak_bytes", r->keep_all.peak.bytes);
+    rp_json_uint(w, "fixed_bytes", t->fixed.bytes);
     rp_json_uint(w, "arena_bytes", r->p->arena_bytes);
     rp_json_uint(w, "host_bytes", r->p->host_bytes);
+    rp_memory_split_json(&host, "host_by_kind", w);
     rp_json_bool(w, "addressed", r->p->addressed);
     rp_json_uint(w, "swapped_out_bytes", t->copied_bytes[RP_TRACE_TO_HOST]);
     rp_json_uint(w, "d2h_busy_ns", t->busy_ns[RP_TRACE_TO_HOST]);

@@ -6,7 +6,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "emit/memory_trace.h"
+#include "emit/memory/memory_trace.h"
 
 /* ---- the graph ---- */
 
@@ -64,12 +64,12 @@ enum { COLUMNS = 240 };
 /* The memory over the step in thousandths of `peak`. */
 static void put_small_curve(struct rp_json_writer *w, const struct rp_memory_trace *t,
                             uint64_t peak) {
-    uint64_t column[COLUMNS];
+    struct rp_memory_split column[COLUMNS];
     rp_memory_trace_columns(t, rp_max_u64(t->time_ns, 1), COLUMNS, column);
     rp_json_array(w, "curve");
     for (int k = 0; k < COLUMNS; k++)
         rp_json_uint(w, NULL,
-                     (uint64_t)((unsigned __int128)column[k] * 1000 / rp_max_u64(peak, 1)));
+                     (uint64_t)((unsigned __int128)column[k].bytes * 1000 / rp_max_u64(peak, 1)));
     rp_json_end(w);
 }
 
@@ -79,16 +79,16 @@ static void put_keep_all(struct rp_json_writer *w, const struct rp_memory_trace 
                          uint64_t unit) {
     uint64_t held = 0;
     rp_json_object(w, "keep_all");
-    rp_json_uint(w, "peak", t->peak_bytes);
-    rp_json_uint(w, "fixed", t->fixed_bytes);
-    put_small_curve(w, t, t->peak_bytes);
+    rp_json_uint(w, "peak", t->peak.bytes);
+    rp_json_uint(w, "fixed", t->fixed.bytes);
+    put_small_curve(w, t, t->peak.bytes);
     rp_json_array(w, "rise"); /* per op: more than before it, and than during it */
     for (size_t s = 0; s < t->n_steps; s++) {
-        uint64_t during = (t->steps[s].during_bytes - t->fixed_bytes) / unit;
+        uint64_t during = (t->steps[s].during.bytes - t->fixed.bytes) / unit;
         rp_json_int(w, NULL, (int64_t)(during - held));
         while (s + 1 < t->n_steps && t->steps[s + 1].kind == RP_FREE)
             s++;
-        held = (t->steps[s].after_bytes - t->fixed_bytes) / unit;
+        held = (t->steps[s].after.bytes - t->fixed.bytes) / unit;
         rp_json_int(w, NULL, (int64_t)(held - during));
     }
     rp_json_end(w);
@@ -180,7 +180,7 @@ void rp_page_put_data(const struct rp_page *page, const size_t *plan_of, FILE *f
     rp_json_uint(&w, "unit", unit);
     put_device(&w, &g->device);
     put_keep_all(&w, &keep_all, unit);
-    put_entries(&w, page, plan_of, keep_all.peak_bytes);
+    put_entries(&w, page, plan_of, keep_all.peak.bytes);
     put_tensors(&w, g);
     put_ops(&w, g);
     rp_json_end(&w);

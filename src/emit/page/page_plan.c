@@ -4,7 +4,7 @@
 
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "emit/memory_trace.h"
+#include "emit/memory/memory_trace.h"
 #include "emit/page/page_data.h"
 
 /* A tensor on the device: from the step that allocates it to the one that frees it, or to
@@ -105,10 +105,10 @@ static void put_clocks(struct columns *c) {
 }
 
 static void put_memory(struct columns *c) {
-    uint64_t before = c->t.fixed_bytes;
+    uint64_t before = c->t.fixed.bytes;
     rp_json_array(&c->w, "held"); /* after each step, differences, in units */
-    for (size_t s = 0; s < c->t.n_steps; before = c->t.steps[s++].after_bytes) {
-        uint64_t after = c->t.steps[s].after_bytes;
+    for (size_t s = 0; s < c->t.n_steps; before = c->t.steps[s++].after.bytes) {
+        uint64_t after = c->t.steps[s].after.bytes;
         rp_json_int(&c->w, NULL,
                     after >= before ? (int64_t)((after - before) / c->unit)
                                     : -(int64_t)((before - after) / c->unit));
@@ -117,10 +117,10 @@ static void put_memory(struct columns *c) {
     rp_json_array(&c->w, "workspace"); /* of runs: step, units, address */
     for (size_t s = 0; s < c->t.n_steps; s++) {
         const struct rp_timed_step *m = &c->t.steps[s];
-        if (m->kind != RP_RUN || m->during_bytes == m->after_bytes)
+        if (m->kind != RP_RUN || m->during.bytes == m->after.bytes)
             continue;
         rp_json_uint(&c->w, NULL, s);
-        rp_json_uint(&c->w, NULL, (m->during_bytes - m->after_bytes) / c->unit);
+        rp_json_uint(&c->w, NULL, (m->during.bytes - m->after.bytes) / c->unit);
         if (c->p->addressed)
             rp_json_uint(&c->w, NULL, c->p->steps.at[s].address / c->unit);
     }
@@ -135,7 +135,7 @@ void rp_page_put_plan(const struct rp_graph *g, const struct rp_plan *p, FILE *f
     rp_memory_trace_plan(g, p, &c.t);
     collect_stays(&c);
     rp_json_object(&c.w, NULL);
-    rp_json_uint(&c.w, "fixed", c.t.fixed_bytes);
+    rp_json_uint(&c.w, "fixed", c.t.fixed.bytes);
     put_kinds(&c);
     put_clocks(&c);
     put_memory(&c);

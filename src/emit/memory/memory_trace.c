@@ -1,4 +1,4 @@
-#include "emit/memory_trace.h"
+#include "emit/memory/memory_trace.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ struct walk {
     const struct rp_plan *p;
     struct rp_memory_trace *t;
     struct rp_timeline timeline;
-    uint64_t held_bytes;  /* on the device, fixed ones included */
-    struct place *places; /* per tensor */
-    uint32_t *runs;       /* per op */
+    struct rp_memory_split held; /* on the device, fixed ones included */
+    struct place *places;        /* per tensor */
+    uint32_t *runs;              /* per op */
 };
 
 static uint64_t size_of(const struct walk *w, uint64_t bytes) {
@@ -36,7 +36,8 @@ static void allocate(struct walk *w, uint32_t x, uint64_t now_ns) {
     if (at->freed)
         at->off_ns += now_ns - at->freed_ns;
     at->live = true;
-    w->held_bytes += size_of(w, w->g->tensors[x].bytes);
+    rp_memory_split_add(&w->held, w->g->tensors[x].kind,
+                        size_of(w, w->g->tensors[x].bytes));
 }
 
 static void walk_run(struct walk *w, uint32_t i, struct rp_timed_step *s) {
@@ -50,7 +51,8 @@ static void walk_run(struct walk *w, uint32_t i, struct rp_timed_step *s) {
             allocate(w, op->outputs[k], s->start_ns);
         else if (op->cannot_rewrite)
             workspace += size_of(w, w->g->tensors[op->outputs[k]].bytes);
-    s->during_bytes = w->held_bytes + workspace;
+    s->during = w->held;
+    rp_memory_split_add(&s->during, RP_WORKSPACE, workspace);
     if (s->again)
         w->t->recompute_ns += op->time_ns;
 }
@@ -59,8 +61,9 @@ static void walk_free(struct walk *w, uint32_t x, struct rp_timed_step *s) {
     struct place *at = &w->places[x];
     assert(at->live);
     s->clock_ns = s->start_ns = s->end_ns = w->timeline.compute_ns;
-    s->during_bytes = w->held_bytes;
-    w->held_bytes -= size_of(w, w->g->tensors[x].bytes);
+    s->during = w->held;
+    rp_memory_split_take(&w->held, w->g->tensors[x].kind,
+                         size_of(w, w->g->tensors[x].bytes));
     at->live = false;
     at->freed = true;
     at->freed_ns = s->end_ns;
@@ -74,7 +77,7 @@ static void walk_copy(struct walk *w, uint32_t x, uint64_t end_ns, uint64_t copy
     w->t->copied_bytes[s->queue] += w->g->tensors[x].bytes;
     if (s->queue == RP_TRACE_TO_DEVICE)
         allocate(w, x, s->clock_ns);
-    s->during_bytes = w->held_bytes;
+    s->during = w->held;
 }
 
 static void walk_step(struct walk *w, const struct rp_step *step, struct rp_timed_step *s) {
@@ -99,7 +102,7 @@ static void walk_step(struct walk *w, const struct rp_step *step, struct rp_time
         walk_copy(w, step->id, t->h2d_ns, t->h2d_busy_ns - h2d_busy_ns, s);
         break;
     }
-    s->after_bytes = w->held_bytes;
+    s->after = w->held;
     w->t->busy_ns[s->queue] += s->end_ns - s->start_ns;
 }
 
@@ -129,8 +132,8 @@ static void finish(struct walk *w) {
     t->time_ns = rp_timeline_end(&w->timeline);
     t->stall_ns = w->timeline.stall_ns;
     for (size_t s = 0; s < t->n_steps; s++)
-        if (t->steps[s].during_bytes > t->peak_bytes) {
-            t->peak_bytes = t->steps[s].during_bytes;
+        if (t->steps[s].during.bytes > t->peak.bytes) {
+            t->peak = t->steps[s].during;
             t->peak_op = w->p->steps.at[s].kind == RP_RUN ? w->p->steps.at[s].id : RP_NONE;
         }
     for (uint32_t i = 0; i < w->g->n_ops; i++)
@@ -143,11 +146,11 @@ static void finish(struct walk *w) {
 void rp_memory_trace_plan(const struct rp_graph *g, const struct rp_plan *p,
                           struct rp_memory_trace *t) {
     *t = (struct rp_memory_trace){.n_steps = p->steps.n,
-                                  .fixed_bytes = rp_plan_fixed_bytes(p, g)};
+                                  .fixed = rp_memory_split_fixed(g, p)};
     t->steps = rp_calloc(p->steps.n, sizeof *t->steps);
-    t->peak_bytes = t->fixed_bytes;
+    t->peak = t->fixed;
     t->peak_op = RP_NONE;
-    struct walk w = {.g = g, .p = p, .t = t, .held_bytes = t->fixed_bytes};
+    struct walk w = {.g = g, .p = p, .t = t, .held = t->fixed};
     rp_timeline_init(&w.timeline, g);
     w.places = rp_calloc(g->n_tensors, sizeof *w.places);
     w.runs = rp_calloc(g->n_ops, sizeof *w.runs);
@@ -195,10 +198,11 @@ void rp_memory_trace_fini(struct rp_memory_trace *t) {
     *t = (struct rp_memory_trace){0};
 }
 
-/* `bytes` are held from start_ns to end_ns. If both are equal, the instant counts in the
- * column that ends there. */
-static void raise_columns(uint64_t start_ns, uint64_t end_ns, uint64_t bytes,
-                          uint64_t total_ns, uint32_t n, uint64_t *max_bytes) {
+/* `held` from start_ns to end_ns. If both are equal, the instant counts in the column that
+ * ends there. */
+static void raise_columns(uint64_t start_ns, uint64_t end_ns,
+                          const struct rp_memory_split *held, uint64_t total_ns, uint32_t n,
+                          struct rp_memory_split *most) {
     u128 first = (u128)start_ns * n / total_ns;
     u128 end = ((u128)end_ns * n + total_ns - 1) / total_ns;
     if (start_ns == end_ns)
@@ -206,22 +210,23 @@ static void raise_columns(uint64_t start_ns, uint64_t end_ns, uint64_t bytes,
     if (end <= first)
         end = first + 1;
     for (u128 c = first; c < end && c < n; c++)
-        if (max_bytes[c] < bytes)
-            max_bytes[c] = bytes;
+        if (most[c].bytes < held->bytes)
+            most[c] = *held;
 }
 
 void rp_memory_trace_columns(const struct rp_memory_trace *t, uint64_t total_ns, uint32_t n,
-                             uint64_t *max_bytes) {
-    uint64_t at = 0, held = t->fixed_bytes;
+                             struct rp_memory_split *most) {
+    const struct rp_memory_split *held = &t->fixed;
+    uint64_t at = 0;
     for (uint32_t c = 0; c < n; c++)
-        max_bytes[c] = 0;
+        most[c] = (struct rp_memory_split){0};
     for (size_t s = 0; s < t->n_steps; s++) {
         const struct rp_timed_step *m = &t->steps[s];
         uint64_t until = m->queue == RP_TRACE_COMPUTE ? m->end_ns : m->clock_ns;
-        raise_columns(at, m->clock_ns, held, total_ns, n, max_bytes);
-        raise_columns(m->clock_ns, until, m->during_bytes, total_ns, n, max_bytes);
+        raise_columns(at, m->clock_ns, held, total_ns, n, most);
+        raise_columns(m->clock_ns, until, &m->during, total_ns, n, most);
         at = until;
-        held = m->after_bytes;
+        held = &m->after;
     }
-    raise_columns(at, t->time_ns, held, total_ns, n, max_bytes);
+    raise_columns(at, t->time_ns, held, total_ns, n, most);
 }
