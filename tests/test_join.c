@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "profile/annotate.h"
-#include "profile/quartiles.h"
+#include "profile/join/quartiles.h"
 #include "run.h"
 
 /* x -a-> y -b-> z. %s is the name of b. */
@@ -138,7 +138,7 @@ static void the_median_over_steps_is_the_cost(void) {
     CU_ASSERT_EQUAL(o.c.step_ns, 100 + 5 + 210 + 10); /* 315, 325, 405 */
     CU_ASSERT(o.c.outside_ns == 0 && o.c.side_by_side_ns == 0 &&
               o.c.unknown_ranges == NULL);
-    CU_ASSERT(o.c.no_stamp + o.c.held_up + o.c.lost == 0);
+    CU_ASSERT(o.c.runs.no_stamp + o.c.runs.held_up + o.c.runs.lost == 0);
     CU_ASSERT_STRING_EQUAL(o.c.device, "Toy GPU");
     close_world(&o);
 }
@@ -267,7 +267,7 @@ static void runs_without_time_stamps_are_not_used(void) {
     end_step(&s);
     join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
-    CU_ASSERT(o.c.no_stamp == 1 && o.c.ops[0].n_samples == 1);
+    CU_ASSERT(o.c.runs.no_stamp == 1 && o.c.ops[0].n_samples == 1);
     CU_ASSERT(o.c.ops[0].median_ns == 100 && o.c.ops[1].n_samples == 2);
     close_world(&o);
 }
@@ -278,8 +278,8 @@ static void an_end_before_the_start_counts_as_no_time_stamp(void) {
     add_line(&s, "ext 60 %u", range(&s, "a", 0));
     add_line(&s, "work kernel 60 0 20 10 0 7 0");
     refused(&s, RP_ENV,
-            "op 'a': none of its 1 runs can be used: 1 without time stamps, 0 delayed by "
-            "tracing; run more steps");
+            "op 'a': none of its 1 runs can be used: 1 without time stamps, 0 with work "
+            "missing; run more steps");
 }
 
 /* Adds overhead of `kind` on `thread` around the call of a in the last of three steps. */
@@ -298,8 +298,8 @@ static uint32_t with_overhead(unsigned kind, unsigned thread, int before, int af
     end_step(&s);
     join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
-    CU_ASSERT_EQUAL(o.c.ops[0].median_ns, o.c.held_up ? 100 : 120);
-    uint32_t n = o.c.held_up;
+    CU_ASSERT_EQUAL(o.c.ops[0].median_ns, o.c.runs.held_up ? 100 : 120);
+    uint32_t n = o.c.runs.held_up;
     close_world(&o);
     return n;
 }
@@ -311,6 +311,54 @@ static void runs_delayed_by_tracing_are_not_used(void) {
     CU_ASSERT_EQUAL(with_overhead(2 << 16, 2, 5, 5), 0); /* of another thread */
     CU_ASSERT_EQUAL(with_overhead(2 << 16, 1, 5, 0), 0); /* ends as the call begins */
     CU_ASSERT_EQUAL(with_overhead(6 << 16, 1, 5, 5), 0); /* the queue was full */
+}
+
+/* A buffer is requested in the first call after each flush, so in the same op each time. */
+static void runs_of_an_op_that_is_always_delayed_are_used(void) {
+    struct scene s = begin_trace();
+    struct outcome o;
+    for (unsigned i = 0; i < 4; i++) {
+        begin_step(&s);
+        add_line(&s, "over %u 1 %llu %llu", 7u << 16, (unsigned long long)s.clock,
+                 (unsigned long long)s.clock + 6);
+        kernel(&s, range(&s, "a", 0), 5, 100 + 10 * i);
+        kernel(&s, range(&s, "b", 0), 50, 200);
+        end_step(&s);
+    }
+    join_world(&o, &s, 1, true);
+    CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+    CU_ASSERT(o.c.ops[0].n_samples == 3 && o.c.ops[0].median_ns == 120);
+    CU_ASSERT(o.c.ops[1].n_samples == 3 && o.c.ops[1].median_ns == 200);
+    CU_ASSERT(o.c.runs.held_but_used == 3 && o.c.runs.held_up == 0);
+    close_world(&o);
+}
+
+static void the_time_in_which_nothing_runs_is_counted(void) {
+    struct scene s = begin_trace();
+    struct outcome o;
+    begin_step(&s);
+    unsigned a = range(&s, "a", 0), b = range(&s, "b", 0);
+    add_line(&s, "ext 50 %u\next 51 %u", a, b);
+    s.lines++;
+    add_line(&s, "work kernel 50 0 1000 1100 0 7 0");
+    add_line(&s, "work copy 50 0 1010 1020 0 8 64");  /* beside it */
+    add_line(&s, "work kernel 50 0 1130 1150 0 7 0"); /* 30 later */
+    add_line(&s, "work kernel 51 0 1152 1160 0 7 0"); /* 2 later */
+    s.clock = 1200;
+    end_step(&s);
+    join_world(&o, &s, 1, true);
+    CU_ASSERT(o.rc == RP_OK && o.c.step_ns == 160 && o.c.idle_ns == 32);
+    CU_ASSERT(o.c.ops[0].n_pieces == 3 && o.c.ops[1].n_pieces == 1);
+    close_world(&o);
+}
+
+static void a_measurement_without_work_is_refused(void) {
+    struct scene s = begin_trace();
+    begin_step(&s);
+    range(&s, "a", 0);
+    range(&s, "b", 0);
+    end_step(&s);
+    refused(&s, RP_ENV, "CUPTI recorded no work of the device in the ops' ranges");
 }
 
 static void runs_with_less_work_than_usual_are_not_used(void) {
@@ -326,7 +374,7 @@ static void runs_with_less_work_than_usual_are_not_used(void) {
         end_step(&s);
     }
     join_world(&o, &s, 1, true);
-    CU_ASSERT(o.rc == RP_OK && o.c.lost == 1);
+    CU_ASSERT(o.rc == RP_OK && o.c.runs.lost == 1);
     CU_ASSERT(o.c.ops[0].n_samples == 3 && o.c.ops[0].min_ns == 150);
     close_world(&o);
 }
@@ -355,7 +403,7 @@ static void graph_launches_are_split_by_node(void) {
     join_world(&o, &s, 1, true);
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT(o.c.ops[0].n_samples == 2 && o.c.ops[1].n_samples == 2);
-    CU_ASSERT(o.c.ops[0].max_ns == 3 && o.c.ops[1].max_ns == 30 && o.c.lost == 0);
+    CU_ASSERT(o.c.ops[0].max_ns == 3 && o.c.ops[1].max_ns == 30 && o.c.runs.lost == 0);
     CU_ASSERT_EQUAL(o.c.outside_ns, 10); /* node 300, twice */
     close_world(&o);
 }
@@ -583,6 +631,9 @@ void suite_join(void) {
     RP_TEST(runs_without_time_stamps_are_not_used);
     RP_TEST(an_end_before_the_start_counts_as_no_time_stamp);
     RP_TEST(runs_delayed_by_tracing_are_not_used);
+    RP_TEST(runs_of_an_op_that_is_always_delayed_are_used);
+    RP_TEST(the_time_in_which_nothing_runs_is_counted);
+    RP_TEST(a_measurement_without_work_is_refused);
     RP_TEST(runs_with_less_work_than_usual_are_not_used);
     RP_TEST(graph_launches_are_split_by_node);
     RP_TEST(graph_launches_without_steps_count_one_by_one);

@@ -51,17 +51,20 @@ static void samples_that_give_no_rate_are_refused(void) {
     CU_ASSERT_EQUAL(fit.n, 0);
 }
 
-static rp_rc measure(const char *lines, struct rp_link_fit *c, struct rp_err *err) {
+static const char all_sections[] =
+    "range 1 0 1 0 0 0 @h2d\nrange 2 0 1 0 0 0 @d2h\nrange 3 0 1 0 0 0 @both\n"
+    "range 4 0 1 0 0 0 @compute\nrange 5 0 1 0 0 0 @compute+h2d\n"
+    "range 6 0 1 0 0 0 @compute+d2h\nrange 7 0 1 0 0 0 op\n";
+
+static rp_rc measure(const char *ranges, const char *lines, struct rp_link_fit *c,
+                     struct rp_err *err) {
     struct rp_trace t;
     char text[2048];
     *err = (struct rp_err){{0}};
     int len = snprintf(text, sizeof text,
-                       "remat-trace 1 7\nrange 1 0 1 0 0 0 @h2d\nrange 2 0 1 0 0 0 @d2h\n"
-                       "range 3 0 1 0 0 0 @both\nrange 4 0 1 0 0 0 @compute\n"
-                       "range 5 0 1 0 0 0 @compute+h2d\nrange 6 0 1 0 0 0 @compute+d2h\n"
-                       "range 7 0 1 0 0 0 op\next 1 1\next 2 2\next 3 3\next 4 4\next 5 5\n"
+                       "remat-trace 1 7\n%sext 1 1\next 2 2\next 3 3\next 4 4\next 5 5\n"
                        "ext 6 6\next 7 7\n%s",
-                       lines);
+                       ranges, lines);
     CU_ASSERT_EQUAL_FATAL(rp_trace_parse(text, (size_t)len, "t", &t, err), RP_OK);
     rp_rc rc = rp_link_fit_build(&t, 1, c, err);
     rp_trace_fini(&t);
@@ -89,7 +92,7 @@ static void each_section_sets_its_own_figures(void) {
         "work h2d 7 0 1000 9000 0 7 100\n"; /* range of an op */
     struct rp_link_fit c;
     struct rp_err err;
-    CU_ASSERT_EQUAL_FATAL(measure(lines, &c, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(measure(all_sections, lines, &c, &err), RP_OK);
     const struct rp_copy_fit *in = &c.copies[RP_LINK_ALONE][RP_LINK_H2D];
     const struct rp_copy_fit *back = &c.copies[RP_LINK_ALONE][RP_LINK_D2H];
     CU_ASSERT(in->n == 2 && in->latency_ns == 10 && in->bytes_per_s == 1000000000);
@@ -129,7 +132,7 @@ static void without_sections_the_device_is_unchanged(void) {
     struct rp_graph g = {.attrs = json_object()};
     g.device.h2d_bytes_per_s = 5;
     g.device.copy_latency_ns = 6;
-    CU_ASSERT_EQUAL_FATAL(measure("", &c, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(measure("", "", &c, &err), RP_OK);
     json_object_set_new(g.attrs, "profile", json_object());
     rp_annotate_link(&g, &c);
     CU_ASSERT(g.device.h2d_bytes_per_s == 5 && g.device.copy_latency_ns == 6);
@@ -140,10 +143,26 @@ static void without_sections_the_device_is_unchanged(void) {
 static void a_section_of_one_size_is_refused(void) {
     struct rp_link_fit c;
     struct rp_err err;
-    CU_ASSERT_EQUAL(measure("work d2h 2 0 1000 1220 0 7 100\n", &c, &err), RP_ENV);
+    CU_ASSERT_EQUAL(measure("range 2 0 1 0 0 0 @d2h\n", "work d2h 2 0 1000 1220 0 7 100\n",
+                            &c, &err),
+                    RP_ENV);
     CU_ASSERT_STRING_EQUAL(
         err.msg, "cannot fit latency and rate to 1 d2h copies (alone): this takes two "
                  "sizes, and larger copies must take longer");
+}
+
+static void a_section_without_its_work_is_refused(void) {
+    static const char *const lines[] = {
+        "", "work d2h 1 0 1000 1220 0 7 100\n", /* in the other direction */
+        "work kernel 1 0 1000 1220 0 7 0\n", "work h2d 1 0 0 0 0 7 100\n"};
+    struct rp_link_fit c;
+    struct rp_err err;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        CU_ASSERT_EQUAL(measure("range 1 0 1 0 0 0 @h2d\n", lines[i], &c, &err), RP_ENV);
+        CU_ASSERT_STRING_EQUAL(
+            err.msg,
+            "process 7: CUPTI recorded none of the work that section 'rp:@h2d' is for");
+    }
 }
 
 void suite_link_fit(void) {
@@ -155,4 +174,5 @@ void suite_link_fit(void) {
     RP_TEST(each_section_sets_its_own_figures);
     RP_TEST(without_sections_the_device_is_unchanged);
     RP_TEST(a_section_of_one_size_is_refused);
+    RP_TEST(a_section_without_its_work_is_refused);
 }

@@ -48,6 +48,7 @@ row model/zoo 'base/|model/'
 row kernels 'base/|model/graph\.h"|kernels/'
 row kernels/cuda 'kernels/'
 row profile 'base/|model/|profile/'
+row profile/join 'base/|model/graph\.h"|profile/(trace|record)\.h"|profile/join/'
 # This is loaded into other programs: it may use only libc and nothing that ends the process.
 row profile/inject 'profile/(record|inject/[a-z]+)\.h"'
 row pack 'base/|model/|pack/'

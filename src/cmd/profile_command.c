@@ -10,7 +10,7 @@
 #include "cmd/profile.h"
 #include "profile/annotate.h"
 #include "profile/launch.h"
-#include "profile/link_fit.h"
+#include "profile/join/link_fit.h"
 
 static const char *plural(uint32_t n) {
     return n == 1 ? "" : "s";
@@ -26,7 +26,8 @@ static uint64_t sum_of_ranges(const struct rp_joined_costs *c) {
 
 static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bool measured,
                    const char *out) {
-    uint32_t unused = c->no_stamp + c->held_up + c->lost;
+    const struct rp_run_counts *runs = &c->runs;
+    uint32_t unused = runs->no_stamp + runs->held_up + runs->lost;
     printf("ops       %s in %" PRIu32 " ops, quartiles %s apart (%s)\n",
            rp_show_ns(g->total_time_ns).s, g->n_ops, rp_show_ns(sum_of_ranges(c)).s,
            g->time_source);
@@ -39,7 +40,14 @@ static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bo
         printf("not used  %" PRIu32 " run%s of ops: %" PRIu32
                " without time stamps, %" PRIu32 " held up by tracing, %" PRIu32
                " with work missing\n",
-               unused, plural(unused), c->no_stamp, c->held_up, c->lost);
+               unused, plural(unused), runs->no_stamp, runs->held_up, runs->lost);
+    if (runs->held_but_used > 0)
+        printf("held up   %" PRIu32 " run%s used although tracing delayed the launch: the ops "
+               "have no others\n",
+               runs->held_but_used, plural(runs->held_but_used));
+    if (c->idle_ns > 0)
+        printf("idle      %s of the step (tracing makes pauses longer)\n",
+               rp_show_percent(c->idle_ns, c->step_ns).s);
     if (c->outside_ns > 0)
         printf("outside   %s of the device's work in steps is in no op's range\n",
                rp_show_percent(c->outside_ns, c->outside_ns + c->inside_ns).s);
@@ -71,10 +79,12 @@ static void report_json(const struct rp_graph *g, const struct rp_joined_costs *
     rp_json_uint(&w, "steps", c->n_steps);
     rp_json_uint(&w, "processes", c->n_processes);
     rp_json_object(&w, "not_used");
-    rp_json_uint(&w, "no_stamp", c->no_stamp);
-    rp_json_uint(&w, "held_up", c->held_up);
-    rp_json_uint(&w, "lost", c->lost);
+    rp_json_uint(&w, "no_stamp", c->runs.no_stamp);
+    rp_json_uint(&w, "held_up", c->runs.held_up);
+    rp_json_uint(&w, "lost", c->runs.lost);
     rp_json_end(&w);
+    rp_json_uint(&w, "held_but_used", c->runs.held_but_used);
+    rp_json_uint(&w, "idle_ns", c->idle_ns);
     rp_json_uint(&w, "outside_ns", c->outside_ns);
     rp_json_uint(&w, "inside_ns", c->inside_ns);
     rp_json_uint(&w, "side_by_side_ns", c->side_by_side_ns);

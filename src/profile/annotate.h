@@ -5,8 +5,8 @@
 #ifndef RP_PROFILE_ANNOTATE_H
 #define RP_PROFILE_ANNOTATE_H
 
-#include "profile/join.h"
-#include "profile/link_fit.h"
+#include "profile/join/join.h"
+#include "profile/join/link_fit.h"
 
 /* Sets op times, workspaces that the traced program stated, the device's name and memory,
  * time_source "cupti:NAME", and attrs.profile of each op and of the graph. `file` is g's

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "profile/names.h"
+#include "profile/join/names.h"
 
 static rp_rc match_ops(const struct rp_graph *a, const char *a_file,
                        const struct rp_graph *b, const char *b_file, uint32_t *op_of_b,

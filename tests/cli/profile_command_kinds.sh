@@ -19,6 +19,7 @@ try "child processes" -- traced exec { cuda $(step 9) $(step 110) } exec { cuda 
 try "a child that forks away does no harm" -- traced cuda fork { print child } $(step 110)
 try "runs that are not used" --  traced cuda $(step 9) $(step 110) $(step 130) $(step 150) \
     push rp:step push rp:a over 131072 10 kernel 170 pop push rp:b kernel 20 pop push rp:c kernel 200 pop sync pop
+FAKE_CUPTI=request try "an op that tracing delays in every step" -- traced cuda $(step 9) $(step 110) $(step 130)
 FAKE_CUPTI=zero=6 try "time stamps that are missing" -- traced cuda $(step 9) $(step 110) $(step 130)
 try "traces that are kept" --traces kept -- traced cuda $(step 9) $(step 110)
 try "read again" --traces kept

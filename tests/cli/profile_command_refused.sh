@@ -9,6 +9,8 @@ FAKE_CUPTI=subscribe=39 try "another profiler, unnamed" -- $all
 FAKE_CUPTI=register=35 try "no permission" -- $all
 FAKE_CUPTI=enable=999 try "no driver that CUPTI likes" -- $all
 FAKE_CUPTI=drop=5 try "dropped records" -- $all
+FAKE_CUPTI=flush=999 try "a flush that fails" -- $all
+try "no work" -- traced cuda push rp:a pop push rp:b pop push rp:c pop
 FAKE_CUPTI=tear try "a torn buffer" -- $all kernel 5
 try "a child after fork" -- traced cuda fork { push rp:a pop } $(step 110)
 try "an op that is missing" -- traced cuda push rp:a kernel 1 pop push rp:c kernel 1 pop

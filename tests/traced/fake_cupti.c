@@ -7,6 +7,11 @@
  *   tear        the last buffer ends within a record
  *   small       buffers hold one record
  *   nodevice    there is no record of the device
+ *   exit=N      after its exit handlers there are no more records, and a flush returns N.
+ *               They are registered when it is opened, as with the real library, and again
+ *               when it is first flushed
+ *   flush=N     every flush returns N, but does its work
+ *   request     the first call after a flush takes longer, since a buffer is requested
  */
 #include "fake_cupti.h"
 
@@ -24,6 +29,7 @@
 enum { MEMSET_BYTES = 88, MEMCPY_BYTES = 96, KERNEL_BYTES = 216, API_BYTES = 40 };
 enum { EXTERNAL_BYTES = 24, OVERHEAD_BYTES = 56, DEVICE_BYTES = 184, N_STREAMS = 8 };
 enum { LARGEST = KERNEL_BYTES };
+enum { BUFFER_REQUEST = 7 << 16 }; /* CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST */
 
 static struct {
     pthread_mutex_t lock;
@@ -35,6 +41,7 @@ static struct {
     size_t size, used;
     rp_cupti_callback *callback;
     bool enabled[64];
+    bool ended, flushed;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .clock = 1000000};
 
 static __thread struct {
@@ -138,6 +145,19 @@ static void record_device(void) {
     memcpy(r + 136, &name, sizeof name);
 }
 
+/* `ns` from now on, on this thread. */
+static void record_overhead(uint32_t kind, uint64_t ns) {
+    uint8_t *r = record(RP_CUPTI_OVERHEAD, OVERHEAD_BYTES);
+    if (r == NULL)
+        return;
+    put32(r, 4, kind);
+    put32(r, 8, 2);
+    put32(r, 12, (uint32_t)getpid());
+    put32(r, 16, (uint32_t)gettid());
+    put64(r, 24, fake.clock);
+    put64(r, 32, fake.clock + ns);
+}
+
 static void record_call(uint32_t kind, uint32_t correlation) {
     uint8_t *r;
     if (ids.n > 0 && (r = record(RP_CUPTI_EXTERNAL_CORRELATION, EXTERNAL_BYTES)) != NULL) {
@@ -185,6 +205,8 @@ void fake_launch(const struct fake_work *work, int n) {
     pthread_mutex_lock(&fake.lock);
     /* A call of the runtime makes a call of the driver. The work has the runtime's id. */
     uint32_t correlation = ++fake.correlation;
+    if (fake.buffer == NULL && option("request") != NULL)
+        record_overhead(BUFFER_REQUEST, 5);
     record_call(RP_CUPTI_RUNTIME, correlation);
     record_call(RP_CUPTI_DRIVER, ++fake.correlation);
     for (int i = 0; i < n; i++) {
@@ -208,15 +230,7 @@ void fake_sync(void) {
 
 void fake_overhead(uint32_t kind, uint64_t ns) {
     pthread_mutex_lock(&fake.lock);
-    uint8_t *r = record(RP_CUPTI_OVERHEAD, OVERHEAD_BYTES);
-    if (r != NULL) {
-        put32(r, 4, kind);
-        put32(r, 8, 2);
-        put32(r, 12, (uint32_t)getpid());
-        put32(r, 16, (uint32_t)gettid());
-        put64(r, 24, fake.clock);
-        put64(r, 32, fake.clock + ns);
-    }
+    record_overhead(kind, ns);
     pthread_mutex_unlock(&fake.lock);
 }
 
@@ -284,11 +298,25 @@ int cuptiActivityEnable(int kind) {
     return result;
 }
 
+static void end(void) {
+    fake.ended = true;
+}
+
+__attribute__((constructor)) static void opened(void) {
+    if (option("exit") != NULL)
+        atexit(end);
+}
+
 int cuptiActivityFlushAll(uint32_t flag) {
+    if (fake.ended)
+        return number("exit", RP_CUPTI_SUCCESS);
+    if (!fake.flushed && option("exit") != NULL)
+        atexit(end);
+    fake.flushed = true;
     pthread_mutex_lock(&fake.lock);
     hand_over(flag == 1);
     pthread_mutex_unlock(&fake.lock);
-    return RP_CUPTI_SUCCESS;
+    return number("flush", RP_CUPTI_SUCCESS);
 }
 
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record) {

@@ -16,6 +16,7 @@ static atomic_bool active;
 static atomic_long owner_pid; /* the process that started CUPTI */
 static pthread_once_t hooked = PTHREAD_ONCE_INIT;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
+static pthread_once_t used = PTHREAD_ONCE_INIT;
 
 /* ---- records from CUPTI ---- */
 
@@ -114,21 +115,44 @@ static uint64_t now(void) {
     return ns;
 }
 
-/* Writes complete buffers, so that most records are saved if the program is killed. */
-static void step_ended(void) {
-    cupti.flush_all(0);
+/* ---- flushing, and the end ---- */
+
+enum { COMPLETE_BUFFERS = 0, ALL_BUFFERS = 1 }; /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
+
+/* Records that a failed flush kept back are lost. */
+static void flush_buffers(uint32_t which) {
+    char why[256];
+    int result = cupti.flush_all(which);
+    if (result == RP_CUPTI_SUCCESS)
+        return;
+    rp_cupti_describe(&cupti, "cuptiActivityFlushAll", result, why, sizeof why);
+    rp_out_line("error %s", why);
 }
 
-static const struct rp_ranges_sink sink = {push, pop, step_ended, now};
-
-/* ---- beginning and end ---- */
-
+/* Runs once, however often it is registered. */
 static void finish(void) {
     rp_ranges_finish();
     if (atomic_exchange(&active, false) && atomic_load(&owner_pid) == getpid())
-        cupti.flush_all(1); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED: unfinished buffers too */
+        flush_buffers(ALL_BUFFERS);
     rp_out_close();
 }
+
+/* Exit handlers run in the reverse order of their registration. CUPTI registers its own
+ * when it is opened, and may do so again when it is used. After they have run it gives no
+ * more records, so `finish` is registered after each of these. */
+static void finish_at_exit(void) {
+    atexit(finish);
+}
+
+/* Saves what is complete, in case that the program is killed. */
+static void flush(void) {
+    flush_buffers(COMPLETE_BUFFERS);
+    pthread_once(&used, finish_at_exit);
+}
+
+static const struct rp_ranges_sink sink = {push, pop, flush, now};
+
+/* ---- beginning ---- */
 
 static void before_fork(void) {
     rp_nvtx_before_fork();
@@ -148,7 +172,7 @@ static void in_child(void) {
 }
 
 static void install_hooks(void) {
-    atexit(finish);
+    finish_at_exit();
     pthread_atfork(before_fork, in_parent, in_child);
 }
 
@@ -189,7 +213,9 @@ static bool start_cupti(char *why, size_t why_size) {
 
 static void start(void) {
     char why[512];
-    if (!start_cupti(why, sizeof why)) {
+    bool ok = start_cupti(why, sizeof why);
+    finish_at_exit();
+    if (!ok) {
         rp_out_line("error %s", why);
         return;
     }

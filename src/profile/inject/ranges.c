@@ -15,6 +15,7 @@ struct open_range {
     uint64_t id;   /* 0: not an "rp:" range */
     uint64_t step; /* its number if it is a step */
     uint64_t begin_ns;
+    bool section;
 };
 
 struct stack {
@@ -140,12 +141,16 @@ static void write_step(uint64_t number, uint64_t id, uint64_t begin_ns, uint64_t
                 (long)gettid(), begin_ns, end_ns);
 }
 
-static void end_step(uint64_t number, uint64_t id, uint64_t begin_ns) {
-    write_step(number, id, begin_ns, now());
+static void flush(void) {
     const struct rp_ranges_sink *to = atomic_load(&sink);
     if (to != NULL)
-        to->step_ended();
+        to->flush();
     rp_out_flush();
+}
+
+static void end_step(uint64_t number, uint64_t id, uint64_t begin_ns) {
+    write_step(number, id, begin_ns, now());
+    flush();
 }
 
 int rp_ranges_push(const void *domain, const struct rp_mark *mark) {
@@ -166,6 +171,7 @@ int rp_ranges_push(const void *domain, const struct rp_mark *mark) {
     if (name != NULL) {
         report_fork();
         r.id = atomic_fetch_add(&last_id, 1) + 1;
+        r.section = name[0] == '@';
         r.begin_ns = is_step(name) ? now() : 0;
         r.step = is_step(name) ? begin_step(r.begin_ns) : 0;
     }
@@ -196,6 +202,8 @@ int rp_ranges_pop(const void *domain) {
     remove_range(s, i - 1);
     if (r.step != 0)
         end_step(r.step, r.id, r.begin_ns);
+    else if (r.section)
+        flush();
     return depth(s, domain);
 }
 

@@ -1,5 +1,8 @@
 /* ranges: the NVTX ranges that each thread has open, and the steps.
  *
+ * Steps are ranges "rp:step", sections are ranges "rp:@NAME" (profile/join/link_fit.h). CUPTI is
+ * flushed when one ends.
+ *
  * Each range "rp:NAME" gets an id and passes it to CUPTI, which attaches it to everything
  * that the thread launches inside. Other ranges are kept only so that each pop finds its
  * push. A thread has one stack for all NVTX domains. A domain's pop closes the last range
@@ -24,7 +27,7 @@ struct rp_mark {
 struct rp_ranges_sink {
     bool (*push)(uint64_t id);
     void (*pop)(void);
-    void (*step_ended)(void);
+    void (*flush)(void); /* a step or a section has ended */
     uint64_t (*now)(void);
 };
 /* Passes ids to `sink` from now on. Before this call they are only stored. */

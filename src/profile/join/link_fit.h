@@ -11,8 +11,8 @@
  *
  * Thread-safe for different fits.
  */
-#ifndef RP_PROFILE_LINK_FIT_H
-#define RP_PROFILE_LINK_FIT_H
+#ifndef RP_PROFILE_JOIN_LINK_FIT_H
+#define RP_PROFILE_JOIN_LINK_FIT_H
 
 #include "profile/trace.h"
 
@@ -42,8 +42,11 @@ struct rp_link_fit {
     uint64_t kernel_permille[2];
 };
 
-/* Returns RP_OK with an empty fit if the traces have no such sections. RP_ENV if the copies
- * of a section cannot be fitted. */
+/* Whether a range "rp:NAME" is one of these sections; name has no "rp:". */
+bool rp_is_link_section(const char *name);
+
+/* Returns RP_OK with an empty fit if the traces have no such sections. RP_ENV if a section
+ * has none of the work that it is for, or if its copies cannot be fitted. */
 rp_rc rp_link_fit_build(const struct rp_trace *traces, size_t n, struct rp_link_fit *fit,
                         struct rp_err *err);
 

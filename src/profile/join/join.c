@@ -1,4 +1,4 @@
-#include "profile/join.h"
+#include "profile/join/join.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,33 +7,19 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "profile/names.h"
-#include "profile/quartiles.h"
+#include "profile/join/link_fit.h"
+#include "profile/join/names.h"
+#include "profile/join/quartiles.h"
+#include "profile/join/runs.h"
 
 /* CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL: the program waited for the device. That also
  * happens without tracing, and does not change how long the work takes. */
 enum { OVERHEAD_QUEUE_FULL = 6 << 16 };
 
-/* A piece of an op's work in a step, or a mark that the op had a range in the step. */
-struct piece {
-    uint32_t op, process;
-    uint64_t key; /* identifies the op's run: its step; without steps its range or launch */
-    uint64_t start_ns, end_ns;
-    uint64_t correlation;
-    enum { MARK, WORK, OF_GRAPH } what; /* OF_GRAPH: launched by a CUDA graph */
-    bool no_stamp, held_up;
-};
-
-/* One run of an op. */
-struct run {
-    uint32_t op, n_pieces;
-    uint64_t busy_ns;
-    bool no_stamp, held_up;
-};
-
-/* From the first start of a step's work to its last end. */
+/* From the first start of a step's work to its last end, and the time in it in which
+ * nothing ran. */
 struct span {
-    uint64_t begin_ns, end_ns;
+    uint64_t begin_ns, end_ns, idle_ns;
     bool used; /* the step has work */
 };
 
@@ -44,10 +30,9 @@ struct join {
     struct rp_op_index index;
     struct rp_joined_costs *c;
     struct rp_err *err;
-    RP_VEC(struct piece) pieces;
-    RP_VEC(struct run) runs;
+    RP_VEC(struct rp_piece) pieces;
     struct rp_name_list unknown_ranges;
-    RP_VEC(uint64_t) step_ns; /* per used step: first start to last end */
+    RP_VEC(uint64_t) step_ns, idle_ns; /* per used step */
     uint64_t device;
     bool has_device;
 
@@ -75,7 +60,7 @@ static void find_owners(struct join *j) {
         j->named[i] = j->owner[i] != RP_NONE;
         if (j->owner[i] == RP_NONE && r->parent != 0)
             j->owner[i] = j->owner[range_index(t, r->parent)];
-        if (j->owner[i] == RP_NONE && r->name[0] != '@')
+        if (j->owner[i] == RP_NONE && !rp_is_link_section(r->name))
             rp_push(&j->unknown_ranges, r->name);
     }
     for (size_t i = 0; i < t->nodes.n; i++) {
@@ -144,7 +129,7 @@ static void mark_runs(struct join *j) {
             continue;
         if (t->steps.n > 0 && used_step(t, r->step) == SIZE_MAX)
             continue;
-        struct piece p = {.op = j->owner[i],
+        struct rp_piece p = {.op = j->owner[i],
                           .process = j->process,
                           .key = t->steps.n > 0 ? r->step : r->id};
         rp_push(&j->pieces, p);
@@ -182,12 +167,13 @@ static bool has_stamps(const struct rp_trace_work *w) {
     return w->end_ns != 0 && w->start_ns <= w->end_ns;
 }
 
+/* Work comes by start. */
 static void extend(struct span *s, const struct rp_trace_work *w) {
-    if (!s->used || w->start_ns < s->begin_ns)
-        s->begin_ns = w->start_ns;
-    if (!s->used || w->end_ns > s->end_ns)
-        s->end_ns = w->end_ns;
-    s->used = true;
+    if (!s->used)
+        *s = (struct span){w->start_ns, w->start_ns, 0, true};
+    if (w->start_ns > s->end_ns)
+        s->idle_ns += w->start_ns - s->end_ns; /* no more than the span */
+    s->end_ns = rp_max_u64(s->end_ns, w->end_ns);
 }
 
 static void saturating_add(uint64_t *sum, uint64_t x) {
@@ -234,13 +220,13 @@ static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
         return RP_OK;
     }
     saturating_add(&j->c->inside_ns, ns);
-    struct piece p = {
+    struct rp_piece p = {
         .op = j->owner[range],
         .process = j->process,
         .start_ns = w->start_ns,
         .end_ns = w->end_ns,
         .correlation = w->correlation,
-        .what = owner != launcher ? OF_GRAPH : WORK,
+        .what = owner != launcher ? RP_PIECE_OF_GRAPH : RP_PIECE_WORK,
         .no_stamp = !has_stamps(w),
         .held_up = is_held_up(j, call),
     };
@@ -248,17 +234,17 @@ static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
         p.key = t->steps.at[step].number;
     else
         p.key =
-            p.what == OF_GRAPH ? w->correlation | (uint64_t)1 << 63 : named_range(j, range);
+            p.what == RP_PIECE_OF_GRAPH ? w->correlation | (uint64_t)1 << 63 : named_range(j, range);
     rp_push(&j->pieces, p);
     return check_device(j, w);
 }
 
 /* Time in which two ops ran at once. Works are sorted by start, and so are the pieces. */
 static void count_side_by_side(struct join *j, size_t first) {
-    const struct piece *last = NULL;
+    const struct rp_piece *last = NULL;
     for (size_t i = first; i < j->pieces.n; i++) {
-        const struct piece *p = &j->pieces.at[i];
-        if (p->what == MARK || p->no_stamp)
+        const struct rp_piece *p = &j->pieces.at[i];
+        if (p->what == RP_PIECE_MARK || p->no_stamp)
             continue;
         if (last != NULL && last->op != p->op && p->start_ns < last->end_ns) {
             uint64_t end_ns = rp_min_u64(p->end_ns, last->end_ns);
@@ -273,9 +259,12 @@ static void close_steps(struct join *j) {
     for (size_t i = 0; i < j->t->steps.n; i++) {
         if (used_step(j->t, j->t->steps.at[i].number) == SIZE_MAX)
             continue;
+        const struct span *s = &j->spans[i];
         j->c->n_steps++;
-        if (j->spans[i].used)
-            rp_push(&j->step_ns, j->spans[i].end_ns - j->spans[i].begin_ns);
+        if (!s->used)
+            continue;
+        rp_push(&j->step_ns, s->end_ns - s->begin_ns);
+        rp_push(&j->idle_ns, s->idle_ns);
     }
 }
 
@@ -326,129 +315,15 @@ static rp_rc join_trace(struct join *j) {
     return rc;
 }
 
-/* ---- runs and their quartiles ---- */
+/* ---- sums and medians ---- */
 
-static int by_run(const void *a, const void *b) {
-    const struct piece *x = a, *y = b;
-    const uint64_t p[] = {x->op, x->process, x->key, x->start_ns, x->end_ns};
-    const uint64_t q[] = {y->op, y->process, y->key, y->start_ns, y->end_ns};
-    for (size_t i = 0; i < sizeof p / sizeof p[0]; i++)
-        if (p[i] != q[i])
-            return p[i] < q[i] ? -1 : 1;
-    return 0;
-}
-
-static rp_rc fail_twice(const struct join *j, const struct piece *p,
-                        const struct rp_trace *t, const char *what) {
-    return rp_fail(j->err, RP_INPUT,
-                   "process %" PRIu64 ": op '%.80s' %s in step %" PRIu64
-                   ", so its runs cannot be told apart",
-                   t[p->process].pid, j->g->ops[p->op].name, what, p->key);
-}
-
-/* Pieces [from, to) are one run. They are sorted by start, marks first. */
-static rp_rc close_run(struct join *j, const struct rp_trace *traces, size_t from,
-                       size_t to) {
-    struct run r = {.op = j->pieces.at[from].op};
-    uint64_t end = 0, launch = 0;
-    bool marked = false, launched = false;
-    for (size_t i = from; i < to; i++) {
-        const struct piece *p = &j->pieces.at[i];
-        if (p->what == MARK) {
-            if (marked)
-                return fail_twice(j, p, traces, "has two ranges");
-            marked = true;
-            continue;
-        }
-        if (p->what == OF_GRAPH) {
-            if (launched && p->correlation != launch)
-                return fail_twice(j, p, traces, "has two CUDA graph launches");
-            launched = true;
-            launch = p->correlation;
-        }
-        r.n_pieces++;
-        r.no_stamp |= p->no_stamp;
-        r.held_up |= p->held_up;
-        if (p->no_stamp)
-            continue;
-        uint64_t start = rp_max_u64(p->start_ns, end);
-        if (p->end_ns > start) {
-            saturating_add(&r.busy_ns, p->end_ns - start);
-            end = p->end_ns;
-        }
-    }
-    rp_push(&j->runs, r);
-    return RP_OK;
-}
-
-static rp_rc close_runs(struct join *j, const struct rp_trace *traces) {
-    rp_rc rc = RP_OK;
-    if (j->pieces.n > 0)
-        qsort(j->pieces.at, j->pieces.n, sizeof *j->pieces.at, by_run);
-    for (size_t from = 0, to; from < j->pieces.n && rc == RP_OK; from = to) {
-        const struct piece *p = &j->pieces.at[from];
-        for (to = from + 1; to < j->pieces.n; to++) {
-            const struct piece *q = &j->pieces.at[to];
-            if (q->op != p->op || q->process != p->process || q->key != p->key)
-                break;
-        }
-        rc = close_run(j, traces, from, to);
-    }
-    return rc;
-}
-
-/* Runs [from, to) are those of one op. */
-static rp_rc summarize_op(struct join *j, size_t from, size_t to) {
-    struct rp_joined_costs *c = j->c;
-    const struct run *r = j->runs.at;
-    struct rp_op_cost *cost = &c->ops[r[from].op];
-    uint64_t *values = rp_calloc(to - from, sizeof *values);
-    for (size_t i = from; i < to; i++)
-        values[i - from] = r[i].n_pieces;
-    uint64_t usual = rp_quartiles_of(values, to - from).median;
-    size_t n = 0, held = 0, unstamped = 0;
-    for (size_t i = from; i < to; i++) {
-        if (r[i].no_stamp)
-            unstamped++;
-        else if (r[i].held_up)
-            held++;
-        else if (r[i].n_pieces < usual)
-            c->lost++;
-        else
-            values[n++] = r[i].busy_ns;
-    }
-    c->no_stamp += (uint32_t)unstamped;
-    c->held_up += (uint32_t)held;
-    if (n > 0) {
-        struct rp_quartiles s = rp_quartiles_of(values, n);
-        cost->n_samples = (uint32_t)n;
-        cost->min_ns = s.min;
-        cost->q1_ns = s.q1;
-        cost->median_ns = s.median;
-        cost->q3_ns = s.q3;
-        cost->max_ns = s.max;
-    }
-    free(values);
-    if (n > 0)
-        return RP_OK;
-    return rp_fail(j->err, RP_ENV,
-                   "op '%.80s': none of its %zu runs can be used: %zu without time stamps, "
-                   "%zu delayed by tracing; run more steps",
-                   j->g->ops[r[from].op].name, to - from, unstamped, held);
-}
-
-static rp_rc summarize(struct join *j) {
-    rp_rc rc = RP_OK;
-    for (size_t from = 0, to; from < j->runs.n && rc == RP_OK; from = to) {
-        for (to = from + 1; to < j->runs.n && j->runs.at[to].op == j->runs.at[from].op;)
-            to++;
-        rc = summarize_op(j, from, to);
-    }
+static void summarize(struct join *j) {
     for (uint32_t i = 0; i < j->c->n_ops; i++)
         saturating_add(&j->c->sum_ns, j->c->ops[i].median_ns);
-    if (j->step_ns.n > 0)
-        j->c->step_ns = rp_quartiles_of(j->step_ns.at, j->step_ns.n).median;
-    return rc;
+    if (j->step_ns.n == 0)
+        return;
+    j->c->step_ns = rp_quartiles_of(j->step_ns.at, j->step_ns.n).median;
+    j->c->idle_ns = rp_quartiles_of(j->idle_ns.at, j->idle_ns.n).median;
 }
 
 /* ---- what cannot be used ---- */
@@ -470,6 +345,14 @@ static rp_rc check_coverage(struct join *j, const char *file) {
     free(text);
     free(missing.at);
     return rc;
+}
+
+static rp_rc check_work(const struct join *j) {
+    for (uint32_t i = 0; i < j->g->n_ops; i++)
+        if (j->c->ops[i].n_pieces > 0)
+            return RP_OK;
+    return rp_fail(j->err, RP_ENV,
+                   "CUPTI recorded no work of the device in the ops' ranges");
 }
 
 /* RP_ENV if the trace is incomplete. A process that marked no ranges is not relevant. */
@@ -509,11 +392,13 @@ rp_rc rp_join_traces(const struct rp_graph *g, const char *graph_file,
                      const struct rp_trace *traces, size_t n_traces,
                      struct rp_joined_costs *c, struct rp_err *err) {
     struct join j = {.g = g, .c = c, .err = err};
+    uint64_t *process_ids = rp_calloc(n_traces + 1, sizeof *process_ids);
     *c = (struct rp_joined_costs){.n_ops = g->n_ops};
     c->ops = rp_calloc(g->n_ops + 1, sizeof *c->ops);
     rp_rc rc = rp_op_index_build(g, graph_file, &j.index, err);
     for (size_t i = 0; i < n_traces && rc == RP_OK; i++) {
         bool relevant;
+        process_ids[i] = traces[i].pid;
         rc = check_trace(&traces[i], &relevant, err);
         if (rc != RP_OK || !relevant)
             continue;
@@ -528,15 +413,19 @@ rp_rc rp_join_traces(const struct rp_graph *g, const char *graph_file,
     if (rc == RP_OK)
         rc = check_coverage(&j, graph_file);
     if (rc == RP_OK)
-        rc = close_runs(&j, traces);
+        rc = rp_op_costs_build(g, j.pieces.at, j.pieces.n, process_ids, c->ops, &c->runs,
+                               err);
     if (rc == RP_OK)
-        rc = summarize(&j);
+        rc = check_work(&j);
+    if (rc == RP_OK)
+        summarize(&j);
     if (j.unknown_ranges.n > 0)
         c->unknown_ranges = rp_name_list_text(&j.unknown_ranges, 4, &c->n_unknown_ranges);
+    free(process_ids);
     free(j.pieces.at);
-    free(j.runs.at);
     free(j.unknown_ranges.at);
     free(j.step_ns.at);
+    free(j.idle_ns.at);
     rp_op_index_fini(&j.index);
     if (rc != RP_OK)
         rp_joined_costs_fini(c);

@@ -1,11 +1,12 @@
-#include "profile/link_fit.h"
+#include "profile/join/link_fit.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "profile/quartiles.h"
+#include "profile/join/quartiles.h"
 
 const char *const rp_link_setting_word[RP_N_LINK_SETTINGS] = {"alone", "both_ways",
                                                               "beside_kernels"};
@@ -112,25 +113,50 @@ static bool find_section(const char *name, int *setting, unsigned *ways, int *ke
     return false;
 }
 
-static void gather(const struct rp_trace *t, struct sections *s) {
+bool rp_is_link_section(const char *name) {
+    int setting, kernels;
+    unsigned ways;
+    return find_section(name, &setting, &ways, &kernels);
+}
+
+/* Adds the work if the section of this name is for it. */
+static bool add_sample(const char *name, const struct rp_trace_work *w,
+                       struct sections *s) {
+    int setting, kernels;
+    unsigned ways;
+    if (w->end_ns == 0 || w->end_ns < w->start_ns ||
+        !find_section(name, &setting, &ways, &kernels))
+        return false;
+    const struct rp_copy_sample sample = {w->bytes, w->end_ns - w->start_ns};
+    const int way = w->kind == RP_WORK_D2H ? RP_LINK_D2H : RP_LINK_H2D;
+    const bool copy = w->kind == RP_WORK_H2D || w->kind == RP_WORK_D2H;
+    if (copy && (ways >> way & 1) != 0)
+        rp_push(&s->copies[setting][way], sample);
+    else if (w->kind == RP_WORK_KERNEL && kernels >= 0)
+        rp_push(&s->kernels[kernels], sample.ns);
+    else
+        return false;
+    return true;
+}
+
+/* A section without samples is an error: its copy rates would be missing without a word. */
+static rp_rc gather(const struct rp_trace *t, struct sections *s, struct rp_err *err) {
+    bool *sampled = rp_calloc(t->ranges.n + 1, sizeof *sampled);
     for (size_t i = 0; i < t->works.n; i++) {
-        const struct rp_trace_work *w = &t->works.at[i];
-        uint64_t owner, launcher = rp_trace_launcher(t, w, &owner);
+        uint64_t owner, launcher = rp_trace_launcher(t, &t->works.at[i], &owner);
         const struct rp_trace_range *r = rp_trace_range_of(t, launcher);
-        int setting, kernels;
-        unsigned ways;
-        if (r == NULL || w->end_ns == 0 || w->end_ns < w->start_ns ||
-            !find_section(r->name, &setting, &ways, &kernels))
-            continue;
-        uint64_t ns = w->end_ns - w->start_ns;
-        int way = w->kind == RP_WORK_D2H ? RP_LINK_D2H : RP_LINK_H2D;
-        bool copy = w->kind == RP_WORK_H2D || w->kind == RP_WORK_D2H;
-        struct rp_copy_sample sample = {w->bytes, ns};
-        if (copy && (ways >> way & 1) != 0)
-            rp_push(&s->copies[setting][way], sample);
-        if (w->kind == RP_WORK_KERNEL && kernels >= 0)
-            rp_push(&s->kernels[kernels], ns);
+        if (r != NULL && add_sample(r->name, &t->works.at[i], s))
+            sampled[r - t->ranges.at] = true;
     }
+    rp_rc rc = RP_OK;
+    for (size_t i = 0; i < t->ranges.n && rc == RP_OK; i++)
+        if (!sampled[i] && rp_is_link_section(t->ranges.at[i].name))
+            rc = rp_fail(err, RP_ENV,
+                         "process %" PRIu64 ": CUPTI recorded none of the work that section "
+                         "'rp:%s' is for",
+                         t->pid, t->ranges.at[i].name);
+    free(sampled);
+    return rc;
 }
 
 static uint64_t median(struct times *t) {
@@ -157,10 +183,12 @@ static rp_rc evaluate(struct sections *s, struct rp_link_fit *fit, struct rp_err
 rp_rc rp_link_fit_build(const struct rp_trace *traces, size_t n, struct rp_link_fit *fit,
                         struct rp_err *err) {
     struct sections s = {0};
+    rp_rc rc = RP_OK;
     *fit = (struct rp_link_fit){0};
-    for (size_t i = 0; i < n; i++)
-        gather(&traces[i], &s);
-    rp_rc rc = evaluate(&s, fit, err);
+    for (size_t i = 0; i < n && rc == RP_OK; i++)
+        rc = gather(&traces[i], &s, err);
+    if (rc == RP_OK)
+        rc = evaluate(&s, fit, err);
     for (int setting = 0; setting < RP_N_LINK_SETTINGS; setting++)
         for (int way = 0; way < 2; way++)
             free(s.copies[setting][way].at);

@@ -2,8 +2,8 @@
  *
  * Thread-safe: nothing is kept between calls.
  */
-#ifndef RP_PROFILE_QUARTILES_H
-#define RP_PROFILE_QUARTILES_H
+#ifndef RP_PROFILE_JOIN_QUARTILES_H
+#define RP_PROFILE_JOIN_QUARTILES_H
 
 #include <stddef.h>
 #include <stdint.h>

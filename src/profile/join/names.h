@@ -2,8 +2,8 @@
  *
  * Thread-safe for different objects.
  */
-#ifndef RP_PROFILE_NAMES_H
-#define RP_PROFILE_NAMES_H
+#ifndef RP_PROFILE_JOIN_NAMES_H
+#define RP_PROFILE_JOIN_NAMES_H
 
 #include "model/graph.h"
 

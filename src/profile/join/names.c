@@ -1,4 +1,4 @@
-#include "profile/names.h"
+#include "profile/join/names.h"
 
 #include <stdlib.h>
 #include <string.h>

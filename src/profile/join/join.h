@@ -1,45 +1,32 @@
 /* join: joins traces of a program with the graph of its step, by op name. The result is the
  * time in a step that the device worked for each op: the median over steps, and quartiles.
  *
- * Work belongs to the innermost range around its launch that names an op of the graph. An
- * op's time in a step is the time in which at least one piece of its work ran. Pieces that
- * overlap on two streams count once, and pauses between pieces do not count.
- *
- * Some measurements are not used. These are the first of several steps, which warms up, and
- * work outside steps, if there are steps. A run of an op is counted but not used if its
- * work has no time stamps, if tracing delayed its launch, or if it has less work than the
- * op usually has.
+ * Work belongs to the innermost range around its launch that names an op of the graph. How
+ * long it takes in a step, and which of its runs are used, is said in runs.h. The first of
+ * several steps warms up and is not used, nor is work outside steps, if there are steps.
  *
  * Thread-safe for different results.
  */
-#ifndef RP_PROFILE_JOIN_H
-#define RP_PROFILE_JOIN_H
+#ifndef RP_PROFILE_JOIN_JOIN_H
+#define RP_PROFILE_JOIN_JOIN_H
 
 #include "model/graph.h"
+#include "profile/join/runs.h"
 #include "profile/trace.h"
-
-struct rp_op_cost {
-    uint32_t n_samples;
-    uint64_t median_ns, q1_ns, q3_ns, min_ns, max_ns;
-    uint64_t workspace_bytes; /* the largest that a range stated */
-    bool has_workspace;
-};
 
 struct rp_joined_costs {
     struct rp_op_cost *ops; /* per op of the graph */
     uint32_t n_ops;
     uint64_t sum_ns; /* of the medians */
-    /* Median over steps: from the first start of work to the last end. 0: no steps. */
-    uint64_t step_ns;
+    /* Medians over steps: from the first start of work to the last end, and the part of
+     * that in which nothing ran. 0: no steps. */
+    uint64_t step_ns, idle_ns;
     uint32_t n_steps; /* used ones, over all processes */
     uint32_t n_processes;
     char *device;
     uint64_t memory_bytes;
     uint64_t cupti_version;
-
-    /* Runs of ops that were not used: without time stamps, delayed by tracing, with work
-     * missing. */
-    uint32_t no_stamp, held_up, lost;
+    struct rp_run_counts runs;
     uint64_t outside_ns, inside_ns; /* work in steps, outside and inside ranges of ops */
     uint64_t side_by_side_ns;       /* two ops ran at once; included in both ops' times */
     char *unknown_ranges;           /* ranges that name no op: "a, b and 3 more", or NULL */

@@ -1,4 +1,4 @@
-#include "profile/quartiles.h"
+#include "profile/join/quartiles.h"
 
 #include <assert.h>
 #include <stdlib.h>
