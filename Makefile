@@ -138,6 +138,10 @@ $(BUILD)/traced/traced: $(BUILD)/tests/traced/traced.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(link) -ldl -pthread
+$(BUILD)/traced/exit_order: $(BUILD)/tests/traced/exit_order.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(link) -rdynamic -ldl
 $(BUILD)/traced/traced_nvtx: tests/traced/traced.c $(BUILD)/tests/traced/traced.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(RP_CFLAGS)) -DREAL_NVTX -isystem $(NVTX_H) -o $@ $< $(LDFLAGS) -ldl

@@ -143,9 +143,9 @@ static void without_sections_the_device_is_unchanged(void) {
 static void a_section_of_one_size_is_refused(void) {
     struct rp_link_fit c;
     struct rp_err err;
-    CU_ASSERT_EQUAL(measure("range 2 0 1 0 0 0 @d2h\n", "work d2h 2 0 1000 1220 0 7 100\n",
-                            &c, &err),
-                    RP_ENV);
+    CU_ASSERT_EQUAL(
+        measure("range 2 0 1 0 0 0 @d2h\n", "work d2h 2 0 1000 1220 0 7 100\n", &c, &err),
+        RP_ENV);
     CU_ASSERT_STRING_EQUAL(
         err.msg, "cannot fit latency and rate to 1 d2h copies (alone): this takes two "
                  "sizes, and larger copies must take longer");

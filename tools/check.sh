@@ -61,6 +61,7 @@ part examples tools/check-examples.sh
 part emit tools/check-emit.sh
 part campaign "$build/run-campaign" --steady --seed 1 --cases 100 --folder "$build/campaign" "$build/remat-plan"
 part profile tools/check-profile.sh
+part cupti-exit tools/check-cupti-exit.sh
 part python-plain tools/check-python.sh plain
 part python tools/check-python.sh full
 part layers tools/check-layers.sh

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "cmd/profile.h"
 #include "profile/annotate.h"
-#include "profile/launch.h"
 #include "profile/join/link_fit.h"
+#include "profile/launch.h"
 
 static const char *plural(uint32_t n) {
     return n == 1 ? "" : "s";
@@ -42,7 +42,8 @@ static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bo
                " with work missing\n",
                unused, plural(unused), runs->no_stamp, runs->held_up, runs->lost);
     if (runs->held_but_used > 0)
-        printf("held up   %" PRIu32 " run%s used although tracing delayed the launch: the ops "
+        printf("held up   %" PRIu32
+               " run%s used although tracing delayed the launch: the ops "
                "have no others\n",
                runs->held_but_used, plural(runs->held_but_used));
     if (c->idle_ns > 0)

@@ -1,7 +1,7 @@
 /* ranges: the NVTX ranges that each thread has open, and the steps.
  *
- * Steps are ranges "rp:step", sections are ranges "rp:@NAME" (profile/join/link_fit.h). CUPTI is
- * flushed when one ends.
+ * Steps are ranges "rp:step", sections are ranges "rp:@NAME" (profile/join/link_fit.h).
+ * CUPTI is flushed when one ends.
  *
  * Each range "rp:NAME" gets an id and passes it to CUPTI, which attaches it to everything
  * that the thread launches inside. Other ranges are kept only so that each pop finds its

@@ -130,8 +130,8 @@ static void mark_runs(struct join *j) {
         if (t->steps.n > 0 && used_step(t, r->step) == SIZE_MAX)
             continue;
         struct rp_piece p = {.op = j->owner[i],
-                          .process = j->process,
-                          .key = t->steps.n > 0 ? r->step : r->id};
+                             .process = j->process,
+                             .key = t->steps.n > 0 ? r->step : r->id};
         rp_push(&j->pieces, p);
         struct rp_op_cost *cost = &j->c->ops[p.op];
         cost->has_workspace |= r->has_workspace;
@@ -233,8 +233,8 @@ static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
     if (t->steps.n > 0)
         p.key = t->steps.at[step].number;
     else
-        p.key =
-            p.what == RP_PIECE_OF_GRAPH ? w->correlation | (uint64_t)1 << 63 : named_range(j, range);
+        p.key = p.what == RP_PIECE_OF_GRAPH ? w->correlation | (uint64_t)1 << 63
+                                            : named_range(j, range);
     rp_push(&j->pieces, p);
     return check_device(j, w);
 }

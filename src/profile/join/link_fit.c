@@ -151,10 +151,11 @@ static rp_rc gather(const struct rp_trace *t, struct sections *s, struct rp_err 
     rp_rc rc = RP_OK;
     for (size_t i = 0; i < t->ranges.n && rc == RP_OK; i++)
         if (!sampled[i] && rp_is_link_section(t->ranges.at[i].name))
-            rc = rp_fail(err, RP_ENV,
-                         "process %" PRIu64 ": CUPTI recorded none of the work that section "
-                         "'rp:%s' is for",
-                         t->pid, t->ranges.at[i].name);
+            rc =
+                rp_fail(err, RP_ENV,
+                        "process %" PRIu64 ": CUPTI recorded none of the work that section "
+                        "'rp:%s' is for",
+                        t->pid, t->ranges.at[i].name);
     free(sampled);
     return rc;
 }
