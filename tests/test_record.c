@@ -176,6 +176,35 @@ static void calls_ids_overheads_and_devices_are_read(void) {
     CU_ASSERT_PTR_EQUAL(r.name, name);
 }
 
+static struct made memory(uint32_t operation, uint32_t kind) {
+    struct made m = make(128, RP_CUPTI_MEMORY2);
+    set32(&m, 4, operation);
+    set32(&m, 8, kind);
+    set32(&m, 12, 55);
+    set64(&m, 16, (uint64_t)1 << 40);
+    set64(&m, 24, 4096);
+    set64(&m, 32, 77);
+    return m;
+}
+
+static void allocations_and_releases_are_read(void) {
+    for (uint32_t kind = 0; kind < 10; kind++) {
+        struct made m = memory(1, kind);
+        struct rp_record r = read_in(&m, CUDA_13_0);
+        if (kind < 2 || kind > 7) {
+            CU_ASSERT_EQUAL(r.type, RP_RECORD_OTHER); /* unknown or pageable */
+            continue;
+        }
+        CU_ASSERT(r.type == RP_RECORD_MEMORY && !r.release && r.correlation == 55);
+        CU_ASSERT(r.address == (uint64_t)1 << 40 && r.bytes == 4096 && r.start_ns == 77);
+        CU_ASSERT_EQUAL(r.place, kind == 2 ? RP_MEMORY_PINNED : RP_MEMORY_DEVICE);
+    }
+    struct made m = memory(2, 3);
+    CU_ASSERT(read_in(&m, CUDA_13_0).release);
+    m = memory(3, 3);
+    CU_ASSERT_EQUAL(read_in(&m, CUDA_13_0).type, RP_RECORD_OTHER);
+}
+
 static void records_of_other_kinds_are_skipped(void) {
     for (uint32_t kind = 0; kind < 64; kind++) {
         struct made m = make(200, kind);
@@ -288,6 +317,14 @@ static void a_walk_that_makes_no_progress_is_refused(void) {
     AT(type, streamId, 40);                                                                \
     CU_ASSERT_EQUAL(sizeof(CUpti_Activity##type), bytes_)
 
+#define MEMORY(type)                                                                       \
+    AT(type, memoryOperationType, 4);                                                      \
+    AT(type, memoryKind, 8);                                                               \
+    AT(type, correlationId, 12);                                                           \
+    AT(type, address, 16);                                                                 \
+    AT(type, bytes, 24);                                                                   \
+    AT(type, timestamp, 32)
+
 static void offsets_equal_those_of_the_installed_headers(void) {
     KERNEL(Kernel4, 144);
     KERNEL(Kernel5, 160);
@@ -339,6 +376,15 @@ static void offsets_equal_those_of_the_installed_headers(void) {
     AT(Device5, name, 136);
     AT(Device5, id, 112);
     AT(Device5, globalMemorySize, 16);
+    MEMORY(Memory2);
+    MEMORY(Memory3);
+    MEMORY(Memory4);
+    SAME(CUPTI_ACTIVITY_KIND_MEMORY2, RP_CUPTI_MEMORY2);
+    SAME(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 1);
+    SAME(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 2);
+    SAME(CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE, 1);
+    SAME(CUPTI_ACTIVITY_MEMORY_KIND_PINNED, 2);
+    SAME(CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC, 7);
     SAME(CUPTI_ACTIVITY_KIND_OVERHEAD, RP_CUPTI_OVERHEAD);
     SAME(CUPTI_ACTIVITY_KIND_MEMCPY2, RP_CUPTI_MEMCPY2);
     SAME(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, RP_CUPTI_EXTERNAL_CORRELATION);
@@ -356,6 +402,7 @@ void suite_record(void) {
     RP_TEST(copies_between_devices_are_read);
     RP_TEST(the_direction_of_a_copy_is_read);
     RP_TEST(calls_ids_overheads_and_devices_are_read);
+    RP_TEST(allocations_and_releases_are_read);
     RP_TEST(records_of_other_kinds_are_skipped);
     RP_TEST(a_buffer_is_read_to_its_end);
     RP_TEST(torn_buffers_are_refused);

@@ -23,13 +23,16 @@ static void a_trace_is_read_and_written_back_sorted(void) {
                                "over 65536 0 10 20\n"
                                "node 9 3\n"
                                "clone 10 9\n"
+                               "memory free device 5 4096 0 90\n"
+                               "memory alloc pinned 5 64 10 80\n"
+                               "memory alloc device 5 4096 512 90\n"
                                "device 0 1024 Toy GPU\n"
                                "dropped 2\n"
                                "dropped 3\n"
                                "torn 1\n"
                                "error first\n"
                                "error second\n"
-                               "end 19\n";
+                               "end 22\n";
     static const char sorted[] = "remat-trace 1 42\n"
                                  "cupti 130001\n"
                                  "device 0 1024 Toy GPU\n"
@@ -44,10 +47,13 @@ static void a_trace_is_read_and_written_back_sorted(void) {
                                  "work h2d 5 0 100 200 0 7 4096\n"
                                  "work kernel 6 9 300 400 0 7 0\n"
                                  "over 65536 0 10 20\n"
+                                 "memory alloc pinned 5 64 10 80\n"
+                                 "memory free device 5 4096 0 90\n"
+                                 "memory alloc device 5 4096 512 90\n"
                                  "dropped 5\n"
                                  "torn 1\n"
                                  "error first\n"
-                                 "end 17\n";
+                                 "end 20\n";
     struct rp_trace t;
     struct rp_err err;
     char *dump;
@@ -97,6 +103,10 @@ static void wrong_lines_are_refused(void) {
         "work kernel 1 0 2 9223372036854775808 0 0 0",
         "work",
         "over 1 0 1",
+        "memory make device 1 2 3 4",
+        "memory alloc host 1 2 3 4",
+        "memory alloc device 1 2 3",
+        "memory alloc device 1 2 9223372036854775808 4",
         "device 0 1 ",
         "device 0 9223372036854775808 a",
         "dropped",

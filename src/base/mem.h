@@ -48,6 +48,12 @@ static inline bool rp_add(uint64_t *sum, uint64_t x) {
     return true;
 }
 
+/* The sum becomes RP_MAX_QUANTITY if it would pass that. */
+static inline void rp_add_capped(uint64_t *sum, uint64_t x) {
+    if (!rp_add(sum, x))
+        *sum = RP_MAX_QUANTITY;
+}
+
 /* `bytes` rounded up to a multiple of `alignment`, which is 1 or more. The result may pass
  * RP_MAX_QUANTITY. */
 static inline uint64_t rp_round_up(uint64_t bytes, uint64_t alignment) {

@@ -11,6 +11,7 @@
 #include "profile/annotate.h"
 #include "profile/join/link_fit.h"
 #include "profile/launch.h"
+#include "solve/solver.h"
 
 static const char *plural(uint32_t n) {
     return n == 1 ? "" : "s";
@@ -46,6 +47,12 @@ static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bo
                " run%s used although tracing delayed the launch: the ops "
                "have no others\n",
                runs->held_but_used, plural(runs->held_but_used));
+    if (c->memory.known)
+        printf(
+            "memory    %s held on the device in a step (%s when it begins); by the graph, "
+            "keep-all takes %s\n",
+            rp_show_bytes(c->memory.peak_bytes).s, rp_show_bytes(c->memory.begin_bytes).s,
+            rp_show_bytes(rp_keep_all_bytes(g, true)).s);
     if (c->idle_ns > 0)
         printf("idle      %s of the step (tracing makes pauses longer)\n",
                rp_show_percent(c->idle_ns, c->step_ns).s);
@@ -90,6 +97,14 @@ static void report_json(const struct rp_graph *g, const struct rp_joined_costs *
     rp_json_uint(&w, "inside_ns", c->inside_ns);
     rp_json_uint(&w, "side_by_side_ns", c->side_by_side_ns);
     rp_json_uint(&w, "unknown_ranges", c->n_unknown_ranges);
+    if (c->memory.known) {
+        rp_json_object(&w, "memory");
+        rp_json_uint(&w, "begin_bytes", c->memory.begin_bytes);
+        rp_json_uint(&w, "peak_bytes", c->memory.peak_bytes);
+        rp_json_uint(&w, "pinned_bytes", c->memory.pinned_bytes);
+        rp_json_uint(&w, "keep_all_bytes", rp_keep_all_bytes(g, true));
+        rp_json_end(&w);
+    }
     rp_json_end(&w);
     rp_json_finish(&w);
 }

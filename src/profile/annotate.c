@@ -27,7 +27,7 @@ static json_t *own_attrs(json_t **attrs) {
 
 static void annotate_op(struct rp_op *op, const struct rp_op_cost *c) {
     op->time_ns = c->median_ns;
-    if (c->has_workspace)
+    if (c->states_workspace || c->workspace_bytes > 0)
         op->workspace_bytes = c->workspace_bytes;
     json_t *profile = json_object();
     set_number(profile, "samples", c->n_samples);
@@ -55,6 +55,13 @@ rp_rc rp_annotate_costs(struct rp_graph *g, const struct rp_joined_costs *c,
     set_number(profile, "sum_ns", c->sum_ns);
     set_number(profile, "outside_ns", c->outside_ns);
     set_number(profile, "side_by_side_ns", c->side_by_side_ns);
+    if (c->memory.known) {
+        json_t *memory = json_object();
+        set_number(memory, "begin_bytes", c->memory.begin_bytes);
+        set_number(memory, "peak_bytes", c->memory.peak_bytes);
+        set_number(memory, "pinned_bytes", c->memory.pinned_bytes);
+        json_object_set_new(profile, "memory", memory);
+    }
     json_object_set_new(own_attrs(&g->attrs), "profile", profile);
     return rp_graph_check(g, file, err);
 }

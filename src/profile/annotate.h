@@ -8,7 +8,7 @@
 #include "profile/join/join.h"
 #include "profile/join/link_fit.h"
 
-/* Sets op times, workspaces that the traced program stated, the device's name and memory,
+/* Sets op times, workspaces that were stated or measured, the device's name and memory,
  * time_source "cupti:NAME", and attrs.profile of each op and of the graph. `file` is g's
  * name in messages. RP_INPUT if the sum of times passes the limit of graphs. */
 rp_rc rp_annotate_costs(struct rp_graph *g, const struct rp_joined_costs *c,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 const char *const rp_work_word[RP_N_WORK_KINDS] = {"kernel", "set", "copy", "h2d", "d2h"};
+const char *const rp_memory_word[RP_N_MEMORY_PLACES] = {"device", "pinned"};
 
 /* API version of CUDA 11.0, in which records of kernels, copies and fills got graphNodeId.
  */
@@ -41,6 +42,8 @@ static size_t prefix_of(uint32_t kind) {
         return 40;
     case RP_CUPTI_DEVICE:
         return 144;
+    case RP_CUPTI_MEMORY2:
+        return 40;
     default:
         return 0;
     }
@@ -87,6 +90,21 @@ static void read_overhead(const uint8_t *r, struct rp_record *out) {
     out->end_ns = u64(r, 32);
 }
 
+/* CUpti_ActivityMemoryKind: PINNED 2, DEVICE 3, ARRAY 4, MANAGED 5, DEVICE_STATIC 6,
+ * MANAGED_STATIC 7. CUpti_ActivityMemoryOperationType: ALLOCATION 1, RELEASE 2. */
+static void read_memory(const uint8_t *r, struct rp_record *out) {
+    const uint32_t operation = u32(r, 4), kind = u32(r, 8);
+    if (operation < 1 || operation > 2 || kind < 2 || kind > 7)
+        return;
+    out->type = RP_RECORD_MEMORY;
+    out->release = operation == 2;
+    out->place = kind == 2 ? RP_MEMORY_PINNED : RP_MEMORY_DEVICE;
+    out->correlation = u32(r, 12);
+    out->address = u64(r, 16);
+    out->bytes = u64(r, 24);
+    out->start_ns = u64(r, 32);
+}
+
 bool rp_record_read(const void *record, size_t available, uint32_t version,
                     struct rp_record *out) {
     const uint8_t *r = record;
@@ -121,6 +139,9 @@ bool rp_record_read(const void *record, size_t available, uint32_t version,
         out->bytes = u64(r, 16);
         out->device = u32(r, 112);
         memcpy(&out->name, r + 136, sizeof out->name);
+        break;
+    case RP_CUPTI_MEMORY2:
+        read_memory(r, out);
         break;
     default:
         if (prefix != 0)

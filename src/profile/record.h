@@ -22,6 +22,10 @@ enum rp_work_kind { RP_WORK_KERNEL, RP_WORK_SET, RP_WORK_COPY, RP_WORK_H2D, RP_W
 enum { RP_N_WORK_KINDS = 5 };
 extern const char *const rp_work_word[RP_N_WORK_KINDS]; /* kernel set copy h2d d2h */
 
+enum rp_memory_place { RP_MEMORY_DEVICE, RP_MEMORY_PINNED };
+enum { RP_N_MEMORY_PLACES = 2 };
+extern const char *const rp_memory_word[RP_N_MEMORY_PLACES]; /* device pinned */
+
 /* CUpti_ActivityKind */
 enum {
     RP_CUPTI_MEMCPY = 1,
@@ -33,7 +37,8 @@ enum {
     RP_CUPTI_CONCURRENT_KERNEL = 10,
     RP_CUPTI_OVERHEAD = 17,
     RP_CUPTI_MEMCPY2 = 22, /* between two devices */
-    RP_CUPTI_EXTERNAL_CORRELATION = 39
+    RP_CUPTI_EXTERNAL_CORRELATION = 39,
+    RP_CUPTI_MEMORY2 = 49 /* allocations and releases; since CUDA 11.1 */
 };
 /* CUpti_ExternalCorrelationKind: PyTorch's profiler takes CUSTOM0 and CUSTOM1. */
 enum { RP_CUPTI_CUSTOM2 = 5 };
@@ -54,14 +59,18 @@ struct rp_record {
         RP_RECORD_CALL,
         RP_RECORD_EXTERNAL,
         RP_RECORD_OVERHEAD,
-        RP_RECORD_DEVICE
+        RP_RECORD_DEVICE,
+        RP_RECORD_MEMORY /* at start_ns */
     } type;
     enum rp_work_kind work;
     uint32_t correlation, device, stream, thread, overhead_kind;
     uint64_t start_ns, end_ns;
-    uint64_t bytes; /* of a copy or fill, or of the device's memory */
+    uint64_t bytes; /* of a copy or fill, of an allocation, or of the device's memory */
     uint64_t node;  /* of the CUDA graph that launched it, or 0 */
     uint64_t external;
+    enum rp_memory_place place;
+    uint64_t address; /* of memory */
+    bool release;     /* or else an allocation */
     const char *name; /* the device's; CUPTI's string */
 };
 

@@ -54,6 +54,16 @@ static uint64_t dump_work(const struct rp_trace *t, FILE *f) {
     return t->calls.n + t->works.n + t->overheads.n;
 }
 
+static uint64_t dump_memory(const struct rp_trace *t, FILE *f) {
+    for (size_t i = 0; i < t->memories.n; i++) {
+        const struct rp_trace_memory *x = &t->memories.at[i];
+        fprintf(f, "memory %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+                x->release ? "free" : "alloc", rp_memory_word[x->place], x->correlation,
+                x->address, x->bytes, x->time_ns);
+    }
+    return t->memories.n;
+}
+
 void rp_trace_dump(const struct rp_trace *t, char **text, size_t *len) {
     FILE *f = rp_text_open(text, len);
     uint64_t lines = 1;
@@ -68,6 +78,7 @@ void rp_trace_dump(const struct rp_trace *t, char **text, size_t *len) {
     lines += dump_pairs("node", t->nodes.at, t->nodes.n, f);
     lines += dump_pairs("clone", t->clones.at, t->clones.n, f);
     lines += dump_work(t, f);
+    lines += dump_memory(t, f);
     if (t->dropped != 0)
         lines += fprintf(f, "dropped %" PRIu64 "\n", t->dropped) > 0;
     if (t->torn != 0)
@@ -92,6 +103,7 @@ void rp_trace_fini(struct rp_trace *t) {
     free(t->calls.at);
     free(t->works.at);
     free(t->overheads.at);
+    free(t->memories.at);
     free(t->devices.at);
     free(t->error);
     free(t->file);
@@ -142,9 +154,13 @@ static uint64_t find_pair(const struct rp_trace_pair *at, size_t n, uint64_t key
     return i < n && at[i].key == key ? at[i].value : 0;
 }
 
+uint64_t rp_trace_caller(const struct rp_trace *t, uint64_t correlation) {
+    return find_pair(t->external.at, t->external.n, correlation);
+}
+
 uint64_t rp_trace_launcher(const struct rp_trace *t, const struct rp_trace_work *w,
                            uint64_t *owner) {
-    uint64_t launcher = find_pair(t->external.at, t->external.n, w->correlation);
+    uint64_t launcher = rp_trace_caller(t, w->correlation);
     *owner = launcher;
     uint64_t node = w->node;
     /* A graph is copied when it is made executable, and the copy may be copied again. More

@@ -58,6 +58,13 @@ struct rp_trace_overhead {
     uint64_t kind, thread, start_ns, end_ns;
 };
 
+/* Memory that was allocated or released; the bytes of a release are 0. */
+struct rp_trace_memory {
+    bool release;
+    enum rp_memory_place place;
+    uint64_t correlation, address, bytes, time_ns;
+};
+
 struct rp_trace_device {
     uint64_t id, memory_bytes;
     char *name;
@@ -74,6 +81,7 @@ struct rp_trace {
     RP_VEC(struct rp_trace_call) calls;         /* by correlation id */
     RP_VEC(struct rp_trace_work) works;         /* by start */
     RP_VEC(struct rp_trace_overhead) overheads; /* by start */
+    RP_VEC(struct rp_trace_memory) memories;    /* by time */
     RP_VEC(struct rp_trace_device) devices;     /* by id */
     uint64_t dropped;                           /* records that CUPTI had no room for */
     uint64_t torn; /* buffers that ended in the middle of a record */
@@ -96,6 +104,9 @@ void rp_trace_fini(struct rp_trace *t); /* safe on an empty or zeroed trace */
 const struct rp_trace_range *rp_trace_range_of(const struct rp_trace *t, uint64_t id);
 const struct rp_trace_call *rp_trace_call_of(const struct rp_trace *t, uint64_t corr);
 const struct rp_trace_device *rp_trace_device_of(const struct rp_trace *t, uint64_t id);
+
+/* The id of the innermost range in which a call of CUDA was made, or 0. */
+uint64_t rp_trace_caller(const struct rp_trace *t, uint64_t correlation);
 
 /* The range that launched work, or 0. *owner is the range that the work belongs to. That is
  * the same one, but for work of a CUDA graph it is the range that its node was created in.

@@ -99,17 +99,22 @@ static bool read_call(struct reader *r, struct rp_trace *t) {
     return true;
 }
 
-static bool read_work(struct reader *r, struct rp_trace *t) {
-    struct rp_trace_work x;
+/* Reads a word that is one of n; *which becomes its number. */
+static bool read_choice(struct reader *r, const char *const words[], int n, int *which) {
     const char *text;
     size_t len;
-    int kind = 0;
     if (!read_word(r, &text, &len))
         return false;
-    while (kind < RP_N_WORK_KINDS && !(strlen(rp_work_word[kind]) == len &&
-                                       memcmp(rp_work_word[kind], text, len) == 0))
-        kind++;
-    if (kind == RP_N_WORK_KINDS ||
+    for (*which = 0; *which < n; ++*which)
+        if (strlen(words[*which]) == len && memcmp(words[*which], text, len) == 0)
+            return true;
+    return false;
+}
+
+static bool read_work(struct reader *r, struct rp_trace *t) {
+    struct rp_trace_work x;
+    int kind;
+    if (!read_choice(r, rp_work_word, RP_N_WORK_KINDS, &kind) ||
         !NUMBERS(r, &x.correlation, &x.node, &x.start_ns, &x.end_ns, &x.device, &x.stream,
                  &x.bytes) ||
         x.start_ns > RP_MAX_QUANTITY || x.end_ns > RP_MAX_QUANTITY)
@@ -124,6 +129,21 @@ static bool read_overhead(struct reader *r, struct rp_trace *t) {
     if (!NUMBERS(r, &x.kind, &x.thread, &x.start_ns, &x.end_ns))
         return false;
     rp_push(&t->overheads, x);
+    return true;
+}
+
+static bool read_memory(struct reader *r, struct rp_trace *t) {
+    static const char *const operations[] = {"alloc", "free"};
+    struct rp_trace_memory x;
+    int release, place;
+    if (!read_choice(r, operations, 2, &release) ||
+        !read_choice(r, rp_memory_word, RP_N_MEMORY_PLACES, &place) ||
+        !NUMBERS(r, &x.correlation, &x.address, &x.bytes, &x.time_ns) ||
+        x.bytes > RP_MAX_QUANTITY)
+        return false;
+    x.release = release == 1;
+    x.place = (enum rp_memory_place)place;
+    rp_push(&t->memories, x);
     return true;
 }
 
@@ -194,7 +214,7 @@ static rp_rc read_line(struct reader *r, struct rp_trace *t) {
         {"call", read_call},       {"work", read_work},    {"over", read_overhead},
         {"node", read_nodes},      {"clone", read_clones}, {"device", read_device},
         {"cupti", read_cupti},     {"torn", read_torn},    {"error", read_error},
-        {"dropped", read_dropped}, {"end", read_end},
+        {"dropped", read_dropped}, {"end", read_end},      {"memory", read_memory},
     };
     const char *text;
     size_t len;
@@ -233,6 +253,13 @@ static int by_pair(const void *a, const void *b) {
     return (x->value > y->value) - (x->value < y->value);
 }
 
+static int compare_fields(const uint64_t *p, const uint64_t *q, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != q[i])
+            return p[i] < q[i] ? -1 : 1;
+    return 0;
+}
+
 /* Compares every field, so that the result does not depend on how qsort orders equals. */
 static int by_work(const void *a, const void *b) {
     const struct rp_trace_work *x = a, *y = b;
@@ -240,10 +267,17 @@ static int by_work(const void *a, const void *b) {
                           x->correlation, x->node,   x->kind,   x->bytes};
     const uint64_t q[] = {y->start_ns,    y->end_ns, y->device, y->stream,
                           y->correlation, y->node,   y->kind,   y->bytes};
-    for (size_t i = 0; i < sizeof p / sizeof p[0]; i++)
-        if (p[i] != q[i])
-            return p[i] < q[i] ? -1 : 1;
-    return 0;
+    return compare_fields(p, q, sizeof p / sizeof p[0]);
+}
+
+/* At one time, releases come first. */
+static int by_memory(const void *a, const void *b) {
+    const struct rp_trace_memory *x = a, *y = b;
+    const uint64_t p[] = {x->time_ns, !x->release, x->place,
+                          x->address, x->bytes,    x->correlation};
+    const uint64_t q[] = {y->time_ns, !y->release, y->place,
+                          y->address, y->bytes,    y->correlation};
+    return compare_fields(p, q, sizeof p / sizeof p[0]);
 }
 
 #define SORT(list, by)                                                                     \
@@ -281,6 +315,7 @@ static rp_rc sort_and_check(struct rp_trace *t, struct rp_err *err) {
     SORT(t->calls, by_call_correlation);
     SORT(t->works, by_work);
     SORT(t->overheads, by_overhead_start_ns);
+    SORT(t->memories, by_memory);
     SORT(t->devices, by_device_id);
     FIND_DUPLICATE(t->ranges, id, i);
     if (i < t->ranges.n)

@@ -21,5 +21,10 @@ try "runs that are not used" --  traced cuda $(step 9) $(step 110) $(step 130) $
     push rp:step push rp:a over 131072 10 kernel 170 pop push rp:b kernel 20 pop push rp:c kernel 200 pop sync pop
 FAKE_CUPTI=request try "an op that tracing delays in every step" -- traced cuda $(step 9) $(step 110) $(step 130)
 FAKE_CUPTI=zero=6 try "time stamps that are missing" -- traced cuda $(step 9) $(step 110) $(step 130)
+try "memory, and the workspace that an op allocates" -- traced cuda alloc 4096 1000000 pin 64 2048 \
+    push rp:step push rp:a alloc 8192 3000 alloc 9000 64 free 8192 kernel 10 pop work rp:b 48 alloc 70 5 free 70 \
+    kernel 20 pop push rp:c free 9000 kernel 30 pop sync pop alloc 5 5000000
+grep -o '"memory":{[^}]*}' out.json
+grep -oE '"name":"[abc]".*"workspace_bytes":[0-9]+' out.json | sed -E 's/,.*"w/ "w/'
 try "traces that are kept" --traces kept -- traced cuda $(step 9) $(step 110)
 try "read again" --traces kept

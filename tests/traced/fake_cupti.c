@@ -28,6 +28,7 @@
 
 enum { MEMSET_BYTES = 88, MEMCPY_BYTES = 96, KERNEL_BYTES = 216, API_BYTES = 40 };
 enum { EXTERNAL_BYTES = 24, OVERHEAD_BYTES = 56, DEVICE_BYTES = 184, N_STREAMS = 8 };
+enum { MEMORY_BYTES = 128 };
 enum { LARGEST = KERNEL_BYTES };
 enum { BUFFER_REQUEST = 7 << 16 }; /* CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST */
 
@@ -99,6 +100,8 @@ static size_t size_of(const uint8_t *r) {
         return OVERHEAD_BYTES;
     case RP_CUPTI_EXTERNAL_CORRELATION:
         return EXTERNAL_BYTES;
+    case RP_CUPTI_MEMORY2:
+        return MEMORY_BYTES;
     default:
         return 0;
     }
@@ -200,6 +203,7 @@ EXPORT fake_launch_fn fake_launch;
 EXPORT fake_sync_fn fake_sync;
 EXPORT fake_overhead_fn fake_overhead;
 EXPORT fake_node_fn fake_node;
+EXPORT fake_memory_fn fake_memory;
 
 void fake_launch(const struct fake_work *work, int n) {
     pthread_mutex_lock(&fake.lock);
@@ -231,6 +235,26 @@ void fake_sync(void) {
 void fake_overhead(uint32_t kind, uint64_t ns) {
     pthread_mutex_lock(&fake.lock);
     record_overhead(kind, ns);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+/* A release does not have the size. */
+void fake_memory(enum fake_memory what, uint64_t address, uint64_t bytes) {
+    const bool pinned = what == FAKE_PIN || what == FAKE_UNPIN;
+    const bool release = what == FAKE_FREE || what == FAKE_UNPIN;
+    pthread_mutex_lock(&fake.lock);
+    record_call(RP_CUPTI_RUNTIME, ++fake.correlation);
+    uint8_t *r = record(RP_CUPTI_MEMORY2, MEMORY_BYTES);
+    if (r != NULL) {
+        put32(r, 4, release ? 2 : 1);
+        put32(r, 8, pinned ? 2 : 3);
+        put32(r, 12, fake.correlation);
+        put64(r, 16, address);
+        if (!release)
+            put64(r, 24, bytes);
+        put64(r, 32, fake.clock + 5);
+    }
+    fake.clock += 20;
     pthread_mutex_unlock(&fake.lock);
 }
 

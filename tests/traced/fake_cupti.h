@@ -22,6 +22,8 @@ struct fake_work {
 typedef void fake_launch_fn(const struct fake_work *work, int n);
 typedef void fake_sync_fn(void);                           /* waits for all streams */
 typedef void fake_overhead_fn(uint32_t kind, uint64_t ns); /* of this thread, from now on */
+enum fake_memory { FAKE_ALLOC, FAKE_FREE, FAKE_PIN, FAKE_UNPIN };
+typedef void fake_memory_fn(enum fake_memory what, uint64_t address, uint64_t bytes);
 typedef void fake_node_fn(uint64_t node, uint64_t original); /* original 0: a new node */
 
 #endif

@@ -12,6 +12,8 @@
  *   node N, clone N OLD          creates a node of a CUDA graph
  *   launch N:NS,N:NS...          launches a CUDA graph
  *   over KIND NS                 tracing itself takes time
+ *   alloc AT BYTES, free AT      allocates and releases memory of the device
+ *   pin AT BYTES, unpin AT       the same for pinned memory of the host
  *   sync                         waits for the device
  *   repeat N { ... }             does it N times
  *   thread N { ... }             does it in N threads at once
@@ -43,6 +45,7 @@ static struct {
     fake_sync_fn *sync;
     fake_overhead_fn *overhead;
     fake_node_fn *node;
+    fake_memory_fn *memory;
 } device;
 static const char *self;
 static bool levels;
@@ -69,6 +72,7 @@ static void start_cuda(void) {
     *(void **)&device.launch = dlsym(cupti, "fake_launch");
     *(void **)&device.sync = dlsym(cupti, "fake_sync");
     *(void **)&device.overhead = dlsym(cupti, "fake_overhead");
+    *(void **)&device.memory = dlsym(cupti, "fake_memory");
     *(void **)&device.node = dlsym(cupti, "fake_node");
 }
 
@@ -247,6 +251,24 @@ static int simple(char **word) {
     return 0;
 }
 
+/* Returns how many words it had; 0 if it is not about memory. */
+static int memory(char **word) {
+    static const char *const words[] = {[FAKE_ALLOC] = "alloc",
+                                        [FAKE_FREE] = "free",
+                                        [FAKE_PIN] = "pin",
+                                        [FAKE_UNPIN] = "unpin"};
+    for (int what = FAKE_ALLOC; what <= FAKE_UNPIN; what++) {
+        const bool release = what == FAKE_FREE || what == FAKE_UNPIN;
+        if (strcmp(word[0], words[what]) != 0)
+            continue;
+        if (device.memory != NULL)
+            device.memory((enum fake_memory)what, strtoull(word[1], NULL, 10),
+                          release ? 0 : strtoull(word[2], NULL, 10));
+        return release ? 2 : 3;
+    }
+    return 0;
+}
+
 static int on_device(char **word) {
     const char *w = word[0];
     if (strcmp(w, "node") == 0) {
@@ -291,6 +313,8 @@ static void run(char **word, int n) {
         took = simple(word + i);
         if (took == 0)
             took = on_device(word + i);
+        if (took == 0)
+            took = memory(word + i);
         if (took == 0 || i + took > n)
             bad(w);
     }

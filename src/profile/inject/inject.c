@@ -52,6 +52,11 @@ static void write_record(void *to, const struct rp_record *r) {
         rp_out_line("device %" PRIu32 " %" PRIu64 " %s", r->device, r->bytes,
                     r->name ? r->name : "unknown device");
         break;
+    case RP_RECORD_MEMORY:
+        rp_out_line("memory %s %s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+                    r->release ? "free" : "alloc", rp_memory_word[r->place], r->correlation,
+                    r->address, r->release ? 0 : r->bytes, r->start_ns);
+        break;
     case RP_RECORD_OTHER:
         break;
     }
@@ -179,7 +184,7 @@ static void install_hooks(void) {
 static bool start_cupti(char *why, size_t why_size) {
     static const struct {
         int kind;
-        bool optional; /* copies between devices belong to no op */
+        bool optional;
     } kinds[] = {
         {RP_CUPTI_DEVICE, false},
         {RP_CUPTI_RUNTIME, false},
@@ -187,9 +192,10 @@ static bool start_cupti(char *why, size_t why_size) {
         {RP_CUPTI_EXTERNAL_CORRELATION, false},
         {RP_CUPTI_CONCURRENT_KERNEL, false}, /* RP_CUPTI_KERNEL would serialize kernels */
         {RP_CUPTI_MEMCPY, false},
-        {RP_CUPTI_MEMCPY2, true},
+        {RP_CUPTI_MEMCPY2, true}, /* copies between devices belong to no op */
         {RP_CUPTI_MEMSET, false},
         {RP_CUPTI_OVERHEAD, false},
+        {RP_CUPTI_MEMORY2, true}, /* not before CUDA 11.1 */
     };
     if (!rp_cupti_open(&cupti, why, why_size) ||
         !rp_cupti_subscribe(&cupti, on_graph_node, why, why_size))

@@ -33,6 +33,7 @@ struct join {
     RP_VEC(struct rp_piece) pieces;
     struct rp_name_list unknown_ranges;
     RP_VEC(uint64_t) step_ns, idle_ns; /* per used step */
+    uint64_t *temporary; /* per op: the most that a run both allocated and released */
     uint64_t device;
     bool has_device;
 
@@ -134,10 +135,46 @@ static void mark_runs(struct join *j) {
                              .key = t->steps.n > 0 ? r->step : r->id};
         rp_push(&j->pieces, p);
         struct rp_op_cost *cost = &j->c->ops[p.op];
-        cost->has_workspace |= r->has_workspace;
+        cost->states_workspace |= r->has_workspace;
         if (r->has_workspace)
             cost->workspace_bytes = rp_max_u64(cost->workspace_bytes, r->workspace_bytes);
     }
+}
+
+/* ---- memory ---- */
+
+/* The index of the nearest range, i or one around it, that names an op itself. */
+static size_t named_range(const struct join *j, size_t i) {
+    while (!j->named[i])
+        i = range_index(j->t, j->t->ranges.at[i].parent);
+    return i;
+}
+
+/* Workspaces that ops allocate themselves, in the runs that are used. */
+static void add_workspaces(struct join *j) {
+    const struct rp_trace *t = j->t;
+    size_t *run = rp_calloc(t->ranges.n + 1, sizeof *run);
+    uint64_t *bytes = rp_calloc(t->ranges.n + 1, sizeof *bytes);
+    for (size_t i = 0; i < t->ranges.n; i++) {
+        const bool used = t->steps.n == 0 || used_step(t, t->ranges.at[i].step) != SIZE_MAX;
+        run[i] = used && j->owner[i] != RP_NONE ? named_range(j, i) : SIZE_MAX;
+    }
+    rp_temporary_memory(t, run, bytes);
+    for (size_t i = 0; i < t->ranges.n; i++)
+        if (j->named[i])
+            j->temporary[j->owner[i]] = rp_max_u64(j->temporary[j->owner[i]], bytes[i]);
+    free(run);
+    free(bytes);
+}
+
+static void add_memory(struct join *j) {
+    const struct rp_trace *t = j->t;
+    bool *used = rp_calloc(t->steps.n + 1, sizeof *used);
+    for (size_t i = 0; i < t->steps.n; i++)
+        used[i] = used_step(t, t->steps.at[i].number) != SIZE_MAX;
+    rp_held_memory_add(t, used, &j->c->memory);
+    add_workspaces(j);
+    free(used);
 }
 
 /* ---- work ---- */
@@ -176,11 +213,6 @@ static void extend(struct span *s, const struct rp_trace_work *w) {
     s->end_ns = rp_max_u64(s->end_ns, w->end_ns);
 }
 
-static void saturating_add(uint64_t *sum, uint64_t x) {
-    if (!rp_add(sum, x))
-        *sum = RP_MAX_QUANTITY;
-}
-
 static rp_rc check_device(struct join *j, const struct rp_trace_work *w) {
     if (!j->has_device) {
         j->device = w->device;
@@ -192,13 +224,6 @@ static rp_rc check_device(struct join *j, const struct rp_trace_work *w) {
                    "process %" PRIu64 " ran ops on devices %" PRIu64 " and %" PRIu64
                    "; let it use one (CUDA_VISIBLE_DEVICES)",
                    j->t->pid, j->device, w->device);
-}
-
-/* The id of the nearest range, i or one around it, that names an op itself. */
-static uint64_t named_range(const struct join *j, size_t i) {
-    while (!j->named[i])
-        i = range_index(j->t, j->t->ranges.at[i].parent);
-    return j->t->ranges.at[i].id;
 }
 
 static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
@@ -216,10 +241,10 @@ static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
     uint64_t ns = has_stamps(w) ? w->end_ns - w->start_ns : 0;
     if (range == SIZE_MAX || j->owner[range] == RP_NONE) {
         if (step != SIZE_MAX)
-            saturating_add(&j->c->outside_ns, ns);
+            rp_add_capped(&j->c->outside_ns, ns);
         return RP_OK;
     }
-    saturating_add(&j->c->inside_ns, ns);
+    rp_add_capped(&j->c->inside_ns, ns);
     struct rp_piece p = {
         .op = j->owner[range],
         .process = j->process,
@@ -234,7 +259,7 @@ static rp_rc join_work(struct join *j, const struct rp_trace_work *w) {
         p.key = t->steps.at[step].number;
     else
         p.key = p.what == RP_PIECE_OF_GRAPH ? w->correlation | (uint64_t)1 << 63
-                                            : named_range(j, range);
+                                            : t->ranges.at[named_range(j, range)].id;
     rp_push(&j->pieces, p);
     return check_device(j, w);
 }
@@ -248,7 +273,7 @@ static void count_side_by_side(struct join *j, size_t first) {
             continue;
         if (last != NULL && last->op != p->op && p->start_ns < last->end_ns) {
             uint64_t end_ns = rp_min_u64(p->end_ns, last->end_ns);
-            saturating_add(&j->c->side_by_side_ns, end_ns - p->start_ns);
+            rp_add_capped(&j->c->side_by_side_ns, end_ns - p->start_ns);
         }
         if (last == NULL || p->end_ns > last->end_ns)
             last = p;
@@ -297,8 +322,10 @@ static rp_rc join_trace(struct join *j) {
     }
     rp_rc rc = check_steps(j);
     find_owners(j);
-    if (rc == RP_OK)
+    if (rc == RP_OK) {
         mark_runs(j);
+        add_memory(j);
+    }
     size_t first = j->pieces.n;
     for (size_t i = 0; i < t->works.n && rc == RP_OK; i++)
         rc = join_work(j, &t->works.at[i]);
@@ -318,8 +345,12 @@ static rp_rc join_trace(struct join *j) {
 /* ---- sums and medians ---- */
 
 static void summarize(struct join *j) {
-    for (uint32_t i = 0; i < j->c->n_ops; i++)
-        saturating_add(&j->c->sum_ns, j->c->ops[i].median_ns);
+    for (uint32_t i = 0; i < j->c->n_ops; i++) {
+        struct rp_op_cost *cost = &j->c->ops[i];
+        rp_add_capped(&j->c->sum_ns, cost->median_ns);
+        if (!cost->states_workspace)
+            cost->workspace_bytes = j->temporary[i];
+    }
     if (j->step_ns.n == 0)
         return;
     j->c->step_ns = rp_quartiles_of(j->step_ns.at, j->step_ns.n).median;
@@ -392,6 +423,7 @@ rp_rc rp_join_traces(const struct rp_graph *g, const char *graph_file,
                      const struct rp_trace *traces, size_t n_traces,
                      struct rp_joined_costs *c, struct rp_err *err) {
     struct join j = {.g = g, .c = c, .err = err};
+    j.temporary = rp_calloc(g->n_ops + 1, sizeof *j.temporary);
     uint64_t *process_ids = rp_calloc(n_traces + 1, sizeof *process_ids);
     *c = (struct rp_joined_costs){.n_ops = g->n_ops};
     c->ops = rp_calloc(g->n_ops + 1, sizeof *c->ops);
@@ -422,6 +454,7 @@ rp_rc rp_join_traces(const struct rp_graph *g, const char *graph_file,
     if (j.unknown_ranges.n > 0)
         c->unknown_ranges = rp_name_list_text(&j.unknown_ranges, 4, &c->n_unknown_ranges);
     free(process_ids);
+    free(j.temporary);
     free(j.pieces.at);
     free(j.unknown_ranges.at);
     free(j.step_ns.at);

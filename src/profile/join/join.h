@@ -11,6 +11,7 @@
 #define RP_PROFILE_JOIN_JOIN_H
 
 #include "model/graph.h"
+#include "profile/join/memory.h"
 #include "profile/join/runs.h"
 #include "profile/trace.h"
 
@@ -26,6 +27,7 @@ struct rp_joined_costs {
     char *device;
     uint64_t memory_bytes;
     uint64_t cupti_version;
+    struct rp_held_memory memory;
     struct rp_run_counts runs;
     uint64_t outside_ns, inside_ns; /* work in steps, outside and inside ranges of ops */
     uint64_t side_by_side_ns;       /* two ops ran at once; included in both ops' times */

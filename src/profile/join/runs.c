@@ -44,8 +44,7 @@ static void add_busy(uint64_t *busy_ns, uint64_t *end_ns, const struct rp_piece 
     uint64_t start = rp_max_u64(p->start_ns, *end_ns);
     if (p->no_stamp || p->end_ns <= start)
         return;
-    if (!rp_add(busy_ns, p->end_ns - start))
-        *busy_ns = RP_MAX_QUANTITY;
+    rp_add_capped(busy_ns, p->end_ns - start);
     *end_ns = p->end_ns;
 }
 

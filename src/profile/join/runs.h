@@ -30,8 +30,10 @@ struct rp_op_cost {
     uint32_t n_samples; /* runs that are used */
     uint32_t n_pieces;  /* of work in a usual run: kernels, copies and fills */
     uint64_t median_ns, q1_ns, q3_ns, min_ns, max_ns;
-    uint64_t workspace_bytes; /* the largest that a range stated */
-    bool has_workspace;
+    /* The largest that a range stated. If none did: the most that a run both allocated
+     * and released, if it did so. */
+    uint64_t workspace_bytes;
+    bool states_workspace;
 };
 
 /* Runs of all ops that are not used, and those that are used although they were delayed. */
