@@ -30,7 +30,8 @@ $(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ
 # The same kernels compiled by a C++ compiler. The threads of a block run one after another.
 # Blocks are small, so that sums in the test cases need several rounds of a block.
 CUDA_SRC := $(wildcard src/kernels/*.h src/kernels/cuda/* tests/cuda/emulated/*)
-EMULATED := $(addprefix $(BUILD)/emulated/,cuda_f32.o cuda_f16.o library.o emulate.o libraries.o)
+EMULATED := $(patsubst %,$(BUILD)/emulated/%.o,$(notdir $(basename \
+  $(wildcard src/kernels/cuda/*.cu tests/cuda/emulated/*.cc))))
 EMULATED_FLAGS = -O1 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off \
   -Itests/cuda/emulated -Isrc
 emulate = @mkdir -p $(@D) && $(CXX) -x c++ -std=c++20 -D__CUDACC__ -include cuda_runtime.h \
@@ -42,6 +43,8 @@ $(BUILD)/emulated/%.o: tests/cuda/emulated/%.cc $(CUDA_SRC)
 $(BUILD)/emulated/%.o: tests/cuda/%.c $(CUDA_SRC)
 	@mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE $(EMULATED_FLAGS) -DRP_EMULATED \
 	  -Itests -I$(BUILD)/tests -c -o $@ $<
+$(BUILD)/emulated/cuda.a: $(EMULATED)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/cuda-emulated: $(BUILD)/emulated/check_kernels.o $(EMULATED) $(LIB_OBJ) \
   $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
 	$(call say,LD,$@)

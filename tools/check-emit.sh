@@ -60,12 +60,12 @@ try "the replay is equal" agrees c
 # Builds the program for a GPU with stand-ins for CUDA (tests/cuda/emulated).
 emulate() {
     local flags=(-O1 -w -ffp-contract=off -Itests/cuda/emulated -Itests -I"$tmp/gpu")
-    make -s BUILD="$build" "$build/cuda-emulated" &&
+    make -s BUILD="$build" "$build/emulated/cuda.a" &&
         "${CXX:-g++}" -x c++ -std=c++20 -D__CUDACC__ -include streams.h "${flags[@]}" \
             -c -o "$tmp/main.o" "$tmp/gpu/main.cu" &&
         "$cc" "${flags[@]}" -c -o "$tmp/plan.o" "$tmp/gpu/plan.c" &&
         "${CXX:-g++}" ${LDFLAGS-} -o "$tmp/gpu/replay" "$tmp"/{main,plan}.o \
-            "$build"/emulated/{cuda_f32,cuda_f16,library,emulate,libraries}.o \
+            "$build/emulated/cuda.a" \
             "$build"/src/kernels/{fill,ref_f32,ref_f16}.o
 }
 if command -v "${CXX:-g++}" >/dev/null; then

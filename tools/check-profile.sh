@@ -7,8 +7,7 @@ if ! command -v "${CXX:-g++}" >/dev/null; then
     echo "profile: skipped (no C++ compiler)"
     exit 0
 fi
-make -s -j2 BUILD="$build" "$build"/emulated/{cuda_f32,cuda_f16,library,emulate,libraries}.o \
-    "$build/libcuda/libcuda.so.1" || exit 1
+make -s -j2 BUILD="$build" "$build/emulated/cuda.a" "$build/libcuda/libcuda.so.1" || exit 1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/tmp"
