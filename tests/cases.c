@@ -42,6 +42,11 @@ static void conv2d(struct rp_builder *b) {
                           2));
 }
 
+/* Parts of this batch differ in size. */
+static void conv2d_of_five(struct rp_builder *b) {
+    end(b, "y", rp_nn_conv(b, "conv", P("x", 5, 2, 3, 4), 3, rp_square(2, 1, 1), RP_BIAS));
+}
+
 static void conv2d_depthwise(struct rp_builder *b) {
     end(b, "y",
         rp_nn_conv_groups(b, "conv", P("x", 2, 3, 4, 5), 3, rp_square(3, 1, 1), RP_NO_BIAS,
@@ -359,6 +364,7 @@ static void accumulate(struct rp_builder *b) {
     { #kind, NULL, #kind }
 const struct rp_case rp_cases[] = {
     CASE(conv2d),
+    CASE(conv2d_of_five),
     CASE(conv2d_depthwise),
     CASE(conv2d_dilated),
     CASE(conv3d),

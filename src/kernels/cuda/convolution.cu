@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* convolution: convolutions and their gradients by cuDNN. */
+/* convolution: convolutions and their gradients by cuDNN, in the first way that it takes
+ * and that needs no more workspace than there is:
+ *
+ *   1. the op's algorithm on the whole batch;
+ *   2. forward, implicit_gemm, which needs next to no workspace. For gradients algo_1 is
+ *      cuDNN's implicit GEMM; its algo_0 does not give the same bits in every run;
+ *   3. the same two on half of the images at a time, then on a quarter, .. and on one;
+ *   4. our own kernel.
+ *
+ * cuDNN does not take tensors of 2^31 elements or more, and many algorithms need workspace
+ * in proportion to the batch: smaller parts help in both cases. */
 #include <string.h>
+
+#include <algorithm>
 
 #include "kernels/cuda/library.h"
 
@@ -25,8 +37,8 @@ static enum outcome describe_conv(struct rp_cuda *c, const struct rp_kargs *a,
     const int64_t filter[5] = {a->filters, a->channels / a->groups, a->kernel[skip],
                                a->kernel[skip + 1], a->kernel[2]};
     int dims[5], pad[3], stride[3], dilation[3];
-    DNN(describe_planes(v.x, real, a, a->channels, a->x_size));
-    DNN(describe_planes(v.y, real, a, a->filters, a->y_size));
+    DO(describe_planes(c, v.x, real, a, a->channels, a->x_size));
+    DO(describe_planes(c, v.y, real, a, a->filters, a->y_size));
     if (!narrow(2 + n, filter, dims) || !narrow(n, a->pad + skip, pad) ||
         !narrow(n, a->stride + skip, stride) || !narrow(n, a->dilation + skip, dilation))
         return declined(c, "convolution", too_large);
@@ -39,22 +51,23 @@ static enum outcome describe_conv(struct rp_cuda *c, const struct rp_kargs *a,
     return DONE;
 }
 
-static cudnnConvolutionFwdAlgo_t forward_algorithm(const struct rp_kargs *a) {
-    return a->algorithm == RP_IMPLICIT_PRECOMP_GEMM
+/* ---- the three directions of a convolution ---- */
+
+/* y and gy have the same descriptor, and so have x and gx. */
+enum direction { TO_Y, TO_X, TO_W };
+
+static cudnnConvolutionFwdAlgo_t forward_algorithm(enum rp_algorithm algorithm) {
+    return algorithm == RP_IMPLICIT_PRECOMP_GEMM
                ? CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM
                : CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
 }
 
-/* The three directions of a convolution: its workspace and its call. y and gy have the same
- * descriptor, and so have x and gx. `b` is beta: 1 adds the result to the output. */
-enum direction { TO_Y, TO_X, TO_W };
-
-static enum outcome conv_bytes(struct rp_cuda *c, const struct rp_kargs *a,
-                               const struct convolution &v, enum direction to,
+static enum outcome conv_bytes(struct rp_cuda *c, const struct convolution &v,
+                               enum direction to, enum rp_algorithm algorithm,
                                size_t *bytes) {
     if (to == TO_Y)
         DNN(cudnnGetConvolutionForwardWorkspaceSize(c->dnn, v.x.d, v.w, v.d, v.y.d,
-                                                    forward_algorithm(a), bytes));
+                                                    forward_algorithm(algorithm), bytes));
     else if (to == TO_X)
         DNN(cudnnGetConvolutionBackwardDataWorkspaceSize(
             c->dnn, v.w, v.y.d, v.d, v.x.d, CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, bytes));
@@ -70,14 +83,15 @@ struct conv_operands {
     const void *bias; /* or NULL */
 };
 
-static enum outcome run_conv(struct rp_cuda *c, const struct rp_kargs *a,
-                             const struct convolution &v, enum direction to,
-                             const struct conv_operands &o, void *workspace, size_t bytes) {
-    const float *beta = o.bias != NULL ? &one : &zero;
+/* With beta 1, the result is added to what is there. */
+static enum outcome run_conv(struct rp_cuda *c, const struct convolution &v,
+                             enum direction to, enum rp_algorithm algorithm,
+                             const struct conv_operands &o, void *workspace, size_t bytes,
+                             const float *beta) {
     if (to == TO_Y)
         DNN(cudnnConvolutionForward(c->dnn, &one, v.x.d, o.x, v.w, o.w, v.d,
-                                    forward_algorithm(a), workspace, bytes, beta, v.y.d,
-                                    o.to));
+                                    forward_algorithm(algorithm), workspace, bytes, beta,
+                                    v.y.d, o.to));
     else if (to == TO_X)
         DNN(cudnnConvolutionBackwardData(c->dnn, &one, v.w, o.w, v.y.d, o.y, v.d,
                                          CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, workspace,
@@ -87,6 +101,77 @@ static enum outcome run_conv(struct rp_cuda *c, const struct rp_kargs *a,
                                            CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, workspace,
                                            bytes, beta, v.w, o.to));
     return DONE;
+}
+
+/* ---- ways to compute an op ---- */
+
+static struct rp_cuda_way first_way(const struct rp_kargs *a, enum direction to) {
+    const bool precomp = to == TO_Y && a->algorithm == RP_IMPLICIT_PRECOMP_GEMM;
+    return {precomp      ? RP_IMPLICIT_PRECOMP_GEMM
+            : to == TO_Y ? RP_IMPLICIT_GEMM
+                         : RP_ALGO_1,
+            a->batch, 0};
+}
+
+/* False if there is none: w was the last before our own kernel. */
+static bool next_way(const struct rp_cuda_way &first, struct rp_cuda_way *w) {
+    if (w->algorithm == RP_IMPLICIT_PRECOMP_GEMM) {
+        w->algorithm = RP_IMPLICIT_GEMM;
+        return true;
+    }
+    if (w->images == 1)
+        return false;
+    w->algorithm = first.algorithm;
+    w->images = (w->images + 1) / 2;
+    return true;
+}
+
+/* Describes `images` of the op's images. */
+static enum outcome describe_part(struct rp_cuda *c, const struct rp_kargs *a,
+                                  enum rp_real real, int64_t images,
+                                  const struct convolution &v) {
+    struct rp_kargs part = *a;
+    part.batch = images;
+    return describe_conv(c, &part, real, v);
+}
+
+/* How many images the last part has. */
+static int64_t last_part(const struct rp_kargs *a, const struct rp_cuda_way *w) {
+    return (a->batch - 1) % w->images + 1;
+}
+
+/* Sets w->workspace_bytes. Declined if cuDNN does not take the parts, or needs more than
+ * `limit` bytes. On success v describes all parts but the last. */
+static enum outcome check_way(struct rp_cuda *c, const struct rp_kargs *a,
+                              enum rp_real real, enum direction to, size_t limit,
+                              struct rp_cuda_way *w, const struct convolution &v) {
+    size_t bytes = 0, of_last = 0;
+    if (last_part(a, w) != w->images) {
+        DO(describe_part(c, a, real, last_part(a, w), v));
+        DO(conv_bytes(c, v, to, w->algorithm, &of_last));
+    }
+    DO(describe_part(c, a, real, w->images, v));
+    DO(conv_bytes(c, v, to, w->algorithm, &bytes));
+    w->workspace_bytes = std::max(bytes, of_last);
+    return w->workspace_bytes <= limit
+               ? DONE
+               : declined(c, "convolution", "its workspace is larger than allowed");
+}
+
+static const void *shift(const void *at, int64_t bytes) {
+    return at == NULL ? NULL : (const char *)at + bytes;
+}
+
+/* The operands from image `start` on. A gradient of weights belongs to all images. */
+static struct conv_operands from_image(const struct conv_operands &o,
+                                       const struct rp_kargs *a, enum rp_real real,
+                                       enum direction to, int64_t start) {
+    const int64_t x = start * type_of(real)->bytes * a->channels * a->x_size[0] *
+                      a->x_size[1] * a->x_size[2];
+    const int64_t y = start * type_of(real)->bytes * a->filters * a->y_size[0] *
+                      a->y_size[1] * a->y_size[2];
+    const int64_t moved = to == TO_Y ? y : to == TO_X ? x : 0;
+    return {shift(o.x, x), shift(o.y, y), o.w, (char *)o.to + moved, o.bias};
 }
 
 /* Writes the bias first, so that the result is added to it with one rounding, as in the
@@ -104,22 +189,53 @@ static enum outcome put_bias(struct rp_cuda *c, const struct rp_kargs *a, enum r
                : FAILED;
 }
 
+static enum outcome run_parts(struct rp_cuda *c, const struct rp_kargs *a,
+                              enum rp_real real, enum direction to,
+                              const struct conv_operands &o, const struct rp_cuda_way *w,
+                              void *workspace, const struct convolution &v) {
+    const int64_t last = a->batch - last_part(a, w);
+    DO(put_bias(c, a, real, to, o));
+    for (int64_t start = 0; start < a->batch; start += w->images) {
+        const bool add = o.bias != NULL || (to == TO_W && start > 0);
+        if (start == last && start > 0)
+            DO(describe_part(c, a, real, a->batch - start, v));
+        DO(run_conv(c, v, to, w->algorithm, from_image(o, a, real, to, start), workspace,
+                    w->workspace_bytes, add ? &one : &zero));
+    }
+    return DONE;
+}
+
+/* Goes through the ways, from *w on, up to the first that cuDNN takes within `limit` bytes
+ * and in which run() succeeds. */
+template <class Run>
+static enum outcome find_way(struct rp_cuda *c, const struct rp_kargs *a, enum rp_real real,
+                             enum direction to, size_t limit, struct rp_cuda_way *w,
+                             const struct convolution &v, Run run) {
+    const struct rp_cuda_way first = *w;
+    enum outcome made;
+    if (a->algorithm == RP_DIRECT)
+        return declined(c, "convolution", "the graph asks for \"direct\"");
+    do {
+        made = check_way(c, a, real, to, std::max(limit, RP_CUDA_SCRATCH_BYTES), w, v);
+        if (made == DONE)
+            made = run();
+    } while (made == DECLINED && next_way(first, w));
+    return made;
+}
+
 static enum outcome convolve(struct rp_cuda *c, const struct rp_kargs *a, enum rp_real real,
                              enum direction to, const struct conv_operands &o,
                              void *workspace, size_t workspace_bytes) {
     const struct convolution v;
-    size_t bytes = 0;
-    if (a->algorithm == RP_DIRECT)
-        return declined(c, "convolution", "the graph asks for \"direct\"");
-    enum outcome made = describe_conv(c, a, real, v);
-    if (made == DONE)
-        made = conv_bytes(c, a, v, to, &bytes);
-    if (made != DONE)
-        return made;
-    if (bytes > workspace_bytes)
-        return declined(c, "convolution", "more workspace than the op has");
-    made = put_bias(c, a, real, to, o);
-    return made == DONE ? run_conv(c, a, v, to, o, workspace, bytes) : made;
+    const struct rp_cuda_way first = first_way(a, to);
+    struct rp_cuda_way w = first;
+    DO(find_way(c, a, real, to, workspace_bytes, &w, v, [&] {
+        void *room = w.workspace_bytes <= workspace_bytes ? workspace : c->scratch;
+        return run_parts(c, a, real, to, o, &w, room, v);
+    }));
+    c->n_in_parts += w.images < a->batch;
+    c->n_implicit_gemm += w.images == a->batch && w.algorithm != first.algorithm;
+    return DONE;
 }
 
 LIBRARY_CALL(conv) {
@@ -159,10 +275,10 @@ LIBRARY(conv_transpose)
 LIBRARY(conv_transpose_grad_input)
 LIBRARY(conv_transpose_grad_weight)
 
-/* ---- workspace ---- */
+/* ---- choosing before the run ---- */
 
-int rp_cuda_workspace(struct rp_cuda *c, const char *name, enum rp_real real,
-                      const struct rp_kargs *args, size_t *bytes) {
+/* False if NAME is not a convolution. */
+static bool direction_of(const char *name, enum direction *to) {
     static const struct {
         const char *name;
         enum direction to;
@@ -172,19 +288,28 @@ int rp_cuda_workspace(struct rp_cuda *c, const char *name, enum rp_real real,
                 {"conv_transpose", TO_X},
                 {"conv_transpose_grad_input", TO_Y},
                 {"conv_transpose_grad_weight", TO_W}};
-    *bytes =
-        strcmp(name, "matmul") == 0 || strcmp(name, "bmm") == 0 ? RP_CUDA_BLAS_BYTES : 0;
-    for (size_t i = 0; i < sizeof conv / sizeof conv[0]; i++) {
-        if (strcmp(name, conv[i].name) != 0 || args->algorithm == RP_DIRECT)
-            continue;
+    for (const auto &row : conv)
+        if (strcmp(name, row.name) == 0) {
+            *to = row.to;
+            return true;
+        }
+    return false;
+}
+
+int rp_cuda_choose(struct rp_cuda *c, const char *name, enum rp_real real,
+                   const struct rp_kargs *args, size_t limit, struct rp_cuda_way *way) {
+    enum direction to;
+    enum outcome made = DONE;
+    c->declined[0] = '\0';
+    *way = {RP_USUAL, args->batch, 0};
+    if (strcmp(name, "matmul") == 0 || strcmp(name, "bmm") == 0)
+        way->workspace_bytes = c->blas_bytes;
+    if (direction_of(name, &to)) {
         const struct convolution v;
-        enum outcome o = describe_conv(c, args, real, v);
-        if (o == DONE)
-            o = conv_bytes(c, args, v, conv[i].to, bytes);
-        if (o == DECLINED)
-            *bytes = 0; /* the fallback kernel needs none */
-        if (o == FAILED)
-            return -1;
+        *way = first_way(args, to);
+        made = find_way(c, args, real, to, limit, way, v, [] { return DONE; });
     }
-    return 0;
+    if (made == DECLINED)
+        *way = {RP_DIRECT, args->batch, 0};
+    return made == FAILED ? -1 : 0;
 }

@@ -17,9 +17,9 @@
  *
  * Needs CUDA 12 and cuDNN 9 or newer. Compile each .cu with nvcc -std=c++20 -fmad=false -I.
  * (files include each other as "kernels/...") and link cuDNN and cuBLAS. The caller
- * provides an op's workspace; rp_cuda_workspace returns how much its algorithm needs. Only
- * rp_cuda_open allocates: the libraries' handles, and RP_CUDA_SCRATCH_BYTES that cuBLAS
- * uses for ops without workspace, so that it does not allocate memory itself.
+ * provides an op's workspace; rp_cuda_choose returns how much its algorithm needs. Only
+ * rp_cuda_open allocates: the libraries' handles, and RP_CUDA_SCRATCH_BYTES for ops without
+ * workspace, so that cuBLAS does not allocate memory itself.
  */
 #ifndef RP_KERNELS_CUDA_CUDA_H
 #define RP_KERNELS_CUDA_CUDA_H
@@ -42,11 +42,13 @@ struct rp_cuda {
     cublasHandle_t blas;
     cudnnHandle_t dnn;
     void *scratch;
-    char error[256]; /* of the call that returned -1 */
+    size_t blas_bytes; /* workspace of a product, as cuBLAS recommends for this GPU */
+    char error[256];   /* of the call that returned -1 */
 
-    /* Calls that a library declined, so that a slower kernel of ours ran, and the reason
-     * of the last one. */
-    uint64_t n_fallbacks;
+    /* Calls that ran in another way than the op's parameters say: convolutions by
+     * implicit_gemm, convolutions in parts of the batch, and slower kernels of our own,
+     * because a library declined the op. The reason of the first one. */
+    uint64_t n_implicit_gemm, n_in_parts, n_fallbacks;
     char declined[256];
 };
 
@@ -64,11 +66,20 @@ typedef int rp_cuda_fn(struct rp_cuda *c, const struct rp_kargs *args,
 RP_REF_KERNELS(X)
 #undef X
 
-/* *bytes is the workspace that kernel NAME needs to use the library's algorithm for the op.
- * It is 0 for most kernels, and RP_CUDA_BLAS_BYTES for products. */
-#define RP_CUDA_BLAS_BYTES ((size_t)4 << 20)
-int rp_cuda_workspace(struct rp_cuda *c, const char *name, enum rp_real real,
-                      const struct rp_kargs *args, size_t *bytes);
+/* How an op is computed. */
+struct rp_cuda_way {
+    enum rp_algorithm algorithm; /* of a convolution; RP_DIRECT: our own kernel */
+    int64_t images;              /* of a convolution's batch at a time */
+    size_t workspace_bytes;
+};
+
+/* Chooses how kernel NAME computes the op with up to `limit` bytes of workspace, beginning
+ * with args->algorithm. A call with the chosen algorithm and workspace computes it in that
+ * way. c->declined says why it is not the first that was tried; otherwise it is empty.
+ * Kernels other than convolutions and products need no workspace, and products need
+ * c->blas_bytes whatever the limit. Returns 0, or -1 with c->error set. */
+int rp_cuda_choose(struct rp_cuda *c, const char *name, enum rp_real real,
+                   const struct rp_kargs *args, size_t limit, struct rp_cuda_way *way);
 
 #ifdef __cplusplus
 }

@@ -3,10 +3,10 @@
 #include "kernels/cuda/library.h"
 
 /* x as (outer, mid, inner), where mid are the channels. */
-static cudnnStatus_t describe_groups(const struct tensor &t, enum rp_real real,
-                                     const struct rp_kargs *a) {
+static enum outcome describe_groups(struct rp_cuda *c, const struct tensor &t,
+                                    enum rp_real real, const struct rp_kargs *a) {
     const int64_t sizes[4] = {a->outer, a->mid, a->inner, 1};
-    return describe(t, real, 4, sizes);
+    return describe(c, t, real, 4, sizes);
 }
 
 /* ---- batch norm: cuDNN has it with gamma and beta only ---- */
@@ -17,17 +17,15 @@ static enum outcome describe_norm(struct rp_cuda *c, const struct rp_kargs *a,
                                   const struct tensor &stats) {
     if (!a->affine)
         return declined(c, "batch norm", "no gamma and beta");
-    DNN(describe_groups(x, real, a));
+    DO(describe_groups(c, x, real, a));
     DNN(cudnnDeriveBNTensorDescriptor(stats.d, x.d, CUDNN_BATCHNORM_SPATIAL));
     return DONE;
 }
 
 LIBRARY_CALL(batch_norm) {
     const struct tensor x, stats;
-    const enum outcome described = describe_norm(c, a, real, x, stats);
+    DO(describe_norm(c, a, real, x, stats));
     (void)workspace, (void)workspace_bytes;
-    if (described != DONE)
-        return described;
     DNN(cudnnBatchNormalizationForwardTraining(
         c->dnn, CUDNN_BATCHNORM_SPATIAL, &one, &zero, x.d, in[0], x.d, out[0], stats.d,
         in[1], in[2], 0, NULL, NULL, a->eps, out[1], out[2]));
@@ -37,10 +35,8 @@ LIBRARY_CALL(batch_norm) {
 /* (gy, x, mean, invstd, gamma) -> gx, ggamma, gbeta. invstd includes eps. */
 LIBRARY_CALL(batch_norm_grad) {
     const struct tensor x, stats;
-    const enum outcome described = describe_norm(c, a, real, x, stats);
+    DO(describe_norm(c, a, real, x, stats));
     (void)workspace, (void)workspace_bytes;
-    if (described != DONE)
-        return described;
     DNN(cudnnBatchNormalizationBackward(
         c->dnn, CUDNN_BATCHNORM_SPATIAL, &one, &zero, &one, &zero, x.d, in[1], x.d, in[0],
         x.d, out[0], stats.d, in[4], out[1], out[2], CUDNN_BN_MIN_EPSILON, in[2], in[3]));
@@ -66,8 +62,8 @@ static enum outcome describe_pool(struct rp_cuda *c, const struct rp_kargs *a,
                                   cudnnPoolingMode_t mode) {
     const int n = n_spatial(a), skip = 3 - n;
     int window[3], pad[3], stride[3];
-    DNN(describe_planes(v.x, real, a, a->channels, a->x_size));
-    DNN(describe_planes(v.y, real, a, a->channels, a->y_size));
+    DO(describe_planes(c, v.x, real, a, a->channels, a->x_size));
+    DO(describe_planes(c, v.y, real, a, a->channels, a->y_size));
     if (!narrow(n, a->kernel + skip, window) || !narrow(n, a->pad + skip, pad) ||
         !narrow(n, a->stride + skip, stride))
         return declined(c, "pooling", too_large);
@@ -79,9 +75,7 @@ static enum outcome describe_pool(struct rp_cuda *c, const struct rp_kargs *a,
 static enum outcome pool(struct rp_cuda *c, const struct rp_kargs *a, enum rp_real real,
                          cudnnPoolingMode_t mode, const void *x, void *y) {
     const struct pooling v;
-    const enum outcome described = describe_pool(c, a, real, v, mode);
-    if (described != DONE)
-        return described;
+    DO(describe_pool(c, a, real, v, mode));
     DNN(cudnnPoolingForward(c->dnn, v.d, &one, v.x.d, x, &zero, v.y.d, y));
     return DONE;
 }
@@ -104,11 +98,8 @@ LIBRARY_CALL(avg_pool) {
 /* (gy, x, y) -> gx */
 LIBRARY_CALL(max_pool_grad) {
     const struct pooling v;
-    const enum outcome described =
-        describe_pool(c, a, real, v, CUDNN_POOLING_MAX_DETERMINISTIC);
+    DO(describe_pool(c, a, real, v, CUDNN_POOLING_MAX_DETERMINISTIC));
     (void)workspace, (void)workspace_bytes;
-    if (described != DONE)
-        return described;
     DNN(cudnnPoolingBackward(c->dnn, v.d, &one, v.y.d, in[2], v.y.d, in[0], v.x.d, in[1],
                              &zero, v.x.d, out[0]));
     return DONE;
@@ -118,10 +109,8 @@ LIBRARY_CALL(max_pool_grad) {
  * x and gy as y. */
 LIBRARY_CALL(avg_pool_grad) {
     const struct pooling v;
-    const enum outcome described = describe_pool(c, a, real, v, average(a));
+    DO(describe_pool(c, a, real, v, average(a)));
     (void)workspace, (void)workspace_bytes;
-    if (described != DONE)
-        return described;
     DNN(cudnnPoolingBackward(c->dnn, v.d, &one, v.y.d, in[0], v.y.d, in[0], v.x.d, out[0],
                              &zero, v.x.d, out[0]));
     return DONE;
@@ -134,7 +123,7 @@ LIBRARY_CALL(softmax) {
     (void)workspace, (void)workspace_bytes;
     if (a->causal)
         return declined(c, "softmax", "masked");
-    DNN(describe_groups(x, real, a));
+    DO(describe_groups(c, x, real, a));
     DNN(cudnnSoftmaxForward(c->dnn, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_CHANNEL,
                             &one, x.d, in[0], &zero, x.d, out[0]));
     return DONE;
@@ -146,7 +135,7 @@ LIBRARY_CALL(softmax_grad) {
     (void)workspace, (void)workspace_bytes;
     if (a->causal)
         return declined(c, "softmax", "masked");
-    DNN(describe_groups(x, real, a));
+    DO(describe_groups(c, x, real, a));
     DNN(cudnnSoftmaxBackward(c->dnn, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_CHANNEL,
                              &one, x.d, in[1], x.d, in[0], &zero, x.d, out[0]));
     return DONE;

@@ -7,7 +7,8 @@
 /* ---- outcomes ---- */
 
 enum outcome declined(struct rp_cuda *c, const char *what, const char *why) {
-    snprintf(c->declined, sizeof c->declined, "%s: %s", what, why);
+    if (c->declined[0] == '\0')
+        snprintf(c->declined, sizeof c->declined, "%s: %s", what, why);
     return DECLINED;
 }
 
@@ -32,14 +33,53 @@ enum outcome of_blas(struct rp_cuda *c, const char *what, cublasStatus_t status)
 
 /* ---- handles ---- */
 
+static __global__ void probe(void) {
+}
+
+/* The program may hold no code for this GPU: neither its own nor PTX of an older one. */
+static int check_architecture(struct rp_cuda *c, int major, int minor) {
+    static const int built_for[] = {__CUDA_ARCH_LIST__}; /* such as 800; by nvcc */
+    cudaFuncAttributes found;
+    const cudaError_t status = cudaFuncGetAttributes(&found, (const void *)probe);
+    if (status == cudaSuccess)
+        return 0;
+    snprintf(c->error, sizeof c->error,
+             "it is sm_%d%d, but the program is built for sm_%d: make clean, then make "
+             "ARCH=sm_%d%d (%s)",
+             major, minor, built_for[0] / 10, major, minor, cudaGetErrorString(status));
+    return -1;
+}
+
+/* The sizes that the documentation of cublasSetWorkspace recommends, by compute capability.
+ * With less memory, cuBLAS chooses slower algorithms. */
+static size_t recommended_workspace(int major) {
+    const size_t mib = major == 9 || major == 10 ? 32 : major == 12 ? 12 : 4;
+    return mib << 20;
+}
+
+static int examine_device(struct rp_cuda *c) {
+    int device = 0, major = 0, minor = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    if (status == cudaSuccess && check_architecture(c, major, minor) != 0)
+        return -1;
+    c->blas_bytes = recommended_workspace(major);
+    if (status == cudaSuccess)
+        status = cudaMalloc(&c->scratch, RP_CUDA_SCRATCH_BYTES);
+    if (status == cudaSuccess)
+        return 0;
+    snprintf(c->error, sizeof c->error, "%s", cudaGetErrorString(status));
+    return -1;
+}
+
 int rp_cuda_open(struct rp_cuda *c, cudaStream_t stream) {
     memset(c, 0, sizeof *c);
     c->stream = stream;
-    const cudaError_t status = cudaMalloc(&c->scratch, RP_CUDA_SCRATCH_BYTES);
-    if (status != cudaSuccess) {
-        snprintf(c->error, sizeof c->error, "cudaMalloc: %s", cudaGetErrorString(status));
+    if (examine_device(c) != 0)
         return -1;
-    }
     if (of_blas(c, "cublasCreate", cublasCreate(&c->blas)) != DONE ||
         of_blas(c, "cublasSetStream", cublasSetStream(c->blas, stream)) != DONE ||
         of_blas(c, "cublasSetWorkspace",

@@ -16,18 +16,19 @@
 
 enum outcome { DONE, DECLINED, FAILED };
 
-/* DECLINED; `why` becomes the reason in c->declined. */
+/* DECLINED. c->declined keeps the first reason. */
 enum outcome declined(struct rp_cuda *c, const char *what, const char *why);
 enum outcome of_dnn(struct rp_cuda *c, const char *what, cudnnStatus_t status);
 enum outcome of_blas(struct rp_cuda *c, const char *what, cublasStatus_t status);
 
-/* Returns the outcome of a cuDNN call, unless it succeeds. */
-#define DNN(call)                                                                          \
+/* Returns an outcome that is not DONE. DNN is for calls of cuDNN. */
+#define DO(call)                                                                           \
     do {                                                                                   \
-        const cudnnStatus_t status_ = (call);                                              \
-        if (status_ != CUDNN_STATUS_SUCCESS)                                               \
-            return of_dnn(c, #call, status_);                                              \
+        const enum outcome outcome_ = (call);                                              \
+        if (outcome_ != DONE)                                                              \
+            return outcome_;                                                               \
     } while (0)
+#define DNN(call) DO(of_dnn(c, #call, call))
 
 /* ---- entry points: the library if it takes the op, otherwise the fallback ---- */
 
@@ -73,7 +74,7 @@ static inline const struct library_type *type_of(enum rp_real real) {
 }
 
 static const float one = 1, zero = 0;
-static const char too_large[] = "a size passes 2^31";
+static const char too_large[] = "a size is 2^31 or more";
 
 /* ---- cuDNN's descriptors of tensors ---- */
 
@@ -100,13 +101,19 @@ static inline bool narrow(int n, const int64_t *from, int *to) {
 }
 
 /* A dense tensor whose second dimension is the channels. */
-static inline cudnnStatus_t describe(const struct tensor &t, enum rp_real real, int n,
-                                     const int64_t *sizes) {
+static inline enum outcome describe(struct rp_cuda *c, const struct tensor &t,
+                                    enum rp_real real, int n, const int64_t *sizes) {
     int dims[5];
+    int64_t count = 1;
+    for (int i = 0; i < n; i++)
+        count *= sizes[i];
     if (!narrow(n, sizes, dims))
-        return CUDNN_STATUS_NOT_SUPPORTED;
-    return cudnnSetTensorNdDescriptorEx(t.d, CUDNN_TENSOR_NCHW, type_of(real)->dnn, n,
-                                        dims);
+        return declined(c, "tensor", too_large);
+    const cudnnStatus_t status =
+        cudnnSetTensorNdDescriptorEx(t.d, CUDNN_TENSOR_NCHW, type_of(real)->dnn, n, dims);
+    if (status == CUDNN_STATUS_NOT_SUPPORTED && count > INT_MAX)
+        return declined(c, "tensor", "it has 2^31 elements or more");
+    return of_dnn(c, "tensor", status);
 }
 
 /* The number of spatial dimensions. Images have depth 1. */
@@ -116,14 +123,14 @@ static inline int n_spatial(const struct rp_kargs *a) {
                : 3;
 }
 
-static inline cudnnStatus_t describe_planes(const struct tensor &t, enum rp_real real,
-                                            const struct rp_kargs *a, int64_t channels,
-                                            const int64_t size[3]) {
+static inline enum outcome describe_planes(struct rp_cuda *c, const struct tensor &t,
+                                           enum rp_real real, const struct rp_kargs *a,
+                                           int64_t channels, const int64_t size[3]) {
     const int n = n_spatial(a);
     int64_t sizes[5] = {a->batch, channels};
     for (int i = 0; i < n; i++)
         sizes[2 + i] = size[3 - n + i];
-    return describe(t, real, 2 + n, sizes);
+    return describe(c, t, real, 2 + n, sizes);
 }
 
 #endif

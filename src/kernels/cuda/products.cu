@@ -48,9 +48,7 @@ LIBRARY_CALL(matmul) {
     const struct matrix left = {in[1], a->transpose_b != 0, a->transpose_b ? a->k : a->n,
                                 a->single_b ? 0 : a->k * a->n};
     const int64_t n = a->batch * a->m * a->n;
-    const enum outcome ready = use_workspace(c, workspace, workspace_bytes);
-    if (ready != DONE)
-        return ready;
+    DO(use_workspace(c, workspace, workspace_bytes));
     if (a->n_in > 2 && type_of(real)->put_bias(c, in[2], out[0], a->n, 1, n) != 0)
         return FAILED;
     return gemm(c, real, a->n, m, a->k, a->alpha, left, right, a->n_in > 2 ? 1 : 0, out[0],

@@ -11,11 +11,43 @@
 
 typedef int cudaError_t;
 typedef void *cudaStream_t;
-enum { cudaSuccess = 0, cudaStreamNonBlocking = 1 };
+enum {
+    cudaSuccess = 0,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorNoKernelImageForDevice = 209
+};
+enum { cudaStreamNonBlocking = 1 };
+enum { cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76 };
 enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
 
 static inline const char *cudaGetErrorString(cudaError_t status) {
-    return status == cudaSuccess ? "no error" : "an error";
+    return status == cudaSuccess                       ? "no error"
+           : status == cudaErrorMemoryAllocation       ? "out of memory"
+           : status == cudaErrorNoKernelImageForDevice ? "no kernel image"
+                                                       : "an error";
+}
+/* The program is for sm_80. GPU_ARCH in the environment is the device's architecture (80).
+ */
+#define __CUDA_ARCH_LIST__ 800
+static inline int gpu_arch(void) {
+    const char *arch = getenv("GPU_ARCH");
+    return arch != NULL ? atoi(arch) : 80;
+}
+static inline cudaError_t cudaGetDevice(int *device) {
+    *device = 0;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device) {
+    (void)device;
+    *value =
+        attribute == cudaDevAttrComputeCapabilityMajor ? gpu_arch() / 10 : gpu_arch() % 10;
+    return cudaSuccess;
+}
+typedef int cudaFuncAttributes;
+static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *found, const void *fn) {
+    (void)fn;
+    *found = 0;
+    return gpu_arch() < 80 ? cudaErrorNoKernelImageForDevice : cudaSuccess;
 }
 static inline cudaError_t cudaPeekAtLastError(void) {
     return cudaSuccess;

@@ -11,6 +11,14 @@
 extern "C" int emulated_decline;
 int emulated_decline;
 
+/* A number in the environment. Tests set these limits of cuDNN:
+ *   CUDNN_ELEMENTS   it takes tensors with fewer elements only (2^31)
+ *   IMAGE_WORKSPACE  bytes of workspace for each image; implicit_gemm needs none (0) */
+static int64_t setting(const char *name, int64_t usual) {
+    const char *value = getenv(name);
+    return value != NULL ? atoll(value) : usual;
+}
+
 /* Reports a kernel that makes n elements. */
 static void launched_for(long long n) {
     if (on_work != NULL)
@@ -140,12 +148,21 @@ static void copy(int n, const int *from, int *to) {
     memcpy(to, from, (size_t)n * sizeof *to);
 }
 
+static int64_t count(const tensor_shape *d) {
+    int64_t n = 1;
+    for (int i = 0; i < d->n; i++)
+        n *= d->dim[i];
+    return n;
+}
+
 cudnnStatus_t cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t d, cudnnTensorFormat_t,
                                            cudnnDataType_t type, int n, const int *dims) {
     d->type = type;
     d->n = n;
     copy(n, dims, d->dim);
-    return emulated_decline ? CUDNN_STATUS_NOT_SUPPORTED : CUDNN_STATUS_SUCCESS;
+    return emulated_decline || count(d) >= setting("CUDNN_ELEMENTS", (int64_t)1 << 31)
+               ? CUDNN_STATUS_NOT_SUPPORTED
+               : CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t d, cudnnDataType_t type,
                                          cudnnTensorFormat_t, int n, const int *dims) {
@@ -184,13 +201,6 @@ cudnnStatus_t cudnnSetPoolingNdDescriptor(cudnnPoolingDescriptor_t d,
 }
 
 /* ---- reference kernels whose result is blended into the output ---- */
-
-static int64_t count(const tensor_shape *d) {
-    int64_t n = 1;
-    for (int i = 0; i < d->n; i++)
-        n *= d->dim[i];
-    return n;
-}
 
 static cudnnStatus_t run(rp_kernel_fn *f32, rp_kernel_fn *f16, const struct rp_kargs *a,
                          const void *const *in, const tensor_shape *to, void *at,
@@ -238,27 +248,31 @@ static bool fits(const tensor_shape *x, const tensor_shape *w, const conv_shape 
            w->dim[0] == y->dim[1] && w->dim[1] * d->groups == x->dim[1];
 }
 
-/* Not 0, so that ops without workspace are declined. */
-#define WORKSPACE(x, w, d, y)                                                              \
-    *bytes = 64;                                                                           \
-    return fits(x, w, d, y) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM
+static cudnnStatus_t workspace(const tensor_shape *x, const tensor_shape *w,
+                               const conv_shape *d, const tensor_shape *y, size_t *bytes) {
+    *bytes = 64 + (size_t)(x->dim[0] * setting("IMAGE_WORKSPACE", 0));
+    return fits(x, w, d, y) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+}
 cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
     cudnnHandle_t, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
-    cudnnConvolutionDescriptor_t d, cudnnTensorDescriptor_t y, cudnnConvolutionFwdAlgo_t,
-    size_t *bytes) {
-    WORKSPACE(x, w, d, y);
+    cudnnConvolutionDescriptor_t d, cudnnTensorDescriptor_t y,
+    cudnnConvolutionFwdAlgo_t algorithm, size_t *bytes) {
+    const cudnnStatus_t status = workspace(x, w, d, y, bytes);
+    if (algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM)
+        *bytes = 64;
+    return status;
 }
 cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
     cudnnHandle_t, cudnnFilterDescriptor_t w, cudnnTensorDescriptor_t dy,
     cudnnConvolutionDescriptor_t d, cudnnTensorDescriptor_t dx,
     cudnnConvolutionBwdDataAlgo_t, size_t *bytes) {
-    WORKSPACE(dx, w, d, dy);
+    return workspace(dx, w, d, dy, bytes);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
     cudnnHandle_t, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t dy,
     cudnnConvolutionDescriptor_t d, cudnnFilterDescriptor_t dw,
     cudnnConvolutionBwdFilterAlgo_t, size_t *bytes) {
-    WORKSPACE(x, dw, d, dy);
+    return workspace(x, dw, d, dy, bytes);
 }
 
 cudnnStatus_t

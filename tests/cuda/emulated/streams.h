@@ -119,8 +119,6 @@ inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
 
 /* ---- memory ---- */
 
-enum { cudaErrorMemoryAllocation = 2 };
-
 /* MEMORY in the environment is the size of the device's memory in bytes. */
 inline size_t device_memory() {
     const char *bytes = getenv("MEMORY");
