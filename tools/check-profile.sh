@@ -88,7 +88,7 @@ MEMORY=$((7168 + 64 + 524288 + 10000)) refused "an op that does not fit" 5 \
     measure $layers
 MEMORY=5000 refused "inputs that do not fit" 5 \
     '^remat-plan: profile: the step.s inputs and parameters: they do not fit' measure $layers
-MEMORY=8000 refused "memory too small for the copies" 5 'profile: cudaMalloc.*: an error$' measure $layers
+MEMORY=8000 refused "memory too small for the copies" 5 'profile: cudaMalloc.*: out of memory$' measure $layers
 REMAT_CUPTI=/nonexistent refused "no CUPTI" 5 'process [0-9]+: REMAT_CUPTI: .*/nonexistent' \
     measure $layers
 FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is active' \

@@ -10,6 +10,7 @@
  *
  * cuDNN does not take tensors of 2^31 elements or more, and many algorithms need workspace
  * in proportion to the batch: smaller parts help in both cases. */
+#include <stdio.h>
 #include <string.h>
 
 #include <algorithm>
@@ -153,9 +154,12 @@ static enum outcome check_way(struct rp_cuda *c, const struct rp_kargs *a,
     DO(describe_part(c, a, real, w->images, v));
     DO(conv_bytes(c, v, to, w->algorithm, &bytes));
     w->workspace_bytes = std::max(bytes, of_last);
-    return w->workspace_bytes <= limit
-               ? DONE
-               : declined(c, "convolution", "its workspace is larger than allowed");
+    if (w->workspace_bytes <= limit)
+        return DONE;
+    char why[96];
+    snprintf(why, sizeof why, "it needs %zu bytes of workspace, more than %zu",
+             w->workspace_bytes, limit);
+    return declined(c, "convolution", why);
 }
 
 static const void *shift(const void *at, int64_t bytes) {
@@ -214,7 +218,7 @@ static enum outcome find_way(struct rp_cuda *c, const struct rp_kargs *a, enum r
     const struct rp_cuda_way first = *w;
     enum outcome made;
     if (a->algorithm == RP_DIRECT)
-        return declined(c, "convolution", "the graph asks for \"direct\"");
+        return declined(c, "convolution", "the graph asks for direct");
     do {
         made = check_way(c, a, real, to, std::max(limit, RP_CUDA_SCRATCH_BYTES), w, v);
         if (made == DONE)
@@ -312,4 +316,12 @@ int rp_cuda_choose(struct rp_cuda *c, const char *name, enum rp_real real,
     if (made == DECLINED)
         *way = {RP_DIRECT, args->batch, 0};
     return made == FAILED ? -1 : 0;
+}
+
+int rp_cuda_workspace(struct rp_cuda *c, const char *name, enum rp_real real,
+                      const struct rp_kargs *args, size_t *bytes) {
+    struct rp_cuda_way way;
+    const int failed = rp_cuda_choose(c, name, real, args, SIZE_MAX, &way);
+    *bytes = way.workspace_bytes;
+    return failed;
 }
