@@ -267,7 +267,7 @@ info:
 	@echo "compiler  $$($(CC) --version | head -n 1)"
 	@echo "flags     $(RP_CFLAGS)"
 	@echo "libraries $(LIBS)"
-	@CUDA_HOME="$(CUDA_HOME)" tools/find-cuda.sh
+	@CUDA_HOME="$(CUDA_HOME)" sh src/emit/templates/cuda/find-cuda.sh
 	@$(BUILD)/remat-plan --version 2>/dev/null | sed -n 's/^engines:/engines  /p' | grep . || \
 	  echo "engines   known once $(BUILD)/remat-plan is built"
 

@@ -1,27 +1,26 @@
 # cuda.mk: builds the CUDA kernels and their check, with nvcc and as ordinary C++. The
-# Makefile includes this file, which uses its variables. Only the scripts tools/check-cuda.sh,
-# check-emit.sh and check-profile.sh build these targets.
+# Makefile includes this file, which uses its variables. Only the tests that tools/check.sh
+# runs build these targets.
 #   NVCC        the compiler
 #   CUDA_FLAGS  its options
 
 # The flags make compilation fast. PTX for sm_80 runs on every later device.
 NVCC ?= nvcc
 CUDA_FLAGS ?= -arch=sm_80 -Xcicc -O1 -Xptxas -O0
-CUDA_DIR = $(dir $(patsubst %/,%,$(dir $(realpath $(NVCC)))))
+find_cuda = $(shell NVCC=$(NVCC) sh src/emit/templates/cuda/find-cuda.sh $(1))
 CUDA_OBJ := $(patsubst src/%.cu,$(BUILD)/%.o,$(wildcard src/kernels/cuda/*.cu))
-CUDA_LIBS = -L$(CUDA_DIR)lib64 -Wl,-rpath,$(CUDA_DIR)lib64 -lcudnn -lcublas \
-  -l:libcudart_static.a -lstdc++ -ldl -lrt
+CUDA_LIBS = $(call find_cuda,link) -l:libcudart_static.a -lstdc++ -ldl -lrt
 
 $(BUILD)/kernels/cuda/%.o: src/kernels/cuda/%.cu $(wildcard src/kernels/*.h src/kernels/cuda/*)
 	@mkdir -p $(@D)
 	$(call say,NV,$<)
 	$(Q)$(NVCC) -std=c++20 -fmad=false $(CUDA_FLAGS) $(if $(filter 1,$(WERROR)),-Werror \
-	  all-warnings) -Xcompiler -Wall,-Wextra -Isrc -c -o $@ $<
+	  all-warnings) -Xcompiler -Wall,-Wextra -Isrc $(call find_cuda,compile) -c -o $@ $<
 
 $(BUILD)/cuda-kernels.a: $(CUDA_OBJ) $(BUILD)/src/kernels/fill.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/tests/cuda/%.o: INCLUDES = -Itests -I$(BUILD)/tests -isystem $(CUDA_DIR)include
+$(BUILD)/tests/cuda/%.o: INCLUDES = -Itests -I$(BUILD)/tests $(call find_cuda,compile)
 $(BUILD)/cuda-kernels: $(BUILD)/tests/cuda/check_kernels.o $(CUDA_OBJ) $(LIB_OBJ) \
   $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
 	$(call say,LD,$@)

@@ -6,9 +6,8 @@
 set -u
 build=${BUILD:-build}
 
-# where WHAT: prints its path, or nothing if it is not installed.
-where() {
-    tools/find-cuda.sh | sed -nE "s|^$1 +(/.*)|\1|p"
+find_cuda() {
+    sh src/emit/templates/cuda/find-cuda.sh "$@"
 }
 
 # MAKEFLAGS passes on the variables of the calling make, such as WERROR.
@@ -25,19 +24,11 @@ need_cxx() {
 mode=$1
 case $mode in
 kernels)
-    nvcc=$(where nvcc) cudnn=$(where cudnn)
-    if [ -z "$nvcc" ] || [ -z "$cudnn" ]; then
-        echo "cuda-kernels: skipped (nvcc or cuDNN is not installed)"
+    if ! flags=$(find_cuda compile); then
+        echo "cuda-kernels: skipped (${flags#error: })"
         exit 0
     fi
-    # CUDA 12 is the first with C++20 and __grid_constant__; the code calls cuDNN 9.
-    cuda=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+).*/\1/p')
-    dnn=$(sed -nE 's/^#define CUDNN_MAJOR ([0-9]+).*/\1/p' "$(dirname "$cudnn")/cudnn_version.h")
-    if [ "${cuda:-0}" -lt 12 ] || [ "${dnn:-0}" -lt 9 ]; then
-        echo "cuda-kernels: skipped (CUDA $cuda and cuDNN $dnn are too old; versions 12 and 9 are needed)"
-        exit 0
-    fi
-    make_ NVCC="$nvcc" "$build/cuda-kernels"
+    make_ NVCC="$(find_cuda nvcc)" "$build/cuda-kernels"
     "$build/cuda-kernels" cuda-kernels
     ;;
 emulated)

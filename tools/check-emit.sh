@@ -86,19 +86,15 @@ try "emit for a GPU" emit cuda cuda
 try "the source is below a megabyte: $(du -sb "$tmp/cuda" | cut -f 1)" test \
     "$(find "$tmp/cuda" -type f -printf '%s\n' | awk '{ n += $1 } END { print n }')" -lt 1000000
 
-where() {
-    tools/find-cuda.sh | sed -nE "s|^$1 +(/.*)|\1|p"
-}
-nvcc=$(where nvcc) cudnn=$(where cudnn)
-if [ -n "$nvcc" ] && [ -n "$cudnn" ]; then
+find=src/emit/templates/cuda/find-cuda.sh
+if sh $find compile >/dev/null; then
+    nvcc=$(sh $find nvcc)
     # check-cuda.sh has compiled the kernels already.
     try "the kernels compile" make -s BUILD="$build" NVCC="$nvcc" "$build/cuda-kernels.a"
     try "plan and harness compile" make -s -C "$tmp/cuda" MAKEFLAGS= NVCC="$nvcc" \
         NVCCFLAGS="-Xcicc -O0 -Xptxas -O0 -Werror all-warnings" main.o plan.o
-    cp "$build/cuda-kernels.a" "$tmp/cuda/runtime.a" 2>/dev/null &&
-        ar r "$tmp/cuda/runtime.a" "$tmp/cuda/main.o" 2>/dev/null
-    try "the program links" make -s -C "$tmp/cuda" MAKEFLAGS= NVCC="$nvcc" RUNTIME=runtime.a \
-        -o runtime.a -o plan.o replay
+    try "the program links" make -s -C "$tmp/cuda" MAKEFLAGS= NVCC="$nvcc" \
+        KERNELS="$build/cuda-kernels.a" -o plan.o -o main.o replay
     "$tmp/cuda/replay" >"$tmp/output" 2>"$tmp/errors"
     code=$?
     try "it runs, or reports that there is no GPU (exit code $code)" bash -c \

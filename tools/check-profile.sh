@@ -13,7 +13,8 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/tmp"
 touch "$tmp/log"
 export TMPDIR=$tmp/tmp EMULATED=$build REMAT_CUPTI=$build/traced/libcupti_fake.so
-export LD_LIBRARY_PATH=$build/libcuda CUDA_HOME=$PWD/tests/cuda MEMORY=16777216
+export LD_LIBRARY_PATH=$build/libcuda CUDA_HOME=$tmp/cuda MEMORY=16777216
+tests/cuda/make-toolkit.sh "$CUDA_HOME"
 layers=tests/data/profile/layers.json
 good=0 bad=0
 
@@ -101,6 +102,12 @@ refused "zero steps" 2 'profile: --repeat must be from 1 to 1000$' measure --rep
 sed 's/^"ops":\[$/"ops":[],"keep":[]}/; /"ops":\[\]/q' $layers >"$tmp/empty.json"
 refused "no ops" 3 'empty.json: the graph has no ops to measure$' measure "$tmp/empty.json"
 refused "no kernel" 3 'small.json: tensors\[0\] ' measure tests/data/graph/good/small.json
+CAPABILITY=70 refused "a GPU that is too old for the compiler" 5 \
+    'profile: the program cannot be built: CUDA 13.0 builds for sm_75 and newer, not for sm_70; an older CUDA does$' \
+    "$build/remat-plan" profile -o "$tmp/out.json" $layers
+CUDNN_HOME=/nonexistent refused "no cuDNN" 5 \
+    'profile: the program cannot be built: there is no cuDNN 9 \(cudnn.h, libcudnn.so.9\) in /nonexistent; set CUDNN_HOME' \
+    "$build/remat-plan" profile -o "$tmp/out.json" $layers
 CXX=/nonexistent/c++ refused "a program that does not build" 5 'profile: the program cannot be built: .+' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
 

@@ -1,9 +1,10 @@
 #!/bin/bash
-# check-python.sh setup|plain|full|highs: the tests of the Python package.
-#   plain   those that need only python3: files, plans, calls of the program
-#   setup   makes the virtual environment of `full` in the user's cache, if there is none
-#   highs   prints the path of HiGHS's library in that environment, if it is there
-#   full    ruff, mypy and the tests with PyTorch and JAX
+# check-python.sh setup|plain|full|highs|packages: the tests of the Python package.
+#   plain     those that need only python3: files, plans, calls of the program
+#   setup     makes the virtual environment of `full` in the user's cache, if there is none
+#   highs     prints the path of HiGHS's library in that environment, if it is there
+#   packages  prints that environment's folder of packages, if it is there
+#   full      ruff, mypy and the tests with PyTorch and JAX
 # SKIP_PYTHON=1 skips `full`. Under CI (CI=true) a skip is a failure. REMAT_PLAN_PYTHON names
 # a python with the packages of python/requirements-test.txt to use instead.
 set -u
@@ -116,6 +117,10 @@ highs)
     find "$(dirname "$python")/../lib" -path '*/highspy/libhighs.so.1' 2>/dev/null | head -n 1
     exit 0
     ;;
+packages)
+    missing >/dev/null || "$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+    exit 0
+    ;;
 plain)
     name=python-plain
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
@@ -132,7 +137,7 @@ full)
     count pytest "$python" -m pytest -p no:cacheprovider tests --ignore tests/plain
     ;;
 *)
-    echo "usage: check-python.sh setup|plain|full|highs" >&2
+    echo "usage: check-python.sh setup|plain|full|highs|packages" >&2
     exit 2
     ;;
 esac

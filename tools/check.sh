@@ -39,6 +39,9 @@ part() {
 
 # Tests of HiGHS run where it is found; under CI it must be.
 export REMAT_PLAN_HIGHS=${REMAT_PLAN_HIGHS:-$(tools/check-python.sh highs)}
+# So are cuDNN and CUPTI, which its environment contains.
+PYTHON_PACKAGES=${PYTHON_PACKAGES:-$(tools/check-python.sh packages)}
+export PYTHON_PACKAGES
 part unit "$build/unit"
 for replay in "$build"/replay_*; do
     [[ -x $replay && $replay != *.* ]] || continue
@@ -46,6 +49,7 @@ for replay in "$build"/replay_*; do
     mapfile -t seeds < <(tools/seeds.sh "$name")
     part "fuzz-$name" "$replay" "${seeds[@]}"
 done
+part find-cuda tests/check-find-cuda.sh
 part cuda-kernels tools/check-cuda.sh kernels
 part cuda-emulated tools/check-cuda.sh emulated
 part cli tools/check-cli.sh

@@ -151,20 +151,45 @@ int rp_cuda_run(const char *folder, char *const *argv) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-char *rp_cuda_first_line(const char *folder, const char *name) {
+static char *read_file(const char *folder, const char *name) {
     struct rp_err ignored = {{0}};
     char *path = rp_format("%s/%s", folder, name), *text = NULL;
     size_t len = 0;
     if (access(path, R_OK) != 0 || rp_read_file(path, &text, &len, &ignored) != RP_OK)
         text = rp_strdup("");
-    text[strcspn(text, "\n")] = '\0';
     free(path);
     return text;
 }
 
+char *rp_cuda_first_line(const char *folder, const char *name) {
+    char *text = read_file(folder, name);
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+/* The line that says why: the first that names an error, since warnings come before it.
+ * An error of make's is "Makefile:LINE: *** TEXT.  Stop."; only TEXT is kept. */
+static char *error_line(const char *folder) {
+    char *text = read_file(folder, "err"), *line = NULL;
+    for (char *state, *p = strtok_r(text, "\n", &state); p != NULL && line == NULL;
+         p = strtok_r(NULL, "\n", &state))
+        if (strstr(p, "error") != NULL || strstr(p, "fatal") != NULL ||
+            strstr(p, "*** ") != NULL)
+            line = rp_strdup(p);
+    free(text);
+    if (line == NULL)
+        return rp_cuda_first_line(folder, "err");
+    char *stars = strstr(line, "*** "), *stop = strstr(line, ".  Stop.");
+    if (stop != NULL)
+        *stop = '\0';
+    if (stars != NULL)
+        memmove(line, stars + 4, strlen(stars + 4) + 1);
+    return line;
+}
+
 rp_rc rp_cuda_fail(const char *caller, const char *folder, const char *what,
                    struct rp_err *err) {
-    char *line = rp_cuda_first_line(folder, "err");
+    char *line = error_line(folder);
     rp_rc rc = rp_fail(err, RP_ENV, "%s: %s: %.400s", caller, what,
                        line[0] != '\0' ? line : "no error output");
     free(line);

@@ -32,7 +32,8 @@ int rp_cuda_run(const char *folder, char *const *argv);
  * it. */
 char *rp_cuda_first_line(const char *folder, const char *name);
 
-/* Returns RP_ENV, with the message "caller: what: the first line of the file `err`". */
+/* Returns RP_ENV, with the message "caller: what: LINE". LINE is the first of the file
+ * `err` that names an error, or else its first. */
 rp_rc rp_cuda_fail(const char *caller, const char *folder, const char *what,
                    struct rp_err *err);
 

@@ -14,7 +14,7 @@
 const char *const rp_target_word[RP_N_TARGETS] = {"c", "cuda", "profile"};
 
 static const char plan_name[] = "plan.c";
-static const char licence[] = "/* SPDX-License-Identifier: MIT */\n";
+static const char licence[] = "SPDX-License-Identifier: MIT";
 
 /* Makes the folders that contain `path`. Those that end before offset `from` exist. */
 static rp_rc make_folders(const char *path, size_t from, struct rp_err *err) {
@@ -54,14 +54,17 @@ static rp_rc write_one(const char *folder, const char *name, const char *text, s
     return rc;
 }
 
-/* Emitted sources begin with their licence. It is added to those that do not have it. */
+/* Emitted sources begin with their licence. It is added to C sources that do not have it.
+ */
 static rp_rc write_source(const char *folder, const char *name,
                           const struct rp_embedded_file *file, uint64_t *bytes,
                           struct rp_err *err) {
-    const char *dot = strrchr(name, '.');
-    const bool has_licence = dot == NULL || strcmp(dot, ".md") == 0 ||
-                             strncmp(file->text, licence, strlen("/* SPDX")) == 0;
-    char *text = rp_format("%s%s", has_licence ? "" : licence, file->text);
+    const char *dot = strrchr(name, '.'), *named = strstr(file->text, licence);
+    const bool has_licence =
+        dot == NULL || strcmp(dot, ".md") == 0 ||
+        (named != NULL && named - file->text < (ptrdiff_t)sizeof licence);
+    char *text = has_licence ? rp_strdup(file->text)
+                             : rp_format("/* %s */\n%s", licence, file->text);
     rp_rc rc = write_one(folder, name, text, strlen(text), bytes, err);
     free(text);
     return rc;
@@ -81,6 +84,7 @@ static const struct {
     {"emit/templates/c/", "", {[RP_TARGET_C] = true}},
     {"emit/templates/cuda/machine.cuh", "machine.cuh", {false, true, true}},
     {"emit/templates/cuda/Makefile", "Makefile", {false, true, true}},
+    {"emit/templates/cuda/find-cuda.sh", "find-cuda.sh", {false, true, true}},
     {"emit/templates/cuda/", "", {[RP_TARGET_CUDA] = true}},
     {"emit/templates/profile/", "", {[RP_TARGET_PROFILE] = true}},
 };

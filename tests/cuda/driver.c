@@ -1,5 +1,5 @@
 /* A stand-in for libcuda.so.1 with the functions that remat-plan calls. GPUS in the
- * environment is the number of devices (1), which are of compute capability 9.0. */
+ * environment is the number of devices (1), CAPABILITY their compute capability (90). */
 #include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -25,6 +25,8 @@ int cuDeviceGet(int *device, int number) {
 }
 
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    *value = attribute == 75 ? 9 : 0;
+    const char *given = getenv("CAPABILITY");
+    const int capability = given != NULL ? atoi(given) : 90;
+    *value = attribute == 75 ? capability / 10 : capability % 10;
     return device < 0;
 }
