@@ -7,14 +7,12 @@
  *   tear        the last buffer ends within a record
  *   small       buffers hold one record
  *   nodevice    there is no record of the device
- *   exit=N      after its exit handlers there are no more records, and a flush returns N.
- *               They are registered when it is opened, as with the real library, and again
- *               when it is first flushed
- *   flush=N     every flush returns N, but does its work
- *   request     the first call after a flush takes longer, since a buffer is requested
+ *   old=N       a copy that is named libcupti.so.13 cannot be started, as if the driver
+ * were too old for it: subscribing fails with that code
  */
 #include "fake_cupti.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -375,9 +373,13 @@ int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id) {
 }
 
 int cuptiSubscribe(void **subscriber, rp_cupti_callback *callback, void *user) {
+    Dl_info self;
     (void)user;
     *subscriber = &fake;
     fake.callback = callback;
+    if (dladdr(&fake, &self) != 0 && strstr(self.dli_fname, "libcupti.so.13") != NULL &&
+        option("old") != NULL)
+        return number("old", 0);
     return number("subscribe", RP_CUPTI_SUCCESS);
 }
 

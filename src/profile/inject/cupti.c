@@ -12,16 +12,12 @@ static const char *const names[] = {"libcupti.so.13",   "libcupti.so.12",
                                     "libcupti.so.11.6", "libcupti.so"};
 enum { N_NAMES = sizeof names / sizeof names[0] };
 
-static const char *const folders[] = {
-    "/usr/local/cuda/lib64",
-    "/usr/local/cuda/extras/CUPTI/lib64",
-};
+/* Folders of a toolkit. */
+static const char *const folders[] = {"lib64", "lib", "extras/CUPTI/lib64"};
+enum { N_FOLDERS = sizeof folders / sizeof folders[0] };
 
-/* Where pip installs it, relative to a folder of packages. */
-static const char *const packages[] = {
-    "nvidia/cu13/lib",
-    "nvidia/cuda_cupti/lib",
-};
+/* Where pip installs it, in a folder of packages. */
+static const char *const packages[] = {"nvidia/cu1[3-9]/lib", "nvidia/cuda_cupti/lib"};
 
 /* Folders of packages: the active environment's, the user's, the system's. */
 static const struct {
@@ -36,68 +32,17 @@ static const struct {
     {NULL, "/usr/lib/python3/dist-packages"},
 };
 
-static void *open_in(const char *folder) {
-    char path[4096];
-    for (int i = 0; i < N_NAMES; i++) {
-        int n = snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        void *library = n < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-        if (library != NULL)
-            return library;
-    }
-    return NULL;
-}
+/* A search for a copy of CUPTI that starts. */
+struct search {
+    struct rp_cupti *c;
+    rp_cupti_start *start;
+    bool over;   /* one has started, or no other may be tried */
+    char *why;   /* why the first did not start, or "" */
+    size_t size; /* of why */
+};
 
-static void *open_matching(const char *base, const char *pattern, const char *package) {
-    char path[4096];
-    glob_t found;
-    void *library = NULL;
-    int n = snprintf(path, sizeof path, "%s%s/%s", base, pattern, package);
-    if (n >= (int)sizeof path || glob(path, 0, NULL, &found) != 0)
-        return NULL;
-    for (size_t i = 0; i < found.gl_pathc && library == NULL; i++)
-        library = open_in(found.gl_pathv[i]);
-    globfree(&found);
-    return library;
-}
-
-static void *open_packages(void) {
-    void *library = NULL;
-    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
-        const char *base = roots[i].variable ? getenv(roots[i].variable) : "";
-        for (size_t k = 0; k < sizeof packages / sizeof packages[0]; k++)
-            if (library == NULL && base != NULL)
-                library = open_matching(base, roots[i].pattern, packages[k]);
-    }
-    return library;
-}
-
-static void *search(char *why, size_t why_size) {
-    void *library = NULL;
-    for (int i = 0; i < N_NAMES && library == NULL; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-    if (library != NULL)
-        return library;
-    const char *configured = getenv("REMAT_CUPTI");
-    if (configured != NULL && configured[0] != '\0') {
-        library = dlopen(configured, RTLD_NOW | RTLD_LOCAL);
-        if (library == NULL)
-            snprintf(why, why_size, "REMAT_CUPTI: %s", dlerror());
-        return library;
-    }
-    for (int i = 0; i < N_NAMES && library == NULL; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && library == NULL; i++)
-        library = open_in(folders[i]);
-    if (library == NULL)
-        library = open_packages();
-    if (library == NULL)
-        snprintf(why, why_size,
-                 "libcupti was not found; it is part of the CUDA toolkit and of the Python "
-                 "package nvidia-cuda-cupti; set REMAT_CUPTI to its path");
-    return library;
-}
-
-bool rp_cupti_open(struct rp_cupti *c, char *why, size_t why_size) {
+/* Fills c with the library's functions. */
+static bool load(struct rp_cupti *c, char *why, size_t why_size) {
     const struct {
         const char *name;
         void *to;
@@ -119,9 +64,6 @@ bool rp_cupti_open(struct rp_cupti *c, char *why, size_t why_size) {
         {"cuptiGetResultString", &c->result_string, false},
         {"cuptiGetGraphNodeId", &c->graph_node_id, true},
     };
-    *c = (struct rp_cupti){.library = search(why, why_size)};
-    if (c->library == NULL)
-        return false;
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         void *symbol = dlsym(c->library, symbols[i].name);
         memcpy(symbols[i].to, &symbol, sizeof symbol); /* ISO C does not cast these */
@@ -131,11 +73,107 @@ bool rp_cupti_open(struct rp_cupti *c, char *why, size_t why_size) {
         }
     }
     int result = c->get_version(&c->version);
-    if (result != RP_CUPTI_SUCCESS) {
+    if (result != RP_CUPTI_SUCCESS)
         rp_cupti_describe(c, "cuptiGetVersion", result, why, why_size);
-        return false;
+    return result == RP_CUPTI_SUCCESS;
+}
+
+/* A copy that does not start stays loaded, but has no subscriber. */
+static void try_copy(struct search *s, const char *path, int flags) {
+    char why[512];
+    void *library = s->over ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+    if (library == NULL)
+        return;
+    *s->c = (struct rp_cupti){.library = library};
+    if (load(s->c, why, sizeof why) && s->start(s->c, why, sizeof why)) {
+        s->over = true;
+        s->why[0] = '\0';
+        return;
     }
-    return true;
+    if (s->c->subscriber != NULL)
+        s->c->unsubscribe(s->c->subscriber);
+    s->over = s->c->taken;
+    if (s->why[0] == '\0' || s->c->taken)
+        snprintf(s->why, s->size, "%s", why);
+    s->c->library = NULL;
+}
+
+/* All versions in the folder, the newest first; without a folder, where the loader looks.
+ */
+static void try_folder(struct search *s, const char *folder, int flags) {
+    char path[4096];
+    for (int i = 0; i < N_NAMES; i++) {
+        const char *slash = folder[0] != '\0' ? "/" : "";
+        int n = snprintf(path, sizeof path, "%s%s%s", folder, slash, names[i]);
+        if (n < (int)sizeof path)
+            try_copy(s, path, flags);
+    }
+}
+
+static void try_toolkit(struct search *s, const char *home) {
+    char path[4096];
+    for (int i = 0; i < N_FOLDERS && home != NULL && home[0] != '\0'; i++) {
+        int n = snprintf(path, sizeof path, "%s/%s", home, folders[i]);
+        if (n < (int)sizeof path)
+            try_folder(s, path, 0);
+    }
+}
+
+static void try_matching(struct search *s, const char *base, const char *pattern,
+                         const char *package) {
+    char path[4096];
+    glob_t found;
+    int n = snprintf(path, sizeof path, "%s%s/%s", base, pattern, package);
+    if (n >= (int)sizeof path || glob(path, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        try_folder(s, found.gl_pathv[i], 0);
+    globfree(&found);
+}
+
+static void try_packages(struct search *s) {
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
+        const char *base = roots[i].variable ? getenv(roots[i].variable) : "";
+        for (size_t k = 0; k < sizeof packages / sizeof packages[0] && base != NULL; k++)
+            try_matching(s, base, roots[i].pattern, packages[k]);
+    }
+}
+
+static const char *given(const char *variable) {
+    const char *value = getenv(variable);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static void try_everywhere(struct search *s) {
+    try_folder(s, "", RTLD_NOLOAD);
+    if (given("REMAT_CUPTI") != NULL) {
+        try_copy(s, given("REMAT_CUPTI"), 0);
+        const char *error = s->c->library == NULL ? dlerror() : NULL;
+        if (s->why[0] == '\0' && error != NULL)
+            snprintf(s->why, s->size, "REMAT_CUPTI: %s", error);
+        return;
+    }
+    if (given("CUPTI_HOME") != NULL) {
+        try_toolkit(s, given("CUPTI_HOME"));
+        return;
+    }
+    try_folder(s, "", 0);
+    try_toolkit(s, given("CUDA_HOME"));
+    try_toolkit(s, "/usr/local/cuda");
+    try_toolkit(s, given("CONDA_PREFIX"));
+    try_packages(s);
+}
+
+bool rp_cupti_open(struct rp_cupti *c, rp_cupti_start *start, char *why, size_t why_size) {
+    struct search s = {.c = c, .start = start, .why = why, .size = why_size};
+    *c = (struct rp_cupti){0};
+    why[0] = '\0';
+    try_everywhere(&s);
+    if (c->library == NULL && why[0] == '\0')
+        snprintf(why, why_size,
+                 "libcupti was not found; it is part of the CUDA toolkit and of the Python "
+                 "package nvidia-cuda-cupti; set CUPTI_HOME or REMAT_CUPTI");
+    return c->library != NULL;
 }
 
 void rp_cupti_describe(const struct rp_cupti *c, const char *call, int result, char *why,
@@ -160,7 +198,9 @@ bool rp_cupti_subscribe(struct rp_cupti *c, rp_cupti_callback *callback, char *w
     if (result == RP_CUPTI_SUCCESS)
         return true;
     other[sizeof other - 1] = '\0';
-    if (result == RP_CUPTI_MULTIPLE_SUBSCRIBERS || other[0] != '\0')
+    c->subscriber = NULL;
+    c->taken = result == RP_CUPTI_MULTIPLE_SUBSCRIBERS || other[0] != '\0';
+    if (c->taken)
         snprintf(why, why_size,
                  "another profiler is active in this process%s%s%s; CUPTI allows only one, "
                  "so leave out torch.profiler, nsys, ncu and cuda-gdb",

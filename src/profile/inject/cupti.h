@@ -2,9 +2,11 @@
  * every machine and works with CUDA 11 to 13.
  *
  * Two copies of CUPTI in one process would break each other. So a copy that the process has
- * already loaded is used first. Otherwise these are tried in order: $REMAT_CUPTI, the
- * loader's search path, the folders of CUDA, and those of Python packages
- * (nvidia-cuda-cupti).
+ * already loaded is used first. Otherwise, $REMAT_CUPTI is the library and $CUPTI_HOME the
+ * only place. Without them these are tried in order: the loader's search path, the folders
+ * of CUDA ($CUDA_HOME first) and of conda, and those of Python packages
+ * (nvidia-cuda-cupti). In each of them a newer version is tried before an older one. A copy
+ * that cannot be started, since the driver is too old for it, gives way to the next.
  *
  * Open and subscribe once, from one thread. CUPTI's own functions are thread-safe.
  */
@@ -34,6 +36,7 @@ struct rp_cupti {
     void *library;
     uint32_t version;
     void *subscriber;
+    bool taken; /* another profiler has the subscription */
     /* None is NULL after rp_cupti_open, except where marked. */
     int (*get_version)(uint32_t *version);
     int (*get_timestamp)(uint64_t *ns);
@@ -53,8 +56,14 @@ struct rp_cupti {
     int (*graph_node_id)(void *node, uint64_t *id); /* NULL before CUDA 11.1 */
 };
 
-/* Finds and opens CUPTI. If it returns false, why[0 .. why_size-1] holds one line. */
-bool rp_cupti_open(struct rp_cupti *c, char *why, size_t why_size);
+/* Subscribes and enables what is to be traced. If it returns false, why[] holds one line.
+ */
+typedef bool rp_cupti_start(struct rp_cupti *c, char *why, size_t why_size);
+
+/* Opens CUPTI: the first copy that `start` succeeds with. If there is none, or if another
+ * profiler is active, it returns false, and why[0 .. why_size-1] holds one line: why the
+ * first copy did not start. */
+bool rp_cupti_open(struct rp_cupti *c, rp_cupti_start *start, char *why, size_t why_size);
 
 /* Takes CUPTI's only subscription, so that no other profiler can take our buffers. If it
  * returns false, why[] holds one line, which names the other subscriber if it is known. */

@@ -181,7 +181,7 @@ static void install_hooks(void) {
     pthread_atfork(before_fork, in_parent, in_child);
 }
 
-static bool start_cupti(char *why, size_t why_size) {
+static bool start_tracing(struct rp_cupti *c, char *why, size_t why_size) {
     static const struct {
         int kind;
         bool optional;
@@ -197,24 +197,27 @@ static bool start_cupti(char *why, size_t why_size) {
         {RP_CUPTI_OVERHEAD, false},
         {RP_CUPTI_MEMORY2, true}, /* not before CUDA 11.1 */
     };
-    if (!rp_cupti_open(&cupti, why, why_size) ||
-        !rp_cupti_subscribe(&cupti, on_graph_node, why, why_size))
+    if (!rp_cupti_subscribe(c, on_graph_node, why, why_size))
         return false;
-    int result = cupti.register_callbacks(request_buffer, buffer_done);
+    int result = c->register_callbacks(request_buffer, buffer_done);
     if (result != RP_CUPTI_SUCCESS) {
-        rp_cupti_describe(&cupti, "cuptiActivityRegisterCallbacks", result, why, why_size);
+        rp_cupti_describe(c, "cuptiActivityRegisterCallbacks", result, why, why_size);
         return false;
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        result = cupti.enable(kinds[i].kind);
+        result = c->enable(kinds[i].kind);
         if (result != RP_CUPTI_SUCCESS && !kinds[i].optional) {
-            rp_cupti_describe(&cupti, "cuptiActivityEnable", result, why, why_size);
+            rp_cupti_describe(c, "cuptiActivityEnable", result, why, why_size);
             return false;
         }
     }
-    cupti.enable_callback(1, cupti.subscriber, RESOURCES, NODE_CREATED);
-    cupti.enable_callback(1, cupti.subscriber, RESOURCES, NODE_CLONED);
+    c->enable_callback(1, c->subscriber, RESOURCES, NODE_CREATED);
+    c->enable_callback(1, c->subscriber, RESOURCES, NODE_CLONED);
     return true;
+}
+
+static bool start_cupti(char *why, size_t why_size) {
+    return rp_cupti_open(&cupti, start_tracing, why, why_size);
 }
 
 static void start(void) {
