@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/element.h"
 #include "run.h"
 #include "step.h"
 
@@ -28,7 +29,9 @@ static void add_tensors(json_t *operands, const char *kind, json_t *tensors, jso
     json_t *x;
     json_array_foreach(operands, i, x) {
         const char *dtype = json_string_value(json_array_get(x, 0));
-        json_int_t bytes = strcmp(dtype, "f16") == 0 ? 2 : 4;
+        enum rp_element e = RP_ELEMENT_F32; /* other types: binding must refuse them */
+        rp_element_find(dtype, &e);
+        json_int_t bytes = (json_int_t)rp_element_bytes(e);
         json_t *shape = json_array_get(x, 1);
         for (size_t d = 0; d < json_array_size(shape); d++)
             bytes *= json_integer_value(json_array_get(shape, d));

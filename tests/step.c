@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/element.h"
 #include "kernels/half.h"
 #include "kernels/initial_values.h"
 #include "networks.h"
@@ -110,30 +111,56 @@ uint32_t rp_step_param_of(const struct rp_graph *g, uint32_t grad) {
 
 /* ---- one op alone ---- */
 
-static size_t element_bytes(const char *dtype, enum rp_bind how) {
-    if (strcmp(dtype, "i32") == 0)
-        return 4;
-    return how == RP_BIND_F64 ? 8 : strcmp(dtype, "f16") == 0 ? 2 : 4;
+static enum rp_element element(const char *dtype, enum rp_bind how) {
+    enum rp_element e = RP_ELEMENT_F32;
+    CU_ASSERT_TRUE_FATAL(rp_element_find(dtype, &e));
+    return how == RP_BIND_F64 && e != RP_ELEMENT_I32 ? RP_ELEMENT_F64 : e;
 }
 
-static void put(const char *dtype, enum rp_bind how, void *at, uint64_t i, double value) {
-    if (strcmp(dtype, "i32") == 0)
-        ((int32_t *)at)[i] = (int32_t)value;
-    else if (how == RP_BIND_F64)
-        ((double *)at)[i] = value;
-    else if (strcmp(dtype, "f16") == 0)
-        ((uint16_t *)at)[i] = rp_to_half((float)value);
-    else
+static void put(enum rp_element e, void *at, uint64_t i, double value) {
+    switch (e) {
+    case RP_ELEMENT_F32:
         ((float *)at)[i] = (float)value;
+        break;
+    case RP_ELEMENT_F16:
+        ((uint16_t *)at)[i] = rp_to_half((float)value);
+        break;
+    case RP_ELEMENT_BF16:
+        ((uint16_t *)at)[i] = rp_to_bf16((float)value);
+        break;
+    case RP_ELEMENT_F64:
+        ((double *)at)[i] = value;
+        break;
+    case RP_ELEMENT_I32:
+        ((int32_t *)at)[i] = (int32_t)value;
+        break;
+    }
 }
 
-static double get(const char *dtype, enum rp_bind how, const void *at, uint64_t i) {
-    if (strcmp(dtype, "i32") == 0)
-        return ((const int32_t *)at)[i];
-    if (how == RP_BIND_F64)
+double rp_step_get(const char *dtype, enum rp_bind how, const void *at, uint64_t i) {
+    switch (element(dtype, how)) {
+    case RP_ELEMENT_F32:
+        return ((const float *)at)[i];
+    case RP_ELEMENT_F16:
+        return rp_from_half(((const uint16_t *)at)[i]);
+    case RP_ELEMENT_BF16:
+        return rp_from_bf16(((const uint16_t *)at)[i]);
+    case RP_ELEMENT_F64:
         return ((const double *)at)[i];
-    return strcmp(dtype, "f16") == 0 ? rp_from_half(((const uint16_t *)at)[i])
-                                     : ((const float *)at)[i];
+    case RP_ELEMENT_I32:
+        break;
+    }
+    return ((const int32_t *)at)[i];
+}
+
+double rp_step_rounding(const char *dtype) {
+    return strcmp(dtype, "bf16") == 0  ? 0x1p-8
+           : strcmp(dtype, "f16") == 0 ? 0x1p-11
+                                       : 0x1p-24;
+}
+
+static size_t operand_bytes(const struct rp_graph *g, uint32_t x, enum rp_bind how) {
+    return rp_step_count(g, x) * rp_element_bytes(element(g->tensors[x].dtype, how));
 }
 
 void rp_step_run_apart(const struct rp_graph *g, uint32_t i, enum rp_bind how,
@@ -147,23 +174,20 @@ void rp_step_run_apart(const struct rp_graph *g, uint32_t i, enum rp_bind how,
     for (uint32_t j = 0; j < op->n_inputs; j++) {
         const char *dtype = rp_net_input(g, op, j)->dtype;
         const uint64_t n = rp_step_count(g, op->inputs[j]);
-        from[j] = guarded(n * element_bytes(dtype, how));
+        from[j] = guarded(operand_bytes(g, op->inputs[j], how));
         for (uint64_t e = 0; e < n; e++)
-            put(dtype, how, from[j], e, in[j][e]);
+            put(element(dtype, how), from[j], e, in[j][e]);
     }
     for (uint32_t j = 0; j < op->n_outputs; j++)
-        to[j] = guarded(rp_step_count(g, op->outputs[j]) *
-                        element_bytes(rp_net_output(g, op, j)->dtype, how));
+        to[j] = guarded(operand_bytes(g, op->outputs[j], how));
     rp_kernel_run(&k, (const void *const *)from, to);
     for (uint32_t j = 0; j < op->n_outputs; j++)
         for (uint64_t e = 0; e < rp_step_count(g, op->outputs[j]); e++)
-            out[j][e] = get(rp_net_output(g, op, j)->dtype, how, to[j], e);
+            out[j][e] = rp_step_get(rp_net_output(g, op, j)->dtype, how, to[j], e);
     for (uint32_t j = 0; j < op->n_inputs; j++)
-        release(from[j], rp_step_count(g, op->inputs[j]) *
-                             element_bytes(rp_net_input(g, op, j)->dtype, how));
+        release(from[j], operand_bytes(g, op->inputs[j], how));
     for (uint32_t j = 0; j < op->n_outputs; j++)
-        release(to[j], rp_step_count(g, op->outputs[j]) *
-                           element_bytes(rp_net_output(g, op, j)->dtype, how));
+        release(to[j], operand_bytes(g, op->outputs[j], how));
     free(from);
     free(to);
     rp_kernel_fini(&k);

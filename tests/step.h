@@ -31,4 +31,9 @@ uint32_t rp_step_param_of(const struct rp_graph *g,
 void rp_step_run_apart(const struct rp_graph *g, uint32_t op, enum rp_bind how,
                        double *const *in, double **out);
 
+/* Element i of an operand of a graph's dtype, with kernels bound `how`. */
+double rp_step_get(const char *dtype, enum rp_bind how, const void *at, uint64_t i);
+/* The largest relative error of rounding a number to the dtype. */
+double rp_step_rounding(const char *dtype);
+
 #endif

@@ -55,7 +55,7 @@ static void a_wrong_dtype_is_refused(void) {
     refused(OP("relu", "", X("2"), H("2")),
             "tensor \"activation0\" is f16; kind relu needs f32 there");
     refused(OP("relu", "", I("2"), I("2")),
-            "tensor \"input0\" is i32; kind relu needs f32 or f16 there");
+            "tensor \"input0\" is i32; kind relu needs f32, f16 or bf16 there");
     refused(OP("gather", "", X("2,1") "," X("2"), X("2,1")),
             "tensor \"input1\" is f32; kind gather needs i32 there");
     refused(OP("rms_norm", "'eps':1", H("2,2") "," H("2"), H("2,2") "," X("2")),
@@ -294,6 +294,8 @@ static void initial_values_are_the_documented_numbers(void) {
     CU_ASSERT_EQUAL(d[1], -0.5087895393371582);
     CU_ASSERT_EQUAL(f[0], -0.3896108865737915f);
     CU_ASSERT_EQUAL(h[1], 0xb812); /* -0.50878906 */
+    rp_fill_values(&(struct rp_fill){RP_ELEMENT_BF16, 2, 3, -1, 1}, h);
+    CU_ASSERT_EQUAL(h[1], 0xbf02); /* -0.5078125 */
     const int32_t want[] = {3, 2, 3, 4, 4, 7, 6, 6};
     CU_ASSERT_EQUAL(memcmp(i, want, sizeof want), 0);
 }

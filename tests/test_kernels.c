@@ -1,5 +1,6 @@
-/* What kernels compute, in cases worked out by hand from docs/ops.md. Also compares the f32
- * and f16 kernels with those in f64. */
+/* What kernels compute, in cases worked out by hand from docs/ops.md. Also compares the
+ * f32, f16 and bf16 kernels with those in f64. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -380,30 +381,54 @@ static void an_lstm_cell_reads_its_gates_as_i_f_g_o(void) {
 
 /* ---- number types ---- */
 
-static void each_half_is_itself_after_a_round_trip(void) {
+typedef float from_16_bits(uint16_t);
+typedef uint16_t to_16_bits(float);
+
+static void survive_a_round_trip(from_16_bits *from, to_16_bits *to, uint16_t infinity) {
     for (uint32_t h = 0; h < 65536; h++) {
-        const uint16_t back = rp_to_half(rp_from_half((uint16_t)h));
-        if ((h & 0x7fff) > 0x7c00)
-            CU_ASSERT_TRUE((back & 0x7fff) > 0x7c00)
+        const uint16_t back = to(from((uint16_t)h));
+        if ((h & 0x7fff) > infinity)
+            CU_ASSERT_TRUE((back & 0x7fff) > infinity && (back & 0x8000) == (h & 0x8000))
         else
             CU_ASSERT_EQUAL(back, h);
     }
 }
 
+static void all_numbers_of_16_bits_survive_a_round_trip(void) {
+    survive_a_round_trip(rp_from_half, rp_to_half, 0x7c00);
+    survive_a_round_trip(rp_from_bf16, rp_to_bf16, 0x7f80);
+}
+
 /* Values between neighbours a and b round to a below the middle, to b above it, and to the
- * even one in the middle. */
-static void floats_round_to_the_nearest_half(void) {
-    for (uint32_t h = 0; h < 0x7c00; h++) {
-        const float a = rp_from_half((uint16_t)h);
-        const float b = h == 0x7bff ? 65536 : rp_from_half((uint16_t)(h + 1));
-        const float middle = a + (b - a) / 2; /* exact */
+ * even one in the middle. `end` would come after the largest number. */
+static void round_to_nearest(from_16_bits *from, to_16_bits *to, uint16_t infinity,
+                             double end) {
+    for (uint32_t h = 0; h < infinity; h++) {
+        const double a = from((uint16_t)h);
+        const double b = h + 1u == infinity ? end : from((uint16_t)(h + 1));
+        const float middle = (float)(a + (b - a) / 2); /* exact */
         const uint16_t even = (uint16_t)(h + (h & 1));
-        CU_ASSERT_EQUAL(rp_to_half(nextafterf(middle, 0)), h);
-        CU_ASSERT_EQUAL(rp_to_half(nextafterf(middle, INFINITY)), h + 1);
-        CU_ASSERT_EQUAL(rp_to_half(middle), even);
-        CU_ASSERT_EQUAL(rp_to_half(-middle), even | 0x8000);
+        CU_ASSERT_EQUAL(to(nextafterf(middle, 0)), h);
+        CU_ASSERT_EQUAL(to(nextafterf(middle, INFINITY)), h + 1);
+        CU_ASSERT_EQUAL(to(middle), even);
+        CU_ASSERT_EQUAL(to(-middle), even | 0x8000);
     }
-    CU_ASSERT_EQUAL(rp_to_half(1e30f), 0x7c00);
+    CU_ASSERT_EQUAL(to(FLT_MAX), infinity);
+    CU_ASSERT_EQUAL(to(-INFINITY), infinity | 0x8000);
+}
+
+static void floats_round_to_the_nearest_number_of_16_bits(void) {
+    round_to_nearest(rp_from_half, rp_to_half, 0x7c00, 0x1p16);
+    round_to_nearest(rp_from_bf16, rp_to_bf16, 0x7f80, 0x1p128);
+}
+
+/* The upper half of this NaN alone would be infinity. */
+static void a_nan_with_low_bits_only_stays_a_nan(void) {
+    const uint32_t bits = 0xff800001;
+    float nan;
+    memcpy(&nan, &bits, sizeof nan);
+    CU_ASSERT_TRUE(isnan(rp_from_half(rp_to_half(nan))) != 0);
+    CU_ASSERT_EQUAL(rp_to_bf16(nan), 0xffc0);
 }
 
 static double **as_numbers(const struct rp_step_run *s, uint32_t n, const uint32_t *ids) {
@@ -414,10 +439,7 @@ static double **as_numbers(const struct rp_step_run *s, uint32_t n, const uint32
         const void *at = s->at[ids[i]];
         all[i] = rp_calloc(count, sizeof **all);
         for (uint64_t e = 0; e < count; e++)
-            all[i][e] = dtype[0] == 'i' ? ((const int32_t *)at)[e]
-                        : strcmp(dtype, "f16") == 0
-                            ? rp_from_half(((const uint16_t *)at)[e])
-                            : ((const float *)at)[e];
+            all[i][e] = rp_step_get(dtype, RP_BIND_GRAPH, at, e);
     }
     return all;
 }
@@ -437,7 +459,7 @@ static void compare_op(const struct rp_step_run *s, uint32_t i) {
     rp_step_run_apart(s->g, i, RP_BIND_F64, in, want);
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const struct rp_tensor *t = rp_net_output(s->g, op, k);
-        const double rounding = strcmp(t->dtype, "f16") == 0 ? 0x1p-11 : 0x1p-24;
+        const double rounding = rp_step_rounding(t->dtype);
         double largest = 0, off = 0;
         for (uint64_t e = 0; e < rp_step_count(s->g, op->outputs[k]); e++) {
             largest = fmax(largest, fabs(want[k][e]));
@@ -470,6 +492,15 @@ static void single_precision_agrees_with_double(void) {
 
 static void half_precision_agrees_with_double(void) {
     rp_case_all(RP_F16, every_op_agrees_with_f64);
+}
+
+static void bfloat16_agrees_with_double(void) {
+    for (size_t i = 0; i < rp_n_cases; i++) {
+        struct rp_graph g = rp_case_graph(&rp_cases[i], RP_F16);
+        rp_net_as_bf16(&g);
+        every_op_agrees_with_f64(&g);
+        rp_graph_fini(&g);
+    }
 }
 
 static void a_second_run_gives_the_same_bits(void) {
@@ -525,9 +556,11 @@ void suite_kernels(void) {
     RP_TEST(row_norms_use_their_own_row_only);
     RP_TEST(rotary_turns_pairs_by_the_token_position);
     RP_TEST(an_lstm_cell_reads_its_gates_as_i_f_g_o);
-    RP_TEST(each_half_is_itself_after_a_round_trip);
-    RP_TEST(floats_round_to_the_nearest_half);
+    RP_TEST(all_numbers_of_16_bits_survive_a_round_trip);
+    RP_TEST(floats_round_to_the_nearest_number_of_16_bits);
+    RP_TEST(a_nan_with_low_bits_only_stays_a_nan);
     RP_TEST(single_precision_agrees_with_double);
     RP_TEST(half_precision_agrees_with_double);
+    RP_TEST(bfloat16_agrees_with_double);
     RP_TEST(a_second_run_gives_the_same_bits);
 }

@@ -57,7 +57,8 @@ static void put_tensors(FILE *f, const struct replay_program *p) {
 }
 
 static void put_fills(FILE *f, const struct rp_replay_tables *t) {
-    static const char *const word[] = {"RP_ELEMENT_F32", "RP_ELEMENT_F16", "RP_ELEMENT_F64",
+    static const char *const word[] = {"RP_ELEMENT_F32", "RP_ELEMENT_F16",
+                                       "RP_ELEMENT_BF16", "RP_ELEMENT_F64",
                                        "RP_ELEMENT_I32"};
     fputs(
         "/* type, elements, seed, low, high */\nstatic const struct rp_fill fills[] = {\n",
@@ -79,6 +80,7 @@ static void put_ops(FILE *f, const struct rp_replay_tables *t, enum rp_target ta
     }
     fprintf(f,
             "\n#define REAL_f32 RP_REAL32\n#define REAL_f16 RP_REAL16\n"
+            "#define REAL_bf16 RP_REAL_BF16\n"
             "#define OP(name, kernel, type, args, ends, n_in, n_out, workspace, ns) \\\n"
             "    {name, #kernel, REAL_##type, (void (*)(void))%s##kernel##_##type, \\\n"
             "     &args, ends, n_in, n_out, workspace, ns}\n",

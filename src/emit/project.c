@@ -77,6 +77,7 @@ static const struct {
     bool targets[RP_N_TARGETS];
 } places[] = {
     {"kernels/ref_f", "kernels/ref_f", {[RP_TARGET_C] = true}},
+    {"kernels/ref_bf", "kernels/ref_bf", {[RP_TARGET_C] = true}},
     {"kernels/cuda/", "kernels/cuda/", {false, true, true}},
     {"kernels/", "kernels/", {true, true, true}},
     {"emit/runtime/replay.h", "replay.h", {true, true, true}},

@@ -27,6 +27,9 @@ void rp_fill_values(const struct rp_fill *fill, void *to) {
         case RP_ELEMENT_F16:
             ((uint16_t *)to)[i] = rp_to_half((float)(fill->low + part));
             break;
+        case RP_ELEMENT_BF16:
+            ((uint16_t *)to)[i] = rp_to_bf16((float)(fill->low + part));
+            break;
         case RP_ELEMENT_F64:
             ((double *)to)[i] = fill->low + part;
             break;

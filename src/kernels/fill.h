@@ -21,7 +21,13 @@
 extern "C" {
 #endif
 
-enum rp_element { RP_ELEMENT_F32, RP_ELEMENT_F16, RP_ELEMENT_F64, RP_ELEMENT_I32 };
+enum rp_element {
+    RP_ELEMENT_F32,
+    RP_ELEMENT_F16,
+    RP_ELEMENT_BF16,
+    RP_ELEMENT_F64,
+    RP_ELEMENT_I32
+};
 
 struct rp_fill {
     enum rp_element element;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* half: conversion between IEEE 754 binary16 and binary32, in integer arithmetic. It is
- * exact to binary32, and rounds to nearest even to binary16. */
+/* half: conversion between IEEE 754 binary32 (float) and two types of 16 bits, binary16
+ * (f16) and bfloat16 (bf16, the upper half of a float), in integer arithmetic. It is exact
+ * to binary32 and rounds to nearest even from it. Numbers that are too large become
+ * infinite, and a NaN stays a NaN with its sign. */
 #ifndef RP_KERNELS_HALF_H
 #define RP_KERNELS_HALF_H
 
@@ -51,6 +53,22 @@ RP_HALF uint16_t rp_to_half(float value) {
     uint32_t odd = (bits >> 13) & 1u; /* ties go to the even neighbour */
     bits += 0xfffu + odd - (112u << 23);
     return (uint16_t)(sign | bits >> 13);
+}
+
+RP_HALF float rp_from_bf16(uint16_t b) {
+    const uint32_t bits = (uint32_t)b << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+RP_HALF uint16_t rp_to_bf16(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) /* NaN: quiet, or it could become infinity */
+        return (uint16_t)(bits >> 16 | 0x40u);
+    uint32_t odd = (bits >> 16) & 1u; /* ties go to the even neighbour */
+    return (uint16_t)((bits + 0x7fffu + odd) >> 16);
 }
 
 #endif

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/element.h"
+
 static uint64_t count_of(const struct rp_tensor *t) {
     uint64_t count = 1;
     for (size_t i = 0; i < t->n_dims; i++)
@@ -114,24 +116,15 @@ static void set_range(const struct rp_graph *g, uint32_t x, struct rp_fill *fill
 rp_rc rp_initial_values(const struct rp_graph *g, uint32_t x, enum rp_bind how,
                         const char *file, struct rp_fill *fill, struct rp_err *err) {
     const struct rp_tensor *t = &g->tensors[x];
-    const char *dtype = t->dtype != NULL ? t->dtype : "";
-    uint64_t size = 4;
     *fill = (struct rp_fill){.seed = x, .count = count_of(t)};
-    if (strcmp(dtype, "i32") == 0)
-        fill->element = RP_ELEMENT_I32;
-    else if (strcmp(dtype, "f32") == 0 && how != RP_BIND_F64)
-        fill->element = RP_ELEMENT_F32;
-    else if (strcmp(dtype, "f16") == 0 && how != RP_BIND_F64)
-        fill->element = RP_ELEMENT_F16;
-    else if (strcmp(dtype, "f32") == 0 || strcmp(dtype, "f16") == 0)
-        fill->element = RP_ELEMENT_F64;
-    else
+    if (!rp_element_find(t->dtype, &fill->element))
         return rp_fail(err, RP_INPUT,
-                       "%s: tensors[%" PRIu32 "] \"%s\": its dtype must be f32, "
-                       "f16 or i32",
+                       "%s: tensors[%" PRIu32 "] \"%s\": its dtype must be f32, f16, bf16 "
+                       "or i32",
                        file, x, t->name);
-    if (strcmp(dtype, "f16") == 0)
-        size = 2;
+    const size_t size = rp_element_bytes(fill->element);
+    if (how == RP_BIND_F64 && fill->element != RP_ELEMENT_I32)
+        fill->element = RP_ELEMENT_F64;
     if (t->bytes % size != 0 || t->bytes / size != fill->count)
         return rp_fail(err, RP_INPUT,
                        "%s: tensors[%" PRIu32 "] \"%s\": its shape does not match its "

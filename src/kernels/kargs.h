@@ -16,7 +16,7 @@
 
 /* The network's type: that of activations and weights. Other tensors are f32 or i32. With
  * RP_REAL64, which is for tests of the kernels, all real numbers are f64. */
-enum rp_real { RP_REAL32, RP_REAL16, RP_REAL64 };
+enum rp_real { RP_REAL32, RP_REAL16, RP_REAL_BF16, RP_REAL64, RP_N_REALS };
 
 /* How a GPU computes a convolution: the op's attribute "algorithm". Each one gives the same
  * bits in every run. */

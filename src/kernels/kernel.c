@@ -7,10 +7,11 @@
 
 #include "base/mem.h"
 #include "kernels/bind.h"
+#include "kernels/element.h"
 #include "kernels/op_table.h"
 #include "kernels/ref.h"
 
-const char *const rp_real_word[3] = {"f32", "f16", "f64"};
+const char *const rp_real_word[RP_N_REALS] = {"f32", "f16", "bf16", "f64"};
 
 /* ---- operands ---- */
 
@@ -89,29 +90,36 @@ static bool pattern_takes(const char *pattern, uint32_t n) {
     return n == min || (bar != NULL && n == strlen(pattern) - 1);
 }
 
-static size_t element_bytes(const char *dtype) {
-    return strcmp(dtype, "f16") == 0 ? 2 : 4;
-}
-
-/* The first operand of type r decides whether the op's network type is f32 or f16. */
+/* The first operand of type r decides the op's network type. */
 static void check_type(struct rp_binding *b, char want, uint32_t tensor,
                        const char **real) {
     const struct rp_tensor *t = &b->g->tensors[tensor];
     const char *dtype = want == 's' ? "f32" : want == 'i' ? "i32" : *real;
-    if (want == 'r' && *real == NULL &&
-        (strcmp(t->dtype, "f32") == 0 || strcmp(t->dtype, "f16") == 0))
+    enum rp_element e;
+    if (want == 'r' && *real == NULL && rp_element_find(t->dtype, &e) &&
+        e != RP_ELEMENT_I32)
         dtype = *real = t->dtype;
     if (dtype == NULL || strcmp(t->dtype, dtype) != 0)
         rp_bind_fail(b, "tensor \"%s\" is %s; kind %s needs %s there", t->name, t->dtype,
-                     b->op->kind, dtype != NULL ? dtype : "f32 or f16");
+                     b->op->kind, dtype != NULL ? dtype : "f32, f16 or bf16");
 }
 
 static void check_operand(struct rp_binding *b, char want, uint32_t tensor,
                           const struct rp_operand *x, const char **real) {
     const struct rp_tensor *t = &b->g->tensors[tensor];
+    enum rp_element e;
     check_type(b, want, tensor, real);
-    if (b->rc == RP_OK && (uint64_t)x->count * element_bytes(t->dtype) != t->bytes)
+    if (b->rc == RP_OK && rp_element_find(t->dtype, &e) &&
+        (uint64_t)x->count * rp_element_bytes(e) != t->bytes)
         rp_bind_fail(b, "tensor \"%s\": its shape does not match its bytes", t->name);
+}
+
+static enum rp_real real_of(const char *dtype) {
+    static const enum rp_real reals[] = {[RP_ELEMENT_F32] = RP_REAL32,
+                                         [RP_ELEMENT_F16] = RP_REAL16,
+                                         [RP_ELEMENT_BF16] = RP_REAL_BF16};
+    enum rp_element e;
+    return rp_element_find(dtype, &e) ? reals[e] : RP_REAL32;
 }
 
 static void check_operands(struct rp_binding *b, enum rp_bind how) {
@@ -124,8 +132,7 @@ static void check_operands(struct rp_binding *b, enum rp_bind how) {
         check_operand(b, type_of_input(b, i), b->op->inputs[i], &b->in[i], &real);
     for (uint32_t i = 0; i < b->op->n_outputs && b->rc == RP_OK; i++)
         check_operand(b, pattern_at(b->kind->out, i), b->op->outputs[i], &b->out[i], &real);
-    const bool half = real != NULL && strcmp(real, "f16") == 0;
-    b->k->real = how == RP_BIND_F64 ? RP_REAL64 : half ? RP_REAL16 : RP_REAL32;
+    b->k->real = how == RP_BIND_F64 ? RP_REAL64 : real_of(real);
 }
 
 /* ---- binding ---- */
@@ -133,10 +140,12 @@ static void check_operands(struct rp_binding *b, enum rp_bind how) {
 static rp_kernel_fn *find_kernel(const char *name, enum rp_real real) {
     static const struct {
         const char *name;
-        rp_kernel_fn *run[3];
+        rp_kernel_fn *run[RP_N_REALS];
     } kernels[] = {
 #define X(name, ...)                                                                       \
-    {#name, {rp_ref_##name##_f32, rp_ref_##name##_f16, rp_ref_##name##_f64}},
+    {#name,                                                                                \
+     {rp_ref_##name##_f32, rp_ref_##name##_f16, rp_ref_##name##_bf16,                      \
+      rp_ref_##name##_f64}},
         RP_REF_KERNELS(X)
 #undef X
     };

@@ -40,7 +40,7 @@ rp_rc rp_kernel_bind(const struct rp_graph *g, uint32_t op, enum rp_bind how,
 void rp_kernel_run(const struct rp_kernel *k, const void *const *in, void *const *out);
 void rp_kernel_fini(struct rp_kernel *k); /* safe on an empty or zeroed one, and twice */
 
-/* "f32", "f16", "f64": the TYPE in the function's name. */
-extern const char *const rp_real_word[3];
+/* "f32", "f16", "bf16", "f64": the TYPE in the function's name. */
+extern const char *const rp_real_word[RP_N_REALS];
 
 #endif

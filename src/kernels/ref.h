@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* ref: the reference kernels in plain C. They define what an op kind computes (docs/ops.md)
- * and are written to be read. Each exists three times: rp_ref_NAME_f32, _f16 and _f64.
+ * and are written to be read. Each exists four times: rp_ref_NAME_f32, _f16, _bf16, _f64.
  *
- *   - f16 is stored as uint16_t. It is converted exactly, and rounds to nearest even. Sums
- *     are computed in f32, always in the same order, so equal inputs give equal bits.
- *   - With f16, statistics, losses and parameters of normalizations (docs/ops.md) are f32.
+ *   - f16 and bf16 are stored as uint16_t. They are converted exactly, and results round
+ *     to nearest even. Sums are computed in f32, always in the same order, so equal inputs
+ *     give equal bits.
+ *   - With f16 and bf16, statistics, losses and parameters of normalizations (docs/ops.md)
+ *     are f32.
  *   - Kernels keep no state, allocate nothing and need no workspace, so any thread may call
  *     them.
  *   - Compile with -ffp-contract=off, because a fused multiply-add rounds differently.
@@ -68,7 +70,8 @@
 extern "C" {
 #endif
 #define X(name, ...)                                                                       \
-    rp_kernel_fn rp_ref_##name##_f32, rp_ref_##name##_f16, rp_ref_##name##_f64;
+    rp_kernel_fn rp_ref_##name##_f32, rp_ref_##name##_f16, rp_ref_##name##_bf16,           \
+        rp_ref_##name##_f64;
 RP_REF_KERNELS(X)
 #undef X
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ref_real: the number types of the kernels, and how a kernel is written. A source file
- * defines one of RP_INSTANCE_F32, _F16 and _F64 and includes this, then the bodies
- * (ref_*.h).
+ * defines one of RP_INSTANCE_F32, _F16, _BF16 and _F64 and includes ref_bodies.h, which
+ * includes this.
  *
  *   real    the type in which tensors of the network's type are stored
  *   acc     the type in which sums and functions are computed
- *   stat_t  the type of tensors that are f32 with f16; otherwise the same as acc
+ *   stat_t  the type of tensors that are f32 with f16 and bf16; otherwise the same as acc
  *
  * get() and put() convert between real and acc; MATH(exp) is exp or expf.
  *
@@ -47,6 +47,11 @@ typedef uint16_t real;
 typedef float acc, stat_t;
 #define FN(name) rp_ref_##name##_f16
 #define MATH(function) function##f
+#elif defined RP_INSTANCE_BF16
+typedef uint16_t real;
+typedef float acc, stat_t;
+#define FN(name) rp_ref_##name##_bf16
+#define MATH(function) function##f
 #elif defined RP_INSTANCE_F64
 typedef double real, acc, stat_t;
 #define FN(name) rp_ref_##name##_f64
@@ -67,6 +72,13 @@ DEVICE real put(acc x) {
 #else
     return rp_to_half(x);
 #endif
+}
+#elif defined RP_INSTANCE_BF16
+DEVICE acc get(real x) {
+    return rp_from_bf16(x);
+}
+DEVICE real put(acc x) {
+    return rp_to_bf16(x);
 }
 #else
 DEVICE acc get(real x) {

@@ -11,7 +11,6 @@
 
 #include "base/mem.h"
 #include "kernels/cuda/cuda.h"
-#include "kernels/half.h"
 #include "run.h"
 
 #include "cases.h"
@@ -77,13 +76,6 @@ static void run_once(struct trial *t, void **to) {
                         cudaMemcpyDeviceToHost));
 }
 
-static double number(const char *dtype, const void *at, uint64_t i) {
-    if (strcmp(dtype, "i32") == 0)
-        return ((const int32_t *)at)[i];
-    return strcmp(dtype, "f16") == 0 ? rp_from_half(((const uint16_t *)at)[i])
-                                     : ((const float *)at)[i];
-}
-
 static bool guard_stands(const void *at, size_t bytes) {
     const unsigned char *guard = (const unsigned char *)at + bytes;
     for (size_t i = 0; i < GUARD; i++)
@@ -97,11 +89,11 @@ static bool guard_stands(const void *at, size_t bytes) {
 static void judge(const struct trial *t, uint32_t i) {
     const uint32_t x = t->op->outputs[i];
     const char *dtype = t->s->g->tensors[x].dtype;
-    const double rounding = strcmp(dtype, "f16") == 0 ? 0x1p-11 : 0x1p-24;
+    const double rounding = rp_step_rounding(dtype);
     double largest = 0, off = 0;
     for (uint64_t e = 0; e < rp_step_count(t->s->g, x); e++) {
-        const double want = number(dtype, t->s->at[x], e);
-        const double got = number(dtype, t->first[i], e);
+        const double want = rp_step_get(dtype, RP_BIND_GRAPH, t->s->at[x], e);
+        const double got = rp_step_get(dtype, RP_BIND_GRAPH, t->first[i], e);
         largest = fmax(largest, fabs(want));
         off = isfinite(got) ? fmax(off, fabs(got - want)) : INFINITY;
     }
