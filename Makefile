@@ -152,6 +152,11 @@ $(BUILD)/libcuda/libcuda.so.1: $(BUILD)/pic/tests/cuda/driver.o
 	$(call say,LD,$@)
 	$(link) -shared
 
+# Runs ops for the tests with PyTorch (python/tests/oracle).
+$(BUILD)/run-ops: $(BUILD)/tests/oracle/run_ops.o $(LIB_OBJ)
+	$(call say,LD,$@)
+	$(link) $(LIBS)
+
 # fuzz_verify compares the checker with the naive checker of the tests.
 FUZZ_OBJ := $(BUILD)/tests/naive.o $(LIB_OBJ)
 $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/run_seeds.o $(FUZZ_OBJ)
@@ -184,7 +189,7 @@ demo: $(BUILD)/remat-plan
 
 # ---- checking ----
 
-check: all $(BUILD)/unit $(REPLAYS) $(TRACED) $(BUILD)/run-campaign \
+check: all $(BUILD)/unit $(REPLAYS) $(TRACED) $(BUILD)/run-campaign $(BUILD)/run-ops \
   $(if $(SKIP_PYTHON),,$(BUILD)/deps-python)
 	@BUILD=$(BUILD) tools/check-python.sh setup
 	@BUILD=$(BUILD) tools/check.sh
@@ -274,4 +279,4 @@ info:
 always:
 .PHONY: all demo bench deps check check-compilers check-gpu mutate sanitize fuzz fuzzers campaign format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
--include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(LIBREMAT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/campaign/*.d)
+-include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(LIBREMAT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/campaign/*.d $(BUILD)/tests/oracle/*.d)

@@ -1,11 +1,12 @@
 #!/bin/bash
-# check-python.sh setup|plain|full|highs|packages: the tests of the Python package.
-#   plain     those that need only python3: files, plans, calls of the program
-#   setup     makes the virtual environment of `full` in the user's cache, if there is none
-#   highs     prints the path of HiGHS's library in that environment, if it is there
-#   packages  prints that environment's folder of packages, if it is there
-#   full      ruff, mypy and the tests with PyTorch and JAX
-# SKIP_PYTHON=1 skips `full`. Under CI (CI=true) a skip is a failure. REMAT_PLAN_PYTHON names
+# check-python.sh setup|plain|full|oracle|highs: the tests of the Python package, and those
+# of the kernels that need PyTorch.
+#   plain   those that need only python3: files, plans, calls of the program
+#   setup   makes the virtual environment of `full` in the user's cache, if there is none
+#   highs   prints the path of HiGHS's library in that environment, if it is there
+#   full    ruff, mypy and the tests with PyTorch and JAX
+#   oracle  compares the reference kernel of every op kind with PyTorch (python/tests/oracle)
+# SKIP_PYTHON=1 skips `full` and `oracle`. Under CI (CI=true) a skip is a failure. REMAT_PLAN_PYTHON names
 # a python with the packages of python/requirements-test.txt to use instead.
 set -u
 mode=$1
@@ -134,10 +135,18 @@ full)
     try "ruff check" "${ruff[@]}" check --no-cache . ../examples
     try "ruff format" "${ruff[@]}" format --no-cache --check . ../examples
     try mypy "$python" -m mypy --cache-dir "$build/mypy"
+    try "mypy of the oracle" "$python" -m mypy --cache-dir "$build/mypy" -p tests.oracle
     count pytest "$python" -m pytest -p no:cacheprovider tests --ignore tests/plain
     ;;
+oracle)
+    name=torch-oracle
+    reason=$(missing) && skip $name "$reason"
+    "$python" -c 'import torch' 2>/dev/null || skip $name "$python has no PyTorch"
+    "$python" -m tests.oracle "$build/run-ops"
+    exit
+    ;;
 *)
-    echo "usage: check-python.sh setup|plain|full|highs|packages" >&2
+    echo "usage: check-python.sh setup|plain|full|oracle|highs" >&2
     exit 2
     ;;
 esac

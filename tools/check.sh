@@ -68,6 +68,7 @@ part profile tools/check-profile.sh
 part cupti-exit tools/check-cupti-exit.sh
 part python-plain tools/check-python.sh plain
 part python tools/check-python.sh full
+part torch-oracle tools/check-python.sh oracle
 part layers tools/check-layers.sh
 part mutants tools/mutate.sh --known
 mapfile -t sources < <(find src tests -name '*.[ch]' -o -name '*.js')

@@ -1,0 +1,80 @@
+/* run_ops: runs every op of a graph once with its reference kernel, for tests that are not
+ * written in C.
+ *
+ *     run_ops GRAPH      standard input: the bytes of each source, in the order of tensors
+ *                        standard output: the bytes of each op's outputs, in their order
+ *     run_ops --kinds    the op kinds that have a kernel, one a line
+ *
+ * Exit code 0, or 1 with one line on standard error. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/kernel.h"
+#include "kernels/op_table.h"
+
+static rp_rc read_sources(const struct rp_graph *g, void **at, struct rp_err *err) {
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].producer == RP_NONE &&
+            fread(at[x], 1, g->tensors[x].bytes, stdin) != g->tensors[x].bytes)
+            return rp_fail(err, RP_INPUT, "standard input ends within \"%s\"",
+                           g->tensors[x].name);
+    return getchar() == EOF ? RP_OK : rp_fail(err, RP_INPUT, "standard input is too long");
+}
+
+static rp_rc run_op(const struct rp_graph *g, uint32_t i, void **at, struct rp_err *err) {
+    const struct rp_op *op = &g->ops[i];
+    struct rp_kernel k;
+    const rp_rc rc = rp_kernel_bind(g, i, RP_BIND_GRAPH, g->name, &k, err);
+    if (rc != RP_OK)
+        return rc;
+    const void **in = rp_calloc(op->n_inputs, sizeof *in);
+    void **out = rp_calloc(op->n_outputs, sizeof *out);
+    for (uint32_t j = 0; j < op->n_inputs; j++)
+        in[j] = at[op->inputs[j]];
+    for (uint32_t j = 0; j < op->n_outputs; j++)
+        out[j] = at[op->outputs[j]];
+    rp_kernel_run(&k, in, out);
+    for (uint32_t j = 0; j < op->n_outputs; j++)
+        fwrite(out[j], 1, g->tensors[op->outputs[j]].bytes, stdout);
+    free(in);
+    free(out);
+    rp_kernel_fini(&k);
+    return RP_OK;
+}
+
+static rp_rc run_all(const char *path, struct rp_err *err) {
+    struct rp_graph g;
+    rp_rc rc = rp_graph_load(path, &g, err);
+    if (rc != RP_OK)
+        return rc;
+    void **at = rp_calloc(g.n_tensors, sizeof *at);
+    for (uint32_t x = 0; x < g.n_tensors; x++)
+        at[x] = rp_calloc(g.tensors[x].bytes, 1);
+    rc = read_sources(&g, at, err);
+    for (uint32_t i = 0; i < g.n_ops && rc == RP_OK; i++)
+        rc = run_op(&g, i, at, err);
+    for (uint32_t x = 0; x < g.n_tensors; x++)
+        free(at[x]);
+    free(at);
+    rp_graph_fini(&g);
+    return rc;
+}
+
+int main(int argc, char **argv) {
+    struct rp_err err = {{0}};
+    if (argc != 2) {
+        fputs("usage: run_ops GRAPH | --kinds\n", stderr);
+        return 1;
+    }
+    if (strcmp(argv[1], "--kinds") == 0) {
+        for (size_t i = 0; i < rp_n_op_kinds; i++)
+            puts(rp_op_kinds[i].kind);
+        return 0;
+    }
+    if (run_all(argv[1], &err) == RP_OK && fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "run_ops: %s\n", err.msg);
+    return 1;
+}
