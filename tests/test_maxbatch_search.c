@@ -71,6 +71,38 @@ static void host_memory_limits_the_batch(void) {
     CU_ASSERT_EQUAL(search("alibaba", -1, 0, 2586, RP_SIZE_NOT_FOUND), 2021);
 }
 
+/* Every size that is tried, and the answers, are multiples of the unit. */
+static void sizes_are_multiples(enum rp_extent extent, uint64_t micro_batches,
+                                uint64_t unit) {
+    struct rp_maxbatch_options o = options("keep-all", -1);
+    struct rp_maxbatch m = {0};
+    struct rp_err err = {{0}};
+    o.network = "gpt2";
+    o.extent = extent;
+    rp_zoo_options_init(&o.zoo);
+    o.zoo.layers = 2;
+    o.zoo.seq = 64;
+    o.zoo.micro_batches = micro_batches;
+    o.fit_only = false;
+    o.policy_options.budget_bytes = (uint64_t)2 << 30;
+    CU_ASSERT_EQUAL(rp_maxbatch_unit(&o), unit);
+    CU_ASSERT_EQUAL_FATAL(rp_maxbatch_search(&o, &m, &err), RP_OK);
+    CU_ASSERT(m.points.n > 1 && m.keep_all_size > 0);
+    CU_ASSERT_EQUAL(m.keep_all_size % unit, 0);
+    for (size_t i = 0; i < m.points.n; i++) {
+        CU_ASSERT_EQUAL(m.points.at[i].size % unit, 0);
+        CU_ASSERT_EQUAL(m.points.at[i].samples,
+                        extent == RP_EXTENT_BATCH ? m.points.at[i].size : 8);
+    }
+    rp_maxbatch_fini(&m);
+}
+
+static void batches_are_multiples_of_micro_batches_and_widths_of_heads(void) {
+    sizes_are_multiples(RP_EXTENT_BATCH, 1, 1);
+    sizes_are_multiples(RP_EXTENT_BATCH, 6, 6);
+    sizes_are_multiples(RP_EXTENT_WIDTH, 1, 64);
+}
+
 static void only_a_search_without_a_plan_leaves_it_undecided(void) {
     struct rp_size at[] = {{.size = 1, .samples = 1, .verdict = RP_SIZE_FITS},
                            {.size = 2, .samples = 2, .verdict = RP_SIZE_PROVED_NO}};
@@ -126,6 +158,7 @@ void suite_maxbatch_search(void) {
     RP_TEST(a_batch_is_proved_too_large_by_the_bound);
     RP_TEST(a_published_policy_proves_nothing);
     RP_TEST(host_memory_limits_the_batch);
+    RP_TEST(batches_are_multiples_of_micro_batches_and_widths_of_heads);
     RP_TEST(only_a_search_without_a_plan_leaves_it_undecided);
     RP_TEST(the_fastest_and_the_largest_batch_are_those_that_fit);
 }
