@@ -1,17 +1,20 @@
 /* builder: a training step under construction. Families of networks call rp_nn_*
  * (layers.h), which call rp_emit. rp_differentiate (backward.h) then appends the backward
- * pass.
+ * pass and, with an optimizer, the updates. Both passes are built once for every
+ * micro-batch.
  *
  * Errors stick. After the first one b->rc is not RP_OK, every call returns at once, and
  * values are RP_NO_VALUE. So families need not check anything.
  *
- * Ops are pure: no op changes a tensor, and each tensor has one producer. A value (rp_val)
- * is a tensor seen in some shape. Reshaping it (rp_view) makes another value of the same
- * tensor, without an op. An op that reads a tensor in another shape than its own says so in
- * its attribute "views" (docs/ops.md).
+ * Ops are pure: no op changes a tensor but what it updates, and each tensor has one
+ * producer. A value (rp_val) is a tensor seen in some shape. Reshaping it (rp_view) makes
+ * another value of the same tensor, without an op. An op that reads a tensor in another
+ * shape than its own says so in its attribute "views" (docs/ops.md).
  *
  * Names: an op's name is the open scopes and its own name, joined by dots. Its first output
- * has the same name. The others have the op's name, a dot and a name of their own.
+ * has the same name. The others have the op's name, a dot and a name of their own. What one
+ * of several micro-batches makes, or reads alone, has a name that begins with it
+ * ("micro1.").
  *
  * Not thread-safe: one builder, one thread. Different builders may be used by different
  * threads.
@@ -56,8 +59,8 @@ struct rp_builder {
     rp_rc rc;
     enum rp_phase phase; /* of the ops being emitted */
     uint64_t micro;      /* the micro-batch that is being built, from 0 */
-    char prefix[32]; /* of names in the forward pass: "micro1.", "" if there is only one */
-    char *scope;     /* "layer1.0/", "" at the top */
+    char prefix[32];     /* "micro1.", or "" if there is only one */
+    char *scope;         /* "layer1.0/", "" at the top */
     uint32_t cap_tensors, cap_ops, cap_keep;
     uint64_t n_seeds; /* dropout ops so far */
     uint64_t flops;   /* of all ops so far */
