@@ -1,5 +1,7 @@
 #include "cmd/replay_cuda.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cuda_build.h"
@@ -9,8 +11,11 @@ enum { NO_GPU = 77 }; /* exit code of the program (templates/cuda/main.cu) */
 
 static const char caller[] = "verify: --replay cuda";
 
-static rp_rc run_program(const char *folder, char **json, struct rp_err *err) {
-    char *const argv[] = {"./replay", NULL};
+static rp_rc run_program(const char *folder, uint32_t n_steps, char **json,
+                         struct rp_err *err) {
+    char steps[16];
+    snprintf(steps, sizeof steps, "%" PRIu32, n_steps);
+    char *const argv[] = {"./replay", "5", n_steps > 0 ? steps : NULL, NULL};
     const int code = rp_cuda_run(folder, argv);
     if (code != 0 && code != 1)
         return rp_cuda_fail(caller, folder,
@@ -21,7 +26,8 @@ static rp_rc run_program(const char *folder, char **json, struct rp_err *err) {
     return rp_fail(err, RP_NO, "replay on the GPU: not equal bit for bit: %.700s", *json);
 }
 
-rp_rc rp_cuda_replay(const struct rp_replay_tables *t, char **json, struct rp_err *err) {
+rp_rc rp_cuda_replay(const struct rp_replay_tables *t, uint32_t n_steps, char **json,
+                     struct rp_err *err) {
     char *nvcc = NULL, *arch = NULL, *folder = NULL;
     uint64_t bytes;
     *json = NULL;
@@ -36,7 +42,7 @@ rp_rc rp_cuda_replay(const struct rp_replay_tables *t, char **json, struct rp_er
     if (rc == RP_OK)
         rc = rp_cuda_build(caller, folder, nvcc, arch, "replay", err);
     if (rc == RP_OK)
-        rc = run_program(folder, json, err);
+        rc = run_program(folder, n_steps, json, err);
     rp_cuda_close_folder(folder);
     free(nvcc);
     free(arch);

@@ -8,6 +8,7 @@
 /* Writes the CUDA program of these tables to a temporary folder, builds it and runs it.
  * *json is the object that it printed, for the caller to free; NULL if it did not run.
  * RP_NO: values differ. RP_ENV: no GPU, driver or compiler. */
-rp_rc rp_cuda_replay(const struct rp_replay_tables *t, char **json, struct rp_err *err);
+rp_rc rp_cuda_replay(const struct rp_replay_tables *t, uint32_t n_steps, char **json,
+                     struct rp_err *err);
 
 #endif

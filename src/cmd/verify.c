@@ -20,7 +20,7 @@ static rp_rc replay_kernels(struct rp_verify_report *r, struct rp_err *err) {
     struct rp_replay_tables tables;
     rp_rc rc = rp_pair_tables(&r->pair, &tables, err);
     if (rc == RP_OK && r->replay == RP_REPLAY_CUDA)
-        rc = rp_cuda_replay(&tables, &r->cuda, err);
+        rc = rp_cuda_replay(&tables, r->n_steps, &r->cuda, err);
     else if (rc == RP_OK)
         rc = rp_ref_replay(&tables, r->n_steps, true, &r->ref, err);
     rp_replay_tables_fini(&tables);

@@ -20,6 +20,7 @@ static rp_rc add_tensors(const struct rp_graph *g, const char *file,
         if (rc != RP_OK)
             return rc;
         t->tensors[x].fill = (uint32_t)t->fills.n;
+        t->program.fixed_bytes += g->tensors[x].bytes; /* cannot wrap: rp_graph_check */
         rp_push(&t->fills, fill);
     }
     return RP_OK;
@@ -129,7 +130,7 @@ rp_rc rp_replay_tables_step(const struct rp_graph *g, const char *file,
         .n_tensors = g->n_tensors,
         .n_ops = g->n_ops,
         .n_keep = g->n_keep,
-        .fixed_bytes = g->fixed_bytes,
+        .fixed_bytes = t->program.fixed_bytes,
         .keep_all = schedule_of(&t->keep_all, keep_all_bytes, 0),
     };
     return RP_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * machine: a GPU that holds the step's sources and can run ops of plan.c. Only main.cu
- * includes this file. */
+ * machine: a GPU that holds the step's sources, but for those that live on the host, and
+ * can run ops of plan.c. Only main.cu includes this file. */
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -28,8 +28,12 @@ struct machine {
     rp_cuda cuda{};
     cudaStream_t streams[REPLAY_N_QUEUES]{};
     char *sources{}, *arena{};
-    std::vector<uint64_t> source_at; /* per tensor */
+    std::vector<uint64_t> source_at; /* per tensor: in `sources`, or REPLAY_NOWHERE */
 };
+
+bool is_source(uint32_t x) {
+    return program.tensors[x].fill != REPLAY_NO_FILL;
+}
 
 void open_streams(machine &m) {
     for (auto &stream : m.streams)
@@ -38,23 +42,44 @@ void open_streams(machine &m) {
         die("libraries", m.cuda.error);
 }
 
-void load_sources(machine &m) {
+/* False if the memory does not fit. */
+bool allocate(char **to, uint64_t bytes, const char *what) {
+    const cudaError_t e = cudaMalloc(to, std::max<uint64_t>(bytes, 1));
+    if (e != cudaErrorMemoryAllocation)
+        try_(what, e);
+    else
+        cudaGetLastError();
+    return e == cudaSuccess;
+}
+
+/* Allocates the sources that stay on the device under this schedule. False if they do not
+ * fit. */
+bool open_sources(machine &m, const replay_schedule &s) {
     uint64_t bytes = 0;
-    m.source_at.resize(program.n_tensors);
+    std::vector<bool> on_host(program.n_tensors);
+    for (uint32_t k = 0; k < s.n_homes; k++)
+        on_host[s.homes[k].tensor] = true;
+    m.source_at.assign(program.n_tensors, REPLAY_NOWHERE);
     for (uint32_t x = 0; x < program.n_tensors; x++)
-        if (program.tensors[x].fill != REPLAY_NO_FILL) {
+        if (is_source(x) && !on_host[x]) {
             m.source_at[x] = bytes;
             bytes += (program.tensors[x].bytes + source_alignment - 1) / source_alignment *
                      source_alignment;
         }
-    TRY(cudaMalloc(&m.sources, std::max<uint64_t>(bytes, 1)));
+    return allocate(&m.sources, bytes, "the sources");
+}
+
+/* Gives all sources their first content, on the device or in the slab. */
+void load_sources(machine &m, const replay_schedule &s, char *slab) {
+    for (uint32_t k = 0; k < s.n_homes; k++)
+        rp_fill_values(&program.fills[program.tensors[s.homes[k].tensor].fill],
+                       slab + s.homes[k].host_at);
     for (uint32_t x = 0; x < program.n_tensors; x++) {
-        const replay_tensor &t = program.tensors[x];
-        if (t.fill == REPLAY_NO_FILL)
+        if (m.source_at[x] == REPLAY_NOWHERE)
             continue;
-        std::vector<char> host(t.bytes);
-        rp_fill_values(&program.fills[t.fill], host.data());
-        TRY(cudaMemcpy(m.sources + m.source_at[x], host.data(), t.bytes,
+        std::vector<char> host(program.tensors[x].bytes);
+        rp_fill_values(&program.fills[program.tensors[x].fill], host.data());
+        TRY(cudaMemcpy(m.sources + m.source_at[x], host.data(), host.size(),
                        cudaMemcpyHostToDevice));
     }
 }
@@ -63,7 +88,6 @@ void close_machine(machine &m) {
     rp_cuda_close(&m.cuda);
     for (auto stream : m.streams)
         TRY(cudaStreamDestroy(stream));
-    TRY(cudaFree(m.sources));
 }
 
 uint64_t free_bytes() {
@@ -76,7 +100,7 @@ void *place(const machine &m, uint32_t x, uint64_t at) {
     return at == REPLAY_NOWHERE ? m.sources + m.source_at[x] : m.arena + at;
 }
 
-/* at[]: addresses of the inputs, then of the outputs. */
+/* at[]: addresses of what the op reads, then of what it writes. */
 void run_op(machine &m, const replay_op &op, const rp_kargs &args, const uint64_t *at,
             void *workspace, uint64_t workspace_bytes) {
     const void *in[64];

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs the step without rematerialization, if it fits, then the plan of plan.c. Compares
- * the tensors that the step keeps bit for bit, and times both. Writes one JSON object to
- * standard output.
+ * the tensors that the step keeps or updates bit for bit, and times both. Writes one JSON
+ * object to standard output.
+ *
+ *     replay [REPEATS [STEPS]]     how many runs are timed, how many training steps in a
+ *                                  row are compared
  *
  * Exit code: 0 equal, or nothing to compare with; 1 not equal; 77 no GPU; 5 other errors.
  * */
@@ -37,14 +40,14 @@ void open_events(runner &m) {
         TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
 }
 
-/* False if the arena does not fit. */
+/* False if sources and arena do not fit. */
 bool open_memory(runner &m, const replay_schedule &s) {
-    const cudaError_t e = cudaMalloc(&m.arena, std::max<uint64_t>(s.arena_bytes, 1));
-    if (e == cudaErrorMemoryAllocation) {
-        cudaGetLastError();
+    if (!open_sources(m, s))
+        return false;
+    if (!allocate(&m.arena, s.arena_bytes, "the arena")) {
+        TRY(cudaFree(m.sources));
         return false;
     }
-    try_("the arena", e);
     if (s.host_bytes > 0)
         TRY(cudaHostAlloc(&m.slab, s.host_bytes, cudaHostAllocDefault));
     m.events.assign(s.n_steps, nullptr);
@@ -55,6 +58,7 @@ bool open_memory(runner &m, const replay_schedule &s) {
 }
 
 void close_memory(runner &m) {
+    TRY(cudaFree(m.sources));
     TRY(cudaFree(m.arena));
     if (m.slab != nullptr)
         TRY(cudaFreeHost(m.slab));
@@ -158,24 +162,53 @@ void wipe(const runner &m, const replay_schedule &s) {
 
 /* ---- comparing ---- */
 
-std::vector<uint64_t> kept_sums(const runner &m, const replay_schedule &s) {
-    std::vector<uint64_t> sums(program.n_keep);
-    std::vector<char> host;
+/* Per tensor: is it a source that ops update? */
+std::vector<bool> updated_sources() {
+    std::vector<bool> updated(program.n_tensors);
+    for (uint32_t i = 0; i < program.n_ops; i++) {
+        const replay_op &op = program.ops[i];
+        for (uint32_t e = op.ends + op.n_in; e < op.ends + op.n_in + op.n_out; e++)
+            updated[program.ends[e]] = is_source(program.ends[e]);
+    }
+    return updated;
+}
+
+size_t n_updated() {
+    const std::vector<bool> updated = updated_sources();
+    return (size_t)std::count(updated.begin(), updated.end(), true);
+}
+
+uint64_t sum_of(const void *on_device, uint64_t bytes) {
+    std::vector<char> host(bytes);
+    TRY(cudaMemcpy(host.data(), on_device, bytes, cudaMemcpyDeviceToHost));
+    return rp_checksum(host.data(), bytes);
+}
+
+/* What a training step leaves, per tensor: what it keeps, and the sources that it updates,
+ * on the host those that live there. 0 for other tensors. */
+std::vector<uint64_t> sums_of_results(const runner &m, const replay_schedule &s) {
+    const std::vector<bool> updated = updated_sources();
+    std::vector<uint64_t> sums(program.n_tensors);
     for (uint32_t k = 0; k < program.n_keep; k++) {
         const uint32_t x = program.keep[k];
-        host.resize(program.tensors[x].bytes);
-        TRY(cudaMemcpy(host.data(), place(m, x, s.kept_at[k]), host.size(),
-                       cudaMemcpyDeviceToHost));
-        sums[k] = rp_checksum(host.data(), host.size());
+        sums[x] = sum_of(place(m, x, s.kept_at[k]), program.tensors[x].bytes);
+    }
+    for (uint32_t x = 0; x < program.n_tensors; x++)
+        if (updated[x] && m.source_at[x] != REPLAY_NOWHERE)
+            sums[x] = sum_of(m.sources + m.source_at[x], program.tensors[x].bytes);
+    for (uint32_t k = 0; k < s.n_homes; k++) {
+        const uint32_t x = s.homes[k].tensor;
+        if (updated[x])
+            sums[x] = rp_checksum(m.slab + s.homes[k].host_at, program.tensors[x].bytes);
     }
     return sums;
 }
 
-/* The first kept tensor that differs, or NULL. */
+/* The first tensor that differs, or NULL. */
 const char *difference(const std::vector<uint64_t> &a, const std::vector<uint64_t> &b) {
-    for (size_t k = 0; k < a.size(); k++)
-        if (a[k] != b[k])
-            return program.tensors[program.keep[k]].name;
+    for (size_t x = 0; x < a.size(); x++)
+        if (a[x] != b[x])
+            return program.tensors[x].name;
     return nullptr;
 }
 
@@ -200,6 +233,11 @@ template <class Run> uint64_t median_ns(const runner &m, int repeats, Run run) {
     std::sort(times.begin(), times.end());
     return (uint64_t)(1e6 * times[times.size() / 2]);
 }
+
+/* How often a schedule runs: when it is timed, and when its results are compared. */
+struct counts {
+    int repeats, steps;
+};
 
 /* Results of one schedule. */
 struct outcome {
@@ -233,26 +271,40 @@ void time_eager(runner &m, const replay_schedule &s, int repeats, outcome &o) {
     o.stall_ns = stall.sum_ns();
 }
 
-void time_graph(runner &m, const replay_schedule &s, int repeats, outcome &o) {
-    cudaGraphExec_t exec = capture(m, s);
-    wipe(m, s);
-    o.graph_ns = median_ns(m, repeats, [&] {
-        TRY(cudaGraphLaunch(exec, m.streams[REPLAY_COMPUTE]));
+/* Training steps from the first content of the sources on. Nothing but sources goes from
+ * step to step. */
+template <class Run> void train(runner &m, const replay_schedule &s, int steps, Run run) {
+    load_sources(m, s, m.slab);
+    for (int k = 0; k < steps; k++) {
+        wipe(m, s);
+        run();
+        finish(m);
+    }
+}
+
+void time_graph(runner &m, const replay_schedule &s, const counts &n, outcome &o) {
+    const cudaStream_t compute = m.streams[REPLAY_COMPUTE];
+    cudaGraphExec_t exec;
+    train(m, s, n.steps, [&] {
+        exec = capture(m, s);
+        TRY(cudaGraphLaunch(exec, compute));
+        finish(m);
+        TRY(cudaGraphExecDestroy(exec));
     });
-    o.graph_sums = kept_sums(m, s);
+    o.graph_sums = sums_of_results(m, s);
+    exec = capture(m, s);
+    o.graph_ns = median_ns(m, n.repeats, [&] { TRY(cudaGraphLaunch(exec, compute)); });
     TRY(cudaGraphExecDestroy(exec));
 }
 
-outcome execute(runner &m, const replay_schedule &s, int repeats) {
+outcome execute(runner &m, const replay_schedule &s, const counts &n) {
     outcome o;
     if (!open_memory(m, s))
         return o;
-    wipe(m, s);
-    issue(m, s, {true, nullptr});
-    finish(m);
-    o.sums = kept_sums(m, s);
-    time_eager(m, s, repeats, o);
-    time_graph(m, s, repeats, o);
+    train(m, s, n.steps, [&] { issue(m, s, {true, nullptr}); });
+    o.sums = sums_of_results(m, s);
+    time_eager(m, s, n.repeats, o);
+    time_graph(m, s, n, o);
     close_memory(m);
     o.ran = true;
     return o;
@@ -284,7 +336,7 @@ void put_times(const char *key, uint64_t predicted, const outcome &o) {
         printf(",\"eager\":null,\"graph\":null}");
 }
 
-int report(const runner &m, const outcome &reference, const outcome &plan) {
+int report(const runner &m, const outcome &reference, const outcome &plan, int steps) {
     cudaDeviceProp device;
     TRY(cudaGetDeviceProperties(&device, 0));
     const char *wrong = reference.ran ? difference(reference.sums, plan.sums) : nullptr;
@@ -297,8 +349,10 @@ int report(const runner &m, const outcome &reference, const outcome &plan) {
     printf(",\"equal\":%s,\"wrong\":",
            !reference.ran ? "null" : wrong == nullptr ? "true" : "false");
     put_string(wrong);
-    printf(",\"graph_equal\":%s,\"kept\":%" PRIu32 ",\"steps\":%" PRIu32,
-           graph_wrong == nullptr ? "true" : "false", program.n_keep, s.n_steps);
+    printf(",\"graph_equal\":%s,\"training_steps\":%d,\"kept\":%" PRIu32
+           ",\"updated\":%zu,\"steps\":%" PRIu32,
+           graph_wrong == nullptr ? "true" : "false", steps, program.n_keep,
+           n_updated(), s.n_steps);
     printf(",\"arena_bytes\":%" PRIu64 ",\"host_bytes\":%" PRIu64 ",\"fixed_bytes\":%" PRIu64
            ",\"outside_bytes\":%" PRIu64,
            s.arena_bytes, s.host_bytes, program.fixed_bytes, plan.outside_bytes);
@@ -315,7 +369,8 @@ int report(const runner &m, const outcome &reference, const outcome &plan) {
 } // namespace
 
 int main(int argc, char **argv) {
-    const int repeats = argc > 1 ? std::max(1, atoi(argv[1])) : 5;
+    const counts often = {argc > 1 ? std::max(1, atoi(argv[1])) : 5,
+                          argc > 2 ? std::max(1, atoi(argv[2])) : n_updated() > 0 ? 2 : 1};
     int n = 0;
     const cudaError_t e = cudaGetDeviceCount(&n);
     if (e != cudaSuccess || n == 0) {
@@ -326,12 +381,11 @@ int main(int argc, char **argv) {
     runner m;
     open_streams(m);
     open_events(m);
-    load_sources(m);
-    const outcome reference = execute(m, program.keep_all, repeats);
-    const outcome plan = execute(m, program.plan, repeats);
+    const outcome reference = execute(m, program.keep_all, often);
+    const outcome plan = execute(m, program.plan, often);
     if (!plan.ran)
-        die("the arena", "does not fit into this GPU's memory");
-    const int code = report(m, reference, plan);
+        die("the plan", "its sources and its arena do not fit into this GPU's memory");
+    const int code = report(m, reference, plan, often.steps);
     close_machine(m);
     return fflush(stdout) == 0 ? code : environment;
 }

@@ -366,7 +366,9 @@ void open_job(job &j) {
     if (program.fixed_bytes > free_bytes())
         die("the step's inputs and parameters", "they do not fit into this GPU's memory; "
                                                 "profile a smaller batch");
-    load_sources(j);
+    if (!open_sources(j, program.keep_all))
+        die("the step's inputs and parameters", "there is no memory for them");
+    load_sources(j, program.keep_all, nullptr);
     for (uint32_t i = 0; i < program.n_ops; i++) {
         j.ops.push_back(choose(j, program.ops[i]));
         workspace = std::max(workspace, j.ops[i].workspace_bytes);
