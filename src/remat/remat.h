@@ -27,8 +27,7 @@
  * updates, a host copy out of date, a plan for another graph. `remat-plan verify` checks
  * the rest: that ranges do not overlap, and that times and claims are right.
  *
- * Both versions of the files are read. Refused is, of version 2, a second run of an op with
- * "rewrites": false that would leave outputs on the device as they are.
+ * Both versions of the files are read.
  *
  * Thread safety: nothing is changed after remat_load, so many threads may use one plan.
  */
@@ -112,8 +111,10 @@ struct remat_step {
     uint32_t id;      /* of the op for a run, else of the tensor */
     const char *name; /* of that op or tensor */
 
-    /* For runs. Outputs that are on the device already are rewritten where they are, and
-     * updates are sources that the op reads and changes where they are. */
+    /* For runs. Outputs that are on the device already are rewritten where they are. If the
+     * op cannot ("rewrites": false), they stay, and `at` is a place behind its workspace
+     * where it makes them again for nobody. Updates are sources that the op reads and
+     * changes where they are. */
     uint32_t n_inputs, n_outputs, n_updates;
     const struct remat_operand *inputs, *outputs, *updates;
     uint64_t workspace_at, workspace_bytes;

@@ -53,12 +53,17 @@ static bool add_wait(struct walk *w, size_t step) {
 
 /* ---- addresses ---- */
 
+static uint64_t round_up(const remat *r, uint64_t bytes) {
+    const uint64_t alignment = r->totals.alignment_bytes;
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
 /* In a plan with addresses `at` must be one, in a memory of `capacity` bytes. Without
  * addresses it must be REMAT_NOWHERE. NULL if it is so, else what is wrong. */
 static const char *wrong_address(const remat *r, uint64_t at, uint64_t bytes,
                                  uint64_t capacity) {
     const uint64_t alignment = r->totals.alignment_bytes;
-    const uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    const uint64_t rounded = round_up(r, bytes);
     if (!r->totals.addressed)
         return at == REMAT_NOWHERE ? NULL : "an address, in a plan without";
     if (at == REMAT_NOWHERE)
@@ -86,25 +91,55 @@ static bool enter_device(struct walk *w, uint32_t x, uint64_t at) {
     return true;
 }
 
-static bool add_operand(struct walk *w, uint32_t x) {
-    const struct remat_operand operand = {x, w->tensors[x].at};
+static bool add_operand_at(struct walk *w, uint32_t x, uint64_t at) {
+    const struct remat_operand operand = {x, at};
     w->r->step_operands[w->step].n++;
     return REMAT_PUSH(&w->r->operands, operand) || fail(w, "no memory");
 }
 
-/* ---- steps ---- */
+static bool add_operand(struct walk *w, uint32_t x) {
+    return add_operand_at(w, x, w->tensors[x].at);
+}
 
-static bool add_output(struct walk *w, uint32_t x, uint64_t at) {
+/* ---- runs ---- */
+
+/* The bytes of the outputs that the op leaves as they are: it makes them a second time in
+ * its workspace, behind its own. The sum fits, since that of all sizes does. */
+static uint64_t left_bytes(const struct walk *w, const struct remat_op_details *details) {
+    uint64_t bytes = 0;
+    for (size_t k = 0; !details->rewrites && k < details->outputs.n; k++) {
+        const uint32_t x = w->r->ends.at[details->outputs.first + k].tensor;
+        if (w->tensors[x].on_device)
+            bytes += round_up(w->r, w->r->tensors[x].bytes);
+    }
+    return bytes;
+}
+
+static bool check_workspace(const struct walk *w, const struct remat_step *s,
+                            const struct remat_op_details *details) {
+    const uint64_t left = left_bytes(w, details), own = details->workspace_bytes;
+    if (own == 0 && left == 0)
+        return s->workspace_at == REMAT_NOWHERE || fail(w, "a workspace the op has not");
+    if (left > w->r->totals.arena_bytes && w->r->totals.addressed)
+        return fail(w, "an address beyond the end of its memory");
+    return check_address(w, s->workspace_at, round_up(w->r, own) + left,
+                         w->r->totals.arena_bytes);
+}
+
+/* *left_at is where in the workspace the next output goes that the op leaves as it is. */
+static bool add_output(struct walk *w, uint32_t x, uint64_t at, uint64_t *left_at) {
     struct location *l = &w->tensors[x];
     if (!l->on_device)
         return enter_device(w, x, at) && add_operand(w, x);
     if (at != REMAT_NOWHERE)
         return fail_tensor(w, x, "has a new address, but is on the device already");
-    if (!w->r->op_details[w->r->steps[w->step].id].rewrites)
-        return fail_tensor(w, x,
-                           "is on the device, and its op cannot rewrite it: such "
-                           "runs cannot be walked here");
-    return add_wait(w, l->swap_in) && add_wait(w, l->swap_out) && add_operand(w, x);
+    if (w->r->op_details[w->r->steps[w->step].id].rewrites)
+        return add_wait(w, l->swap_in) && add_wait(w, l->swap_out) && add_operand(w, x);
+    if (!add_operand_at(w, x, *left_at))
+        return false;
+    if (*left_at != REMAT_NOWHERE)
+        *left_at += round_up(w->r, w->r->tensors[x].bytes);
+    return true;
 }
 
 /* The op must find a source after the updates of the ops before it, and no others. */
@@ -131,16 +166,21 @@ static bool add_update(struct walk *w, struct remat_end end) {
     return true;
 }
 
-static bool add_operands(struct walk *w, const struct remat_op_details *details) {
+static bool add_operands(struct walk *w, const struct remat_step *s,
+                         const struct remat_op_details *details) {
     const remat *r = w->r;
     const struct remat_span addresses = r->step_addresses[w->step];
-    bool good = true;
+    uint64_t left_at = s->workspace_at;
+    bool good = check_workspace(w, s, details);
+    if (left_at != REMAT_NOWHERE)
+        left_at += round_up(r, details->workspace_bytes);
     for (size_t k = 0; good && k < details->inputs.n; k++)
         good = add_read(w, r->ends.at[details->inputs.first + k]);
     for (size_t k = 0; good && k < details->outputs.n; k++)
         good = add_output(w, r->ends.at[details->outputs.first + k].tensor,
                           addresses.n > 0 ? r->addresses.at[addresses.first + k]
-                                          : REMAT_NOWHERE);
+                                          : REMAT_NOWHERE,
+                          &left_at);
     for (size_t k = 0; good && k < details->updates.n; k++)
         good = add_update(w, r->ends.at[details->updates.first + k]);
     return good;
@@ -155,7 +195,7 @@ static bool add_run(struct walk *w, struct remat_step *s) {
         return fail(w, "runs again, though it updates tensors");
     if (r->step_addresses[w->step].n != (r->totals.addressed ? details->outputs.n : 0))
         return fail(w, "not one address an output");
-    if (!add_operands(w, details))
+    if (!add_operands(w, s, details))
         return false;
     s->n_inputs = (uint32_t)details->inputs.n;
     s->n_outputs = (uint32_t)details->outputs.n;
@@ -163,11 +203,10 @@ static bool add_run(struct walk *w, struct remat_step *s) {
     s->workspace_bytes = details->workspace_bytes;
     s->again = w->has_run[s->id];
     w->has_run[s->id] = true;
-    if (s->workspace_bytes == 0)
-        return s->workspace_at == REMAT_NOWHERE ? true
-                                                : fail(w, "a workspace the op has not");
-    return check_address(w, s->workspace_at, s->workspace_bytes, r->totals.arena_bytes);
+    return true;
 }
+
+/* ---- the other steps ---- */
 
 static bool add_free(struct walk *w, struct remat_step *s) {
     struct location *l = &w->tensors[s->id];
