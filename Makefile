@@ -146,8 +146,10 @@ $(BUILD)/traced/traced_nvtx: tests/traced/traced.c $(BUILD)/tests/traced/traced.
 	$(call say,LD,$@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(RP_CFLAGS)) -DREAL_NVTX -isystem $(NVTX_H) -o $@ $< $(LDFLAGS) -ldl
 
-# A stand-in for the CUDA driver.
+# Stand-ins for the CUDA driver and for NVIDIA's management library.
+$(BUILD)/libcuda/libnvidia-ml.so.1: $(BUILD)/pic/tests/cuda/nvml.o
 $(BUILD)/libcuda/libcuda.so.1: $(BUILD)/pic/tests/cuda/driver.o
+$(BUILD)/libcuda/%.so.1:
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(link) -shared

@@ -608,6 +608,43 @@ static void costs_are_written_into_the_graph(void) {
     close_world(&o);
 }
 
+/* a has 100 ns in two kernels, b 200 ns in one. */
+static void gaps_are_added_for_each_piece_of_work(void) {
+    static const struct {
+        uint64_t graph_ns, eager_ns;
+        enum rp_gaps which;
+        uint64_t a_ns, b_ns, gap_ns;
+    } cases[] = {
+        {330, 900, RP_GAPS_GRAPH, 120, 210, 10},  {332, 900, RP_GAPS_GRAPH, 120, 210, 10},
+        {330, 900, RP_GAPS_EAGER, 500, 400, 200}, {330, 900, RP_GAPS_NONE, 100, 200, 0},
+        {299, 900, RP_GAPS_GRAPH, 100, 200, 0}, /* tracing makes kernels longer */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scene s = begin_trace();
+        struct outcome o;
+        begin_step(&s);
+        unsigned a = range(&s, "a", 0);
+        kernel(&s, a, 5, 60);
+        kernel(&s, a, 5, 40);
+        kernel(&s, range(&s, "b", 0), 5, 200);
+        end_step(&s);
+        join_world(&o, &s, 1, true);
+        CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
+        CU_ASSERT_EQUAL_FATAL(rp_annotate_costs(&o.g, &o.c, "g", &o.err), RP_OK);
+        const struct rp_untraced_step step = {cases[i].eager_ns, cases[i].graph_ns};
+        CU_ASSERT_EQUAL_FATAL(
+            rp_annotate_gaps(&o.g, &o.c, &step, cases[i].which, "g", &o.err), RP_OK);
+        CU_ASSERT(o.g.ops[0].time_ns == cases[i].a_ns &&
+                  o.g.ops[1].time_ns == cases[i].b_ns);
+        CU_ASSERT_EQUAL(o.g.total_time_ns, cases[i].a_ns + cases[i].b_ns);
+        const json_t *profile = json_object_get(o.g.attrs, "profile");
+        CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "gap_ns")),
+                        (json_int_t)cases[i].gap_ns);
+        CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "launches")), 3);
+        close_world(&o);
+    }
+}
+
 static void quartiles_are_those_of_the_values(void) {
     uint64_t one[] = {7}, four[] = {4, 1, 3, 2}, nine[] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
     struct rp_quartiles s = rp_quartiles_of(one, 1);
@@ -650,5 +687,6 @@ void suite_join(void) {
     RP_TEST(an_empty_measurement_is_refused);
     RP_TEST(ops_with_equal_names_are_refused);
     RP_TEST(costs_are_written_into_the_graph);
+    RP_TEST(gaps_are_added_for_each_piece_of_work);
     RP_TEST(quartiles_are_those_of_the_values);
 }

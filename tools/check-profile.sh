@@ -7,7 +7,8 @@ if ! command -v "${CXX:-g++}" >/dev/null; then
     echo "profile: skipped (no C++ compiler)"
     exit 0
 fi
-make -s -j2 BUILD="$build" "$build/emulated/cuda.a" "$build/libcuda/libcuda.so.1" || exit 1
+make -s -j2 BUILD="$build" "$build"/emulated/{cuda_f32,cuda_f16,library,emulate,libraries}.o \
+    "$build"/libcuda/{libcuda,libnvidia-ml}.so.1 || exit 1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/tmp"
@@ -39,7 +40,7 @@ try() {
 
 # The program is built in one folder, so later builds only compile what has changed.
 measure() { # GRAPH OPTIONS...
-    "$build/remat-plan" profile --repeat "${STEPS-1}" --program "$tmp/program" \
+    "$build/remat-plan" profile --repeat "${STEPS-1}" --warm-up "${WARM_UP-0}" --program "$tmp/program" \
         -o "$tmp/out.json" "$@"
 }
 
@@ -60,7 +61,39 @@ refused() {
 STEPS=20 try "a graph is measured" measure $layers
 try "its report names the median step" grep -qE '^step +[0-9.]+ us on the device, median of 20 steps' "$tmp/previous"
 try "the figures are the expected ones" diff tests/data/profile/layers.prof.json "$tmp/out.json"
-STEPS=3 touch "$tmp/before"
+in_log() { # PATTERN: the report of the last measurement, which is in $tmp/log
+    grep -qE "$1" "$tmp/log"
+}
+says() { # WHAT PATTERN: the graph that was written
+    grep -qE "$2" "$tmp/out.json"
+    verdict $? "$1"
+}
+times() {
+    grep -oE '"time_ns":[0-9]+' "$tmp/out.json" | cut -d : -f 2 | tr '\n' ' '
+}
+# A kernel is followed by 200 ns in a CUDA graph and by 700 ns otherwise; conv has two.
+measure $layers >"$tmp/log"
+in_log '^gaps +200 ns after each of 5 launches .*step 19.7 us\), 700 ns one by one \(22.2 us\); in op times: graph$'
+verdict $? "its report says how long gaps between kernels are"
+in_log '^clocks +1980 MHz .*, memory 2619 MHz, 413 of 700 W, limited by power$'
+verdict $? "its report says at which clocks it measured"
+in_log '^memory +23.1 KiB held on the device in a step \(23.1 KiB when it begins\)'
+verdict $? "its report says how much memory the step held"
+try "with gaps of launches one by one" measure --gaps eager $layers
+verdict "$([ "$(times)" = "12600 1708 4748 3132 " ]; echo $?)" "gaps of launches: $(times)"
+try "without gaps" measure --gaps none $layers
+verdict "$([ "$(times)" = "11200 1008 4048 2432 " ]; echo $?)" "no gaps: $(times)"
+refused "unknown gaps" 2 "profile: --gaps: 'grap' is not none, graph or eager; did you mean 'graph'" \
+    measure --gaps grap $layers
+# A step takes 22.188 us of the device's time.
+WARM_UP=0.0001 try "the warm-up is a time" measure $layers
+says "five steps take 0.1 ms" '"warm_up_steps":5,'
+NVML=none try "without NVML" measure $layers
+says "clocks are unknown" '"clocks":null'
+NVML=bare try "a GPU that reports no power" measure $layers
+says "power is left out" '"clocks":\{"sm_mhz":1980,"lowest_sm_mhz":1980,"memory_mhz":2619,"limited_by":\[\]\}'
+refused "a warm-up of an hour" 2 'profile: --warm-up must be at most 60$' measure --warm-up 3600 $layers
+touch "$tmp/before"
 
 # A step that does not fit into memory is measured too, with the same times.
 "$build/remat-plan" zoo vgg16 --tiny -q -o "$tmp/vgg.json"
@@ -89,7 +122,8 @@ MEMORY=$((7168 + 64 + 524288 + 10000)) refused "an op that does not fit" 5 \
     measure $layers
 MEMORY=5000 refused "inputs that do not fit" 5 \
     '^remat-plan: profile: the step.s inputs and parameters: they do not fit' measure $layers
-MEMORY=8000 refused "memory too small for the copies" 5 'profile: cudaMalloc.*: out of memory$' measure $layers
+MEMORY=8000 refused "memory too small for the copies" 5 '^remat-plan: profile: conv: its operands do not fit' \
+    measure $layers
 REMAT_CUPTI=/nonexistent refused "no CUPTI" 5 'process [0-9]+: REMAT_CUPTI: .*/nonexistent' \
     measure $layers
 FAKE_CUPTI=subscribe=39 refused "another profiler" 5 'another profiler is active' \

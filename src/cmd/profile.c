@@ -21,10 +21,16 @@
 
 struct options {
     const char *device, *out, *h2d, *d2h, *graph, *traces, *plan, *program;
+    const char *gaps;
     uint64_t gpu, repeat; /* NOT_GIVEN: 0 and 20 */
+    double warm_up;       /* seconds; below 0: half a second */
     bool json, compare;
 };
 #define NOT_GIVEN UINT64_MAX
+
+static const char *gaps_name(size_t i) {
+    return i < RP_N_GAPS ? rp_gaps_word[i] : NULL;
+}
 
 struct class_sum {
     uint64_t ns;
@@ -124,16 +130,30 @@ static rp_rc measure(const struct options *o, char **argv, int n, struct rp_err 
 }
 
 static rp_rc measure_on_gpu(const struct options *o, const char *path, struct rp_err *err) {
-    const uint64_t gpu = o->gpu == NOT_GIVEN ? 0 : o->gpu;
-    const uint64_t repeat = o->repeat == NOT_GIVEN ? 20 : o->repeat;
+    struct rp_gpu_measure how = {
+        .program = o->program,
+        .gpu = o->gpu == NOT_GIVEN ? 0 : o->gpu,
+        .repeat = o->repeat == NOT_GIVEN ? 20 : o->repeat,
+        .warm_up_s = o->warm_up < 0 ? 0.5 : o->warm_up,
+        .gaps = RP_GAPS_GRAPH,
+    };
     if (o->h2d != NULL || o->d2h != NULL)
         return rp_fail(err, RP_USAGE, "profile: --h2d and --d2h need --device");
-    if (repeat < 1 || repeat > 1000)
+    if (how.repeat < 1 || how.repeat > 1000)
         return rp_fail(err, RP_USAGE, "profile: --repeat must be from 1 to 1000");
+    if (how.warm_up_s > 60)
+        return rp_fail(err, RP_USAGE, "profile: --warm-up must be at most 60");
+    if (o->gaps != NULL) {
+        size_t chosen = 0;
+        rp_rc rc = rp_choose("profile", "gaps", o->gaps, gaps_name, &chosen, err);
+        if (rc != RP_OK)
+            return rc;
+        how.gaps = (enum rp_gaps)chosen;
+    }
     if (o->program != NULL && rp_project_replaces(RP_TARGET_PROFILE, o->program, path))
         return rp_fail(err, RP_USAGE, "profile: --program would replace GRAPH, %s", path);
     struct rp_measure m = {path, NULL, o->out, o->json};
-    return rp_profile_on_gpu(&m, o->program, gpu, repeat, err);
+    return rp_profile_on_gpu(&m, &how, err);
 }
 
 /* The options of a measurement on this GPU cannot be combined with the other modes. */
@@ -144,6 +164,8 @@ static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
                                             : NULL;
     const char *given = o->gpu != NOT_GIVEN      ? "--gpu"
                         : o->repeat != NOT_GIVEN ? "--repeat"
+                        : o->warm_up >= 0        ? "--warm-up"
+                        : o->gaps != NULL        ? "--gaps"
                         : o->program != NULL     ? "--program"
                                                  : NULL;
     if (other == NULL || given == NULL)
@@ -187,7 +209,7 @@ static rp_rc profile(const struct options *o, char **operands, int n, struct rp_
 }
 
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
-    struct options o = {.out = "-", .gpu = NOT_GIVEN, .repeat = NOT_GIVEN};
+    struct options o = {.out = "-", .gpu = NOT_GIVEN, .repeat = NOT_GIVEN, .warm_up = -1};
     const struct rp_option table[] = {
         {"device", 0, RP_OPT_STRING, &o.device, "NAME",
          "model this device instead of measuring; 'list' lists all", rp_device_name},
@@ -201,6 +223,11 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
          "keep the traces of COMMAND in DIR; without COMMAND, read them"},
         {"gpu", 0, RP_OPT_NAT, &o.gpu, "N", "measure on GPU number N (0)"},
         {"repeat", 0, RP_OPT_NAT, &o.repeat, "N", "measure N steps (20)"},
+        {"warm-up", 0, RP_OPT_NUMBER, &o.warm_up, "SECONDS",
+         "run the step for this long before it is measured (0.5)"},
+        {"gaps", 0, RP_OPT_STRING, &o.gaps, "WHICH",
+         "which gaps between kernels op times contain: graph, eager or none (graph)",
+         gaps_name},
         {"program", 0, RP_OPT_STRING, &o.program, "DIR",
          "keep the measured program in DIR; the next build is faster"},
         {"compare", 0, RP_OPT_FLAG, &o.compare, NULL,

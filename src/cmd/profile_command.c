@@ -1,5 +1,6 @@
 /* profile --graph: measures the ops of a program while it runs. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +24,42 @@ static uint64_t sum_of_ranges(const struct rp_joined_costs *c) {
     for (uint32_t i = 0; i < c->n_ops; i++)
         sum += c->ops[i].q3_ns - c->ops[i].q1_ns;
     return sum;
+}
+
+static uint64_t number_of(const json_t *object, const char *key) {
+    return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static void report_gaps(const struct rp_graph *g, const struct rp_joined_costs *c) {
+    const json_t *profile = json_object_get(g->attrs, "profile");
+    const uint64_t graph_ns = number_of(profile, "graph_ns");
+    const uint64_t eager_ns = number_of(profile, "eager_ns");
+    if (graph_ns == 0)
+        return;
+    printf("gaps      %s after each of %" PRIu64
+           " launches as a CUDA graph (step %s), %s one "
+           "by one (%s); in op times: %s\n",
+           rp_show_ns(rp_gap_ns(c, graph_ns)).s, number_of(profile, "launches"),
+           rp_show_ns(graph_ns).s, rp_show_ns(rp_gap_ns(c, eager_ns)).s,
+           rp_show_ns(eager_ns).s, json_string_value(json_object_get(profile, "gaps")));
+}
+
+static void report_clocks(const struct rp_graph *g) {
+    const json_t *clocks = json_object_get(json_object_get(g->notes, "profile"), "clocks");
+    const json_t *limits = json_object_get(clocks, "limited_by");
+    const uint64_t power_mw = number_of(clocks, "power_mw");
+    if (!json_is_object(clocks))
+        return;
+    printf("clocks    %" PRIu64 " MHz (lowest %" PRIu64 "), memory %" PRIu64 " MHz",
+           number_of(clocks, "sm_mhz"), number_of(clocks, "lowest_sm_mhz"),
+           number_of(clocks, "memory_mhz"));
+    if (power_mw > 0)
+        printf(", %" PRIu64 " of %" PRIu64 " W", (power_mw + 500) / 1000,
+               (number_of(clocks, "power_limit_mw") + 500) / 1000);
+    for (size_t i = 0; i < json_array_size(limits); i++)
+        printf("%s%s", i == 0 ? ", limited by " : " and ",
+               json_string_value(json_array_get(limits, i)));
+    putchar('\n');
 }
 
 static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bool measured,
@@ -56,6 +93,8 @@ static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bo
     if (c->idle_ns > 0)
         printf("idle      %s of the step (tracing makes pauses longer)\n",
                rp_show_percent(c->idle_ns, c->step_ns).s);
+    report_gaps(g, c);
+    report_clocks(g);
     if (c->outside_ns > 0)
         printf("outside   %s of the device's work in steps is in no op's range\n",
                rp_show_percent(c->outside_ns, c->outside_ns + c->inside_ns).s);
@@ -91,6 +130,13 @@ static void report_json(const struct rp_graph *g, const struct rp_joined_costs *
     rp_json_uint(&w, "held_up", c->runs.held_up);
     rp_json_uint(&w, "lost", c->runs.lost);
     rp_json_end(&w);
+    const json_t *profile = json_object_get(g->attrs, "profile");
+    if (json_object_get(profile, "graph_ns") != NULL) {
+        rp_json_uint(&w, "graph_ns", number_of(profile, "graph_ns"));
+        rp_json_uint(&w, "eager_ns", number_of(profile, "eager_ns"));
+        rp_json_uint(&w, "launches", number_of(profile, "launches"));
+        rp_json_uint(&w, "gap_ns", number_of(profile, "gap_ns"));
+    }
     rp_json_uint(&w, "held_but_used", c->runs.held_but_used);
     rp_json_uint(&w, "idle_ns", c->idle_ns);
     rp_json_uint(&w, "outside_ns", c->outside_ns);
@@ -110,7 +156,8 @@ static void report_json(const struct rp_graph *g, const struct rp_joined_costs *
 }
 
 rp_rc rp_profile_finish(const struct rp_measure *m, struct rp_graph *g,
-                        const struct rp_traces *t, struct rp_err *err) {
+                        const struct rp_traces *t, const struct rp_untraced_step *step,
+                        enum rp_gaps gaps, struct rp_err *err) {
     struct rp_joined_costs c = {0};
     struct rp_link_fit link = {0};
     const char *file = rp_path_name(m->graph);
@@ -119,6 +166,8 @@ rp_rc rp_profile_finish(const struct rp_measure *m, struct rp_graph *g,
         rc = rp_link_fit_build(t->at, t->n, &link, err);
     if (rc == RP_OK)
         rc = rp_annotate_costs(g, &c, file, err);
+    if (rc == RP_OK && step != NULL)
+        rc = rp_annotate_gaps(g, &c, step, gaps, file, err);
     if (rc == RP_OK)
         rp_annotate_link(g, &link);
     if (rc == RP_OK)
@@ -140,7 +189,7 @@ rp_rc rp_profile_measure(const struct rp_measure *m, char *const command[],
         rc = command[0] != NULL ? rp_traces_run(command, m->traces, &t, err)
                                 : rp_traces_load(m->traces, &t, err);
     if (rc == RP_OK)
-        rc = rp_profile_finish(m, &g, &t, err);
+        rc = rp_profile_finish(m, &g, &t, NULL, RP_GAPS_NONE, err);
     rp_traces_fini(&t);
     rp_graph_fini(&g);
     return rc;

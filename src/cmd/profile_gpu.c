@@ -34,9 +34,11 @@ static rp_rc fail_on_notes(const char *path, struct rp_err *err) {
                    path);
 }
 
-/* Adds to the graph which algorithm computed each convolution, and the versions of the
- * driver and libraries. */
-static rp_rc apply_notes(const char *path, struct rp_graph *g, struct rp_err *err) {
+/* Adds to the graph which algorithm computed each convolution, the versions of the driver
+ * and libraries, and the GPU's clocks. `timing` are the notes of the run without tracing.
+ */
+static rp_rc apply_notes(const char *path, const json_t *timing, struct rp_graph *g,
+                         struct rp_err *err) {
     json_t *notes = json_load_file(path, 0, NULL);
     const json_t *algorithms = json_object_get(notes, "algorithms");
     json_t *versions = json_object_get(notes, "versions");
@@ -53,6 +55,9 @@ static rp_rc apply_notes(const char *path, struct rp_graph *g, struct rp_err *er
     if (rc == RP_OK) {
         json_object_set(versions, "spare_calls", json_object_get(notes, "spare_calls"));
         json_object_set(versions, "whole_step", json_object_get(notes, "whole"));
+        json_object_set(versions, "warm_up_steps",
+                        json_object_get(timing, "warm_up_steps"));
+        json_object_set(versions, "clocks", json_object_get(timing, "clocks"));
         set_attr(&g->notes, "profile", json_incref(versions));
         if (json_is_false(json_object_get(notes, "whole")))
             rp_log(0, "the step does not fit into this GPU's memory, so that its ops were "
@@ -64,40 +69,93 @@ static rp_rc apply_notes(const char *path, struct rp_graph *g, struct rp_err *er
 
 /* ---- building and running ---- */
 
-/* Runs and traces the program. If it fails, its reason is the first line of the notes. */
-static rp_rc run(const char *folder, uint64_t gpu, uint64_t repeat, struct rp_traces *t,
-                 struct rp_err *err) {
-    struct rp_err ran = {{0}};
-    char *program = rp_format("%s/profile", folder), *notes = rp_format("%s/notes", folder);
-    char *number = rp_format("%" PRIu64, gpu), *times = rp_format("%" PRIu64, repeat);
-    char *const argv[] = {program, notes, number, times, rp_shows_progress() ? "1" : "0",
-                          NULL};
-    unlink(notes);
-    rp_rc rc = rp_traces_run(argv, NULL, t, &ran);
-    if (rc != RP_OK) {
-        char *line = rp_cuda_first_line(folder, "notes");
-        rc = rp_fail(err, rc, "%s: %.400s", caller,
-                     line[0] != '\0' && line[0] != '{' ? line : ran.msg);
-        free(line);
-    }
-    free(program);
-    free(notes);
-    free(number);
-    free(times);
+/* The program's arguments; notes[] is a file in the folder. */
+struct command {
+    char *argv[8];
+    char *owned[5];
+};
+
+static struct command command_for(const char *folder, const char *mode, const char *notes,
+                                  const struct rp_gpu_measure *how) {
+    struct command c = {.owned = {
+                            rp_format("%s/profile", folder),
+                            rp_format("%s/%s", folder, notes),
+                            rp_format("%" PRIu64, how->gpu),
+                            rp_format("%" PRIu64, how->repeat),
+                            rp_format("%.9f", how->warm_up_s),
+                        }};
+    char *const argv[] = {c.owned[0],
+                          (char *)mode,
+                          c.owned[1],
+                          c.owned[2],
+                          c.owned[3],
+                          c.owned[4],
+                          rp_shows_progress() ? "1" : "0"};
+    memcpy(c.argv, argv, sizeof argv);
+    unlink(c.owned[1]); /* of an earlier run */
+    return c;
+}
+
+static void command_fini(struct command *c) {
+    for (size_t i = 0; i < sizeof c->owned / sizeof c->owned[0]; i++)
+        free(c->owned[i]);
+}
+
+/* If the program failed, its reason is the first line of its notes. */
+static rp_rc fail_run(const char *folder, const char *notes, const char *otherwise,
+                      struct rp_err *err) {
+    char *line = rp_cuda_first_line(folder, notes);
+    rp_rc rc = rp_fail(err, RP_ENV, "%s: %.400s", caller,
+                       line[0] != '\0' && line[0] != '{' ? line : otherwise);
+    free(line);
     return rc;
 }
 
-static rp_rc build_and_run(const struct rp_replay_tables *tables, const char *folder,
-                           const char *nvcc, const char *arch, uint64_t gpu,
-                           uint64_t repeat, struct rp_traces *t, struct rp_err *err) {
+/* Times the step without tracing. *notes is what the program writes; the caller releases
+ * it. */
+static rp_rc run_timed(const char *folder, const struct rp_gpu_measure *how,
+                       struct rp_untraced_step *step, json_t **notes, struct rp_err *err) {
+    struct command c = command_for(folder, "timed", "timing", how);
+    rp_progress_task(NAN, NAN, "timing the step without tracing");
+    const int code = rp_cuda_run(folder, c.argv);
+    rp_progress_end();
+    rp_rc rc = RP_OK;
+    *notes = NULL;
+    if (code != 0) {
+        char *line = rp_cuda_first_line(folder, "err");
+        rc = fail_run(folder, "timing",
+                      line[0] != '\0' ? line : "the profiling program failed", err);
+        free(line);
+    } else {
+        *notes = json_load_file(c.owned[1], 0, NULL);
+        step->eager_ns = (uint64_t)json_integer_value(json_object_get(*notes, "eager_ns"));
+        step->graph_ns = (uint64_t)json_integer_value(json_object_get(*notes, "graph_ns"));
+        if (step->eager_ns == 0 || step->graph_ns == 0)
+            rc = fail_on_notes(c.owned[1], err);
+    }
+    command_fini(&c);
+    return rc;
+}
+
+static rp_rc run_traced(const char *folder, const struct rp_gpu_measure *how,
+                        struct rp_traces *t, struct rp_err *err) {
+    struct rp_err ran = {{0}};
+    struct command c = command_for(folder, "traced", "notes", how);
+    rp_rc rc = rp_traces_run(c.argv, NULL, t, &ran);
+    if (rc != RP_OK)
+        rc = fail_run(folder, "notes", ran.msg, err);
+    command_fini(&c);
+    return rc;
+}
+
+static rp_rc build(const struct rp_replay_tables *tables, const char *folder,
+                   const char *nvcc, const char *arch, struct rp_err *err) {
     uint64_t bytes;
     rp_rc rc = rp_project_write(tables, RP_TARGET_PROFILE, folder, &bytes, err);
     rp_progress_task(NAN, NAN, "building the profiling program");
     if (rc == RP_OK)
         rc = rp_cuda_build(caller, folder, nvcc, arch, "profile", err);
     rp_progress_end();
-    if (rc == RP_OK)
-        rc = run(folder, gpu, repeat, t, err);
     return rc;
 }
 
@@ -112,23 +170,28 @@ static rp_rc open_folder(const char *program, char **folder, struct rp_err *err)
                            : rp_fail(err, RP_ENV, "%s: %s", program, strerror(errno));
 }
 
-static rp_rc measure(const struct rp_measure *m, struct rp_graph *g, const char *folder,
-                     const struct rp_replay_tables *tables, const char *nvcc,
-                     const char *arch, uint64_t gpu, uint64_t repeat, struct rp_err *err) {
+/* In the folder with the program. */
+static rp_rc measure(const struct rp_measure *m, const struct rp_gpu_measure *how,
+                     struct rp_graph *g, const char *folder, struct rp_err *err) {
     struct rp_traces t = {0};
+    struct rp_untraced_step step = {0};
+    json_t *timing = NULL;
     char *notes = rp_format("%s/notes", folder);
-    rp_rc rc = build_and_run(tables, folder, nvcc, arch, gpu, repeat, &t, err);
+    rp_rc rc = run_timed(folder, how, &step, &timing, err);
     if (rc == RP_OK)
-        rc = apply_notes(notes, g, err);
+        rc = run_traced(folder, how, &t, err);
     if (rc == RP_OK)
-        rc = rp_profile_finish(m, g, &t, err);
+        rc = apply_notes(notes, timing, g, err);
+    if (rc == RP_OK)
+        rc = rp_profile_finish(m, g, &t, &step, how->gaps, err);
     rp_traces_fini(&t);
+    json_decref(timing);
     free(notes);
     return rc;
 }
 
-rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_t gpu,
-                        uint64_t repeat, struct rp_err *err) {
+rp_rc rp_profile_on_gpu(const struct rp_measure *m, const struct rp_gpu_measure *how,
+                        struct rp_err *err) {
     struct rp_graph g = {0};
     struct rp_replay_tables tables = {0};
     char *arch = NULL, *nvcc = NULL, *folder = NULL;
@@ -144,14 +207,16 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const char *program, uint64_
         rc = rp_cuda_find_gpu(caller,
                               "--device NAME models one ('remat-plan profile --device "
                               "list' lists them)",
-                              gpu, &arch, err);
+                              how->gpu, &arch, err);
     if (rc == RP_OK)
         rc = rp_cuda_find_nvcc(caller, &nvcc, err);
     if (rc == RP_OK)
-        rc = open_folder(program, &folder, err);
+        rc = open_folder(how->program, &folder, err);
     if (rc == RP_OK)
-        rc = measure(m, &g, folder, &tables, nvcc, arch, gpu, repeat, err);
-    if (program == NULL)
+        rc = build(&tables, folder, nvcc, arch, err);
+    if (rc == RP_OK)
+        rc = measure(m, how, &g, folder, err);
+    if (how->program == NULL)
         rp_cuda_close_folder(folder);
     else
         free(folder);

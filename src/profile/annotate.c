@@ -31,6 +31,7 @@ static void annotate_op(struct rp_op *op, const struct rp_op_cost *c) {
         op->workspace_bytes = c->workspace_bytes;
     json_t *profile = json_object();
     set_number(profile, "samples", c->n_samples);
+    set_number(profile, "launches", c->n_pieces);
     set_number(profile, "min_ns", c->min_ns);
     set_number(profile, "q1_ns", c->q1_ns);
     set_number(profile, "q3_ns", c->q3_ns);
@@ -63,6 +64,39 @@ rp_rc rp_annotate_costs(struct rp_graph *g, const struct rp_joined_costs *c,
         json_object_set_new(profile, "memory", memory);
     }
     json_object_set_new(own_attrs(&g->attrs), "profile", profile);
+    return rp_graph_check(g, file, err);
+}
+
+/* ---- gaps between kernels ---- */
+
+const char *const rp_gaps_word[RP_N_GAPS] = {"none", "graph", "eager"};
+
+static uint64_t launches(const struct rp_joined_costs *c) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->n_ops; i++)
+        n += c->ops[i].n_pieces;
+    return n;
+}
+
+uint64_t rp_gap_ns(const struct rp_joined_costs *c, uint64_t step_ns) {
+    const uint64_t n = launches(c);
+    return n > 0 && step_ns > c->sum_ns ? (step_ns - c->sum_ns) / n : 0;
+}
+
+rp_rc rp_annotate_gaps(struct rp_graph *g, const struct rp_joined_costs *c,
+                       const struct rp_untraced_step *step, enum rp_gaps which,
+                       const char *file, struct rp_err *err) {
+    json_t *profile = json_object_get(g->attrs, "profile");
+    const uint64_t gap_ns = which == RP_GAPS_NONE    ? 0
+                            : which == RP_GAPS_GRAPH ? rp_gap_ns(c, step->graph_ns)
+                                                     : rp_gap_ns(c, step->eager_ns);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        rp_add_capped(&g->ops[i].time_ns, gap_ns * c->ops[i].n_pieces);
+    set_number(profile, "launches", launches(c));
+    set_number(profile, "graph_ns", step->graph_ns);
+    set_number(profile, "eager_ns", step->eager_ns);
+    json_object_set_new(profile, "gaps", json_string(rp_gaps_word[which]));
+    set_number(profile, "gap_ns", gap_ns);
     return rp_graph_check(g, file, err);
 }
 

@@ -10,6 +10,12 @@
 
 inline fake_launch_fn *traced_launch;
 inline fake_sync_fn *traced_sync;
+inline fake_memory_fn *traced_memory;
+
+inline void traced_at(enum fake_memory what, const void *at, uint64_t bytes) {
+    if (traced_memory != nullptr)
+        traced_memory(what, (uint64_t)(uintptr_t)at, bytes);
+}
 
 inline void traced(enum fake_kind kind, int stream, uint64_t ns, uint64_t bytes) {
     const struct fake_work work = {kind, (uint32_t)stream + 1, ns, bytes, 0};
@@ -30,9 +36,7 @@ inline void start_driver() {
         return;
     traced_launch = (fake_launch_fn *)dlsym(cupti, "fake_launch");
     traced_sync = (fake_sync_fn *)dlsym(cupti, "fake_sync");
-    on_work = [](int stream, uint64_t ns, uint64_t bytes) {
-        traced(FAKE_KERNEL, stream, ns, bytes);
-    };
+    traced_memory = (fake_memory_fn *)dlsym(cupti, "fake_memory");
 }
 
 #endif

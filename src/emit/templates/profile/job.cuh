@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * job: the step on the GPU, and how long parts of it take. Only main.cu includes this
+ * file. */
+#pragma once
+
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+
+#include "machine.cuh"
+
+namespace {
+
+bool shows_progress;
+
+void progress(const char *what, int k, int n) {
+    if (shows_progress)
+        fprintf(stderr, "\r%s %d of %d\033[K%s", what, k, n, k == n ? "\r\033[K" : "");
+}
+
+/* How an op is computed. */
+struct op_run {
+    std::string range;
+    rp_kargs args;
+    const char *algorithm; /* of a convolution, or NULL */
+    size_t workspace_bytes;
+};
+
+/* Where the operands of all ops are. */
+struct layout {
+    std::vector<uint64_t> at; /* per entry of program.ends */
+    uint64_t arena_bytes;
+    bool whole; /* each tensor has a place of its own, as in a replay */
+};
+
+struct job : machine {
+    std::vector<op_run> ops;
+    layout l;
+    char *workspace{};
+    char *device[2]{}, *host[2]{}; /* for copies: to the device, to the host */
+    size_t largest_copy{};
+};
+
+void run_one(job &j, uint32_t i) {
+    const replay_op &op = program.ops[i];
+    const op_run &r = j.ops[i];
+    run_op(j, op, r.args, j.l.at.data() + op.ends, r.workspace_bytes > 0 ? j.workspace : nullptr,
+           r.workspace_bytes);
+}
+
+void run_all(job &j) {
+    for (uint32_t i = 0; i < program.n_ops; i++)
+        run_one(j, i);
+}
+
+void finish() {
+    TRY(cudaDeviceSynchronize());
+}
+
+/* The time between two events around `run`, which issues work on the stream. */
+template <class F> double milliseconds(cudaStream_t stream, F run) {
+    cudaEvent_t begin, end;
+    float ms = 0;
+    TRY(cudaEventCreate(&begin));
+    TRY(cudaEventCreate(&end));
+    TRY(cudaEventRecord(begin, stream));
+    run();
+    TRY(cudaEventRecord(end, stream));
+    finish();
+    TRY(cudaEventElapsedTime(&ms, begin, end));
+    TRY(cudaEventDestroy(begin));
+    TRY(cudaEventDestroy(end));
+    return ms;
+}
+
+/* Runs the step for this time, since a GPU that was idle takes a while to reach its clocks,
+ * and at least twice, since libraries load kernels in the first run. Returns how often. */
+int warm_up(job &j, double seconds) {
+    double ms = 0;
+    int n = 0;
+    for (; n < 2 || ms < 1000 * seconds; n++)
+        ms += milliseconds(j.streams[REPLAY_COMPUTE], [&] { run_all(j); });
+    return n;
+}
+
+} // namespace
