@@ -1,47 +1,114 @@
 #!/bin/bash
 # check-gpu.sh: measures networks of the zoo on this machine's GPU, plans them and runs the
-# plans. Each graph is profiled twice. Plans are made from the measured times for three
-# budgets, with and without swaps. Each plan is emitted, built and run, and its results are
-# compared bit for bit with keep-all.
+# plans. The kernels are compiled once. Then the networks follow, the most telling first:
+# each is profiled, planned with swaps for three budgets from its measured times, and every
+# plan is built, run, and compared bit for bit with keep-all. If there is time left, each is
+# profiled again, to see how far two measurements differ, and planned and run without swaps.
 #
-# Writes build/check-gpu.json (a line for each plan and each profile), build/check-gpu.md
+# Writes build/check-gpu.json (a line for each profile and each plan), build/check-gpu.md
 # (tables) and build/check-gpu/: the measured graphs, and the plans with swaps whose results
-# were equal, with the names used in plans/ (cp build/check-gpu/*.json plans/). It ends within
-# about 8 minutes; plans that there was no time for are listed as not run.
+# were equal, with the names used in plans/ (cp build/check-gpu/*.json plans/). Whatever is
+# measured is written at once. After SECONDS_FOR_ALL, or a signal, what is under way is given
+# up, and the rest is listed as not run.
 #
-# Exit code: 0 if all results are equal and nothing is allocated outside the arena, 1 if not,
-# 77 if there is no GPU. The errors of predictions are printed but do not matter for this.
-#   NETWORKS          (resnet50 bert-base unet lstm-lm nmt mobilenet_v2)
+# Exit code: 0 if all results are equal and nothing is allocated outside the arena, 1 if not
+# or if there are none, 77 if there is no GPU. The errors of predictions are printed but do
+# not matter for this.
+#   NETWORKS          (resnet50 bert-base unet gpt2 nmt mobilenet_v2 lstm-lm)
 #   OPTIONS           of zoo, such as --tiny     BUDGETS (80% 60% 40%)
-#   SECONDS_FOR_ALL   (450)   SECONDS_TO_PLAN (2)   REPEAT steps to measure (20)
+#   SECONDS_FOR_ALL   (460)   SECONDS_TO_PLAN (2)   REPEAT steps to measure (20)
 set -u
 build=$(realpath "${BUILD:-build}")
-limit=${SECONDS_FOR_ALL:-450} to_plan=${SECONDS_TO_PLAN:-2} repeat=${REPEAT:-20}
-networks=${NETWORKS:-resnet50 bert-base unet lstm-lm nmt mobilenet_v2}
-budgets=${BUDGETS:-80% 60% 40%}
+limit=${SECONDS_FOR_ALL:-460} to_plan=${SECONDS_TO_PLAN:-2} repeat=${REPEAT:-20}
+read -ra networks <<<"${NETWORKS:-resnet50 bert-base unet gpt2 nmt mobilenet_v2 lstm-lm}"
+read -ra budgets <<<"${BUDGETS:-80% 60% 40%}"
 read -ra options <<<"${OPTIONS-}"
 json=$build/check-gpu.json table=$build/check-gpu.md made=$build/check-gpu
+find=src/emit/templates/cuda/find-cuda.sh
 SECONDS=0
+export LC_ALL=C
 
-where() {
-    tools/find-cuda.sh | sed -nE "s|^$1 +(/.*)|\1|p"
-}
 skip() {
     echo "skipped: $1"
     exit 77
 }
 [ -x "$build/remat-plan" ] || skip "no $build/remat-plan"
-gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
-nvcc=$(where nvcc)
-[ -n "$gpu" ] || skip "no GPU (nvidia-smi names none)"
-[ -n "$nvcc" ] || skip "no CUDA compiler (nvcc)"
-[ -n "$(where cudnn)" ] || skip "no cuDNN"
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-rm -rf "$made"
-mkdir -p "$made"
+gpu=$(sh $find gpu) || skip "no GPU (${gpu#error: })"
+flags=$(sh $find link) || skip "${flags#error: }"
+gpu=${gpu#*, }
 # "NVIDIA H200" is h200, "NVIDIA A100-SXM4-80GB" a100-sxm4-80gb.
 device=$(tr 'A-Z ' 'a-z-' <<<"${gpu#NVIDIA }")
+tmp=$(mktemp -d)
+program=$tmp/program # of all replays: only their tables differ
+export KERNELS=$program/kernels.a
+
+# ---- running ----
+
+over() {
+    ((limit <= SECONDS))
+}
+
+# bounded SECONDS COMMAND... &: for at most so long, and no longer than the time that is
+# left. Exits with 124 when the time is over.
+bounded() {
+    local most=$1 left=$((limit - SECONDS))
+    shift
+    ((left > 0)) || exit 124
+    exec timeout -k 2 $((left < most ? left : most)) "$@"
+}
+
+# within SECONDS COMMAND...: the same, with output in $tmp/out and $tmp/err. A signal ends
+# it at once.
+within() {
+    bounded "$@" >"$tmp/out" 2>"$tmp/err" &
+    wait $!
+}
+
+# why STATUS: in one line.
+why() {
+    if over; then
+        echo "no time left"
+    elif [ "$1" = 124 ]; then
+        echo "it took too long"
+    else
+        echo "exit code $1: $({ grep -E 'error|fatal|\*\*\* ' "$tmp/err" || cat "$tmp/err"; } |
+            head -n 1 | tr -d '"\\|' | cut -c 1-200)"
+    fi
+}
+
+# ---- results ----
+
+good=0 bad=0 left_out=0 interrupted=0
+profiles=() plans=() # rows of the tables
+
+# record JSON: the members of a line.
+record() {
+    echo "{$1}" >>"$json"
+}
+
+show() {
+    echo "GPU: $gpu. Times in nanoseconds. Wanted: the same graph measured twice within 2%, the sum of ops within 3% of the keep-all step, a plan's prediction within 5% of the replay."
+    echo
+    echo "| network | seconds to profile | sum of ops | again | off | whole step |"
+    echo "|---|---|---|---|---|---|"
+    printf '%s\n' "${profiles[@]}"
+    echo
+    echo "keep-all and plan run as a CUDA graph, and the plan eagerly, launch by launch."
+    echo
+    echo "| network | budget | swap | equal | as a graph | arena | outside | sum of ops | keep-all | off | plan predicted | plan | off | plan eager | stall predicted, measured |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    printf '%s\n' "${plans[@]}"
+}
+
+finish() {
+    kill $(jobs -p) 2>/dev/null
+    wait
+    show >"$table"
+    cat "$table"
+    rm -rf "$tmp"
+    echo "gpu: $good passed, $bad failed, $left_out not run, $SECONDS s; $table, $json, $made"
+    exit $((bad > 0 || good == 0 || interrupted))
+}
 
 # number JSON KEY: of a flat or nested key, such as plan_ns.eager.
 number() {
@@ -58,150 +125,178 @@ off() {
         if (a + 0 > 0 && b + 0 > 0) printf "%+.1f%%", 100 * (a - b) / b; else printf "-" }'
 }
 
+# ---- one build ----
+
+# compile: what all programs share, in the folder of a plan.
+compile() {
+    "$build/remat-plan" zoo vgg16 --tiny -q -o "$tmp/small.json" &&
+        "$build/remat-plan" profile -q --device v100-16g -o "$tmp/small.json" "$tmp/small.json" &&
+        "$build/remat-plan" solve -q -p keep-all -b 100% -o "$tmp/small.plan.json" "$tmp/small.json" &&
+        "$build/remat-plan" emit -q --target cuda -o "$program" "$tmp/small.json" "$tmp/small.plan.json" &&
+        KERNELS=kernels.a within "$limit" \
+            make -s -j"$(nproc)" -C "$program" MAKEFLAGS= kernels.a main.o
+}
+
+# ---- one network ----
+
 graph_of() {
     echo "$made/$1-$device.graph.json"
 }
 
-# measure NETWORK: profiles it twice. Returns 1 if that fails.
-measure() {
-    local graph first second
-    graph=$(graph_of "$1")
-    first=$SECONDS
-    "$build/remat-plan" zoo "$1" "${options[@]}" -q -o "$tmp/$1.json" &&
-        "$build/remat-plan" profile -q --repeat "$repeat" --program "$tmp/profile" -o "$graph" \
-            "$tmp/$1.json" || return
-    second=$SECONDS
-    "$build/remat-plan" profile -q --repeat "$repeat" --program "$tmp/profile" \
-        -o "$tmp/again.json" "$tmp/$1.json" || return
-    local report
-    report=$("$build/remat-plan" profile --compare --json "$graph" "$tmp/again.json") || return
-    echo "{\"network\":\"$1\",\"seconds\":$((second - first)),\"profiles\":$report}" >>"$json"
-    echo "| $1 | $((second - first)) | $(number "$report" a_ns) | $(number "$report" b_ns) |" \
-        "$(off "$(number "$report" b_ns)" "$(number "$report" a_ns)") |" \
-        "$(grep -oE '"whole_step":[a-z]+' "$graph" | cut -d : -f 2) |" >>"$table"
+# profile NETWORK TO
+profile() {
+    within 120 "$build/remat-plan" profile -q --repeat "$repeat" --program "$tmp/profile" \
+        -o "$2" "$tmp/$1.json"
 }
 
-# plan NETWORK BUDGET SWAP: makes one plan. `plans` runs as many at once as there are
-# processors.
-plan() {
-    local option=
-    [ "$3" = no ] && option=--no-swap
-    "$build/remat-plan" solve $option -t "$to_plan" -b "$2" -q -o "$tmp/$1.$2.$3.plan.json" \
-        "$(graph_of "$1")" >"$tmp/$1.$2.$3.why" 2>&1
+# measure NETWORK: true if there is a measured graph.
+measure() {
+    local graph began=$SECONDS status
+    graph=$(graph_of "$1")
+    within 30 "$build/remat-plan" zoo "$1" "${options[@]}" -q -o "$tmp/$1.json" &&
+        profile "$1" "$graph"
+    status=$?
+    if [ $status != 0 ]; then
+        rm -f "$graph"
+        record "\"network\":\"$1\",\"profile\":\"$(why $status)\""
+        profiles+=("| $1 | $(why $status) |||||")
+        if over; then
+            left_out=$((left_out + 1))
+        else
+            bad=$((bad + 1))
+            echo "FAILED gpu: $1 cannot be measured: $(why $status)"
+        fi
+        return 1
+    fi
+    good=$((good + 1))
+    record "\"network\":\"$1\",\"seconds\":$((SECONDS - began))"
+    profiles+=("| $1 | $((SECONDS - began)) | $(number "$(grep -o '"sum_ns":[0-9]*' "$graph")" sum_ns) | - | - | $(
+        grep -oE '"whole_step":[a-z]+' "$graph" | cut -d : -f 2) |")
 }
-plans() {
-    local n b s
-    for b in $budgets; do
-        for n in $networks; do
-            for s in yes no; do
-                while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
-                    wait -n
-                done
-                plan "$n" "$b" "$s" &
-            done
+
+# again NETWORK ROW: measures it once more and completes its row.
+again() {
+    local report first second
+    profile "$1" "$tmp/again.json" || return
+    report=$("$build/remat-plan" profile --compare --json "$(graph_of "$1")" "$tmp/again.json") || return
+    record "\"network\":\"$1\",\"profiles\":$report"
+    first=$(number "$report" a_ns) second=$(number "$report" b_ns)
+    profiles[$2]=${profiles[$2]/ | - | - | / | $second | $(off "$second" "$first") | }
+}
+
+plan_of() { # NETWORK BUDGET SWAP
+    echo "$tmp/$1.$2.$3.plan.json"
+}
+
+# plan NETWORK SWAP: for all budgets, as many at once as there are processors.
+plan() {
+    local b option=()
+    [ "$2" = yes ] || option=(--no-swap)
+    for b in "${budgets[@]}"; do
+        while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+            wait -n
         done
+        bounded 60 "$build/remat-plan" solve "${option[@]}" -t "$to_plan" -b "$b" -q \
+            -o "$(plan_of "$1" "$b" "$2")" "$(graph_of "$1")" >/dev/null 2>&1 &
     done
     wait
 }
 
-# Compiles once what all programs share.
-runtime() {
-    local any network
-    any=$(compgen -G "$tmp/*.plan.json" | head -n 1)
-    if [ -z "$any" ]; then
-        echo "gpu: no plan could be made" && cat "$tmp"/*.why
-        return 1
-    fi
-    network=$(basename "$any")
-    "$build/remat-plan" emit -q --target cuda -o "$tmp/shared" \
-        "$(graph_of "${network%%.*}")" "$any" &&
-        make -s -j"$(nproc)" -C "$tmp/shared" MAKEFLAGS= NVCC="$nvcc" runtime.a
+# replay NETWORK BUDGET SWAP: builds and runs a plan.
+replay() {
+    "$build/remat-plan" emit -q --target cuda -o "$program" "$(graph_of "$1")" "$(plan_of "$@")" &&
+        within 60 make -s -C "$program" MAKEFLAGS= replay && within 60 "$program/replay" 5
 }
 
-# one NETWORK BUDGET SWAP: runs a plan and adds a row to both files. Returns 1 if the result
-# is wrong, 2 if it did not run.
-one() {
-    local plan=$tmp/$1.$2.$3.plan.json report code
-    local row="\"network\":\"$1\",\"budget\":\"$2\",\"swap\":\"$3\""
-    if [ ! -e "$plan" ]; then
-        echo "{$row,\"result\":\"no plan\"}" >>"$json"
-        echo "| $1 | $2 | $3 | no plan |||||||||||" >>"$table"
-        return 2
-    fi
-    if ((SECONDS > limit)); then
-        echo "{$row,\"result\":\"not run\"}" >>"$json"
-        echo "| $1 | $2 | $3 | not run, no time left |||||||||||" >>"$table"
-        return 2
-    fi
-    rm -rf "$tmp/run"
-    "$build/remat-plan" emit -q --target cuda -o "$tmp/run" "$(graph_of "$1")" "$plan" &&
-        make -s -C "$tmp/run" MAKEFLAGS= NVCC="$nvcc" RUNTIME="$tmp/shared/runtime.a" replay &&
-        report=$(timeout 60 "$tmp/run/replay" 5)
-    code=$?
-    echo "{$row,\"result\":${report:-\"exit code $code\"}}" >>"$json"
-    if [ -z "${report-}" ]; then
-        echo "| $1 | $2 | $3 | exit code $code |||||||||||" >>"$table"
-        return 1
-    fi
-    local sum=$(number "$report" reference_ns.predicted) keep=$(number "$report" reference_ns.graph)
-    local predicted=$(number "$report" plan_ns.predicted) took=$(number "$report" plan_ns.graph)
-    echo "| $1 | $2 | $3 | $(number "$report" equal) | $(number "$report" graph_equal) |" \
-        "$(number "$report" arena_bytes) | $(number "$report" outside_bytes) |" \
-        "$sum | $keep | $(off "$sum" "$keep") |" \
-        "$predicted | $took | $(off "$predicted" "$took") | $(number "$report" plan_ns.eager) |" \
-        "$(number "$report" stall_ns.predicted), $(number "$report" stall_ns.measured) |" >>"$table"
-    [ $code = 0 ] && [ "$(number "$report" outside_bytes)" = 0 ] || return 1
-    [ "$3" = no ] || cp "$plan" "$made/$1-$device.${2%\%}.plan.json"
+# missing NETWORK BUDGET SWAP WHY: a plan without a result.
+missing() {
+    record "\"network\":\"$1\",\"budget\":\"$2\",\"swap\":\"$3\",\"result\":\"$4\""
+    plans+=("| $1 | $2 | $3 | $4 |||||||||||")
 }
 
-good=0 bad=0 left_out=0
-count() { # STATUS WHAT
-    if [ "$1" = 0 ]; then
-        good=$((good + 1))
-    elif [ "$1" = 2 ]; then
+# try NETWORK BUDGET SWAP: a row for this plan.
+try() {
+    local report status
+    if [ ! -e "$(plan_of "$@")" ]; then
+        missing "$@" "no plan"
         left_out=$((left_out + 1))
-    else
-        bad=$((bad + 1))
-        echo "FAILED gpu: $2"
+        return
     fi
+    : >"$tmp/out"
+    replay "$@"
+    status=$? report=$(grep '^{' "$tmp/out")
+    if ((status != 0)) && over; then
+        missing "$@" "no time left"
+        left_out=$((left_out + 1))
+        return
+    fi
+    if [ -z "$report" ]; then
+        missing "$@" "$(why $status)"
+        bad=$((bad + 1))
+        echo "FAILED gpu: $1 at $2, swap $3: $(why $status)"
+        return
+    fi
+    record "\"network\":\"$1\",\"budget\":\"$2\",\"swap\":\"$3\",\"result\":$report"
+    row "$@" "$report"
+    if [ $status != 0 ] || [ "$(number "$report" outside_bytes)" != 0 ]; then
+        bad=$((bad + 1))
+        echo "FAILED gpu: $1 at $2, swap $3: exit code $status, $(number "$report" outside_bytes) bytes outside the arena"
+        return
+    fi
+    good=$((good + 1))
+    [ "$3" = no ] || cp "$(plan_of "$@")" "$made/$1-$device.${2%\%}.plan.json"
 }
 
-: >"$json"
-{
-    echo "GPU: $gpu. Times in nanoseconds. Wanted: the same graph measured twice within 2%, the sum of ops within 3% of the keep-all step, a plan's prediction within 5% of the replay."
-    echo
-    echo "| network | seconds to profile | sum of ops | again | off | whole step |"
-    echo "|---|---|---|---|---|---|"
-} >"$table"
-measured=
-for n in $networks; do
-    if measure "$n"; then
-        measured="$measured $n"
-        count 0
-    else
-        rm -f "$(graph_of "$n")"
-        count 1 "$n cannot be measured"
-    fi
-done
-networks=$measured
-[ -n "$networks" ] || exit 1
-plans
-runtime || exit 1
-{
-    echo
-    echo "keep-all and plan run as a CUDA graph, and the plan eagerly, launch by launch."
-    echo
-    echo "| network | budget | swap | equal | as a graph | arena | outside | sum of ops | keep-all | off | plan predicted | plan | off | plan eager | stall predicted, measured |"
-    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
-} >>"$table"
-for b in $budgets; do
-    for n in $networks; do
-        for s in yes no; do
-            one "$n" "$b" "$s"
-            count $? "$n at $b, swap $s"
-        done
+row() { # NETWORK BUDGET SWAP REPORT
+    local sum=$(number "$4" reference_ns.predicted) keep=$(number "$4" reference_ns.graph)
+    local predicted=$(number "$4" plan_ns.predicted) took=$(number "$4" plan_ns.graph)
+    plans+=("| $1 | $2 | $3 | $(number "$4" equal) | $(number "$4" graph_equal) |$(
+        ) $(number "$4" arena_bytes) | $(number "$4" outside_bytes) |$(
+        ) $sum | $keep | $(off "$sum" "$keep") |$(
+        ) $predicted | $took | $(off "$predicted" "$took") | $(number "$4" plan_ns.eager) |$(
+        ) $(number "$4" stall_ns.predicted), $(number "$4" stall_ns.measured) |")
+}
+
+# try_all NETWORK SWAP: the plans of a network.
+try_all() {
+    local b
+    over || plan "$1" "$2"
+    for b in "${budgets[@]}"; do
+        if over; then
+            missing "$1" "$b" "$2" "no time left"
+            left_out=$((left_out + 1))
+        else
+            try "$1" "$b" "$2"
+            show >"$table"
+        fi
     done
+}
+
+# ---- in order of worth ----
+
+rm -rf "$made" "$table"
+mkdir -p "$made"
+: >"$json"
+trap finish EXIT
+trap 'interrupted=1; exit' INT TERM HUP
+compile
+status=$?
+if [ $status != 0 ]; then
+    echo "FAILED gpu: the kernels cannot be built: $(why $status)"
+    bad=1
+    exit 1
+fi
+measured=()
+for n in "${networks[@]}"; do
+    if measure "$n"; then
+        measured+=("$n")
+        try_all "$n" yes
+    fi
+    show >"$table"
 done
-cat "$table"
-echo "gpu: $good passed, $bad failed, $left_out without a plan or not run, $SECONDS s; $table, $json, $made"
-[ $bad = 0 ]
+for i in "${!networks[@]}"; do
+    [ ! -e "$(graph_of "${networks[i]}")" ] || again "${networks[i]}" "$i"
+done
+for n in "${measured[@]}"; do
+    try_all "$n" no
+done
