@@ -2,7 +2,8 @@
  * written in C.
  *
  *     run_ops GRAPH      standard input: the bytes of each source, in the order of tensors
- *                        standard output: the bytes of each op's outputs, in their order
+ *                        standard output: the bytes of each op's outputs, then of what it
+ *                        updates
  *     run_ops --kinds    the op kinds that have a kernel, one a line
  *
  * Exit code 0, or 1 with one line on standard error. */
@@ -23,21 +24,32 @@ static rp_rc read_sources(const struct rp_graph *g, void **at, struct rp_err *er
     return getchar() == EOF ? RP_OK : rp_fail(err, RP_INPUT, "standard input is too long");
 }
 
+/* The places of n tensors, then of those that the op updates. */
+static void **operands(const struct rp_op *op, const uint32_t *list, uint32_t n,
+                       void **at) {
+    void **all = rp_calloc((size_t)n + op->n_updates, sizeof *all);
+    for (uint32_t i = 0; i < n + op->n_updates; i++)
+        all[i] = at[i < n ? list[i] : op->updates[i - n]];
+    return all;
+}
+
+static void write_tensors(const struct rp_graph *g, const uint32_t *list, uint32_t n,
+                          void **at) {
+    for (uint32_t i = 0; i < n; i++)
+        fwrite(at[list[i]], 1, g->tensors[list[i]].bytes, stdout);
+}
+
 static rp_rc run_op(const struct rp_graph *g, uint32_t i, void **at, struct rp_err *err) {
     const struct rp_op *op = &g->ops[i];
     struct rp_kernel k;
     const rp_rc rc = rp_kernel_bind(g, i, RP_BIND_GRAPH, g->name, &k, err);
     if (rc != RP_OK)
         return rc;
-    const void **in = rp_calloc(op->n_inputs, sizeof *in);
-    void **out = rp_calloc(op->n_outputs, sizeof *out);
-    for (uint32_t j = 0; j < op->n_inputs; j++)
-        in[j] = at[op->inputs[j]];
-    for (uint32_t j = 0; j < op->n_outputs; j++)
-        out[j] = at[op->outputs[j]];
-    rp_kernel_run(&k, in, out);
-    for (uint32_t j = 0; j < op->n_outputs; j++)
-        fwrite(out[j], 1, g->tensors[op->outputs[j]].bytes, stdout);
+    void **in = operands(op, op->inputs, op->n_inputs, at);
+    void **out = operands(op, op->outputs, op->n_outputs, at);
+    rp_kernel_run(&k, (const void *const *)in, out);
+    write_tensors(g, op->outputs, op->n_outputs, at);
+    write_tensors(g, op->updates, op->n_updates, at);
     free(in);
     free(out);
     rp_kernel_fini(&k);

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import elements, moves, products, rows, windows  # noqa: F401  (they register oracles)
+from . import elements, moves, products, rows, updates, windows  # noqa: F401  (oracles)
 from .case import DTYPES, ORACLES, draw_case
 from .judge import complaint
 from .run import kinds, run

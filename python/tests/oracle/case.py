@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,16 +28,28 @@ class Want:
     allowed: Tensor | None = None
 
 
+class Parts(NamedTuple):
+    """What an oracle draws. `updates` are read after the inputs and replaced in place: the
+    last of `results` are what they should become, the others are the outputs.
+    """
+
+    attrs: dict[str, Any]
+    inputs: list[Tensor]
+    results: list[Want]
+    updates: list[Tensor] = []  # noqa: RUF012  (nothing changes it)
+
+
 @dataclass(frozen=True)
 class Case:
     """`shapes` are those in which the inputs are stored, where the op reads a view."""
 
+    name: str
     kind: str
     attrs: dict[str, Any]
-    inputs: Sequence[Tensor]
-    outputs: Sequence[Want]
-    name: str = ""
-    shapes: Sequence[tuple[int, ...]] = field(default=())
+    inputs: list[Tensor]
+    shapes: list[tuple[int, ...]]
+    updates: list[Tensor]
+    results: list[Want]
 
 
 class Draw:
@@ -110,12 +122,12 @@ class Draw:
         return Want(value, torch.float32, roundings * 2**-24 * size.abs())
 
 
-Oracle = Callable[[Draw], tuple[dict[str, Any], Sequence[Tensor], Sequence[Want]]]
+Oracle = Callable[[Draw], Parts]
 ORACLES: dict[str, Oracle] = {}
 
 
 def oracle(kind: str) -> Callable[[Oracle], Oracle]:
-    """Registers a function that draws a case of the kind: attributes, inputs and outputs."""
+    """Registers a function that draws a case of the kind."""
 
     def register(function: Oracle) -> Oracle:
         ORACLES[kind] = function
@@ -128,13 +140,12 @@ def draw_case(kind: str, dtype: str, seed: int, index: int) -> Case:
     """Case `index` of the kind. One in three has inputs that are stored in another shape."""
     name = f"{kind} {dtype} {seed} {index}"
     draw = Draw(name, DTYPES[dtype])
-    attrs, inputs, outputs = ORACLES[kind](draw)
-    shapes: list[tuple[int, ...]] = [tuple(x.shape) for x in inputs]
+    attrs, inputs, results, updates = ORACLES[kind](draw)
+    shapes = [tuple(x.shape) for x in inputs]
     if draw.between(1, 3) == 1:
         views: list[list[int] | None] = [None] * len(inputs)
         for i, x in enumerate(inputs):
             if draw.coin():
-                views[i] = list(x.shape)
-                shapes[i] = (1, x.numel())
+                views[i], shapes[i] = list(x.shape), (1, x.numel())
         attrs = {**attrs, "views": views}
-    return Case(kind, attrs, inputs, outputs, name, shapes)
+    return Case(name, kind, attrs, inputs, shapes, updates, results)

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .case import Draw, Oracle, Want, oracle
+from .case import Draw, Oracle, Parts, oracle
 
 aten = torch.ops.aten
-Parts = tuple[dict[str, Any], list[Tensor], list[Want]]
 
 
 def edges(draw: Draw, *values: float) -> Tensor:
@@ -31,27 +29,27 @@ def edges(draw: Draw, *values: float) -> Tensor:
 @oracle("relu")
 def _(draw: Draw) -> Parts:
     x = edges(draw, 0, -0.0)
-    return {}, [x], [draw.exactly(torch.relu(x))]
+    return Parts({}, [x], [draw.exactly(torch.relu(x))])
 
 
 @oracle("relu_grad")
 def _(draw: Draw) -> Parts:
     y = torch.relu(edges(draw, 0))
     gy = draw.real(*y.shape)
-    return {}, [gy, y], [draw.exactly(aten.threshold_backward(gy, y, 0))]
+    return Parts({}, [gy, y], [draw.exactly(aten.threshold_backward(gy, y, 0))])
 
 
 @oracle("relu6")
 def _(draw: Draw) -> Parts:
     x = edges(draw, 0, 6, 7)
-    return {}, [x], [draw.exactly(F.relu6(x))]
+    return Parts({}, [x], [draw.exactly(F.relu6(x))])
 
 
 @oracle("relu6_grad")
 def _(draw: Draw) -> Parts:
     y = F.relu6(edges(draw, 0, 6, 7))
     gy = draw.real(*y.shape)
-    return {}, [gy, y], [draw.exactly(aten.hardtanh_backward(gy, y, 0, 6))]
+    return Parts({}, [gy, y], [draw.exactly(aten.hardtanh_backward(gy, y, 0, 6))])
 
 
 # ---- functions: `size` bounds what a rounding within the function amounts to ----
@@ -60,7 +58,7 @@ def _(draw: Draw) -> Parts:
 def function(f: Callable[[Tensor], Tensor], size: Callable[[Tensor], Tensor]) -> Oracle:
     def forward(draw: Draw) -> Parts:
         x = edges(draw, 0, 30, -30)
-        return {}, [x], [draw.near(f(x.double()), size(x.double()), 12)]
+        return Parts({}, [x], [draw.near(f(x.double()), size(x.double()), 12)])
 
     return forward
 
@@ -78,7 +76,7 @@ def slope(backward: Callable[[Tensor, Tensor], Tensor]) -> Oracle:
         x = edges(draw, 0, 9, -9)
         gy = draw.real(*x.shape)
         value = backward(gy.double(), x.double())
-        return {}, [gy, x], [draw.near(value, gy.double() * (1 + x.double().abs()), 16)]
+        return Parts({}, [gy, x], [draw.near(value, gy.double() * (1 + x.double().abs()), 16)])
 
     return grad
 
@@ -98,7 +96,7 @@ def _(draw: Draw) -> Parts:
     y = torch.tanh(edges(draw, 0, 30))
     gy = draw.real(*y.shape)
     value = aten.tanh_backward(gy.double(), y.double())
-    return {}, [gy, y], [draw.near(value, gy.double(), 3)]
+    return Parts({}, [gy, y], [draw.near(value, gy.double(), 3)])
 
 
 # ---- arithmetic: one rounding to f32 and one to the type, as in PyTorch ----
@@ -108,26 +106,26 @@ def _(draw: Draw) -> Parts:
 def _(draw: Draw) -> Parts:
     x = draw.real(*draw.shape(), scale=draw.scale())
     y = draw.real(*x.shape, scale=draw.scale())
-    return {}, [x, y], [draw.exactly(x + y)]
+    return Parts({}, [x, y], [draw.exactly(x + y)])
 
 
 @oracle("mul")
 def _(draw: Draw) -> Parts:
     x = draw.real(*draw.shape(), scale=draw.scale())
     y = draw.real(*x.shape, scale=draw.scale())
-    return {}, [x, y], [draw.exactly(x * y)]
+    return Parts({}, [x, y], [draw.exactly(x * y)])
 
 
 @oracle("scale")
 def _(draw: Draw) -> Parts:
     x = draw.real(*draw.shape(), scale=draw.scale())
     factor = draw.choice(2.0, -0.7, 1 / 3, 1e5)
-    return {"factor": factor}, [x], [draw.exactly(x * factor)]
+    return Parts({"factor": factor}, [x], [draw.exactly(x * factor)])
 
 
-def kept(seed: int, n: int, p: float) -> Tensor:
-    """The mask of docs/ops.md, in Python's integers."""
-    mask = []
+def uniform(seed: int, n: int) -> Tensor:
+    """The numbers that docs/ops.md compares with p, in Python's integers."""
+    numbers = []
     for i in range(n):
         z = seed * 0x9E3779B97F4A7C15 + i
         for _ in range(2):
@@ -135,17 +133,18 @@ def kept(seed: int, n: int, p: float) -> Tensor:
             z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
             z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
             z ^= z >> 31
-        mask.append((z >> 40) / 2**24 >= p)
-    return torch.tensor(mask)
+        numbers.append((z >> 40) / 2**24)
+    return torch.tensor(numbers, dtype=torch.float64)
 
 
 @oracle("dropout")
 def _(draw: Draw) -> Parts:
-    x, p = edges(draw, 0), draw.choice(0.0, 0.1, 0.5, 0.9)
-    seed = draw.choice(0, 1, draw.between(0, 2**63 - 1))
+    x, seed = edges(draw, 0), draw.choice(0, 1, draw.between(0, 2**63 - 1))
+    u = uniform(seed, x.numel()).reshape(x.shape)
+    p = draw.choice(0.0, 0.1, 0.5, u.flatten()[0].item())  # an element that is just kept
     factor = torch.tensor(1 / (1 - p), dtype=torch.float32)
-    y = (x.float() * factor).to(x.dtype) * kept(seed, x.numel(), p).reshape(x.shape)
-    return {"p": p, "seed": seed}, [x], [draw.exactly(y)]
+    y = (x.float() * factor).to(x.dtype) * (u >= p)
+    return Parts({"p": p, "seed": seed}, [x], [draw.exactly(y)])
 
 
 # ---- broadcasts ----
@@ -158,7 +157,7 @@ def broadcast(f: Callable[[Tensor, Tensor], Tensor]) -> Oracle:
         end = draw.between(axis + 1, x.dim())
         v = draw.real(*x.shape[axis:end])
         y = f(x, v.reshape(*v.shape, *[1] * (x.dim() - end)))
-        return {"axis": axis}, [x, v], [draw.exactly(y)]
+        return Parts({"axis": axis}, [x, v], [draw.exactly(y)])
 
     return forward
 
@@ -170,4 +169,4 @@ oracle("mul_broadcast")(broadcast(torch.mul))
 @oracle("repeat")
 def _(draw: Draw) -> Parts:
     x, n = draw.real(*draw.shape()), draw.between(1, 4)
-    return {}, [x], [draw.exactly(x.expand(n, *x.shape))]
+    return Parts({}, [x], [draw.exactly(x.expand(n, *x.shape))])

@@ -35,14 +35,14 @@ def wrong_places(want: Want, got: Tensor) -> Tensor:
 
 def complaint(case: Case, results: list[Tensor]) -> str | None:
     """What is wrong with the results of a case, in one line."""
-    for i, (want, got) in enumerate(zip(case.outputs, results, strict=True)):
+    for i, (want, got) in enumerate(zip(case.results, results, strict=True)):
         places = wrong_places(want, got)
         if len(places) > 0:
             at = int(places[0])
             number, right = got.flatten()[at].item(), want.value.flatten()[at].item()
             allowed = tolerance(want).flatten()[at].item()
             return (
-                f"{case.name}: {len(places)} of {got.numel()} elements of output {i}: "
+                f"{case.name}: {len(places)} of {got.numel()} elements of result {i}: "
                 f"[{at}] is {number!r}, not {right!r} within {allowed:.3g}; "
                 f"{case.attrs}, inputs {[list(x.shape) for x in case.inputs]}"
             )

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .case import Draw, Want, oracle
+from .case import Draw, Parts, oracle
 
 aten = torch.ops.aten
-Parts = tuple[dict[str, Any], list[Tensor], list[Want]]
 
 
 def draw_parts(draw: Draw) -> tuple[int, list[int], list[int]]:
@@ -27,14 +24,16 @@ def draw_parts(draw: Draw) -> tuple[int, list[int], list[int]]:
 def _(draw: Draw) -> Parts:
     axis, shape, sizes = draw_parts(draw)
     parts = [draw.real(*shape[:axis], n, *shape[axis + 1 :]) for n in sizes]
-    return {"axis": axis}, parts, [draw.exactly(torch.cat(parts, axis))]
+    return Parts({"axis": axis}, parts, [draw.exactly(torch.cat(parts, axis))])
 
 
 @oracle("split")
 def _(draw: Draw) -> Parts:
     axis, shape, sizes = draw_parts(draw)
     x = draw.real(*shape)
-    return {"axis": axis}, [x], [draw.exactly(part) for part in torch.split(x, sizes, axis)]
+    return Parts(
+        {"axis": axis}, [x], [draw.exactly(part) for part in torch.split(x, sizes, axis)]
+    )
 
 
 def draw_slice(draw: Draw) -> tuple[list[int], int, int, int]:
@@ -48,7 +47,7 @@ def draw_slice(draw: Draw) -> tuple[list[int], int, int, int]:
 def _(draw: Draw) -> Parts:
     shape, axis, start, n = draw_slice(draw)
     x = draw.real(*shape)
-    return {"axis": axis, "start": start}, [x], [draw.exactly(x.narrow(axis, start, n))]
+    return Parts({"axis": axis, "start": start}, [x], [draw.exactly(x.narrow(axis, start, n))])
 
 
 @oracle("slice_grad")
@@ -56,20 +55,20 @@ def _(draw: Draw) -> Parts:
     shape, axis, start, n = draw_slice(draw)
     gy = draw.real(*shape).narrow(axis, start, n).contiguous()
     gx = aten.slice_backward(gy, shape, axis, start, start + n, 1)
-    return {"axis": axis, "start": start}, [gy], [draw.exactly(gx)]
+    return Parts({"axis": axis, "start": start}, [gy], [draw.exactly(gx)])
 
 
 @oracle("transpose")
 def _(draw: Draw) -> Parts:
     x = draw.real(*draw.shape(2, 4))
-    return {}, [x], [draw.exactly(x.mT)]
+    return Parts({}, [x], [draw.exactly(x.mT)])
 
 
 @oracle("gather")
 def _(draw: Draw) -> Parts:
     table = draw.real(draw.between(1, 7), draw.between(1, 5))
     ids = draw.below(len(table), *draw.shape(1, 3))
-    return {}, [table, ids], [draw.exactly(F.embedding(ids, table))]
+    return Parts({}, [table, ids], [draw.exactly(F.embedding(ids, table))])
 
 
 @oracle("gather_grad")
@@ -84,4 +83,4 @@ def _(draw: Draw) -> Parts:
 
     wide = gy.double()
     want = draw.near(backward(wide), backward(wide.abs()), index.numel())
-    return {}, [gy, index], [want]
+    return Parts({}, [gy, index], [want])

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from .case import Draw, Want, oracle
-
-Parts = tuple[dict[str, Any], list[Tensor], list[Want]]
+from .case import Draw, Parts, oracle
 
 
 @oracle("matmul")
@@ -33,7 +30,7 @@ def _(draw: Draw) -> Parts:
         c, size = c + v.double(), size + v.double().abs()
     attrs = {"batch": batch, "m": m, "n": n, "k": k, "alpha": alpha}
     attrs.update(transpose_a=left, transpose_b=right)
-    return attrs, [a, b, *bias], [draw.near(c, size, k + 3)]
+    return Parts(attrs, [a, b, *bias], [draw.near(c, size, k + 3)])
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def _(draw: Draw) -> Parts:
     size = product(x.double().abs(), y.double().abs(), abs(alpha))
     attrs = {"batch": batch, "m": m, "n": n, "k": k, "alpha": alpha}
     attrs.update(strides_a=a.strides, strides_b=b.strides, strides_c=c.strides)
-    return attrs, [x, y], [draw.near(value, size, k * prod(batch) + 3)]
+    return Parts(attrs, [x, y], [draw.near(value, size, k * prod(batch) + 3)])
 
 
 @oracle("bias_grad")
@@ -100,4 +97,4 @@ def _(draw: Draw) -> Parts:
     others = [d for d in range(g.dim()) if d != axis]
     wide = g.double()
     value, size = (v.sum(others) if others else v for v in (wide, wide.abs()))
-    return {"axis": axis}, [g], [draw.near(value, size, g.numel())]
+    return Parts({"axis": axis}, [g], [draw.near(value, size, g.numel())])

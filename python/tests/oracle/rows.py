@@ -9,10 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .case import Draw, Want, oracle
+from .case import Draw, Parts, oracle
 
 aten = torch.ops.aten
-Parts = tuple[dict[str, Any], list[Tensor], list[Want]]
 
 # ---- softmax ----
 
@@ -36,7 +35,7 @@ def _(draw: Draw) -> Parts:
     y = softmax(x.double(), axis, causal)
     exponent = x.double().amax(axis, keepdim=True) - x.double()
     want = draw.near(y, y * (1 + exponent), x.shape[axis] + 8)
-    return {"axis": axis, "causal": causal}, [x], [want]
+    return Parts({"axis": axis, "causal": causal}, [x], [want])
 
 
 @oracle("softmax_grad")
@@ -47,7 +46,7 @@ def _(draw: Draw) -> Parts:
     value = aten._softmax_backward_data(wide, p, axis, torch.float64)
     size = p * (wide.abs() + (wide * p).abs().sum(axis, keepdim=True))
     want = draw.near(value, size, x.shape[axis] + 4)
-    return {"axis": axis, "causal": causal}, [gy, y], [want]
+    return Parts({"axis": axis, "causal": causal}, [gy, y], [want])
 
 
 # ---- cross entropy ----
@@ -74,10 +73,10 @@ def _(draw: Draw) -> Parts:
     loss, logsumexp = loss_of(attrs, z, labels), z.logsumexp(axis)
     size = 1 + logsumexp.abs() + z.abs().amax(axis)
     n = z.shape[axis] + labels.numel() + 8
-    return attrs, [logits, labels], [
+    return Parts(attrs, [logits, labels], [
         draw.stat_near(loss, size.mean(), n),
         draw.stat_near(logsumexp, size, n),
-    ]  # fmt: skip
+    ])  # fmt: skip
 
 
 @oracle("softmax_cross_entropy_grad")
@@ -90,7 +89,7 @@ def _(draw: Draw) -> Parts:
     each = attrs["weight"] / labels.numel()
     one_hot = F.one_hot(labels.long(), z.shape[axis]).movedim(-1, axis)
     size = each * (z.detach().softmax(axis) * range_ + one_hot)
-    return attrs, [logits, labels, logsumexp.float()], [draw.near(value, size, 8)]
+    return Parts(attrs, [logits, labels, logsumexp.float()], [draw.near(value, size, 8)])
 
 
 # ---- normalization ----
@@ -121,7 +120,7 @@ def _(draw: Draw) -> Parts:
         draw.stat_near(mean, wide.abs().amax().expand(c), n + 2),
         draw.stat_near(invstd, invstd * lost, n + 8),
     ]
-    return {"eps": eps, "affine": affine}, [x, gamma, beta] if affine else [x], wants
+    return Parts({"eps": eps, "affine": affine}, [x, gamma, beta] if affine else [x], wants)
 
 
 def normalized_grads(
@@ -157,12 +156,14 @@ def _(draw: Draw) -> Parts:
         inputs.append(gamma)
         wants.append(draw.stat_near(ggamma, size[1].sum(others), n + 4))
         wants.append(draw.stat_near(gbeta, size[2].sum(others), n))
-    return {"eps": eps, "affine": affine}, inputs, wants
+    return Parts({"eps": eps, "affine": affine}, inputs, wants)
 
 
 @oracle("bn_update_stats")
 def _(draw: Draw) -> Parts:
-    """PyTorch's batch norm updates the statistics of an x that has the given ones."""
+    """PyTorch's batch norm updates the statistics of an x that has the given ones. The op
+    makes new ones, or replaces them.
+    """
     n, c = draw.between(2, 20), draw.between(1, 5)
     eps, momentum = draw.choice(1e-5, 1e-3), draw.choice(0.1, 0.01, 1.0)
     x = draw.stat(n, c, low=-2, high=3).double()
@@ -176,7 +177,10 @@ def _(draw: Draw) -> Parts:
         draw.stat_near(new[0], running[0].double().abs() + mean.abs(), 2),
         draw.stat_near(new[1], running[1].double() + 2 * var + eps, 4),
     ]
-    return attrs, [mean.float(), invstd.float(), *running], wants
+    given = [mean.float(), invstd.float()]
+    if draw.coin():
+        return Parts(attrs, given, wants, running)
+    return Parts(attrs, [*given, *running], wants)
 
 
 def draw_rows(draw: Draw) -> tuple[Tensor, Tensor, Tensor, float]:
@@ -199,7 +203,7 @@ def _(draw: Draw) -> Parts:
         draw.stat_near(mean.squeeze(-1), wide.abs().amax(-1), n),
         draw.stat_near(invstd.squeeze(-1), (invstd * lost).squeeze(-1), n),
     ]
-    return {"eps": eps}, [x, weight, bias], wants
+    return Parts({"eps": eps}, [x, weight, bias], wants)
 
 
 @oracle("layer_norm_grad")
@@ -219,7 +223,7 @@ def _(draw: Draw) -> Parts:
         draw.stat_near(values[1], size[1].sum(rows) if rows else size[1], n + 4),
         draw.stat_near(values[2], size[2].sum(rows) if rows else size[2], n),
     ]
-    return {"eps": eps}, [gy, x, mean.squeeze(-1), invstd.squeeze(-1), weight], wants
+    return Parts({"eps": eps}, [gy, x, mean.squeeze(-1), invstd.squeeze(-1), weight], wants)
 
 
 @oracle("rms_norm")
@@ -229,7 +233,7 @@ def _(draw: Draw) -> Parts:
     y = F.rms_norm(wide, [n], w, eps)
     invrms = (wide.square().mean(-1) + eps).rsqrt()
     wants = [draw.near(y, y, n + 8), draw.stat_near(invrms, invrms, n + 8)]
-    return {"eps": eps}, [x, weight], wants
+    return Parts({"eps": eps}, [x, weight], wants)
 
 
 @oracle("rms_norm_grad")
@@ -249,14 +253,14 @@ def _(draw: Draw) -> Parts:
         draw.near(gx, size, x.shape[-1] + 12),
         draw.stat_near(gweight, terms.sum(rows) if rows else terms, x.numel() + 4),
     ]
-    return {"eps": eps}, [gy, x, invrms.float(), weight], wants
+    return Parts({"eps": eps}, [gy, x, invrms.float(), weight], wants)
 
 
 @oracle("weight_norm")
 def _(draw: Draw) -> Parts:
     v, g = draw.real(*draw.shape()), draw.real(1)
     w = aten._weight_norm(v.double(), g.double(), -1)
-    return {}, [v, g], [draw.near(w, w, v.numel() + 6)]
+    return Parts({}, [v, g], [draw.near(w, w, v.numel() + 6)])
 
 
 @oracle("weight_norm_grad")
@@ -271,7 +275,7 @@ def _(draw: Draw) -> Parts:
         draw.near(gv, g.double().abs() / size * (gw.double().abs() + u * terms.sum()), n),
         draw.near(gg, terms.sum(), n),
     ]
-    return {}, [gw, v, g], wants
+    return Parts({}, [gw, v, g], wants)
 
 
 # ---- rotary positions: a rotation is a product of complex numbers ----
@@ -288,7 +292,7 @@ def _(draw: Draw) -> Parts:
     z = torch.view_as_complex(x.double().reshape(batch, tokens, heads, pairs, 2))
     y = torch.view_as_real(z * turned).reshape(x.shape)
     size = z.abs().repeat_interleave(2, -1)
-    return {"base": base, "inverse": inverse}, [x], [draw.near(y, size, 4)]
+    return Parts({"base": base, "inverse": inverse}, [x], [draw.near(y, size, 4)])
 
 
 # ---- LSTM: PyTorch's cell with gates as input and the identity as its weight ----
@@ -302,8 +306,8 @@ def _(draw: Draw) -> Parts:
     nothing = torch.zeros(batch, hidden, dtype=torch.float64)
     state = [nothing, c.double()]
     h, new = torch.lstm_cell(gates.double(), state, eye, eye[:, :hidden] * 0)
-    return {}, [gates, c], [draw.near(h, 1 + c.double().abs(), 8),
-                            draw.near(new, 1 + c.double().abs(), 8)]  # fmt: skip
+    return Parts({}, [gates, c], [draw.near(h, 1 + c.double().abs(), 8),
+                            draw.near(new, 1 + c.double().abs(), 8)])  # fmt: skip
 
 
 @oracle("lstm_cell_grad")
@@ -331,4 +335,4 @@ def _(draw: Draw) -> Parts:
     wants = [draw.near(ggates, size.repeat(1, 4), 12)]
     if draw.coin():
         wants.append(draw.near(gold, size, 12))
-    return {"grad_h": grad_h, "grad_c": grad_c}, inputs, wants
+    return Parts({"grad_h": grad_h, "grad_c": grad_c}, inputs, wants)

@@ -16,28 +16,44 @@ from torch import Tensor
 from .case import NAMES, Case
 
 
-def _tensor(name: str, kind: str, dtype: torch.dtype, shape: Sequence[int]) -> dict[str, Any]:
-    n = torch.Size(shape).numel() * dtype.itemsize
-    return {"name": name, "bytes": n, "kind": kind, "dtype": NAMES[dtype], "shape": list(shape)}
+class Builder:
+    """Collects the tensors of a graph."""
+
+    def __init__(self) -> None:
+        self.tensors: list[dict[str, Any]] = []
+
+    def add(self, name: str, kind: str, dtype: torch.dtype, shape: Sequence[int]) -> int:
+        """The new tensor's index."""
+        n = torch.Size(shape).numel() * dtype.itemsize
+        tensor = {"name": name, "bytes": n, "kind": kind, "dtype": NAMES[dtype]}
+        self.tensors.append({**tensor, "shape": list(shape)})
+        return len(self.tensors) - 1
+
+    def op(self, case: Case) -> dict[str, Any]:
+        """The case as an op whose tensors no other op has."""
+        op: dict[str, Any] = {"name": case.name, "kind": case.kind, "time_ns": 1}
+        op["inputs"] = [
+            self.add(f"{case.name} input {i}", "input", x.dtype, shape)
+            for i, (x, shape) in enumerate(zip(case.inputs, case.shapes, strict=True))
+        ]
+        op["updates"] = [
+            self.add(f"{case.name} update {i}", "state", x.dtype, x.shape)
+            for i, x in enumerate(case.updates)
+        ]
+        outputs = case.results[: len(case.results) - len(case.updates)]
+        op["outputs"] = [
+            self.add(f"{case.name} output {i}", "activation", y.dtype, y.value.shape)
+            for i, y in enumerate(outputs)
+        ]
+        return {**op, "attrs": case.attrs}
 
 
 def graph_of(cases: Sequence[Case]) -> dict[str, Any]:
-    """A graph in which every case is an op with sources and outputs of its own."""
-    tensors: list[dict[str, Any]] = []
-    ops: list[dict[str, Any]] = []
-    for case in cases:
-        first = len(tensors)
-        for i, (x, shape) in enumerate(zip(case.inputs, case.shapes, strict=True)):
-            tensors.append(_tensor(f"{case.name} input {i}", "input", x.dtype, shape))
-        middle = len(tensors)
-        for i, y in enumerate(case.outputs):
-            name = f"{case.name} output {i}"
-            tensors.append(_tensor(name, "activation", y.dtype, y.value.shape))
-        inputs, outputs = list(range(first, middle)), list(range(middle, len(tensors)))
-        op = {"name": case.name, "kind": case.kind, "inputs": inputs, "outputs": outputs}
-        ops.append({**op, "time_ns": 1, "attrs": case.attrs})
-    head = {"format": "remat-graph", "version": 1, "name": "oracle", "time_source": "none"}
-    return {**head, "tensors": tensors, "ops": ops, "keep": []}
+    """A graph with one op for each case."""
+    builder = Builder()
+    ops = [builder.op(case) for case in cases]
+    head = {"format": "remat-graph", "version": 2, "name": "oracle", "time_source": "none"}
+    return {**head, "tensors": builder.tensors, "ops": ops, "keep": []}
 
 
 def _bytes(x: Tensor) -> bytes:
@@ -45,18 +61,18 @@ def _bytes(x: Tensor) -> bytes:
 
 
 def run(program: Path, cases: Sequence[Case]) -> list[list[Tensor]]:
-    """The outputs of each case. Raises CalledProcessError if an op cannot be run."""
+    """The results of each case. Raises CalledProcessError if an op cannot be run."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.json"
         path.write_text(json.dumps(graph_of(cases)))
-        sources = b"".join(_bytes(x) for case in cases for x in case.inputs)
+        sources = b"".join(_bytes(x) for case in cases for x in case.inputs + case.updates)
         command = [program, path]
         done = subprocess.run(command, input=sources, stdout=subprocess.PIPE, check=True)
     buffer, at = bytearray(done.stdout), 0
     results: list[list[Tensor]] = []
     for case in cases:
         results.append([])
-        for want in case.outputs:
+        for want in case.results:
             n = want.value.numel()
             y = torch.frombuffer(buffer, dtype=want.dtype, count=n, offset=at)
             results[-1].append(y.reshape(want.value.shape))

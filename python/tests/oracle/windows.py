@@ -10,10 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .case import Draw, Oracle, Want, oracle
+from .case import Draw, Oracle, Parts, oracle
 
 aten = torch.ops.aten
-Parts = tuple[dict[str, Any], list[Tensor], list[Want]]
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,8 @@ class Window:
 
 def draw_window(draw: Draw, n: int, pooling: bool) -> Window:
     """PyTorch pools with at most half a kernel of padding. Positions of x may be left over."""
-    kernel, stride, y = draw.ints(n, 1, 3), draw.ints(n, 1, 3), draw.ints(n, 1, 4)
-    pad = [draw.between(0, k // 2 if pooling else 2) for k in kernel]
+    kernel, stride, y = draw.ints(n, 1, 4), draw.ints(n, 1, 3), draw.ints(n, 1, 4)
+    pad = [draw.choice(0, k // 2) if pooling else draw.between(0, 2) for k in kernel]
     dilation = [1] * n if pooling else draw.ints(n, 1, 3)
     x: list[int] = []
     for d in range(n):
@@ -126,7 +125,7 @@ def convolution(n: int, transposed: bool) -> Oracle:
         y = c.forward(wide[0], wide[1], bias)
         size = c.forward(wide[0].abs(), wide[1].abs(), None if bias is None else bias.abs())
         terms = c.per_group[1 if transposed else 0] * c.weight[0, 0].numel()
-        return c.attrs, inputs, [draw.near(y, size, terms + 1)]
+        return Parts(c.attrs, inputs, [draw.near(y, size, terms + 1)])
 
     return forward
 
@@ -143,7 +142,7 @@ def convolution_grad(n: int, transposed: bool, which: int) -> Oracle:
         if which == 1:
             terms = gy.numel()
         inputs = [gy, c.weight if which == 0 else source]
-        return c.attrs, inputs, [draw.near(g, size, terms + 1)]
+        return Parts(c.attrs, inputs, [draw.near(g, size, terms + 1)])
 
     return backward
 
@@ -172,7 +171,7 @@ def max_pool(n: int) -> Oracle:
     def forward(draw: Draw) -> Parts:
         w = draw_window(draw, n, pooling=True)
         x = draw.whole(*planes(draw), *w.x)
-        return w.attrs, [x], [draw.exactly(pooled(x, w))]
+        return Parts(w.attrs, [x], [draw.exactly(pooled(x, w))])
 
     return forward
 
@@ -187,7 +186,7 @@ def max_pool_grad(n: int) -> Oracle:
         y = pooled(wide, w)
         gy = draw.whole(*y.shape, limit=9)
         (gx,) = torch.autograd.grad(y, wide, gy.double())
-        return w.attrs, [gy, x, y.detach().to(draw.dtype)], [draw.exactly(gx)]
+        return Parts(w.attrs, [gy, x, y.detach().to(draw.dtype)], [draw.exactly(gx)])
 
     return backward
 
@@ -213,14 +212,14 @@ def draw_indices(draw: Draw) -> tuple[Window, Tensor, Tensor, Tensor]:
 @oracle("max_pool2d_index")
 def _(draw: Draw) -> Parts:
     w, x, y, index = draw_indices(draw)
-    return w.attrs, [x], [draw.exactly(y), draw.exactly(index.int())]
+    return Parts(w.attrs, [x], [draw.exactly(y), draw.exactly(index.int())])
 
 
 @oracle("max_unpool2d")
 def _(draw: Draw) -> Parts:
     _w, x, y, index = draw_indices(draw)
     y = draw.real(*y.shape)
-    return {}, [y, index.int()], [draw.exactly(aten.max_unpool2d(y, index, x.shape[2:]))]
+    return Parts({}, [y, index.int()], [draw.exactly(aten.max_unpool2d(y, index, x.shape[2:]))])
 
 
 @oracle("max_unpool2d_grad")
@@ -229,7 +228,7 @@ def _(draw: Draw) -> Parts:
     gy, leaf = draw.real(*x.shape), torch.zeros(y.shape, dtype=torch.float64).requires_grad_()
     spread = aten.max_unpool2d(leaf, index, x.shape[2:])
     (gx,) = torch.autograd.grad(spread, leaf, gy.double())
-    return {}, [gy, index.int()], [draw.exactly(gx)]
+    return Parts({}, [gy, index.int()], [draw.exactly(gx)])
 
 
 # ---- average ----
@@ -243,8 +242,8 @@ def _(draw: Draw) -> Parts:
     def mean(v: Tensor) -> Tensor:
         return F.avg_pool2d(v, w.kernel, w.stride, w.pad, count_include_pad=count_pad)
 
-    want = draw.near(mean(x.double()), mean(x.double().abs()), 10)
-    return {**w.attrs, "count_pad": count_pad}, [x], [want]
+    want = draw.near(mean(x.double()), mean(x.double().abs()), 17)
+    return Parts({**w.attrs, "count_pad": count_pad}, [x], [want])
 
 
 @oracle("avg_pool2d_grad")
@@ -259,8 +258,8 @@ def _(draw: Draw) -> Parts:
         )
         return gx
 
-    want = draw.near(spread(gy.double()), spread(gy.double().abs()), 20)
-    return {**w.attrs, "count_pad": count_pad}, [gy], [want]
+    want = draw.near(spread(gy.double()), spread(gy.double().abs()), 32)
+    return Parts({**w.attrs, "count_pad": count_pad}, [gy], [want])
 
 
 @oracle("adaptive_avg_pool2d")
@@ -269,7 +268,7 @@ def _(draw: Draw) -> Parts:
     y_size = (draw.between(1, 7), draw.between(1, 7))
     wide = x.double()
     y, size = (F.adaptive_avg_pool2d(v, y_size) for v in (wide, wide.abs()))
-    return {"layout": "NCHW"}, [x], [draw.near(y, size, 51)]
+    return Parts({"layout": "NCHW"}, [x], [draw.near(y, size, 51)])
 
 
 @oracle("adaptive_avg_pool2d_grad")
@@ -278,4 +277,4 @@ def _(draw: Draw) -> Parts:
     gy, x = draw.real(*front, *y_size), torch.zeros(*front, *x_size, dtype=torch.float64)
     wide = gy.double()
     gx, size = (aten._adaptive_avg_pool2d_backward(v, x) for v in (wide, wide.abs()))
-    return {"layout": "NCHW"}, [gy], [draw.near(gx, size, 100)]
+    return Parts({"layout": "NCHW"}, [gy], [draw.near(gx, size, 100)])
