@@ -11,8 +11,8 @@
  * offers it as the incumbent. False if the plan is no schedule of this instance. */
 bool rp_construct_from_plan(struct rp_context *w, const struct rp_plan *plan);
 
-/* Offers one schedule to each space without an incumbent, and to each where sources may live
- * on the host, if one can be made. `scratch` has the instance's shape. */
+/* Offers one schedule to each space without an incumbent, and to each where sources may
+ * live on the host, if one can be made. `scratch` has the instance's shape. */
 void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch);
 
 /* Tries the methods that make a schedule of a space in one pass. `p` is the space's

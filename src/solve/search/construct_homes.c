@@ -1,10 +1,13 @@
 #include "solve/search/construct_homes.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/local/greedy.h"
+#include "solve/local/postpone.h"
 #include "solve/local/prefetch.h"
 
 /* One pass. */
@@ -80,44 +83,78 @@ static uint64_t bytes_that_stay(const struct passes *k) {
 
 /* ---- passes ---- */
 
-static void try_pass(struct passes *k, const struct pass *pass) {
+enum { ROUNDS_AHEAD = 3 }; /* of copies moved ahead, and back where that was of no use */
+
+/* Copies begin ahead of time. The memory of those that the queue gets to later only goes
+ * to others. */
+static void copy_ahead(const struct rp_instance *p, struct rp_schedule *s) {
+    for (int k = 0; k < ROUNDS_AHEAD; k++) {
+        rp_schedule_prefetch(p, s);
+        rp_schedule_postpone(p, s);
+    }
+}
+
+/* Returns the time of the schedule, UINT64_MAX if there is none that fits. */
+static uint64_t try_pass(struct passes *k, const struct pass *pass) {
     const struct rp_instance *p = k->p;
     struct rp_instance lower = *p;
+    struct rp_greedy_homes homes = {.stays = k->stays, .copy_weight = pass->copy_weight};
     choose(k, pass->stay);
     uint64_t rest = p->limit_bytes - bytes_that_stay(k);
-    struct rp_greedy_homes homes = {.stays = k->stays, .copy_weight = pass->copy_weight};
     lower.limit_bytes -= (uint64_t)(pass->ahead * (double)rest);
     k->w->statistics.method[RP_GREEDY].calls++;
-    if (!rp_schedule_greedy(&lower, &homes, &k->w->stop, &k->now))
-        return;
-    rp_schedule_prefetch(p, &k->now);
+    if (rp_context_stopped(k->w) ||
+        !rp_schedule_greedy(&lower, &homes, &k->w->stop, &k->now))
+        return UINT64_MAX;
+    copy_ahead(p, &k->now);
     struct rp_cost c = rp_schedule_cost(p, &k->now);
-    rp_log(1, "pass: stay %.3f, ahead %.3f, weight %.2f: %s, time %.3f ms, peak %.3f GB",
-           pass->stay, pass->ahead, pass->copy_weight, c.sound ? "sound" : "not sound",
-           (double)c.time_ns / 1e6, (double)c.peak_bytes / 1e9);
-    if (!c.sound || c.peak_bytes > p->limit_bytes || c.host_bytes > p->host_limit_bytes ||
-        c.time_ns >= k->best_ns)
-        return;
-    k->best_ns = c.time_ns;
-    rp_schedule_copy(k->best, &k->now);
+    bool fits =
+        c.sound && c.peak_bytes <= p->limit_bytes && c.host_bytes <= p->host_limit_bytes;
+    rp_log(2, "pass: stay %.4f, ahead %.2f, weight %.2f: %s, %" PRIu64 " ns", pass->stay,
+           pass->ahead, pass->copy_weight, fits ? "fits" : "does not fit", c.time_ns);
+    if (!fits)
+        return UINT64_MAX;
+    if (c.time_ns < k->best_ns) {
+        k->best_ns = c.time_ns;
+        rp_schedule_copy(k->best, &k->now);
+    }
+    return c.time_ns;
+}
+
+/* The best time with this share for sources that stay. */
+static uint64_t try_share(struct passes *k, double stay) {
+    static const double ahead[] = {0.03, 0.12, 0.3}, weight[] = {0.25, 4};
+    uint64_t best_ns = UINT64_MAX;
+    for (size_t b = 0; b < sizeof ahead / sizeof *ahead; b++)
+        for (size_t c = 0; c < sizeof weight / sizeof *weight; c++) {
+            struct pass pass = {stay, ahead[b], weight[c]};
+            best_ns = rp_min_u64(best_ns, try_pass(k, &pass));
+        }
+    return best_ns;
+}
+
+/* More stays as long as that is faster, by steps that halve. */
+static void try_shares(struct passes *k) {
+    double best = 0;
+    uint64_t best_ns = try_share(k, best);
+    for (double step = 0.5; step > 0.01 && k->n_candidates > 0; step /= 2)
+        for (int side = -1; side <= 1; side += 2) {
+            double stay = best + side * step;
+            uint64_t ns = stay > 0 && stay < 1 ? try_share(k, stay) : UINT64_MAX;
+            if (ns >= best_ns)
+                continue;
+            best_ns = ns;
+            best = stay;
+        }
 }
 
 bool rp_construct_homes(struct rp_context *w, const struct rp_instance *p,
                         struct rp_schedule *s) {
-    static const double stay[] = {0, 0.5, 0.75, 0.875, 0.9375}, ahead[] = {0.03, 0.12, 0.3},
-                        weight[] = {0.25, 4};
     struct passes k = {.w = w, .p = p, .best = s, .best_ns = UINT64_MAX};
     list_candidates(&k);
     k.stays = rp_calloc(p->n_homes, sizeof *k.stays);
     rp_schedule_empty(p, &k.now);
-    size_t n_stay = k.n_candidates > 0 ? sizeof stay / sizeof *stay : 1;
-    for (size_t a = 0; a < n_stay; a++)
-        for (size_t b = 0; b < sizeof ahead / sizeof *ahead; b++)
-            for (size_t c = 0; c < sizeof weight / sizeof *weight; c++) {
-                struct pass pass = {stay[a], ahead[b], weight[c]};
-                if (!rp_context_stopped(w))
-                    try_pass(&k, &pass);
-            }
+    try_shares(&k);
     rp_schedule_fini(&k.now);
     free(k.stays);
     free(k.candidates);
