@@ -28,6 +28,9 @@ struct greedy {
     /* Per op: the last stage in which it can run again with all that leads to it, because
      * updates overwrite what that reads. n_ops without such sources. */
     uint32_t *until;
+    /* Per op, with such sources: what runs again before it, itself included, and after it
+     * if it runs again, as things are. */
+    double *before_ns, *after_ns;
     uint64_t live_bytes;
     /* Of sources: the clocks of the three queues, when copies of versions end, and the last
      * versions on the device that nothing but their copy out needs. */
@@ -85,13 +88,48 @@ static double copy_cost_ns(const struct greedy *w, uint32_t x) {
 static double recompute_ns(const struct greedy *w, uint32_t j) {
     const struct rp_instance *p = w->p;
     double ns = (double)p->time_ns[j] + 1;
-    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
-        uint32_t x = p->inputs[k];
-        if (!w->on_device[x])
-            ns += rp_is_version(p, x) ? copy_cost_ns(w, x)
-                                      : (double)p->time_ns[p->producer[x]];
-    }
+    if (p->n_homes > 0)
+        return w->before_ns[j] + w->after_ns[j] + 1;
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+        if (!w->on_device[p->inputs[k]])
+            ns += (double)p->time_ns[p->producer[p->inputs[k]]];
     return ns;
+}
+
+/* Op j has an output that was dropped and is needed again. */
+static bool runs_again(struct greedy *w, uint32_t j) {
+    const struct rp_instance *p = w->p;
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+        if (!w->on_device[x] && !rp_is_version(p, x) && next_use(w, x) != RP_NONE)
+            return true;
+    return false;
+}
+
+/* Finds before_ns and after_ns: the neighbourhood of Kirisame et al., but what several
+ * paths share counts for each of them. Long chains of dropped tensors would make the step
+ * wait while they run again, though all runs together have the time. */
+static void find_neighborhoods(struct greedy *w) {
+    const struct rp_instance *p = w->p;
+    double all_ns = w->begin_ns[p->n_ops];
+    for (uint32_t j = 0; j < w->stage; j++) {
+        double ns = (double)p->time_ns[j];
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
+            uint32_t x = p->inputs[k];
+            if (!w->on_device[x])
+                ns +=
+                    rp_is_version(p, x) ? copy_cost_ns(w, x) : w->before_ns[p->producer[x]];
+        }
+        w->before_ns[j] = ns < all_ns ? ns : all_ns;
+        w->after_ns[j] = 0;
+    }
+    for (uint32_t j = w->stage; j-- > 0;) {
+        double ns = w->after_ns[j] + (double)p->time_ns[j];
+        bool again = runs_again(w, j);
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1] && again; k++) {
+            double *after = &w->after_ns[p->producer[p->inputs[k]]];
+            *after = *after + ns < all_ns ? *after + ns : all_ns;
+        }
+    }
 }
 
 /* Drops the tensor with the best score. False if nothing can go, or no time is left. */
@@ -101,6 +139,8 @@ static bool evict(struct greedy *w) {
     double best = -1, now = w->begin_ns[w->stage];
     if (rp_stop_after(w->stop, NS_PER_TENSOR * p->n_tensors))
         return false;
+    if (p->n_homes > 0)
+        find_neighborhoods(w);
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < w->stage; x++) {
         if (!w->on_device[x] || w->pins[x] > 0 || p->bytes[x] == 0 || must_stay(w, x))
             continue;
@@ -290,6 +330,8 @@ bool rp_schedule_greedy(const struct rp_instance *p, const struct rp_greedy_home
     w.on_device = rp_calloc(p->n_tensors, sizeof *w.on_device);
     w.begin_ns = rp_calloc((size_t)p->n_ops + 1, sizeof *w.begin_ns);
     w.until = rp_calloc(p->n_ops, sizeof *w.until);
+    w.before_ns = rp_calloc(p->n_ops, sizeof *w.before_ns);
+    w.after_ns = rp_calloc(p->n_ops, sizeof *w.after_ns);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         w.next[x] = p->reader_start[x];
     for (uint32_t i = 0; i < p->n_ops; i++)
@@ -301,6 +343,8 @@ bool rp_schedule_greedy(const struct rp_instance *p, const struct rp_greedy_home
     free(w.on_device);
     free(w.begin_ns);
     free(w.until);
+    free(w.before_ns);
+    free(w.after_ns);
     free(w.ready_ns);
     free(w.host_ready_ns);
     free(w.leaving.at);
