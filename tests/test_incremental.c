@@ -348,16 +348,15 @@ static bool never(void *arg, double best_ns) {
 }
 
 /* Anneals from keep-all and checks that the statistics are consistent. */
-static void anneal_and_count(uint64_t seed, bool swap, struct rp_anneal_statistics *all) {
+static void anneal_and_count(struct task *k, uint64_t seed,
+                             struct rp_anneal_statistics *all) {
     struct rp_anneal_options o = {
         .seed = seed, .work = 300000, .initial_temperature = 1, .stop = never};
     struct rp_anneal_result r;
     struct rp_schedule s;
-    struct task k;
     uint64_t proposed = 0, accepted = 0, improving = 0;
-    task_init(&k, seed, 60, swap);
-    rp_schedule_keep_all(&k.p, &s);
-    rp_anneal(&k.p, &o, &s, &r);
+    rp_schedule_keep_all(&k->p, &s);
+    rp_anneal(&k->p, &o, &s, &r);
     for (uint32_t i = 0; i < RP_MAX_MOVES; i++) {
         const struct rp_move_statistics *m = &r.statistics.moves[i];
         CU_ASSERT(m->infeasible + m->accepted <= m->proposed);
@@ -373,14 +372,20 @@ static void anneal_and_count(uint64_t seed, bool swap, struct rp_anneal_statisti
     CU_ASSERT(r.statistics.runs == 1 && r.statistics.work >= o.work);
     rp_anneal_statistics_add(all, &r.statistics);
     rp_schedule_fini(&s);
-    task_fini(&k);
+    task_fini(k);
 }
 
 static void every_kind_of_move_is_proposed_and_accepted(void) {
     struct rp_anneal_statistics all = {0};
-    for (uint64_t seed = 1; seed <= 6; seed++)
-        anneal_and_count(seed, seed % 2, &all);
-    CU_ASSERT_EQUAL(all.runs, 6);
+    for (uint64_t seed = 1; seed <= 9; seed++) {
+        struct task k;
+        if (seed > 6)
+            task_init_homes(&k, seed, 60);
+        else
+            task_init(&k, seed, 60, seed % 2);
+        anneal_and_count(&k, seed, &all);
+    }
+    CU_ASSERT_EQUAL(all.runs, 9);
     for (uint32_t i = 0; rp_move_name(i) != NULL; i++) {
         CU_ASSERT(all.moves[i].proposed > 0);
         CU_ASSERT(all.moves[i].accepted > 0);

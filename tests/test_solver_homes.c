@@ -1,0 +1,241 @@
+/* Tests of planning with sources that may live on the host: instances, schedules, first
+ * schedules and whole plans. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen.h"
+#include "run.h"
+#include "solve/core/schedule.h"
+#include "solve/core/warm_start.h"
+#include "solve/local/offload_all.h"
+#include "solve/local/postpone.h"
+#include "solve/local/prefetch.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
+
+static void gen_graph(uint64_t seed, uint32_t n_ops, struct rp_graph *g) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    struct rp_err err = {{0}};
+    char *text;
+    size_t len;
+    shape.training = true;
+    shape.version_2 = true;
+    shape.n_sources = 5;
+    rp_gen_graph(seed, &shape, g);
+    g->device.d2h_bytes_per_s = g->device.h2d_bytes_per_s = 40000000000u;
+    /* Dump and parse it, so that the digest is right. */
+    rp_graph_dump(g, &text, &len);
+    rp_graph_fini(g);
+    CU_ASSERT_FATAL(rp_graph_parse(text, len, "random", g, &err) == RP_OK);
+    free(text);
+}
+
+/* ---- instances ---- */
+
+/* One op reads w, one updates it, one reads it again, with the homes of w and of b, which
+ * no op uses. */
+static const char *const three_ops =
+    "{\"format\":\"remat-graph\",\"version\":2,\"name\":\"g\",\"time_source\":\"imported:"
+    "x\","
+    "\"device\":{\"name\":\"d\",\"h2d_bytes_per_s\":1000000000,"
+    "\"d2h_bytes_per_s\":1000000000,\"alignment_bytes\":1},"
+    "\"tensors\":[{\"name\":\"w\",\"bytes\":100,\"kind\":\"parameter\",\"home\":\"host\"},"
+    "{\"name\":\"b\",\"bytes\":10,\"kind\":\"state\",\"home\":\"any\"},"
+    "{\"name\":\"x\",\"bytes\":7,\"kind\":\"activation\"},"
+    "{\"name\":\"y\",\"bytes\":3,\"kind\":\"activation\"}],"
+    "\"ops\":[{\"name\":\"f\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[2],\"time_ns\":50}"
+    ","
+    "{\"name\":\"u\",\"kind\":\"k\",\"inputs\":[2],\"outputs\":[],\"updates\":[0],"
+    "\"time_ns\":20},"
+    "{\"name\":\"r\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[3],\"time_ns\":30}],"
+    "\"keep\":[3]}";
+
+static void parse(const char *text, struct rp_graph *g) {
+    struct rp_err err = {{0}};
+    CU_ASSERT_FATAL(rp_graph_parse(text, strlen(text), "g", g, &err) == RP_OK);
+}
+
+static void each_content_of_a_source_is_a_tensor(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    parse(three_ops, &g);
+    rp_instance_init_homes(&p, &g, 1000, false, NULL);
+    /* Tensors: b and w as the step begins (w is used first, so it comes last), x, w after
+     * the update, y. */
+    CU_ASSERT_FATAL(p.n_ops == 4 && p.n_tensors == 5 && p.n_homes == 2);
+    CU_ASSERT(rp_is_begin(&p, 0) && p.op_of[0] == RP_NONE && p.time_ns[0] == 0);
+    CU_ASSERT(p.tensor_of[0] == 1 && p.tensor_of[1] == 0 && p.tensor_of[3] == 0);
+    CU_ASSERT(p.version_0[3] == 1 && p.next_version[1] == 3 &&
+              p.next_version[3] == RP_NONE);
+    CU_ASSERT(p.lives_on_host[1] && !p.lives_on_host[0]);
+    CU_ASSERT(rp_last_row(&p, 1) == 2 && rp_last_row(&p, 3) == 4);
+    CU_ASSERT(rp_must_copy_out(&p, 3) && !rp_must_copy_out(&p, 1));
+    CU_ASSERT(p.readers[p.reader_start[3]] == 3 && p.last_stage[1] == 2);
+    CU_ASSERT(p.overwritten_bytes[0] == 110 && p.overwritten_bytes[2] == 100);
+    CU_ASSERT(p.fixed_bytes == 0 && p.limit_bytes == 1000);
+    rp_instance_fini(&p);
+    rp_instance_init(&p, &g, 1000, false, NULL);
+    CU_ASSERT(p.n_ops == 3 && p.n_tensors == 2 && p.n_homes == 0 && p.fixed_bytes == 10);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+static void the_time_is_that_of_the_copies_and_runs(void) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    struct rp_solve_options o = {.budget_bytes = 1000,
+                                 .recompute = true,
+                                 .swap = true,
+                                 .host_bytes = RP_MAX_QUANTITY,
+                                 .time_limit = 0.05,
+                                 .ignore_clock = true};
+    parse(three_ops, &g);
+    CU_ASSERT_FATAL(rp_solve(&g, &o, &plan, &report, &err) == RP_OK);
+    /* w comes in for 100 ns, f and u take 70, and w goes out for 100 beside r. */
+    CU_ASSERT_EQUAL(plan.claims.time_ns, 270);
+    CU_ASSERT_EQUAL(plan.claims.baseline_time_ns, 100);
+    CU_ASSERT(plan.homes.n >= 1 && plan.homes.at[0].tensor == 0);
+    CU_ASSERT_EQUAL(report.keep_all_bytes, 117);
+    rp_plan_fini(&plan);
+    o.swap = false;
+    CU_ASSERT_EQUAL(rp_solve(&g, &o, &plan, &report, &err), RP_NO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "no copy can bring it"));
+    o.swap = true;
+    o.host_bytes = 99;
+    CU_ASSERT_EQUAL(rp_solve(&g, &o, &plan, &report, &err), RP_NO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "host budget"));
+    o.host_bytes = RP_MAX_QUANTITY;
+    o.budget_bytes = 106;
+    CU_ASSERT_EQUAL(rp_solve(&g, &o, &plan, &report, &err), RP_NO);
+    CU_ASSERT_EQUAL(report.floor_bytes, 107);
+    rp_graph_fini(&g);
+}
+
+/* ---- schedules ---- */
+
+static bool is_cost(const struct rp_instance *p, const struct rp_schedule *s,
+                    uint64_t max_time_ns, uint64_t max_peak_bytes) {
+    struct rp_cost c = rp_schedule_cost(p, s);
+    return c.sound && c.time_ns <= max_time_ns && c.peak_bytes <= max_peak_bytes;
+}
+
+/* Offloading everything takes little memory and long. Copies ahead of time make it faster
+ * within the limit; begun later again, they take less memory and no more time. */
+static bool copies_go_ahead_and_back(uint64_t seed, uint32_t *n_faster) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s;
+    gen_graph(seed, 6 + (uint32_t)(seed % 20), &g);
+    rp_instance_init_homes(&p, &g, rp_keep_all_bytes(&g, false), false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_empty(&p, &s);
+    rp_schedule_offload_all(&p, true, &s);
+    struct rp_cost all = rp_schedule_cost(&p, &s);
+    rp_schedule_prefetch(&p, &s);
+    struct rp_cost ahead = rp_schedule_cost(&p, &s);
+    rp_schedule_postpone(&p, &s);
+    bool ok = !all.sound || (ahead.sound && ahead.peak_bytes <= p.limit_bytes &&
+                             is_cost(&p, &s, UINT64_MAX, ahead.peak_bytes));
+    *n_faster += ok && all.sound && ahead.time_ns < all.time_ns;
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void copies_ahead_of_time_fit_and_help(void) {
+    uint32_t n = 100, n_faster = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!copies_go_ahead_and_back(seed, &n_faster)) {
+            rp_gen_failed(seed);
+            CU_FAIL("not sound, or over the limit");
+        }
+    CU_ASSERT(n_faster > 20 || getenv("RP_SEED") != NULL);
+}
+
+/* ---- plans ---- */
+
+static struct rp_solve_options draw_options(const struct rp_graph *g, struct rp_rng *r) {
+    bool addressed = rp_rng_percent(r, 50);
+    uint64_t all = rp_keep_all_bytes(g, addressed);
+    return (struct rp_solve_options){
+        .budget_bytes = all / 100 * (40 + rp_rng_below(r, 90)),
+        .addressed = addressed,
+        .recompute = rp_rng_percent(r, 70),
+        .swap = true,
+        .host_bytes = rp_rng_percent(r, 80) ? RP_MAX_QUANTITY : 2000 * rp_rng_below(r, 10),
+        .time_limit = 0.02,
+        .ignore_clock = true,
+        .seed = 1,
+    };
+}
+
+/* The plan's schedule, read back, takes no longer. */
+static bool reads_back(const struct rp_graph *g, const struct rp_solve_options *o,
+                       const struct rp_plan *plan) {
+    struct rp_instance p;
+    struct rp_schedule s;
+    rp_instance_init_homes(&p, g, o->budget_bytes, false, NULL);
+    rp_instance_allow_swap(&p, o->host_bytes);
+    rp_schedule_empty(&p, &s);
+    bool ok = rp_schedule_from_plan(&p, plan, &s);
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    return ok;
+}
+
+struct tally {
+    uint32_t plans, on_host, staying, refused;
+};
+
+static bool plan_is_valid(uint64_t seed, struct tally *tally) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_verdict v;
+    struct rp_replay replay;
+    struct rp_err err = {{0}};
+    struct rp_rng r = {seed};
+    gen_graph(seed, 4 + (uint32_t)(seed % 20), &g);
+    struct rp_solve_options o = draw_options(&g, &r);
+    rp_rc rc = rp_solve(&g, &o, &plan, &report, &err);
+    bool ok = report.reason[0] != '\0' && (rc == RP_NO || rc == RP_LIMIT);
+    if (rc == RP_OK)
+        ok = rp_verify(&g, &plan, &v, &err) == RP_OK &&
+             rp_verify_replay(&g, &plan, &replay, &err) == RP_OK &&
+             plan.host_bytes <= o.host_bytes &&
+             rp_plan_fixed_bytes(&plan, &g) + plan.arena_bytes <= o.budget_bytes &&
+             (o.recompute || v.n_reruns == 0) && reads_back(&g, &o, &plan);
+    tally->refused += rc != RP_OK;
+    tally->plans += rc == RP_OK;
+    tally->on_host += plan.homes.n > 0;
+    tally->staying +=
+        rc == RP_OK && plan.homes.n < 5 && rp_plan_fixed_bytes(&plan, &g) < g.fixed_bytes;
+    if (!ok)
+        printf("%s\n", err.msg);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void every_plan_is_valid(void) {
+    uint32_t n = 120;
+    struct tally tally = {0};
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!plan_is_valid(seed, &tally)) {
+            rp_gen_failed(seed);
+            CU_FAIL("the plan is not valid");
+        }
+    CU_ASSERT((tally.plans > 60 && tally.on_host > 50 && tally.staying > 10) ||
+              getenv("RP_SEED") != NULL);
+}
+
+void suite_solver_homes(void) {
+    RP_SUITE("solver_homes");
+    RP_TEST(each_content_of_a_source_is_a_tensor);
+    RP_TEST(the_time_is_that_of_the_copies_and_runs);
+    RP_TEST(copies_ahead_of_time_fit_and_help);
+    RP_TEST(every_plan_is_valid);
+}
