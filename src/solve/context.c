@@ -15,7 +15,7 @@ bool rp_context_plans_homes(const struct rp_context *w) {
     const struct rp_solve_options *o = w->o;
     bool may_choose = o->swap && !o->reorder && rp_device_can_swap(&w->g->device);
     return rp_any_home(w->g, RP_HOME_HOST) ||
-           (may_choose && rp_any_home(w->g, RP_HOME_ANY) &&
+           (may_choose && rp_host_bytes_without_sources(w->g) < o->host_bytes &&
             rp_keep_all_bytes(w->g, o->addressed) > o->budget_bytes);
 }
 

@@ -144,17 +144,6 @@ static rp_rc certify(struct rp_context *w, struct rp_err *err) {
     return rc;
 }
 
-/* The most host memory with which every plan leaves all sources on the device that may stay
- * there, as the search does unless it plans homes; RP_NO_LIMIT if it does. */
-static uint64_t host_bytes_without_sources(const struct rp_context *w) {
-    const struct rp_graph *g = w->g;
-    uint64_t bytes = RP_NO_LIMIT;
-    for (uint32_t x = 0; x < g->n_tensors && !w->homes; x++)
-        if (g->tensors[x].home == RP_HOME_ANY && g->tensors[x].bytes > 0)
-            bytes = rp_min_u64(bytes, g->tensors[x].bytes - 1);
-    return bytes;
-}
-
 /* What the search's bounds are about. Where the device states no bandwidths, no plan can
  * swap, so a bound without swaps is about plans with them too. The bound for every order is
  * one for all programs. With a certificate the claim is about schedules, as certificates
@@ -163,12 +152,13 @@ static struct rp_bound_scope bound_scope(const struct rp_context *w) {
     const struct rp_device *d = &w->g->device;
     bool may_swap = w->p.out_ns != NULL, limits_host = w->o->host_bytes < RP_MAX_QUANTITY;
     uint64_t host_bytes = may_swap && limits_host ? w->o->host_bytes : RP_NO_LIMIT;
+    uint64_t if_all_stay = w->homes ? RP_NO_LIMIT : rp_host_bytes_without_sources(w->g);
     return (struct rp_bound_scope){
         .recompute = w->o->recompute,
         .swap = may_swap || d->h2d_bytes_per_s == 0 || d->d2h_bytes_per_s == 0,
         .any_order = w->o->reorder,
         .all_programs = (w->all_sequences || w->o->reorder) && w->o->certificate == NULL,
-        .host_budget_bytes = rp_min_u64(host_bytes, host_bytes_without_sources(w)),
+        .host_budget_bytes = rp_min_u64(host_bytes, if_all_stay),
     };
 }
 
@@ -223,7 +213,7 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
 static rp_rc confirm_none(const struct rp_context *w) {
     char *reason = w->report->reason;
     size_t n = strlen(reason), size = sizeof w->report->reason;
-    if (host_bytes_without_sources(w) >= w->o->host_bytes)
+    if (w->homes || rp_host_bytes_without_sources(w->g) >= w->o->host_bytes)
         return RP_NO;
     snprintf(reason + n, size - n,
              "; sources that may live on the host were left on the device");

@@ -1,4 +1,4 @@
-# exit: 4
+# exit: 0
 set -e
 g=data/graph/good/any_home.json
 remat-plan solve $g --budget 1700 -o p.json

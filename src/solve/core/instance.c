@@ -30,6 +30,14 @@ bool rp_any_home(const struct rp_graph *g, enum rp_home home) {
     return false;
 }
 
+uint64_t rp_host_bytes_without_sources(const struct rp_graph *g) {
+    uint64_t bytes = RP_NO_LIMIT;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].home == RP_HOME_ANY && g->tensors[x].bytes > 0)
+            bytes = rp_min_u64(bytes, g->tensors[x].bytes - 1);
+    return bytes;
+}
+
 uint64_t rp_bytes_at_home_on_device(const struct rp_graph *g) {
     uint64_t bytes = g->fixed_bytes;
     for (uint32_t x = 0; x < g->n_tensors; x++)

@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "model/bound_scope.h"
 #include "model/graph.h"
 #include "solve/core/update_order.h"
 
@@ -91,6 +92,10 @@ uint64_t rp_bytes_at_home_on_device(const struct rp_graph *g);
 /* Is there a source with this home, not RP_HOME_DEVICE, that instances have as versions?
  * (One without bytes that may stay on the device stays.) */
 bool rp_any_home(const struct rp_graph *g, enum rp_home home);
+
+/* The most host memory with which all sources stay on the device that may stay there;
+ * RP_NO_LIMIT if there are none that may live on the host. */
+uint64_t rp_host_bytes_without_sources(const struct rp_graph *g);
 
 /* Allows swaps, at the speed that the graph's device states. False, with nothing changed,
  * if it does not state both bandwidths, or if a copy would take 2^62 ns or more. */

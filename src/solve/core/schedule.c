@@ -460,7 +460,8 @@ void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
     uint64_t *out = rp_schedule_copied_out(p, s);
     rp_stage_work_init(p, &w);
     push_homes(p, s, plan);
-    for (uint32_t t = p->n_homes > 0; t < p->n_ops && !rp_stop_after(stop, stage_work(s, &w)); t++) {
+    for (uint32_t t = p->n_homes > 0;
+         t < p->n_ops && !rp_stop_after(stop, stage_work(s, &w)); t++) {
         uint32_t n_freed = 0;
         find_closure(p, s, t, &w);
         find_last_uses(p, &w);
