@@ -8,8 +8,7 @@
 #include "solve/core/schedule.h"
 #include "solve/core/warm_start.h"
 #include "solve/local/offload_all.h"
-#include "solve/local/postpone.h"
-#include "solve/local/prefetch.h"
+#include "solve/search/copy_ahead.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
 

@@ -11,14 +11,6 @@ static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
         rp_instance_allow_swap(p, w->o->host_bytes);
 }
 
-bool rp_context_plans_homes(const struct rp_context *w) {
-    const struct rp_solve_options *o = w->o;
-    bool may_choose = o->swap && !o->reorder && rp_device_can_swap(&w->g->device);
-    return rp_any_home(w->g, RP_HOME_HOST) ||
-           (may_choose && rp_host_bytes_without_sources(w->g) < o->host_bytes &&
-            rp_keep_all_bytes(w->g, o->addressed) > o->budget_bytes);
-}
-
 void rp_context_init(struct rp_context *w) {
     w->placed_ns = UINT64_MAX;
     rp_context_instance(w, &w->p, w->o->budget_bytes);

@@ -61,7 +61,7 @@ struct rp_context {
     const char *doing;               /* for the progress line */
     struct rp_stop stop;             /* of the search; later, of the placement */
     bool homes; /* the plan decides which sources live on the host; else all that may stay
-                   on the device do (rp_context_plans_homes) */
+                   on the device do */
 
     /* What belongs to one order of first runs; order_search.c exchanges it. */
     struct rp_instance p;
@@ -115,8 +115,6 @@ struct rp_context {
     double share;  /* of the time limit, for all turns of this order so far (portfolio.h) */
 };
 
-/* What w->homes is to be. Not where keep-all fits, nor in another order of ops. */
-bool rp_context_plans_homes(const struct rp_context *w);
 /* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed
  * bytes. */
 void rp_context_init(struct rp_context *w);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/numbers.h"
+#include "model/timeline.h"
 #include "solve/background.h"
 #include "solve/bound/certificate_writer.h"
 #include "solve/context.h"
@@ -220,6 +221,16 @@ static rp_rc confirm_none(const struct rp_context *w) {
     return RP_LIMIT;
 }
 
+/* Does the plan decide which sources live on the host? Not where keep-all fits, nor in
+ * another order of ops. */
+static bool plans_homes(const struct rp_context *w) {
+    const struct rp_solve_options *o = w->o;
+    bool may_choose = o->swap && !o->reorder && rp_device_can_swap(&w->g->device);
+    return rp_any_home(w->g, RP_HOME_HOST) ||
+           (may_choose && rp_host_bytes_without_sources(w->g) < o->host_bytes &&
+            rp_keep_all_bytes(w->g, o->addressed) > o->budget_bytes);
+}
+
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
     struct rp_context w = {.g = g,
@@ -233,7 +244,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     w.end = o->ignore_clock ? INFINITY : w.begin + o->time_limit;
     w.stop.interrupted = o->stop;
     w.stop.deadline = w.begin + (w.end - w.begin) * (o->addressed ? SCHEDULE_SHARE : 1);
-    w.homes = rp_context_plans_homes(&w);
+    w.homes = plans_homes(&w);
     rp_rc rc = rp_check_floor(&w);
     if (rc == RP_OK)
         rc = solve_above_floor(&w, plan, err);

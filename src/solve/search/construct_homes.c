@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "solve/local/greedy.h"
-#include "solve/local/postpone.h"
-#include "solve/local/prefetch.h"
+#include "solve/search/copy_ahead.h"
 
 /* One pass. */
 struct pass {
@@ -83,17 +82,6 @@ static uint64_t bytes_that_stay(const struct passes *k) {
 
 /* ---- passes ---- */
 
-enum { ROUNDS_AHEAD = 3 }; /* of copies moved ahead, and back where that was of no use */
-
-/* Copies begin ahead of time. The memory of those that the queue gets to later only goes
- * to others. */
-static void copy_ahead(const struct rp_instance *p, struct rp_schedule *s) {
-    for (int k = 0; k < ROUNDS_AHEAD; k++) {
-        rp_schedule_prefetch(p, s);
-        rp_schedule_postpone(p, s);
-    }
-}
-
 /* Returns the time of the schedule, UINT64_MAX if there is none that fits. */
 static uint64_t try_pass(struct passes *k, const struct pass *pass) {
     const struct rp_instance *p = k->p;
@@ -106,7 +94,7 @@ static uint64_t try_pass(struct passes *k, const struct pass *pass) {
     if (rp_context_stopped(k->w) ||
         !rp_schedule_greedy(&lower, &homes, &k->w->stop, &k->now))
         return UINT64_MAX;
-    copy_ahead(p, &k->now);
+    rp_schedule_copy_ahead(p, &k->now);
     struct rp_cost c = rp_schedule_cost(p, &k->now);
     bool fits =
         c.sound && c.peak_bytes <= p->limit_bytes && c.host_bytes <= p->host_limit_bytes;

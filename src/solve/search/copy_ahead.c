@@ -1,10 +1,62 @@
-#include "solve/local/postpone.h"
+#include "solve/search/copy_ahead.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "model/timeline.h"
+
+/* ---- earlier ---- */
+
+/* Per stage: the limit less the peak; 0 for those over the limit. The caller frees it. */
+static uint64_t *find_room(const struct rp_instance *p, const struct rp_schedule *s) {
+    struct rp_stage_work w = {0};
+    uint64_t *room = rp_calloc(p->n_ops, sizeof *room);
+    rp_stage_work_init(p, &w);
+    for (uint32_t t = 0; t < p->n_ops; t++)
+        if (rp_stage_eval(p, s, t, &w) && w.stage.peak_bytes < p->limit_bytes)
+            room[t] = p->limit_bytes - w.stage.peak_bytes;
+    rp_stage_work_fini(&w);
+    return room;
+}
+
+/* The earliest stage, not before `first`, from which on there is room for x to stage t, in
+ * which it is swapped in. */
+static uint32_t earliest(const struct rp_instance *p, const struct rp_schedule *s,
+                         const uint64_t *room, uint32_t x, uint32_t first, uint32_t t) {
+    first = rp_max_u32(first, p->producer[x] + 1);
+    while (t > first && !rp_held(s, t - 1, x) && !rp_swapped_in(s, t - 1, x) &&
+           room[t - 1] >= p->bytes[x])
+        t--;
+    return t;
+}
+
+static void bring_forward(const struct rp_instance *p, struct rp_schedule *s,
+                          uint64_t *room, uint32_t x, uint32_t from, uint32_t to) {
+    rp_schedule_set_in(s, x, from, false);
+    rp_schedule_set_in(s, x, to, true);
+    rp_schedule_set(s, x, to + 1, from, true);
+    for (uint32_t t = to; t < from; t++)
+        room[t] -= p->bytes[x];
+}
+
+void rp_schedule_prefetch(const struct rp_instance *p, struct rp_schedule *s) {
+    uint64_t *room = find_room(p, s);
+    uint32_t first = 0;
+    for (uint32_t t = 0; t < p->n_ops && s->ins != NULL; t++)
+        for (size_t i = s->words; i-- > 0;)
+            for (uint64_t rest = s->ins[(size_t)t * s->words + i]; rest != 0;) {
+                uint32_t high = 63 - (uint32_t)__builtin_clzll(rest);
+                uint32_t x = (uint32_t)(i * 64) + high;
+                rest ^= (uint64_t)1 << high;
+                first = earliest(p, s, room, x, first, t);
+                if (first < t)
+                    bring_forward(p, s, room, x, t, first);
+            }
+    free(room);
+}
+
+/* ---- later ---- */
 
 struct swap_in {
     uint32_t x, t; /* in stage t */
@@ -74,7 +126,7 @@ static void walk_steps(struct walk *w, const struct rp_plan *plan) {
     }
 }
 
-static void move(struct rp_schedule *s, const struct swap_in *in, uint32_t to) {
+static void put_back(struct rp_schedule *s, const struct swap_in *in, uint32_t to) {
     if (to == in->t)
         return;
     rp_schedule_set_in(s, in->x, in->t, false);
@@ -100,11 +152,19 @@ void rp_schedule_postpone(const struct rp_instance *p, struct rp_schedule *s) {
         while (last > in->t && w.begin_ns[last] > in->start_ns)
             last--;
         last = last < in->t ? in->t : last;
-        move(s, in, last);
+        put_back(s, in, last);
     }
     rp_plan_fini(&plan);
     rp_timeline_fini(&w.clock);
     free(w.ins.at);
     free(w.pending);
     free(w.begin_ns);
+}
+
+void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_schedule *s) {
+    enum { ROUNDS = 3 };
+    for (int k = 0; k < ROUNDS; k++) {
+        rp_schedule_prefetch(p, s);
+        rp_schedule_postpone(p, s);
+    }
 }

@@ -1,0 +1,24 @@
+/* copy_ahead: begins swap-ins as early as is of use. Where copies take longer than the
+ * runs, their queue must never be idle.
+ *
+ * Thread safety: different schedules may be used by different threads.
+ */
+#ifndef RP_SOLVE_SEARCH_COPY_AHEAD_H
+#define RP_SOLVE_SEARCH_COPY_AHEAD_H
+
+#include "solve/core/schedule.h"
+
+/* Moves the swap-ins of `s` to earlier stages, as far as memory allows, and holds what
+ * comes from there on. No stage comes over the limit that was not. A swap-in does not pass
+ * one of an earlier stage, nor the last stage that held its tensor. */
+void rp_schedule_prefetch(const struct rp_instance *p, struct rp_schedule *s);
+
+/* Moves the swap-ins of `s`, which is sound, to later stages: each to the last one, up to
+ * that of its first use, that begins before the copy starts. That frees memory and changes
+ * no time. They keep their order. */
+void rp_schedule_postpone(const struct rp_instance *p, struct rp_schedule *s);
+
+/* Both in turns: the memory of copies that the queue only gets to later goes to others. */
+void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_schedule *s);
+
+#endif
