@@ -110,6 +110,22 @@ static void the_optimum_is_never_above_that_of_all_programs(void) {
     CU_ASSERT(all == 1 || 100 * n_equal >= 85 * n_slower);
 }
 
+/* Copies of this graph take up to 10^10 times as long as an op. The search finds a plan of
+ * this time without recomputation, so no bound is above it. */
+static void copies_may_take_far_longer_than_ops(void) {
+    const uint64_t plan_ns = 395724936188;
+    struct task t = {.o = {.recompute = false}};
+    struct rp_err err = {{0}};
+    CU_ASSERT_FATAL(rp_graph_load("tests/data/milp/slow-copies.json", &t.g, &err) == RP_OK);
+    rp_instance_init(&t.p, &t.g, 108407, true, NULL);
+    rp_instance_allow_swap(&t.p, RP_MAX_QUANTITY);
+    rp_instance_run_once(&t.p);
+    struct rp_interval_result r = solve(&t, plan_ns / 4 * 5, NULL);
+    CU_ASSERT(r.bound_ns <= plan_ns);
+    CU_ASSERT(r.bound_ns > plan_ns / 2);
+    task_fini(&t);
+}
+
 /* Where the point of the optimum describes a schedule that fits, its plan takes the time
  * that verify finds. On 169 of 175 graphs it is the
  * bound, so the plan is optimal. */
@@ -190,6 +206,7 @@ static void each_family_of_rows_lifts_a_bound(void) {
 
 void suite_interval_solve(void) {
     RP_SUITE("interval_solve");
+    RP_TEST(copies_may_take_far_longer_than_ops);
     RP_TEST(the_optimum_written_back_is_a_plan);
     RP_TEST(each_family_of_rows_lifts_a_bound);
     RP_TEST(the_optimum_is_never_above_that_of_all_programs);

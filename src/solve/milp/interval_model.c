@@ -8,6 +8,11 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 
+/* Times are scaled so that the longest op takes about 1, or, where copies take far longer
+ * than ops, so that the slack is at most this. With larger coefficients beside those of
+ * ops, an engine's absolute tolerances make it call programs infeasible that are not. */
+#define MAX_SPAN 2048
+
 /* ---- rows in the making ---- */
 
 void rp_interval_row_init(struct rp_interval_row *r, const struct rp_interval_model *m) {
@@ -371,9 +376,9 @@ void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instanc
         c.before_ns[j + 1] = (double)total;
         longest = rp_max_u64(longest, p->time_ns[j]);
     }
-    m->time_scale = 2 * scale_of((double)longest);
-    m->byte_scale = 1024 * scale_of((double)p->limit_bytes);
     c.slack_ns = horizon_ns > total ? (double)(horizon_ns - total) : 0;
+    m->time_scale = 2 * scale_of(fmax((double)longest, c.slack_ns / MAX_SPAN));
+    m->byte_scale = 1024 * scale_of((double)p->limit_bytes);
     m->span = c.slack_ns * m->time_scale;
     m->fixed_cost = (double)total * m->time_scale;
     m->since_start = rp_calloc((size_t)p->n_ops + 1, sizeof *m->since_start);
