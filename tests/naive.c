@@ -190,8 +190,7 @@ static bool collect_move(struct naive *v, size_t step) {
     return ok && here == NULL && current(v, x, step);
 }
 
-/* Lifetimes that share a step share no byte, and all end within `capacity`. On the device
- * an empty tensor takes no space; on the host it must at least not lie inside another. */
+/* Lifetimes that share a step share no byte, and all end within `capacity`. */
 static bool do_not_overlap(const struct naive *v, const struct lifetimes *s,
                            wide capacity) {
     for (size_t a = 0; v->p->addressed && a < s->n; a++) {
@@ -201,7 +200,7 @@ static bool do_not_overlap(const struct naive *v, const struct lifetimes *s,
         for (size_t b = 0; b < a; b++) {
             const struct lifetime *q = &s->at[b];
             bool together = p->born < q->dies && q->born < p->dies;
-            bool empty = s == &v->device && (p->lo == p->hi || q->lo == q->hi);
+            bool empty = p->lo == p->hi || q->lo == q->hi;
             if (together && !empty && p->lo < q->hi && q->lo < p->hi)
                 return false;
         }

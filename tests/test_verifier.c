@@ -143,8 +143,7 @@ static void tensors_without_bytes_take_no_memory(void) {
     rp_expect_plan_of(empty, EMPTY,
                       "{'run':0,'at':[0]},{'run':1,'at':[4]},{'swap_out':0,'host_at':0},"
                       "{'swap_out':1,'host_at':4}",
-                      "steps[3]: the host copy of tensor 1 \"q\": bytes 4..4 overlap "
-                      "tensor 0 \"p\" at 0..8");
+                      NULL);
     rp_expect_plan_of(empty, EMPTY,
                       "{'run':0,'at':[0]},{'run':1,'at':[4]},{'swap_out':1,'host_at':0},"
                       "{'swap_out':0,'host_at':0}",

@@ -79,11 +79,7 @@ static rp_rc check_range(struct rp_plan_state *w, const char *what, uint64_t at,
         return rp_reject_step(w,
                               "%s: %" PRIu64 " bytes at %" PRIu64 " end beyond %s %" PRIu64,
                               what, size, at, capacity_name, capacity);
-    /* An empty range of the arena overlaps nothing. A range of the host slab, even an empty
-     * one, may touch another but not lie inside it. */
-    const struct rp_byte_range *other = NULL;
-    if (size > 0 || in_use == &w->slab)
-        other = rp_range_set_conflict(in_use, at, at + size);
+    const struct rp_byte_range *other = rp_range_set_conflict(in_use, at, at + size);
     if (other != NULL)
         return rp_reject_step(w,
                               "%s: bytes %" PRIu64 "..%" PRIu64 " overlap " RP_TENSOR
@@ -102,8 +98,7 @@ rp_rc rp_allocate_device(struct rp_plan_state *w, uint32_t x, uint64_t at) {
             check_range(w, what, at, size, &w->arena, "arena_bytes", w->p->arena_bytes);
         if (rc != RP_OK)
             return rc;
-        if (size > 0)
-            rp_range_set_add(&w->arena, (struct rp_byte_range){at, at + size, x});
+        rp_range_set_add(&w->arena, (struct rp_byte_range){at, at + size, x});
         w->v->arena_used_bytes = rp_max_u64(w->v->arena_used_bytes, at + size);
     }
     w->tensors[x].on_device = true;

@@ -22,10 +22,12 @@ static size_t first_after(const struct rp_range_set *s, uint64_t lo) {
 const struct rp_byte_range *rp_range_set_conflict(const struct rp_range_set *s, uint64_t lo,
                                                   uint64_t hi) {
     size_t k = first_after(s, lo);
-    return k < s->n && s->at[k].lo < hi ? &s->at[k] : NULL;
+    return lo < hi && k < s->n && s->at[k].lo < hi ? &s->at[k] : NULL;
 }
 
 void rp_range_set_add(struct rp_range_set *s, struct rp_byte_range range) {
+    if (range.lo == range.hi)
+        return;
     size_t k = first_after(s, range.lo);
     rp_push(s, range);
     memmove(&s->at[k + 1], &s->at[k], (s->n - 1 - k) * sizeof *s->at);

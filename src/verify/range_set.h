@@ -20,12 +20,12 @@ struct rp_range_set {
     size_t n, cap;
 };
 
-/* A range that shares a byte with lo..hi. If lo == hi, a range with lo inside it, not at
- * its ends. NULL if there is none. The pointer is valid until the set changes. */
+/* A range that shares a byte with lo..hi; NULL if there is none. The pointer is valid until
+ * the set changes. */
 const struct rp_byte_range *rp_range_set_conflict(const struct rp_range_set *s, uint64_t lo,
                                                   uint64_t hi);
 
-/* `range` must have no conflict. */
+/* `range` must have no conflict. An empty one is not kept. */
 void rp_range_set_add(struct rp_range_set *s, struct rp_byte_range range);
 
 /* Removes the range that begins at `lo` and is not empty. It must be there. */
