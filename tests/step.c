@@ -84,8 +84,9 @@ void rp_step_run_all(struct rp_step_run *s) {
 }
 
 void rp_step_run_forward(struct rp_step_run *s) {
-    for (uint32_t i = 0; i < s->g->n_ops && s->g->ops[i].phase == RP_FORWARD; i++)
-        rp_step_run_op(s, i);
+    for (uint32_t i = 0; i < s->g->n_ops; i++)
+        if (s->g->ops[i].phase == RP_FORWARD)
+            rp_step_run_op(s, i);
 }
 
 void rp_step_close(struct rp_step_run *s) {

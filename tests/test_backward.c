@@ -84,6 +84,14 @@ static void gradients_of_every_network_agree_with_differences(void) {
     rp_net_all_tiny(agrees_with_differences);
 }
 
+/* The sums of two micro-batches are the gradients of the mean of their losses. */
+static void sums_over_micro_batches_agree_with_differences(void) {
+    struct rp_zoo_options o = rp_net_tiny();
+    o.micro_batches = 2;
+    o.batch = 4;
+    rp_net_all_with(o, agrees_with_differences);
+}
+
 /* ---- one layer, every element ---- */
 
 static double loss_with(struct rp_step_run *s, double *element, double value) {
@@ -178,4 +186,5 @@ void suite_backward(void) {
     RP_TEST(every_op_kind_with_a_kernel_has_a_test_case);
     RP_TEST(half_precision_changes_the_loss_of_every_network_little);
     RP_TEST(gradients_of_every_network_agree_with_differences);
+    RP_TEST(sums_over_micro_batches_agree_with_differences);
 }
