@@ -46,8 +46,16 @@ rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t size,
     return RP_OK;
 }
 
-/* True if a plan of this size may fit: the largest working set is within the budget. A size
- * that no graph file can hold does not fit. */
+/* Is there room for all sources, on the host for those whose home it is? */
+static bool sources_may_fit(const struct rp_policy_options *o, const struct rp_graph *g) {
+    const uint64_t bytes = rp_source_bytes(g);
+    const uint64_t excess = bytes > o->budget_bytes ? bytes - o->budget_bytes : 0;
+    return rp_bytes_at_home_on_device(g) <= o->budget_bytes &&
+           bytes - g->fixed_bytes <= o->host_bytes && excess <= o->host_bytes;
+}
+
+/* True if a plan of this size may fit: there is room for the sources, and the largest
+ * working set is within the budget. A size that no graph file can hold does not fit. */
 static bool may_fit(const struct rp_maxbatch_options *o, uint64_t size) {
     struct rp_graph g;
     struct rp_instance p;
@@ -55,10 +63,10 @@ static bool may_fit(const struct rp_maxbatch_options *o, uint64_t size) {
     uint32_t op;
     if (rp_maxbatch_graph(o, size, &g, &ignored) != RP_OK)
         return false;
-    bool fits = g.fixed_bytes <= o->policy_options.budget_bytes;
+    bool fits = sources_may_fit(&o->policy_options, &g);
     if (fits) {
-        rp_instance_init(&p, &g, o->policy_options.budget_bytes,
-                         o->policy_options.addressed, NULL);
+        rp_instance_init_homes(&p, &g, o->policy_options.budget_bytes,
+                               o->policy_options.addressed, NULL);
         if (!o->policy_options.no_swap)
             rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
         fits = rp_instance_floor(&p, &op) <= p.limit_bytes;
@@ -68,13 +76,15 @@ static bool may_fit(const struct rp_maxbatch_options *o, uint64_t size) {
     return fits;
 }
 
+/* Keep-all leaves all sources on the device, so none may have its home on the host. */
 static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t size) {
     struct rp_graph g;
     struct rp_err ignored = {{0}};
     if (rp_maxbatch_graph(o, size, &g, &ignored) != RP_OK)
         return false;
-    bool fits = rp_keep_all_bytes(&g, o->policy_options.addressed) <=
-                o->policy_options.budget_bytes;
+    bool fits = !rp_any_home(&g, RP_HOME_HOST) &&
+                rp_keep_all_bytes(&g, o->policy_options.addressed) <=
+                    o->policy_options.budget_bytes;
     rp_graph_fini(&g);
     return fits;
 }

@@ -40,7 +40,7 @@ rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t size,
 /* The largest size for which keep-all fits; 0 if not even the smallest does. */
 uint64_t rp_maxbatch_keep_all(const struct rp_maxbatch_options *o);
 
-/* The largest size whose largest working set is within the budget: none above has a plan.
+/* The largest size whose sources and largest working set find room: none above has a plan.
  * `from` is the smallest or more; 0 if not even that one is. */
 uint64_t rp_maxbatch_possible(const struct rp_maxbatch_options *o, uint64_t from);
 

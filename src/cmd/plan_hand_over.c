@@ -29,20 +29,23 @@ bool rp_plan_hand_over(const struct rp_plan *from, const struct rp_graph *g,
     struct rp_verdict v;
     struct rp_err ignored = {{0}};
     *to = (struct rp_plan){0};
-    if (g->fixed_bytes > o->budget_bytes || !has_ops_of(from, g))
+    if (!has_ops_of(from, g))
         return false;
     rp_plan_restate(from, false, o->budget_bytes, to);
+    const uint64_t fixed_bytes = rp_plan_fixed_bytes(to, g);
+    if (fixed_bytes > o->budget_bytes)
+        return false;
     free(to->graph_name);
     free(to->graph_sha256);
     to->graph_name = rp_strdup(g->name);
     to->graph_sha256 = rp_strdup(g->sha256);
     to->notes = json_incref(from->notes);
     if (rp_plan_fill_claims(g, to, &ignored) != RP_OK ||
-        g->fixed_bytes + to->arena_bytes > o->budget_bytes)
+        fixed_bytes + to->arena_bytes > o->budget_bytes)
         return false;
     if (o->addressed) {
-        rp_assign_addresses(g, to, o->budget_bytes - g->fixed_bytes, PACK_WORK, true,
-                            o->stop, NULL);
+        rp_assign_addresses(g, to, o->budget_bytes - fixed_bytes, PACK_WORK, true, o->stop,
+                            NULL);
         if (rp_plan_fill_claims(g, to, &ignored) != RP_OK)
             return false;
     }
