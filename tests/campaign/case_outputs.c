@@ -77,6 +77,20 @@ static void run_program(struct cam_case *c) {
     free(command);
 }
 
+/* How the step ends, and where its parameters live. */
+static void draw_training(struct cam_case *c, struct cam_line *line) {
+    static const char *const optimizers[] = {"none", "sgd", "momentum", "adam", "adamw"};
+    static const char *const types[] = {"f32", "f16", "bf16"};
+    static const char *const places[] = {"device", "host", "any"};
+    cam_word(line, "--optimizer=%s", optimizers[rp_rng_below(&c->r, 5)]);
+    cam_word(line, "--dtype=%s", types[rp_rng_below(&c->r, 3)]);
+    cam_word(line, "--state-home=%s", places[rp_rng_below(&c->r, 3)]);
+    if (rp_rng_percent(&c->r, 30))
+        cam_word(line, "--param-home=%s", places[rp_rng_below(&c->r, 3)]);
+    if (rp_rng_percent(&c->r, 30))
+        cam_word(line, "--micro-batches=2");
+}
+
 static bool network_graph(struct cam_case *c) {
     static const char *const networks[] = {"vgg16",        "resnet18",   "unet",
                                            "bert-base",    "gpt2",       "lstm-lm",
@@ -86,6 +100,8 @@ static bool network_graph(struct cam_case *c) {
     cam_begin(c, &zoo, "zoo");
     cam_word(&zoo, "%s", networks[rp_rng_below(&c->r, 8)]);
     cam_word(&zoo, "--tiny");
+    if (rp_rng_percent(&c->r, 60))
+        draw_training(c, &zoo);
     cam_word(&zoo, "-oz.json");
     cam_begin(c, &profile, "profile");
     cam_word(&profile, "z.json");
