@@ -53,7 +53,7 @@ const char *rp_zoo_dtype_name(size_t i) {
 }
 
 const char *rp_zoo_optimizer_name(size_t i) {
-    return i <= RP_ADAMW ? rp_optimizer_word[i] : NULL;
+    return i < RP_N_OPTIMIZERS ? rp_optimizer_word[i] : NULL;
 }
 
 const char *rp_zoo_home_name(size_t i) {

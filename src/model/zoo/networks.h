@@ -22,8 +22,15 @@
 enum rp_dtype { RP_F32, RP_F16, RP_BF16, RP_I32 };
 extern const char *const rp_dtype_word[4];
 
-enum rp_optimizer { RP_NO_OPTIMIZER, RP_SGD, RP_MOMENTUM, RP_ADAM, RP_ADAMW };
-extern const char *const rp_optimizer_word[5]; /* "none", then its op kind (docs/ops.md) */
+enum rp_optimizer {
+    RP_NO_OPTIMIZER,
+    RP_SGD,
+    RP_MOMENTUM,
+    RP_ADAM,
+    RP_ADAMW,
+    RP_N_OPTIMIZERS
+};
+extern const char *const rp_optimizer_word[RP_N_OPTIMIZERS]; /* "none", then op kinds */
 
 /* Set all of them to their defaults with rp_zoo_options_init, then change some. */
 struct rp_zoo_options {

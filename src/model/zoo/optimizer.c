@@ -4,7 +4,8 @@
 
 #include "base/mem.h"
 
-const char *const rp_optimizer_word[5] = {"none", "sgd", "momentum", "adam", "adamw"};
+const char *const rp_optimizer_word[RP_N_OPTIMIZERS] = {"none", "sgd", "momentum", "adam",
+                                                        "adamw"};
 
 /* At most two moments and the f32 copy, beside the parameter. */
 enum { MAX_UPDATES = 4 };
