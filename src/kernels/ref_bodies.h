@@ -11,6 +11,7 @@
 #include "kernels/ref_conv.h"
 
 #include "kernels/ref_cells.h"
+#include "kernels/ref_optimizers.h"
 #include "kernels/ref_pool.h"
 #include "kernels/ref_products.h"
 

@@ -76,5 +76,3 @@ EACH(lstm_cell_grad, a->batch * a->n) {
     if (a->n_out > 1)
         OUT(1)[i] = put(s * x.f);
 }
-
-#include "kernels/ref_optimizers.h"
