@@ -71,15 +71,19 @@ static struct rp_plan plan_with(const struct rp_graph *g, const char *policy,
     return plan;
 }
 
-static struct rp_graph tiny(const char *name, enum rp_dtype dtype) {
-    struct rp_zoo_options o = rp_net_tiny();
+static struct rp_graph tiny_with(const char *name, struct rp_zoo_options o) {
     struct rp_err err = {{0}};
-    o.dtype = dtype;
     struct rp_graph g = rp_net_build(name, o);
     const rp_rc rc = rp_cost_apply(&g, rp_device_find("v100-16g"), "g", &err);
     CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
     set_digest(&g);
     return g;
+}
+
+static struct rp_graph tiny(const char *name, enum rp_dtype dtype) {
+    struct rp_zoo_options o = rp_net_tiny();
+    o.dtype = dtype;
+    return tiny_with(name, o);
 }
 
 /* ---- every family ---- */
@@ -284,6 +288,39 @@ static void random_plans_with_updates_replay_bit_for_bit(void) {
     }
 }
 
+/* Networks of the zoo with every kind of update. What may live on the host is there in about
+ * half of all cases. */
+static void networks_train_with_their_state_on_the_host(void) {
+    static const struct {
+        const char *network;
+        enum rp_optimizer optimizer;
+        enum rp_dtype dtype;
+        uint64_t micro_batches;
+    } cases[] = {{"gpt2", RP_ADAMW, RP_F32, 1},
+                 {"gpt2", RP_ADAM, RP_BF16, 2},
+                 {"lstm-lm", RP_SGD, RP_F16, 1},
+                 {"resnet50", RP_MOMENTUM, RP_F32, 2}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct rp_zoo_options o = rp_net_tiny();
+        struct rp_ref_replay done;
+        struct rp_err err = {{0}};
+        struct rp_plan p;
+        o.optimizer = cases[k].optimizer;
+        o.dtype = cases[k].dtype;
+        o.micro_batches = cases[k].micro_batches;
+        o.state_home = o.param_home = RP_HOME_ANY;
+        struct rp_graph g = tiny_with(cases[k].network, o);
+        rp_gen_plan(k, &g, true, &p);
+        CU_ASSERT_TRUE(p.homes.n > 10);
+        CU_ASSERT_EQUAL(replay(&g, &p, false, &done, &err), RP_OK);
+        CU_ASSERT_STRING_EQUAL(err.msg, "");
+        if (err.msg[0] != '\0')
+            printf("%s: %s\n", cases[k].network, err.msg);
+        rp_plan_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
 /* Runs the tables, which somebody has spoiled, and expects this difference. */
 static void differs(struct rp_replay_tables *t, const char *message) {
     struct rp_ref_replay done;
@@ -405,6 +442,7 @@ void suite_ref_replay(void) {
     RP_TEST(training_steps_go_on_with_what_was_updated);
     RP_TEST(each_training_step_changes_the_weights);
     RP_TEST(random_plans_with_updates_replay_bit_for_bit);
+    RP_TEST(networks_train_with_their_state_on_the_host);
     RP_TEST(a_stale_host_copy_is_seen);
     RP_TEST(an_op_against_the_wrong_version_is_seen);
     RP_TEST(an_update_of_the_wrong_content_is_seen);
