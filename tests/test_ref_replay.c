@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "emit/runtime/expected.h"
 #include "fixture.h"
 #include "gen.h"
 #include "model/cost.h"

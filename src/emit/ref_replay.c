@@ -1,5 +1,7 @@
 #include "emit/ref_replay.h"
 
+#include "emit/runtime/expected.h"
+
 static const struct {
     enum replay_order order;
     const char *text; /* completes "replay, copies ..." */

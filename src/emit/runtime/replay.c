@@ -5,193 +5,9 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#define ALIGNMENT 512 /* of memory, as on a GPU */
-#define POISON 0xff   /* a float of these bytes is NaN */
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Allocates exactly `bytes`, so that memory checkers see accesses beyond. */
-static char *allocate(uint64_t bytes) {
-    void *at = NULL;
-    if (bytes > SIZE_MAX / 2 || posix_memalign(&at, ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
-        return NULL;
-    memset(at, POISON, bytes);
-    return at;
-}
-
-/* ---- tables ---- */
-
-static void call(const struct replay_op *op, const void *const *in, void *const *out) {
-    ((rp_kernel_fn *)op->run)(op->args, in, out);
-}
-
-static uint32_t max_operands(const struct replay_program *p) {
-    uint32_t max = 1;
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        if (p->ops[i].n_in + p->ops[i].n_out > max)
-            max = p->ops[i].n_in + p->ops[i].n_out;
-    return max;
-}
-
-static size_t n_ends(const struct replay_program *p) {
-    if (p->n_ops == 0)
-        return 0;
-    const struct replay_op *last = &p->ops[p->n_ops - 1];
-    return (size_t)last->ends + last->n_in + last->n_out;
-}
-
-static bool is_source(const struct replay_program *p, uint32_t x) {
-    return p->tensors[x].fill != REPLAY_NO_FILL;
-}
-
-static void fill_source(const struct replay_program *p, uint32_t x, void *to) {
-    rp_fill_values(&p->fills[p->tensors[x].fill], to);
-}
-
-static uint64_t checksum(const struct replay_program *p, uint32_t x, const void *at) {
-    return rp_checksum(at, p->tensors[x].bytes);
-}
-
-/* updated[x]: x is a source that an op writes. False if there is none. */
-static bool find_updated(const struct replay_program *p, bool *updated) {
-    bool any = false;
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        for (uint32_t k = p->ops[i].n_in; k < p->ops[i].n_in + p->ops[i].n_out; k++) {
-            const uint32_t x = p->ends[p->ops[i].ends + k];
-            updated[x] = is_source(p, x);
-            any |= updated[x];
-        }
-    return any;
-}
-
-uint32_t replay_usual_steps(const struct replay_program *p) {
-    bool *updated = calloc(p->n_tensors + (size_t)1, sizeof *updated);
-    const bool any = updated == NULL || find_updated(p, updated);
-    free(updated);
-    return any ? 2 : 1;
-}
-
-/* ---- expected checksums ---- */
-
-struct reference {
-    const struct replay_program *p;
-    struct replay_expected *t;
-    void **at;             /* per tensor: its storage, or NULL */
-    const void **operands; /* of the op that runs */
-    uint32_t *last;        /* per tensor: the last op with this operand */
-};
-
-static bool reference_init(struct reference *r) {
-    const struct replay_program *p = r->p;
-    r->at = calloc(p->n_tensors + (size_t)1, sizeof *r->at);
-    r->last = calloc(p->n_tensors + (size_t)1, sizeof *r->last);
-    r->operands = calloc(max_operands(p), sizeof *r->operands);
-    if (r->at == NULL || r->last == NULL || r->operands == NULL)
-        return false;
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        for (uint32_t k = 0; k < p->ops[i].n_in + p->ops[i].n_out; k++)
-            r->last[p->ends[p->ops[i].ends + k]] = i;
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
-        if (!is_source(p, x))
-            continue;
-        r->at[x] = allocate(p->tensors[x].bytes);
-        if (r->at[x] == NULL)
-            return false;
-        fill_source(p, x, r->at[x]);
-        r->t->left[x] = checksum(p, x, r->at[x]);
-    }
-    return true;
-}
-
-static void reference_fini(struct reference *r) {
-    for (uint32_t x = 0; r->at != NULL && x < r->p->n_tensors; x++)
-        free(r->at[x]);
-    free(r->at);
-    free(r->last);
-    free(r->operands);
-}
-
-static bool allocate_outputs(struct reference *r, const struct replay_op *op) {
-    for (uint32_t k = op->n_in; k < op->n_in + op->n_out; k++) {
-        const uint32_t x = r->p->ends[op->ends + k];
-        if (is_source(r->p, x))
-            continue;
-        r->at[x] = allocate(r->p->tensors[x].bytes);
-        if (r->at[x] == NULL)
-            return false;
-    }
-    return true;
-}
-
-/* After its last op a tensor is not needed in this step. */
-static void free_unneeded(struct reference *r, uint32_t i) {
-    const struct replay_op *op = &r->p->ops[i];
-    for (uint32_t k = 0; k < op->n_in + op->n_out; k++) {
-        const uint32_t x = r->p->ends[op->ends + k];
-        if (r->last[x] == i && !is_source(r->p, x)) {
-            free(r->at[x]);
-            r->at[x] = NULL;
-        }
-    }
-}
-
-static bool run_once(struct reference *r, uint32_t i, uint64_t *made, uint64_t *left) {
-    const struct replay_op *op = &r->p->ops[i];
-    const uint32_t *ends = &r->p->ends[op->ends];
-    if (!allocate_outputs(r, op))
-        return false;
-    for (uint32_t k = 0; k < op->n_in + op->n_out; k++)
-        r->operands[k] = r->at[ends[k]];
-    const uint64_t before = now_ns();
-    call(op, r->operands, (void *const *)(const void *)(r->operands + op->n_in));
-    r->t->time_ns += now_ns() - before;
-    for (uint32_t k = op->n_in; k < op->n_in + op->n_out; k++)
-        made[op->ends + k] = left[ends[k]] = checksum(r->p, ends[k], r->at[ends[k]]);
-    free_unneeded(r, i);
-    return true;
-}
-
-static bool run_each_once(struct reference *r) {
-    const struct replay_program *p = r->p;
-    uint64_t *made = r->t->made, *left = r->t->left;
-    for (uint32_t step = 0; step < r->t->n_steps; step++) {
-        for (uint32_t i = 0; i < p->n_ops; i++)
-            if (!run_once(r, i, made, left))
-                return false;
-        made += n_ends(p);
-        left += p->n_tensors;
-        if (step + 1 < r->t->n_steps)
-            memcpy(left, left - p->n_tensors, p->n_tensors * sizeof *left);
-    }
-    r->t->time_ns /= r->t->n_steps;
-    return true;
-}
-
-bool replay_expected_build(const struct replay_program *p, uint32_t n_steps,
-                           struct replay_expected *t) {
-    struct reference r = {.p = p, .t = t};
-    const size_t n = n_steps;
-    *t = (struct replay_expected){n_steps, calloc(n * n_ends(p) + 1, sizeof *t->made),
-                                  calloc(n * p->n_tensors + 1, sizeof *t->left), 0};
-    const bool good =
-        t->made != NULL && t->left != NULL && reference_init(&r) && run_each_once(&r);
-    reference_fini(&r);
-    return good;
-}
-
-void replay_expected_fini(struct replay_expected *t) {
-    free(t->made);
-    free(t->left);
-    *t = (struct replay_expected){0, NULL, NULL, 0};
-}
+#include "expected.h"
+#include "program.h"
 
 /* ---- synchronization ---- */
 
@@ -432,6 +248,14 @@ static bool load_sources(struct machine *m) {
     return true;
 }
 
+static void find_updated(struct machine *m) {
+    for (uint32_t i = 0; i < m->p->n_ops; i++) {
+        const struct replay_op *op = &m->p->ops[i];
+        for (uint32_t e = op->ends + op->n_in; e < op->ends + op->n_in + op->n_out; e++)
+            m->updated[m->p->ends[e]] = is_source(m->p, m->p->ends[e]);
+    }
+}
+
 static bool machine_init(struct machine *m) {
     const size_t n = m->p->n_tensors + (size_t)1;
     m->arena = allocate(m->s->arena_bytes);
@@ -445,7 +269,7 @@ static bool machine_init(struct machine *m) {
     if (m->arena == NULL || m->slab == NULL || m->done == NULL || m->sources == NULL ||
         m->fixed == NULL || m->updated == NULL)
         return false;
-    find_updated(m->p, m->updated);
+    find_updated(m);
     return load_sources(m);
 }
 

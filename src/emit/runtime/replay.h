@@ -100,23 +100,7 @@ struct replay_program {
  */
 enum replay_order { REPLAY_FREELY, REPLAY_COPIES_FIRST, REPLAY_COPIES_LAST };
 
-/* How many training steps tell a right plan from a wrong one: 2 if ops update sources, so
- * that the second step sees what the first has left, else 1. */
-uint32_t replay_usual_steps(const struct replay_program *p);
-
-/* The checksums that tensors must have in each training step. They come from running each
- * op once a step, with separate storage for each tensor. */
-struct replay_expected {
-    uint32_t n_steps;
-    uint64_t *made;   /* per step and index of program.ends: what an op writes there */
-    uint64_t *left;   /* per step and tensor: the last of these, or a source as it began */
-    uint64_t time_ns; /* of a step, on average */
-};
-/* n_steps is at least 1. False if memory is lacking. Call replay_expected_fini in any case.
- */
-bool replay_expected_build(const struct replay_program *p, uint32_t n_steps,
-                           struct replay_expected *t);
-void replay_expected_fini(struct replay_expected *t);
+struct replay_expected; /* expected.h */
 
 struct replay_result {
     uint64_t n_checked; /* comparisons: what ops write, and what there is at the end */

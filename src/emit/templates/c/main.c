@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expected.h"
 #include "replay.h"
 
 extern const struct replay_program program;
