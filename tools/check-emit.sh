@@ -1,6 +1,7 @@
 #!/bin/bash
 # check-emit.sh: checks emitted programs. Programs for the CPU are built and run, in f32 and
-# f16, with recomputation and copies; one with a wrong plan must report it. The program for a
+# f16, with recomputation and copies; one with a wrong plan must report it. One trains a small
+# GPT for 100 steps, with its parameters and the optimizer's state on the host. The program for a
 # GPU is run with stand-ins for CUDA. That of ResNet-50 at full size must have less than a
 # megabyte of source, and is compiled if nvcc and cuDNN are installed.
 set -u
@@ -57,6 +58,38 @@ try "emit into the same folder" emit c c
 try "it compiles without warnings" compile c
 try "the replay is equal" agrees c
 
+# A plan of GPT-2's smallest shape with AdamW. Parameters in f16, their f32 copies and the
+# moments live on the host and come in and go out in each step.
+plan_training() {
+    "$build/remat-plan" zoo gpt2 --tiny --dtype f16 --optimizer adamw --state-home host -q \
+        -o "$tmp/g.json" &&
+        "$build/remat-plan" profile --device v100-16g -q -o "$tmp/p.json" "$tmp/g.json" &&
+        "$build/remat-plan" solve -b 60% --time-limit 0.2 --ignore-clock -q \
+            -o "$tmp/plan.json" "$tmp/p.json" &&
+        grep -q '"homes"' "$tmp/plan.json"
+}
+# Parameters and state are compared after each of so many steps.
+trains() { # FOLDER ARGUMENTS-OF-REPLAY...
+    local folder=$1
+    shift
+    "$tmp/$folder/replay" "$@" >"$tmp/output" &&
+        grep -q "\"equal\":true,.*\"training_steps\":${*: -1}," "$tmp/output"
+}
+# Sends all copies to the host to one place, so that host copies are not brought up to date.
+spoil() { # FOLDER
+    sed -i -E '/plan_steps\[\]/,/};/ s/^SWAP_OUT\(([0-9]+, [0-9]+u), [0-9]+u,/SWAP_OUT(\1, 0,/' \
+        "$tmp/$1/plan.c"
+}
+try "plan a small GPT with its state on the host" plan_training
+rm -f "$tmp/c/plan.c" "$tmp/c/plan.o"
+try "emit the training" emit c c
+try "it compiles without warnings" compile c
+try "100 training steps are equal" trains c 100
+spoil c
+try "a program with stale host copies compiles" compile c
+try "its replay reports the error" bash -c "! '$tmp/c/replay' >'$tmp/output' && \
+    grep -q '\"equal\":false,\"wrong\":\"training step 1: ' '$tmp/output'"
+
 # Builds the program for a GPU with stand-ins for CUDA (tests/cuda/emulated).
 emulate() {
     local flags=(-O1 -w -ffp-contract=off -Itests/cuda/emulated -Itests -I"$tmp/gpu")
@@ -78,6 +111,19 @@ if command -v "${CXX:-g++}" >/dev/null; then
     sed -i -E '/plan_steps\[\]/,/};/ s/^(RUN.*), 1, 0\),$/\1, 0, 0),/' "$tmp/gpu/plan.c"
     try "a program without these waits compiles" emulate
     LATE=1 try "its replay reports the error" bash -c "! '$tmp/gpu/replay' >'$tmp/output' &&
+        grep -q '\"equal\":false,' '$tmp/output'"
+fi
+
+if command -v "${CXX:-g++}" >/dev/null; then
+    try "plan the training again" plan_training
+    try "emit it for a GPU" emit cuda gpu
+    try "it compiles with stand-ins for CUDA" emulate
+    try "training steps are equal with early copies" trains gpu 1 5
+    LATE=1 try "training steps are equal with late copies" trains gpu 1 5
+    try "they are equal as a CUDA graph" grep -q '"graph_equal":true' "$tmp/output"
+    spoil gpu
+    try "a program with stale host copies compiles" emulate
+    try "its replay reports the error" bash -c "! '$tmp/gpu/replay' >'$tmp/output' &&
         grep -q '\"equal\":false,' '$tmp/output'"
 fi
 
