@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "emit/runtime/expected.h"
-#include "fixture.h"
 #include "gen.h"
 #include "model/cost.h"
 #include "model/zoo/registry.h"
@@ -173,124 +172,89 @@ static void recomputed_batch_norm_updates_no_statistics(void) {
 
 /* ---- updates, and sources on the host ---- */
 
-#define T(name, kind, more)                                                                \
-    "{'name':'" name "','bytes':64,'kind':'" kind "','dtype':'f32','shape':[16]" more "}"
-#define OP(name, kind, inputs, outputs, more)                                              \
-    "{'name':'" name "','kind':'" kind "','inputs':[" inputs "],'outputs':[" outputs       \
-    "],'time_ns':1000" more "}"
 /* y = x w, z = tanh y, and w is updated by AdamW with the gradient of z. Then r reads it
  * again. w, m and v live on the host, and x may. */
-static const char trained[] =
-    "{'format':'remat-graph','version':2,'name':'trained','time_source':'imported:test',"
-    "'device':{'alignment_bytes':64,'h2d_bytes_per_s':1000000000,"
-    "'d2h_bytes_per_s':1000000000},'tensors':[" T("x", "input", ",'home':'any'") "," T("w", "parameter", ",'home':'host'") "," T("m", "state", ",'home':'host'") "," T(
-        "v", "state",
-        ",'home':'host'") ","
-                          "{'name':'step','bytes':4,'kind':'state','dtype':'i32','shape':["
-                          "1]}," T("y", "activation", "") "," T("z", "activation", "") "," T("gy", "gradient", "") "," T("gw", "gradient", "") "," T("end", "activation", "") "],'ops':[" OP(
-                              "count", "count_step",
-                              "", "",
-                              ",'updates':[4]") "," OP("f", "mul", "0,1", "5",
-                                                       "") "," OP("t", "tanh", "5", "6",
-                                                                  "") "," OP("gt",
-                                                                             "tanh_grad",
-                                                                             "0,6", "7",
-                                                                             "") "," OP("g"
-                                                                                        "f",
-                                                                                        "mu"
-                                                                                        "l",
-                                                                                        "7,"
-                                                                                        "0",
-                                                                                        "8",
-                                                                                        "") "," OP("u",
-                                                                                                   "adamw",
-                                                                                                   "8,4",
-                                                                                                   "",
-                                                                                                   ",'updates':[1,2,3],'attrs':{'lr':0.1,'beta1':0.9,"
-                                                                                                   "'beta2':0.999,'eps':1e-8,'weight_decay':0.1}") "," OP("r",
-                                                                                                                                                          "mul",
-                                                                                                                                                          "0,1",
-                                                                                                                                                          "9",
-                                                                                                                                                          "") "],'keep':[6,9]}";
+static const char training[] = "tests/data/verify/training.json";
+static const char on_host[] = "tests/data/verify/training_on_host.json";
+enum { M_IN = 5, U = 8, W_OUT = 9, R = 12 }; /* steps of that plan */
 
-#define TRAINED_SIZES                                                                      \
-    "'budget_bytes':768,'addressed':true,'arena_bytes':512,'host_bytes':256,"              \
-    "'homes':[{'tensor':1,'host_at':0},{'tensor':2,'host_at':64},"                         \
-    "{'tensor':3,'host_at':128}]"
-enum { U = 8, W_OUT = 9, R = 12 }; /* steps */
-static const char trained_steps[] =
-    "{'swap_in':1,'at':0},{'run':0},{'run':1,'at':[64]},{'run':2,'at':[128]},"
-    "{'run':3,'at':[192]},{'swap_in':2,'at':256},{'swap_in':3,'at':320},"
-    "{'run':4,'at':[384]},{'run':5},{'swap_out':1,'host_at':0},{'swap_out':2,'host_at':64},"
-    "{'swap_out':3,'host_at':128},{'run':6,'at':[448]}";
+/* A graph, a plan for it, and both as tables. */
+struct trained {
+    struct rp_graph g;
+    struct rp_plan p;
+    struct rp_err err;
+    struct rp_replay_tables t;
+};
 
-/* Opens the graph above with the plan above. */
-static void open_trained(struct rp_world *w, struct rp_replay_tables *t) {
-    rp_world_open(w, trained, TRAINED_SIZES, trained_steps);
-    set_digest(&w->g);
-    strcpy(w->p.graph_sha256, w->g.sha256);
-    CU_ASSERT_EQUAL(rp_verify(&w->g, &w->p, &w->v, &w->err), RP_OK);
-    remat *r = load_libremat(&w->g, &w->p);
-    CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&w->g, r, "g", 0, 0, t, &w->err), RP_OK);
+static void open_trained(struct trained *w) {
+    struct rp_verdict v;
+    *w = (struct trained){0};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_load(training, &w->g, &w->err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(rp_plan_load(on_host, &w->p, &w->err), RP_OK);
+    CU_ASSERT_EQUAL(rp_verify(&w->g, &w->p, &v, &w->err), RP_OK);
+    remat *r = remat_load(training, on_host, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&w->g, r, "g", 0, 0, &w->t, &w->err),
+                          RP_OK);
     remat_close(r);
 }
 
-static void close_trained(struct rp_world *w, struct rp_replay_tables *t) {
-    rp_replay_tables_fini(t);
-    rp_world_close(w);
+static void close_trained(struct trained *w) {
+    rp_replay_tables_fini(&w->t);
+    rp_plan_fini(&w->p);
+    rp_graph_fini(&w->g);
 }
 
 static void training_steps_go_on_with_what_was_updated(void) {
     static const uint32_t asked[] = {0, 1, 3}, run[] = {2, 1, 3};
-    struct rp_world w;
-    struct rp_replay_tables t;
-    open_trained(&w, &t);
+    struct trained w;
+    open_trained(&w);
     for (size_t k = 0; k < sizeof asked / sizeof asked[0]; k++) {
         struct rp_ref_replay done;
-        CU_ASSERT_EQUAL(rp_ref_replay(&t, asked[k], true, &done, &w.err), RP_OK);
+        CU_ASSERT_EQUAL(rp_ref_replay(&w.t, asked[k], true, &done, &w.err), RP_OK);
         CU_ASSERT_STRING_EQUAL(w.err.msg, "");
         CU_ASSERT_EQUAL(done.n_steps, run[k]);
         /* 5 outputs and 4 updates as they are written; 2 kept and 4 updated at the end */
         CU_ASSERT_EQUAL(done.n_checked, 3 * run[k] * (5 + 4 + 2 + 4));
     }
-    close_trained(&w, &t);
+    close_trained(&w);
 }
 
 /* The weights are other ones in each step, so the second step is no repetition. */
 static void each_training_step_changes_the_weights(void) {
-    struct rp_world w;
-    struct rp_replay_tables t;
+    struct trained w;
     struct replay_expected e;
-    open_trained(&w, &t);
-    CU_ASSERT_TRUE_FATAL(replay_expected_build(&t.program, 2, &e));
+    open_trained(&w);
+    CU_ASSERT_TRUE_FATAL(replay_expected_build(&w.t.program, 2, &e));
     for (uint32_t x = 0; x < w.g.n_tensors; x++)
         CU_ASSERT_EQUAL(e.left[x] == e.left[w.g.n_tensors + x], x == 0);
     replay_expected_fini(&e);
-    close_trained(&w, &t);
+    close_trained(&w);
 }
 
-/* Plans like trained_steps, at random, with other sources on the host. */
+/* Plans at random, with x on the host too or not. */
 static void random_plans_with_updates_replay_bit_for_bit(void) {
     uint32_t n = 60;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
-        struct rp_world w;
+        struct rp_graph g;
         struct rp_plan p;
         struct rp_ref_replay done;
-        rp_world_open(&w, trained, TRAINED_SIZES, trained_steps);
-        set_digest(&w.g);
-        rp_gen_plan(seed, &w.g, true, &p);
-        if (replay(&w.g, &p, true, &done, &w.err) != RP_OK) {
+        struct rp_err err = {{0}};
+        CU_ASSERT_EQUAL_FATAL(rp_graph_load(training, &g, &err), RP_OK);
+        set_digest(&g);
+        rp_gen_plan(seed, &g, true, &p);
+        if (replay(&g, &p, true, &done, &err) != RP_OK) {
             rp_gen_failed(seed);
-            printf("%s\n", w.err.msg);
+            printf("%s\n", err.msg);
             CU_FAIL("a plan that is not equal");
         }
         rp_plan_fini(&p);
-        rp_world_close(&w);
+        rp_graph_fini(&g);
     }
 }
 
-/* Networks of the zoo with every kind of update. What may live on the host is there in about
- * half of all cases. */
+/* Networks of the zoo with every kind of update. What may live on the host is there in
+ * about half of all cases. */
 static void networks_train_with_their_state_on_the_host(void) {
     static const struct {
         const char *network;
@@ -332,16 +296,16 @@ static void differs(struct rp_replay_tables *t, const char *message) {
         printf("%s\n", err.msg);
 }
 
-/* The new w goes to another place of the slab, so its home keeps the old one. */
+/* The new w goes to the home of m, so its own keeps the old one. */
 static void a_stale_host_copy_is_seen(void) {
-    struct rp_world w;
-    struct rp_replay_tables t;
-    open_trained(&w, &t);
-    t.plan.steps.at[W_OUT].host_at = 192;
-    differs(&t, "replay, copies as early as they may be: training step 1: at the end: the "
-                "step leaves tensor 1 \"w\": its bits differ from the un-rematerialized "
-                "run's");
-    close_trained(&w, &t);
+    struct trained w;
+    open_trained(&w);
+    w.t.plan.steps.at[W_OUT].host_at = 256;
+    differs(&w.t,
+            "replay, copies as early as they may be: training step 1: at the end: the "
+            "step leaves tensor 1 \"w\": its bits differ from the un-rematerialized "
+            "run's");
+    close_trained(&w);
 }
 
 static void exchange(struct rp_replay_tables *t, size_t i, size_t k) {
@@ -351,59 +315,56 @@ static void exchange(struct rp_replay_tables *t, size_t i, size_t k) {
 }
 
 static void an_op_against_the_wrong_version_is_seen(void) {
-    struct rp_world w;
-    struct rp_replay_tables t;
-    open_trained(&w, &t);
-    exchange(&t, U, R);
-    differs(&t, "replay, copies as early as they may be: training step 1: steps[8]: op 6 "
-                "\"r\" makes tensor 9 \"end\": its bits differ from the un-rematerialized "
-                "run's");
-    close_trained(&w, &t);
+    struct trained w;
+    open_trained(&w);
+    exchange(&w.t, U, R);
+    differs(&w.t,
+            "replay, copies as early as they may be: training step 1: steps[8]: op 6 "
+            "\"r\" makes tensor 9 \"end\": its bits differ from the un-rematerialized "
+            "run's");
+    close_trained(&w);
 }
 
-/* The copy of m comes in twice, from the home of v the second time. All is right until the
- * update, which finds the wrong moment. */
+/* Instead of m, w comes in. All is right until the update, which finds the wrong moment. */
 static void an_update_of_the_wrong_content_is_seen(void) {
-    struct rp_world w;
-    struct rp_replay_tables t;
-    open_trained(&w, &t);
-    t.plan.steps.at[5].host_at = 0;
-    differs(&t, "replay, copies as early as they may be: training step 1: steps[8]: op 5 "
-                "\"u\" updates tensor 1 \"w\": its bits differ from the un-rematerialized "
-                "run's");
-    close_trained(&w, &t);
+    struct trained w;
+    open_trained(&w);
+    w.t.plan.steps.at[M_IN].host_at = 0;
+    differs(&w.t,
+            "replay, copies as early as they may be: training step 1: steps[8]: op 5 "
+            "\"u\" updates tensor 1 \"w\": its bits differ from the un-rematerialized "
+            "run's");
+    close_trained(&w);
 }
 
 /* What a step leaves wrong on the host only the next one finds: x is not updated, so it is
  * not compared at the end. */
 static void the_second_step_sees_what_the_first_has_spoiled(void) {
-    struct rp_world w;
-    struct rp_replay_tables t;
+    static const struct rp_step x_in = {.kind = RP_SWAP_IN, .id = 0, .address = 2048};
+    static const struct rp_step y_out = {.kind = RP_SWAP_OUT, .id = 5, .address = 1024};
+    struct trained w;
     struct rp_ref_replay done;
-    struct rp_err err = {{0}};
-    rp_world_open(&w, trained,
-                  "'budget_bytes':768,'addressed':true,'arena_bytes':576,'host_bytes':256,"
-                  "'homes':[{'tensor':0,'host_at':192},{'tensor':1,'host_at':0},"
-                  "{'tensor':2,'host_at':64},{'tensor':3,'host_at':128}]",
-                  "{'swap_in':0,'at':512},{'swap_in':1,'at':0},{'run':0},"
-                  "{'run':1,'at':[64]},{'run':2,'at':[128]},{'run':3,'at':[192]},"
-                  "{'swap_in':2,'at':256},{'swap_in':3,'at':320},{'run':4,'at':[384]},"
-                  "{'swap_out':5,'host_at':256},{'run':5},{'swap_out':1,'host_at':0},"
-                  "{'swap_out':2,'host_at':64},{'swap_out':3,'host_at':128},"
-                  "{'run':6,'at':[448]}");
-    w.p.host_bytes = 320;
+    open_trained(&w);
+    rp_replay_tables_fini(&w.t);
+    rp_push(&w.p.homes, ((struct rp_plan_home){.tensor = 0, .host_at = 768}));
+    rp_push(&w.p.steps, x_in);
+    memmove(w.p.steps.at + 1, w.p.steps.at, (w.p.steps.n - 1) * sizeof *w.p.steps.at);
+    w.p.steps.at[0] = x_in;
+    rp_push(&w.p.steps, y_out);
+    w.p.arena_bytes = 2304;
+    w.p.host_bytes = 1280;
     set_digest(&w.g);
     strcpy(w.p.graph_sha256, w.g.sha256);
     remat *r = load_libremat(&w.g, &w.p);
-    CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&w.g, r, "g", 0, 0, &t, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(rp_replay_tables_build(&w.g, r, "g", 0, 0, &w.t, &w.err), RP_OK);
     remat_close(r);
-    CU_ASSERT_EQUAL(rp_ref_replay(&t, 0, true, &done, &err), RP_OK);
-    t.plan.steps.at[9].host_at = 192; /* y, over the home of x */
-    CU_ASSERT_EQUAL(rp_ref_replay(&t, 1, true, &done, &err), RP_OK);
-    differs(&t, "replay, copies as early as they may be: training step 2: steps[3]: op 1 "
-                "\"f\" makes tensor 5 \"y\": its bits differ from the un-rematerialized "
-                "run's");
-    close_trained(&w, &t);
+    CU_ASSERT_EQUAL(rp_ref_replay(&w.t, 0, true, &done, &w.err), RP_OK);
+    w.t.plan.steps.at[w.p.steps.n - 1].host_at = 768; /* y, over the home of x */
+    CU_ASSERT_EQUAL(rp_ref_replay(&w.t, 1, true, &done, &w.err), RP_OK);
+    differs(&w.t, "replay, copies as early as they may be: training step 2: steps[3]: op 1 "
+                  "\"f\" makes tensor 5 \"y\": its bits differ from the un-rematerialized "
+                  "run's");
+    close_trained(&w);
 }
 
 /* ---- differences ---- */
