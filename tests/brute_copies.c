@@ -281,8 +281,8 @@ static enum rp_brute_result search(const struct rp_graph *g,
     struct brute b = {.g = g, .o = o, .table_size = 2};
     read_graph(&b, homes);
     struct key start = {.host = b.homes};
-    if (bytes_of(&b, b.homes) > o->host_limit_bytes)
-        return RP_BRUTE_NONE;
+    if (bytes_of(&b, b.homes) > o->host_limit_bytes || (int64_t)b.limit_bytes < 0)
+        return *time_ns == UINT64_MAX ? RP_BRUTE_NONE : RP_BRUTE_FOUND;
     while (b.table_size < 2 * o->max_states)
         b.table_size *= 2;
     b.nodes = rp_calloc(o->max_states, sizeof *b.nodes);

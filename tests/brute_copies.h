@@ -5,7 +5,8 @@
  * host are tried in both places.
  *
  * Bytes are not rounded. Memory figures do not include sources that live on the device;
- * those that may live on the host count as such.
+ * those that may live on the host count as such. So the limit is below 0, modulo 2^64, if
+ * some of them cannot stay.
  */
 #ifndef RP_TESTS_BRUTE_COPIES_H
 #define RP_TESTS_BRUTE_COPIES_H

@@ -99,6 +99,76 @@ static void no_program_with_swaps_is_faster(void) {
     CU_ASSERT(t.n < 2 || (t.late > 15 && t.better > 3));
 }
 
+/* ---- sources that may live on the host, against brute force ---- */
+
+/* A step of two or three layers: parameters that may live on the host, read on the way
+ * forward and back, and updated when their gradient is there. Brute force takes up to seven
+ * tensors and sources that move. */
+static void host_graph(uint64_t seed, struct rp_graph *g) {
+    struct rp_gen_shape shape = rp_gen_small(5);
+    shape.max_outputs = 1;
+    shape.training = seed % 3 != 0;
+    shape.version_2 = seed % 5 == 0;
+    shape.rules_percent = shape.version_2 ? 0 : seed % 4 * 20;
+    rp_gen_graph(seed, &shape, g);
+    g->device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 40);
+    g->device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 40);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].producer == RP_NONE && seed % 5 != 0)
+            g->tensors[x].home = x % 2 == 0 ? RP_HOME_HOST : RP_HOME_ANY;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_check(g, "g", &err), RP_OK);
+}
+
+static uint32_t n_movable(const struct rp_graph *g) {
+    uint32_t n = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        n += g->tensors[x].producer != RP_NONE || g->tensors[x].home != RP_HOME_DEVICE;
+    return n;
+}
+
+static bool is_below_brute_force_with_homes(uint64_t seed, bool any_order,
+                                            struct tally *tally) {
+    struct rp_graph g;
+    struct rp_instance p;
+    uint64_t best, bound_ns = 0;
+    uint32_t op;
+    host_graph(seed, &g);
+    rp_instance_init_homes(&p, &g, g.fixed_bytes, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    p.limit_bytes = rp_instance_floor(&p, &op) + seed % 4 * 1500;
+    struct rp_brute_copies o = {.limit_bytes =
+                                    p.fixed_bytes + p.limit_bytes - g.fixed_bytes,
+                                .host_limit_bytes = RP_MAX_QUANTITY,
+                                .recompute = true,
+                                .swap = true,
+                                .any_order = any_order,
+                                .max_states = 30000};
+    bool found = p.n_homes > 0 && n_movable(&g) <= RP_BRUTE_COPIED &&
+                 rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND;
+    if (found) {
+        bound_ns = prove(&p, any_order, best + seed % 2 * best / 4).bound_ns;
+        tally->n++;
+        tally->late += best > g.total_time_ns;
+        tally->better += bound_ns > g.total_time_ns;
+        tally->met += bound_ns == best && best > g.total_time_ns;
+    }
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return !found || bound_ns <= best;
+}
+
+static void no_program_is_faster_wherever_its_sources_live(void) {
+    struct tally t = {0};
+    uint32_t n = 240;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!is_below_brute_force_with_homes(seed, seed % 2 == 0, &t)) {
+            rp_gen_failed(seed);
+            CU_FAIL("the bound is above the best program");
+        }
+    CU_ASSERT(t.n < 2 || (t.n > 70 && t.better > t.late * 3 / 4 && t.met > t.late / 4));
+}
+
 /* ---- by hand ---- */
 
 /* s -a-> x; x -b-> y; y -c-> z. While c runs, x is wanted by a later op: by d itself (x,z
@@ -177,6 +247,46 @@ static void solve_says_that_the_bound_is_for_every_order(void) {
     rp_graph_fini(&g);
 }
 
+/* Copies take a nanosecond a byte. f reads v and makes x; g reads w and x and makes y; b
+ * reads w and y and makes z; u reads z and updates v. All ops take 1 ns. */
+#define STEP(home)                                                                         \
+    "{'format':'remat-graph','version':2,'name':'n','time_source':'none','keep':[],"       \
+    "'device':{'h2d_bytes_per_s':1000000000,'d2h_bytes_per_s':1000000000},'tensors':["     \
+    "{'name':'v','bytes':100,'kind':'parameter','home':'" home "'},"                       \
+    "{'name':'w','bytes':40,'kind':'parameter','home':'" home "'},"                        \
+    "{'name':'x','bytes':1,'kind':'activation'},"                                          \
+    "{'name':'y','bytes':1,'kind':'activation'},"                                          \
+    "{'name':'z','bytes':1,'kind':'gradient'}],"                                           \
+    "'ops':[{'name':'f','kind':'k','inputs':[0],'outputs':[2],'time_ns':1},"               \
+    "{'name':'g','kind':'k','inputs':[1,2],'outputs':[3],'time_ns':1},"                    \
+    "{'name':'b','kind':'k','inputs':[1,3],'outputs':[4],'time_ns':1},"                    \
+    "{'name':'u','kind':'k','inputs':[4],'outputs':[],'updates':[0],'time_ns':1}]}"
+
+static struct rp_moment_bound bound_with_homes(const char *text, uint64_t limit_bytes) {
+    struct rp_graph g;
+    struct rp_instance p;
+    open_graph(text, &g);
+    rp_instance_init_homes(&p, &g, limit_bytes, false, NULL);
+    CU_ASSERT(rp_instance_allow_swap(&p, RP_MAX_QUANTITY));
+    struct rp_moment_bound b = prove(&p, true, 1000);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return b;
+}
+
+/* v and w come in before g runs, and v goes out after that, whatever lies between. With
+ * less memory v comes in a second time, which happens while nothing else is copied. */
+static void sources_on_the_host_come_in_and_what_is_updated_goes_out(void) {
+    CU_ASSERT_EQUAL(bound_with_homes(STEP("host"), 150).bound_ns, 140 + 1 + 100);
+    CU_ASSERT_EQUAL(bound_with_homes(STEP("host"), 110).bound_ns, 140 + 1 + 100);
+}
+
+/* With memory for both, they stay. With memory for one of them at a time, both move. */
+static void sources_of_any_home_stay_where_that_is_faster(void) {
+    CU_ASSERT_EQUAL(bound_with_homes(STEP("any"), 150).bound_ns, 4);
+    CU_ASSERT_EQUAL(bound_with_homes(STEP("any"), 110).bound_ns, 140 + 1 + 100);
+}
+
 static void sides_follow_from_the_order_of_first_runs(void) {
     enum rp_side side[5];
     struct rp_first_runs f;
@@ -201,8 +311,11 @@ void suite_moment_bound(void) {
     RP_TEST(what_does_not_fit_beside_an_op_runs_again);
     RP_TEST(an_op_of_unknown_side_costs_nothing_but_what_it_reads);
     RP_TEST(solve_says_that_the_bound_is_for_every_order);
+    RP_TEST(sources_on_the_host_come_in_and_what_is_updated_goes_out);
+    RP_TEST(sources_of_any_home_stay_where_that_is_faster);
     RP_TEST(sides_follow_from_the_order_of_first_runs);
     RP_TEST(no_program_in_any_order_is_faster);
     RP_TEST(no_program_in_the_given_order_is_faster);
     RP_TEST(no_program_with_swaps_is_faster);
+    RP_TEST(no_program_is_faster_wherever_its_sources_live);
 }

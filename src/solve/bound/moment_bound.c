@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "solve/bound/moment_relaxation.h"
+#include "solve/bound/moment_sources.h"
 #include "solve/core/heap.h"
 #include "solve/core/params.h"
 #include "solve/engine/lp_engine.h"
@@ -111,7 +112,7 @@ static void add_node(struct search *s, uint32_t parent, uint32_t col, bool value
 /* Fixes what the node and those above it fix, and frees all else. */
 static void enter_node(struct search *s, uint32_t i) {
     for (uint32_t c = s->m.n_run_cols; c < s->m.n_cols; c++)
-        if (c != s->m.room)
+        if (s->m.col_id[c] != RP_NONE)
             rp_lp_set_bounds(s->lp, c, 0, 1);
     for (; s->nodes.at[i].parent != RP_NONE; i = s->nodes.at[i].parent) {
         const struct node *node = &s->nodes.at[i];
@@ -127,7 +128,7 @@ static uint32_t choose_branch(struct search *s) {
     rp_lp_point(s->lp, s->point);
     for (uint32_t c = s->m.n_run_cols; c < s->m.n_cols; c++) {
         double v = s->point[c], away = fmin(v, 1 - v);
-        if (c == s->m.room || away < FRACTIONAL)
+        if (s->m.col_id[c] == RP_NONE || away < FRACTIONAL)
             continue;
         double bytes = away * (double)s->p->bytes[s->m.col_id[c]];
         if (best == RP_NONE || bytes > most) {
@@ -180,8 +181,15 @@ static double branch_and_bound(struct search *s) {
 /* ---- one moment ---- */
 
 static void set_horizon(struct search *s, uint64_t horizon_ns) {
-    if (s->m.room != RP_COL_ZERO)
-        rp_lp_set_bounds(s->lp, s->m.room, 0, rp_moment_room(&s->m, s->p, horizon_ns));
+    const struct rp_moment *m = &s->m;
+    if (m->room != RP_COL_ZERO)
+        rp_lp_set_bounds(s->lp, m->room, 0, rp_moment_room(m, s->p, horizon_ns));
+    if (m->extra == RP_COL_ZERO)
+        return;
+    double high = (double)horizon_ns * m->time_scale;
+    rp_lp_set_bounds(s->lp, m->extra, 0, high);
+    rp_lp_set_bounds(s->lp, m->until, 0, high);
+    rp_lp_set_bounds(s->lp, m->from, 0, high);
 }
 
 /* With swaps, looks for the horizon that proves most: returns a bound and sets *horizon_ns
@@ -223,11 +231,13 @@ static uint64_t solve_moment(struct search *s, uint32_t c, const enum rp_side *s
     uint64_t horizon_ns = s->p->out_ns != NULL ? s->o->horizon_ns : UINT64_MAX;
     uint64_t bound_ns = s->p->graph->total_time_ns;
     rp_moment_init(&s->m, s->p, c, side);
+    if (s->p->n_homes > 0)
+        rp_moment_add_sources(&s->m, s->p, c, side);
     if (s->m.fits && s->m.n_cols > 0) {
         begin_moment(s);
         set_horizon(s, horizon_ns);
         bound_ns = rp_min_u64(to_ns(s, solve_lp(s)), horizon_ns);
-        if (s->p->out_ns != NULL)
+        if (s->m.room != RP_COL_ZERO && s->m.extra == RP_COL_ZERO)
             bound_ns = bisect_horizon(s, bound_ns, &horizon_ns);
         if (exactly)
             bound_ns =
@@ -244,13 +254,13 @@ static uint64_t solve_moment(struct search *s, uint32_t c, const enum rp_side *s
 
 struct candidate {
     uint32_t op;
-    uint64_t bytes; /* live, then wanted above the limit */
+    uint64_t score; /* bytes live, then bytes wanted above the limit; or a time of copies */
 };
 
-static int by_bytes(const void *a, const void *b) {
+static int by_score(const void *a, const void *b) {
     const struct candidate *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
     return (x->op > y->op) - (x->op < y->op);
 }
 
@@ -267,21 +277,44 @@ static struct candidate *list_by_live_bytes(const struct rp_instance *p) {
         live -= freed[j];
     }
     free(freed);
-    qsort(list, p->n_ops, sizeof *list, by_bytes);
+    qsort(list, p->n_ops, sizeof *list, by_score);
+    return list;
+}
+
+/* With sources that may live on the host, copies count more than memory, and moments that
+ * lie side by side tell the same: ops at equal distances. */
+static struct candidate *list_at_equal_distances(const struct rp_instance *p, uint32_t *n) {
+    struct candidate *list = rp_calloc(p->n_ops, sizeof *list);
+    uint32_t step = p->n_ops / MAX_EXAMINED + 1;
+    *n = 0;
+    for (uint32_t j = 1; j < p->n_ops; j += step)
+        list[(*n)++].op = j;
+    return list;
+}
+
+/* The ops whose first runs are the moments to try, the best first; the score is 0 where
+ * there is nothing to prove. The caller frees the list. */
+static struct candidate *rank_moments(const struct rp_instance *p,
+                                      const struct rp_first_runs *first_runs,
+                                      enum rp_side *side, uint32_t *n) {
+    struct candidate *list;
+    *n = rp_min_u32(p->n_ops, MAX_EXAMINED);
+    list = p->n_homes > 0 ? list_at_equal_distances(p, n) : list_by_live_bytes(p);
+    for (uint32_t k = 0; k < *n; k++) {
+        rp_find_sides(p, first_runs, list[k].op, side);
+        list[k].score = p->n_homes > 0 ? rp_moment_copies_ns(p, list[k].op, side)
+                                       : rp_moment_excess(p, list[k].op, side);
+    }
+    qsort(list, *n, sizeof *list, by_score);
     return list;
 }
 
 static void try_moments(struct search *s, const struct rp_first_runs *first_runs) {
     const struct rp_instance *p = s->p;
     enum rp_side *side = rp_calloc(p->n_ops, sizeof *side);
-    struct candidate *list = list_by_live_bytes(p);
-    uint32_t n = rp_min_u32(p->n_ops, MAX_EXAMINED);
-    for (uint32_t k = 0; k < n; k++) {
-        rp_find_sides(p, first_runs, list[k].op, side);
-        list[k].bytes = rp_moment_excess(p, list[k].op, side);
-    }
-    qsort(list, n, sizeof *list, by_bytes);
-    for (uint32_t k = 0; k < n && k < MAX_MOMENTS && list[k].bytes > 0; k++) {
+    uint32_t n;
+    struct candidate *list = rank_moments(p, first_runs, side, &n);
+    for (uint32_t k = 0; k < n && k < MAX_MOMENTS && list[k].score > 0; k++) {
         rp_find_sides(p, first_runs, list[k].op, side);
         uint64_t ns = solve_moment(s, list[k].op, side, false);
         if (ns <= s->result.bound_ns)

@@ -21,7 +21,7 @@ void rp_first_runs_init(struct rp_first_runs *f, const struct rp_instance *p) {
             f->before[n++] = p->producer[p->inputs[k]];
         for (uint32_t k = u->before_start[j]; k < u->before_start[j + 1]; k++)
             f->before[n++] = u->before[k];
-        if (!p->graph->ops[p->op_of[j]].ordered)
+        if (rp_is_begin(p, j) || !p->graph->ops[p->op_of[j]].ordered)
             continue;
         if (last_ordered != RP_NONE)
             f->before[n++] = last_ordered;
@@ -42,6 +42,8 @@ static void find_comparable(const struct rp_instance *p, const struct rp_first_r
     for (uint32_t j = 0; j < p->n_ops; j++)
         side[j] = RP_SIDE_EITHER;
     side[c] = RP_SIDE_AFTER;
+    if (p->n_homes > 0)
+        side[0] = RP_SIDE_BEFORE;
     for (uint32_t j = c + 1; j < p->n_ops; j++)
         for (uint32_t k = f->start[j]; k < f->start[j + 1]; k++)
             if (side[f->before[k]] == RP_SIDE_AFTER)
@@ -64,7 +66,7 @@ void rp_find_sides(const struct rp_instance *p, const struct rp_first_runs *f, u
 
 /* What is left for S in (10). False if c alone needs more. */
 static bool room_at(const struct rp_instance *p, uint32_t c, uint64_t *bytes) {
-    uint64_t used = p->workspace_bytes[c];
+    uint64_t used = p->workspace_bytes[c] - p->overwritten_bytes[c];
     for (uint32_t x = p->output_start[c]; x < p->output_start[c + 1]; x++)
         used += p->bytes[x];
     *bytes = p->limit_bytes - rp_min_u64(used, p->limit_bytes);
@@ -102,7 +104,7 @@ static bool may_run_after(const struct rp_instance *p, const enum rp_side *side,
     return may;
 }
 
-static uint32_t add_column(struct rp_moment *m, uint32_t id, double cost) {
+uint32_t rp_moment_add_column(struct rp_moment *m, uint32_t id, double cost) {
     m->col_id[m->n_cols] = id;
     m->cost[m->n_cols] = cost;
     return m->n_cols++;
@@ -132,7 +134,7 @@ static void add_runs(struct rp_moment *m, const struct rp_instance *p, uint32_t 
         if (!wanted || !may_run_after(p, side, c, j))
             continue;
         double ns = side[j] == RP_SIDE_BEFORE ? (double)p->time_ns[j] : 0;
-        m->run[j] = add_column(m, j, ns * m->time_scale);
+        m->run[j] = rp_moment_add_column(m, j, ns * m->time_scale);
     }
     m->n_run_cols = m->n_cols;
 }
@@ -144,18 +146,19 @@ static void add_holds(struct rp_moment *m, const struct rp_instance *p, uint32_t
         m->held[p->inputs[k]] = RP_COL_ONE;
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         enum rp_side made = side[p->producer[x]];
-        if (made == RP_SIDE_AFTER)
+        if (made == RP_SIDE_AFTER || rp_is_version(p, x))
             m->held[x] = RP_COL_ZERO;
         else if (p->bytes[x] == 0 || (p->pinned[x] && made == RP_SIDE_BEFORE))
             m->held[x] = RP_COL_ONE;
         else if (m->held[x] != RP_COL_ONE)
-            m->held[x] = may_be_wanted(p, m, x) ? add_column(m, x, 0) : RP_COL_ZERO;
+            m->held[x] =
+                may_be_wanted(p, m, x) ? rp_moment_add_column(m, x, 0) : RP_COL_ZERO;
     }
 }
 
 /* ---- rows ---- */
 
-static void begin_row(struct rp_moment *m, double rhs) {
+void rp_moment_begin_row(struct rp_moment *m, double rhs) {
     static const struct rp_row_name name = {
         .kind = RP_ROW_OTHER, .op = RP_NONE, .x = RP_NONE};
     rp_row_set_begin(&m->rows, name, rhs);
@@ -164,7 +167,7 @@ static void begin_row(struct rp_moment *m, double rhs) {
 /* (8): `run`, the run of a reader or the end, finds x. */
 static void add_find_row(struct rp_moment *m, const struct rp_instance *p, uint32_t run,
                          uint32_t x) {
-    begin_row(m, 0);
+    rp_moment_begin_row(m, 0);
     rp_row_set_term(&m->rows, run, 1);
     rp_row_set_term(&m->rows, m->run[p->producer[x]], -1);
     rp_row_set_term(&m->rows, m->held[x], -1);
@@ -173,7 +176,8 @@ static void add_find_row(struct rp_moment *m, const struct rp_instance *p, uint3
 /* All rows (8) of x. That of a run which surely comes implies those of all others. */
 static void add_find_rows(struct rp_moment *m, const struct rp_instance *p,
                           const enum rp_side *side, uint32_t x) {
-    if (m->run[p->producer[x]] == RP_COL_ONE || m->held[x] == RP_COL_ONE)
+    if (m->run[p->producer[x]] == RP_COL_ONE || m->held[x] == RP_COL_ONE ||
+        rp_is_version(p, x))
         return;
     if (is_wanted(p, side, x)) {
         add_find_row(m, p, RP_COL_ONE, x);
@@ -189,7 +193,7 @@ static void add_memory_row(struct rp_moment *m, const struct rp_instance *p, uin
     uint64_t room;
     double used = 0;
     m->fits = room_at(p, c, &room);
-    begin_row(m, (double)room * m->byte_scale);
+    rp_moment_begin_row(m, (double)room * m->byte_scale);
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         rp_row_set_term(&m->rows, m->held[x], (double)p->bytes[x] * m->byte_scale);
         used += m->held[x] == RP_COL_ONE ? (double)p->bytes[x] : 0;
@@ -210,8 +214,11 @@ static double scale_to(uint64_t largest, int top_exponent) {
 void rp_moment_init(struct rp_moment *m, const struct rp_instance *p, uint32_t c,
                     const enum rp_side *side) {
     uint64_t longest = 0;
-    size_t n = (size_t)p->n_ops + p->n_tensors + 1;
-    *m = (struct rp_moment){.room = RP_COL_ZERO};
+    size_t n = (size_t)p->n_ops + p->n_tensors + 2 * (size_t)p->n_homes + 4;
+    *m = (struct rp_moment){.room = RP_COL_ZERO,
+                            .extra = RP_COL_ZERO,
+                            .until = RP_COL_ZERO,
+                            .from = RP_COL_ZERO};
     m->col_id = rp_calloc(n, sizeof *m->col_id);
     m->cost = rp_calloc(n, sizeof *m->cost);
     m->run = rp_calloc(p->n_ops, sizeof *m->run);
@@ -226,7 +233,7 @@ void rp_moment_init(struct rp_moment *m, const struct rp_instance *p, uint32_t c
     add_runs(m, p, c, side);
     add_holds(m, p, c, side);
     if (p->out_ns != NULL)
-        m->room = add_column(m, RP_NONE, 0);
+        m->room = rp_moment_add_column(m, RP_NONE, 0);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         add_find_rows(m, p, side, x);
     add_memory_row(m, p, c);

@@ -41,6 +41,9 @@
  * and (10) has as much more room as the faster tensor rates allow in these times
  * (lp/copy_rate.h), or as the host may hold (compare lp/swap_relaxation.h).
  *
+ * A source that may live on the host is no tensor of (8) to (11), since a copy can always
+ * bring it. What its copies say is in moment_sources.h.
+ *
  * Thread safety: const after init.
  */
 #ifndef RP_SOLVE_BOUND_MOMENT_RELAXATION_H
@@ -73,25 +76,32 @@ uint64_t rp_moment_excess(const struct rp_instance *p, uint32_t c,
 
 struct rp_moment {
     uint32_t n_cols;
-    uint32_t n_run_cols; /* columns of R come first, then those of S */
-    uint32_t *col_id;    /* per column: op of R, tensor of S; RP_NONE: `room` */
-    uint32_t *run;       /* per op: column or constant */
-    uint32_t *held;      /* per tensor: column or constant */
-    double *cost;        /* per column, scaled time */
-    struct rp_row_set rows;
-    bool fits; /* false: what (9) says needs more than the limit of (10) */
+    uint32_t n_run_cols;    /* columns of R come first, then those of S */
+    uint32_t *col_id;       /* per column: op of R, tensor of S; RP_NONE: it is not 0/1 */
+    uint32_t *run;          /* per op: column or constant */
+    uint32_t *held;         /* per tensor: column or constant */
+    double *cost;           /* per column, scaled time */
+    struct rp_row_set rows; /* the last one is (10), until moment_sources.h adds more */
+    bool fits;              /* false: what (9) says needs more than the limit of (10) */
     /* Powers of two, so that scaled numbers are exact below 2^53. */
     double byte_scale, time_scale;
     /* With swaps: the column that adds to the limit, in scaled bytes; else RP_COL_ZERO. Its
      * upper bound is for the caller to set (rp_moment_room). */
     uint32_t room;
     uint64_t before_ns, after_ns; /* times of A and c; times of D */
+    /* With sources that may live on the host: e, which is all that costs, P and Q in scaled
+     * time. Else RP_COL_ZERO. */
+    uint32_t extra, until, from;
 };
 
 /* side[] is that of op c. The caller owns *m. */
 void rp_moment_init(struct rp_moment *m, const struct rp_instance *p, uint32_t c,
                     const enum rp_side *side);
 void rp_moment_fini(struct rp_moment *m); /* safe on a zeroed one */
+
+/* For moment_sources.h: a further column, and a row without terms. */
+uint32_t rp_moment_add_column(struct rp_moment *m, uint32_t id, double cost);
+void rp_moment_begin_row(struct rp_moment *m, double rhs);
 
 /* The upper bound of the column `room`, in scaled bytes, for plans of at most horizon_ns.
  */
