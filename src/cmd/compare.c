@@ -306,6 +306,12 @@ static rp_rc report(const struct table *t, const struct options *o, struct rp_er
     return rc == RP_OK ? report_interrupt(t, err) : rc;
 }
 
+/* Policies of sources on the host are left out where there is none, unless named. */
+static void choose(const struct rp_graph *g, struct options *o) {
+    for (size_t i = 0; i < rp_n_policies && o->policies == NULL; i++)
+        o->chosen[i] = o->chosen[i] && rp_policy_has_sources(rp_policies[i], g);
+}
+
 static rp_rc compare(const struct rp_graph *g, struct options *o, struct rp_err *err) {
     struct rp_budgets budgets;
     bool addressed = o->policy.addressed;
@@ -314,6 +320,7 @@ static rp_rc compare(const struct rp_graph *g, struct options *o, struct rp_err 
                       .no_seconds = o->no_seconds,
                       .host = rp_host_budget_choose(o->host_budget, g->device.name)};
     o->policy.host_bytes = t.host.bytes;
+    choose(g, o);
     rp_rc rc = rp_parse_budgets("compare", &o->budgets, g, addressed, &budgets, err);
     if (rc == RP_OK) {
         t.keep_all_bytes = rp_keep_all_bytes(g, addressed);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "policy/chen.h"
 #include "policy/phases.h"
 #include "policy/policy.h"
 #include "policy/segments.h"
@@ -81,21 +82,26 @@ static void pick_by_size(const struct rp_instance *p, const struct rp_cuts *all,
     }
 }
 
+void rp_chen_sqrt_schedule(const struct rp_instance *p, struct rp_stop *stop,
+                           struct rp_schedule *s) {
+    uint32_t n_forward = rp_forward_ops(p);
+    struct rp_cuts all, cuts;
+    rp_cuts_init(p, n_forward, &all);
+    rp_cuts_init(p, n_forward, &cuts);
+    pick_evenly(&all, (uint32_t)lround(sqrt(all.n)), &cuts);
+    build(p, n_forward, &cuts, stop, s);
+    rp_cuts_fini(&cuts);
+    rp_cuts_fini(&all);
+}
+
 static void record_sqrt(const struct rp_instance *p, const struct rp_policy_options *o,
                         struct rp_recorder *r) {
     (void)o;
-    uint32_t n_forward = rp_forward_ops(p);
-    struct rp_cuts all, cuts;
     struct rp_schedule s;
-    rp_cuts_init(p, n_forward, &all);
-    rp_cuts_init(p, n_forward, &cuts);
     rp_schedule_empty(p, &s);
-    pick_evenly(&all, (uint32_t)lround(sqrt(all.n)), &cuts);
-    build(p, n_forward, &cuts, r->stop, &s);
+    rp_chen_sqrt_schedule(p, r->stop, &s);
     rp_recorder_schedule(r, &s);
     rp_schedule_fini(&s);
-    rp_cuts_fini(&cuts);
-    rp_cuts_fini(&all);
 }
 
 /* What fits is better than what does not. Then time decides, or the peak if neither fits.

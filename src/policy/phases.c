@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "model/cost.h"
 
 /* How many ops there are up to the one at which memory is fullest, if every tensor is live
@@ -29,12 +30,17 @@ static uint32_t ops_to_peak(const struct rp_instance *p) {
 
 uint32_t rp_forward_ops(const struct rp_instance *p) {
     bool has_phases = false;
+    uint32_t first_update = RP_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         enum rp_phase phase = p->graph->ops[p->op_of[i]].phase;
-        if (phase == RP_BACKWARD || phase == RP_UPDATE)
+        if (phase == RP_BACKWARD)
             return i;
+        if (phase == RP_UPDATE)
+            first_update = rp_min_u32(first_update, i);
         has_phases = has_phases || phase == RP_FORWARD;
     }
+    if (first_update != RP_NONE)
+        return first_update;
     return has_phases ? p->n_ops : ops_to_peak(p);
 }
 

@@ -10,9 +10,10 @@
 
 #include "solve/core/instance.h"
 
-/* How many ops the forward phase has: those before the first op of the backward or update
- * phase. In a graph without phases it ends with the op at which memory is fullest if every
- * tensor is kept to its last need. */
+/* How many ops the forward phase has: those before the first op of the backward phase, or
+ * if there is none, of the update phase. (An update that counts steps may come first.) In a
+ * graph without phases it ends with the op at which memory is fullest if every tensor is
+ * kept to its last need. */
 uint32_t rp_forward_ops(const struct rp_instance *p);
 
 /* The first op of the backward phase that reads x; RP_NONE if none does. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "pack/addresses.h"
 #include "solve/core/plan_claims.h"
 
@@ -19,6 +20,11 @@ bool rp_policy_is_quick(const struct rp_policy *policy) {
     return policy->record != NULL && policy->fits_budget && !policy->slow;
 }
 
+bool rp_policy_has_sources(const struct rp_policy *policy, const struct rp_graph *g) {
+    return !policy->moves_sources || rp_any_home(g, RP_HOME_HOST) ||
+           rp_any_home(g, RP_HOME_ANY);
+}
+
 /* ---- from recorded steps to a plan ---- */
 
 static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *policy,
@@ -31,37 +37,33 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
                  rp_stop_interrupted(o->stop) ? "interrupt" : "time limit");
         return RP_LIMIT;
     }
-    uint64_t time_ns = rp_recorder_end_ns(r);
     if (r->overflow)
         return rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns");
     *plan = r->plan;
     r->plan = (struct rp_plan){0};
     plan->graph_name = rp_strdup(g->name);
     plan->graph_sha256 = rp_strdup(g->sha256);
-    plan->arena_bytes = r->peak_bytes;
-    plan->host_bytes = r->out_bytes;
+    uint64_t fixed_bytes = rp_plan_fixed_bytes(plan, g);
+    uint64_t capacity = o->budget_bytes > fixed_bytes ? o->budget_bytes - fixed_bytes : 0;
     if (o->addressed)
-        rp_assign_addresses(g, plan, r->p->limit_bytes, work_limit, true, o->stop, NULL);
-    plan->claims = (struct rp_claims){
-        .time_ns = time_ns,
-        .baseline_time_ns = g->total_time_ns,
-        .recompute_ns = r->recompute_ns,
-        .stall_ns = r->time.stall_ns,
-        .peak_bytes = g->fixed_bytes + r->peak_bytes,
-    };
+        rp_assign_addresses(g, plan, capacity, work_limit, true, o->stop, NULL);
+    rp_rc rc = rp_plan_fill_claims(g, plan, err);
+    if (rc != RP_OK)
+        return rc;
     rp_plan_set_bound(g, &plan->claims, g->total_time_ns, rp_bound_for_all_plans);
     plan->notes = json_pack("{s:s, s:s}", "program", "remat-plan", "policy", policy->name);
     return RP_OK;
 }
 
-/* The policy's plan for `limit_bytes` besides the sources. */
+/* The policy's plan for o->budget_bytes. Sources that may live on the host are no tensors
+ * of the instance: a policy that moves them knows them from the graph. */
 static rp_rc plan_within(const struct rp_graph *g, const struct rp_policy *policy,
-                         const struct rp_policy_options *o, uint64_t limit_bytes,
-                         struct rp_plan *plan, struct rp_policy_report *report,
-                         struct rp_err *err) {
+                         const struct rp_policy_options *o, struct rp_plan *plan,
+                         struct rp_policy_report *report, struct rp_err *err) {
     struct rp_instance p;
     struct rp_recorder r;
-    rp_instance_init(&p, g, g->fixed_bytes + limit_bytes, o->addressed, NULL);
+    rp_instance_init(&p, g, rp_max_u64(o->budget_bytes, g->fixed_bytes), o->addressed,
+                     NULL);
     if (policy->makes_schedule && rp_schedule_too_large(&p)) {
         rp_instance_fini(&p);
         snprintf(report->reason, sizeof report->reason,
@@ -85,19 +87,19 @@ static rp_rc plan_for_budget(const struct rp_graph *g, const struct rp_policy *p
                              const struct rp_policy_options *o, struct rp_plan *plan,
                              struct rp_policy_report *report, struct rp_err *err) {
     enum { MAX_TIGHTENINGS = 6 };
-    uint64_t capacity =
-        o->budget_bytes > g->fixed_bytes ? o->budget_bytes - g->fixed_bytes : 0;
-    uint64_t limit = capacity;
+    struct rp_policy_options tight = *o;
     for (int k = 0;; k++) {
-        rp_rc rc = plan_within(g, policy, o, limit, plan, report, err);
+        rp_rc rc = plan_within(g, policy, &tight, plan, report, err);
         if (rc != RP_OK)
             return rc;
-        uint64_t missing = plan->arena_bytes > capacity ? plan->arena_bytes - capacity : 0;
-        bool steps_fit = plan->claims.peak_bytes - g->fixed_bytes <= limit;
+        uint64_t fixed = rp_plan_fixed_bytes(plan, g);
+        uint64_t needed = fixed + plan->arena_bytes;
+        uint64_t missing = needed > o->budget_bytes ? needed - o->budget_bytes : 0;
+        bool steps_fit = plan->claims.peak_bytes <= tight.budget_bytes;
         if (missing == 0 || !policy->fits_budget || !steps_fit || k == MAX_TIGHTENINGS ||
-            missing >= limit)
+            missing >= tight.budget_bytes - fixed)
             return RP_OK;
-        limit -= missing;
+        tight.budget_bytes -= missing;
         rp_plan_fini(plan);
     }
 }
@@ -111,6 +113,10 @@ static const char *why_impossible(const struct rp_graph *g, const struct rp_poli
         return "swaps, which is not allowed";
     if (policy->needs_swap && !rp_device_can_swap(&g->device))
         return "swaps, but the graph's device does not state both bandwidths";
+    if (policy->record != NULL && !policy->moves_sources && rp_any_home(g, RP_HOME_HOST))
+        return "does not do sources on the host";
+    if (!rp_policy_has_sources(policy, g))
+        return "needs sources that may live on the host";
     return NULL;
 }
 
@@ -136,7 +142,7 @@ rp_rc rp_policy_record_plan(const struct rp_graph *g, const struct rp_policy *po
     }
     if (rc != RP_OK)
         return rc;
-    report->needed_bytes = g->fixed_bytes + plan->arena_bytes;
+    report->needed_bytes = rp_plan_fixed_bytes(plan, g) + plan->arena_bytes;
     bool within = report->needed_bytes <= o->budget_bytes;
     report->fits = within && plan->host_bytes <= o->host_bytes;
     plan->budget_bytes = within ? o->budget_bytes : report->needed_bytes;

@@ -31,6 +31,15 @@ struct rp_tflms_options {
     uint64_t branch_threshold; /* levels */
 };
 
+enum rp_checkpoint { RP_CHECKPOINT_FIT, RP_CHECKPOINT_NONE, RP_CHECKPOINT_SQRT };
+
+/* Of the policies that stream sources from the host (source_rule.h). */
+struct rp_stream_options {
+    uint64_t window;     /* units */
+    uint64_t checkpoint; /* enum rp_checkpoint */
+    uint64_t bucket_mib; /* of offload-state; 0: everything at once */
+};
+
 struct rp_policy_options {
     uint64_t budget_bytes; /* for sources and arena together */
     bool addressed;        /* give every byte an address */
@@ -38,6 +47,7 @@ struct rp_policy_options {
     bool no_swap;          /* nothing is copied; for policies that can do without */
     uint64_t host_bytes;   /* limit for all host copies together */
     struct rp_tflms_options tflms;
+    struct rp_stream_options zero_offload, layer_stream, offload_state;
     uint64_t
         pytorch_millionths;   /* budget of policy pytorch; UINT64_MAX: the best of some */
     bool libra_no_refinement; /* libra keeps nothing again that it gave up */
@@ -81,6 +91,7 @@ struct rp_policy {
     bool may_recompute;  /* ops may run again */
     bool may_swap;       /* tensors may be swapped */
     bool needs_swap;     /* has no plan unless the device states both bandwidths */
+    bool moves_sources;  /* plans sources that live on the host; needs some that may */
     bool may_reorder;    /* searches other orders where the graph leaves its order free */
     bool captured_only;  /* searches begin with its plan only if the graph was captured */
     const struct rp_policy_option *options; /* ends with a NULL key; NULL: it has none */
@@ -97,6 +108,10 @@ bool rp_policy_can_avoid_swap(const struct rp_policy *policy);
 /* True if the policy fits the budget and is fast on any graph, so that it may be called
  * many times. */
 bool rp_policy_is_quick(const struct rp_policy *policy);
+
+/* False if the policy is about sources that live on the host, and the graph has none that
+ * may. */
+bool rp_policy_has_sources(const struct rp_policy *policy, const struct rp_graph *g);
 
 struct rp_policy_report {
     bool fits;                    /* the plan and its host copies are within the limits */

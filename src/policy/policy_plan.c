@@ -25,7 +25,7 @@ static bool is_allowed(const struct rp_graph *g, const struct rp_policy_options 
                        const struct rp_plan *plan) {
     uint64_t n_runs, copied_bytes = rp_plan_copied_bytes(g, plan, &n_runs);
     return (plan->addressed || !o->addressed) &&
-           g->fixed_bytes + plan->arena_bytes <= o->budget_bytes &&
+           rp_plan_fixed_bytes(plan, g) + plan->arena_bytes <= o->budget_bytes &&
            (!o->no_recompute || n_runs == g->n_ops) && (!o->no_swap || copied_bytes == 0) &&
            plan->host_bytes <= o->host_bytes;
 }
@@ -83,6 +83,6 @@ rp_rc rp_policy_plan(const struct rp_graph *g, const struct rp_policy *policy,
     if (rc != RP_OK)
         return rc;
     report->fits = true;
-    report->needed_bytes = g->fixed_bytes + plan->arena_bytes;
+    report->needed_bytes = rp_plan_fixed_bytes(plan, g) + plan->arena_bytes;
     return RP_OK;
 }

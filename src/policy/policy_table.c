@@ -8,7 +8,8 @@
 extern const struct rp_policy rp_policy_keep_all, rp_policy_chen_sqrt,
     rp_policy_chen_greedy, rp_policy_revolve, rp_policy_dtr, rp_policy_vdnn_all,
     rp_policy_vdnn_conv, rp_policy_tflms, rp_policy_superneurons, rp_policy_capuchin,
-    rp_policy_alibaba, rp_policy_libra, rp_policy_pytorch;
+    rp_policy_alibaba, rp_policy_libra, rp_policy_pytorch, rp_policy_zero_offload,
+    rp_policy_layer_stream, rp_policy_offload_state;
 
 /* The searches of solve/. */
 static const struct rp_policy checkmate = {
@@ -27,11 +28,24 @@ static const struct rp_policy remat = {
 };
 
 const struct rp_policy *const rp_policies[] = {
-    &rp_policy_keep_all,  &rp_policy_chen_sqrt, &rp_policy_chen_greedy,
-    &rp_policy_revolve,   &rp_policy_dtr,       &rp_policy_vdnn_all,
-    &rp_policy_vdnn_conv, &rp_policy_tflms,     &rp_policy_superneurons,
-    &rp_policy_capuchin,  &rp_policy_alibaba,   &rp_policy_libra,
-    &rp_policy_pytorch,   &checkmate,           &remat,
+    &rp_policy_keep_all,
+    &rp_policy_chen_sqrt,
+    &rp_policy_chen_greedy,
+    &rp_policy_revolve,
+    &rp_policy_dtr,
+    &rp_policy_vdnn_all,
+    &rp_policy_vdnn_conv,
+    &rp_policy_tflms,
+    &rp_policy_superneurons,
+    &rp_policy_capuchin,
+    &rp_policy_alibaba,
+    &rp_policy_libra,
+    &rp_policy_pytorch,
+    &rp_policy_zero_offload,
+    &rp_policy_layer_stream,
+    &rp_policy_offload_state,
+    &checkmate,
+    &remat,
 };
 const size_t rp_n_policies = sizeof rp_policies / sizeof rp_policies[0];
 

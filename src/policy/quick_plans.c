@@ -18,7 +18,8 @@ static struct rp_stop stop_of_first_plans(const volatile sig_atomic_t *interrupt
 }
 
 static bool suits(const struct rp_policy *policy, const struct rp_graph *g) {
-    return !policy->captured_only || rp_is_captured(g);
+    return (!policy->captured_only || rp_is_captured(g)) &&
+           rp_policy_has_sources(policy, g);
 }
 
 /* ---- for solve ---- */

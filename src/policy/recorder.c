@@ -11,11 +11,13 @@
 enum { NS_PER_STEP = 50 }; /* about */
 
 void rp_recorder_init(struct rp_recorder *r, const struct rp_instance *p) {
-    *r = (struct rp_recorder){.p = p};
+    *r = (struct rp_recorder){.p = p, .alignment = 1};
     rp_timeline_init(&r->time, p->graph);
     r->on_device = rp_calloc(p->n_tensors, sizeof *r->on_device);
     r->on_host = rp_calloc(p->n_tensors, sizeof *r->on_host);
     r->ran = rp_calloc(p->n_ops, sizeof *r->ran);
+    r->source_on_device = rp_calloc(p->graph->n_tensors, sizeof *r->source_on_device);
+    r->source_is_current = rp_calloc(p->graph->n_tensors, sizeof *r->source_is_current);
 }
 
 void rp_recorder_fini(struct rp_recorder *r) {
@@ -24,15 +26,19 @@ void rp_recorder_fini(struct rp_recorder *r) {
     free(r->on_device);
     free(r->on_host);
     free(r->ran);
+    free(r->source_on_device);
+    free(r->source_is_current);
     *r = (struct rp_recorder){0};
 }
 
 void rp_recorder_clear(struct rp_recorder *r) {
     const struct rp_instance *p = r->p;
     struct rp_stop *stop = r->stop;
+    uint64_t alignment = r->alignment;
     rp_recorder_fini(r);
     rp_recorder_init(r, p);
     r->stop = stop;
+    r->alignment = alignment;
 }
 
 /* `id` is the op or tensor in the graph. */
@@ -53,6 +59,12 @@ static uint64_t copied_bytes(const struct rp_instance *p, uint32_t x) {
     return p->graph->tensors[p->tensor_of[x]].bytes;
 }
 
+/* What it updates makes the host copies out of date. */
+static void update_sources(struct rp_recorder *r, const struct rp_op *op) {
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        r->source_is_current[op->updates[k]] = false;
+}
+
 void rp_recorder_run(struct rp_recorder *r, uint32_t op) {
     const struct rp_instance *p = r->p;
     assert(r->n_first <= p->last_stage[op] || !r->ran[op]);
@@ -60,6 +72,7 @@ void rp_recorder_run(struct rp_recorder *r, uint32_t op) {
         assert(r->on_device[p->inputs[k]]);
     r->peak_bytes = rp_max_u64(r->peak_bytes, r->live_bytes + rp_recorder_run_bytes(r, op));
     append(r, RP_RUN, p->op_of[op]);
+    update_sources(r, &p->graph->ops[p->op_of[op]]);
     for (uint32_t x = p->output_start[op]; x < p->output_start[op + 1]; x++) {
         r->live_bytes += r->on_device[x] ? 0 : p->bytes[x];
         r->on_device[x] = true;
@@ -82,6 +95,7 @@ void rp_recorder_swap_out(struct rp_recorder *r, uint32_t x) {
     append(r, RP_SWAP_OUT, r->p->tensor_of[x]);
     r->on_host[x] = true;
     r->out_bytes += copied_bytes(r->p, x); /* at most once a tensor, so it fits */
+    r->host_bytes += copied_bytes(r->p, x);
 }
 
 void rp_recorder_swap_in(struct rp_recorder *r, uint32_t x) {
@@ -91,6 +105,42 @@ void rp_recorder_swap_in(struct rp_recorder *r, uint32_t x) {
     r->peak_bytes = rp_max_u64(r->peak_bytes, r->live_bytes);
     r->on_device[x] = true;
     add(r, &r->in_bytes, copied_bytes(r->p, x));
+}
+
+/* ---- sources ---- */
+
+uint64_t rp_recorder_source_bytes(const struct rp_recorder *r, uint32_t x) {
+    return rp_round_up(r->p->graph->tensors[x].bytes, r->alignment);
+}
+
+void rp_recorder_source_home(struct rp_recorder *r, uint32_t x) {
+    struct rp_plan_home home = {x, RP_NO_ADDRESS};
+    rp_push(&r->plan.homes, home);
+    r->source_is_current[x] = true;
+    r->host_bytes += r->p->graph->tensors[x].bytes;
+}
+
+void rp_recorder_source_in(struct rp_recorder *r, uint32_t x) {
+    assert(!r->source_on_device[x] && r->source_is_current[x]);
+    append(r, RP_SWAP_IN, x);
+    r->live_bytes += rp_recorder_source_bytes(r, x);
+    r->peak_bytes = rp_max_u64(r->peak_bytes, r->live_bytes);
+    r->source_on_device[x] = true;
+    add(r, &r->in_bytes, r->p->graph->tensors[x].bytes);
+}
+
+void rp_recorder_source_out(struct rp_recorder *r, uint32_t x) {
+    assert(r->source_on_device[x] && !r->source_is_current[x]);
+    append(r, RP_SWAP_OUT, x);
+    r->source_is_current[x] = true;
+    add(r, &r->out_bytes, r->p->graph->tensors[x].bytes);
+}
+
+void rp_recorder_source_free(struct rp_recorder *r, uint32_t x) {
+    assert(r->source_on_device[x] && r->source_is_current[x]);
+    append(r, RP_FREE, x);
+    r->source_on_device[x] = false;
+    r->live_bytes -= rp_recorder_source_bytes(r, x);
 }
 
 /* Clears the recorder, then appends runs and frees, which are numbered as in the graph. */

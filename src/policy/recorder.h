@@ -3,7 +3,8 @@
  *
  * The caller keeps the rules of docs/formats.md: the inputs of a run are on the device, a
  * tensor is swapped out at most once, and so on. A step that breaks a rule is a bug
- * (assert). Ops and tensors are numbered as in the instance, not as in the graph.
+ * (assert). Ops and tensors are numbered as in the instance, not as in the graph. Sources
+ * that live on the host, which the instance does not have, are numbered as in the graph.
  *
  * Not thread-safe: one object, one thread. Different objects may be used by different
  * threads.
@@ -22,18 +23,23 @@
 
 /* Read it freely; only the functions below write it. */
 struct rp_recorder {
-    const struct rp_instance *p;     /* borrowed */
-    struct rp_plan plan;             /* steps only, numbered as in the graph */
-    struct rp_timeline time;         /* of these steps, numbered as in the graph */
-    bool *on_device, *on_host;       /* per tensor; on_host: it was swapped out */
-    bool *ran;                       /* per op */
-    uint32_t n_first;                /* first runs so far */
-    uint64_t recompute_ns;           /* sum over the runs after an op's first */
-    uint64_t live_bytes, peak_bytes; /* without the sources */
-    uint64_t out_bytes, in_bytes;    /* copied, not rounded up to the alignment */
-    struct rp_stop *stop;            /* set it after rp_recorder_init; may be NULL. Once it
-                                        hits, policies end early: the steps are of no use */
-    bool overflow;                   /* a sum passed 63 bits: the steps are of no use */
+    const struct rp_instance *p; /* borrowed */
+    struct rp_plan plan;         /* steps only, numbered as in the graph */
+    struct rp_timeline time;     /* of these steps, numbered as in the graph */
+    bool *on_device, *on_host;   /* per tensor; on_host: it was swapped out */
+    bool *ran;                   /* per op */
+    uint32_t n_first;            /* first runs so far */
+    uint64_t recompute_ns;       /* sum over the runs after an op's first */
+    /* Without the sources that stay on the device. */
+    uint64_t live_bytes, peak_bytes;
+    uint64_t out_bytes, in_bytes; /* copied, not rounded up to the alignment */
+    uint64_t host_bytes;          /* of all host ranges, not rounded up */
+    bool *source_on_device;  /* per tensor of the graph: it lives on the host, and ... */
+    bool *source_is_current; /* ... its host copy is up to date */
+    uint64_t alignment;      /* of sources; 1 unless set */
+    struct rp_stop *stop;    /* set it after rp_recorder_init; may be NULL. Once it
+                                hits, policies end early: the steps are of no use */
+    bool overflow;           /* a sum passed 63 bits: the steps are of no use */
 };
 
 /* `p` must outlive the recorder. A caller may take r->plan and leave an empty plan. It then
@@ -47,6 +53,15 @@ void rp_recorder_run(struct rp_recorder *r, uint32_t op);
 void rp_recorder_free(struct rp_recorder *r, uint32_t x);
 void rp_recorder_swap_out(struct rp_recorder *r, uint32_t x);
 void rp_recorder_swap_in(struct rp_recorder *r, uint32_t x);
+
+/* Source x lives on the host. Before all steps. */
+void rp_recorder_source_home(struct rp_recorder *r, uint32_t x);
+/* Each appends one step. A source that goes out has been updated since it came in. */
+void rp_recorder_source_in(struct rp_recorder *r, uint32_t x);
+void rp_recorder_source_out(struct rp_recorder *r, uint32_t x);
+void rp_recorder_source_free(struct rp_recorder *r, uint32_t x);
+/* What it takes on the device. */
+uint64_t rp_recorder_source_bytes(const struct rp_recorder *r, uint32_t x);
 
 /* Clears the recorder, then appends all steps of a schedule without swaps. If it is not
  * sound, as an update stands against what it runs again, these are the steps of keep-all.

@@ -13,8 +13,7 @@ enum {
 
 /* ---- cuts ---- */
 
-/* [i]: how many tensors cross the cut before op i. The caller frees it. */
-static uint32_t *count_crossing(const struct rp_instance *p, uint32_t n_forward) {
+uint32_t *rp_count_crossing(const struct rp_instance *p, uint32_t n_forward) {
     uint32_t *crossing = rp_calloc((size_t)n_forward + 2, sizeof *crossing);
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < n_forward; x++) {
         uint32_t last = rp_forward_last(p, n_forward, x);
@@ -27,7 +26,7 @@ static uint32_t *count_crossing(const struct rp_instance *p, uint32_t n_forward)
 }
 
 void rp_cuts_init(const struct rp_instance *p, uint32_t n_forward, struct rp_cuts *cuts) {
-    uint32_t *crossing = count_crossing(p, n_forward);
+    uint32_t *crossing = rp_count_crossing(p, n_forward);
     bool has_bytes = false; /* the segment makes something larger than 0 bytes */
     *cuts = (struct rp_cuts){0};
     cuts->end = rp_calloc((size_t)n_forward + 1, sizeof *cuts->end);

@@ -25,6 +25,10 @@ struct rp_cuts {
     uint32_t n;
 };
 
+/* [i]: how many tensors cross the cut before op i, for i up to n_forward. The caller frees
+ * it. */
+uint32_t *rp_count_crossing(const struct rp_instance *p, uint32_t n_forward);
+
 /* The finest sensible cuts: wherever no more tensors cross than one op earlier and one op
  * later, and the segment makes something to drop. The caller ends it with fini. */
 void rp_cuts_init(const struct rp_instance *p, uint32_t n_forward, struct rp_cuts *cuts);
