@@ -181,18 +181,19 @@ static void host_copies_fit_the_host_budget_or_the_plan_is_reported_as_not_fitti
 
 /* The commands solve, sweep and compare choose policies by their flags. */
 static void flags_mark_the_quick_policies(void) {
-    static const char *const expected[] = {"superneurons", "capuchin", "alibaba", "libra",
-                                           "pytorch"};
+    static const char *const expected[] = {"superneurons", "capuchin",     "alibaba",
+                                           "libra",        "pytorch",      "zero-offload",
+                                           "layer-stream", "offload-state"};
     size_t n = 0;
     for (size_t i = 0; i < rp_n_policies; i++) {
         CU_ASSERT_EQUAL(rp_policy_index(rp_policies[i]), i);
         CU_ASSERT_PTR_EQUAL(rp_policy_find(rp_policies[i]->name), rp_policies[i]);
         if (!rp_policy_is_quick(rp_policies[i]))
             continue;
-        CU_ASSERT_FATAL(n < 5);
+        CU_ASSERT_FATAL(n < 8);
         CU_ASSERT_STRING_EQUAL(rp_policies[i]->name, expected[n++]);
     }
-    CU_ASSERT_EQUAL(n, 5);
+    CU_ASSERT_EQUAL(n, 8);
     CU_ASSERT_PTR_NULL(rp_policy_find("none"));
 }
 

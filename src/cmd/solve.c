@@ -282,7 +282,6 @@ static rp_rc check_order(const struct options *o, const struct rp_graph *g,
 static rp_rc check_homes(const struct options *o, const struct rp_graph *g,
                          const char *file, struct rp_err *err) {
     const char *what = rp_exchange_wanted(&o->exchange) ? "a model for other solvers"
-                       : o->policy != NULL              ? "this policy"
                        : o->solve.reorder               ? "--reorder"
                                                         : NULL;
     return what != NULL ? rp_refuse_homes(g, file, what, err) : RP_OK;

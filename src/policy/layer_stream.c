@@ -20,8 +20,8 @@ static const struct rp_policy_option option_table[] = {
     {"window", RP_POLICY_NAT, "N", "a layer's sources come in N layers ahead", AT(window),
      1},
     {"checkpoint", RP_POLICY_CHOICE, "fit|none|sqrt",
-     "recompute activations by Chen's sqrt(n) segments: if they do not fit, never, always",
-     AT(checkpoint), RP_CHECKPOINT_FIT},
+     "recompute activations in sqrt(n) segments: to fit, never or always", AT(checkpoint),
+     RP_CHECKPOINT_FIT},
     {0},
 };
 

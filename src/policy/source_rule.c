@@ -225,8 +225,10 @@ void rp_source_rule_record(const struct rp_instance *p, const struct rp_policy_o
         rp_recorder_init(&base, p);
         base.stop = r->stop;
         record_base(checkpoint, &base);
-        for (uint64_t w = stream->window + 1; w-- > 0 && !fits && !rp_stop_now(r->stop);)
-            fits = record_attempt(p, o, rule, w, &base.plan, r);
+        uint64_t window = stream->window;
+        fits = record_attempt(p, o, rule, window, &base.plan, r);
+        while (!fits && window > 0 && !rp_stop_now(r->stop))
+            fits = record_attempt(p, o, rule, window /= 2, &base.plan, r);
         rp_recorder_fini(&base);
     }
 }

@@ -9,7 +9,7 @@
  *
  * The frameworks pair this with activation checkpointing, so `checkpoint` chooses between
  * keeping all activations, the sqrt(n) segments of Chen et al. (chen.h), and the first of
- * the two that fits. A window that needs too much memory is narrowed until the plan fits.
+ * the two that fits. A window that needs too much memory is halved until the plan fits.
  */
 #ifndef RP_POLICY_SOURCE_RULE_H
 #define RP_POLICY_SOURCE_RULE_H
