@@ -190,6 +190,38 @@ static void an_unknown_convolution_algorithm_is_refused(void) {
 #undef ALGORITHM
 }
 
+static bool may_use_tf32(const char *text) {
+    struct rp_graph g = rp_one_op(text);
+    struct rp_kernel k;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_kernel_bind(&g, 0, RP_BIND_GRAPH, "net", &k, &err), RP_OK);
+    bool tf32 = k.args.tf32 != 0;
+    rp_kernel_fini(&k);
+    rp_graph_fini(&g);
+    return tf32;
+}
+
+static void tf32_is_for_f32_convolutions_and_products(void) {
+#define ONE_BY_ONE(attr, T)                                                                \
+    OP("conv2d",                                                                           \
+       "'kernel':[1,1],'stride':[1,1],'pad':[0,0],'dilation':[1,1],'groups':1" attr,       \
+       T("1,1,1,1") "," T("1,1,1,1"), T("1,1,1,1"))
+#define PRODUCT(attr)                                                                      \
+    OP("matmul",                                                                           \
+       "'batch':1,'m':1,'n':1,'k':1,'transpose_a':false,'transpose_b':false,'alpha':"      \
+       "1" attr,                                                                           \
+       X("1,1") "," X("1,1"), X("1,1"))
+    CU_ASSERT(may_use_tf32(ONE_BY_ONE(",'tf32':true", X)));
+    CU_ASSERT(may_use_tf32(PRODUCT(",'tf32':true")));
+    CU_ASSERT_FALSE(may_use_tf32(ONE_BY_ONE("", X)) || may_use_tf32(PRODUCT("")));
+    CU_ASSERT_FALSE(may_use_tf32(ONE_BY_ONE(",'tf32':false", X)));
+    CU_ASSERT_FALSE(may_use_tf32(ONE_BY_ONE(",'tf32':true", H)));
+    refused(PRODUCT(",'tf32':1"),
+            "attribute \"tf32\" is missing or neither true nor false");
+#undef ONE_BY_ONE
+#undef PRODUCT
+}
+
 static void parts_that_do_not_fit_together_are_refused(void) {
     refused(OP("concat", "'axis':0", X("1,2") "," X("1,3"), X("2,2")),
             "part 1 differs outside the axis");
@@ -341,6 +373,7 @@ void suite_bind(void) {
     RP_TEST(strides_beyond_their_operand_are_refused);
     RP_TEST(windows_that_do_not_give_the_output_size_are_refused);
     RP_TEST(an_unknown_convolution_algorithm_is_refused);
+    RP_TEST(tf32_is_for_f32_convolutions_and_products);
     RP_TEST(parts_that_do_not_fit_together_are_refused);
     RP_TEST(a_view_of_another_number_of_elements_is_refused);
     RP_TEST(bytes_that_do_not_match_the_shape_are_refused);

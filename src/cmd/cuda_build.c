@@ -120,6 +120,7 @@ void rp_cuda_close_folder(char *folder) {
 
 static void run_in_child(const char *folder, char *const *argv) {
     setpgid(0, 0);
+    signal(SIGPIPE, SIG_DFL); /* main ignores it, and scripts would print errors */
     for (int i = 0; i < N_CAUGHT_SIGNALS; i++)
         sigaction(caught_signals[i], &old_actions[i], NULL);
     if (chdir(folder) != 0)

@@ -21,7 +21,7 @@
 
 struct options {
     const char *device, *out, *h2d, *d2h, *graph, *traces, *plan, *program;
-    const char *gaps;
+    const char *gaps, *tf32;
     uint64_t gpu, repeat; /* NOT_GIVEN: 0 and 20 */
     double warm_up;       /* seconds; below 0: half a second */
     bool json, compare;
@@ -30,6 +30,11 @@ struct options {
 
 static const char *gaps_name(size_t i) {
     return i < RP_N_GAPS ? rp_gaps_word[i] : NULL;
+}
+
+static const char *tf32_name(size_t i) {
+    static const char *const words[] = {"none", "conv", "all"}; /* from RP_TF32_NONE on */
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
 }
 
 struct class_sum {
@@ -135,7 +140,6 @@ static rp_rc measure_on_gpu(const struct options *o, const char *path, struct rp
         .gpu = o->gpu == NOT_GIVEN ? 0 : o->gpu,
         .repeat = o->repeat == NOT_GIVEN ? 20 : o->repeat,
         .warm_up_s = o->warm_up < 0 ? 0.5 : o->warm_up,
-        .gaps = RP_GAPS_GRAPH,
     };
     if (o->h2d != NULL || o->d2h != NULL)
         return rp_fail(err, RP_USAGE, "profile: --h2d and --d2h need --device");
@@ -143,13 +147,16 @@ static rp_rc measure_on_gpu(const struct options *o, const char *path, struct rp
         return rp_fail(err, RP_USAGE, "profile: --repeat must be from 1 to 1000");
     if (how.warm_up_s > 60)
         return rp_fail(err, RP_USAGE, "profile: --warm-up must be at most 60");
-    if (o->gaps != NULL) {
-        size_t chosen = 0;
-        rp_rc rc = rp_choose("profile", "gaps", o->gaps, gaps_name, &chosen, err);
-        if (rc != RP_OK)
-            return rc;
-        how.gaps = (enum rp_gaps)chosen;
-    }
+    size_t gaps = RP_GAPS_GRAPH, tf32 = 0;
+    rp_rc rc = RP_OK;
+    if (o->gaps != NULL)
+        rc = rp_choose("profile", "gaps", o->gaps, gaps_name, &gaps, err);
+    if (rc == RP_OK && o->tf32 != NULL)
+        rc = rp_choose("profile", "tf32", o->tf32, tf32_name, &tf32, err);
+    if (rc != RP_OK)
+        return rc;
+    how.gaps = (enum rp_gaps)gaps;
+    how.tf32 = o->tf32 == NULL ? RP_TF32_AS_GIVEN : (enum rp_tf32)(RP_TF32_NONE + tf32);
     if (o->program != NULL && rp_project_replaces(RP_TARGET_PROFILE, o->program, path))
         return rp_fail(err, RP_USAGE, "profile: --program would replace GRAPH, %s", path);
     struct rp_measure m = {path, NULL, o->out, o->json};
@@ -166,6 +173,7 @@ static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
                         : o->repeat != NOT_GIVEN ? "--repeat"
                         : o->warm_up >= 0        ? "--warm-up"
                         : o->gaps != NULL        ? "--gaps"
+                        : o->tf32 != NULL        ? "--tf32"
                         : o->program != NULL     ? "--program"
                                                  : NULL;
     if (other == NULL || given == NULL)
@@ -228,6 +236,9 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"gaps", 0, RP_OPT_STRING, &o.gaps, "WHICH",
          "which gaps between kernels op times contain: graph, eager or none (graph)",
          gaps_name},
+        {"tf32", 0, RP_OPT_STRING, &o.tf32, "WHICH",
+         "which f32 ops use TF32: none, conv, or all, products too (as GRAPH says)",
+         tf32_name},
         {"program", 0, RP_OPT_STRING, &o.program, "DIR",
          "keep the measured program in DIR; the next build is faster"},
         {"compare", 0, RP_OPT_FLAG, &o.compare, NULL,

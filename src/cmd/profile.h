@@ -18,12 +18,17 @@ struct rp_measure {
     bool json;
 };
 
+/* Which f32 ops may round factors to TF32: as the graph's attributes say, or no others than
+ * these. */
+enum rp_tf32 { RP_TF32_AS_GIVEN, RP_TF32_NONE, RP_TF32_CONV, RP_TF32_ALL };
+
 /* How the ops of a graph are measured with our kernels. */
 struct rp_gpu_measure {
     const char *program; /* the folder to keep the program in, or NULL */
     uint64_t gpu, repeat;
     double warm_up_s;
     enum rp_gaps gaps;
+    enum rp_tf32 tf32;
 };
 
 /* Runs `command` (NULL at its end) and joins its traces with the graph. An empty command

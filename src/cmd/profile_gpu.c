@@ -16,6 +16,7 @@
 #include "cmd/cuda_build.h"
 #include "cmd/profile.h"
 #include "emit/project.h"
+#include "kernels/op_table.h"
 
 static const char caller[] = "profile";
 
@@ -32,6 +33,13 @@ static void set_attr(json_t **attrs, const char *key, json_t *value) {
 static rp_rc fail_on_notes(const char *path, struct rp_err *err) {
     return rp_fail(err, RP_BUG, "profile: %s: unexpected output from the profiling program",
                    path);
+}
+
+static json_t *count_tf32(const struct rp_graph *g) {
+    json_int_t n = 0;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        n += json_is_true(json_object_get(g->ops[i].attrs, "tf32"));
+    return json_integer(n);
 }
 
 /* Adds to the graph which algorithm computed each convolution, the versions of the driver
@@ -57,6 +65,7 @@ static rp_rc apply_notes(const char *path, const json_t *timing, struct rp_graph
         json_object_set(versions, "whole_step", json_object_get(notes, "whole"));
         json_object_set(versions, "warm_up_steps",
                         json_object_get(timing, "warm_up_steps"));
+        json_object_set_new(versions, "tf32_ops", count_tf32(g));
         json_object_set(versions, "clocks", json_object_get(timing, "clocks"));
         set_attr(&g->notes, "profile", json_incref(versions));
         if (json_is_false(json_object_get(notes, "whole")))
@@ -65,6 +74,31 @@ static rp_rc apply_notes(const char *path, const json_t *timing, struct rp_graph
     }
     json_decref(notes);
     return rc;
+}
+
+/* ---- TF32 ---- */
+
+static bool may_round(const struct rp_graph *g, const struct rp_op *op,
+                      enum rp_tf32 which) {
+    const struct rp_op_kind *kind = rp_op_kind_find(op->kind);
+    const char *dtype = op->n_outputs > 0 ? g->tensors[op->outputs[0]].dtype : NULL;
+    if (kind == NULL || dtype == NULL || strcmp(dtype, "f32") != 0)
+        return false;
+    if (strncmp(kind->kernel, "conv", strlen("conv")) == 0)
+        return which == RP_TF32_CONV || which == RP_TF32_ALL;
+    return which == RP_TF32_ALL &&
+           (strcmp(kind->kernel, "matmul") == 0 || strcmp(kind->kernel, "bmm") == 0);
+}
+
+/* Sets the attribute of all ops, so that programs for plans use the same arithmetic. */
+static void set_tf32(struct rp_graph *g, enum rp_tf32 which) {
+    for (uint32_t i = 0; i < g->n_ops && which != RP_TF32_AS_GIVEN; i++) {
+        struct rp_op *op = &g->ops[i];
+        if (may_round(g, op, which))
+            set_attr(&op->attrs, "tf32", json_true());
+        else if (json_object_get(op->attrs, "tf32") != NULL)
+            set_attr(&op->attrs, "tf32", json_false());
+    }
 }
 
 /* ---- building and running ---- */
@@ -199,6 +233,8 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const struct rp_gpu_measure 
     if (rc == RP_OK && g.n_ops == 0)
         rc = rp_fail(err, RP_INPUT, "%s: the graph has no ops to measure",
                      rp_path_name(m->graph));
+    if (rc == RP_OK)
+        set_tf32(&g, how->tf32);
     if (rc == RP_OK)
         rc = rp_replay_tables_step(&g, rp_path_name(m->graph), &tables, err);
     if (rc == RP_OK)

@@ -88,6 +88,13 @@ bool rp_bind_bool(struct rp_binding *b, const char *key) {
     return json_is_true(value);
 }
 
+bool rp_bind_tf32(struct rp_binding *b) {
+    const char *const key = "tf32";
+    if (json_object_get(b->op->attrs, key) == NULL)
+        return false;
+    return rp_bind_bool(b, key) && b->k->real == RP_REAL32;
+}
+
 size_t rp_bind_axis(struct rp_binding *b, int slot) {
     const struct rp_operand *x = rp_bind_operand(b, slot);
     const int64_t axis = rp_bind_int(b, "axis");

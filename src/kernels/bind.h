@@ -51,6 +51,10 @@ void rp_bind_ints(struct rp_binding *b, const char *key, size_t n, int64_t *to);
 double rp_bind_real(struct rp_binding *b, const char *key);
 bool rp_bind_bool(struct rp_binding *b, const char *key);
 
+/* The optional attribute "tf32" of convolutions and products; false for other types than
+ * f32. */
+bool rp_bind_tf32(struct rp_binding *b);
+
 /* A product of counts; fails past 2^62. */
 int64_t rp_bind_product(struct rp_binding *b, int64_t x, int64_t y);
 

@@ -57,6 +57,7 @@ void rp_bind_matmul(struct rp_binding *b) {
     a->transpose_a = rp_bind_bool(b, "transpose_a");
     a->transpose_b = rp_bind_bool(b, "transpose_b");
     a->alpha = rp_bind_real(b, "alpha");
+    a->tf32 = rp_bind_tf32(b);
     const int64_t one_b = rp_bind_product(b, a->k, a->n);
     a->single_b = b->in[1].count == one_b;
     rp_bind_count(b, 0, rp_bind_product(b, a->batch, rp_bind_product(b, a->m, a->k)));
@@ -95,6 +96,7 @@ void rp_bind_bmm(struct rp_binding *b) {
     a->n = rp_bind_int(b, "n");
     a->k = rp_bind_int(b, "k");
     a->alpha = rp_bind_real(b, "alpha");
+    a->tf32 = rp_bind_tf32(b);
     int64_t written = rp_bind_product(b, a->m, a->n);
     for (int d = 0; d < 3; d++)
         if (a->stride_c[d] != 0)

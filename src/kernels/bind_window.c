@@ -97,6 +97,7 @@ void rp_bind_conv(struct rp_binding *b) {
     window_attr(b, "dilation", 1, a->dilation);
     check_sizes(b);
     read_algorithm(b);
+    a->tf32 = rp_bind_tf32(b);
     a->groups = rp_bind_int(b, "groups");
     if (a->groups < 1 || a->channels % a->groups != 0 || a->filters % a->groups != 0) {
         rp_bind_fail(b, "the channels cannot be divided into %" PRId64 " groups",

@@ -48,6 +48,7 @@ struct rp_kargs {
     int64_t x_size[3], y_size[3], kernel[3], stride[3], pad[3], dilation[3];
     int32_t count_pad;
     int32_t algorithm; /* of a convolution on a GPU: enum rp_algorithm */
+    int32_t tf32;      /* of f32 convolutions and products on a GPU: it may round factors */
 
     int64_t start;        /* of slice */
     const int64_t *parts; /* of concat and split: each part's size along the axis */

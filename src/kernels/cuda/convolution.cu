@@ -48,7 +48,8 @@ static enum outcome describe_conv(struct rp_cuda *c, const struct rp_kargs *a,
     DNN(cudnnSetConvolutionNdDescriptor(v.d, n, pad, stride, dilation,
                                         CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
     DNN(cudnnSetConvolutionGroupCount(v.d, (int)a->groups));
-    DNN(cudnnSetConvolutionMathType(v.d, type_of(real)->math));
+    DNN(cudnnSetConvolutionMathType(v.d,
+                                    a->tf32 ? CUDNN_DEFAULT_MATH : type_of(real)->math));
     return DONE;
 }
 

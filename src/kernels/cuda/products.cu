@@ -12,13 +12,13 @@ struct matrix {
 
 /* `batch` products c = alpha * left * right + beta * c; c is m x n, column-major, at `to`.
  * */
-static enum outcome gemm(struct rp_cuda *c, enum rp_real real, int64_t m, int64_t n,
-                         int64_t k, double alpha, const struct matrix &left,
+static enum outcome gemm(struct rp_cuda *c, const struct rp_kargs *a, enum rp_real real,
+                         int64_t m, int64_t n, const struct matrix &left,
                          const struct matrix &right, float beta, void *to, int64_t to_ld,
                          int64_t to_step, int64_t batch) {
     const cudaDataType type = type_of(real)->blas;
-    const float factor = (float)alpha;
-    const int64_t sizes[7] = {m, n, k, left.ld, right.ld, to_ld, batch};
+    const float factor = (float)a->alpha;
+    const int64_t sizes[7] = {m, n, a->k, left.ld, right.ld, to_ld, batch};
     int size[7];
     if (!narrow(7, sizes, size))
         return declined(c, "product", too_large);
@@ -28,7 +28,8 @@ static enum outcome gemm(struct rp_cuda *c, enum rp_real real, int64_t m, int64_
                        right.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, size[0], size[1],
                        size[2], &factor, left.at, type, size[3], left.step, right.at, type,
                        size[4], right.step, &beta, to, type, size[5], to_step, size[6],
-                       type_of(real)->compute, CUBLAS_GEMM_DEFAULT));
+                       a->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : type_of(real)->compute,
+                       CUBLAS_GEMM_DEFAULT));
 }
 
 /* Gives cuBLAS the op's workspace or the scratch memory, so that it need not allocate. */
@@ -51,7 +52,7 @@ LIBRARY_CALL(matmul) {
     DO(use_workspace(c, workspace, workspace_bytes));
     if (a->n_in > 2 && type_of(real)->put_bias(c, in[2], out[0], a->n, 1, n) != 0)
         return FAILED;
-    return gemm(c, real, a->n, m, a->k, a->alpha, left, right, a->n_in > 2 ? 1 : 0, out[0],
+    return gemm(c, a, real, a->n, m, left, right, a->n_in > 2 ? 1 : 0, out[0],
                 a->n, a->m * a->n, batch);
 }
 
@@ -122,8 +123,8 @@ static enum outcome run_bmm(struct rp_cuda *c, const struct rp_kargs *a, enum rp
     left.at = p->swap ? shift(in[0], real, at_a) : shift(in[1], real, at_b);
     right.at = p->swap ? shift(in[1], real, at_b) : shift(in[0], real, at_a);
     const int b = p->batched;
-    return gemm(c, real, p->swap ? a->m : a->n, p->swap ? a->n : a->m, a->k, a->alpha, left,
-                right, first ? 0 : 1, (void *)shift(out[0], real, at_c), p->ld,
+    return gemm(c, a, real, p->swap ? a->m : a->n, p->swap ? a->n : a->m, left, right,
+                 first ? 0 : 1, (void *)shift(out[0], real, at_c), p->ld,
                 b < 0 ? 0 : a->stride_c[b], b < 0 ? 1 : a->batches[b]);
 }
 

@@ -17,7 +17,7 @@ typedef enum {
 typedef enum { CUDNN_DATA_FLOAT, CUDNN_DATA_HALF } cudnnDataType_t;
 typedef enum { CUDNN_TENSOR_NCHW } cudnnTensorFormat_t;
 typedef enum { CUDNN_CROSS_CORRELATION } cudnnConvolutionMode_t;
-typedef enum { CUDNN_FMA_MATH, CUDNN_TENSOR_OP_MATH } cudnnMathType_t;
+typedef enum { CUDNN_DEFAULT_MATH, CUDNN_FMA_MATH, CUDNN_TENSOR_OP_MATH } cudnnMathType_t;
 typedef enum {
     CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM,
     CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM

@@ -19,10 +19,14 @@ static int64_t setting(const char *name, int64_t usual) {
     return value != NULL ? atoll(value) : usual;
 }
 
+/* The next kernel may round factors to TF32. That takes half the time here. */
+static bool next_in_tf32;
+
 /* Reports a kernel that makes n elements. */
 static void launched_for(long long n) {
     if (on_work != NULL)
-        on_work(0, 2000 + 4 * (uint64_t)n, 0);
+        on_work(0, 2000 + (next_in_tf32 ? 2 : 4) * (uint64_t)n, 0);
+    next_in_tf32 = false;
 }
 
 /* ---- cuBLAS ---- */
@@ -71,7 +75,8 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation_t tran
                                           const void *B, cudaDataType Btype, int ldb,
                                           long long strideB, const void *beta, void *C,
                                           cudaDataType Ctype, int ldc, long long strideC,
-                                          int batchCount, cublasComputeType_t, int) {
+                                          int batchCount, cublasComputeType_t compute,
+                                          int) {
     const bool half = Ctype == CUDA_R_16F;
     const float b = *(const float *)beta;
     if (emulated_decline)
@@ -79,6 +84,9 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation_t tran
     if (Atype != Ctype || Btype != Ctype || lda < (transa == CUBLAS_OP_N ? m : k) ||
         ldb < (transb == CUBLAS_OP_N ? k : n) || ldc < m)
         return CUBLAS_STATUS_INVALID_VALUE;
+    if (compute == CUBLAS_COMPUTE_32F_FAST_TF32 && Ctype != CUDA_R_32F)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    next_in_tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     launched_for((long long)batchCount * m * n);
     for (long long t = 0; t < batchCount; t++)
         for (long long col = 0; col < n; col++)
@@ -185,7 +193,9 @@ cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t d, int 
     d->groups = groups;
     return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t, cudnnMathType_t) {
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t,
+                                          cudnnMathType_t math) {
+    next_in_tf32 = math == CUDNN_DEFAULT_MATH;
     return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetPoolingNdDescriptor(cudnnPoolingDescriptor_t d,
