@@ -13,5 +13,8 @@ for code in 0 999; do
 done
 sed -n '/"device"/p; /^"attrs"/p' out.json
 try "one size only" -- traced cuda push rp:@h2d h2d 100 100 pop $(step 9)
+# What a section copied is in the trace even if the program ends without its exit handlers.
+try "a command that leaves after a section" --traces kept -- traced cuda push rp:@h2d h2d 100 100 pop exit 0
+grep -h '^work' kept/*.trace
 try "a section without work" -- traced cuda push rp:@d2h h2d 100 100 pop $(step 9)
 try "a section of another name" -- traced cuda push rp:@h2h h2d 100 100 pop $(step 9)

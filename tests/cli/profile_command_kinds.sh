@@ -2,6 +2,8 @@
 . data/profile/lib.sh
 try "as one JSON object" --json -- traced cuda $(step 9) $(step 110)
 try "without steps" -- traced cuda push rp:a kernel 5 pop push rp:b pop push rp:c kernel 7 pop
+FAKE_CUPTI=exit=0 try "without steps, if records come only at exit" -- traced cuda push rp:a kernel 5 pop \
+    push rp:b pop push rp:c kernel 7 pop
 try "what is in no op's range, and ranges of no op" -- traced cuda push rp:step kernel 50 \
     push rp:block push rp:a kernel 10 push rp:a.part kernel 10 pop pop pop \
     push rp:b pop push rp:c kernel 30 pop sync pop push other pop
