@@ -1,6 +1,9 @@
 #!/bin/sh
 # check-cuda.sh kernels: compiles and links the CUDA kernels if nvcc and cuDNN are installed.
 #   If there is a GPU too, it compares each kernel with its reference kernel.
+# check-cuda.sh registers: compiles the kernels for every generation of GPUs that nvcc knows.
+#   Each kernel must state how many threads its blocks have, and the registers of a block
+#   must not pass the 65536 that a multiprocessor has.
 # check-cuda.sh emulated: compiles the kernels with a C++ compiler and compares them on the
 #   CPU, with stand-ins for cuDNN and cuBLAS.
 set -u
@@ -22,14 +25,73 @@ need_cxx() {
 }
 
 mode=$1
-case $mode in
-kernels)
-    if ! flags=$(find_cuda compile); then
-        echo "cuda-kernels: skipped (${flags#error: })"
+# Sets `nvcc`, or says why the kernels cannot be compiled, and ends.
+need_cuda() {
+    nvcc=$(where nvcc) cudnn=$(where cudnn)
+    if [ -z "$nvcc" ] || [ -z "$cudnn" ]; then
+        echo "cuda-$mode: skipped (nvcc or cuDNN is not installed)"
         exit 0
     fi
-    make_ NVCC="$(find_cuda nvcc)" "$build/cuda-kernels"
+    # CUDA 12 is the first with C++20 and __grid_constant__; the code calls cuDNN 9.
+    cuda=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+).*/\1/p')
+    dnn=$(sed -nE 's/^#define CUDNN_MAJOR ([0-9]+).*/\1/p' "$(dirname "$cudnn")/cudnn_version.h")
+    if [ "${cuda:-0}" -lt 12 ] || [ "${dnn:-0}" -lt 9 ]; then
+        echo "cuda-$mode: skipped (CUDA $cuda and cuDNN $dnn are too old; versions 12 and 9 are needed)"
+        exit 0
+    fi
+}
+
+# The oldest GPU of each generation: 75 80 90 100 ..
+generations() {
+    "$nvcc" --list-gpu-arch | sed 's/compute_//' | sort -n | awk '
+        { n = $1 % 10; g = ($1 - n) / 10 } g != last { print; last = g }'
+}
+
+# registers PTX LOG: prints a line for each kernel that cannot be launched, then the counts.
+registers() {
+    awk '
+        /\.entry/ { split($0, word, /[ (]+/); for (i in word) if (word[i] ~ /^_Z/) name = word[i] }
+        /\.maxntid/ { gsub(",", ""); threads[name] = $2 }
+        /Compiling entry function/ { split($0, quoted, "\047"); name = quoted[2]; arch = quoted[4] }
+        /Used [0-9]+ registers/ {
+            match($0, /Used [0-9]+/)
+            each = substr($0, RSTART + 5, RLENGTH - 5)
+            each = each % 8 == 0 ? each : each + 8 - each % 8 # they are given out by 8
+            if (name in threads && each * threads[name] <= 65536) { good++; next }
+            bad++
+            printf "FAILED cuda-registers: %s for %s: ", name, arch
+            if (name in threads) print threads[name], "threads with", each, "registers each"
+            else print "it does not state its number of threads"
+        }
+        END { print good + 0, bad + 0 }' "$1" "$2"
+}
+
+case $mode in
+kernels)
+    need_cuda
+    make_ NVCC="$nvcc" "$build/cuda-kernels"
     "$build/cuda-kernels" cuda-kernels
+    ;;
+registers)
+    need_cuda
+    tmp=$(mktemp -d)
+    trap 'rm -rf "$tmp"' EXIT
+    good=0 bad=0
+    oldest=$(generations | head -n 1)
+    for source in src/kernels/cuda/cuda_*.cu; do
+        "$nvcc" -std=c++20 -O3 -fmad=false -arch="compute_$oldest" -Isrc --ptx -o "$tmp/ptx" \
+            "$source" || exit 1
+        for arch in $(generations); do
+            "$(dirname "$nvcc")/ptxas" -v -arch="sm_$arch" -o "$tmp/cubin" "$tmp/ptx" \
+                2>"$tmp/log" || exit 1
+            counts=$(registers "$tmp/ptx" "$tmp/log")
+            printf '%s\n' "$counts" | sed '$d'
+            good=$((good + $(printf '%s\n' "$counts" | tail -n 1 | cut -d ' ' -f 1)))
+            bad=$((bad + $(printf '%s\n' "$counts" | tail -n 1 | cut -d ' ' -f 2)))
+        done
+    done
+    echo "cuda-registers: $good passed, $bad failed"
+    [ $bad = 0 ]
     ;;
 emulated)
     need_cxx

@@ -51,6 +51,7 @@ for replay in "$build"/replay_*; do
 done
 part find-cuda tests/check-find-cuda.sh
 part cuda-kernels tools/check-cuda.sh kernels
+part cuda-registers tools/check-cuda.sh registers
 part cuda-emulated tools/check-cuda.sh emulated
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh

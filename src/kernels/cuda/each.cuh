@@ -62,9 +62,9 @@ static inline int launched(struct rp_cuda *c, const char *name) {
 
 #define EACH_AS(entry, name, range)                                                        \
     static __device__ void name##_at(OPERANDS, int64_t i);                                 \
-    static __global__ void name##_each(const __grid_constant__ struct rp_kargs a,          \
-                                       const __grid_constant__ struct operands x,          \
-                                       int64_t n) {                                        \
+    static __global__ void __launch_bounds__(each_threads)                                 \
+        name##_each(const __grid_constant__ struct rp_kargs a,                             \
+                    const __grid_constant__ struct operands x, int64_t n) {                \
         const int64_t step = (int64_t)gridDim.x * blockDim.x;                              \
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) \
             name##_at(&a, x.in, x.out, i);                                                 \

@@ -33,7 +33,7 @@ enum outcome of_blas(struct rp_cuda *c, const char *what, cublasStatus_t status)
 
 /* ---- handles ---- */
 
-static __global__ void probe(void) {
+static __global__ void __launch_bounds__(1) probe(void) {
 }
 
 /* The program may hold no code for this GPU: neither its own nor PTX of an older one. */

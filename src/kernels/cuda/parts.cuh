@@ -3,8 +3,9 @@
  * type. cuda_f32.cu and cuda_f16.cu include this after the bodies. */
 
 /* Copies n rows of `width` elements. Rows are to_step and from_step elements apart. */
-static __global__ void copy_rows(real *to, int64_t to_step, const real *from,
-                                 int64_t from_step, int64_t width, int64_t n) {
+static __global__ void __launch_bounds__(each_threads)
+    copy_rows(real *to, int64_t to_step, const real *from, int64_t from_step, int64_t width,
+              int64_t n) {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n * width;
          i += step)
@@ -45,8 +46,9 @@ extern "C" int CUDA_FN(split)(ENTRY) {
 }
 
 /* (x, index) -> y. Windows do not overlap, so no two threads write the same position. */
-static __global__ void unpool(const real *from, const int32_t *index, real *to,
-                              int64_t small, int64_t large, int64_t n) {
+static __global__ void __launch_bounds__(each_threads)
+    unpool(const real *from, const int32_t *index, real *to, int64_t small, int64_t large,
+           int64_t n) {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
         if (inside(index[i], large))
@@ -69,15 +71,15 @@ extern "C" int CUDA_FN(max_unpool)(ENTRY) {
 }
 
 /* Fills y, (outer, mid, inner), with y[o][i][r] = v[i]. A library then adds its result. */
-static __global__ void spread_bias(const real *v, real *y, int64_t mid, int64_t inner,
-                                   int64_t n) {
+static __global__ void __launch_bounds__(each_threads)
+    spread_bias(const real *v, real *y, int64_t mid, int64_t inner, int64_t n) {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
         y[i] = v[i / inner % mid];
 }
 
 extern "C" int FALLBACK_FN(bias)(struct rp_cuda *c, const void *v, void *y, int64_t mid,
-                              int64_t inner, int64_t n) {
+                                 int64_t inner, int64_t n) {
     LAUNCH_ON(spread_bias, each_blocks(n), each_threads, (const real *)v, (real *)y, mid,
               inner, n);
     return launched(c, "bias");

@@ -11,13 +11,18 @@
 #define RP_THREADS 256
 #define RP_TILE 32
 #endif
-enum { THREADS = RP_THREADS, TILE = RP_TILE };
+enum { THREADS = RP_THREADS, TILE = RP_TILE, TILE_THREADS = TILE * TILE };
 
 #define LAUNCH(kernel, blocks, threads)                                                    \
     LAUNCH_ON(kernel, (unsigned)(blocks), threads, *a, operands_of(a, in, out))
-#define GLOBAL(name)                                                                       \
-    static __global__ void name(const __grid_constant__ struct rp_kargs a,                 \
-                                const __grid_constant__ struct operands x)
+/* Kernels for blocks of THREADS threads, and of TILE x TILE. A block of 1024 threads runs
+ * only if the compiler, which is told so, gives each at most 64 registers. */
+#define GLOBAL_OF(name, threads)                                                           \
+    static __global__ void __launch_bounds__(threads)                                      \
+        name(const __grid_constant__ struct rp_kargs a,                                    \
+             const __grid_constant__ struct operands x)
+#define GLOBAL(name) GLOBAL_OF(name, THREADS)
+#define GLOBAL_TILE(name) GLOBAL_OF(name, TILE_THREADS)
 #define SOURCE(type, k) ((const type *)x.in[k])
 #define TARGET(type, k) ((type *)x.out[k])
 /* Divides a loop among the block's threads. */
@@ -84,7 +89,7 @@ GLOBAL(bias_planes) {
         TARGET(real, 0)[blockIdx.x] = put(sum);
 }
 
-GLOBAL(bias_columns) {
+GLOBAL_TILE(bias_columns) {
     const int64_t col = (int64_t)blockIdx.x * TILE + threadIdx.x;
     acc sum = 0;
     if (col < a.mid)
@@ -354,7 +359,7 @@ GLOBAL(layer_norm_grad_rows) {
     }
 }
 
-GLOBAL(layer_norm_grad_columns) {
+GLOBAL_TILE(layer_norm_grad_columns) {
     const int64_t col = (int64_t)blockIdx.x * TILE + threadIdx.x;
     acc sum = 0, product = 0;
     if (col < a.inner)
@@ -414,7 +419,7 @@ GLOBAL(rms_norm_grad_rows) {
     [start + i] = put(invrms * (get(gy[i]) * weight[i] - get(from[i]) * invrms * product));
 }
 
-GLOBAL(rms_norm_grad_columns) {
+GLOBAL_TILE(rms_norm_grad_columns) {
     const int64_t col = (int64_t)blockIdx.x * TILE + threadIdx.x;
     acc product = 0;
     if (col < a.inner)

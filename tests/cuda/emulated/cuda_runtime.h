@@ -75,6 +75,7 @@ static inline cudaError_t cudaFree(void *at) {
 #define __device__
 #define __host__
 #define __grid_constant__
+#define __launch_bounds__(threads)
 #define __shared__ static
 
 struct dim3 {
