@@ -52,6 +52,8 @@ static rp_rc emit(const struct rp_pair *pair, enum rp_target target, const char 
     rp_rc rc = rp_verify(&pair->g, &pair->p, &v, err);
     if (rc == RP_NO)
         rp_report_rejection(pair->plan_name, err->msg, json);
+    if (rc == RP_OK && target == RP_TARGET_CUDA)
+        rc = rp_pair_check_cuda_alignment(pair, err);
     if (rc == RP_OK)
         rc = rp_pair_tables(pair, &tables, err);
     if (rc == RP_OK)

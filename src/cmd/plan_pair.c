@@ -1,5 +1,6 @@
 #include "cmd/plan_pair.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,18 @@ void rp_pair_fini(struct rp_pair *pair) {
     rp_graph_fini(&pair->g);
     rp_plan_fini(&pair->p);
     *pair = (struct rp_pair){0};
+}
+
+rp_rc rp_pair_check_cuda_alignment(const struct rp_pair *pair, struct rp_err *err) {
+    enum { CUDA_ALIGNMENT = 256 }; /* of operands and workspace (kernels/cuda/cuda.h) */
+    const uint64_t alignment = pair->g.device.alignment_bytes;
+    if (alignment % CUDA_ALIGNMENT == 0)
+        return RP_OK;
+    return rp_fail(err, RP_INPUT,
+                   "%s: device.alignment_bytes is %" PRIu64
+                   "; on a GPU it must be a multiple of %d, since cuDNN and cuBLAS choose "
+                   "kernels by alignment",
+                   pair->graph_name, alignment, CUDA_ALIGNMENT);
 }
 
 /* Messages of remat_parse begin with "graph:" or "plan:"; here comes the file's name. */

@@ -24,6 +24,9 @@ rp_rc rp_pair_load(const char *graph_path, const char *plan_path, struct rp_pair
                    struct rp_err *err);
 void rp_pair_fini(struct rp_pair *pair); /* safe on a zeroed one */
 
+/* RP_INPUT if the plan cannot run on a GPU because of where its addresses may lie. */
+rp_rc rp_pair_check_cuda_alignment(const struct rp_pair *pair, struct rp_err *err);
+
 /* Binds the ops of a pair that rp_verify accepted to kernels. RP_INPUT: an op without a
  * kernel, or a plan without addresses. The caller empties *t in any case. */
 rp_rc rp_pair_tables(const struct rp_pair *pair, struct rp_replay_tables *t,

@@ -17,8 +17,12 @@ static rp_rc load(struct rp_verify_report *r, struct rp_err *err) {
 }
 
 static rp_rc replay_kernels(struct rp_verify_report *r, struct rp_err *err) {
-    struct rp_replay_tables tables;
-    rp_rc rc = rp_pair_tables(&r->pair, &tables, err);
+    struct rp_replay_tables tables = {0};
+    rp_rc rc = RP_OK;
+    if (r->replay == RP_REPLAY_CUDA)
+        rc = rp_pair_check_cuda_alignment(&r->pair, err);
+    if (rc == RP_OK)
+        rc = rp_pair_tables(&r->pair, &tables, err);
     if (rc == RP_OK && r->replay == RP_REPLAY_CUDA)
         rc = rp_cuda_replay(&tables, r->n_steps, &r->cuda, err);
     else if (rc == RP_OK)
