@@ -64,6 +64,7 @@ part completion tools/check-completion.sh
 part libremat tools/check-libremat.sh
 part examples tools/check-examples.sh
 part emit tools/check-emit.sh
+part replay tools/check-replay.sh
 part campaign "$build/run-campaign" --steady --seed 1 --cases 100 --folder "$build/campaign" "$build/remat-plan"
 part profile tools/check-profile.sh
 part cupti-exit tools/check-cupti-exit.sh

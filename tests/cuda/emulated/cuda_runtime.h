@@ -49,9 +49,6 @@ static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *found, const
     *found = 0;
     return gpu_arch() < 80 ? cudaErrorNoKernelImageForDevice : cudaSuccess;
 }
-static inline cudaError_t cudaPeekAtLastError(void) {
-    return cudaSuccess;
-}
 static inline cudaError_t cudaMemset(void *at, int byte, size_t n) {
     memset(at, byte, n);
     return cudaSuccess;
@@ -88,6 +85,11 @@ extern dim3 gridDim, blockDim, blockIdx, threadIdx;
 /* Called for each kernel on the first stream as it begins, with an invented duration; may
  * be NULL. */
 extern void (*on_work)(int stream, uint64_t ns, uint64_t bytes);
+
+/* Called before the first kernel; may be NULL. If it returns false, no kernel runs, and
+ * launches fail. */
+extern bool (*on_first_kernel)(void);
+cudaError_t cudaPeekAtLastError(void);
 
 void __syncthreads(void);
 int __syncthreads_or(int condition);

@@ -8,6 +8,8 @@
 dim3 gridDim, blockDim, blockIdx, threadIdx;
 
 void (*on_work)(int stream, uint64_t ns, uint64_t bytes);
+bool (*on_first_kernel)(void);
+static bool cannot_run;
 
 enum { MAX_THREADS = 1024, STACK = 64 << 10 };
 
@@ -73,6 +75,11 @@ static void run_block(unsigned n) {
 
 void emulate(dim3 blocks, dim3 threads, void (*run)(void *), void *with) {
     const unsigned n = threads.x * threads.y;
+    if (n_launches == 0 && on_first_kernel != NULL)
+        cannot_run = !on_first_kernel();
+    n_launches++;
+    if (cannot_run)
+        return;
     if (on_work != NULL)
         on_work(0, 1000 + blocks.x, 0);
     body = run;
@@ -83,5 +90,8 @@ void emulate(dim3 blocks, dim3 threads, void (*run)(void *), void *with) {
         blockIdx = dim3(b, 0, 0);
         run_block(n);
     }
-    n_launches++;
+}
+
+cudaError_t cudaPeekAtLastError(void) {
+    return cannot_run ? cudaErrorMemoryAllocation : cudaSuccess;
 }

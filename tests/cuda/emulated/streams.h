@@ -144,39 +144,45 @@ inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t
 
 /* ---- memory ---- */
 
-/* MEMORY in the environment is the size of the device's memory in bytes. */
+/* In the environment: MEMORY is the size of the device's memory in bytes, and MODULES what
+ * the first kernel takes of it, as libraries do that load their kernels late. */
+inline size_t setting(const char *name, size_t usual) {
+    const char *bytes = getenv(name);
+    return bytes != nullptr ? strtoull(bytes, nullptr, 10) : usual;
+}
 inline size_t device_memory() {
-    const char *bytes = getenv("MEMORY");
-    return bytes != nullptr ? strtoull(bytes, nullptr, 10) : (size_t)1 << 30;
+    return setting("MEMORY", (size_t)1 << 30);
 }
 inline size_t memory_used;
-inline std::map<const void *, size_t> memory_sizes;
+inline std::map<void *, size_t> memory_blocks;
+
+inline bool take_memory(size_t n) {
+    if (n > device_memory() - memory_used)
+        return false;
+    memory_used += n;
+    return true;
+}
+inline const bool loads_late =
+    (on_first_kernel = [] { return take_memory(setting("MODULES", 0)); }) != nullptr;
 
 template <class T> cudaError_t cudaMalloc(T **to, size_t n) {
-    if (n > device_memory() - memory_used)
+    if (!take_memory(n))
         return cudaErrorMemoryAllocation;
-    memory_used += n;
-    cudaMalloc((void *)to, n);
-    memory_sizes[*to] = n;
-    traced_at(FAKE_ALLOC, *to, n);
-    return cudaSuccess;
+    const cudaError_t e = cudaMalloc((void *)to, n);
+    memory_blocks[*to] = n;
+    return e;
+}
+template <class T> cudaError_t cudaFree(T *at) {
+    memory_used -= memory_blocks[at];
+    memory_blocks.erase(at);
+    return cudaFree((void *)at);
 }
 template <class T> cudaError_t cudaHostAlloc(T **to, size_t n, int) {
-    cudaMalloc((void *)to, n);
-    traced_at(FAKE_PIN, *to, n);
-    return cudaSuccess;
+    return cudaMalloc((void *)to, n);
 }
 inline cudaError_t cudaFreeHost(void *at) {
-    traced_at(FAKE_UNPIN, at, 0);
     return cudaFree(at);
 }
-inline cudaError_t free_on_device(void *at) {
-    memory_used -= memory_sizes[at];
-    memory_sizes.erase(at);
-    traced_at(FAKE_FREE, at, 0);
-    return cudaFree(at);
-}
-#define cudaFree free_on_device
 inline cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
     *all = device_memory();
     *left = *all - memory_used;

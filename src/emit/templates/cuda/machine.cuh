@@ -15,7 +15,10 @@ extern "C" const struct replay_program program;
 
 namespace {
 
-constexpr uint64_t source_alignment = 512;
+/* Each operand begins at a multiple of 512 bytes. */
+uint64_t padded(uint64_t bytes) {
+    return (bytes + 511) / 512 * 512;
+}
 
 /* Defined by main.cu: reports one line and exits. */
 [[noreturn]] void die(const char *what, const char *why);
@@ -37,11 +40,22 @@ bool is_source(uint32_t x) {
     return program.tensors[x].fill != REPLAY_NO_FILL;
 }
 
+/* Per tensor: is it a source that ops update? */
+std::vector<bool> updated_sources() {
+    std::vector<bool> updated(program.n_tensors);
+    for (uint32_t i = 0; i < program.n_ops; i++) {
+        const replay_op &op = program.ops[i];
+        for (uint32_t e = op.ends + op.n_in; e < op.ends + op.n_in + op.n_out; e++)
+            updated[program.ends[e]] = is_source(program.ends[e]);
+    }
+    return updated;
+}
+
 void open_streams(machine &m) {
     for (auto &stream : m.streams)
         TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     if (rp_cuda_open(&m.cuda, m.streams[REPLAY_COMPUTE]) != 0)
-        die("libraries", m.cuda.error);
+        die("the GPU", m.cuda.error);
 }
 
 /* False if the memory does not fit. */
@@ -65,8 +79,7 @@ bool open_sources(machine &m, const replay_schedule &s) {
     for (uint32_t x = 0; x < program.n_tensors; x++)
         if (is_source(x) && !on_host[x]) {
             m.source_at[x] = bytes;
-            bytes += (program.tensors[x].bytes + source_alignment - 1) / source_alignment *
-                     source_alignment;
+            bytes += padded(program.tensors[x].bytes);
         }
     return allocate(&m.sources, bytes, "the sources");
 }
@@ -96,6 +109,11 @@ uint64_t free_bytes() {
     size_t left = 0, all = 0;
     TRY(cudaMemGetInfo(&left, &all));
     return left;
+}
+
+/* A part of the free memory is for modules that libraries load later. */
+uint64_t usable_bytes() {
+    return free_bytes() - free_bytes() / 16;
 }
 
 void *place(const machine &m, uint32_t x, uint64_t at) {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs the step without rematerialization, if it fits, then the plan of plan.c. Compares
+ * Runs the step without rematerialization, then the plan of plan.c. If the step does not fit
+ * into the GPU's memory, it runs op by op, with its tensors on the host. Compares
  * the tensors that the step keeps or updates bit for bit, and times both. Writes one JSON
  * object to standard output.
  *
  *     replay [REPEATS [STEPS]]     how many runs are timed, how many training steps in a
  *                                  row are compared
  *
- * Exit code: 0 equal, or nothing to compare with; 1 not equal; 77 no GPU; 5 other errors.
- * */
+ * Exit code: 0 equal; 1 not equal; 4 there is nothing to compare with, since the step cannot
+ * run at all; 77 no GPU; 5 other errors. */
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 
-#include "machine.cuh"
+#include "host_reference.cuh"
 
 namespace {
 
-constexpr int no_gpu = 77, environment = 5;
+constexpr int no_gpu = 77, environment = 5, no_reference = 4;
 constexpr int poison = 0xff; /* a float of these bytes is NaN */
 
 [[noreturn]] void die(const char *what, const char *why) {
@@ -162,17 +163,6 @@ void wipe(const runner &m, const replay_schedule &s) {
 
 /* ---- comparing ---- */
 
-/* Per tensor: is it a source that ops update? */
-std::vector<bool> updated_sources() {
-    std::vector<bool> updated(program.n_tensors);
-    for (uint32_t i = 0; i < program.n_ops; i++) {
-        const replay_op &op = program.ops[i];
-        for (uint32_t e = op.ends + op.n_in; e < op.ends + op.n_in + op.n_out; e++)
-            updated[program.ends[e]] = is_source(program.ends[e]);
-    }
-    return updated;
-}
-
 size_t n_updated() {
     const std::vector<bool> updated = updated_sources();
     return (size_t)std::count(updated.begin(), updated.end(), true);
@@ -241,7 +231,7 @@ struct counts {
 
 /* Results of one schedule. */
 struct outcome {
-    bool ran = false;
+    bool ran = false; /* on the device as a whole */
     std::vector<uint64_t> sums, graph_sums;
     uint64_t eager_ns = 0, graph_ns = 0, stall_ns = 0, outside_bytes = 0;
 };
@@ -310,6 +300,31 @@ outcome execute(runner &m, const replay_schedule &s, const counts &n) {
     return o;
 }
 
+/* False if only a plan has room for this schedule. */
+bool has_room(const replay_schedule &s) {
+    uint64_t sources = 0;
+    for (uint32_t x = 0; x < program.n_tensors; x++)
+        sources += is_source(x) ? padded(program.tensors[x].bytes) : 0;
+    const uint64_t usable = usable_bytes();
+    return sources <= usable && s.arena_bytes <= usable - sources;
+}
+
+/* Keep-all on the device, or op by op. Without sums, neither is possible. */
+outcome run_reference(runner &m, const counts &n) {
+    outcome o;
+    if (has_room(program.keep_all))
+        o = execute(m, program.keep_all, n);
+    if (o.ran)
+        return o;
+    const std::string why = run_on_host(m, n.steps, &o.sums);
+    if (!why.empty())
+        fprintf(stderr,
+                "replay: nothing to compare with: the step without rematerialization does "
+                "not fit into this GPU's memory; %s\n",
+                why.c_str());
+    return o;
+}
+
 /* ---- the report ---- */
 
 void put_string(const char *s) {
@@ -339,7 +354,8 @@ void put_times(const char *key, uint64_t predicted, const outcome &o) {
 int report(const runner &m, const outcome &reference, const outcome &plan, int steps) {
     cudaDeviceProp device;
     TRY(cudaGetDeviceProperties(&device, 0));
-    const char *wrong = reference.ran ? difference(reference.sums, plan.sums) : nullptr;
+    const bool known = !reference.sums.empty();
+    const char *wrong = known ? difference(reference.sums, plan.sums) : nullptr;
     const char *graph_wrong = difference(plan.sums, plan.graph_sums);
     const replay_schedule &s = program.plan;
     printf("{\"target\":\"cuda\",\"device\":");
@@ -347,8 +363,10 @@ int report(const runner &m, const outcome &reference, const outcome &plan, int s
     printf(",\"graph\":");
     put_string(program.name);
     printf(",\"equal\":%s,\"wrong\":",
-           !reference.ran ? "null" : wrong == nullptr ? "true" : "false");
+           !known ? "null" : wrong == nullptr ? "true" : "false");
     put_string(wrong);
+    printf(",\"reference\":");
+    put_string(reference.ran ? "keep-all" : known ? "op by op" : nullptr);
     printf(",\"graph_equal\":%s,\"training_steps\":%d,\"kept\":%" PRIu32
            ",\"updated\":%zu,\"steps\":%" PRIu32,
            graph_wrong == nullptr ? "true" : "false", steps, program.n_keep,
@@ -360,10 +378,12 @@ int report(const runner &m, const outcome &reference, const outcome &plan, int s
     put_times("reference_ns", program.baseline_ns, reference);
     printf(",\"stall_ns\":{\"predicted\":%" PRIu64 ",\"measured\":%" PRIu64 "}",
            program.stall_ns, plan.stall_ns);
-    printf(",\"spare_calls\":%" PRIu64 ",\"declined\":", m.cuda.n_fallbacks);
+    printf(",\"implicit_gemm_calls\":%" PRIu64 ",\"part_calls\":%" PRIu64
+           ",\"spare_calls\":%" PRIu64 ",\"declined\":",
+           m.cuda.n_implicit_gemm, m.cuda.n_in_parts, m.cuda.n_fallbacks);
     put_string(m.cuda.declined[0] != '\0' ? m.cuda.declined : nullptr);
     printf("}\n");
-    return wrong == nullptr && graph_wrong == nullptr ? 0 : 1;
+    return wrong != nullptr || graph_wrong != nullptr ? 1 : known ? 0 : no_reference;
 }
 
 } // namespace
@@ -381,7 +401,7 @@ int main(int argc, char **argv) {
     runner m;
     open_streams(m);
     open_events(m);
-    const outcome reference = execute(m, program.keep_all, often);
+    const outcome reference = run_reference(m, often);
     const outcome plan = execute(m, program.plan, often);
     if (!plan.ran)
         die("the plan", "its sources and its arena do not fit into this GPU's memory");
