@@ -48,3 +48,20 @@ $(BUILD)/cuda-emulated: $(BUILD)/emulated/check_kernels.o $(EMULATED) $(LIB_OBJ)
   $(addprefix $(BUILD)/tests/,cases.o step.o networks.o)
 	$(call say,LD,$@)
 	$(link) -lstdc++ -lcunit $(LIBS)
+
+# The kernels of cuDNN, against its real headers, and the real library, asked on the host.
+#   CUDNN_H, CUDNN_LIB   cudnn.h and libcudnn.so.9
+CUDNN_HOST := $(patsubst src/kernels/cuda/%.cu,$(BUILD)/cudnn-host/%.o, \
+  $(filter-out src/kernels/cuda/cuda_%,$(wildcard src/kernels/cuda/*.cu)))
+CUDNN_HOST_FLAGS = $(EMULATED_FLAGS:-Itests/cuda/emulated=) -ffunction-sections -isystem $(BUILD)/cudnn-host/include \
+  -isystem tests/cuda/emulated
+$(BUILD)/cudnn-host/%.o: src/kernels/cuda/%.cu $(CUDA_SRC)
+	$(Q)$(CXX) -x c++ -std=c++20 -D__CUDACC__ -include cuda_runtime.h $(CUDNN_HOST_FLAGS) -c -o $@ $<
+$(BUILD)/cudnn-host/%.o: tests/cuda/%.c $(CUDA_SRC) | $(BUILD)/tests/all_suites.h
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CUDNN_HOST_FLAGS) -Itests -I$(BUILD)/tests -c -o $@ $<
+# Functions that are not asked are left out, and with them what they call.
+$(BUILD)/cudnn-host/cudnn-host: $(BUILD)/cudnn-host/cudnn_host.o $(CUDNN_HOST) $(LIB_OBJ) \
+  $(addprefix $(BUILD)/tests/,cases.o networks.o)
+	$(call say,LD,$@)
+	$(link) $(CUDNN_LIB) -Wl,-rpath,$(dir $(CUDNN_LIB)) -Wl,--gc-sections \
+	  -lstdc++ -lcunit $(LIBS)

@@ -7,7 +7,7 @@ if ! command -v "${CXX:-g++}" >/dev/null; then
     echo "measuring: skipped (no C++ compiler)"
     exit 0
 fi
-make -s -j2 BUILD="$build" "$build"/emulated/{cuda_f32,cuda_f16,library,emulate,libraries}.o \
+make -s -j2 BUILD="$build" "$build/cuda-emulated" \
     "$build/libcuda/libcuda.so.1" || exit 1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

@@ -6,6 +6,7 @@
 #   must not pass the 65536 that a multiprocessor has.
 # check-cuda.sh emulated: compiles the kernels with a C++ compiler and compares them on the
 #   CPU, with stand-ins for cuDNN and cuBLAS.
+# check-cuda.sh cudnn-host: asks the real cuDNN about the kernels' calls, without a GPU.
 set -u
 build=${BUILD:-build}
 
@@ -97,5 +98,18 @@ emulated)
     need_cxx
     make_ "$build/cuda-emulated"
     "$build/cuda-emulated" cuda-emulated
+    ;;
+cudnn-host)
+    need_cxx
+    if ! cudnn=$(find_cuda cudnn); then
+        echo "cudnn-host: skipped (no cuDNN 9 is found)"
+        exit 0
+    fi
+    include=$build/cudnn-host/include
+    rm -rf "$include"
+    mkdir -p "$include"
+    ln -s "$(dirname "$cudnn")"/cudnn*.h "$include"
+    make_ CUDNN_LIB="$(find_cuda libcudnn)" "$build/cudnn-host/cudnn-host"
+    "$build/cudnn-host/cudnn-host"
     ;;
 esac

@@ -53,6 +53,7 @@ part find-cuda tests/check-find-cuda.sh
 part cuda-kernels tools/check-cuda.sh kernels
 part cuda-registers tools/check-cuda.sh registers
 part cuda-emulated tools/check-cuda.sh emulated
+part cudnn-host tools/check-cuda.sh cudnn-host
 part cli tools/check-cli.sh
 part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh
@@ -67,7 +68,7 @@ part emit tools/check-emit.sh
 part replay tools/check-replay.sh
 part campaign "$build/run-campaign" --steady --seed 1 --cases 100 --folder "$build/campaign" "$build/remat-plan"
 part profile tools/check-profile.sh
-part cupti-exit tools/check-cupti-exit.sh
+part measuring tests/check-measuring.sh
 part python-plain tools/check-python.sh plain
 part python tools/check-python.sh full
 part torch-oracle tools/check-python.sh oracle
