@@ -142,6 +142,10 @@ $(BUILD)/traced/exit_order: $(BUILD)/tests/traced/exit_order.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(link) -rdynamic -ldl
+$(BUILD)/traced/cupti_host: $(BUILD)/tests/traced/cupti_host.o $(BUILD)/src/profile/record.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(link) -ldl -pthread
 $(BUILD)/traced/traced_nvtx: tests/traced/traced.c $(BUILD)/tests/traced/traced.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(RP_CFLAGS)) -DREAL_NVTX -isystem $(NVTX_H) -o $@ $< $(LDFLAGS) -ldl

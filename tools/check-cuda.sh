@@ -7,6 +7,8 @@
 # check-cuda.sh emulated: compiles the kernels with a C++ compiler and compares them on the
 #   CPU, with stand-ins for cuDNN and cuBLAS.
 # check-cuda.sh cudnn-host: asks the real cuDNN about the kernels' calls, without a GPU.
+# check-cuda.sh cupti-host: lets the real CUPTI walk the records of its stand-in, likewise.
+# check-cuda.sh cupti: prints the path of a libcupti that works without a driver.
 set -u
 build=${BUILD:-build}
 
@@ -23,6 +25,18 @@ need_cxx() {
     command -v "${CXX:-g++}" >/dev/null && return
     echo "cuda-$mode: skipped (no C++ compiler)"
     exit 0
+}
+
+# Not every version works without a driver. One that does is in the cache of the tests.
+usable_cupti() {
+    make_ "$build/traced/cupti_host" >/dev/null
+    for library in "$(find_cuda libcupti)" "$(tools/check-python.sh cupti)"; do
+        if [ -n "$library" ] && "$build/traced/cupti_host" "$library" 2>/dev/null; then
+            printf '%s\n' "$library"
+            return
+        fi
+    done
+    return 1
 }
 
 mode=$1
@@ -111,5 +125,16 @@ cudnn-host)
     ln -s "$(dirname "$cudnn")"/cudnn*.h "$include"
     make_ CUDNN_LIB="$(find_cuda libcudnn)" "$build/cudnn-host/cudnn-host"
     "$build/cudnn-host/cudnn-host"
+    ;;
+cupti)
+    usable_cupti
+    ;;
+cupti-host)
+    if ! cupti=$(usable_cupti); then
+        echo "cupti-host: skipped (no libcupti is found that works without a driver)"
+        exit 0
+    fi
+    make_ "$build/traced/libcupti_fake.so"
+    "$build/traced/cupti_host" "$cupti" "$build/traced/libcupti_fake.so"
     ;;
 esac

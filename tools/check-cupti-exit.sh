@@ -5,9 +5,11 @@ set -u
 build=$(realpath "${BUILD:-build}")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-# The environment of the Python tests has CUPTI, if PyTorch for CUDA is in it.
-highs=$(tools/check-python.sh highs)
-[ -z "$highs" ] || export VIRTUAL_ENV=${highs%/lib/python3*}
+REMAT_CUPTI=$(tools/check-cuda.sh cupti) || {
+    echo "cupti-exit: skipped (no libcupti is found that works without a driver)"
+    exit 0
+}
+export REMAT_CUPTI
 if nm "$build/libremat_inject.so" | grep -q __asan; then
     echo "cupti-exit: skipped (sanitizers have exit handlers of their own)"
     exit 0

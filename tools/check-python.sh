@@ -1,12 +1,15 @@
 #!/bin/bash
-# check-python.sh setup|plain|full|oracle|highs: the tests of the Python package, and those
-# of the kernels that need PyTorch.
-#   plain   those that need only python3: files, plans, calls of the program
-#   setup   makes the virtual environment of `full` in the user's cache, if there is none
-#   highs   prints the path of HiGHS's library in that environment, if it is there
-#   full    ruff, mypy and the tests with PyTorch and JAX
-#   oracle  compares the reference kernel of every op kind with PyTorch (python/tests/oracle)
-# SKIP_PYTHON=1 skips `full` and `oracle`. Under CI (CI=true) a skip is a failure. REMAT_PLAN_PYTHON names
+# check-python.sh setup|plain|full|oracle|highs|cupti|packages: the tests of the Python package,
+# and those of the kernels that need PyTorch.
+#   plain     those that need only python3: files, plans, calls of the program
+#   setup     makes the virtual environment of `full` in the user's cache, if there is none
+#   highs     prints the path of HiGHS's library in that environment, if it is there
+#   cupti     prints the path of the libcupti that the tests use, if it is there
+#   packages  prints that environment's folder of packages, if it is there
+#   full      ruff, mypy and the tests with PyTorch and JAX
+#   oracle    compares the reference kernel of every op kind with PyTorch (python/tests/oracle)
+# SKIP_PYTHON=1 skips `full` and `oracle`. Under CI (CI=true) a skip is a failure.
+# REMAT_PLAN_PYTHON names
 # a python with the packages of python/requirements-test.txt to use instead.
 set -u
 mode=$1
@@ -25,6 +28,9 @@ key=$({ cat $pins && python3 --version; } 2>/dev/null | sha256sum | cut -c 1-12)
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/remat-plan/venv-$key
 python=${REMAT_PLAN_PYTHON:-$venv/bin/python}
 why=$build/python-setup.why # the set-up failed
+# Without a driver, the CUPTI that PyTorch needs crashes, so the tests use this one.
+cupti_package=nvidia-cuda-cupti==13.0.85
+cupti=${venv%/*}/${cupti_package/==/-}
 
 # Prints why there is no environment to test in; fails if there is one.
 missing() {
@@ -61,6 +67,13 @@ setup() {
             tail -n 1 "$log")" >"$why"
         say "$(cat "$why")"
     fi
+}
+
+setup_cupti() {
+    [ ! -d "$cupti" ] && [ -e "$venv/ready" ] &&
+        "$venv/bin/python" -m pip install --no-deps --disable-pip-version-check --no-input -q \
+            --target "$cupti.$$" $cupti_package >"$build/cupti-setup.log" 2>&1 &&
+        mv -T "$cupti.$$" "$cupti"
 }
 
 # Runs a test program whose output ends with counts, as those of unittest and pytest do.
@@ -112,10 +125,15 @@ case $mode in
 setup)
     mkdir -p "$(dirname "$venv")" && reason=$(missing) && [ "${SKIP_PYTHON:-}" != 1 ] &&
         [ -z "${REMAT_PLAN_PYTHON:-}" ] && setup
+    [ "${SKIP_PYTHON:-}" = 1 ] || setup_cupti
     exit 0
     ;;
 highs)
     find "$(dirname "$python")/../lib" -path '*/highspy/libhighs.so.1' 2>/dev/null | head -n 1
+    exit 0
+    ;;
+cupti)
+    find "$cupti" -name 'libcupti.so.1[1-9]' 2>/dev/null | head -n 1
     exit 0
     ;;
 packages)
@@ -146,7 +164,7 @@ oracle)
     exit
     ;;
 *)
-    echo "usage: check-python.sh setup|plain|full|oracle|highs" >&2
+    echo "usage: check-python.sh setup|plain|full|oracle|highs|cupti|packages" >&2
     exit 2
     ;;
 esac

@@ -69,6 +69,8 @@ part replay tools/check-replay.sh
 part campaign "$build/run-campaign" --steady --seed 1 --cases 100 --folder "$build/campaign" "$build/remat-plan"
 part profile tools/check-profile.sh
 part measuring tests/check-measuring.sh
+part cupti-host tools/check-cuda.sh cupti-host
+part cupti-exit tools/check-cupti-exit.sh
 part python-plain tools/check-python.sh plain
 part python tools/check-python.sh full
 part torch-oracle tools/check-python.sh oracle

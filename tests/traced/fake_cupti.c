@@ -4,7 +4,7 @@
  *   holder=TEXT who holds the subscription, as cuptiSubscribe_v2 reports it
  *   drop=N      reports N dropped records
  *   zero=N      the Nth piece of work has no time stamps
- *   tear        the last buffer ends within a record
+ *   tear        the last record of the last buffer is none
  *   small       buffers hold one record
  *   nodevice    there is no record of the device
  *   old=N       a copy that is named libcupti.so.13 cannot be started, as if the driver
@@ -36,7 +36,7 @@ static struct {
     uint32_t correlation, works;
     rp_request_buffer *request;
     rp_buffer_done *done;
-    uint8_t *buffer;
+    uint8_t *buffer, *last; /* of its records */
     size_t size, used;
     rp_cupti_callback *callback;
     bool enabled[64];
@@ -110,8 +110,8 @@ static void hand_over(bool last) {
     uint8_t *buffer = fake.buffer;
     if (buffer == NULL)
         return;
-    if (last && option("tear") != NULL && valid > 20)
-        valid -= 20;
+    if (last && option("tear") != NULL)
+        put32(fake.last, 0, 0); /* CUPTI_ACTIVITY_KIND_INVALID */
     fake.buffer = NULL;
     fake.done(NULL, 0, buffer, fake.size, valid);
 }
@@ -129,7 +129,7 @@ static uint8_t *record(uint32_t kind, size_t bytes) {
         if (fake.buffer == NULL || fake.size < LARGEST)
             return NULL;
     }
-    uint8_t *r = fake.buffer + fake.used;
+    uint8_t *r = fake.last = fake.buffer + fake.used;
     memset(r, 0xee, bytes);
     put32(r, 0, kind);
     fake.used += bytes;
@@ -341,12 +341,15 @@ int cuptiActivityFlushAll(uint32_t flag) {
     return number("flush", RP_CUPTI_SUCCESS);
 }
 
+/* Like CUPTI, it says nothing of a record that is cut off. */
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record) {
     uint8_t *at = *record ? *record + size_of(*record) : buffer;
     if (at >= buffer + valid)
         return RP_CUPTI_MAX_LIMIT_REACHED;
-    if (size_of(at) == 0 || at + size_of(at) > buffer + valid)
+    if (size_of(at) == 0)
         return RP_CUPTI_INVALID_KIND;
+    if (at + size_of(at) > buffer + valid)
+        return RP_CUPTI_MAX_LIMIT_REACHED;
     *record = at;
     return RP_CUPTI_SUCCESS;
 }
