@@ -1,9 +1,7 @@
 #include "networks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "run.h"
 
 struct rp_zoo_options rp_net_defaults(void) {
@@ -34,12 +32,9 @@ void rp_net_all_with(struct rp_zoo_options o, void (*check)(const struct rp_grap
     }
 }
 
-void rp_net_as_bf16(struct rp_graph *g) {
-    for (uint32_t x = 0; x < g->n_tensors; x++)
-        if (strcmp(g->tensors[x].dtype, "f16") == 0) {
-            free(g->tensors[x].dtype);
-            g->tensors[x].dtype = rp_strdup("bf16");
-        }
+/* The same on their smallest shapes. */
+void rp_net_all_tiny(void (*check)(const struct rp_graph *g)) {
+    rp_net_all_with(rp_net_tiny(), check);
 }
 
 bool rp_net_is(const struct rp_op *op, const char *kind) {

@@ -11,7 +11,6 @@ struct rp_zoo_options rp_net_tiny(void);
 struct rp_graph rp_net_build(const char *name, struct rp_zoo_options o);
 void rp_net_all_with(struct rp_zoo_options o, void (*check)(const struct rp_graph *g));
 void rp_net_all_tiny(void (*check)(const struct rp_graph *g));
-void rp_net_as_bf16(struct rp_graph *g); /* f16 tensors become bf16 */
 bool rp_net_is(const struct rp_op *op, const char *kind);
 uint64_t rp_net_attr(const struct rp_op *op, const char *key);
 uint64_t rp_net_attr_at(const struct rp_op *op, const char *key, size_t i);

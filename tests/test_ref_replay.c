@@ -133,8 +133,9 @@ static void every_family_replays_bit_for_bit(void) {
             is_equal_at_three_budgets(rp_zoo_registry[i]->name, RP_F32);
 }
 
-static void half_precision_replays_bit_for_bit(void) {
+static void types_of_16_bits_replay_bit_for_bit(void) {
     is_equal_at_three_budgets("resnet50", RP_F16);
+    is_equal_at_three_budgets("bert-base", RP_BF16);
 }
 
 /* ---- dropout and statistics ---- */
@@ -398,7 +399,7 @@ static void a_difference_names_the_tensor(void) {
 void suite_ref_replay(void) {
     RP_SUITE("ref_replay");
     RP_TEST(every_family_replays_bit_for_bit);
-    RP_TEST(half_precision_replays_bit_for_bit);
+    RP_TEST(types_of_16_bits_replay_bit_for_bit);
     RP_TEST(recomputed_dropout_drops_the_same_elements);
     RP_TEST(recomputed_batch_norm_updates_no_statistics);
     RP_TEST(training_steps_go_on_with_what_was_updated);

@@ -99,7 +99,7 @@ emulate() {
         "$cc" "${flags[@]}" -c -o "$tmp/plan.o" "$tmp/gpu/plan.c" &&
         "${CXX:-g++}" ${LDFLAGS-} -o "$tmp/gpu/replay" "$tmp"/{main,plan}.o \
             "$build/emulated/cuda.a" \
-            "$build"/src/kernels/{fill,ref_f32,ref_f16}.o
+            "$build"/src/kernels/{fill,ref_f32,ref_f16,ref_bf16}.o
 }
 if command -v "${CXX:-g++}" >/dev/null; then
     try "emit for a GPU" emit cuda gpu

@@ -30,9 +30,10 @@ static unsigned n_passed, n_failed;
 static rp_cuda_fn *find(const char *name, enum rp_real real) {
     static const struct {
         const char *name;
-        rp_cuda_fn *run[2];
+        rp_cuda_fn *run[3];
     } kernels[] = {
-#define X(name, ...) {#name, {rp_cuda_##name##_f32, rp_cuda_##name##_f16}},
+#define X(name, ...)                                                                       \
+    {#name, {rp_cuda_##name##_f32, rp_cuda_##name##_f16, rp_cuda_##name##_bf16}},
         RP_REF_KERNELS(X)
 #undef X
     };
@@ -235,6 +236,7 @@ static void try_graph(const struct rp_graph *g) {
 static void kernels_agree_with_the_reference_kernels(void) {
     rp_case_all(RP_F32, try_graph);
     rp_case_all(RP_F16, try_graph);
+    rp_case_all(RP_BF16, try_graph);
 }
 
 /* Cases and steps use CUnit's assertions, which need a running test. */

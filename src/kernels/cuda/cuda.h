@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda: the kernels on a GPU: rp_cuda_NAME_f32 and _f16 for each NAME in ref.h.
+/* cuda: the kernels on a GPU: rp_cuda_NAME_f32, _f16 and _bf16 for each NAME in ref.h.
  *
  * On the same GPU with the same libraries, equal inputs give equal bits. There are no
  * atomics, the shape of a sum's tree depends only on the op's sizes, and each op uses one
@@ -62,7 +62,8 @@ typedef int rp_cuda_fn(struct rp_cuda *c, const struct rp_kargs *args,
                        const void *const *in, void *const *out, void *workspace,
                        size_t workspace_bytes);
 
-#define X(name, ...) rp_cuda_fn rp_cuda_##name##_f32, rp_cuda_##name##_f16;
+#define X(name, ...)                                                                       \
+    rp_cuda_fn rp_cuda_##name##_f32, rp_cuda_##name##_f16, rp_cuda_##name##_bf16;
 RP_REF_KERNELS(X)
 #undef X
 

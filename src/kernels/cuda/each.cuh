@@ -13,10 +13,13 @@
     struct rp_cuda *c, const struct rp_kargs *a, const void *const *in, void *const *out,  \
         void *workspace, size_t workspace_bytes
 
-/* cuda_f32.cu and cuda_f16.cu choose the type. */
-#ifdef RP_INSTANCE_F16
+/* cuda_TYPE.cu chooses the type. */
+#if defined RP_INSTANCE_F16
 #define CUDA_FN(name) rp_cuda_##name##_f16
 #define FALLBACK_FN(name) rp_fallback_##name##_f16
+#elif defined RP_INSTANCE_BF16
+#define CUDA_FN(name) rp_cuda_##name##_bf16
+#define FALLBACK_FN(name) rp_fallback_##name##_bf16
 #else
 #define CUDA_FN(name) rp_cuda_##name##_f32
 #define FALLBACK_FN(name) rp_fallback_##name##_f32

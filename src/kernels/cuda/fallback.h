@@ -18,14 +18,16 @@
 extern "C" {
 #endif
 
-#define X(name) rp_cuda_fn rp_fallback_##name##_f32, rp_fallback_##name##_f16;
+#define X(name)                                                                            \
+    rp_cuda_fn rp_fallback_##name##_f32, rp_fallback_##name##_f16,                         \
+        rp_fallback_##name##_bf16;
 RP_FALLBACK_KERNELS(X)
 #undef X
 
 /* Fills y, (outer, mid, inner) with n elements in all: y[o][i][r] = v[i]. */
 typedef int rp_bias_fn(struct rp_cuda *c, const void *v, void *y, int64_t mid,
                        int64_t inner, int64_t n);
-rp_bias_fn rp_fallback_bias_f32, rp_fallback_bias_f16;
+rp_bias_fn rp_fallback_bias_f32, rp_fallback_bias_f16, rp_fallback_bias_bf16;
 
 #ifdef __cplusplus
 }

@@ -46,7 +46,8 @@ enum outcome of_blas(struct rp_cuda *c, const char *what, cublasStatus_t status)
     }
 #define LIBRARY(name)                                                                      \
     LIBRARY_AS(name, f32, RP_REAL32)                                                       \
-    LIBRARY_AS(name, f16, RP_REAL16)
+    LIBRARY_AS(name, f16, RP_REAL16)                                                       \
+    LIBRARY_AS(name, bf16, RP_REAL_BF16)
 #define LIBRARY_CALL(name)                                                                 \
     static enum outcome name(struct rp_cuda *c, const struct rp_kargs *a,                  \
                              enum rp_real real, const void *const *in, void *const *out,   \
@@ -69,6 +70,8 @@ static inline const struct library_type *type_of(enum rp_real real) {
          rp_fallback_bias_f32},
         {CUDNN_DATA_HALF, CUDNN_TENSOR_OP_MATH, CUDA_R_16F, CUBLAS_COMPUTE_32F, 2,
          rp_fallback_bias_f16},
+        {CUDNN_DATA_BFLOAT16, CUDNN_TENSOR_OP_MATH, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2,
+         rp_fallback_bias_bf16},
     };
     return &types[real];
 }

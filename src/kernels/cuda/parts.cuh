@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* parts: concat, split, max_unpool, and kernels of library.cu that depend on the network's
- * type. cuda_f32.cu and cuda_f16.cu include this after the bodies. */
+ * type. ref_bodies.h includes this after the bodies. */
 
 /* Copies n rows of `width` elements. Rows are to_step and from_step elements apart. */
 static __global__ void __launch_bounds__(each_threads)

@@ -4,7 +4,7 @@
  * (every 32nd row) in order, and a tree adds the threads' sums. There are no atomics, and
  * nothing depends on how blocks are scheduled, so equal inputs give equal bits.
  *
- * cuda_f32.cu and cuda_f16.cu include this after the bodies.
+ * ref_bodies.h includes this after the bodies.
  */
 
 #ifndef RP_THREADS

@@ -14,7 +14,7 @@ typedef enum {
 #define CUDNN_STATUS_CATEGORY(status) ((status) / 1000 * 1000)
 #define CUDNN_BN_MIN_EPSILON 0.0
 
-typedef enum { CUDNN_DATA_FLOAT, CUDNN_DATA_HALF } cudnnDataType_t;
+typedef enum { CUDNN_DATA_FLOAT, CUDNN_DATA_HALF, CUDNN_DATA_BFLOAT16 } cudnnDataType_t;
 typedef enum { CUDNN_TENSOR_NCHW } cudnnTensorFormat_t;
 typedef enum { CUDNN_CROSS_CORRELATION } cudnnConvolutionMode_t;
 typedef enum { CUDNN_DEFAULT_MATH, CUDNN_FMA_MATH, CUDNN_TENSOR_OP_MATH } cudnnMathType_t;
