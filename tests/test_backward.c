@@ -157,9 +157,10 @@ static void every_op_kind_with_a_kernel_has_a_test_case(void) {
 /* Every op can be bound, and rounding changes the loss only a little. The tolerance is
  * larger if a batch norm works on two samples of one element, because then only their order
  * is left. */
-static void half_precision_changes_the_loss_little(const char *name) {
+static void rounding_changes_the_loss_little(const char *name, enum rp_dtype dtype,
+                                             double tolerance) {
     struct rp_zoo_options o = rp_net_tiny();
-    o.dtype = RP_F16;
+    o.dtype = dtype;
     struct rp_graph g = rp_net_build(name, o);
     struct rp_step_run half, exact;
     rp_step_open(&half, &g, RP_BIND_GRAPH);
@@ -169,22 +170,24 @@ static void half_precision_changes_the_loss_little(const char *name) {
     const double got = *(float *)half.at[rp_step_loss(&g)];
     const double want = *(double *)exact.at[rp_step_loss(&g)];
     const bool norms = rp_net_has_kind(&g, "batch_norm");
-    CU_ASSERT_TRUE(fabs(got / want - 1) < (norms ? 0.3 : 0.001));
+    CU_ASSERT_TRUE(fabs(got / want - 1) < (norms ? 0.3 : tolerance));
     rp_step_close(&half);
     rp_step_close(&exact);
     rp_graph_fini(&g);
 }
 
-static void half_precision_changes_the_loss_of_every_network_little(void) {
-    for (size_t i = 0; i < rp_zoo_n_entries; i++)
-        half_precision_changes_the_loss_little(rp_zoo_registry[i]->name);
+static void types_of_16_bits_change_the_loss_of_every_network_little(void) {
+    for (size_t i = 0; i < rp_zoo_n_entries; i++) {
+        rounding_changes_the_loss_little(rp_zoo_registry[i]->name, RP_F16, 0.001);
+        rounding_changes_the_loss_little(rp_zoo_registry[i]->name, RP_BF16, 0.008);
+    }
 }
 
 void suite_backward(void) {
     RP_SUITE("backward");
     RP_TEST(gradients_of_every_layer_agree_element_by_element);
     RP_TEST(every_op_kind_with_a_kernel_has_a_test_case);
-    RP_TEST(half_precision_changes_the_loss_of_every_network_little);
+    RP_TEST(types_of_16_bits_change_the_loss_of_every_network_little);
     RP_TEST(gradients_of_every_network_agree_with_differences);
     RP_TEST(sums_over_micro_batches_agree_with_differences);
 }
