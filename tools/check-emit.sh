@@ -1,9 +1,8 @@
 #!/bin/bash
-# check-emit.sh: checks emitted programs. Programs for the CPU are built and run, in f32 and
-# f16, with recomputation and copies; one with a wrong plan must report it. One trains a small
-# GPT for 100 steps, with its parameters and the optimizer's state on the host. The program for a
-# GPU is run with stand-ins for CUDA. That of ResNet-50 at full size must have less than a
-# megabyte of source, and is compiled if nvcc and cuDNN are installed.
+# check-emit.sh: checks emitted programs. Programs for the CPU are built and run, in f32,
+# bf16 and f16, with recomputation and copies; one with a wrong plan must report it. The
+# program for a GPU is run with stand-ins for CUDA. That of ResNet-50 at full size must have
+# less than a megabyte of source, and is compiled if nvcc and cuDNN are installed.
 set -u
 cc=${CC:-gcc}
 part=emit
@@ -52,11 +51,13 @@ try "a wrong plan compiles" compile c
 try "its replay reports the error" bash -c "! '$tmp/c/replay' >'$tmp/output' && \
     grep -q '\"equal\":false,\"wrong\":\"' '$tmp/output'"
 
-try "plan resnet50 in half precision" plan resnet50 libra --tiny --dtype f16
-rm -f "$tmp/c/plan.c" "$tmp/c/plan.o"
-try "emit into the same folder" emit c c
-try "it compiles without warnings" compile c
-try "the replay is equal" agrees c
+for type in bf16 f16; do
+    try "plan resnet50 in $type" plan resnet50 libra --tiny --dtype $type
+    rm -f "$tmp/c/plan.c" "$tmp/c/plan.o"
+    try "emit into the same folder" emit c c
+    try "it compiles without warnings" compile c
+    try "the replay is equal" agrees c
+done
 
 # A plan of GPT-2's smallest shape with AdamW. Parameters in f16, their f32 copies and the
 # moments live on the host and come in and go out in each step.
