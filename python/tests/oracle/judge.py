@@ -13,10 +13,11 @@ FORMATS = {torch.float32: (24, -149), torch.float16: (11, -24), torch.bfloat16: 
 
 
 def half_unit(x: Tensor, dtype: torch.dtype) -> Tensor:
-    """Half a unit in the last place of numbers as large as x."""
+    """Half a unit in the last place of numbers as large as x, which is f64."""
     digits, smallest = FORMATS[dtype]
     exponent = torch.frexp(x).exponent - digits  # |x| = m 2^e with m in [1/2, 1)
-    return torch.ldexp(torch.ones_like(x), exponent.clamp(min=smallest) - 1)
+    exponent = exponent.clamp(min=smallest).where(x != 0, torch.tensor(smallest))
+    return torch.ldexp(torch.ones_like(x), exponent - 1)
 
 
 def tolerance(want: Want) -> Tensor:
