@@ -16,7 +16,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.oracle")
     parser.add_argument("program", type=Path)
     parser.add_argument("--kind", action="append", help="one kind only (may be given again)")
-    parser.add_argument("--cases", type=int, default=8, help="of each kind in each type (8)")
+    parser.add_argument("--cases", type=int, default=12, help="of each kind in each type (12)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
