@@ -1,6 +1,7 @@
 /* Trains network.h under a plan: ./train graph.json plan.json. All that the step makes lies
  * in one arena of the plan's size, and what it copies away in one slab in place of the
- * host. The plan's three queues are three threads. */
+ * host. The momentum of the weights lives in the slab: the plan copies it into the arena
+ * for its update, and back. The plan's three queues are three threads. */
 #include <math.h>
 #include <pthread.h>
 #include <remat.h>
@@ -11,20 +12,17 @@
 
 #include "network.h"
 
-static float x[BATCH][WIDTH], target[BATCH][WIDTH], w[LAYERS][WIDTH][WIDTH];
 static const remat *plan;
 static char *arena, *slab;
+static float *sources[A]; /* between training steps */
 
 /* ---- the ops ---- */
 
 typedef float rows[WIDTH];
 
-/* Where an operand lies: sources have arrays of their own. */
+/* Where an operand lies: sources that stay on the device are not in the arena. */
 static void *at(const struct remat_operand *o) {
-    return o->at != REMAT_NOWHERE ? (void *)(arena + o->at)
-           : o->tensor == X       ? (void *)x
-           : o->tensor == TARGET  ? (void *)target
-                                  : (void *)w[o->tensor - W];
+    return o->at != REMAT_NOWHERE ? (void *)(arena + o->at) : (void *)sources[o->tensor];
 }
 
 static void forward(rows *in, rows *weights, rows *out) {
@@ -60,8 +58,15 @@ static void backward(rows *in, rows *out, rows *weights, rows *grad, rows *grad_
         }
 }
 
+static void update(const float *grad, float *weights, float *momentum) {
+    for (int i = 0; i < WIDTH * WIDTH; i++) {
+        momentum[i] = 0.9f * momentum[i] + grad[i];
+        weights[i] -= 0.1f * momentum[i];
+    }
+}
+
 static void carry_out(const struct remat_step *s) {
-    const struct remat_operand *in = s->inputs, *out = s->outputs;
+    const struct remat_operand *in = s->inputs, *out = s->outputs, *both = s->updates;
     if (s->what == REMAT_SWAP_OUT)
         memcpy(slab + s->host_at, arena + s->at, s->bytes);
     else if (s->what == REMAT_SWAP_IN)
@@ -70,6 +75,8 @@ static void carry_out(const struct remat_step *s) {
         forward(at(&in[0]), at(&in[1]), at(&out[0]));
     else if (s->what == REMAT_RUN && s->id == LOSS_OP)
         squared_error(at(&in[0]), at(&in[1]), at(&out[0]), at(&out[1]));
+    else if (s->what == REMAT_RUN && s->n_updates > 0)
+        update(at(&in[0]), at(&both[0]), at(&both[1]));
     else if (s->what == REMAT_RUN)
         backward(at(&in[0]), at(&in[1]), at(&in[2]), at(&in[3]), at(&out[0]), at(&out[1]));
 }
@@ -110,11 +117,36 @@ static void train_once(void) {
         pthread_create(&threads[q], NULL, serve, &queues[q]);
     for (int q = 0; q < REMAT_N_QUEUES; q++)
         pthread_join(threads[q], NULL);
-    for (int k = 0; k < LAYERS; k++) {
-        rows *grad = (rows *)(arena + remat_tensor(plan, DW + k)->last);
-        for (int i = 0; i < WIDTH * WIDTH; i++)
-            w[k][i / WIDTH][i % WIDTH] -= 0.1f * grad[i / WIDTH][i % WIDTH];
+}
+
+/* Finds a place for each source, where it is before a training step and after it. */
+static bool place_sources(void) {
+    for (uint32_t t = 0; t < A; t++) {
+        const struct remat_tensor *source = remat_tensor(plan, t);
+        sources[t] = source->on_host ? (float *)(void *)(slab + source->host_at)
+                                     : malloc(source->bytes);
+        if (sources[t] == NULL)
+            return false;
+        memset(sources[t], 0, source->bytes);
     }
+    return true;
+}
+
+static void fill_sources(void) {
+    srand(1);
+    for (int i = 0; i < BATCH * WIDTH; i++)
+        sources[X][i] = (float)rand() / (float)RAND_MAX - 0.5f;
+    for (int i = 0; i < BATCH * WIDTH; i++) /* the neighbour in the same row */
+        sources[TARGET][i] = sources[X][i / WIDTH * WIDTH + (i + 1) % WIDTH];
+    for (int k = 0; k < LAYERS; k++)
+        for (int i = 0; i < WIDTH * WIDTH; i++)
+            sources[W + k][i] = 0.6f * ((float)rand() / (float)RAND_MAX - 0.5f);
+}
+
+static void free_sources(void) {
+    for (uint32_t t = 0; t < A; t++)
+        if (!remat_tensor(plan, t)->on_host)
+            free(sources[t]);
 }
 
 int main(int argc, char **argv) {
@@ -126,15 +158,9 @@ int main(int argc, char **argv) {
     arena = malloc(t->arena_bytes + 1);
     slab = malloc(t->host_bytes + 1);
     ended = malloc(t->n_steps + 1);
-    if (arena == NULL || slab == NULL || ended == NULL)
+    if (arena == NULL || slab == NULL || ended == NULL || !place_sources())
         return fprintf(stderr, "out of memory\n"), 1;
-    srand(1);
-    for (int i = 0; i < BATCH * WIDTH; i++) {
-        x[i / WIDTH][i % WIDTH] = (float)rand() / (float)RAND_MAX - 0.5f;
-        target[i / WIDTH][i % WIDTH] = x[i / WIDTH][(i + 1) % WIDTH];
-    }
-    for (int i = 0; i < LAYERS * WIDTH * WIDTH; i++)
-        (&w[0][0][0])[i] = 0.6f * ((float)rand() / (float)RAND_MAX - 0.5f);
+    fill_sources();
     fprintf(stderr, "arena %.0f KiB, host %.0f KiB\n", (double)t->arena_bytes / 1024,
             (double)t->host_bytes / 1024);
     for (int step = 0; step < 100; step++) {
@@ -142,6 +168,7 @@ int main(int argc, char **argv) {
         printf("step %d: loss %.9g\n", step,
                *(float *)(arena + remat_tensor(r, LOSS)->last));
     }
+    free_sources();
     free(arena);
     free(slab);
     free(ended);
