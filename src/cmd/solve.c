@@ -80,17 +80,25 @@ static rp_rc load_start(const struct rp_graph *g, const char *path, bool reorder
 /* Makes a plan by a published policy as a warm start. On graphs of thousands of ops a
  * search from keep-all is weak. On smaller graphs, the search found the same plan or a
  * better one without this warm start. Graphs captured from PyTorch always get one: no plan
- * may be slower than that of PyTorch's own partitioner. False if there is none. The caller
+ * may be slower than that of PyTorch's own partitioner. Nor may one be slower than those
+ * that stream sources from the host by a fixed rule. False if there is none. The caller
  * empties *plan. */
 static bool make_initial_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                               struct rp_plan *plan) {
     enum { MAX_OPS_WITHOUT = 2000, POLICY_OPS_PER_S = 2000 };
     bool large = !o->reorder && g->n_ops > MAX_OPS_WITHOUT;
-    if (!o->recompute || rp_any_home(g, RP_HOME_HOST) || !(large || rp_is_captured(g)) ||
-        (g->n_ops > POLICY_OPS_PER_S * o->time_limit && !rp_is_too_large_to_search(g)) ||
-        rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes ||
-        !rp_quick_policy_plan(g, o, plan))
+    bool fits = !rp_any_home(g, RP_HOME_HOST) &&
+                rp_keep_all_bytes(g, o->addressed) <= o->budget_bytes;
+    if (fits ||
+        (g->n_ops > POLICY_OPS_PER_S * o->time_limit && !rp_is_too_large_to_search(g)))
         return false;
+    if (rp_any_home(g, RP_HOME_HOST) || rp_any_home(g, RP_HOME_ANY)) {
+        if (!rp_streamed_policy_plan(g, o, plan))
+            return false;
+    } else if (!o->recompute || !(large || rp_is_captured(g)) ||
+               !rp_quick_policy_plan(g, o, plan)) {
+        return false;
+    }
     rp_log(1, "initial plan: %s over keep-all",
            rp_show_percent(plan->claims.time_ns - g->total_time_ns, g->total_time_ns).s);
     return true;

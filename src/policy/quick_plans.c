@@ -87,6 +87,33 @@ static bool fitting_plan(const struct rp_graph *g, const struct rp_policy *polic
     return fits;
 }
 
+bool rp_streamed_policy_plan(const struct rp_graph *g, const struct rp_solve_options *so,
+                             struct rp_plan *best) {
+    struct rp_stop stop = stop_of_first_plans(so->stop, so->time_limit, so->ignore_clock);
+    struct rp_policy_options o;
+    rp_policy_options_init(&o);
+    o.budget_bytes = so->budget_bytes;
+    o.addressed = so->addressed;
+    o.no_recompute = !so->recompute;
+    o.host_bytes = so->host_bytes;
+    o.stop = &stop;
+    bool found = false;
+    for (size_t i = 0; i < rp_n_policies && so->swap; i++) {
+        struct rp_plan plan;
+        if (!rp_policies[i]->moves_sources || !fitting_plan(g, rp_policies[i], &o, &plan))
+            continue;
+        if (found && rp_plan_order(g, best, &plan) <= 0) {
+            rp_plan_fini(&plan);
+            continue;
+        }
+        if (found)
+            rp_plan_fini(best);
+        *best = plan;
+        found = true;
+    }
+    return found;
+}
+
 /* The time of the policy's plan, without addresses. UINT64_MAX if it does not fit, or if
  * this policy is not asked. */
 static uint64_t fitting_time_ns(const struct rp_graph *g, const struct rp_policy *policy,

@@ -19,6 +19,11 @@
 bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                           struct rp_plan *plan);
 
+/* For `solve` on graphs with sources that may live on the host: the fastest plan within the
+ * budget of the policies that move them. The caller owns `plan` on true. */
+bool rp_streamed_policy_plan(const struct rp_graph *g, const struct rp_solve_options *o,
+                             struct rp_plan *plan);
+
 /* The plan that the search of `search` begins with. If keep-all is within the budget, it is
  * keep-all's plan, since nothing beats it. Else it is the fastest plan of the policies that
  * fit the budget. Policies that swap are asked only if `search` may swap. The caller owns
