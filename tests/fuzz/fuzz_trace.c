@@ -26,8 +26,13 @@ static void join(const struct rp_trace *t) {
     assert(rc == RP_OK);
     rc = rp_join_traces(&g, "net", t, 1, &c, &err);
     assert((rc == RP_OK) == (err.msg[0] == '\0'));
+    struct rp_link_fit link;
+    const struct rp_untraced_step step = {1000, 2000};
     if (rc == RP_OK) {
-        rp_annotate_costs(&g, &c, "net", &err);
+        if (rp_annotate_costs(&g, &c, "net", &err) == RP_OK)
+            rp_annotate_gaps(&g, &c, &step, RP_GAPS_EAGER, "net", &err);
+        if (rp_link_fit_build(t, 1, &link, &err) == RP_OK)
+            rp_annotate_link(&g, &link);
         rp_joined_costs_fini(&c);
     }
     rp_graph_fini(&g);
