@@ -93,16 +93,21 @@ says "clocks are unknown" '"clocks":null'
 NVML=bare try "a GPU that reports no power" measure $layers
 says "power is left out" '"clocks":\{"sm_mhz":1980,"lowest_sm_mhz":1980,"memory_mhz":2619,"limited_by":\[\]\}'
 refused "a warm-up of an hour" 2 'profile: --warm-up must be at most 60$' measure --warm-up 3600 $layers
-# In TF32 the stand-ins' kernels of a convolution take 2 ns for an element instead of 4: conv
-# makes 2048 elements, its gradient 108.
-try "with TF32" measure --gaps none --tf32 conv $layers
-verdict "$([ "$(times)" = "7104 1008 4048 2216 " ]; echo $?)" "convolutions in TF32: $(times)"
-says "TF32 is an attribute of both" '"tf32_ops":2,'
-cp "$tmp/out.json" "$tmp/tf32.json"
-try "a graph that says TF32" measure --gaps none "$tmp/tf32.json"
-verdict "$([ "$(times)" = "7104 1008 4048 2216 " ]; echo $?)" "TF32 as the graph says: $(times)"
-try "TF32 is forbidden" measure --gaps none --tf32 none "$tmp/tf32.json"
-verdict "$([ "$(times)" = "11200 1008 4048 2432 " ]; echo $?)" "no TF32: $(times)"
+# Half of the batch needs 1000064 bytes of workspace, and a sixteenth of the memory is 1 MiB.
+IMAGE_WORKSPACE=1000000 try "convolutions that need much workspace" measure $layers
+warns() { # PATTERN: in the output of the last measurement
+    grep -qE "$1" "$tmp/log"
+    verdict $? "it says: $1"
+}
+warns '^remat-plan: warning: 1 convolution runs by implicit_gemm: conv \(convolution: it needs 2000064 bytes of workspace, more than 1048576\)$'
+warns '^remat-plan: warning: 1 convolution runs in parts of the batch: conv.grad_weight \('
+warns '^slower    1 convolution by implicit_gemm, 1 convolution in parts of the batch$'
+says "the graph names them" '"slower":\{"implicit_gemm":\["conv"\],"parts":\["conv.grad_weight"\]\}'
+says "the workspace is that of a part" '"name":"conv.grad_weight".*"workspace_bytes":1000064,.*"algorithm":"algo_1"'
+CUDNN_ELEMENTS=100 try "convolutions that cuDNN does not take" measure --json $layers
+warns '^remat-plan: warning: 2 convolutions run by a slow kernel of our own: conv, conv.grad_weight \(tensor: declined\)$'
+warns '"slower_convolutions":\{"implicit_gemm":0,"parts":0,"direct":2\}'
+says "the graph asks for direct" '"name":"conv",.*"algorithm":"direct"'
 touch "$tmp/before"
 
 # A step that does not fit into memory is measured too, with the same times.

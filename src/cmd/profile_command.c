@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "cmd/profile.h"
+#include "cmd/profile_ways.h"
 #include "profile/annotate.h"
 #include "profile/join/link_fit.h"
 #include "profile/launch.h"
@@ -93,6 +94,7 @@ static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bo
     if (c->idle_ns > 0)
         printf("idle      %s of the step (tracing makes pauses longer)\n",
                rp_show_percent(c->idle_ns, c->step_ns).s);
+    rp_ways_print(g, stdout);
     report_gaps(g, c);
     report_clocks(g);
     if (c->outside_ns > 0)
@@ -143,6 +145,7 @@ static void report_json(const struct rp_graph *g, const struct rp_joined_costs *
     rp_json_uint(&w, "inside_ns", c->inside_ns);
     rp_json_uint(&w, "side_by_side_ns", c->side_by_side_ns);
     rp_json_uint(&w, "unknown_ranges", c->n_unknown_ranges);
+    rp_ways_write(&w, g);
     if (c->memory.known) {
         rp_json_object(&w, "memory");
         rp_json_uint(&w, "begin_bytes", c->memory.begin_bytes);

@@ -15,6 +15,7 @@
 #include "cmd/common.h"
 #include "cmd/cuda_build.h"
 #include "cmd/profile.h"
+#include "cmd/profile_ways.h"
 #include "emit/project.h"
 #include "kernels/op_table.h"
 
@@ -67,6 +68,9 @@ static rp_rc apply_notes(const char *path, const json_t *timing, struct rp_graph
                         json_object_get(timing, "warm_up_steps"));
         json_object_set_new(versions, "tf32_ops", count_tf32(g));
         json_object_set(versions, "clocks", json_object_get(timing, "clocks"));
+        json_t *slower = rp_ways_warn(g, json_object_get(notes, "slower"));
+        if (slower != NULL)
+            json_object_set_new(versions, "slower", slower);
         set_attr(&g->notes, "profile", json_incref(versions));
         if (json_is_false(json_object_get(notes, "whole")))
             rp_log(0, "the step does not fit into this GPU's memory, so that its ops were "

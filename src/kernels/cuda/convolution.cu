@@ -318,11 +318,3 @@ int rp_cuda_choose(struct rp_cuda *c, const char *name, enum rp_real real,
         *way = {RP_DIRECT, args->batch, 0};
     return made == FAILED ? -1 : 0;
 }
-
-int rp_cuda_workspace(struct rp_cuda *c, const char *name, enum rp_real real,
-                      const struct rp_kargs *args, size_t *bytes) {
-    struct rp_cuda_way way;
-    const int failed = rp_cuda_choose(c, name, real, args, SIZE_MAX, &way);
-    *bytes = way.workspace_bytes;
-    return failed;
-}

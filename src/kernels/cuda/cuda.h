@@ -82,10 +82,6 @@ struct rp_cuda_way {
 int rp_cuda_choose(struct rp_cuda *c, const char *name, enum rp_real real,
                    const struct rp_kargs *args, size_t limit, struct rp_cuda_way *way);
 
-/* The workspace of the way that is chosen without a limit. */
-int rp_cuda_workspace(struct rp_cuda *c, const char *name, enum rp_real real,
-                      const struct rp_kargs *args, size_t *bytes);
-
 #ifdef __cplusplus
 }
 #endif

@@ -154,7 +154,7 @@ inline size_t device_memory() {
     return setting("MEMORY", (size_t)1 << 30);
 }
 inline size_t memory_used;
-inline std::map<void *, size_t> memory_blocks;
+inline std::map<const void *, size_t> memory_sizes;
 
 inline bool take_memory(size_t n) {
     if (n > device_memory() - memory_used)
@@ -168,21 +168,27 @@ inline const bool loads_late =
 template <class T> cudaError_t cudaMalloc(T **to, size_t n) {
     if (!take_memory(n))
         return cudaErrorMemoryAllocation;
-    const cudaError_t e = cudaMalloc((void *)to, n);
-    memory_blocks[*to] = n;
-    return e;
-}
-template <class T> cudaError_t cudaFree(T *at) {
-    memory_used -= memory_blocks[at];
-    memory_blocks.erase(at);
-    return cudaFree((void *)at);
+    cudaMalloc((void *)to, n);
+    memory_sizes[*to] = n;
+    traced_at(FAKE_ALLOC, *to, n);
+    return cudaSuccess;
 }
 template <class T> cudaError_t cudaHostAlloc(T **to, size_t n, int) {
-    return cudaMalloc((void *)to, n);
+    cudaMalloc((void *)to, n);
+    traced_at(FAKE_PIN, *to, n);
+    return cudaSuccess;
 }
 inline cudaError_t cudaFreeHost(void *at) {
+    traced_at(FAKE_UNPIN, at, 0);
     return cudaFree(at);
 }
+inline cudaError_t free_on_device(void *at) {
+    memory_used -= memory_sizes[at];
+    memory_sizes.erase(at);
+    traced_at(FAKE_FREE, at, 0);
+    return cudaFree(at);
+}
+#define cudaFree free_on_device
 inline cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
     *all = device_memory();
     *left = *all - memory_used;

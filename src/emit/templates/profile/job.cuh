@@ -23,8 +23,8 @@ void progress(const char *what, int k, int n) {
 struct op_run {
     std::string range;
     rp_kargs args;
-    const char *algorithm; /* of a convolution, or NULL */
-    size_t workspace_bytes;
+    rp_cuda_way way;
+    std::string why; /* it is not the fastest way; empty if it is */
 };
 
 /* Where the operands of all ops are. */
@@ -45,8 +45,8 @@ struct job : machine {
 void run_one(job &j, uint32_t i) {
     const replay_op &op = program.ops[i];
     const op_run &r = j.ops[i];
-    run_op(j, op, r.args, j.l.at.data() + op.ends, r.workspace_bytes > 0 ? j.workspace : nullptr,
-           r.workspace_bytes);
+    const uint64_t bytes = r.way.workspace_bytes;
+    run_op(j, op, r.args, j.l.at.data() + op.ends, bytes > 0 ? j.workspace : nullptr, bytes);
 }
 
 void run_all(job &j) {

@@ -22,13 +22,11 @@
 #include "layout.cuh"
 #include "link.cuh"
 #include "timing.cuh"
+#include "ways.cuh"
 
 namespace {
 
 constexpr int environment = 5;
-/* Larger than a convolution's operands usually are. More would take the memory that
- * planning saves. */
-constexpr size_t max_workspace = (size_t)1 << 30;
 
 const char *notes_path;
 
@@ -52,39 +50,6 @@ void push(const char *name, uint64_t workspace_bytes) {
     nvtxRangePushEx(&a);
 }
 
-/* ---- how each op is computed ---- */
-
-size_t query_workspace(machine &m, const replay_op &op, const rp_kargs &args) {
-    size_t bytes = 0;
-    m.cuda.declined[0] = '\0';
-    if (rp_cuda_workspace(&m.cuda, op.kernel, op.real, &args, &bytes) != 0)
-        die(op.name, m.cuda.error);
-    return bytes;
-}
-
-/* Chooses algorithms that give the same bits in every run: for convolutions cuDNN's with
- * workspace, if it is supported and its workspace is not too large, otherwise our own
- * kernel without workspace. */
-op_run choose(machine &m, const replay_op &op) {
-    op_run r{std::string("rp:") + op.name, *op.args, nullptr, 0};
-    if (strncmp(op.kernel, "conv", 4) != 0) {
-        r.workspace_bytes = query_workspace(m, op, r.args);
-        return r;
-    }
-    /* Both are forward convolutions of cuDNN. */
-    const bool forward = strcmp(op.kernel, "conv") == 0 ||
-                         strcmp(op.kernel, "conv_transpose_grad_input") == 0;
-    r.args.algorithm = forward ? RP_IMPLICIT_PRECOMP_GEMM : RP_ALGO_1;
-    r.algorithm = forward ? "implicit_precomp_gemm" : "algo_1";
-    r.workspace_bytes = query_workspace(m, op, r.args);
-    if (r.workspace_bytes > max_workspace || m.cuda.declined[0] != '\0') {
-        r.args.algorithm = RP_DIRECT;
-        r.algorithm = "direct";
-        r.workspace_bytes = 0;
-    }
-    return r;
-}
-
 /* Leaves `reserved` bytes, and a sixteenth of the rest for CUPTI and for modules that are
  * loaded later. */
 layout open_arena(machine &m, uint64_t reserved) {
@@ -104,7 +69,7 @@ void run_marked_step(job &j) {
     nvtxRangePushA("rp:step");
     finish();
     for (uint32_t i = 0; i < program.n_ops; i++) {
-        push(j.ops[i].range.c_str(), j.ops[i].workspace_bytes);
+        push(j.ops[i].range.c_str(), j.ops[i].way.workspace_bytes);
         run_one(j, i);
         nvtxRangePop();
     }
@@ -133,9 +98,10 @@ void open_job(job &j) {
     if (!open_sources(j, program.keep_all))
         die("the step's inputs and parameters", "there is no memory for them");
     load_sources(j, program.keep_all, nullptr);
+    const uint64_t limit = workspace_limit();
     for (uint32_t i = 0; i < program.n_ops; i++) {
-        j.ops.push_back(choose(j, program.ops[i]));
-        workspace = std::max(workspace, j.ops[i].workspace_bytes);
+        j.ops.push_back(choose(j, program.ops[i], limit));
+        workspace = std::max(workspace, j.ops[i].way.workspace_bytes);
     }
     if (workspace > 0)
         TRY(cudaMalloc(&j.workspace, workspace));
@@ -169,13 +135,11 @@ void write_notes(job &j) {
     FILE *f = open_notes();
     fprintf(f,
             "{\"versions\":{\"cuda_driver\":%d,\"cuda_runtime\":%d,\"cudnn\":%zu,"
-            "\"cublas\":%d},\"whole\":%s,\"spare_calls\":%" PRIu64 ",\"algorithms\":[",
+            "\"cublas\":%d},\"whole\":%s,\"spare_calls\":%" PRIu64 ",",
             driver, runtime, cudnnGetVersion(), blas, j.l.whole ? "true" : "false",
             j.cuda.n_fallbacks);
-    for (size_t i = 0; i < j.ops.size(); i++)
-        fprintf(f, "%s\"%s\"", i > 0 ? "," : "",
-                j.ops[i].algorithm != nullptr ? j.ops[i].algorithm : "");
-    fprintf(f, "]}\n");
+    write_ways(j, f);
+    fprintf(f, "}\n");
     close_notes(f);
 }
 
