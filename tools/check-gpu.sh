@@ -16,10 +16,12 @@
 # not matter for this.
 #   NETWORKS          (resnet50 bert-base unet gpt2 nmt mobilenet_v2 lstm-lm)
 #   OPTIONS           of zoo, such as --tiny     BUDGETS (80% 60% 40%)
-#   SECONDS_FOR_ALL   (460)   SECONDS_TO_PLAN (2)   REPEAT steps to measure (20)
+#   SECONDS_FOR_ALL   (460)   SECONDS_FOR_EACH profile or replay (120)   SECONDS_TO_PLAN (2)
+#   REPEAT            steps to measure (20)      WARM_UP seconds before (as profile does)
 set -u
 build=$(realpath "${BUILD:-build}")
-limit=${SECONDS_FOR_ALL:-460} to_plan=${SECONDS_TO_PLAN:-2} repeat=${REPEAT:-20}
+limit=${SECONDS_FOR_ALL:-460} each=${SECONDS_FOR_EACH:-120} to_plan=${SECONDS_TO_PLAN:-2}
+read -ra how <<<"--repeat ${REPEAT:-20} ${WARM_UP:+--warm-up $WARM_UP}"
 read -ra networks <<<"${NETWORKS:-resnet50 bert-base unet gpt2 nmt mobilenet_v2 lstm-lm}"
 read -ra budgets <<<"${BUDGETS:-80% 60% 40%}"
 read -ra options <<<"${OPTIONS-}"
@@ -145,7 +147,7 @@ graph_of() {
 
 # profile NETWORK TO
 profile() {
-    within 120 "$build/remat-plan" profile -q --repeat "$repeat" --program "$tmp/profile" \
+    within "$each" "$build/remat-plan" profile -q "${how[@]}" --program "$tmp/profile" \
         -o "$2" "$tmp/$1.json"
 }
 
@@ -153,7 +155,7 @@ profile() {
 measure() {
     local graph began=$SECONDS status
     graph=$(graph_of "$1")
-    within 30 "$build/remat-plan" zoo "$1" "${options[@]}" -q -o "$tmp/$1.json" &&
+    within "$each" "$build/remat-plan" zoo "$1" "${options[@]}" -q -o "$tmp/$1.json" &&
         profile "$1" "$graph"
     status=$?
     if [ $status != 0 ]; then
@@ -196,7 +198,7 @@ plan() {
         while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
             wait -n
         done
-        bounded 60 "$build/remat-plan" solve "${option[@]}" -t "$to_plan" -b "$b" -q \
+        bounded "$each" "$build/remat-plan" solve "${option[@]}" -t "$to_plan" -b "$b" -q \
             -o "$(plan_of "$1" "$b" "$2")" "$(graph_of "$1")" >/dev/null 2>&1 &
     done
     wait
@@ -205,7 +207,8 @@ plan() {
 # replay NETWORK BUDGET SWAP: builds and runs a plan.
 replay() {
     "$build/remat-plan" emit -q --target cuda -o "$program" "$(graph_of "$1")" "$(plan_of "$@")" &&
-        within 60 make -s -C "$program" MAKEFLAGS= replay && within 60 "$program/replay" 5
+        within "$each" make -s -C "$program" MAKEFLAGS= replay &&
+        within "$each" "$program/replay" 5
 }
 
 # missing NETWORK BUDGET SWAP WHY: a plan without a result.
