@@ -292,37 +292,29 @@ cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t h, cudnnSoftmaxAlgorithm_t algo
 /* ---- the kernels' other halves ---- */
 
 /* Kernels of our own, for what the library declines. */
-#define X(name)                                                                            \
-    int rp_fallback_##name##_f32(struct rp_cuda *c, const struct rp_kargs *a,              \
-                                 const void *const *in, void *const *out, void *w,         \
-                                 size_t n) {                                               \
+#define FALLBACK(name, type)                                                               \
+    int rp_fallback_##name##_##type(struct rp_cuda *c, const struct rp_kargs *a,           \
+                                    const void *const *in, void *const *out, void *w,      \
+                                    size_t n) {                                            \
         (void)c, (void)a, (void)in, (void)out, (void)w, (void)n;                           \
         now.declined = true;                                                               \
         return 0;                                                                          \
-    }                                                                                      \
-    int rp_fallback_##name##_f16(struct rp_cuda *c, const struct rp_kargs *a,              \
-                                 const void *const *in, void *const *out, void *w,         \
-                                 size_t n) {                                               \
-        return rp_fallback_##name##_f32(c, a, in, out, w, n);                              \
     }
+#define X(name) FALLBACK(name, f32) FALLBACK(name, f16) FALLBACK(name, bf16)
 RP_FALLBACK_KERNELS(X)
 #undef X
 
-static int put_bias(const void *v, void *y, int64_t mid, int64_t n, int64_t bytes_each) {
-    describe("the bias", v, (uint64_t)(mid * bytes_each));
-    describe("y", y, (uint64_t)(n * bytes_each));
-    return 0;
-}
-int rp_fallback_bias_f32(struct rp_cuda *c, const void *v, void *y, int64_t mid,
-                         int64_t inner, int64_t n) {
-    (void)c, (void)inner;
-    return put_bias(v, y, mid, n, 4);
-}
-int rp_fallback_bias_f16(struct rp_cuda *c, const void *v, void *y, int64_t mid,
-                         int64_t inner, int64_t n) {
-    (void)c, (void)inner;
-    return put_bias(v, y, mid, n, 2);
-}
+#define BIAS(type, bytes)                                                                  \
+    int rp_fallback_bias_##type(struct rp_cuda *c, const void *v, void *y, int64_t mid,    \
+                                int64_t inner, int64_t n) {                                \
+        (void)c, (void)inner;                                                              \
+        describe("the bias", v, (uint64_t)mid *bytes);                                     \
+        describe("y", y, (uint64_t)n *bytes);                                              \
+        return 0;                                                                          \
+    }
+BIAS(f32, 4)
+BIAS(f16, 2)
+BIAS(bf16, 2)
 
 /* ---- asking ---- */
 
