@@ -154,6 +154,9 @@ refused "no kernel" 3 'small.json: tensors\[0\] ' measure tests/data/graph/good/
 CAPABILITY=70 refused "a GPU that is too old for the compiler" 5 \
     'profile: the program cannot be built: CUDA 13.0 builds for sm_75 and newer, not for sm_70; an older CUDA does$' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
+NVCC=/nonexistent refused "no compiler" 5 \
+    'profile: the program cannot be built: there is no CUDA compiler \(nvcc\); set NVCC or CUDA_HOME$' \
+    "$build/remat-plan" profile -o "$tmp/out.json" $layers
 CUDNN_HOME=/nonexistent refused "no cuDNN" 5 \
     'profile: the program cannot be built: there is no cuDNN 9 \(cudnn.h, libcudnn.so.9\) in /nonexistent; set CUDNN_HOME' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers

@@ -47,25 +47,6 @@ rp_rc rp_cuda_find_gpu(const char *caller, const char *advice, uint64_t gpu, cha
     return RP_OK;
 }
 
-rp_rc rp_cuda_find_nvcc(const char *caller, char **nvcc, struct rp_err *err) {
-    const char *home = getenv("CUDA_HOME"), *path = getenv("PATH");
-    char *places = rp_format("%s%s%s:/usr/local/cuda/bin", home != NULL ? home : "",
-                             home != NULL ? "/bin:" : "", path != NULL ? path : "");
-    *nvcc = NULL;
-    for (char *state, *p = strtok_r(places, ":", &state); p != NULL && *nvcc == NULL;
-         p = strtok_r(NULL, ":", &state)) {
-        *nvcc = rp_format("%s/nvcc", p);
-        if (access(*nvcc, X_OK) != 0) {
-            free(*nvcc);
-            *nvcc = NULL;
-        }
-    }
-    free(places);
-    if (*nvcc == NULL)
-        return rp_fail(err, RP_ENV, "%s: no CUDA compiler (nvcc)", caller);
-    return RP_OK;
-}
-
 /* ---- the temporary folder ---- */
 
 static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -197,15 +178,13 @@ rp_rc rp_cuda_fail(const char *caller, const char *folder, const char *what,
     return rc;
 }
 
-rp_rc rp_cuda_build(const char *caller, const char *folder, const char *nvcc,
-                    const char *arch, const char *name, struct rp_err *err) {
-    char *compiler = rp_format("NVCC=%s", nvcc), *device = rp_format("ARCH=%s", arch);
-    char *program = rp_format("NAME=%s", name);
-    char *const argv[] = {"make", "-s", "-j4", compiler, device, program, NULL};
+rp_rc rp_cuda_build(const char *caller, const char *folder, const char *arch,
+                    const char *name, struct rp_err *err) {
+    char *device = rp_format("ARCH=%s", arch), *program = rp_format("NAME=%s", name);
+    char *const argv[] = {"make", "-s", "-j4", device, program, NULL};
     /* If make runs remat-plan, its options must not reach this make. */
     unsetenv("MAKEFLAGS");
     const int code = rp_cuda_run(folder, argv);
-    free(compiler);
     free(device);
     free(program);
     return code == 0 ? RP_OK

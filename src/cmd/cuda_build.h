@@ -14,10 +14,6 @@
 rp_rc rp_cuda_find_gpu(const char *caller, const char *advice, uint64_t gpu, char **arch,
                        struct rp_err *err);
 
-/* Finds nvcc: in $CUDA_HOME, else in PATH, else in /usr/local/cuda. The caller frees the
- * path. RP_ENV if there is none. */
-rp_rc rp_cuda_find_nvcc(const char *caller, char **nvcc, struct rp_err *err);
-
 /* Makes a folder in $TMPDIR. Until it is closed, a signal that would end remat-plan ends
  * the command that runs in the folder instead. rp_cuda_close_folder raises the signal again
  * after it has removed the folder. RP_ENV if the folder cannot be made. */
@@ -37,8 +33,9 @@ char *rp_cuda_first_line(const char *folder, const char *name);
 rp_rc rp_cuda_fail(const char *caller, const char *folder, const char *what,
                    struct rp_err *err);
 
-/* Builds the emitted program in the folder, as `name`. */
-rp_rc rp_cuda_build(const char *caller, const char *folder, const char *nvcc,
-                    const char *arch, const char *name, struct rp_err *err);
+/* Builds the emitted program in the folder, as `name`, with what its find-cuda.sh finds.
+ * RP_ENV if the compiler or a library is missing, or does not build for `arch`. */
+rp_rc rp_cuda_build(const char *caller, const char *folder, const char *arch,
+                    const char *name, struct rp_err *err);
 
 #endif

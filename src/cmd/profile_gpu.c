@@ -187,12 +187,12 @@ static rp_rc run_traced(const char *folder, const struct rp_gpu_measure *how,
 }
 
 static rp_rc build(const struct rp_replay_tables *tables, const char *folder,
-                   const char *nvcc, const char *arch, struct rp_err *err) {
+                   const char *arch, struct rp_err *err) {
     uint64_t bytes;
     rp_rc rc = rp_project_write(tables, RP_TARGET_PROFILE, folder, &bytes, err);
     rp_progress_task(NAN, NAN, "building the profiling program");
     if (rc == RP_OK)
-        rc = rp_cuda_build(caller, folder, nvcc, arch, "profile", err);
+        rc = rp_cuda_build(caller, folder, arch, "profile", err);
     rp_progress_end();
     return rc;
 }
@@ -232,7 +232,7 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const struct rp_gpu_measure 
                         struct rp_err *err) {
     struct rp_graph g = {0};
     struct rp_replay_tables tables = {0};
-    char *arch = NULL, *nvcc = NULL, *folder = NULL;
+    char *arch = NULL, *folder = NULL;
     rp_rc rc = rp_load_graph(m->graph, &g, err);
     if (rc == RP_OK && g.n_ops == 0)
         rc = rp_fail(err, RP_INPUT, "%s: the graph has no ops to measure",
@@ -249,11 +249,9 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const struct rp_gpu_measure 
                               "list' lists them)",
                               how->gpu, &arch, err);
     if (rc == RP_OK)
-        rc = rp_cuda_find_nvcc(caller, &nvcc, err);
-    if (rc == RP_OK)
         rc = open_folder(how->program, &folder, err);
     if (rc == RP_OK)
-        rc = build(&tables, folder, nvcc, arch, err);
+        rc = build(&tables, folder, arch, err);
     if (rc == RP_OK)
         rc = measure(m, how, &g, folder, err);
     if (how->program == NULL)
@@ -263,6 +261,5 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const struct rp_gpu_measure 
     rp_replay_tables_fini(&tables);
     rp_graph_fini(&g);
     free(arch);
-    free(nvcc);
     return rc;
 }

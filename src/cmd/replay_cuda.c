@@ -47,23 +47,20 @@ static rp_rc run_program(const char *folder, uint32_t n_steps, char **json,
 
 rp_rc rp_cuda_replay(const struct rp_replay_tables *t, uint32_t n_steps, char **json,
                      struct rp_err *err) {
-    char *nvcc = NULL, *arch = NULL, *folder = NULL;
+    char *arch = NULL, *folder = NULL;
     uint64_t bytes;
     *json = NULL;
     rp_rc rc = rp_cuda_find_gpu(caller, "--replay ref runs the plan on the CPU instead", 0,
                                 &arch, err);
     if (rc == RP_OK)
-        rc = rp_cuda_find_nvcc(caller, &nvcc, err);
-    if (rc == RP_OK)
         rc = rp_cuda_open_folder(&folder, err);
     if (rc == RP_OK)
         rc = rp_project_write(t, RP_TARGET_CUDA, folder, &bytes, err);
     if (rc == RP_OK)
-        rc = rp_cuda_build(caller, folder, nvcc, arch, "replay", err);
+        rc = rp_cuda_build(caller, folder, arch, "replay", err);
     if (rc == RP_OK)
         rc = run_program(folder, n_steps, json, err);
     rp_cuda_close_folder(folder);
-    free(nvcc);
     free(arch);
     return rc;
 }
