@@ -153,14 +153,14 @@ full)
     try "ruff check" "${ruff[@]}" check --no-cache . ../examples
     try "ruff format" "${ruff[@]}" format --no-cache --check . ../examples
     try mypy "$python" -m mypy --cache-dir "$build/mypy"
-    try "mypy of the oracle" "$python" -m mypy --cache-dir "$build/mypy" -p tests.oracle
+    MYPYPATH=tests try "mypy of the oracle" "$python" -m mypy --cache-dir "$build/mypy" -p oracle
     count pytest "$python" -m pytest -p no:cacheprovider tests --ignore tests/plain
     ;;
 oracle)
     name=torch-oracle
     reason=$(missing) && skip $name "$reason"
     "$python" -c 'import torch' 2>/dev/null || skip $name "$python has no PyTorch"
-    "$python" -m tests.oracle "$build/run-ops"
+    PYTHONPATH=tests "$python" -m oracle "$build/run-ops"
     exit
     ;;
 *)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """PyTorch on the CPU as the oracle of every op kind that has a kernel.
 
-    python -m tests.oracle PROGRAM [--kind KIND] [--cases N] [--seed N]
+    PYTHONPATH=tests python -m oracle PROGRAM [--kind KIND] [--cases N] [--seed N]
 
 Each case is one op of random shapes, attributes and numbers, in f32, f16 or bf16. PROGRAM
 (tests/oracle/run_ops.c) computes it with the reference kernel. PyTorch computes it from the

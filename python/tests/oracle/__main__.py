@@ -13,9 +13,15 @@ from .run import kinds, run
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="tests.oracle")
+    parser = argparse.ArgumentParser(prog="oracle")
     parser.add_argument("program", type=Path)
-    parser.add_argument("--kind", action="append", help="one kind only (may be given again)")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=sorted(ORACLES),
+        metavar="KIND",
+        help="one kind only (may be given again)",
+    )
     parser.add_argument("--cases", type=int, default=12, help="of each kind in each type (12)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
