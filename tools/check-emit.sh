@@ -59,10 +59,10 @@ for type in bf16 f16; do
     try "the replay is equal" agrees c
 done
 
-# A plan of GPT-2's smallest shape with AdamW. Parameters in f16, their f32 copies and the
+# A plan of GPT-2's smallest shape with AdamW. Parameters in bf16, their f32 copies and the
 # moments live on the host and come in and go out in each step.
 plan_training() {
-    "$build/remat-plan" zoo gpt2 --tiny --dtype f16 --optimizer adamw --state-home host -q \
+    "$build/remat-plan" zoo gpt2 --tiny --dtype bf16 --optimizer adamw --state-home host -q \
         -o "$tmp/g.json" &&
         "$build/remat-plan" profile --device v100-16g -q -o "$tmp/p.json" "$tmp/g.json" &&
         "$build/remat-plan" solve -b 60% --time-limit 0.2 --ignore-clock -q \
