@@ -122,6 +122,8 @@ if command -v "${CXX:-g++}" >/dev/null; then
     try "training steps are equal with early copies" trains gpu 1 5
     LATE=1 try "training steps are equal with late copies" trains gpu 1 5
     try "they are equal as a CUDA graph" grep -q '"graph_equal":true' "$tmp/output"
+    MEMORY=700000 try "they are equal where keep-all does not fit" trains gpu 1 5
+    try "the step ran op by op there" grep -q '"reference":"op by op"' "$tmp/output"
     spoil gpu
     try "a program with stale host copies compiles" emulate
     try "its replay reports the error" bash -c "! '$tmp/gpu/replay' >'$tmp/output' &&

@@ -115,7 +115,8 @@ const struct rp_command rp_cmd_emit = {
         "Makefile and a README. The program allocates one arena of exactly the plan's\n"
         "size and one host slab. It runs the plan, with an event after each step that\n"
         "another step waits for, and the step without rematerialization. Then it prints\n"
-        "as JSON whether both agree bit for bit, and how long each took. The graph must\n"
-        "have shapes, as the graphs of the zoo do.\n",
+        "as JSON whether both agree bit for bit, and how long each took. Where ops update\n"
+        "parameters, it runs several training steps in a row: './replay N', or with CUDA\n"
+        "'./replay REPEATS N'. The graph must have shapes, as the graphs of the zoo do.\n",
     .run = run,
 };
