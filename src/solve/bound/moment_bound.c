@@ -190,6 +190,7 @@ static void set_horizon(struct search *s, uint64_t horizon_ns) {
     rp_lp_set_bounds(s->lp, m->extra, 0, high);
     rp_lp_set_bounds(s->lp, m->until, 0, high);
     rp_lp_set_bounds(s->lp, m->from, 0, high);
+    rp_lp_set_bounds(s->lp, m->resident, 0, (double)s->p->limit_bytes * m->byte_scale);
 }
 
 /* With swaps, looks for the horizon that proves most: returns a bound and sets *horizon_ns

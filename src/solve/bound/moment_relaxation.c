@@ -214,11 +214,12 @@ static double scale_to(uint64_t largest, int top_exponent) {
 void rp_moment_init(struct rp_moment *m, const struct rp_instance *p, uint32_t c,
                     const enum rp_side *side) {
     uint64_t longest = 0;
-    size_t n = (size_t)p->n_ops + p->n_tensors + 2 * (size_t)p->n_homes + 4;
+    size_t n = (size_t)p->n_ops + p->n_tensors + 2 * (size_t)p->n_homes + 5;
     *m = (struct rp_moment){.room = RP_COL_ZERO,
                             .extra = RP_COL_ZERO,
                             .until = RP_COL_ZERO,
-                            .from = RP_COL_ZERO};
+                            .from = RP_COL_ZERO,
+                            .resident = RP_COL_ZERO};
     m->col_id = rp_calloc(n, sizeof *m->col_id);
     m->cost = rp_calloc(n, sizeof *m->cost);
     m->run = rp_calloc(p->n_ops, sizeof *m->run);

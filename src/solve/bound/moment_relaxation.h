@@ -90,8 +90,8 @@ struct rp_moment {
     uint32_t room;
     uint64_t before_ns, after_ns; /* times of A and c; times of D */
     /* With sources that may live on the host: e, which is all that costs, P and Q in scaled
-     * time. Else RP_COL_ZERO. */
-    uint32_t extra, until, from;
+     * time, and the scaled bytes of the sources that stay. Else RP_COL_ZERO. */
+    uint32_t extra, until, from, resident;
 };
 
 /* side[] is that of op c. The caller owns *m. */

@@ -6,6 +6,8 @@
 #include "base/numbers.h"
 #include "solve/lp/copy_rate.h"
 
+enum { LARGE_WORKING_SET = 4 }; /* times that is at least the largest one */
+
 /* How the ops around a moment use a source. */
 struct use {
     bool by_c, before, after; /* after: or on the device at the end */
@@ -59,6 +61,7 @@ static void add_columns(struct builder *b) {
     m->extra = rp_moment_add_column(m, RP_NONE, 1);
     m->until = rp_moment_add_column(m, RP_NONE, 0);
     m->from = rp_moment_add_column(m, RP_NONE, 0);
+    m->resident = rp_moment_add_column(m, RP_NONE, 0);
 }
 
 /* ---- terms of the last row ---- */
@@ -138,22 +141,32 @@ static uint64_t working_set(const struct rp_instance *p, uint32_t k) {
     return bytes;
 }
 
-/* (20). */
-static void add_working_set_row(const struct builder *b) {
+/* What op k needs beside sources that stay: (20). */
+static void add_working_set_row(const struct builder *b, uint32_t k) {
     const struct rp_instance *p = b->p;
-    uint32_t most = 1;
-    for (uint32_t k = 2; k < p->n_ops; k++)
-        most = working_set(p, k) > working_set(p, most) ? k : most;
-    uint64_t bytes = rp_min_u64(working_set(p, most), p->limit_bytes);
-    bool *used = rp_calloc(p->n_homes, sizeof *used);
-    for (uint32_t e = p->input_start[most]; e < p->input_start[most + 1]; e++)
-        if (rp_is_version(p, p->inputs[e]))
-            used[p->version_0[p->inputs[e]]] = true;
+    uint64_t bytes = rp_min_u64(working_set(p, k), p->limit_bytes);
     rp_moment_begin_row(b->m, (double)(p->limit_bytes - bytes) * b->m->byte_scale);
+    rp_row_set_term(&b->m->rows, b->m->resident, 1);
+    for (uint32_t e = p->input_start[k]; e < p->input_start[k + 1]; e++)
+        if (rp_is_version(p, p->inputs[e])) {
+            uint32_t w = p->version_0[p->inputs[e]];
+            rp_row_set_term(&b->m->rows, b->stays[w], -scaled_bytes(b, w));
+        }
+}
+
+/* (20) of the ops with large working sets. */
+static void add_working_set_rows(const struct builder *b) {
+    const struct rp_instance *p = b->p;
+    uint64_t most = 0;
+    for (uint32_t k = 1; k < p->n_ops; k++)
+        most = rp_max_u64(most, working_set(p, k));
+    rp_moment_begin_row(b->m, 0);
+    rp_row_set_term(&b->m->rows, b->m->resident, -1);
     for (uint32_t w = 0; w < p->n_homes; w++)
-        if (!used[w])
-            rp_row_set_term(&b->m->rows, b->stays[w], scaled_bytes(b, w));
-    free(used);
+        rp_row_set_term(&b->m->rows, b->stays[w], scaled_bytes(b, w));
+    for (uint32_t k = 1; k < p->n_ops; k++)
+        if (working_set(p, k) >= most / LARGE_WORKING_SET)
+            add_working_set_row(b, k);
 }
 
 /* (14) and (15). */
@@ -234,7 +247,7 @@ void rp_moment_add_sources(struct rp_moment *m, const struct rp_instance *p, uin
     }
     add_columns(&b);
     add_memory_rows(&b);
-    add_working_set_row(&b);
+    add_working_set_rows(&b);
     add_queue_rows(&b, p->graph->total_time_ns);
     add_rows_until(&b, p->time_ns[c]);
     add_rows_from(&b, p->time_ns[c]);

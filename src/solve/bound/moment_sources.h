@@ -32,7 +32,7 @@
  *        Q >= sum over those whose last update is in D of out_ns[w] (1 - r[w])
  *   (19) z + sum of bytes[w] (1 - r[w]) <= host limit
  *   (20) sum over the w that op k does not use of bytes[w] r[w] <= limit - working set of k
- *        k is the op with the largest working set: what it reads and makes, and workspace
+ *        for ops with large working sets: what they read and make, and workspace
  *
  * The rates are those of the tensor with the least time per byte (lp/copy_rate.h). The
  * minimum of T + e is a bound for every choice of homes, since each is a point of r. With
