@@ -212,3 +212,27 @@ void rp_gen_graph(uint64_t seed, const struct rp_gen_shape *s, struct rp_graph *
     rp_sha256_hex(text, len, g->sha256);
     free(text);
 }
+
+void rp_gen_host_graph(uint64_t seed, uint32_t n_ops, struct rp_graph *g) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    struct rp_err err = {{0}};
+    shape.max_outputs = 1;
+    shape.training = seed % 3 != 0;
+    shape.version_2 = seed % 5 == 0; /* it draws updates and homes of its own */
+    shape.rules_percent = shape.version_2 ? 0 : seed % 4 * 20;
+    rp_gen_graph(seed, &shape, g);
+    g->device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 40);
+    g->device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 40);
+    for (uint32_t x = 0; x < shape.n_sources && !shape.version_2; x++)
+        g->tensors[x].home = x % 2 == 0 ? RP_HOME_HOST : RP_HOME_ANY;
+    rp_rc rc = rp_graph_check(g, g->name, &err);
+    assert(rc == RP_OK);
+    (void)rc;
+}
+
+uint32_t rp_gen_movable(const struct rp_graph *g) {
+    uint32_t n = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        n += g->tensors[x].producer != RP_NONE || g->tensors[x].home != RP_HOME_DEVICE;
+    return n;
+}

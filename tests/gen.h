@@ -58,6 +58,12 @@ struct rp_gen_shape rp_gen_small(uint32_t n_ops);
 /* `g` is valid and its sha256 is that of rp_graph_dump's bytes. The caller frees it. */
 void rp_gen_graph(uint64_t seed, const struct rp_gen_shape *shape, struct rp_graph *g);
 
+/* A small graph with sources that may or must live on the host, some of which are updated,
+ * on a device whose link is about as fast as its ops. */
+void rp_gen_host_graph(uint64_t seed, uint32_t n_ops, struct rp_graph *g);
+/* How many tensors can move: those that ops make, and sources that may live on the host. */
+uint32_t rp_gen_movable(const struct rp_graph *g);
+
 /* A plan that runs each op once and frees each tensor after its last use, so no plan
  * without reruns takes less memory. It is valid and its claims are true. With addresses, no
  * address is used twice. */

@@ -101,39 +101,13 @@ static void no_program_with_swaps_is_faster(void) {
 
 /* ---- sources that may live on the host, against brute force ---- */
 
-/* A step of two or three layers: parameters that may live on the host, read on the way
- * forward and back, and updated when their gradient is there. Brute force takes up to seven
- * tensors and sources that move. */
-static void host_graph(uint64_t seed, struct rp_graph *g) {
-    struct rp_gen_shape shape = rp_gen_small(5);
-    shape.max_outputs = 1;
-    shape.training = seed % 3 != 0;
-    shape.version_2 = seed % 5 == 0;
-    shape.rules_percent = shape.version_2 ? 0 : seed % 4 * 20;
-    rp_gen_graph(seed, &shape, g);
-    g->device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 40);
-    g->device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 40);
-    for (uint32_t x = 0; x < g->n_tensors; x++)
-        if (g->tensors[x].producer == RP_NONE && seed % 5 != 0)
-            g->tensors[x].home = x % 2 == 0 ? RP_HOME_HOST : RP_HOME_ANY;
-    struct rp_err err = {{0}};
-    CU_ASSERT_EQUAL_FATAL(rp_graph_check(g, "g", &err), RP_OK);
-}
-
-static uint32_t n_movable(const struct rp_graph *g) {
-    uint32_t n = 0;
-    for (uint32_t x = 0; x < g->n_tensors; x++)
-        n += g->tensors[x].producer != RP_NONE || g->tensors[x].home != RP_HOME_DEVICE;
-    return n;
-}
-
 static bool is_below_brute_force_with_homes(uint64_t seed, bool any_order,
                                             struct tally *tally) {
     struct rp_graph g;
     struct rp_instance p;
     uint64_t best, bound_ns = 0;
     uint32_t op;
-    host_graph(seed, &g);
+    rp_gen_host_graph(seed, 5, &g);
     rp_instance_init_homes(&p, &g, g.fixed_bytes, false, NULL);
     rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
     p.limit_bytes = rp_instance_floor(&p, &op) + seed % 4 * 1500;
@@ -144,7 +118,7 @@ static bool is_below_brute_force_with_homes(uint64_t seed, bool any_order,
                                 .swap = true,
                                 .any_order = any_order,
                                 .max_states = 30000};
-    bool found = p.n_homes > 0 && n_movable(&g) <= RP_BRUTE_COPIED &&
+    bool found = p.n_homes > 0 && rp_gen_movable(&g) <= RP_BRUTE_COPIED &&
                  rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND;
     if (found) {
         bound_ns = prove(&p, any_order, best + seed % 2 * best / 4).bound_ns;

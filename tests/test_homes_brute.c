@@ -1,0 +1,102 @@
+/* The planner against brute force where sources may live on the host: all choices of homes,
+ * recomputation, copies and updates. */
+#include <stdlib.h>
+
+#include "brute_copies.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/core/instance.h"
+#include "solve/solver.h"
+#include "verify/verifier.h"
+
+struct tally {
+    uint32_t n;      /* graphs that brute force solves */
+    uint32_t late;   /* with an optimum above the sum of op times */
+    uint32_t found;  /* with a plan */
+    uint32_t best;   /* with a plan of the optimum */
+    uint32_t proved; /* with a bound of the optimum */
+    double over;     /* sum of the plans' times over the optimum, as shares */
+};
+
+/* From the least that a plan can need on, in steps. */
+static uint64_t budget_of(const struct rp_graph *g, uint64_t steps) {
+    struct rp_instance p;
+    uint32_t op;
+    rp_instance_init_homes(&p, g, RP_MAX_QUANTITY / 2, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    uint64_t bytes = p.fixed_bytes + rp_instance_floor(&p, &op) + steps * 1500;
+    rp_instance_fini(&p);
+    return bytes;
+}
+
+static rp_rc solve(const struct rp_graph *g, uint64_t budget, struct rp_plan *plan) {
+    struct rp_solve_options o = {.budget_bytes = budget,
+                                 .recompute = true,
+                                 .swap = true,
+                                 .host_bytes = RP_MAX_QUANTITY,
+                                 .time_limit = 0.02,
+                                 .ignore_clock = true,
+                                 .seed = 1};
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    return rp_solve(g, &o, plan, &report, &err);
+}
+
+/* False if the plan is faster than the optimum, is not valid, or has a bound above it. */
+static bool agrees(const struct rp_graph *g, rp_rc rc, const struct rp_plan *plan,
+                   uint64_t best_ns, struct tally *t) {
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    t->n++;
+    t->late += best_ns > g->total_time_ns;
+    if (rc != RP_OK)
+        return true;
+    t->found++;
+    t->best += plan->claims.time_ns == best_ns;
+    t->proved += plan->claims.lower_bound_ns == best_ns;
+    t->over += best_ns > 0 ? (double)plan->claims.time_ns / (double)best_ns - 1 : 0;
+    return plan->claims.time_ns >= best_ns && plan->claims.lower_bound_ns <= best_ns &&
+           rp_verify(g, plan, &v, &err) == RP_OK;
+}
+
+static bool is_no_better_than_brute_force(uint64_t seed, struct tally *t) {
+    struct rp_graph g;
+    struct rp_plan plan = {0};
+    uint64_t best_ns;
+    bool ok = true;
+    rp_gen_host_graph(seed, 4 + (uint32_t)(seed % 2), &g);
+    if (rp_gen_movable(&g) <= RP_BRUTE_COPIED) {
+        uint64_t budget = budget_of(&g, seed % 4);
+        struct rp_brute_copies o = {.limit_bytes = budget - g.fixed_bytes,
+                                    .host_limit_bytes = RP_MAX_QUANTITY,
+                                    .recompute = true,
+                                    .swap = true,
+                                    .max_states = 20000};
+        enum rp_brute_result result = rp_brute_copies_best(&g, &o, &best_ns);
+        rp_rc rc = result == RP_BRUTE_GAVE_UP ? RP_LIMIT : solve(&g, budget, &plan);
+        if (result == RP_BRUTE_FOUND)
+            ok = agrees(&g, rc, &plan, best_ns, t);
+        else if (result == RP_BRUTE_NONE)
+            ok = rc != RP_OK;
+        rp_plan_fini(&plan);
+    }
+    rp_graph_fini(&g);
+    return ok;
+}
+
+static void no_plan_is_faster_than_the_optimum_and_no_bound_is_above_it(void) {
+    struct tally t = {0};
+    uint32_t n = 600;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        if (!is_no_better_than_brute_force(seed, &t)) {
+            rp_gen_failed(seed);
+            CU_FAIL("not what brute force says");
+        }
+    CU_ASSERT(t.n < 2 || (t.n >= 300 && t.late * 10 >= t.n * 8 && t.best * 10 >= t.n * 9 &&
+                          t.proved * 2 >= t.n && t.over < 0.02 * t.n));
+}
+
+void suite_homes_brute(void) {
+    RP_SUITE("homes_brute");
+    RP_TEST(no_plan_is_faster_than_the_optimum_and_no_bound_is_above_it);
+}
