@@ -4,6 +4,7 @@
  * file. */
 #pragma once
 
+#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -74,12 +75,16 @@ template <class F> double milliseconds(cudaStream_t stream, F run) {
     return ms;
 }
 
-/* Runs the step for this time, since a GPU that was idle takes a while to reach its clocks,
- * and at least twice, since libraries load kernels in the first run. Returns how often. */
+/* Runs the step for this much of the GPU's time, since a GPU that was idle takes a while to
+ * reach its clocks, but at most a second longer on the host's clock: a step may keep the GPU
+ * busy for a small part of its time. Runs it at least twice, since libraries load kernels
+ * in the first run. Returns how often. */
 int warm_up(job &j, double seconds) {
+    using clock = std::chrono::steady_clock;
+    const auto latest = clock::now() + std::chrono::duration<double>(seconds + 1);
     double ms = 0;
     int n = 0;
-    for (; n < 2 || ms < 1000 * seconds; n++)
+    for (; n < 2 || (ms < 1000 * seconds && clock::now() < latest); n++)
         ms += milliseconds(j.streams[REPLAY_COMPUTE], [&] { run_all(j); });
     return n;
 }
