@@ -326,11 +326,14 @@ enum declines {
 };
 static const struct {
     const char *name;
-    rp_cuda_fn *run[2];
+    rp_cuda_fn *run[RP_REAL64]; /* by enum rp_real */
     enum declines declines;
 } kernels[] = {
 /* clang-format off */
-#define K(name, declines) {#name, {rp_cuda_##name##_f32, rp_cuda_##name##_f16}, declines},
+#define K(name, declines)                                                                  \
+    {#name,                                                                                \
+     {rp_cuda_##name##_f32, rp_cuda_##name##_f16, rp_cuda_##name##_bf16},                  \
+     declines},
     K(conv, NEVER)
     K(conv_grad_input, NEVER)
     K(conv_grad_weight, NEVER)
@@ -443,7 +446,7 @@ static void ask_zoo(enum rp_dtype dtype) {
 }
 
 static void cudnn_agrees(void) {
-    static const enum rp_dtype dtypes[] = {RP_F32, RP_F16};
+    static const enum rp_dtype dtypes[] = {RP_F32, RP_F16, RP_BF16};
     for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++) {
         rp_case_all(dtypes[d], ask_graph);
         ask_zoo(dtypes[d]);
