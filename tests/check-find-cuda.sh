@@ -58,6 +58,8 @@ ln -s "$tmp/toolkit/bin/nvcc" "$tmp/nvcc"
 gives "nvcc of CUDA_HOME" "$tmp/whole/bin/nvcc" found nvcc
 gives "cuDNN of the toolkit" "$tmp/whole/lib64/libcudnn.so.9" found libcudnn
 gives "NVCC goes before CUDA_HOME" "$tmp/nvcc" env NVCC="$tmp/nvcc" sh "$find" nvcc
+gives "nvcc of the path" "$tmp/toolkit/bin/nvcc" \
+    env -u CUDA_HOME PATH="$tmp/toolkit/bin:$PATH" sh "$find" nvcc
 export CUDA_HOME=$tmp/toolkit
 cudnn="cudnn/include/cudnn.h cudnn/lib/libcudnn.so.9"
 site=lib/python3.11/site-packages/nvidia

@@ -120,9 +120,11 @@ cudnn-host)
         exit 0
     fi
     include=$build/cudnn-host/include
-    rm -rf "$include"
-    mkdir -p "$include"
-    ln -s "$(dirname "$cudnn")"/cudnn*.h "$include"
+    if [ "$(readlink "$include/cudnn.h")" != "$cudnn" ]; then # another version
+        rm -rf "$build/cudnn-host"
+        mkdir -p "$include"
+        ln -s "$(dirname "$cudnn")"/cudnn*.h "$include"
+    fi
     make_ CUDNN_LIB="$(find_cuda libcudnn)" "$build/cudnn-host/cudnn-host"
     "$build/cudnn-host/cudnn-host"
     ;;

@@ -9,11 +9,11 @@
  * Not thread-safe: one struct rp_cuda, one thread.
  *
  *   cuDNN   convolution (FMA_MATH in f32, TENSOR_OP_MATH in 16 bits), batch norm with gamma
- *           and beta (SPATIAL), pooling (MAX_DETERMINISTIC), softmax without mask (ACCURATE)
- *   cuBLAS  matmul, bmm (COMPUTE_32F_PEDANTIC in f32, COMPUTE_32F in 16 bits)
- *   own     all others, from the bodies of the reference kernels (ref_*.h) and from
- *           sums.cuh. Fallbacks for what a library declines, because it does not support
- *           a shape or needs more workspace than the op has
+ *           and beta (SPATIAL), pooling (MAX_DETERMINISTIC), softmax without mask
+ * (ACCURATE) cuBLAS  matmul, bmm (COMPUTE_32F_PEDANTIC in f32, COMPUTE_32F in 16 bits) own
+ * all others, from the bodies of the reference kernels (ref_*.h) and from sums.cuh.
+ * Fallbacks for what a library declines, because it does not support a shape or needs more
+ * workspace than the op has
  *
  * Needs CUDA 12 and cuDNN 9 or newer. Compile each .cu with nvcc -std=c++20 -fmad=false -I.
  * (files include each other as "kernels/...") and link cuDNN and cuBLAS. The caller

@@ -12,13 +12,16 @@ enum {
     MAX_DEPTH = 30000  /* of runs that wait for others: a dead end, and 4 MB of stack */
 };
 
+/* A nanosecond of a copy in, which other copies and runs may hide, in those of runs. */
+static const double COPY_WEIGHT = 0.25;
+
 struct ids {
     RP_VEC(uint32_t);
 };
 
 struct greedy {
     const struct rp_instance *p;
-    const struct rp_greedy_homes *homes;
+    const bool *stays; /* per version 0: its source stays on the device */
     struct rp_plan plan;
     uint32_t stage;  /* first runs so far */
     uint32_t *next;  /* per tensor: its first reader from `stage` on, as index in readers */
@@ -70,7 +73,7 @@ static uint32_t next_use(struct greedy *w, uint32_t x) {
 /* x has a host copy, or will have one: it may be dropped and swapped in again. */
 static bool on_host(const struct greedy *w, uint32_t x) {
     const struct rp_instance *p = w->p;
-    return rp_is_version(p, x) && !w->homes->stays[p->version_0[x]] &&
+    return rp_is_version(p, x) && !w->stays[p->version_0[x]] &&
            (x < p->n_homes || rp_must_copy_out(p, x));
 }
 
@@ -81,7 +84,7 @@ static bool must_stay(const struct greedy *w, uint32_t x) {
 /* What it takes to swap x in, if it is dropped once it has been copied out. */
 static double copy_cost_ns(const struct greedy *w, uint32_t x) {
     double wait_ns = rp_max_double(w->host_ready_ns[x] - w->compute_ns, 0);
-    return 1 + wait_ns + w->homes->copy_weight * (double)w->p->in_ns[x];
+    return 1 + wait_ns + COPY_WEIGHT * (double)w->p->in_ns[x];
 }
 
 /* What it takes to run op j again, with the ops that make its missing inputs. */
@@ -292,7 +295,7 @@ static void begin_homes(struct greedy *w) {
     const struct rp_instance *p = w->p;
     for (uint32_t x = 0; x < p->n_homes; x++) {
         struct rp_plan_home home = {.tensor = p->tensor_of[x], .host_at = RP_NO_ADDRESS};
-        w->on_device[x] = w->homes->stays[x];
+        w->on_device[x] = w->stays[x];
         if (w->on_device[x])
             w->live_bytes += p->bytes[x];
         else
@@ -320,9 +323,9 @@ static bool run_all(struct greedy *w) {
     return ok;
 }
 
-bool rp_schedule_greedy(const struct rp_instance *p, const struct rp_greedy_homes *homes,
+bool rp_schedule_greedy(const struct rp_instance *p, const bool *stays,
                         struct rp_stop *stop, struct rp_schedule *s) {
-    struct greedy w = {.p = p, .homes = homes, .stop = stop};
+    struct greedy w = {.p = p, .stays = stays, .stop = stop};
     w.ready_ns = rp_calloc(p->n_tensors, sizeof *w.ready_ns);
     w.host_ready_ns = rp_calloc(p->n_tensors, sizeof *w.host_ready_ns);
     w.next = rp_calloc(p->n_tensors, sizeof *w.next);

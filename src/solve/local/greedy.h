@@ -22,19 +22,13 @@
 #include "base/stop.h"
 #include "solve/core/schedule.h"
 
-/* What the pass does with sources that may live on the host. */
-struct rp_greedy_homes {
-    const bool *stays;  /* per version 0: its source stays on the device */
-    double copy_weight; /* a nanosecond of copies in is worth this many of runs */
-};
-
 /* Writes the schedule into `s`, which has the instance's shape. Nothing is swapped but
- * sources that live on the host, for which `homes` says how; it may be NULL if there are
- * none. They come in the stage that reads them. False, with `s` partly changed, if the pass
- * reaches a dead end, repeats too many runs or meets `stop` (which may be NULL). A stage
- * may need more memory than the pass counted, so the caller checks with
+ * sources that live on the host: those for whose version 0 `stays` is false. It may be NULL
+ * if there are none. They come in the stage that reads them. False, with `s` partly
+ * changed, if the pass reaches a dead end, repeats too many runs or meets `stop` (which may
+ * be NULL). A stage may need more memory than the pass counted, so the caller checks with
  * rp_schedule_cost. */
-bool rp_schedule_greedy(const struct rp_instance *p, const struct rp_greedy_homes *homes,
+bool rp_schedule_greedy(const struct rp_instance *p, const bool *stays,
                         struct rp_stop *stop, struct rp_schedule *s);
 
 #endif

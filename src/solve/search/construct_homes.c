@@ -11,9 +11,8 @@
 
 /* One pass. */
 struct pass {
-    double stay;        /* this share of the limit is for sources that stay */
-    double ahead;       /* this share of the rest is left for copies ahead of time */
-    double copy_weight; /* of greedy */
+    double stay;  /* this share of the limit is for sources that stay */
+    double ahead; /* this share of the rest is left for copies ahead of time */
 };
 
 /* A source that may stay on the device. */
@@ -86,20 +85,19 @@ static uint64_t bytes_that_stay(const struct passes *k) {
 static uint64_t try_pass(struct passes *k, const struct pass *pass) {
     const struct rp_instance *p = k->p;
     struct rp_instance lower = *p;
-    struct rp_greedy_homes homes = {.stays = k->stays, .copy_weight = pass->copy_weight};
     choose(k, pass->stay);
     uint64_t rest = p->limit_bytes - bytes_that_stay(k);
     lower.limit_bytes -= (uint64_t)(pass->ahead * (double)rest);
     k->w->statistics.method[RP_GREEDY].calls++;
     if (rp_context_stopped(k->w) ||
-        !rp_schedule_greedy(&lower, &homes, &k->w->stop, &k->now))
+        !rp_schedule_greedy(&lower, k->stays, &k->w->stop, &k->now))
         return UINT64_MAX;
     rp_schedule_copy_ahead(p, &k->now);
     struct rp_cost c = rp_schedule_cost(p, &k->now);
     bool fits =
         c.sound && c.peak_bytes <= p->limit_bytes && c.host_bytes <= p->host_limit_bytes;
-    rp_log(2, "pass: stay %.4f, ahead %.2f, weight %.2f: %s, %" PRIu64 " ns", pass->stay,
-           pass->ahead, pass->copy_weight, fits ? "fits" : "does not fit", c.time_ns);
+    rp_log(2, "pass: stay %.4f, ahead %.2f: %s, %" PRIu64 " ns", pass->stay, pass->ahead,
+           fits ? "fits" : "does not fit", c.time_ns);
     if (!fits)
         return UINT64_MAX;
     if (c.time_ns < k->best_ns) {
@@ -111,13 +109,12 @@ static uint64_t try_pass(struct passes *k, const struct pass *pass) {
 
 /* The best time with this share for sources that stay. */
 static uint64_t try_share(struct passes *k, double stay) {
-    static const double ahead[] = {0.03, 0.12, 0.3}, weight[] = {0.25, 4};
+    static const double ahead[] = {0.03, 0.12, 0.3};
     uint64_t best_ns = UINT64_MAX;
-    for (size_t b = 0; b < sizeof ahead / sizeof *ahead; b++)
-        for (size_t c = 0; c < sizeof weight / sizeof *weight; c++) {
-            struct pass pass = {stay, ahead[b], weight[c]};
-            best_ns = rp_min_u64(best_ns, try_pass(k, &pass));
-        }
+    for (size_t i = 0; i < sizeof ahead / sizeof *ahead; i++) {
+        struct pass pass = {stay, ahead[i]};
+        best_ns = rp_min_u64(best_ns, try_pass(k, &pass));
+    }
     return best_ns;
 }
 

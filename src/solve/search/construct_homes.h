@@ -2,8 +2,7 @@
  *
  * A pass chooses sources that stay on the device, makes a schedule greedily with some
  * memory left over (local/greedy.h), and uses that for copies ahead of time
- * (copy_ahead.h). The passes differ in how much stays, in how much is left over, and in
- * what a copy is worth against a run.
+ * (copy_ahead.h). The passes differ in how much stays and in how much is left over.
  *
  * Not thread-safe: one context, one thread.
  */

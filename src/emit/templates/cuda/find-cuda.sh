@@ -52,20 +52,20 @@ packages() {
     done
 }
 
-nvcc() {
+compiler() {
     if [ -n "${NVCC:-}" ]; then
         command -v "$NVCC"
     elif [ -x "${CUDA_HOME:-}/bin/nvcc" ]; then
         echo "$CUDA_HOME/bin/nvcc"
     else
         command -v nvcc || first /usr/local/cuda/bin/nvcc ||
-            packages 'cu1[3-9]/bin/nvcc'
+            packages 'cu1[3-9]/bin/nvcc' | grep -m 1 .
     fi
 }
 
 toolkit() {
-    if compiler=$(nvcc); then
-        dirname "$(dirname "$(readlink -f "$compiler")")"
+    if nvcc=$(compiler); then
+        dirname "$(dirname "$(readlink -f "$nvcc")")"
     else
         first "${CUDA_HOME:-/usr/local/cuda}"
     fi
@@ -73,7 +73,7 @@ toolkit() {
 
 # release: the compiler's version, such as 13.0.
 release() {
-    "$(nvcc)" --version | sed -nE 's/.*release ([0-9]+\.[0-9]+).*/\1/p'
+    "$(compiler)" --version | sed -nE 's/.*release ([0-9]+\.[0-9]+).*/\1/p'
 }
 
 # search HEADER LIBRARY: reads folders, prints both files of the first that has both.
@@ -120,7 +120,7 @@ library() {
 # where WHAT: prints its path, or nothing.
 where() {
     case $1 in
-    nvcc) nvcc ;;
+    nvcc) compiler ;;
     cuda) first "$(toolkit)/include/cuda.h" /usr/include/cuda.h ;;
     driver) first "/usr/lib/$machine/libcuda.so.1" /usr/lib64/libcuda.so.1 /usr/lib/libcuda.so.1 ;;
     lib*) library "${1#lib}" | sed -n 2p ;;
@@ -130,10 +130,10 @@ where() {
 
 # need: fails unless programs can be built.
 need() {
-    compiler=$(nvcc) || fail "there is no CUDA compiler (nvcc); set NVCC or CUDA_HOME"
+    nvcc=$(compiler) || fail "there is no CUDA compiler (nvcc); set NVCC or CUDA_HOME"
     version=$(release)
     [ "${version%%.*}" -ge 12 ] 2>/dev/null ||
-        fail "$compiler is of CUDA ${version:-?}; CUDA 12 or newer is needed"
+        fail "$nvcc is of CUDA ${version:-?}; CUDA 12 or newer is needed"
     cudnn=$(where libcudnn)
     place=${CUDNN_HOME:+" in $CUDNN_HOME"}
     [ -n "$cudnn" ] || fail "there is no cuDNN 9 (cudnn.h, libcudnn.so.9)$place; set" \
@@ -187,7 +187,7 @@ arch() {
     case $number in
     *[!0-9]*) echo "$wanted" && return ;; # sm_90a, native
     esac
-    known=$("$compiler" --list-gpu-arch | sed -nE 's/^compute_([0-9]+)$/\1/p' | sort -n)
+    known=$("$nvcc" --list-gpu-arch | sed -nE 's/^compute_([0-9]+)$/\1/p' | sort -n)
     for k in $known; do
         [ "$k" -gt "$number" ] || best=$k
     done
