@@ -48,6 +48,8 @@ struct rp_space {
     struct rp_large_neighborhood neighborhoods;
     /* The last attempt to place its incumbent: its time, and the packer's work. */
     uint64_t tried_ns, tried_work;
+    /* Of the best first schedule: the share of the limit that sources took which stay. */
+    double stay_share; /* -1: there was none yet */
 };
 
 struct rp_context {

@@ -59,7 +59,7 @@ static bool construct_by_offloading(struct rp_context *w, const struct rp_instan
 bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_instance *p,
                   struct rp_schedule *s, enum rp_method *from) {
     *from = RP_GREEDY;
-    if (p->n_homes > 0 && rp_construct_homes(w, p, s))
+    if (p->n_homes > 0 && rp_construct_homes(w, &w->spaces[space], p, s))
         return true;
     if (p->n_homes == 0 && w->o->recompute && space != RP_WITHOUT_RECOMPUTE &&
         construct_greedily(w, p, s))

@@ -118,8 +118,8 @@ static uint64_t try_share(struct passes *k, double stay) {
     return best_ns;
 }
 
-/* More stays as long as that is faster, by steps that halve. */
-static void try_shares(struct passes *k) {
+/* More stays as long as that is faster, by steps that halve. Returns the best share. */
+static double try_shares(struct passes *k) {
     double best = 0;
     uint64_t best_ns = try_share(k, best);
     for (double step = 0.5; step > 0.01 && k->n_candidates > 0; step /= 2)
@@ -131,15 +131,19 @@ static void try_shares(struct passes *k) {
             best_ns = ns;
             best = stay;
         }
+    return best;
 }
 
-bool rp_construct_homes(struct rp_context *w, const struct rp_instance *p,
-                        struct rp_schedule *s) {
+bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
+                        const struct rp_instance *p, struct rp_schedule *s) {
     struct passes k = {.w = w, .p = p, .best = s, .best_ns = UINT64_MAX};
     list_candidates(&k);
     k.stays = rp_calloc(p->n_homes, sizeof *k.stays);
     rp_schedule_empty(p, &k.now);
-    try_shares(&k);
+    if (space->stay_share >= 0)
+        try_share(&k, space->stay_share);
+    else
+        space->stay_share = try_shares(&k);
     rp_schedule_fini(&k.now);
     free(k.stays);
     free(k.candidates);

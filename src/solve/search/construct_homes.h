@@ -11,10 +11,11 @@
 
 #include "solve/context.h"
 
-/* Tries all passes on `p`, which is the instance of a space or that with a lower limit, and
- * has sources that may live on the host. False if none fits. Else `s`, which has the
+/* Tries passes on `p`, which is the instance of `space` or that with a lower limit, and has
+ * sources that may live on the host. The first call for a space tries all of them, later
+ * ones only the share of sources that was best. False if none fits. Else `s`, which has the
  * instance's shape, is the fastest schedule. */
-bool rp_construct_homes(struct rp_context *w, const struct rp_instance *p,
-                        struct rp_schedule *s);
+bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
+                        const struct rp_instance *p, struct rp_schedule *s);
 
 #endif
