@@ -13,6 +13,9 @@
 
 /* At the first price, all overflow together costs this share of the step's time. */
 static const double FIRST_PRICE = 0.03;
+/* Where sources may live on the host, runs start from schedules that fit. Their first price
+ * is as if each stage were over the limit by this share of it. */
+static const double FIRST_OVERFLOW = 1.0 / 16;
 /* The last temperature, as a share of the mean op time. */
 static const double FINAL_TEMPERATURE = 1e-3;
 
@@ -123,6 +126,9 @@ static void begin(struct annealing *a, const struct rp_instance *p,
     double initial_ns = mean_ns * o->initial_temperature;
     rp_incremental_init(&a->s, p);
     rp_incremental_load(&a->s, a->best);
+    double overflow = a->s.overflow_bytes + 1;
+    if (p->n_homes > 0)
+        overflow += FIRST_OVERFLOW * (double)p->limit_bytes * p->n_ops;
     a->s.work += (uint64_t)a->s.n_stages * a->s.words;
     a->set_up_work = a->s.work;
     a->random = o->seed * RP_GOLDEN_RATIO_64 + 0x1234567;
@@ -130,7 +136,7 @@ static void begin(struct annealing *a, const struct rp_instance *p,
     a->best_time_ns = a->s.overflow_bytes > 0 ? INFINITY : a->s.time_ns;
     a->best_stored = true;
     rp_temperature_init(&a->t, initial_ns, mean_ns * FINAL_TEMPERATURE / initial_ns,
-                        FIRST_PRICE * a->s.time_ns / (a->s.overflow_bytes + 1));
+                        FIRST_PRICE * a->s.time_ns / overflow);
     RP_LOG("anneal: run with seed %llu from time %.0f ns, over the limit %.0f bytes",
            (unsigned long long)o->seed, a->s.time_ns, a->s.overflow_bytes);
 }
