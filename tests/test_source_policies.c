@@ -9,6 +9,7 @@
 #include "gen.h"
 #include "policy/policy_plan.h"
 #include "policy/policy_table.h"
+#include "policy/quick_plans.h"
 #include "run.h"
 #include "verify/verifier.h"
 
@@ -158,6 +159,31 @@ static void policies_need_sources_that_may_move(void) {
     }
 }
 
+/* Of the three plans, those of 160, 180 and 180 ns, a search begins with the first. */
+static void searches_begin_with_the_fastest_that_fits(void) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_err err = {{0}};
+    struct rp_solve_options o = {.budget_bytes = 100,
+                                 .recompute = true,
+                                 .swap = true,
+                                 .host_bytes = 40,
+                                 .time_limit = 1,
+                                 .ignore_clock = true};
+    char *json = rp_quoted(TWO_LAYERS("any", "any"));
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(json, strlen(json), "two", &g, &err), RP_OK);
+    CU_ASSERT_FATAL(rp_streamed_policy_plan(&g, &o, &plan));
+    CU_ASSERT_EQUAL(plan.claims.time_ns, 160);
+    rp_plan_fini(&plan);
+    o.host_bytes = 39; /* too little for both states */
+    CU_ASSERT(!rp_streamed_policy_plan(&g, &o, &plan));
+    o.host_bytes = 40;
+    o.swap = false;
+    CU_ASSERT(!rp_streamed_policy_plan(&g, &o, &plan));
+    free(json);
+    rp_graph_fini(&g);
+}
+
 /* ---- random graphs ---- */
 
 static void random_graph(uint64_t seed, struct rp_graph *g) {
@@ -224,5 +250,6 @@ void suite_source_policies(void) {
     RP_TEST(layer_stream_brings_the_next_layer_in);
     RP_TEST(offload_state_moves_all_state_at_once);
     RP_TEST(policies_need_sources_that_may_move);
+    RP_TEST(searches_begin_with_the_fastest_that_fits);
     RP_TEST(streamed_plans_of_random_graphs_are_valid);
 }
