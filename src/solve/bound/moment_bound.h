@@ -11,7 +11,8 @@
  *
  * With swaps, what is proved from a horizon H holds for programs of at most H. So the
  * smaller of that bound and H holds for all, and a few steps of bisection look for the H
- * that gives most.
+ * that gives most. With sources that may live on the host, all times are columns of the
+ * program (moment_sources.h), and no such H is needed.
  *
  * The same input gives the same result, unless `stop` ends it early.
  *
