@@ -55,6 +55,8 @@ static bool agrees(const struct rp_graph *g, rp_rc rc, const struct rp_plan *pla
     t->best += plan->claims.time_ns == best_ns;
     t->proved += plan->claims.lower_bound_ns == best_ns;
     t->over += best_ns > 0 ? (double)plan->claims.time_ns / (double)best_ns - 1 : 0;
+    if (plan->claims.lower_bound_ns > g->total_time_ns)
+        CU_ASSERT(plan->claims.bound_for.all_programs);
     return plan->claims.time_ns >= best_ns && plan->claims.lower_bound_ns <= best_ns &&
            rp_verify(g, plan, &v, &err) == RP_OK;
 }

@@ -23,6 +23,9 @@ void rp_prove_moment(struct rp_context *w) {
     s->work += o.work;
     s->calls++;
     s->bounds += b.bound_ns > w->bound_ns;
+    /* No other method bounds searches with sources that may live on the host. */
+    if (w->p.n_homes > 0 && b.bound_ns > w->bound_ns)
+        w->all_sequences = true;
     s->bound_ns = rp_max_u64(s->bound_ns, b.bound_ns);
     w->bound_ns = rp_max_u64(w->bound_ns, b.bound_ns);
     rp_log(1, "moment bound: %" PRIu64 " ns%s", b.bound_ns,
