@@ -24,6 +24,7 @@ struct options {
     const char *gaps, *tf32;
     uint64_t gpu, repeat; /* NOT_GIVEN: 0 and 20 */
     double warm_up;       /* seconds; below 0: half a second */
+    double time_limit;    /* seconds; 0: ten minutes */
     bool json, compare;
 };
 #define NOT_GIVEN UINT64_MAX
@@ -140,6 +141,7 @@ static rp_rc measure_on_gpu(const struct options *o, const char *path, struct rp
         .gpu = o->gpu == NOT_GIVEN ? 0 : o->gpu,
         .repeat = o->repeat == NOT_GIVEN ? 20 : o->repeat,
         .warm_up_s = o->warm_up < 0 ? 0.5 : o->warm_up,
+        .limit_s = o->time_limit > 0 ? o->time_limit : 600,
     };
     if (o->h2d != NULL || o->d2h != NULL)
         return rp_fail(err, RP_USAGE, "profile: --h2d and --d2h need --device");
@@ -172,6 +174,7 @@ static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
     const char *given = o->gpu != NOT_GIVEN      ? "--gpu"
                         : o->repeat != NOT_GIVEN ? "--repeat"
                         : o->warm_up >= 0        ? "--warm-up"
+                        : o->time_limit > 0      ? "--time-limit"
                         : o->gaps != NULL        ? "--gaps"
                         : o->tf32 != NULL        ? "--tf32"
                         : o->program != NULL     ? "--program"
@@ -233,6 +236,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"repeat", 0, RP_OPT_NAT, &o.repeat, "N", "measure N steps (20)"},
         {"warm-up", 0, RP_OPT_NUMBER, &o.warm_up, "SECONDS",
          "run the step for this long before it is measured (0.5)"},
+        {"time-limit", 't', RP_OPT_POSITIVE, &o.time_limit, "SECONDS",
+         "measure fewer steps if all would take longer (600)"},
         {"gaps", 0, RP_OPT_STRING, &o.gaps, "WHICH",
          "which gaps between kernels op times contain: graph, eager or none (graph)",
          gaps_name},

@@ -26,7 +26,7 @@ enum rp_tf32 { RP_TF32_AS_GIVEN, RP_TF32_NONE, RP_TF32_CONV, RP_TF32_ALL };
 struct rp_gpu_measure {
     const char *program; /* the folder to keep the program in, or NULL */
     uint64_t gpu, repeat;
-    double warm_up_s;
+    double warm_up_s, limit_s;
     enum rp_gaps gaps;
     enum rp_tf32 tf32;
 };

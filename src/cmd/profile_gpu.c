@@ -109,26 +109,22 @@ static void set_tf32(struct rp_graph *g, enum rp_tf32 which) {
 
 /* The program's arguments; notes[] is a file in the folder. */
 struct command {
-    char *argv[8];
-    char *owned[5];
+    char *argv[9];
+    char *owned[6];
 };
 
 static struct command command_for(const char *folder, const char *mode, const char *notes,
                                   const struct rp_gpu_measure *how) {
-    struct command c = {.owned = {
-                            rp_format("%s/profile", folder),
-                            rp_format("%s/%s", folder, notes),
-                            rp_format("%" PRIu64, how->gpu),
-                            rp_format("%" PRIu64, how->repeat),
-                            rp_format("%.9f", how->warm_up_s),
-                        }};
-    char *const argv[] = {c.owned[0],
-                          (char *)mode,
-                          c.owned[1],
-                          c.owned[2],
-                          c.owned[3],
-                          c.owned[4],
-                          rp_shows_progress() ? "1" : "0"};
+    struct command c = {
+        .owned = {
+            rp_format("%s/profile", folder), rp_format("%s/%s", folder, notes),
+            rp_format("%" PRIu64, how->gpu), rp_format("%" PRIu64, how->repeat),
+            rp_format("%.9f", how->warm_up_s),
+            rp_format("%.9f", how->limit_s / 2), /* there are two runs */
+        }};
+    char *const argv[] = {
+        c.owned[0], (char *)mode, c.owned[1], c.owned[2],
+        c.owned[3], c.owned[4],   c.owned[5], rp_shows_progress() ? "1" : "0"};
     memcpy(c.argv, argv, sizeof argv);
     unlink(c.owned[1]); /* of an earlier run */
     return c;

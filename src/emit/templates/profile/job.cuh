@@ -75,18 +75,38 @@ template <class F> double milliseconds(cudaStream_t stream, F run) {
     return ms;
 }
 
+/* What is asked for. */
+struct measuring {
+    int n_steps;
+    double warm_up_seconds, limit_seconds;
+};
+
+struct warm_up_runs {
+    int n;
+    double ms; /* of all */
+};
+
 /* Runs the step for this much of the GPU's time, since a GPU that was idle takes a while to
  * reach its clocks, but at most a second longer on the host's clock: a step may keep the GPU
  * busy for a small part of its time. Runs it at least twice, since libraries load kernels
- * in the first run. Returns how often. */
-int warm_up(job &j, double seconds) {
+ * in the first run. */
+warm_up_runs warm_up(job &j, double seconds) {
     using clock = std::chrono::steady_clock;
     const auto latest = clock::now() + std::chrono::duration<double>(seconds + 1);
-    double ms = 0;
-    int n = 0;
-    for (; n < 2 || (ms < 1000 * seconds && clock::now() < latest); n++)
-        ms += milliseconds(j.streams[REPLAY_COMPUTE], [&] { run_all(j); });
-    return n;
+    warm_up_runs w{};
+    for (; w.n < 2 || (w.ms < 1000 * seconds && clock::now() < latest); w.n++)
+        w.ms += milliseconds(j.streams[REPLAY_COMPUTE], [&] { run_all(j); });
+    return w;
+}
+
+/* How many steps of `wanted` can be measured within the limit after the warm-up, if each
+ * runs `times` times. */
+int steps_within(double limit_seconds, const warm_up_runs &w, int wanted, int times) {
+    const double left_ms = 1000 * limit_seconds - w.ms, step_ms = times * w.ms / w.n;
+    if (left_ms < step_ms)
+        die("the step", "it takes longer than the time limit allows; raise --time-limit or "
+                        "profile a smaller batch");
+    return left_ms < wanted * step_ms ? (int)(left_ms / step_ms) : wanted;
 }
 
 } // namespace

@@ -2,8 +2,8 @@
  *
  * Runs the step without rematerialization again and again, for `remat-plan profile GRAPH`.
  *
- *   profile traced NOTES GPU STEPS WARM_UP PROGRESS
- *   profile timed NOTES GPU STEPS WARM_UP PROGRESS
+ *   profile traced NOTES GPU STEPS WARM_UP LIMIT PROGRESS
+ *   profile timed NOTES GPU STEPS WARM_UP LIMIT PROGRESS
  *
  * `traced` marks steps and ops with NVTX ranges, and then copies data of many sizes.
  * `timed` measures how long the whole step takes without a tracer, eagerly and as a CUDA
@@ -11,6 +11,7 @@
  *
  * NOTES is a file. It gets one JSON object with what the trace does not contain, or, if the
  * exit code is not 0, one line with the reason. The step first runs for WARM_UP seconds.
+ * Fewer than STEPS steps are measured if warm-up and steps would take more than LIMIT seconds.
  * PROGRESS 1: report progress on standard error.
  *
  * If the step fits into the GPU's memory, it runs on the values that it computes. If not,
@@ -143,8 +144,9 @@ void write_notes(job &j) {
     close_notes(f);
 }
 
-void run_traced(job &j, int n_steps, double warm_up_seconds) {
-    warm_up(j, warm_up_seconds);
+void run_traced(job &j, const measuring &how) {
+    const warm_up_runs w = warm_up(j, how.warm_up_seconds);
+    const int n_steps = steps_within(how.limit_seconds, w, how.n_steps, 1);
     j.cuda.n_fallbacks = 0;
     /* One step more, because readers of the trace leave the first one out. */
     for (int k = 0; k <= n_steps; k++) {
@@ -156,10 +158,10 @@ void run_traced(job &j, int n_steps, double warm_up_seconds) {
     measure_link(j);
 }
 
-void run_timed(job &j, int gpu, int n_steps, double warm_up_seconds) {
+void run_timed(job &j, int gpu, const measuring &how) {
     clocks c;
     open_clocks(c, gpu);
-    const timing t = time_steps(j, n_steps, warm_up_seconds, c);
+    const timing t = time_steps(j, how, c);
     FILE *f = open_notes();
     fprintf(f,
             "{\"eager_ns\":%" PRIu64 ",\"graph_ns\":%" PRIu64
@@ -173,20 +175,20 @@ void run_timed(job &j, int gpu, int n_steps, double warm_up_seconds) {
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 7)
+    if (argc != 8)
         return environment;
     const bool traced = strcmp(argv[1], "traced") == 0;
     notes_path = argv[2];
-    const int gpu = atoi(argv[3]), n_steps = atoi(argv[4]);
-    const double warm_up_seconds = atof(argv[5]);
-    shows_progress = argv[6][0] == '1';
+    const int gpu = atoi(argv[3]);
+    const measuring how = {atoi(argv[4]), atof(argv[5]), atof(argv[6])};
+    shows_progress = argv[7][0] == '1';
     open_gpu(gpu);
     job j;
     open_job(j);
     if (traced)
-        run_traced(j, n_steps, warm_up_seconds);
+        run_traced(j, how);
     else
-        run_timed(j, gpu, n_steps, warm_up_seconds);
+        run_timed(j, gpu, how);
     close_job(j);
     return 0;
 }

@@ -49,10 +49,13 @@ void read_clocks_under_load(job &j, cudaGraphExec_t exec, uint64_t graph_ns, clo
     finish();
 }
 
-timing time_steps(job &j, int n_steps, double warm_up_seconds, clocks &c) {
+/* A step runs as a graph once more, without being timed. */
+timing time_steps(job &j, const measuring &how, clocks &c) {
     timing t{};
     const cudaStream_t compute = j.streams[REPLAY_COMPUTE];
-    t.warm_up_steps = warm_up(j, warm_up_seconds);
+    const warm_up_runs w = warm_up(j, how.warm_up_seconds);
+    const int n_steps = steps_within(how.limit_seconds, w, how.n_steps, 2);
+    t.warm_up_steps = w.n;
     t.eager_ns = median_ns(j, n_steps, [&] { run_all(j); });
     const cudaGraphExec_t exec = capture(j);
     TRY(cudaGraphLaunch(exec, compute)); /* the first launch moves it to the device */
