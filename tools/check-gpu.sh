@@ -73,7 +73,7 @@ why() {
     elif [ "$1" = 124 ]; then
         echo "it took too long"
     else
-        echo "exit code $1: $({ grep -E 'error|fatal|\*\*\* ' "$tmp/err" || cat "$tmp/err"; } |
+        echo "exit code $1: $({ grep -E 'error|fatal|\*\*\* |undefined reference|cannot find' "$tmp/err" || cat "$tmp/err"; } |
             head -n 1 | tr -d '"\\|' | cut -c 1-200)"
     fi
 }

@@ -149,14 +149,22 @@ char *rp_cuda_first_line(const char *folder, const char *name) {
     return text;
 }
 
-/* The line that says why: the first that names an error, since warnings come before it.
- * An error of make's is "Makefile:LINE: *** TEXT.  Stop."; only TEXT is kept. */
+static bool says_why(const char *line) {
+    static const char *const words[] = {"error", "fatal", "*** ", "undefined reference",
+                                        "cannot find"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(line, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* The first line that says why, since warnings come before it. An error of make's is
+ * "Makefile:LINE: *** TEXT.  Stop."; only TEXT is kept. */
 static char *error_line(const char *folder) {
     char *text = read_file(folder, "err"), *line = NULL;
     for (char *state, *p = strtok_r(text, "\n", &state); p != NULL && line == NULL;
          p = strtok_r(NULL, "\n", &state))
-        if (strstr(p, "error") != NULL || strstr(p, "fatal") != NULL ||
-            strstr(p, "*** ") != NULL)
+        if (says_why(p))
             line = rp_strdup(p);
     free(text);
     if (line == NULL)
