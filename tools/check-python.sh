@@ -73,7 +73,7 @@ setup_cupti() {
     [ ! -d "$cupti" ] && [ -e "$venv/ready" ] &&
         "$venv/bin/python" -m pip install --no-deps --disable-pip-version-check --no-input -q \
             --target "$cupti.$$" $cupti_package >"$build/cupti-setup.log" 2>&1 &&
-        mv -T "$cupti.$$" "$cupti"
+        mv -T "$cupti.$$" "$cupti" || rm -rf "$cupti.$$"
 }
 
 # Runs a test program whose output ends with counts, as those of unittest and pytest do.

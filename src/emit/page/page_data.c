@@ -68,8 +68,9 @@ static void put_small_curve(struct rp_json_writer *w, const struct rp_memory_tra
     rp_memory_trace_columns(t, rp_max_u64(t->time_ns, 1), COLUMNS, column);
     rp_json_array(w, "curve");
     for (int k = 0; k < COLUMNS; k++)
-        rp_json_uint(w, NULL,
-                     (uint64_t)((unsigned __int128)column[k].bytes * 1000 / rp_max_u64(peak, 1)));
+        rp_json_uint(
+            w, NULL,
+            (uint64_t)((unsigned __int128)column[k].bytes * 1000 / rp_max_u64(peak, 1)));
     rp_json_end(w);
 }
 

@@ -32,7 +32,7 @@ static bool fail(struct check *c, const char *format, ...) {
 }
 
 static const char *op_name(const struct check *c, uint32_t j) {
-    return j >= c->p->n_ops     ? "the end"
+    return j >= c->p->n_ops       ? "the end"
            : rp_is_begin(c->p, j) ? "the beginning"
                                   : c->p->graph->ops[c->p->op_of[j]].name;
 }

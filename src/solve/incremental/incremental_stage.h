@@ -18,8 +18,8 @@ enum rp_closure {
 };
 
 /* Appends the runs of stage t to s->move->runs, ascending, and sets *time_ns to their time.
- * RP_CLOSURE_STUCK: *stuck is an output of the op, or the version. RP_CLOSURE_TOO_SLOW: the time passes
- * max_ns, and the runs are not complete. */
+ * RP_CLOSURE_STUCK: *stuck is an output of the op, or the version. RP_CLOSURE_TOO_SLOW: the
+ * time passes max_ns, and the runs are not complete. */
 enum rp_closure rp_incremental_find_closure(struct rp_incremental *s, uint32_t t,
                                             double max_ns, double *time_ns,
                                             uint32_t *stuck);
