@@ -137,6 +137,10 @@ try "the report says that values were those of other tensors" grep -q 'measured 
 try "the graph says so too" grep -q '"whole_step":false' "$tmp/out.json"
 try "the times are the same: $whole $(total)" test "$whole" = "$(total)"
 
+GPU_ARCH=90 MEMORY=134217728 try "a network is measured on Hopper" measure "$tmp/vgg.json"
+says "its products have the workspace that cuBLAS recommends" \
+    '"kind":"matmul",.*"workspace_bytes":33554432,'
+
 MEMORY=$((7168 + 64 + 524288 + 10000)) refused "an op that does not fit" 5 \
     '^remat-plan: profile: relu: its operands do not fit .*; profile a smaller batch$' \
     measure $layers
