@@ -17,6 +17,10 @@ extern const char rp_net[];
 #define FREE_Y "{'free':2}"
 #define D "{'run':3,'at':[8]}"
 #define ALL A "," B "," C "," FREE_Y "," D
+/* The same with tensor 1 on the host in between. */
+#define SWAPPED                                                                            \
+    A ",{'swap_out':1,'host_at':4}," B ",{'free':1}," C ",{'free':2},"                     \
+      "{'swap_in':1,'at':0}," D
 #define SIZES "'budget_bytes':36,'addressed':true,'arena_bytes':28,'host_bytes':16"
 #define SUM "'budget_bytes':34,'addressed':false,'arena_bytes':26,'host_bytes':0"
 
