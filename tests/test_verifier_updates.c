@@ -42,7 +42,7 @@ static void homes_that_are_wrong_are_rejected(void) {
 #define REST RUN_F "," RUN_G "," RUN_U "," RUN_H "," T_IN_AND_OUT
     rp_expect_plan_of(graph, ROOM(T_HOME), REST, NULL);
     rp_expect_plan_of(graph, ROOM("[]"), REST,
-                      "homes: tensor 1 \"t\" has its home on the host");
+                      "homes: tensor 1 \"t\" has its home on the host, but is not listed");
     rp_expect_plan_of(graph, ROOM("[{'tensor':9,'host_at':0}]"), REST,
                       "homes[0]: no tensor 9");
     rp_expect_plan_of(graph, ROOM("[{'tensor':1,'host_at':0},{'tensor':0,'host_at':8}]"),

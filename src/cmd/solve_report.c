@@ -23,6 +23,21 @@ static void suggest_budget(const struct rp_solve_options *o,
         fprintf(f, "try a larger --budget; keep-all needs %s\n", rp_show_budget(known).s);
 }
 
+/* Says what would help. */
+static void suggest(const struct rp_graph *g, const struct rp_solve_options *o,
+                    const struct rp_solve_report *r, uint64_t keep_all_bytes, FILE *f) {
+    if (r->remedy == RP_GRAPHS_ORDER)
+        fprintf(f, "try %s, so that they may leave it\n",
+                g->free_order ? "--given-order" : "without --reorder");
+    if (r->remedy == RP_COPIES)
+        fprintf(f, "try %s\n",
+                o->swap ? "--h2d and --d2h, which set them" : "without --no-swap");
+    else if (r->remedy == RP_HOST_MEMORY)
+        fprintf(f, "try --host-budget %s or more\n", rp_show_budget(r->least_host_bytes).s);
+    else
+        suggest_budget(o, r, keep_all_bytes, f);
+}
+
 void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                              const struct rp_solve_report *r, rp_rc rc,
                              const struct rp_statistics *s, bool json, FILE *f) {
@@ -31,7 +46,7 @@ void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_opt
         rp_put_styled(RP_BAD, rc == RP_NO ? "infeasible: " : "no plan: ", f);
         rp_put_clean(r->reason, f);
         fputc('\n', f);
-        suggest_budget(o, r, keep_all_bytes, f);
+        suggest(g, o, r, keep_all_bytes, f);
         return;
     }
     struct rp_json_writer w = rp_json_writer_on(f);
@@ -44,6 +59,8 @@ void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_opt
     rp_json_uint(&w, "kept_bytes", rp_kept_bytes(g, o->addressed));
     if (r->min_bytes > 0)
         rp_json_uint(&w, "least_bytes_found", r->min_bytes);
+    if (r->least_host_bytes > 0)
+        rp_json_uint(&w, "least_host_bytes", r->least_host_bytes);
     rp_json_string(&w, "reason", r->reason);
     if (s != NULL)
         rp_statistics_json(s, &w);

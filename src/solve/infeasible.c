@@ -64,7 +64,9 @@ static rp_rc check_host(struct rp_context *w, const struct rp_instance *p) {
                  "tensor %" PRIu32 " \"%.80s\" lives on the host, and no copy can bring it "
                  "to the device%s",
                  p->tensor_of[x], t->name,
-                 w->o->swap ? ": the device states no bandwidths" : " without swaps");
+                 w->o->swap ? ": the device does not state both bandwidths"
+                            : " without swaps");
+        r->remedy = RP_COPIES;
         return RP_NO;
     }
     if (bytes <= w->o->host_bytes)
@@ -72,6 +74,8 @@ static rp_rc check_host(struct rp_context *w, const struct rp_instance *p) {
     snprintf(r->reason, sizeof r->reason,
              "the tensors that live on the host take %s, more than the host budget of %s",
              rp_show_exactly(bytes).s, rp_show_exactly(w->o->host_bytes).s);
+    r->remedy = RP_HOST_MEMORY;
+    r->least_host_bytes = bytes;
     return RP_NO;
 }
 

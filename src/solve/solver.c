@@ -209,14 +209,40 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     return rc;
 }
 
+static bool may_copy(const struct rp_context *w) {
+    return w->o->swap && rp_device_can_swap(&w->g->device);
+}
+
+static bool is_touched(const struct rp_graph *g, uint32_t x) {
+    bool touched = g->reader_start[x] < g->reader_start[x + 1];
+    for (uint32_t i = 0; i < g->n_ops && !touched; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_updates; k++)
+            touched = touched || g->ops[i].updates[k] == x;
+    return touched;
+}
+
+/* Were sources left on the device that may live on the host? Without copies, those are the
+ * ones that no op touches. */
+static bool left_sources(const struct rp_context *w) {
+    bool left = false;
+    if (w->homes || rp_host_bytes_without_sources(w->g) >= w->o->host_bytes)
+        return false;
+    for (uint32_t x = 0; x < w->g->n_tensors && !left; x++)
+        left = w->g->tensors[x].home == RP_HOME_ANY && w->g->tensors[x].bytes > 0 &&
+               (may_copy(w) || !is_touched(w->g, x));
+    return left;
+}
+
 /* That no plan exists is proved for plans which leave all sources on the device. RP_LIMIT
  * if there are others. */
 static rp_rc confirm_none(const struct rp_context *w) {
-    char *reason = w->report->reason;
-    size_t n = strlen(reason), size = sizeof w->report->reason;
-    if (w->homes || rp_host_bytes_without_sources(w->g) >= w->o->host_bytes)
+    struct rp_solve_report *r = w->report;
+    size_t n = strlen(r->reason);
+    if (!left_sources(w))
         return RP_NO;
-    snprintf(reason + n, size - n,
+    if (may_copy(w))
+        r->remedy = RP_GRAPHS_ORDER;
+    snprintf(r->reason + n, sizeof r->reason - n,
              "; sources that may live on the host were left on the device");
     return RP_LIMIT;
 }
@@ -225,7 +251,7 @@ static rp_rc confirm_none(const struct rp_context *w) {
  * another order of ops. */
 static bool plans_homes(const struct rp_context *w) {
     const struct rp_solve_options *o = w->o;
-    bool may_choose = o->swap && !o->reorder && rp_device_can_swap(&w->g->device);
+    bool may_choose = may_copy(w) && !o->reorder;
     return rp_any_home(w->g, RP_HOME_HOST) ||
            (may_choose && rp_host_bytes_without_sources(w->g) < o->host_bytes &&
             rp_keep_all_bytes(w->g, o->addressed) > o->budget_bytes);

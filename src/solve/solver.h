@@ -53,6 +53,15 @@ struct rp_solve_options {
     struct rp_statistics *statistics;  /* set to what each part did; may be NULL */
 };
 
+/* What the user can do where there is no plan. */
+enum rp_remedy {
+    RP_LARGER_BUDGET,
+    RP_COPIES,       /* sources live on the host, and nothing may be copied */
+    RP_HOST_MEMORY,  /* they find no room there: least_host_bytes */
+    RP_GRAPHS_ORDER, /* or a larger budget: in other orders of ops, sources that may live on
+                        the host stay on the device */
+};
+
 struct rp_solve_report {
     uint64_t keep_all_bytes; /* peak without recomputation, sources included */
     uint64_t floor_bytes;    /* no plan fits in less */
@@ -63,8 +72,10 @@ struct rp_solve_report {
     /* The start plan cannot be expressed as a schedule in the graph's order, so that the
      * search began without it. It is still a candidate for the answer. */
     bool start_left_out;
-    bool capped;      /* the deadline or a signal ended a search early */
-    char reason[512]; /* RP_NO, RP_LIMIT: why there is no plan */
+    bool capped;               /* the deadline or a signal ended a search early */
+    char reason[512];          /* RP_NO, RP_LIMIT: why there is no plan */
+    enum rp_remedy remedy;     /* likewise: what would help */
+    uint64_t least_host_bytes; /* RP_HOST_MEMORY: for all that must live on the host */
 };
 
 /* Returns

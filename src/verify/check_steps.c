@@ -52,7 +52,8 @@ static rp_rc check_homes(struct rp_plan_state *w) {
         rc = check_home(w, &w->p->homes.at[w->step]);
     for (uint32_t x = 0; x < w->g->n_tensors && rc == RP_OK; x++) {
         if (w->g->tensors[x].home == RP_HOME_HOST && !w->tensors[x].listed)
-            rc = rp_fail(w->err, RP_NO, "homes: " RP_TENSOR " has its home on the host",
+            rc = rp_fail(w->err, RP_NO,
+                         "homes: " RP_TENSOR " has its home on the host, but is not listed",
                          RP_A_TENSOR(w, x));
         if (!w->tensors[x].movable)
             w->fixed_bytes += w->g->tensors[x].bytes;

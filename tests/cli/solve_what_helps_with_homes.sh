@@ -1,0 +1,22 @@
+# exit: 0
+# What would help is said where a larger budget alone would not.
+no() {
+    echo "$*"
+    remat-plan solve "$@" -t 0.1 --ignore-clock || echo "exit code $?"
+}
+host=data/graph/good/state.json any=data/graph/good/any_home.json
+no $host --budget 100% --given-order --no-swap
+no $host --budget 100% --given-order --host-budget 7
+no $host --budget 100% --given-order --host-budget 7 --json
+no data/graph/good/host_home.json --budget 100%
+# Without copies, the source stays on the device: no other plan exists.
+no $any --budget 1500 --no-swap
+no $any --budget 1500 --reorder
+sed 's/"version":2,/"version":2,"order":"free",/' $any >free.json
+no free.json --budget 1500
+# A source that no op touches may be left on the host without copies.
+sed -e 's/"home":"host"/"home":"device"/' \
+    -e 's/.*"v",.*/{"name":"idle","bytes":9,"kind":"state","home":"any"},&/' \
+    -e 's/"outputs":\[4\]/"outputs":[5]/' \
+    data/graph/good/host_home.json >idle.json
+no idle.json --budget 20
