@@ -276,7 +276,7 @@ static rp_rc check_files(struct options *o, const char *graph, struct rp_err *er
 /* What can be checked only once the graph is known. */
 static rp_rc check_order(const struct options *o, const struct rp_graph *g,
                          struct rp_err *err) {
-    if (g->free_order && !o->given_order && o->policy == NULL &&
+    if (rp_seeks_order(g) && !o->given_order && o->policy == NULL &&
         o->solve.certificate != NULL)
         return rp_fail(err, RP_USAGE,
                        "solve: a certificate is about the graph's order of ops, which this "
@@ -302,8 +302,7 @@ static void complete_options(struct options *o, const struct rp_graph *g) {
     s->addressed = !o->no_addresses;
     s->recompute = !o->no_recompute;
     s->swap = !o->no_swap;
-    s->reorder =
-        s->reorder || (g->free_order && !o->given_order && !rp_any_home(g, RP_HOME_HOST));
+    s->reorder = s->reorder || (rp_seeks_order(g) && !o->given_order);
     s->gap = fmax(o->gap, 0) / 100;
     s->stop = rp_watch_interrupts();
     p->addressed = s->addressed;

@@ -24,11 +24,10 @@ static void suggest_budget(const struct rp_solve_options *o,
 }
 
 /* Says what would help. */
-static void suggest(const struct rp_graph *g, const struct rp_solve_options *o,
-                    const struct rp_solve_report *r, uint64_t keep_all_bytes, FILE *f) {
+static void suggest(const struct rp_solve_options *o, const struct rp_solve_report *r,
+                    uint64_t keep_all_bytes, FILE *f) {
     if (r->remedy == RP_GRAPHS_ORDER)
-        fprintf(f, "try %s, so that they may leave it\n",
-                g->free_order ? "--given-order" : "without --reorder");
+        fputs("try without --reorder, so that they may leave it\n", f);
     if (r->remedy == RP_COPIES)
         fprintf(f, "try %s\n",
                 o->swap ? "--h2d and --d2h, which set them" : "without --no-swap");
@@ -46,7 +45,7 @@ void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_opt
         rp_put_styled(RP_BAD, rc == RP_NO ? "infeasible: " : "no plan: ", f);
         rp_put_clean(r->reason, f);
         fputc('\n', f);
-        suggest(g, o, r, keep_all_bytes, f);
+        suggest(o, r, keep_all_bytes, f);
         return;
     }
     struct rp_json_writer w = rp_json_writer_on(f);

@@ -24,14 +24,26 @@ static char *folder_name(const char *path) {
     return name;
 }
 
-static void measure(bool addressed, struct rp_sweep_graph *a) {
+/* Does the policy take sources off the device, where it has the choice? */
+static bool may_move_sources(const struct rp_sweep *s, const struct rp_sweep_graph *a) {
+    const struct rp_policy *policy = s->policy;
+    bool plans_homes =
+        policy->moves_sources || (policy->record == NULL && policy->may_swap);
+    return plans_homes && rp_device_can_swap(&a->g.device) &&
+           rp_host_bytes_without_sources(&a->g) < a->host.bytes;
+}
+
+static void measure(const struct rp_sweep *s, struct rp_sweep_graph *a) {
     struct rp_instance p;
     uint32_t op;
-    rp_instance_init(&p, &a->g, a->g.fixed_bytes, addressed, NULL);
+    if (rp_any_home(&a->g, RP_HOME_HOST) || may_move_sources(s, a))
+        rp_instance_init_homes(&p, &a->g, a->g.fixed_bytes, s->options.addressed, NULL);
+    else
+        rp_instance_init(&p, &a->g, a->g.fixed_bytes, s->options.addressed, NULL);
     rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
-    a->floor_bytes = a->g.fixed_bytes + rp_instance_floor(&p, &op);
+    a->floor_bytes = p.fixed_bytes + rp_instance_floor(&p, &op);
     rp_instance_fini(&p);
-    a->keep_all_bytes = rp_keep_all_bytes(&a->g, addressed);
+    a->keep_all_bytes = rp_keep_all_bytes(&a->g, s->options.addressed);
 }
 
 /* Reads the list of budgets, if there is one. */
@@ -65,7 +77,7 @@ static rp_rc load_graph(const struct rp_sweep *s, const char *path,
     if (rc != RP_OK)
         return rc;
     a->host = rp_host_budget_choose(host_budget, a->g.device.name);
-    measure(s->options.addressed, a);
+    measure(s, a);
     return read_budgets(budgets, s->options.addressed, a, err);
 }
 

@@ -36,9 +36,8 @@ static rp_rc save_point(const struct rp_sweep *s, const struct rp_sweep_graph *a
                         struct rp_point p, const struct rp_outcome *out,
                         struct rp_err *err) {
     rp_rc rc = RP_OK;
-    p.state = rp_outcome_fits(out) ? RP_PLANNED
-              : out->rc == RP_NO   ? RP_PROVED_NONE
-                                   : RP_NONE_FOUND;
+    bool proved = out->rc == RP_NO && s->policy->record == NULL;
+    p.state = rp_outcome_fits(out) ? RP_PLANNED : proved ? RP_PROVED_NONE : RP_NONE_FOUND;
     if (p.state == RP_PLANNED) {
         char *path = rp_point_plan_path(a, p.budget_bytes);
         p.time_ns = out->plan.claims.time_ns;

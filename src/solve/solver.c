@@ -209,6 +209,10 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     return rc;
 }
 
+bool rp_seeks_order(const struct rp_graph *g) {
+    return g->free_order && !rp_any_home(g, RP_HOME_HOST) && !rp_any_home(g, RP_HOME_ANY);
+}
+
 static bool may_copy(const struct rp_context *w) {
     return w->o->swap && rp_device_can_swap(&w->g->device);
 }

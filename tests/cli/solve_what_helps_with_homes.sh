@@ -12,8 +12,6 @@ no data/graph/good/host_home.json --budget 100%
 # Without copies, the source stays on the device: no other plan exists.
 no $any --budget 1500 --no-swap
 no $any --budget 1500 --reorder
-sed 's/"version":2,/"version":2,"order":"free",/' $any >free.json
-no free.json --budget 1500
 # A source that no op touches may be left on the host without copies.
 sed -e 's/"home":"host"/"home":"device"/' \
     -e 's/.*"v",.*/{"name":"idle","bytes":9,"kind":"state","home":"any"},&/' \
