@@ -77,7 +77,7 @@ rp_rc rp_fail_without_plan(const volatile sig_atomic_t *interrupted, struct rp_e
 
 /* Bytes copied, and the share of the time that each copy queue is busy. */
 static void print_copies(const struct rp_verdict *v, FILE *f) {
-    if (v->n_swap_outs == 0)
+    if (v->n_swap_outs + v->n_swap_ins == 0)
         return;
     fprintf(f, "copies  out %s (queue busy %s), ", rp_show_bytes(v->swapped_out_bytes).s,
             rp_show_percent(v->d2h_busy_ns, v->time_ns).s);
@@ -91,7 +91,7 @@ void rp_solve_report_text(const struct rp_graph *g, const struct rp_plan *p,
     const struct rp_claims *c = &p->claims;
     fprintf(f, "time    %s, %s over keep-all", rp_show_ns(c->time_ns).s,
             rp_show_percent(c->time_ns - c->baseline_time_ns, c->baseline_time_ns).s);
-    if (v->n_swap_outs > 0)
+    if (v->n_swap_outs + v->n_swap_ins > 0)
         fprintf(f, ": recompute %s, stall %s%s", rp_show_ns(c->recompute_ns).s,
                 rp_show_ns(c->stall_ns).s, rp_show_tail(", ", rp_claims_tail_ns(c)).s);
     fputc('\n', f);

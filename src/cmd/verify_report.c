@@ -67,7 +67,7 @@ static void print_text_valid(const struct rp_verify_report *r, FILE *f) {
     rp_bound_scope_print(&r->pair.p.claims.bound_for, &r->pair.g, f);
     fputc('\n', f);
     fprintf(f, "steps     %zu runs, %zu of them again", v->n_runs, v->n_reruns);
-    if (v->n_swap_outs > 0)
+    if (v->n_swap_outs + v->n_swap_ins > 0)
         fprintf(f, "; swaps: %zu out (%s), %zu in (%s)", v->n_swap_outs,
                 rp_show_bytes(v->swapped_out_bytes).s, v->n_swap_ins,
                 rp_show_bytes(v->swapped_in_bytes).s);
