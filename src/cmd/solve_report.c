@@ -30,7 +30,8 @@ static void suggest(const struct rp_solve_options *o, const struct rp_solve_repo
         fputs("try without --reorder, so that they may leave it\n", f);
     if (r->remedy == RP_COPIES)
         fprintf(f, "try %s\n",
-                o->swap ? "--h2d and --d2h, which set them" : "without --no-swap");
+                o->swap ? "--h2d and --d2h, which set the bandwidths"
+                        : "without --no-swap");
     else if (r->remedy == RP_HOST_MEMORY)
         fprintf(f, "try --host-budget %s or more\n", rp_show_budget(r->least_host_bytes).s);
     else

@@ -99,6 +99,7 @@ static const char *status_word(const struct row *r) {
         [RP_NOT_PLANNED] = "not planned",
         [RP_NONE_FOUND] = "no plan found",
         [RP_PROVED_NONE] = "no plan can exist",
+        [RP_PLANNED] = "planned", /* no op, no time */
     };
     return has_plan(r) ? "planned" : why_not[r->point.state];
 }

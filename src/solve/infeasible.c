@@ -50,27 +50,34 @@ static rp_rc explain_floor(struct rp_context *w, const struct rp_instance *p, ui
     return RP_NO;
 }
 
+/* Without copies, nothing may live on the host that an op touches. A source that none
+ * touches may, but no search knows that case. */
+static rp_rc refuse_home(struct rp_context *w, const struct rp_instance *p, uint32_t x) {
+    bool touched = p->reader_start[x] < p->reader_start[x + 1];
+    snprintf(w->report->reason, sizeof w->report->reason,
+             "tensor %" PRIu32 " \"%.80s\" lives on the host, and %s%s", p->tensor_of[x],
+             w->g->tensors[p->tensor_of[x]].name,
+             touched ? "no copy can bring it to the device"
+                     : "no plan is looked for that copies nothing",
+             !touched     ? ""
+             : w->o->swap ? ": the device does not state both bandwidths"
+                          : " without swaps");
+    w->report->remedy = RP_COPIES;
+    return touched ? RP_NO : RP_LIMIT;
+}
+
 /* Can every op get what lives on the host, and does that have room there? */
 static rp_rc check_host(struct rp_context *w, const struct rp_instance *p) {
     struct rp_solve_report *r = w->report;
     uint64_t bytes = 0;
-    for (uint32_t x = 0; x < p->n_homes; x++) {
-        const struct rp_tensor *t = &w->g->tensors[p->tensor_of[x]];
-        bool used = p->reader_start[x] < p->reader_start[x + 1];
+    rp_rc rc = RP_OK;
+    for (uint32_t x = 0; x < p->n_homes && rc != RP_NO; x++) {
         bytes += p->lives_on_host[x] ? p->bytes[x] : 0;
-        if (!p->lives_on_host[x] || !used || p->out_ns != NULL)
-            continue;
-        snprintf(r->reason, sizeof r->reason,
-                 "tensor %" PRIu32 " \"%.80s\" lives on the host, and no copy can bring it "
-                 "to the device%s",
-                 p->tensor_of[x], t->name,
-                 w->o->swap ? ": the device does not state both bandwidths"
-                            : " without swaps");
-        r->remedy = RP_COPIES;
-        return RP_NO;
+        if (p->lives_on_host[x] && p->out_ns == NULL)
+            rc = refuse_home(w, p, x);
     }
-    if (bytes <= w->o->host_bytes)
-        return RP_OK;
+    if (rc != RP_OK || bytes <= w->o->host_bytes)
+        return rc;
     snprintf(r->reason, sizeof r->reason,
              "the tensors that live on the host take %s, more than the host budget of %s",
              rp_show_exactly(bytes).s, rp_show_exactly(w->o->host_bytes).s);

@@ -18,3 +18,5 @@ sed -e 's/"home":"host"/"home":"device"/' \
     -e 's/"outputs":\[4\]/"outputs":[5]/' \
     data/graph/good/host_home.json >idle.json
 no idle.json --budget 20
+sed 's/"home":"any"/"home":"host"/' idle.json >idle_on_the_host.json
+no idle_on_the_host.json --budget 100%
