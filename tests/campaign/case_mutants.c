@@ -113,6 +113,7 @@ static bool plan(struct cam_case *c, const struct cam_subject *s, const char *na
 /* Solves the graph of `s` without its homes, and moves them. */
 static bool plan_with_homes(struct cam_case *c, const struct cam_subject *s) {
     struct cam_subject without = {.name = "without.json", .graph = s->graph};
+    without.graph.lives_on_host = without.graph.may_live_there = false;
     json_t *graph = load(c, s->name), *bare = json_deep_copy(graph);
     cam_drop_homes(bare);
     dump(c, without.name, bare);

@@ -270,9 +270,9 @@ static void write_graph(FILE *f, struct cam_draft *d, const struct habits *h,
     fputs("}\n", f);
 }
 
-static bool lives_on_host(const struct cam_draft *d) {
+static bool any_home(const struct cam_draft *d, const char *home) {
     for (int x = 0; x < d->n_sources; x++)
-        if (d->tensors[x].home != NULL && strcmp(d->tensors[x].home, "host") == 0)
+        if (d->tensors[x].home != NULL && strcmp(d->tensors[x].home, home) == 0)
             return true;
     return false;
 }
@@ -299,7 +299,8 @@ void cam_generate(struct rp_rng *r, const struct cam_wish *wish, struct cam_grap
     *g = (struct cam_graph){.n_ops = (uint32_t)d.n_ops,
                             .n_tensors = (uint32_t)d.n_tensors,
                             .extreme = h.bytes >= HUGE_NUMBERS || h.time >= HUGE_NUMBERS,
-                            .lives_on_host = lives_on_host(&d)};
+                            .lives_on_host = any_home(&d, "host"),
+                            .may_live_there = any_home(&d, "any")};
     FILE *f = open_memstream(&g->text, &length);
     if (f == NULL)
         abort();

@@ -22,10 +22,11 @@ struct cam_wish {
 struct cam_graph {
     char *text; /* the caller frees it */
     uint32_t n_ops, n_tensors;
-    bool swappable;     /* the device has both bandwidths */
-    bool extreme;       /* it may be refused: a sum may overflow, or all times are 0 */
-    bool free_order;    /* it asks for another order of first runs by itself */
-    bool lives_on_host; /* a source does, so the program refuses to plan it */
+    bool swappable;      /* the device has both bandwidths */
+    bool extreme;        /* it may be refused: a sum may overflow, or all times are 0 */
+    bool free_order;     /* it asks for another order of first runs by itself */
+    bool lives_on_host;  /* a source does: it is planned in the given order only */
+    bool may_live_there; /* a source may: no order is sought that was not asked for */
 };
 
 void cam_generate(struct rp_rng *r, const struct cam_wish *wish, struct cam_graph *g);
