@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "cmd/solve_report.h"
+#include "model/timeline.h"
 #include "solve/core/params.h"
 #include "solve/exchange/model_file.h"
 #include "solve/exchange/solution_plan.h"
@@ -17,11 +18,15 @@ bool rp_exchange_wanted(const struct rp_exchange_options *e) {
 
 /* ---- the model ---- */
 
-static rp_rc report_none(uint64_t floor_bytes, const struct rp_solve_options *o) {
-    printf("infeasible: no plan fits in less than %" PRIu64
-           " bytes, and the budget is %" PRIu64 "\n",
+/* Nothing is proved about plans with sources on the host, which the model does not know. */
+static rp_rc report_none(const struct rp_graph *g, uint64_t floor_bytes,
+                         const struct rp_solve_options *o, struct rp_err *err) {
+    bool all = !o->swap || !rp_device_can_swap(&g->device) || !rp_any_home(g, RP_HOME_ANY);
+    printf("%s: no plan%s fits in less than %" PRIu64 " bytes, and the budget is %" PRIu64
+           "\n",
+           all ? "infeasible" : "no model", all ? "" : " with all sources on the device",
            floor_bytes, o->budget_bytes);
-    return RP_NO;
+    return all ? RP_NO : rp_fail_without_plan(o->stop, err);
 }
 
 static rp_rc write_file(const struct rp_whole_model *m, const char *path,
@@ -103,14 +108,14 @@ rp_rc rp_solve_by_exchange(const struct rp_graph *g, const struct rp_solve_optio
     struct rp_whole_model m;
     uint32_t op;
     if (o->budget_bytes < g->fixed_bytes)
-        return report_none(g->fixed_bytes, o);
+        return report_none(g, g->fixed_bytes, o, err);
     rp_instance_init(&p, g, o->budget_bytes, o->addressed, NULL);
     if (o->swap)
         rp_instance_allow_swap(&p, o->host_bytes);
     if (!o->recompute)
         rp_instance_run_once(&p);
     uint64_t floor_bytes = g->fixed_bytes + rp_instance_floor(&p, &op);
-    rp_rc rc = floor_bytes > o->budget_bytes ? report_none(floor_bytes, o)
+    rp_rc rc = floor_bytes > o->budget_bytes ? report_none(g, floor_bytes, o, err)
                                              : rp_whole_model_init(&m, &p, err);
     if (rc == RP_OK) {
         rc = write_model(&m, e, output->silent || rp_log_level() < 0, err);

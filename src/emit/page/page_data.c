@@ -157,11 +157,12 @@ static void put_entries(struct rp_json_writer *w, const struct rp_page *page,
     rp_json_end(w);
 }
 
+/* Without plans, keep-all is shown as plans would be that nobody asked to be otherwise. */
 static bool is_addressed(const struct rp_page *page) {
     for (size_t i = 0; i < page->n; i++)
         if (page->entries[i].plan != NULL)
             return page->entries[i].plan->addressed;
-    return false;
+    return true;
 }
 
 void rp_page_put_data(const struct rp_page *page, const size_t *plan_of, FILE *f) {
