@@ -9,7 +9,8 @@
 #include "solve/core/plan_claims.h"
 
 bool rp_policy_can_avoid_recompute(const struct rp_policy *policy) {
-    return !policy->may_recompute || (policy->record == NULL && policy->may_swap);
+    return !policy->may_recompute || policy->moves_sources ||
+           (policy->record == NULL && policy->may_swap);
 }
 
 bool rp_policy_can_avoid_swap(const struct rp_policy *policy) {

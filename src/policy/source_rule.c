@@ -214,13 +214,12 @@ static void record_base(bool checkpoint, struct rp_recorder *base) {
 void rp_source_rule_record(const struct rp_instance *p, const struct rp_policy_options *o,
                            const struct rp_source_rule *rule,
                            const struct rp_stream_options *stream, struct rp_recorder *r) {
+    uint64_t allowed = o->no_recompute ? RP_CHECKPOINT_NONE : stream->checkpoint;
     bool fits = false;
     r->alignment = o->addressed ? p->graph->device.alignment_bytes : 1;
     for (int checkpoint = 0; checkpoint < 2 && !fits; checkpoint++) {
         struct rp_recorder base;
-        bool excluded = stream->checkpoint ==
-                        (uint64_t)(checkpoint ? RP_CHECKPOINT_NONE : RP_CHECKPOINT_SQRT);
-        if (excluded || (checkpoint && o->no_recompute))
+        if (allowed == (checkpoint ? RP_CHECKPOINT_NONE : RP_CHECKPOINT_SQRT))
             continue;
         rp_recorder_init(&base, p);
         base.stop = r->stop;
