@@ -28,8 +28,6 @@ static bool carries_over(const struct rp_graph *g, uint64_t percent, uint64_t ho
     CU_ASSERT_EQUAL_FATAL(
         rp_outcome_make(&eight, rp_policy_find("capuchin"), &o, &out, &err), RP_OK);
     CU_ASSERT_EQUAL_FATAL(out.rc, RP_OK);
-    printf("needs %lu of %lu host %lu of %lu\n", out.report.needed_bytes, o.budget_bytes,
-           out.plan.host_bytes, o.host_bytes);
     o.budget_bytes = out.report.needed_bytes / 100 * percent;
     o.host_bytes = host_bytes;
     bool ok = rp_plan_hand_over(&out.plan, g, &o, &plan);
