@@ -29,7 +29,7 @@ tests/cuda/make-toolkit.sh "$tmp/cuda"
 export TMPDIR=$tmp/tmp EMULATED=$build REMAT_CUPTI=$build/traced/libcupti_fake.so
 export LD_LIBRARY_PATH=$build/libcuda CUDA_HOME=$tmp/cuda NVCC_LOG=$tmp/nvcc.log
 export PATH=$tmp/bin:$PATH MEMORY=16777216
-export OPTIONS=--tiny BUDGETS='100% 1%' REPEAT=2 WARM_UP=0 SECONDS_TO_PLAN=1
+export OPTIONS=--tiny BUDGETS='100% 1%' REPEAT=2 WARM_UP=0 SECONDS_TO_PLAN=1 SECONDS_FOR_EACH=600
 # smi STATUS TEXT: nvidia-smi will print this and exit so.
 smi() {
     printf '#!/bin/sh\necho "%s"\nexit %s\n' "$2" "$1" >"$tmp/bin/nvidia-smi"

@@ -40,20 +40,13 @@ usable_cupti() {
 }
 
 mode=$1
-# Sets `nvcc`, or says why the kernels cannot be compiled, and ends.
+# Sets `nvcc` and `flags`, or says why the kernels cannot be compiled, and ends.
 need_cuda() {
-    nvcc=$(where nvcc) cudnn=$(where cudnn)
-    if [ -z "$nvcc" ] || [ -z "$cudnn" ]; then
-        echo "cuda-$mode: skipped (nvcc or cuDNN is not installed)"
+    if ! flags=$(find_cuda compile); then
+        echo "cuda-$mode: skipped (${flags#error: })"
         exit 0
     fi
-    # CUDA 12 is the first with C++20 and __grid_constant__; the code calls cuDNN 9.
-    cuda=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+).*/\1/p')
-    dnn=$(sed -nE 's/^#define CUDNN_MAJOR ([0-9]+).*/\1/p' "$(dirname "$cudnn")/cudnn_version.h")
-    if [ "${cuda:-0}" -lt 12 ] || [ "${dnn:-0}" -lt 9 ]; then
-        echo "cuda-$mode: skipped (CUDA $cuda and cuDNN $dnn are too old; versions 12 and 9 are needed)"
-        exit 0
-    fi
+    nvcc=$(find_cuda nvcc)
 }
 
 # The oldest GPU of each generation: 75 80 90 100 ..
@@ -94,8 +87,8 @@ registers)
     good=0 bad=0
     oldest=$(generations | head -n 1)
     for source in src/kernels/cuda/cuda_*.cu; do
-        "$nvcc" -std=c++20 -O3 -fmad=false -arch="compute_$oldest" -Isrc --ptx -o "$tmp/ptx" \
-            "$source" || exit 1
+        "$nvcc" -std=c++20 -O3 -fmad=false -arch="compute_$oldest" -Isrc $flags --ptx \
+            -o "$tmp/ptx" "$source" || exit 1
         for arch in $(generations); do
             "$(dirname "$nvcc")/ptxas" -v -arch="sm_$arch" -o "$tmp/cubin" "$tmp/ptx" \
                 2>"$tmp/log" || exit 1

@@ -1,8 +1,9 @@
 #!/bin/bash
 # check-emit.sh: checks emitted programs. Programs for the CPU are built and run, in f32,
-# bf16 and f16, with recomputation and copies; one with a wrong plan must report it. The
-# program for a GPU is run with stand-ins for CUDA. That of ResNet-50 at full size must have
-# less than a megabyte of source, and is compiled if nvcc and cuDNN are installed.
+# bf16 and f16, with recomputation and copies; one with a wrong plan must report it. One
+# trains a small GPT for 100 steps, with its parameters and the optimizer's state on the
+# host. The program for a GPU is run with stand-ins for CUDA. That of ResNet-50 at full size
+# must have less than a megabyte of source, and is compiled if nvcc and cuDNN are installed.
 set -u
 cc=${CC:-gcc}
 part=emit

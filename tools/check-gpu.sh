@@ -16,8 +16,8 @@
 # not matter for this.
 #   NETWORKS          (resnet50 bert-base unet gpt2 nmt mobilenet_v2 lstm-lm)
 #   OPTIONS           of zoo, such as --tiny     BUDGETS (80% 60% 40%)
-#   SECONDS_FOR_ALL   (460)   SECONDS_TO_PLAN (2)   REPEAT steps to measure (20)
-#   WARM_UP           seconds before steps are measured (0.5)
+#   SECONDS_FOR_ALL   (460)   SECONDS_FOR_EACH profile or replay (120)   SECONDS_TO_PLAN (2)
+#   REPEAT            steps to measure (20)      WARM_UP seconds before (as profile does)
 set -u
 build=$(realpath "${BUILD:-build}")
 limit=${SECONDS_FOR_ALL:-460} each=${SECONDS_FOR_EACH:-120} to_plan=${SECONDS_TO_PLAN:-2}
@@ -147,7 +147,7 @@ graph_of() {
 
 # profile NETWORK TO
 profile() {
-    within 120 "$build/remat-plan" profile -q --repeat "$repeat" --warm-up "${WARM_UP:-0.5}" --program "$tmp/profile" \
+    within "$each" "$build/remat-plan" profile -q "${how[@]}" --program "$tmp/profile" \
         -o "$2" "$tmp/$1.json"
 }
 

@@ -10,8 +10,9 @@
 
 #include "kernels/kernel.h"
 
-/* *fill says how to fill source x; its seed is x. RP_INPUT if x has no shape, or a dtype
- * other than f32, f16, bf16 and i32. `file` is g's name in messages. */
+/* *fill says how to fill source x; its seed is x, but for the f32 copy of a parameter,
+ * which has the parameter's. RP_INPUT if x has no shape, or a dtype other than f32, f16,
+ * bf16 and i32. `file` is g's name in messages. */
 rp_rc rp_initial_values(const struct rp_graph *g, uint32_t x, enum rp_bind how,
                         const char *file, struct rp_fill *fill, struct rp_err *err);
 

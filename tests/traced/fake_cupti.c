@@ -7,8 +7,13 @@
  *   tear        the last record of the last buffer is none
  *   small       buffers hold one record
  *   nodevice    there is no record of the device
+ *   exit=N      after its exit handlers there are no more records, and a flush returns N.
+ *               They are registered when it is opened, as with the real library, and again
+ *               when it is first flushed
+ *   flush=N     every flush returns N, but does its work
+ *   request     the first call after a flush takes longer, since a buffer is requested
  *   old=N       a copy that is named libcupti.so.13 cannot be started, as if the driver
- * were too old for it: subscribing fails with that code
+ *               were too old for it: subscribing fails with that code
  */
 #include "fake_cupti.h"
 

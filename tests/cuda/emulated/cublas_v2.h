@@ -12,7 +12,11 @@ typedef enum {
 } cublasStatus_t;
 typedef enum { CUBLAS_OP_N, CUBLAS_OP_T } cublasOperation_t;
 typedef enum { CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF } cudaDataType;
-typedef enum { CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_PEDANTIC } cublasComputeType_t;
+typedef enum {
+    CUBLAS_COMPUTE_32F,
+    CUBLAS_COMPUTE_32F_PEDANTIC,
+    CUBLAS_COMPUTE_32F_FAST_TF32
+} cublasComputeType_t;
 enum { CUBLAS_ATOMICS_NOT_ALLOWED = 0, CUBLAS_GEMM_DEFAULT = -1 };
 
 #ifdef __cplusplus

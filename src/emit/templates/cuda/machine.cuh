@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * machine: a GPU that holds the step's sources and can run ops of plan.c. Only main.cu
- * includes this file. */
+ * machine: a GPU that holds the step's sources, but for those that live on the host, and
+ * can run ops of plan.c. Only main.cu includes this file. */
 #pragma once
 
 #include <algorithm>
