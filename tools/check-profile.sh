@@ -192,7 +192,7 @@ done
 kill -TERM $!
 wait $!
 code=$?
-left=$(ls "$TMPDIR")
+left=$(find "$TMPDIR" -mindepth 1 ! -name 'cc??????.*') # the compiler's own
 for ((i = 0; i < 200; i++)); do # a zombie does not count as alive
     alive=$(grep -s '^State:' "/proc/$compiler/status")
     [[ $alive != *[RSD]\ * ]] && break
