@@ -295,8 +295,10 @@ static void note_node(struct rp_builder *b, size_t n_in, const struct rp_val *in
                            .n_out = (uint32_t)n_out,
                            .in = rp_calloc(n_in, sizeof *in),
                            .out = rp_calloc(n_out, sizeof *out)};
-    memcpy(node.in, in, n_in * sizeof *in);
-    memcpy(node.out, out, n_out * sizeof *out);
+    for (size_t i = 0; i < n_in; i++)
+        node.in[i] = in[i];
+    for (size_t k = 0; k < n_out; k++)
+        node.out[k] = out[k];
     for (size_t i = 0; i < n_in; i++)
         for (size_t k = 0; k < n_out; k++)
             b->wants_grad[out[k].tensor] |= b->wants_grad[in[i].tensor];
