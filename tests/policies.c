@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/io.h"
 #include "model/cost.h"
 #include "networks.h"
 #include "run.h"
@@ -50,4 +51,21 @@ struct rp_solve_options rp_share_options(const struct rp_graph *g, uint64_t perc
         .host_bytes = RP_MAX_QUANTITY,
         .ignore_clock = true,
     };
+}
+
+char *rp_steps_text(const struct rp_graph *g, const struct rp_plan *plan) {
+    static const char sign[] = {[RP_FREE] = '-', [RP_SWAP_OUT] = '>', [RP_SWAP_IN] = '<'};
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    for (size_t i = 0; i < plan->steps.n; i++) {
+        const struct rp_step *s = &plan->steps.at[i];
+        fputs(i == 0 ? "" : " ", f);
+        if (s->kind == RP_RUN)
+            fputs(g->ops[s->id].name, f);
+        else
+            fprintf(f, "%c%s", sign[s->kind], g->tensors[s->id].name);
+    }
+    rp_text_close(f);
+    return text;
 }

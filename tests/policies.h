@@ -25,6 +25,10 @@ struct rp_planned rp_plan_with(const struct rp_graph *g, const char *name,
 /* Options for a plan in next to no time. */
 struct rp_policy_options rp_quick_options(bool addressed);
 
+/* The steps in one line: the names of ops that run, and of tensors after '-' (freed), '>'
+ * (swapped out) or '<' (swapped in). The caller frees it. */
+char *rp_steps_text(const struct rp_graph *g, const struct rp_plan *plan);
+
 /* A network of the zoo on a device model. The caller owns it. */
 struct rp_graph rp_priced_network(const char *name, struct rp_zoo_options o);
 

@@ -28,6 +28,15 @@ struct tally {
         met; /* of these, with a bound above that sum; with the optimum itself */
 };
 
+static void count(struct tally *t, const struct rp_graph *g, uint64_t best_ns,
+                  uint64_t bound_ns) {
+    bool late = best_ns > g->total_time_ns;
+    t->n++;
+    t->late += late;
+    t->better += bound_ns > g->total_time_ns;
+    t->met += late && bound_ns == best_ns;
+}
+
 static void training_graph(uint64_t seed, bool swap, struct rp_graph *g) {
     struct rp_gen_shape shape = rp_gen_small(swap ? 6 : 7);
     shape.max_outputs = 1;
@@ -64,10 +73,7 @@ static bool is_below_brute_force(uint64_t seed, bool any_order, bool swap,
                  rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND;
     if (found) {
         bound_ns = prove(&p, any_order, best + seed % 2 * best / 4).bound_ns;
-        tally->n++;
-        tally->late += best > g.total_time_ns;
-        tally->better += bound_ns > g.total_time_ns;
-        tally->met += bound_ns == best && best > g.total_time_ns;
+        count(tally, &g, best, bound_ns);
     }
     rp_instance_fini(&p);
     rp_graph_fini(&g);
@@ -122,10 +128,7 @@ static bool is_below_brute_force_with_homes(uint64_t seed, bool any_order,
                  rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND;
     if (found) {
         bound_ns = prove(&p, any_order, best + seed % 2 * best / 4).bound_ns;
-        tally->n++;
-        tally->late += best > g.total_time_ns;
-        tally->better += bound_ns > g.total_time_ns;
-        tally->met += bound_ns == best && best > g.total_time_ns;
+        count(tally, &g, best, bound_ns);
     }
     rp_instance_fini(&p);
     rp_graph_fini(&g);

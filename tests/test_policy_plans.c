@@ -9,6 +9,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "policies.h"
 #include "policy/policy_plan.h"
 #include "run.h"
 #include "solve/solver.h"
@@ -81,26 +82,6 @@ static void draw(const struct op *ops, size_t n, struct rp_graph *g) {
 
 /* ---- reading a plan ---- */
 
-static char *steps_of(const struct rp_graph *g, const struct rp_plan *plan) {
-    char *text;
-    size_t len;
-    FILE *f = rp_text_open(&text, &len);
-    for (size_t i = 0; i < plan->steps.n; i++) {
-        const struct rp_step *s = &plan->steps.at[i];
-        fputs(i == 0 ? "" : " ", f);
-        if (s->kind == RP_RUN)
-            fputs(g->ops[s->id].name, f);
-        else
-            fprintf(f, "%c%s",
-                    s->kind == RP_FREE       ? '-'
-                    : s->kind == RP_SWAP_OUT ? '>'
-                                             : '<',
-                    g->tensors[s->id].name);
-    }
-    rp_text_close(f);
-    return text;
-}
-
 static struct rp_policy_options budget(uint64_t bytes) {
     struct rp_policy_options o;
     rp_policy_options_init(&o);
@@ -119,7 +100,7 @@ static void check(const struct rp_graph *g, const char *policy, struct rp_policy
     CU_ASSERT_EQUAL_FATAL(
         rp_policy_plan(g, rp_policy_find(policy), &o, &plan, &report, &err), RP_OK);
     CU_ASSERT_EQUAL(rp_verify(g, &plan, &v, &err), RP_OK);
-    char *steps = steps_of(g, &plan);
+    char *steps = rp_steps_text(g, &plan);
     CU_ASSERT_STRING_EQUAL(steps, expected);
     if (strcmp(steps, expected) != 0)
         printf("\n%s, %d: peak %d of %d, time %d\n  %s\n  %s\n", policy, (int)report.fits,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/io.h"
 #include "fixture.h"
 #include "gen.h"
+#include "policies.h"
 #include "policy/policy_plan.h"
 #include "policy/policy_table.h"
 #include "policy/quick_plans.h"
@@ -45,23 +45,6 @@
     "{'name':'u1','kind':'k','inputs':[9],'outputs':[],'updates':[1,3],'time_ns':10,"      \
     "'phase':'update'}]}"
 
-static char *steps_of(const struct rp_graph *g, const struct rp_plan *plan) {
-    static const char sign[] = {[RP_FREE] = '-', [RP_SWAP_OUT] = '>', [RP_SWAP_IN] = '<'};
-    char *text;
-    size_t len;
-    FILE *f = rp_text_open(&text, &len);
-    for (size_t i = 0; i < plan->steps.n; i++) {
-        const struct rp_step *s = &plan->steps.at[i];
-        fputs(i == 0 ? "" : " ", f);
-        if (s->kind == RP_RUN)
-            fputs(g->ops[s->id].name, f);
-        else
-            fprintf(f, "%c%s", sign[s->kind], g->tensors[s->id].name);
-    }
-    rp_text_close(f);
-    return text;
-}
-
 static void check(const char *graph, const char *policy, struct rp_policy_options o,
                   uint64_t time_ns, const char *expected) {
     struct rp_graph g;
@@ -76,7 +59,7 @@ static void check(const char *graph, const char *policy, struct rp_policy_option
     CU_ASSERT_EQUAL(rp_verify(&g, &plan, &v, &err), RP_OK);
     CU_ASSERT(report.fits);
     CU_ASSERT_EQUAL(plan.claims.time_ns, time_ns);
-    char *steps = steps_of(&g, &plan);
+    char *steps = rp_steps_text(&g, &plan);
     CU_ASSERT_STRING_EQUAL(steps, expected);
     if (strcmp(steps, expected) != 0)
         printf("\n%s: %s\n  %s\n  %s\n", policy, err.msg, steps, expected);

@@ -92,7 +92,7 @@ static bool make_initial_plan(const struct rp_graph *g, const struct rp_solve_op
     if (fits ||
         (g->n_ops > POLICY_OPS_PER_S * o->time_limit && !rp_is_too_large_to_search(g)))
         return false;
-    if (rp_any_home(g, RP_HOME_HOST) || rp_any_home(g, RP_HOME_ANY)) {
+    if (rp_any_source_may_move(g)) {
         if (!rp_streamed_policy_plan(g, o, plan))
             return false;
     } else if (!o->recompute || !(large || rp_is_captured(g)) ||

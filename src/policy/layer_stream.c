@@ -19,9 +19,7 @@
 static const struct rp_policy_option option_table[] = {
     {"window", RP_POLICY_NAT, "N", "a layer's sources come in N layers ahead", AT(window),
      1},
-    {"checkpoint", RP_POLICY_CHOICE, "fit|none|sqrt",
-     "recompute activations in sqrt(n) segments: to fit, never or always", AT(checkpoint),
-     RP_CHECKPOINT_FIT},
+    RP_CHECKPOINT_OPTION(AT(checkpoint)),
     {0},
 };
 

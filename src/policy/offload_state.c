@@ -18,9 +18,7 @@ static const struct rp_policy_option option_table[] = {
      "MiB or more; 0: all at once",
      AT(bucket_mib), 512},
     {"window", RP_POLICY_NAT, "N", "a bucket comes in N buckets ahead", AT(window), 1},
-    {"checkpoint", RP_POLICY_CHOICE, "fit|none|sqrt",
-     "recompute activations in sqrt(n) segments: to fit, never or always", AT(checkpoint),
-     RP_CHECKPOINT_FIT},
+    RP_CHECKPOINT_OPTION(AT(checkpoint)),
     {0},
 };
 

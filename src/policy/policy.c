@@ -22,8 +22,7 @@ bool rp_policy_is_quick(const struct rp_policy *policy) {
 }
 
 bool rp_policy_has_sources(const struct rp_policy *policy, const struct rp_graph *g) {
-    return !policy->moves_sources || rp_any_home(g, RP_HOME_HOST) ||
-           rp_any_home(g, RP_HOME_ANY);
+    return !policy->moves_sources || rp_any_source_may_move(g);
 }
 
 /* ---- from recorded steps to a plan ---- */

@@ -31,6 +31,14 @@ struct rp_source_rule {
     bool out_together;     /* copied out as the unit ends, not right after each update */
 };
 
+/* A row of a policy's option table; `offset` is that of its checkpoint. */
+#define RP_CHECKPOINT_OPTION(offset)                                                       \
+    {                                                                                      \
+        "checkpoint", RP_POLICY_CHOICE, "fit|none|sqrt",                                   \
+            "recompute activations in sqrt(n) segments: to fit, never or always", offset,  \
+            RP_CHECKPOINT_FIT                                                              \
+    }
+
 /* Records the whole step. */
 void rp_source_rule_record(const struct rp_instance *p, const struct rp_policy_options *o,
                            const struct rp_source_rule *rule,

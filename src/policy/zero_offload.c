@@ -17,9 +17,7 @@
 static const struct rp_policy_option option_table[] = {
     {"window", RP_POLICY_NAT, "N", "the state of an update comes in N updates ahead",
      AT(window), 1},
-    {"checkpoint", RP_POLICY_CHOICE, "fit|none|sqrt",
-     "recompute activations in sqrt(n) segments: to fit, never or always", AT(checkpoint),
-     RP_CHECKPOINT_FIT},
+    RP_CHECKPOINT_OPTION(AT(checkpoint)),
     {0},
 };
 

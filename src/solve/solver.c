@@ -210,7 +210,7 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
 }
 
 bool rp_seeks_order(const struct rp_graph *g) {
-    return g->free_order && !rp_any_home(g, RP_HOME_HOST) && !rp_any_home(g, RP_HOME_ANY);
+    return g->free_order && !rp_any_source_may_move(g);
 }
 
 static bool may_copy(const struct rp_context *w) {

@@ -30,6 +30,10 @@ bool rp_any_home(const struct rp_graph *g, enum rp_home home) {
     return false;
 }
 
+bool rp_any_source_may_move(const struct rp_graph *g) {
+    return rp_any_home(g, RP_HOME_HOST) || rp_any_home(g, RP_HOME_ANY);
+}
+
 uint64_t rp_host_bytes_without_sources(const struct rp_graph *g) {
     uint64_t bytes = RP_NO_LIMIT;
     for (uint32_t x = 0; x < g->n_tensors; x++)
@@ -299,8 +303,7 @@ void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
 
 void rp_instance_init_homes(struct rp_instance *p, const struct rp_graph *g,
                             uint64_t budget_bytes, bool addressed, const uint32_t *order) {
-    bool homes = rp_any_home(g, RP_HOME_HOST) || rp_any_home(g, RP_HOME_ANY);
-    init(p, g, budget_bytes, addressed, order, homes);
+    init(p, g, budget_bytes, addressed, order, rp_any_source_may_move(g));
 }
 
 bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes) {

@@ -92,6 +92,8 @@ uint64_t rp_bytes_at_home_on_device(const struct rp_graph *g);
 /* Is there a source with this home, not RP_HOME_DEVICE, that instances have as versions?
  * (One without bytes that may stay on the device stays.) */
 bool rp_any_home(const struct rp_graph *g, enum rp_home home);
+/* Is there one with either of the two homes? */
+bool rp_any_source_may_move(const struct rp_graph *g);
 
 /* The most host memory with which all sources stay on the device that may stay there;
  * RP_NO_LIMIT if there are none that may live on the host. */

@@ -14,9 +14,7 @@ void rp_prove_moment(struct rp_context *w) {
         .goal_ns = w->incumbent.found ? w->incumbent.time_ns : UINT64_MAX,
         .work = (uint64_t)(MOMENT_SHARE * w->o->time_limit * MIP_WORK_PER_S) + 1,
         .stop = &w->stop};
-    bool no_copies = w->p.out_ns == NULL;
-    if (w->o->certificate != NULL || (!no_copies && !w->incumbent.found) ||
-        (no_copies && w->p.n_homes > 0))
+    if (w->o->certificate != NULL || (w->p.out_ns != NULL && !w->incumbent.found))
         return;
     double begin = rp_thread_seconds();
     struct rp_moment_bound b = rp_moment_bound(&w->p, &o, &w->statistics.moment);
