@@ -10,7 +10,8 @@ fi
 make -s -j2 BUILD="$build" "$build/cuda-emulated" \
     "$build/libcuda/libcuda.so.1" "$build/libcuda/libnvidia-ml.so.1" || exit 1
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# A compiler that is stopped may write for a moment more.
+trap 'for ((i = 0; i < 50; i++)); do rm -rf "$tmp" 2>/dev/null && break; sleep 0.1; done' EXIT
 good=0 bad=0
 
 verdict() { # STATUS WHAT
