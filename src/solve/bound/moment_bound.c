@@ -14,6 +14,8 @@
 enum {
     MAX_EXAMINED = 256,       /* moments whose wanted bytes are counted */
     MAX_MOMENTS = 8,          /* of these, linear programs that are solved */
+    CLIMB_FROM = 4,           /* of these, where more are solved near the best one */
+    CLIMB_STEP = 8,           /* updates: the first step there */
     HORIZONS = 8,             /* steps of bisection with swaps */
     WORK_PER_QUESTION = 20000 /* to `stop` */
 };
@@ -310,26 +312,79 @@ static struct candidate *rank_moments(const struct rp_instance *p,
     return list;
 }
 
+struct moments {
+    struct search *s;
+    const struct rp_first_runs *first_runs; /* NULL: in the instance's order alone */
+    enum rp_side *side;
+};
+
+/* Solves the moment of op c. Is it the best one so far? */
+static bool try_moment(struct moments *k, uint32_t c, bool exactly) {
+    struct search *s = k->s;
+    rp_find_sides(s->p, k->first_runs, c, k->side);
+    uint64_t ns = solve_moment(s, c, k->side, exactly);
+    if (ns <= s->result.bound_ns)
+        return false;
+    s->result.bound_ns = ns;
+    s->result.op = c;
+    return true;
+}
+
+/* The ops that update most, and the one before each. The caller frees the list. */
+static uint32_t *list_large_updates(const struct rp_instance *p, uint32_t *n) {
+    uint64_t *out_ns = rp_calloc(p->n_ops, sizeof *out_ns), all_ns = 0;
+    uint32_t *list = rp_calloc(p->n_ops, sizeof *list), updates = 0;
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        if (!rp_must_copy_out(p, x))
+            continue;
+        updates += out_ns[p->producer[x]] == 0;
+        out_ns[p->producer[x]] += p->out_ns[x];
+        all_ns += p->out_ns[x];
+    }
+    *n = 0;
+    for (uint32_t j = 1; j < p->n_ops; j++) {
+        if (out_ns[j] == 0 || out_ns[j] < all_ns / updates)
+            continue;
+        if (j > 1 && (*n == 0 || list[*n - 1] != j - 1))
+            list[(*n)++] = j - 1;
+        list[(*n)++] = j;
+    }
+    free(out_ns);
+    return list;
+}
+
+/* With sources that may live on the host, the bound rises from moment to moment until an
+ * update is done, since what is updated before may be copied out before. So the best
+ * moments are those of updates: tries them near the best one, by steps that halve. */
+static void climb(struct moments *k) {
+    const struct search *s = k->s;
+    uint32_t n, i = 0;
+    uint32_t *list = list_large_updates(s->p, &n);
+    while (i < n && list[i] < s->result.op)
+        i++;
+    if (i < n && list[i] != s->result.op)
+        try_moment(k, list[i], false);
+    for (uint32_t step = CLIMB_STEP; step > 0 && !out_of_work(s); step /= 2)
+        if (i + step < n && try_moment(k, list[i + step], false))
+            i += step;
+        else if (i >= step && try_moment(k, list[i - step], false))
+            i -= step;
+    free(list);
+}
+
 static void try_moments(struct search *s, const struct rp_first_runs *first_runs) {
     const struct rp_instance *p = s->p;
-    enum rp_side *side = rp_calloc(p->n_ops, sizeof *side);
-    uint32_t n;
-    struct candidate *list = rank_moments(p, first_runs, side, &n);
-    for (uint32_t k = 0; k < n && k < MAX_MOMENTS && list[k].score > 0; k++) {
-        rp_find_sides(p, first_runs, list[k].op, side);
-        uint64_t ns = solve_moment(s, list[k].op, side, false);
-        if (ns <= s->result.bound_ns)
-            continue;
-        s->result.bound_ns = ns;
-        s->result.op = list[k].op;
-    }
-    if (s->result.op != RP_NONE && s->result.bound_ns < s->o->goal_ns) {
-        rp_find_sides(p, first_runs, s->result.op, side);
-        uint64_t ns = solve_moment(s, s->result.op, side, true);
-        s->result.bound_ns = rp_max_u64(s->result.bound_ns, ns);
-    }
+    struct moments k = {s, first_runs, rp_calloc(p->n_ops, sizeof *k.side)};
+    uint32_t n, most = p->n_homes > 0 ? CLIMB_FROM : MAX_MOMENTS;
+    struct candidate *list = rank_moments(p, first_runs, k.side, &n);
+    for (uint32_t i = 0; i < n && i < most && list[i].score > 0; i++)
+        try_moment(&k, list[i].op, false);
+    if (s->result.op != RP_NONE && p->n_homes > 0)
+        climb(&k);
+    if (s->result.op != RP_NONE && s->result.bound_ns < s->o->goal_ns)
+        try_moment(&k, s->result.op, true);
     free(list);
-    free(side);
+    free(k.side);
 }
 
 struct rp_moment_bound rp_moment_bound(const struct rp_instance *p,

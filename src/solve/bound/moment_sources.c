@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/bound/fold.h"
 #include "solve/lp/copy_rate.h"
 
 enum { LARGE_WORKING_SET = 4 }; /* times that is at least the largest one */
@@ -234,6 +235,30 @@ static void add_time_rows(const struct builder *b, uint64_t total_ns) {
     rp_row_set_term(&b->m->rows, b->m->extra, -1);
 }
 
+/* Most sources are like others, such as the states of layers. A class of several is no 0/1
+ * column. */
+static void fold_sources(struct rp_moment *m, uint32_t first_source_col) {
+    uint32_t *const named[] = {&m->room, &m->extra, &m->until, &m->from, &m->resident};
+    bool *alone = rp_calloc(m->n_cols, sizeof *alone);
+    struct rp_fold f;
+    for (uint32_t col = 0; col < m->n_cols; col++)
+        alone[col] = col < first_source_col || m->col_id[col] == RP_NONE;
+    rp_fold_init(&f, m->n_cols, m->cost, alone, &m->rows);
+    for (uint32_t col = 0; col < m->n_cols; col++) {
+        uint32_t c = f.class_of[col];
+        m->col_id[c] = f.size[c] == 1 ? m->col_id[col] : RP_NONE;
+        m->cost[c] = f.cost[c];
+    }
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+        *named[k] = f.class_of[*named[k]];
+    rp_row_set_fini(&m->rows);
+    m->rows = f.rows;
+    m->n_cols = f.n_cols;
+    f.rows = (struct rp_row_set){0};
+    rp_fold_fini(&f);
+    free(alone);
+}
+
 void rp_moment_add_sources(struct rp_moment *m, const struct rp_instance *p, uint32_t c,
                            const enum rp_side *side) {
     struct use *use = find_uses(p, c, side);
@@ -241,6 +266,7 @@ void rp_moment_add_sources(struct rp_moment *m, const struct rp_instance *p, uin
     struct builder b = {.m = m, .p = p, .use = use, .again_ns = again_ns};
     b.stays = rp_calloc(p->n_homes, sizeof *b.stays);
     b.held = rp_calloc(p->n_homes, sizeof *b.held);
+    uint32_t first_source_col = m->n_cols;
     for (uint32_t col = 0; col < m->n_run_cols; col++) {
         again_ns[col] = m->cost[col];
         m->cost[col] = 0;
@@ -252,6 +278,7 @@ void rp_moment_add_sources(struct rp_moment *m, const struct rp_instance *p, uin
     add_rows_until(&b, p->time_ns[c]);
     add_rows_from(&b, p->time_ns[c]);
     add_time_rows(&b, p->graph->total_time_ns);
+    fold_sources(m, first_source_col);
     free(b.stays);
     free(b.held);
     free(again_ns);
