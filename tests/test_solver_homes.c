@@ -134,7 +134,7 @@ static bool copies_go_ahead_and_back(uint64_t seed, uint32_t *n_faster) {
     struct rp_cost all = rp_schedule_cost(&p, &s);
     rp_schedule_prefetch(&p, &s);
     struct rp_cost ahead = rp_schedule_cost(&p, &s);
-    rp_schedule_postpone(&p, &s);
+    rp_schedule_trim(&p, &s);
     bool ok = !all.sound || (ahead.sound && ahead.peak_bytes <= p.limit_bytes &&
                              is_cost(&p, &s, UINT64_MAX, ahead.peak_bytes));
     *n_faster += ok && all.sound && ahead.time_ns < all.time_ns;

@@ -52,7 +52,6 @@ void rp_context_begin_search(struct rp_context *w) {
         space->active = i == (int)w->whole || (w->whole == RP_BOTH && !without_copies);
         space->p = restrict_instance(w, i);
         space->tried_ns = UINT64_MAX;
-        space->stay_share = -1;
         if (space->active && i != (int)w->whole)
             rp_schedule_keep_all(&space->p, &space->incumbent.s);
     }

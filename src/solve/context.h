@@ -36,6 +36,13 @@ struct rp_incumbent {
     uint64_t time_ns; /* of s, or of the plan that has replaced it (incumbent.h) */
 };
 
+/* How a first schedule is made where sources may live on the host (construct_homes.h). */
+struct rp_home_settings {
+    double stay;  /* this share of the limit is for sources that stay on the device */
+    double late;  /* this share of that is for those used last, the rest for all alike */
+    double ahead; /* this share of what is left of the limit is for copies ahead of time */
+};
+
 /* What is searched for: all plans that the options allow (the whole space), or only those
  * of them that do without swaps or without recomputation. */
 struct rp_space {
@@ -48,8 +55,7 @@ struct rp_space {
     struct rp_large_neighborhood neighborhoods;
     /* The last attempt to place its incumbent: its time, and the packer's work. */
     uint64_t tried_ns, tried_work;
-    /* Of the best first schedule: the share of the limit that sources took which stay. */
-    double stay_share; /* -1: there was none yet */
+    struct rp_home_settings home_settings; /* of the best first schedule; or 0 */
 };
 
 struct rp_context {

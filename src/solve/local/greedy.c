@@ -77,8 +77,12 @@ static bool on_host(const struct greedy *w, uint32_t x) {
            (x < p->n_homes || rp_must_copy_out(p, x));
 }
 
+/* With sources that may live on the host, `until` says more than `irreplaceable`. */
 static bool must_stay(const struct greedy *w, uint32_t x) {
-    return rp_is_version(w->p, x) ? !on_host(w, x) : w->p->irreplaceable[x];
+    const struct rp_instance *p = w->p;
+    if (rp_is_version(p, x))
+        return !on_host(w, x);
+    return p->n_homes > 0 ? p->pinned[x] : p->irreplaceable[x];
 }
 
 /* What it takes to swap x in, if it is dropped once it has been copied out. */

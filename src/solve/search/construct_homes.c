@@ -1,6 +1,7 @@
 #include "solve/search/construct_homes.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -8,12 +9,7 @@
 #include "base/numbers.h"
 #include "solve/local/greedy.h"
 #include "solve/search/copy_ahead.h"
-
-/* One pass. */
-struct pass {
-    double stay;  /* this share of the limit is for sources that stay */
-    double ahead; /* this share of the rest is left for copies ahead of time */
-};
+#include "solve/search/keep_sources.h"
 
 /* A source that may stay on the device. */
 struct candidate {
@@ -29,12 +25,15 @@ struct passes {
     bool *stays; /* per version 0 */
     struct rp_schedule now, *best;
     uint64_t best_ns; /* UINT64_MAX: none fits yet */
+    struct rp_home_settings best_settings;
+    RP_VEC(struct rp_home_settings) tried;
 };
 
 /* ---- which sources stay ---- */
 
 /* What many ops use would have to come often. Of the rest, what is used late would leave
- * copies for the end, when there is little to hide them behind. */
+ * copies for the end, when there is little to hide them behind. But if only that stays,
+ * runs at the end have no copies to hide: see choose_among. */
 static int best_first(const void *left, const void *right) {
     const struct candidate *a = left, *b = right;
     if (a->n_uses != b->n_uses)
@@ -60,15 +59,42 @@ static void list_candidates(struct passes *k) {
         qsort(k->candidates, k->n_candidates, sizeof *k->candidates, best_first);
 }
 
-static void choose(struct passes *k, double share) {
+/* The end of the candidates with as many uses as number i, and their bytes. */
+static size_t end_of_group(const struct passes *k, size_t i, double *bytes) {
+    uint32_t n_uses = k->candidates[i].n_uses;
+    *bytes = 0;
+    for (; i < k->n_candidates && k->candidates[i].n_uses == n_uses; i++)
+        *bytes += (double)k->p->bytes[k->candidates[i].x];
+    return i;
+}
+
+/* Of a group of `bytes`: `late` in order, and then, up to `room`, as much of each stretch
+ * as of any other. Returns the bytes that stay. */
+static double choose_among(struct passes *k, size_t i, size_t end, double bytes,
+                           double room, double late) {
+    double left = room, rest = bytes, share = room / bytes;
+    for (; i < end; i++) {
+        uint32_t x = k->candidates[i].x;
+        double size = (double)k->p->bytes[x];
+        bool in_order = room - left + size <= late;
+        k->stays[x] = size <= left && (in_order || left >= share * rest);
+        left -= k->stays[x] ? size : 0;
+        rest -= size;
+        if (in_order && rest > 0)
+            share = left / rest;
+    }
+    return room - left;
+}
+
+static void choose(struct passes *k, const struct rp_home_settings *pass) {
     const struct rp_instance *p = k->p;
-    double room = share * (double)p->limit_bytes;
+    double room = pass->stay * (double)p->limit_bytes, bytes;
     for (uint32_t x = 0; x < p->n_homes; x++)
         k->stays[x] = false;
-    for (size_t i = 0; i < k->n_candidates; i++) {
-        uint32_t x = k->candidates[i].x;
-        k->stays[x] = (double)p->bytes[x] <= room;
-        room -= k->stays[x] ? (double)p->bytes[x] : 0;
+    for (size_t i = 0, end; i < k->n_candidates; i = end) {
+        end = end_of_group(k, i, &bytes);
+        double late = bytes <= room ? bytes : pass->late * room;
+        room -= choose_among(k, i, end, bytes, room, late);
     }
 }
 
@@ -81,57 +107,73 @@ static uint64_t bytes_that_stay(const struct passes *k) {
 
 /* ---- passes ---- */
 
-/* Returns the time of the schedule, UINT64_MAX if there is none that fits. */
-static uint64_t try_pass(struct passes *k, const struct pass *pass) {
+/* True if the schedule is the fastest so far. */
+static bool try_pass(struct passes *k, const struct rp_home_settings *pass) {
     const struct rp_instance *p = k->p;
     struct rp_instance lower = *p;
-    choose(k, pass->stay);
+    choose(k, pass);
     uint64_t rest = p->limit_bytes - bytes_that_stay(k);
     lower.limit_bytes -= (uint64_t)(pass->ahead * (double)rest);
     k->w->statistics.method[RP_GREEDY].calls++;
     if (rp_context_stopped(k->w) ||
         !rp_schedule_greedy(&lower, k->stays, &k->w->stop, &k->now))
-        return UINT64_MAX;
+        return false;
     rp_schedule_copy_ahead(p, &k->now);
     struct rp_cost c = rp_schedule_cost(p, &k->now);
     bool fits =
         c.sound && c.peak_bytes <= p->limit_bytes && c.host_bytes <= p->host_limit_bytes;
-    rp_log(2, "pass: stay %.4f, ahead %.2f: %s, %" PRIu64 " ns", pass->stay, pass->ahead,
-           fits ? "fits" : "does not fit", c.time_ns);
-    if (!fits)
-        return UINT64_MAX;
-    if (c.time_ns < k->best_ns) {
-        k->best_ns = c.time_ns;
-        rp_schedule_copy(k->best, &k->now);
-    }
-    return c.time_ns;
+    rp_log(2, "pass: stay %.4f, late %.4f, ahead %.4f: %s, %" PRIu64 " ns", pass->stay,
+           pass->late, pass->ahead, fits ? "fits" : "does not fit", c.time_ns);
+    if (!fits || c.time_ns >= k->best_ns)
+        return false;
+    k->best_ns = c.time_ns;
+    rp_schedule_copy(k->best, &k->now);
+    return true;
 }
 
-/* The best time with this share for sources that stay. */
-static uint64_t try_share(struct passes *k, double stay) {
-    static const double ahead[] = {0.03, 0.12, 0.3};
-    uint64_t best_ns = UINT64_MAX;
-    for (size_t i = 0; i < sizeof ahead / sizeof *ahead; i++) {
-        struct pass pass = {stay, ahead[i]};
-        best_ns = rp_min_u64(best_ns, try_pass(k, &pass));
+/* ---- which passes ---- */
+
+/* Tries a pass with these settings unless it was tried before. True if it is the best. */
+static bool try_settings(struct passes *k, struct rp_home_settings settings) {
+    const struct rp_home_settings *a = &settings;
+    if (a->stay < 0 || a->stay >= 1 || a->late < 0 || a->late > 1 || a->ahead > 0.5)
+        return false;
+    for (size_t i = 0; i < k->tried.n; i++) {
+        const struct rp_home_settings *b = &k->tried.at[i];
+        if (a->stay == b->stay && a->late == b->late && a->ahead == b->ahead)
+            return false;
     }
-    return best_ns;
+    rp_push(&k->tried, settings);
+    if (!try_pass(k, a))
+        return false;
+    k->best_settings = settings;
+    return true;
 }
 
-/* More stays as long as that is faster, by steps that halve. Returns the best share. */
-static double try_shares(struct passes *k) {
-    double best = 0;
-    uint64_t best_ns = try_share(k, best);
-    for (double step = 0.5; step > 0.01 && k->n_candidates > 0; step /= 2)
-        for (int side = -1; side <= 1; side += 2) {
-            double stay = best + side * step;
-            uint64_t ns = stay > 0 && stay < 1 ? try_share(k, stay) : UINT64_MAX;
-            if (ns >= best_ns)
-                continue;
-            best_ns = ns;
-            best = stay;
-        }
-    return best;
+/* Tries the neighbours of the best settings so far. True if one is better. */
+static bool try_neighbors(struct passes *k, double step) {
+    static const struct rp_home_settings direction[] = {
+        {.stay = 1}, {.stay = -1}, {.ahead = 1}, {.ahead = -1}, {.late = 1}, {.late = -1}};
+    bool better = false;
+    for (size_t i = 0; i < sizeof direction / sizeof *direction; i++) {
+        const struct rp_home_settings *d = &direction[i];
+        struct rp_home_settings s = k->best_settings;
+        s.stay += d->stay * step;
+        s.late += d->late * 2 * step;
+        s.ahead *= exp2(d->ahead);
+        better = try_settings(k, s) || better;
+    }
+    return better;
+}
+
+/* A pattern search (Hooke and Jeeves 1961). */
+static void search_settings(struct passes *k) {
+    k->best_settings = (struct rp_home_settings){.stay = 0.5, .late = 0.5, .ahead = 0.1};
+    if (!try_settings(k, k->best_settings))
+        try_settings(k, (struct rp_home_settings){.ahead = 0.02});
+    for (double step = 0.25; step > 1e-3 && k->n_candidates > 0; step /= 2)
+        while (try_neighbors(k, step))
+            ;
 }
 
 bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
@@ -140,12 +182,17 @@ bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
     list_candidates(&k);
     k.stays = rp_calloc(p->n_homes, sizeof *k.stays);
     rp_schedule_empty(p, &k.now);
-    if (space->stay_share >= 0)
-        try_share(&k, space->stay_share);
+    if (space->home_settings.ahead > 0)
+        try_settings(&k, space->home_settings);
     else
-        space->stay_share = try_shares(&k);
+        search_settings(&k);
+    if (k.best_ns < UINT64_MAX) {
+        space->home_settings = k.best_settings;
+        rp_schedule_keep_sources(p, &w->stop, s);
+    }
     rp_schedule_fini(&k.now);
     free(k.stays);
     free(k.candidates);
+    free(k.tried.at);
     return k.best_ns < UINT64_MAX;
 }

@@ -1,8 +1,10 @@
-/* construct_homes: first schedules where sources may live on the host, in a few passes.
+/* construct_homes: first schedules where sources may live on the host, in a few dozen
+ * passes.
  *
  * A pass chooses sources that stay on the device, makes a schedule greedily with some
  * memory left over (local/greedy.h), and uses that for copies ahead of time
- * (copy_ahead.h). The passes differ in how much stays and in how much is left over.
+ * (copy_ahead.h). Passes differ in three settings (context.h), which a pattern search
+ * chooses. In the best schedule, sources stay for which there is room (keep_sources.h).
  *
  * Not thread-safe: one context, one thread.
  */

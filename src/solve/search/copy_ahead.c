@@ -8,8 +8,7 @@
 
 /* ---- earlier ---- */
 
-/* Per stage: the limit less the peak; 0 for those over the limit. The caller frees it. */
-static uint64_t *find_room(const struct rp_instance *p, const struct rp_schedule *s) {
+uint64_t *rp_schedule_room(const struct rp_instance *p, const struct rp_schedule *s) {
     struct rp_stage_work w = {0};
     uint64_t *room = rp_calloc(p->n_ops, sizeof *room);
     rp_stage_work_init(p, &w);
@@ -41,7 +40,7 @@ static void bring_forward(const struct rp_instance *p, struct rp_schedule *s,
 }
 
 void rp_schedule_prefetch(const struct rp_instance *p, struct rp_schedule *s) {
-    uint64_t *room = find_room(p, s);
+    uint64_t *room = rp_schedule_room(p, s);
     uint32_t first = 0;
     for (uint32_t t = 0; t < p->n_ops && s->ins != NULL; t++)
         for (size_t i = s->words; i-- > 0;)
@@ -56,7 +55,7 @@ void rp_schedule_prefetch(const struct rp_instance *p, struct rp_schedule *s) {
     free(room);
 }
 
-/* ---- later ---- */
+/* ---- later, and freed earlier ---- */
 
 struct swap_in {
     uint32_t x, t; /* in stage t */
@@ -66,14 +65,19 @@ struct swap_in {
 
 struct walk {
     const struct rp_instance *p;
+    struct rp_schedule *s;
     RP_VEC(struct swap_in) ins; /* in the order of the queue */
-    size_t
-        *pending; /* per tensor of the graph: 1 + its swap-in that nothing has used yet */
-    uint64_t *begin_ns; /* per stage: when its first run may begin */
+    /* Per tensor of the graph: 1 + its swap-in that nothing has used yet; the last stage so
+     * far that used it; which tensor of the instance it is now. */
+    size_t *pending;
+    uint32_t *used, *now;
+    /* Per stage: when it begins, with frees, and when its first run may begin. */
+    uint64_t *begin_ns, *run_ns;
     struct rp_timeline clock;
 };
 
-static void list_swap_ins(struct walk *w, const struct rp_schedule *s) {
+static void list_swap_ins(struct walk *w) {
+    const struct rp_schedule *s = w->s;
     for (uint32_t t = 0; t < s->n_stages; t++)
         for (size_t i = s->words; i-- > 0;)
             for (uint64_t rest = s->ins[(size_t)t * s->words + i]; rest != 0;) {
@@ -89,9 +93,10 @@ static void use(struct walk *w, uint32_t x, uint32_t stage) {
     if (w->pending[x] != 0)
         w->ins.at[w->pending[x] - 1].use = stage;
     w->pending[x] = 0;
+    w->used[x] = stage;
 }
 
-static void use_inputs(struct walk *w, const struct rp_op *op, uint32_t stage) {
+static void use_tensors(struct walk *w, const struct rp_op *op, uint32_t stage) {
     for (uint32_t k = 0; k < op->n_inputs; k++)
         use(w, op->inputs[k], stage);
     for (uint32_t k = 0; k < op->n_updates; k++)
@@ -100,17 +105,41 @@ static void use_inputs(struct walk *w, const struct rp_op *op, uint32_t stage) {
         use(w, op->outputs[k], stage);
 }
 
+/* What is freed at the beginning of this stage is freed in the first one that begins after
+ * its copy out has ended. */
+static void free_early(struct walk *w, uint32_t y, uint32_t stage) {
+    uint32_t t = w->used[y] + 1, x = w->now[y];
+    if (w->clock.host_ready_ns[y] == 0)
+        return;
+    while (t < stage && w->begin_ns[t] < w->clock.host_ready_ns[y])
+        t++;
+    if (t < stage)
+        rp_schedule_set(w->s, x, t + 1, stage, false);
+}
+
+static void begin_stage(struct walk *w, uint32_t stage) {
+    const struct rp_instance *p = w->p;
+    for (uint32_t x = p->output_start[stage]; x < p->output_start[stage + 1]; x++)
+        w->now[p->tensor_of[x]] = x;
+    if (stage + 1 < p->n_ops)
+        w->begin_ns[stage + 1] = w->clock.compute_ns;
+}
+
 /* Goes through the steps along the time line. */
 static void walk_steps(struct walk *w, const struct rp_plan *plan) {
     const struct rp_graph *g = w->p->graph;
     uint32_t stage = w->p->n_homes > 0;
     size_t n = 0;
     bool begun = false;
+    if (stage > 0)
+        begin_stage(w, 0);
     for (size_t i = 0; i < plan->steps.n; i++) {
         const struct rp_step *step = &plan->steps.at[i];
         uint64_t busy_ns = w->clock.h2d_busy_ns;
         if (step->kind == RP_RUN && !begun)
-            w->begin_ns[stage] = w->clock.compute_ns;
+            w->run_ns[stage] = w->clock.compute_ns;
+        if (step->kind == RP_FREE && !begun && w->pending[step->id] == 0)
+            free_early(w, step->id, stage);
         rp_timeline_step(&w->clock, step);
         if (step->kind == RP_SWAP_IN) {
             w->pending[step->id] = n + 1;
@@ -120,9 +149,10 @@ static void walk_steps(struct walk *w, const struct rp_plan *plan) {
             use(w, step->id, stage);
         if (step->kind != RP_RUN)
             continue;
-        use_inputs(w, &g->ops[step->id], stage);
+        use_tensors(w, &g->ops[step->id], stage);
         begun = step->id != w->p->op_of[stage];
-        stage += !begun;
+        if (!begun)
+            begin_stage(w, stage++);
     }
 }
 
@@ -134,37 +164,47 @@ static void put_back(struct rp_schedule *s, const struct swap_in *in, uint32_t t
     rp_schedule_set(s, in->x, in->t + 1, to, false);
 }
 
-void rp_schedule_postpone(const struct rp_instance *p, struct rp_schedule *s) {
-    struct walk w = {.p = p};
-    struct rp_plan plan = {0};
-    uint32_t last = p->n_ops - 1;
-    if (!rp_schedule_swaps(s))
-        return;
-    w.pending = rp_calloc(p->graph->n_tensors, sizeof *w.pending);
-    w.begin_ns = rp_calloc(p->n_ops, sizeof *w.begin_ns);
-    rp_timeline_init(&w.clock, p->graph);
-    list_swap_ins(&w, s);
-    rp_schedule_steps(p, s, NULL, &plan);
-    walk_steps(&w, &plan);
-    for (size_t k = w.ins.n; k-- > 0;) {
-        const struct swap_in *in = &w.ins.at[k];
+static void put_all_back(struct walk *w) {
+    uint32_t last = w->p->n_ops - 1;
+    for (size_t k = w->ins.n; k-- > 0;) {
+        const struct swap_in *in = &w->ins.at[k];
         last = rp_min_u32(last, in->use);
-        while (last > in->t && w.begin_ns[last] > in->start_ns)
+        while (last > in->t && w->run_ns[last] > in->start_ns)
             last--;
         last = last < in->t ? in->t : last;
-        put_back(s, in, last);
+        put_back(w->s, in, last);
     }
+}
+
+void rp_schedule_trim(const struct rp_instance *p, struct rp_schedule *s) {
+    struct walk w = {.p = p, .s = s};
+    struct rp_plan plan = {0};
+    if (s->ins == NULL)
+        return;
+    w.pending = rp_calloc(p->graph->n_tensors, sizeof *w.pending);
+    w.used = rp_calloc(p->graph->n_tensors, sizeof *w.used);
+    w.now = rp_calloc(p->graph->n_tensors, sizeof *w.now);
+    w.begin_ns = rp_calloc(p->n_ops, sizeof *w.begin_ns);
+    w.run_ns = rp_calloc(p->n_ops, sizeof *w.run_ns);
+    rp_timeline_init(&w.clock, p->graph);
+    list_swap_ins(&w);
+    rp_schedule_steps(p, s, NULL, &plan);
+    walk_steps(&w, &plan);
+    put_all_back(&w);
     rp_plan_fini(&plan);
     rp_timeline_fini(&w.clock);
     free(w.ins.at);
     free(w.pending);
+    free(w.used);
+    free(w.now);
     free(w.begin_ns);
+    free(w.run_ns);
 }
 
 void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_schedule *s) {
     enum { ROUNDS = 3 };
     for (int k = 0; k < ROUNDS; k++) {
         rp_schedule_prefetch(p, s);
-        rp_schedule_postpone(p, s);
+        rp_schedule_trim(p, s);
     }
 }

@@ -8,15 +8,19 @@
 
 #include "solve/core/schedule.h"
 
+/* Per stage: the limit less the peak; 0 for those over the limit. The caller frees it. */
+uint64_t *rp_schedule_room(const struct rp_instance *p, const struct rp_schedule *s);
+
 /* Moves the swap-ins of `s` to earlier stages, as far as memory allows, and holds what
  * comes from there on. No stage comes over the limit that was not. A swap-in does not pass
  * one of an earlier stage, nor the last stage that held its tensor. */
 void rp_schedule_prefetch(const struct rp_instance *p, struct rp_schedule *s);
 
-/* Moves the swap-ins of `s`, which is sound, to later stages: each to the last one, up to
- * that of its first use, that begins before the copy starts. That frees memory and changes
- * no time. They keep their order. */
-void rp_schedule_postpone(const struct rp_instance *p, struct rp_schedule *s);
+/* Frees the memory that copies of `s`, which is sound, take for nothing: a swap-in moves to
+ * the last stage, up to that of its first use, that begins before the copy starts, and what
+ * was copied out is freed at the first one that begins after the copy has ended. That
+ * changes no time. Swap-ins keep their order. */
+void rp_schedule_trim(const struct rp_instance *p, struct rp_schedule *s);
 
 /* Both in turns: the memory of copies that the queue only gets to later goes to others. */
 void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_schedule *s);
