@@ -96,7 +96,7 @@ static bool never_slower_with_more_options(uint64_t seed, uint32_t *better) {
 static void wider_options_give_no_slower_plan(void) {
     uint32_t n = 40, better = 0;
     bool all = n > 1;
-    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+    for (uint64_t seed = rp_gen_seed(51, &n); n > 0; n--, seed++)
         if (!never_slower_with_more_options(seed, &better)) {
             rp_gen_failed(seed);
             CU_FAIL("swaps and recomputation together gave a slower plan than one alone");
@@ -106,21 +106,78 @@ static void wider_options_give_no_slower_plan(void) {
         CU_ASSERT(better > 5);
 }
 
+/* Counts in *better what other orders gained. */
+static bool never_slower_in_other_orders(uint64_t seed, uint32_t *better) {
+    struct rp_graph g;
+    gen_graph(seed, 20 + (uint32_t)(seed % 60), &g);
+    struct rp_solve_options o = options_for(&g, 55 + seed % 4 * 5, seed % 2 == 0);
+    o.swap = seed % 3 == 0;
+    o.time_limit = 0.02 + 0.02 * (double)(seed % 3);
+    uint64_t given_ns = time_of(&g, &o);
+    o.reorder = true;
+    uint64_t reordered_ns = time_of(&g, &o);
+    rp_graph_fini(&g);
+    *better += reordered_ns < given_ns;
+    return reordered_ns <= given_ns;
+}
+
+static void other_orders_give_no_slower_plan(void) {
+    uint32_t n = 30, better = 0;
+    bool all = n > 1;
+    for (uint64_t seed = rp_gen_seed(51, &n); n > 0; n--, seed++)
+        if (!never_slower_in_other_orders(seed, &better)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a search for other orders gave a slower plan than the graph's");
+            all = false;
+        }
+    if (all)
+        CU_ASSERT(better > 5);
+}
+
+/* A device's link makes no difference if it may not be used. */
+static void a_search_without_swaps_uses_all_its_time(void) {
+    struct rp_graph g;
+    struct rp_statistics linked, unlinked;
+    gen_graph(5, 90, &g);
+    struct rp_solve_options o = options_for(&g, 80, false);
+    o.swap = false;
+    o.time_limit = 0.2;
+    o.statistics = &linked;
+    uint64_t linked_ns = time_of(&g, &o);
+    g.device.h2d_bytes_per_s = g.device.d2h_bytes_per_s = 0;
+    o.statistics = &unlinked;
+    CU_ASSERT_EQUAL(time_of(&g, &o), linked_ns);
+    CU_ASSERT(linked.anneal.work > 0);
+    CU_ASSERT_EQUAL(linked.anneal.work, unlinked.anneal.work);
+    rp_graph_fini(&g);
+}
+
 /* Every turn of a short sequence is one of a longer one. */
+static void check_cuts(uint32_t n_ops, bool may_swap, bool homes) {
+    struct rp_sequence a = rp_sequence_begin(n_ops, may_swap, homes), b = a;
+    struct rp_turn s, t;
+    uint32_t n = 0;
+    double end = 0;
+    while (rp_sequence_next(&a, 1, &s)) {
+        CU_ASSERT(rp_sequence_next(&b, 10, &t));
+        CU_ASSERT(s.k == t.k && s.method == t.method && s.space == t.space);
+        CU_ASSERT(s.seconds == t.seconds && s.begin == t.begin && s.k == n);
+        CU_ASSERT(s.begin == end);
+        end = s.begin + s.seconds;
+        CU_ASSERT(n == 0 || end <= 1);
+        CU_ASSERT(may_swap ? !homes || s.space != RP_WITHOUT_SWAPS
+                           : s.space == RP_WITHOUT_SWAPS);
+        n++;
+    }
+    CU_ASSERT(n > 0);
+    CU_ASSERT(!rp_sequence_next(&a, 1, &s));
+}
+
 static void a_limit_only_cuts_the_sequence(void) {
     for (uint32_t n_ops = 1; n_ops < 6000; n_ops = 3 * n_ops + 1) {
-        struct rp_sequence a = rp_sequence_begin(n_ops, true), b = a;
-        struct rp_turn s, t;
-        uint32_t n = 0;
-        while (rp_sequence_next(&a, 1, &s)) {
-            CU_ASSERT(rp_sequence_next(&b, 10, &t));
-            CU_ASSERT(s.k == t.k && s.method == t.method && s.space == t.space);
-            CU_ASSERT(s.seconds == t.seconds && s.begin == t.begin && s.k == n);
-            CU_ASSERT(n == 0 || s.begin + s.seconds <= 1);
-            n++;
-        }
-        CU_ASSERT(n > 0);
-        CU_ASSERT(!rp_sequence_next(&a, 1, &s));
+        check_cuts(n_ops, false, false);
+        check_cuts(n_ops, true, false);
+        check_cuts(n_ops, true, true);
     }
 }
 
@@ -149,6 +206,8 @@ void suite_more_is_no_worse(void) {
     RP_SUITE("more is no worse");
     RP_TEST(a_longer_limit_gives_no_slower_plan);
     RP_TEST(wider_options_give_no_slower_plan);
+    RP_TEST(other_orders_give_no_slower_plan);
+    RP_TEST(a_search_without_swaps_uses_all_its_time);
     RP_TEST(a_limit_only_cuts_the_sequence);
     RP_TEST(the_gap_ends_the_search_early);
 }

@@ -183,3 +183,56 @@ void rp_bound_wait(struct rp_context *w) {
     w->statistics.method[RP_PDHG].work = w->statistics.pdhg.work;
     rp_log(1, "PDHG bound: %" PRIu64 " ns", rp_pdhg_bound_ns(w->bound));
 }
+
+/* ---- a narrower search ---- */
+
+/* False if no narrower search finds plans. */
+static bool narrow(const struct rp_context *w, struct rp_solve_options *o) {
+    *o = *w->o;
+    o->plan_only = true;
+    o->certificate = NULL;
+    o->statistics = NULL;
+    o->stop = NULL;
+    o->spent = rp_seconds() - w->begin;
+    o->swap = o->swap && o->reorder;
+    o->reorder = false;
+    return w->o->reorder ||
+           (w->p.out_ns != NULL && o->recompute && !rp_any_home(w->g, RP_HOME_HOST) &&
+            w->g->fixed_bytes <= o->budget_bytes);
+}
+
+void rp_narrower_begin(struct rp_context *w, rp_solve_function *solve) {
+    struct rp_solve_options o;
+    if (narrow(w, &o))
+        w->narrower = rp_narrower_start(w->g, &o, solve);
+    w->statistics.method[RP_NARROWER].calls += w->narrower != NULL;
+}
+
+/* The time of the plan found so far. */
+static uint64_t found_ns(const struct rp_context *w) {
+    return !w->o->addressed && w->incumbent.found ? w->incumbent.time_ns : w->placed_ns;
+}
+
+void rp_narrower_poll(struct rp_context *w) {
+    if (w->narrower == NULL)
+        return;
+    rp_narrower_wait(w->narrower, 0);
+    if (found_ns(w) < rp_narrower_bound_ns(w->narrower)) {
+        rp_narrower_end(w->narrower);
+        w->narrower = NULL;
+    }
+}
+
+bool rp_narrower_take(struct rp_context *w, struct rp_plan *plan) {
+    bool ended = false;
+    double end = w->end + LAST_RESORT_SECONDS;
+    rp_narrower_poll(w);
+    if (w->narrower == NULL || rp_context_gap_allows(w, (double)found_ns(w)))
+        return false;
+    rp_context_doing(w, rp_method_name[RP_NARROWER]);
+    while (!ended && rp_seconds() < end && !rp_stop_interrupted(&w->stop))
+        ended = rp_narrower_wait(w->narrower, 0.2);
+    bool capped = !ended || rp_narrower_capped(w->narrower);
+    w->report->capped = w->report->capped || capped;
+    return ended && rp_narrower_plan(w->narrower, plan);
+}

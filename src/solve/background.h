@@ -1,8 +1,9 @@
-/* background: branch and cut in a process of its own, and the PDHG bound in a thread of its
- * own, beside the search.
+/* background: branch and cut in a process of its own, the PDHG bound in a thread of its
+ * own, and a narrower search, beside the search.
  *
- * Both work in slices, each begun and its result taken after a fixed amount of work of the
- * search (portfolio.c). So the same input gives the same plan however fast they are.
+ * The first two work in slices, each begun and its result taken after a fixed amount of
+ * work of the search (portfolio.c). So the same input gives the same plan however fast they
+ * are.
  */
 #ifndef RP_SOLVE_BACKGROUND_H
 #define RP_SOLVE_BACKGROUND_H
@@ -45,5 +46,21 @@ void rp_bound_begin(struct rp_context *w);
 void rp_bound_submit(struct rp_context *w, double work);
 /* Waits for the thread and takes the bound. */
 void rp_bound_wait(struct rp_context *w);
+
+/* ---- a narrower search (narrower.h) ----
+ *
+ * Beside a search for other orders runs one in the graph's order, and beside a search with
+ * swaps one without. The better plan is the answer, so an option that allows more never
+ * gives a slower one. A narrower search does what it would do if it alone had been asked
+ * for, and may have a narrower one beside it in turn. */
+
+/* Starts it, if the options can be narrowed. Without a new process, such as at the user's
+ * limit, the search goes on alone. */
+void rp_narrower_begin(struct rp_context *w, rp_solve_function *solve);
+/* Ends it if the plan found so far is faster than any that it can find. */
+void rp_narrower_poll(struct rp_context *w);
+/* Waits for its plan, if that may still count: not if the plan found so far is as near the
+ * bound as --gap asks. Returns whether `plan`, which is empty, now holds one. */
+bool rp_narrower_take(struct rp_context *w, struct rp_plan *plan);
 
 #endif

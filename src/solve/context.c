@@ -44,7 +44,7 @@ static struct rp_instance restrict_instance(const struct rp_context *w,
 void rp_context_begin_search(struct rp_context *w) {
     bool swap = w->p.out_ns != NULL;
     w->whole = !swap ? RP_WITHOUT_SWAPS : w->o->recompute ? RP_BOTH : RP_WITHOUT_RECOMPUTE;
-    w->turns = rp_sequence_begin(w->p.n_ops, rp_device_can_swap(&w->g->device));
+    w->turns = rp_sequence_begin(w->p.n_ops, swap, w->p.n_homes > 0);
     rp_schedule_keep_all(&w->p, &w->incumbent.s);
     for (int i = 0; i < RP_N_SPACES; i++) {
         struct rp_space *space = &w->spaces[i];
@@ -71,6 +71,7 @@ struct rp_incumbent *rp_context_incumbent(struct rp_context *w, enum rp_space_id
 void rp_context_fini(struct rp_context *w) {
     rp_pdhg_bound_free(w->bound);
     rp_interval_worker_end(w->interval);
+    rp_narrower_end(w->narrower);
     rp_schedule_fini(&w->incumbent.s);
     rp_schedule_fini(&w->start);
     rp_context_free_spaces(w->spaces);

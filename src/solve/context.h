@@ -5,6 +5,7 @@
  *   sequence.c      which turns there are
  *   background.c    branch and cut, and the PDHG bound, beside the search
  *   order_search.c  the same in another order of first runs
+ *   narrower.c      the same search with fewer options, beside this one
  *   placement.c     addresses, and tighter schedules where they do not fit
  *   incumbent.c     replaces the incumbent
  *   infeasible.c    says why there is no plan
@@ -24,6 +25,7 @@
 #include "solve/milp/interval_worker.h"
 #include "solve/mip/solution_pool.h"
 #include "solve/mip/worker.h"
+#include "solve/narrower.h"
 #include "solve/search/sequence.h"
 #include "solve/solver.h"
 #include "solve/statistics.h"
@@ -112,7 +114,8 @@ struct rp_context {
     struct rp_stop bound_stop;           /* a copy of `stop` */
     pthread_t bound_thread;
     bool bound_pending;
-    double bound_seconds; /* of the turn under way, written by its thread */
+    double bound_seconds;         /* of the turn under way, written by its thread */
+    struct rp_narrower *narrower; /* NULL: it does not run, or cannot win any more */
 
     struct rp_plan sequence; /* faster than any schedule; without steps if there is none */
     /* For turns in which nothing runs again: last_stage and irreplaceable of an instance

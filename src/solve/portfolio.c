@@ -264,6 +264,7 @@ struct method {
     bool needs_incumbent;
     bool unless_mip;            /* not if branch and cut solves the space */
     bool alone;                 /* nothing works beside its turns */
+    bool only_proves;           /* it finds no plans */
     double work_per_s;          /* per second of a turn */
     double min_work_per_square; /* a turn with less per op squared would gain nothing */
 
@@ -289,9 +290,9 @@ static const struct method methods[] = {
      .work_per_s = MIP_WORK_PER_S, .begin = rp_mip_begin, .submit = rp_mip_submit,
      .wait = rp_mip_wait},
     {RP_PDHG, WITHOUT_SWAPS, .min_ops = MIN_PDHG_OPS, .given_order = true,
-     .work_per_s = PDHG_WORK_PER_S, .begin = rp_bound_begin, .submit = rp_bound_submit,
-     .wait = rp_bound_wait},
-    {RP_PDHG, WITH_SWAPS, .given_order = true, .needs_incumbent = true,
+     .only_proves = true, .work_per_s = PDHG_WORK_PER_S, .begin = rp_bound_begin,
+     .submit = rp_bound_submit, .wait = rp_bound_wait},
+    {RP_PDHG, WITH_SWAPS, .given_order = true, .needs_incumbent = true, .only_proves = true,
      .work_per_s = PDHG_WORK_PER_S, .submit = rp_bound_submit, .wait = rp_bound_wait},
     {RP_INTERVAL_MILP, WITH_SWAPS, .max_ops = MAX_INTERVAL_OPS, .given_order = true,
      .needs_incumbent = true, .work_per_s = INTERVAL_WORK_PER_S, .finish = finish_interval},
@@ -305,7 +306,7 @@ static bool may_run(struct rp_context *w, const struct method *m, enum rp_space_
            w->p.n_ops >= m->min_ops && (m->max_ops == 0 || w->p.n_ops <= m->max_ops) &&
            !(m->given_order && w->o->reorder) && (m->homes || w->p.n_homes == 0) &&
            !(m->needs_incumbent && !rp_context_incumbent(w, space)->found) &&
-           !(m->unless_mip && w->mip != NULL);
+           !(m->unless_mip && w->mip != NULL) && !(m->only_proves && w->o->plan_only);
 }
 
 /* Branch and cut works for the space without swaps, others beside the turns for the whole
@@ -378,6 +379,7 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
     for (size_t i = 0; i < N_ROWS; i++)
         if (methods[i].wait != NULL)
             methods[i].wait(w);
+    rp_narrower_poll(w);
 }
 
 /* Nothing is left to do: nothing fits, or a plan is as fast as was asked for. */

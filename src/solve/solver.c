@@ -168,6 +168,7 @@ static struct rp_bound_scope bound_scope(const struct rp_context *w) {
 static rp_rc search(struct rp_context *w, struct rp_err *err) {
     struct rp_schedule scratch;
     bool keep_all = w->incumbent.found;
+    rp_narrower_begin(w, rp_solve);
     rp_context_begin_search(w);
     rp_schedule_empty(&w->p, &scratch);
     rp_rc rc = find_schedule(w, &scratch);
@@ -186,6 +187,18 @@ static rp_rc search(struct rp_context *w, struct rp_err *err) {
     return rc;
 }
 
+/* Replaces `plan` by that of the narrower search if it is better. */
+static rp_rc offer_narrower(struct rp_context *w, rp_rc rc, struct rp_plan *plan) {
+    struct rp_plan other = {0};
+    uint64_t own_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
+    if (rp_narrower_take(w, &other))
+        rc = rp_incumbent_offer_plan(w, &other, rc, plan);
+    if (rc == RP_OK && plan->claims.time_ns < own_ns && other.steps.n > 0)
+        w->statistics.method[RP_NARROWER].incumbents++;
+    rp_plan_fini(&other);
+    return rc;
+}
+
 static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
                                struct rp_err *err) {
     rp_context_init(w);
@@ -200,6 +213,7 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
         rc = rp_plan_fill_claims(w->g, plan, err);
     }
     rc = rp_incumbent_offer_plan(w, w->o->start, rc, plan);
+    rc = offer_narrower(w, rc, plan);
     uint64_t others_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
     rc = rp_incumbent_offer_plan(w, &w->sequence, rc, plan);
     if (rc == RP_OK) {

@@ -36,7 +36,8 @@
     X(RP_PDHG, "PDHG bound")                                                               \
     X(RP_MOMENT, "moment bound")                                                           \
     X(RP_INTERVAL_MILP, "interval MILP")                                                   \
-    X(RP_ASTAR, "A*")
+    X(RP_ASTAR, "A*")                                                                      \
+    X(RP_NARROWER, "narrower search")
 
 #define X(method, name) method,
 enum rp_method { RP_METHODS(X) RP_N_METHODS };

@@ -8,7 +8,7 @@
 struct row {
     enum rp_method method;
     enum rp_space_id space;
-    /* Of the time of one annealing run: on graphs without swaps, and with them. */
+    /* Of the time of one annealing run: where plans may not swap, and where they may. */
     double share, share_with_swaps;
     bool full_length; /* only in rounds whose runs have their full length */
 };
@@ -28,14 +28,15 @@ static const struct row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap) {
-    return (struct rp_sequence){.n_ops = n_ops, .may_swap = may_swap};
+struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes) {
+    return (struct rp_sequence){.n_ops = n_ops, .may_swap = may_swap, .homes = homes};
 }
 
 static bool has_row(const struct rp_sequence *s, const struct row *r) {
     bool full_length = s->round >= ROUNDS_TO_FULL_LENGTH;
-    return (s->may_swap || r->space == RP_WITHOUT_SWAPS) &&
-           (full_length || !r->full_length);
+    bool has_space =
+        r->space == RP_WITHOUT_SWAPS ? !(s->may_swap && s->homes) : s->may_swap;
+    return has_space && (full_length || !r->full_length);
 }
 
 static void skip_to_turn(struct rp_sequence *s) {

@@ -4,11 +4,13 @@
  * round are four times as long, until they are as long as is useful for the graph. From
  * then on all rounds are alike but for their seeds.
  *
- * Which turns come depends on the graph alone. The time limit says where the sequence is
- * cut. The options say which of its turns are left out, and these count as done. So
+ * Which turns come depends on the graph, on whether plans may swap, and on whether sources
+ * may live on the host. The time limit says where the sequence is cut. A search that may
+ * not recompute leaves turns out, and these count as done. So
  *   - a search with a longer limit takes the turns of a shorter one, and then others;
- *   - a search that may both recompute and swap takes the turns of one that may do one of
- *     the two only, beside its own.
+ *   - a search that may swap takes the turns of one that may not recompute, beside its own.
+ *     (The search without swaps has all the time for itself. It runs beside a search with
+ *     swaps: narrower.h.)
  * A turn sees only what earlier turns of its own space have found, but those of the whole
  * space see everything (context.h). So each turn finds the same in either search.
  *
@@ -34,14 +36,15 @@ struct rp_turn {
 
 struct rp_sequence {
     uint32_t n_ops;
-    bool may_swap;
+    bool may_swap, homes;
     uint32_t round, row; /* of the next turn */
     uint64_t k;
     double done; /* the sum of `seconds` of all turns so far */
 };
 
-/* may_swap: the device states bandwidths, whether the options allow swaps or not. */
-struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap);
+/* may_swap: plans may. homes: sources may live on the host, so that nothing fits without
+ * copies, and no turn looks for that. */
+struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes);
 
 /* The next turn. False if it would pass `limit`, in seconds, or if there are no more. The
  * first one comes in any case. */

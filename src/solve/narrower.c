@@ -1,0 +1,130 @@
+#include "solve/narrower.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "solve/bound/moment_bound.h"
+#include "solve/core/params.h"
+#include "solve/engine/child.h"
+
+/* What the child sends: perhaps a bound, then its result. */
+struct message {
+    uint64_t bound_ns;
+    uint64_t plan_bytes; /* of the plan's file; 0: no plan */
+    bool done, capped;
+};
+
+struct rp_narrower {
+    const struct rp_graph *g;
+    struct rp_solve_options o;
+    rp_solve_function *solve;
+    struct rp_child child;
+    int file; /* in memory: the plan, as rp_plan_dump writes it */
+    struct message last;
+};
+
+/* ---- in the child ---- */
+
+/* For all programs in the graph's order, without swaps. */
+static uint64_t prove(const struct rp_narrower *n) {
+    struct rp_instance p;
+    struct rp_moment_statistics ignored = {0};
+    struct rp_moment_bound_options o = {
+        .goal_ns = UINT64_MAX,
+        .work = (uint64_t)(MOMENT_SHARE * n->o.time_limit * MIP_WORK_PER_S) + 1};
+    rp_instance_init(&p, n->g, n->o.budget_bytes, n->o.addressed, NULL);
+    struct rp_moment_bound b = rp_moment_bound(&p, &o, &ignored);
+    rp_instance_fini(&p);
+    return b.bound_ns;
+}
+
+static bool write_all(int file, const char *text, size_t len) {
+    ssize_t n = 1;
+    for (size_t at = 0; at < len && n > 0; at += (size_t)n)
+        n = write(file, text + at, len - at);
+    return n > 0;
+}
+
+static void search(const struct rp_narrower *n, struct message *m) {
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_err ignored;
+    m->done = true;
+    if (n->solve(n->g, &n->o, &plan, &report, &ignored) == RP_OK) {
+        char *text;
+        size_t len;
+        rp_plan_dump(&plan, &text, &len);
+        m->plan_bytes = write_all(n->file, text, len) ? len : 0;
+        free(text);
+        rp_plan_fini(&plan);
+    }
+    m->capped = report.capped;
+}
+
+static void serve(void *arg, int socket) {
+    const struct rp_narrower *n = arg;
+    struct message m = {0};
+    rp_log_set(-1);
+    rp_progress_off();
+    setpriority(PRIO_PROCESS, 0, 10);
+    if (!n->o.swap) {
+        m.bound_ns = prove(n);
+        send(socket, &m, sizeof m, MSG_NOSIGNAL);
+    }
+    search(n, &m);
+    send(socket, &m, sizeof m, MSG_NOSIGNAL);
+}
+
+/* ---- in the parent ---- */
+
+struct rp_narrower *rp_narrower_start(const struct rp_graph *g,
+                                      const struct rp_solve_options *o,
+                                      rp_solve_function *solve) {
+    struct rp_narrower *n = rp_calloc(1, sizeof *n);
+    *n = (struct rp_narrower){.g = g, .o = *o, .solve = solve};
+    n->file = memfd_create("plan", MFD_CLOEXEC);
+    if (n->file >= 0 && rp_child_start(&n->child, serve, n))
+        return n;
+    if (n->file >= 0)
+        close(n->file);
+    free(n);
+    return NULL;
+}
+
+bool rp_narrower_wait(struct rp_narrower *n, double seconds) {
+    if (!n->last.done &&
+        rp_child_wait(&n->child, seconds, &n->last, sizeof n->last) == RP_CHILD_GONE)
+        n->last = (struct message){.done = true};
+    return n->last.done;
+}
+
+uint64_t rp_narrower_bound_ns(const struct rp_narrower *n) {
+    return n->last.bound_ns;
+}
+
+bool rp_narrower_capped(const struct rp_narrower *n) {
+    return n->last.capped;
+}
+
+bool rp_narrower_plan(const struct rp_narrower *n, struct rp_plan *plan) {
+    size_t len = n->last.plan_bytes;
+    struct rp_err ignored;
+    char *text = rp_calloc(len + 1, 1);
+    bool whole = len > 0 && pread(n->file, text, len, 0) == (ssize_t)len;
+    bool ok = whole && rp_plan_parse(text, len, "plan", plan, &ignored) == RP_OK;
+    free(text);
+    return ok;
+}
+
+void rp_narrower_end(struct rp_narrower *n) {
+    if (n == NULL)
+        return;
+    rp_child_end(&n->child);
+    close(n->file);
+    free(n);
+}
