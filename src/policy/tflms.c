@@ -150,7 +150,7 @@ static uint32_t trigger_for(struct tflms *w, uint32_t x, uint32_t e) {
         op = direct_order(w, reader, begin + 1);
     else
         op = chain_rule(w, w->p->producer[x], reader);
-    return op == RP_NONE || op + 1 <= begin ? reader : op + 1;
+    return op == RP_NONE ? reader : op + 1;
 }
 
 static void swap_interval(struct tflms *w, uint32_t x, uint32_t e) {
@@ -158,7 +158,7 @@ static void swap_interval(struct tflms *w, uint32_t x, uint32_t e) {
         return;
     uint32_t trigger = trigger_for(w, x, e);
     /* The swap-in cannot begin before the tensor is out. */
-    if (trigger <= rp_interval_begin(w->p, x, e) + 1 && w->p->readers[e] > trigger)
+    if (trigger <= rp_interval_begin(w->p, x, e) + 1)
         trigger = w->p->readers[e];
     w->a.action[e] = RP_INTERVAL_SWAP;
     w->a.trigger[e] = trigger;
