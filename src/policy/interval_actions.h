@@ -27,7 +27,8 @@ struct rp_interval_actions {
     uint32_t *trigger; /* per interval, for SWAP: the stage that begins with the swap-in */
     uint32_t *swap_out_stage; /* per tensor: the stage that begins with its swap-out */
     uint32_t *hold_until; /* per tensor: held for closures to the end of this stage, after
-                             its last reader; 0: freed after its last reader */
+                             its last reader; 0: freed after its last reader. No closure may
+                             need what can no longer be made after that */
     /* Per tensor: what a closure brings back in an interval stays until the next use. If
      * false, it is freed again at the end of the stage. */
     bool *keep_restored;
