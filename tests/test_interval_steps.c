@@ -8,7 +8,9 @@
 #include "gen.h"
 #include "policy/interval_steps.h"
 #include "policy/intervals.h"
+#include "policy/policy.h"
 #include "run.h"
+#include "solve/core/plan_claims.h"
 
 enum { MAX_OPS = 12, MAX_TENSORS = 30, MAX_INTERVALS = 400 };
 
@@ -274,6 +276,24 @@ static bool is_same(struct rp_plan *a, struct rp_plan *b) {
     return same;
 }
 
+/* What the recorder has summed up is what its steps do. */
+static bool sums_are_right(const struct rp_graph *g, struct rp_recorder *r) {
+    struct rp_err err = {{0}};
+    uint64_t out = 0, n_runs;
+    r->plan.graph_name = rp_strdup(g->name);
+    r->plan.graph_sha256 = rp_strdup(g->sha256);
+    CU_ASSERT_EQUAL_FATAL(rp_plan_fill_claims(g, &r->plan, &err), RP_OK);
+    for (size_t i = 0; i < r->plan.steps.n; i++)
+        if (r->plan.steps.at[i].kind == RP_SWAP_OUT)
+            out += g->tensors[r->plan.steps.at[i].id].bytes;
+    const struct rp_claims *c = &r->plan.claims;
+    return c->peak_bytes == g->fixed_bytes + r->peak_bytes &&
+           c->time_ns == rp_recorder_end_ns(r) && c->recompute_ns == r->recompute_ns &&
+           r->out_bytes == out && r->host_bytes == out &&
+           rp_plan_copied_bytes(g, &r->plan, &n_runs) == out + r->in_bytes &&
+           n_runs >= g->n_ops && r->n_first == g->n_ops;
+}
+
 static void draw_actions(struct rp_rng *r, const struct rp_instance *p,
                          struct rp_interval_actions *a) {
     uint32_t keep_percent = (uint32_t)rp_rng_below(r, 80);
@@ -314,7 +334,7 @@ static bool one_case(const struct rp_graph *g, uint64_t seed) {
     record(&w);
     bool same = is_same(&r.plan, &w.r.plan) &&
                 memcmp(peak, w.peak_bytes, p.n_ops * sizeof *peak) == 0 &&
-                r.peak_bytes == w.r.peak_bytes;
+                r.peak_bytes == w.r.peak_bytes && sums_are_right(g, &r);
 
     rp_interval_steps_first_needs(&late, &r, first_need);
     w.a = &late;
