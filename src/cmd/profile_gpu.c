@@ -135,12 +135,12 @@ static void command_fini(struct command *c) {
         free(c->owned[i]);
 }
 
-/* If the program failed, its reason is the first line of its notes. */
-static rp_rc fail_run(const char *folder, const char *notes, const char *otherwise,
-                      struct rp_err *err) {
+/* If the program failed, its reason is the first line of its notes. Returns `rc`. */
+static rp_rc fail_run(rp_rc rc, const char *folder, const char *notes,
+                      const char *otherwise, struct rp_err *err) {
     char *line = rp_cuda_first_line(folder, notes);
-    rp_rc rc = rp_fail(err, RP_ENV, "%s: %.400s", caller,
-                       line[0] != '\0' && line[0] != '{' ? line : otherwise);
+    rp_fail(err, rc, "%s: %.400s", caller,
+            line[0] != '\0' && line[0] != '{' ? line : otherwise);
     free(line);
     return rc;
 }
@@ -157,7 +157,7 @@ static rp_rc run_timed(const char *folder, const struct rp_gpu_measure *how,
     *notes = NULL;
     if (code != 0) {
         char *line = rp_cuda_first_line(folder, "err");
-        rc = fail_run(folder, "timing",
+        rc = fail_run(code == RP_LIMIT ? RP_LIMIT : RP_ENV, folder, "timing",
                       line[0] != '\0' ? line : "the profiling program failed", err);
         free(line);
     } else {
@@ -177,7 +177,7 @@ static rp_rc run_traced(const char *folder, const struct rp_gpu_measure *how,
     struct command c = command_for(folder, "traced", "notes", how);
     rp_rc rc = rp_traces_run(c.argv, NULL, t, &ran);
     if (rc != RP_OK)
-        rc = fail_run(folder, "notes", ran.msg, err);
+        rc = fail_run(RP_ENV, folder, "notes", ran.msg, err);
     command_fini(&c);
     return rc;
 }

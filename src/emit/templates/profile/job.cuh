@@ -13,6 +13,12 @@
 
 namespace {
 
+/* Exit codes, those of remat-plan. */
+constexpr int out_of_time = 4, environment = 5;
+
+/* Writes the reason into the notes and ends the program. */
+[[noreturn]] void fail(int exit_code, const char *what, const char *why);
+
 bool shows_progress;
 
 void progress(const char *what, int k, int n) {
@@ -100,12 +106,9 @@ warm_up_runs warm_up(job &j, double seconds) {
 }
 
 /* How many steps of `wanted` can be measured within the limit after the warm-up, if each
- * runs `times` times. */
+ * runs `times` times; 0 or less if none can. */
 int steps_within(double limit_seconds, const warm_up_runs &w, int wanted, int times) {
     const double left_ms = 1000 * limit_seconds - w.ms, step_ms = times * w.ms / w.n;
-    if (left_ms < step_ms)
-        die("the step", "it takes longer than the time limit allows; raise --time-limit or "
-                        "profile a smaller batch");
     return left_ms < wanted * step_ms ? (int)(left_ms / step_ms) : wanted;
 }
 

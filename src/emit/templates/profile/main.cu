@@ -27,17 +27,19 @@
 
 namespace {
 
-constexpr int environment = 5;
-
 const char *notes_path;
 
-[[noreturn]] void die(const char *what, const char *why) {
+void fail(int exit_code, const char *what, const char *why) {
     FILE *f = fopen(notes_path, "w");
     if (f != nullptr) {
         fprintf(f, "%s: %s\n", what, why);
         fclose(f);
     }
-    exit(environment);
+    exit(exit_code);
+}
+
+void die(const char *what, const char *why) {
+    fail(environment, what, why);
 }
 
 void push(const char *name, uint64_t workspace_bytes) {
@@ -146,7 +148,7 @@ void write_notes(job &j) {
 
 void run_traced(job &j, const measuring &how) {
     const warm_up_runs w = warm_up(j, how.warm_up_seconds);
-    const int n_steps = steps_within(how.limit_seconds, w, how.n_steps, 1);
+    const int n_steps = std::max(1, steps_within(how.limit_seconds, w, how.n_steps, 1));
     j.cuda.n_fallbacks = 0;
     /* One step more, because readers of the trace leave the first one out. */
     for (int k = 0; k <= n_steps; k++) {

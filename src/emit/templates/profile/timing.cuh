@@ -55,6 +55,10 @@ timing time_steps(job &j, const measuring &how, clocks &c) {
     const cudaStream_t compute = j.streams[REPLAY_COMPUTE];
     const warm_up_runs w = warm_up(j, how.warm_up_seconds);
     const int n_steps = steps_within(how.limit_seconds, w, how.n_steps, 2);
+    if (n_steps < 1)
+        fail(out_of_time, "the step",
+             "it takes longer than the time limit allows; raise --time-limit or profile a "
+             "smaller batch");
     t.warm_up_steps = w.n;
     t.eager_ns = median_ns(j, n_steps, [&] { run_all(j); });
     const cudaGraphExec_t exec = capture(j);
