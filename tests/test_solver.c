@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "brute.h"
 #include "gen.h"
@@ -284,6 +286,38 @@ static void no_method_begins_after_the_time_limit(void) {
     rp_graph_fini(&g);
 }
 
+/* On a large graph each schedule takes a long time. The certificate is still written. */
+static void an_interrupt_before_the_search_leaves_the_start_plan(void) {
+    volatile sig_atomic_t interrupted = 1;
+    char certificate[] = "/tmp/remat-test-XXXXXX";
+    struct rp_gen_shape shape = rp_gen_small(40);
+    struct rp_graph g;
+    struct rp_plan start, plan;
+    struct rp_solve_report report;
+    struct rp_statistics statistics;
+    struct rp_err err = {{0}};
+    rp_gen_graph(1, &shape, &g);
+    struct rp_solve_options o = {
+        .recompute = true, .time_limit = 0.1, .ignore_clock = true};
+    o.budget_bytes = rp_keep_all_bytes(&g, false) - 1;
+    CU_ASSERT_EQUAL_FATAL(rp_solve(&g, &o, &start, &report, &err), RP_OK);
+    CU_ASSERT_FATAL(start.claims.time_ns > g.total_time_ns);
+    close(mkstemp(certificate));
+    o.start = &start;
+    o.stop = &interrupted;
+    o.certificate = certificate;
+    o.statistics = &statistics;
+    CU_ASSERT_EQUAL_FATAL(rp_solve(&g, &o, &plan, &report, &err), RP_OK);
+    CU_ASSERT_EQUAL(plan.claims.time_ns, start.claims.time_ns);
+    CU_ASSERT_EQUAL(statistics.method[RP_WARM_START].calls, 0);
+    struct stat s;
+    CU_ASSERT(stat(certificate, &s) == 0 && s.st_size > 0);
+    unlink(certificate);
+    rp_plan_fini(&start);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
 void suite_solver(void) {
     RP_SUITE("solver");
     RP_TEST(every_plan_of_a_random_graph_passes_verify);
@@ -294,4 +328,5 @@ void suite_solver(void) {
     RP_TEST(keep_all_needs_no_schedule);
     RP_TEST(keep_all_is_the_same_with_and_without_a_matrix);
     RP_TEST(no_method_begins_after_the_time_limit);
+    RP_TEST(an_interrupt_before_the_search_leaves_the_start_plan);
 }

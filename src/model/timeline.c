@@ -96,3 +96,13 @@ void rp_timeline_step(struct rp_timeline *t, const struct rp_step *step) {
 uint64_t rp_timeline_end(const struct rp_timeline *t) {
     return rp_max_u64(t->compute_ns, rp_max_u64(t->d2h_ns, t->h2d_ns));
 }
+
+uint64_t rp_steps_time_ns(const struct rp_graph *g, const struct rp_step *steps, size_t n) {
+    struct rp_timeline t;
+    rp_timeline_init(&t, g);
+    for (size_t i = 0; i < n; i++)
+        rp_timeline_step(&t, &steps[i]);
+    uint64_t ns = t.sound && !t.overflow ? rp_timeline_end(&t) : UINT64_MAX;
+    rp_timeline_fini(&t);
+    return ns;
+}

@@ -60,4 +60,7 @@ void rp_timeline_step(struct rp_timeline *t, const struct rp_step *step);
 /* The end of the last queue: the time of the plan so far. */
 uint64_t rp_timeline_end(const struct rp_timeline *t);
 
+/* The time of a plan with these n steps; UINT64_MAX if it is not sound or overflows. */
+uint64_t rp_steps_time_ns(const struct rp_graph *g, const struct rp_step *steps, size_t n);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/timeline.h"
 #include "pack/addresses.h"
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
@@ -75,7 +76,7 @@ static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
     struct rp_plan plan;
     begin_plan(a->w, &plan);
     rp_schedule_steps(&a->p, s, NULL, &plan);
-    uint64_t time_ns = rp_schedule_cost(&a->p, s).time_ns;
+    uint64_t time_ns = rp_steps_time_ns(a->w->g, plan.steps.at, plan.steps.n);
     a->missing_bytes = pack(a->w, &plan, time_ns, a->pack_work);
     return a->missing_bytes == 0;
 }

@@ -187,16 +187,13 @@ static rp_rc search(struct rp_context *w, struct rp_err *err) {
     return rc;
 }
 
-/* Replaces `plan` by that of the narrower search if it is better. */
-static rp_rc offer_narrower(struct rp_context *w, rp_rc rc, struct rp_plan *plan) {
-    struct rp_plan other = {0};
-    uint64_t own_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
-    if (rp_narrower_take(w, &other))
-        rc = rp_incumbent_offer_plan(w, &other, rc, plan);
-    if (rc == RP_OK && plan->claims.time_ns < own_ns && other.steps.n > 0)
-        w->statistics.method[RP_NARROWER].incumbents++;
-    rp_plan_fini(&other);
-    return rc;
+/* An interrupt that came before the search leaves no time for its first schedules. */
+static rp_rc find_plan(struct rp_context *w, bool keep_all, struct rp_err *err) {
+    if (rp_schedule_too_large(&w->p))
+        return rp_explain_too_large(w);
+    if (!keep_all && rp_stop_interrupted(&w->stop))
+        return rp_explain_none_found(w);
+    return search(w, err);
 }
 
 static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
@@ -207,11 +204,12 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     bool keep_all = rp_incumbent_offer_keep_all(w);
     rp_rc rc = keep_all ? certify(w, err) : RP_OK;
     if (rc == RP_OK && !(keep_all && rp_place_keep_all(w)))
-        rc = rp_schedule_too_large(&w->p) ? rp_explain_too_large(w) : search(w, err);
+        rc = find_plan(w, keep_all, err);
     if (rc == RP_OK) {
         rp_place_take(w, plan);
         rc = rp_plan_fill_claims(w->g, plan, err);
     }
+    bool certified = rc == RP_OK;
     rc = rp_incumbent_offer_plan(w, w->o->start, rc, plan);
     rc = offer_narrower(w, rc, plan);
     uint64_t others_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
@@ -220,7 +218,7 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
         rp_plan_set_bound(w->g, &plan->claims, w->bound_ns, bound_scope(w));
         write_notes(w, plan->claims.time_ns < others_ns && w->sequence.steps.n > 0, plan);
     }
-    return rc;
+    return rc == RP_OK && !certified ? certify(w, err) : rc;
 }
 
 bool rp_seeks_order(const struct rp_graph *g) {

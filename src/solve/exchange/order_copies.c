@@ -21,16 +21,6 @@ struct ordering {
     RP_VEC(struct rp_step) steps;
 };
 
-static uint64_t time_of(const struct rp_graph *g, const struct rp_step *steps, size_t n) {
-    struct rp_timeline t;
-    rp_timeline_init(&t, g);
-    for (size_t i = 0; i < n; i++)
-        rp_timeline_step(&t, &steps[i]);
-    uint64_t ns = t.sound && !t.overflow ? rp_timeline_end(&t) : UINT64_MAX;
-    rp_timeline_fini(&t);
-    return ns;
-}
-
 static bool is_copy(const struct rp_step *s) {
     return s->kind == RP_SWAP_OUT || s->kind == RP_SWAP_IN;
 }
@@ -154,7 +144,7 @@ static uint64_t try_order(const struct rp_graph *g, struct rp_plan *plan, bool p
     rp_timeline_init(&o.timeline, g);
     find_due(&o);
     order(&o);
-    uint64_t new_ns = time_of(g, o.steps.at, o.steps.n);
+    uint64_t new_ns = rp_steps_time_ns(g, o.steps.at, o.steps.n);
     for (size_t i = 0; i < n && new_ns < time_ns; i++)
         plan->steps.at[i] = o.steps.at[i];
     rp_timeline_fini(&o.timeline);
@@ -167,7 +157,7 @@ static uint64_t try_order(const struct rp_graph *g, struct rp_plan *plan, bool p
 }
 
 uint64_t rp_order_copies(const struct rp_graph *g, struct rp_plan *plan) {
-    uint64_t time_ns = time_of(g, plan->steps.at, plan->steps.n);
+    uint64_t time_ns = rp_steps_time_ns(g, plan->steps.at, plan->steps.n);
     time_ns = try_order(g, plan, false, time_ns);
     return try_order(g, plan, true, time_ns);
 }

@@ -20,7 +20,8 @@ bool rp_construct_from_plan(struct rp_context *w, const struct rp_plan *plan) {
         return false;
     }
     for (int i = 0; i < RP_N_SPACES; i++) {
-        w->spaces[i].warm = space_allows_start(w, &w->spaces[i]);
+        w->spaces[i].warm =
+            !rp_stop_interrupted(&w->stop) && space_allows_start(w, &w->spaces[i]);
         if (w->spaces[i].warm)
             rp_incumbent_offer_in(w, i, &w->start, RP_WARM_START);
     }
