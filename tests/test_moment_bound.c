@@ -264,6 +264,25 @@ static void sources_of_any_home_stay_where_that_is_faster(void) {
     CU_ASSERT_EQUAL(bound_with_homes(STEP("any"), 110).bound_ns, 140 + 1 + 100);
 }
 
+/* f reads v and makes x; g reads w and makes y; h reads both of these. All ops take 1 ns.
+ */
+#define TWINS                                                                              \
+    "{'format':'remat-graph','version':2,'name':'n','time_source':'none','keep':[],"       \
+    "'device':{'h2d_bytes_per_s':1000000000,'d2h_bytes_per_s':1000000000},'tensors':["     \
+    "{'name':'v','bytes':100,'kind':'parameter','home':'any'},"                            \
+    "{'name':'w','bytes':100,'kind':'parameter','home':'any'},"                            \
+    "{'name':'x','bytes':1,'kind':'activation'},"                                          \
+    "{'name':'y','bytes':1,'kind':'activation'},"                                          \
+    "{'name':'z','bytes':1,'kind':'activation'}],"                                         \
+    "'ops':[{'name':'f','kind':'k','inputs':[0],'outputs':[2],'time_ns':1},"               \
+    "{'name':'g','kind':'k','inputs':[1],'outputs':[3],'time_ns':1},"                      \
+    "{'name':'h','kind':'k','inputs':[2,3],'outputs':[4],'time_ns':1}]}"
+
+/* Half of each would fit beside the other: no plan keeps either. */
+static void alike_sources_are_told_apart_by_branch_and_bound(void) {
+    CU_ASSERT_EQUAL(bound_with_homes(TWINS, 150).bound_ns, 200 + 1);
+}
+
 static void sides_follow_from_the_order_of_first_runs(void) {
     enum rp_side side[5];
     struct rp_first_runs f;
@@ -290,6 +309,7 @@ void suite_moment_bound(void) {
     RP_TEST(solve_says_that_the_bound_is_for_every_order);
     RP_TEST(sources_on_the_host_come_in_and_what_is_updated_goes_out);
     RP_TEST(sources_of_any_home_stay_where_that_is_faster);
+    RP_TEST(alike_sources_are_told_apart_by_branch_and_bound);
     RP_TEST(sides_follow_from_the_order_of_first_runs);
     RP_TEST(no_program_in_any_order_is_faster);
     RP_TEST(no_program_in_the_given_order_is_faster);

@@ -16,6 +16,7 @@ enum {
     MAX_MOMENTS = 8,          /* of these, linear programs that are solved */
     CLIMB_FROM = 4,           /* of these, where more are solved near the best one */
     CLIMB_STEP = 8,           /* updates: the first step there */
+    MAX_UNFOLDED = 64,        /* sources, for branch and bound */
     HORIZONS = 8,             /* steps of bisection with swaps */
     WORK_PER_QUESTION = 20000 /* to `stop` */
 };
@@ -235,7 +236,8 @@ static uint64_t solve_moment(struct search *s, uint32_t c, const enum rp_side *s
     uint64_t bound_ns = s->p->graph->total_time_ns;
     rp_moment_init(&s->m, s->p, c, side);
     if (s->p->n_homes > 0)
-        rp_moment_add_sources(&s->m, s->p, c, side);
+        rp_moment_add_sources(&s->m, s->p, c, side,
+                              !exactly || s->p->n_homes > MAX_UNFOLDED);
     if (s->m.fits && s->m.n_cols > 0) {
         begin_moment(s);
         set_horizon(s, horizon_ns);

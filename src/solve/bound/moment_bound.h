@@ -3,8 +3,9 @@
  * in every order of first runs and for every program. It takes a fraction of a second on
  * graphs of a thousand ops.
  *
- * It tries the moments at which most bytes are wanted above the limit, solves the linear
- * relaxation of each, and then the 0/1 program of the best one by branch and bound over S:
+ * It tries the moments at which most bytes are wanted above the limit (with sources that
+ * may live on the host, those of large updates), solves the linear relaxation of each, and
+ * then the 0/1 program of the best one by branch and bound over S:
  * the node with the least bound first, on the S that is fractional in most bytes. Bounds of
  * nodes are safe dual bounds (rp_lp_bound). Without swaps, times are multiples of the
  * greatest common divisor of all op times, and the bound is rounded up to one.

@@ -260,7 +260,7 @@ static void fold_sources(struct rp_moment *m, uint32_t first_source_col) {
 }
 
 void rp_moment_add_sources(struct rp_moment *m, const struct rp_instance *p, uint32_t c,
-                           const enum rp_side *side) {
+                           const enum rp_side *side, bool fold) {
     struct use *use = find_uses(p, c, side);
     double *again_ns = rp_calloc(m->n_run_cols, sizeof *again_ns);
     struct builder b = {.m = m, .p = p, .use = use, .again_ns = again_ns};
@@ -278,7 +278,8 @@ void rp_moment_add_sources(struct rp_moment *m, const struct rp_instance *p, uin
     add_rows_until(&b, p->time_ns[c]);
     add_rows_from(&b, p->time_ns[c]);
     add_time_rows(&b, p->graph->total_time_ns);
-    fold_sources(m, first_source_col);
+    if (fold)
+        fold_sources(m, first_source_col);
     free(b.stays);
     free(b.held);
     free(again_ns);

@@ -50,9 +50,11 @@
 #include "solve/bound/moment_relaxation.h"
 
 /* Adds the columns and rows above to the moment of op c, of which side[] are the sides. The
- * instance has sources that may live on the host, and may swap. */
+ * instance has sources that may live on the host, and may swap. fold: sources that are
+ * alike get one column (fold.h). The linear program is the same, but smaller; branch and
+ * bound cannot tell them apart. */
 void rp_moment_add_sources(struct rp_moment *m, const struct rp_instance *p, uint32_t c,
-                           const enum rp_side *side);
+                           const enum rp_side *side, bool fold);
 
 /* What (14) to (18) give without the linear program, if no source stays on the device and
  * half of the memory is for sources: a figure by which moments are chosen, not a bound. */
