@@ -165,14 +165,16 @@ static void put_back(struct rp_schedule *s, const struct swap_in *in, uint32_t t
 }
 
 static void put_all_back(struct walk *w) {
-    uint32_t last = w->p->n_ops - 1;
+    uint32_t last = w->p->n_ops - 1, next = 0; /* next in the queue, to stage `last` */
     for (size_t k = w->ins.n; k-- > 0;) {
         const struct swap_in *in = &w->ins.at[k];
-        last = rp_min_u32(last, in->use);
+        bool passes = in->x < next; /* in the same stage the larger comes first */
+        last = rp_min_u32(last - (passes && last > in->t), in->use);
         while (last > in->t && w->run_ns[last] > in->start_ns)
             last--;
         last = last < in->t ? in->t : last;
         put_back(w->s, in, last);
+        next = in->x;
     }
 }
 
