@@ -168,24 +168,23 @@ static void copies_ahead_of_time_fit_and_help(void) {
     CU_ASSERT((tally.faster > 20 && tally.keeping > 20) || getenv("RP_SEED") != NULL);
 }
 
-/* A chain of layers in JSON. In the forward pass layer i reads wi; in the backward pass it
- * reads wi and its input, and then updates wi and mi at once. All have 10 bytes, but for mi
- * of `state` bytes. Forward ops take 10 ns, backward ops 20, updates none. */
-enum { MAX_CHAIN_TEXT = 20000 };
+/* A chain of n layers in JSON. Forward, f of layer i reads wi and makes xi. Backward, q
+ * reads xi and makes ei, b makes gi of it, u updates wi and mi at once, and c makes di of
+ * ei. All tensors have 10 bytes but mi, which have `state`. f, q and c take 10 ns. */
 static void parse_chain(uint32_t n, uint32_t state, struct rp_graph *g) {
-    static char text[MAX_CHAIN_TEXT];
-    size_t k = (size_t)snprintf(text, sizeof text,
-                                "{\"format\":\"remat-graph\",\"version\":2,"
-                                "\"name\":\"chain\",\"time_source\":\"imported:x\","
-                                "\"device\":{\"name\":\"d\",\"alignment_bytes\":1,"
-                                "\"h2d_bytes_per_s\":1000000000,"
-                                "\"d2h_bytes_per_s\":1000000000},\"tensors\":[");
+    static const char *const kinds[] = {"parameter",  "state",    "activation",
+                                        "activation", "gradient", "gradient"};
+    static char text[30000];
+    size_t k = 0;
 #define ADD(...) (k += (size_t)snprintf(text + k, sizeof text - k, __VA_ARGS__))
-    static const char *const kinds[] = {"parameter", "state", "activation", "gradient",
-                                        "gradient"};
-    for (uint32_t x = 0; x < 5 * n; x++) /* w, m, x, g and d of all layers */
+    ADD("{\"format\":\"remat-graph\",\"version\":2,\"name\":\"chain\","
+        "\"time_source\":\"imported:x\",\"device\":{\"name\":\"d\","
+        "\"alignment_bytes\":1,\"h2d_bytes_per_s\":1000000000,"
+        "\"d2h_bytes_per_s\":1000000000},\"keep\":[%u],\"tensors\":[",
+        5 * n);
+    for (uint32_t x = 0; x < 6 * n; x++)
         ADD("%s{\"name\":\"%c%u\",\"bytes\":%u,\"kind\":\"%s\"%s}", x > 0 ? "," : "",
-            "wmxgd"[x / n], x % n, x / n == 1 ? state : 10, kinds[x / n],
+            "wmxegd"[x / n], x % n, x / n == 1 ? state : 10, kinds[x / n],
             x < 2 * n ? ",\"home\":\"any\"" : "");
     ADD("],\"ops\":[");
     for (uint32_t i = 0; i < n; i++) {
@@ -195,16 +194,21 @@ static void parse_chain(uint32_t n, uint32_t state, struct rp_graph *g) {
         ADD("],\"outputs\":[%u],\"time_ns\":10},", 2 * n + i);
     }
     for (uint32_t i = n; i-- > 0;) {
-        ADD("{\"name\":\"b%u\",\"kind\":\"k\",\"inputs\":[%u,%u", i, i,
-            i + 1 < n ? 4 * n + i + 1 : 2 * n + i);
-        if (i > 0)
-            ADD(",%u", 2 * n + i - 1);
-        ADD("],\"outputs\":[%u,%u],\"time_ns\":20},", 3 * n + i, 4 * n + i);
+        ADD("{\"name\":\"q%u\",\"kind\":\"k\",\"inputs\":[%u", i, 2 * n + i);
+        if (i + 1 < n)
+            ADD(",%u", 5 * n + i + 1);
+        ADD("],\"outputs\":[%u],\"time_ns\":10},", 3 * n + i);
+        ADD("{\"name\":\"b%u\",\"kind\":\"k\",\"inputs\":[%u],\"outputs\":[%u],"
+            "\"time_ns\":0},",
+            i, 3 * n + i, 4 * n + i);
         ADD("{\"name\":\"u%u\",\"kind\":\"k\",\"inputs\":[%u],\"outputs\":[],"
-            "\"updates\":[%u,%u],\"time_ns\":0}%s",
-            i, 3 * n + i, i, n + i, i > 0 ? "," : "");
+            "\"updates\":[%u,%u],\"time_ns\":0},",
+            i, 4 * n + i, i, n + i);
+        ADD("{\"name\":\"c%u\",\"kind\":\"k\",\"inputs\":[%u],\"outputs\":[%u],"
+            "\"time_ns\":10}%s",
+            i, 3 * n + i, 5 * n + i, i > 0 ? "," : "");
     }
-    ADD("],\"keep\":[%u]}", 4 * n);
+    ADD("]}");
 #undef ADD
     CU_ASSERT_FATAL(k < sizeof text);
     parse(text, g);
@@ -238,8 +242,8 @@ static void what_was_copied_out_is_freed(void) {
     rp_graph_fini(&g);
 }
 
-/* x0 .. x15 do not fit beside the sources, and each may run again until w0 .. are updated,
- * but what reads them may run again after that. */
+/* Not all of x0 .. x15 fit beside the parameters. Each can run again until its parameter
+ * is updated, and is needed no later, unless something that reads it runs again. */
 static void greedy_drops_what_can_run_again_in_time(void) {
     enum { N = 16, LIMIT = N * 10 + 100 };
     struct rp_graph g;

@@ -14,9 +14,9 @@
 #include "solve/context.h"
 
 /* Tries passes on `p`, which is the instance of `space` or that with a lower limit, and has
- * sources that may live on the host. The first call for a space tries all of them, later
- * ones only the share of sources that was best. False if none fits. Else `s`, which has the
- * instance's shape, is the fastest schedule. */
+ * sources that may live on the host. The first call for a space searches the settings,
+ * later ones try the best that have been found. False if no schedule fits. Else `s`, which
+ * has the instance's shape, is the fastest. */
 bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
                         const struct rp_instance *p, struct rp_schedule *s);
 
