@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -20,7 +21,7 @@ struct candidate {
 struct passes {
     struct rp_context *w;
     const struct rp_instance *p;
-    struct candidate *candidates; /* best first */
+    struct candidate *late, *used; /* in two orders */
     size_t n_candidates;
     bool *stays; /* per version 0 */
     struct rp_schedule now, *best;
@@ -31,21 +32,27 @@ struct passes {
 
 /* ---- which sources stay ---- */
 
-/* What many ops use would have to come often. Of the rest, what is used late would leave
- * copies for the end, when there is little to hide them behind. But if only that stays,
- * runs at the end have no copies to hide: see choose_among. */
-static int best_first(const void *left, const void *right) {
+/* What is used late would leave copies for the end, when there is little to hide them
+ * behind. */
+static int late_first(const void *left, const void *right) {
     const struct candidate *a = left, *b = right;
-    if (a->n_uses != b->n_uses)
-        return a->n_uses > b->n_uses ? -1 : 1;
     if (a->last_use != b->last_use)
         return a->last_use > b->last_use ? -1 : 1;
     return (a->x > b->x) - (a->x < b->x);
 }
 
+/* What many ops use would have to come often. */
+static int most_used_first(const void *left, const void *right) {
+    const struct candidate *a = left, *b = right;
+    if (a->n_uses != b->n_uses)
+        return a->n_uses > b->n_uses ? -1 : 1;
+    return late_first(left, right);
+}
+
 static void list_candidates(struct passes *k) {
     const struct rp_instance *p = k->p;
-    k->candidates = rp_calloc(p->n_homes, sizeof *k->candidates);
+    k->late = rp_calloc(p->n_homes, sizeof *k->late);
+    k->used = rp_calloc(p->n_homes, sizeof *k->used);
     for (uint32_t x = 0; x < p->n_homes; x++) {
         struct candidate c = {.x = x};
         for (uint32_t v = x; v != RP_NONE; v = p->next_version[v]) {
@@ -53,48 +60,47 @@ static void list_candidates(struct passes *k) {
             c.last_use = rp_instance_last_need(p, v);
         }
         if (!p->lives_on_host[x] && c.n_uses > 0)
-            k->candidates[k->n_candidates++] = c;
+            k->late[k->n_candidates++] = c;
     }
-    if (k->n_candidates > 0)
-        qsort(k->candidates, k->n_candidates, sizeof *k->candidates, best_first);
+    if (k->n_candidates == 0)
+        return;
+    memcpy(k->used, k->late, k->n_candidates * sizeof *k->used);
+    qsort(k->late, k->n_candidates, sizeof *k->late, late_first);
+    qsort(k->used, k->n_candidates, sizeof *k->used, most_used_first);
 }
 
-/* The end of the candidates with as many uses as number i, and their bytes. */
-static size_t end_of_group(const struct passes *k, size_t i, double *bytes) {
-    uint32_t n_uses = k->candidates[i].n_uses;
+static void choose_late(struct passes *k, uint64_t room) {
+    const struct rp_instance *p = k->p;
+    for (size_t i = 0; i < k->n_candidates; i++) {
+        uint32_t x = k->late[i].x;
+        k->stays[x] = p->bytes[x] <= room;
+        room -= k->stays[x] ? p->bytes[x] : 0;
+    }
+}
+
+/* Those with as many uses as number i, as far as they do not stay yet. Returns where they
+ * end. */
+static size_t find_group(const struct passes *k, size_t i, uint64_t *bytes) {
+    uint32_t n_uses = k->used[i].n_uses;
     *bytes = 0;
-    for (; i < k->n_candidates && k->candidates[i].n_uses == n_uses; i++)
-        *bytes += (double)k->p->bytes[k->candidates[i].x];
+    for (; i < k->n_candidates && k->used[i].n_uses == n_uses; i++)
+        *bytes += k->stays[k->used[i].x] ? 0 : k->p->bytes[k->used[i].x];
     return i;
 }
 
-/* Of a group of `bytes`: `late` in order, and then, up to `room`, as much of each stretch
- * as of any other. Returns the bytes that stay. */
-static double choose_among(struct passes *k, size_t i, size_t end, double bytes,
-                           double room, double late) {
-    double left = room, rest = bytes, share = room / bytes;
+/* Of a group, as much stays of each stretch of the step as of any other. Were it only what
+ * is used late, the runs at the end would have no copies to hide. */
+static void choose_evenly(struct passes *k, size_t i, size_t end, uint64_t bytes,
+                          uint64_t room) {
+    double share = (double)room / (double)bytes;
     for (; i < end; i++) {
-        uint32_t x = k->candidates[i].x;
-        double size = (double)k->p->bytes[x];
-        bool in_order = room - left + size <= late;
-        k->stays[x] = size <= left && (in_order || left >= share * rest);
-        left -= k->stays[x] ? size : 0;
-        rest -= size;
-        if (in_order && rest > 0)
-            share = left / rest;
-    }
-    return room - left;
-}
-
-static void choose(struct passes *k, const struct rp_home_settings *pass) {
-    const struct rp_instance *p = k->p;
-    double room = pass->stay * (double)p->limit_bytes, bytes;
-    for (uint32_t x = 0; x < p->n_homes; x++)
-        k->stays[x] = false;
-    for (size_t i = 0, end; i < k->n_candidates; i = end) {
-        end = end_of_group(k, i, &bytes);
-        double late = bytes <= room ? bytes : pass->late * room;
-        room -= choose_among(k, i, end, bytes, room, late);
+        uint32_t x = k->used[i].x;
+        uint64_t size = k->p->bytes[x];
+        if (k->stays[x])
+            continue;
+        k->stays[x] = size <= room && (double)room >= share * (double)bytes;
+        room -= k->stays[x] ? size : 0;
+        bytes -= size;
     }
 }
 
@@ -103,6 +109,17 @@ static uint64_t bytes_that_stay(const struct passes *k) {
     for (uint32_t x = 0; x < k->p->n_homes; x++)
         bytes += k->stays[x] ? k->p->bytes[x] : 0;
     return bytes;
+}
+
+static void choose(struct passes *k, const struct rp_home_settings *pass) {
+    double room = pass->stay * (double)k->p->limit_bytes;
+    uint64_t bytes;
+    memset(k->stays, 0, k->p->n_homes * sizeof *k->stays);
+    choose_late(k, (uint64_t)(pass->late * room));
+    for (size_t i = 0, end; i < k->n_candidates; i = end) {
+        end = find_group(k, i, &bytes);
+        choose_evenly(k, i, end, bytes, (uint64_t)room - bytes_that_stay(k));
+    }
 }
 
 /* ---- passes ---- */
@@ -192,7 +209,8 @@ bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
     }
     rp_schedule_fini(&k.now);
     free(k.stays);
-    free(k.candidates);
+    free(k.late);
+    free(k.used);
     free(k.tried.at);
     return k.best_ns < UINT64_MAX;
 }
