@@ -49,12 +49,19 @@ static uint64_t number(const json_t *list, size_t k) {
 
 /* ---- the data are those of the plan ---- */
 
+/* The fixed bytes of a kind of tensor. */
+static uint64_t fixed_of(const json_t *plan, int kind) {
+    return number(json_object_get(plan, "fixed"), (size_t)kind);
+}
+
 /* The most memory that the lists "held" and "workspace" add up to. */
 static uint64_t peak_of(const json_t *plan, uint64_t unit, bool addressed) {
     const json_t *held = json_object_get(plan, "held");
     const json_t *workspace = json_object_get(plan, "workspace");
-    uint64_t fixed = (uint64_t)json_integer_value(json_object_get(plan, "fixed"));
-    uint64_t now = fixed, peak = fixed;
+    uint64_t now = 0, peak;
+    for (int kind = RP_PARAMETER; kind <= RP_GRADIENT; kind++)
+        now += fixed_of(plan, kind);
+    peak = now;
     for (size_t s = 0, w = 0; s < json_array_size(held); s++) {
         uint64_t extra = 0;
         now += number(held, s) * unit;
@@ -71,15 +78,16 @@ static uint64_t bytes_of(const struct rp_graph *g, uint32_t x, uint64_t unit) {
     return (g->tensors[x].bytes + unit - 1) / unit * unit;
 }
 
-/* The bytes of all stays that contain step s. */
+/* The bytes of all stays of tensors of a kind that contain step s. */
 static uint64_t staying(const json_t *plan, const struct rp_graph *g, uint64_t unit,
-                        bool addressed, uint64_t s) {
+                        bool addressed, uint64_t s, int kind) {
     const json_t *stays = json_object_get(plan, "stays");
     uint64_t from = 0, sum = 0;
     for (size_t k = 0; k < json_array_size(stays); k += addressed ? 4 : 3) {
         from += number(stays, k + 1);
-        if (from <= s && s < from + number(stays, k + 2))
-            sum += bytes_of(g, (uint32_t)number(stays, k), unit);
+        uint32_t x = (uint32_t)number(stays, k);
+        if (from <= s && s < from + number(stays, k + 2) && (int)g->tensors[x].kind == kind)
+            sum += bytes_of(g, x, unit);
     }
     return sum;
 }
@@ -94,8 +102,10 @@ static void check_data(const struct rp_graph *g, const struct rp_plan *p) {
     for (size_t s = 0; s < t.n_steps; s++) {
         clock += number(json_object_get(plan, "clock"), s);
         CU_ASSERT_EQUAL(clock, t.steps[s].clock_ns);
-        CU_ASSERT_EQUAL(t.fixed.bytes + staying(plan, g, unit, p->addressed, s),
-                        t.steps[s].after.bytes);
+        for (int kind = RP_PARAMETER; kind <= RP_GRADIENT; kind++)
+            CU_ASSERT_EQUAL(fixed_of(plan, kind) +
+                                staying(plan, g, unit, p->addressed, s, kind),
+                            t.steps[s].after.of[kind]);
     }
     rp_memory_trace_fini(&t);
     json_decref(plan);

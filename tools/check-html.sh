@@ -143,6 +143,31 @@ check_head() { # PLAN
         "Math.max(...page.chart.plan.end, ...page.chart.plan.copies.map(copy => copy.end))"
 }
 
+# Each kind of memory has a share at every step, and what is shown of the peak adds up.
+check_kinds() { # PLAN
+    local peak at="page.chart.plan.split.during(page.chart.plan.peakStep())"
+    peak=$(field "$1" peak_bytes)
+    check "the kinds of memory add up at each step" true "page.chart.plan.after.every((bytes, s) =>
+        page.chart.plan.split.after.reduce((sum, held) => sum + held[s], 0) === bytes)"
+    check "and at the peak" "$peak" "$at.reduce((sum, part) => sum + part.bytes, 0)"
+    check "the legend names them" "$(js "page.chart.plan.split.kinds().map(kind => kind.word).join(' ')")" \
+        "[...byId('kinds-key').children].map(key => key.textContent).join(' ')"
+    check "a screen reader hears them" true "$at.every(part =>
+        byId('chart').getAttribute('aria-label').includes(part.word + ' ' + showBytes(part.bytes)))"
+    js "page.pick({step: page.chart.plan.peakStep(), tensor: -1}, true)" >/dev/null
+    check "the details list them" "$(js "$at.map(part => part.word + showBytes(part.bytes)).join(' ')")" \
+        "[...document.querySelectorAll('#details .kinds li')].map(row => row.textContent).join(' ')"
+    check "each has a colour of its own" "6" "new Set(page.chart.ink.kinds).size"
+    js "page.pick({step: -1, tensor: -1}, true)" >/dev/null
+}
+
+check_areas() {
+    check "areas have these colours" true "((data, seen) => {
+        for (let k = 0; k < data.length; k += 4) seen.add('rgb(' + data.slice(k, k + 3).join(', ') + ')');
+        return page.chart.plan.split.during(page.chart.plan.peakStep()).every(part => part.bytes < 0.03 * page.chart.memory.top || seen.has(page.chart.ink.kinds[part.kind]));
+    })(page.chart.context.getImageData(MARGIN.left, MARGIN.top, page.chart.width, 250).data, new Set())"
+}
+
 check_chart() {
     check "nothing is chosen at first" Details "$detail"
     at 300 60
@@ -217,6 +242,7 @@ plan_page() {
     "$program" show "$graph" "$plan" -q --html "$tmp/plan.html"
     go "$tmp/plan.html" || return
     check_head $plan
+    check_kinds $plan
     check_chart
     check_keys
     check_search layer3.0.conv2 l a y e r 3 . 0 . c o n v 2
@@ -240,6 +266,21 @@ page_without_addresses() {
     go "$tmp/sum.html" || return
     check_head "$tmp/sum.plan.json"
     check "there is no map of addresses" "null true" "page.chart.arena + ' ' + byId('arena-key').hidden"
+    quiet
+}
+
+# Parameters and what the optimizer keeps live on the host.
+page_of_state_on_the_host() {
+    "$program" zoo bert-base --layers 1 --batch 2 --seq 64 --optimizer adam --state-home host -q -o "$tmp/zoo.json"
+    "$program" profile "$tmp/zoo.json" --device v100-16g -q -o "$tmp/state.json"
+    "$program" solve "$tmp/state.json" --policy zero-offload -b 100% -q -o "$tmp/state.plan.json"
+    "$program" show "$tmp/state.json" "$tmp/state.plan.json" -q --html "$tmp/state.html"
+    go "$tmp/state.html" || return
+    check_head "$tmp/state.plan.json"
+    check_kinds "$tmp/state.plan.json"
+    check_areas
+    check "state comes and goes" true "(held => Math.min(...held) < Math.max(...held))(page.chart.plan.split.after[1])"
+    check_theme
     quiet
 }
 
@@ -329,6 +370,7 @@ tools/deps.sh install browser >"$tmp/deps.log" 2>&1 ||
 begin
 plan_page
 page_without_addresses
+page_of_state_on_the_host
 page_of_evil_names
 comparison_page
 sweep_page

@@ -71,13 +71,13 @@ class Chart {
         };
         this.ink = {};
         for (const name
-                 of ["surface", "muted", "line", "idle", "all", "plan", "fixed", "budget",
-                     "op", "forward", "backward", "update", "again", "out", "back",
-                     "workspace", "mark"])
+                 of ["surface", "muted", "line", "idle", "all", "budget", "op", "forward",
+                     "backward", "update", "again", "out", "back", "workspace", "mark"])
             this.ink[name] = get(name);
         this.ink.allLine = get("all-line");
         this.ink.planLine = get("plan-line");
         this.ink.onBar = get("on-bar");
+        this.ink.kinds = [0, 1, 2, 3, 4, 5].map(k => get("k" + k));
         for (const fate of ["kept", "recomputed", "swapped", "both"])
             this.ink[fate] = [1, 2, 3].map(k => get(fate + "-" + k));
         probe.remove();
@@ -182,6 +182,9 @@ class Chart {
         context.setLineDash([]);
         context.fillStyle = color;
         context.textAlign = "right";
+        context.strokeStyle = this.ink.surface;  // a seam, on whatever lies behind the text
+        context.lineWidth = 3;
+        context.strokeText(text, this.left + this.width - 4, y - 8);
         context.fillText(text, this.left + this.width - 4, y - 8);
     }
 

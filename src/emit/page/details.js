@@ -80,16 +80,18 @@ class Details {
         const {budget} = plan.entry;
         const held = plan.during[s];
         const share = Math.min(100, (100 * held) / Math.max(1, budget));
-        const work = plan.during[s] - plan.after[s];
         return [
             el("h3", {}, "Memory"),
             el("p", {}, el("strong", {}, showBytes(held)),
                ` of ${showBytes(budget)}, ${showPercent(held, budget)}`),
             el("div", {class: "meter", "aria-hidden": "true"},
                el("i", {style: `width:${share}%`})),
-            el("p", {class: "muted"},
-               `${showBytes(plan.fixed)} always there` +
-                   (work > 0 ? `, ${showBytes(work)} workspace` : "")),
+            el("ul", {class: "kinds"},
+               ...plan.split.during(s).map(
+                   ({kind, word, bytes}) =>
+                       el("li", {}, el("span", {class: "key k" + kind}, word),
+                          el("span", {class: "number"}, showBytes(bytes))))),
+            el("p", {class: "muted"}, `${showBytes(plan.fixed)} always there`),
         ];
     }
 

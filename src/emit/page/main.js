@@ -94,6 +94,9 @@ class Page {
         byId("subtitle").textContent = this.graphText();
         byId("entry").value = index;
         figures(byId("figures"), planFigures(plan));
+        byId("kinds-key")
+            .replaceChildren(...plan.split.kinds().map(
+                ({kind, word}) => el("span", {class: "key k" + kind}, word)));
         byId("copies-key").hidden = plan.copies.length === 0;
         byId("arena-key").hidden = !plan.graph.addressed;
         byId("chart").setAttribute("aria-label", chartText(plan));
@@ -172,8 +175,8 @@ function sayWhat(plan, {step, tensor}) {
     if (step < 0) return "";
     const again = plan.again[step] ? ", recomputed" : "";
     return `${ops[plan.ids[step]].name}${again}, ${
-        showTime(
-            plan.end[step] - plan.clock[step])}, memory ${showBytes(plan.during[step])}.`;
+        showTime(plan.end[step] - plan.clock[step])}, memory ${
+        showBytes(plan.during[step])}: ${plan.split.text(step)}.`;
 }
 
 // ---- the plans to choose from ----
@@ -247,7 +250,8 @@ function figures(host, list) {
 function chartText(plan) {
     const {peak, budget} = plan.entry;
     return `Memory over ${showTime(plan.total)}: peak ${showBytes(peak)}, budget ` +
-        `${showBytes(budget)}. Left and right move from op to op, plus and minus zoom, ` +
+        `${showBytes(budget)}. At the peak: ${plan.split.text(plan.peakStep())}. ` +
+        `Left and right move from op to op, plus and minus zoom, ` +
         "Page Up and Page Down pan, 0 shows the whole step.";
 }
 

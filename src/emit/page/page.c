@@ -15,9 +15,9 @@
 /* ---- texts of the page ---- */
 
 static const char *const scripts[] = {
-    "text.js",    "plan.js",   "gaps.js",     "axis.js", "memory.js",
-    "queues.js",  "arena.js",  "chart.js",    "hand.js", "details.js",
-    "tensors.js", "search.js", "overview.js", "main.js",
+    "text.js",    "plan.js",    "kinds.js",  "gaps.js",     "axis.js",
+    "memory.js",  "queues.js",  "arena.js",  "chart.js",    "hand.js",
+    "details.js", "tensors.js", "search.js", "overview.js", "main.js",
 };
 
 static void put_file(const char *name, FILE *f) {

@@ -24,6 +24,12 @@ static void put_tensors(struct rp_json_writer *w, const struct rp_graph *g) {
     for (int k = RP_PARAMETER; k <= RP_GRADIENT; k++)
         rp_json_string(w, NULL, rp_tensor_kind_word[k]);
     rp_json_end(w);
+    rp_json_array(w, "memory"); /* kind, or workspace as the one behind them; its word */
+    for (int k = 0; k < RP_N_MEMORY_KINDS; k++) {
+        rp_json_uint(w, NULL, (uint64_t)rp_memory_kinds[k]);
+        rp_json_string(w, NULL, rp_memory_kind_word[rp_memory_kinds[k]]);
+    }
+    rp_json_end(w);
     rp_json_array(w, "tensors"); /* name, bytes, kind */
     for (uint32_t x = 0; x < g->n_tensors; x++) {
         rp_json_string(w, NULL, g->tensors[x].name);

@@ -127,6 +127,13 @@ static void put_memory(struct columns *c) {
     rp_json_end(&c->w);
 }
 
+static void put_fixed(struct columns *c) {
+    rp_json_array(&c->w, "fixed"); /* per kind of tensor */
+    for (int kind = RP_PARAMETER; kind <= RP_GRADIENT; kind++)
+        rp_json_uint(&c->w, NULL, c->t.fixed.of[kind]);
+    rp_json_end(&c->w);
+}
+
 void rp_page_put_plan(const struct rp_graph *g, const struct rp_plan *p, FILE *f) {
     struct columns c = {.g = g,
                         .p = p,
@@ -135,7 +142,7 @@ void rp_page_put_plan(const struct rp_graph *g, const struct rp_plan *p, FILE *f
     rp_memory_trace_plan(g, p, &c.t);
     collect_stays(&c);
     rp_json_object(&c.w, NULL);
-    rp_json_uint(&c.w, "fixed", c.t.fixed.bytes);
+    put_fixed(&c);
     put_kinds(&c);
     put_clocks(&c);
     put_memory(&c);

@@ -7,10 +7,19 @@ class Graph {
         Object.assign(this, {name: raw.graph, source: raw.source, baseline: raw.baseline});
         Object.assign(this, {device: raw.device, addressed: raw.addressed, unit: raw.unit});
         this.tensors = [];
+        this.memory = [];  // what reports call each kind of memory, in their order
+        for (let k = 0; k < raw.memory.length; k += 2)
+            this.memory.push({kind: raw.memory[k], word: raw.memory[k + 1]});
         for (let k = 0; k < tensors.length; k += 3) {
             const [name, bytes, kind] = tensors.slice(k, k + 3);
-            this.tensors.push(
-                {name, bytes, kind: raw.kinds[kind], producer: -1, readers: []});
+            this.tensors.push({
+                name,
+                bytes,
+                kind: raw.kinds[kind],
+                memory: kind,
+                producer: -1,
+                readers: []
+            });
         }
         this.ops = [];
         for (let k = 0; k < ops.length; k += 6) {
@@ -74,11 +83,12 @@ const FATE_WORDS = {
 
 class Plan {
     constructor(graph, entry, raw) {
-        Object.assign(this, {graph, entry, kinds: raw.kinds, fixed: raw.fixed});
+        Object.assign(this, {graph, entry, kinds: raw.kinds});
+        this.fixed = raw.fixed.reduce((a, b) => a + b);
         this.n = raw.kinds.length;
         this.ids = Int32Array.from(raw.ids);
         this.clock = sumUp(raw.clock, 1, 0);
-        this.after = sumUp(raw.held, graph.unit, raw.fixed);
+        this.after = sumUp(raw.held, graph.unit, this.fixed);
         this.during = this.after.slice();
         this.end = this.clock.slice();
         this.workspace = {step: [], bytes: [], at: []};
@@ -86,6 +96,7 @@ class Plan {
         this.readRuns();
         this.readCopies(raw.copies);
         this.readStays(raw.stays);
+        this.split = new MemorySplit(this, raw.fixed);
         this.busiest = new BusiestRun(this);
         this.fates = graph.tensors.map((_, x) => this.fateOf(x));
         this.total = entry.time;
@@ -155,6 +166,11 @@ class Plan {
         const swapped = stays.some(k => this.kinds[this.stays.from[k]] === "i");
         const again = stays.some((k, i) => i > 0 && this.kinds[this.stays.from[k]] === "r");
         return swapped ? (again ? "both" : "swapped") : again ? "recomputed" : "kept";
+    }
+
+    // The first step that holds the most memory.
+    peakStep() {
+        return this.during.reduce((most, held, s, all) => (held > all[most] ? s : most), 0);
     }
 
     // The time of step s, or the end of the plan.
