@@ -188,7 +188,7 @@ static void advance(struct key *k, uint32_t ns) {
 
 /* Run-once and ordered ops keep the graph's order among themselves. */
 static bool keeps_place(const struct rp_op *op) {
-    return !op->recompute || op->ordered || op->n_updates > 0;
+    return !op->recompute || op->ordered;
 }
 
 /* Whether op j may run for the first time. */

@@ -276,23 +276,12 @@ static rp_rc check_files(struct options *o, const char *graph, struct rp_err *er
 /* What can be checked only once the graph is known. */
 static rp_rc check_order(const struct options *o, const struct rp_graph *g,
                          struct rp_err *err) {
-    if (rp_seeks_order(g) && !o->given_order && o->policy == NULL &&
+    if (g->free_order && !o->given_order && o->policy == NULL &&
         o->solve.certificate != NULL)
         return rp_fail(err, RP_USAGE,
                        "solve: a certificate is about the graph's order of ops, which this "
                        "graph leaves free: add --given-order");
     return RP_OK;
-}
-
-/* Other orders of ops, other solvers and policies do not know sources that live on the
- * host.
- */
-static rp_rc check_homes(const struct options *o, const struct rp_graph *g,
-                         const char *file, struct rp_err *err) {
-    const char *what = rp_exchange_wanted(&o->exchange) ? "a model for other solvers"
-                       : o->solve.reorder               ? "--reorder"
-                                                        : NULL;
-    return what != NULL ? rp_refuse_homes(g, file, what, err) : RP_OK;
 }
 
 /* Completes the options of the search, and gives the policy those that both have. */
@@ -302,7 +291,7 @@ static void complete_options(struct options *o, const struct rp_graph *g) {
     s->addressed = !o->no_addresses;
     s->recompute = !o->no_recompute;
     s->swap = !o->no_swap;
-    s->reorder = s->reorder || (rp_seeks_order(g) && !o->given_order);
+    s->reorder = s->reorder || (g->free_order && !o->given_order);
     s->gap = fmax(o->gap, 0) / 100;
     s->stop = rp_watch_interrupts();
     p->addressed = s->addressed;
@@ -327,8 +316,8 @@ static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {
         return rc;
     rc = check_order(o, &g, err);
     complete_options(o, &g);
-    if (rc == RP_OK)
-        rc = check_homes(o, &g, file, err);
+    if (rc == RP_OK && rp_exchange_wanted(&o->exchange))
+        rc = rp_refuse_homes(&g, file, "a model for other solvers", err);
     if (rc == RP_OK)
         rc = change_bandwidths(&o->bandwidths, &g, err);
     if (rc == RP_OK)

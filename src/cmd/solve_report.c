@@ -26,8 +26,6 @@ static void suggest_budget(const struct rp_solve_options *o,
 /* Says what would help. */
 static void suggest(const struct rp_solve_options *o, const struct rp_solve_report *r,
                     uint64_t keep_all_bytes, FILE *f) {
-    if (r->remedy == RP_GRAPHS_ORDER)
-        fputs("try without --reorder, so that they may leave it\n", f);
     if (r->remedy == RP_COPIES)
         fprintf(f, "try %s\n",
                 o->swap ? "--h2d and --d2h, which set the bandwidths"

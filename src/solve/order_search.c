@@ -6,9 +6,12 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 #include "solve/incumbent.h"
+#include "solve/order/order_descent.h"
+#include "solve/order/run_instance.h"
 #include "solve/placement.h"
 #include "solve/portfolio.h"
 #include "solve/search/construct.h"
@@ -36,8 +39,9 @@ struct search {
     struct rp_schedule *scratch;
     int here;                   /* the order whose state is in the context */
     struct order_state away[2]; /* the other one's state; without ops if there is none */
-    bool gained;                /* the last search for other orders improved the plan */
-    double seconds[2];          /* of the time limit, that its turns may take in all */
+    bool seeks;        /* from the given order on, not only from the best schedule */
+    bool gained;       /* the last search for other orders improved the plan */
+    double seconds[2]; /* of the time limit, that its turns may take in all */
 };
 
 /* ---- states ---- */
@@ -111,7 +115,9 @@ static void repair_start(struct search *s, double seconds) {
     rp_incumbent_offer_in(w, w->whole, s->scratch, RP_POLISH);
 }
 
-/* Lays the context out for the order of the first runs of `runs`, and offers them. */
+/* Lays the context out for the order of the first runs of `runs`, and offers them. Where
+ * sources may live on the host and it lists none, it says nothing of them, and first
+ * schedules are made anew. */
 static void begin_order(struct search *s, const struct rp_plan *runs, double seconds) {
     struct rp_context *w = s->w;
     w->order = rp_calloc(w->g->n_ops, sizeof *w->order);
@@ -119,7 +125,10 @@ static void begin_order(struct search *s, const struct rp_plan *runs, double sec
     rp_context_instance(w, &w->p, w->o->budget_bytes);
     rp_context_begin_search(w);
     rp_incumbent_offer_keep_all(w);
-    rp_construct_from_plan(w, runs);
+    if (w->p.n_homes == 0 || runs->homes.n > 0)
+        rp_construct_from_plan(w, runs);
+    if (w->p.n_homes > 0)
+        rp_construct_incumbents(w, s->scratch);
     repair_start(s, seconds);
     rp_place_first(w, s->scratch);
     rp_log(1, "another order of first runs: %s",
@@ -154,7 +163,7 @@ static void try_start_order(struct search *s) {
     struct rp_plan runs;
     uint32_t n = s->w->g->n_ops, *order = rp_calloc(n, sizeof *order);
     rp_plan_first_runs(s->w->g, start, order);
-    if (memcmp(order, s->w->p.op_of, n * sizeof *order) != 0) {
+    if (memcmp(order, s->w->p.op_of + (s->w->p.n_homes > 0), n * sizeof *order) != 0) {
         rp_plan_restate(start, false, s->w->o->budget_bytes, &runs);
         try_order(s, &runs, 0);
         rp_plan_fini(&runs);
@@ -167,6 +176,7 @@ static void try_start_order(struct search *s) {
 static void anneal_order(struct search *s, const struct rp_plan *start, double seconds,
                          uint64_t seed) {
     struct rp_context *w = s->w;
+    struct rp_instance p;
     struct rp_plan runs = {0};
     struct rp_anneal_order_options o = {
         .seed = seed,
@@ -179,13 +189,39 @@ static void anneal_order(struct search *s, const struct rp_plan *start, double s
     struct rp_method_statistics *m = &w->statistics.method[RP_ANNEAL_ORDER];
     double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ANNEAL_ORDER]);
-    bool found = rp_anneal_order(&w->p, &o, &runs);
+    rp_run_instance_init(&p, &w->p, w->o->addressed);
+    bool found = rp_anneal_order(&p, &o, &runs);
+    rp_instance_fini(&p);
     m->seconds += rp_thread_seconds() - begin;
     m->work += o.work;
     m->calls++;
     if (found)
         try_order(s, &runs, REPAIR_SHARE * seconds);
     rp_plan_fini(&runs);
+}
+
+/* Moves the stages of the best schedule, where all schedules swap. */
+static void move_stages(struct search *s, double seconds, uint64_t seed) {
+    struct rp_context *w = s->w;
+    struct rp_plan steps = {0};
+    struct rp_order_descent_options o = {
+        .seed = seed,
+        .work = (uint64_t)(seconds * ORDER_WORK_PER_S) + 1,
+        .addressed = w->o->addressed,
+        .may_recompute = w->o->recompute,
+        .stop = rp_context_stop,
+        .stop_arg = w,
+    };
+    struct rp_method_statistics *m = &w->statistics.method[RP_ANNEAL_ORDER];
+    double begin = rp_thread_seconds();
+    rp_context_doing(w, rp_method_name[RP_ANNEAL_ORDER]);
+    bool found = rp_order_descent(&w->p, &w->incumbent.s, &o, &steps);
+    m->seconds += rp_thread_seconds() - begin;
+    m->work += o.work;
+    m->calls++;
+    if (found)
+        try_order(s, &steps, 0);
+    rp_plan_fini(&steps);
 }
 
 /* Looks for an order in which the runs of the best schedule without swaps take less memory,
@@ -195,6 +231,8 @@ static void improve_order(struct search *s, double seconds, uint64_t seed) {
     struct rp_plan runs = {0};
     switch_to_best(s);
     const struct rp_incumbent *best = rp_context_incumbent(w, RP_WITHOUT_SWAPS);
+    if (w->p.n_homes > 0)
+        move_stages(s, seconds, seed);
     if (!best->found)
         return;
     rp_schedule_steps(&w->spaces[RP_WITHOUT_SWAPS].p, &best->s, NULL, &runs);
@@ -243,9 +281,9 @@ static uint64_t best_ns(struct search *s) {
 /* Anneals over orders for `seconds`. Returns what is left of the time. */
 static double search_orders(struct search *s, double seconds, double left, uint64_t round) {
     bool found = best_ns(s) < UINT64_MAX;
-    double new_order = found ? NEW_ORDER_SHARE * seconds : seconds;
+    double new_order = !found ? seconds : s->seeks ? NEW_ORDER_SHARE * seconds : 0;
     uint64_t seed = s->w->o->seed + SEEDS_APART * round;
-    if (spend(new_order, &left)) {
+    if (new_order > 0 && spend(new_order, &left)) {
         switch_to(s, GIVEN);
         anneal_order(s, NULL, new_order, seed);
     }
@@ -272,8 +310,18 @@ static void take_round(struct search *s, double seconds, double left, uint64_t r
         spend_on_turns(s, OTHER, other, &left);
 }
 
+/* Not where sources may live on the host and all else fits beside those in use. */
+static bool may_help(const struct rp_context *w) {
+    struct rp_instance p;
+    rp_run_instance_init(&p, &w->p, w->o->addressed);
+    bool fits = rp_keep_all_cost(&p).peak_bytes <= p.limit_bytes;
+    rp_instance_fini(&p);
+    return w->p.n_homes == 0 || !fits;
+}
+
 void rp_search_orders(struct rp_context *w, struct rp_schedule *scratch) {
-    struct search s = {.w = w, .scratch = scratch, .here = GIVEN, .gained = true};
+    struct search s = {
+        .w = w, .scratch = scratch, .here = GIVEN, .seeks = may_help(w), .gained = true};
     double length = FIRST_ORDER_ROUND_SECONDS_PER_OP * w->p.n_ops;
     double limit = w->o->time_limit;
     bool proved = w->p.out_ns == NULL;

@@ -221,10 +221,6 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     return rc == RP_OK && !certified ? certify(w, err) : rc;
 }
 
-bool rp_seeks_order(const struct rp_graph *g) {
-    return g->free_order && !rp_any_source_may_move(g);
-}
-
 static bool may_copy(const struct rp_context *w) {
     return w->o->swap && rp_device_can_swap(&w->g->device);
 }
@@ -237,15 +233,15 @@ static bool is_touched(const struct rp_graph *g, uint32_t x) {
     return touched;
 }
 
-/* Were sources left on the device that may live on the host? Without copies, those are the
- * ones that no op touches. */
+/* Were sources left on the device that may live on the host? Only without copies, and then
+ * those that no op touches. */
 static bool left_sources(const struct rp_context *w) {
     bool left = false;
     if (w->homes || rp_host_bytes_without_sources(w->g) >= w->o->host_bytes)
         return false;
     for (uint32_t x = 0; x < w->g->n_tensors && !left; x++)
         left = w->g->tensors[x].home == RP_HOME_ANY && w->g->tensors[x].bytes > 0 &&
-               (may_copy(w) || !is_touched(w->g, x));
+               !is_touched(w->g, x);
     return left;
 }
 
@@ -256,20 +252,16 @@ static rp_rc confirm_none(const struct rp_context *w) {
     size_t n = strlen(r->reason);
     if (!left_sources(w))
         return RP_NO;
-    if (may_copy(w))
-        r->remedy = RP_GRAPHS_ORDER;
     snprintf(r->reason + n, sizeof r->reason - n,
              "; sources that may live on the host were left on the device");
     return RP_LIMIT;
 }
 
-/* Does the plan decide which sources live on the host? Not where keep-all fits, nor in
- * another order of ops. */
+/* Does the plan decide which sources live on the host? Not where keep-all fits. */
 static bool plans_homes(const struct rp_context *w) {
     const struct rp_solve_options *o = w->o;
-    bool may_choose = may_copy(w) && !o->reorder;
     return rp_any_home(w->g, RP_HOME_HOST) ||
-           (may_choose && rp_host_bytes_without_sources(w->g) < o->host_bytes &&
+           (may_copy(w) && rp_host_bytes_without_sources(w->g) < o->host_bytes &&
             rp_keep_all_bytes(w->g, o->addressed) > o->budget_bytes);
 }
 

@@ -30,7 +30,7 @@ struct rp_solve_options {
     bool addressed;        /* give every byte an address */
     bool recompute;        /* ops may run again */
     bool reorder;          /* first runs may come in another order; no certificate then.
-                              rp_seeks_order is for the caller to ask */
+                              Whether the graph leaves its order free is not looked at */
     bool swap;             /* tensors may be swapped, if the device states bandwidths */
     uint64_t host_bytes;   /* for all host copies together */
     double time_limit;     /* seconds; sets the amount of work and the deadline */
@@ -57,10 +57,8 @@ struct rp_solve_options {
 /* What the user can do where there is no plan. */
 enum rp_remedy {
     RP_LARGER_BUDGET,
-    RP_COPIES,       /* sources live on the host, and nothing may be copied */
-    RP_HOST_MEMORY,  /* they find no room there: least_host_bytes */
-    RP_GRAPHS_ORDER, /* or a larger budget: in other orders of ops, sources that may live on
-                        the host stay on the device */
+    RP_COPIES,      /* sources live on the host, and nothing may be copied */
+    RP_HOST_MEMORY, /* they find no room there: least_host_bytes */
 };
 
 struct rp_solve_report {
@@ -88,11 +86,6 @@ struct rp_solve_report {
  * and an empty plan unless RP_OK. */
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err);
-
-/* Should first runs come in another order though nobody asks for it? The graph must leave
- * its order free, and no source may live on the host: those are planned in the graph's
- * order only. */
-bool rp_seeks_order(const struct rp_graph *g);
 
 /* The bytes of all sources, wherever their home is. */
 uint64_t rp_source_bytes(const struct rp_graph *g);

@@ -156,14 +156,14 @@ static void draw_modes(struct cam_case *c, const struct cam_subject *s,
         cam_word(line, "--no-recompute");
     if (rp_rng_percent(&c->r, 30))
         cam_word(line, "--no-addresses");
-    if (rp_rng_percent(&c->r, 20) && !s->graph.lives_on_host)
+    if (rp_rng_percent(&c->r, 20))
         cam_word(line, "--reorder");
     cam_draw_host_budget(c, s, line);
 }
 
 static bool any_order(const struct cam_subject *s, const struct cam_line *line) {
-    bool seeks = s->graph.free_order && !s->graph.lives_on_host && !s->graph.may_live_there;
-    return cam_has(line, "--reorder") || (seeks && !cam_has(line, "--given-order"));
+    return cam_has(line, "--reorder") ||
+           (s->graph.free_order && !cam_has(line, "--given-order"));
 }
 
 /* A certificate is about the given order, with recomputation. */

@@ -6,7 +6,7 @@ any=data/graph/good/any_home.json
 set -- -n 4 -t 0.1 --ignore-clock --no-seconds
 remat-plan sweep $any "$@" -o search
 remat-plan sweep $any "$@" -o policy -p libra
-# With sources on the host, no other order is looked for, though the graph leaves it free.
+# With sources on the host, other orders are looked for too, where the graph leaves it free.
 remat-plan sweep data/graph/good/state.json "$@" -o state
 # A rule of one policy proves nothing about all plans.
 remat-plan sweep data/graph/good/chain.json "$@" -o chain -p zero-offload

@@ -96,11 +96,13 @@ static bool read_steps(struct reading *w, const struct rp_plan *plan) {
             read_swap_in(w, w->tensor[step->id]);
     }
     /* A plan may make a kept tensor once more after the last first run. A schedule makes it
-     * before that run, in the same stage. */
+     * before that run, in the same stage. What must be copied out stays if it was there at
+     * the last first run: no free has to wait for the copy. */
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         bool stays = rp_is_version(p, x) && rp_source_stays(p, w->s, x) &&
                      p->next_version[x] == RP_NONE;
-        rp_schedule_set(w->s, x, p->n_ops, p->n_ops, p->kept[x] || stays);
+        bool waits = rp_must_copy_out(p, x) && rp_held(w->s, p->n_ops, x);
+        rp_schedule_set(w->s, x, p->n_ops, p->n_ops, p->kept[x] || stays || waits);
     }
     return true;
 }
