@@ -200,6 +200,19 @@ static void anneal_order(struct search *s, const struct rp_plan *start, double s
     rp_plan_fini(&runs);
 }
 
+/* Tries the order of `steps`, which are near the incumbent. In it, the turns go on where
+ * they are here. */
+static void go_on_in(struct search *s, const struct rp_plan *steps) {
+    struct rp_sequence turns = s->w->turns;
+    double seconds = s->seconds[s->here];
+    uint64_t here_ns = s->w->incumbent.time_ns;
+    try_order(s, steps, 0);
+    if (s->here != OTHER || s->w->incumbent.time_ns >= here_ns)
+        return;
+    s->w->turns = turns;
+    s->seconds[OTHER] = seconds;
+}
+
 /* Moves the stages of the best schedule, where all schedules swap. */
 static void move_stages(struct search *s, double seconds, uint64_t seed) {
     struct rp_context *w = s->w;
@@ -220,7 +233,7 @@ static void move_stages(struct search *s, double seconds, uint64_t seed) {
     m->work += o.work;
     m->calls++;
     if (found)
-        try_order(s, &steps, 0);
+        go_on_in(s, &steps);
     rp_plan_fini(&steps);
 }
 
@@ -298,7 +311,9 @@ static double search_orders(struct search *s, double seconds, double left, uint6
  * which only says where it is cut. */
 static void take_round(struct search *s, double seconds, double left, uint64_t round) {
     uint64_t before_ns = best_ns(s);
-    double order = (s->gained ? ORDER_SHARE : LOW_ORDER_SHARE) * seconds;
+    double order = seconds * (s->w->p.n_homes > 0 ? DESCENT_SHARE
+                              : s->gained         ? ORDER_SHARE
+                                                  : LOW_ORDER_SHARE);
     left = search_orders(s, order, left, round);
     s->gained = before_ns == UINT64_MAX || best_ns(s) < before_ns;
     switch_to_best(s);

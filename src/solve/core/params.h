@@ -63,6 +63,8 @@
 #define ORDER_SHARE 0.5
 #define LOW_ORDER_SHARE 0.2
 #define NEW_ORDER_SHARE 0.5
+/* The same where sources may live on the host, whatever was gained. */
+#define DESCENT_SHARE 0.1
 /* Of the annealing over orders: making its result a schedule that fits. */
 #define REPAIR_SHARE 0.2
 /* Of the rest of a round: turns in the better of two orders. */

@@ -137,7 +137,7 @@ static bool evaluate(struct descent *d, uint32_t from, uint32_t to) {
     init_instance(d, &p);
     rp_schedule_empty(&p, &s);
     bool taken = rp_schedule_from_plan(&p, &plan, &s) && take(d, &p, &s);
-    d->work += 30 * (uint64_t)p.n_ops * (s.words + 10);
+    d->work += 6 * (uint64_t)p.n_ops * (s.words + 10);
     rp_schedule_fini(&s);
     rp_instance_fini(&p);
     rp_plan_fini(&plan);
