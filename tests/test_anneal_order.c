@@ -468,6 +468,26 @@ static void the_search_ends_when_nothing_can_be_better(void) {
     rp_graph_fini(&g);
 }
 
+static void the_search_ends_at_its_goal(void) {
+    struct rp_anneal_statistics all = {0}, less = {0};
+    struct rp_anneal_order_options o = {
+        .seed = 1, .work = 8000000, .stop = never, .may_recompute = true};
+    struct rp_gen_shape shape = rp_gen_small(40);
+    struct rp_graph g;
+    shape.training = true;
+    rp_gen_graph(3, &shape, &g);
+    uint64_t limit = (rp_keep_all_bytes(&g, false) - g.fixed_bytes) / 100 * 60;
+    o.statistics = &all;
+    struct found best = search_small_graph(&g, limit, &o);
+    CU_ASSERT(best.over_bytes == 0 && best.again_ns > 0);
+    o.goal_ns = 1.5 * (double)best.again_ns;
+    o.statistics = &less;
+    struct found near = search_small_graph(&g, limit, &o);
+    CU_ASSERT(near.over_bytes == 0 && (double)near.again_ns <= o.goal_ns);
+    CU_ASSERT(less.work > 0 && less.work < all.work / 2);
+    rp_graph_fini(&g);
+}
+
 /* A graph of one op, and a graph in which keep-all fits: nothing can be improved. */
 static void nothing_is_returned_when_keep_all_cannot_be_improved(void) {
     struct rp_anneal_order_options o = {
@@ -491,6 +511,7 @@ void suite_anneal_order(void) {
     RP_TEST(statistics_count_the_moves);
     RP_TEST(the_search_ends_when_stop_says_so);
     RP_TEST(the_search_ends_when_nothing_can_be_better);
+    RP_TEST(the_search_ends_at_its_goal);
     RP_TEST(nothing_is_returned_when_keep_all_cannot_be_improved);
     RP_TEST(plans_with_reorder_agree_with_brute_force_over_all_orders);
     RP_TEST(every_sequence_is_a_valid_plan_and_keeps_the_order_of_ordered_ops);

@@ -116,8 +116,12 @@ const char *rp_context_limit_word(const struct rp_context *w) {
                                          : "work limit";
 }
 
+double rp_context_goal_ns(const struct rp_context *w) {
+    return (double)w->bound_ns * (1 + w->o->gap);
+}
+
 bool rp_context_gap_allows(const struct rp_context *w, double time_ns) {
-    return time_ns <= (double)w->bound_ns * (1 + w->o->gap);
+    return time_ns <= rp_context_goal_ns(w);
 }
 
 bool rp_context_gap_reached(const struct rp_context *w) {

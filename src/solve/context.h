@@ -143,7 +143,9 @@ bool rp_context_stopped(struct rp_context *w);
 bool rp_context_stop(void *arg);
 /* What ended the search: "interrupt", "time limit" or "work limit". */
 const char *rp_context_limit_word(const struct rp_context *w);
-/* True if a plan of time_ns is as near the bound as --gap asks. */
+/* The time of a plan that is as near the bound as --gap asks. */
+double rp_context_goal_ns(const struct rp_context *w);
+/* True if a plan takes no longer than that. */
 bool rp_context_gap_allows(const struct rp_context *w, double time_ns);
 /* True if the incumbent is. Search and bounds meet after fixed amounts of work
  * (background.h). The gap is looked at there and at the end of turns, and nowhere else, so

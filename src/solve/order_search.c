@@ -182,6 +182,7 @@ static void anneal_order(struct search *s, const struct rp_plan *start, double s
         .seed = seed,
         .work = (uint64_t)(seconds * (1 - REPAIR_SHARE) * ORDER_WORK_PER_S) + 1,
         .may_recompute = w->o->recompute,
+        .goal_ns = fmax(0, rp_context_goal_ns(w) - (double)w->g->total_time_ns),
         .start = start,
         .stop = rp_context_stop,
         .stop_arg = w,

@@ -125,8 +125,9 @@ static void polish(struct job *j) {
 
 /* ---- other searches ---- */
 
-/* The pool changes between two crossings only, so this does not depend on the clock. */
-static bool stop_crossover(void *arg) {
+/* Of searches that solve restricted programs. The pool changes between two programs only,
+ * so this does not depend on the clock. */
+static bool stop_pool(void *arg) {
     const struct job *j = arg;
     const struct rp_solution_pool *pool = &j->space->pool;
     double best_ns = pool->n > 0 ? (double)pool->at[0].time_ns : INFINITY;
@@ -138,7 +139,7 @@ static void cross(struct job *j) {
     struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
     struct rp_crossover_options o = {.engine = w->o->engine,
                                      .work = (uint64_t)j->work + 1,
-                                     .stop = stop_crossover,
+                                     .stop = stop_pool,
                                      .stop_arg = j};
     struct rp_solution_pool *pool = &j->space->pool;
     rp_crossover(&j->space->p, &o, pool, &w->statistics.crossover);
@@ -155,8 +156,8 @@ static void search_neighborhoods(struct job *j) {
     struct rp_large_neighborhood_options o = {.engine = w->o->engine,
                                               .work = (uint64_t)j->work,
                                               .seed = w->o->seed,
-                                              .stop = rp_context_stop,
-                                              .stop_arg = w};
+                                              .stop = stop_pool,
+                                              .stop_arg = j};
     struct rp_solution_pool *pool = &j->space->pool;
     const struct rp_incumbent *best = rp_context_incumbent(w, j->turn->space);
     rp_solution_pool_add(pool, &best->s, best->time_ns);
@@ -415,7 +416,8 @@ rp_rc rp_portfolio_finish(struct rp_context *w, struct rp_err *err) {
     rp_mip_end(w);
     rp_stop_until(&w->stop,
                   fmax(w->stop.deadline, w->begin + FINISH_SHARE * (w->end - w->begin)));
-    for (size_t i = 0; i < N_ROWS && rc == RP_OK; i++)
+    bool enough = w->o->gap > 0 && rp_context_gap_reached(w);
+    for (size_t i = 0; i < N_ROWS && rc == RP_OK && !enough; i++)
         if (methods[i].finish != NULL && may_run(w, &methods[i], w->whole))
             rc = methods[i].finish(w, err);
     return rc;

@@ -22,7 +22,8 @@ void rp_portfolio_begin(struct rp_context *w);
  * any. */
 void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch);
 
-/* Ends the methods that work beside the search, then runs those that come after it. They
+/* Ends the methods that work beside the search, then runs those that come after it, unless
+ * the incumbent is as near the bound as --gap asks. They
  * may leave a plan in w->sequence, with all claims but the bound. RP_INPUT if a claim
  * passes 63 bits. */
 rp_rc rp_portfolio_finish(struct rp_context *w, struct rp_err *err);

@@ -40,7 +40,7 @@ struct annealing {
     struct rp_temperature t;
     uint32_t *best; /* ops of the best sequence */
     uint32_t n_best;
-    double best_over_bytes, best_recompute_ns;
+    double best_over_bytes, best_recompute_ns, goal_ns;
     struct rp_anneal_statistics statistics;
 };
 
@@ -175,9 +175,9 @@ static bool is_best(const struct annealing *a) {
     return a->s.recompute_ns < a->best_recompute_ns;
 }
 
-/* Nothing can be better: no overflow, and no op runs again. */
-static bool is_perfect(const struct annealing *a) {
-    return a->best_over_bytes <= 0 && a->best_recompute_ns <= 0;
+/* No overflow, and little enough runs again. */
+static bool is_good_enough(const struct annealing *a) {
+    return a->best_over_bytes <= 0 && a->best_recompute_ns <= a->goal_ns;
 }
 
 /* Takes the present sequence as the best if it is better. */
@@ -222,7 +222,7 @@ static void anneal(struct annealing *a, const struct rp_anneal_order_options *o,
     uint64_t question = a->s.work; /* asked once there is as much work */
     rp_temperature_init(&a->t, initial_temperature * mean_ns, FINAL_SHARE,
                         first_price(a, mean_ns));
-    for (uint64_t n = 0; a->t.progress < 1 && !is_perfect(a); n++) {
+    for (uint64_t n = 0; a->t.progress < 1 && !is_good_enough(a); n++) {
         if (n % MOVES_PER_UPDATE == 0)
             rp_temperature_update(&a->t, ((double)a->s.work - before) / work,
                                   a->s.overflow_bytes);
@@ -243,7 +243,7 @@ static void anneal_repeatedly(struct annealing *a,
                               const struct rp_anneal_order_options *o) {
     double all = (double)o->work, run = SHORT_ORDER_RUN_WORK_PER_OP * a->p->n_ops;
     uint64_t n = (uint64_t)(SHORT_ORDER_RUN_SHARE * all / run);
-    for (uint64_t k = 0; k <= n && !is_perfect(a) && !o->stop(o->stop_arg); k++) {
+    for (uint64_t k = 0; k <= n && !is_good_enough(a) && !o->stop(o->stop_arg); k++) {
         bool is_short = k < n;
         RP_LOG("order: run %llu from the instance's order", (unsigned long long)k);
         rp_run_sequence_fini(&a->s);
@@ -258,7 +258,7 @@ static void anneal_repeatedly(struct annealing *a,
 static void anneal_from_start(struct annealing *a,
                               const struct rp_anneal_order_options *o) {
     enum { N = sizeof COOL / sizeof *COOL };
-    for (uint64_t k = 0; k < N && !is_perfect(a) && !o->stop(o->stop_arg); k++) {
+    for (uint64_t k = 0; k < N && !is_good_enough(a) && !o->stop(o->stop_arg); k++) {
         rp_run_sequence_fini(&a->s);
         rp_run_sequence_init(&a->s, a->p, a->best, a->n_best);
         a->random = (o->seed + 16 * k) * RP_GOLDEN_RATIO_64 + 0x7654321;
@@ -295,7 +295,7 @@ static void init_from_plan(struct rp_run_sequence *s, const struct rp_instance *
 
 bool rp_anneal_order(const struct rp_instance *p, const struct rp_anneal_order_options *o,
                      struct rp_plan *plan) {
-    struct annealing a = {.p = p};
+    struct annealing a = {.p = p, .goal_ns = o->goal_ns};
     if (p->n_ops < 2)
         return false;
     if (o->start != NULL)

@@ -32,6 +32,8 @@ struct rp_anneal_order_options {
     uint64_t seed;
     uint64_t work;      /* limit: about six nanoseconds each */
     bool may_recompute; /* ops may run again */
+    double
+        goal_ns; /* a sequence that fits and repeats runs for no longer ends the search */
     /* A valid plan whose runs to begin with; the search is cool then and stays near it.
      * NULL: each op once, in the instance's order. */
     const struct rp_plan *start;
