@@ -363,6 +363,9 @@ static void steps_follow_the_actions(void) {
         shape.bandwidths = seed % 8 != 0;
         rp_gen_graph(seed, &shape, &g);
         g.device.copy_latency_ns = 1; /* no two copies of a queue end at the same time */
+        if (shape.bandwidths)
+            g.device.d2h_bytes_per_s = g.device.h2d_bytes_per_s = UINT64_C(5000000000)
+                                                                  << seed % 7;
         if (!one_case(&g, seed)) {
             rp_gen_failed(seed);
             CU_FAIL("other steps, peaks or first needs");

@@ -51,6 +51,17 @@ static void plans_of_a_chain(void) {
     CHECK_ALL(chain, plans);
 }
 
+static void what_fits_as_it_is_is_left_alone(void) {
+    static const char *const policies[] = {"alibaba", "capuchin", "chen-greedy", "dtr",
+                                           "libra",   "revolve",  "superneurons"};
+    struct rp_graph g;
+    rp_draw(chain, 8, &g);
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
+        rp_drawn_check(&g, policies[i], rp_drawn_options(169),
+                       "f1 f2 f3 f4 b4 -c -d b3 -b -x b2 -a -y b1 -z");
+    rp_graph_fini(&g);
+}
+
 /* ---- a chain of six ops, with copies as fast as forward ops ---- */
 
 static void plans_of_a_long_chain(void) {
@@ -186,6 +197,7 @@ static void chen_greedy_ends_segments_by_size(void) {
 void suite_policy_plans(void) {
     RP_SUITE("policy_plans");
     RP_TEST(plans_of_a_chain);
+    RP_TEST(what_fits_as_it_is_is_left_alone);
     RP_TEST(plans_of_a_long_chain);
     RP_TEST(alibaba_swaps_the_most_distant_uses_first);
     RP_TEST(libra_keeps_the_most_expensive_again_that_fits);

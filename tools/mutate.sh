@@ -63,8 +63,9 @@ suites_of() { # FILE
     src/model/*) echo cost graph_json timeline bind verifier_updates verifier show optimizer ;;
     src/pack/*) echo packer policy_plans remat ;;
     src/policy/*)
-        echo policy_plans tflms dtr interval_steps min_cut knapsack partition_rules pytorch \
-            source_policies quick_plans policy
+        echo policy_plans tflms dtr segments phases interval_steps interval_actions \
+            interval_policies min_cut knapsack partition_rules pytorch source_policies \
+            quick_plans policy
         ;;
     src/remat/*) echo remat remat_files ;;
     src/solve/bound/*) echo moment_bound certificate_rows pdhg_bound ;;

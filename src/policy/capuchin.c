@@ -95,7 +95,7 @@ static void list_candidates(const struct capuchin *w, uint32_t t,
         double recompute = ns == UINT64_MAX ? INFINITY : (double)ns;
         double ft = rp_may_swap(p) ? free_time(w, &interval, t) : -INFINITY;
         best[e] = ft >= 0 || -ft < recompute ? RP_INTERVAL_SWAP : RP_INTERVAL_RECOMPUTE;
-        if (ft < 0 && isinf(ft) && isinf(recompute))
+        if (isinf(ft) && isinf(recompute))
             continue;
         interval.key = ft >= 0 ? -ft : fmin(-ft, recompute) / (double)p->bytes[x];
         rp_push(intervals, interval);
