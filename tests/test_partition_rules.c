@@ -1,9 +1,10 @@
-/* The rules of PyTorch's partitioner, on chains of ops. */
+/* The rules of PyTorch's partitioner, on chains of ops and on random graphs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "gen.h"
 #include "policy/partition_rules.h"
 #include "run.h"
 
@@ -85,8 +86,108 @@ static void a_long_chain_of_fused_ops_is_interrupted(void) {
     CU_ASSERT_EQUAL(banned_ops(150, 0, "mul", RP_BAN_UNLISTED), 0);
 }
 
+/* ---- what the forward phase needs, and what a tensor weighs ---- */
+
+/* On random graphs of these kinds, against the comments of partition_rules.h. */
+static const char *const kinds[] = {"mul", "gelu", "sum", "mm", "_softmax", "cat"};
+
+static bool is_required(const struct rp_partition *s, uint32_t i) {
+    const struct rp_instance *p = s->p;
+    for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
+        if (p->kept[x])
+            return true;
+        for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++)
+            if (p->readers[e] < s->n_forward && is_required(s, p->readers[e]))
+                return true;
+    }
+    return false;
+}
+
+/* Ops on the shortest way from x to the backward phase, which an op that the forward phase
+ * does not need belongs to; -1 if there is no way. A part of a tuple counts as an op. */
+static int64_t distance(const struct rp_partition *s, uint32_t x) {
+    const struct rp_instance *p = s->p;
+    int64_t best = -1;
+    for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
+        uint32_t r = p->readers[e], a = p->output_start[r], b = p->output_start[r + 1];
+        int64_t after = r < s->n_forward && s->required[r] ? -1 : 0;
+        for (uint32_t y = a; y < b && r < s->n_forward && s->required[r]; y++) {
+            int64_t d = distance(s, y);
+            if (d >= 0 && (after < 0 || d + (b - a > 1) < after))
+                after = d + (b - a > 1);
+        }
+        if (after >= 0 && (best < 0 || after + 1 < best))
+            best = after + 1;
+    }
+    return best;
+}
+
+/* A reader that may be fused with the maker of x reads no memory. */
+static bool is_written(const struct rp_partition *s, uint32_t x) {
+    const struct rp_instance *p = s->p;
+    uint32_t i = p->producer[x];
+    bool tuple = p->output_start[i + 1] - p->output_start[i] > 1, written = p->kept[x];
+    for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
+        uint32_t r = p->readers[e];
+        written =
+            written || !(s->concatenates[r] || (s->fusible[r] && (s->fusible[i] || tuple)));
+    }
+    return written;
+}
+
+static bool is_right(const struct rp_partition *s) {
+    const struct rp_instance *p = s->p;
+    bool any = false, ok = true;
+    for (uint32_t i = 0; i < s->n_forward; i++)
+        any = any || is_required(s, i);
+    for (uint32_t i = 0; i < s->n_forward; i++) {
+        bool leads_back = false;
+        ok = ok && s->required[i] == (!any || is_required(s, i));
+        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
+            leads_back = leads_back || distance(s, x) >= 0;
+        ok = ok && s->leads_back[i] == leads_back;
+    }
+    for (uint32_t x = 0; x < s->n_tensors; x++) {
+        double weight = (double)s->bytes[x] * (is_written(s, x) ? 1 : 2);
+        for (int64_t d = distance(s, x); d > 0; d--)
+            weight *= 1.1;
+        ok = ok && s->bytes[x] == p->graph->tensors[p->tensor_of[x]].bytes &&
+             (distance(s, x) < 0 ||
+              (s->weight[x] <= weight && s->weight[x] + 1 >= 0.999 * weight));
+    }
+    return ok;
+}
+
+static void tensors_weigh_by_size_and_distance(void) {
+    uint32_t n = 400;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(6 + (uint32_t)seed % 10);
+        struct rp_rng random = {seed};
+        struct rp_graph g;
+        struct rp_instance p;
+        struct rp_partition s;
+        shape.training = true;
+        shape.keep_percent = seed % 3 * 10;
+        rp_gen_graph(seed, &shape, &g);
+        for (uint32_t i = 0; i < g.n_ops; i++) {
+            free(g.ops[i].kind);
+            g.ops[i].kind = rp_strdup(kinds[rp_rng_below(&random, 6)]);
+        }
+        rp_instance_init(&p, &g, UINT64_MAX / 2, true, NULL);
+        rp_partition_init(&p, g.n_ops / 2, &s);
+        if (!is_right(&s)) {
+            rp_gen_failed(seed);
+            CU_FAIL("another weight, or other ops that are required");
+        }
+        rp_partition_fini(&s);
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
 void suite_partition_rules(void) {
     RP_SUITE("partition_rules");
     RP_TEST(each_level_bans_less);
     RP_TEST(a_long_chain_of_fused_ops_is_interrupted);
+    RP_TEST(tensors_weigh_by_size_and_distance);
 }
