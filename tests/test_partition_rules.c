@@ -122,17 +122,33 @@ static int64_t distance(const struct rp_partition *s, uint32_t x) {
     return best;
 }
 
-/* A reader that may be fused with the maker of x reads no memory. */
+static bool is_tuple(const struct rp_partition *s, uint32_t i) {
+    return s->p->output_start[i + 1] - s->p->output_start[i] > 1;
+}
+
+/* Op r reads x and may be one kernel with what makes x. */
+static bool fuses(const struct rp_partition *s, uint32_t x, uint32_t r) {
+    uint32_t i = s->p->producer[x];
+    return s->concatenates[r] || (s->fusible[r] && (s->fusible[i] || is_tuple(s, i)));
+}
+
+static bool reads(const struct rp_partition *s, uint32_t i, uint32_t x) {
+    for (uint32_t k = s->p->input_start[i]; k < s->p->input_start[i + 1]; k++)
+        if (s->p->inputs[k] == x)
+            return true;
+    return false;
+}
+
+/* x is read by an op from `from` on that is not fused with its maker. */
+static bool is_written_for(const struct rp_partition *s, uint32_t x, uint32_t from) {
+    for (uint32_t r = from; r < s->p->n_ops; r++)
+        if (reads(s, r, x) && !fuses(s, x, r))
+            return true;
+    return false;
+}
+
 static bool is_written(const struct rp_partition *s, uint32_t x) {
-    const struct rp_instance *p = s->p;
-    uint32_t i = p->producer[x];
-    bool tuple = p->output_start[i + 1] - p->output_start[i] > 1, written = p->kept[x];
-    for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
-        uint32_t r = p->readers[e];
-        written =
-            written || !(s->concatenates[r] || (s->fusible[r] && (s->fusible[i] || tuple)));
-    }
-    return written;
+    return s->p->kept[x] || is_written_for(s, x, 0);
 }
 
 static bool is_right(const struct rp_partition *s) {
@@ -158,16 +174,85 @@ static bool is_right(const struct rp_partition *s) {
     return ok;
 }
 
-static void tensors_weigh_by_size_and_distance(void) {
+/* ---- which ops are banned ---- */
+
+/* A chain of fused ops leads from the readers of x to op i. */
+static bool is_in_chain(const struct rp_partition *s, uint32_t x, uint32_t i) {
+    bool in = s->required[i] && reads(s, i, x);
+    for (uint32_t y = x + 1; y < s->p->output_start[i] && s->required[i] && !in; y++)
+        in = reads(s, i, y) && fuses(s, y, i) && is_in_chain(s, x, s->p->producer[y]);
+    return in;
+}
+
+/* The chain ends at op i: it is not fused with an op before it. */
+static bool ends_chain(const struct rp_partition *s, uint32_t x, uint32_t i) {
+    bool ends = is_in_chain(s, x, i) && is_tuple(s, i) && !s->fusible[i];
+    for (uint32_t y = x + 1; y < s->p->output_start[i] && s->required[i] && !ends; y++)
+        ends = reads(s, i, y) && !fuses(s, y, i) && is_in_chain(s, x, s->p->producer[y]);
+    return ends;
+}
+
+/* Op i reads a tensor that an earlier op reads too, and a chain from there has ended. */
+static bool is_used_far_apart(const struct rp_partition *s, uint32_t i) {
+    for (uint32_t x = 0; x < s->p->output_start[i]; x++) {
+        bool begun = false, ended = false;
+        for (uint32_t j = s->p->producer[x] + 1; j < i && reads(s, i, x); j++) {
+            begun = begun || (s->required[j] && reads(s, j, x));
+            ended = ended || (begun && ends_chain(s, x, j));
+        }
+        if (ended && s->required[i] && fuses(s, x, i))
+            return true;
+    }
+    return false;
+}
+
+static bool is_small(const struct rp_instance *p, uint32_t i) {
+    const struct rp_op *op = &p->graph->ops[i];
+    uint64_t in = 0, out = 0;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        in += p->graph->tensors[op->inputs[k]].bytes;
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        out += p->graph->tensors[op->outputs[k]].bytes;
+    return 4 * out < in;
+}
+
+static bool is_banned(const struct rp_partition *s, enum rp_ban_level level, uint32_t i) {
+    const struct rp_instance *p = s->p;
+    bool banned = p->last_stage[i] <= i;
+    for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
+        banned = banned || p->irreplaceable[x];
+    if (level == RP_BAN_IMPOSSIBLE || !s->required[i] || banned)
+        return banned;
+    if (is_small(p, i) || s->random[i] ||
+        (level == RP_BAN_EXPENSIVE ? s->expensive[i] : !s->fusible[i]))
+        return true;
+    bool one_output = p->output_start[i + 1] == p->output_start[i] + 1;
+    return level == RP_BAN_DEFAULT &&
+           ((one_output && is_written_for(s, p->output_start[i], s->n_forward)) ||
+            is_used_far_apart(s, i));
+}
+
+static bool bans_are_right(const struct rp_partition *s) {
+    bool banned[40], ok = true;
+    for (int level = RP_BAN_DEFAULT; level <= RP_BAN_IMPOSSIBLE; level++) {
+        rp_partition_ban(s, (enum rp_ban_level)level, banned);
+        for (uint32_t i = 0; i < s->n_forward; i++)
+            ok = ok && banned[i] == is_banned(s, (enum rp_ban_level)level, i);
+    }
+    return ok;
+}
+
+static void the_rules_hold_on_random_graphs(void) {
     uint32_t n = 400;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
-        struct rp_gen_shape shape = rp_gen_small(6 + (uint32_t)seed % 10);
+        struct rp_gen_shape shape = rp_gen_small(6 + (uint32_t)seed % 20);
         struct rp_rng random = {seed};
         struct rp_graph g;
         struct rp_instance p;
         struct rp_partition s;
         shape.training = true;
         shape.keep_percent = seed % 3 * 10;
+        shape.rules_percent = seed % 5 == 0 ? 20 : 0;
         rp_gen_graph(seed, &shape, &g);
         for (uint32_t i = 0; i < g.n_ops; i++) {
             free(g.ops[i].kind);
@@ -175,9 +260,9 @@ static void tensors_weigh_by_size_and_distance(void) {
         }
         rp_instance_init(&p, &g, UINT64_MAX / 2, true, NULL);
         rp_partition_init(&p, g.n_ops / 2, &s);
-        if (!is_right(&s)) {
+        if (!is_right(&s) || !bans_are_right(&s)) {
             rp_gen_failed(seed);
-            CU_FAIL("another weight, or other ops that are required");
+            CU_FAIL("another weight, or other ops that are required or banned");
         }
         rp_partition_fini(&s);
         rp_instance_fini(&p);
@@ -189,5 +274,5 @@ void suite_partition_rules(void) {
     RP_SUITE("partition_rules");
     RP_TEST(each_level_bans_less);
     RP_TEST(a_long_chain_of_fused_ops_is_interrupted);
-    RP_TEST(tensors_weigh_by_size_and_distance);
+    RP_TEST(the_rules_hold_on_random_graphs);
 }
