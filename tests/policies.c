@@ -35,6 +35,14 @@ struct rp_policy_options rp_quick_options(bool addressed) {
     return o;
 }
 
+bool rp_same_steps(const struct rp_plan *a, const struct rp_plan *b) {
+    bool same = a->steps.n == b->steps.n;
+    for (size_t i = 0; i < a->steps.n && same; i++)
+        same = a->steps.at[i].kind == b->steps.at[i].kind &&
+               a->steps.at[i].id == b->steps.at[i].id;
+    return same;
+}
+
 struct rp_graph rp_priced_network(const char *name, struct rp_zoo_options o) {
     struct rp_err err = {{0}};
     struct rp_graph g = rp_net_build(name, o);

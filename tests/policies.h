@@ -29,6 +29,9 @@ struct rp_policy_options rp_quick_options(bool addressed);
  * (swapped out) or '<' (swapped in). The caller frees it. */
 char *rp_steps_text(const struct rp_graph *g, const struct rp_plan *plan);
 
+/* Do two plans have the same steps, whatever the addresses? */
+bool rp_same_steps(const struct rp_plan *a, const struct rp_plan *b);
+
 /* A network of the zoo on a device model. The caller owns it. */
 struct rp_graph rp_priced_network(const char *name, struct rp_zoo_options o);
 

@@ -5,6 +5,7 @@
 
 #include "drawn.h"
 #include "gen.h"
+#include "policies.h"
 #include "run.h"
 
 enum { MAX_OPS = 12, MAX_TENSORS = 40, MAX_SETS = 2000, RUNS_PER_OP = 30 };
@@ -19,7 +20,7 @@ struct naive {
     uint32_t set_of[MAX_TENSORS]; /* of an evicted tensor */
     double cost[MAX_SETS];        /* of a set */
     uint32_t n_sets;
-    RP_VEC(struct rp_step) steps;
+    struct rp_plan plan; /* steps only */
 };
 
 static bool is_in(const uint32_t *list, uint32_t n, uint32_t x) {
@@ -77,7 +78,7 @@ static double score(const struct naive *d, uint32_t x) {
 
 static void evict(struct naive *d, uint32_t x) {
     uint32_t set = d->n_sets++;
-    rp_push(&d->steps, ((struct rp_step){.kind = RP_FREE, .id = x}));
+    rp_push(&d->plan.steps, ((struct rp_step){.kind = RP_FREE, .id = x}));
     d->on_device[x] = false;
     d->live_bytes -= d->g->tensors[x].bytes;
     d->set_of[x] = set;
@@ -132,7 +133,7 @@ static void run_op(struct naive *d, uint32_t op) {
         d->runs_left--;
         make_room(d, bytes);
     }
-    rp_push(&d->steps, ((struct rp_step){.kind = RP_RUN, .id = op}));
+    rp_push(&d->plan.steps, ((struct rp_step){.kind = RP_RUN, .id = op}));
     d->now_ns += o->time_ns;
     d->ran[op] = true;
     lock(d, op, -1);
@@ -157,16 +158,6 @@ static void evict_done(struct naive *d, uint32_t i) {
                 evict(d, x);
 }
 
-static bool is_same(const struct rp_plan *plan, const struct naive *d) {
-    if (plan->steps.n != d->steps.n)
-        return false;
-    for (size_t i = 0; i < d->steps.n; i++)
-        if (plan->steps.at[i].kind != d->steps.at[i].kind ||
-            plan->steps.at[i].id != d->steps.at[i].id)
-            return false;
-    return true;
-}
-
 /* The plan for a share of what keep-all needs. */
 static bool is_as_by_the_rules(const struct rp_graph *g, uint64_t percent) {
     const struct rp_policy *dtr = rp_policy_find("dtr");
@@ -186,9 +177,9 @@ static bool is_as_by_the_rules(const struct rp_graph *g, uint64_t percent) {
         run_op(&d, d.now);
         evict_done(&d, d.now);
     }
-    bool same = is_same(&plan, &d);
+    bool same = rp_same_steps(&plan, &d.plan);
     rp_plan_fini(&plan);
-    free(d.steps.at);
+    rp_plan_fini(&d.plan);
     return same;
 }
 

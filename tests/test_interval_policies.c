@@ -8,6 +8,7 @@
 
 #include "drawn.h"
 #include "gen.h"
+#include "policies.h"
 #include "policy/interval_steps.h"
 #include "policy/intervals.h"
 #include "run.h"
@@ -209,14 +210,6 @@ static void capuchin(struct naive *w) {
 
 /* ---- the comparison ---- */
 
-static bool is_same(const struct rp_plan *a, const struct rp_plan *b) {
-    bool same = a->steps.n == b->steps.n;
-    for (size_t i = 0; i < a->steps.n && same; i++)
-        same = a->steps.at[i].kind == b->steps.at[i].kind &&
-               a->steps.at[i].id == b->steps.at[i].id;
-    return same;
-}
-
 /* The plan for a share of what keep-all needs. */
 static bool is_as_by_the_rules(const struct rp_graph *g, uint64_t percent, const char *name,
                                void (*carry_out)(struct naive *w)) {
@@ -232,7 +225,7 @@ static bool is_as_by_the_rules(const struct rp_graph *g, uint64_t percent, const
     carry_out(&w);
     CU_ASSERT_EQUAL_FATAL(
         rp_policy_record_plan(g, rp_policy_find(name), &o, &plan, &report, &err), RP_OK);
-    bool same = is_same(&plan, &w.r.plan);
+    bool same = rp_same_steps(&plan, &w.r.plan);
     rp_plan_fini(&plan);
     naive_close(&w);
     return same;

@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "gen.h"
+#include "policies.h"
 #include "policy/interval_steps.h"
 #include "policy/intervals.h"
 #include "policy/policy.h"
@@ -250,10 +251,9 @@ static void record(struct naive *w) {
 
 /* ---- the comparison ---- */
 
-static int by_kind_and_id(const void *a, const void *b) {
+static int by_id(const void *a, const void *b) {
     const struct rp_step *s = a, *t = b;
-    return s->kind != t->kind ? (s->kind > t->kind) - (s->kind < t->kind)
-                              : (s->id > t->id) - (s->id < t->id);
+    return (s->id > t->id) - (s->id < t->id);
 }
 
 /* What is freed at one time has no order. */
@@ -263,17 +263,14 @@ static void sort_frees(struct rp_plan *plan) {
                     plan->steps.at[i + n].kind == RP_FREE;
              n++)
             ;
-        qsort(plan->steps.at + i, n, sizeof *plan->steps.at, by_kind_and_id);
+        qsort(plan->steps.at + i, n, sizeof *plan->steps.at, by_id);
     }
 }
 
 static bool is_same(struct rp_plan *a, struct rp_plan *b) {
     sort_frees(a);
     sort_frees(b);
-    bool same = a->steps.n == b->steps.n;
-    for (size_t i = 0; i < a->steps.n && same; i++)
-        same = by_kind_and_id(&a->steps.at[i], &b->steps.at[i]) == 0;
-    return same;
+    return rp_same_steps(a, b);
 }
 
 /* What the recorder has summed up is what its steps do. */

@@ -64,7 +64,7 @@ suites_of() { # FILE
     src/pack/*) echo packer policy_plans remat ;;
     src/policy/*)
         echo policy_plans tflms dtr segments phases interval_steps interval_actions \
-            interval_policies min_cut knapsack partition_rules pytorch source_policies \
+            interval_policies chen min_cut knapsack partition_rules pytorch source_policies \
             quick_plans policy
         ;;
     src/remat/*) echo remat remat_files ;;
