@@ -30,7 +30,8 @@ struct rp_stop {
 
 /* True once the signal has come. Of all functions: NULL never ends. */
 static inline bool rp_stop_interrupted(const struct rp_stop *s) {
-    return s != NULL && s->interrupted != NULL && *s->interrupted;
+    return s != NULL && s->interrupted != NULL &&
+           __atomic_load_n(s->interrupted, __ATOMIC_RELAXED);
 }
 
 /* True once the work is to end. */

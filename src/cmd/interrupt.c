@@ -1,5 +1,6 @@
 #include "cmd/interrupt.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -13,14 +14,17 @@ static void on_interrupt(int signal_number) {
     static volatile sig_atomic_t seen;
     static struct timespec first;
     struct timespec now;
+    int saved_errno = errno;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (!seen)
         first = now;
-    seen = *interrupted = 1;
+    seen = 1;
+    __atomic_store_n(interrupted, 1, __ATOMIC_RELAXED); /* other threads read it */
     if (now.tv_sec > first.tv_sec + 1) {
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
+    errno = saved_errno;
 }
 
 const volatile sig_atomic_t *rp_watch_interrupts(void) {

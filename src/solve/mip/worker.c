@@ -11,7 +11,7 @@
  * both processes share, and only the one whose turn it is touches them. */
 struct request {
     uint64_t work;
-    bool has_schedule;
+    uint64_t has_schedule; /* 0 or 1; a bool would send padding too */
 };
 struct answer {
     struct rp_branch_cut_state state;
