@@ -5,6 +5,9 @@
 #include "brute_copies.h"
 #include "fixture.h"
 #include "gen.h"
+#include "model/cost.h"
+#include "model/device.h"
+#include "networks.h"
 #include "run.h"
 #include "solve/bound/moment_bound.h"
 #include "solve/bound/moment_relaxation.h"
@@ -283,6 +286,32 @@ static void alike_sources_are_told_apart_by_branch_and_bound(void) {
     CU_ASSERT_EQUAL(bound_with_homes(TWINS, 150).bound_ns, 200 + 1);
 }
 
+/* Twelve equal layers, and half of the memory for what may lie in either place. With a
+ * column for each source, five linear programs take more than all of this work. */
+static void layers_that_are_alike_cost_little_work_and_updates_prove_most(void) {
+    struct rp_zoo_options z = rp_net_defaults();
+    struct rp_err err = {{0}};
+    struct rp_instance p;
+    z.batch = 1;
+    z.seq = 64;
+    z.optimizer = RP_ADAMW;
+    z.param_home = z.state_home = RP_HOME_ANY;
+    struct rp_graph g = rp_net_build("gpt2", z);
+    CU_ASSERT_EQUAL_FATAL(rp_cost_apply(&g, rp_device_find("V100-16G"), "t", &err), RP_OK);
+    rp_instance_init_homes(&p, &g, g.fixed_bytes / 2, false, NULL);
+    CU_ASSERT(rp_instance_allow_swap(&p, RP_MAX_QUANTITY));
+    struct rp_moment_statistics statistics = {0};
+    struct rp_moment_bound_options o = {
+        .horizon_ns = 1000000000, .goal_ns = UINT64_MAX, .work = 100000};
+    struct rp_moment_bound b = rp_moment_bound(&p, &o, &statistics);
+    CU_ASSERT_EQUAL(p.n_homes, 588);
+    CU_ASSERT(statistics.moments > 8 && statistics.work < 80000);
+    CU_ASSERT_STRING_EQUAL(g.ops[p.op_of[b.op]].name, "h11.mlp.c_proj.weight.update");
+    CU_ASSERT(b.bound_ns > 116600000);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 static void sides_follow_from_the_order_of_first_runs(void) {
     enum rp_side side[5];
     struct rp_first_runs f;
@@ -310,6 +339,7 @@ void suite_moment_bound(void) {
     RP_TEST(sources_on_the_host_come_in_and_what_is_updated_goes_out);
     RP_TEST(sources_of_any_home_stay_where_that_is_faster);
     RP_TEST(alike_sources_are_told_apart_by_branch_and_bound);
+    RP_TEST(layers_that_are_alike_cost_little_work_and_updates_prove_most);
     RP_TEST(sides_follow_from_the_order_of_first_runs);
     RP_TEST(no_program_in_any_order_is_faster);
     RP_TEST(no_program_in_the_given_order_is_faster);
