@@ -167,12 +167,14 @@ static bool try_settings(struct passes *k, struct rp_home_settings settings) {
     return true;
 }
 
-/* Tries the neighbours of the best settings so far. True if one is better. */
+/* Tries the neighbours of the best settings so far: if all sources live on the host, the
+ * first two. True if one is better. */
 static bool try_neighbors(struct passes *k, double step) {
     static const struct rp_home_settings direction[] = {
-        {.stay = 1}, {.stay = -1}, {.ahead = 1}, {.ahead = -1}, {.late = 1}, {.late = -1}};
+        {.ahead = 1}, {.ahead = -1}, {.stay = 1}, {.stay = -1}, {.late = 1}, {.late = -1}};
+    size_t n = k->n_candidates > 0 ? sizeof direction / sizeof *direction : 2;
     bool better = false;
-    for (size_t i = 0; i < sizeof direction / sizeof *direction; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct rp_home_settings *d = &direction[i];
         struct rp_home_settings s = k->best_settings;
         s.stay += d->stay * step;
@@ -188,7 +190,7 @@ static void search_settings(struct passes *k) {
     k->best_settings = (struct rp_home_settings){.stay = 0.5, .late = 0.5, .ahead = 0.1};
     if (!try_settings(k, k->best_settings))
         try_settings(k, (struct rp_home_settings){.ahead = 0.02});
-    for (double step = 0.25; step > 1e-3 && k->n_candidates > 0; step /= 2)
+    for (double step = 0.25; step > 1e-3; step /= 2)
         while (try_neighbors(k, step))
             ;
 }
