@@ -160,6 +160,55 @@ static void an_interrupt_before_any_plan_is_explained(void) {
     }
 }
 
+/* Each op reads one of three sources of 400 bytes, which may live on the host. */
+static const char streamed[] =
+    "{\"format\":\"remat-graph\",\"version\":2,\"name\":\"s\","
+    "\"time_source\":\"imported:test\",\"device\":{\"alignment_bytes\":4,"
+    "\"h2d_bytes_per_s\":1000000000,\"d2h_bytes_per_s\":1000000000},\"tensors\":["
+    "{\"name\":\"u\",\"bytes\":400,\"kind\":\"parameter\",\"home\":\"any\"},"
+    "{\"name\":\"v\",\"bytes\":400,\"kind\":\"parameter\",\"home\":\"any\"},"
+    "{\"name\":\"w\",\"bytes\":400,\"kind\":\"parameter\",\"home\":\"any\"},"
+    "{\"name\":\"a\",\"bytes\":100,\"kind\":\"activation\"},"
+    "{\"name\":\"b\",\"bytes\":100,\"kind\":\"activation\"},"
+    "{\"name\":\"c\",\"bytes\":100,\"kind\":\"activation\"}],\"ops\":["
+    "{\"name\":\"fa\",\"kind\":\"k\",\"inputs\":[0],\"outputs\":[3],\"time_ns\":10},"
+    "{\"name\":\"fb\",\"kind\":\"k\",\"inputs\":[1,3],\"outputs\":[4],\"time_ns\":10},"
+    "{\"name\":\"fc\",\"kind\":\"k\",\"inputs\":[2,4],\"outputs\":[5],\"time_ns\":10}],"
+    "\"keep\":[5]}";
+
+static rp_rc solve_streamed(const struct rp_graph *g, uint64_t budget, uint64_t host_bytes,
+                            struct rp_solve_report *report) {
+    struct rp_err err = {{0}};
+    struct rp_plan plan;
+    struct rp_solve_options o = {.budget_bytes = budget,
+                                 .recompute = true,
+                                 .swap = true,
+                                 .host_bytes = host_bytes,
+                                 .time_limit = 0.01,
+                                 .ignore_clock = true};
+    rp_rc rc = rp_solve(g, &o, &plan, report, &err);
+    rp_plan_fini(&plan);
+    return rc;
+}
+
+static void sources_without_room_on_the_host_count(void) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    struct rp_solve_report report;
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(streamed, strlen(streamed), "s", &g, &err), RP_OK);
+    CU_ASSERT_EQUAL(solve_streamed(&g, 600, 500, &report), RP_NO);
+    check_reason(&report,
+                 "while op 1 \"fb\" runs, 900 bytes are on the device, more than the "
+                 "budget of 600 bytes: 600 B of its inputs, outputs and workspace, 0 B of "
+                 "sources, 300 B of others for which the host budget of 500 B has no room");
+    CU_ASSERT_EQUAL(report.floor_bytes, 900);
+    CU_ASSERT_EQUAL(report.least_host_bytes, 800);
+    CU_ASSERT_EQUAL(solve_streamed(&g, 600, 1200, &report), RP_OK);
+    CU_ASSERT_EQUAL(solve_streamed(&g, 599, 500, &report), RP_NO);
+    CU_ASSERT_EQUAL(report.least_host_bytes, 0);
+    rp_graph_fini(&g);
+}
+
 void suite_infeasible(void) {
     RP_SUITE("infeasible");
     RP_TEST(the_message_breaks_the_floor_down_with_units);
@@ -168,4 +217,5 @@ void suite_infeasible(void) {
     RP_TEST(a_proof_that_no_schedule_fits_is_no_work_limit);
     RP_TEST(the_smallest_budget_found_is_one_of_a_single_order);
     RP_TEST(an_interrupt_before_any_plan_is_explained);
+    RP_TEST(sources_without_room_on_the_host_count);
 }

@@ -34,6 +34,9 @@ static void suggest(const struct rp_solve_options *o, const struct rp_solve_repo
         fprintf(f, "try --host-budget %s or more\n", rp_show_budget(r->least_host_bytes).s);
     else
         suggest_budget(o, r, keep_all_bytes, f);
+    if (r->remedy == RP_LARGER_BUDGET && r->least_host_bytes > 0)
+        fprintf(f, "or try --host-budget %s or more\n",
+                rp_show_budget(r->least_host_bytes).s);
 }
 
 void rp_solve_report_no_plan(const struct rp_graph *g, const struct rp_solve_options *o,

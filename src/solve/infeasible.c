@@ -35,13 +35,20 @@ static rp_rc explain_floor(struct rp_context *w, const struct rp_instance *p, ui
                  needs.s, budget.s);
         return RP_NO;
     }
-    uint64_t own = own_bytes(p, op), others = floor_bytes - fixed - own;
+    uint64_t own = own_bytes(p, op), off_host = rp_instance_bytes_off_host(p, op);
+    uint64_t others = floor_bytes - fixed - own - off_host;
     int n = snprintf(reason, size,
                      "while op %" PRIu32 " \"%.80s\" runs, %s are on the device, more than "
                      "the budget of %s: %s of its inputs, outputs and workspace, %s of "
                      "sources",
                      p->op_of[op], w->g->ops[p->op_of[op]].name, needs.s, budget.s,
                      rp_show_bytes(own).s, rp_show_bytes(fixed).s);
+    if (off_host > 0 && floor_bytes - off_host <= w->o->budget_bytes)
+        w->report->least_host_bytes = w->o->host_bytes + floor_bytes - w->o->budget_bytes;
+    if (off_host > 0)
+        n += snprintf(reason + n, size - (size_t)n,
+                      ", %s of others for which the host budget of %s has no room",
+                      rp_show_bytes(off_host).s, rp_show_bytes(w->o->host_bytes).s);
     if (others > 0)
         snprintf(
             reason + n, size - (size_t)n,

@@ -71,10 +71,12 @@ struct rp_solve_report {
     /* The start plan cannot be expressed as a schedule in the graph's order, so that the
      * search began without it. It is still a candidate for the answer. */
     bool start_left_out;
-    bool capped;               /* the deadline or a signal ended a search early */
-    char reason[512];          /* RP_NO, RP_LIMIT: why there is no plan */
-    enum rp_remedy remedy;     /* likewise: what would help */
-    uint64_t least_host_bytes; /* RP_HOST_MEMORY: for all that must live on the host */
+    bool capped;           /* the deadline or a signal ended a search early */
+    char reason[512];      /* RP_NO, RP_LIMIT: why there is no plan */
+    enum rp_remedy remedy; /* likewise: what would help */
+    /* RP_HOST_MEMORY: for all that must live on the host. RP_LARGER_BUDGET: with no less
+     * might a plan fit, instead of with a larger budget; 0: more does not help. */
+    uint64_t least_host_bytes;
 };
 
 /* Returns

@@ -149,11 +149,15 @@ uint32_t rp_instance_last_need(const struct rp_instance *p, uint32_t x);
  * that needs it. The caller frees the result. */
 int64_t *rp_instance_bytes_in_use(const struct rp_instance *p);
 
+/* Of the sources that may live on the host and that op `op` does not use, the bytes that
+ * lie on the device while it runs, since the host limit has no room for them. */
+uint64_t rp_instance_bytes_off_host(const struct rp_instance *p, uint32_t op);
+
 /* A lower bound on the peak of every schedule: the largest working set, or the kept tensors
  * together. A working set is the inputs, outputs and workspace of an op, and the tensors
- * that are pinned by then; where nothing may be swapped, also those that something still
- * reads and that can no longer be made again. *op is the op with the largest one; RP_NONE
- * if the kept tensors need more. */
+ * that are pinned by then, and sources that have no room on the host; where nothing may be
+ * swapped, also those that something still reads and that can no longer be made again. *op
+ * is the op with the largest one; RP_NONE if the kept tensors need more. */
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op);
 
 #endif
