@@ -214,6 +214,22 @@ static uint64_t late_calls(const struct rp_graph *g, double gap) {
     return s.method[RP_ASTAR].calls;
 }
 
+static void methods_tell_the_work_that_they_did(void) {
+    struct rp_graph g;
+    struct rp_statistics s;
+    gen_graph(5, 40, &g);
+    struct rp_solve_options o = options_for(&g, 60, false);
+    o.reorder = true;
+    o.swap = false;
+    o.time_limit = 0.1;
+    o.statistics = &s;
+    time_of(&g, &o);
+    CU_ASSERT(s.moment.work > 0 && s.order.work > 0);
+    CU_ASSERT_EQUAL(s.method[RP_MOMENT].work, s.moment.work);
+    CU_ASSERT_EQUAL(s.method[RP_ANNEAL_ORDER].work, s.order.work);
+    rp_graph_fini(&g);
+}
+
 static void nothing_comes_after_the_gap(void) {
     struct rp_graph g;
     gen_graph(5, 12, &g);
@@ -230,5 +246,6 @@ void suite_more_is_no_worse(void) {
     RP_TEST(a_search_without_swaps_uses_all_its_time);
     RP_TEST(a_limit_only_cuts_the_sequence);
     RP_TEST(the_gap_ends_the_search_early);
+    RP_TEST(methods_tell_the_work_that_they_did);
     RP_TEST(nothing_comes_after_the_gap);
 }

@@ -194,7 +194,7 @@ static void anneal_order(struct search *s, const struct rp_plan *start, double s
     bool found = rp_anneal_order(&p, &o, &runs);
     rp_instance_fini(&p);
     m->seconds += rp_thread_seconds() - begin;
-    m->work += o.work;
+    m->work = w->statistics.order.work;
     m->calls++;
     if (found)
         try_order(s, &runs, REPAIR_SHARE * seconds);

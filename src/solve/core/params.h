@@ -27,7 +27,7 @@
 #define NEIGHBORHOOD_WORK_PER_S 8e6
 #define NEIGHBORHOOD_TRY_WORK 3000000
 #define INTERVAL_WORK_PER_S 0.7e6
-#define PDHG_WORK_PER_S 4e8
+#define PDHG_WORK_PER_S 6e8
 #define PACK_WORK_PER_S 5e7 /* for one placement */
 #define ASTAR_STATES_PER_S 50e3
 

@@ -20,7 +20,7 @@ void rp_prove_moment(struct rp_context *w) {
     double begin = rp_thread_seconds();
     struct rp_moment_bound b = rp_moment_bound(&w->p, &o, &w->statistics.moment);
     s->seconds += rp_thread_seconds() - begin;
-    s->work += o.work;
+    s->work = w->statistics.moment.work;
     s->calls++;
     s->bounds += b.bound_ns > w->bound_ns;
     /* No other method bounds searches with sources that may live on the host. */
