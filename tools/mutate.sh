@@ -61,7 +61,7 @@ suites_of() { # FILE
     case ${suites:-$1} in
     src/base/*) echo base io json_writer log stop graph_json verifier_sums trace record ;;
     src/model/*) echo cost graph_json timeline bind verifier_updates verifier show optimizer ;;
-    src/pack/*) echo packer policy_plans remat ;;
+    src/pack/*) echo first_fit packer policy_plans remat ;;
     src/policy/*)
         echo policy_plans tflms dtr segments phases interval_steps interval_actions \
             interval_policies chen min_cut knapsack partition_rules pytorch source_policies \

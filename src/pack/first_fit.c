@@ -144,7 +144,7 @@ static int by_end(const void *left, const void *right) {
 /* Places the items as they begin, like an allocator at run time. */
 static void place_along_time(struct rp_pack_component *p, struct rp_pack_work *work) {
     struct heap h = {0};
-    uint64_t height = 0, *offset = rp_calloc(p->n, sizeof *offset);
+    uint64_t *offset = rp_calloc(p->n, sizeof *offset);
     struct rp_sort_key *ends = rp_calloc(p->n, sizeof *ends);
     uint32_t ended = 0;
     for (uint32_t i = 0; i < p->n; i++)
@@ -156,7 +156,6 @@ static void place_along_time(struct rp_pack_component *p, struct rp_pack_work *w
             release(&h, offset[x], offset[x] + p->items[x].size);
         }
         offset[i] = acquire(&h, p->items[i].size);
-        height = rp_max_u64(height, h.top);
         work->done += 1 + rp_min_u64(h.gaps.n, MAX_GAPS);
     }
     rp_pack_record_placement(p, offset);
