@@ -41,6 +41,13 @@ static void error_messages_contain_no_control_characters(void) {
     CU_ASSERT_STRING_EQUAL(err.msg, "a?[2J??? ?? ?? \xc3\xa9 ???");
 }
 
+/* U+00A0 and U+10FFFF are the first and the last of their ranges. C1 and F5 begin none. */
+static void text_keeps_the_first_and_the_last_characters(void) {
+    char text[] = "\xc2\xa0 \xf4\x8f\xbf\xbf \xf4\x90\x80\x80 \xc1\x80 \xf5\x80";
+    rp_clean_text(text);
+    CU_ASSERT_STRING_EQUAL(text, "\xc2\xa0 \xf4\x8f\xbf\xbf ???? ?? ??");
+}
+
 static void sums_beyond_63_bits_are_refused(void) {
     uint64_t sum = INT64_MAX - 1;
     CU_ASSERT(rp_add(&sum, 1));
@@ -65,6 +72,7 @@ static void text_that_is_not_utf8_becomes_valid_json(void) {
 static void sizes_are_shown_in_units_and_in_bytes(void) {
     CU_ASSERT_STRING_EQUAL(rp_show_exactly(88).s, "88 bytes");
     CU_ASSERT_STRING_EQUAL(rp_show_exactly(1023).s, "1023 bytes");
+    CU_ASSERT_STRING_EQUAL(rp_show_exactly(1024).s, "1.00 KiB (1024 bytes)");
     CU_ASSERT_STRING_EQUAL(rp_show_exactly(2336759912).s, "2.18 GiB (2336759912 bytes)");
     CU_ASSERT_STRING_EQUAL(rp_show_exactly(RP_MAX_QUANTITY).s,
                            "8388608 TiB (9223372036854775807 bytes)");
@@ -140,6 +148,7 @@ void suite_base(void) {
     RP_SUITE("base");
     RP_TEST(sha256_gives_the_digests_of_the_standard);
     RP_TEST(error_messages_contain_no_control_characters);
+    RP_TEST(text_keeps_the_first_and_the_last_characters);
     RP_TEST(sums_beyond_63_bits_are_refused);
     RP_TEST(min_max_and_gcd_are_right);
     RP_TEST(random_numbers_are_those_of_the_published_generators);
