@@ -56,14 +56,12 @@ static void build(const struct rp_instance *p, uint32_t n_forward,
     rp_segments_fini(&s);
 }
 
-/* Takes, of all candidates, those nearest to the ends of n equal shares. */
+/* Takes, of all candidates, those nearest to the ends of n equal shares; n is at most their
+ * number. */
 static void pick_evenly(const struct rp_cuts *all, uint32_t n, struct rp_cuts *cuts) {
     cuts->n = 0;
-    for (uint32_t k = 1; k <= n; k++) {
-        uint32_t i = (uint32_t)((uint64_t)all->n * k / n);
-        if (i > 0 && (cuts->n == 0 || all->end[i - 1] > cuts->end[cuts->n - 1]))
-            cuts->end[cuts->n++] = all->end[i - 1];
-    }
+    for (uint32_t k = 1; k <= n; k++)
+        cuts->end[cuts->n++] = all->end[(uint64_t)all->n * k / n - 1];
 }
 
 /* Algorithm 3 with parameter b. */

@@ -59,7 +59,7 @@ static bool crosses(const struct rp_segments *s, uint32_t x, uint32_t k) {
 
 static void find_backward_stages(struct rp_segments *s) {
     const struct rp_instance *p = s->p;
-    for (uint32_t k = 0; k <= s->cuts->n; k++)
+    for (uint32_t k = 0; k < s->cuts->n; k++)
         s->backward_stage[k] = p->n_ops;
     for (uint32_t x = 0; x < p->n_tensors && p->producer[x] < s->n_forward; x++) {
         uint32_t k = s->segment_of[p->producer[x]];
@@ -88,7 +88,7 @@ void rp_segments_init(const struct rp_instance *p, uint32_t n_forward,
                       struct rp_segments *s) {
     *s = (struct rp_segments){.p = p, .n_forward = n_forward, .cuts = cuts, .stop = stop};
     s->segment_of = rp_calloc(p->n_ops, sizeof *s->segment_of);
-    s->backward_stage = rp_calloc((size_t)cuts->n + 1, sizeof *s->backward_stage);
+    s->backward_stage = rp_calloc(cuts->n, sizeof *s->backward_stage);
     s->last_derived_need = rp_calloc(p->n_tensors, sizeof *s->last_derived_need);
     for (uint32_t i = 0, k = 0; i < p->n_ops; i++) {
         while (k < cuts->n && i >= cuts->end[k])
