@@ -196,6 +196,18 @@ static rp_rc find_plan(struct rp_context *w, bool keep_all, struct rp_err *err) 
     return search(w, err);
 }
 
+/* Replaces `plan` by that of the narrower search if it is better. */
+static rp_rc offer_narrower(struct rp_context *w, rp_rc rc, struct rp_plan *plan) {
+    struct rp_plan other = {0};
+    uint64_t own_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
+    if (rp_narrower_take(w, &other))
+        rc = rp_incumbent_offer_plan(w, &other, rc, plan);
+    if (rc == RP_OK && plan->claims.time_ns < own_ns && other.steps.n > 0)
+        w->statistics.method[RP_NARROWER].incumbents++;
+    rp_plan_fini(&other);
+    return rc;
+}
+
 static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
                                struct rp_err *err) {
     rp_context_init(w);

@@ -23,4 +23,3 @@ no idle_on_the_host.json --budget 100%
 # More host memory may help instead of a larger budget.
 sed 's/"bytes":100,"kind":"input"/&,"home":"any"/' $any >two.json
 no two.json --budget 1200 --host-budget 450
-no two.json --budget 1200 --host-budget 500

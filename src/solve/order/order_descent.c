@@ -102,12 +102,8 @@ static void init_instance(struct descent *d, struct rp_instance *p) {
     const struct rp_instance *of = d->p;
     for (uint32_t q = 0; q < d->runs.n_ops; q++)
         d->ops[q] = d->runs.op_of[d->order.at[q]];
-    if (of->n_homes > 0)
-        rp_instance_init_homes(p, of->graph, of->fixed_bytes + of->limit_bytes,
-                               d->o->addressed, d->ops);
-    else
-        rp_instance_init(p, of->graph, of->fixed_bytes + of->limit_bytes, d->o->addressed,
-                         d->ops);
+    rp_instance_init_homes(p, of->graph, of->fixed_bytes + of->limit_bytes, d->o->addressed,
+                           d->ops);
     rp_instance_allow_swap(p, of->host_limit_bytes);
     if (!d->o->may_recompute)
         rp_instance_run_once(p);
