@@ -118,11 +118,12 @@ static void number_classes(struct rp_fold *f, uint32_t n_cols, const double *cos
     f->cost = rp_calloc(n_cols, sizeof *f->cost);
     for (uint32_t j = 0; j < n_cols; j++) {
         uint32_t c = f->class_of[j] = colour[j] == j ? f->n_cols++ : f->class_of[colour[j]];
-        f->size[c]++;
-        f->cost[c] += cost[j];
+        f->cost[c] = f->size[c]++ == 0 ? cost[j] : fmin(f->cost[c], cost[j]);
     }
-    for (uint32_t c = 0; c < f->n_cols; c++)
+    for (uint32_t c = 0; c < f->n_cols; c++) {
+        f->cost[c] *= f->size[c];
         f->cost[c] -= f->size[c] > 1 ? fabs(f->cost[c]) * ROUNDING : 0;
+    }
 }
 
 /* ---- rows ---- */

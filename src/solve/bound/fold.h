@@ -10,8 +10,8 @@
  *
  * Every point of the program gives one of the folded program that costs no more, whatever
  * the classes are: the coefficient of a class is the least of its columns, times their
- * number, so rows only become weaker. So a bound of the folded program is one of the
- * program, even if two hash values were equal by chance.
+ * number, so rows only become weaker and costs smaller. So a bound of the folded program is
+ * one of the program, even if two hash values were equal by chance.
  *
  * Not thread-safe: one object, one thread. The same input gives the same result.
  */

@@ -33,8 +33,8 @@ struct rp_order_descent_options {
 };
 
 /* `start` is a schedule of `p` that fits. `p` is one of rp_instance_init_homes, and may
- * swap. True if a faster one was found in
- * another order: its steps are appended to plan->steps, and its homes to plan->homes. */
+ * swap. True if a faster one was found in another order: its steps are appended to
+ * plan->steps, and its homes to plan->homes. */
 bool rp_order_descent(const struct rp_instance *p, const struct rp_schedule *start,
                       const struct rp_order_descent_options *o, struct rp_plan *plan);
 
