@@ -31,6 +31,7 @@ static pid_t start(const struct cam_order *o, const char *out, const char *err) 
     if (pid != 0)
         return pid;
     setpgid(0, 0);
+    signal(SIGINT, SIG_DFL); /* shells start what is in the background with it ignored */
     redirect("/dev/null", O_RDONLY, 0);
     redirect(out, O_WRONLY | O_CREAT | O_TRUNC, 1);
     redirect(err, O_WRONLY | O_CREAT | O_TRUNC, 2);
