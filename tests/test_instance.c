@@ -2,10 +2,13 @@
  * Each graph has a faster plan, or one in less memory, if its rule is left out. */
 #include "solve/core/instance.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "brute.h"
 #include "fixture.h"
+#include "gen.h"
 #include "run.h"
 #include "solve/solver.h"
 
@@ -49,6 +52,100 @@ static struct answer solve(const char *graph, uint64_t limit_bytes, bool reorder
     rp_plan_fini(&plan);
     rp_world_close(&w);
     return a;
+}
+
+/* ---- sources that may live on the host, in random graphs ---- */
+
+static bool touches(const struct rp_op *op, uint32_t x) {
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        if (op->inputs[k] == x)
+            return true;
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        if (op->updates[k] == x)
+            return true;
+    return false;
+}
+
+/* n_ops if no op uses it. */
+static uint32_t first_use(const struct rp_graph *g, uint32_t x) {
+    uint32_t i = 0;
+    while (i < g->n_ops && !touches(&g->ops[i], x))
+        i++;
+    return i;
+}
+
+static bool lists_each_source_by_first_use(const struct rp_instance *p) {
+    const struct rp_graph *g = p->graph;
+    uint32_t n = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        n += g->tensors[x].producer == RP_NONE &&
+             (g->tensors[x].home == RP_HOME_HOST ||
+              (g->tensors[x].home == RP_HOME_ANY && g->tensors[x].bytes > 0));
+    bool right = p->n_homes == n && p->n_ops == g->n_ops + (n > 0);
+    right = right && (n > 0 ? p->op_of[0] == RP_NONE : p->op_of[0] == 0);
+    for (uint32_t x = 1; x < n && right; x++)
+        right = first_use(g, p->tensor_of[x - 1]) >= first_use(g, p->tensor_of[x]);
+    return right;
+}
+
+/* With this host memory no source fits that may stay on the device; with a byte more, one.
+ */
+static bool leaves_no_source_room(const struct rp_graph *g) {
+    uint64_t bytes = rp_host_bytes_without_sources(g);
+    bool fits_with_more = bytes == RP_NO_LIMIT;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].home == RP_HOME_ANY && g->tensors[x].bytes > 0) {
+            if (g->tensors[x].bytes <= bytes)
+                return false;
+            fits_with_more = fits_with_more || g->tensors[x].bytes == bytes + 1;
+        }
+    return fits_with_more;
+}
+
+static void each_source_that_may_move_is_listed_by_its_first_use(void) {
+    uint32_t n = 200;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(6);
+        struct rp_graph g;
+        struct rp_instance p;
+        shape.version_2 = true;
+        shape.n_sources = (uint32_t)(seed % 7);
+        rp_gen_graph(seed, &shape, &g);
+        rp_instance_init_homes(&p, &g, RP_MAX_QUANTITY, false, NULL);
+        if (!lists_each_source_by_first_use(&p) || !leaves_no_source_room(&g)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a source is missing, or in the wrong place");
+        }
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
+static void the_floor_is_between_the_kept_tensors_and_the_least_peak(void) {
+    uint32_t n = 200, n_kept = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(4);
+        struct rp_graph g;
+        struct rp_instance p;
+        uint64_t kept_bytes = 0;
+        uint32_t op;
+        shape.keep_percent = 60;
+        rp_gen_graph(seed, &shape, &g);
+        rp_instance_init(&p, &g, RP_MAX_QUANTITY, false, NULL);
+        for (uint32_t x = 0; x < g.n_tensors; x++)
+            if (g.kept[x] && g.tensors[x].producer != RP_NONE)
+                kept_bytes += g.tensors[x].bytes;
+        uint64_t floor_bytes = rp_instance_floor(&p, &op);
+        n_kept += op == RP_NONE;
+        if (floor_bytes < kept_bytes || floor_bytes > rp_brute_floor(&g) ||
+            (op == RP_NONE && floor_bytes != kept_bytes)) {
+            rp_gen_failed(seed);
+            CU_FAIL("no such floor");
+        }
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+    CU_ASSERT(n_kept > 5 || getenv("RP_SEED") != NULL);
 }
 
 /* ---- updates ---- */
@@ -170,6 +267,8 @@ static void updates_keep_their_place_in_another_order(void) {
 
 void suite_instance(void) {
     RP_SUITE("instance");
+    RP_TEST(each_source_that_may_move_is_listed_by_its_first_use);
+    RP_TEST(the_floor_is_between_the_kept_tensors_and_the_least_peak);
     RP_TEST(an_op_does_not_run_again_once_what_it_reads_was_updated);
     RP_TEST(the_last_stage_of_an_op_is_that_of_the_next_update);
     RP_TEST(a_held_tensor_stays_though_nothing_reads_it);
