@@ -70,8 +70,8 @@ suites_of() { # FILE
     src/remat/*) echo remat remat_files ;;
     src/solve/bound/*) echo moment_bound certificate_rows pdhg_bound ;;
     src/solve/core/*)
-        echo instance stop temperature policy_plans drop_swaps shrink_lifetimes infeasible \
-            warm_start formulation incremental solver_homes solver solver_swap
+        echo instance schedule stop temperature policy_plans drop_swaps shrink_lifetimes \
+            infeasible warm_start formulation incremental solver_homes solver solver_swap
         ;;
     src/solve/incremental/*) echo incremental drop_swaps shrink_lifetimes solver_homes ;;
     src/solve/lns/*) echo large_neighborhood ;;
