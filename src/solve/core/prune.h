@@ -13,8 +13,8 @@
  * row where x is not kept. No stage runs more ops or holds more bytes than before, since a
  * run that only made x for such a hold disappears with it. Tensors that are swapped
  * anywhere keep their holds, since these may wait for the copy out; so do sources that stay
- * on the device. False, with `s` partly
- * pruned, if `s` is not sound. */
+ * on the device. False, with `s` partly pruned, if a stage lacks what it needs. A schedule
+ * with swaps may be unsound although this is true: rp_schedule_cost says so. */
 bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s);
 
 #endif
