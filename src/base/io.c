@@ -55,7 +55,7 @@ rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *er
     return RP_OK;
 }
 
-static bool write_all(int fd, const char *text, size_t len) {
+bool rp_write_all(int fd, const char *text, size_t len) {
     while (len > 0) {
         ssize_t n = write(fd, text, len);
         if (n <= 0)
@@ -71,7 +71,7 @@ static bool write_all(int fd, const char *text, size_t len) {
 static rp_rc write_special(const char *path, const char *text, size_t len,
                            struct rp_err *err) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write_all(fd, text, len);
+    bool ok = fd >= 0 && rp_write_all(fd, text, len);
     int why = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = false;
@@ -84,7 +84,7 @@ static rp_rc write_special(const char *path, const char *text, size_t len,
 
 /* Writes and syncs all of `text`, then closes fd. False, with errno set, if that fails. */
 static bool write_and_close(int fd, mode_t mode, const char *text, size_t len) {
-    bool ok = write_all(fd, text, len) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+    bool ok = rp_write_all(fd, text, len) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
     int why = errno;
     if (close(fd) != 0 && ok)
         return false;

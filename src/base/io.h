@@ -28,6 +28,9 @@ rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *er
  * cannot be written. */
 rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_err *err);
 
+/* Writes all of `text` to an open file. False, with errno set, if that fails. */
+bool rp_write_all(int fd, const char *text, size_t len);
+
 /* Checks that rp_write_file can write to `path`, before the work whose result goes there.
  * Leaves nothing behind. RP_ENV with the message of rp_write_file if it cannot. */
 rp_rc rp_probe_file(const char *path, struct rp_err *err);

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "solve/bound/moment_bound.h"
@@ -43,13 +44,6 @@ static uint64_t prove(const struct rp_narrower *n) {
     return b.bound_ns;
 }
 
-static bool write_all(int file, const char *text, size_t len) {
-    ssize_t n = 1;
-    for (size_t at = 0; at < len && n > 0; at += (size_t)n)
-        n = write(file, text + at, len - at);
-    return n > 0;
-}
-
 static void search(const struct rp_narrower *n, struct message *m) {
     struct rp_plan plan;
     struct rp_solve_report report;
@@ -59,7 +53,7 @@ static void search(const struct rp_narrower *n, struct message *m) {
         char *text;
         size_t len;
         rp_plan_dump(&plan, &text, &len);
-        m->plan_bytes = write_all(n->file, text, len) ? len : 0;
+        m->plan_bytes = rp_write_all(n->file, text, len) ? len : 0;
         free(text);
         rp_plan_fini(&plan);
     }
