@@ -27,11 +27,12 @@ static void redirect(const char *path, int flags, int fd) {
 
 static pid_t start(const struct cam_order *o, const char *out, const char *err) {
     fflush(NULL);
+    /* Shells start what is in the background with it ignored, and it may come at once. */
+    signal(SIGINT, SIG_DFL);
     pid_t pid = fork();
     if (pid != 0)
         return pid;
     setpgid(0, 0);
-    signal(SIGINT, SIG_DFL); /* shells start what is in the background with it ignored */
     redirect("/dev/null", O_RDONLY, 0);
     redirect(out, O_WRONLY | O_CREAT | O_TRUNC, 1);
     redirect(err, O_WRONLY | O_CREAT | O_TRUNC, 2);
