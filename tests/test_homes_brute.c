@@ -104,40 +104,32 @@ static bool is_no_better_than_brute_force(uint64_t seed, enum variant v, struct 
     return ok;
 }
 
-static void no_plan_is_faster_than_the_optimum_and_no_bound_is_above_it(void) {
+static struct tally hold_against_brute_force(uint32_t n, enum variant v) {
     struct tally t = {0};
-    uint32_t n = 600;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
-        if (!is_no_better_than_brute_force(seed, PLAIN, &t)) {
+        if (!is_no_better_than_brute_force(seed, v, &t)) {
             rp_gen_failed(seed);
             CU_FAIL("not what brute force says");
         }
+    return t;
+}
+
+static void no_plan_is_faster_than_the_optimum_and_no_bound_is_above_it(void) {
+    struct tally t = hold_against_brute_force(600, PLAIN);
     CU_ASSERT(t.n < 2 || (t.n >= 300 && t.late * 10 >= t.n * 8 && t.best * 10 >= t.n * 9 &&
                           t.proved * 2 >= t.n && t.over < 0.02 * t.n));
 }
 
 /* The same over all orders of first runs. */
 static void no_plan_in_any_order_is_faster_than_the_optimum_either(void) {
-    struct tally t = {0};
-    uint32_t n = 200;
-    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
-        if (!is_no_better_than_brute_force(seed, REORDER, &t)) {
-            rp_gen_failed(seed);
-            CU_FAIL("not what brute force says");
-        }
+    struct tally t = hold_against_brute_force(200, REORDER);
     CU_ASSERT(t.n < 2 || (t.n >= 80 && t.late * 10 >= t.n * 8 && t.best * 10 >= t.n * 8 &&
                           t.proved * 2 >= t.n && t.over < 0.04 * t.n));
 }
 
 /* Nor is a plan denied that exists. */
 static void no_plan_is_denied_where_host_memory_is_little(void) {
-    struct tally t = {0};
-    uint32_t n = 300;
-    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
-        if (!is_no_better_than_brute_force(seed, LITTLE_HOST_MEMORY, &t)) {
-            rp_gen_failed(seed);
-            CU_FAIL("not what brute force says");
-        }
+    struct tally t = hold_against_brute_force(300, LITTLE_HOST_MEMORY);
     CU_ASSERT(t.n < 2 || (t.n >= 100 && t.none >= 100 && t.best * 10 >= t.n * 9));
 }
 
