@@ -8,9 +8,19 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 
-uint64_t rp_gen_seed(uint64_t first, uint32_t *n) {
+/* NULL: none is named. */
+static const char *named_seed(void) {
     const char *text = getenv("RP_SEED");
-    if (text == NULL || text[0] == '\0')
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+bool rp_gen_one_seed(void) {
+    return named_seed() != NULL;
+}
+
+uint64_t rp_gen_seed(uint64_t first, uint32_t *n) {
+    const char *text = named_seed();
+    if (text == NULL)
         return first;
     *n = 1;
     return strtoull(text, NULL, 10);

@@ -22,6 +22,8 @@
 
 /* Returns the first seed: `first`, or RP_SEED, and then *n becomes 1. */
 uint64_t rp_gen_seed(uint64_t first, uint32_t *n);
+/* RP_SEED names one seed: then asserts about many seeds together do not apply. */
+bool rp_gen_one_seed(void);
 void rp_gen_failed(uint64_t seed); /* prints how to reproduce the failure */
 
 struct rp_rng {

@@ -146,7 +146,38 @@ static void a_pruned_schedule_costs_no_more_and_holds_nothing_in_vain(void) {
         rp_schedule_fini(&before);
         task_fini(&k);
     }
-    CU_ASSERT((n_fewer_ins > 5 && n_unsound < 10) || getenv("RP_SEED") != NULL);
+    CU_ASSERT((n_fewer_ins > 5 && n_unsound < 10) || rp_gen_one_seed());
+}
+
+/* Stretches of zeros, of others and of both, onto zeros and onto others. */
+static void words_are_copied_and_cleared(void) {
+    enum { N = 3000 };
+    static uint64_t from[N], to[N], zeros[N];
+    struct rp_rng r = {7};
+    for (uint32_t round = 0; round < 200; round++) {
+        size_t n = rp_rng_below(&r, N + 1), first = rp_rng_below(&r, N);
+        size_t last = first + rp_rng_below(&r, N - first);
+        memset(from, 0, sizeof from);
+        for (size_t i = first; i < last; i++)
+            from[i] = rp_rng_percent(&r, 30) ? rp_rng_next(&r) : 0;
+        rp_words_copy(to, from, n);
+        CU_ASSERT_EQUAL(memcmp(to, from, n * sizeof *to), 0);
+        if (rp_rng_percent(&r, 30)) {
+            rp_words_clear(to, n);
+            CU_ASSERT_EQUAL(memcmp(to, zeros, n * sizeof *to), 0);
+        }
+    }
+}
+
+/* An interrupt, or a limit of work, does not leave a schedule half pruned as if it were
+ * whole. */
+static void pruning_ends_at_a_stop(void) {
+    struct task k;
+    struct rp_stop stop = {.hit = true};
+    task_init(&k, 3);
+    CU_ASSERT(rp_schedule_prune_until(&k.p, &k.s, NULL));
+    CU_ASSERT_FALSE(rp_schedule_prune_until(&k.p, &k.s, &stop));
+    task_fini(&k);
 }
 
 void suite_schedule(void) {
@@ -154,4 +185,6 @@ void suite_schedule(void) {
     RP_TEST(keep_all_is_sound_and_runs_nothing_again);
     RP_TEST(a_stage_without_bytes_peaks_at_its_own_op);
     RP_TEST(a_pruned_schedule_costs_no_more_and_holds_nothing_in_vain);
+    RP_TEST(pruning_ends_at_a_stop);
+    RP_TEST(words_are_copied_and_cleared);
 }

@@ -141,7 +141,7 @@ static void incremental_time_equals_that_of_the_time_line(void) {
             rp_gen_failed(seed);
             CU_FAIL("time, memory or host bytes drifted");
         }
-    CU_ASSERT(n_swaps > 1000 && n_stalls > 1000);
+    CU_ASSERT((n_swaps > 1000 && n_stalls > 1000) || rp_gen_one_seed());
 }
 
 static rp_rc solve(const struct rp_graph *g, uint64_t budget, uint64_t host_bytes,
@@ -262,7 +262,7 @@ static void plans_use_only_what_the_options_allow(void) {
             CU_FAIL(
                 "a plan was rejected, does what it may not, or is not there for no reason");
         }
-    CU_ASSERT(seeds == 1 || n_swaps * 4 > seeds);
+    CU_ASSERT(rp_gen_one_seed() || n_swaps * 4 > seeds);
 }
 
 void suite_solver_swap(void) {

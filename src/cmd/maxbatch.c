@@ -66,6 +66,10 @@ static rp_rc result(const struct rp_maxbatch_answer *a, struct rp_err *err) {
     if (m->open_to == 0)
         return rp_fail(err, RP_LIMIT, "maxbatch: interrupted, %u %s not planned for speed",
                        m->n_open_for_speed, what);
+    if (m->open_to == UINT64_MAX)
+        return rp_fail(err, RP_LIMIT,
+                       "maxbatch: interrupted, %s from %" PRIu64 " on not decided", what,
+                       m->open_from);
     return rp_fail(err, RP_LIMIT,
                    "maxbatch: interrupted, %s %" PRIu64 " to %" PRIu64 " not decided", what,
                    m->open_from, m->open_to);

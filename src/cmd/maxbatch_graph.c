@@ -21,12 +21,11 @@ uint64_t rp_maxbatch_unit(const struct rp_maxbatch_options *o) {
     }
 }
 
-rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t size,
-                        struct rp_graph *g, struct rp_err *err) {
+/* The graph of a size, without its digest. */
+static rp_rc build(const struct rp_maxbatch_options *o, uint64_t size, struct rp_graph *g,
+                   struct rp_err *err) {
     struct rp_zoo_options z = o->zoo;
     uint64_t *const extent[RP_N_EXTENTS] = {&z.batch, &z.layers, &z.width};
-    char *text;
-    size_t len;
     *extent[o->extent] = size;
     rp_rc rc = rp_zoo_build(o->network, &z, g, err);
     if (rc != RP_OK)
@@ -40,6 +39,16 @@ rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t size,
         g->device.h2d_bytes_per_s = o->h2d_bytes_per_s;
     if (o->d2h_bytes_per_s != UINT64_MAX)
         g->device.d2h_bytes_per_s = o->d2h_bytes_per_s;
+    return RP_OK;
+}
+
+rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t size,
+                        struct rp_graph *g, struct rp_err *err) {
+    char *text;
+    size_t len;
+    rp_rc rc = build(o, size, g, err);
+    if (rc != RP_OK)
+        return rc;
     rp_graph_dump(g, &text, &len);
     rp_sha256_hex(text, len, g->sha256);
     free(text);
@@ -61,7 +70,7 @@ static bool may_fit(const struct rp_maxbatch_options *o, uint64_t size) {
     struct rp_instance p;
     struct rp_err ignored = {{0}};
     uint32_t op;
-    if (rp_maxbatch_graph(o, size, &g, &ignored) != RP_OK)
+    if (build(o, size, &g, &ignored) != RP_OK)
         return false;
     bool fits = sources_may_fit(&o->policy_options, &g);
     if (fits) {
@@ -80,7 +89,7 @@ static bool may_fit(const struct rp_maxbatch_options *o, uint64_t size) {
 static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t size) {
     struct rp_graph g;
     struct rp_err ignored = {{0}};
-    if (rp_maxbatch_graph(o, size, &g, &ignored) != RP_OK)
+    if (build(o, size, &g, &ignored) != RP_OK)
         return false;
     bool fits = !rp_any_home(&g, RP_HOME_HOST) &&
                 rp_keep_all_bytes(&g, o->policy_options.addressed) <=
@@ -90,18 +99,20 @@ static bool keep_all_fits(const struct rp_maxbatch_options *o, uint64_t size) {
 }
 
 /* The largest size from `from` on for which `fits` holds, assuming that it holds for all
- * below. 0 if it does not hold for `from`. */
+ * below. 0 if it does not hold for `from`. After an interrupt, the largest found so far. */
 static uint64_t largest_size(const struct rp_maxbatch_options *o, uint64_t from,
                              bool (*fits)(const struct rp_maxbatch_options *, uint64_t)) {
     const uint64_t unit = rp_maxbatch_unit(o);
+    const struct rp_stop *stop = o->policy_options.stop;
     uint64_t low = from, step = from;
-    if (!fits(o, low))
+    if (rp_stop_interrupted(stop) || !fits(o, low))
         return 0;
-    while (step < RP_MAX_QUANTITY / 4 && fits(o, low + step)) {
+    while (step < RP_MAX_QUANTITY / 4 && !rp_stop_interrupted(stop) &&
+           fits(o, low + step)) {
         low += step;
         step *= 2;
     }
-    for (uint64_t high = low + step; low + unit < high;) {
+    for (uint64_t high = low + step; low + unit < high && !rp_stop_interrupted(stop);) {
         uint64_t mid = low + (high - low) / unit / 2 * unit;
         if (fits(o, mid))
             low = mid;

@@ -37,7 +37,8 @@ uint64_t rp_maxbatch_unit(const struct rp_maxbatch_options *o);
 rp_rc rp_maxbatch_graph(const struct rp_maxbatch_options *o, uint64_t size,
                         struct rp_graph *g, struct rp_err *err);
 
-/* The largest size for which keep-all fits; 0 if not even the smallest does. */
+/* The largest size for which keep-all fits; 0 if not even the smallest does. After an
+ * interrupt, of this function and the next: the largest that was found so far. */
 uint64_t rp_maxbatch_keep_all(const struct rp_maxbatch_options *o);
 
 /* The largest size whose sources and largest working set find room: none above has a plan.

@@ -54,12 +54,18 @@ static const char *none_fits(const struct rp_maxbatch_answer *a) {
     return words[a->options.extent];
 }
 
-/* Whether a size fits; if not, the answer for the smallest one says why. */
-static const char *status_word(const struct rp_maxbatch_answer *a) {
-    return rp_maxbatch_interrupted(&a->found)              ? "interrupted"
-           : rp_maxbatch_largest(&a->found) != NULL        ? "fits"
+/* What is said where no plan is known to fit. */
+static const char *none_word(const struct rp_maxbatch_answer *a) {
+    return a->found.points.n == 0                          ? "nothing was planned"
            : rp_maxbatch_undecided(&a->options, &a->found) ? "no plan was found"
                                                            : none_fits(a);
+}
+
+/* Whether a size fits; if not, the answer for the smallest one says why. */
+static const char *status_word(const struct rp_maxbatch_answer *a) {
+    return rp_maxbatch_interrupted(&a->found)       ? "interrupted"
+           : rp_maxbatch_largest(&a->found) != NULL ? "fits"
+                                                    : none_word(a);
 }
 
 /* ": batch N: why", of the smallest size that was tried, if none fits. The caller frees the
@@ -97,9 +103,7 @@ static void print_one(const struct rp_maxbatch_answer *a) {
     print_points(a);
     if (largest == NULL) {
         char *why = why_none_fits(a);
-        printf("\n%s%s%s\n",
-               rp_maxbatch_undecided(o, m) ? "no plan was found" : none_fits(a), why,
-               so_far);
+        printf("\n%s%s%s\n", none_word(a), why, so_far);
         free(why);
         return;
     }

@@ -17,6 +17,10 @@ struct search {
     double plans_left; /* at most, after the one under way; for the progress line */
 };
 
+static bool interrupted(const struct search *s) {
+    return rp_stop_interrupted(s->o->policy_options.stop);
+}
+
 /* Keep-all's largest batch, the largest of all, and some between. Only the largest number
  * of layers or width: with fewer, each step is faster. */
 enum { N_FOR_SPEED = 5 };
@@ -112,7 +116,7 @@ static rp_rc plan_size(const struct rp_maxbatch_options *o, const struct rp_grap
     struct rp_policy_options without = *po;
     rp_rc rc = rp_outcome_make(g, o->policy, po, out, err);
     if (rc != RP_OK || is_acceptable(out, overhead) || o->policy->record != NULL ||
-        !o->policy->may_swap || po->no_swap)
+        !o->policy->may_swap || po->no_swap || rp_stop_interrupted(po->stop))
         return rc;
     without.no_swap = true;
     rc = rp_outcome_make(g, rp_policy_find("checkmate"), &without, &other, err);
@@ -227,7 +231,7 @@ static rp_rc bisect(struct search *s, uint64_t low, uint64_t high, struct rp_err
         double halvings =
             log2((double)(high - low) / fmax((double)low * s->o->precision, (double)unit));
         s->plans_left = (double)n_for_speed(s->o) + fmax(ceil(halvings) - 1, 0);
-        if (rp_stop_interrupted(s->o->policy_options.stop)) {
+        if (interrupted(s)) {
             s->m->open_from = low + unit;
             s->m->open_to = high - unit;
             break;
@@ -258,7 +262,7 @@ static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
     for (uint64_t k = n; k-- > 0 && rc == RP_OK && b > 0;) {
         uint64_t size = k + 1 == n ? b : a + (b - a) / unit * k / (n - 1) * unit;
         s->plans_left = (double)k;
-        if (size != last && rp_stop_interrupted(s->o->policy_options.stop))
+        if (size != last && interrupted(s))
             s->m->n_open_for_speed++;
         else if (size != last) {
             rc = try_size(s, size, true, err);
@@ -269,29 +273,42 @@ static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
     return rc;
 }
 
-rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
-                         struct rp_err *err) {
-    struct search s = {.o = o, .m = m};
-    const uint64_t unit = rp_maxbatch_unit(o);
-    rp_progress_task(NAN, NAN, "keep-all's largest %s", rp_extent_word[o->extent]);
-    m->keep_all_size = rp_maxbatch_keep_all(o);
-    m->largest = m->keep_all_size;
-    uint64_t first = rp_max_u64(m->keep_all_size, unit);
-    uint64_t bound = rp_maxbatch_possible(o, first);
+/* Plans the sizes between keep-all's largest and `bound`, the largest that may fit. */
+static rp_rc plan_sizes(struct search *s, uint64_t bound, struct rp_err *err) {
+    struct rp_maxbatch *m = s->m;
+    const uint64_t unit = rp_maxbatch_unit(s->o);
     rp_rc rc = RP_OK;
     if (m->keep_all_size == 0) /* without a bound too: the plan says why it does not fit */
-        rc = try_size(&s, first, false, err);
+        rc = try_size(s, unit, false, err);
     if (rc == RP_OK && m->largest > 0)
-        rc = bisect(&s, m->largest, bound + unit, err);
-    else if (rc == RP_OK && bound > 0 && rp_stop_interrupted(o->policy_options.stop)) {
+        rc = bisect(s, m->largest, bound + unit, err);
+    else if (rc == RP_OK && bound > 0 && interrupted(s)) {
         m->open_from = unit;
         m->open_to = bound;
     }
     if (rc == RP_OK)
-        rc = plan_for_speed(&s, err);
-    if (rc == RP_OK && m->keep_all_size > 0 && !is_planned(&s, m->keep_all_size) &&
-        rp_maxbatch_largest(m) == NULL)
-        rc = try_size(&s, m->keep_all_size, false, err);
+        rc = plan_for_speed(s, err);
+    if (rc == RP_OK && m->keep_all_size > 0 && !is_planned(s, m->keep_all_size) &&
+        rp_maxbatch_largest(m) == NULL && !interrupted(s))
+        rc = try_size(s, m->keep_all_size, false, err);
+    return rc;
+}
+
+rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
+                         struct rp_err *err) {
+    struct search s = {.o = o, .m = m};
+    const uint64_t unit = rp_maxbatch_unit(o);
+    rp_rc rc = RP_OK;
+    rp_progress_task(NAN, NAN, "keep-all's largest %s", rp_extent_word[o->extent]);
+    m->keep_all_size = rp_maxbatch_keep_all(o);
+    m->largest = m->keep_all_size;
+    uint64_t bound = rp_maxbatch_possible(o, rp_max_u64(m->keep_all_size, unit));
+    if (interrupted(&s)) {
+        m->open_from = m->largest + unit;
+        m->open_to = UINT64_MAX;
+    } else {
+        rc = plan_sizes(&s, bound, err);
+    }
     rp_progress_end();
     return rc;
 }

@@ -12,8 +12,9 @@ struct rp_maxbatch {
     RP_VEC(struct rp_size) points; /* the sizes that were planned */
     uint64_t keep_all_size;        /* the largest that needs no plan; 0: not even one */
     uint64_t largest;              /* the largest that fits; 0: none */
-    /* What an interrupt left undecided: the range of sizes that may still fit, and the
-     * number of sizes that were to be planned for speed. All 0 without an interrupt. */
+    /* What an interrupt left undecided: the range of sizes that may still fit (open_to
+     * UINT64_MAX: no upper end is known), and the number of sizes that were to be planned
+     * for speed. All 0 without an interrupt. */
     uint64_t open_from, open_to;
     unsigned n_open_for_speed;
 };

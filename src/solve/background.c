@@ -196,9 +196,10 @@ static bool narrow(const struct rp_context *w, struct rp_solve_options *o) {
     o->spent = rp_seconds() - w->begin;
     o->swap = o->swap && o->reorder;
     o->reorder = false;
-    return w->o->reorder ||
-           (w->p.out_ns != NULL && o->recompute && !rp_any_home(w->g, RP_HOME_HOST) &&
-            w->g->fixed_bytes <= o->budget_bytes);
+    bool differs = w->o->reorder || (w->p.out_ns != NULL && o->recompute &&
+                                     !rp_any_home(w->g, RP_HOME_HOST) &&
+                                     w->g->fixed_bytes <= o->budget_bytes);
+    return differs && w->p.n_ops <= MAX_NARROWER_OPS;
 }
 
 void rp_narrower_begin(struct rp_context *w, rp_solve_function *solve) {

@@ -136,6 +136,13 @@ rp_rc rp_explain_none_found(struct rp_context *w) {
             w->o->budget_bytes);
         return RP_LIMIT;
     }
+    if (w->nearest.peak_bytes == 0) {
+        snprintf(w->report->reason, sizeof w->report->reason,
+                 "none found within %s before the %s; every plan needs at least %s",
+                 rp_show_exactly(w->o->budget_bytes).s, rp_context_limit_word(w),
+                 rp_show_exactly(w->report->floor_bytes).s);
+        return RP_LIMIT;
+    }
     w->report->min_bytes = w->p.fixed_bytes + w->nearest.peak_bytes;
     snprintf(w->report->reason, sizeof w->report->reason,
              "none found within %s before the %s; the least that one was found for is %s, "

@@ -21,9 +21,11 @@
 struct attempt {
     struct rp_context *w;
     enum rp_space_id space;
-    struct rp_instance p;    /* the space's; its limit falls */
-    uint64_t limit;          /* of the space's instance */
-    struct rp_schedule best; /* to be placed next */
+    struct rp_instance p; /* the space's; its limit falls */
+    uint64_t limit;       /* of the space's instance */
+    /* To be placed next: the space's incumbent, or a tighter one, which is in `own`. */
+    const struct rp_schedule *best;
+    struct rp_schedule own;
     struct rp_schedule *scratch;
     uint64_t pack_work;
     double tighten_work; /* of the first search for a tighter schedule */
@@ -88,17 +90,17 @@ static bool pack_best(struct attempt *a) {
     static const unsigned share_log2[] = {0, 8, 12};
     struct rp_context *w = a->w;
     struct rp_schedule fewer;
-    bool placed = false, changed = rp_schedule_swaps(&a->best);
+    bool placed = false, changed = rp_schedule_swaps(a->best);
     rp_schedule_empty(&a->p, &fewer);
     for (size_t k = 0; k < sizeof share_log2 / sizeof *share_log2 && changed && !placed &&
                        !rp_context_stopped(w);
          k++) {
-        rp_schedule_copy(&fewer, &a->best);
-        changed = rp_drop_swaps(&a->p, a->p.limit_bytes >> share_log2[k], &w->stop, &fewer);
+        changed = rp_drop_swaps(&a->p, a->p.limit_bytes >> share_log2[k], &w->stop, a->best,
+                                &fewer);
         placed = changed && pack_schedule(a, &fewer);
     }
     rp_schedule_fini(&fewer);
-    return placed || pack_schedule(a, &a->best);
+    return placed || pack_schedule(a, a->best);
 }
 
 bool rp_place_keep_all(struct rp_context *w) {
@@ -113,13 +115,21 @@ bool rp_place_keep_all(struct rp_context *w) {
 /* ---- tighter schedules ---- */
 
 static bool fits_faster(const struct attempt *a, const struct rp_schedule *s) {
-    return rp_schedule_fits(&a->p, s) &&
-           rp_schedule_cost(&a->p, s).time_ns < a->w->placed_ns;
+    struct rp_cost c = rp_schedule_cost(&a->p, s);
+    return rp_cost_fits(&a->p, &c) && c.time_ns < a->w->placed_ns;
+}
+
+/* The scratch schedule is to be placed next. */
+static void place_scratch_next(struct attempt *a) {
+    if (a->own.rows == NULL)
+        rp_schedule_empty(&a->p, &a->own);
+    rp_schedule_copy(&a->own, a->scratch);
+    a->best = &a->own;
 }
 
 /* A short, cool search from the best schedule, whether that fits or not. */
 static void search_near(struct attempt *a, double work, uint64_t k) {
-    rp_schedule_copy(a->scratch, &a->best);
+    rp_schedule_copy(a->scratch, a->best);
     rp_run_annealing_alone(a->w, &a->p, work, 0.1, a->seed + k, a->scratch);
 }
 
@@ -136,12 +146,15 @@ static bool tighten(struct attempt *a, uint64_t k) {
     enum rp_method from;
     a->w->statistics.tightenings++;
     search_near(a, work, k);
-    if (!fits_faster(a, a->scratch) &&
-        !rp_construct(a->w, a->space, &a->p, a->scratch, &from))
-        search_from_keep_all(a, 2 * work, k);
-    if (!fits_faster(a, a->scratch))
+    bool fits = fits_faster(a, a->scratch);
+    if (!fits && !rp_context_stopped(a->w)) {
+        if (!rp_construct(a->w, a->space, &a->p, a->scratch, &from))
+            search_from_keep_all(a, 2 * work, k);
+        fits = fits_faster(a, a->scratch);
+    }
+    if (!fits)
         return false;
-    rp_schedule_copy(&a->best, a->scratch);
+    place_scratch_next(a);
     return true;
 }
 
@@ -161,12 +174,11 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
     /* Twice as much each time that the sequence is twice as long. */
     double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
     a.pack_work = (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
-    rp_schedule_empty(&a.p, &a.best);
     return a;
 }
 
 static void end_attempt(struct attempt *a) {
-    rp_schedule_fini(&a->best);
+    rp_schedule_fini(&a->own);
 }
 
 static void place_or_tighten(struct attempt *a) {
@@ -201,7 +213,7 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
     if (space->active && is_worth_it(space, best, w->placed_ns, a.pack_work)) {
         space->tried_ns = best->time_ns;
         space->tried_work = a.pack_work;
-        rp_schedule_copy(&a.best, &best->s);
+        a.best = &best->s;
         place_or_tighten(&a);
     }
     end_attempt(&a);
@@ -226,11 +238,11 @@ static void place_constructed(struct rp_context *w, const struct rp_turn *turn,
         a.p.limit_bytes = a.limit - a.limit / 16 * k;
         if (!rp_construct(w, turn->space, &a.p, scratch, &from)) {
             /* Happens on graphs that are no training steps. */
-            rp_schedule_copy(&a.best, &w->incumbent.s);
+            a.best = &w->incumbent.s;
             search_near(&a, a.tighten_work, k);
         }
-        rp_schedule_copy(&a.best, scratch);
-        if (fits_faster(&a, &a.best))
+        a.best = scratch;
+        if (fits_faster(&a, a.best))
             pack_best(&a);
     }
     end_attempt(&a);

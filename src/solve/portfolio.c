@@ -371,7 +371,7 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
     j.work = t->seconds * m->work_per_s;
     if (!(searches && m->alone))
         meet(&j);
-    if (searches) {
+    if (searches && !rp_context_stopped(w)) {
         rp_context_doing(w, rp_method_name[m->id]);
         m->search(&j);
     }

@@ -5,9 +5,11 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/numbers.h"
 #include "model/timeline.h"
 #include "solve/background.h"
@@ -90,8 +92,9 @@ static rp_rc refuse_keep_all_only(struct rp_context *w) {
 
 /* First schedules: of the start plan, or made in one pass. */
 static void construct(struct rp_context *w, struct rp_schedule *scratch) {
-    w->report->start_left_out =
-        w->o->start != NULL && !rp_construct_from_plan(w, w->o->start) && !w->o->reorder;
+    w->report->start_left_out = w->o->start != NULL &&
+                                !rp_construct_from_plan(w, w->o->start) && !w->o->reorder &&
+                                !rp_context_stopped(w);
     rp_construct_incumbents(w, scratch);
     rp_place_first(w, scratch);
 }
@@ -237,11 +240,14 @@ static bool may_copy(const struct rp_context *w) {
     return w->o->swap && rp_device_can_swap(&w->g->device);
 }
 
-static bool is_touched(const struct rp_graph *g, uint32_t x) {
-    bool touched = g->reader_start[x] < g->reader_start[x + 1];
-    for (uint32_t i = 0; i < g->n_ops && !touched; i++)
+/* Per tensor: an op reads or updates it. The caller frees the result. */
+static bool *find_touched(const struct rp_graph *g) {
+    bool *touched = rp_calloc(g->n_tensors, sizeof *touched);
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        touched[x] = g->reader_start[x] < g->reader_start[x + 1];
+    for (uint32_t i = 0; i < g->n_ops; i++)
         for (uint32_t k = 0; k < g->ops[i].n_updates; k++)
-            touched = touched || g->ops[i].updates[k] == x;
+            touched[g->ops[i].updates[k]] = true;
     return touched;
 }
 
@@ -251,9 +257,11 @@ static bool left_sources(const struct rp_context *w) {
     bool left = false;
     if (w->homes || rp_host_bytes_without_sources(w->g) >= w->o->host_bytes)
         return false;
+    bool *touched = find_touched(w->g);
     for (uint32_t x = 0; x < w->g->n_tensors && !left; x++)
         left = w->g->tensors[x].home == RP_HOME_ANY && w->g->tensors[x].bytes > 0 &&
-               !is_touched(w->g, x);
+               !touched[x];
+    free(touched);
     return left;
 }
 

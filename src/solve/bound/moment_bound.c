@@ -71,8 +71,12 @@ static uint64_t to_ns(const struct search *s, double scaled) {
     return all_ns + (uint64_t)ceil(ns / (double)s->divisor_ns) * s->divisor_ns;
 }
 
+static bool is_stopped(const struct search *s) {
+    return s->o->stop != NULL && s->o->stop->hit;
+}
+
 static bool out_of_work(const struct search *s) {
-    return s->work >= (double)s->o->work || (s->o->stop != NULL && s->o->stop->hit);
+    return s->work >= (double)s->o->work || is_stopped(s);
 }
 
 /* The bound of the linear program as it stands; HUGE_VAL if no point is left. */
@@ -301,11 +305,12 @@ static struct candidate *list_at_equal_distances(const struct rp_instance *p, ui
  * there is nothing to prove. The caller frees the list. */
 static struct candidate *rank_moments(const struct rp_instance *p,
                                       const struct rp_first_runs *first_runs,
-                                      enum rp_side *side, uint32_t *n) {
+                                      struct rp_stop *stop, enum rp_side *side,
+                                      uint32_t *n) {
     struct candidate *list;
     *n = rp_min_u32(p->n_ops, MAX_EXAMINED);
     list = p->n_homes > 0 ? list_at_equal_distances(p, n) : list_by_live_bytes(p);
-    for (uint32_t k = 0; k < *n; k++) {
+    for (uint32_t k = 0; k < *n && !rp_stop_now(stop); k++) {
         rp_find_sides(p, first_runs, list[k].op, side);
         list[k].score = p->n_homes > 0 ? rp_moment_copies_ns(p, list[k].op, side)
                                        : rp_moment_excess(p, list[k].op, side);
@@ -378,12 +383,12 @@ static void try_moments(struct search *s, const struct rp_first_runs *first_runs
     const struct rp_instance *p = s->p;
     struct moments k = {s, first_runs, rp_calloc(p->n_ops, sizeof *k.side)};
     uint32_t n, most = p->n_homes > 0 ? CLIMB_FROM : MAX_MOMENTS;
-    struct candidate *list = rank_moments(p, first_runs, k.side, &n);
-    for (uint32_t i = 0; i < n && i < most && list[i].score > 0; i++)
+    struct candidate *list = rank_moments(p, first_runs, s->o->stop, k.side, &n);
+    for (uint32_t i = 0; i < n && i < most && list[i].score > 0 && !is_stopped(s); i++)
         try_moment(&k, list[i].op, false);
-    if (s->result.op != RP_NONE && p->n_homes > 0)
+    if (s->result.op != RP_NONE && p->n_homes > 0 && !is_stopped(s))
         climb(&k);
-    if (s->result.op != RP_NONE && s->result.bound_ns < s->o->goal_ns)
+    if (s->result.op != RP_NONE && s->result.bound_ns < s->o->goal_ns && !is_stopped(s))
         try_moment(&k, s->result.op, true);
     free(list);
     free(k.side);

@@ -413,18 +413,29 @@ uint64_t rp_instance_least_bytes(const struct rp_instance *p, uint32_t x) {
     return may_stay ? p->graph->tensors[p->tensor_of[x]].bytes : p->bytes[x];
 }
 
-uint64_t rp_instance_bytes_off_host(const struct rp_instance *p, uint32_t op) {
+/* Of all sources that may live on the host. */
+static uint64_t least_bytes_of_homes(const struct rp_instance *p) {
     uint64_t bytes = 0;
     for (uint32_t x = 0; x < p->n_homes; x++)
         bytes += rp_instance_least_bytes(p, x);
+    return bytes;
+}
+
+/* `bytes`: of all sources that may live on the host. */
+static uint64_t bytes_off_host(const struct rp_instance *p, uint32_t op, uint64_t bytes) {
     for (uint32_t k = p->input_start[op]; k < p->input_start[op + 1]; k++)
         if (rp_is_version(p, p->inputs[k]))
             bytes -= rp_instance_least_bytes(p, p->inputs[k]);
     return p->out_ns == NULL ? 0 : bytes - rp_min_u64(bytes, p->host_limit_bytes);
 }
 
+uint64_t rp_instance_bytes_off_host(const struct rp_instance *p, uint32_t op) {
+    return bytes_off_host(p, op, least_bytes_of_homes(p));
+}
+
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
     uint64_t floor_bytes = 0, kept = 0, *others = bytes_that_must_lie(p);
+    uint64_t homes = least_bytes_of_homes(p);
     *op = RP_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         uint64_t need = others[i] + p->workspace_bytes[i];
@@ -435,7 +446,7 @@ uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
             if (must_lie_from(p, p->inputs[k]) > i)
                 need += rp_instance_least_bytes(p, p->inputs[k]);
-        need += rp_instance_bytes_off_host(p, i);
+        need += bytes_off_host(p, i, homes);
         if (need > floor_bytes) {
             floor_bytes = need;
             *op = i;

@@ -95,6 +95,9 @@ enum {
     MIN_NEIGHBORHOOD_OPS = 60,
     MAX_NEIGHBORHOOD_OPS = 2000,
     MIN_LARGE_OPS = 2001, /* from here on a long search starts from the incumbent */
+    /* On larger graphs a narrower search beside the wider one would take as much memory
+     * again, mostly for schedules that the wider one makes too. */
+    MAX_NARROWER_OPS = 20000,
 };
 
 /* ---- sizes of schedules ---- */

@@ -33,16 +33,17 @@ static uint64_t *find_held_on(const struct rp_instance *p, const struct rp_sched
     return held_on;
 }
 
-bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s) {
+bool rp_schedule_prune_until(const struct rp_instance *p, struct rp_schedule *s,
+                             struct rp_stop *stop) {
     struct rp_stage_work w = {0};
-    bool sound = true;
+    bool sound = true, stopped = false;
     uint64_t *held_on = find_held_on(p, s);
     uint64_t *needed = rp_calloc(s->words, sizeof *needed);
     rp_stage_work_init(p, &w);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         if (p->kept[x])
             needed[x / 64] |= (uint64_t)1 << (x % 64);
-    for (uint32_t t = p->n_ops; sound; t--) {
+    for (uint32_t t = p->n_ops; sound && !stopped; t--) {
         uint64_t *row = s->rows + (size_t)t * s->words;
         for (size_t i = 0; i < s->words; i++)
             row[i] &= needed[i] | held_on[i];
@@ -59,9 +60,14 @@ bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s) {
             for (uint32_t j = w.stage.runs[a], k = p->input_start[j];
                  k < p->input_start[j + 1]; k++)
                 needed[p->inputs[k] / 64] |= (uint64_t)1 << (p->inputs[k] % 64);
+        stopped = rp_stop_after(stop, s->words);
     }
     rp_stage_work_fini(&w);
     free(needed);
     free(held_on);
-    return sound;
+    return sound && !stopped;
+}
+
+bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s) {
+    return rp_schedule_prune_until(p, s, NULL);
 }

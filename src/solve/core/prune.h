@@ -16,5 +16,8 @@
  * on the device. False, with `s` partly pruned, if a stage lacks what it needs. A schedule
  * with swaps may be unsound although this is true: rp_schedule_cost says so. */
 bool rp_schedule_prune(const struct rp_instance *p, struct rp_schedule *s);
+/* The same, but false once `stop` hits. */
+bool rp_schedule_prune_until(const struct rp_instance *p, struct rp_schedule *s,
+                             struct rp_stop *stop);
 
 #endif

@@ -7,6 +7,37 @@
 #include "model/timeline.h"
 #include "solve/core/params.h"
 
+/* ---- arrays of words ---- */
+
+enum { STRETCH = 512 }; /* words: a usual page */
+
+static size_t stretch(size_t i, size_t n) {
+    return n - i < STRETCH ? n - i : STRETCH;
+}
+
+static bool all_zero(const uint64_t *at, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (at[i] != 0)
+            return false;
+    return true;
+}
+
+void rp_words_clear(uint64_t *to, size_t n) {
+    for (size_t i = 0; i < n; i += STRETCH)
+        if (!all_zero(to + i, stretch(i, n)))
+            memset(to + i, 0, stretch(i, n) * sizeof *to);
+}
+
+void rp_words_copy(uint64_t *to, const uint64_t *from, size_t n) {
+    for (size_t i = 0; i < n; i += STRETCH)
+        if (all_zero(from + i, stretch(i, n)))
+            rp_words_clear(to + i, stretch(i, n));
+        else
+            memcpy(to + i, from + i, stretch(i, n) * sizeof *to);
+}
+
+/* ---- schedules ---- */
+
 static size_t n_words(const struct rp_schedule *s) {
     return ((size_t)s->n_stages + 1) * s->words;
 }
@@ -24,14 +55,20 @@ void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s) {
 }
 
 void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from) {
-    size_t bytes = n_words(from) * sizeof *from->rows;
-    memcpy(to->rows, from->rows, bytes);
+    rp_words_copy(to->rows, from->rows, n_words(from));
     if (from->ins != NULL) {
         to->ins = to->ins != NULL ? to->ins : rp_calloc(n_words(from), sizeof *to->ins);
-        memcpy(to->ins, from->ins, bytes);
-    } else if (to->ins != NULL) {
-        memset(to->ins, 0, bytes);
+        rp_words_copy(to->ins, from->ins, n_words(from));
+    } else {
+        free(to->ins);
+        to->ins = NULL;
     }
+}
+
+void rp_schedule_clear(struct rp_schedule *s) {
+    rp_words_clear(s->rows, n_words(s));
+    free(s->ins);
+    s->ins = NULL;
 }
 
 void rp_schedule_fini(struct rp_schedule *s) {
@@ -68,7 +105,8 @@ void rp_schedule_set_in(struct rp_schedule *s, uint32_t x, uint32_t t, bool valu
 
 void rp_schedule_from_changes(struct rp_schedule *s) {
     for (size_t i = s->words; i < n_words(s); i++)
-        s->rows[i] ^= s->rows[i - s->words];
+        if (s->rows[i - s->words] != 0) /* pages of zeros stay untouched */
+            s->rows[i] ^= s->rows[i - s->words];
 }
 
 void rp_schedule_change(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t last) {
@@ -102,6 +140,8 @@ void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s) {
             rp_schedule_change(s, x, p->producer[x] + 1, rp_instance_last_need(p, x));
     rp_schedule_from_changes(s);
 }
+
+/* ---- stages ---- */
 
 void rp_stage_work_init(const struct rp_instance *p, struct rp_stage_work *w) {
     w->op_bits = rp_calloc((size_t)p->n_ops / 64 + 1, sizeof *w->op_bits);
@@ -392,10 +432,14 @@ struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
     return c;
 }
 
+bool rp_cost_fits(const struct rp_instance *p, const struct rp_cost *c) {
+    return c->sound && c->peak_bytes <= p->limit_bytes &&
+           (p->out_ns == NULL || c->host_bytes <= p->host_limit_bytes);
+}
+
 bool rp_schedule_fits(const struct rp_instance *p, const struct rp_schedule *s) {
     struct rp_cost c = rp_schedule_cost(p, s);
-    return c.sound && c.peak_bytes <= p->limit_bytes &&
-           (p->out_ns == NULL || c.host_bytes <= p->host_limit_bytes);
+    return rp_cost_fits(p, &c);
 }
 
 void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,

@@ -49,6 +49,12 @@ struct rp_schedule {
     uint64_t *ins;  /* the same for I (the last row is 0); NULL: nothing is swapped */
 };
 
+/* As memset and memcpy, of n words of bits that are mostly zeros. Stretches of zeros that
+ * are zeros already are not written, so memory that nothing has touched yet takes no page.
+ * The arrays do not overlap. */
+void rp_words_clear(uint64_t *to, size_t n);
+void rp_words_copy(uint64_t *to, const uint64_t *from, size_t n);
+
 /* True if a matrix of the instance's shape would take more than MAX_SCHEDULE_BYTES
  * (params.h). No such schedule may be made. */
 bool rp_schedule_too_large(const struct rp_instance *p);
@@ -61,6 +67,7 @@ void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s);
 void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s);
 /* `to` exists already and has the same shape. */
 void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from);
+void rp_schedule_clear(struct rp_schedule *s); /* all zeros */
 void rp_schedule_fini(struct rp_schedule *s);
 
 static inline bool rp_held(const struct rp_schedule *s, uint32_t t, uint32_t x) {
@@ -133,6 +140,7 @@ struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
                                       const struct rp_schedule *s, struct rp_stop *stop);
 
 /* Is it sound, and within the limits of device and host memory? */
+bool rp_cost_fits(const struct rp_instance *p, const struct rp_cost *c);
 bool rp_schedule_fits(const struct rp_instance *p, const struct rp_schedule *s);
 
 /* Appends a step without an address to plan->steps. `i` is the instance's number of the op

@@ -79,15 +79,15 @@ static void read_homes(struct reading *w, const struct rp_plan *plan) {
         end_stage(w);
 }
 
-static bool read_steps(struct reading *w, const struct rp_plan *plan) {
+static bool read_steps(struct reading *w, const struct rp_plan *plan,
+                       struct rp_stop *stop) {
     const struct rp_instance *p = w->p;
-    size_t row = w->s->words * sizeof *w->s->rows;
-    memset(w->s->rows, 0, row);
-    if (w->s->ins != NULL)
-        memset(w->s->ins, 0, (p->n_ops + (size_t)1) * row);
+    rp_schedule_clear(w->s);
     read_homes(w, plan);
     for (size_t i = 0; i < plan->steps.n; i++) {
         const struct rp_step *step = &plan->steps.at[i];
+        if (rp_stop_after(stop, w->s->words))
+            return false;
         if (step->kind == RP_RUN && !read_run(w, w->op[step->id]))
             return false;
         if (step->kind == RP_FREE)
@@ -108,7 +108,7 @@ static bool read_steps(struct reading *w, const struct rp_plan *plan) {
 }
 
 static bool read_plan(const struct rp_instance *p, const struct rp_plan *plan,
-                      bool keep_swaps, struct rp_schedule *s) {
+                      bool keep_swaps, struct rp_stop *stop, struct rp_schedule *s) {
     struct reading w = {.p = p, .s = s, .keep_swaps = keep_swaps};
     w.op = rp_calloc(p->n_ops, sizeof *w.op);
     w.tensor = rp_calloc(p->graph->n_tensors, sizeof *w.tensor);
@@ -117,8 +117,8 @@ static bool read_plan(const struct rp_instance *p, const struct rp_plan *plan,
         w.op[p->op_of[i]] = i;
     for (uint32_t x = p->n_tensors; x-- > 0;)
         w.tensor[p->tensor_of[x]] = x;
-    bool sound =
-        read_steps(&w, plan) && rp_schedule_prune(p, s) && rp_schedule_cost(p, s).sound;
+    bool sound = read_steps(&w, plan, stop) && rp_schedule_prune_until(p, s, stop) &&
+                 rp_schedule_cost_until(p, s, stop).sound;
     free(w.op);
     free(w.tensor);
     free(w.live);
@@ -126,9 +126,9 @@ static bool read_plan(const struct rp_instance *p, const struct rp_plan *plan,
 }
 
 bool rp_schedule_from_plan(const struct rp_instance *p, const struct rp_plan *plan,
-                           struct rp_schedule *s) {
-    return (p->out_ns != NULL && read_plan(p, plan, true, s)) ||
-           read_plan(p, plan, false, s);
+                           struct rp_stop *stop, struct rp_schedule *s) {
+    return (p->out_ns != NULL && read_plan(p, plan, true, stop, s)) ||
+           read_plan(p, plan, false, stop, s);
 }
 
 void rp_plan_restate(const struct rp_plan *from, bool addressed, uint64_t budget_bytes,

@@ -20,9 +20,10 @@ void rp_plan_first_runs(const struct rp_graph *g, const struct rp_plan *plan,
  * often than the plan does. Swap-ins become recomputation if the instance allows no swaps,
  * or if a tensor would be freed during its swap-in. False, with `s` partly changed, if the
  * plan's first runs come in another order than the instance's, or if only a swap brings
- * back the output of an op that may run only once. */
+ * back the output of an op that may run only once, or once `stop` (which may be NULL)
+ * hits. */
 bool rp_schedule_from_plan(const struct rp_instance *p, const struct rp_plan *plan,
-                           struct rp_schedule *s);
+                           struct rp_stop *stop, struct rp_schedule *s);
 
 /* Copies the steps of `from` to `to`, a new plan for another budget, which the caller owns.
  * If `addressed`, addresses and sizes are copied too, else they are left to fill in. Claims

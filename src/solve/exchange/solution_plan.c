@@ -76,17 +76,20 @@ static uint64_t make_steps(const struct rp_instance *p, const struct rp_schedule
 
 /* The faster one of the schedule and what is left of it without needless copies, which a
  * solver has no reason to leave out. */
-static void make_plan(const struct rp_instance *p, struct rp_schedule *s,
+static void make_plan(const struct rp_instance *p, const struct rp_schedule *s,
                       struct rp_stop *stop, struct rp_plan *plan) {
     struct rp_plan fewer = {0};
+    struct rp_schedule left;
     uint64_t time_ns = make_steps(p, s, stop, plan);
-    if (rp_drop_swaps(p, p->limit_bytes, stop, s) &&
-        make_steps(p, s, stop, &fewer) <= time_ns) {
+    rp_schedule_empty(p, &left);
+    if (rp_drop_swaps(p, p->limit_bytes, stop, s, &left) &&
+        make_steps(p, &left, stop, &fewer) <= time_ns) {
         rp_plan_fini(plan);
         *plan = fewer;
     } else {
         rp_plan_fini(&fewer);
     }
+    rp_schedule_fini(&left);
     rp_shrink_lifetimes(p->graph, plan);
 }
 

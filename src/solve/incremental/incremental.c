@@ -47,6 +47,8 @@ static void sum_changes(struct rp_incremental *s) {
         uint64_t *column = s->held + (size_t)x * s->words, before = 0;
         for (size_t i = 0; i < s->words; i++) {
             uint64_t w = column[i];
+            if (w == 0 && before == 0) /* pages of zeros stay untouched */
+                continue;
             for (unsigned shift = 1; shift < 64; shift *= 2)
                 w ^= w << shift;
             column[i] = w ^ before;
@@ -69,7 +71,7 @@ static void load_homes(struct rp_incremental *s) {
 
 static void load_swap_ins(struct rp_incremental *s, const struct rp_schedule *from) {
     struct rp_incremental_swaps *w = &s->swaps;
-    memset(w->swapped_in, 0, (size_t)s->n_tensors * s->words * sizeof *w->swapped_in);
+    rp_words_clear(w->swapped_in, s->n_tensors * s->words);
     memset(w->n_swap_ins, 0, s->n_tensors * sizeof *w->n_swap_ins);
     memset(w->n_swap_outs, 0, s->n_stages * sizeof *w->n_swap_outs);
     w->n_copies = 0;
@@ -108,8 +110,8 @@ static void load_stage(struct rp_incremental *s, uint32_t t) {
 
 void rp_incremental_load(struct rp_incremental *s, const struct rp_schedule *from) {
     bool may_swap = s->p->out_ns != NULL;
-    memset(s->held, 0, (size_t)s->n_tensors * s->words * sizeof *s->held);
-    memset(s->runs, 0, (size_t)s->n_stages * s->words * sizeof *s->runs);
+    rp_words_clear(s->held, s->n_tensors * s->words);
+    rp_words_clear(s->runs, s->n_stages * s->words);
     rp_incremental_begin(s);
     s->time_ns = s->overflow_bytes = 0;
     s->base_bytes[0] = 0;
@@ -142,13 +144,10 @@ static void store_changes(const struct rp_incremental *s, uint32_t x,
 }
 
 void rp_incremental_store(const struct rp_incremental *s, struct rp_schedule *to) {
-    size_t row_bytes = to->words * sizeof *to->rows;
-    memset(to->rows, 0, ((size_t)s->n_stages + 1) * row_bytes);
+    rp_schedule_clear(to);
     for (uint32_t x = 0; x < s->n_tensors; x++)
         store_changes(s, x, to);
     rp_schedule_from_changes(to);
-    if (to->ins != NULL)
-        memset(to->ins, 0, ((size_t)s->n_stages + 1) * row_bytes);
     for (uint32_t t = 0; s->swaps.n_copies > 0 && t < s->n_stages; t++)
         for (uint32_t k = 0; k < s->swaps.swap_ins[t].n; k++)
             rp_schedule_set_in(to, s->swaps.swap_ins[t].at[k].x, t, true);

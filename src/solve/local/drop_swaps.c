@@ -58,24 +58,17 @@ static bool hold_instead(struct rp_incremental *s, uint32_t x, uint32_t t,
     return false;
 }
 
-/* Replaces s, which costs c, by the state's schedule. False if that is no better. */
-static bool store_if_better(const struct rp_incremental *state, const struct rp_cost *c,
-                            struct rp_schedule *s) {
-    struct rp_schedule fewer;
-    rp_schedule_empty(state->p, &fewer);
-    rp_incremental_store(state, &fewer);
-    struct rp_cost now = rp_schedule_cost(state->p, &fewer);
-    bool better = now.sound && now.time_ns <= c->time_ns &&
-                  now.peak_bytes <= state->p->limit_bytes &&
-                  now.host_bytes <= c->host_bytes;
-    if (better)
-        rp_schedule_copy(s, &fewer);
-    rp_schedule_fini(&fewer);
-    return better;
+/* Stores the state's schedule. False if it is no better than one that costs c. */
+static bool store(const struct rp_incremental *state, const struct rp_cost *c,
+                  struct rp_schedule *fewer) {
+    rp_incremental_store(state, fewer);
+    struct rp_cost now = rp_schedule_cost(state->p, fewer);
+    return now.sound && now.time_ns <= c->time_ns &&
+           now.peak_bytes <= state->p->limit_bytes && now.host_bytes <= c->host_bytes;
 }
 
 bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_stop *stop,
-                   struct rp_schedule *s) {
+                   const struct rp_schedule *s, struct rp_schedule *fewer) {
     struct rp_incremental state;
     size_t n = 0;
     if (rp_stop_now(stop) || p->out_ns == NULL || !rp_schedule_swaps(s))
@@ -89,7 +82,7 @@ bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_st
     double max_time_ns = state.time_ns + 0.25; /* sums are rounded */
     for (size_t k = 0; k < list.n && !rp_stop_now(stop); k++)
         n += hold_instead(&state, list.at[k].x, list.at[k].t, max_time_ns);
-    bool better = n > 0 && !rp_stop_interrupted(stop) && store_if_better(&state, &c, s);
+    bool better = n > 0 && !rp_stop_interrupted(stop) && store(&state, &c, fewer);
     rp_incremental_fini(&state);
     free(list.at);
     return better;

@@ -12,11 +12,12 @@
 #include "base/stop.h"
 #include "solve/core/schedule.h"
 
-/* Removes swap-ins of tensors of at most `max_bytes` from `s`, the largest first. The
- * tensor stays on the device instead, wherever that keeps within the limit and takes no
- * more time. `s` is sound and within the limit. Ends early at `stop`,
- * which may be NULL. False if nothing is changed. */
+/* Leaves in `fewer` what is left of `s` without some swap-ins of tensors of at most
+ * `max_bytes`, the largest first. The tensor stays on the device instead, wherever that
+ * keeps within the limit and takes no more time. `s` is sound and within the limit; `fewer`
+ * has its shape, and what it held is lost. Ends early at `stop`, which may be NULL. False
+ * if all stay; then `fewer` is none. */
 bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_stop *stop,
-                   struct rp_schedule *s);
+                   const struct rp_schedule *s, struct rp_schedule *fewer);
 
 #endif

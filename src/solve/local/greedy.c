@@ -343,7 +343,7 @@ bool rp_schedule_greedy(const struct rp_instance *p, const bool *stays,
         w.next[x] = p->reader_start[x];
     for (uint32_t i = 0; i < p->n_ops; i++)
         w.begin_ns[i + 1] = w.begin_ns[i] + (double)p->time_ns[i];
-    bool ok = run_all(&w) && rp_schedule_from_plan(p, &w.plan, s);
+    bool ok = run_all(&w) && rp_schedule_from_plan(p, &w.plan, stop, s);
     rp_plan_fini(&w.plan);
     free(w.next);
     free(w.pins);

@@ -132,7 +132,7 @@ static bool evaluate(struct descent *d, uint32_t from, uint32_t to) {
         ordered_steps(d, d->order.at[to], rp_min_u32(from, to), rp_max_u32(from, to));
     init_instance(d, &p);
     rp_schedule_empty(&p, &s);
-    bool taken = rp_schedule_from_plan(&p, &plan, &s) && take(d, &p, &s);
+    bool taken = rp_schedule_from_plan(&p, &plan, NULL, &s) && take(d, &p, &s);
     d->work += 6 * (uint64_t)p.n_ops * (s.words + 10);
     rp_schedule_fini(&s);
     rp_instance_fini(&p);

@@ -15,7 +15,7 @@ static bool space_allows_start(const struct rp_context *w, const struct rp_space
 bool rp_construct_from_plan(struct rp_context *w, const struct rp_plan *plan) {
     w->statistics.method[RP_WARM_START].calls++;
     rp_schedule_empty(&w->p, &w->start);
-    if (!rp_schedule_from_plan(&w->p, plan, &w->start)) {
+    if (!rp_schedule_from_plan(&w->p, plan, &w->stop, &w->start)) {
         rp_schedule_fini(&w->start);
         return false;
     }

@@ -135,10 +135,9 @@ static bool try_pass(struct passes *k, const struct rp_home_settings *pass) {
     if (rp_context_stopped(k->w) ||
         !rp_schedule_greedy(&lower, k->stays, &k->w->stop, &k->now))
         return false;
-    rp_schedule_copy_ahead(p, &k->now);
+    rp_schedule_copy_ahead(p, &k->w->stop, &k->now);
     struct rp_cost c = rp_schedule_cost(p, &k->now);
-    bool fits =
-        c.sound && c.peak_bytes <= p->limit_bytes && c.host_bytes <= p->host_limit_bytes;
+    bool fits = rp_cost_fits(p, &c);
     rp_log(2, "pass: stay %.4f, late %.4f, ahead %.4f: %s, %" PRIu64 " ns", pass->stay,
            pass->late, pass->ahead, fits ? "fits" : "does not fit", c.time_ns);
     if (!fits || c.time_ns >= k->best_ns)

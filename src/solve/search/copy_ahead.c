@@ -203,9 +203,10 @@ void rp_schedule_trim(const struct rp_instance *p, struct rp_schedule *s) {
     free(w.run_ns);
 }
 
-void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_schedule *s) {
+void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_stop *stop,
+                            struct rp_schedule *s) {
     enum { ROUNDS = 3 };
-    for (int k = 0; k < ROUNDS; k++) {
+    for (int k = 0; k < ROUNDS && !rp_stop_now(stop); k++) {
         rp_schedule_prefetch(p, s);
         rp_schedule_trim(p, s);
     }

@@ -22,7 +22,9 @@ void rp_schedule_prefetch(const struct rp_instance *p, struct rp_schedule *s);
  * changes no time. Swap-ins keep their order. */
 void rp_schedule_trim(const struct rp_instance *p, struct rp_schedule *s);
 
-/* Both in turns: the memory of copies that the queue only gets to later goes to others. */
-void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_schedule *s);
+/* Both in turns: the memory of copies that the queue only gets to later goes to others.
+ * Fewer turns once `stop` hits. */
+void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_stop *stop,
+                            struct rp_schedule *s);
 
 #endif

@@ -69,12 +69,13 @@ bool rp_schedule_keep_sources(const struct rp_instance *p, struct rp_stop *stop,
         rp_schedule_copy(&more, s);
         rp_schedule_trim(p, &more);
         bytes = keep_some(p, max_bytes, &more);
-        rp_schedule_copy_ahead(p, &more);
-        uint64_t time_ns = rp_schedule_cost(p, &more).time_ns;
-        bool better = rp_schedule_fits(p, &more) && time_ns < best_ns;
-        rp_log(2, "%" PRIu64 " bytes of sources stay too: %" PRIu64 " ns", bytes, time_ns);
+        rp_schedule_copy_ahead(p, stop, &more);
+        struct rp_cost c = rp_schedule_cost(p, &more);
+        bool better = rp_cost_fits(p, &c) && c.time_ns < best_ns;
+        rp_log(2, "%" PRIu64 " bytes of sources stay too: %" PRIu64 " ns", bytes,
+               c.time_ns);
         if (better) {
-            best_ns = time_ns;
+            best_ns = c.time_ns;
             rp_schedule_copy(s, &more);
         } else {
             max_bytes = bytes / 2;

@@ -22,6 +22,8 @@ static bool stop_run(void *arg, double best_ns) {
 
 void rp_run_annealing_alone(struct rp_context *w, const struct rp_instance *p, double work,
                             double times, uint64_t seed, struct rp_schedule *s) {
+    if (rp_context_stopped(w))
+        return;
     struct rp_anneal_options o = {.seed = seed,
                                   .work = (uint64_t)work,
                                   .stop = stop_run,
