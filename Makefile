@@ -195,7 +195,9 @@ demo: $(BUILD)/remat-plan
 
 # ---- checking ----
 
-check: all $(BUILD)/unit $(REPLAYS) $(TRACED) $(BUILD)/run-campaign $(BUILD)/run-ops \
+tests: all $(BUILD)/unit $(TRACED)
+
+check: tests $(REPLAYS) $(BUILD)/run-campaign $(BUILD)/run-ops \
   $(if $(SKIP_PYTHON),,$(BUILD)/deps-python)
 	@BUILD=$(BUILD) tools/check-python.sh setup
 	@BUILD=$(BUILD) tools/check.sh
@@ -283,6 +285,6 @@ info:
 	  echo "engines   known once $(BUILD)/remat-plan is built"
 
 always:
-.PHONY: all demo bench deps check check-compilers check-gpu mutate sanitize fuzz fuzzers campaign format install uninstall clean info always
+.PHONY: all demo bench deps tests check check-compilers check-gpu mutate sanitize fuzz fuzzers campaign format install uninstall clean info always
 .PRECIOUS: $(BUILD)/%.o
 -include $(LIB_OBJ:.o=.d) $(INJECT_OBJ:.o=.d) $(LIBREMAT_OBJ:.o=.d) $(wildcard $(BUILD)/*/tests/traced/*.d $(BUILD)/tests/traced/*.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/campaign/*.d $(BUILD)/tests/oracle/*.d)

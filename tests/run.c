@@ -5,22 +5,48 @@
 
 #include "run.h"
 
-/* Without names all suites run. */
-static bool wanted(const char *suite, int argc, char **argv) {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(suite, argv[i]) == 0)
+static int n_names;
+static char **names;
+
+/* Whether a test is to run. Names are SUITE or SUITE/TEST; without any all tests run. */
+static bool wanted(const char *suite, const char *test) {
+    size_t n = strlen(suite);
+    for (int i = 0; i < n_names; i++)
+        if (strncmp(suite, names[i], n) == 0 &&
+            (names[i][n] == '\0' ||
+             (names[i][n] == '/' && strcmp(names[i] + n + 1, test) == 0)))
             return true;
-    return argc <= 1;
+    return n_names == 0;
 }
 
+void rp_add_test(CU_pSuite suite, const char *name, void (*function)(void)) {
+    if (wanted(suite->pName, name))
+        CU_add_test(suite, name, function);
+}
+
+static void list_tests(void) {
+    for (CU_pSuite s = CU_get_registry()->pSuite; s != NULL; s = s->pNext)
+        for (CU_pTest t = s->pTest; t != NULL; t = t->pNext)
+            printf("%s/%s\n", s->pName, t->pName);
+}
+
+/* unit [SUITE | SUITE/TEST]...: runs tests. unit --list: prints their names. */
 int main(int argc, char **argv) {
+    bool list = argc == 2 && strcmp(argv[1], "--list") == 0;
+    if (!list) {
+        n_names = argc - 1;
+        names = argv + 1;
+    }
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
-#define X(name)                                                                            \
-    if (wanted(#name, argc, argv))                                                         \
-        suite_##name();
+#define X(name) suite_##name();
     RP_SUITES(X)
 #undef X
+    if (list) {
+        list_tests();
+        CU_cleanup_registry();
+        return 0;
+    }
     CU_basic_set_mode(CU_BRM_SILENT);
     CU_basic_run_tests();
     unsigned ran = CU_get_number_of_tests_run(), failed = CU_get_number_of_tests_failed();

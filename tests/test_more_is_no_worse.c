@@ -249,7 +249,7 @@ static void very_large_graphs_have_no_narrower_search(void) {
 }
 
 void suite_more_is_no_worse(void) {
-    RP_SUITE("more is no worse");
+    RP_SUITE("more_is_no_worse");
     RP_TEST(a_longer_limit_gives_no_slower_plan);
     RP_TEST(wider_options_give_no_slower_plan);
     RP_TEST(other_orders_give_no_slower_plan);

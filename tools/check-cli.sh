@@ -15,7 +15,8 @@ one() {
     mkdir "$tmp/in"
     ln -s "$here/tests/data" "$tmp/in/data"
     (cd "$tmp/in" && env -i PATH="$build:/usr/bin:/bin" LC_ALL=C HOME=/nonexistent \
-        ${ASAN_OPTIONS:+ASAN_OPTIONS="$ASAN_OPTIONS"} \
+        ${ASAN_OPTIONS:+ASAN_OPTIONS="$ASAN_OPTIONS"} ${RP_MUTANT:+RP_MUTANT=$RP_MUTANT} \
+        ${RP_REACHED:+RP_REACHED="$RP_REACHED"} \
         bash "$case" >"$tmp/out" 2>"$tmp/err" </dev/null)
     status=$?
     if [ "$accept" = yes ]; then

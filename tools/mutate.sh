@@ -1,18 +1,23 @@
 #!/bin/bash
-# mutate.sh [-a] [-n N] [-s SUITES] [-j JOBS] [FILE...]: breaks sources on purpose, one line at a
-# time, and expects the unit tests to fail. Without files it breaks all of src/verify.
+# mutate.sh [-a] [-n N] [-s SECONDS] [-j JOBS] [FILE...]: breaks sources on purpose, one line at a time, and
+# expects a test to fail. Without files it breaks all of src.
 #   -a  runs those that survive again under AddressSanitizer, which takes several times as long
 #   -n  every Nth mutant only
-#   -s  these suites, one after the other, instead of those that suites_of names
+#   -s  the processor time for the tests of a mutant, 10 seconds unless given
 # Three ways to break a line:
 #   never      a condition that leads to a refusal is never true
 #   boundary   < for <=, > for >=, and the reverse
 #   dropped    a statement is left out
-# A mutant is caught if it does not compile or if a test fails. The unchanged sources must
-# pass first. A mutant that survives shows a check without a test. Lines whose
-# mutants behave as before are listed in tools/mutate.same.
+# All mutants are in one program, and a variable of the environment switches one of them on
+# (tests/mutants/mutant.h). Each unit test, each command-line case and the bad files run once
+# without a mutant, and note which mutants would have made a difference in them. Only those
+# tests then run with that mutant, the fast ones first. A mutant is caught if one fails. One
+# that survives shows a line without a test. Lines whose mutants behave as before are listed in
+# tests/mutants/same.
 #   tools/mutate.sh --known: checks that each line of that list still exists.
 set -u
+export LC_ALL=C
+known=tests/mutants/same
 if [ "${1-}" = --known ]; then
     awk -F'\t' '
     /^#/ || NF < 2 { next }
@@ -26,177 +31,131 @@ if [ "${1-}" = --known ]; then
         if (found) good++
         else { bad++; print "FAILED mutants: " $1 " has no line: " $2 }
     }
-    END { print "mutants: " good + 0 " passed, " bad + 0 " failed"; exit bad > 0 }' tools/mutate.same
+    END { print "mutants: " good + 0 " passed, " bad + 0 " failed"; exit bad > 0 }' $known
     exit
 fi
-tree=${BUILD:-build}/mutate
-suites='' every=1 ways=plain
-jobs=$(nproc)
-while getopts an:s:j: option; do
+
+# Runs one test of the copy: SUITE/TEST, cli:CASE or bad.
+run_test() { # TEST
+    case $1 in
+    cli:*) [ "$(timeout 300 tools/check-cli.sh --one "${1#cli:}" no)" = ok ] ;;
+    bad) timeout 300 tools/check-bad.sh ;;
+    *) timeout 300 "$BUILD/unit" "$1" ;;
+    esac
+}
+
+# Notes the mutants that would make a difference in a test, and its processor time.
+record() { # TEST
+    local name=${1//[\/:]/.} took
+    local RP_REACHED=$BUILD/reached/$name
+    export RP_REACHED
+    cp "$BUILD/zeros" "$RP_REACHED"
+    if took=$(TIMEFORMAT='%U %S' && { time run_test "$1" >"$BUILD/reached/$name.log" 2>&1; } 2>&1); then
+        cmp -l "$RP_REACHED" "$BUILD/zeros" |
+            awk -v test="$1" -v took="$took" '
+            { split(took, t, " "); print $1 - 1, t[1] + t[2], test }' >"$RP_REACHED.runs"
+    else
+        echo "mutate: $1 fails without any mutant and is left out" >&2
+    fi
+    rm "$RP_REACHED"
+}
+
+# The tests of one mutant, until $SECONDS_EACH are spent: first the one that caught the last mutant
+# of its file, then the fast ones.
+tests_of() { # NUMBER FILE
+    local last=$BUILD/caught/${2//\//.}
+    [ -e "$last" ] || last=/dev/null
+    awk -v most="$SECONDS_EACH" '
+    FILENAME == ARGV[1] { first = $0; next }
+    $2 == first { print; next }
+    { sum += $1 }
+    sum <= most || n == 0 { line[n++] = $0 }
+    END { for (i = 0; i < n; i++) print line[i] }' "$last" "$BUILD/runs/$1"
+}
+
+# Runs the tests of one mutant until one fails. A mutant that does not end or takes all memory
+# counts as caught. A shell of its own keeps its messages about crashes to itself.
+try() { # NUMBER FILE LINE KIND
+    local seconds test
+    export RP_MUTANT=$1
+    [ -s "$BUILD/runs/$1" ] || { echo "UNREACHED $2:$3 ($4)" && return; }
+    while read -r seconds test; do
+        [ -n "${ASAN_OPTIONS-}" ] || ulimit -S -v 4000000
+        ulimit -S -c 0 -t $((2 + 2 * ${seconds%.*}))
+        (run_test "$test") >/dev/null 2>&1 && continue
+        echo "$test" >"$BUILD/caught/${2//\//.}"
+        echo caught
+        return
+    done < <(tests_of "$1" "$2")
+    echo "SURVIVED $2:$3 ($4)"
+}
+
+if [ "${1-}" = --record ] || [ "${1-}" = --try ]; then
+    "${1#--}" "${@:2}"
+    exit 0
+fi
+
+every=1 ways=plain jobs=$(nproc)
+export SECONDS_EACH=10
+while getopts an:j:s: option; do
     case $option in
     a) ways="plain asan" ;;
     n) every=$OPTARG ;;
-    s) suites=${OPTARG//,/ } ;;
     j) jobs=$OPTARG ;;
+    s) SECONDS_EACH=$OPTARG ;;
     *) exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
-command -v ld.gold >/dev/null && linker=-fuse-ld=gold || linker= # twice as fast as ld
-declare -A flags=([plain]="-O1 -w" [asan]="-O1 -w -fsanitize=address")
-for way in $ways; do
-    mkdir -p "$tree/$way"
-    log=$(make -s BUILD="$tree/$way" CFLAGS="${flags[$way]}" "$tree/$way/unit" 2>&1) || {
-        echo "$log"
-        exit 1
-    }
-done
-mapfile -t objects < <(cd "$tree/plain" && find src tests texts.o -name '*.o' ! -name main.o)
+tree=$(realpath -m "${BUILD:-build}/mutate")
+# Not the sources whose text goes into other programs.
 if [ $# = 0 ]; then
-    set -- src/verify/*.c src/verify/certificate/*.c
+    mapfile -t files < <(find src -name '*.c' ! -path 'src/emit/runtime/*' \
+        ! -path 'src/emit/templates/*' ! -path 'src/kernels/*' | sort)
+    set -- "${files[@]}"
 fi
 
-# The suites that test a file, the fast ones first.
-suites_of() { # FILE
-    case ${suites:-$1} in
-    src/base/*) echo base io json_writer log stop graph_json verifier_sums trace record ;;
-    src/model/*) echo cost graph_json timeline bind verifier_updates verifier show optimizer ;;
-    src/pack/*) echo first_fit packer policy_plans remat ;;
-    src/policy/*)
-        echo policy_plans tflms dtr segments phases interval_steps interval_actions \
-            interval_policies chen min_cut knapsack partition_rules pytorch source_policies \
-            quick_plans policy
-        ;;
-    src/remat/*) echo remat remat_files ;;
-    src/solve/bound/*) echo moment_bound certificate_rows pdhg_bound ;;
-    src/solve/core/*)
-        echo instance schedule stop temperature policy_plans drop_swaps shrink_lifetimes \
-            infeasible warm_start formulation incremental solver_homes solver solver_swap
-        ;;
-    src/solve/incremental/*) echo incremental drop_swaps shrink_lifetimes solver_homes ;;
-    src/solve/lns/*) echo large_neighborhood ;;
-    src/solve/local/*) echo drop_swaps shrink_lifetimes incremental solver_homes solver_swap ;;
-    src/solve/lp/*) echo formulation swap_relaxation pdhg_bound branch_cut ;;
-    src/solve/order/*) echo run_sequence anneal_order ;;
-    src/solve/*) echo infeasible plan_hand_over solver_homes solver solver_swap ;;
-    src/verify/*)
-        echo verifier verifier_sums verifier_updates verifier_random check_certificate \
-            hash_replay certificate_rows
-        ;;
-    src/*) echo base ;;
-    *) echo $suites ;;
-    esac
-}
-
-# Prints the mutants of a file, one per line: LINE KIND.
-mutants() {
-    awk -F'\t' -v file="$1" '
-    FILENAME != file { if ($1 == file) same[$2]; next }
-    { text[++n] = $0 }
-    END {
-        for (i = 1; i <= n; i++) {
-            bare = text[i]
-            gsub(/^ +/, "", bare)
-            if (bare in same)
-                continue
-            if (text[i] ~ /^ +return (reject|rp_fail|rp_reject_step)\(/ && text[i - 1] ~ /\)$/) {
-                for (k = i - 1; k > i - 5 && text[k] !~ /^ +(else )?if \(/; k--)
-                    ;
-                if (text[k] ~ /if \(/)
-                    print k, "never"
-            }
-            if (text[i] ~ /^ +(if|while|return|for) .*[^-<>=][<>]=? / && text[i] !~ /->.*->.*= NULL/)
-                print i, "boundary"
-            if (text[i] ~ /^ +[*a-z_][a-z_>.\[\]()&*0-9-]*( [-+|&]?= .*|\+\+|\(.*\));$/ &&
-                text[i] !~ /^ +(return|rp_rc|free|va_|vsnprintf|snprintf|assert|uint|char|bool|size_t)/)
-                print i, "dropped"
-        }
-    }' tools/mutate.same "$1"
-}
-
-apply() { # FILE LINE KIND
-    awk -v line="$2" -v kind="$3" '
-    NR == line && kind == "never" { sub(/if \(/, "if (0 \\&\\& ("); open = 1 }
-    NR == line && kind == "boundary" {
-        if (match($0, / [<>]= /))
-            $0 = substr($0, 1, RSTART + 1) substr($0, RSTART + 3)
-        else if (match($0, / [<>] /))
-            $0 = substr($0, 1, RSTART + 1) "=" substr($0, RSTART + 2)
-    }
-    NR == line && kind == "dropped" { sub(/[^ ].*/, ";") }
-    { text[NR] = $0 }
-    END {
-        for (i = 1; i <= NR; i++) {
-            if (open && i >= line && text[i + 1] ~ /^ +return (reject|rp_fail|rp_reject_step)\(/) {
-                sub(/\)$/, "))", text[i])
-                open = 0
-            }
-            print text[i]
-        }
-    }' "$1"
-}
-
-# Whether a program passes a suite. It runs in a shell of its own, whose messages about crashes
-# are discarded. A mutant that does not end or takes all memory counts as caught.
-passes() { # UNIT SUITE CPU_SECONDS
-    local limits="ulimit -c 0 -t $3"
-    [[ $1 == */asan/* ]] || limits+=" -v 4000000"
-    bash -c "$limits; timeout 600 $1 $2; exit \$?" >/dev/null 2>&1
-}
-
-# Whether a mutant passes all suites of its file, built in one of the two ways.
-survives() { # WAY DIR FILE
-    local suite o rest=()
-    for o in "${objects[@]}"; do
-        [ "$o" = "${3%.c}.o" ] || rest+=("$tree/$1/$o")
-    done
-    gcc -std=c11 -D_GNU_SOURCE ${flags[$1]} -Isrc -I"$(dirname "$3")" -c "$2/$3" \
-        -o "$2/mutant.o" 2>/dev/null || return
-    gcc ${flags[$1]} $linker -o "$2/unit" "$2/mutant.o" "${rest[@]}" -lcunit -lglpk -ljansson \
-        -lm -lpthread || return 0
-    for suite in $(suites_of "$3"); do
-        passes "$2/unit" "$suite" "${cpu_seconds[$suite]}" || return
-    done
-}
-
-# Tests one mutant and prints the result.
-try() { # FILE LINE KIND
-    local way dir result=SURVIVED
-    for way in $ways; do
-        dir=$(mktemp -d "$tree/$way/mutant.XXXXXX")
-        mkdir -p "$dir/$(dirname "$1")"
-        apply "$@" >"$dir/$1"
-        if cmp -s "$1" "$dir/$1"; then
-            result=none
-        elif [ $result = SURVIVED ] && ! survives $way "$dir" "$1"; then
-            result=caught
-        fi
-        rm -rf "$dir"
-    done
-    [ $result != SURVIVED ] || result+=" $1:$2 ($3): $(sed -n "${2}s/^ *//p" "$1")"
-    echo "$result"
-}
-
-# A mutant may take about twice as long as the unchanged sources, which must pass.
-declare -A cpu_seconds
-for suite in $(for file; do suites_of "$file"; done | tr ' ' '\n' | sort -u); do
-    took=$(TIMEFORMAT=%U && { time passes "$tree/$way/unit" $suite 600; } 2>&1) || {
-        echo "mutate: $suite fails without any mutant"
-        exit 1
-    }
-    cpu_seconds[$suite]=$(awk '{ print int(2 + 2 * $1) }' <<<"$took")
-done
+# The copy, with its mutants.
+rm -rf "$tree"
+mkdir -p "$tree"
+git ls-files -z | xargs -0 cp -a --parents -t "$tree" || exit
+first=2
+: >"$tree/list"
 for file; do
-    mutants "$file" | sed "s|^|$file |"
-done | awk -v every="$every" 'NR % every == 0' >"$tree.list"
-rm -f "$tree".out*
-for ((j = 0; j < jobs; j++)); do
-    awk -v j=$j -v of="$jobs" 'NR % of == j' "$tree.list" | while read -r file line kind; do
-        try "$file" "$line" "$kind"
-    done >"$tree.out$j" &
+    awk -v file="$file" -v first=$first -v list="$tree/list" -f tests/mutants/switch.awk \
+        $known "$file" >"$tree/$file"
+    first=$((2 + $(wc -l <"$tree/list")))
 done
-wait
-cat "$tree".out* | grep SURVIVED
-survived=$(cat "$tree".out* | grep -c SURVIVED) caught=$(cat "$tree".out* | grep -c caught)
-echo "mutate: $caught passed, $survived failed"
-[ "$survived" = 0 ] && [ "$caught" -gt 0 ]
+for place in base profile/inject; do
+    cp tests/mutants/mutant.c "$tree/src/$place/"
+done
+cd "$tree" || exit
+declare -A flags=([plain]="-O1" [asan]="-O1 -fsanitize=address")
+awk -v every="$every" 'NR % every == 0' list >todo
+
+for way in $ways; do
+    export BUILD=$tree/$way
+    [ $way = plain ] || export ASAN_OPTIONS=detect_leaks=1
+    make -s -j"$jobs" CFLAGS="${flags[$way]} -w -include $tree/tests/mutants/mutant.h" tests >build.log 2>&1 || { cat build.log && exit 1; }
+    mkdir -p "$BUILD/reached" "$BUILD/runs" "$BUILD/caught"
+    head -c $first /dev/zero >"$BUILD/zeros"
+    {
+        "$BUILD/unit" --list
+        find tests/cli -name '*.sh' -printf 'cli:%f\n' | sed 's/\.sh$//' | sort
+        echo bad
+    } | xargs -P "$jobs" -n 1 "$PWD/tools/mutate.sh" --record
+    find "$BUILD/reached" -name '*.runs' -exec cat {} + | sort -k1,1n -k2,2g |
+        awk -v to="$BUILD/runs/" '
+        $1 != last { close(to last); last = $1 }
+        { print $2, $3 >(to last) }'
+    xargs -P "$jobs" -n 4 "$PWD/tools/mutate.sh" --try <todo >out.$way
+    grep -v caught out.$way | sort -t: -k1,1 -k2,2n >left.$way
+    awk '{ split($2, at, ":"); print at[1] "\t" at[2] "\t" $3 }' left.$way >left
+    awk -F'\t' 'NR == FNR { left[$1 FS $2 FS $3]; next } ($2 FS $3 FS "(" $4 ")") in left' left list >todo
+done
+while read -r verdict place kind; do
+    echo "$verdict $place $kind: $(sed -n "${place#*:}s/^ *//p" "$OLDPWD/${place%:*}")"
+done <left.$way
+survived=$(wc -l <todo) all=$(awk -v every="$every" 'NR % every == 0' list | wc -l)
+echo "mutate: $((all - survived)) passed, $survived failed"
+[ "$survived" = 0 ] && [ "$all" -gt 0 ]
