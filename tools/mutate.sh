@@ -1,6 +1,6 @@
 #!/bin/bash
-# mutate.sh [-a] [-n N] [-s SECONDS] [-j JOBS] [FILE...]: breaks sources on purpose, one line at a time, and
-# expects a test to fail. Without files it breaks all of src.
+# mutate.sh [-a] [-n N] [-s SECONDS] [-j JOBS] [FILE...]: breaks sources on purpose, one line at
+# a time, and expects a test to fail. Without files it breaks all of src.
 #   -a  runs those that survive again under AddressSanitizer, which takes several times as long
 #   -n  every Nth mutant only
 #   -s  the processor time for the tests of a mutant, 10 seconds unless given
@@ -35,11 +35,15 @@ if [ "${1-}" = --known ]; then
     exit
 fi
 
-# Runs one test of the copy: SUITE/TEST, cli:CASE or bad.
+# Other programs that test, each with whole networks or with what other programs make of them.
+checks='bad completion man html libremat examples replay profile emit'
+
+# Runs one test of the copy: SUITE/TEST, cli:CASE or check:NAME. A check writes into the build
+# folder, so that it cannot run twice at the same time.
 run_test() { # TEST
     case $1 in
     cli:*) [ "$(timeout 300 tools/check-cli.sh --one "${1#cli:}" no)" = ok ] ;;
-    bad) timeout 300 tools/check-bad.sh ;;
+    check:*) flock "$BUILD" timeout 600 "tools/check-${1#check:}.sh" ;;
     *) timeout 300 "$BUILD/unit" "$1" ;;
     esac
 }
@@ -142,7 +146,7 @@ for way in $ways; do
     {
         "$BUILD/unit" --list
         find tests/cli -name '*.sh' -printf 'cli:%f\n' | sed 's/\.sh$//' | sort
-        echo bad
+        printf 'check:%s\n' $checks
     } | xargs -P "$jobs" -n 1 "$PWD/tools/mutate.sh" --record
     find "$BUILD/reached" -name '*.runs' -exec cat {} + | sort -k1,1n -k2,2g |
         awk -v to="$BUILD/runs/" '
