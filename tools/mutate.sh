@@ -1,8 +1,9 @@
 #!/bin/bash
-# mutate.sh [-a] [-n N] [-s SECONDS] [-j JOBS] [FILE...]: breaks sources on purpose, one line at
-# a time, and expects a test to fail. Without files it breaks all of src.
+# mutate.sh [-a] [-j JOBS] [-n N] [-o PATTERN] [-s SECONDS] [FILE...]: breaks sources on purpose,
+# one line at a time, and expects a test to fail. Without files it breaks all of src.
 #   -a  runs those that survive again under AddressSanitizer, which takes several times as long
 #   -n  every Nth mutant only
+#   -o  only tests whose names match the pattern; names are SUITE/TEST, cli:CASE and check:NAME
 #   -s  the processor time for the tests of a mutant, 10 seconds unless given
 # Three ways to break a line:
 #   never      a condition that leads to a refusal is never true
@@ -99,67 +100,82 @@ if [ "${1-}" = --record ] || [ "${1-}" = --try ]; then
     exit 0
 fi
 
-every=1 ways=plain jobs=$(nproc)
+every=1 ways=plain jobs=$(nproc) only=.
 export SECONDS_EACH=10
-while getopts an:j:s: option; do
+while getopts aj:n:o:s: option; do
     case $option in
     a) ways="plain asan" ;;
-    n) every=$OPTARG ;;
     j) jobs=$OPTARG ;;
+    n) every=$OPTARG ;;
+    o) only=$OPTARG ;;
     s) SECONDS_EACH=$OPTARG ;;
     *) exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
+# As in `make check`.
+export REMAT_PLAN_HIGHS=${REMAT_PLAN_HIGHS:-$(tools/check-python.sh highs)}
 tree=$(realpath -m "${BUILD:-build}/mutate")
-# Not the sources whose text goes into other programs.
-if [ $# = 0 ]; then
-    mapfile -t files < <(find src -name '*.c' ! -path 'src/emit/runtime/*' \
-        ! -path 'src/emit/templates/*' ! -path 'src/kernels/*' | sort)
-    set -- "${files[@]}"
-fi
 
-# The copy, with its mutants.
-rm -rf "$tree"
+# The copy, with its mutants. A file that has not changed keeps its time, so that make leaves it.
+refresh() { # FROM TO
+    cmp -s "$1" "$2" || cp "$1" "$2"
+}
 mkdir -p "$tree"
-git ls-files -z | xargs -0 cp -a --parents -t "$tree" || exit
-first=2
+git ls-files -z | grep -zv '^src/.*\.c$' | xargs -0 cp -a --parents -t "$tree" || exit
+# Not the sources whose text goes into other programs.
+mapfile -t files < <(git ls-files 'src/*.c' |
+    grep -v '^src/emit/runtime/\|^src/emit/templates/\|^src/kernels/\|^src/main.c' | sort)
+first=0
 : >"$tree/list"
-for file; do
+for file in "${files[@]}"; do
+    first=$((first + 1000)) # so that a change to a file leaves the numbers in the others
     awk -v file="$file" -v first=$first -v list="$tree/list" -f tests/mutants/switch.awk \
-        $known "$file" >"$tree/$file"
-    first=$((2 + $(wc -l <"$tree/list")))
+        $known "$file" >"$tree/switched.c"
+    mkdir -p "$tree/${file%/*}"
+    refresh "$tree/switched.c" "$tree/$file"
+done
+for file in $(git ls-files 'src/*.c' | grep -vxF "$(printf '%s\n' "${files[@]}")"); do
+    mkdir -p "$tree/${file%/*}"
+    refresh "$file" "$tree/$file"
 done
 for place in base profile/inject; do
-    cp tests/mutants/mutant.c "$tree/src/$place/"
+    refresh tests/mutants/mutant.c "$tree/src/$place/mutant.c"
 done
+printf '%s\n' "$@" >"$tree/files"
 cd "$tree" || exit
 declare -A flags=([plain]="-O1" [asan]="-O1 -fsanitize=address")
-awk -v every="$every" 'NR % every == 0' list >todo
+awk -F'\t' -v every="$every" '
+FILENAME == "files" { chosen[$1]; all = all || $1 == ""; next }
+(all || $2 in chosen) && ++n % every == 0' files list >todo
+tried=$(wc -l <todo)
 
 for way in $ways; do
     export BUILD=$tree/$way
     [ $way = plain ] || export ASAN_OPTIONS=detect_leaks=1
-    make -s -j"$jobs" CFLAGS="${flags[$way]} -w -include $tree/tests/mutants/mutant.h" tests >build.log 2>&1 || { cat build.log && exit 1; }
-    mkdir -p "$BUILD/reached" "$BUILD/runs" "$BUILD/caught"
-    head -c $first /dev/zero >"$BUILD/zeros"
+    make -s -j"$jobs" CFLAGS="${flags[$way]} -w -include $tree/tests/mutants/mutant.h" tests \
+        >build.log 2>&1 || { cat build.log && exit 1; }
+    rm -rf "$BUILD"/{reached,runs,caught}
+    mkdir "$BUILD"/{reached,runs,caught}
+    head -c $((first + 1000)) /dev/zero >"$BUILD/zeros"
     {
         "$BUILD/unit" --list
         find tests/cli -name '*.sh' -printf 'cli:%f\n' | sed 's/\.sh$//' | sort
         printf 'check:%s\n' $checks
-    } | xargs -P "$jobs" -n 1 "$PWD/tools/mutate.sh" --record
+    } | grep -- "$only" | xargs -P "$jobs" -n 1 "$PWD/tools/mutate.sh" --record
     find "$BUILD/reached" -name '*.runs' -exec cat {} + | sort -k1,1n -k2,2g |
         awk -v to="$BUILD/runs/" '
         $1 != last { close(to last); last = $1 }
         { print $2, $3 >(to last) }'
     xargs -P "$jobs" -n 4 "$PWD/tools/mutate.sh" --try <todo >out.$way
     grep -v caught out.$way | sort -t: -k1,1 -k2,2n >left.$way
-    awk '{ split($2, at, ":"); print at[1] "\t" at[2] "\t" $3 }' left.$way >left
-    awk -F'\t' 'NR == FNR { left[$1 FS $2 FS $3]; next } ($2 FS $3 FS "(" $4 ")") in left' left list >todo
+    awk -F'\t' '
+    NR == FNR { split($0, word, " "); left[word[2] word[3]]; next }
+    ($2 ":" $3 "(" $4 ")") in left' left.$way list >todo
 done
 while read -r verdict place kind; do
     echo "$verdict $place $kind: $(sed -n "${place#*:}s/^ *//p" "$OLDPWD/${place%:*}")"
 done <left.$way
-survived=$(wc -l <todo) all=$(awk -v every="$every" 'NR % every == 0' list | wc -l)
-echo "mutate: $((all - survived)) passed, $survived failed"
-[ "$survived" = 0 ] && [ "$all" -gt 0 ]
+survived=$(wc -l <left.$way)
+echo "mutate: $((tried - survived)) passed, $survived failed"
+[ "$survived" = 0 ] && [ "$tried" -gt 0 ]
