@@ -138,6 +138,24 @@ static void pools_are_sorted_and_limited_and_have_no_duplicates(void) {
     close_case(&c);
 }
 
+static void a_schedule_takes_the_place_of_what_it_came_from(void) {
+    struct case_of c;
+    struct rp_solution_pool f = {0};
+    struct rp_schedule s;
+    fill_pool(1, &c);
+    rp_schedule_keep_all(&c.p, &s);
+    for (uint64_t k = 1; k <= 3; k++)
+        rp_solution_pool_add(&f, &s, 10 * k);
+    rp_solution_pool_replace(&f, 20, &s, 5);
+    CU_ASSERT_EQUAL(f.n, 3);
+    CU_ASSERT(f.at[0].time_ns == 5 && f.at[1].time_ns == 10 && f.at[2].time_ns == 30);
+    rp_solution_pool_replace(&f, 20, &s, 4); /* it is not there any more */
+    CU_ASSERT(f.n == 4 && f.at[0].time_ns == 4);
+    rp_solution_pool_fini(&f);
+    rp_schedule_fini(&s);
+    close_case(&c);
+}
+
 /* A simpler version of rp_solution_pool_add: a sorted list that keeps the first of equal
  * entries and drops the last ones. */
 struct kept {
@@ -254,4 +272,5 @@ void suite_crossover(void) {
     RP_TEST(crossover_gives_schedules_that_fit_and_are_better);
     RP_TEST(a_stopped_crossover_leaves_the_pool_as_it_is);
     RP_TEST(pools_are_sorted_and_limited_and_have_no_duplicates);
+    RP_TEST(a_schedule_takes_the_place_of_what_it_came_from);
 }

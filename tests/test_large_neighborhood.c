@@ -123,6 +123,7 @@ static void search(struct start *c, uint64_t work,
     struct rp_solution_pool pool = {0};
     rp_solution_pool_add(&pool, &c->s, c->time_ns);
     rp_large_neighborhood_search(&c->p, &o, &state, &pool, stats);
+    CU_ASSERT_EQUAL(pool.n, 1); /* no ancestors */
     rp_schedule_copy(&c->s, &pool.at[0].s);
     c->time_ns = pool.at[0].time_ns;
     rp_solution_pool_fini(&pool);
@@ -165,6 +166,23 @@ static void the_same_seed_gives_the_same_schedule(void) {
     free_start(&c[1]);
 }
 
+/* Those that gain nothing are tried less often. The first one is from the optimum. */
+static void descents_are_weighted_like_other_tries(void) {
+    struct rp_large_neighborhood_statistics stats = {0};
+    struct rp_large_neighborhood state = {0};
+    struct rp_large_neighborhood_options o = {.work = WORK, .seed = 1, .stop = never};
+    struct rp_solution_pool pool = {0};
+    struct start c;
+    make_start(3, 36, &c);
+    search(&c, 4 * WORK, &stats);
+    rp_solution_pool_add(&pool, &c.s, c.time_ns);
+    rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
+    CU_ASSERT_EQUAL(pool.at[0].time_ns, c.time_ns);
+    CU_ASSERT(state.kinds[0].weight > 0 && state.kinds[0].weight < 1);
+    rp_solution_pool_fini(&pool);
+    free_start(&c);
+}
+
 /* Work that is too little for a try is left for the next call. */
 static void little_work_is_saved_up(void) {
     struct rp_large_neighborhood_statistics stats = {0};
@@ -187,5 +205,6 @@ void suite_large_neighborhood(void) {
     RP_TEST(deep_programs_reach_the_optimum);
     RP_TEST(the_search_leaves_local_optima_of_annealing);
     RP_TEST(the_same_seed_gives_the_same_schedule);
+    RP_TEST(descents_are_weighted_like_other_tries);
     RP_TEST(little_work_is_saved_up);
 }

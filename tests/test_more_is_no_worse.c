@@ -174,6 +174,20 @@ static void a_limit_only_cuts_the_sequence(void) {
     }
 }
 
+/* Without swaps every second run of full length is from the incumbent. */
+static void some_runs_start_from_the_incumbent(void) {
+    struct rp_sequence a = rp_sequence_begin(100, true, false);
+    struct rp_turn t;
+    uint32_t n[2] = {0, 0};
+    while (rp_sequence_next(&a, 60, &t)) {
+        bool may = t.method == RP_ANNEAL && t.space == RP_WITHOUT_SWAPS &&
+                   t.round >= ROUNDS_TO_FULL_LENGTH;
+        CU_ASSERT(may || !t.from_incumbent);
+        n[t.from_incumbent] += may;
+    }
+    CU_ASSERT(n[1] > 0 && (n[0] == n[1] || n[0] == n[1] + 1));
+}
+
 static void the_gap_ends_the_search_early(void) {
     struct rp_graph g;
     struct rp_statistics exact = {0}, near = {0}, again = {0};
@@ -255,6 +269,7 @@ void suite_more_is_no_worse(void) {
     RP_TEST(other_orders_give_no_slower_plan);
     RP_TEST(a_search_without_swaps_uses_all_its_time);
     RP_TEST(a_limit_only_cuts_the_sequence);
+    RP_TEST(some_runs_start_from_the_incumbent);
     RP_TEST(the_gap_ends_the_search_early);
     RP_TEST(methods_tell_the_work_that_they_did);
     RP_TEST(nothing_comes_after_the_gap);

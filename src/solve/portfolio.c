@@ -86,32 +86,36 @@ static double run_temperature(const struct job *j) {
     return j->space->p.out_ns != NULL && is_long ? times[n % 3] : 1;
 }
 
-/* The first run of a space is from the warm start, and a short run on a large graph from
- * the incumbent: it would not get far from keep-all. Where sources may live on the host
- * every run is. Returns whether it is such a run. */
-static bool choose_start(struct job *j) {
+/* The first run of a space is from the warm start. A short run on a large graph is from the
+ * incumbent: it would not get far from keep-all. Where sources may live on the host every
+ * run is. Returns the first temperature of the run, as a share of the usual one. */
+static double choose_start(struct job *j) {
+    static const double cool = 0.1, warm = 0.3; /* from the incumbent */
     struct rp_context *w = j->w;
     struct rp_incumbent *best = rp_context_incumbent(w, j->turn->space);
     bool is_large = w->p.n_ops >= MIN_LARGE_OPS && work_per_op(j) < LONG_RUN_WORK_PER_OP;
     bool is_short = best->found && (is_large || w->p.n_homes > 0);
+    bool from_best = best->found && j->turn->from_incumbent;
     if (j->space->warm) {
+        j->space->warm = false;
         rp_schedule_copy(j->scratch, &w->start);
-    } else if (is_short) {
-        rp_schedule_copy(j->scratch, &best->s);
-    } else {
-        rp_schedule_fini(j->scratch);
-        rp_schedule_keep_all(&w->p, j->scratch);
+        return is_short ? cool : run_temperature(j);
     }
-    j->space->warm = false;
-    return is_short;
+    if (is_short || from_best) {
+        rp_schedule_copy(j->scratch, &best->s);
+        return is_short ? cool : warm;
+    }
+    rp_schedule_fini(j->scratch);
+    rp_schedule_keep_all(&w->p, j->scratch);
+    return run_temperature(j);
 }
 
 /* One run, and a cooler one from where it ended. Several such runs find more than one long
  * one, which tends to end in the same place whatever the seed. */
 static void anneal(struct job *j) {
-    bool is_short = choose_start(j);
+    double times = choose_start(j);
     uint64_t seed = 2 * SEEDS_APART * j->turn->k;
-    run(j, 0.7, is_short ? 0.1 : run_temperature(j), seed, RP_ANNEAL);
+    run(j, 0.7, times, seed, RP_ANNEAL);
     if (!rp_context_stopped(j->w))
         run(j, 0.3, 0.1, seed + SEEDS_APART, RP_ANNEAL);
     add_to_pool(j);
@@ -282,7 +286,7 @@ static const struct method methods[] = {
     {RP_POLISH, ANY_SPACE, .homes = true, .needs_incumbent = true,
      .work_per_s = ANNEAL_WORK_PER_S, .search = polish},
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
-     .alone = true, .min_work_per_square = 1, .work_per_s = MIP_WORK_PER_S,
+     .alone = true, .min_work_per_square = 1, .work_per_s = CROSSOVER_WORK_PER_S,
      .search = cross},
     {RP_NEIGHBORHOOD, WITHOUT_SWAPS, .min_ops = MIN_NEIGHBORHOOD_OPS,
      .max_ops = MAX_NEIGHBORHOOD_OPS, .needs_incumbent = true, .alone = true,

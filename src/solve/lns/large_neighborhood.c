@@ -8,7 +8,6 @@
 #include "solve/lns/neighborhood.h"
 #include "solve/mip/sub_mip.h"
 
-#define MAX_DESCENT_DEPTH 3
 /* Descents begin only from schedules that are no more than this share slower than the
  * fastest one. */
 #define MAX_DESCENT_GAP 0.01
@@ -17,13 +16,19 @@
 enum shape { SCATTERED, BLOCKS };
 enum { MIN_BLOCK_OPS = 12, MAX_BLOCK_OPS = 20 };
 
+/* The first kind is a descent from another schedule than the fastest. The others are tries
+ * from the fastest. */
+enum { DESCENT, FIRST_PART };
 struct kind {
     enum shape shape;
-    uint32_t depth;
-    double size; /* ops that are chosen at first */
+    uint32_t depth; /* of a descent: from 1 up to this */
+    double size;    /* ops that are chosen at first */
 };
-static const struct kind kinds[RP_N_NEIGHBORHOODS] = {
-    {SCATTERED, 4, 60}, {SCATTERED, 3, 120}, {SCATTERED, 6, 30}, {BLOCKS, 8, 36}};
+static const struct kind kinds[RP_N_NEIGHBORHOODS] = {[DESCENT] = {SCATTERED, 3, 0},
+                                                      [FIRST_PART] = {SCATTERED, 4, 60},
+                                                      {SCATTERED, 3, 120},
+                                                      {SCATTERED, 6, 30},
+                                                      {BLOCKS, 8, 36}};
 
 /* The weight of a kind is a mean over its tries: of 1 for a success and 0 for none. */
 #define WEIGHT_DECAY 0.8
@@ -40,6 +45,7 @@ struct search {
     struct rp_solution_pool *pool;
     struct rp_neighborhood n;
     struct rp_schedule s; /* from which the next try starts */
+    uint64_t time_ns;     /* of s; it is in the pool */
     uint64_t random;
 };
 
@@ -60,8 +66,10 @@ static struct rp_sub_mip_result try_depth(struct search *a, uint32_t depth) {
     if (rp_neighborhood_open(&a->n, &a->s, depth))
         r = rp_sub_mip_solve(&m, &a->s);
     r.work += MIN_TRY_WORK + a->n.base.n_cols / 2;
-    if (r.improved)
-        rp_solution_pool_add(a->pool, &a->s, r.time_ns);
+    if (r.improved) {
+        rp_solution_pool_replace(a->pool, a->time_ns, &a->s, r.time_ns);
+        a->time_ns = r.time_ns;
+    }
     a->state->tries++;
     a->state->work_left -= (int64_t)r.work;
     a->stats->tries++;
@@ -98,36 +106,30 @@ static const struct rp_pool_solution *choose_start(const struct search *a) {
     return NULL;
 }
 
-/* Each depth until it gains no more. */
-static void descend(struct search *a, const struct rp_pool_solution *start) {
-    uint64_t time_ns = start->time_ns;
+static void begin_at(struct search *a, const struct rp_pool_solution *start) {
     rp_schedule_copy(&a->s, &start->s);
-    mark_descended(a->state, time_ns);
+    a->time_ns = start->time_ns;
+}
+
+/* Each depth until it gains no more. Where a program is too much, those of larger depths
+ * are too. */
+static void descend(struct search *a, const struct rp_pool_solution *start) {
+    begin_at(a, start);
+    mark_descended(a->state, start->time_ns);
     for (uint32_t j = 0; j < a->n.turn; j++)
         a->n.chosen[j] = true;
-    for (uint32_t depth = 1; depth <= MAX_DESCENT_DEPTH && goes_on(a);) {
+    for (uint32_t depth = 1; depth <= kinds[DESCENT].depth && goes_on(a);) {
         struct rp_sub_mip_result r = try_depth(a, depth);
-        depth += r.solved || !r.improved;
-        time_ns = r.improved ? r.time_ns : time_ns;
+        if (!r.solved && !r.improved)
+            break;
+        depth += r.solved;
     }
-    if (!is_descended(a->state, time_ns))
-        mark_descended(a->state, time_ns);
+    if (!is_descended(a->state, a->time_ns))
+        mark_descended(a->state, a->time_ns);
     a->stats->descents++;
 }
 
 /* ---- parts of the ops ---- */
-
-static uint32_t choose_kind(struct search *a) {
-    const struct rp_neighborhood_kind_state *state = a->state->kinds;
-    double sum = 0;
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < RP_N_NEIGHBORHOODS; i++)
-        sum += state[i].weight;
-    double at = sum * rp_random_unit(&a->random);
-    while (k + 1 < RP_N_NEIGHBORHOODS && at >= state[k].weight)
-        at -= state[k++].weight;
-    return k;
-}
 
 static void choose_scattered(struct search *a, uint32_t size) {
     for (uint32_t i = 0; i < size; i++)
@@ -145,10 +147,10 @@ static void choose_blocks(struct search *a, uint32_t size) {
     }
 }
 
-static void try_part(struct search *a) {
-    uint32_t k = choose_kind(a);
+/* A try from the fastest schedule. */
+static void try_part(struct search *a, uint32_t k) {
     struct rp_neighborhood_kind_state *kind = &a->state->kinds[k];
-    rp_schedule_copy(&a->s, &a->pool->at[0].s);
+    begin_at(a, &a->pool->at[0]);
     for (uint32_t j = 0; j < a->n.turn; j++)
         a->n.chosen[j] = false;
     if (kinds[k].shape == SCATTERED)
@@ -158,11 +160,38 @@ static void try_part(struct search *a) {
     struct rp_sub_mip_result r = try_depth(a, kinds[k].depth);
     double size = kind->size * (r.solved ? GROWTH : 1 / GROWTH);
     kind->size = fmin(fmax(size, MIN_SIZE), a->n.turn);
-    kind->weight =
-        fmax(WEIGHT_DECAY * kind->weight + (1 - WEIGHT_DECAY) * r.improved, MIN_WEIGHT);
     /* The schedules on the way need no descent. */
     if (r.improved)
         mark_descended(a->state, r.time_ns);
+}
+
+/* ---- kinds ---- */
+
+/* By weight. A descent only if there is a start for one. */
+static uint32_t choose_kind(struct search *a, bool may_descend) {
+    const struct rp_neighborhood_kind_state *state = a->state->kinds;
+    uint32_t k = may_descend ? DESCENT : FIRST_PART;
+    double sum = 0;
+    for (uint32_t i = k; i < RP_N_NEIGHBORHOODS; i++)
+        sum += state[i].weight;
+    double at = sum * rp_random_unit(&a->random);
+    while (k + 1 < RP_N_NEIGHBORHOODS && at >= state[k].weight)
+        at -= state[k++].weight;
+    return k;
+}
+
+/* The fastest schedule gets a descent before all else. */
+static void take_step(struct search *a) {
+    const struct rp_pool_solution *best = &a->pool->at[0], *start = choose_start(a);
+    uint64_t before_ns = best->time_ns;
+    uint32_t k = start == best ? DESCENT : choose_kind(a, start != NULL);
+    if (k == DESCENT)
+        descend(a, start);
+    else
+        try_part(a, k);
+    double *weight = &a->state->kinds[k].weight;
+    bool gained = a->pool->at[0].time_ns < before_ns;
+    *weight = fmax(WEIGHT_DECAY * *weight + (1 - WEIGHT_DECAY) * gained, MIN_WEIGHT);
 }
 
 /* ---- the search ---- */
@@ -185,13 +214,8 @@ void rp_large_neighborhood_search(const struct rp_instance *p,
     rp_neighborhood_init(&a.n, p);
     rp_schedule_empty(p, &a.s);
     a.random = rp_mix64(o->seed + state->tries) | 1;
-    while (a.n.turn > 0 && goes_on(&a)) {
-        const struct rp_pool_solution *start = choose_start(&a);
-        if (start != NULL)
-            descend(&a, start);
-        else
-            try_part(&a);
-    }
+    while (a.n.turn > 0 && goes_on(&a))
+        take_step(&a);
     rp_schedule_fini(&a.s);
     rp_neighborhood_fini(&a.n);
 }

@@ -3,10 +3,11 @@
  * Annealing changes a schedule by moves of a few tensors each. Better schedules often
  * differ by a trade all over the network: many small re-runs dropped, two long chains run
  * again instead. The restricted program of neighborhood.h finds such trades, in two ways:
- *   - A descent from each schedule of a pool, the fastest first: the program of all ops, at
- *     depths 1 to MAX_DESCENT_DEPTH.
+ *   - A descent from a schedule of a pool: the program of all ops at depths 1, 2 and 3, up
+ *     to one that is too much. The fastest schedule gets one before all else.
  *   - Tries from the fastest schedule, at larger depths for a part of the ops: scattered
- *     ones, or blocks of consecutive ones. The kinds of part are weighted by their success.
+ *     ones, or blocks of consecutive ones. Descents from other schedules and the kinds of
+ *     part are weighted by their success.
  *     A part grows when its program is solved to the end, and shrinks when the work limit
  *     of a try comes first.
  * (Shaw, "Using constraint programming and local search methods to solve vehicle routing
@@ -24,7 +25,7 @@
 #include "solve/engine/engine.h"
 #include "solve/mip/solution_pool.h"
 
-enum { RP_N_NEIGHBORHOODS = 4, RP_MAX_DESCENTS = 64 };
+enum { RP_N_NEIGHBORHOODS = 5, RP_MAX_DESCENTS = 64 };
 
 /* What a search knows of its instance. A zeroed state is a new one. */
 struct rp_large_neighborhood {
@@ -56,8 +57,8 @@ struct rp_large_neighborhood_statistics {
     double seconds; /* of processor time of branch and cut */
 };
 
-/* Adds schedules to `pool` that are faster than those in it. `p` allows no swaps. Work that
- * is too little for a try is left for the next call. Adds to *stats. */
+/* Replaces schedules of `pool` by faster ones that are found from them. `p` allows no
+ * swaps. Work that is too little for a try is left for the next call. Adds to *stats. */
 void rp_large_neighborhood_search(const struct rp_instance *p,
                                   const struct rp_large_neighborhood_options *o,
                                   struct rp_large_neighborhood *state,

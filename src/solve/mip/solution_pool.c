@@ -3,26 +3,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-void rp_solution_pool_add(struct rp_solution_pool *pool, const struct rp_schedule *s,
-                          uint64_t time_ns) {
+/* Where a schedule of this time belongs: behind those that are as fast. */
+static size_t find_place(const struct rp_solution_pool *pool, uint64_t time_ns) {
     size_t k = pool->n;
-    size_t bytes = ((size_t)s->n_stages + 1) * s->words * sizeof *s->rows;
     while (k > 0 && pool->at[k - 1].time_ns > time_ns)
         k--;
-    for (size_t i = k; i-- > 0 && pool->at[i].time_ns == time_ns;)
+    return k;
+}
+
+static bool has(const struct rp_solution_pool *pool, const struct rp_schedule *s,
+                uint64_t time_ns) {
+    size_t bytes = ((size_t)s->n_stages + 1) * s->words * sizeof *s->rows;
+    for (size_t i = find_place(pool, time_ns); i-- > 0 && pool->at[i].time_ns == time_ns;)
         if (memcmp(pool->at[i].s.rows, s->rows, bytes) == 0)
-            return;
-    if (k == RP_MAX_POOL)
+            return true;
+    return false;
+}
+
+static void drop(struct rp_solution_pool *pool, size_t k) {
+    rp_schedule_fini(&pool->at[k].s);
+    memmove(pool->at + k, pool->at + k + 1, (--pool->n - k) * sizeof *pool->at);
+}
+
+void rp_solution_pool_add(struct rp_solution_pool *pool, const struct rp_schedule *s,
+                          uint64_t time_ns) {
+    size_t k = find_place(pool, time_ns);
+    size_t words = ((size_t)s->n_stages + 1) * s->words;
+    if (k == RP_MAX_POOL || has(pool, s, time_ns))
         return;
     struct rp_pool_solution added = {.s = *s, .time_ns = time_ns};
     added.s.ins = NULL;
-    added.s.rows = rp_calloc(bytes / sizeof *s->rows, sizeof *s->rows);
-    memcpy(added.s.rows, s->rows, bytes);
+    added.s.rows = rp_calloc(words, sizeof *s->rows);
+    memcpy(added.s.rows, s->rows, words * sizeof *s->rows);
     rp_push(pool, added);
     memmove(pool->at + k + 1, pool->at + k, (pool->n - 1 - k) * sizeof *pool->at);
     pool->at[k] = added;
     if (pool->n > RP_MAX_POOL)
-        rp_schedule_fini(&pool->at[--pool->n].s);
+        drop(pool, RP_MAX_POOL);
+}
+
+void rp_solution_pool_replace(struct rp_solution_pool *pool, uint64_t old_ns,
+                              const struct rp_schedule *s, uint64_t time_ns) {
+    size_t k = find_place(pool, old_ns);
+    if (k > 0 && pool->at[k - 1].time_ns == old_ns)
+        drop(pool, k - 1);
+    rp_solution_pool_add(pool, s, time_ns);
 }
 
 void rp_solution_pool_fini(struct rp_solution_pool *pool) {

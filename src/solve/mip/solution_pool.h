@@ -26,6 +26,10 @@ struct rp_solution_pool {
  * the pool already, or if the pool is full of schedules that are as fast. */
 void rp_solution_pool_add(struct rp_solution_pool *pool, const struct rp_schedule *s,
                           uint64_t time_ns);
+/* The same, in place of one that takes old_ns, if there is one: the pool is to hold
+ * schedules that were found apart from each other, not one with its ancestors. */
+void rp_solution_pool_replace(struct rp_solution_pool *pool, uint64_t old_ns,
+                              const struct rp_schedule *s, uint64_t time_ns);
 void rp_solution_pool_fini(struct rp_solution_pool *pool); /* safe on a zeroed pool */
 
 #endif

@@ -39,6 +39,13 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
     return has_space && (full_length || !r->full_length);
 }
 
+/* Where plans may not swap, every second annealing run of full length starts from the
+ * incumbent: it ends in other schedules near it, which crossover then joins. */
+static bool starts_from_incumbent(const struct rp_sequence *s, const struct row *r) {
+    return r->method == RP_ANNEAL && r->space == RP_WITHOUT_SWAPS &&
+           s->round > ROUNDS_TO_FULL_LENGTH && s->round % 2 != ROUNDS_TO_FULL_LENGTH % 2;
+}
+
 static void skip_to_turn(struct rp_sequence *s) {
     while (s->row == N_ROWS || !has_row(s, &rows[s->row])) {
         s->row = s->row == N_ROWS ? 0 : s->row + 1;
@@ -55,6 +62,7 @@ bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn)
                              .round = s->round,
                              .method = r->method,
                              .space = r->space,
+                             .from_incumbent = starts_from_incumbent(s, r),
                              .run_seconds = ldexp(full_seconds, -2 * (int)quarterings),
                              .begin = s->done};
     turn->seconds = (s->may_swap ? r->share_with_swaps : r->share) * turn->run_seconds;
