@@ -7,9 +7,10 @@
  *     rp_mip_solve(&m, &o, x, &r);            or rp_mip_run_start, rp_mip_run_wait,
  * rp_mip_run_end
  *
- * GLPK runs with its MIR, Gomory, cover and clique cuts. HiGHS runs in one thread. Limits
- * are in counted work, so the same program and options give the same answer on any machine;
- * `stop` is a cap on top.
+ * GLPK runs with its MIR, Gomory, cover and clique cuts, but with `separate` only with the
+ * caller's, and then branches by pseudo-costs. HiGHS runs in one thread. Limits are in
+ * counted work, so the same program and options give the same answer on any machine; `stop`
+ * is a cap on top.
  *
  * Not thread-safe: one object, one thread. Two may run at the same time, each in its child.
  */
@@ -23,8 +24,8 @@
 /* Appends rows that the program has too, though they are not written in it (lazy rows), and
  * that x violates. `whole`: x is integral, and becomes a solution unless a row is added; so
  * then every violated row must be found. Otherwise x is a fractional point, and adding rows
- * is a choice. Low limits of rows may be -HUGE_VAL. It runs in the child process: what it
- * changes is not seen by the parent. */
+ * is a choice; GLPK asks once a node. Low limits of rows may be -HUGE_VAL. It runs in the
+ * child process: what it changes is not seen by the parent. */
 typedef void rp_mip_separate(void *arg, const double *x, bool whole, struct rp_milp *rows);
 
 struct rp_mip_options {

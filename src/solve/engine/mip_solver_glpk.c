@@ -18,6 +18,7 @@ struct glpk {
     glp_prob *whole, *p; /* the program; the one that is solved, which may be the same */
     double limit;        /* only points of lower cost count; HUGE_VAL: none */
     bool offered, out_of_work;
+    int asked_at;        /* the node whose fractional point was last separated */
     struct rp_milp rows; /* lazy ones, of the last separation */
     double *x;
     int *index;
@@ -109,11 +110,15 @@ static void offer_start(struct glpk *s, glp_tree *tree) {
     free(x);
 }
 
+/* Once a node at fractional points: GLPK keeps all rows, so more rounds are slower. */
 static void separate(struct glpk *s, glp_tree *tree) {
     glp_prob *p = glp_ios_get_prob(tree);
     for (uint32_t j = 0; j < s->m->n_cols; j++)
         s->x[j] = glp_get_col_prim(p, (int)j + 1);
     bool whole = rp_mip_round(s->m, s->x);
+    if (!whole && s->asked_at == glp_ios_curr_node(tree))
+        return;
+    s->asked_at = glp_ios_curr_node(tree);
     rp_mip_find_rows(s->o, s->x, whole, &s->rows);
     struct rp_sparse_rows view = rp_milp_rows(&s->rows);
     add_rows(s, p, &view);
@@ -176,7 +181,10 @@ static void search(struct glpk *s) {
     glp_iocp o;
     glp_init_iocp(&o);
     o.msg_lev = rp_engine_glpk_log();
-    o.mir_cuts = o.gmi_cuts = o.cov_cuts = o.clq_cuts = GLP_ON;
+    if (s->o->separate == NULL)
+        o.mir_cuts = o.gmi_cuts = o.cov_cuts = o.clq_cuts = GLP_ON;
+    else
+        o.br_tech = GLP_BR_PCH;
     o.mip_gap = s->o->relative_gap;
     o.cb_func = ask;
     o.cb_info = s;
@@ -228,10 +236,13 @@ void rp_mip_solver_glpk(const struct rp_milp *m, const struct rp_mip_options *o,
     s.x = rp_calloc(m->n_cols, sizeof *s.x);
     build(&s);
     s.p = s.whole;
-    if (o->separate == NULL)
+    if (o->separate == NULL) {
         solve_presolved(&s);
-    else if (solve_root(&s))
-        search(&s);
+    } else {
+        glp_scale_prob(s.p, GLP_SF_AUTO);
+        if (solve_root(&s))
+            search(&s);
+    }
     take_point(&s, x);
     glp_delete_prob(s.whole);
     rp_milp_fini(&s.rows);

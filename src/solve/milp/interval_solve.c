@@ -14,9 +14,10 @@
 #define MIN_GAIN 1e-2  /* of the gap: what PATIENCE rounds must raise the bound by */
 #define PATIENCE 4
 #define TIDY_ROUNDS 5    /* slack cuts are dropped once in so many rounds */
-#define LEAST_SHARE 1e-4 /* of the span: what a row must be violated by at the root */
+#define LEAST_SHARE 1e-4 /* of the span: what a row must be violated by */
 #define LEAST 1e-6       /* the same at 0/1 points, scaled */
 #define OVERHEAD_PIVOTS 20
+#define MAX_LAZY_SPAN 500.0 /* in times of the longest op, about */
 
 struct search {
     const struct rp_interval_model *m;
@@ -25,6 +26,7 @@ struct search {
     struct rp_interval_cuts cuts;
     struct rp_row_set added; /* beside the model's rows */
     double *low, *high;      /* of the integer columns */
+    bool *lazy;              /* per row of the model: it is added once it is violated */
     double *x;
 };
 
@@ -80,10 +82,15 @@ static void tidy(struct search *s, struct rp_lp *lp) {
     free(drop);
 }
 
+/* What a cut must be violated by at fractional points. */
+static double least_at_fractions(const struct search *s) {
+    return LEAST_SHARE * s->m->span + LEAST;
+}
+
 static bool separate(struct search *s, struct rp_lp *lp) {
     uint32_t before = s->added.n;
     rp_lp_point(lp, s->x);
-    rp_interval_cuts_find(&s->cuts, s->x, LEAST_SHARE * s->m->span + LEAST, s->o->skip_cuts,
+    rp_interval_cuts_find(&s->cuts, s->x, least_at_fractions(s), s->o->skip_cuts,
                           &s->added);
     struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
     rp_lp_add_rows(lp, &view);
@@ -116,6 +123,13 @@ static bool solve_root(struct search *s, struct rp_lp *lp, double *reduced) {
            (double)s->r->work < ROOT_SHARE * (double)s->o->work && !rp_stop_now(s->o->stop);
 }
 
+/* GLPK's simplex is fast while it has few rows. HiGHS takes no rows while it searches.
+ * Where copies take far longer than ops, GLPK needs its presolver, which knows no lazy
+ * rows. */
+static bool may_be_lazy(const struct search *s) {
+    return s->o->engine == RP_ENGINE_GLPK && s->m->span < MAX_LAZY_SPAN;
+}
+
 static void run_root(struct search *s) {
     struct rp_lp *lp = make_lp(s);
     double *reduced = rp_calloc(s->m->n_cols, sizeof *reduced);
@@ -132,6 +146,9 @@ static void run_root(struct search *s) {
             tidy(s, lp);
     }
     s->r->root_bound_ns = s->r->bound_ns;
+    tidy(s, lp);
+    for (uint32_t i = 0; i < s->m->rows.n; i++)
+        s->lazy[i] = may_be_lazy(s) && rp_lp_row_is_slack(lp, i);
     free(reduced);
     rp_lp_free(lp);
 }
@@ -140,15 +157,34 @@ static void run_root(struct search *s) {
 
 static void make_milp(const struct search *s, struct rp_milp *p) {
     const struct rp_interval_model *m = s->m;
-    struct rp_sparse_rows own = rp_row_set_view(&m->rows, 0);
-    struct rp_sparse_rows added = rp_row_set_view(&s->added, 0);
+    struct rp_row_set rows = {0};
+    for (uint32_t i = 0; i < m->rows.n; i++)
+        if (!s->lazy[i])
+            rp_row_set_copy(&rows, &m->rows, i);
+    rp_row_set_copy_all(&rows, &s->added);
+    struct rp_sparse_rows view = rp_row_set_view(&rows, 0);
     *p = (struct rp_milp){.fixed = m->fixed_cost};
     for (uint32_t j = 0; j < m->n_integer; j++)
         rp_milp_add_col(p, 0, s->low[j], s->high[j], true);
     for (uint32_t j = m->n_integer; j < m->n_cols; j++)
         rp_milp_add_col(p, 1, 0, m->span, false);
-    rp_milp_add_rows(p, &own);
-    rp_milp_add_rows(p, &added);
+    rp_milp_add_rows(p, &view);
+    rp_row_set_fini(&rows);
+}
+
+/* What rp_mip_separate asks for. */
+static void find_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
+    struct search *s = arg;
+    const struct rp_row_set *own = &s->m->rows;
+    struct rp_row_set found = {0};
+    for (uint32_t i = 0; i < own->n; i++)
+        if (s->lazy[i] && rp_row_set_left(own, i, x) > own->rhs[i] + LEAST)
+            rp_row_set_copy(&found, own, i);
+    rp_interval_cuts_find(&s->cuts, x, whole ? LEAST : least_at_fractions(s),
+                          whole ? 0 : s->o->skip_cuts, &found);
+    struct rp_sparse_rows view = rp_row_set_view(&found, 0);
+    rp_milp_add_rows(rows, &view);
+    rp_row_set_fini(&found);
 }
 
 /* Rows that the engine's 0/1 point violates. */
@@ -166,12 +202,15 @@ static bool solve_milp(struct search *s) {
     struct rp_mip_options o = {.engine = s->o->engine,
                                .work = s->o->work - rp_min_u64(s->r->work, s->o->work - 1),
                                .stop = s->o->stop,
+                               .separate = may_be_lazy(s) ? find_rows : NULL,
+                               .separate_arg = s,
                                .cutoff = (s->m->fixed_cost + s->m->span) *
                                          (1 + RP_INTERVAL_TRUST)};
     make_milp(s, &p);
     enum rp_mip_status status = rp_mip_solve(&p, &o, s->x, &r);
     s->r->work += r.work;
     s->r->nodes += r.nodes;
+    s->r->n_cuts += (uint32_t)r.lazy_rows;
     rp_milp_fini(&p);
     if (status != RP_MIP_OPTIMAL && status != RP_MIP_LIMIT)
         return false;
@@ -194,6 +233,7 @@ void rp_interval_solve(const struct rp_interval_model *m,
         raise_bound(&s, UINT64_MAX);
     s.low = rp_calloc(m->n_cols, sizeof *s.low);
     s.high = rp_calloc(m->n_cols, sizeof *s.high);
+    s.lazy = rp_calloc((size_t)m->rows.n + 1, sizeof *s.lazy);
     for (uint32_t j = 0; j < m->n_cols; j++)
         s.high[j] = 1;
     rp_interval_cuts_init(&s.cuts, m);
@@ -207,4 +247,5 @@ void rp_interval_solve(const struct rp_interval_model *m,
     rp_row_set_fini(&s.added);
     free(s.low);
     free(s.high);
+    free(s.lazy);
 }
