@@ -139,7 +139,7 @@ for file in $(git ls-files 'src/*.c' | grep -vxF "$(printf '%s\n' "${files[@]}")
     mkdir -p "$tree/${file%/*}"
     refresh "$file" "$tree/$file"
 done
-for place in base profile/inject; do
+for place in remat profile/inject; do
     refresh tests/mutants/mutant.c "$tree/src/$place/mutant.c"
 done
 printf '%s\n' "$@" >"$tree/files"
