@@ -154,8 +154,9 @@ tried=$(wc -l <todo)
 for way in $ways; do
     export BUILD=$tree/$way
     [ $way = plain ] || export ASAN_OPTIONS=detect_leaks=1
-    make -s -j"$jobs" CFLAGS="${flags[$way]} -w -include $tree/tests/mutants/mutant.h" tests \
-        >build.log 2>&1 || { cat build.log && exit 1; }
+    # Checks call make too.
+    export CFLAGS="${flags[$way]} -w -include $tree/tests/mutants/mutant.h"
+    make -s -j"$jobs" tests >build.log 2>&1 || { cat build.log && exit 1; }
     rm -rf "$BUILD"/{reached,runs,caught}
     mkdir "$BUILD"/{reached,runs,caught}
     head -c $((first + 1000)) /dev/zero >"$BUILD/zeros"
