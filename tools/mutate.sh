@@ -49,33 +49,34 @@ run_test() { # TEST
     esac
 }
 
-# Notes the mutants that would make a difference in a test, and its processor time.
+# Notes the mutants that would make a difference in a test, in lines "NUMBER RANK SECONDS TEST".
+# Tests of low rank run first. They are fast, or compare a whole search and so see the most.
 record() { # TEST
     local name=${1//[\/:]/.} took
-    local RP_REACHED=$BUILD/reached/$name
+    local RP_REACHED=$BUILD/reached/$name TIMEFORMAT='%U %S'
     export RP_REACHED
     cp "$BUILD/zeros" "$RP_REACHED"
-    if took=$(TIMEFORMAT='%U %S' && { time run_test "$1" >"$BUILD/reached/$name.log" 2>&1; } 2>&1); then
-        cmp -l "$RP_REACHED" "$BUILD/zeros" |
-            awk -v test="$1" -v took="$took" '
-            { split(took, t, " "); s = t[1] + t[2]; print $1 - 1, test ~ /^cli:same_/ ? s / 5 : s, s, test }' >"$RP_REACHED.runs"
+    if took=$({ time run_test "$1" >"$RP_REACHED.log" 2>&1; } 2>&1); then
+        cmp -l "$RP_REACHED" "$BUILD/zeros" | awk -v test="$1" -v took="$took" '
+            BEGIN { split(took, t, " "); seconds = t[1] + t[2] }
+            { print $1 - 1, test ~ /^cli:same_/ ? seconds / 5 : seconds, seconds, test }
+            ' >"$RP_REACHED.runs"
     else
         echo "mutate: $1 fails without any mutant and is left out" >&2
     fi
     rm "$RP_REACHED"
 }
 
-# The tests of one mutant, until $SECONDS_EACH are spent: first the one that caught the last mutant
-# of its file, then the fast ones. Those that compare a whole search see the most, so they come
-# earlier than their time says.
+# The tests of one mutant, until $SECONDS_EACH are spent: first the one that caught the last
+# mutant of its file, then by rank. Lines "SECONDS TEST".
 tests_of() { # NUMBER FILE
     local last=$BUILD/caught/${2//\//.}
     [ -e "$last" ] || last=/dev/null
     awk -v most="$SECONDS_EACH" '
     FILENAME == ARGV[1] { first = $0; next }
-    $2 == first { print; next }
-    { sum += $2 ~ /^cli:same_/ ? $1 / 5 : $1 }
-    sum <= most || n == 0 { line[n++] = $0 }
+    $3 == first { print $2, $3; next }
+    { rank += $1 }
+    rank <= most || n == 0 { line[n++] = $2 " " $3 }
     END { for (i = 0; i < n; i++) print line[i] }' "$last" "$BUILD/runs/$1"
 }
 
@@ -168,7 +169,7 @@ for way in $ways; do
     find "$BUILD/reached" -name '*.runs' -exec cat {} + | sort -k1,1n -k2,2g |
         awk -v to="$BUILD/runs/" '
         $1 != last { close(to last); last = $1 }
-        { print $3, $4 >(to last) }'
+        { print $2, $3, $4 >(to last) }'
     xargs -P "$jobs" -n 4 "$PWD/tools/mutate.sh" --try <todo >out.$way
     grep -v caught out.$way | sort -t: -k1,1 -k2,2n >left.$way
     awk -F'\t' '

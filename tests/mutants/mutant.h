@@ -1,14 +1,15 @@
-/* mutant: switches that tools/mutate.sh writes into a copy of the sources. One program holds all
- * mutants; the environment variable RP_MUTANT says which of them is on. With the number of
- * RP_RECORDING none is, and the file named by RP_REACHED gets a byte for each mutant that
- * would have made a difference. Every source of the copy includes this file first. */
+/* mutant: switches that tools/mutate.sh writes into a copy of the sources. One program
+ * holds all mutants; the environment variable RP_MUTANT says which of them is on. With the
+ * number of RP_RECORDING none is, and the file named by RP_REACHED gets a byte for each
+ * mutant that would have made a difference. Every source of the copy includes this file
+ * first. */
 #ifndef RP_MUTANT_H
 #define RP_MUTANT_H
 
 enum { RP_RECORDING = 1 };
 
-extern unsigned rp_mutant;         /* the mutant that is on, RP_RECORDING, or 0 */
-extern unsigned char *rp_reached;  /* one byte per mutant; only while recording */
+extern unsigned rp_mutant;        /* the mutant that is on, RP_RECORDING, or 0 */
+extern unsigned char *rp_reached; /* one byte per mutant; only while recording */
 
 static inline int rp_reach(unsigned n, int differs) {
     if (differs)
@@ -25,8 +26,8 @@ static inline int rp_dropped(unsigned n) {
 #define RP_NEVER(n, e)                                                                     \
     (rp_mutant == RP_RECORDING ? rp_reach(n, !!(e)) : rp_mutant != (n) && (e))
 
-/* Comparison n, and the one that its mutant puts in its place. They differ where both sides are
- * equal. */
+/* Comparison n, and the one that its mutant puts in its place. They differ where both sides
+ * are equal. */
 #define RP_COMPARE(n, a, op, mutated_op, b)                                                \
     (rp_mutant == RP_RECORDING ? ({                                                        \
         __auto_type rp_a = (a);                                                            \
@@ -34,7 +35,7 @@ static inline int rp_dropped(unsigned n) {
         rp_reach(n, rp_a == rp_b);                                                         \
         rp_a op rp_b;                                                                      \
     })                                                                                     \
-     : rp_mutant == (n) ? (a)mutated_op(b)                                                 \
-                        : (a)op(b))
+     : rp_mutant == (n)        ? (a)mutated_op(b)                                          \
+                               : (a)op(b))
 
 #endif

@@ -84,7 +84,11 @@ function compare(i, s,    at, n, from, to, op, end) {
     to = operand_end(s, at + n, 1)
     if (from == 0 || to == 0)
         return ""
-    end = substr(s, from, 2) ~ /^(&&|\|\||: |[=!] )/ ? from + 1 : substr(s, from, 7) == "return " ? from + 6 : from
+    end = from
+    if (substr(s, from, 2) ~ /^(&&|\|\||: |[=!] )/)
+        end = from + 1
+    else if (substr(s, from, 7) == "return ")
+        end = from + 6
     return substr(s, 1, end) " RP_COMPARE(" note(i, "boundary") ", " \
         substr(s, end + 1, at - end - 1) ", " op ", " (op ~ /=/ ? substr(op, 1, 1) : op "=") ", " \
         substr(s, at + n, to - at - n) ") " substr(s, to)
@@ -117,7 +121,8 @@ END {
             print text[i]
             continue
         }
-        if (text[i] ~ /^ +((} else )?if|while|for) \(|^ +return / && (s = compare(i, text[i])) != "")
+        if (text[i] ~ /^ +((} else )?if|while|for) \(|^ +return / &&
+            (s = compare(i, text[i])) != "")
             text[i] = s
         if (text[i] ~ /^ +(} else )?if \(/ && (s = statement(i)) != "" &&
             text[i + n_taken] ~ /^ +return (reject|rp_fail|rp_reject_step)\(/ &&
@@ -130,7 +135,8 @@ END {
         n_taken = 1
         if (text[i] ~ /^ +[*a-z_][a-z_>.\[\]()&*0-9-]*( [-+|&]?= .*|\+\+|\(.*\));$/ &&
             depth(text[i]) == 0 &&
-            text[i] !~ /^ +(return|rp_rc|free|va_|vsnprintf|snprintf|assert|__attr|uint|char|bool|size_t)/) {
+            text[i] !~ /^ +(return|rp_rc|free|va_|v?snprintf|assert|__attr)/ &&
+            text[i] !~ /^ +(uint|char|bool|size_t)/) {
             match(text[i], /^ +/)
             print substr(text[i], 1, RLENGTH) "{ if (!rp_dropped(" note(i, "dropped") ")) " \
                 substr(text[i], RLENGTH + 1) " }"
