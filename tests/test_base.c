@@ -78,6 +78,34 @@ static void sizes_are_shown_in_units_and_in_bytes(void) {
                            "8388608 TiB (9223372036854775807 bytes)");
 }
 
+static void sizes_and_times_change_their_unit_before_they_show_it_as_1024(void) {
+    CU_ASSERT_STRING_EQUAL(rp_show_bytes(1023).s, "1023 B");
+    CU_ASSERT_STRING_EQUAL(rp_show_bytes(1048063).s, "1023 KiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_bytes(1048064).s, "1.00 MiB"); /* 1023.5 KiB */
+    CU_ASSERT_STRING_EQUAL(rp_show_ns(999).s, "999 ns");
+    CU_ASSERT_STRING_EQUAL(rp_show_ns(999499).s, "999 us");
+    CU_ASSERT_STRING_EQUAL(rp_show_ns(999500).s, "1.00 ms");
+    CU_ASSERT_STRING_EQUAL(rp_show_ns(12345000000000).s, "12345 s");
+    CU_ASSERT_STRING_EQUAL(rp_show_budget(UINT64_C(1) << 20).s, "1.00MiB");
+    CU_ASSERT_STRING_EQUAL(rp_show_tail(", ", 1).s, ", copies after the last op 1 ns");
+    CU_ASSERT_STRING_EQUAL(rp_show_tail(", ", 0).s, "");
+}
+
+static void what_is_not_json_has_no_root(void) {
+    static const char *const bad[] = {"", "\xef\xbb\xbf", "{"};
+    static const char *const why[] = {
+        "f: the file is empty", "f: begins with a byte order mark",
+        "f: line 1 column 1: string or '}' expected near end of file"};
+    json_t other, *root;
+    for (size_t k = 0; k < 3; k++) {
+        struct rp_err err = {{0}};
+        root = &other;
+        CU_ASSERT_EQUAL(rp_json_parse(bad[k], strlen(bad[k]), "f", &root, &err), RP_INPUT);
+        CU_ASSERT_STRING_EQUAL(err.msg, why[k]);
+        CU_ASSERT_PTR_NULL(root);
+    }
+}
+
 /* The first outputs of the reference implementations. */
 static void random_numbers_are_those_of_the_published_generators(void) {
     uint64_t state = 0;
@@ -155,5 +183,7 @@ void suite_base(void) {
     RP_TEST(random_numbers_stay_in_their_range);
     RP_TEST(a_heap_returns_its_elements_in_order);
     RP_TEST(sizes_are_shown_in_units_and_in_bytes);
+    RP_TEST(sizes_and_times_change_their_unit_before_they_show_it_as_1024);
+    RP_TEST(what_is_not_json_has_no_root);
     RP_TEST(text_that_is_not_utf8_becomes_valid_json);
 }

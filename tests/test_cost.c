@@ -185,6 +185,11 @@ static void a_time_beyond_63_bits_is_refused(void) {
     /* 2^63 - 1 bytes at 0.8 bytes a ns is more than 2^63 ns. */
     rejected(F32, "{\"flops\":1,\"traffic_bytes\":9223372036854775807}",
              "t: ops[0] \"op\": takes longer than 2^63 ns on plain");
+    rejected(F32, "{\"flops\":1,\"traffic_bytes\":7378697629483816646}",
+             "t: ops[0] \"op\": takes longer than 2^63 ns on plain");
+    CU_ASSERT_EQUAL(time_of(F32, "conv2d",
+                            "{\"flops\":1,\"traffic_bytes\":7378697629483816645}", &plain),
+                    INT64_MAX);
     CU_ASSERT_EQUAL(time_of(F32, "conv2d",
                             "{\"flops\":9223372036854775807,\"traffic_bytes\":0}", &plain),
                     5000 + 13176245766935395);

@@ -1,8 +1,10 @@
 /* Tests of how files are read and written. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,10 +126,12 @@ static void a_probe_predicts_whether_writing_works_and_leaves_no_file(void) {
 
 /* Not 0: the signal that comes as soon as a temporary file has been made. */
 static int signal_after_mkstemp;
+static sigset_t blocked_at_mkstemp;
 
 /* Takes the place of the C library's. */
 int mkstemp(char *template) {
     int fd = mkostemp(template, 0);
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked_at_mkstemp);
     if (signal_after_mkstemp != 0)
         raise(signal_after_mkstemp);
     return fd;
@@ -162,6 +166,100 @@ static void a_signal_leaves_no_temporary_file(void) {
     remove_folder((const char *const[]){"a", NULL});
 }
 
+/* Only the signals that users end a program with wait while a file is written. */
+static void other_signals_do_not_wait(void) {
+    struct rp_err err = {{0}};
+    sigset_t after;
+    make_folder();
+    char *path = path_in_folder("a");
+    CU_ASSERT_EQUAL(rp_write_file(path, "text", 4, &err), RP_OK);
+    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    for (int s = 1; s < 32; s++) {
+        CU_ASSERT_EQUAL(sigismember(&blocked_at_mkstemp, s),
+                        s == SIGHUP || s == SIGINT || s == SIGTERM);
+        CU_ASSERT_EQUAL(sigismember(&after, s), 0);
+    }
+    free(path);
+    remove_folder((const char *const[]){"a", NULL});
+}
+
+static void a_new_file_has_the_mode_that_umask_leaves(void) {
+    struct rp_err err = {{0}};
+    struct stat st;
+    make_folder();
+    char *path = path_in_folder("a");
+    mode_t before = umask(027);
+    CU_ASSERT_EQUAL(rp_write_file(path, "text", 4, &err), RP_OK);
+    CU_ASSERT_EQUAL(umask(before), 027);
+    CU_ASSERT(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640);
+    free(path);
+    remove_folder((const char *const[]){"a", NULL});
+}
+
+/* The number that the next file gets. */
+static int next_descriptor(void) {
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(fd);
+    return fd;
+}
+
+static void no_file_stays_open(void) {
+    struct rp_err err = {{0}};
+    int before = next_descriptor();
+    make_folder();
+    char *path = path_in_folder("a");
+    CU_ASSERT_EQUAL(rp_probe_file(path, &err), RP_OK);
+    CU_ASSERT_EQUAL(rp_write_file(path, "text", 4, &err), RP_OK);
+    CU_ASSERT_EQUAL(rp_write_file("/dev/null", "text", 4, &err), RP_OK);
+    check_contents(path, "text");
+    CU_ASSERT_EQUAL(next_descriptor(), before);
+    free(path);
+    remove_folder((const char *const[]){"a", NULL});
+}
+
+/* The memory of a text may hold an older and longer one. */
+static void a_text_ends_where_its_file_does(void) {
+    struct rp_err err = {{0}};
+    make_folder();
+    char *path = path_in_folder("a");
+    for (int k = 0; k < 4; k++) {
+        CU_ASSERT_EQUAL(rp_write_file(path, "a longer text", 13, &err), RP_OK);
+        check_contents(path, "a longer text");
+        CU_ASSERT_EQUAL(rp_write_file(path, "text", 4, &err), RP_OK);
+        check_contents(path, "text");
+    }
+    free(path);
+    remove_folder((const char *const[]){"a", NULL});
+}
+
+/* How many bytes the next calls of write() take at most; the last stays. */
+static size_t write_limits[2] = {SIZE_MAX, SIZE_MAX};
+
+/* Takes the place of the C library's. */
+ssize_t write(int fd, const void *bytes, size_t n) {
+    size_t limit = write_limits[0];
+    write_limits[0] = write_limits[1];
+    return limit == 0 ? 0 : syscall(SYS_write, fd, bytes, n < limit ? n : limit);
+}
+
+static void a_text_is_written_in_as_many_parts_as_it_takes(void) {
+    char text[8] = "";
+    int fd[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+    write_limits[0] = 3;
+    write_limits[1] = 1;
+    bool ok = rp_write_all(fd[1], "a text", 6);
+    write_limits[0] = 0; /* as if there were no place, and then as if there were */
+    write_limits[1] = SIZE_MAX;
+    bool nothing_taken = !rp_write_all(fd[1], "!", 1);
+    write_limits[0] = SIZE_MAX;
+    CU_ASSERT(ok && nothing_taken);
+    CU_ASSERT_EQUAL(read(fd[0], text, sizeof text), 6);
+    CU_ASSERT_STRING_EQUAL(text, "a text");
+    close(fd[0]);
+    close(fd[1]);
+}
+
 static void do_nothing(int signal_number) {
     (void)signal_number;
 }
@@ -183,6 +281,48 @@ static void a_signal_ends_the_wait_for_the_reader_of_a_fifo(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "interrupted while writing"));
     free(path);
     remove_folder((const char *const[]){"fifo", NULL});
+}
+
+/* Signals come all the time while the reader waits for the two parts of the text. */
+static void signals_do_not_cut_off_what_is_read(void) {
+    struct sigaction action = {.sa_handler = do_nothing}, old;
+    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    int fd[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        usleep(10000);
+        bool ok = rp_write_all(fd[1], "two ", 4);
+        usleep(10000);
+        _exit(ok && rp_write_all(fd[1], "parts", 5) ? 0 : 1);
+    }
+    close(fd[1]);
+    char *path = rp_format("/dev/fd/%d", fd[0]);
+    sigaction(SIGALRM, &action, &old);
+    setitimer(ITIMER_REAL, &often, NULL);
+    check_contents(path, "two parts");
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &old, NULL);
+    CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
+    close(fd[0]);
+    free(path);
+}
+
+/* Closed standard streams are held by files whose use fails. */
+static void closed_standard_streams_are_held(void) {
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        char c;
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+            close(fd);
+        rp_hold_standard_streams();
+        bool failed = read(STDIN_FILENO, &c, 1) < 0 && write(STDOUT_FILENO, "x", 1) < 0 &&
+                      write(STDERR_FILENO, "x", 1) < 0;
+        _exit(failed && open("/dev/null", O_RDONLY) > STDERR_FILENO ? 0 : 1);
+    }
+    CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT_EQUAL(status, 0);
 }
 
 /* A call that waits returns when Ctrl-C comes. */
@@ -214,6 +354,13 @@ void suite_io(void) {
     RP_TEST(errors_name_the_file_and_the_reason);
     RP_TEST(a_probe_predicts_whether_writing_works_and_leaves_no_file);
     RP_TEST(a_signal_leaves_no_temporary_file);
+    RP_TEST(other_signals_do_not_wait);
+    RP_TEST(a_new_file_has_the_mode_that_umask_leaves);
+    RP_TEST(no_file_stays_open);
+    RP_TEST(a_text_ends_where_its_file_does);
+    RP_TEST(a_text_is_written_in_as_many_parts_as_it_takes);
+    RP_TEST(signals_do_not_cut_off_what_is_read);
+    RP_TEST(closed_standard_streams_are_held);
     RP_TEST(a_signal_ends_the_wait_for_the_reader_of_a_fifo);
     RP_TEST(the_handler_of_interrupts_ends_waiting_calls);
     RP_TEST(text_is_cleaned_on_its_way_out);

@@ -200,10 +200,21 @@ static void hours(void) {
     rp_progress(7500, "searching");
 }
 
+static void minutes(void) {
+    rp_progress_task(59, 0, "%s", "a");
+    rp_progress_task(60, 0, "%s", "b");
+    rp_progress_task(3599, 0, "%s", "c");
+    rp_progress_task(3600, 0, "%s", "d");
+}
+
 static void times_are_shown_in_two_units(void) {
     struct terminal t;
     show(&t, hours, 80, "xterm");
     CU_ASSERT_STRING_EQUAL(t.line, "at most 2 h 5 min left: searching");
+    show(&t, minutes, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.seen, "a, at most 59 s left|b, at most 1 min 0 s left|"
+                                   "c, at most 59 min 59 s left|");
+    CU_ASSERT_STRING_EQUAL(t.line, "d, at most 1 h 0 min left");
 }
 
 void suite_log(void) {

@@ -66,30 +66,30 @@ bool rp_write_all(int fd, const char *text, size_t len) {
     return true;
 }
 
-/* Writes into a device or a pipe. A rename would replace it. A signal ends the wait for a
- * reader, who may never come. */
-static rp_rc write_special(const char *path, const char *text, size_t len,
-                           struct rp_err *err) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && rp_write_all(fd, text, len);
-    int why = errno;
-    if (fd >= 0 && close(fd) != 0 && ok) {
-        ok = false;
-        why = errno;
-    }
-    if (!ok && why == EINTR)
-        return rp_fail(err, RP_LIMIT, "%s: interrupted while writing", path);
-    return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
-}
-
-/* Writes and syncs all of `text`, then closes fd. False, with errno set, if that fails. */
-static bool write_and_close(int fd, mode_t mode, const char *text, size_t len) {
-    bool ok = rp_write_all(fd, text, len) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+/* Closes a file that was written, if `ok`, to the end. False, with errno set, if not. */
+static bool close_written(int fd, bool ok) {
     int why = errno;
     if (close(fd) != 0 && ok)
         return false;
     errno = why;
     return ok;
+}
+
+/* Writes into a device or a pipe. A rename would replace it. A signal ends the wait for a
+ * reader, who may never come. */
+static rp_rc write_special(const char *path, const char *text, size_t len,
+                           struct rp_err *err) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && close_written(fd, rp_write_all(fd, text, len));
+    if (!ok && errno == EINTR)
+        return rp_fail(err, RP_LIMIT, "%s: interrupted while writing", path);
+    return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
+}
+
+/* Writes and syncs all of `text`, then closes fd. False, with errno set, if that fails. */
+static bool write_and_close(int fd, mode_t mode, const char *text, size_t len) {
+    bool ok = rp_write_all(fd, text, len) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+    return close_written(fd, ok);
 }
 
 /* A temporary file beside `path`. While there is one, the signals that users end a program

@@ -34,7 +34,7 @@ rp_rc rp_json_fields(json_t *object, const struct rp_json_field *fields, const c
                      const char *place, struct rp_err *err);
 
 /* Parses all of `text`, which must be one value in UTF-8 without duplicate keys. On RP_OK
- * the caller owns *root. */
+ * the caller owns *root; otherwise it is NULL. */
 rp_rc rp_json_parse(const char *text, size_t len, const char *file, json_t **root,
                     struct rp_err *err);
 

@@ -155,8 +155,8 @@ static uint64_t default_traffic(const struct rp_graph *g, const struct rp_op *op
 }
 
 /* How long the op's arithmetic takes. The type that it computes in is that of its first
- * tensor that is not of integers. Nothing if there is none, or if it states no arithmetic.
- */
+ * tensor that is not of integers. Leaves *ns alone if there is none, or if it states no
+ * arithmetic. */
 static rp_rc arithmetic_time(const struct rp_graph *g, uint32_t i,
                              const struct rp_device_model *m, const char *file,
                              unsigned __int128 *ns, struct rp_err *err) {
@@ -166,7 +166,6 @@ static rp_rc arithmetic_time(const struct rp_graph *g, uint32_t i,
     uint64_t flops = 0;
     bool stated;
     rp_rc rc = read_attr(g, i, "flops", file, &flops, &stated, err);
-    *ns = 0;
     if (rc != RP_OK || t == NULL || (flops == 0 && (stated || class == RP_CLASS_MEMORY)))
         return rc;
     if (!stated)
@@ -184,7 +183,7 @@ static rp_rc op_time(const struct rp_graph *g, uint32_t i, const struct rp_devic
                      const char *file, uint64_t *ns, struct rp_err *err) {
     uint64_t traffic = default_traffic(g, &g->ops[i]);
     bool stated;
-    unsigned __int128 compute;
+    unsigned __int128 compute = 0;
     rp_rc rc = read_attr(g, i, "traffic_bytes", file, &traffic, &stated, err);
     if (rc == RP_OK)
         rc = arithmetic_time(g, i, m, file, &compute, err);
