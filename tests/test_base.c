@@ -1,6 +1,8 @@
 /* Tests of the helpers in src/base that have no suite of their own. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/format.h"
 #include "base/io.h"
@@ -106,6 +108,46 @@ static void what_is_not_json_has_no_root(void) {
     }
 }
 
+static void *no_memory(size_t n) {
+    (void)n;
+    return NULL;
+}
+
+static void json_without_memory_is_no_fault_of_the_file(void) {
+    json_malloc_t allocate;
+    json_free_t release;
+    json_t *root;
+    struct rp_err err = {{0}};
+    json_get_alloc_funcs(&allocate, &release);
+    json_set_alloc_funcs(no_memory, release);
+    CU_ASSERT_EQUAL(rp_json_parse("{}", 2, "f", &root, &err), RP_ENV);
+    json_set_alloc_funcs(allocate, release);
+    CU_ASSERT_STRING_EQUAL(err.msg, "f: out of memory");
+}
+
+/* A process of its own asks for too much. */
+static void without_memory_the_process_ends_with_a_message(void) {
+    char text[64] = "";
+    int fd[2], status;
+    CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(fd[1], STDERR_FILENO);
+        free(rp_realloc(NULL, SIZE_MAX / 8, 8));
+        _exit(0);
+    }
+    close(fd[1]);
+    CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == RP_ENV);
+    CU_ASSERT(read(fd[0], text, sizeof text - 1) > 0);
+    CU_ASSERT_STRING_EQUAL(text, "remat-plan: out of memory\n");
+    close(fd[0]);
+    char *empty = rp_format("%s", "");
+    CU_ASSERT_STRING_EQUAL(empty, "");
+    free(empty);
+}
+
 /* The first outputs of the reference implementations. */
 static void random_numbers_are_those_of_the_published_generators(void) {
     uint64_t state = 0;
@@ -185,5 +227,7 @@ void suite_base(void) {
     RP_TEST(sizes_are_shown_in_units_and_in_bytes);
     RP_TEST(sizes_and_times_change_their_unit_before_they_show_it_as_1024);
     RP_TEST(what_is_not_json_has_no_root);
+    RP_TEST(json_without_memory_is_no_fault_of_the_file);
+    RP_TEST(without_memory_the_process_ends_with_a_message);
     RP_TEST(text_that_is_not_utf8_becomes_valid_json);
 }

@@ -145,6 +145,59 @@ static void everything_a_plan_can_say_is_read_and_written(void) {
     rp_plan_fini(&p);
 }
 
+/* One of these is enough for version 2. */
+static void what_version_1_cannot_say_is_written_as_version_2(void) {
+    static const char *const parts[][3] = {
+        {",\n\"order\":\"free\"", "", ""},
+        {"", ",\"held\":true", ""},
+        {"", "", ",\"ordered\":true"},
+        {"", "", ",\"rewrites\":false"},
+        {"", "", ""},
+    };
+    for (int k = 0; k < 5; k++) {
+        struct rp_graph g;
+        struct rp_err err = {{0}};
+        size_t len;
+        char *back,
+            *text =
+                rp_format("{\"format\":\"remat-graph\",\"version\":%d,\n\"name\":\"g\",\n"
+                          "\"time_source\":\"none\"%s,\n\"tensors\":[\n{\"name\":\"x\","
+                          "\"bytes\":4,\"kind\":\"activation\"%s}],\n\"ops\":[\n"
+                          "{\"name\":\"f\",\"kind\":\"k\",\"inputs\":[],\"outputs\":[0],"
+                          "\"time_ns\":7%s}],\n\"keep\":[]}\n",
+                          k < 4 ? 2 : 1, parts[k][0], parts[k][1], parts[k][2]);
+        CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, strlen(text), "g", &g, &err), RP_OK);
+        rp_graph_dump(&g, &back, &len);
+        CU_ASSERT_STRING_EQUAL(back, text);
+        free(text);
+        free(back);
+        rp_graph_fini(&g);
+    }
+}
+
+/* Version 1 says what a bound is about in the notes, or not at all. */
+static void plans_of_version_1_may_say_what_their_bound_is_about(void) {
+    static const char *const notes[] = {"{}", "{\"bound_for\":\"schedules\"}",
+                                        "{\"bound_for\":\"another\"}"};
+    for (int k = 0; k < 3; k++) {
+        struct rp_plan p;
+        struct rp_err err = {{0}};
+        char *text = rp_format(
+            "{\"format\":\"remat-plan\",\"version\":1,\"graph\":{\"name\":\"g\","
+            "\"sha256\":\"%064d\"},\"budget_bytes\":1,\"addressed\":false,"
+            "\"arena_bytes\":0,\"host_bytes\":0,\"claims\":{\"time_ns\":4,"
+            "\"baseline_time_ns\":5,\"recompute_ns\":6,\"stall_ns\":7,\"peak_bytes\":8,"
+            "\"lower_bound_ns\":9,\"proof\":\"none\"},\"notes\":%s,\"steps\":[]}",
+            0, notes[k]);
+        CU_ASSERT_EQUAL_FATAL(rp_plan_parse(text, strlen(text), "p", &p, &err), RP_OK);
+        CU_ASSERT_TRUE(p.version_1 && p.claims.bound_for.swap);
+        CU_ASSERT_FALSE(p.claims.bound_for.any_order);
+        CU_ASSERT_EQUAL(p.claims.bound_for.all_programs, k != 1);
+        free(text);
+        rp_plan_fini(&p);
+    }
+}
+
 /* ---- files ---- */
 
 static void a_file_is_saved_and_loaded_with_its_digest(void) {
@@ -191,6 +244,8 @@ void suite_file_formats(void) {
     RP_TEST(bad_plans_are_refused);
     RP_TEST(everything_a_graph_can_say_is_read_and_written);
     RP_TEST(everything_a_plan_can_say_is_read_and_written);
+    RP_TEST(what_version_1_cannot_say_is_written_as_version_2);
+    RP_TEST(plans_of_version_1_may_say_what_their_bound_is_about);
     RP_TEST(a_file_is_saved_and_loaded_with_its_digest);
     RP_TEST(what_cannot_be_loaded_is_empty);
 }

@@ -207,6 +207,7 @@ static void no_file_stays_open(void) {
     struct rp_err err = {{0}};
     int before = next_descriptor();
     make_folder();
+    rp_hold_standard_streams(); /* all are open */
     char *path = path_in_folder("a");
     CU_ASSERT_EQUAL(rp_probe_file(path, &err), RP_OK);
     CU_ASSERT_EQUAL(rp_write_file(path, "text", 4, &err), RP_OK);

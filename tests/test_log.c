@@ -217,6 +217,48 @@ static void times_are_shown_in_two_units(void) {
     CU_ASSERT_STRING_EQUAL(t.line, "d, at most 1 h 0 min left");
 }
 
+static void work_after_the_end(void) {
+    rp_progress_task(3, 5, "a task");
+    rp_progress_end();
+    rp_progress(3, "more");
+}
+
+static void after_the_end_nothing_of_the_task_is_shown(void) {
+    struct terminal t;
+    show(&t, work_after_the_end, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.line, "at most 3 s left: more");
+}
+
+static void a_terminal_of_unknown_width_shows_all(void) {
+    struct terminal t;
+    show(&t, work_after_the_end, 0, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.line, "at most 3 s left: more");
+}
+
+/* A line that was just drawn is not due. The process may be held up in between, but not a
+ * hundred times. */
+static void draw_until_not_due(void) {
+    int k = 0;
+    do
+        rp_progress_task(1, 0, "a task");
+    while (rp_progress_due() && ++k < 100);
+    rp_progress_task(1, 0, "%s", k < 100 ? "not due" : "due");
+}
+
+static void a_line_is_due_only_after_a_while(void) {
+    struct terminal t;
+    show(&t, draw_until_not_due, 80, "xterm");
+    CU_ASSERT_STRING_EQUAL(t.line, "not due, at most 1 s left");
+}
+
+static void clocks_go_on(void) {
+    double begin = rp_seconds(), begin_thread = rp_thread_seconds();
+    CU_ASSERT(begin_thread > 0 && begin_thread < begin);
+    while (rp_thread_seconds() <= begin_thread)
+        ;
+    CU_ASSERT(rp_seconds() > begin);
+}
+
 void suite_log(void) {
     RP_SUITE("log");
     RP_TEST(nothing_of_the_progress_stays_on_the_screen);
@@ -224,5 +266,9 @@ void suite_log(void) {
     RP_TEST(there_are_terminals_and_processes_without_progress);
     RP_TEST(without_a_limit_the_line_says_how_long_it_has_taken);
     RP_TEST(times_are_shown_in_two_units);
+    RP_TEST(after_the_end_nothing_of_the_task_is_shown);
+    RP_TEST(a_terminal_of_unknown_width_shows_all);
+    RP_TEST(a_line_is_due_only_after_a_while);
+    RP_TEST(clocks_go_on);
     RP_TEST(colours_are_for_terminals_that_know_them);
 }

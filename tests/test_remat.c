@@ -233,6 +233,28 @@ static void outputs_that_are_left_alone_go_to_the_workspace(void) {
                      "run g -> 0@0 1@24 w5@16 again\n");
     plan_of_is_refused(net, sizes, AGAIN("28"),
                        "plan: steps[2] \"g\": an address beyond the end of its memory");
+    plan_of_walks_as(net, sizes,
+                     "{'run':0,'at':[0,8],'workspace_at':16},"
+                     "{'run':0,'at':[null,null],'workspace_at':16}",
+                     "run g -> 0@0 1@8 w5@16\n"
+                     "run g -> 0@24 1@32 w5@16 again\n");
+}
+
+static void only_kept_tensors_have_a_last_address(void) {
+    static const char net[] =
+        "{'format':'remat-graph','version':1,'name':'two','time_source':'imported:test',"
+        "'device':{'alignment_bytes':4},'tensors':["
+        "{'name':'y','bytes':8,'kind':'activation'},"
+        "{'name':'z','bytes':8,'kind':'activation'}],'ops':["
+        "{'name':'g','kind':'k','inputs':[],'outputs':[0,1],'time_ns':1}],'keep':[1]}";
+    struct remat_error error;
+    remat *r = load_plan_of(
+        net, "'budget_bytes':16,'addressed':true,'arena_bytes':16,'host_bytes':0",
+        "{'run':0,'at':[0,8]}", &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    CU_ASSERT_EQUAL(remat_tensor(r, 0)->last, REMAT_NOWHERE);
+    CU_ASSERT_EQUAL(remat_tensor(r, 1)->last, 8);
+    remat_close(r);
 }
 
 static void sources_on_the_host_are_reported(void) {
@@ -440,6 +462,7 @@ void suite_remat(void) {
     RP_TEST(sources_on_the_host_come_in_are_updated_and_go_out);
     RP_TEST(updates_and_copies_wait_for_each_other);
     RP_TEST(outputs_that_are_left_alone_go_to_the_workspace);
+    RP_TEST(only_kept_tensors_have_a_last_address);
     RP_TEST(sources_on_the_host_are_reported);
     RP_TEST(a_callback_that_fails_ends_the_walk);
     RP_TEST(totals_tensors_and_ops_are_reported);

@@ -14,7 +14,7 @@
 
 void rp_hold_standard_streams(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+        if (fcntl(fd, F_GETFD) < 0)
             /* open() takes the lowest free number, fd. The wrong direction makes its use
              * fail. */
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -219,7 +219,6 @@ rp_rc rp_text_save(FILE *f, char **text, size_t *len, const char *path,
     rp_text_close(f);
     rp_rc rc = rp_write_file(path, *text, *len, err);
     free(*text);
-    *text = NULL;
     return rc;
 }
 

@@ -84,7 +84,7 @@ rp_rc rp_json_parse(const char *text, size_t len, const char *file, json_t **roo
     *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &je);
     if (*root != NULL)
         return RP_OK;
-    if (json_error_code(&je) == json_error_out_of_memory)
+    if (je.text[0] == '\0') /* jansson has no code for it here */
         return rp_fail(err, RP_ENV, "%s: out of memory", file);
     bool nul_escape = json_error_code(&je) == json_error_null_character ||
                       json_error_code(&je) == json_error_null_byte_in_key;

@@ -27,7 +27,6 @@ static rp_rc read_at(json_t *array, size_t i, const char *file, struct rp_plan *
     if (json_array_size(array) > UINT32_MAX - p->at.n)
         return step_fail(file, i, err, "more than 2^32-1 addresses up to here");
     s->has_at = true;
-    s->at = (uint32_t)p->at.n;
     s->n_at = (uint32_t)json_array_size(array);
     json_array_foreach(array, k, v) {
         if (!json_is_null(v) && !(json_is_integer(v) && json_integer_value(v) >= 0))

@@ -87,7 +87,6 @@ static bool enter_device(struct walk *w, uint32_t x, uint64_t at) {
         return false;
     l->on_device = true;
     l->at = at;
-    l->swap_in = NO_STEP;
     return true;
 }
 
