@@ -36,6 +36,8 @@ static bool carries_over(const struct rp_graph *g, uint64_t percent, uint64_t ho
         CU_ASSERT_EQUAL(plan.addressed, addressed);
         CU_ASSERT_EQUAL(plan.budget_bytes, o.budget_bytes);
         CU_ASSERT_EQUAL(plan.steps.n, out.plan.steps.n);
+        if (rp_keep_all_bytes(g, addressed) == rp_keep_all_bytes(&eight, addressed))
+            CU_ASSERT_EQUAL(plan.host_bytes, out.plan.host_bytes);
     }
     rp_plan_fini(&plan);
     rp_outcome_fini(&out);
@@ -56,6 +58,13 @@ static void a_plan_fits_smaller_batches_and_no_much_larger_ones(void) {
     rp_graph_fini(&sixteen);
 }
 
+static void a_plan_needs_the_same_host_memory_for_its_own_batch(void) {
+    struct rp_graph eight = network(8);
+    CU_ASSERT_TRUE(carries_over(&eight, 101, RP_MAX_QUANTITY, false));
+    CU_ASSERT_TRUE(carries_over(&eight, 101, RP_MAX_QUANTITY, true));
+    rp_graph_fini(&eight);
+}
+
 static void a_plan_of_other_ops_is_not_carried_over(void) {
     struct rp_graph vgg = rp_priced_network("vgg16", rp_net_defaults());
     CU_ASSERT_FALSE(carries_over(&vgg, 1000, RP_MAX_QUANTITY, true));
@@ -65,5 +74,6 @@ static void a_plan_of_other_ops_is_not_carried_over(void) {
 void suite_plan_hand_over(void) {
     RP_SUITE("plan_hand_over");
     RP_TEST(a_plan_fits_smaller_batches_and_no_much_larger_ones);
+    RP_TEST(a_plan_needs_the_same_host_memory_for_its_own_batch);
     RP_TEST(a_plan_of_other_ops_is_not_carried_over);
 }

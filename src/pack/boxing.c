@@ -35,11 +35,8 @@ static int by_area(const void *x, const void *y) {
 /* The distinct sizes, those of the largest area first. */
 static uint32_t list_sizes(const struct rp_pack_component *p, struct size *sizes) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n; i++) {
-        const struct rp_pack_item *x = &p->items[i];
-        sizes[i].size = x->size;
-        sizes[i].area = rp_pack_area(x);
-    }
+    for (uint32_t i = 0; i < p->n; i++)
+        sizes[i] = (struct size){p->items[i].size, rp_pack_area(&p->items[i])};
     qsort(sizes, p->n, sizeof *sizes, by_size);
     for (uint32_t i = 0; i < p->n; i++)
         if (n > 0 && sizes[n - 1].size == sizes[i].size)
@@ -50,22 +47,20 @@ static uint32_t list_sizes(const struct rp_pack_component *p, struct size *sizes
     return n;
 }
 
-/* Units to try, the largest first; the caller frees them. */
-static struct size *list_units(const struct rp_pack_component *p, uint32_t *n) {
-    struct size *units = rp_calloc((size_t)p->n + N_PAIRED * N_PAIRED, sizeof *units);
-    uint32_t n_sizes = list_sizes(p, units), all = n_sizes;
+/* Units to try, the largest first. */
+static uint32_t list_units(const struct rp_pack_component *p, struct size *units) {
+    uint32_t n = 0, n_sizes = list_sizes(p, units), all = n_sizes;
     uint32_t n_paired = rp_min_u32(n_sizes, N_PAIRED);
     for (uint32_t i = 0; i < n_paired; i++)
         for (uint32_t j = 0; j < i; j++)
             units[all++].size = rp_gcd_u64(units[i].size, units[j].size);
     qsort(units, all, sizeof *units, by_size);
-    *n = 0;
     for (uint32_t i = 0; i < all; i++)
         if (units[i].size > 1 && units[i].size <= p->bound / MAX_UNIT_SHARE &&
             units[i].size >= p->bound / MIN_UNIT_SHARE &&
-            (*n == 0 || units[*n - 1].size != units[i].size))
-            units[(*n)++] = units[i];
-    return units;
+            (n == 0 || units[n - 1].size != units[i].size))
+            units[n++] = units[i];
+    return n;
 }
 
 /* A lower bound on the peak of the boxed form with this unit: boxes have no gaps. `large`
@@ -92,9 +87,9 @@ static uint64_t min_peak(const struct rp_pack_component *p, uint64_t unit, uint6
 /* The largest unit that wastes at most `max_waste`; 0: none was found. */
 static uint64_t choose_unit(const struct rp_pack_component *p, uint64_t max_waste,
                             struct rp_pack_work *work) {
-    uint32_t n;
     uint64_t chosen = 0;
-    struct size *units = list_units(p, &n);
+    struct size *units = rp_calloc((size_t)p->n + N_PAIRED * N_PAIRED, sizeof *units);
+    uint32_t n = list_units(p, units);
     uint64_t *large = rp_calloc((size_t)p->n_sections + 1, sizeof *large);
     uint64_t *small = rp_calloc((size_t)p->n_sections + 1, sizeof *small);
     for (uint32_t i = 0; i < n && chosen == 0 && !rp_pack_ended(work); i++) {
@@ -134,14 +129,9 @@ static uint64_t find_offset(struct layers *s, const struct rp_pack_item *x,
     return at;
 }
 
-/* Sets the offsets of the n small items in `keys`; the longest-lived are placed first. */
+/* Sets the offsets of the n small items, in order of their keys. */
 static void fill_layers(struct layers *s, struct rp_sort_key *keys, uint32_t n,
                         struct rp_pack_work *work) {
-    for (uint32_t k = 0; k < n; k++) {
-        const struct rp_pack_item *x = &s->p->items[keys[k].item];
-        keys[k].first = rp_pack_length(x);
-        keys[k].second = x->size;
-    }
     rp_sort_keys(keys, n);
     for (uint32_t k = 0; k < n; k++) {
         const struct rp_pack_item *x = &s->p->items[keys[k].item];
@@ -193,8 +183,8 @@ static struct rp_pack_boxed *make_boxed(const struct rp_pack_component *p, uint6
     rp_sorted_items_init(&s.placed, p->n);
     for (uint32_t i = 0; i < p->n; i++) {
         const struct rp_pack_item *x = &p->items[i];
-        if (x->size < unit)
-            keys[n++].item = i;
+        if (x->size < unit) /* the longest-lived are placed first */
+            keys[n++] = (struct rp_sort_key){rp_pack_length(x), x->size, i};
         else
             boxed->buffer_of[i] = add_buffer(boxed, x->lo, x->hi, x->size);
     }
