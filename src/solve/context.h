@@ -23,6 +23,7 @@
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
 #include "solve/milp/interval_worker.h"
+#include "solve/mip/crossover.h"
 #include "solve/mip/solution_pool.h"
 #include "solve/mip/worker.h"
 #include "solve/narrower.h"
@@ -54,6 +55,7 @@ struct rp_space {
     struct rp_instance p;          /* what it points to is the context's */
     struct rp_incumbent incumbent; /* not of the whole space: that is the context's */
     struct rp_solution_pool pool;  /* where annealing runs ended */
+    struct rp_crossover_state crossed;
     struct rp_large_neighborhood neighborhoods;
     /* The last attempt to place its incumbent: its time, and the packer's work. */
     uint64_t tried_ns, tried_work;

@@ -138,22 +138,6 @@ static bool stop_pool(void *arg) {
     return rp_context_gap_allows(j->w, best_ns) || rp_context_stopped(j->w);
 }
 
-static void cross(struct job *j) {
-    struct rp_context *w = j->w;
-    struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
-    struct rp_crossover_options o = {.engine = w->o->engine,
-                                     .work = (uint64_t)j->work + 1,
-                                     .stop = stop_pool,
-                                     .stop_arg = j};
-    struct rp_solution_pool *pool = &j->space->pool;
-    rp_crossover(&j->space->p, &o, pool, &w->statistics.crossover);
-    s->seconds = w->statistics.crossover.seconds;
-    s->work = w->statistics.crossover.work;
-    s->calls++;
-    if (pool->n > 0)
-        rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_CROSSOVER);
-}
-
 static void search_neighborhoods(struct job *j) {
     struct rp_context *w = j->w;
     struct rp_method_statistics *s = &w->statistics.method[RP_NEIGHBORHOOD];
@@ -172,6 +156,33 @@ static void search_neighborhoods(struct job *j) {
     s->calls++;
     if (pool->n > 0)
         rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_NEIGHBORHOOD);
+}
+
+/* In what crossover leaves of its turn when it has nothing more to join. */
+static void go_on_in_neighborhoods(struct job *j, double seconds) {
+    if (seconds <= 0 || j->w->p.n_ops < MIN_NEIGHBORHOOD_OPS ||
+        !rp_context_incumbent(j->w, j->turn->space)->found)
+        return;
+    j->work = seconds * NEIGHBORHOOD_WORK_PER_S;
+    search_neighborhoods(j);
+}
+
+static void cross(struct job *j) {
+    struct rp_context *w = j->w;
+    struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
+    struct rp_crossover_options o = {.engine = w->o->engine,
+                                     .work = (uint64_t)j->work + 1,
+                                     .stop = stop_pool,
+                                     .stop_arg = j};
+    struct rp_solution_pool *pool = &j->space->pool;
+    uint64_t work =
+        rp_crossover(&j->space->p, &o, &j->space->crossed, pool, &w->statistics.crossover);
+    s->seconds = w->statistics.crossover.seconds;
+    s->work = w->statistics.crossover.work;
+    s->calls++;
+    if (pool->n > 0)
+        rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_CROSSOVER);
+    go_on_in_neighborhoods(j, (j->work - (double)work) / CROSSOVER_WORK_PER_S);
 }
 
 static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {

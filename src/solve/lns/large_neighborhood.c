@@ -35,8 +35,6 @@ static const struct kind kinds[RP_N_NEIGHBORHOODS] = {[DESCENT] = {SCATTERED, 3,
 #define MIN_WEIGHT 0.05
 #define GROWTH 1.2
 #define MIN_SIZE 10.0
-/* What a try costs before branch and cut begins: a process, and the columns of the base. */
-#define MIN_TRY_WORK 20000
 
 struct search {
     const struct rp_large_neighborhood_options *o;
@@ -62,10 +60,9 @@ static struct rp_sub_mip_result try_depth(struct search *a, uint32_t depth) {
                            .work = NEIGHBORHOOD_TRY_WORK,
                            .stop = a->o->stop,
                            .stop_arg = a->o->stop_arg};
-    struct rp_sub_mip_result r = {0};
+    struct rp_sub_mip_result r = {.work = rp_sub_mip_least_work(&a->n.base)};
     if (rp_neighborhood_open(&a->n, &a->s, depth))
         r = rp_sub_mip_solve(&m, &a->s);
-    r.work += MIN_TRY_WORK + a->n.base.n_cols / 2;
     if (r.improved) {
         rp_solution_pool_replace(a->pool, a->time_ns, &a->s, r.time_ns);
         a->time_ns = r.time_ns;
@@ -82,17 +79,6 @@ static struct rp_sub_mip_result try_depth(struct search *a, uint32_t depth) {
 
 /* ---- descents ---- */
 
-static bool is_descended(const struct rp_large_neighborhood *state, uint64_t time_ns) {
-    for (uint64_t i = 0; i < RP_MAX_DESCENTS && i < state->n_descents; i++)
-        if (state->descended_ns[i] == time_ns)
-            return true;
-    return false;
-}
-
-static void mark_descended(struct rp_large_neighborhood *state, uint64_t time_ns) {
-    state->descended_ns[state->n_descents++ % RP_MAX_DESCENTS] = time_ns;
-}
-
 /* The fastest schedule without a descent; NULL if there is none near the fastest of all. */
 static const struct rp_pool_solution *choose_start(const struct search *a) {
     for (size_t i = 0; i < a->pool->n; i++) {
@@ -100,7 +86,7 @@ static const struct rp_pool_solution *choose_start(const struct search *a) {
         double slower = (double)(s->time_ns - a->pool->at[0].time_ns);
         if (slower > MAX_DESCENT_GAP * (double)s->time_ns)
             return NULL;
-        if (!is_descended(a->state, s->time_ns))
+        if (!rp_recent_has(&a->state->descended_ns, s->time_ns))
             return s;
     }
     return NULL;
@@ -115,7 +101,7 @@ static void begin_at(struct search *a, const struct rp_pool_solution *start) {
  * are too. */
 static void descend(struct search *a, const struct rp_pool_solution *start) {
     begin_at(a, start);
-    mark_descended(a->state, start->time_ns);
+    rp_recent_note(&a->state->descended_ns, start->time_ns);
     for (uint32_t j = 0; j < a->n.turn; j++)
         a->n.chosen[j] = true;
     for (uint32_t depth = 1; depth <= kinds[DESCENT].depth && goes_on(a);) {
@@ -124,8 +110,7 @@ static void descend(struct search *a, const struct rp_pool_solution *start) {
             break;
         depth += r.solved;
     }
-    if (!is_descended(a->state, a->time_ns))
-        mark_descended(a->state, a->time_ns);
+    rp_recent_note(&a->state->descended_ns, a->time_ns);
     a->stats->descents++;
 }
 
@@ -162,7 +147,7 @@ static void try_part(struct search *a, uint32_t k) {
     kind->size = fmin(fmax(size, MIN_SIZE), a->n.turn);
     /* The schedules on the way need no descent. */
     if (r.improved)
-        mark_descended(a->state, r.time_ns);
+        rp_recent_note(&a->state->descended_ns, r.time_ns);
 }
 
 /* ---- kinds ---- */

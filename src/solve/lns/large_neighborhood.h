@@ -23,9 +23,10 @@
 
 #include "solve/core/instance.h"
 #include "solve/engine/engine.h"
+#include "solve/mip/recent.h"
 #include "solve/mip/solution_pool.h"
 
-enum { RP_N_NEIGHBORHOODS = 5, RP_MAX_DESCENTS = 64 };
+enum { RP_N_NEIGHBORHOODS = 5 };
 
 /* What a search knows of its instance. A zeroed state is a new one. */
 struct rp_large_neighborhood {
@@ -35,9 +36,7 @@ struct rp_large_neighborhood {
         double weight; /* for the choice of a kind */
         double size;   /* ops that are chosen */
     } kinds[RP_N_NEIGHBORHOODS];
-    /* Times of schedules from which a descent has ended, the last ones in a ring. */
-    uint64_t descended_ns[RP_MAX_DESCENTS];
-    uint64_t n_descents;
+    struct rp_recent descended_ns; /* times of schedules that need no descent */
 };
 
 struct rp_large_neighborhood_options {

@@ -14,6 +14,7 @@
 
 #include "solve/core/instance.h"
 #include "solve/engine/engine.h"
+#include "solve/mip/recent.h"
 #include "solve/mip/solution_pool.h"
 
 struct rp_crossover_options {
@@ -21,6 +22,12 @@ struct rp_crossover_options {
     uint64_t work;                /* limit, in units of branch_cut.h */
     bool (*stop)(void *stop_arg); /* called a few times a second: true ends it */
     void *stop_arg;
+};
+
+/* What earlier calls have done: hashes of their programs. A zeroed state is a new one. */
+struct rp_crossover_state {
+    struct rp_recent solved;   /* or known to give nothing new */
+    struct rp_recent given_up; /* at a work limit */
 };
 
 struct rp_crossover_statistics {
@@ -36,12 +43,14 @@ void rp_crossover_statistics_add(struct rp_crossover_statistics *into,
                                  const struct rp_crossover_statistics *from);
 
 /* Crosses the best schedule of `pool` with each of the others, then the best with the
- * second, the second and the third, and so on. Better schedules are added to `pool`; those
- * that the formulation cannot represent are dropped from it. `p` allows no swaps. Branch
- * and cut runs in a process of its own; if the system cannot start one, nothing is crossed.
- * Returns the work done, and adds to *stats, which may be NULL. Not thread-safe: one pool,
- * one thread. */
+ * second, the second and the third, and so on. A better schedule replaces the best in
+ * `pool`; those that the formulation cannot represent are dropped from it. No program
+ * is run twice with the same `state`, nor one that could give nothing new. `p` allows no
+ * swaps. Branch and cut runs in a process of its own; if the system cannot start one,
+ * nothing is crossed. Returns the work done, and adds to *stats, which may be NULL. Not
+ * thread-safe: one pool, one thread. */
 uint64_t rp_crossover(const struct rp_instance *p, const struct rp_crossover_options *o,
-                      struct rp_solution_pool *pool, struct rp_crossover_statistics *stats);
+                      struct rp_crossover_state *state, struct rp_solution_pool *pool,
+                      struct rp_crossover_statistics *stats);
 
 #endif

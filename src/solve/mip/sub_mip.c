@@ -6,6 +6,11 @@
 #include "solve/mip/worker.h"
 
 #define POLL_SECONDS 0.2
+#define PROCESS_WORK 20000
+
+uint64_t rp_sub_mip_least_work(const struct rp_formulation *base) {
+    return PROCESS_WORK + base->n_cols / 2;
+}
 
 static struct rp_sub_mip_result take_answer(const struct rp_mip_worker_result *answer,
                                             bool finished, uint64_t before_ns,
@@ -32,16 +37,18 @@ struct rp_sub_mip_result rp_sub_mip_solve(const struct rp_sub_mip *m,
         .engine = m->engine, .base = m->base, .known = m->known};
     struct rp_mip_worker *worker = rp_mip_worker_start(p, &options);
     struct rp_mip_worker_result answer = {0};
-    struct rp_sub_mip_result r = {0};
+    struct rp_sub_mip_result r = {.work = rp_sub_mip_least_work(m->base)};
     enum rp_mip_worker_status status = RP_MIP_DEADLINE;
     if (worker == NULL)
         return r;
     rp_mip_worker_submit(worker, m->work, s);
     while (status == RP_MIP_DEADLINE && !m->stop(m->stop_arg))
         status = rp_mip_worker_wait(worker, POLL_SECONDS, &answer);
-    if (status == RP_MIP_PAUSED || status == RP_MIP_FINISHED)
-        r = take_answer(&answer, status == RP_MIP_FINISHED, rp_schedule_cost(p, s).time_ns,
-                        s);
+    if (status == RP_MIP_PAUSED || status == RP_MIP_FINISHED) {
+        uint64_t before_ns = rp_schedule_cost(p, s).time_ns, least_work = r.work;
+        r = take_answer(&answer, status == RP_MIP_FINISHED, before_ns, s);
+        r.work += least_work;
+    }
     rp_mip_worker_end(worker);
     return r;
 }

@@ -23,9 +23,13 @@ struct rp_sub_mip_result {
     bool improved;    /* a faster schedule was found */
     bool solved;      /* no schedule of the open columns is faster than the result */
     uint64_t time_ns; /* of the faster schedule */
-    uint64_t work;
-    double seconds; /* of processor time. For reports only */
+    uint64_t work;    /* at least rp_sub_mip_least_work */
+    double seconds;   /* of processor time. For reports only */
 };
+
+/* What a program costs before branch and cut begins: a process, and the columns of `base`.
+ */
+uint64_t rp_sub_mip_least_work(const struct rp_formulation *base);
 
 /* Looks for a schedule that is faster than `s`, which is sound and fits, and replaces it.
  * Nothing is found if the system cannot start a process, or once stop() is true. */
