@@ -159,11 +159,11 @@ static void search_neighborhoods(struct job *j) {
 }
 
 /* In what crossover leaves of its turn when it has nothing more to join. */
-static void go_on_in_neighborhoods(struct job *j, double seconds) {
-    if (seconds <= 0 || j->w->p.n_ops < MIN_NEIGHBORHOOD_OPS ||
+static void go_on_in_neighborhoods(struct job *j) {
+    if (j->work <= 0 || j->w->p.n_ops < MIN_NEIGHBORHOOD_OPS ||
         !rp_context_incumbent(j->w, j->turn->space)->found)
         return;
-    j->work = seconds * NEIGHBORHOOD_WORK_PER_S;
+    rp_context_doing(j->w, rp_method_name[RP_NEIGHBORHOOD]);
     search_neighborhoods(j);
 }
 
@@ -182,7 +182,8 @@ static void cross(struct job *j) {
     s->calls++;
     if (pool->n > 0)
         rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_CROSSOVER);
-    go_on_in_neighborhoods(j, (j->work - (double)work) / CROSSOVER_WORK_PER_S);
+    j->work -= (double)work;
+    go_on_in_neighborhoods(j);
 }
 
 static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
@@ -278,11 +279,10 @@ struct method {
     bool given_order;          /* not if another order of first runs is searched */
     bool homes;                /* where sources may live on the host too */
     bool needs_incumbent;
-    bool unless_mip;            /* not if branch and cut solves the space */
-    bool alone;                 /* nothing works beside its turns */
-    bool only_proves;           /* it finds no plans */
-    double work_per_s;          /* per second of a turn */
-    double min_work_per_square; /* a turn with less per op squared would gain nothing */
+    bool unless_mip;   /* not if branch and cut solves the space */
+    bool alone;        /* nothing works beside its turns */
+    bool only_proves;  /* it finds no plans */
+    double work_per_s; /* per second of a turn */
 
     void (*search)(struct job *);
     void (*begin)(struct rp_context *);
@@ -297,11 +297,10 @@ static const struct method methods[] = {
     {RP_POLISH, ANY_SPACE, .homes = true, .needs_incumbent = true,
      .work_per_s = ANNEAL_WORK_PER_S, .search = polish},
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
-     .alone = true, .min_work_per_square = 1, .work_per_s = CROSSOVER_WORK_PER_S,
-     .search = cross},
+     .alone = true, .work_per_s = RESTRICTED_WORK_PER_S, .search = cross},
     {RP_NEIGHBORHOOD, WITHOUT_SWAPS, .min_ops = MIN_NEIGHBORHOOD_OPS,
      .max_ops = MAX_NEIGHBORHOOD_OPS, .needs_incumbent = true, .alone = true,
-     .work_per_s = NEIGHBORHOOD_WORK_PER_S, .search = search_neighborhoods},
+     .work_per_s = RESTRICTED_WORK_PER_S, .search = search_neighborhoods},
     {RP_BRANCH_CUT, WITHOUT_SWAPS, .max_ops = MAX_MIP_OPS, .given_order = true,
      .work_per_s = MIP_WORK_PER_S, .begin = rp_mip_begin, .submit = rp_mip_submit,
      .wait = rp_mip_wait},
@@ -335,11 +334,9 @@ static bool may_run_beside(struct rp_context *w, const struct method *m) {
 /* The search of this turn. If it may not run, annealing takes its place. */
 static const struct method *choose_search(struct rp_context *w, const struct rp_turn *t) {
     const struct method *annealing = NULL;
-    double square = (double)w->p.n_ops * w->p.n_ops;
     for (size_t i = 0; i < N_ROWS; i++) {
         const struct method *m = &methods[i];
-        bool long_enough = t->seconds * m->work_per_s >= m->min_work_per_square * square;
-        if (m->id == t->method && long_enough && may_run(w, m, t->space))
+        if (m->id == t->method && may_run(w, m, t->space))
             return m;
         if (m->id == RP_ANNEAL)
             annealing = m;

@@ -5,7 +5,7 @@
  * Work is counted, not timed, so the same input gives the same plan on any machine. The
  * units, with what they take on a 2020s core:
  *   annealing   about 40 ns (anneal.h); over orders about 6 ns (anneal_order.h)
- *   MIP         about 0.7 us (branch_cut.h); of restricted programs 0.1 to 0.4 us
+ *   MIP         about 0.7 us (branch_cut.h); of restricted programs 0.06 to 0.4 us
  *   PDHG        one term of the linear program touched, about 1.5 ns (pdhg_bound.h)
  *   packing     about a nanosecond (packer.h)
  *   A*          one state
@@ -24,8 +24,7 @@
 #define MIP_WORK_PER_S 1.2e6
 /* Crossover and large-neighbourhood search: their linear programs are small for the graph,
  * so the same units take less time. A try of the latter may take NEIGHBORHOOD_TRY_WORK. */
-#define CROSSOVER_WORK_PER_S 3e6
-#define NEIGHBORHOOD_WORK_PER_S 8e6
+#define RESTRICTED_WORK_PER_S 8e6
 #define NEIGHBORHOOD_TRY_WORK 3000000
 #define INTERVAL_WORK_PER_S 0.7e6
 #define PDHG_WORK_PER_S 6e8
