@@ -306,8 +306,10 @@ static void a_digest_of_another_graph_is_refused(void) {
     char *message = rp_format(
         "it is for \"%s\" (sha256 0%.11s...), this graph is \"%s\" (sha256 %.12s...)",
         w.g.name, w.g.sha256, w.g.name, w.g.sha256);
+    s.bound_ns = 1;
     CU_ASSERT_EQUAL(check_edited(&w, "'sha256':'", "'sha256':'0", &s), RP_NO);
     CU_ASSERT_STRING_EQUAL(w.err.msg, message);
+    CU_ASSERT_EQUAL(s.bound_ns, 0);
     free(message);
     rp_world_close(&w);
 }
@@ -460,6 +462,49 @@ static void a_faster_plan_of_another_kind_contradicts_no_bound(void) {
 }
 
 #define HUGE "9223372036854775807"
+
+/* The last values that are allowed: a budget for the sources alone, a scale, a count. With
+ * a budget of 18 the memory row asks for 20 bytes where 10 are left. */
+static void values_at_their_limits_are_allowed(void) {
+    struct rp_world w;
+    struct rp_certified_bound s;
+    rp_world_open(&w, loop, LOOP_SIZES, LOOP_STEPS);
+    CU_ASSERT_EQUAL(check_edited(&w, "'budget_bytes':32", "'budget_bytes':8", &s), RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg, "it is for budget_bytes 8, the plan has 32");
+    CU_ASSERT_EQUAL(check_edited(&w, "'scale_log2':1", "'scale_log2':62", &s), RP_NO);
+    CU_ASSERT_EQUAL(s.bound_ns, 131);
+    CU_ASSERT_EQUAL(check_edited(&w, "'at_most':0", "'at_most':4096", &s), RP_OK);
+    check_edited(&w,
+                 "32,'addressed':false,'scale_log2':1,'lower_bound_ns':190,'dep':[[3,0,3,"
+                 "200]],'hold':[[0,1,0,0]],'mem':[{'stage':2,'op':2,'multiplier':20",
+                 "18,'addressed':false,'scale_log2':1,'lower_bound_ns':0,'dep':[],'hold':"
+                 "[],'mem':[{'stage':2,'op':2,'multiplier':" HUGE,
+                 &s);
+    CU_ASSERT_EQUAL(s.bound_ns, INT64_MAX);
+    rp_world_close(&w);
+}
+
+/* Slower plans than most_ns may break the rows. On the host a is out of their way. */
+static void a_bound_with_swaps_is_at_most_their_time(void) {
+    static const int most_ns[] = {230, 150, 100}, bound_ns[] = {190, 150, 130};
+    char *graph = linked_loop("keep", "keep");
+    struct rp_world w;
+    struct rp_certified_bound s;
+    rp_world_open(&w, graph, LOOP_SIZES, LOOP_STEPS);
+    w.p.claims.lower_bound_ns = 130;
+    for (int i = 0; i < 3; i++) {
+        char *now =
+            rp_format("130,'swaps':{'most_ns':%d,'host_budget_bytes':0},'dep'", most_ns[i]);
+        CU_ASSERT_EQUAL(check_edited(&w, "190,'dep'", now, &s), RP_OK);
+        CU_ASSERT_EQUAL(s.bound_ns, bound_ns[i]);
+        free(now);
+    }
+    CU_ASSERT_EQUAL(check_edited(&w, "'dep'", "'swaps':{'most_ns':230},'dep'", &s), RP_NO);
+    CU_ASSERT_STRING_EQUAL(w.err.msg, "cover[0]: what fits may count more than 0");
+    free(graph);
+    rp_world_close(&w);
+}
+
 static void sums_beyond_127_bits_are_refused(void) {
     static const struct {
         const char *row;
@@ -544,5 +589,7 @@ void suite_check_certificate(void) {
     RP_TEST(a_bound_holds_for_one_order_of_first_runs_only);
     RP_TEST(a_bound_above_the_time_of_the_plan_is_refused);
     RP_TEST(a_faster_plan_of_another_kind_contradicts_no_bound);
+    RP_TEST(values_at_their_limits_are_allowed);
+    RP_TEST(a_bound_with_swaps_is_at_most_their_time);
     RP_TEST(sums_beyond_127_bits_are_refused);
 }

@@ -172,6 +172,8 @@ static bool same_capacity(uint64_t seed, uint32_t *n_by_sets) {
     open_draw(seed, &d);
     bool same = rp_host_capacity_init(&r, &d.vars, d.order, d.addressed, d.horizon_ns,
                                       d.host_bytes);
+    same = same && 1000000 * r.out_bytes / r.out_ns ==
+                       by_rate(&d, d.g.device.d2h_bytes_per_s, 1000000);
     for (uint32_t t = 0; t < d.n_stages && same; t++)
         for (int last = 0; last <= 1 && same; last++) {
             uint64_t bytes = rp_host_capacity_max_bytes(&r, t, last);

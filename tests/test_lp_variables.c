@@ -16,7 +16,7 @@ struct draw {
     struct rp_graph g;
     struct rp_lp_variables c;
     uint32_t order[MAX_OPS], ends[MAX_OPS], n_stages;
-    uint32_t stage[MAX_OPS], last_run[MAX_OPS], last_hold[MAX_TENSORS];
+    uint32_t position[MAX_OPS], stage[MAX_OPS], last_run[MAX_OPS], last_hold[MAX_TENSORS];
     /* Row sums of the variables that are no constants; of S by the first stage for which
      * it is the same variable. */
     int64_t run_sum[MAX_OPS][MAX_OPS], hold_sum[MAX_OPS + 1][MAX_TENSORS], constant;
@@ -39,25 +39,27 @@ static bool makes_bytes(const struct draw *d, uint32_t j) {
     return false;
 }
 
-/* The first stage, of this op or one after it, that updates what op j reads. */
+/* The first stage of an op after j that updates what j reads. */
 static uint32_t updated_in(const struct draw *d, uint32_t j) {
-    for (uint32_t i = j + 1; i < d->g.n_ops; i++)
-        for (uint32_t k = 0; k < d->g.ops[i].n_updates; k++)
-            if (reads(d, j, d->g.ops[i].updates[k]))
-                return d->stage[i];
+    for (uint32_t p = d->position[j] + 1; p < d->g.n_ops; p++) {
+        const struct rp_op *op = &d->g.ops[d->order[p]];
+        for (uint32_t k = 0; k < op->n_updates; k++)
+            if (reads(d, j, op->updates[k]))
+                return d->stage[d->order[p]];
+    }
     return RP_NONE;
 }
 
 /* (A) and (B): nothing runs or is held once nothing that is still to run needs it. */
 static void find_last(struct draw *d) {
-    for (uint32_t j = d->g.n_ops; j-- > 0;) {
+    for (uint32_t p = d->g.n_ops; p-- > 0;) {
+        uint32_t j = d->order[p], last = d->stage[j];
         const struct rp_op *op = &d->g.ops[j];
-        uint32_t last = d->stage[j];
         for (uint32_t x = 0; x < d->g.n_tensors; x++) {
             if (d->g.tensors[x].producer != j)
                 continue;
             d->last_hold[x] = d->g.kept[x] ? d->n_stages : d->stage[j];
-            for (uint32_t i = j + 1; i < d->g.n_ops; i++)
+            for (uint32_t i = 0; i < d->g.n_ops; i++)
                 if (reads(d, i, x))
                     d->last_hold[x] = rp_max_u32(d->last_hold[x], d->last_run[i]);
             last = rp_max_u32(last, rp_min_u32(d->last_hold[x], d->n_stages - 1));
@@ -177,6 +179,36 @@ static int64_t least_cost(const struct draw *d) {
 
 /* ---- random graphs ---- */
 
+/* True if an op that is in no position yet makes what op j reads. */
+static bool waits(const struct draw *d, uint32_t n_placed, uint32_t j) {
+    for (uint32_t i = 0; i < d->g.n_ops; i++) {
+        bool placed = false;
+        for (uint32_t p = 0; p < n_placed; p++)
+            placed = placed || d->order[p] == i;
+        for (uint32_t k = 0; k < d->g.ops[i].n_outputs && !placed; k++)
+            if (reads(d, j, d->g.ops[i].outputs[k]))
+                return true;
+        if (placed && i == j)
+            return true;
+    }
+    return false;
+}
+
+/* The graph's order for half of the seeds, else any order of first runs. */
+static void draw_order(struct draw *d, struct rp_rng *r) {
+    bool any = rp_rng_percent(r, 50) && d->g.n_ops < MAX_OPS;
+    for (uint32_t i = 0; i < d->g.n_ops; i++) {
+        uint32_t j = i;
+        while (any && waits(d, i, j = (uint32_t)rp_rng_below(r, d->g.n_ops)))
+            ;
+        d->order[i] = j;
+        d->position[j] = i;
+        d->stage[j] = d->n_stages;
+        if (i + 1 == d->g.n_ops || rp_rng_percent(r, 70))
+            d->ends[d->n_stages++] = i;
+    }
+}
+
 static void open_draw(uint64_t seed, struct draw *d) {
     struct rp_rng r = {seed * 31};
     uint32_t n_ops = seed % 20 == 0 ? MAX_OPS : 3 + (uint32_t)rp_rng_below(&r, 10);
@@ -187,12 +219,7 @@ static void open_draw(uint64_t seed, struct draw *d) {
     memset(d, 0, sizeof *d);
     rp_gen_graph(seed, &shape, &d->g);
     CU_ASSERT_FATAL(d->g.n_tensors <= MAX_TENSORS);
-    for (uint32_t i = 0; i < d->g.n_ops; i++) {
-        d->order[i] = i;
-        d->stage[i] = d->n_stages;
-        if (i + 1 == d->g.n_ops || rp_rng_percent(&r, 70))
-            d->ends[d->n_stages++] = i;
-    }
+    draw_order(d, &r);
     find_last(d);
     rp_lp_variables_init(&d->c, &d->g, d->order, d->ends, d->n_stages);
 }

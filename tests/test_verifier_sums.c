@@ -83,9 +83,26 @@ static void bytes_swapped_in_beyond_63_bits_are_rejected(void) {
     free(g);
 }
 
+/* Each of two ops updates the source, and its host copy of 2^62 bytes is written anew. */
+static void bytes_swapped_out_beyond_63_bits_are_rejected(void) {
+#define UPDATE(name)                                                                       \
+    "{'name':'" name "','kind':'k','inputs':[],'outputs':[],'updates':[0],'time_ns':0}"
+    static const char updated[] =
+        "{'format':'remat-graph','version':2,'name':'s','time_source':'none','device':"
+        "{'h2d_bytes_per_s':9223372036854775807,'d2h_bytes_per_s':9223372036854775807},"
+        "'tensors':[{'name':'p','bytes':" BIG ",'kind':'state','home':'host'}],"
+        "'ops':[" UPDATE("f") "," UPDATE("g") "],'keep':[]}";
+    rp_expect_plan_of(updated,
+                      HUGE_ROOM "'arena_bytes':" BIG ",'host_bytes':" BIG
+                                ",'homes':[{'tensor':0}]",
+                      "{'swap_in':0},{'run':0},{'swap_out':0},{'run':1},{'swap_out':0}",
+                      "steps[4]: the sum of bytes swapped out passes 2^63-1");
+}
+
 void suite_verifier_sums(void) {
     RP_SUITE("verifier_sums");
     RP_TEST(times_beyond_63_bits_are_rejected);
     RP_TEST(a_copy_may_take_2_63_less_1_ns_and_no_more);
     RP_TEST(bytes_swapped_in_beyond_63_bits_are_rejected);
+    RP_TEST(bytes_swapped_out_beyond_63_bits_are_rejected);
 }
