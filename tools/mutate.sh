@@ -40,12 +40,13 @@ fi
 checks='bad completion man html libremat examples replay profile emit'
 
 # Runs one test of the copy: SUITE/TEST, cli:CASE or check:NAME. A check writes into the build
-# folder, so that it cannot run twice at the same time.
+# folder, so that it cannot run twice at the same time. $limit is in seconds of the clock.
+limit=600
 run_test() { # TEST
     case $1 in
-    cli:*) [ "$(timeout 300 tools/check-cli.sh --one "${1#cli:}" no)" = ok ] ;;
-    check:*) flock "$BUILD/$1" timeout 600 "tools/check-${1#check:}.sh" ;;
-    *) timeout 300 "$BUILD/unit" "$1" ;;
+    cli:*) [ "$(timeout $limit tools/check-cli.sh --one "${1#cli:}" no)" = ok ] ;;
+    check:*) flock "$BUILD/$1" timeout $limit "tools/check-${1#check:}.sh" ;;
+    *) timeout $limit "$BUILD/unit" "$1" ;;
     esac
 }
 
@@ -83,12 +84,13 @@ tests_of() { # NUMBER FILE
 # Runs the tests of one mutant until one fails. A mutant that does not end or takes all memory
 # counts as caught. A shell of its own keeps its messages about crashes to itself.
 try() { # NUMBER FILE LINE KIND
-    local seconds test
+    local seconds test limit
     export RP_MUTANT=$1
     [ -s "$BUILD/runs/$1" ] || { echo "UNREACHED $2:$3 ($4)" && return; }
     while read -r seconds test; do
         [ -n "${ASAN_OPTIONS-}" ] || ulimit -S -v 4000000
         ulimit -S -c 0 -t $((2 + 2 * ${seconds%.*}))
+        limit=$((20 + 20 * ${seconds%.*})) # where threads wait for ever
         (run_test "$test") >/dev/null 2>&1 && continue
         [[ $test == check:* ]] || echo "$test" >"$BUILD/caught/${2//\//.}"
         echo caught
