@@ -20,9 +20,6 @@ RP_SUITES(X)
 #undef X
 
 #define RP_SUITE(name) CU_pSuite rp_suite = CU_add_suite(name, NULL, NULL)
-#define RP_TEST(function) rp_add_test(rp_suite, #function, function)
-
-/* Registers a test, if it is to run. */
-void rp_add_test(CU_pSuite suite, const char *name, void (*function)(void));
+#define RP_TEST(function) CU_add_test(rp_suite, #function, function)
 
 #endif
