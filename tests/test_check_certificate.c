@@ -486,7 +486,8 @@ static void values_at_their_limits_are_allowed(void) {
 
 /* Slower plans than most_ns may break the rows. On the host a is out of their way. */
 static void a_bound_with_swaps_is_at_most_their_time(void) {
-    static const int most_ns[] = {230, 150, 100}, bound_ns[] = {190, 150, 130};
+    static const int most_ns[] = {230, 150, 100};
+    static const uint64_t bound_ns[] = {190, 150, 130};
     char *graph = linked_loop("keep", "keep");
     struct rp_world w;
     struct rp_certified_bound s;
