@@ -68,8 +68,7 @@ static void run(struct job *j, double share, double times, uint64_t seed,
 /* Adds the result of a run to the pool, for crossover. */
 static void add_to_pool(struct job *j) {
     struct rp_cost c = rp_schedule_cost(&j->space->p, j->scratch);
-    if (j->turn->space == RP_WITHOUT_SWAPS && c.sound &&
-        c.peak_bytes <= j->w->p.limit_bytes)
+    if (j->turn->space == RP_WITHOUT_SWAPS && rp_cost_fits(&j->w->p, &c))
         rp_solution_pool_add(&j->space->pool, j->scratch, c.time_ns);
 }
 

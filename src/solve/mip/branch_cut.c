@@ -99,7 +99,7 @@ static void set_incumbent(struct rp_branch_cut *bc, const struct rp_schedule *s,
 
 void rp_branch_cut_offer(struct rp_branch_cut *bc, const struct rp_schedule *s) {
     struct rp_cost c = rp_schedule_cost(bc->instance, s);
-    if (c.sound && c.peak_bytes <= bc->instance->limit_bytes && c.time_ns < bc->best_ns)
+    if (rp_cost_fits(bc->instance, &c) && c.time_ns < bc->best_ns)
         set_incumbent(bc, s, c.time_ns);
 }
 

@@ -69,8 +69,7 @@ bool rp_rounding_repair(const struct rp_instance *p, const struct rp_formulation
     rp_stage_work_fini(&w);
     if (!fits || !rp_schedule_prune(p, s))
         return false;
-    struct rp_cost c = rp_schedule_cost(p, s);
-    return c.sound && c.peak_bytes <= p->limit_bytes;
+    return rp_schedule_fits(p, s);
 }
 
 /* Adds up the times of stages first .. last. False if one of them does not fit. */
@@ -146,7 +145,7 @@ bool rp_rounding(const struct rp_formulation *f, const double *v, struct rp_sche
             continue;
         rp_rounding_fill(p, &s);
         struct rp_cost c = rp_schedule_cost(p, &s);
-        if (c.sound && c.peak_bytes <= p->limit_bytes && c.time_ns < *best_time_ns) {
+        if (rp_cost_fits(p, &c) && c.time_ns < *best_time_ns) {
             *best_time_ns = c.time_ns;
             rp_schedule_copy(best, &s);
             better = true;

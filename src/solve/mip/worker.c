@@ -101,8 +101,7 @@ static bool is_valid(const struct rp_mip_worker *m,
     if (!state->found)
         return true;
     struct rp_cost c = rp_schedule_cost(m->instance, &m->from_child);
-    return c.sound && c.peak_bytes <= m->instance->limit_bytes &&
-           c.time_ns == state->time_ns;
+    return rp_cost_fits(m->instance, &c) && c.time_ns == state->time_ns;
 }
 
 enum rp_mip_worker_status rp_mip_worker_wait(struct rp_mip_worker *m, double seconds,

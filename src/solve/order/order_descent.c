@@ -113,8 +113,7 @@ static void init_instance(struct descent *d, struct rp_instance *p) {
 static bool take(struct descent *d, const struct rp_instance *p,
                  const struct rp_schedule *s) {
     struct rp_cost c = rp_schedule_cost(p, s);
-    if (!c.sound || c.time_ns > d->now_ns || c.peak_bytes > p->limit_bytes ||
-        c.host_bytes > p->host_limit_bytes)
+    if (!rp_cost_fits(p, &c) || c.time_ns > d->now_ns)
         return false;
     rp_plan_fini(&d->now);
     d->now = (struct rp_plan){0};
