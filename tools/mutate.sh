@@ -123,9 +123,14 @@ tree=$(realpath -m "${BUILD:-build}/mutate")
 
 # The copy, with its mutants. A file that has not changed keeps its time, so that make leaves it.
 refresh() { # FROM TO
+    mkdir -p "${2%/*}"
     cmp -s "$1" "$2" || cp "$1" "$2"
 }
 mkdir -p "$tree"
+# What has been removed or renamed since the last run would be built too.
+for file in $(cd "$tree" && find src tests -name '*.[ch]' ! -name mutant.c 2>/dev/null); do
+    [ -e "$file" ] || rm "$tree/$file"
+done
 git ls-files -z | grep -zv '^src/.*\.c$' | xargs -0 cp -a --parents -t "$tree" || exit
 # Not the sources whose text goes into other programs.
 mapfile -t files < <(git ls-files 'src/*.c' |
@@ -136,11 +141,9 @@ for file in "${files[@]}"; do
     first=$((first + 1000)) # so that a change to a file leaves the numbers in the others
     awk -v file="$file" -v first=$first -v list="$tree/list" -f tests/mutants/switch.awk \
         $known "$file" >"$tree/switched.c"
-    mkdir -p "$tree/${file%/*}"
     refresh "$tree/switched.c" "$tree/$file"
 done
 for file in $(git ls-files 'src/*.c' | grep -vxF "$(printf '%s\n' "${files[@]}")"); do
-    mkdir -p "$tree/${file%/*}"
     refresh "$file" "$tree/$file"
 done
 for place in remat profile/inject; do
