@@ -230,10 +230,10 @@ campaign: $(BUILD)/remat-plan $(BUILD)/run-campaign
 	$(BUILD)/run-campaign --seed "$(SEED)" --cases "$(N)" --minutes "$(MINUTES)" \
 	  --case "$(CASE)" --kind "$(KIND)" --folder $(BUILD)/campaign $(BUILD)/remat-plan
 
-bench: $(BUILD)/remat-plan $(BUILD)/layered
+bench: $(BUILD)/remat-plan $(BUILD)/layered $(BUILD)/chain
 	@BUILD=$(BUILD) bench/planner $(INSTANCES)
 
-$(BUILD)/layered: $(BUILD)/bench/layered.o
+$(BUILD)/layered $(BUILD)/chain: $(BUILD)/%: $(BUILD)/bench/%.o
 	$(call say,LD,$@)
 	$(link)
 
