@@ -1,7 +1,7 @@
 #!/bin/bash
 # mutate.sh [-a] [-j JOBS] [-n N] [-o PATTERN] [-s SECONDS] [FILE...]: breaks sources on purpose,
 # one line at a time, and expects a test to fail. Without files it breaks all of src.
-#   -a  runs those that survive again under AddressSanitizer, which takes several times as long
+#   -a  the listed mutants that AddressSanitizer sees, and no others, under it
 #   -n  every Nth mutant only
 #   -o  only tests whose names match the pattern; names are SUITE/TEST, cli:CASE and check:NAME
 #   -s  the processor time for the tests of a mutant, 10 seconds unless given
@@ -14,7 +14,7 @@
 # without a mutant, and note which mutants would have made a difference in them. Only those
 # tests then run with that mutant, the fast ones first. A mutant is caught if one fails. One
 # that survives shows a line without a test. Lines whose mutants behave as before are listed in
-# tests/mutants/same.
+# tests/mutants/same, with the reason.
 #   tools/mutate.sh --known: checks that each line of that list still exists.
 set -u
 export LC_ALL=C
@@ -104,11 +104,11 @@ if [ "${1-}" = --record ] || [ "${1-}" = --try ]; then
     exit 0
 fi
 
-every=1 ways=plain jobs=$(nproc) only=.
+every=1 asan= jobs=$(nproc) only=.
 export SECONDS_EACH=10
 while getopts aj:n:o:s: option; do
     case $option in
-    a) ways="plain asan" ;;
+    a) asan=-asan ;;
     j) jobs=$OPTARG ;;
     n) every=$OPTARG ;;
     o) only=$OPTARG ;;
@@ -119,7 +119,7 @@ done
 shift $((OPTIND - 1))
 # As in `make check`.
 export REMAT_PLAN_HIGHS=${REMAT_PLAN_HIGHS:-$(tools/check-python.sh highs)}
-tree=$(realpath -m "${BUILD:-build}/mutate")
+tree=$(realpath -m "${BUILD:-build}/mutate$asan")
 
 # The copy, with its mutants. A file that has not changed keeps its time, so that make leaves it.
 refresh() { # FROM TO
@@ -139,8 +139,8 @@ first=0
 : >"$tree/list"
 for file in "${files[@]}"; do
     first=$((first + 1000)) # so that a change to a file leaves the numbers in the others
-    awk -v file="$file" -v first=$first -v list="$tree/list" -f tests/mutants/switch.awk \
-        $known "$file" >"$tree/switched.c"
+    awk -v file="$file" -v first=$first -v list="$tree/list" -v asan="$asan" \
+        -f tests/mutants/switch.awk $known "$file" >"$tree/switched.c"
     refresh "$tree/switched.c" "$tree/$file"
 done
 for file in $(git ls-files 'src/*.c' | grep -vxF "$(printf '%s\n' "${files[@]}")"); do
@@ -151,39 +151,36 @@ for place in remat profile/inject; do
 done
 printf '%s\n' "$@" >"$tree/files"
 cd "$tree" || exit
-declare -A flags=([plain]="-O1" [asan]="-O1 -fsanitize=address")
 awk -F'\t' -v every="$every" '
 FILENAME == "files" { chosen[$1]; all = all || $1 == ""; next }
 (all || $2 in chosen) && ++n % every == 0' files list >todo
 tried=$(wc -l <todo)
 
-for way in $ways; do
-    export BUILD=$tree/$way
-    [ $way = plain ] || export ASAN_OPTIONS=detect_leaks=1
-    # Checks call make too.
-    export CFLAGS="${flags[$way]} -w -include $tree/tests/mutants/mutant.h"
-    make -s -j"$jobs" tests >build.log 2>&1 || { cat build.log && exit 1; }
-    rm -rf "$BUILD"/{reached,runs,caught}
-    mkdir "$BUILD"/{reached,runs,caught}
-    head -c $((first + 1000)) /dev/zero >"$BUILD/zeros"
-    {
-        "$BUILD/unit" --list
-        find tests/cli -name '*.sh' -printf 'cli:%f\n' | sed 's/\.sh$//' | sort
-        printf 'check:%s\n' $checks
-    } | grep -- "$only" | xargs -P "$jobs" -n 1 "$PWD/tools/mutate.sh" --record
-    find "$BUILD/reached" -name '*.runs' -exec cat {} + | sort -k1,1n -k2,2g |
-        awk -v to="$BUILD/runs/" '
-        $1 != last { close(to last); last = $1 }
-        { print $2, $3, $4 >(to last) }'
-    xargs -P "$jobs" -n 4 "$PWD/tools/mutate.sh" --try <todo >out.$way
-    grep -v caught out.$way | sort -t: -k1,1 -k2,2n >left.$way
-    awk -F'\t' '
-    NR == FNR { split($0, word, " "); left[word[2] word[3]]; next }
-    ($2 ":" $3 "(" $4 ")") in left' left.$way list >todo
-done
+export BUILD=$tree/build
+# Checks call make too.
+export CFLAGS="-O1 -w -include $tree/tests/mutants/mutant.h"
+if [ -n "$asan" ]; then
+    CFLAGS+=" -fsanitize=address"
+    export ASAN_OPTIONS=detect_leaks=1
+fi
+make -s -j"$jobs" tests >build.log 2>&1 || { cat build.log && exit 1; }
+rm -rf "$BUILD"/{reached,runs,caught}
+mkdir "$BUILD"/{reached,runs,caught}
+head -c $((first + 1000)) /dev/zero >"$BUILD/zeros"
+{
+    "$BUILD/unit" --list
+    find tests/cli -name '*.sh' -printf 'cli:%f\n' | sed 's/\.sh$//' | sort
+    printf 'check:%s\n' $checks
+} | grep -- "$only" | xargs -P "$jobs" -n 1 "$PWD/tools/mutate.sh" --record
+find "$BUILD/reached" -name '*.runs' -exec cat {} + | sort -k1,1n -k2,2g |
+    awk -v to="$BUILD/runs/" '
+    $1 != last { close(to last); last = $1 }
+    { print $2, $3, $4 >(to last) }'
+xargs -P "$jobs" -n 4 "$PWD/tools/mutate.sh" --try <todo >out
+grep -v caught out | sort -t: -k1,1 -k2,2n >left
 while read -r verdict place kind; do
     echo "$verdict $place $kind: $(sed -n "${place#*:}s/^ *//p" "$OLDPWD/${place%:*}")"
-done <left.$way
-survived=$(wc -l <left.$way)
+done <left
+survived=$(wc -l <left)
 echo "mutate: $((tried - survived)) passed, $survived failed"
 [ "$survived" = 0 ] && [ "$tried" -gt 0 ]

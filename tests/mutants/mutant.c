@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-unsigned rp_mutant;
-unsigned char *rp_reached;
+unsigned remat_mutant;
+unsigned char *remat_reached;
 
 /* The file's size is the number of mutants. Child processes write into the same file. */
 static void open_reached(const char *name) {
@@ -15,14 +15,14 @@ static void open_reached(const char *name) {
     if (bytes == MAP_FAILED)
         _exit(99);
     close(file);
-    rp_reached = bytes;
-    rp_mutant = RP_RECORDING;
+    remat_reached = bytes;
+    remat_mutant = RP_RECORDING;
 }
 
 __attribute__((constructor)) static void choose_mutant(void) {
     const char *number = getenv("RP_MUTANT"), *reached = getenv("RP_REACHED");
     if (number != NULL)
-        rp_mutant = (unsigned)strtoul(number, NULL, 10);
+        remat_mutant = (unsigned)strtoul(number, NULL, 10);
     if (reached != NULL)
         open_reached(reached);
 }

@@ -1,6 +1,7 @@
-# switch.awk -v file=NAME -v first=N -v list=LIST: reads the list of known lines and then a C
-# source, and writes the source with a switch (mutant.h) for each of its mutants. Appends a line
-# "NUMBER FILE LINE KIND" to LIST for each. It relies on the layout of the project's sources.
+# switch.awk -v file=NAME -v first=N -v list=LIST [-v asan=1]: reads the list of known lines and
+# then a C source, and writes the source with a switch (mutant.h) for each of its mutants.
+# Appends a line "NUMBER FILE LINE KIND" to LIST for each. It relies on the layout of the
+# project's sources.
 
 # The line without its strings and character constants, so that their brackets do not count.
 function code(s) {
@@ -99,6 +100,11 @@ function note(i, kind) {
     return first++
 }
 
+# A line that is not listed is; with `asan` only those are that AddressSanitizer sees.
+function is_mutated(bare) {
+    return asan ? reason[bare] ~ /AddressSanitizer/ : !(bare in reason)
+}
+
 # Whether a statement begins in line i: the line before it is complete.
 function begins(i,    before) {
     before = text[i - 1]
@@ -108,7 +114,7 @@ function begins(i,    before) {
 
 FNR == NR {
     if (split($0, cell, "\t") >= 2 && cell[1] == file)
-        same[cell[2]]
+        reason[cell[2]] = cell[3]
     next
 }
 { text[++n_lines] = $0 }
@@ -117,7 +123,7 @@ END {
         n_taken = 1
         bare = text[i]
         gsub(/^ +/, "", bare)
-        if (bare in same || text[i] !~ /^ / || text[i] ~ /\\$/ || !begins(i)) {
+        if (!is_mutated(bare) || text[i] !~ /^ / || text[i] ~ /\\$/ || !begins(i)) {
             print text[i]
             continue
         }
