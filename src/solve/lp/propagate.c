@@ -1,37 +1,53 @@
 #include "solve/lp/propagate.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
 struct propagation {
     struct rp_formulation *f;
-    bool changed;
+    bool *pending; /* per stage: its runs or holds, or those held after it, have changed */
+    uint32_t n_pending;
 };
 
+static void set_pending(struct propagation *d, uint32_t t) {
+    d->n_pending += !d->pending[t];
+    d->pending[t] = true;
+}
+
 /* Fixes R[t][j] (j < t) or S[t][x] at a constant. `entry` is its place in the table, or
- * NULL if it has none. Then its value is `constant`. */
-static void fix(struct propagation *d, uint32_t *entry, uint32_t constant, uint32_t value) {
+ * NULL if it has none. Then its value is `constant`. True if that is new. */
+static bool fix(struct propagation *d, uint32_t *entry, uint32_t constant, uint32_t value) {
     uint32_t now = entry != NULL ? *entry : constant;
     if (now == value)
-        return;
+        return false;
     if (now != RP_COL_OPEN) {
         d->f->empty = true;
-        return;
+        return false;
     }
     *entry = value;
-    d->changed = true;
+    return true;
 }
 
 static void fix_run(struct propagation *d, uint32_t t, uint32_t j, uint32_t value) {
     struct rp_formulation *f = d->f;
     bool has_entry = t > j && t <= f->r_last[j];
-    fix(d, has_entry ? &f->r_col[f->r_start[j] + (t - j - 1)] : NULL,
-        rp_formulation_run(f, t, j), value);
+    if (fix(d, has_entry ? &f->r_col[f->r_start[j] + (t - j - 1)] : NULL,
+            rp_formulation_run(f, t, j), value))
+        set_pending(d, t);
 }
 
 static void fix_held(struct propagation *d, uint32_t t, uint32_t x, uint32_t value) {
     struct rp_formulation *f = d->f;
     uint32_t p = f->instance->producer[x];
     bool has_entry = t > p && t <= f->s_last[x];
-    fix(d, has_entry ? &f->s_col[f->s_start[x] + (t - p - 1)] : NULL,
-        rp_formulation_held(f, t, x), value);
+    if (!fix(d, has_entry ? &f->s_col[f->s_start[x] + (t - p - 1)] : NULL,
+             rp_formulation_held(f, t, x), value))
+        return;
+    set_pending(d, t - 1);
+    if (t < f->n_stages)
+        set_pending(d, t);
 }
 
 /* `want` is R[t][j] or S[t+1][x], which needs x in stage t by (2) or (3). Fixes what it
@@ -93,17 +109,29 @@ static void propagate_op(struct propagation *d, uint32_t t, uint32_t j) {
         fix_run(d, t, j, RP_COL_ZERO);
 }
 
-void rp_formulation_propagate(struct rp_formulation *f) {
-    const struct rp_instance *p = f->instance;
-    struct propagation d = {f, true};
-    while (d.changed && !f->empty) {
-        d.changed = false;
-        for (uint32_t t = p->n_ops; t-- > 0;) {
-            for (uint32_t x = 0; x < p->output_start[t + 1]; x++)
-                propagate_tensor(&d, t, x);
-            for (uint32_t j = t + 1; j-- > 0;)
-                if (rp_formulation_may_run(f, t, j))
-                    propagate_op(&d, t, j);
-        }
+/* Applies the rules of stage t until they change nothing in it. */
+static void propagate_stage(struct propagation *d, uint32_t t) {
+    while (d->pending[t] && !d->f->empty) {
+        d->pending[t] = false;
+        d->n_pending--;
+        for (uint32_t x = 0; x < d->f->instance->output_start[t + 1]; x++)
+            propagate_tensor(d, t, x);
+        for (uint32_t j = t + 1; j-- > 0;)
+            if (rp_formulation_may_run(d->f, t, j))
+                propagate_op(d, t, j);
     }
+}
+
+void rp_formulation_propagate(struct rp_formulation *f) {
+    uint32_t n = f->n_stages;
+    struct propagation d = {f, rp_calloc(n, sizeof *d.pending), n};
+    memset(d.pending, true, n * sizeof *d.pending);
+    /* What follows goes to later stages as well as to earlier ones. */
+    while (d.n_pending > 0 && !f->empty) {
+        for (uint32_t t = n; t-- > 0;)
+            propagate_stage(&d, t);
+        for (uint32_t t = 0; t < n; t++)
+            propagate_stage(&d, t);
+    }
+    free(d.pending);
 }
