@@ -128,7 +128,8 @@ static void no_program_is_run_twice(void) {
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         /* The best of two and an ancestor have nothing new to give. */
         CU_ASSERT_EQUAL(cross_twice(seed, 2, &first), 0);
-        CU_ASSERT(first.crossings <= 1 && first.solved == first.crossings);
+        CU_ASSERT(first.crossings <= 1 + first.improvements);
+        CU_ASSERT_EQUAL(first.solved, first.crossings);
         pairs += first.crossings;
         better += first.improvements;
         uint64_t again = cross_twice(seed, RP_MAX_POOL, &first);
@@ -136,6 +137,53 @@ static void no_program_is_run_twice(void) {
         pools += first.crossings > 1 && again == 0;
     }
     CU_ASSERT((pairs > 6 && better > 2 && pools > 1) || rp_gen_one_seed());
+}
+
+/* The programs that one call runs with this much work. */
+static struct rp_crossover_statistics cross_with(struct case_of *c, uint64_t work,
+                                                 struct rp_crossover_state *state) {
+    struct rp_crossover_options o = {.work = work, .stop = never};
+    struct rp_crossover_statistics stats = {0};
+    rp_crossover(&c->p, &o, state, &c->pool, &stats);
+    return stats;
+}
+
+/* What is too much for a limit is not tried with it again, but with a larger one. */
+static void programs_that_were_too_much_get_more_work(void) {
+    uint32_t n = 12, again = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_crossover_statistics little, more;
+        struct rp_crossover_state state = {0};
+        struct case_of c;
+        fill_pool(seed, &c);
+        uint64_t least = 40, calls = 0;
+        do {
+            little = cross_with(&c, least, &state);
+        } while (little.crossings > 0 && ++calls < 100);
+        CU_ASSERT_EQUAL(little.crossings, 0);
+        more = cross_with(&c, 100000 * least, &state);
+        again += more.crossings > 0 && more.solved > 0;
+        close_case(&c);
+    }
+    CU_ASSERT(again > 1 || rp_gen_one_seed());
+}
+
+/* Pairs without the best schedule come after those with it. */
+static void all_pairs_of_a_pool_are_crossed(void) {
+    uint32_t n = 12, without_best = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_crossover_state state = {0}, fresh = {0};
+        struct case_of c;
+        fill_pool(seed, &c);
+        cross_with(&c, 50000000, &state);
+        struct rp_crossover_statistics stats = cross_with(&c, 50000000, &fresh);
+        if (stats.improvements == 0) {
+            CU_ASSERT(2 * stats.pairs <= c.pool.n * (c.pool.n - 1));
+            without_best += stats.pairs >= c.pool.n;
+        }
+        close_case(&c);
+    }
+    CU_ASSERT(without_best > 1 || rp_gen_one_seed());
 }
 
 static void a_stopped_crossover_leaves_the_pool_as_it_is(void) {
@@ -308,6 +356,8 @@ void suite_crossover(void) {
     RP_TEST(there_is_no_crossover_with_one_schedule_or_without_work);
     RP_TEST(crossover_gives_schedules_that_fit_and_are_better);
     RP_TEST(no_program_is_run_twice);
+    RP_TEST(programs_that_were_too_much_get_more_work);
+    RP_TEST(all_pairs_of_a_pool_are_crossed);
     RP_TEST(a_stopped_crossover_leaves_the_pool_as_it_is);
     RP_TEST(pools_are_sorted_and_limited_and_have_no_duplicates);
     RP_TEST(a_schedule_takes_the_place_of_what_it_came_from);

@@ -126,6 +126,20 @@ static bool rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
     return good;
 }
 
+/* All that follows from the known values is fixed already. */
+static bool nothing_more_follows(const struct rp_formulation *f) {
+    struct rp_formulation again;
+    uint8_t *known = malloc(f->n_cols + 1);
+    memset(known, RP_UNDECIDED, f->n_cols + 1);
+    rp_formulation_init(
+        &again, f->instance,
+        &(struct rp_formulation_options){.base = f, .known = known, .no_merge = true});
+    bool same = !again.empty && again.n_cols == f->n_cols;
+    rp_formulation_fini(&again);
+    free(known);
+    return same;
+}
+
 /* A formulation with some columns fixed to the schedule still represents it, and all of its
  * rows hold. */
 static bool refined_rows_are_true(const struct rp_formulation *f, struct rp_schedule *s,
@@ -137,9 +151,12 @@ static bool refined_rows_are_true(const struct rp_formulation *f, struct rp_sche
     bool good = rp_formulation_point(f, s, v);
     for (uint32_t j = 0; j < f->n_cols; j++)
         known[j] = rp_rng_percent(r, percent) ? (uint8_t)v[j] : 2;
-    rp_formulation_init(&refined, f->instance,
-                        &(struct rp_formulation_options){.base = f, .known = known});
-    good = good && !refined.empty && rows_are_true(&refined, s, r);
+    bool no_merge = rp_rng_percent(r, 50);
+    rp_formulation_init(
+        &refined, f->instance,
+        &(struct rp_formulation_options){.base = f, .known = known, .no_merge = no_merge});
+    good = good && !refined.empty && rows_are_true(&refined, s, r) &&
+           (!no_merge || nothing_more_follows(&refined));
     rp_formulation_fini(&refined);
     free(v);
     free(known);

@@ -187,7 +187,7 @@ static void descents_are_weighted_like_other_tries(void) {
 static void little_work_is_saved_up(void) {
     struct rp_large_neighborhood_statistics stats = {0};
     struct rp_large_neighborhood state = {0};
-    struct rp_large_neighborhood_options o = {.work = 100000, .seed = 1, .stop = never};
+    struct rp_large_neighborhood_options o = {.work = 5000, .seed = 1, .stop = never};
     struct rp_solution_pool pool = {0};
     struct start c;
     uint32_t calls = 0;

@@ -208,7 +208,7 @@ static const struct counter crossover_counters[] = {
     {"pairs", "pairs crossed", C(pairs)},
     {"crossings", "runs of branch and cut", C(crossings)},
     {"solved", "of these solved to the end", C(solved)},
-    {"improvements", "of these with a new best", C(improvements)},
+    {"improvements", "of these with a faster schedule", C(improvements)},
     {"work", "work done", C(work)},
 };
 

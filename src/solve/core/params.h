@@ -5,7 +5,7 @@
  * Work is counted, not timed, so the same input gives the same plan on any machine. The
  * units, with what they take on a 2020s core:
  *   annealing   about 40 ns (anneal.h); over orders about 6 ns (anneal_order.h)
- *   MIP         about 0.7 us (branch_cut.h); of restricted programs 0.06 to 0.4 us
+ *   MIP         0.6 to 1 us (branch_cut.h)
  *   PDHG        one term of the linear program touched, about 1.5 ns (pdhg_bound.h)
  *   packing     about a nanosecond (packer.h)
  *   A*          one state
@@ -22,10 +22,8 @@
 #define ANNEAL_WORK_PER_S 2.5e7
 #define ORDER_WORK_PER_S 1.5e8
 #define MIP_WORK_PER_S 1.2e6
-/* Crossover and large-neighbourhood search: their linear programs are small for the graph,
- * so the same units take less time. A try of the latter may take NEIGHBORHOOD_TRY_WORK. */
-#define RESTRICTED_WORK_PER_S 8e6
-#define NEIGHBORHOOD_TRY_WORK 3000000
+/* A try of large-neighbourhood search. */
+#define NEIGHBORHOOD_TRY_WORK_PER_OP 2700
 #define INTERVAL_WORK_PER_S 0.7e6
 #define PDHG_WORK_PER_S 6e8
 #define PACK_WORK_PER_S 5e7 /* for one placement */

@@ -37,6 +37,7 @@ static const struct kind kinds[RP_N_NEIGHBORHOODS] = {[DESCENT] = {SCATTERED, 3,
 #define MIN_SIZE 10.0
 
 struct search {
+    const struct rp_instance *p;
     const struct rp_large_neighborhood_options *o;
     struct rp_large_neighborhood *state;
     struct rp_large_neighborhood_statistics *stats;
@@ -47,9 +48,13 @@ struct search {
     uint64_t random;
 };
 
+static uint64_t try_work(const struct search *a) {
+    return NEIGHBORHOOD_TRY_WORK_PER_OP * (uint64_t)a->p->n_ops;
+}
+
 /* May another try begin? */
 static bool goes_on(const struct search *a) {
-    return a->state->work_left >= NEIGHBORHOOD_TRY_WORK && !a->o->stop(a->o->stop_arg);
+    return a->state->work_left >= (int64_t)try_work(a) && !a->o->stop(a->o->stop_arg);
 }
 
 /* Solves the program of the chosen ops around a->s, and makes a->s the result. */
@@ -57,7 +62,7 @@ static struct rp_sub_mip_result try_depth(struct search *a, uint32_t depth) {
     struct rp_sub_mip m = {.base = &a->n.base,
                            .known = a->n.known,
                            .engine = a->o->engine,
-                           .work = NEIGHBORHOOD_TRY_WORK,
+                           .work = try_work(a),
                            .stop = a->o->stop,
                            .stop_arg = a->o->stop_arg};
     struct rp_sub_mip_result r = {.work = rp_sub_mip_least_work(&a->n.base)};
@@ -191,7 +196,7 @@ void rp_large_neighborhood_search(const struct rp_instance *p,
                                   struct rp_large_neighborhood *state,
                                   struct rp_solution_pool *pool,
                                   struct rp_large_neighborhood_statistics *stats) {
-    struct search a = {.o = o, .state = state, .stats = stats, .pool = pool};
+    struct search a = {.p = p, .o = o, .state = state, .stats = stats, .pool = pool};
     state->work_left += (int64_t)o->work;
     if (pool->n == 0 || !goes_on(&a))
         return;

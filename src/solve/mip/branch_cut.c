@@ -34,6 +34,11 @@
  * every NODE_ROUNDING_INTERVAL-th node below it. */
 #define ROOT_ROUNDING_INTERVAL 4
 #define NODE_ROUNDING_INTERVAL 8
+/* What takes as long as a unit of work: terms of separation, and pairs of ops of a
+ * rounding.
+ */
+#define TERMS_PER_UNIT 1024
+#define PAIRS_PER_UNIT 8
 
 void rp_branch_cut_statistics_add(struct rp_branch_cut_statistics *into,
                                   const struct rp_branch_cut_statistics *from) {
@@ -111,7 +116,7 @@ static void round_vertex(struct rp_branch_cut *bc) {
         set_incumbent(bc, &bc->best, time_ns);
     st->roundings++;
     st->rounding_successes += better;
-    st->work += (uint64_t)bc->instance->n_ops * bc->instance->n_ops;
+    st->work += (uint64_t)bc->instance->n_ops * bc->instance->n_ops / PAIRS_PER_UNIT;
 }
 
 /* The schedule of an integral vertex. */
@@ -187,7 +192,7 @@ static bool separate(struct rp_branch_cut *bc, bool integral) {
         return false;
     uint64_t terms_before = st->cuts.terms;
     uint32_t n = rp_separation_find(&bc->m.separation, bc->m.v, &rows, &st->cuts);
-    st->work += (st->cuts.terms - terms_before) / 64;
+    st->work += (st->cuts.terms - terms_before) / TERMS_PER_UNIT;
     if (n == 0 && integral) {
         for (uint32_t j = 0; j < bc->m.formulation.n_cols; j++)
             bc->m.v[j] = round(bc->m.v[j]);

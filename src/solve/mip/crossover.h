@@ -27,7 +27,7 @@ struct rp_crossover_options {
 /* What earlier calls have done: hashes of their programs. A zeroed state is a new one. */
 struct rp_crossover_state {
     struct rp_recent solved;   /* or known to give nothing new */
-    struct rp_recent given_up; /* at a work limit */
+    struct rp_recent given_up; /* with the limit of work that was too little */
 };
 
 struct rp_crossover_statistics {
@@ -35,7 +35,7 @@ struct rp_crossover_statistics {
     uint64_t pairs;        /* pairs of schedules that were crossed */
     uint64_t crossings;    /* runs of branch and cut, for pairs and for more schedules */
     uint64_t solved;       /* of these: to the end */
-    uint64_t improvements; /* of these: found a new best schedule */
+    uint64_t improvements; /* of these: found a faster schedule */
     uint64_t work;         /* in units of branch_cut.h */
     double seconds;        /* of processor time of branch and cut */
 };
@@ -43,12 +43,14 @@ void rp_crossover_statistics_add(struct rp_crossover_statistics *into,
                                  const struct rp_crossover_statistics *from);
 
 /* Crosses the best schedule of `pool` with each of the others, then the best with the
- * second, the second and the third, and so on. A better schedule replaces the best in
- * `pool`; those that the formulation cannot represent are dropped from it. No program
- * is run twice with the same `state`, nor one that could give nothing new. `p` allows no
- * swaps. Branch and cut runs in a process of its own; if the system cannot start one,
- * nothing is crossed. Returns the work done, and adds to *stats, which may be NULL. Not
- * thread-safe: one pool, one thread. */
+ * second and the third, and so on, then all other pairs. Each program gets the same limit
+ * of work. Once all have been run, those that were too much get twice as much, and so on.
+ * A better schedule replaces the faster one of those that it was made from; schedules that
+ * the formulation cannot represent are dropped from `pool`. No program is run twice with
+ * the same `state` and limit, nor one that could give nothing new. `p` allows no swaps.
+ * Branch and cut runs in a process of its own; if the system cannot start one, nothing is
+ * crossed. Returns the work done, and adds to *stats, which may be NULL. Not thread-safe:
+ * one pool, one thread. */
 uint64_t rp_crossover(const struct rp_instance *p, const struct rp_crossover_options *o,
                       struct rp_crossover_state *state, struct rp_solution_pool *pool,
                       struct rp_crossover_statistics *stats);

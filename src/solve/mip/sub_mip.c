@@ -6,10 +6,12 @@
 #include "solve/mip/worker.h"
 
 #define POLL_SECONDS 0.2
-#define PROCESS_WORK 20000
+/* In units: a process. Columns per unit. */
+#define PROCESS_WORK 4000
+#define COLUMNS_PER_UNIT 8
 
 uint64_t rp_sub_mip_least_work(const struct rp_formulation *base) {
-    return PROCESS_WORK + base->n_cols / 2;
+    return PROCESS_WORK + base->n_cols / COLUMNS_PER_UNIT;
 }
 
 static struct rp_sub_mip_result take_answer(const struct rp_mip_worker_result *answer,
