@@ -75,7 +75,8 @@ struct rp_gen_shape rp_gen_small(uint32_t n_ops) {
 static uint32_t new_tensor(struct rp_graph *g, struct rp_rng *r, uint64_t max_bytes,
                            enum rp_tensor_kind kind) {
     uint32_t x = g->n_tensors++;
-    g->tensors = rp_realloc(g->tensors, g->n_tensors, sizeof *g->tensors);
+    if ((x & (x - 1)) == 0) /* room for twice as many at 0, 1, 2, 4, .. */
+        g->tensors = rp_realloc(g->tensors, x > 0 ? 2 * (size_t)x : 1, sizeof *g->tensors);
     g->tensors[x] = (struct rp_tensor){
         .name = rp_format("t%u", x), .bytes = draw(r, max_bytes), .kind = kind};
     g->tensors[x].producer = RP_NONE;

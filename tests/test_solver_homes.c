@@ -140,16 +140,18 @@ static bool copies_go_ahead_and_back(uint64_t seed, struct copies_tally *tally) 
     rp_schedule_empty(&p, &s);
     rp_schedule_offload_all(&p, true, &s);
     struct rp_cost all = rp_schedule_cost(&p, &s);
-    rp_schedule_prefetch(&p, &s);
+    rp_schedule_prefetch(&p, NULL, &s);
     struct rp_cost ahead = rp_schedule_cost(&p, &s);
-    rp_schedule_trim(&p, &s);
+    rp_schedule_trim(&p, NULL, &s);
     bool ok = !all.sound || (ahead.sound && ahead.peak_bytes <= p.limit_bytes &&
                              is_cost(&p, &s, ahead.time_ns, ahead.peak_bytes));
     if (ok && all.sound) {
         tally->faster += ahead.time_ns < all.time_ns;
-        bool keeps = rp_schedule_keep_sources(&p, NULL, &s);
+        struct rp_cost kept = ahead;
+        bool keeps = rp_schedule_keep_sources(&p, NULL, &s, &kept);
         tally->keeping += keeps;
-        ok = is_cost(&p, &s, ahead.time_ns - keeps, p.limit_bytes);
+        ok = keeps == (kept.time_ns < ahead.time_ns) &&
+             is_cost(&p, &s, kept.time_ns, p.limit_bytes);
     }
     rp_schedule_fini(&s);
     rp_instance_fini(&p);
@@ -233,7 +235,7 @@ static void what_was_copied_out_is_freed(void) {
             last = x;
     rp_schedule_set(&s, last, p.producer[last] + 1, p.n_ops - 1, true);
     uint64_t time_ns = rp_schedule_cost(&p, &s).time_ns;
-    rp_schedule_trim(&p, &s);
+    rp_schedule_trim(&p, NULL, &s);
     CU_ASSERT(rp_held(&s, p.producer[last] + 1, last));
     CU_ASSERT(!rp_held(&s, p.n_ops - 1, last));
     CU_ASSERT(is_cost(&p, &s, time_ns, UINT64_MAX));

@@ -34,6 +34,11 @@ static inline bool rp_stop_interrupted(const struct rp_stop *s) {
            __atomic_load_n(s->interrupted, __ATOMIC_RELAXED);
 }
 
+/* The last answer: true if the work was to end. */
+static inline bool rp_stop_hit(const struct rp_stop *s) {
+    return s != NULL && s->hit;
+}
+
 /* True once the work is to end. */
 static inline bool rp_stop_now(struct rp_stop *s) {
     if (s == NULL || s->hit)

@@ -43,6 +43,7 @@ struct options {
     const struct rp_policy *policy; /* NULL: search */
     struct rp_policy_options policy_options;
     struct rp_stop stop; /* of the policy */
+    double begin;        /* rp_seconds() when the time limit began to count */
 };
 
 /* ---- what the search starts from ---- */
@@ -139,11 +140,11 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
     return rc;
 }
 
-static rp_rc search(const struct rp_graph *g, struct rp_solve_options *o,
+/* The time limit counts from `begin`, in rp_seconds(). */
+static rp_rc search(const struct rp_graph *g, struct rp_solve_options *o, double begin,
                     const struct rp_output_options *output, struct rp_err *err) {
     struct rp_plan initial = {0};
     struct rp_statistics statistics = {0};
-    double begin = rp_seconds();
     o->statistics = &statistics;
     if (o->start == NULL && make_initial_plan(g, o, &initial))
         o->start = &initial;
@@ -334,7 +335,7 @@ static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {
     else if (rc == RP_OK && o->policy != NULL)
         rc = rp_solve_by_policy(&g, o->policy, &o->policy_options, &o->output, err);
     else if (rc == RP_OK)
-        rc = search(&g, s, &o->output, err);
+        rc = search(&g, s, o->begin, &o->output, err);
     rp_plan_fini(&start);
     rp_graph_fini(&g);
     return rc;
@@ -343,6 +344,7 @@ static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {
 static rp_rc run(int argc, char **argv, struct rp_err *err) {
     struct options o = {
         .gap = -1,
+        .begin = rp_seconds(),
         .solve = {.host_bytes = RP_MAX_QUANTITY, .time_limit = 60, .seed = 1},
     };
     bool done;

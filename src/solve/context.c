@@ -1,5 +1,6 @@
 #include "solve/context.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/format.h"
@@ -45,15 +46,14 @@ void rp_context_begin_search(struct rp_context *w) {
     bool swap = w->p.out_ns != NULL;
     w->whole = !swap ? RP_WITHOUT_SWAPS : w->o->recompute ? RP_BOTH : RP_WITHOUT_RECOMPUTE;
     w->turns = rp_sequence_begin(w->p.n_ops, swap, w->p.n_homes > 0);
-    rp_schedule_keep_all(&w->p, &w->incumbent.s);
+    if (w->incumbent.found)
+        rp_schedule_keep_all(&w->p, &w->incumbent.s);
     for (int i = 0; i < RP_N_SPACES; i++) {
         struct rp_space *space = &w->spaces[i];
         bool without_copies = i == RP_WITHOUT_SWAPS && w->p.n_homes > 0;
         space->active = i == (int)w->whole || (w->whole == RP_BOTH && !without_copies);
         space->p = restrict_instance(w, i);
         space->tried_ns = UINT64_MAX;
-        if (space->active && i != (int)w->whole)
-            rp_schedule_keep_all(&space->p, &space->incumbent.s);
     }
 }
 
@@ -82,6 +82,11 @@ void rp_context_fini(struct rp_context *w) {
     free(w->own_stage);
     free(w->all_irreplaceable);
     free(w->order);
+}
+
+void rp_context_reserve(struct rp_context *w, double seconds) {
+    w->reserve_s = fmax(w->reserve_s, 2 * seconds);
+    w->stop.deadline = fmin(w->stop.deadline, w->end - w->reserve_s);
 }
 
 static void show_progress(const struct rp_context *w) {

@@ -31,8 +31,7 @@
 #include "solve/solver.h"
 #include "solve/statistics.h"
 
-/* `s` is always a schedule of the instance. Until one is found that fits, it only serves as
- * a start for searches, and time_ns is undefined. */
+/* Until it is found, `s` has no rows, and time_ns is undefined. */
 struct rp_incumbent {
     struct rp_schedule s;
     bool found;       /* s is sound and within the limits */
@@ -72,6 +71,7 @@ struct rp_context {
     double end;                      /* of all */
     const char *doing;               /* for the progress line */
     struct rp_stop stop;             /* of the search; later, of the placement */
+    double reserve_s; /* for what comes after the search (rp_context_reserve) */
     bool homes; /* the plan decides which sources live on the host; else all that may stay
                    on the device do */
 
@@ -131,11 +131,16 @@ struct rp_context {
 /* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed
  * bytes. */
 void rp_context_init(struct rp_context *w);
-/* Makes the spaces, and the incumbents' schedules: keep-all. w->p is laid out. */
+/* Makes the spaces, and the incumbent's schedule if it is found: then it is keep-all. w->p
+ * is laid out. */
 void rp_context_begin_search(struct rp_context *w);
 void rp_context_free_spaces(struct rp_space *spaces);
 void rp_context_fini(struct rp_context *w);
 
+/* Ends the search early enough for what comes after it: to place the schedule, and to check
+ * and free the plan. On large graphs that takes about twice as long as to evaluate a
+ * schedule, which has just taken `seconds`. */
+void rp_context_reserve(struct rp_context *w, double seconds);
 /* Shows in the progress line what is being done from now on. */
 void rp_context_doing(struct rp_context *w, const char *what);
 /* True once a signal has come or the deadline of `stop` has passed. Keeps the progress line

@@ -44,8 +44,13 @@ bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
 
 bool rp_incumbent_offer_in(struct rp_context *w, enum rp_space_id space,
                            const struct rp_schedule *s, enum rp_method from) {
+    return rp_incumbent_offer_cost(w, space, s, rp_schedule_cost(&w->p, s), from);
+}
+
+bool rp_incumbent_offer_cost(struct rp_context *w, enum rp_space_id space,
+                             const struct rp_schedule *s, struct rp_cost c,
+                             enum rp_method from) {
     struct rp_incumbent *own = rp_context_incumbent(w, space);
-    struct rp_cost c = rp_schedule_cost(&w->p, s);
     if (rp_stop_interrupted(&w->stop)) /* no turn goes on from the space's own one */
         own = &w->incumbent;
     bool taken = take(w, own, c, from);

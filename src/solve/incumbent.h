@@ -29,9 +29,13 @@ bool rp_incumbent_offer(struct rp_context *w, const struct rp_schedule *s,
  */
 bool rp_incumbent_offer_in(struct rp_context *w, enum rp_space_id space,
                            const struct rp_schedule *s, enum rp_method from);
+/* The same for a schedule whose cost is known. */
+bool rp_incumbent_offer_cost(struct rp_context *w, enum rp_space_id space,
+                             const struct rp_schedule *s, struct rp_cost c,
+                             enum rp_method from);
 
-/* The same for keep-all, as the first offer. The incumbent's schedule is keep-all already,
- * or has not been made yet (rp_context_begin_search). False if sources may live on the
+/* The same for keep-all, as the first offer. Its schedule is made later
+ * (rp_context_begin_search). False if sources may live on the
  * host: then keep-all is no first candidate. */
 bool rp_incumbent_offer_keep_all(struct rp_context *w);
 

@@ -123,8 +123,8 @@ static void begin_order(struct search *s, const struct rp_plan *runs, double sec
     w->order = rp_calloc(w->g->n_ops, sizeof *w->order);
     rp_plan_first_runs(w->g, runs, w->order);
     rp_context_instance(w, &w->p, w->o->budget_bytes);
-    rp_context_begin_search(w);
     rp_incumbent_offer_keep_all(w);
+    rp_context_begin_search(w);
     if (w->p.n_homes == 0 || runs->homes.n > 0)
         rp_construct_from_plan(w, runs);
     if (w->p.n_homes > 0)

@@ -85,18 +85,20 @@ static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
 
 /* Packs the schedule with as few copies as possible. It drops all copies that the schedule
  * can do without; if that cannot be placed, only those of small tensors; then only those of
- * very small ones; then none. */
+ * very small ones; then none. It leaves time to pack the schedule as it is. */
 static bool pack_best(struct attempt *a) {
     static const unsigned share_log2[] = {0, 8, 12};
     struct rp_context *w = a->w;
     struct rp_schedule fewer;
     bool placed = false, changed = rp_schedule_swaps(a->best);
+    struct rp_stop stop = w->stop;
+    stop.deadline -= w->reserve_s;
     rp_schedule_empty(&a->p, &fewer);
     for (size_t k = 0; k < sizeof share_log2 / sizeof *share_log2 && changed && !placed &&
-                       !rp_context_stopped(w);
+                       !rp_stop_now(&stop);
          k++) {
-        changed = rp_drop_swaps(&a->p, a->p.limit_bytes >> share_log2[k], &w->stop, a->best,
-                                &fewer);
+        changed =
+            rp_drop_swaps(&a->p, a->p.limit_bytes >> share_log2[k], &stop, a->best, &fewer);
         placed = changed && pack_schedule(a, &fewer);
     }
     rp_schedule_fini(&fewer);
@@ -114,21 +116,24 @@ bool rp_place_keep_all(struct rp_context *w) {
 
 /* ---- tighter schedules ---- */
 
-static bool fits_faster(const struct attempt *a, const struct rp_schedule *s) {
-    struct rp_cost c = rp_schedule_cost(&a->p, s);
-    return rp_cost_fits(&a->p, &c) && c.time_ns < a->w->placed_ns;
+static struct rp_cost cost_of_scratch(const struct attempt *a) {
+    return rp_schedule_cost_until(&a->p, a->scratch, &a->w->stop);
+}
+
+static bool fits_faster(const struct attempt *a, const struct rp_cost *c) {
+    return rp_cost_fits(&a->p, c) && c->time_ns < a->w->placed_ns;
 }
 
 /* The scratch schedule is to be placed next. */
 static void place_scratch_next(struct attempt *a) {
-    if (a->own.rows == NULL)
-        rp_schedule_empty(&a->p, &a->own);
     rp_schedule_copy(&a->own, a->scratch);
     a->best = &a->own;
 }
 
 /* A short, cool search from the best schedule, whether that fits or not. */
 static void search_near(struct attempt *a, double work, uint64_t k) {
+    if (rp_context_stopped(a->w))
+        return;
     rp_schedule_copy(a->scratch, a->best);
     rp_run_annealing_alone(a->w, &a->p, work, 0.1, a->seed + k, a->scratch);
 }
@@ -143,16 +148,16 @@ static void search_from_keep_all(struct attempt *a, double work, uint64_t k) {
  * False if there is none that is faster than the fastest plan. */
 static bool tighten(struct attempt *a, uint64_t k) {
     double work = a->tighten_work * (k == 0 ? 1 : LATER_TIGHTEN_SHARE);
-    enum rp_method from;
+    struct rp_constructed made;
     a->w->statistics.tightenings++;
     search_near(a, work, k);
-    bool fits = fits_faster(a, a->scratch);
-    if (!fits && !rp_context_stopped(a->w)) {
-        if (!rp_construct(a->w, a->space, &a->p, a->scratch, &from))
-            search_from_keep_all(a, 2 * work, k);
-        fits = fits_faster(a, a->scratch);
+    made.cost = cost_of_scratch(a);
+    if (!fits_faster(a, &made.cost) && !rp_context_stopped(a->w) &&
+        !rp_construct(a->w, a->space, &a->p, a->scratch, &made)) {
+        search_from_keep_all(a, 2 * work, k);
+        made.cost = cost_of_scratch(a);
     }
-    if (!fits)
+    if (!fits_faster(a, &made.cost))
         return false;
     place_scratch_next(a);
     return true;
@@ -231,18 +236,19 @@ void rp_place_incumbent(struct rp_context *w, const struct rp_turn *turn,
 static void place_constructed(struct rp_context *w, const struct rp_turn *turn,
                               struct rp_schedule *scratch) {
     struct attempt a = begin_attempt(w, turn, scratch);
-    enum rp_method from;
+    struct rp_constructed made;
     for (uint64_t k = 1; k <= MAX_GREEDY_TIGHTENINGS && w->placed_ns == UINT64_MAX &&
                          !rp_context_stopped(w);
          k++) {
         a.p.limit_bytes = a.limit - a.limit / 16 * k;
-        if (!rp_construct(w, turn->space, &a.p, scratch, &from)) {
+        if (!rp_construct(w, turn->space, &a.p, scratch, &made)) {
             /* Happens on graphs that are no training steps. */
             a.best = &w->incumbent.s;
             search_near(&a, a.tighten_work, k);
+            made.cost = cost_of_scratch(&a);
         }
         a.best = scratch;
-        if (fits_faster(&a, a.best))
+        if (fits_faster(&a, &made.cost))
             pack_best(&a);
     }
     end_attempt(&a);

@@ -90,12 +90,16 @@ static rp_rc refuse_keep_all_only(struct rp_context *w) {
     return RP_NO;
 }
 
-/* First schedules: of the start plan, or made in one pass. */
+/* First schedules: of the start plan, or made in one pass. Until there is one, the limit
+ * may pass by a little. */
 static void construct(struct rp_context *w, struct rp_schedule *scratch) {
+    double deadline = w->stop.deadline;
+    rp_stop_until(&w->stop, w->end + LAST_RESORT_SECONDS);
     w->report->start_left_out = w->o->start != NULL &&
                                 !rp_construct_from_plan(w, w->o->start) && !w->o->reorder &&
                                 !rp_context_stopped(w);
     rp_construct_incumbents(w, scratch);
+    rp_stop_until(&w->stop, fmin(deadline, w->end - w->reserve_s));
     rp_place_first(w, scratch);
 }
 
@@ -107,7 +111,6 @@ static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
         return refuse_keep_all_only(w);
     if (!keep_all)
         rp_portfolio_begin(w);
-    rp_schedule_copy(scratch, &w->incumbent.s);
     construct(w, scratch);
     if (!keep_all && w->p.out_ns == NULL)
         rp_prove_moment(w);

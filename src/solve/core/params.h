@@ -53,7 +53,7 @@
 #define SCHEDULE_SHARE 0.85
 /* Of the time limit: when the work between search and placement ends. */
 #define FINISH_SHARE 0.93
-/* After the time limit: what the last attempts to find addresses may take. */
+/* After the time limit: when attempts to find a first schedule, or addresses, end. */
 #define LAST_RESORT_SECONDS 0.3
 /* Of each round of a search in several orders: annealing over orders, where it gained
  * something in the last round, or not. Of that, once a plan is known: from the given order;

@@ -54,15 +54,36 @@ void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s) {
     s->ins = NULL;
 }
 
-void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from) {
-    rp_words_copy(to->rows, from->rows, n_words(from));
-    if (from->ins != NULL) {
-        to->ins = to->ins != NULL ? to->ins : rp_calloc(n_words(from), sizeof *to->ins);
-        rp_words_copy(to->ins, from->ins, n_words(from));
-    } else {
-        free(to->ins);
-        to->ins = NULL;
+/* Copies n words to `to`, or to new memory if that is NULL, where pages of zeros stay
+ * untouched. Returns the copy; NULL, with `to` freed, if `from` is NULL. */
+static uint64_t *copy_words(uint64_t *to, const uint64_t *from, size_t n) {
+    if (from == NULL) {
+        free(to);
+        return NULL;
     }
+    if (to != NULL) {
+        rp_words_copy(to, from, n);
+        return to;
+    }
+    to = rp_calloc(n, sizeof *to);
+    for (size_t i = 0; i < n; i += STRETCH)
+        if (!all_zero(from + i, stretch(i, n)))
+            memcpy(to + i, from + i, stretch(i, n) * sizeof *to);
+    return to;
+}
+
+void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from) {
+    *to = (struct rp_schedule){.n_stages = from->n_stages,
+                               .n_tensors = from->n_tensors,
+                               .words = from->words,
+                               .rows = copy_words(to->rows, from->rows, n_words(from)),
+                               .ins = copy_words(to->ins, from->ins, n_words(from))};
+}
+
+void rp_schedule_exchange(struct rp_schedule *a, struct rp_schedule *b) {
+    struct rp_schedule was_a = *a;
+    *a = *b;
+    *b = was_a;
 }
 
 void rp_schedule_clear(struct rp_schedule *s) {
@@ -148,6 +169,7 @@ void rp_stage_work_init(const struct rp_instance *p, struct rp_stage_work *w) {
     w->last_use = rp_calloc(p->n_tensors, sizeof *w->last_use);
     w->row = rp_calloc((size_t)p->n_tensors / 64 + 1, sizeof *w->row);
     w->row_bytes = 0;
+    w->freed = rp_calloc(p->n_tensors, sizeof *w->freed);
     w->stage.runs = rp_calloc((size_t)p->n_ops + 1, sizeof *w->stage.runs);
     for (uint32_t x = 0; x < p->n_tensors; x++)
         w->last_use[x] = RP_NONE;
@@ -157,6 +179,7 @@ void rp_stage_work_fini(struct rp_stage_work *w) {
     free(w->op_bits);
     free(w->last_use);
     free(w->row);
+    free(w->freed);
     free(w->stage.runs);
     *w = (struct rp_stage_work){0};
 }
@@ -235,22 +258,25 @@ static uint64_t bytes_held(const struct rp_instance *p, const struct rp_schedule
     return w->row_bytes;
 }
 
-/* Bytes on the device after the frees at the start of stage t. `freed`, unless NULL, gets
- * the tensors. */
-static uint64_t bytes_at_start(const struct rp_instance *p, const struct rp_schedule *s,
-                               uint32_t t, struct rp_stage_work *w, uint32_t *freed,
-                               uint32_t *n_freed) {
+/* Lists in w->freed what is freed at the start of stage t. */
+static void find_freed(const struct rp_schedule *s, uint32_t t, struct rp_stage_work *w) {
     const uint64_t *now = s->rows + (size_t)t * s->words, *next = now + s->words;
-    uint64_t live = bytes_held(p, s, t, w);
+    w->n_freed = 0;
     for (size_t i = 0; i < s->words; i++)
         for (uint64_t rest = now[i] & ~next[i]; rest != 0; rest &= rest - 1) {
             uint32_t x = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(rest);
-            if (w->last_use[x] != RP_NONE)
-                continue;
-            live -= p->bytes[x];
-            if (freed != NULL)
-                freed[(*n_freed)++] = x;
+            if (w->last_use[x] == RP_NONE)
+                w->freed[w->n_freed++] = x;
         }
+}
+
+/* Bytes on the device after the frees at the start of stage t. */
+static uint64_t bytes_at_start(const struct rp_instance *p, const struct rp_schedule *s,
+                               uint32_t t, struct rp_stage_work *w) {
+    uint64_t live = bytes_held(p, s, t, w);
+    find_freed(s, t, w);
+    for (uint32_t k = 0; k < w->n_freed; k++)
+        live -= p->bytes[w->freed[k]];
     return live;
 }
 
@@ -279,7 +305,7 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
     if (!find_closure(p, s, t, w))
         return false;
     find_last_uses(p, w);
-    uint64_t live = bytes_at_start(p, s, t, w, NULL, NULL);
+    uint64_t live = bytes_at_start(p, s, t, w);
     bool sound = add_swap_ins(p, s, t, w->last_use, &live);
     for (uint32_t a = 0; a < st->n_runs; a++) {
         uint32_t j = st->runs[a];
@@ -387,15 +413,15 @@ uint64_t rp_schedule_host_bytes(const struct rp_instance *p, const struct rp_sch
 
 /* Adds host copies and stalls to the cost of a schedule with swaps. */
 static void add_copies(const struct rp_instance *p, const struct rp_schedule *s,
-                       struct rp_cost *c) {
+                       struct rp_stop *stop, struct rp_cost *c) {
     struct rp_plan plan = {0};
     struct rp_timeline timeline;
-    rp_schedule_steps(p, s, NULL, &plan);
+    rp_schedule_steps(p, s, stop, &plan);
     rp_timeline_init(&timeline, p->graph);
     for (size_t i = 0; i < plan.steps.n; i++)
         rp_timeline_step(&timeline, &plan.steps.at[i]);
     c->host_bytes = rp_schedule_host_bytes(p, s);
-    c->sound = timeline.sound && !timeline.overflow;
+    c->sound = timeline.sound && !timeline.overflow && !rp_stop_hit(stop);
     c->time_ns = rp_timeline_end(&timeline);
     c->stall_ns = timeline.stall_ns;
     rp_timeline_fini(&timeline);
@@ -413,7 +439,8 @@ struct rp_cost rp_schedule_cost(const struct rp_instance *p, const struct rp_sch
 
 struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
                                       const struct rp_schedule *s, struct rp_stop *stop) {
-    struct rp_cost c = {.sound = holds_sound(p, s), .peak_op = RP_NONE};
+    struct rp_cost c = {.sound = !rp_stop_hit(stop) && holds_sound(p, s),
+                        .peak_op = RP_NONE};
     struct rp_stage_work w = {0};
     rp_stage_work_init(p, &w);
     for (uint32_t t = 0; t < p->n_ops && c.sound; t++) {
@@ -428,7 +455,7 @@ struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
     }
     rp_stage_work_fini(&w);
     if (c.sound && (rp_schedule_swaps(s) || p->n_homes > 0))
-        add_copies(p, s, &c);
+        add_copies(p, s, stop, &c);
     return c;
 }
 
@@ -500,18 +527,16 @@ static void push_homes(const struct rp_instance *p, const struct rp_schedule *s,
 void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
                        struct rp_stop *stop, struct rp_plan *plan) {
     struct rp_stage_work w = {0};
-    uint32_t *freed = rp_calloc(p->n_tensors, sizeof *freed);
     uint64_t *out = rp_schedule_copied_out(p, s);
     rp_stage_work_init(p, &w);
     push_homes(p, s, plan);
     for (uint32_t t = p->n_homes > 0;
          t < p->n_ops && !rp_stop_after(stop, stage_work(s, &w)); t++) {
-        uint32_t n_freed = 0;
         find_closure(p, s, t, &w);
         find_last_uses(p, &w);
-        bytes_at_start(p, s, t, &w, freed, &n_freed);
-        for (uint32_t k = 0; k < n_freed; k++)
-            rp_append_step(p, plan, RP_FREE, freed[k]);
+        find_freed(s, t, &w);
+        for (uint32_t k = 0; k < w.n_freed; k++)
+            rp_append_step(p, plan, RP_FREE, w.freed[k]);
         push_swap_ins(p, s, t, plan);
         for (uint32_t a = 0; a < w.stage.n_runs; a++) {
             rp_append_step(p, plan, RP_RUN, w.stage.runs[a]);
@@ -523,5 +548,4 @@ void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,
     }
     rp_stage_work_fini(&w);
     free(out);
-    free(freed);
 }

@@ -65,8 +65,9 @@ bool rp_schedule_too_large(const struct rp_instance *p);
  * is all zeros. */
 void rp_schedule_keep_all(const struct rp_instance *p, struct rp_schedule *s);
 void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s);
-/* `to` exists already and has the same shape. */
+/* `to` has the same shape or no rows yet. */
 void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from);
+void rp_schedule_exchange(struct rp_schedule *a, struct rp_schedule *b);
 void rp_schedule_clear(struct rp_schedule *s); /* all zeros */
 void rp_schedule_fini(struct rp_schedule *s);
 
@@ -111,6 +112,8 @@ struct rp_stage_work {
     uint32_t *last_use; /* per tensor: last run in this stage that reads it (or makes it) */
     uint64_t *row;      /* the row of S whose bytes were summed last */
     uint64_t row_bytes; /* its bytes */
+    uint32_t *freed;    /* what is freed as the stage begins; room for all tensors */
+    uint32_t n_freed;
     struct rp_stage stage;
 };
 void rp_stage_work_init(const struct rp_instance *p, struct rp_stage_work *w);

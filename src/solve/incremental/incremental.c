@@ -71,7 +71,6 @@ static void load_homes(struct rp_incremental *s) {
 
 static void load_swap_ins(struct rp_incremental *s, const struct rp_schedule *from) {
     struct rp_incremental_swaps *w = &s->swaps;
-    rp_words_clear(w->swapped_in, s->n_tensors * s->words);
     memset(w->n_swap_ins, 0, s->n_tensors * sizeof *w->n_swap_ins);
     memset(w->n_swap_outs, 0, s->n_stages * sizeof *w->n_swap_outs);
     w->n_copies = 0;
@@ -108,23 +107,48 @@ static void load_stage(struct rp_incremental *s, uint32_t t) {
     s->overflow_bytes += rp_max_double(s->over_bytes[t], 0);
 }
 
-void rp_incremental_load(struct rp_incremental *s, const struct rp_schedule *from) {
+/* Pages that the state has not touched yet stay so. */
+static void clear(struct rp_incremental *s) {
+    if (s->loaded) {
+        rp_words_clear(s->held, s->n_tensors * s->words);
+        rp_words_clear(s->runs, s->n_stages * s->words);
+        if (s->p->out_ns != NULL)
+            rp_words_clear(s->swaps.swapped_in, s->n_tensors * s->words);
+    }
+    s->loaded = true;
+}
+
+/* How long a row takes to read, in ns, about. */
+static uint64_t row_work(const struct rp_schedule *from) {
+    return 20 + from->words / 2;
+}
+
+bool rp_incremental_load_until(struct rp_incremental *s, const struct rp_schedule *from,
+                               struct rp_stop *stop) {
     bool may_swap = s->p->out_ns != NULL;
-    rp_words_clear(s->held, s->n_tensors * s->words);
-    rp_words_clear(s->runs, s->n_stages * s->words);
+    clear(s);
     rp_incremental_begin(s);
     s->time_ns = s->overflow_bytes = 0;
     s->base_bytes[0] = 0;
-    for (uint32_t t = 0; t < s->n_stages; t++)
+    for (uint32_t t = 0; t < s->n_stages && !rp_stop_after(stop, row_work(from)); t++)
         load_changes(s, from, t);
+    if (rp_stop_hit(stop))
+        return false;
     sum_changes(s);
     if (may_swap)
         load_swap_ins(s, from);
-    for (uint32_t t = 0; t < s->n_stages; t++)
+    for (uint32_t t = 0; t < s->n_stages && !rp_stop_after(stop, row_work(from)); t++)
         load_stage(s, t);
+    if (rp_stop_hit(stop))
+        return false;
     if (may_swap)
         rp_incremental_timeline_load(s);
     s->time_ns += s->swaps.stall_ns;
+    return true;
+}
+
+void rp_incremental_load(struct rp_incremental *s, const struct rp_schedule *from) {
+    rp_incremental_load_until(s, from, NULL);
 }
 
 /* ---- store ---- */

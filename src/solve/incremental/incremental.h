@@ -38,8 +38,11 @@ void rp_incremental_init(struct rp_incremental *s, const struct rp_instance *p);
 void rp_incremental_fini(struct rp_incremental *s);
 
 /* Loads a sound schedule; stores the present one into `to`, which has the instance's shape.
- */
+ * The second is false once `stop` (which may be NULL) hits: then `s` can be loaded again or
+ * freed, nothing else. */
 void rp_incremental_load(struct rp_incremental *s, const struct rp_schedule *from);
+bool rp_incremental_load_until(struct rp_incremental *s, const struct rp_schedule *from,
+                               struct rp_stop *stop);
 void rp_incremental_store(const struct rp_incremental *s, struct rp_schedule *to);
 
 #endif

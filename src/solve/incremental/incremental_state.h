@@ -63,6 +63,7 @@ struct rp_incremental {
     const struct rp_instance *p; /* borrowed */
     uint32_t n_stages, n_tensors;
     size_t words; /* 64-bit words per column */
+    bool loaded;  /* a schedule has been, if only in part */
 
     /* The schedule, with the flips of the move in progress: incremental_flip.c. */
     uint64_t *held;            /* n_tensors columns: bit t is S[t][x] */

@@ -120,12 +120,15 @@ static void step(struct annealing *a) {
     rp_incremental_commit(s);
 }
 
-static void begin(struct annealing *a, const struct rp_instance *p,
+/* False if there is no time to read the schedule. */
+static bool begin(struct annealing *a, const struct rp_instance *p,
                   const struct rp_anneal_options *o) {
     double mean_ns = (double)p->graph->total_time_ns / (p->n_ops + 1.0);
     double initial_ns = mean_ns * o->initial_temperature;
     rp_incremental_init(&a->s, p);
-    rp_incremental_load(&a->s, a->best);
+    a->best_stored = true;
+    if (!rp_incremental_load_until(&a->s, a->best, o->until))
+        return false;
     double overflow = a->s.overflow_bytes + 1;
     if (p->n_homes > 0)
         overflow += FIRST_OVERFLOW * (double)p->limit_bytes * p->n_ops;
@@ -134,11 +137,11 @@ static void begin(struct annealing *a, const struct rp_instance *p,
     a->random = o->seed * RP_GOLDEN_RATIO_64 + 0x1234567;
     a->best_over = a->s.overflow_bytes;
     a->best_time_ns = a->s.overflow_bytes > 0 ? INFINITY : a->s.time_ns;
-    a->best_stored = true;
     rp_temperature_init(&a->t, initial_ns, mean_ns * FINAL_TEMPERATURE / initial_ns,
                         FIRST_PRICE * a->s.time_ns / overflow);
     RP_LOG("anneal: run with seed %llu from time %.0f ns, over the limit %.0f bytes",
            (unsigned long long)o->seed, a->s.time_ns, a->s.overflow_bytes);
+    return true;
 }
 
 static void update_temperature(struct annealing *a, uint64_t work) {
@@ -172,9 +175,10 @@ void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
     *r = (struct rp_anneal_result){.statistics.runs = 1};
     a->r = r;
     a->best = best;
-    begin(a, p, o);
+    a->best_time_ns = INFINITY;
+    r->stopped = !begin(a, p, o);
     uint64_t question = 0; /* asked once there is as much work */
-    while (p->n_ops > 1 && p->n_tensors > 0 && a->s.work < o->work) {
+    while (!r->stopped && p->n_ops > 1 && p->n_tensors > 0 && a->s.work < o->work) {
         check_state(a);
         if (r->moves % MOVES_PER_UPDATE == 0)
             update_temperature(a, o->work);

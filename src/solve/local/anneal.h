@@ -29,6 +29,8 @@ struct rp_anneal_options {
      * the best schedule so far (INFINITY: none fits): true ends the search. */
     bool (*stop)(void *stop_arg, double best_ns);
     void *stop_arg;
+    struct rp_stop *until; /* once it hits while the start is read, nothing is searched; may
+                              be NULL */
 };
 
 struct rp_anneal_result {

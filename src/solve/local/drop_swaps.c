@@ -77,8 +77,9 @@ bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_st
     if (!c.sound || c.peak_bytes > p->limit_bytes)
         return false;
     rp_incremental_init(&state, p);
-    rp_incremental_load(&state, s);
-    struct candidates list = list_swap_ins(&state, max_bytes);
+    struct candidates list = {0};
+    if (rp_incremental_load_until(&state, s, stop))
+        list = list_swap_ins(&state, max_bytes);
     double max_time_ns = state.time_ns + 0.25; /* sums are rounded */
     for (size_t k = 0; k < list.n && !rp_stop_now(stop); k++)
         n += hold_instead(&state, list.at[k].x, list.at[k].t, max_time_ns);

@@ -9,7 +9,8 @@
 
 enum {
     NS_PER_TENSOR = 4, /* about, of one search for a victim */
-    MAX_DEPTH = 30000  /* of runs that wait for others: a dead end, and 4 MB of stack */
+    NS_PER_STAGE = 5000,
+    MAX_DEPTH = 30000 /* of runs that wait for others: a dead end, and 4 MB of stack */
 };
 
 /* A nanosecond of a copy in, which other copies and runs may hide, in those of runs. */
@@ -316,7 +317,7 @@ static bool run_all(struct greedy *w) {
     for (uint32_t t = w->stage; t < p->n_ops && ok; t++) {
         drop_copied_out(w);
         size_t from = w->plan.steps.n;
-        ok = run(w, t);
+        ok = run(w, t) && !rp_stop_after(w->stop, NS_PER_STAGE);
         w->stage = t + 1;
         if (ok)
             drop_unneeded(w, from);

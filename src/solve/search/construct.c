@@ -6,10 +6,13 @@
 #include "solve/local/offload_all.h"
 #include "solve/search/construct_homes.h"
 
-/* May the steps of the warm start be taken in this space? */
-static bool space_allows_start(const struct rp_context *w, const struct rp_space *space) {
-    return space->active && (space->p.out_ns != NULL || !rp_schedule_swaps(&w->start)) &&
-           rp_schedule_cost(&space->p, &w->start).sound;
+/* May the steps of the warm start be taken in this space? *cost is the cost then. */
+static bool space_allows_start(struct rp_context *w, const struct rp_space *space,
+                               struct rp_cost *cost) {
+    if (!space->active || (space->p.out_ns == NULL && rp_schedule_swaps(&w->start)))
+        return false;
+    *cost = rp_schedule_cost_until(&space->p, &w->start, &w->stop);
+    return cost->sound;
 }
 
 bool rp_construct_from_plan(struct rp_context *w, const struct rp_plan *plan) {
@@ -20,24 +23,33 @@ bool rp_construct_from_plan(struct rp_context *w, const struct rp_plan *plan) {
         return false;
     }
     for (int i = 0; i < RP_N_SPACES; i++) {
-        w->spaces[i].warm =
-            !rp_stop_interrupted(&w->stop) && space_allows_start(w, &w->spaces[i]);
+        struct rp_cost cost;
+        w->spaces[i].warm = space_allows_start(w, &w->spaces[i], &cost);
         if (w->spaces[i].warm)
-            rp_incumbent_offer_in(w, i, &w->start, RP_WARM_START);
+            rp_incumbent_offer_cost(w, i, &w->start, cost, RP_WARM_START);
     }
     return true;
+}
+
+/* True if `s` is a schedule of p within its limits. *cost is its cost. */
+static bool fits(struct rp_context *w, const struct rp_instance *p,
+                 const struct rp_schedule *s, struct rp_cost *cost) {
+    double begin = rp_seconds();
+    *cost = rp_schedule_cost_until(p, s, &w->stop);
+    rp_context_reserve(w, rp_seconds() - begin);
+    return rp_cost_fits(p, cost);
 }
 
 /* Tries the limit, then lower ones, since a stage may need more memory than the pass
  * counted. */
 static bool construct_greedily(struct rp_context *w, const struct rp_instance *p,
-                               struct rp_schedule *s) {
+                               struct rp_schedule *s, struct rp_cost *cost) {
     enum { MAX_PASSES = 4 };
     struct rp_instance lower = *p;
     lower.out_ns = lower.in_ns = NULL;
     for (int k = 0; k < MAX_PASSES && !rp_context_stopped(w); k++) {
         w->statistics.method[RP_GREEDY].calls++;
-        if (rp_schedule_greedy(&lower, NULL, &w->stop, s) && rp_schedule_fits(p, s))
+        if (rp_schedule_greedy(&lower, NULL, &w->stop, s) && fits(w, p, s, cost))
             return true;
         lower.limit_bytes -= lower.limit_bytes / 32;
     }
@@ -47,33 +59,33 @@ static bool construct_greedily(struct rp_context *w, const struct rp_instance *p
 /* If every tensor is on the host between its uses, the schedule fits nearly every limit
  * above the floor. */
 static bool construct_by_offloading(struct rp_context *w, const struct rp_instance *p,
-                                    struct rp_schedule *s) {
+                                    struct rp_schedule *s, struct rp_cost *cost) {
     for (int early = 1; early >= 0 && !rp_context_stopped(w); early--) {
         w->statistics.method[RP_OFFLOAD_ALL].calls++;
         rp_schedule_offload_all(p, early, s);
-        if (rp_schedule_fits(p, s))
+        if (fits(w, p, s, cost))
             return true;
     }
     return false;
 }
 
 bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_instance *p,
-                  struct rp_schedule *s, enum rp_method *from) {
-    *from = RP_GREEDY;
-    if (p->n_homes > 0 && rp_construct_homes(w, &w->spaces[space], p, s))
+                  struct rp_schedule *s, struct rp_constructed *made) {
+    made->from = RP_GREEDY;
+    if (p->n_homes > 0 && rp_construct_homes(w, &w->spaces[space], p, s, &made->cost))
         return true;
     if (p->n_homes == 0 && w->o->recompute && space != RP_WITHOUT_RECOMPUTE &&
-        construct_greedily(w, p, s))
+        construct_greedily(w, p, s, &made->cost))
         return true;
-    *from = RP_OFFLOAD_ALL;
-    return p->out_ns != NULL && construct_by_offloading(w, p, s);
+    made->from = RP_OFFLOAD_ALL;
+    return p->out_ns != NULL && construct_by_offloading(w, p, s, &made->cost);
 }
 
 void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch) {
-    enum rp_method from;
+    struct rp_constructed made;
     bool homes = w->p.n_homes > 0;
     for (int i = 0; i < RP_N_SPACES; i++)
         if (w->spaces[i].active && (homes || !rp_context_incumbent(w, i)->found) &&
-            rp_construct(w, i, &w->spaces[i].p, scratch, &from))
-            rp_incumbent_offer_in(w, i, scratch, from);
+            rp_construct(w, i, &w->spaces[i].p, scratch, &made))
+            rp_incumbent_offer_cost(w, i, scratch, made.cost, made.from);
 }

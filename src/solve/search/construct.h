@@ -7,6 +7,12 @@
 
 #include "solve/context.h"
 
+/* What is known of a schedule made in one pass. */
+struct rp_constructed {
+    enum rp_method from;
+    struct rp_cost cost;
+};
+
 /* Makes the schedule of `plan` the start of the first run of each space that allows it, and
  * offers it as the incumbent. False if the plan is no schedule of this instance. */
 bool rp_construct_from_plan(struct rp_context *w, const struct rp_plan *plan);
@@ -16,9 +22,9 @@ bool rp_construct_from_plan(struct rp_context *w, const struct rp_plan *plan);
 void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch);
 
 /* Tries the methods that make a schedule of a space in one pass. `p` is the space's
- * instance, or that with a lower limit. False if none fits p. Else `s`, which has the
- * instance's shape, is the schedule, and *from is its method. */
+ * instance, or that with a lower limit. False if none fits p, or once the search is to
+ * stop. Else `s`, which has the instance's shape, is the schedule. */
 bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_instance *p,
-                  struct rp_schedule *s, enum rp_method *from);
+                  struct rp_schedule *s, struct rp_constructed *made);
 
 #endif

@@ -25,7 +25,7 @@ struct passes {
     size_t n_candidates;
     bool *stays; /* per version 0 */
     struct rp_schedule now, *best;
-    uint64_t best_ns; /* UINT64_MAX: none fits yet */
+    struct rp_cost cost; /* of the best; not sound: none fits yet */
     struct rp_home_settings best_settings;
     RP_VEC(struct rp_home_settings) tried;
 };
@@ -136,14 +136,16 @@ static bool try_pass(struct passes *k, const struct rp_home_settings *pass) {
         !rp_schedule_greedy(&lower, k->stays, &k->w->stop, &k->now))
         return false;
     rp_schedule_copy_ahead(p, &k->w->stop, &k->now);
-    struct rp_cost c = rp_schedule_cost(p, &k->now);
+    double begin = rp_seconds();
+    struct rp_cost c = rp_schedule_cost_until(p, &k->now, &k->w->stop);
+    rp_context_reserve(k->w, rp_seconds() - begin);
     bool fits = rp_cost_fits(p, &c);
     rp_log(2, "pass: stay %.4f, late %.4f, ahead %.4f: %s, %" PRIu64 " ns", pass->stay,
            pass->late, pass->ahead, fits ? "fits" : "does not fit", c.time_ns);
-    if (!fits || c.time_ns >= k->best_ns)
+    if (!fits || (k->cost.sound && c.time_ns >= k->cost.time_ns))
         return false;
-    k->best_ns = c.time_ns;
-    rp_schedule_copy(k->best, &k->now);
+    k->cost = c;
+    rp_schedule_exchange(k->best, &k->now);
     return true;
 }
 
@@ -195,8 +197,9 @@ static void search_settings(struct passes *k) {
 }
 
 bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
-                        const struct rp_instance *p, struct rp_schedule *s) {
-    struct passes k = {.w = w, .p = p, .best = s, .best_ns = UINT64_MAX};
+                        const struct rp_instance *p, struct rp_schedule *s,
+                        struct rp_cost *cost) {
+    struct passes k = {.w = w, .p = p, .best = s};
     list_candidates(&k);
     k.stays = rp_calloc(p->n_homes, sizeof *k.stays);
     rp_schedule_empty(p, &k.now);
@@ -204,14 +207,15 @@ bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
         try_settings(&k, space->home_settings);
     else
         search_settings(&k);
-    if (k.best_ns < UINT64_MAX) {
+    if (k.cost.sound) {
         space->home_settings = k.best_settings;
-        rp_schedule_keep_sources(p, &w->stop, s);
+        rp_schedule_keep_sources(p, &w->stop, s, &k.cost);
     }
+    *cost = k.cost;
     rp_schedule_fini(&k.now);
     free(k.stays);
     free(k.late);
     free(k.used);
     free(k.tried.at);
-    return k.best_ns < UINT64_MAX;
+    return k.cost.sound;
 }

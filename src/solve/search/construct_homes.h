@@ -16,8 +16,9 @@
 /* Tries passes on `p`, which is the instance of `space` or that with a lower limit, and has
  * sources that may live on the host. The first call for a space searches the settings,
  * later ones try the best that have been found. False if no schedule fits. Else `s`, which
- * has the instance's shape, is the fastest. */
+ * has the instance's shape, is the fastest, and *cost is its cost. */
 bool rp_construct_homes(struct rp_context *w, struct rp_space *space,
-                        const struct rp_instance *p, struct rp_schedule *s);
+                        const struct rp_instance *p, struct rp_schedule *s,
+                        struct rp_cost *cost);
 
 #endif

@@ -8,11 +8,12 @@
 
 /* ---- earlier ---- */
 
-uint64_t *rp_schedule_room(const struct rp_instance *p, const struct rp_schedule *s) {
+uint64_t *rp_schedule_room(const struct rp_instance *p, const struct rp_schedule *s,
+                           struct rp_stop *stop) {
     struct rp_stage_work w = {0};
     uint64_t *room = rp_calloc(p->n_ops, sizeof *room);
     rp_stage_work_init(p, &w);
-    for (uint32_t t = 0; t < p->n_ops; t++)
+    for (uint32_t t = 0; t < p->n_ops && !rp_stop_after(stop, s->words); t++)
         if (rp_stage_eval(p, s, t, &w) && w.stage.peak_bytes < p->limit_bytes)
             room[t] = p->limit_bytes - w.stage.peak_bytes;
     rp_stage_work_fini(&w);
@@ -39,10 +40,12 @@ static void bring_forward(const struct rp_instance *p, struct rp_schedule *s,
         room[t] -= p->bytes[x];
 }
 
-void rp_schedule_prefetch(const struct rp_instance *p, struct rp_schedule *s) {
-    uint64_t *room = rp_schedule_room(p, s);
+void rp_schedule_prefetch(const struct rp_instance *p, struct rp_stop *stop,
+                          struct rp_schedule *s) {
+    uint64_t *room = rp_schedule_room(p, s, stop);
     uint32_t first = 0;
-    for (uint32_t t = 0; t < p->n_ops && s->ins != NULL; t++)
+    for (uint32_t t = 0; t < p->n_ops && s->ins != NULL && !rp_stop_after(stop, s->words);
+         t++)
         for (size_t i = s->words; i-- > 0;)
             for (uint64_t rest = s->ins[(size_t)t * s->words + i]; rest != 0;) {
                 uint32_t high = 63 - (uint32_t)__builtin_clzll(rest);
@@ -178,7 +181,8 @@ static void put_all_back(struct walk *w) {
     }
 }
 
-void rp_schedule_trim(const struct rp_instance *p, struct rp_schedule *s) {
+void rp_schedule_trim(const struct rp_instance *p, struct rp_stop *stop,
+                      struct rp_schedule *s) {
     struct walk w = {.p = p, .s = s};
     struct rp_plan plan = {0};
     if (s->ins == NULL)
@@ -190,9 +194,11 @@ void rp_schedule_trim(const struct rp_instance *p, struct rp_schedule *s) {
     w.run_ns = rp_calloc(p->n_ops, sizeof *w.run_ns);
     rp_timeline_init(&w.clock, p->graph);
     list_swap_ins(&w);
-    rp_schedule_steps(p, s, NULL, &plan);
-    walk_steps(&w, &plan);
-    put_all_back(&w);
+    rp_schedule_steps(p, s, stop, &plan);
+    if (!rp_stop_hit(stop)) {
+        walk_steps(&w, &plan);
+        put_all_back(&w);
+    }
     rp_plan_fini(&plan);
     rp_timeline_fini(&w.clock);
     free(w.ins.at);
@@ -207,7 +213,7 @@ void rp_schedule_copy_ahead(const struct rp_instance *p, struct rp_stop *stop,
                             struct rp_schedule *s) {
     enum { ROUNDS = 3 };
     for (int k = 0; k < ROUNDS && !rp_stop_now(stop); k++) {
-        rp_schedule_prefetch(p, s);
-        rp_schedule_trim(p, s);
+        rp_schedule_prefetch(p, stop, s);
+        rp_schedule_trim(p, stop, s);
     }
 }

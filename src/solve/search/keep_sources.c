@@ -45,9 +45,9 @@ static void let_stay(const struct rp_instance *p, struct rp_schedule *s, uint64_
 /* Lets sources stay for which there is room, up to `max_bytes` together. Those that are
  * used last come first. Returns their bytes. */
 static uint64_t keep_some(const struct rp_instance *p, uint64_t max_bytes,
-                          struct rp_schedule *s) {
-    uint64_t *room = rp_schedule_room(p, s), bytes = 0;
-    for (uint32_t x = p->n_homes; x-- > 0;) {
+                          struct rp_stop *stop, struct rp_schedule *s) {
+    uint64_t *room = rp_schedule_room(p, s, stop), bytes = 0;
+    for (uint32_t x = p->n_homes; x-- > 0 && !rp_stop_after(stop, s->n_stages);) {
         if (p->lives_on_host[x] || rp_source_stays(p, s, x) ||
             p->bytes[x] > max_bytes - bytes || !has_room(p, s, room, x))
             continue;
@@ -59,24 +59,22 @@ static uint64_t keep_some(const struct rp_instance *p, uint64_t max_bytes,
 }
 
 bool rp_schedule_keep_sources(const struct rp_instance *p, struct rp_stop *stop,
-                              struct rp_schedule *s) {
-    struct rp_schedule more;
-    uint64_t best_ns = rp_schedule_cost(p, s).time_ns;
+                              struct rp_schedule *s, struct rp_cost *cost) {
+    struct rp_schedule more = {0};
     uint64_t max_bytes = p->limit_bytes, bytes = 1;
     bool changed = false;
-    rp_schedule_empty(p, &more);
     for (int k = 0; k < MAX_ROUNDS && bytes > 0 && !rp_stop_now(stop); k++) {
         rp_schedule_copy(&more, s);
-        rp_schedule_trim(p, &more);
-        bytes = keep_some(p, max_bytes, &more);
+        rp_schedule_trim(p, stop, &more);
+        bytes = keep_some(p, max_bytes, stop, &more);
         rp_schedule_copy_ahead(p, stop, &more);
-        struct rp_cost c = rp_schedule_cost(p, &more);
-        bool better = rp_cost_fits(p, &c) && c.time_ns < best_ns;
+        struct rp_cost c = rp_schedule_cost_until(p, &more, stop);
+        bool better = rp_cost_fits(p, &c) && c.time_ns < cost->time_ns;
         rp_log(2, "%" PRIu64 " bytes of sources stay too: %" PRIu64 " ns", bytes,
                c.time_ns);
         if (better) {
-            best_ns = c.time_ns;
-            rp_schedule_copy(s, &more);
+            *cost = c;
+            rp_schedule_exchange(s, &more);
         } else {
             max_bytes = bytes / 2;
         }

@@ -10,8 +10,9 @@
 
 /* Improves `s`, which is sound and within the limits, until it gets no faster: sources that
  * live on the host stay on the device if every stage without them has room, and the other
- * copies go ahead (copy_ahead.h). True if `s` has changed. */
+ * copies go ahead (copy_ahead.h). *cost is its cost. Ends once `stop` hits. True if `s` has
+ * changed. */
 bool rp_schedule_keep_sources(const struct rp_instance *p, struct rp_stop *stop,
-                              struct rp_schedule *s);
+                              struct rp_schedule *s, struct rp_cost *cost);
 
 #endif

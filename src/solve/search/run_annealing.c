@@ -7,7 +7,9 @@ void rp_run_annealing(struct rp_context *w, const struct rp_instance *p,
                       struct rp_schedule *s) {
     struct rp_method_statistics *m = &w->statistics.method[method];
     struct rp_anneal_result r;
-    rp_anneal(p, o, s, &r);
+    struct rp_anneal_options until = *o;
+    until.until = &w->stop;
+    rp_anneal(p, &until, s, &r);
     w->report->moves += r.moves;
     rp_anneal_statistics_add(&w->statistics.anneal, &r.statistics);
     m->calls++;
