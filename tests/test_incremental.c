@@ -400,6 +400,27 @@ static void make_rich_state(struct task *k) {
     CU_ASSERT(k->s.stage_runs[longest(k->s.stage_runs, k->s.n_stages)].n > 1);
 }
 
+static void a_load_that_was_stopped_can_begin_again(void) {
+    struct rp_schedule now;
+    struct rp_stop late = {.deadline = 0, .work = RP_STOP_WORK - 1};
+    struct rp_stop early = {.deadline = INFINITY, .work = RP_STOP_WORK - 1};
+    struct task k;
+    const char *text;
+    make_rich_state(&k);
+    double time_ns = k.s.time_ns;
+    rp_schedule_empty(&k.p, &now);
+    rp_incremental_store(&k.s, &now);
+    rp_incremental_fini(&k.s);
+    rp_incremental_init(&k.s, &k.p);
+    CU_ASSERT_FALSE(rp_incremental_load_until(&k.s, &now, &late));
+    CU_ASSERT(rp_incremental_load_until(&k.s, &now, &early));
+    CU_ASSERT_EQUAL(early.questions, 1);
+    CU_ASSERT(is_right(&k, &text));
+    CU_ASSERT_EQUAL(k.s.time_ns, time_ns);
+    rp_schedule_fini(&now);
+    task_fini(&k);
+}
+
 static void the_check_names_each_kind_of_wrong_field(void) {
     struct rp_schedule now;
     struct task k;
@@ -507,6 +528,7 @@ void suite_incremental(void) {
     RP_TEST(all_copies_under_way_are_compared_with_those_before_the_move);
     RP_TEST(nothing_is_shifted_where_copies_end_just_in_time);
     RP_TEST(a_free_that_stalls_is_made_later);
+    RP_TEST(a_load_that_was_stopped_can_begin_again);
     RP_TEST(the_check_names_each_kind_of_wrong_field);
     RP_TEST(a_fault_names_its_stage_and_tensor);
     RP_TEST(every_kind_of_move_is_proposed_and_accepted);

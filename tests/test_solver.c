@@ -13,6 +13,7 @@
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/schedule.h"
 #include "solve/incremental/incremental.h"
+#include "solve/incumbent.h"
 #include "solve/local/anneal.h"
 #include "solve/portfolio.h"
 #include "solve/solver.h"
@@ -286,6 +287,39 @@ static void no_method_begins_after_the_time_limit(void) {
     rp_graph_fini(&g);
 }
 
+/* A schedule of a large graph takes a second to make. */
+static void no_schedule_is_made_before_one_is_found(void) {
+    struct rp_gen_shape shape = rp_gen_small(40);
+    struct rp_graph g;
+    rp_gen_graph(1, &shape, &g);
+    for (int fits = 0; fits < 2; fits++) {
+        uint64_t bytes = rp_keep_all_bytes(&g, false);
+        struct rp_solve_options o = {.budget_bytes = fits ? bytes : bytes - 1,
+                                     .recompute = true};
+        struct rp_context w = {.g = &g, .o = &o, .stop = {.deadline = INFINITY}};
+        rp_context_init(&w);
+        CU_ASSERT_EQUAL(rp_incumbent_offer_keep_all(&w), fits);
+        rp_context_begin_search(&w);
+        CU_ASSERT_EQUAL(w.incumbent.s.rows != NULL, fits);
+        for (int i = 0; i < RP_N_SPACES; i++)
+            CU_ASSERT_PTR_NULL(w.spaces[i].incumbent.s.rows);
+        rp_context_fini(&w);
+    }
+    rp_graph_fini(&g);
+}
+
+/* Each evaluation may only bring the end of the search forward. */
+static void the_search_leaves_time_for_what_comes_after_it(void) {
+    struct rp_context w = {.end = 100, .stop = {.deadline = 85}};
+    rp_context_reserve(&w, 5);
+    CU_ASSERT_EQUAL(w.stop.deadline, 85);
+    rp_context_reserve(&w, 10);
+    CU_ASSERT_EQUAL(w.stop.deadline, 80);
+    rp_context_reserve(&w, 1);
+    CU_ASSERT_EQUAL(w.stop.deadline, 80);
+    CU_ASSERT_EQUAL(w.reserve_s, 20);
+}
+
 /* On a large graph each schedule takes a long time. The certificate is still written. */
 static void an_interrupt_before_the_search_leaves_the_start_plan(void) {
     volatile sig_atomic_t interrupted = 1;
@@ -328,5 +362,7 @@ void suite_solver(void) {
     RP_TEST(keep_all_needs_no_schedule);
     RP_TEST(keep_all_is_the_same_with_and_without_a_matrix);
     RP_TEST(no_method_begins_after_the_time_limit);
+    RP_TEST(no_schedule_is_made_before_one_is_found);
+    RP_TEST(the_search_leaves_time_for_what_comes_after_it);
     RP_TEST(an_interrupt_before_the_search_leaves_the_start_plan);
 }

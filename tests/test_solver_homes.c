@@ -159,6 +159,30 @@ static bool copies_go_ahead_and_back(uint64_t seed, struct copies_tally *tally) 
     return ok;
 }
 
+/* What is left out once the stop hits leaves the schedule as it is, or sound. */
+static void copies_stay_where_they_are_once_the_work_is_to_end(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s;
+    struct rp_stop stop = {.deadline = 0};
+    gen_graph(3, 20, &g);
+    rp_instance_init_homes(&p, &g, rp_keep_all_bytes(&g, false), false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_empty(&p, &s);
+    rp_schedule_offload_all(&p, true, &s);
+    struct rp_cost all = rp_schedule_cost(&p, &s), cost = all;
+    CU_ASSERT(rp_stop_now(&stop));
+    rp_schedule_prefetch(&p, &stop, &s);
+    rp_schedule_trim(&p, &stop, &s);
+    CU_ASSERT_FALSE(rp_schedule_keep_sources(&p, &stop, &s, &cost));
+    CU_ASSERT_FALSE(rp_schedule_cost_until(&p, &s, &stop).sound);
+    CU_ASSERT(is_cost(&p, &s, all.time_ns, all.peak_bytes));
+    CU_ASSERT_EQUAL(cost.time_ns, all.time_ns);
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 static void copies_ahead_of_time_fit_and_help(void) {
     uint32_t n = 100;
     struct copies_tally tally = {0};
@@ -368,6 +392,7 @@ void suite_solver_homes(void) {
     RP_TEST(each_content_of_a_source_is_a_tensor);
     RP_TEST(the_time_is_that_of_the_copies_and_runs);
     RP_TEST(copies_ahead_of_time_fit_and_help);
+    RP_TEST(copies_stay_where_they_are_once_the_work_is_to_end);
     RP_TEST(what_was_copied_out_is_freed);
     RP_TEST(greedy_drops_what_can_run_again_in_time);
     RP_TEST(copies_are_spread_over_the_step);
