@@ -16,12 +16,12 @@ rp_rc rp_check_free(struct rp_plan_state *w, const struct rp_step *s) {
         return rp_reject_step(w, RP_TENSOR " is freed, though its host copy is out of date",
                               RP_A_TENSOR(w, s->id));
     rp_queue_clocks_wait(&w->time, t->out_ns); /* for an unfinished swap-out */
-    if (t->ready_ns > w->time.compute_ns)
+    if (t->in_ns > w->time.compute_ns)
         return rp_reject_step(w,
                               RP_TENSOR " is freed at %" PRIu64
                                         " ns, while its swap-in is under way until %" PRIu64
                                         " ns",
-                              RP_A_TENSOR(w, s->id), w->time.compute_ns, t->ready_ns);
+                              RP_A_TENSOR(w, s->id), w->time.compute_ns, t->in_ns);
     uint64_t size = rp_storage_size(w, w->g->tensors[s->id].bytes);
     if (w->p->addressed && size > 0)
         rp_range_set_remove(&w->arena, t->at);
@@ -48,7 +48,7 @@ rp_rc rp_check_swap_out(struct rp_plan_state *w, const struct rp_step *s) {
     if (rc != RP_OK)
         return rc;
     if (!rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->d2h_bytes_per_s, &ns) ||
-        !rp_queue_clocks_copy_out(&w->time, t->ready_ns, ns, &t->host_ready_ns))
+        !rp_queue_clocks_copy_out(&w->time, t->in_ns, ns, &t->host_ready_ns))
         return rp_reject_step(w, "the swap-out of " RP_TENSOR " ends after 2^63-1 ns",
                               RP_A_TENSOR(w, s->id));
     t->out_ns = t->host_ready_ns;
@@ -78,7 +78,7 @@ rp_rc rp_check_swap_in(struct rp_plan_state *w, const struct rp_step *s) {
     if (rc != RP_OK)
         return rc;
     if (!rp_queue_clocks_copy_ns(d->copy_latency_ns, bytes, d->h2d_bytes_per_s, &ns) ||
-        !rp_queue_clocks_copy_in(&w->time, t->host_ready_ns, ns, &t->ready_ns))
+        !rp_queue_clocks_copy_in(&w->time, t->host_ready_ns, ns, &t->in_ns))
         return rp_reject_step(w, "the swap-in of " RP_TENSOR " ends after 2^63-1 ns",
                               RP_A_TENSOR(w, s->id));
     if (!rp_add(&w->v->swapped_in_bytes, bytes))

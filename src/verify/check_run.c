@@ -46,7 +46,7 @@ static rp_rc read_tensor(struct rp_plan_state *w, uint32_t i, uint32_t x, bool u
         return rp_reject_step(w, RP_OP " %s " RP_TENSOR ", which is not on the device",
                               RP_AN_OP(w, i), update ? "updates" : "reads",
                               RP_A_TENSOR(w, x));
-    rp_queue_clocks_wait(&w->time, t->ready_ns);
+    rp_queue_clocks_wait(&w->time, t->in_ns);
     if (update)
         rp_queue_clocks_wait(&w->time, t->out_ns);
     return rp_is_source(w, x) ? check_updates_so_far(w, i, x) : RP_OK;
@@ -67,7 +67,6 @@ static void update_sources(struct rp_plan_state *w, const struct rp_op *op) {
     for (uint32_t k = 0; k < op->n_updates; k++) {
         struct rp_tensor_state *t = &w->tensors[op->updates[k]];
         t->n_updates++;
-        t->ready_ns = w->time.compute_ns;
         t->on_host = false;
     }
 }
@@ -81,17 +80,17 @@ static rp_rc make_output(struct rp_plan_state *w, uint32_t i, uint32_t x, uint64
         return rp_reject_step(
             w, RP_TENSOR " is on the device already: its address must be null",
             RP_A_TENSOR(w, x));
-    if (t->ready_ns > w->time.compute_ns)
+    if (t->in_ns > w->time.compute_ns)
         return rp_reject_step(
             w,
             RP_OP " makes " RP_TENSOR " again at %" PRIu64
                   " ns, while its swap-in is under way until %" PRIu64 " ns",
-            RP_AN_OP(w, i), RP_A_TENSOR(w, x), w->time.compute_ns, t->ready_ns);
+            RP_AN_OP(w, i), RP_A_TENSOR(w, x), w->time.compute_ns, t->in_ns);
     return RP_OK;
 }
 
-/* Outputs that op i left alone keep the time when they became ready. *left_bytes is the
- * storage of these: further workspace of the run. */
+/* *left_bytes is the storage of the outputs that op i leaves alone: further workspace of
+ * the run. */
 static rp_rc make_outputs(struct rp_plan_state *w, const struct rp_step *s,
                           uint64_t *left_bytes) {
     const struct rp_op *op = &w->g->ops[s->id];
@@ -101,16 +100,13 @@ static rp_rc make_outputs(struct rp_plan_state *w, const struct rp_step *s,
                               RP_AN_OP(w, s->id), op->n_outputs, n_at);
     assert((size_t)s->at + n_at <= w->p->at.n);
     for (uint32_t k = 0; k < op->n_outputs; k++) {
-        struct rp_tensor_state *t = &w->tensors[op->outputs[k]];
         uint64_t at = w->p->addressed ? w->p->at.at[s->at + k] : RP_NO_ADDRESS;
-        bool left = t->on_device && op->cannot_rewrite;
+        bool left = w->tensors[op->outputs[k]].on_device && op->cannot_rewrite;
         rp_rc rc = make_output(w, s->id, op->outputs[k], at);
         if (rc != RP_OK)
             return rc;
         if (left)
             *left_bytes += rp_storage_size(w, w->g->tensors[op->outputs[k]].bytes);
-        else
-            t->ready_ns = UINT64_MAX; /* set when the run ends */
     }
     return RP_OK;
 }
@@ -135,9 +131,6 @@ rp_rc rp_check_run(struct rp_plan_state *w, const struct rp_step *s) {
         return rc;
     if (!rp_queue_clocks_run(&w->time, op->time_ns))
         return rp_reject_step(w, RP_OP " ends after 2^63-1 ns", RP_AN_OP(w, i));
-    for (uint32_t k = 0; k < op->n_outputs; k++)
-        if (w->tensors[op->outputs[k]].ready_ns == UINT64_MAX)
-            w->tensors[op->outputs[k]].ready_ns = w->time.compute_ns;
     update_sources(w, op);
     if (w->runs[i] > 0) {
         w->v->recompute_ns += op->time_ns; /* cannot wrap: at most the compute clock */

@@ -24,7 +24,7 @@ struct rp_tensor_state {
     bool has_host_range;    /* of host_at, in a plan with addresses */
     uint32_t n_updates;     /* of a source, so far */
     uint64_t at, host_at;   /* in arena and slab, in a plan with addresses */
-    uint64_t ready_ns;      /* when its value on the device is complete */
+    uint64_t in_ns;         /* when its last swap-in ends; 0 without one */
     uint64_t host_ready_ns; /* when its host copy is complete */
     uint64_t out_ns;        /* when its last swap-out ends; 0 without one */
 };

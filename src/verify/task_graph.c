@@ -122,7 +122,9 @@ static rp_rc cut_homes(struct builder *b) {
     rp_rc rc = RP_OK;
     for (size_t k = 0; k < b->p->homes.n && rc == RP_OK; k++) {
         const struct rp_plan_home *h = &b->p->homes.at[k];
-        if (h->tensor >= b->g->n_tensors || b->g->tensors[h->tensor].producer != RP_NONE)
+        const bool is_source =
+            h->tensor < b->g->n_tensors && b->g->tensors[h->tensor].producer == RP_NONE;
+        if (!is_source)
             return rp_fail(b->err, RP_NO, "homes[%zu]: no source %u", k, h->tensor);
         if (b->p->addressed && h->host_at == RP_NO_ADDRESS)
             return rp_fail(b->err, RP_NO, "homes[%zu]: no host address", k);
@@ -388,5 +390,4 @@ void rp_task_graph_fini(struct rp_task_graph *tg) {
     free(tg->on_device);
     free(tg->listed);
     free(tg->host);
-    *tg = (struct rp_task_graph){0};
 }

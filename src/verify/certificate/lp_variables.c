@@ -65,7 +65,6 @@ static void find_touches(struct rp_lp_variables *c, uint32_t x, const uint32_t *
     const struct rp_graph *g = c->g;
     uint32_t start = g->reader_start[x] + x, maker = g->tensors[x].producer;
     uint32_t n = g->reader_start[x + 1] - g->reader_start[x];
-    c->touch_first[start] = c->stage[maker];
     c->touch_last[start] = c->last_run[maker];
     for (uint32_t i = 1; i <= n; i++) { /* insertion by position: readers are few */
         uint32_t first = c->position[g->readers[g->reader_start[x] + i - 1]], k = start + i;
@@ -201,7 +200,7 @@ bool rp_lp_variables_add_run(struct rp_lp_variables *c, uint32_t t, uint32_t j,
  * the one after the last stage before t in which the maker or a reader of x may run. */
 static uint32_t same_since(const struct rp_lp_variables *c, uint32_t t, uint32_t x) {
     uint32_t low = c->g->reader_start[x] + x, high = c->g->reader_start[x + 1] + x;
-    while (low < high) { /* finds the last entry with touch_first < t; the maker's has it */
+    while (low < high) { /* finds the last entry with touch_first < t; else the maker's */
         uint32_t middle = high - (high - low) / 2;
         if (c->touch_first[middle] < t)
             low = middle;
