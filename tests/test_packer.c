@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/mem.h"
 #include "pack/buffers_csv.h"
 #include "pack/packer.h"
 #include "run.h"
@@ -156,6 +157,28 @@ static void small_instances_get_the_smallest_arena_with_proof(void) {
     }
 }
 
+/* The peak is 4 at each time. In an arena of 4, Z and Y take a half each, so that a and c
+ * share one. X and W take a half each too, so that c and d share one. Then a, c and d share
+ * one, though all three are live at 3. */
+static void an_arena_above_the_peak_is_proved(void) {
+    static const struct rp_buffer two_halves[8] = {
+        {0, 2, 2, 0} /* Z */, {0, 3, 2, 0} /* Y */, {2, 5, 1, 0} /* b */,
+        {2, 4, 1, 0} /* d */, {3, 5, 1, 0} /* a */, {3, 4, 1, 0} /* c */,
+        {4, 6, 2, 0} /* X */, {5, 6, 2, 0} /* W */
+    };
+    struct rp_buffer b[8], scratch[8];
+    struct rp_pack_options o = {.alignment = 1, .capacity = 4, .work_limit = RP_PACK_WORK};
+    struct rp_pack_result result;
+    uint64_t best = UINT64_MAX;
+    memcpy(b, two_halves, sizeof b);
+    brute_force(b, scratch, 8, 0, 0, 0, &best);
+    CU_ASSERT_EQUAL(best, 5);
+    CU_ASSERT_EQUAL(rp_pack(b, 8, &o, &result, NULL), RP_NO);
+    CU_ASSERT_TRUE(placement_is_valid(b, 8, 1, 5));
+    CU_ASSERT_EQUAL(result.peak_bytes, 4);
+    CU_ASSERT_EQUAL(result.bound_bytes, 5);
+}
+
 static void random_larger_instances_are_packed_validly(void) {
     for (uint64_t seed = 0; seed < 30; seed++) {
         struct rp_buffer b[300];
@@ -258,8 +281,29 @@ static void statistics_count_every_method_and_add_up(void) {
     CU_ASSERT_EQUAL(memcmp(&s, &twice, sizeof s), 0);
 }
 
+/* Lifetimes within lifetimes, each with a short one before the next begins. To split them
+ * takes as many passes as there are levels, and the steps of a pass are the buffers that
+ * are left. So the splitting ends, and the inner levels are packed as they are. */
+static void many_levels_of_lifetimes_are_not_all_split(void) {
+    const size_t n_levels = 14300;
+    struct rp_buffer *b = rp_calloc(2 * n_levels, sizeof *b);
+    struct rp_pack_options o = {.alignment = 1, .work_limit = 60000000};
+    struct rp_pack_result result;
+    struct rp_pack_statistics s = {0};
+    for (size_t i = 0; i < n_levels; i++) {
+        b[2 * i] = (struct rp_buffer){2 * i, 4 * n_levels - i, 1, 0};
+        b[2 * i + 1] = (struct rp_buffer){2 * i, 2 * i + 1, 1, 0};
+    }
+    CU_ASSERT_EQUAL(rp_pack(b, 2 * n_levels, &o, &result, &s), RP_OK);
+    CU_ASSERT_EQUAL(result.peak_bytes, n_levels + 1);
+    CU_ASSERT_EQUAL(result.arena_bytes, n_levels + 1);
+    CU_ASSERT_EQUAL(s.components, 1);
+    free(b);
+}
+
 static rp_rc parse(const char *text, struct rp_buffers_csv *csv, struct rp_err *err) {
     *err = (struct rp_err){{0}};
+    memset(csv, 0x55, sizeof *csv);
     return rp_buffers_csv_parse(text, strlen(text), "f", csv, err);
 }
 
@@ -274,6 +318,19 @@ static void a_csv_is_read_by_its_header(void) {
     CU_ASSERT_EQUAL(csv.buffers.at[1].upper, 9);
     CU_ASSERT_EQUAL(csv.buffers.at[1].size, 5);
     rp_buffers_csv_fini(&csv);
+    CU_ASSERT_EQUAL_FATAL(parse("lower,upper,size,id\n0,3,4,b1\n", &csv, &err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(csv.ids.at[0], "b1");
+    rp_buffers_csv_fini(&csv);
+    CU_ASSERT_EQUAL_FATAL(parse("lower,upper,size,id\n", &csv, &err), RP_OK);
+    CU_ASSERT_EQUAL(csv.buffers.n, 0);
+    rp_buffers_csv_fini(&csv);
+}
+
+static void a_csv_that_cannot_be_read_leaves_no_buffers(void) {
+    struct rp_buffers_csv csv = {.buffers.n = 1};
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL(rp_buffers_csv_load("/dev/null/none", &csv, &err), RP_ENV);
+    CU_ASSERT_EQUAL(csv.buffers.n, 0);
 }
 
 static void a_bad_csv_is_refused_with_its_line(void) {
@@ -281,6 +338,7 @@ static void a_bad_csv_is_refused_with_its_line(void) {
         const char *text, *message;
     } bad[] = {
         {"", "f:1: no header line"},
+        {"\n", "f:1: column '' is none of id, lower, upper, size, offset"},
         {"id,lower,upper\n", "f:1: no column 'size'"},
         {"id,lower,upper,size,size\n", "f:1: column 'size' twice"},
         {"id,lower,upper,size,gap\n",
@@ -334,13 +392,16 @@ void suite_packer(void) {
     RP_TEST(sizes_and_offsets_are_rounded_to_the_alignment);
     RP_TEST(huge_sizes_do_not_overflow);
     RP_TEST(small_instances_get_the_smallest_arena_with_proof);
+    RP_TEST(an_arena_above_the_peak_is_proved);
     RP_TEST(random_larger_instances_are_packed_validly);
     RP_TEST(the_same_input_gives_the_same_placement);
     RP_TEST(forward_and_backward_lifetimes_reach_the_peak);
     RP_TEST(small_buffers_between_large_ones_do_not_raise_the_arena);
     RP_TEST(the_work_limit_ends_the_search);
     RP_TEST(statistics_count_every_method_and_add_up);
+    RP_TEST(many_levels_of_lifetimes_are_not_all_split);
     RP_TEST(a_csv_is_read_by_its_header);
+    RP_TEST(a_csv_that_cannot_be_read_leaves_no_buffers);
     RP_TEST(a_bad_csv_is_refused_with_its_line);
     RP_TEST(a_saved_csv_reads_back_with_its_offsets);
 }

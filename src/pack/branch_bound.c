@@ -213,11 +213,8 @@ static enum outcome branch(struct rp_pack_branch_bound *q, uint32_t begin, uint3
             rp_partial_undo(s, mark);
     }
     if (outcome == INFEASIBLE && b.level != UINT64_MAX) {
-        struct rp_partial_mark mark = rp_partial_mark(s);
-        rp_partial_leave_gap(s, b.section, b.level);
+        rp_partial_leave_gap(s, b.section, b.level); /* the caller undoes it */
         outcome = solve(q, begin, end);
-        if (outcome != FOUND)
-            rp_partial_undo(s, mark);
     }
     q->depth--;
     q->branches.n = first;

@@ -73,12 +73,13 @@ static rp_rc read_header(struct reader *r, struct field line) {
 static rp_rc read_number(const struct reader *r, enum column c, struct field f,
                          uint64_t *value) {
     bool ok = f.len > 0;
-    *value = 0;
+    uint64_t n = 0;
     for (size_t i = 0; ok && i < f.len; i++) {
         uint64_t digit = (uint64_t)(f.at[i] - '0');
-        ok = isdigit((unsigned char)f.at[i]) && *value <= (RP_MAX_QUANTITY - digit) / 10;
-        *value = *value * 10 + digit;
+        ok = isdigit((unsigned char)f.at[i]) && n <= (RP_MAX_QUANTITY - digit) / 10;
+        n = n * 10 + digit;
     }
+    *value = n;
     return ok ? RP_OK
               : rp_fail(r->err, RP_INPUT,
                         "%s:%zu: %s '%.*s' is not a whole number below 2^63", r->file,
@@ -134,8 +135,7 @@ static rp_rc check_ids(struct reader *r) {
     rp_rc rc = RP_OK;
     for (size_t i = 0; i < n; i++)
         order[i] = i;
-    if (n > 0)
-        qsort_r(order, n, sizeof *order, by_id, ids);
+    qsort_r(order, n, sizeof *order, by_id, ids);
     for (size_t i = 1; i < n && rc == RP_OK; i++)
         if (strcmp(ids[order[i - 1]], ids[order[i]]) == 0)
             rc = rp_fail(r->err, RP_INPUT, "%s:%zu: id '%s' is on line %zu already",

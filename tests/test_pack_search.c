@@ -1,0 +1,91 @@
+/* Branch and bound and ejection chains, each on its own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/random.h"
+#include "pack/branch_bound.h"
+#include "pack/ejection_chain.h"
+#include "pack/first_fit.h"
+#include "run.h"
+
+/* ---- which components branch and bound looks at ---- */
+
+/* Items of size 1, two in each section, placed on top of each other at first. Returns
+ * whether branch and bound tried to do better. */
+static bool is_tried(uint32_t n, uint32_t length) {
+    struct rp_pack_component p = {.n = n, .unit = 1, .bound = 2, .height = n};
+    struct rp_pack_work work = {.limit = 1000};
+    p.items = rp_calloc(n, sizeof *p.items);
+    p.best = rp_calloc(n, sizeof *p.best);
+    for (uint32_t i = 0; i < n; i++) {
+        p.items[i] = (struct rp_pack_item){i / 2 * length, (i / 2 + 1) * length, 1, i};
+        p.best[i] = i;
+    }
+    p.n_sections = p.items[n - 1].hi;
+    rp_pack_branch_bound(&p, 0, &work);
+    rp_pack_branch_bound_free(p.branch_bound);
+    free(p.items);
+    free(p.best);
+    return work.statistics.branch_bound_attempts > 0;
+}
+
+static void large_components_are_left_alone(void) {
+    CU_ASSERT_TRUE(is_tried(10000, 1));
+    CU_ASSERT_FALSE(is_tried(10001, 1));
+    CU_ASSERT_FALSE(is_tried(10000, 3001)); /* 30,010,000 sections together */
+}
+
+/* ---- ejection chains ---- */
+
+enum { N_ITEMS = 100, N_SECTIONS = 80 };
+
+/* What ejection chains do with these items, if their sizes are multiplied by 2^shift. The
+ * largest has 2^6 units of size and 2^6 sections. */
+struct chains {
+    struct rp_pack_statistics statistics;
+    uint64_t height, best[N_ITEMS];
+};
+
+static struct chains run_chains(unsigned shift) {
+    struct rp_pack_item items[N_ITEMS] = {{0, 64, UINT64_C(64) << shift, 0}};
+    struct chains c = {.height = UINT64_MAX};
+    struct rp_pack_component p = {
+        .items = items, .n = N_ITEMS, .n_sections = N_SECTIONS, .unit = 1, .best = c.best};
+    struct rp_pack_work work = {.limit = 20000000};
+    uint64_t random = 5, sum[N_SECTIONS] = {0};
+    for (uint32_t i = 0; i < N_ITEMS; i++) {
+        struct rp_pack_item *x = &items[i];
+        if (i > 0) {
+            x->lo = i * N_SECTIONS / N_ITEMS;
+            x->hi =
+                rp_min_u32(x->lo + 1 + (uint32_t)(rp_splitmix64(&random) % 30), N_SECTIONS);
+            x->size = (1 + rp_splitmix64(&random) % 64) << shift;
+        }
+        for (uint32_t t = x->lo; t < x->hi; t++)
+            p.bound = rp_max_u64(p.bound, sum[t] += x->size);
+    }
+    p.height = UINT64_MAX;
+    rp_pack_first_fit(&p, 0, &work);
+    rp_pack_ejection_chain(&p, 0, &work);
+    c.height = p.height >> shift;
+    for (uint32_t i = 0; i < N_ITEMS; i++)
+        c.best[i] >>= shift;
+    c.statistics = work.statistics;
+    return c;
+}
+
+/* Weights are areas in proportion to the largest. They are rounded in the same way from
+ * 2^49 on. */
+static void the_unit_of_sizes_does_not_change_the_chains(void) {
+    const struct chains a = run_chains(49), b = run_chains(51);
+    CU_ASSERT_EQUAL(a.statistics.ejection_moves, 75508); /* changes with the search */
+    CU_ASSERT_EQUAL(a.height, 799);
+    CU_ASSERT_EQUAL(memcmp(&a, &b, sizeof a), 0);
+}
+
+void suite_pack_search(void) {
+    RP_SUITE("pack_search");
+    RP_TEST(large_components_are_left_alone);
+    RP_TEST(the_unit_of_sizes_does_not_change_the_chains);
+}
