@@ -1,7 +1,10 @@
 /* Branch and bound and ejection chains, each on its own. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "pack/branch_bound.h"
@@ -84,8 +87,60 @@ static void the_unit_of_sizes_does_not_change_the_chains(void) {
     CU_ASSERT_EQUAL(memcmp(&a, &b, sizeof a), 0);
 }
 
+/* ---- whole searches ---- */
+
+/* Packs n random buffers, every `n_long`th to the end, and writes the counters of the
+ * search and a digest of the offsets. */
+static void print_search(FILE *f, uint32_t n, uint64_t span, uint64_t length, uint64_t size,
+                         uint32_t n_long) {
+    struct rp_buffer b[600];
+    struct rp_pack_options o = {.alignment = 1, .work_limit = 25000000};
+    struct rp_pack_result result;
+    struct rp_pack_statistics s = {0};
+    uint64_t random = n, digest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        b[i].lower = rp_splitmix64(&random) % span;
+        b[i].upper = i % n_long == 0 ? span + length
+                                     : b[i].lower + 1 + rp_splitmix64(&random) % length;
+        b[i].size = i % n_long == 0 ? 500 + rp_splitmix64(&random) % 500
+                                    : size * (1 + rp_splitmix64(&random) % 40);
+    }
+    const rp_rc rc = rp_pack(b, n, &o, &result, &s);
+    for (uint32_t i = 0; i < n; i++)
+        digest = (digest ^ b[i].offset) * RP_GOLDEN_RATIO_64;
+    fprintf(f, "%d %" PRIu64 " %016" PRIx64, rc, result.arena_bytes, digest);
+#define X(name, description) fprintf(f, " %" PRIu64, s.name);
+    RP_PACK_STATISTICS(X)
+#undef X
+    fputc('\n', f);
+}
+
+/* The same buffers give the same search, step for step. If you change the search on
+ * purpose, put the new figures here. */
+static void searches_take_the_same_steps(void) {
+    static const char expected[] =
+        "0 1546 6f8e21868f4498de 1 1 12 49459 1 14671 3 758 307968 0 0 0 372098\n"
+        "0 3066 2a86f80ac8dbd7e9 1 1 12 614564 1 111981 3 1421 2241202 0 0 0 2967747\n"
+        "0 31464252 881853c2bd390241 1 1 12 1502489 1 255772 1 590 1242595 0 0 0 3000856\n"
+        "4 174919264 3a6237f92893fa91 1 1 24 2193760 2 234529 8 4941 13992041 1 4533 "
+        "8581860 25002190\n";
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    print_search(f, 120, 60, 20, 1, 500);
+    print_search(f, 300, 300, 200, 1, 500);
+    print_search(f, 600, 400, 20, 100000, 2);
+    print_search(f, 600, 400, 160, 100000, 2);
+    rp_text_close(f);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    if (strcmp(text, expected) != 0)
+        fputs(text, stdout);
+    free(text);
+}
+
 void suite_pack_search(void) {
     RP_SUITE("pack_search");
     RP_TEST(large_components_are_left_alone);
     RP_TEST(the_unit_of_sizes_does_not_change_the_chains);
+    RP_TEST(searches_take_the_same_steps);
 }
