@@ -1,0 +1,155 @@
+/* Plans of the policies on random graphs, against those that they made before.
+ *
+ * What a policy promises is tested elsewhere. This is for all the rest that it decides: if
+ * you change no policy on purpose, no plan changes. If you do, see which policies' plans
+ * change (RP_SEED=N prints those of graph N), and take the new digests over. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "gen.h"
+#include "policies.h"
+#include "policy/policy_plan.h"
+#include "policy/policy_table.h"
+#include "run.h"
+
+enum { N_GRAPHS = 120 };
+
+static const char *const kinds[] = {"conv", "relu",    "softmax", "matmul",     "add",
+                                    "cat",  "dropout", "sum",     "layer_norm", "gelu"};
+
+static void draw_kinds(struct rp_rng *r, struct rp_graph *g) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        free(g->ops[i].kind);
+        g->ops[i].kind = rp_strdup(kinds[rp_rng_below(r, sizeof kinds / sizeof kinds[0])]);
+    }
+}
+
+/* Sources are parameters and state, which may or must live on the host. */
+static void draw_homes(struct rp_rng *r, struct rp_graph *g) {
+    struct rp_err err = {{0}};
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].producer == RP_NONE) {
+            g->tensors[x].kind = rp_rng_percent(r, 50) ? RP_STATE : RP_PARAMETER;
+            g->tensors[x].home = (enum rp_home)rp_rng_below(r, 3);
+        }
+    CU_ASSERT_EQUAL_FATAL(rp_graph_check(g, "g", &err), RP_OK);
+}
+
+static void draw_graph(uint64_t seed, struct rp_rng *r, struct rp_graph *g) {
+    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)seed % 40);
+    shape.training = seed % 4 != 0;
+    shape.max_outputs = 1 + seed % 3 / 2;
+    shape.bandwidths = seed % 9 != 0;
+    shape.once_percent = seed % 5 == 0 ? 20 : 0;
+    shape.rules_percent = seed % 7 == 0 ? 20 : 0;
+    shape.keep_percent = seed % 6 * 3;
+    shape.n_sources = seed % 2 ? 2 : 8;
+    shape.max_bytes = seed % 3 ? 5000 : 3 << 20;
+    rp_gen_graph(seed, &shape, g);
+    if (shape.bandwidths) /* a copy takes from a tenth of an op to ten ops */
+        g->device.h2d_bytes_per_s = g->device.d2h_bytes_per_s =
+            (shape.max_bytes * UINT64_C(1000000)) << seed % 7;
+    draw_kinds(r, g);
+    if (shape.bandwidths && seed % 2 == 0)
+        draw_homes(r, g);
+}
+
+static struct rp_policy_options draw_options(uint64_t seed, struct rp_rng *r) {
+    struct rp_policy_options o = rp_quick_options(seed % 5 == 0);
+    struct rp_stream_options stream = {rp_rng_below(r, 5), rp_rng_below(r, 3),
+                                       rp_rng_below(r, 5)};
+    o.zero_offload = o.layer_stream = o.offload_state = stream;
+    o.tflms.lb = rp_rng_below(r, 4);
+    o.tflms.ctrld = rp_rng_below(r, 2);
+    o.tflms.fuse_swapins = rp_rng_percent(r, 50);
+    o.tflms.swap_branches = rp_rng_percent(r, 50);
+    o.tflms.branch_threshold = rp_rng_below(r, 4);
+    if (seed % 3 == 1)
+        o.pytorch_millionths = rp_rng_below(r, 11) * 100000;
+    o.given_order = rp_rng_percent(r, 50);
+    o.no_recompute = rp_rng_percent(r, 10);
+    o.no_swap = rp_rng_percent(r, 10);
+    if (rp_rng_percent(r, 20))
+        o.host_bytes = rp_rng_below(r, 30000);
+    return o;
+}
+
+/* Makes the digest that of what it was before, then of these words. */
+static void add_words(char digest[65], const char *words) {
+    char *all = rp_format("%s %s", digest, words);
+    rp_sha256_hex(all, strlen(all), digest);
+    free(all);
+}
+
+/* Adds the plan within this budget to the policy's digest. Returns what the plan needs. */
+static uint64_t add_plan(const struct rp_graph *g, const struct rp_policy *policy,
+                         struct rp_policy_options o, uint64_t budget_bytes,
+                         char digest[65]) {
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    o.budget_bytes = budget_bytes;
+    rp_rc rc = rp_policy_plan(g, policy, &o, &plan, &report, &err);
+    char *steps = rp_steps_text(g, &plan);
+    char *words = rc == RP_OK ? rp_format("%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %s",
+                                          report.fits, report.needed_bytes, plan.host_bytes,
+                                          plan.claims.time_ns, steps)
+                              : rp_format("%d %s", rc, report.reason);
+    if (rp_gen_one_seed())
+        printf("%s within %" PRIu64 ": %s\n", policy->name, budget_bytes, words);
+    add_words(digest, words);
+    free(words);
+    free(steps);
+    rp_plan_fini(&plan);
+    return rc == RP_OK ? report.needed_bytes : 0;
+}
+
+/* Plans for a share of what keep-all needs, for all of that, and for just what the first of
+ * these needs. */
+static void add_graph(uint64_t seed, const struct rp_policy *policy, char digest[65]) {
+    struct rp_rng r = {seed};
+    struct rp_graph g;
+    draw_graph(seed, &r, &g);
+    struct rp_policy_options o = draw_options(seed, &r);
+    uint64_t all = rp_keep_all_bytes(&g, o.addressed);
+    uint64_t some = g.fixed_bytes + (all - g.fixed_bytes) * (20 + seed * 7 % 75) / 100;
+    add_plan(&g, policy, o, all, digest);
+    uint64_t needed = add_plan(&g, policy, o, some, digest);
+    if (needed > 0)
+        add_plan(&g, policy, o, needed, digest);
+    rp_graph_fini(&g);
+}
+
+static void no_plan_has_changed(void) {
+    static const struct {
+        const char *policy, *digest;
+    } cases[] = {
+        {"keep-all", "3af03333c1c39d46"},     {"chen-sqrt", "5b5aceffe41ee4f7"},
+        {"chen-greedy", "b533ca0f07ce0c63"},  {"revolve", "72a71b782815227e"},
+        {"dtr", "abe5048971c62fb1"},          {"vdnn-all", "f74335b818bde6de"},
+        {"vdnn-conv", "d42c5de0958576ae"},    {"tflms", "7d61d0ce6f617422"},
+        {"superneurons", "db84e873d478b734"}, {"capuchin", "bf44a9b36961a1f6"},
+        {"alibaba", "c9a4f144e8351c69"},      {"libra", "d98026e9297e3bbb"},
+        {"pytorch", "ac0344306ab9f4c2"},      {"zero-offload", "aa4486c1005f7a1f"},
+        {"layer-stream", "c484eda4e5e60624"}, {"offload-state", "2528b425336ec939"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char digest[65] = "";
+        uint32_t n = N_GRAPHS;
+        for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+            add_graph(seed, rp_policy_find(cases[k].policy), digest);
+        bool same = strncmp(digest, cases[k].digest, 16) == 0;
+        if (!rp_gen_one_seed() && !same)
+            printf("{\"%s\", \"%.16s\"},\n", cases[k].policy, digest);
+        CU_ASSERT(rp_gen_one_seed() || same);
+    }
+}
+
+void suite_same_plans(void) {
+    RP_SUITE("same_plans");
+    RP_TEST(no_plan_has_changed);
+}
