@@ -40,10 +40,11 @@ static bool reads_parameter(const struct rp_instance *p, uint32_t op) {
     return false;
 }
 
+/* x, which a forward op reads, is read by no other forward op. */
 static bool has_one_forward_reader(const struct rp_instance *p, uint32_t n_forward,
                                    uint32_t x) {
-    uint32_t a = p->reader_start[x], n = p->reader_start[x + 1] - a;
-    return n > 0 && p->readers[a] < n_forward && (n == 1 || p->readers[a + 1] >= n_forward);
+    uint32_t second = p->reader_start[x] + 1;
+    return second == p->reader_start[x + 1] || p->readers[second] >= n_forward;
 }
 
 /* Marks what op i reads, and what that is made of, up to `depth` ops back. */
@@ -114,7 +115,6 @@ static void fit(struct alibaba *w) {
     mark_attention(w, attention);
     hold_inputs(w, attention);
     rp_intervals_across_phases(p, w->n_forward, &all);
-    w->intervals.n = 0;
     for (size_t i = 0; i < all.n; i++) {
         struct rp_interval interval = all.at[i];
         w->a.action[interval.e] =

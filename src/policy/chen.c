@@ -40,7 +40,7 @@ static void hold_to_last_need(const struct rp_segments *s, struct rp_schedule *t
                          !rp_stop_after(s->stop, p->n_ops);
          x++) {
         uint32_t k = s->segment_of[p->producer[x]];
-        if (k + 1 < s->cuts->n && rp_forward_last(p, s->n_forward, x) >= s->cuts->end[k])
+        if (rp_forward_last(p, s->n_forward, x) >= s->cuts->end[k])
             rp_schedule_set(to, x, p->producer[x] + 1, rp_instance_last_need(p, x), true);
     }
 }

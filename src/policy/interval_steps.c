@@ -32,7 +32,6 @@ struct recording {
 
 static void drop_impossible(struct recording *w) {
     const struct rp_instance *p = w->p;
-    w->recomputes = false;
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
             uint8_t *action = &w->a.action[e];
@@ -382,7 +381,7 @@ static bool record_all(struct recording *w, uint64_t *stage_peak_bytes) {
 
 static void record_until_sound(struct recording *w, uint64_t *stage_peak_bytes) {
     while (!record_all(w, stage_peak_bytes))
-        drop_impossible(w);
+        ;
 }
 
 void rp_interval_steps_record(const struct rp_interval_actions *a, struct rp_recorder *r,
@@ -399,7 +398,6 @@ void rp_interval_steps_first_needs(const struct rp_interval_actions *a,
     begin(&w, a, r);
     memcpy(w.a.trigger, r->p->readers, rp_n_intervals(r->p) * sizeof *first_need);
     memcpy(first_need, r->p->readers, rp_n_intervals(r->p) * sizeof *first_need);
-    drop_impossible(&w);
     w.first_need = first_need;
     record_until_sound(&w, NULL);
     end(&w);

@@ -142,25 +142,20 @@ static struct frees find_frees(const struct rp_partition *s,
                                const struct runs *runs) {
     const struct rp_instance *p = s->p;
     struct frees f = {.n = rp_calloc(runs->n, sizeof *f.n)};
-    uint32_t *n_runs = rp_calloc(p->n_ops, sizeof *n_runs); /* up to the present one */
     bool *needed = rp_calloc(p->n_tensors, sizeof *needed); /* later */
     for (uint32_t x = 0; x < p->n_tensors; x++)
         needed[x] = p->kept[x];
-    for (size_t q = 0; q < runs->n; q++)
-        n_runs[runs->at[q]]++;
     for (size_t q = runs->n; q-- > 0;) {
         uint32_t i = runs->at[q];
-        bool first_run = --n_runs[i] == 0;
         for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
             use(&f, q, x, needed[x]);
-            needed[x] = needed[x] && !first_run && is_there(s, c, x);
+            needed[x] = needed[x] && is_there(s, c, x);
         }
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
             use(&f, q, p->inputs[k], needed[p->inputs[k]]);
             needed[p->inputs[k]] = true;
         }
     }
-    free(n_runs);
     free(needed);
     return f;
 }

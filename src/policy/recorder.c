@@ -95,7 +95,6 @@ void rp_recorder_swap_out(struct rp_recorder *r, uint32_t x) {
     append(r, RP_SWAP_OUT, r->p->tensor_of[x]);
     r->on_host[x] = true;
     r->out_bytes += copied_bytes(r->p, x); /* at most once a tensor, so it fits */
-    r->host_bytes += copied_bytes(r->p, x);
 }
 
 void rp_recorder_swap_in(struct rp_recorder *r, uint32_t x) {
@@ -117,7 +116,6 @@ void rp_recorder_source_home(struct rp_recorder *r, uint32_t x) {
     struct rp_plan_home home = {x, RP_NO_ADDRESS};
     rp_push(&r->plan.homes, home);
     r->source_is_current[x] = true;
-    r->host_bytes += r->p->graph->tensors[x].bytes;
 }
 
 void rp_recorder_source_in(struct rp_recorder *r, uint32_t x) {

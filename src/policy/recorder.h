@@ -33,7 +33,6 @@ struct rp_recorder {
     /* Without the sources that stay on the device. */
     uint64_t live_bytes, peak_bytes;
     uint64_t out_bytes, in_bytes; /* copied, not rounded up to the alignment */
-    uint64_t host_bytes;          /* of all host ranges, not rounded up */
     bool *source_on_device;  /* per tensor of the graph: it lives on the host, and ... */
     bool *source_is_current; /* ... its host copy is up to date */
     uint64_t alignment;      /* of sources; 1 unless set */

@@ -116,7 +116,7 @@ static void fit_checkpoints(struct reversal *v) {
 static void coarsen(struct rp_cuts *cuts) {
     uint32_t k = (cuts->n + MAX_STEPS - 1) / MAX_STEPS, n = 0;
     for (uint32_t i = 0; i < cuts->n; i++)
-        if ((cuts->n - 1 - i) % (k > 0 ? k : 1) == 0)
+        if ((cuts->n - 1 - i) % k == 0)
             cuts->end[n++] = cuts->end[i];
     cuts->n = n;
 }

@@ -39,11 +39,11 @@ static const struct rp_op *op_at(const struct attempt *a, uint32_t i) {
     return &a->p->graph->ops[a->op[i]];
 }
 
-/* The bytes of the streamed sources that run i uses; *any is true if there are some. */
+/* The bytes of the streamed sources that run i uses. *any becomes true if there are some.
+ */
 static uint64_t streamed_bytes(const struct attempt *a, uint32_t i, bool *any) {
     const struct rp_op *op = op_at(a, i);
     uint64_t bytes = 0;
-    *any = false;
     for (uint32_t k = 0; k < op->n_inputs + op->n_updates; k++)
         if (is_streamed(a, touched(op, k))) {
             bytes += a->p->graph->tensors[touched(op, k)].bytes;
@@ -87,7 +87,7 @@ static void find_units(struct attempt *a) {
     uint64_t bytes = 0;
     uint32_t last = RP_NONE; /* run that uses streamed sources */
     for (uint32_t i = 0; i < a->n_runs; i++) {
-        bool any;
+        bool any = false;
         uint64_t more = streamed_bytes(a, i, &any);
         if (any && (last == RP_NONE || begins_unit(a, layer, i, last, bytes))) {
             a->unit_begin[a->n_units++] = i;

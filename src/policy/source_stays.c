@@ -95,10 +95,9 @@ static void begin_stays(struct walk *w, uint32_t i) {
     while (w->first_waiting < w->due) {
         uint32_t s = w->first_waiting;
         uint64_t bytes = rp_recorder_source_bytes(w->r, w->stays[s].source);
-        if (!w->begun[s] && !is_on_device(w, s) && !has_room(w, bytes))
+        /* On the device: its last stay has not ended. */
+        if (!w->begun[s] && (is_on_device(w, s) || !has_room(w, bytes)))
             return;
-        if (!w->begun[s] && is_on_device(w, s) && w->stays[s].first > i)
-            return; /* its last stay has not ended */
         if (!w->begun[s])
             begin_stay(w, s);
         w->first_waiting++;
