@@ -9,13 +9,15 @@
 #include "run.h"
 
 /* n forward ops in a chain; of four, the last one also reads what op 0 makes. Ops are
- * elementwise but op `at`, which has this kind. One backward op reads the end. The caller
- * ends `g`. */
+ * elementwise but op `at`, which has this kind; of kind "two", the ops after op 0 are two
+ * chains in turn. One backward op reads the end of each chain. The caller ends `g`. */
 static void chain(uint32_t n, uint32_t at, const char *kind, struct rp_graph *g) {
+    bool two = strcmp(kind, "two") == 0;
     struct rp_err err = {{0}};
-    char *text;
+    char *text, last[16];
     size_t len;
     FILE *f = rp_text_open(&text, &len);
+    snprintf(last, sizeof last, ",%u", n);
     fputs("{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":"
           "\"imported:\",\"tensors\":[{\"name\":\"in\",\"bytes\":8,\"kind\":\"input\"}",
           f);
@@ -27,8 +29,12 @@ static void chain(uint32_t n, uint32_t at, const char *kind, struct rp_graph *g)
         fprintf(f,
                 "%s{\"name\":\"f%u\",\"kind\":\"aten.%s\",\"inputs\":[%u%s],\"outputs\":"
                 "[%u],\"time_ns\":1,\"phase\":\"%s\"}",
-                i > 0 ? "," : "", i, i == at ? kind : "mul", i,
-                i == 3 && n == 4 ? ",1" : "", i + 1, i < n ? "forward" : "backward");
+                i > 0 ? "," : "", i, i == at && !two ? kind : "mul",
+                two && i > 1 ? i - 1 : i,
+                two && i == n      ? last
+                : i == 3 && n == 4 ? ",1"
+                                   : "",
+                i + 1, i < n ? "forward" : "backward");
     fprintf(f, "],\"keep\":[%u]}", n + 1);
     rp_text_close(f);
     CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, len, "g", g, &err), RP_OK);
@@ -84,6 +90,12 @@ static void a_long_chain_of_fused_ops_is_interrupted(void) {
     CU_ASSERT_EQUAL(banned_ops(100, 0, "mul", RP_BAN_DEFAULT), 0);
     CU_ASSERT_EQUAL(banned_ops(150, 0, "mul", RP_BAN_DEFAULT), 101000);
     CU_ASSERT_EQUAL(banned_ops(150, 0, "mul", RP_BAN_UNLISTED), 0);
+}
+
+/* Of the ops more than 100 away from op 0, only the very last one is alone. No op inside
+ * the chains begins a new one. */
+static void two_chains_side_by_side_are_not_interrupted(void) {
+    CU_ASSERT_EQUAL(banned_ops(250, 0, "two", RP_BAN_DEFAULT), 249000);
 }
 
 /* ---- what the forward phase needs, and what a tensor weighs ---- */
@@ -274,5 +286,6 @@ void suite_partition_rules(void) {
     RP_SUITE("partition_rules");
     RP_TEST(each_level_bans_less);
     RP_TEST(a_long_chain_of_fused_ops_is_interrupted);
+    RP_TEST(two_chains_side_by_side_are_not_interrupted);
     RP_TEST(the_rules_hold_on_random_graphs);
 }

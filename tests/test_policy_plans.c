@@ -140,8 +140,74 @@ static void alibaba_recomputes_three_ops_before_the_softmax(void) {
         {"alibaba", 85,
          "f1 f2 f3 -b f4 -c f5 -d f6 -e f7 -f b7 -g f2 f3 f4 f5 -d f6 b6 -f -t b5 -e -u b4 "
          "-c -v b3 -b -x b2 -a -y b1 -z"},
+        {"alibaba", 113,
+         "f1 f2 f3 f4 f5 -d f6 f7 b7 -g b6 -f -t b5 -e -u b4 -c -v b3 -b -x b2 -a -y b1 "
+         "-z"},
     };
     CHECK_ALL(ops, plans);
+}
+
+/* Nothing in the forward phase reads the softmax. What b3 makes of it is not attention, so
+ * c, which b3 reads, is not held until x is used. f4 has room once e is gone. */
+static void alibaba_looks_for_attention_in_the_forward_phase(void) {
+    static const struct rp_drawn_op ops[] = {
+        {"f1", "relu", "s", "a", 10, 10},    {"f2", "relu", "a", "c", 60, 10},
+        {"f3", "softmax", "a", "e", 60, 10}, {"f4", "relu", "c", "d", 100, 10},
+        {"b3", "relu", "ce", "x", 10, 20},   {"b2", "relu", "a", "y", 10, 20},
+        {"b1", "relu", "xy", "w", 10, 20},
+    };
+    static const struct rp_drawn_plan plans[] = {
+        {"alibaba", 200, "f1 f2 f3 -e f4 -d f3 b3 -c -e b2 -a b1 -x -y"},
+    };
+    CHECK_ALL(ops, plans);
+}
+
+/* ---- Capuchin's swaps ---- */
+
+/* 62 bytes are live in b5. p is out just when b5 begins, at 50 ns, and is used again at
+ * 130. That leaves 70 ns, more than the 40 of q, which is out 10 ns earlier. */
+static void capuchin_swaps_what_is_out_just_in_time(void) {
+    static const struct rp_drawn_op ops[] = {
+        {"f1", "relu", "s", "q", 10, 10}, {"f2", "relu", "s", "p", 10, 10},
+        {"f3", "relu", "q", "c", 1, 10},  {"f4", "relu", "p", "d", 1, 10},
+        {"f5", "relu", "d", "e", 30, 10}, {"b5", "relu", "e", "x", 10, 20},
+        {"b4", "relu", "cx", "y", 1, 20}, {"b3", "relu", "qy", "z", 1, 20},
+        {"b2", "relu", "z", "v", 1, 20},  {"b1", "relu", "pv", "w", 1, 20},
+    };
+    static const struct rp_drawn_plan plans[] = {
+        {"capuchin", 60,
+         "f1 f2 >p f3 f4 -p f5 -d b5 -e b4 -c -x b3 -q -y <p b2 -z b1 -p -v"},
+    };
+    CHECK_ALL(ops, plans);
+}
+
+/* ---- the ends of sizes and times ---- */
+
+static void chen_greedy_ends_where_there_is_nothing_to_divide(void) {
+    static const struct rp_drawn_op ops[] = {{"f1", "relu", "s", "a", 0, 10},
+                                             {"f2", "relu", "a", "b", 0, 10},
+                                             {"b1", "relu", "ab", "w", 8, 20}};
+    static const struct rp_drawn_plan plans[] = {{"chen-greedy", 8, "f1 f2 b1 -a -b"}};
+    CHECK_ALL(ops, plans);
+}
+
+/* SuperNeurons runs f1 to f4 eleven times in all. */
+static void a_plan_that_takes_too_long_is_refused(void) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    struct rp_policy_options o = rp_drawn_options(130);
+    rp_draw(chain, 8, &g);
+    for (uint32_t i = 0; i < 4; i++)
+        g.ops[i].time_ns = UINT64_C(1) << 60;
+    CU_ASSERT_EQUAL_FATAL(rp_graph_check(&g, "g", &err), RP_OK);
+    CU_ASSERT_EQUAL(
+        rp_policy_plan(&g, rp_policy_find("superneurons"), &o, &plan, &report, &err),
+        RP_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.msg, "the plan's time passes 2^63-1 ns");
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
 }
 
 /* ---- convolutions ---- */
@@ -202,6 +268,10 @@ void suite_policy_plans(void) {
     RP_TEST(alibaba_swaps_the_most_distant_uses_first);
     RP_TEST(libra_keeps_the_most_expensive_again_that_fits);
     RP_TEST(alibaba_recomputes_three_ops_before_the_softmax);
+    RP_TEST(alibaba_looks_for_attention_in_the_forward_phase);
+    RP_TEST(capuchin_swaps_what_is_out_just_in_time);
+    RP_TEST(chen_greedy_ends_where_there_is_nothing_to_divide);
+    RP_TEST(a_plan_that_takes_too_long_is_refused);
     RP_TEST(plans_of_convolutions);
     RP_TEST(chen_greedy_ends_segments_by_size);
 }

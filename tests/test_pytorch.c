@@ -147,6 +147,25 @@ static void pytorch_takes_the_fastest_of_its_budgets_that_fits(void) {
     rp_graph_fini(&g);
 }
 
+/* A search that may not reorder takes no first plan that does. With this gap that plan is
+ * its answer. */
+static void a_search_in_the_given_order_begins_in_that_order(void) {
+    struct rp_graph g = layers("aten.", true);
+    struct rp_policy_options o = rp_quick_options(false);
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    o.gap = 100;
+    o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 91;
+    CU_ASSERT_EQUAL_FATAL(
+        rp_policy_plan(&g, rp_policy_find("checkmate"), &o, &plan, &report, &err), RP_OK);
+    char *steps = rp_steps_text(&g, &plan);
+    CU_ASSERT_PTR_NOT_NULL(strstr(steps, "f0 f1 fc -c f2"));
+    free(steps);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
 /* The budget has no room for a and c together. Only pytorch makes c late for the first
  * time; the others make it twice. */
 static void searches_begin_with_pytorch_on_captured_graphs_only(void) {
@@ -196,5 +215,6 @@ void suite_pytorch(void) {
     RP_TEST(pytorch_delays_what_only_the_backward_pass_needs);
     RP_TEST(pytorch_takes_the_fastest_of_its_budgets_that_fits);
     RP_TEST(searches_begin_with_pytorch_on_captured_graphs_only);
+    RP_TEST(a_search_in_the_given_order_begins_in_that_order);
     RP_TEST(a_search_goes_on_in_the_order_of_its_first_plan);
 }

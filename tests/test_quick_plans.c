@@ -1,9 +1,11 @@
 /* Tests of what searches begin with, and of what policies may use. */
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "drawn.h"
 #include "gen.h"
 #include "networks.h"
 #include "policies.h"
@@ -80,6 +82,37 @@ static void there_is_no_quick_plan_if_none_fits_or_nothing_may_run_again(void) {
     rp_graph_fini(&g);
 }
 
+static void a_quick_plan_may_fill_the_budget_and_names_its_graph(void) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    rp_draw(rp_long_chain, 12, &g);
+    struct rp_solve_options o = rp_share_options(&g, 100, true);
+    o.budget_bytes = rp_keep_all_bytes(&g, false);
+    CU_ASSERT_FATAL(rp_quick_policy_plan(&g, &o, &plan));
+    CU_ASSERT_EQUAL(plan.claims.time_ns, g.total_time_ns);
+    CU_ASSERT_STRING_EQUAL(plan.graph_name, g.name);
+    CU_ASSERT_STRING_EQUAL(plan.graph_sha256, g.sha256);
+    rp_plan_fini(&plan);
+    o.budget_bytes = g.fixed_bytes + 1;
+    CU_ASSERT_FALSE(rp_quick_policy_plan(&g, &o, &plan));
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
+/* Tensors of no bytes need none on top of the sources. */
+static void a_budget_for_the_sources_alone_may_be_enough(void) {
+    static const struct rp_drawn_op ops[] = {{"f1", "relu", "s", "a", 0, 10},
+                                             {"b1", "relu", "sa", "b", 0, 10}};
+    struct rp_graph g;
+    struct rp_plan plan;
+    rp_draw(ops, 2, &g);
+    struct rp_solve_options o = rp_share_options(&g, 100, true);
+    o.budget_bytes = g.fixed_bytes;
+    CU_ASSERT(rp_quick_policy_plan(&g, &o, &plan));
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
 /* A plan for `percent` of keep-all's memory. The caller frees it. */
 static struct rp_plan plan_of(const struct rp_graph *g, const char *name,
                               struct rp_policy_options o, uint64_t percent) {
@@ -120,6 +153,103 @@ static void a_start_with_copies_is_not_used_if_keep_all_fits(void) {
     CU_ASSERT(copies.host_bytes > 0);
     CU_ASSERT_EQUAL(plan.host_bytes, 0);
     rp_plan_fini(&copies);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
+static const char *policy_of(const struct rp_plan *plan) {
+    return json_string_value(json_object_get(plan->notes, "policy"));
+}
+
+static void the_plan_of_a_search_says_whose_it_is(void) {
+    struct rp_graph g;
+    rp_draw(rp_long_chain, 12, &g);
+    struct rp_policy_options o = rp_quick_options(false);
+    struct rp_plan all = plan_of(&g, "capuchin", o, 100), again;
+    CU_ASSERT_STRING_EQUAL(policy_of(&all), "capuchin");
+    rp_plan_fini(&all);
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    o.budget_bytes = rp_keep_all_bytes(&g, false);
+    CU_ASSERT_EQUAL_FATAL(
+        rp_policy_plan(&g, rp_policy_find("remat"), &o, &again, &report, &err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(policy_of(&again), "keep-all");
+    rp_plan_fini(&again);
+    rp_graph_fini(&g);
+}
+
+/* However little it may do. */
+static void a_search_is_no_worse_than_its_first_plan(void) {
+    struct rp_gen_shape shape = rp_gen_small(300);
+    struct rp_graph g;
+    struct rp_plan first;
+    struct rp_policy_options o = rp_quick_options(false);
+    shape.training = true;
+    shape.reach = 20;
+    shape.once_percent = 0;
+    rp_gen_graph(1, &shape, &g);
+    o.time_limit = 1e-6;
+    o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 60;
+    CU_ASSERT_FATAL(rp_best_policy_plan(&g, rp_policy_find("remat"), &o, &first));
+    struct rp_plan plan = plan_of(&g, "remat", o, 60);
+    CU_ASSERT(plan.claims.time_ns <= first.claims.time_ns);
+    rp_plan_fini(&first);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
+static void copied_bytes_end_at_the_largest_quantity(void) {
+    struct rp_tensor huge[2] = {{.bytes = UINT64_C(1) << 62}, {.bytes = 5}};
+    struct rp_graph g = {.tensors = huge, .n_tensors = 2};
+    struct rp_step steps[] = {{.kind = RP_SWAP_OUT, .id = 0},
+                              {.kind = RP_SWAP_IN, .id = 1},
+                              {.kind = RP_RUN, .id = 0},
+                              {.kind = RP_SWAP_IN, .id = 0}};
+    struct rp_plan plan = {.steps = {.at = steps, .n = 3}};
+    uint64_t n_runs;
+    CU_ASSERT_EQUAL(rp_plan_copied_bytes(&g, &plan, &n_runs), (UINT64_C(1) << 62) + 5);
+    CU_ASSERT_EQUAL(n_runs, 1);
+    plan.steps.n = 4;
+    CU_ASSERT_EQUAL(rp_plan_copied_bytes(&g, &plan, &n_runs), RP_MAX_QUANTITY);
+}
+
+/* What a report says of an earlier plan is gone, whoever refuses. */
+static void a_report_is_of_one_plan(void) {
+    static const char *const names[] = {"vdnn-all", "remat"};
+    struct rp_graph g = rp_priced_network("vgg16", rp_net_tiny());
+    g.device.h2d_bytes_per_s = 0;
+    for (int k = 0; k < 2; k++) {
+        struct rp_policy_options o = rp_quick_options(false);
+        struct rp_policy_report report = {
+            .fits = true, .needed_bytes = 1, .out_bytes = 1, .in_bytes = 1};
+        struct rp_plan plan = {.budget_bytes = 1};
+        struct rp_err err = {{0}};
+        o.budget_bytes = 1;
+        CU_ASSERT_EQUAL(
+            rp_policy_plan(&g, rp_policy_find(names[k]), &o, &plan, &report, &err), RP_NO);
+        CU_ASSERT(!report.fits && report.needed_bytes == 0 && report.out_bytes == 0);
+        CU_ASSERT_EQUAL(plan.budget_bytes, 0);
+    }
+    rp_graph_fini(&g);
+}
+
+static void a_policy_has_the_time_limit_and_no_more(void) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    struct rp_stop stop = {.deadline = INFINITY};
+    struct rp_policy_options o = rp_drawn_options(45);
+    rp_draw(rp_long_chain, 12, &g);
+    o.time_limit = -1; /* it is over */
+    o.stop = &stop;
+    CU_ASSERT_EQUAL(rp_policy_plan(&g, rp_policy_find("dtr"), &o, &plan, &report, &err),
+                    RP_LIMIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.reason, "time limit"));
+    rp_plan_fini(&plan);
+    o.ignore_clock = true;
+    CU_ASSERT_EQUAL(rp_policy_plan(&g, rp_policy_find("dtr"), &o, &plan, &report, &err),
+                    RP_OK);
     rp_plan_fini(&plan);
     rp_graph_fini(&g);
 }
@@ -204,6 +334,13 @@ void suite_quick_plans(void) {
     RP_TEST(the_quick_plan_is_the_fastest_that_fits);
     RP_TEST(policies_that_swap_refuse_graphs_without_bandwidths);
     RP_TEST(a_quick_plan_is_valid_and_swaps_only_if_allowed);
+    RP_TEST(a_quick_plan_may_fill_the_budget_and_names_its_graph);
+    RP_TEST(a_budget_for_the_sources_alone_may_be_enough);
+    RP_TEST(the_plan_of_a_search_says_whose_it_is);
+    RP_TEST(a_search_is_no_worse_than_its_first_plan);
+    RP_TEST(copied_bytes_end_at_the_largest_quantity);
+    RP_TEST(a_report_is_of_one_plan);
+    RP_TEST(a_policy_has_the_time_limit_and_no_more);
     RP_TEST(there_is_no_quick_plan_if_none_fits_or_nothing_may_run_again);
     RP_TEST(of_equally_fast_plans_the_one_with_fewer_copies_then_fewer_runs_wins);
     RP_TEST(a_start_with_copies_is_not_used_if_keep_all_fits);

@@ -1,5 +1,6 @@
 /* Policies that stream parameters and optimizer state from the host, against plans worked
  * out by hand and on random graphs. Steps are written as in test_policy_plans.c. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,10 @@ static void searches_begin_with_the_fastest_that_fits(void) {
     o.host_bytes = 39; /* too little for both states */
     CU_ASSERT(!rp_streamed_policy_plan(&g, &o, &plan));
     o.host_bytes = 40;
+    volatile sig_atomic_t interrupted = 1;
+    o.stop = &interrupted;
+    CU_ASSERT(!rp_streamed_policy_plan(&g, &o, &plan));
+    o.stop = NULL;
     o.swap = false;
     CU_ASSERT(!rp_streamed_policy_plan(&g, &o, &plan));
     free(json);
@@ -224,6 +229,42 @@ static void streamed_plans_of_random_graphs_are_valid(void) {
     CU_ASSERT(n_plans < 12 || (n_fit > n_plans / 4 && n_fit < n_plans));
 }
 
+/* How often ops run in the plan that streams sources within this budget; 0: there is none.
+ */
+static uint64_t streamed_runs(const struct rp_graph *g, uint64_t bytes, bool recompute,
+                              bool addressed) {
+    struct rp_solve_options o = {.budget_bytes = bytes,
+                                 .addressed = addressed,
+                                 .recompute = recompute,
+                                 .swap = true,
+                                 .host_bytes = RP_MAX_QUANTITY,
+                                 .ignore_clock = true};
+    struct rp_plan plan;
+    uint64_t n_runs;
+    if (!rp_streamed_policy_plan(g, &o, &plan))
+        return 0;
+    CU_ASSERT_EQUAL(plan.addressed, addressed);
+    rp_plan_copied_bytes(g, &plan, &n_runs);
+    rp_plan_fini(&plan);
+    return n_runs;
+}
+
+static void first_plans_run_ops_again_only_if_they_may(void) {
+    uint32_t n_again = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct rp_graph g;
+        random_graph(seed, &g);
+        for (uint64_t k = 0; k < 20; k++) {
+            uint64_t bytes = g.fixed_bytes / 2 + k * 2000;
+            uint64_t once = streamed_runs(&g, bytes, false, seed % 2);
+            CU_ASSERT(once == 0 || once == g.n_ops);
+            n_again += streamed_runs(&g, bytes, true, seed % 2) > g.n_ops;
+        }
+        rp_graph_fini(&g);
+    }
+    CU_ASSERT(n_again > 0);
+}
+
 void suite_source_policies(void) {
     RP_SUITE("source_policies");
     RP_TEST(zero_offload_brings_the_state_of_each_update_in);
@@ -235,4 +276,5 @@ void suite_source_policies(void) {
     RP_TEST(policies_need_sources_that_may_move);
     RP_TEST(searches_begin_with_the_fastest_that_fits);
     RP_TEST(streamed_plans_of_random_graphs_are_valid);
+    RP_TEST(first_plans_run_ops_again_only_if_they_may);
 }
