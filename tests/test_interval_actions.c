@@ -80,7 +80,7 @@ static bool one_case(const struct rp_graph *g, uint64_t seed) {
     uint32_t first_need[MAX_INTERVALS], trigger[MAX_INTERVALS];
     bool same = true;
     rp_instance_init(&p, g, UINT64_MAX / 2, false, NULL);
-    memset(&a, 0xff, sizeof a);
+    memset(&a, 1, sizeof a);
     rp_interval_actions_init(&p, &a);
     CU_ASSERT_FALSE(a.wait_for_swap_out);
     CU_ASSERT_FATAL(rp_n_intervals(&p) <= MAX_INTERVALS);

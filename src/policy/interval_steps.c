@@ -20,10 +20,11 @@ struct recording {
     uint32_t n_op_bits;              /* how many */
     uint32_t *runs, n_runs;          /* ops that run in this stage, in order */
     uint32_t *fetch, n_fetch;        /* tensors that this stage's closure swaps in */
-    uint32_t *last_use;   /* per tensor: last run of this stage that uses it, or RP_NONE */
-    bool recomputes;      /* some action is RP_INTERVAL_RECOMPUTE */
-    uint32_t *first_need; /* per interval, or NULL: rp_interval_steps_first_needs */
-    bool *is_leaving;     /* per tensor: to be freed once its copy is done */
+    uint32_t *last_use;       /* per tensor made: last run of this stage that uses it, or
+                                 RP_NONE */
+    bool recomputes;          /* some action is RP_INTERVAL_RECOMPUTE */
+    uint32_t *first_need;     /* per interval, or NULL: rp_interval_steps_first_needs */
+    bool *is_leaving;         /* per tensor: to be freed once its copy is done */
     RP_VEC(uint32_t) leaving; /* these tensors */
     RP_VEC(uint32_t) held;    /* no op reads them any more, but closures may */
 };
@@ -364,10 +365,7 @@ static bool record_all(struct recording *w, uint64_t *stage_peak_bytes) {
     rp_recorder_clear(w->r);
     sort_by_stage(w);
     w->leaving.n = w->held.n = 0;
-    for (uint32_t x = 0; x < w->p->n_tensors; x++) {
-        w->last_use[x] = RP_NONE;
-        w->is_leaving[x] = false;
-    }
+    memset(w->is_leaving, 0, w->p->n_tensors * sizeof *w->is_leaving);
     for (uint32_t t = 0; t < w->p->n_ops && ok && !rp_stop_after(w->r->stop, 0); t++) {
         uint64_t peak = w->r->peak_bytes;
         w->r->peak_bytes = w->r->live_bytes;

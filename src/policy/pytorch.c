@@ -84,15 +84,14 @@ static bool keeps_place(const struct rp_partition *s, uint32_t i) {
            u->after_start[i] < u->after_start[i + 1];
 }
 
-/* Whether the forward phase runs each forward op: for outputs of its own, for what is
- * saved, since nothing else runs it, or since its first run cannot be moved. */
-static void find_forward(const struct rp_partition *s, const struct rp_partition_choice *c,
-                         const bool *in_backward, bool *in_forward) {
+/* Whether the forward phase runs each forward op: for outputs of its own, since nothing
+ * else runs it, as with all whose outputs are saved, or since its first run cannot be
+ * moved. */
+static void find_forward(const struct rp_partition *s, const bool *in_backward,
+                         bool *in_forward) {
     const struct rp_instance *p = s->p;
     for (uint32_t i = s->n_forward; i-- > 0;) {
         bool in = in_forward[i] || s->required[i] || !in_backward[i] || keeps_place(s, i);
-        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
-            in = in || c->saved[x];
         in_forward[i] = in;
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1] && in; k++)
             in_forward[p->producer[p->inputs[k]]] = true;
@@ -110,7 +109,7 @@ static struct runs list_runs(const struct rp_partition *s,
         append_needs(s, c, i, in_backward, needed, &backward);
         rp_push(&backward, i);
     }
-    find_forward(s, c, in_backward, in_forward);
+    find_forward(s, in_backward, in_forward);
     for (uint32_t i = 0; i < s->n_forward; i++)
         if (in_forward[i] || given_order)
             rp_push(&all, i);
