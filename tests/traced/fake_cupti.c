@@ -1,19 +1,18 @@
 /* FAKE_CUPTI contains words, separated by commas:
  *   version=N   what cuptiGetVersion returns (130001); below 13 records have no graph node
- *   subscribe=N, register=N, enable=N   these calls fail with that code
- *   holder=TEXT who holds the subscription, as cuptiSubscribe_v2 reports it
- *   drop=N      reports N dropped records
- *   zero=N      the Nth piece of work has no time stamps
- *   tear        the last record of the last buffer is none
- *   small       buffers hold one record
- *   nodevice    there is no record of the device
- *   exit=N      after its exit handlers there are no more records, and a flush returns N.
- *               They are registered when it is opened, as with the real library, and again
- *               when it is first flushed
- *   flush=N     every flush returns N, but does its work
- *   request     the first call after a flush takes longer, since a buffer is requested
- *   old=N       a copy that is named libcupti.so.13 cannot be started, as if the driver
- *               were too old for it: subscribing fails with that code
+ *   ask=N, subscribe=N, register=N, enable=N   these calls fail with that code; the first
+ * is cuptiGetVersion holder=TEXT who holds the subscription, as cuptiSubscribe_v2 reports
+ * it drop=N      reports N dropped records zero=N      the Nth piece of work has no time
+ * stamps tear        the last record of the last buffer is none small       buffers hold
+ * one record nodevice    there is no record of the device exit=N      after its exit
+ * handlers there are no more records, and a flush returns N. They are registered when it is
+ * opened, as with the real library, and again when it is first flushed flush=N     every
+ * flush returns N, but does its work request     the first call after a flush takes longer,
+ * since a buffer is requested old=N       a copy that is named libcupti.so.13 cannot be
+ * started, as if the driver were too old for it: subscribing fails with that code late=N
+ * the same, but only enabling fails It complains on standard error about calls that CUPTI
+ * does not allow: in a child after fork, after its exit handlers, and without a
+ * subscription. All copies in a process have one subscription together.
  */
 #include "fake_cupti.h"
 
@@ -45,6 +44,8 @@ static struct {
     size_t size, used;
     rp_cupti_callback *callback;
     bool enabled[64];
+    bool callbacks[64]; /* by id: enabled */
+    pid_t process;      /* that subscribed, or 0 */
     bool ended, flushed;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .clock = 1000000};
 
@@ -128,9 +129,11 @@ static uint8_t *record(uint32_t kind, size_t bytes) {
     if (fake.buffer != NULL && (fake.used + bytes > fake.size || option("small") != NULL))
         hand_over(false);
     if (fake.buffer == NULL) {
-        size_t max_records;
+        size_t max_records = 1;
         fake.used = 0;
         fake.request(&fake.buffer, &fake.size, &max_records);
+        if (max_records != 0)
+            fprintf(stderr, "fake_cupti: a buffer for %zu records only\n", max_records);
         if (fake.buffer == NULL || fake.size < LARGEST)
             return NULL;
     }
@@ -271,8 +274,9 @@ void fake_node(uint64_t node, uint64_t original) {
     struct {
         void *context, *stream, *descriptor;
     } resource = {NULL, NULL, &graph};
-    if (fake.callback != NULL)
-        fake.callback(NULL, 3, original ? 20 : 13, &resource);
+    const uint32_t id = original ? 20 : 13;
+    if (fake.callback != NULL && fake.callbacks[id])
+        fake.callback(NULL, 3, id, &resource);
 }
 
 /* ---- CUPTI ---- */
@@ -297,7 +301,7 @@ EXPORT int cuptiGetGraphNodeId(void *node, uint64_t *id);
 
 int cuptiGetVersion(uint32_t *version) {
     *version = (uint32_t)number("version", 130001);
-    return RP_CUPTI_SUCCESS;
+    return number("ask", RP_CUPTI_SUCCESS);
 }
 
 int cuptiGetTimestamp(uint64_t *ns) {
@@ -313,8 +317,15 @@ int cuptiActivityRegisterCallbacks(rp_request_buffer *request, rp_buffer_done *d
     return number("register", RP_CUPTI_SUCCESS);
 }
 
+/* Whether this copy is libcupti.so.13. */
+static bool is_newest(void) {
+    Dl_info self;
+    return dladdr(&fake, &self) != 0 && strstr(self.dli_fname, "libcupti.so.13") != NULL;
+}
+
 int cuptiActivityEnable(int kind) {
-    int result = number("enable", RP_CUPTI_SUCCESS);
+    int result =
+        number(is_newest() && option("late") ? "late" : "enable", RP_CUPTI_SUCCESS);
     if (result == RP_CUPTI_SUCCESS) {
         pthread_mutex_lock(&fake.lock);
         fake.enabled[kind] = true;
@@ -366,7 +377,15 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n)
     return RP_CUPTI_SUCCESS;
 }
 
+static void complain_unless_usable(const char *call) {
+    if (fake.process != 0 && fake.process != getpid())
+        fprintf(stderr, "fake_cupti: %s in a child after fork\n", call);
+    if (fake.ended)
+        fprintf(stderr, "fake_cupti: %s after its exit handlers\n", call);
+}
+
 int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id) {
+    complain_unless_usable("a push");
     if (kind != RP_CUPTI_CUSTOM2 || ids.n == 64)
         return 1;
     ids.at[ids.n++] = id;
@@ -374,6 +393,7 @@ int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id) {
 }
 
 int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id) {
+    complain_unless_usable("a pop");
     if (kind != RP_CUPTI_CUSTOM2 || ids.n == 0)
         return 18; /* CUPTI_ERROR_QUEUE_EMPTY */
     *id = ids.at[--ids.n];
@@ -381,14 +401,21 @@ int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id) {
 }
 
 int cuptiSubscribe(void **subscriber, rp_cupti_callback *callback, void *user) {
-    Dl_info self;
+    const char *holder = getenv("FAKE_SUBSCRIBED"); /* the process that has subscribed */
+    char self[32];
     (void)user;
     *subscriber = &fake;
     fake.callback = callback;
-    if (dladdr(&fake, &self) != 0 && strstr(self.dli_fname, "libcupti.so.13") != NULL &&
-        option("old") != NULL)
-        return number("old", 0);
-    return number("subscribe", RP_CUPTI_SUCCESS);
+    int result =
+        number(is_newest() && option("old") ? "old" : "subscribe", RP_CUPTI_SUCCESS);
+    snprintf(self, sizeof self, "%ld", (long)getpid());
+    if (result == RP_CUPTI_SUCCESS && holder != NULL && strcmp(holder, self) == 0)
+        result = RP_CUPTI_MULTIPLE_SUBSCRIBERS;
+    if (result == RP_CUPTI_SUCCESS) {
+        fake.process = getpid();
+        setenv("FAKE_SUBSCRIBED", self, 1);
+    }
+    return result;
 }
 
 int cuptiSubscribe_v2(void **subscriber, rp_cupti_callback *callback, void *user,
@@ -400,15 +427,17 @@ int cuptiSubscribe_v2(void **subscriber, rp_cupti_callback *callback, void *user
 }
 
 int cuptiUnsubscribe(void *subscriber) {
-    (void)subscriber;
+    if (subscriber != &fake || fake.process == 0)
+        fprintf(stderr, "fake_cupti: it ends a subscription that it does not have\n");
+    fake.process = 0;
+    unsetenv("FAKE_SUBSCRIBED");
     return RP_CUPTI_SUCCESS;
 }
 
 int cuptiEnableCallback(uint32_t enable, void *subscriber, uint32_t domain, uint32_t id) {
-    (void)enable;
-    (void)subscriber;
-    (void)domain;
-    (void)id;
+    if (subscriber != &fake || domain != 3 || id >= 64)
+        return 1;
+    fake.callbacks[id] = enable != 0;
     return RP_CUPTI_SUCCESS;
 }
 

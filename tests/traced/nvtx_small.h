@@ -22,6 +22,8 @@ typedef struct {
         uint64_t ullValue;
         int64_t llValue;
         double dValue;
+        uint32_t uiValue;
+        int32_t iValue;
     } payload;
     int32_t messageType;
     union {
@@ -39,7 +41,12 @@ enum {
     NVTX_MESSAGE_TYPE_UNICODE,
     NVTX_MESSAGE_TYPE_REGISTERED
 };
-enum { NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1, NVTX_PAYLOAD_TYPE_DOUBLE = 3 };
+enum {
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1,
+    NVTX_PAYLOAD_TYPE_DOUBLE = 3,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 = 4,
+    NVTX_PAYLOAD_TYPE_INT32 = 5
+};
 #define NVTX_VERSION 3
 #define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((uint16_t)sizeof(nvtxEventAttributes_t))
 
@@ -48,11 +55,13 @@ static nvtx_function *small_core[SMALL_TABLE], *small_core2[SMALL_TABLE];
 static nvtx_function **small_core_at[SMALL_TABLE], **small_core2_at[SMALL_TABLE];
 static pthread_once_t small_once = PTHREAD_ONCE_INIT;
 
+/* SMALL_NVTX=N in the environment: the tables of an older NVTX, with N places. */
 static int small_module(int module, nvtx_function ****table, unsigned *n) {
     if (module != NVTX_MODULE_CORE && module != NVTX_MODULE_CORE2)
         return 0;
     *table = module == NVTX_MODULE_CORE ? small_core_at : small_core2_at;
-    *n = SMALL_TABLE;
+    const char *fewer = getenv("SMALL_NVTX");
+    *n = fewer != NULL ? (unsigned)atoi(fewer) : SMALL_TABLE;
     return 1;
 }
 
@@ -102,11 +111,19 @@ SMALL(nvtxStringHandle_t, nvtxDomainRegisterStringW, NULL, small_core2,
       NVTX_DOMAIN_REGISTER_STRING_W, (nvtxDomainHandle_t d, const wchar_t *text), (d, text))
 SMALL(int, nvtxDomainRangePushEx, -2, small_core2, NVTX_DOMAIN_RANGE_PUSH_EX,
       (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a), (d, a))
+SMALL(nvtxRangeId_t, nvtxDomainRangeStartEx, 0, small_core2, NVTX_DOMAIN_RANGE_START_EX,
+      (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a), (d, a))
+SMALL(int, small_domain_range_end, 0, small_core2, NVTX_DOMAIN_RANGE_END,
+      (nvtxDomainHandle_t d, nvtxRangeId_t id), (d, id))
 SMALL(int, nvtxDomainRangePop, -2, small_core2, NVTX_DOMAIN_RANGE_POP,
       (nvtxDomainHandle_t d), (d))
 
 static inline void nvtxRangeEnd(nvtxRangeId_t id) {
     small_range_end(id);
+}
+
+static inline void nvtxDomainRangeEnd(nvtxDomainHandle_t d, nvtxRangeId_t id) {
+    small_domain_range_end(d, id);
 }
 
 #endif

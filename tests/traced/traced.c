@@ -4,10 +4,13 @@
  *   cuda                         starts "CUDA": loads $CUDA_INJECTION64_PATH as the driver does
  *   push NAME, pushw NAME        opens a range, with a char or a wchar_t name
  *   work NAME BYTES              opens a range with a payload
+ *   u32 NAME N, i32 NAME N       the same, with payloads of 32 bits
+ *   workw NAME                   opens a range with a wchar_t name in its attributes
  *   real NAME                    opens a range with a float payload
  *   dpush D NAME, dwide D NAME   opens a range of domain D, with a registered string
  *   pop, dpop D                  closes a range
  *   start NAME, startw NAME, stop   a range of the process
+ *   dstart D NAME, dstop D       the same, of domain D
  *   kernel NS, kernel:STREAM NS, set NS, copy NS, h2d BYTES NS, d2h BYTES NS   launches work
  *   node N, clone N OLD          creates a node of a CUDA graph
  *   launch N:NS,N:NS...          launches a CUDA graph
@@ -18,17 +21,24 @@
  *   repeat N { ... }             does it N times
  *   thread N { ... }             does it in N threads at once
  *   fork { ... }, exec { ... }   does it in a child process
+ *   atexit { ... }, leave { ... }   does it when the process exits, when the thread ends
+ *   errno                        prints what errno was after the command before
+ *   files N                      lets it open no files with numbers from N on
+ *   open FILE                    opens a file for writing, and prints its number
  *   levels                       prints what each push and pop returns from now on
  *   print TEXT                   prints TEXT
  *   exit N                       ends the process at once, by _exit
  */
 /* clang-format on */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -49,6 +59,7 @@ static struct {
 } device;
 static const char *self;
 static bool levels;
+static int last_errno;
 static nvtxRangeId_t started;
 
 static void bad(const char *what) {
@@ -76,9 +87,11 @@ static void start_cuda(void) {
     *(void **)&device.node = dlsym(cupti, "fake_node");
 }
 
-static wchar_t *wide(const char *text, wchar_t *buffer, size_t n) {
+enum { WIDE = 4096 };
+
+static wchar_t *wide(const char *text, wchar_t buffer[WIDE]) {
     size_t i = 0;
-    for (const unsigned char *p = (const unsigned char *)text; *p && i + 1 < n; i++) {
+    for (const unsigned char *p = (const unsigned char *)text; *p && i + 1 < WIDE; i++) {
         int more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc0 ? 1 : 0;
         wchar_t c = more == 3 ? *p & 7 : more == 2 ? *p & 15 : more == 1 ? *p & 31 : *p;
         for (p++; more > 0 && *p; more--, p++)
@@ -103,25 +116,51 @@ static nvtxEventAttributes_t attributes(void) {
     return a;
 }
 
-static void push_with(const char *name, const char *bytes, bool real) {
+/* Opens a range with a payload. Returns how many words it had; 0 if it is no such command.
+ */
+static int push_payload(char **word) {
     nvtxEventAttributes_t a = attributes();
-    a.message.ascii = name;
-    if (real) {
+    const char *w = word[0];
+    a.message.ascii = word[1];
+    if (strcmp(w, "real") == 0) {
         a.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         a.payload.dValue = 1.5;
-    } else {
-        a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
-        a.payload.ullValue = strtoull(bytes, NULL, 10);
+        return told(nvtxRangePushEx(&a)), 2;
     }
+    if (strcmp(w, "work") == 0) {
+        a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+        a.payload.ullValue = strtoull(word[2], NULL, 10);
+    } else if (strcmp(w, "u32") == 0) {
+        a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT32;
+        a.payload.uiValue = (uint32_t)strtoul(word[2], NULL, 10);
+    } else if (strcmp(w, "i32") == 0) {
+        a.payloadType = NVTX_PAYLOAD_TYPE_INT32;
+        a.payload.iValue = atoi(word[2]);
+    } else
+        return 0;
+    return told(nvtxRangePushEx(&a)), 3;
+}
+
+static void push_wide(const char *name) {
+    wchar_t buffer[WIDE];
+    nvtxEventAttributes_t a = attributes();
+    a.messageType = NVTX_MESSAGE_TYPE_UNICODE;
+    a.message.unicode = wide(name, buffer);
     told(nvtxRangePushEx(&a));
 }
 
+static nvtxRangeId_t domain_start(const char *domain, const char *name) {
+    nvtxEventAttributes_t a = attributes();
+    a.message.ascii = name;
+    return nvtxDomainRangeStartEx(nvtxDomainCreateA(domain), &a);
+}
+
 static void domain_push(const char *domain, const char *name, bool in_wide) {
-    wchar_t buffer[256];
+    wchar_t buffer[WIDE];
     nvtxEventAttributes_t a = attributes();
     nvtxDomainHandle_t d = nvtxDomainCreateA(domain);
     a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-    a.message.registered = in_wide ? nvtxDomainRegisterStringW(d, wide(name, buffer, 256))
+    a.message.registered = in_wide ? nvtxDomainRegisterStringW(d, wide(name, buffer))
                                    : nvtxDomainRegisterStringA(d, name);
     told(nvtxDomainRangePushEx(d, &a));
 }
@@ -189,6 +228,26 @@ static void run_child(struct block b, bool anew) {
     waitpid(child, &status, 0);
 }
 
+static struct block at_exit;
+
+static void run_at_exit(void) {
+    run_block(&at_exit);
+}
+
+static void leave(void *p) {
+    run_block(p);
+    free(p);
+}
+
+static void run_when_left(struct block b) {
+    pthread_key_t key;
+    struct block *copy = malloc(sizeof *copy);
+    if (copy == NULL || pthread_key_create(&key, leave) != 0)
+        bad("no key");
+    *copy = b;
+    pthread_setspecific(key, copy);
+}
+
 /* The words between the braces; the first one is at word[0]. */
 static struct block block_at(char **word, int n) {
     int depth = 0;
@@ -202,32 +261,47 @@ static struct block block_at(char **word, int n) {
     return (struct block){0};
 }
 
-/* Executes one command and returns how many words it had. */
-static int simple(char **word) {
-    wchar_t buffer[256];
+/* Executes one command and returns how many words it had; 0 if it is not about ranges. */
+static int ranges(char **word) {
+    wchar_t buffer[WIDE];
     const char *w = word[0];
-    if (strcmp(w, "cuda") == 0)
-        return start_cuda(), 1;
     if (strcmp(w, "push") == 0)
         return told(nvtxRangePushA(word[1])), 2;
     if (strcmp(w, "pushw") == 0)
-        return told(nvtxRangePushW(wide(word[1], buffer, 256))), 2;
-    if (strcmp(w, "work") == 0)
-        return push_with(word[1], word[2], false), 3;
-    if (strcmp(w, "real") == 0)
-        return push_with(word[1], NULL, true), 2;
+        return told(nvtxRangePushW(wide(word[1], buffer))), 2;
+    if (strcmp(w, "workw") == 0)
+        return push_wide(word[1]), 2;
     if (strcmp(w, "dpush") == 0 || strcmp(w, "dwide") == 0)
         return domain_push(word[1], word[2], w[1] == 'w'), 3;
     if (strcmp(w, "pop") == 0)
         return told(nvtxRangePop()), 1;
     if (strcmp(w, "dpop") == 0)
-        return told(nvtxDomainRangePop(nvtxDomainCreateW(wide(word[1], buffer, 256)))), 2;
+        return told(nvtxDomainRangePop(nvtxDomainCreateW(wide(word[1], buffer)))), 2;
     if (strcmp(w, "start") == 0)
         return started = nvtxRangeStartA(word[1]), 2;
     if (strcmp(w, "startw") == 0)
-        return started = nvtxRangeStartW(wide(word[1], buffer, 256)), 2;
+        return started = nvtxRangeStartW(wide(word[1], buffer)), 2;
+    if (strcmp(w, "dstart") == 0)
+        return started = domain_start(word[1], word[2]), 3;
     if (strcmp(w, "stop") == 0)
         return nvtxRangeEnd(started), 1;
+    if (strcmp(w, "dstop") == 0)
+        return nvtxDomainRangeEnd(nvtxDomainCreateA(word[1]), started), 2;
+    return push_payload(word);
+}
+
+static void limit_files(const char *n) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = strtoul(n, NULL, 10);
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The same for one that is about something else, but not the device or its memory. */
+static int simple(char **word) {
+    const char *w = word[0];
+    if (strcmp(w, "cuda") == 0)
+        return start_cuda(), 1;
     if (strncmp(w, "kernel", 6) == 0)
         return launch_one(FAKE_KERNEL, w[6] ? w + 7 : NULL, NULL, word[1]), 2;
     if (strcmp(w, "set") == 0)
@@ -244,6 +318,12 @@ static int simple(char **word) {
         return levels = true, 1;
     if (strcmp(w, "print") == 0)
         return puts(word[1]), 2;
+    if (strcmp(w, "errno") == 0)
+        return printf("errno %d\n", last_errno), 1;
+    if (strcmp(w, "files") == 0)
+        return limit_files(word[1]), 2;
+    if (strcmp(w, "open") == 0)
+        return printf("file %d\n", open(word[1], O_WRONLY | O_CREAT, 0600)), 2;
     if (strcmp(w, "exit") == 0) {
         fflush(stdout);
         _exit(atoi(word[1]));
@@ -298,6 +378,15 @@ static void run(char **word, int n) {
     for (int i = 0, took; i < n; i += took) {
         const char *w = word[i];
         bool counted = strcmp(w, "repeat") == 0 || strcmp(w, "thread") == 0;
+        if (strcmp(w, "atexit") == 0 || strcmp(w, "leave") == 0) {
+            struct block b = block_at(word + i + 1, n - i - 1);
+            if (w[0] == 'l')
+                run_when_left(b);
+            else if (at_exit = b, atexit(run_at_exit) != 0)
+                bad("no exit handler");
+            took = b.n + 3;
+            continue;
+        }
         if (counted || strcmp(w, "fork") == 0 || strcmp(w, "exec") == 0) {
             struct block b = block_at(word + i + 1 + counted, n - i - 1 - counted);
             if (w[0] == 'r')
@@ -310,7 +399,11 @@ static void run(char **word, int n) {
             took = b.n + 3 + counted;
             continue;
         }
-        took = simple(word + i);
+        errno = 0;
+        took = ranges(word + i);
+        last_errno = took != 0 ? errno : last_errno;
+        if (took == 0)
+            took = simple(word + i);
         if (took == 0)
             took = on_device(word + i);
         if (took == 0)

@@ -12,24 +12,25 @@ static const char *const names[] = {"libcupti.so.13",   "libcupti.so.12",
                                     "libcupti.so.11.6", "libcupti.so"};
 enum { N_NAMES = sizeof names / sizeof names[0] };
 
-/* Folders of a toolkit. */
-static const char *const folders[] = {"lib64", "lib", "extras/CUPTI/lib64"};
-enum { N_FOLDERS = sizeof folders / sizeof folders[0] };
+/* Where it is in a toolkit, and in a folder of Python packages. */
+#define IN_TOOLKIT "/{lib64,lib,extras/CUPTI/lib64}"
+#define IN_PACKAGES "/nvidia/{cu1[3-9],cuda_cupti}/lib"
 
-/* Where pip installs it, in a folder of packages. */
-static const char *const packages[] = {"nvidia/cu1[3-9]/lib", "nvidia/cuda_cupti/lib"};
-
-/* Folders of packages: the active environment's, the user's, the system's. */
-static const struct {
+/* The toolkits, and the packages of the active environment, the user and the system.
+ * Without a variable a pattern begins at the root. */
+static const struct place {
     const char *variable, *pattern;
-} roots[] = {
-    {"VIRTUAL_ENV", "/lib/python3*/site-packages"},
-    {"CONDA_PREFIX", "/lib/python3*/site-packages"},
-    {"HOME", "/.local/lib/python3*/site-packages"},
-    {NULL, "/usr/local/lib/python3*/site-packages"},
-    {NULL, "/usr/local/lib/python3*/dist-packages"},
-    {NULL, "/usr/lib/python3*/site-packages"},
-    {NULL, "/usr/lib/python3/dist-packages"},
+} places[] = {
+    {"CUDA_HOME", IN_TOOLKIT},
+    {NULL, "/usr/local/cuda" IN_TOOLKIT},
+    {"CONDA_PREFIX", IN_TOOLKIT},
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages" IN_PACKAGES},
+    {"CONDA_PREFIX", "/lib/python3*/site-packages" IN_PACKAGES},
+    {"HOME", "/.local/lib/python3*/site-packages" IN_PACKAGES},
+    {NULL, "/usr/local/lib/python3*/site-packages" IN_PACKAGES},
+    {NULL, "/usr/local/lib/python3*/dist-packages" IN_PACKAGES},
+    {NULL, "/usr/lib/python3*/site-packages" IN_PACKAGES},
+    {NULL, "/usr/lib/python3/dist-packages" IN_PACKAGES},
 };
 
 /* A search for a copy of CUPTI that starts. */
@@ -87,7 +88,6 @@ static void try_copy(struct search *s, const char *path, int flags) {
     *s->c = (struct rp_cupti){.library = library};
     if (load(s->c, why, sizeof why) && s->start(s->c, why, sizeof why)) {
         s->over = true;
-        s->why[0] = '\0';
         return;
     }
     if (s->c->subscriber != NULL)
@@ -110,38 +110,23 @@ static void try_folder(struct search *s, const char *folder, int flags) {
     }
 }
 
-static void try_toolkit(struct search *s, const char *home) {
-    char path[4096];
-    for (int i = 0; i < N_FOLDERS && home != NULL && home[0] != '\0'; i++) {
-        int n = snprintf(path, sizeof path, "%s/%s", home, folders[i]);
-        if (n < (int)sizeof path)
-            try_folder(s, path, 0);
-    }
+static const char *given(const char *variable) {
+    const char *value = getenv(variable);
+    return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-static void try_matching(struct search *s, const char *base, const char *pattern,
-                         const char *package) {
+static void try_place(struct search *s, const struct place *p) {
     char path[4096];
     glob_t found;
-    int n = snprintf(path, sizeof path, "%s%s/%s", base, pattern, package);
-    if (n >= (int)sizeof path || glob(path, 0, NULL, &found) != 0)
+    const char *base = p->variable != NULL ? given(p->variable) : "";
+    if (base == NULL)
+        return;
+    int n = snprintf(path, sizeof path, "%s%s", base, p->pattern);
+    if (n >= (int)sizeof path || glob(path, GLOB_BRACE, NULL, &found) != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
         try_folder(s, found.gl_pathv[i], 0);
     globfree(&found);
-}
-
-static void try_packages(struct search *s) {
-    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
-        const char *base = roots[i].variable ? getenv(roots[i].variable) : "";
-        for (size_t k = 0; k < sizeof packages / sizeof packages[0] && base != NULL; k++)
-            try_matching(s, base, roots[i].pattern, packages[k]);
-    }
-}
-
-static const char *given(const char *variable) {
-    const char *value = getenv(variable);
-    return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
 static void try_everywhere(struct search *s) {
@@ -154,20 +139,16 @@ static void try_everywhere(struct search *s) {
         return;
     }
     if (given("CUPTI_HOME") != NULL) {
-        try_toolkit(s, given("CUPTI_HOME"));
+        try_place(s, &(struct place){"CUPTI_HOME", IN_TOOLKIT});
         return;
     }
     try_folder(s, "", 0);
-    try_toolkit(s, given("CUDA_HOME"));
-    try_toolkit(s, "/usr/local/cuda");
-    try_toolkit(s, given("CONDA_PREFIX"));
-    try_packages(s);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        try_place(s, &places[i]);
 }
 
 bool rp_cupti_open(struct rp_cupti *c, rp_cupti_start *start, char *why, size_t why_size) {
     struct search s = {.c = c, .start = start, .why = why, .size = why_size};
-    *c = (struct rp_cupti){0};
-    why[0] = '\0';
     try_everywhere(&s);
     if (c->library == NULL && why[0] == '\0')
         snprintf(why, why_size,

@@ -60,9 +60,9 @@ struct rp_cupti {
  */
 typedef bool rp_cupti_start(struct rp_cupti *c, char *why, size_t why_size);
 
-/* Opens CUPTI: the first copy that `start` succeeds with. If there is none, or if another
- * profiler is active, it returns false, and why[0 .. why_size-1] holds one line: why the
- * first copy did not start. */
+/* Opens CUPTI into c, which is all zero: the first copy that `start` succeeds with. If
+ * there is none, or if another profiler is active, it returns false, and why[0 ..
+ * why_size-1], "" before, holds one line: why the first copy did not start. */
 bool rp_cupti_open(struct rp_cupti *c, rp_cupti_start *start, char *why, size_t why_size);
 
 /* Takes CUPTI's only subscription, so that no other profiler can take our buffers. If it

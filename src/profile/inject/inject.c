@@ -221,7 +221,7 @@ static bool start_cupti(char *why, size_t why_size) {
 }
 
 static void start(void) {
-    char why[512];
+    char why[512] = "";
     bool ok = start_cupti(why, sizeof why);
     finish_at_exit();
     if (!ok) {

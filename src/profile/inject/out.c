@@ -16,11 +16,11 @@ enum { MAX_LINE = 4096 };
 static struct {
     pthread_mutex_t lock;
     enum { NOT_OPEN, OPEN, CLOSED } state;
-    int file;
+    int file; /* while it is open */
     size_t n;
     uint64_t lines;
     char text[1 << 16];
-} out = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
+} out = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 const char *rp_out_folder(void) {
     const char *folder = getenv("REMAT_TRACE");
@@ -121,7 +121,6 @@ void rp_out_in_child(void) {
     if (out.state == OPEN)
         close(out.file);
     out.state = NOT_OPEN;
-    out.file = -1;
     out.n = 0;
     out.lines = 0;
     pthread_mutex_unlock(&out.lock);

@@ -263,7 +263,6 @@ void rp_ranges_in_child(long parent) {
     atomic_store(&process_step.id, 0);
     if (thread_stack == NULL)
         return;
-    thread_stack->n_pushed = 0;
     thread_stack->thread = (uint64_t)gettid();
     for (size_t i = 0; i < thread_stack->n; i++)
         thread_stack->at[i].id = thread_stack->at[i].step = 0;

@@ -18,3 +18,20 @@ try() {
         sed -E "s/process [0-9]+/process N/g; s/thread [0-9]+/thread N/g; s|$traced/||g; s|$PWD/||g"
     echo "exit ${PIPESTATUS[0]}"
 }
+
+# Traces a command and prints the traces that it leaves, with process numbers as PID and
+# thread numbers as TID.
+traces() {
+    echo "-- $1"
+    shift
+    rm -rf kept
+    remat-plan profile -q --graph $graph -o out.json --traces kept -- "$@" 2>&1 |
+        sed -E "s/process [0-9]+/process PID/; s|$PWD/kept/[0-9]+|kept/PID|"
+    for trace in kept/*.trace; do
+        [ -e "$trace" ] || continue
+        pid=$(basename "$trace" .trace)
+        sed -E "s/^(remat-trace 1|(step|range) [0-9]+ [0-9]+|(call|over) [0-9]+) $pid\b/\1 PID/
+            s/^(range [0-9]+ [0-9]+) [0-9]{3,}/\1 TID/; s/process [0-9]+/process PID/" "$trace" |
+            paste -sd '\t'
+    done | sort | tr '\t' '\n'
+}
