@@ -177,7 +177,7 @@ static uint32_t with_overhead(unsigned kind, unsigned thread, int before, int af
     rp_scene_step(&s, 100, 200);
     rp_scene_begin_step(&s);
     rp_scene_line(&s, "over %u %u %llu %llu", kind, thread,
-                  (unsigned long long)(s.clock + 4 - (unsigned)before),
+                  (unsigned long long)(s.clock + 4 - (uint64_t)before),
                   (unsigned long long)(s.clock + 4 + (unsigned)after));
     rp_scene_line(&s, "over 65536 1 1 2"); /* long ago */
     rp_scene_kernel(&s, rp_scene_range(&s, "a", 0), 5, 140);
@@ -195,9 +195,10 @@ static void runs_delayed_by_tracing_are_not_used(void) {
     CU_ASSERT_EQUAL(with_overhead(2 << 16, 1, 5, 1), 1);
     CU_ASSERT_EQUAL(with_overhead(2 << 16, 0, 0, 300), 2); /* b's call as well */
     CU_ASSERT_EQUAL(with_overhead(1, 1, 1000, 5), 1);
-    CU_ASSERT_EQUAL(with_overhead(2 << 16, 2, 5, 5), 0); /* of another thread */
-    CU_ASSERT_EQUAL(with_overhead(2 << 16, 1, 5, 0), 0); /* ends as the call begins */
-    CU_ASSERT_EQUAL(with_overhead(6 << 16, 1, 5, 5), 0); /* the queue was full */
+    CU_ASSERT_EQUAL(with_overhead(2 << 16, 2, 5, 5), 0);    /* of another thread */
+    CU_ASSERT_EQUAL(with_overhead(2 << 16, 1, 5, 0), 0);    /* ends as the call begins */
+    CU_ASSERT_EQUAL(with_overhead(2 << 16, 1, -10, 15), 0); /* begins as it ends */
+    CU_ASSERT_EQUAL(with_overhead(6 << 16, 1, 5, 5), 0);    /* the queue was full */
 }
 
 /* A buffer is requested in the first call after each flush, so in the same op each time. */
@@ -314,6 +315,7 @@ static void graph_launches_without_steps_count_one_by_one(void) {
     CU_ASSERT_EQUAL_FATAL(o.rc, RP_OK);
     CU_ASSERT(o.c.ops[0].n_samples == 3 && o.c.ops[0].median_ns == 10);
     CU_ASSERT(o.c.ops[1].n_samples == 3 && o.c.ops[1].median_ns == 1);
+    CU_ASSERT_EQUAL(o.c.runs.lost, 0); /* capturing is no run */
     rp_joined_fini(&o);
 }
 
@@ -539,6 +541,11 @@ static void gaps_are_added_for_each_piece_of_work(void) {
         CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "gap_ns")),
                         (json_int_t)cases[i].gap_ns);
         CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "launches")), 3);
+        CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "eager_ns")), 900);
+        CU_ASSERT_EQUAL(json_integer_value(json_object_get(profile, "graph_ns")),
+                        (json_int_t)cases[i].graph_ns);
+        CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(profile, "gaps")),
+                               rp_gaps_word[cases[i].which]);
         rp_joined_fini(&o);
     }
 }

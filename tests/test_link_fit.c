@@ -39,12 +39,24 @@ static void a_latency_is_never_negative(void) {
     CU_ASSERT(fit.bytes_per_s > 1000000000 && fit.bytes_per_s < 1111111112);
 }
 
+/* The medians are 10 + bytes / 10, whatever the order. */
+static void each_size_counts_by_its_median(void) {
+    struct rp_copy_sample s[] = {{1000, 900}, {100, 20}, {1000, 110},
+                                 {100, 11},   {100, 95}, {1000, 105}};
+    struct rp_copy_fit fit;
+    CU_ASSERT_FATAL(rp_copy_fit_build(s, 6, &fit));
+    CU_ASSERT(fit.n == 6 && fit.latency_ns == 10 && fit.bytes_per_s == 10000000000);
+}
+
 static void samples_that_give_no_rate_are_refused(void) {
     struct rp_copy_sample one[] = {{1000, 900}, {1000, 950}};
     struct rp_copy_sample falling[] = {{1000, 900}, {2000, 800}};
     struct rp_copy_sample nothing[] = {{1000, 0}, {2000, 800}};
-    struct rp_copy_fit fit;
+    struct rp_copy_sample slow[] = {{1, 4000000000}, {2, 8000000000}}; /* 0.25 bytes/s */
+    struct rp_copy_fit fit = {.n = 9};
     CU_ASSERT_FALSE(rp_copy_fit_build(one, 2, &fit));
+    CU_ASSERT_EQUAL(fit.n, 0);
+    CU_ASSERT_FALSE(rp_copy_fit_build(slow, 2, &fit));
     CU_ASSERT_FALSE(rp_copy_fit_build(falling, 2, &fit));
     CU_ASSERT_FALSE(rp_copy_fit_build(nothing, 2, &fit));
     CU_ASSERT_FALSE(rp_copy_fit_build(nothing, 0, &fit));
@@ -132,12 +144,39 @@ static void without_sections_the_device_is_unchanged(void) {
     struct rp_graph g = {.attrs = json_object()};
     g.device.h2d_bytes_per_s = 5;
     g.device.copy_latency_ns = 6;
+    c.kernel_permille[0] = 7; /* whatever it held */
     CU_ASSERT_EQUAL_FATAL(measure("", "", &c, &err), RP_OK);
     json_object_set_new(g.attrs, "profile", json_object());
     rp_annotate_link(&g, &c);
     CU_ASSERT(g.device.h2d_bytes_per_s == 5 && g.device.copy_latency_ns == 6);
     CU_ASSERT_EQUAL(json_object_size(json_object_get(g.attrs, "profile")), 0);
     json_decref(g.attrs);
+}
+
+static void one_way_leaves_the_other_unchanged(void) {
+    struct rp_link_fit c;
+    struct rp_err err;
+    struct rp_graph g = {.device = {.d2h_bytes_per_s = 5}};
+    CU_ASSERT_EQUAL_FATAL(measure("range 1 0 1 0 0 0 @h2d\n",
+                                  "work h2d 1 0 1000 1110 0 7 100\n"
+                                  "work h2d 1 0 2000 2210 0 7 200\n",
+                                  &c, &err),
+                          RP_OK);
+    rp_annotate_link(&g, &c);
+    CU_ASSERT(g.device.h2d_bytes_per_s == 1000000000 && g.device.d2h_bytes_per_s == 5);
+    CU_ASSERT_EQUAL(g.device.copy_latency_ns, 10);
+}
+
+/* It has time stamps, so it is a sample. */
+static void a_copy_that_takes_no_time_is_refused(void) {
+    struct rp_link_fit c;
+    struct rp_err err;
+    CU_ASSERT_EQUAL(measure("range 1 0 1 0 0 0 @h2d\n",
+                            "work h2d 1 0 1000 1110 0 7 100\n"
+                            "work h2d 1 0 2000 2210 0 7 200\n"
+                            "work h2d 1 0 3000 3000 0 7 50\n",
+                            &c, &err),
+                    RP_ENV);
 }
 
 static void a_section_of_one_size_is_refused(void) {
@@ -170,9 +209,12 @@ void suite_link_fit(void) {
     RP_TEST(the_fit_recovers_latency_and_rate);
     RP_TEST(small_copies_count_as_much_as_large_ones);
     RP_TEST(a_latency_is_never_negative);
+    RP_TEST(each_size_counts_by_its_median);
     RP_TEST(samples_that_give_no_rate_are_refused);
     RP_TEST(each_section_sets_its_own_figures);
     RP_TEST(without_sections_the_device_is_unchanged);
+    RP_TEST(one_way_leaves_the_other_unchanged);
+    RP_TEST(a_copy_that_takes_no_time_is_refused);
     RP_TEST(a_section_of_one_size_is_refused);
     RP_TEST(a_section_without_its_work_is_refused);
 }

@@ -102,6 +102,9 @@ static void wrong_lines_are_refused(void) {
         "work kernel 1 0 9223372036854775808 2 0 0 0",
         "work kernel 1 0 2 9223372036854775808 0 0 0",
         "work",
+        "work ",
+        "work  1 0 1 2 0 0 0",
+        "cupti  1",
         "over 1 0 1",
         "memory make device 1 2 3 4",
         "memory alloc host 1 2 3 4",
@@ -117,6 +120,7 @@ static void wrong_lines_are_refused(void) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CU_ASSERT_EQUAL(parse(cases[i].text, &t, &err), RP_INPUT);
         CU_ASSERT_STRING_EQUAL(err.msg, cases[i].message);
+        CU_ASSERT_PTR_NULL(t.file); /* it is empty */
     }
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         snprintf(text, sizeof text, "remat-trace 1 7\n%s\n", odd[i]);
@@ -146,6 +150,11 @@ static void contradictions_are_refused(void) {
     }
     /* An id can be used once by the runtime and once by the driver. */
     CU_ASSERT_EQUAL(parse("remat-trace 1 7\next 7 1\next 7 1\n", &t, &err), RP_OK);
+    rp_trace_fini(&t);
+    CU_ASSERT_EQUAL(parse("remat-trace 1 7\ndevice 0 9223372036854775807 a\n", &t, &err),
+                    RP_OK);
+    CU_ASSERT(t.devices.n == 1 && t.devices.at[0].memory_bytes == INT64_MAX);
+    CU_ASSERT_PTR_NULL(rp_trace_device_of(&t, 1));
     rp_trace_fini(&t);
 }
 

@@ -24,7 +24,7 @@ static const char *const injection_variables[] = {"CUDA_INJECTION64_PATH",
 static char *find_library(void) {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0)
+    if (n <= 0)
         return NULL;
     self[n] = '\0';
     char *slash = strrchr(self, '/');
@@ -47,12 +47,9 @@ static rp_rc make_folder(const char *given, char **folder, struct rp_err *err) {
             return RP_OK;
         return rp_fail(err, RP_ENV, "%s: %s", *folder, strerror(errno));
     }
-    if (mkdir(given, 0777) != 0 && errno != EEXIST)
+    if ((mkdir(given, 0777) != 0 && errno != EEXIST) ||
+        (*folder = realpath(given, NULL)) == NULL)
         return rp_fail(err, RP_ENV, "%s: %s", given, strerror(errno));
-    char *absolute = realpath(given, NULL);
-    if (absolute == NULL)
-        return rp_fail(err, RP_ENV, "%s: %s", given, strerror(errno));
-    *folder = absolute;
     return RP_OK;
 }
 
@@ -79,7 +76,6 @@ static int by_process(const struct dirent **a, const struct dirent **b) {
 rp_rc rp_traces_load(const char *folder, struct rp_traces *t, struct rp_err *err) {
     struct dirent **found;
     rp_rc rc = RP_OK;
-    *t = (struct rp_traces){0};
     int n = scandir(folder, &found, is_trace, by_process);
     if (n < 0)
         return rp_fail(err, RP_ENV, "%s: %s", folder, strerror(errno));
@@ -92,8 +88,6 @@ rp_rc rp_traces_load(const char *folder, struct rp_traces *t, struct rp_err *err
         free(found[i]);
     }
     free(found);
-    if (rc != RP_OK)
-        rp_traces_fini(t);
     return rc;
 }
 
@@ -101,7 +95,6 @@ void rp_traces_fini(struct rp_traces *t) {
     for (size_t i = 0; i < t->n; i++)
         rp_trace_fini(&t->at[i]);
     free(t->at);
-    *t = (struct rp_traces){0};
 }
 
 static rp_rc refuse_old_traces(const char *folder, struct rp_err *err) {
@@ -185,37 +178,37 @@ static rp_rc wait_for(pid_t child, const char *name, struct rp_err *err) {
 }
 
 /* The pipe closes when the command starts. If execvp fails, its errno comes through it. */
+static rp_rc follow(pid_t child, int from_child, const char *name, struct rp_err *err) {
+    ssize_t n;
+    int failure = 0;
+    running = child;
+    if (pending_signal != 0)
+        kill(child, pending_signal);
+    while ((n = read(from_child, &failure, sizeof failure)) < 0 && errno == EINTR)
+        ;
+    if (n == sizeof failure)
+        rp_fail(err, RP_ENV, "cannot run %s: %s", name, strerror(failure));
+    return wait_for(child, name, err);
+}
+
 static rp_rc spawn(char *const argv[], const char *path, const char *folder,
                    struct rp_err *err) {
-    int ends[2], failure = 0;
+    int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return rp_fail(err, RP_ENV, "pipe: %s", strerror(errno));
-    fflush(NULL);
     struct sigaction before[N_SIGNALS];
     take_over_signals(before);
     pid_t child = fork();
     if (child == 0) {
         exec_command(argv, path, folder, before);
-        failure = errno;
+        const int failure = errno;
         ssize_t n = write(ends[1], &failure, sizeof failure);
         _exit(n == sizeof failure ? 127 : 126);
     }
     int fork_errno = errno;
     close(ends[1]);
-    rp_rc rc;
-    if (child < 0) {
-        rc = rp_fail(err, RP_ENV, "fork: %s", strerror(fork_errno));
-    } else {
-        ssize_t n;
-        running = child;
-        if (pending_signal != 0)
-            kill(child, pending_signal);
-        while ((n = read(ends[0], &failure, sizeof failure)) < 0 && errno == EINTR)
-            ;
-        if (n == sizeof failure)
-            rp_fail(err, RP_ENV, "cannot run %s: %s", argv[0], strerror(failure));
-        rc = wait_for(child, argv[0], err);
-    }
+    rp_rc rc = child < 0 ? rp_fail(err, RP_ENV, "fork: %s", strerror(fork_errno))
+                         : follow(child, ends[0], argv[0], err);
     close(ends[0]);
     running = 0;
     for (int i = 0; i < N_SIGNALS; i++)
@@ -252,7 +245,6 @@ rp_rc rp_traces_ready(struct rp_err *err) {
 rp_rc rp_traces_run(char *const argv[], const char *given, struct rp_traces *t,
                     struct rp_err *err) {
     char *path, *folder = NULL;
-    *t = (struct rp_traces){0};
     rp_rc rc = find_usable_library(&path, err);
     if (rc == RP_OK)
         rc = make_folder(given, &folder, err);

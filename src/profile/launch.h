@@ -21,12 +21,11 @@ rp_rc rp_traces_ready(struct rp_err *err);
 /* Runs the command argv (its last element is NULL) and waits until it ends. Traces go to
  * `folder`, which is kept and must not hold traces yet. If it is NULL, they go to a
  * temporary folder. RP_ENV if the command cannot be run or fails, or if nothing can be
- * traced. The caller owns `t` on RP_OK. */
+ * traced. `t` is empty before; the caller ends it in any case. */
 rp_rc rp_traces_run(char *const argv[], const char *folder, struct rp_traces *t,
                     struct rp_err *err);
 
-/* Reads every trace in the folder, in the order of process ids. The caller owns `t` on
- * RP_OK; it is empty otherwise. */
+/* Reads every trace in the folder, in the order of process ids, into `t` likewise. */
 rp_rc rp_traces_load(const char *folder, struct rp_traces *t, struct rp_err *err);
 void rp_traces_fini(struct rp_traces *t); /* safe on an empty or zeroed one */
 

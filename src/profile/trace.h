@@ -93,6 +93,7 @@ struct rp_trace {
  * is empty otherwise. A trace without its end line is accepted, with `complete` false. */
 rp_rc rp_trace_parse(const char *text, size_t len, const char *file, struct rp_trace *t,
                      struct rp_err *err);
+/* The same for a file; RP_ENV if it cannot be read, and `t` is then as before. */
 rp_rc rp_trace_load(const char *path, struct rp_trace *t, struct rp_err *err);
 
 /* The same trace as text, sorted: parse gives it back. The caller frees *text. */

@@ -381,7 +381,6 @@ rp_rc rp_trace_parse(const char *text, size_t len, const char *file, struct rp_t
 rp_rc rp_trace_load(const char *path, struct rp_trace *t, struct rp_err *err) {
     char *text;
     size_t len;
-    *t = (struct rp_trace){0};
     rp_rc rc = rp_read_file(path, &text, &len, err);
     if (rc != RP_OK)
         return rc;

@@ -29,6 +29,9 @@ try "an empty trace" --traces old
 rm old/17.trace
 try "a folder without traces" --traces old
 try "a folder that is not there" --traces none
+touch file
+try "a file for a folder" --traces file -- $all
+try "a folder in a file" --traces file/inside -- $all
 try "no command"
 try "a device too" --device v100-16g -- $all
 remat-plan profile --traces old $graph

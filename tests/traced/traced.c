@@ -62,7 +62,7 @@ static bool levels;
 static int last_errno;
 static nvtxRangeId_t started;
 
-static void bad(const char *what) {
+static _Noreturn void bad(const char *what) {
     fprintf(stderr, "traced: %s\n", what);
     exit(99);
 }

@@ -54,7 +54,6 @@ uint32_t rp_op_index_find(const struct rp_op_index *index, const char *name) {
 
 void rp_op_index_fini(struct rp_op_index *index) {
     free(index->order);
-    *index = (struct rp_op_index){0};
 }
 
 static int by_text(const void *a, const void *b) {

@@ -17,7 +17,7 @@ rp_rc rp_op_index_build(const struct rp_graph *g, const char *file,
                         struct rp_op_index *index, struct rp_err *err);
 uint32_t rp_op_index_find(const struct rp_op_index *index,
                           const char *name);      /* or RP_NONE */
-void rp_op_index_fini(struct rp_op_index *index); /* safe on an empty or zeroed one */
+void rp_op_index_fini(struct rp_op_index *index); /* safe on a zeroed one */
 
 struct rp_name_list {
     const char **at; /* the caller frees the array; the names are borrowed */

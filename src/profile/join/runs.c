@@ -140,7 +140,6 @@ rp_rc rp_op_costs_build(const struct rp_graph *g, struct rp_piece *pieces, size_
                         const uint64_t *process_ids, struct rp_op_cost *ops,
                         struct rp_run_counts *counts, struct rp_err *err) {
     struct builder b = {.g = g, .process_ids = process_ids, .err = err};
-    *counts = (struct rp_run_counts){0};
     rp_rc rc = close_runs(&b, pieces, n);
     for (size_t from = 0, to; from < b.runs.n && rc == RP_OK; from = to) {
         const struct run *r = b.runs.at;

@@ -43,8 +43,9 @@ struct rp_run_counts {
 };
 
 /* Sorts the pieces, and fills in the figures of ops[0 .. g->n_ops-1] but for workspaces.
- * process_ids is per process, for messages. RP_INPUT if an op has two ranges or two
- * launches of a CUDA graph in one run, RP_ENV if an op has no run with time stamps. */
+ * process_ids is per process, for messages. Adds to *counts. RP_INPUT if an op has two
+ * ranges or two launches of a CUDA graph in one run, RP_ENV if an op has no run with time
+ * stamps. */
 rp_rc rp_op_costs_build(const struct rp_graph *g, struct rp_piece *pieces, size_t n,
                         const uint64_t *process_ids, struct rp_op_cost *ops,
                         struct rp_run_counts *counts, struct rp_err *err);
