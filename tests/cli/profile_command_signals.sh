@@ -6,7 +6,8 @@ default="env --default-signal=INT --default-signal=TERM --default-signal=CHLD"
 echo "-- what the command prints goes to standard error, and no folder is left"
 mkdir tmp
 TMPDIR=$PWD/tmp remat-plan profile -q --graph $graph -o out.json -- traced print hello $(echo $all | cut -d ' ' -f 2-) \
-    2>errors
+    >answers 2>errors
+wc -c <answers
 cat errors
 ls tmp
 
