@@ -197,13 +197,11 @@ static void put_axes(const struct drawing *d) {
     struct rp_axis bytes = rp_axis_bytes(d->scale.max_bytes, 8),
                    ns = rp_axis_ns(d->scale.total_ns, 10);
     int64_t bottom = floor_of(d);
-    for (uint64_t v = 0; v <= d->scale.max_bytes && v <= UINT64_MAX - bytes.step;
-         v += bytes.step) {
+    for (uint64_t v = 0; v <= d->scale.max_bytes; v += bytes.step) {
         put_line(d, "grid", LEFT, y_of(d, v), RIGHT, y_of(d, v));
         put_text(d, "tick e", LEFT - 80, y_of(d, v) + 40, rp_axis_label(&bytes, v).s);
     }
-    for (uint64_t v = 0; v <= d->scale.total_ns && v <= UINT64_MAX - ns.step;
-         v += ns.step) {
+    for (uint64_t v = 0; v <= d->scale.total_ns; v += ns.step) {
         put_line(d, "grid", x_of(d, v), TOP, x_of(d, v), bottom);
         put_text(d, "tick m", x_of(d, v), bottom + 180, rp_axis_label(&ns, v).s);
     }

@@ -142,8 +142,6 @@ static void put_time_axis(const struct canvas *c) {
             memcpy(line + at, label.s, len);
             end = at + len;
         }
-        if (tick > UINT64_MAX - a.step)
-            break;
     }
     memcpy(line + end + 1, a.unit_name, strlen(a.unit_name) + 1);
     fprintf(c->f, "\n%*s%s\n", MARGIN, "", line);

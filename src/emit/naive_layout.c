@@ -33,12 +33,12 @@ static uint64_t allocate(struct arena *a, uint32_t x, uint64_t bytes) {
     return lo;
 }
 
+/* x is in the arena. */
 static void release(struct arena *a, uint32_t x) {
     size_t k = 0;
-    while (k < a->n && a->at[k].tensor != x)
+    while (a->at[k].tensor != x)
         k++;
-    if (k < a->n)
-        memmove(&a->at[k], &a->at[k + 1], (--a->n - k) * sizeof *a->at);
+    memmove(&a->at[k], &a->at[k + 1], (--a->n - k) * sizeof *a->at);
 }
 
 static bool is_last_use(const struct rp_graph *g, uint32_t x, uint32_t op) {

@@ -134,8 +134,7 @@ static void put_plans(const struct rp_page *page, size_t *plan_of, FILE *f) {
         size_t k = 0;
         if (p == NULL)
             continue;
-        while (k < i &&
-               !(page->entries[k].plan != NULL && same_steps(page->entries[k].plan, p)))
+        while (page->entries[k].plan == NULL || !same_steps(page->entries[k].plan, p))
             k++;
         plan_of[i] = k < i ? plan_of[k] : n_plans++;
         if (k == i)

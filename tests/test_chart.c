@@ -1,0 +1,204 @@
+/* Tests of the charts: their axes, the text chart and the SVG files. */
+#include "emit/chart.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "gen.h"
+#include "run.h"
+#include "shown.h"
+
+static void axes_have_round_steps(void) {
+    struct rp_axis a = rp_axis_bytes((uint64_t)3 << 29, 8); /* 1.5 GiB */
+    CU_ASSERT_EQUAL(a.step, (uint64_t)1 << 28);
+    CU_ASSERT_STRING_EQUAL(a.unit_name, "GiB");
+    CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, (uint64_t)5 << 28).s, "1.25");
+    a = rp_axis_bytes((uint64_t)3 << 30, 8);
+    CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, (uint64_t)3 << 29).s, "1.5");
+    a = rp_axis_bytes((uint64_t)700 << 20, 8);
+    CU_ASSERT_EQUAL(a.step, (uint64_t)100 << 20);
+    CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, (uint64_t)300 << 20).s, "300");
+    a = rp_axis_ns(1234567, 5);
+    CU_ASSERT_EQUAL(a.step, 250000);
+    CU_ASSERT_STRING_EQUAL(a.unit_name, "ms");
+    CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, 1000000).s, "1.00");
+    a = rp_axis_ns(7, 4);
+    CU_ASSERT_EQUAL(a.step, 2);
+    a = rp_axis_ns(0, 4);
+    CU_ASSERT_EQUAL(a.step, 1);
+    a = rp_axis_ns(RP_MAX_QUANTITY, 10);
+    CU_ASSERT_EQUAL(a.step, 1000000000000000000);
+    CU_ASSERT_STRING_EQUAL(a.unit_name, "s");
+}
+
+/* ---- text ---- */
+
+static void chart_40(const struct rp_report *r, FILE *f) {
+    rp_chart_text(r, 40, false, f);
+}
+
+static void chart_utf8(const struct rp_report *r, FILE *f) {
+    rp_chart_text(r, 40, true, f);
+}
+
+static void the_text_chart_is_exact(void) {
+    struct rp_shown s;
+    rp_shown_open(&s, "a", rp_again, RP_N_AGAIN);
+    rp_shown_expect(chart_40, &s,
+                    "memory over the step (# this plan, ' keep-all)\n"
+                    "     128 B +           ''''''    \n"
+                    "           |           ''''''    \n"
+                    "      96 B +--------------------- budget\n"
+                    "           | ................    \n"
+                    "           | ################    \n"
+                    "           | ################++++\n"
+                    "           | ####################\n"
+                    "           |:####################\n"
+                    "           |#####################\n"
+                    "           |#####################\n"
+                    "           |#####################\n"
+                    "           |#####################\n"
+                    "         0 +---------------------\n"
+                    "            0               100 ns\n"
+                    " recompute |                ##   \n");
+    rp_shown_expect(chart_utf8, &s,
+                    "memory over the step (█ this plan, ░ keep-all)\n"
+                    "     128 B ┤           ░░░░░░    \n"
+                    "           │           ░░░░░░    \n"
+                    "      96 B ┤╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ budget\n"
+                    "           │ ▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂    \n"
+                    "           │ ████████████████    \n"
+                    "           │ ████████████████▆▆▆▆\n"
+                    "           │ ████████████████████\n"
+                    "           │▄████████████████████\n"
+                    "           │█████████████████████\n"
+                    "           │█████████████████████\n"
+                    "           │█████████████████████\n"
+                    "           │█████████████████████\n"
+                    "         0 └─────────────────────\n"
+                    "            0               100 ns\n"
+                    " recompute │                ▇▇   \n");
+    rp_shown_close(&s);
+}
+
+/* ---- SVG ---- */
+
+/* The end of the tag at `s`; NULL if there is no complete tag. *len becomes the length of
+ * its name. */
+static const char *tag_end(const char *s, size_t *len) {
+    *len = strcspn(s, " />\n");
+    return *len > 0 && *len < 16 ? strchr(s, '>') : NULL;
+}
+
+/* Is this well-formed? All tags are closed in the right order, nothing is outside the root,
+ * and text has no control bytes and no unescaped '<' or '&'. That is enough for what
+ * chart_svg.c writes. */
+static bool well_formed(const char *s) {
+    const char *open[16];
+    int depth = 0, roots = 0;
+    for (; *s != '\0'; s++) {
+        size_t len;
+        if ((unsigned char)*s < 0x20 && *s != '\n')
+            return false;
+        if (*s == '&' && strncmp(s, "&lt;", 4) != 0 && strncmp(s, "&gt;", 4) != 0 &&
+            strncmp(s, "&amp;", 5) != 0)
+            return false;
+        if (*s != '<')
+            continue;
+        bool closing = s[1] == '/';
+        const char *name = s + (closing ? 2 : 1), *end = tag_end(name, &len);
+        if (end == NULL || (closing && (depth == 0 || name + len != end ||
+                                        strncmp(open[depth - 1], name, len) != 0)))
+            return false;
+        if (depth == 0 && ++roots > 1)
+            return false;
+        if (closing)
+            depth--;
+        else if (end[-1] != '/') {
+            if (depth == 16)
+                return false;
+            open[depth++] = name;
+        }
+        s = end;
+    }
+    return depth == 0 && roots == 1;
+}
+
+static void the_svg_check_detects_faults(void) {
+    CU_ASSERT_TRUE(well_formed("<svg a=\"1\"><g><x/></g>a &amp; b</svg>\n"));
+    CU_ASSERT_FALSE(well_formed(""));
+    CU_ASSERT_FALSE(well_formed("<svg>"));
+    CU_ASSERT_FALSE(well_formed("<svg><g></svg></g>"));
+    CU_ASSERT_FALSE(well_formed("<svg/><svg/>"));
+    CU_ASSERT_FALSE(well_formed("<svg>a & b</svg>"));
+    CU_ASSERT_FALSE(well_formed("<svg>a < b</svg>"));
+    CU_ASSERT_FALSE(well_formed("<svg>\001</svg>"));
+}
+
+static void every_chart_is_well_formed_svg(void) {
+    uint32_t n = 60;
+    for (uint64_t seed = rp_gen_seed(3000, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(1 + (uint32_t)(seed % 15));
+        struct rp_shown s = {0};
+        rp_gen_graph(seed, &shape, &s.g);
+        rp_gen_plan(seed, &s.g, false, &s.p);
+        rp_report_build(&s.g, &s.p, &s.r);
+        char *text = rp_shown_text(rp_chart_svg, &s),
+             *same = rp_shown_text(rp_chart_svg, &s);
+        char *picture = rp_shown_text(chart_40, &s);
+        if (!well_formed(text) || strcmp(text, same) != 0) {
+            rp_gen_failed(seed);
+            CU_FAIL("not well-formed, or not the same twice");
+        }
+        free(picture);
+        free(same);
+        free(text);
+        rp_shown_close(&s);
+    }
+}
+
+static void names_are_escaped_in_the_svg(void) {
+    struct rp_shown s;
+    rp_shown_open(&s, "</title><a&b>\\u0001\\uffff", rp_again, RP_N_AGAIN);
+    char *text = rp_shown_text(rp_chart_svg, &s);
+    CU_ASSERT_TRUE(well_formed(text));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "<title>&lt;/title&gt;&lt;a&amp;b&gt;??: 10 ns</title>"));
+    free(text);
+    rp_shown_close(&s);
+}
+
+static void the_svg_shows_copy_queues_only_for_plans_that_copy(void) {
+    struct rp_shown s;
+    rp_shown_open(&s, "a", rp_again, RP_N_AGAIN);
+    char *text = rp_shown_text(rp_chart_svg, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">compute<"));
+    CU_ASSERT_PTR_NULL(strstr(text, ">to host<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">recomputing (10 ns)<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">budget 96 B<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "class=\"budget\""));
+    free(text);
+    rp_shown_close(&s);
+    rp_shown_open(&s, "a", rp_swapped, RP_N_SWAPPED);
+    s.p.budget_bytes = 1000;
+    text = rp_shown_text(rp_chart_svg, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">to host<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">to device<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<title>x: 90 ns</title>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">budget 1000 B (above the picture)<"));
+    CU_ASSERT_PTR_NULL(strstr(text, "class=\"budget\""));
+    CU_ASSERT_PTR_NULL(strstr(text, ">recomputing"));
+    free(text);
+    rp_shown_close(&s);
+}
+
+void suite_chart(void) {
+    RP_SUITE("chart");
+    RP_TEST(axes_have_round_steps);
+    RP_TEST(the_text_chart_is_exact);
+    RP_TEST(the_svg_check_detects_faults);
+    RP_TEST(every_chart_is_well_formed_svg);
+    RP_TEST(names_are_escaped_in_the_svg);
+    RP_TEST(the_svg_shows_copy_queues_only_for_plans_that_copy);
+}
