@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "base/mem.h"
 #include "gen.h"
 #include "run.h"
 #include "shown.h"
@@ -19,6 +20,11 @@ static void axes_have_round_steps(void) {
     a = rp_axis_bytes((uint64_t)700 << 20, 8);
     CU_ASSERT_EQUAL(a.step, (uint64_t)100 << 20);
     CU_ASSERT_STRING_EQUAL(rp_axis_label(&a, (uint64_t)300 << 20).s, "300");
+    a = rp_axis_bytes(2048, 8); /* 8 steps, and no more */
+    CU_ASSERT_EQUAL(a.step, 256);
+    a = rp_axis_bytes(RP_MAX_QUANTITY, 8);
+    CU_ASSERT_EQUAL(a.step, (uint64_t)1000000 << 40);
+    CU_ASSERT_STRING_EQUAL(a.unit_name, "TiB");
     a = rp_axis_ns(1234567, 5);
     CU_ASSERT_EQUAL(a.step, 250000);
     CU_ASSERT_STRING_EQUAL(a.unit_name, "ms");
@@ -79,6 +85,41 @@ static void the_text_chart_is_exact(void) {
                     "         0 └─────────────────────\n"
                     "            0               100 ns\n"
                     " recompute │                ▇▇   \n");
+    rp_shown_close(&s);
+}
+
+/* The line below the axis, which begins at the 12th column. */
+static void expect_time_axis(struct rp_shown *s, uint64_t time_ns, const char *want) {
+    s->r.plan.time_ns = time_ns;
+    char *text = rp_shown_text(chart_40, s);
+    char *line = rp_format("\n%12s%s\n", "", want);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, line));
+    free(line);
+    free(text);
+}
+
+static void a_label_of_the_time_axis_is_whole_or_left_out(void) {
+    struct rp_shown s;
+    rp_shown_open(&s, "a", rp_again, RP_N_AGAIN);
+    expect_time_axis(&s, 116, "0                 100 ns"); /* up to the last column */
+    expect_time_axis(&s, 110, "0 ns");
+    expect_time_axis(&s, 100, "0 ns");
+    expect_time_axis(&s, RP_MAX_QUANTITY, "0 1000000000 s");
+    rp_shown_close(&s);
+}
+
+static void a_step_without_memory_has_an_empty_chart(void) {
+    static const char none[] =
+        "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"none\",\"time_source\":"
+        "\"none\",\"tensors\":[],\"ops\":[],\"keep\":[]}";
+    struct rp_shown s = {0};
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(none, strlen(none), "none", &s.g, &err), RP_OK);
+    rp_report_build(&s.g, &s.p, &s.r);
+    char *text = rp_shown_text(chart_40, &s);
+    CU_ASSERT_PTR_NULL(strstr(strchr(text, '\n'), "#"));
+    CU_ASSERT_PTR_NULL(strstr(strchr(text, '\n'), "'"));
+    free(text);
     rp_shown_close(&s);
 }
 
@@ -193,12 +234,71 @@ static void the_svg_shows_copy_queues_only_for_plans_that_copy(void) {
     rp_shown_close(&s);
 }
 
+static void a_tick_may_be_at_the_end_of_an_axis(void) {
+    struct rp_shown s;
+    rp_shown_open(&s, "a", rp_again, RP_N_AGAIN);
+    s.r.plan.time_ns = 100;
+    s.r.keep_all.peak.bytes = 96; /* and 4 bytes of space above it */
+    s.p.claims.lower_bound_ns = 0;
+    char *text = rp_shown_text(rp_chart_svg, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<text class=\"tick e\" x=\"76\" y=\"134\">100<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<line class=\"grid\" x1=\"940\" y1=\"130\""));
+    CU_ASSERT_PTR_NULL(strstr(text, "bound")); /* there is none */
+    free(text);
+    rp_shown_close(&s);
+}
+
+static void ops_that_take_no_time_are_in_no_lane(void) {
+    struct rp_shown s;
+    rp_shown_open(&s, "a", rp_again, RP_N_AGAIN);
+    for (size_t k = 0; k < s.r.plan.n_steps; k++)
+        s.r.plan.steps[k].end_ns = s.r.plan.steps[k].start_ns;
+    char *text = rp_shown_text(rp_chart_svg, &s);
+    const char *lane = strstr(text, ">compute<");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(lane);
+    CU_ASSERT_PTR_NOT_NULL(strstr(lane, "class=\"idle\""));
+    CU_ASSERT_PTR_NULL(strstr(lane, "class=\"fwd\""));
+    free(text);
+    rp_shown_close(&s);
+}
+
+/* ---- the curve of a sweep ---- */
+
+static char *curve_text(const struct rp_curve *c) {
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    rp_chart_curve(c, f);
+    rp_text_close(f);
+    return text;
+}
+
+static void a_curve_ends_with_its_axes(void) {
+    static const struct rp_curve_point at[] = {{512, 3000, 2000}, {1024, 2000, 2000}};
+    char *text = curve_text(&(struct rp_curve){"a < b", 2000, at, 2});
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">a &lt; b</text>"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "<text x=\"770\" y=\"418\" text-anchor=\"middle\">1."));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "<text x=\"72\" y=\"64\" text-anchor=\"end\">50.00%"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "class=\"plan\" points=\"425,60 770,60 770,400\""));
+    free(text);
+    text = curve_text(&(struct rp_curve){"no plan", 2000, NULL, 0});
+    CU_ASSERT_PTR_NULL(strstr(text, "<polyline"));
+    free(text);
+}
+
 void suite_chart(void) {
     RP_SUITE("chart");
     RP_TEST(axes_have_round_steps);
     RP_TEST(the_text_chart_is_exact);
+    RP_TEST(a_label_of_the_time_axis_is_whole_or_left_out);
+    RP_TEST(a_step_without_memory_has_an_empty_chart);
     RP_TEST(the_svg_check_detects_faults);
     RP_TEST(every_chart_is_well_formed_svg);
     RP_TEST(names_are_escaped_in_the_svg);
     RP_TEST(the_svg_shows_copy_queues_only_for_plans_that_copy);
+    RP_TEST(a_tick_may_be_at_the_end_of_an_axis);
+    RP_TEST(ops_that_take_no_time_are_in_no_lane);
+    RP_TEST(a_curve_ends_with_its_axes);
 }

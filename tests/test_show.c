@@ -172,6 +172,7 @@ static void memory_is_split_by_kind_on_the_device_and_on_the_host(void) {
     rp_memory_trace_plan(&g, &p, &t);
     CU_ASSERT(holds(&t.fixed, 8, 0, 2, 0, 0, 0));
     CU_ASSERT(holds(&t.steps[1].during, 8, 0, 2, 16, 4, 0));
+    CU_ASSERT(holds(&t.steps[2].during, 8, 0, 2, 16, 4, 0)); /* a is freed after it */
     CU_ASSERT(holds(&t.steps[2].after, 8, 0, 2, 0, 4, 0));
     CU_ASSERT(holds(&t.peak, 8, 32, 2, 0, 4, 1)); /* the update */
     CU_ASSERT(holds(&t.steps[7].after, 8, 0, 2, 0, 0, 0));
@@ -179,14 +180,58 @@ static void memory_is_split_by_kind_on_the_device_and_on_the_host(void) {
     CU_ASSERT(holds(&most[0], 8, 32, 2, 0, 4, 0));
     CU_ASSERT(holds(&most[1], 8, 32, 2, 0, 4, 1));
     CU_ASSERT(holds(&most[2], 8, 32, 2, 0, 0, 0));
-    struct rp_memory_split host = rp_memory_split_host(&g, &p);
-    CU_ASSERT(holds(&host, 0, 32, 0, 0, 0, 0));
     rp_memory_trace_keep_all(&g, false, &keep_all);
     CU_ASSERT(holds(&keep_all.fixed, 8, 32, 2, 0, 0, 0));
     rp_memory_trace_fini(&t);
     rp_memory_trace_fini(&keep_all);
     rp_plan_fini(&p);
     rp_graph_fini(&g);
+}
+
+/* What is on the host has its home there, or is copied there. */
+static void the_host_holds_homes_and_copies(void) {
+    struct rp_graph g;
+    struct rp_plan p = {0};
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(kinds_net, strlen(kinds_net), "net", &g, &err),
+                          RP_OK);
+    rp_push(&p.homes, ((struct rp_plan_home){1, RP_NO_ADDRESS}));
+    for (size_t s = 0; s < N(kinds_steps); s++)
+        rp_push(&p.steps, kinds_steps[s]);
+    for (p.homes.n = 0; p.homes.n < 2; p.homes.n++)
+        for (p.steps.n = 6; p.steps.n < 8; p.steps.n++) { /* up to the copy, and with it */
+            struct rp_memory_split host = rp_memory_split_host(&g, &p);
+            CU_ASSERT(holds(&host, 0, p.homes.n + p.steps.n > 6 ? 32 : 0, 0, 0, 0, 0));
+        }
+    rp_plan_fini(&p);
+    rp_graph_fini(&g);
+}
+
+static void a_plan_without_steps_holds_what_is_fixed(void) {
+    struct rp_shown s;
+    rp_shown_open(&s, "a", NULL, 0);
+    const struct rp_memory_trace *t = &s.r.plan;
+    CU_ASSERT(holds(&t->fixed, 8, 0, 0, 0, 0, 0));
+    CU_ASSERT(holds(&t->peak, 8, 0, 0, 0, 0, 0));
+    CU_ASSERT_EQUAL(t->peak_op, RP_NONE);
+    rp_shown_close(&s);
+}
+
+/* What takes no time counts in the column that ends there, or else in the first. */
+static void the_columns_show_what_takes_no_time(void) {
+    struct rp_timed_step steps[] = {
+        {.during.bytes = 90, .after.bytes = 5},
+        {.clock_ns = 10, .end_ns = 10, .during.bytes = 70, .after.bytes = 6},
+    };
+    const struct rp_memory_trace t = {.steps = steps, .n_steps = 2, .time_ns = 30};
+    struct rp_memory_split most[3];
+    rp_memory_trace_columns(&t, 30, 3, most);
+    CU_ASSERT_EQUAL(most[0].bytes, 90);
+    CU_ASSERT_EQUAL(most[1].bytes, 6);
+    steps[0].during.bytes = 0;
+    rp_memory_trace_columns(&t, 30, 3, most);
+    CU_ASSERT_EQUAL(most[0].bytes, 70);
+    CU_ASSERT_EQUAL(most[1].bytes, 6);
 }
 
 static void columns_reach_the_peak_however_many_there_are(void) {
@@ -235,6 +280,11 @@ static void steps_are_named_and_frees_share_a_line(void) {
                     "     5          100      10 ns       64 B  again a?[2J\n"
                     "     6          110      20 ns       72 B  run   d\n"
                     "     7          130                  16 B  free  x, y\n");
+    s.p.steps.n--;
+    char *text = rp_shown_text(rp_report_steps, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "free  x\n"));
+    CU_ASSERT_PTR_NULL(strstr(text, "free  x, y\n"));
+    free(text);
     rp_shown_close(&s);
     rp_shown_open(&s, "a", rp_swapped, RP_N_SWAPPED);
     rp_shown_expect(rp_report_steps, &s,
@@ -259,6 +309,15 @@ static void start_times_are_shown_to_the_nanosecond_if_needed(void) {
                     "  step     start us      takes     memory  what\n"
                     "     0        0.000      10 ns       48 B  run   a\n"
                     "     1        1.007     493 ns       88 B  run   b\n");
+    static const char *const units[] = {"ns", "us", "us", "ms"};
+    static const uint64_t ends_ns[] = {999, 1000, 999999, 1000000};
+    for (size_t k = 0; k < N(units); k++) {
+        s.r.plan.time_ns = ends_ns[k];
+        char *text = rp_shown_text(rp_report_steps, &s);
+        CU_ASSERT_EQUAL(strncmp(text, "  step     start ", 17), 0);
+        CU_ASSERT_EQUAL(strncmp(text + 17, units[k], 2), 0);
+        free(text);
+    }
     b->start_ns = 2999999999;
     b->end_ns = s.r.plan.time_ns = 3000000000;
     rp_shown_expect(rp_report_steps, &s,
@@ -304,7 +363,8 @@ static void the_report_says_which_plans_the_bound_is_about(void) {
 
 static void the_report_gives_costs_and_savings(void) {
     struct rp_shown s;
-    rp_shown_open(&s, "a.very.long.name.of.an.\u00f6p.keeps.its.end", rp_again, RP_N_AGAIN);
+    rp_shown_open(&s, "a.very.long.name.of.an.\u00f6p.keeps\\u001bits.end", rp_again,
+                  RP_N_AGAIN);
     rp_shown_expect(
         report_1, &s,
         "plan      for net: 9 steps, costs from imported:test\n"
@@ -317,7 +377,31 @@ static void the_report_gives_costs_and_savings(void) {
         "recompute 1 of 4 ops, 1 extra run, 10 ns\n"
         "\n"
         "recomputed op                        bytes times     extra   share off device\n"
-        "..ng.name.of.an.öp.keeps.its.end      40 B     1     10 ns 100.00%      30 ns\n");
+        "..ng.name.of.an.öp.keeps?its.end      40 B     1     10 ns 100.00%      30 ns\n");
+    rp_shown_close(&s);
+}
+
+/* The reruns of both ops take 30 ns. The table has one row for the first of them, whose
+ * name has just the width of its column. */
+static void a_short_table_sums_up_the_other_reruns(void) {
+    static const struct rp_step steps[] = {
+        {.kind = RP_RUN, .id = 0}, {.kind = RP_RUN, .id = 1},  {.kind = RP_RUN, .id = 2},
+        {.kind = RP_RUN, .id = 2}, {.kind = RP_FREE, .id = 1}, {.kind = RP_RUN, .id = 0},
+        {.kind = RP_RUN, .id = 0}, {.kind = RP_RUN, .id = 0},  {.kind = RP_RUN, .id = 3},
+    };
+    struct rp_shown s;
+    rp_shown_open(&s, "12345678901234567890123456789012", steps, N(steps));
+    s.p.claims.lower_bound_ns = 0;
+    char *text = rp_shown_text(report_1, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nbound     none\nmemory "));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "off device\n"
+                     "12345678901234567890123456789012      40 B     3     30 ns  50.00%"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "\n... and 1 more                             30 ns  50.00%\n"));
+    CU_ASSERT_EQUAL(s.r.plan.reruns.at[0].op, 0); /* the first of equals */
+    CU_ASSERT_EQUAL(s.r.plan.reruns.at[1].op, 2);
+    free(text);
     rp_shown_close(&s);
 }
 
@@ -329,9 +413,13 @@ void suite_show(void) {
     RP_TEST(copies_overlap_ops_and_stalls_are_counted);
     RP_TEST(columns_hold_the_max_memory_of_their_slice);
     RP_TEST(memory_is_split_by_kind_on_the_device_and_on_the_host);
+    RP_TEST(the_host_holds_homes_and_copies);
+    RP_TEST(a_plan_without_steps_holds_what_is_fixed);
+    RP_TEST(the_columns_show_what_takes_no_time);
     RP_TEST(columns_reach_the_peak_however_many_there_are);
     RP_TEST(steps_are_named_and_frees_share_a_line);
     RP_TEST(start_times_are_shown_to_the_nanosecond_if_needed);
     RP_TEST(the_report_says_which_plans_the_bound_is_about);
     RP_TEST(the_report_gives_costs_and_savings);
+    RP_TEST(a_short_table_sums_up_the_other_reruns);
 }

@@ -3,7 +3,7 @@
 remat-plan show -q data/graph/good/step.json data/plan/good/step.json --html page.html
 sed -n '1,/^<style>/p' page.html | sed -E 's/sha256-[A-Za-z0-9+/]{43}=/sha256-N/'
 grep -E '^</?(head|body|html|style|header|main|script)|^"use strict"' page.html | sed 's/>.*/>/'
-sed -n '/^<style>/,/^<.style>/p' page.html | grep '^:root'
+sed -n '/^<style>/,/^<.style>/p' page.html | grep '^:root {'
 grep 'id="plan-' page.html
 grep 'id="data"' page.html | tr , '\n' | uniq -c
 sed -n '/^<script>/,/^<\/script>/p' page.html | sed 's/^<script>//; $d' >program
