@@ -88,6 +88,10 @@ static void the_text_chart_is_exact(void) {
     rp_shown_close(&s);
 }
 
+static void report_10(const struct rp_report *r, FILE *f) {
+    rp_report_text(r, 10, f);
+}
+
 /* The line below the axis, which begins at the 12th column. */
 static void expect_time_axis(struct rp_shown *s, uint64_t time_ns, const char *want) {
     s->r.plan.time_ns = time_ns;
@@ -119,6 +123,9 @@ static void a_step_without_memory_has_an_empty_chart(void) {
     char *text = rp_shown_text(chart_40, &s);
     CU_ASSERT_PTR_NULL(strstr(strchr(text, '\n'), "#"));
     CU_ASSERT_PTR_NULL(strstr(strchr(text, '\n'), "'"));
+    free(text);
+    text = rp_shown_text(report_10, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nat peak   nothing\n"));
     free(text);
     rp_shown_close(&s);
 }

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "emit/project.h"
 #include "emit/runtime/expected.h"
 #include "gen.h"
 #include "model/cost.h"
@@ -368,6 +369,38 @@ static void the_second_step_sees_what_the_first_has_spoiled(void) {
     close_trained(&w);
 }
 
+/* A copy behind the last step is none of its steps. */
+static void a_plan_without_copies_runs_once(void) {
+    struct trained w;
+    struct rp_ref_replay done;
+    open_trained(&w);
+    rp_push(&w.t.keep_all.steps, ((struct replay_step){.what = REPLAY_SWAP_OUT}));
+    w.t.program.plan = w.t.program.keep_all;
+    w.t.program.plan.steps = w.t.keep_all.steps.at;
+    CU_ASSERT_EQUAL(rp_ref_replay(&w.t, 1, true, &done, &w.err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(w.err.msg, "");
+    CU_ASSERT_EQUAL(done.n_orders, 1);
+    close_trained(&w);
+}
+
+/* ---- files ---- */
+
+static void writing_a_program_again_gives_its_size_again(void) {
+    char folder[] = "/tmp/rp-test-XXXXXX";
+    struct trained w;
+    uint64_t bytes = 0, again;
+    open_trained(&w);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    CU_ASSERT_EQUAL(rp_project_write(&w.t, RP_TARGET_C, folder, &bytes, &w.err), RP_OK);
+    again = bytes;
+    CU_ASSERT_EQUAL(rp_project_write(&w.t, RP_TARGET_C, folder, &again, &w.err), RP_OK);
+    CU_ASSERT_TRUE(bytes > 0 && again == bytes);
+    char *clear = rp_format("rm -r '%s'", folder);
+    CU_ASSERT_EQUAL(system(clear), 0);
+    free(clear);
+    close_trained(&w);
+}
+
 /* ---- differences ---- */
 
 static void a_difference_names_the_tensor(void) {
@@ -410,5 +443,7 @@ void suite_ref_replay(void) {
     RP_TEST(an_op_against_the_wrong_version_is_seen);
     RP_TEST(an_update_of_the_wrong_content_is_seen);
     RP_TEST(the_second_step_sees_what_the_first_has_spoiled);
+    RP_TEST(a_plan_without_copies_runs_once);
+    RP_TEST(writing_a_program_again_gives_its_size_again);
     RP_TEST(a_difference_names_the_tensor);
 }

@@ -94,10 +94,8 @@ static void add_interval(const struct canvas *c, uint64_t start_ns, uint64_t end
         uint64_t until = (uint64_t)((u128)c->scale.total_ns * (i + 1) / c->n);
         if (until > end_ns)
             until = end_ns;
-        if (until > start_ns) {
-            ns[i] += until - start_ns;
-            start_ns = until;
-        }
+        ns[i] += until - start_ns;
+        start_ns = until;
     }
 }
 
