@@ -112,6 +112,18 @@ static void a_label_of_the_time_axis_is_whole_or_left_out(void) {
     rp_shown_close(&s);
 }
 
+/* The step before the first copy. */
+static void a_queue_without_work_has_no_lane(void) {
+    struct rp_shown s;
+    rp_shown_open(&s, "a", rp_swapped, RP_N_SWAPPED);
+    s.r.plan.n_steps = 1;
+    char *text = rp_shown_text(chart_40, &s);
+    CU_ASSERT_PTR_NULL(strstr(text, "to host"));
+    CU_ASSERT_PTR_NULL(strstr(text, "to device"));
+    free(text);
+    rp_shown_close(&s);
+}
+
 static void a_step_without_memory_has_an_empty_chart(void) {
     static const char none[] =
         "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"none\",\"time_source\":"
@@ -300,6 +312,7 @@ void suite_chart(void) {
     RP_TEST(axes_have_round_steps);
     RP_TEST(the_text_chart_is_exact);
     RP_TEST(a_label_of_the_time_axis_is_whole_or_left_out);
+    RP_TEST(a_queue_without_work_has_no_lane);
     RP_TEST(a_step_without_memory_has_an_empty_chart);
     RP_TEST(the_svg_check_detects_faults);
     RP_TEST(every_chart_is_well_formed_svg);
