@@ -227,7 +227,7 @@ static bool update_floors_of(struct rp_partial *s, uint32_t item) {
     const struct rp_pack_item *x = &s->p->items[item];
     uint32_t before = RP_NO_ITEM;
     s->work->done += x->hi - x->lo;
-    for (uint32_t t = x->lo; t < x->hi; t++) {
+    for (uint32_t t = x->lo; t < x->hi; t++) { /* of those that it is the floor item of */
         if (s->floor_item[t] != item || s->n_live[t] == 0 ||
             (!s->placed[item] && s->low[item] <= s->floor[t])) {
             before = RP_NO_ITEM;
