@@ -163,10 +163,22 @@ static void every_pass_places_by_its_rule(void) {
     }
 }
 
-/* Of very many items each is placed at the lowest free cells as it begins. */
+/* Runs of free cells below the last one that is taken. */
+static uint64_t gaps_of(const bool *cells) {
+    uint64_t n = 0, last = 0;
+    for (uint64_t c = 0; c < CELLS; c++)
+        last = cells[c] ? c : last;
+    for (uint64_t c = 0; c < last; c++)
+        n += !cells[c] && cells[c + 1];
+    return n;
+}
+
+/* Of very many items each is placed at the lowest free cells as it begins. The work is a
+ * step for each item and for each gap. */
 static void many_items_are_placed_as_they_begin(void) {
     struct rp_pack_item *items = rp_calloc(MANY, sizeof *items);
     uint64_t *best = rp_calloc(MANY, sizeof *best), random = 1, height = 0;
+    uint64_t n_steps = 0;
     struct rp_pack_work work = {0};
     struct rp_pack_component p = draw(&random, MANY, MANY / 2, 8, items, best);
     bool cells[CELLS] = {false}, same = true;
@@ -182,9 +194,13 @@ static void many_items_are_placed_as_they_begin(void) {
         while (free_run(cells, at) < items[i].size)
             at++;
         same = best[i] == at;
+        take(cells, at, items[i].size);
+        n_steps += 1 + gaps_of(cells);
         height = rp_max_u64(height, at + items[i].size);
     }
     CU_ASSERT(same && p.height == height);
+    CU_ASSERT_EQUAL(work.done, n_steps);
+    CU_ASSERT_EQUAL(work.statistics.first_fit_passes, 1);
     free(items);
     free(best);
 }

@@ -235,6 +235,15 @@ static void small_buffers_between_large_ones_do_not_raise_the_arena(void) {
     }
 }
 
+static void hard_buffers(struct rp_buffer b[600]) {
+    random_state = 9;
+    random_buffers(b, 600, 400, 20, 2);
+    for (size_t i = 0; i < 600; i++) {
+        b[i].size = i % 2 ? 100000 * (1 + below(40)) : 500 + below(500);
+        b[i].upper = i % 2 ? b[i].upper : 500;
+    }
+}
+
 /* The limit may be passed by what is under way: two placements of 300 items, or one node.
  */
 static void the_work_limit_ends_the_search(void) {
@@ -248,8 +257,39 @@ static void the_work_limit_ends_the_search(void) {
         rp_rc rc = rp_pack(b, 300, &o, &result, &statistics);
         CU_ASSERT_TRUE(placement_is_valid(b, 300, 1, result.arena_bytes));
         CU_ASSERT_TRUE(statistics.work <= limit + 200000);
+        CU_ASSERT_TRUE(limit > 0 || statistics.first_fit_passes == 2);
         CU_ASSERT_EQUAL(rc, result.arena_bytes == result.peak_bytes ? RP_OK : RP_LIMIT);
     }
+}
+
+static void buffers_are_placed_even_if_it_is_to_stop(void) {
+    struct rp_buffer b[300];
+    struct rp_stop stop = {.hit = true};
+    struct rp_pack_options o = {.alignment = 1, .work_limit = RP_PACK_WORK, .stop = &stop};
+    struct rp_pack_result result;
+    struct rp_pack_statistics s = {0};
+    random_state = 3;
+    random_buffers(b, 300, 300, 200, 100000);
+    rp_pack(b, 300, &o, &result, &s);
+    CU_ASSERT_TRUE(placement_is_valid(b, 300, 1, result.arena_bytes));
+    CU_ASSERT_EQUAL(s.first_fit_passes, 1);
+}
+
+/* One pass reaches the capacity. To go on to the peak is given as much work again. */
+static void squeezing_goes_on_to_the_peak_with_the_same_limit(void) {
+    struct rp_buffer b[600];
+    struct rp_pack_options o = {.alignment = 1, .work_limit = 2000000};
+    struct rp_pack_result result;
+    struct rp_pack_statistics one = {0}, both = {0};
+    hard_buffers(b);
+    o.capacity = 2 * peak_of(b, 600, 1);
+    CU_ASSERT_EQUAL(rp_pack(b, 600, &o, &result, &one), RP_OK);
+    CU_ASSERT_EQUAL(one.first_fit_passes, 1);
+    const uint64_t arena = result.arena_bytes;
+    o.squeeze = true;
+    CU_ASSERT_EQUAL(rp_pack(b, 600, &o, &result, &both), RP_OK);
+    CU_ASSERT_TRUE(result.arena_bytes < arena);
+    CU_ASSERT_TRUE(both.work >= one.work + o.work_limit);
 }
 
 /* This hard instance needs every method. */
@@ -258,12 +298,7 @@ static void statistics_count_every_method_and_add_up(void) {
     struct rp_pack_options o = {.alignment = 1, .work_limit = 30000000};
     struct rp_pack_result result;
     struct rp_pack_statistics s = {0}, twice;
-    random_state = 9;
-    random_buffers(b, 600, 400, 20, 2);
-    for (size_t i = 0; i < 600; i++) {
-        b[i].size = i % 2 ? 100000 * (1 + below(40)) : 500 + below(500);
-        b[i].upper = i % 2 ? b[i].upper : 500;
-    }
+    hard_buffers(b);
     rp_pack(b, 600, &o, &result, &s);
     CU_ASSERT_EQUAL(s.packings, 1);
     CU_ASSERT_EQUAL(s.components, 1);
@@ -398,6 +433,8 @@ void suite_packer(void) {
     RP_TEST(forward_and_backward_lifetimes_reach_the_peak);
     RP_TEST(small_buffers_between_large_ones_do_not_raise_the_arena);
     RP_TEST(the_work_limit_ends_the_search);
+    RP_TEST(buffers_are_placed_even_if_it_is_to_stop);
+    RP_TEST(squeezing_goes_on_to_the_peak_with_the_same_limit);
     RP_TEST(statistics_count_every_method_and_add_up);
     RP_TEST(many_levels_of_lifetimes_are_not_all_split);
     RP_TEST(a_csv_is_read_by_its_header);
