@@ -213,6 +213,26 @@ static void copied_bytes_end_at_the_largest_quantity(void) {
     CU_ASSERT_EQUAL(rp_plan_copied_bytes(&g, &plan, &n_runs), RP_MAX_QUANTITY);
 }
 
+/* The steps of this plan fit, but their addresses leave gaps. DTR plans again for less. */
+static void a_policy_plans_again_if_addresses_do_not_fit(void) {
+    struct rp_gen_shape shape = rp_gen_small(20);
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    struct rp_policy_options o = rp_quick_options(true);
+    shape.training = true;
+    shape.once_percent = 0;
+    shape.alignment_bytes = 1;
+    rp_gen_graph(65, &shape, &g);
+    o.budget_bytes = rp_keep_all_bytes(&g, false) / 100 * 75;
+    CU_ASSERT_EQUAL_FATAL(
+        rp_policy_plan(&g, rp_policy_find("dtr"), &o, &plan, &report, &err), RP_OK);
+    CU_ASSERT(report.fits);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
 /* What a report says of an earlier plan is gone, whoever refuses. */
 static void a_report_is_of_one_plan(void) {
     static const char *const names[] = {"vdnn-all", "remat"};
@@ -339,6 +359,7 @@ void suite_quick_plans(void) {
     RP_TEST(the_plan_of_a_search_says_whose_it_is);
     RP_TEST(a_search_is_no_worse_than_its_first_plan);
     RP_TEST(copied_bytes_end_at_the_largest_quantity);
+    RP_TEST(a_policy_plans_again_if_addresses_do_not_fit);
     RP_TEST(a_report_is_of_one_plan);
     RP_TEST(a_policy_has_the_time_limit_and_no_more);
     RP_TEST(there_is_no_quick_plan_if_none_fits_or_nothing_may_run_again);
