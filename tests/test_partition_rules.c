@@ -255,7 +255,7 @@ static bool bans_are_right(const struct rp_partition *s) {
 }
 
 static void the_rules_hold_on_random_graphs(void) {
-    uint32_t n = 400;
+    uint32_t n = 2000;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct rp_gen_shape shape = rp_gen_small(6 + (uint32_t)seed % 20);
         struct rp_rng random = {seed};

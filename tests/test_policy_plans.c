@@ -181,6 +181,24 @@ static void capuchin_swaps_what_is_out_just_in_time(void) {
     CHECK_ALL(ops, plans);
 }
 
+/* b5 takes no time. p, of 10 bytes, would be out as it begins, at 50 ns, and back at 60, in
+ * time for b3: it is free for 0 ns. But first comes q, of 15 bytes, free for 20 ns, and
+ * with it on the link p is 5 ns late. To run f2 again takes 2 ns. */
+static void capuchin_asks_again_after_a_swap(void) {
+    static const struct rp_drawn_op ops[] = {
+        {"f1", "relu", "s", "q", 15, 18}, {"f2", "relu", "s", "p", 10, 2},
+        {"f3", "relu", "q", "c", 1, 10},  {"f4", "relu", "p", "d", 1, 10},
+        {"f5", "relu", "d", "e", 30, 10}, {"b5", "relu", "e", "x", 5, 0},
+        {"b4", "relu", "x", "y", 1, 10},  {"b3", "relu", "py", "z", 1, 20},
+        {"b2", "relu", "qz", "w", 1, 20},
+    };
+    static const struct rp_drawn_plan plans[] = {
+        {"capuchin", 40,
+         "f1 >q f2 f3 -c f4 -p -q f5 -d b5 -e b4 -x <q f2 b3 -p -y b2 -q -z"},
+    };
+    CHECK_ALL(ops, plans);
+}
+
 /* ---- the ends of sizes and times ---- */
 
 static void chen_greedy_ends_where_there_is_nothing_to_divide(void) {
@@ -270,6 +288,7 @@ void suite_policy_plans(void) {
     RP_TEST(alibaba_recomputes_three_ops_before_the_softmax);
     RP_TEST(alibaba_looks_for_attention_in_the_forward_phase);
     RP_TEST(capuchin_swaps_what_is_out_just_in_time);
+    RP_TEST(capuchin_asks_again_after_a_swap);
     RP_TEST(chen_greedy_ends_where_there_is_nothing_to_divide);
     RP_TEST(a_plan_that_takes_too_long_is_refused);
     RP_TEST(plans_of_convolutions);
