@@ -112,6 +112,23 @@ static void check_data(const struct rp_graph *g, const struct rp_plan *p) {
     free(text);
 }
 
+/* Where no step holds more than the sources, the peak is theirs and no op's. */
+static void a_peak_of_sources_belongs_to_no_op(void) {
+    static const char text[] =
+        "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":\"none\","
+        "\"tensors\":[{\"name\":\"x\",\"bytes\":8,\"kind\":\"input\"},"
+        "{\"name\":\"y\",\"bytes\":0,\"kind\":\"activation\"}],\"ops\":[{\"name\":\"a\","
+        "\"kind\":\"k\",\"inputs\":[0],\"outputs\":[1],\"time_ns\":5}],\"keep\":[]}";
+    struct rp_graph g;
+    struct rp_err err;
+    struct rp_memory_trace t;
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, sizeof text - 1, "g", &g, &err), RP_OK);
+    rp_memory_trace_keep_all(&g, false, &t);
+    CU_ASSERT(t.peak.bytes == 8 && t.peak_op == RP_NONE);
+    rp_memory_trace_fini(&t);
+    rp_graph_fini(&g);
+}
+
 static void the_data_of_a_page_are_those_of_the_plan(void) {
     uint32_t n = 60;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
@@ -213,6 +230,7 @@ static void plans_with_the_same_steps_are_written_once(void) {
 
 void suite_page(void) {
     RP_SUITE("page");
+    RP_TEST(a_peak_of_sources_belongs_to_no_op);
     RP_TEST(the_data_of_a_page_are_those_of_the_plan);
     RP_TEST(keep_all_rises_to_its_peak);
     RP_TEST(names_cannot_end_the_data);
