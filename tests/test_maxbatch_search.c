@@ -2,7 +2,10 @@
  * from them. */
 #include "cmd/maxbatch_search.h"
 
+#include <math.h>
+
 #include "run.h"
+#include "solve/solver.h"
 
 /* lstm-lm with one layer and two steps, planned by recomputation alone: 62 ops whose bound
  * is proved at once. Keep-all fits up to batch 2021. */
@@ -103,6 +106,119 @@ static void batches_are_multiples_of_micro_batches_and_widths_of_heads(void) {
     sizes_are_multiples(RP_EXTENT_WIDTH, 1, 64);
 }
 
+/* Nothing may be copied, so that a search that only swaps finds no plan. The same batch with
+ * recomputation is 0.44% over keep-all. */
+static void a_search_that_finds_no_plan_is_followed_by_one_without_swaps(void) {
+    struct rp_policy policy = *rp_policy_find("remat");
+    struct rp_maxbatch_options o = options("remat", 0.01);
+    struct rp_maxbatch m = {0};
+    struct rp_err err = {{0}};
+    policy.may_recompute = false;
+    o.policy = &policy;
+    o.policy_options.host_bytes = 0;
+    CU_ASSERT_EQUAL_FATAL(rp_maxbatch_search(&o, &m, &err), RP_OK);
+    CU_ASSERT_EQUAL(point(&m, 2303)->verdict, RP_SIZE_FITS);
+    CU_ASSERT_EQUAL(point(&m, 2303)->plan.host_bytes, 0);
+    CU_ASSERT_EQUAL(point(&m, 2586)->verdict, RP_SIZE_PROVED_NO);
+    rp_maxbatch_fini(&m);
+}
+
+/* No batch above keep-all's largest fits, and none is planned for speed: that one is
+ * planned at the end. */
+static void a_bisection_ends_within_its_precision(void) {
+    struct rp_maxbatch_options o = options("keep-all", -1);
+    struct rp_maxbatch m = {0};
+    struct rp_err err = {{0}};
+    o.precision = 0.0025;
+    CU_ASSERT_EQUAL_FATAL(rp_maxbatch_search(&o, &m, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(m.points.n, 9);
+    for (size_t i = 0; i < 8; i++)
+        CU_ASSERT(m.points.at[i].size > 2021 && m.points.at[i].verdict == RP_SIZE_NO);
+    CU_ASSERT(m.points.at[7].size <= 2026 && m.points.at[6].size > 2026);
+    CU_ASSERT(m.points.at[8].size == 2021 && m.points.at[8].verdict == RP_SIZE_FITS);
+    CU_ASSERT_PTR_EQUAL(rp_maxbatch_largest(&m), &m.points.at[8]);
+    rp_maxbatch_fini(&m);
+}
+
+/* ---- interrupts ---- */
+
+static volatile sig_atomic_t interrupted;
+static size_t n_planned, last_planned;
+
+/* Plans as chen-sqrt does. The interrupt comes during the last plan. */
+static void record_until(const struct rp_instance *p, const struct rp_policy_options *o,
+                         struct rp_recorder *r) {
+    rp_policy_find("chen-sqrt")->record(p, o, r);
+    interrupted = ++n_planned == last_planned;
+}
+
+/* A search that an interrupt ends during plan `last`; before the first one for 0. *bound
+ * gets the largest batch that may fit. */
+static struct rp_maxbatch interrupted_search(uint64_t budget_bytes, size_t last,
+                                             uint64_t *bound) {
+    struct rp_policy policy = *rp_policy_find("chen-sqrt");
+    struct rp_stop stop = {&interrupted, INFINITY};
+    struct rp_maxbatch_options o = options("chen-sqrt", -1);
+    struct rp_maxbatch m = {0};
+    struct rp_err err = {{0}};
+    o.fit_only = false;
+    o.policy_options.budget_bytes = budget_bytes;
+    *bound = rp_maxbatch_possible(&o, 1);
+    policy.record = record_until;
+    o.policy = &policy;
+    o.policy_options.stop = &stop;
+    interrupted = last == 0;
+    n_planned = 0;
+    last_planned = last;
+    CU_ASSERT_EQUAL_FATAL(rp_maxbatch_search(&o, &m, &err), RP_OK);
+    CU_ASSERT_EQUAL_FATAL(m.points.n, last);
+    CU_ASSERT_TRUE(rp_maxbatch_interrupted(&m));
+    CU_ASSERT(last == 0 || m.points.at[last - 1].verdict == RP_SIZE_INTERRUPTED);
+    return m;
+}
+
+/* Checks which batches an interrupt during plan `last` leaves open. */
+static void leaves_open(uint64_t budget_bytes, size_t last, uint64_t from, uint64_t to,
+                        unsigned n_for_speed) {
+    uint64_t bound;
+    struct rp_maxbatch m = interrupted_search(budget_bytes, last, &bound);
+    CU_ASSERT_EQUAL(m.open_from, from);
+    CU_ASSERT_EQUAL(m.open_to, to == 0 ? bound : to);
+    CU_ASSERT_EQUAL(m.n_open_for_speed, n_for_speed);
+    rp_maxbatch_fini(&m);
+}
+
+static void an_interrupt_says_which_batches_it_leaves_open(void) {
+    struct rp_maxbatch_options o = options("keep-all", -1);
+    struct rp_graph one;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_maxbatch_graph(&o, 1, &one, &err), RP_OK);
+    uint64_t budget = o.policy_options.budget_bytes,
+             keep_all = rp_keep_all_bytes(&one, true);
+    rp_graph_fini(&one);
+    leaves_open(budget, 0, 1, UINT64_MAX, 0);
+    leaves_open(keep_all - 1, 1, 1, 0, 0); /* not even keep-all of one sample fits */
+    leaves_open(budget, 1, 2022, 0, 1);
+    leaves_open(budget, 2, 2587, 0, 5); /* 2586 fits */
+}
+
+/* Batch 2586 fits and 2868 does not. Five batches follow, from the largest. */
+static void an_interrupt_says_how_many_batches_are_not_planned_for_speed(void) {
+    static const uint64_t size[] = {2586, 2444, 2303, 2162, 2021};
+    for (size_t k = 0; k < 5; k++) {
+        uint64_t bound;
+        struct rp_maxbatch m = interrupted_search((uint64_t)700 << 20, 3 + k, &bound);
+        CU_ASSERT_EQUAL(m.points.at[0].verdict, RP_SIZE_FITS);
+        CU_ASSERT_EQUAL(m.points.at[1].verdict, RP_SIZE_NO);
+        CU_ASSERT_EQUAL(m.points.at[2 + k].size, size[k]);
+        CU_ASSERT_EQUAL(m.open_to, 0);
+        CU_ASSERT_EQUAL(m.n_open_for_speed, 5 - k);
+        rp_maxbatch_fini(&m);
+    }
+}
+
+/* ---- what is said of the batches ---- */
+
 static void only_a_search_without_a_plan_leaves_it_undecided(void) {
     struct rp_size at[] = {{.size = 1, .samples = 1, .verdict = RP_SIZE_FITS},
                            {.size = 2, .samples = 2, .verdict = RP_SIZE_PROVED_NO}};
@@ -159,6 +275,10 @@ void suite_maxbatch_search(void) {
     RP_TEST(a_published_policy_proves_nothing);
     RP_TEST(host_memory_limits_the_batch);
     RP_TEST(batches_are_multiples_of_micro_batches_and_widths_of_heads);
+    RP_TEST(a_search_that_finds_no_plan_is_followed_by_one_without_swaps);
+    RP_TEST(a_bisection_ends_within_its_precision);
+    RP_TEST(an_interrupt_says_which_batches_it_leaves_open);
+    RP_TEST(an_interrupt_says_how_many_batches_are_not_planned_for_speed);
     RP_TEST(only_a_search_without_a_plan_leaves_it_undecided);
     RP_TEST(the_fastest_and_the_largest_batch_are_those_that_fit);
 }

@@ -45,6 +45,13 @@ static void a_second_spelling_counts_for_the_same_name(void) {
     CU_ASSERT_STRING_EQUAL(near.names[0], name);
 }
 
+static void what_follows_the_text_does_not_count(void) {
+    struct rp_nearest near = rp_nearest_to("zoo=solve", 3);
+    rp_nearest_try(&near, "zoo");
+    CU_ASSERT_EQUAL(near.n, 1);
+    CU_ASSERT_EQUAL(near.cost, 0);
+}
+
 static void case_and_dashes_do_not_count(void) {
     suggests("ResNet-50", "resnet18 resnet50 resnet101", "resnet50");
     suggests("max_batch", "maxbatch", "maxbatch");
@@ -117,6 +124,7 @@ void suite_nearest(void) {
     RP_SUITE("nearest");
     RP_TEST(a_name_with_a_few_wrong_letters_is_found);
     RP_TEST(a_second_spelling_counts_for_the_same_name);
+    RP_TEST(what_follows_the_text_does_not_count);
     RP_TEST(case_and_dashes_do_not_count);
     RP_TEST(a_name_whose_end_is_left_out_is_nearer_than_another_name);
     RP_TEST(texts_too_long_for_a_name_are_near_to_none);

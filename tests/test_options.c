@@ -1,6 +1,7 @@
 /* Tests of how the options of a command line are parsed. */
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "cmd/options.h"
 #include "run.h"
@@ -62,6 +63,44 @@ static void options_may_come_before_and_after_operands(void) {
     CU_ASSERT_STRING_EQUAL(p.word, "-x");
 }
 
+static void flags_may_share_a_dash(void) {
+    struct parsed p;
+    CU_ASSERT_EQUAL(PARSE(&p, "-qf", "a"), RP_OK);
+    CU_ASSERT(p.flag && rp_log_level() == -1);
+    CU_ASSERT_EQUAL(PARSE(&p, "-vfv", "a"), RP_OK);
+    CU_ASSERT(p.flag && rp_log_level() == 2);
+    CU_ASSERT_EQUAL(PARSE(&p, "a"), RP_OK); /* nothing stays of the last command line */
+    CU_ASSERT(!p.flag && rp_log_level() == 0);
+}
+
+/* A command that only parses its command line. */
+static rp_rc parse_none(int argc, char **argv, struct rp_err *err) {
+    struct parsed p;
+    (void)argv;
+    CU_ASSERT_EQUAL(parse(&p, argc - 1, NULL), RP_OK);
+    CU_ASSERT_TRUE(p.done);
+    *err = p.err;
+    return RP_OK;
+}
+
+static void list_names(const struct rp_command *cmd, const struct rp_option *table,
+                       void *context) {
+    for (; table->name != NULL; table++)
+        strcat(strcat(context, " "), table->name);
+    CU_ASSERT_STRING_EQUAL(cmd->name, "test");
+}
+
+static void a_table_is_visited_and_then_parsed_again(void) {
+    static const struct rp_command cmd = {.name = "test", .run = parse_none};
+    struct parsed p;
+    char names[128] = "";
+    rp_options_visit(&cmd, list_names, names);
+    CU_ASSERT_STRING_EQUAL(names, " flag nat size number word above must");
+    CU_ASSERT_EQUAL(PARSE(&p, "a"), RP_OK);
+    CU_ASSERT_FALSE(p.done);
+    CU_ASSERT_STRING_EQUAL(p.operand, "a ");
+}
+
 static void required_options_and_operand_limits_are_enforced(void) {
     struct parsed p;
     CU_ASSERT_EQUAL(PARSE(&p, "a", "b", "c", "d", "e"), RP_USAGE);
@@ -121,6 +160,8 @@ static void a_wrong_option_is_named_in_the_message(void) {
 void suite_options(void) {
     RP_SUITE("options");
     RP_TEST(options_may_come_before_and_after_operands);
+    RP_TEST(flags_may_share_a_dash);
+    RP_TEST(a_table_is_visited_and_then_parsed_again);
     RP_TEST(required_options_and_operand_limits_are_enforced);
     RP_TEST(a_wrong_option_is_named_in_the_message);
 }

@@ -15,6 +15,14 @@ t solve --out=g
 t sweep -o ''
 t solve -t ''
 t profile --graph g.json -- ''
+t h
+t help ''
+t --
+t zoo --la
+t solve --no-swap ''
+t solve -t 5 ''
+t solve -- --no
+t zoo -- ''
 t nonsense ''
 remat-plan completion fihs
 remat-plan completion bash zsh

@@ -11,3 +11,6 @@ remat-plan maxbatch resnet18 -d p100-16g --largest layers
 remat-plan maxbatch resnet18 -d p100-16g --batch 4
 remat-plan maxbatch gpt2 -d p100-16g --largest layers --layers 4
 remat-plan maxbatch gpt2 -d p100-16g --largest depth
+remat-plan maxbatch resnet18 -d p100-16g --d2h fast
+remat-plan maxbatch resnet18 -d p100-16g --engine steam
+remat-plan maxbatch -d p100-16g
