@@ -89,14 +89,12 @@ static void offer_options(const struct rp_option *table, const char *word) {
         offer(word, 0, "--", o->name, o->help);
 }
 
-/* The option whose value the last word is, and where in the word that begins; NULL if it is
- * none. Stops at "--". */
+/* The option whose value the last word is; NULL if it is none. Sets *before if the value
+ * begins within the word, and *only_operands after "--". */
 static const struct rp_option *option_of(const struct rp_option *table,
                                          const struct line *l, size_t *before,
                                          bool *only_operands) {
     const struct rp_option *pending = NULL;
-    *only_operands = false;
-    *before = 0;
     for (int i = 1; i < l->n - 1; i++) {
         const char *word = l->words[i];
         bool is_long = word[0] == '-' && word[1] == '-';
@@ -126,8 +124,8 @@ static void complete(const struct rp_command *cmd, const struct rp_option *table
                      void *context) {
     const struct line *l = context;
     const char *word = l->words[l->n - 1];
-    size_t before;
-    bool only_operands;
+    size_t before = 0;
+    bool only_operands = false;
     const struct rp_option *o = option_of(table, l, &before, &only_operands);
     if (o != NULL)
         offer_values(o, word, before);

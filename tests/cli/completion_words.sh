@@ -19,6 +19,7 @@ t h
 t help ''
 t --
 t zoo --la
+t zoo --q
 t solve --no-swap ''
 t solve -t 5 ''
 t solve -- --no
