@@ -136,7 +136,8 @@ uint64_t rp_sweep_round_size(const struct rp_sweep *s) {
     uint64_t most = 0;
     for (size_t i = 0; i < s->n_graphs; i++)
         most = rp_max_u64(most, s->graphs[i].given.n);
-    for (uint32_t round = 0; round < RP_SWEEP_ROUNDS && most == 0; round++)
+    bool given = most > 0;
+    for (uint32_t round = 0; round < RP_SWEEP_ROUNDS && !given; round++)
         most = rp_max_u64(most, rp_round_points(s->n_points, round));
     return most;
 }

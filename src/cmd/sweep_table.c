@@ -77,8 +77,7 @@ static rp_rc join(struct curve *c, struct rp_err *err) {
     c->rows = rp_calloc(n, sizeof *c->rows);
     for (size_t i = 0; i < n; i++)
         c->rows[i].point = c->a->points.at[i];
-    if (n > 0)
-        qsort(c->rows, n, sizeof *c->rows, by_budget);
+    qsort(c->rows, n, sizeof *c->rows, by_budget);
     for (size_t i = 0; i < n && rc == RP_OK; i++)
         rc = join_row(c->a, &c->rows[i], &best, &best_budget, err);
     /* A bound for a larger budget also holds for a smaller one. */

@@ -4,6 +4,8 @@ remat-plan sweep
 remat-plan sweep $chain
 remat-plan sweep $chain -o d -n 1
 remat-plan sweep $chain -o d -t 0
+remat-plan sweep $chain -o d -j 0
+remat-plan sweep $chain -o d -j 257
 remat-plan sweep $chain -o d -p none
 for budget in 40%..80% 40%:3 ..:3 80%..40%:3 40%..80%:1 40%..x:3 1GiB,; do
     remat-plan sweep $chain -o d -b $budget

@@ -1,0 +1,7 @@
+# exit: 0
+# No percentage is taken of a bound of 0, which a plan may claim.
+set -- data/graph/good/chain.json -b 1216 -p keep-all -o d --no-seconds -q
+remat-plan sweep "$@"
+sed -i 's/"lower_bound_ns":1080/"lower_bound_ns":0/; s/"proof":"optimal"/"proof":"none"/' d/chain/1216.plan.json
+remat-plan sweep "$@" --merge
+cat d/sweep.json d/sweep.csv
