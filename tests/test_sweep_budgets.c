@@ -42,6 +42,13 @@ static void budgets_go_where_the_time_falls(void) {
     CU_ASSERT_EQUAL(b[3], 250);
 }
 
+static void of_equal_gaps_the_one_of_smaller_budgets_comes_first(void) {
+    const struct rp_known_point known[] = {{100, 120}, {200, 110}, {300, 100}};
+    uint64_t b[1];
+    CU_ASSERT_EQUAL(rp_bend_budgets(known, 3, 100, 1, b), 1);
+    CU_ASSERT_EQUAL(b[0], 150);
+}
+
 /* A plan of a smaller budget fits: the time of the second point is really 110. */
 static void a_worse_plan_at_a_larger_budget_does_not_count(void) {
     const struct rp_known_point known[] = {{100, 110}, {200, 150}, {300, 100}};
@@ -79,6 +86,7 @@ void suite_sweep_budgets(void) {
     RP_TEST(rounds_have_all_points_and_the_first_both_ends);
     RP_TEST(the_first_round_is_an_even_grid_without_repetitions);
     RP_TEST(budgets_go_where_the_time_falls);
+    RP_TEST(of_equal_gaps_the_one_of_smaller_budgets_comes_first);
     RP_TEST(a_worse_plan_at_a_larger_budget_does_not_count);
     RP_TEST(a_point_without_a_plan_counts_as_twice_as_slow);
     RP_TEST(there_are_fewer_budgets_if_no_others_are_left);

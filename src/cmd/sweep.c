@@ -94,7 +94,7 @@ static rp_rc plan_rounds(struct options *o, struct rp_err *err) {
     size_t n_missing;
     rp_rc rc = load_points(s, &n_missing, err);
     do {
-        if (rc == RP_OK && n_missing > 0)
+        if (rc == RP_OK)
             rc = rp_sweep_plan(s, o->share, o->n_processes, err);
         if (rc == RP_OK)
             rc = load_points(s, &n_missing, err);

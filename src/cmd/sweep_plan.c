@@ -77,7 +77,6 @@ struct task {
 /* Runs task i of n in a new process. */
 static rp_rc start_process(const struct rp_sweep *s, const struct task *t,
                            struct rp_err *err) {
-    fflush(NULL);
     pid_t child = fork();
     if (child < 0)
         return rp_fail(err, RP_ENV, "sweep: cannot start a process: %s", strerror(errno));

@@ -1,14 +1,14 @@
 # exit: 3
 # What is wrong in a process is said, and the sweep ends with its exit code.
 exec 2>&1
-set -- data/graph/good/chain.json -n 7 -t 0.1 --ignore-clock -o d
+set -- data/graph/good/chain.json -n 12 -t 0.1 --ignore-clock -o d
 remat-plan sweep "$@" --share 0/1
 echo '{}' >d/chain/640.plan.json
 remat-plan sweep "$@" --share 0/1
 echo "exit $?"
 for processes in 2 3; do
-    remat-plan sweep "$@" -j $processes | sort -u
-    echo "exit ${PIPESTATUS[0]}"
+    remat-plan sweep "$@" -j $processes
+    echo "exit $?"
 done
 ls d/chain | grep -c point
 # Somebody else waited for the processes.

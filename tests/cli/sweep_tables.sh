@@ -21,3 +21,8 @@ remat-plan sweep $chain -b 60%,70% -t 0.1 --ignore-clock --no-addresses --no-sec
 rm d/chain/600.point.json
 remat-plan sweep "$@" --merge -q
 sed -E 's/,[0-9]+\.[0-9]{2}$/,S/' d/sweep.csv
+# A row shows the best plan so far, with the bound of its own budget.
+remat-plan solve $chain -b 70% -p chen-sqrt --no-addresses -q -o e/chain/851.plan.json
+remat-plan sweep $chain -b 60%,70% -t 0.1 --ignore-clock --no-addresses --no-seconds -o e --merge
+# A search may end far from the bound.
+remat-plan sweep $chain -b 60% --gap 30 --ignore-clock --no-seconds -o f
