@@ -85,6 +85,7 @@ static void sizes_in_other_spellings_are_understood(void) {
         {"=2GiB", "; did you mean 2GiB?"},
         {"0.5", "; did you mean 50%?"},
         {".5", "; did you mean 50%?"},
+        {"1.0", "; did you mean 100%?"},
         {".5GiB", "; did you mean 0.5GiB?"},
         /* These are spelled as they should be, so their fault is another one. */
         {"99999999999GiB", ""},
@@ -113,6 +114,9 @@ static void numbers_with_their_unit_are_converted(void) {
                            "; did you mean 1, in percent?");
     CU_ASSERT_STRING_EQUAL(rp_hint_of_number("500MB/s", "GB/s").s,
                            "; did you mean 0.5, in GB/s?");
+    CU_ASSERT_STRING_EQUAL(rp_hint_of_number("100000000000000s", "SEC").s,
+                           "; did you mean 1e+14, in seconds?");
+    CU_ASSERT_STRING_EQUAL(rp_hint_of_number("1000000000000000s", "SEC").s, "");
     CU_ASSERT_STRING_EQUAL(rp_hint_of_number("10s", "PERCENT").s, "");
     CU_ASSERT_STRING_EQUAL(rp_hint_of_number("10s", "N").s, "");
     CU_ASSERT_STRING_EQUAL(rp_hint_of_number("ten", "SEC").s, "");

@@ -1,6 +1,8 @@
 /* Tests of how sizes and shares are parsed. */
 #include "cmd/quantity.h"
 
+#include <errno.h>
+
 #include "base/format.h"
 #include "base/mem.h"
 #include "run.h"
@@ -38,6 +40,7 @@ static void sizes_are_parsed(void) {
         {"1.0", 1},
         {"2TiB", 2199023255552},
         {"9223372036854775807", INT64_MAX},
+        {"9223372036854775807.0", INT64_MAX},
         {"8388607TiB", 9223370937343148032},
     };
     static const char *const bad[] = {
@@ -84,6 +87,16 @@ static void sizes_are_parsed(void) {
     }
 }
 
+/* An error of the C library from before is none of this number. */
+static void numbers_are_parsed_after_an_error(void) {
+    uint64_t n = 0;
+    double x = 0;
+    errno = ERANGE;
+    CU_ASSERT(rp_parse_nat("5", &n) && n == 5);
+    errno = ERANGE;
+    CU_ASSERT(rp_parse_number("2.5", &x) && x == 2.5);
+}
+
 /* A suggested budget is at least the bytes needed, and at most 1% more. */
 static void a_suggested_budget_is_rounded_up(void) {
     CU_ASSERT_STRING_EQUAL(rp_show_budget(1023).s, "1023");
@@ -103,5 +116,6 @@ void suite_quantity(void) {
     RP_SUITE("quantity");
     RP_TEST(sizes_are_parsed);
     RP_TEST(shares_are_exact);
+    RP_TEST(numbers_are_parsed_after_an_error);
     RP_TEST(a_suggested_budget_is_rounded_up);
 }

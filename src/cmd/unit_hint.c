@@ -88,7 +88,7 @@ static void guess_sizes(const struct quantity *q, bool share_accepted,
     char letter, base = '\0';
     double value = atof(q->number);
     bool share = strcmp(q->unit, "%") == 0 || strcasecmp(q->unit, "percent") == 0;
-    if (share || (*q->unit == '\0' && share_accepted && value > 0 && value <= 1))
+    if (share || (*q->unit == '\0' && share_accepted && value <= 1))
         snprintf(guess[0].s, sizeof guess[0].s, "%g%%", share ? value : 100 * value);
     else if (!read_size_unit(q->unit, &letter, &base))
         return;
