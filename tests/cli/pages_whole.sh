@@ -5,9 +5,9 @@ page() {
     sed -n '1,/<style>/p; /<\/style>/,/<body>/p' $1 | sed -E "s/sha256-[^']+/sha256-DIGEST/"
     grep '^<script type' $1
     awk '/^<script>/ { on = 1; sub(/^<script>/, "") } on { sub(/<\/script>$/, "END"); print } /END$/ { exit }' $1 |
-        perl -0pe 's/END\n//' >program
+        head -c -4 >program
     head -n 2 program
-    digest=$(perl -MDigest::SHA=sha256 -MMIME::Base64 -0777 -ne 'print encode_base64(sha256($_), "")' program)
+    digest=$(printf "$(sha256sum program | cut -c 1-64 | sed 's/../\\x&/g')" | base64)
     grep -c -F "sha256-$digest'" $1
 }
 remat-plan show data/graph/good/small.json data/plan/good/small.json -q --html page.html && page page.html
