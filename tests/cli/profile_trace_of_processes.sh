@@ -2,6 +2,7 @@
 . data/profile/lib.sh
 many=$(printf 'push rp:n%s ' {1..16})
 traces "a child after CUDA has started" traced cuda push rp:step push rp:a fork { kernel 5 pop } pop pop
+traces "a child that marks ranges after CUDA has started does not call CUPTI" traced cuda fork { push rp:b pop }
 traces "a child before CUDA starts" traced dpush D rp:a start rp:step $many \
     fork { open /dev/null stop push rp:b cuda dpush E rp:c push rp:step pop pop } dpush E rp:c |
     sed -E '/^step/s/( [0-9]+){2}$/ TIME TIME/'

@@ -26,7 +26,7 @@ traces() {
     shift
     rm -rf kept
     remat-plan profile -q --graph $graph -o out.json --traces kept -- "$@" 2>&1 |
-        sed -E "s/process [0-9]+/process PID/; s|$PWD/kept/[0-9]+|kept/PID|"
+        sed -E "s/process [0-9]+/process PID/g; s|$PWD/kept/[0-9]+|kept/PID|"
     for trace in kept/*.trace; do
         [ -e "$trace" ] || continue
         pid=$(basename "$trace" .trace)
