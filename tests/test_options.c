@@ -116,6 +116,15 @@ static void required_options_and_operand_limits_are_enforced(void) {
     must = "given";
 }
 
+static void a_command_may_have_no_operands(void) {
+    char word[] = "x", *given[] = {word};
+    struct rp_err err;
+    CU_ASSERT_EQUAL(rp_check_operands("test", given, 0, 0, 0, "", &err), RP_OK);
+    CU_ASSERT_EQUAL(rp_check_operands("test", given, 1, 0, 0, "", &err), RP_USAGE);
+    CU_ASSERT_STRING_EQUAL(err.msg,
+                           "test: 'x' is one operand too many; expected none (try --help)");
+}
+
 static void a_wrong_option_is_named_in_the_message(void) {
     static const struct {
         const char *arg, *value, *message;
@@ -163,5 +172,6 @@ void suite_options(void) {
     RP_TEST(flags_may_share_a_dash);
     RP_TEST(a_table_is_visited_and_then_parsed_again);
     RP_TEST(required_options_and_operand_limits_are_enforced);
+    RP_TEST(a_command_may_have_no_operands);
     RP_TEST(a_wrong_option_is_named_in_the_message);
 }

@@ -13,7 +13,7 @@ static volatile sig_atomic_t *interrupted = &own_flag;
 static void on_interrupt(int signal_number) {
     static volatile sig_atomic_t seen;
     static struct timespec first;
-    struct timespec now;
+    struct timespec now = {0};
     int saved_errno = errno;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (!seen)
