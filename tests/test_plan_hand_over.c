@@ -1,6 +1,9 @@
 /* Tests of plans that are carried over to another batch of their network. */
 #include "cmd/plan_hand_over.h"
 
+#include <jansson.h>
+
+#include "base/mem.h"
 #include "cmd/policy_outcome.h"
 #include "networks.h"
 #include "policies.h"
@@ -13,6 +16,9 @@ static struct rp_graph network(uint64_t batch) {
     z.batch = batch;
     return rp_priced_network("resnet18", z);
 }
+
+/* Of the plan that was carried over last. */
+static uint64_t host_needed;
 
 /* True if capuchin's plan of batch 8 at 80% of keep-all is a plan for the graph in
  * `percent` of what it needed, with `host_bytes` of host memory. */
@@ -28,6 +34,10 @@ static bool carries_over(const struct rp_graph *g, uint64_t percent, uint64_t ho
     CU_ASSERT_EQUAL_FATAL(
         rp_outcome_make(&eight, rp_policy_find("capuchin"), &o, &out, &err), RP_OK);
     CU_ASSERT_EQUAL_FATAL(out.rc, RP_OK);
+    /* So that a step too many would be behind what is allocated. */
+    out.plan.steps.cap = out.plan.steps.n;
+    out.plan.steps.at = rp_realloc(out.plan.steps.at, out.plan.steps.n,
+                                   sizeof *out.plan.steps.at);
     o.budget_bytes = out.report.needed_bytes / 100 * percent;
     o.host_bytes = host_bytes;
     bool ok = rp_plan_hand_over(&out.plan, g, &o, &plan);
@@ -36,6 +46,10 @@ static bool carries_over(const struct rp_graph *g, uint64_t percent, uint64_t ho
         CU_ASSERT_EQUAL(plan.addressed, addressed);
         CU_ASSERT_EQUAL(plan.budget_bytes, o.budget_bytes);
         CU_ASSERT_EQUAL(plan.steps.n, out.plan.steps.n);
+        CU_ASSERT_EQUAL(plan.claims.lower_bound_ns, g->total_time_ns);
+        CU_ASSERT_PTR_NOT_NULL(plan.notes);
+        CU_ASSERT_TRUE(json_equal(plan.notes, out.plan.notes));
+        host_needed = plan.host_bytes;
         if (rp_keep_all_bytes(g, addressed) == rp_keep_all_bytes(&eight, addressed))
             CU_ASSERT_EQUAL(plan.host_bytes, out.plan.host_bytes);
     }
@@ -60,8 +74,12 @@ static void a_plan_fits_smaller_batches_and_no_much_larger_ones(void) {
 
 static void a_plan_needs_the_same_host_memory_for_its_own_batch(void) {
     struct rp_graph eight = network(8);
-    CU_ASSERT_TRUE(carries_over(&eight, 101, RP_MAX_QUANTITY, false));
-    CU_ASSERT_TRUE(carries_over(&eight, 101, RP_MAX_QUANTITY, true));
+    for (int addressed = 0; addressed <= 1; addressed++) {
+        CU_ASSERT_TRUE(carries_over(&eight, 101, RP_MAX_QUANTITY, addressed));
+        CU_ASSERT_TRUE(host_needed > 0);
+        CU_ASSERT_TRUE(carries_over(&eight, 101, host_needed, addressed));
+        CU_ASSERT_FALSE(carries_over(&eight, 101, host_needed - 1, addressed));
+    }
     rp_graph_fini(&eight);
 }
 

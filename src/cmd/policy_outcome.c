@@ -8,7 +8,6 @@ rp_rc rp_outcome_make(const struct rp_graph *g, const struct rp_policy *policy,
                       const struct rp_policy_options *o, struct rp_outcome *out,
                       struct rp_err *err) {
     struct rp_verdict v;
-    *out = (struct rp_outcome){0};
     out->rc = rp_policy_plan(g, policy, o, &out->plan, &out->report, err);
     if (out->rc == RP_NO || out->rc == RP_LIMIT)
         return RP_OK;

@@ -192,7 +192,6 @@ rp_rc rp_point_load_plan(const struct rp_sweep_graph *a, uint64_t budget_bytes,
     char *path = rp_point_plan_path(a, budget_bytes);
     struct rp_verdict v;
     struct rp_err reason = {{0}};
-    *plan = (struct rp_plan){0};
     rp_rc rc = rp_plan_load(path, plan, err);
     if (rc == RP_OK && rp_verify(&a->g, plan, &v, &reason) != RP_OK)
         rc = rp_fail(err, RP_INPUT, "%s: %.900s", path, reason.msg);
