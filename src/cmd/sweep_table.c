@@ -52,7 +52,7 @@ static rp_rc join_row(const struct rp_sweep_graph *a, struct row *row, struct rp
             rp_plan_fini(&own);
             return rc;
         }
-        bound_ns = own.claims.lower_bound_ns;
+        bound_ns = rp_max_u64(bound_ns, own.claims.lower_bound_ns);
         if (best->graph_name == NULL || rp_plan_order(&a->g, best, &own) >= 0) {
             rp_plan_fini(best);
             *best = own;
@@ -106,7 +106,7 @@ static const char *status_word(const struct row *r) {
 /* By how much the plan may be slower than the best, as a percentage of the bound. */
 static double gap_percent(const struct row *r) {
     double bound = (double)r->claims.lower_bound_ns;
-    return bound > 0 ? 100 * ((double)r->claims.time_ns - bound) / bound : 0;
+    return 100 * ((double)r->claims.time_ns - bound) / bound;
 }
 
 /* ---- figures ---- */

@@ -19,6 +19,7 @@ remat-plan zoo vgg16 --classes 0
 remat-plan zoo vgg16 --steps 4
 remat-plan zoo vgg16 --no-aux
 remat-plan zoo vgg16 --dtype f64
+remat-plan zoo vgg16 --dtype i32
 remat-plan zoo vgg16 --json -o -
 remat-plan zoo vgg16 --dtype bfloat16
 remat-plan zoo vgg16 --optimizer adamww
