@@ -36,8 +36,8 @@ static bool carries_over(const struct rp_graph *g, uint64_t percent, uint64_t ho
     CU_ASSERT_EQUAL_FATAL(out.rc, RP_OK);
     /* So that a step too many would be behind what is allocated. */
     out.plan.steps.cap = out.plan.steps.n;
-    out.plan.steps.at = rp_realloc(out.plan.steps.at, out.plan.steps.n,
-                                   sizeof *out.plan.steps.at);
+    out.plan.steps.at =
+        rp_realloc(out.plan.steps.at, out.plan.steps.n, sizeof *out.plan.steps.at);
     o.budget_bytes = out.report.needed_bytes / 100 * percent;
     o.host_bytes = host_bytes;
     bool ok = rp_plan_hand_over(&out.plan, g, &o, &plan);
