@@ -2,7 +2,7 @@
 # The whole report, but for how long it took and what it used.
 report() {
     remat-plan solve "$@" -t 0.1 --ignore-clock --json |
-        sed -E 's/("moves"|"seconds"|"max_rss_bytes"):[0-9.]+/\1:N/'
+        sed -E 's/("moves"|"seconds"|"max_rss_bytes"):[0-9.]+/\1:N/g'
 }
 chain=data/graph/good/chain.json
 report $chain -b 60%
