@@ -170,9 +170,13 @@ refused "zero steps" 2 'profile: --repeat must be from 1 to 1000$' measure --rep
 sed 's/^"ops":\[$/"ops":[],"keep":[]}/; /"ops":\[\]/q' $layers >"$tmp/empty.json"
 refused "no ops" 3 'empty.json: the graph has no ops to measure$' measure "$tmp/empty.json"
 refused "no kernel" 3 'small.json: tensors\[0\] ' measure tests/data/graph/good/small.json
+CAPABILITY=0 refused "a GPU without an architecture" 5 \
+    'profile: the driver does not report the architecture of GPU 0$' measure $layers
 CAPABILITY=70 refused "a GPU that is too old for the compiler" 5 \
     'profile: the program cannot be built: CUDA 13.0 builds for sm_75 and newer, not for sm_70; an older CUDA does$' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
+refused "no folder for temporary files" 5 '^remat-plan: /nonexistent/remat-[A-Za-z0-9]+: No such file' \
+    env TMPDIR=/nonexistent "$build/remat-plan" profile -o "$tmp/out.json" $layers
 NVCC=/nonexistent refused "no compiler" 5 \
     'profile: the program cannot be built: there is no CUDA compiler \(nvcc\); set NVCC or CUDA_HOME$' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
@@ -182,13 +186,19 @@ CUDNN_HOME=/nonexistent refused "no cuDNN" 5 \
 CXX=/nonexistent/c++ refused "a program that does not build" 5 'profile: the program cannot be built: .+' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
 
-# A signal during the build must remove the temporary folder and end the compiler.
-SLOW=1 "$build/remat-plan" profile -o "$tmp/out.json" $layers >"$tmp/log" 2>&1 &
+# A signal during the build must remove the temporary folder and end the compiler, but not one
+# that was ignored before.
+(
+    trap '' HUP
+    SLOW=1 exec "$build/remat-plan" profile -o "$tmp/out.json" $layers >"$tmp/log" 2>&1
+) &
 for ((i = 0; i < 200; i++)); do
     compiler=$(pgrep -P "$(pgrep -d, -P $!)" 2>/dev/null | head -n 1)
     [ -z "$compiler" ] || break
     sleep 0.05
 done
+kill -HUP $!
+sleep 0.2
 kill -TERM $!
 wait $!
 code=$?
