@@ -98,8 +98,48 @@ static void columns_in_rows_that_differ_are_told_apart(void) {
     rp_row_set_fini(&rows);
 }
 
+/* One row, x0 + x1 + x2 >= 1, where x1 costs more: two classes. The cost of several is
+ * rounded down, so that sums of costs prove no more than exact ones. */
+static void columns_of_different_costs_are_told_apart(void) {
+    double cost[3] = {0.1, 0.3, 0.1};
+    bool alone[3] = {false};
+    struct rp_row_set rows = {0};
+    struct rp_fold f;
+    begin_row(&rows, -1);
+    for (uint32_t j = 0; j < 3; j++)
+        rp_row_set_term(&rows, j, -1);
+    rp_fold_init(&f, 3, cost, alone, &rows);
+    CU_ASSERT_EQUAL(f.n_cols, 2);
+    CU_ASSERT_EQUAL(f.class_of[2], 0);
+    CU_ASSERT(f.cost[0] < 0.2 && f.cost[0] > 0.199999);
+    CU_ASSERT_EQUAL(f.cost[1], 0.3);
+    rp_fold_fini(&f);
+    rp_fold_fini(&f);
+    rp_row_set_fini(&rows);
+}
+
+/* Row i says x_i >= i / 8; no two are alike. */
+static void rows_keep_their_order(void) {
+    double cost[7] = {1, 1, 1, 1, 1, 1, 1};
+    bool alone[7] = {false};
+    struct rp_row_set rows = {0};
+    struct rp_fold f;
+    for (uint32_t i = 0; i < 7; i++) {
+        begin_row(&rows, -(double)i / 8);
+        rp_row_set_term(&rows, i, -1);
+    }
+    rp_fold_init(&f, 7, cost, alone, &rows);
+    CU_ASSERT_EQUAL_FATAL(f.rows.n, 7);
+    for (uint32_t i = 0; i < 7; i++)
+        CU_ASSERT(f.rows.rhs[i] == rows.rhs[i] && f.rows.col[f.rows.start[i]] == i);
+    rp_fold_fini(&f);
+    rp_row_set_fini(&rows);
+}
+
 void suite_fold(void) {
     RP_SUITE("fold");
     RP_TEST(programs_with_equal_blocks_shrink_to_one_and_keep_their_optimum);
     RP_TEST(columns_in_rows_that_differ_are_told_apart);
+    RP_TEST(columns_of_different_costs_are_told_apart);
+    RP_TEST(rows_keep_their_order);
 }

@@ -1,4 +1,6 @@
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +158,73 @@ static void any_multipliers_give_a_valid_bound(void) {
         }
 }
 
+/* One op of 100 ns that may run again once, and a row  a R <= -1  with this multiplier. */
+struct one_row {
+    struct rp_instance p;
+    struct rp_formulation f;
+    struct rp_row_set rows;
+    uint64_t time_ns;
+    uint32_t col_id;
+};
+
+static void init_one_row(struct one_row *o, double a) {
+    static const struct rp_row_name name = {.kind = RP_ROW_DEP};
+    *o = (struct one_row){.time_ns = 100};
+    o->p = (struct rp_instance){.n_ops = 1, .time_ns = &o->time_ns};
+    o->f = (struct rp_formulation){.instance = &o->p,
+                                   .n_cols = 1,
+                                   .n_run_cols = 1,
+                                   .col_id = &o->col_id,
+                                   .byte_scale = 1,
+                                   .time_scale = 1};
+    rp_row_set_begin(&o->rows, name, -1);
+    rp_row_set_term(&o->rows, 0, a);
+}
+
+static void multipliers_are_as_fine_as_the_largest_one_allows(void) {
+    static const struct {
+        double y;
+        unsigned log2;
+        int64_t m;
+    } cases[] = {{0.5, 40, (int64_t)1 << 39},
+                 {0x1p20, 40, (int64_t)1 << 60},
+                 {0x1p30, 31, (int64_t)1 << 61},
+                 {0x1p70, 0, 0},
+                 {-1, 40, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct one_row o;
+        unsigned log2;
+        int64_t m;
+        init_one_row(&o, -1);
+        rp_safe_dual_round(&o.f, &o.rows, &cases[k].y, &m, &log2);
+        CU_ASSERT_EQUAL(log2, cases[k].log2);
+        CU_ASSERT_EQUAL(m, cases[k].m);
+        rp_row_set_fini(&o.rows);
+    }
+}
+
+/* R >= 1 at 100 ns each: another run. Beyond 2^53 a double may stand for another integer.
+ */
+static void only_exact_integers_prove_a_bound(void) {
+    static const struct {
+        double a;
+        int64_t m;
+        bool proved;
+        uint64_t bound_ns;
+    } cases[] = {{-1, 0, true, 100},    {-1, 60, true, 160},     {-1, 100, true, 200},
+                 {-1, 150, true, 200},  {-0x1.8p52, 1, true, 0}, {-0x1p53, 1, false, 0},
+                 {-0.5, 100, false, 0}, {-1, -1, false, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct one_row o;
+        uint64_t bound_ns = 0;
+        init_one_row(&o, cases[k].a);
+        CU_ASSERT_EQUAL(rp_safe_dual_bound(&o.f, &o.rows, &cases[k].m, 0, &bound_ns),
+                        cases[k].proved);
+        CU_ASSERT_EQUAL(bound_ns, cases[k].bound_ns);
+        rp_row_set_fini(&o.rows);
+    }
+}
+
 static struct rp_pdhg_bound *bound_at(const struct rp_instance *p, uint64_t pieces) {
     struct rp_pdhg_bound *b = rp_pdhg_bound_new(p, 0);
     for (uint64_t i = 0; i < pieces; i++)
@@ -265,10 +334,81 @@ static void statistics_count_what_pdhg_does(void) {
     rp_graph_fini(&g);
 }
 
+/* ---- the same steps every time ---- */
+
+struct steps {
+    uint64_t bound_ns, horizon_ns, estimate_ns, rows;
+    struct rp_pdhg_statistics s;
+};
+
+/* In three runs. With swaps, a plan of twice the time of all ops is found after the second.
+ */
+static struct steps take_steps(uint64_t bandwidth, uint32_t max_stages, uint32_t n_ops) {
+    bool swap = bandwidth > 0;
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    struct rp_graph g;
+    struct rp_instance p;
+    unsigned scale_log2;
+    shape.training = shape.bandwidths = true;
+    shape.max_outputs = 1;
+    rp_gen_graph(11, &shape, &g);
+    g.device.h2d_bytes_per_s = g.device.d2h_bytes_per_s = bandwidth;
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    if (swap)
+        rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    p.limit_bytes = rp_instance_floor(&p, &(uint32_t){0});
+    uint64_t total_ns = g.total_time_ns;
+    struct rp_pdhg_bound *b =
+        rp_pdhg_bound_new_with(&p, swap ? total_ns * 4 : 0, max_stages);
+    rp_pdhg_bound_run(b, 4000000, NULL);
+    rp_pdhg_bound_run(b, 2000000, NULL);
+    if (swap)
+        rp_pdhg_bound_tighten(b, total_ns * 2);
+    rp_pdhg_bound_run(b, 2000000, NULL);
+    CU_ASSERT(proof_is_right(b) || swap);
+    rp_pdhg_bound_multipliers(b, &scale_log2);
+    struct steps steps = {rp_pdhg_bound_ns(b), rp_pdhg_bound_horizon_ns(b),
+                          (uint64_t)rp_pdhg_bound_estimate(b),
+                          rp_pdhg_bound_rows(b)->n + ((uint64_t)scale_log2 << 32),
+                          rp_pdhg_bound_statistics(b)};
+    rp_pdhg_bound_free(b);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return steps;
+}
+
+static bool takes_steps(struct steps is, const struct steps *expected) {
+    const uint64_t *numbers = (const uint64_t *)(const void *)&is;
+    bool same = memcmp(&is, expected, sizeof is) == 0;
+    for (size_t k = 0; k < sizeof is / sizeof *numbers && !same; k++)
+        printf("%" PRIu64 ", ", numbers[k]);
+    return same;
+}
+
+/* A change of the method that is meant changes these figures. */
+static void the_same_method_takes_the_same_steps(void) {
+    static const struct steps expected[] = {
+        {1086, 0, 1085, 171798691896, {8492, 62, 33, 20, 6, 8, 24, 169, 1, 0, 8000313}},
+        {996, 0, 996, 171798691866, {10250, 1098, 41, 9, 1, 0, 7, 205, 1, 0, 4177795}},
+        {920, 920, 894, 171798691888, {10331, 4325, 41, 22, 8, 12, 26, 206, 4, 3, 8000380}},
+        {731,
+         731,
+         808,
+         171798691874,
+         {25742, 13719, 102, 22, 19, 5, 37, 514, 6, 9, 8000036}}};
+    CU_ASSERT(takes_steps(take_steps(0, 0, 16), &expected[0]));
+    CU_ASSERT(takes_steps(take_steps(0, 7, 16), &expected[1]));
+    CU_ASSERT(takes_steps(take_steps(10000000000, 0, 14), &expected[2]));
+    CU_ASSERT(takes_steps(take_steps(50000000000, 6, 14), &expected[3]));
+}
+
 void suite_pdhg_bound(void) {
     RP_SUITE("pdhg_bound");
     RP_TEST(no_bound_is_above_the_optimum);
     RP_TEST(any_multipliers_give_a_valid_bound);
+    RP_TEST(multipliers_are_as_fine_as_the_largest_one_allows);
+    RP_TEST(only_exact_integers_prove_a_bound);
+    RP_TEST(the_same_method_takes_the_same_steps);
     RP_TEST(less_memory_never_lowers_the_bound);
     RP_TEST(the_same_calls_give_the_same_proof);
     RP_TEST(a_stop_or_a_deadline_ends_the_run_at_once);

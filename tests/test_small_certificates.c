@@ -1,11 +1,15 @@
 /* Small certificates: what cannot be read, windows of one stage, and for which plans and
  * claims a bound holds. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "fixture.h"
 #include "run.h"
+#include "solve/bound/certificate_writer.h"
 #include "verify/certificate/certificate_claim.h"
 
 /* A certificate for this graph, without rows. The caller frees its arrays. */
@@ -168,10 +172,124 @@ static void a_kept_tensor_without_bytes_is_not_made_again_at_the_end(void) {
     }
 }
 
+/* ---- what the planner writes ---- */
+
+/* Three ops of 10 ns, of which the first two may run in either order. */
+static const char pair[] =
+    "{'format':'remat-graph','version':1,'name':'pair','time_source':'none',"
+    "'device':{'alignment_bytes':1,'h2d_bytes_per_s':1000000000,"
+    "'d2h_bytes_per_s':1000000000,'copy_latency_ns':0},'tensors':["
+    "{'name':'a','bytes':4,'kind':'activation'},"
+    "{'name':'b','bytes':5,'kind':'gradient'},{'name':'c','bytes':6,'kind':'gradient'}],"
+    "'ops':[{'name':'f','kind':'k','inputs':[],'outputs':[0],'time_ns':10},"
+    "{'name':'g','kind':'k','inputs':[],'outputs':[1],'time_ns':10},"
+    "{'name':'h','kind':'k','inputs':[0,1],'outputs':[2],'time_ns':10}],'keep':[2]}";
+
+struct written {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_formulation f;
+    struct rp_row_set rows;
+};
+
+static void open_pair(struct written *w, uint64_t host_limit_bytes, uint64_t horizon_ns) {
+    static const uint32_t order[] = {1, 0, 2};
+    struct rp_err err = {{0}};
+    char *json = rp_quoted(pair);
+    *w = (struct written){0};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(json, strlen(json), "g", &w->g, &err), RP_OK);
+    rp_instance_init(&w->p, &w->g, 15, false, order);
+    if (horizon_ns > 0)
+        CU_ASSERT(rp_instance_allow_swap(&w->p, host_limit_bytes));
+    rp_formulation_init(&w->f, &w->p,
+                        &(struct rp_formulation_options){.horizon_ns = horizon_ns});
+    rp_formulation_rows(&w->f, &w->rows);
+    free(json);
+}
+
+static void close_pair(struct written *w) {
+    rp_row_set_fini(&w->rows);
+    rp_formulation_fini(&w->f);
+    rp_instance_fini(&w->p);
+    rp_graph_fini(&w->g);
+}
+
+/* The text of the certificate with these multipliers over 1. Freed by the caller; NULL if
+ * it cannot be saved. */
+static char *text_of(const struct written *w, const int64_t *m, uint64_t horizon_ns,
+                     rp_rc *rc) {
+    char path[] = "/tmp/remat-plan-test-XXXXXX", *text = NULL;
+    struct rp_err err = {{0}};
+    size_t len;
+    int fd = mkstemp(path);
+    CU_ASSERT_FATAL(fd >= 0);
+    close(fd);
+    *rc = rp_certificate_save(path, &w->g, &w->f, false, 15, &w->rows, m, 0, horizon_ns,
+                              &err);
+    rp_rc read = rp_read_file(path, &text, &len, &err);
+    CU_ASSERT_EQUAL(read, RP_OK);
+    unlink(path);
+    return text;
+}
+
+/* The bound is what the rows prove, but at least 30 ns, of all ops, and at most the 50 ns
+ * for which they hold. Nothing is written where they prove nothing. */
+static void certificates_say_their_order_and_their_swaps(void) {
+    struct written w;
+    rp_rc rc;
+    int64_t m[16] = {0};
+    open_pair(&w, RP_MAX_QUANTITY, 50);
+    CU_ASSERT_FATAL(w.rows.n > 0 && w.rows.n <= 16);
+    char *text = text_of(&w, m, 50, &rc);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ",\n\"order\":[1,0,2]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"lower_bound_ns\":30,\n\"swaps\":{\"most_ns\":50,"
+                                        "\"host_budget_bytes\":9223372036854775807}"));
+    free(text);
+    static const int said_ns[][2] = {{1000, 30}, {-15, 45}, {-30, 50}};
+    rp_row_set_fini(&w.rows);
+    rp_row_set_begin(&w.rows, (struct rp_row_name){.kind = RP_ROW_DEP, .t = 2, .op = 2}, 0);
+    m[0] = 1;
+    for (size_t k = 0; k < sizeof said_ns / sizeof *said_ns; k++) {
+        w.rows.rhs[0] = said_ns[k][0];
+        char *says = rp_format("\"lower_bound_ns\":%d,", said_ns[k][1]);
+        text = text_of(&w, m, 50, &rc);
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, says));
+        free(says);
+        free(text);
+    }
+    m[0] = -1;
+    text = text_of(&w, m, 50, &rc);
+    CU_ASSERT_EQUAL(rc, RP_BUG);
+    CU_ASSERT_STRING_EQUAL(text, "");
+    free(text);
+    close_pair(&w);
+}
+
+/* Columns of R come before those of S. */
+static void a_cover_lists_what_is_held_and_what_ran(void) {
+    static const struct rp_row_name name = {.kind = RP_ROW_COVER, .op = 2, .t = 2};
+    struct written w;
+    rp_rc rc;
+    open_pair(&w, 0, 0);
+    rp_row_set_fini(&w.rows);
+    rp_row_set_begin(&w.rows, name, 1);
+    for (uint32_t j = 0; j < w.f.n_cols; j++)
+        rp_row_set_term(&w.rows, j, 1);
+    CU_ASSERT(w.f.n_run_cols > 0 && w.f.n_cols > w.f.n_run_cols);
+    char *text = text_of(&w, (const int64_t[]){1}, 0, &rc);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"runs\":[],\"at_most\":1,"
+                                        "\"held\":[[1,1,1],[1,2,1],[0,2,1]],"
+                                        "\"ran\":[[1,1,1],[1,2,1],[0,2,1]]}"));
+    free(text);
+    close_pair(&w);
+}
+
 void suite_small_certificates(void) {
     RP_SUITE("small_certificates");
     RP_TEST(what_cannot_be_read_leaves_an_empty_certificate);
     RP_TEST(a_window_of_one_stage_is_a_row_of_that_stage);
     RP_TEST(a_source_that_is_copied_out_twice_takes_its_host_bytes_once);
     RP_TEST(a_kept_tensor_without_bytes_is_not_made_again_at_the_end);
+    RP_TEST(certificates_say_their_order_and_their_swaps);
+    RP_TEST(a_cover_lists_what_is_held_and_what_ran);
 }
