@@ -334,10 +334,32 @@ static void statistics_count_what_pdhg_does(void) {
     rp_graph_fini(&g);
 }
 
+/* Doubles hold every sum of bytes exactly below 2^52. Beyond, the bound stays the sum of
+ * all times. */
+static void sums_of_bytes_beyond_doubles_prove_nothing(void) {
+    for (int k = 0; k < 4; k++) {
+        struct rp_graph g;
+        struct rp_instance p;
+        train_chain(&g);
+        rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+        memset(p.bytes, 0, p.n_tensors * sizeof *p.bytes);
+        *(k == 0   ? &p.limit_bytes
+          : k == 1 ? &p.bytes[0]
+                   : &p.workspace_bytes[0]) = ((uint64_t)1 << 52) - (k == 3);
+        struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, 0);
+        CU_ASSERT_EQUAL(rp_pdhg_bound_formulation(b) != NULL, k == 3);
+        CU_ASSERT_EQUAL(rp_pdhg_bound_ns(b), g.total_time_ns);
+        CU_ASSERT_EQUAL(rp_pdhg_bound_estimate(b), g.total_time_ns);
+        rp_pdhg_bound_free(b);
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
 /* ---- the same steps every time ---- */
 
 struct steps {
-    uint64_t bound_ns, horizon_ns, estimate_ns, rows;
+    uint64_t bound_ns, horizon_ns, estimate_ns, rows, more;
     struct rp_pdhg_statistics s;
 };
 
@@ -364,12 +386,14 @@ static struct steps take_steps(uint64_t bandwidth, uint32_t max_stages, uint32_t
     rp_pdhg_bound_run(b, 2000000, NULL);
     if (swap)
         rp_pdhg_bound_tighten(b, total_ns * 2);
-    rp_pdhg_bound_run(b, 2000000, NULL);
+    bool more = rp_pdhg_bound_run(b, 2000000, NULL);
     CU_ASSERT(proof_is_right(b) || swap);
     rp_pdhg_bound_multipliers(b, &scale_log2);
-    struct steps steps = {rp_pdhg_bound_ns(b), rp_pdhg_bound_horizon_ns(b),
+    struct steps steps = {rp_pdhg_bound_ns(b),
+                          rp_pdhg_bound_horizon_ns(b),
                           (uint64_t)rp_pdhg_bound_estimate(b),
                           rp_pdhg_bound_rows(b)->n + ((uint64_t)scale_log2 << 32),
+                          more,
                           rp_pdhg_bound_statistics(b)};
     rp_pdhg_bound_free(b);
     rp_instance_fini(&p);
@@ -388,13 +412,19 @@ static bool takes_steps(struct steps is, const struct steps *expected) {
 /* A change of the method that is meant changes these figures. */
 static void the_same_method_takes_the_same_steps(void) {
     static const struct steps expected[] = {
-        {1086, 0, 1085, 171798691896, {8492, 62, 33, 20, 6, 8, 24, 169, 1, 0, 8000313}},
-        {996, 0, 996, 171798691866, {10250, 1098, 41, 9, 1, 0, 7, 205, 1, 0, 4177795}},
-        {920, 920, 894, 171798691888, {10331, 4325, 41, 22, 8, 12, 26, 206, 4, 3, 8000380}},
+        {1086, 0, 1085, 171798691896, 1, {8492, 62, 33, 20, 6, 8, 24, 169, 1, 0, 8000313}},
+        {996, 0, 996, 171798691866, 0, {10250, 1098, 41, 9, 1, 0, 7, 205, 1, 0, 4177795}},
+        {920,
+         920,
+         894,
+         171798691888,
+         1,
+         {10331, 4325, 41, 22, 8, 12, 26, 206, 4, 3, 8000380}},
         {731,
          731,
          808,
          171798691874,
+         1,
          {25742, 13719, 102, 22, 19, 5, 37, 514, 6, 9, 8000036}}};
     CU_ASSERT(takes_steps(take_steps(0, 0, 16), &expected[0]));
     CU_ASSERT(takes_steps(take_steps(0, 7, 16), &expected[1]));
@@ -408,6 +438,7 @@ void suite_pdhg_bound(void) {
     RP_TEST(any_multipliers_give_a_valid_bound);
     RP_TEST(multipliers_are_as_fine_as_the_largest_one_allows);
     RP_TEST(only_exact_integers_prove_a_bound);
+    RP_TEST(sums_of_bytes_beyond_doubles_prove_nothing);
     RP_TEST(the_same_method_takes_the_same_steps);
     RP_TEST(less_memory_never_lowers_the_bound);
     RP_TEST(the_same_calls_give_the_same_proof);
