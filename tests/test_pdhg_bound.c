@@ -401,6 +401,30 @@ static struct steps take_steps(uint64_t bandwidth, uint32_t max_stages, uint32_t
     return steps;
 }
 
+/* Where a plan is said to take a nanosecond more than all ops, no later horizon is above
+ * it.
+ */
+static void no_bound_is_above_the_plan_that_was_found(void) {
+    struct rp_gen_shape shape = rp_gen_small(14);
+    struct rp_graph g;
+    struct rp_instance p;
+    shape.training = shape.bandwidths = true;
+    shape.max_outputs = 1;
+    rp_gen_graph(11, &shape, &g);
+    g.device.h2d_bytes_per_s = g.device.d2h_bytes_per_s = 10000000000;
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    CU_ASSERT(rp_instance_allow_swap(&p, RP_MAX_QUANTITY));
+    p.limit_bytes = rp_instance_floor(&p, &(uint32_t){0});
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, g.total_time_ns * 4);
+    rp_pdhg_bound_tighten(b, g.total_time_ns + 1);
+    rp_pdhg_bound_run(b, 4000000, NULL);
+    CU_ASSERT_EQUAL(rp_pdhg_bound_ns(b), g.total_time_ns + 1);
+    CU_ASSERT_EQUAL(rp_pdhg_bound_statistics(b).horizon_updates, 1);
+    rp_pdhg_bound_free(b);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 static bool takes_steps(struct steps is, const struct steps *expected) {
     const uint64_t *numbers = (const uint64_t *)(const void *)&is;
     bool same = memcmp(&is, expected, sizeof is) == 0;
@@ -439,6 +463,7 @@ void suite_pdhg_bound(void) {
     RP_TEST(multipliers_are_as_fine_as_the_largest_one_allows);
     RP_TEST(only_exact_integers_prove_a_bound);
     RP_TEST(sums_of_bytes_beyond_doubles_prove_nothing);
+    RP_TEST(no_bound_is_above_the_plan_that_was_found);
     RP_TEST(the_same_method_takes_the_same_steps);
     RP_TEST(less_memory_never_lowers_the_bound);
     RP_TEST(the_same_calls_give_the_same_proof);
