@@ -100,7 +100,10 @@ static void a_proof_that_no_schedule_fits_is_no_work_limit(void) {
     CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_LIMIT);
     check_reason(&report, "none found within 4750 bytes; in this order of ops, every plan "
                           "within them runs an op twice between two first runs");
-    w.all_sequences = true;
+    w.all_sequences = true; /* but a bound on the time is no proof that there is no plan */
+    w.bound_ns = 4000;
+    CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_LIMIT);
+    w.bound_ns = RP_MAX_PLAN_NS;
     CU_ASSERT_EQUAL(rp_explain_none_found(&w), RP_NO);
     check_reason(&report, "proved that no plan fits in 4750 bytes in this order of ops");
     rp_graph_fini(&g);

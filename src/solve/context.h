@@ -61,6 +61,9 @@ struct rp_space {
     struct rp_home_settings home_settings; /* of the best first schedule; or 0 */
 };
 
+/* Plans that take longer are of no interest. As a bound, it says that there is no plan. */
+#define RP_MAX_PLAN_NS ((uint64_t)1 << 61)
+
 struct rp_context {
     /* The task. */
     const struct rp_graph *g;

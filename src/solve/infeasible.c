@@ -121,7 +121,7 @@ rp_rc rp_explain_too_large(struct rp_context *w) {
 }
 
 rp_rc rp_explain_none_found(struct rp_context *w) {
-    if (w->all_sequences) {
+    if (w->all_sequences && w->bound_ns >= RP_MAX_PLAN_NS) {
         snprintf(w->report->reason, sizeof w->report->reason,
                  "proved that no plan fits in %" PRIu64 " bytes in this order of ops",
                  w->o->budget_bytes);

@@ -235,11 +235,10 @@ static void search_smaller_spaces(struct rp_context *w, uint64_t below_ns,
 /* On small graphs, searches for plans that no schedule can represent. They may be faster
  * than all schedules. */
 static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
-    static const uint64_t max_ns = (uint64_t)1 << 61; /* longer plans are of no interest */
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
-    uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : max_ns;
+    uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
     struct rp_plan *plan = &w->sequence;
-    if (!rp_astar_accepts(&w->p) || below_ns > max_ns || below_ns == w->g->total_time_ns ||
+    if (!rp_astar_accepts(&w->p) || below_ns > RP_MAX_PLAN_NS || below_ns == w->g->total_time_ns ||
         (w->all_sequences && below_ns == w->bound_ns))
         return RP_OK;
     plan->graph_name = rp_strdup(w->g->name);
