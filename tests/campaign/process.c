@@ -82,7 +82,7 @@ static void watch(const struct cam_order *o, pid_t pid, double begin, double *si
             }
             kill(pid, o->signals[sent++]);
         }
-        if (t > o->give_up_s) {
+        if (t > o->give_up_s && t > o->give_up_s + waited_s(pid)) {
             e->hung = true;
             kill(-pid, SIGKILL);
         }

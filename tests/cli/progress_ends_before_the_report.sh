@@ -6,7 +6,7 @@ term() {
 }
 export TERM=xterm
 chain=data/graph/good/chain.json
-term solve $chain -b 80% -t 0.1 | grep 'time '
-term solve $chain -b 60% -t 0.1 -p remat | grep 'policy '
+term solve $chain -b 80% -t 0.1 --ignore-clock | grep 'time '
+term solve $chain -b 60% -t 0.1 --ignore-clock -p remat | grep 'policy '
 term sweep $chain -n 2 -p libra -o a | grep 'keep-all needs'
-term sweep $chain -b 60%,70% -t 0.1 -j 2 -o b --no-seconds | grep -v 'point . of 2'
+term sweep $chain -b 60%,70% -t 0.1 --ignore-clock -j 2 -o b --no-seconds | grep -v 'point . of 2'
