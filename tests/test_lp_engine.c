@@ -25,13 +25,15 @@ static struct rp_lp *triangle_lp(enum rp_engine e) {
 
 static void solve_triangle(enum rp_engine e) {
     struct rp_lp *lp = triangle_lp(e);
-    double v[3], reduced[3];
+    double v[3], reduced[3] = {9, 9, 9};
     CU_ASSERT_EQUAL(rp_lp_solve(lp, 1000, HUGE_VAL), RP_LP_OPTIMAL);
     rp_lp_point(lp, v);
     double bound = rp_lp_bound(lp, reduced);
     CU_ASSERT(bound <= 4 && bound > 4 - 1e-9);
-    for (int j = 0; j < 3; j++)
+    for (int j = 0; j < 3; j++) {
         CU_ASSERT_DOUBLE_EQUAL(v[j], 0.5, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(reduced[j], 0, 1e-9); /* it is between its bounds */
+    }
     CU_ASSERT(rp_lp_pivots(lp) > 0);
     rp_lp_free(lp);
 }

@@ -9,8 +9,65 @@
 #include "base/random.h"
 #include "engines.h"
 #include "run.h"
+#include "solve/engine/mip_solver.h"
 
 #define N 12
+
+/* ---- programs by themselves ---- */
+
+static void two_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
+    (void)arg, (void)x, (void)whole;
+    for (uint32_t i = 0; i < 2; i++) {
+        rp_milp_begin_row(rows, -HUGE_VAL, i);
+        rp_milp_term(rows, i, 1);
+    }
+}
+
+static void only_broken_rows_are_taken(void) {
+    struct rp_mip_options o = {.separate = two_rows};
+    struct rp_milp rows = {0};
+    for (int k = 0; k < 2; k++) { /* the rows of the first time are forgotten */
+        rp_mip_find_rows(&o, (double[]){0, 3}, true, &rows);
+        CU_ASSERT(rows.n_rows == 1 && rows.row_high[0] == 1 && rows.col[0] == 1);
+    }
+    rp_milp_fini(&rows);
+}
+
+static void values_that_are_nearly_whole_are_rounded(void) {
+    struct rp_milp m = {0};
+    double x[] = {1 - 1e-9, 0.25};
+    rp_milp_add_col(&m, 1, 0, 1, true);
+    uint32_t second = rp_milp_add_col(&m, 1, 0, 1, false);
+    CU_ASSERT(rp_mip_round(&m, x) && x[0] == 1 && x[1] == 0.25);
+    m.integer[second] = true;
+    CU_ASSERT(!rp_mip_round(&m, x) && x[0] == 1 && x[1] == 0.25);
+    rp_milp_fini(&m);
+}
+
+static void terms_add_up_and_rows_can_go(void) {
+    static const double x[] = {1, 10, 100};
+    struct rp_milp m = {0};
+    for (int j = 0; j < 3; j++)
+        rp_milp_add_col(&m, 1, 1, 100, true);
+    rp_milp_begin_row(&m, 1, 1);
+    rp_milp_term(&m, 0, 1);
+    rp_milp_begin_row(&m, -HUGE_VAL, 450);
+    rp_milp_term(&m, 1, 2);
+    rp_milp_term(&m, 2, 4);
+    rp_milp_term(&m, 1, 3);
+    rp_milp_begin_row(&m, 700, HUGE_VAL);
+    rp_milp_term(&m, 2, 7);
+    CU_ASSERT(rp_milp_accepts(&m, x, 0)); /* all at their limits */
+    rp_milp_drop_rows(&m, (bool[]){true, false, false});
+    CU_ASSERT(m.n_rows == 2 && m.n_terms == 3);
+    CU_ASSERT(rp_milp_left(&m, 0, x) == 450 && rp_milp_left(&m, 1, x) == 700);
+    rp_milp_drop_rows(&m, (bool[]){false, true});
+    CU_ASSERT(m.n_rows == 1 && m.n_terms == 2);
+    rp_milp_begin_row(&m, 0, 1);
+    rp_milp_term(&m, 0, 5);
+    CU_ASSERT(rp_milp_left(&m, 0, x) == 450 && rp_milp_left(&m, 1, x) == 5);
+    rp_milp_fini(&m);
+}
 
 /* N binary columns with costs, a continuous column that costs 1 and lifts the first row,
  * and rows that ask for at least some share of random weights. */
@@ -227,6 +284,9 @@ static void the_death_of_its_process_is_a_failure(void) {
 
 void suite_mip_engine(void) {
     RP_SUITE("mip_engine");
+    RP_TEST(only_broken_rows_are_taken);
+    RP_TEST(values_that_are_nearly_whole_are_rounded);
+    RP_TEST(terms_add_up_and_rows_can_go);
     RP_TEST(random_programs_are_solved);
     RP_TEST(nothing_better_than_the_start_or_the_cutoff_is_found);
     RP_TEST(a_program_without_a_point_has_an_infinite_bound);

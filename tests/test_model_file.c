@@ -35,17 +35,15 @@ static void build(struct rp_named_milp *m) {
     rp_named_term(m, 1, 3);
 }
 
-static void write_both(char **mps, char **lp) {
-    struct rp_named_milp m;
+static void write_both(struct rp_named_milp *m, char **mps, char **lp) {
     size_t len;
-    build(&m);
     FILE *f = rp_text_open(mps, &len);
-    rp_write_mps(&m, f);
+    rp_write_mps(m, f);
     rp_text_close(f);
     f = rp_text_open(lp, &len);
-    rp_write_lp(&m, f);
+    rp_write_lp(m, f);
     rp_text_close(f);
-    rp_named_milp_fini(&m);
+    rp_named_milp_fini(m);
 }
 
 static const char mps_text[] = "* One line.\n"
@@ -112,10 +110,37 @@ static const char lp_text[] = "\\ One line.\n"
                               "End\n";
 
 static void a_program_is_written_as_mps_and_lp(void) {
+    struct rp_named_milp m;
     char *mps, *lp;
-    write_both(&mps, &lp);
+    build(&m);
+    write_both(&m, &mps, &lp);
     CU_ASSERT_STRING_EQUAL(mps, mps_text);
     CU_ASSERT_STRING_EQUAL(lp, lp_text);
+    free(mps);
+    free(lp);
+}
+
+/* A column that is free, an integer as the last one, and a row without terms. */
+static void rare_parts_are_written(void) {
+    struct rp_named_milp m = {.title = strdup("")};
+    char *mps, *lp;
+    rp_named_col(&m, 1, -HUGE_VAL, HUGE_VAL, false, strdup("free"));
+    rp_named_col(&m, 2, 0, 1, true, strdup("last"));
+    rp_named_row(&m, -HUGE_VAL, 4, strdup("empty"));
+    write_both(&m, &mps, &lp);
+    CU_ASSERT_PTR_NOT_NULL(strstr(mps, " free cost 1\n"
+                                       " MARKER 'MARKER' 'INTORG'\n"
+                                       " last cost 2\n"
+                                       " MARKER 'MARKER' 'INTEND'\n"
+                                       " ONE cost 0\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(mps, "BOUNDS\n"
+                                       " MI BND free\n"
+                                       " UP BND last 1\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(lp, "Subject To\n"
+                                      " empty: 0 ONE <= 4\n"
+                                      "Bounds\n"
+                                      " -inf <= free\n"
+                                      " 0 <= last <= 1\n"));
     free(mps);
     free(lp);
 }
@@ -159,6 +184,22 @@ static void columns_that_are_left_out_are_zero(void) {
     CU_ASSERT(x[0] == 1 && x[3] == 0);
 }
 
+static void words_behind_what_is_asked_for_are_skipped(void) {
+    struct rp_err err;
+    const char *writer;
+    double x[5];
+    CU_ASSERT_EQUAL(parse("s mip 4 6 o 1\nj 1 1\nj 2 0\nj 3 1\nj 4 2\nj 5 2.5\n"
+                          "e o f\nj 9 1\n",
+                          x, &writer, &err),
+                    RP_OK);
+    CU_ASSERT(memcmp(x, optimum, sizeof x) == 0);
+    CU_ASSERT_EQUAL(parse("solution status: optimal\nobjective value: 1\n"
+                          "a_1 1 a b c d e f g h i j k l m n o p q r s t u v w x y z\n",
+                          x, &writer, &err),
+                    RP_OK);
+    CU_ASSERT(x[0] == 1 && x[1] == 0);
+}
+
 static void bad_solution_files_are_refused(void) {
     static const char *const bad[][2] = {
         {"", "f.sol:1: the file is empty"},
@@ -197,7 +238,9 @@ static void bad_solution_files_are_refused(void) {
 void suite_model_file(void) {
     RP_SUITE("model_file");
     RP_TEST(a_program_is_written_as_mps_and_lp);
+    RP_TEST(rare_parts_are_written);
     RP_TEST(solution_files_of_each_program_are_read);
     RP_TEST(columns_that_are_left_out_are_zero);
+    RP_TEST(words_behind_what_is_asked_for_are_skipped);
     RP_TEST(bad_solution_files_are_refused);
 }

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "brute.h"
 #include "gen.h"
+#include "model/timeline.h"
 #include "run.h"
 #include "solve/engine/mip_engine.h"
 #include "solve/exchange/model_file.h"
@@ -237,11 +239,165 @@ static void the_copy_that_is_due_first_goes_first(void) {
     close_world(&w);
 }
 
+/* Files of six digits say 0.99995 for 1. */
+static void nearly_whole_values_are_rounded(void) {
+    struct world w;
+    struct rp_mip_result r;
+    struct rp_plan plan;
+    struct rp_err err = {{0}};
+    struct rp_mip_options o = {.engine = RP_ENGINE_GLPK};
+    uint64_t cost_ns = 0, seed = 1;
+    for (; !open_world(&w, seed, false) || !w.feasible || w.best_ns == w.g.total_time_ns;
+         seed++)
+        close_world(&w);
+    const struct rp_milp *m = &w.m.named.p;
+    double *x = rp_calloc(m->n_cols, sizeof *x);
+    CU_ASSERT_EQUAL(rp_mip_solve(m, &o, x, &r), RP_MIP_OPTIMAL);
+    for (uint32_t j = 0; j < m->n_cols; j++)
+        if (m->integer[j])
+            x[j] += x[j] > 0.5 ? -9e-5 : 9e-5;
+    CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &plan, &cost_ns, &err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(err.msg, "");
+    CU_ASSERT_EQUAL(cost_ns, w.best_ns);
+    rp_plan_fini(&plan);
+    free(x);
+    close_world(&w);
+}
+
+/* f2 cannot write into a2 while a2 is there. */
+static void an_op_that_runs_again_may_need_its_output_twice(void) {
+    struct rp_err err = {{0}};
+    struct world w = {0};
+    char *lp;
+    size_t len;
+    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, &err),
+                          RP_OK);
+    w.g.ops[1].cannot_rewrite = true;
+    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false) * 60 / 100;
+    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
+    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, &err), RP_OK);
+    FILE *f = rp_text_open(&lp, &len);
+    rp_write_lp(&w.m.named, f);
+    rp_text_close(f);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(lp, " rewrite_2_1: + 1 S_2_1_a2 + 1 R_2_1_f2 - 1 W_2_1 <= 1\n"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(lp, " W1_memory_2_1: + 0 R_2_1_f2 + 128 L_2_0_1 + 128 W_2_1 <= "));
+    free(lp);
+    close_world(&w);
+}
+
+static void a_file_that_is_missing_leaves_an_empty_plan(void) {
+    struct world w;
+    struct rp_err err = {{0}};
+    struct rp_plan plan = {.arena_bytes = 1};
+    uint64_t cost_ns;
+    open_chain(&w, 80);
+    w.o.path = "tests/data/solution/none.sol";
+    CU_ASSERT_NOT_EQUAL(rp_solution_plan(&w.m, &w.o, &plan, &cost_ns, &err), RP_OK);
+    CU_ASSERT(plan.arena_bytes == 0 && plan.steps.n == 0);
+    close_world(&w);
+}
+
+/* The steps of chain.json whose copies are given by the number of their activation. */
+static void make_steps(const struct rp_graph *g, const struct rp_step *steps, size_t n,
+                       struct rp_plan *plan) {
+    *plan = (struct rp_plan){0};
+    for (size_t i = 0; i < n; i++) {
+        struct rp_step s = steps[i];
+        if (s.kind != RP_RUN)
+            s.id = g->ops[s.id - 1].outputs[0];
+        rp_push(&plan->steps, s);
+    }
+}
+
+static size_t place_of(const struct rp_plan *plan, enum rp_step_kind kind, uint32_t id) {
+    size_t i = 0;
+    while (i < plan->steps.n &&
+           (plan->steps.at[i].kind != kind || plan->steps.at[i].id != id))
+        i++;
+    return i;
+}
+
+/* A copy that nothing waits for goes last, and none is lost. */
+static void a_copy_that_is_never_due_goes_last(void) {
+    static const struct rp_step steps[] = {
+        {RP_RUN, 0},      {RP_SWAP_OUT, 1}, {RP_RUN, 1}, {RP_SWAP_OUT, 2},
+        {RP_RUN, 2},      {RP_SWAP_OUT, 3}, {RP_RUN, 3}, {RP_RUN, 4},
+        {RP_RUN, 5},      {RP_FREE, 3},     {RP_RUN, 6}, {RP_RUN, 7},
+        {RP_SWAP_OUT, 5}, {RP_SWAP_OUT, 6}};
+    enum { N = sizeof steps / sizeof *steps };
+    struct world w;
+    struct rp_plan plan;
+    open_chain(&w, 80);
+    make_steps(&w.g, steps, N, &plan);
+    uint64_t before_ns = rp_steps_time_ns(&w.g, plan.steps.at, N);
+    CU_ASSERT(rp_order_copies(&w.g, &plan) < before_ns);
+    CU_ASSERT(place_of(&plan, RP_SWAP_OUT, 3) < place_of(&plan, RP_SWAP_OUT, 2));
+    for (size_t i = 0; i < N; i++) {
+        uint32_t id =
+            steps[i].kind == RP_RUN ? steps[i].id : w.g.ops[steps[i].id - 1].outputs[0];
+        CU_ASSERT(place_of(&plan, steps[i].kind, id) < N);
+    }
+    rp_plan_fini(&plan);
+    close_world(&w);
+}
+
+/* a1 and a2 come back while b8 runs, and b3 reads a2 before b2 reads a1. */
+static void a_copy_in_that_is_read_first_goes_first(void) {
+    static const struct rp_step steps[] = {
+        {RP_RUN, 0},  {RP_SWAP_OUT, 1}, {RP_RUN, 1},     {RP_SWAP_OUT, 2}, {RP_RUN, 2},
+        {RP_RUN, 3},  {RP_RUN, 4},      {RP_RUN, 5},     {RP_RUN, 6},      {RP_FREE, 1},
+        {RP_FREE, 2}, {RP_RUN, 7},      {RP_RUN, 8},     {RP_RUN, 9},      {RP_RUN, 10},
+        {RP_RUN, 11}, {RP_SWAP_IN, 1},  {RP_SWAP_IN, 2}, {RP_RUN, 12},     {RP_RUN, 13},
+        {RP_RUN, 14}, {RP_RUN, 15},     {RP_SWAP_IN, 3}};
+    enum { N = sizeof steps / sizeof *steps };
+    struct world w;
+    struct rp_plan plan;
+    open_chain(&w, 80);
+    make_steps(&w.g, steps, N, &plan);
+    uint64_t before_ns = rp_steps_time_ns(&w.g, plan.steps.at, N);
+    uint64_t after_ns = rp_order_copies(&w.g, &plan);
+    CU_ASSERT(before_ns == 1399 && after_ns == 1339);
+    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 2) < place_of(&plan, RP_SWAP_IN, 1));
+    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 1) < place_of(&plan, RP_RUN, 14));
+    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 3) < N);
+    rp_plan_fini(&plan);
+    close_world(&w);
+}
+
+/* b3 reads a2 and a3, so it waits for both of them, but not for a4. */
+static void all_copies_that_an_op_waits_for_go_before_it(void) {
+    static const struct rp_step steps[] = {
+        {RP_RUN, 0},      {RP_SWAP_OUT, 1}, {RP_RUN, 1},  {RP_SWAP_OUT, 2}, {RP_RUN, 2},
+        {RP_SWAP_OUT, 3}, {RP_RUN, 3},      {RP_RUN, 4},  {RP_RUN, 5},      {RP_RUN, 6},
+        {RP_RUN, 7},      {RP_FREE, 1},     {RP_FREE, 2}, {RP_RUN, 8},      {RP_RUN, 9},
+        {RP_RUN, 10},     {RP_RUN, 11},     {RP_RUN, 12}, {RP_FREE, 3},     {RP_SWAP_IN, 4},
+        {RP_SWAP_IN, 2},  {RP_SWAP_IN, 3},  {RP_RUN, 13}, {RP_RUN, 14},     {RP_RUN, 15}};
+    struct world w;
+    struct rp_plan plan;
+    open_chain(&w, 80);
+    make_steps(&w.g, steps, sizeof steps / sizeof *steps, &plan);
+    rp_order_copies(&w.g, &plan);
+    size_t reader = place_of(&plan, RP_RUN, 13);
+    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 2) < reader);
+    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 3) < reader);
+    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 2) < place_of(&plan, RP_SWAP_IN, 4));
+    rp_plan_fini(&plan);
+    close_world(&w);
+}
+
 void suite_whole_model(void) {
     RP_SUITE("whole_model");
     RP_TEST(without_copies_its_optimum_is_that_of_all_schedules);
     RP_TEST(with_copies_its_plans_are_valid_and_mostly_as_fast);
     RP_TEST(glpsol_finds_the_optimum_in_both_files);
     RP_TEST(the_copy_that_is_due_first_goes_first);
+    RP_TEST(a_copy_that_is_never_due_goes_last);
+    RP_TEST(a_copy_in_that_is_read_first_goes_first);
+    RP_TEST(all_copies_that_an_op_waits_for_go_before_it);
+    RP_TEST(nearly_whole_values_are_rounded);
+    RP_TEST(an_op_that_runs_again_may_need_its_output_twice);
+    RP_TEST(a_file_that_is_missing_leaves_an_empty_plan);
     RP_TEST(a_point_that_breaks_a_rule_is_refused_with_its_name);
 }
