@@ -209,6 +209,18 @@ static void glpsol_finds_the_optimum_in_both_files(void) {
     close_world(&w);
 }
 
+/* The steps of chain.json whose copies are given by the number of their activation. */
+static void make_steps(const struct rp_graph *g, const struct rp_step *steps, size_t n,
+                       struct rp_plan *plan) {
+    *plan = (struct rp_plan){0};
+    for (size_t i = 0; i < n; i++) {
+        struct rp_step s = steps[i];
+        if (s.kind != RP_RUN)
+            s.id = g->ops[s.id - 1].outputs[0];
+        rp_push(&plan->steps, s);
+    }
+}
+
 /* Copies take 133 ns, and f1 to f8 take 10, 20, .. 80 ns. a1, a2 and a3 are copied out in
  * this order, so the free of a3 before f7, at 210 ns, waits until 409 ns. If a3 goes before
  * a2, it waits until 276 ns, and f8 ends at 426 ns. */
@@ -218,15 +230,10 @@ static void the_copy_that_is_due_first_goes_first(void) {
         {RP_SWAP_OUT, 3}, {RP_RUN, 3},      {RP_RUN, 4},  {RP_RUN, 5},      {RP_FREE, 3},
         {RP_RUN, 6},      {RP_RUN, 7},      {RP_FREE, 1}, {RP_FREE, 2}};
     struct world w;
-    struct rp_plan plan = {0};
+    struct rp_plan plan;
     uint32_t outs[3], n = 0;
     open_chain(&w, 80);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        struct rp_step s = steps[i];
-        if (s.kind != RP_RUN)
-            s.id = w.g.ops[s.id - 1].outputs[0];
-        rp_push(&plan.steps, s);
-    }
+    make_steps(&w.g, steps, sizeof steps / sizeof *steps, &plan);
     CU_ASSERT_EQUAL(rp_order_copies(&w.g, &plan), 426);
     for (size_t i = 0; i < plan.steps.n; i++)
         if (plan.steps.at[i].kind == RP_SWAP_OUT)
@@ -299,18 +306,6 @@ static void a_file_that_is_missing_leaves_an_empty_plan(void) {
     close_world(&w);
 }
 
-/* The steps of chain.json whose copies are given by the number of their activation. */
-static void make_steps(const struct rp_graph *g, const struct rp_step *steps, size_t n,
-                       struct rp_plan *plan) {
-    *plan = (struct rp_plan){0};
-    for (size_t i = 0; i < n; i++) {
-        struct rp_step s = steps[i];
-        if (s.kind != RP_RUN)
-            s.id = g->ops[s.id - 1].outputs[0];
-        rp_push(&plan->steps, s);
-    }
-}
-
 static size_t place_of(const struct rp_plan *plan, enum rp_step_kind kind, uint32_t id) {
     size_t i = 0;
     while (i < plan->steps.n &&
@@ -343,7 +338,7 @@ static void a_copy_that_is_never_due_goes_last(void) {
     close_world(&w);
 }
 
-/* a1 and a2 come back while b8 runs, and b3 reads a2 before b2 reads a1. */
+/* a1 and a2 come back from b4 on. b3 reads a2 before b2 reads a1, and a3 is not read. */
 static void a_copy_in_that_is_read_first_goes_first(void) {
     static const struct rp_step steps[] = {
         {RP_RUN, 0},  {RP_SWAP_OUT, 1}, {RP_RUN, 1},     {RP_SWAP_OUT, 2}, {RP_RUN, 2},
