@@ -91,7 +91,60 @@ static void every_program_is_a_point_that_meets_all_rows(void) {
     }
 }
 
+static double host_bytes_of(const struct rp_interval_model *m, const double *v) {
+    double sum = 0;
+    for (uint32_t x = 0; x < m->instance->n_tensors; x++)
+        sum += (double)m->instance->bytes[x] *
+               rp_interval_value(m, RP_INTERVAL_O, m->instance->n_ops, x, v);
+    return sum;
+}
+
+/* With one byte less than a program copies out, its point violates the row of the host. */
+static bool host_limit_counts(struct rp_instance *p, const struct rp_plan *plan,
+                              uint64_t ns, uint32_t *n_tried) {
+    struct rp_interval_model m;
+    rp_interval_model_init(&m, p, ns);
+    double *v = rp_calloc(m.n_cols, sizeof *v);
+    double bytes = rp_interval_point(&m, plan, v) ? host_bytes_of(&m, v) : 0;
+    rp_interval_model_fini(&m);
+    bool ok = true;
+    if (bytes >= 1) {
+        p->host_limit_bytes = (uint64_t)bytes - 1;
+        rp_interval_model_init(&m, p, ns);
+        uint32_t row = violated(&m.rows, v);
+        ok = row > 0 && m.row_number[row - 1] == 12 && row == m.rows.n;
+        rp_interval_model_fini(&m);
+        ++*n_tried;
+    }
+    free(v);
+    return ok;
+}
+
+static void the_host_limit_is_a_row(void) {
+    uint32_t n = 40, n_tried = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(8);
+        struct rp_graph g;
+        struct rp_plan plan;
+        struct rp_instance p;
+        shape.training = shape.bandwidths = true;
+        rp_gen_graph(seed, &shape, &g);
+        rp_gen_plan(seed, &g, false, &plan);
+        rp_instance_init(&p, &g, plan.budget_bytes, false, NULL);
+        rp_instance_allow_swap(&p, plan.host_bytes);
+        if (!host_limit_counts(&p, &plan, time_of(&g, &plan), &n_tried)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a program beyond the host's limit meets all rows");
+        }
+        rp_instance_fini(&p);
+        rp_plan_fini(&plan);
+        rp_graph_fini(&g);
+    }
+    CU_ASSERT(rp_gen_one_seed() || n_tried > 5);
+}
+
 void suite_interval_model(void) {
     RP_SUITE("interval_model");
     RP_TEST(every_program_is_a_point_that_meets_all_rows);
+    RP_TEST(the_host_limit_is_a_row);
 }
