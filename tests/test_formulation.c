@@ -292,6 +292,8 @@ static bool check_one_cover(uint64_t seed, uint32_t *n_found, double *over) {
     if (rp_sep_cover_find(&row, 0, v, 0.01, &cover)) {
         ++*n_found;
         good = rp_row_set_left(&cover, 0, v) > cover.rhs[0];
+        for (uint32_t k = 0; k < cover.n_terms; k++)
+            good = good && cover.coef[k] > 0;
         *over += rp_row_set_left(&cover, 0, v) - cover.rhs[0];
         for (uint32_t set = 0; set < 1u << n; set++) {
             double x[16];

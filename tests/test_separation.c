@@ -131,6 +131,8 @@ static bool best_paths_are_found(const struct place *c, const struct rp_row_set 
             n += wants;
             if (wants != (i < rows->n) || (wants && rows->name[i].from != from))
                 return false;
+            if (wants && rows->detail_start[i + 1] - rows->detail_start[i] < 2)
+                return false; /* the row names its path, of two tensors or more */
         }
     return n == rows->n;
 }
