@@ -238,8 +238,8 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
     uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
     struct rp_plan *plan = &w->sequence;
-    if (!rp_astar_accepts(&w->p) || below_ns > RP_MAX_PLAN_NS || below_ns == w->g->total_time_ns ||
-        (w->all_sequences && below_ns == w->bound_ns))
+    if (!rp_astar_accepts(&w->p) || below_ns > RP_MAX_PLAN_NS ||
+        below_ns == w->g->total_time_ns || (w->all_sequences && below_ns == w->bound_ns))
         return RP_OK;
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);

@@ -30,13 +30,13 @@ static inline int rp_dropped(unsigned n) {
 /* Comparison n, and the one that its mutant puts in its place. They differ where both sides
  * are equal. */
 #define RP_COMPARE(n, a, op, mutated_op, b)                                                \
-    (remat_mutant == RP_RECORDING ? ({                                                        \
+    (remat_mutant == RP_RECORDING ? ({                                                     \
         __auto_type rp_a = (a);                                                            \
         __auto_type rp_b = (b);                                                            \
         rp_reach(n, rp_a == rp_b);                                                         \
         rp_a op rp_b;                                                                      \
     })                                                                                     \
-     : remat_mutant == (n)        ? (a)mutated_op(b)                                          \
-                               : (a)op(b))
+     : remat_mutant == (n)        ? (a)mutated_op(b)                                       \
+                                  : (a)op(b))
 
 #endif
