@@ -35,8 +35,8 @@ bool rp_incumbent_offer_cost(struct rp_context *w, enum rp_space_id space,
                              enum rp_method from);
 
 /* The same for keep-all, as the first offer. Its schedule is made later
- * (rp_context_begin_search). False if sources may live on the
- * host: then keep-all is no first candidate. */
+ * (rp_context_begin_search). False if sources may live on the host: then keep-all is no
+ * first candidate. */
 bool rp_incumbent_offer_keep_all(struct rp_context *w);
 
 /* Replaces `plan`, the result so far with return code `rc`, by `other` if that fits, takes

@@ -239,15 +239,10 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     return rc == RP_OK && !certified ? certify(w, err) : rc;
 }
 
-/* Not where a copy takes so long that rp_instance_allow_swap refuses it. */
 static bool may_copy(const struct rp_context *w) {
-    const struct rp_device *d = &w->g->device;
-    bool may = w->o->swap && rp_device_can_swap(d);
-    for (uint32_t x = 0; x < w->g->n_tensors && may; x++) {
-        uint64_t bytes = w->g->tensors[x].bytes;
-        may =
-            rp_device_d2h_ns(d, bytes) >> 62 == 0 && rp_device_h2d_ns(d, bytes) >> 62 == 0;
-    }
+    bool may = w->o->swap && rp_device_can_swap(&w->g->device);
+    for (uint32_t x = 0; x < w->g->n_tensors && may; x++)
+        may = rp_may_be_copied(&w->g->device, w->g->tensors[x].bytes);
     return may;
 }
 

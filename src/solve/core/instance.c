@@ -306,23 +306,23 @@ void rp_instance_init_homes(struct rp_instance *p, const struct rp_graph *g,
     init(p, g, budget_bytes, addressed, order, rp_any_source_may_move(g));
 }
 
+bool rp_may_be_copied(const struct rp_device *d, uint64_t bytes) {
+    return rp_device_d2h_ns(d, bytes) >> 62 == 0 && rp_device_h2d_ns(d, bytes) >> 62 == 0;
+}
+
 bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes) {
     const struct rp_device *d = &p->graph->device;
     if (!rp_device_can_swap(d))
         return false;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        if (!rp_may_be_copied(d, p->graph->tensors[p->tensor_of[x]].bytes))
+            return false;
     uint64_t *out_ns = rp_calloc(p->n_tensors, sizeof *out_ns);
     uint64_t *in_ns = rp_calloc(p->n_tensors, sizeof *in_ns);
-    bool ok = true;
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         uint64_t bytes = p->graph->tensors[p->tensor_of[x]].bytes;
         out_ns[x] = rp_device_d2h_ns(d, bytes);
         in_ns[x] = rp_device_h2d_ns(d, bytes);
-        ok = ok && out_ns[x] >> 62 == 0 && in_ns[x] >> 62 == 0;
-    }
-    if (!ok) {
-        free(out_ns);
-        free(in_ns);
-        return false;
     }
     free(p->out_ns);
     free(p->in_ns);

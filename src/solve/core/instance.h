@@ -99,8 +99,11 @@ bool rp_any_source_may_move(const struct rp_graph *g);
  * RP_NO_LIMIT if there are none that may live on the host. */
 uint64_t rp_host_bytes_without_sources(const struct rp_graph *g);
 
+/* True if a copy of `bytes` takes less than 2^62 ns each way. The device states both
+ * bandwidths. */
+bool rp_may_be_copied(const struct rp_device *d, uint64_t bytes);
 /* Allows swaps, at the speed that the graph's device states. False, with nothing changed,
- * if it does not state both bandwidths, or if a copy would take 2^62 ns or more. */
+ * if it does not state both bandwidths, or if a tensor may not be copied. */
 bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes);
 
 /* Op j is `begin`. */
