@@ -176,7 +176,7 @@ find "$BUILD/reached" -name '*.runs' -exec cat {} + | sort -k1,1n -k2,2g |
     awk -v to="$BUILD/runs/" '
     $1 != last { close(to last); last = $1 }
     { print $2, $3, $4 >(to last) }'
-xargs -P "$jobs" -n 4 "$PWD/tools/mutate.sh" --try <todo >out
+xargs -r -P "$jobs" -n 4 "$PWD/tools/mutate.sh" --try <todo >out
 grep -v caught out | sort -t: -k1,1 -k2,2n >left
 while read -r verdict place kind; do
     echo "$verdict $place $kind: $(sed -n "${place#*:}s/^ *//p" "$OLDPWD/${place%:*}")"
