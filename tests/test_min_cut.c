@@ -1,4 +1,5 @@
 /* Minimum cuts against the enumeration of all cuts of small random networks. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -55,7 +56,7 @@ static void a_cut_is_minimal_and_nearest_to_the_sink(void) {
             best = c < best ? c : best;
         }
         if (best < UINT64_MAX) {
-            CU_ASSERT_EQUAL(rp_min_cut(&n, 0, 1, sink_side), best);
+            CU_ASSERT_EQUAL(rp_min_cut(&n, 0, 1, NULL, sink_side), best);
             for (uint32_t v = 0; v < n.n_vertices; v++)
                 found |= (uint32_t)sink_side[v] << v;
             if (found != nearest) {
@@ -69,7 +70,32 @@ static void a_cut_is_minimal_and_nearest_to_the_sink(void) {
     CU_ASSERT(n_checked > 0);
 }
 
+/* Chains of arcs from 0 to 1, each of them a path to be found. */
+static void a_long_cut_asks_as_it_goes(void) {
+    enum { CHAINS = 600, LENGTH = 600 };
+    struct rp_network n = {.n_vertices = 2 + CHAINS * LENGTH};
+    bool *sink_side = rp_calloc(n.n_vertices, sizeof *sink_side);
+    struct rp_stop stop = {.deadline = INFINITY}, early = stop;
+    for (uint32_t v = 2; v < n.n_vertices; v++) {
+        bool begins = (v - 2) % LENGTH == 0, ends = (v - 1) % LENGTH == 0;
+        if (begins)
+            rp_push(&n.arcs, ((struct rp_arc){0, v, 1}));
+        rp_push(&n.arcs, ((struct rp_arc){v, ends ? 1 : v + 1, 1}));
+    }
+    CU_ASSERT_EQUAL(rp_min_cut(&n, 0, 1, &stop, sink_side), CHAINS);
+    CU_ASSERT(stop.questions >= 3 && !stop.hit);
+    for (early.max_questions = 1; early.max_questions < 3; early.max_questions++) {
+        early.questions = 0;
+        rp_stop_until(&early, INFINITY);
+        CU_ASSERT(rp_min_cut(&n, 0, 1, &early, sink_side) < CHAINS);
+        CU_ASSERT(early.hit && early.questions == early.max_questions);
+    }
+    free(sink_side);
+    free(n.arcs.at);
+}
+
 void suite_min_cut(void) {
     RP_SUITE("min_cut");
     RP_TEST(a_cut_is_minimal_and_nearest_to_the_sink);
+    RP_TEST(a_long_cut_asks_as_it_goes);
 }

@@ -1,4 +1,5 @@
 /* The rules of PyTorch's partitioner, on chains of ops and on random graphs. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,10 +283,41 @@ static void the_rules_hold_on_random_graphs(void) {
     }
 }
 
+/* Readers of a tensor are far apart. */
+static void bans_of_many_ops_ask_as_they_go(void) {
+    struct rp_gen_shape shape = {.n_ops = 4000,
+                                 .n_sources = 3,
+                                 .max_inputs = 3,
+                                 .max_outputs = 1,
+                                 .max_bytes = 8000,
+                                 .max_time_ns = 1000,
+                                 .keep_percent = 20,
+                                 .alignment_bytes = 1};
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_partition s;
+    rp_gen_graph(1, &shape, &g);
+    rp_instance_init(&p, &g, UINT64_MAX / 2, true, NULL);
+    rp_partition_init(&p, g.n_ops, &s);
+    struct rp_stop stop = {.deadline = INFINITY};
+    bool *banned = rp_calloc(g.n_ops, sizeof *banned);
+    s.stop = &stop;
+    rp_partition_ban(&s, RP_BAN_DEFAULT, banned);
+    CU_ASSERT(stop.questions >= 2 && !stop.hit);
+    stop = (struct rp_stop){.deadline = INFINITY, .max_questions = 1};
+    rp_partition_ban(&s, RP_BAN_DEFAULT, banned);
+    CU_ASSERT(stop.hit && stop.questions == 1);
+    free(banned);
+    rp_partition_fini(&s);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 void suite_partition_rules(void) {
     RP_SUITE("partition_rules");
     RP_TEST(each_level_bans_less);
     RP_TEST(a_long_chain_of_fused_ops_is_interrupted);
     RP_TEST(two_chains_side_by_side_are_not_interrupted);
     RP_TEST(the_rules_hold_on_random_graphs);
+    RP_TEST(bans_of_many_ops_ask_as_they_go);
 }

@@ -262,6 +262,35 @@ static void every_policy_ends_when_it_is_told_to(void) {
     rp_graph_fini(&g);
 }
 
+/* With just the memory that its addresses need, a plan that a stop cuts short is no plan
+ * that does not fit. */
+static void a_stop_while_addresses_are_sought_is_no_lack_of_memory(void) {
+    struct rp_graph g = long_graph(3000);
+    struct rp_policy_options o = rp_quick_options(true);
+    const struct rp_policy *keep_all = rp_policy_find("keep-all");
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    uint64_t cut = 0;
+    bool fits = false;
+    o.budget_bytes = RP_MAX_QUANTITY;
+    CU_ASSERT_EQUAL_FATAL(rp_policy_record_plan(&g, keep_all, &o, &plan, &report, &err),
+                          RP_OK);
+    o.budget_bytes = report.needed_bytes;
+    rp_plan_fini(&plan);
+    for (uint64_t k = 2; !fits && k < 1000; k++) {
+        struct rp_stop stop = {.deadline = INFINITY, .max_questions = k};
+        o.stop = &stop;
+        rp_rc rc = rp_policy_record_plan(&g, keep_all, &o, &plan, &report, &err);
+        fits = rc == RP_OK && report.fits;
+        CU_ASSERT(fits || (rc == RP_LIMIT && stop.hit));
+        cut += rc == RP_LIMIT;
+        rp_plan_fini(&plan);
+    }
+    CU_ASSERT(fits && cut > 0);
+    rp_graph_fini(&g);
+}
+
 /* One evaluation of a long policy takes many periods of work, and it asks in each. */
 static void long_policies_ask_often(void) {
     static const char *const names[] = {"chen-greedy", "revolve", "dtr", "superneurons",
@@ -323,6 +352,7 @@ void suite_policy(void) {
     RP_TEST(libra_recomputes_first_and_swaps_when_chains_reach_the_peak);
     RP_TEST(libra_swaps_nothing_on_a_device_without_bandwidths);
     RP_TEST(every_policy_ends_when_it_is_told_to);
+    RP_TEST(a_stop_while_addresses_are_sought_is_no_lack_of_memory);
     RP_TEST(long_policies_ask_often);
     RP_TEST(looking_for_what_crosses_a_cut_is_work);
 }

@@ -116,6 +116,37 @@ static void pytorch_saves_or_recomputes_as_its_budget_says(void) {
     rp_graph_fini(&g);
 }
 
+/* What the backward ops need again is far apart. However early a stop comes, it leaves no
+ * plan and nothing half done. */
+static void a_choice_for_many_ops_asks_as_it_goes(void) {
+    struct rp_gen_shape shape = {.n_ops = 6000,
+                                 .n_sources = 3,
+                                 .max_inputs = 3,
+                                 .max_outputs = 1,
+                                 .max_bytes = 8000,
+                                 .max_time_ns = 1000,
+                                 .alignment_bytes = 1,
+                                 .training = true};
+    struct rp_graph g;
+    rp_gen_graph(1, &shape, &g);
+    struct rp_policy_options o = share(0.5);
+    rp_rc rc = RP_LIMIT;
+    uint64_t k = 0;
+    o.budget_bytes = rp_keep_all_bytes(&g, false);
+    while (rc == RP_LIMIT && k < 1000) {
+        struct rp_stop stop = {.deadline = INFINITY, .max_questions = ++k};
+        struct rp_plan plan;
+        struct rp_policy_report report;
+        struct rp_err err = {{0}};
+        o.stop = &stop;
+        rc = rp_policy_record_plan(&g, rp_policy_find("pytorch"), &o, &plan, &report, &err);
+        CU_ASSERT_EQUAL(stop.hit, rc == RP_LIMIT);
+        rp_plan_fini(&plan);
+    }
+    CU_ASSERT(rc == RP_OK && k > 4);
+    rp_graph_fini(&g);
+}
+
 /* Each of the two matrix products has half of what may be saved. The longer one stays, and
  * f0 runs again. */
 static void pytorch_recomputes_what_its_knapsack_leaves_out(void) {
@@ -211,6 +242,7 @@ static void a_search_goes_on_in_the_order_of_its_first_plan(void) {
 void suite_pytorch(void) {
     RP_SUITE("pytorch");
     RP_TEST(pytorch_saves_or_recomputes_as_its_budget_says);
+    RP_TEST(a_choice_for_many_ops_asks_as_it_goes);
     RP_TEST(pytorch_recomputes_what_its_knapsack_leaves_out);
     RP_TEST(pytorch_delays_what_only_the_backward_pass_needs);
     RP_TEST(pytorch_takes_the_fastest_of_its_budgets_that_fits);

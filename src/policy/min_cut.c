@@ -5,6 +5,8 @@
 
 #include "base/numbers.h"
 
+enum { NS_PER_ARC = 4 };
+
 /* The residual network: arc a of the network is arc 2a here, and arc 2a + 1 leads back. */
 struct flow {
     uint32_t n_vertices, source, sink;
@@ -126,13 +128,13 @@ static void find_sink_side(struct flow *f, bool *sink_side) {
 }
 
 uint64_t rp_min_cut(const struct rp_network *network, uint32_t source, uint32_t sink,
-                    bool *sink_side) {
+                    struct rp_stop *stop, bool *sink_side) {
     struct flow f;
     uint64_t total = 0, sent;
     flow_init(&f, network, source, sink);
-    while (find_levels(&f)) {
+    while (!rp_stop_after(stop, NS_PER_ARC * network->arcs.n) && find_levels(&f)) {
         memcpy(f.next, f.start, f.n_vertices * sizeof *f.next);
-        while ((sent = augment(&f)) > 0)
+        while (!rp_stop_after(stop, NS_PER_ARC * f.level[sink]) && (sent = augment(&f)) > 0)
             total += sent;
     }
     find_sink_side(&f, sink_side);

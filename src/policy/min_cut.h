@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/stop.h"
 
 /* The capacity of an arc that no cut should hold. The capacities of all other arcs together
  * must be less. */
@@ -29,8 +30,9 @@ struct rp_network {
 /* Divides the vertices in two, so that the arcs from the source's side to the sink's have
  * the least capacity together. Of several such cuts it is the one with the fewest vertices
  * on the sink's side. sink_side has room for n_vertices. Some cut must hold no arc of
- * capacity RP_UNCUTTABLE. Returns the capacity of the cut. */
+ * capacity RP_UNCUTTABLE. Returns the capacity of the cut. Once `stop` hits (it may be
+ * NULL), it returns early, and the answer is of no use. */
 uint64_t rp_min_cut(const struct rp_network *network, uint32_t source, uint32_t sink,
-                    bool *sink_side);
+                    struct rp_stop *stop, bool *sink_side);
 
 #endif

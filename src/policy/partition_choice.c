@@ -41,7 +41,7 @@ static void cut(const struct rp_partition *s, const bool *banned,
     struct rp_network n = build_network(s, banned);
     bool *sink_side = rp_calloc(n.n_vertices, sizeof *sink_side);
     const bool *op = sink_side + FIRST_OP, *tensor = op + s->n_forward;
-    rp_min_cut(&n, SOURCE, SINK, sink_side);
+    rp_min_cut(&n, SOURCE, SINK, s->stop, sink_side);
     for (uint32_t i = 0; i < s->n_forward; i++)
         c->again[i] = op[i];
     for (uint32_t x = 0; x < s->n_tensors; x++)

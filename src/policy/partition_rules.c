@@ -193,6 +193,8 @@ static bool is_banned(const struct rp_partition *s, enum rp_ban_level level, uin
 
 /* ---- rules about chains of ops ---- */
 
+enum { NS_PER_OP = 4 };
+
 /* The first forward op, from the readers of x on, at which a chain of fused ops ends; at
  * most the last reader. `mark` has room for n_forward and is 0 before and after. */
 static uint32_t first_not_fused(const struct rp_partition *s, uint32_t x, uint32_t first,
@@ -221,7 +223,7 @@ static uint32_t first_not_fused(const struct rp_partition *s, uint32_t x, uint32
 static void ban_used_far_apart(const struct rp_partition *s, bool *banned) {
     const struct rp_instance *p = s->p;
     unsigned char *mark = rp_calloc(s->n_forward, sizeof *mark);
-    for (uint32_t x = 0; x < s->n_tensors; x++) {
+    for (uint32_t x = 0; x < s->n_tensors && !rp_stop_hit(s->stop); x++) {
         uint32_t first = RP_NONE, last = 0;
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++)
             if (p->readers[e] < s->n_forward && s->required[p->readers[e]]) {
@@ -231,6 +233,7 @@ static void ban_used_far_apart(const struct rp_partition *s, bool *banned) {
         if (first == RP_NONE || first == last)
             continue;
         uint32_t end = first_not_fused(s, x, first, last, mark);
+        rp_stop_after(s->stop, NS_PER_OP * (uint64_t)(end - first));
         for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
             uint32_t r = p->readers[e];
             if (r > end && r <= last && s->required[r] && fuses(s, x, r))

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/stop.h"
 #include "solve/core/instance.h"
 
 /* Which rules ban an op. Each level bans less than the one before. */
@@ -46,6 +47,8 @@ struct rp_partition {
     uint64_t *bytes;  /* per forward tensor: its size, not rounded up */
     uint64_t *weight; /* per forward tensor: its size, with a bias towards tensors near the
                          backward phase and such as are written to memory anyway */
+    struct rp_stop *stop; /* set it after rp_partition_init; may be NULL. Once it hits, what
+                             is found out is of no use */
 };
 
 /* `p` must outlive `s`. n_forward: the ops before the backward phase. */

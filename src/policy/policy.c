@@ -27,16 +27,27 @@ bool rp_policy_has_sources(const struct rp_policy *policy, const struct rp_graph
 
 /* ---- from recorded steps to a plan ---- */
 
+static rp_rc refuse_stopped(const struct rp_policy_options *o,
+                            struct rp_policy_report *report) {
+    snprintf(report->reason, sizeof report->reason, "the %s came first",
+             rp_stop_interrupted(o->stop) ? "interrupt" : "time limit");
+    return RP_LIMIT;
+}
+
+/* Did a stop cut the packing short of addresses that may fit? */
+static bool packing_was_cut(const struct rp_policy_options *o, const struct rp_plan *plan,
+                            uint64_t capacity) {
+    return rp_stop_hit(o->stop) && plan->arena_bytes > capacity &&
+           plan->claims.peak_bytes <= o->budget_bytes;
+}
+
 static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *policy,
                          const struct rp_policy_options *o, struct rp_recorder *r,
                          struct rp_plan *plan, struct rp_policy_report *report,
                          struct rp_err *err) {
     const uint64_t work_limit = UINT64_C(200000000); /* of the packing */
-    if (rp_stop_now(o->stop)) {
-        snprintf(report->reason, sizeof report->reason, "the %s came first",
-                 rp_stop_interrupted(o->stop) ? "interrupt" : "time limit");
-        return RP_LIMIT;
-    }
+    if (rp_stop_now(o->stop))
+        return refuse_stopped(o, report);
     if (r->overflow)
         return rp_fail(err, RP_INPUT, "the plan's time passes 2^63-1 ns");
     *plan = r->plan;
@@ -50,6 +61,10 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
     rp_rc rc = rp_plan_fill_claims(g, plan, err);
     if (rc != RP_OK)
         return rc;
+    if (packing_was_cut(o, plan, capacity)) {
+        rp_plan_fini(plan);
+        return refuse_stopped(o, report);
+    }
     rp_plan_set_bound(g, &plan->claims, g->total_time_ns, rp_bound_for_all_plans);
     plan->notes = json_pack("{s:s, s:s}", "program", "remat-plan", "policy", policy->name);
     return RP_OK;

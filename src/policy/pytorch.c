@@ -33,7 +33,7 @@
 #include "policy/phases.h"
 #include "policy/policy.h"
 
-enum { MILLION = 1000000, STEP = MILLION / 10, N_BISECTIONS = 7 };
+enum { MILLION = 1000000, STEP = MILLION / 10, N_BISECTIONS = 7, NS_PER_OP = 2 };
 
 /* ---- the steps ---- */
 
@@ -47,33 +47,45 @@ static bool is_there(const struct rp_partition *s, const struct rp_partition_cho
     return x >= s->n_tensors || c->saved[x] || s->p->kept[x];
 }
 
-/* Marks the forward ops that have to make inputs of op i again, or for the first time, and
+/* The forward ops that a backward op needs in the backward phase. */
+struct needs {
+    bool *op;            /* per forward op */
+    uint32_t first, end; /* all of them are among first .. end - 1 */
+};
+
+/* Adds the forward ops that have to make inputs of op i again, or for the first time, and
  * have not done so in the backward phase. */
-static void mark_makers(const struct rp_partition *s, const struct rp_partition_choice *c,
-                        uint32_t i, const bool *in_backward, bool *needed) {
+static void add_makers(const struct rp_partition *s, const struct rp_partition_choice *c,
+                       uint32_t i, const bool *in_backward, struct needs *n) {
     const struct rp_instance *p = s->p;
     for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++) {
-        uint32_t x = p->inputs[k];
-        if (!is_there(s, c, x) && !in_backward[p->producer[x]])
-            needed[p->producer[x]] = true;
+        uint32_t x = p->inputs[k], j = p->producer[x];
+        if (is_there(s, c, x) || in_backward[j])
+            continue;
+        n->op[j] = true;
+        n->first = rp_min_u32(n->first, j);
+        n->end = rp_max_u32(n->end, j + 1);
     }
 }
 
 /* Appends the forward ops that op i of the backward phase needs there, in order.
- * in_backward marks what the list has; needed is a scratch array, false before and after.
- */
+ * in_backward marks what the list has; scratch has room for all forward ops, and is false
+ * before and after. */
 static void append_needs(const struct rp_partition *s, const struct rp_partition_choice *c,
-                         uint32_t i, bool *in_backward, bool *needed, struct runs *list) {
-    mark_makers(s, c, i, in_backward, needed);
-    for (uint32_t j = s->n_forward; j-- > 0;)
-        if (needed[j])
-            mark_makers(s, c, j, in_backward, needed);
-    for (uint32_t j = 0; j < s->n_forward; j++)
-        if (needed[j]) {
-            needed[j] = false;
+                         uint32_t i, bool *in_backward, bool *scratch, struct runs *list) {
+    struct needs n = {scratch, RP_NONE, 0};
+    add_makers(s, c, i, in_backward, &n);
+    for (uint32_t j = n.end; j > n.first; j--)
+        if (n.op[j - 1])
+            add_makers(s, c, j - 1, in_backward, &n);
+    for (uint32_t j = n.first; j < n.end; j++)
+        if (n.op[j]) {
+            n.op[j] = false;
             in_backward[j] = true;
             rp_push(list, j);
         }
+    if (n.first < n.end)
+        rp_stop_after(s->stop, NS_PER_OP * (uint64_t)(n.end - n.first));
 }
 
 /* The first run of forward op i has a place among other first runs. */
@@ -104,9 +116,9 @@ static struct runs list_runs(const struct rp_partition *s,
     struct runs backward = {0}, all = {0};
     bool *in_backward = rp_calloc(s->n_forward, sizeof *in_backward);
     bool *in_forward = rp_calloc(s->n_forward, sizeof *in_forward);
-    bool *needed = rp_calloc(s->n_forward, sizeof *needed);
-    for (uint32_t i = s->n_forward; i < s->p->n_ops; i++) {
-        append_needs(s, c, i, in_backward, needed, &backward);
+    bool *scratch = rp_calloc(s->n_forward, sizeof *scratch);
+    for (uint32_t i = s->n_forward; i < s->p->n_ops && !rp_stop_hit(s->stop); i++) {
+        append_needs(s, c, i, in_backward, scratch, &backward);
         rp_push(&backward, i);
     }
     find_forward(s, in_backward, in_forward);
@@ -118,7 +130,7 @@ static struct runs list_runs(const struct rp_partition *s,
     free(backward.at);
     free(in_backward);
     free(in_forward);
-    free(needed);
+    free(scratch);
     return all;
 }
 
@@ -179,7 +191,8 @@ static void record_choice(const struct rp_partition *s, double budget, bool give
     struct rp_partition_choice c;
     rp_partition_choose(s, budget, &c);
     struct runs runs = list_runs(s, &c, given_order);
-    record_runs(s, &c, &runs, r);
+    if (!rp_stop_hit(s->stop))
+        record_runs(s, &c, &runs, r);
     free(runs.at);
     rp_partition_choice_fini(&c);
 }
@@ -219,13 +232,15 @@ static void record_best(const struct rp_partition *s, bool given_order,
         uint64_t middle = (low + high) / 2;
         *(try_budget(s, middle, given_order, r, &b) ? &low : &high) = middle;
     }
-    record_choice(s, (double)b.millionths / MILLION, given_order, r);
+    if (!rp_stop_hit(r->stop))
+        record_choice(s, (double)b.millionths / MILLION, given_order, r);
 }
 
 static void record(const struct rp_instance *p, const struct rp_policy_options *o,
                    struct rp_recorder *r) {
     struct rp_partition s;
     rp_partition_init(p, rp_forward_ops(p), &s);
+    s.stop = r->stop;
     if (o->pytorch_millionths <= MILLION)
         record_choice(&s, (double)o->pytorch_millionths / MILLION, o->given_order, r);
     else
