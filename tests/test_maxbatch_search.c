@@ -141,18 +141,13 @@ static void record_until(const struct rp_instance *p, const struct rp_policy_opt
     interrupted = ++n_planned == last_planned;
 }
 
-/* A search that an interrupt ends during plan `last`; before the first one for 0. *bound
- * gets the largest batch that may fit. */
-static struct rp_maxbatch interrupted_search(uint64_t budget_bytes, size_t last,
-                                             uint64_t *bound) {
+/* A search with `o` that an interrupt ends during plan `last`; before the first one for 0.
+ */
+static struct rp_maxbatch search_until(struct rp_maxbatch_options o, size_t last) {
     struct rp_policy policy = *rp_policy_find("chen-sqrt");
     struct rp_stop stop = {&interrupted, INFINITY};
-    struct rp_maxbatch_options o = options("chen-sqrt", -1);
     struct rp_maxbatch m = {0};
     struct rp_err err = {{0}};
-    o.fit_only = false;
-    o.policy_options.budget_bytes = budget_bytes;
-    *bound = rp_maxbatch_possible(&o, 1);
     policy.record = record_until;
     o.policy = &policy;
     o.policy_options.stop = &stop;
@@ -164,6 +159,17 @@ static struct rp_maxbatch interrupted_search(uint64_t budget_bytes, size_t last,
     CU_ASSERT_TRUE(rp_maxbatch_interrupted(&m));
     CU_ASSERT(last == 0 || m.points.at[last - 1].verdict == RP_SIZE_INTERRUPTED);
     return m;
+}
+
+/* The same for this budget, with plans for speed. *bound gets the largest batch that may
+ * fit. */
+static struct rp_maxbatch interrupted_search(uint64_t budget_bytes, size_t last,
+                                             uint64_t *bound) {
+    struct rp_maxbatch_options o = options("chen-sqrt", -1);
+    o.fit_only = false;
+    o.policy_options.budget_bytes = budget_bytes;
+    *bound = rp_maxbatch_possible(&o, 1);
+    return search_until(o, last);
 }
 
 /* Checks which batches an interrupt during plan `last` leaves open. */
@@ -189,6 +195,17 @@ static void an_interrupt_says_which_batches_it_leaves_open(void) {
     leaves_open(keep_all - 1, 1, 1, 0, 0); /* not even keep-all of one sample fits */
     leaves_open(budget, 1, 2022, 0, 1);
     leaves_open(budget, 2, 2587, 0, 5); /* 2586 fits */
+}
+
+/* No batch is tried but keep-all's largest, which is planned at the end. */
+static void an_interrupt_of_the_last_plan_is_no_proof_that_nothing_fits(void) {
+    struct rp_maxbatch_options o = options("chen-sqrt", -1);
+    o.precision = 10;
+    struct rp_maxbatch m = search_until(o, 1);
+    CU_ASSERT_EQUAL(m.points.at[0].size, 2021);
+    CU_ASSERT_EQUAL(m.open_from, 2021);
+    CU_ASSERT_EQUAL(m.open_to, 2021);
+    rp_maxbatch_fini(&m);
 }
 
 /* Batch 2586 fits and 2868 does not. Five batches follow, from the largest. */
@@ -267,6 +284,7 @@ void suite_maxbatch_search(void) {
     RP_TEST(without_host_memory_a_batch_fits_by_recomputation);
     RP_TEST(a_bisection_ends_within_its_precision);
     RP_TEST(an_interrupt_says_which_batches_it_leaves_open);
+    RP_TEST(an_interrupt_of_the_last_plan_is_no_proof_that_nothing_fits);
     RP_TEST(an_interrupt_says_how_many_batches_are_not_planned_for_speed);
     RP_TEST(only_a_search_without_a_plan_leaves_it_undecided);
     RP_TEST(the_fastest_and_the_largest_batch_are_those_that_fit);

@@ -273,6 +273,21 @@ static rp_rc plan_for_speed(struct search *s, struct rp_err *err) {
     return rc;
 }
 
+/* If nothing larger fits and keep-all's largest size has no plan yet, it gets one. */
+static rp_rc plan_keep_all(struct search *s, struct rp_err *err) {
+    struct rp_maxbatch *m = s->m;
+    const uint64_t size = m->keep_all_size;
+    rp_rc rc = RP_OK;
+    if (size == 0 || is_planned(s, size) || rp_maxbatch_largest(m) != NULL)
+        return RP_OK;
+    if (!interrupted(s))
+        rc = try_size(s, size, false, err);
+    if (rc == RP_OK && interrupted(s) && rp_maxbatch_largest(m) == NULL &&
+        !rp_maxbatch_interrupted(m))
+        m->open_from = m->open_to = size;
+    return rc;
+}
+
 /* Plans the sizes between keep-all's largest and `bound`, the largest that may fit. */
 static rp_rc plan_sizes(struct search *s, uint64_t bound, struct rp_err *err) {
     struct rp_maxbatch *m = s->m;
@@ -288,10 +303,7 @@ static rp_rc plan_sizes(struct search *s, uint64_t bound, struct rp_err *err) {
     }
     if (rc == RP_OK)
         rc = plan_for_speed(s, err);
-    if (rc == RP_OK && m->keep_all_size > 0 && !is_planned(s, m->keep_all_size) &&
-        rp_maxbatch_largest(m) == NULL && !interrupted(s))
-        rc = try_size(s, m->keep_all_size, false, err);
-    return rc;
+    return rc == RP_OK ? plan_keep_all(s, err) : rc;
 }
 
 rp_rc rp_maxbatch_search(const struct rp_maxbatch_options *o, struct rp_maxbatch *m,
