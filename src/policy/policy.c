@@ -27,18 +27,12 @@ bool rp_policy_has_sources(const struct rp_policy *policy, const struct rp_graph
 
 /* ---- from recorded steps to a plan ---- */
 
+/* Says that there is no plan, since a stop came first. */
 static rp_rc refuse_stopped(const struct rp_policy_options *o,
                             struct rp_policy_report *report) {
     snprintf(report->reason, sizeof report->reason, "the %s came first",
              rp_stop_interrupted(o->stop) ? "interrupt" : "time limit");
     return RP_LIMIT;
-}
-
-/* Did a stop cut the packing short of addresses that may fit? */
-static bool packing_was_cut(const struct rp_policy_options *o, const struct rp_plan *plan,
-                            uint64_t capacity) {
-    return rp_stop_hit(o->stop) && plan->arena_bytes > capacity &&
-           plan->claims.peak_bytes <= o->budget_bytes;
 }
 
 static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *policy,
@@ -61,10 +55,6 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
     rp_rc rc = rp_plan_fill_claims(g, plan, err);
     if (rc != RP_OK)
         return rc;
-    if (packing_was_cut(o, plan, capacity)) {
-        rp_plan_fini(plan);
-        return refuse_stopped(o, report);
-    }
     rp_plan_set_bound(g, &plan->claims, g->total_time_ns, rp_bound_for_all_plans);
     plan->notes = json_pack("{s:s, s:s}", "program", "remat-plan", "policy", policy->name);
     return RP_OK;
@@ -111,6 +101,12 @@ static rp_rc plan_for_budget(const struct rp_graph *g, const struct rp_policy *p
         uint64_t needed = fixed + plan->arena_bytes;
         uint64_t missing = needed > o->budget_bytes ? needed - o->budget_bytes : 0;
         bool steps_fit = plan->claims.peak_bytes <= tight.budget_bytes;
+        /* Without the stop, the packing may have gone on to addresses that fit. */
+        if (missing > 0 && rp_stop_hit(o->stop) &&
+            plan->claims.peak_bytes <= o->budget_bytes) {
+            rp_plan_fini(plan);
+            return refuse_stopped(o, report);
+        }
         if (missing == 0 || !policy->fits_budget || !steps_fit || k == MAX_TIGHTENINGS ||
             missing >= tight.budget_bytes - fixed)
             return RP_OK;
