@@ -1,0 +1,487 @@
+/* Tests of the rows that the interval model gets on demand, at random points: those of
+ * interval_model.h and interval_cuts.h written out once more, with all sets that are
+ * weighed as rows of their own. */
+#include "solve/milp/interval_cuts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "dense_row.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/lp/sep_cover.h"
+
+#define R RP_INTERVAL_R
+#define S RP_INTERVAL_S
+#define F RP_INTERVAL_F
+#define U RP_INTERVAL_U
+#define O RP_INTERVAL_O
+
+/* A point, and the rows that one family finds there. */
+struct check {
+    const struct rp_interval_model *m;
+    const struct rp_instance *p;
+    double *v, least;
+    struct rp_row_set found;
+    uint32_t n; /* rows seen */
+    bool good;
+};
+
+static double at(const struct check *c, enum rp_interval_kind kind, uint32_t t,
+                 uint32_t id) {
+    return rp_interval_value(c->m, kind, t, id, c->v);
+}
+
+/* The time of the ops first .. last - 1, and of the waits before first .. last. */
+static double ops_time(const struct check *c, uint32_t first, uint32_t last) {
+    double ns = 0;
+    for (uint32_t u = first; u < last; u++)
+        ns += (double)c->p->time_ns[u];
+    return ns * c->m->time_scale;
+}
+
+static double copy_time(const struct check *c, enum rp_interval_kind kind, uint32_t x) {
+    return (double)(kind == O ? c->p->out_ns : c->p->in_ns)[x] * c->m->time_scale;
+}
+
+/* ---- the best of some rows ---- */
+
+struct best {
+    struct rp_dense_row row; /* coef NULL: none */
+    double over;
+};
+
+/* Replaces the best by r, which it takes, if r is violated by `least` or more, and by more
+ * than the best; or by as much, and later_wins. */
+static void weigh(const struct check *c, struct best *b, struct rp_dense_row r,
+                  bool later_wins) {
+    double over = rp_dense_row_over(&r, c->v), least = fmax(c->least, b->over);
+    bool better = later_wins ? over >= least : over > least;
+    if (better) {
+        rp_dense_row_free(&b->row);
+        *b = (struct best){r, over};
+    } else
+        rp_dense_row_free(&r);
+}
+
+/* The family has found this row next, if there is one and it says anything. */
+static void expect(struct check *c, struct best b) {
+    if (b.row.coef != NULL && rp_dense_row_most(&b.row) > 0) {
+        c->good = c->good && rp_dense_row_is(&b.row, &c->found, c->n);
+        c->n++;
+    }
+    rp_dense_row_free(&b.row);
+}
+
+/* ---- (M9) ---- */
+
+static bool uses(const struct rp_instance *p, uint32_t j, uint32_t x) {
+    bool found = p->producer[x] == j;
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+        found = found || p->inputs[k] == x;
+    return found;
+}
+
+/* H[t+1] - R - U + F[t] - U: what x takes throughout stage t. */
+static double throughout(const struct check *c, uint32_t t, uint32_t x) {
+    return at(c, S, t + 1, x) == 0
+               ? 0
+               : at(c, S, t + 1, x) - at(c, F, t + 1, x) + at(c, F, t, x) -
+                     2 * at(c, U, t, x) - at(c, R, t, c->p->producer[x]);
+}
+
+static struct rp_dense_row memory_row(const struct check *c, uint32_t t, uint32_t k) {
+    double scale = c->m->byte_scale, used = (double)c->p->workspace_bytes[k] * scale;
+    struct rp_dense_row r = rp_dense_row_new(c->m, (double)c->p->limit_bytes * scale);
+    for (uint32_t x = 0; x < c->p->n_tensors; x++) {
+        double bytes = (double)c->p->bytes[x] * scale;
+        if (uses(c->p, k, x))
+            used += bytes;
+        else if (throughout(c, t, x) > 0) {
+            rp_dense_row_add(&r, bytes, S, t + 1, x);
+            rp_dense_row_add(&r, -bytes, F, t + 1, x);
+            rp_dense_row_add(&r, bytes, F, t, x);
+            rp_dense_row_add(&r, -2 * bytes, U, t, x);
+            rp_dense_row_add(&r, -bytes, R, t, c->p->producer[x]);
+        }
+    }
+    rp_dense_row_add(&r, used, R, t, k);
+    return r;
+}
+
+static void expect_memory(struct check *c) {
+    for (uint32_t t = 0; t <= c->p->n_ops; t++) {
+        struct best b = {0};
+        for (uint32_t k = 0; k < t; k++)
+            if (at(c, R, t, k) > 0)
+                weigh(c, &b, memory_row(c, t, k), true);
+        expect(c, b);
+    }
+}
+
+/* ---- (M10) and (M11) ---- */
+
+static void expect_out(struct check *c) {
+    for (uint32_t b = 0; b <= c->p->n_ops; b++) {
+        struct best best = {0};
+        for (uint32_t a = b; a-- > 0;) {
+            struct rp_dense_row r = rp_dense_row_new(c->m, ops_time(c, a + 1, b));
+            for (uint32_t x = c->p->output_start[a]; x < c->p->output_start[b]; x++)
+                rp_dense_row_add(&r, copy_time(c, O, x), O, b, x);
+            rp_dense_row_wait(&r, a + 1, b);
+            weigh(c, &best, r, true);
+        }
+        expect(c, best);
+    }
+}
+
+static struct rp_dense_row in_row(const struct check *c, uint32_t s, uint32_t t) {
+    struct rp_dense_row r = rp_dense_row_new(c->m, ops_time(c, s, t));
+    for (uint32_t x = 0; x < c->p->n_tensors; x++) {
+        double copies = -at(c, F, s, x);
+        for (uint32_t u = s; u <= t; u++)
+            copies += at(c, U, u, x);
+        for (uint32_t u = s; u <= t && copies > 0; u++)
+            rp_dense_row_add(&r, copy_time(c, U, x), U, u, x);
+        if (copies > 0)
+            rp_dense_row_add(&r, -copy_time(c, U, x), F, s, x);
+    }
+    rp_dense_row_wait(&r, s, t);
+    return r;
+}
+
+static void expect_in(struct check *c) {
+    for (uint32_t s = 0; s <= c->p->n_ops; s++) {
+        struct best best = {0};
+        for (uint32_t t = s; t <= c->p->n_ops; t++)
+            weigh(c, &best, in_row(c, s, t), true);
+        expect(c, best);
+    }
+}
+
+/* ---- (M13a) ---- */
+
+/* Covers have tests of their own (test_separation.c). Here they get the right rows. */
+static void expect_cover(struct check *c) {
+    struct rp_row_set covers = {0};
+    for (uint32_t t = 0; t < c->p->n_ops; t++) {
+        struct rp_row_set memory = {0};
+        for (uint32_t i = 0, n = 0; i < c->m->rows.n; i++)
+            if (c->m->row_number[i] == 8 && n++ == t)
+                rp_row_set_copy(&memory, &c->m->rows, i);
+        if (memory.n == 1)
+            rp_sep_cover_find(&memory, 0, c->v, 0.01, &covers);
+        rp_row_set_fini(&memory);
+    }
+    for (uint32_t i = 0; i < covers.n; i++) {
+        struct best b = {rp_dense_row_new(c->m, covers.rhs[i]), 0};
+        for (uint32_t k = covers.start[i]; k < covers.start[i + 1]; k++)
+            b.row.coef[covers.col[k]] = covers.coef[k];
+        expect(c, b);
+    }
+    rp_row_set_fini(&covers);
+}
+
+/* ---- (M13b) and (M13e) ---- */
+
+enum { MAX_CHAIN = 8, MAX_SET = 200 };
+
+struct chain {
+    uint32_t x, end, n, held[MAX_CHAIN];
+    double time; /* of its runs before op t */
+};
+
+/* A copy or, with kind R, a chain. x: its number then. */
+struct copy {
+    enum rp_interval_kind kind;
+    uint32_t t, x;
+    double time, y;
+    const struct chain *chain;
+};
+
+struct set {
+    uint32_t n;
+    struct copy at[MAX_SET];
+};
+
+static bool goes_before(const struct copy *a, const struct copy *b) {
+    if (a->y != b->y)
+        return a->y > b->y;
+    return a->x != b->x ? a->x < b->x : a->t < b->t;
+}
+
+/* Keeps the likeliest first. */
+static void put(struct set *set, struct copy copy) {
+    uint32_t i = set->n++;
+    CU_ASSERT_FATAL(set->n < MAX_SET);
+    for (; i > 0 && goes_before(&copy, &set->at[i - 1]); i--)
+        set->at[i] = set->at[i - 1];
+    set->at[i] = copy;
+}
+
+static bool put_copy(const struct check *c, struct set *set, enum rp_interval_kind kind,
+                     uint32_t t, uint32_t x) {
+    double y = at(c, kind, t, x);
+    if (y > 0)
+        put(set, (struct copy){kind, t, x, copy_time(c, kind, x), y, NULL});
+    return y > 0;
+}
+
+/* coef (S - F + sign U)[t][x] */
+static void add_there(struct rp_dense_row *r, double coef, uint32_t t, uint32_t x,
+                      double sign) {
+    rp_dense_row_add(r, coef, S, t, x);
+    rp_dense_row_add(r, -coef, F, t, x);
+    rp_dense_row_add(r, coef * sign, U, t, x);
+}
+
+/* coef y, for a set of copies from stage s on. */
+static void add_y(const struct check *c, struct rp_dense_row *r, double coef,
+                  const struct copy *q, uint32_t s) {
+    if (q->kind != R) {
+        rp_dense_row_add(r, coef, q->kind, q->t, q->x);
+        if (q->kind == U)
+            rp_dense_row_add(r, -coef, F, s, q->x);
+        return;
+    }
+    add_there(r, -coef, q->t, q->chain->x, -1);
+    rp_dense_row_add(r, -coef, R, q->t, c->p->producer[q->chain->x]);
+    for (uint32_t i = 0; i < q->chain->n; i++)
+        add_there(r, -coef, q->t, q->chain->held[i], 1);
+    if (q->chain->end < q->t) {
+        rp_dense_row_add(r, coef, R, q->t, q->chain->end);
+        r->right += coef;
+    }
+}
+
+/* Weighs the rows of the likeliest 1, 2, .. of a set, in the interval from stage s to t. */
+static void weigh_set(const struct check *c, const struct set *set, uint32_t s, uint32_t t,
+                      struct best *best) {
+    double lambda = -ops_time(c, s, t);
+    for (uint32_t n = 1; n <= set->n; n++) {
+        lambda += set->at[n - 1].time;
+        if (lambda <= 0)
+            continue;
+        struct rp_dense_row r = rp_dense_row_new(c->m, -lambda);
+        for (uint32_t k = 0; k < n; k++) {
+            double coef = fmin(set->at[k].time, lambda);
+            r.right += coef;
+            add_y(c, &r, coef, &set->at[k], s);
+        }
+        rp_dense_row_wait(&r, s, t);
+        weigh(c, best, r, false);
+    }
+}
+
+static void expect_wait_out(struct check *c) {
+    for (uint32_t b = 0; b <= c->p->n_ops; b++) {
+        struct best best = {0};
+        struct set set = {0};
+        for (uint32_t a = b; a-- > 0;) {
+            bool more = false;
+            for (uint32_t x = c->p->output_start[a]; x < c->p->output_start[a + 1]; x++)
+                more |= put_copy(c, &set, O, b, x);
+            if (more)
+                weigh_set(c, &set, a + 1, b, &best);
+        }
+        expect(c, best);
+    }
+}
+
+static void expect_wait_in(struct check *c) {
+    for (uint32_t t = 0; t <= c->p->n_ops; t++) {
+        struct best best = {0};
+        struct set set = {0};
+        for (uint32_t s = t + 1; s-- > 0;) {
+            bool more = false;
+            for (uint32_t x = 0; x < c->p->n_tensors; x++)
+                more |= put_copy(c, &set, U, s, x);
+            if (more)
+                weigh_set(c, &set, s, t, &best);
+        }
+        expect(c, best);
+    }
+}
+
+/* y of (M13e) */
+static double chain_value(const struct check *c, const struct chain *h, uint32_t t) {
+    double y = at(c, U, t, h->x) - at(c, S, t, h->x) + at(c, F, t, h->x) -
+               at(c, R, t, c->p->producer[h->x]);
+    for (uint32_t i = 0; i < h->n; i++)
+        y -= at(c, S, t, h->held[i]) - at(c, F, t, h->held[i]) + at(c, U, t, h->held[i]);
+    return y + (h->end < t ? at(c, R, t, h->end) - 1 : 0);
+}
+
+/* The intervals that end with op t and hold this chain, number `number` of its stage. */
+static void weigh_chain(const struct check *c, const struct chain *h, uint32_t number,
+                        uint32_t t, struct best *best) {
+    for (uint32_t s = t + 1; s-- > 0;) {
+        struct set set = {0};
+        for (uint32_t u = s; u < t; u++)
+            for (uint32_t x = 0; x < c->p->n_tensors; x++)
+                put_copy(c, &set, U, u, x);
+        put_copy(c, &set, U, t, h->x);
+        put(&set, (struct copy){R, t, number, h->time, chain_value(c, h, t), h});
+        weigh_set(c, &set, s, t, best);
+    }
+}
+
+/* Weighs chain h, whose first run so far is that of op j, and all that begin earlier. */
+static void weigh_chains(const struct check *c, struct chain h, uint32_t j, uint32_t t,
+                         uint32_t *n, struct best *best) {
+    for (uint32_t k = c->p->input_start[j]; k < c->p->input_start[j + 1]; k++) {
+        uint32_t x = h.x = c->p->inputs[k], maker = c->p->producer[x];
+        if (h.time > 0 && at(c, U, t, x) > 0 && chain_value(c, &h, t) > 0.05 && *n < 40)
+            weigh_chain(c, &h, (*n)++, t, best);
+        if (at(c, R, t, maker) == 0 || h.n == MAX_CHAIN)
+            continue;
+        struct chain longer = h;
+        longer.held[longer.n++] = x;
+        longer.time += ops_time(c, maker, maker + 1);
+        weigh_chains(c, longer, maker, t, n, best);
+    }
+}
+
+static void expect_chain(struct check *c) {
+    for (uint32_t t = 0; t <= c->p->n_ops; t++) {
+        struct best best = {0};
+        uint32_t n = 0;
+        for (uint32_t j = 0; j <= t && j < c->p->n_ops; j++) {
+            struct chain h = {.end = j, .time = j == t ? 0 : ops_time(c, j, j + 1)};
+            if (at(c, R, t, j) > 0)
+                weigh_chains(c, h, j, t, &n, &best);
+        }
+        expect(c, best);
+    }
+}
+
+/* ---- (M13c) and (M13d) ---- */
+
+static void expect_early_free(struct check *c) {
+    for (uint32_t x = 0; x < c->p->n_tensors; x++) {
+        uint32_t first = c->p->producer[x] + 1;
+        struct best best = {0};
+        for (uint32_t b = first; b <= c->p->n_ops; b++) {
+            struct rp_dense_row r = rp_dense_row_new(c->m, 0);
+            for (uint32_t u = first; u <= b; u++) {
+                double lost = fmax(0, copy_time(c, O, x) - ops_time(c, first, u));
+                rp_dense_row_add(&r, lost, O, u, x);
+                rp_dense_row_add(&r, -lost, O, u - 1, x);
+            }
+            rp_dense_row_wait(&r, first, b);
+            /* Later ones would be the same with more to wait. */
+            if (copy_time(c, O, x) > ops_time(c, first, b))
+                weigh(c, &best, r, true);
+            else
+                rp_dense_row_free(&r);
+        }
+        expect(c, best);
+    }
+}
+
+static void expect_round_trip(struct check *c) {
+    for (uint32_t x = 0; x < c->p->n_tensors; x++)
+        for (uint32_t first = c->p->producer[x] + 1, t = first; t <= c->p->n_ops; t++) {
+            struct best best = {0};
+            double lost = copy_time(c, O, x) + copy_time(c, U, x) - ops_time(c, first, t);
+            struct rp_dense_row r = rp_dense_row_new(c->m, 0);
+            rp_dense_row_add(&r, lost, U, t, x);
+            rp_dense_row_wait(&r, first, t);
+            if (lost > 0)
+                weigh(c, &best, r, true);
+            else
+                rp_dense_row_free(&r);
+            expect(c, best);
+        }
+}
+
+/* ---- all ---- */
+
+/* In sixteenths. Waits are mostly short, and what is in flight has storage. */
+static void draw_point(struct rp_rng *r, const struct rp_small_model *w, double *v) {
+    uint64_t longest = rp_rng_below(r, 100) + 1;
+    uint32_t some = 20 + (uint32_t)rp_rng_below(r, 80);
+    for (uint32_t j = 0; j < w->m.n_integer; j++)
+        v[j] = !rp_rng_percent(r, some) ? 0
+               : rp_rng_percent(r, 50)  ? 1
+                                        : (double)rp_rng_below(r, 17) / 16;
+    for (uint32_t j = w->m.n_integer; j < w->m.n_cols; j++)
+        v[j] =
+            rp_rng_percent(r, 50)
+                ? 0
+                : fmin((double)rp_rng_below(r, longest) * w->m.time_scale / 4, w->m.span);
+    for (uint32_t j = 0; j < w->m.n_integer; j++)
+        if (w->m.col[j].kind == F) {
+            uint32_t s = rp_interval_at(&w->m, S, w->m.col[j].t, w->m.col[j].id);
+            v[j] = fmin(v[j], s < w->m.n_cols ? v[s] : s == RP_COL_ONE);
+        }
+}
+
+static void (*const expect_of[RP_CUT_FAMILIES])(struct check *) = {
+    [RP_CUT_MEMORY_K] = expect_memory,
+    [RP_CUT_OUT] = expect_out,
+    [RP_CUT_IN] = expect_in,
+    [RP_CUT_COVER] = expect_cover,
+    [RP_CUT_WAIT_OUT] = expect_wait_out,
+    [RP_CUT_WAIT_IN] = expect_wait_in,
+    [RP_CUT_EARLY_FREE] = expect_early_free,
+    [RP_CUT_ROUND_TRIP] = expect_round_trip,
+    [RP_CUT_CHAIN] = expect_chain};
+
+/* Compares what each family finds, alone, and then what all find. n: rows so far. */
+static bool finds_the_right_rows(const struct rp_small_model *w,
+                                 struct rp_interval_cuts *cuts, struct check *c,
+                                 uint32_t *n) {
+    uint32_t all = 0;
+    c->good = true;
+    for (uint32_t k = 0; k < RP_CUT_FAMILIES && c->good; k++) {
+        uint64_t before = cuts->n[k];
+        uint32_t skip = UINT32_MAX - (1u << k);
+        c->n = rp_interval_cuts_find(cuts, c->v, c->least, skip, &c->found);
+        c->good = c->n == c->found.n && c->n == cuts->n[k] - before;
+        c->n = 0;
+        if (w->p.out_ns != NULL || k == RP_CUT_MEMORY_K || k == RP_CUT_COVER)
+            expect_of[k](c);
+        c->good = c->good && c->n == c->found.n;
+        n[k] += c->n;
+        all += c->n;
+        rp_row_set_fini(&c->found);
+    }
+    c->good = c->good && rp_interval_cuts_find(cuts, c->v, c->least, 0, &c->found) == all;
+    rp_row_set_fini(&c->found);
+    return c->good;
+}
+
+static void each_family_finds_the_rows_that_are_violated_most(void) {
+    uint32_t n = 200, n_found[RP_CUT_FAMILIES] = {0};
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_rng r = {seed};
+        struct rp_small_model w;
+        struct rp_interval_cuts cuts;
+        rp_small_model_init(&w, seed);
+        rp_interval_cuts_init(&cuts, &w.m);
+        double *v = rp_calloc(w.m.n_cols, sizeof *v);
+        for (uint32_t k = 0; k < 4; k++) {
+            double unit = rp_rng_percent(&r, 50) ? w.m.time_scale : w.m.byte_scale;
+            struct check c = {.m = &w.m, .p = &w.p, .v = v};
+            c.least = k == 0 ? 1e-6 : (double)(1 + rp_rng_below(&r, 8)) * unit;
+            draw_point(&r, &w, v);
+            if (!finds_the_right_rows(&w, &cuts, &c, n_found)) {
+                rp_gen_failed(seed);
+                CU_FAIL("another row");
+                break;
+            }
+        }
+        free(v);
+        rp_interval_cuts_fini(&cuts);
+        rp_small_model_fini(&w);
+    }
+    for (uint32_t k = 0; k < RP_CUT_FAMILIES; k++)
+        CU_ASSERT(rp_gen_one_seed() || n_found[k] > 50);
+}
+
+void suite_interval_cuts(void) {
+    RP_SUITE("interval_cuts");
+    RP_TEST(each_family_finds_the_rows_that_are_violated_most);
+}
