@@ -433,8 +433,6 @@ static void find_round_trip(struct call *a, uint32_t x) {
     for (uint32_t t = maker + 1; t <= a->p->n_ops; t++) {
         double lost =
             out_time(a, x) + in_time(a, x) - rp_interval_ops_between(a->m, maker, t);
-        if (lost <= 0)
-            break;
         if (lost * value(a, RP_INTERVAL_U, t, x) - waited(a, maker + 1, t) < a->least)
             continue;
         add(a, lost, RP_INTERVAL_U, t, x);

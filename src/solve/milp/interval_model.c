@@ -67,11 +67,11 @@ int rp_interval_row_end(struct rp_interval_row *r, double rhs, struct rp_row_set
             if (r->sum[r->used[k]] != 0)
                 rp_row_set_term(rows, r->used[k], r->sum[r->used[k]]);
     }
-    for (uint32_t k = 0; k < r->n_used; k++) {
-        r->sum[r->used[k]] = 0;
-        r->is_used[r->used[k]] = false;
+    for (; r->n_used > 0; r->n_used--) {
+        uint32_t col = r->used[r->n_used - 1];
+        r->sum[col] = 0;
+        r->is_used[col] = false;
     }
-    r->n_used = 0;
     r->constant = 0;
     return high <= rhs ? 0 : low > rhs * (1 + 1e-9) + 1e-6 ? -1 : 1;
 }
@@ -180,7 +180,8 @@ static void add_copies_of(struct rp_interval_model *m, const struct reach *c, ui
         if (t > first)
             add_col(m, RP_INTERVAL_F, t, x);
     }
-    for (uint32_t t = last + 1; last > 0 && t <= p->n_ops + 1; t++)
+    /* O[0] is 0, and so are all of a tensor that is never copied in. */
+    for (uint32_t t = last + 1; t <= p->n_ops + 1; t++)
         *slot(m, RP_INTERVAL_O, t, x) = *slot(m, RP_INTERVAL_O, last, x);
 }
 

@@ -6,11 +6,11 @@
 #include "base/numbers.h"
 #include "model/timeline.h"
 
-/* The time in which a tensor has storage, in stages. n_ops + 1: after the end. */
+/* The time in which a tensor has storage, in stages. */
 struct life {
     uint32_t x;
     bool copied_in;       /* else a run made it */
-    uint32_t begin, end;  /* the stages in which it gets and loses the storage */
+    uint32_t begin, end;  /* the stages in which it gets and, if so, loses it */
     bool is_read;         /* by a run that has a column, or by the end of the step */
     uint32_t first, last; /* the stages of the first and the last of these reads */
     bool copied_out;      /* a copy out began in it */
@@ -67,7 +67,7 @@ static void read_life(struct reader *r, uint32_t x) {
 
 static void run(struct reader *r, uint32_t j, uint64_t end_ns) {
     const struct rp_instance *p = r->m->instance;
-    if (r->t < p->n_ops && j == r->t)
+    if (j == r->t)
         set_d(r, end_ns - p->time_ns[j]);
     else if (j > r->t)
         r->representable = false;
@@ -112,15 +112,9 @@ static void walk(struct reader *r, const struct rp_plan *plan) {
                        rp_timeline_end(&timeline) <= r->m->horizon_ns;
     if (r->representable) {
         set_d(r, rp_timeline_end(&timeline));
-        for (uint32_t x = 0; x < p->n_tensors; x++) {
+        for (uint32_t x = 0; x < p->n_tensors; x++)
             if (r->now[x] != 0 && p->kept[x])
                 read_life(r, x);
-            if (r->now[x] == 0)
-                continue;
-            r->t = p->n_ops + 1;
-            end_life(r, x);
-            r->t = p->n_ops;
-        }
     }
     rp_timeline_fini(&timeline);
 }

@@ -50,9 +50,7 @@ bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
             rp_child_wait(&w->child, seconds, &w->result, sizeof w->result);
         if (answer == RP_CHILD_SILENT)
             return false;
-        if (answer == RP_CHILD_GONE)
-            w->result = (struct rp_interval_result){0};
-        w->done = true;
+        w->done = true; /* if the process is gone, the result is still all 0 */
     }
     *r = w->result;
     return true;
