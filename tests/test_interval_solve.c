@@ -2,10 +2,14 @@
  * programs. */
 #include "solve/milp/interval_solve.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "brute_copies.h"
+#include "engines.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/core/plan_claims.h"
@@ -227,8 +231,158 @@ static void each_family_of_rows_lifts_a_bound(void) {
         CU_ASSERT(lifts[k] > 0);
 }
 
+/* ---- single searches ---- */
+
+/* What a search of a training task, or with slow copies, gives and counts. */
+struct search {
+    uint64_t seed;
+    uint32_t horizon_percent; /* of the time of all ops */
+    uint32_t slow;            /* how much slower than its ops its copies are */
+    uint64_t work;
+    const char *expected;
+};
+
+static char *counters(const struct rp_interval_result *r) {
+    return rp_format("bound %" PRIu64 " root %" PRIu64
+                     "%s%s fixed %u cuts %u nodes %" PRIu64 " work %" PRIu64,
+                     r->bound_ns, r->root_bound_ns, r->found ? " found" : "",
+                     r->finished ? " finished" : "", r->n_fixed, r->n_cuts, r->nodes,
+                     r->work);
+}
+
+static bool meets_all_rows(const struct rp_interval_model *m, const double *x) {
+    struct rp_interval_cuts cuts;
+    struct rp_row_set found = {0};
+    rp_interval_cuts_init(&cuts, m);
+    bool all = rp_interval_cuts_find(&cuts, x, 1e-5, 0, &found) == 0;
+    for (uint32_t i = 0; i < m->rows.n; i++)
+        all = all && rp_row_set_left(&m->rows, i, x) <= m->rows.rhs[i] + 1e-5;
+    rp_row_set_fini(&found);
+    rp_interval_cuts_fini(&cuts);
+    return all;
+}
+
+static double cost_ns(const struct rp_interval_model *m, const double *x) {
+    double cost = m->fixed_cost;
+    for (uint32_t j = m->n_integer; j < m->n_cols; j++)
+        cost += x[j];
+    return cost / m->time_scale;
+}
+
+static void one_search(const struct search *s) {
+    struct task t;
+    struct rp_interval_model m;
+    struct rp_interval_result r;
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = s->work};
+    training_task_init(&t, s->seed);
+    for (uint32_t x = 0; x < t.p.n_tensors; x++) {
+        t.p.out_ns[x] *= s->slow;
+        t.p.in_ns[x] *= s->slow;
+    }
+    rp_interval_model_init(&m, &t.p, t.g.total_time_ns * s->horizon_percent / 100);
+    double *x = rp_calloc(m.n_cols, sizeof *x);
+    rp_interval_solve(&m, &o, x, &r);
+    CU_ASSERT(!r.found || meets_all_rows(&m, x));
+    char *text = counters(&r);
+    if (strcmp(text, s->expected) != 0)
+        printf("    {%" PRIu64 ", %u, %u, %" PRIu64 ",\n     \"%s\"},\n", s->seed,
+               s->horizon_percent, s->slow, s->work, text);
+    CU_ASSERT_STRING_EQUAL(text, s->expected);
+    free(text);
+    free(x);
+    rp_interval_model_fini(&m);
+    task_fini(&t);
+}
+
+/* Searches do the same as before. */
+static void single_searches_are_the_same(void) {
+    static const struct search searches[] = {
+        {1, 101, 1, 200000,
+         "bound 655 root 655 finished fixed 143 cuts 14 nodes 0 work 813"},
+        {1, 101, 30, 200000, "bound 655 root 655 finished fixed 0 cuts 0 nodes 0 work 196"},
+        {1, 120, 1, 200000,
+         "bound 698 root 674 found finished fixed 0 cuts 517 nodes 83 work 69848"},
+        {1, 120, 30, 200000,
+         "bound 778 root 778 finished fixed 162 cuts 8 nodes 0 work 1392"},
+        {1, 180, 30, 200000,
+         "bound 858 root 787 found finished fixed 0 cuts 20 nodes 17 work 5818"},
+        {2, 180, 1000, 200000,
+         "bound 1012 root 1005 found finished fixed 0 cuts 11 nodes 3 work 2051"},
+        {3, 120, 1, 200000,
+         "bound 790 root 750 finished fixed 4 cuts 265 nodes 9 work 24906"},
+        {3, 120, 30, 200000,
+         "bound 790 root 790 finished fixed 174 cuts 0 nodes 0 work 1143"},
+        {4, 120, 30, 200000,
+         "bound 683 root 669 finished fixed 17 cuts 7 nodes 5 work 1516"},
+        {4, 120, 1, 200000,
+         "bound 601 root 589 found finished fixed 0 cuts 170 nodes 85 work 35191"},
+        {6, 120, 1, 200000,
+         "bound 698 root 636 finished fixed 7 cuts 265 nodes 41 work 50930"},
+        {5, 101, 1, 200000,
+         "bound 664 root 664 found finished fixed 0 cuts 7 nodes 1 work 899"},
+        {4, 180, 1, 10000, "bound 589 root 589 fixed 0 cuts 92 nodes 17 work 10097"},
+        {3, 180, 1, 1000, "bound 655 root 655 fixed 0 cuts 0 nodes 0 work 2113"},
+        {6, 180, 1000, 20000, "bound 936 root 853 fixed 5 cuts 105 nodes 65 work 20085"},
+        {4, 10000, 1000, 100000,
+         "bound 736 root 669 found finished fixed 0 cuts 105 nodes 17 work 12601"},
+        {2, 10000, 1000, 50000,
+         "bound 1012 root 1005 found finished fixed 0 cuts 69 nodes 17 work 9281"},
+        {6, 60000, 1000, 50000, "bound 890 root 810 fixed 0 cuts 123 nodes 7 work 50707"},
+        {3, 20000, 100, 50000, "bound 1105 root 990 fixed 0 cuts 181 nodes 7 work 51470"},
+    };
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
+        one_search(&searches[i]);
+}
+
+/* The same graphs as above, on both engines: rows that HiGHS's point violates are added and
+ * it is solved again. */
+static void find_points(enum rp_engine e) {
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct task t;
+        struct rp_interval_model m;
+        struct rp_interval_result r;
+        struct rp_interval_options o = {.engine = e, .work = 2000000};
+        task_init(&t, seed);
+        rp_interval_model_init(&m, &t.p, 2 * t.g.total_time_ns);
+        double *x = rp_calloc(m.n_cols, sizeof *x);
+        rp_interval_solve(&m, &o, x, &r);
+        CU_ASSERT(r.finished);
+        if (r.found) {
+            CU_ASSERT(meets_all_rows(&m, x));
+            CU_ASSERT_DOUBLE_EQUAL(cost_ns(&m, x), (double)r.bound_ns, 0.01);
+        }
+        free(x);
+        rp_interval_model_fini(&m);
+        task_fini(&t);
+    }
+}
+static void what_is_found_meets_all_rows_and_costs_the_bound(void) {
+    rp_on_engines(find_points);
+}
+
+/* No plan fits, as a row says that cannot be met. So nothing is solved. */
+static void a_model_without_points_needs_no_search(void) {
+    struct task t;
+    struct rp_interval_model m;
+    struct rp_interval_result r;
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = 1000};
+    training_task_init(&t, 1);
+    t.p.limit_bytes /= 2;
+    rp_interval_model_init(&m, &t.p, 2 * t.g.total_time_ns);
+    double *x = rp_calloc(m.n_cols, sizeof *x);
+    rp_interval_solve(&m, &o, x, &r);
+    CU_ASSERT(m.empty && r.finished && !r.found && r.work == 0);
+    CU_ASSERT_EQUAL(r.bound_ns, m.horizon_ns + m.divisor_ns);
+    free(x);
+    rp_interval_model_fini(&m);
+    task_fini(&t);
+}
+
 void suite_interval_solve(void) {
     RP_SUITE("interval_solve");
+    RP_TEST(single_searches_are_the_same);
+    RP_TEST(what_is_found_meets_all_rows_and_costs_the_bound);
+    RP_TEST(a_model_without_points_needs_no_search);
     RP_TEST(copies_may_take_far_longer_than_ops);
     RP_TEST(the_optimum_written_back_is_a_plan);
     RP_TEST(a_chain_is_proved_with_little_work);
