@@ -240,6 +240,7 @@ struct search {
     uint32_t slow;            /* how much slower than its ops its copies are */
     uint64_t work;
     const char *expected;
+    uint32_t skip_cuts; /* all: only points that are cut off bring rows */
 };
 
 static char *counters(const struct rp_interval_result *r) {
@@ -273,7 +274,8 @@ static void one_search(const struct search *s) {
     struct task t;
     struct rp_interval_model m;
     struct rp_interval_result r;
-    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = s->work};
+    struct rp_interval_options o = {
+        .engine = RP_ENGINE_GLPK, .work = s->work, .skip_cuts = s->skip_cuts};
     training_task_init(&t, s->seed);
     for (uint32_t x = 0; x < t.p.n_tensors; x++) {
         t.p.out_ns[x] *= s->slow;
@@ -329,6 +331,14 @@ static void single_searches_are_the_same(void) {
          "bound 1012 root 1005 found finished fixed 0 cuts 69 nodes 17 work 9281"},
         {6, 60000, 1000, 50000, "bound 890 root 810 fixed 0 cuts 123 nodes 7 work 50707"},
         {3, 20000, 100, 50000, "bound 1105 root 990 fixed 0 cuts 181 nodes 7 work 51470"},
+        {4, 10000, 1000, 100000,
+         "bound 736 root 591 found finished fixed 0 cuts 52 nodes 26 work 17522",
+         UINT32_MAX},
+        {2, 10000, 1000, 100000,
+         "bound 1012 root 916 found finished fixed 0 cuts 43 nodes 8 work 7490",
+         UINT32_MAX},
+        {5, 120, 30, 10000,
+         "bound 664 root 664 found finished fixed 0 cuts 8 nodes 13 work 2651", UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
         one_search(&searches[i]);
