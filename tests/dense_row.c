@@ -14,6 +14,7 @@ void rp_small_model_init(struct rp_small_model *w, uint64_t seed) {
     shape.rules_percent = seed % 3 == 0 ? 20 : 0;
     shape.training = seed / 2 % 2;
     shape.keep_percent = 15;
+    shape.n_sources = seed % 4 == 3 ? 0 : 2;
     rp_gen_graph(seed, &shape, &w->g);
     w->g.device.h2d_bytes_per_s = 1000000000u * (20 + rp_rng_below(&r, 200));
     w->g.device.d2h_bytes_per_s = 1000000000u * (20 + rp_rng_below(&r, 200));
