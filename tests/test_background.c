@@ -1,0 +1,369 @@
+/* Tests of what runs beside the search: branch and cut, the interval MILP, the PDHG bound,
+ * and a narrower search, which is played by short functions here. */
+#include "solve/background.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gen.h"
+#include "run.h"
+#include "solve/core/params.h"
+
+/* A search that has not begun. */
+struct scene {
+    struct rp_graph g;
+    struct rp_solve_options o;
+    struct rp_solve_report report;
+    struct rp_context w;
+};
+
+static void open_scene(struct scene *s, uint32_t n_ops, bool swap) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    shape.training = true;
+    shape.bandwidths = swap;
+    *s = (struct scene){0};
+    rp_gen_graph(3, &shape, &s->g);
+    uint64_t all = rp_keep_all_bytes(&s->g, false);
+    s->o = (struct rp_solve_options){.budget_bytes = all - (all - s->g.fixed_bytes) / 4,
+                                     .recompute = true,
+                                     .swap = swap,
+                                     .host_bytes = RP_MAX_QUANTITY,
+                                     .time_limit = 0.01};
+    s->w = (struct rp_context){.g = &s->g, .o = &s->o, .report = &s->report};
+    s->w.end = s->w.stop.deadline = INFINITY;
+    rp_context_init(&s->w);
+    rp_context_begin_search(&s->w);
+}
+
+static void close_scene(struct scene *s) {
+    rp_context_fini(&s->w);
+    CU_ASSERT_EQUAL(waitpid(-1, NULL, WNOHANG), -1); /* no process is left */
+    rp_graph_fini(&s->g);
+}
+
+/* ---- branch and cut ---- */
+
+static void the_search_goes_on_without_branch_and_cut(void) {
+    struct scene s;
+    int level = rp_log_level();
+    open_scene(&s, 20, false);
+    rp_mip_begin(&s.w);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.mip);
+    kill(rp_mip_worker_process(s.w.mip), SIGKILL);
+    rp_log_set(-1); /* it says so */
+    rp_mip_submit(&s.w, 1000);
+    rp_mip_wait(&s.w);
+    rp_log_set(level);
+    CU_ASSERT_PTR_NULL(s.w.mip);
+    close_scene(&s);
+}
+
+static void branch_and_cut_ends_with_its_work_undone(void) {
+    struct scene s;
+    open_scene(&s, 20, false);
+    rp_mip_begin(&s.w);
+    rp_mip_submit(&s.w, 1000);
+    CU_ASSERT(s.w.mip_pending);
+    rp_mip_end(&s.w);
+    CU_ASSERT(s.w.mip == NULL && !s.w.mip_pending);
+    rp_mip_wait(&s.w);
+    close_scene(&s);
+}
+
+/* ---- the interval MILP ---- */
+
+static void begin_interval(struct scene *s, double work) {
+    s->w.incumbent.time_ns = 2 * s->g.total_time_ns;
+    rp_interval_milp_begin(&s->w, work);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s->w.interval);
+}
+
+static void the_interval_milp_tells_what_it_took(void) {
+    struct scene s;
+    const struct rp_method_statistics *m = &s.w.statistics.method[RP_INTERVAL_MILP];
+    double begin = rp_seconds();
+    open_scene(&s, 8, true);
+    begin_interval(&s, 100);
+    rp_interval_milp_finish(&s.w);
+    CU_ASSERT(m->calls == 1 && m->work == 101);
+    CU_ASSERT(m->seconds > 0 && m->seconds <= rp_seconds() - begin);
+    CU_ASSERT(s.w.interval == NULL && !s.report.capped);
+    close_scene(&s);
+}
+
+static void an_interval_milp_without_an_answer_is_cut_off(void) {
+    struct scene s;
+    open_scene(&s, 60, true);
+    begin_interval(&s, 1e12);
+    s.w.stop.hit = true;
+    rp_interval_milp_finish(&s.w);
+    CU_ASSERT(s.report.capped && s.w.interval == NULL);
+    CU_ASSERT_EQUAL(s.w.statistics.method[RP_INTERVAL_MILP].bound_ns, 0);
+    close_scene(&s);
+}
+
+static void a_context_ends_its_interval_milp(void) {
+    struct scene s;
+    open_scene(&s, 60, true);
+    begin_interval(&s, 1e12);
+    close_scene(&s);
+}
+
+/* ---- the PDHG bound ---- */
+
+static void the_bound_works_in_slices(void) {
+    struct scene s;
+    const struct rp_method_statistics *m = &s.w.statistics.method[RP_PDHG];
+    open_scene(&s, 40, false);
+    rp_bound_begin(&s.w);
+    double laid_out = m->seconds;
+    for (uint64_t k = 1; k <= 2; k++) {
+        rp_bound_submit(&s.w, 1e5);
+        CU_ASSERT(s.w.bound_pending);
+        rp_bound_wait(&s.w);
+        CU_ASSERT(!s.w.bound_pending && m->calls == k);
+        CU_ASSERT(m->seconds > laid_out && s.w.bound_seconds > 0);
+        CU_ASSERT(m->work == s.w.statistics.pdhg.work && m->work > 0);
+    }
+    close_scene(&s);
+}
+
+/* ---- a narrower search ---- */
+
+enum { N_TOLD = 12 };
+
+/* Tells the parent in its budget what the child was asked for. */
+static rp_rc tell_options(const struct rp_graph *g, const struct rp_solve_options *o,
+                          struct rp_plan *plan, struct rp_solve_report *report,
+                          struct rp_err *err) {
+    bool told[N_TOLD] = {o->plan_only,
+                         o->certificate == NULL,
+                         o->statistics == NULL,
+                         o->stop == NULL,
+                         o->spent >= 5,
+                         o->swap,
+                         o->reorder,
+                         o->recompute,
+                         rp_log_level() == -1,
+                         !rp_shows_progress(),
+                         getpriority(PRIO_PROCESS, 0) >= 10,
+                         err != NULL};
+    rp_gen_keep_all(g, false, plan);
+    plan->budget_bytes = 0;
+    for (unsigned k = 0; k < N_TOLD; k++)
+        plan->budget_bytes |= (uint64_t)told[k] << k;
+    plan->budget_bytes += (uint64_t)1 << 40;
+    *report = (struct rp_solve_report){.capped = true};
+    return RP_OK;
+}
+
+static void it_is_asked_for_nothing_but_a_plan(void) {
+    static const struct {
+        bool reorder, swap;
+        uint64_t told;
+    } cases[] = {{false, true, 0xf9f}, {true, true, 0xfbf}, {true, false, 0xf9f}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct scene s;
+        struct rp_plan plan = {0};
+        volatile sig_atomic_t stop = 0;
+        open_scene(&s, 12, true);
+        s.o.reorder = cases[k].reorder;
+        s.o.swap = cases[k].swap;
+        s.o.stop = &stop;
+        s.o.certificate = "c.json";
+        s.o.statistics = &s.w.statistics;
+        s.w.begin = rp_seconds() - 5;
+        rp_narrower_begin(&s.w, tell_options);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower);
+        CU_ASSERT_EQUAL(s.w.statistics.method[RP_NARROWER].calls, 1);
+        CU_ASSERT_FATAL(rp_narrower_take(&s.w, &plan));
+        CU_ASSERT_EQUAL(plan.budget_bytes, ((uint64_t)1 << 40) + cases[k].told);
+        CU_ASSERT(s.report.capped);
+        CU_ASSERT_STRING_EQUAL(s.w.doing, rp_method_name[RP_NARROWER]);
+        rp_plan_fini(&plan);
+        close_scene(&s);
+    }
+}
+
+static void the_largest_graph_has_one(void) {
+    struct scene s;
+    open_scene(&s, 12, true);
+    for (uint32_t more = 0; more < 2; more++) {
+        uint32_t n_ops = s.w.p.n_ops;
+        s.w.p.n_ops = MAX_NARROWER_OPS + more;
+        rp_narrower_begin(&s.w, tell_options);
+        s.w.p.n_ops = n_ops;
+        CU_ASSERT_EQUAL(s.w.narrower == NULL, more);
+        rp_narrower_end(s.w.narrower);
+        s.w.narrower = NULL;
+    }
+    close_scene(&s);
+}
+
+static int begun[2]; /* a pipe */
+
+/* Its bound has been sent before it begins. */
+static rp_rc tell_begin(const struct rp_graph *g, const struct rp_solve_options *o,
+                        struct rp_plan *plan, struct rp_solve_report *report,
+                        struct rp_err *err) {
+    rp_rc rc = tell_options(g, o, plan, report, err);
+    return write(begun[1], "b", 1) == 1 ? rc : RP_ENV;
+}
+
+/* A plan of one nanosecond cannot be beaten: it need not be waited for. */
+static void it_ends_once_it_cannot_win(void) {
+    for (int take = 0; take < 2; take++) {
+        struct scene s;
+        struct rp_plan plan = {0};
+        char c;
+        open_scene(&s, 12, true);
+        CU_ASSERT_EQUAL_FATAL(pipe(begun), 0);
+        rp_narrower_begin(&s.w, tell_begin);
+        CU_ASSERT_EQUAL(read(begun[0], &c, 1), 1);
+        rp_narrower_poll(&s.w);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower);
+        s.w.placed_ns = 1;
+        if (take)
+            CU_ASSERT_FALSE(rp_narrower_take(&s.w, &plan))
+        else
+            rp_narrower_poll(&s.w);
+        CU_ASSERT_PTR_NULL(s.w.narrower);
+        rp_plan_fini(&plan);
+        close(begun[0]);
+        close(begun[1]);
+        close_scene(&s);
+    }
+}
+
+static void its_first_message_is_a_bound(void) {
+    struct scene s;
+    char c;
+    open_scene(&s, 12, true);
+    CU_ASSERT_EQUAL_FATAL(pipe(begun), 0);
+    rp_narrower_begin(&s.w, tell_begin);
+    CU_ASSERT_EQUAL(read(begun[0], &c, 1), 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower);
+    rp_narrower_wait(s.w.narrower, 0);
+    uint64_t bound_ns = rp_narrower_bound_ns(s.w.narrower);
+    struct rp_instance p;
+    struct rp_moment_statistics ignored = {0};
+    struct rp_moment_bound_options o = {.goal_ns = UINT64_MAX, .work = 1201};
+    rp_instance_init(&p, &s.g, s.o.budget_bytes, false, NULL);
+    CU_ASSERT_EQUAL(bound_ns, rp_moment_bound(&p, &o, &ignored).bound_ns);
+    CU_ASSERT(bound_ns > s.g.total_time_ns);
+    rp_instance_fini(&p);
+    close(begun[0]);
+    close(begun[1]);
+    close_scene(&s);
+}
+
+static rp_rc find_none(const struct rp_graph *g, const struct rp_solve_options *o,
+                       struct rp_plan *plan, struct rp_solve_report *report,
+                       struct rp_err *err) {
+    (void)g, (void)o, (void)plan, (void)err;
+    *report = (struct rp_solve_report){0};
+    return RP_LIMIT;
+}
+
+static rp_rc vanish(const struct rp_graph *g, const struct rp_solve_options *o,
+                    struct rp_plan *plan, struct rp_solve_report *report,
+                    struct rp_err *err) {
+    (void)g, (void)o, (void)plan, (void)report, (void)err;
+    _exit(1);
+}
+
+static void it_may_end_without_a_plan(void) {
+    rp_solve_function *const ends[] = {find_none, vanish};
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+        struct scene s;
+        struct rp_plan plan = {0};
+        open_scene(&s, 12, true);
+        rp_narrower_begin(&s.w, ends[k]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower);
+        CU_ASSERT_FALSE(rp_narrower_take(&s.w, &plan));
+        CU_ASSERT(rp_narrower_wait(s.w.narrower, 0) && !s.report.capped);
+        close_scene(&s);
+    }
+}
+
+/* ---- processes and files of a narrower search ---- */
+
+static int lowest_free_file(void) {
+    int file = dup(STDERR_FILENO);
+    close(file);
+    return file;
+}
+
+static void it_leaves_no_file_open(void) {
+    struct scene s;
+    open_scene(&s, 12, true);
+    int free_file = lowest_free_file();
+    rp_narrower_end(rp_narrower_start(&s.g, &s.o, find_none));
+    CU_ASSERT_EQUAL(lowest_free_file(), free_file);
+    close_scene(&s);
+}
+
+static struct rp_narrower *start_with_files(const struct scene *s, int n_more) {
+    struct rlimit all, few;
+    getrlimit(RLIMIT_NOFILE, &all);
+    few = all;
+    few.rlim_cur = (rlim_t)(lowest_free_file() + n_more);
+    setrlimit(RLIMIT_NOFILE, &few);
+    struct rp_narrower *n = rp_narrower_start(&s->g, &s->o, find_none);
+    setrlimit(RLIMIT_NOFILE, &all);
+    return n;
+}
+
+/* Of its files the memory of the plan is the first, then come both ends of a socket. */
+static void there_is_none_at_the_limit_of_open_files(void) {
+    struct scene s;
+    open_scene(&s, 12, true);
+    int free_file = lowest_free_file();
+    for (int more = 0; more < 3; more++)
+        CU_ASSERT_PTR_NULL(start_with_files(&s, more));
+    CU_ASSERT_EQUAL(lowest_free_file(), free_file);
+    close_scene(&s);
+}
+
+static void it_needs_no_standard_input(void) {
+    struct scene s;
+    struct rp_plan plan = {0};
+    open_scene(&s, 12, true);
+    int input = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    CU_ASSERT_PTR_NULL(start_with_files(&s, 1));
+    CU_ASSERT_EQUAL(lowest_free_file(), STDIN_FILENO);
+    struct rp_narrower *n = rp_narrower_start(&s.g, &s.o, tell_options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(n);
+    while (!rp_narrower_wait(n, 1))
+        ;
+    CU_ASSERT(rp_narrower_plan(n, &plan) && rp_narrower_capped(n));
+    rp_narrower_end(n);
+    dup2(input, STDIN_FILENO);
+    close(input);
+    rp_plan_fini(&plan);
+    close_scene(&s);
+}
+
+void suite_background(void) {
+    RP_SUITE("background");
+    RP_TEST(the_search_goes_on_without_branch_and_cut);
+    RP_TEST(branch_and_cut_ends_with_its_work_undone);
+    RP_TEST(the_interval_milp_tells_what_it_took);
+    RP_TEST(an_interval_milp_without_an_answer_is_cut_off);
+    RP_TEST(a_context_ends_its_interval_milp);
+    RP_TEST(the_bound_works_in_slices);
+    RP_TEST(it_is_asked_for_nothing_but_a_plan);
+    RP_TEST(the_largest_graph_has_one);
+    RP_TEST(it_ends_once_it_cannot_win);
+    RP_TEST(its_first_message_is_a_bound);
+    RP_TEST(it_may_end_without_a_plan);
+    RP_TEST(it_leaves_no_file_open);
+    RP_TEST(there_is_none_at_the_limit_of_open_files);
+    RP_TEST(it_needs_no_standard_input);
+}
