@@ -138,6 +138,21 @@ static void the_smallest_budget_found_is_one_of_a_single_order(void) {
     rp_graph_fini(&g);
 }
 
+/* In the order fa, fb, once, fc it also needs less at least. */
+static void the_floor_of_any_order_is_that_of_the_best_one(void) {
+    struct rp_graph g;
+    struct rp_solve_options o = {.budget_bytes = 4300, .recompute = true};
+    struct rp_solve_report report = {0};
+    struct rp_context w = {.g = &g, .o = &o, .report = &report};
+    load("4", &g);
+    CU_ASSERT_EQUAL(rp_check_floor(&w), RP_NO);
+    CU_ASSERT_EQUAL(report.floor_bytes, 4800);
+    o.reorder = true;
+    CU_ASSERT_EQUAL(rp_check_floor(&w), RP_OK);
+    CU_ASSERT_EQUAL(report.floor_bytes, 4300);
+    rp_graph_fini(&g);
+}
+
 /* The search is told to end before it begins: keep-all is the only offer. */
 static void an_interrupt_before_any_plan_is_explained(void) {
     volatile sig_atomic_t interrupted = 1;
@@ -212,6 +227,38 @@ static void sources_without_room_on_the_host_count(void) {
     rp_graph_fini(&g);
 }
 
+/* s may live on the host, and only an op that updates it touches it; nothing touches t. */
+static const char unused_sources[] =
+    "{\"format\":\"remat-graph\",\"version\":2,\"name\":\"s\","
+    "\"time_source\":\"imported:test\",\"tensors\":["
+    "{\"name\":\"s\",\"bytes\":400,\"kind\":\"state\",\"home\":\"any\"},"
+    "{\"name\":\"t\",\"bytes\":%u,\"kind\":\"state\",\"home\":\"any\"},"
+    "{\"name\":\"a\",\"bytes\":100,\"kind\":\"activation\"}],\"ops\":["
+    "{\"name\":\"f\",\"kind\":\"k\",\"inputs\":[],\"outputs\":[2],\"updates\":[0],"
+    "\"time_ns\":10}],\"keep\":[2]}";
+
+static rp_rc solve_within_400(unsigned bytes_of_t, uint64_t host_bytes, bool *left) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    struct rp_solve_report report;
+    char text[1000];
+    snprintf(text, sizeof text, unused_sources, bytes_of_t);
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, strlen(text), "s", &g, &err), RP_OK);
+    rp_rc rc = solve_streamed(&g, 400 + bytes_of_t, host_bytes, &report);
+    *left =
+        strstr(report.reason, "; sources that may live on the host were left on") != NULL;
+    rp_graph_fini(&g);
+    return rc;
+}
+
+/* Without copies only t could live on the host. */
+static void none_is_proved_unless_a_source_could_move_without_copies(void) {
+    bool left;
+    CU_ASSERT(solve_within_400(0, 1000, &left) == RP_NO && !left);
+    CU_ASSERT(solve_within_400(50, 49, &left) == RP_NO && !left);
+    CU_ASSERT(solve_within_400(50, 50, &left) == RP_LIMIT && left);
+}
+
 void suite_infeasible(void) {
     RP_SUITE("infeasible");
     RP_TEST(the_message_breaks_the_floor_down_with_units);
@@ -219,6 +266,8 @@ void suite_infeasible(void) {
     RP_TEST(the_message_gives_the_smallest_budget_found_with_units);
     RP_TEST(a_proof_that_no_schedule_fits_is_no_work_limit);
     RP_TEST(the_smallest_budget_found_is_one_of_a_single_order);
+    RP_TEST(the_floor_of_any_order_is_that_of_the_best_one);
     RP_TEST(an_interrupt_before_any_plan_is_explained);
     RP_TEST(sources_without_room_on_the_host_count);
+    RP_TEST(none_is_proved_unless_a_source_could_move_without_copies);
 }

@@ -13,6 +13,7 @@
 
 #include "base/io.h"
 #include "run.h"
+#include "solve/context.h"
 
 enum { TEXT = 4000 };
 
@@ -251,6 +252,29 @@ static void a_line_is_due_only_after_a_while(void) {
     CU_ASSERT_STRING_EQUAL(t.line, "not due, at most 1 s left");
 }
 
+/* Between two questions whether it is to stop, a search finds a plan 10% slower than
+ * keep-all, and waits until the line is due. */
+static void search(void) {
+    struct rp_graph g = {.total_time_ns = 100};
+    struct rp_context w = {.g = &g, .end = INFINITY, .stop.deadline = INFINITY};
+    rp_context_doing(&w, "annealing");
+    w.incumbent.found = true;
+    w.incumbent.time_ns = 110;
+    w.bound_ns = 100;
+    rp_context_stopped(&w);
+    for (int k = 0; k < 100 && !rp_progress_due(); k++)
+        usleep(10000);
+    rp_context_stopped(&w);
+}
+
+static void the_line_of_a_search_shows_its_best_plan(void) {
+    struct terminal t;
+    show(&t, search, 120, "xterm");
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.seen, " s so far: annealing, no plan yet|"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(t.line, " s so far: annealing, best 10.00% over keep-all, gap 10.00%"));
+}
+
 static void clocks_go_on(void) {
     double begin = rp_seconds(), begin_thread = rp_thread_seconds();
     CU_ASSERT(begin_thread > 0 && begin_thread < begin);
@@ -269,6 +293,7 @@ void suite_log(void) {
     RP_TEST(after_the_end_nothing_of_the_task_is_shown);
     RP_TEST(a_terminal_of_unknown_width_shows_all);
     RP_TEST(a_line_is_due_only_after_a_while);
+    RP_TEST(the_line_of_a_search_shows_its_best_plan);
     RP_TEST(clocks_go_on);
     RP_TEST(colours_are_for_terminals_that_know_them);
 }
