@@ -17,6 +17,7 @@
 #include "solve/local/anneal.h"
 #include "solve/portfolio.h"
 #include "solve/solver.h"
+#include "solve/statistics.h"
 #include "verify/verifier.h"
 
 static uint64_t budget_between(const struct rp_graph *g, bool addressed, uint64_t percent) {
@@ -352,6 +353,79 @@ static void an_interrupt_before_the_search_leaves_the_start_plan(void) {
     rp_graph_fini(&g);
 }
 
+/* The time limit has passed when the search begins. */
+static void after_the_time_limit_only_a_first_plan_is_made(void) {
+    struct rp_gen_shape shape = rp_gen_small(40);
+    struct rp_graph g;
+    rp_rc rc = RP_LIMIT;
+    shape.training = true;
+    rp_gen_graph(7, &shape, &g);
+    for (int k = 0; k < 5 && rc != RP_OK; k++) { /* again if the machine is held up */
+        struct rp_plan plan;
+        struct rp_solve_report report;
+        struct rp_statistics statistics;
+        struct rp_err err = {{0}};
+        struct rp_solve_options o = {.budget_bytes = budget_between(&g, false, 85),
+                                     .recompute = true,
+                                     .time_limit = 100,
+                                     .spent = 100,
+                                     .statistics = &statistics};
+        rc = rp_solve(&g, &o, &plan, &report, &err);
+        CU_ASSERT(report.capped);
+        CU_ASSERT_EQUAL(statistics.anneal.runs, 0);
+        rp_plan_fini(&plan);
+    }
+    CU_ASSERT_EQUAL(rc, RP_OK);
+    rp_graph_fini(&g);
+}
+
+/* So without either no search is needed to see that nothing fits. */
+static void without_recomputation_and_copies_the_floor_is_that_of_keep_all(void) {
+    uint32_t n = 200;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_gen_shape shape = rp_gen_small(3 + (uint32_t)(seed % 20));
+        struct rp_graph g;
+        struct rp_instance p;
+        uint32_t op;
+        bool addressed = seed % 2;
+        shape.training = seed % 3 > 0;
+        shape.rules_percent = seed % 4 * 10;
+        rp_gen_graph(seed, &shape, &g);
+        rp_instance_init(&p, &g, g.fixed_bytes, addressed, NULL);
+        rp_instance_run_once(&p);
+        uint64_t floor_bytes = rp_source_bytes(&g) + rp_instance_floor(&p, &op);
+        if (floor_bytes != rp_keep_all_bytes(&g, addressed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("keep-all does not need just the floor");
+        }
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
+/* The plan has been placed by then. */
+static void a_certificate_that_cannot_be_written_leaves_no_plan(void) {
+    struct rp_gen_shape shape = rp_gen_small(40);
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_statistics statistics;
+    struct rp_err err = {{0}};
+    shape.training = true;
+    rp_gen_graph(7, &shape, &g);
+    struct rp_solve_options o = {.budget_bytes = budget_between(&g, true, 85),
+                                 .addressed = true,
+                                 .recompute = true,
+                                 .time_limit = 0.05,
+                                 .ignore_clock = true,
+                                 .certificate = "/dev/null/c.json",
+                                 .statistics = &statistics};
+    CU_ASSERT_EQUAL(rp_solve(&g, &o, &plan, &report, &err), RP_ENV);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "/dev/null/c.json"));
+    CU_ASSERT(plan.steps.n == 0 && statistics.placements > 0);
+    rp_graph_fini(&g);
+}
+
 void suite_solver(void) {
     RP_SUITE("solver");
     RP_TEST(every_plan_of_a_random_graph_passes_verify);
@@ -365,4 +439,7 @@ void suite_solver(void) {
     RP_TEST(no_schedule_is_made_before_one_is_found);
     RP_TEST(the_search_leaves_time_for_what_comes_after_it);
     RP_TEST(an_interrupt_before_the_search_leaves_the_start_plan);
+    RP_TEST(after_the_time_limit_only_a_first_plan_is_made);
+    RP_TEST(without_recomputation_and_copies_the_floor_is_that_of_keep_all);
+    RP_TEST(a_certificate_that_cannot_be_written_leaves_no_plan);
 }
