@@ -1,7 +1,6 @@
 #include "solve/solver.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -81,15 +80,6 @@ static void write_notes(const struct rp_context *w, bool from_sequences,
                             json_string(rp_engine_name(w->o->engine)));
 }
 
-static rp_rc refuse_keep_all_only(struct rp_context *w) {
-    w->report->min_bytes = w->report->keep_all_bytes;
-    snprintf(w->report->reason, sizeof w->report->reason,
-             "without recomputation the step needs %" PRIu64
-             " bytes, more than the budget of %" PRIu64,
-             w->report->keep_all_bytes, w->o->budget_bytes);
-    return RP_NO;
-}
-
 /* First schedules: of the start plan, or made in one pass. Until there is one, the limit
  * may pass by a little. */
 static void construct(struct rp_context *w, struct rp_schedule *scratch) {
@@ -107,8 +97,6 @@ static void construct(struct rp_context *w, struct rp_schedule *scratch) {
  * does, only its addresses are still to be found. */
 static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
     bool keep_all = w->incumbent.found;
-    if (!keep_all && !w->o->recompute && w->p.out_ns == NULL && !w->o->reorder)
-        return refuse_keep_all_only(w);
     if (!keep_all)
         rp_portfolio_begin(w);
     construct(w, scratch);

@@ -124,7 +124,7 @@ static void put_anneal(struct output *o, const char *key, const char *title,
     put_count(o, "uphill", "accepted although the cost rose", a->uphill);
     put_count(o, "incumbents", "best solutions of their runs", a->incumbents);
     begin_moves(o);
-    for (uint32_t i = 0; i < RP_MAX_MOVES && move_name(i) != NULL; i++)
+    for (uint32_t i = 0; move_name(i) != NULL; i++)
         put_move(o, move_name(i), &a->moves[i]);
     end_moves(o);
     end_section(o);
