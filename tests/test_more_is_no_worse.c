@@ -245,6 +245,35 @@ static void nothing_comes_after_the_gap(void) {
     rp_graph_fini(&g);
 }
 
+/* How often the search without swaps beside the other had the faster plan, where copies
+ * take far too long. */
+static uint64_t n_won(double time_limit) {
+    uint64_t n = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct rp_graph g;
+        struct rp_statistics s;
+        gen_graph(seed, 20 + 3 * (uint32_t)seed, &g);
+        g.device.h2d_bytes_per_s = g.device.d2h_bytes_per_s = 1000;
+        struct rp_solve_options o = options_for(&g, 70, false);
+        o.time_limit = time_limit;
+        o.statistics = &s;
+        uint64_t wide_ns = time_of(&g, &o), won = s.method[RP_NARROWER].incumbents;
+        CU_ASSERT_EQUAL(s.method[RP_NARROWER].calls, 1);
+        o.swap = false;
+        uint64_t narrow_ns = time_of(&g, &o);
+        CU_ASSERT(won ? wide_ns == narrow_ns : wide_ns <= narrow_ns);
+        n += won;
+        rp_graph_fini(&g);
+    }
+    return n;
+}
+
+/* With more time both find the same plans, or the wider search finds better ones. */
+static void the_narrower_search_wins_only_with_a_faster_plan(void) {
+    CU_ASSERT(n_won(0.0005) > 0);
+    CU_ASSERT_EQUAL(n_won(0.01), 0);
+}
+
 static uint64_t n_narrower(uint32_t n_ops) {
     struct rp_graph g;
     struct rp_statistics statistics;
@@ -273,5 +302,6 @@ void suite_more_is_no_worse(void) {
     RP_TEST(the_gap_ends_the_search_early);
     RP_TEST(methods_tell_the_work_that_they_did);
     RP_TEST(nothing_comes_after_the_gap);
+    RP_TEST(the_narrower_search_wins_only_with_a_faster_plan);
     RP_TEST(very_large_graphs_have_no_narrower_search);
 }
