@@ -348,8 +348,11 @@ static void an_interrupt_before_the_search_leaves_the_start_plan(void) {
     struct stat s;
     CU_ASSERT(stat(certificate, &s) == 0 && s.st_size > 0);
     unlink(certificate);
-    rp_plan_fini(&start);
     rp_plan_fini(&plan);
+    o.certificate = "/dev/null/c.json"; /* which cannot be written */
+    CU_ASSERT_EQUAL(rp_solve(&g, &o, &plan, &report, &err), RP_ENV);
+    CU_ASSERT(plan.steps.n == 0 && plan.graph_name == NULL);
+    rp_plan_fini(&start);
     rp_graph_fini(&g);
 }
 
