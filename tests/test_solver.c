@@ -402,10 +402,12 @@ static void without_recomputation_and_copies_the_floor_is_that_of_keep_all(void)
         bool addressed = seed % 2;
         shape.training = seed % 3 > 0;
         shape.rules_percent = seed % 4 * 10;
+        shape.n_sources = seed % 5;
         rp_gen_graph(seed, &shape, &g);
         rp_instance_init(&p, &g, g.fixed_bytes, addressed, NULL);
         rp_instance_run_once(&p);
         uint64_t floor_bytes = rp_source_bytes(&g) + rp_instance_floor(&p, &op);
+        CU_ASSERT(rp_source_bytes(&g) + rp_kept_bytes(&g, addressed) <= floor_bytes);
         if (floor_bytes != rp_keep_all_bytes(&g, addressed)) {
             rp_gen_failed(seed);
             CU_FAIL("keep-all does not need just the floor");
