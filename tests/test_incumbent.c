@@ -109,6 +109,8 @@ static bool takes(const struct rp_solve_options *o, const char *first, const cha
     struct rp_plan plan = {0};
     rp_world_open(&other, rp_net, ROOMY, steps);
     rp_world_open(&own, rp_net, ROOMY, first != NULL ? first : ALL);
+    rp_push(&other.p.steps, ((struct rp_step){.kind = RP_RUN}));
+    other.p.steps.n--; /* what lies behind the last step is none */
     struct rp_context w = {.g = &other.g, .o = o, .bound_ns = bound_ns};
     if (first != NULL) {
         plan = own.p;
