@@ -65,11 +65,13 @@ static void run(struct job *j, double share, double times, uint64_t seed,
     rp_incumbent_offer_in(w, j->turn->space, j->scratch, method);
 }
 
-/* Adds the result of a run to the pool, for crossover. */
-static void add_to_pool(struct job *j) {
+/* Adds the result of a run to the pool, for crossover, if it takes less than old_ns: in the
+ * place of the schedule that takes old_ns, if there is one. */
+static void add_to_pool(struct job *j, uint64_t old_ns) {
     struct rp_cost c = rp_schedule_cost(&j->space->p, j->scratch);
-    if (j->turn->space == RP_WITHOUT_SWAPS && rp_cost_fits(&j->w->p, &c))
-        rp_solution_pool_add(&j->space->pool, j->scratch, c.time_ns);
+    if (j->turn->space == RP_WITHOUT_SWAPS && rp_cost_fits(&j->w->p, &c) &&
+        c.time_ns < old_ns)
+        rp_solution_pool_replace(&j->space->pool, old_ns, j->scratch, c.time_ns);
 }
 
 static double work_per_op(const struct job *j) {
@@ -117,13 +119,16 @@ static void anneal(struct job *j) {
     run(j, 0.7, times, seed, RP_ANNEAL);
     if (!rp_context_stopped(j->w))
         run(j, 0.3, 0.1, seed + SEEDS_APART, RP_ANNEAL);
-    add_to_pool(j);
+    add_to_pool(j, UINT64_MAX);
 }
 
-/* One cool run from the incumbent. */
+/* One cool run from the incumbent, which gives up its place in the pool to the result. */
 static void polish(struct job *j) {
-    rp_schedule_copy(j->scratch, &rp_context_incumbent(j->w, j->turn->space)->s);
+    const struct rp_incumbent *best = rp_context_incumbent(j->w, j->turn->space);
+    uint64_t before_ns = best->time_ns;
+    rp_schedule_copy(j->scratch, &best->s);
     run(j, 1, 0.05, 2 * SEEDS_APART * j->turn->k, RP_POLISH);
+    add_to_pool(j, before_ns);
 }
 
 /* ---- other searches ---- */
