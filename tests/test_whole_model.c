@@ -118,6 +118,75 @@ static void with_copies_its_plans_are_valid_and_mostly_as_fast(void) {
               (n_solved > all / 2 && n_copied > 5 && 5 * n_equal > 4 * n_solved));
 }
 
+/* ---- plans as points ---- */
+
+/* What the search finds. */
+static bool search(const struct world *w, bool swap, struct rp_plan *plan) {
+    struct rp_solve_options o = {.budget_bytes = w->o.budget_bytes,
+                                 .host_bytes = RP_MAX_QUANTITY,
+                                 .recompute = true,
+                                 .swap = swap,
+                                 .time_limit = 0.05,
+                                 .ignore_clock = true,
+                                 .seed = 1};
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    return rp_solve(&w->g, &o, plan, &report, &err) == RP_OK;
+}
+
+/* All rows hold at the point of a plan, and its plan takes no longer than it costs.
+ * *cost_ns is 0 if the model has no such point, for the one good reason. */
+static bool comes_back(const struct world *w, const struct rp_plan *plan,
+                       uint64_t *cost_ns) {
+    double *x = rp_calloc(w->m.named.p.n_cols, sizeof *x);
+    uint64_t back_ns = 0;
+    struct rp_plan back = {0};
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    bool good = rp_plan_point(&w->m, plan, "p.json", x, cost_ns, &err) == RP_OK &&
+                rp_point_plan(&w->m, &w->o, x, &back, &back_ns, &err) == RP_OK &&
+                rp_verify(&w->g, &back, &v, &err) == RP_OK && back_ns == *cost_ns &&
+                back.claims.time_ns <= back_ns;
+    if (strstr(err.msg, "p.json: the model has no such plan") == err.msg &&
+        strstr(err.msg, "bytes beside the sources") != NULL)
+        good = *cost_ns == 0;
+    rp_plan_fini(&back);
+    free(x);
+    return good;
+}
+
+static bool copies(const struct rp_plan *plan) {
+    for (size_t i = 0; i < plan->steps.n; i++)
+        if (plan->steps.at[i].kind == RP_SWAP_IN)
+            return true;
+    return false;
+}
+
+/* A few plans have steps that no schedule has. */
+static void plans_are_points_that_cost_their_time(void) {
+    uint32_t n = 240, n_plans = 0, n_equal = 0, n_copying = 0;
+    for (uint64_t seed = rp_gen_seed(300, &n); n > 0; n--, seed++) {
+        struct world w;
+        struct rp_plan plan = {0};
+        uint64_t cost_ns = 0;
+        bool swap = seed % 4 > 0, good = open_world(&w, seed, swap);
+        if (good && w.feasible)
+            good = search(&w, swap, &plan) && comes_back(&w, &plan, &cost_ns);
+        n_plans += w.feasible;
+        n_copying += copies(&plan);
+        n_equal += w.feasible && cost_ns == plan.claims.time_ns;
+        rp_plan_fini(&plan);
+        close_world(&w);
+        if (!good) {
+            rp_gen_failed(seed);
+            CU_FAIL("its point breaks a row, or takes longer");
+            return;
+        }
+    }
+    CU_ASSERT(rp_gen_one_seed() ||
+              (n_copying > 30 && 50 * n_equal > 49 * n_plans && n_plans > 200));
+}
+
 static void a_point_that_breaks_a_rule_is_refused_with_its_name(void) {
     struct world w;
     struct rp_err err = {{0}};
@@ -386,6 +455,7 @@ void suite_whole_model(void) {
     RP_SUITE("whole_model");
     RP_TEST(without_copies_its_optimum_is_that_of_all_schedules);
     RP_TEST(with_copies_its_plans_are_valid_and_mostly_as_fast);
+    RP_TEST(plans_are_points_that_cost_their_time);
     RP_TEST(glpsol_finds_the_optimum_in_both_files);
     RP_TEST(the_copy_that_is_due_first_goes_first);
     RP_TEST(a_copy_that_is_never_due_goes_last);

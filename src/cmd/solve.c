@@ -217,7 +217,8 @@ static rp_rc check_policy(const struct options *o, struct rp_err *err) {
 /* Checks that the other options make sense with a model or solution for other solvers. */
 static rp_rc check_exchange(const struct options *o, struct rp_err *err) {
     const struct rp_exchange_options *e = &o->exchange;
-    const char *wrong = o->start != NULL               ? "--start"
+    bool starts = o->start != NULL && (e->point == NULL || e->solution != NULL);
+    const char *wrong = starts                         ? "--start"
                         : o->output.stats              ? "--stats"
                         : o->solve.reorder             ? "--reorder"
                         : o->solve.certificate != NULL ? "--certificate"
@@ -228,12 +229,16 @@ static rp_rc check_exchange(const struct options *o, struct rp_err *err) {
                         : o->output.json               ? "--json"
                         : o->output.plan != NULL       ? "--out"
                                                        : NULL;
+    if (e->point != NULL && o->start == NULL)
+        return rp_fail(err, RP_USAGE,
+                       "solve: --write-solution needs --start, the plan to write");
     return wrong == NULL
                ? RP_OK
                : rp_fail(err, RP_USAGE, "solve: %s cannot be combined with %s", wrong,
                          e->solution != NULL ? "--solution"
                          : e->mps != NULL    ? "--write-mps"
-                                             : "--write-lp");
+                         : e->lp != NULL     ? "--write-lp"
+                                             : "--write-solution");
 }
 
 static rp_rc check_usage(struct options *o, struct rp_err *err) {
@@ -267,6 +272,7 @@ static rp_rc check_files(struct options *o, const char *graph, struct rp_err *er
         {"--graph-out", o->bandwidths.graph_out},
         {"--write-mps", o->exchange.mps},
         {"--write-lp", o->exchange.lp},
+        {"--write-solution", o->exchange.point},
         {"--solution", o->exchange.solution, .input = true},
     };
     enum { N = sizeof files / sizeof *files };
@@ -326,8 +332,9 @@ static rp_rc solve(struct options *o, const char *file, struct rp_err *err) {
     if (rc == RP_OK)
         warn(&g, s, &o->bandwidths, o->policy == NULL);
     if (rc == RP_OK && o->start != NULL) {
-        rc = load_start(&g, o->start, s->reorder, &start, err);
+        rc = load_start(&g, o->start, s->reorder || o->exchange.point != NULL, &start, err);
         s->start = &start;
+        o->exchange.start = o->start;
     }
     o->policy_options.budget_bytes = s->budget_bytes;
     if (rc == RP_OK && rp_exchange_wanted(&o->exchange))
@@ -385,6 +392,8 @@ static rp_rc run(int argc, char **argv, struct rp_err *err) {
         {"write-mps", 0, RP_OPT_STRING, &o.exchange.mps, "FILE",
          "write the whole problem for other solvers, and stop"},
         {"write-lp", 0, RP_OPT_STRING, &o.exchange.lp, "FILE", "the same as an LP file"},
+        {"write-solution", 0, RP_OPT_STRING, &o.exchange.point, "FILE",
+         "write the plan of --start as a solution of it"},
         {"solution", 0, RP_OPT_STRING, &o.exchange.solution, "FILE",
          "make the plan of another solver's solution of it"},
         {"policy", 'p', RP_OPT_STRING, &o.policy_text, "POLICY",

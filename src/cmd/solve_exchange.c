@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/format.h"
 #include "base/io.h"
@@ -10,10 +11,11 @@
 #include "model/timeline.h"
 #include "solve/core/params.h"
 #include "solve/exchange/model_file.h"
+#include "solve/exchange/solution_file.h"
 #include "solve/exchange/solution_plan.h"
 
 bool rp_exchange_wanted(const struct rp_exchange_options *e) {
-    return e->mps != NULL || e->lp != NULL || e->solution != NULL;
+    return e->mps != NULL || e->lp != NULL || e->point != NULL || e->solution != NULL;
 }
 
 /* ---- the model ---- */
@@ -62,7 +64,34 @@ static rp_rc write_model(const struct rp_whole_model *m,
     return rc;
 }
 
-/* ---- the plan ---- */
+/* ---- a plan as a solution ---- */
+
+static rp_rc write_point(const struct rp_whole_model *m, const struct rp_plan *start,
+                         const struct rp_exchange_options *e, bool silent,
+                         struct rp_err *err) {
+    const struct rp_milp *p = &m->named.p;
+    double *x = rp_calloc((size_t)p->n_cols + 1, sizeof *x);
+    uint64_t cost_ns;
+    char *text;
+    size_t len;
+    rp_rc rc = rp_plan_point(m, start, e->start, x, &cost_ns, err);
+    if (rc == RP_OK) {
+        FILE *f = rp_text_open(&text, &len);
+        rp_solution_write(p->n_cols, m->named.cols.at, x, rp_milp_value(p, x), f);
+        rc = rp_text_save(f, &text, &len, e->point, err);
+    }
+    if (rc == RP_OK && !silent)
+        printf("point   %s\n", rp_show_ns(cost_ns).s);
+    if (rc == RP_OK && cost_ns > start->claims.time_ns)
+        rp_log(0,
+               "%s takes %s: in the model, copies begin where stages begin, and no op runs "
+               "twice in a stage",
+               rp_path_name(e->start), rp_show_ns(start->claims.time_ns).s);
+    free(x);
+    return rc;
+}
+
+/* ---- a solution as a plan ---- */
 
 static void report_plan(const struct rp_graph *g, const struct rp_plan *plan,
                         const struct rp_solve_report *r, const struct rp_verdict *v,
@@ -118,7 +147,10 @@ rp_rc rp_solve_by_exchange(const struct rp_graph *g, const struct rp_solve_optio
     rp_rc rc = floor_bytes > o->budget_bytes ? report_none(g, floor_bytes, o, err)
                                              : rp_whole_model_init(&m, &p, err);
     if (rc == RP_OK) {
-        rc = write_model(&m, e, output->silent || rp_log_level() < 0, err);
+        bool silent = output->silent || rp_log_level() < 0;
+        rc = write_model(&m, e, silent, err);
+        if (rc == RP_OK && e->point != NULL)
+            rc = write_point(&m, o->start, e, silent, err);
         if (rc == RP_OK && e->solution != NULL)
             rc = read_solution(g, o, &m, e->solution, output, err);
         rp_whole_model_fini(&m);

@@ -1,5 +1,6 @@
 #include "solve/exchange/solution_file.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -290,4 +291,22 @@ rp_rc rp_solution_load(const char *path, uint32_t n_cols, char *const *names, do
     rc = rp_solution_parse(text, path, n_cols, names, x, writer, err);
     free(text);
     return rc;
+}
+
+/* HiGHS skips six lines and a word. SCIP wants two words in every line. */
+void rp_solution_write(uint32_t n_cols, char *const *names, const double *x, double cost,
+                       FILE *f) {
+    fprintf(
+        f,
+        "# Objective value = %.17g\n"
+        "# A plan of remat-plan as a point of its model, to start another solver from.\n"
+        "# Times and bytes are in units that the model's file explains.\n"
+        "# Primal solution values\n"
+        "# Feasible\n"
+        "# Objective %.17g\n"
+        "# Columns %" PRIu64 "\n",
+        cost, cost, (uint64_t)n_cols + 1);
+    for (uint32_t j = 0; j < n_cols; j++)
+        fprintf(f, "%s %.17g\n", names[j], x[j]);
+    fputs("ONE 1\n", f);
 }

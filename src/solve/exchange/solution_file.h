@@ -19,6 +19,7 @@
 #define RP_SOLVE_EXCHANGE_SOLUTION_FILE_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/status.h"
 
@@ -32,5 +33,11 @@ rp_rc rp_solution_load(const char *path, uint32_t n_cols, char *const *names, do
                        const char **writer, struct rp_err *err);
 rp_rc rp_solution_parse(char *text, const char *path, uint32_t n_cols, char *const *names,
                         double *x, const char **writer, struct rp_err *err);
+
+/* Writes a point of a model and the column ONE, which costs nothing here, in Gurobi's form,
+ * with the lines of comments at the top that HiGHS expects. So Gurobi, HiGHS and SCIP can
+ * start from it. HiGHS takes values by their order, not by name. */
+void rp_solution_write(uint32_t n_cols, char *const *names, const double *x, double cost,
+                       FILE *f);
 
 #endif

@@ -11,6 +11,7 @@
 #include "pack/addresses.h"
 #include "solve/core/plan_claims.h"
 #include "solve/core/schedule.h"
+#include "solve/core/warm_start.h"
 #include "solve/exchange/order_copies.h"
 #include "solve/exchange/solution_file.h"
 #include "solve/local/drop_swaps.h"
@@ -114,6 +115,12 @@ static rp_rc place(const struct rp_instance *p, const struct rp_solution_options
     return rc;
 }
 
+static uint64_t cost_of(const struct rp_whole_model *m, const double *x) {
+    return (uint64_t)llround(rp_milp_value(&m->named.p, x) / m->interval.time_scale);
+}
+
+/* ---- from a point to a plan ---- */
+
 rp_rc rp_point_plan(const struct rp_whole_model *m, const struct rp_solution_options *o,
                     double *x, struct rp_plan *plan, uint64_t *cost_ns,
                     struct rp_err *err) {
@@ -127,8 +134,7 @@ rp_rc rp_point_plan(const struct rp_whole_model *m, const struct rp_solution_opt
         rc = check_rows(&m->named, file, x, err);
     if (rc == RP_OK) {
         rp_interval_schedule(&m->interval, x, &s);
-        *cost_ns =
-            (uint64_t)llround(rp_milp_value(&m->named.p, x) / m->interval.time_scale);
+        *cost_ns = cost_of(m, x);
         rc = check_schedule(p, file, &s, err);
     }
     if (rc == RP_OK)
@@ -152,5 +158,66 @@ rp_rc rp_solution_plan(const struct rp_whole_model *m, const struct rp_solution_
         plan->notes =
             json_pack("{s:s, s:s}", "program", "remat-plan", "solution of", writer);
     free(x);
+    return rc;
+}
+
+/* ---- from a plan to a point ---- */
+
+static bool is_in_order(const struct rp_graph *g, const struct rp_plan *plan) {
+    uint32_t *order = rp_calloc(g->n_ops, sizeof *order), n = 0;
+    rp_plan_first_runs(g, plan, order);
+    while (n < g->n_ops && order[n] == n)
+        n++;
+    free(order);
+    return n == g->n_ops;
+}
+
+/* The schedule of a plan, and the steps of it that take the least time. */
+static rp_rc find_steps(const struct rp_instance *p, const struct rp_plan *plan,
+                        const char *what, struct rp_plan *steps, struct rp_err *err) {
+    struct rp_schedule s;
+    rp_rc rc;
+    rp_schedule_empty(p, &s);
+    if (rp_schedule_from_plan(p, plan, NULL, &s))
+        rc = check_schedule(p, what, &s, err);
+    else
+        rc = rp_fail(err, RP_INPUT, "%s: %s", what,
+                     is_in_order(p->graph, plan)
+                         ? "it needs copies that cannot begin there"
+                         : "its first runs do not come in the graph's order");
+    if (rc == RP_OK)
+        make_steps(p, &s, NULL, steps);
+    rp_schedule_fini(&s);
+    return rc;
+}
+
+/* Sets all columns, whether rows hold or not. */
+static rp_rc set_columns(const struct rp_whole_model *m, const struct rp_plan *steps,
+                         const char *what, double *x, struct rp_err *err) {
+    if (!rp_interval_point(&m->interval, steps, x))
+        return rp_fail(err, RP_INPUT,
+                       "%s: it takes more than %" PRIu64 " ns, which the model leaves out",
+                       what, m->interval.horizon_ns);
+    rp_whole_complete(m, x);
+    return RP_OK;
+}
+
+rp_rc rp_plan_point(const struct rp_whole_model *m, const struct rp_plan *plan,
+                    const char *path, double *x, uint64_t *cost_ns, struct rp_err *err) {
+    struct rp_plan steps = {0};
+    char *what = rp_format("%s: the model has no such plan (copies begin where stages "
+                           "begin in it, and no op runs twice in a stage)",
+                           rp_path_name(path));
+    rp_rc rc = find_steps(m->interval.instance, plan, what, &steps, err);
+    if (rc == RP_OK)
+        rc = set_columns(m, &steps, what, x, err);
+    if (rc == RP_OK)
+        rc = check_columns(&m->named, what, x, err);
+    if (rc == RP_OK)
+        rc = check_rows(&m->named, what, x, err);
+    if (rc == RP_OK)
+        *cost_ns = cost_of(m, x);
+    rp_plan_fini(&steps);
+    free(what);
     return rc;
 }

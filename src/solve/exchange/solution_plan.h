@@ -1,4 +1,5 @@
-/* solution_plan: a solution of the whole model, found by another solver, as a plan.
+/* solution_plan: a solution of the whole model, found by another solver, as a plan, and a
+ * plan as a point of the model, from which another solver may start.
  *
  * Thread-safe: there is no shared state. */
 #ifndef RP_SOLVE_EXCHANGE_SOLUTION_PLAN_H
@@ -29,5 +30,15 @@ rp_rc rp_solution_plan(const struct rp_whole_model *m, const struct rp_solution_
  * for messages. */
 rp_rc rp_point_plan(const struct rp_whole_model *m, const struct rp_solution_options *o,
                     double *x, struct rp_plan *plan, uint64_t *cost_ns, struct rp_err *err);
+
+/* Writes the point of a plan that is valid for the graph to x[n_cols]. *cost_ns gets what
+ * the point costs. It is what the plan takes, unless the model has only a slower schedule
+ * for it: copies begin where stages begin, an op runs once in a stage, and nothing runs
+ * after the last first run.
+ *
+ * RP_INPUT: the model has no such point, since that schedule does not fit, takes more than
+ * the model's horizon, or breaks a row; `path`, the plan's, is for this message. */
+rp_rc rp_plan_point(const struct rp_whole_model *m, const struct rp_plan *plan,
+                    const char *path, double *x, uint64_t *cost_ns, struct rp_err *err);
 
 #endif

@@ -58,50 +58,45 @@ static void schedule_rows(struct rp_whole_model *m, uint32_t t, uint32_t x) {
 
 /* ---- (W2) and (W3) ---- */
 
-/* A copy in of x that may begin in stage s and be read first in stage t. */
-struct copy {
-    uint32_t s, t, x, col;
-};
-struct copies {
-    RP_VEC(struct copy);
-    uint32_t *col; /* of the tensor at hand: per s and t its column, or RP_COL_ZERO */
-    uint32_t n_ops;
+/* The copies of one tensor: per s and t the column P, or RP_COL_ZERO. */
+struct columns {
+    uint32_t *col, n_ops; /* s < n_ops, t <= n_ops */
 };
 
-static uint32_t *at(const struct copies *c, uint32_t s, uint32_t t) {
-    return &c->col[(size_t)s * c->n_ops + t];
+static uint32_t *at(const struct columns *c, uint32_t s, uint32_t t) {
+    return &c->col[(size_t)s * (c->n_ops + 1) + t];
 }
 
 /* All copies of x. One that begins in stage s and is read in stage t is in flight at the
  * moments in between. */
-static void add_copies(struct rp_whole_model *m, uint32_t x, struct copies *c) {
+static void add_copies(struct rp_whole_model *m, uint32_t x, struct columns *c) {
     uint32_t first = m->interval.instance->producer[x] + 1;
     for (uint32_t s = 0; s < c->n_ops; s++)
-        for (uint32_t t = s; t < c->n_ops; t++)
+        for (uint32_t t = s; t <= c->n_ops; t++)
             *at(c, s, t) = RP_COL_ZERO;
     for (uint32_t s = first; s < c->n_ops; s++)
-        for (uint32_t t = s; t < c->n_ops; t++) {
+        for (uint32_t t = s; t <= c->n_ops; t++) {
             if (t > s && !is_column(rp_whole_at(m, RP_INTERVAL_F, t, x)))
                 break;
             if (!is_column(rp_whole_at(m, RP_INTERVAL_U, t, x)))
                 continue;
             *at(c, s, t) =
                 rp_named_col(&m->named, 0, 0, 1, false, rp_format("P_%u_%u_%u", s, t, x));
-            rp_push(c, ((struct copy){s, t, x, *at(c, s, t)}));
+            rp_push(&m->copies, ((struct rp_whole_copy){s, t, x, *at(c, s, t)}));
         }
 }
 
 /* (W2) of stage t: what is read in it, and what is in flight after it. */
-static void read_row(struct rp_whole_model *m, const struct copies *c, uint32_t t,
+static void read_row(struct rp_whole_model *m, const struct columns *c, uint32_t t,
                      uint32_t x) {
     struct rp_named_milp *n = &m->named;
     rp_named_row(n, 0, 0, rp_format("W2_read_%u_%u", t, x));
     rp_whole_term(m, 1, RP_INTERVAL_U, t, x);
-    for (uint32_t s = 0; s <= t; s++)
+    for (uint32_t s = 0; s <= t && s < c->n_ops; s++)
         rp_named_term(n, -1, *at(c, s, t));
 }
 
-static void flight_row(struct rp_whole_model *m, const struct copies *c, uint32_t t,
+static void flight_row(struct rp_whole_model *m, const struct columns *c, uint32_t t,
                        uint32_t x) {
     struct rp_named_milp *n = &m->named;
     rp_named_row(n, 0, 0, rp_format("W2_flight_%u_%u", t, x));
@@ -109,11 +104,11 @@ static void flight_row(struct rp_whole_model *m, const struct copies *c, uint32_
     rp_whole_term(m, -1, RP_INTERVAL_F, t, x);
     for (uint32_t s = 0; s < t; s++)
         rp_named_term(n, 1, *at(c, s, t));
-    for (uint32_t u = t + 1; u < c->n_ops; u++)
+    for (uint32_t u = t + 1; u <= c->n_ops; u++)
         rp_named_term(n, -1, *at(c, t, u));
 }
 
-static void copy_rows(struct rp_whole_model *m, const struct copies *c, uint32_t t,
+static void copy_rows(struct rp_whole_model *m, const struct columns *c, uint32_t t,
                       uint32_t x) {
     if (is_column(rp_whole_at(m, RP_INTERVAL_U, t, x)))
         read_row(m, c, t, x);
@@ -123,7 +118,7 @@ static void copy_rows(struct rp_whole_model *m, const struct copies *c, uint32_t
 }
 
 static int by_stages(const void *a, const void *b) {
-    const struct copy *p = a, *q = b;
+    const struct rp_whole_copy *p = a, *q = b;
     uint64_t p_at = (uint64_t)p->s << 32 | p->t, q_at = (uint64_t)q->s << 32 | q->t;
     return p_at != q_at ? (p_at > q_at) - (p_at < q_at) : (p->x > q->x) - (p->x < q->x);
 }
@@ -144,31 +139,31 @@ static uint32_t sum_of(struct rp_whole_model *m, uint32_t a, uint32_t b, char ki
 
 /* Z[s][t], where `before` is Z[s][t-1]. Copies from *next on begin in stage s and are read
  * in stage t or later, and those in stage t are taken. */
-static uint32_t begun_in(struct rp_whole_model *m, const struct copies *c, size_t *next,
-                         uint32_t s, uint32_t t, uint32_t before) {
-    if (*next == c->n || c->at[*next].s != s || c->at[*next].t != t)
+static uint32_t begun_in(struct rp_whole_model *m, size_t *next, uint32_t s, uint32_t t,
+                         uint32_t before) {
+    const struct rp_whole_copy *c = m->copies.at;
+    size_t n = m->copies.n;
+    if (*next == n || c[*next].s != s || c[*next].t != t)
         return before;
     uint32_t col =
         rp_named_col(&m->named, 0, 0, HUGE_VAL, false, rp_format("Z_%u_%u", s, t));
     rp_named_row(&m->named, 0, 0, rp_format("Z_%u_%u", s, t));
     rp_named_term(&m->named, -1, col);
     rp_named_term(&m->named, 1, before);
-    for (; *next < c->n && c->at[*next].s == s && c->at[*next].t == t; ++*next) {
-        const struct copy *q = &c->at[*next];
-        rp_named_term(&m->named, scaled(m, m->interval.instance->in_ns[q->x]), q->col);
-    }
+    for (; *next < n && c[*next].s == s && c[*next].t == t; ++*next)
+        rp_named_term(&m->named, scaled(m, m->interval.instance->in_ns[c[*next].x]),
+                      c[*next].col);
     return col;
 }
 
 /* (W3) for stage s and all t. later[t] is Y[s+1][t], and becomes Y[s][t]. */
-static void in_rows(struct rp_whole_model *m, const struct copies *c, uint32_t s,
-                    uint32_t *later) {
+static void in_rows(struct rp_whole_model *m, uint32_t s, uint32_t *later) {
     uint32_t begun = RP_COL_ZERO;
     size_t next = 0;
-    while (next < c->n && c->at[next].s < s)
+    while (next < m->copies.n && m->copies.at[next].s < s)
         next++;
-    for (uint32_t t = s; t < c->n_ops; t++) {
-        begun = begun_in(m, c, &next, s, t, begun);
+    for (uint32_t t = s; t <= m->interval.instance->n_ops; t++) {
+        begun = begun_in(m, &next, s, t, begun);
         later[t] = sum_of(m, begun, later[t], 'Y', s, t);
         if (begun == RP_COL_ZERO)
             continue;
@@ -181,31 +176,32 @@ static void in_rows(struct rp_whole_model *m, const struct copies *c, uint32_t s
     }
 }
 
-static void all_in_rows(struct rp_whole_model *m, struct copies *c) {
-    uint32_t *later = rp_calloc((size_t)c->n_ops + 1, sizeof *later);
-    for (uint32_t t = 0; t < c->n_ops; t++)
+static void all_in_rows(struct rp_whole_model *m) {
+    uint32_t n = m->interval.instance->n_ops;
+    uint32_t *later = rp_calloc((size_t)n + 1, sizeof *later);
+    for (uint32_t t = 0; t <= n; t++)
         later[t] = RP_COL_ZERO;
-    if (c->n > 0)
-        qsort(c->at, c->n, sizeof *c->at, by_stages);
-    for (uint32_t s = c->n_ops; s-- > 1 && !rp_whole_is_too_large(m);)
-        in_rows(m, c, s, later);
+    if (m->copies.n > 0)
+        qsort(m->copies.at, m->copies.n, sizeof *m->copies.at, by_stages);
+    for (uint32_t s = n; s-- > 1 && !rp_whole_is_too_large(m);)
+        in_rows(m, s, later);
     free(later);
 }
 
 void rp_whole_copy_rows(struct rp_whole_model *m) {
     const struct rp_instance *p = m->interval.instance;
-    struct copies c = {.n_ops = p->n_ops,
-                       .col = rp_calloc((size_t)p->n_ops * p->n_ops + 1, sizeof(uint32_t))};
+    uint32_t n = p->n_ops;
+    struct columns c = {rp_calloc((size_t)n * (n + 1) + 1, sizeof *c.col), n};
     out_rows(m);
     for (uint32_t x = 0; x < p->n_tensors && !rp_whole_is_too_large(m); x++) {
-        size_t before = c.n;
+        size_t before = m->copies.n;
         add_copies(m, x, &c);
-        for (uint32_t t = p->producer[x] + 1; t < p->n_ops && c.n > before; t++) {
-            schedule_rows(m, t, x);
+        for (uint32_t t = p->producer[x] + 1; t <= n && m->copies.n > before; t++) {
+            if (t < n)
+                schedule_rows(m, t, x);
             copy_rows(m, &c, t, x);
         }
     }
-    all_in_rows(m, &c);
-    free(c.at);
+    all_in_rows(m);
     free(c.col);
 }

@@ -10,11 +10,12 @@
 /* Matrices of stages and tensors beyond this are not even begun. */
 #define MAX_CELLS 20000000
 
-/* No schedule runs, reads or copies after the last first run. */
+/* No schedule runs an op or begins a copy after the last first run. It may wait there for
+ * copies of kept tensors. */
 static bool is_after_the_end(const struct rp_interval_model *m,
                              const struct rp_interval_col *c) {
     uint32_t n = m->instance->n_ops;
-    return (c->kind == RP_INTERVAL_R || c->kind == RP_INTERVAL_U) ? c->t >= n : c->t > n;
+    return c->kind == RP_INTERVAL_R ? c->t >= n : c->t > n;
 }
 
 static void add_interval_cols(struct rp_whole_model *m) {
@@ -103,10 +104,57 @@ rp_rc rp_whole_model_init(struct rp_whole_model *m, const struct rp_instance *p,
     return rc;
 }
 
+/* ---- points ---- */
+
+/* Does the copy in of x that stage t reads first begin in stage s? */
+static bool begins_in(const struct rp_interval_model *m, const double *x,
+                      const struct rp_whole_copy *c) {
+    uint32_t s = c->t;
+    if (rp_interval_value(m, RP_INTERVAL_U, c->t, c->x, x) < 0.5)
+        return false;
+    while (rp_interval_value(m, RP_INTERVAL_F, s, c->x, x) > 0.5)
+        s--;
+    return s == c->s;
+}
+
+/* The term of the last column in row i. UINT32_MAX: it is one of the interval model. */
+static uint32_t last_term(const struct rp_whole_model *m, uint32_t i) {
+    const struct rp_milp *p = &m->named.p;
+    uint32_t last = UINT32_MAX, col = m->interval.n_cols - 1;
+    for (uint32_t k = p->start[i]; k < p->start[i + 1]; k++)
+        if (p->col[k] > col) {
+            last = k;
+            col = p->col[k];
+        }
+    return last;
+}
+
+/* All other columns are defined by rows in which they are the last, and are no larger than
+ * these ask for. */
+static void raise_last(const struct rp_whole_model *m, uint32_t i, double *x) {
+    const struct rp_milp *p = &m->named.p;
+    uint32_t last = last_term(m, i);
+    if (last == UINT32_MAX)
+        return;
+    double left = rp_milp_left(p, i, x), coef = p->coef[last];
+    if (coef < 0 && left > p->row_high[i])
+        x[p->col[last]] += (left - p->row_high[i]) / -coef;
+    else if (coef > 0 && left < p->row_low[i])
+        x[p->col[last]] += (p->row_low[i] - left) / coef;
+}
+
+void rp_whole_complete(const struct rp_whole_model *m, double *x) {
+    for (size_t k = 0; k < m->copies.n; k++)
+        x[m->copies.at[k].col] = begins_in(&m->interval, x, &m->copies.at[k]);
+    for (uint32_t i = m->interval.rows.n; i < m->named.p.n_rows; i++)
+        raise_last(m, i, x);
+}
+
 void rp_whole_model_fini(struct rp_whole_model *m) {
     if (m->interval.instance != NULL)
         rp_interval_model_fini(&m->interval);
     rp_named_milp_fini(&m->named);
     free(m->waited);
+    free(m->copies.at);
     *m = (struct rp_whole_model){0};
 }

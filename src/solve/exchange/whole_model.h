@@ -37,10 +37,16 @@
 /* Larger models are refused. */
 #define RP_MAX_WHOLE_TERMS 10000000
 
+/* The column P[s][t][x]. */
+struct rp_whole_copy {
+    uint32_t s, t, x, col;
+};
+
 struct rp_whole_model {
     struct rp_interval_model interval; /* its columns come first, in its order */
     struct rp_named_milp named;
     uint32_t *waited; /* per stage: the column w[t] */
+    RP_VEC(struct rp_whole_copy) copies;
 };
 
 /* `p` must outlive the model, which the caller owns on RP_OK. RP_NO: no plan that takes at
@@ -49,6 +55,10 @@ struct rp_whole_model {
 rp_rc rp_whole_model_init(struct rp_whole_model *m, const struct rp_instance *p,
                           struct rp_err *err);
 void rp_whole_model_fini(struct rp_whole_model *m); /* safe on a zeroed one */
+
+/* Completes a point: x[n_cols] holds the columns of the interval model, and zeros. All rows
+ * hold afterwards if any completion meets them all. */
+void rp_whole_complete(const struct rp_whole_model *m, double *x);
 
 /* A column of the interval model, or a constant. */
 static inline uint32_t rp_whole_at(const struct rp_whole_model *m,
