@@ -170,6 +170,32 @@ static void solution_files_of_each_program_are_read(void) {
     }
 }
 
+/* Each value to its last bit. */
+static void a_point_that_is_written_is_read_again(void) {
+    static const double point[] = {1, 0, 1.0 / 3, 3, 1e15};
+    struct rp_err err;
+    const char *writer;
+    double x[5];
+    char *text;
+    size_t len;
+    FILE *f = rp_text_open(&text, &len);
+    rp_solution_write(5, col_names, point, 0.1, f);
+    rp_text_close(f);
+    CU_ASSERT_EQUAL(parse(text, x, &writer, &err), RP_OK);
+    CU_ASSERT(memcmp(x, point, sizeof x) == 0);
+    /* HiGHS looks for this line after five, one word and two, and then for all columns. */
+    const char *at = text;
+    for (int k = 0; k < 6; k++)
+        at = strchr(at, '\n') + 1;
+    CU_ASSERT_STRING_EQUAL(at, "# Columns 6\na_1 1\nb_1 0\n"
+                               "c_with_a_long_name 0.33333333333333331\n"
+                               "n_1 3\nw_1 1000000000000000\nONE 1\n");
+    /* SCIP needs two words in each line. */
+    for (at = text; *at != '\0'; at = strchr(at, '\n') + 1)
+        CU_ASSERT(strcspn(at, " ") < strcspn(at, "\n"));
+    free(text);
+}
+
 static void columns_that_are_left_out_are_zero(void) {
     struct rp_err err;
     const char *writer;
@@ -240,6 +266,7 @@ void suite_model_file(void) {
     RP_TEST(a_program_is_written_as_mps_and_lp);
     RP_TEST(rare_parts_are_written);
     RP_TEST(solution_files_of_each_program_are_read);
+    RP_TEST(a_point_that_is_written_is_read_again);
     RP_TEST(columns_that_are_left_out_are_zero);
     RP_TEST(words_behind_what_is_asked_for_are_skipped);
     RP_TEST(bad_solution_files_are_refused);

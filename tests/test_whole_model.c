@@ -223,12 +223,55 @@ static void open_chain(struct world *w, uint64_t percent) {
     CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w->m, &w->p, &err), RP_OK);
 }
 
+/* The steps of chain.json whose copies are given by the number of their activation. */
+static void make_steps(const struct rp_graph *g, const struct rp_step *steps, size_t n,
+                       struct rp_plan *plan) {
+    *plan = (struct rp_plan){0};
+    for (size_t i = 0; i < n; i++) {
+        struct rp_step s = steps[i];
+        if (s.kind != RP_RUN)
+            s.id = g->ops[s.id - 1].outputs[0];
+        rp_push(&plan->steps, s);
+    }
+}
+
 static void write_model(const struct rp_whole_model *m, const char *path,
                         void (*write)(const struct rp_named_milp *, FILE *)) {
     FILE *f = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
     write(&m->named, f);
     CU_ASSERT_EQUAL(fclose(f), 0);
+}
+
+static void refused(struct world *w, const struct rp_plan *plan, const char *reason) {
+    double *x = rp_calloc(w->m.named.p.n_cols, sizeof *x);
+    uint64_t cost_ns;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL(rp_plan_point(&w->m, plan, "p.json", x, &cost_ns, &err), RP_INPUT);
+    CU_ASSERT(strstr(err.msg, "p.json: the model has no such plan (") == err.msg);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, reason));
+    free(x);
+}
+
+static void plans_that_the_model_leaves_out_are_refused(void) {
+    enum { N = 16 };
+    struct rp_step steps[N] = {{0}};
+    struct rp_plan plan = {0};
+    struct world w;
+    open_chain(&w, 100);
+    for (uint32_t j = 0; j < N; j++)
+        steps[j].id = j;
+    make_steps(&w.g, steps, N, &plan);
+    plan.steps.at[0].id = 1;
+    plan.steps.at[1].id = 0;
+    refused(&w, &plan, "): its first runs do not come in the graph's order");
+    rp_plan_fini(&plan);
+    close_world(&w);
+    open_chain(&w, 60);
+    make_steps(&w.g, steps, N, &plan);
+    refused(&w, &plan, "): op 8 in stage 8 needs 1152 bytes beside the sources, more than");
+    rp_plan_fini(&plan);
+    close_world(&w);
 }
 
 /* Runs glpsol in `folder` and checks both of its files. Branch and cut has proved 1210 ns.
@@ -276,18 +319,6 @@ static void glpsol_finds_the_optimum_in_both_files(void) {
     free(lp);
     free(clear);
     close_world(&w);
-}
-
-/* The steps of chain.json whose copies are given by the number of their activation. */
-static void make_steps(const struct rp_graph *g, const struct rp_step *steps, size_t n,
-                       struct rp_plan *plan) {
-    *plan = (struct rp_plan){0};
-    for (size_t i = 0; i < n; i++) {
-        struct rp_step s = steps[i];
-        if (s.kind != RP_RUN)
-            s.id = g->ops[s.id - 1].outputs[0];
-        rp_push(&plan->steps, s);
-    }
 }
 
 /* Copies take 133 ns, and f1 to f8 take 10, 20, .. 80 ns. a1, a2 and a3 are copied out in
@@ -456,6 +487,7 @@ void suite_whole_model(void) {
     RP_TEST(without_copies_its_optimum_is_that_of_all_schedules);
     RP_TEST(with_copies_its_plans_are_valid_and_mostly_as_fast);
     RP_TEST(plans_are_points_that_cost_their_time);
+    RP_TEST(plans_that_the_model_leaves_out_are_refused);
     RP_TEST(glpsol_finds_the_optimum_in_both_files);
     RP_TEST(the_copy_that_is_due_first_goes_first);
     RP_TEST(a_copy_that_is_never_due_goes_last);

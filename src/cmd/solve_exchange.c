@@ -66,15 +66,21 @@ static rp_rc write_model(const struct rp_whole_model *m,
 
 /* ---- a plan as a solution ---- */
 
-static rp_rc write_point(const struct rp_whole_model *m, const struct rp_plan *start,
+static rp_rc write_point(const struct rp_whole_model *m, const struct rp_solve_options *o,
                          const struct rp_exchange_options *e, bool silent,
                          struct rp_err *err) {
+    const struct rp_claims *claims = &o->start->claims;
     const struct rp_milp *p = &m->named.p;
-    double *x = rp_calloc((size_t)p->n_cols + 1, sizeof *x);
     uint64_t cost_ns;
     char *text;
     size_t len;
-    rp_rc rc = rp_plan_point(m, start, e->start, x, &cost_ns, err);
+    if (claims->peak_bytes > o->budget_bytes)
+        return rp_fail(err, RP_INPUT,
+                       "%s: this plan takes %" PRIu64
+                       " bytes, more than the budget of %" PRIu64,
+                       rp_path_name(e->start), claims->peak_bytes, o->budget_bytes);
+    double *x = rp_calloc((size_t)p->n_cols + 1, sizeof *x);
+    rp_rc rc = rp_plan_point(m, o->start, e->start, x, &cost_ns, err);
     if (rc == RP_OK) {
         FILE *f = rp_text_open(&text, &len);
         rp_solution_write(p->n_cols, m->named.cols.at, x, rp_milp_value(p, x), f);
@@ -82,11 +88,11 @@ static rp_rc write_point(const struct rp_whole_model *m, const struct rp_plan *s
     }
     if (rc == RP_OK && !silent)
         printf("point   %s\n", rp_show_ns(cost_ns).s);
-    if (rc == RP_OK && cost_ns > start->claims.time_ns)
+    if (rc == RP_OK && cost_ns > claims->time_ns)
         rp_log(0,
                "%s takes %s: in the model, copies begin where stages begin, and no op runs "
                "twice in a stage",
-               rp_path_name(e->start), rp_show_ns(start->claims.time_ns).s);
+               rp_path_name(e->start), rp_show_ns(claims->time_ns).s);
     free(x);
     return rc;
 }
@@ -150,7 +156,7 @@ rp_rc rp_solve_by_exchange(const struct rp_graph *g, const struct rp_solve_optio
         bool silent = output->silent || rp_log_level() < 0;
         rc = write_model(&m, e, silent, err);
         if (rc == RP_OK && e->point != NULL)
-            rc = write_point(&m, o->start, e, silent, err);
+            rc = write_point(&m, o, e, silent, err);
         if (rc == RP_OK && e->solution != NULL)
             rc = read_solution(g, o, &m, e->solution, output, err);
         rp_whole_model_fini(&m);

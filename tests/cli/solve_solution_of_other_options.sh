@@ -1,6 +1,4 @@
 # exit: 3
-remat-plan solve data/graph/good/small.json -b 120% --write-lp m.lp -q
-echo "# Objective value = 3.75" >x.sol
-awk '/^Bounds/ { b = 1; next } /^Generals/ { b = 0 }
-    b { for (i = 1; i <= NF; i++) if ($i ~ /^[A-Za-z]/) print $i, ($i ~ /^(S_|ONE)/) }' m.lp >>x.sol
+remat-plan solve data/graph/good/small.json -b 120% -t 0.1 --ignore-clock -q -o start.json
+remat-plan solve data/graph/good/small.json -b 120% --start start.json --write-solution x.sol -q
 remat-plan solve data/graph/good/small.json -b 120% --no-swap --solution x.sol

@@ -67,6 +67,12 @@ static uint32_t *at(const struct columns *c, uint32_t s, uint32_t t) {
     return &c->col[(size_t)s * (c->n_ops + 1) + t];
 }
 
+/* May x be in flight until stage t? */
+static bool may_read(const struct rp_whole_model *m, uint32_t t, uint32_t x) {
+    uint32_t u = rp_whole_at(m, RP_INTERVAL_U, t, x);
+    return is_column(u) && m->named.p.high[u] > 0;
+}
+
 /* All copies of x. One that begins in stage s and is read in stage t is in flight at the
  * moments in between. */
 static void add_copies(struct rp_whole_model *m, uint32_t x, struct columns *c) {
@@ -78,7 +84,7 @@ static void add_copies(struct rp_whole_model *m, uint32_t x, struct columns *c) 
         for (uint32_t t = s; t <= c->n_ops; t++) {
             if (t > s && !is_column(rp_whole_at(m, RP_INTERVAL_F, t, x)))
                 break;
-            if (!is_column(rp_whole_at(m, RP_INTERVAL_U, t, x)))
+            if (!may_read(m, t, x))
                 continue;
             *at(c, s, t) =
                 rp_named_col(&m->named, 0, 0, 1, false, rp_format("P_%u_%u_%u", s, t, x));
@@ -110,7 +116,7 @@ static void flight_row(struct rp_whole_model *m, const struct columns *c, uint32
 
 static void copy_rows(struct rp_whole_model *m, const struct columns *c, uint32_t t,
                       uint32_t x) {
-    if (is_column(rp_whole_at(m, RP_INTERVAL_U, t, x)))
+    if (may_read(m, t, x))
         read_row(m, c, t, x);
     if (is_column(rp_whole_at(m, RP_INTERVAL_F, t, x)) ||
         is_column(rp_whole_at(m, RP_INTERVAL_F, t + 1, x)))

@@ -11,10 +11,13 @@
 #define MAX_CELLS 20000000
 
 /* No schedule runs an op or begins a copy after the last first run. It may wait there for
- * copies of kept tensors. */
+ * a kept tensor that is in flight. */
 static bool is_after_the_end(const struct rp_interval_model *m,
                              const struct rp_interval_col *c) {
     uint32_t n = m->instance->n_ops;
+    if (c->kind == RP_INTERVAL_U && c->t == n)
+        return !m->instance->kept[c->id] ||
+               rp_interval_at(m, RP_INTERVAL_F, n, c->id) == RP_COL_ZERO;
     return c->kind == RP_INTERVAL_R ? c->t >= n : c->t > n;
 }
 
