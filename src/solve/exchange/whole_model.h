@@ -5,24 +5,28 @@
  * milp/interval_model.h numbers them, and with these columns and rows beside:
  *
  *   w[t]        sum of d[u], u <= t
- *   L[t][x]...  x is live in stage t from op k on: at least S[t+1][x], and R[t][j] of each
+ *   L[t][x][k]  x is live in stage t from op k on: at least S[t+1][x], and R[t][j] of each
  *               reader j >= k. One column for all k between two readers
+ *   L[t][x]     x, made by p, is live in stage t before p: at least S + B - Q, and
+ *               R[t][j] - R[t][p] of each reader j. Q alone says no more than that x is freed
+ *               by the end of the stage. No column if no run of the stage can read x
  *   W[t][x]     a run in stage t finds its output x on the device and cannot rewrite it
  *   P[s][t][x]  a copy in of x begins in stage s and is first read in stage t
  *   Z[s][t]     time of the copies in that begin in stage s and are read by stage t
  *   Y[s][t]     the same, of those that begin in stage s or later
  *
  *   (W1) memory, for each k < t that may run in stage t:
- *            sum of bytes[x] L + workspace[k] R[t][k] <= limit, where a tensor that is made
- *            by an op after k counts from the start of the stage: S[t][x] + B[t][x]
+ *            sum of bytes[x] L + workspace[k] R[t][k] <= limit, where L is L[t][x] if x is
+ *            made by an op after k
  *   (W2) copies in   U[t][x] = sum over s of P[s][t][x],
  *                    F[t+1][x] = F[t][x] + sum of P[t][u][x] - sum of P[s][t][x], s < t < u
  *   (W3) in          Y[s][t] <= sum of d[u], s <= u <= t, + D(s - 1, t)
  *   (W4) schedules   B[t][x] + S[t][x] <= 1,  B[t][x] <= O[t-1][x],
  *                    F[t+1][x] + U[t][x] + R[t][p] <= 1
  *
- * Unlike the interval model it has no runs and reads after the last first run, copies in
- * begin where stages begin, and an op runs once in a stage at most. So its optimum is one
+ * Unlike the interval model it has no runs after the last first run, and only kept tensors
+ * are waited for there. Copies in begin where stages begin, and an op runs once in a stage
+ * at most. So its optimum is one
  * over schedules. Copies on a queue may still interrupt each other in it. So a plan can
  * take longer than its point costs, but a point of every schedule is in it (that takes at
  * most twice keep-all's time: longer ones are left out).
