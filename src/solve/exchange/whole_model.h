@@ -8,12 +8,12 @@
  *   L[t][x][k]  x is live in stage t from op k on: at least S[t+1][x], and R[t][j] of each
  *               reader j >= k. One column for all k between two readers
  *   L[t][x]     x, made by p, is live in stage t before p: at least S + B - Q, and
- *               R[t][j] - R[t][p] of each reader j. Q alone says no more than that x is
- * freed by the end of the stage. No column if no run of the stage can read x W[t][x]     a
- * run in stage t finds its output x on the device and cannot rewrite it P[s][t][x]  a copy
- * in of x begins in stage s and is first read in stage t Z[s][t]     time of the copies in
- * that begin in stage s and are read by stage t Y[s][t]     the same, of those that begin
- * in stage s or later
+ *               R[t][j] - R[t][p] of each reader j, since Q only says that x is freed by
+ *               the end of the stage. No column if no run of the stage can read x
+ *   W[t][x]     a run in stage t finds its output x on the device and cannot rewrite it
+ *   P[s][t][x]  a copy in of x begins in stage s and is first read in stage t
+ *   Z[s][t]     time of the copies in that begin in stage s and are read by stage t
+ *   Y[s][t]     the same, of those that begin in stage s or later
  *
  *   (W1) memory, for each k < t that may run in stage t:
  *            sum of bytes[x] L + workspace[k] R[t][k] <= limit, where L is L[t][x] if x is
