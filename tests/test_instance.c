@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/core/schedule.h"
 #include "solve/solver.h"
 
 #define HEAD                                                                               \
@@ -148,6 +149,45 @@ static void the_floor_is_between_the_kept_tensors_and_the_least_peak(void) {
     CU_ASSERT(n_kept > 5 || rp_gen_one_seed());
 }
 
+/* The op that needs most is named, and none where nothing needs anything. */
+static void the_floor_names_the_first_op_that_needs_as_much(void) {
+    static const char *const graphs[] = {
+        HEAD TENSOR("x", "10", ",'held':true") LAST OP("f", "1", "0", "10", "") "]}",
+        HEAD TENSOR("x", "0", ",'held':true") LAST OP("f", "1", "0", "10", "") "]}",
+    };
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rp_world w;
+        struct rp_instance p;
+        uint32_t op = 77;
+        rp_world_open(&w, graphs[i], SUM, "");
+        rp_instance_init(&p, &w.g, 0, false, NULL);
+        CU_ASSERT_EQUAL(rp_instance_floor(&p, &op), i == 0 ? 10 : 0);
+        CU_ASSERT_EQUAL(op, i == 0 ? 0 : RP_NONE);
+        rp_instance_fini(&p);
+        rp_world_close(&w);
+    }
+}
+
+/* It is never on the device, and takes its room on the host. */
+static void a_source_that_nothing_uses_is_not_swapped_in(void) {
+    struct rp_world w;
+    struct rp_instance p;
+    struct rp_schedule s;
+    rp_world_open(&w,
+                  HEAD TENSOR("w", "8", ",'home':'host'") TENSOR("x", "10", "")
+                      LAST OP("f", "", "1", "10", "") "," OP("g", "1", "2", "10", "") "]}",
+                  SUM, "");
+    rp_instance_init_homes(&p, &w.g, 100, false, NULL);
+    CU_ASSERT(rp_instance_allow_swap(&p, 100));
+    rp_schedule_keep_all(&p, &s);
+    struct rp_cost c = rp_schedule_cost(&p, &s);
+    CU_ASSERT(c.sound && c.peak_bytes == 10 && c.host_bytes == 8);
+    CU_ASSERT_FALSE(rp_schedule_swaps(&s));
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_world_close(&w);
+}
+
 /* ---- updates ---- */
 
 /* x does not fit beside the workspace of h. e reads it at the end, after u. */
@@ -200,6 +240,40 @@ static void the_last_stage_of_an_op_is_that_of_the_next_update(void) {
         LAST OP("f", "", "0", "10", "") "," OP("g", "0", "1", "10", "") "," OP(            \
             "h", "1", "2", "10", ",'workspace_bytes':10") "," OP("e", "2", "3", "10",      \
                                                                  "") "]}"
+
+static void in_any_order_nothing_is_held(void) {
+    struct rp_world w;
+    struct rp_instance p;
+    rp_world_open(&w, HOLDING(",'held':true"), SUM, "");
+    rp_instance_init(&p, &w.g, 0, false, NULL);
+    CU_ASSERT(p.pinned[0] && p.irreplaceable[0]);
+    rp_instance_any_order(&p);
+    CU_ASSERT(!p.pinned[0] && !p.irreplaceable[0]);
+    rp_instance_fini(&p);
+    rp_world_close(&w);
+}
+
+/* f reads w, which u updates, and makes x, which is held. g runs once. */
+static void certificates_know_no_updates_no_held_tensors_and_no_homes(void) {
+    struct rp_world w;
+    struct rp_instance p;
+    rp_world_open(
+        &w,
+        HEAD TENSOR("w", "8", ",'home':'any'") TENSOR("x", "10",
+                                                      ",'held':true") TENSOR("y", "10", "")
+            LAST OP("f", "0", "1", "10", "") "," OP("g", "1", "2", "10", NO_UPDATE) "," OP(
+                "u", "1", "", "1", UPDATE) "," OP("e", "1,2", "3", "10", "") "]}",
+        SUM, "");
+    rp_instance_init(&p, &w.g, w.g.fixed_bytes + 100, false, NULL);
+    CU_ASSERT(p.limit_bytes == 100 && p.kept[0] && p.last_stage[0] == 2);
+    rp_instance_for_certificate(&p);
+    static const uint32_t last_stage[] = {4, 1, 4, 4};
+    CU_ASSERT_EQUAL(memcmp(p.last_stage, last_stage, sizeof last_stage), 0);
+    CU_ASSERT(p.limit_bytes == 108 && !p.pinned[0] && !p.kept[0]);
+    CU_ASSERT(!p.irreplaceable[0] && p.irreplaceable[1]);
+    rp_instance_fini(&p);
+    rp_world_close(&w);
+}
 
 static void a_held_tensor_stays_though_nothing_reads_it(void) {
     CU_ASSERT_EQUAL(solve(HOLDING(""), 30, false, true).rc, RP_OK);
@@ -269,8 +343,12 @@ void suite_instance(void) {
     RP_SUITE("instance");
     RP_TEST(each_source_that_may_move_is_listed_by_its_first_use);
     RP_TEST(the_floor_is_between_the_kept_tensors_and_the_least_peak);
+    RP_TEST(the_floor_names_the_first_op_that_needs_as_much);
+    RP_TEST(a_source_that_nothing_uses_is_not_swapped_in);
     RP_TEST(an_op_does_not_run_again_once_what_it_reads_was_updated);
     RP_TEST(the_last_stage_of_an_op_is_that_of_the_next_update);
+    RP_TEST(in_any_order_nothing_is_held);
+    RP_TEST(certificates_know_no_updates_no_held_tensors_and_no_homes);
     RP_TEST(a_held_tensor_stays_though_nothing_reads_it);
     RP_TEST(a_run_that_cannot_rewrite_needs_its_outputs_twice);
     RP_TEST(first_runs_of_ordered_ops_keep_their_order);

@@ -302,6 +302,21 @@ static void plans_for_another_budget_keep_their_steps_with_or_without_addresses(
         }
 }
 
+static void homes_keep_their_host_addresses_only_if_the_plan_has_addresses(void) {
+    struct rp_plan from = {.graph_name = (char *)"g", .graph_sha256 = (char *)"0"};
+    struct rp_plan_home home = {.tensor = 3, .host_at = 64};
+    rp_push(&from.homes, home);
+    for (int addressed = 0; addressed < 2; addressed++) {
+        struct rp_plan to;
+        rp_plan_restate(&from, addressed, 7, &to);
+        CU_ASSERT_FATAL(to.homes.n == 1);
+        CU_ASSERT_EQUAL(to.homes.at[0].tensor, 3);
+        CU_ASSERT_EQUAL(to.homes.at[0].host_at, addressed ? 64 : RP_NO_ADDRESS);
+        rp_plan_fini(&to);
+    }
+    free(from.homes.at);
+}
+
 static void first_runs_are_counted_once(void) {
     struct rp_step runs[] = {{.kind = RP_RUN, .id = 2},
                              {.kind = RP_RUN, .id = 0},
@@ -366,5 +381,6 @@ void suite_warm_start(void) {
     RP_TEST(a_plan_with_another_order_of_first_runs_gives_no_schedule);
     RP_TEST(the_schedule_depends_on_the_plan_alone);
     RP_TEST(plans_for_another_budget_keep_their_steps_with_or_without_addresses);
+    RP_TEST(homes_keep_their_host_addresses_only_if_the_plan_has_addresses);
     RP_TEST(first_runs_are_counted_once);
 }

@@ -56,7 +56,6 @@ static uint32_t add_output(struct layout *l, uint32_t i, uint32_t x) {
     const struct rp_graph *g = p->graph;
     uint32_t y = p->n_tensors++;
     p->tensor_of[y] = x;
-    p->outputs[y] = y;
     p->producer[y] = i;
     p->bytes[y] = rp_round_up(g->tensors[x].bytes, l->alignment);
     p->version_0[y] = p->next_version[y] = RP_NONE;
@@ -270,7 +269,6 @@ static void allocate(struct rp_instance *p) {
     p->producer = rp_calloc(m, sizeof *p->producer);
     p->op_of = rp_calloc(n, sizeof *p->op_of);
     p->tensor_of = rp_calloc(m, sizeof *p->tensor_of);
-    p->outputs = rp_calloc(m, sizeof *p->outputs);
     p->output_start = rp_calloc(n + 1, sizeof *p->output_start);
     p->input_start = rp_calloc(n + 1, sizeof *p->input_start);
     p->reader_start = rp_calloc(m + 1, sizeof *p->reader_start);
@@ -351,7 +349,6 @@ void rp_instance_fini(struct rp_instance *p) {
     free(p->producer);
     free(p->op_of);
     free(p->tensor_of);
-    free(p->outputs);
     free(p->output_start);
     free(p->input_start);
     free(p->inputs);
@@ -387,8 +384,7 @@ static uint32_t must_lie_from(const struct rp_instance *p, uint32_t x) {
     uint32_t j = p->producer[x];
     if (p->pinned[x])
         return j + 1;
-    return p->out_ns == NULL && p->last_stage[j] < p->n_ops ? p->last_stage[j] + 1
-                                                            : RP_NONE;
+    return p->out_ns == NULL ? p->last_stage[j] + 1 : RP_NONE;
 }
 
 /* What must lie on the device while each op runs beside what the op itself makes. The
@@ -397,11 +393,10 @@ static uint64_t *bytes_that_must_lie(const struct rp_instance *p) {
     uint64_t *bytes = rp_calloc((size_t)p->n_ops + 2, sizeof *bytes);
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         uint32_t from = must_lie_from(p, x), last = rp_instance_last_need(p, x);
-        if (from > last || from > p->n_ops)
+        if (from > last)
             continue;
         bytes[from] += p->bytes[x];
-        if (last < p->n_ops)
-            bytes[last + 1] -= p->bytes[x];
+        bytes[last + 1] -= p->bytes[x];
     }
     for (uint32_t i = 1; i <= p->n_ops; i++)
         bytes[i] += bytes[i - 1];

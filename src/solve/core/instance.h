@@ -57,7 +57,7 @@ struct rp_instance {
     uint32_t *producer; /* per tensor: op */
     /* Lists in compressed rows: list[start[i]] .. list[start[i + 1] - 1], ascending. */
     uint32_t *input_start, *inputs;   /* per op: tensors it reads (sources left out) */
-    uint32_t *output_start, *outputs; /* per op: tensors it makes; outputs[x] == x */
+    uint32_t *output_start;           /* per op: its outputs are from output_start[i] on */
     uint32_t *reader_start, *readers; /* per tensor: ops that read it */
     uint32_t *op_of;                  /* per op here: op of the graph */
     uint32_t *tensor_of;              /* per tensor here: tensor of the graph */

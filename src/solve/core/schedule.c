@@ -48,7 +48,6 @@ bool rp_schedule_too_large(const struct rp_instance *p) {
 
 void rp_schedule_empty(const struct rp_instance *p, struct rp_schedule *s) {
     s->n_stages = p->n_ops;
-    s->n_tensors = p->n_tensors;
     s->words = (size_t)p->n_tensors / 64 + 1;
     s->rows = rp_calloc(n_words(s), sizeof *s->rows);
     s->ins = NULL;
@@ -74,7 +73,6 @@ static uint64_t *copy_words(uint64_t *to, const uint64_t *from, size_t n) {
 
 void rp_schedule_copy(struct rp_schedule *to, const struct rp_schedule *from) {
     *to = (struct rp_schedule){.n_stages = from->n_stages,
-                               .n_tensors = from->n_tensors,
                                .words = from->words,
                                .rows = copy_words(to->rows, from->rows, n_words(from)),
                                .ins = copy_words(to->ins, from->ins, n_words(from))};
@@ -309,8 +307,7 @@ bool rp_stage_eval(const struct rp_instance *p, const struct rp_schedule *s, uin
     bool sound = add_swap_ins(p, s, t, w->last_use, &live);
     for (uint32_t a = 0; a < st->n_runs; a++) {
         uint32_t j = st->runs[a];
-        if (!rp_add(&st->time_ns, p->time_ns[j]))
-            st->time_ns = UINT64_MAX;
+        st->time_ns += p->time_ns[j];
         uint64_t workspace = p->workspace_bytes[j];
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
             if (rp_held(s, t, x) || rp_swapped_in(s, t, x))
@@ -342,7 +339,7 @@ static bool is_held_to_end(const struct rp_instance *p, const struct rp_schedule
 }
 
 bool rp_source_stays(const struct rp_instance *p, const struct rp_schedule *s, uint32_t x) {
-    return p->n_ops > 0 && rp_held(s, 1, p->version_0[x]);
+    return rp_held(s, 1, p->version_0[x]);
 }
 
 /* Version x is not held once it is overwritten. If its source stays on the device it is

@@ -43,7 +43,7 @@
 #include "solve/core/instance.h"
 
 struct rp_schedule {
-    uint32_t n_stages, n_tensors;
+    uint32_t n_stages;
     size_t words;   /* 64-bit words per row */
     uint64_t *rows; /* n_stages + 1 rows; bit x of row t is S[t][x] */
     uint64_t *ins;  /* the same for I (the last row is 0); NULL: nothing is swapped */
@@ -101,7 +101,7 @@ void rp_schedule_from_changes(struct rp_schedule *s);
 struct rp_stage {
     uint32_t *runs; /* room for n_ops */
     uint32_t n_runs;
-    uint64_t time_ns;    /* of all its runs; UINT64_MAX if the sum passes 63 bits */
+    uint64_t time_ns;    /* of all its runs */
     uint64_t peak_bytes; /* sources not included */
     uint32_t peak_op;
 };

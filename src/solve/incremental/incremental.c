@@ -127,9 +127,7 @@ bool rp_incremental_load_until(struct rp_incremental *s, const struct rp_schedul
                                struct rp_stop *stop) {
     bool may_swap = s->p->out_ns != NULL;
     clear(s);
-    rp_incremental_begin(s);
     s->time_ns = s->overflow_bytes = 0;
-    s->base_bytes[0] = 0;
     for (uint32_t t = 0; t < s->n_stages && !rp_stop_after(stop, row_work(from)); t++)
         load_changes(s, from, t);
     if (rp_stop_hit(stop))

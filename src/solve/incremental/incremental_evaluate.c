@@ -248,7 +248,7 @@ static bool evaluate_runs(struct rp_incremental *s, double price, double *max_ri
     double room = *max_rise_ns + price * s->overflow_bytes + w->stall_ns;
     if (!find_all_runs(s, room))
         return false;
-    if (w->n_copies > 0 && w->host_bytes > s->p->host_limit_bytes)
+    if (s->p->out_ns != NULL && w->host_bytes > s->p->host_limit_bytes)
         s->infeasible = true;
     if (s->infeasible)
         return false;

@@ -120,6 +120,7 @@ void rp_incremental_apply_flip(struct rp_incremental *s, struct rp_flip *f) {
 
 /* ---- the move ---- */
 
+/* Lists stage t. The caller says that it has no new runs yet. */
 static void mark_dirty(struct rp_incremental *s, uint32_t t) {
     struct rp_incremental_move *m = s->move;
     if (m->dirty_of[t] != 0)
@@ -129,7 +130,6 @@ static void mark_dirty(struct rp_incremental *s, uint32_t t) {
         return;
     }
     m->dirty[m->n_dirty].t = t;
-    m->dirty[m->n_dirty].n_runs = RP_NONE;
     m->dirty_of[t] = ++m->n_dirty;
 }
 
@@ -169,7 +169,7 @@ uint32_t rp_incremental_next_row(const struct rp_incremental *s, uint32_t x, uin
  * for the copy out may end without a use, and this one may no longer be such a hold. */
 static void mark_end_of_hold(struct rp_incremental *s, uint32_t x, uint32_t t) {
     uint32_t end = rp_incremental_next_row(s, x, t + 1, s->n_stages, false) - 1;
-    if (end > t && end < s->n_stages)
+    if (end < s->n_stages)
         mark_changed(s, end);
 }
 

@@ -7,15 +7,15 @@
 
 static void init_swaps(struct rp_incremental *s) {
     struct rp_incremental_swaps *w = &s->swaps;
-    size_t n = (size_t)s->n_stages + 1, m = s->n_tensors;
+    size_t n = s->n_stages, m = s->n_tensors;
     w->swapped_in = rp_calloc(m * s->words, sizeof *w->swapped_in);
     w->swap_ins = rp_calloc(n, sizeof *w->swap_ins);
     w->n_swap_ins = rp_calloc(m, sizeof *w->n_swap_ins);
     w->n_swap_outs = rp_calloc(n, sizeof *w->n_swap_outs);
     w->swap_out_end_ns = rp_calloc(m, sizeof *w->swap_out_end_ns);
     w->stage_stall_ns = rp_calloc(n, sizeof *w->stage_stall_ns);
-    w->d2h_backlog_ns = rp_calloc(n, sizeof *w->d2h_backlog_ns);
-    w->h2d_backlog_ns = rp_calloc(n, sizeof *w->h2d_backlog_ns);
+    w->d2h_backlog_ns = rp_calloc(n + 1, sizeof *w->d2h_backlog_ns);
+    w->h2d_backlog_ns = rp_calloc(n + 1, sizeof *w->h2d_backlog_ns);
 }
 
 static void init_move(struct rp_incremental *s) {

@@ -191,31 +191,20 @@ static uint32_t last_use(const struct rp_instance *p, const uint32_t *runs, uint
     return RP_NONE;
 }
 
-/* What stage t frees after run j (RP_NONE: before all runs) waits for its copy out. */
-static bool simulate_frees(struct walk *k, uint32_t t, uint32_t j, const uint32_t *runs,
+/* What stage t frees after run j (RP_NONE: before all runs) waits for its copy out. Its
+ * swap-ins are over: run j has waited for them, and none comes before its first free. */
+static void simulate_frees(struct walk *k, uint32_t t, uint32_t j, const uint32_t *runs,
                            uint32_t n_runs) {
     const struct rp_instance *p = k->s->p;
     const struct rp_id_list *closes = &k->s->closes[t];
     for (uint32_t i = 0; i < closes->n; i++) {
         uint32_t x = closes->at[i];
-        if (k->c->host_ready_ns[x] <= k->now_ns || last_use(p, runs, n_runs, x) != j)
-            continue;
-        wait_for(k, t, x, k->c->host_ready_ns[x], false);
-        if (k->c->ready_ns[x] > k->now_ns)
-            return false;
+        if (k->c->host_ready_ns[x] > k->now_ns && last_use(p, runs, n_runs, x) == j)
+            wait_for(k, t, x, k->c->host_ready_ns[x], false);
     }
     for (uint32_t x = p->output_start[t]; j == t && x < p->output_start[t + 1]; x++)
         if (!rp_incremental_held(k->s, t + 1, x))
             wait_for(k, t, x, k->c->host_ready_ns[x], false);
-    return true;
-}
-
-/* Run j of stage t overwrites versions, and waits for their copies out. */
-static void wait_to_overwrite(struct walk *k, uint32_t t, uint32_t j) {
-    const struct rp_instance *p = k->s->p;
-    for (uint32_t i = p->input_start[j]; i < p->input_start[j + 1]; i++)
-        if (rp_last_row(p, p->inputs[i]) == j)
-            wait_for(k, t, p->inputs[i], k->c->host_ready_ns[p->inputs[i]], false);
 }
 
 static void simulate_swap_ins(struct walk *k, uint32_t t, double begin) {
@@ -253,23 +242,21 @@ static bool simulate_stage(struct walk *k, uint32_t t, const uint32_t *runs,
     const struct rp_instance *p = k->s->p;
     const double *ready = k->c->ready_ns;
     double begin = k->now_ns;
-    if (k->d2h_ns > k->now_ns && !simulate_frees(k, t, RP_NONE, runs, n_runs))
-        return false;
+    if (k->d2h_ns > k->now_ns)
+        simulate_frees(k, t, RP_NONE, runs, n_runs);
     simulate_swap_ins(k, t, begin);
     for (uint32_t a = 0; a < n_runs; a++) {
         uint32_t j = runs[a];
         for (uint32_t i = p->input_start[j]; i < p->input_start[j + 1]; i++)
             wait_for(k, t, p->inputs[i], ready[p->inputs[i]], true);
-        if (p->overwritten_bytes[j] > 0)
-            wait_to_overwrite(k, t, j);
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1] && j != t; x++)
             if (ready[x] > k->now_ns)
                 return false;
         k->now_ns += (double)p->time_ns[j];
         if (j == t && k->w->n_swap_outs[t] > 0)
             simulate_swap_outs(k, t, begin);
-        if (k->d2h_ns > k->now_ns && !simulate_frees(k, t, j, runs, n_runs))
-            return false;
+        if (k->d2h_ns > k->now_ns)
+            simulate_frees(k, t, j, runs, n_runs);
     }
     return true;
 }
@@ -413,12 +400,9 @@ void rp_incremental_timeline_commit(struct rp_incremental *s) {
 static void clear_times(struct rp_incremental *s) {
     struct rp_incremental_swaps *w = &s->swaps;
     size_t n = (size_t)s->n_stages + 1;
-    memset(w->stage_stall_ns, 0, n * sizeof *w->stage_stall_ns);
+    memset(w->stage_stall_ns, 0, s->n_stages * sizeof *w->stage_stall_ns);
     memset(w->d2h_backlog_ns, 0, n * sizeof *w->d2h_backlog_ns);
     memset(w->h2d_backlog_ns, 0, n * sizeof *w->h2d_backlog_ns);
-    for (uint32_t t = 0; t < s->n_stages; t++)
-        for (uint32_t k = 0; k < w->swap_ins[t].n; k++)
-            w->swap_ins[t].at[k].end_ns = NAN;
     for (uint32_t x = 0; x < s->n_tensors; x++)
         w->swap_out_end_ns[x] = NAN;
     w->stall_ns = s->simulation->stall_ns = 0;

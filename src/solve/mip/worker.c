@@ -40,8 +40,9 @@ static bool share_schedules(struct rp_mip_worker *m) {
     m->shared = rp_shared_memory(m->shared_bytes);
     if (m->shared == NULL)
         return false;
-    m->to_child = (struct rp_schedule){m->instance->n_ops, m->instance->n_tensors,
-                                       (size_t)m->instance->n_tensors / 64 + 1, m->shared};
+    m->to_child = (struct rp_schedule){.n_stages = m->instance->n_ops,
+                                       .words = (size_t)m->instance->n_tensors / 64 + 1,
+                                       .rows = m->shared};
     m->from_child = m->to_child;
     m->from_child.rows = (uint64_t *)m->shared + bytes / sizeof(uint64_t);
     return true;
