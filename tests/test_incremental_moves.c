@@ -153,7 +153,8 @@ static void a_move_may_rise_just_as_much_as_it_is_allowed(void) {
     rp_incremental_undo(&k.s);
     CU_ASSERT(make_again(&k, 10) && !make_again(&k, 9.5));
     CU_ASSERT(move_away_again(&k, 1) && !move_away_again(&k, 0.5));
-    task_fini(&k);
+    rp_incremental_fini(&k.s);
+    task_fini(&k); /* it is zero */
 }
 
 static void nothing_is_swapped_in_as_it_is_made(void) {

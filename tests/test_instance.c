@@ -24,6 +24,8 @@
     "{'name':'" name "','kind':'k','inputs':[" in "],'outputs':[" out                      \
     "],'time_ns':" ns more "}"
 
+#define UPDATE ",'updates':[0]"
+
 struct answer {
     rp_rc rc;
     uint64_t more_ns; /* than all ops once */
@@ -188,6 +190,27 @@ static void a_source_that_nothing_uses_is_not_swapped_in(void) {
     rp_world_close(&w);
 }
 
+/* u and v update it, one after the other, so only its first content comes from there. */
+static void a_source_on_the_host_is_swapped_in_once(void) {
+    struct rp_world w;
+    struct rp_instance p;
+    struct rp_schedule s;
+    rp_world_open(&w,
+                  HEAD TENSOR("w", "8", ",'home':'host'") LAST OP(
+                      "u", "", "", "10", UPDATE) "," OP("v", "", "", "10", UPDATE) "]}",
+                  SUM, "");
+    rp_instance_init_homes(&p, &w.g, 100, false, NULL);
+    CU_ASSERT(rp_instance_allow_swap(&p, 100) && p.n_homes == 1 && p.n_tensors == 3);
+    rp_schedule_keep_all(&p, &s);
+    CU_ASSERT(rp_schedule_cost(&p, &s).sound);
+    uint64_t *swapped = rp_schedule_swapped(&s);
+    CU_ASSERT_EQUAL(*swapped, 1);
+    free(swapped);
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_world_close(&w);
+}
+
 /* ---- updates ---- */
 
 /* x does not fit beside the workspace of h. e reads it at the end, after u. */
@@ -198,7 +221,6 @@ static void a_source_that_nothing_uses_is_not_swapped_in(void) {
             "h", "2", "3", "10",                                                           \
             ",'workspace_bytes':10") "," OP("u", "3", "", "1",                             \
                                             more) "," OP("e", "1,3", "4", "10", "") "]}"
-#define UPDATE ",'updates':[0]"
 #define NO_UPDATE ",'recompute':false"
 
 static void an_op_does_not_run_again_once_what_it_reads_was_updated(void) {
@@ -229,6 +251,7 @@ static void the_last_stage_of_an_op_is_that_of_the_next_update(void) {
     CU_ASSERT(p.last_stage[0] == 0 && p.irreplaceable[0] && p.irreplaceable[2]);
     rp_instance_any_order(&p);
     CU_ASSERT(p.last_stage[3] == 5 && !p.irreplaceable[0]);
+    rp_update_order_fini(&p.updates); /* it is zero, so that it may be given back again */
     rp_instance_fini(&p);
     rp_world_close(&w);
 }
@@ -249,7 +272,10 @@ static void in_any_order_nothing_is_held(void) {
     CU_ASSERT(p.pinned[0] && p.irreplaceable[0]);
     rp_instance_any_order(&p);
     CU_ASSERT(!p.pinned[0] && !p.irreplaceable[0]);
+    rp_instance_for_certificate(&p);
+    CU_ASSERT(p.last_stage[0] == 4 && !p.kept[0]);
     rp_instance_fini(&p);
+    rp_instance_fini(&p); /* it is zero */
     rp_world_close(&w);
 }
 
@@ -345,6 +371,7 @@ void suite_instance(void) {
     RP_TEST(the_floor_is_between_the_kept_tensors_and_the_least_peak);
     RP_TEST(the_floor_names_the_first_op_that_needs_as_much);
     RP_TEST(a_source_that_nothing_uses_is_not_swapped_in);
+    RP_TEST(a_source_on_the_host_is_swapped_in_once);
     RP_TEST(an_op_does_not_run_again_once_what_it_reads_was_updated);
     RP_TEST(the_last_stage_of_an_op_is_that_of_the_next_update);
     RP_TEST(in_any_order_nothing_is_held);

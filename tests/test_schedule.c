@@ -63,6 +63,7 @@ static void a_stage_without_bytes_peaks_at_its_own_op(void) {
         CU_ASSERT(w.stage.peak_bytes == 0 && w.stage.peak_op == t);
     }
     rp_stage_work_fini(&w);
+    rp_stage_work_fini(&w); /* it is zero */
     task_fini(&k);
 }
 
@@ -135,6 +136,28 @@ static void stages_may_be_evaluated_in_any_order(void) {
         task_fini(&k);
     }
     CU_ASSERT(n_again > 100 || rp_gen_one_seed());
+}
+
+/* Nothing is held, so each stage makes all again. b1 reads a, which f3 does not. */
+static void a_stage_frees_what_its_own_runs_need_no_longer(void) {
+    static const struct rp_drawn_op ops[] = {
+        {"f1", "conv", "s", "a", 100, 10, false},
+        {"f2", "conv", "a", "b", 100, 10, false},
+        {"f3", "conv", "b", "c", 100, 10, false},
+        {"b1", "conv", "ac", "g", 100, 10, false},
+    };
+    struct rp_stage_work w;
+    struct task k;
+    rp_draw(ops, sizeof ops / sizeof *ops, &k.g);
+    rp_instance_init(&k.p, &k.g, 1000, false, NULL);
+    rp_schedule_empty(&k.p, &k.s);
+    rp_stage_work_init(&k.p, &w);
+    CU_ASSERT(rp_stage_eval(&k.p, &k.s, 3, &w) && w.stage.n_runs == 4);
+    CU_ASSERT_EQUAL(w.stage.peak_bytes, 300);
+    CU_ASSERT(rp_stage_eval(&k.p, &k.s, 2, &w) && w.stage.n_runs == 3);
+    CU_ASSERT(w.stage.peak_bytes == 200 && w.stage.peak_op == 1);
+    rp_stage_work_fini(&w);
+    task_fini(&k);
 }
 
 /* ---- the cost, from the steps ---- */
@@ -410,6 +433,7 @@ void suite_schedule(void) {
     RP_TEST(a_stage_without_bytes_peaks_at_its_own_op);
     RP_TEST(a_schedule_may_take_a_gigabyte_and_no_more);
     RP_TEST(stages_may_be_evaluated_in_any_order);
+    RP_TEST(a_stage_frees_what_its_own_runs_need_no_longer);
     RP_TEST(the_peak_is_the_first_that_the_steps_reach);
     RP_TEST(versions_are_held_until_they_are_overwritten_or_live_on_the_host);
     RP_TEST(what_is_freed_during_its_swap_in_is_not_sound);

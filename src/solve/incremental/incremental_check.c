@@ -93,7 +93,7 @@ static bool check_changes(struct check *c, uint32_t t, const struct rp_id_list *
 
 static bool check_base(struct check *c, uint32_t t) {
     int64_t bytes = 0;
-    for (uint32_t x = 0; x < c->p->n_tensors; x++)
+    for (uint32_t x = c->p->n_tensors; x-- > 0;)
         bytes += rp_held(&c->now, t, x) ? (int64_t)c->p->bytes[x] : 0;
     return same_at_stage(c, t, "base_bytes", (double)c->s->base_bytes[t], (double)bytes);
 }
@@ -177,7 +177,7 @@ static bool check_swap_counts(struct check *c) {
         uint32_t n_outs = 0;
         for (uint32_t x = c->p->output_start[j]; x < c->p->output_start[j + 1]; x++) {
             uint32_t n_ins = 0;
-            for (uint32_t t = 0; t < c->p->n_ops; t++)
+            for (uint32_t t = c->p->n_ops; t-- > 0;)
                 n_ins += rp_swapped_in(&c->now, t, x);
             if (right && w->n_swap_ins[x] != n_ins)
                 right = fail_tensor(c, j, x, "n_swap_ins is wrong");

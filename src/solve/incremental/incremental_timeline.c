@@ -72,7 +72,6 @@ void rp_incremental_timeline_fini(struct rp_incremental *s) {
     free(c->pending_in.at);
     free(c->pending_out.at);
     free(c);
-    s->simulation = NULL;
 }
 
 /* ---- one interval of stages ---- */
