@@ -281,8 +281,8 @@ void rp_incremental_flip_stay(struct rp_incremental *s, uint32_t x, bool value) 
 
 void rp_incremental_clear_dirty(struct rp_incremental *s) {
     struct rp_incremental_move *m = s->move;
-    for (uint32_t k = 0; k < m->n_dirty; k++)
-        m->dirty_of[m->dirty[k].t] = 0;
+    while (m->n_dirty > 0)
+        m->dirty_of[m->dirty[--m->n_dirty].t] = 0;
 }
 
 void rp_incremental_undo(struct rp_incremental *s) {
