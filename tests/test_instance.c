@@ -25,6 +25,7 @@
     "],'time_ns':" ns more "}"
 
 #define UPDATE ",'updates':[0]"
+#define NO_UPDATE ",'recompute':false"
 
 struct answer {
     rp_rc rc;
@@ -151,20 +152,30 @@ static void the_floor_is_between_the_kept_tensors_and_the_least_peak(void) {
     CU_ASSERT(n_kept > 5 || rp_gen_one_seed());
 }
 
-/* The op that needs most is named, and none where nothing needs anything. */
+/* The op that needs most is named, the first of these, and none where nothing needs
+ * anything. In the last graph x cannot be made again, and lies there while g reads it. */
 static void the_floor_names_the_first_op_that_needs_as_much(void) {
-    static const char *const graphs[] = {
-        HEAD TENSOR("x", "10", ",'held':true") LAST OP("f", "1", "0", "10", "") "]}",
-        HEAD TENSOR("x", "0", ",'held':true") LAST OP("f", "1", "0", "10", "") "]}",
+    static const struct {
+        const char *graph;
+        uint64_t floor_bytes;
+        uint32_t op;
+    } cases[] = {
+        {HEAD TENSOR("x", "10", ",'held':true") LAST OP("f", "1", "0", "10", "") "]}", 10,
+         0},
+        {HEAD TENSOR("x", "0", ",'held':true") LAST OP("f", "1", "0", "10", "") "]}", 0,
+         RP_NONE},
+        {HEAD TENSOR("x", "10", "") TENSOR("y", "10", "")
+             LAST OP("f", "2", "0", "10", NO_UPDATE) "," OP("g", "0", "1", "10", "") "]}",
+         20, 1},
     };
-    for (uint32_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rp_world w;
         struct rp_instance p;
         uint32_t op = 77;
-        rp_world_open(&w, graphs[i], SUM, "");
+        rp_world_open(&w, cases[i].graph, SUM, "");
         rp_instance_init(&p, &w.g, 0, false, NULL);
-        CU_ASSERT_EQUAL(rp_instance_floor(&p, &op), i == 0 ? 10 : 0);
-        CU_ASSERT_EQUAL(op, i == 0 ? 0 : RP_NONE);
+        CU_ASSERT_EQUAL(rp_instance_floor(&p, &op), cases[i].floor_bytes);
+        CU_ASSERT_EQUAL(op, cases[i].op);
         rp_instance_fini(&p);
         rp_world_close(&w);
     }
@@ -221,7 +232,6 @@ static void a_source_on_the_host_is_swapped_in_once(void) {
             "h", "2", "3", "10",                                                           \
             ",'workspace_bytes':10") "," OP("u", "3", "", "1",                             \
                                             more) "," OP("e", "1,3", "4", "10", "") "]}"
-#define NO_UPDATE ",'recompute':false"
 
 static void an_op_does_not_run_again_once_what_it_reads_was_updated(void) {
     struct answer a = solve(UPDATING(UPDATE), 30, false, false);
