@@ -91,7 +91,6 @@ bool rp_swap_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
     rp_incremental_flip_swap_in(s, x, in, true);
     if (first < in)
         rp_incremental_remove_swap_ins(s, x, first, in - 1);
-    rp_incremental_remove_swap_ins(s, x, in + 1, last);
     if (in < last)
         rp_incremental_flip(s, x, in + 1, last, true);
     return true;

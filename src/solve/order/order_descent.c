@@ -116,7 +116,6 @@ static bool take(struct descent *d, const struct rp_instance *p,
     if (!rp_cost_fits(p, &c) || c.time_ns > d->now_ns)
         return false;
     rp_plan_fini(&d->now);
-    d->now = (struct rp_plan){0};
     rp_schedule_steps(p, s, NULL, &d->now);
     find_stages(d);
     d->now_ns = c.time_ns;
