@@ -213,10 +213,10 @@ bool rp_run_sequence_insert(struct rp_run_sequence *s, uint32_t j, uint32_t q) {
 /* Takes r out of the lists of runs. */
 static void remove_from_lists(struct rp_run_sequence *s, uint32_t r) {
     struct rp_runs *runs = &s->runs[s->op[r]];
-    for (size_t k = 0; k < runs->n; k++)
-        if (runs->at[k] == r)
-            runs->at[k] = runs->at[runs->n - 1];
-    runs->n--;
+    size_t k = 0;
+    while (runs->at[k] != r)
+        k++;
+    runs->at[k] = runs->at[--runs->n];
     uint32_t moved = s->repeats[s->n - 1 - s->p->n_ops];
     s->repeats[s->repeat_index[r]] = moved;
     s->repeat_index[moved] = s->repeat_index[r];
