@@ -36,7 +36,7 @@ static bool same(const struct rp_interval_result *a, const struct rp_interval_re
 static bool same_schedule(const struct rp_schedule *a, const struct rp_schedule *b) {
     bool same = true;
     for (uint32_t t = 0; t <= a->n_stages; t++)
-        for (uint32_t x = 0; x < a->n_tensors; x++)
+        for (uint32_t x = 0; x < 64 * a->words; x++)
             same = same && rp_held(a, t, x) == rp_held(b, t, x) &&
                    rp_swapped_in(a, t, x) == rp_swapped_in(b, t, x);
     return same;
