@@ -1,0 +1,248 @@
+/* Whole searches on random graphs, against what they did before: the work of each part, and
+ * the plans.
+ *
+ * What a search promises is tested elsewhere. This is for all the rest that it decides: if
+ * you change nothing of it on purpose, no counter changes. If you do, see what changes
+ * (RP_SEED=N prints the searches on graph N), and take the new digests over. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "gen.h"
+#include "policies.h"
+#include "run.h"
+#include "solve/solver.h"
+#include "solve/statistics.h"
+#include "verify/verifier.h"
+
+/* A kind of search, and its graphs. */
+struct kind {
+    uint32_t n_graphs, min_ops, max_ops;
+    double time_limit;
+    bool recompute, swap, reorder;
+    bool homes; /* sources may live on the host */
+    bool without_addresses;
+    bool from_keep_all;  /* the start plan runs each op once */
+    bool from_any_order; /* the start plan is that of a search in any order */
+};
+
+/* Work and seconds of all searches of a kind. */
+static struct rp_statistics total;
+
+static void draw_graph(uint64_t seed, const struct kind *k, struct rp_graph *g) {
+    uint32_t n_ops = k->min_ops + (uint32_t)(seed * 7 % (k->max_ops - k->min_ops + 1));
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    if (k->homes) {
+        rp_gen_host_graph(seed, n_ops, g);
+        return;
+    }
+    shape.training = seed % 4 != 0;
+    shape.max_outputs = 1 + seed % 3 / 2;
+    shape.once_percent = seed % 5 == 0 ? 20 : 0;
+    shape.rules_percent = seed % 7 == 0 ? 20 : 0;
+    shape.keep_percent = seed % 6 * 3;
+    rp_gen_graph(seed, &shape, g);
+    if (k->swap) /* a copy takes from a tenth of an op to six ops */
+        g->device.h2d_bytes_per_s = g->device.d2h_bytes_per_s =
+            (shape.max_bytes * UINT64_C(1000000)) << seed % 7;
+}
+
+/* Makes the digest that of what it was before, then of these words. */
+static void add_words(char digest[65], const char *words) {
+    char *all = rp_format("%s %s", digest, words);
+    rp_sha256_hex(all, strlen(all), digest);
+    free(all);
+}
+
+/* Adds work and seconds to the total, and takes the seconds out. */
+static void take_seconds(struct rp_statistics *s) {
+    for (int i = 0; i < RP_N_METHODS; i++) {
+        total.method[i].work += s->method[i].work;
+        total.method[i].seconds += s->method[i].seconds;
+        s->method[i].seconds = 0;
+    }
+    total.placements += s->placements;
+    total.pack_seconds += s->pack_seconds;
+    s->pack_seconds = 0;
+}
+
+/* What a search has done, and its plan. */
+static void add_search(const struct rp_graph *g, const struct rp_solve_options *given,
+                       char digest[65], struct rp_plan *plan) {
+    struct rp_solve_options o = *given;
+    struct rp_solve_report r;
+    struct rp_statistics s;
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    char *text;
+    size_t n;
+    o.statistics = &s;
+    rp_rc rc = rp_solve(g, &o, plan, &r, &err);
+    CU_ASSERT(rc == RP_NO || rc == RP_LIMIT ||
+              (rc == RP_OK && rp_verify(g, plan, &v, &err) == RP_OK));
+    take_seconds(&s);
+    FILE *f = open_memstream(&text, &n);
+    fprintf(f, "%d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", rc, r.capped,
+            r.moves, r.missing_bytes, r.min_bytes, plan->arena_bytes, r.reason);
+    rp_statistics_text(&s, f);
+    fclose(f);
+    char *steps = rp_steps_text(g, plan);
+    char *words =
+        rp_format("%s%s bound %" PRIu64 "\n", text, steps, plan->claims.lower_bound_ns);
+    if (rp_gen_one_seed())
+        fputs(words, stdout);
+    add_words(digest, words);
+    free(words);
+    free(steps);
+    free(text);
+}
+
+/* The start plan of a search of this kind. */
+static void make_start(const struct rp_graph *g, const struct kind *k,
+                       const struct rp_solve_options *o, char digest[65],
+                       struct rp_plan *start) {
+    struct rp_solve_options other = *o;
+    *start = (struct rp_plan){0};
+    if (k->from_keep_all)
+        rp_gen_keep_all(g, o->addressed, start);
+    other.reorder = other.recompute = true;
+    other.start = NULL;
+    other.seed = 17;
+    if (k->from_any_order)
+        add_search(g, &other, digest, start);
+}
+
+/* A tight and a loose budget. Most sizes are multiples of the unit, so that some just fit.
+ */
+static void add_graph(uint64_t seed, const struct kind *k, char digest[65]) {
+    struct rp_graph g;
+    struct rp_plan plan, start;
+    draw_graph(seed, k, &g);
+    struct rp_solve_options o = {.addressed = seed % 3 != 0 && !k->without_addresses,
+                                 .recompute = k->recompute,
+                                 .reorder = k->reorder,
+                                 .swap = k->swap,
+                                 .host_bytes = seed % 5 == 4 ? 9000 : RP_MAX_QUANTITY,
+                                 .time_limit = k->time_limit,
+                                 .ignore_clock = true,
+                                 .seed = seed};
+    uint64_t all = rp_keep_all_bytes(&g, o.addressed), unit = o.addressed ? 512 : 500;
+    for (uint64_t percent = 30 + seed * 13 % 30; percent < 100; percent += 35) {
+        o.budget_bytes =
+            g.fixed_bytes + (all - g.fixed_bytes) * percent / 100 / unit * unit;
+        make_start(&g, k, &o, digest, &start);
+        o.start = start.steps.n > 0 ? &start : NULL;
+        add_search(&g, &o, digest, &plan);
+        rp_plan_fini(&plan);
+        rp_plan_fini(&start);
+    }
+    rp_graph_fini(&g);
+}
+
+static void check_seconds(void) {
+    for (int i = 0; i < RP_N_METHODS; i++)
+        CU_ASSERT(total.method[i].work == 0 || total.method[i].seconds > 0);
+    CU_ASSERT_EQUAL(total.placements > 0, total.pack_seconds > 0);
+}
+
+static void check(const struct kind *k, const char *expected) {
+    char digest[65] = "";
+    uint32_t n = k->n_graphs;
+    total = (struct rp_statistics){0};
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        add_graph(seed, k, digest);
+    bool same = strncmp(digest, expected, 16) == 0;
+    if (!rp_gen_one_seed() && !same)
+        printf("\"%.16s\" was \"%s\"\n", digest, expected);
+    CU_ASSERT(rp_gen_one_seed() || same);
+    check_seconds();
+}
+
+static void searches_that_recompute(void) {
+    check(&(struct kind){24, 5, 45, 0.02, .recompute = true}, "bddae9ccad569d94");
+}
+
+static void searches_that_small_and_swap(void) {
+    check(&(struct kind){24, 4, 14, 0.01, .recompute = true, .swap = true}, "b72c13560ac6cf4d");
+}
+
+static void searches_that_swap(void) {
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "9d077d5b5f67e844");
+}
+
+static void searches_that_recompute_and_swap(void) {
+    check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true}, "42dc2e3cb5246c2f");
+}
+
+static void searches_that_reorder(void) {
+    check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true}, "04fcb7e536154086");
+}
+
+static void searches_that_reorder_and_swap(void) {
+    check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
+          "b9bac48ca84dc0bc");
+}
+
+static void searches_that_choose_homes(void) {
+    check(&(struct kind){30, 5, 60, 0.01, .recompute = true, .swap = true, .homes = true},
+          "c52bb01a98c81a3b");
+}
+
+static void searches_that_choose_homes_alone(void) {
+    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "f03def547b223d0d");
+}
+
+static void searches_that_choose_homes_and_reorder(void) {
+    check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
+                         .homes = true},
+          "51c10d0ca6e51b03");
+}
+
+static void searches_that_begin_with_keep_all(void) {
+    check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
+                         .from_keep_all = true},
+          "e95bdab6dfb6f204");
+}
+
+static void searches_that_begin_in_another_order(void) {
+    check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
+                         .from_any_order = true},
+          "513988c76249979c");
+}
+
+static void searches_that_come_to_crossover(void) {
+    check(&(struct kind){1, 62, 62, 0.7, .recompute = true, .reorder = true,
+                         .without_addresses = true},
+          "7672ee4a929df98e");
+}
+
+static void searches_that_have_long_turns(void) {
+    check(&(struct kind){1, 90, 90, 0.5, .recompute = true, .without_addresses = true}, "e095f07359c388e8");
+}
+
+static void searches_that_have_long_turns_without_methods(void) {
+    check(&(struct kind){1, 150, 150, 0.65, .swap = true, .homes = true,
+                         .without_addresses = true},
+          "643b5248e5c2b29c");
+}
+
+void suite_same_searches(void) {
+    RP_SUITE("same_searches");
+    RP_TEST(searches_that_recompute);
+    RP_TEST(searches_that_small_and_swap);
+    RP_TEST(searches_that_swap);
+    RP_TEST(searches_that_recompute_and_swap);
+    RP_TEST(searches_that_reorder);
+    RP_TEST(searches_that_reorder_and_swap);
+    RP_TEST(searches_that_choose_homes);
+    RP_TEST(searches_that_choose_homes_alone);
+    RP_TEST(searches_that_choose_homes_and_reorder);
+    RP_TEST(searches_that_begin_with_keep_all);
+    RP_TEST(searches_that_begin_in_another_order);
+    RP_TEST(searches_that_come_to_crossover);
+    RP_TEST(searches_that_have_long_turns);
+    RP_TEST(searches_that_have_long_turns_without_methods);
+}
