@@ -214,9 +214,9 @@ static void searches_that_begin_in_another_order(void) {
 }
 
 static void searches_that_come_to_crossover(void) {
-    check(&(struct kind){1, 62, 62, 0.7, .recompute = true, .reorder = true,
+    check(&(struct kind){1, 62, 62, 2, .recompute = true, .reorder = true,
                          .without_addresses = true},
-          "7672ee4a929df98e");
+          "0c0f77995583f027");
 }
 
 static void searches_that_have_long_turns(void) {
@@ -224,9 +224,9 @@ static void searches_that_have_long_turns(void) {
 }
 
 static void searches_that_have_long_turns_without_methods(void) {
-    check(&(struct kind){1, 150, 150, 0.65, .swap = true, .homes = true,
+    check(&(struct kind){2, 150, 150, 0.7, .swap = true, .homes = true,
                          .without_addresses = true},
-          "643b5248e5c2b29c");
+          "cb0ca41515c9c92d");
 }
 
 void suite_same_searches(void) {
