@@ -14,6 +14,10 @@
 #include "gen.h"
 #include "policies.h"
 #include "run.h"
+#include "solve/core/schedule.h"
+#include "solve/local/offload_all.h"
+#include "solve/search/copy_ahead.h"
+#include "solve/search/keep_sources.h"
 #include "solve/solver.h"
 #include "solve/statistics.h"
 #include "verify/verifier.h"
@@ -142,6 +146,13 @@ static void add_graph(uint64_t seed, const struct kind *k, char digest[65]) {
     rp_graph_fini(&g);
 }
 
+static void compare(const char *digest, const char *expected) {
+    bool same = strncmp(digest, expected, 16) == 0;
+    if (!rp_gen_one_seed() && !same)
+        printf("\"%.16s\" was \"%s\"\n", digest, expected);
+    CU_ASSERT(rp_gen_one_seed() || same);
+}
+
 static void check_seconds(void) {
     for (int i = 0; i < RP_N_METHODS; i++)
         CU_ASSERT(total.method[i].work == 0 || total.method[i].seconds > 0);
@@ -154,10 +165,7 @@ static void check(const struct kind *k, const char *expected) {
     total = (struct rp_statistics){0};
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
         add_graph(seed, k, digest);
-    bool same = strncmp(digest, expected, 16) == 0;
-    if (!rp_gen_one_seed() && !same)
-        printf("\"%.16s\" was \"%s\"\n", digest, expected);
-    CU_ASSERT(rp_gen_one_seed() || same);
+    compare(digest, expected);
     check_seconds();
 }
 
@@ -166,7 +174,8 @@ static void searches_that_recompute(void) {
 }
 
 static void searches_that_small_and_swap(void) {
-    check(&(struct kind){24, 4, 14, 0.01, .recompute = true, .swap = true}, "b72c13560ac6cf4d");
+    check(&(struct kind){24, 4, 14, 0.01, .recompute = true, .swap = true},
+          "b72c13560ac6cf4d");
 }
 
 static void searches_that_swap(void) {
@@ -174,11 +183,13 @@ static void searches_that_swap(void) {
 }
 
 static void searches_that_recompute_and_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true}, "42dc2e3cb5246c2f");
+    check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
+          "42dc2e3cb5246c2f");
 }
 
 static void searches_that_reorder(void) {
-    check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true}, "04fcb7e536154086");
+    check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
+          "04fcb7e536154086");
 }
 
 static void searches_that_reorder_and_swap(void) {
@@ -220,7 +231,8 @@ static void searches_that_come_to_crossover(void) {
 }
 
 static void searches_that_have_long_turns(void) {
-    check(&(struct kind){1, 90, 90, 0.5, .recompute = true, .without_addresses = true}, "e095f07359c388e8");
+    check(&(struct kind){1, 90, 90, 0.5, .recompute = true, .without_addresses = true},
+          "e095f07359c388e8");
 }
 
 static void searches_that_have_long_turns_without_methods(void) {
@@ -229,8 +241,60 @@ static void searches_that_have_long_turns_without_methods(void) {
           "cb0ca41515c9c92d");
 }
 
+/* ---- copies ahead of time ---- */
+
+static void add_schedule(const struct rp_instance *p, const struct rp_schedule *s,
+                         char digest[65]) {
+    struct rp_plan plan = {0};
+    rp_schedule_steps(p, s, NULL, &plan);
+    char *steps = rp_steps_text(p->graph, &plan);
+    if (rp_gen_one_seed())
+        puts(steps);
+    add_words(digest, steps);
+    free(steps);
+    rp_plan_fini(&plan);
+}
+
+/* From one where all is on the host, on a device of this size. */
+static void add_copies(const struct rp_graph *g, uint64_t budget, bool early,
+                       char digest[65]) {
+    struct rp_instance p;
+    struct rp_schedule s;
+    rp_instance_init_homes(&p, g, budget, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_empty(&p, &s);
+    rp_schedule_offload_all(&p, early, &s);
+    struct rp_cost cost = rp_schedule_cost(&p, &s);
+    if (cost.sound) {
+        rp_schedule_prefetch(&p, NULL, &s);
+        add_schedule(&p, &s, digest);
+        rp_schedule_trim(&p, NULL, &s);
+        add_schedule(&p, &s, digest);
+        cost = rp_schedule_cost(&p, &s);
+        rp_schedule_keep_sources(&p, NULL, &s, &cost);
+        add_schedule(&p, &s, digest);
+    }
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+}
+
+static void schedules_that_copy_ahead(void) {
+    char digest[65] = "";
+    uint32_t n = 200;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_graph g;
+        rp_gen_host_graph(seed, 4 + (uint32_t)seed % 20, &g);
+        uint64_t all = rp_keep_all_bytes(&g, false);
+        for (uint64_t share = 4; share <= 8; share++)
+            add_copies(&g, all * share / 8 / 500 * 500, seed % 2 == 0, digest);
+        rp_graph_fini(&g);
+    }
+    compare(digest, "ba5dc264a294a17e");
+}
+
 void suite_same_searches(void) {
     RP_SUITE("same_searches");
+    RP_TEST(schedules_that_copy_ahead);
     RP_TEST(searches_that_recompute);
     RP_TEST(searches_that_small_and_swap);
     RP_TEST(searches_that_swap);
