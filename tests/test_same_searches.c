@@ -280,16 +280,18 @@ static void add_copies(const struct rp_graph *g, uint64_t budget, bool early,
 
 static void schedules_that_copy_ahead(void) {
     char digest[65] = "";
-    uint32_t n = 200;
+    uint32_t n = 400;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct rp_graph g;
         rp_gen_host_graph(seed, 4 + (uint32_t)seed % 20, &g);
+        if (seed % 3 == 0) /* copies of nothing take no time */
+            g.device.copy_latency_ns = 0;
         uint64_t all = rp_keep_all_bytes(&g, false);
         for (uint64_t share = 4; share <= 8; share++)
             add_copies(&g, all * share / 8 / 500 * 500, seed % 2 == 0, digest);
         rp_graph_fini(&g);
     }
-    compare(digest, "ba5dc264a294a17e");
+    compare(digest, "b125fc5991da12f2");
 }
 
 void suite_same_searches(void) {
