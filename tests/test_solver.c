@@ -311,6 +311,7 @@ static void what_is_cut_short_says_so(void) {
         rp_context_begin_search(&w);
         rp_schedule_empty(&w.p, &scratch);
         w.share = 1;
+        rp_portfolio_begin(&w);
         rp_portfolio_run(&w, &scratch);
         CU_ASSERT_EQUAL(report.capped, late);
         report.capped = false;
@@ -319,11 +320,19 @@ static void what_is_cut_short_says_so(void) {
         report.capped = false;
         CU_ASSERT_EQUAL(rp_portfolio_finish(&w, &err), RP_OK);
         CU_ASSERT_EQUAL(report.capped, late);
-        CU_ASSERT(w.statistics.method[RP_ASTAR].calls > 0);
+        CU_ASSERT(w.statistics.method[RP_ASTAR].calls > 0 && w.mip == NULL);
+        CU_ASSERT_STRING_EQUAL(w.doing, rp_method_name[RP_ASTAR]);
         rp_schedule_fini(&scratch);
         rp_context_fini(&w);
     }
     rp_graph_fini(&g);
+}
+
+static void the_first_turn_comes_whatever_the_limit(void) {
+    struct rp_sequence s = rp_sequence_begin(10, false, false);
+    struct rp_turn turn;
+    CU_ASSERT(rp_sequence_next(&s, 0, &turn));
+    CU_ASSERT_FALSE(rp_sequence_next(&s, 0, &turn));
 }
 
 /* A schedule of a large graph takes a second to make. */
@@ -489,6 +498,7 @@ void suite_solver(void) {
     RP_TEST(keep_all_is_the_same_with_and_without_a_matrix);
     RP_TEST(no_method_begins_after_the_time_limit);
     RP_TEST(what_is_cut_short_says_so);
+    RP_TEST(the_first_turn_comes_whatever_the_limit);
     RP_TEST(no_schedule_is_made_before_one_is_found);
     RP_TEST(the_search_leaves_time_for_what_comes_after_it);
     RP_TEST(an_interrupt_before_the_search_leaves_the_start_plan);
