@@ -188,8 +188,8 @@ static void searches_that_recompute(void) {
 }
 
 static void searches_that_small_and_swap(void) {
-    check(&(struct kind){24, 4, 14, 0.01, .recompute = true, .swap = true},
-          "b72c13560ac6cf4d");
+    check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
+          "c310f29d21f0917e");
 }
 
 static void searches_that_swap(void) {
@@ -236,6 +236,12 @@ static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
           "513988c76249979c");
+}
+
+static void searches_that_begin_with_homes_in_another_order(void) {
+    check(&(struct kind){10, 5, 30, 0.02, .recompute = true, .swap = true, .reorder = true,
+                         .homes = true, .from_any_order = true},
+          "935d615d84475932");
 }
 
 static void searches_that_come_to_crossover(void) {
@@ -326,6 +332,7 @@ void suite_same_searches(void) {
     RP_TEST(searches_that_choose_homes_and_reorder);
     RP_TEST(searches_that_begin_with_keep_all);
     RP_TEST(searches_that_begin_in_another_order);
+    RP_TEST(searches_that_begin_with_homes_in_another_order);
     RP_TEST(searches_that_come_to_crossover);
     RP_TEST(searches_that_have_long_turns);
     RP_TEST(searches_that_have_long_turns_without_methods);
