@@ -301,8 +301,10 @@ static void what_is_cut_short_says_so(void) {
                                      .recompute = true,
                                      .time_limit = 0.2};
         struct rp_solve_report report = {0};
-        struct rp_context w = {
-            .g = &g, .o = &o, .report = &report, .stop = {&flags[late], INFINITY}};
+        struct rp_context w = {.g = &g,
+                               .o = &o,
+                               .report = &report,
+                               .stop = {.interrupted = &flags[late], .deadline = INFINITY}};
         struct rp_schedule scratch;
         struct rp_err err = {{0}};
         w.end = INFINITY;
