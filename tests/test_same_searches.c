@@ -26,6 +26,7 @@
 struct kind {
     uint32_t n_graphs, min_ops, max_ops;
     double time_limit;
+    uint64_t seeds_before; /* the first graph's */
     bool recompute, swap, reorder;
     bool homes; /* sources may live on the host */
     bool without_addresses;
@@ -165,13 +166,13 @@ static void compare(const char *digest, const char *expected) {
 static void check(const struct kind *k, const char *expected) {
     char digest[65] = "";
     uint32_t n = k->n_graphs;
-    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+    for (uint64_t seed = rp_gen_seed(1 + k->seeds_before, &n); n > 0; n--, seed++)
         add_graph(seed, k, digest);
     compare(digest, expected);
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){24, 5, 45, 0.02, .recompute = true}, "bddae9ccad569d94");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "038bbf53145a3683");
 }
 
 static void searches_that_small_and_swap(void) {
@@ -238,8 +239,9 @@ static void searches_that_come_to_crossover(void) {
 }
 
 static void searches_that_have_long_turns(void) {
-    check(&(struct kind){1, 90, 90, 0.5, .recompute = true, .without_addresses = true},
-          "e095f07359c388e8");
+    check(&(struct kind){1, 90, 90, 0.5, .seeds_before = 5, .recompute = true,
+                         .without_addresses = true},
+          "728536e57ab06ce9");
 }
 
 static void searches_that_have_long_turns_without_methods(void) {
