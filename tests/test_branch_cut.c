@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,6 +300,78 @@ static void statistics_count_what_branch_and_cut_does(void) {
     CU_ASSERT_EQUAL(rp_branch_cut_statistics_cuts(&sum), cuts);
 }
 
+/* One line about a search of 60000 units in steps of 3000: the instance's seed, the variant
+ * of the options, then what was done and found. */
+static void describe_search(uint64_t seed, uint64_t variant, size_t n, char *line) {
+    struct instance i;
+    struct rp_branch_cut_state s;
+    struct rp_branch_cut_options o = set_variant(variant);
+    const struct rp_branch_cut_statistics *st = &s.statistics;
+    build_larger_instance(seed, &i);
+    struct rp_branch_cut *bc = rp_branch_cut_new(&i.p, &o);
+    while (rp_branch_cut_run(bc, 3000, &s) == RP_BRANCH_CUT_PAUSED && st->work < 60000)
+        ;
+    snprintf(line, n, "%d %d: %d %d %d %d, %d %d %d, %d %d %d %d, %d x %d, %d, %d %d %d",
+             (int)seed, (int)variant, (int)st->nodes, (int)st->lp_solves,
+             (int)st->trial_solves, (int)st->pivots, (int)rp_branch_cut_statistics_cuts(st),
+             (int)st->fixed_columns, (int)st->restarts, (int)st->cutoffs_tried,
+             (int)st->incumbents, (int)st->roundings, (int)st->rounding_successes,
+             (int)s.n_rows, (int)s.n_cols, (int)st->work, (int)s.root_bound_ns,
+             (int)s.bound_ns, (int)s.time_ns);
+    rp_branch_cut_free(bc);
+    free_instance(&i);
+}
+
+/* As in the cases same_search_* of the command line: if you change the search on purpose,
+ * take the lines that are printed, and read what has changed. */
+static void the_same_instance_gives_the_same_search(void) {
+    static const char *const lines[] = {
+        "1 0: 2 3 0 131, 6 74 1, 0 2 2 1, 62 x 46, 1055, 0 939 939",
+        "2 0: 10 78 42 3014, 127 38 3, 2 2 4 2, 436 x 276, 44002, 1048 1098 1098",
+        "3 0: 7 59 42 594, 28 1 2, 2 3 3 1, 160 x 133, 9047, 895 921 921",
+        "4 0: 3 13 6 250, 11 92 2, 0 1 3 0, 74 x 49, 1994, 1249 1264 1264",
+        "5 0: 2 9 4 199, 21 78 1, 0 2 2 1, 81 x 54, 1538, 1416 1429 1429",
+        "6 0: 9 39 14 738, 77 72 4, 2 4 5 2, 226 x 148, 8353, 814 822 822",
+        "7 0: 4 18 6 497, 24 66 3, 1 3 4 2, 166 x 121, 4888, 818 838 838",
+        "8 0: 3 9 0 272, 41 86 2, 0 2 4 1, 147 x 91, 2676, 0 956 956",
+        "9 0: 2 3 0 157, 9 59 1, 0 1 2 0, 97 x 79, 1204, 0 890 890",
+        "10 0: 15 60 32 1123, 69 43 2, 1 3 3 1, 268 x 184, 15678, 1011 1029 1029",
+        "11 0: 2 4 0 266, 24 191 1, 0 2 2 2, 212 x 162, 2812, 0 1118 1118",
+        "12 0: 2 4 0 156, 15 102 1, 0 1 2 0, 75 x 47, 1234, 0 858 858",
+        "1 11: 2 3 0 135, 7 74 1, 0 2 2 1, 79 x 62, 1065, 0 939 939",
+        "2 11: 9 143 114 4190, 61 4 3, 2 1 5 1, 358 x 265, 65053, 988 1010 1138",
+        "3 11: 7 106 84 900, 26 2 2, 2 3 3 1, 168 x 140, 15076, 895 921 921",
+        "4 11: 8 54 40 569, 11 58 3, 1 1 4 0, 156 x 146, 7880, 1206 1264 1264",
+        "5 11: 7 65 46 535, 10 48 4, 2 2 4 1, 120 x 108, 6530, 1377 1429 1429",
+        "6 11: 7 82 56 815, 47 46 2, 2 3 4 1, 169 x 118, 11892, 814 822 822",
+        "7 11: 2 104 80 1002, 5 65 1, 0 3 2 2, 173 x 142, 16176, 818 838 838",
+        "8 11: 3 9 0 294, 15 88 2, 0 2 3 1, 119 x 84, 2658, 0 956 956",
+        "9 11: 2 3 0 121, 5 59 1, 0 1 2 0, 97 x 83, 972, 0 890 890",
+        "10 11: 14 153 118 1341, 34 60 3, 1 3 4 1, 166 x 127, 25184, 1028 1029 1029",
+        "11 11: 6 18 8 464, 11 46 5, 3 2 6 2, 192 x 149, 4509, 1067 1118 1118",
+        "12 11: 2 4 0 162, 11 102 1, 0 1 2 0, 87 x 63, 1240, 0 858 858",
+        "1 22: 3 10 6 202, 1 0 0, 0 2 1 1, 273 x 225, 3169, 916 939 939",
+        "2 22: 20 132 88 4376, 33 0 0, 0 1 3 1, 351 x 276, 67804, 945 981 1138",
+        "3 22: 8 150 126 3472, 17 0 0, 0 2 2 1, 333 x 297, 63015, 866 908 986",
+        "4 22: 16 221 160 3618, 36 0 0, 0 1 3 0, 261 x 236, 60510, 1201 1209 1264",
+        "5 22: 11 53 32 1082, 11 0 0, 0 2 1 1, 225 x 216, 14715, 1322 1429 1429",
+        "6 22: 23 161 102 4526, 66 0 0, 0 2 3 1, 352 x 233, 68355, 758 768 888",
+        "7 22: 15 83 48 2822, 61 0 0, 0 3 2 2, 417 x 307, 48821, 791 838 838",
+        "8 22: 3 14 8 284, 2 0 0, 0 2 1 1, 340 x 292, 5602, 923 956 956",
+        "9 22: 1 9 6 147, 0 0 0, 0 1 1 0, 253 x 226, 2492, 874 890 890",
+        "10 22: 15 150 118 1974, 6 0 0, 0 2 2 2, 207 x 184, 30342, 963 1029 1029",
+        "11 22: 14 193 164 3085, 5 0 0, 0 2 2 2, 319 x 235, 60127, 1003 1012 1171",
+        "12 22: 1 9 6 168, 0 0 0, 0 1 1 0, 271 x 260, 2932, 852 858 858",
+    };
+    char line[200];
+    for (uint64_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+        describe_search(k % 12 + 1, k / 12 * 11 % 32, sizeof line, line);
+        if (strcmp(line, lines[k]) != 0)
+            printf("\n\"%s\",", line);
+        CU_ASSERT_STRING_EQUAL(line, lines[k]);
+    }
+}
+
 static void skipped_row_families_find_nothing(void) {
     struct instance i;
     struct rp_branch_cut_state state;
@@ -348,6 +421,7 @@ void suite_branch_cut(void) {
     RP_TEST(an_incumbent_from_outside_is_taken_if_it_fits);
     RP_TEST(a_gap_ends_the_search_early_with_a_valid_bound);
     RP_TEST(statistics_count_what_branch_and_cut_does);
+    RP_TEST(the_same_instance_gives_the_same_search);
     RP_TEST(skipped_row_families_find_nothing);
     RP_TEST(statistics_are_returned_by_the_worker_process);
     RP_TEST(adding_statistics_adds_every_member);

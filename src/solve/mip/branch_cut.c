@@ -89,7 +89,7 @@ static uint64_t global_bound(const struct rp_branch_cut *bc) {
         bound_ns = rp_min_u64(bound_ns, bc->open.at[0].bound_ns);
     if (bc->has_node)
         bound_ns = rp_min_u64(bound_ns, bc->node.bound_ns);
-    return rp_max_u64(bound_ns, bc->proven_bound_ns);
+    return bound_ns;
 }
 
 /* ---- incumbents ---- */
@@ -131,15 +131,19 @@ static void offer_vertex(struct rp_branch_cut *bc) {
 
 /* ---- one node ---- */
 
+static void clear_node(struct rp_branch_cut *bc) {
+    free(bc->node.changes.at);
+    bc->node = (struct node){0};
+    bc->has_node = false;
+}
+
 /* Restores the bounds that hold in the whole search tree. */
 static void leave_node(struct rp_branch_cut *bc) {
     for (size_t i = 0; i < bc->node.changes.n; i++) {
         uint32_t col = bc->node.changes.at[i].col;
         rp_lp_set_bounds(bc->m.lp, col, bc->m.low[col], bc->m.high[col]);
     }
-    free(bc->node.changes.at);
-    bc->node = (struct node){0};
-    bc->has_node = false;
+    clear_node(bc);
 }
 
 static void enter_node(struct rp_branch_cut *bc, struct node node) {
@@ -245,9 +249,7 @@ static void discard_open_nodes(struct rp_branch_cut *bc) {
  * lost. */
 static void restart(struct rp_branch_cut *bc, uint64_t bound_ns) {
     discard_open_nodes(bc);
-    free(bc->node.changes.at);
-    bc->node = (struct node){0};
-    bc->has_node = false;
+    clear_node(bc);
     bc->state.statistics.restarts++;
     if (bc->m.formulation.empty)
         return;
@@ -297,7 +299,6 @@ static bool try_cutoff(struct rp_branch_cut *bc, uint64_t bound_ns, double share
 static void relax_cutoff(struct rp_branch_cut *bc) {
     uint64_t start_ns = bc->state.root_bound_ns, proven_bound_ns = global_bound(bc);
     double share = ((double)bc->cutoff_ns / (double)start_ns - 1) * 2;
-    bc->proven_bound_ns = proven_bound_ns;
     bc->pruned_bound_ns = bc->cutoff_ns = UINT64_MAX;
     bc->trying_cutoff = false;
     rp_node_lp_restore_full(bc);
@@ -441,7 +442,6 @@ struct rp_branch_cut *rp_branch_cut_new(const struct rp_instance *p,
     bc->options = *o;
     bc->best_ns = bc->pruned_bound_ns = bc->cutoff_ns = UINT64_MAX;
     bc->divisor_ns = common_divisor_ns(p);
-    rp_schedule_empty(p, &bc->best);
     rp_node_lp_init(bc);
     construct_incumbent(bc);
     bc->at_root = true;

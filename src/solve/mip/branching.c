@@ -100,7 +100,7 @@ static struct sides sides_of(const struct rp_branch_cut *bc, uint32_t col, doubl
                           {col, (uint32_t)floor(value) + 1, high}};
 }
 
-/* Tries candidates whose pseudo-costs are not reliable, and moves the best to the
+/* Tries candidates whose pseudo-costs are not reliable, and puts the best in
  * front. */
 static enum rp_branching try_candidates(struct rp_branch_cut *bc, struct candidate *list,
                                         uint32_t n, double node_bound) {
@@ -128,9 +128,7 @@ static enum rp_branching try_candidates(struct rp_branch_cut *bc, struct candida
             best_at = i;
         }
     }
-    struct candidate swap = list[0];
     list[0] = list[best_at];
-    list[best_at] = swap;
     return RP_BRANCHING_TWO;
 }
 
@@ -151,7 +149,6 @@ enum rp_branching rp_branching_choose(struct rp_branch_cut *bc, struct change *f
         *first = up ? s.up : s.down;
         *second = up ? s.down : s.up;
     }
-    bc->bound = node_bound;
     free(list);
     return result;
 }

@@ -58,10 +58,9 @@ struct rp_branch_cut {
     bool trying_cutoff;  /* see branch_cut.c */
     uint64_t divisor_ns; /* the time of every schedule is a multiple of it */
 
-    struct rp_schedule best;  /* the incumbent */
+    struct rp_schedule best;  /* the incumbent; zeroed if there is none */
     uint64_t best_ns;         /* UINT64_MAX: none */
     uint64_t cutoff_ns;       /* only schedules below are looked for; UINT64_MAX: all */
-    uint64_t proven_bound_ns; /* no schedule is below */
     uint64_t pruned_bound_ns; /* least bound of what was pruned without a full search */
     RP_VEC(struct node) open; /* a heap, least bound first */
 

@@ -201,8 +201,8 @@ void rp_node_lp_fix_columns(struct rp_branch_cut *bc) {
 
 /* ---- smaller models ---- */
 
-/* Appends row i, of formulation `from`, in the columns of `to`. `sum` is zero per column.
- */
+/* Appends row i, of formulation `from`, in the columns of `to`, without its details. `sum`
+ * is zero per column. */
 static void carry_row(const struct rp_formulation *from, const struct rp_formulation *to,
                       const struct rp_row_set *rows, uint32_t i, double *sum,
                       struct rp_row_set *out) {
@@ -223,8 +223,6 @@ static void carry_row(const struct rp_formulation *from, const struct rp_formula
                 sum[col] = 0;
             }
         }
-    for (uint32_t k = rows->detail_start[i]; k < rows->detail_start[i + 1]; k++)
-        rp_row_set_detail(out, rows->detail[k]);
 }
 
 /* Carries the cuts that bind over to bc->m. */
