@@ -96,6 +96,8 @@ static void compare_with_exhaustive_search(enum rp_engine e) {
         struct rp_branch_cut_options plain = set_variant(seed);
         plain.engine = e;
         good = good && check_steps(&i, &plain);
+        struct rp_branch_cut_options few = {.engine = e, .skip_cuts = UINT32_MAX};
+        good = good && check_steps(&i, &few); /* covers of integral points only */
         free_instance(&i);
         if (!good) {
             rp_gen_failed(seed);
@@ -270,6 +272,26 @@ static void build_larger_instance(uint64_t seed, struct instance *i) {
     rp_schedule_fini(&all);
 }
 
+/* The bound is never above the optimum, however early the search ends. */
+static void a_gap_leaves_the_bound_valid(void) {
+    for (uint64_t k = 0; k < 24; k++) {
+        struct rp_branch_cut_options o = {.gap = k < 12 ? 0.01 : 0.05};
+        struct rp_branch_cut_state best, s;
+        struct instance i;
+        build_larger_instance(k % 12 + 1, &i);
+        struct rp_branch_cut *exact =
+            rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
+        struct rp_branch_cut *bc = rp_branch_cut_new(&i.p, &o);
+        CU_ASSERT_EQUAL(rp_branch_cut_run(exact, 100000, &best), RP_BRANCH_CUT_OPTIMAL);
+        CU_ASSERT_EQUAL(rp_branch_cut_run(bc, 100000, &s), RP_BRANCH_CUT_OPTIMAL);
+        CU_ASSERT(s.bound_ns <= best.time_ns);
+        CU_ASSERT((double)s.time_ns <= (1 + o.gap) * (double)s.bound_ns);
+        rp_branch_cut_free(exact);
+        rp_branch_cut_free(bc);
+        free_instance(&i);
+    }
+}
+
 /* Each counter is limited by others, and none is 0 over all graphs together. */
 static void statistics_count_what_branch_and_cut_does(void) {
     struct rp_branch_cut_statistics sum = {0};
@@ -420,6 +442,7 @@ void suite_branch_cut(void) {
     RP_TEST(a_killed_worker_is_reported_and_cleaned_up);
     RP_TEST(an_incumbent_from_outside_is_taken_if_it_fits);
     RP_TEST(a_gap_ends_the_search_early_with_a_valid_bound);
+    RP_TEST(a_gap_leaves_the_bound_valid);
     RP_TEST(statistics_count_what_branch_and_cut_does);
     RP_TEST(the_same_instance_gives_the_same_search);
     RP_TEST(skipped_row_families_find_nothing);

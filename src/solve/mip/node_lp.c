@@ -86,7 +86,6 @@ static void build_model(struct rp_branch_cut *bc) {
     bc->m.high = rp_calloc(bc->m.n_all, sizeof *bc->m.high);
     for (uint32_t j = 0; j < bc->m.n_all; j++)
         bc->m.high[j] = (uint32_t)rp_lp_high(bc->m.lp, j);
-    bc->m.n_fixed = 0;
 }
 
 static void discard_model(struct model *m) {

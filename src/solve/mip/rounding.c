@@ -115,7 +115,6 @@ void rp_rounding_fill(const struct rp_instance *p, struct rp_schedule *s) {
     RP_VEC(uint32_t) made = {0};
     rp_stage_work_init(p, &w);
     for (uint32_t t = p->n_ops; t-- > 1;) {
-        made.n = 0;
         if (!rp_stage_eval(p, s, t, &w))
             break;
         for (uint32_t a = 0; a + 1 < w.stage.n_runs; a++)
