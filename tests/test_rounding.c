@@ -16,7 +16,7 @@ struct scene {
 };
 
 static void open_scene(uint64_t seed, struct scene *s) {
-    struct rp_gen_shape shape = rp_gen_small(16);
+    struct rp_gen_shape shape = rp_gen_small(30);
     shape.training = true;
     shape.once_percent = 0;
     rp_gen_graph(seed, &shape, &s->g);
@@ -66,7 +66,7 @@ static void what_repair_drops_is_held_again_where_it_fits(void) {
         open_scene(seed, &s);
         struct rp_schedule c = copy(&s), again = copy(&s);
         uint64_t limit_bytes = s.p.limit_bytes;
-        s.p.limit_bytes -= limit_bytes / 8;
+        s.p.limit_bytes -= limit_bytes / 4;
         if (rp_rounding_repair(&s.p, NULL, NULL, &c)) {
             uint64_t repaired_ns = rp_schedule_cost(&s.p, &c).time_ns;
             CU_ASSERT(rp_schedule_fits(&s.p, &c));
@@ -83,8 +83,8 @@ static void what_repair_drops_is_held_again_where_it_fits(void) {
         rp_schedule_fini(&again);
         close_scene(&s);
     }
-    /* It was 34 of 37 when this was written. */
-    CU_ASSERT((slower > 35 && refilled > 32) || rp_gen_one_seed());
+    /* It was 22 of 38 when this was written. */
+    CU_ASSERT((slower > 35 && refilled > 20) || rp_gen_one_seed());
 }
 
 void suite_rounding(void) {
