@@ -1,5 +1,7 @@
 /* Tests of crossover and of its pool of solutions. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gen.h"
 #include "run.h"
@@ -186,6 +188,57 @@ static void all_pairs_of_a_pool_are_crossed(void) {
     CU_ASSERT(without_best > 1 || rp_gen_one_seed());
 }
 
+/* One line about the programs that a pool gives for little work, then for more. */
+static void describe_crossover(uint64_t seed, size_t n, char *line) {
+    struct rp_crossover_state state = {0};
+    struct case_of c;
+    fill_pool(seed, &c);
+    struct rp_crossover_statistics a = cross_with(&c, 10000, &state);
+    size_t given_up = state.given_up.n;
+    struct rp_crossover_statistics b = cross_with(&c, 60000, &state);
+    snprintf(line, n, "%d: %d %d %d %d %d, %d %d %d %d %d, %d %d, %d of %d %d", (int)seed,
+             (int)a.pairs, (int)a.crossings, (int)a.solved, (int)a.improvements,
+             (int)a.work, (int)b.pairs, (int)b.crossings, (int)b.solved,
+             (int)b.improvements, (int)b.work, (int)given_up, (int)state.solved.n,
+             (int)c.pool.n, c.pool.n > 0 ? (int)c.pool.at[0].time_ns : 0,
+             c.pool.n > 0 ? (int)c.pool.at[c.pool.n - 1].time_ns : 0);
+    close_case(&c);
+}
+
+/* If you change the search on purpose, take the lines that are printed, and read what has
+ * changed. */
+static void the_same_pool_gives_the_same_programs(void) {
+    static const char *const lines[] = {
+        "1: 2 2 2 2 11362, 6 9 9 3 46344, 0 13, 3 of 3009 4689",
+        "2: 0 0 0 0 0, 0 0 0 0 0, 0 0, 0 of 0 0",
+        "3: 2 2 2 2 9056, 6 9 9 2 48343, 0 13, 5 of 2313 3192",
+        "4: 2 2 2 1 9595, 5 9 9 1 46257, 0 13, 5 of 2175 2666",
+        "5: 2 2 2 2 9702, 8 11 11 2 50433, 0 16, 5 of 2379 3055",
+        "6: 2 2 2 1 9536, 6 9 9 1 49060, 0 11, 5 of 2745 3478",
+        "7: 2 2 2 2 9607, 7 9 9 2 48384, 0 13, 5 of 2545 3414",
+        "8: 2 2 2 1 8895, 6 10 10 2 45913, 0 12, 4 of 2224 2916",
+        "9: 2 2 2 1 9362, 6 10 10 1 50388, 0 13, 5 of 2735 4115",
+        "10: 2 2 2 1 9046, 5 10 10 2 45973, 0 12, 3 of 2245 2565",
+        "11: 2 2 2 2 10046, 5 8 8 2 48758, 0 13, 5 of 2240 2671",
+        "12: 2 2 2 0 8757, 4 10 10 1 46190, 0 12, 5 of 2316 3086",
+        "13: 2 2 2 0 8267, 6 11 11 2 45802, 0 15, 4 of 2380 2803",
+        "14: 2 2 2 1 9171, 6 9 9 1 49266, 0 12, 5 of 1950 2188",
+        "15: 2 2 2 1 8990, 5 9 9 1 45625, 0 11, 5 of 2037 2407",
+        "16: 2 2 2 0 9247, 6 9 9 2 50219, 0 11, 5 of 2577 3211",
+        "17: 2 2 2 1 8376, 7 11 11 3 46368, 0 15, 4 of 2273 2943",
+        "18: 0 0 0 0 0, 0 0 0 0 0, 0 0, 0 of 0 0",
+        "19: 2 2 2 1 9335, 6 9 9 2 55811, 0 11, 5 of 2167 3156",
+        "20: 2 2 2 1 9314, 6 10 10 2 49516, 0 13, 4 of 2352 3215",
+    };
+    char line[200];
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+        describe_crossover(k + 1, sizeof line, line);
+        if (strcmp(line, lines[k]) != 0)
+            printf("\n\"%s\",", line);
+        CU_ASSERT_STRING_EQUAL(line, lines[k]);
+    }
+}
+
 static void a_stopped_crossover_leaves_the_pool_as_it_is(void) {
     struct rp_crossover_options o = {.work = 200000, .stop = always};
     struct rp_crossover_state state = {0};
@@ -358,6 +411,7 @@ void suite_crossover(void) {
     RP_TEST(no_program_is_run_twice);
     RP_TEST(programs_that_were_too_much_get_more_work);
     RP_TEST(all_pairs_of_a_pool_are_crossed);
+    RP_TEST(the_same_pool_gives_the_same_programs);
     RP_TEST(a_stopped_crossover_leaves_the_pool_as_it_is);
     RP_TEST(pools_are_sorted_and_limited_and_have_no_duplicates);
     RP_TEST(a_schedule_takes_the_place_of_what_it_came_from);

@@ -1,4 +1,5 @@
 /* Tests of the restricted programs around a schedule, and of the search over them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,11 +201,57 @@ static void little_work_is_saved_up(void) {
     free_start(&c);
 }
 
+/* Two starts of the same instance, and more work call by call. */
+static void describe_search(uint64_t seed, size_t n, char *line) {
+    struct rp_large_neighborhood_statistics s = {0};
+    struct rp_large_neighborhood state = {0};
+    struct rp_large_neighborhood_options o = {.seed = seed, .stop = never};
+    struct rp_solution_pool pool = {0};
+    struct start c, d;
+    make_start(seed, 36, &c);
+    make_start(seed, 36, &d);
+    rp_solution_pool_add(&pool, &c.s, c.time_ns);
+    search(&d, WORK / 4, &s);
+    rp_solution_pool_add(&pool, &d.s, d.time_ns);
+    for (o.work = 60000; o.work <= 240000; o.work *= 2)
+        rp_large_neighborhood_search(&c.p, &o, &state, &pool, &s);
+    int at = snprintf(line, n, "%d: %d %d %d %d %d, %d %d, %d of %d %d, %d", (int)seed,
+                      (int)s.descents, (int)s.tries, (int)s.solved, (int)s.improvements,
+                      (int)s.work, (int)state.tries, (int)state.work_left, (int)pool.n,
+                      (int)pool.at[0].time_ns, (int)pool.at[pool.n - 1].time_ns,
+                      (int)state.descended_ns.n);
+    for (int k = 0; k < RP_N_NEIGHBORHOODS; k++)
+        at += snprintf(line + at, n - (size_t)at, ", %.3f %.1f", state.kinds[k].weight,
+                       state.kinds[k].size);
+    rp_solution_pool_fini(&pool);
+    free_start(&c);
+    free_start(&d);
+}
+
+/* If you change the search on purpose, take the lines that are printed, and read what has
+ * changed. */
+static void the_same_starts_give_the_same_search(void) {
+    static const char *const lines[] = {
+        "1: 2 13 10 3 437856, 11 89643, 2 of 2401 3297, 2, 0.800 0.0, 1.000 60.0, 0.672 "
+        "22.0, 0.512 22.0, 0.640 22.0",
+        "5: 2 11 10 1 457586, 10 -1799, 2 of 2436 3261, 1, 0.800 0.0, 0.640 19.0, 0.640 "
+        "19.0, 0.800 19.0, 0.640 19.0",
+    };
+    char line[200];
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+        describe_search(4 * k + 1, sizeof line, line);
+        if (strcmp(line, lines[k]) != 0)
+            printf("\n\"%s\",", line);
+        CU_ASSERT_STRING_EQUAL(line, lines[k]);
+    }
+}
+
 void suite_large_neighborhood(void) {
     RP_SUITE("large_neighborhood");
     RP_TEST(deep_programs_reach_the_optimum);
     RP_TEST(the_search_leaves_local_optima_of_annealing);
     RP_TEST(the_same_seed_gives_the_same_schedule);
     RP_TEST(descents_are_weighted_like_other_tries);
+    RP_TEST(the_same_starts_give_the_same_search);
     RP_TEST(little_work_is_saved_up);
 }
