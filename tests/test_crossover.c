@@ -104,7 +104,7 @@ static void crossover_gives_schedules_that_fit_and_are_better(void) {
     CU_ASSERT((crossed > 33 && better > 30 && saved_ns > 6200) || rp_gen_one_seed());
     CU_ASSERT(all_work < 6500000); /* was 5656250 */
     CU_ASSERT(sum.improvements >= better && sum.pairs > 0 && sum.crossings > sum.pairs);
-    CU_ASSERT(sum.work == all_work && sum.solved > 0);
+    CU_ASSERT(sum.work == all_work && sum.solved > 0 && sum.seconds > 0);
 }
 
 /* Of the first `n` schedules of a pool. Returns the programs that the last call ran. */
@@ -285,6 +285,8 @@ static void a_schedule_takes_the_place_of_what_it_came_from(void) {
     rp_solution_pool_replace(&f, 20, &s, 5);
     CU_ASSERT_EQUAL(f.n, 3);
     CU_ASSERT(f.at[0].time_ns == 5 && f.at[1].time_ns == 10 && f.at[2].time_ns == 30);
+    rp_solution_pool_replace(&f, 1, &s, 5); /* nothing is as fast, and 5 is there */
+    CU_ASSERT_EQUAL(f.n, 3);
     rp_solution_pool_replace(&f, 20, &s, 4); /* it is not there any more */
     CU_ASSERT(f.n == 4 && f.at[0].time_ns == 4);
     rp_solution_pool_fini(&f);

@@ -5,6 +5,7 @@
 
 #include "gen.h"
 #include "run.h"
+#include "solve/core/params.h"
 #include "solve/lns/large_neighborhood.h"
 #include "solve/lns/neighborhood.h"
 #include "solve/local/anneal.h"
@@ -142,6 +143,7 @@ static void the_search_leaves_local_optima_of_annealing(void) {
             search(&c, WORK, &stats);
             CU_ASSERT(stats.tries > 0 && stats.solved <= stats.tries);
             CU_ASSERT(stats.improvements <= stats.tries && stats.work <= 2 * WORK);
+            CU_ASSERT(stats.seconds > 0);
             CU_ASSERT(stats.descents > 0 && fits(&c, c.time_ns));
             CU_ASSERT((c.time_ns < start_ns) == (stats.improvements > 0));
             better += c.time_ns < start_ns;
@@ -246,6 +248,26 @@ static void the_same_starts_give_the_same_search(void) {
     }
 }
 
+/* A try begins when the work for it is there, to the unit. */
+static void just_enough_work_is_enough(void) {
+    struct start c;
+    make_start(3, 36, &c);
+    for (uint64_t less = 0; less <= 1; less++) {
+        struct rp_large_neighborhood_statistics stats = {0};
+        struct rp_large_neighborhood state = {0};
+        struct rp_large_neighborhood_options o = {
+            .work = NEIGHBORHOOD_TRY_WORK_PER_OP * (uint64_t)c.p.n_ops - less,
+            .seed = 1,
+            .stop = never};
+        struct rp_solution_pool pool = {0};
+        rp_solution_pool_add(&pool, &c.s, c.time_ns);
+        rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
+        CU_ASSERT_EQUAL(stats.tries > 0, less == 0);
+        rp_solution_pool_fini(&pool);
+    }
+    free_start(&c);
+}
+
 void suite_large_neighborhood(void) {
     RP_SUITE("large_neighborhood");
     RP_TEST(deep_programs_reach_the_optimum);
@@ -253,5 +275,6 @@ void suite_large_neighborhood(void) {
     RP_TEST(the_same_seed_gives_the_same_schedule);
     RP_TEST(descents_are_weighted_like_other_tries);
     RP_TEST(the_same_starts_give_the_same_search);
+    RP_TEST(just_enough_work_is_enough);
     RP_TEST(little_work_is_saved_up);
 }
