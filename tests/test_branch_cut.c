@@ -409,6 +409,27 @@ static void skipped_row_families_find_nothing(void) {
     free_instance(&i);
 }
 
+/* The schedule that is handed over is the incumbent before any work. */
+static void the_worker_takes_a_schedule_before_it_works(void) {
+    struct instance i;
+    struct rp_branch_cut_state s;
+    struct rp_mip_worker_result r = {0};
+    build_larger_instance(2, &i);
+    struct rp_branch_cut *bc = rp_branch_cut_new(&i.p, &(struct rp_branch_cut_options){0});
+    rp_branch_cut_run(bc, 0, &s);
+    uint64_t first_ns = s.found ? s.time_ns : UINT64_MAX;
+    rp_branch_cut_run(bc, 300000, &s);
+    CU_ASSERT(s.time_ns < first_ns);
+    struct rp_mip_worker *m = rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
+    CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+    rp_mip_worker_submit(m, 0, rp_branch_cut_best(bc));
+    CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 60, &r), RP_MIP_PAUSED);
+    CU_ASSERT(r.state.found && r.state.time_ns == s.time_ns);
+    rp_mip_worker_end(m);
+    rp_branch_cut_free(bc);
+    free_instance(&i);
+}
+
 static void statistics_are_returned_by_the_worker_process(void) {
     struct instance i;
     struct rp_branch_cut_state here;
@@ -439,6 +460,7 @@ void suite_branch_cut(void) {
     RP_TEST(branch_and_cut_agrees_with_exhaustive_search);
     RP_TEST(all_variants_of_branch_and_cut_agree);
     RP_TEST(the_worker_process_gives_the_same_result);
+    RP_TEST(the_worker_takes_a_schedule_before_it_works);
     RP_TEST(a_killed_worker_is_reported_and_cleaned_up);
     RP_TEST(an_incumbent_from_outside_is_taken_if_it_fits);
     RP_TEST(a_gap_ends_the_search_early_with_a_valid_bound);
