@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sha256.h"
+#include "digest.h"
 #include "gen.h"
 #include "policies.h"
 #include "policy/policy_plan.h"
@@ -90,13 +90,6 @@ static struct rp_policy_options draw_options(uint64_t seed, struct rp_rng *r) {
     return o;
 }
 
-/* Makes the digest that of what it was before, then of these words. */
-static void add_words(char digest[65], const char *words) {
-    char *all = rp_format("%s %s", digest, words);
-    rp_sha256_hex(all, strlen(all), digest);
-    free(all);
-}
-
 /* The policy's plan; of one that searches, what it begins with. */
 static rp_rc make_plan(const struct rp_graph *g, const struct rp_policy *policy,
                        const struct rp_policy_options *o, struct rp_plan *plan,
@@ -125,7 +118,7 @@ static void add_plan(const struct rp_graph *g, const struct rp_policy *policy,
                               : rp_format("%d %s", rc, report.reason);
     if (rp_gen_one_seed())
         printf("%s within %" PRIu64 ": %s\n", policy->name, o->budget_bytes, words);
-    add_words(digest, words);
+    rp_digest_add(digest, words);
     free(words);
     free(steps);
     if (rc == RP_OK) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sha256.h"
+#include "digest.h"
 #include "gen.h"
 #include "policies.h"
 #include "run.h"
@@ -66,13 +66,6 @@ static void draw_many_sources(uint64_t seed, uint32_t n_ops, struct rp_graph *g)
     CU_ASSERT_EQUAL_FATAL(rp_graph_check(g, "g", &err), RP_OK);
 }
 
-/* Makes the digest that of what it was before, then of these words. */
-static void add_words(char digest[65], const char *words) {
-    char *all = rp_format("%s %s", digest, words);
-    rp_sha256_hex(all, strlen(all), digest);
-    free(all);
-}
-
 /* All work takes time. How much says nothing about the search. */
 static void take_seconds(struct rp_statistics *s) {
     for (int i = 0; i < RP_N_METHODS; i++) {
@@ -108,7 +101,7 @@ static void add_search(const struct rp_graph *g, const struct rp_solve_options *
         rp_format("%s%s bound %" PRIu64 "\n", text, steps, plan->claims.lower_bound_ns);
     if (rp_gen_one_seed())
         fputs(words, stdout);
-    add_words(digest, words);
+    rp_digest_add(digest, words);
     free(words);
     free(steps);
     free(text);
@@ -259,7 +252,7 @@ static void add_schedule(const struct rp_instance *p, const struct rp_schedule *
     char *steps = rp_steps_text(p->graph, &plan);
     if (rp_gen_one_seed())
         puts(steps);
-    add_words(digest, steps);
+    rp_digest_add(digest, steps);
     free(steps);
     rp_plan_fini(&plan);
 }

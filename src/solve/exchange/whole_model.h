@@ -26,10 +26,9 @@
  *
  * Unlike the interval model it has no runs after the last first run, and only kept tensors
  * are waited for there. Copies in begin where stages begin, and an op runs once in a stage
- * at most. So its optimum is one
- * over schedules. Copies on a queue may still interrupt each other in it. So a plan can
- * take longer than its point costs, but a point of every schedule is in it (that takes at
- * most twice keep-all's time: longer ones are left out).
+ * at most. So its optimum is one over schedules. Copies on a queue may still interrupt each
+ * other in it. So a plan can take longer than its point costs, but a point of every
+ * schedule is in it (that takes at most twice keep-all's time: longer ones are left out).
  *
  * Not thread-safe: one object, one thread. */
 #ifndef RP_SOLVE_EXCHANGE_WHOLE_MODEL_H
