@@ -100,9 +100,7 @@ static rp_rc plan_rounds(struct options *o, struct rp_err *err) {
             rc = load_points(s, &n_missing, err);
     } while (rc == RP_OK && whole && n_missing > 0 &&
              !rp_stop_interrupted(s->options.stop));
-    if (rc == RP_OK && !whole && rp_stop_interrupted(s->options.stop))
-        rc = rp_fail(err, RP_LIMIT, "sweep: interrupted");
-    return rc;
+    return rc == RP_OK ? rp_sweep_check_stop(s, err) : rc;
 }
 
 /* Without a single finished point, the folder or the options are wrong. */
@@ -314,8 +312,9 @@ const struct rp_command rp_cmd_sweep = {
         "--host-budget is given. With --ignore-clock and --no-seconds, plans and tables\n"
         "are the same on any machine, however the points are spread.\n"
         "\n"
-        "Ctrl-C stops: the table lists what is not planned, and the exit code is 4. The\n"
-        "same command goes on from there.\n"
+        "Ctrl-C stops with exit code 4 and tells how many points are not planned. The "
+        "same\n"
+        "command goes on from there, and with --merge it makes a table of what there is.\n"
         "\n"
         "On all cores, with GNU parallel, and on a cluster:\n"
         "  remat-plan sweep *.json -o DIR -j 8\n"

@@ -98,7 +98,9 @@ rp_rc rp_sweep_load_graphs(struct rp_sweep *s, char **paths, size_t n,
     s->graphs = rp_calloc(n, sizeof *s->graphs);
     s->n_graphs = n;
     for (size_t i = 0; i < n && rc == RP_OK; i++)
-        rc = load_graph(s, paths[i], budgets, host_budget, &s->graphs[i], err);
+        rc = rp_stop_interrupted(s->options.stop)
+                 ? rp_fail(err, RP_LIMIT, "sweep: interrupted")
+                 : load_graph(s, paths[i], budgets, host_budget, &s->graphs[i], err);
     return rc == RP_OK ? check_names(s, err) : rc;
 }
 

@@ -13,8 +13,9 @@ struct rp_page_point {
     const char *reason;         /* why there is no plan; NULL: there is one */
 };
 
-/* Loads the plans and writes DIR/NAME/curve.html. RP_INPUT: a plan is damaged. */
-rp_rc rp_sweep_save_page(const struct rp_sweep_graph *a, const struct rp_page_point *points,
-                         size_t n, struct rp_err *err);
+/* Loads the plans and writes DIR/NAME/curve.html. RP_INPUT: a plan is damaged. RP_LIMIT: an
+ * interrupt, nothing is written. */
+rp_rc rp_sweep_save_page(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                         const struct rp_page_point *points, size_t n, struct rp_err *err);
 
 #endif

@@ -66,6 +66,13 @@ size_t rp_sweep_n_missing(const struct rp_sweep_graph *a);
 /* The most points that the rounds after the listed ones can have. */
 uint64_t rp_sweep_n_to_come(const struct rp_sweep *s);
 
+/* Fails with RP_LIMIT: says why, and how many points are not planned. */
+rp_rc rp_sweep_fail_missing(const struct rp_sweep *s, const char *why, struct rp_err *err);
+
+/* RP_LIMIT after an interrupt. To be asked before each plan that is read, since reading a
+ * large one takes a good part of a second. */
+rp_rc rp_sweep_check_stop(const struct rp_sweep *s, struct rp_err *err);
+
 /* The most points that a round can have for one graph. */
 uint64_t rp_sweep_round_size(const struct rp_sweep *s);
 

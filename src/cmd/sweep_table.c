@@ -29,7 +29,7 @@ struct curve {
 struct table {
     const struct rp_sweep *s;
     struct curve *curves;
-    size_t n_missing, n_rows;
+    size_t n_missing;
 };
 
 /* ---- joining ---- */
@@ -69,7 +69,7 @@ static rp_rc join_row(const struct rp_sweep_graph *a, struct row *row, struct rp
     return RP_OK;
 }
 
-static rp_rc join(struct curve *c, struct rp_err *err) {
+static rp_rc join(const struct rp_sweep *s, struct curve *c, struct rp_err *err) {
     struct rp_plan best = {0};
     uint64_t best_budget = 0;
     size_t n = c->a->points.n;
@@ -78,8 +78,11 @@ static rp_rc join(struct curve *c, struct rp_err *err) {
     for (size_t i = 0; i < n; i++)
         c->rows[i].point = c->a->points.at[i];
     qsort(c->rows, n, sizeof *c->rows, by_budget);
-    for (size_t i = 0; i < n && rc == RP_OK; i++)
-        rc = join_row(c->a, &c->rows[i], &best, &best_budget, err);
+    for (size_t i = 0; i < n && rc == RP_OK; i++) {
+        rc = rp_sweep_check_stop(s, err);
+        if (rc == RP_OK)
+            rc = join_row(c->a, &c->rows[i], &best, &best_budget, err);
+    }
     /* A bound for a larger budget also holds for a smaller one. */
     for (size_t i = n; i-- > 1;)
         c->rows[i - 1].claims.lower_bound_ns = rp_max_u64(
@@ -303,7 +306,8 @@ static rp_rc save_picture(const struct curve *c, struct rp_err *err) {
     return rc;
 }
 
-static rp_rc save_page(const struct curve *c, struct rp_err *err) {
+static rp_rc save_page(const struct rp_sweep *s, const struct curve *c,
+                       struct rp_err *err) {
     size_t n = c->a->points.n;
     struct rp_page_point *points = rp_calloc(n, sizeof *points);
     for (size_t k = 0; k < n; k++) {
@@ -311,7 +315,7 @@ static rp_rc save_page(const struct curve *c, struct rp_err *err) {
         points[k] = (struct rp_page_point){r->point.budget_bytes, r->plan_budget_bytes,
                                            r->claims, has_plan(r) ? NULL : status_word(r)};
     }
-    rp_rc rc = rp_sweep_save_page(c->a, points, n, err);
+    rp_rc rc = rp_sweep_save_page(s, c->a, points, n, err);
     free(points);
     return rc;
 }
@@ -342,7 +346,7 @@ static rp_rc print_and_save(const struct table *t, bool json, struct rp_err *err
     for (size_t i = 0; i < t->s->n_graphs && rc == RP_OK; i++)
         rc = save_picture(&t->curves[i], err);
     for (size_t i = 0; i < t->s->n_graphs && rc == RP_OK && t->s->html; i++)
-        rc = save_page(&t->curves[i], err);
+        rc = save_page(t->s, &t->curves[i], err);
     if (rc == RP_OK && text)
         printf("table in %s/sweep.csv and sweep.json, pictures in %s/*/curve.svg%s\n",
                t->s->dir, t->s->dir, t->s->html ? " and .html" : "");
@@ -356,17 +360,12 @@ rp_rc rp_sweep_tabulate(const struct rp_sweep *s, bool json, struct rp_err *err)
     for (size_t i = 0; i < s->n_graphs && rc == RP_OK; i++) {
         t.curves[i].a = &s->graphs[i];
         t.n_missing += rp_sweep_n_missing(&s->graphs[i]);
-        t.n_rows += s->graphs[i].points.n;
-        rc = join(&t.curves[i], err);
+        rc = join(s, &t.curves[i], err);
     }
     if (rc == RP_OK)
         rc = print_and_save(&t, json, err);
-    uint64_t later = rp_sweep_n_to_come(s);
     if (rc == RP_OK && t.n_missing > 0)
-        rc = rp_fail(err, RP_LIMIT,
-                     "sweep: %" PRIu64 " of %" PRIu64
-                     " points are not planned: give the same command again to go on",
-                     t.n_missing + later, t.n_rows + later);
+        rc = rp_sweep_fail_missing(s, "", err);
     for (size_t i = 0; i < s->n_graphs; i++)
         free(t.curves[i].rows);
     free(t.curves);
