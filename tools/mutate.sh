@@ -1,7 +1,9 @@
 #!/bin/bash
 # mutate.sh [-a] [-j JOBS] [-n N] [-o PATTERN] [-s SECONDS] [FILE...]: breaks sources on purpose,
 # one line at a time, and expects a test to fail. Without files it breaks all of src.
-#   -a  the listed mutants that AddressSanitizer sees, and no others, under it
+#   -a  under AddressSanitizer: the listed mutants that it sees, and those that the last run
+#       without -a left. Tests that depend on the clock fail there by themselves; `-o /` takes
+#       the unit tests only.
 #   -n  every Nth mutant only
 #   -o  only tests whose names match the pattern; names are SUITE/TEST, cli:CASE and check:NAME
 #   -s  the processor time for the tests of a mutant, 10 seconds unless given
@@ -151,9 +153,12 @@ for place in remat profile/inject; do
 done
 printf '%s\n' "$@" >"$tree/files"
 cd "$tree" || exit
-awk -F'\t' -v every="$every" '
-FILENAME == "files" { chosen[$1]; all = all || $1 == ""; next }
-(all || $2 in chosen) && ++n % every == 0' files list >todo
+[ -n "$asan" ] && [ -e "${tree%"$asan"}/left" ] && left=${tree%"$asan"}/left || left=/dev/null
+awk -F'\t' -v every="$every" -v asan="$asan" '
+FILENAME == ARGV[1] { chosen[$1]; all = all || $1 == ""; next }
+FILENAME == ARGV[2] { survived[$0]; next }
+(all || $2 in chosen) && (asan == "" || $5 || "SURVIVED " $2 ":" $3 " (" $4 ")" in survived) &&
+    ++n % every == 0 { print $1, $2, $3, $4 }' files "$left" list >todo
 tried=$(wc -l <todo)
 
 export BUILD=$tree/build

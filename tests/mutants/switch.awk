@@ -1,7 +1,7 @@
 # switch.awk -v file=NAME -v first=N -v list=LIST [-v asan=1]: reads the list of known lines and
 # then a C source, and writes the source with a switch (mutant.h) for each of its mutants.
-# Appends a line "NUMBER FILE LINE KIND" to LIST for each. It relies on the layout of the
-# project's sources.
+# Appends a line "NUMBER FILE LINE KIND" to LIST for each, with "listed" behind it where the
+# line is a known one. It relies on the layout of the project's sources.
 
 # The line without its strings and character constants, so that their brackets do not count.
 function code(s) {
@@ -96,13 +96,13 @@ function compare(i, s,    at, n, from, to, op, end) {
 }
 
 function note(i, kind) {
-    print first "\t" file "\t" i "\t" kind >>list
+    print first "\t" file "\t" i "\t" kind (bare in reason ? "\tlisted" : "") >>list
     return first++
 }
 
-# A line that is not listed is; with `asan` only those are that AddressSanitizer sees.
+# A line that is not listed is; with `asan` also those are that AddressSanitizer sees.
 function is_mutated(bare) {
-    return asan ? reason[bare] ~ /AddressSanitizer/ : !(bare in reason)
+    return !(bare in reason) || asan && reason[bare] ~ /AddressSanitizer/
 }
 
 # Whether a statement begins in line i: the line before it is complete.
