@@ -290,7 +290,34 @@ static void columns_and_rows_are_those_of_the_header(void) {
     CU_ASSERT(rp_gen_one_seed() || n_empty > 0);
 }
 
+/* ---- small coefficients ---- */
+
+/* x0 + x1 / 8 - x2 / 8 <= 1, with x2 up to 16. Without its small terms it
+ * allows 2 more. */
+static void rows_without_small_terms_are_weaker(void) {
+    static const double most[] = {1, 1, 16}, coef[] = {1, 0.125, -0.125};
+    static const struct rp_row_name name = {RP_ROW_OTHER, 0, RP_NONE, RP_NONE, 0};
+    struct rp_row_set rows = {0};
+    rp_row_set_drop_small(&rows, 0, 1, most);
+    CU_ASSERT(rows.n == 0 && rows.n_terms == 0);
+    for (int i = 0; i < 3; i++) {
+        rp_row_set_begin(&rows, name, 1);
+        for (uint32_t j = 0; j < 3; j++)
+            rp_row_set_term(&rows, i == 2 ? 2 - j : j, i == 2 ? coef[2 - j] : coef[j]);
+    }
+    rp_row_set_drop_small(&rows, 0, 0.125, most);
+    CU_ASSERT(rows.n_terms == 9 && rows.rhs[0] == 1);
+    rp_row_set_drop_small(&rows, 1, 0.25, most);
+    CU_ASSERT(rows.start[1] == 3 && rows.start[2] == 4 && rows.start[3] == 5);
+    CU_ASSERT(rows.n_terms == 5 && rows.rhs[0] == 1);
+    CU_ASSERT(rows.rhs[1] == 3 && rows.rhs[2] == 3);
+    for (uint32_t k = 3; k < 5; k++)
+        CU_ASSERT(rows.col[k] == 0 && rows.coef[k] == 1);
+    rp_row_set_fini(&rows);
+}
+
 void suite_interval_rows(void) {
     RP_SUITE("interval_rows");
     RP_TEST(columns_and_rows_are_those_of_the_header);
+    RP_TEST(rows_without_small_terms_are_weaker);
 }

@@ -54,11 +54,11 @@ static void task_fini(struct task *t) {
 
 /* Solves the model. If there is a point and `s` is not NULL, *s becomes its schedule, which
  * the caller owns. */
-static struct rp_interval_result solve(const struct task *t, uint64_t horizon_ns,
-                                       struct rp_schedule *s) {
+static struct rp_interval_result solve_within(const struct task *t, uint64_t horizon_ns,
+                                              uint64_t work, struct rp_schedule *s) {
     struct rp_interval_model m;
     struct rp_interval_result r;
-    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = 2000000};
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = work};
     rp_interval_model_init(&m, &t->p, horizon_ns);
     double *x = rp_calloc(m.n_cols, sizeof *x);
     rp_interval_solve(&m, &o, x, &r);
@@ -69,6 +69,11 @@ static struct rp_interval_result solve(const struct task *t, uint64_t horizon_ns
     free(x);
     rp_interval_model_fini(&m);
     return r;
+}
+
+static struct rp_interval_result solve(const struct task *t, uint64_t horizon_ns,
+                                       struct rp_schedule *s) {
+    return solve_within(t, horizon_ns, 2000000, s);
 }
 
 /* Is the schedule's plan valid, and does verify find the time that the planner expects? */
@@ -126,6 +131,21 @@ static void copies_may_take_far_longer_than_ops(void) {
     struct rp_interval_result r = solve(&t, plan_ns / 4 * 5, NULL);
     CU_ASSERT(r.bound_ns <= plan_ns);
     CU_ASSERT(r.bound_ns > plan_ns / 2);
+    task_fini(&t);
+}
+
+/* Ops of this graph take from 1 ns to 1.6 s. GLPK called its program infeasible while the
+ * coefficients of the shortest ones were in it. The search finds a plan of this time. */
+static void ops_may_take_far_longer_than_others(void) {
+    const uint64_t plan_ns = 75416585186;
+    struct task t = {.o = {.recompute = true}};
+    struct rp_err err = {{0}};
+    CU_ASSERT_FATAL(rp_graph_load("tests/data/milp/wide-times.json", &t.g, &err) == RP_OK);
+    rp_instance_init(&t.p, &t.g, 94375, true, NULL);
+    rp_instance_allow_swap(&t.p, RP_MAX_QUANTITY);
+    struct rp_interval_result r = solve_within(&t, 2 * plan_ns, 400000, NULL);
+    CU_ASSERT(r.bound_ns <= plan_ns);
+    CU_ASSERT(r.bound_ns > t.g.total_time_ns);
     task_fini(&t);
 }
 
@@ -394,6 +414,7 @@ void suite_interval_solve(void) {
     RP_TEST(what_is_found_meets_all_rows_and_costs_the_bound);
     RP_TEST(a_model_without_points_needs_no_search);
     RP_TEST(copies_may_take_far_longer_than_ops);
+    RP_TEST(ops_may_take_far_longer_than_others);
     RP_TEST(the_optimum_written_back_is_a_plan);
     RP_TEST(a_chain_is_proved_with_little_work);
     RP_TEST(each_family_of_rows_lifts_a_bound);

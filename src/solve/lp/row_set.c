@@ -1,5 +1,6 @@
 #include "solve/lp/row_set.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -68,6 +69,25 @@ void rp_row_set_copy(struct rp_row_set *rows, const struct rp_row_set *from, uin
 void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from) {
     for (uint32_t i = 0; i < from->n; i++)
         rp_row_set_copy(rows, from, i);
+}
+
+void rp_row_set_drop_small(struct rp_row_set *rows, uint32_t first, double least,
+                           const double *most) {
+    uint32_t k = first < rows->n ? rows->start[first] : rows->n_terms, n = k;
+    for (uint32_t i = first; i < rows->n; i++) {
+        for (uint32_t end = rows->start[i + 1]; k < end; k++) {
+            uint32_t col = rows->col[k];
+            double coef = rows->coef[k];
+            if (fabs(coef) < least) {
+                rows->rhs[i] -= fmin(coef, 0) * most[col];
+                continue;
+            }
+            rows->col[n] = col;
+            rows->coef[n++] = coef;
+        }
+        rows->start[i + 1] = n;
+    }
+    rows->n_terms = n;
 }
 
 struct rp_sparse_rows rp_row_set_view(const struct rp_row_set *rows, uint32_t first) {

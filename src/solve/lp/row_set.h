@@ -65,6 +65,12 @@ void rp_row_set_detail(struct rp_row_set *rows, uint32_t detail);
 void rp_row_set_copy(struct rp_row_set *rows, const struct rp_row_set *from, uint32_t i);
 void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from);
 
+/* Leaves out the terms of rows first .. n - 1 whose coefficients are below `least`, and
+ * raises the right sides by what they can amount to, so that each point of the old rows
+ * meets the new ones. Column j lies between 0 and most[j]. */
+void rp_row_set_drop_small(struct rp_row_set *rows, uint32_t first, double least,
+                           const double *most);
+
 /* Rows first .. n - 1 as an engine reads them. Valid until the set changes. */
 struct rp_sparse_rows rp_row_set_view(const struct rp_row_set *rows, uint32_t first);
 

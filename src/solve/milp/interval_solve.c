@@ -18,15 +18,20 @@
 #define LEAST 1e-6       /* the same at 0/1 points, scaled */
 #define OVERHEAD_PIVOTS 20
 #define MAX_LAZY_SPAN 500.0 /* in times of the longest op, about */
+/* Smaller coefficients are left out. Beside those of long ops they make GLPK's bases
+ * singular, and then it calls programs infeasible that are not. */
+#define LEAST_COEF 1e-6
 
 struct search {
     const struct rp_interval_model *m;
     const struct rp_interval_options *o;
     struct rp_interval_result *r;
     struct rp_interval_cuts cuts;
-    struct rp_row_set added; /* beside the model's rows */
+    struct rp_row_set own;   /* the model's, without small coefficients */
+    struct rp_row_set added; /* beside those */
     double *low, *high;      /* of the integer columns */
-    bool *lazy;              /* per row of the model: it is added once it is violated */
+    double *most;            /* per column */
+    bool *lazy;              /* per own row: it is added once it is violated */
     double *x;
 };
 
@@ -50,6 +55,16 @@ static void raise_bound(struct search *s, uint64_t ns) {
     s->r->bound_ns = rp_max_u64(s->r->bound_ns, rp_min_u64(ns, beyond_ns(s)));
 }
 
+/* ---- rows ---- */
+
+/* Appends those that all programs meet and x violates. */
+static void find_cuts(struct search *s, const double *x, double least, uint32_t skip,
+                      struct rp_row_set *rows) {
+    uint32_t before = rows->n;
+    rp_interval_cuts_find(&s->cuts, x, least, skip, rows);
+    rp_row_set_drop_small(rows, before, LEAST_COEF, s->most);
+}
+
 /* ---- the linear relaxation ---- */
 
 static struct rp_lp *make_lp(const struct search *s) {
@@ -60,7 +75,7 @@ static struct rp_lp *make_lp(const struct search *s) {
     struct rp_lp *lp = rp_lp_new(s->o->engine, m->n_cols, cost, m->fixed_cost);
     for (uint32_t j = m->n_integer; j < m->n_cols; j++)
         rp_lp_set_bounds(lp, j, 0, m->span);
-    struct rp_sparse_rows view = rp_row_set_view(&m->rows, 0);
+    struct rp_sparse_rows view = rp_row_set_view(&s->own, 0);
     rp_lp_add_rows(lp, &view);
     free(cost);
     return lp;
@@ -69,7 +84,7 @@ static struct rp_lp *make_lp(const struct search *s) {
 /* Drops the cuts that are slack. */
 static void tidy(struct search *s, struct rp_lp *lp) {
     struct rp_row_set kept = {0};
-    uint32_t n = rp_lp_n_rows(lp), own = s->m->rows.n;
+    uint32_t n = rp_lp_n_rows(lp), own = s->own.n;
     bool *drop = rp_calloc(n, sizeof *drop);
     for (uint32_t i = own; i < n; i++) {
         drop[i] = rp_lp_row_is_slack(lp, i);
@@ -90,8 +105,7 @@ static double least_at_fractions(const struct search *s) {
 static bool separate(struct search *s, struct rp_lp *lp) {
     uint32_t before = s->added.n;
     rp_lp_point(lp, s->x);
-    rp_interval_cuts_find(&s->cuts, s->x, least_at_fractions(s), s->o->skip_cuts,
-                          &s->added);
+    find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
     struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
     rp_lp_add_rows(lp, &view);
     s->r->n_cuts += s->added.n - before;
@@ -147,7 +161,7 @@ static void run_root(struct search *s) {
     }
     s->r->root_bound_ns = s->r->bound_ns;
     tidy(s, lp);
-    for (uint32_t i = 0; i < s->m->rows.n; i++)
+    for (uint32_t i = 0; i < s->own.n; i++)
         s->lazy[i] = may_be_lazy(s) && rp_lp_row_is_slack(lp, i);
     free(reduced);
     rp_lp_free(lp);
@@ -158,9 +172,9 @@ static void run_root(struct search *s) {
 static void make_milp(const struct search *s, struct rp_milp *p) {
     const struct rp_interval_model *m = s->m;
     struct rp_row_set rows = {0};
-    for (uint32_t i = 0; i < m->rows.n; i++)
+    for (uint32_t i = 0; i < s->own.n; i++)
         if (!s->lazy[i])
-            rp_row_set_copy(&rows, &m->rows, i);
+            rp_row_set_copy(&rows, &s->own, i);
     rp_row_set_copy_all(&rows, &s->added);
     struct rp_sparse_rows view = rp_row_set_view(&rows, 0);
     *p = (struct rp_milp){.fixed = m->fixed_cost};
@@ -175,13 +189,12 @@ static void make_milp(const struct search *s, struct rp_milp *p) {
 /* What rp_mip_separate asks for. */
 static void find_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
     struct search *s = arg;
-    const struct rp_row_set *own = &s->m->rows;
     struct rp_row_set found = {0};
-    for (uint32_t i = 0; i < own->n; i++)
-        if (s->lazy[i] && rp_row_set_left(own, i, x) > own->rhs[i] + LEAST)
-            rp_row_set_copy(&found, own, i);
-    rp_interval_cuts_find(&s->cuts, x, whole ? LEAST : least_at_fractions(s),
-                          whole ? 0 : s->o->skip_cuts, &found);
+    for (uint32_t i = 0; i < s->own.n; i++)
+        if (s->lazy[i] && rp_row_set_left(&s->own, i, x) > s->own.rhs[i] + LEAST)
+            rp_row_set_copy(&found, &s->own, i);
+    find_cuts(s, x, whole ? LEAST : least_at_fractions(s), whole ? 0 : s->o->skip_cuts,
+              &found);
     struct rp_sparse_rows view = rp_row_set_view(&found, 0);
     rp_milp_add_rows(rows, &view);
     rp_row_set_fini(&found);
@@ -190,9 +203,12 @@ static void find_rows(void *arg, const double *x, bool whole, struct rp_milp *ro
 /* Rows that the engine's 0/1 point violates. */
 static bool is_cut_off(struct search *s) {
     uint32_t before = s->added.n;
-    rp_interval_cuts_find(&s->cuts, s->x, LEAST, 0, &s->added);
+    find_cuts(s, s->x, LEAST, 0, &s->added);
     s->r->n_cuts += s->added.n - before;
-    return s->added.n > before;
+    for (uint32_t i = before; i < s->added.n; i++)
+        if (rp_row_set_left(&s->added, i, s->x) > s->added.rhs[i] + LEAST)
+            return true;
+    return false;
 }
 
 /* One solve of the program with the rows found so far. True if it is to be solved again. */
@@ -233,9 +249,14 @@ void rp_interval_solve(const struct rp_interval_model *m,
         raise_bound(&s, UINT64_MAX);
     s.low = rp_calloc(m->n_cols, sizeof *s.low);
     s.high = rp_calloc(m->n_cols, sizeof *s.high);
+    s.most = rp_calloc(m->n_cols, sizeof *s.most);
     s.lazy = rp_calloc((size_t)m->rows.n + 1, sizeof *s.lazy);
-    for (uint32_t j = 0; j < m->n_cols; j++)
+    for (uint32_t j = 0; j < m->n_cols; j++) {
         s.high[j] = 1;
+        s.most[j] = j < m->n_integer ? 1 : m->span;
+    }
+    rp_row_set_copy_all(&s.own, &m->rows);
+    rp_row_set_drop_small(&s.own, 0, LEAST_COEF, s.most);
     rp_interval_cuts_init(&s.cuts, m);
     if (!m->empty)
         run_root(&s);
@@ -244,7 +265,9 @@ void rp_interval_solve(const struct rp_interval_model *m,
         ;
     r->finished = r->finished || r->bound_ns == beyond_ns(&s);
     rp_interval_cuts_fini(&s.cuts);
+    rp_row_set_fini(&s.own);
     rp_row_set_fini(&s.added);
+    free(s.most);
     free(s.low);
     free(s.high);
     free(s.lazy);
