@@ -14,14 +14,18 @@ struct scene {
     struct rp_branch_cut *bc;
 };
 
-static void open_scene(const struct rp_branch_cut_options *o, struct scene *s) {
-    struct rp_gen_shape shape = rp_gen_small(10);
+static void make_step(uint64_t seed, uint32_t n_ops, struct scene *s) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
     uint32_t op;
     shape.training = true;
     shape.once_percent = 0;
-    rp_gen_graph(2, &shape, &s->g);
+    rp_gen_graph(seed, &shape, &s->g);
     rp_instance_init(&s->p, &s->g, s->g.fixed_bytes, false, NULL);
     s->p.limit_bytes = rp_instance_floor(&s->p, &op) * 5 / 4;
+}
+
+static void open_scene(const struct rp_branch_cut_options *o, struct scene *s) {
+    make_step(2, 10, s);
     s->bc = rp_branch_cut_new(&s->p, o);
 }
 
@@ -174,6 +178,61 @@ static void the_cuts_are_counted_without_other_counters(void) {
     CU_ASSERT_EQUAL(rp_branch_cut_statistics_cuts(&s), 10 + RP_MAX_CUT_FAMILIES);
 }
 
+/* A schedule outside of the smaller model is not below the cutoff that made it. It may be
+ * just as fast as that. */
+static void a_smaller_model_proves_no_more_than_its_cutoff(void) {
+    struct scene s;
+    open_scene(&plain, &s);
+    CU_ASSERT_EQUAL(rp_node_lp_solve(s.bc, 100000), RP_LP_OPTIMAL);
+    rp_node_lp_record_root(s.bc);
+    s.bc->cutoff_ns = rp_node_lp_bound_ns(s.bc, s.bc->bound) + 1;
+    CU_ASSERT(rp_node_lp_count_fixed(s.bc, s.bc->cutoff_ns) > 0);
+    CU_ASSERT_EQUAL(s.bc->pruned_bound_ns, UINT64_MAX);
+    rp_node_lp_rebuild(s.bc, true);
+    CU_ASSERT_EQUAL(s.bc->pruned_bound_ns, s.bc->cutoff_ns);
+    close_scene(&s);
+}
+
+/* Beyond 2^52 ns bounds are rounded down, so that none reaches the time of a schedule. The
+ * search ends all the same: a vertex that is a schedule is left for good, and so is a
+ * cutoff that leaves out nothing better, or a model without columns. */
+static void the_search_ends_where_bounds_are_rounded_down(void) {
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct rp_branch_cut_state state;
+        struct scene s;
+        make_step(seed, 10, &s);
+        for (uint32_t j = 0; j < s.p.n_ops; j++)
+            s.p.time_ns[j] *= UINT64_C(1) << 44;
+        s.bc = rp_branch_cut_new(&s.p, &plain);
+        rp_branch_cut_run(s.bc, 100000, &state);
+        CU_ASSERT(state.status == RP_BRANCH_CUT_FAILED && state.found);
+        CU_ASSERT(state.bound_ns <= state.time_ns);
+        CU_ASSERT(state.bound_ns > state.time_ns - 100);
+        close_scene(&s);
+    }
+}
+
+/* The full model makes use of a time that was reached while a smaller one was searched. */
+static void an_incumbent_fixes_columns_after_a_cutoff(void) {
+    struct rp_branch_cut_state state;
+    struct scene s;
+    make_step(2, 18, &s);
+    s.bc = rp_branch_cut_new(&s.p, &plain);
+    do {
+        rp_branch_cut_run(s.bc, 1, &state);
+    } while (state.status == RP_BRANCH_CUT_PAUSED &&
+             (!s.bc->trying_cutoff || s.bc->has_node || s.bc->open.n > 0));
+    CU_ASSERT_FATAL(s.bc->trying_cutoff);
+    uint32_t n_fixed = s.bc->full.n_fixed;
+    uint64_t cutoff_ns = s.bc->cutoff_ns;
+    s.bc->best_ns = cutoff_ns + 1;
+    do {
+        rp_branch_cut_run(s.bc, 1, &state);
+    } while (state.status == RP_BRANCH_CUT_PAUSED && s.bc->cutoff_ns == cutoff_ns);
+    CU_ASSERT(s.bc->trying_cutoff && s.bc->full.n_fixed > n_fixed);
+    close_scene(&s);
+}
+
 void suite_node_lp(void) {
     RP_SUITE("node_lp");
     RP_TEST(bounds_become_the_next_multiple_of_the_divisor);
@@ -183,5 +242,8 @@ void suite_node_lp(void) {
     RP_TEST(no_work_is_done_without_any_allotted);
     RP_TEST(separation_of_the_root_ends);
     RP_TEST(the_divisor_divides_all_times);
+    RP_TEST(a_smaller_model_proves_no_more_than_its_cutoff);
+    RP_TEST(the_search_ends_where_bounds_are_rounded_down);
+    RP_TEST(an_incumbent_fixes_columns_after_a_cutoff);
     RP_TEST(the_cuts_are_counted_without_other_counters);
 }

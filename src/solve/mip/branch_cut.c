@@ -339,9 +339,9 @@ static void process_vertex(struct rp_branch_cut *bc) {
     if (bc->at_root)
         rp_node_lp_record_root(bc);
     rp_node_lp_fix_columns(bc);
-    if (bc->node.bound_ns >= rp_node_lp_target_ns(bc)) {
-        prune_node(bc);
-    } else if (bc->m.n_fixed >= REBUILD_SHARE * bc->m.formulation.n_cols) {
+    if (bc->node.bound_ns >= rp_node_lp_target_ns(bc))
+        return; /* it is pruned next */
+    if (bc->m.n_fixed > 0 && bc->m.n_fixed >= REBUILD_SHARE * bc->m.formulation.n_cols) {
         rp_node_lp_rebuild(bc, false);
         restart(bc, global_bound(bc));
     } else if (!separate(bc, integral)) {
@@ -388,7 +388,7 @@ enum rp_branch_cut_status rp_branch_cut_run(struct rp_branch_cut *bc, uint64_t w
     while (!done && *done_work < end) {
         if (bc->has_node || bc->open.n > 0)
             process_node(bc, end - *done_work);
-        else if (bc->trying_cutoff && global_bound(bc) < rp_node_lp_goal_ns(bc))
+        else if (bc->trying_cutoff && bc->cutoff_ns < rp_node_lp_goal_ns(bc))
             relax_cutoff(bc);
         else
             done = true;
