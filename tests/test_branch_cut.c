@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "brute.h"
 #include "engines.h"
@@ -212,6 +213,22 @@ static void a_killed_worker_is_reported_and_cleaned_up(void) {
     CU_ASSERT_EQUAL(rp_mip_worker_wait(m, 60, &r), RP_MIP_DEAD);
     rp_mip_worker_end(m);
     rp_mip_worker_end(NULL);
+    free_instance(&i);
+}
+
+static void the_end_of_a_worker_gives_back_its_process_and_its_memory(void) {
+    struct instance i;
+    struct rp_mip_worker_result r = {0};
+    next_seed_with_cost(1, &i);
+    struct rp_mip_worker *m = rp_mip_worker_start(&i.p, &(struct rp_branch_cut_options){0});
+    CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+    rp_mip_worker_submit(m, 100, NULL);
+    CU_ASSERT(rp_mip_worker_wait(m, 60, &r) != RP_MIP_DEAD);
+    pid_t process = rp_mip_worker_process(m);
+    void *shared = r.schedule->rows;
+    CU_ASSERT(kill(process, 0) == 0 && msync(shared, 1, MS_ASYNC) == 0);
+    rp_mip_worker_end(m);
+    CU_ASSERT(kill(process, 0) != 0 && msync(shared, 1, MS_ASYNC) != 0);
     free_instance(&i);
 }
 
@@ -462,6 +479,7 @@ void suite_branch_cut(void) {
     RP_TEST(the_worker_process_gives_the_same_result);
     RP_TEST(the_worker_takes_a_schedule_before_it_works);
     RP_TEST(a_killed_worker_is_reported_and_cleaned_up);
+    RP_TEST(the_end_of_a_worker_gives_back_its_process_and_its_memory);
     RP_TEST(an_incumbent_from_outside_is_taken_if_it_fits);
     RP_TEST(a_gap_ends_the_search_early_with_a_valid_bound);
     RP_TEST(a_gap_leaves_the_bound_valid);

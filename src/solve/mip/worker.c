@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "solve/engine/child.h"
 
-/* What the parent sends; the child answers with its state. Schedules lie in memory that
- * both processes share, and only the one whose turn it is touches them. */
+/* What the parent sends; the child answers with its state. The schedule lies in memory that
+ * both processes share, and only the one whose turn it is touches it. */
 struct request {
     uint64_t work;
     uint64_t has_schedule; /* 0 or 1; a bool would send padding too */
@@ -21,9 +21,7 @@ struct answer {
 struct rp_mip_worker {
     const struct rp_instance *instance;
     struct rp_child child;
-    struct rp_schedule to_child, from_child; /* rows lie in the shared memory */
-    void *shared;
-    size_t shared_bytes;
+    struct rp_schedule schedule; /* of the request, then of the answer: rows are shared */
     bool dead;
 };
 
@@ -31,21 +29,17 @@ static size_t schedule_bytes(const struct rp_schedule *s) {
     return ((size_t)s->n_stages + 1) * s->words * sizeof *s->rows;
 }
 
-static bool share_schedules(struct rp_mip_worker *m) {
-    struct rp_schedule shape;
-    rp_schedule_empty(m->instance, &shape);
-    size_t bytes = schedule_bytes(&shape);
-    rp_schedule_fini(&shape);
-    m->shared_bytes = 2 * bytes;
-    m->shared = rp_shared_memory(m->shared_bytes);
-    if (m->shared == NULL)
-        return false;
-    m->to_child = (struct rp_schedule){.n_stages = m->instance->n_ops,
-                                       .words = (size_t)m->instance->n_tensors / 64 + 1,
-                                       .rows = m->shared};
-    m->from_child = m->to_child;
-    m->from_child.rows = (uint64_t *)m->shared + bytes / sizeof(uint64_t);
-    return true;
+static bool share_schedule(struct rp_mip_worker *m) {
+    m->schedule = (struct rp_schedule){.n_stages = m->instance->n_ops,
+                                       .words = (size_t)m->instance->n_tensors / 64 + 1};
+    m->schedule.rows = rp_shared_memory(schedule_bytes(&m->schedule));
+    return m->schedule.rows != NULL;
+}
+
+/* Once the process has ended. */
+static void free_worker(struct rp_mip_worker *m) {
+    rp_shared_memory_free(m->schedule.rows, schedule_bytes(&m->schedule));
+    free(m);
 }
 
 struct job {
@@ -64,11 +58,11 @@ static void serve(void *arg, int socket) {
         if (bc == NULL)
             bc = rp_branch_cut_new(m->instance, job->options);
         if (request.has_schedule)
-            rp_branch_cut_offer(bc, &m->to_child);
+            rp_branch_cut_offer(bc, &m->schedule);
         rp_branch_cut_run(bc, request.work, &answer.state);
         answer.seconds = rp_thread_seconds();
         if (answer.state.found)
-            rp_schedule_copy(&m->from_child, rp_branch_cut_best(bc));
+            rp_schedule_copy(&m->schedule, rp_branch_cut_best(bc));
         if (send(socket, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer)
             break;
     }
@@ -78,10 +72,9 @@ struct rp_mip_worker *rp_mip_worker_start(const struct rp_instance *p,
                                           const struct rp_branch_cut_options *o) {
     struct rp_mip_worker *m = rp_calloc(1, sizeof *m);
     m->instance = p;
-    if (share_schedules(m) && rp_child_start(&m->child, serve, &(struct job){m, o}))
+    if (share_schedule(m) && rp_child_start(&m->child, serve, &(struct job){m, o}))
         return m;
-    rp_shared_memory_free(m->shared, m->shared_bytes);
-    free(m);
+    free_worker(m);
     return NULL;
 }
 
@@ -91,7 +84,7 @@ void rp_mip_worker_submit(struct rp_mip_worker *m, uint64_t work,
     if (best != NULL) {
         struct rp_schedule held = *best;
         held.ins = NULL; /* without swap-ins, which have no place in the shared memory */
-        rp_schedule_copy(&m->to_child, &held);
+        rp_schedule_copy(&m->schedule, &held);
     }
     m->dead = m->dead || !rp_child_send(&m->child, &request, sizeof request);
 }
@@ -101,7 +94,7 @@ static bool is_valid(const struct rp_mip_worker *m,
                      const struct rp_branch_cut_state *state) {
     if (!state->found)
         return true;
-    struct rp_cost c = rp_schedule_cost(m->instance, &m->from_child);
+    struct rp_cost c = rp_schedule_cost(m->instance, &m->schedule);
     return rp_cost_fits(m->instance, &c) && c.time_ns == state->time_ns;
 }
 
@@ -118,7 +111,7 @@ enum rp_mip_worker_status rp_mip_worker_wait(struct rp_mip_worker *m, double sec
         return RP_MIP_DEAD;
     r->state = answer.state;
     r->seconds = answer.seconds;
-    r->schedule = &m->from_child;
+    r->schedule = &m->schedule;
     return r->state.status == RP_BRANCH_CUT_PAUSED ? RP_MIP_PAUSED : RP_MIP_FINISHED;
 }
 
@@ -126,8 +119,7 @@ void rp_mip_worker_end(struct rp_mip_worker *m) {
     if (m == NULL)
         return;
     rp_child_end(&m->child);
-    rp_shared_memory_free(m->shared, m->shared_bytes);
-    free(m);
+    free_worker(m);
 }
 
 pid_t rp_mip_worker_process(const struct rp_mip_worker *m) {
