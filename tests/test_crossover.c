@@ -170,6 +170,53 @@ static void programs_that_were_too_much_get_more_work(void) {
     CU_ASSERT(again > 1 || rp_gen_one_seed());
 }
 
+/* The first schedules of a pool whose programs are too much for a little work. */
+enum { LITTLE_WORK = 40 };
+
+static void fill_hard_pool(size_t n, struct case_of *c) {
+    fill_pool(12, c);
+    CU_ASSERT_FATAL(c->pool.n >= n);
+    while (c->pool.n > n)
+        rp_schedule_fini(&c->pool.at[--c->pool.n].s);
+}
+
+static void one_unit_of_work_begins_a_program(void) {
+    struct rp_crossover_state state = {0};
+    struct case_of c;
+    fill_hard_pool(2, &c);
+    CU_ASSERT_EQUAL(cross_with(&c, 1, &state).crossings, 1);
+    close_case(&c);
+}
+
+/* A call without a program that is new to its first limit goes on with the second. */
+static void what_was_given_up_before_raises_the_limit(void) {
+    struct rp_crossover_state state = {0};
+    struct case_of c;
+    fill_hard_pool(2, &c);
+    for (uint64_t k = 1; k <= 3; k++) {
+        struct rp_crossover_statistics stats = cross_with(&c, LITTLE_WORK, &state);
+        CU_ASSERT(stats.crossings == (k <= 2) && stats.solved == 0);
+        CU_ASSERT_EQUAL(state.given_up.n, k <= 2 ? k : 2);
+    }
+    close_case(&c);
+}
+
+/* The third schedule is the second again. All of them are still crossed together, once each
+ * of the others has been with the best. */
+static void a_schedule_that_adds_nothing_does_not_end_a_crossing_of_several(void) {
+    struct rp_crossover_state state = {0};
+    struct rp_crossover_statistics stats = {0};
+    struct case_of c;
+    fill_hard_pool(3, &c);
+    rp_solution_pool_add(&c.pool, &c.pool.at[1].s, c.pool.at[1].time_ns + 1);
+    CU_ASSERT_FATAL(c.pool.n == 4 && c.pool.at[3].time_ns > c.pool.at[2].time_ns);
+    for (uint32_t k = 0; k < 2; k++)
+        CU_ASSERT_EQUAL(cross_with(&c, LITTLE_WORK, &state).pairs, 1);
+    stats = cross_with(&c, LITTLE_WORK, &state);
+    CU_ASSERT(stats.crossings == 1 && stats.pairs == 0 && stats.improvements == 0);
+    close_case(&c);
+}
+
 /* Pairs without the best schedule come after those with it. */
 static void all_pairs_of_a_pool_are_crossed(void) {
     uint32_t n = 12, without_best = 0;
@@ -412,6 +459,9 @@ void suite_crossover(void) {
     RP_TEST(crossover_gives_schedules_that_fit_and_are_better);
     RP_TEST(no_program_is_run_twice);
     RP_TEST(programs_that_were_too_much_get_more_work);
+    RP_TEST(one_unit_of_work_begins_a_program);
+    RP_TEST(what_was_given_up_before_raises_the_limit);
+    RP_TEST(a_schedule_that_adds_nothing_does_not_end_a_crossing_of_several);
     RP_TEST(all_pairs_of_a_pool_are_crossed);
     RP_TEST(the_same_pool_gives_the_same_programs);
     RP_TEST(a_stopped_crossover_leaves_the_pool_as_it_is);

@@ -33,7 +33,7 @@ struct crossover {
     uint8_t *values; /* n_cols for each schedule of the pool: its point */
     uint8_t *known;  /* per column: the value in which the schedules so far agree */
     uint64_t limit;  /* of work, for one program */
-    bool gave_up;    /* a program that is too much for the limit */
+    bool gave_up;    /* a program was too much for its limit */
     struct rp_crossover_statistics stats;
 };
 
@@ -172,7 +172,6 @@ static bool cross_several(struct crossover *c) {
 /* Runs the programs of the pool that have not been run with this limit, up to one that
  * changes the pool. False if there was none. */
 static bool take_round(struct crossover *c) {
-    c->gave_up = false;
     bool improved = cross_pairs(c, 0) || cross_several(c);
     for (size_t i = 1; i < c->pool->n && !improved; i++)
         improved = cross_pairs(c, i);
@@ -191,7 +190,7 @@ uint64_t rp_crossover(const struct rp_instance *p, const struct rp_crossover_opt
     c.known = rp_calloc(c.base.n_cols, sizeof *c.known);
     c.limit = o->work / PROGRAM_PARTS + 1;
     load_points(&c);
-    while (pool->n > 1 && goes_on(&c)) {
+    while (goes_on(&c)) {
         if (take_round(&c))
             continue;
         if (!c.gave_up)
