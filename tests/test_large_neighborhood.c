@@ -268,6 +268,55 @@ static void just_enough_work_is_enough(void) {
     free_start(&c);
 }
 
+/* A pool of c->s alone, with another schedule behind its end. */
+static struct rp_solution_pool pool_with_a_rest(const struct start *c) {
+    struct rp_solution_pool pool = {0};
+    rp_solution_pool_add(&pool, &c->s, c->time_ns);
+    rp_solution_pool_add(&pool, &c->s, c->time_ns + 1);
+    CU_ASSERT_EQUAL_FATAL(pool.n, 2);
+    pool.n = 1;
+    return pool;
+}
+
+/* Each schedule of the pool gets one descent: where it begins and where it ends, none
+ * begins again, and none at what is no more in the pool. */
+static void schedules_get_one_descent(void) {
+    struct rp_large_neighborhood_statistics stats = {0};
+    struct rp_large_neighborhood state = {0};
+    struct rp_large_neighborhood_options o = {.work = WORK, .seed = 1, .stop = never};
+    struct start c;
+    make_start(3, 36, &c);
+    struct rp_solution_pool pool = pool_with_a_rest(&c);
+    struct rp_schedule rest = pool.at[1].s;
+    rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
+    CU_ASSERT(pool.n == 1 && pool.at[0].time_ns < c.time_ns);
+    CU_ASSERT_EQUAL(stats.descents, 1);
+    CU_ASSERT(rp_recent_has(&state.descended_ns, c.time_ns));
+    CU_ASSERT(rp_recent_has(&state.descended_ns, pool.at[0].time_ns));
+    pool.at[1].time_ns = pool.at[0].time_ns + 1;
+    rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
+    CU_ASSERT_EQUAL(stats.descents, 1);
+    rp_schedule_fini(&rest);
+    rp_solution_pool_fini(&pool);
+    free_start(&c);
+}
+
+/* Where the most bytes are in use during the first op, there is nothing to open. */
+static void there_are_no_tries_without_ops_before_the_turn(void) {
+    struct rp_large_neighborhood_statistics stats = {0};
+    struct rp_large_neighborhood state = {0};
+    struct rp_large_neighborhood_options o = {.work = WORK, .seed = 1, .stop = never};
+    struct rp_solution_pool pool = {0};
+    struct start c;
+    make_start(3, 36, &c);
+    c.p.workspace_bytes[0] += c.p.limit_bytes * 2;
+    rp_solution_pool_add(&pool, &c.s, c.time_ns);
+    rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
+    CU_ASSERT(stats.tries == 0 && state.work_left == WORK);
+    rp_solution_pool_fini(&pool);
+    free_start(&c);
+}
+
 void suite_large_neighborhood(void) {
     RP_SUITE("large_neighborhood");
     RP_TEST(deep_programs_reach_the_optimum);
@@ -275,6 +324,8 @@ void suite_large_neighborhood(void) {
     RP_TEST(the_same_seed_gives_the_same_schedule);
     RP_TEST(descents_are_weighted_like_other_tries);
     RP_TEST(the_same_starts_give_the_same_search);
+    RP_TEST(schedules_get_one_descent);
+    RP_TEST(there_are_no_tries_without_ops_before_the_turn);
     RP_TEST(just_enough_work_is_enough);
     RP_TEST(little_work_is_saved_up);
 }
