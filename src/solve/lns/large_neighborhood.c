@@ -57,14 +57,32 @@ static bool goes_on(const struct search *a) {
     return a->state->work_left >= (int64_t)try_work(a) && !a->o->stop(a->o->stop_arg);
 }
 
-/* Solves the program of the chosen ops around a->s, and makes a->s the result. */
-static struct rp_sub_mip_result try_depth(struct search *a, uint32_t depth) {
-    struct rp_sub_mip m = {.base = &a->n.base,
-                           .known = a->n.known,
-                           .engine = a->o->engine,
-                           .work = try_work(a),
-                           .stop = a->o->stop,
-                           .stop_arg = a->o->stop_arg};
+static void count_try(struct search *a, const struct rp_sub_mip_result *r) {
+    a->state->tries++;
+    a->state->work_left -= (int64_t)r->work;
+    a->stats->tries++;
+    a->stats->solved += r->solved;
+    a->stats->improvements += r->improved;
+    a->stats->work += r->work;
+    a->stats->seconds += r->seconds;
+}
+
+static struct rp_sub_mip make_program(const struct search *a,
+                                      struct rp_sub_mip_rest *rest) {
+    return (struct rp_sub_mip){.base = &a->n.base,
+                               .known = a->n.known,
+                               .engine = a->o->engine,
+                               .work = try_work(a),
+                               .stop = a->o->stop,
+                               .stop_arg = a->o->stop_arg,
+                               .rest = rest};
+}
+
+/* Solves the program of the chosen ops around a->s, and makes a->s the result. A program
+ * that is cut off goes to `rest`, unless that is NULL. */
+static struct rp_sub_mip_result try_depth(struct search *a, uint32_t depth,
+                                          struct rp_sub_mip_rest *rest) {
+    struct rp_sub_mip m = make_program(a, rest);
     struct rp_sub_mip_result r = {.work = rp_sub_mip_least_work(&a->n.base)};
     if (rp_neighborhood_open(&a->n, &a->s, depth))
         r = rp_sub_mip_solve(&m, &a->s);
@@ -72,13 +90,7 @@ static struct rp_sub_mip_result try_depth(struct search *a, uint32_t depth) {
         rp_solution_pool_replace(a->pool, a->time_ns, &a->s, r.time_ns);
         a->time_ns = r.time_ns;
     }
-    a->state->tries++;
-    a->state->work_left -= (int64_t)r.work;
-    a->stats->tries++;
-    a->stats->solved += r.solved;
-    a->stats->improvements += r.improved;
-    a->stats->work += r.work;
-    a->stats->seconds += r.seconds;
+    count_try(a, &r);
     return r;
 }
 
@@ -103,20 +115,50 @@ static void begin_at(struct search *a, const struct rp_pool_solution *start) {
 }
 
 /* Each depth until it gains no more. Where a program is too much, those of larger depths
- * are too. */
-static void descend(struct search *a, const struct rp_pool_solution *start) {
-    begin_at(a, start);
-    rp_recent_note(&a->state->descended_ns, start->time_ns);
+ * are too: the descent waits there, unless another one does. */
+static void go_down(struct search *a, uint32_t depth) {
     for (uint32_t j = 0; j < a->n.turn; j++)
         a->n.chosen[j] = true;
-    for (uint32_t depth = 1; depth <= kinds[DESCENT].depth && goes_on(a);) {
-        struct rp_sub_mip_result r = try_depth(a, depth);
-        if (!r.solved && !r.improved)
+    while (depth <= kinds[DESCENT].depth && goes_on(a)) {
+        struct rp_sub_mip_rest rest = {0};
+        bool waits = a->state->cut_off.rest.worker != NULL;
+        struct rp_sub_mip_result r = try_depth(a, depth, waits ? NULL : &rest);
+        if (!r.solved && !r.improved) {
+            if (!waits)
+                a->state->cut_off =
+                    (struct rp_cut_off_descent){rest, depth, a->time_ns, 1, 1};
             break;
+        }
+        rp_sub_mip_give_up(&rest);
         depth += r.solved;
     }
     rp_recent_note(&a->state->descended_ns, a->time_ns);
+}
+
+static void descend(struct search *a, const struct rp_pool_solution *start) {
+    begin_at(a, start);
+    rp_recent_note(&a->state->descended_ns, start->time_ns);
+    go_down(a, 1);
     a->stats->descents++;
+}
+
+/* Goes on with the program that waits, now for schedules that are faster than the fastest.
+ * What it finds takes the place of the schedule that it has come from. Once it is solved,
+ * larger depths come. */
+static void go_on_descending(struct search *a) {
+    struct rp_cut_off_descent *c = &a->state->cut_off;
+    struct rp_sub_mip m = make_program(a, &c->rest);
+    begin_at(a, &a->pool->at[0]);
+    struct rp_sub_mip_result r = rp_sub_mip_solve(&m, &a->s);
+    count_try(a, &r);
+    c->steps_left = c->pause = r.improved ? 1 : 2 * c->pause;
+    if (r.improved) {
+        rp_solution_pool_replace(a->pool, c->time_ns, &a->s, r.time_ns);
+        rp_recent_note(&a->state->descended_ns, r.time_ns);
+        a->time_ns = c->time_ns = r.time_ns;
+    }
+    if (r.solved)
+        go_down(a, c->depth + 1);
 }
 
 /* ---- parts of the ops ---- */
@@ -147,7 +189,7 @@ static void try_part(struct search *a, uint32_t k) {
         choose_scattered(a, (uint32_t)kind->size);
     else
         choose_blocks(a, (uint32_t)kind->size);
-    struct rp_sub_mip_result r = try_depth(a, kinds[k].depth);
+    struct rp_sub_mip_result r = try_depth(a, kinds[k].depth, NULL);
     double size = kind->size * (r.solved ? GROWTH : 1 / GROWTH);
     kind->size = fmin(fmax(size, MIN_SIZE), a->n.turn);
     /* The schedules on the way need no descent. */
@@ -171,7 +213,7 @@ static uint32_t choose_kind(struct search *a, bool may_descend) {
 }
 
 /* The fastest schedule gets a descent before all else. */
-static void take_step(struct search *a) {
+static bool try_kind(struct search *a) {
     const struct rp_pool_solution *best = &a->pool->at[0], *start = choose_start(a);
     uint64_t before_ns = best->time_ns;
     uint32_t k = start == best ? DESCENT : choose_kind(a, start != NULL);
@@ -182,6 +224,20 @@ static void take_step(struct search *a) {
     double *weight = &a->state->kinds[k].weight;
     bool gained = a->pool->at[0].time_ns < before_ns;
     *weight = fmax(WEIGHT_DECAY * *weight + (1 - WEIGHT_DECAY) * gained, MIN_WEIGHT);
+    return gained;
+}
+
+/* A descent that was cut off goes on after a step that gained nothing. Each return that
+ * gains nothing either doubles how many such steps come before the next one. */
+static void take_step(struct search *a) {
+    struct rp_cut_off_descent *c = &a->state->cut_off;
+    bool waits = c->rest.worker != NULL;
+    if (waits && c->steps_left == 0) {
+        go_on_descending(a);
+        return;
+    }
+    bool gained = try_kind(a);
+    c->steps_left -= waits && !gained;
 }
 
 /* ---- the search ---- */
@@ -189,6 +245,10 @@ static void take_step(struct search *a) {
 static void begin_state(struct rp_large_neighborhood *state) {
     for (uint32_t k = 0; state->tries == 0 && k < RP_N_NEIGHBORHOODS; k++)
         state->kinds[k] = (struct rp_neighborhood_kind_state){1, kinds[k].size};
+}
+
+void rp_large_neighborhood_fini(struct rp_large_neighborhood *state) {
+    rp_sub_mip_give_up(&state->cut_off.rest);
 }
 
 void rp_large_neighborhood_search(const struct rp_instance *p,

@@ -5,6 +5,11 @@
  * again instead. The restricted program of neighborhood.h finds such trades, in two ways:
  *   - A descent from a schedule of a pool: the program of all ops at depths 1, 2 and 3, up
  *     to one that is too much. The fastest schedule gets one before all else.
+ *     The program that is too much waits in its process, with its linear program and search
+ *     tree. It goes on for the work of a try after one other step that gains nothing, then
+ *     after 2, 4, ... more, and from 1 again once it has gained something. So it takes
+ *     nothing from what gains, and little if it does not gain itself. Only one waits, since
+ *     programs of one depth differ in little but the runs of their schedules.
  *   - Tries from the fastest schedule, at larger depths for a part of the ops: scattered
  *     ones, or blocks of consecutive ones. Descents from other schedules and the kinds of
  *     part are weighted by their success.
@@ -25,6 +30,7 @@
 #include "solve/engine/engine.h"
 #include "solve/mip/recent.h"
 #include "solve/mip/solution_pool.h"
+#include "solve/mip/sub_mip.h"
 
 enum { RP_N_NEIGHBORHOODS = 5 };
 
@@ -37,7 +43,15 @@ struct rp_large_neighborhood {
         double size;   /* ops that are chosen */
     } kinds[RP_N_NEIGHBORHOODS];
     struct rp_recent descended_ns; /* times of schedules that need no descent */
+    struct rp_cut_off_descent {
+        struct rp_sub_mip_rest rest; /* its program; none: no descent waits */
+        uint32_t depth;
+        uint64_t time_ns; /* of the schedule that it has come to */
+        /* Steps without a gain from one return to the next, and those still to come. */
+        uint32_t pause, steps_left;
+    } cut_off;
 };
+void rp_large_neighborhood_fini(struct rp_large_neighborhood *state); /* zeroed: safe */
 
 struct rp_large_neighborhood_options {
     enum rp_engine engine;
