@@ -43,7 +43,7 @@ static uint64_t to_ns(const struct search *s, double bound) {
     if (!(ns > 0))
         return 0;
     if (ns >= 4e15) /* the quotient may be off by more than 1 */
-        return ns >= 9e18 ? UINT64_MAX : (uint64_t)(ns * (1 - 1e-15));
+        return ns >= (double)RP_MAX_QUANTITY ? UINT64_MAX : (uint64_t)(ns * (1 - 1e-15));
     return (uint64_t)ceil(ns / step) * s->m->divisor_ns;
 }
 

@@ -14,7 +14,7 @@ uint64_t rp_node_lp_bound_ns(const struct rp_branch_cut *bc, double bound) {
     double ns = bound / bc->m.formulation.time_scale, step = (double)bc->divisor_ns;
     if (!(ns > 0))
         return 0;
-    if (ns >= 9e18)
+    if (ns >= (double)RP_MAX_QUANTITY)
         return UINT64_MAX;
     /* Beyond 2^52 the quotient may be off by more than 1, so round down. */
     return ns < 4e15 ? (uint64_t)ceil(ns / step) * bc->divisor_ns
