@@ -189,10 +189,11 @@ static void make_milp(const struct search *s, struct rp_milp *p) {
 /* What rp_mip_separate asks for. */
 static void find_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
     struct search *s = arg;
+    const struct rp_row_set *own = &s->own;
     struct rp_row_set found = {0};
-    for (uint32_t i = 0; i < s->own.n; i++)
-        if (s->lazy[i] && rp_row_set_left(&s->own, i, x) > s->own.rhs[i] + LEAST)
-            rp_row_set_copy(&found, &s->own, i);
+    for (uint32_t i = 0; i < own->n; i++)
+        if (s->lazy[i] && rp_row_set_left(own, i, x) > own->rhs[i] + LEAST)
+            rp_row_set_copy(&found, own, i);
     find_cuts(s, x, whole ? LEAST : least_at_fractions(s), whole ? 0 : s->o->skip_cuts,
               &found);
     struct rp_sparse_rows view = rp_row_set_view(&found, 0);
