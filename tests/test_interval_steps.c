@@ -350,28 +350,37 @@ static bool one_case(const struct rp_graph *g, uint64_t seed) {
     return same;
 }
 
+static void check_seed(uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)seed % (MAX_OPS - 3));
+    struct rp_graph g;
+    shape.training = seed % 4 != 0;
+    shape.max_outputs = 1 + seed % 2;
+    shape.bandwidths = seed % 8 != 0;
+    rp_gen_graph(seed, &shape, &g);
+    g.device.copy_latency_ns = 1; /* no two copies of a queue end at the same time */
+    if (shape.bandwidths)
+        g.device.d2h_bytes_per_s = g.device.h2d_bytes_per_s = UINT64_C(5000000000)
+                                                              << seed % 7;
+    if (!one_case(&g, seed)) {
+        rp_gen_failed(seed);
+        CU_FAIL("other steps, peaks or first needs");
+    }
+    rp_graph_fini(&g);
+}
+
 static void steps_follow_the_actions(void) {
     uint32_t n = 1000;
-    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
-        struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)seed % (MAX_OPS - 3));
-        struct rp_graph g;
-        shape.training = seed % 4 != 0;
-        shape.max_outputs = 1 + seed % 2;
-        shape.bandwidths = seed % 8 != 0;
-        rp_gen_graph(seed, &shape, &g);
-        g.device.copy_latency_ns = 1; /* no two copies of a queue end at the same time */
-        if (shape.bandwidths)
-            g.device.d2h_bytes_per_s = g.device.h2d_bytes_per_s = UINT64_C(5000000000)
-                                                                  << seed % 7;
-        if (!one_case(&g, seed)) {
-            rp_gen_failed(seed);
-            CU_FAIL("other steps, peaks or first needs");
-        }
-        rp_graph_fini(&g);
-    }
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
+        check_seed(seed);
+}
+
+/* Tensors wait for their copies out when all is recorded anew. */
+static void what_was_leaving_is_forgotten_when_all_is_recorded_anew(void) {
+    check_seed(5759);
 }
 
 void suite_interval_steps(void) {
     RP_SUITE("interval_steps");
     RP_TEST(steps_follow_the_actions);
+    RP_TEST(what_was_leaving_is_forgotten_when_all_is_recorded_anew);
 }

@@ -10,10 +10,12 @@
 #include "gen.h"
 #include "model/timeline.h"
 #include "run.h"
+#include "solve/core/warm_start.h"
 #include "solve/engine/mip_engine.h"
 #include "solve/exchange/model_file.h"
 #include "solve/exchange/order_copies.h"
 #include "solve/exchange/solution_plan.h"
+#include "solve/local/shrink_lifetimes.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
 
@@ -134,6 +136,26 @@ static bool search(const struct world *w, bool swap, struct rp_plan *plan) {
     return rp_solve(&w->g, &o, plan, &report, &err) == RP_OK;
 }
 
+/* Frees are late by this many steps in all, and copies in early. */
+static size_t steps_with_storage(const struct rp_plan *plan) {
+    size_t n = 0;
+    for (size_t i = 0; i < plan->steps.n; i++)
+        n += plan->steps.at[i].kind == RP_FREE      ? i
+             : plan->steps.at[i].kind == RP_SWAP_IN ? plan->steps.n - i
+                                                    : 0;
+    return n;
+}
+
+/* Nothing has storage longer than it must. */
+static bool is_shrunk(const struct rp_graph *g, const struct rp_plan *plan) {
+    struct rp_plan again;
+    rp_plan_restate(plan, false, plan->budget_bytes, &again);
+    rp_shrink_lifetimes(g, &again);
+    bool shorter = steps_with_storage(&again) < steps_with_storage(plan);
+    rp_plan_fini(&again);
+    return !shorter;
+}
+
 /* All rows hold at the point of a plan, and its plan takes no longer than it costs.
  * *cost_ns is 0 if the model has no such point, for the one good reason. */
 static bool comes_back(const struct world *w, const struct rp_plan *plan,
@@ -146,7 +168,7 @@ static bool comes_back(const struct world *w, const struct rp_plan *plan,
     bool good = rp_plan_point(&w->m, plan, "p.json", x, cost_ns, &err) == RP_OK &&
                 rp_point_plan(&w->m, &w->o, x, &back, &back_ns, &err) == RP_OK &&
                 rp_verify(&w->g, &back, &v, &err) == RP_OK && back_ns == *cost_ns &&
-                back.claims.time_ns <= back_ns;
+                back.claims.time_ns <= back_ns && is_shrunk(&w->g, &back);
     if (strstr(err.msg, "p.json: the model has no such plan") == err.msg &&
         strstr(err.msg, "bytes beside the sources") != NULL)
         good = *cost_ns == 0;
@@ -160,6 +182,43 @@ static bool copies(const struct rp_plan *plan) {
         if (plan->steps.at[i].kind == RP_SWAP_IN)
             return true;
     return false;
+}
+
+/* Per row: each M10_out_a_b speaks of something that op a makes, and each stays_t_x has a
+ * reader's row behind it. */
+static bool rows_have_reasons(const struct world *w) {
+    const struct rp_named_milp *n = &w->m.named;
+    bool good = true;
+    for (uint32_t i = 0; i < n->p.n_rows; i++) {
+        uint32_t a, b, c, t, is_made = 0;
+        int end = 0;
+        if (sscanf(n->rows.at[i], "M10_out_%u_%u", &a, &b) == 2) {
+            for (uint32_t x = w->p.output_start[a]; x < w->p.output_start[a + 1]; x++)
+                is_made +=
+                    rp_interval_at(&w->m.interval, RP_INTERVAL_O, b, x) != RP_COL_ZERO;
+            good = good && is_made > 0;
+        }
+        if (sscanf(n->rows.at[i], "stays_%u_%u%n", &t, &a, &end) == 2 &&
+            n->rows.at[i][end] == '\0')
+            good = good && i + 1 < n->p.n_rows &&
+                   sscanf(n->rows.at[i + 1], "stays_%u_%u_%u", &b, &c, &is_made) == 3 &&
+                   b == t && c == a;
+    }
+    return good;
+}
+
+static void no_row_is_without_a_reason(void) {
+    uint32_t n = 200;
+    for (uint64_t seed = rp_gen_seed(300, &n); n > 0; n--, seed++) {
+        struct world w;
+        bool good = open_world(&w, seed, true) && (!w.feasible || rows_have_reasons(&w));
+        close_world(&w);
+        if (!good) {
+            rp_gen_failed(seed);
+            CU_FAIL("a row without a reason");
+            return;
+        }
+    }
 }
 
 /* A few plans have steps that no schedule has. */
@@ -270,6 +329,86 @@ static void plans_that_the_model_leaves_out_are_refused(void) {
     open_chain(&w, 60);
     make_steps(&w.g, steps, N, &plan);
     refused(&w, &plan, "): op 8 in stage 8 needs 1152 bytes beside the sources, more than");
+    rp_plan_fini(&plan);
+    close_world(&w);
+}
+
+/* The byte is far below what rows may be broken by. */
+static void a_solution_that_needs_a_byte_more_is_refused(void) {
+    struct rp_step steps[16] = {{0}};
+    struct rp_plan plan, none;
+    struct rp_err err = {{0}};
+    struct world w;
+    uint64_t cost_ns;
+    w = (struct world){.o.path = "f.sol"};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, &err),
+                          RP_OK);
+    for (uint32_t x = 0; x < w.g.n_tensors; x++)
+        w.g.tensors[x].bytes <<= 30;
+    CU_ASSERT_EQUAL_FATAL(rp_graph_check(&w.g, "g", &err), RP_OK);
+    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false);
+    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
+    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, &err), RP_OK);
+    double *x = rp_calloc(w.m.named.p.n_cols, sizeof *x);
+    for (uint32_t j = 0; j < 16; j++)
+        steps[j].id = j;
+    make_steps(&w.g, steps, 16, &plan);
+    CU_ASSERT_EQUAL_FATAL(rp_plan_point(&w.m, &plan, "p.json", x, &cost_ns, &err), RP_OK);
+    w.p.limit_bytes--;
+    CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &none, &cost_ns, &err), RP_INPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "f.sol: op 8 in stage 8 needs "));
+    rp_plan_fini(&plan);
+    free(x);
+    close_world(&w);
+}
+
+/* f1 runs once, so its output would have to come back from the host. Only then may the
+ * message speak of copies. */
+static void a_plan_that_needs_copies_is_refused_where_there_are_none(void) {
+    struct rp_step steps[18] = {{0}};
+    struct rp_plan plan;
+    struct rp_err err = {{0}};
+    struct world w = {0};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, &err),
+                          RP_OK);
+    w.g.ops[0].recompute = false;
+    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false);
+    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
+    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, &err), RP_OK);
+    for (uint32_t j = 0; j < 18; j++)
+        steps[j].id = j < 2 ? j : j - 1;
+    steps[2] = (struct rp_step){.kind = RP_FREE, .id = 1};
+    for (uint32_t j = 3; j < 10; j++)
+        steps[j].id = j - 1;
+    steps[10] = (struct rp_step){.kind = RP_SWAP_IN, .id = 1};
+    for (uint32_t j = 11; j < 18; j++)
+        steps[j].id = j - 2;
+    make_steps(&w.g, steps, 18, &plan);
+    refused(&w, &plan, "): it needs copies that cannot begin there");
+    rp_plan_fini(&plan);
+    close_world(&w);
+}
+
+/* A copy takes longer than twice all ops. */
+static void a_plan_that_takes_too_long_is_refused(void) {
+    static const struct rp_step steps[] = {
+        {RP_RUN, 0},  {RP_SWAP_OUT, 1}, {RP_RUN, 1},  {RP_RUN, 2},  {RP_RUN, 3},
+        {RP_RUN, 4},  {RP_RUN, 5},      {RP_RUN, 6},  {RP_FREE, 1}, {RP_RUN, 7},
+        {RP_RUN, 8},  {RP_RUN, 9},      {RP_RUN, 10}, {RP_RUN, 11}, {RP_RUN, 12},
+        {RP_RUN, 13}, {RP_SWAP_IN, 1},  {RP_RUN, 14}, {RP_RUN, 15}};
+    struct rp_plan plan;
+    struct rp_err err = {{0}};
+    struct world w = {0};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, &err),
+                          RP_OK);
+    w.g.ops[0].recompute = false;
+    w.g.device.d2h_bytes_per_s = 128000000000 / (2 * w.g.total_time_ns);
+    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false);
+    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
+    rp_instance_allow_swap(&w.p, RP_MAX_QUANTITY);
+    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, &err), RP_OK);
+    make_steps(&w.g, steps, sizeof steps / sizeof *steps, &plan);
+    refused(&w, &plan, "): it takes more than ");
     rp_plan_fini(&plan);
     close_world(&w);
 }
@@ -488,6 +627,10 @@ void suite_whole_model(void) {
     RP_TEST(with_copies_its_plans_are_valid_and_mostly_as_fast);
     RP_TEST(plans_are_points_that_cost_their_time);
     RP_TEST(plans_that_the_model_leaves_out_are_refused);
+    RP_TEST(no_row_is_without_a_reason);
+    RP_TEST(a_solution_that_needs_a_byte_more_is_refused);
+    RP_TEST(a_plan_that_needs_copies_is_refused_where_there_are_none);
+    RP_TEST(a_plan_that_takes_too_long_is_refused);
     RP_TEST(glpsol_finds_the_optimum_in_both_files);
     RP_TEST(the_copy_that_is_due_first_goes_first);
     RP_TEST(a_copy_that_is_never_due_goes_last);
