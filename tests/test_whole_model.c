@@ -362,6 +362,43 @@ static void a_solution_that_needs_a_byte_more_is_refused(void) {
     close_world(&w);
 }
 
+/* The rc of the plan that keeps all, with addresses, where activations of `bytes` just fit
+ * without them. */
+static rp_rc place_in_no_more(uint64_t bytes, struct rp_err *err) {
+    struct rp_step steps[16] = {{0}};
+    struct rp_plan plan, placed;
+    struct world w = {.o = {.path = "f.sol", .addressed = true}};
+    uint64_t cost_ns;
+    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, err),
+                          RP_OK);
+    for (uint32_t x = 1; x < w.g.n_tensors; x++)
+        w.g.tensors[x].bytes = bytes;
+    CU_ASSERT_EQUAL_FATAL(rp_graph_check(&w.g, "g", err), RP_OK);
+    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false);
+    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
+    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, err), RP_OK);
+    double *x = rp_calloc(w.m.named.p.n_cols, sizeof *x);
+    for (uint32_t j = 0; j < 16; j++)
+        steps[j].id = j;
+    make_steps(&w.g, steps, 16, &plan);
+    CU_ASSERT_EQUAL_FATAL(rp_plan_point(&w.m, &plan, "p.json", x, &cost_ns, err), RP_OK);
+    rp_rc rc = rp_point_plan(&w.m, &w.o, x, &placed, &cost_ns, err);
+    rp_plan_fini(&placed);
+    rp_plan_fini(&plan);
+    free(x);
+    close_world(&w);
+    return rc;
+}
+
+/* Addresses are multiples of 64. */
+static void addresses_may_take_all_memory_and_no_more(void) {
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL(place_in_no_more(128, &err), RP_OK);
+    CU_ASSERT_EQUAL(place_in_no_more(100, &err), RP_INPUT);
+    CU_ASSERT(strstr(err.msg, "f.sol: its tensors fit, but the addresses that were found "
+                              "for them take ") == err.msg);
+}
+
 /* f1 runs once, so its output would have to come back from the host. Only then may the
  * message speak of copies. */
 static void a_plan_that_needs_copies_is_refused_where_there_are_none(void) {
@@ -600,6 +637,42 @@ static void a_copy_in_that_is_read_first_goes_first(void) {
     close_world(&w);
 }
 
+/* What the given copies out take in the best order, at 130 ns each. */
+static uint64_t ordered_ns(const struct rp_step *steps, size_t n) {
+    struct world w;
+    struct rp_plan plan;
+    open_chain(&w, 80);
+    w.g.device.copy_latency_ns = 2;
+    make_steps(&w.g, steps, n, &plan);
+    uint64_t time_ns = rp_order_copies(&w.g, &plan);
+    CU_ASSERT_EQUAL(time_ns, rp_steps_time_ns(&w.g, plan.steps.at, n));
+    rp_plan_fini(&plan);
+    close_world(&w);
+    return time_ns;
+}
+
+/* The queue stays idle until a2 is there, at 30 ns, and is busy from then on, with five
+ * copies. Nothing waits for a1 and a3, and neither of them waits for the other. */
+static void a_copy_waits_only_for_more_urgent_ones(void) {
+    static const struct rp_step steps[] = {
+        {RP_RUN, 0}, {RP_SWAP_OUT, 1}, {RP_RUN, 1},      {RP_SWAP_OUT, 2},
+        {RP_RUN, 2}, {RP_RUN, 3},      {RP_FREE, 2},     {RP_SWAP_OUT, 4},
+        {RP_RUN, 4}, {RP_SWAP_OUT, 3}, {RP_RUN, 5},      {RP_FREE, 4},
+        {RP_RUN, 6}, {RP_RUN, 7},      {RP_SWAP_OUT, 6}, {RP_RUN, 8}};
+    CU_ASSERT_EQUAL(ordered_ns(steps, sizeof steps / sizeof *steps), 30 + 5 * 130);
+}
+
+/* A copy that ends just when a more urgent one may begin is not in its way. If it waited,
+ * the last one would end 20 ns later. */
+static void a_copy_that_ends_in_time_does_not_wait(void) {
+    static const struct rp_step steps[] = {
+        {RP_RUN, 0},  {RP_SWAP_OUT, 1}, {RP_RUN, 1},      {RP_SWAP_OUT, 2},
+        {RP_RUN, 2},  {RP_SWAP_OUT, 3}, {RP_RUN, 3},      {RP_RUN, 4},
+        {RP_FREE, 3}, {RP_RUN, 5},      {RP_SWAP_OUT, 5}, {RP_RUN, 6},
+        {RP_FREE, 5}, {RP_SWAP_OUT, 6}, {RP_RUN, 7},      {RP_RUN, 8}};
+    CU_ASSERT_EQUAL(ordered_ns(steps, sizeof steps / sizeof *steps), 750);
+}
+
 /* b3 reads a2 and a3, so it waits for both of them, but not for a4. */
 static void all_copies_that_an_op_waits_for_go_before_it(void) {
     static const struct rp_step steps[] = {
@@ -629,12 +702,15 @@ void suite_whole_model(void) {
     RP_TEST(plans_that_the_model_leaves_out_are_refused);
     RP_TEST(no_row_is_without_a_reason);
     RP_TEST(a_solution_that_needs_a_byte_more_is_refused);
+    RP_TEST(addresses_may_take_all_memory_and_no_more);
     RP_TEST(a_plan_that_needs_copies_is_refused_where_there_are_none);
     RP_TEST(a_plan_that_takes_too_long_is_refused);
     RP_TEST(glpsol_finds_the_optimum_in_both_files);
     RP_TEST(the_copy_that_is_due_first_goes_first);
     RP_TEST(a_copy_that_is_never_due_goes_last);
     RP_TEST(a_copy_in_that_is_read_first_goes_first);
+    RP_TEST(a_copy_waits_only_for_more_urgent_ones);
+    RP_TEST(a_copy_that_ends_in_time_does_not_wait);
     RP_TEST(all_copies_that_an_op_waits_for_go_before_it);
     RP_TEST(nearly_whole_values_are_rounded);
     RP_TEST(an_op_that_runs_again_may_need_its_output_twice);
