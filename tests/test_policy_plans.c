@@ -256,6 +256,50 @@ static void plans_of_convolutions(void) {
     CHECK_ALL(mixed, plans);
 }
 
+/* b and d are made of a and c, which nothing reads in the backward phase. So they are
+ * checkpoints, though a relu makes them. */
+static void superneurons_recomputes_nothing_from_what_is_gone(void) {
+    static const struct rp_drawn_op ops[] = {
+        {"f1", "conv", "sA", "a", 40, 40}, {"f2", "relu", "a", "b", 40, 10},
+        {"f3", "conv", "bB", "c", 40, 40}, {"f4", "relu", "c", "d", 40, 10},
+        {"b4", "relu", "d", "x", 8, 20},   {"b3", "conv", "bBx", "y", 8, 80},
+        {"b2", "relu", "by", "z", 8, 20},  {"b1", "conv", "sAz", "w", 8, 80},
+    };
+    static const struct rp_drawn_plan plans[] = {
+        {"superneurons", 90, "f1 f2 -a >b f3 -b f4 -c b4 -d <b b3 -x b2 -b -y b1 -z"}};
+    CHECK_ALL(ops, plans);
+}
+
+/* b and c take 70 bytes, less than the 80 of f2. So b stays from b4 to b3. */
+static void superneurons_keeps_a_small_segment_that_it_has_recomputed(void) {
+    static const struct rp_drawn_op ops[] = {
+        {"f1", "conv", "sA", "a", 50, 40}, {"f2", "relu", "a", "b", 30, 10},
+        {"f3", "relu", "b", "c", 40, 10},  {"f4", "conv", "cB", "d", 8, 40},
+        {"f5", "conv", "dC", "e", 60, 40}, {"b5", "conv", "dCe", "u", 8, 80},
+        {"b4", "conv", "cBu", "x", 8, 80}, {"b3", "relu", "bx", "y", 8, 20},
+        {"b2", "relu", "ay", "z", 8, 20},  {"b1", "conv", "sAz", "w", 8, 80},
+    };
+    static const struct rp_drawn_plan plans[] = {
+        {"superneurons", 155,
+         "f1 f2 f3 -b f4 -c f5 b5 -d -e f2 f3 b4 -c -u b3 -b -x b2 -a -y b1 -z"}};
+    CHECK_ALL(ops, plans);
+}
+
+/* There is room for a from b4 on, but it comes back with b3, which needs c. */
+static void superneurons_fetches_a_tensor_where_the_next_one_is_needed(void) {
+    static const struct rp_drawn_op ops[] = {
+        {"f1", "conv", "sA", "a", 10, 40}, {"f2", "conv", "aB", "c", 10, 40},
+        {"f3", "conv", "cC", "e", 10, 40}, {"f4", "relu", "e", "f", 60, 10},
+        {"f5", "relu", "f", "g", 1, 10},   {"b4", "relu", "e", "u", 1, 20},
+        {"b3", "conv", "cCu", "x", 1, 80}, {"b2", "conv", "aBx", "y", 1, 80},
+        {"b1", "conv", "sAy", "w", 1, 80},
+    };
+    static const struct rp_drawn_plan plans[] = {
+        {"superneurons", 90,
+         "f1 >a f2 -a f3 f4 f5 -f -g b4 -e <a b3 -c -u b2 -a -x b1 -y"}};
+    CHECK_ALL(ops, plans);
+}
+
 /* ---- Chen's greedy segments ---- */
 
 /* As the chain, with sizes a 10, b 70, c 40 and d 10. A segment ends where the sum has
@@ -292,5 +336,8 @@ void suite_policy_plans(void) {
     RP_TEST(chen_greedy_ends_where_there_is_nothing_to_divide);
     RP_TEST(a_plan_that_takes_too_long_is_refused);
     RP_TEST(plans_of_convolutions);
+    RP_TEST(superneurons_recomputes_nothing_from_what_is_gone);
+    RP_TEST(superneurons_keeps_a_small_segment_that_it_has_recomputed);
+    RP_TEST(superneurons_fetches_a_tensor_where_the_next_one_is_needed);
     RP_TEST(chen_greedy_ends_segments_by_size);
 }
