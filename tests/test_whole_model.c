@@ -258,6 +258,11 @@ static void a_point_that_breaks_a_rule_is_refused_with_its_name(void) {
     double *x = rp_calloc(w.m.named.p.n_cols, sizeof *x);
     CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &plan, &cost_ns, &err), RP_INPUT);
     CU_ASSERT(strstr(err.msg, "f.sol: row M3_read_") == err.msg);
+    err.msg[0] = '\0';
+    for (uint32_t j = 0; j < w.m.named.p.n_cols; j++)
+        x[j] = w.m.named.p.integer[j] ? 1e-4 : -1e-4;
+    CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &plan, &cost_ns, &err), RP_INPUT);
+    CU_ASSERT(strstr(err.msg, "f.sol: row ") == err.msg);
     x[0] = 0.25;
     err.msg[0] = '\0';
     CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &plan, &cost_ns, &err), RP_INPUT);
