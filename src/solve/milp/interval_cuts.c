@@ -219,7 +219,9 @@ static int by_value(const void *left, const void *right) {
         return a->value > b->value ? -1 : 1;
     if (a->x != b->x)
         return a->x < b->x ? -1 : 1;
-    return (a->t > b->t) - (a->t < b->t);
+    if (a->t != b->t)
+        return a->t < b->t ? -1 : 1;
+    return (a->kind < b->kind) - (a->kind > b->kind);
 }
 
 static void push(struct rp_interval_cuts *c, struct rp_interval_copy copy) {
