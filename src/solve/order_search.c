@@ -206,9 +206,9 @@ static void anneal_order(struct search *s, const struct rp_plan *start, double s
 static void go_on_in(struct search *s, const struct rp_plan *steps) {
     struct rp_sequence turns = s->w->turns;
     double seconds = s->seconds[s->here];
-    uint64_t here_ns = s->w->incumbent.time_ns;
+    struct rp_incumbent before = s->w->incumbent;
     try_order(s, steps, 0);
-    if (s->here != OTHER || s->w->incumbent.time_ns >= here_ns)
+    if (s->here != OTHER || !is_faster(&s->w->incumbent, &before))
         return;
     s->w->turns = turns;
     s->seconds[OTHER] = seconds;
@@ -243,7 +243,6 @@ static void move_stages(struct search *s, double seconds, uint64_t seed) {
 static void improve_order(struct search *s, double seconds, uint64_t seed) {
     struct rp_context *w = s->w;
     struct rp_plan runs = {0};
-    switch_to_best(s);
     const struct rp_incumbent *best = rp_context_incumbent(w, RP_WITHOUT_SWAPS);
     if (w->p.n_homes > 0)
         move_stages(s, seconds, seed);
@@ -316,8 +315,7 @@ static void take_round(struct search *s, double seconds, double left, uint64_t r
                               : s->gained         ? ORDER_SHARE
                                                   : LOW_ORDER_SHARE);
     left = search_orders(s, order, left, round);
-    s->gained = before_ns == UINT64_MAX || best_ns(s) < before_ns;
-    switch_to_best(s);
+    s->gained = best_ns(s) < before_ns || before_ns == UINT64_MAX;
     double turns = seconds - order, other = 0;
     if (has_other(s))
         other = (s->here == OTHER ? BETTER_ORDER_SHARE : 1 - BETTER_ORDER_SHARE) * turns;

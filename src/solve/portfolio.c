@@ -158,8 +158,7 @@ static void search_neighborhoods(struct job *j) {
     s->seconds = w->statistics.neighborhood.seconds;
     s->work = w->statistics.neighborhood.work;
     s->calls++;
-    if (pool->n > 0)
-        rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_NEIGHBORHOOD);
+    rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_NEIGHBORHOOD);
 }
 
 /* In what crossover leaves of its turn when it has nothing more to join. */

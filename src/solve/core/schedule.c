@@ -233,7 +233,7 @@ static void find_last_uses(const struct rp_instance *p, struct rp_stage_work *w)
 }
 
 static void clear_last_uses(const struct rp_instance *p, struct rp_stage_work *w) {
-    for (uint32_t a = 0; a < w->stage.n_runs; a++) {
+    for (uint32_t a = w->stage.n_runs; a-- > 0;) {
         uint32_t j = w->stage.runs[a];
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
             w->last_use[p->inputs[k]] = RP_NONE;

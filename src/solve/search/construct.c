@@ -46,7 +46,6 @@ static bool construct_greedily(struct rp_context *w, const struct rp_instance *p
                                struct rp_schedule *s, struct rp_cost *cost) {
     enum { MAX_PASSES = 4 };
     struct rp_instance lower = *p;
-    lower.out_ns = lower.in_ns = NULL;
     for (int k = 0; k < MAX_PASSES && !rp_context_stopped(w); k++) {
         w->statistics.method[RP_GREEDY].calls++;
         if (rp_schedule_greedy(&lower, NULL, &w->stop, s) && fits(w, p, s, cost))

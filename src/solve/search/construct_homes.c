@@ -114,7 +114,6 @@ static uint64_t bytes_that_stay(const struct passes *k) {
 static void choose(struct passes *k, const struct rp_home_settings *pass) {
     double room = pass->stay * (double)k->p->limit_bytes;
     uint64_t bytes;
-    memset(k->stays, 0, k->p->n_homes * sizeof *k->stays);
     choose_late(k, (uint64_t)(pass->late * room));
     for (size_t i = 0, end; i < k->n_candidates; i = end) {
         end = find_group(k, i, &bytes);

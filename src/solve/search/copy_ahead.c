@@ -134,8 +134,6 @@ static void walk_steps(struct walk *w, const struct rp_plan *plan) {
     uint32_t stage = w->p->n_homes > 0;
     size_t n = 0;
     bool begun = false;
-    if (stage > 0)
-        begin_stage(w, 0);
     for (size_t i = 0; i < plan->steps.n; i++) {
         const struct rp_step *step = &plan->steps.at[i];
         uint64_t busy_ns = w->clock.h2d_busy_ns;
@@ -148,8 +146,6 @@ static void walk_steps(struct walk *w, const struct rp_plan *plan) {
             w->pending[step->id] = n + 1;
             w->ins.at[n++].start_ns = w->clock.h2d_ns - (w->clock.h2d_busy_ns - busy_ns);
         }
-        if (step->kind == RP_FREE)
-            use(w, step->id, stage);
         if (step->kind != RP_RUN)
             continue;
         use_tensors(w, &g->ops[step->id], stage);
@@ -175,7 +171,6 @@ static void put_all_back(struct walk *w) {
         last = rp_min_u32(last - (passes && last > in->t), in->use);
         while (last > in->t && w->run_ns[last] > in->start_ns)
             last--;
-        last = last < in->t ? in->t : last;
         put_back(w->s, in, last);
         next = in->x;
     }
