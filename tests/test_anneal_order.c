@@ -321,6 +321,30 @@ static void the_search_goes_on_from_the_runs_of_a_plan(void) {
     CU_ASSERT(saved_ns > 0 || rp_gen_one_seed());
 }
 
+/* It has room for about three runs of each op. A start plan with more loses those that
+ * repeat. */
+static void a_start_with_too_many_runs_goes_on_without_those_that_repeat(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_plan start = {0}, plan = {0};
+    small_graph(2, &g);
+    rp_instance_init(&p, &g, g.fixed_bytes + tight_limit(&g, 2), false, NULL);
+    for (uint32_t j = 0; j < p.n_ops; j++)
+        for (int k = 0; k < 1000; k++)
+            rp_append_step(&p, &start, RP_RUN, j);
+    struct rp_anneal_order_options o = {
+        .seed = 1, .may_recompute = true, .start = &start, .work = 1000, .stop = never};
+    rp_anneal_order(&p, &o, &plan);
+    size_t runs = 0;
+    for (size_t i = 0; i < plan.steps.n; i++)
+        runs += plan.steps.at[i].kind == RP_RUN;
+    CU_ASSERT(runs < 4 * g.n_ops);
+    rp_plan_fini(&plan);
+    rp_plan_fini(&start);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 /* A search in all orders takes the steps of a shorter one, and then others. */
 static void more_time_in_all_orders_is_never_worse(void) {
     uint32_t n = 6;
@@ -506,6 +530,7 @@ void suite_anneal_order(void) {
     RP_SUITE("anneal_order");
     RP_TEST(the_search_finds_the_best_order_of_small_graphs);
     RP_TEST(the_search_goes_on_from_the_runs_of_a_plan);
+    RP_TEST(a_start_with_too_many_runs_goes_on_without_those_that_repeat);
     RP_TEST(more_time_in_all_orders_is_never_worse);
     RP_TEST(results_on_larger_graphs_have_not_become_worse);
     RP_TEST(statistics_count_the_moves);

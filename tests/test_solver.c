@@ -11,11 +11,13 @@
 #include "run.h"
 #include "solve/background.h"
 #include "solve/core/keep_all_schedule.h"
+#include "solve/core/params.h"
 #include "solve/core/schedule.h"
 #include "solve/incremental/incremental.h"
 #include "solve/incumbent.h"
 #include "solve/local/anneal.h"
 #include "solve/order_search.h"
+#include "solve/placement.h"
 #include "solve/portfolio.h"
 #include "solve/solver.h"
 #include "solve/statistics.h"
@@ -326,6 +328,104 @@ static void the_pool_holds_the_fastest_schedule(void) {
     rp_graph_fini(&g);
 }
 
+/* A search without swaps on a graph of n_ops ops that takes the turns it is told to. */
+struct turns {
+    struct rp_graph g;
+    struct rp_solve_options o;
+    struct rp_solve_report report;
+    struct rp_context w;
+    struct rp_schedule scratch;
+};
+
+static void open_turns(struct turns *t, uint64_t seed, uint32_t n_ops) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    *t = (struct turns){.o = {.recompute = true, .plan_only = true}};
+    shape.training = true;
+    shape.bandwidths = false;
+    rp_gen_graph(seed, &shape, &t->g);
+    t->o.budget_bytes = budget_between(&t->g, false, 75);
+    t->w = (struct rp_context){.g = &t->g,
+                               .o = &t->o,
+                               .report = &t->report,
+                               .stop = {.deadline = INFINITY},
+                               .share = 1};
+    rp_context_init(&t->w);
+    rp_context_begin_search(&t->w);
+    rp_schedule_empty(&t->w.p, &t->scratch);
+}
+
+static void close_turns(struct turns *t) {
+    rp_schedule_fini(&t->scratch);
+    rp_context_fini(&t->w);
+    rp_graph_fini(&t->g);
+}
+
+/* Takes the next turn of this method from this round on, and leaves out those before it.
+ * True if the pool has a schedule as fast as the incumbent, and none that is faster. */
+static bool take_turn_of(struct turns *t, enum rp_method method, uint32_t round) {
+    struct rp_context *w = &t->w;
+    const struct rp_solution_pool *pool = &w->spaces[RP_WITHOUT_SWAPS].pool;
+    struct rp_sequence after = w->turns;
+    struct rp_turn turn;
+    while (rp_sequence_next(&after, INFINITY, &turn) &&
+           (turn.method != method || turn.round < round))
+        w->turns = after;
+    t->o.time_limit = after.done;
+    rp_portfolio_run(w, &t->scratch);
+    CU_ASSERT_FATAL(w->incumbent.found && pool->n > 0);
+    return pool->at[0].time_ns == w->incumbent.time_ns;
+}
+
+/* What the neighbourhoods find becomes the incumbent. They begin with that, wherever it
+ * comes from. */
+static void neighborhoods_go_on_from_the_incumbent(void) {
+    struct turns t, other;
+    open_turns(&t, 1, 62);
+    take_turn_of(&t, RP_ANNEAL, 0);
+    CU_ASSERT(take_turn_of(&t, RP_NEIGHBORHOOD, 4));
+    CU_ASSERT(t.w.statistics.method[RP_NEIGHBORHOOD].incumbents > 0);
+    open_turns(&other, 1, 62);
+    CU_ASSERT(rp_incumbent_offer(&other.w, &t.w.incumbent.s, RP_WARM_START));
+    CU_ASSERT_FALSE(take_turn_of(&other, RP_ANNEAL, 0));
+    CU_ASSERT(take_turn_of(&other, RP_NEIGHBORHOOD, 0));
+    CU_ASSERT_EQUAL(other.w.statistics.method[RP_NEIGHBORHOOD].calls, 1);
+    close_turns(&other);
+    close_turns(&t);
+}
+
+/* What crossover finds becomes the incumbent. On a larger graph the neighbourhoods get what
+ * it leaves of its turn. */
+static void crossover_leaves_the_rest_of_its_turn(void) {
+    for (uint32_t large = 0; large < 2; large++) {
+        struct turns t;
+        const struct rp_method_statistics *m = t.w.statistics.method;
+        open_turns(&t, 15, large ? 62 : 59);
+        take_turn_of(&t, RP_ANNEAL, 0);
+        take_turn_of(&t, RP_ANNEAL, 1);
+        CU_ASSERT(take_turn_of(&t, RP_CROSSOVER, 0));
+        CU_ASSERT(large || m[RP_CROSSOVER].incumbents > 0);
+        CU_ASSERT_EQUAL(m[RP_CROSSOVER].calls, 1);
+        CU_ASSERT_EQUAL(m[RP_NEIGHBORHOOD].calls, large);
+        CU_ASSERT_STRING_EQUAL(t.w.doing,
+                               rp_method_name[large ? RP_NEIGHBORHOOD : RP_CROSSOVER]);
+        close_turns(&t);
+    }
+}
+
+/* The last attempt to place a schedule is worth the packer's work of the whole search. */
+static void the_last_attempt_has_the_most_work(void) {
+    struct turns t;
+    open_turns(&t, 1, 20);
+    take_turn_of(&t, RP_ANNEAL, 0);
+    t.o.addressed = true;
+    t.o.time_limit = 8;
+    t.w.unplaced = true;
+    t.w.end = INFINITY;
+    rp_place_last(&t.w, &t.scratch);
+    CU_ASSERT(t.w.spaces[t.w.whole].tried_work > (uint64_t)(8 * PACK_WORK_PER_S));
+    close_turns(&t);
+}
+
 /* A search that is cut short says so: in turns, in several orders, and over sequences. */
 static void what_is_cut_short_says_so(void) {
     static const volatile sig_atomic_t flags[] = {0, 1};
@@ -537,6 +637,9 @@ void suite_solver(void) {
     RP_TEST(keep_all_is_the_same_with_and_without_a_matrix);
     RP_TEST(no_method_begins_after_the_time_limit);
     RP_TEST(the_pool_holds_the_fastest_schedule);
+    RP_TEST(neighborhoods_go_on_from_the_incumbent);
+    RP_TEST(crossover_leaves_the_rest_of_its_turn);
+    RP_TEST(the_last_attempt_has_the_most_work);
     RP_TEST(what_is_cut_short_says_so);
     RP_TEST(the_first_turn_comes_whatever_the_limit);
     RP_TEST(no_schedule_is_made_before_one_is_found);
