@@ -1,5 +1,6 @@
 /* Tests of planning with sources that may live on the host: instances, schedules, first
  * schedules and whole plans. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "solve/core/warm_start.h"
 #include "solve/local/greedy.h"
 #include "solve/local/offload_all.h"
+#include "solve/search/construct_homes.h"
 #include "solve/search/copy_ahead.h"
 #include "solve/search/keep_sources.h"
 #include "solve/solver.h"
@@ -268,6 +270,102 @@ static void what_was_copied_out_is_freed(void) {
     rp_graph_fini(&g);
 }
 
+/* Sources of 1, 2, 4 .. bytes, of which ever fewer bytes are tried: the schedule may take
+ * no time, so that nothing helps. Each round asks once, and three times for its copies. */
+static void sources_are_let_stay_in_twenty_rounds_at_most(void) {
+    enum { N = 24 };
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s;
+    struct rp_stop stop = {.deadline = INFINITY};
+    struct rp_cost cost = {.sound = true, .time_ns = 0};
+    parse_chain(N, 1, &g);
+    for (uint32_t x = 0; x < N; x++)
+        g.tensors[x].bytes = UINT64_C(1) << x;
+    rp_instance_init_homes(&p, &g, UINT64_C(1) << (N + 1), false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_empty(&p, &s);
+    rp_schedule_offload_all(&p, true, &s);
+    CU_ASSERT_FALSE(rp_schedule_keep_sources(&p, &stop, &s, &cost));
+    CU_ASSERT_EQUAL(stop.questions, 20 * (1 + 3));
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+/* Copies that come early leave no room. Sources are let stay in what room there is once
+ * the copies come as late as they may. */
+static void copies_make_room_for_sources_that_stay(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s;
+    gen_graph(36, 22, &g);
+    rp_instance_init_homes(&p, &g, rp_keep_all_bytes(&g, false) * 5 / 8, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_empty(&p, &s);
+    rp_schedule_offload_all(&p, true, &s);
+    rp_schedule_prefetch(&p, NULL, &s);
+    struct rp_cost cost = rp_schedule_cost(&p, &s);
+    uint64_t before_ns = cost.time_ns;
+    CU_ASSERT(rp_cost_fits(&p, &cost));
+    CU_ASSERT(rp_schedule_keep_sources(&p, NULL, &s, &cost));
+    CU_ASSERT(cost.time_ns < before_ns && rp_schedule_fits(&p, &s));
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+static bool copies_are_the_same(const struct rp_schedule *a, const struct rp_schedule *b) {
+    return memcmp(a->ins, b->ins, (size_t)a->n_stages * a->words * sizeof *a->ins) == 0;
+}
+
+/* Here a fourth time would still move a copy. */
+static void copies_go_ahead_three_times(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s, expected;
+    rp_gen_host_graph(28, 34, &g);
+    rp_instance_init_homes(&p, &g, rp_keep_all_bytes(&g, false) / 2, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_empty(&p, &s);
+    rp_schedule_empty(&p, &expected);
+    rp_schedule_offload_all(&p, false, &s);
+    rp_schedule_copy(&expected, &s);
+    rp_schedule_copy_ahead(&p, NULL, &s);
+    for (int k = 0; k < 4; k++) {
+        CU_ASSERT_EQUAL(copies_are_the_same(&s, &expected), k == 3);
+        rp_schedule_prefetch(&p, NULL, &expected);
+        rp_schedule_trim(&p, NULL, &expected);
+    }
+    CU_ASSERT_FALSE(copies_are_the_same(&s, &expected));
+    rp_schedule_fini(&s);
+    rp_schedule_fini(&expected);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+/* w lives on the host, and nothing uses b. So no source may stay, and the passes differ
+ * only in the room that is left for copies: half of it and twice it are tried. */
+static void what_nobody_uses_is_no_candidate(void) {
+    struct rp_graph g;
+    struct rp_schedule s;
+    struct rp_cost cost;
+    struct rp_solve_options o = {.budget_bytes = 1000,
+                                 .recompute = true,
+                                 .swap = true,
+                                 .host_bytes = RP_MAX_QUANTITY};
+    parse(three_ops, &g);
+    struct rp_context w = {.g = &g, .o = &o, .homes = true, .stop = {.deadline = INFINITY}};
+    rp_context_init(&w);
+    rp_context_begin_search(&w);
+    rp_schedule_empty(&w.p, &s);
+    CU_ASSERT(rp_construct_homes(&w, &w.spaces[w.whole], &w.p, &s, &cost));
+    CU_ASSERT_EQUAL(w.statistics.method[RP_GREEDY].calls, 3);
+    rp_schedule_fini(&s);
+    rp_context_fini(&w);
+    rp_graph_fini(&g);
+}
+
 /* Not all of x0 .. x15 fit beside the parameters. Each can run again until its parameter
  * is updated, and is needed no later, unless something that reads it runs again. */
 static void greedy_drops_what_can_run_again_in_time(void) {
@@ -341,6 +439,33 @@ static void copies_are_spread_over_the_step(void) {
     rp_graph_fini(&g);
 }
 
+/* The search of another order goes on without the start plan, which the given one keeps. */
+static void a_start_plan_belongs_to_its_order(void) {
+    struct rp_graph g;
+    struct rp_plan start, plan;
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        gen_graph(seed, 20, &g);
+        struct rp_solve_options o = {.budget_bytes =
+                                         rp_keep_all_bytes(&g, false) / 100 * 60,
+                                     .recompute = true,
+                                     .swap = true,
+                                     .host_bytes = RP_MAX_QUANTITY,
+                                     .time_limit = 0.01,
+                                     .ignore_clock = true};
+        if (rp_solve(&g, &o, &start, &report, &err) == RP_OK) {
+            o.reorder = true;
+            o.start = &start;
+            CU_ASSERT_EQUAL(rp_solve(&g, &o, &plan, &report, &err), RP_OK);
+            CU_ASSERT(plan.claims.time_ns <= start.claims.time_ns);
+            rp_plan_fini(&plan);
+        }
+        rp_plan_fini(&start);
+        rp_graph_fini(&g);
+    }
+}
+
 struct tally {
     uint32_t plans, on_host, staying, refused;
 };
@@ -394,6 +519,11 @@ void suite_solver_homes(void) {
     RP_TEST(copies_ahead_of_time_fit_and_help);
     RP_TEST(copies_stay_where_they_are_once_the_work_is_to_end);
     RP_TEST(what_was_copied_out_is_freed);
+    RP_TEST(sources_are_let_stay_in_twenty_rounds_at_most);
+    RP_TEST(copies_make_room_for_sources_that_stay);
+    RP_TEST(copies_go_ahead_three_times);
+    RP_TEST(what_nobody_uses_is_no_candidate);
+    RP_TEST(a_start_plan_belongs_to_its_order);
     RP_TEST(greedy_drops_what_can_run_again_in_time);
     RP_TEST(copies_are_spread_over_the_step);
     RP_TEST(every_plan_is_valid);
