@@ -390,6 +390,8 @@ void suite_large_neighborhood(void) {
     RP_TEST(the_same_seed_gives_the_same_schedule);
     RP_TEST(descents_are_weighted_like_other_tries);
     RP_TEST(the_same_starts_give_the_same_search);
+    RP_TEST(schedules_get_one_descent);
+    RP_TEST(there_are_no_tries_without_ops_before_the_turn);
     RP_TEST(a_descent_that_was_cut_off_goes_on);
     RP_TEST(just_enough_work_is_enough);
     RP_TEST(little_work_is_saved_up);

@@ -377,7 +377,6 @@ void suite_policy(void) {
     RP_TEST(every_policy_ends_when_it_is_told_to);
     RP_TEST(a_stop_does_not_take_a_plan_that_fits);
     RP_TEST(a_stop_while_addresses_are_sought_is_no_lack_of_memory);
-    RP_TEST(a_plan_that_fits_counts_after_a_stop);
     RP_TEST(long_policies_ask_often);
     RP_TEST(looking_for_what_crosses_a_cut_is_work);
 }
