@@ -198,7 +198,7 @@ demo: $(BUILD)/remat-plan
 tests: all $(BUILD)/unit $(TRACED)
 
 check: tests $(REPLAYS) $(BUILD)/run-campaign $(BUILD)/run-ops \
-  $(if $(SKIP_PYTHON),,$(BUILD)/deps-python)
+  $(if $(SKIP_PYTHON),,$(BUILD)/deps-python $(BUILD)/deps-portable)
 	@BUILD=$(BUILD) tools/check-python.sh setup
 	@BUILD=$(BUILD) tools/check.sh
 
