@@ -9,7 +9,7 @@ interrupted_at() { # PATTERN OPTION...
     exec 3<log
     grep -q -m 1 "$pattern" <&3
     kill -INT $!
-    grep -o 'maxbatch: interrupted.*' <&3 | sed 's/[0-9]* to [0-9]*/N to N/'
+    grep -o 'maxbatch: interrupted.*' <&3 | sed 's/[0-9]* to [0-9]*/N to N/; s/[0-9] batches/N batches/'
     wait $!
     status=$?
     grep -o '"interrupted":[a-z]*' out
@@ -18,5 +18,5 @@ interrupted_at() { # PATTERN OPTION...
 interrupted_at '^remat-plan: batch' resnet18 --image 64 -d p100-16g -b 512MiB
 # Interrupted before any batch is known to fit or not to fit.
 interrupted_at . unet -d v100-16g -b 400MiB -p checkmate
-# All that is left is to plan five batches for speed.
+# All that is left is to plan some batches for speed.
 interrupted_at '^remat-plan: batch' resnet18 --image 64 -d p100-16g -b 512MiB --precision 50
