@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "solve/bound/moment_relaxation.h"
 #include "solve/bound/moment_sources.h"
+#include "solve/core/bound_ns.h"
 #include "solve/core/heap.h"
 #include "solve/core/params.h"
 #include "solve/engine/lp_engine.h"
@@ -60,15 +61,11 @@ static uint64_t common_divisor_ns(const struct rp_instance *p) {
     return divisor > 0 ? divisor : 1;
 }
 
-/* Rounded up to a multiple of the divisor; beyond 2^52, where that is not exact, down. */
+/* The ops' own times, and what more the objective says. */
 static uint64_t to_ns(const struct search *s, double scaled) {
     double ns = scaled / s->m.time_scale;
     uint64_t all_ns = s->p->graph->total_time_ns;
-    if (!(ns > 0) || ns > 9e18 - (double)all_ns)
-        return all_ns;
-    if (ns >= 4e15)
-        return all_ns + (uint64_t)(ns * (1 - 1e-15));
-    return all_ns + (uint64_t)ceil(ns / (double)s->divisor_ns) * s->divisor_ns;
+    return ns > 9e18 - (double)all_ns ? all_ns : all_ns + rp_bound_ns(ns, s->divisor_ns);
 }
 
 static bool is_stopped(const struct search *s) {

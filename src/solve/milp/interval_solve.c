@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/core/bound_ns.h"
 #include "solve/engine/lp_engine.h"
 #include "solve/engine/mip_engine.h"
 #include "solve/milp/interval_cuts.h"
@@ -39,12 +40,7 @@ struct search {
 
 /* The least time of a program that costs `bound` (scaled) or more. */
 static uint64_t to_ns(const struct search *s, double bound) {
-    double ns = bound / s->m->time_scale, step = (double)s->m->divisor_ns;
-    if (!(ns > 0))
-        return 0;
-    if (ns >= 4e15) /* the quotient may be off by more than 1 */
-        return ns >= (double)RP_MAX_QUANTITY ? UINT64_MAX : (uint64_t)(ns * (1 - 1e-15));
-    return (uint64_t)ceil(ns / step) * s->m->divisor_ns;
+    return rp_bound_ns(bound / s->m->time_scale, s->m->divisor_ns);
 }
 
 static uint64_t beyond_ns(const struct search *s) {

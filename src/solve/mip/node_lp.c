@@ -6,19 +6,13 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/core/bound_ns.h"
 #include "solve/core/params.h"
 
 /* ---- bounds ---- */
 
 uint64_t rp_node_lp_bound_ns(const struct rp_branch_cut *bc, double bound) {
-    double ns = bound / bc->m.formulation.time_scale, step = (double)bc->divisor_ns;
-    if (!(ns > 0))
-        return 0;
-    if (ns >= (double)RP_MAX_QUANTITY)
-        return UINT64_MAX;
-    /* Beyond 2^52 the quotient may be off by more than 1, so round down. */
-    return ns < 4e15 ? (uint64_t)ceil(ns / step) * bc->divisor_ns
-                     : (uint64_t)(ns * (1 - 1e-15));
+    return rp_bound_ns(bound / bc->m.formulation.time_scale, bc->divisor_ns);
 }
 
 uint64_t rp_node_lp_goal_ns(const struct rp_branch_cut *bc) {
