@@ -75,14 +75,11 @@ static rp_rc open_folder(const struct rp_sweep *s, bool create, struct rp_err *e
     return rc;
 }
 
-/* Lists the points of all graphs. *n_missing gets how many of them are not planned. */
-static rp_rc load_points(struct rp_sweep *s, size_t *n_missing, struct rp_err *err) {
+/* Lists the points of all graphs. */
+static rp_rc load_points(struct rp_sweep *s, struct rp_err *err) {
     rp_rc rc = RP_OK;
-    *n_missing = 0;
-    for (size_t i = 0; i < s->n_graphs && rc == RP_OK; i++) {
+    for (size_t i = 0; i < s->n_graphs && rc == RP_OK; i++)
         rc = rp_sweep_load_points(s, &s->graphs[i], err);
-        *n_missing += rp_sweep_n_missing(&s->graphs[i]);
-    }
     return rc;
 }
 
@@ -91,14 +88,13 @@ static rp_rc load_points(struct rp_sweep *s, size_t *n_missing, struct rp_err *e
 static rp_rc plan_rounds(struct options *o, struct rp_err *err) {
     struct rp_sweep *s = &o->sweep;
     bool whole = o->share_text == NULL;
-    size_t n_missing;
-    rp_rc rc = load_points(s, &n_missing, err);
+    rp_rc rc = load_points(s, err);
     do {
         if (rc == RP_OK)
             rc = rp_sweep_plan(s, o->share, o->n_processes, err);
         if (rc == RP_OK)
-            rc = load_points(s, &n_missing, err);
-    } while (rc == RP_OK && whole && n_missing > 0 &&
+            rc = load_points(s, err);
+    } while (rc == RP_OK && whole && rp_sweep_n_left(s) > 0 &&
              !rp_stop_interrupted(s->options.stop));
     return rc == RP_OK ? rp_sweep_check_stop(s, err) : rc;
 }
@@ -114,10 +110,9 @@ static rp_rc check_merge(const struct rp_sweep *s, struct rp_err *err) {
 static rp_rc sweep(struct options *o, struct rp_err *err) {
     struct rp_sweep *s = &o->sweep;
     bool plans = !o->jobs && !o->slurm && !o->merge;
-    size_t n_missing;
     rp_rc rc = open_folder(s, !o->merge, err);
     if (rc == RP_OK)
-        rc = plans ? plan_rounds(o, err) : load_points(s, &n_missing, err);
+        rc = plans ? plan_rounds(o, err) : load_points(s, err);
     if (rc == RP_OK && o->merge)
         rc = check_merge(s, err);
     if (rc != RP_OK || o->share_text != NULL)
@@ -312,9 +307,9 @@ const struct rp_command rp_cmd_sweep = {
         "--host-budget is given. With --ignore-clock and --no-seconds, plans and tables\n"
         "are the same on any machine, however the points are spread.\n"
         "\n"
-        "Ctrl-C stops with exit code 4 and tells how many points are not planned. The "
-        "same\n"
-        "command goes on from there, and with --merge it makes a table of what there is.\n"
+        "Ctrl-C stops with exit code 4 and tells how many points are not planned. The\n"
+        "same command goes on from there, and with --merge it makes a table of what\n"
+        "there is.\n"
         "\n"
         "On all cores, with GNU parallel, and on a cluster:\n"
         "  remat-plan sweep *.json -o DIR -j 8\n"

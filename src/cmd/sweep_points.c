@@ -124,6 +124,13 @@ size_t rp_sweep_n_missing(const struct rp_sweep_graph *a) {
     return n;
 }
 
+uint64_t rp_sweep_n_left(const struct rp_sweep *s) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->n_graphs; i++)
+        n += rp_sweep_n_missing(&s->graphs[i]);
+    return n;
+}
+
 uint64_t rp_sweep_n_to_come(const struct rp_sweep *s) {
     uint64_t n = 0;
     for (size_t i = 0; i < s->n_graphs; i++)
@@ -133,15 +140,13 @@ uint64_t rp_sweep_n_to_come(const struct rp_sweep *s) {
 }
 
 rp_rc rp_sweep_fail_missing(const struct rp_sweep *s, const char *why, struct rp_err *err) {
-    uint64_t later = rp_sweep_n_to_come(s), n_missing = later, n_points = later;
-    for (size_t i = 0; i < s->n_graphs; i++) {
-        n_missing += rp_sweep_n_missing(&s->graphs[i]);
+    uint64_t later = rp_sweep_n_to_come(s), n_points = later;
+    for (size_t i = 0; i < s->n_graphs; i++)
         n_points += s->graphs[i].points.n;
-    }
     return rp_fail(err, RP_LIMIT,
                    "sweep: %s%" PRIu64 " of %" PRIu64
                    " points are not planned: give the same command again to go on",
-                   why, n_missing, n_points);
+                   why, rp_sweep_n_left(s) + later, n_points);
 }
 
 rp_rc rp_sweep_check_stop(const struct rp_sweep *s, struct rp_err *err) {

@@ -60,8 +60,9 @@ struct rp_sweep {
 rp_rc rp_sweep_load_points(const struct rp_sweep *s, struct rp_sweep_graph *a,
                            struct rp_err *err);
 
-/* How many of the listed points are not planned. */
+/* How many of the listed points are not planned, of one graph and of all. */
 size_t rp_sweep_n_missing(const struct rp_sweep_graph *a);
+uint64_t rp_sweep_n_left(const struct rp_sweep *s);
 
 /* The most points that the rounds after the listed ones can have. */
 uint64_t rp_sweep_n_to_come(const struct rp_sweep *s);

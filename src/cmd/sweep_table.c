@@ -29,7 +29,6 @@ struct curve {
 struct table {
     const struct rp_sweep *s;
     struct curve *curves;
-    size_t n_missing;
 };
 
 /* ---- joining ---- */
@@ -188,7 +187,7 @@ static void write_json(const struct table *t, FILE *f) {
     struct rp_json_writer w = rp_json_writer_on(f);
     rp_json_object(&w, NULL);
     rp_json_string(&w, "method", t->s->policy->name);
-    rp_json_bool(&w, "complete", t->n_missing == 0);
+    rp_json_bool(&w, "complete", rp_sweep_n_left(t->s) == 0);
     rp_json_array(&w, "graphs");
     for (size_t i = 0; i < t->s->n_graphs; i++)
         write_curve(&w, t, &t->curves[i]);
@@ -359,12 +358,11 @@ rp_rc rp_sweep_tabulate(const struct rp_sweep *s, bool json, struct rp_err *err)
     t.curves = rp_calloc(s->n_graphs, sizeof *t.curves);
     for (size_t i = 0; i < s->n_graphs && rc == RP_OK; i++) {
         t.curves[i].a = &s->graphs[i];
-        t.n_missing += rp_sweep_n_missing(&s->graphs[i]);
         rc = join(s, &t.curves[i], err);
     }
     if (rc == RP_OK)
         rc = print_and_save(&t, json, err);
-    if (rc == RP_OK && t.n_missing > 0)
+    if (rc == RP_OK && rp_sweep_n_left(s) > 0)
         rc = rp_sweep_fail_missing(s, "", err);
     for (size_t i = 0; i < s->n_graphs; i++)
         free(t.curves[i].rows);
