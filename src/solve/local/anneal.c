@@ -60,7 +60,7 @@ static void add_to_journal(struct annealing *a) {
     uint32_t n;
     const struct rp_flip *flips = rp_incremental_flips(&a->s, &n);
     if (a->journal.n > MAX_JOURNAL)
-        store_best(a); /* what it holds is needed no more */
+        store_best(a);
     for (uint32_t k = 0; k < n && !a->best_stored; k++)
         rp_push(&a->journal, flips[k]);
 }
