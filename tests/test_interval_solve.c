@@ -47,6 +47,16 @@ static void task_init(struct task *t, uint64_t seed) {
         rp_instance_run_once(&t->p);
 }
 
+/* A graph of tests/data/milp, whose tensors may all go to the host. */
+static void task_load(struct task *t, const char *path, uint64_t budget_bytes,
+                      bool addressed) {
+    struct rp_err err = {{0}};
+    *t = (struct task){0};
+    CU_ASSERT_FATAL(rp_graph_load(path, &t->g, &err) == RP_OK);
+    rp_instance_init(&t->p, &t->g, budget_bytes, addressed, NULL);
+    rp_instance_allow_swap(&t->p, RP_MAX_QUANTITY);
+}
+
 static void task_fini(struct task *t) {
     rp_instance_fini(&t->p);
     rp_graph_fini(&t->g);
@@ -122,11 +132,8 @@ static void the_optimum_is_never_above_that_of_all_programs(void) {
  * this time without recomputation, so no bound is above it. */
 static void copies_may_take_far_longer_than_ops(void) {
     const uint64_t plan_ns = 395724936188;
-    struct task t = {.o = {.recompute = false}};
-    struct rp_err err = {{0}};
-    CU_ASSERT_FATAL(rp_graph_load("tests/data/milp/slow-copies.json", &t.g, &err) == RP_OK);
-    rp_instance_init(&t.p, &t.g, 108407, true, NULL);
-    rp_instance_allow_swap(&t.p, RP_MAX_QUANTITY);
+    struct task t;
+    task_load(&t, "tests/data/milp/slow-copies.json", 108407, true);
     rp_instance_run_once(&t.p);
     struct rp_interval_result r = solve(&t, plan_ns / 4 * 5, NULL);
     CU_ASSERT(r.bound_ns <= plan_ns);
@@ -138,11 +145,8 @@ static void copies_may_take_far_longer_than_ops(void) {
  * coefficients of the shortest ones were in it. The search finds a plan of this time. */
 static void ops_may_take_far_longer_than_others(void) {
     const uint64_t plan_ns = 75416585186;
-    struct task t = {.o = {.recompute = true}};
-    struct rp_err err = {{0}};
-    CU_ASSERT_FATAL(rp_graph_load("tests/data/milp/wide-times.json", &t.g, &err) == RP_OK);
-    rp_instance_init(&t.p, &t.g, 94375, true, NULL);
-    rp_instance_allow_swap(&t.p, RP_MAX_QUANTITY);
+    struct task t;
+    task_load(&t, "tests/data/milp/wide-times.json", 94375, true);
     struct rp_interval_result r = solve_within(&t, 2 * plan_ns, 400000, NULL);
     CU_ASSERT(r.bound_ns <= plan_ns);
     CU_ASSERT(r.bound_ns > t.g.total_time_ns);
@@ -155,22 +159,12 @@ static void ops_may_take_far_longer_than_others(void) {
  */
 static void a_chain_is_proved_with_little_work(void) {
     const uint64_t plan_ns = 12950000;
-    struct task t = {{0}};
-    struct rp_interval_model m;
-    struct rp_interval_result r;
-    struct rp_err err = {{0}};
-    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = 100000};
-    CU_ASSERT_FATAL(rp_graph_load("tests/data/milp/chain.json", &t.g, &err) == RP_OK);
-    rp_instance_init(&t.p, &t.g, 17813196, false, NULL);
-    rp_instance_allow_swap(&t.p, RP_MAX_QUANTITY);
-    rp_interval_model_init(&m, &t.p, plan_ns - 1);
-    double *x = rp_calloc(m.n_cols, sizeof *x);
-    rp_interval_solve(&m, &o, x, &r);
+    struct task t;
+    task_load(&t, "tests/data/milp/chain.json", 17813196, false);
+    struct rp_interval_result r = solve_within(&t, plan_ns - 1, 100000, NULL);
     CU_ASSERT(r.finished && !r.found);
     CU_ASSERT_EQUAL(r.bound_ns, plan_ns);
     CU_ASSERT(r.root_bound_ns < plan_ns / 100 * 90);
-    free(x);
-    rp_interval_model_fini(&m);
     task_fini(&t);
 }
 

@@ -77,13 +77,20 @@ static uint64_t optimum(const struct start *c) {
     return state.time_ns;
 }
 
-/* Solves the restricted program of all ops around c->s. Returns the time of c->s. */
+/* The restricted program of all ops around c->s. */
+static struct rp_sub_mip open_program(const struct start *c, uint32_t depth,
+                                      struct rp_neighborhood *n) {
+    rp_neighborhood_init(n, &c->p);
+    memset(n->chosen, true, n->turn * sizeof *n->chosen);
+    CU_ASSERT(rp_neighborhood_open(n, &c->s, depth));
+    return (struct rp_sub_mip){
+        .base = &n->base, .known = n->known, .work = WORK, .stop = never};
+}
+
+/* Solves that program. Returns the time of c->s. */
 static uint64_t solve_depth(struct start *c, uint32_t depth) {
     struct rp_neighborhood n;
-    rp_neighborhood_init(&n, &c->p);
-    memset(n.chosen, true, n.turn * sizeof *n.chosen);
-    CU_ASSERT(rp_neighborhood_open(&n, &c->s, depth));
-    struct rp_sub_mip m = {.base = &n.base, .known = n.known, .work = WORK, .stop = never};
+    struct rp_sub_mip m = open_program(c, depth, &n);
     struct rp_sub_mip_result r = rp_sub_mip_solve(&m, &c->s);
     CU_ASSERT(r.solved);
     uint64_t time_ns = r.improved ? r.time_ns : c->time_ns;
@@ -124,10 +131,7 @@ static void a_program_goes_on_where_it_was_cut_off(void) {
     struct rp_neighborhood n;
     struct rp_sub_mip_rest rest = {0};
     make_start(3, 36, &c);
-    rp_neighborhood_init(&n, &c.p);
-    memset(n.chosen, true, n.turn * sizeof *n.chosen);
-    CU_ASSERT(rp_neighborhood_open(&n, &c.s, 3));
-    struct rp_sub_mip m = {.base = &n.base, .known = n.known, .work = WORK, .stop = never};
+    struct rp_sub_mip m = open_program(&c, 3, &n);
     struct rp_schedule at_once = {0};
     rp_schedule_copy(&at_once, &c.s);
     struct rp_sub_mip_result whole = rp_sub_mip_solve(&m, &at_once), part = {0};
@@ -163,6 +167,34 @@ static void search(struct start *c, uint64_t work,
     c->time_ns = pool.at[0].time_ns;
     rp_large_neighborhood_fini(&state);
     rp_solution_pool_fini(&pool);
+}
+
+/* What is kept from one call of the search to the next. */
+struct scene {
+    struct start c;
+    struct rp_large_neighborhood_options o;
+    struct rp_large_neighborhood state;
+    struct rp_large_neighborhood_statistics stats;
+    struct rp_solution_pool pool;
+};
+
+static void open_scene(struct scene *w, uint64_t seed, uint64_t work) {
+    *w = (struct scene){.o = {.work = work, .seed = 1, .stop = never}};
+    make_start(seed, 36, &w->c);
+}
+
+static void close_scene(struct scene *w) {
+    rp_large_neighborhood_fini(&w->state);
+    rp_solution_pool_fini(&w->pool);
+    free_start(&w->c);
+}
+
+static void add_start(struct scene *w) {
+    rp_solution_pool_add(&w->pool, &w->c.s, w->c.time_ns);
+}
+
+static void search_on(struct scene *w) {
+    rp_large_neighborhood_search(&w->c.p, &w->o, &w->state, &w->pool, &w->stats);
 }
 
 /* Annealing ends where no move of its own helps. */
@@ -205,93 +237,69 @@ static void the_same_seed_gives_the_same_schedule(void) {
 
 /* Those that gain nothing are tried less often. The first one is from the optimum. */
 static void descents_are_weighted_like_other_tries(void) {
-    struct rp_large_neighborhood_statistics stats = {0};
-    struct rp_large_neighborhood state = {0};
-    struct rp_large_neighborhood_options o = {.work = WORK, .seed = 1, .stop = never};
-    struct rp_solution_pool pool = {0};
-    struct start c;
-    make_start(3, 36, &c);
-    search(&c, 4 * WORK, &stats);
-    rp_solution_pool_add(&pool, &c.s, c.time_ns);
-    rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
-    CU_ASSERT_EQUAL(pool.at[0].time_ns, c.time_ns);
-    CU_ASSERT(state.kinds[0].weight > 0 && state.kinds[0].weight < 1);
-    rp_large_neighborhood_fini(&state);
-    rp_solution_pool_fini(&pool);
-    free_start(&c);
+    struct scene w;
+    open_scene(&w, 3, WORK);
+    search(&w.c, 4 * WORK, &w.stats);
+    add_start(&w);
+    search_on(&w);
+    CU_ASSERT_EQUAL(w.pool.at[0].time_ns, w.c.time_ns);
+    CU_ASSERT(w.state.kinds[0].weight > 0 && w.state.kinds[0].weight < 1);
+    close_scene(&w);
 }
 
 /* Work that is too little for a try is left for the next call. */
 static void little_work_is_saved_up(void) {
-    struct rp_large_neighborhood_statistics stats = {0};
-    struct rp_large_neighborhood state = {0};
-    struct rp_large_neighborhood_options o = {.work = 5000, .seed = 1, .stop = never};
-    struct rp_solution_pool pool = {0};
-    struct start c;
+    struct scene w;
     uint32_t calls = 0;
-    make_start(3, 36, &c);
-    rp_solution_pool_add(&pool, &c.s, c.time_ns);
-    for (; stats.tries == 0 && calls < 1000; calls++)
-        rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
-    CU_ASSERT(calls > 10 && stats.tries > 0);
-    rp_large_neighborhood_fini(&state);
-    rp_solution_pool_fini(&pool);
-    free_start(&c);
+    open_scene(&w, 3, 5000);
+    add_start(&w);
+    for (; w.stats.tries == 0 && calls < 1000; calls++)
+        search_on(&w);
+    CU_ASSERT(calls > 10 && w.stats.tries > 0);
+    close_scene(&w);
+}
+
+/* Two starts of the same instance, and more work call by call. */
+static void search_from_two_starts(struct scene *w) {
+    add_start(w);
+    search(&w->c, WORK / 4, &w->stats);
+    add_start(w);
+    for (w->o.work = 60000; w->o.work <= 240000; w->o.work *= 2)
+        search_on(w);
 }
 
 /* The program of a descent waits over calls, finds what its first try did not, and is gone
  * once it is solved. */
 static void a_descent_that_was_cut_off_goes_on(void) {
-    struct rp_large_neighborhood_statistics stats = {0};
-    struct rp_large_neighborhood state = {0};
-    struct rp_large_neighborhood_options o = {.work = 60000, .seed = 1, .stop = never};
-    const struct rp_cut_off_descent *cut_off = &state.cut_off;
-    struct rp_solution_pool pool = {0};
-    struct start c;
+    struct scene w;
+    const struct rp_cut_off_descent *cut_off = &w.state.cut_off;
     uint32_t calls = 0;
-    make_start(1, 36, &c);
-    rp_solution_pool_add(&pool, &c.s, c.time_ns);
-    search(&c, WORK / 4, &stats);
-    rp_solution_pool_add(&pool, &c.s, c.time_ns);
-    for (; o.work <= 240000; o.work *= 2)
-        rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
-    CU_ASSERT(cut_off->rest.worker != NULL && pool.at[0].time_ns < c.time_ns);
-    CU_ASSERT_EQUAL(cut_off->time_ns, pool.at[0].time_ns);
+    open_scene(&w, 1, 0);
+    search_from_two_starts(&w);
+    CU_ASSERT(cut_off->rest.worker != NULL && w.pool.at[0].time_ns < w.c.time_ns);
+    CU_ASSERT_EQUAL(cut_off->time_ns, w.pool.at[0].time_ns);
     CU_ASSERT_EQUAL(cut_off->pause, 1);
-    for (o.work = 20000; cut_off->rest.worker != NULL && calls < 1000; calls++)
-        rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
+    for (w.o.work = 20000; cut_off->rest.worker != NULL && calls < 1000; calls++)
+        search_on(&w);
     CU_ASSERT(calls > 0 && calls < 1000);
-    rp_large_neighborhood_fini(&state);
-    rp_solution_pool_fini(&pool);
-    free_start(&c);
+    close_scene(&w);
 }
 
-/* Two starts of the same instance, and more work call by call. */
 static void describe_search(uint64_t seed, size_t n, char *line) {
-    struct rp_large_neighborhood_statistics s = {0};
-    struct rp_large_neighborhood state = {0};
-    struct rp_large_neighborhood_options o = {.seed = seed, .stop = never};
-    struct rp_solution_pool pool = {0};
-    struct start c, d;
-    make_start(seed, 36, &c);
-    make_start(seed, 36, &d);
-    rp_solution_pool_add(&pool, &c.s, c.time_ns);
-    search(&d, WORK / 4, &s);
-    rp_solution_pool_add(&pool, &d.s, d.time_ns);
-    for (o.work = 60000; o.work <= 240000; o.work *= 2)
-        rp_large_neighborhood_search(&c.p, &o, &state, &pool, &s);
+    struct scene w;
+    const struct rp_large_neighborhood_statistics *s = &w.stats;
+    open_scene(&w, seed, 0);
+    w.o.seed = seed;
+    search_from_two_starts(&w);
     int at = snprintf(line, n, "%d: %d %d %d %d %d, %d %d, %d of %d %d, %d", (int)seed,
-                      (int)s.descents, (int)s.tries, (int)s.solved, (int)s.improvements,
-                      (int)s.work, (int)state.tries, (int)state.work_left, (int)pool.n,
-                      (int)pool.at[0].time_ns, (int)pool.at[pool.n - 1].time_ns,
-                      (int)state.descended_ns.n);
+                      (int)s->descents, (int)s->tries, (int)s->solved, (int)s->improvements,
+                      (int)s->work, (int)w.state.tries, (int)w.state.work_left,
+                      (int)w.pool.n, (int)w.pool.at[0].time_ns,
+                      (int)w.pool.at[w.pool.n - 1].time_ns, (int)w.state.descended_ns.n);
     for (int k = 0; k < RP_N_NEIGHBORHOODS; k++)
-        at += snprintf(line + at, n - (size_t)at, ", %.3f %.1f", state.kinds[k].weight,
-                       state.kinds[k].size);
-    rp_large_neighborhood_fini(&state);
-    rp_solution_pool_fini(&pool);
-    free_start(&c);
-    free_start(&d);
+        at += snprintf(line + at, n - (size_t)at, ", %.3f %.1f", w.state.kinds[k].weight,
+                       w.state.kinds[k].size);
+    close_scene(&w);
 }
 
 /* If you change the search on purpose, take the lines that are printed, and read what has
@@ -314,72 +322,48 @@ static void the_same_starts_give_the_same_search(void) {
 
 /* A try begins when the work for it is there, to the unit. */
 static void just_enough_work_is_enough(void) {
-    struct start c;
-    make_start(3, 36, &c);
     for (uint64_t less = 0; less <= 1; less++) {
-        struct rp_large_neighborhood_statistics stats = {0};
-        struct rp_large_neighborhood state = {0};
-        struct rp_large_neighborhood_options o = {
-            .work = NEIGHBORHOOD_TRY_WORK_PER_OP * (uint64_t)c.p.n_ops - less,
-            .seed = 1,
-            .stop = never};
-        struct rp_solution_pool pool = {0};
-        rp_solution_pool_add(&pool, &c.s, c.time_ns);
-        rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
-        CU_ASSERT_EQUAL(stats.tries > 0, less == 0);
-        rp_large_neighborhood_fini(&state);
-        rp_solution_pool_fini(&pool);
+        struct scene w;
+        open_scene(&w, 3, 0);
+        w.o.work = NEIGHBORHOOD_TRY_WORK_PER_OP * (uint64_t)w.c.p.n_ops - less;
+        add_start(&w);
+        search_on(&w);
+        CU_ASSERT_EQUAL(w.stats.tries > 0, less == 0);
+        close_scene(&w);
     }
-    free_start(&c);
-}
-
-/* A pool of c->s alone, with another schedule behind its end. */
-static struct rp_solution_pool pool_with_a_rest(const struct start *c) {
-    struct rp_solution_pool pool = {0};
-    rp_solution_pool_add(&pool, &c->s, c->time_ns);
-    rp_solution_pool_add(&pool, &c->s, c->time_ns + 1);
-    CU_ASSERT_EQUAL_FATAL(pool.n, 2);
-    pool.n = 1;
-    return pool;
 }
 
 /* Each schedule of the pool gets one descent: where it begins and where it ends, none
- * begins again, and none at what is no more in the pool. */
+ * begins again, and none at what is no more in the pool, though it lies behind its end. */
 static void schedules_get_one_descent(void) {
-    struct rp_large_neighborhood_statistics stats = {0};
-    struct rp_large_neighborhood state = {0};
-    struct rp_large_neighborhood_options o = {.work = WORK, .seed = 1, .stop = never};
-    struct start c;
-    make_start(3, 36, &c);
-    struct rp_solution_pool pool = pool_with_a_rest(&c);
-    struct rp_schedule rest = pool.at[1].s;
-    rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
-    CU_ASSERT(pool.n == 1 && pool.at[0].time_ns < c.time_ns);
-    CU_ASSERT_EQUAL(stats.descents, 1);
-    CU_ASSERT(rp_recent_has(&state.descended_ns, c.time_ns));
-    CU_ASSERT(rp_recent_has(&state.descended_ns, pool.at[0].time_ns));
-    pool.at[1].time_ns = pool.at[0].time_ns + 1;
-    rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
-    CU_ASSERT_EQUAL(stats.descents, 1);
+    struct scene w;
+    open_scene(&w, 3, WORK);
+    add_start(&w);
+    rp_solution_pool_add(&w.pool, &w.c.s, w.c.time_ns + 1);
+    CU_ASSERT_EQUAL_FATAL(w.pool.n, 2);
+    struct rp_schedule rest = w.pool.at[1].s;
+    w.pool.n = 1;
+    search_on(&w);
+    CU_ASSERT(w.pool.n == 1 && w.pool.at[0].time_ns < w.c.time_ns);
+    CU_ASSERT_EQUAL(w.stats.descents, 1);
+    CU_ASSERT(rp_recent_has(&w.state.descended_ns, w.c.time_ns));
+    CU_ASSERT(rp_recent_has(&w.state.descended_ns, w.pool.at[0].time_ns));
+    w.pool.at[1].time_ns = w.pool.at[0].time_ns + 1;
+    search_on(&w);
+    CU_ASSERT_EQUAL(w.stats.descents, 1);
     rp_schedule_fini(&rest);
-    rp_solution_pool_fini(&pool);
-    free_start(&c);
+    close_scene(&w);
 }
 
 /* Where the most bytes are in use during the first op, there is nothing to open. */
 static void there_are_no_tries_without_ops_before_the_turn(void) {
-    struct rp_large_neighborhood_statistics stats = {0};
-    struct rp_large_neighborhood state = {0};
-    struct rp_large_neighborhood_options o = {.work = WORK, .seed = 1, .stop = never};
-    struct rp_solution_pool pool = {0};
-    struct start c;
-    make_start(3, 36, &c);
-    c.p.workspace_bytes[0] += c.p.limit_bytes * 2;
-    rp_solution_pool_add(&pool, &c.s, c.time_ns);
-    rp_large_neighborhood_search(&c.p, &o, &state, &pool, &stats);
-    CU_ASSERT(stats.tries == 0 && state.work_left == WORK);
-    rp_solution_pool_fini(&pool);
-    free_start(&c);
+    struct scene w;
+    open_scene(&w, 3, WORK);
+    w.c.p.workspace_bytes[0] += w.c.p.limit_bytes * 2;
+    add_start(&w);
+    search_on(&w);
+    CU_ASSERT(w.stats.tries == 0 && w.state.work_left == WORK);
+    close_scene(&w);
 }
 
 void suite_large_neighborhood(void) {
