@@ -13,8 +13,7 @@ struct rp_planned rp_plan_with(const struct rp_graph *g, const char *name,
     struct rp_planned r = {0};
     struct rp_err err = {{0}};
     struct rp_replay replay;
-    uint64_t all = rp_keep_all_bytes(g, o.addressed);
-    o.budget_bytes = g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
+    o.budget_bytes = rp_budget_between(g, o.addressed, percent);
     r.rc = rp_policy_plan(g, rp_policy_find(name), &o, &r.plan, &r.report, &err);
     r.valid = r.rc == RP_OK && rp_verify(g, &r.plan, &r.verdict, &err) == RP_OK &&
               rp_verify_replay(g, &r.plan, &replay, &err) == RP_OK &&
@@ -48,6 +47,11 @@ struct rp_graph rp_priced_network(const char *name, struct rp_zoo_options o) {
     struct rp_graph g = rp_net_build(name, o);
     CU_ASSERT_EQUAL_FATAL(rp_cost_apply(&g, rp_device_find("p100-16g"), name, &err), RP_OK);
     return g;
+}
+
+uint64_t rp_budget_between(const struct rp_graph *g, bool addressed, uint64_t percent) {
+    uint64_t all = rp_keep_all_bytes(g, addressed);
+    return g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
 }
 
 struct rp_solve_options rp_share_options(const struct rp_graph *g, uint64_t percent,

@@ -35,6 +35,9 @@ bool rp_same_steps(const struct rp_plan *a, const struct rp_plan *b);
 /* A network of the zoo on a device model. The caller owns it. */
 struct rp_graph rp_priced_network(const char *name, struct rp_zoo_options o);
 
+/* The budget at a share of the range between sources and keep-all. */
+uint64_t rp_budget_between(const struct rp_graph *g, bool addressed, uint64_t percent);
+
 /* Options of a search for a share of keep-all's memory. */
 struct rp_solve_options rp_share_options(const struct rp_graph *g, uint64_t percent,
                                          bool swap);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gen.h"
+#include "policies.h"
 #include "run.h"
 #include "solve/core/params.h"
 #include "solve/search/sequence.h"
@@ -19,9 +20,8 @@ static void gen_graph(uint64_t seed, uint32_t n_ops, struct rp_graph *g) {
 
 static struct rp_solve_options options_for(const struct rp_graph *g, uint64_t percent,
                                            bool addressed) {
-    uint64_t all = rp_keep_all_bytes(g, addressed);
-    return (struct rp_solve_options){.budget_bytes = g->fixed_bytes +
-                                                     (all - g->fixed_bytes) / 100 * percent,
+    return (struct rp_solve_options){.budget_bytes =
+                                         rp_budget_between(g, addressed, percent),
                                      .addressed = addressed,
                                      .recompute = true,
                                      .swap = true,

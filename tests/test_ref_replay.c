@@ -16,6 +16,7 @@
 #include "model/zoo/registry.h"
 #include "networks.h"
 #include "policy/policy_plan.h"
+#include "policies.h"
 #include "run.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
@@ -65,8 +66,7 @@ static struct rp_plan plan_with(const struct rp_graph *g, const char *policy,
     struct rp_err err = {{0}};
     rp_policy_options_init(&o);
     o.addressed = true;
-    const uint64_t all = rp_keep_all_bytes(g, true);
-    o.budget_bytes = g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
+    o.budget_bytes = rp_budget_between(g, true, percent);
     const rp_rc rc = rp_policy_plan(g, rp_policy_find(policy), &o, &plan, &report, &err);
     CU_ASSERT_EQUAL_FATAL(rc, RP_OK);
     return plan;

@@ -8,6 +8,7 @@
 
 #include "brute.h"
 #include "gen.h"
+#include "policies.h"
 #include "run.h"
 #include "solve/background.h"
 #include "solve/core/keep_all_schedule.h"
@@ -22,11 +23,6 @@
 #include "solve/solver.h"
 #include "solve/statistics.h"
 #include "verify/verifier.h"
-
-static uint64_t budget_between(const struct rp_graph *g, bool addressed, uint64_t percent) {
-    uint64_t all = rp_keep_all_bytes(g, addressed);
-    return g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
-}
 
 static rp_rc solve(const struct rp_graph *g, uint64_t budget, bool addressed,
                    struct rp_plan *plan, struct rp_solve_report *report) {
@@ -53,7 +49,7 @@ static bool plan_passes_verify(uint64_t seed) {
     rp_gen_graph(seed, &shape, &g);
     for (uint64_t percent = 50; percent <= 100 && ok; percent += 10) {
         rp_rc rc =
-            solve(&g, budget_between(&g, addressed, percent), addressed, &plan, &report);
+            solve(&g, rp_budget_between(&g, addressed, percent), addressed, &plan, &report);
         ok = rc == RP_OK ? rp_verify(&g, &plan, &v, &err) == RP_OK
                          : (rc == RP_NO || rc == RP_LIMIT) && report.reason[0] != '\0';
         rp_plan_fini(&plan);
@@ -83,7 +79,7 @@ static bool incremental_agrees(uint64_t seed) {
     shape.training = seed % 2;
     shape.rules_percent = seed % 3 * 10;
     rp_gen_graph(seed, &shape, &g);
-    rp_instance_init(&p, &g, budget_between(&g, false, 60), false, NULL);
+    rp_instance_init(&p, &g, rp_budget_between(&g, false, 60), false, NULL);
     rp_schedule_keep_all(&p, &now);
     rp_incremental_init(&s, &p);
     rp_incremental_init(&fresh, &p);
@@ -135,7 +131,7 @@ static void the_same_seed_and_work_give_the_same_plan(void) {
     shape.training = true;
     shape.once_percent = 0;
     rp_gen_graph(7, &shape, &g);
-    uint64_t budget = budget_between(&g, true, 85);
+    uint64_t budget = rp_budget_between(&g, true, 85);
     CU_ASSERT_EQUAL_FATAL(solve(&g, budget, true, &a, &report), RP_OK);
     CU_ASSERT_EQUAL_FATAL(solve(&g, budget, true, &b, &report), RP_OK);
     rp_plan_dump(&a, &s, &n);
@@ -191,7 +187,7 @@ static bool search_reaches_the_optimum(uint64_t seed) {
     shape.max_outputs = 1;
     shape.rules_percent = seed % 2 * 15;
     rp_gen_graph(seed, &shape, &g);
-    uint64_t budget = budget_between(&g, false, 70);
+    uint64_t budget = rp_budget_between(&g, false, 70);
     bool any = rp_brute_best(&g, budget - g.fixed_bytes, &best);
     rp_rc rc = solve(&g, budget, false, &plan, &report);
     bool ok = any ? rc == RP_OK && plan.claims.time_ns == best &&
@@ -272,160 +268,6 @@ static void keep_all_is_the_same_with_and_without_a_matrix(void) {
     }
 }
 
-/* What works beside the search is not even laid out once the time is over. */
-static void no_method_begins_after_the_time_limit(void) {
-    struct rp_gen_shape shape = rp_gen_small(100);
-    struct rp_graph g;
-    rp_gen_graph(1, &shape, &g);
-    for (int late = 0; late < 2; late++) {
-        struct rp_solve_options o = {.budget_bytes = g.fixed_bytes, .recompute = true};
-        struct rp_context w = {.g = &g, .o = &o, .stop = {.deadline = INFINITY}};
-        w.stop.hit = late;
-        rp_context_init(&w);
-        rp_context_begin_search(&w);
-        rp_portfolio_begin(&w);
-        CU_ASSERT_EQUAL(w.mip == NULL && w.bound == NULL, late);
-        rp_mip_end(&w);
-        rp_context_fini(&w);
-    }
-    rp_graph_fini(&g);
-}
-
-/* Whichever turn is the last: what polishing finds is in the pool too. */
-static void the_pool_holds_the_fastest_schedule(void) {
-    struct rp_gen_shape shape = rp_gen_small(40);
-    struct rp_graph g;
-    uint32_t found = 0;
-    shape.training = true;
-    shape.bandwidths = false;
-    rp_gen_graph(1, &shape, &g);
-    uint64_t all = rp_keep_all_bytes(&g, false), part = (all - g.fixed_bytes) / 10;
-    for (uint32_t k = 1; k <= 20; k++) {
-        struct rp_solve_options o = {.budget_bytes = g.fixed_bytes + 6 * part,
-                                     .recompute = true,
-                                     .seed = k,
-                                     .plan_only = true,
-                                     .time_limit = 0.001 * k};
-        struct rp_solve_report report = {0};
-        struct rp_context w = {.g = &g,
-                               .o = &o,
-                               .report = &report,
-                               .stop = {.deadline = INFINITY},
-                               .share = 1};
-        struct rp_schedule scratch;
-        rp_context_init(&w);
-        rp_context_begin_search(&w);
-        rp_schedule_empty(&w.p, &scratch);
-        rp_portfolio_run(&w, &scratch);
-        const struct rp_solution_pool *pool = &w.spaces[RP_WITHOUT_SWAPS].pool;
-        if (w.incumbent.found)
-            CU_ASSERT(pool->n > 0 && pool->at[0].time_ns == w.incumbent.time_ns);
-        found += w.incumbent.found;
-        rp_schedule_fini(&scratch);
-        rp_context_fini(&w);
-    }
-    CU_ASSERT(found > 0);
-    rp_graph_fini(&g);
-}
-
-/* A search without swaps on a graph of n_ops ops that takes the turns it is told to. */
-struct turns {
-    struct rp_graph g;
-    struct rp_solve_options o;
-    struct rp_solve_report report;
-    struct rp_context w;
-    struct rp_schedule scratch;
-};
-
-static void open_turns(struct turns *t, uint64_t seed, uint32_t n_ops) {
-    struct rp_gen_shape shape = rp_gen_small(n_ops);
-    *t = (struct turns){.o = {.recompute = true, .plan_only = true}};
-    shape.training = true;
-    shape.bandwidths = false;
-    rp_gen_graph(seed, &shape, &t->g);
-    t->o.budget_bytes = budget_between(&t->g, false, 75);
-    t->w = (struct rp_context){.g = &t->g,
-                               .o = &t->o,
-                               .report = &t->report,
-                               .stop = {.deadline = INFINITY},
-                               .share = 1};
-    rp_context_init(&t->w);
-    rp_context_begin_search(&t->w);
-    rp_schedule_empty(&t->w.p, &t->scratch);
-}
-
-static void close_turns(struct turns *t) {
-    rp_schedule_fini(&t->scratch);
-    rp_context_fini(&t->w);
-    rp_graph_fini(&t->g);
-}
-
-/* Takes the next turn of this method from this round on, and leaves out those before it.
- * True if the pool has a schedule as fast as the incumbent, and none that is faster. */
-static bool take_turn_of(struct turns *t, enum rp_method method, uint32_t round) {
-    struct rp_context *w = &t->w;
-    const struct rp_solution_pool *pool = &w->spaces[RP_WITHOUT_SWAPS].pool;
-    struct rp_sequence after = w->turns;
-    struct rp_turn turn;
-    while (rp_sequence_next(&after, INFINITY, &turn) &&
-           (turn.method != method || turn.round < round))
-        w->turns = after;
-    t->o.time_limit = after.done;
-    rp_portfolio_run(w, &t->scratch);
-    CU_ASSERT_FATAL(w->incumbent.found && pool->n > 0);
-    return pool->at[0].time_ns == w->incumbent.time_ns;
-}
-
-/* What the neighbourhoods find becomes the incumbent. They begin with that, wherever it
- * comes from. */
-static void neighborhoods_go_on_from_the_incumbent(void) {
-    struct turns t, other;
-    open_turns(&t, 1, 62);
-    take_turn_of(&t, RP_ANNEAL, 0);
-    CU_ASSERT(take_turn_of(&t, RP_NEIGHBORHOOD, 4));
-    CU_ASSERT(t.w.statistics.method[RP_NEIGHBORHOOD].incumbents > 0);
-    open_turns(&other, 1, 62);
-    CU_ASSERT(rp_incumbent_offer(&other.w, &t.w.incumbent.s, RP_WARM_START));
-    CU_ASSERT_FALSE(take_turn_of(&other, RP_ANNEAL, 0));
-    CU_ASSERT(take_turn_of(&other, RP_NEIGHBORHOOD, 0));
-    CU_ASSERT_EQUAL(other.w.statistics.method[RP_NEIGHBORHOOD].calls, 1);
-    close_turns(&other);
-    close_turns(&t);
-}
-
-/* What crossover finds becomes the incumbent. On a larger graph the neighbourhoods get what
- * it leaves of its turn. */
-static void crossover_leaves_the_rest_of_its_turn(void) {
-    for (uint32_t large = 0; large < 2; large++) {
-        struct turns t;
-        const struct rp_method_statistics *m = t.w.statistics.method;
-        open_turns(&t, 15, large ? 62 : 59);
-        take_turn_of(&t, RP_ANNEAL, 0);
-        take_turn_of(&t, RP_ANNEAL, 1);
-        CU_ASSERT(take_turn_of(&t, RP_CROSSOVER, 0));
-        CU_ASSERT(large || m[RP_CROSSOVER].incumbents > 0);
-        CU_ASSERT_EQUAL(m[RP_CROSSOVER].calls, 1);
-        CU_ASSERT_EQUAL(m[RP_NEIGHBORHOOD].calls, large);
-        CU_ASSERT_STRING_EQUAL(t.w.doing,
-                               rp_method_name[large ? RP_NEIGHBORHOOD : RP_CROSSOVER]);
-        close_turns(&t);
-    }
-}
-
-/* The last attempt to place a schedule is worth the packer's work of the whole search. */
-static void the_last_attempt_has_the_most_work(void) {
-    struct turns t;
-    open_turns(&t, 1, 20);
-    take_turn_of(&t, RP_ANNEAL, 0);
-    t.o.addressed = true;
-    t.o.time_limit = 8;
-    t.w.unplaced = true;
-    t.w.end = INFINITY;
-    rp_place_last(&t.w, &t.scratch);
-    CU_ASSERT(t.w.spaces[t.w.whole].tried_work > (uint64_t)(8 * PACK_WORK_PER_S));
-    close_turns(&t);
-}
-
 /* A search that is cut short says so: in turns, in several orders, and over sequences. */
 static void what_is_cut_short_says_so(void) {
     static const volatile sig_atomic_t flags[] = {0, 1};
@@ -434,7 +276,7 @@ static void what_is_cut_short_says_so(void) {
     shape.max_outputs = 1;
     rp_gen_graph(5, &shape, &g);
     for (int late = 0; late < 2; late++) {
-        struct rp_solve_options o = {.budget_bytes = budget_between(&g, false, 60),
+        struct rp_solve_options o = {.budget_bytes = rp_budget_between(&g, false, 60),
                                      .recompute = true,
                                      .time_limit = 0.2};
         struct rp_solve_report report = {0};
@@ -549,7 +391,7 @@ static bool makes_only_a_first_plan(const struct rp_graph *g, bool addressed,
     struct rp_solve_report report;
     struct rp_statistics statistics;
     struct rp_err err = {{0}};
-    struct rp_solve_options o = {.budget_bytes = budget_between(g, addressed, 85),
+    struct rp_solve_options o = {.budget_bytes = rp_budget_between(g, addressed, 85),
                                  .addressed = addressed,
                                  .recompute = true,
                                  .time_limit = 10,
@@ -613,7 +455,7 @@ static void a_certificate_that_cannot_be_written_leaves_no_plan(void) {
     struct rp_err err = {{0}};
     shape.training = true;
     rp_gen_graph(7, &shape, &g);
-    struct rp_solve_options o = {.budget_bytes = budget_between(&g, true, 85),
+    struct rp_solve_options o = {.budget_bytes = rp_budget_between(&g, true, 85),
                                  .addressed = true,
                                  .recompute = true,
                                  .time_limit = 0.05,
@@ -635,11 +477,6 @@ void suite_solver(void) {
     RP_TEST(small_graphs_are_solved_to_the_exhaustive_optimum);
     RP_TEST(keep_all_needs_no_schedule);
     RP_TEST(keep_all_is_the_same_with_and_without_a_matrix);
-    RP_TEST(no_method_begins_after_the_time_limit);
-    RP_TEST(the_pool_holds_the_fastest_schedule);
-    RP_TEST(neighborhoods_go_on_from_the_incumbent);
-    RP_TEST(crossover_leaves_the_rest_of_its_turn);
-    RP_TEST(the_last_attempt_has_the_most_work);
     RP_TEST(what_is_cut_short_says_so);
     RP_TEST(the_first_turn_comes_whatever_the_limit);
     RP_TEST(no_schedule_is_made_before_one_is_found);

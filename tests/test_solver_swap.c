@@ -6,17 +6,13 @@
 #include "base/mem.h"
 #include "brute_copies.h"
 #include "gen.h"
+#include "policies.h"
 #include "run.h"
 #include "solve/core/plan_claims.h"
 #include "solve/core/schedule.h"
 #include "solve/incremental/incremental.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
-
-static uint64_t budget_between(const struct rp_graph *g, bool addressed, uint64_t percent) {
-    uint64_t all = rp_keep_all_bytes(g, addressed);
-    return g->fixed_bytes + (all - g->fixed_bytes) / 100 * percent;
-}
 
 /* A random graph whose copies take about as long as its ops. */
 static void gen_graph(uint64_t seed, uint32_t n_ops, uint32_t max_outputs,
@@ -104,7 +100,7 @@ static bool times_agree(uint64_t seed, uint64_t *n_swaps, uint64_t *n_stalls) {
     struct rp_rng r = {seed};
     bool ok = true;
     gen_graph(seed, 5 + (uint32_t)(seed % 60), 2, &g);
-    rp_instance_init(&p, &g, budget_between(&g, false, 60), false, NULL);
+    rp_instance_init(&p, &g, rp_budget_between(&g, false, 60), false, NULL);
     rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
     rp_schedule_keep_all(&p, &now);
     rp_incremental_init(&s, &p);
@@ -231,7 +227,7 @@ static bool options_hold(uint64_t seed, uint32_t *n_swaps) {
     struct rp_err err = {{0}};
     gen_graph(seed, 12 + (uint32_t)(seed % 20), 2, &g);
     uint64_t host_bytes = seed % 2 ? RP_MAX_QUANTITY : 4096;
-    struct rp_solve_options o = {.budget_bytes = budget_between(&g, true, 70),
+    struct rp_solve_options o = {.budget_bytes = rp_budget_between(&g, true, 70),
                                  .addressed = true,
                                  .recompute = seed % 3 != 0,
                                  .swap = seed % 5 != 0,

@@ -7,13 +7,12 @@
 
 #include "base/io.h"
 #include "brute.h"
+#include "chain.h"
 #include "gen.h"
-#include "model/timeline.h"
 #include "run.h"
 #include "solve/core/warm_start.h"
 #include "solve/engine/mip_engine.h"
 #include "solve/exchange/model_file.h"
-#include "solve/exchange/order_copies.h"
 #include "solve/exchange/solution_plan.h"
 #include "solve/local/shrink_lifetimes.h"
 #include "solve/solver.h"
@@ -275,28 +274,27 @@ static void a_point_that_breaks_a_rule_is_refused_with_its_name(void) {
     close_world(&w);
 }
 
-/* ---- the graph tests/data/graph/good/chain.json: f1 .. f8, b8 .. b1 ---- */
+/* ---- the graph of chain.h ---- */
 
-static void open_chain(struct world *w, uint64_t percent) {
-    struct rp_err err = {{0}};
+static void load_chain(struct world *w) {
     *w = (struct world){.o.path = "f.sol"};
-    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w->g, &err),
-                          RP_OK);
+    rp_chain_load(&w->g);
+}
+
+/* The model of the graph as it is now, within `percent` of what keep-all needs. */
+static void make_model(struct world *w, uint64_t percent, bool swap) {
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_check(&w->g, "g", &err), RP_OK);
     w->o.budget_bytes = rp_keep_all_bytes(&w->g, false) * percent / 100;
     rp_instance_init(&w->p, &w->g, w->o.budget_bytes, false, NULL);
+    if (swap)
+        rp_instance_allow_swap(&w->p, RP_MAX_QUANTITY);
     CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w->m, &w->p, &err), RP_OK);
 }
 
-/* The steps of chain.json whose copies are given by the number of their activation. */
-static void make_steps(const struct rp_graph *g, const struct rp_step *steps, size_t n,
-                       struct rp_plan *plan) {
-    *plan = (struct rp_plan){0};
-    for (size_t i = 0; i < n; i++) {
-        struct rp_step s = steps[i];
-        if (s.kind != RP_RUN)
-            s.id = g->ops[s.id - 1].outputs[0];
-        rp_push(&plan->steps, s);
-    }
+static void open_chain(struct world *w, uint64_t percent) {
+    load_chain(w);
+    make_model(w, percent, false);
 }
 
 static void write_model(const struct rp_whole_model *m, const char *path,
@@ -318,21 +316,17 @@ static void refused(struct world *w, const struct rp_plan *plan, const char *rea
 }
 
 static void plans_that_the_model_leaves_out_are_refused(void) {
-    enum { N = 16 };
-    struct rp_step steps[N] = {{0}};
     struct rp_plan plan = {0};
     struct world w;
     open_chain(&w, 100);
-    for (uint32_t j = 0; j < N; j++)
-        steps[j].id = j;
-    make_steps(&w.g, steps, N, &plan);
+    rp_chain_keep_all(&w.g, &plan);
     plan.steps.at[0].id = 1;
     plan.steps.at[1].id = 0;
     refused(&w, &plan, "): its first runs do not come in the graph's order");
     rp_plan_fini(&plan);
     close_world(&w);
     open_chain(&w, 60);
-    make_steps(&w.g, steps, N, &plan);
+    rp_chain_keep_all(&w.g, &plan);
     refused(&w, &plan, "): op 8 in stage 8 needs 1152 bytes beside the sources, more than");
     rp_plan_fini(&plan);
     close_world(&w);
@@ -340,24 +334,16 @@ static void plans_that_the_model_leaves_out_are_refused(void) {
 
 /* The byte is far below what rows may be broken by. */
 static void a_solution_that_needs_a_byte_more_is_refused(void) {
-    struct rp_step steps[16] = {{0}};
     struct rp_plan plan, none;
     struct rp_err err = {{0}};
     struct world w;
     uint64_t cost_ns;
-    w = (struct world){.o.path = "f.sol"};
-    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, &err),
-                          RP_OK);
+    load_chain(&w);
     for (uint32_t x = 0; x < w.g.n_tensors; x++)
         w.g.tensors[x].bytes <<= 30;
-    CU_ASSERT_EQUAL_FATAL(rp_graph_check(&w.g, "g", &err), RP_OK);
-    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false);
-    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
-    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, &err), RP_OK);
+    make_model(&w, 100, false);
     double *x = rp_calloc(w.m.named.p.n_cols, sizeof *x);
-    for (uint32_t j = 0; j < 16; j++)
-        steps[j].id = j;
-    make_steps(&w.g, steps, 16, &plan);
+    rp_chain_keep_all(&w.g, &plan);
     CU_ASSERT_EQUAL_FATAL(rp_plan_point(&w.m, &plan, "p.json", x, &cost_ns, &err), RP_OK);
     w.p.limit_bytes--;
     CU_ASSERT_EQUAL(rp_point_plan(&w.m, &w.o, x, &none, &cost_ns, &err), RP_INPUT);
@@ -370,22 +356,16 @@ static void a_solution_that_needs_a_byte_more_is_refused(void) {
 /* The rc of the plan that keeps all, with addresses, where activations of `bytes` just fit
  * without them. */
 static rp_rc place_in_no_more(uint64_t bytes, struct rp_err *err) {
-    struct rp_step steps[16] = {{0}};
     struct rp_plan plan, placed;
-    struct world w = {.o = {.path = "f.sol", .addressed = true}};
+    struct world w;
     uint64_t cost_ns;
-    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, err),
-                          RP_OK);
+    load_chain(&w);
+    w.o.addressed = true;
     for (uint32_t x = 1; x < w.g.n_tensors; x++)
         w.g.tensors[x].bytes = bytes;
-    CU_ASSERT_EQUAL_FATAL(rp_graph_check(&w.g, "g", err), RP_OK);
-    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false);
-    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
-    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, err), RP_OK);
+    make_model(&w, 100, false);
     double *x = rp_calloc(w.m.named.p.n_cols, sizeof *x);
-    for (uint32_t j = 0; j < 16; j++)
-        steps[j].id = j;
-    make_steps(&w.g, steps, 16, &plan);
+    rp_chain_keep_all(&w.g, &plan);
     CU_ASSERT_EQUAL_FATAL(rp_plan_point(&w.m, &plan, "p.json", x, &cost_ns, err), RP_OK);
     rp_rc rc = rp_point_plan(&w.m, &w.o, x, &placed, &cost_ns, err);
     rp_plan_fini(&placed);
@@ -409,14 +389,10 @@ static void addresses_may_take_all_memory_and_no_more(void) {
 static void a_plan_that_needs_copies_is_refused_where_there_are_none(void) {
     struct rp_step steps[18] = {{0}};
     struct rp_plan plan;
-    struct rp_err err = {{0}};
-    struct world w = {0};
-    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, &err),
-                          RP_OK);
+    struct world w;
+    load_chain(&w);
     w.g.ops[0].recompute = false;
-    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false);
-    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
-    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, &err), RP_OK);
+    make_model(&w, 100, false);
     for (uint32_t j = 0; j < 18; j++)
         steps[j].id = j < 2 ? j : j - 1;
     steps[2] = (struct rp_step){.kind = RP_FREE, .id = 1};
@@ -425,7 +401,7 @@ static void a_plan_that_needs_copies_is_refused_where_there_are_none(void) {
     steps[10] = (struct rp_step){.kind = RP_SWAP_IN, .id = 1};
     for (uint32_t j = 11; j < 18; j++)
         steps[j].id = j - 2;
-    make_steps(&w.g, steps, 18, &plan);
+    rp_chain_plan(&w.g, steps, 18, &plan);
     refused(&w, &plan, "): it needs copies that cannot begin there");
     rp_plan_fini(&plan);
     close_world(&w);
@@ -439,17 +415,12 @@ static void a_plan_that_takes_too_long_is_refused(void) {
         {RP_RUN, 8},  {RP_RUN, 9},      {RP_RUN, 10}, {RP_RUN, 11}, {RP_RUN, 12},
         {RP_RUN, 13}, {RP_SWAP_IN, 1},  {RP_RUN, 14}, {RP_RUN, 15}};
     struct rp_plan plan;
-    struct rp_err err = {{0}};
-    struct world w = {0};
-    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, &err),
-                          RP_OK);
+    struct world w;
+    load_chain(&w);
     w.g.ops[0].recompute = false;
     w.g.device.d2h_bytes_per_s = 128000000000 / (2 * w.g.total_time_ns);
-    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false);
-    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
-    rp_instance_allow_swap(&w.p, RP_MAX_QUANTITY);
-    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, &err), RP_OK);
-    make_steps(&w.g, steps, sizeof steps / sizeof *steps, &plan);
+    make_model(&w, 100, true);
+    rp_chain_plan(&w.g, steps, sizeof steps / sizeof *steps, &plan);
     refused(&w, &plan, "): it takes more than ");
     rp_plan_fini(&plan);
     close_world(&w);
@@ -502,31 +473,6 @@ static void glpsol_finds_the_optimum_in_both_files(void) {
     close_world(&w);
 }
 
-/* Copies take 133 ns, and f1 to f8 take 10, 20, .. 80 ns. a1, a2 and a3 are copied out in
- * this order, so the free of a3 before f7, at 210 ns, waits until 409 ns. If a3 goes before
- * a2, it waits until 276 ns, and f8 ends at 426 ns. */
-static void the_copy_that_is_due_first_goes_first(void) {
-    static const struct rp_step steps[] = {
-        {RP_RUN, 0},      {RP_SWAP_OUT, 1}, {RP_RUN, 1},  {RP_SWAP_OUT, 2}, {RP_RUN, 2},
-        {RP_SWAP_OUT, 3}, {RP_RUN, 3},      {RP_RUN, 4},  {RP_RUN, 5},      {RP_FREE, 3},
-        {RP_RUN, 6},      {RP_RUN, 7},      {RP_FREE, 1}, {RP_FREE, 2}};
-    struct world w;
-    struct rp_plan plan;
-    uint32_t outs[3], n = 0;
-    open_chain(&w, 80);
-    make_steps(&w.g, steps, sizeof steps / sizeof *steps, &plan);
-    CU_ASSERT_EQUAL(rp_order_copies(&w.g, &plan), 426);
-    for (size_t i = 0; i < plan.steps.n; i++)
-        if (plan.steps.at[i].kind == RP_SWAP_OUT)
-            outs[n++] = plan.steps.at[i].id;
-    CU_ASSERT_EQUAL_FATAL(n, 3);
-    CU_ASSERT(outs[0] == w.g.ops[0].outputs[0] && outs[1] == w.g.ops[2].outputs[0] &&
-              outs[2] == w.g.ops[1].outputs[0]);
-    CU_ASSERT_EQUAL(rp_order_copies(&w.g, &plan), 426);
-    rp_plan_fini(&plan);
-    close_world(&w);
-}
-
 /* Files of six digits say 0.99995 for 1. */
 static void nearly_whole_values_are_rounded(void) {
     struct world w;
@@ -554,16 +500,12 @@ static void nearly_whole_values_are_rounded(void) {
 
 /* f2 cannot write into a2 while a2 is there. */
 static void an_op_that_runs_again_may_need_its_output_twice(void) {
-    struct rp_err err = {{0}};
-    struct world w = {0};
+    struct world w;
     char *lp;
     size_t len;
-    CU_ASSERT_EQUAL_FATAL(rp_graph_load("tests/data/graph/good/chain.json", &w.g, &err),
-                          RP_OK);
+    load_chain(&w);
     w.g.ops[1].cannot_rewrite = true;
-    w.o.budget_bytes = rp_keep_all_bytes(&w.g, false) * 60 / 100;
-    rp_instance_init(&w.p, &w.g, w.o.budget_bytes, false, NULL);
-    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&w.m, &w.p, &err), RP_OK);
+    make_model(&w, 60, false);
     FILE *f = rp_text_open(&lp, &len);
     rp_write_lp(&w.m.named, f);
     rp_text_close(f);
@@ -587,118 +529,6 @@ static void a_file_that_is_missing_leaves_an_empty_plan(void) {
     close_world(&w);
 }
 
-static size_t place_of(const struct rp_plan *plan, enum rp_step_kind kind, uint32_t id) {
-    size_t i = 0;
-    while (i < plan->steps.n &&
-           (plan->steps.at[i].kind != kind || plan->steps.at[i].id != id))
-        i++;
-    return i;
-}
-
-/* A copy that nothing waits for goes last, and none is lost. */
-static void a_copy_that_is_never_due_goes_last(void) {
-    static const struct rp_step steps[] = {
-        {RP_RUN, 0},      {RP_SWAP_OUT, 1}, {RP_RUN, 1}, {RP_SWAP_OUT, 2},
-        {RP_RUN, 2},      {RP_SWAP_OUT, 3}, {RP_RUN, 3}, {RP_RUN, 4},
-        {RP_RUN, 5},      {RP_FREE, 3},     {RP_RUN, 6}, {RP_RUN, 7},
-        {RP_SWAP_OUT, 5}, {RP_SWAP_OUT, 6}};
-    enum { N = sizeof steps / sizeof *steps };
-    struct world w;
-    struct rp_plan plan;
-    open_chain(&w, 80);
-    make_steps(&w.g, steps, N, &plan);
-    uint64_t before_ns = rp_steps_time_ns(&w.g, plan.steps.at, N);
-    CU_ASSERT(rp_order_copies(&w.g, &plan) < before_ns);
-    CU_ASSERT(place_of(&plan, RP_SWAP_OUT, 3) < place_of(&plan, RP_SWAP_OUT, 2));
-    for (size_t i = 0; i < N; i++) {
-        uint32_t id =
-            steps[i].kind == RP_RUN ? steps[i].id : w.g.ops[steps[i].id - 1].outputs[0];
-        CU_ASSERT(place_of(&plan, steps[i].kind, id) < N);
-    }
-    rp_plan_fini(&plan);
-    close_world(&w);
-}
-
-/* a1 and a2 come back from b4 on. b3 reads a2 before b2 reads a1, and a3 is not read. */
-static void a_copy_in_that_is_read_first_goes_first(void) {
-    static const struct rp_step steps[] = {
-        {RP_RUN, 0},  {RP_SWAP_OUT, 1}, {RP_RUN, 1},     {RP_SWAP_OUT, 2}, {RP_RUN, 2},
-        {RP_RUN, 3},  {RP_RUN, 4},      {RP_RUN, 5},     {RP_RUN, 6},      {RP_FREE, 1},
-        {RP_FREE, 2}, {RP_RUN, 7},      {RP_RUN, 8},     {RP_RUN, 9},      {RP_RUN, 10},
-        {RP_RUN, 11}, {RP_SWAP_IN, 1},  {RP_SWAP_IN, 2}, {RP_RUN, 12},     {RP_RUN, 13},
-        {RP_RUN, 14}, {RP_RUN, 15},     {RP_SWAP_IN, 3}};
-    enum { N = sizeof steps / sizeof *steps };
-    struct world w;
-    struct rp_plan plan;
-    open_chain(&w, 80);
-    make_steps(&w.g, steps, N, &plan);
-    uint64_t before_ns = rp_steps_time_ns(&w.g, plan.steps.at, N);
-    uint64_t after_ns = rp_order_copies(&w.g, &plan);
-    CU_ASSERT(before_ns == 1399 && after_ns == 1339);
-    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 2) < place_of(&plan, RP_SWAP_IN, 1));
-    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 1) < place_of(&plan, RP_RUN, 14));
-    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 3) < N);
-    rp_plan_fini(&plan);
-    close_world(&w);
-}
-
-/* What the given copies out take in the best order, at 130 ns each. */
-static uint64_t ordered_ns(const struct rp_step *steps, size_t n) {
-    struct world w;
-    struct rp_plan plan;
-    open_chain(&w, 80);
-    w.g.device.copy_latency_ns = 2;
-    make_steps(&w.g, steps, n, &plan);
-    uint64_t time_ns = rp_order_copies(&w.g, &plan);
-    CU_ASSERT_EQUAL(time_ns, rp_steps_time_ns(&w.g, plan.steps.at, n));
-    rp_plan_fini(&plan);
-    close_world(&w);
-    return time_ns;
-}
-
-/* The queue stays idle until a2 is there, at 30 ns, and is busy from then on, with five
- * copies. Nothing waits for a1 and a3, and neither of them waits for the other. */
-static void a_copy_waits_only_for_more_urgent_ones(void) {
-    static const struct rp_step steps[] = {
-        {RP_RUN, 0}, {RP_SWAP_OUT, 1}, {RP_RUN, 1},      {RP_SWAP_OUT, 2},
-        {RP_RUN, 2}, {RP_RUN, 3},      {RP_FREE, 2},     {RP_SWAP_OUT, 4},
-        {RP_RUN, 4}, {RP_SWAP_OUT, 3}, {RP_RUN, 5},      {RP_FREE, 4},
-        {RP_RUN, 6}, {RP_RUN, 7},      {RP_SWAP_OUT, 6}, {RP_RUN, 8}};
-    CU_ASSERT_EQUAL(ordered_ns(steps, sizeof steps / sizeof *steps), 30 + 5 * 130);
-}
-
-/* A copy that ends just when a more urgent one may begin is not in its way. If it waited,
- * the last one would end 20 ns later. */
-static void a_copy_that_ends_in_time_does_not_wait(void) {
-    static const struct rp_step steps[] = {
-        {RP_RUN, 0},  {RP_SWAP_OUT, 1}, {RP_RUN, 1},      {RP_SWAP_OUT, 2},
-        {RP_RUN, 2},  {RP_SWAP_OUT, 3}, {RP_RUN, 3},      {RP_RUN, 4},
-        {RP_FREE, 3}, {RP_RUN, 5},      {RP_SWAP_OUT, 5}, {RP_RUN, 6},
-        {RP_FREE, 5}, {RP_SWAP_OUT, 6}, {RP_RUN, 7},      {RP_RUN, 8}};
-    CU_ASSERT_EQUAL(ordered_ns(steps, sizeof steps / sizeof *steps), 750);
-}
-
-/* b3 reads a2 and a3, so it waits for both of them, but not for a4. */
-static void all_copies_that_an_op_waits_for_go_before_it(void) {
-    static const struct rp_step steps[] = {
-        {RP_RUN, 0},      {RP_SWAP_OUT, 1}, {RP_RUN, 1},  {RP_SWAP_OUT, 2}, {RP_RUN, 2},
-        {RP_SWAP_OUT, 3}, {RP_RUN, 3},      {RP_RUN, 4},  {RP_RUN, 5},      {RP_RUN, 6},
-        {RP_RUN, 7},      {RP_FREE, 1},     {RP_FREE, 2}, {RP_RUN, 8},      {RP_RUN, 9},
-        {RP_RUN, 10},     {RP_RUN, 11},     {RP_RUN, 12}, {RP_FREE, 3},     {RP_SWAP_IN, 4},
-        {RP_SWAP_IN, 2},  {RP_SWAP_IN, 3},  {RP_RUN, 13}, {RP_RUN, 14},     {RP_RUN, 15}};
-    struct world w;
-    struct rp_plan plan;
-    open_chain(&w, 80);
-    make_steps(&w.g, steps, sizeof steps / sizeof *steps, &plan);
-    rp_order_copies(&w.g, &plan);
-    size_t reader = place_of(&plan, RP_RUN, 13);
-    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 2) < reader);
-    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 3) < reader);
-    CU_ASSERT(place_of(&plan, RP_SWAP_IN, 2) < place_of(&plan, RP_SWAP_IN, 4));
-    rp_plan_fini(&plan);
-    close_world(&w);
-}
-
 void suite_whole_model(void) {
     RP_SUITE("whole_model");
     RP_TEST(without_copies_its_optimum_is_that_of_all_schedules);
@@ -711,12 +541,6 @@ void suite_whole_model(void) {
     RP_TEST(a_plan_that_needs_copies_is_refused_where_there_are_none);
     RP_TEST(a_plan_that_takes_too_long_is_refused);
     RP_TEST(glpsol_finds_the_optimum_in_both_files);
-    RP_TEST(the_copy_that_is_due_first_goes_first);
-    RP_TEST(a_copy_that_is_never_due_goes_last);
-    RP_TEST(a_copy_in_that_is_read_first_goes_first);
-    RP_TEST(a_copy_waits_only_for_more_urgent_ones);
-    RP_TEST(a_copy_that_ends_in_time_does_not_wait);
-    RP_TEST(all_copies_that_an_op_waits_for_go_before_it);
     RP_TEST(nearly_whole_values_are_rounded);
     RP_TEST(an_op_that_runs_again_may_need_its_output_twice);
     RP_TEST(a_file_that_is_missing_leaves_an_empty_plan);
