@@ -7,10 +7,10 @@
 #include "base/numbers.h"
 #include "solve/bound/moment_relaxation.h"
 #include "solve/bound/moment_sources.h"
-#include "solve/core/bound_ns.h"
 #include "solve/core/heap.h"
 #include "solve/core/params.h"
 #include "solve/engine/lp_engine.h"
+#include "solve/lp/bound_ns.h"
 
 enum {
     MAX_EXAMINED = 256,       /* moments whose wanted bytes are counted */

@@ -5,9 +5,9 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "solve/core/bound_ns.h"
 #include "solve/engine/lp_engine.h"
 #include "solve/engine/mip_engine.h"
+#include "solve/lp/bound_ns.h"
 #include "solve/milp/interval_cuts.h"
 
 #define ROOT_SHARE 0.4 /* of the work */

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "solve/core/bound_ns.h"
 #include "solve/core/params.h"
+#include "solve/lp/bound_ns.h"
 
 /* ---- bounds ---- */
 

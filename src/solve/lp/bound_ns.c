@@ -1,4 +1,4 @@
-#include "solve/core/bound_ns.h"
+#include "solve/lp/bound_ns.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* bound_ns: what a bound in floating point proves of a time in whole ns. Thread-safe: there
  * is no state. */
-#ifndef RP_SOLVE_CORE_BOUND_NS_H
-#define RP_SOLVE_CORE_BOUND_NS_H
+#ifndef RP_SOLVE_LP_BOUND_NS_H
+#define RP_SOLVE_LP_BOUND_NS_H
 
 #include <stdint.h>
 
