@@ -153,6 +153,33 @@ static void engines_agree(void) {
     rp_on_engines(solve_many);
 }
 
+/* x[0] + ... + x[n - 1] >= 1 where all x are 0: the sum is spread over rows of three terms,
+ * s[i] = s[i - 1] + x[i], so that only a row of the tableau has many. */
+static void sum_many(enum rp_engine e) {
+    enum { N = 2000 };
+    static const double no_cost[2 * N];
+    struct rp_milp rows = {0};
+    struct rp_lp *lp = rp_lp_new(e, 2 * N, no_cost, 0);
+    for (uint32_t i = 0; i < N; i++) {
+        rp_milp_begin_row(&rows, -HUGE_VAL, 0);
+        rp_milp_term(&rows, N + i, 1);
+        rp_milp_term(&rows, i, -1);
+        if (i > 0)
+            rp_milp_term(&rows, N + i - 1, -1);
+        rp_lp_set_bounds(lp, i, 0, 0);
+    }
+    struct rp_sparse_rows view = rp_milp_rows(&rows);
+    view.low = NULL;
+    rp_lp_add_rows(lp, &view);
+    rp_lp_set_bounds(lp, 2 * N - 1, 1, 1);
+    CU_ASSERT_EQUAL(rp_lp_solve(lp, UINT64_MAX, HUGE_VAL), RP_LP_INFEASIBLE);
+    rp_milp_fini(&rows);
+    rp_lp_free(lp);
+}
+static void a_proof_may_need_all_rows(void) {
+    rp_on_engines(sum_many);
+}
+
 static void engines_have_names_and_versions(void) {
     struct rp_err err = {{0}};
     CU_ASSERT_STRING_EQUAL(rp_engine_name(RP_ENGINE_GLPK), "glpk");
@@ -168,5 +195,6 @@ void suite_lp_engine(void) {
     RP_TEST(a_cutoff_ends_a_solve_early);
     RP_TEST(a_solve_can_be_cut_short_and_continued);
     RP_TEST(engines_agree);
+    RP_TEST(a_proof_may_need_all_rows);
     RP_TEST(engines_have_names_and_versions);
 }

@@ -201,12 +201,12 @@ static void each_memory_row_is_violated_by_what_the_sweep_says(void) {
 }
 
 /* At a 0/1 point every stage that exceeds the limit, by however little, gets a cover,
- * unless constants alone exceed it. */
+ * unless constants alone exceed it. An LP leaves values a little off. */
 static bool exact_covers_are_complete(const struct place *c, uint64_t *n_rows) {
     struct rp_separation s;
     struct rp_row_set rows = {0}, memory = {0};
     struct rp_separation_statistics stats = {0};
-    double over[16];
+    double over[16], *near = rp_calloc((size_t)c->f.n_cols + 1, sizeof *near);
     uint32_t expected = 0;
     rp_separation_init(&s, &c->f, 0);
     for (uint32_t t = 0; t < c->f.n_stages; t++) {
@@ -215,12 +215,17 @@ static bool exact_covers_are_complete(const struct place *c, uint64_t *n_rows) {
         rp_sep_memory_row(&s.memory, t, k, c->v, &memory);
         expected += over[k] > 0 && memory.rhs[t] >= 0;
     }
-    uint32_t n = rp_separation_exact(&s, c->v, &rows, &stats);
+    for (uint32_t j = 0; j < c->f.n_cols; j++)
+        near[j] = fabs(c->v[j] - 1e-7);
+    uint32_t n = rp_separation_exact(&s, near, &rows, &stats);
     bool ok = n == rows.n && n == expected;
+    for (uint32_t j = 0; j < c->f.n_cols; j++)
+        ok = ok && near[j] == c->v[j];
     ok = ok && stats.exact_covers == n;
     for (uint32_t i = 0; i < rows.n; i++)
         ok = ok && rp_row_set_left(&rows, i, c->v) > rows.rhs[i];
     *n_rows += n;
+    free(near);
     rp_row_set_fini(&rows);
     rp_row_set_fini(&memory);
     rp_separation_fini(&s);

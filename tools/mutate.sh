@@ -1,9 +1,9 @@
 #!/bin/bash
 # mutate.sh [-a] [-j JOBS] [-n N] [-o PATTERN] [-s SECONDS] [FILE...]: breaks sources on purpose,
 # one line at a time, and expects a test to fail. Without files it breaks all of src.
-#   -a  under AddressSanitizer: the listed mutants that it sees, and those that the last run
-#       without -a left. Tests that depend on the clock fail there by themselves; `-o /` takes
-#       the unit tests only.
+#   -a  under AddressSanitizer, with the bounds of arrays: the listed mutants that it sees, and
+#       those that the last run without -a left. Tests that depend on the clock fail there by
+#       themselves; `-o /` takes the unit tests only.
 #   -n  every Nth mutant only
 #   -o  only tests whose names match the pattern; names are SUITE/TEST, cli:CASE and check:NAME
 #   -s  the processor time for the tests of a mutant, 10 seconds unless given
@@ -165,7 +165,7 @@ export BUILD=$tree/build
 # Checks call make too.
 export CFLAGS="-O1 -w -include $tree/tests/mutants/mutant.h"
 if [ -n "$asan" ]; then
-    CFLAGS+=" -fsanitize=address"
+    CFLAGS+=" -fsanitize=address,bounds -fno-sanitize-recover=bounds"
     export ASAN_OPTIONS=detect_leaks=1
 fi
 make -s -j"$jobs" tests >build.log 2>&1 || { cat build.log && exit 1; }

@@ -30,8 +30,7 @@ static int to_log(void *info, const char *text) {
     for (const char *end; *text != '\0'; text = *end != '\0' ? end + 1 : end) {
         for (end = text; *end != '\0' && *end != '\n'; end++)
             ;
-        if (end > text)
-            rp_log(2, "glpk: %.*s", (int)(end - text), text);
+        rp_log(2, "glpk: %.*s", (int)(end - text), text);
     }
     return 1; /* tells GLPK to print nothing itself */
 }

@@ -1,5 +1,6 @@
 #include "solve/lp/separation.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -73,10 +74,11 @@ uint32_t rp_separation_find(struct rp_separation *s, const double *v,
     return n + find_at(s, false, n_stages, v, rows, stats);
 }
 
-uint32_t rp_separation_exact(struct rp_separation *s, const double *v,
-                             struct rp_row_set *rows,
+uint32_t rp_separation_exact(struct rp_separation *s, double *v, struct rp_row_set *rows,
                              struct rp_separation_statistics *stats) {
     uint32_t n = 0;
+    for (uint32_t j = 0; j < s->formulation->n_cols; j++)
+        v[j] = round(v[j]);
     for (uint32_t t = 0; t < s->formulation->n_stages; t++) {
         struct rp_row_set memory = {0};
         rp_sep_memory_sweep(&s->memory, t, v, s->over);

@@ -61,9 +61,8 @@ uint32_t rp_separation_find(struct rp_separation *s, const double *v,
                             struct rp_separation_statistics *stats);
 
 /* The same for a 0/1 point that exceeds the limit by so little that the LP takes it for
- * feasible: appends a cover of each stage's most violated memory row. */
-uint32_t rp_separation_exact(struct rp_separation *s, const double *v,
-                             struct rp_row_set *rows,
+ * feasible: rounds v, and appends a cover of each stage's most violated memory row. */
+uint32_t rp_separation_exact(struct rp_separation *s, double *v, struct rp_row_set *rows,
                              struct rp_separation_statistics *stats);
 
 #endif

@@ -197,11 +197,8 @@ static bool separate(struct rp_branch_cut *bc, bool integral) {
     uint64_t terms_before = st->cuts.terms;
     uint32_t n = rp_separation_find(&bc->m.separation, bc->m.v, &rows, &st->cuts);
     st->work += (st->cuts.terms - terms_before) / TERMS_PER_UNIT;
-    if (n == 0 && integral) {
-        for (uint32_t j = 0; j < bc->m.formulation.n_cols; j++)
-            bc->m.v[j] = round(bc->m.v[j]);
+    if (n == 0 && integral)
         n = rp_separation_exact(&bc->m.separation, bc->m.v, &rows, &st->cuts);
-    }
     rp_node_lp_add_cuts(bc, &rows);
     bc->n_separations++;
     rp_row_set_fini(&rows);
