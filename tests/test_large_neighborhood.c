@@ -1,7 +1,10 @@
 /* Tests of the restricted programs around a schedule, and of the search over them. */
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "gen.h"
 #include "run.h"
@@ -137,11 +140,14 @@ static void a_program_goes_on_where_it_was_cut_off(void) {
     struct rp_sub_mip_result whole = rp_sub_mip_solve(&m, &at_once), part = {0};
     CU_ASSERT(whole.solved && whole.improved);
     uint64_t work = 0, calls = 0, time_ns = 0;
+    double seconds = 0;
     m.work = (whole.work - rp_sub_mip_least_work(&n.base)) / 8;
     m.rest = &rest;
     while (!part.solved && calls++ < 100) {
         part = rp_sub_mip_solve(&m, &c.s);
+        seconds += part.seconds;
         CU_ASSERT_EQUAL(part.solved, rest.worker == NULL);
+        CU_ASSERT(part.solved || fabs(seconds - rest.seconds) < 1e-6);
         time_ns = part.improved ? part.time_ns : time_ns;
         work += part.work;
     }
@@ -285,6 +291,74 @@ static void a_descent_that_was_cut_off_goes_on(void) {
     close_scene(&w);
 }
 
+static bool no_process_is_left(void) {
+    return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
+}
+
+/* A pool of the optimum, and the program of a depth around another start. It waits after
+ * `work`, and finds nothing faster later. */
+static void open_cut_off(struct scene *w, uint64_t seed, uint32_t depth, uint64_t work) {
+    struct rp_neighborhood n;
+    open_scene(w, seed, NEIGHBORHOOD_TRY_WORK_PER_OP * 36);
+    struct rp_cut_off_descent *c = &w->state.cut_off;
+    struct rp_schedule s = {0};
+    *c = (struct rp_cut_off_descent){.depth = depth, .time_ns = w->c.time_ns, .pause = 1};
+    struct rp_sub_mip m = open_program(&w->c, depth, &n);
+    m.rest = &c->rest;
+    m.work = work;
+    rp_schedule_copy(&s, &w->c.s);
+    CU_ASSERT_FALSE(rp_sub_mip_solve(&m, &s).solved);
+    rp_schedule_fini(&s);
+    rp_neighborhood_fini(&n);
+    m = open_program(&w->c, w->c.p.n_ops, &n);
+    m.work = 10 * WORK;
+    w->c.time_ns = rp_sub_mip_solve(&m, &w->c.s).time_ns;
+    rp_neighborhood_fini(&n);
+    add_start(w);
+}
+
+static void nothing_was_found(const struct scene *w) {
+    CU_ASSERT(w->stats.improvements == 0 && w->pool.n == 1);
+    CU_ASSERT_EQUAL(w->pool.at[0].time_ns, w->c.time_ns);
+}
+
+/* It goes on after 1, 2, 4 ... steps without a gain. */
+static void a_descent_that_gains_nothing_waits_longer(void) {
+    struct scene w;
+    const struct rp_cut_off_descent *c = &w.state.cut_off;
+    open_cut_off(&w, 5, 4, NEIGHBORHOOD_TRY_WORK_PER_OP * 18);
+    uint32_t pause = 1;
+    for (uint32_t calls = 0; c->rest.worker != NULL && calls < 100; calls++) {
+        search_on(&w);
+        CU_ASSERT(c->pause == pause || c->pause == 2 * pause);
+        pause = c->pause;
+    }
+    CU_ASSERT(pause >= 8 && c->rest.worker == NULL);
+    nothing_was_found(&w);
+    close_scene(&w);
+    CU_ASSERT_TRUE(no_process_is_left());
+}
+
+/* The work is enough to solve the program that waits, and for no step after that. */
+static void a_descent_that_went_on_comes_to_its_end(void) {
+    struct scene w;
+    open_cut_off(&w, 3, 1, 1);
+    search_on(&w);
+    CU_ASSERT(w.stats.tries == 1 && w.stats.solved == 1 && w.stats.descents == 0);
+    CU_ASSERT(rp_recent_has(&w.state.descended_ns, w.c.time_ns));
+    nothing_was_found(&w);
+    close_scene(&w);
+}
+
+/* A search that ends takes the program that waits with it. */
+static void no_program_outlives_the_search(void) {
+    struct scene w;
+    open_cut_off(&w, 5, 4, NEIGHBORHOOD_TRY_WORK_PER_OP * 18);
+    CU_ASSERT_FALSE(no_process_is_left());
+    close_scene(&w);
+    CU_ASSERT_TRUE(no_process_is_left());
+}
+
 static void describe_search(uint64_t seed, size_t n, char *line) {
     struct scene w;
     const struct rp_large_neighborhood_statistics *s = &w.stats;
@@ -377,6 +451,9 @@ void suite_large_neighborhood(void) {
     RP_TEST(schedules_get_one_descent);
     RP_TEST(there_are_no_tries_without_ops_before_the_turn);
     RP_TEST(a_descent_that_was_cut_off_goes_on);
+    RP_TEST(a_descent_that_gains_nothing_waits_longer);
+    RP_TEST(a_descent_that_went_on_comes_to_its_end);
+    RP_TEST(no_program_outlives_the_search);
     RP_TEST(just_enough_work_is_enough);
     RP_TEST(little_work_is_saved_up);
 }

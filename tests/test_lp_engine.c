@@ -66,6 +66,29 @@ static void bounds_and_rows_can_change_between_solves(void) {
     rp_on_engines(change_triangle);
 }
 
+/* Until the next solve, rows keep their multipliers, here 1, 2 and 3; new ones have none.
+ */
+static void drop_and_add(enum rp_engine e) {
+    struct rp_lp *lp = rp_lp_new(e, 3, (double[]){4, 3, 5}, 0);
+    rp_lp_add_rows(lp, &triangle);
+    CU_ASSERT_EQUAL(rp_lp_solve(lp, 1000, HUGE_VAL), RP_LP_OPTIMAL);
+    CU_ASSERT_DOUBLE_EQUAL(rp_lp_bound(lp, NULL), 6, 1e-9);
+    rp_lp_drop_rows(lp, (bool[]){true, false, false});
+    CU_ASSERT_DOUBLE_EQUAL(rp_lp_bound(lp, NULL), 5, 1e-9);
+    rp_lp_drop_rows(lp, (bool[]){true, false});
+    CU_ASSERT_DOUBLE_EQUAL(rp_lp_bound(lp, NULL), 3, 1e-9);
+    rp_lp_add_rows(lp, &triangle);
+    CU_ASSERT_DOUBLE_EQUAL(rp_lp_bound(lp, NULL), 3, 1e-9);
+    for (uint32_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(rp_lp_row_is_slack(lp, i), i > 0);
+    CU_ASSERT_EQUAL(rp_lp_solve(lp, 1000, HUGE_VAL), RP_LP_OPTIMAL);
+    CU_ASSERT_DOUBLE_EQUAL(rp_lp_bound(lp, NULL), 6, 1e-9);
+    rp_lp_free(lp);
+}
+static void rows_keep_what_they_have(void) {
+    rp_on_engines(drop_and_add);
+}
+
 static void sum_triangle(enum rp_engine e) {
     struct rp_lp *lp = rp_lp_new(e, 3, cost, 1);
     uint32_t sum = rp_lp_add_sum(lp, 3, (uint32_t[]){0, 1, 2});
@@ -191,6 +214,7 @@ void suite_lp_engine(void) {
     RP_SUITE("lp_engine");
     RP_TEST(a_small_program_is_solved);
     RP_TEST(bounds_and_rows_can_change_between_solves);
+    RP_TEST(rows_keep_what_they_have);
     RP_TEST(a_sum_column_equals_its_sum);
     RP_TEST(a_cutoff_ends_a_solve_early);
     RP_TEST(a_solve_can_be_cut_short_and_continued);

@@ -128,6 +128,60 @@ static void random_programs_are_solved(void) {
     rp_on_engines(solve_random);
 }
 
+/* minimise x + 2.5 y + z / 8,  x + 2 y + z >= 3.25,  x - z may be anything,  x >= 0 and y
+ * whole,  y and z in [0, 1]. With all signs turned, each low bound is a high one. */
+static void solve_without_bounds(enum rp_engine e) {
+    static const double expected[] = {3, 0, 0.25};
+    for (int sign = -1; sign <= 1; sign += 2) {
+        struct rp_milp m = {0};
+        struct rp_mip_result r;
+        struct rp_mip_options o = {.engine = e};
+        double x[3], far = sign * HUGE_VAL;
+        rp_milp_add_col(&m, sign, fmin(0, far), fmax(0, far), true);
+        rp_milp_add_col(&m, 2.5 * sign, fmin(0, sign), fmax(0, sign), true);
+        rp_milp_add_col(&m, 0.125 * sign, fmin(0, sign), fmax(0, sign), false);
+        rp_milp_begin_row(&m, fmin(3.25 * sign, far), fmax(3.25 * sign, far));
+        for (uint32_t j = 0; j < 3; j++)
+            rp_milp_term(&m, j, j == 1 ? 2 : 1);
+        rp_milp_begin_row(&m, -HUGE_VAL, HUGE_VAL);
+        rp_milp_term(&m, 0, 1);
+        rp_milp_term(&m, 2, -1);
+        CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+        CU_ASSERT_FATAL(r.found);
+        CU_ASSERT_DOUBLE_EQUAL(r.bound, 3.03125, 1e-3);
+        for (int j = 0; j < 3; j++)
+            CU_ASSERT_DOUBLE_EQUAL(x[j], sign * expected[j], 1e-6);
+        rp_milp_fini(&m);
+    }
+}
+static void columns_and_rows_may_have_no_bounds(void) {
+    rp_on_engines(solve_without_bounds);
+}
+
+/* It ends as soon as it may, which is before the bound is the value. */
+static void ask_for_a_gap(enum rp_engine e) {
+    uint32_t n_ended = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct rp_milp m;
+        struct rp_mip_result r, whole;
+        double x[N + 1];
+        random_program(&m, seed);
+        struct rp_mip_options o = {.engine = e};
+        rp_mip_solve(&m, &o, x, &whole);
+        o.absolute_gap = 4;
+        CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+        CU_ASSERT_EQUAL(r.found, whole.found);
+        CU_ASSERT(!r.found || r.value <= whole.value + 4 + 1e-6);
+        CU_ASSERT(!r.found || r.value - r.bound <= 4 + 1e-6);
+        n_ended += r.found && r.value - r.bound > 0.5;
+        rp_milp_fini(&m);
+    }
+    CU_ASSERT(n_ended > 0);
+}
+static void an_absolute_gap_ends_the_search(void) {
+    rp_on_engines(ask_for_a_gap);
+}
+
 static void begin_with_the_best(enum rp_engine e) {
     struct rp_milp m;
     struct rp_mip_result r;
@@ -162,6 +216,11 @@ static void ask_for_the_impossible(enum rp_engine e) {
     CU_ASSERT_EQUAL(rp_mip_solve(&m, &(struct rp_mip_options){.engine = e}, x, &r),
                     RP_MIP_OPTIMAL);
     CU_ASSERT(!r.found && r.bound == HUGE_VAL);
+    rp_milp_begin_row(&m, 0.25, 0.75); /* none of these is whole */
+    rp_milp_term(&m, 0, 1);
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &(struct rp_mip_options){.engine = e}, x, &r),
+                    RP_MIP_OPTIMAL);
+    CU_ASSERT(!r.found && r.bound == HUGE_VAL);
     rp_milp_fini(&m);
 }
 static void a_program_without_a_point_has_an_infinite_bound(void) {
@@ -186,8 +245,8 @@ static void tell_row(void *arg, const double *x, bool whole, struct rp_milp *row
 
 static void hide_rows(enum rp_engine e) {
     double best[N + 1], x[N + 1];
-    uint64_t lazy = 0;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    uint64_t lazy = 0, nodes = 0, nodes_from_best = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
         struct hidden h = {{0}};
         struct rp_milp m;
         struct rp_mip_result r;
@@ -204,13 +263,15 @@ static void hide_rows(enum rp_engine e) {
         lazy += r.lazy_rows;
         o.start = best;
         if (least < 1e9) {
+            nodes += r.nodes;
             CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
             CU_ASSERT_FALSE(r.found);
+            nodes_from_best += r.nodes;
         }
         rp_milp_fini(&m);
         rp_milp_fini(&h.rows);
     }
-    CU_ASSERT(lazy > 0);
+    CU_ASSERT(lazy > 0 && nodes_from_best < nodes);
 }
 static void lazy_rows_are_met(void) {
     rp_on_engines(hide_rows);
@@ -241,6 +302,9 @@ static void limit_the_work(enum rp_engine e) {
     rp_mip_solve(&m, &o, x, &again);
     CU_ASSERT(r.work == again.work && r.bound == again.bound && r.found == again.found);
     CU_ASSERT(r.work >= 3000);
+    o.work = 1; /* not even the relaxation */
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_LIMIT);
+    CU_ASSERT_FALSE(r.found);
     free(x);
     rp_milp_fini(&m);
 }
@@ -276,6 +340,11 @@ static void kill_it(enum rp_engine e) {
     struct rp_mip_options o = {.engine = e, .separate = die};
     CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_FAILED);
     CU_ASSERT(!r.found && r.bound == -HUGE_VAL);
+    struct rp_mip_run *s = rp_mip_run_start(&m, &o);
+    r = (struct rp_mip_result){.status = RP_MIP_OPTIMAL, .found = true};
+    CU_ASSERT_TRUE(rp_mip_run_wait(s, 600, x, &r));
+    CU_ASSERT(r.status == RP_MIP_FAILED && !r.found && r.bound == -HUGE_VAL);
+    rp_mip_run_end(s);
     rp_milp_fini(&m);
 }
 static void the_death_of_its_process_is_a_failure(void) {
@@ -288,6 +357,8 @@ void suite_mip_engine(void) {
     RP_TEST(values_that_are_nearly_whole_are_rounded);
     RP_TEST(terms_add_up_and_rows_can_go);
     RP_TEST(random_programs_are_solved);
+    RP_TEST(columns_and_rows_may_have_no_bounds);
+    RP_TEST(an_absolute_gap_ends_the_search);
     RP_TEST(nothing_better_than_the_start_or_the_cutoff_is_found);
     RP_TEST(a_program_without_a_point_has_an_infinite_bound);
     RP_TEST(lazy_rows_are_met);

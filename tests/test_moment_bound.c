@@ -303,9 +303,11 @@ static void layers_that_are_alike_cost_little_work_and_updates_prove_most(void) 
     rp_instance_init_homes(&p, &g, g.fixed_bytes / 2, false, NULL);
     CU_ASSERT(rp_instance_allow_swap(&p, RP_MAX_QUANTITY));
     struct rp_moment_statistics statistics = {0};
+    struct rp_stop stop = {.deadline = INFINITY};
     struct rp_moment_bound_options o = {
-        .horizon_ns = 1000000000, .goal_ns = UINT64_MAX, .work = 100000};
+        .horizon_ns = 1000000000, .goal_ns = UINT64_MAX, .work = 100000, .stop = &stop};
     struct rp_moment_bound b = rp_moment_bound(&p, &o, &statistics);
+    CU_ASSERT_EQUAL(stop.questions, 216);
     CU_ASSERT_EQUAL(p.n_homes, 588);
     CU_ASSERT_EQUAL(statistics.pivots, 2632);
     CU_ASSERT_EQUAL(statistics.moments, 11);

@@ -53,6 +53,20 @@ static void every_policy_gives_valid_plans_on_random_graphs(void) {
     }
 }
 
+/* Without a backward pass each tensor is made in the forward one. */
+static void every_policy_gives_valid_plans_without_a_backward_pass(void) {
+    for (uint32_t seed = 1; seed <= 8; seed++) {
+        struct rp_gen_shape shape = rp_gen_small(3 * seed);
+        struct rp_graph g;
+        shape.bandwidths = true;
+        rp_gen_graph(seed, &shape, &g);
+        for (uint32_t j = 0; j < g.n_ops; j++)
+            g.ops[j].phase = RP_FORWARD;
+        CU_ASSERT(check_all_policies(&g, rp_quick_options(seed % 2), 10 * seed));
+        rp_graph_fini(&g);
+    }
+}
+
 static void every_policy_gives_valid_plans_on_tiny_networks(void) {
     static const char *const names[] = {"vgg16",   "resnet50", "unet",     "bert-base",
                                         "lstm-lm", "nmt",      "googlenet"};
@@ -361,6 +375,7 @@ static void looking_for_what_crosses_a_cut_is_work(void) {
 void suite_policy(void) {
     RP_SUITE("policy");
     RP_TEST(every_policy_gives_valid_plans_on_random_graphs);
+    RP_TEST(every_policy_gives_valid_plans_without_a_backward_pass);
     RP_TEST(every_policy_gives_valid_plans_on_tiny_networks);
     RP_TEST(chen_needs_less_memory_than_keep_all_at_about_one_more_forward_pass);
     RP_TEST(policies_that_plan_for_a_budget_fit_it);

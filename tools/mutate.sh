@@ -39,7 +39,7 @@ if [ "${1-}" = --known ]; then
 fi
 
 # Other programs that test, each with whole networks or with what other programs make of them.
-checks='bad completion man html libremat examples replay profile emit'
+checks='bad completion man html libremat examples replay profile measuring emit'
 
 # Runs one test of the copy: SUITE/TEST, cli:CASE or check:NAME. A check writes into the build
 # folder, so that it cannot run twice at the same time. $limit is in seconds of the clock.
@@ -47,7 +47,7 @@ limit=600
 run_test() { # TEST
     case $1 in
     cli:*) [ "$(timeout $limit tools/check-cli.sh --one "${1#cli:}" no)" = ok ] ;;
-    check:*) flock "$BUILD/$1" timeout $limit "tools/check-${1#check:}.sh" ;;
+    check:*) flock "$BUILD/$1" timeout $limit "$(ls {tools,tests}/check-"${1#check:}.sh" 2>/dev/null)" ;;
     *) timeout $limit "$BUILD/unit" "$1" ;;
     esac
 }

@@ -113,13 +113,11 @@ static rp_rc plan_size(const struct rp_maxbatch_options *o, const struct rp_grap
                        const struct rp_policy_options *po, double overhead,
                        struct rp_outcome *out, struct rp_err *err) {
     struct rp_outcome other;
-    struct rp_policy_options without = *po;
     rp_rc rc = rp_outcome_make(g, o->policy, po, out, err);
     if (rc != RP_OK || is_acceptable(out, overhead) || o->policy->record != NULL ||
         !o->policy->may_swap || po->no_swap || rp_stop_interrupted(po->stop))
         return rc;
-    without.no_swap = true;
-    rc = rp_outcome_make(g, rp_policy_find("checkmate"), &without, &other, err);
+    rc = rp_outcome_make(g, rp_policy_find("checkmate"), po, &other, err);
     if (rc == RP_OK && is_acceptable(&other, overhead)) {
         struct rp_outcome worse = *out;
         *out = other;

@@ -8,3 +8,5 @@ awk '!/^#/ && $2 != 0 && /^[ROU]/' start.sol
 remat-plan solve $graph -b 60% --solution start.sol -o back.json
 remat-plan verify $graph back.json
 remat-plan solve $graph -b 60% --start plan.json --write-solution - | cmp - start.sol
+peak=$(grep -o '"peak_bytes": *[0-9]*' plan.json | grep -o '[0-9]*$')
+remat-plan solve $graph -b "$peak" --start plan.json --write-solution exact.sol

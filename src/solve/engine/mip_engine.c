@@ -29,8 +29,7 @@ static void complete(const struct rp_mip_run *s, double *x, struct rp_mip_result
     if (r->found && !(rp_mip_round(s->m, x) && rp_milp_accepts(s->m, x, RP_MIP_TOLERANCE)))
         *r = (struct rp_mip_result){.status = RP_MIP_FAILED, .bound = -HUGE_VAL};
     r->value = r->found ? rp_milp_value(s->m, x) : HUGE_VAL;
-    if (limit < HUGE_VAL)
-        r->found = r->found && r->value <= limit + 1e-9 * fabs(limit);
+    r->found = r->found && r->value <= limit + 1e-9 * fabs(limit);
     r->bound = fmin(r->bound, r->found ? r->value : limit);
 }
 

@@ -126,12 +126,9 @@ void rp_formulation_propagate(struct rp_formulation *f) {
     uint32_t n = f->n_stages;
     struct propagation d = {f, rp_calloc(n, sizeof *d.pending), n};
     memset(d.pending, true, n * sizeof *d.pending);
-    /* What follows goes to later stages as well as to earlier ones. */
-    while (d.n_pending > 0 && !f->empty) {
+    /* Most of what follows concerns earlier stages. */
+    while (d.n_pending > 0 && !f->empty)
         for (uint32_t t = n; t-- > 0;)
             propagate_stage(&d, t);
-        for (uint32_t t = 0; t < n; t++)
-            propagate_stage(&d, t);
-    }
     free(d.pending);
 }

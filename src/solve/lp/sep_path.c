@@ -52,8 +52,6 @@ static void find_active(struct rp_sep_path *s, const double *v) {
         if (s->is_active[j])
             s->active[s->n_active++] = j;
         s->runs[j] = s->supply[j] = 0;
-        s->via[j] = RP_NONE;
-        s->length[j] = 0;
     }
 }
 
