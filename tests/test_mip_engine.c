@@ -104,10 +104,20 @@ static double brute_force(const struct rp_milp *m, double *best) {
     return least;
 }
 
+/* What HiGHS does in one run is counted by mip_solver_highs.c as so many pivots. */
+static void work_is_counted(enum rp_engine e, const struct rp_milp *m,
+                            const struct rp_mip_result *r) {
+    uint64_t size = (uint64_t)m->n_rows + m->n_cols;
+    if (e == RP_ENGINE_HIGHS)
+        CU_ASSERT_EQUAL(r->work, rp_mip_work(r->pivots + 50 * r->nodes + 2000, size));
+    CU_ASSERT(r->work > 0);
+}
+
 static void solve_random(enum rp_engine e) {
     struct rp_milp m;
     struct rp_mip_result r, again;
     double best[N + 1], x[N + 1], y[N + 1];
+    uint64_t pivots = 0, nodes = 0;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         random_program(&m, seed);
         double least = brute_force(&m, best);
@@ -120,9 +130,13 @@ static void solve_random(enum rp_engine e) {
             CU_ASSERT(rp_milp_accepts(&m, x, 1e-5));
         }
         rp_mip_solve(&m, &o, y, &again);
-        CU_ASSERT(memcmp(x, y, sizeof x) == 0 && again.work == r.work && r.work > 0);
+        CU_ASSERT(memcmp(x, y, sizeof x) == 0 && again.work == r.work);
+        work_is_counted(e, &m, &r);
+        pivots += r.pivots;
+        nodes += r.nodes;
         rp_milp_fini(&m);
     }
+    CU_ASSERT(pivots > 0 && nodes > 0);
 }
 static void random_programs_are_solved(void) {
     rp_on_engines(solve_random);
@@ -277,6 +291,37 @@ static void lazy_rows_are_met(void) {
     rp_on_engines(hide_rows);
 }
 
+/* Whenever the work ends, what has been found meets the lazy rows. */
+static void limit_lazy_work(enum rp_engine e) {
+    double x[N + 1];
+    uint32_t n_limits = 0, n_found = 0;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct hidden h = {{0}};
+        struct rp_milp m;
+        struct rp_mip_result r;
+        random_program(&m, seed);
+        struct rp_sparse_rows all = rp_milp_rows(&m);
+        rp_milp_add_rows(&h.rows, &all);
+        rp_milp_drop_rows(&m, (bool[]){true, true, true, true, true, true});
+        struct rp_mip_options o = {.engine = e, .separate = tell_row, .separate_arg = &h};
+        CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+        uint64_t step = r.work / 12 + 1;
+        for (o.work = 1; o.work < 14 * step; o.work += step) {
+            enum rp_mip_status status = rp_mip_solve(&m, &o, x, &r);
+            CU_ASSERT(status == RP_MIP_OPTIMAL || status == RP_MIP_LIMIT);
+            CU_ASSERT(!r.found || rp_milp_accepts(&h.rows, x, 1e-5));
+            n_limits += status == RP_MIP_LIMIT;
+            n_found += r.found;
+        }
+        rp_milp_fini(&m);
+        rp_milp_fini(&h.rows);
+    }
+    CU_ASSERT(n_limits > 20 && n_found > 20);
+}
+static void lazy_rows_are_met_at_every_limit(void) {
+    rp_on_engines(limit_lazy_work);
+}
+
 /* Many knapsacks over the same columns, whose costs are nearly the same: slow to solve. */
 static void slow_program(struct rp_milp *m) {
     uint64_t seed = 3;
@@ -362,6 +407,7 @@ void suite_mip_engine(void) {
     RP_TEST(nothing_better_than_the_start_or_the_cutoff_is_found);
     RP_TEST(a_program_without_a_point_has_an_infinite_bound);
     RP_TEST(lazy_rows_are_met);
+    RP_TEST(lazy_rows_are_met_at_every_limit);
     RP_TEST(a_work_limit_ends_the_search_at_the_same_place);
     RP_TEST(a_signal_ends_the_search);
     RP_TEST(the_death_of_its_process_is_a_failure);
