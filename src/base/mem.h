@@ -26,12 +26,25 @@ char *rp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
         size_t n, cap;                                                                     \
     }
 
+/* AddressSanitizer sees a place past the end only where a vector is full. With it, small
+ * ones always are. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1 /* as gcc does */
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define RP_VEC_GROWN(cap) ((cap) < 64 ? (cap) + 1 : 2 * (cap))
+#else
+#define RP_VEC_GROWN(cap) ((cap) > 0 ? 2 * (cap) : 8)
+#endif
+
 /* Appends `x` to *v, an RP_VEC or another struct with its members. The elements may move,
  * so pointers to them become invalid. */
 #define rp_push(v, x)                                                                      \
     do {                                                                                   \
         if ((v)->n == (v)->cap) {                                                          \
-            (v)->cap = (v)->cap ? 2 * (v)->cap : 8;                                        \
+            (v)->cap = RP_VEC_GROWN((v)->cap);                                             \
             (v)->at = rp_realloc((v)->at, (v)->cap, sizeof *(v)->at);                      \
         }                                                                                  \
         (v)->at[(v)->n++] = (x);                                                           \
