@@ -107,6 +107,9 @@ verdict $? "a signal ends it (exit code $code)"
 left=$(find "$TMPDIR" -mindepth 1 ! -name 'cc??????.*')
 [ -z "$left" ]
 verdict $? "it leaves nothing: $left"
+left=$(readlink /proc/[0-9]*/cwd | grep -F "$tmp")
+[ -z "$left" ]
+verdict $? "it leaves no process: $left"
 
 echo "measuring: $good passed, $bad failed"
 [ $bad = 0 ]

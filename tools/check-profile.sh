@@ -188,28 +188,36 @@ CXX=/nonexistent/c++ refused "a program that does not build" 5 'profile: the pro
 
 # A signal during the build must remove the temporary folder and end the compiler, but not one
 # that was ignored before.
-(
-    trap '' HUP
-    SLOW=1 exec "$build/remat-plan" profile -o "$tmp/out.json" $layers >"$tmp/log" 2>&1
-) &
-for ((i = 0; i < 200; i++)); do
-    compiler=$(pgrep -P "$(pgrep -d, -P $!)" 2>/dev/null | head -n 1)
-    [ -z "$compiler" ] || break
-    sleep 0.05
-done
-kill -HUP $!
-sleep 0.2
-kill -TERM $!
-wait $!
-code=$?
-left=$(find "$TMPDIR" -mindepth 1 ! -name 'cc??????.*') # the compiler's own
-for ((i = 0; i < 200; i++)); do # a zombie does not count as alive
-    alive=$(grep -s '^State:' "/proc/$compiler/status")
-    [[ $alive != *[RSD]\ * ]] && break
-    sleep 0.05
-done
-[ $code = 143 ] && [ -z "$left" ] && [ -n "$compiler" ] && [[ $alive != *[RSD]\ * ]]
-verdict $? "a signal ends it and leaves nothing (exit code $code, $left, $compiler $alive)"
+ends_with_a_signal() { # WHAT OPTION...
+    local what=$1 compiler code left alive
+    shift
+    (
+        trap '' HUP
+        SLOW=1 exec "$build/remat-plan" profile -o "$tmp/out.json" "$@" $layers >"$tmp/log" 2>&1
+    ) &
+    for ((i = 0; i < 200; i++)); do
+        compiler=$(pgrep -P "$(pgrep -d, -P $!)" 2>/dev/null | head -n 1)
+        [ -z "$compiler" ] || break
+        sleep 0.05
+    done
+    kill -HUP $!
+    sleep 0.2
+    kill -TERM $!
+    wait $!
+    code=$?
+    left=$(find "$TMPDIR" -mindepth 1 ! -name 'cc??????.*') # the compiler's own
+    for ((i = 0; i < 200; i++)); do # a zombie does not count as alive
+        alive=$(grep -s '^State:' "/proc/$compiler/status")
+        [[ $alive != *[RSD]\ * ]] && break
+        sleep 0.05
+    done
+    [ $code = 143 ] && [ -z "$left" ] && [ -n "$compiler" ] && [[ $alive != *[RSD]\ * ]]
+    verdict $? "$what (exit code $code, $left, $compiler $alive)"
+}
+ends_with_a_signal "a signal ends it and leaves nothing"
+ends_with_a_signal "a signal ends it in a folder that is kept" --program "$tmp/kept"
+[ -e "$tmp/kept/main.cu" ]
+verdict $? "the folder is kept"
 
 echo "profile: $good passed, $bad failed"
 [ $bad = 0 ]

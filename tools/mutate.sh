@@ -47,7 +47,7 @@ limit=600
 run_test() { # TEST
     case $1 in
     cli:*) [ "$(timeout $limit tools/check-cli.sh --one "${1#cli:}" no)" = ok ] ;;
-    check:*) flock "$BUILD/$1" timeout $limit "$(ls {tools,tests}/check-"${1#check:}.sh" 2>/dev/null)" ;;
+    check:*) flock -o "$BUILD/$1" timeout $limit "$(ls {tools,tests}/check-"${1#check:}.sh" 2>/dev/null)" ;;
     *) timeout $limit "$BUILD/unit" "$1" ;;
     esac
 }

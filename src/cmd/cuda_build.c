@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +48,7 @@ rp_rc rp_cuda_find_gpu(const char *caller, const char *advice, uint64_t gpu, cha
     return RP_OK;
 }
 
-/* ---- the temporary folder ---- */
+/* ---- the folder ---- */
 
 static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { N_CAUGHT_SIGNALS = sizeof caught_signals / sizeof caught_signals[0] };
@@ -68,8 +69,23 @@ static int remove_one(const char *path, const struct stat *s, int type, struct F
     return remove(path);
 }
 
-rp_rc rp_cuda_open_folder(char **folder, struct rp_err *err) {
+/* A new folder in $TMPDIR, or the one that is given, as an absolute path. */
+static rp_rc make_folder(const char *given, char **folder, struct rp_err *err) {
     const char *tmp = getenv("TMPDIR");
+    *folder = given == NULL ? rp_format("%s/remat-XXXXXX",
+                                        tmp != NULL && tmp[0] == '/' ? tmp : "/tmp")
+                            : rp_strdup(given);
+    bool made = given == NULL ? mkdtemp(*folder) != NULL
+                              : mkdir(given, 0777) == 0 || errno == EEXIST;
+    char *path = made ? realpath(*folder, NULL) : NULL;
+    rp_rc rc =
+        path != NULL ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", *folder, strerror(errno));
+    free(*folder);
+    *folder = path;
+    return rc;
+}
+
+static void catch_signals(void) {
     struct sigaction catch = {.sa_handler = on_signal};
     pending_signal = 0;
     for (int i = 0; i < N_CAUGHT_SIGNALS; i++) {
@@ -77,24 +93,30 @@ rp_rc rp_cuda_open_folder(char **folder, struct rp_err *err) {
         if (old_actions[i].sa_handler != SIG_IGN)
             sigaction(caught_signals[i], &catch, NULL);
     }
-    *folder = rp_format("%s/remat-XXXXXX", tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
-    if (mkdtemp(*folder) != NULL)
-        return RP_OK;
-    rp_rc rc = rp_fail(err, RP_ENV, "%s: %s", *folder, strerror(errno));
-    free(*folder);
-    *folder = NULL;
-    return rc;
 }
 
-void rp_cuda_close_folder(char *folder) {
-    if (folder == NULL)
-        return;
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    free(folder);
+static void release_signals(void) {
     for (int i = 0; i < N_CAUGHT_SIGNALS; i++)
         sigaction(caught_signals[i], &old_actions[i], NULL);
     if (pending_signal != 0)
         raise(pending_signal);
+}
+
+rp_rc rp_cuda_open_folder(const char *given, char **folder, struct rp_err *err) {
+    catch_signals();
+    rp_rc rc = make_folder(given, folder, err);
+    if (rc != RP_OK)
+        release_signals();
+    return rc;
+}
+
+void rp_cuda_close_folder(const char *given, char *folder) {
+    if (folder == NULL)
+        return;
+    if (given == NULL)
+        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(folder);
+    release_signals();
 }
 
 /* ---- running ---- */

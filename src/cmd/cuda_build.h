@@ -1,4 +1,4 @@
-/* cuda_build: builds and runs programs on this machine's GPU, in a temporary folder.
+/* cuda_build: builds and runs programs on this machine's GPU, in a folder.
  *
  * Messages begin with `caller`, the command and option that need the GPU. Not thread-safe:
  * one folder is open at a time, since signals are caught for it. */
@@ -14,11 +14,13 @@
 rp_rc rp_cuda_find_gpu(const char *caller, const char *advice, uint64_t gpu, char **arch,
                        struct rp_err *err);
 
-/* Makes a folder in $TMPDIR. Until it is closed, a signal that would end remat-plan ends
- * the command that runs in the folder instead. rp_cuda_close_folder raises the signal again
- * after it has removed the folder. RP_ENV if the folder cannot be made. */
-rp_rc rp_cuda_open_folder(char **folder, struct rp_err *err);
-void rp_cuda_close_folder(char *folder); /* removes it; safe on NULL */
+/* Makes the folder `given`, unless it is there, or a temporary one in $TMPDIR if it is
+ * NULL. *folder is its absolute path. Until it is closed, a signal that would end
+ * remat-plan ends the command that runs in the folder instead. rp_cuda_close_folder raises
+ * the signal again after it has removed a temporary folder. RP_ENV, and *folder is NULL, if
+ * the folder cannot be made. */
+rp_rc rp_cuda_open_folder(const char *given, char **folder, struct rp_err *err);
+void rp_cuda_close_folder(const char *given, char *folder); /* safe on a folder of NULL */
 
 /* Runs argv in `folder`, with its output in the files `out` and `err` there. Returns its
  * exit code; 255 if it could not be run, or if a signal ended it. */

@@ -1,12 +1,10 @@
 /* `profile GRAPH` on a GPU: writes the step as a program (emit/templates/profile), builds
  * it and traces it. */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -193,17 +191,6 @@ static rp_rc build(const struct rp_replay_tables *tables, const char *folder,
     return rc;
 }
 
-/* Opens the folder `program`, as an absolute path, or a temporary one if it is NULL. */
-static rp_rc open_folder(const char *program, char **folder, struct rp_err *err) {
-    if (program == NULL)
-        return rp_cuda_open_folder(folder, err);
-    if (mkdir(program, 0777) != 0 && errno != EEXIST)
-        return rp_fail(err, RP_ENV, "%s: %s", program, strerror(errno));
-    *folder = realpath(program, NULL);
-    return *folder != NULL ? RP_OK
-                           : rp_fail(err, RP_ENV, "%s: %s", program, strerror(errno));
-}
-
 /* In the folder with the program. */
 static rp_rc measure(const struct rp_measure *m, const struct rp_gpu_measure *how,
                      struct rp_graph *g, const char *folder, struct rp_err *err) {
@@ -245,15 +232,12 @@ rp_rc rp_profile_on_gpu(const struct rp_measure *m, const struct rp_gpu_measure 
                               "list' lists them)",
                               how->gpu, &arch, err);
     if (rc == RP_OK)
-        rc = open_folder(how->program, &folder, err);
+        rc = rp_cuda_open_folder(how->program, &folder, err);
     if (rc == RP_OK)
         rc = build(&tables, folder, arch, err);
     if (rc == RP_OK)
         rc = measure(m, how, &g, folder, err);
-    if (how->program == NULL)
-        rp_cuda_close_folder(folder);
-    else
-        free(folder);
+    rp_cuda_close_folder(how->program, folder);
     rp_replay_tables_fini(&tables);
     rp_graph_fini(&g);
     free(arch);

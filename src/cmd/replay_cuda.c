@@ -53,14 +53,14 @@ rp_rc rp_cuda_replay(const struct rp_replay_tables *t, uint32_t n_steps, char **
     rp_rc rc = rp_cuda_find_gpu(caller, "--replay ref runs the plan on the CPU instead", 0,
                                 &arch, err);
     if (rc == RP_OK)
-        rc = rp_cuda_open_folder(&folder, err);
+        rc = rp_cuda_open_folder(NULL, &folder, err);
     if (rc == RP_OK)
         rc = rp_project_write(t, RP_TARGET_CUDA, folder, &bytes, err);
     if (rc == RP_OK)
         rc = rp_cuda_build(caller, folder, arch, "replay", err);
     if (rc == RP_OK)
         rc = run_program(folder, n_steps, json, err);
-    rp_cuda_close_folder(folder);
+    rp_cuda_close_folder(NULL, folder);
     free(arch);
     return rc;
 }
