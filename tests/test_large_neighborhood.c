@@ -353,7 +353,7 @@ static void a_descent_that_went_on_comes_to_its_end(void) {
 /* A search that ends takes the program that waits with it. */
 static void no_program_outlives_the_search(void) {
     struct scene w;
-    open_cut_off(&w, 5, 4, NEIGHBORHOOD_TRY_WORK_PER_OP * 18);
+    open_cut_off(&w, 3, 1, 1);
     CU_ASSERT_FALSE(no_process_is_left());
     close_scene(&w);
     CU_ASSERT_TRUE(no_process_is_left());

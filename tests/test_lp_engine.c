@@ -66,14 +66,20 @@ static void bounds_and_rows_can_change_between_solves(void) {
     rp_on_engines(change_triangle);
 }
 
-/* Until the next solve, rows keep their multipliers, here 1, 2 and 3; new ones have none.
- */
+/* Until the next solve, rows keep their multipliers, here 1, 2 and 3 behind a row that is
+ * slack; new ones have none. */
 static void drop_and_add(enum rp_engine e) {
+    static const uint32_t first[] = {0, 1}, x[] = {0};
+    static const double one = 1;
+    static const struct rp_sparse_rows slack = {1, first, x, &one, NULL, &one};
     struct rp_lp *lp = rp_lp_new(e, 3, (double[]){4, 3, 5}, 0);
+    rp_lp_add_rows(lp, &slack);
     rp_lp_add_rows(lp, &triangle);
     CU_ASSERT_EQUAL(rp_lp_solve(lp, 1000, HUGE_VAL), RP_LP_OPTIMAL);
     CU_ASSERT_DOUBLE_EQUAL(rp_lp_bound(lp, NULL), 6, 1e-9);
-    rp_lp_drop_rows(lp, (bool[]){true, false, false});
+    CU_ASSERT_TRUE(rp_lp_row_is_slack(lp, 0));
+    rp_lp_drop_rows(lp, (bool[]){true, true, false, false});
+    CU_ASSERT_FALSE(rp_lp_row_is_slack(lp, 0));
     CU_ASSERT_DOUBLE_EQUAL(rp_lp_bound(lp, NULL), 5, 1e-9);
     rp_lp_drop_rows(lp, (bool[]){true, false});
     CU_ASSERT_DOUBLE_EQUAL(rp_lp_bound(lp, NULL), 3, 1e-9);

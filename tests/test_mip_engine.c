@@ -219,28 +219,6 @@ static void nothing_better_than_the_start_or_the_cutoff_is_found(void) {
     rp_on_engines(begin_with_the_best);
 }
 
-static void ask_for_the_impossible(enum rp_engine e) {
-    struct rp_milp m;
-    struct rp_mip_result r;
-    double x[N + 1];
-    random_program(&m, 1);
-    rp_milp_begin_row(&m, 3, 3); /* an odd number of pairs */
-    for (uint32_t j = 3; j < 8; j++)
-        rp_milp_term(&m, j, 2);
-    CU_ASSERT_EQUAL(rp_mip_solve(&m, &(struct rp_mip_options){.engine = e}, x, &r),
-                    RP_MIP_OPTIMAL);
-    CU_ASSERT(!r.found && r.bound == HUGE_VAL);
-    rp_milp_begin_row(&m, 0.25, 0.75); /* none of these is whole */
-    rp_milp_term(&m, 0, 1);
-    CU_ASSERT_EQUAL(rp_mip_solve(&m, &(struct rp_mip_options){.engine = e}, x, &r),
-                    RP_MIP_OPTIMAL);
-    CU_ASSERT(!r.found && r.bound == HUGE_VAL);
-    rp_milp_fini(&m);
-}
-static void a_program_without_a_point_has_an_infinite_bound(void) {
-    rp_on_engines(ask_for_the_impossible);
-}
-
 /* Rows of the whole program that are told only when they are violated. */
 struct hidden {
     struct rp_milp rows;
@@ -255,6 +233,33 @@ static void tell_row(void *arg, const double *x, bool whole, struct rp_milp *row
         for (uint32_t k = h->rows.start[i]; k < h->rows.start[i + 1]; k++)
             rp_milp_term(rows, h->rows.col[k], h->rows.coef[k]);
     }
+}
+
+static void ask_for_the_impossible(enum rp_engine e) {
+    struct rp_milp m;
+    struct rp_mip_result r;
+    double x[N + 1];
+    random_program(&m, 1);
+    rp_milp_begin_row(&m, 3, 3); /* an odd number of pairs */
+    for (uint32_t j = 3; j < 8; j++)
+        rp_milp_term(&m, j, 2);
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &(struct rp_mip_options){.engine = e}, x, &r),
+                    RP_MIP_OPTIMAL);
+    CU_ASSERT(!r.found && r.bound == HUGE_VAL);
+    rp_milp_begin_row(&m, 3, HUGE_VAL); /* of two that are 1 at most */
+    rp_milp_term(&m, 0, 1);
+    rp_milp_term(&m, 1, 1);
+    struct hidden none = {{0}};
+    for (int lazy = 0; lazy < 2; lazy++) {
+        struct rp_mip_options o = {
+            .engine = e, .separate = lazy ? tell_row : NULL, .separate_arg = &none};
+        CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+        CU_ASSERT(!r.found && r.bound == HUGE_VAL);
+    }
+    rp_milp_fini(&m);
+}
+static void a_program_without_a_point_has_an_infinite_bound(void) {
+    rp_on_engines(ask_for_the_impossible);
 }
 
 static void hide_rows(enum rp_engine e) {
