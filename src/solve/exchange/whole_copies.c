@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+#include "base/numbers.h"
+
 static double scaled(const struct rp_whole_model *m, uint64_t ns) {
     return (double)ns * m->interval.time_scale;
 }
@@ -54,6 +57,15 @@ static void schedule_rows(struct rp_whole_model *m, uint32_t t, uint32_t x) {
     rp_whole_term(m, 1, RP_INTERVAL_F, t + 1, x);
     rp_whole_term(m, 1, RP_INTERVAL_U, t, x);
     rp_whole_term(m, 1, RP_INTERVAL_R, t, m->interval.instance->producer[x]);
+}
+
+/* ---- (W6) ---- */
+
+static void stays_row(struct rp_whole_model *m, uint32_t t, uint32_t x) {
+    rp_named_row(&m->named, -HUGE_VAL, 0, rp_format("W6_stays_%u_%u", t, x));
+    rp_whole_term(m, 1, RP_INTERVAL_O, m->interval.instance->n_ops, x);
+    rp_whole_term(m, -1, RP_INTERVAL_O, t, x);
+    rp_whole_term(m, -1, RP_INTERVAL_S, t + 1, x);
 }
 
 /* ---- (W2) and (W3) ---- */
@@ -162,6 +174,14 @@ static uint32_t begun_in(struct rp_whole_model *m, size_t *next, uint32_t s, uin
     return col;
 }
 
+/* Begins a row: what fits between the beginning of stage s and the first run of op t. */
+static void begin_in_row(struct rp_whole_model *m, uint32_t s, uint32_t t, char *name) {
+    rp_named_row(&m->named, -HUGE_VAL,
+                 rp_interval_ops_between(&m->interval, (int64_t)s - 1, t), name);
+    rp_named_term(&m->named, -1, m->waited[t]);
+    rp_named_term(&m->named, 1, m->waited[s - 1]);
+}
+
 /* (W3) for stage s and all t. later[t] is Y[s+1][t], and becomes Y[s][t]. */
 static void in_rows(struct rp_whole_model *m, uint32_t s, uint32_t *later) {
     uint32_t begun = RP_COL_ZERO;
@@ -173,12 +193,8 @@ static void in_rows(struct rp_whole_model *m, uint32_t s, uint32_t *later) {
         later[t] = sum_of(m, begun, later[t], 'Y', s, t);
         if (begun == RP_COL_ZERO)
             continue;
-        rp_named_row(&m->named, -HUGE_VAL,
-                     rp_interval_ops_between(&m->interval, (int64_t)s - 1, t),
-                     rp_format("W3_in_%u_%u", s, t));
+        begin_in_row(m, s, t, rp_format("W3_in_%u_%u", s, t));
         rp_named_term(&m->named, 1, later[t]);
-        rp_named_term(&m->named, -1, m->waited[t]);
-        rp_named_term(&m->named, 1, m->waited[s - 1]);
     }
 }
 
@@ -187,11 +203,62 @@ static void all_in_rows(struct rp_whole_model *m) {
     uint32_t *later = rp_calloc((size_t)n + 1, sizeof *later);
     for (uint32_t t = 0; t <= n; t++)
         later[t] = RP_COL_ZERO;
-    if (m->copies.n > 0)
-        qsort(m->copies.at, m->copies.n, sizeof *m->copies.at, by_stages);
     for (uint32_t s = n; s-- > 1 && !rp_whole_is_too_large(m);)
         in_rows(m, s, later);
     free(later);
+}
+
+/* ---- (W5) ---- */
+
+/* Adds the columns V[t][j]. */
+static void add_runs(struct rp_whole_model *m, uint32_t t, uint32_t *v) {
+    uint32_t after = RP_COL_ZERO;
+    for (uint32_t j = t; j-- > 0; v[j] = after) {
+        if (rp_whole_at(m, RP_INTERVAL_R, t, j) == RP_COL_ZERO)
+            continue;
+        uint32_t col =
+            rp_named_col(&m->named, 0, 0, HUGE_VAL, false, rp_format("V_%u_%u", t, j));
+        rp_named_row(&m->named, 0, 0, rp_format("V_%u_%u", t, j));
+        rp_named_term(&m->named, 1, after);
+        rp_whole_term(m, scaled(m, m->interval.instance->time_ns[j]), RP_INTERVAL_R, t, j);
+        rp_named_term(&m->named, -1, col);
+        after = col;
+    }
+}
+
+static void reader_row(struct rp_whole_model *m, const struct rp_whole_copy *c, uint32_t j,
+                       uint32_t runs) {
+    double in = scaled(m, m->interval.instance->in_ns[c->x]);
+    begin_in_row(m, c->t, c->t, rp_format("W5_in_%u_%u_%u", c->t, c->x, j));
+    m->named.p.row_high[m->named.p.n_rows - 1] += in;
+    rp_named_term(&m->named, in, c->col);
+    rp_whole_term(m, in, RP_INTERVAL_R, c->t, j);
+    rp_named_term(&m->named, 1, runs);
+}
+
+/* Rows of a copy that begins in the stage that reads it, for each run again that may. */
+static void reader_rows(struct rp_whole_model *m, const struct rp_whole_copy *c,
+                        const uint32_t *v) {
+    const struct rp_instance *p = m->interval.instance;
+    for (uint32_t k = p->reader_start[c->x]; k < p->reader_start[c->x + 1]; k++) {
+        uint32_t j = p->readers[k];
+        if (j < c->t && rp_whole_at(m, RP_INTERVAL_R, c->t, j) != RP_COL_ZERO)
+            reader_row(m, c, j, v[j]);
+    }
+}
+
+static void all_reader_rows(struct rp_whole_model *m) {
+    uint32_t n = m->interval.instance->n_ops, t = 0;
+    uint32_t *v = rp_calloc(n, sizeof *v);
+    for (size_t i = 0; i < m->copies.n && !rp_whole_is_too_large(m); i++) {
+        const struct rp_whole_copy *c = &m->copies.at[i];
+        if (c->s != c->t)
+            continue;
+        if (c->t != t)
+            add_runs(m, t = c->t, v);
+        reader_rows(m, c, v);
+    }
+    free(v);
 }
 
 void rp_whole_copy_rows(struct rp_whole_model *m) {
@@ -202,12 +269,17 @@ void rp_whole_copy_rows(struct rp_whole_model *m) {
     for (uint32_t x = 0; x < p->n_tensors && !rp_whole_is_too_large(m); x++) {
         size_t before = m->copies.n;
         add_copies(m, x, &c);
+        for (uint32_t t = p->producer[x]; t < n && m->copies.n > before; t++)
+            stays_row(m, t, x);
         for (uint32_t t = p->producer[x] + 1; t <= n && m->copies.n > before; t++) {
             if (t < n)
                 schedule_rows(m, t, x);
             copy_rows(m, &c, t, x);
         }
     }
+    if (m->copies.n > 0)
+        qsort(m->copies.at, m->copies.n, sizeof *m->copies.at, by_stages);
     all_in_rows(m);
+    all_reader_rows(m);
     free(c.col);
 }

@@ -14,6 +14,7 @@
  *   P[s][t][x]  a copy in of x begins in stage s and is first read in stage t
  *   Z[s][t]     time of the copies in that begin in stage s and are read by stage t
  *   Y[s][t]     the same, of those that begin in stage s or later
+ *   V[t][j]     time of the runs again in stage t from op j on
  *
  *   (W1) memory, for each k < t that may run in stage t:
  *            sum of bytes[x] L + workspace[k] R[t][k] <= limit, where L is L[t][x] if x is
@@ -26,9 +27,11 @@
  *
  * Unlike the interval model it has no runs after the last first run, and only kept tensors
  * are waited for there. Copies in begin where stages begin, and an op runs once in a stage
- * at most. So its optimum is one over schedules. Copies on a queue may still interrupt each
- * other in it. So a plan can take longer than its point costs, but a point of every
- * schedule is in it (that takes at most twice keep-all's time: longer ones are left out).
+ * at most. So its optimum is one over schedules. Copies may still interrupt each other in
+ * it, go on while what reads them runs in a later stage than they begin in, and begin
+ * before a copy out has made room for them. So a plan can take longer than its point costs,
+ * but a point of every schedule is in it (that takes at most twice keep-all's time: longer
+ * ones are left out).
  *
  * Not thread-safe: one object, one thread. */
 #ifndef RP_SOLVE_EXCHANGE_WHOLE_MODEL_H
