@@ -8,6 +8,7 @@
 int main(int argc, char **argv) {
     struct rp_err err = {{0}};
     rp_hold_standard_streams();
+    rp_log_by_line();
     /* Writing to a closed pipe then fails, and we exit with code 5. */
     signal(SIGPIPE, SIG_IGN);
     /* So does writing a file beyond the size limit, and its temporary file is removed. */

@@ -84,6 +84,32 @@ static void show(struct terminal *t, void (*write)(void), unsigned short columns
     put(t, text, n);
 }
 
+/* A pipe of packets keeps writes apart. */
+static void a_message_is_one_write(void) {
+    char packet[8000];
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_DIRECT), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]); /* so that a write fails once the parent reads no more */
+        dup2(ends[1], STDERR_FILENO);
+        rp_log_by_line();
+        rp_log(0, "%03000d", 7);
+        rp_log(-1, "the\033 end");
+        _exit(0);
+    }
+    close(ends[1]);
+    CU_ASSERT_EQUAL(read(ends[0], packet, sizeof packet), 13 + 3000);
+    CU_ASSERT(memcmp(packet, "remat-plan: 000", 15) == 0 && packet[3012] == '\n');
+    ssize_t n = read(ends[0], packet, sizeof packet);
+    CU_ASSERT(n > 20 && memcmp(packet, "remat-plan: the", 15) == 0 &&
+              packet[n - 1] == '\n');
+    CU_ASSERT_EQUAL(read(ends[0], packet, sizeof packet), 0);
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+}
+
 static void work(void) {
     rp_progress_task(10, 95, "point %d of %d", 1, 2);
     rp_progress(7, "annealing, best %s over keep-all", "3.20%");
@@ -285,6 +311,7 @@ static void clocks_go_on(void) {
 
 void suite_log(void) {
     RP_SUITE("log");
+    RP_TEST(a_message_is_one_write);
     RP_TEST(nothing_of_the_progress_stays_on_the_screen);
     RP_TEST(a_line_is_cut_at_the_edge_of_the_screen);
     RP_TEST(there_are_terminals_and_processes_without_progress);

@@ -17,6 +17,11 @@ void rp_log_set(int level) {
     log_level = level;
 }
 
+void rp_log_by_line(void) {
+    static char buffer[8192]; /* a line has 4096 */
+    setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
+}
+
 int rp_log_level(void) {
     return log_level;
 }
@@ -70,8 +75,10 @@ bool rp_shows_progress(void) {
 }
 
 static void erase(void) {
-    if (progress.shown)
+    if (progress.shown) {
         fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
     progress.shown = false;
 }
 

@@ -11,6 +11,9 @@
  * options are parsed. */
 void rp_log_set(int level);
 int rp_log_level(void);
+/* From now on a message is one write, so that those of several processes do not mix. Before
+ * anything is written to standard error. */
+void rp_log_by_line(void);
 
 /* Prints one line "remat-plan: ..." if the level is at least `level`. */
 void rp_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
-/* whole_copies: rows (M10) and (W2) to (W6) of whole_model.h, with their columns P, Z, Y and
- * V. */
+/* whole_copies: rows (M10) and (W2) to (W6) of whole_model.h, with their columns P, Z, Y
+ * and V. */
 #ifndef RP_SOLVE_EXCHANGE_WHOLE_COPIES_H
 #define RP_SOLVE_EXCHANGE_WHOLE_COPIES_H
 
