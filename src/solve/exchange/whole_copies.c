@@ -230,7 +230,7 @@ static void reader_row(struct rp_whole_model *m, const struct rp_whole_copy *c, 
                        uint32_t runs) {
     double in = scaled(m, m->interval.instance->in_ns[c->x]);
     begin_in_row(m, c->t, c->t, rp_format("W5_in_%u_%u_%u", c->t, c->x, j));
-    m->named.p.row_high[m->named.p.n_rows - 1] += in;
+    rp_named_term(&m->named, -in, RP_COL_ONE);
     rp_named_term(&m->named, in, c->col);
     rp_whole_term(m, in, RP_INTERVAL_R, c->t, j);
     rp_named_term(&m->named, 1, runs);

@@ -24,6 +24,9 @@
  *   (W3) in          Y[s][t] <= sum of d[u], s <= u <= t, + D(s - 1, t)
  *   (W4) schedules   B[t][x] + S[t][x] <= 1,  B[t][x] <= O[t-1][x],
  *                    F[t+1][x] + U[t][x] + R[t][p] <= 1
+ *   (W5) in time, for each reader j < t of x:
+ *            in[x] (P[t][t][x] + R[t][j] - 1) + V[t][j] <= d[t]
+ *   (W6) out     O[n][x] <= O[t][x] + S[t+1][x], since the first x made is copied
  *
  * Unlike the interval model it has no runs after the last first run, and only kept tensors
  * are waited for there. Copies in begin where stages begin, and an op runs once in a stage
