@@ -249,6 +249,39 @@ static void record(struct naive *w) {
     } while (!ok);
 }
 
+/* Delays each swap-in that is early while memory is short, until there is room again. What
+ * that frees in the stages passed is room for the tensors that follow. */
+static bool delay(const struct rp_instance *p, struct rp_interval_actions *a,
+                  const uint32_t *first_need, uint64_t *peak_bytes) {
+    bool any = false;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t e = p->reader_start[x]; e < p->reader_start[x + 1]; e++) {
+            const uint32_t from = a->trigger[e];
+            uint32_t to = from;
+            if (a->action[e] != RP_INTERVAL_SWAP)
+                continue;
+            for (uint32_t t = from; t < first_need[e]; t++)
+                if (peak_bytes[t] > p->limit_bytes)
+                    to = t + 1;
+            for (uint32_t t = from; t < to; t++)
+                peak_bytes[t] -= rp_min_u64(peak_bytes[t], p->bytes[x]);
+            a->trigger[e] = to;
+            any = any || to > from;
+        }
+    return any;
+}
+
+/* `a` gets the triggers of the last recording. */
+static void record_delayed(struct naive *w, struct rp_interval_actions *a,
+                           const uint32_t *first_need) {
+    for (int k = 0; k == 0 || (k <= 4 && w->r.peak_bytes > w->p->limit_bytes &&
+                               delay(w->p, a, first_need, w->peak_bytes));
+         k++) {
+        rp_interval_actions_copy(w->p, w->a, a);
+        record(w);
+    }
+}
+
 /* ---- the comparison ---- */
 
 static int by_id(const void *a, const void *b) {
@@ -315,7 +348,7 @@ static bool one_case(const struct rp_graph *g, uint64_t seed) {
     struct rp_rng random = {seed};
     struct rp_instance p;
     struct rp_recorder r;
-    struct rp_interval_actions a, late;
+    struct rp_interval_actions a, late, early, delayed;
     uint32_t first_need[MAX_INTERVALS];
     uint64_t peak[MAX_OPS];
     rp_instance_init(&p, g, g->fixed_bytes + rp_rng_below(&random, 40000), false, NULL);
@@ -327,6 +360,10 @@ static bool one_case(const struct rp_graph *g, uint64_t seed) {
 
     rp_interval_actions_init(&p, &late);
     rp_interval_actions_copy(&p, &late, &a);
+    rp_interval_actions_init(&p, &early);
+    rp_interval_actions_copy(&p, &early, &a);
+    rp_interval_actions_init(&p, &delayed);
+    rp_interval_actions_copy(&p, &delayed, &a);
     rp_interval_steps_record(&a, &r, peak);
     record(&w);
     bool same = is_same(&r.plan, &w.r.plan) &&
@@ -342,6 +379,15 @@ static bool one_case(const struct rp_graph *g, uint64_t seed) {
     same = same &&
            memcmp(first_need, w.first_need, rp_n_intervals(&p) * sizeof *first_need) == 0;
 
+    rp_interval_steps_record_delayed(&early, &r, peak);
+    record_delayed(&w, &delayed, first_need);
+    same = same && is_same(&r.plan, &w.r.plan) &&
+           memcmp(peak, w.peak_bytes, p.n_ops * sizeof *peak) == 0 &&
+           memcmp(early.trigger, delayed.trigger,
+                  rp_n_intervals(&p) * sizeof *delayed.trigger) == 0;
+
+    rp_interval_actions_fini(&delayed);
+    rp_interval_actions_fini(&early);
     rp_interval_actions_fini(&late);
     rp_interval_actions_fini(&a);
     rp_recorder_fini(&w.r);
@@ -363,7 +409,7 @@ static void check_seed(uint64_t seed) {
                                                               << seed % 7;
     if (!one_case(&g, seed)) {
         rp_gen_failed(seed);
-        CU_FAIL("other steps, peaks or first needs");
+        CU_FAIL("other steps, peaks, first needs or delays");
     }
     rp_graph_fini(&g);
 }

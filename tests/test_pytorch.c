@@ -1,5 +1,6 @@
 /* Tests of policy pytorch, against plans worked out by hand. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +148,68 @@ static void a_choice_for_many_ops_asks_as_it_goes(void) {
     rp_graph_fini(&g);
 }
 
+/* n forward ops that read the input alone, and n / 2 backward ops that read what two of
+ * them made: the first and the last that are left, or neighbours. */
+static struct rp_graph pairs(int n, bool far_apart) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    fputs("{\"format\":\"remat-graph\",\"version\":1,\"name\":\"g\",\"time_source\":"
+          "\"imported:\",\"tensors\":[{\"name\":\"in\",\"bytes\":8,\"kind\":\"input\"}",
+          f);
+    for (int i = 0; i < n; i++)
+        fprintf(f, ",{\"name\":\"h%d\",\"bytes\":8,\"kind\":\"activation\"}", i);
+    for (int i = 0; i < n / 2; i++)
+        fprintf(f, ",{\"name\":\"g%d\",\"bytes\":8,\"kind\":\"gradient\"}", i);
+    fputs("],\"ops\":[", f);
+    for (int i = 0; i < n; i++)
+        fprintf(
+            f,
+            "{\"name\":\"f%d\",\"kind\":\"gelu.default\",\"inputs\":[0],\"outputs\":[%d],"
+            "\"time_ns\":1,\"phase\":\"forward\"},",
+            i, 1 + i);
+    for (int i = 0; i < n / 2; i++)
+        fprintf(f,
+                "%s{\"name\":\"b%d\",\"kind\":\"gelu_backward.default\",\"inputs\":[%d,%d],"
+                "\"outputs\":[%d],\"time_ns\":1,\"phase\":\"backward\"}",
+                i > 0 ? "," : "", i, far_apart ? 1 + i : 1 + 2 * i,
+                far_apart ? n - i : 2 + 2 * i, 1 + n + i);
+    fputs("],\"keep\":[]}", f);
+    fclose(f);
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, len, "g", &g, &err), RP_OK);
+    free(text);
+    return g;
+}
+
+/* How often the policy asks whether it is to stop. */
+static uint64_t n_questions(const struct rp_graph *g) {
+    struct rp_policy_options o = share(0);
+    struct rp_stop stop = {.deadline = INFINITY};
+    struct rp_plan plan;
+    struct rp_policy_report report;
+    struct rp_err err = {{0}};
+    o.budget_bytes = rp_keep_all_bytes(g, false);
+    o.stop = &stop;
+    CU_ASSERT_EQUAL_FATAL(
+        rp_policy_record_plan(g, rp_policy_find("pytorch"), &o, &plan, &report, &err),
+        RP_OK);
+    rp_plan_fini(&plan);
+    return stop.questions;
+}
+
+/* What an op needs is looked for between the first and the last of it. */
+static void needs_far_apart_count_as_work(void) {
+    enum { N = 6000 };
+    struct rp_graph near = pairs(N, false), far = pairs(N, true);
+    const uint64_t ns = 2 * (uint64_t)N * N / 4; /* 2 per op between */
+    const uint64_t more = n_questions(&far) - n_questions(&near);
+    CU_ASSERT(more + 1 >= ns / RP_STOP_WORK && more <= ns / RP_STOP_WORK + 1);
+    rp_graph_fini(&near);
+    rp_graph_fini(&far);
+}
+
 /* Each of the two matrix products has half of what may be saved. The longer one stays, and
  * f0 runs again. */
 static void pytorch_recomputes_what_its_knapsack_leaves_out(void) {
@@ -243,6 +306,7 @@ void suite_pytorch(void) {
     RP_SUITE("pytorch");
     RP_TEST(pytorch_saves_or_recomputes_as_its_budget_says);
     RP_TEST(a_choice_for_many_ops_asks_as_it_goes);
+    RP_TEST(needs_far_apart_count_as_work);
     RP_TEST(pytorch_recomputes_what_its_knapsack_leaves_out);
     RP_TEST(pytorch_delays_what_only_the_backward_pass_needs);
     RP_TEST(pytorch_takes_the_fastest_of_its_budgets_that_fits);
