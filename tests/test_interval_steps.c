@@ -425,8 +425,15 @@ static void what_was_leaving_is_forgotten_when_all_is_recorded_anew(void) {
     check_seed(5759);
 }
 
+/* An early swap-in ends before op 1 runs again and would meet it: another tensor is needed
+ * then. */
+static void first_needs_ignore_triggers(void) {
+    check_seed(132395);
+}
+
 void suite_interval_steps(void) {
     RP_SUITE("interval_steps");
     RP_TEST(steps_follow_the_actions);
     RP_TEST(what_was_leaving_is_forgotten_when_all_is_recorded_anew);
+    RP_TEST(first_needs_ignore_triggers);
 }

@@ -394,6 +394,7 @@ void rp_interval_steps_first_needs(const struct rp_interval_actions *a,
                                    struct rp_recorder *r, uint32_t *first_need) {
     struct recording w;
     begin(&w, a, r);
+    memcpy(w.a.trigger, r->p->readers, rp_n_intervals(r->p) * sizeof *first_need);
     memcpy(first_need, r->p->readers, rp_n_intervals(r->p) * sizeof *first_need);
     w.first_need = first_need;
     record_until_sound(&w, NULL);
