@@ -59,6 +59,7 @@ refused() {
 }
 
 STEPS=20 try "a graph is measured" measure $layers
+cp "$tmp/program/profile" "$tmp/real"
 try "its report names the median step" grep -qE '^step +[0-9.]+ us on the device, median of 20 steps' "$tmp/previous"
 try "the figures are the expected ones" diff tests/data/profile/layers.prof.json "$tmp/out.json"
 in_log() { # PATTERN: the report of the last measurement, which is in $tmp/log
@@ -79,6 +80,9 @@ in_log '^clocks +1980 MHz .*, memory 2619 MHz, 413 of 700 W, limited by power$'
 verdict $? "its report says at which clocks it measured"
 in_log '^memory +23.1 KiB held on the device in a step \(23.1 KiB when it begins\)'
 verdict $? "its report says how much memory the step held"
+measure --json $layers >"$tmp/log"
+in_log '"time_ns":19688,"ops":4,"spread_ns":0,"step_ns":18688,"steps":1,"processes":1,"not_used":\{"no_stamp":0,"held_up":0,"lost":0\},"graph_ns":19688,"eager_ns":22188,"launches":5,"gap_ns":200,"held_but_used":0,"idle_ns":0,"outside_ns":0,"inside_ns":18688,"side_by_side_ns":0,"unknown_ranges":0,"memory":\{"begin_bytes":23616,"peak_bytes":23616,"pinned_bytes":0,"keep_all_bytes":22976\}\}$'
+verdict $? "its JSON report has all of that"
 try "with gaps of launches one by one" measure --gaps eager $layers
 verdict "$([ "$(times)" = "12600 1708 4748 3132 " ]; echo $?)" "gaps of launches: $(times)"
 try "without gaps" measure --gaps none $layers
@@ -95,7 +99,11 @@ refused "a step that is too long" 4 'profile: the step: it takes longer than the
     measure --time-limit 0.0001 $layers
 NVML=none try "without NVML" measure $layers
 says "clocks are unknown" '"clocks":null'
+! in_log '^clocks'
+verdict $? "its report says nothing of clocks"
 NVML=bare try "a GPU that reports no power" measure $layers
+in_log '^clocks +1980 MHz .*, memory 2619 MHz$'
+verdict $? "its report says nothing of power"
 says "power is left out" '"clocks":\{"sm_mhz":1980,"lowest_sm_mhz":1980,"memory_mhz":2619,"limited_by":\[\]\}'
 refused "a warm-up of an hour" 2 'profile: --warm-up must be at most 60$' measure --warm-up 3600 $layers
 # In TF32 the stand-ins' kernels of a convolution take 2 ns for an element instead of 4: conv
@@ -185,6 +193,53 @@ CUDNN_HOME=/nonexistent refused "no cuDNN" 5 \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
 CXX=/nonexistent/c++ refused "a program that does not build" 5 'profile: the program cannot be built: .+' \
     "$build/remat-plan" profile -o "$tmp/out.json" $layers
+
+refused "no make" 5 'profile: the program cannot be built: make: No such file or directory$' \
+    env PATH=/nonexistent "$build/remat-plan" profile -o "$tmp/out.json" $layers
+
+# Programs that do something else. What stands in for make writes them.
+mkdir "$tmp/bin"
+program() { # SCRIPT OPTION...: measures with this script. It gets MODE NOTES GPU STEPS ...
+    cat >"$tmp/bin/make" <<-END
+	#!/bin/sh
+	[ -z "\${MAKEFLAGS-}" ] || exit 1
+	{ echo '#!/bin/sh'; cat '$tmp/script'; } >profile
+	chmod +x profile
+END
+    chmod +x "$tmp/bin/make"
+    echo "$1" >"$tmp/script"
+    shift
+    PATH=$tmp/bin:$PATH "$build/remat-plan" profile --repeat 1 --warm-up 0 -o "$tmp/out.json" "$@" $layers
+}
+real='"$REAL" "$@"'
+export REAL=$tmp/real
+MAKEFLAGS=n try "options of another make do not reach it" program "$real"
+try "what the timed program prints is not shown" \
+    program "[ \$1 = traced ] || { echo shown; echo shown >&2; }; $real"
+! in_log shown
+verdict $? "nothing of it"
+refused "a program that fails" 5 'profile: the profiling program failed$' program 'exit 9'
+refused "a program that says why" 5 'profile: no luck$' program 'echo no luck >&2; exit 9'
+refused "a program whose notes say why" 5 'profile: no room$' \
+    program 'echo no luck >&2; echo no room >"$2"; exit 9'
+refused "times that are missing" 6 'profile: .*/timing: unexpected output from the profiling program$' \
+    program 'echo "{\"eager_ns\":1}" >"$2"'
+refused "another time that is missing" 6 'profile: .*/timing: unexpected output from the profiling program$' \
+    program 'echo "{\"graph_ns\":1}" >"$2"'
+refused "a traced program that fails" 5 'profile: .*exit code 9' \
+    program "[ \$1 = timed ] || exit 9; $real"
+for notes in '' '{}' '{"algorithms":["","","",""]}' '{"algorithms":["","","",1],"versions":{}}' \
+    '{"algorithms":["","",""],"versions":{}}'; do
+    refused "notes that are '$notes'" 6 'profile: .*/notes: unexpected output from the profiling program$' \
+        program "$real && if [ \$1 = traced ]; then echo '$notes' >\"\$2\"; fi"
+done
+if command -v script >/dev/null; then
+    try "the stand-in for make again" program "$real"
+    TERM=xterm PATH=$tmp/bin:$PATH script -qec "$build/remat-plan profile --repeat 1 \
+        --warm-up 0 -o $tmp/out.json $layers" /dev/null </dev/null | cat -v >"$tmp/log"
+    in_log '^building the profiling program, [0-9]+ s so far\^M\^\[\[Ktiming the step without tracing, [0-9]+ s so far\^M\^\[\[K\^Mmeasuring: step 0 of 1'
+    verdict $? "a terminal shows what it does"
+fi
 
 # A signal during the build must remove the temporary folder and end the compiler, but not one
 # that was ignored before.

@@ -126,13 +126,12 @@ static void run_in_child(const char *folder, char *const *argv) {
     signal(SIGPIPE, SIG_DFL); /* main ignores it, and scripts would print errors */
     for (int i = 0; i < N_CAUGHT_SIGNALS; i++)
         sigaction(caught_signals[i], &old_actions[i], NULL);
-    if (chdir(folder) != 0)
-        _exit(255);
-    const int out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    const int err = open("err", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    execvp(argv[0], argv);
+    if (chdir(folder) == 0) {
+        dup2(open("out", O_WRONLY | O_CREAT | O_TRUNC, 0666), STDOUT_FILENO);
+        dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
+        execvp(argv[0], argv);
+        perror(argv[0]);
+    }
     _exit(255);
 }
 

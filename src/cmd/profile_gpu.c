@@ -143,8 +143,8 @@ static rp_rc fail_run(rp_rc rc, const char *folder, const char *notes,
     return rc;
 }
 
-/* Times the step without tracing. *notes is what the program writes; the caller releases
- * it. */
+/* Times the step without tracing. *notes, NULL before, is what the program writes; the
+ * caller releases it. */
 static rp_rc run_timed(const char *folder, const struct rp_gpu_measure *how,
                        struct rp_untraced_step *step, json_t **notes, struct rp_err *err) {
     struct command c = command_for(folder, "timed", "timing", how);
@@ -152,7 +152,6 @@ static rp_rc run_timed(const char *folder, const struct rp_gpu_measure *how,
     const int code = rp_cuda_run(folder, c.argv);
     rp_progress_end();
     rp_rc rc = RP_OK;
-    *notes = NULL;
     if (code != 0) {
         char *line = rp_cuda_first_line(folder, "err");
         rc = fail_run(code == RP_LIMIT ? RP_LIMIT : RP_ENV, folder, "timing",
