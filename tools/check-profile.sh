@@ -196,6 +196,9 @@ CXX=/nonexistent/c++ refused "a program that does not build" 5 'profile: the pro
 
 refused "no make" 5 'profile: the program cannot be built: make: No such file or directory$' \
     env PATH=/nonexistent "$build/remat-plan" profile -o "$tmp/out.json" $layers
+cp "$build/remat-plan" "$tmp/alone"
+refused "nothing to trace with" 5 'libremat_inject' \
+    env PATH=/nonexistent "$tmp/alone" profile -o "$tmp/out.json" $layers
 
 # Programs that do something else. What stands in for make writes them.
 mkdir "$tmp/bin"
