@@ -166,6 +166,7 @@ export BUILD=$tree/build
 export CFLAGS="-O1 -w -include $tree/tests/mutants/mutant.h"
 if [ -n "$asan" ]; then
     CFLAGS+=" -fsanitize=address,bounds -fno-sanitize-recover=bounds"
+    export LDFLAGS=-fsanitize=address,bounds # of the programs that checks build
     export ASAN_OPTIONS=detect_leaks=1
 fi
 make -s -j"$jobs" tests >build.log 2>&1 || { cat build.log && exit 1; }
