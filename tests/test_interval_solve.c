@@ -334,6 +334,8 @@ static void single_searches_are_the_same(void) {
          "bound 601 root 589 found finished fixed 0 cuts 170 nodes 85 work 43048"},
         {6, 120, 1, 200000,
          "bound 698 root 636 finished fixed 7 cuts 265 nodes 41 work 86897"},
+        {1, 120, 1, 76333, /* it ends before trials that would take more */
+         "bound 691 root 674 fixed 0 cuts 354 nodes 21 work 74610"},
         {5, 101, 1, 200000,
          "bound 664 root 664 found finished fixed 0 cuts 7 nodes 1 work 899"},
         {4, 180, 1, 10000, "bound 595 root 589 fixed 0 cuts 73 nodes 17 work 10102"},
