@@ -184,10 +184,7 @@ static rp_rc build(const struct rp_replay_tables *tables, const char *folder,
     uint64_t bytes;
     rp_rc rc = rp_project_write(tables, RP_TARGET_PROFILE, folder, &bytes, err);
     rp_progress_task(NAN, NAN, "building the profiling program");
-    if (rc == RP_OK)
-        rc = rp_cuda_build(caller, folder, arch, "profile", err);
-    rp_progress_end();
-    return rc;
+    return rc == RP_OK ? rp_cuda_build(caller, folder, arch, "profile", err) : rc;
 }
 
 /* In the folder with the program. */
