@@ -200,27 +200,26 @@ cp "$build/remat-plan" "$tmp/alone"
 refused "nothing to trace with" 5 'libremat_inject' \
     env PATH=/nonexistent "$tmp/alone" profile -o "$tmp/out.json" $layers
 
-# Programs that do something else. What stands in for make writes them.
+# Programs that do something else: a stand-in for make leaves this script in their place.
 mkdir "$tmp/bin"
-program() { # SCRIPT OPTION...: measures with this script. It gets MODE NOTES GPU STEPS ...
-    cat >"$tmp/bin/make" <<-END
-	#!/bin/sh
-	[ -z "\${MAKEFLAGS-}" ] || exit 1
-	{ echo '#!/bin/sh'; cat '$tmp/script'; } >profile
-	chmod +x profile
+cat >"$tmp/bin/make" <<END
+#!/bin/sh
+[ -z "\${MAKEFLAGS-}" ] || exit 1
+{ echo '#!/bin/sh'; cat '$tmp/script'; } >profile
+chmod +x profile
 END
-    chmod +x "$tmp/bin/make"
+chmod +x "$tmp/bin/make"
+program() { # SCRIPT: measures with it. Its arguments are MODE NOTES GPU STEPS ...
     echo "$1" >"$tmp/script"
-    shift
-    PATH=$tmp/bin:$PATH "$build/remat-plan" profile --repeat 1 --warm-up 0 -o "$tmp/out.json" "$@" $layers
+    PATH=$tmp/bin:$PATH "$build/remat-plan" profile --repeat 1 --warm-up 0 -o "$tmp/out.json" $layers
 }
 real='"$REAL" "$@"'
 export REAL=$tmp/real
 MAKEFLAGS=n try "options of another make do not reach it" program "$real"
-try "what the timed program prints is not shown" \
+try "a timed program that prints" \
     program "[ \$1 = traced ] || { echo shown; echo shown >&2; }; $real"
 ! in_log shown
-verdict $? "nothing of it"
+verdict $? "nothing that it prints is shown"
 refused "a program that fails" 5 'profile: the profiling program failed$' program 'exit 9'
 refused "a program that says why" 5 'profile: no luck$' program 'echo no luck >&2; exit 9'
 refused "a program whose notes say why" 5 'profile: no room$' \
@@ -237,7 +236,7 @@ for notes in '' '{}' '{"algorithms":["","","",""]}' '{"algorithms":["","","",1],
         program "$real && if [ \$1 = traced ]; then echo '$notes' >\"\$2\"; fi"
 done
 if command -v script >/dev/null; then
-    try "the stand-in for make again" program "$real"
+    echo "$real" >"$tmp/script"
     TERM=xterm PATH=$tmp/bin:$PATH script -qec "$build/remat-plan profile --repeat 1 \
         --warm-up 0 -o $tmp/out.json $layers" /dev/null </dev/null | cat -v >"$tmp/log"
     in_log '^building the profiling program, [0-9]+ s so far\^M\^\[\[Ktiming the step without tracing, [0-9]+ s so far\^M\^\[\[K\^Mmeasuring: step 0 of 1'

@@ -22,7 +22,7 @@ struct glpk {
     glp_prob *whole, *p; /* the program; the one that is solved, which may be the same */
     double limit;        /* only points of lower cost count; HUGE_VAL: none */
     bool offered, out_of_work;
-    bool *tried; /* per column of p, if it is tried before it is branched on */
+    bool *tried; /* per column, if pseudocosts are used: its trials are counted */
     uint64_t n_tried;
     int asked_at;        /* the node whose fractional point was last separated */
     struct rp_milp rows; /* lazy ones, of the last separation */
@@ -222,12 +222,12 @@ static void search(struct glpk *s) {
     glp_iocp o;
     glp_init_iocp(&o);
     o.msg_lev = rp_engine_glpk_log();
-    if (s->o->separate == NULL)
+    if (s->o->separate == NULL) {
         o.mir_cuts = o.gmi_cuts = o.cov_cuts = o.clq_cuts = GLP_ON;
-    else if (may_try(s))
+    } else if (may_try(s)) {
         o.br_tech = GLP_BR_PCH;
-    if (o.br_tech == GLP_BR_PCH)
         s->tried = rp_calloc(s->m->n_cols, sizeof *s->tried);
+    }
     o.mip_gap = s->o->relative_gap;
     o.cb_func = ask;
     o.cb_info = s;
