@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "dense_row.h"
@@ -89,6 +91,47 @@ static void its_answer_is_that_of_this_process(void) {
     rp_small_model_fini(&w);
 }
 
+static void chain_init(struct rp_graph *g, struct rp_instance *p) {
+    struct rp_err err = {{0}};
+    CU_ASSERT_FATAL(rp_graph_load("tests/data/milp/chain.json", g, &err) == RP_OK);
+    rp_instance_init(p, g, 17813196, false, NULL);
+    rp_instance_allow_swap(p, RP_MAX_QUANTITY);
+}
+
+static void kill_children(void) {
+    char path[64];
+    int pid;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *f = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    while (fscanf(f, "%d", &pid) == 1)
+        kill(pid, SIGKILL);
+    fclose(f);
+}
+
+/* The process is killed at the root, once it has proved more than the sum of op times. */
+static void its_death_keeps_what_it_has_proved(void) {
+    const uint64_t plan_ns = 12950000;
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = UINT64_MAX};
+    struct rp_interval_result r;
+    struct rp_instance p;
+    struct rp_graph g;
+    chain_init(&g, &p);
+    struct rp_interval_worker *worker = rp_interval_worker_start(&p, 2 * plan_ns, &o);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(worker);
+    while (!rp_interval_worker_wait(worker, 0.001, &r) &&
+           rp_interval_worker_proved_ns(worker) <= g.total_time_ns)
+        ;
+    uint64_t proved_ns = rp_interval_worker_proved_ns(worker);
+    CU_ASSERT(proved_ns > g.total_time_ns);
+    kill_children();
+    CU_ASSERT(rp_interval_worker_wait(worker, 600, &r));
+    CU_ASSERT(proved_ns <= r.bound_ns && r.bound_ns <= plan_ns);
+    rp_interval_worker_end(worker);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 /* Without a free file descriptor there is no socket. */
 static void no_process_leaves_nothing_behind(void) {
     struct rp_small_model w;
@@ -107,5 +150,6 @@ static void no_process_leaves_nothing_behind(void) {
 void suite_interval_worker(void) {
     RP_SUITE("interval_worker");
     RP_TEST(its_answer_is_that_of_this_process);
+    RP_TEST(its_death_keeps_what_it_has_proved);
     RP_TEST(no_process_leaves_nothing_behind);
 }

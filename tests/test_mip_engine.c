@@ -362,15 +362,34 @@ static void a_work_limit_ends_the_search_at_the_same_place(void) {
     rp_on_engines(limit_the_work);
 }
 
+struct listener {
+    volatile sig_atomic_t stop;
+    double bound; /* the last one told */
+};
+
+/* Asks for a stop once something is known. */
+static void listen(void *arg, double bound) {
+    struct listener *l = arg;
+    l->bound = bound;
+    l->stop = bound > -HUGE_VAL;
+}
+
 static void stop_it(enum rp_engine e) {
     struct rp_milp m;
-    struct rp_mip_result r;
-    volatile sig_atomic_t flag = 1;
-    struct rp_stop stop = {&flag, INFINITY};
+    struct rp_mip_result r, some;
+    struct listener l = {.stop = 1};
+    struct rp_stop stop = {&l.stop, INFINITY};
     slow_program(&m);
     double *x = rp_calloc(m.n_cols, sizeof *x);
-    struct rp_mip_options o = {.engine = e, .stop = &stop};
+    struct rp_mip_options o = {.engine = e, .work = 3000};
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &some), RP_MIP_LIMIT);
+    o = (struct rp_mip_options){
+        .engine = e, .stop = &stop, .on_bound = listen, .on_bound_arg = &l};
     CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_STOPPED);
+    l.stop = 0;
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_STOPPED);
+    CU_ASSERT(!r.found && r.value == HUGE_VAL);
+    CU_ASSERT(l.bound > -1e6 && r.bound >= l.bound && r.bound < some.value);
     free(x);
     rp_milp_fini(&m);
 }
@@ -389,12 +408,12 @@ static void kill_it(enum rp_engine e) {
     random_program(&m, 1);
     struct rp_mip_options o = {.engine = e, .separate = die};
     CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_FAILED);
-    CU_ASSERT(!r.found && r.bound == -HUGE_VAL);
-    struct rp_mip_run *s = rp_mip_run_start(&m, &o);
-    r = (struct rp_mip_result){.status = RP_MIP_OPTIMAL, .found = true};
-    CU_ASSERT_TRUE(rp_mip_run_wait(s, 600, x, &r));
-    CU_ASSERT(r.status == RP_MIP_FAILED && !r.found && r.bound == -HUGE_VAL);
-    rp_mip_run_end(s);
+    CU_ASSERT(!r.found && r.value == HUGE_VAL && r.work > 0);
+    CU_ASSERT(r.bound > 5 && r.bound <= brute_force(&m, x)); /* of the root */
+    o.cutoff = 6; /* for GLPK that is a row, and nothing meets it */
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r),
+                    e == RP_ENGINE_GLPK ? RP_MIP_OPTIMAL : RP_MIP_FAILED);
+    CU_ASSERT(r.bound > 5.9 && r.bound <= 6);
     rp_milp_fini(&m);
 }
 static void the_death_of_its_process_is_a_failure(void) {

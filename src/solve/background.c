@@ -95,6 +95,11 @@ void rp_interval_milp_poll(struct rp_context *w) {
 }
 
 /* The bound holds for all programs, so it also replaces a bound for schedules. */
+static void raise_interval_bound(struct rp_context *w, uint64_t bound_ns) {
+    raise_bound(w, bound_ns, RP_INTERVAL_MILP);
+    w->all_sequences = w->all_sequences || bound_ns == w->bound_ns;
+}
+
 static void take_interval(struct rp_context *w, const struct rp_interval_result *r) {
     struct rp_schedule s;
     rp_log(1, "interval MILP: bound %" PRIu64 " ns, root %" PRIu64 " ns, %" PRIu64 " nodes",
@@ -105,8 +110,7 @@ static void take_interval(struct rp_context *w, const struct rp_interval_result 
         w->unplaced = rp_incumbent_offer(w, &s, RP_INTERVAL_MILP);
         rp_schedule_fini(&s);
     }
-    raise_bound(w, r->bound_ns, RP_INTERVAL_MILP);
-    w->all_sequences = w->all_sequences || r->bound_ns == w->bound_ns;
+    raise_interval_bound(w, r->bound_ns);
 }
 
 void rp_interval_milp_finish(struct rp_context *w) {
@@ -116,10 +120,12 @@ void rp_interval_milp_finish(struct rp_context *w) {
         answered = rp_interval_worker_wait(w->interval, 0.2, &r);
     if (w->interval != NULL)
         w->statistics.method[RP_INTERVAL_MILP].seconds += rp_seconds() - w->interval_begin;
-    if (answered)
+    if (answered) {
         take_interval(w, &r);
-    else if (w->interval != NULL)
+    } else if (w->interval != NULL) {
+        raise_interval_bound(w, rp_interval_worker_proved_ns(w->interval));
         w->report->capped = true;
+    }
     rp_interval_worker_end(w->interval);
     w->interval = NULL;
 }

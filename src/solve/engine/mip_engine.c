@@ -1,31 +1,34 @@
 #include "solve/engine/mip_engine.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/mem.h"
 #include "solve/engine/child.h"
 #include "solve/engine/mip_solver.h"
 
 #define POLL_SECONDS 0.05
 
-/* What the child works on. Its answer is the result; the point lies in shared memory. */
-struct rp_mip_run {
+/* What both processes see. The child writes it as it goes, so what it has proved is not
+ * lost with it. */
+struct shared {
+    struct rp_mip_result r;
+    double x[];
+};
+
+struct run {
     struct rp_child child;
     const struct rp_milp *m;
-    struct rp_mip_options o;
-    uint32_t n_cols;
-    double *shared; /* n_cols */
+    const struct rp_mip_options *o;
+    struct shared *shared;
 };
 
 static rp_mip_solver *const solvers[] = {
     [RP_ENGINE_GLPK] = rp_mip_solver_glpk, [RP_ENGINE_HIGHS] = rp_mip_solver_highs};
 
 /* Judges the point, and says what follows for the bound. */
-static void complete(const struct rp_mip_run *s, double *x, struct rp_mip_result *r) {
-    double limit = rp_mip_limit(s->m, &s->o);
+static void complete(const struct run *s, double *x, struct rp_mip_result *r) {
+    double limit = rp_mip_limit(s->m, s->o);
     if (r->found && !(rp_mip_round(s->m, x) && rp_milp_accepts(s->m, x, RP_MIP_TOLERANCE)))
         *r = (struct rp_mip_result){.status = RP_MIP_FAILED, .bound = -HUGE_VAL};
     r->value = r->found ? rp_milp_value(s->m, x) : HUGE_VAL;
@@ -34,58 +37,49 @@ static void complete(const struct rp_mip_run *s, double *x, struct rp_mip_result
 }
 
 static void serve(void *arg, int socket) {
-    struct rp_mip_run *s = arg;
-    struct rp_mip_result r = {.status = RP_MIP_FAILED, .bound = -HUGE_VAL};
-    solvers[s->o.engine](s->m, &s->o, s->shared, &r);
-    complete(s, s->shared, &r);
+    struct run *s = arg;
+    solvers[s->o->engine](s->m, s->o, s->shared->x, &s->shared->r);
+    struct rp_mip_result r = s->shared->r;
+    complete(s, s->shared->x, &r);
     send(socket, &r, sizeof r, MSG_NOSIGNAL);
 }
 
-static size_t shared_bytes(const struct rp_mip_run *s) {
-    return ((size_t)s->n_cols + 1) * sizeof *s->shared;
+/* While the child has not answered. After a whole search the bound depends on the point
+ * found, which has not been judged. */
+static double bound_so_far(const struct run *s) {
+    double bound = s->shared->r.bound;
+    return bound == HUGE_VAL ? -HUGE_VAL : fmin(bound, rp_mip_limit(s->m, s->o));
 }
 
-struct rp_mip_run *rp_mip_run_start(const struct rp_milp *m,
-                                    const struct rp_mip_options *o) {
-    struct rp_mip_run *s = rp_calloc(1, sizeof *s);
-    *s = (struct rp_mip_run){.m = m, .o = *o, .n_cols = m->n_cols};
-    s->shared = rp_shared_memory(shared_bytes(s));
-    if (s->shared != NULL && rp_child_start(&s->child, serve, s))
-        return s;
-    rp_shared_memory_free(s->shared, shared_bytes(s));
-    free(s);
-    return NULL;
-}
-
-bool rp_mip_run_wait(struct rp_mip_run *s, double seconds, double *x,
-                     struct rp_mip_result *r) {
-    enum rp_child_answer answer = rp_child_wait(&s->child, seconds, r, sizeof *r);
-    if (answer == RP_CHILD_SILENT)
-        return false;
-    if (answer == RP_CHILD_GONE)
-        *r = (struct rp_mip_result){.status = RP_MIP_FAILED, .bound = -HUGE_VAL};
-    if (r->found)
-        memcpy(x, s->shared, s->n_cols * sizeof *x);
-    return true;
-}
-
-void rp_mip_run_end(struct rp_mip_run *s) {
-    if (s == NULL)
-        return;
+static void wait_for_answer(struct run *s, double *x, struct rp_mip_result *r) {
+    enum rp_child_answer answer;
+    while (answer = rp_child_wait(&s->child, POLL_SECONDS, r, sizeof *r),
+           answer == RP_CHILD_SILENT && !rp_stop_now(s->o->stop))
+        if (s->o->on_bound != NULL)
+            s->o->on_bound(s->o->on_bound_arg, bound_so_far(s));
     rp_child_end(&s->child);
-    rp_shared_memory_free(s->shared, shared_bytes(s));
-    free(s);
+    if (answer != RP_CHILD_ANSWERED) {
+        *r = s->shared->r;
+        r->status = answer == RP_CHILD_SILENT ? RP_MIP_STOPPED : RP_MIP_FAILED;
+        r->found = false;
+        r->value = HUGE_VAL;
+        r->bound = bound_so_far(s);
+    }
+    if (r->found)
+        memcpy(x, s->shared->x, s->m->n_cols * sizeof *x);
 }
 
 enum rp_mip_status rp_mip_solve(const struct rp_milp *m, const struct rp_mip_options *o,
                                 double *x, struct rp_mip_result *r) {
-    struct rp_mip_run *s = rp_mip_run_start(m, o);
-    *r = (struct rp_mip_result){.status = RP_MIP_FAILED, .bound = -HUGE_VAL};
-    while (s != NULL && !rp_mip_run_wait(s, POLL_SECONDS, x, r))
-        if (rp_stop_now(o->stop)) {
-            r->status = RP_MIP_STOPPED;
-            break;
-        }
-    rp_mip_run_end(s);
+    size_t bytes = sizeof(struct shared) + m->n_cols * sizeof *x;
+    struct run s = {.m = m, .o = o, .shared = rp_shared_memory(bytes)};
+    *r = (struct rp_mip_result){
+        .status = RP_MIP_FAILED, .value = HUGE_VAL, .bound = -HUGE_VAL};
+    if (s.shared != NULL) {
+        s.shared->r = *r;
+        if (rp_child_start(&s.child, serve, &s))
+            wait_for_answer(&s, x, r);
+    }
+    rp_shared_memory_free(s.shared, bytes);
     return r->status;
 }

@@ -4,8 +4,7 @@
  *     struct rp_mip_options o = {.engine = e, .start = x, .work = 5000000};
  *     struct rp_mip_result r;
  *     double *x = rp_calloc(m.n_cols, sizeof *x);
- *     rp_mip_solve(&m, &o, x, &r);            or rp_mip_run_start, rp_mip_run_wait,
- * rp_mip_run_end
+ *     rp_mip_solve(&m, &o, x, &r);
  *
  * GLPK runs with its MIR, Gomory, cover and clique cuts, but with `separate` only with the
  * caller's, and then branches by pseudo-costs. HiGHS runs in one thread. Limits are in
@@ -39,13 +38,17 @@ struct rp_mip_options {
     struct rp_stop *stop;              /* or NULL */
     rp_mip_separate *separate;         /* or NULL: all rows are written out */
     void *separate_arg;
+    /* Or NULL. Told while it searches what is proved so far, as `bound` of the result. When
+     * and how often depends on the clock. Called in this process. */
+    void (*on_bound)(void *arg, double bound);
+    void *on_bound_arg;
 };
 
 enum rp_mip_status {
     RP_MIP_OPTIMAL, /* found and within the gap, or nothing is below start and cutoff */
     RP_MIP_LIMIT,   /* `work` was not enough */
-    RP_MIP_STOPPED, /* `stop` said so, and what had been found is lost */
-    RP_MIP_FAILED   /* the engine gave up, or its process died */
+    RP_MIP_STOPPED, /* `stop` said so; the point is lost, the bound is not */
+    RP_MIP_FAILED   /* the engine gave up, or its process died; the same holds */
 };
 
 struct rp_mip_result {
@@ -64,15 +67,5 @@ struct rp_mip_result {
 /* Solves it. x[n_cols] gets the point if one is found. */
 enum rp_mip_status rp_mip_solve(const struct rp_milp *m, const struct rp_mip_options *o,
                                 double *x, struct rp_mip_result *r);
-
-/* The same in steps, to do something else meanwhile. `m`, the options and what they point
- * to must outlive the call to rp_mip_run_start only. NULL: no process could be started. */
-struct rp_mip_run;
-struct rp_mip_run *rp_mip_run_start(const struct rp_milp *m,
-                                    const struct rp_mip_options *o);
-/* Waits at most `seconds`. False: no answer yet. x and r as above. */
-bool rp_mip_run_wait(struct rp_mip_run *s, double seconds, double *x,
-                     struct rp_mip_result *r);
-void rp_mip_run_end(struct rp_mip_run *s); /* NULL is fine; ends the process */
 
 #endif

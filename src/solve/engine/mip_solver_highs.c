@@ -85,14 +85,22 @@ static void count(struct highs *s, int64_t pivots, int64_t nodes) {
         s->r->pivots + PIVOTS_PER_NODE * s->r->nodes + PIVOTS_PER_RUN * s->runs, s->size);
 }
 
+static void raise_bound(struct highs *s, double bound) {
+    if (bound < HUGE_VAL)
+        s->r->bound = fmax(s->r->bound, bound);
+}
+
 static void ask(int type, const char *message, const void *out,
                 struct rp_highs_callback_in *in, void *user_data) {
     struct highs *s = user_data;
     bool mip = type == RP_HIGHS_CALLBACK_MIP_INTERRUPT;
     const int64_t *nodes = s->api->getCallbackDataOutItem(out, "mip_node_count");
+    const double *bound = s->api->getCallbackDataOutItem(out, "mip_dual_bound");
     const void *pivots = s->api->getCallbackDataOutItem(
         out, mip ? "mip_total_lp_iterations" : "simplex_iteration_count");
     (void)message;
+    if (mip && bound != NULL)
+        raise_bound(s, *bound);
     if (pivots == NULL)
         return;
     count(s, mip ? *(const int64_t *)pivots : *(const int *)pivots,
@@ -140,9 +148,8 @@ static void separate_at_root(struct highs *s, double *x) {
 
 static void take_bound(struct highs *s) {
     double bound;
-    if (s->api->getDoubleInfoValue(s->p, "mip_dual_bound", &bound) != -1 &&
-        bound < HUGE_VAL)
-        s->r->bound = fmax(s->r->bound, bound);
+    if (s->api->getDoubleInfoValue(s->p, "mip_dual_bound", &bound) != -1)
+        raise_bound(s, bound);
 }
 
 /* True if the search is over; false if its point violated lazy rows. */

@@ -47,8 +47,19 @@ static uint64_t beyond_ns(const struct search *s) {
     return s->m->horizon_ns + s->m->divisor_ns;
 }
 
+static void tell_proved(struct search *s, uint64_t ns) {
+    if (s->o->proved_ns != NULL)
+        *s->o->proved_ns = rp_max_u64(*s->o->proved_ns, rp_min_u64(ns, beyond_ns(s)));
+}
+
 static void raise_bound(struct search *s, uint64_t ns) {
     s->r->bound_ns = rp_max_u64(s->r->bound_ns, rp_min_u64(ns, beyond_ns(s)));
+    tell_proved(s, s->r->bound_ns);
+}
+
+/* What an engine's bound proves. */
+static uint64_t trusted_ns(const struct search *s, double bound) {
+    return to_ns(s, bound - RP_INTERVAL_TRUST * fabs(bound));
 }
 
 /* ---- rows ---- */
@@ -208,6 +219,13 @@ static bool is_cut_off(struct search *s) {
     return false;
 }
 
+/* What rp_mip_options asks for. It goes to the caller only, and not to the result, which
+ * does not depend on the clock. */
+static void hear_bound(void *arg, double bound) {
+    struct search *s = arg;
+    tell_proved(s, trusted_ns(s, bound));
+}
+
 /* One solve of the program with the rows found so far. True if it is to be solved again. */
 static bool solve_milp(struct search *s) {
     struct rp_milp p;
@@ -217,6 +235,8 @@ static bool solve_milp(struct search *s) {
                                .stop = s->o->stop,
                                .separate = may_be_lazy(s) ? find_rows : NULL,
                                .separate_arg = s,
+                               .on_bound = hear_bound,
+                               .on_bound_arg = s,
                                .cutoff = (s->m->fixed_cost + s->m->span) *
                                          (1 + RP_INTERVAL_TRUST)};
     make_milp(s, &p);
@@ -225,9 +245,7 @@ static bool solve_milp(struct search *s) {
     s->r->nodes += r.nodes;
     s->r->n_cuts += (uint32_t)r.lazy_rows;
     rp_milp_fini(&p);
-    if (status != RP_MIP_OPTIMAL && status != RP_MIP_LIMIT)
-        return false;
-    raise_bound(s, to_ns(s, r.bound - RP_INTERVAL_TRUST * fabs(r.bound)));
+    raise_bound(s, trusted_ns(s, r.bound));
     if (status == RP_MIP_OPTIMAL && !r.found)
         raise_bound(s, beyond_ns(s));
     if (r.found && is_cut_off(s))
@@ -241,7 +259,8 @@ void rp_interval_solve(const struct rp_interval_model *m,
                        const struct rp_interval_options *o, double *x,
                        struct rp_interval_result *r) {
     struct search s = {.m = m, .o = o, .r = r, .x = x};
-    *r = (struct rp_interval_result){.bound_ns = to_ns(&s, m->fixed_cost)};
+    *r = (struct rp_interval_result){0};
+    raise_bound(&s, to_ns(&s, m->fixed_cost));
     if (m->empty)
         raise_bound(&s, UINT64_MAX);
     s.low = rp_calloc(m->n_cols, sizeof *s.low);

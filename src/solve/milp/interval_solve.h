@@ -44,6 +44,8 @@ struct rp_interval_options {
     struct rp_stop *stop;  /* or NULL */
     uint32_t skip_cuts;    /* as rp_interval_cuts_find */
     bool root_only;        /* the linear relaxation only */
+    /* Or NULL: gets what is proved so far, at any moment, as `bound_ns` of the result. */
+    uint64_t *proved_ns;
 };
 
 struct rp_interval_result {

@@ -7,11 +7,17 @@
 #include "solve/engine/child.h"
 #include "solve/milp/interval_point.h"
 
+/* What both processes see. */
+struct shared {
+    uint64_t proved_ns; /* so far */
+    double x[];
+};
+
 struct rp_interval_worker {
     struct rp_interval_model model;
     struct rp_interval_options o;
     struct rp_child child;
-    double *x; /* shared */
+    struct shared *shared;
     bool done;
     struct rp_interval_result result;
 };
@@ -19,12 +25,12 @@ struct rp_interval_worker {
 static void serve(void *arg, int socket) {
     struct rp_interval_worker *w = arg;
     struct rp_interval_result r;
-    rp_interval_solve(&w->model, &w->o, w->x, &r);
+    rp_interval_solve(&w->model, &w->o, w->shared->x, &r);
     send(socket, &r, sizeof r, MSG_NOSIGNAL);
 }
 
 static size_t shared_bytes(const struct rp_interval_worker *w) {
-    return ((size_t)w->model.n_cols + 1) * sizeof *w->x;
+    return sizeof *w->shared + w->model.n_cols * sizeof *w->shared->x;
 }
 
 struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
@@ -34,13 +40,20 @@ struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
     rp_interval_model_init(&w->model, p, horizon_ns);
     w->o = *o;
     w->o.stop = NULL;
-    w->x = rp_shared_memory(shared_bytes(w));
-    if (w->x != NULL && rp_child_start(&w->child, serve, w))
-        return w;
-    rp_shared_memory_free(w->x, shared_bytes(w));
+    w->shared = rp_shared_memory(shared_bytes(w));
+    if (w->shared != NULL) {
+        w->o.proved_ns = &w->shared->proved_ns;
+        if (rp_child_start(&w->child, serve, w))
+            return w;
+    }
+    rp_shared_memory_free(w->shared, shared_bytes(w));
     rp_interval_model_fini(&w->model);
     free(w);
     return NULL;
+}
+
+uint64_t rp_interval_worker_proved_ns(const struct rp_interval_worker *w) {
+    return w->shared->proved_ns;
 }
 
 bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
@@ -50,7 +63,10 @@ bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
             rp_child_wait(&w->child, seconds, &w->result, sizeof w->result);
         if (answer == RP_CHILD_SILENT)
             return false;
-        w->done = true; /* if the process is gone, the result is still all 0 */
+        w->done = true;
+        if (answer == RP_CHILD_GONE)
+            w->result =
+                (struct rp_interval_result){.bound_ns = rp_interval_worker_proved_ns(w)};
     }
     *r = w->result;
     return true;
@@ -58,14 +74,14 @@ bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
 
 void rp_interval_worker_schedule(const struct rp_interval_worker *w,
                                  struct rp_schedule *s) {
-    rp_interval_schedule(&w->model, w->x, s);
+    rp_interval_schedule(&w->model, w->shared->x, s);
 }
 
 void rp_interval_worker_end(struct rp_interval_worker *w) {
     if (w == NULL)
         return;
     rp_child_end(&w->child);
-    rp_shared_memory_free(w->x, shared_bytes(w));
+    rp_shared_memory_free(w->shared, shared_bytes(w));
     rp_interval_model_fini(&w->model);
     free(w);
 }

@@ -10,16 +10,20 @@
 
 struct rp_interval_worker;
 
-/* Starts to look for programs that take horizon_ns at most. o->stop is not used. `p` must
+/* Starts to look for programs that take horizon_ns at most. The worker has no use for
+ * o->stop and o->proved_ns. `p` must
  * outlive the worker. NULL: no process could be started. */
 struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
                                                     uint64_t horizon_ns,
                                                     const struct rp_interval_options *o);
 
 /* Waits at most `seconds` for the answer. False: there is none yet. If the process has
- * died, the answer is a bound of 0. */
+ * died, the answer is the bound that it had proved. */
 bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
                              struct rp_interval_result *r);
+
+/* What is proved so far, as `bound_ns` of the answer. It depends on the clock. */
+uint64_t rp_interval_worker_proved_ns(const struct rp_interval_worker *w);
 
 /* If the answer has a point: the schedule that it describes (interval_point.h). */
 void rp_interval_worker_schedule(const struct rp_interval_worker *w, struct rp_schedule *s);
