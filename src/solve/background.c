@@ -205,7 +205,7 @@ static bool narrow(const struct rp_context *w, struct rp_solve_options *o) {
     bool differs = w->o->reorder || (w->p.out_ns != NULL && o->recompute &&
                                      !rp_any_home(w->g, RP_HOME_HOST) &&
                                      w->g->fixed_bytes <= o->budget_bytes);
-    return differs && w->p.n_ops <= MAX_NARROWER_OPS;
+    return differs && ABLATED_METHOD != RP_NARROWER && w->p.n_ops <= MAX_NARROWER_OPS;
 }
 
 void rp_narrower_begin(struct rp_context *w, rp_solve_function *solve) {

@@ -319,8 +319,9 @@ static const struct method methods[] = {
 enum { N_ROWS = sizeof methods / sizeof *methods };
 
 static bool may_run(struct rp_context *w, const struct method *m, enum rp_space_id space) {
-    return w->spaces[space].active && (m->spaces >> space & 1) != 0 &&
-           w->p.n_ops >= m->min_ops && (m->max_ops == 0 || w->p.n_ops <= m->max_ops) &&
+    return m->id != ABLATED_METHOD && w->spaces[space].active &&
+           (m->spaces >> space & 1) != 0 && w->p.n_ops >= m->min_ops &&
+           (m->max_ops == 0 || w->p.n_ops <= m->max_ops) &&
            !(m->given_order && w->o->reorder) && (m->homes || w->p.n_homes == 0) &&
            !(m->needs_incumbent && !rp_context_incumbent(w, space)->found) &&
            !(m->unless_mip && w->mip != NULL) && !(m->only_proves && w->o->plan_only);

@@ -17,6 +17,12 @@
 
 #include <stdint.h>
 
+/* bench/ablation compiles the planner without one of these (statistics.h); its turns go to
+ * annealing then. */
+#ifndef ABLATED_METHOD
+#define ABLATED_METHOD RP_N_METHODS
+#endif
+
 /* ---- work per second ---- */
 
 #define ANNEAL_WORK_PER_S 2.5e7

@@ -14,7 +14,7 @@ void rp_prove_moment(struct rp_context *w) {
         .goal_ns = w->incumbent.found ? w->incumbent.time_ns : UINT64_MAX,
         .work = (uint64_t)(MOMENT_SHARE * w->o->time_limit * MIP_WORK_PER_S) + 1,
         .stop = &w->stop};
-    if (w->o->plan_only || w->o->certificate != NULL ||
+    if (ABLATED_METHOD == RP_MOMENT || w->o->plan_only || w->o->certificate != NULL ||
         (w->p.out_ns != NULL && !w->incumbent.found))
         return;
     double begin = rp_thread_seconds();
