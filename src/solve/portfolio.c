@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "model/timeline.h"
 #include "solve/background.h"
 #include "solve/core/params.h"
@@ -17,6 +18,7 @@
 #include "solve/lns/large_neighborhood.h"
 #include "solve/mip/crossover.h"
 #include "solve/placement.h"
+#include "solve/search/perturb.h"
 #include "solve/search/run_annealing.h"
 
 /* A turn under way. */
@@ -129,6 +131,17 @@ static void polish(struct job *j) {
     rp_schedule_copy(j->scratch, &best->s);
     run(j, 1, 0.05, 2 * SEEDS_APART * j->turn->k, RP_POLISH);
     add_to_pool(j, before_ns);
+}
+
+/* One cool run from the incumbent with a change that annealing hardly makes. Which of the
+ * two temperatures finds more differs from graph to graph. */
+static void perturb(struct job *j) {
+    static const double times[] = {0.05, 0.1};
+    const struct rp_incumbent *best = rp_context_incumbent(j->w, j->turn->space);
+    uint64_t seed = 2 * SEEDS_APART * j->turn->k;
+    uint64_t random = rp_mix64(j->w->o->seed + seed) | 1;
+    if (rp_perturb(&j->space->p, &random, &best->s, j->scratch))
+        run(j, 1, times[j->turn->k % 2], seed, RP_PERTURB);
 }
 
 /* ---- other searches ---- */
@@ -298,6 +311,8 @@ static const struct method methods[] = {
      .search = anneal},
     {RP_POLISH, ANY_SPACE, .homes = true, .needs_incumbent = true,
      .work_per_s = ANNEAL_WORK_PER_S, .search = polish},
+    {RP_PERTURB, WITH_SWAPS, .needs_incumbent = true, .work_per_s = ANNEAL_WORK_PER_S,
+     .search = perturb},
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
      .alone = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
     {RP_NEIGHBORHOOD, WITHOUT_SWAPS, .min_ops = MIN_NEIGHBORHOOD_OPS,

@@ -4,27 +4,34 @@
 
 #include "solve/core/params.h"
 
+/* Runs get their full length in the round ROUNDS_TO_FULL_LENGTH. */
+enum rounds { ALL_ROUNDS, FULL_LENGTH, FIRST_ROUNDS, LATER_ROUNDS };
+
 /* A turn of each round. */
 struct row {
     enum rp_method method;
     enum rp_space_id space;
     /* Of the time of one annealing run: where plans may not swap, and where they may. */
     double share, share_with_swaps;
-    bool full_length; /* only in rounds whose runs have their full length */
+    enum rounds rounds;
 };
 /* With swaps, short and cool runs find what long ones miss, which tend to end in the same
- * place whatever the seed. */
+ * place whatever the seed. Once the incumbent comes from runs of full length, those from a
+ * changed incumbent find more than those from keep-all. */
 static const struct row rows[] = {
-    {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, 0.3, false},
-    {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 1, 0.3, false},
-    {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, 0.1, false},
-    {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0, 0.05, false},
-    {RP_ANNEAL, RP_BOTH, 0, 0.1, false},
-    {RP_ANNEAL, RP_BOTH, 0, 0.1, false},
-    {RP_ANNEAL, RP_BOTH, 0, 0.1, false},
-    {RP_ANNEAL, RP_BOTH, 0, 0.6, false},
-    {RP_POLISH, RP_BOTH, 0, 0.3, false},
-    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, 0.3, true},
+    {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, 0.3, ALL_ROUNDS},
+    {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 1, 0.3, ALL_ROUNDS},
+    {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, 0.1, ALL_ROUNDS},
+    {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0, 0.05, ALL_ROUNDS},
+    {RP_ANNEAL, RP_BOTH, 0, 0.1, FIRST_ROUNDS},
+    {RP_ANNEAL, RP_BOTH, 0, 0.1, FIRST_ROUNDS},
+    {RP_ANNEAL, RP_BOTH, 0, 0.1, FIRST_ROUNDS},
+    {RP_PERTURB, RP_BOTH, 0, 0.15, LATER_ROUNDS},
+    {RP_PERTURB, RP_BOTH, 0, 0.15, LATER_ROUNDS},
+    {RP_PERTURB, RP_BOTH, 0, 0.15, LATER_ROUNDS},
+    {RP_ANNEAL, RP_BOTH, 0, 0.6, ALL_ROUNDS},
+    {RP_POLISH, RP_BOTH, 0, 0.3, ALL_ROUNDS},
+    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, 0.3, FULL_LENGTH},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -33,10 +40,14 @@ struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes) 
 }
 
 static bool has_row(const struct rp_sequence *s, const struct row *r) {
-    bool full_length = s->round >= ROUNDS_TO_FULL_LENGTH;
+    bool is_later = s->round > ROUNDS_TO_FULL_LENGTH && !s->homes;
+    bool has_round = r->rounds == ALL_ROUNDS ||
+                     (r->rounds == FULL_LENGTH && s->round >= ROUNDS_TO_FULL_LENGTH) ||
+                     (r->rounds == FIRST_ROUNDS && !is_later) ||
+                     (r->rounds == LATER_ROUNDS && is_later);
     bool has_space =
         r->space == RP_WITHOUT_SWAPS ? !(s->may_swap && s->homes) : s->may_swap;
-    return has_space && (full_length || !r->full_length);
+    return has_space && has_round;
 }
 
 /* Where plans may not swap, every second annealing run of full length starts from the
