@@ -383,8 +383,11 @@ static void stop_it(enum rp_engine e) {
     double *x = rp_calloc(m.n_cols, sizeof *x);
     struct rp_mip_options o = {.engine = e, .work = 3000};
     CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &some), RP_MIP_LIMIT);
-    o = (struct rp_mip_options){
-        .engine = e, .stop = &stop, .on_bound = listen, .on_bound_arg = &l};
+    o = (struct rp_mip_options){.engine = e,
+                                .work = 5000000,
+                                .stop = &stop,
+                                .on_bound = listen,
+                                .on_bound_arg = &l};
     CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_STOPPED);
     l.stop = 0;
     CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_STOPPED);

@@ -62,7 +62,6 @@ static void wait_for_answer(struct run *s, double *x, struct rp_mip_result *r) {
         *r = s->shared->r;
         r->status = answer == RP_CHILD_SILENT ? RP_MIP_STOPPED : RP_MIP_FAILED;
         r->found = false;
-        r->value = HUGE_VAL;
         r->bound = bound_so_far(s);
     }
     if (r->found)
