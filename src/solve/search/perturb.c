@@ -57,17 +57,17 @@ static void drop_over_gap(const struct perturbation *w, uint32_t x, struct rp_sc
         rp_schedule_set_in(s, x, t, false);
 }
 
-/* x is there until its gap begins, and comes back just in time if the queue is idle. */
+/* x is there until its gap begins, and comes back just in time if the queue is idle. The
+ * gap is longer than the copy. */
 static void swap_over_gap(const struct perturbation *w, uint32_t x, struct rp_schedule *s) {
     struct gap g = w->gap[x];
     uint32_t in = g.to;
-    while (in > g.from + 1 && gap_ns(w, (struct gap){in - 1, g.to}) < w->p->in_ns[x])
+    while (gap_ns(w, (struct gap){in - 1, g.to}) < w->p->in_ns[x])
         in--;
     drop_over_gap(w, x, s);
     rp_schedule_set(s, x, w->p->producer[x] + 1, g.from, true);
     rp_schedule_set_in(s, x, in, true);
-    if (in < g.to)
-        rp_schedule_set(s, x, in + 1, g.to, true);
+    rp_schedule_set(s, x, in + 1, g.to, true);
 }
 
 /* Instead of each of its copies in, x is held or made again. */
