@@ -3,6 +3,7 @@
 #include "solve/search/perturb.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void close_task(struct task *t) {
 }
 
 static bool perturb(struct task *t, uint64_t random) {
-    return rp_perturb(&t->p, &random, &t->from, &t->to);
+    return rp_perturb(&t->p, &random, NULL, &t->from, &t->to);
 }
 
 /* The rows in which x is held ("#"), copied in ("<"), or neither. */
@@ -174,6 +175,17 @@ static void slow_copies_leave_nothing_to_draw(void) {
     }
 }
 
+static void a_stop_ends_it(void) {
+    volatile sig_atomic_t interrupted = 1;
+    struct rp_stop stop = {&interrupted, INFINITY};
+    struct task t;
+    uint64_t random = 1;
+    rp_draw(one_large, sizeof one_large / sizeof *one_large, &t.g);
+    open_task(&t);
+    CU_ASSERT_FALSE(rp_perturb(&t.p, &random, &stop, &t.from, &t.to));
+    close_task(&t);
+}
+
 static void draw_random(struct task *t, uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(12 + (uint32_t)(seed % 20));
     shape.training = true;
@@ -207,7 +219,7 @@ static void what_comes_out_is_sound(void) {
         struct task t;
         uint64_t random = seed + 1;
         draw_random(&t, seed);
-        if (rp_perturb(&t.p, &random, &t.from, &t.to)) {
+        if (rp_perturb(&t.p, &random, NULL, &t.from, &t.to)) {
             struct rp_cost c = rp_schedule_cost(&t.p, &t.to);
             uint32_t came = count_only_in(&t.p, &t.to, &t.from);
             if (!c.sound || came != (seed % 2 == 0)) {
@@ -232,5 +244,6 @@ void suite_perturb(void) {
     RP_TEST(a_tensor_on_the_host_comes_off_it);
     RP_TEST(others_leave_its_queue);
     RP_TEST(slow_copies_leave_nothing_to_draw);
+    RP_TEST(a_stop_ends_it);
     RP_TEST(what_comes_out_is_sound);
 }

@@ -140,7 +140,7 @@ static void perturb(struct job *j) {
     const struct rp_incumbent *best = rp_context_incumbent(j->w, j->turn->space);
     uint64_t seed = 2 * SEEDS_APART * j->turn->k;
     uint64_t random = rp_mix64(j->w->o->seed + seed) | 1;
-    if (rp_perturb(&j->space->p, &random, &best->s, j->scratch))
+    if (rp_perturb(&j->space->p, &random, &j->w->stop, &best->s, j->scratch))
         run(j, 1, times[j->turn->k % 2], seed, RP_PERTURB);
 }
 

@@ -134,7 +134,7 @@ static void change(const struct perturbation *w, uint32_t x, struct rp_schedule 
     }
 }
 
-bool rp_perturb(const struct rp_instance *p, uint64_t *random,
+bool rp_perturb(const struct rp_instance *p, uint64_t *random, struct rp_stop *stop,
                 const struct rp_schedule *from, struct rp_schedule *to) {
     struct perturbation w = {.p = p, .random = random};
     bool found = false;
@@ -143,13 +143,14 @@ bool rp_perturb(const struct rp_instance *p, uint64_t *random,
     w.swapped = rp_schedule_swapped(from);
     w.weight = rp_calloc(p->n_tensors, sizeof *w.weight);
     look_at(&w);
-    for (int k = 0; k < MAX_DRAWS && !found; k++) {
+    for (int k = 0; k < MAX_DRAWS && !found && !rp_stop_now(stop); k++) {
         uint32_t x = draw_tensor(&w);
         if (x == RP_NONE)
             break;
         rp_schedule_copy(to, from);
         change(&w, x, to);
-        found = rp_schedule_prune(p, to) && rp_schedule_cost(p, to).sound;
+        found = rp_schedule_prune_until(p, to, stop) &&
+                rp_schedule_cost_until(p, to, stop).sound;
     }
     free(w.since_start);
     free(w.gap);

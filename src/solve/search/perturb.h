@@ -21,8 +21,9 @@
 /* Leaves in `to` a changed copy of `from`: sound, but perhaps over the limit and slower.
  * `from` is sound. `to` has its shape or no rows yet. `random` is the state of random.h.
  * The instance allows swaps and has no sources that may live on the host. False if a few
- * draws lead to no such schedule; then what `to` holds has no meaning. */
-bool rp_perturb(const struct rp_instance *p, uint64_t *random,
+ * draws lead to no such schedule, or once `stop` hits, which may be NULL; then what `to`
+ * holds has no meaning. */
+bool rp_perturb(const struct rp_instance *p, uint64_t *random, struct rp_stop *stop,
                 const struct rp_schedule *from, struct rp_schedule *to);
 
 #endif
