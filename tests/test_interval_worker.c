@@ -74,7 +74,8 @@ static void its_answer_is_that_of_this_process(void) {
     CU_ASSERT(here.found && rp_schedule_swaps(&s));
     o.stop = &stop;
     uint32_t before = shared_mappings();
-    struct rp_interval_worker *worker = rp_interval_worker_start(&w.p, 2 * w.total_ns, &o);
+    struct rp_interval_worker *worker =
+        rp_interval_worker_start(&w.p, 2 * w.total_ns, NULL, &o);
     CU_ASSERT_PTR_NOT_NULL_FATAL(worker);
     CU_ASSERT_EQUAL(shared_mappings(), before + 1);
     while (!rp_interval_worker_wait(worker, 1, &there))
@@ -117,7 +118,7 @@ static void its_death_keeps_what_it_has_proved(void) {
     struct rp_instance p;
     struct rp_graph g;
     chain_init(&g, &p);
-    struct rp_interval_worker *worker = rp_interval_worker_start(&p, 2 * plan_ns, &o);
+    struct rp_interval_worker *worker = rp_interval_worker_start(&p, 2 * plan_ns, NULL, &o);
     CU_ASSERT_PTR_NOT_NULL_FATAL(worker);
     while (!rp_interval_worker_wait(worker, 0.001, &r) &&
            rp_interval_worker_proved_ns(worker) <= g.total_time_ns)
@@ -141,7 +142,7 @@ static void no_process_leaves_nothing_behind(void) {
     uint32_t before = shared_mappings();
     CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &old), 0);
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, old.rlim_max});
-    CU_ASSERT_PTR_NULL(rp_interval_worker_start(&w.p, w.horizon_ns, &o));
+    CU_ASSERT_PTR_NULL(rp_interval_worker_start(&w.p, w.horizon_ns, NULL, &o));
     CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &old), 0);
     CU_ASSERT_EQUAL(shared_mappings(), before);
     rp_small_model_fini(&w);

@@ -15,19 +15,20 @@
 
 /* ---- programs by themselves ---- */
 
-static void two_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
+static uint64_t two_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
     (void)arg, (void)x, (void)whole;
     for (uint32_t i = 0; i < 2; i++) {
         rp_milp_begin_row(rows, -HUGE_VAL, i);
         rp_milp_term(rows, i, 1);
     }
+    return 7;
 }
 
 static void only_broken_rows_are_taken(void) {
     struct rp_mip_options o = {.separate = two_rows};
     struct rp_milp rows = {0};
     for (int k = 0; k < 2; k++) { /* the rows of the first time are forgotten */
-        rp_mip_find_rows(&o, (double[]){0, 3}, true, &rows);
+        CU_ASSERT_EQUAL(rp_mip_find_rows(&o, (double[]){0, 3}, true, &rows), 7);
         CU_ASSERT(rows.n_rows == 1 && rows.row_high[0] == 1 && rows.col[0] == 1);
     }
     rp_milp_fini(&rows);
@@ -223,7 +224,7 @@ static void nothing_better_than_the_start_or_the_cutoff_is_found(void) {
 struct hidden {
     struct rp_milp rows;
 };
-static void tell_row(void *arg, const double *x, bool whole, struct rp_milp *rows) {
+static uint64_t tell_row(void *arg, const double *x, bool whole, struct rp_milp *rows) {
     const struct hidden *h = arg;
     (void)whole;
     for (uint32_t i = 0; i < h->rows.n_rows; i++) {
@@ -233,6 +234,7 @@ static void tell_row(void *arg, const double *x, bool whole, struct rp_milp *row
         for (uint32_t k = h->rows.start[i]; k < h->rows.start[i + 1]; k++)
             rp_milp_term(rows, h->rows.col[k], h->rows.coef[k]);
     }
+    return 0;
 }
 
 static void ask_for_the_impossible(enum rp_engine e) {
@@ -402,7 +404,7 @@ static void a_signal_ends_the_search(void) {
     rp_on_engines(stop_it);
 }
 
-static void die(void *arg, const double *x, bool whole, struct rp_milp *rows) {
+static uint64_t die(void *arg, const double *x, bool whole, struct rp_milp *rows) {
     (void)arg, (void)x, (void)whole, (void)rows;
     abort();
 }

@@ -146,8 +146,8 @@ static void a_search_without_swaps_uses_all_its_time(void) {
 }
 
 /* Every turn of a short sequence is one of a longer one. */
-static void check_cuts(uint32_t n_ops, bool may_swap, bool homes) {
-    struct rp_sequence a = rp_sequence_begin(n_ops, may_swap, homes), b = a;
+static void check_cuts(uint32_t n_ops, bool may_swap, bool homes, bool beside) {
+    struct rp_sequence a = rp_sequence_begin(n_ops, may_swap, homes, beside), b = a;
     struct rp_turn s, t;
     uint32_t n = 0;
     double end = 0;
@@ -168,15 +168,16 @@ static void check_cuts(uint32_t n_ops, bool may_swap, bool homes) {
 
 static void a_limit_only_cuts_the_sequence(void) {
     for (uint32_t n_ops = 1; n_ops < 6000; n_ops = 3 * n_ops + 1) {
-        check_cuts(n_ops, false, false);
-        check_cuts(n_ops, true, false);
-        check_cuts(n_ops, true, true);
+        check_cuts(n_ops, false, false, true);
+        check_cuts(n_ops, true, false, false);
+        check_cuts(n_ops, true, false, true);
+        check_cuts(n_ops, true, true, true);
     }
 }
 
 /* Without swaps every second run of full length is from the incumbent. */
 static void some_runs_start_from_the_incumbent(void) {
-    struct rp_sequence a = rp_sequence_begin(100, true, false);
+    struct rp_sequence a = rp_sequence_begin(100, true, false, false);
     struct rp_turn t;
     uint32_t n[2] = {0, 0};
     while (rp_sequence_next(&a, 60, &t)) {
@@ -186,6 +187,22 @@ static void some_runs_start_from_the_incumbent(void) {
         n[t.from_incumbent] += may;
     }
     CU_ASSERT(n[1] > 0 && (n[0] == n[1] || n[0] == n[1] + 1));
+}
+
+/* Where a search without swaps runs beside this one, no turn after the first round of full
+ * length looks for plans without swaps. */
+static void later_turns_leave_plans_without_swaps_to_others(void) {
+    for (int beside = 0; beside < 2; beside++) {
+        struct rp_sequence a = rp_sequence_begin(100, true, false, beside);
+        struct rp_turn t;
+        uint32_t last = 0, n = 0;
+        while (rp_sequence_next(&a, 60, &t)) {
+            last = t.space == RP_WITHOUT_SWAPS ? t.round : last;
+            n = t.round;
+        }
+        CU_ASSERT(n > ROUNDS_TO_FULL_LENGTH + 1);
+        CU_ASSERT(beside ? last == ROUNDS_TO_FULL_LENGTH : last >= n - 1);
+    }
 }
 
 static void the_gap_ends_the_search_early(void) {
@@ -299,6 +316,7 @@ void suite_more_is_no_worse(void) {
     RP_TEST(a_search_without_swaps_uses_all_its_time);
     RP_TEST(a_limit_only_cuts_the_sequence);
     RP_TEST(some_runs_start_from_the_incumbent);
+    RP_TEST(later_turns_leave_plans_without_swaps_to_others);
     RP_TEST(the_gap_ends_the_search_early);
     RP_TEST(methods_tell_the_work_that_they_did);
     RP_TEST(nothing_comes_after_the_gap);

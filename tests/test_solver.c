@@ -308,7 +308,7 @@ static void what_is_cut_short_says_so(void) {
 }
 
 static void the_first_turn_comes_whatever_the_limit(void) {
-    struct rp_sequence s = rp_sequence_begin(10, false, false);
+    struct rp_sequence s = rp_sequence_begin(10, false, false, false);
     struct rp_turn turn;
     CU_ASSERT(rp_sequence_next(&s, 0, &turn));
     CU_ASSERT_FALSE(rp_sequence_next(&s, 0, &turn));

@@ -80,7 +80,7 @@ void rp_interval_milp_begin(struct rp_context *w, double work) {
     bool too_large = w->o->engine == RP_ENGINE_GLPK && w->p.n_ops > MAX_INTERVAL_OPS_GLPK;
     if (w->interval != NULL || too_large || w->incumbent.time_ns == w->g->total_time_ns)
         return;
-    w->interval = rp_interval_worker_start(&w->p, w->incumbent.time_ns - 1, &o);
+    w->interval = rp_interval_worker_start(&w->p, w->incumbent.time_ns - 1, NULL, &o);
     w->interval_begin = rp_seconds();
     s->calls++;
     s->work += o.work;
@@ -192,8 +192,7 @@ void rp_bound_wait(struct rp_context *w) {
 
 /* ---- a narrower search ---- */
 
-/* False if no narrower search finds plans. */
-static bool narrow(const struct rp_context *w, struct rp_solve_options *o) {
+static void narrow(const struct rp_context *w, struct rp_solve_options *o) {
     *o = *w->o;
     o->plan_only = true;
     o->certificate = NULL;
@@ -202,15 +201,12 @@ static bool narrow(const struct rp_context *w, struct rp_solve_options *o) {
     o->spent = rp_seconds() - w->begin;
     o->swap = o->swap && o->reorder;
     o->reorder = false;
-    bool differs = w->o->reorder || (w->p.out_ns != NULL && o->recompute &&
-                                     !rp_any_home(w->g, RP_HOME_HOST) &&
-                                     w->g->fixed_bytes <= o->budget_bytes);
-    return differs && ABLATED_METHOD != RP_NARROWER && w->p.n_ops <= MAX_NARROWER_OPS;
 }
 
 void rp_narrower_begin(struct rp_context *w, rp_solve_function *solve) {
     struct rp_solve_options o;
-    if (narrow(w, &o))
+    narrow(w, &o);
+    if (rp_context_may_narrow(w))
         w->narrower = rp_narrower_start(w->g, &o, solve);
     w->statistics.method[RP_NARROWER].calls += w->narrower != NULL;
 }

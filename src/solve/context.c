@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "model/timeline.h"
+#include "solve/core/params.h"
 
 static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
     if (w->o->swap)
@@ -42,10 +43,18 @@ static struct rp_instance restrict_instance(const struct rp_context *w,
     return p;
 }
 
+bool rp_context_may_narrow(const struct rp_context *w) {
+    bool differs = w->o->reorder || (w->p.out_ns != NULL && w->o->recompute &&
+                                     !rp_any_home(w->g, RP_HOME_HOST) &&
+                                     w->g->fixed_bytes <= w->o->budget_bytes);
+    return differs && ABLATED_METHOD != RP_NARROWER && w->p.n_ops <= MAX_NARROWER_OPS;
+}
+
 void rp_context_begin_search(struct rp_context *w) {
     bool swap = w->p.out_ns != NULL;
     w->whole = !swap ? RP_WITHOUT_SWAPS : w->o->recompute ? RP_BOTH : RP_WITHOUT_RECOMPUTE;
-    w->turns = rp_sequence_begin(w->p.n_ops, swap, w->p.n_homes > 0);
+    bool beside = !w->o->reorder && rp_context_may_narrow(w);
+    w->turns = rp_sequence_begin(w->p.n_ops, swap, w->p.n_homes > 0, beside);
     if (w->incumbent.found)
         rp_schedule_keep_all(&w->p, &w->incumbent.s);
     for (int i = 0; i < RP_N_SPACES; i++) {

@@ -22,6 +22,7 @@
 #include "base/stop.h"
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
+#include "solve/lns/swap_crossover.h"
 #include "solve/milp/interval_worker.h"
 #include "solve/mip/crossover.h"
 #include "solve/mip/solution_pool.h"
@@ -55,6 +56,7 @@ struct rp_space {
     struct rp_incumbent incumbent; /* not of the whole space: that is the context's */
     struct rp_solution_pool pool;  /* where annealing runs ended */
     struct rp_crossover_state crossed;
+    struct rp_swap_crossover swaps_crossed;
     struct rp_large_neighborhood neighborhoods;
     /* The last attempt to place its incumbent: its time, and the packer's work. */
     uint64_t tried_ns, tried_work;
@@ -134,6 +136,9 @@ struct rp_context {
 /* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed
  * bytes. */
 void rp_context_init(struct rp_context *w);
+/* Is there a search with fewer options that may find plans (narrower.h)? w->p is laid out.
+ */
+bool rp_context_may_narrow(const struct rp_context *w);
 /* Makes the spaces, and the incumbent's schedule if it is found: then it is keep-all. w->p
  * is laid out. */
 void rp_context_begin_search(struct rp_context *w);

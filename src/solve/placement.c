@@ -255,7 +255,7 @@ static void place_constructed(struct rp_context *w, const struct rp_turn *turn,
 }
 
 static struct rp_turn first_turn(const struct rp_context *w, enum rp_space_id space) {
-    struct rp_sequence s = rp_sequence_begin(w->p.n_ops, false, false);
+    struct rp_sequence s = rp_sequence_begin(w->p.n_ops, false, false, false);
     struct rp_turn turn;
     rp_sequence_next(&s, 0, &turn);
     turn.space = space;

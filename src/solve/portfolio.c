@@ -12,10 +12,12 @@
 #include "solve/background.h"
 #include "solve/core/params.h"
 #include "solve/core/plan_claims.h"
+#include "solve/core/prune.h"
 #include "solve/core/temperature.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/incumbent.h"
 #include "solve/lns/large_neighborhood.h"
+#include "solve/lns/swap_crossover.h"
 #include "solve/mip/crossover.h"
 #include "solve/placement.h"
 #include "solve/search/perturb.h"
@@ -49,13 +51,12 @@ static bool stop_turn(void *arg, double best_ns) {
            rp_context_stopped(w);
 }
 
-/* One run from the scratch schedule, with a share of the turn's work. `times` is what its
- * first temperature is of the usual one. */
-static void run(struct job *j, double share, double times, uint64_t seed,
-                enum rp_method method) {
+/* Anneals the scratch schedule. `times` is what the first temperature is of the usual one.
+ */
+static void anneal_scratch(struct job *j, double work, double times, uint64_t seed,
+                           enum rp_method method) {
     static const double max_temperature = 16;
     struct rp_context *w = j->w;
-    double work = share * j->work;
     double temperature = times * rp_initial_temperature(w->p.n_ops, work);
     struct rp_anneal_options o = {.seed = w->o->seed + seed,
                                   .work = (uint64_t)work,
@@ -64,15 +65,21 @@ static void run(struct job *j, double share, double times, uint64_t seed,
                                   .initial_temperature =
                                       fmin(temperature, max_temperature)};
     rp_run_annealing(w, &j->space->p, &o, method, j->scratch);
-    rp_incumbent_offer_in(w, j->turn->space, j->scratch, method);
+}
+
+/* One run from the scratch schedule, with a share of the turn's work. */
+static void run(struct job *j, double share, double times, uint64_t seed,
+                enum rp_method method) {
+    anneal_scratch(j, share * j->work, times, seed, method);
+    rp_incumbent_offer_in(j->w, j->turn->space, j->scratch, method);
 }
 
 /* Adds the result of a run to the pool, for crossover, if it takes less than old_ns: in the
  * place of the schedule that takes old_ns, if there is one. */
 static void add_to_pool(struct job *j, uint64_t old_ns) {
     struct rp_cost c = rp_schedule_cost(&j->space->p, j->scratch);
-    if (j->turn->space == RP_WITHOUT_SWAPS && rp_cost_fits(&j->w->p, &c) &&
-        c.time_ns < old_ns)
+    if (j->turn->space != RP_WITHOUT_RECOMPUTE && j->w->p.n_ops <= MAX_CROSSOVER_OPS &&
+        rp_cost_fits(&j->w->p, &c) && c.time_ns < old_ns)
         rp_solution_pool_replace(&j->space->pool, old_ns, j->scratch, c.time_ns);
 }
 
@@ -138,10 +145,12 @@ static void polish(struct job *j) {
 static void perturb(struct job *j) {
     static const double times[] = {0.05, 0.1};
     const struct rp_incumbent *best = rp_context_incumbent(j->w, j->turn->space);
-    uint64_t seed = 2 * SEEDS_APART * j->turn->k;
+    uint64_t before_ns = best->time_ns, seed = 2 * SEEDS_APART * j->turn->k;
     uint64_t random = rp_mix64(j->w->o->seed + seed) | 1;
-    if (rp_perturb(&j->space->p, &random, &j->w->stop, &best->s, j->scratch))
-        run(j, 1, times[j->turn->k % 2], seed, RP_PERTURB);
+    if (!rp_perturb(&j->space->p, &random, &j->w->stop, &best->s, j->scratch))
+        return;
+    run(j, 1, times[j->turn->k % 2], seed, RP_PERTURB);
+    add_to_pool(j, before_ns);
 }
 
 /* ---- other searches ---- */
@@ -200,6 +209,43 @@ static void cross(struct job *j) {
         rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_CROSSOVER);
     j->work -= (double)work;
     go_on_in_neighborhoods(j);
+}
+
+/* One cool run from what crossover has found. If that ends in a schedule faster than the
+ * parent, it takes the parent's place. */
+static void raise_child(struct job *j, uint64_t parent_ns) {
+    struct rp_context *w = j->w;
+    struct rp_crossover_statistics *s = &w->statistics.crossover;
+    double work = CHILD_SHARE * j->turn->run_seconds * ANNEAL_WORK_PER_S;
+    if (!rp_schedule_prune_until(&j->space->p, j->scratch, &w->stop) ||
+        !rp_schedule_cost_until(&j->space->p, j->scratch, &w->stop).sound)
+        return;
+    anneal_scratch(j, work, 0.05, 2 * SEEDS_APART * j->turn->k + s->crossings, RP_POLISH);
+    rp_incumbent_offer_in(w, j->turn->space, j->scratch, RP_CROSSOVER);
+    struct rp_cost c = rp_schedule_cost(&j->space->p, j->scratch);
+    s->improvements += rp_cost_fits(&w->p, &c) && c.time_ns < parent_ns;
+    add_to_pool(j, parent_ns);
+}
+
+static void cross_with_swaps(struct job *j) {
+    struct rp_context *w = j->w;
+    struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
+    struct rp_swap_crossover *state = &j->space->swaps_crossed;
+    struct rp_solution_pool *pool = &j->space->pool;
+    struct rp_swap_crossover_options o = {
+        .engine = w->o->engine, .seed = w->o->seed, .stop = &w->stop};
+    size_t parent;
+    bool found;
+    state->work_left += (int64_t)j->work;
+    while (!rp_context_stopped(w) &&
+           rp_swap_crossover_try(&j->space->p, &o, state, pool, &parent, &found, j->scratch,
+                                 &w->statistics.crossover)) {
+        if (found)
+            raise_child(j, pool->at[parent].time_ns);
+    }
+    s->seconds = w->statistics.crossover.seconds;
+    s->work = w->statistics.crossover.work;
+    s->calls++;
 }
 
 static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
@@ -315,6 +361,8 @@ static const struct method methods[] = {
      .search = perturb},
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
      .alone = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
+    {RP_CROSSOVER, 1 << RP_BOTH, .max_ops = MAX_CROSSOVER_OPS, .alone = true,
+     .work_per_s = INTERVAL_WORK_PER_S, .search = cross_with_swaps},
     {RP_NEIGHBORHOOD, WITHOUT_SWAPS, .min_ops = MIN_NEIGHBORHOOD_OPS,
      .max_ops = MAX_NEIGHBORHOOD_OPS, .needs_incumbent = true, .alone = true,
      .work_per_s = MIP_WORK_PER_S, .search = search_neighborhoods},

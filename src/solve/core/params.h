@@ -31,6 +31,8 @@
 /* A try of large-neighbourhood search. */
 #define NEIGHBORHOOD_TRY_WORK_PER_OP 2700
 #define INTERVAL_WORK_PER_S 0.7e6
+/* A try of crossover with swaps. */
+#define CROSSOVER_WORK_PER_OP 4000
 #define PDHG_WORK_PER_S 6e8
 #define PACK_WORK_PER_S 5e7 /* for one placement */
 #define ASTAR_STATES_PER_S 50e3
@@ -83,6 +85,8 @@
 #define CERTIFY_SHARE 0.1
 /* Of PDHG's work: the search for path cuts, in relation to the steps. */
 #define PATH_SHARE 0.5
+/* Of the work of an annealing run of full length: one from a child of two schedules. */
+#define CHILD_SHARE 0.15
 /* Of the work of an annealing run: the first search for a tighter schedule. Of that: each
  * later one. */
 #define TIGHTEN_SHARE 0.3

@@ -105,6 +105,24 @@ void rp_schedule_set(struct rp_schedule *s, uint32_t x, uint32_t first, uint32_t
     }
 }
 
+/* Adds to `bits` those in which one of the rows differs. NULL: all are 0. */
+static void add_differences(const struct rp_schedule *shape, const uint64_t *a,
+                            const uint64_t *b, uint64_t *bits) {
+    for (size_t k = 0; k < n_words(shape) && (a != NULL || b != NULL); k++)
+        bits[k % shape->words] |= (a != NULL ? a[k] : 0) ^ (b != NULL ? b[k] : 0);
+}
+
+uint32_t rp_schedule_distance(const struct rp_schedule *a, const struct rp_schedule *b) {
+    uint64_t *bits = rp_calloc(a->words, sizeof *bits);
+    uint32_t n = 0;
+    add_differences(a, a->rows, b->rows, bits);
+    add_differences(a, a->ins, b->ins, bits);
+    for (size_t k = 0; k < a->words; k++)
+        n += (uint32_t)__builtin_popcountll(bits[k]);
+    free(bits);
+    return n;
+}
+
 bool rp_schedule_swaps(const struct rp_schedule *s) {
     for (size_t i = 0; s->ins != NULL && i < n_words(s); i++)
         if (s->ins[i] != 0)

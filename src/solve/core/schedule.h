@@ -77,6 +77,8 @@ static inline bool rp_held(const struct rp_schedule *s, uint32_t t, uint32_t x) 
 static inline bool rp_swapped_in(const struct rp_schedule *s, uint32_t t, uint32_t x) {
     return s->ins != NULL && s->ins[(size_t)t * s->words + x / 64] >> (x % 64) & 1;
 }
+/* Both are of one instance. In how many tensors they differ. */
+uint32_t rp_schedule_distance(const struct rp_schedule *a, const struct rp_schedule *b);
 bool rp_schedule_swaps(const struct rp_schedule *s); /* I is not all 0 */
 /* A bit per tensor: it is swapped in somewhere. The caller frees it. */
 uint64_t *rp_schedule_swapped(const struct rp_schedule *s);

@@ -24,8 +24,10 @@
  * that x violates. `whole`: x is integral, and becomes a solution unless a row is added; so
  * then every violated row must be found. Otherwise x is a fractional point, and adding rows
  * is a choice; GLPK asks once a node. Low limits of rows may be -HUGE_VAL. It runs in the
- * child process: what it changes is not seen by the parent. */
-typedef void rp_mip_separate(void *arg, const double *x, bool whole, struct rp_milp *rows);
+ * child process: what it changes is not seen by the parent. Returns its work, in the unit
+ * of rp_mip_options. */
+typedef uint64_t rp_mip_separate(void *arg, const double *x, bool whole,
+                                 struct rp_milp *rows);
 
 struct rp_mip_options {
     enum rp_engine engine;

@@ -31,13 +31,14 @@ bool rp_mip_round(const struct rp_milp *m, double *x) {
     return whole;
 }
 
-void rp_mip_find_rows(const struct rp_mip_options *o, const double *x, bool whole,
-                      struct rp_milp *rows) {
+uint64_t rp_mip_find_rows(const struct rp_mip_options *o, const double *x, bool whole,
+                          struct rp_milp *rows) {
     rp_milp_fini(rows);
-    o->separate(o->separate_arg, x, whole, rows);
+    uint64_t work = o->separate(o->separate_arg, x, whole, rows);
     bool *met = rp_calloc((size_t)rows->n_rows + 1, sizeof *met);
     for (uint32_t i = 0; i < rows->n_rows; i++)
         met[i] = rp_milp_violation(rows, i, x) <= RP_MIP_TOLERANCE;
     rp_milp_drop_rows(rows, met);
     free(met);
+    return work;
 }

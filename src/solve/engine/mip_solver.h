@@ -26,8 +26,8 @@ double rp_mip_limit(const struct rp_milp *m, const struct rp_mip_options *o);
 uint64_t rp_mip_work(uint64_t pivots, uint64_t size);
 /* Rounds what is nearly an integer and must be one. Is that all of them? */
 bool rp_mip_round(const struct rp_milp *m, double *x);
-/* Sets `rows` to the lazy rows that x violates. */
-void rp_mip_find_rows(const struct rp_mip_options *o, const double *x, bool whole,
-                      struct rp_milp *rows);
+/* Sets `rows` to the lazy rows that x violates. Returns the work of that. */
+uint64_t rp_mip_find_rows(const struct rp_mip_options *o, const double *x, bool whole,
+                          struct rp_milp *rows);
 
 #endif

@@ -23,7 +23,7 @@ struct glpk {
     double limit;        /* only points of lower cost count; HUGE_VAL: none */
     bool offered, out_of_work;
     bool *tried; /* per column, if pseudocosts are used: its trials are counted */
-    uint64_t n_tried;
+    uint64_t n_tried, separation_work;
     int asked_at;        /* the node whose fractional point was last separated */
     struct rp_milp rows; /* lazy ones, of the last separation */
     double *x;
@@ -100,7 +100,7 @@ static void count_work(struct glpk *s, glp_prob *p) {
     uint64_t size = size_of(p);
     s->r->pivots = (uint64_t)glp_get_it_cnt(p);
     s->r->work = rp_mip_work(s->r->pivots + PIVOTS_PER_NODE * s->r->nodes, size) +
-                 trial_work(s->n_tried, size);
+                 trial_work(s->n_tried, size) + s->separation_work;
     s->out_of_work = s->o->work > 0 && s->r->work >= s->o->work;
 }
 
@@ -134,7 +134,7 @@ static void separate(struct glpk *s, glp_tree *tree) {
     if (!whole && s->asked_at == glp_ios_curr_node(tree))
         return;
     s->asked_at = glp_ios_curr_node(tree);
-    rp_mip_find_rows(s->o, s->x, whole, &s->rows);
+    s->separation_work += rp_mip_find_rows(s->o, s->x, whole, &s->rows);
     struct rp_sparse_rows view = rp_milp_rows(&s->rows);
     add_rows(s, p, &view);
     s->r->lazy_rows += view.n;

@@ -23,7 +23,7 @@ struct highs {
     uint64_t size;          /* rows and columns */
     uint64_t pivots_before; /* of the run under way */
     uint64_t nodes_before;
-    uint64_t runs;
+    uint64_t runs, separation_work;
     struct rp_milp rows;
 };
 
@@ -81,8 +81,10 @@ static bool out_of_work(const struct highs *s) {
 static void count(struct highs *s, int64_t pivots, int64_t nodes) {
     s->r->pivots = s->pivots_before + (uint64_t)(pivots > 0 ? pivots : 0);
     s->r->nodes = s->nodes_before + (uint64_t)(nodes > 0 ? nodes : 0);
-    s->r->work = rp_mip_work(
-        s->r->pivots + PIVOTS_PER_NODE * s->r->nodes + PIVOTS_PER_RUN * s->runs, s->size);
+    s->r->work =
+        rp_mip_work(s->r->pivots + PIVOTS_PER_NODE * s->r->nodes + PIVOTS_PER_RUN * s->runs,
+                    s->size) +
+        s->separation_work;
 }
 
 static void raise_bound(struct highs *s, double bound) {
@@ -126,7 +128,7 @@ static int run(struct highs *s) {
 
 /* Adds the lazy rows that x violates. */
 static bool separate(struct highs *s, const double *x, bool whole) {
-    rp_mip_find_rows(s->o, x, whole, &s->rows);
+    s->separation_work += rp_mip_find_rows(s->o, x, whole, &s->rows);
     struct rp_sparse_rows view = rp_milp_rows(&s->rows);
     if (view.n > 0)
         add_rows(s, &view);

@@ -26,17 +26,36 @@ struct rp_interval_copy {
     double ns, value; /* scaled time; y at the point */
 };
 
+static void list_reads(struct rp_interval_cuts *c) {
+    const struct rp_instance *p = c->model->instance;
+    c->read_start = rp_calloc((size_t)p->n_ops + 2, sizeof *c->read_start);
+    for (uint32_t t = 0; t <= p->n_ops; t++) {
+        for (uint32_t x = 0; x < p->n_tensors; x++) {
+            if (rp_interval_at(c->model, RP_INTERVAL_U, t, x) != RP_COL_ZERO)
+                rp_push(&c->read, x);
+        }
+        c->read_start[t + 1] = (uint32_t)c->read.n;
+    }
+}
+
 void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_model *m) {
     *c = (struct rp_interval_cuts){.model = m};
     rp_interval_row_init(&c->row, m);
+    list_reads(c);
     c->chain = rp_calloc(MAX_CHAINS + 1, sizeof *c->chain);
     c->d_before = rp_calloc((size_t)m->instance->n_ops + 2, sizeof *c->d_before);
+    c->need = rp_calloc(m->instance->n_tensors, sizeof *c->need);
+    c->seen = rp_calloc(m->instance->n_tensors, sizeof *c->seen);
 }
 
 void rp_interval_cuts_fini(struct rp_interval_cuts *c) {
     rp_interval_row_fini(&c->row);
     rp_row_set_fini(&c->found);
+    free(c->read_start);
+    free(c->read.at);
     free(c->d_before);
+    free(c->need);
+    free(c->seen);
     free(c->copy);
     free(c->chain);
     *c = (struct rp_interval_cuts){0};
@@ -108,7 +127,16 @@ static void add_memory_k(struct call *a, uint32_t t, uint32_t k) {
     end_row(a, (double)a->p->limit_bytes * scale);
 }
 
+static bool runs_again(const struct call *a, uint32_t t) {
+    for (uint32_t k = 0; k < t && k < a->p->n_ops; k++)
+        if (value(a, RP_INTERVAL_R, t, k) > POSITIVE)
+            return true;
+    return false;
+}
+
 static void find_memory_k(struct call *a, uint32_t t) {
+    if (!runs_again(a, t))
+        return;
     double limit = (double)a->p->limit_bytes * a->m->byte_scale, sum = 0, worst = 0;
     uint32_t op = RP_NONE;
     for (uint32_t x = 0; x < a->p->n_tensors; x++)
@@ -155,32 +183,54 @@ static void find_out(struct call *a, uint32_t b) {
     end_row(a, rp_interval_ops_between(a->m, from, b));
 }
 
-static void add_in(struct call *a, uint32_t s, uint32_t t) {
-    for (uint32_t x = 0; x < a->p->n_tensors; x++) {
-        double n = -value(a, RP_INTERVAL_F, s, x);
-        for (uint32_t u = s; u <= t; u++)
-            n += value(a, RP_INTERVAL_U, u, x);
-        if (n <= POSITIVE)
-            continue;
-        for (uint32_t u = s; u <= t; u++)
-            add(a, in_time(a, x), RP_INTERVAL_U, u, x);
-        add(a, -in_time(a, x), RP_INTERVAL_F, s, x);
+/* Begins a sum of (M11), from moment s on. */
+static void begin_sum(struct rp_interval_cuts *c) {
+    if (++c->n_sums == 0) {
+        for (uint32_t x = 0; x < c->model->instance->n_tensors; x++)
+            c->seen[x] = 0;
+        c->n_sums = 1;
     }
+}
+
+/* What x needs in the sum so far, over in[x]. Below 0: it was in flight at moment s. */
+static double *need(struct call *a, uint32_t s, uint32_t x) {
+    if (a->c->seen[x] != a->c->n_sums)
+        a->c->need[x] = -value(a, RP_INTERVAL_F, s, x);
+    a->c->seen[x] = a->c->n_sums;
+    return &a->c->need[x];
+}
+
+static void add_in(struct call *a, uint32_t s, uint32_t t) {
+    const struct rp_interval_cuts *c = a->c;
+    begin_sum(a->c);
+    for (uint32_t u = s; u <= t; u++)
+        for (uint32_t k = c->read_start[u]; k < c->read_start[u + 1]; k++)
+            *need(a, s, c->read.at[k]) += value(a, RP_INTERVAL_U, u, c->read.at[k]);
+    for (uint32_t u = s; u <= t; u++)
+        for (uint32_t k = c->read_start[u]; k < c->read_start[u + 1]; k++)
+            if (c->need[c->read.at[k]] > POSITIVE)
+                add(a, in_time(a, c->read.at[k]), RP_INTERVAL_U, u, c->read.at[k]);
+    for (uint32_t k = c->read_start[s]; k < c->read_start[t + 1]; k++)
+        if (c->need[c->read.at[k]] > POSITIVE) {
+            add(a, -in_time(a, c->read.at[k]), RP_INTERVAL_F, s, c->read.at[k]);
+            c->need[c->read.at[k]] = 0; /* once */
+        }
     rp_interval_row_add_d(&a->c->row, -1, s, t);
     end_row(a, rp_interval_ops_between(a->m, (int64_t)s - 1, t));
 }
 
 /* The interval from s on that is violated most. */
 static void find_in(struct call *a, uint32_t s) {
-    double sum = 0, worst = 0, *n = rp_calloc(a->p->n_tensors, sizeof *n);
+    const struct rp_interval_cuts *c = a->c;
+    double sum = 0, worst = 0;
     uint32_t to = RP_NONE;
-    for (uint32_t x = 0; x < a->p->n_tensors; x++)
-        n[x] = -value(a, RP_INTERVAL_F, s, x);
+    begin_sum(a->c);
     for (uint32_t t = s; t <= a->p->n_ops; t++) {
-        for (uint32_t x = 0; x < a->p->n_tensors; x++) {
-            double u = value(a, RP_INTERVAL_U, t, x);
-            sum += in_time(a, x) * (fmax(n[x] + u, 0) - fmax(n[x], 0));
-            n[x] += u;
+        for (uint32_t k = c->read_start[t]; k < c->read_start[t + 1]; k++) {
+            uint32_t x = c->read.at[k];
+            double u = value(a, RP_INTERVAL_U, t, x), *n = need(a, s, x);
+            sum += in_time(a, x) * (fmax(*n + u, 0) - fmax(*n, 0));
+            *n += u;
         }
         double over =
             sum - waited(a, s, t) - rp_interval_ops_between(a->m, (int64_t)s - 1, t);
@@ -189,7 +239,6 @@ static void find_in(struct call *a, uint32_t s) {
             to = t;
         }
     }
-    free(n);
     if (to != RP_NONE)
         add_in(a, s, to);
 }
@@ -213,23 +262,28 @@ static void find_cover(struct call *a, uint32_t t) {
 
 /* ---- (M13b) ---- */
 
-static int by_value(const void *left, const void *right) {
-    const struct rp_interval_copy *a = left, *b = right;
+/* Is a the likelier of the two, or else the first of them in a fixed order? */
+static bool comes_before(const struct rp_interval_copy *a,
+                         const struct rp_interval_copy *b) {
     if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
+        return a->value > b->value;
     if (a->x != b->x)
-        return a->x < b->x ? -1 : 1;
+        return a->x < b->x;
     if (a->t != b->t)
-        return a->t < b->t ? -1 : 1;
-    return (a->kind < b->kind) - (a->kind > b->kind);
+        return a->t < b->t;
+    return a->kind > b->kind;
 }
 
+/* They stay sorted. */
 static void push(struct rp_interval_cuts *c, struct rp_interval_copy copy) {
     if (c->n_copies == c->cap_copies) {
         c->cap_copies = 2 * c->cap_copies + 16;
         c->copy = rp_realloc(c->copy, c->cap_copies, sizeof *c->copy);
     }
-    c->copy[c->n_copies++] = copy;
+    uint32_t k = c->n_copies++;
+    for (; k > 0 && comes_before(&copy, &c->copy[k - 1]); k--)
+        c->copy[k] = c->copy[k - 1];
+    c->copy[k] = copy;
 }
 
 static void push_copy(struct call *a, enum rp_interval_kind kind, uint32_t t, uint32_t x) {
@@ -266,11 +320,12 @@ static void add_chain(struct call *a, double coef, const struct rp_interval_chai
 /* How many of the copies, the likeliest first, make a row that is violated more than any so
  * far; 0: none. */
 static uint32_t best_set(struct call *a, uint32_t s, double ops, double d) {
-    const struct rp_interval_cuts *c = a->c;
+    struct rp_interval_cuts *c = a->c;
     double lambda = -ops;
     uint32_t best = 0;
     for (uint32_t n = 0; n < c->n_copies; n++) {
         double right = lambda += c->copy[n].ns;
+        c->steps += n + 1;
         for (uint32_t k = 0; k <= n && right > d; k++)
             right -= taken_off(a, &c->copy[k], s, lambda);
         if (lambda > 0 && right - d > fmax(a->least, a->over)) {
@@ -286,7 +341,6 @@ static uint32_t best_set(struct call *a, uint32_t s, double ops, double d) {
 static void find_wait(struct call *a, uint32_t s, uint32_t t, double ops) {
     struct rp_interval_cuts *c = a->c;
     double lambda = -ops;
-    qsort(c->copy, c->n_copies, sizeof *c->copy, by_value);
     uint32_t n = best_set(a, s, ops, waited(a, s, t));
     for (uint32_t k = 0; k < n; k++)
         lambda += c->copy[k].ns;
@@ -332,12 +386,17 @@ static void find_wait_out(struct call *a, uint32_t b) {
     end_waits(a);
 }
 
+static void push_copies_in(struct call *a, uint32_t s) {
+    const struct rp_interval_cuts *c = a->c;
+    for (uint32_t k = c->read_start[s]; k < c->read_start[s + 1]; k++)
+        push_copy(a, RP_INTERVAL_U, s, c->read.at[k]);
+}
+
 static void find_wait_in(struct call *a, uint32_t t) {
     begin_waits(a);
     for (uint32_t s = t + 1; s-- > 0;) {
         uint32_t before = a->c->n_copies;
-        for (uint32_t x = 0; x < a->p->n_tensors; x++)
-            push_copy(a, RP_INTERVAL_U, s, x);
+        push_copies_in(a, s);
         if (a->c->n_copies > before)
             find_wait(a, s, t, rp_interval_ops_between(a->m, (int64_t)s - 1, t));
     }
@@ -388,18 +447,17 @@ static uint32_t list_chains(struct call *a, uint32_t t) {
 static void find_chains(struct call *a, uint32_t t) {
     uint32_t n = list_chains(a, t);
     begin_waits(a);
-    for (uint32_t chain = 0; chain < n; chain++)
+    for (uint32_t chain = 0; chain < n; chain++) {
+        a->c->n_copies = 0;
+        push_copy(a, RP_INTERVAL_U, t, a->c->chain[chain].x);
+        push(a->c, (struct rp_interval_copy){RP_INTERVAL_R, t, chain, a->c->chain[chain].ns,
+                                             a->c->chain[chain].value});
         for (uint32_t s = t + 1; s-- > 0;) {
-            a->c->n_copies = 0;
-            for (uint32_t u = s; u < t; u++)
-                for (uint32_t x = 0; x < a->p->n_tensors; x++)
-                    push_copy(a, RP_INTERVAL_U, u, x);
-            push_copy(a, RP_INTERVAL_U, t, a->c->chain[chain].x);
-            push(a->c,
-                 (struct rp_interval_copy){RP_INTERVAL_R, t, chain, a->c->chain[chain].ns,
-                                           a->c->chain[chain].value});
+            if (s < t)
+                push_copies_in(a, s);
             find_wait(a, s, t, rp_interval_ops_between(a->m, (int64_t)s - 1, t));
         }
+    }
     end_waits(a);
 }
 
@@ -435,6 +493,8 @@ static void find_round_trip(struct call *a, uint32_t x) {
     for (uint32_t t = maker + 1; t <= a->p->n_ops; t++) {
         double lost =
             out_time(a, x) + in_time(a, x) - rp_interval_ops_between(a->m, maker, t);
+        if (lost <= 0)
+            break;
         if (lost * value(a, RP_INTERVAL_U, t, x) - waited(a, maker + 1, t) < a->least)
             continue;
         add(a, lost, RP_INTERVAL_U, t, x);
@@ -463,6 +523,7 @@ uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, doub
     const struct rp_instance *p = c->model->instance;
     struct call a = {c, c->model, p, v, least, rows, RP_CUT_MEMORY_K, 0};
     uint32_t before = rows->n;
+    c->steps += ((uint64_t)p->n_ops + 1) * (p->n_tensors + c->read_start[p->n_ops + 1]);
     measure_d(&a);
     each(&a, skip, RP_CUT_MEMORY_K, find_memory_k, p->n_ops + 1);
     each(&a, skip, RP_CUT_COVER, find_cover, p->n_ops);

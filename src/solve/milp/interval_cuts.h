@@ -33,6 +33,7 @@
 #ifndef RP_SOLVE_MILP_INTERVAL_CUTS_H
 #define RP_SOLVE_MILP_INTERVAL_CUTS_H
 
+#include "base/mem.h"
 #include "solve/milp/interval_model.h"
 
 enum rp_interval_family {
@@ -51,12 +52,17 @@ enum { RP_CUT_FAMILIES = 9 };
 struct rp_interval_cuts {
     const struct rp_interval_model *model; /* borrowed */
     struct rp_interval_row row;
+    uint32_t *read_start;          /* per stage t: where its part of `read` begins */
+    RP_VEC(uint32_t) read;         /* the tensors x with U[t][x] */
     double *d_before;              /* per t: sum of d[u], u < t, at the point */
+    double *need;                  /* per tensor: its part of the sum of (M11) */
+    uint32_t *seen, n_sums;        /* per tensor: the last sum that had it; sums so far */
     struct rp_interval_copy *copy; /* of the interval that is looked at */
     uint32_t n_copies, cap_copies;
     struct rp_interval_chain *chain; /* of the stage that is looked at */
     struct rp_row_set found;         /* one row that is weighed */
     uint64_t n[RP_CUT_FAMILIES];     /* rows found so far */
+    uint64_t steps;                  /* of all calls; work is counted by them */
 };
 void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_model *m);
 void rp_interval_cuts_fini(struct rp_interval_cuts *c); /* safe on a zeroed one */

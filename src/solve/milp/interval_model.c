@@ -104,6 +104,7 @@ struct reach {
     uint32_t *r_last, *s_last; /* as rp_instance_last_uses */
     double slack_ns;           /* time that a program may spend beside its first runs */
     double *before_ns;         /* per op: time of the ops before it */
+    const struct rp_interval_scope *scope; /* or NULL */
 };
 
 static double ops_between_ns(const struct reach *c, uint32_t a, uint32_t b) {
@@ -112,10 +113,7 @@ static double ops_between_ns(const struct reach *c, uint32_t a, uint32_t b) {
 
 static uint32_t *slot(struct rp_interval_model *m, enum rp_interval_kind kind, uint32_t t,
                       uint32_t id) {
-    uint32_t ids = kind == RP_INTERVAL_R   ? m->instance->n_ops
-                   : kind == RP_INTERVAL_D ? 1
-                                           : m->instance->n_tensors;
-    return &m->at[kind][(size_t)t * ids + id];
+    return &m->at[kind][rp_interval_cell(m->instance, kind, t, id)];
 }
 
 static void add_col(struct rp_interval_model *m, enum rp_interval_kind kind, uint32_t t,
@@ -125,6 +123,20 @@ static void add_col(struct rp_interval_model *m, enum rp_interval_kind kind, uin
             rp_realloc(m->col, m->n_cols > 0 ? 2 * (size_t)m->n_cols : 1, sizeof *m->col);
     m->col[m->n_cols] = (struct rp_interval_col){kind, t, id};
     *slot(m, kind, t, id) = m->n_cols++;
+}
+
+/* A column, or what the scope says of it. Those of an op or tensor are added in order. */
+static void open_col(struct rp_interval_model *m, const struct reach *c,
+                     enum rp_interval_kind kind, uint32_t t, uint32_t id) {
+    uint8_t known = RP_INTERVAL_OPEN;
+    if (c->scope != NULL)
+        known = c->scope->known[kind][rp_interval_cell(m->instance, kind, t, id)];
+    if (known == RP_INTERVAL_OPEN)
+        add_col(m, kind, t, id);
+    else if (known == RP_INTERVAL_AS_BEFORE)
+        *slot(m, kind, t, id) = *slot(m, kind, t - 1, id);
+    else if (known == RP_INTERVAL_ONE)
+        *slot(m, kind, t, id) = RP_COL_ONE;
 }
 
 /* May stage t read x? The end of the step reads what is kept. */
@@ -144,7 +156,7 @@ static void add_runs(struct rp_interval_model *m, const struct reach *c) {
         *slot(m, RP_INTERVAL_R, j, j) = RP_COL_ONE;
         for (uint32_t t = j + 1; t <= c->r_last[j] && (double)p->time_ns[j] <= c->slack_ns;
              t++)
-            add_col(m, RP_INTERVAL_R, t, j);
+            open_col(m, c, RP_INTERVAL_R, t, j);
     }
 }
 
@@ -155,7 +167,7 @@ static void add_holds(struct rp_interval_model *m, const struct reach *c) {
             if (p->pinned[x] || p->bytes[x] == 0)
                 *slot(m, RP_INTERVAL_S, t, x) = RP_COL_ONE;
             else
-                add_col(m, RP_INTERVAL_S, t, x);
+                open_col(m, c, RP_INTERVAL_S, t, x);
         }
         if (p->kept[x])
             *slot(m, RP_INTERVAL_S, p->n_ops + 1, x) = RP_COL_ONE;
@@ -172,13 +184,13 @@ static void add_copies_of(struct rp_interval_model *m, const struct reach *c, ui
         first++;
     for (uint32_t t = first; t <= c->s_last[x]; t++)
         if (may_read(m, t, x) && ops_between_ns(c, maker, t) + c->slack_ns >= both_ns) {
-            add_col(m, RP_INTERVAL_U, t, x);
+            open_col(m, c, RP_INTERVAL_U, t, x);
             last = t;
         }
     for (uint32_t t = first; t <= last; t++) {
-        add_col(m, RP_INTERVAL_O, t, x);
+        open_col(m, c, RP_INTERVAL_O, t, x);
         if (t > first)
-            add_col(m, RP_INTERVAL_F, t, x);
+            open_col(m, c, RP_INTERVAL_F, t, x);
     }
     /* O[0] is 0, and so are all of a tensor that is never copied in. */
     for (uint32_t t = last + 1; t <= p->n_ops + 1; t++)
@@ -188,10 +200,7 @@ static void add_copies_of(struct rp_interval_model *m, const struct reach *c, ui
 static void add_columns(struct rp_interval_model *m, const struct reach *c) {
     const struct rp_instance *p = m->instance;
     for (int kind = 0; kind < RP_INTERVAL_KINDS; kind++) {
-        size_t ids = kind == RP_INTERVAL_R   ? p->n_ops
-                     : kind == RP_INTERVAL_D ? 1
-                                             : p->n_tensors;
-        size_t n = ids * (p->n_ops + 2);
+        size_t n = rp_interval_cells(p, kind);
         m->at[kind] = rp_calloc(n, sizeof *m->at[kind]);
         for (size_t i = 0; i < n; i++)
             m->at[kind][i] = RP_COL_ZERO;
@@ -296,6 +305,9 @@ static void due_rows(struct writer *w, uint32_t t, uint32_t x) {
     const struct rp_instance *p = w->m->instance;
     uint32_t last[] = {t, p->n_ops};
     for (int k = 0; k < 2; k++) {
+        if (rp_interval_at(w->m, RP_INTERVAL_O, last[k], x) ==
+            rp_interval_at(w->m, RP_INTERVAL_O, t - 1, x))
+            continue; /* nothing is due: all points meet it */
         add(w, 1, RP_INTERVAL_O, last[k], x);
         add(w, -1, RP_INTERVAL_O, t - 1, x);
         add_readable(w, -1, t, x);
@@ -364,12 +376,14 @@ static double scale_of(double x) {
     return ldexp(1, -exponent);
 }
 
-void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instance *p,
-                            uint64_t horizon_ns) {
+void rp_interval_model_init_within(struct rp_interval_model *m, const struct rp_instance *p,
+                                   uint64_t horizon_ns,
+                                   const struct rp_interval_scope *scope) {
     uint64_t longest = 1, total = 0;
     struct reach c = {.before_ns = rp_calloc((size_t)p->n_ops + 1, sizeof(double)),
                       .r_last = rp_calloc(p->n_ops, sizeof(uint32_t)),
-                      .s_last = rp_calloc(p->n_tensors, sizeof(uint32_t))};
+                      .s_last = rp_calloc(p->n_tensors, sizeof(uint32_t)),
+                      .scope = scope};
     *m = (struct rp_interval_model){.instance = p, .divisor_ns = common_divisor_ns(p)};
     horizon_ns = m->horizon_ns = horizon_ns - horizon_ns % m->divisor_ns;
     for (uint32_t j = 0; j < p->n_ops; j++) {
@@ -391,6 +405,11 @@ void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instanc
     free(c.before_ns);
     free(c.r_last);
     free(c.s_last);
+}
+
+void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instance *p,
+                            uint64_t horizon_ns) {
+    rp_interval_model_init_within(m, p, horizon_ns, NULL);
 }
 
 void rp_interval_model_fini(struct rp_interval_model *m) {

@@ -94,6 +94,18 @@ struct rp_interval_col {
     uint32_t t, id; /* id: op of R, tensor of S, F, U and O; 0 for d */
 };
 
+/* What is known of columns before a model is made. The optimum of such a restricted model
+ * is no bound: it is that of the programs that agree with what is known. */
+enum rp_interval_known {
+    RP_INTERVAL_OPEN,
+    RP_INTERVAL_ZERO,
+    RP_INTERVAL_ONE,
+    RP_INTERVAL_AS_BEFORE /* one column with that of the stage before */
+};
+struct rp_interval_scope {
+    uint8_t *known[RP_INTERVAL_D]; /* per kind, laid out as rp_interval_cell says */
+};
+
 struct rp_interval_model {
     const struct rp_instance *instance; /* borrowed */
     uint64_t horizon_ns;                /* a multiple of divisor_ns */
@@ -105,7 +117,8 @@ struct rp_interval_model {
     double *since_start;        /* per op t: scaled time of the ops before it; n_ops + 1 */
     uint32_t n_cols, n_integer; /* columns of d come last; they alone are continuous */
     struct rp_interval_col *col;
-    /* Per kind, stage and op or tensor: a column, RP_COL_ZERO or RP_COL_ONE. */
+    /* Per kind, stage and op or tensor: a column, RP_COL_ZERO or RP_COL_ONE. Several have
+     * one column if the scope says so; `col` then has the first of them. */
     uint32_t *at[RP_INTERVAL_KINDS];
     struct rp_row_set rows; /* all that are written out; row_number says which they are */
     uint8_t *row_number;    /* per row: the 2 of (M2) and so on */
@@ -118,6 +131,10 @@ struct rp_interval_model {
  * sum of some of them. */
 void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instance *p,
                             uint64_t horizon_ns);
+/* The same, restricted to a scope. The columns d are open. */
+void rp_interval_model_init_within(struct rp_interval_model *m, const struct rp_instance *p,
+                                   uint64_t horizon_ns,
+                                   const struct rp_interval_scope *scope);
 void rp_interval_model_fini(struct rp_interval_model *m); /* safe on a zeroed one */
 
 /* A name for files of other solvers: "S_12_conv3", with the graph's names cut to letters,
@@ -125,13 +142,23 @@ void rp_interval_model_fini(struct rp_interval_model *m); /* safe on a zeroed on
 char *rp_interval_col_name(const struct rp_interval_model *m, uint32_t col);
 char *rp_interval_row_name(const struct rp_interval_model *m, uint32_t row);
 
+/* Where a table has what belongs to a stage t, 0 to n_ops + 1, and an op or a tensor. */
+static inline size_t rp_interval_cell(const struct rp_instance *p,
+                                      enum rp_interval_kind kind, uint32_t t, uint32_t id) {
+    uint32_t ids = kind == RP_INTERVAL_R   ? p->n_ops
+                   : kind == RP_INTERVAL_D ? 1
+                                           : p->n_tensors;
+    return (size_t)t * ids + id;
+}
+/* How many cells a table has. */
+static inline size_t rp_interval_cells(const struct rp_instance *p,
+                                       enum rp_interval_kind kind) {
+    return rp_interval_cell(p, kind, p->n_ops + 2, 0);
+}
 /* Column or constant of any kind, for t from 0 to n_ops + 1. */
 static inline uint32_t rp_interval_at(const struct rp_interval_model *m,
                                       enum rp_interval_kind kind, uint32_t t, uint32_t id) {
-    uint32_t ids = kind == RP_INTERVAL_R   ? m->instance->n_ops
-                   : kind == RP_INTERVAL_D ? 1
-                                           : m->instance->n_tensors;
-    return m->at[kind][(size_t)t * ids + id];
+    return m->at[kind][rp_interval_cell(m->instance, kind, t, id)];
 }
 static inline double rp_interval_value(const struct rp_interval_model *m,
                                        enum rp_interval_kind kind, uint32_t t, uint32_t id,

@@ -18,27 +18,19 @@ struct life {
 };
 
 struct reader {
-    const struct rp_interval_model *m;
-    double *v;
+    const struct rp_instance *p;
+    const struct rp_interval_model *m; /* or NULL */
+    struct rp_interval_program *q;
     uint32_t *op, *tensor; /* per op and tensor of the graph: the instance's */
     RP_VEC(struct life) lives;
     size_t *now; /* per tensor: 1 + index of its life, 0: it has no storage */
     uint32_t t;  /* the stage */
     uint64_t moment_ns;
-    bool representable;
+    bool readable;
 };
 
 static void set(struct reader *r, enum rp_interval_kind kind, uint32_t t, uint32_t id) {
-    uint32_t col = rp_interval_at(r->m, kind, t, id);
-    if (col < RP_COL_ZERO)
-        r->v[col] = 1;
-    else if (col == RP_COL_ZERO && kind != RP_INTERVAL_R && kind != RP_INTERVAL_S)
-        r->representable = false;
-}
-
-static void set_d(struct reader *r, uint64_t until_ns) {
-    r->v[rp_interval_at(r->m, RP_INTERVAL_D, r->t, 0)] =
-        (double)(until_ns - r->moment_ns) * r->m->time_scale;
+    r->q->at[kind][rp_interval_cell(r->p, kind, t, id)] = 1;
 }
 
 /* ---- from steps to lives ---- */
@@ -66,14 +58,14 @@ static void read_life(struct reader *r, uint32_t x) {
 }
 
 static void run(struct reader *r, uint32_t j, uint64_t end_ns) {
-    const struct rp_instance *p = r->m->instance;
+    const struct rp_instance *p = r->p;
     if (j == r->t)
-        set_d(r, end_ns - p->time_ns[j]);
+        r->q->d_ns[r->t] = end_ns - p->time_ns[j] - r->moment_ns;
     else if (j > r->t)
-        r->representable = false;
-    if (!r->representable)
+        r->readable = false;
+    if (!r->readable)
         return;
-    if (rp_interval_at(r->m, RP_INTERVAL_R, r->t, j) != RP_COL_ZERO) {
+    if (r->m == NULL || rp_interval_at(r->m, RP_INTERVAL_R, r->t, j) != RP_COL_ZERO) {
         set(r, RP_INTERVAL_R, r->t, j);
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
             read_life(r, p->inputs[k]);
@@ -91,7 +83,7 @@ static void step(struct reader *r, const struct rp_step *s, uint64_t compute_ns)
     if (s->kind == RP_RUN)
         run(r, r->op[s->id], compute_ns);
     else if (x == RP_NONE)
-        r->representable = false; /* a source is copied */
+        r->readable = false; /* a source is copied */
     else if (s->kind == RP_FREE)
         end_life(r, x);
     else if (s->kind == RP_SWAP_IN)
@@ -101,17 +93,17 @@ static void step(struct reader *r, const struct rp_step *s, uint64_t compute_ns)
 }
 
 static void walk(struct reader *r, const struct rp_plan *plan) {
-    const struct rp_instance *p = r->m->instance;
+    const struct rp_instance *p = r->p;
     struct rp_timeline timeline;
     rp_timeline_init(&timeline, p->graph);
-    for (size_t i = 0; i < plan->steps.n && r->representable; i++) {
+    for (size_t i = 0; i < plan->steps.n && r->readable; i++) {
         rp_timeline_step(&timeline, &plan->steps.at[i]);
         step(r, &plan->steps.at[i], timeline.compute_ns);
     }
-    r->representable = r->representable && r->t == p->n_ops &&
-                       rp_timeline_end(&timeline) <= r->m->horizon_ns;
-    if (r->representable) {
-        set_d(r, rp_timeline_end(&timeline));
+    r->readable = r->readable && r->t == p->n_ops;
+    if (r->readable) {
+        r->q->time_ns = rp_timeline_end(&timeline);
+        r->q->d_ns[p->n_ops] = r->q->time_ns - r->moment_ns;
         for (uint32_t x = 0; x < p->n_tensors; x++)
             if (r->now[x] != 0 && p->kept[x])
                 read_life(r, x);
@@ -119,7 +111,7 @@ static void walk(struct reader *r, const struct rp_plan *plan) {
     rp_timeline_fini(&timeline);
 }
 
-/* ---- from lives to the point ---- */
+/* ---- from lives to the tables ---- */
 
 static void hold(struct reader *r, const struct life *life, uint32_t last) {
     for (uint32_t t = life->begin + 1; t <= last; t++)
@@ -127,7 +119,7 @@ static void hold(struct reader *r, const struct life *life, uint32_t last) {
 }
 
 static void write_life(struct reader *r, const struct life *life) {
-    if (!life->is_read || r->m->instance->bytes[life->x] == 0)
+    if (!life->is_read || r->p->bytes[life->x] == 0)
         return; /* a tensor of no bytes is always there */
     hold(r, life, life->last);
     if (!life->copied_in)
@@ -143,7 +135,7 @@ static void write_copy_out(struct reader *r, const struct life *lives, size_t n)
     size_t k = 0;
     for (size_t i = 0; i < n; i++)
         is_used = is_used || (lives[i].copied_in && lives[i].is_read);
-    if (!is_used || r->m->instance->bytes[lives[0].x] == 0)
+    if (!is_used || r->p->bytes[lives[0].x] == 0)
         return;
     while (!lives[k].copied_out)
         k++;
@@ -157,7 +149,7 @@ static void write_copy_out(struct reader *r, const struct life *lives, size_t n)
             break;
         k = next - 1;
     }
-    for (uint32_t t = lives[k].end; t <= r->m->instance->n_ops; t++)
+    for (uint32_t t = lives[k].end; t <= r->p->n_ops; t++)
         set(r, RP_INTERVAL_O, t, lives[k].x);
 }
 
@@ -186,17 +178,19 @@ static uint32_t *invert(const uint32_t *of, uint32_t n, uint32_t n_of) {
     return inverse;
 }
 
-bool rp_interval_point(const struct rp_interval_model *m, const struct rp_plan *plan,
-                       double *v) {
-    const struct rp_instance *p = m->instance;
-    struct reader r = {.m = m, .v = v, .representable = true};
-    for (uint32_t j = 0; j < m->n_cols; j++)
-        v[j] = 0;
+bool rp_interval_program_read(const struct rp_instance *p,
+                              const struct rp_interval_model *m, const struct rp_plan *plan,
+                              struct rp_interval_program *q) {
+    struct reader r = {.p = p, .m = m, .q = q, .readable = true};
+    *q = (struct rp_interval_program){.instance = p};
+    for (int kind = 0; kind < RP_INTERVAL_D; kind++)
+        q->at[kind] = rp_calloc(rp_interval_cells(p, kind), sizeof *q->at[kind]);
+    q->d_ns = rp_calloc((size_t)p->n_ops + 1, sizeof *q->d_ns);
     r.op = invert(p->op_of, p->n_ops, p->graph->n_ops);
     r.tensor = invert(p->tensor_of, p->n_tensors, p->graph->n_tensors);
     r.now = rp_calloc(p->n_tensors, sizeof *r.now);
     walk(&r, plan);
-    if (r.representable) {
+    if (r.readable) {
         qsort(r.lives.at, r.lives.n, sizeof *r.lives.at, by_tensor);
         write_lives(&r);
     }
@@ -204,7 +198,41 @@ bool rp_interval_point(const struct rp_interval_model *m, const struct rp_plan *
     free(r.tensor);
     free(r.now);
     free(r.lives.at);
-    return r.representable;
+    return r.readable;
+}
+
+void rp_interval_program_fini(struct rp_interval_program *q) {
+    for (int kind = 0; kind < RP_INTERVAL_D; kind++)
+        free(q->at[kind]);
+    free(q->d_ns);
+    *q = (struct rp_interval_program){0};
+}
+
+/* ---- from the tables to the point ---- */
+
+/* Does the program do what no program within the horizon does? */
+static bool lacks_column(const struct rp_interval_model *m,
+                         const struct rp_interval_program *q) {
+    for (int kind = RP_INTERVAL_F; kind <= RP_INTERVAL_O; kind++)
+        for (size_t i = 0; i < rp_interval_cells(m->instance, kind); i++)
+            if (q->at[kind][i] && m->at[kind][i] == RP_COL_ZERO)
+                return true;
+    return false;
+}
+
+bool rp_interval_point(const struct rp_interval_model *m, const struct rp_plan *plan,
+                       double *v) {
+    struct rp_interval_program q;
+    bool ok = rp_interval_program_read(m->instance, m, plan, &q) &&
+              q.time_ns <= m->horizon_ns && !lacks_column(m, &q);
+    for (uint32_t j = 0; j < m->n_cols; j++) {
+        const struct rp_interval_col *c = &m->col[j];
+        v[j] = c->kind == RP_INTERVAL_D
+                   ? (double)q.d_ns[c->t] * m->time_scale
+                   : q.at[c->kind][rp_interval_cell(m->instance, c->kind, c->t, c->id)];
+    }
+    rp_interval_program_fini(&q);
+    return ok;
 }
 
 void rp_interval_schedule(const struct rp_interval_model *m, const double *v,

@@ -9,10 +9,26 @@
 #include "solve/core/schedule.h"
 #include "solve/milp/interval_model.h"
 
-/* Writes the point of a program, as interval_model.h defines it, to v[n_cols]. The steps
- * are valid for the instance's graph, whatever else the plan holds. False if the first runs
- * come in another order than the instance's, or if the plan takes longer than the horizon.
- */
+/* What a program does, in the columns of a model that has them all. Tables are laid out as
+ * rp_interval_cell says, and have 0 or 1. */
+struct rp_interval_program {
+    const struct rp_instance *instance; /* borrowed */
+    uint8_t *at[RP_INTERVAL_D];
+    uint64_t *d_ns;   /* per stage */
+    uint64_t time_ns; /* of the program */
+};
+void rp_interval_program_fini(struct rp_interval_program *q); /* safe on a zeroed one */
+
+/* Reads a program off a plan, as interval_model.h defines it. The steps are valid for the
+ * instance's graph, whatever else the plan holds. Runs that `m` has no column for read
+ * nothing; NULL: there are none. False if the first runs come in another order than the
+ * instance's, or a source is copied. The caller owns *q either way. */
+bool rp_interval_program_read(const struct rp_instance *p,
+                              const struct rp_interval_model *m, const struct rp_plan *plan,
+                              struct rp_interval_program *q);
+
+/* Writes the point of a program to v[n_cols]. `plan` is as above. False as above, or if the
+ * plan takes longer than the horizon. */
 bool rp_interval_point(const struct rp_interval_model *m, const struct rp_plan *plan,
                        double *v);
 

@@ -18,6 +18,7 @@
 #define LEAST_SHARE 1e-4 /* of the span: what a row must be violated by */
 #define LEAST 1e-6       /* the same at 0/1 points, scaled */
 #define OVERHEAD_PIVOTS 20
+#define STEPS_PER_UNIT 200  /* of interval_cuts.h, in a microsecond */
 #define MAX_LAZY_SPAN 500.0 /* in times of the longest op, about */
 /* Smaller coefficients are left out. Beside those of long ops they make GLPK's bases
  * singular, and then it calls programs infeasible that are not. */
@@ -64,12 +65,14 @@ static uint64_t trusted_ns(const struct search *s, double bound) {
 
 /* ---- rows ---- */
 
-/* Appends those that all programs meet and x violates. */
-static void find_cuts(struct search *s, const double *x, double least, uint32_t skip,
-                      struct rp_row_set *rows) {
+/* Appends those that all programs meet and x violates. Returns the work. */
+static uint64_t find_cuts(struct search *s, const double *x, double least, uint32_t skip,
+                          struct rp_row_set *rows) {
     uint32_t before = rows->n;
+    uint64_t steps = s->cuts.steps;
     rp_interval_cuts_find(&s->cuts, x, least, skip, rows);
     rp_row_set_drop_small(rows, before, LEAST_COEF, s->most);
+    return (s->cuts.steps - steps) / STEPS_PER_UNIT;
 }
 
 /* ---- the linear relaxation ---- */
@@ -112,7 +115,7 @@ static double least_at_fractions(const struct search *s) {
 static bool separate(struct search *s, struct rp_lp *lp) {
     uint32_t before = s->added.n;
     rp_lp_point(lp, s->x);
-    find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
+    s->r->work += find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
     struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
     rp_lp_add_rows(lp, &view);
     s->r->n_cuts += s->added.n - before;
@@ -194,24 +197,25 @@ static void make_milp(const struct search *s, struct rp_milp *p) {
 }
 
 /* What rp_mip_separate asks for. */
-static void find_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
+static uint64_t find_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
     struct search *s = arg;
     const struct rp_row_set *own = &s->own;
     struct rp_row_set found = {0};
     for (uint32_t i = 0; i < own->n; i++)
         if (s->lazy[i] && rp_row_set_left(own, i, x) > own->rhs[i] + LEAST)
             rp_row_set_copy(&found, own, i);
-    find_cuts(s, x, whole ? LEAST : least_at_fractions(s), whole ? 0 : s->o->skip_cuts,
-              &found);
+    uint64_t work = find_cuts(s, x, whole ? LEAST : least_at_fractions(s),
+                              whole ? 0 : s->o->skip_cuts, &found);
     struct rp_sparse_rows view = rp_row_set_view(&found, 0);
     rp_milp_add_rows(rows, &view);
     rp_row_set_fini(&found);
+    return work;
 }
 
 /* Rows that the engine's 0/1 point violates. */
 static bool is_cut_off(struct search *s) {
     uint32_t before = s->added.n;
-    find_cuts(s, s->x, LEAST, 0, &s->added);
+    s->r->work += find_cuts(s, s->x, LEAST, 0, &s->added);
     s->r->n_cuts += s->added.n - before;
     for (uint32_t i = before; i < s->added.n; i++)
         if (rp_row_set_left(&s->added, i, s->x) > s->added.rhs[i] + LEAST)

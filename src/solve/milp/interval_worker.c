@@ -35,9 +35,10 @@ static size_t shared_bytes(const struct rp_interval_worker *w) {
 
 struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
                                                     uint64_t horizon_ns,
+                                                    const struct rp_interval_scope *scope,
                                                     const struct rp_interval_options *o) {
     struct rp_interval_worker *w = rp_calloc(1, sizeof *w);
-    rp_interval_model_init(&w->model, p, horizon_ns);
+    rp_interval_model_init_within(&w->model, p, horizon_ns, scope);
     w->o = *o;
     w->o.stop = NULL;
     w->shared = rp_shared_memory(shared_bytes(w));

@@ -10,11 +10,12 @@
 
 struct rp_interval_worker;
 
-/* Starts to look for programs that take horizon_ns at most. The worker has no use for
- * o->stop and o->proved_ns. `p` must outlive the worker. NULL: no process could be started.
- */
+/* Starts to look for programs that take horizon_ns at most, within `scope`; NULL: among
+ * all. The worker has no use for o->stop and o->proved_ns. `p` must outlive the worker.
+ * NULL: no process could be started. */
 struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
                                                     uint64_t horizon_ns,
+                                                    const struct rp_interval_scope *scope,
                                                     const struct rp_interval_options *o);
 
 /* Waits at most `seconds` for the answer. False: there is none yet. If the process has

@@ -13,9 +13,8 @@ static size_t find_place(const struct rp_solution_pool *pool, uint64_t time_ns) 
 
 static bool has(const struct rp_solution_pool *pool, const struct rp_schedule *s,
                 uint64_t time_ns) {
-    size_t bytes = ((size_t)s->n_stages + 1) * s->words * sizeof *s->rows;
     for (size_t i = find_place(pool, time_ns); i-- > 0 && pool->at[i].time_ns == time_ns;)
-        if (memcmp(pool->at[i].s.rows, s->rows, bytes) == 0)
+        if (rp_schedule_distance(&pool->at[i].s, s) == 0)
             return true;
     return false;
 }
@@ -28,13 +27,10 @@ static void drop(struct rp_solution_pool *pool, size_t k) {
 void rp_solution_pool_add(struct rp_solution_pool *pool, const struct rp_schedule *s,
                           uint64_t time_ns) {
     size_t k = find_place(pool, time_ns);
-    size_t words = ((size_t)s->n_stages + 1) * s->words;
     if (k == RP_MAX_POOL || has(pool, s, time_ns))
         return;
-    struct rp_pool_solution added = {.s = *s, .time_ns = time_ns};
-    added.s.ins = NULL;
-    added.s.rows = rp_calloc(words, sizeof *s->rows);
-    memcpy(added.s.rows, s->rows, words * sizeof *s->rows);
+    struct rp_pool_solution added = {.time_ns = time_ns};
+    rp_schedule_copy(&added.s, s);
     rp_push(pool, added);
     memmove(pool->at + k + 1, pool->at + k, (pool->n - 1 - k) * sizeof *pool->at);
     pool->at[k] = added;

@@ -1,7 +1,7 @@
 /* solution_pool: the best schedules that several searches have found, for crossover.
  *
- * Invariants: all are of one instance, sound, within the limit and without swaps; sorted by
- * time, no two the same, at most RP_MAX_POOL.
+ * Invariants: all are of one instance, sound and within the limit; sorted by time, no two
+ * the same, at most RP_MAX_POOL.
  *
  * The pool owns its schedules. Not thread-safe: one pool, one thread.
  */
@@ -22,7 +22,7 @@ struct rp_solution_pool {
     RP_VEC(struct rp_pool_solution);
 };
 
-/* Adds a copy of `s` without its swaps. It takes time_ns and fits. Does nothing if it is in
+/* Adds a copy of `s`. It takes time_ns and fits. Does nothing if it is in
  * the pool already, or if the pool is full of schedules that are as fast. */
 void rp_solution_pool_add(struct rp_solution_pool *pool, const struct rp_schedule *s,
                           uint64_t time_ns);

@@ -32,11 +32,14 @@ static const struct row rows[] = {
     {RP_ANNEAL, RP_BOTH, 0, 0.6, ALL_ROUNDS},
     {RP_POLISH, RP_BOTH, 0, 0.3, ALL_ROUNDS},
     {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, 0.3, FULL_LENGTH},
+    {RP_CROSSOVER, RP_BOTH, 0, 0.4, FULL_LENGTH},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes) {
-    return (struct rp_sequence){.n_ops = n_ops, .may_swap = may_swap, .homes = homes};
+struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes,
+                                     bool beside) {
+    return (struct rp_sequence){
+        .n_ops = n_ops, .may_swap = may_swap, .homes = homes, .beside = beside};
 }
 
 static bool has_row(const struct rp_sequence *s, const struct row *r) {
@@ -45,8 +48,8 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
                      (r->rounds == FULL_LENGTH && s->round >= ROUNDS_TO_FULL_LENGTH) ||
                      (r->rounds == FIRST_ROUNDS && !is_later) ||
                      (r->rounds == LATER_ROUNDS && is_later);
-    bool has_space =
-        r->space == RP_WITHOUT_SWAPS ? !(s->may_swap && s->homes) : s->may_swap;
+    bool is_elsewhere = s->may_swap && (s->homes || (s->beside && is_later));
+    bool has_space = r->space == RP_WITHOUT_SWAPS ? !is_elsewhere : s->may_swap;
     return has_space && has_round;
 }
 

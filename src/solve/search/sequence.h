@@ -37,15 +37,17 @@ struct rp_turn {
 
 struct rp_sequence {
     uint32_t n_ops;
-    bool may_swap, homes;
+    bool may_swap, homes, beside;
     uint32_t round, row; /* of the next turn */
     uint64_t k;
     double done; /* the sum of `seconds` of all turns so far */
 };
 
 /* may_swap: plans may. homes: sources may live on the host, so that nothing fits without
- * copies, and no turn looks for that. */
-struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes);
+ * copies, and no turn looks for that. beside: a search without swaps runs beside this one,
+ * so that no later turn looks for that. */
+struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes,
+                                     bool beside);
 
 /* The next turn. False if it would pass `limit`, in seconds, or if there are no more. The
  * first one comes in any case. */
