@@ -55,12 +55,16 @@ static bool is_blocked(const struct machine *m, int queue) {
     return m->idle[queue] || m->finished[queue];
 }
 
-/* In the extreme orders one side waits until the other side cannot proceed. */
+/* In the extreme orders one queue runs at a time: a queue waits until those before it
+ * cannot proceed. */
 static bool may_proceed(const struct machine *m, int queue) {
-    if (m->order == REPLAY_COPIES_FIRST && queue == REPLAY_COMPUTE)
-        return is_blocked(m, REPLAY_D2H) && is_blocked(m, REPLAY_H2D);
-    if (m->order == REPLAY_COPIES_LAST && queue != REPLAY_COMPUTE)
-        return is_blocked(m, REPLAY_COMPUTE);
+    for (int q = 0; q < REPLAY_N_QUEUES; q++) {
+        const bool before = m->order == REPLAY_COPIES_FIRST  ? q > queue
+                            : m->order == REPLAY_COPIES_LAST ? q < queue
+                                                             : false;
+        if (before && !is_blocked(m, q))
+            return false;
+    }
     return true;
 }
 

@@ -95,9 +95,10 @@ struct replay_program {
 
 /* ---- on the CPU: replay.c ---- */
 
-/* When copies run, as far as the waits allow a choice. The last two are the extreme orders.
- * They reveal a missing wait in every run; free threads reveal it only if the race is lost.
- */
+/* When copies run, as far as the waits allow a choice. The last two are the extreme orders:
+ * the queues have a priority, H2D, D2H, compute or the reverse. So they are the same in
+ * every run, and of two queues that lack a wait each comes first in one of them. Free
+ * threads reveal a missing wait only if the race is lost. */
 enum replay_order { REPLAY_FREELY, REPLAY_COPIES_FIRST, REPLAY_COPIES_LAST };
 
 struct replay_expected; /* expected.h */
