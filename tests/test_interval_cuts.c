@@ -17,6 +17,7 @@
 #define F RP_INTERVAL_F
 #define U RP_INTERVAL_U
 #define O RP_INTERVAL_O
+#define V RP_INTERVAL_V
 
 /* A point, and the rows that one family finds there. */
 struct check {
@@ -24,6 +25,7 @@ struct check {
     const struct rp_instance *p;
     double *v, least;
     struct rp_row_set found;
+    bool use_v; /* in paths */
     uint32_t n; /* rows seen */
     bool good;
 };
@@ -163,12 +165,12 @@ static void expect_in(struct check *c) {
 /* ---- (M13a) ---- */
 
 /* Covers have tests of their own (test_separation.c). Here they get the right rows. */
-static void expect_cover(struct check *c) {
+static void expect_covers_of(struct check *c, int number) {
     struct rp_row_set covers = {0};
     for (uint32_t t = 0; t < c->p->n_ops; t++) {
         struct rp_row_set memory = {0};
         for (uint32_t i = 0, n = 0; i < c->m->rows.n; i++)
-            if (c->m->row_number[i] == 8 && n++ == t)
+            if (c->m->row_number[i] == number && n++ == t)
                 rp_row_set_copy(&memory, &c->m->rows, i);
         if (memory.n == 1)
             rp_sep_cover_find(&memory, 0, c->v, 0.01, &covers);
@@ -181,6 +183,169 @@ static void expect_cover(struct check *c) {
         expect(c, b);
     }
     rp_row_set_fini(&covers);
+}
+
+static void expect_cover(struct check *c) {
+    expect_covers_of(c, 8);
+}
+
+static void expect_room(struct check *c) {
+    expect_covers_of(c, 16);
+}
+
+/* ---- (M13f) ---- */
+
+enum { MAX_PATH = 8 };
+
+/* A path for the stages a to b: its tensors, and what its row sums up. */
+struct path {
+    uint32_t n, tensor[MAX_PATH];
+    double right; /* beside what the first tensor adds */
+};
+
+static double readable(const struct check *c, uint32_t t, uint32_t x) {
+    return at(c, S, t, x) - at(c, F, t, x);
+}
+
+static double sum_of(const struct check *c, enum rp_interval_kind kind, uint32_t id,
+                     uint32_t a, uint32_t b) {
+    double sum = 0;
+    for (uint32_t t = a; t <= b; t++)
+        sum += at(c, kind, t, id);
+    return sum;
+}
+
+static bool takes_v(const struct check *c, uint32_t x, uint32_t a, uint32_t b) {
+    return c->use_v && at(c, V, a, x) < readable(c, a, x) + sum_of(c, U, x, a, b);
+}
+
+/* T[x] */
+static double there(const struct check *c, uint32_t x, uint32_t a, uint32_t b) {
+    return takes_v(c, x, a, b) ? at(c, V, a, x) : readable(c, a, x) + sum_of(c, U, x, a, b);
+}
+
+/* The path from x on with the least right side; of equal ones the one that ends early, or
+ * takes the first input. */
+static struct path best_path(const struct check *c, uint32_t x, uint32_t a, uint32_t b) {
+    uint32_t j = c->p->producer[x];
+    struct path best = {.n = 1, .tensor = {x}, .right = sum_of(c, R, j, a, b)};
+    for (uint32_t k = c->p->input_start[j]; k < c->p->input_start[j + 1]; k++) {
+        struct path next = best_path(c, c->p->inputs[k], a, b);
+        next.right += there(c, c->p->inputs[k], a, b);
+        if (next.right >= best.right)
+            continue;
+        best = (struct path){.n = next.n + 1, .tensor = {x}, .right = next.right};
+        for (uint32_t i = 0; i < next.n; i++)
+            best.tensor[i + 1] = next.tensor[i];
+    }
+    return best;
+}
+
+/* One row of a path, and what orders such rows. */
+struct path_row {
+    double efficacy;
+    uint32_t x, b;
+    struct rp_dense_row row;
+};
+
+static void add_readable(struct rp_dense_row *r, double coef, uint32_t t, uint32_t x) {
+    rp_dense_row_add(r, coef, S, t, x);
+    rp_dense_row_add(r, -coef, F, t, x);
+}
+
+/* The row without W. always_v: T[x] of the first tensor is V. */
+static struct rp_dense_row path_row(const struct check *c, const struct path *path,
+                                    uint32_t a, uint32_t b, bool always_v) {
+    struct rp_dense_row r = rp_dense_row_new(c->m, 0);
+    for (uint32_t i = 0; i < path->n; i++) {
+        uint32_t x = path->tensor[i];
+        bool v = (always_v && i == 0) || takes_v(c, x, a, b);
+        if (v)
+            rp_dense_row_add(&r, -1, V, a, x);
+        else
+            add_readable(&r, -1, a, x);
+        for (uint32_t t = a; t <= b && !v; t++)
+            rp_dense_row_add(&r, -1, U, t, x);
+    }
+    for (uint32_t t = a; t <= b; t++)
+        rp_dense_row_add(&r, -1, R, t, c->p->producer[path->tensor[path->n - 1]]);
+    return r;
+}
+
+/* The largest W of x but V[b+1], which it adds to a row. */
+static double want(const struct check *c, uint32_t x, uint32_t b, struct rp_dense_row *r) {
+    double best = fmax(b == c->p->n_ops && c->p->kept[x], readable(c, b + 1, x));
+    uint32_t reader = RP_NONE;
+    for (uint32_t k = c->p->reader_start[x]; k < c->p->reader_start[x + 1]; k++)
+        if (at(c, R, b, c->p->readers[k]) > best) {
+            reader = c->p->readers[k];
+            best = at(c, R, b, reader);
+        }
+    if (r == NULL || best <= 0)
+        return fmax(best, 0);
+    if (reader != RP_NONE)
+        rp_dense_row_add(r, 1, R, b, reader);
+    else if (b == c->p->n_ops && c->p->kept[x])
+        r->right -= 1;
+    else
+        add_readable(r, 1, b + 1, x);
+    return best;
+}
+
+static bool something_happens(const struct check *c, uint32_t t) {
+    double sum = 0;
+    for (uint32_t j = 0; j < t && j < c->p->n_ops; j++)
+        sum += at(c, R, t, j);
+    for (uint32_t x = 0; x < c->p->output_start[t]; x++)
+        sum += at(c, U, t, x);
+    return sum > 0;
+}
+
+/* The row of highest efficacy for x and b; of equal ones the one of the latest a. */
+static struct path_row best_row(const struct check *c, uint32_t x, uint32_t b) {
+    struct path_row best = {.efficacy = 0, .x = x, .b = b};
+    for (uint32_t a = b; a > c->p->producer[x]; a--) {
+        struct path path = best_path(c, x, a, b);
+        if (path.n == 1 || (a < b && !something_happens(c, a)))
+            continue;
+        double norm = sqrt(path.n + 1 + b - a + 1);
+        double over = want(c, x, b, NULL) - there(c, x, a, b) - path.right;
+        double over_v = c->use_v ? at(c, V, b + 1, x) - at(c, V, a, x) - path.right : 0;
+        if (fmax(over, over_v) / norm <= best.efficacy + 1e-9)
+            continue;
+        rp_dense_row_free(&best.row);
+        best.efficacy = fmax(over, over_v) / norm;
+        best.row = path_row(c, &path, a, b, over_v > over);
+        if (over_v > over)
+            rp_dense_row_add(&best.row, 1, V, b + 1, x);
+        else
+            want(c, x, b, &best.row);
+    }
+    return best;
+}
+
+static int by_efficacy(const void *left, const void *right) {
+    const struct path_row *a = left, *b = right;
+    if (a->efficacy != b->efficacy)
+        return a->efficacy > b->efficacy ? -1 : 1;
+    return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->b > b->b) - (a->b < b->b);
+}
+
+static void expect_path(struct check *c) {
+    struct path_row *rows =
+        rp_calloc(((size_t)c->p->n_ops + 1) * c->p->n_tensors, sizeof *rows);
+    size_t n = 0;
+    for (uint32_t b = 1; b <= c->p->n_ops; b++)
+        for (uint32_t x = 0; x < c->p->n_tensors; x++)
+            rows[n++] = best_row(c, x, b);
+    qsort(rows, n, sizeof *rows, by_efficacy);
+    for (size_t i = 0; i < n; i++) {
+        if (i < c->p->n_ops && rows[i].efficacy >= 0.01)
+            expect(c, (struct best){rows[i].row, 0});
+        else
+            rp_dense_row_free(&rows[i].row);
+    }
+    free(rows);
 }
 
 /* ---- (M13b) and (M13e) ---- */
@@ -427,7 +592,29 @@ static void (*const expect_of[RP_CUT_FAMILIES])(struct check *) = {
     [RP_CUT_WAIT_IN] = expect_wait_in,
     [RP_CUT_EARLY_FREE] = expect_early_free,
     [RP_CUT_ROUND_TRIP] = expect_round_trip,
-    [RP_CUT_CHAIN] = expect_chain};
+    [RP_CUT_CHAIN] = expect_chain,
+    [RP_CUT_PATH] = expect_path,
+    [RP_CUT_ROOM] = expect_room};
+
+/* The families that are there where nothing is swapped. */
+static bool is_about_runs(uint32_t k) {
+    return k == RP_CUT_MEMORY_K || k == RP_CUT_COVER || k == RP_CUT_PATH;
+}
+
+/* Paths have columns V with the family of rows about V only. */
+static void expect_with_v(struct rp_interval_cuts *cuts, struct check *c, uint32_t *n) {
+    uint32_t skip = UINT32_MAX - (1u << RP_CUT_PATH) - (1u << RP_CUT_ROOM);
+    rp_interval_cuts_find(cuts, c->v, c->least, skip, &c->found);
+    c->n = 0;
+    c->use_v = c->m->room_bytes != NULL;
+    if (c->use_v)
+        expect_room(c);
+    expect_path(c);
+    c->good = c->good && c->n == c->found.n;
+    *n = c->n;
+    c->use_v = false;
+    rp_row_set_fini(&c->found);
+}
 
 /* Compares what each family finds, alone, and then what all find. n: rows so far. */
 static bool finds_the_right_rows(const struct rp_small_model *w,
@@ -441,14 +628,18 @@ static bool finds_the_right_rows(const struct rp_small_model *w,
         c->n = rp_interval_cuts_find(cuts, c->v, c->least, skip, &c->found);
         c->good = c->n == c->found.n && c->n == cuts->n[k] - before;
         c->n = 0;
-        if (w->p.out_ns != NULL || k == RP_CUT_MEMORY_K || k == RP_CUT_COVER)
+        if (w->p.out_ns != NULL || is_about_runs(k))
             expect_of[k](c);
         c->good = c->good && c->n == c->found.n;
         n[k] += c->n;
-        all += c->n;
+        all += k == RP_CUT_PATH || k == RP_CUT_ROOM ? 0 : c->n;
         rp_row_set_fini(&c->found);
     }
-    c->good = c->good && rp_interval_cuts_find(cuts, c->v, c->least, 0, &c->found) == all;
+    uint32_t with_v = 0;
+    if (c->good)
+        expect_with_v(cuts, c, &with_v);
+    c->good = c->good &&
+              rp_interval_cuts_find(cuts, c->v, c->least, 0, &c->found) == all + with_v;
     rp_row_set_fini(&c->found);
     return c->good;
 }

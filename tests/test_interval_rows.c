@@ -15,6 +15,7 @@
 #define F RP_INTERVAL_F
 #define U RP_INTERVAL_U
 #define O RP_INTERVAL_O
+#define V RP_INTERVAL_V
 #define D RP_INTERVAL_D
 
 /* ---- columns ---- */
@@ -70,6 +71,31 @@ static bool may_be_out(const struct reach *c, uint32_t t, uint32_t x) {
     return t > c->w->p.producer[x] && t <= last_in(c, x) && is_time(c, t, x, false);
 }
 
+static bool must_be_read(const struct reach *c, uint32_t t, uint32_t x) {
+    const struct rp_instance *p = &c->w->p;
+    bool read = t == p->n_ops && p->kept[x];
+    for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+        read = read || p->readers[k] == t;
+    return read;
+}
+
+/* RP_COL_ONE if x is certain to be read before anything can make it again, RP_COL_ZERO if
+ * it can't be; 0: a column. *first: the first stage from t on whose V that is. */
+static uint32_t expected_available(const struct reach *c, uint32_t t, uint32_t x,
+                                   uint32_t *first) {
+    uint32_t n = c->w->p.n_ops, maker = c->w->p.producer[x], last = n + 1;
+    while (last > maker && !may_be_read(c, last, x))
+        last--;
+    if (c->w->p.out_ns == NULL || t <= maker || t > last)
+        return RP_COL_ZERO;
+    for (uint32_t u = t; u <= last && !may_run(c, u, maker); u++)
+        if (must_be_read(c, u, x))
+            return RP_COL_ONE;
+    for (*first = t; !may_run(c, *first, maker) && !may_be_read(c, *first, x);)
+        ++*first;
+    return 0;
+}
+
 /* RP_COL_ONE, RP_COL_ZERO, or 0 for a column. */
 static uint32_t expected(const struct reach *c, int kind, uint32_t t, uint32_t id) {
     const struct rp_instance *p = &c->w->p;
@@ -90,6 +116,8 @@ static uint32_t expected(const struct reach *c, int kind, uint32_t t, uint32_t i
         return last_in(c, id) > 0 && (t > last_in(c, id) || may_be_out(c, t, id))
                    ? 0
                    : RP_COL_ZERO;
+    case V:
+        return expected_available(c, t, id, &(uint32_t){0});
     default:
         return t <= p->n_ops ? 0 : RP_COL_ZERO;
     }
@@ -103,6 +131,8 @@ static bool is_right_column(const struct reach *c, int kind, uint32_t t, uint32_
         return col == want;
     if (kind == O && t > last_in(c, id)) /* what is on the host stays there */
         return col == rp_interval_at(m, O, t - 1, id);
+    if (kind == V) /* stages that cannot make or read it share one */
+        expected_available(c, t, id, &t);
     return (int)m->col[col].kind == kind && m->col[col].t == t && m->col[col].id == id &&
            (col >= m->n_integer) == (kind == D);
 }
@@ -260,6 +290,67 @@ static void expect_host(struct check *c) {
     expect(c, 12, r);
 }
 
+/* ---- (M14) to (M17) ---- */
+
+static void expect_reads_available(struct check *c, uint32_t t) {
+    for (uint32_t j = 0; j < c->p->n_ops; j++)
+        for (uint32_t k = c->p->input_start[j]; k < c->p->input_start[j + 1]; k++) {
+            uint32_t x = c->p->inputs[k];
+            if (rp_interval_at(c->m, R, t, j) == RP_COL_ZERO)
+                continue;
+            struct rp_dense_row r = row(c, 0);
+            plus(&r, 1, R, t, j);
+            plus(&r, -1, R, t, c->p->producer[x]);
+            plus(&r, -1, V, t, x);
+            expect(c, 14, r);
+        }
+}
+
+/* With what can be on the host alone while op t runs (test_swap_relaxation.c). */
+static void expect_room(struct check *c, uint32_t t) {
+    const struct rp_instance *p = c->p;
+    double scale = c->m->byte_scale;
+    struct rp_dense_row r =
+        row(c, ((double)c->m->room_bytes[t] - (double)p->workspace_bytes[t]) * scale);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        double bytes = (double)p->bytes[x] * scale;
+        if (uses(p, t, x))
+            r.right -= bytes;
+        else if (p->producer[x] < t)
+            plus(&r, bytes, V, t + 1, x);
+    }
+    c->good = c->good && c->m->room_bytes[t] >= p->limit_bytes;
+    expect(c, 16, r);
+}
+
+static void expect_available(struct check *c, uint32_t t, uint32_t x) {
+    struct rp_dense_row r = row(c, 0);
+    plus(&r, 1, V, t + 1, x);
+    plus(&r, -1, V, t, x);
+    plus(&r, -1, R, t, c->p->producer[x]);
+    /* Where both are one column, the row holds. */
+    if (rp_interval_at(c->m, V, t + 1, x) == rp_interval_at(c->m, V, t, x))
+        rp_dense_row_free(&r);
+    else
+        expect(c, 15, r);
+    r = row(c, 0);
+    plus(&r, 1, V, t, x);
+    plus_readable(&r, -1, t, x);
+    plus(&r, -1, O, t - 1, x);
+    expect(c, 17, r);
+}
+
+static void expect_rows_about_v(struct check *c) {
+    for (uint32_t t = 0; t <= c->p->n_ops; t++) {
+        expect_reads_available(c, t);
+        if (t < c->p->n_ops)
+            expect_room(c, t);
+    }
+    for (uint32_t x = 0; x < c->p->n_tensors; x++)
+        for (uint32_t t = c->p->producer[x] + 1; t <= c->p->n_ops; t++)
+            expect_available(c, t, x);
+}
+
 static bool has_right_rows(const struct rp_small_model *w) {
     struct check c = {.m = &w->m, .p = &w->p, .good = true};
     for (uint32_t t = 0; t <= w->p.n_ops; t++) {
@@ -272,6 +363,9 @@ static bool has_right_rows(const struct rp_small_model *w) {
             expect_tensor(&c, t, x);
     if (w->p.out_ns != NULL)
         expect_host(&c);
+    c.good = c.good && (w->p.out_ns != NULL) == (w->m.room_bytes != NULL);
+    if (w->m.room_bytes != NULL && c.good)
+        expect_rows_about_v(&c);
     return c.good && c.n == w->m.rows.n && c.empty == w->m.empty;
 }
 

@@ -12,18 +12,21 @@
  * program. Measured on interval models of 1,750 to 7,500 rows and columns together: about
  * the time of size / SIZE_PER_TRIAL_PIVOT pivots, 0.8 to 21 ms. */
 #define SIZE_PER_TRIAL_PIVOT 42
+/* GLPK prunes nodes that are nearer to its incumbent than this, relative. */
+#define NEAR_INCUMBENT 1e-7
 
 /* One solve. Without lazy rows GLPK's presolver makes a smaller program, in which neither
- * the start nor lazy rows can be said; then the start's cost is a row of `whole`. */
+ * the limit nor lazy rows can be said; then the limit is a row of `whole`. */
 struct glpk {
     const struct rp_milp *m;
     const struct rp_mip_options *o;
     struct rp_mip_result *r;
     glp_prob *whole, *p; /* the program; the one that is solved, which may be the same */
     double limit;        /* only points of lower cost count; HUGE_VAL: none */
+    int waits;           /* with lazy rows: a column of cost that is no integer; 0: none */
     bool offered, out_of_work;
     bool *tried; /* per column, if pseudocosts are used: its trials are counted */
-    uint64_t n_tried, separation_work;
+    uint64_t n_tried, n_looked_at, separation_work;
     int asked_at;        /* the node whose fractional point was last separated */
     struct rp_milp rows; /* lazy ones, of the last separation */
     double *x;
@@ -82,7 +85,10 @@ static void build(struct glpk *s) {
         glp_set_obj_coef(s->whole, (int)j + 1, m->cost[j]);
     }
     add_rows(s, s->whole, &rows);
-    if (s->limit < HUGE_VAL && (s->o->separate == NULL || s->o->start == NULL))
+    for (uint32_t j = 0; j < m->n_cols && s->o->separate != NULL; j++)
+        if (!m->integer[j] && m->cost[j] != 0)
+            s->waits = (int)j + 1;
+    if (s->limit < HUGE_VAL && s->waits == 0)
         add_limit(s);
 }
 
@@ -100,7 +106,8 @@ static void count_work(struct glpk *s, glp_prob *p) {
     uint64_t size = size_of(p);
     s->r->pivots = (uint64_t)glp_get_it_cnt(p);
     s->r->work = rp_mip_work(s->r->pivots + PIVOTS_PER_NODE * s->r->nodes, size) +
-                 trial_work(s->n_tried, size) + s->separation_work;
+                 trial_work(s->n_tried, size) + rp_mip_work(s->n_looked_at, size) +
+                 s->separation_work;
     s->out_of_work = s->o->work > 0 && s->r->work >= s->o->work;
 }
 
@@ -116,10 +123,18 @@ static void look_at_gap(struct glpk *s, glp_tree *tree) {
         glp_ios_terminate(tree);
 }
 
-static void offer_start(struct glpk *s, glp_tree *tree) {
+/* What an incumbent costs that makes GLPK prune the nodes beyond the limit, and no others.
+ */
+static double cost_of_limit(const struct glpk *s) {
+    return s->limit + 2 * NEAR_INCUMBENT * (1 + fabs(s->limit));
+}
+
+/* Gives GLPK an incumbent that costs as much. It is no point of the program (GLPK checks
+ * the integers alone), and no solution (take_point). As a row the limit would be tight at
+ * all nodes near it, and make their linear programs degenerate. */
+static void offer_limit(struct glpk *s, glp_tree *tree) {
     double *x = rp_calloc((size_t)s->m->n_cols + 1, sizeof *x);
-    for (uint32_t j = 0; j < s->m->n_cols; j++)
-        x[j + 1] = s->o->start[j];
+    x[s->waits] = (cost_of_limit(s) - s->m->fixed) / s->m->cost[s->waits - 1];
     glp_ios_heur_sol(tree, x);
     s->offered = true;
     free(x);
@@ -155,6 +170,12 @@ static void count_trials(struct glpk *s, glp_tree *tree) {
         s->n_tried += n;
 }
 
+/* The rule of Driebeck and Tomlin looks at a row of the simplex table for each column. */
+static void count_rows(struct glpk *s, glp_tree *tree) {
+    for (uint32_t j = 0; j < s->m->n_cols; j++)
+        s->n_looked_at += glp_ios_can_branch(tree, (int)j + 1) != 0;
+}
+
 static void ask(glp_tree *tree, void *info) {
     struct glpk *s = info;
     int total;
@@ -165,6 +186,8 @@ static void ask(glp_tree *tree, void *info) {
         glp_ios_terminate(tree);
         return;
     }
+    if (s->waits > 0 && s->limit < HUGE_VAL && !s->offered)
+        offer_limit(s, tree);
     switch (glp_ios_reason(tree)) {
     case GLP_ISELECT:
         look_at_gap(s, tree);
@@ -176,10 +199,8 @@ static void ask(glp_tree *tree, void *info) {
     case GLP_IBRANCH:
         if (s->tried != NULL)
             count_trials(s, tree);
-        break;
-    case GLP_IHEUR:
-        if (s->o->separate != NULL && s->o->start != NULL && !s->offered)
-            offer_start(s, tree);
+        else if (s->o->separate != NULL)
+            count_rows(s, tree);
         break;
     }
 }
@@ -245,6 +266,9 @@ static void take_point(struct glpk *s, double *x) {
     int status = glp_mip_status(s->whole);
     if (status != GLP_OPT && status != GLP_FEAS)
         return;
+    if (s->offered && glp_mip_obj_val(s->whole) >
+                          cost_of_limit(s) - NEAR_INCUMBENT / 2 * (1 + fabs(s->limit)))
+        return; /* the point is that of offer_limit */
     for (uint32_t j = 0; j < s->m->n_cols; j++)
         x[j] = glp_mip_col_val(s->whole, (int)j + 1);
     s->r->found = true;

@@ -86,6 +86,9 @@ static void build(struct rp_whole_model *m) {
         rp_whole_copy_rows(m);
 }
 
+/* All columns but V, which serve bounds below a near horizon. */
+static const struct rp_interval_scope without_v = {{NULL}};
+
 rp_rc rp_whole_model_init(struct rp_whole_model *m, const struct rp_instance *p,
                           struct rp_err *err) {
     uint64_t total_ns = p->graph->total_time_ns;
@@ -93,7 +96,7 @@ rp_rc rp_whole_model_init(struct rp_whole_model *m, const struct rp_instance *p,
     *m = (struct rp_whole_model){0};
     if ((uint64_t)p->n_ops * ((uint64_t)p->n_ops + p->n_tensors) > MAX_CELLS)
         return too_large(p, err);
-    rp_interval_model_init(&m->interval, p, 2 * total_ns);
+    rp_interval_model_init_within(&m->interval, p, 2 * total_ns, &without_v);
     if (m->interval.empty)
         rc = rp_fail(err, RP_NO,
                      "the model has no point: no plan takes at most %" PRIu64 " ns",

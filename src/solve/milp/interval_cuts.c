@@ -41,6 +41,7 @@ static void list_reads(struct rp_interval_cuts *c) {
 void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_model *m) {
     *c = (struct rp_interval_cuts){.model = m};
     rp_interval_row_init(&c->row, m);
+    rp_interval_paths_init(&c->paths, m);
     list_reads(c);
     c->chain = rp_calloc(MAX_CHAINS + 1, sizeof *c->chain);
     c->d_before = rp_calloc((size_t)m->instance->n_ops + 2, sizeof *c->d_before);
@@ -50,6 +51,7 @@ void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_
 
 void rp_interval_cuts_fini(struct rp_interval_cuts *c) {
     rp_interval_row_fini(&c->row);
+    rp_interval_paths_fini(&c->paths);
     rp_row_set_fini(&c->found);
     free(c->read_start);
     free(c->read.at);
@@ -245,19 +247,28 @@ static void find_in(struct call *a, uint32_t s) {
 
 /* ---- (M13a) ---- */
 
-static void find_cover(struct call *a, uint32_t t) {
+/* A cover of the memory row of op t over S or V, and its limit. */
+static void add_cover(struct call *a, uint32_t t, enum rp_interval_kind kind,
+                      uint64_t limit_bytes) {
     double scale = a->m->byte_scale;
     struct rp_row_set *memory = &a->c->found;
     for (uint32_t x = 0; x < a->p->output_start[t]; x++)
         if (!rp_interval_touches(a->p, t, x))
-            add(a, (double)a->p->bytes[x] * scale, RP_INTERVAL_S, t + 1, x);
+            add(a, (double)a->p->bytes[x] * scale, kind, t + 1, x);
     rp_row_set_fini(memory);
     if (rp_interval_row_end(&a->c->row,
-                            (double)a->p->limit_bytes * scale -
-                                rp_interval_working_set(a->m, t),
+                            (double)limit_bytes * scale - rp_interval_working_set(a->m, t),
                             memory) == 1)
         a->c->n[a->family] +=
             rp_sep_cover_find(memory, 0, a->v, MIN_COVER_EFFICACY, a->rows);
+}
+
+static void find_cover(struct call *a, uint32_t t) {
+    add_cover(a, t, RP_INTERVAL_S, a->p->limit_bytes);
+}
+
+static void find_room(struct call *a, uint32_t t) {
+    add_cover(a, t, RP_INTERVAL_V, a->m->room_bytes[t]);
 }
 
 /* ---- (M13b) ---- */
@@ -527,6 +538,12 @@ uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, doub
     measure_d(&a);
     each(&a, skip, RP_CUT_MEMORY_K, find_memory_k, p->n_ops + 1);
     each(&a, skip, RP_CUT_COVER, find_cover, p->n_ops);
+    bool room = c->model->room_bytes != NULL && (skip >> RP_CUT_ROOM & 1) == 0;
+    if (room)
+        each(&a, skip, RP_CUT_ROOM, find_room, p->n_ops);
+    if ((skip >> RP_CUT_PATH & 1) == 0)
+        c->n[RP_CUT_PATH] +=
+            rp_interval_paths_find(&c->paths, v, room, &c->row, rows, &c->steps);
     if (p->out_ns != NULL) {
         each(&a, skip, RP_CUT_OUT, find_out, p->n_ops + 1);
         each(&a, skip, RP_CUT_IN, find_in, p->n_ops + 1);

@@ -1,7 +1,7 @@
 /* interval_cuts: rows of the interval model that a point violates: (M9), (M10) and (M11) of
- * interval_model.h, and (M13), which follow from those that are written out:
+ * interval_model.h, and (M13), which hold for all programs too:
  *
- *   (M13a) lifted covers of (M8), as in lp/sep_cover.h.
+ *   (M13a) lifted covers of (M8) and (M16), as in lp/sep_cover.h.
  *
  *   (M13b) waits. Let C be a set of copies that must end within an interval (as in (M10) or
  *     (M11)), y = 1 where one is made, and D the op time of the interval. With
@@ -28,6 +28,8 @@
  *     plus R[t][k] - 1 if it ends with an op k < t. If y = 1, the runs must follow so. Else
  *     y is 0 or less, and the row follows from that without the chain.
  *
+ *   (M13f) paths, see interval_paths.h.
+ *
  * Not thread-safe: one object, one thread.
  */
 #ifndef RP_SOLVE_MILP_INTERVAL_CUTS_H
@@ -35,19 +37,22 @@
 
 #include "base/mem.h"
 #include "solve/milp/interval_model.h"
+#include "solve/milp/interval_paths.h"
 
 enum rp_interval_family {
     RP_CUT_MEMORY_K,   /* (M9) */
     RP_CUT_OUT,        /* (M10) */
     RP_CUT_IN,         /* (M11) */
-    RP_CUT_COVER,      /* (M13a) */
+    RP_CUT_COVER,      /* (M13a) of (M8) */
     RP_CUT_WAIT_OUT,   /* (M13b) of copies out */
     RP_CUT_WAIT_IN,    /* (M13b) of copies in */
     RP_CUT_EARLY_FREE, /* (M13c) */
     RP_CUT_ROUND_TRIP, /* (M13d) */
-    RP_CUT_CHAIN       /* (M13e) */
+    RP_CUT_CHAIN,      /* (M13e) */
+    RP_CUT_PATH,       /* (M13f) */
+    RP_CUT_ROOM        /* (M13a) of (M16). Left out: no column V in paths either */
 };
-enum { RP_CUT_FAMILIES = 9 };
+enum { RP_CUT_FAMILIES = 11 };
 
 struct rp_interval_cuts {
     const struct rp_interval_model *model; /* borrowed */
@@ -60,9 +65,10 @@ struct rp_interval_cuts {
     struct rp_interval_copy *copy; /* of the interval that is looked at */
     uint32_t n_copies, cap_copies;
     struct rp_interval_chain *chain; /* of the stage that is looked at */
-    struct rp_row_set found;         /* one row that is weighed */
-    uint64_t n[RP_CUT_FAMILIES];     /* rows found so far */
-    uint64_t steps;                  /* of all calls; work is counted by them */
+    struct rp_interval_paths paths;
+    struct rp_row_set found;     /* one row that is weighed */
+    uint64_t n[RP_CUT_FAMILIES]; /* rows found so far */
+    uint64_t steps;              /* of all calls; work is counted by them */
 };
 void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_model *m);
 void rp_interval_cuts_fini(struct rp_interval_cuts *c); /* safe on a zeroed one */

@@ -143,7 +143,7 @@ static void open_tensor(struct join *c, uint32_t x) {
 }
 
 static void set_scope(struct join *c) {
-    for (int kind = 0; kind < RP_INTERVAL_D; kind++)
+    for (int kind = 0; kind < RP_INTERVAL_V; kind++)
         c->scope.known[kind] =
             rp_calloc(rp_interval_cells(c->p, kind), sizeof *c->scope.known[kind]);
     set_runs(c);
@@ -195,7 +195,7 @@ struct rp_interval_join_result rp_interval_join(const struct rp_instance *p,
         set_scope(&c);
         solve(&c, o, child, &r);
     }
-    for (int kind = 0; kind < RP_INTERVAL_D; kind++)
+    for (int kind = 0; kind < RP_INTERVAL_V; kind++)
         free(c.scope.known[kind]);
     for (int k = 0; k < 2; k++)
         rp_interval_program_fini(&c.q[k]);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/lp/swap_relaxation.h"
 
 /* Times are scaled so that the longest op takes about 1, or, where copies take far longer
  * than ops, so that the slack is at most this. With larger coefficients beside those of
@@ -129,7 +130,7 @@ static void add_col(struct rp_interval_model *m, enum rp_interval_kind kind, uin
 static void open_col(struct rp_interval_model *m, const struct reach *c,
                      enum rp_interval_kind kind, uint32_t t, uint32_t id) {
     uint8_t known = RP_INTERVAL_OPEN;
-    if (c->scope != NULL)
+    if (c->scope != NULL && c->scope->known[kind] != NULL)
         known = c->scope->known[kind][rp_interval_cell(m->instance, kind, t, id)];
     if (known == RP_INTERVAL_OPEN)
         add_col(m, kind, t, id);
@@ -197,6 +198,52 @@ static void add_copies_of(struct rp_interval_model *m, const struct reach *c, ui
         *slot(m, RP_INTERVAL_O, t, x) = *slot(m, RP_INTERVAL_O, last, x);
 }
 
+/* The last stage that may read x; 0: none. */
+static uint32_t last_read(const struct rp_interval_model *m, const struct reach *c,
+                          uint32_t x) {
+    uint32_t t = c->s_last[x];
+    while (t > 0 && !may_read(m, t, x))
+        t--;
+    return t;
+}
+
+/* Is the first run of op t certain to read x, or the end of the step? */
+static bool must_read(const struct rp_instance *p, uint32_t t, uint32_t x) {
+    if (t == p->n_ops)
+        return p->kept[x];
+    for (uint32_t k = p->input_start[t]; k < p->input_start[t + 1]; k++)
+        if (p->inputs[k] == x)
+            return true;
+    return false;
+}
+
+/* The columns V of a tensor. Stages that can neither make nor read it do not change V. */
+static void add_available(struct rp_interval_model *m, const struct reach *c, uint32_t x) {
+    const struct rp_instance *p = m->instance;
+    uint32_t maker = p->producer[x];
+    for (uint32_t t = last_read(m, c, x); t > maker; t--) {
+        bool remade = rp_interval_at(m, RP_INTERVAL_R, t, maker) != RP_COL_ZERO;
+        uint32_t after = rp_interval_at(m, RP_INTERVAL_V, t + 1, x);
+        if (!remade && (after == RP_COL_ONE || must_read(p, t, x)))
+            *slot(m, RP_INTERVAL_V, t, x) = RP_COL_ONE;
+        else if (!remade && !may_read(m, t, x))
+            *slot(m, RP_INTERVAL_V, t, x) = after;
+        else
+            add_col(m, RP_INTERVAL_V, t, x);
+    }
+}
+
+static void find_room(struct rp_interval_model *m, const struct reach *c) {
+    const struct rp_instance *p = m->instance;
+    uint32_t *last = rp_calloc(p->n_tensors, sizeof *last);
+    uint64_t *room = rp_calloc(2 * (size_t)p->n_ops, sizeof *room);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        last[x] = last_read(m, c, x);
+    rp_swap_relaxation_limits(p, last, m->horizon_ns, room);
+    m->room_bytes = room;
+    free(last);
+}
+
 static void add_columns(struct rp_interval_model *m, const struct reach *c) {
     const struct rp_instance *p = m->instance;
     for (int kind = 0; kind < RP_INTERVAL_KINDS; kind++) {
@@ -210,6 +257,11 @@ static void add_columns(struct rp_interval_model *m, const struct reach *c) {
     for (uint32_t x = 0; x < p->n_tensors && p->out_ns != NULL; x++)
         if (!p->pinned[x] && p->bytes[x] > 0)
             add_copies_of(m, c, x);
+    if (p->out_ns != NULL && c->scope == NULL) {
+        for (uint32_t x = 0; x < p->n_tensors; x++)
+            add_available(m, c, x);
+        find_room(m, c);
+    }
     m->n_integer = m->n_cols;
     for (uint32_t t = 0; t <= p->n_ops; t++)
         add_col(m, RP_INTERVAL_D, t, 0);
@@ -326,6 +378,53 @@ static void memory_row(struct writer *w, uint32_t t) {
             (double)p->limit_bytes * w->m->byte_scale - rp_interval_working_set(w->m, t));
 }
 
+static void available_read_row(struct writer *w, uint32_t t, uint32_t j, uint32_t x) {
+    if (rp_interval_at(w->m, RP_INTERVAL_R, t, j) == RP_COL_ZERO)
+        return;
+    add(w, 1, RP_INTERVAL_R, t, j);
+    add(w, -1, RP_INTERVAL_R, t, w->m->instance->producer[x]);
+    add(w, -1, RP_INTERVAL_V, t, x);
+    end_row(w, 14, 0);
+}
+
+static void available_rows(struct writer *w, uint32_t t, uint32_t x) {
+    if (rp_interval_at(w->m, RP_INTERVAL_V, t + 1, x) !=
+        rp_interval_at(w->m, RP_INTERVAL_V, t, x)) {
+        add(w, 1, RP_INTERVAL_V, t + 1, x);
+        add(w, -1, RP_INTERVAL_V, t, x);
+        add(w, -1, RP_INTERVAL_R, t, w->m->instance->producer[x]);
+        end_row(w, 15, 0);
+    }
+    add(w, 1, RP_INTERVAL_V, t, x);
+    add_readable(w, -1, t, x);
+    add(w, -1, RP_INTERVAL_O, t - 1, x);
+    end_row(w, 17, 0);
+}
+
+static void room_row(struct writer *w, uint32_t t) {
+    const struct rp_instance *p = w->m->instance;
+    for (uint32_t x = 0; x < p->output_start[t]; x++)
+        if (!rp_interval_touches(p, t, x))
+            add(w, (double)p->bytes[x] * w->m->byte_scale, RP_INTERVAL_V, t + 1, x);
+    end_row(w, 16,
+            (double)w->m->room_bytes[t] * w->m->byte_scale -
+                rp_interval_working_set(w->m, t));
+}
+
+static void add_available_rows(struct writer *w) {
+    const struct rp_instance *p = w->m->instance;
+    for (uint32_t t = 0; t <= p->n_ops; t++) {
+        for (uint32_t j = 0; j <= t && j < p->n_ops; j++)
+            for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+                available_read_row(w, t, j, p->inputs[k]);
+        if (t < p->n_ops)
+            room_row(w, t);
+    }
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = p->producer[x] + 1; t <= p->n_ops; t++)
+            available_rows(w, t, x);
+}
+
 static void host_row(struct writer *w) {
     const struct rp_instance *p = w->m->instance;
     for (uint32_t x = 0; x < p->n_tensors; x++)
@@ -355,6 +454,8 @@ static void add_rows(struct rp_interval_model *m) {
         }
     if (p->out_ns != NULL)
         host_row(&w);
+    if (m->room_bytes != NULL)
+        add_available_rows(&w);
     rp_interval_row_fini(&w.row);
 }
 
@@ -417,6 +518,7 @@ void rp_interval_model_fini(struct rp_interval_model *m) {
         free(m->at[kind]);
     rp_row_set_fini(&m->rows);
     free(m->since_start);
+    free(m->room_bytes);
     free(m->row_number);
     free(m->col);
     *m = (struct rp_interval_model){0};
@@ -440,14 +542,17 @@ char *rp_interval_col_name(const struct rp_interval_model *m, uint32_t col) {
     char *name =
         plain(c->kind == RP_INTERVAL_R ? p->graph->ops[p->op_of[c->id]].name
                                        : p->graph->tensors[p->tensor_of[c->id]].name);
-    char *full = rp_format("%c_%u_%u_%.40s", "RSFUOd"[c->kind], c -> t, c -> id, name);
+    char *full = rp_format("%c_%u_%u_%.40s", "RSFUOVd"[c->kind], c -> t, c -> id, name);
     free(name);
     return full;
 }
 
 char *rp_interval_row_name(const struct rp_interval_model *m, uint32_t row) {
-    static const char *const word[] = {
-        [2] = "time", [3] = "read", [4] = "hold",   [5] = "flight",
-        [6] = "host", [7] = "due",  [8] = "memory", [12] = "host_limit"};
+    static const char *const word[] = {[2] = "time",       [3] = "read",
+                                       [4] = "hold",       [5] = "flight",
+                                       [6] = "host",       [7] = "due",
+                                       [8] = "memory",     [12] = "host_limit",
+                                       [14] = "available", [15] = "stays_available",
+                                       [16] = "room",      [17] = "somewhere"};
     return rp_format("M%u_%s_%u", m->row_number[row], word[m->row_number[row]], row);
 }

@@ -14,6 +14,8 @@
  *   F[t][x]  ... for a copy from the host that nothing has read yet. H: x can be read
  *   U[t][x]  in stage t something reads such a copy for the first time. B: one begins
  *   O[t][x]  by the end of stage t, x has been copied out and then freed. Q: in stage t
+ *   V[t][x]  x is available at moment t: on the device or the host, and it is read, or at
+ *            the end kept, before it is made again
  *   d[t]     time from moment t until the first run of op t begins (until all is done)
  *
  *   (M1)  minimise  sum of d[t] + sum of time[t]
@@ -34,9 +36,19 @@
  *   (M11) in        sum over any x of in[x] (sum of U[u][x], s <= u <= t, - F[s][x])
  *                   <= sum of d[u], s <= u <= t, + D(s - 1, t)
  *   (M12) host limit   sum of bytes[x] O[n][x] <= host limit
- *   (M13) covers    of (M8), (M10) and (M11), see interval_cuts.h
+ *   (M13) covers    of (M8), (M10), (M11) and (M16), and paths, see interval_cuts.h
+ *   (M14) available R[t][j] <= R[t][p] + V[t][x]               as (M3)
+ *   (M15)           V[t+1][x] <= V[t][x] + R[t][p]
+ *   (M16) room      sum of bytes[x] V[t+1][x] over x that op t neither reads nor makes
+ *                   <= room[t] - what op t reads, makes and works in
+ *   (M17)           V[t][x] <= H[t][x] + O[t-1][x]
  *
- * (M2) to (M8) and (M12) are written out. The others are made on demand (interval_cuts.h).
+ * (M9) to (M11) and (M13) are made on demand (interval_cuts.h), the others are written out.
+ * room[t] is the limit and the most bytes of tensors that can be on the host alone while op
+ * t runs, in a program within the horizon (lp/swap_relaxation.h). So (M14) to (M17) are the
+ * rows of the program without swaps, with a larger limit. They say little where the horizon
+ * leaves much time for copies. Where it does not, they say how much must be recomputed, and
+ * (M2) to (M13) do not: there a tensor may be copied in fractions.
  *
  * This is a relaxation: every program whose first runs come in the instance's order gives a
  * point that meets all rows and costs as much as the program takes. Copies and frees may
@@ -57,6 +69,10 @@
  *   - (M10) A copy out begins at moment p+1 or later, and the free waits for it. (M11) What
  *     is read first by the end of an interval and was not in flight when it began, was
  *     copied in it. Both queues do one copy at a time.
+ *   - (M14), (M15) What is read in stage t, or available at moment t+1, and not made in
+ *     stage t, was available at moment t. (M17) If it could not be read then, it had been
+ *     freed after a copy out. (M16) What is available at moment t+1 and not made by op t
+ *     is on the device while op t runs, or on the host alone.
  *
  * Three assumptions make it smaller: first runs come in the instance's order, sources stay
  * where they are, and the program takes at most horizon_ns. Runs and copies that cannot be
@@ -85,9 +101,10 @@ enum rp_interval_kind {
     RP_INTERVAL_F,
     RP_INTERVAL_U,
     RP_INTERVAL_O,
+    RP_INTERVAL_V,
     RP_INTERVAL_D
 };
-enum { RP_INTERVAL_KINDS = 6 };
+enum { RP_INTERVAL_KINDS = 7 };
 
 struct rp_interval_col {
     enum rp_interval_kind kind;
@@ -103,7 +120,9 @@ enum rp_interval_known {
     RP_INTERVAL_AS_BEFORE /* one column with that of the stage before */
 };
 struct rp_interval_scope {
-    uint8_t *known[RP_INTERVAL_D]; /* per kind, laid out as rp_interval_cell says */
+    /* Per kind, laid out as rp_interval_cell says; NULL: open. There are no columns V, as
+     * they only serve bounds. */
+    uint8_t *known[RP_INTERVAL_V];
 };
 
 struct rp_interval_model {
@@ -120,6 +139,7 @@ struct rp_interval_model {
     /* Per kind, stage and op or tensor: a column, RP_COL_ZERO or RP_COL_ONE. Several have
      * one column if the scope says so; `col` then has the first of them. */
     uint32_t *at[RP_INTERVAL_KINDS];
+    uint64_t *room_bytes;   /* per op t: room[t]; NULL: no columns V */
     struct rp_row_set rows; /* all that are written out; row_number says which they are */
     uint8_t *row_number;    /* per row: the 2 of (M2) and so on */
     uint32_t cap_rows;

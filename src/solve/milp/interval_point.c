@@ -220,11 +220,28 @@ static bool lacks_column(const struct rp_interval_model *m,
     return false;
 }
 
+/* The least V that the runs ask for. */
+static void write_available(const struct rp_interval_model *m,
+                            struct rp_interval_program *q) {
+    const struct rp_instance *p = m->instance;
+    uint8_t *run = q->at[RP_INTERVAL_R], *available = q->at[RP_INTERVAL_V];
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        for (uint32_t t = p->n_ops; t > p->producer[x]; t--) {
+            bool read = (t == p->n_ops && p->kept[x]) ||
+                        available[rp_interval_cell(p, RP_INTERVAL_V, t + 1, x)];
+            for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
+                read = read || run[rp_interval_cell(p, RP_INTERVAL_R, t, p->readers[k])];
+            available[rp_interval_cell(p, RP_INTERVAL_V, t, x)] =
+                read && !run[rp_interval_cell(p, RP_INTERVAL_R, t, p->producer[x])];
+        }
+}
+
 bool rp_interval_point(const struct rp_interval_model *m, const struct rp_plan *plan,
                        double *v) {
     struct rp_interval_program q;
     bool ok = rp_interval_program_read(m->instance, m, plan, &q) &&
               q.time_ns <= m->horizon_ns && !lacks_column(m, &q);
+    write_available(m, &q);
     for (uint32_t j = 0; j < m->n_cols; j++) {
         const struct rp_interval_col *c = &m->col[j];
         v[j] = c->kind == RP_INTERVAL_D

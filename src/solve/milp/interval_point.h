@@ -13,9 +13,9 @@
  * rp_interval_cell says, and have 0 or 1. */
 struct rp_interval_program {
     const struct rp_instance *instance; /* borrowed */
-    uint8_t *at[RP_INTERVAL_D];
-    uint64_t *d_ns;   /* per stage */
-    uint64_t time_ns; /* of the program */
+    uint8_t *at[RP_INTERVAL_D];         /* but V is 0, until a point is written */
+    uint64_t *d_ns;                     /* per stage */
+    uint64_t time_ns;                   /* of the program */
 };
 void rp_interval_program_fini(struct rp_interval_program *q); /* safe on a zeroed one */
 

@@ -14,9 +14,12 @@
 #define MAX_ROUNDS 300 /* of cuts at the root */
 #define MIN_GAIN 1e-2  /* of the gap: what PATIENCE rounds must raise the bound by */
 #define PATIENCE 4
+/* Of the gap: what (M14) to (M17) must close of it. They make linear programs slower. */
+#define MIN_CLOSED 0.2
 #define TIDY_ROUNDS 5    /* slack cuts are dropped once in so many rounds */
 #define LEAST_SHARE 1e-4 /* of the span: what a row must be violated by */
 #define LEAST 1e-6       /* the same at 0/1 points, scaled */
+#define FIRST_ROW_ABOUT_V 14
 #define OVERHEAD_PIVOTS 20
 #define STEPS_PER_UNIT 200  /* of interval_cuts.h, in a microsecond */
 #define MAX_LAZY_SPAN 500.0 /* in times of the longest op, about */
@@ -29,11 +32,15 @@ struct search {
     const struct rp_interval_options *o;
     struct rp_interval_result *r;
     struct rp_interval_cuts cuts;
-    struct rp_row_set own;   /* the model's, without small coefficients */
-    struct rp_row_set added; /* beside those */
+    struct rp_row_set own; /* the model's, without small coefficients */
+    /* Per own row: it is never dropped from the linear program, or is in the integer one
+     * from the start. The others are added when they are violated, as cuts are. */
+    bool *in_lp, *in_milp;
+    bool uses_v;             /* the own rows about V count */
+    bool solved;             /* the linear program, last time */
+    struct rp_row_set added; /* to the linear program */
     double *low, *high;      /* of the integer columns */
     double *most;            /* per column */
-    bool *lazy;              /* per own row: it is added once it is violated */
     double *x;
 };
 
@@ -65,11 +72,44 @@ static uint64_t trusted_ns(const struct search *s, double bound) {
 
 /* ---- rows ---- */
 
+static bool is_about_v(const struct search *s, uint32_t i) {
+    return s->m->row_number[i] >= FIRST_ROW_ABOUT_V;
+}
+
+static bool counts(const struct search *s, uint32_t i) {
+    return s->uses_v || !is_about_v(s, i);
+}
+
+/* Lists the model's rows. Their names say which they are. */
+static void list_own(struct search *s) {
+    for (uint32_t i = 0; i < s->m->rows.n; i++) {
+        rp_row_set_copy(&s->own, &s->m->rows, i);
+        s->own.name[i].from = i + 1;
+        s->in_lp[i] = !is_about_v(s, i);
+    }
+    rp_row_set_drop_small(&s->own, 0, LEAST_COEF, s->most);
+}
+
+static bool is_own(const struct rp_row_set *rows, uint32_t i) {
+    return rows->name[i].from > 0;
+}
+
+/* Appends the own rows that count, that x violates, and that are not `there`. */
+static void find_own(const struct search *s, const double *x, const bool *there,
+                     struct rp_row_set *rows) {
+    for (uint32_t i = 0; i < s->own.n; i++)
+        if (!there[i] && counts(s, i) &&
+            rp_row_set_left(&s->own, i, x) > s->own.rhs[i] + LEAST)
+            rp_row_set_copy(rows, &s->own, i);
+}
+
 /* Appends those that all programs meet and x violates. Returns the work. */
 static uint64_t find_cuts(struct search *s, const double *x, double least, uint32_t skip,
                           struct rp_row_set *rows) {
     uint32_t before = rows->n;
     uint64_t steps = s->cuts.steps;
+    if (!s->uses_v)
+        skip |= 1u << RP_CUT_ROOM;
     rp_interval_cuts_find(&s->cuts, x, least, skip, rows);
     rp_row_set_drop_small(rows, before, LEAST_COEF, s->most);
     return (s->cuts.steps - steps) / STEPS_PER_UNIT;
@@ -85,21 +125,40 @@ static struct rp_lp *make_lp(const struct search *s) {
     struct rp_lp *lp = rp_lp_new(s->o->engine, m->n_cols, cost, m->fixed_cost);
     for (uint32_t j = m->n_integer; j < m->n_cols; j++)
         rp_lp_set_bounds(lp, j, 0, m->span);
-    struct rp_sparse_rows view = rp_row_set_view(&s->own, 0);
+    struct rp_row_set first = {0};
+    for (uint32_t i = 0; i < s->own.n; i++)
+        if (s->in_lp[i])
+            rp_row_set_copy(&first, &s->own, i);
+    struct rp_sparse_rows view = rp_row_set_view(&first, 0);
     rp_lp_add_rows(lp, &view);
+    rp_row_set_fini(&first);
     free(cost);
     return lp;
 }
 
-/* Drops the cuts that are slack. */
+/* Drops the own rows that are slack at the first optimum: with few rows, simplex is fast.
+ */
+static void drop_slack_own(struct search *s, struct rp_lp *lp) {
+    uint32_t row = 0;
+    bool *drop = rp_calloc(rp_lp_n_rows(lp), sizeof *drop);
+    for (uint32_t i = 0; i < s->own.n; i++)
+        if (s->in_lp[i]) {
+            s->in_lp[i] = !rp_lp_row_is_slack(lp, row);
+            drop[row++] = !s->in_lp[i];
+        }
+    rp_lp_drop_rows(lp, drop);
+    free(drop);
+}
+
+/* Drops the added rows that are slack. */
 static void tidy(struct search *s, struct rp_lp *lp) {
     struct rp_row_set kept = {0};
-    uint32_t n = rp_lp_n_rows(lp), own = s->own.n;
+    uint32_t n = rp_lp_n_rows(lp), first = n - s->added.n;
     bool *drop = rp_calloc(n, sizeof *drop);
-    for (uint32_t i = own; i < n; i++) {
+    for (uint32_t i = first; i < n; i++) {
         drop[i] = rp_lp_row_is_slack(lp, i);
         if (!drop[i])
-            rp_row_set_copy(&kept, &s->added, i - own);
+            rp_row_set_copy(&kept, &s->added, i - first);
     }
     rp_lp_drop_rows(lp, drop);
     rp_row_set_fini(&s->added);
@@ -115,6 +174,7 @@ static double least_at_fractions(const struct search *s) {
 static bool separate(struct search *s, struct rp_lp *lp) {
     uint32_t before = s->added.n;
     rp_lp_point(lp, s->x);
+    find_own(s, s->x, s->in_lp, &s->added);
     s->r->work += find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
     struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
     rp_lp_add_rows(lp, &view);
@@ -143,23 +203,21 @@ static bool solve_root(struct search *s, struct rp_lp *lp, double *reduced) {
     s->r->work += (rp_lp_pivots(lp) - before + OVERHEAD_PIVOTS) * size / 64 + 1;
     raise_bound(s, status == RP_LP_INFEASIBLE ? UINT64_MAX : to_ns(s, bound));
     fix_columns(s, bound, reduced);
-    return status == RP_LP_OPTIMAL && s->r->bound_ns < beyond_ns(s) &&
+    s->solved = status == RP_LP_OPTIMAL;
+    return s->solved && s->r->bound_ns < beyond_ns(s) &&
            (double)s->r->work < ROOT_SHARE * (double)s->o->work && !rp_stop_now(s->o->stop);
 }
 
-/* GLPK's simplex is fast while it has few rows. HiGHS takes no rows while it searches.
- * Where copies take far longer than ops, GLPK needs its presolver, which knows no lazy
- * rows. */
-static bool may_be_lazy(const struct search *s) {
-    return s->o->engine == RP_ENGINE_GLPK && s->m->span < MAX_LAZY_SPAN;
-}
-
-static void run_root(struct search *s) {
-    struct rp_lp *lp = make_lp(s);
-    double *reduced = rp_calloc(s->m->n_cols, sizeof *reduced);
+/* Solves and separates until that gains little. False: nothing more can be gained. */
+static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced) {
     uint64_t last_ns = 0;
     uint32_t stalled = 0;
-    for (uint32_t k = 0; k < MAX_ROUNDS && solve_root(s, lp, reduced); k++) {
+    for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
+        bool go_on = solve_root(s, lp, reduced);
+        if (k == 0 && !s->uses_v)
+            drop_slack_own(s, lp);
+        if (!go_on)
+            return false;
         double gap = (double)(beyond_ns(s) - s->r->bound_ns);
         bool gained = (double)s->r->bound_ns > (double)last_ns + MIN_GAIN * gap;
         stalled = gained ? 0 : stalled + 1;
@@ -169,23 +227,75 @@ static void run_root(struct search *s) {
         if (k % TIDY_ROUNDS == TIDY_ROUNDS - 1)
             tidy(s, lp);
     }
-    s->r->root_bound_ns = s->r->bound_ns;
-    tidy(s, lp);
+    return true;
+}
+
+/* More rounds, with (M14) to (M17). If these close little of the gap, it goes on without
+ * them. */
+static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduced) {
+    struct rp_row_set without = {0};
+    uint64_t before_ns = s->r->bound_ns;
+    rp_row_set_copy_all(&without, &s->added);
     for (uint32_t i = 0; i < s->own.n; i++)
-        s->lazy[i] = may_be_lazy(s) && rp_lp_row_is_slack(lp, i);
+        if (is_about_v(s, i))
+            rp_row_set_copy(&s->added, &s->own, i);
+    struct rp_sparse_rows view = rp_row_set_view(&s->added, without.n);
+    rp_lp_add_rows(lp, &view);
+    s->uses_v = true;
+    run_rounds(s, lp, reduced);
+    tidy(s, lp);
+    double closed = (double)(s->r->bound_ns - before_ns);
+    s->uses_v = closed >= MIN_CLOSED * (double)(beyond_ns(s) - before_ns);
+    if (!s->uses_v) {
+        rp_row_set_fini(&s->added);
+        s->added = without;
+    } else {
+        rp_row_set_fini(&without);
+    }
+}
+
+/* The integer program begins with the own rows that the point makes tight, basic or not:
+ * to find them again at its nodes takes longer. */
+static void take_tight(struct search *s, struct rp_lp *lp) {
+    rp_lp_point(lp, s->x);
+    for (uint32_t i = 0; i < s->own.n; i++)
+        s->in_milp[i] =
+            s->in_lp[i] || (s->solved && counts(s, i) &&
+                            rp_row_set_left(&s->own, i, s->x) >= s->own.rhs[i] - LEAST);
+}
+
+static void run_root(struct search *s) {
+    struct rp_lp *lp = make_lp(s);
+    double *reduced = rp_calloc(s->m->n_cols, sizeof *reduced);
+    bool go_on = run_rounds(s, lp, reduced);
+    tidy(s, lp);
+    take_tight(s, lp);
+    if (go_on && s->m->room_bytes != NULL)
+        run_rounds_about_v(s, lp, reduced);
+    s->r->root_bound_ns = s->r->bound_ns;
     free(reduced);
     rp_lp_free(lp);
 }
 
 /* ---- the integer program ---- */
 
+/* GLPK's simplex is fast while it has few rows. HiGHS takes no rows while it searches.
+ * Where copies take far longer than ops, GLPK needs its presolver, which knows no lazy
+ * rows. Where rows about V are used, it gains more by its presolver and its own cuts. */
+static bool is_lazy(const struct search *s) {
+    return s->o->engine == RP_ENGINE_GLPK && s->m->span < MAX_LAZY_SPAN && !s->uses_v;
+}
+
 static void make_milp(const struct search *s, struct rp_milp *p) {
     const struct rp_interval_model *m = s->m;
     struct rp_row_set rows = {0};
+    bool lazy = is_lazy(s);
     for (uint32_t i = 0; i < s->own.n; i++)
-        if (!s->lazy[i])
+        if (lazy ? s->in_milp[i] : counts(s, i))
             rp_row_set_copy(&rows, &s->own, i);
-    rp_row_set_copy_all(&rows, &s->added);
+    for (uint32_t i = 0; i < s->added.n; i++)
+        if (!is_own(&s->added, i))
+            rp_row_set_copy(&rows, &s->added, i);
     struct rp_sparse_rows view = rp_row_set_view(&rows, 0);
     *p = (struct rp_milp){.fixed = m->fixed_cost};
     for (uint32_t j = 0; j < m->n_integer; j++)
@@ -199,11 +309,8 @@ static void make_milp(const struct search *s, struct rp_milp *p) {
 /* What rp_mip_separate asks for. */
 static uint64_t find_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
     struct search *s = arg;
-    const struct rp_row_set *own = &s->own;
     struct rp_row_set found = {0};
-    for (uint32_t i = 0; i < own->n; i++)
-        if (s->lazy[i] && rp_row_set_left(own, i, x) > own->rhs[i] + LEAST)
-            rp_row_set_copy(&found, own, i);
+    find_own(s, x, s->in_milp, &found);
     uint64_t work = find_cuts(s, x, whole ? LEAST : least_at_fractions(s),
                               whole ? 0 : s->o->skip_cuts, &found);
     struct rp_sparse_rows view = rp_row_set_view(&found, 0);
@@ -237,7 +344,7 @@ static bool solve_milp(struct search *s) {
     struct rp_mip_options o = {.engine = s->o->engine,
                                .work = s->o->work - rp_min_u64(s->r->work, s->o->work - 1),
                                .stop = s->o->stop,
-                               .separate = may_be_lazy(s) ? find_rows : NULL,
+                               .separate = is_lazy(s) ? find_rows : NULL,
                                .separate_arg = s,
                                .on_bound = hear_bound,
                                .on_bound_arg = s,
@@ -270,13 +377,13 @@ void rp_interval_solve(const struct rp_interval_model *m,
     s.low = rp_calloc(m->n_cols, sizeof *s.low);
     s.high = rp_calloc(m->n_cols, sizeof *s.high);
     s.most = rp_calloc(m->n_cols, sizeof *s.most);
-    s.lazy = rp_calloc((size_t)m->rows.n + 1, sizeof *s.lazy);
+    s.in_lp = rp_calloc((size_t)m->rows.n + 1, sizeof *s.in_lp);
+    s.in_milp = rp_calloc((size_t)m->rows.n + 1, sizeof *s.in_milp);
     for (uint32_t j = 0; j < m->n_cols; j++) {
         s.high[j] = 1;
         s.most[j] = j < m->n_integer ? 1 : m->span;
     }
-    rp_row_set_copy_all(&s.own, &m->rows);
-    rp_row_set_drop_small(&s.own, 0, LEAST_COEF, s.most);
+    list_own(&s);
     rp_interval_cuts_init(&s.cuts, m);
     if (!m->empty)
         run_root(&s);
@@ -290,5 +397,6 @@ void rp_interval_solve(const struct rp_interval_model *m,
     free(s.most);
     free(s.low);
     free(s.high);
-    free(s.lazy);
+    free(s.in_lp);
+    free(s.in_milp);
 }
