@@ -40,11 +40,12 @@ where
 
 # The packages of every python3 in PATH, in its order. other/ has no python3.
 package=lib/python3.12/site-packages/highspy/libhighs.so.1
-for python in none old new last; do
+for python in none old without new last; do
     mkdir -p $python/bin
     cp /bin/true $python/bin/python3
 done
 library old/$package 1 6 4
+mkdir -p without/lib/python3.12/site-packages/highspy
 library new/lib/python3.11/dist-packages/highspy/libhighs.so.1 1 5 4
 library new/$package 1 10 4
 library last/$package 1 11 4
@@ -52,5 +53,6 @@ library other/$package 1 12 4
 mkdir other/bin
 where "$PWD/none/bin:$PWD/old/bin"
 where "$PWD/none/bin:$PWD/old/bin:$PWD/other/bin:$PWD/new/bin:$PWD/last/bin"
+where "$PWD/without/bin"
 where "$PWD/last/bin:$PWD/new/bin"
 where last/bin

@@ -5,7 +5,8 @@
  *           first of these that can be loaded is used:
  *             the file that the environment variable REMAT_PLAN_HIGHS names,
  *             libhighs.so.1, then libhighs.so, where the system's loader finds them,
- *             libhighs.so.1 in the Python package highspy beside the `python3` in PATH.
+ *             libhighs.so.1 in the Python package highspy (below 1.16: later ones have
+ *             no such library) beside the `python3` in PATH.
  *
  * Both see the same rows and columns. Nothing that an engine claims is taken as a proof:
  * lp_engine.h derives its own bounds, and mip_engine.h says what its bound is worth.

@@ -71,15 +71,23 @@ static bool try_file(struct search *s, const char *path) {
     return s->found;
 }
 
+static void try_package(struct search *s, const char *folder) {
+    char *file = rp_format("%s/libhighs.so.1", folder);
+    if (access(file, F_OK) == 0)
+        try_file(s, file);
+    else
+        note(s, folder, "it has no libhighs.so.1; versions before 1.16 do");
+    free(file);
+}
+
 /* In the Python package highspy of the python whose programs are in `folder`. */
 static void try_python(struct search *s, const char *folder) {
-    glob_t files;
-    char *pattern =
-        rp_format("%s/../lib/python3*/*-packages/highspy/libhighs.so.1", folder);
-    if (glob(pattern, 0, NULL, &files) == 0) {
-        for (size_t i = 0; i < files.gl_pathc; i++)
-            try_file(s, files.gl_pathv[i]);
-        globfree(&files);
+    glob_t found;
+    char *pattern = rp_format("%s/../lib/python3*/*-packages/highspy", folder);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && !s->found; i++)
+            try_package(s, found.gl_pathv[i]);
+        globfree(&found);
     }
     free(pattern);
 }

@@ -150,3 +150,24 @@ double rp_milp_value(const struct rp_milp *m, const double *x) {
         sum += m->cost[j] * x[j];
     return sum;
 }
+
+void rp_milp_drop_met(struct rp_milp *m, const double *x, double tolerance) {
+    bool *met = rp_calloc((size_t)m->n_rows + 1, sizeof *met);
+    for (uint32_t i = 0; i < m->n_rows; i++)
+        met[i] = rp_milp_violation(m, i, x) <= tolerance;
+    rp_milp_drop_rows(m, met);
+    free(met);
+}
+
+bool rp_milp_round(const struct rp_milp *m, double *x, double tolerance) {
+    bool whole = true;
+    for (uint32_t j = 0; j < m->n_cols; j++) {
+        if (!m->integer[j])
+            continue;
+        if (fabs(x[j] - round(x[j])) > tolerance)
+            whole = false;
+        else
+            x[j] = round(x[j]);
+    }
+    return whole;
+}

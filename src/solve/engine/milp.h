@@ -54,9 +54,13 @@ void rp_milp_term(struct rp_milp *m, uint32_t col, double coef);
 void rp_milp_add_rows(struct rp_milp *m, const struct rp_sparse_rows *rows);
 /* Deletes each row i for which drop[i]. Later rows move up. */
 void rp_milp_drop_rows(struct rp_milp *m, const bool *drop);
+/* Deletes those that x meets, but for `tolerance` (rp_milp_violation). */
+void rp_milp_drop_met(struct rp_milp *m, const double *x, double tolerance);
 /* All rows, as a view. */
 struct rp_sparse_rows rp_milp_rows(const struct rp_milp *m);
 
+/* Rounds what must be an integer and is one but for `tolerance`. Is that all of them? */
+bool rp_milp_round(const struct rp_milp *m, double *x, double tolerance);
 double rp_milp_left(const struct rp_milp *m, uint32_t i, const double *x); /* of row i */
 /* By how much x breaks row i, as a share of the broken limit if that is above 1. */
 double rp_milp_violation(const struct rp_milp *m, uint32_t i, const double *x);

@@ -29,7 +29,8 @@ static rp_mip_solver *const solvers[] = {
 /* Judges the point, and says what follows for the bound. */
 static void complete(const struct run *s, double *x, struct rp_mip_result *r) {
     double limit = rp_mip_limit(s->m, s->o);
-    if (r->found && !(rp_mip_round(s->m, x) && rp_milp_accepts(s->m, x, RP_MIP_TOLERANCE)))
+    if (r->found && !(rp_milp_round(s->m, x, RP_MIP_TOLERANCE) &&
+                      rp_milp_accepts(s->m, x, RP_MIP_TOLERANCE)))
         *r = (struct rp_mip_result){.status = RP_MIP_FAILED, .bound = -HUGE_VAL};
     r->value = r->found ? rp_milp_value(s->m, x) : HUGE_VAL;
     r->found = r->found && r->value <= limit + 1e-9 * fabs(limit);

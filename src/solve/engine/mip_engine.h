@@ -7,7 +7,7 @@
  *     rp_mip_solve(&m, &o, x, &r);
  *
  * GLPK runs with its MIR, Gomory, cover and clique cuts, but with `separate` only with the
- * caller's, and then branches by pseudo-costs. HiGHS runs in one thread. Limits are in
+ * caller's. It branches by glpk_branching.h. HiGHS runs in one thread. Limits are in
  * counted work, so the same program and options give the same answer on any machine; `stop`
  * is a cap on top.
  *

@@ -6,28 +6,44 @@
 #ifndef RP_SOLVE_ENGINE_MIP_SOLVER_H
 #define RP_SOLVE_ENGINE_MIP_SOLVER_H
 
+#include <math.h>
+
 #include "solve/engine/mip_engine.h"
 
-/* Integers and rows may be missed by this (rp_milp_accepts, rp_milp_violation). */
+/* Integers and rows may be missed by this (milp.h). */
 #define RP_MIP_TOLERANCE 1e-5
 
 typedef void rp_mip_solver(const struct rp_milp *m, const struct rp_mip_options *o,
                            double *x, struct rp_mip_result *r);
 rp_mip_solver rp_mip_solver_glpk, rp_mip_solver_highs;
 
-/* ---- for these ---- */
+/* ---- what they share ---- */
 
 /* Only points that cost at most this are of interest: less than start and cutoff by more
  * than the absolute gap. HUGE_VAL: any. */
-double rp_mip_limit(const struct rp_milp *m, const struct rp_mip_options *o);
+static inline double rp_mip_limit(const struct rp_milp *m, const struct rp_mip_options *o) {
+    double limit = o->cutoff > 0 ? o->cutoff : HUGE_VAL;
+    if (o->start != NULL)
+        limit = fmin(limit, rp_milp_value(m, o->start));
+    if (limit == HUGE_VAL)
+        return limit;
+    return limit - fmax(o->absolute_gap, 1e-7 * fabs(limit));
+}
+
 /* Work units of what has been done on a program of `size` rows and columns together: a
  * pivot takes about size / 64 microseconds. The solvers count what else they do as pivots.
  */
-uint64_t rp_mip_work(uint64_t pivots, uint64_t size);
-/* Rounds what is nearly an integer and must be one. Is that all of them? */
-bool rp_mip_round(const struct rp_milp *m, double *x);
+static inline uint64_t rp_mip_work(uint64_t pivots, uint64_t size) {
+    return pivots * size / 64 + 1;
+}
+
 /* Sets `rows` to the lazy rows that x violates. Returns the work of that. */
-uint64_t rp_mip_find_rows(const struct rp_mip_options *o, const double *x, bool whole,
-                          struct rp_milp *rows);
+static inline uint64_t rp_mip_find_rows(const struct rp_mip_options *o, const double *x,
+                                        bool whole, struct rp_milp *rows) {
+    rp_milp_fini(rows);
+    uint64_t work = o->separate(o->separate_arg, x, whole, rows);
+    rp_milp_drop_met(rows, x, RP_MIP_TOLERANCE);
+    return work;
+}
 
 #endif

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "solve/engine/glpk_branching.h"
 #include "solve/engine/mip_solver.h"
 
-/* What a node takes beside its pivots, above all to look for cuts. Measured, as are those
- * of mip_solver_highs.c, on whole models of 17 to 97 ops: work is within twice the time. */
-#define PIVOTS_PER_NODE 48
-/* Before GLPK first branches on a column by its pseudocosts it solves two copies of the
- * program. Measured on interval models of 1,750 to 7,500 rows and columns together: about
- * the time of size / SIZE_PER_TRIAL_PIVOT pivots, 0.8 to 21 ms. */
-#define SIZE_PER_TRIAL_PIVOT 42
+/* What things take in pivots of rp_mip_work. Measured on interval models of 3,000 to 13,000
+ * rows and columns together: the work is 0.7 to 1.4 times the microseconds. */
+#define PIVOT 1.75        /* with lazy rows */
+#define PRESOLVED_PIVOT 4 /* without: GLPK's own cuts are in it, and they are dense */
+#define NODE 24
+#define TABLE_ROW 0.5 /* of the simplex table */
 /* GLPK prunes nodes that are nearer to its incumbent than this, relative. */
 #define NEAR_INCUMBENT 1e-7
 
@@ -25,8 +25,8 @@ struct glpk {
     double limit;        /* only points of lower cost count; HUGE_VAL: none */
     int waits;           /* with lazy rows: a column of cost that is no integer; 0: none */
     bool offered, out_of_work;
-    bool *tried; /* per column, if pseudocosts are used: its trials are counted */
-    uint64_t n_tried, n_looked_at, separation_work;
+    struct rp_glpk_branching branching;
+    uint64_t separation_work;
     int asked_at;        /* the node whose fractional point was last separated */
     struct rp_milp rows; /* lazy ones, of the last separation */
     double *x;
@@ -94,20 +94,19 @@ static void build(struct glpk *s) {
 
 /* ---- what GLPK asks while it works ---- */
 
-static uint64_t trial_work(uint64_t n, uint64_t size) {
-    return n == 0 ? 0 : rp_mip_work(n * size / SIZE_PER_TRIAL_PIVOT, size);
-}
-
 static uint64_t size_of(glp_prob *p) {
     return (uint64_t)glp_get_num_rows(p) + (uint64_t)glp_get_num_cols(p);
 }
 
+static double pivot_weight(const struct glpk *s) {
+    return s->o->separate != NULL ? PIVOT : PRESOLVED_PIVOT;
+}
+
 static void count_work(struct glpk *s, glp_prob *p) {
-    uint64_t size = size_of(p);
     s->r->pivots = (uint64_t)glp_get_it_cnt(p);
-    s->r->work = rp_mip_work(s->r->pivots + PIVOTS_PER_NODE * s->r->nodes, size) +
-                 trial_work(s->n_tried, size) + rp_mip_work(s->n_looked_at, size) +
-                 s->separation_work;
+    double pivots = pivot_weight(s) * (double)s->r->pivots + NODE * (double)s->r->nodes +
+                    TABLE_ROW * (double)s->branching.n_rows;
+    s->r->work = rp_mip_work((uint64_t)pivots, size_of(p)) + s->separation_work;
     s->out_of_work = s->o->work > 0 && s->r->work >= s->o->work;
 }
 
@@ -145,7 +144,7 @@ static void separate(struct glpk *s, glp_tree *tree) {
     glp_prob *p = glp_ios_get_prob(tree);
     for (uint32_t j = 0; j < s->m->n_cols; j++)
         s->x[j] = glp_get_col_prim(p, (int)j + 1);
-    bool whole = rp_mip_round(s->m, s->x);
+    bool whole = rp_milp_round(s->m, s->x, RP_MIP_TOLERANCE);
     if (!whole && s->asked_at == glp_ios_curr_node(tree))
         return;
     s->asked_at = glp_ios_curr_node(tree);
@@ -153,27 +152,6 @@ static void separate(struct glpk *s, glp_tree *tree) {
     struct rp_sparse_rows view = rp_milp_rows(&s->rows);
     add_rows(s, p, &view);
     s->r->lazy_rows += view.n;
-}
-
-/* The columns that are tried next, unless the work ends before that. */
-static void count_trials(struct glpk *s, glp_tree *tree) {
-    uint64_t n = 0, size = size_of(glp_ios_get_prob(tree));
-    for (uint32_t j = 0; j < s->m->n_cols; j++)
-        if (!s->tried[j] && glp_ios_can_branch(tree, (int)j + 1)) {
-            s->tried[j] = true;
-            n++;
-        }
-    s->out_of_work = s->o->work > 0 && s->r->work + trial_work(n, size) >= s->o->work;
-    if (s->out_of_work)
-        glp_ios_terminate(tree);
-    else
-        s->n_tried += n;
-}
-
-/* The rule of Driebeck and Tomlin looks at a row of the simplex table for each column. */
-static void count_rows(struct glpk *s, glp_tree *tree) {
-    for (uint32_t j = 0; j < s->m->n_cols; j++)
-        s->n_looked_at += glp_ios_can_branch(tree, (int)j + 1) != 0;
 }
 
 static void ask(glp_tree *tree, void *info) {
@@ -193,14 +171,12 @@ static void ask(glp_tree *tree, void *info) {
         look_at_gap(s, tree);
         break;
     case GLP_IROWGEN:
+        rp_glpk_branching_learn(&s->branching, tree);
         if (s->o->separate != NULL)
             separate(s, tree);
         break;
     case GLP_IBRANCH:
-        if (s->tried != NULL)
-            count_trials(s, tree);
-        else if (s->o->separate != NULL)
-            count_rows(s, tree);
+        rp_glpk_branching_choose(&s->branching, tree);
         break;
     }
 }
@@ -214,8 +190,8 @@ static bool solve_root(struct glpk *s) {
     o.msg_lev = rp_engine_glpk_log();
     o.meth = GLP_DUALP;
     if (s->o->work > 0) {
-        uint64_t per_pivot = rp_mip_work(1, size_of(s->p));
-        o.it_lim = (int)fmin((double)(s->o->work / per_pivot), 2e9);
+        double pivots = (double)s->o->work / (double)rp_mip_work(64, size_of(s->p)) * 64;
+        o.it_lim = (int)fmin(pivots / pivot_weight(s) + 2, 2e9);
     }
     int rc = glp_simplex(s->p, &o);
     count_work(s, s->p);
@@ -231,24 +207,15 @@ static bool solve_root(struct glpk *s) {
     return optimal && !s->out_of_work;
 }
 
-/* Is there work for trials of all columns? About half of them are tried. Pseudocosts make
- * smaller trees than the rule of Driebeck and Tomlin, which needs no trials. */
-static bool may_try(const struct glpk *s) {
-    uint64_t size = size_of(s->p), n = (uint64_t)glp_get_num_int(s->p);
-    return s->o->work == 0 || trial_work(n, size) <= s->o->work;
-}
-
 /* Branch and cut. Leaves the point in s->p, if one was found. */
 static void search(struct glpk *s) {
     glp_iocp o;
     glp_init_iocp(&o);
     o.msg_lev = rp_engine_glpk_log();
-    if (s->o->separate == NULL) {
+    if (s->o->separate == NULL)
         o.mir_cuts = o.gmi_cuts = o.cov_cuts = o.clq_cuts = GLP_ON;
-    } else if (may_try(s)) {
-        o.br_tech = GLP_BR_PCH;
-        s->tried = rp_calloc(s->m->n_cols, sizeof *s->tried);
-    }
+    rp_glpk_branching_init(&s->branching, glp_get_num_cols(s->p));
+    o.cb_size = RP_GLPK_BRANCHING_NODE_BYTES;
     o.mip_gap = s->o->relative_gap;
     o.cb_func = ask;
     o.cb_info = s;
@@ -313,7 +280,7 @@ void rp_mip_solver_glpk(const struct rp_milp *m, const struct rp_mip_options *o,
     take_point(&s, x);
     glp_delete_prob(s.whole);
     rp_milp_fini(&s.rows);
-    free(s.tried);
+    rp_glpk_branching_fini(&s.branching);
     free(s.x);
     free(s.index);
     free(s.value);

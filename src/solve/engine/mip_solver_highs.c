@@ -143,7 +143,7 @@ static void separate_at_root(struct highs *s, double *x) {
             return;
         s->api->getSolution(s->p, x, NULL, NULL, NULL);
         s->api->getDoubleInfoValue(s->p, "objective_function_value", &s->r->bound);
-        if (!separate(s, x, rp_mip_round(s->m, x)))
+        if (!separate(s, x, rp_milp_round(s->m, x, RP_MIP_TOLERANCE)))
             return;
     }
 }
@@ -171,7 +171,7 @@ static bool search(struct highs *s, double *x) {
     if (!s->r->found)
         return true;
     s->api->getSolution(s->p, x, NULL, NULL, NULL);
-    rp_mip_round(s->m, x);
+    rp_milp_round(s->m, x, RP_MIP_TOLERANCE);
     if (s->o->separate == NULL || !separate(s, x, true))
         return true;
     s->r->found = false;

@@ -521,6 +521,15 @@ static void measure_d(struct call *a) {
         a->c->d_before[t + 1] = a->c->d_before[t] + value(a, RP_INTERVAL_D, t, 0);
 }
 
+static void find_paths(struct call *a, bool room) {
+    uint32_t before = a->rows->n;
+    struct rp_interval_cuts *c = a->c;
+    c->n[RP_CUT_PATH] +=
+        rp_interval_paths_find(&c->paths, a->v, room, &c->row, a->rows, &c->steps);
+    for (uint32_t i = before; i < a->rows->n; i++)
+        a->rows->name[i].kind = RP_ROW_PATH;
+}
+
 /* Calls `find` for i = first .. end - 1, unless the family is left out. */
 static void each(struct call *a, uint32_t skip, enum rp_interval_family family,
                  void (*find)(struct call *, uint32_t), uint32_t end) {
@@ -542,8 +551,7 @@ uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, doub
     if (room)
         each(&a, skip, RP_CUT_ROOM, find_room, p->n_ops);
     if ((skip >> RP_CUT_PATH & 1) == 0)
-        c->n[RP_CUT_PATH] +=
-            rp_interval_paths_find(&c->paths, v, room, &c->row, rows, &c->steps);
+        find_paths(&a, room);
     if (p->out_ns != NULL) {
         each(&a, skip, RP_CUT_OUT, find_out, p->n_ops + 1);
         each(&a, skip, RP_CUT_IN, find_in, p->n_ops + 1);

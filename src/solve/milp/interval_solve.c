@@ -12,7 +12,10 @@
 
 #define ROOT_SHARE 0.4 /* of the work */
 #define MAX_ROUNDS 300 /* of cuts at the root */
-#define MIN_GAIN 1e-2  /* of the gap: what PATIENCE rounds must raise the bound by */
+/* Of the gap: what PATIENCE rounds must raise the bound by. Less where more cuts are found
+ * at the nodes. */
+#define MIN_GAIN 1e-2
+#define MIN_GAIN_GLPK 3e-2
 #define PATIENCE 4
 /* Of the gap: what (M14) to (M17) must close of it. They make linear programs slower. */
 #define MIN_CLOSED 0.2
@@ -37,6 +40,7 @@ struct search {
      * from the start. The others are added when they are violated, as cuts are. */
     bool *in_lp, *in_milp;
     bool uses_v;             /* the own rows about V count */
+    bool uses_paths;         /* so do path cuts */
     bool solved;             /* the linear program, last time */
     struct rp_row_set added; /* to the linear program */
     double *low, *high;      /* of the integer columns */
@@ -110,6 +114,8 @@ static uint64_t find_cuts(struct search *s, const double *x, double least, uint3
     uint64_t steps = s->cuts.steps;
     if (!s->uses_v)
         skip |= 1u << RP_CUT_ROOM;
+    if (!s->uses_paths)
+        skip |= 1u << RP_CUT_PATH;
     rp_interval_cuts_find(&s->cuts, x, least, skip, rows);
     rp_row_set_drop_small(rows, before, LEAST_COEF, s->most);
     return (s->cuts.steps - steps) / STEPS_PER_UNIT;
@@ -210,6 +216,7 @@ static bool solve_root(struct search *s, struct rp_lp *lp, double *reduced) {
 
 /* Solves and separates until that gains little. False: nothing more can be gained. */
 static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced) {
+    double least = s->o->engine == RP_ENGINE_GLPK ? MIN_GAIN_GLPK : MIN_GAIN;
     uint64_t last_ns = 0;
     uint32_t stalled = 0;
     for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
@@ -219,7 +226,7 @@ static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced) {
         if (!go_on)
             return false;
         double gap = (double)(beyond_ns(s) - s->r->bound_ns);
-        bool gained = (double)s->r->bound_ns > (double)last_ns + MIN_GAIN * gap;
+        bool gained = (double)s->r->bound_ns > (double)last_ns + least * gap;
         stalled = gained ? 0 : stalled + 1;
         last_ns = gained ? s->r->bound_ns : last_ns;
         if (stalled == PATIENCE || !separate(s, lp))
@@ -230,8 +237,17 @@ static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced) {
     return true;
 }
 
+static void drop_paths(struct rp_row_set *rows) {
+    struct rp_row_set kept = {0};
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (rows->name[i].kind != RP_ROW_PATH)
+            rp_row_set_copy(&kept, rows, i);
+    rp_row_set_fini(rows);
+    *rows = kept;
+}
+
 /* More rounds, with (M14) to (M17). If these close little of the gap, it goes on without
- * them. */
+ * them, and without path cuts: there these make linear programs slower than trees small. */
 static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduced) {
     struct rp_row_set without = {0};
     uint64_t before_ns = s->r->bound_ns;
@@ -246,9 +262,11 @@ static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduc
     tidy(s, lp);
     double closed = (double)(s->r->bound_ns - before_ns);
     s->uses_v = closed >= MIN_CLOSED * (double)(beyond_ns(s) - before_ns);
+    s->uses_paths = s->uses_v;
     if (!s->uses_v) {
         rp_row_set_fini(&s->added);
         s->added = without;
+        drop_paths(&s->added);
     } else {
         rp_row_set_fini(&without);
     }
@@ -369,7 +387,7 @@ static bool solve_milp(struct search *s) {
 void rp_interval_solve(const struct rp_interval_model *m,
                        const struct rp_interval_options *o, double *x,
                        struct rp_interval_result *r) {
-    struct search s = {.m = m, .o = o, .r = r, .x = x};
+    struct search s = {.m = m, .o = o, .r = r, .uses_paths = true, .x = x};
     *r = (struct rp_interval_result){0};
     raise_bound(&s, to_ns(&s, m->fixed_cost));
     if (m->empty)
