@@ -86,11 +86,10 @@ void rp_interval_milp_begin(struct rp_context *w, double work) {
     s->work += o.work;
 }
 
+/* It may be enough while the MILP is still being solved, if it began with a worse plan. */
 void rp_interval_milp_poll(struct rp_context *w) {
-    struct rp_interval_result r;
     uint64_t best_ns = w->o->addressed ? w->placed_ns : w->incumbent.time_ns;
-    if (w->interval != NULL && rp_interval_worker_wait(w->interval, 0, &r) &&
-        r.bound_ns >= best_ns)
+    if (w->interval != NULL && rp_interval_worker_proved_ns(w->interval) >= best_ns)
         w->proved = true;
 }
 
@@ -116,15 +115,17 @@ static void take_interval(struct rp_context *w, const struct rp_interval_result 
 void rp_interval_milp_finish(struct rp_context *w) {
     struct rp_interval_result r;
     bool answered = w->interval != NULL && rp_interval_worker_wait(w->interval, 0, &r);
-    while (w->interval != NULL && !answered && !rp_context_stopped(w))
+    while (w->interval != NULL && !answered && !w->proved && !rp_context_stopped(w)) {
         answered = rp_interval_worker_wait(w->interval, 0.2, &r);
+        rp_interval_milp_poll(w);
+    }
     if (w->interval != NULL)
         w->statistics.method[RP_INTERVAL_MILP].seconds += rp_seconds() - w->interval_begin;
     if (answered) {
         take_interval(w, &r);
     } else if (w->interval != NULL) {
         raise_interval_bound(w, rp_interval_worker_proved_ns(w->interval));
-        w->report->capped = true;
+        w->report->capped = w->report->capped || !w->proved;
     }
     rp_interval_worker_end(w->interval);
     w->interval = NULL;

@@ -23,9 +23,9 @@ struct node {
     int col;         /* 0: it was not */
     bool seen;
 };
+static_assert(sizeof(struct node) <= RP_GLPK_BRANCHING_NODE_BYTES, "GLPK keeps less");
 
 void rp_glpk_branching_init(struct rp_glpk_branching *b, int n_cols) {
-    static_assert(sizeof(struct node) <= RP_GLPK_BRANCHING_NODE_BYTES, "GLPK keeps less");
     *b = (struct rp_glpk_branching){.n_cols = n_cols};
     for (int side = DOWN; side <= UP; side++)
         b->cost[side] = rp_calloc((size_t)n_cols + 1, sizeof *b->cost[side]);
