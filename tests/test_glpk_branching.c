@@ -14,8 +14,10 @@ struct asked {
 
 static void ask(glp_tree *tree, void *info) {
     struct asked *a = info;
-    if (glp_ios_reason(tree) == GLP_IROWGEN)
+    if (glp_ios_reason(tree) == GLP_IROWGEN) {
         rp_glpk_branching_learn(&a->b, tree);
+        rp_glpk_branching_learn(&a->b, tree); /* as where rows were added */
+    }
     if (glp_ios_reason(tree) != GLP_IBRANCH)
         return;
     rp_glpk_branching_choose(&a->b, tree);
