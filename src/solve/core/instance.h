@@ -110,6 +110,12 @@ bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes);
 static inline bool rp_is_begin(const struct rp_instance *p, uint32_t j) {
     return j == 0 && p->n_homes > 0;
 }
+static inline bool rp_op_reads(const struct rp_instance *p, uint32_t j, uint32_t x) {
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+        if (p->inputs[k] == x)
+            return true;
+    return false;
+}
 /* x is a version of a source. */
 static inline bool rp_is_version(const struct rp_instance *p, uint32_t x) {
     return p->version_0[x] != RP_NONE;

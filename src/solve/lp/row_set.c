@@ -71,6 +71,15 @@ void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from)
         rp_row_set_copy(rows, from, i);
 }
 
+void rp_row_set_drop(struct rp_row_set *rows, const bool *drop) {
+    struct rp_row_set kept = {0};
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (!drop[i])
+            rp_row_set_copy(&kept, rows, i);
+    rp_row_set_fini(rows);
+    *rows = kept;
+}
+
 void rp_row_set_drop_small(struct rp_row_set *rows, uint32_t first, double least,
                            const double *most) {
     uint32_t k = first < rows->n ? rows->start[first] : rows->n_terms, n = k;

@@ -65,6 +65,9 @@ void rp_row_set_detail(struct rp_row_set *rows, uint32_t detail);
 void rp_row_set_copy(struct rp_row_set *rows, const struct rp_row_set *from, uint32_t i);
 void rp_row_set_copy_all(struct rp_row_set *rows, const struct rp_row_set *from);
 
+/* Deletes each row i for which drop[i]. Later rows move up. */
+void rp_row_set_drop(struct rp_row_set *rows, const bool *drop);
+
 /* Leaves out the terms of rows first .. n - 1 whose coefficients are below `least`, and
  * raises the right sides by what they can amount to, so that each point of the old rows
  * meets the new ones. Column j lies between 0 and most[j]. */

@@ -114,24 +114,25 @@ static void find_paths(struct rp_sep_path *s, uint32_t a, const double *v) {
     }
 }
 
-struct candidate {
-    double efficacy;
-    uint32_t a, b, x;
-};
-struct candidates {
-    RP_VEC(struct candidate);
+struct windows {
+    RP_VEC(struct rp_path_window);
 };
 
 static int by_efficacy(const void *left, const void *right) {
-    const struct candidate *a = left, *b = right;
+    const struct rp_path_window *a = left, *b = right;
     if (a->efficacy != b->efficacy)
         return a->efficacy > b->efficacy ? -1 : 1;
     return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->b > b->b) - (a->b < b->b);
 }
 
+void rp_path_windows_sort(void *at, size_t n, size_t size) {
+    if (n > 0) /* qsort must not get a null pointer */
+        qsort(at, n, size, by_efficacy);
+}
+
 /* Replaces best[x] where the window [a, b] gives a row of higher efficacy. */
 static void try_window(struct rp_sep_path *s, uint32_t a, uint32_t b, const double *v,
-                       struct candidate *best) {
+                       struct rp_path_window *best) {
     const struct rp_formulation *f = s->formulation;
     const struct rp_instance *p = f->instance;
     for (uint32_t i = 0; i < s->n_active && f->stage_of[s->active[i]] < a; i++) {
@@ -145,7 +146,7 @@ static void try_window(struct rp_sep_path *s, uint32_t a, uint32_t b, const doub
             violation -= rp_formulation_value(v, rp_formulation_held(f, a, x));
             double efficacy = violation / sqrt(2 + s->length[j] + (b - a + 1));
             if (efficacy > best[x].efficacy + TIE)
-                best[x] = (struct candidate){efficacy, a, b, x};
+                best[x] = (struct rp_path_window){efficacy, a, b, x};
         }
     }
 }
@@ -163,9 +164,9 @@ static void clear_runs(struct rp_sep_path *s) {
 }
 
 static void collect(struct rp_sep_path *s, const double *v, double min_efficacy,
-                    struct candidates *found) {
+                    struct windows *found) {
     const struct rp_instance *p = s->formulation->instance;
-    struct candidate *best = rp_calloc(p->n_tensors, sizeof *best);
+    struct rp_path_window *best = rp_calloc(p->n_tensors, sizeof *best);
     for (uint32_t b = 1; b < s->formulation->n_stages; b++) {
         memset(best, 0, p->n_tensors * sizeof *best);
         find_wants(s, b, v);
@@ -187,9 +188,9 @@ static void collect(struct rp_sep_path *s, const double *v, double min_efficacy,
     free(best);
 }
 
-/* Finds the paths of the candidate's window again, and appends its row. */
-static void append_row(struct rp_sep_path *s, const struct candidate *c, const double *v,
-                       struct rp_row_set *rows) {
+/* Finds the paths of the window again, and appends its row. */
+static void append_row(struct rp_sep_path *s, const struct rp_path_window *c,
+                       const double *v, struct rp_row_set *rows) {
     const struct rp_formulation *f = s->formulation;
     const struct rp_instance *p = f->instance;
     clear_runs(s);
@@ -217,13 +218,12 @@ static void append_row(struct rp_sep_path *s, const struct candidate *c, const d
 
 uint32_t rp_sep_path_find(struct rp_sep_path *s, const double *v, double min_efficacy,
                           uint32_t max_rows, struct rp_row_set *rows) {
-    struct candidates found = {0};
+    struct windows found = {0};
     uint32_t n = 0;
     find_active(s, v);
     list_runs(s, v);
     collect(s, v, min_efficacy, &found);
-    if (found.n > 0) /* qsort must not get a null pointer */
-        qsort(found.at, found.n, sizeof *found.at, by_efficacy);
+    rp_path_windows_sort(found.at, found.n, sizeof *found.at);
     for (; n < found.n && n < max_rows; n++)
         append_row(s, &found.at[n], v, rows);
     free(found.at);

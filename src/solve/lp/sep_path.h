@@ -27,6 +27,15 @@ struct rp_stage_run {
     double value; /* of R in that stage */
 };
 
+/* The stages a to b, and the tensor at which a path begins: a row before it is written. */
+struct rp_path_window {
+    double efficacy; /* the violation divided by the Euclidean norm of the row */
+    uint32_t a, b, x;
+};
+/* Sorts n elements of `size` bytes, each of which begins with a window: the most efficient
+ * first. */
+void rp_path_windows_sort(void *at, size_t n, size_t size);
+
 /* Working memory for one formulation. Not thread-safe: one for each thread. */
 struct rp_sep_path {
     const struct rp_formulation *formulation; /* borrowed */

@@ -56,13 +56,6 @@ static uint64_t max_offload_bytes(const struct moment *m) {
     return best;
 }
 
-static bool reads(const struct rp_instance *p, uint32_t j, uint32_t x) {
-    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
-        if (p->inputs[k] == x)
-            return true;
-    return false;
-}
-
 /* The largest number of bytes that can be offloaded while op t runs (`same`), or while
  * another op of its stage runs. It enumerates all sets, and returns UINT64_MAX if there are
  * too many. */
@@ -78,7 +71,7 @@ static uint64_t enumerate_offloads(const struct rp_instance *p, const uint32_t *
             p->bytes[x], p->out_ns[x], p->in_ns[x], before[p->producer[x] + 1],
             last < p->n_ops ? horizon_ns - (all - before[last]) : horizon_ns};
         if (last < t + same || p->bytes[x] == 0 || p->pinned[x] ||
-            (same && reads(p, t, x)) || item.release_ns + item.out_ns > m.start_ns ||
+            (same && rp_op_reads(p, t, x)) || item.release_ns + item.out_ns > m.start_ns ||
             m.end_ns + item.in_ns > item.due_ns)
             continue;
         if (m.n == MAX_ITEMS)

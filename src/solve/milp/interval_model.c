@@ -43,6 +43,11 @@ void rp_interval_row_add(struct rp_interval_row *r, double coef, enum rp_interva
     r->sum[col] += coef;
 }
 
+void rp_interval_row_add_h(struct rp_interval_row *r, double coef, uint32_t t, uint32_t x) {
+    rp_interval_row_add(r, coef, RP_INTERVAL_S, t, x);
+    rp_interval_row_add(r, -coef, RP_INTERVAL_F, t, x);
+}
+
 void rp_interval_row_add_d(struct rp_interval_row *r, double coef, uint32_t first,
                            uint32_t last) {
     for (uint32_t u = first; u <= last; u++)
@@ -80,12 +85,7 @@ int rp_interval_row_end(struct rp_interval_row *r, double rhs, struct rp_row_set
 /* ---- what the graph says ---- */
 
 bool rp_interval_touches(const struct rp_instance *p, uint32_t k, uint32_t x) {
-    if (p->producer[x] == k)
-        return true;
-    for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++)
-        if (p->inputs[i] == x)
-            return true;
-    return false;
+    return p->producer[x] == k || rp_op_reads(p, k, x);
 }
 
 double rp_interval_working_set(const struct rp_interval_model *m, uint32_t k) {
@@ -209,12 +209,7 @@ static uint32_t last_read(const struct rp_interval_model *m, const struct reach 
 
 /* Is the first run of op t certain to read x, or the end of the step? */
 static bool must_read(const struct rp_instance *p, uint32_t t, uint32_t x) {
-    if (t == p->n_ops)
-        return p->kept[x];
-    for (uint32_t k = p->input_start[t]; k < p->input_start[t + 1]; k++)
-        if (p->inputs[k] == x)
-            return true;
-    return false;
+    return t == p->n_ops ? p->kept[x] : rp_op_reads(p, t, x);
 }
 
 /* The columns V of a tensor. Stages that can neither make nor read it do not change V. */
@@ -292,12 +287,6 @@ static void add(struct writer *w, double coef, enum rp_interval_kind kind, uint3
     rp_interval_row_add(&w->row, coef, kind, t, id);
 }
 
-/* H[t][x] */
-static void add_readable(struct writer *w, double coef, uint32_t t, uint32_t x) {
-    add(w, coef, RP_INTERVAL_S, t, x);
-    add(w, -coef, RP_INTERVAL_F, t, x);
-}
-
 /* Q[t][x] */
 static void add_due(struct writer *w, double coef, uint32_t t, uint32_t x) {
     add(w, coef, RP_INTERVAL_O, t, x);
@@ -317,7 +306,7 @@ static void read_row(struct writer *w, uint32_t t, uint32_t j, uint32_t x) {
         return;
     add(w, 1, RP_INTERVAL_R, t, j);
     add(w, -1, RP_INTERVAL_R, t, w->m->instance->producer[x]);
-    add_readable(w, -1, t, x);
+    rp_interval_row_add_h(&w->row, -1, t, x);
     add(w, -1, RP_INTERVAL_U, t, x);
     end_row(w, 3, 0);
 }
@@ -326,8 +315,8 @@ static void hold_row(struct writer *w, uint32_t t, uint32_t x) {
     uint32_t maker = w->m->instance->producer[x];
     if (rp_interval_at(w->m, RP_INTERVAL_S, t + 1, x) == RP_COL_ZERO)
         return;
-    add_readable(w, 1, t + 1, x);
-    add_readable(w, -1, t, x);
+    rp_interval_row_add_h(&w->row, 1, t + 1, x);
+    rp_interval_row_add_h(&w->row, -1, t, x);
     add_due(w, 1, t, x);
     add(w, -1, RP_INTERVAL_R, t, maker);
     add(w, -1, RP_INTERVAL_U, t, x);
@@ -362,7 +351,7 @@ static void due_rows(struct writer *w, uint32_t t, uint32_t x) {
             continue; /* nothing is due: all points meet it */
         add(w, 1, RP_INTERVAL_O, last[k], x);
         add(w, -1, RP_INTERVAL_O, t - 1, x);
-        add_readable(w, -1, t, x);
+        rp_interval_row_add_h(&w->row, -1, t, x);
         for (uint32_t u = t; u <= last[k]; u++)
             add(w, -1, RP_INTERVAL_R, u, p->producer[x]);
         end_row(w, 7, 0);
@@ -396,7 +385,7 @@ static void available_rows(struct writer *w, uint32_t t, uint32_t x) {
         end_row(w, 15, 0);
     }
     add(w, 1, RP_INTERVAL_V, t, x);
-    add_readable(w, -1, t, x);
+    rp_interval_row_add_h(&w->row, -1, t, x);
     add(w, -1, RP_INTERVAL_O, t - 1, x);
     end_row(w, 17, 0);
 }

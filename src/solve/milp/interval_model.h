@@ -210,6 +210,8 @@ void rp_interval_row_init(struct rp_interval_row *r, const struct rp_interval_mo
 void rp_interval_row_fini(struct rp_interval_row *r);
 void rp_interval_row_add(struct rp_interval_row *r, double coef, enum rp_interval_kind kind,
                          uint32_t t, uint32_t id);
+/* Adds coef times H[t][x]. */
+void rp_interval_row_add_h(struct rp_interval_row *r, double coef, uint32_t t, uint32_t x);
 /* Adds coef times the sum of d[u] for first <= u <= last. */
 void rp_interval_row_add_d(struct rp_interval_row *r, double coef, uint32_t first,
                            uint32_t last);

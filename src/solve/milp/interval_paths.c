@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "solve/lp/sep_path.h"
 
 #define TIE 1e-9 /* smaller differences do not change the choice of a path */
 #define MIN_EFFICACY 0.01
@@ -128,20 +129,12 @@ static void find_paths(struct rp_interval_paths *c, uint32_t a) {
 /* ---- the cuts ---- */
 
 struct candidate {
-    double efficacy;
-    uint32_t a, b, x;
+    struct rp_path_window w;
     bool available; /* W is V[b+1][x] */
 };
 struct candidates {
     RP_VEC(struct candidate);
 };
-
-static int by_efficacy(const void *left, const void *right) {
-    const struct candidate *a = left, *b = right;
-    if (a->efficacy != b->efficacy)
-        return a->efficacy > b->efficacy ? -1 : 1;
-    return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->b > b->b) - (a->b < b->b);
-}
 
 /* Replaces best[x] where the window [a, b] gives a row of higher efficacy. */
 static void try_window(struct rp_interval_paths *c, uint32_t a, uint32_t b,
@@ -157,8 +150,8 @@ static void try_window(struct rp_interval_paths *c, uint32_t a, uint32_t b,
                                               value(c, RP_INTERVAL_V, a, x) - c->supply[j]
                                         : 0;
         double efficacy = fmax(over, available) / norm;
-        if (efficacy > best[x].efficacy + TIE)
-            best[x] = (struct candidate){efficacy, a, b, x, available > over};
+        if (efficacy > best[x].w.efficacy + TIE)
+            best[x] = (struct candidate){{efficacy, a, b, x}, available > over};
     }
 }
 
@@ -180,27 +173,22 @@ static void collect(struct rp_interval_paths *c, struct candidates *found,
             try_window(c, a, b, best);
         }
         for (uint32_t x = 0; x < p->n_tensors; x++)
-            if (best[x].efficacy >= MIN_EFFICACY)
+            if (best[x].w.efficacy >= MIN_EFFICACY)
                 rp_push(found, best[x]);
     }
     free(best);
-}
-
-static void add_readable(struct rp_interval_row *row, double coef, uint32_t t, uint32_t x) {
-    rp_interval_row_add(row, coef, RP_INTERVAL_S, t, x);
-    rp_interval_row_add(row, -coef, RP_INTERVAL_F, t, x);
 }
 
 /* Adds W, and returns the right side. */
 static double add_want(const struct rp_interval_paths *c, const struct candidate *k,
                        struct rp_interval_row *row) {
     if (k->available)
-        rp_interval_row_add(row, 1, RP_INTERVAL_V, k->b + 1, k->x);
-    else if (c->kind[k->x] == RP_WANT_RUN)
-        rp_interval_row_add(row, 1, RP_INTERVAL_R, k->b, c->reader[k->x]);
-    else if (c->kind[k->x] == RP_WANT_READABLE)
-        add_readable(row, 1, k->b + 1, k->x);
-    return !k->available && c->kind[k->x] == RP_WANT_KEPT ? -1 : 0;
+        rp_interval_row_add(row, 1, RP_INTERVAL_V, k->w.b + 1, k->w.x);
+    else if (c->kind[k->w.x] == RP_WANT_RUN)
+        rp_interval_row_add(row, 1, RP_INTERVAL_R, k->w.b, c->reader[k->w.x]);
+    else if (c->kind[k->w.x] == RP_WANT_READABLE)
+        rp_interval_row_add_h(row, 1, k->w.b + 1, k->w.x);
+    return !k->available && c->kind[k->w.x] == RP_WANT_KEPT ? -1 : 0;
 }
 
 /* Finds the paths of the candidate's window again, and appends its row. */
@@ -208,24 +196,24 @@ static uint32_t append_row(struct rp_interval_paths *c, const struct candidate *
                            struct rp_interval_row *row, struct rp_row_set *rows) {
     const struct rp_instance *p = c->model->instance;
     begin_window(c);
-    for (uint32_t t = k->a; t <= k->b; t++)
+    for (uint32_t t = k->w.a; t <= k->w.b; t++)
         add_stage(c, t);
-    find_paths(c, k->a);
-    find_wants(c, k->b);
+    find_paths(c, k->w.a);
+    find_wants(c, k->w.b);
     double rhs = add_want(c, k, row);
-    uint32_t x = k->x;
-    bool available = k->available || takes_available(c, k->a, x);
-    for (;; x = c->via[p->producer[x]], available = takes_available(c, k->a, x)) {
+    uint32_t x = k->w.x;
+    bool available = k->available || takes_available(c, k->w.a, x);
+    for (;; x = c->via[p->producer[x]], available = takes_available(c, k->w.a, x)) {
         if (available)
-            rp_interval_row_add(row, -1, RP_INTERVAL_V, k->a, x);
+            rp_interval_row_add(row, -1, RP_INTERVAL_V, k->w.a, x);
         else
-            add_readable(row, -1, k->a, x);
-        for (uint32_t t = k->a; t <= k->b && !available; t++)
+            rp_interval_row_add_h(row, -1, k->w.a, x);
+        for (uint32_t t = k->w.a; t <= k->w.b && !available; t++)
             rp_interval_row_add(row, -1, RP_INTERVAL_U, t, x);
         if (c->via[p->producer[x]] == RP_NONE)
             break;
     }
-    for (uint32_t t = k->a; t <= k->b; t++)
+    for (uint32_t t = k->w.a; t <= k->w.b; t++)
         rp_interval_row_add(row, -1, RP_INTERVAL_R, t, p->producer[x]);
     return rp_interval_row_end(row, rhs, rows) != 0;
 }
@@ -238,8 +226,7 @@ uint32_t rp_interval_paths_find(struct rp_interval_paths *c, const double *v,
     c->v = v;
     c->available = available;
     collect(c, &found, steps);
-    if (found.n > 0) /* qsort must not get a null pointer */
-        qsort(found.at, found.n, sizeof *found.at, by_efficacy);
+    rp_path_windows_sort(found.at, found.n, sizeof *found.at);
     for (size_t k = 0; k < found.n && k < max; k++)
         n += append_row(c, &found.at[k], row, rows);
     free(found.at);

@@ -26,8 +26,8 @@
 
 #include "solve/milp/interval_model.h"
 
-/* What W is, beside a run. */
-enum rp_interval_want { RP_WANT_RUN, RP_WANT_READABLE, RP_WANT_AVAILABLE, RP_WANT_KEPT };
+/* What W is, unless it is V. */
+enum rp_interval_want { RP_WANT_RUN, RP_WANT_READABLE, RP_WANT_KEPT };
 
 struct rp_interval_paths {
     const struct rp_interval_model *model; /* borrowed */

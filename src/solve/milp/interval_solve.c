@@ -158,17 +158,12 @@ static void drop_slack_own(struct search *s, struct rp_lp *lp) {
 
 /* Drops the added rows that are slack. */
 static void tidy(struct search *s, struct rp_lp *lp) {
-    struct rp_row_set kept = {0};
     uint32_t n = rp_lp_n_rows(lp), first = n - s->added.n;
     bool *drop = rp_calloc(n, sizeof *drop);
-    for (uint32_t i = first; i < n; i++) {
+    for (uint32_t i = first; i < n; i++)
         drop[i] = rp_lp_row_is_slack(lp, i);
-        if (!drop[i])
-            rp_row_set_copy(&kept, &s->added, i - first);
-    }
     rp_lp_drop_rows(lp, drop);
-    rp_row_set_fini(&s->added);
-    s->added = kept;
+    rp_row_set_drop(&s->added, drop + first);
     free(drop);
 }
 
@@ -238,12 +233,11 @@ static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced) {
 }
 
 static void drop_paths(struct rp_row_set *rows) {
-    struct rp_row_set kept = {0};
+    bool *drop = rp_calloc((size_t)rows->n + 1, sizeof *drop);
     for (uint32_t i = 0; i < rows->n; i++)
-        if (rows->name[i].kind != RP_ROW_PATH)
-            rp_row_set_copy(&kept, rows, i);
-    rp_row_set_fini(rows);
-    *rows = kept;
+        drop[i] = rows->name[i].kind == RP_ROW_PATH;
+    rp_row_set_drop(rows, drop);
+    free(drop);
 }
 
 /* More rounds, with (M14) to (M17). If these close little of the gap, it goes on without

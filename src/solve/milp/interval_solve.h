@@ -53,12 +53,12 @@ struct rp_interval_result {
     bool finished;          /* nothing more can be proved with this model */
     uint64_t bound_ns;      /* no program takes less; at most horizon_ns + divisor_ns */
     uint64_t root_bound_ns; /* of the linear relaxation */
-    bool found;             /* a 0/1 point that meets all rows */
+    bool found;             /* a 0/1 point that meets all rows but (M14) to (M17) */
     uint32_t n_fixed, n_cuts;
     uint64_t work, nodes;
 };
 
-/* x[n_cols] gets the cheapest 0/1 point that meets all rows, if it is found. */
+/* x[n_cols] gets the cheapest 0/1 point that meets these rows, if it is found. */
 void rp_interval_solve(const struct rp_interval_model *m,
                        const struct rp_interval_options *o, double *x,
                        struct rp_interval_result *r);

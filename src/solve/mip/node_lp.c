@@ -139,16 +139,11 @@ void rp_node_lp_drop_slack_cuts(struct rp_branch_cut *bc) {
     uint32_t n = rp_lp_n_rows(bc->m.lp), base = bc->m.n_base_rows;
     if (n - base <= MAX_MIP_CUTS)
         return;
-    struct rp_row_set kept = {0};
     bool *drop = rp_calloc(n, sizeof *drop);
-    for (uint32_t i = base; i < n; i++) {
+    for (uint32_t i = base; i < n; i++)
         drop[i] = rp_lp_row_is_slack(bc->m.lp, i);
-        if (!drop[i])
-            rp_row_set_copy(&kept, &bc->m.cuts, i - base);
-    }
     rp_lp_drop_rows(bc->m.lp, drop);
-    rp_row_set_fini(&bc->m.cuts);
-    bc->m.cuts = kept;
+    rp_row_set_drop(&bc->m.cuts, drop + base);
     free(drop);
 }
 
