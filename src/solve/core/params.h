@@ -97,7 +97,7 @@
 enum {
     MAX_MIP_OPS = 260,          /* larger graphs are too much for branch and cut */
     MAX_INTERVAL_OPS = 110,     /* with swaps; larger ones are too much for HiGHS, */
-    MAX_INTERVAL_OPS_GLPK = 64, /* and these for GLPK */
+    MAX_INTERVAL_OPS_GLPK = 110, /* and these for GLPK */
     MIN_PDHG_OPS = 61,          /* smaller ones are left to branch and cut */
     MAX_CROSSOVER_OPS = 2000,   /* larger graphs have parts that are too large */
     MIN_NEIGHBORHOOD_OPS = 60,

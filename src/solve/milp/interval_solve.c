@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
@@ -15,8 +16,8 @@
 /* Of the gap: what PATIENCE rounds must raise the bound by. Less where more cuts are found
  * at the nodes. */
 #define MIN_GAIN 1e-2
-#define MIN_GAIN_GLPK 3e-2
-#define PATIENCE 4
+#define MIN_GAIN_GLPK 1e-2
+#define PATIENCE 10
 /* Of the gap: what (M14) to (M17) must close of it. They make linear programs slower. */
 #define MIN_CLOSED 0.2
 #define TIDY_ROUNDS 5    /* slack cuts are dropped once in so many rounds */
@@ -36,9 +37,9 @@ struct search {
     struct rp_interval_result *r;
     struct rp_interval_cuts cuts;
     struct rp_row_set own; /* the model's, without small coefficients */
-    /* Per own row: it is never dropped from the linear program, or is in the integer one
-     * from the start. The others are added when they are violated, as cuts are. */
-    bool *in_lp, *in_milp;
+    /* Per own row: it is in the program that is being solved. At the root, a point has
+     * violated it. */
+    bool *is_there, *was_violated;
     bool uses_v;             /* the own rows about V count */
     bool uses_paths;         /* so do path cuts */
     bool solved;             /* the linear program, last time */
@@ -89,7 +90,6 @@ static void list_own(struct search *s) {
     for (uint32_t i = 0; i < s->m->rows.n; i++) {
         rp_row_set_copy(&s->own, &s->m->rows, i);
         s->own.name[i].from = i + 1;
-        s->in_lp[i] = !is_about_v(s, i);
     }
     rp_row_set_drop_small(&s->own, 0, LEAST_COEF, s->most);
 }
@@ -98,13 +98,22 @@ static bool is_own(const struct rp_row_set *rows, uint32_t i) {
     return rows->name[i].from > 0;
 }
 
-/* Appends the own rows that count, that x violates, and that are not `there`. */
-static void find_own(const struct search *s, const double *x, const bool *there,
-                     struct rp_row_set *rows) {
+/* Those among the added ones are there, and no others. */
+static void mark_own(struct search *s) {
+    memset(s->is_there, 0, s->own.n * sizeof *s->is_there);
+    for (uint32_t i = 0; i < s->added.n; i++)
+        if (is_own(&s->added, i))
+            s->is_there[s->added.name[i].from - 1] = true;
+}
+
+/* Appends the own rows that count, that x violates, and that are not there. */
+static void find_own(struct search *s, const double *x, struct rp_row_set *rows) {
     for (uint32_t i = 0; i < s->own.n; i++)
-        if (!there[i] && counts(s, i) &&
-            rp_row_set_left(&s->own, i, x) > s->own.rhs[i] + LEAST)
+        if (!s->is_there[i] && counts(s, i) &&
+            rp_row_set_left(&s->own, i, x) > s->own.rhs[i] + LEAST) {
             rp_row_set_copy(rows, &s->own, i);
+            s->was_violated[i] = true;
+        }
 }
 
 /* Appends those that all programs meet and x violates. Returns the work. */
@@ -131,39 +140,17 @@ static struct rp_lp *make_lp(const struct search *s) {
     struct rp_lp *lp = rp_lp_new(s->o->engine, m->n_cols, cost, m->fixed_cost);
     for (uint32_t j = m->n_integer; j < m->n_cols; j++)
         rp_lp_set_bounds(lp, j, 0, m->span);
-    struct rp_row_set first = {0};
-    for (uint32_t i = 0; i < s->own.n; i++)
-        if (s->in_lp[i])
-            rp_row_set_copy(&first, &s->own, i);
-    struct rp_sparse_rows view = rp_row_set_view(&first, 0);
-    rp_lp_add_rows(lp, &view);
-    rp_row_set_fini(&first);
     free(cost);
     return lp;
 }
 
-/* Drops the own rows that are slack at the first optimum: with few rows, simplex is fast.
- */
-static void drop_slack_own(struct search *s, struct rp_lp *lp) {
-    uint32_t row = 0;
-    bool *drop = rp_calloc(rp_lp_n_rows(lp), sizeof *drop);
-    for (uint32_t i = 0; i < s->own.n; i++)
-        if (s->in_lp[i]) {
-            s->in_lp[i] = !rp_lp_row_is_slack(lp, row);
-            drop[row++] = !s->in_lp[i];
-        }
-    rp_lp_drop_rows(lp, drop);
-    free(drop);
-}
-
 /* Drops the added rows that are slack. */
 static void tidy(struct search *s, struct rp_lp *lp) {
-    uint32_t n = rp_lp_n_rows(lp), first = n - s->added.n;
-    bool *drop = rp_calloc(n, sizeof *drop);
-    for (uint32_t i = first; i < n; i++)
+    bool *drop = rp_calloc((size_t)s->added.n + 1, sizeof *drop);
+    for (uint32_t i = 0; i < s->added.n; i++)
         drop[i] = rp_lp_row_is_slack(lp, i);
     rp_lp_drop_rows(lp, drop);
-    rp_row_set_drop(&s->added, drop + first);
+    rp_row_set_drop(&s->added, drop);
     free(drop);
 }
 
@@ -175,7 +162,8 @@ static double least_at_fractions(const struct search *s) {
 static bool separate(struct search *s, struct rp_lp *lp) {
     uint32_t before = s->added.n;
     rp_lp_point(lp, s->x);
-    find_own(s, s->x, s->in_lp, &s->added);
+    mark_own(s);
+    find_own(s, s->x, &s->added);
     s->r->work += find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
     struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
     rp_lp_add_rows(lp, &view);
@@ -215,14 +203,12 @@ static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced) {
     uint64_t last_ns = 0;
     uint32_t stalled = 0;
     for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
-        bool go_on = solve_root(s, lp, reduced);
-        if (k == 0 && !s->uses_v)
-            drop_slack_own(s, lp);
-        if (!go_on)
+        if (!solve_root(s, lp, reduced))
             return false;
         double gap = (double)(beyond_ns(s) - s->r->bound_ns);
         bool gained = (double)s->r->bound_ns > (double)last_ns + least * gap;
-        stalled = gained ? 0 : stalled + 1;
+        bool begun = s->r->bound_ns > to_ns(s, s->m->fixed_cost);
+        stalled = gained || !begun ? 0 : stalled + 1;
         last_ns = gained ? s->r->bound_ns : last_ns;
         if (stalled == PATIENCE || !separate(s, lp))
             break;
@@ -246,11 +232,6 @@ static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduc
     struct rp_row_set without = {0};
     uint64_t before_ns = s->r->bound_ns;
     rp_row_set_copy_all(&without, &s->added);
-    for (uint32_t i = 0; i < s->own.n; i++)
-        if (is_about_v(s, i))
-            rp_row_set_copy(&s->added, &s->own, i);
-    struct rp_sparse_rows view = rp_row_set_view(&s->added, without.n);
-    rp_lp_add_rows(lp, &view);
     s->uses_v = true;
     run_rounds(s, lp, reduced);
     tidy(s, lp);
@@ -266,22 +247,11 @@ static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduc
     }
 }
 
-/* The integer program begins with the own rows that the point makes tight, basic or not:
- * to find them again at its nodes takes longer. */
-static void take_tight(struct search *s, struct rp_lp *lp) {
-    rp_lp_point(lp, s->x);
-    for (uint32_t i = 0; i < s->own.n; i++)
-        s->in_milp[i] =
-            s->in_lp[i] || (s->solved && counts(s, i) &&
-                            rp_row_set_left(&s->own, i, s->x) >= s->own.rhs[i] - LEAST);
-}
-
 static void run_root(struct search *s) {
     struct rp_lp *lp = make_lp(s);
     double *reduced = rp_calloc(s->m->n_cols, sizeof *reduced);
     bool go_on = run_rounds(s, lp, reduced);
     tidy(s, lp);
-    take_tight(s, lp);
     if (go_on && s->m->room_bytes != NULL)
         run_rounds_about_v(s, lp, reduced);
     s->r->root_bound_ns = s->r->bound_ns;
@@ -298,16 +268,16 @@ static bool is_lazy(const struct search *s) {
     return s->o->engine == RP_ENGINE_GLPK && s->m->span < MAX_LAZY_SPAN && !s->uses_v;
 }
 
-static void make_milp(const struct search *s, struct rp_milp *p) {
+static void make_milp(struct search *s, struct rp_milp *p) {
     const struct rp_interval_model *m = s->m;
     struct rp_row_set rows = {0};
-    bool lazy = is_lazy(s);
+    mark_own(s);
+    rp_row_set_copy_all(&rows, &s->added);
     for (uint32_t i = 0; i < s->own.n; i++)
-        if (lazy ? s->in_milp[i] : counts(s, i))
+        if (counts(s, i) && !s->is_there[i] && (!is_lazy(s) || s->was_violated[i])) {
             rp_row_set_copy(&rows, &s->own, i);
-    for (uint32_t i = 0; i < s->added.n; i++)
-        if (!is_own(&s->added, i))
-            rp_row_set_copy(&rows, &s->added, i);
+            s->is_there[i] = true;
+        }
     struct rp_sparse_rows view = rp_row_set_view(&rows, 0);
     *p = (struct rp_milp){.fixed = m->fixed_cost};
     for (uint32_t j = 0; j < m->n_integer; j++)
@@ -322,7 +292,7 @@ static void make_milp(const struct search *s, struct rp_milp *p) {
 static uint64_t find_rows(void *arg, const double *x, bool whole, struct rp_milp *rows) {
     struct search *s = arg;
     struct rp_row_set found = {0};
-    find_own(s, x, s->in_milp, &found);
+    find_own(s, x, &found);
     uint64_t work = find_cuts(s, x, whole ? LEAST : least_at_fractions(s),
                               whole ? 0 : s->o->skip_cuts, &found);
     struct rp_sparse_rows view = rp_row_set_view(&found, 0);
@@ -389,8 +359,8 @@ void rp_interval_solve(const struct rp_interval_model *m,
     s.low = rp_calloc(m->n_cols, sizeof *s.low);
     s.high = rp_calloc(m->n_cols, sizeof *s.high);
     s.most = rp_calloc(m->n_cols, sizeof *s.most);
-    s.in_lp = rp_calloc((size_t)m->rows.n + 1, sizeof *s.in_lp);
-    s.in_milp = rp_calloc((size_t)m->rows.n + 1, sizeof *s.in_milp);
+    s.is_there = rp_calloc((size_t)m->rows.n + 1, sizeof *s.is_there);
+    s.was_violated = rp_calloc((size_t)m->rows.n + 1, sizeof *s.was_violated);
     for (uint32_t j = 0; j < m->n_cols; j++) {
         s.high[j] = 1;
         s.most[j] = j < m->n_integer ? 1 : m->span;
@@ -409,6 +379,6 @@ void rp_interval_solve(const struct rp_interval_model *m,
     free(s.most);
     free(s.low);
     free(s.high);
-    free(s.in_lp);
-    free(s.in_milp);
+    free(s.is_there);
+    free(s.was_violated);
 }
