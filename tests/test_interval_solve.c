@@ -369,7 +369,8 @@ static void single_searches_are_the_same(void) {
          "bound 1012 root 916 found finished fixed 0 cuts 221 nodes 20 work 22671",
          UINT32_MAX},
         {5, 120, 30, 10000,
-         "bound 664 root 664 found finished fixed 0 cuts 118 nodes 7 work 3214", UINT32_MAX},
+         "bound 664 root 664 found finished fixed 0 cuts 118 nodes 7 work 3214",
+         UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
         one_search(&searches[i]);
