@@ -13,11 +13,9 @@
 
 #define ROOT_SHARE 0.4 /* of the work */
 #define MAX_ROUNDS 300 /* of cuts at the root */
-/* Of the gap: what PATIENCE rounds must raise the bound by. Less where more cuts are found
- * at the nodes. */
-#define MIN_GAIN 1e-2
-#define MIN_GAIN_GLPK 1e-2
+#define MIN_GAIN 1e-2  /* of the gap: what PATIENCE rounds must raise the bound by */
 #define PATIENCE 10
+#define PATIENCE_ABOUT_V 6 /* these rounds begin with all own rows met */
 /* Of the gap: what (M14) to (M17) must close of it. They make linear programs slower. */
 #define MIN_CLOSED 0.2
 #define TIDY_ROUNDS 5    /* slack cuts are dropped once in so many rounds */
@@ -42,7 +40,6 @@ struct search {
     bool *is_there, *was_violated;
     bool uses_v;             /* the own rows about V count */
     bool uses_paths;         /* so do path cuts */
-    bool solved;             /* the linear program, last time */
     struct rp_row_set added; /* to the linear program */
     double *low, *high;      /* of the integer columns */
     double *most;            /* per column */
@@ -159,12 +156,14 @@ static double least_at_fractions(const struct search *s) {
     return LEAST_SHARE * s->m->span + LEAST;
 }
 
-static bool separate(struct search *s, struct rp_lp *lp) {
+/* Adds what the point violates. */
+static bool separate(struct search *s, struct rp_lp *lp, bool with_cuts) {
     uint32_t before = s->added.n;
     rp_lp_point(lp, s->x);
     mark_own(s);
     find_own(s, s->x, &s->added);
-    s->r->work += find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
+    if (with_cuts)
+        s->r->work += find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
     struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
     rp_lp_add_rows(lp, &view);
     s->r->n_cuts += s->added.n - before;
@@ -192,25 +191,37 @@ static bool solve_root(struct search *s, struct rp_lp *lp, double *reduced) {
     s->r->work += (rp_lp_pivots(lp) - before + OVERHEAD_PIVOTS) * size / 64 + 1;
     raise_bound(s, status == RP_LP_INFEASIBLE ? UINT64_MAX : to_ns(s, bound));
     fix_columns(s, bound, reduced);
-    s->solved = status == RP_LP_OPTIMAL;
-    return s->solved && s->r->bound_ns < beyond_ns(s) &&
+    return status == RP_LP_OPTIMAL && s->r->bound_ns < beyond_ns(s) &&
            (double)s->r->work < ROOT_SHARE * (double)s->o->work && !rp_stop_now(s->o->stop);
 }
 
-/* Solves and separates until that gains little. False: nothing more can be gained. */
-static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced) {
-    double least = s->o->engine == RP_ENGINE_GLPK ? MIN_GAIN_GLPK : MIN_GAIN;
-    uint64_t last_ns = 0;
+/* Solves and separates until that gains little. It is not given up while the bound is still
+ * that of a step with all memory. False: nothing more can be gained. */
+static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced,
+                       uint32_t patience) {
+    uint64_t first_ns = to_ns(s, s->m->fixed_cost), last_ns = 0;
     uint32_t stalled = 0;
     for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
         if (!solve_root(s, lp, reduced))
             return false;
         double gap = (double)(beyond_ns(s) - s->r->bound_ns);
-        bool gained = (double)s->r->bound_ns > (double)last_ns + least * gap;
-        bool begun = s->r->bound_ns > to_ns(s, s->m->fixed_cost);
-        stalled = gained || !begun ? 0 : stalled + 1;
+        bool gained = (double)s->r->bound_ns > (double)last_ns + MIN_GAIN * gap;
+        stalled = gained || s->r->bound_ns == first_ns ? 0 : stalled + 1;
         last_ns = gained ? s->r->bound_ns : last_ns;
-        if (stalled == PATIENCE || !separate(s, lp))
+        if (stalled == patience || !separate(s, lp, true))
+            break;
+        if (k % TIDY_ROUNDS == TIDY_ROUNDS - 1)
+            tidy(s, lp);
+    }
+    return true;
+}
+
+/* Solves and adds own rows until all are met. False as above. */
+static bool meet_own(struct search *s, struct rp_lp *lp, double *reduced) {
+    for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
+        if (!solve_root(s, lp, reduced))
+            return false;
+        if (!separate(s, lp, false))
             break;
         if (k % TIDY_ROUNDS == TIDY_ROUNDS - 1)
             tidy(s, lp);
@@ -233,7 +244,8 @@ static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduc
     uint64_t before_ns = s->r->bound_ns;
     rp_row_set_copy_all(&without, &s->added);
     s->uses_v = true;
-    run_rounds(s, lp, reduced);
+    if (meet_own(s, lp, reduced))
+        run_rounds(s, lp, reduced, PATIENCE_ABOUT_V);
     tidy(s, lp);
     double closed = (double)(s->r->bound_ns - before_ns);
     s->uses_v = closed >= MIN_CLOSED * (double)(beyond_ns(s) - before_ns);
@@ -250,7 +262,7 @@ static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduc
 static void run_root(struct search *s) {
     struct rp_lp *lp = make_lp(s);
     double *reduced = rp_calloc(s->m->n_cols, sizeof *reduced);
-    bool go_on = run_rounds(s, lp, reduced);
+    bool go_on = run_rounds(s, lp, reduced, PATIENCE);
     tidy(s, lp);
     if (go_on && s->m->room_bytes != NULL)
         run_rounds_about_v(s, lp, reduced);
