@@ -77,8 +77,7 @@ void rp_mip_submit(struct rp_context *w, double work) {
 void rp_interval_milp_begin(struct rp_context *w, double work) {
     struct rp_interval_options o = {.engine = w->o->engine, .work = (uint64_t)work + 1};
     struct rp_method_statistics *s = &w->statistics.method[RP_INTERVAL_MILP];
-    bool too_large = w->o->engine == RP_ENGINE_GLPK && w->p.n_ops > MAX_INTERVAL_OPS_GLPK;
-    if (w->interval != NULL || too_large || w->incumbent.time_ns == w->g->total_time_ns)
+    if (w->interval != NULL || w->incumbent.time_ns == w->g->total_time_ns)
         return;
     w->interval = rp_interval_worker_start(&w->p, w->incumbent.time_ns - 1, NULL, &o);
     w->interval_begin = rp_seconds();

@@ -95,11 +95,10 @@
 /* ---- sizes, in ops ---- */
 
 enum {
-    MAX_MIP_OPS = 260,          /* larger graphs are too much for branch and cut */
-    MAX_INTERVAL_OPS = 110,     /* with swaps; larger ones are too much for HiGHS, */
-    MAX_INTERVAL_OPS_GLPK = 110, /* and these for GLPK */
-    MIN_PDHG_OPS = 61,          /* smaller ones are left to branch and cut */
-    MAX_CROSSOVER_OPS = 2000,   /* larger graphs have parts that are too large */
+    MAX_MIP_OPS = 260,        /* larger graphs are too much for branch and cut */
+    MAX_INTERVAL_OPS = 110,   /* with swaps; larger ones are too much for either engine */
+    MIN_PDHG_OPS = 61,        /* smaller ones are left to branch and cut */
+    MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
     MIN_NEIGHBORHOOD_OPS = 60,
     MAX_NEIGHBORHOOD_OPS = 2000,
     MIN_LARGE_OPS = 2001, /* from here on a long search starts from the incumbent */

@@ -11,7 +11,9 @@
 #include "solve/lp/bound_ns.h"
 #include "solve/milp/interval_cuts.h"
 
-#define ROOT_SHARE 0.4 /* of the work */
+/* Of the work: when the root's rounds end, those without V and all. */
+#define FIRST_SHARE 0.25
+#define ROOT_SHARE 0.4
 #define MAX_ROUNDS 300 /* of cuts at the root */
 #define MIN_GAIN 1e-2  /* of the gap: what PATIENCE rounds must raise the bound by */
 #define PATIENCE 10
@@ -40,6 +42,7 @@ struct search {
     bool *is_there, *was_violated;
     bool uses_v;             /* the own rows about V count */
     bool uses_paths;         /* so do path cuts */
+    double root_work;        /* when the root's rounds end */
     struct rp_row_set added; /* to the linear program */
     double *low, *high;      /* of the integer columns */
     double *most;            /* per column */
@@ -180,43 +183,46 @@ static void fix_columns(struct search *s, double bound, const double *reduced) {
     }
 }
 
+/* May more be proved? */
+static bool is_open(const struct search *s) {
+    return s->r->bound_ns < beyond_ns(s) && !rp_stop_now(s->o->stop);
+}
+
 /* One solve. False if no more is to be gained. */
 static bool solve_root(struct search *s, struct rp_lp *lp, double *reduced) {
     uint64_t before = rp_lp_pivots(lp);
     uint64_t size = (uint64_t)rp_lp_n_rows(lp) + rp_lp_n_cols(lp);
-    double left = ROOT_SHARE * (double)s->o->work - (double)s->r->work;
+    double left = s->root_work - (double)s->r->work;
     uint64_t pivots = (uint64_t)fmax(left * 64 / (double)size, 100);
     enum rp_lp_status status = rp_lp_solve(lp, pivots, HUGE_VAL);
     double bound = rp_lp_bound(lp, reduced);
     s->r->work += (rp_lp_pivots(lp) - before + OVERHEAD_PIVOTS) * size / 64 + 1;
     raise_bound(s, status == RP_LP_INFEASIBLE ? UINT64_MAX : to_ns(s, bound));
     fix_columns(s, bound, reduced);
-    return status == RP_LP_OPTIMAL && s->r->bound_ns < beyond_ns(s) &&
-           (double)s->r->work < ROOT_SHARE * (double)s->o->work && !rp_stop_now(s->o->stop);
+    return status == RP_LP_OPTIMAL && is_open(s) && (double)s->r->work < s->root_work;
 }
 
 /* Solves and separates until that gains little. It is not given up while the bound is still
- * that of a step with all memory. False: nothing more can be gained. */
-static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced,
+ * that of a step with all memory. */
+static void run_rounds(struct search *s, struct rp_lp *lp, double *reduced,
                        uint32_t patience) {
     uint64_t first_ns = to_ns(s, s->m->fixed_cost), last_ns = 0;
     uint32_t stalled = 0;
     for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
         if (!solve_root(s, lp, reduced))
-            return false;
+            return;
         double gap = (double)(beyond_ns(s) - s->r->bound_ns);
         bool gained = (double)s->r->bound_ns > (double)last_ns + MIN_GAIN * gap;
         stalled = gained || s->r->bound_ns == first_ns ? 0 : stalled + 1;
         last_ns = gained ? s->r->bound_ns : last_ns;
         if (stalled == patience || !separate(s, lp, true))
-            break;
+            return;
         if (k % TIDY_ROUNDS == TIDY_ROUNDS - 1)
             tidy(s, lp);
     }
-    return true;
 }
 
-/* Solves and adds own rows until all are met. False as above. */
+/* Solves and adds own rows until all are met. False: nothing more can be gained. */
 static bool meet_own(struct search *s, struct rp_lp *lp, double *reduced) {
     for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
         if (!solve_root(s, lp, reduced))
@@ -262,9 +268,11 @@ static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduc
 static void run_root(struct search *s) {
     struct rp_lp *lp = make_lp(s);
     double *reduced = rp_calloc(s->m->n_cols, sizeof *reduced);
-    bool go_on = run_rounds(s, lp, reduced, PATIENCE);
+    s->root_work = FIRST_SHARE * (double)s->o->work;
+    run_rounds(s, lp, reduced, PATIENCE);
     tidy(s, lp);
-    if (go_on && s->m->room_bytes != NULL)
+    s->root_work = ROOT_SHARE * (double)s->o->work;
+    if (is_open(s) && s->m->room_bytes != NULL)
         run_rounds_about_v(s, lp, reduced);
     s->r->root_bound_ns = s->r->bound_ns;
     free(reduced);
@@ -381,8 +389,7 @@ void rp_interval_solve(const struct rp_interval_model *m,
     rp_interval_cuts_init(&s.cuts, m);
     if (!m->empty)
         run_root(&s);
-    while (!o->root_only && r->bound_ns < beyond_ns(&s) && !rp_stop_now(o->stop) &&
-           solve_milp(&s))
+    while (!o->root_only && is_open(&s) && solve_milp(&s))
         ;
     r->finished = r->finished || r->bound_ns == beyond_ns(&s);
     rp_interval_cuts_fini(&s.cuts);
