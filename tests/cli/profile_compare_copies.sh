@@ -1,7 +1,7 @@
 # exit: 3
 # A plan with copies, at the speed of another link: its two directions, and its latency.
 graph=data/graph/good/chain.json
-remat-plan solve $graph -b 60% -t 0.1 --ignore-clock -q -o plan.json
+remat-plan solve $graph -b 60% -t 0.5 --ignore-clock -q -o plan.json
 compare() { # SED-EXPRESSION
     sed "$1" $graph >other.json
     remat-plan profile --compare $graph other.json --plan plan.json | tail -n 3
