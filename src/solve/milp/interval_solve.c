@@ -202,32 +202,21 @@ static bool solve_root(struct search *s, struct rp_lp *lp, double *reduced) {
     return status == RP_LP_OPTIMAL && is_open(s) && (double)s->r->work < s->root_work;
 }
 
-/* Solves and separates until that gains little. It is not given up while the bound is still
- * that of a step with all memory. */
-static void run_rounds(struct search *s, struct rp_lp *lp, double *reduced,
+/* Solves and separates until that gains little, or nothing is violated. It is not given up
+ * while the bound is still that of a step with all memory. False: no more is to be gained.
+ */
+static bool run_rounds(struct search *s, struct rp_lp *lp, double *reduced, bool with_cuts,
                        uint32_t patience) {
     uint64_t first_ns = to_ns(s, s->m->fixed_cost), last_ns = 0;
     uint32_t stalled = 0;
     for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
         if (!solve_root(s, lp, reduced))
-            return;
+            return false;
         double gap = (double)(beyond_ns(s) - s->r->bound_ns);
         bool gained = (double)s->r->bound_ns > (double)last_ns + MIN_GAIN * gap;
         stalled = gained || s->r->bound_ns == first_ns ? 0 : stalled + 1;
         last_ns = gained ? s->r->bound_ns : last_ns;
-        if (stalled == patience || !separate(s, lp, true))
-            return;
-        if (k % TIDY_ROUNDS == TIDY_ROUNDS - 1)
-            tidy(s, lp);
-    }
-}
-
-/* Solves and adds own rows until all are met. False: nothing more can be gained. */
-static bool meet_own(struct search *s, struct rp_lp *lp, double *reduced) {
-    for (uint32_t k = 0; k < MAX_ROUNDS; k++) {
-        if (!solve_root(s, lp, reduced))
-            return false;
-        if (!separate(s, lp, false))
+        if (stalled == patience || !separate(s, lp, with_cuts))
             break;
         if (k % TIDY_ROUNDS == TIDY_ROUNDS - 1)
             tidy(s, lp);
@@ -243,15 +232,16 @@ static void drop_paths(struct rp_row_set *rows) {
     free(drop);
 }
 
-/* More rounds, with (M14) to (M17). If these close little of the gap, it goes on without
- * them, and without path cuts: there these make linear programs slower than trees small. */
+/* More rounds, with (M14) to (M17): first without cuts, until the model's rows are met. If
+ * this closes little of the gap, it goes on without those rows, and without path cuts,
+ * which then make linear programs slower than trees small. */
 static void run_rounds_about_v(struct search *s, struct rp_lp *lp, double *reduced) {
     struct rp_row_set without = {0};
     uint64_t before_ns = s->r->bound_ns;
     rp_row_set_copy_all(&without, &s->added);
     s->uses_v = true;
-    if (meet_own(s, lp, reduced))
-        run_rounds(s, lp, reduced, PATIENCE_ABOUT_V);
+    if (run_rounds(s, lp, reduced, false, UINT32_MAX))
+        run_rounds(s, lp, reduced, true, PATIENCE_ABOUT_V);
     tidy(s, lp);
     double closed = (double)(s->r->bound_ns - before_ns);
     s->uses_v = closed >= MIN_CLOSED * (double)(beyond_ns(s) - before_ns);
@@ -269,7 +259,7 @@ static void run_root(struct search *s) {
     struct rp_lp *lp = make_lp(s);
     double *reduced = rp_calloc(s->m->n_cols, sizeof *reduced);
     s->root_work = FIRST_SHARE * (double)s->o->work;
-    run_rounds(s, lp, reduced, PATIENCE);
+    run_rounds(s, lp, reduced, true, PATIENCE);
     tidy(s, lp);
     s->root_work = ROOT_SHARE * (double)s->o->work;
     if (is_open(s) && s->m->room_bytes != NULL)
