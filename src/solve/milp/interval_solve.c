@@ -25,7 +25,8 @@
 #define LEAST 1e-6       /* the same at 0/1 points, scaled */
 #define FIRST_ROW_ABOUT_V 14
 #define OVERHEAD_PIVOTS 20
-#define STEPS_PER_UNIT 200  /* of interval_cuts.h, in a microsecond */
+#define STEPS_PER_UNIT 200 /* of interval_cuts.h, in a microsecond */
+#define MAX_COLS_HIGHS 5000
 #define MAX_LAZY_SPAN 500.0 /* in times of the longest op, about */
 /* Smaller coefficients are left out. Beside those of long ops they make GLPK's bases
  * singular, and then it calls programs infeasible that are not. */
@@ -271,11 +272,13 @@ static void run_root(struct search *s) {
 
 /* ---- the integer program ---- */
 
-/* GLPK's simplex is fast while it has few rows. HiGHS takes no rows while it searches.
- * Where copies take far longer than ops, GLPK needs its presolver, which knows no lazy
- * rows. Where rows about V are used, it gains more by its presolver and its own cuts. */
+/* GLPK's simplex is fast while it has few rows. Where copies take far longer than ops, GLPK
+ * needs its presolver, which knows no lazy rows. Where rows about V are used, it gains more
+ * by its presolver and its own cuts. HiGHS takes no rows while it searches, but all of them
+ * before; on large programs GLPK is faster with few. */
 static bool is_lazy(const struct search *s) {
-    return s->o->engine == RP_ENGINE_GLPK && s->m->span < MAX_LAZY_SPAN && !s->uses_v;
+    bool may_be = s->o->engine == RP_ENGINE_GLPK || s->m->n_cols > MAX_COLS_HIGHS;
+    return may_be && s->m->span < MAX_LAZY_SPAN && !s->uses_v;
 }
 
 static void make_milp(struct search *s, struct rp_milp *p) {
@@ -333,7 +336,7 @@ static void hear_bound(void *arg, double bound) {
 static bool solve_milp(struct search *s) {
     struct rp_milp p;
     struct rp_mip_result r;
-    struct rp_mip_options o = {.engine = s->o->engine,
+    struct rp_mip_options o = {.engine = is_lazy(s) ? RP_ENGINE_GLPK : s->o->engine,
                                .work = s->o->work - rp_min_u64(s->r->work, s->o->work - 1),
                                .stop = s->o->stop,
                                .separate = is_lazy(s) ? find_rows : NULL,
