@@ -9,6 +9,7 @@
  */
 struct glpk {
     glp_prob *p;
+    double *cost;
     int *index;    /* one row, from index[1] on */
     double *value; /* its coefficients, likewise */
     int cap;
@@ -47,6 +48,8 @@ static void add_col(void *self, double cost, double low, double high) {
     struct glpk *s = self;
     int col = glp_add_cols(s->p, 1);
     set_bounds(s, (uint32_t)col - 1, low, high);
+    s->cost = rp_realloc(s->cost, (size_t)col + 1, sizeof *s->cost);
+    s->cost[col] = cost;
     glp_set_obj_coef(s->p, col, cost);
 }
 
@@ -78,12 +81,16 @@ static void drop_rows(void *self, const bool *drop) {
         glp_del_rows(s->p, n, s->index);
 }
 
-static enum rp_lp_status solve(void *self, uint64_t max_pivots, double cutoff) {
-    struct glpk *s = self;
+static void set_costs(struct glpk *s, double eps) {
+    for (int j = 1; j <= glp_get_num_cols(s->p); j++)
+        glp_set_obj_coef(s->p, j, s->cost[j] + eps * (0.5 + 0.5 * ((unsigned)j * 2654435761u >> 8) / 16777216.0));
+}
+
+static enum rp_lp_status solve1(struct glpk *s, uint64_t max_pivots, double cutoff, int meth) {
     glp_smcp o;
     glp_init_smcp(&o);
     o.msg_lev = rp_engine_glpk_log();
-    o.meth = GLP_DUAL;
+    o.meth = meth;
     o.it_lim = max_pivots < INT32_MAX ? (int)max_pivots : INT32_MAX;
     if (cutoff < HUGE_VAL)
         o.obj_ul = cutoff;
@@ -95,6 +102,24 @@ static enum rp_lp_status solve(void *self, uint64_t max_pivots, double cutoff) {
     if (rc == 0 && status == GLP_OPT)
         return RP_LP_OPTIMAL;
     return rc == 0 && status == GLP_NOFEAS ? RP_LP_INFEASIBLE : RP_LP_FAILED;
+}
+
+uint64_t n_clean, n_dual;
+static enum rp_lp_status solve(void *self, uint64_t max_pivots, double cutoff) {
+    struct glpk *s = self;
+    static double eps = -1; if (eps < 0) eps = getenv("EPS") ? atof(getenv("EPS")) : 0;
+    static int clean = -1; if (clean < 0) clean = getenv("CLEAN") ? atoi(getenv("CLEAN")) : 0;
+    if (eps > 0) set_costs(s, eps);
+    uint64_t b = glp_get_it_cnt(s->p);
+    enum rp_lp_status st = solve1(s, max_pivots, cutoff, GLP_DUAL);
+    n_dual += glp_get_it_cnt(s->p) - b;
+    if (eps > 0 && clean && st == RP_LP_OPTIMAL) {
+        b = glp_get_it_cnt(s->p);
+        set_costs(s, 0);
+        st = solve1(s, 1000000, HUGE_VAL, GLP_PRIMAL);
+        n_clean += glp_get_it_cnt(s->p) - b;
+    }
+    return st;
 }
 
 static void forget_basis(void *self) {

@@ -8,20 +8,10 @@
 
 #define POSITIVE 1e-7 /* values above are not zero */
 #define MIN_COVER_EFFICACY 0.01
-#define MIN_CHAIN 0.05 /* least z of a chain that is looked at */
 
-/* A chain of runs of stage t that begins when x is copied in: the maker of held[0] reads x,
- * that of held[i + 1] reads held[i], and op `end` reads the last. */
-enum { MAX_CHAIN = 16, MAX_CHAINS = 40 };
-struct rp_interval_chain {
-    uint32_t t, x, end, n;
-    uint32_t held[MAX_CHAIN];
-    double ns, value; /* of its runs before op t, scaled; z at the point */
-};
-
-/* What an interval may have to hold: a copy, or the runs of a chain. */
+/* A copy that an interval may have to hold. */
 struct rp_interval_copy {
-    enum rp_interval_kind kind; /* O or U; R: a chain */
+    enum rp_interval_kind kind; /* O or U */
     uint32_t t, x;
     double ns, value; /* scaled time; y at the point */
 };
@@ -42,8 +32,8 @@ void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_
     *c = (struct rp_interval_cuts){.model = m};
     rp_interval_row_init(&c->row, m);
     rp_interval_paths_init(&c->paths, m);
+    rp_interval_chains_init(&c->chains, m);
     list_reads(c);
-    c->chain = rp_calloc(MAX_CHAINS + 1, sizeof *c->chain);
     c->d_before = rp_calloc((size_t)m->instance->n_ops + 2, sizeof *c->d_before);
     c->need = rp_calloc(m->instance->n_tensors, sizeof *c->need);
     c->seen = rp_calloc(m->instance->n_tensors, sizeof *c->seen);
@@ -52,6 +42,7 @@ void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_
 void rp_interval_cuts_fini(struct rp_interval_cuts *c) {
     rp_interval_row_fini(&c->row);
     rp_interval_paths_fini(&c->paths);
+    rp_interval_chains_fini(&c->chains);
     rp_row_set_fini(&c->found);
     free(c->read_start);
     free(c->read.at);
@@ -59,7 +50,6 @@ void rp_interval_cuts_fini(struct rp_interval_cuts *c) {
     free(c->need);
     free(c->seen);
     free(c->copy);
-    free(c->chain);
     *c = (struct rp_interval_cuts){0};
 }
 
@@ -311,23 +301,6 @@ static double taken_off(const struct call *a, const struct rp_interval_copy *k, 
     return fmin(k->ns, lambda) * (1 - k->value + flight);
 }
 
-/* Adds coef z of the chain. */
-static void add_chain(struct call *a, double coef, const struct rp_interval_chain *h) {
-    add(a, coef, RP_INTERVAL_U, h->t, h->x);
-    add(a, -coef, RP_INTERVAL_R, h->t, a->p->producer[h->x]);
-    add(a, -coef, RP_INTERVAL_S, h->t, h->x);
-    add(a, coef, RP_INTERVAL_F, h->t, h->x);
-    for (uint32_t i = 0; i < h->n; i++) {
-        add(a, -coef, RP_INTERVAL_S, h->t, h->held[i]);
-        add(a, coef, RP_INTERVAL_F, h->t, h->held[i]);
-        add(a, -coef, RP_INTERVAL_U, h->t, h->held[i]);
-    }
-    if (h->end == h->t)
-        return;
-    add(a, coef, RP_INTERVAL_R, h->t, h->end);
-    a->c->row.constant -= coef;
-}
-
 /* How many of the copies, the likeliest first, make a row that is violated more than any so
  * far; 0: none. */
 static uint32_t best_set(struct call *a, uint32_t s, double ops, double d) {
@@ -362,10 +335,7 @@ static void find_wait(struct call *a, uint32_t s, uint32_t t, double ops) {
         const struct rp_interval_copy *q = &c->copy[k];
         double coef = fmin(q->ns, lambda);
         rhs += coef;
-        if (q->kind == RP_INTERVAL_R)
-            add_chain(a, coef, &c->chain[q->x]);
-        else
-            add(a, coef, q->kind, q->t, q->x);
+        add(a, coef, q->kind, q->t, q->x);
         if (q->kind == RP_INTERVAL_U)
             add(a, -coef, RP_INTERVAL_F, s, q->x);
     }
@@ -414,88 +384,44 @@ static void find_wait_in(struct call *a, uint32_t t) {
     end_waits(a);
 }
 
-/* ---- chains ---- */
-
-/* What a chain loses where x is readable without it. */
-static double otherwise(const struct call *a, uint32_t t, uint32_t x) {
-    return value(a, RP_INTERVAL_S, t, x) - value(a, RP_INTERVAL_F, t, x);
-}
-
-/* Goes back from op j, which chain h ends with or has just reached. */
-static void extend_chains(struct call *a, struct rp_interval_chain h, uint32_t j,
-                          uint32_t *n) {
-    for (uint32_t k = a->p->input_start[j]; k < a->p->input_start[j + 1]; k++) {
-        uint32_t x = a->p->inputs[k], maker = a->p->producer[x];
-        double u = value(a, RP_INTERVAL_U, h.t, x), r = value(a, RP_INTERVAL_R, h.t, maker);
-        double z = h.value + u - 1 - otherwise(a, h.t, x) - r;
-        if (h.ns > 0 && u > POSITIVE && z > MIN_CHAIN && *n < MAX_CHAINS) {
-            a->c->chain[*n] = h;
-            a->c->chain[*n].x = x;
-            a->c->chain[(*n)++].value = z;
-        }
-        struct rp_interval_chain longer = h;
-        longer.value -= otherwise(a, h.t, x) + u;
-        if (r < POSITIVE || longer.value < MIN_CHAIN || h.n == MAX_CHAIN || maker >= h.t)
-            continue;
-        longer.held[longer.n++] = x;
-        longer.ns += (double)a->p->time_ns[maker] * a->m->time_scale;
-        extend_chains(a, longer, maker, n);
-    }
-}
-
-static uint32_t list_chains(struct call *a, uint32_t t) {
-    uint32_t n = 0;
-    for (uint32_t j = 0; j <= t && j < a->p->n_ops; j++) {
-        double r = value(a, RP_INTERVAL_R, t, j);
-        double ns = j == t ? 0 : (double)a->p->time_ns[j] * a->m->time_scale;
-        if (r > MIN_CHAIN)
-            extend_chains(a, (struct rp_interval_chain){t, 0, j, 0, {0}, ns, r}, j, &n);
-    }
-    return n;
-}
-
-/* For each chain and interval: the copies read before stage t, that of x, and the chain. */
-static void find_chains(struct call *a, uint32_t t) {
-    uint32_t n = list_chains(a, t);
-    begin_waits(a);
-    for (uint32_t chain = 0; chain < n; chain++) {
-        a->c->n_copies = 0;
-        push_copy(a, RP_INTERVAL_U, t, a->c->chain[chain].x);
-        push(a->c, (struct rp_interval_copy){RP_INTERVAL_R, t, chain, a->c->chain[chain].ns,
-                                             a->c->chain[chain].value});
-        for (uint32_t s = t + 1; s-- > 0;) {
-            if (s < t)
-                push_copies_in(a, s);
-            find_wait(a, s, t, rp_interval_ops_between(a->m, (int64_t)s - 1, t));
-        }
-    }
-    end_waits(a);
-}
-
 /* ---- (M13c) and (M13d) ---- */
 
-static void find_early_free(struct call *a, uint32_t x) {
-    uint32_t maker = a->p->producer[x], last = RP_NONE;
-    double right = 0, worst = 0;
-    for (uint32_t t = maker + 1; t <= a->p->n_ops; t++) {
+/* Adds the part of x in the sum of (M13c) up to stage b, or returns it if not `put`. */
+static double early_frees_of(struct call *a, uint32_t x, uint32_t b, bool put) {
+    uint32_t maker = a->p->producer[x];
+    double sum = 0;
+    for (uint32_t t = maker + 1; t <= b; t++) {
         double lost = out_time(a, x) - rp_interval_ops_between(a->m, maker, t);
         if (lost <= 0)
             break;
-        right += lost * (value(a, RP_INTERVAL_O, t, x) - value(a, RP_INTERVAL_O, t - 1, x));
-        double over = right - waited(a, maker + 1, t);
-        if (over >= fmax(a->least, worst)) {
-            worst = over;
-            last = t;
+        a->c->steps++;
+        sum += lost *
+               (value(a, RP_INTERVAL_O, t, x) - value(a, RP_INTERVAL_O, t - 1, x));
+        if (put) {
+            add(a, lost, RP_INTERVAL_O, t, x);
+            add(a, -lost, RP_INTERVAL_O, t - 1, x);
         }
     }
-    if (last == RP_NONE)
-        return;
-    for (uint32_t t = maker + 1; t <= last; t++) {
-        double lost = out_time(a, x) - rp_interval_ops_between(a->m, maker, t);
-        add(a, lost, RP_INTERVAL_O, t, x);
-        add(a, -lost, RP_INTERVAL_O, t - 1, x);
+    return sum;
+}
+
+static void find_early_frees(struct call *a, uint32_t b) {
+    double sum = 0, worst = 0;
+    uint32_t from = RP_NONE;
+    for (uint32_t op = b; op-- > 0;) {
+        for (uint32_t x = a->p->output_start[op]; x < a->p->output_start[op + 1]; x++)
+            sum += early_frees_of(a, x, b, false);
+        double over = sum - waited(a, op + 1, b);
+        if (over >= fmax(a->least, worst)) {
+            worst = over;
+            from = op;
+        }
     }
-    rp_interval_row_add_d(&a->c->row, -1, maker + 1, last);
+    if (from == RP_NONE)
+        return;
+    for (uint32_t x = a->p->output_start[from]; x < a->p->output_start[b]; x++)
+        early_frees_of(a, x, b, true);
+    rp_interval_row_add_d(&a->c->row, -1, from + 1, b);
     end_row(a, 0);
 }
 
@@ -530,6 +456,14 @@ static void find_paths(struct call *a, bool room) {
         a->rows->name[i].kind = RP_ROW_PATH;
 }
 
+static void find_chains(struct call *a) {
+    struct rp_interval_chains *chains = &a->c->chains;
+    uint64_t before = chains->steps;
+    a->c->n[RP_CUT_CHAIN] += rp_interval_chains_find(chains, a->v, a->c->d_before, a->least,
+                                                     &a->c->row, a->rows);
+    a->c->steps += chains->steps - before;
+}
+
 /* Calls `find` for i = first .. end - 1, unless the family is left out. */
 static void each(struct call *a, uint32_t skip, enum rp_interval_family family,
                  void (*find)(struct call *, uint32_t), uint32_t end) {
@@ -557,8 +491,9 @@ uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, doub
         each(&a, skip, RP_CUT_IN, find_in, p->n_ops + 1);
         each(&a, skip, RP_CUT_WAIT_OUT, find_wait_out, p->n_ops + 1);
         each(&a, skip, RP_CUT_WAIT_IN, find_wait_in, p->n_ops + 1);
-        each(&a, skip, RP_CUT_CHAIN, find_chains, p->n_ops + 1);
-        each(&a, skip, RP_CUT_EARLY_FREE, find_early_free, p->n_tensors);
+        if ((skip >> RP_CUT_CHAIN & 1) == 0)
+            find_chains(&a);
+        each(&a, skip, RP_CUT_EARLY_FREE, find_early_frees, p->n_ops + 1);
         each(&a, skip, RP_CUT_ROUND_TRIP, find_round_trip, p->n_tensors);
     }
     return rows->n - before;

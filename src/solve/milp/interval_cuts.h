@@ -36,6 +36,7 @@
 #define RP_SOLVE_MILP_INTERVAL_CUTS_H
 
 #include "base/mem.h"
+#include "solve/milp/interval_chains.h"
 #include "solve/milp/interval_model.h"
 #include "solve/milp/interval_paths.h"
 
@@ -64,8 +65,8 @@ struct rp_interval_cuts {
     uint32_t *seen, n_sums;        /* per tensor: the last sum that had it; sums so far */
     struct rp_interval_copy *copy; /* of the interval that is looked at */
     uint32_t n_copies, cap_copies;
-    struct rp_interval_chain *chain; /* of the stage that is looked at */
     struct rp_interval_paths paths;
+    struct rp_interval_chains chains;
     struct rp_row_set found;     /* one row that is weighed */
     uint64_t n[RP_CUT_FAMILIES]; /* rows found so far */
     uint64_t steps;              /* of all calls; work is counted by them */
