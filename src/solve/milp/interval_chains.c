@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 
-#define POSITIVE 1e-7  /* values above are not zero */
-#define MIN_WANT 0.05  /* least W, and what is left of it where a path goes on */
+#define POSITIVE 1e-7 /* values above are not zero */
+#define MIN_WANT 0.05 /* least W, and what is left of it where a path goes on */
 #define NO_STAGE UINT32_MAX
 enum { MAX_PATH = 40, MAX_LOOKS = 400 }; /* tensors of a path; looked at for a run */
 
@@ -298,7 +298,6 @@ static uint32_t find_stage(struct rp_interval_chains *c, uint32_t t, bool with_c
                            double least, struct rp_interval_row *row,
                            struct rp_row_set *rows) {
     uint32_t before = rows->n;
-    double mineff = least > 2e-6 && getenv("EFF") ? atof(getenv("EFF")) : 0;
     for (uint32_t r = 0; r <= t; r++) {
         struct rp_interval_chain found = {.n = 0};
         double over = least, want = want_of(c, t, r);
@@ -309,7 +308,7 @@ static uint32_t find_stage(struct rp_interval_chains *c, uint32_t t, bool with_c
             find_with_copies(c, &over, &found);
         else
             find_alone(c, &over, &found);
-        if (found.n > 0 && over / found.lambda > mineff)
+        if (found.n > 0)
             append_row(c, &found, row, rows);
     }
     return rows->n - before;

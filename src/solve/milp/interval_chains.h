@@ -53,9 +53,9 @@ struct rp_interval_chains {
     const struct rp_interval_model *model; /* borrowed */
     double longest_in;                     /* scaled */
     const double *v, *d_before;            /* the point; as interval_cuts.h; borrowed */
-    double *copied;              /* per stage t and tensor: sum of U[u], u < t */
-    struct rp_interval_chain *now, *best; /* the path that is extended; the best so far */
-    uint64_t steps;              /* of all calls */
+    double *copied;                        /* per stage t and tensor: sum of U[u], u < t */
+    struct rp_interval_chain *now, *best;  /* the path that is extended; the best so far */
+    uint64_t steps;                        /* of all calls */
 };
 void rp_interval_chains_init(struct rp_interval_chains *c,
                              const struct rp_interval_model *m);

@@ -395,8 +395,7 @@ static double early_frees_of(struct call *a, uint32_t x, uint32_t b, bool put) {
         if (lost <= 0)
             break;
         a->c->steps++;
-        sum += lost *
-               (value(a, RP_INTERVAL_O, t, x) - value(a, RP_INTERVAL_O, t - 1, x));
+        sum += lost * (value(a, RP_INTERVAL_O, t, x) - value(a, RP_INTERVAL_O, t - 1, x));
         if (put) {
             add(a, lost, RP_INTERVAL_O, t, x);
             add(a, -lost, RP_INTERVAL_O, t - 1, x);
