@@ -408,20 +408,20 @@ static void the_same_search_takes_the_same_steps(void) {
                                          brief = {.goal_ns = UINT64_MAX, .work = 20},
                                          none = {.goal_ns = UINT64_MAX, .work = 0},
                                          some = {.goal_ns = UINT64_MAX, .work = 300000};
-    CU_ASSERT(takes_steps(PLAIN, all, (struct steps){24372, 155, 33, 94, 310, 106, 618}));
-    CU_ASSERT(takes_steps(PLAIN, any, (struct steps){22479, 58, 12, 110, 301, 60, 741}));
-    CU_ASSERT(takes_steps(PLAIN, near, (struct steps){24094, 155, 10, 71, 209, 31, 308}));
-    CU_ASSERT(takes_steps(SWAPS, all, (struct steps){18273, 105, 25, 67, 267, 84, 1827}));
-    CU_ASSERT(takes_steps(SWAPS, brief, (struct steps){18240, 102, 0, 67, 126, 0, 626}));
-    CU_ASSERT(takes_steps(HOMES, all, (struct steps){36050, 177, 53, 357, 2026, 93, 6924}));
-    CU_ASSERT(takes_steps(HOMES, any, (struct steps){34517, 152, 45, 347, 1877, 81, 7241}));
+    CU_ASSERT(takes_steps(PLAIN, all, (struct steps){24372, 155, 33, 94, 309, 105, 613}));
+    CU_ASSERT(takes_steps(PLAIN, any, (struct steps){22479, 58, 12, 110, 353, 60, 754}));
+    CU_ASSERT(takes_steps(PLAIN, near, (struct steps){24094, 155, 10, 71, 210, 31, 308}));
+    CU_ASSERT(takes_steps(SWAPS, all, (struct steps){18273, 105, 25, 67, 297, 82, 1823}));
+    CU_ASSERT(takes_steps(SWAPS, brief, (struct steps){18240, 102, 0, 67, 129, 0, 626}));
+    CU_ASSERT(takes_steps(HOMES, all, (struct steps){36050, 177, 53, 357, 1955, 92, 6859}));
+    CU_ASSERT(takes_steps(HOMES, any, (struct steps){34517, 152, 45, 347, 1830, 76, 7120}));
     CU_ASSERT(
-        takes_steps(DEEP, all, (struct steps){55630, 489, 49, 436, 3800, 441, 24725}));
+        takes_steps(DEEP, all, (struct steps){55630, 489, 49, 436, 3578, 367, 23872}));
     CU_ASSERT(
-        takes_steps(DEEP, any, (struct steps){50755, 234, 24, 359, 2360, 258, 20567}));
+        takes_steps(DEEP, any, (struct steps){50755, 234, 24, 359, 2631, 210, 20191}));
     CU_ASSERT(takes_steps(LARGE, none, (struct steps){39901, 0, 0, 8, 0, 0, 0}));
     CU_ASSERT(
-        takes_steps(LARGE, some, (struct steps){52120, 412, 0, 9, 8196, 220, 300399}));
+        takes_steps(LARGE, some, (struct steps){52120, 412, 0, 9, 8093, 225, 300328}));
 }
 
 static void sides_follow_from_the_order_of_first_runs(void) {
