@@ -348,21 +348,14 @@ static void expect_path(struct check *c) {
     free(rows);
 }
 
-/* ---- (M13b) and (M13e) ---- */
+/* ---- (M13b) ---- */
 
-enum { MAX_CHAIN = 8, MAX_SET = 200 };
+enum { MAX_SET = 200 };
 
-struct chain {
-    uint32_t x, end, n, held[MAX_CHAIN];
-    double time; /* of its runs before op t */
-};
-
-/* A copy or, with kind R, a chain. x: its number then. */
 struct copy {
     enum rp_interval_kind kind;
     uint32_t t, x;
     double time, y;
-    const struct chain *chain;
 };
 
 struct set {
@@ -389,35 +382,8 @@ static bool put_copy(const struct check *c, struct set *set, enum rp_interval_ki
                      uint32_t t, uint32_t x) {
     double y = at(c, kind, t, x);
     if (y > 0)
-        put(set, (struct copy){kind, t, x, copy_time(c, kind, x), y, NULL});
+        put(set, (struct copy){kind, t, x, copy_time(c, kind, x), y});
     return y > 0;
-}
-
-/* coef (S - F + sign U)[t][x] */
-static void add_there(struct rp_dense_row *r, double coef, uint32_t t, uint32_t x,
-                      double sign) {
-    rp_dense_row_add(r, coef, S, t, x);
-    rp_dense_row_add(r, -coef, F, t, x);
-    rp_dense_row_add(r, coef * sign, U, t, x);
-}
-
-/* coef y, for a set of copies from stage s on. */
-static void add_y(const struct check *c, struct rp_dense_row *r, double coef,
-                  const struct copy *q, uint32_t s) {
-    if (q->kind != R) {
-        rp_dense_row_add(r, coef, q->kind, q->t, q->x);
-        if (q->kind == U)
-            rp_dense_row_add(r, -coef, F, s, q->x);
-        return;
-    }
-    add_there(r, -coef, q->t, q->chain->x, -1);
-    rp_dense_row_add(r, -coef, R, q->t, c->p->producer[q->chain->x]);
-    for (uint32_t i = 0; i < q->chain->n; i++)
-        add_there(r, -coef, q->t, q->chain->held[i], 1);
-    if (q->chain->end < q->t) {
-        rp_dense_row_add(r, coef, R, q->t, q->chain->end);
-        r->right += coef;
-    }
 }
 
 /* Weighs the rows of the likeliest 1, 2, .. of a set, in the interval from stage s to t. */
@@ -432,7 +398,9 @@ static void weigh_set(const struct check *c, const struct set *set, uint32_t s, 
         for (uint32_t k = 0; k < n; k++) {
             double coef = fmin(set->at[k].time, lambda);
             r.right += coef;
-            add_y(c, &r, coef, &set->at[k], s);
+            rp_dense_row_add(&r, coef, set->at[k].kind, set->at[k].t, set->at[k].x);
+            if (set->at[k].kind == U)
+                rp_dense_row_add(&r, -coef, F, s, set->at[k].x);
         }
         rp_dense_row_wait(&r, s, t);
         weigh(c, best, r, false);
@@ -469,77 +437,182 @@ static void expect_wait_in(struct check *c) {
     }
 }
 
-/* y of (M13e) */
-static double chain_value(const struct check *c, const struct chain *h, uint32_t t) {
-    double y = at(c, U, t, h->x) - at(c, S, t, h->x) + at(c, F, t, h->x) -
-               at(c, R, t, c->p->producer[h->x]);
-    for (uint32_t i = 0; i < h->n; i++)
-        y -= at(c, S, t, h->held[i]) - at(c, F, t, h->held[i]) + at(c, U, t, h->held[i]);
-    return y + (h->end < t ? at(c, R, t, h->end) - 1 : 0);
+/* ---- (M13e) ---- */
+
+enum { MAX_CHAIN = 12 };
+
+/* A path of tensors that a run of op r of stage t reads; r = n_ops: what is kept. */
+struct chain {
+    uint32_t t, r, n, x[MAX_CHAIN + 1];
+    double after[MAX_CHAIN + 1], had; /* T[i], and T[n]; the sum of H */
+};
+
+static void add_least(const struct check *c, struct rp_dense_row *row, double coef,
+                      const struct chain *h, uint32_t x, bool with_run) {
+    uint32_t q = c->p->producer[x];
+    double u = at(c, U, h->t, x), o = at(c, O, h->t - 1, x), r = at(c, R, h->t, q);
+    if (with_run && r < fmin(u, o))
+        rp_dense_row_add(row, -coef, R, h->t, q);
+    else if (o < u)
+        rp_dense_row_add(row, -coef, O, h->t - 1, x);
+    else
+        rp_dense_row_add(row, -coef, U, h->t, x);
 }
 
-/* The intervals that end with op t and hold this chain, number `number` of its stage. */
-static void weigh_chain(const struct check *c, const struct chain *h, uint32_t number,
-                        uint32_t t, struct best *best) {
-    for (uint32_t s = t + 1; s-- > 0;) {
-        struct set set = {0};
-        for (uint32_t u = s; u < t; u++)
-            for (uint32_t x = 0; x < c->p->n_tensors; x++)
-                put_copy(c, &set, U, u, x);
-        put_copy(c, &set, U, t, h->x);
-        put(&set, (struct copy){R, t, number, h->time, chain_value(c, h, t), h});
-        weigh_set(c, &set, s, t, best);
+static double over(double a, double b) {
+    return fmax(a - b, 0);
+}
+
+/* The time of the run that reads the i-th tensor, if that is not the first run of op t. */
+static double next_time(const struct check *c, const struct chain *h, uint32_t i) {
+    uint32_t op = i > 0 ? c->p->producer[h->x[i - 1]] : h->r;
+    return op < h->t && op < c->p->n_ops ? ops_time(c, op, op + 1) : 0;
+}
+
+static struct rp_dense_row chain_row(const struct check *c, const struct chain *h,
+                                     uint32_t s, double lambda, bool copies) {
+    bool again = h->r < h->t && h->r < c->p->n_ops;
+    struct rp_dense_row row = rp_dense_row_new(c->m, again ? 0 : -lambda);
+    double beside = copies ? 0 : ops_time(c, s, h->t);
+    if (again)
+        rp_dense_row_add(&row, lambda, R, h->t, h->r);
+    for (uint32_t i = 0; i < h->n; i++) {
+        uint32_t x = h->x[i], q = c->p->producer[x];
+        double run = ops_time(c, q, q + 1), in = copy_time(c, U, x), after = h->after[i];
+        double twice = fmin(
+            in, fmax(run, in + run - over(after, next_time(c, h, i))));
+        double all = over(lambda, after), copied = over(all, over(in, beside));
+        double with_run = over(all, over(twice, beside));
+        double fresh = fmin(copied, over(lambda, run + copy_time(c, O, x) + in));
+        rp_dense_row_add(&row, -all, S, h->t, x);
+        rp_dense_row_add(&row, all, F, h->t, x);
+        rp_dense_row_add(&row, -fresh, U, h->t, x);
+        add_least(c, &row, copied - fresh, h, x, false);
+        add_least(c, &row, with_run - copied, h, x, true);
+        rp_dense_row_add(&row, -(all - copied), F, s, x);
     }
-}
-
-/* Weighs chain h, whose first run so far is that of op j, and all that begin earlier. */
-static void weigh_chains(const struct check *c, struct chain h, uint32_t j, uint32_t t,
-                         uint32_t *n, struct best *best) {
-    for (uint32_t k = c->p->input_start[j]; k < c->p->input_start[j + 1]; k++) {
-        uint32_t x = h.x = c->p->inputs[k], maker = c->p->producer[x];
-        if (h.time > 0 && at(c, U, t, x) > 0 && chain_value(c, &h, t) > 0.05 && *n < 40)
-            weigh_chain(c, &h, (*n)++, t, best);
-        if (at(c, R, t, maker) == 0 || h.n == MAX_CHAIN)
+    for (uint32_t x = 0; x < c->p->n_tensors && copies; x++) {
+        if (sum_of(c, U, x, s, h->t - 1) <= at(c, F, s, x))
             continue;
-        struct chain longer = h;
-        longer.held[longer.n++] = x;
-        longer.time += ops_time(c, maker, maker + 1);
-        weigh_chains(c, longer, maker, t, n, best);
+        for (uint32_t u = s; u < h->t; u++)
+            rp_dense_row_add(&row, copy_time(c, U, x), U, u, x);
+        rp_dense_row_add(&row, -copy_time(c, U, x), F, s, x);
+    }
+    row.right += copies ? ops_time(c, s, h->t) : 0;
+    rp_dense_row_wait(&row, s, h->t);
+    return row;
+}
+
+/* All intervals and all lambda of a path. */
+static void weigh_chain(const struct check *c, const struct chain *h, bool copies,
+                        struct best *best) {
+    for (uint32_t s = copies ? 0 : h->t + 1; copies ? s < h->t : s-- > 0;
+         s += copies ? 1 : 0)
+        for (uint32_t i = 0; i <= h->n; i++) {
+            double beside = copies ? 0 : ops_time(c, s, h->t), lambda = h->after[h->n];
+            if (i < h->n)
+                lambda = fmin(lambda,
+                              h->after[i] + over(copy_time(c, U, h->x[i]), beside));
+            weigh(c, best, chain_row(c, h, s, lambda, copies), false);
+        }
+}
+
+static void weigh_chains(const struct check *c, const struct chain *h, double w,
+                         bool copies, struct best *best);
+
+static void weigh_longer(const struct check *c, struct chain h, uint32_t x, double w,
+                         bool copies, struct best *best) {
+    uint32_t q = c->p->producer[x];
+    h.had += at(c, S, h.t, x) - at(c, F, h.t, x);
+    if (q >= h.t || h.n == MAX_CHAIN || w - h.had < 0.05)
+        return;
+    h.x[h.n++] = x;
+    h.after[h.n] = h.after[h.n - 1] + ops_time(c, q, q + 1);
+    weigh_chain(c, &h, copies, best);
+    weigh_chains(c, &h, w, copies, best);
+}
+
+/* Weighs what goes on from this path. */
+static void weigh_chains(const struct check *c, const struct chain *h, double w,
+                         bool copies, struct best *best) {
+    uint32_t op = h->n > 0 ? c->p->producer[h->x[h->n - 1]] : h->r;
+    for (uint32_t x = 0; x < c->p->n_tensors; x++) {
+        bool reads = op == c->p->n_ops && c->p->kept[x];
+        for (uint32_t k = 0; op < c->p->n_ops && k < c->p->input_start[op + 1]; k++)
+            reads = reads || (k >= c->p->input_start[op] && c->p->inputs[k] == x);
+        if (reads)
+            weigh_longer(c, *h, x, w, copies, best);
     }
 }
 
+/* The best row of a run. */
+static struct best best_chain(const struct check *c, uint32_t t, uint32_t r, bool copies) {
+    double w = r == c->p->n_ops ? 1 : at(c, R, t, r);
+    bool again = r < t && r < c->p->n_ops;
+    struct chain h = {.t = t, .r = r, .after = {again ? ops_time(c, r, r + 1) : 0}};
+    struct best best = {0};
+    if (w >= 0.05)
+        weigh_chains(c, &h, w, copies, &best);
+    return best;
+}
+
+/* What the row that was found next is violated by; 0: there is none. */
+static double found_over(const struct check *c) {
+    return c->n == c->found.n ? 0
+                              : rp_row_set_left(&c->found, c->n, c->v) -
+                                    c->found.rhs[c->n];
+}
+
+/* Does the row that was found next end with stage t? */
+static bool ends_with(const struct check *c, uint32_t t) {
+    uint32_t d = rp_interval_at(c->m, RP_INTERVAL_D, t, 0);
+    for (uint32_t k = c->n < c->found.n ? c->found.start[c->n] : UINT32_MAX;
+         k < c->found.n_terms && k < c->found.start[c->n + 1]; k++)
+        if (c->found.col[k] == d)
+            return true;
+    return false;
+}
+
+/* Rows that are violated as much are as good. With copies, the path is chosen as if there
+ * were none, so the row need not be the best. */
 static void expect_chain(struct check *c) {
-    for (uint32_t t = 0; t <= c->p->n_ops; t++) {
-        struct best best = {0};
-        uint32_t n = 0;
-        for (uint32_t j = 0; j <= t && j < c->p->n_ops; j++) {
-            struct chain h = {.end = j, .time = j == t ? 0 : ops_time(c, j, j + 1)};
-            if (at(c, R, t, j) > 0)
-                weigh_chains(c, h, j, t, &n, &best);
+    for (uint32_t t = 1; t <= c->p->n_ops; t++) {
+        uint32_t before = c->n;
+        for (uint32_t r = 0; r <= t; r++) {
+            struct best b = best_chain(c, t, r, false);
+            if (b.row.coef != NULL && b.over > c->least + 1e-9) {
+                c->good = c->good && fabs(found_over(c) - b.over) < 1e-9;
+                c->n += c->good;
+            }
+            rp_dense_row_free(&b.row);
         }
-        expect(c, best);
+        for (uint32_t r = 0; r <= t && c->n == before; r++) {
+            struct best b = best_chain(c, t, r, true);
+            double is = found_over(c);
+            if (ends_with(c, t) && b.row.coef != NULL && is <= b.over + 1e-9 &&
+                is > c->least - 1e-9)
+                c->n++, before++;
+            rp_dense_row_free(&b.row);
+        }
     }
 }
 
 /* ---- (M13c) and (M13d) ---- */
 
 static void expect_early_free(struct check *c) {
-    for (uint32_t x = 0; x < c->p->n_tensors; x++) {
-        uint32_t first = c->p->producer[x] + 1;
+    for (uint32_t b = 0; b <= c->p->n_ops; b++) {
         struct best best = {0};
-        for (uint32_t b = first; b <= c->p->n_ops; b++) {
+        for (uint32_t first = b; first >= 1; first--) {
             struct rp_dense_row r = rp_dense_row_new(c->m, 0);
-            for (uint32_t u = first; u <= b; u++) {
-                double lost = fmax(0, copy_time(c, O, x) - ops_time(c, first, u));
-                rp_dense_row_add(&r, lost, O, u, x);
-                rp_dense_row_add(&r, -lost, O, u - 1, x);
-            }
+            for (uint32_t x = 0; x < c->p->n_tensors; x++)
+                for (uint32_t p = c->p->producer[x], u = p + 1; p + 1 >= first && u <= b;
+                     u++) {
+                    double lost = fmax(0, copy_time(c, O, x) - ops_time(c, p + 1, u));
+                    rp_dense_row_add(&r, lost, O, u, x);
+                    rp_dense_row_add(&r, -lost, O, u - 1, x);
+                }
             rp_dense_row_wait(&r, first, b);
-            /* Later ones would be the same with more to wait. */
-            if (copy_time(c, O, x) > ops_time(c, first, b))
-                weigh(c, &best, r, true);
-            else
-                rp_dense_row_free(&r);
+            weigh(c, &best, r, true);
         }
         expect(c, best);
     }

@@ -156,9 +156,7 @@ static void ops_may_take_far_longer_than_others(void) {
 }
 
 /* Three dense layers near the floor, where everything goes to the host or is computed
- * again. The best plan takes 12.95 ms. The linear relaxation is 13% below that. What closes
- * it are rows separated in the tree: with those of the root alone the proof takes 240,000.
- */
+ * again. The best plan takes 12.95 ms. */
 static void a_chain_is_proved_with_little_work(void) {
     const uint64_t plan_ns = 12950000;
     struct task t;

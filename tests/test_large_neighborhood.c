@@ -274,29 +274,11 @@ static void search_from_two_starts(struct scene *w) {
         search_on(w);
 }
 
-/* The program of a descent waits over calls, finds what its first try did not, and is gone
- * once it is solved. */
-static void a_descent_that_was_cut_off_goes_on(void) {
-    struct scene w;
-    const struct rp_cut_off_descent *cut_off = &w.state.cut_off;
-    uint32_t calls = 0;
-    open_scene(&w, 1, 0);
-    search_from_two_starts(&w);
-    CU_ASSERT(cut_off->rest.worker != NULL && w.pool.at[0].time_ns < w.c.time_ns);
-    CU_ASSERT_EQUAL(cut_off->time_ns, w.pool.at[0].time_ns);
-    CU_ASSERT_EQUAL(cut_off->pause, 1);
-    for (w.o.work = 20000; cut_off->rest.worker != NULL && calls < 1000; calls++)
-        search_on(&w);
-    CU_ASSERT(calls > 0 && calls < 1000);
-    close_scene(&w);
-}
-
 static bool no_process_is_left(void) {
     return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
 }
 
-/* A pool of the optimum, and the program of a depth around another start. It waits after
- * `work`, and finds nothing faster later. */
+/* The program of a depth around a start, which waits after `work`. */
 static void open_cut_off(struct scene *w, uint64_t seed, uint32_t depth, uint64_t work) {
     struct rp_neighborhood n;
     open_scene(w, seed, NEIGHBORHOOD_TRY_WORK_PER_OP * 36);
@@ -310,11 +292,32 @@ static void open_cut_off(struct scene *w, uint64_t seed, uint32_t depth, uint64_
     CU_ASSERT_FALSE(rp_sub_mip_solve(&m, &s).solved);
     rp_schedule_fini(&s);
     rp_neighborhood_fini(&n);
-    m = open_program(&w->c, w->c.p.n_ops, &n);
+}
+
+/* The pool has the optimum alone. */
+static void add_optimum(struct scene *w) {
+    struct rp_neighborhood n;
+    struct rp_sub_mip m = open_program(&w->c, w->c.p.n_ops, &n);
     m.work = 10 * WORK;
     w->c.time_ns = rp_sub_mip_solve(&m, &w->c.s).time_ns;
     rp_neighborhood_fini(&n);
     add_start(w);
+}
+
+/* The program of a descent waits over calls, finds what its first try did not, and is gone
+ * once it is solved. */
+static void a_descent_that_was_cut_off_goes_on(void) {
+    struct scene w;
+    const struct rp_cut_off_descent *cut_off = &w.state.cut_off;
+    uint32_t calls = 0;
+    open_cut_off(&w, 5, 5, NEIGHBORHOOD_TRY_WORK_PER_OP * 12);
+    add_start(&w);
+    CU_ASSERT_PTR_NOT_NULL(cut_off->rest.worker);
+    for (; cut_off->rest.worker != NULL && calls < 1000; calls++)
+        search_on(&w);
+    CU_ASSERT(calls > 0 && calls < 1000);
+    CU_ASSERT(w.pool.at[0].time_ns < w.c.time_ns);
+    close_scene(&w);
 }
 
 static void nothing_was_found(const struct scene *w) {
@@ -326,7 +329,8 @@ static void nothing_was_found(const struct scene *w) {
 static void a_descent_that_gains_nothing_waits_longer(void) {
     struct scene w;
     const struct rp_cut_off_descent *c = &w.state.cut_off;
-    open_cut_off(&w, 5, 4, NEIGHBORHOOD_TRY_WORK_PER_OP * 18);
+    open_cut_off(&w, 5, 5, NEIGHBORHOOD_TRY_WORK_PER_OP * 12);
+    add_optimum(&w);
     uint32_t pause = 1;
     for (uint32_t calls = 0; c->rest.worker != NULL && calls < 100; calls++) {
         search_on(&w);
@@ -343,6 +347,7 @@ static void a_descent_that_gains_nothing_waits_longer(void) {
 static void a_descent_that_went_on_comes_to_its_end(void) {
     struct scene w;
     open_cut_off(&w, 3, 1, 1);
+    add_optimum(&w);
     search_on(&w);
     CU_ASSERT(w.stats.tries == 1 && w.stats.solved == 1 && w.stats.descents == 0);
     CU_ASSERT(rp_recent_has(&w.state.descended_ns, w.c.time_ns));
@@ -354,6 +359,7 @@ static void a_descent_that_went_on_comes_to_its_end(void) {
 static void no_program_outlives_the_search(void) {
     struct scene w;
     open_cut_off(&w, 3, 1, 1);
+    add_optimum(&w);
     CU_ASSERT_FALSE(no_process_is_left());
     close_scene(&w);
     CU_ASSERT_TRUE(no_process_is_left());
