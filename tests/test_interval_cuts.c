@@ -479,8 +479,7 @@ static struct rp_dense_row chain_row(const struct check *c, const struct chain *
     for (uint32_t i = 0; i < h->n; i++) {
         uint32_t x = h->x[i], q = c->p->producer[x];
         double run = ops_time(c, q, q + 1), in = copy_time(c, U, x), after = h->after[i];
-        double twice = fmin(
-            in, fmax(run, in + run - over(after, next_time(c, h, i))));
+        double twice = fmin(in, fmax(run, in + run - over(after, next_time(c, h, i))));
         double all = over(lambda, after), copied = over(all, over(in, beside));
         double with_run = over(all, over(twice, beside));
         double fresh = fmin(copied, over(lambda, run + copy_time(c, O, x) + in));
@@ -489,7 +488,10 @@ static struct rp_dense_row chain_row(const struct check *c, const struct chain *
         rp_dense_row_add(&row, -fresh, U, h->t, x);
         add_least(c, &row, copied - fresh, h, x, false);
         add_least(c, &row, with_run - copied, h, x, true);
-        rp_dense_row_add(&row, -(all - copied), F, s, x);
+        if (at(c, F, s, x) < at(c, U, h->t, x))
+            rp_dense_row_add(&row, -(all - copied), F, s, x);
+        else
+            rp_dense_row_add(&row, -(all - copied), U, h->t, x);
     }
     for (uint32_t x = 0; x < c->p->n_tensors && copies; x++) {
         if (sum_of(c, U, x, s, h->t - 1) <= at(c, F, s, x))
@@ -503,18 +505,26 @@ static struct rp_dense_row chain_row(const struct check *c, const struct chain *
     return row;
 }
 
-/* All intervals and all lambda of a path. */
+/* All lambda of a path, in one interval. */
+static void weigh_chain_from(const struct check *c, const struct chain *h, uint32_t s,
+                             bool copies, struct best *best) {
+    double beside = copies ? 0 : ops_time(c, s, h->t), all = h->after[h->n];
+    for (uint32_t i = 0; i < h->n; i++) {
+        double lambda = h->after[i] + over(copy_time(c, U, h->x[i]), beside);
+        weigh(c, best, chain_row(c, h, s, fmin(lambda, all), copies), false);
+    }
+    weigh(c, best, chain_row(c, h, s, all, copies), false);
+}
+
+/* Alone: from where the longest copy could last into the stage. */
 static void weigh_chain(const struct check *c, const struct chain *h, bool copies,
                         struct best *best) {
-    for (uint32_t s = copies ? 0 : h->t + 1; copies ? s < h->t : s-- > 0;
-         s += copies ? 1 : 0)
-        for (uint32_t i = 0; i <= h->n; i++) {
-            double beside = copies ? 0 : ops_time(c, s, h->t), lambda = h->after[h->n];
-            if (i < h->n)
-                lambda = fmin(lambda,
-                              h->after[i] + over(copy_time(c, U, h->x[i]), beside));
-            weigh(c, best, chain_row(c, h, s, lambda, copies), false);
-        }
+    double longest = 0;
+    for (uint32_t x = 0; x < c->p->n_tensors; x++)
+        longest = fmax(longest, copy_time(c, U, x));
+    for (uint32_t s = 0; s <= h->t; s++)
+        if (copies ? s < h->t : s == h->t || ops_time(c, s, h->t) < longest)
+            weigh_chain_from(c, h, s, copies, best);
 }
 
 static void weigh_chains(const struct check *c, const struct chain *h, double w,
@@ -559,12 +569,11 @@ static struct best best_chain(const struct check *c, uint32_t t, uint32_t r, boo
 /* What the row that was found next is violated by; 0: there is none. */
 static double found_over(const struct check *c) {
     return c->n == c->found.n ? 0
-                              : rp_row_set_left(&c->found, c->n, c->v) -
-                                    c->found.rhs[c->n];
+                              : rp_row_set_left(&c->found, c->n, c->v) - c->found.rhs[c->n];
 }
 
-/* Does the row that was found next end with stage t? */
-static bool ends_with(const struct check *c, uint32_t t) {
+/* Does the row that was found next have d[t]? */
+static bool waits(const struct check *c, uint32_t t) {
     uint32_t d = rp_interval_at(c->m, RP_INTERVAL_D, t, 0);
     for (uint32_t k = c->n < c->found.n ? c->found.start[c->n] : UINT32_MAX;
          k < c->found.n_terms && k < c->found.start[c->n + 1]; k++)
@@ -589,8 +598,8 @@ static void expect_chain(struct check *c) {
         for (uint32_t r = 0; r <= t && c->n == before; r++) {
             struct best b = best_chain(c, t, r, true);
             double is = found_over(c);
-            if (ends_with(c, t) && b.row.coef != NULL && is <= b.over + 1e-9 &&
-                is > c->least - 1e-9)
+            if (waits(c, t) && !waits(c, t + 1) && b.row.coef != NULL &&
+                is <= b.over + 1e-9 && is > c->least - 1e-9)
                 c->n++, before++;
             rp_dense_row_free(&b.row);
         }

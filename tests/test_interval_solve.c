@@ -156,7 +156,8 @@ static void ops_may_take_far_longer_than_others(void) {
 }
 
 /* Three dense layers near the floor, where everything goes to the host or is computed
- * again. The best plan takes 12.95 ms. */
+ * again. The best plan takes 12.95 ms, and the linear relaxation proves it: without (M13e)
+ * it is 13% below. */
 static void a_chain_is_proved_with_little_work(void) {
     const uint64_t plan_ns = 12950000;
     struct task t;
@@ -164,7 +165,7 @@ static void a_chain_is_proved_with_little_work(void) {
     struct rp_interval_result r = solve_within(&t, plan_ns - 1, 100000, NULL);
     CU_ASSERT(r.finished && !r.found);
     CU_ASSERT_EQUAL(r.bound_ns, plan_ns);
-    CU_ASSERT(r.root_bound_ns < plan_ns / 100 * 90);
+    CU_ASSERT(r.root_bound_ns == plan_ns && r.nodes == 0);
     task_fini(&t);
 }
 
@@ -232,7 +233,7 @@ static uint64_t root_bound_ns(const struct task *t, uint64_t horizon_ns,
 
 static bool all_lift(const uint32_t *lifts) {
     for (uint32_t k = 0; k < RP_CUT_FAMILIES; k++)
-        if (lifts[k] == 0)
+        if (lifts[k] == 0 && k != RP_CUT_OUT)
             return false;
     return true;
 }
@@ -244,8 +245,9 @@ static void count_lifts(const struct task *t, uint64_t horizon_ns, uint32_t *lif
         lifts[k] += root_bound_ns(t, horizon_ns, 1u << k) < all_ns;
 }
 
-/* For each family there are graphs whose linear relaxation has a lower bound without its
- * rows, though all others are there. Rows about V say more where the horizon is near. */
+/* For each family but (M10) there are graphs whose linear relaxation has a lower bound
+ * without its rows, though all others are there. What (M10) says at fractional points,
+ * (M13b) and (M13c) say too. Rows about V say more where the horizon is near. */
 static void each_family_of_rows_lifts_a_bound(void) {
     uint32_t lifts[RP_CUT_FAMILIES] = {0};
     for (uint64_t seed = 1; seed <= 90 && !all_lift(lifts); seed++) {
@@ -331,43 +333,42 @@ static void single_searches_are_the_same(void) {
         {1, 101, 1, 200000, "bound 655 root 0 finished fixed 0 cuts 0 nodes 0 work 0"},
         {1, 101, 30, 200000, "bound 655 root 0 finished fixed 0 cuts 0 nodes 0 work 0"},
         {1, 120, 1, 200000,
-         "bound 698 root 674 found finished fixed 0 cuts 685 nodes 27 work 27357"},
+         "bound 698 root 674 found finished fixed 0 cuts 1026 nodes 65 work 62312"},
         {1, 120, 30, 200000,
-         "bound 778 root 778 finished fixed 243 cuts 124 nodes 0 work 1400"},
+         "bound 778 root 778 finished fixed 243 cuts 124 nodes 0 work 1427"},
         {1, 180, 30, 200000,
-         "bound 858 root 815 found finished fixed 0 cuts 313 nodes 23 work 10621"},
+         "bound 858 root 815 found finished fixed 0 cuts 313 nodes 23 work 10665"},
         {2, 180, 1000, 200000,
-         "bound 1012 root 1012 found finished fixed 0 cuts 254 nodes 3 work 5105"},
+         "bound 1012 root 1012 found finished fixed 0 cuts 254 nodes 3 work 5115"},
         {3, 120, 1, 200000,
-         "bound 790 root 780 finished fixed 37 cuts 1183 nodes 1 work 55725"},
+         "bound 790 root 780 finished fixed 38 cuts 1156 nodes 1 work 50441"},
         {3, 120, 30, 200000,
-         "bound 790 root 790 finished fixed 255 cuts 151 nodes 0 work 1536"},
+         "bound 790 root 790 finished fixed 255 cuts 151 nodes 0 work 1592"},
         {4, 120, 30, 200000,
-         "bound 683 root 683 finished fixed 176 cuts 136 nodes 0 work 1214"},
+         "bound 683 root 683 finished fixed 176 cuts 136 nodes 0 work 1223"},
         {4, 120, 1, 200000,
-         "bound 601 root 596 found finished fixed 0 cuts 637 nodes 29 work 22264"},
+         "bound 601 root 596 found finished fixed 0 cuts 623 nodes 21 work 18592"},
         {6, 120, 1, 200000,
-         "bound 698 root 671 finished fixed 29 cuts 1065 nodes 1 work 64555"},
-        {1, 120, 1, 20000, "bound 698 root 674 fixed 0 cuts 710 nodes 11 work 20156"},
+         "bound 698 root 671 finished fixed 28 cuts 1173 nodes 1 work 64487"},
+        {1, 120, 1, 20000, "bound 698 root 674 fixed 0 cuts 707 nodes 13 work 20029"},
         {5, 101, 1, 200000,
-         "bound 664 root 664 found finished fixed 0 cuts 324 nodes 11 work 7547"},
-        {4, 180, 1, 10000, "bound 596 root 591 fixed 0 cuts 428 nodes 9 work 10028"},
-        {3, 180, 1, 1000, "bound 655 root 655 fixed 0 cuts 34 nodes 0 work 1018"},
-        {6, 180, 1000, 20000, "bound 955 root 871 fixed 5 cuts 488 nodes 35 work 20388"},
+         "bound 664 root 664 found finished fixed 0 cuts 403 nodes 11 work 9031"},
+        {4, 180, 1, 10000, "bound 591 root 591 fixed 0 cuts 435 nodes 7 work 10221"},
+        {3, 180, 1, 1000, "bound 655 root 655 fixed 0 cuts 34 nodes 0 work 1022"},
+        {6, 180, 1000, 20000, "bound 941 root 871 fixed 5 cuts 466 nodes 37 work 20235"},
         {4, 10000, 1000, 100000,
-         "bound 736 root 736 found finished fixed 0 cuts 527 nodes 29 work 22808"},
+         "bound 736 root 736 found finished fixed 0 cuts 540 nodes 27 work 25785"},
         {2, 10000, 1000, 50000,
-         "bound 1012 root 1012 found finished fixed 0 cuts 420 nodes 26 work 23156"},
-        {6, 60000, 1000, 50000, "bound 848 root 820 fixed 0 cuts 802 nodes 1 work 50790"},
-        {3, 20000, 100, 50000, "bound 990 root 985 fixed 0 cuts 1069 nodes 1 work 52088"},
+         "bound 1012 root 1012 found finished fixed 0 cuts 453 nodes 26 work 21387"},
+        {6, 60000, 1000, 50000, "bound 825 root 825 fixed 0 cuts 675 nodes 0 work 50093"},
+        {3, 20000, 100, 50000, "bound 1035 root 1035 fixed 0 cuts 1090 nodes 1 work 50508"},
         {4, 10000, 1000, 100000,
-         "bound 736 root 591 found finished fixed 0 cuts 231 nodes 24 work 33237",
+         "bound 736 root 591 found finished fixed 0 cuts 231 nodes 24 work 33238",
          UINT32_MAX},
         {2, 10000, 1000, 100000,
          "bound 1012 root 916 found finished fixed 0 cuts 243 nodes 20 work 24205",
          UINT32_MAX},
-        {5, 120, 30, 10000,
-         "bound 664 root 664 fixed 0 cuts 177 nodes 47 work 10052",
+        {5, 120, 30, 10000, "bound 664 root 664 fixed 0 cuts 177 nodes 47 work 10052",
          UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)

@@ -90,9 +90,11 @@ static struct weights weights_of(const struct rp_interval_chains *c,
     double r = value(c, RP_INTERVAL_R, q->t, c->model->instance->producer[k->x]);
     struct weights w = {.h = fmax(lambda - k->after, 0)};
     double copied = fmax(w.h - k->in, 0), again = fmax(w.h - k->again, 0);
-    w.u = fmin(copied, fmax(lambda - k->fresh, 0));
-    w.f = w.h - copied;
-    *(o < u ? &w.o : &w.u) += copied - w.u;
+    double fresh = fmin(copied, fmax(lambda - k->fresh, 0));
+    w.u = fresh;
+    double f = q->s == NO_STAGE ? 0 : value(c, RP_INTERVAL_F, q->s, k->x);
+    *(f < u ? &w.f : &w.u) += w.h - copied;
+    *(o < u ? &w.o : &w.u) += copied - fresh;
     *(r < fmin(u, o) ? &w.r : o < u ? &w.o : &w.u) += again - copied;
     return w;
 }
@@ -116,21 +118,25 @@ static double right_side(const struct rp_interval_chains *c,
 /* ---- paths ---- */
 
 /* Keeps the path in `best` if it gives a larger right side than any before. */
+static void try_lambda(struct rp_interval_chains *c, double lambda) {
+    double right = right_side(c, c->now, lambda);
+    c->steps += c->now->n;
+    if (right <= c->now->right)
+        return;
+    c->now->right = right;
+    c->now->lambda = lambda;
+    *c->best = *c->now;
+}
+
+/* The right side is concave and piecewise linear in lambda. */
 static void weigh(struct rp_interval_chains *c, double all) {
-    struct rp_interval_chain *q = c->now;
-    bool better = false;
-    for (uint32_t i = 0; i <= q->n; i++) {
-        double lambda = i < q->n ? fmin(q->step[i].after + q->step[i].in, all) : all;
-        double right = right_side(c, q, lambda);
-        c->steps += q->n;
-        if (right <= q->right)
-            continue;
-        q->right = right;
-        q->lambda = lambda;
-        better = true;
+    const struct rp_interval_chain *q = c->now;
+    for (uint32_t i = 0; i < q->n; i++) {
+        if (i > 0)
+            try_lambda(c, q->step[i].after);
+        try_lambda(c, fmin(q->step[i].after + q->step[i].in, all));
     }
-    if (better)
-        *c->best = *q;
+    try_lambda(c, all);
 }
 
 static bool extend(struct rp_interval_chains *c, uint32_t op, double had, double after);

@@ -27,7 +27,7 @@
  *
  *   (M13e)  sum of d[u], s <= u <= t >= lambda W - sum over i of
  *               (lambda - T[i])+ H[t][yi] + a U[t][yi] + b min(U[t][yi], O[t-1][yi])
- *               + c min(U[t][yi], O[t-1][yi], R[t][q]) + f F[s][yi],
+ *               + c min(U[t][yi], O[t-1][yi], R[t][q]) + f min(U[t][yi], F[s][yi]),
  *           a = (lambda - max(T[i] + in[yi] - D(s-1, t), time[q] + out[yi] + in[yi]))+,
  *           a + b = (lambda - T[i] - in[yi] + D(s-1, t))+,
  *           a + b + c = (lambda - T[i] - again[yi] + D(s-1, t))+,
