@@ -309,7 +309,7 @@ static void layers_that_are_alike_cost_little_work_and_updates_prove_most(void) 
     struct rp_moment_bound b = rp_moment_bound(&p, &o, &statistics);
     CU_ASSERT_EQUAL(stop.questions, 216);
     CU_ASSERT_EQUAL(p.n_homes, 588);
-    CU_ASSERT_EQUAL(statistics.pivots, 2632);
+    CU_ASSERT_EQUAL(statistics.pivots, 2295);
     CU_ASSERT_EQUAL(statistics.moments, 11);
     CU_ASSERT_EQUAL(b.bound_ns, 116623726);
     CU_ASSERT(statistics.moments > 8 && statistics.work < 80000);

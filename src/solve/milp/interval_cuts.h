@@ -14,19 +14,15 @@
  *     in flight at the start, F[s][x] = 1, takes as much off again.
  *
  *   (M13c) early frees. If x is freed in stage u, its copy out has taken out[x] between
- *     moment p + 1 and there, so
- *         sum of d[u], p < u <= b >= sum over u <= b of max(0, out[x] - D(p, u)) Q[u][x].
+ *     moment p + 1 and there, and has waited for all but D(p, u) of it. Copies out wait at
+ *     different times, so over any x with p >= a
+ *         sum of d[u], a < u <= b >= sum over x and u <= b of
+ *                                    max(0, out[x] - D(p, u)) Q[u][x].
  *
  *   (M13d) round trips. If x is read after a copy in stage t, both copies lie between:
  *         sum of d[u], p < u <= t >= (out[x] + in[x] - D(p, t)) U[t][x].
  *
- *   (M13e) chains. If x is copied in for a run of stage t, whose output another run of the
- *     stage reads, and so on up to op t, these runs follow each other after that copy. So
- *     C of (M13b), here the copies read before stage t and that of x, may hold the chain as
- *     well, with the time of its runs and
- *         y = U[t][x] - H[t][x] - R[t][p] - sum of (H[t][z] + U[t][z]) over what it makes,
- *     plus R[t][k] - 1 if it ends with an op k < t. If y = 1, the runs must follow so. Else
- *     y is 0 or less, and the row follows from that without the chain.
+ *   (M13e) chains, see interval_chains.h.
  *
  *   (M13f) paths, see interval_paths.h.
  *
