@@ -1,19 +1,19 @@
 /* interval_solve: the optimum of the interval model, or a lower bound of it.
  *
- * First the linear relaxation is solved. It begins without rows. Rows of the model and cuts
- * that its points violate are added, until they gain little. Few rows of the model matter:
- * with all of them the root of conv101 below takes GLPK eight times as long. The bound
- * follows from the multipliers by weak duality (engine/lp_engine.h), so it holds whatever
- * the engine says. Columns that would lift it beyond the horizon are fixed. Then an
- * engine's branch and cut solves the program (mip_engine.h). GLPK gets the rows that points
- * of the root have violated, and asks for others at its nodes: rows separated there lift
- * bounds far more than GLPK's own cuts, and few rows make its simplex fast. HiGHS takes no
- * rows while it searches, so it gets all of the model and all cuts that were found so far;
- * where that is too much for it, GLPK's tree follows its root. If its point violates
- * others, these are added and it is solved again. As every row holds for all programs, the
- * bound holds after each of these solves. It is lowered by RP_INTERVAL_TRUST, which is more
- * than the engines' rounding errors, and raised to the next multiple of the divisor of all
- * times. So where that divisor is 1 ns, it stays short of the optimum by that share.
+ * First the linear relaxation is solved. It begins without rows. Rows of the model and
+ * cuts that its points violate are added, until they gain little. Few rows of the model
+ * matter. The bound follows from the multipliers by weak duality (engine/lp_engine.h), so
+ * it holds whatever the engine says. Columns that would lift it beyond the horizon are
+ * fixed. Then an engine's branch and cut solves the program (mip_engine.h). GLPK gets the
+ * rows that points of the root have violated, and asks for others at its nodes: rows
+ * separated there lift bounds far more than GLPK's own cuts, and few rows make its simplex
+ * fast. HiGHS takes no rows while it searches, so it gets all of the model and all cuts
+ * that were found so far; where that is too much for it, GLPK's tree follows its root. If
+ * its point violates others, these are added and it is solved again. As every row holds
+ * for all programs, the bound holds after each of these solves. It is lowered by
+ * RP_INTERVAL_TRUST, which is more than the engines' rounding errors, and raised to the
+ * next multiple of the divisor of all times. So where that divisor is 1 ns, it stays short
+ * of the optimum by that share.
  *
  * What it is worth: chains of dense layers ("mlp") and of convolutions whose copies take as
  * long as an op (mlp21: twice as long), with a budget 10% of the way from the floor to the
@@ -21,15 +21,15 @@
  * of 60 s, on two cores.
  *
  *     ops        over keep-all   gap before   GLPK              HiGHS
- *     mlp16      20.73%           0.00%       proved, 0.1 s     proved, 0.2 s
- *     mlp21      47.86%          17.65%       proved, 1.6 s     proved, 15 s
- *     mlp26      24.92%          24.92%       proved, 0.3 s     proved, 0.9 s
- *     mlp31      25.97%          25.97%       proved, 0.8 s     proved, 1.6 s
- *     conv36      3.61%           3.61%       proved, 0.5 s     proved, 0.5 s
- *     mlp41      27.29%          27.29%       proved, 4.6 s     proved, 1.9 s
- *     conv46      6.05%           6.05%       proved, 1.6 s     proved, 1.4 s
- *     conv61      7.06%           7.06%       proved, 4.7 s     proved, 4.3 s
- *     conv101     7.39%           7.39%       proved, 40 s      proved, 27 s
+ *     mlp16      20.73%           0.00%       proved, 0.1 s     proved, 0.1 s
+ *     mlp21      47.86%          17.65%       proved, 1.7 s     proved, 11 s
+ *     mlp26      24.92%          24.92%       proved, 0.2 s     proved, 0.1 s
+ *     mlp31      25.97%          25.97%       proved, 0.2 s     proved, 0.2 s
+ *     conv36      3.61%           3.61%       proved, 0.1 s     proved, 0.2 s
+ *     mlp41      27.29%          27.29%       proved, 0.4 s     proved, 0.3 s
+ *     conv46      6.05%           6.05%       proved, 0.3 s     proved, 0.3 s
+ *     conv61      7.06%           7.06%       proved, 1.0 s     proved, 1.0 s
+ *     conv101     7.39%           7.39%       proved, 1.7 s     proved, 1.7 s
  *
  * Thread-safe as far as the engine is.
  */
