@@ -16,9 +16,9 @@
  */
 struct glpk {
     glp_prob *p;
-    double *cost;  /* per column, from cost[1] on; GLPK may have raised ones */
-    int *index;    /* one row, from index[1] on */
-    double *value; /* its coefficients, likewise */
+    RP_VEC(double) cost; /* per column; GLPK may have raised ones */
+    int *index;          /* one row, from index[1] on */
+    double *value;       /* its coefficients, likewise */
     int cap;
 };
 
@@ -41,7 +41,7 @@ static void *create(double fixed) {
 static void destroy(void *self) {
     struct glpk *s = self;
     glp_delete_prob(s->p);
-    free(s->cost);
+    free(s->cost.at);
     free(s->index);
     free(s->value);
     free(s);
@@ -56,8 +56,7 @@ static void add_col(void *self, double cost, double low, double high) {
     struct glpk *s = self;
     int col = glp_add_cols(s->p, 1);
     set_bounds(s, (uint32_t)col - 1, low, high);
-    s->cost = rp_realloc(s->cost, (size_t)col + 1, sizeof *s->cost);
-    s->cost[col] = cost;
+    rp_push(&s->cost, cost);
 }
 
 static void add_rows(void *self, const struct rp_sparse_rows *rows) {
@@ -102,9 +101,9 @@ static uint64_t pivots(const void *self) {
 static double most_raised(const struct glpk *s) {
     double sum = 0;
     int n = 0;
-    for (int j = 1; j <= glp_get_num_cols(s->p); j++) {
-        sum += fabs(s->cost[j]);
-        n += s->cost[j] != 0;
+    for (size_t j = 0; j < s->cost.n; j++) {
+        sum += fabs(s->cost.at[j]);
+        n += s->cost.at[j] != 0;
     }
     return n > 0 ? RAISED * sum / n : 0;
 }
@@ -116,7 +115,7 @@ static double set_costs(struct glpk *s, double most) {
     for (int j = 1; j <= glp_get_num_cols(s->p); j++) {
         double share = (double)((uint32_t)j * UINT32_C(2654435761)) / 4294967296.0;
         double raised = most * (1 + share) / 2;
-        glp_set_obj_coef(s->p, j, s->cost[j] + raised);
+        glp_set_obj_coef(s->p, j, s->cost.at[j - 1] + raised);
         sum += raised * fmax(fabs(glp_get_col_lb(s->p, j)), fabs(col_high(s->p, j)));
     }
     return sum;

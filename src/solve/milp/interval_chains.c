@@ -19,7 +19,7 @@ struct step {
 };
 
 struct rp_interval_chain {
-    uint32_t t, r;   /* r: n_ops where a kept tensor is wanted */
+    uint32_t t, r;   /* r = t: the first run, or at the end what is kept */
     uint32_t s;      /* NO_STAGE: as if nothing were in flight */
     bool has_copies; /* those of stages s .. t-1 */
     double want;     /* W */
@@ -50,11 +50,6 @@ void rp_interval_chains_fini(struct rp_interval_chains *c) {
 static double value(const struct rp_interval_chains *c, enum rp_interval_kind kind,
                     uint32_t t, uint32_t id) {
     return rp_interval_value(c->model, kind, t, id, c->v);
-}
-
-/* H[t][x] */
-static double readable(const struct rp_interval_chains *c, uint32_t t, uint32_t x) {
-    return value(c, RP_INTERVAL_S, t, x) - value(c, RP_INTERVAL_F, t, x);
 }
 
 static double run_time(const struct rp_interval_chains *c, uint32_t op) {
@@ -88,12 +83,12 @@ static struct weights weights_of(const struct rp_interval_chains *c,
     double u = value(c, RP_INTERVAL_U, q->t, k->x);
     double o = value(c, RP_INTERVAL_O, q->t - 1, k->x);
     double r = value(c, RP_INTERVAL_R, q->t, c->model->instance->producer[k->x]);
-    struct weights w = {.h = fmax(lambda - k->after, 0)};
-    double copied = fmax(w.h - k->in, 0), again = fmax(w.h - k->again, 0);
-    double fresh = fmin(copied, fmax(lambda - k->fresh, 0));
-    w.u = fresh;
     double f = q->s == NO_STAGE ? 0 : value(c, RP_INTERVAL_F, q->s, k->x);
-    *(f < u ? &w.f : &w.u) += w.h - copied;
+    double all = fmax(lambda - k->after, 0), copied = fmax(all - k->in, 0);
+    double again = fmax(all - k->again, 0);
+    double fresh = fmin(copied, fmax(lambda - k->fresh, 0));
+    struct weights w = {.h = all, .u = fresh};
+    *(f < u ? &w.f : &w.u) += all - copied;
     *(o < u ? &w.o : &w.u) += copied - fresh;
     *(r < fmin(u, o) ? &w.r : o < u ? &w.o : &w.u) += again - copied;
     return w;
@@ -105,7 +100,7 @@ static double right_side(const struct rp_interval_chains *c,
     for (uint32_t i = 0; i < q->n && q->step[i].after < lambda; i++) {
         const struct step *k = &q->step[i];
         struct weights w = weights_of(c, q, k, lambda);
-        right -= w.h * readable(c, q->t, k->x);
+        right -= w.h * rp_interval_value_h(c->model, q->t, k->x, c->v);
         right -= w.u * value(c, RP_INTERVAL_U, q->t, k->x);
         right -= w.o * value(c, RP_INTERVAL_O, q->t - 1, k->x);
         right -= w.r * value(c, RP_INTERVAL_R, q->t, c->model->instance->producer[k->x]);
@@ -147,7 +142,7 @@ static bool extend_with(struct rp_interval_chains *c, uint32_t x, double next_ns
     struct rp_interval_chain *q = c->now;
     const struct rp_instance *p = c->model->instance;
     uint32_t maker = p->producer[x];
-    had += readable(c, q->t, x);
+    had += rp_interval_value_h(c->model, q->t, x, c->v);
     if (q->n_looks >= MAX_LOOKS || q->n == MAX_PATH || maker >= q->t ||
         q->want - had < MIN_WANT)
         return false;
@@ -175,17 +170,19 @@ static bool extend(struct rp_interval_chains *c, uint32_t op, double had, double
     return any;
 }
 
-/* Finds the best path for the run, or the kept tensors, of `now`. */
-static void find_path(struct rp_interval_chains *c) {
+/* Finds the best path for the run, or the kept tensors, of `now`. False: there is none. */
+static bool find_path(struct rp_interval_chains *c) {
     struct rp_interval_chain *q = c->now;
     const struct rp_instance *p = c->model->instance;
-    q->n = q->n_looks = 0;
+    q->n = q->n_looks = c->best->n = 0;
+    q->right = 0;
     if (q->r < p->n_ops)
         extend(c, q->r, 0, q->r < q->t ? run_time(c, q->r) : 0);
     for (uint32_t x = 0; x < p->n_tensors && q->r == p->n_ops; x++)
         if (p->kept[x])
             extend_with(c, x, 0, 0, 0);
     c->steps += 5 * q->n_looks;
+    return c->best->n > 0;
 }
 
 /* ---- copies of earlier stages ---- */
@@ -238,12 +235,13 @@ static void append_row(const struct rp_interval_chains *c,
             rp_interval_row_add(row, in, RP_INTERVAL_U, u, x);
         rp_interval_row_add(row, -in, RP_INTERVAL_F, q->s, x);
     }
-    if (q->r < q->t && q->r < p->n_ops)
+    double rhs = q->has_copies ? ops_in(c, q->s, q->t) : 0;
+    if (q->r < q->t)
         rp_interval_row_add(row, q->lambda, RP_INTERVAL_R, q->t, q->r);
+    else
+        rhs -= q->lambda;
     rp_interval_row_add_d(row, -1, q->s, q->t);
-    double wanted = q->r < q->t && q->r < p->n_ops ? 0 : q->lambda;
-    double ops = q->has_copies ? ops_in(c, q->s, q->t) : 0;
-    rp_interval_row_end(row, ops - wanted, rows);
+    rp_interval_row_end(row, rhs, rows);
 }
 
 /* Keeps `q` in `found` if its row is violated by more than `over`. */
@@ -267,10 +265,7 @@ static void find_alone(struct rp_interval_chains *c, double *over,
         q->ops = ops_in(c, s, q->t);
         if (s < q->t && q->ops >= c->longest_in)
             break;
-        q->right = 0;
-        c->best->n = 0;
-        find_path(c);
-        if (c->best->n > 0)
+        if (find_path(c))
             keep_if_better(c, c->best, c->best->right, over, found);
     }
 }
@@ -280,10 +275,8 @@ static void find_with_copies(struct rp_interval_chains *c, double *over,
                              struct rp_interval_chain *found) {
     struct rp_interval_chain *q = c->now;
     q->s = NO_STAGE;
-    q->ops = q->right = 0;
-    c->best->n = 0;
-    find_path(c);
-    if (c->best->n == 0)
+    q->ops = 0;
+    if (!find_path(c))
         return;
     *q = *c->best;
     q->has_copies = true;
@@ -294,11 +287,6 @@ static void find_with_copies(struct rp_interval_chains *c, double *over,
     }
 }
 
-/* W */
-static double want_of(const struct rp_interval_chains *c, uint32_t t, uint32_t r) {
-    return r == c->model->instance->n_ops ? 1 : value(c, RP_INTERVAL_R, t, r);
-}
-
 /* The best row of each op that runs in stage t. Returns how many. */
 static uint32_t find_stage(struct rp_interval_chains *c, uint32_t t, bool with_copies,
                            double least, struct rp_interval_row *row,
@@ -306,7 +294,7 @@ static uint32_t find_stage(struct rp_interval_chains *c, uint32_t t, bool with_c
     uint32_t before = rows->n;
     for (uint32_t r = 0; r <= t; r++) {
         struct rp_interval_chain found = {.n = 0};
-        double over = least, want = want_of(c, t, r);
+        double over = least, want = r == t ? 1 : value(c, RP_INTERVAL_R, t, r);
         if (want < MIN_WANT)
             continue;
         *c->now = (struct rp_interval_chain){.t = t, .r = r, .want = want};
@@ -327,6 +315,7 @@ uint32_t rp_interval_chains_find(struct rp_interval_chains *c, const double *v,
     uint32_t before = rows->n;
     c->v = v;
     c->d_before = d_before;
+    c->steps = 0;
     add_up_copies(c);
     for (uint32_t t = 1; t <= p->n_ops; t++)
         if (find_stage(c, t, false, least, row, rows) == 0)

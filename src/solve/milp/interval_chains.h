@@ -55,7 +55,7 @@ struct rp_interval_chains {
     const double *v, *d_before;            /* the point; as interval_cuts.h; borrowed */
     double *copied;                        /* per stage t and tensor: sum of U[u], u < t */
     struct rp_interval_chain *now, *best;  /* the path that is extended; the best so far */
-    uint64_t steps;                        /* of all calls */
+    uint64_t steps;                        /* of the last call */
 };
 void rp_interval_chains_init(struct rp_interval_chains *c,
                              const struct rp_interval_model *m);

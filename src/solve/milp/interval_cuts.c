@@ -153,15 +153,22 @@ static void find_memory_k(struct call *a, uint32_t t) {
         add_memory_k(a, t, op);
 }
 
-/* ---- (M10) and (M11) ---- */
+/* ---- (M10) and (M13c) ---- */
 
-static void find_out(struct call *a, uint32_t b) {
+/* What x adds to the left side of a row at the point; appends its terms if `put`. */
+typedef double part_of(struct call *a, uint32_t x, uint32_t b, bool put);
+
+/* The row over what is made from some op on, where it is violated most. `ops`: op time
+ * counts with the waits. */
+static void find_from_maker(struct call *a, uint32_t b, part_of *part, bool ops) {
     double sum = 0, worst = 0;
     uint32_t from = RP_NONE;
     for (uint32_t op = b; op-- > 0;) {
         for (uint32_t x = a->p->output_start[op]; x < a->p->output_start[op + 1]; x++)
-            sum += out_time(a, x) * value(a, RP_INTERVAL_O, b, x);
-        double over = sum - waited(a, op + 1, b) - rp_interval_ops_between(a->m, op, b);
+            sum += part(a, x, b, false);
+        double over = sum - waited(a, op + 1, b);
+        if (ops)
+            over -= rp_interval_ops_between(a->m, op, b);
         if (over >= fmax(a->least, worst)) {
             worst = over;
             from = op;
@@ -170,10 +177,43 @@ static void find_out(struct call *a, uint32_t b) {
     if (from == RP_NONE)
         return;
     for (uint32_t x = a->p->output_start[from]; x < a->p->output_start[b]; x++)
-        add(a, out_time(a, x), RP_INTERVAL_O, b, x);
+        part(a, x, b, true);
     rp_interval_row_add_d(&a->c->row, -1, from + 1, b);
-    end_row(a, rp_interval_ops_between(a->m, from, b));
+    end_row(a, ops ? rp_interval_ops_between(a->m, from, b) : 0);
 }
+
+static double copy_out_of(struct call *a, uint32_t x, uint32_t b, bool put) {
+    if (put)
+        add(a, out_time(a, x), RP_INTERVAL_O, b, x);
+    return out_time(a, x) * value(a, RP_INTERVAL_O, b, x);
+}
+
+static void find_out(struct call *a, uint32_t b) {
+    find_from_maker(a, b, copy_out_of, true);
+}
+
+static double early_frees_of(struct call *a, uint32_t x, uint32_t b, bool put) {
+    uint32_t maker = a->p->producer[x];
+    double sum = 0;
+    for (uint32_t t = maker + 1; t <= b; t++) {
+        double lost = out_time(a, x) - rp_interval_ops_between(a->m, maker, t);
+        if (lost <= 0)
+            break;
+        a->c->steps++;
+        sum += lost * (value(a, RP_INTERVAL_O, t, x) - value(a, RP_INTERVAL_O, t - 1, x));
+        if (put) {
+            add(a, lost, RP_INTERVAL_O, t, x);
+            add(a, -lost, RP_INTERVAL_O, t - 1, x);
+        }
+    }
+    return sum;
+}
+
+static void find_early_frees(struct call *a, uint32_t b) {
+    find_from_maker(a, b, early_frees_of, false);
+}
+
+/* ---- (M11) ---- */
 
 /* Begins a sum of (M11), from moment s on. */
 static void begin_sum(struct rp_interval_cuts *c) {
@@ -270,9 +310,7 @@ static bool comes_before(const struct rp_interval_copy *a,
         return a->value > b->value;
     if (a->x != b->x)
         return a->x < b->x;
-    if (a->t != b->t)
-        return a->t < b->t;
-    return a->kind > b->kind;
+    return a->t < b->t;
 }
 
 /* They stay sorted. */
@@ -384,45 +422,7 @@ static void find_wait_in(struct call *a, uint32_t t) {
     end_waits(a);
 }
 
-/* ---- (M13c) and (M13d) ---- */
-
-/* Adds the part of x in the sum of (M13c) up to stage b, or returns it if not `put`. */
-static double early_frees_of(struct call *a, uint32_t x, uint32_t b, bool put) {
-    uint32_t maker = a->p->producer[x];
-    double sum = 0;
-    for (uint32_t t = maker + 1; t <= b; t++) {
-        double lost = out_time(a, x) - rp_interval_ops_between(a->m, maker, t);
-        if (lost <= 0)
-            break;
-        a->c->steps++;
-        sum += lost * (value(a, RP_INTERVAL_O, t, x) - value(a, RP_INTERVAL_O, t - 1, x));
-        if (put) {
-            add(a, lost, RP_INTERVAL_O, t, x);
-            add(a, -lost, RP_INTERVAL_O, t - 1, x);
-        }
-    }
-    return sum;
-}
-
-static void find_early_frees(struct call *a, uint32_t b) {
-    double sum = 0, worst = 0;
-    uint32_t from = RP_NONE;
-    for (uint32_t op = b; op-- > 0;) {
-        for (uint32_t x = a->p->output_start[op]; x < a->p->output_start[op + 1]; x++)
-            sum += early_frees_of(a, x, b, false);
-        double over = sum - waited(a, op + 1, b);
-        if (over >= fmax(a->least, worst)) {
-            worst = over;
-            from = op;
-        }
-    }
-    if (from == RP_NONE)
-        return;
-    for (uint32_t x = a->p->output_start[from]; x < a->p->output_start[b]; x++)
-        early_frees_of(a, x, b, true);
-    rp_interval_row_add_d(&a->c->row, -1, from + 1, b);
-    end_row(a, 0);
-}
+/* ---- (M13d) ---- */
 
 static void find_round_trip(struct call *a, uint32_t x) {
     uint32_t maker = a->p->producer[x];
@@ -456,11 +456,10 @@ static void find_paths(struct call *a, bool room) {
 }
 
 static void find_chains(struct call *a) {
-    struct rp_interval_chains *chains = &a->c->chains;
-    uint64_t before = chains->steps;
-    a->c->n[RP_CUT_CHAIN] += rp_interval_chains_find(chains, a->v, a->c->d_before, a->least,
-                                                     &a->c->row, a->rows);
-    a->c->steps += chains->steps - before;
+    struct rp_interval_cuts *c = a->c;
+    c->n[RP_CUT_CHAIN] +=
+        rp_interval_chains_find(&c->chains, a->v, c->d_before, a->least, &c->row, a->rows);
+    c->steps += c->chains.steps;
 }
 
 /* Calls `find` for i = first .. end - 1, unless the family is left out. */

@@ -186,6 +186,12 @@ static inline double rp_interval_value(const struct rp_interval_model *m,
     uint32_t col = rp_interval_at(m, kind, t, id);
     return col == RP_COL_ZERO ? 0 : col == RP_COL_ONE ? 1 : v[col];
 }
+/* H[t][x] */
+static inline double rp_interval_value_h(const struct rp_interval_model *m, uint32_t t,
+                                         uint32_t x, const double *v) {
+    return rp_interval_value(m, RP_INTERVAL_S, t, x, v) -
+           rp_interval_value(m, RP_INTERVAL_F, t, x, v);
+}
 /* Scaled time of the ops u with a < u < b, where a may be -1. */
 static inline double rp_interval_ops_between(const struct rp_interval_model *m, int64_t a,
                                              uint32_t b) {

@@ -41,11 +41,6 @@ static double value(const struct rp_interval_paths *c, enum rp_interval_kind kin
     return rp_interval_value(c->model, kind, t, id, c->v);
 }
 
-/* H[t][x] */
-static double readable(const struct rp_interval_paths *c, uint32_t t, uint32_t x) {
-    return value(c, RP_INTERVAL_S, t, x) - value(c, RP_INTERVAL_F, t, x);
-}
-
 /* ---- W ---- */
 
 static void offer_want(struct rp_interval_paths *c, uint32_t x, double w,
@@ -64,7 +59,8 @@ static void find_wants(struct rp_interval_paths *c, uint32_t b) {
         c->want[x] = 0;
         if (b == p->n_ops && p->kept[x])
             offer_want(c, x, 1, RP_WANT_KEPT, RP_NONE);
-        offer_want(c, x, readable(c, b + 1, x), RP_WANT_READABLE, RP_NONE);
+        offer_want(c, x, rp_interval_value_h(c->model, b + 1, x, c->v), RP_WANT_READABLE,
+                   RP_NONE);
         for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
             offer_want(c, x, value(c, RP_INTERVAL_R, b, p->readers[k]), RP_WANT_RUN,
                        p->readers[k]);
@@ -99,12 +95,14 @@ static bool add_stage(struct rp_interval_paths *c, uint32_t t) {
 /* Is V[a][x] the smaller of what T[x] can be? */
 static bool takes_available(const struct rp_interval_paths *c, uint32_t a, uint32_t x) {
     return c->available &&
-           value(c, RP_INTERVAL_V, a, x) < readable(c, a, x) + c->copies[x] - TIE;
+           value(c, RP_INTERVAL_V, a, x) <
+               rp_interval_value_h(c->model, a, x, c->v) + c->copies[x] - TIE;
 }
 
 static double before(const struct rp_interval_paths *c, uint32_t a, uint32_t x) {
-    return takes_available(c, a, x) ? value(c, RP_INTERVAL_V, a, x)
-                                    : readable(c, a, x) + c->copies[x];
+    return takes_available(c, a, x)
+               ? value(c, RP_INTERVAL_V, a, x)
+               : rp_interval_value_h(c->model, a, x, c->v) + c->copies[x];
 }
 
 /* Finds the best paths for the window from stage a on that was added up. */
