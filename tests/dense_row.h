@@ -9,6 +9,14 @@
 
 #include "solve/milp/interval_model.h"
 
+#define R RP_INTERVAL_R
+#define S RP_INTERVAL_S
+#define F RP_INTERVAL_F
+#define U RP_INTERVAL_U
+#define O RP_INTERVAL_O
+#define V RP_INTERVAL_V
+#define D RP_INTERVAL_D
+
 /* A model of 3 to 8 ops near its floor, whose copies take about as long as its ops. */
 struct rp_small_model {
     struct rp_graph g;

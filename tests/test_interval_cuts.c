@@ -7,74 +7,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "dense_row.h"
 #include "gen.h"
+#include "row_check.h"
 #include "run.h"
 #include "solve/lp/sep_cover.h"
-
-#define R RP_INTERVAL_R
-#define S RP_INTERVAL_S
-#define F RP_INTERVAL_F
-#define U RP_INTERVAL_U
-#define O RP_INTERVAL_O
-#define V RP_INTERVAL_V
-
-/* A point, and the rows that one family finds there. */
-struct check {
-    const struct rp_interval_model *m;
-    const struct rp_instance *p;
-    double *v, least;
-    struct rp_row_set found;
-    bool use_v; /* in paths */
-    uint32_t n; /* rows seen */
-    bool good;
-};
-
-static double at(const struct check *c, enum rp_interval_kind kind, uint32_t t,
-                 uint32_t id) {
-    return rp_interval_value(c->m, kind, t, id, c->v);
-}
-
-/* The time of the ops first .. last - 1, and of the waits before first .. last. */
-static double ops_time(const struct check *c, uint32_t first, uint32_t last) {
-    double ns = 0;
-    for (uint32_t u = first; u < last; u++)
-        ns += (double)c->p->time_ns[u];
-    return ns * c->m->time_scale;
-}
-
-static double copy_time(const struct check *c, enum rp_interval_kind kind, uint32_t x) {
-    return (double)(kind == O ? c->p->out_ns : c->p->in_ns)[x] * c->m->time_scale;
-}
-
-/* ---- the best of some rows ---- */
-
-struct best {
-    struct rp_dense_row row; /* coef NULL: none */
-    double over;
-};
-
-/* Replaces the best by r, which it takes, if r is violated by `least` or more, and by more
- * than the best; or by as much, and later_wins. */
-static void weigh(const struct check *c, struct best *b, struct rp_dense_row r,
-                  bool later_wins) {
-    double over = rp_dense_row_over(&r, c->v), least = fmax(c->least, b->over);
-    bool better = later_wins ? over >= least : over > least;
-    if (better) {
-        rp_dense_row_free(&b->row);
-        *b = (struct best){r, over};
-    } else
-        rp_dense_row_free(&r);
-}
-
-/* The family has found this row next, if there is one and it says anything. */
-static void expect(struct check *c, struct best b) {
-    if (b.row.coef != NULL && rp_dense_row_most(&b.row) > 0) {
-        c->good = c->good && rp_dense_row_is(&b.row, &c->found, c->n);
-        c->n++;
-    }
-    rp_dense_row_free(&b.row);
-}
 
 /* ---- (M9) ---- */
 
@@ -86,14 +22,16 @@ static bool uses(const struct rp_instance *p, uint32_t j, uint32_t x) {
 }
 
 /* H[t+1] - R - U + F[t] - U: what x takes throughout stage t. */
-static double throughout(const struct check *c, uint32_t t, uint32_t x) {
-    return at(c, S, t + 1, x) == 0
+static double throughout(const struct rp_row_check *c, uint32_t t, uint32_t x) {
+    return rp_check_at(c, S, t + 1, x) == 0
                ? 0
-               : at(c, S, t + 1, x) - at(c, F, t + 1, x) + at(c, F, t, x) -
-                     2 * at(c, U, t, x) - at(c, R, t, c->p->producer[x]);
+               : rp_check_at(c, S, t + 1, x) - rp_check_at(c, F, t + 1, x) +
+                     rp_check_at(c, F, t, x) - 2 * rp_check_at(c, U, t, x) -
+                     rp_check_at(c, R, t, c->p->producer[x]);
 }
 
-static struct rp_dense_row memory_row(const struct check *c, uint32_t t, uint32_t k) {
+static struct rp_dense_row memory_row(const struct rp_row_check *c, uint32_t t,
+                                      uint32_t k) {
     double scale = c->m->byte_scale, used = (double)c->p->workspace_bytes[k] * scale;
     struct rp_dense_row r = rp_dense_row_new(c->m, (double)c->p->limit_bytes * scale);
     for (uint32_t x = 0; x < c->p->n_tensors; x++) {
@@ -112,60 +50,60 @@ static struct rp_dense_row memory_row(const struct check *c, uint32_t t, uint32_
     return r;
 }
 
-static void expect_memory(struct check *c) {
+static void expect_memory(struct rp_row_check *c) {
     for (uint32_t t = 0; t <= c->p->n_ops; t++) {
-        struct best b = {0};
+        struct rp_check_best b = {0};
         for (uint32_t k = 0; k < t; k++)
-            if (at(c, R, t, k) > 0)
-                weigh(c, &b, memory_row(c, t, k), true);
-        expect(c, b);
+            if (rp_check_at(c, R, t, k) > 0)
+                rp_check_weigh(c, &b, memory_row(c, t, k), true);
+        rp_check_expect(c, b);
     }
 }
 
 /* ---- (M10) and (M11) ---- */
 
-static void expect_out(struct check *c) {
+static void expect_out(struct rp_row_check *c) {
     for (uint32_t b = 0; b <= c->p->n_ops; b++) {
-        struct best best = {0};
+        struct rp_check_best best = {0};
         for (uint32_t a = b; a-- > 0;) {
-            struct rp_dense_row r = rp_dense_row_new(c->m, ops_time(c, a + 1, b));
+            struct rp_dense_row r = rp_dense_row_new(c->m, rp_check_ops_time(c, a + 1, b));
             for (uint32_t x = c->p->output_start[a]; x < c->p->output_start[b]; x++)
-                rp_dense_row_add(&r, copy_time(c, O, x), O, b, x);
+                rp_dense_row_add(&r, rp_check_copy_time(c, O, x), O, b, x);
             rp_dense_row_wait(&r, a + 1, b);
-            weigh(c, &best, r, true);
+            rp_check_weigh(c, &best, r, true);
         }
-        expect(c, best);
+        rp_check_expect(c, best);
     }
 }
 
-static struct rp_dense_row in_row(const struct check *c, uint32_t s, uint32_t t) {
-    struct rp_dense_row r = rp_dense_row_new(c->m, ops_time(c, s, t));
+static struct rp_dense_row in_row(const struct rp_row_check *c, uint32_t s, uint32_t t) {
+    struct rp_dense_row r = rp_dense_row_new(c->m, rp_check_ops_time(c, s, t));
     for (uint32_t x = 0; x < c->p->n_tensors; x++) {
-        double copies = -at(c, F, s, x);
+        double copies = -rp_check_at(c, F, s, x);
         for (uint32_t u = s; u <= t; u++)
-            copies += at(c, U, u, x);
+            copies += rp_check_at(c, U, u, x);
         for (uint32_t u = s; u <= t && copies > 0; u++)
-            rp_dense_row_add(&r, copy_time(c, U, x), U, u, x);
+            rp_dense_row_add(&r, rp_check_copy_time(c, U, x), U, u, x);
         if (copies > 0)
-            rp_dense_row_add(&r, -copy_time(c, U, x), F, s, x);
+            rp_dense_row_add(&r, -rp_check_copy_time(c, U, x), F, s, x);
     }
     rp_dense_row_wait(&r, s, t);
     return r;
 }
 
-static void expect_in(struct check *c) {
+static void expect_in(struct rp_row_check *c) {
     for (uint32_t s = 0; s <= c->p->n_ops; s++) {
-        struct best best = {0};
+        struct rp_check_best best = {0};
         for (uint32_t t = s; t <= c->p->n_ops; t++)
-            weigh(c, &best, in_row(c, s, t), true);
-        expect(c, best);
+            rp_check_weigh(c, &best, in_row(c, s, t), true);
+        rp_check_expect(c, best);
     }
 }
 
 /* ---- (M13a) ---- */
 
 /* Covers have tests of their own (test_separation.c). Here they get the right rows. */
-static void expect_covers_of(struct check *c, int number) {
+static void expect_covers_of(struct rp_row_check *c, int number) {
     struct rp_row_set covers = {0};
     for (uint32_t t = 0; t < c->p->n_ops; t++) {
         struct rp_row_set memory = {0};
@@ -177,19 +115,19 @@ static void expect_covers_of(struct check *c, int number) {
         rp_row_set_fini(&memory);
     }
     for (uint32_t i = 0; i < covers.n; i++) {
-        struct best b = {rp_dense_row_new(c->m, covers.rhs[i]), 0};
+        struct rp_check_best b = {rp_dense_row_new(c->m, covers.rhs[i]), 0};
         for (uint32_t k = covers.start[i]; k < covers.start[i + 1]; k++)
             b.row.coef[covers.col[k]] = covers.coef[k];
-        expect(c, b);
+        rp_check_expect(c, b);
     }
     rp_row_set_fini(&covers);
 }
 
-static void expect_cover(struct check *c) {
+static void expect_cover(struct rp_row_check *c) {
     expect_covers_of(c, 8);
 }
 
-static void expect_room(struct check *c) {
+static void expect_room(struct rp_row_check *c) {
     expect_covers_of(c, 16);
 }
 
@@ -203,32 +141,23 @@ struct path {
     double right; /* beside what the first tensor adds */
 };
 
-static double readable(const struct check *c, uint32_t t, uint32_t x) {
-    return at(c, S, t, x) - at(c, F, t, x);
-}
-
-static double sum_of(const struct check *c, enum rp_interval_kind kind, uint32_t id,
-                     uint32_t a, uint32_t b) {
-    double sum = 0;
-    for (uint32_t t = a; t <= b; t++)
-        sum += at(c, kind, t, id);
-    return sum;
-}
-
-static bool takes_v(const struct check *c, uint32_t x, uint32_t a, uint32_t b) {
-    return c->use_v && at(c, V, a, x) < readable(c, a, x) + sum_of(c, U, x, a, b);
+static bool takes_v(const struct rp_row_check *c, uint32_t x, uint32_t a, uint32_t b) {
+    return c->use_v && rp_check_at(c, V, a, x) <
+                           rp_check_readable(c, a, x) + rp_check_sum(c, U, x, a, b);
 }
 
 /* T[x] */
-static double there(const struct check *c, uint32_t x, uint32_t a, uint32_t b) {
-    return takes_v(c, x, a, b) ? at(c, V, a, x) : readable(c, a, x) + sum_of(c, U, x, a, b);
+static double there(const struct rp_row_check *c, uint32_t x, uint32_t a, uint32_t b) {
+    return takes_v(c, x, a, b) ? rp_check_at(c, V, a, x)
+                               : rp_check_readable(c, a, x) + rp_check_sum(c, U, x, a, b);
 }
 
 /* The path from x on with the least right side; of equal ones the one that ends early, or
  * takes the first input. */
-static struct path best_path(const struct check *c, uint32_t x, uint32_t a, uint32_t b) {
+static struct path best_path(const struct rp_row_check *c, uint32_t x, uint32_t a,
+                             uint32_t b) {
     uint32_t j = c->p->producer[x];
-    struct path best = {.n = 1, .tensor = {x}, .right = sum_of(c, R, j, a, b)};
+    struct path best = {.n = 1, .tensor = {x}, .right = rp_check_sum(c, R, j, a, b)};
     for (uint32_t k = c->p->input_start[j]; k < c->p->input_start[j + 1]; k++) {
         struct path next = best_path(c, c->p->inputs[k], a, b);
         next.right += there(c, c->p->inputs[k], a, b);
@@ -254,7 +183,7 @@ static void add_readable(struct rp_dense_row *r, double coef, uint32_t t, uint32
 }
 
 /* The row without W. always_v: T[x] of the first tensor is V. */
-static struct rp_dense_row path_row(const struct check *c, const struct path *path,
+static struct rp_dense_row path_row(const struct rp_row_check *c, const struct path *path,
                                     uint32_t a, uint32_t b, bool always_v) {
     struct rp_dense_row r = rp_dense_row_new(c->m, 0);
     for (uint32_t i = 0; i < path->n; i++) {
@@ -273,13 +202,14 @@ static struct rp_dense_row path_row(const struct check *c, const struct path *pa
 }
 
 /* The largest W of x but V[b+1], which it adds to a row. */
-static double want(const struct check *c, uint32_t x, uint32_t b, struct rp_dense_row *r) {
-    double best = fmax(b == c->p->n_ops && c->p->kept[x], readable(c, b + 1, x));
+static double want(const struct rp_row_check *c, uint32_t x, uint32_t b,
+                   struct rp_dense_row *r) {
+    double best = fmax(b == c->p->n_ops && c->p->kept[x], rp_check_readable(c, b + 1, x));
     uint32_t reader = RP_NONE;
     for (uint32_t k = c->p->reader_start[x]; k < c->p->reader_start[x + 1]; k++)
-        if (at(c, R, b, c->p->readers[k]) > best) {
+        if (rp_check_at(c, R, b, c->p->readers[k]) > best) {
             reader = c->p->readers[k];
-            best = at(c, R, b, reader);
+            best = rp_check_at(c, R, b, reader);
         }
     if (r == NULL || best <= 0)
         return fmax(best, 0);
@@ -292,17 +222,17 @@ static double want(const struct check *c, uint32_t x, uint32_t b, struct rp_dens
     return best;
 }
 
-static bool something_happens(const struct check *c, uint32_t t) {
+static bool something_happens(const struct rp_row_check *c, uint32_t t) {
     double sum = 0;
     for (uint32_t j = 0; j < t && j < c->p->n_ops; j++)
-        sum += at(c, R, t, j);
+        sum += rp_check_at(c, R, t, j);
     for (uint32_t x = 0; x < c->p->output_start[t]; x++)
-        sum += at(c, U, t, x);
+        sum += rp_check_at(c, U, t, x);
     return sum > 0;
 }
 
 /* The row of highest efficacy for x and b; of equal ones the one of the latest a. */
-static struct path_row best_row(const struct check *c, uint32_t x, uint32_t b) {
+static struct path_row best_row(const struct rp_row_check *c, uint32_t x, uint32_t b) {
     struct path_row best = {.efficacy = 0, .x = x, .b = b};
     for (uint32_t a = b; a > c->p->producer[x]; a--) {
         struct path path = best_path(c, x, a, b);
@@ -310,7 +240,9 @@ static struct path_row best_row(const struct check *c, uint32_t x, uint32_t b) {
             continue;
         double norm = sqrt(path.n + 1 + b - a + 1);
         double over = want(c, x, b, NULL) - there(c, x, a, b) - path.right;
-        double over_v = c->use_v ? at(c, V, b + 1, x) - at(c, V, a, x) - path.right : 0;
+        double over_v =
+            c->use_v ? rp_check_at(c, V, b + 1, x) - rp_check_at(c, V, a, x) - path.right
+                     : 0;
         if (fmax(over, over_v) / norm <= best.efficacy + 1e-9)
             continue;
         rp_dense_row_free(&best.row);
@@ -331,7 +263,7 @@ static int by_efficacy(const void *left, const void *right) {
     return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->b > b->b) - (a->b < b->b);
 }
 
-static void expect_path(struct check *c) {
+static void expect_path(struct rp_row_check *c) {
     struct path_row *rows =
         rp_calloc(((size_t)c->p->n_ops + 1) * c->p->n_tensors, sizeof *rows);
     size_t n = 0;
@@ -341,7 +273,7 @@ static void expect_path(struct check *c) {
     qsort(rows, n, sizeof *rows, by_efficacy);
     for (size_t i = 0; i < n; i++) {
         if (i < c->p->n_ops && rows[i].efficacy >= 0.01)
-            expect(c, (struct best){rows[i].row, 0});
+            rp_check_expect(c, (struct rp_check_best){rows[i].row, 0});
         else
             rp_dense_row_free(&rows[i].row);
     }
@@ -378,18 +310,18 @@ static void put(struct set *set, struct copy copy) {
     set->at[i] = copy;
 }
 
-static bool put_copy(const struct check *c, struct set *set, enum rp_interval_kind kind,
-                     uint32_t t, uint32_t x) {
-    double y = at(c, kind, t, x);
+static bool put_copy(const struct rp_row_check *c, struct set *set,
+                     enum rp_interval_kind kind, uint32_t t, uint32_t x) {
+    double y = rp_check_at(c, kind, t, x);
     if (y > 0)
-        put(set, (struct copy){kind, t, x, copy_time(c, kind, x), y});
+        put(set, (struct copy){kind, t, x, rp_check_copy_time(c, kind, x), y});
     return y > 0;
 }
 
 /* Weighs the rows of the likeliest 1, 2, .. of a set, in the interval from stage s to t. */
-static void weigh_set(const struct check *c, const struct set *set, uint32_t s, uint32_t t,
-                      struct best *best) {
-    double lambda = -ops_time(c, s, t);
+static void weigh_set(const struct rp_row_check *c, const struct set *set, uint32_t s,
+                      uint32_t t, struct rp_check_best *best) {
+    double lambda = -rp_check_ops_time(c, s, t);
     for (uint32_t n = 1; n <= set->n; n++) {
         lambda += set->at[n - 1].time;
         if (lambda <= 0)
@@ -403,13 +335,13 @@ static void weigh_set(const struct check *c, const struct set *set, uint32_t s, 
                 rp_dense_row_add(&r, -coef, F, s, set->at[k].x);
         }
         rp_dense_row_wait(&r, s, t);
-        weigh(c, best, r, false);
+        rp_check_weigh(c, best, r, false);
     }
 }
 
-static void expect_wait_out(struct check *c) {
+static void expect_wait_out(struct rp_row_check *c) {
     for (uint32_t b = 0; b <= c->p->n_ops; b++) {
-        struct best best = {0};
+        struct rp_check_best best = {0};
         struct set set = {0};
         for (uint32_t a = b; a-- > 0;) {
             bool more = false;
@@ -418,13 +350,13 @@ static void expect_wait_out(struct check *c) {
             if (more)
                 weigh_set(c, &set, a + 1, b, &best);
         }
-        expect(c, best);
+        rp_check_expect(c, best);
     }
 }
 
-static void expect_wait_in(struct check *c) {
+static void expect_wait_in(struct rp_row_check *c) {
     for (uint32_t t = 0; t <= c->p->n_ops; t++) {
-        struct best best = {0};
+        struct rp_check_best best = {0};
         struct set set = {0};
         for (uint32_t s = t + 1; s-- > 0;) {
             bool more = false;
@@ -433,213 +365,46 @@ static void expect_wait_in(struct check *c) {
             if (more)
                 weigh_set(c, &set, s, t, &best);
         }
-        expect(c, best);
-    }
-}
-
-/* ---- (M13e) ---- */
-
-enum { MAX_CHAIN = 12 };
-
-/* A path of tensors that a run of op r of stage t reads; r = n_ops: what is kept. */
-struct chain {
-    uint32_t t, r, n, x[MAX_CHAIN + 1];
-    double after[MAX_CHAIN + 1], had; /* T[i], and T[n]; the sum of H */
-};
-
-static void add_least(const struct check *c, struct rp_dense_row *row, double coef,
-                      const struct chain *h, uint32_t x, bool with_run) {
-    uint32_t q = c->p->producer[x];
-    double u = at(c, U, h->t, x), o = at(c, O, h->t - 1, x), r = at(c, R, h->t, q);
-    if (with_run && r < fmin(u, o))
-        rp_dense_row_add(row, -coef, R, h->t, q);
-    else if (o < u)
-        rp_dense_row_add(row, -coef, O, h->t - 1, x);
-    else
-        rp_dense_row_add(row, -coef, U, h->t, x);
-}
-
-static double over(double a, double b) {
-    return fmax(a - b, 0);
-}
-
-/* The time of the run that reads the i-th tensor, if that is not the first run of op t. */
-static double next_time(const struct check *c, const struct chain *h, uint32_t i) {
-    uint32_t op = i > 0 ? c->p->producer[h->x[i - 1]] : h->r;
-    return op < h->t && op < c->p->n_ops ? ops_time(c, op, op + 1) : 0;
-}
-
-static struct rp_dense_row chain_row(const struct check *c, const struct chain *h,
-                                     uint32_t s, double lambda, bool copies) {
-    bool again = h->r < h->t && h->r < c->p->n_ops;
-    struct rp_dense_row row = rp_dense_row_new(c->m, again ? 0 : -lambda);
-    double beside = copies ? 0 : ops_time(c, s, h->t);
-    if (again)
-        rp_dense_row_add(&row, lambda, R, h->t, h->r);
-    for (uint32_t i = 0; i < h->n; i++) {
-        uint32_t x = h->x[i], q = c->p->producer[x];
-        double run = ops_time(c, q, q + 1), in = copy_time(c, U, x), after = h->after[i];
-        double twice = fmin(in, fmax(run, in + run - over(after, next_time(c, h, i))));
-        double all = over(lambda, after), copied = over(all, over(in, beside));
-        double with_run = over(all, over(twice, beside));
-        double fresh = fmin(copied, over(lambda, run + copy_time(c, O, x) + in));
-        rp_dense_row_add(&row, -all, S, h->t, x);
-        rp_dense_row_add(&row, all, F, h->t, x);
-        rp_dense_row_add(&row, -fresh, U, h->t, x);
-        add_least(c, &row, copied - fresh, h, x, false);
-        add_least(c, &row, with_run - copied, h, x, true);
-        if (at(c, F, s, x) < at(c, U, h->t, x))
-            rp_dense_row_add(&row, -(all - copied), F, s, x);
-        else
-            rp_dense_row_add(&row, -(all - copied), U, h->t, x);
-    }
-    for (uint32_t x = 0; x < c->p->n_tensors && copies; x++) {
-        if (sum_of(c, U, x, s, h->t - 1) <= at(c, F, s, x))
-            continue;
-        for (uint32_t u = s; u < h->t; u++)
-            rp_dense_row_add(&row, copy_time(c, U, x), U, u, x);
-        rp_dense_row_add(&row, -copy_time(c, U, x), F, s, x);
-    }
-    row.right += copies ? ops_time(c, s, h->t) : 0;
-    rp_dense_row_wait(&row, s, h->t);
-    return row;
-}
-
-/* All lambda of a path, in one interval. */
-static void weigh_chain_from(const struct check *c, const struct chain *h, uint32_t s,
-                             bool copies, struct best *best) {
-    double beside = copies ? 0 : ops_time(c, s, h->t), all = h->after[h->n];
-    for (uint32_t i = 0; i < h->n; i++) {
-        double lambda = h->after[i] + over(copy_time(c, U, h->x[i]), beside);
-        weigh(c, best, chain_row(c, h, s, fmin(lambda, all), copies), false);
-    }
-    weigh(c, best, chain_row(c, h, s, all, copies), false);
-}
-
-/* Alone: from where the longest copy could last into the stage. */
-static void weigh_chain(const struct check *c, const struct chain *h, bool copies,
-                        struct best *best) {
-    double longest = 0;
-    for (uint32_t x = 0; x < c->p->n_tensors; x++)
-        longest = fmax(longest, copy_time(c, U, x));
-    for (uint32_t s = 0; s <= h->t; s++)
-        if (copies ? s < h->t : s == h->t || ops_time(c, s, h->t) < longest)
-            weigh_chain_from(c, h, s, copies, best);
-}
-
-static void weigh_chains(const struct check *c, const struct chain *h, double w,
-                         bool copies, struct best *best);
-
-static void weigh_longer(const struct check *c, struct chain h, uint32_t x, double w,
-                         bool copies, struct best *best) {
-    uint32_t q = c->p->producer[x];
-    h.had += at(c, S, h.t, x) - at(c, F, h.t, x);
-    if (q >= h.t || h.n == MAX_CHAIN || w - h.had < 0.05)
-        return;
-    h.x[h.n++] = x;
-    h.after[h.n] = h.after[h.n - 1] + ops_time(c, q, q + 1);
-    weigh_chain(c, &h, copies, best);
-    weigh_chains(c, &h, w, copies, best);
-}
-
-/* Weighs what goes on from this path. */
-static void weigh_chains(const struct check *c, const struct chain *h, double w,
-                         bool copies, struct best *best) {
-    uint32_t op = h->n > 0 ? c->p->producer[h->x[h->n - 1]] : h->r;
-    for (uint32_t x = 0; x < c->p->n_tensors; x++) {
-        bool reads = op == c->p->n_ops && c->p->kept[x];
-        for (uint32_t k = 0; op < c->p->n_ops && k < c->p->input_start[op + 1]; k++)
-            reads = reads || (k >= c->p->input_start[op] && c->p->inputs[k] == x);
-        if (reads)
-            weigh_longer(c, *h, x, w, copies, best);
-    }
-}
-
-/* The best row of a run. */
-static struct best best_chain(const struct check *c, uint32_t t, uint32_t r, bool copies) {
-    double w = r == c->p->n_ops ? 1 : at(c, R, t, r);
-    bool again = r < t && r < c->p->n_ops;
-    struct chain h = {.t = t, .r = r, .after = {again ? ops_time(c, r, r + 1) : 0}};
-    struct best best = {0};
-    if (w >= 0.05)
-        weigh_chains(c, &h, w, copies, &best);
-    return best;
-}
-
-/* What the row that was found next is violated by; 0: there is none. */
-static double found_over(const struct check *c) {
-    return c->n == c->found.n ? 0
-                              : rp_row_set_left(&c->found, c->n, c->v) - c->found.rhs[c->n];
-}
-
-/* Does the row that was found next have d[t]? */
-static bool waits(const struct check *c, uint32_t t) {
-    uint32_t d = rp_interval_at(c->m, RP_INTERVAL_D, t, 0);
-    for (uint32_t k = c->n < c->found.n ? c->found.start[c->n] : UINT32_MAX;
-         k < c->found.n_terms && k < c->found.start[c->n + 1]; k++)
-        if (c->found.col[k] == d)
-            return true;
-    return false;
-}
-
-/* Rows that are violated as much are as good. With copies, the path is chosen as if there
- * were none, so the row need not be the best. */
-static void expect_chain(struct check *c) {
-    for (uint32_t t = 1; t <= c->p->n_ops; t++) {
-        uint32_t before = c->n;
-        for (uint32_t r = 0; r <= t; r++) {
-            struct best b = best_chain(c, t, r, false);
-            if (b.row.coef != NULL && b.over > c->least + 1e-9) {
-                c->good = c->good && fabs(found_over(c) - b.over) < 1e-9;
-                c->n += c->good;
-            }
-            rp_dense_row_free(&b.row);
-        }
-        for (uint32_t r = 0; r <= t && c->n == before; r++) {
-            struct best b = best_chain(c, t, r, true);
-            double is = found_over(c);
-            if (waits(c, t) && !waits(c, t + 1) && b.row.coef != NULL &&
-                is <= b.over + 1e-9 && is > c->least - 1e-9)
-                c->n++, before++;
-            rp_dense_row_free(&b.row);
-        }
+        rp_check_expect(c, best);
     }
 }
 
 /* ---- (M13c) and (M13d) ---- */
 
-static void expect_early_free(struct check *c) {
+static void expect_early_free(struct rp_row_check *c) {
     for (uint32_t b = 0; b <= c->p->n_ops; b++) {
-        struct best best = {0};
+        struct rp_check_best best = {0};
         for (uint32_t first = b; first >= 1; first--) {
             struct rp_dense_row r = rp_dense_row_new(c->m, 0);
             for (uint32_t x = 0; x < c->p->n_tensors; x++)
                 for (uint32_t p = c->p->producer[x], u = p + 1; p + 1 >= first && u <= b;
                      u++) {
-                    double lost = fmax(0, copy_time(c, O, x) - ops_time(c, p + 1, u));
+                    double lost = fmax(0, rp_check_copy_time(c, O, x) -
+                                              rp_check_ops_time(c, p + 1, u));
                     rp_dense_row_add(&r, lost, O, u, x);
                     rp_dense_row_add(&r, -lost, O, u - 1, x);
                 }
             rp_dense_row_wait(&r, first, b);
-            weigh(c, &best, r, true);
+            rp_check_weigh(c, &best, r, true);
         }
-        expect(c, best);
+        rp_check_expect(c, best);
     }
 }
 
-static void expect_round_trip(struct check *c) {
+static void expect_round_trip(struct rp_row_check *c) {
     for (uint32_t x = 0; x < c->p->n_tensors; x++)
         for (uint32_t first = c->p->producer[x] + 1, t = first; t <= c->p->n_ops; t++) {
-            struct best best = {0};
-            double lost = copy_time(c, O, x) + copy_time(c, U, x) - ops_time(c, first, t);
+            struct rp_check_best best = {0};
+            double lost = rp_check_copy_time(c, O, x) + rp_check_copy_time(c, U, x) -
+                          rp_check_ops_time(c, first, t);
             struct rp_dense_row r = rp_dense_row_new(c->m, 0);
             rp_dense_row_add(&r, lost, U, t, x);
             rp_dense_row_wait(&r, first, t);
             if (lost > 0)
-                weigh(c, &best, r, true);
+                rp_check_weigh(c, &best, r, true);
             else
                 rp_dense_row_free(&r);
-            expect(c, best);
+            rp_check_expect(c, best);
         }
 }
 
@@ -665,7 +430,7 @@ static void draw_point(struct rp_rng *r, const struct rp_small_model *w, double 
         }
 }
 
-static void (*const expect_of[RP_CUT_FAMILIES])(struct check *) = {
+static void (*const expect_of[RP_CUT_FAMILIES])(struct rp_row_check *) = {
     [RP_CUT_MEMORY_K] = expect_memory,
     [RP_CUT_OUT] = expect_out,
     [RP_CUT_IN] = expect_in,
@@ -674,7 +439,7 @@ static void (*const expect_of[RP_CUT_FAMILIES])(struct check *) = {
     [RP_CUT_WAIT_IN] = expect_wait_in,
     [RP_CUT_EARLY_FREE] = expect_early_free,
     [RP_CUT_ROUND_TRIP] = expect_round_trip,
-    [RP_CUT_CHAIN] = expect_chain,
+    [RP_CUT_CHAIN] = rp_check_expect_chains,
     [RP_CUT_PATH] = expect_path,
     [RP_CUT_ROOM] = expect_room};
 
@@ -684,7 +449,8 @@ static bool is_about_runs(uint32_t k) {
 }
 
 /* Paths have columns V with the family of rows about V only. */
-static void expect_with_v(struct rp_interval_cuts *cuts, struct check *c, uint32_t *n) {
+static void expect_with_v(struct rp_interval_cuts *cuts, struct rp_row_check *c,
+                          uint32_t *n) {
     uint32_t skip = UINT32_MAX - (1u << RP_CUT_PATH) - (1u << RP_CUT_ROOM);
     rp_interval_cuts_find(cuts, c->v, c->least, skip, &c->found);
     c->n = 0;
@@ -700,7 +466,7 @@ static void expect_with_v(struct rp_interval_cuts *cuts, struct check *c, uint32
 
 /* Compares what each family finds, alone, and then what all find. n: rows so far. */
 static bool finds_the_right_rows(const struct rp_small_model *w,
-                                 struct rp_interval_cuts *cuts, struct check *c,
+                                 struct rp_interval_cuts *cuts, struct rp_row_check *c,
                                  uint32_t *n) {
     uint32_t all = 0;
     c->good = true;
@@ -737,7 +503,7 @@ static void each_family_finds_the_rows_that_are_violated_most(void) {
         double *v = rp_calloc(w.m.n_cols, sizeof *v);
         for (uint32_t k = 0; k < 4; k++) {
             double unit = rp_rng_percent(&r, 50) ? w.m.time_scale : w.m.byte_scale;
-            struct check c = {.m = &w.m, .p = &w.p, .v = v};
+            struct rp_row_check c = {.m = &w.m, .p = &w.p, .v = v};
             c.least = k == 0 ? 1e-6 : (double)(1 + rp_rng_below(&r, 8)) * unit;
             draw_point(&r, &w, v);
             if (!finds_the_right_rows(&w, &cuts, &c, n_found)) {

@@ -10,14 +10,6 @@
 #include "gen.h"
 #include "run.h"
 
-#define R RP_INTERVAL_R
-#define S RP_INTERVAL_S
-#define F RP_INTERVAL_F
-#define U RP_INTERVAL_U
-#define O RP_INTERVAL_O
-#define V RP_INTERVAL_V
-#define D RP_INTERVAL_D
-
 /* ---- columns ---- */
 
 /* What decides on the columns: time in ns. */
