@@ -74,15 +74,21 @@ void rp_mip_submit(struct rp_context *w, double work) {
 
 /* ---- the interval MILP ---- */
 
-void rp_interval_milp_begin(struct rp_context *w, double work) {
+bool rp_interval_milp_begin(struct rp_context *w, double work) {
     struct rp_interval_options o = {.engine = w->o->engine, .work = (uint64_t)work + 1};
     struct rp_method_statistics *s = &w->statistics.method[RP_INTERVAL_MILP];
-    if (w->interval != NULL || w->incumbent.time_ns == w->g->total_time_ns)
-        return;
-    w->interval = rp_interval_worker_start(&w->p, w->incumbent.time_ns - 1, NULL, &o);
-    w->interval_begin = rp_seconds();
-    s->calls++;
-    s->work += o.work;
+    uint64_t horizon_ns = w->incumbent.time_ns - 1;
+    if (w->incumbent.time_ns == w->g->total_time_ns ||
+        (w->interval != NULL && horizon_ns >= w->interval_horizon_ns))
+        return false;
+    rp_interval_worker_end(w->interval);
+    w->interval = rp_interval_worker_start(&w->p, horizon_ns, NULL, &o);
+    w->interval_horizon_ns = horizon_ns;
+    if (s->calls++ == 0) {
+        w->interval_begin = rp_seconds();
+        s->work += o.work;
+    }
+    return true;
 }
 
 /* It may be enough while the MILP is still being solved, if it began with a worse plan. */

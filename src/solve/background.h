@@ -25,9 +25,10 @@ void rp_mip_end(struct rp_context *w);
 
 /* ---- the interval MILP, in a process of its own ---- */
 
-/* Starts the process once, with `work` units (interval_solve.h), to look for programs that
- * are faster than the incumbent. */
-void rp_interval_milp_begin(struct rp_context *w, double work);
+/* Starts the process, with `work` units (interval_solve.h), to look for programs that are
+ * faster than the incumbent. One that looks for slower programs is ended. False if there is
+ * nothing to start: the incumbent is no better, or cannot be improved. */
+bool rp_interval_milp_begin(struct rp_context *w, double work);
 /* Takes the answer if it has arrived and is a proof that the incumbent is optimal. Any
  * other waits for rp_interval_milp_finish, since what arrives in time depends on the clock.
  * If addresses are wanted, the plan that has them must be optimal. */

@@ -115,7 +115,9 @@ struct rp_context {
     struct rp_mip_worker *mip;           /* branch and cut; NULL: it does not run */
     bool mip_pending;                    /* it works; its result has not been taken */
     struct rp_interval_worker *interval; /* the MILP with swaps; NULL: it does not run */
-    double interval_begin;               /* rp_seconds() when it began */
+    uint64_t interval_horizon_ns;        /* it looks for programs that take no longer */
+    double interval_begin;               /* rp_seconds() when it began first */
+    double interval_next;                /* rp_turn.begin from when it may begin anew */
     struct rp_pdhg_bound *bound;         /* NULL: not begun */
     uint64_t bound_work;                 /* for the turn under way */
     struct rp_stop bound_stop;           /* a copy of `stop` */

@@ -426,13 +426,16 @@ static void meet(struct job *j) {
     j->met += seconds;
 }
 
-/* The interval MILP begins once, with the work of all turns. It gains much from a good
- * incumbent, so the first turns come before it. */
+/* The interval MILP gains much from a good incumbent. The first turns therefore come before
+ * it, and it begins anew when there is a better one and as much time has passed again. */
 static void begin_interval(struct rp_context *w, const struct rp_turn *t) {
     for (size_t i = 0; i < N_ROWS; i++)
-        if (methods[i].id == RP_INTERVAL_MILP && t->begin >= INTERVAL_BEGIN_SECONDS &&
-            may_run(w, &methods[i], w->whole))
-            rp_interval_milp_begin(w, w->o->time_limit * methods[i].work_per_s);
+        if (methods[i].id == RP_INTERVAL_MILP &&
+            t->begin >= fmax(w->interval_next, INTERVAL_BEGIN_SECONDS) &&
+            may_run(w, &methods[i], w->whole) &&
+            rp_interval_milp_begin(w, (w->o->time_limit - t->begin) *
+                                          methods[i].work_per_s))
+            w->interval_next = 2 * t->begin;
 }
 
 /* Is the search of the whole space over? A plan may still lack its addresses. */
