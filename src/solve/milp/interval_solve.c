@@ -10,6 +10,7 @@
 #include "solve/engine/mip_engine.h"
 #include "solve/lp/bound_ns.h"
 #include "solve/milp/interval_cuts.h"
+#include "solve/milp/sep_mir.h"
 
 /* Of the work: when the root's rounds end, those without V and all. */
 #define FIRST_SHARE 0.25
@@ -20,9 +21,10 @@
 #define PATIENCE_ABOUT_V 15 /* these rounds begin with all own rows met */
 /* Of the gap: what (M14) to (M17) must close of it. They make linear programs slower. */
 #define MIN_CLOSED 0.2
-#define TIDY_ROUNDS 5    /* slack cuts are dropped once in so many rounds */
-#define LEAST_SHARE 1e-4 /* of the span: what a row must be violated by */
-#define LEAST 1e-6       /* the same at 0/1 points, scaled */
+#define TIDY_ROUNDS 5     /* slack cuts are dropped once in so many rounds */
+#define LEAST_SHARE 1e-4  /* of the span: what a row must be violated by */
+#define LEAST 1e-6        /* the same at 0/1 points, scaled */
+#define MIN_EFFICACY 1e-3 /* of mixed-integer rounding cuts */
 #define FIRST_ROW_ABOUT_V 14
 #define OVERHEAD_PIVOTS 20
 #define STEPS_PER_UNIT 200 /* of interval_cuts.h, in a microsecond */
@@ -45,6 +47,7 @@ struct search {
     bool uses_paths;         /* so do path cuts */
     double root_work;        /* when the root's rounds end */
     struct rp_row_set added; /* to the linear program */
+    struct rp_mir *mir;      /* with the bounds `low` and `high` */
     double *low, *high;      /* of the integer columns */
     double *most;            /* per column */
     double *x;
@@ -160,14 +163,24 @@ static double least_at_fractions(const struct search *s) {
     return LEAST_SHARE * s->m->span + LEAST;
 }
 
+/* Cuts (M13g): of all added rows, those just found among them. */
+static void round_rows(struct search *s) {
+    uint32_t before = s->added.n;
+    uint64_t terms = rp_mir_find(s->mir, &s->added, s->x, MIN_EFFICACY, &s->added);
+    rp_row_set_drop_small(&s->added, before, LEAST_COEF, s->most);
+    s->r->work += terms / STEPS_PER_UNIT;
+}
+
 /* Adds what the point violates. */
 static bool separate(struct search *s, struct rp_lp *lp, bool with_cuts) {
     uint32_t before = s->added.n;
     rp_lp_point(lp, s->x);
     mark_own(s);
     find_own(s, s->x, &s->added);
-    if (with_cuts)
+    if (with_cuts) {
         s->r->work += find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
+        round_rows(s);
+    }
     struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
     rp_lp_add_rows(lp, &view);
     s->r->n_cuts += s->added.n - before;
@@ -380,12 +393,14 @@ void rp_interval_solve(const struct rp_interval_model *m,
     }
     list_own(&s);
     rp_interval_cuts_init(&s.cuts, m);
+    s.mir = rp_mir_new((struct rp_mir_columns){m->n_cols, m->n_integer, s.low, s.high});
     if (!m->empty)
         run_root(&s);
     while (!o->root_only && is_open(&s) && solve_milp(&s))
         ;
     r->finished = r->finished || r->bound_ns == beyond_ns(&s);
     rp_interval_cuts_fini(&s.cuts);
+    rp_mir_free(s.mir);
     rp_row_set_fini(&s.own);
     rp_row_set_fini(&s.added);
     free(s.most);
