@@ -96,6 +96,25 @@ static void the_interval_milp_tells_what_it_took(void) {
     close_scene(&s);
 }
 
+/* It begins anew for a better plan only, with what work is left, which is not told twice.
+ */
+static void the_interval_milp_begins_anew(void) {
+    struct scene s;
+    const struct rp_method_statistics *m = &s.w.statistics.method[RP_INTERVAL_MILP];
+    open_scene(&s, 60, true);
+    begin_interval(&s, 1e12);
+    CU_ASSERT_FALSE(rp_interval_milp_begin(&s.w, 1e12));
+    s.w.incumbent.time_ns--;
+    CU_ASSERT(rp_interval_milp_begin(&s.w, 100));
+    CU_ASSERT_EQUAL(s.w.interval_horizon_ns, s.w.incumbent.time_ns - 1);
+    rp_interval_milp_finish(&s.w);
+    CU_ASSERT(m->calls == 2 && m->work == 1e12 + 1 && !s.report.capped);
+    s.w.incumbent.time_ns = s.g.total_time_ns;
+    CU_ASSERT_FALSE(rp_interval_milp_begin(&s.w, 100)); /* nothing is faster */
+    CU_ASSERT_PTR_NULL(s.w.interval);
+    close_scene(&s);
+}
+
 /* Its bound is taken as far as it has come. */
 static void an_interval_milp_without_an_answer_is_cut_off(void) {
     struct scene s;
@@ -360,6 +379,7 @@ void suite_background(void) {
     RP_TEST(the_search_goes_on_without_branch_and_cut);
     RP_TEST(branch_and_cut_ends_with_its_work_undone);
     RP_TEST(the_interval_milp_tells_what_it_took);
+    RP_TEST(the_interval_milp_begins_anew);
     RP_TEST(an_interval_milp_without_an_answer_is_cut_off);
     RP_TEST(a_context_ends_its_interval_milp);
     RP_TEST(the_bound_works_in_slices);

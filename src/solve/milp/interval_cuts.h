@@ -26,6 +26,8 @@
  *
  *   (M13f) paths, see interval_paths.h.
  *
+ * (M13g), mixed-integer rounding of rows that are known already, is in sep_mir.h.
+ *
  * Not thread-safe: one object, one thread.
  */
 #ifndef RP_SOLVE_MILP_INTERVAL_CUTS_H
@@ -47,9 +49,10 @@ enum rp_interval_family {
     RP_CUT_ROUND_TRIP, /* (M13d) */
     RP_CUT_CHAIN,      /* (M13e) */
     RP_CUT_PATH,       /* (M13f) */
-    RP_CUT_ROOM        /* (M13a) of (M16). Left out: no column V in paths either */
+    RP_CUT_ROOM,       /* (M13a) of (M16). Left out: no column V in paths either */
+    RP_CUT_ROUNDING    /* (M13g). Not found here */
 };
-enum { RP_CUT_FAMILIES = 11 };
+enum { RP_CUT_FAMILIES = RP_CUT_ROUNDING };
 
 struct rp_interval_cuts {
     const struct rp_interval_model *model; /* borrowed */

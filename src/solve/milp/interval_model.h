@@ -36,7 +36,7 @@
  *   (M11) in        sum over any x of in[x] (sum of U[u][x], s <= u <= t, - F[s][x])
  *                   <= sum of d[u], s <= u <= t, + D(s - 1, t)
  *   (M12) host limit   sum of bytes[x] O[n][x] <= host limit
- *   (M13) covers    of (M8), (M10), (M11) and (M16), and paths, see interval_cuts.h
+ *   (M13) covers    of (M8), (M10), (M11) and (M16), and more, see interval_cuts.h
  *   (M14) available R[t][j] <= R[t][p] + V[t][x]               as (M3)
  *   (M15)           V[t+1][x] <= V[t][x] + R[t][p]
  *   (M16) room      sum of bytes[x] V[t+1][x] over x that op t neither reads nor makes

@@ -177,10 +177,10 @@ static bool separate(struct search *s, struct rp_lp *lp, bool with_cuts) {
     rp_lp_point(lp, s->x);
     mark_own(s);
     find_own(s, s->x, &s->added);
-    if (with_cuts) {
+    if (with_cuts)
         s->r->work += find_cuts(s, s->x, least_at_fractions(s), s->o->skip_cuts, &s->added);
+    if (with_cuts && !(s->o->skip_cuts >> RP_CUT_ROUNDING & 1))
         round_rows(s);
-    }
     struct rp_sparse_rows view = rp_row_set_view(&s->added, before);
     rp_lp_add_rows(lp, &view);
     s->r->n_cuts += s->added.n - before;
