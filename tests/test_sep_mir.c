@@ -8,6 +8,7 @@
 #include "run.h"
 
 #define EPS 1e-7
+#define MOST 100.0 /* how far d and e are looked at */
 enum { N_INTEGER = 6, N_CONTINUOUS = 2, N_COLS = N_INTEGER + N_CONTINUOUS, MAX_ROWS = 5 };
 
 /* The columns are x[0 .. 5], which are 0 or 1, and d and e, 0 or more. */
@@ -58,10 +59,27 @@ static void copies_are_whole(void) {
     struct rows r;
     open_columns(&r);
     r.v[0] = r.v[1] = r.v[2] = 0.5;
-    add_row(&r, (double[N_COLS]){2, 2, 2, [6] = -1}, 3);
+    for (int times = 1; times <= 2; times++) { /* a row that comes twice gives one cut */
+        add_row(&r, (double[N_COLS]){2, 2, 2, [6] = -1}, 3);
+        r.cuts.n = r.cuts.n_terms = 0;
+        find(&r);
+        CU_ASSERT_EQUAL(r.cuts.n, 1);
+        CU_ASSERT(is_cut(&r, 0, (double[N_COLS]){1, 1, 1, [6] = -1}, 1));
+    }
+    fini(&r);
+}
+
+/* One of 1.7 beside them: 0.85 of 2, of which 0.35 is more than the half that fits. */
+static void smaller_ones_count_in_part(void) {
+    struct rows r;
+    open_columns(&r);
+    r.v[0] = 0.5;
+    r.v[1] = 0.7;
+    r.v[2] = 0.2;
+    add_row(&r, (double[N_COLS]){2, 2, 1.7, [6] = -1}, 3);
     find(&r);
     CU_ASSERT_EQUAL(r.cuts.n, 1);
-    CU_ASSERT(is_cut(&r, 0, (double[N_COLS]){1, 1, 1, [6] = -1}, 1));
+    CU_ASSERT(is_cut(&r, 0, (double[N_COLS]){1, 1, 0.7, [6] = -1}, 1));
     fini(&r);
 }
 
@@ -119,7 +137,7 @@ struct line {
 };
 
 /* The most that the left side of a cut is above its right side where the other lines are
- * met. It falls with both columns, so that is at a vertex. */
+ * met. They bound both columns, so that is at a vertex. */
 static double most_over(const struct line *lines, uint32_t n, const struct line *cut) {
     double most = -HUGE_VAL;
     for (uint32_t a = 0; a < n; a++)
@@ -164,12 +182,12 @@ static bool agrees_with_bounds(const struct rows *r, uint32_t point) {
 
 static bool holds(const struct rows *r, uint32_t cut) {
     for (uint32_t point = 0; point < 1u << N_INTEGER; point++) {
-        struct line lines[MAX_ROWS + 2] = {{-1, 0, 0}, {0, -1, 0}};
+        struct line lines[MAX_ROWS + 4] = {
+            {-1, 0, 0}, {0, -1, 0}, {1, 0, MOST}, {0, 1, MOST}};
         struct line l = line_of(&r->cuts, cut, point);
         for (uint32_t i = 0; i < r->base.n; i++)
-            lines[i + 2] = line_of(&r->base, i, point);
-        if (l.d > 0 || l.e > 0 ||
-            (agrees_with_bounds(r, point) && most_over(lines, r->base.n + 2, &l) > EPS))
+            lines[i + 4] = line_of(&r->base, i, point);
+        if (agrees_with_bounds(r, point) && most_over(lines, r->base.n + 4, &l) > EPS)
             return false;
     }
     return true;
@@ -193,7 +211,7 @@ static void draw(struct rows *r, uint64_t seed) {
         for (uint32_t j = 0; j < N_INTEGER; j++)
             coef[j] = rp_rng_percent(&rng, 60) ? random_coef(&rng, seed) : 0;
         for (uint32_t j = N_INTEGER; j < N_COLS; j++)
-            coef[j] = rp_rng_percent(&rng, 60) ? -(double)(1 + rp_rng_below(&rng, 3)) : 0;
+            coef[j] = rp_rng_percent(&rng, 60) ? 1 - (double)rp_rng_below(&rng, 5) : 0;
         add_row(r, coef, random_coef(&rng, seed) / 2);
     }
 }
@@ -240,6 +258,7 @@ static void cuts_are_appended_to_their_rows(void) {
 void suite_sep_mir(void) {
     RP_SUITE("sep_mir");
     RP_TEST(copies_are_whole);
+    RP_TEST(smaller_ones_count_in_part);
     RP_TEST(columns_near_1_are_complemented);
     RP_TEST(a_continuous_column_is_eliminated);
     RP_TEST(a_known_column_is_a_constant);

@@ -168,14 +168,13 @@ static uint32_t largest_continuous(const struct rp_mir *m) {
     return largest;
 }
 
-/* Of the rows that bound the column from below, the one with the least slack. RP_NONE: the
- * sum has them all. */
+/* Of the rows with this column, the one with the least slack. RP_NONE: the sum has all. */
 static uint32_t tightest_row(const struct rp_mir *m, uint32_t col) {
     uint32_t d = col - m->c.n_integer, tightest = RP_NONE;
     for (uint32_t k = m->start[d]; k < m->start[d + 1]; k++) {
         uint32_t i = m->row_of[k];
         if ((tightest == RP_NONE || m->slack[i] < m->slack[tightest]) &&
-            !is_in_sum(&m->sum, i) && coef_in(m->rows, i, col) < -ZERO)
+            !is_in_sum(&m->sum, i))
             tightest = i;
     }
     return tightest;
