@@ -117,10 +117,10 @@ struct rp_context {
     struct rp_interval_worker *interval; /* the MILP with swaps; NULL: it does not run */
     uint64_t interval_horizon_ns;        /* it looks for programs that take no longer */
     double interval_begin;               /* rp_seconds() when it began first */
-    double interval_next;                /* rp_turn.begin from when it may begin anew */
-    struct rp_pdhg_bound *bound;         /* NULL: not begun */
-    uint64_t bound_work;                 /* for the turn under way */
-    struct rp_stop bound_stop;           /* a copy of `stop` */
+    double interval_next;        /* rp_turn.begin of its next start at the earliest */
+    struct rp_pdhg_bound *bound; /* NULL: not begun */
+    uint64_t bound_work;         /* for the turn under way */
+    struct rp_stop bound_stop;   /* a copy of `stop` */
     pthread_t bound_thread;
     bool bound_pending;
     double bound_seconds;         /* of the turn under way, written by its thread */

@@ -427,14 +427,15 @@ static void meet(struct job *j) {
 }
 
 /* The interval MILP gains much from a good incumbent. The first turns therefore come before
- * it, and it begins anew when there is a better one and as much time has passed again. */
+ * it, and it begins anew when there is a better one and as much time has passed again, but
+ * not in the second half. */
 static void begin_interval(struct rp_context *w, const struct rp_turn *t) {
+    double limit = w->o->time_limit, begin = w->interval_next > 0 ? t->begin : 0;
+    if (t->begin < fmax(w->interval_next, INTERVAL_BEGIN_SECONDS) || 2 * begin > limit)
+        return;
     for (size_t i = 0; i < N_ROWS; i++)
-        if (methods[i].id == RP_INTERVAL_MILP &&
-            t->begin >= fmax(w->interval_next, INTERVAL_BEGIN_SECONDS) &&
-            may_run(w, &methods[i], w->whole) &&
-            rp_interval_milp_begin(w, (w->o->time_limit - t->begin) *
-                                          methods[i].work_per_s))
+        if (methods[i].id == RP_INTERVAL_MILP && may_run(w, &methods[i], w->whole) &&
+            rp_interval_milp_begin(w, (limit - begin) * methods[i].work_per_s))
             w->interval_next = 2 * t->begin;
 }
 

@@ -17,8 +17,8 @@
 #define ROOT_SHARE 0.4
 #define MAX_ROUNDS 300 /* of cuts at the root */
 #define MIN_GAIN 1e-2  /* of the gap: what PATIENCE rounds must raise the bound by */
-#define PATIENCE 10
-#define PATIENCE_ABOUT_V 15 /* these rounds begin with all own rows met */
+#define PATIENCE 20
+#define PATIENCE_ABOUT_V 30 /* these rounds begin with all own rows met */
 /* Of the gap: what (M14) to (M17) must close of it. They make linear programs slower. */
 #define MIN_CLOSED 0.2
 #define TIDY_ROUNDS 5     /* slack cuts are dropped once in so many rounds */
