@@ -298,6 +298,61 @@ static void lazy_rows_are_met(void) {
     rp_on_engines(hide_rows);
 }
 
+/* One of x[2] and x[4], where x[4] costs 2e-7 more, which is less than what GLPK's raised
+ * costs change. */
+static void nearly_the_same(struct rp_milp *m) {
+    *m = (struct rp_milp){0};
+    for (uint32_t j = 0; j < 5; j++)
+        rp_milp_add_col(m, 0, 0, 1, true);
+    rp_milp_add_col(m, 1, 0, 10, false);
+    rp_milp_begin_row(m, 1, 1);
+    rp_milp_term(m, 2, 1);
+    rp_milp_term(m, 4, 1);
+    rp_milp_begin_row(m, 0, HUGE_VAL);
+    rp_milp_term(m, 5, 1);
+    rp_milp_term(m, 2, -1);
+    rp_milp_term(m, 4, -1 - 2e-7);
+}
+
+/* It finds the wrong one of them, and the bound is below both, after the root's relaxation
+ * too. */
+static void raised_costs_are_taken_off_the_bound(void) {
+    struct rp_milp m;
+    struct rp_mip_result r;
+    struct hidden none = {{0}};
+    struct rp_mip_options o = {
+        .engine = RP_ENGINE_GLPK, .separate = tell_row, .separate_arg = &none};
+    double x[6];
+    nearly_the_same(&m);
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+    CU_ASSERT(r.found && x[4] == 1);
+    CU_ASSERT(r.bound < 1 && r.bound > 1 - 1e-5);
+    o.work = 1;
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_LIMIT);
+    CU_ASSERT(r.bound < 1 && r.bound > 1 - 1e-5);
+    rp_milp_fini(&m);
+}
+
+/* With raised costs one is below the limit, as that is raised too. */
+static void a_point_beyond_the_limit_is_no_solution(void) {
+    struct rp_milp m;
+    struct rp_mip_result r;
+    struct hidden none = {{0}};
+    struct rp_mip_options o = {.engine = RP_ENGINE_GLPK,
+                               .separate = tell_row,
+                               .separate_arg = &none,
+                               .cutoff = 1 - 4e-7};
+    double x[6];
+    nearly_the_same(&m);
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+    CU_ASSERT_FALSE(r.found);
+    CU_ASSERT_DOUBLE_EQUAL(r.bound, 1 - 5e-7, 1e-12); /* the limit: all was searched */
+    o.cutoff = 1 + 6e-7;
+    CU_ASSERT_EQUAL(rp_mip_solve(&m, &o, x, &r), RP_MIP_OPTIMAL);
+    CU_ASSERT(r.found && r.value < o.cutoff);
+    rp_milp_fini(&m);
+}
+
 /* Whenever the work ends, what has been found meets the lazy rows. */
 static void limit_lazy_work(enum rp_engine e) {
     double x[N + 1];
@@ -439,6 +494,8 @@ void suite_mip_engine(void) {
     RP_TEST(a_program_without_a_point_has_an_infinite_bound);
     RP_TEST(lazy_rows_are_met);
     RP_TEST(lazy_rows_are_met_at_every_limit);
+    RP_TEST(raised_costs_are_taken_off_the_bound);
+    RP_TEST(a_point_beyond_the_limit_is_no_solution);
     RP_TEST(a_work_limit_ends_the_search_at_the_same_place);
     RP_TEST(a_signal_ends_the_search);
     RP_TEST(the_death_of_its_process_is_a_failure);

@@ -16,6 +16,8 @@
 #ifndef RP_SOLVE_ENGINE_ENGINE_H
 #define RP_SOLVE_ENGINE_ENGINE_H
 
+#include <stdint.h>
+
 #include "base/status.h"
 
 enum rp_engine { RP_ENGINE_GLPK, RP_ENGINE_HIGHS };
@@ -32,5 +34,14 @@ rp_rc rp_engine_load(enum rp_engine e, struct rp_err *err);
 /* What GLPK has to say goes to the log at level 2, and never to the terminal. Those who use
  * GLPK call this first. Returns the level for its messages. */
 int rp_engine_glpk_log(void);
+
+/* Most columns of our programs cost nothing, so many pivots of GLPK's dual simplex gain
+ * nothing. With costs that are raised a little, by another amount for each column, they do
+ * (Koberstein, "The dual simplex method, techniques for a fast and stable implementation",
+ * 2005, section 6.2.2). Returns what that is for this column, as a share of the most: 0.5
+ * to 1. */
+static inline double rp_engine_glpk_raise(int col) {
+    return 0.5 + (double)((uint32_t)col * UINT32_C(2654435761)) / 8589934592.0;
+}
 
 #endif

@@ -5,11 +5,8 @@
 #include "base/mem.h"
 #include "solve/engine/lp_solver.h"
 
-/* Most columns of our programs cost nothing, so the dual simplex makes many pivots that
- * gain nothing. Each solve therefore begins with costs that are raised a little, by another
- * amount for each column (Koberstein, "The dual simplex method, techniques for a fast and
- * stable implementation", 2005, section 6.2.2), and ends with a few pivots of the primal
- * simplex for the true ones. */
+/* Each solve begins with raised costs (engine.h), and ends with a few pivots of the
+ * primal simplex for the true ones. */
 #define RAISED 1e-5 /* of the mean cost: the most that a cost is raised */
 
 /* GLPK numbers rows and columns from 1. Row i and column j here are i + 1 and j + 1 there.
@@ -113,8 +110,7 @@ static double most_raised(const struct glpk *s) {
 static double set_costs(struct glpk *s, double most) {
     double sum = 0;
     for (int j = 1; j <= glp_get_num_cols(s->p); j++) {
-        double share = (double)((uint32_t)j * UINT32_C(2654435761)) / 4294967296.0;
-        double raised = most * (1 + share) / 2;
+        double raised = most * rp_engine_glpk_raise(j);
         glp_set_obj_coef(s->p, j, s->cost.at[j - 1] + raised);
         sum += raised * fmax(fabs(glp_get_col_lb(s->p, j)), fabs(col_high(s->p, j)));
     }

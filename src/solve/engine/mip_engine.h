@@ -59,8 +59,9 @@ struct rp_mip_result {
                      rows that are written out */
     double value; /* its cost */
     /* No point costs less, as far as the engine's floating-point arithmetic can be trusted
-     * (about 1e-6 of the value): good for deciding what to try next, not a proof. -HUGE_VAL
-     * if nothing is known; HUGE_VAL if nothing meets the rows and is below the cutoff. */
+     * (about 1e-6 of the value): good for deciding what to try next, not a proof. With lazy
+     * rows GLPK's is lower by up to 1e-6 of the mean cost for each integer. -HUGE_VAL if
+     * nothing is known; HUGE_VAL if nothing meets the rows and is below the cutoff. */
     double bound;
     uint64_t nodes, pivots, work;
     uint64_t lazy_rows; /* added by `separate` */

@@ -12,6 +12,9 @@
 #define PRESOLVED_PIVOT 4 /* without: GLPK's own cuts are in it, and they are dense */
 #define NODE 24
 #define TABLE_ROW 0.5 /* of the simplex table */
+/* With lazy rows: the most that the costs of integers are raised (engine.h), of the
+ * mean cost. GLPK's columns keep them to the end. */
+#define RAISED 1e-6
 /* GLPK prunes nodes that are nearer to its incumbent than this, relative. */
 #define NEAR_INCUMBENT 1e-7
 
@@ -23,6 +26,8 @@ struct glpk {
     struct rp_mip_result *r;
     glp_prob *whole, *p; /* the program; the one that is solved, which may be the same */
     double limit;        /* only points of lower cost count; HUGE_VAL: none */
+    double raised;       /* what raised costs add to that of a point at most */
+    bool has_limit;      /* as a row */
     int waits;           /* with lazy rows: a column of cost that is no integer; 0: none */
     bool offered, out_of_work;
     struct rp_glpk_branching branching;
@@ -58,15 +63,33 @@ static void add_rows(struct glpk *s, glp_prob *p, const struct rp_sparse_rows *r
     }
 }
 
-static void add_limit(struct glpk *s) {
+static void add_limit(struct glpk *s, glp_prob *p) {
     struct rp_milp row = {0};
     rp_milp_begin_row(&row, -HUGE_VAL, s->limit - s->m->fixed);
     for (uint32_t j = 0; j < s->m->n_cols; j++)
         if (s->m->cost[j] != 0)
             rp_milp_term(&row, j, s->m->cost[j]);
     struct rp_sparse_rows view = rp_milp_rows(&row);
-    add_rows(s, s->whole, &view);
+    add_rows(s, p, &view);
     rp_milp_fini(&row);
+    s->has_limit = true;
+}
+
+static void raise_costs(struct glpk *s) {
+    const struct rp_milp *m = s->m;
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t j = 0; j < m->n_cols; j++) {
+        sum += fabs(m->cost[j]);
+        n += m->cost[j] != 0;
+    }
+    for (uint32_t j = 0; j < m->n_cols && n > 0; j++) {
+        double raise = RAISED * sum / n * rp_engine_glpk_raise((int)j + 1);
+        if (!m->integer[j] || m->low[j] == m->high[j])
+            continue;
+        glp_set_obj_coef(s->whole, (int)j + 1, m->cost[j] + raise);
+        s->raised += raise * fmax(fabs(m->low[j]), fabs(m->high[j]));
+    }
 }
 
 static void build(struct glpk *s) {
@@ -88,8 +111,10 @@ static void build(struct glpk *s) {
     for (uint32_t j = 0; j < m->n_cols && s->o->separate != NULL; j++)
         if (!m->integer[j] && m->cost[j] != 0)
             s->waits = (int)j + 1;
-    if (s->limit < HUGE_VAL && s->waits == 0)
-        add_limit(s);
+    if (s->waits > 0)
+        raise_costs(s);
+    else if (s->limit < HUGE_VAL)
+        add_limit(s, s->whole);
 }
 
 /* ---- what GLPK asks while it works ---- */
@@ -115,17 +140,26 @@ static void look_at_gap(struct glpk *s, glp_tree *tree) {
     int best = glp_ios_best_node(tree);
     if (best == 0)
         return;
-    double bound = glp_ios_node_bound(tree, best);
-    s->r->bound = fmax(s->r->bound, bound);
+    s->r->bound = fmax(s->r->bound, glp_ios_node_bound(tree, best) - s->raised);
     if (glp_mip_status(s->p) == GLP_FEAS &&
-        glp_mip_obj_val(s->p) - bound <= s->o->absolute_gap)
+        glp_mip_obj_val(s->p) - s->r->bound <= s->o->absolute_gap)
         glp_ios_terminate(tree);
 }
 
 /* What an incumbent costs that makes GLPK prune the nodes beyond the limit, and no others.
  */
 static double cost_of_limit(const struct glpk *s) {
-    return s->limit + 2 * NEAR_INCUMBENT * (1 + fabs(s->limit));
+    double raised = s->limit + s->raised;
+    return raised + 2 * NEAR_INCUMBENT * (1 + fabs(raised));
+}
+
+/* Has GLPK a point, and not just that of offer_limit? */
+static bool has_point(const struct glpk *s, glp_prob *p) {
+    int status = glp_mip_status(p);
+    double limit = cost_of_limit(s);
+    return (status == GLP_OPT || status == GLP_FEAS) &&
+           !(s->offered &&
+             glp_mip_obj_val(p) > limit - NEAR_INCUMBENT / 2 * (1 + fabs(limit)));
 }
 
 /* Gives GLPK an incumbent that costs as much. It is no point of the program (GLPK checks
@@ -139,7 +173,8 @@ static void offer_limit(struct glpk *s, glp_tree *tree) {
     free(x);
 }
 
-/* Once a node at fractional points: GLPK keeps all rows, so more rounds are slower. */
+/* Once a node at fractional points: GLPK keeps all rows, so more rounds are slower. Points
+ * that are beyond the limit though their raised costs are not meet it as a row. */
 static void separate(struct glpk *s, glp_tree *tree) {
     glp_prob *p = glp_ios_get_prob(tree);
     for (uint32_t j = 0; j < s->m->n_cols; j++)
@@ -147,6 +182,8 @@ static void separate(struct glpk *s, glp_tree *tree) {
     bool whole = rp_milp_round(s->m, s->x, RP_MIP_TOLERANCE);
     if (!whole && s->asked_at == glp_ios_curr_node(tree))
         return;
+    if (whole && !s->has_limit && rp_milp_value(s->m, s->x) > s->limit)
+        add_limit(s, p);
     s->asked_at = glp_ios_curr_node(tree);
     s->separation_work += rp_mip_find_rows(s->o, s->x, whole, &s->rows);
     struct rp_sparse_rows view = rp_milp_rows(&s->rows);
@@ -200,7 +237,7 @@ static bool solve_root(struct glpk *s) {
     bool optimal = rc == 0 && glp_get_status(s->p) == GLP_OPT;
     bool infeasible = rc == 0 && glp_get_status(s->p) == GLP_NOFEAS;
     if (optimal || infeasible)
-        s->r->bound = optimal ? glp_get_obj_val(s->p) : HUGE_VAL;
+        s->r->bound = optimal ? glp_get_obj_val(s->p) - s->raised : HUGE_VAL;
     s->r->status = s->out_of_work ? RP_MIP_LIMIT
                    : infeasible   ? RP_MIP_OPTIMAL
                                   : RP_MIP_FAILED;
@@ -222,7 +259,9 @@ static void search(struct glpk *s) {
     /* Its rounding would make points that break lazy rows. */
     o.sr_heur = s->o->separate != NULL ? GLP_OFF : GLP_ON;
     int rc = glp_intopt(s->p, &o);
-    if (rc == 0)
+    if (rc == 0 && s->raised > 0 && has_point(s, s->p))
+        s->r->bound = fmax(s->r->bound, glp_mip_obj_val(s->p) - s->raised);
+    else if (rc == 0)
         s->r->bound = HUGE_VAL;
     s->r->status = s->out_of_work                                    ? RP_MIP_LIMIT
                    : rc == 0 || rc == GLP_EMIPGAP || rc == GLP_ESTOP ? RP_MIP_OPTIMAL
@@ -230,12 +269,8 @@ static void search(struct glpk *s) {
 }
 
 static void take_point(struct glpk *s, double *x) {
-    int status = glp_mip_status(s->whole);
-    if (status != GLP_OPT && status != GLP_FEAS)
+    if (!has_point(s, s->whole))
         return;
-    if (s->offered && glp_mip_obj_val(s->whole) >
-                          cost_of_limit(s) - NEAR_INCUMBENT / 2 * (1 + fabs(s->limit)))
-        return; /* the point is that of offer_limit */
     for (uint32_t j = 0; j < s->m->n_cols; j++)
         x[j] = glp_mip_col_val(s->whole, (int)j + 1);
     s->r->found = true;
