@@ -27,8 +27,7 @@
 #define MIN_EFFICACY 1e-3 /* of mixed-integer rounding cuts */
 #define FIRST_ROW_ABOUT_V 14
 #define OVERHEAD_PIVOTS 20
-#define STEPS_PER_UNIT 200 /* of interval_cuts.h, in a microsecond */
-#define MAX_COLS_HIGHS 5000
+#define STEPS_PER_UNIT 200  /* of interval_cuts.h, in a microsecond */
 #define MAX_LAZY_SPAN 500.0 /* in times of the longest op, about */
 /* Smaller coefficients are left out. Beside those of long ops they make GLPK's bases
  * singular, and then it calls programs infeasible that are not. */
@@ -285,13 +284,12 @@ static void run_root(struct search *s) {
 
 /* ---- the integer program ---- */
 
-/* GLPK's simplex is fast while it has few rows. Where copies take far longer than ops, GLPK
- * needs its presolver, which knows no lazy rows. Where rows about V are used, it gains more
- * by its presolver and its own cuts. HiGHS takes no rows while it searches, but all of them
- * before; on large programs GLPK is faster with few. */
+/* Do rows enter while GLPK searches? It is fast while it has few, faster than HiGHS, which
+ * takes all of them before. Where copies take far longer than ops, GLPK needs its
+ * presolver, which knows no lazy rows. Where rows about V are used, it gains more by its
+ * presolver and its own cuts. */
 static bool is_lazy(const struct search *s) {
-    bool may_be = s->o->engine == RP_ENGINE_GLPK || s->m->n_cols > MAX_COLS_HIGHS;
-    return may_be && s->m->span < MAX_LAZY_SPAN && !s->uses_v;
+    return s->m->span < MAX_LAZY_SPAN && !s->uses_v;
 }
 
 static void make_milp(struct search *s, struct rp_milp *p) {
