@@ -30,11 +30,16 @@ static void open_columns(struct rows *r) {
         r->high[j] = 1;
 }
 
-static void find(struct rows *r) {
+static void find_into(struct rows *r, double min_efficacy, struct rp_row_set *cuts) {
+    uint32_t n_terms = r->base.n_terms;
     struct rp_mir *m = rp_mir_new((struct rp_mir_columns){
         .n = N_COLS, .n_integer = N_INTEGER, .low = r->low, .high = r->high});
-    CU_ASSERT(rp_mir_find(m, &r->base, r->v, 1e-3, &r->cuts) >= r->base.n_terms);
+    CU_ASSERT(rp_mir_find(m, &r->base, r->v, min_efficacy, cuts) >= n_terms);
     rp_mir_free(m);
+}
+
+static void find(struct rows *r) {
+    find_into(r, 1e-3, &r->cuts);
 }
 
 static void fini(struct rows *r) {
@@ -242,15 +247,12 @@ static void cuts_are_appended_to_their_rows(void) {
     open_columns(&r);
     r.v[0] = r.v[1] = r.v[2] = 0.5;
     add_row(&r, (double[N_COLS]){2, 2, 2, [6] = -1}, 3);
-    struct rp_mir *m = rp_mir_new((struct rp_mir_columns){
-        .n = N_COLS, .n_integer = N_INTEGER, .low = r.low, .high = r.high});
-    rp_mir_find(m, &r.base, r.v, 1e-3, &r.base);
+    find_into(&r, 1e-3, &r.base);
     CU_ASSERT_EQUAL(r.base.n, 2);
     CU_ASSERT_EQUAL(r.base.rhs[0], 3);
     CU_ASSERT_DOUBLE_EQUAL(r.base.rhs[1], 1, EPS);
-    rp_mir_find(m, &r.base, r.v, 10, &r.base); /* none is as deep */
+    find_into(&r, 10, &r.base); /* none is as deep */
     CU_ASSERT_EQUAL(r.base.n, 2);
-    rp_mir_free(m);
     rp_mir_free(NULL);
     fini(&r);
 }

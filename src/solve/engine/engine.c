@@ -1,6 +1,7 @@
 #include "solve/engine/engine.h"
 
 #include <glpk.h>
+#include <math.h>
 #include <stddef.h>
 
 #include "base/log.h"
@@ -38,4 +39,14 @@ static int to_log(void *info, const char *text) {
 int rp_engine_glpk_log(void) {
     glp_term_hook(to_log, NULL);
     return rp_log_level() >= 2 ? GLP_MSG_ALL : GLP_MSG_OFF;
+}
+
+double rp_engine_glpk_most_raised(double share, size_t n, const double *cost) {
+    double sum = 0;
+    int n_costs = 0;
+    for (size_t j = 0; j < n; j++) {
+        sum += fabs(cost[j]);
+        n_costs += cost[j] != 0;
+    }
+    return n_costs > 0 ? share * sum / n_costs : 0;
 }

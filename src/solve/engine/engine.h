@@ -16,6 +16,7 @@
 #ifndef RP_SOLVE_ENGINE_ENGINE_H
 #define RP_SOLVE_ENGINE_ENGINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -38,8 +39,10 @@ int rp_engine_glpk_log(void);
 /* Most columns of our programs cost nothing, so many pivots of GLPK's dual simplex gain
  * nothing. With costs that are raised a little, by another amount for each column, they do
  * (Koberstein, "The dual simplex method, techniques for a fast and stable implementation",
- * 2005, section 6.2.2). Returns what that is for this column, as a share of the most: 0.5
+ * 2005, section 6.2.2). The first returns the most, which is `share` of the mean of all
+ * costs that are not 0; the second what it is for this column, as a share of the most: 0.5
  * to 1. */
+double rp_engine_glpk_most_raised(double share, size_t n, const double *cost);
 static inline double rp_engine_glpk_raise(int col) {
     return 0.5 + (double)((uint32_t)col * UINT32_C(2654435761)) / 8589934592.0;
 }

@@ -94,17 +94,6 @@ static uint64_t pivots(const void *self) {
     return (uint64_t)glp_get_it_cnt(s->p);
 }
 
-/* At most how much the cost of each column is raised. */
-static double most_raised(const struct glpk *s) {
-    double sum = 0;
-    int n = 0;
-    for (size_t j = 0; j < s->cost.n; j++) {
-        sum += fabs(s->cost.at[j]);
-        n += s->cost.at[j] != 0;
-    }
-    return n > 0 ? RAISED * sum / n : 0;
-}
-
 /* Gives GLPK costs that are raised by half of `most` to all of it. Returns what this adds
  * to the cost of a point at most. */
 static double set_costs(struct glpk *s, double most) {
@@ -139,7 +128,8 @@ static enum rp_lp_status run(struct glpk *s, int method, uint64_t max_pivots,
 static enum rp_lp_status solve(void *self, uint64_t max_pivots, double cutoff) {
     struct glpk *s = self;
     uint64_t before = pivots(s);
-    double added = set_costs(s, most_raised(s));
+    double most = rp_engine_glpk_most_raised(RAISED, s->cost.n, s->cost.at);
+    double added = set_costs(s, most);
     enum rp_lp_status status = run(s, GLP_DUAL, max_pivots, cutoff + added);
     if (status != RP_LP_OPTIMAL)
         return status;

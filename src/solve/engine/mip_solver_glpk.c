@@ -77,14 +77,9 @@ static void add_limit(struct glpk *s, glp_prob *p) {
 
 static void raise_costs(struct glpk *s) {
     const struct rp_milp *m = s->m;
-    double sum = 0;
-    uint32_t n = 0;
+    double most = rp_engine_glpk_most_raised(RAISED, m->n_cols, m->cost);
     for (uint32_t j = 0; j < m->n_cols; j++) {
-        sum += fabs(m->cost[j]);
-        n += m->cost[j] != 0;
-    }
-    for (uint32_t j = 0; j < m->n_cols && n > 0; j++) {
-        double raise = RAISED * sum / n * rp_engine_glpk_raise((int)j + 1);
+        double raise = most * rp_engine_glpk_raise((int)j + 1);
         if (!m->integer[j] || m->low[j] == m->high[j])
             continue;
         glp_set_obj_coef(s->whole, (int)j + 1, m->cost[j] + raise);

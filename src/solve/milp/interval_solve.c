@@ -363,6 +363,7 @@ static bool solve_milp(struct search *s) {
     s->r->n_cuts += (uint32_t)r.lazy_rows;
     rp_milp_fini(&p);
     raise_bound(s, trusted_ns(s, r.bound));
+    /* Nothing costs less than the limit, which is above all that the horizon allows. */
     if (status == RP_MIP_OPTIMAL && !r.found && r.bound > s->m->fixed_cost + s->m->span)
         raise_bound(s, beyond_ns(s));
     if (r.found && is_cut_off(s))

@@ -41,8 +41,8 @@ struct rp_mir {
     struct sum sum;
     RP_VEC(struct term) term; /* of the sum, */
     double b, s, s_norm2;     /* its b and, at x, its s; of the coefficients in s */
-    struct rp_row_set found;
-    RP_VEC(double) efficacy; /* per found cut */
+    struct rp_row_set *cuts;  /* may be `rows`, so it is only appended to */
+    RP_VEC(double) efficacy;  /* per cut */
     uint64_t n_terms;
 };
 
@@ -66,7 +66,6 @@ void rp_mir_free(struct rp_mir *m) {
     free(m->sum.col.at);
     free(m->term.at);
     free(m->efficacy.at);
-    rp_row_set_fini(&m->found);
     free(m);
 }
 
@@ -183,9 +182,9 @@ static uint32_t tightest_row(const struct rp_mir *m, uint32_t col) {
 /* False if there is nothing to eliminate. */
 static bool eliminate_one(struct rp_mir *m) {
     struct sum *s = &m->sum;
-    uint32_t col = largest_continuous(m);
-    uint32_t row = col == RP_NONE ? RP_NONE : tightest_row(m, col);
-    if (row == RP_NONE || s->n_rows == MAX_ROWS)
+    uint32_t col = s->n_rows < MAX_ROWS ? largest_continuous(m) : RP_NONE;
+    uint32_t row = col != RP_NONE ? tightest_row(m, col) : RP_NONE;
+    if (row == RP_NONE)
         return false;
     add_equation(m, row, -s->coef[col] / coef_in(m->rows, row, col));
     s->coef[col] = 0;
@@ -259,7 +258,23 @@ static void try_delta(struct rp_mir *m, double delta, double *chosen, double *be
     }
 }
 
-/* The delta of the best cut, and which columns are complemented. Returns its efficacy. */
+/* Complements each column with which the cut gets better. */
+static void try_complements(struct rp_mir *m, double delta, double *best) {
+    for (size_t k = 0; k < m->term.n; k++) {
+        struct term *t = &m->term.at[k];
+        if (t->x < POSITIVE)
+            continue;
+        complement(m, t);
+        double e = efficacy(m, delta);
+        if (e > *best)
+            *best = e;
+        else
+            complement(m, t);
+    }
+}
+
+/* The delta of the best cut, and which columns are complemented. Returns its efficacy, or 0
+ * if there is none. */
 static double choose_cut(struct rp_mir *m, double *delta) {
     double best = 0, tried[MAX_DELTAS];
     uint32_t n = 0;
@@ -277,17 +292,8 @@ static double choose_cut(struct rp_mir *m, double *delta) {
     double whole = *delta;
     for (int part = 2; part <= MAX_PARTS && whole > 0; part *= 2)
         try_delta(m, whole / part, delta, &best);
-    for (size_t k = 0; k < m->term.n && whole > 0; k++) {
-        struct term *t = &m->term.at[k];
-        if (t->x < POSITIVE)
-            continue;
-        complement(m, t);
-        double e = efficacy(m, *delta);
-        if (e > best)
-            best = e;
-        else
-            complement(m, t);
-    }
+    if (whole > 0)
+        try_complements(m, *delta, &best);
     return best;
 }
 
@@ -314,10 +320,10 @@ static void append_cut(struct rp_mir *m, double delta) {
     size = fabs(s->rhs);
     for (size_t k = 0; k < s->col.n; k++)
         size = fmax(size, fabs(s->coef[s->col.at[k]]));
-    rp_row_set_begin(&m->found, name, s->rhs + MARGIN * size);
+    rp_row_set_begin(m->cuts, name, s->rhs + MARGIN * size);
     for (size_t k = 0; k < s->col.n; k++)
         if (s->coef[s->col.at[k]] != 0)
-            rp_row_set_term(&m->found, s->col.at[k], s->coef[s->col.at[k]]);
+            rp_row_set_term(m->cuts, s->col.at[k], s->coef[s->col.at[k]]);
 }
 
 /* ---- all rows ---- */
@@ -348,13 +354,12 @@ uint64_t rp_mir_find(struct rp_mir *m, const struct rp_row_set *rows, const doub
                      double min_efficacy, struct rp_row_set *cuts) {
     m->rows = rows;
     m->x = x;
+    m->cuts = cuts;
     m->n_terms = rows->n_terms;
     m->efficacy.n = 0;
     index_rows(m);
     measure_slacks(m);
-    for (uint32_t i = 0; i < rows->n; i++)
+    for (uint32_t i = 0, n = rows->n; i < n; i++)
         find_from(m, i, min_efficacy);
-    rp_row_set_copy_all(cuts, &m->found);
-    rp_row_set_fini(&m->found);
     return m->n_terms;
 }
