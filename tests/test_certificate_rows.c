@@ -325,7 +325,8 @@ static bool check_one_graph(uint64_t seed) {
     build_instance(seed, &i);
     uint32_t stages =
         rp_rng_percent(&r, 40) ? 1 + (uint32_t)rp_rng_below(&r, i.p.n_ops) : 0;
-    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(&i.p, 0, stages);
+    struct rp_formulation_options o = {.max_stages = stages};
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(&i.p, &o);
     rp_pdhg_bound_run(b, 300000, NULL);
     const int64_t *m = rp_pdhg_bound_multipliers(b, &log2);
     uint64_t bound = rp_pdhg_bound_ns(b);

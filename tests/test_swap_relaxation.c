@@ -13,8 +13,10 @@
 #include "run.h"
 #include "solve/bound/certificate_writer.h"
 #include "solve/bound/pdhg_bound.h"
+#include "solve/bound/sep_copy.h"
 #include "solve/lp/sep_memory.h"
 #include "solve/lp/swap_relaxation.h"
+#include "solve/solver.h"
 #include "verify/certificate/certificate_claim.h"
 #include "verify/verifier.h"
 
@@ -30,6 +32,7 @@ struct replay {
     bool on_device[MAX_OPS];
     uint32_t stage, last_run;
     uint32_t first_run[MAX_OPS];     /* per op: the step of its first run */
+    uint64_t begin_ns[MAX_OPS + 1];  /* per stage */
     bool run[MAX_OPS][MAX_OPS];      /* stage, op */
     bool in_order[MAX_OPS];          /* the stage's runs are in order, none twice */
     bool here[MAX_OPS + 1][MAX_OPS]; /* stage, tensor: on the device or the host */
@@ -45,6 +48,7 @@ static uint64_t copy_ns(const struct rp_graph *g, uint32_t x, uint64_t bytes_per
 static void begin_stage(struct replay *l, uint32_t t) {
     l->stage = t;
     l->last_run = RP_NONE;
+    l->begin_ns[t] = l->clock_ns;
     l->in_order[t] = t < l->g->n_ops;
     for (uint32_t x = 0; x < l->g->n_tensors; x++)
         l->here[t][x] = l->on_device[x] || l->on_host[x];
@@ -161,6 +165,20 @@ static bool fill_held(const struct rp_formulation *f, const struct replay *l, do
     return good;
 }
 
+/* E, and W. */
+static void fill_copy_times(const struct rp_formulation *f, const struct replay *l,
+                            double *v) {
+    for (uint32_t t = 0; t < l->g->n_ops; t++) {
+        double extra_ns =
+            (double)(l->begin_ns[t + 1] - l->begin_ns[t]) - (double)l->g->ops[t].time_ns;
+        double wait_ns = extra_ns;
+        for (uint32_t j = 0; j < t; j++)
+            wait_ns -= l->run[t][j] ? (double)l->g->ops[j].time_ns : 0;
+        v[rp_formulation_extra(f, t)] = extra_ns / (double)f->slack_ns;
+        v[rp_formulation_wait(f, t)] = wait_ns / (double)f->slack_ns;
+    }
+}
+
 /* ---- the check ---- */
 
 static bool rows_hold(const struct rp_row_set *rows, const double *v) {
@@ -200,17 +218,48 @@ static bool memory_holds(const struct rp_formulation *f, const struct replay *l,
     return good;
 }
 
-static uint64_t n_swapping, n_above, n_horizon_updates;
+static uint64_t n_swapping, n_above, n_horizon_updates, n_copy_rows, n_tight;
 
-static bool meets_all(const struct rp_instance *p, const struct replay *l) {
+/* Do the rows (8) hold at v, and those of (9) and (10) that points near it violate? These
+ * points have less time for copies, and some hold more. */
+static bool copies_hold(const struct rp_formulation *f, uint64_t seed, const double *v) {
+    struct rp_rng r = {seed};
+    struct rp_sep_copy c;
+    struct rp_row_set rows = {0};
+    double *point = rp_calloc(f->n_cols, sizeof *point);
+    rp_sep_copy_init(&c, f);
+    rp_sep_copy_stages(f, &rows);
+    for (uint32_t k = 0; k < 40; k++) {
+        uint32_t less = (uint32_t)rp_rng_below(&r, 100), more = k % 2 * 10;
+        for (uint32_t j = 0; j < f->n_cols; j++)
+            if (j < f->copy_time_col)
+                point[j] = rp_rng_percent(&r, more) ? 1 : v[j];
+            else
+                point[j] = rp_rng_percent(&r, less) ? 0 : v[j];
+        uint32_t before = rows.n;
+        n_copy_rows += rp_sep_copy_find(&c, point, &rows);
+        for (uint32_t i = before; i < rows.n; i++)
+            n_tight += rp_row_set_left(&rows, i, v) > rows.rhs[i] - 1e-6;
+    }
+    bool good = rows_hold(&rows, v);
+    rp_sep_copy_fini(&c);
+    rp_row_set_fini(&rows);
+    free(point);
+    return good;
+}
+
+static bool meets_all(const struct rp_instance *p, const struct replay *l, uint64_t seed) {
     struct rp_formulation f;
     struct rp_row_set rows = {0};
-    rp_formulation_init(&f, p, &(struct rp_formulation_options){.horizon_ns = end_ns(l)});
+    struct rp_formulation_options o = {.horizon_ns = end_ns(l), .copy_times = true};
+    rp_formulation_init(&f, p, &o);
     double *v = rp_calloc(f.n_cols, sizeof *v);
     bool inside = fill_runs(&f, l, v), good = true;
     if (inside) {
+        fill_copy_times(&f, l, v);
         rp_formulation_rows(&f, &rows);
-        good = fill_held(&f, l, v) && rows_hold(&rows, v) && memory_holds(&f, l, v);
+        good = fill_held(&f, l, v) && rows_hold(&rows, v) && memory_holds(&f, l, v) &&
+               copies_hold(&f, seed, v);
         n_swapping += l->h2d_ns > 0;
     }
     free(v);
@@ -250,8 +299,8 @@ static bool is_certified(const struct rp_instance *p, const struct rp_pdhg_bound
 }
 
 static bool bound_holds(const struct rp_instance *p, struct rp_plan *plan,
-                        uint64_t horizon_ns, uint32_t stages) {
-    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(p, horizon_ns, stages);
+                        const struct rp_formulation_options *o) {
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(p, o);
     uint64_t time_ns = plan->claims.time_ns;
     bool good = true;
     for (int k = 0; k < 8 && good; k++) {
@@ -260,7 +309,7 @@ static bool bound_holds(const struct rp_instance *p, struct rp_plan *plan,
         if (k == 4)
             rp_pdhg_bound_tighten(b, time_ns);
     }
-    good = good && is_certified(p, b, plan);
+    good = good && (o->copy_times || is_certified(p, b, plan));
     n_above += rp_pdhg_bound_ns(b) > p->graph->total_time_ns;
     n_horizon_updates += rp_pdhg_bound_statistics(b).horizon_updates;
     rp_pdhg_bound_free(b);
@@ -289,10 +338,15 @@ static bool check_one_plan(uint64_t seed) {
         rp_instance_allow_swap(&p, rp_rng_percent(&r, 50) ? UINT64_MAX : plan.host_bytes);
     rp_verify(&g, &plan, &v, &err);
     plan.claims.time_ns = v.time_ns;
-    if (good && !l.late)
-        good = v.time_ns == end_ns(&l) && meets_all(&p, &l) &&
-               bound_holds(&p, &plan, v.time_ns + rp_rng_below(&r, v.time_ns / 2 + 2),
-                           (uint32_t)rp_rng_below(&r, g.n_ops));
+    struct rp_formulation_options o = {.horizon_ns =
+                                           v.time_ns + rp_rng_below(&r, v.time_ns / 2 + 2),
+                                       .max_stages = (uint32_t)rp_rng_below(&r, g.n_ops)};
+    if (good && !l.late) {
+        good = v.time_ns == end_ns(&l) && meets_all(&p, &l, seed) &&
+               bound_holds(&p, &plan, &o);
+        o.copy_times = true;
+        good = good && bound_holds(&p, &plan, &o);
+    }
     rp_instance_fini(&p);
     rp_plan_fini(&plan);
     rp_graph_fini(&g);
@@ -302,7 +356,7 @@ static bool check_one_plan(uint64_t seed) {
 static void rows_and_bounds_hold_for_every_plan(void) {
     uint32_t n = 1200;
     uint64_t seed = rp_gen_seed(1, &n);
-    n_swapping = n_above = n_horizon_updates = 0;
+    n_swapping = n_above = n_horizon_updates = n_copy_rows = n_tight = 0;
     for (; n > 0; n--, seed++)
         if (!check_one_plan(seed)) {
             rp_gen_failed(seed);
@@ -310,13 +364,81 @@ static void rows_and_bounds_hold_for_every_plan(void) {
             return;
         }
     CU_ASSERT(rp_gen_one_seed() ||
-              (n_swapping > 50 && n_above > 2 && n_horizon_updates > 100));
+              (n_swapping > 50 && n_above > 2 && n_horizon_updates > 100 &&
+               n_copy_rows > 100 && n_tight > 10));
+}
+
+/* A training step of tensors of one size, copies of which take about as long as an op. So
+ * memory and queues are often full to the last byte and nanosecond. */
+static void gen_full(uint64_t seed, struct rp_graph *g) {
+    struct rp_rng r = {seed};
+    struct rp_gen_shape shape = rp_gen_small(12 + (uint32_t)rp_rng_below(&r, 9));
+    shape.max_outputs = 1;
+    shape.training = true;
+    shape.n_sources = 0;
+    rp_gen_graph(seed, &shape, g);
+    g->total_time_ns = 0;
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        g->tensors[x].bytes = 1000;
+    for (uint32_t j = 0; j < g->n_ops; j++) {
+        g->ops[j].workspace_bytes = 0;
+        g->ops[j].time_ns = 100 * (1 + rp_rng_below(&r, 3));
+        g->total_time_ns += g->ops[j].time_ns;
+    }
+    g->device.copy_latency_ns = 0;
+    g->device.h2d_bytes_per_s = 10000000000u / (1 + rp_rng_below(&r, 3));
+    g->device.d2h_bytes_per_s = 10000000000u / (1 + rp_rng_below(&r, 3));
+}
+
+/* A plan that the planner finds near the floor meets all rows. */
+static bool check_found_plan(uint64_t seed) {
+    struct rp_graph g;
+    struct rp_plan plan;
+    struct rp_instance p;
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    static struct replay l;
+    uint32_t op;
+    bool good = true;
+    gen_full(seed, &g);
+    rp_instance_init(&p, &g, 0, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    p.limit_bytes = rp_instance_floor(&p, &op) + seed % 3 * 1000;
+    struct rp_solve_options o = {.budget_bytes = p.limit_bytes,
+                                 .recompute = seed % 4 == 0,
+                                 .swap = true,
+                                 .host_bytes = RP_MAX_QUANTITY,
+                                 .time_limit = 0.02,
+                                 .ignore_clock = true,
+                                 .seed = 1};
+    if (rp_solve(&g, &o, &plan, &report, &err) == RP_OK) {
+        replay_plan(&l, &g, &plan);
+        good = l.late || meets_all(&p, &l, seed);
+        rp_plan_fini(&plan);
+    }
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return good;
+}
+
+static void rows_hold_for_plans_that_are_found(void) {
+    uint32_t n = 60;
+    uint64_t seed = rp_gen_seed(1, &n);
+    n_swapping = n_copy_rows = n_tight = 0;
+    for (; n > 0; n--, seed++)
+        if (!check_found_plan(seed)) {
+            rp_gen_failed(seed);
+            CU_FAIL("a row is not true");
+            return;
+        }
+    CU_ASSERT(rp_gen_one_seed() ||
+              (n_swapping > 20 && n_copy_rows > 1000 && n_tight > 100));
 }
 
 /* Compares the bound with brute force over all step sequences: it is valid, and often
  * tight. */
 static void no_bound_is_above_the_optimum(void) {
-    uint32_t n = 40, found = 0, reached = 0;
+    uint32_t n = 100, found = 0, reached = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     for (; n > 0; n--, seed++) {
         struct rp_gen_shape shape = rp_gen_small(5);
@@ -495,6 +617,7 @@ static void the_largest_offload_agrees_with_brute_force(void) {
 void suite_swap_relaxation(void) {
     RP_SUITE("swap_relaxation");
     RP_TEST(the_largest_offload_agrees_with_brute_force);
+    RP_TEST(rows_hold_for_plans_that_are_found);
     RP_TEST(no_bound_is_above_the_optimum);
     RP_TEST(rows_and_bounds_hold_for_every_plan);
 }

@@ -186,6 +186,7 @@ static const struct counter pdhg_counters[] = {
     {"separations", "separations", P(separations)},
     {"memory_rows", "memory rows added", P(memory_rows)},
     {"path_rows", "path cuts added", P(path_rows)},
+    {"copy_rows", "rows about copies added", P(copy_rows)},
     {"cover_rows", "cover cuts added", P(cover_rows)},
     {"dropped_rows", "rows dropped", P(dropped_rows)},
     {"dual_evaluations", "dual values in floating point", P(dual_evaluations)},

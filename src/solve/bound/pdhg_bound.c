@@ -41,7 +41,7 @@ struct rp_pdhg_bound {
     uint64_t last_bound_ns; /* at the last update of the horizon */
     struct rp_formulation formulation;
     struct rp_row_set fixed;  /* rows (2) and (3) */
-    struct rp_pdhg_cuts cuts; /* rows (4) to (6) */
+    struct rp_pdhg_cuts cuts; /* rows (4) to (6), and (8) to (10) */
     struct rp_pdhg method;
     uint64_t allotted_work; /* by all calls of rp_pdhg_bound_run */
     uint32_t n_fresh_steps; /* since the last separation */
@@ -117,19 +117,36 @@ static uint32_t choose_max_stages(const struct rp_instance *p) {
     return rp_max_u32(COARSE_PDHG_SIZE / (p->n_tensors + 1), MIN_PDHG_STAGES);
 }
 
+/* Do doubles hold every sum of times of (8) to (10) exactly? */
+static bool times_are_exact(const struct rp_instance *p, uint64_t horizon_ns) {
+    double sum = (double)horizon_ns;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        sum += (double)p->out_ns[x] + (double)p->in_ns[x];
+    return sum < 0x1p51;
+}
+
 struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns) {
-    return rp_pdhg_bound_new_with(p, horizon_ns, choose_max_stages(p));
+    struct rp_formulation_options o = {.horizon_ns = horizon_ns,
+                                       .max_stages = choose_max_stages(p)};
+    o.copy_times = horizon_ns > 0 && times_are_exact(p, horizon_ns);
+    return rp_pdhg_bound_new_with(p, &o);
+}
+
+struct rp_pdhg_bound *rp_pdhg_bound_new_certifiable(const struct rp_instance *p,
+                                                    uint64_t horizon_ns) {
+    struct rp_formulation_options o = {.horizon_ns = horizon_ns,
+                                       .max_stages = choose_max_stages(p)};
+    return rp_pdhg_bound_new_with(p, &o);
 }
 
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
-                                             uint64_t horizon_ns, uint32_t max_stages) {
+                                             const struct rp_formulation_options *o) {
     struct rp_pdhg_bound *b = rp_calloc(1, sizeof *b);
     b->instance = p;
-    b->horizon_ns = b->horizon_max_ns = horizon_ns;
+    b->horizon_ns = b->horizon_max_ns = o->horizon_ns;
     b->bound_ns = b->last_bound_ns = sum_of_times(p);
     b->estimate_ns = (double)b->bound_ns;
-    struct rp_formulation_options o = {.horizon_ns = horizon_ns, .max_stages = max_stages};
-    rp_formulation_init(&b->formulation, p, &o);
+    rp_formulation_init(&b->formulation, p, o);
     b->too_large = b->formulation.n_cols > MAX_PDHG_COLUMNS ||
                    count_terms(&b->formulation) > MAX_PDHG_TERMS ||
                    !bytes_are_exact(&b->formulation);
@@ -188,7 +205,7 @@ static void evaluate(struct rp_pdhg_bound *b) {
 /* Drops rows that have long been without a multiplier, and adds violated ones. */
 static void separate(struct rp_pdhg_bound *b, struct rp_stop *stop) {
     size_t n_old = (size_t)b->fixed.n + b->cuts.rows.n;
-    float *y = rp_calloc(n_old + 3 * (size_t)b->instance->n_ops, sizeof *y);
+    float *y = rp_calloc(n_old + 5 * (size_t)b->instance->n_ops, sizeof *y);
     memcpy(y, b->method.yt, n_old * sizeof *y);
     uint32_t dropped = rp_pdhg_cuts_drop_idle(&b->cuts, y + b->fixed.n);
     uint32_t added = rp_pdhg_cuts_add(&b->cuts, b->method.xt, b->step_work, stop);
@@ -367,13 +384,13 @@ static void record_gain(struct rp_pdhg_bound *b) {
 
 /* Separates, and updates the horizon if that is due. Returns the work. */
 static uint64_t run_separation(struct rp_pdhg_bound *b, struct rp_stop *stop) {
-    double before = b->cuts.path_work;
+    double before = b->cuts.path_work + (double)b->cuts.copy_work;
     separate(b, stop);
     record_gain(b);
     b->n_fresh_steps = 0;
     if (b->horizon_ns > 0 && b->n_separations % HORIZON_INTERVAL == 0)
         update_horizon(b);
-    return (uint64_t)(b->cuts.path_work - before);
+    return (uint64_t)(b->cuts.path_work + (double)b->cuts.copy_work - before);
 }
 
 /* One step of PDHG, then evaluation and separation if they are due. Returns the work. */
@@ -450,6 +467,7 @@ void rp_pdhg_statistics_add(struct rp_pdhg_statistics *into,
     into->memory_rows += from->memory_rows;
     into->cover_rows += from->cover_rows;
     into->path_rows += from->path_rows;
+    into->copy_rows += from->copy_rows;
     into->dropped_rows += from->dropped_rows;
     into->dual_evaluations += from->dual_evaluations;
     into->proofs += from->proofs;
@@ -465,6 +483,7 @@ struct rp_pdhg_statistics rp_pdhg_bound_statistics(const struct rp_pdhg_bound *b
     s.memory_rows = b->cuts.memory_rows;
     s.cover_rows = b->cuts.cover_rows;
     s.path_rows = b->cuts.path_rows;
+    s.copy_rows = b->cuts.copy_rows;
     s.dropped_rows = b->cuts.dropped_rows;
     return s;
 }

@@ -6,13 +6,13 @@
  *   (7)  sum of time + sum over columns of min(0, c + A'y) - b y
  *
  * is at most the least time (weak duality), however y was found. Here PDHG (pdhg.h) finds y
- * for rows (2) and (3) and for the rows (4), path cuts (5) and covers (6) that its points
- * violate, which are added as it goes. Then y is rounded to integers over a power of two,
- * and (7) is evaluated in integers with the instance's own bytes and nanoseconds
- * (safe_dual.h). So rp_pdhg_bound_ns does not depend on floating-point rounding. Times are
- * integers, so (7) may be rounded up. (Such bounds by large-scale first-order methods:
- * Applegate et al., "Practical large-scale linear programming using primal-dual hybrid
- * gradient", 2021.)
+ * for rows (2) and (3) and for the rows (4), path cuts (5), covers (6) and rows (9) and
+ * (10) of sep_copy.h that its points violate, which are added as it goes. Then y is rounded
+ * to integers over a power of two, and (7) is evaluated in integers with the instance's own
+ * bytes and nanoseconds (safe_dual.h). So rp_pdhg_bound_ns does not depend on
+ * floating-point rounding. Times are integers, so (7) may be rounded up. (Such bounds by
+ * large-scale first-order methods: Applegate et al., "Practical large-scale linear
+ * programming using primal-dual hybrid gradient", 2021.)
  *
  * With swaps the bound holds for plans of at most some horizon (swap_relaxation.h). It
  * rises as the horizon falls, so the best horizon is the one that equals the bound it
@@ -41,10 +41,12 @@ struct rp_pdhg_bound;
  * plans without swaps. Above 0 (`p` allows swaps): it is for all plans; horizon_ns is the
  * time of some plan, or more. No bound is above horizon_ns. */
 struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns);
-/* The same with at most max_stages stages (0: one for each op) instead of its own choice.
- */
+/* The same without rows (8) to (10), which certificates do not know. */
+struct rp_pdhg_bound *rp_pdhg_bound_new_certifiable(const struct rp_instance *p,
+                                                    uint64_t horizon_ns);
+/* The same with another formulation. */
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
-                                             uint64_t horizon_ns, uint32_t max_stages);
+                                             const struct rp_formulation_options *o);
 /* Tells the bound that a plan of horizon_ns has been found. A smaller horizon lets it prove
  * more. */
 void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t horizon_ns);
@@ -77,13 +79,13 @@ double rp_pdhg_bound_estimate(const struct rp_pdhg_bound *b);
 
 /* Plain data. */
 struct rp_pdhg_statistics {
-    uint64_t iterations;                         /* steps of PDHG */
-    uint64_t restarts;                           /* of its averaging */
-    uint64_t separations;                        /* searches for violated rows */
-    uint64_t memory_rows, cover_rows, path_rows; /* added */
-    uint64_t dropped_rows;                       /* after long without a multiplier */
-    uint64_t dual_evaluations;                   /* of (7) in floating point */
-    uint64_t proofs;                             /* evaluations of (7) in integers */
+    uint64_t iterations;                                    /* steps of PDHG */
+    uint64_t restarts;                                      /* of its averaging */
+    uint64_t separations;                                   /* searches for violated rows */
+    uint64_t memory_rows, cover_rows, path_rows, copy_rows; /* added */
+    uint64_t dropped_rows;     /* after long without a multiplier */
+    uint64_t dual_evaluations; /* of (7) in floating point */
+    uint64_t proofs;           /* evaluations of (7) in integers */
     uint64_t horizon_updates;
     uint64_t work;
 };

@@ -16,10 +16,20 @@
 #define COVER_MIN_EFFICACY 0.05
 #define PATH_MIN_EFFICACY 0.05
 
+/* The last n rows are new. */
+static void note_added(struct rp_pdhg_cuts *c, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        rp_push(&c->idle, 0);
+}
+
+static bool has_copies(const struct rp_pdhg_cuts *c) {
+    return c->formulation->copy_time_col < c->formulation->n_cols;
+}
+
 static void add_memory_row(struct rp_pdhg_cuts *c, uint32_t t, uint32_t k,
                            const double *v) {
     rp_sep_memory_row(&c->memory, t, k, v, &c->rows);
-    rp_push(&c->idle, 0);
+    note_added(c, 1);
     c->memory_rows++;
 }
 
@@ -29,10 +39,16 @@ void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f) {
     c->point = rp_calloc(f->n_cols, sizeof *c->point);
     for (uint32_t t = 0; t < f->n_stages; t++)
         add_memory_row(c, t, f->last_op[t], NULL);
+    if (!has_copies(c))
+        return;
+    rp_sep_copy_init(&c->copies, f);
+    rp_sep_copy_stages(f, &c->rows);
+    note_added(c, f->n_stages);
 }
 
 void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c) {
     rp_sep_memory_fini(&c->memory);
+    rp_sep_copy_fini(&c->copies);
     rp_row_set_fini(&c->rows);
     free(c->idle.at);
     free(c->point);
@@ -41,8 +57,9 @@ void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c) {
 
 /* ---- dropping ---- */
 
+/* Rows (8) stay: they say what the columns of others mean. */
 static bool is_idle(const struct rp_pdhg_cuts *c, uint32_t i) {
-    return c->idle.at[i] > MAX_IDLE;
+    return c->idle.at[i] > MAX_IDLE && c->rows.name[i].kind != RP_ROW_EXTRA;
 }
 
 static bool is_cover(const struct rp_pdhg_cuts *c, uint32_t i) {
@@ -86,8 +103,7 @@ static uint32_t add_cover(struct rp_pdhg_cuts *c, uint32_t t, uint32_t k) {
     struct rp_row_set memory = {0};
     rp_sep_memory_row(&c->memory, t, k, c->point, &memory);
     uint32_t found = rp_sep_cover_find(&memory, 0, c->point, COVER_MIN_EFFICACY, &c->rows);
-    if (found)
-        rp_push(&c->idle, 0);
+    note_added(c, found);
     c->cover_rows += found;
     rp_row_set_fini(&memory);
     return found;
@@ -110,10 +126,20 @@ static uint32_t add_paths(struct rp_pdhg_cuts *c, uint64_t step_work,
     paths.stop = stop;
     uint32_t n = rp_sep_path_find(&paths, c->point, PATH_MIN_EFFICACY,
                                   c->formulation->instance->n_ops, &c->rows);
-    for (uint32_t i = 0; i < n; i++)
-        rp_push(&c->idle, 0);
+    note_added(c, n);
     c->path_rows += n;
     rp_sep_path_fini(&paths);
+    return n;
+}
+
+static uint32_t add_copies(struct rp_pdhg_cuts *c) {
+    const struct rp_formulation *f = c->formulation;
+    if (!has_copies(c))
+        return 0;
+    uint32_t n = rp_sep_copy_find(&c->copies, c->point, &c->rows);
+    note_added(c, n);
+    c->copy_rows += n;
+    c->copy_work += (uint64_t)f->n_stages * (f->instance->n_ops + f->instance->n_tensors);
     return n;
 }
 
@@ -146,6 +172,8 @@ uint32_t rp_pdhg_cuts_add(struct rp_pdhg_cuts *c, const float *x, uint64_t step_
     }
     if (!early && c->n_additions % PATH_INTERVAL == 0)
         n += add_paths(c, step_work, stop);
+    if (!early)
+        n += add_copies(c);
     c->n_additions++;
     free(over);
     return n;

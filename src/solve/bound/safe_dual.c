@@ -8,11 +8,19 @@
 #define MAX_LOG2 40   /* finer multipliers do not improve bounds */
 #define VALUE_BITS 62 /* of multipliers, so that an int64_t holds them */
 
-/* The factor that turns a row's coefficients into integers: memory rows count scaled bytes.
- */
+/* The factor that turns a row's coefficients into integers: some rows count scaled bytes or
+ * scaled times. */
 static double row_unit(const struct rp_formulation *f, const struct rp_row_set *rows,
                        uint32_t i) {
-    return rows->name[i].kind == RP_ROW_MEM ? 1 / f->byte_scale : 1;
+    switch (rows->name[i].kind) {
+    case RP_ROW_MEM:
+        return 1 / f->byte_scale;
+    case RP_ROW_EXTRA:
+    case RP_ROW_COPY:
+        return 1 / f->time_scale;
+    default:
+        return 1;
+    }
 }
 
 /* The unscaled row's multiplier from the scaled row's. Exact, since scales are powers of
@@ -63,11 +71,16 @@ static bool add_rows(const struct rp_formulation *f, const struct rp_row_set *ro
     return true;
 }
 
+static uint64_t cost_ns(const struct rp_formulation *f, uint32_t col) {
+    if (col < f->n_run_cols)
+        return f->instance->time_ns[f->col_id[col]];
+    return col >= rp_formulation_wait(f, 0) ? f->slack_ns : 0;
+}
+
 static bool add_columns(const struct rp_formulation *f, const __int128 *price,
                         unsigned scale_log2, __int128 *sum) {
     for (uint32_t j = 0; j < f->n_cols; j++) {
-        uint64_t time_ns = j < f->n_run_cols ? f->instance->time_ns[f->col_id[j]] : 0;
-        __int128 reduced = (__int128)time_ns << scale_log2;
+        __int128 reduced = (__int128)cost_ns(f, j) << scale_log2;
         if (__builtin_add_overflow(reduced, price[j], &reduced) ||
             (reduced < 0 && __builtin_add_overflow(*sum, reduced, sum)))
             return false;

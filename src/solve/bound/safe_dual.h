@@ -19,8 +19,8 @@
 #include "solve/lp/formulation.h"
 
 /* Rounds multipliers y, scaled as the formulation is, to integers m[i] / 2^*scale_log2, in
- * ns, or in ns per byte where the row counts bytes. The scale is as fine as the largest
- * multiplier allows. Negative and huge ones become 0. */
+ * ns, in ns per byte where the row counts bytes, or in ns per ns. The scale is as fine as
+ * the largest multiplier allows. Negative and huge ones become 0. */
 void rp_safe_dual_round(const struct rp_formulation *f, const struct rp_row_set *rows,
                         const double *y, int64_t *m, unsigned *scale_log2);
 

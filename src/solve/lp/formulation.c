@@ -148,6 +148,24 @@ static void number_columns(struct rp_formulation *f, bool merge) {
         }
 }
 
+/* Adds E and W for plans of at most horizon_ns. */
+static void add_copy_times(struct rp_formulation *f, uint64_t horizon_ns) {
+    uint64_t all_ns = 0;
+    for (uint32_t j = 0; j < f->instance->n_ops; j++)
+        all_ns += f->instance->time_ns[j];
+    f->slack_ns = horizon_ns > all_ns ? horizon_ns - all_ns : 1;
+    f->n_cols += 2 * f->n_stages;
+}
+
+static void name_copy_times(struct rp_formulation *f) {
+    for (uint32_t t = 0; t < f->n_stages; t++) {
+        uint32_t extra = rp_formulation_extra(f, t), wait = rp_formulation_wait(f, t);
+        f->col_id[extra] = f->col_id[wait] = RP_NONE;
+        f->col_t[extra] = f->col_t[wait] = t;
+        f->cost[wait] = (double)f->slack_ns * f->time_scale;
+    }
+}
+
 /* Fills what the columns stand for and what they cost. */
 static void name_columns(struct rp_formulation *f) {
     const struct rp_instance *p = f->instance;
@@ -177,6 +195,8 @@ static void name_columns(struct rp_formulation *f) {
             f->col_id[col] = x;
             f->col_t[col] = t;
         }
+    if (f->copy_time_col < f->n_cols)
+        name_copy_times(f);
 }
 
 /* The power of two that brings `largest` into [top / 2, top). */
@@ -230,6 +250,9 @@ void rp_formulation_init(struct rp_formulation *f, const struct rp_instance *p,
     else
         set_constants(f);
     number_columns(f, !o->no_merge);
+    f->copy_time_col = f->n_cols;
+    if (o->copy_times)
+        add_copy_times(f, o->horizon_ns);
     name_columns(f);
 }
 

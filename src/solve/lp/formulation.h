@@ -47,7 +47,9 @@
  *     column ("merged").
  *
  * Two options make it a relaxation whose optimum is only a lower bound:
- *   - horizon_ns admits swaps, see swap_relaxation.h;
+ *   - horizon_ns admits swaps, see swap_relaxation.h. With copy_times there are columns
+ * E[t] and W[t] too, for rows about copies, see bound/sep_copy.h. Both are in units of
+ *     slack_ns, which no stage exceeds beside its first runs;
  *   - max_stages puts several first runs into one stage, for large graphs. Stage t then
  *     ends with the first run of op last_op[t], and holds the first runs of all ops j with
  *     stage_of[j] = t, for which R[t][j] = 1. All of the above holds with these
@@ -73,6 +75,7 @@ enum { RP_UNDECIDED = 2 }; /* in `known`, beside 0 and 1 */
 
 struct rp_formulation_options {
     uint64_t horizon_ns; /* above 0: for plans that may swap and take at most that long */
+    bool copy_times;     /* with columns E and W. horizon_ns is above 0 */
     uint32_t max_stages; /* above 0: at most so many stages */
     bool no_merge;       /* a column for every (t, x), for comparison */
     /* Values that the schedules of interest have: 0, 1 or RP_UNDECIDED for each column of
@@ -84,9 +87,12 @@ struct rp_formulation_options {
 struct rp_formulation {
     const struct rp_instance *instance; /* borrowed */
     uint32_t n_stages;
-    uint32_t *stage_of;          /* per op: the stage of its first run */
-    uint32_t *last_op;           /* per stage: the op that ends it */
-    uint32_t n_cols, n_run_cols; /* columns of R come first */
+    uint32_t *stage_of; /* per op: the stage of its first run */
+    uint32_t *last_op;  /* per stage: the op that ends it */
+    /* Columns of R come first. Those of E and W come last, from copy_time_col on: n_cols if
+     * there are none. */
+    uint32_t n_cols, n_run_cols, copy_time_col;
+    uint64_t slack_ns; /* what a plan within the horizon takes longer than all ops; or 1 */
     bool empty;        /* the known values contradict each other: no schedule is left */
     uint32_t *r_last;  /* per op: no later stage may run it */
     uint32_t *r_start; /* per op: where R[stage_of[op] + 1][op] is in r_col */
@@ -94,7 +100,7 @@ struct rp_formulation {
     uint32_t *s_last;  /* per tensor: last t of S[t][x]; its maker's stage if none */
     uint32_t *s_start; /* per tensor: where S[maker's stage + 1][x] is in s_col */
     uint32_t *s_col;   /* column or constant */
-    uint32_t *col_id;  /* per column: op of R, tensor of S */
+    uint32_t *col_id;  /* per column: op of R, tensor of S, RP_NONE for E and W */
     uint32_t *col_t;   /* per column: its (first) stage */
     /* The right side of rows (4) in bytes, for each op j that ends its stage. At j: of the
      * row of k = j. At n_ops + j: of the rows of the stage's other k. */
@@ -159,6 +165,14 @@ static inline double rp_formulation_limit(const struct rp_formulation *f, uint32
 static inline uint32_t rp_formulation_first_row(const struct rp_formulation *f,
                                                 uint32_t t) {
     return f->n_stages < f->instance->n_ops ? f->last_op[t] : 0;
+}
+
+/* Column of E[t], and that of W[t], if there are any. */
+static inline uint32_t rp_formulation_extra(const struct rp_formulation *f, uint32_t t) {
+    return f->copy_time_col + t;
+}
+static inline uint32_t rp_formulation_wait(const struct rp_formulation *f, uint32_t t) {
+    return f->copy_time_col + f->n_stages + t;
 }
 
 /* Value of a column or constant at point v, which has one value per column. */

@@ -21,21 +21,25 @@
 #define RP_COL_ZERO (UINT32_MAX - 1)
 #define RP_COL_ONE UINT32_MAX
 
-/* Equations (2) to (6) of formulation.h, sep_path.h and sep_cover.h. RP_ROW_OTHER: a cut
- * that only branch and cut uses. No certificate can hold it. */
+/* Equations (2) to (6) of formulation.h, sep_path.h and sep_cover.h, (8), and (9) and (10)
+ * of bound/sep_copy.h. RP_ROW_OTHER: a cut that only branch and cut uses. No certificate
+ * can hold the last three kinds. */
 enum rp_row_kind {
     RP_ROW_DEP,
     RP_ROW_HOLD,
     RP_ROW_MEM,
     RP_ROW_PATH,
     RP_ROW_COVER,
+    RP_ROW_EXTRA,
+    RP_ROW_COPY,
     RP_ROW_OTHER
 };
 
 struct rp_row_name {
     enum rp_row_kind kind;
-    uint32_t t;    /* stage; path: the last one of its window */
-    uint32_t op;   /* dep: the reader j. mem, cover: k. path: the reader r. else RP_NONE */
+    uint32_t t; /* stage; path: the last one of its window */
+    uint32_t
+        op; /* dep: the reader j. mem, cover, copy: k. path: the reader r. else RP_NONE */
     uint32_t x;    /* dep, hold, path: the tensor. else RP_NONE */
     uint32_t from; /* path: the first stage of its window. else 0 */
 };

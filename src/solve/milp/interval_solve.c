@@ -286,10 +286,9 @@ static void run_root(struct search *s) {
 
 /* Do rows enter while GLPK searches? It is fast while it has few, faster than HiGHS, which
  * takes all of them before. Where copies take far longer than ops, GLPK needs its
- * presolver, which knows no lazy rows. Where rows about V are used, it gains more by its
- * presolver and its own cuts. */
+ * presolver, which knows no lazy rows. */
 static bool is_lazy(const struct search *s) {
-    return s->m->span < MAX_LAZY_SPAN && !s->uses_v;
+    return s->m->span < MAX_LAZY_SPAN;
 }
 
 static void make_milp(struct search *s, struct rp_milp *p) {
