@@ -280,6 +280,21 @@ static uint64_t best_horizon_ns(const struct rp_pdhg_bound *b) {
     return low;
 }
 
+/* Changes the unit of E and W, and with it their values at the point. */
+static void change_slack(struct rp_pdhg_bound *b, uint64_t horizon_ns) {
+    struct rp_formulation *f = &b->formulation;
+    if (f->copy_time_col == f->n_cols)
+        return;
+    double before_ns = (double)f->slack_ns;
+    rp_formulation_set_slack(f, horizon_ns);
+    rp_pdhg_cuts_set_slack(&b->cuts);
+    for (uint32_t j = f->copy_time_col; j < f->n_cols; j++) {
+        double value = (double)b->method.xt[j] * before_ns / (double)f->slack_ns;
+        b->method.xt[j] = (float)fmin(value, 1);
+        b->method.cost[j] = (float)f->cost[j];
+    }
+}
+
 /* Continues with another horizon. Covers stay valid for a smaller one, but not for a larger
  * one. */
 static void set_horizon(struct rp_pdhg_bound *b, uint64_t horizon_ns) {
@@ -293,6 +308,7 @@ static void set_horizon(struct rp_pdhg_bound *b, uint64_t horizon_ns) {
     free(b->formulation.limit_bytes);
     b->formulation.limit_bytes = limits;
     b->horizon_ns = horizon_ns;
+    change_slack(b, horizon_ns);
     rp_pdhg_load(&b->method, &b->fixed, &b->cuts.rows, y);
     b->best = b->gained = 0; /* it has been proved */
     b->cuts_are_new = true;

@@ -96,6 +96,13 @@ uint32_t rp_pdhg_cuts_drop_covers(struct rp_pdhg_cuts *c, float *y) {
     return drop_rows(c, y, is_cover);
 }
 
+void rp_pdhg_cuts_set_slack(struct rp_pdhg_cuts *c) {
+    double unit = (double)c->formulation->slack_ns * c->formulation->time_scale;
+    for (uint32_t k = 0; k < c->rows.n_terms; k++)
+        if (c->rows.col[k] >= c->formulation->copy_time_col)
+            c->rows.coef[k] = c->rows.coef[k] < 0 ? -unit : unit;
+}
+
 /* ---- adding ---- */
 
 /* Adds a cover of the memory row of (t, k), if the point violates one. */

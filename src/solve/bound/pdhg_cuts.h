@@ -34,6 +34,9 @@ void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c); /* safe on a zeroed one */
 uint32_t rp_pdhg_cuts_drop_idle(struct rp_pdhg_cuts *c, float *y);
 uint32_t rp_pdhg_cuts_drop_covers(struct rp_pdhg_cuts *c, float *y);
 
+/* Gives columns E and W the formulation's unit, in all rows. */
+void rp_pdhg_cuts_set_slack(struct rp_pdhg_cuts *c);
+
 /* Adds rows that point x violates: of each stage the most violated memory row and a cover
  * of it, path cuts, and rows (9) and (10). At most four rows per stage and n_ops path cuts.
  * step_work: the work of all steps of PDHG so far, in terms touched; path cuts may take a

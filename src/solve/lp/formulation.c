@@ -148,13 +148,13 @@ static void number_columns(struct rp_formulation *f, bool merge) {
         }
 }
 
-/* Adds E and W for plans of at most horizon_ns. */
-static void add_copy_times(struct rp_formulation *f, uint64_t horizon_ns) {
+void rp_formulation_set_slack(struct rp_formulation *f, uint64_t horizon_ns) {
     uint64_t all_ns = 0;
     for (uint32_t j = 0; j < f->instance->n_ops; j++)
         all_ns += f->instance->time_ns[j];
     f->slack_ns = horizon_ns > all_ns ? horizon_ns - all_ns : 1;
-    f->n_cols += 2 * f->n_stages;
+    for (uint32_t t = 0; t < f->n_stages; t++)
+        f->cost[rp_formulation_wait(f, t)] = (double)f->slack_ns * f->time_scale;
 }
 
 static void name_copy_times(struct rp_formulation *f) {
@@ -162,7 +162,6 @@ static void name_copy_times(struct rp_formulation *f) {
         uint32_t extra = rp_formulation_extra(f, t), wait = rp_formulation_wait(f, t);
         f->col_id[extra] = f->col_id[wait] = RP_NONE;
         f->col_t[extra] = f->col_t[wait] = t;
-        f->cost[wait] = (double)f->slack_ns * f->time_scale;
     }
 }
 
@@ -195,8 +194,6 @@ static void name_columns(struct rp_formulation *f) {
             f->col_id[col] = x;
             f->col_t[col] = t;
         }
-    if (f->copy_time_col < f->n_cols)
-        name_copy_times(f);
 }
 
 /* The power of two that brings `largest` into [top / 2, top). */
@@ -251,9 +248,12 @@ void rp_formulation_init(struct rp_formulation *f, const struct rp_instance *p,
         set_constants(f);
     number_columns(f, !o->no_merge);
     f->copy_time_col = f->n_cols;
-    if (o->copy_times)
-        add_copy_times(f, o->horizon_ns);
+    f->n_cols += o->copy_times ? 2 * f->n_stages : 0;
     name_columns(f);
+    if (o->copy_times) {
+        name_copy_times(f);
+        rp_formulation_set_slack(f, o->horizon_ns);
+    }
 }
 
 void rp_formulation_fini(struct rp_formulation *f) {

@@ -59,7 +59,7 @@
  * Scaling: bytes and times are multiplied by powers of two, which is exact below 2^53.
  *
  * A formulation never changes once it is made, except that its owner may replace
- * limit_bytes. Several threads may read one at the same time.
+ * limit_bytes and set the slack. Several threads may read one at the same time.
  */
 #ifndef RP_SOLVE_LP_FORMULATION_H
 #define RP_SOLVE_LP_FORMULATION_H
@@ -120,6 +120,10 @@ void rp_formulation_fini(struct rp_formulation *f); /* safe on a zeroed one */
 /* The limits, laid out as limit_bytes, for plans that swap and take at most horizon_ns. */
 void rp_formulation_swap_limits(const struct rp_formulation *f, uint64_t horizon_ns,
                                 uint64_t *limit_bytes);
+
+/* Changes the unit of E and W to that for plans of at most horizon_ns, and their costs. The
+ * caller changes coefficients of rows that it has. */
+void rp_formulation_set_slack(struct rp_formulation *f, uint64_t horizon_ns);
 
 /* Column or constant of R[t][j], for any t and j. */
 static inline uint32_t rp_formulation_run(const struct rp_formulation *f, uint32_t t,
