@@ -220,8 +220,8 @@ static bool memory_holds(const struct rp_formulation *f, const struct replay *l,
 
 static uint64_t n_swapping, n_above, n_horizon_updates, n_copy_rows, n_tight;
 
-/* Do the rows (8) hold at v, and those of (9) and (10) that points near it violate? These
- * points have less time for copies, and some hold more. */
+/* Do the rows (8) hold at v, and those of (9) to (11) that points near it violate? These
+ * points have less time for copies, and hold more or fractions. */
 static bool copies_hold(const struct rp_formulation *f, uint64_t seed, const double *v) {
     struct rp_rng r = {seed};
     struct rp_sep_copy c;
@@ -231,8 +231,11 @@ static bool copies_hold(const struct rp_formulation *f, uint64_t seed, const dou
     rp_sep_copy_stages(f, &rows);
     for (uint32_t k = 0; k < 40; k++) {
         uint32_t less = (uint32_t)rp_rng_below(&r, 100), more = k % 2 * 10;
+        uint32_t part = k % 4 / 2 * 40;
         for (uint32_t j = 0; j < f->n_cols; j++)
-            if (j < f->copy_time_col)
+            if (rp_rng_percent(&r, part))
+                point[j] = (double)rp_rng_below(&r, 10) / 9;
+            else if (j < f->copy_time_col)
                 point[j] = rp_rng_percent(&r, more) ? 1 : v[j];
             else
                 point[j] = rp_rng_percent(&r, less) ? 0 : v[j];

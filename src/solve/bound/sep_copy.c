@@ -7,6 +7,8 @@
 #include "base/numbers.h"
 
 #define LEAST_SHARE 2e-4 /* of the right side: what a row must be violated by */
+#define MAX_LENGTHS 8    /* that a row is rounded by */
+#define FRACTIONAL 1e-3  /* what such a column is away from 0 and 1 */
 
 void rp_sep_copy_init(struct rp_sep_copy *s, const struct rp_formulation *f) {
     const struct rp_instance *p = f->instance;
@@ -28,6 +30,7 @@ void rp_sep_copy_fini(struct rp_sep_copy *s) {
     free(s->next);
     free(s->due);
     free(s->from);
+    free(s->terms.at);
     *s = (struct rp_sep_copy){0};
 }
 
@@ -100,108 +103,240 @@ static struct moment begin_moment(struct rp_sep_copy *s, uint32_t b) {
     return m;
 }
 
+/* E[t] at the point. */
+static double extra_ns(const struct rp_formulation *f, uint32_t t, const double *v) {
+    return v[rp_formulation_extra(f, t)] * (double)f->slack_ns;
+}
+
 /* What x adds to the left side at the point. */
-static double left_of(const struct rp_sep_copy *s, const struct moment *m, uint32_t x,
+static double left_ns(const struct rp_sep_copy *s, const struct moment *m, uint32_t x,
                       struct rp_copy_rate rate, const double *v) {
     const struct rp_formulation *f = s->formulation;
-    return s->beside[x]
-               ? 0
-               : rp_formulation_value(v, rp_formulation_held(f, m->b + 1, x)) *
-                     (double)copy_ns(rate, f->instance->bytes[x], false) * f->time_scale;
+    if (s->beside[x])
+        return 0;
+    return rp_formulation_value(v, rp_formulation_held(f, m->b + 1, x)) *
+           (double)copy_ns(rate, f->instance->bytes[x], false);
 }
 
-static double extra_of(const struct rp_formulation *f, uint32_t t, const double *v) {
-    return v[rp_formulation_extra(f, t)] * (double)f->slack_ns * f->time_scale;
+/* ---- windows ---- */
+
+/* Keeps the windows of least slack. */
+static void offer(struct rp_sep_copy *s, const struct rp_copy_window *w) {
+    uint32_t i = s->n_windows;
+    if (i < RP_COPY_WINDOWS)
+        s->n_windows++;
+    else if (s->window[--i].slack_ns <= w->slack_ns)
+        return;
+    for (; i > 0 && s->window[i - 1].slack_ns > w->slack_ns; i--)
+        s->window[i] = s->window[i - 1];
+    s->window[i] = *w;
 }
 
-static double scaled_room(const struct rp_sep_copy *s, const struct moment *m,
-                          struct rp_copy_rate rate) {
-    return (double)copy_ns(rate, m->room_bytes, true) * s->formulation->time_scale;
+static void offer_with(struct rp_sep_copy *s, struct rp_copy_window w, double left_ns) {
+    w.slack_ns = (double)w.right_ns + w.extra_ns - left_ns;
+    offer(s, &w);
 }
 
-/* Starts a row whose right side is the room, these ns, and E of stages first to last. */
-static void begin_row(const struct rp_sep_copy *s, const struct moment *m,
-                      struct rp_copy_rate rate, uint64_t ns, uint32_t first, uint32_t last,
+static void find_windows_in(struct rp_sep_copy *s, const struct moment *m,
+                            const double *v) {
+    const struct rp_formulation *f = s->formulation;
+    const struct rp_instance *p = f->instance;
+    memset(s->from, 0, ((size_t)p->n_ops + 1) * sizeof *s->from);
+    for (uint32_t x = 0; x < p->output_start[m->k]; x++)
+        s->from[s->due[x]] += left_ns(s, m, x, s->in, v);
+    double left = s->from[m->k], extra = 0;
+    uint64_t room_ns = copy_ns(s->in, m->room_bytes, true);
+    for (uint32_t d = m->k + 1; d < p->n_ops; d++) {
+        if (f->stage_of[d] > f->stage_of[d - 1])
+            extra += extra_ns(f, f->stage_of[d], v);
+        left += s->from[d];
+        if (s->from[d] > 0)
+            offer_with(
+                s,
+                (struct rp_copy_window){.op = d,
+                                        .first = m->b + 1,
+                                        .last = f->stage_of[d],
+                                        .right_ns = (int64_t)(room_ns + s->before_ns[d] -
+                                                              s->before_ns[m->k + 1]),
+                                        .extra_ns = extra},
+                left);
+    }
+}
+
+static void find_windows_out(struct rp_sep_copy *s, const struct moment *m,
+                             const double *v) {
+    const struct rp_formulation *f = s->formulation;
+    const struct rp_instance *p = f->instance;
+    double left = 0, extra = 0;
+    uint64_t room_ns = copy_ns(s->out, m->room_bytes, true);
+    for (uint32_t x = 0; x < p->output_start[m->k]; x++)
+        left += p->pinned[x] ? left_ns(s, m, x, s->out, v) : 0;
+    for (uint32_t a = m->k; a-- > 0;) {
+        double made = 0;
+        if (a + 1 == m->k || f->stage_of[a + 2] > f->stage_of[a + 1])
+            extra += extra_ns(f, f->stage_of[a + 1], v);
+        for (uint32_t x = p->output_start[a]; x < p->output_start[a + 1]; x++)
+            made += p->pinned[x] ? 0 : left_ns(s, m, x, s->out, v);
+        left += made;
+        if (made > 0)
+            offer_with(
+                s,
+                (struct rp_copy_window){.op = a,
+                                        .first = f->stage_of[a + 1],
+                                        .last = m->b,
+                                        .right_ns = (int64_t)(room_ns + s->before_ns[m->k] -
+                                                              s->before_ns[a + 1]),
+                                        .extra_ns = extra},
+                left);
+    }
+}
+
+static void list_terms(struct rp_sep_copy *s, const struct moment *m,
+                       const struct rp_copy_window *w, bool in, const double *v) {
+    const struct rp_instance *p = s->formulation->instance;
+    s->terms.n = 0;
+    for (uint32_t x = 0; x < p->output_start[m->k]; x++) {
+        bool counts = in ? s->due[x] <= w->op : p->producer[x] >= w->op || p->pinned[x];
+        uint32_t col = rp_formulation_held(s->formulation, m->b + 1, x);
+        uint64_t ns = copy_ns(in ? s->in : s->out, p->bytes[x], false);
+        if (counts && !s->beside[x] && ns > 0 && col != RP_COL_ZERO)
+            rp_push(&s->terms, ((struct rp_copy_term){col, (int64_t)ns,
+                                                      rp_formulation_value(v, col)}));
+    }
+}
+
+/* ---- rounding ---- */
+
+/* (11) for a length: what it needs of the right side. Length 0: the row as it is. */
+struct rounding {
+    int64_t length_ns, rest_ns, whole; /* d, r, and floor(b / d) */
+};
+
+static int64_t floor_div(int64_t a, int64_t b) {
+    return a / b - (a % b < 0);
+}
+
+/* The coefficient, or right side, that (11) makes of this one. */
+static int64_t rounded(const struct rounding *r, int64_t ns) {
+    if (r->length_ns == 0)
+        return ns;
+    int64_t whole = floor_div(ns, r->length_ns), rest = ns - whole * r->length_ns;
+    return (r->length_ns - r->rest_ns) * whole +
+           (rest > r->rest_ns ? rest - r->rest_ns : 0);
+}
+
+static bool is_complemented(const struct rounding *r, const struct rp_copy_term *t) {
+    return r->length_ns > 0 && (t->col == RP_COL_ONE || t->value > 0.5);
+}
+
+static struct rounding no_rounding(const struct rp_copy_window *w) {
+    return (struct rounding){0, 0, w->right_ns};
+}
+
+static struct rounding make_rounding(const struct rp_sep_copy *s,
+                                     const struct rp_copy_window *w, int64_t length_ns) {
+    struct rounding r = {.length_ns = length_ns};
+    int64_t right = w->right_ns;
+    for (size_t i = 0; i < s->terms.n; i++)
+        right -= is_complemented(&r, &s->terms.at[i]) ? s->terms.at[i].ns : 0;
+    r.whole = floor_div(right, length_ns);
+    r.rest_ns = right - r.whole * length_ns;
+    return r;
+}
+
+static int64_t right_ns(const struct rounding *r) {
+    return r->length_ns == 0 ? r->whole : (r->length_ns - r->rest_ns) * r->whole;
+}
+
+/* By how much the point violates the row. */
+static double violation_ns(const struct rp_sep_copy *s, const struct rp_copy_window *w,
+                           const struct rounding *r) {
+    double sum = -w->extra_ns - (double)right_ns(r);
+    for (size_t i = 0; i < s->terms.n; i++) {
+        const struct rp_copy_term *t = &s->terms.at[i];
+        sum += is_complemented(r, t) ? (double)rounded(r, -t->ns) * (1 - t->value)
+                                     : (double)rounded(r, t->ns) * t->value;
+    }
+    return sum;
+}
+
+static bool is_fractional(const struct rp_copy_term *t) {
+    return t->value > FRACTIONAL && t->value < 1 - FRACTIONAL;
+}
+
+/* Has no term before term i its length? */
+static bool is_first_of_length(const struct rp_sep_copy *s, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (s->terms.at[k].ns == s->terms.at[i].ns && is_fractional(&s->terms.at[k]))
+            return false;
+    return true;
+}
+
+/* The row of a window that is violated most: as it is, or rounded by the length of a copy
+ * that is fractional at the point. *most is by how much. */
+static struct rounding choose_rounding(const struct rp_sep_copy *s,
+                                       const struct rp_copy_window *w, double *most) {
+    struct rounding best = no_rounding(w);
+    uint32_t n_tried = 0;
+    *most = -w->slack_ns;
+    for (size_t i = 0; i < s->terms.n && n_tried < MAX_LENGTHS; i++) {
+        if (!is_fractional(&s->terms.at[i]) || !is_first_of_length(s, i))
+            continue;
+        struct rounding r = make_rounding(s, w, s->terms.at[i].ns);
+        double by = violation_ns(s, w, &r);
+        n_tried++;
+        if (by > *most) {
+            *most = by;
+            best = r;
+        }
+    }
+    return best;
+}
+
+/* ---- rows ---- */
+
+static void write_row(const struct rp_sep_copy *s, const struct moment *m,
+                      const struct rp_copy_window *w, const struct rounding *r,
                       struct rp_row_set *rows) {
     const struct rp_formulation *f = s->formulation;
     rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_COPY, m->b, m->k, RP_NONE, 0},
-                     (double)(copy_ns(rate, m->room_bytes, true) + ns) * f->time_scale);
-    for (uint32_t t = first; t <= last; t++)
+                     (double)right_ns(r) * f->time_scale);
+    for (uint32_t t = w->first; t <= w->last; t++)
         rp_row_set_term(rows, rp_formulation_extra(f, t),
                         -(double)f->slack_ns * f->time_scale);
+    for (size_t i = 0; i < s->terms.n; i++) {
+        const struct rp_copy_term *t = &s->terms.at[i];
+        bool is_turned = is_complemented(r, t);
+        double coef = (double)rounded(r, is_turned ? -t->ns : t->ns) * f->time_scale;
+        if (is_turned)
+            rp_row_set_term(rows, RP_COL_ONE, coef);
+        if (coef != 0)
+            rp_row_set_term(rows, t->col, is_turned ? -coef : coef);
+    }
 }
 
-static void add_tensor(const struct rp_sep_copy *s, const struct moment *m, uint32_t x,
-                       struct rp_copy_rate rate, struct rp_row_set *rows) {
-    const struct rp_formulation *f = s->formulation;
-    uint64_t ns = copy_ns(rate, f->instance->bytes[x], false);
-    if (!s->beside[x] && ns > 0)
-        rp_row_set_term(rows, rp_formulation_held(f, m->b + 1, x),
-                        (double)ns * f->time_scale);
-}
-
-/* ---- (9) ---- */
-
-static uint32_t find_in(struct rp_sep_copy *s, const struct moment *m, const double *v,
-                        struct rp_row_set *rows) {
-    const struct rp_formulation *f = s->formulation;
-    const struct rp_instance *p = f->instance;
-    uint32_t last = p->n_ops;
-    double room = scaled_room(s, m, s->in), most = 0;
-    memset(s->from, 0, ((size_t)p->n_ops + 1) * sizeof *s->from);
-    for (uint32_t x = 0; x < p->output_start[m->k]; x++)
-        s->from[s->due[x]] += left_of(s, m, x, s->in, v);
-    double left = s->from[m->k], extra = 0;
-    for (uint32_t d = m->k + 1; d < p->n_ops; d++) {
-        if (f->stage_of[d] > f->stage_of[d - 1])
-            extra += extra_of(f, f->stage_of[d], v);
-        left += s->from[d];
-        double right = room + extra +
-                       (double)(s->before_ns[d] - s->before_ns[m->k + 1]) * f->time_scale;
-        if (left - right > most + LEAST_SHARE * right) {
-            most = left - right;
-            last = d;
+/* Appends the most violated row of the windows. */
+static uint32_t add_row(struct rp_sep_copy *s, const struct moment *m, bool in,
+                        const double *v, struct rp_row_set *rows) {
+    struct rounding best = {0};
+    const struct rp_copy_window *at = NULL;
+    double most = 0;
+    for (uint32_t i = 0; i < s->n_windows; i++) {
+        const struct rp_copy_window *w = &s->window[i];
+        double by;
+        list_terms(s, m, w, in, v);
+        struct rounding r = choose_rounding(s, w, &by);
+        if (by > most && by > LEAST_SHARE * ((double)w->right_ns + w->extra_ns)) {
+            most = by;
+            best = r;
+            at = w;
         }
     }
-    if (last == p->n_ops)
+    s->n_windows = 0;
+    if (at == NULL)
         return 0;
-    begin_row(s, m, s->in, s->before_ns[last] - s->before_ns[m->k + 1], m->b + 1,
-              f->stage_of[last], rows);
-    for (uint32_t x = 0; x < p->output_start[m->k]; x++)
-        if (s->due[x] <= last)
-            add_tensor(s, m, x, s->in, rows);
-    return 1;
-}
-
-/* ---- (10) ---- */
-
-static uint32_t find_out(struct rp_sep_copy *s, const struct moment *m, const double *v,
-                         struct rp_row_set *rows) {
-    const struct rp_formulation *f = s->formulation;
-    const struct rp_instance *p = f->instance;
-    uint32_t first = p->n_ops;
-    double room = scaled_room(s, m, s->out), most = 0, left = 0, extra = 0;
-    for (uint32_t x = 0; x < p->output_start[m->k]; x++)
-        left += p->pinned[x] ? left_of(s, m, x, s->out, v) : 0;
-    for (uint32_t a = m->k; a-- > 0;) {
-        if (a + 1 == m->k || f->stage_of[a + 2] > f->stage_of[a + 1])
-            extra += extra_of(f, f->stage_of[a + 1], v);
-        for (uint32_t x = p->output_start[a]; x < p->output_start[a + 1]; x++)
-            left += p->pinned[x] ? 0 : left_of(s, m, x, s->out, v);
-        double right = room + extra +
-                       (double)(s->before_ns[m->k] - s->before_ns[a + 1]) * f->time_scale;
-        if (left - right > most + LEAST_SHARE * right) {
-            most = left - right;
-            first = a;
-        }
-    }
-    if (first == p->n_ops)
-        return 0;
-    begin_row(s, m, s->out, s->before_ns[m->k] - s->before_ns[first + 1],
-              f->stage_of[first + 1], m->b, rows);
-    for (uint32_t x = 0; x < p->output_start[m->k]; x++)
-        if (p->producer[x] >= first || p->pinned[x])
-            add_tensor(s, m, x, s->out, rows);
+    list_terms(s, m, at, in, v);
+    write_row(s, m, at, &best, rows);
     return 1;
 }
 
@@ -211,10 +346,14 @@ uint32_t rp_sep_copy_find(struct rp_sep_copy *s, const double *v, struct rp_row_
     memset(s->next, 0, f->instance->n_tensors * sizeof *s->next);
     for (uint32_t b = 0; b < f->n_stages; b++) {
         struct moment m = begin_moment(s, b);
-        if (s->in.bytes > 0)
-            n += find_in(s, &m, v, rows);
-        if (s->out.bytes > 0)
-            n += find_out(s, &m, v, rows);
+        if (s->in.bytes > 0) {
+            find_windows_in(s, &m, v);
+            n += add_row(s, &m, true, v, rows);
+        }
+        if (s->out.bytes > 0) {
+            find_windows_out(s, &m, v);
+            n += add_row(s, &m, false, v, rows);
+        }
         mark_working_set(s, m.k, false);
     }
     return n;

@@ -25,6 +25,17 @@
  *
  * E and W are columns of the formulation, if its options say so. All these rows count ns.
  *
+ * Copies are whole: an interval with time for one and a half has time for one.
+ * Mixed-integer rounding says so. Let (9) or (10) be  sum of a[i] S[i] - sum of u E[t] <=
+ * b,  after some columns S[i] have been replaced by 1 - S[i]. For any length d > 0, with r
+ * = b mod d,
+ *
+ *   (11) sum of ((d - r) floor(a[i] / d) + max(0, a[i] mod d - r)) S[i] - sum of u E[t]
+ *                                                              <= (d - r) floor(b / d).
+ *
+ * (Marchand and Wolsey, "Aggregation and mixed integer rounding to solve MIPs", 2001, times
+ * d - r, so that all coefficients stay integers. safe_dual.h needs that.)
+ *
  * Not thread-safe: one object, one thread.
  */
 #ifndef RP_SOLVE_BOUND_SEP_COPY_H
@@ -32,6 +43,22 @@
 
 #include "solve/lp/copy_rate.h"
 #include "solve/lp/formulation.h"
+
+/* An interval of ops at one stage b, and its row (9) or (10). */
+struct rp_copy_window {
+    uint32_t op;               /* d of (9), a of (10) */
+    uint32_t first, last;      /* stages of E */
+    int64_t right_ns;          /* the right side without E */
+    double extra_ns, slack_ns; /* at the point: the sum of E; right less left side */
+};
+enum { RP_COPY_WINDOWS = 4 };
+
+/* The term of S[b+1][x]. */
+struct rp_copy_term {
+    uint32_t col;
+    int64_t ns;
+    double value; /* at the point */
+};
 
 struct rp_sep_copy {
     const struct rp_formulation *formulation; /* borrowed; it has columns E and W */
@@ -41,6 +68,10 @@ struct rp_sep_copy {
     uint32_t *next;      /* per tensor: how many of its readers run first before k ends */
     uint32_t *due;       /* per tensor: d; n_ops if there is none */
     double *from;        /* per op: what (9) or (10) gains on the left side there */
+    /* Of one stage: the windows of least slack, in that order, and the terms of one. */
+    struct rp_copy_window window[RP_COPY_WINDOWS];
+    uint32_t n_windows;
+    RP_VEC(struct rp_copy_term) terms;
 };
 void rp_sep_copy_init(struct rp_sep_copy *s, const struct rp_formulation *f);
 void rp_sep_copy_fini(struct rp_sep_copy *s); /* safe on a zeroed one */
@@ -48,8 +79,9 @@ void rp_sep_copy_fini(struct rp_sep_copy *s); /* safe on a zeroed one */
 /* Appends all rows (8). */
 void rp_sep_copy_stages(const struct rp_formulation *f, struct rp_row_set *rows);
 
-/* Appends the rows (9) and (10) that point v violates most, at most one of each for each
- * stage b. Returns how many. It looks at n_stages (n_ops + n_tensors) places. */
+/* Appends the rows (9) and (10) that point v violates most, or (11) of them, at most one of
+ * each for each stage b. Returns how many. It looks at some n_stages (n_ops + n_tensors)
+ * places. */
 uint32_t rp_sep_copy_find(struct rp_sep_copy *s, const double *v, struct rp_row_set *rows);
 
 #endif
