@@ -34,9 +34,11 @@ static void put_stage_rows(const struct writer *w, const char *key, enum rp_row_
             continue;
         if (before == NULL || !continues(before, name)) {
             fputs(before == NULL ? "\n[" : "],\n[", w->f);
-            if (kind == RP_ROW_DEP)
+            if (name->op != RP_NONE)
                 fprintf(w->f, "%" PRIu32 ",", w->p->op_of[name->op]);
-            fprintf(w->f, "%" PRIu32 ",%" PRIu32, w->p->tensor_of[name->x], name->t);
+            if (name->x != RP_NONE)
+                fprintf(w->f, "%" PRIu32 ",", w->p->tensor_of[name->x]);
+            fprintf(w->f, "%" PRIu32, name->t);
         }
         fprintf(w->f, ",%" PRId64, w->m[i]);
         before = name;
@@ -108,6 +110,33 @@ static void put_path(const struct writer *w, uint32_t i) {
     fputs("]}", w->f);
 }
 
+static void put_copy(const struct writer *w, uint32_t i) {
+    const struct rp_row_name *name = &w->rows->name[i];
+    const uint32_t *d = w->rows->detail + w->rows->detail_start[i];
+    uint32_t n = w->rows->detail_start[i + 1] - w->rows->detail_start[i];
+    uint64_t length = d[0] | (uint64_t)d[1] << 32;
+    fprintf(w->f, "{\"stage\":%" PRIu32 ",\"%s\":%" PRIu32 ",\"multiplier\":%" PRId64,
+            name->t, name->from ? "until" : "since", w->p->op_of[name->op], w->m[i]);
+    if (length > 0)
+        fprintf(w->f, ",\"length\":%" PRIu64 ",\"turned\":[", length);
+    for (uint32_t k = 2; k < n; k++)
+        fprintf(w->f, "%s%" PRIu32, k == 2 ? "" : ",", w->p->tensor_of[d[k]]);
+    fputs(length > 0 ? "]}" : "}", w->f);
+}
+
+static void put_row(const struct writer *w, uint32_t i) {
+    switch (w->rows->name[i].kind) {
+    case RP_ROW_PATH:
+        put_path(w, i);
+        break;
+    case RP_ROW_COPY:
+        put_copy(w, i);
+        break;
+    default:
+        put_mem(w, i);
+    }
+}
+
 static void put_rows(const struct writer *w, const char *key, enum rp_row_kind kind) {
     const char *comma = "\n";
     fprintf(w->f, ",\n\"%s\":[", key);
@@ -115,7 +144,7 @@ static void put_rows(const struct writer *w, const char *key, enum rp_row_kind k
         if (w->rows->name[i].kind != kind || w->m[i] == 0)
             continue;
         fputs(comma, w->f);
-        (kind == RP_ROW_PATH ? put_path : put_mem)(w, i);
+        put_row(w, i);
         comma = ",\n";
     }
     fputc(']', w->f);
@@ -166,6 +195,10 @@ static void put_all(const struct writer *w) {
     put_rows(w, "mem", RP_ROW_MEM);
     put_rows(w, "window", RP_ROW_PATH);
     put_rows(w, "cover", RP_ROW_COVER);
+    if (w->horizon_ns > 0) {
+        put_stage_rows(w, "extra", RP_ROW_EXTRA);
+        put_rows(w, "copy", RP_ROW_COPY);
+    }
     fputs("}\n", w->f);
 }
 

@@ -132,13 +132,6 @@ struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t ho
     return rp_pdhg_bound_new_with(p, &o);
 }
 
-struct rp_pdhg_bound *rp_pdhg_bound_new_certifiable(const struct rp_instance *p,
-                                                    uint64_t horizon_ns) {
-    struct rp_formulation_options o = {.horizon_ns = horizon_ns,
-                                       .max_stages = choose_max_stages(p)};
-    return rp_pdhg_bound_new_with(p, &o);
-}
-
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
                                              const struct rp_formulation_options *o) {
     struct rp_pdhg_bound *b = rp_calloc(1, sizeof *b);

@@ -41,9 +41,6 @@ struct rp_pdhg_bound;
  * plans without swaps. Above 0 (`p` allows swaps): it is for all plans; horizon_ns is the
  * time of some plan, or more. No bound is above horizon_ns. */
 struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns);
-/* The same without rows (8) to (10), which certificates do not know. */
-struct rp_pdhg_bound *rp_pdhg_bound_new_certifiable(const struct rp_instance *p,
-                                                    uint64_t horizon_ns);
 /* The same with another formulation. */
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
                                              const struct rp_formulation_options *o);

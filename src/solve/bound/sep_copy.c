@@ -200,7 +200,7 @@ static void list_terms(struct rp_sep_copy *s, const struct moment *m,
         uint32_t col = rp_formulation_held(s->formulation, m->b + 1, x);
         uint64_t ns = copy_ns(in ? s->in : s->out, p->bytes[x], false);
         if (counts && !s->beside[x] && ns > 0 && col != RP_COL_ZERO)
-            rp_push(&s->terms, ((struct rp_copy_term){col, (int64_t)ns,
+            rp_push(&s->terms, ((struct rp_copy_term){x, col, (int64_t)ns,
                                                       rp_formulation_value(v, col)}));
     }
 }
@@ -296,11 +296,13 @@ static struct rounding choose_rounding(const struct rp_sep_copy *s,
 /* ---- rows ---- */
 
 static void write_row(const struct rp_sep_copy *s, const struct moment *m,
-                      const struct rp_copy_window *w, const struct rounding *r,
+                      const struct rp_copy_window *w, const struct rounding *r, bool in,
                       struct rp_row_set *rows) {
     const struct rp_formulation *f = s->formulation;
-    rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_COPY, m->b, m->k, RP_NONE, 0},
+    rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_COPY, m->b, w->op, RP_NONE, in},
                      (double)right_ns(r) * f->time_scale);
+    rp_row_set_detail(rows, (uint32_t)r->length_ns);
+    rp_row_set_detail(rows, (uint32_t)(r->length_ns >> 32));
     for (uint32_t t = w->first; t <= w->last; t++)
         rp_row_set_term(rows, rp_formulation_extra(f, t),
                         -(double)f->slack_ns * f->time_scale);
@@ -308,8 +310,10 @@ static void write_row(const struct rp_sep_copy *s, const struct moment *m,
         const struct rp_copy_term *t = &s->terms.at[i];
         bool is_turned = is_complemented(r, t);
         double coef = (double)rounded(r, is_turned ? -t->ns : t->ns) * f->time_scale;
-        if (is_turned)
+        if (is_turned) {
+            rp_row_set_detail(rows, t->x);
             rp_row_set_term(rows, RP_COL_ONE, coef);
+        }
         if (coef != 0)
             rp_row_set_term(rows, t->col, is_turned ? -coef : coef);
     }
@@ -336,7 +340,7 @@ static uint32_t add_row(struct rp_sep_copy *s, const struct moment *m, bool in,
     if (at == NULL)
         return 0;
     list_terms(s, m, at, in, v);
-    write_row(s, m, at, &best, rows);
+    write_row(s, m, at, &best, in, rows);
     return 1;
 }
 

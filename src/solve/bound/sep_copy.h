@@ -55,7 +55,7 @@ enum { RP_COPY_WINDOWS = 4 };
 
 /* The term of S[b+1][x]. */
 struct rp_copy_term {
-    uint32_t col;
+    uint32_t x, col;
     int64_t ns;
     double value; /* at the point */
 };

@@ -37,11 +37,11 @@ enum rp_row_kind {
 
 struct rp_row_name {
     enum rp_row_kind kind;
-    uint32_t t; /* stage; path: the last one of its window */
-    uint32_t
-        op; /* dep: the reader j. mem, cover, copy: k. path: the reader r. else RP_NONE */
-    uint32_t x;    /* dep, hold, path: the tensor. else RP_NONE */
-    uint32_t from; /* path: the first stage of its window. else 0 */
+    uint32_t t;  /* stage; path: the last one of its window */
+    uint32_t op; /* dep: the reader j. mem, cover: k. copy: d or a. path: the reader r. else
+                    RP_NONE */
+    uint32_t x;  /* dep, hold, path: the tensor. else RP_NONE */
+    uint32_t from; /* path: the first stage of its window. copy: 1 for (9). else 0 */
 };
 
 struct rp_row_set {
@@ -52,7 +52,8 @@ struct rp_row_set {
     struct rp_row_name *name;
     /* Row i has the details [detail_start[i], detail_start[i + 1]). mem: pairs of a tensor
      * and its term, which is an op r for R[t][r] or one of the two below. cover: those of
-     * the memory row that it follows from. path: the tensors of its path. */
+     * the memory row that it follows from. path: the tensors of its path. copy: the length
+     * of (11), its low half first, or 0, and the tensors for which 1 - S stands. */
     uint32_t *detail_start, *detail;
 };
 #define RP_TERM_NEXT (UINT32_MAX - 1) /* S[t+1][x] */

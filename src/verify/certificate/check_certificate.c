@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "verify/certificate/check_copy.h"
 #include "verify/certificate/check_cover.h"
 #include "verify/certificate/host_capacity.h"
 #include "verify/certificate/lp_variables.h"
@@ -23,12 +24,15 @@ struct check {
     uint32_t *order;              /* per position: its op */
     uint32_t *seen;               /* per tensor: 1 + the last memory row that has it */
     __int128 total;               /* sum of multiplier * right side */
-    bool in_order;                /* a row needs the runs of a stage to be in order */
-    bool overflow;                /* a sum passed 127 bits */
+    /* Per stage: the row sums of E and of W. */
+    __int128 *extra_sum, *wait_sum;
+    bool in_order; /* a row needs the runs of a stage to be in order */
+    bool overflow; /* a sum passed 127 bits */
     const struct rp_certificate_row *row; /* the one being derived */
 };
 
-static const char *const kind_name[] = {"dep", "hold", "mem", "window", "cover"};
+static const char *const kind_name[] = {"dep",   "hold",  "mem", "window",
+                                        "cover", "extra", "copy"};
 
 __attribute__((format(printf, 2, 3))) static rp_rc refuse(struct check *k, const char *fmt,
                                                           ...) {
@@ -309,9 +313,98 @@ static rp_rc derive_window(struct check *k) {
     return RP_OK;
 }
 
+static void add_to_stage(struct check *k, __int128 *sum, int sign) {
+    k->overflow |= __builtin_add_overflow(*sum, sign * (__int128)k->row->multiplier, sum);
+}
+
+/* E[t] <= W[t] + sum of time[j] R[t][j] over ops whose first run is in an earlier stage */
+static rp_rc derive_extra(struct check *k) {
+    const struct rp_certificate_row *r = k->row;
+    rp_rc rc = check_stage(k, r->t);
+    if (rc == RP_OK && !k->c->swaps)
+        return refuse(k, "the certificate has no swaps");
+    if (rc != RP_OK)
+        return rc;
+    add_to_stage(k, &k->extra_sum[r->t], 1);
+    add_to_stage(k, &k->wait_sum[r->t], -1);
+    for (uint32_t j = 0; j < k->g->n_ops; j++)
+        if (k->vars.stage[j] < r->t)
+            add_run(k, r->t, j, -(__int128)k->g->ops[j].time_ns);
+    return RP_OK;
+}
+
+/* The op where the interval of a copy row ends or begins. */
+static rp_rc check_interval(struct check *k) {
+    const struct rp_certificate_row *r = k->row;
+    if (r->op >= k->g->n_ops)
+        return refuse(k, "no op %u", r->op);
+    uint32_t position = k->vars.position[r->op], moment = k->vars.last_position[r->t];
+    if (r->in && position <= moment)
+        return refuse(k, "op %u first runs no later than stage %u ends", r->op, r->t);
+    if (!r->in && position >= moment)
+        return refuse(k, "op %u first runs no earlier than stage %u ends", r->op, r->t);
+    return RP_OK;
+}
+
+/* Marks the tensors that are turned. Their copies take *ns together. */
+static rp_rc derive_turned(struct check *k, const struct rp_copy_row *copy, __int128 *ns) {
+    const struct rp_certificate_row *r = k->row;
+    uint32_t number = (uint32_t)(r - k->c->rows.at) + 1;
+    for (size_t i = 0; i < r->n_ids; i++) {
+        uint32_t x = k->c->ids.at[r->first_id + i];
+        rp_rc rc = check_tensor(k, x);
+        if (rc != RP_OK)
+            return rc;
+        if (k->seen[x] == number)
+            return refuse(k, "tensor %u is turned twice", x);
+        k->seen[x] = number;
+        *ns += rp_copy_row_ns(copy, x);
+    }
+    return RP_OK;
+}
+
+/* sum of copy time * S[t+1][x] <= room as time + time of an interval + sum of E, or that
+ * row rounded */
+static rp_rc derive_copy(struct check *k) {
+    const struct rp_certificate_row *r = k->row;
+    uint32_t number = (uint32_t)(r - k->c->rows.at) + 1;
+    struct rp_copy_row copy;
+    __int128 turned_ns = 0, right;
+    rp_rc rc = check_stage(k, r->t);
+    if (rc == RP_OK && !k->c->swaps)
+        return refuse(k, "the certificate has no swaps");
+    if (rc == RP_OK)
+        rc = check_interval(k);
+    if (rc == RP_OK &&
+        !rp_copy_row_init(&copy, &k->host, k->c->budget_bytes - k->fixed_bytes, r->in, r->t,
+                          r->op))
+        return refuse(k, "its right side passes 2^62 ns");
+    if (rc == RP_OK)
+        rc = derive_turned(k, &copy, &turned_ns);
+    if (rc != RP_OK)
+        return rc;
+    if (r->length_ns > 0)
+        rp_copy_row_round(&copy, r->length_ns, turned_ns);
+    right = copy.right_ns;
+    for (uint32_t x = 0; x < k->g->n_tensors; x++) {
+        uint64_t ns = k->g->tensors[x].producer == RP_NONE ? 0 : rp_copy_row_ns(&copy, x);
+        bool turned = k->seen[x] == number;
+        __int128 coef = ns == 0 ? 0 : rp_copy_row_coefficient(&copy, ns, turned);
+        right -= turned ? coef : 0;
+        if (coef != 0)
+            add_hold(k, r->t + 1, x, turned ? -coef : coef);
+    }
+    for (uint32_t t = copy.first; t <= copy.last; t++)
+        add_to_stage(k, &k->extra_sum[t], -1);
+    k->overflow |= __builtin_mul_overflow(right, (__int128)r->multiplier, &right) ||
+                   __builtin_add_overflow(k->total, right, &k->total);
+    return RP_OK;
+}
+
 static rp_rc derive_rows(struct check *k) {
-    static rp_rc (*const derive[])(struct check *) = {derive_dep, derive_hold, derive_mem,
-                                                      derive_window, derive_cover};
+    static rp_rc (*const derive[])(struct check *) = {
+        derive_dep,   derive_hold,  derive_mem, derive_window,
+        derive_cover, derive_extra, derive_copy};
     for (size_t i = 0; i < k->c->rows.n; i++) {
         k->row = &k->c->rows.at[i];
         rp_rc rc = derive[k->row->kind](k);
@@ -394,11 +487,25 @@ static rp_rc check_stages(const struct check *k) {
     return RP_OK;
 }
 
+/* Adds min(0, reduced cost) * most_ns of E and W, which are at most the time that a plan
+ * may take longer than its ops. */
+static void add_copy_times(struct check *k, __int128 *proved) {
+    __int128 slack_ns = k->host.horizon_ns - k->g->total_time_ns;
+    for (uint32_t t = 0; t < k->vars.n_stages && k->c->swaps; t++) {
+        __int128 wait = k->wait_sum[t] + ((__int128)1 << k->c->scale_log2), product;
+        __int128 sum = (k->extra_sum[t] < 0 ? k->extra_sum[t] : 0) + (wait < 0 ? wait : 0);
+        k->overflow |= __builtin_mul_overflow(sum, slack_ns, &product) ||
+                       __builtin_add_overflow(*proved, product, proved);
+    }
+}
+
 /* Weak duality: no plan of the class costs less than this, rounded up to whole ns. */
 static rp_rc find_bound(struct check *k, struct rp_certified_bound *b) {
     __int128 proved = 0, one = (__int128)1 << k->c->scale_log2;
     k->overflow |= !rp_lp_variables_min_cost(&k->vars, (unsigned)k->c->scale_log2, &proved);
     k->overflow |= __builtin_sub_overflow(proved, k->total, &proved);
+    if (!k->overflow)
+        add_copy_times(k, &proved);
     if (k->overflow)
         return rp_fail(k->err, RP_NO, "a sum passes 127 bits");
     __int128 rounded_up = proved / one + (proved % one > 0); /* / rounds towards zero */
@@ -435,6 +542,8 @@ rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph
     if (rc == RP_OK) {
         uint32_t n_stages = c->stages.n > 0 ? (uint32_t)c->stages.n : g->n_ops;
         rp_lp_variables_init(&k.vars, g, k.order, c->stages.at, n_stages);
+        k.extra_sum = rp_calloc(n_stages, sizeof *k.extra_sum);
+        k.wait_sum = rp_calloc(n_stages, sizeof *k.wait_sum);
         if (c->swaps && !rp_host_capacity_init(&k.host, &k.vars, k.order, c->addressed,
                                                c->swap_max_ns, c->host_budget_bytes))
             rc = rp_fail(err, RP_NO, "swaps: the graph's device does not allow them");
@@ -447,5 +556,7 @@ rp_rc rp_certificate_check(const struct rp_certificate *c, const struct rp_graph
     rp_host_capacity_fini(&k.host);
     free(k.order);
     free(k.seen);
+    free(k.extra_sum);
+    free(k.wait_sum);
     return rc;
 }

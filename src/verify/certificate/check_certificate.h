@@ -23,19 +23,26 @@ enum rp_certificate_row_kind {
     RP_CERTIFICATE_HOLD,
     RP_CERTIFICATE_MEM,
     RP_CERTIFICATE_WINDOW, /* a path of tensors over several stages */
-    RP_CERTIFICATE_COVER
+    RP_CERTIFICATE_COVER,
+    RP_CERTIFICATE_EXTRA, /* the time of a stage */
+    RP_CERTIFICATE_COPY   /* what can be copied between two ops */
 };
 
 /* One inequality and its multiplier. Members that a kind does not use are RP_NONE or 0. */
 struct rp_certificate_row {
     enum rp_certificate_row_kind kind;
-    uint32_t item;   /* index in its array of the file */
-    uint32_t t;      /* its stage; window: the last one */
-    uint32_t from;   /* window: its first stage */
-    uint32_t op;     /* dep: the reader. mem: k. window: the reader, or RP_NONE */
+    uint32_t item; /* index in its array of the file */
+    uint32_t t;    /* its stage; window: the last one */
+    uint32_t from; /* window: its first stage */
+    /* dep: the reader. mem: k. window: the reader, or RP_NONE. copy: where it ends (`in`)
+     * or begins. */
+    uint32_t op;
+    bool in;         /* copy: copies in */
     uint32_t tensor; /* dep, hold */
     uint64_t multiplier;
-    /* In ids.at. mem, cover: pairs of a tensor and its term. window: its path. */
+    uint64_t length_ns; /* copy: what it is rounded by, or 0 */
+    /* In ids.at. mem, cover: pairs of a tensor and its term. window: its path. copy:
+     * tensors that are turned. */
     size_t first_id, n_ids;
     /* In ids.at. cover: triples (tensor, t, count) for S, then (op, t, count) for R. */
     size_t first_count, n_held, n_ran;

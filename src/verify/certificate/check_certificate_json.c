@@ -49,17 +49,20 @@ static rp_rc read_ids(struct reader *r, json_t *array) {
     return RP_OK;
 }
 
-/* [op, tensor, first stage, multiplier, ...] or [tensor, first stage, multiplier, ...]: one
- * row for each multiplier, in consecutive stages. */
+/* [op, tensor, first stage, multiplier, ...], the same without the op, or without the
+ * tensor too: one row for each multiplier, in consecutive stages. */
 static rp_rc read_row_series(struct reader *r, json_t *array,
                              struct rp_certificate_row row) {
-    size_t head = row.kind == RP_CERTIFICATE_DEP ? 3 : 2, n = json_array_size(array);
+    size_t head = row.kind == RP_CERTIFICATE_DEP    ? 3
+                  : row.kind == RP_CERTIFICATE_HOLD ? 2
+                                                    : 1;
+    size_t n = json_array_size(array);
     uint32_t *const to[] = {&row.op, &row.tensor, &row.t};
     rp_rc rc = RP_OK;
     if (!json_is_array(array) || n <= head)
-        return fail(r, row.kind == RP_CERTIFICATE_DEP
-                           ? "must be [op, tensor, first stage, multiplier, ...]"
-                           : "must be [tensor, first stage, multiplier, ...]");
+        return fail(r, head == 3   ? "must be [op, tensor, first stage, multiplier, ...]"
+                       : head == 2 ? "must be [tensor, first stage, multiplier, ...]"
+                                   : "must be [first stage, multiplier, ...]");
     for (size_t k = 0; k < head && rc == RP_OK; k++)
         rc = read_index(r, json_array_get(array, k), to[3 - head + k]);
     for (size_t k = head; k < n && rc == RP_OK; k++, row.t++) {
@@ -192,6 +195,37 @@ static rp_rc read_window(struct reader *r, json_t *object, struct rp_certificate
     return rc;
 }
 
+static rp_rc read_copy(struct reader *r, json_t *object, struct rp_certificate_row row) {
+    json_t *stage = NULL, *until = NULL, *since = NULL, *turned = NULL;
+    const struct rp_json_field fields[] = {
+        {"stage", RP_JSON_ANY, true, &stage},
+        {"until", RP_JSON_ANY, false, &until},
+        {"since", RP_JSON_ANY, false, &since},
+        {"multiplier", RP_JSON_NAT, true, &row.multiplier},
+        {"length", RP_JSON_NAT, false, &row.length_ns},
+        {"turned", RP_JSON_ARRAY, false, &turned},
+        {0},
+    };
+    rp_rc rc = rp_json_fields(object, fields, r->file, r->place, r->err);
+    if (rc == RP_OK && (until == NULL) == (since == NULL))
+        return fail(r, "must have either 'until' or 'since'");
+    row.in = until != NULL;
+    if (rc == RP_OK)
+        rc = read_index(r, stage, &row.t);
+    if (rc == RP_OK)
+        rc = read_index(r, row.in ? until : since, &row.op);
+    if (rc == RP_OK && row.length_ns > UINT64_C(1) << 62)
+        return fail(r, "'length' is above 2^62");
+    if (rc == RP_OK && row.length_ns == 0 && turned != NULL)
+        return fail(r, "'turned' needs a 'length'");
+    row.first_id = r->c->ids.n;
+    if (rc == RP_OK)
+        rc = read_ids(r, turned);
+    row.n_ids = r->c->ids.n - row.first_id;
+    rp_push(&r->c->rows, row);
+    return rc;
+}
+
 /* The rows of one kind. `array` is NULL where the file has none. */
 static rp_rc read_rows(struct reader *r, const char *key, enum rp_certificate_row_kind kind,
                        json_t *array) {
@@ -204,6 +238,7 @@ static rp_rc read_rows(struct reader *r, const char *key, enum rp_certificate_ro
         rp_rc rc = kind == RP_CERTIFICATE_MEM || kind == RP_CERTIFICATE_COVER
                        ? read_mem(r, v, row)
                    : kind == RP_CERTIFICATE_WINDOW ? read_window(r, v, row)
+                   : kind == RP_CERTIFICATE_COPY   ? read_copy(r, v, row)
                                                    : read_row_series(r, v, row);
         if (rc != RP_OK)
             return rc;
@@ -270,8 +305,9 @@ static rp_rc read_graph(struct reader *r, json_t *object) {
 static rp_rc read_certificate(struct reader *r, json_t *root) {
     const char *format;
     uint64_t version;
-    json_t *graph = NULL, *order = NULL, *stages = NULL, *swaps = NULL, *rows[5] = {NULL};
-    static const char *const keys[] = {"dep", "hold", "mem", "window", "cover"};
+    json_t *graph = NULL, *order = NULL, *stages = NULL, *swaps = NULL, *rows[7] = {NULL};
+    static const char *const keys[] = {"dep",   "hold",  "mem", "window",
+                                       "cover", "extra", "copy"};
     struct rp_certificate *c = r->c;
     const struct rp_json_field fields[] = {
         {"format", RP_JSON_STRING, true, &format},
@@ -289,6 +325,8 @@ static rp_rc read_certificate(struct reader *r, json_t *root) {
         {keys[2], RP_JSON_ARRAY, true, &rows[2]},
         {keys[3], RP_JSON_ARRAY, false, &rows[3]},
         {keys[4], RP_JSON_ARRAY, false, &rows[4]},
+        {keys[5], RP_JSON_ARRAY, false, &rows[5]},
+        {keys[6], RP_JSON_ARRAY, false, &rows[6]},
         {0},
     };
     rp_rc rc = rp_json_format(root, "remat-certificate", 1, r->file, r->err);
@@ -305,7 +343,7 @@ static rp_rc read_certificate(struct reader *r, json_t *root) {
         rc = read_order(r, order);
     if (rc == RP_OK)
         rc = read_stages(r, stages);
-    for (int k = 0; k < 5 && rc == RP_OK; k++)
+    for (int k = 0; k < 7 && rc == RP_OK; k++)
         rc = read_rows(r, keys[k], (enum rp_certificate_row_kind)k, rows[k]);
     return rc;
 }
