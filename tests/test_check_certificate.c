@@ -335,6 +335,27 @@ static const char copies[] =
     "'swaps':{'most_ns':140},'dep':[[3,0,3,140]],'hold':[],'mem':[],'extra':[[3,14]],"
     "'copy':[{'stage':2,'until':3,'multiplier':14}]}";
 
+/* Checks the certificate, with `was` replaced, for the graph with graph_was replaced. */
+static rp_rc check_copies(const char *graph_was, const char *graph_now, const char *was,
+                          const char *now, uint64_t *bound_ns, struct rp_err *err) {
+    struct rp_world w;
+    struct rp_certificate c;
+    struct rp_certified_bound s = {0};
+    char *graph = linked_loop(graph_was, graph_now);
+    rp_world_open(&w, graph, LOOP_SIZES, LOOP_STEPS);
+    char *whole = rp_format(copies, w.g.sha256), *text = replace_and_quote(whole, was, now);
+    rp_rc rc = rp_certificate_parse(text, strlen(text), "f", &c, err);
+    if (rc == RP_OK)
+        rc = rp_certificate_check(&c, &w.g, &s, err);
+    *bound_ns = s.bound_ns;
+    rp_certificate_fini(&c);
+    free(graph);
+    free(whole);
+    free(text);
+    rp_world_close(&w);
+    return rc;
+}
+
 static void rows_about_copies_are_derived(void) {
 #define UNTIL "'until':3"
     static const struct {
@@ -357,6 +378,12 @@ static void rows_about_copies_are_derived(void) {
          "10,"
          "'turned':[0],'multiplier':15}",
          RP_OK, NULL, 136},
+        /* By 7: 3 S[3][a] <= E[3]. So 90/16 of need cost 45/16 of S[3][a]. */
+        {"140]],'hold':[],'mem':[],'extra':[[3,14]],'copy':[{'stage':2,'until':3,"
+         "'multiplier':14}",
+         "90]],'hold':[],'mem':[],'extra':[[3,15]],'copy':[{'stage':2,'until':3,'length':7,"
+         "'multiplier':15}",
+         RP_OK, NULL, 133},
         /* Nothing says what E[3] costs, or not enough. Then it is 10 ns, as 140 - 130. */
         {"[[3,14]]", "[]", RP_OK, NULL, 130},
         {"'most_ns':140},'dep':[[3,0,3,140]],'hold':[],'mem':[],'extra':[[3,14]]",
@@ -387,30 +414,43 @@ static void rows_about_copies_are_derived(void) {
            "copy[0]: its right side passes 2^62 ns"),
         {UNTIL, "'since':0", RP_OK, NULL, 130},
     };
-    struct rp_world w;
-    char *graph = linked_loop("", "");
-    rp_world_open(&w, graph, LOOP_SIZES, LOOP_STEPS);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct rp_certificate c;
-        struct rp_certified_bound s = {0};
-        char *whole = rp_format(copies, w.g.sha256);
-        char *text = replace_and_quote(whole, cases[i].was, cases[i].now);
-        w.err.msg[0] = '\0';
-        rp_rc rc = rp_certificate_parse(text, strlen(text), "f", &c, &w.err);
-        if (rc == RP_OK)
-            rc = rp_certificate_check(&c, &w.g, &s, &w.err);
+        struct rp_err err = {{0}};
+        uint64_t bound_ns;
         const char *message = cases[i].message != NULL ? cases[i].message : "";
-        if (rc != cases[i].rc || strcmp(w.err.msg, message) != 0)
-            printf("case %zu: %s\n", i, w.err.msg);
+        rp_rc rc = check_copies("", "", cases[i].was, cases[i].now, &bound_ns, &err);
+        if (rc != cases[i].rc || strcmp(err.msg, message) != 0)
+            printf("case %zu: %s\n", i, err.msg);
         CU_ASSERT_EQUAL(rc, cases[i].rc);
-        CU_ASSERT_STRING_EQUAL(w.err.msg, message);
-        CU_ASSERT(cases[i].message != NULL || s.bound_ns == cases[i].bound_ns);
-        rp_certificate_fini(&c);
-        free(whole);
-        free(text);
+        CU_ASSERT_STRING_EQUAL(err.msg, message);
+        CU_ASSERT(cases[i].message != NULL || bound_ns == cases[i].bound_ns);
     }
-    free(graph);
-    rp_world_close(&w);
+}
+
+/* What a copy row says on other graphs. */
+static void rows_about_copies_know_working_sets_and_rates(void) {
+    struct rp_err err = {{0}};
+    uint64_t bound_ns;
+    /* With a workspace of 3 bytes 1 is free: 130 + 8.75 - 0.875. */
+    CU_ASSERT_EQUAL(check_copies("outputs\":[3],", "outputs\":[3],'workspace_bytes':3,",
+                                 UNTIL, UNTIL, &bound_ns, &err),
+                    RP_OK);
+    CU_ASSERT_EQUAL(bound_ns, 138);
+    /* 10 bytes take 4 ns now, and the room 2, rounded up: 130 + 3.5 - 1.75. */
+    CU_ASSERT_EQUAL(check_copies("h2d_bytes_per_s\":1000000000",
+                                 "h2d_bytes_per_s\":3000000000", "[3,0,3,140]",
+                                 "[3,0,3,56]", &bound_ns, &err),
+                    RP_OK);
+    CU_ASSERT_EQUAL(bound_ns, 132);
+    /* q reads a and makes b, so they are on the device then. */
+    CU_ASSERT_EQUAL(check_copies("", "",
+                                 "[[3,0,3,140]],'hold':[],'mem':[],'extra':[[3,14]],"
+                                 "'copy':[{'stage':2,'until':3,'multiplier':14}]",
+                                 "[[2,2,2,80]],'hold':[],'mem':[],'extra':[[2,8]],"
+                                 "'copy':[{'stage':1,'until':2,'multiplier':8}]",
+                                 &bound_ns, &err),
+                    RP_OK);
+    CU_ASSERT_EQUAL(bound_ns, 130);
 }
 
 #define IN_ORDER "'mem':[", "'mem':[{'stage':3,'op':2,'multiplier':0},"
@@ -681,6 +721,7 @@ void suite_check_certificate(void) {
     RP_TEST(a_faster_plan_of_another_kind_contradicts_no_bound);
     RP_TEST(values_at_their_limits_are_allowed);
     RP_TEST(rows_about_copies_are_derived);
+    RP_TEST(rows_about_copies_know_working_sets_and_rates);
     RP_TEST(a_bound_with_swaps_is_at_most_their_time);
     RP_TEST(sums_beyond_127_bits_are_refused);
 }

@@ -74,11 +74,11 @@ static bool is_due(const struct rp_copy_row *r, uint32_t x) {
            c->last_position[c->last_hold[x]] <= r->position;
 }
 
+/* Where x is made after the moment, S[b+1][x] = 0. */
 uint64_t rp_copy_row_ns(const struct rp_copy_row *r, uint32_t x) {
     const struct rp_lp_variables *c = r->host->c;
     uint32_t made = c->position[c->g->tensors[x].producer];
-    bool counts = made < c->last_position[r->stage] &&
-                  !is_used_by(&c->g->ops[c->last_op[r->stage]], x) &&
+    bool counts = !is_used_by(&c->g->ops[c->last_op[r->stage]], x) &&
                   (r->in ? is_due(r, x) : made >= r->position);
     /* No more than the copy takes, so below 2^63. */
     return counts
