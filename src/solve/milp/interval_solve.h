@@ -28,8 +28,8 @@
  *     conv36      3.61%           3.61%       proved, 0.1 s     proved, 0.2 s
  *     mlp41      27.29%          27.29%       proved, 0.4 s     proved, 0.3 s
  *     conv46      6.05%           6.05%       proved, 0.3 s     proved, 0.3 s
- *     conv61      7.06%           7.06%       proved, 1.0 s     proved, 1.0 s
- *     conv101     7.39%           7.39%       proved, 1.7 s     proved, 1.7 s
+ *     conv61      7.06%           7.06%       proved, 1.4 s     proved, 1.0 s
+ *     conv101     7.39%           7.39%       proved, 3.1 s     proved, 1.0 s
  *
  * Thread-safe as far as the engine is.
  */
