@@ -209,7 +209,7 @@ static void list_terms(struct rp_sep_copy *s, const struct moment *m,
 
 /* (11) for a length: what it needs of the right side. Length 0: the row as it is. */
 struct rounding {
-    int64_t length_ns, rest_ns, whole; /* d, r, and floor(b / d) */
+    int64_t length_ns, rest_ns, whole; /* l, r, and floor(c / l) */
 };
 
 static int64_t floor_div(int64_t a, int64_t b) {

@@ -26,15 +26,18 @@
  * E and W are columns of the formulation, if its options say so. All these rows count ns.
  *
  * Copies are whole: an interval with time for one and a half has time for one.
- * Mixed-integer rounding says so. Let (9) or (10) be  sum of a[i] S[i] - sum of u E[t] <=
- * b,  after some columns S[i] have been replaced by 1 - S[i]. For any length d > 0, with r
- * = b mod d,
+ * Mixed-integer rounding says so. Write (9) or (10) as
  *
- *   (11) sum of ((d - r) floor(a[i] / d) + max(0, a[i] mod d - r)) S[i] - sum of u E[t]
- *                                                              <= (d - r) floor(b / d).
+ *   sum of a[i] S[i] - sum of u E[t] <= c,
+ *
+ * after some of the columns S[i] have been replaced by 1 - S[i]. Then, for any length l >
+ * 0, and with r = c mod l,
+ *
+ *   (11) sum of ((l - r) floor(a[i] / l) + max(0, a[i] mod l - r)) S[i] - sum of u E[t]
+ *             <= (l - r) floor(c / l).
  *
  * (Marchand and Wolsey, "Aggregation and mixed integer rounding to solve MIPs", 2001, times
- * d - r, so that all coefficients stay integers. safe_dual.h needs that.)
+ * l - r, so that all coefficients stay integers. safe_dual.h needs that.)
  *
  * Not thread-safe: one object, one thread.
  */
