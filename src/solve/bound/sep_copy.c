@@ -22,6 +22,8 @@ void rp_sep_copy_init(struct rp_sep_copy *s, const struct rp_formulation *f) {
     s->from = rp_calloc((size_t)p->n_ops + 1, sizeof *s->from);
     for (uint32_t j = 0; j < p->n_ops; j++)
         s->before_ns[j + 1] = s->before_ns[j] + p->time_ns[j];
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        s->all_bytes += p->bytes[x];
 }
 
 void rp_sep_copy_fini(struct rp_sep_copy *s) {
@@ -350,11 +352,12 @@ uint32_t rp_sep_copy_find(struct rp_sep_copy *s, const double *v, struct rp_row_
     memset(s->next, 0, f->instance->n_tensors * sizeof *s->next);
     for (uint32_t b = 0; b < f->n_stages; b++) {
         struct moment m = begin_moment(s, b);
-        if (s->in.bytes > 0) {
+        bool is_tight = m.room_bytes < s->all_bytes; /* so as time it is below 2^51 ns */
+        if (is_tight && s->in.bytes > 0) {
             find_windows_in(s, &m, v);
             n += add_row(s, &m, true, v, rows);
         }
-        if (s->out.bytes > 0) {
+        if (is_tight && s->out.bytes > 0) {
             find_windows_out(s, &m, v);
             n += add_row(s, &m, false, v, rows);
         }
