@@ -41,7 +41,7 @@ struct rp_pdhg_bound {
     uint64_t last_bound_ns; /* at the last update of the horizon */
     struct rp_formulation formulation;
     struct rp_row_set fixed;  /* rows (2) and (3) */
-    struct rp_pdhg_cuts cuts; /* rows (4) to (6), and (8) to (10) */
+    struct rp_pdhg_cuts cuts; /* rows (4) to (6), and (8) to (11) */
     struct rp_pdhg method;
     uint64_t allotted_work; /* by all calls of rp_pdhg_bound_run */
     uint32_t n_fresh_steps; /* since the last separation */
@@ -276,7 +276,7 @@ static uint64_t best_horizon_ns(const struct rp_pdhg_bound *b) {
 /* Changes the unit of E and W, and with it their values at the point. */
 static void change_slack(struct rp_pdhg_bound *b, uint64_t horizon_ns) {
     struct rp_formulation *f = &b->formulation;
-    if (f->copy_time_col == f->n_cols)
+    if (!rp_formulation_has_copy_times(f))
         return;
     double before_ns = (double)f->slack_ns;
     rp_formulation_set_slack(f, horizon_ns);
@@ -393,13 +393,13 @@ static void record_gain(struct rp_pdhg_bound *b) {
 
 /* Separates, and updates the horizon if that is due. Returns the work. */
 static uint64_t run_separation(struct rp_pdhg_bound *b, struct rp_stop *stop) {
-    double before = b->cuts.path_work + (double)b->cuts.copy_work;
+    double before = b->cuts.path_work + b->cuts.copy_work;
     separate(b, stop);
     record_gain(b);
     b->n_fresh_steps = 0;
     if (b->horizon_ns > 0 && b->n_separations % HORIZON_INTERVAL == 0)
         update_horizon(b);
-    return (uint64_t)(b->cuts.path_work + (double)b->cuts.copy_work - before);
+    return (uint64_t)(b->cuts.path_work + b->cuts.copy_work - before);
 }
 
 /* One step of PDHG, then evaluation and separation if they are due. Returns the work. */

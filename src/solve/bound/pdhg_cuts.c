@@ -22,10 +22,6 @@ static void note_added(struct rp_pdhg_cuts *c, uint32_t n) {
         rp_push(&c->idle, 0);
 }
 
-static bool has_copies(const struct rp_pdhg_cuts *c) {
-    return c->formulation->copy_time_col < c->formulation->n_cols;
-}
-
 static void add_memory_row(struct rp_pdhg_cuts *c, uint32_t t, uint32_t k,
                            const double *v) {
     rp_sep_memory_row(&c->memory, t, k, v, &c->rows);
@@ -39,7 +35,7 @@ void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f) {
     c->point = rp_calloc(f->n_cols, sizeof *c->point);
     for (uint32_t t = 0; t < f->n_stages; t++)
         add_memory_row(c, t, f->last_op[t], NULL);
-    if (!has_copies(c))
+    if (!rp_formulation_has_copy_times(f))
         return;
     rp_sep_copy_init(&c->copies, f);
     rp_sep_copy_stages(f, &c->rows);
@@ -97,7 +93,7 @@ uint32_t rp_pdhg_cuts_drop_covers(struct rp_pdhg_cuts *c, float *y) {
 }
 
 void rp_pdhg_cuts_set_slack(struct rp_pdhg_cuts *c) {
-    double unit = (double)c->formulation->slack_ns * c->formulation->time_scale;
+    double unit = rp_formulation_slack(c->formulation);
     for (uint32_t k = 0; k < c->rows.n_terms; k++)
         if (c->rows.col[k] >= c->formulation->copy_time_col)
             c->rows.coef[k] = c->rows.coef[k] < 0 ? -unit : unit;
@@ -141,12 +137,12 @@ static uint32_t add_paths(struct rp_pdhg_cuts *c, uint64_t step_work,
 
 static uint32_t add_copies(struct rp_pdhg_cuts *c) {
     const struct rp_formulation *f = c->formulation;
-    if (!has_copies(c))
+    if (!rp_formulation_has_copy_times(f))
         return 0;
     uint32_t n = rp_sep_copy_find(&c->copies, c->point, &c->rows);
     note_added(c, n);
     c->copy_rows += n;
-    c->copy_work += (uint64_t)f->n_stages * (f->instance->n_ops + f->instance->n_tensors);
+    c->copy_work += (double)f->n_stages * (f->instance->n_ops + f->instance->n_tensors);
     return n;
 }
 

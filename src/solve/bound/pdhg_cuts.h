@@ -19,7 +19,7 @@ struct rp_pdhg_cuts {
     struct rp_sep_copy copies; /* zeroed if the formulation has no columns for it */
     double *point;             /* PDHG's, in doubles, at the last separation */
     double path_work;          /* of all searches for path cuts, in terms touched */
-    uint64_t copy_work;        /* the same for rows (9) and (10) */
+    double copy_work;          /* the same for rows (9) and (10) */
     uint32_t n_additions;      /* calls of rp_pdhg_cuts_add */
     /* In all. */
     uint64_t memory_rows, path_rows, cover_rows, copy_rows, dropped_rows;

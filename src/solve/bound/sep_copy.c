@@ -10,6 +10,16 @@
 #define MAX_LENGTHS 8    /* that a row is rounded by */
 #define FRACTIONAL 1e-3  /* what such a column is away from 0 and 1 */
 
+/* Per tensor: how long its copy takes at that rate. NULL if nothing has bytes. */
+static uint64_t *copy_times(const struct rp_instance *p, struct rp_copy_rate rate) {
+    if (rate.bytes == 0)
+        return NULL;
+    uint64_t *ns = rp_calloc(p->n_tensors, sizeof *ns);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        ns[x] = rp_copy_rate_ns(rate, p->bytes[x], false);
+    return ns;
+}
+
 void rp_sep_copy_init(struct rp_sep_copy *s, const struct rp_formulation *f) {
     const struct rp_instance *p = f->instance;
     *s = (struct rp_sep_copy){.formulation = f,
@@ -24,9 +34,13 @@ void rp_sep_copy_init(struct rp_sep_copy *s, const struct rp_formulation *f) {
         s->before_ns[j + 1] = s->before_ns[j] + p->time_ns[j];
     for (uint32_t x = 0; x < p->n_tensors; x++)
         s->all_bytes += p->bytes[x];
+    s->in_ns = copy_times(p, s->in);
+    s->out_ns = copy_times(p, s->out);
 }
 
 void rp_sep_copy_fini(struct rp_sep_copy *s) {
+    free(s->in_ns);
+    free(s->out_ns);
     free(s->before_ns);
     free(s->beside);
     free(s->next);
@@ -38,7 +52,7 @@ void rp_sep_copy_fini(struct rp_sep_copy *s) {
 
 void rp_sep_copy_stages(const struct rp_formulation *f, struct rp_row_set *rows) {
     const struct rp_instance *p = f->instance;
-    double unit = (double)f->slack_ns * f->time_scale;
+    double unit = rp_formulation_slack(f);
     for (uint32_t t = 0; t < f->n_stages; t++) {
         rp_row_set_begin(rows, (struct rp_row_name){RP_ROW_EXTRA, t, RP_NONE, RP_NONE, 0},
                          0);
@@ -49,12 +63,6 @@ void rp_sep_copy_stages(const struct rp_formulation *f, struct rp_row_set *rows)
                 rp_row_set_term(rows, rp_formulation_run(f, t, j),
                                 -(double)p->time_ns[j] * f->time_scale);
     }
-}
-
-/* How long a copy of this many bytes takes at that rate. Infinitely fast ones take none. */
-static uint64_t copy_ns(struct rp_copy_rate rate, uint64_t bytes, bool round_up) {
-    unsigned __int128 product = (unsigned __int128)bytes * rate.ns;
-    return (uint64_t)((product + (round_up ? rate.bytes - 1 : 0)) / rate.bytes);
 }
 
 /* ---- the moment when op k runs ---- */
@@ -112,31 +120,26 @@ static double extra_ns(const struct rp_formulation *f, uint32_t t, const double 
 
 /* What x adds to the left side at the point. */
 static double left_ns(const struct rp_sep_copy *s, const struct moment *m, uint32_t x,
-                      struct rp_copy_rate rate, const double *v) {
-    const struct rp_formulation *f = s->formulation;
+                      const uint64_t *copy_ns, const double *v) {
     if (s->beside[x])
         return 0;
-    return rp_formulation_value(v, rp_formulation_held(f, m->b + 1, x)) *
-           (double)copy_ns(rate, f->instance->bytes[x], false);
+    return rp_formulation_value(v, rp_formulation_held(s->formulation, m->b + 1, x)) *
+           (double)copy_ns[x];
 }
 
 /* ---- windows ---- */
 
 /* Keeps the windows of least slack. */
-static void offer(struct rp_sep_copy *s, const struct rp_copy_window *w) {
+static void offer(struct rp_sep_copy *s, struct rp_copy_window w, double left) {
     uint32_t i = s->n_windows;
+    w.slack_ns = (double)w.right_ns + w.extra_ns - left;
     if (i < RP_COPY_WINDOWS)
         s->n_windows++;
-    else if (s->window[--i].slack_ns <= w->slack_ns)
+    else if (s->window[--i].slack_ns <= w.slack_ns)
         return;
-    for (; i > 0 && s->window[i - 1].slack_ns > w->slack_ns; i--)
+    for (; i > 0 && s->window[i - 1].slack_ns > w.slack_ns; i--)
         s->window[i] = s->window[i - 1];
-    s->window[i] = *w;
-}
-
-static void offer_with(struct rp_sep_copy *s, struct rp_copy_window w, double left_ns) {
-    w.slack_ns = (double)w.right_ns + w.extra_ns - left_ns;
-    offer(s, &w);
+    s->window[i] = w;
 }
 
 static void find_windows_in(struct rp_sep_copy *s, const struct moment *m,
@@ -145,23 +148,22 @@ static void find_windows_in(struct rp_sep_copy *s, const struct moment *m,
     const struct rp_instance *p = f->instance;
     memset(s->from, 0, ((size_t)p->n_ops + 1) * sizeof *s->from);
     for (uint32_t x = 0; x < p->output_start[m->k]; x++)
-        s->from[s->due[x]] += left_ns(s, m, x, s->in, v);
+        s->from[s->due[x]] += left_ns(s, m, x, s->in_ns, v);
     double left = s->from[m->k], extra = 0;
-    uint64_t room_ns = copy_ns(s->in, m->room_bytes, true);
+    uint64_t room_ns = rp_copy_rate_ns(s->in, m->room_bytes, true);
     for (uint32_t d = m->k + 1; d < p->n_ops; d++) {
         if (f->stage_of[d] > f->stage_of[d - 1])
             extra += extra_ns(f, f->stage_of[d], v);
         left += s->from[d];
         if (s->from[d] > 0)
-            offer_with(
-                s,
-                (struct rp_copy_window){.op = d,
-                                        .first = m->b + 1,
-                                        .last = f->stage_of[d],
-                                        .right_ns = (int64_t)(room_ns + s->before_ns[d] -
-                                                              s->before_ns[m->k + 1]),
-                                        .extra_ns = extra},
-                left);
+            offer(s,
+                  (struct rp_copy_window){.op = d,
+                                          .first = m->b + 1,
+                                          .last = f->stage_of[d],
+                                          .right_ns = (int64_t)(room_ns + s->before_ns[d] -
+                                                                s->before_ns[m->k + 1]),
+                                          .extra_ns = extra},
+                  left);
     }
 }
 
@@ -170,26 +172,26 @@ static void find_windows_out(struct rp_sep_copy *s, const struct moment *m,
     const struct rp_formulation *f = s->formulation;
     const struct rp_instance *p = f->instance;
     double left = 0, extra = 0;
-    uint64_t room_ns = copy_ns(s->out, m->room_bytes, true);
+    uint64_t room_ns = rp_copy_rate_ns(s->out, m->room_bytes, true);
     for (uint32_t x = 0; x < p->output_start[m->k]; x++)
-        left += p->pinned[x] ? left_ns(s, m, x, s->out, v) : 0;
+        left += p->pinned[x] ? left_ns(s, m, x, s->out_ns, v) : 0;
     for (uint32_t a = m->k; a-- > 0;) {
         double made = 0;
         if (a + 1 == m->k || f->stage_of[a + 2] > f->stage_of[a + 1])
             extra += extra_ns(f, f->stage_of[a + 1], v);
         for (uint32_t x = p->output_start[a]; x < p->output_start[a + 1]; x++)
-            made += p->pinned[x] ? 0 : left_ns(s, m, x, s->out, v);
+            made += p->pinned[x] ? 0 : left_ns(s, m, x, s->out_ns, v);
         left += made;
         if (made > 0)
-            offer_with(
-                s,
-                (struct rp_copy_window){.op = a,
-                                        .first = f->stage_of[a + 1],
-                                        .last = m->b,
-                                        .right_ns = (int64_t)(room_ns + s->before_ns[m->k] -
-                                                              s->before_ns[a + 1]),
-                                        .extra_ns = extra},
-                left);
+            offer(s,
+                  (struct rp_copy_window){
+                      .op = a,
+                      .first = f->stage_of[a + 1],
+                      .last = m->b,
+                      .right_ns =
+                          (int64_t)(room_ns + s->before_ns[m->k] - s->before_ns[a + 1]),
+                      .extra_ns = extra},
+                  left);
     }
 }
 
@@ -200,7 +202,7 @@ static void list_terms(struct rp_sep_copy *s, const struct moment *m,
     for (uint32_t x = 0; x < p->output_start[m->k]; x++) {
         bool counts = in ? s->due[x] <= w->op : p->producer[x] >= w->op || p->pinned[x];
         uint32_t col = rp_formulation_held(s->formulation, m->b + 1, x);
-        uint64_t ns = copy_ns(in ? s->in : s->out, p->bytes[x], false);
+        uint64_t ns = (in ? s->in_ns : s->out_ns)[x];
         if (counts && !s->beside[x] && ns > 0 && col != RP_COL_ZERO)
             rp_push(&s->terms, ((struct rp_copy_term){x, col, (int64_t)ns,
                                                       rp_formulation_value(v, col)}));
@@ -306,8 +308,7 @@ static void write_row(const struct rp_sep_copy *s, const struct moment *m,
     rp_row_set_detail(rows, (uint32_t)r->length_ns);
     rp_row_set_detail(rows, (uint32_t)(r->length_ns >> 32));
     for (uint32_t t = w->first; t <= w->last; t++)
-        rp_row_set_term(rows, rp_formulation_extra(f, t),
-                        -(double)f->slack_ns * f->time_scale);
+        rp_row_set_term(rows, rp_formulation_extra(f, t), -rp_formulation_slack(f));
     for (size_t i = 0; i < s->terms.n; i++) {
         const struct rp_copy_term *t = &s->terms.at[i];
         bool is_turned = is_complemented(r, t);
@@ -353,11 +354,11 @@ uint32_t rp_sep_copy_find(struct rp_sep_copy *s, const double *v, struct rp_row_
     for (uint32_t b = 0; b < f->n_stages; b++) {
         struct moment m = begin_moment(s, b);
         bool is_tight = m.room_bytes < s->all_bytes; /* so as time it is below 2^51 ns */
-        if (is_tight && s->in.bytes > 0) {
+        if (is_tight && s->in_ns != NULL) {
             find_windows_in(s, &m, v);
             n += add_row(s, &m, true, v, rows);
         }
-        if (is_tight && s->out.bytes > 0) {
+        if (is_tight && s->out_ns != NULL) {
             find_windows_out(s, &m, v);
             n += add_row(s, &m, false, v, rows);
         }

@@ -66,7 +66,9 @@ struct rp_copy_term {
 struct rp_sep_copy {
     const struct rp_formulation *formulation; /* borrowed; it has columns E and W */
     struct rp_copy_rate in, out;
-    uint64_t all_bytes;  /* of all tensors */
+    uint64_t all_bytes; /* of all tensors */
+    /* Per tensor: in[x] and out[x]. NULL if no tensor has bytes. */
+    uint64_t *in_ns, *out_ns;
     uint64_t *before_ns; /* per op, and at n_ops: times of the ops before it */
     bool *beside;        /* per tensor: it is in the working set of k */
     uint32_t *next;      /* per tensor: how many of its readers run first before k ends */

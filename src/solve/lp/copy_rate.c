@@ -20,3 +20,8 @@ uint64_t rp_copy_rate_bytes(struct rp_copy_rate rate, uint64_t horizon_ns, uint6
         (unsigned __int128)(horizon_ns - used_ns) * rate.bytes / rate.ns;
     return bytes < cap ? (uint64_t)bytes : cap;
 }
+
+uint64_t rp_copy_rate_ns(struct rp_copy_rate rate, uint64_t bytes, bool round_up) {
+    unsigned __int128 product = (unsigned __int128)bytes * rate.ns;
+    return (uint64_t)((product + (round_up ? rate.bytes - 1 : 0)) / rate.bytes);
+}

@@ -5,6 +5,8 @@
 #ifndef RP_SOLVE_LP_COPY_RATE_H
 #define RP_SOLVE_LP_COPY_RATE_H
 
+#include <stdbool.h>
+
 #include "solve/core/instance.h"
 
 /* Bandwidth as a fraction of integers. */
@@ -19,5 +21,9 @@ struct rp_copy_rate rp_copy_rate_best(const struct rp_instance *p, const uint64_
  * negative. */
 uint64_t rp_copy_rate_bytes(struct rp_copy_rate rate, uint64_t horizon_ns, uint64_t used_ns,
                             uint64_t cap);
+
+/* How long a copy of this many bytes takes at that rate, which copies some. The result fits
+ * in 64 bits. */
+uint64_t rp_copy_rate_ns(struct rp_copy_rate rate, uint64_t bytes, bool round_up);
 
 #endif

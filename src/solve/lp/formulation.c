@@ -149,12 +149,10 @@ static void number_columns(struct rp_formulation *f, bool merge) {
 }
 
 void rp_formulation_set_slack(struct rp_formulation *f, uint64_t horizon_ns) {
-    uint64_t all_ns = 0;
-    for (uint32_t j = 0; j < f->instance->n_ops; j++)
-        all_ns += f->instance->time_ns[j];
+    uint64_t all_ns = f->instance->graph->total_time_ns;
     f->slack_ns = horizon_ns > all_ns ? horizon_ns - all_ns : 1;
     for (uint32_t t = 0; t < f->n_stages; t++)
-        f->cost[rp_formulation_wait(f, t)] = (double)f->slack_ns * f->time_scale;
+        f->cost[rp_formulation_wait(f, t)] = rp_formulation_slack(f);
 }
 
 static void name_copy_times(struct rp_formulation *f) {

@@ -48,8 +48,8 @@
  *
  * Two options make it a relaxation whose optimum is only a lower bound:
  *   - horizon_ns admits swaps, see swap_relaxation.h. With copy_times there are columns
- * E[t] and W[t] too, for rows about copies, see bound/sep_copy.h. Both are in units of
- *     slack_ns, which no stage exceeds beside its first runs;
+ *     E[t] and W[t] too (bound/sep_copy.h), in units of slack_ns, which no stage exceeds
+ *     beside its first runs;
  *   - max_stages puts several first runs into one stage, for large graphs. Stage t then
  *     ends with the first run of op last_op[t], and holds the first runs of all ops j with
  *     stage_of[j] = t, for which R[t][j] = 1. All of the above holds with these
@@ -169,6 +169,14 @@ static inline double rp_formulation_limit(const struct rp_formulation *f, uint32
 static inline uint32_t rp_formulation_first_row(const struct rp_formulation *f,
                                                 uint32_t t) {
     return f->n_stages < f->instance->n_ops ? f->last_op[t] : 0;
+}
+
+static inline bool rp_formulation_has_copy_times(const struct rp_formulation *f) {
+    return f->copy_time_col < f->n_cols;
+}
+/* The unit of E and W, scaled. */
+static inline double rp_formulation_slack(const struct rp_formulation *f) {
+    return (double)f->slack_ns * f->time_scale;
 }
 
 /* Column of E[t], and that of W[t], if there are any. */
