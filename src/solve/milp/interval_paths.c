@@ -143,7 +143,8 @@ static void try_window(struct rp_interval_paths *c, uint32_t a, uint32_t b,
         if (c->via[j] == RP_NONE) /* the row then follows from those written out */
             continue;
         double norm = sqrt(2 + c->length[j] + (b - a + 1));
-        double over = c->want[x] - before(c, a, x) - c->supply[j];
+        /* Without W there is no row, though `before` is below 0 where F is above S. */
+        double over = c->want[x] > 0 ? c->want[x] - before(c, a, x) - c->supply[j] : 0;
         double available = c->available ? value(c, RP_INTERVAL_V, b + 1, x) -
                                               value(c, RP_INTERVAL_V, a, x) - c->supply[j]
                                         : 0;
