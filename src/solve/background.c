@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "solve/core/params.h"
 #include "solve/incumbent.h"
+#include "solve/milp/interval_point.h"
 
 void rp_mip_begin(struct rp_context *w) {
     struct rp_branch_cut_options options = {.gap = w->o->gap, .engine = w->o->engine};
@@ -74,15 +75,37 @@ void rp_mip_submit(struct rp_context *w, double work) {
 
 /* ---- the interval MILP ---- */
 
+/* A bound from windows, if there is much to gain: where the incumbent waits and runs ops
+ * again. */
+static struct rp_interval_worker *start_windows(struct rp_context *w,
+                                                const struct rp_interval_options *o) {
+    struct rp_interval_worker *worker = NULL;
+    struct rp_interval_program q = {0};
+    struct rp_plan plan = {0};
+    rp_schedule_steps(&w->p, &w->incumbent.s, NULL, &plan);
+    if (rp_interval_program_read(&w->p, NULL, &plan, &q))
+        worker = rp_interval_worker_start_windows(&w->p, q.time_ns, q.d_ns, o);
+    rp_interval_program_fini(&q);
+    rp_plan_fini(&plan);
+    return worker;
+}
+
+static bool wants_windows(const struct rp_context *w) {
+    return (double)w->incumbent.time_ns > (1 + MIN_WINDOWS_GAP) * (double)w->bound_ns;
+}
+
 bool rp_interval_milp_begin(struct rp_context *w, double work) {
     struct rp_interval_options o = {.engine = w->o->engine, .work = (uint64_t)work + 1};
+    bool whole = w->p.n_ops <= MAX_INTERVAL_OPS;
     struct rp_method_statistics *s = &w->statistics.method[RP_INTERVAL_MILP];
     uint64_t horizon_ns = w->incumbent.time_ns - 1;
     if (w->incumbent.time_ns == w->g->total_time_ns ||
-        (w->interval != NULL && horizon_ns >= w->interval_horizon_ns))
+        (w->interval != NULL && horizon_ns >= w->interval_horizon_ns) ||
+        (!whole && !wants_windows(w)))
         return false;
     rp_interval_worker_end(w->interval);
-    w->interval = rp_interval_worker_start(&w->p, horizon_ns, NULL, &o);
+    w->interval = whole ? rp_interval_worker_start(&w->p, horizon_ns, NULL, &o)
+                        : start_windows(w, &o);
     w->interval_horizon_ns = horizon_ns;
     if (s->calls++ == 0) {
         w->interval_begin = rp_seconds();

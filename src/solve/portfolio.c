@@ -374,7 +374,7 @@ static const struct method methods[] = {
      .submit = rp_bound_submit, .wait = rp_bound_wait},
     {RP_PDHG, WITH_SWAPS, .given_order = true, .needs_incumbent = true, .only_proves = true,
      .work_per_s = PDHG_WORK_PER_S, .submit = rp_bound_submit, .wait = rp_bound_wait},
-    {RP_INTERVAL_MILP, WITH_SWAPS, .max_ops = MAX_INTERVAL_OPS, .given_order = true,
+    {RP_INTERVAL_MILP, WITH_SWAPS, .max_ops = MAX_WINDOWS_OPS, .given_order = true,
      .needs_incumbent = true, .work_per_s = INTERVAL_WORK_PER_S, .finish = finish_interval},
     {RP_ASTAR, ANY_SPACE, .max_ops = RP_ASTAR_MAX_OPS, .given_order = true,
      .finish = search_sequences},

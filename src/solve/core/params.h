@@ -92,11 +92,15 @@
 #define TIGHTEN_SHARE 0.3
 #define LATER_TIGHTEN_SHARE 0.33
 
+/* Of the bound: the gap from which on windows of the interval MILP may raise it. */
+#define MIN_WINDOWS_GAP 0.01
+
 /* ---- sizes, in ops ---- */
 
 enum {
     MAX_MIP_OPS = 260,        /* larger graphs are too much for branch and cut */
-    MAX_INTERVAL_OPS = 110,   /* with swaps; larger ones are too much for either engine */
+    MAX_INTERVAL_OPS = 110,   /* with swaps; larger ones are too much for either engine, */
+    MAX_WINDOWS_OPS = 2000,   /* but not their windows */
     MIN_PDHG_OPS = 61,        /* smaller ones are left to branch and cut */
     MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
     MIN_NEIGHBORHOOD_OPS = 60,

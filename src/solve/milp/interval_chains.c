@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 
 #define POSITIVE 1e-7 /* values above are not zero */
 #define MIN_WANT 0.05 /* least W, and what is left of it where a path goes on */
@@ -190,11 +191,11 @@ static bool find_path(struct rp_interval_chains *c) {
 static void add_up_copies(struct rp_interval_chains *c) {
     const struct rp_instance *p = c->model->instance;
     size_t n = p->n_tensors;
-    for (uint32_t t = 0; t <= p->n_ops; t++)
+    for (uint32_t t = c->model->first; t <= c->model->last; t++)
         for (uint32_t x = 0; x < n; x++)
             c->copied[(t + 1) * n + x] =
                 c->copied[t * n + x] + value(c, RP_INTERVAL_U, t, x);
-    c->steps += n * p->n_ops;
+    c->steps += n * (c->model->last - c->model->first);
 }
 
 /* How much of x is copied for stages s .. t-1, from moment s on. */
@@ -260,7 +261,7 @@ static void keep_if_better(const struct rp_interval_chains *c,
 static void find_alone(struct rp_interval_chains *c, double *over,
                        struct rp_interval_chain *found) {
     struct rp_interval_chain *q = c->now;
-    for (uint32_t s = q->t + 1; s-- > 0;) {
+    for (uint32_t s = q->t + 1; s-- > c->model->first;) {
         q->s = s;
         q->ops = ops_in(c, s, q->t);
         if (s < q->t && q->ops >= c->longest_in)
@@ -280,7 +281,7 @@ static void find_with_copies(struct rp_interval_chains *c, double *over,
         return;
     *q = *c->best;
     q->has_copies = true;
-    for (q->s = q->t; q->s-- > 0;) {
+    for (q->s = q->t; q->s-- > c->model->first;) {
         double right = right_side(c, q, q->lambda) + time_of_copies(c, q->s, q->t) -
                        ops_in(c, q->s, q->t);
         keep_if_better(c, q, right, over, found);
@@ -311,13 +312,12 @@ static uint32_t find_stage(struct rp_interval_chains *c, uint32_t t, bool with_c
 uint32_t rp_interval_chains_find(struct rp_interval_chains *c, const double *v,
                                  const double *d_before, double least,
                                  struct rp_interval_row *row, struct rp_row_set *rows) {
-    const struct rp_instance *p = c->model->instance;
     uint32_t before = rows->n;
     c->v = v;
     c->d_before = d_before;
     c->steps = 0;
     add_up_copies(c);
-    for (uint32_t t = 1; t <= p->n_ops; t++)
+    for (uint32_t t = rp_max_u32(c->model->first, 1); t <= c->model->last; t++)
         if (find_stage(c, t, false, least, row, rows) == 0)
             find_stage(c, t, true, least, row, rows);
     return rows->n - before;

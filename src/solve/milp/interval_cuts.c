@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/lp/sep_cover.h"
 
 #define POSITIVE 1e-7 /* values above are not zero */
@@ -163,7 +164,7 @@ typedef double part_of(struct call *a, uint32_t x, uint32_t b, bool put);
 static void find_from_maker(struct call *a, uint32_t b, part_of *part, bool ops) {
     double sum = 0, worst = 0;
     uint32_t from = RP_NONE;
-    for (uint32_t op = b; op-- > 0;) {
+    for (uint32_t op = b; op-- > rp_interval_first_op(a->m);) {
         for (uint32_t x = a->p->output_start[op]; x < a->p->output_start[op + 1]; x++)
             sum += part(a, x, b, false);
         double over = sum - waited(a, op + 1, b);
@@ -257,7 +258,7 @@ static void find_in(struct call *a, uint32_t s) {
     double sum = 0, worst = 0;
     uint32_t to = RP_NONE;
     begin_sum(a->c);
-    for (uint32_t t = s; t <= a->p->n_ops; t++) {
+    for (uint32_t t = s; t <= a->m->last; t++) {
         for (uint32_t k = c->read_start[t]; k < c->read_start[t + 1]; k++) {
             uint32_t x = c->read.at[k];
             double u = value(a, RP_INTERVAL_U, t, x), *n = need(a, s, x);
@@ -395,7 +396,7 @@ static void end_waits(struct call *a) {
 
 static void find_wait_out(struct call *a, uint32_t b) {
     begin_waits(a);
-    for (uint32_t op = b; op-- > 0;) {
+    for (uint32_t op = b; op-- > rp_interval_first_op(a->m);) {
         uint32_t before = a->c->n_copies;
         for (uint32_t x = a->p->output_start[op]; x < a->p->output_start[op + 1]; x++)
             push_copy(a, RP_INTERVAL_O, b, x);
@@ -413,7 +414,7 @@ static void push_copies_in(struct call *a, uint32_t s) {
 
 static void find_wait_in(struct call *a, uint32_t t) {
     begin_waits(a);
-    for (uint32_t s = t + 1; s-- > 0;) {
+    for (uint32_t s = t + 1; s-- > a->m->first;) {
         uint32_t before = a->c->n_copies;
         push_copies_in(a, s);
         if (a->c->n_copies > before)
@@ -426,7 +427,7 @@ static void find_wait_in(struct call *a, uint32_t t) {
 
 static void find_round_trip(struct call *a, uint32_t x) {
     uint32_t maker = a->p->producer[x];
-    for (uint32_t t = maker + 1; t <= a->p->n_ops; t++) {
+    for (uint32_t t = maker + 1; maker + 1 >= a->m->first && t <= a->m->last; t++) {
         double lost =
             out_time(a, x) + in_time(a, x) - rp_interval_ops_between(a->m, maker, t);
         if (lost <= 0)
@@ -464,9 +465,9 @@ static void find_chains(struct call *a) {
 
 /* Calls `find` for i = first .. end - 1, unless the family is left out. */
 static void each(struct call *a, uint32_t skip, enum rp_interval_family family,
-                 void (*find)(struct call *, uint32_t), uint32_t end) {
+                 void (*find)(struct call *, uint32_t), uint32_t first, uint32_t end) {
     a->family = family;
-    for (uint32_t i = 0; i < end && (skip >> family & 1) == 0; i++)
+    for (uint32_t i = first; i < end && (skip >> family & 1) == 0; i++)
         find(a, i);
 }
 
@@ -475,24 +476,27 @@ uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, doub
     const struct rp_instance *p = c->model->instance;
     struct call a = {c, c->model, p, v, least, rows, RP_CUT_MEMORY_K, 0};
     uint32_t before = rows->n;
-    c->steps += ((uint64_t)p->n_ops + 1) * (p->n_tensors + c->read_start[p->n_ops + 1]);
+    uint32_t first = a.m->first, end = a.m->last + 1;
+    uint32_t first_op = rp_interval_first_op(a.m), end_op = rp_min_u32(end, p->n_ops);
+    c->steps += ((uint64_t)end - first) *
+                (p->n_tensors + c->read_start[end] - c->read_start[first]);
     measure_d(&a);
-    each(&a, skip, RP_CUT_MEMORY_K, find_memory_k, p->n_ops + 1);
-    each(&a, skip, RP_CUT_COVER, find_cover, p->n_ops);
+    each(&a, skip, RP_CUT_MEMORY_K, find_memory_k, first, end);
+    each(&a, skip, RP_CUT_COVER, find_cover, first_op, end_op);
     bool room = c->model->room_bytes != NULL && (skip >> RP_CUT_ROOM & 1) == 0;
     if (room)
-        each(&a, skip, RP_CUT_ROOM, find_room, p->n_ops);
+        each(&a, skip, RP_CUT_ROOM, find_room, first_op, end_op);
     if ((skip >> RP_CUT_PATH & 1) == 0)
         find_paths(&a, room);
     if (p->out_ns != NULL) {
-        each(&a, skip, RP_CUT_OUT, find_out, p->n_ops + 1);
-        each(&a, skip, RP_CUT_IN, find_in, p->n_ops + 1);
-        each(&a, skip, RP_CUT_WAIT_OUT, find_wait_out, p->n_ops + 1);
-        each(&a, skip, RP_CUT_WAIT_IN, find_wait_in, p->n_ops + 1);
+        each(&a, skip, RP_CUT_OUT, find_out, first, end);
+        each(&a, skip, RP_CUT_IN, find_in, first, end);
+        each(&a, skip, RP_CUT_WAIT_OUT, find_wait_out, first, end);
+        each(&a, skip, RP_CUT_WAIT_IN, find_wait_in, first, end);
         if ((skip >> RP_CUT_CHAIN & 1) == 0)
             find_chains(&a);
-        each(&a, skip, RP_CUT_EARLY_FREE, find_early_frees, p->n_ops + 1);
-        each(&a, skip, RP_CUT_ROUND_TRIP, find_round_trip, p->n_tensors);
+        each(&a, skip, RP_CUT_EARLY_FREE, find_early_frees, first, end);
+        each(&a, skip, RP_CUT_ROUND_TRIP, find_round_trip, 0, p->n_tensors);
     }
     return rows->n - before;
 }

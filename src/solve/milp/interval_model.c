@@ -104,6 +104,7 @@ double rp_interval_working_set(const struct rp_interval_model *m, uint32_t k) {
 struct reach {
     uint32_t *r_last, *s_last; /* as rp_instance_last_uses */
     double slack_ns;           /* time that a program may spend beside its first runs */
+    double most_ns;            /* the same, in the model's stages */
     double *before_ns;         /* per op: time of the ops before it */
     const struct rp_interval_scope *scope; /* or NULL */
 };
@@ -154,9 +155,10 @@ static bool may_read(const struct rp_interval_model *m, uint32_t t, uint32_t x) 
 static void add_runs(struct rp_interval_model *m, const struct reach *c) {
     const struct rp_instance *p = m->instance;
     for (uint32_t j = 0; j < p->n_ops; j++) {
-        *slot(m, RP_INTERVAL_R, j, j) = RP_COL_ONE;
-        for (uint32_t t = j + 1; t <= c->r_last[j] && (double)p->time_ns[j] <= c->slack_ns;
-             t++)
+        if (j >= m->first && j <= m->last)
+            *slot(m, RP_INTERVAL_R, j, j) = RP_COL_ONE;
+        for (uint32_t t = rp_max_u32(j + 1, m->first);
+             t <= c->r_last[j] && (double)p->time_ns[j] <= c->most_ns; t++)
             open_col(m, c, RP_INTERVAL_R, t, j);
     }
 }
@@ -164,13 +166,14 @@ static void add_runs(struct rp_interval_model *m, const struct reach *c) {
 static void add_holds(struct rp_interval_model *m, const struct reach *c) {
     const struct rp_instance *p = m->instance;
     for (uint32_t x = 0; x < p->n_tensors; x++) {
-        for (uint32_t t = p->producer[x] + 1; t <= c->s_last[x]; t++) {
+        for (uint32_t t = rp_max_u32(p->producer[x] + 1, m->first); t <= c->s_last[x];
+             t++) {
             if (p->pinned[x] || p->bytes[x] == 0)
                 *slot(m, RP_INTERVAL_S, t, x) = RP_COL_ONE;
             else
                 open_col(m, c, RP_INTERVAL_S, t, x);
         }
-        if (p->kept[x])
+        if (p->kept[x] && m->last == p->n_ops)
             *slot(m, RP_INTERVAL_S, p->n_ops + 1, x) = RP_COL_ONE;
     }
 }
@@ -183,14 +186,15 @@ static void add_copies_of(struct rp_interval_model *m, const struct reach *c, ui
     double out_ns = (double)p->out_ns[x], both_ns = out_ns + (double)p->in_ns[x];
     while (first < c->s_last[x] && ops_between_ns(c, maker, first) + c->slack_ns < out_ns)
         first++;
-    for (uint32_t t = first; t <= c->s_last[x]; t++)
+    first = rp_max_u32(first, rp_interval_first_op(m));
+    for (uint32_t t = rp_max_u32(first, m->first); t <= c->s_last[x]; t++)
         if (may_read(m, t, x) && ops_between_ns(c, maker, t) + c->slack_ns >= both_ns) {
             open_col(m, c, RP_INTERVAL_U, t, x);
             last = t;
         }
     for (uint32_t t = first; t <= last; t++) {
         open_col(m, c, RP_INTERVAL_O, t, x);
-        if (t > first)
+        if (t > first && t >= m->first)
             open_col(m, c, RP_INTERVAL_F, t, x);
     }
     /* O[0] is 0, and so are all of a tensor that is never copied in. */
@@ -252,13 +256,14 @@ static void add_columns(struct rp_interval_model *m, const struct reach *c) {
     for (uint32_t x = 0; x < p->n_tensors && p->out_ns != NULL; x++)
         if (!p->pinned[x] && p->bytes[x] > 0)
             add_copies_of(m, c, x);
-    if (p->out_ns != NULL && c->scope == NULL) {
+    bool whole = m->first == 0 && m->last == p->n_ops;
+    if (p->out_ns != NULL && c->scope == NULL && whole) {
         for (uint32_t x = 0; x < p->n_tensors; x++)
             add_available(m, c, x);
         find_room(m, c);
     }
     m->n_integer = m->n_cols;
-    for (uint32_t t = 0; t <= p->n_ops; t++)
+    for (uint32_t t = m->first; t <= m->last; t++)
         add_col(m, RP_INTERVAL_D, t, 0);
 }
 
@@ -425,16 +430,17 @@ static void add_rows(struct rp_interval_model *m) {
     const struct rp_instance *p = m->instance;
     struct writer w = {.m = m};
     rp_interval_row_init(&w.row, m);
-    for (uint32_t t = 0; t <= p->n_ops; t++) {
-        time_row(&w, t);
-        for (uint32_t j = 0; j <= t && j < p->n_ops; j++)
+    for (uint32_t t = rp_interval_first_op(m); t <= m->last; t++) {
+        if (t >= m->first)
+            time_row(&w, t);
+        for (uint32_t j = 0; j <= t && j < p->n_ops && t >= m->first; j++)
             for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
                 read_row(&w, t, j, p->inputs[k]);
         if (t < p->n_ops)
             memory_row(&w, t);
     }
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        for (uint32_t t = p->producer[x] + 1; t <= p->n_ops; t++) {
+        for (uint32_t t = rp_max_u32(p->producer[x] + 1, m->first); t <= m->last; t++) {
             hold_row(&w, t, x);
             if (p->out_ns == NULL)
                 continue;
@@ -466,35 +472,84 @@ static double scale_of(double x) {
     return ldexp(1, -exponent);
 }
 
-void rp_interval_model_init_within(struct rp_interval_model *m, const struct rp_instance *p,
-                                   uint64_t horizon_ns,
-                                   const struct rp_interval_scope *scope) {
+/* In a window, an op runs again only if that serves a first run there. On the way from it
+ * to that, others run again too, and all of that takes most_ns together or less. So r_last
+ * and s_last fall: 0 for what cannot be of use. */
+static void narrow(const struct rp_interval_model *m, struct reach *c) {
+    const struct rp_instance *p = m->instance;
+    double *need = rp_calloc(p->n_ops, sizeof *need); /* per op: what must follow its run */
+    for (uint32_t j = p->n_ops; j-- > 0;) {
+        double least = HUGE_VAL;
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
+            bool kept = p->kept[x] && m->last == p->n_ops;
+            uint32_t last = kept || p->pinned[x] ? m->last : 0;
+            least = kept ? 0 : least;
+            for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++) {
+                uint32_t r = p->readers[k];
+                bool first_run = r >= m->first && r <= m->last;
+                bool again = c->r_last[r] > r && c->r_last[r] >= m->first;
+                last = rp_max_u32(last, again ? c->r_last[r] : first_run ? r : 0);
+                least = fmin(least, first_run ? 0 : again ? need[r] : HUGE_VAL);
+            }
+            c->s_last[x] = rp_min_u32(c->s_last[x], last);
+        }
+        need[j] = least + (double)p->time_ns[j];
+        c->r_last[j] = need[j] <= c->most_ns ? rp_min_u32(c->r_last[j], m->last) : 0;
+    }
+    free(need);
+}
+
+/* Stages m->first .. m->last. */
+static void init(struct rp_interval_model *m, const struct rp_instance *p,
+                 uint64_t horizon_ns, uint64_t most_ns,
+                 const struct rp_interval_scope *scope) {
     uint64_t longest = 1, total = 0;
     struct reach c = {.before_ns = rp_calloc((size_t)p->n_ops + 1, sizeof(double)),
                       .r_last = rp_calloc(p->n_ops, sizeof(uint32_t)),
                       .s_last = rp_calloc(p->n_tensors, sizeof(uint32_t)),
                       .scope = scope};
-    *m = (struct rp_interval_model){.instance = p, .divisor_ns = common_divisor_ns(p)};
-    horizon_ns = m->horizon_ns = horizon_ns - horizon_ns % m->divisor_ns;
+    m->instance = p;
+    m->divisor_ns = common_divisor_ns(p);
     for (uint32_t j = 0; j < p->n_ops; j++) {
         total += p->time_ns[j];
         c.before_ns[j + 1] = (double)total;
         longest = rp_max_u64(longest, p->time_ns[j]);
     }
+    horizon_ns -= horizon_ns % m->divisor_ns;
     c.slack_ns = horizon_ns > total ? (double)(horizon_ns - total) : 0;
-    m->time_scale = 2 * scale_of(fmax((double)longest, c.slack_ns / MAX_SPAN));
+    m->horizon_ns = horizon_ns;
+    if (horizon_ns > total && horizon_ns - total > most_ns)
+        m->horizon_ns = total + most_ns - most_ns % m->divisor_ns;
+    c.most_ns = m->horizon_ns > total ? (double)(m->horizon_ns - total) : 0;
+    m->time_scale = 2 * scale_of(fmax((double)longest, c.most_ns / MAX_SPAN));
     m->byte_scale = 1024 * scale_of((double)p->limit_bytes);
-    m->span = c.slack_ns * m->time_scale;
+    m->span = c.most_ns * m->time_scale;
     m->fixed_cost = (double)total * m->time_scale;
     m->since_start = rp_calloc((size_t)p->n_ops + 1, sizeof *m->since_start);
     for (uint32_t t = 0; t <= p->n_ops; t++)
         m->since_start[t] = c.before_ns[t] * m->time_scale;
     rp_instance_last_uses(p, c.r_last, c.s_last);
+    if (m->first > 0 || m->last < p->n_ops)
+        narrow(m, &c);
     add_columns(m, &c);
     add_rows(m);
     free(c.before_ns);
     free(c.r_last);
     free(c.s_last);
+}
+
+void rp_interval_model_init_within(struct rp_interval_model *m, const struct rp_instance *p,
+                                   uint64_t horizon_ns,
+                                   const struct rp_interval_scope *scope) {
+    *m = (struct rp_interval_model){.last = p->n_ops};
+    init(m, p, horizon_ns, UINT64_MAX, scope);
+}
+
+void rp_interval_model_init_window(struct rp_interval_model *m, const struct rp_instance *p,
+                                   uint64_t horizon_ns, uint64_t most_ns, uint32_t first,
+                                   uint32_t last) {
+    *m = (struct rp_interval_model){.first = first, .last = last};
+    init(m, p, horizon_ns, most_ns, NULL);
 }
 
 void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instance *p,

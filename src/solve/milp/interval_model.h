@@ -82,6 +82,12 @@
  * queue, frees and copies may stand at different places of a stage for different rows, and
  * within a stage (M9) sees only what stays.
  *
+ * A window has the stages first .. last only. It is a relaxation too: of a program of the
+ * whole step, it keeps what happens in these stages. What was made before stage `first` is
+ * on the device or the host when it begins, as far as (M8) and (M9) allow, and nothing
+ * after stage `last` reads anything. So the sum of its d[t] is no more than that of the
+ * whole step's program, and sums of windows that share no stage add up.
+ *
  * Times are scaled by time_scale and bytes by byte_scale, both powers of two.
  *
  * Const once it is made: any number of threads may read one.
@@ -133,6 +139,7 @@ struct rp_interval_model {
     double time_scale, byte_scale;
     double fixed_cost; /* the sum of all op times, scaled */
     double span;       /* what the horizon leaves beside that, scaled: d is at most this */
+    uint32_t first, last;       /* its stages: 0 and n_ops, or those of a window */
     double *since_start;        /* per op t: scaled time of the ops before it; n_ops + 1 */
     uint32_t n_cols, n_integer; /* columns of d come last; they alone are continuous */
     struct rp_interval_col *col;
@@ -155,6 +162,12 @@ void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instanc
 void rp_interval_model_init_within(struct rp_interval_model *m, const struct rp_instance *p,
                                    uint64_t horizon_ns,
                                    const struct rp_interval_scope *scope);
+/* The window of stages first .. last, for programs of the whole step that take horizon_ns
+ * at most. Only points whose d[t] are most_ns together or less are of interest. It has no
+ * columns V. The optimum is the sum of all op times and of the d[t] of the window. */
+void rp_interval_model_init_window(struct rp_interval_model *m, const struct rp_instance *p,
+                                   uint64_t horizon_ns, uint64_t most_ns, uint32_t first,
+                                   uint32_t last);
 void rp_interval_model_fini(struct rp_interval_model *m); /* safe on a zeroed one */
 
 /* A name for files of other solvers: "S_12_conv3", with the graph's names cut to letters,
@@ -191,6 +204,11 @@ static inline double rp_interval_value_h(const struct rp_interval_model *m, uint
                                          uint32_t x, const double *v) {
     return rp_interval_value(m, RP_INTERVAL_S, t, x, v) -
            rp_interval_value(m, RP_INTERVAL_F, t, x, v);
+}
+/* The first op that is certain to end in the model's time: op `first` - 1, which ends as it
+ * begins, or op 0. */
+static inline uint32_t rp_interval_first_op(const struct rp_interval_model *m) {
+    return m->first > 0 ? m->first - 1 : 0;
 }
 /* Scaled time of the ops u with a < u < b, where a may be -1. */
 static inline double rp_interval_ops_between(const struct rp_interval_model *m, int64_t a,

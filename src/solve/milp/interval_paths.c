@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/lp/sep_path.h"
 
 #define TIE 1e-9 /* smaller differences do not change the choice of a path */
@@ -158,11 +159,12 @@ static void collect(struct rp_interval_paths *c, struct candidates *found,
                     uint64_t *steps) {
     const struct rp_instance *p = c->model->instance;
     struct candidate *best = rp_calloc(p->n_tensors, sizeof *best);
-    for (uint32_t b = 1; b <= p->n_ops; b++) {
+    uint32_t first = rp_max_u32(c->model->first, 1);
+    for (uint32_t b = first; b <= c->model->last; b++) {
         memset(best, 0, p->n_tensors * sizeof *best);
         find_wants(c, b);
         begin_window(c);
-        for (uint32_t a = b; a >= 1; a--) {
+        for (uint32_t a = b; a >= first; a--) {
             *steps += a;
             /* If nothing happens in stage a, the row of [a + 1, b] is no weaker. */
             if (!add_stage(c, a) && a < b)

@@ -1,6 +1,7 @@
 #include "solve/milp/interval_worker.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/mem.h"
@@ -14,7 +15,9 @@ struct shared {
 };
 
 struct rp_interval_worker {
-    struct rp_interval_model model;
+    struct rp_interval_model model; /* empty if it looks at windows: */
+    const struct rp_instance *p;
+    uint64_t plan_ns, *d_ns;
     struct rp_interval_options o;
     struct rp_child child;
     struct shared *shared;
@@ -25,7 +28,10 @@ struct rp_interval_worker {
 static void serve(void *arg, int socket) {
     struct rp_interval_worker *w = arg;
     struct rp_interval_result r;
-    rp_interval_solve(&w->model, &w->o, w->shared->x, &r);
+    if (w->d_ns != NULL)
+        rp_interval_windows_solve(w->p, w->plan_ns, w->d_ns, &w->o, &r);
+    else
+        rp_interval_solve(&w->model, &w->o, w->shared->x, &r);
     send(socket, &r, sizeof r, MSG_NOSIGNAL);
 }
 
@@ -33,12 +39,9 @@ static size_t shared_bytes(const struct rp_interval_worker *w) {
     return sizeof *w->shared + w->model.n_cols * sizeof *w->shared->x;
 }
 
-struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
-                                                    uint64_t horizon_ns,
-                                                    const struct rp_interval_scope *scope,
-                                                    const struct rp_interval_options *o) {
-    struct rp_interval_worker *w = rp_calloc(1, sizeof *w);
-    rp_interval_model_init_within(&w->model, p, horizon_ns, scope);
+/* Frees `w`, and returns NULL, if it cannot be started. */
+static struct rp_interval_worker *start(struct rp_interval_worker *w,
+                                        const struct rp_interval_options *o) {
     w->o = *o;
     w->o.stop = NULL;
     w->shared = rp_shared_memory(shared_bytes(w));
@@ -49,8 +52,30 @@ struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
     }
     rp_shared_memory_free(w->shared, shared_bytes(w));
     rp_interval_model_fini(&w->model);
+    free(w->d_ns);
     free(w);
     return NULL;
+}
+
+struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
+                                                    uint64_t horizon_ns,
+                                                    const struct rp_interval_scope *scope,
+                                                    const struct rp_interval_options *o) {
+    struct rp_interval_worker *w = rp_calloc(1, sizeof *w);
+    rp_interval_model_init_within(&w->model, p, horizon_ns, scope);
+    return start(w, o);
+}
+
+struct rp_interval_worker *
+rp_interval_worker_start_windows(const struct rp_instance *p, uint64_t plan_ns,
+                                 const uint64_t *d_ns,
+                                 const struct rp_interval_options *o) {
+    struct rp_interval_worker *w = rp_calloc(1, sizeof *w);
+    w->p = p;
+    w->plan_ns = plan_ns;
+    w->d_ns = rp_calloc((size_t)p->n_ops + 1, sizeof *w->d_ns);
+    memcpy(w->d_ns, d_ns, ((size_t)p->n_ops + 1) * sizeof *w->d_ns);
+    return start(w, o);
 }
 
 uint64_t rp_interval_worker_proved_ns(const struct rp_interval_worker *w) {
@@ -84,5 +109,6 @@ void rp_interval_worker_end(struct rp_interval_worker *w) {
     rp_child_end(&w->child);
     rp_shared_memory_free(w->shared, shared_bytes(w));
     rp_interval_model_fini(&w->model);
+    free(w->d_ns);
     free(w);
 }

@@ -6,7 +6,7 @@
 #define RP_SOLVE_MILP_INTERVAL_WORKER_H
 
 #include "solve/core/schedule.h"
-#include "solve/milp/interval_solve.h"
+#include "solve/milp/interval_windows.h"
 
 struct rp_interval_worker;
 
@@ -17,6 +17,12 @@ struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
                                                     uint64_t horizon_ns,
                                                     const struct rp_interval_scope *scope,
                                                     const struct rp_interval_options *o);
+
+/* Starts to look for a bound from windows (interval_windows.h), with a copy of d_ns. There
+ * is never a point. The rest is as above. */
+struct rp_interval_worker *
+rp_interval_worker_start_windows(const struct rp_instance *p, uint64_t plan_ns,
+                                 const uint64_t *d_ns, const struct rp_interval_options *o);
 
 /* Waits at most `seconds` for the answer. False: there is none yet. If the process has
  * died, the answer is the bound that it had proved. */

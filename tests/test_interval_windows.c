@@ -1,0 +1,217 @@
+/* Tests of bounds from windows of the interval model, compared with brute force over all
+ * programs and with the whole model. */
+#include "solve/milp/interval_windows.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/numbers.h"
+#include "brute_copies.h"
+#include "gen.h"
+#include "run.h"
+#include "solve/milp/interval_point.h"
+#include "solve/milp/interval_worker.h"
+
+/* What a window proves, in ns beside all first runs. */
+static uint64_t window_ns(const struct rp_instance *p, uint64_t horizon_ns,
+                          uint64_t most_ns, uint32_t first, uint32_t last) {
+    struct rp_interval_model m;
+    struct rp_interval_result r;
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = 500000};
+    rp_interval_model_init_window(&m, p, horizon_ns, most_ns, first, last);
+    double *x = rp_calloc(m.n_cols, sizeof *x);
+    rp_interval_solve(&m, &o, x, &r);
+    free(x);
+    rp_interval_model_fini(&m);
+    return r.bound_ns - p->graph->total_time_ns;
+}
+
+/* The most that windows of at most `stages` stages prove together. */
+static uint64_t all_windows_ns(const struct rp_instance *p, uint64_t horizon_ns,
+                               uint64_t most_ns, uint32_t stages) {
+    uint64_t *best = rp_calloc((size_t)p->n_ops + 2, sizeof *best), all;
+    for (uint32_t last = 0; last <= p->n_ops; last++) {
+        best[last + 1] = best[last];
+        for (uint32_t first = last + 1; first-- > 0 && last - first < stages;)
+            best[last + 1] =
+                rp_max_u64(best[last + 1],
+                           best[first] + window_ns(p, horizon_ns, most_ns, first, last));
+    }
+    all = best[p->n_ops + 1];
+    free(best);
+    return all;
+}
+
+/* A tiny graph near its floor, and what its plans may do. */
+static void init(uint64_t seed, struct rp_graph *g, struct rp_instance *p,
+                 struct rp_brute_copies *o) {
+    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)(seed % 3));
+    uint32_t op;
+    shape.max_outputs = 1 + (uint32_t)(seed / 7 % 2);
+    shape.training = seed % 3 != 0;
+    shape.once_percent = seed % 5 == 0 ? 20 : 0;
+    shape.rules_percent = seed % 2 ? 15 : 0;
+    rp_gen_graph(seed, &shape, g);
+    g->device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 200);
+    g->device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 200);
+    rp_instance_init(p, g, g->fixed_bytes, false, NULL);
+    bool swap = seed % 4 != 0;
+    if (swap)
+        rp_instance_allow_swap(p, RP_MAX_QUANTITY);
+    p->limit_bytes = rp_instance_floor(p, &op) + seed % 4 * 500;
+    *o = (struct rp_brute_copies){.limit_bytes = p->limit_bytes,
+                                  .host_limit_bytes = p->host_limit_bytes,
+                                  .recompute = true,
+                                  .swap = swap,
+                                  .max_states = 100000};
+}
+
+/* All windows of 300 graphs, and those of three stages. On 90 graphs no plan is as fast as
+ * keep-all. */
+static void no_program_takes_less_than_its_windows(void) {
+    uint32_t n = 300, n_slower = 0, n_equal = 0, n_parts = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct rp_graph g;
+        struct rp_instance p;
+        struct rp_brute_copies o;
+        uint64_t best = 0;
+        init(seed, &g, &p, &o);
+        if (p.n_tensors <= RP_BRUTE_COPIED &&
+            rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND) {
+            uint64_t beside = best - g.total_time_ns;
+            uint64_t all = all_windows_ns(&p, 2 * best, UINT64_MAX, p.n_ops + 1);
+            uint64_t close = all_windows_ns(&p, best, beside, p.n_ops + 1);
+            uint64_t parts = all_windows_ns(&p, best, beside, 3);
+            if (all > beside || close > beside || parts > beside) {
+                rp_gen_failed(seed);
+                CU_FAIL("windows that take longer than a program");
+            }
+            n_slower += beside > 0;
+            n_equal += beside > 0 && close == beside;
+            n_parts += parts > 0;
+        }
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+    CU_ASSERT(rp_gen_one_seed() || n_slower >= 50);
+    CU_ASSERT(rp_gen_one_seed() || 100 * n_equal >= 80 * n_slower);
+    CU_ASSERT(rp_gen_one_seed() || 100 * n_parts >= 30 * n_slower);
+}
+
+/* A graph of 12 to 19 ops, a random plan for it, and what it takes in each stage. */
+struct task {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_plan plan;
+    struct rp_interval_program q;
+};
+
+static void task_init(struct task *t, uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(12 + (uint32_t)(seed % 8));
+    shape.bandwidths = shape.training = true;
+    rp_gen_graph(seed, &shape, &t->g);
+    rp_gen_plan(seed, &t->g, false, &t->plan);
+    rp_instance_init(&t->p, &t->g, t->plan.budget_bytes, false, NULL);
+    rp_instance_allow_swap(&t->p, t->plan.host_bytes);
+    CU_ASSERT_FATAL(rp_interval_program_read(&t->p, NULL, &t->plan, &t->q));
+}
+
+static void task_fini(struct task *t) {
+    rp_interval_program_fini(&t->q);
+    rp_instance_fini(&t->p);
+    rp_plan_fini(&t->plan);
+    rp_graph_fini(&t->g);
+}
+
+static void no_plan_takes_less_in_a_window(void) {
+    uint32_t n = 300;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct task t;
+        struct rp_rng r = {seed};
+        uint64_t beside = 0;
+        task_init(&t, seed);
+        uint32_t first = rp_rng_below(&r, t.p.n_ops + 1);
+        uint32_t last = first + rp_rng_below(&r, rp_min_u32(t.p.n_ops + 1 - first, 8));
+        for (uint32_t u = first; u <= last; u++)
+            beside += t.q.d_ns[u];
+        if (window_ns(&t.p, t.q.time_ns, UINT64_MAX, first, last) > beside ||
+            window_ns(&t.p, t.q.time_ns, beside, first, last) > beside) {
+            rp_gen_failed(seed);
+            CU_FAIL("a window that takes longer than a plan");
+        }
+        task_fini(&t);
+    }
+}
+
+static struct rp_interval_result whole(const struct task *t, uint64_t work) {
+    struct rp_interval_model m;
+    struct rp_interval_result r;
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = work};
+    rp_interval_model_init(&m, &t->p, t->q.time_ns);
+    double *x = rp_calloc(m.n_cols, sizeof *x);
+    rp_interval_solve(&m, &o, x, &r);
+    free(x);
+    rp_interval_model_fini(&m);
+    return r;
+}
+
+static bool same(const struct rp_interval_result *a, const struct rp_interval_result *b) {
+    return a->finished == b->finished && a->bound_ns == b->bound_ns &&
+           a->n_cuts == b->n_cuts && a->work == b->work && a->nodes == b->nodes;
+}
+
+/* The same bound here and in a process of its own, at the floor. It is no more than the
+ * optimum of the whole model. */
+static void the_bound_is_that_of_some_windows(void) {
+    uint32_t n = 60, n_proved = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        struct task t;
+        struct rp_interval_result r, again;
+        uint64_t proved = 0;
+        struct rp_interval_options o = {
+            .engine = RP_ENGINE_GLPK, .work = 2000000, .proved_ns = &proved};
+        task_init(&t, seed);
+        uint32_t op;
+        t.p.limit_bytes = rp_instance_floor(&t.p, &op);
+        rp_interval_windows_solve(&t.p, t.q.time_ns, t.q.d_ns, &o, &r);
+        CU_ASSERT(!r.found && r.bound_ns <= t.q.time_ns && r.bound_ns == proved);
+        CU_ASSERT_EQUAL(r.finished, r.bound_ns == t.q.time_ns);
+        struct rp_interval_result w = whole(&t, 2000000);
+        if (w.finished && r.bound_ns > w.bound_ns) {
+            rp_gen_failed(seed);
+            CU_FAIL("windows that take longer than the whole");
+        }
+        n_proved += r.bound_ns > t.g.total_time_ns;
+        struct rp_interval_worker *worker =
+            rp_interval_worker_start_windows(&t.p, t.q.time_ns, t.q.d_ns, &o);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(worker);
+        while (!rp_interval_worker_wait(worker, 1, &again))
+            ;
+        CU_ASSERT(same(&r, &again));
+        CU_ASSERT_EQUAL(rp_interval_worker_proved_ns(worker), r.bound_ns);
+        rp_interval_worker_end(worker);
+        task_fini(&t);
+    }
+    CU_ASSERT(rp_gen_one_seed() || n_proved >= 20);
+}
+
+/* A program that takes nothing beside its first runs leaves nothing to prove. */
+static void nothing_is_open_where_nothing_waits(void) {
+    struct task t;
+    struct rp_interval_result r;
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = 1000000};
+    task_init(&t, 1);
+    uint64_t *none = rp_calloc((size_t)t.p.n_ops + 1, sizeof *none);
+    rp_interval_windows_solve(&t.p, t.g.total_time_ns, none, &o, &r);
+    CU_ASSERT(r.finished && r.bound_ns == t.g.total_time_ns && r.work == 0);
+    free(none);
+    task_fini(&t);
+}
+
+void suite_interval_windows(void) {
+    RP_SUITE("interval_windows");
+    RP_TEST(no_program_takes_less_than_its_windows);
+    RP_TEST(no_plan_takes_less_in_a_window);
+    RP_TEST(the_bound_is_that_of_some_windows);
+    RP_TEST(nothing_is_open_where_nothing_waits);
+}
