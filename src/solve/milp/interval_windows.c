@@ -1,10 +1,8 @@
 #include "solve/milp/interval_windows.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/numbers.h"
 
@@ -79,7 +77,7 @@ static uint64_t solve_model(struct search *s, const struct rp_interval_model *m,
     s->r->n_cuts += r.n_cuts;
     s->r->n_fixed += r.n_fixed;
     free(x);
-    return r.bound_ns - s->ops_ns;
+    return rp_max_u64(r.bound_ns, s->ops_ns) - s->ops_ns;
 }
 
 /* The incumbent takes something in this window. */
@@ -91,8 +89,6 @@ static void solve_window(struct search *s, uint32_t first, uint32_t last, uint64
         RP_INTERVAL_KINDS * rp_interval_cells(s->p, RP_INTERVAL_S) / CELLS_PER_UNIT + 1;
     if (m.n_cols <= MAX_COLUMNS)
         proved = rp_min_u64(solve_model(s, &m, work), most);
-    rp_log(1, "window of stages %" PRIu32 " to %" PRIu32 ": %" PRIu64 " of %" PRIu64 " ns",
-           first, last, proved, most);
     if (proved > 0)
         rp_push(&s->window, ((struct window){first, last, proved}));
     rp_interval_model_fini(&m);
