@@ -7,9 +7,11 @@
 #include "base/numbers.h"
 
 enum {
-    FIRST_STAGES = 8,    /* of the shortest windows */
-    MAX_COLUMNS = 40000, /* a larger program proves little */
-    CELLS_PER_UNIT = 200 /* of a model's tables */
+    FIRST_STAGES = 8,
+    MAX_STAGES = 64,      /* of the shortest and the longest windows */
+    MAX_COLUMNS = 6000,   /* larger programs prove little, and take much memory */
+    CELLS_PER_UNIT = 200, /* of a model's tables */
+    ROWS_PER_UNIT = 8,    /* of a model, columns too */
 };
 /* Of the work that is left: that of one length. */
 #define LENGTH_SHARE 0.4
@@ -80,19 +82,22 @@ static uint64_t solve_model(struct search *s, const struct rp_interval_model *m,
     return rp_max_u64(r.bound_ns, s->ops_ns) - s->ops_ns;
 }
 
-/* The incumbent takes something in this window. */
-static void solve_window(struct search *s, uint32_t first, uint32_t last, uint64_t work) {
+/* The incumbent takes something in this window. False if its program is too large. */
+static bool solve_window(struct search *s, uint32_t first, uint32_t last, uint64_t work) {
     struct rp_interval_model m;
     uint64_t most = incumbent_ns(s, first, last), proved = 0;
     rp_interval_model_init_window(&m, s->p, s->plan_ns, most - 1, first, last);
     s->r->work +=
-        RP_INTERVAL_KINDS * rp_interval_cells(s->p, RP_INTERVAL_S) / CELLS_PER_UNIT + 1;
-    if (m.n_cols <= MAX_COLUMNS)
+        RP_INTERVAL_KINDS * rp_interval_cells(s->p, RP_INTERVAL_S) / CELLS_PER_UNIT +
+        (m.n_cols + m.rows.n) / ROWS_PER_UNIT + 1;
+    bool small = m.n_cols <= MAX_COLUMNS;
+    if (small)
         proved = rp_min_u64(solve_model(s, &m, work), most);
     if (proved > 0)
         rp_push(&s->window, ((struct window){first, last, proved}));
     rp_interval_model_fini(&m);
     tell_proved(s);
+    return small;
 }
 
 /* ---- all windows ---- */
@@ -103,9 +108,11 @@ static bool is_worth_it(struct search *s, uint32_t first, uint32_t last) {
            !rp_stop_now(s->o->stop);
 }
 
-/* Those of one length. The work is shared by what is open. */
-static void solve_length(struct search *s, uint32_t stages, double work) {
+/* Those of one length. The work is shared by what is open. False if all are too large, as
+ * longer ones then are too. */
+static bool solve_length(struct search *s, uint32_t stages, double work) {
     uint32_t end = s->p->n_ops + 1;
+    bool tried = false, any = false;
     double all = 0;
     for (uint32_t first = 0; first < end; first += stages / 2) {
         uint32_t last = rp_min_u32(first + stages, end) - 1;
@@ -115,9 +122,12 @@ static void solve_length(struct search *s, uint32_t stages, double work) {
     for (uint32_t first = 0; first < end; first += stages / 2) {
         uint32_t last = rp_min_u32(first + stages, end) - 1;
         double share = all > 0 ? (double)open_ns(s, first, last) / all : 0;
-        if (is_worth_it(s, first, last))
-            solve_window(s, first, last, (uint64_t)(work * fmin(share, 1)) + 1);
+        if (!is_worth_it(s, first, last))
+            continue;
+        any |= solve_window(s, first, last, (uint64_t)(work * fmin(share, 1)) + 1);
+        tried = true;
     }
+    return any || !tried;
 }
 
 void rp_interval_windows_solve(const struct rp_instance *p, uint64_t plan_ns,
@@ -131,9 +141,11 @@ void rp_interval_windows_solve(const struct rp_instance *p, uint64_t plan_ns,
         s.since_start[t + 1] = s.since_start[t] + d_ns[t];
     s.ops_ns = plan_ns - s.since_start[p->n_ops + 1];
     tell_proved(&s);
-    for (uint32_t stages = FIRST_STAGES; stages / 2 <= p->n_ops && r->work < o->work;
+    bool any = true;
+    for (uint32_t stages = FIRST_STAGES;
+         any && stages <= MAX_STAGES && stages / 2 <= p->n_ops && r->work < o->work;
          stages *= 2)
-        solve_length(&s, stages, LENGTH_SHARE * (double)(o->work - r->work));
+        any = solve_length(&s, stages, LENGTH_SHARE * (double)(o->work - r->work));
     r->root_bound_ns = r->bound_ns;
     r->finished = r->bound_ns == plan_ns;
     free(s.since_start);

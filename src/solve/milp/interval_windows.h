@@ -8,7 +8,7 @@
  * at least what windows that share no stage take together.
  *
  * An incumbent says where that may be worth it, and what a window takes at most. Windows of
- * 8 stages come first, then those of 16, 32 and more, each one begins in the middle of the
+ * 8 stages come first, then those of 16, 32 and 64, each one begins in the middle of the
  * one before. Those in which shorter ones have proved what the incumbent takes are left
  * out. The bound is that of the best set of windows without common stages (weighted
  * interval scheduling, as in Kleinberg and Tardos, "Algorithm Design", 2005, section 6.1).
