@@ -8,64 +8,30 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "brute_copies.h"
 #include "engines.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/core/plan_claims.h"
 #include "solve/milp/interval_cuts.h"
 #include "solve/milp/interval_point.h"
+#include "tiny_task.h"
 #include "verify/verifier.h"
 
-/* A tiny graph, and what a plan for it may do. */
-struct task {
-    struct rp_graph g;
-    struct rp_instance p;
-    struct rp_brute_copies o;
-};
-
-static void task_init(struct task *t, uint64_t seed) {
-    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)(seed % 3));
-    uint32_t op;
-    shape.max_outputs = 1 + (uint32_t)(seed / 7 % 2);
-    shape.training = seed % 3 != 0;
-    shape.once_percent = seed % 5 == 0 ? 20 : 0;
-    shape.rules_percent = seed % 2 ? 15 : 0;
-    shape.n_sources = seed % 3;
-    rp_gen_graph(seed, &shape, &t->g);
-    t->g.device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 200);
-    t->g.device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 200);
-    rp_instance_init(&t->p, &t->g, t->g.fixed_bytes, false, NULL);
-    rp_instance_allow_swap(&t->p, seed % 6 == 0 ? 1500 : RP_MAX_QUANTITY);
-    t->p.limit_bytes = rp_instance_floor(&t->p, &op) + seed % 4 * 500;
-    t->o = (struct rp_brute_copies){.limit_bytes = t->p.limit_bytes,
-                                    .host_limit_bytes = t->p.host_limit_bytes,
-                                    .recompute = seed % 11 != 0,
-                                    .swap = true,
-                                    .max_states = 100000};
-    if (!t->o.recompute)
-        rp_instance_run_once(&t->p);
-}
-
 /* A graph of tests/data/milp, whose tensors may all go to the host. */
-static void task_load(struct task *t, const char *path, uint64_t budget_bytes,
+static void task_load(struct rp_tiny_task *t, const char *path, uint64_t budget_bytes,
                       bool addressed) {
     struct rp_err err = {{0}};
-    *t = (struct task){0};
+    *t = (struct rp_tiny_task){0};
     CU_ASSERT_FATAL(rp_graph_load(path, &t->g, &err) == RP_OK);
     rp_instance_init(&t->p, &t->g, budget_bytes, addressed, NULL);
     rp_instance_allow_swap(&t->p, RP_MAX_QUANTITY);
 }
 
-static void task_fini(struct task *t) {
-    rp_instance_fini(&t->p);
-    rp_graph_fini(&t->g);
-}
-
 /* Solves the model. If there is a point and `s` is not NULL, *s becomes its schedule, which
  * the caller owns. */
-static struct rp_interval_result solve_within(const struct task *t, uint64_t horizon_ns,
-                                              uint64_t work, struct rp_schedule *s) {
+static struct rp_interval_result solve_within(const struct rp_tiny_task *t,
+                                              uint64_t horizon_ns, uint64_t work,
+                                              struct rp_schedule *s) {
     struct rp_interval_model m;
     struct rp_interval_result r;
     struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = work};
@@ -81,13 +47,14 @@ static struct rp_interval_result solve_within(const struct task *t, uint64_t hor
     return r;
 }
 
-static struct rp_interval_result solve(const struct task *t, uint64_t horizon_ns,
+static struct rp_interval_result solve(const struct rp_tiny_task *t, uint64_t horizon_ns,
                                        struct rp_schedule *s) {
     return solve_within(t, horizon_ns, 2000000, s);
 }
 
 /* Is the schedule's plan valid, and does verify find the time that the planner expects? */
-static bool verify_agrees(const struct task *t, const struct rp_schedule *s, uint64_t ns) {
+static bool verify_agrees(const struct rp_tiny_task *t, const struct rp_schedule *s,
+                          uint64_t ns) {
     struct rp_plan plan = {.graph_name = rp_strdup(t->g.name),
                            .graph_sha256 = rp_strdup(t->g.sha256),
                            .budget_bytes = t->g.fixed_bytes + t->p.limit_bytes};
@@ -107,9 +74,9 @@ static void the_optimum_is_never_above_that_of_all_programs(void) {
     uint32_t n = 720, n_known = 0, n_slower = 0, n_equal = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     for (; n > 0; n--, seed++) {
-        struct task t;
+        struct rp_tiny_task t;
         uint64_t best = 0;
-        task_init(&t, seed);
+        rp_tiny_task_init(&t, seed, true);
         if (t.p.n_tensors <= RP_BRUTE_COPIED &&
             rp_brute_copies_best(&t.g, &t.o, &best) == RP_BRUTE_FOUND) {
             uint64_t bound_ns = solve(&t, 2 * best, NULL).bound_ns;
@@ -122,7 +89,7 @@ static void the_optimum_is_never_above_that_of_all_programs(void) {
                 CU_FAIL("a bound above the time of a program");
             }
         }
-        task_fini(&t);
+        rp_tiny_task_fini(&t);
     }
     CU_ASSERT(rp_gen_one_seed() || n_known >= 500);
     CU_ASSERT(rp_gen_one_seed() || 100 * n_equal >= 85 * n_slower);
@@ -132,13 +99,13 @@ static void the_optimum_is_never_above_that_of_all_programs(void) {
  * this time without recomputation, so no bound is above it. */
 static void copies_may_take_far_longer_than_ops(void) {
     const uint64_t plan_ns = 395724936188;
-    struct task t;
+    struct rp_tiny_task t;
     task_load(&t, "tests/data/milp/slow-copies.json", 108407, true);
     rp_instance_run_once(&t.p);
     struct rp_interval_result r = solve(&t, plan_ns / 4 * 5, NULL);
     CU_ASSERT(r.bound_ns <= plan_ns);
     CU_ASSERT(r.bound_ns > plan_ns / 2);
-    task_fini(&t);
+    rp_tiny_task_fini(&t);
 }
 
 /* Ops of this graph take from 1 ns to 1.6 s. GLPK called its program infeasible while the
@@ -146,13 +113,13 @@ static void copies_may_take_far_longer_than_ops(void) {
  * so much work GLPK ends with an assertion of its own; what its nodes have proved stays. */
 static void ops_may_take_far_longer_than_others(void) {
     const uint64_t plan_ns = 75416585186;
-    struct task t;
+    struct rp_tiny_task t;
     task_load(&t, "tests/data/milp/wide-times.json", 94375, true);
     struct rp_interval_result r = solve_within(&t, 2 * plan_ns, 800000, NULL);
     CU_ASSERT(r.bound_ns <= plan_ns && r.work > 0);
     CU_ASSERT(r.bound_ns > r.root_bound_ns);
     CU_ASSERT(r.bound_ns > t.g.total_time_ns);
-    task_fini(&t);
+    rp_tiny_task_fini(&t);
 }
 
 /* Three dense layers near the floor, where everything goes to the host or is computed
@@ -160,13 +127,13 @@ static void ops_may_take_far_longer_than_others(void) {
  * it is 13% below. */
 static void a_chain_is_proved_with_little_work(void) {
     const uint64_t plan_ns = 12950000;
-    struct task t;
+    struct rp_tiny_task t;
     task_load(&t, "tests/data/milp/chain.json", 17813196, false);
     struct rp_interval_result r = solve_within(&t, plan_ns - 1, 100000, NULL);
     CU_ASSERT(r.finished && !r.found);
     CU_ASSERT_EQUAL(r.bound_ns, plan_ns);
     CU_ASSERT(r.root_bound_ns == plan_ns && r.nodes == 0);
-    task_fini(&t);
+    rp_tiny_task_fini(&t);
 }
 
 /* Where the point of the optimum describes a schedule that fits, its plan takes the time
@@ -176,9 +143,9 @@ static void the_optimum_written_back_is_a_plan(void) {
     uint32_t n = 200, n_fit = 0, n_exact = 0;
     uint64_t seed = rp_gen_seed(1, &n);
     for (; n > 0; n--, seed++) {
-        struct task t;
+        struct rp_tiny_task t;
         struct rp_schedule s = {0};
-        task_init(&t, seed);
+        rp_tiny_task_init(&t, seed, true);
         uint64_t horizon_ns = 2 * t.g.total_time_ns;
         struct rp_interval_result r = solve(&t, horizon_ns, &s);
         struct rp_cost c = {0};
@@ -194,14 +161,14 @@ static void the_optimum_written_back_is_a_plan(void) {
             }
         }
         rp_schedule_fini(&s);
-        task_fini(&t);
+        rp_tiny_task_fini(&t);
     }
     CU_ASSERT(rp_gen_one_seed() || 100 * n_exact >= 90 * n_fit);
     CU_ASSERT(rp_gen_one_seed() || n_fit >= 150);
 }
 
 /* A step of 14 ops whose copies take about as long as its runs, near the floor. */
-static void training_task_init(struct task *t, uint64_t seed) {
+static void training_task_init(struct rp_tiny_task *t, uint64_t seed) {
     struct rp_gen_shape shape = rp_gen_small(14);
     uint32_t op;
     shape.max_outputs = 1;
@@ -215,7 +182,7 @@ static void training_task_init(struct task *t, uint64_t seed) {
     t->p.limit_bytes = rp_instance_floor(&t->p, &op) + seed % 3 * 1000;
 }
 
-static uint64_t root_bound_ns(const struct task *t, uint64_t horizon_ns,
+static uint64_t root_bound_ns(const struct rp_tiny_task *t, uint64_t horizon_ns,
                               uint32_t skip_cuts) {
     struct rp_interval_model m;
     struct rp_interval_result r;
@@ -238,7 +205,8 @@ static bool all_lift(const uint32_t *lifts) {
     return true;
 }
 
-static void count_lifts(const struct task *t, uint64_t horizon_ns, uint32_t *lifts) {
+static void count_lifts(const struct rp_tiny_task *t, uint64_t horizon_ns,
+                        uint32_t *lifts) {
     uint64_t all_ns = root_bound_ns(t, horizon_ns, 0);
     uint64_t none_ns = root_bound_ns(t, horizon_ns, UINT32_MAX);
     for (uint32_t k = 0; k <= RP_CUT_ROUNDING && all_ns > none_ns; k++)
@@ -251,11 +219,11 @@ static void count_lifts(const struct task *t, uint64_t horizon_ns, uint32_t *lif
 static void each_family_of_rows_lifts_a_bound(void) {
     uint32_t lifts[RP_CUT_ROUNDING + 1] = {0};
     for (uint64_t seed = 1; seed <= 90 && !all_lift(lifts); seed++) {
-        struct task t;
+        struct rp_tiny_task t;
         training_task_init(&t, seed);
         count_lifts(&t, 2 * t.g.total_time_ns, lifts);
         count_lifts(&t, t.g.total_time_ns * 6 / 5, lifts);
-        task_fini(&t);
+        rp_tiny_task_fini(&t);
     }
     CU_ASSERT(all_lift(lifts));
 }
@@ -302,7 +270,7 @@ static double cost_ns(const struct rp_interval_model *m, const double *x) {
 }
 
 static void one_search(const struct search *s) {
-    struct task t;
+    struct rp_tiny_task t;
     struct rp_interval_model m;
     struct rp_interval_result r;
     struct rp_interval_options o = {
@@ -324,7 +292,7 @@ static void one_search(const struct search *s) {
     free(text);
     free(x);
     rp_interval_model_fini(&m);
-    task_fini(&t);
+    rp_tiny_task_fini(&t);
 }
 
 /* Searches do the same as before. */
@@ -380,11 +348,11 @@ static void single_searches_are_the_same(void) {
  * it is solved again. */
 static void find_points(enum rp_engine e) {
     for (uint64_t seed = 1; seed <= 12; seed++) {
-        struct task t;
+        struct rp_tiny_task t;
         struct rp_interval_model m;
         struct rp_interval_result r;
         struct rp_interval_options o = {.engine = e, .work = 2000000};
-        task_init(&t, seed);
+        rp_tiny_task_init(&t, seed, true);
         rp_interval_model_init(&m, &t.p, 2 * t.g.total_time_ns);
         double *x = rp_calloc(m.n_cols, sizeof *x);
         rp_interval_solve(&m, &o, x, &r);
@@ -395,7 +363,7 @@ static void find_points(enum rp_engine e) {
         }
         free(x);
         rp_interval_model_fini(&m);
-        task_fini(&t);
+        rp_tiny_task_fini(&t);
     }
 }
 static void what_is_found_meets_all_rows_and_costs_the_bound(void) {
@@ -404,7 +372,7 @@ static void what_is_found_meets_all_rows_and_costs_the_bound(void) {
 
 /* No plan fits, as a row says that cannot be met. So nothing is solved. */
 static void a_model_without_points_needs_no_search(void) {
-    struct task t;
+    struct rp_tiny_task t;
     struct rp_interval_model m;
     struct rp_interval_result r;
     struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = 1000};
@@ -417,7 +385,7 @@ static void a_model_without_points_needs_no_search(void) {
     CU_ASSERT_EQUAL(r.bound_ns, m.horizon_ns + m.divisor_ns);
     free(x);
     rp_interval_model_fini(&m);
-    task_fini(&t);
+    rp_tiny_task_fini(&t);
 }
 
 void suite_interval_solve(void) {

@@ -6,24 +6,29 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "brute_copies.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/milp/interval_point.h"
 #include "solve/milp/interval_worker.h"
+#include "tiny_task.h"
+
+/* Frees the model. */
+static struct rp_interval_result solve(struct rp_interval_model *m, uint64_t work) {
+    struct rp_interval_result r;
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = work};
+    double *x = rp_calloc(m->n_cols, sizeof *x);
+    rp_interval_solve(m, &o, x, &r);
+    free(x);
+    rp_interval_model_fini(m);
+    return r;
+}
 
 /* What a window proves, in ns beside all first runs. */
 static uint64_t window_ns(const struct rp_instance *p, uint64_t horizon_ns,
                           uint64_t most_ns, uint32_t first, uint32_t last) {
     struct rp_interval_model m;
-    struct rp_interval_result r;
-    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = 500000};
     rp_interval_model_init_window(&m, p, horizon_ns, most_ns, first, last);
-    double *x = rp_calloc(m.n_cols, sizeof *x);
-    rp_interval_solve(&m, &o, x, &r);
-    free(x);
-    rp_interval_model_fini(&m);
-    return r.bound_ns - p->graph->total_time_ns;
+    return solve(&m, 500000).bound_ns - p->graph->total_time_ns;
 }
 
 /* The most that windows of at most `stages` stages prove together. */
@@ -42,46 +47,21 @@ static uint64_t all_windows_ns(const struct rp_instance *p, uint64_t horizon_ns,
     return all;
 }
 
-/* A tiny graph near its floor, and what its plans may do. */
-static void init(uint64_t seed, struct rp_graph *g, struct rp_instance *p,
-                 struct rp_brute_copies *o) {
-    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)(seed % 3));
-    uint32_t op;
-    shape.max_outputs = 1 + (uint32_t)(seed / 7 % 2);
-    shape.training = seed % 3 != 0;
-    shape.once_percent = seed % 5 == 0 ? 20 : 0;
-    shape.rules_percent = seed % 2 ? 15 : 0;
-    rp_gen_graph(seed, &shape, g);
-    g->device.h2d_bytes_per_s = 1000000000u * (1 + seed * 37 % 200);
-    g->device.d2h_bytes_per_s = 1000000000u * (1 + seed * 53 % 200);
-    rp_instance_init(p, g, g->fixed_bytes, false, NULL);
-    bool swap = seed % 4 != 0;
-    if (swap)
-        rp_instance_allow_swap(p, RP_MAX_QUANTITY);
-    p->limit_bytes = rp_instance_floor(p, &op) + seed % 4 * 500;
-    *o = (struct rp_brute_copies){.limit_bytes = p->limit_bytes,
-                                  .host_limit_bytes = p->host_limit_bytes,
-                                  .recompute = true,
-                                  .swap = swap,
-                                  .max_states = 100000};
-}
-
-/* All windows of 300 graphs, and those of three stages. On 90 graphs no plan is as fast as
- * keep-all. */
+/* All windows of 300 graphs, and those of three stages. On 54 graphs no plan is as fast as
+ * keep-all: all windows prove the optimum on 47 of them, and those of three stages prove
+ * something on 50. */
 static void no_program_takes_less_than_its_windows(void) {
     uint32_t n = 300, n_slower = 0, n_equal = 0, n_parts = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
-        struct rp_graph g;
-        struct rp_instance p;
-        struct rp_brute_copies o;
+        struct rp_tiny_task t;
         uint64_t best = 0;
-        init(seed, &g, &p, &o);
-        if (p.n_tensors <= RP_BRUTE_COPIED &&
-            rp_brute_copies_best(&g, &o, &best) == RP_BRUTE_FOUND) {
-            uint64_t beside = best - g.total_time_ns;
-            uint64_t all = all_windows_ns(&p, 2 * best, UINT64_MAX, p.n_ops + 1);
-            uint64_t close = all_windows_ns(&p, best, beside, p.n_ops + 1);
-            uint64_t parts = all_windows_ns(&p, best, beside, 3);
+        rp_tiny_task_init(&t, seed, seed % 4 != 0);
+        if (t.p.n_tensors <= RP_BRUTE_COPIED &&
+            rp_brute_copies_best(&t.g, &t.o, &best) == RP_BRUTE_FOUND) {
+            uint64_t beside = best - t.g.total_time_ns;
+            uint64_t all = all_windows_ns(&t.p, 2 * best, UINT64_MAX, t.p.n_ops + 1);
+            uint64_t close = all_windows_ns(&t.p, best, beside, t.p.n_ops + 1);
+            uint64_t parts = all_windows_ns(&t.p, best, beside, 3);
             if (all > beside || close > beside || parts > beside) {
                 rp_gen_failed(seed);
                 CU_FAIL("windows that take longer than a program");
@@ -90,8 +70,7 @@ static void no_program_takes_less_than_its_windows(void) {
             n_equal += beside > 0 && close == beside;
             n_parts += parts > 0;
         }
-        rp_instance_fini(&p);
-        rp_graph_fini(&g);
+        rp_tiny_task_fini(&t);
     }
     CU_ASSERT(rp_gen_one_seed() || n_slower >= 50);
     CU_ASSERT(rp_gen_one_seed() || 100 * n_equal >= 80 * n_slower);
@@ -145,14 +124,8 @@ static void no_plan_takes_less_in_a_window(void) {
 
 static struct rp_interval_result whole(const struct task *t, uint64_t work) {
     struct rp_interval_model m;
-    struct rp_interval_result r;
-    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = work};
     rp_interval_model_init(&m, &t->p, t->q.time_ns);
-    double *x = rp_calloc(m.n_cols, sizeof *x);
-    rp_interval_solve(&m, &o, x, &r);
-    free(x);
-    rp_interval_model_fini(&m);
-    return r;
+    return solve(&m, work);
 }
 
 static bool same(const struct rp_interval_result *a, const struct rp_interval_result *b) {

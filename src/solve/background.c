@@ -80,13 +80,10 @@ void rp_mip_submit(struct rp_context *w, double work) {
 static struct rp_interval_worker *start_windows(struct rp_context *w,
                                                 const struct rp_interval_options *o) {
     struct rp_interval_worker *worker = NULL;
-    struct rp_interval_program q = {0};
-    struct rp_plan plan = {0};
-    rp_schedule_steps(&w->p, &w->incumbent.s, NULL, &plan);
-    if (rp_interval_program_read(&w->p, NULL, &plan, &q))
+    struct rp_interval_program q;
+    if (rp_interval_program_of_schedule(&w->p, &w->incumbent.s, &q))
         worker = rp_interval_worker_start_windows(&w->p, q.time_ns, q.d_ns, o);
     rp_interval_program_fini(&q);
-    rp_plan_fini(&plan);
     return worker;
 }
 

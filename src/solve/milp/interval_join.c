@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/plan.h"
 #include "solve/milp/interval_point.h"
 #include "solve/milp/interval_worker.h"
 
@@ -157,14 +156,6 @@ static void set_scope(struct join *c) {
 
 /* ---- the program ---- */
 
-static bool read_program(struct join *c, int k, const struct rp_schedule *s) {
-    struct rp_plan plan = {0};
-    rp_schedule_steps(c->p, s, NULL, &plan);
-    bool ok = rp_interval_program_read(c->p, NULL, &plan, &c->q[k]);
-    rp_plan_fini(&plan);
-    return ok;
-}
-
 static void solve(struct join *c, const struct rp_interval_join_options *o,
                   struct rp_schedule *child, struct rp_interval_join_result *r) {
     struct rp_interval_result found;
@@ -190,7 +181,8 @@ struct rp_interval_join_result rp_interval_join(const struct rp_instance *p,
                                                 struct rp_schedule *child) {
     struct join c = {.p = p, .is_open = rp_calloc(p->n_tensors, sizeof *c.is_open)};
     struct rp_interval_join_result r = {.work = rp_interval_join_least_work(p)};
-    if (read_program(&c, 0, a) && read_program(&c, 1, b)) {
+    if (rp_interval_program_of_schedule(p, a, &c.q[0]) &&
+        rp_interval_program_of_schedule(p, b, &c.q[1])) {
         choose_open(&c, o->most_open, o->random, &r);
         set_scope(&c);
         solve(&c, o, child, &r);

@@ -100,6 +100,10 @@ double rp_interval_working_set(const struct rp_interval_model *m, uint32_t k) {
 
 /* ---- columns ---- */
 
+static bool is_window(const struct rp_interval_model *m) {
+    return m->first > 0 || m->last < m->instance->n_ops;
+}
+
 /* What decides which columns there are. */
 struct reach {
     uint32_t *r_last, *s_last; /* as rp_instance_last_uses */
@@ -256,8 +260,7 @@ static void add_columns(struct rp_interval_model *m, const struct reach *c) {
     for (uint32_t x = 0; x < p->n_tensors && p->out_ns != NULL; x++)
         if (!p->pinned[x] && p->bytes[x] > 0)
             add_copies_of(m, c, x);
-    bool whole = m->first == 0 && m->last == p->n_ops;
-    if (p->out_ns != NULL && c->scope == NULL && whole) {
+    if (p->out_ns != NULL && c->scope == NULL && !is_window(m)) {
         for (uint32_t x = 0; x < p->n_tensors; x++)
             add_available(m, c, x);
         find_room(m, c);
@@ -499,28 +502,28 @@ static void narrow(const struct rp_interval_model *m, struct reach *c) {
     free(need);
 }
 
-/* Stages m->first .. m->last. */
+/* Stages first .. last. */
 static void init(struct rp_interval_model *m, const struct rp_instance *p,
-                 uint64_t horizon_ns, uint64_t most_ns,
+                 uint64_t horizon_ns, uint64_t most_ns, uint32_t first, uint32_t last,
                  const struct rp_interval_scope *scope) {
     uint64_t longest = 1, total = 0;
     struct reach c = {.before_ns = rp_calloc((size_t)p->n_ops + 1, sizeof(double)),
                       .r_last = rp_calloc(p->n_ops, sizeof(uint32_t)),
                       .s_last = rp_calloc(p->n_tensors, sizeof(uint32_t)),
                       .scope = scope};
-    m->instance = p;
-    m->divisor_ns = common_divisor_ns(p);
+    *m = (struct rp_interval_model){
+        .instance = p, .divisor_ns = common_divisor_ns(p), .first = first, .last = last};
     for (uint32_t j = 0; j < p->n_ops; j++) {
         total += p->time_ns[j];
         c.before_ns[j + 1] = (double)total;
         longest = rp_max_u64(longest, p->time_ns[j]);
     }
     horizon_ns -= horizon_ns % m->divisor_ns;
-    c.slack_ns = horizon_ns > total ? (double)(horizon_ns - total) : 0;
-    m->horizon_ns = horizon_ns;
-    if (horizon_ns > total && horizon_ns - total > most_ns)
-        m->horizon_ns = total + most_ns - most_ns % m->divisor_ns;
-    c.most_ns = m->horizon_ns > total ? (double)(m->horizon_ns - total) : 0;
+    uint64_t slack_ns = horizon_ns > total ? horizon_ns - total : 0;
+    most_ns = rp_min_u64(most_ns - most_ns % m->divisor_ns, slack_ns);
+    m->horizon_ns = rp_min_u64(horizon_ns, total + most_ns);
+    c.slack_ns = (double)slack_ns;
+    c.most_ns = (double)most_ns;
     m->time_scale = 2 * scale_of(fmax((double)longest, c.most_ns / MAX_SPAN));
     m->byte_scale = 1024 * scale_of((double)p->limit_bytes);
     m->span = c.most_ns * m->time_scale;
@@ -529,7 +532,7 @@ static void init(struct rp_interval_model *m, const struct rp_instance *p,
     for (uint32_t t = 0; t <= p->n_ops; t++)
         m->since_start[t] = c.before_ns[t] * m->time_scale;
     rp_instance_last_uses(p, c.r_last, c.s_last);
-    if (m->first > 0 || m->last < p->n_ops)
+    if (is_window(m))
         narrow(m, &c);
     add_columns(m, &c);
     add_rows(m);
@@ -541,15 +544,13 @@ static void init(struct rp_interval_model *m, const struct rp_instance *p,
 void rp_interval_model_init_within(struct rp_interval_model *m, const struct rp_instance *p,
                                    uint64_t horizon_ns,
                                    const struct rp_interval_scope *scope) {
-    *m = (struct rp_interval_model){.last = p->n_ops};
-    init(m, p, horizon_ns, UINT64_MAX, scope);
+    init(m, p, horizon_ns, UINT64_MAX, 0, p->n_ops, scope);
 }
 
 void rp_interval_model_init_window(struct rp_interval_model *m, const struct rp_instance *p,
                                    uint64_t horizon_ns, uint64_t most_ns, uint32_t first,
                                    uint32_t last) {
-    *m = (struct rp_interval_model){.first = first, .last = last};
-    init(m, p, horizon_ns, most_ns, NULL);
+    init(m, p, horizon_ns, most_ns, first, last, NULL);
 }
 
 void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instance *p,

@@ -236,6 +236,16 @@ static void write_available(const struct rp_interval_model *m,
         }
 }
 
+bool rp_interval_program_of_schedule(const struct rp_instance *p,
+                                     const struct rp_schedule *s,
+                                     struct rp_interval_program *q) {
+    struct rp_plan plan = {0};
+    rp_schedule_steps(p, s, NULL, &plan);
+    bool ok = rp_interval_program_read(p, NULL, &plan, q);
+    rp_plan_fini(&plan);
+    return ok;
+}
+
 bool rp_interval_point(const struct rp_interval_model *m, const struct rp_plan *plan,
                        double *v) {
     struct rp_interval_program q;

@@ -27,6 +27,11 @@ bool rp_interval_program_read(const struct rp_instance *p,
                               const struct rp_interval_model *m, const struct rp_plan *plan,
                               struct rp_interval_program *q);
 
+/* The same of a schedule, with all columns. */
+bool rp_interval_program_of_schedule(const struct rp_instance *p,
+                                     const struct rp_schedule *s,
+                                     struct rp_interval_program *q);
+
 /* Writes the point of a program to v[n_cols]. `plan` is as above. False as above, or if the
  * plan takes longer than the horizon. */
 bool rp_interval_point(const struct rp_interval_model *m, const struct rp_plan *plan,

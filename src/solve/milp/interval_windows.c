@@ -104,7 +104,7 @@ static bool solve_window(struct search *s, uint32_t first, uint32_t last, uint64
 
 static bool is_worth_it(struct search *s, uint32_t first, uint32_t last) {
     uint64_t open = open_ns(s, first, last);
-    return open > 0 && (double)open >= LEAST_OPEN * (double)open_ns(s, 0, s->p->n_ops) &&
+    return open > 0 && (double)open >= LEAST_OPEN * (double)(s->plan_ns - s->r->bound_ns) &&
            !rp_stop_now(s->o->stop);
 }
 
@@ -121,10 +121,10 @@ static bool solve_length(struct search *s, uint32_t stages, double work) {
     }
     for (uint32_t first = 0; first < end; first += stages / 2) {
         uint32_t last = rp_min_u32(first + stages, end) - 1;
-        double share = all > 0 ? (double)open_ns(s, first, last) / all : 0;
         if (!is_worth_it(s, first, last))
             continue;
-        any |= solve_window(s, first, last, (uint64_t)(work * fmin(share, 1)) + 1);
+        double share = fmin((double)open_ns(s, first, last) / all, 1);
+        any |= solve_window(s, first, last, (uint64_t)(work * share) + 1);
         tried = true;
     }
     return any || !tried;

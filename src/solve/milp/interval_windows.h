@@ -4,7 +4,7 @@
  * half of a tensor is made again in one stage and the other half in the next, with half the
  * memory each time. A graph of some hundred ops is too large for branch and cut, but a
  * window of its interval model (interval_model.h) is not: on a U-Net of 154 ops, 2% above
- * its floor, 8 stages have about 1,000 columns. What a step takes beside its first runs is
+ * its floor, 8 stages have 237 to 2,389 columns. What a step takes beside its first runs is
  * at least what windows that share no stage take together.
  *
  * An incumbent says where that may be worth it, and what a window takes at most. Windows of

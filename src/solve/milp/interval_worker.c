@@ -1,7 +1,6 @@
 #include "solve/milp/interval_worker.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/mem.h"
@@ -17,7 +16,8 @@ struct shared {
 struct rp_interval_worker {
     struct rp_interval_model model; /* empty if it looks at windows: */
     const struct rp_instance *p;
-    uint64_t plan_ns, *d_ns;
+    uint64_t plan_ns;
+    const uint64_t *d_ns; /* for the process, which has a copy of all memory */
     struct rp_interval_options o;
     struct rp_child child;
     struct shared *shared;
@@ -52,7 +52,6 @@ static struct rp_interval_worker *start(struct rp_interval_worker *w,
     }
     rp_shared_memory_free(w->shared, shared_bytes(w));
     rp_interval_model_fini(&w->model);
-    free(w->d_ns);
     free(w);
     return NULL;
 }
@@ -73,8 +72,7 @@ rp_interval_worker_start_windows(const struct rp_instance *p, uint64_t plan_ns,
     struct rp_interval_worker *w = rp_calloc(1, sizeof *w);
     w->p = p;
     w->plan_ns = plan_ns;
-    w->d_ns = rp_calloc((size_t)p->n_ops + 1, sizeof *w->d_ns);
-    memcpy(w->d_ns, d_ns, ((size_t)p->n_ops + 1) * sizeof *w->d_ns);
+    w->d_ns = d_ns;
     return start(w, o);
 }
 
@@ -109,6 +107,5 @@ void rp_interval_worker_end(struct rp_interval_worker *w) {
     rp_child_end(&w->child);
     rp_shared_memory_free(w->shared, shared_bytes(w));
     rp_interval_model_fini(&w->model);
-    free(w->d_ns);
     free(w);
 }

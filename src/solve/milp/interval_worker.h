@@ -18,8 +18,8 @@ struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
                                                     const struct rp_interval_scope *scope,
                                                     const struct rp_interval_options *o);
 
-/* Starts to look for a bound from windows (interval_windows.h), with a copy of d_ns. There
- * is never a point. The rest is as above. */
+/* Starts to look for a bound from windows (interval_windows.h). There is never a
+ * point. d_ns is of no use once this returns. The rest is as above. */
 struct rp_interval_worker *
 rp_interval_worker_start_windows(const struct rp_instance *p, uint64_t plan_ns,
                                  const uint64_t *d_ns, const struct rp_interval_options *o);
