@@ -18,6 +18,7 @@ from .errors import Refused
 def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]) -> Captured:
     """What the joint graph means to the planner. Simplifies the graph. Raises Refused."""
     _simplify(module)
+    move_seeds_to_host(module)
     output = next(iter(module.graph.find_nodes(op="output")))
     captured = Captured(
         module=module,
@@ -58,6 +59,31 @@ def _write_constant(user: fx.Node, node: fx.Node, value: float) -> None:
 
     user.args = fx.map_arg(user.args, written)
     user.kwargs = fx.map_arg(user.kwargs, written)
+
+
+ATTENTION_WITH_SEEDS_ON_HOST = (
+    torch.ops.aten._scaled_dot_product_efficient_attention.default,
+    torch.ops.aten._efficient_attention_forward.default,
+)
+
+
+def move_seeds_to_host(module: fx.GraphModule) -> None:
+    """Say where the seed and the offset of attention with dropout are.
+
+    PyTorch traces them as if they were on the GPU. But outside of CUDA graphs its
+    memory-efficient attention makes them in host memory, and its backward pass reads them
+    there.
+    """
+    for node in module.graph.nodes:
+        if node.target in ATTENTION_WITH_SEEDS_ON_HOST and _draws(node):
+            value = list(node.meta["val"])
+            for i in (2, 3):  # philox_seed, philox_offset
+                with value[i].fake_mode:
+                    value[i] = torch.empty_like(value[i], device="cpu")
+                for user in node.users:
+                    if user.target is operator.getitem and user.args[1] == i:
+                        user.meta["val"] = value[i]
+            node.meta["val"] = tuple(value)
 
 
 def _device(module: fx.GraphModule) -> torch.device:

@@ -73,6 +73,7 @@ class Meter:
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.peak_bytes: int | None = None  # beyond what was there when the step began
+        self.requested_bytes: int | None = None  # of it, without what rounds CUDA's blocks up
         self.runs = 0  # of the forward pass
         self._live: LiveBytes | None = None  # in a run that is measured for memory
         self._begin: Any = None  # bytes or a time; None outside of a run
@@ -106,7 +107,7 @@ class Meter:
             self._begin = self._now()
         elif self.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(self.device)
-            self._begin = torch.cuda.memory_allocated(self.device)
+            self._begin = _statistics("current", self.device)
         else:
             self._begin, self._live = 0, LiveBytes()
             self._live.ignore(a for a in args if isinstance(a, torch.Tensor))
@@ -117,9 +118,10 @@ class Meter:
         if self.peak_bytes is not None:
             self._times.append((self._begin, self._now()))
         elif self._live is not None:
-            self.peak_bytes = self._live.peak
+            self.peak_bytes = self.requested_bytes = self._live.peak
         else:
-            self.peak_bytes = torch.cuda.max_memory_allocated(self.device) - self._begin
+            pairs = zip(_statistics("peak", self.device), self._begin, strict=True)
+            self.peak_bytes, self.requested_bytes = (peak - begin for peak, begin in pairs)
         self._begin = self._live = None
 
     def _now(self) -> Any:
@@ -134,6 +136,12 @@ class Meter:
             return int(end - begin)
         end.synchronize()
         return int(begin.elapsed_time(end) * 1e6)
+
+
+def _statistics(which: str, device: torch.device) -> tuple[int, int]:
+    """The bytes of the blocks that CUDA's allocator has given out, and those asked for."""
+    statistics = torch.cuda.memory_stats(device)
+    return tuple(statistics[f"{of}_bytes.all.{which}"] for of in ("allocated", "requested"))
 
 
 def timing_event() -> Any:

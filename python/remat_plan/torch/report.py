@@ -66,7 +66,15 @@ class Report:
 
     @property
     def measured_peak_bytes(self) -> int | None:
-        measured = self.planned.meter.peak_bytes
+        """On CUDA the blocks of the allocator count, which can be larger than the tensors."""
+        return self._with_sources(self.planned.meter.peak_bytes)
+
+    @property
+    def requested_peak_bytes(self) -> int | None:
+        """The same, but only the bytes that were asked for count."""
+        return self._with_sources(self.planned.meter.requested_bytes)
+
+    def _with_sources(self, measured: int | None) -> int | None:
         if measured is None:
             return None
         copies = self.planned.captured.old_values.values()  # made and measured in the step

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,11 @@ import torch
 # pytest would keep millions of lines of it.
 logging.getLogger("torch.__trace").addFilter(lambda _: False)
 sys.path.insert(0, str(Path(__file__).parent))
+
+# Without these, kernels on a GPU may add in another order each time.
+if torch.cuda.is_available():
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+    torch.use_deterministic_algorithms(True, warn_only=True)
 
 
 @pytest.fixture(autouse=True)

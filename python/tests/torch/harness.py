@@ -13,11 +13,16 @@ from torch import Tensor, nn
 from torch._functorch.partitioners import default_partition
 
 from remat_plan import Device, Graph
-from remat_plan.torch.api import one_line_errors
+from remat_plan.torch.api import capture_step, one_line_errors
+from remat_plan.torch.costs import add_costs
+from remat_plan.torch.describe import describe
 from remat_plan.torch.planner import as_boxed, boxed, compile_with
 from remat_plan.torch.report import keep_all_peak
 
 STEPS = 5
+
+# The GPU too, where there is one.
+DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 
 # Plans after a fixed amount of work, the same on any machine.
 WORK: dict[str, Any] = {"time_limit": 1, "options": ("--ignore-clock",)}
@@ -38,6 +43,15 @@ def with_link(graph: Graph) -> Graph:
     """The same with a host link, so that plans may swap."""
     link = Device(h2d_bytes_per_s=4 * 10**9, d2h_bytes_per_s=4 * 10**9)
     return replace(fixed_costs(graph), device=link)
+
+
+def room_for_kernels(model: nn.Module, loss: Callable[..., Tensor], args: Any) -> int:
+    """The most bytes that a kernel takes for itself, which fixed costs do not know."""
+    if not args[0].is_cuda:
+        return 0
+    captured = capture_step(model, loss, args)
+    graph = add_costs(captured, describe(captured, "step"), "measure")
+    return max(op.workspace_bytes for op in graph.ops)
 
 
 def share_of_activations(graph: Graph, share: float) -> int:

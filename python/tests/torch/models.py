@@ -33,7 +33,7 @@ class Odd(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         h = self.embed(tokens)
         self.count.add_(1)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast(tokens.device.type, dtype=torch.bfloat16):
             for _ in range(4):
                 c = torch.relu_(self.bn(self.conv(h.transpose(1, 2)).float()))
                 h = h + self.drop(c).transpose(1, 2)
@@ -156,12 +156,12 @@ def llama() -> Case:
     return LlamaForCausalLM(config), _language_loss, _tokens()
 
 
-def make(name: str) -> Case:
+def make(name: str, device: str = "cpu") -> Case:
     """A model by its function's name, in training mode, always with the same weights."""
     torch.manual_seed(0)
     functions: dict[str, Any] = globals()
     model, loss, args = functions[name]()
-    return model.train(), loss, args
+    return model.to(device).train(), loss, tuple(x.to(device) for x in args)
 
 
 ALL = ("odd", "unet", "resnet", "gpt2", "bert", "bert_lora", "llama")

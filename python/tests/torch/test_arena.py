@@ -41,17 +41,19 @@ def _described(model: Any, loss: Any, args: Any) -> Any:
     return captured, describe(captured, "step")
 
 
+@pytest.mark.parametrize("device", harness.DEVICES)
 @pytest.mark.parametrize("name", ["odd", "unet", "gpt2"])
-def test_training_in_the_arena_is_equal_and_fits(name: str) -> None:
-    model, loss, args = models.make(name)
+def test_training_in_the_arena_is_equal_and_fits(name: str, device: str) -> None:
+    model, loss, args = models.make(name, device)
     wanted = harness.train(model, harness.plain_step(model, loss), args)
     step = in_arena(model, loss, args)
     assert harness.differences(wanted, harness.train(model, step, args)) == []
     report = step.report()
     assert report.recomputed
     assert report.written_in_arena > 0
-    assert report.measured_peak_bytes is not None
-    assert report.measured_peak_bytes <= report.planned_peak_bytes
+    assert report.requested_peak_bytes is not None
+    room = harness.room_for_kernels(model, loss, args)
+    assert report.requested_peak_bytes <= report.planned_peak_bytes + room
     assert report.planned_peak_bytes <= step.planned[0].plan.budget_bytes
     assert "peak" in report.picture()
 
@@ -168,8 +170,9 @@ def test_a_wrong_address_is_seen(watches: list[Watch], monkeypatch: pytest.Monke
         step(*args).backward()
 
 
-def test_swaps_go_to_their_places(watches: list[Watch]) -> None:
-    model, loss, args = models.make("gpt2")
+@pytest.mark.parametrize("device", harness.DEVICES)
+def test_swaps_go_to_their_places(device: str, watches: list[Watch]) -> None:
+    model, loss, args = models.make("gpt2", device)
     wanted = harness.train(model, harness.plain_step(model, loss), args)
     step = in_arena(model, loss, args, 0.5, swap=True, times=harness.with_link)
     assert harness.differences(wanted, harness.train(model, step, args)) == []

@@ -48,12 +48,15 @@ def test_the_graph_says_what_may_run_when() -> None:
     assert all(graph.tensors[x].bytes == 4 for x in held)  # the loss, and its gradient
 
 
-def test_measuring_times_every_op_and_changes_nothing(tmp_path: Path) -> None:
-    model, loss, args = models.make("odd")
+@pytest.mark.parametrize("device", harness.DEVICES)
+def test_measuring_times_every_op_and_changes_nothing(device: str, tmp_path: Path) -> None:
+    model, loss, args = models.make("odd", device)
     before = {k: v.clone() for k, v in model.state_dict().items()}
     state = torch.get_rng_state()
     graph = remat_plan.export(model, loss, args, tmp_path / "g.json", times="measure")
-    assert graph.time_source == "imported:torch on cpu"
+    name = "cpu" if device == "cpu" else torch.cuda.get_device_name()
+    assert graph.time_source == f"imported:torch on {name}"
+    assert (graph.device is None) == (device == "cpu")
     calls = [op for op in graph.ops if op.kind != "remat_plan.boundary"]
     assert all(op.time_ns > 0 for op in calls)
     assert torch.equal(state, torch.get_rng_state())

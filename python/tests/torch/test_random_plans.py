@@ -16,9 +16,12 @@ from remat_plan.plan import Run, SwapIn
 from remat_plan.torch import planner
 
 
+@pytest.mark.parametrize("device", harness.DEVICES)
 @pytest.mark.parametrize("name", ["odd", "unet", "bert_lora"])
-def test_random_plans_train_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model, loss, args = models.make(name)
+def test_random_plans_train_the_same(
+    name: str, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, loss, args = models.make(name, device)
     wanted = harness.train(model, harness.plain_step(model, loss), args, steps=2)
     for seed in range(3):
 
