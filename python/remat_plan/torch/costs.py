@@ -3,8 +3,9 @@
 
 A measurement runs each op once to warm up and then a few times more, in the order of the
 graph, on inputs that the earlier ops made. On CUDA values wait in host memory between their
-uses, so a step is measured that does not fit the device; the temporaries that a kernel
-allocates become the op's workspace, and the speed of the host link is measured too.
+uses where the device may not have room for them all, so a step is measured that does not fit
+it; the temporaries that a kernel allocates become the op's workspace, and the speed of the
+host link is measured too.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ Times = str | Callable[[Graph], Graph]
 
 RUNS = 3
 LINK_BYTES = 64 << 20
+LINK_COPIES = 9  # in each direction
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,7 @@ class _OneByOne:
     def __init__(self, captured: Captured) -> None:
         self.c = captured
         self.on_cuda = captured.device.type == "cuda"
+        self.parks = self.on_cuda and not _has_room(captured)
         self.values: dict[fx.Node, Any] = {}
         self.times_ns: dict[fx.Node | None, int] = {}
         self.workspace_bytes: dict[fx.Node | None, int] = {}
@@ -165,8 +168,8 @@ class _OneByOne:
             self.values[node] = run(node, args, kwargs)
 
     def park(self, value: Any) -> Any:
-        """On CUDA, tensors wait in host memory."""
-        if not self.on_cuda:
+        """Tensors wait in host memory where the device may not have room for them all."""
+        if not self.parks:
             return value
         return pytree.tree_map_only(torch.Tensor, lambda t: t.cpu(), value)
 
@@ -206,6 +209,12 @@ class _OneByOne:
         return self.park(result)
 
 
+def _has_room(captured: Captured) -> bool:
+    """Is half of the free memory enough for all values of the step at once?"""
+    free, _ = torch.cuda.mem_get_info(captured.device)
+    return sum(storage.bytes for storage in captured.storages) <= free // 2
+
+
 def _stand_in(module: fx.GraphModule, node: fx.Node) -> Any:
     """A constant of the module itself; for an input, small random numbers or zeros."""
     value = node.meta.get("val")
@@ -220,25 +229,28 @@ def _stand_in(module: fx.GraphModule, node: fx.Node) -> Any:
 
 
 def _link(device: torch.device) -> Device:
-    """The speed of copies between pinned memory and the device."""
-    host = torch.empty(LINK_BYTES, dtype=torch.uint8, pin_memory=True)
-    there = torch.empty(LINK_BYTES, dtype=torch.uint8, device=device)
+    """The speed of copies between pinned memory and the device, in each direction while
+    the other one copies too, as a plan does."""
+    host = [torch.empty(LINK_BYTES, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
+    there = [torch.empty(LINK_BYTES, dtype=torch.uint8, device=device) for _ in range(2)]
+    pairs = ((there[0], host[0]), (host[1], there[1]))
+    new_stream: Any = torch.cuda.Stream
+    streams = [new_stream(device) for _ in pairs]
+    torch.cuda.synchronize(device)
+    ends: list[list[Any]] = [[], []]
+    for _ in range(LINK_COPIES):
+        for (target, source), stream, events in zip(pairs, streams, ends, strict=True):
+            with torch.cuda.stream(stream):
+                target.copy_(source, non_blocking=True)
+                events.append(timing_event())
+                events[-1].record()
+    torch.cuda.synchronize(device)
+    into, out = (median(a.elapsed_time(b) for a, b in pairwise(e)) for e in ends)
     properties = torch.cuda.get_device_properties(device)
     return Device(
         name=properties.name,
         memory_bytes=properties.total_memory,
-        h2d_bytes_per_s=_copy_rate(there, host),
-        d2h_bytes_per_s=_copy_rate(host, there),
+        h2d_bytes_per_s=int(LINK_BYTES / into * 1000),
+        d2h_bytes_per_s=int(LINK_BYTES / out * 1000),
         copy_latency_ns=10_000,
     )
-
-
-def _copy_rate(target: torch.Tensor, source: torch.Tensor) -> int:
-    events = [timing_event() for _ in range(5)]
-    for event in events:
-        target.copy_(source, non_blocking=True)
-        event.record()
-    torch.cuda.synchronize()
-    pairs = pairwise(events)
-    milliseconds = median(a.elapsed_time(b) for a, b in pairs)
-    return int(LINK_BYTES / milliseconds * 1000)

@@ -44,9 +44,12 @@ def nvtx(
     change. Raises Refused.
     """
     marks: Any = torch.cuda.nvtx if ranges is None else ranges
+    boundary = ""
 
     def partition(joint: fx.GraphModule, _: Any, *, num_fwd_outputs: int, **kw: Any) -> Any:
+        nonlocal boundary
         captured = capture(joint, num_fwd_outputs, frozenset())
+        boundary = captured.ops[captured.boundary].name
         passes = lower(captured, keep_all_plan(captured))
         for module in passes:
             _mark(module, captured, marks)
@@ -64,7 +67,10 @@ def nvtx(
     for _ in range(steps):
         handle = marks.range_start("rp:step")
         with one_line_errors():
-            step(*args).backward()
+            loss = step(*args)
+            marks.range_push(f"rp:{boundary}")  # nothing is launched there
+            marks.range_pop()
+            loss.backward()
         if torch.cuda.is_available():
             torch.cuda.synchronize()
         marks.range_end(handle)
