@@ -6,9 +6,8 @@
 # profiled again, to see how far two measurements differ, and planned and run without swaps.
 #
 # Writes build/check-gpu.json (a line for each profile and each plan), build/check-gpu.md
-# (tables) and build/check-gpu/: the measured graphs, and the plans with swaps whose results
-# were equal, with the names used in plans/ (cp build/check-gpu/*.json plans/). Whatever is
-# measured is written at once. After SECONDS_FOR_ALL, or a signal, what is under way is given
+# (tables) and build/check-gpu/GPU/: the measured graphs, and the plans with swaps whose
+# results were equal (cp -r build/check-gpu/* plans/). Whatever is measured is written at once. After SECONDS_FOR_ALL, or a signal, what is under way is given
 # up, and the rest is listed as not run.
 #
 # Exit code: 0 if all results are equal and nothing is allocated outside the arena, 1 if not
@@ -25,7 +24,7 @@ read -ra how <<<"--repeat ${REPEAT:-20} ${WARM_UP:+--warm-up $WARM_UP}"
 read -ra networks <<<"${NETWORKS:-resnet50 bert-base unet gpt2 nmt mobilenet_v2 lstm-lm}"
 read -ra budgets <<<"${BUDGETS:-80% 60% 40%}"
 read -ra options <<<"${OPTIONS-}"
-json=$build/check-gpu.json table=$build/check-gpu.md made=$build/check-gpu
+json=$build/check-gpu.json table=$build/check-gpu.md
 find=src/emit/templates/cuda/find-cuda.sh
 SECONDS=0
 export LC_ALL=C
@@ -39,7 +38,7 @@ gpu=$(sh $find gpu) || skip "no GPU (${gpu#error: })"
 flags=$(sh $find link) || skip "${flags#error: }"
 gpu=${gpu#*, }
 # "NVIDIA H200" is h200, "NVIDIA A100-SXM4-80GB" a100-sxm4-80gb.
-device=$(tr 'A-Z ' 'a-z-' <<<"${gpu#NVIDIA }")
+made=$build/check-gpu/$(tr 'A-Z ' 'a-z-' <<<"${gpu#NVIDIA }")
 tmp=$(mktemp -d)
 program=$tmp/program # of all replays: only their tables differ
 export KERNELS=$program/kernels.a
@@ -142,7 +141,7 @@ compile() {
 # ---- one network ----
 
 graph_of() {
-    echo "$made/$1-$device.graph.json"
+    echo "$made/$1.graph.json"
 }
 
 # profile NETWORK TO
@@ -199,7 +198,7 @@ plan() {
             wait -n
         done
         bounded "$each" "$build/remat-plan" solve "${option[@]}" -t "$to_plan" -b "$b" -q \
-            -o "$(plan_of "$1" "$b" "$2")" "$(graph_of "$1")" >/dev/null 2>&1 &
+            -o "$(plan_of "$1" "$b" "$2")" "$(graph_of "$1")" >"$(plan_of "$1" "$b" "$2").why" 2>&1 &
     done
     wait
 }
@@ -221,7 +220,7 @@ missing() {
 try() {
     local report status
     if [ ! -e "$(plan_of "$@")" ]; then
-        missing "$@" "no plan"
+        missing "$@" "no plan: $(head -n 1 "$(plan_of "$@").why" | tr -d '"\\|' | cut -c 1-200)"
         left_out=$((left_out + 1))
         return
     fi
@@ -247,7 +246,7 @@ try() {
         return
     fi
     good=$((good + 1))
-    [ "$3" = no ] || cp "$(plan_of "$@")" "$made/$1-$device.${2%\%}.plan.json"
+    [ "$3" = no ] || cp "$(plan_of "$@")" "$made/$1.${2%\%}.plan.json"
 }
 
 row() { # NETWORK BUDGET SWAP REPORT
@@ -277,7 +276,7 @@ try_all() {
 
 # ---- in order of worth ----
 
-rm -rf "$made" "$table"
+rm -rf "$build/check-gpu" "$table"
 mkdir -p "$made"
 : >"$json"
 trap finish EXIT

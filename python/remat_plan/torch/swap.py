@@ -19,6 +19,8 @@ stand in for the real ones, and host copies are not counted as device memory.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +46,19 @@ def _link(device: torch.device) -> _Link:
     return _links[device]
 
 
+@contextmanager
+def _unfilled() -> Iterator[None]:
+    """New memory that a copy writes at once is not filled before, as it is with
+    `torch.use_deterministic_algorithms`. The CPU would fill host memory."""
+    settings: Any = torch.utils.deterministic
+    fills = settings.fill_uninitialized_memory
+    settings.fill_uninitialized_memory = False
+    try:
+        yield
+    finally:
+        settings.fill_uninitialized_memory = fills
+
+
 def _copy(target: torch.Tensor, source: torch.Tensor, stream: torch.cuda.Stream) -> None:
     """Copy on `stream`, and note the event of its end."""
     link = _link(source.device if source.is_cuda else target.device)
@@ -58,9 +73,10 @@ def copy_out(tensor: torch.Tensor) -> torch.Tensor:
         with torch._C._DisableTorchDispatch():
             return tensor.clone()
     link = _link(tensor.device)
-    host = torch.empty_strided(
-        tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu", pin_memory=True
-    )
+    with _unfilled():
+        host = torch.empty_strided(
+            tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu", pin_memory=True
+        )
     link.out.wait_stream(torch.cuda.current_stream(tensor.device))
     _copy(host, tensor, link.out)
     return host
@@ -80,7 +96,10 @@ def copy_in(
     """Begin to copy a host tensor back, to `place` or to storage that is taken now."""
     tensor = place
     if tensor is None:
-        tensor = torch.empty_strided(host.shape, host.stride(), dtype=host.dtype, device=device)
+        with _unfilled():
+            tensor = torch.empty_strided(
+                host.shape, host.stride(), dtype=host.dtype, device=device
+            )
     if device.type != "cuda":
         return tensor.copy_(host)
     link = _link(device)

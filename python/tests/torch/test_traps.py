@@ -212,6 +212,23 @@ def test_swaps_are_carried_out(device: str) -> None:
     assert report.requested_peak_bytes <= report.planned_peak_bytes * 1.01
 
 
+def test_memory_for_a_copy_is_not_filled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With deterministic algorithms the CPU would fill what the copy overwrites."""
+    fills: list[bool] = []
+    real = torch.empty_strided
+
+    def recorded(*a: Any, **k: Any) -> Tensor:
+        fills.append(torch.utils.deterministic.fill_uninitialized_memory)
+        return real(*a, **k)
+
+    monkeypatch.setattr(torch, "empty_strided", recorded)
+    for setting in (True, False):
+        monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", setting)
+        swap.copy_in(torch.ones(3), torch.device("cpu"))
+        assert torch.utils.deterministic.fill_uninitialized_memory == setting
+    assert fills == [False, False]
+
+
 def first_activation(captured: Captured) -> int:
     """A tensor of the forward pass that the backward pass reads."""
     late = {x for op in captured.ops[captured.boundary :] for x in op.reads}
