@@ -24,7 +24,7 @@ sanitized=("CFLAGS=-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
     -fno-sanitize-recover=all" "LDFLAGS=-fsanitize=address,undefined")
 last="nothing ran"
 if make_ BUILD="$build/asan" "${sanitized[@]//$'\n'/ }" "$build/asan/unit"; then
-    "$build/asan/unit" >"$build/compilers.log" 2>&1
+    tools/run-unit.sh "$build/asan/unit" >"$build/compilers.log" 2>&1
     status=$?
     last=$(tail -n 1 "$build/compilers.log")
 fi

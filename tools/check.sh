@@ -42,7 +42,7 @@ export REMAT_PLAN_HIGHS=${REMAT_PLAN_HIGHS:-$(tools/check-python.sh highs)}
 # So are cuDNN and CUPTI, which its environment contains.
 PYTHON_PACKAGES=${PYTHON_PACKAGES:-$(tools/check-python.sh packages)}
 export PYTHON_PACKAGES
-part unit "$build/unit"
+part unit tools/run-unit.sh "$build/unit"
 for replay in "$build"/replay_*; do
     [[ -x $replay && $replay != *.* ]] || continue
     name=${replay##*_}
