@@ -163,8 +163,9 @@ $(BUILD)/run-ops: $(BUILD)/tests/oracle/run_ops.o $(LIB_OBJ)
 	$(call say,LD,$@)
 	$(link) $(LIBS)
 
-# fuzz_verify compares the checker with the naive checker of the tests.
-FUZZ_OBJ := $(BUILD)/tests/naive.o $(LIB_OBJ)
+# fuzz_verify compares the checker with the naive checker of the tests, fuzz_certificate what
+# is proved with the best of all plans.
+FUZZ_OBJ := $(patsubst %,$(BUILD)/tests/%.o,naive brute brute_copies) $(LIB_OBJ)
 $(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/run_seeds.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(link) $(LIBS)
