@@ -3,11 +3,15 @@
 #include "solve/local/drop_swaps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "gen.h"
+#include "model/timeline.h"
 #include "run.h"
+#include "solve/core/plan_claims.h"
 #include "solve/local/offload_all.h"
+#include "verify/verifier.h"
 
 /* A random graph with fast copies, and a schedule that swaps every tensor it can. */
 struct task {
@@ -161,6 +165,97 @@ static void nothing_is_dropped_after_the_time_limit(void) {
     task_fini(&t);
 }
 
+/* ---- plans ---- */
+
+/* The task's schedule as a plan. */
+static struct rp_plan plan_of(struct task *t) {
+    struct rp_plan plan = {.graph_name = rp_strdup(t->g.name),
+                           .graph_sha256 = rp_strdup(t->g.sha256),
+                           .budget_bytes = t->p.limit_bytes + t->g.fixed_bytes};
+    rp_schedule_steps(&t->p, &t->s, NULL, &plan);
+    return plan;
+}
+
+static bool is_valid(const struct task *t, struct rp_plan *plan) {
+    struct rp_verdict v;
+    struct rp_err err = {{0}};
+    if (rp_plan_fill_claims(&t->g, plan, &err) != RP_OK)
+        return false;
+    rp_plan_set_bound(&t->g, &plan->claims, t->g.total_time_ns, rp_bound_for_all_plans);
+    return rp_verify(&t->g, plan, &v, &err) == RP_OK;
+}
+
+static uint32_t count_steps(const struct rp_plan *plan, enum rp_step_kind kind) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < plan->steps.n; i++)
+        n += plan->steps.at[i].kind == kind;
+    return n;
+}
+
+static struct rp_step remove_step(struct rp_plan *plan, size_t i) {
+    struct rp_step step = plan->steps.at[i];
+    memmove(&plan->steps.at[i], &plan->steps.at[i + 1],
+            (--plan->steps.n - i) * sizeof step);
+    return step;
+}
+
+static void insert_step(struct rp_plan *plan, size_t i, struct rp_step step) {
+    memmove(&plan->steps.at[i + 1], &plan->steps.at[i],
+            (plan->steps.n++ - i) * sizeof step);
+    plan->steps.at[i] = step;
+}
+
+/* Is the plan still valid, and as fast, without the swap-in of step i and the free before
+ * it? The plan is as before afterwards. */
+static bool is_needless(const struct task *t, struct rp_plan *plan, size_t i) {
+    uint64_t time_ns = rp_steps_time_ns(&t->g, plan->steps.at, plan->steps.n);
+    struct rp_step in = remove_step(plan, i), out;
+    size_t from = i - 1;
+    while (plan->steps.at[from].kind != RP_FREE || plan->steps.at[from].id != in.id)
+        from--;
+    out = remove_step(plan, from);
+    bool needless = is_valid(t, plan) && plan->claims.time_ns <= time_ns;
+    insert_step(plan, from, out);
+    insert_step(plan, i, in);
+    return needless;
+}
+
+static void every_swap_of_a_plan_that_is_left_is_needed(void) {
+    uint32_t before = 0, after = 0, needless = 0, only_out = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct task t;
+        task_init(&t, seed);
+        struct rp_plan plan = plan_of(&t);
+        CU_ASSERT(is_valid(&t, &plan));
+        uint64_t time_ns = plan.claims.time_ns;
+        before += count_steps(&plan, RP_SWAP_IN);
+        rp_drop_plan_swaps(&t.g, t.p.limit_bytes, &plan);
+        CU_ASSERT(is_valid(&t, &plan));
+        CU_ASSERT(plan.claims.time_ns <= time_ns);
+        after += count_steps(&plan, RP_SWAP_IN);
+        only_out += count_steps(&plan, RP_SWAP_OUT) > count_steps(&plan, RP_SWAP_IN);
+        for (size_t i = 0; i < plan.steps.n; i++)
+            needless += plan.steps.at[i].kind == RP_SWAP_IN && is_needless(&t, &plan, i);
+        rp_plan_fini(&plan);
+        task_fini(&t);
+    }
+    CU_ASSERT_EQUAL(needless, 0);
+    CU_ASSERT_EQUAL(only_out, 0);
+    CU_ASSERT(after > 0);
+    CU_ASSERT(2 * after < before);
+}
+
+static void a_plan_with_room_for_everything_copies_nothing(void) {
+    struct task t;
+    task_init(&t, 3);
+    struct rp_plan plan = plan_of(&t);
+    CU_ASSERT(count_steps(&plan, RP_SWAP_IN) > 0);
+    rp_drop_plan_swaps(&t.g, t.keep_all.peak_bytes, &plan);
+    CU_ASSERT_EQUAL(count_steps(&plan, RP_SWAP_OUT) + count_steps(&plan, RP_SWAP_IN), 0);
+    rp_plan_fini(&plan);
+    task_fini(&t);
+}
+
 static void offload_all_needs_no_more_than_the_largest_working_set(void) {
     uint32_t n_fit = 0, n_early = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -191,5 +286,7 @@ void suite_drop_swaps(void) {
     RP_TEST(swaps_of_larger_tensors_are_left_alone);
     RP_TEST(a_schedule_that_does_not_fit_is_left_alone);
     RP_TEST(nothing_is_dropped_after_the_time_limit);
+    RP_TEST(every_swap_of_a_plan_that_is_left_is_needed);
+    RP_TEST(a_plan_with_room_for_everything_copies_nothing);
     RP_TEST(offload_all_needs_no_more_than_the_largest_working_set);
 }

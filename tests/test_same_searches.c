@@ -170,7 +170,7 @@ static void searches_that_recompute(void) {
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "3ac5def4b502b24e");
+          "4fe5e13749566bb9");
 }
 
 static void searches_that_swap(void) {

@@ -8,6 +8,7 @@
 #include "solve/core/params.h"
 #include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
+#include "solve/local/drop_swaps.h"
 
 /* Remembers which offer came nearest to fitting, for the answer when none ever fits. */
 static void remember_nearest(struct rp_context *w, const struct rp_cost *c) {
@@ -91,6 +92,8 @@ static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
     if (fixed > w->o->budget_bytes)
         return false;
     uint64_t limit = w->o->budget_bytes - fixed;
+    if (!addressed)
+        rp_drop_plan_swaps(w->g, limit, plan);
     if (addressed && !start->addressed)
         rp_assign_addresses(w->g, plan, limit,
                             (uint64_t)(w->o->time_limit * PACK_WORK_PER_S), true, &w->stop,

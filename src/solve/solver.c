@@ -291,7 +291,8 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
     assert(!o->reorder || o->certificate == NULL);
     w.end = o->ignore_clock ? INFINITY : w.begin + o->time_limit;
     w.stop.interrupted = o->stop;
-    w.stop.deadline = w.begin + (w.end - w.begin) * (o->addressed ? SCHEDULE_SHARE : 1);
+    w.stop.deadline =
+        w.begin + (w.end - w.begin) * (o->addressed ? SCHEDULE_SHARE : UNPLACED_SHARE);
     w.homes = plans_homes(&w);
     rp_rc rc = rp_check_floor(&w);
     if (rc == RP_OK)

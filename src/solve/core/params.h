@@ -59,6 +59,8 @@
 
 /* Of the time limit: the schedule's part when addresses are wanted too. */
 #define SCHEDULE_SHARE 0.85
+/* The same without addresses: the rest drops copies that the schedule can do without. */
+#define UNPLACED_SHARE 0.98
 /* Of the time limit: when the work between search and placement ends. */
 #define FINISH_SHARE 0.93
 /* After the time limit: when attempts to find a first schedule, or addresses, end. */

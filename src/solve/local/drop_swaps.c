@@ -1,8 +1,10 @@
 #include "solve/local/drop_swaps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "model/timeline.h"
 #include "solve/incremental/incremental.h"
 
 /* ns for a byte over the limit: more than any time saved is worth. */
@@ -87,4 +89,124 @@ bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_st
     rp_incremental_fini(&state);
     free(list.at);
     return better;
+}
+
+/* ---- plans ---- */
+
+/* A tensor is freed in step `from`, and swapped in in step `to`. */
+struct absence {
+    uint64_t bytes;
+    size_t from, to;
+};
+
+struct stay {
+    const struct rp_graph *g;
+    const struct rp_plan *plan;
+    uint64_t limit_bytes;
+    uint64_t *used_bytes; /* per step: the most during it, without sources on the device */
+    bool *dropped;        /* per step: frees and swap-ins */
+    RP_VEC(struct absence) absences; /* the largest first */
+    struct rp_step *left;            /* the steps that remain */
+    size_t n_left;
+};
+
+static int largest_absence_first(const void *left, const void *right) {
+    const struct absence *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+/* Allocates the outputs of a run. Returns the most bytes during it. */
+static uint64_t allocate_outputs(const struct stay *s, const struct rp_op *op, bool *there,
+                                 uint64_t *live) {
+    uint64_t extra = op->workspace_bytes;
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        uint32_t x = op->outputs[k];
+        uint64_t bytes = s->g->tensors[x].bytes;
+        extra += there[x] && op->cannot_rewrite ? bytes : 0;
+        *live += there[x] ? 0 : bytes;
+        there[x] = true;
+    }
+    return *live + extra;
+}
+
+/* Fills used_bytes and absences. */
+static void read_plan(struct stay *s) {
+    const struct rp_graph *g = s->g;
+    bool *there = rp_calloc(g->n_tensors, sizeof *there);
+    size_t *freed = rp_calloc(g->n_tensors, sizeof *freed); /* 1 + the step; 0: never */
+    uint64_t live = 0;
+    for (size_t i = 0; i < s->plan->steps.n; i++) {
+        const struct rp_step *step = &s->plan->steps.at[i];
+        uint32_t x = step->id;
+        s->used_bytes[i] = live;
+        if (step->kind == RP_RUN) {
+            s->used_bytes[i] = allocate_outputs(s, &g->ops[x], there, &live);
+        } else if (step->kind == RP_FREE) {
+            live -= g->tensors[x].bytes;
+            there[x] = false;
+            freed[x] = i + 1;
+        } else if (step->kind == RP_SWAP_IN) {
+            live += g->tensors[x].bytes;
+            there[x] = true;
+            s->used_bytes[i] = live;
+            if (g->tensors[x].producer != RP_NONE && freed[x] > 0)
+                rp_push(&s->absences,
+                        ((struct absence){g->tensors[x].bytes, freed[x] - 1, i}));
+        }
+    }
+    free(there);
+    free(freed);
+    if (s->absences.n > 0)
+        qsort(s->absences.at, s->absences.n, sizeof *s->absences.at, largest_absence_first);
+}
+
+/* If there is room all the time, the tensor stays. */
+static void stay_instead(struct stay *s, const struct absence *a) {
+    for (size_t i = a->from + 1; i < a->to; i++)
+        if (s->used_bytes[i] + a->bytes > s->limit_bytes)
+            return;
+    for (size_t i = a->from + 1; i < a->to; i++)
+        s->used_bytes[i] += a->bytes;
+    s->dropped[a->from] = s->dropped[a->to] = true;
+}
+
+/* Fills `left`: without copies out that no copy in follows. */
+static void list_what_is_left(struct stay *s) {
+    bool *wanted = rp_calloc(s->g->n_tensors, sizeof *wanted);
+    size_t n_steps = s->plan->steps.n, at = n_steps;
+    for (size_t i = n_steps; i-- > 0;) {
+        const struct rp_step *step = &s->plan->steps.at[i];
+        bool made = step->kind != RP_RUN && s->g->tensors[step->id].producer != RP_NONE;
+        if (s->dropped[i] || (step->kind == RP_SWAP_OUT && made && !wanted[step->id]))
+            continue;
+        if (step->kind == RP_SWAP_IN)
+            wanted[step->id] = true;
+        s->left[--at] = *step;
+    }
+    s->n_left = n_steps - at;
+    memmove(s->left, s->left + at, s->n_left * sizeof *s->left);
+    free(wanted);
+}
+
+void rp_drop_plan_swaps(const struct rp_graph *g, uint64_t limit_bytes,
+                        struct rp_plan *plan) {
+    struct stay s = {.g = g, .plan = plan, .limit_bytes = limit_bytes};
+    uint64_t time_ns = rp_steps_time_ns(g, plan->steps.at, plan->steps.n);
+    s.used_bytes = rp_calloc(plan->steps.n, sizeof *s.used_bytes);
+    s.dropped = rp_calloc(plan->steps.n, sizeof *s.dropped);
+    s.left = rp_calloc(plan->steps.n, sizeof *s.left);
+    read_plan(&s);
+    for (size_t k = 0; k < s.absences.n; k++)
+        stay_instead(&s, &s.absences.at[k]);
+    list_what_is_left(&s);
+    if (rp_steps_time_ns(g, s.left, s.n_left) <= time_ns) {
+        memcpy(plan->steps.at, s.left, s.n_left * sizeof *s.left);
+        plan->steps.n = s.n_left;
+    }
+    free(s.used_bytes);
+    free(s.dropped);
+    free(s.left);
+    free(s.absences.at);
 }
