@@ -7,8 +7,9 @@
 #
 # Writes build/check-gpu.json (a line for each profile and each plan), build/check-gpu.md
 # (tables) and build/check-gpu/GPU/: the measured graphs, and the plans with swaps whose
-# results were equal (cp -r build/check-gpu/* plans/). Whatever is measured is written at once. After SECONDS_FOR_ALL, or a signal, what is under way is given
-# up, and the rest is listed as not run.
+# results were equal (cp -r build/check-gpu/* plans/). Whatever is measured is written at
+# once. After SECONDS_FOR_ALL, or a signal, what is under way is given up, and the rest is
+# listed as not run.
 #
 # Exit code: 0 if all results are equal and nothing is allocated outside the arena, 1 if not
 # or if there are none, 77 if there is no GPU. The errors of predictions are printed but do

@@ -1,6 +1,7 @@
 #!/bin/bash
 # check-plans.sh: every plan in plans/ and its folders must be valid for its graph, and every
-# graph there must have a plan. NAME.plan.json and NAME.BUDGET.plan.json are plans for NAME.graph.json.
+# graph there must have a plan. NAME.plan.json and NAME.BUDGET.plan.json are plans for
+# NAME.graph.json.
 set -u
 build=${BUILD:-build}
 good=0 bad=0

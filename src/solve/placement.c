@@ -83,37 +83,29 @@ static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
     return a->missing_bytes == 0;
 }
 
-/* Packs the schedule without the copies that it can do without, of tensors of at most
- * max_bytes. False if there are none, or if that cannot be placed; *dropped says which. */
-static bool pack_fewer(struct attempt *a, uint64_t max_bytes, struct rp_stop *stop,
-                       bool *dropped) {
-    struct rp_schedule fewer;
-    rp_schedule_empty(&a->p, &fewer);
-    *dropped = rp_drop_swaps(&a->p, max_bytes, stop, a->best, &fewer);
-    bool placed = *dropped && pack_schedule(a, &fewer);
-    rp_schedule_fini(&fewer);
-    return placed;
-}
-
 /* Packs the schedule with as few copies as possible. It drops all copies that the schedule
  * can do without; if that cannot be placed, only those of small tensors; then only those of
- * very small ones; then none. A clock that is about to end the run leaves out the second
- * try, and cuts the first one short: the very small ones are the most, and there is always
- * some time for them. */
+ * very small ones; then none. The first two leave time for the last two: of most copies
+ * that a schedule can do without, the tensors are very small. */
 static bool pack_best(struct attempt *a) {
-    static const unsigned small_log2 = 8, very_small_log2 = 12;
+    static const unsigned share_log2[] = {0, 8, 12};
+    enum { N = sizeof share_log2 / sizeof *share_log2 };
     struct rp_context *w = a->w;
-    uint64_t limit = a->p.limit_bytes;
-    bool dropped = rp_schedule_swaps(a->best);
-    struct rp_stop stop = w->stop;
-    stop.deadline -= w->reserve_s;
-    if (dropped && !rp_stop_now(&stop) && pack_fewer(a, limit, &stop, &dropped))
-        return true;
-    if (dropped && !rp_stop_now(&stop) &&
-        pack_fewer(a, limit >> small_log2, &stop, &dropped))
-        return true;
-    return (dropped && pack_fewer(a, limit >> very_small_log2, &w->stop, &dropped)) ||
-           pack_schedule(a, a->best);
+    struct rp_schedule fewer;
+    bool placed = false, changed = rp_schedule_swaps(a->best);
+    rp_schedule_empty(&a->p, &fewer);
+    for (size_t k = 0; k < N && changed && !placed; k++) {
+        struct rp_stop stop = w->stop;
+        if (k + 1 < N)
+            stop.deadline -= w->reserve_s;
+        if (rp_stop_now(&stop))
+            continue;
+        changed =
+            rp_drop_swaps(&a->p, a->p.limit_bytes >> share_log2[k], &stop, a->best, &fewer);
+        placed = changed && pack_schedule(a, &fewer);
+    }
+    rp_schedule_fini(&fewer);
+    return placed || pack_schedule(a, a->best);
 }
 
 bool rp_place_keep_all(struct rp_context *w) {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "model/timeline.h"
+#include "solve/core/plan_claims.h"
 #include "solve/incremental/incremental.h"
 
 /* ns for a byte over the limit: more than any time saved is worth. */
@@ -103,8 +104,8 @@ struct stay {
     const struct rp_graph *g;
     const struct rp_plan *plan;
     uint64_t limit_bytes;
-    uint64_t *used_bytes; /* per step: the most during it, without sources on the device */
-    bool *dropped;        /* per step: frees and swap-ins */
+    uint64_t *used_bytes;            /* per step, see plan_claims.h */
+    bool *dropped;                   /* per step: frees and swap-ins */
     RP_VEC(struct absence) absences; /* the largest first */
     struct rp_step *left;            /* the steps that remain */
     size_t n_left;
@@ -117,46 +118,18 @@ static int largest_absence_first(const void *left, const void *right) {
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Allocates the outputs of a run. Returns the most bytes during it. */
-static uint64_t allocate_outputs(const struct stay *s, const struct rp_op *op, bool *there,
-                                 uint64_t *live) {
-    uint64_t extra = op->workspace_bytes;
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
-        uint32_t x = op->outputs[k];
-        uint64_t bytes = s->g->tensors[x].bytes;
-        extra += there[x] && op->cannot_rewrite ? bytes : 0;
-        *live += there[x] ? 0 : bytes;
-        there[x] = true;
-    }
-    return *live + extra;
-}
-
-/* Fills used_bytes and absences. */
-static void read_plan(struct stay *s) {
-    const struct rp_graph *g = s->g;
-    bool *there = rp_calloc(g->n_tensors, sizeof *there);
-    size_t *freed = rp_calloc(g->n_tensors, sizeof *freed); /* 1 + the step; 0: never */
-    uint64_t live = 0;
+static void list_absences(struct stay *s) {
+    size_t *freed = rp_calloc(s->g->n_tensors, sizeof *freed); /* 1 + the step; 0: never */
     for (size_t i = 0; i < s->plan->steps.n; i++) {
         const struct rp_step *step = &s->plan->steps.at[i];
-        uint32_t x = step->id;
-        s->used_bytes[i] = live;
-        if (step->kind == RP_RUN) {
-            s->used_bytes[i] = allocate_outputs(s, &g->ops[x], there, &live);
-        } else if (step->kind == RP_FREE) {
-            live -= g->tensors[x].bytes;
-            there[x] = false;
-            freed[x] = i + 1;
-        } else if (step->kind == RP_SWAP_IN) {
-            live += g->tensors[x].bytes;
-            there[x] = true;
-            s->used_bytes[i] = live;
-            if (g->tensors[x].producer != RP_NONE && freed[x] > 0)
-                rp_push(&s->absences,
-                        ((struct absence){g->tensors[x].bytes, freed[x] - 1, i}));
-        }
+        if (step->kind == RP_FREE)
+            freed[step->id] = i + 1;
+        if (step->kind != RP_SWAP_IN || freed[step->id] == 0)
+            continue;
+        const struct rp_tensor *x = &s->g->tensors[step->id];
+        if (x->producer != RP_NONE)
+            rp_push(&s->absences, ((struct absence){x->bytes, freed[step->id] - 1, i}));
     }
-    free(there);
     free(freed);
     if (s->absences.n > 0)
         qsort(s->absences.at, s->absences.n, sizeof *s->absences.at, largest_absence_first);
@@ -197,7 +170,8 @@ void rp_drop_plan_swaps(const struct rp_graph *g, uint64_t limit_bytes,
     s.used_bytes = rp_calloc(plan->steps.n, sizeof *s.used_bytes);
     s.dropped = rp_calloc(plan->steps.n, sizeof *s.dropped);
     s.left = rp_calloc(plan->steps.n, sizeof *s.left);
-    read_plan(&s);
+    rp_plan_used_bytes(g, plan, s.used_bytes);
+    list_absences(&s);
     for (size_t k = 0; k < s.absences.n; k++)
         stay_instead(&s, &s.absences.at[k]);
     list_what_is_left(&s);
