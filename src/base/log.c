@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +39,18 @@ double rp_seconds(void) {
 
 double rp_thread_seconds(void) {
     return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static double seconds_in(struct timeval t) {
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+double rp_process_seconds(void) {
+    struct rusage own, children;
+    getrusage(RUSAGE_SELF, &own);
+    getrusage(RUSAGE_CHILDREN, &children);
+    return seconds_in(own.ru_utime) + seconds_in(own.ru_stime) +
+           seconds_in(children.ru_utime) + seconds_in(children.ru_stime);
 }
 
 /* ---- colours ---- */

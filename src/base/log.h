@@ -70,5 +70,7 @@ double rp_seconds(void);
 
 /* Seconds of processor time that this thread has taken. For reports only. */
 double rp_thread_seconds(void);
+/* The same of all threads, and of the child processes that have ended. */
+double rp_process_seconds(void);
 
 #endif

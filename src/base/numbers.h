@@ -26,6 +26,9 @@ static inline uint32_t rp_min_u32(uint32_t a, uint32_t b) {
 static inline double rp_max_double(double a, double b) {
     return a > b ? a : b;
 }
+static inline double rp_min_double(double a, double b) {
+    return a < b ? a : b;
+}
 
 /* For qsort of uint64_t, ascending. */
 static inline int rp_compare_u64(const void *a, const void *b) {

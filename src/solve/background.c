@@ -104,10 +104,7 @@ bool rp_interval_milp_begin(struct rp_context *w, double work) {
     w->interval = whole ? rp_interval_worker_start(&w->p, horizon_ns, NULL, &o)
                         : start_windows(w, &o);
     w->interval_horizon_ns = horizon_ns;
-    if (s->calls++ == 0) {
-        w->interval_begin = rp_seconds();
-        s->work += o.work;
-    }
+    s->calls++;
     return true;
 }
 
@@ -125,7 +122,10 @@ static void raise_interval_bound(struct rp_context *w, uint64_t bound_ns) {
 }
 
 static void take_interval(struct rp_context *w, const struct rp_interval_result *r) {
+    struct rp_method_statistics *m = &w->statistics.method[RP_INTERVAL_MILP];
     struct rp_schedule s;
+    m->work = r->work;
+    m->seconds = r->seconds;
     rp_log(1, "interval MILP: bound %" PRIu64 " ns, root %" PRIu64 " ns, %" PRIu64 " nodes",
            r->bound_ns, r->root_bound_ns, r->nodes);
     if (r->found) {
@@ -144,8 +144,6 @@ void rp_interval_milp_finish(struct rp_context *w) {
         answered = rp_interval_worker_wait(w->interval, 0.2, &r);
         rp_interval_milp_poll(w);
     }
-    if (w->interval != NULL)
-        w->statistics.method[RP_INTERVAL_MILP].seconds += rp_seconds() - w->interval_begin;
     if (answered) {
         take_interval(w, &r);
     } else if (w->interval != NULL) {

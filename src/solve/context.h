@@ -116,7 +116,6 @@ struct rp_context {
     bool mip_pending;                    /* it works; its result has not been taken */
     struct rp_interval_worker *interval; /* the MILP with swaps; NULL: it does not run */
     uint64_t interval_horizon_ns;        /* it looks for programs that take no longer */
-    double interval_begin;               /* rp_seconds() when it began first */
     double interval_next;        /* rp_turn.begin of its next start at the earliest */
     struct rp_pdhg_bound *bound; /* NULL: not begun */
     uint64_t bound_work;         /* for the turn under way */

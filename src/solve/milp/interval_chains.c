@@ -17,6 +17,8 @@ struct step {
     double after;     /* T[i] */
     double in, again; /* what its copy takes, as in (M13e), less D(s-1, t) */
     double fresh;     /* if it is made, copied out and copied in in stage t */
+    /* At the point: H[t][x], U[t][x], O[t-1][x], R[t][q] and F[s][x]. */
+    double h, u, o, r, f;
 };
 
 struct rp_interval_chain {
@@ -78,35 +80,30 @@ struct weights {
     double h, u, o, r, f;
 };
 
-static struct weights weights_of(const struct rp_interval_chains *c,
-                                 const struct rp_interval_chain *q, const struct step *k,
-                                 double lambda) {
-    double u = value(c, RP_INTERVAL_U, q->t, k->x);
-    double o = value(c, RP_INTERVAL_O, q->t - 1, k->x);
-    double r = value(c, RP_INTERVAL_R, q->t, c->model->instance->producer[k->x]);
-    double f = q->s == NO_STAGE ? 0 : value(c, RP_INTERVAL_F, q->s, k->x);
-    double all = fmax(lambda - k->after, 0), copied = fmax(all - k->in, 0);
-    double again = fmax(all - k->again, 0);
-    double fresh = fmin(copied, fmax(lambda - k->fresh, 0));
+static inline struct weights weights_of(const struct step *k, double lambda) {
+    double all = rp_max_double(lambda - k->after, 0);
+    double copied = rp_max_double(all - k->in, 0);
+    double again = rp_max_double(all - k->again, 0);
+    double fresh = rp_min_double(copied, rp_max_double(lambda - k->fresh, 0));
     struct weights w = {.h = all, .u = fresh};
-    *(f < u ? &w.f : &w.u) += all - copied;
-    *(o < u ? &w.o : &w.u) += copied - fresh;
-    *(r < fmin(u, o) ? &w.r : o < u ? &w.o : &w.u) += again - copied;
+    *(k->f < k->u ? &w.f : &w.u) += all - copied;
+    *(k->o < k->u ? &w.o : &w.u) += copied - fresh;
+    *(k->r < rp_min_double(k->u, k->o) ? &w.r
+      : k->o < k->u                    ? &w.o
+                                       : &w.u) += again - copied;
     return w;
 }
 
-static double right_side(const struct rp_interval_chains *c,
-                         const struct rp_interval_chain *q, double lambda) {
+static double right_side(const struct rp_interval_chain *q, double lambda) {
     double right = lambda * q->want;
     for (uint32_t i = 0; i < q->n && q->step[i].after < lambda; i++) {
         const struct step *k = &q->step[i];
-        struct weights w = weights_of(c, q, k, lambda);
-        right -= w.h * rp_interval_value_h(c->model, q->t, k->x, c->v);
-        right -= w.u * value(c, RP_INTERVAL_U, q->t, k->x);
-        right -= w.o * value(c, RP_INTERVAL_O, q->t - 1, k->x);
-        right -= w.r * value(c, RP_INTERVAL_R, q->t, c->model->instance->producer[k->x]);
-        if (q->s != NO_STAGE)
-            right -= w.f * value(c, RP_INTERVAL_F, q->s, k->x);
+        struct weights w = weights_of(k, lambda);
+        right -= w.h * k->h;
+        right -= w.u * k->u;
+        right -= w.o * k->o;
+        right -= w.r * k->r;
+        right -= w.f * k->f;
     }
     return right;
 }
@@ -115,7 +112,7 @@ static double right_side(const struct rp_interval_chains *c,
 
 /* Keeps the path in `best` if it gives a larger right side than any before. */
 static void try_lambda(struct rp_interval_chains *c, double lambda) {
-    double right = right_side(c, c->now, lambda);
+    double right = right_side(c->now, lambda);
     c->steps += c->now->n;
     if (right <= c->now->right)
         return;
@@ -130,9 +127,13 @@ static void weigh(struct rp_interval_chains *c, double all) {
     for (uint32_t i = 0; i < q->n; i++) {
         if (i > 0)
             try_lambda(c, q->step[i].after);
-        try_lambda(c, fmin(q->step[i].after + q->step[i].in, all));
+        try_lambda(c, rp_min_double(q->step[i].after + q->step[i].in, all));
     }
     try_lambda(c, all);
+}
+
+static double in_flight(const struct rp_interval_chains *c, uint32_t s, uint32_t x) {
+    return s == NO_STAGE ? 0 : value(c, RP_INTERVAL_F, s, x);
 }
 
 static bool extend(struct rp_interval_chains *c, uint32_t op, double had, double after);
@@ -143,7 +144,8 @@ static bool extend_with(struct rp_interval_chains *c, uint32_t x, double next_ns
     struct rp_interval_chain *q = c->now;
     const struct rp_instance *p = c->model->instance;
     uint32_t maker = p->producer[x];
-    had += rp_interval_value_h(c->model, q->t, x, c->v);
+    double h = rp_interval_value_h(c->model, q->t, x, c->v);
+    had += h;
     if (q->n_looks >= MAX_LOOKS || q->n == MAX_PATH || maker >= q->t ||
         q->want - had < MIN_WANT)
         return false;
@@ -154,7 +156,12 @@ static bool extend_with(struct rp_interval_chains *c, uint32_t x, double next_ns
                                     .after = after,
                                     .in = fmax(in - q->ops, 0),
                                     .again = fmax(again - q->ops, 0),
-                                    .fresh = run + copy_time(c, p->out_ns, x) + in};
+                                    .fresh = run + copy_time(c, p->out_ns, x) + in,
+                                    .h = h,
+                                    .u = value(c, RP_INTERVAL_U, q->t, x),
+                                    .o = value(c, RP_INTERVAL_O, q->t - 1, x),
+                                    .r = value(c, RP_INTERVAL_R, q->t, maker),
+                                    .f = in_flight(c, q->s, x)};
     if (!extend(c, maker, had, after + run))
         weigh(c, after + run);
     q->n--;
@@ -223,7 +230,7 @@ static void append_row(const struct rp_interval_chains *c,
     const struct rp_instance *p = c->model->instance;
     for (uint32_t i = 0; i < q->n && q->step[i].after < q->lambda; i++) {
         uint32_t x = q->step[i].x;
-        struct weights w = weights_of(c, q, &q->step[i], q->lambda);
+        struct weights w = weights_of(&q->step[i], q->lambda);
         rp_interval_row_add_h(row, -w.h, q->t, x);
         rp_interval_row_add(row, -w.u, RP_INTERVAL_U, q->t, x);
         rp_interval_row_add(row, -w.o, RP_INTERVAL_O, q->t - 1, x);
@@ -282,7 +289,9 @@ static void find_with_copies(struct rp_interval_chains *c, double *over,
     *q = *c->best;
     q->has_copies = true;
     for (q->s = q->t; q->s-- > c->model->first;) {
-        double right = right_side(c, q, q->lambda) + time_of_copies(c, q->s, q->t) -
+        for (uint32_t i = 0; i < q->n; i++)
+            q->step[i].f = in_flight(c, q->s, q->step[i].x);
+        double right = right_side(q, q->lambda) + time_of_copies(c, q->s, q->t) -
                        ops_in(c, q->s, q->t);
         keep_if_better(c, q, right, over, found);
     }

@@ -59,6 +59,7 @@ struct rp_interval_result {
     bool found;             /* a 0/1 point that meets all rows but (M14) to (M17) */
     uint32_t n_fixed, n_cuts;
     uint64_t work, nodes;
+    double seconds; /* of processor time, if a worker (interval_worker.h) solved it */
 };
 
 /* x[n_cols] gets the cheapest 0/1 point that meets these rows, if it is found. */

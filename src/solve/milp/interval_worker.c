@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "solve/engine/child.h"
 #include "solve/milp/interval_point.h"
@@ -32,6 +33,7 @@ static void serve(void *arg, int socket) {
         rp_interval_windows_solve(w->p, w->plan_ns, w->d_ns, &w->o, &r);
     else
         rp_interval_solve(&w->model, &w->o, w->shared->x, &r);
+    r.seconds = rp_process_seconds();
     send(socket, &r, sizeof r, MSG_NOSIGNAL);
 }
 
