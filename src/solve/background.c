@@ -1,12 +1,15 @@
 #include "solve/background.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/log.h"
 #include "base/numbers.h"
 #include "solve/core/params.h"
+#include "solve/core/prune.h"
 #include "solve/incumbent.h"
 #include "solve/milp/interval_point.h"
+#include "solve/search/run_annealing.h"
 
 void rp_mip_begin(struct rp_context *w) {
     struct rp_branch_cut_options options = {.gap = w->o->gap, .engine = w->o->engine};
@@ -121,19 +124,38 @@ static void raise_interval_bound(struct rp_context *w, uint64_t bound_ns) {
     w->all_sequences = w->all_sequences || bound_ns == w->bound_ns;
 }
 
+/* The model is a relaxation: its point can take less than the schedule that it describes,
+ * and be close to another schedule that takes as little. So cool runs start from there. */
+static void take_point(struct rp_context *w, uint64_t bound_ns) {
+    static const double times[] = {0.05, 0.3, 0.1, 1};
+    double work = fmin(RUN_WORK_PER_OP * w->p.n_ops,
+                       POINT_SHARE * w->o->time_limit * ANNEAL_WORK_PER_S);
+    struct rp_schedule point, s;
+    rp_schedule_empty(&w->p, &point);
+    rp_schedule_empty(&w->p, &s);
+    rp_interval_worker_schedule(w->interval, &point);
+    w->unplaced = rp_incumbent_offer(w, &point, RP_INTERVAL_MILP);
+    bool sound = rp_schedule_prune_until(&w->p, &point, &w->stop) &&
+                 rp_schedule_cost_until(&w->p, &point, &w->stop).sound;
+    for (size_t i = 0; i < sizeof times / sizeof *times && sound; i++) {
+        if (w->incumbent.time_ns <= bound_ns || rp_context_stopped(w))
+            break;
+        rp_schedule_copy(&s, &point);
+        rp_run_annealing_alone(w, &w->p, work, times[i], w->o->seed + i, &s);
+        w->unplaced |= rp_incumbent_offer(w, &s, RP_INTERVAL_MILP);
+    }
+    rp_schedule_fini(&point);
+    rp_schedule_fini(&s);
+}
+
 static void take_interval(struct rp_context *w, const struct rp_interval_result *r) {
     struct rp_method_statistics *m = &w->statistics.method[RP_INTERVAL_MILP];
-    struct rp_schedule s;
     m->work = r->work;
     m->seconds = r->seconds;
     rp_log(1, "interval MILP: bound %" PRIu64 " ns, root %" PRIu64 " ns, %" PRIu64 " nodes",
            r->bound_ns, r->root_bound_ns, r->nodes);
-    if (r->found) {
-        rp_schedule_empty(&w->p, &s);
-        rp_interval_worker_schedule(w->interval, &s);
-        w->unplaced = rp_incumbent_offer(w, &s, RP_INTERVAL_MILP);
-        rp_schedule_fini(&s);
-    }
+    if (r->found)
+        take_point(w, r->bound_ns);
     raise_interval_bound(w, r->bound_ns);
 }
 

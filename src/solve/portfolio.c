@@ -362,7 +362,7 @@ static const struct method methods[] = {
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
      .alone = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
     {RP_CROSSOVER, 1 << RP_BOTH, .max_ops = MAX_CROSSOVER_OPS, .alone = true,
-     .work_per_s = INTERVAL_WORK_PER_S, .search = cross_with_swaps},
+     .work_per_s = CROSSOVER_WORK_PER_S, .search = cross_with_swaps},
     {RP_NEIGHBORHOOD, WITHOUT_SWAPS, .min_ops = MIN_NEIGHBORHOOD_OPS,
      .max_ops = MAX_NEIGHBORHOOD_OPS, .needs_incumbent = true, .alone = true,
      .work_per_s = MIP_WORK_PER_S, .search = search_neighborhoods},

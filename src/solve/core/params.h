@@ -30,9 +30,11 @@
 #define MIP_WORK_PER_S 1.2e6
 /* A try of large-neighbourhood search. */
 #define NEIGHBORHOOD_TRY_WORK_PER_OP 2700
-#define INTERVAL_WORK_PER_S 0.7e6
-/* A try of crossover with swaps. */
-#define CROSSOVER_WORK_PER_OP 4000
+#define INTERVAL_WORK_PER_S 1e6
+/* Crossover with swaps counts the same work, but its tries are short, and the start of a
+ * process for each is not counted. */
+#define CROSSOVER_WORK_PER_S 0.7e6
+#define CROSSOVER_WORK_PER_OP 4000 /* for a try */
 #define PDHG_WORK_PER_S 6e8
 #define PACK_WORK_PER_S 5e7 /* for one placement */
 #define ASTAR_STATES_PER_S 50e3
@@ -89,6 +91,8 @@
 #define PATH_SHARE 0.5
 /* Of the work of an annealing run of full length: one from a child of two schedules. */
 #define CHILD_SHARE 0.15
+/* Of the time limit: one of the annealing runs from the interval MILP's point. */
+#define POINT_SHARE 0.05
 /* Of the work of an annealing run: the first search for a tighter schedule. Of that: each
  * later one. */
 #define TIGHTEN_SHARE 0.3

@@ -121,7 +121,7 @@ static bool solve_length(struct search *s, uint32_t stages, double work) {
     }
     for (uint32_t first = 0; first < end; first += stages / 2) {
         uint32_t last = rp_min_u32(first + stages, end) - 1;
-        if (!is_worth_it(s, first, last))
+        if (s->r->work >= s->o->work || !is_worth_it(s, first, last))
             continue;
         double share = fmin((double)open_ns(s, first, last) / all, 1);
         any |= solve_window(s, first, last, (uint64_t)(work * share) + 1);
