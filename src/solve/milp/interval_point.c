@@ -267,7 +267,8 @@ void rp_interval_schedule(const struct rp_interval_model *m, const double *v,
     const struct rp_instance *p = m->instance;
     for (uint32_t x = 0; x < p->n_tensors; x++)
         for (uint32_t t = 1; t <= p->n_ops; t++) {
-            bool held = rp_interval_value(m, RP_INTERVAL_S, t, x, v) > 0.5;
+            bool held = rp_interval_value(m, RP_INTERVAL_S, t, x, v) > 0.5 ||
+                        (t == p->n_ops && p->kept[x]);
             double begun = rp_interval_value(m, RP_INTERVAL_F, t + 1, x, v) -
                            rp_interval_value(m, RP_INTERVAL_F, t, x, v) +
                            rp_interval_value(m, RP_INTERVAL_U, t, x, v);

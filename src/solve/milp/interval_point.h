@@ -38,8 +38,9 @@ bool rp_interval_point(const struct rp_interval_model *m, const struct rp_plan *
                        double *v);
 
 /* The schedule that a 0/1 point describes: what has storage at each moment, and a swap-in
- * at the start of each stage in which a copy begins. `s` has the instance's shape. The
- * schedule may be unsound, take more memory than the limit, or more time than the point
+ * at the start of each stage in which a copy begins. Kept tensors have storage at the end,
+ * also where the point makes them after the last first run. `s` has the instance's shape.
+ * The schedule may be unsound, take more memory than the limit, or more time than the point
  * costs, since the model is a relaxation: see rp_schedule_cost. */
 void rp_interval_schedule(const struct rp_interval_model *m, const double *v,
                           struct rp_schedule *s);
