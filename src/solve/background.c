@@ -97,7 +97,6 @@ static bool wants_windows(const struct rp_context *w) {
 bool rp_interval_milp_begin(struct rp_context *w, double work) {
     struct rp_interval_options o = {.engine = w->o->engine, .work = (uint64_t)work + 1};
     bool whole = w->p.n_ops <= MAX_INTERVAL_OPS;
-    struct rp_method_statistics *s = &w->statistics.method[RP_INTERVAL_MILP];
     uint64_t horizon_ns = w->incumbent.time_ns - 1;
     if (w->incumbent.time_ns == w->g->total_time_ns ||
         (w->interval != NULL && horizon_ns >= w->interval_horizon_ns) ||
@@ -107,7 +106,7 @@ bool rp_interval_milp_begin(struct rp_context *w, double work) {
     w->interval = whole ? rp_interval_worker_start(&w->p, horizon_ns, NULL, &o)
                         : start_windows(w, &o);
     w->interval_horizon_ns = horizon_ns;
-    s->calls++;
+    w->statistics.method[RP_INTERVAL_MILP].calls++;
     return true;
 }
 

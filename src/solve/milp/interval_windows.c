@@ -105,7 +105,7 @@ static bool solve_window(struct search *s, uint32_t first, uint32_t last, uint64
 static bool is_worth_it(struct search *s, uint32_t first, uint32_t last) {
     uint64_t open = open_ns(s, first, last);
     return open > 0 && (double)open >= LEAST_OPEN * (double)(s->plan_ns - s->r->bound_ns) &&
-           !rp_stop_now(s->o->stop);
+           s->r->work < s->o->work && !rp_stop_now(s->o->stop);
 }
 
 /* Those of one length. The work is shared by what is open. False if all are too large, as
@@ -121,7 +121,7 @@ static bool solve_length(struct search *s, uint32_t stages, double work) {
     }
     for (uint32_t first = 0; first < end; first += stages / 2) {
         uint32_t last = rp_min_u32(first + stages, end) - 1;
-        if (s->r->work >= s->o->work || !is_worth_it(s, first, last))
+        if (!is_worth_it(s, first, last))
             continue;
         double share = fmin((double)open_ns(s, first, last) / all, 1);
         any |= solve_window(s, first, last, (uint64_t)(work * share) + 1);
