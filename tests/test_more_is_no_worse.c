@@ -175,18 +175,25 @@ static void a_limit_only_cuts_the_sequence(void) {
     }
 }
 
-/* Without swaps every second run of full length is from the incumbent. */
+/* Every second round of full length has a run from the incumbent: without swaps in the
+ * place of one from keep-all, with swaps a longer one beside it. */
 static void some_runs_start_from_the_incumbent(void) {
     struct rp_sequence a = rp_sequence_begin(100, true, false, false);
     struct rp_turn t;
-    uint32_t n[2] = {0, 0};
+    uint32_t n[2] = {0, 0}, reheats = 0;
     while (rp_sequence_next(&a, 60, &t)) {
-        bool may = t.method == RP_ANNEAL && t.space == RP_WITHOUT_SWAPS &&
-                   t.round >= ROUNDS_TO_FULL_LENGTH;
-        CU_ASSERT(may || !t.from_incumbent);
-        n[t.from_incumbent] += may;
+        bool full = t.method == RP_ANNEAL && t.round >= ROUNDS_TO_FULL_LENGTH;
+        bool reheat = full && t.space == RP_BOTH && t.seconds > t.run_seconds;
+        CU_ASSERT(full || !t.from_incumbent);
+        CU_ASSERT(t.space == RP_WITHOUT_SWAPS || t.from_incumbent == reheat);
+        n[t.from_incumbent] += full && t.space == RP_WITHOUT_SWAPS;
+        if (reheat) {
+            reheats++;
+            CU_ASSERT_EQUAL(t.round, ROUNDS_TO_FULL_LENGTH + 2 * reheats);
+        }
     }
     CU_ASSERT(n[1] > 0 && (n[0] == n[1] || n[0] == n[1] + 1));
+    CU_ASSERT(reheats > 3);
 }
 
 /* Where a search without swaps runs beside this one, no turn after the first round of full

@@ -5,7 +5,7 @@
 #include "solve/core/params.h"
 
 /* Runs get their full length in the round ROUNDS_TO_FULL_LENGTH. */
-enum rounds { ALL_ROUNDS, FULL_LENGTH, FIRST_ROUNDS, LATER_ROUNDS };
+enum rounds { ALL_ROUNDS, FULL_LENGTH, FIRST_ROUNDS, LATER_ROUNDS, REHEAT_ROUNDS };
 
 /* A turn of each round. */
 struct row {
@@ -17,7 +17,9 @@ struct row {
 };
 /* With swaps, short and cool runs find what long ones miss, which tend to end in the same
  * place whatever the seed. Once the incumbent comes from runs of full length, those from a
- * changed incumbent find more than those from keep-all. */
+ * changed incumbent find more than those from keep-all. Near the least budget all of these
+ * may end in the incumbent while there are much better schedules. To reach them takes long
+ * runs from the incumbent, warm enough to leave it. */
 static const struct row rows[] = {
     {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, 0.3, ALL_ROUNDS},
     {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 1, 0.3, ALL_ROUNDS},
@@ -30,6 +32,7 @@ static const struct row rows[] = {
     {RP_PERTURB, RP_BOTH, 0, 0.15, LATER_ROUNDS},
     {RP_PERTURB, RP_BOTH, 0, 0.15, LATER_ROUNDS},
     {RP_ANNEAL, RP_BOTH, 0, 0.6, ALL_ROUNDS},
+    {RP_ANNEAL, RP_BOTH, 0, 4, REHEAT_ROUNDS},
     {RP_POLISH, RP_BOTH, 0, 0.3, ALL_ROUNDS},
     {RP_CROSSOVER, RP_WITHOUT_SWAPS, 0.6, 0.3, FULL_LENGTH},
     {RP_CROSSOVER, RP_BOTH, 0, 0.4, FULL_LENGTH},
@@ -44,10 +47,12 @@ struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes,
 
 static bool has_row(const struct rp_sequence *s, const struct row *r) {
     bool is_later = s->round > ROUNDS_TO_FULL_LENGTH && !s->homes;
+    bool is_reheat = is_later && (s->round - ROUNDS_TO_FULL_LENGTH) % 2 == 0;
     bool has_round = r->rounds == ALL_ROUNDS ||
                      (r->rounds == FULL_LENGTH && s->round >= ROUNDS_TO_FULL_LENGTH) ||
                      (r->rounds == FIRST_ROUNDS && !is_later) ||
-                     (r->rounds == LATER_ROUNDS && is_later);
+                     (r->rounds == LATER_ROUNDS && is_later) ||
+                     (r->rounds == REHEAT_ROUNDS && is_reheat);
     bool is_elsewhere = s->may_swap && (s->homes || (s->beside && is_later));
     bool has_space = r->space == RP_WITHOUT_SWAPS ? !is_elsewhere : s->may_swap;
     return has_space && has_round;
@@ -56,6 +61,8 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
 /* Where plans may not swap, every second annealing run of full length starts from the
  * incumbent: it ends in other schedules near it, which crossover then joins. */
 static bool starts_from_incumbent(const struct rp_sequence *s, const struct row *r) {
+    if (r->rounds == REHEAT_ROUNDS)
+        return true;
     return r->method == RP_ANNEAL && r->space == RP_WITHOUT_SWAPS &&
            s->round > ROUNDS_TO_FULL_LENGTH && s->round % 2 != ROUNDS_TO_FULL_LENGTH % 2;
 }
