@@ -101,8 +101,8 @@ static double run_temperature(const struct job *j) {
  * them finds more differs from graph to graph. */
 static double reheat_temperature(const struct job *j) {
     static const double times[] = {0.25, 0.125, 0.5};
-    uint32_t n = (j->turn->round - ROUNDS_TO_FULL_LENGTH) / 2 - 1;
-    return j->space->p.out_ns != NULL ? times[n % 3] : 0.3;
+    bool may_swap = j->space->p.out_ns != NULL;
+    return may_swap ? times[(j->turn->round - FIRST_REHEAT) / 2 % 3] : 0.3;
 }
 
 /* The first run of a space is from the warm start. A short run on a large graph is from the

@@ -149,6 +149,9 @@ enum {
 /* The runs of the first round are 4^4 times shorter. After MAX_ROUNDS the search gains
  * nothing from more. */
 enum { ROUNDS_TO_FULL_LENGTH = 4, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 40 };
+/* With swaps: the first round with a long run from the incumbent, which every second round
+ * has from then on. */
+enum { FIRST_REHEAT = ROUNDS_TO_FULL_LENGTH + 6 };
 /* Searches and the methods beside them meet after this much of a turn's time. */
 #define SLICE_SECONDS 0.25
 /* Between the seeds of two runs, so that those of different --seed do not meet. */

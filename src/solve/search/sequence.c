@@ -19,7 +19,8 @@ struct row {
  * place whatever the seed. Once the incumbent comes from runs of full length, those from a
  * changed incumbent find more than those from keep-all. Near the least budget all of these
  * may end in the incumbent while there are much better schedules. To reach them takes long
- * runs from the incumbent, warm enough to leave it. */
+ * runs from the incumbent, warm enough to leave it. On graphs of more than a thousand ops
+ * they come after a minute: crossover finds more until then. */
 static const struct row rows[] = {
     {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, 0.3, ALL_ROUNDS},
     {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 1, 0.3, ALL_ROUNDS},
@@ -47,7 +48,8 @@ struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes,
 
 static bool has_row(const struct rp_sequence *s, const struct row *r) {
     bool is_later = s->round > ROUNDS_TO_FULL_LENGTH && !s->homes;
-    bool is_reheat = is_later && (s->round - ROUNDS_TO_FULL_LENGTH) % 2 == 0;
+    bool is_reheat =
+        s->round >= FIRST_REHEAT && (s->round - FIRST_REHEAT) % 2 == 0 && !s->homes;
     bool has_round = r->rounds == ALL_ROUNDS ||
                      (r->rounds == FULL_LENGTH && s->round >= ROUNDS_TO_FULL_LENGTH) ||
                      (r->rounds == FIRST_ROUNDS && !is_later) ||
