@@ -49,7 +49,7 @@ struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes,
 static bool has_row(const struct rp_sequence *s, const struct row *r) {
     bool is_later = s->round > ROUNDS_TO_FULL_LENGTH && !s->homes;
     bool is_reheat =
-        s->round >= FIRST_REHEAT && (s->round - FIRST_REHEAT) % 2 == 0 && !s->homes;
+        is_later && s->round >= FIRST_REHEAT && s->round % 2 == FIRST_REHEAT % 2;
     bool has_round = r->rounds == ALL_ROUNDS ||
                      (r->rounds == FULL_LENGTH && s->round >= ROUNDS_TO_FULL_LENGTH) ||
                      (r->rounds == FIRST_ROUNDS && !is_later) ||
@@ -61,12 +61,13 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
 }
 
 /* Where plans may not swap, every second annealing run of full length starts from the
- * incumbent: it ends in other schedules near it, which crossover then joins. */
+ * incumbent: it ends in other schedules near it, which crossover then joins. Where they may
+ * swap, the long runs do. */
 static bool starts_from_incumbent(const struct rp_sequence *s, const struct row *r) {
-    if (r->rounds == REHEAT_ROUNDS)
-        return true;
-    return r->method == RP_ANNEAL && r->space == RP_WITHOUT_SWAPS &&
-           s->round > ROUNDS_TO_FULL_LENGTH && s->round % 2 != ROUNDS_TO_FULL_LENGTH % 2;
+    bool is_second = r->method == RP_ANNEAL && r->space == RP_WITHOUT_SWAPS &&
+                     s->round > ROUNDS_TO_FULL_LENGTH &&
+                     s->round % 2 != ROUNDS_TO_FULL_LENGTH % 2;
+    return is_second || r->rounds == REHEAT_ROUNDS;
 }
 
 static void skip_to_turn(struct rp_sequence *s) {
