@@ -243,13 +243,13 @@ static const struct {
     uint64_t hash;
 } parts[] = {
     {"anneal", add_annealed, PLAIN, 40, 0x1f472ebafa2373b5},
-    {"anneal with swaps", add_annealed, SWAPS, 80, 0x5e6ada69b6c0f1ae},
-    {"anneal with homes", add_annealed, HOMES, 40, 0x6dfeb95eaffbcc96},
+    {"anneal with swaps", add_annealed, SWAPS, 80, 0x4c95e12b477ae35f},
+    {"anneal with homes", add_annealed, HOMES, 40, 0x01d3c2696155ac0c},
     {"greedy", add_greedy, PLAIN, 200, 0xb076c99b2f529e03},
     {"greedy with homes", add_greedy, HOMES, 200, 0xcf4339307691efc0},
-    {"drop swaps", add_dropped_swaps, SWAPS, 30, 0x9ab4f04f2aee0499},
-    {"drop swaps with homes", add_dropped_swaps, HOMES, 30, 0x4f99a2956e9b9aaa},
-    {"shrink lifetimes", add_shrunk, SWAPS, 40, 0xedc338f1a316beed},
+    {"drop swaps", add_dropped_swaps, SWAPS, 30, 0x9840ccf42f90ed6d},
+    {"drop swaps with homes", add_dropped_swaps, HOMES, 30, 0xd20981974f103a3b},
+    {"shrink lifetimes", add_shrunk, SWAPS, 40, 0x0d378b6429f015c3},
     {"shrink lifetimes with homes", add_shrunk, HOMES, 40, 0x30a96d1754ef0987},
     {"offload all", add_offloaded, SWAPS, 60, 0x34ebc6fc2d0bac93},
     {"offload all with homes", add_offloaded, HOMES, 60, 0x96df585cb25ae6fd},

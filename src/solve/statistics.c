@@ -123,6 +123,7 @@ static void put_anneal(struct output *o, const char *key, const char *title,
     put_count(o, "work", "work done", a->work);
     put_count(o, "uphill", "accepted although the cost rose", a->uphill);
     put_count(o, "incumbents", "best solutions of their runs", a->incumbents);
+    put_count(o, "repaired", "results made to fit by swaps", a->repaired);
     begin_moves(o);
     for (uint32_t i = 0; move_name(i) != NULL; i++)
         put_move(o, move_name(i), &a->moves[i]);

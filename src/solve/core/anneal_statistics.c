@@ -6,6 +6,7 @@ void rp_anneal_statistics_add(struct rp_anneal_statistics *into,
     into->work += from->work;
     into->uphill += from->uphill;
     into->incumbents += from->incumbents;
+    into->repaired += from->repaired;
     for (uint32_t i = 0; i < RP_MAX_MOVES; i++) {
         into->moves[i].proposed += from->moves[i].proposed;
         into->moves[i].infeasible += from->moves[i].infeasible;

@@ -25,6 +25,7 @@ struct rp_anneal_statistics {
     uint64_t work;       /* in the unit of the search's work limit */
     uint64_t uphill;     /* accepted moves by which the cost rose */
     uint64_t incumbents; /* times that a solution was the best so far of its search */
+    uint64_t repaired;   /* runs whose result was made to fit */
     struct rp_move_statistics moves[RP_MAX_MOVES];
 };
 

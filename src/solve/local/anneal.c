@@ -10,12 +10,15 @@
 #include "solve/core/temperature.h"
 #include "solve/incremental/incremental.h"
 #include "solve/incremental/incremental_check.h"
+#include "solve/local/repair.h"
 
 /* At the first price, all overflow together costs this share of the step's time. */
 static const double FIRST_PRICE = 0.03;
 /* Where sources may live on the host, runs start from schedules that fit. Their first price
  * is as if each stage were over the limit by this share of it. */
 static const double FIRST_OVERFLOW = 1.0 / 16;
+/* Of the work of a run: what repairing its result may take on top. */
+static const double REPAIR_SHARE = 0.1;
 /* The last temperature, as a share of the mean op time. */
 static const double FINAL_TEMPERATURE = 1e-3;
 
@@ -168,6 +171,18 @@ static void check_state(const struct annealing *a) {
 #endif
 }
 
+/* No schedule has fitted. Perhaps swaps make the one fit that is least over the limit. */
+static void repair(struct annealing *a, const struct rp_anneal_options *o) {
+    struct rp_incremental *s = &a->s;
+    uint64_t work = (uint64_t)(REPAIR_SHARE * (double)o->work);
+    if (s->p->out_ns == NULL || !rp_incremental_load_until(s, a->best, o->until) ||
+        !rp_repair(s, work, o->until))
+        return;
+    rp_incremental_store(s, a->best);
+    a->best_time_ns = s->time_ns;
+    a->r->statistics.repaired++;
+}
+
 void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
                struct rp_schedule *best, struct rp_anneal_result *r) {
     struct annealing *a = rp_calloc(1, sizeof *a);
@@ -191,6 +206,8 @@ void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
         step(a);
     }
     store_best(a);
+    if (a->best_time_ns == INFINITY && !r->stopped)
+        repair(a, o);
     r->found = a->best_time_ns < INFINITY;
     r->time_ns = a->best_time_ns;
     r->statistics.work = a->s.work;

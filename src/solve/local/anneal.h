@@ -23,7 +23,7 @@ enum { RP_ANNEAL_QUESTION = 100000 }; /* about 10 ms */
 
 struct rp_anneal_options {
     uint64_t seed;
-    uint64_t work;              /* limit: about 40 ns each */
+    uint64_t work;              /* limit: about 40 ns each. A tenth more for repairs */
     double initial_temperature; /* as a share of the mean op time */
     /* Called at the start and after each RP_ANNEAL_QUESTION units of work, with the time of
      * the best schedule so far (INFINITY: none fits): true ends the search. */
@@ -43,7 +43,8 @@ struct rp_anneal_result {
 };
 
 /* `best` is the schedule to start from: sound, but perhaps over the limit. On return it is
- * the best schedule found within the limit or, if there is none, the one least over it. */
+ * the best schedule found within the limit. If there is none, it is the one least over it,
+ * or that made to fit (repair.h). */
 void rp_anneal(const struct rp_instance *p, const struct rp_anneal_options *o,
                struct rp_schedule *best, struct rp_anneal_result *r);
 
