@@ -1,5 +1,5 @@
-/* Tests of solve/local/repair.h: each of its steps on a graph drawn by hand, and what it does
- * to random schedules that are over the limit. */
+/* Tests of solve/local/repair.h: each of its steps on a graph drawn by hand, and what it
+ * does to random schedules that are over the limit. */
 #include "solve/local/repair.h"
 
 #include <inttypes.h>
@@ -63,14 +63,14 @@ static void check_rows(const struct task *k, uint32_t x, const char *expected) {
 /* Nothing uses a and b between f3 and b4. While f5 and b5 run, 60 bytes are there with all
  * that they touch, and a has 30. A byte is copied in a nanosecond. */
 static const struct rp_drawn_op two_held[] = {
-    {"f1", "conv", "s", "a", 30, 10, false},  {"f2", "conv", "a", "b", 20, 10, false},
-    {"f3", "conv", "b", "c", 5, 10, false},   {"f4", "conv", "c", "d", 25, 10, false},
-    {"f5", "conv", "d", "e", 25, 10, false},  {"b5", "conv", "e", "f", 5, 10, false},
-    {"b4", "conv", "bf", "g", 5, 10, false},  {"b3", "conv", "ag", "h", 5, 10, false},
+    {"f1", "conv", "s", "a", 30, 10, false}, {"f2", "conv", "a", "b", 20, 10, false},
+    {"f3", "conv", "b", "c", 5, 10, false},  {"f4", "conv", "c", "d", 25, 10, false},
+    {"f5", "conv", "d", "e", 25, 10, false}, {"b5", "conv", "e", "f", 5, 10, false},
+    {"b4", "conv", "bf", "g", 5, 10, false}, {"b3", "conv", "ag", "h", 5, 10, false},
 };
 
-/* At 80, either of them may go. b is smaller: it comes back for b4, and a stays. At 55, both
- * have to. */
+/* At 80, either of them may go. b is smaller: it comes back for b4, and a stays. At 55,
+ * both have to. */
 static void what_a_stage_only_holds_goes_to_the_host(void) {
     struct task k;
     rp_draw(two_held, sizeof two_held / sizeof *two_held, &k.g);
@@ -157,8 +157,8 @@ static bool check_random(uint64_t seed, struct count *n) {
 }
 
 /* All schedules that stray from keep-all are over the least limit of all. Of those that do
- * not come to fit, most make a tensor of no bytes again, which cannot be swapped, or lack an
- * op that they would have to run twice. */
+ * not come to fit, most make a tensor of no bytes again, which cannot be swapped, or lack
+ * an op that they would have to run twice. */
 static void most_random_schedules_are_made_to_fit(void) {
     struct count count = {0};
     uint32_t n = 400;
@@ -203,7 +203,8 @@ static bool never(void *arg, double best_ns) {
     return false;
 }
 
-/* A short run at the least limit finds nothing that fits. What is made to fit is its result.
+/* A short run at the least limit finds nothing that fits. What is made to fit is its
+ * result.
  */
 static void results_of_annealing_are_made_to_fit(void) {
     uint32_t repaired = 0;

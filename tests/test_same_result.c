@@ -13,12 +13,12 @@
 #include "solve/core/plan_claims.h"
 #include "solve/local/anneal.h"
 #include "solve/local/drop_swaps.h"
-#include "solve/local/greedy.h"
 #include "solve/local/offload_all.h"
 #include "solve/local/shrink_lifetimes.h"
 #include "solve/order/anneal_order.h"
 #include "solve/order/order_descent.h"
 #include "solve/order/run_instance.h"
+#include "solve/search/greedy.h"
 
 /* What is compared. */
 struct digest {

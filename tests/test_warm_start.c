@@ -7,7 +7,7 @@
 #include "run.h"
 #include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
-#include "solve/local/greedy.h"
+#include "solve/search/greedy.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
 

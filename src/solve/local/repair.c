@@ -4,7 +4,8 @@
 
 #include "solve/local/moves_interval.h"
 
-/* Of the bytes above the limit: what a tensor must have to leave a stage with all others. */
+/* Of the bytes above the limit: what a tensor must have to leave a stage with all others.
+ */
 #define LEAST_SHARE 0.02
 
 /* What a step does to a stage, whose last op is its own. */
@@ -25,7 +26,8 @@ struct search {
     struct rp_stop *stop;
     uint32_t t; /* the stage */
     struct step best;
-    double best_price; /* ns for each byte that it frees; INFINITY: no step frees anything */
+    double
+        best_price; /* ns for each byte that it frees; INFINITY: no step frees anything */
 };
 
 /* ---- one step ---- */
@@ -82,8 +84,8 @@ static void clear_stage(struct search *w, bool all) {
     const struct rp_instance *p = w->s->p;
     double least = LEAST_SHARE * w->s->over_bytes[w->t];
     for (uint32_t x = p->n_homes; x < p->n_tensors && p->producer[x] < w->t; x++) {
-        bool is_made = !rp_incremental_held(w->s, w->t, x) &&
-                       rp_incremental_held(w->s, w->t + 1, x);
+        bool is_made =
+            !rp_incremental_held(w->s, w->t, x) && rp_incremental_held(w->s, w->t + 1, x);
         if ((is_made || (all && (double)p->bytes[x] >= least)) && may_leave(w, x))
             leave(w, x);
     }

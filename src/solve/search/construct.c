@@ -2,9 +2,9 @@
 
 #include "solve/core/warm_start.h"
 #include "solve/incumbent.h"
-#include "solve/local/greedy.h"
 #include "solve/local/offload_all.h"
 #include "solve/search/construct_homes.h"
+#include "solve/search/greedy.h"
 
 /* May the steps of the warm start be taken in this space? *cost is the cost then. */
 static bool space_allows_start(struct rp_context *w, const struct rp_space *space,

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "solve/local/greedy.h"
 #include "solve/search/copy_ahead.h"
+#include "solve/search/greedy.h"
 #include "solve/search/keep_sources.h"
 
 /* A source that may stay on the device. */

@@ -2,7 +2,7 @@
  * passes.
  *
  * A pass chooses sources that stay on the device, makes a schedule greedily with some
- * memory left over (local/greedy.h), and uses that for copies ahead of time
+ * memory left over (search/greedy.h), and uses that for copies ahead of time
  * (copy_ahead.h). Passes differ in three settings (context.h), which a pattern search
  * chooses. In the best schedule, sources stay for which there is room (keep_sources.h).
  *

@@ -1,4 +1,4 @@
-#include "solve/local/greedy.h"
+#include "solve/search/greedy.h"
 
 #include <stdlib.h>
 
