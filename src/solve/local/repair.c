@@ -26,8 +26,7 @@ struct search {
     struct rp_stop *stop;
     uint32_t t; /* the stage */
     struct step best;
-    double
-        best_price; /* ns for each byte that it frees; INFINITY: no step frees anything */
+    double price; /* of it: ns for each byte that it frees. INFINITY: none frees any */
 };
 
 /* ---- one step ---- */
@@ -37,10 +36,9 @@ static bool may_move(const struct search *w, uint32_t x) {
     return rp_swappable(w->s, x) && !rp_is_version(p, x);
 }
 
-/* x may leave the stage: its op does without it. */
+/* x was made in an earlier stage. May it leave this one? Its op does without it. */
 static bool may_leave(const struct search *w, uint32_t x) {
-    const struct rp_instance *p = w->s->p;
-    return may_move(w, x) && p->producer[x] < w->t && !rp_op_reads(p, w->t, x);
+    return may_move(w, x) && !rp_op_reads(w->s->p, w->t, x);
 }
 
 static bool is_input_to_copy(const struct search *w, uint32_t x) {
@@ -72,14 +70,13 @@ static void leave(struct search *w, uint32_t x) {
         swap_around(w->s, x, t + 1);
     else if (rp_incremental_held(w->s, t + 1, x) && !rp_incremental_held(w->s, t, x))
         rp_incremental_flip_swap_in(w->s, x, t, true);
-    if (!rp_incremental_held(w->s, t, x) || !rp_find_interval(w->s, x, t, &first, &last))
-        return;
-    if (last > t)
-        swap_around(w->s, x, t);
-    else /* only what runs again reads it */
+    /* What is still there is read by runs of this stage alone, or by none. */
+    if (rp_incremental_held(w->s, t, x) && rp_find_interval(w->s, x, t, &first, &last))
         rp_incremental_flip(w->s, x, first, t, false);
 }
 
+/* What the stage makes again leaves it; with `all`, so does what is large. Its op's inputs
+ * come from the host. */
 static void clear_stage(struct search *w, bool all) {
     const struct rp_instance *p = w->s->p;
     double least = LEAST_SHARE * w->s->over_bytes[w->t];
@@ -118,9 +115,9 @@ static void try_step(struct search *w, struct step c) {
     bool can = evaluate(w, c);
     double freed = w->s->overflow_bytes - w->s->new_overflow_bytes;
     double price = (w->s->new_time_ns - w->s->time_ns) / freed;
-    if (can && freed > 0 && price < w->best_price) {
+    if (can && freed > 0 && price < w->price) {
         w->best = c;
-        w->best_price = price;
+        w->price = price;
     }
     rp_incremental_undo(w->s);
 }
@@ -128,7 +125,7 @@ static void try_step(struct search *w, struct step c) {
 static void try_all_steps(struct search *w) {
     const struct rp_incremental *s = w->s;
     const struct rp_instance *p = s->p;
-    w->best_price = INFINITY;
+    w->price = INFINITY;
     w->s->work += p->n_tensors / 16;
     for (uint32_t x = p->n_homes; x < p->n_tensors && p->producer[x] < w->t; x++)
         for (uint32_t row = w->t; row <= w->t + 1; row++)
@@ -144,7 +141,7 @@ static void try_all_steps(struct search *w) {
 /* Takes the best step. False if there is none. */
 static bool improve(struct search *w) {
     try_all_steps(w);
-    if (w->best_price == INFINITY || !may_go_on(w))
+    if (w->price == INFINITY || !may_go_on(w))
         return false;
     evaluate(w, w->best);
     rp_incremental_commit(w->s);
