@@ -171,12 +171,16 @@ static void check_state(const struct annealing *a) {
 #endif
 }
 
-/* No schedule has fitted. Perhaps swaps make the one fit that is least over the limit. */
+/* No schedule has fitted. Perhaps swaps make the one fit that is least over the limit. On
+ * large graphs reading it may take more than there is for that. */
 static void repair(struct annealing *a, const struct rp_anneal_options *o) {
     struct rp_incremental *s = &a->s;
-    uint64_t work = (uint64_t)(REPAIR_SHARE * (double)o->work);
-    if (s->p->out_ns == NULL || !rp_incremental_load_until(s, a->best, o->until) ||
-        !rp_repair(s, work, o->until))
+    double work = REPAIR_SHARE * (double)o->work - (double)a->set_up_work;
+    if (s->p->out_ns == NULL || work <= 0 ||
+        !rp_incremental_load_until(s, a->best, o->until))
+        return;
+    s->work += a->set_up_work;
+    if (!rp_repair(s, (uint64_t)work, o->until))
         return;
     rp_incremental_store(s, a->best);
     a->best_time_ns = s->time_ns;
