@@ -1,5 +1,6 @@
 #include "drawn.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,15 @@ void rp_drawn_check(const struct rp_graph *g, const char *policy,
                (int)v.peak_bytes, (int)o.budget_bytes, (int)v.time_ns, steps, expected);
     free(steps);
     rp_plan_fini(&plan);
+}
+
+void rp_drawn_check_rows(const struct rp_schedule *s, uint32_t x, const char *expected) {
+    char rows[64] = "";
+    for (uint32_t t = 0; t <= s->n_stages; t++)
+        rows[t] = rp_held(s, t, x) ? '#' : rp_swapped_in(s, t, x) ? '<' : '.';
+    CU_ASSERT_STRING_EQUAL(rows, expected);
+    if (strcmp(rows, expected) != 0)
+        printf("tensor %" PRIu32 ": %s, expected %s\n", x, rows, expected);
 }
 
 void rp_drawn_check_all(const struct rp_drawn_op *ops, size_t n_ops,

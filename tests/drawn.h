@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "policy/policy_plan.h"
+#include "solve/core/schedule.h"
 
 /* An op: "f1" of the forward phase or "b1" of the backward phase, "conv" or another kind,
  * what it reads and what it makes. Its tensors have one-letter names. "s" is the sample. */
@@ -36,6 +37,9 @@ struct rp_policy_options rp_drawn_options(uint64_t bytes);
 /* Compares a policy's steps with those expected, and checks that verify accepts them. */
 void rp_drawn_check(const struct rp_graph *g, const char *policy,
                     struct rp_policy_options o, const char *expected);
+
+/* Compares the rows in which x is held ("#"), copied in ("<"), or neither. */
+void rp_drawn_check_rows(const struct rp_schedule *s, uint32_t x, const char *expected);
 
 struct rp_drawn_plan {
     const char *policy;

@@ -39,17 +39,6 @@ static bool perturb(struct task *t, uint64_t random) {
     return rp_perturb(&t->p, &random, NULL, &t->from, &t->to);
 }
 
-/* The rows in which x is held ("#"), copied in ("<"), or neither. */
-static void check_rows(const struct task *t, const struct rp_schedule *s, uint32_t x,
-                       const char *expected) {
-    char rows[64] = "";
-    for (uint32_t k = 0; k <= t->p.n_ops; k++)
-        rows[k] = rp_held(s, k, x) ? '#' : rp_swapped_in(s, k, x) ? '<' : '.';
-    CU_ASSERT_STRING_EQUAL(rows, expected);
-    if (strcmp(rows, expected) != 0)
-        printf("tensor %" PRIu32 ": %s, expected %s\n", x, rows, expected);
-}
-
 /* a has 30 bytes, and each op takes 10 ns. Nothing uses a for 80 ns, and then for none. */
 static const struct rp_drawn_op one_large[] = {
     {"f1", "conv", "s", "a", 30, 10, false}, {"f2", "conv", "a", "b", 1, 10, false},
@@ -68,9 +57,9 @@ static void a_large_tensor_goes_to_the_host(void) {
     open_task(&t);
     for (uint64_t random = 1; random < 10; random++) {
         CU_ASSERT(perturb(&t, random));
-        check_rows(&t, &t.from, 0, ".###########.");
-        check_rows(&t, &t.to, 0, ".#.....<####.");
-        check_rows(&t, &t.to, 1, "..#..........");
+        rp_drawn_check_rows(&t.from, 0, ".###########.");
+        rp_drawn_check_rows(&t.to, 0, ".#.....<####.");
+        rp_drawn_check_rows(&t.to, 1, "..#..........");
     }
     close_task(&t);
 }
@@ -87,7 +76,7 @@ static void the_first_longest_gap_of_a_large_tensor_counts(void) {
     rp_draw(ops, 12, &t.g);
     open_task(&t);
     CU_ASSERT(perturb(&t, 1));
-    check_rows(&t, &t.to, 0, "....<#######.");
+    rp_drawn_check_rows(&t.to, 0, "....<#######.");
     close_task(&t);
     memcpy(ops, one_large, sizeof ops);
     ops[0].bytes = 1;
@@ -98,8 +87,8 @@ static void the_first_longest_gap_of_a_large_tensor_counts(void) {
     open_task(&t);
     for (uint64_t random = 1; random < 300; random++) {
         CU_ASSERT(perturb(&t, random));
-        check_rows(&t, &t.to, 0, ".#...........");
-        check_rows(&t, &t.to, 1, "..#....<###..");
+        rp_drawn_check_rows(&t.to, 0, ".#...........");
+        rp_drawn_check_rows(&t.to, 1, "..#....<###..");
     }
     close_task(&t);
 }
@@ -118,7 +107,7 @@ static void a_tensor_on_the_host_comes_off_it(void) {
         rp_schedule_set(&t.from, 0, 11, 11, true);
         CU_ASSERT(rp_schedule_cost(&t.p, &t.from).sound);
         CU_ASSERT(perturb(&t, 1));
-        check_rows(&t, &t.to, 0, once ? ".#.....<####." : ".#.........#.");
+        rp_drawn_check_rows(&t.to, 0, once ? ".#.....<####." : ".#.........#.");
         close_task(&t);
     }
 }

@@ -1,11 +1,8 @@
-/* Tests of solve/local/repair.h: each of its steps on a graph drawn by hand, and what it
- * does to random schedules that are over the limit. */
+/* Tests of solve/local/repair.h: what it does to a schedule drawn by hand, and to random
+ * ones that are over the limit. */
 #include "solve/local/repair.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "drawn.h"
@@ -50,18 +47,8 @@ static bool repair(struct task *k, uint64_t work, struct rp_stop *stop) {
     return fits;
 }
 
-/* The rows in which x is held ("#"), copied in ("<"), or neither. */
-static void check_rows(const struct task *k, uint32_t x, const char *expected) {
-    char rows[64] = "";
-    for (uint32_t t = 0; t <= k->p.n_ops; t++)
-        rows[t] = rp_held(&k->end, t, x) ? '#' : rp_swapped_in(&k->end, t, x) ? '<' : '.';
-    CU_ASSERT_STRING_EQUAL(rows, expected);
-    if (strcmp(rows, expected) != 0)
-        printf("tensor %" PRIu32 ": %s, expected %s\n", x, rows, expected);
-}
-
-/* Nothing uses a and b between f3 and b4. While f5 and b5 run, 60 bytes are there with all
- * that they touch, and a has 30. A byte is copied in a nanosecond. */
+/* Nothing uses a and b between f3 and b4. f5 reads and makes 50 bytes, so 100 are there
+ * while it runs, and 80 at most while others do. */
 static const struct rp_drawn_op two_held[] = {
     {"f1", "conv", "s", "a", 30, 10, false}, {"f2", "conv", "a", "b", 20, 10, false},
     {"f3", "conv", "b", "c", 5, 10, false},  {"f4", "conv", "c", "d", 25, 10, false},
@@ -76,8 +63,8 @@ static void what_a_stage_only_holds_goes_to_the_host(void) {
     rp_draw(two_held, sizeof two_held / sizeof *two_held, &k.g);
     open_instance(&k, 80, true);
     CU_ASSERT(repair(&k, ENOUGH, NULL));
-    check_rows(&k, 0, ".#######.");
-    check_rows(&k, 1, "..#...<..");
+    rp_drawn_check_rows(&k.end, 0, ".#######.");
+    rp_drawn_check_rows(&k.end, 1, "..#...<..");
     close_task(&k);
     rp_draw(two_held, sizeof two_held / sizeof *two_held, &k.g);
     open_instance(&k, 55, true);
@@ -156,9 +143,9 @@ static bool check_random(uint64_t seed, struct count *n) {
     return right;
 }
 
-/* All schedules that stray from keep-all are over the least limit of all. Of those that do
- * not come to fit, most make a tensor of no bytes again, which cannot be swapped, or lack
- * an op that they would have to run twice. */
+/* All schedules that stray from keep-all are over the least limit of all. Some do
+ * not come to fit: where a stage makes a tensor of no bytes again, which cannot be swapped,
+ * what that takes is there too. */
 static void most_random_schedules_are_made_to_fit(void) {
     struct count count = {0};
     uint32_t n = 400;
@@ -204,8 +191,7 @@ static bool never(void *arg, double best_ns) {
 }
 
 /* A short run at the least limit finds nothing that fits. What is made to fit is its
- * result.
- */
+ * result. */
 static void results_of_annealing_are_made_to_fit(void) {
     uint32_t repaired = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {

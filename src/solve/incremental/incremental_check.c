@@ -118,7 +118,7 @@ static bool check_runs(struct check *c, uint32_t t) {
         if (s->stage_runs[t].at[a] != j)
             return fail(c, "stage %u ('%s'): run %u is op %u, should be op %u ('%s')", t,
                         op_name(c, t), a, s->stage_runs[t].at[a], j, op_name(c, j));
-        if (!(s->runs[(size_t)j * s->words + t / 64] >> (t % 64) & 1))
+        if (!rp_incremental_runs(s, t, j))
             return fail(c, "stage %u ('%s'): no bit for the run of '%s'", t, op_name(c, t),
                         op_name(c, j));
     }

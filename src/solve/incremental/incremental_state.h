@@ -106,6 +106,11 @@ static inline bool rp_incremental_swapped_in(const struct rp_incremental *s, uin
     return s->swaps.swapped_in != NULL &&
            s->swaps.swapped_in[(size_t)x * s->words + t / 64] >> (t % 64) & 1;
 }
+/* R[t][j], without the move in progress. */
+static inline bool rp_incremental_runs(const struct rp_incremental *s, uint32_t t,
+                                       uint32_t j) {
+    return s->runs[(size_t)j * s->words + t / 64] >> (t % 64) & 1;
+}
 /* x is swapped in, in some stage. */
 static inline bool rp_incremental_swapped(const struct rp_incremental *s, uint32_t x) {
     return s->swaps.n_swap_ins != NULL && s->swaps.n_swap_ins[x] > 0;

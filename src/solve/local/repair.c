@@ -46,11 +46,6 @@ static bool is_input_to_copy(const struct search *w, uint32_t x) {
            !rp_incremental_swapped_in(w->s, w->t, x);
 }
 
-/* Does op j run in stage t? */
-static bool runs_in(const struct rp_incremental *s, uint32_t t, uint32_t j) {
-    return s->runs[(size_t)j * s->words + t / 64] >> (t % 64) & 1;
-}
-
 /* x is away over its interval around the row. It comes back in the stage at its end, unless
  * that makes it anyway, for another output of the same op. */
 static void swap_around(struct rp_incremental *s, uint32_t x, uint32_t row) {
@@ -58,7 +53,7 @@ static void swap_around(struct rp_incremental *s, uint32_t x, uint32_t row) {
     if (!rp_find_interval(s, x, row, &first, &last))
         return;
     rp_incremental_flip(s, x, first, last, false);
-    if (!runs_in(s, last, s->p->producer[x]))
+    if (!rp_incremental_runs(s, last, s->p->producer[x]))
         rp_incremental_flip_swap_in(s, x, last, true);
 }
 
