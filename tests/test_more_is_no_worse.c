@@ -196,6 +196,21 @@ static void some_runs_start_from_the_incumbent(void) {
     CU_ASSERT(reheats > 3);
 }
 
+/* Where sources may live on the host, one annealing run of each round does not. */
+static void one_run_of_a_round_starts_from_keep_all_with_homes(void) {
+    struct rp_sequence a = rp_sequence_begin(100, true, true, false);
+    struct rp_turn t;
+    uint32_t n = 0;
+    while (rp_sequence_next(&a, 60, &t)) {
+        if (t.method != RP_ANNEAL || t.from_incumbent)
+            continue;
+        CU_ASSERT_EQUAL(t.space, RP_BOTH);
+        CU_ASSERT_EQUAL(t.round, n);
+        n++;
+    }
+    CU_ASSERT(n > ROUNDS_TO_FULL_LENGTH);
+}
+
 /* Where a search without swaps runs beside this one, no turn after the first round of full
  * length looks for plans without swaps. */
 static void later_turns_leave_plans_without_swaps_to_others(void) {
@@ -323,6 +338,7 @@ void suite_more_is_no_worse(void) {
     RP_TEST(a_search_without_swaps_uses_all_its_time);
     RP_TEST(a_limit_only_cuts_the_sequence);
     RP_TEST(some_runs_start_from_the_incumbent);
+    RP_TEST(one_run_of_a_round_starts_from_keep_all_with_homes);
     RP_TEST(later_turns_leave_plans_without_swaps_to_others);
     RP_TEST(the_gap_ends_the_search_early);
     RP_TEST(methods_tell_the_work_that_they_did);

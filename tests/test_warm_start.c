@@ -196,6 +196,40 @@ static void a_plan_with_another_order_of_first_runs_gives_no_schedule(void) {
 
 /* ---- the schedule of a plan ---- */
 
+/* A chain, of which a is kept, and away while c and d run. Only the step after the last op
+ * brings it back. */
+static void what_comes_in_after_the_last_op_is_of_the_last_stage(void) {
+    static const struct rp_step steps[] = {
+        {.kind = RP_RUN, .id = 0},     {.kind = RP_SWAP_OUT, .id = 0},
+        {.kind = RP_RUN, .id = 1},     {.kind = RP_FREE, .id = 0},
+        {.kind = RP_RUN, .id = 2},     {.kind = RP_RUN, .id = 3},
+        {.kind = RP_SWAP_IN, .id = 0},
+    };
+    char chain[sizeof diamond];
+    memcpy(chain, diamond, sizeof diamond);
+    memcpy(strstr(chain, "[0,2]"), "[  2]", 5);
+    struct rp_graph g;
+    struct rp_plan plan = {0};
+    struct rp_instance p;
+    struct rp_schedule s;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(chain, sizeof chain - 1, "g", &g, &err), RP_OK);
+    g.kept[0] = true;
+    g.device.d2h_bytes_per_s = g.device.h2d_bytes_per_s = 1000000000;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        rp_push(&plan.steps, steps[i]);
+    rp_instance_init(&p, &g, 100, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_schedule_empty(&p, &s);
+    CU_ASSERT(rp_schedule_from_plan(&p, &plan, NULL, &s));
+    CU_ASSERT(rp_swapped_in(&s, 3, 0) && !rp_held(&s, 3, 0) && rp_held(&s, 4, 0));
+    CU_ASSERT_EQUAL(rp_schedule_cost(&p, &s).time_ns, 400);
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_plan_fini(&plan);
+    rp_graph_fini(&g);
+}
+
 /* Sets every bit, as if the memory had been used before. */
 static void set_all_bits(const struct rp_instance *p, struct rp_schedule *s) {
     size_t bytes = ((size_t)p->n_ops + 1) * s->words * sizeof *s->rows;
@@ -379,6 +413,7 @@ void suite_warm_start(void) {
     RP_TEST(a_start_over_the_budget_is_improved_until_it_fits);
     RP_TEST(the_greedy_schedule_mostly_fits);
     RP_TEST(a_plan_with_another_order_of_first_runs_gives_no_schedule);
+    RP_TEST(what_comes_in_after_the_last_op_is_of_the_last_stage);
     RP_TEST(the_schedule_depends_on_the_plan_alone);
     RP_TEST(plans_for_another_budget_keep_their_steps_with_or_without_addresses);
     RP_TEST(homes_keep_their_host_addresses_only_if_the_plan_has_addresses);

@@ -106,15 +106,15 @@ static double reheat_temperature(const struct job *j) {
 }
 
 /* The first run of a space is from the warm start. A short run on a large graph is from the
- * incumbent: it would not get far from keep-all. Where sources may live on the host every
- * run is. Returns the first temperature of the run, as a share of the usual one. */
+ * incumbent: it would not get far from keep-all. Where sources may live on the host most
+ * runs are. Returns the first temperature of the run, as a share of the usual one. */
 static double choose_start(struct job *j) {
     static const double cool = 0.1;
     struct rp_context *w = j->w;
     struct rp_incumbent *best = rp_context_incumbent(w, j->turn->space);
     bool is_large = w->p.n_ops >= MIN_LARGE_OPS && work_per_op(j) < LONG_RUN_WORK_PER_OP;
-    bool is_short = best->found && (is_large || w->p.n_homes > 0);
     bool from_best = best->found && j->turn->from_incumbent;
+    bool is_short = best->found && (is_large || (from_best && w->p.n_homes > 0));
     if (j->space->warm) {
         j->space->warm = false;
         rp_schedule_copy(j->scratch, &w->start);

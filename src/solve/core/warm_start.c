@@ -62,10 +62,12 @@ static bool read_run(struct reading *w, uint32_t j) {
     return true;
 }
 
+/* After the last first run no stage begins: what comes in then belongs to the last one. */
 static void read_swap_in(struct reading *w, uint32_t x) {
+    uint32_t t = w->stage < w->s->n_stages ? w->stage : w->s->n_stages - 1;
     set_live(w, x, true);
-    if (w->keep_swaps && !rp_held(w->s, w->stage, x))
-        rp_schedule_set_in(w->s, x, w->stage, true);
+    if (w->keep_swaps && !rp_held(w->s, t, x))
+        rp_schedule_set_in(w->s, x, t, true);
 }
 
 /* Sources that the plan does not list stay on the device. */

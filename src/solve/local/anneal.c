@@ -14,8 +14,8 @@
 
 /* At the first price, all overflow together costs this share of the step's time. */
 static const double FIRST_PRICE = 0.03;
-/* Where sources may live on the host, runs start from schedules that fit. Their first price
- * is as if each stage were over the limit by this share of it. */
+/* Where sources may live on the host, most runs start from schedules that fit. Their first
+ * price is as if each stage were over the limit by this share of it. */
 static const double FIRST_OVERFLOW = 1.0 / 16;
 /* Of the work of a run: what repairing its result may take on top. */
 static const double REPAIR_SHARE = 0.1;

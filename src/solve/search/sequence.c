@@ -62,12 +62,14 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
 
 /* Where plans may not swap, every second annealing run of full length starts from the
  * incumbent: it ends in other schedules near it, which crossover then joins. Where they may
- * swap, the long runs do. */
+ * swap, the long runs do. Where sources may live on the host, all do but the first of each
+ * round: little is found from keep-all, except near the least budget. */
 static bool starts_from_incumbent(const struct rp_sequence *s, const struct row *r) {
+    bool is_first = r->rounds == FIRST_ROUNDS && r[-1].rounds != FIRST_ROUNDS;
     bool is_second = r->method == RP_ANNEAL && r->space == RP_WITHOUT_SWAPS &&
                      s->round > ROUNDS_TO_FULL_LENGTH &&
                      s->round % 2 != ROUNDS_TO_FULL_LENGTH % 2;
-    return is_second || r->rounds == REHEAT_ROUNDS;
+    return is_second || r->rounds == REHEAT_ROUNDS || (s->homes && !is_first);
 }
 
 static void skip_to_turn(struct rp_sequence *s) {

@@ -2,7 +2,8 @@
  *
  * A round is a list of turns. The annealing runs of round 0 are short; those of each next
  * round are four times as long, until they are as long as is useful for the graph. Later
- * rounds differ in their seeds, and every second one has runs from the incumbent.
+ * rounds differ in their seeds, and every second one has runs from the incumbent. Where
+ * sources may live on the host, all annealing runs but the first of a round start from it.
  *
  * Which turns come depends on the graph, on whether plans may swap, and on whether sources
  * may live on the host. The time limit says where the sequence is cut. A search that may
