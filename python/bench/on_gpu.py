@@ -101,7 +101,7 @@ def main() -> None:
         parser.error("there is no GPU")
     # Without these, kernels may add in another order each time.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.use_deterministic_algorithms(True)
     for name in a.models:
         for row in rows(name, a.share.split(","), a.seconds):
             print(json.dumps(row), flush=True)
