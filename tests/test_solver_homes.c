@@ -9,6 +9,9 @@
 #include "run.h"
 #include "solve/core/schedule.h"
 #include "solve/core/warm_start.h"
+#include "solve/incremental/incremental.h"
+#include "solve/local/drop_swaps.h"
+#include "solve/local/moves_home.h"
 #include "solve/local/offload_all.h"
 #include "solve/search/construct_homes.h"
 #include "solve/search/copy_ahead.h"
@@ -387,6 +390,116 @@ static void greedy_drops_what_can_run_again_in_time(void) {
     rp_graph_fini(&g);
 }
 
+/* ---- small sources ---- */
+
+/* Six parameters of 10 bytes and six states of 40, which may all live on the host, within
+ * `limit` bytes. */
+static void small_chain(uint64_t limit, struct rp_graph *g, struct rp_instance *p) {
+    parse_chain(6, 40, g);
+    rp_instance_init_homes(p, g, limit, false, NULL);
+    rp_instance_allow_swap(p, RP_MAX_QUANTITY);
+}
+
+/* How many sources of so many bytes stay on the device. */
+static uint32_t count_staying(const struct rp_instance *p, const struct rp_schedule *s,
+                              uint64_t bytes) {
+    uint32_t n = 0;
+    for (uint32_t x = 0; x < p->n_homes; x++)
+        n += p->bytes[x] == bytes && rp_source_stays(p, s, x);
+    return n;
+}
+
+static void small_sources_take_a_hundredth_of_the_limit(void) {
+    static const uint64_t expected[][2] = {{5999, 0}, {6000, 10}, {29999, 10}, {30000, 40}};
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+        struct rp_graph g;
+        struct rp_instance p;
+        small_chain(expected[k][0], &g, &p);
+        CU_ASSERT_EQUAL(p.small_source_bytes, expected[k][1]);
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
+/* A source that must live on the host is not among them. */
+static void small_sources_may_stay_on_the_device(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    parse_chain(6, 40, &g);
+    g.tensors[0].home = RP_HOME_HOST;
+    g.fixed_bytes -= g.tensors[0].bytes;
+    rp_instance_init_homes(&p, &g, 5000, false, NULL);
+    CU_ASSERT_EQUAL(p.small_source_bytes, 10);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+/* All sources stay at first. Many moves send all states to the host, and no parameter. */
+static void moves_send_no_small_source_to_the_host(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s;
+    struct rp_incremental state;
+    uint64_t random = 1;
+    uint32_t n_staying = 0;
+    small_chain(6000, &g, &p);
+    rp_schedule_keep_all(&p, &s);
+    CU_ASSERT_EQUAL(count_staying(&p, &s, 10), 6);
+    rp_incremental_init(&state, &p);
+    rp_incremental_load(&state, &s);
+    for (int k = 0; k < 500; k++) {
+        rp_incremental_begin(&state);
+        if (rp_move_home(&state, &random) &&
+            rp_incremental_evaluate(&state, 0, INFINITY, false))
+            rp_incremental_commit(&state);
+        else
+            rp_incremental_undo(&state);
+        rp_incremental_store(&state, &s);
+        CU_ASSERT_EQUAL(count_staying(&p, &s, 10), 6);
+        n_staying += count_staying(&p, &s, 40);
+    }
+    CU_ASSERT(n_staying > 500 && n_staying < 2500);
+    rp_incremental_fini(&state);
+    rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+/* There is room for 30 bytes more than what offloading all takes: for three parameters and
+ * no state; or for all. Tensors of more than max_bytes are left alone. */
+static void sources_stay_where_that_costs_nothing(void) {
+    static const struct {
+        uint64_t more_bytes, max_bytes;
+        bool dropped;
+        uint32_t n_small, n_large;
+    } cases[] = {{30, 10, true, 3, 0},
+                 {1000, 9, false, 0, 0},
+                 {1000, 10, true, 6, 0},
+                 {1000, 40, true, 6, 6}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct rp_graph g;
+        struct rp_instance p;
+        struct rp_schedule s, fewer;
+        small_chain(1000, &g, &p);
+        rp_schedule_empty(&p, &s);
+        rp_schedule_empty(&p, &fewer);
+        rp_schedule_offload_all(&p, true, &s);
+        struct rp_cost cost = rp_schedule_cost(&p, &s);
+        p.limit_bytes = cost.peak_bytes + cases[k].more_bytes;
+        CU_ASSERT_EQUAL(rp_drop_swaps(&p, cases[k].max_bytes, NULL, &s, &fewer),
+                        cases[k].dropped);
+        if (cases[k].dropped) {
+            CU_ASSERT(is_cost(&p, &fewer, cost.time_ns, p.limit_bytes));
+            CU_ASSERT_EQUAL(count_staying(&p, &fewer, 10), cases[k].n_small);
+            CU_ASSERT_EQUAL(count_staying(&p, &fewer, 40), cases[k].n_large);
+        }
+        rp_schedule_fini(&s);
+        rp_schedule_fini(&fewer);
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
 /* ---- plans ---- */
 
 static struct rp_solve_options draw_options(const struct rp_graph *g, struct rp_rng *r) {
@@ -525,6 +638,10 @@ void suite_solver_homes(void) {
     RP_TEST(what_nobody_uses_is_no_candidate);
     RP_TEST(a_start_plan_belongs_to_its_order);
     RP_TEST(greedy_drops_what_can_run_again_in_time);
+    RP_TEST(small_sources_take_a_hundredth_of_the_limit);
+    RP_TEST(small_sources_may_stay_on_the_device);
+    RP_TEST(moves_send_no_small_source_to_the_host);
+    RP_TEST(sources_stay_where_that_costs_nothing);
     RP_TEST(copies_are_spread_over_the_step);
     RP_TEST(every_plan_is_valid);
 }

@@ -92,16 +92,18 @@ static bool pack_best(struct attempt *a) {
     enum { N = sizeof share_log2 / sizeof *share_log2 };
     struct rp_context *w = a->w;
     struct rp_schedule fewer;
+    struct rp_instance p = a->p;
     bool placed = false, changed = rp_schedule_swaps(a->best);
-    rp_schedule_empty(&a->p, &fewer);
+    rp_schedule_empty(&p, &fewer);
     for (size_t k = 0; k < N && changed && !placed; k++) {
         struct rp_stop stop = w->stop;
         if (k + 1 < N)
             stop.deadline -= w->reserve_s;
+        else
+            p.limit_bytes = a->limit; /* very small ones fit into gaps */
         if (rp_stop_now(&stop))
             continue;
-        changed =
-            rp_drop_swaps(&a->p, a->p.limit_bytes >> share_log2[k], &stop, a->best, &fewer);
+        changed = rp_drop_swaps(&p, p.limit_bytes >> share_log2[k], &stop, a->best, &fewer);
         placed = changed && pack_schedule(a, &fewer);
     }
     rp_schedule_fini(&fewer);

@@ -11,7 +11,8 @@
 /* ns for a byte over the limit: more than any time saved is worth. */
 static const double PRICE = 1e9;
 
-/* x is swapped in, in stage t. */
+/* x is swapped in, in stage t; or it is a source on the host that may stay on the device,
+ * and t is RP_NONE. */
 struct candidate {
     uint64_t bytes;
     uint32_t x, t;
@@ -21,44 +22,67 @@ struct candidates {
     RP_VEC(struct candidate);
 };
 
-static int largest_first(const void *left, const void *right) {
+/* A call costs the same for all sizes, and small tensors need the least room. */
+static int smallest_first(const void *left, const void *right) {
     const struct candidate *a = left, *b = right;
     if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
+        return a->bytes < b->bytes ? -1 : 1;
     if (a->x != b->x)
         return a->x < b->x ? -1 : 1;
     return (a->t > b->t) - (a->t < b->t);
 }
 
-static struct candidates list_swap_ins(const struct rp_incremental *s, uint64_t max_bytes) {
-    struct candidates list = {0};
+static void list_sources(const struct rp_incremental *s, uint64_t max_bytes,
+                         struct candidates *list) {
+    const struct rp_instance *p = s->p;
+    for (uint32_t x = 0; x < p->n_homes; x++)
+        if (!p->lives_on_host[x] && p->bytes[x] <= max_bytes && !rp_incremental_stays(s, x))
+            rp_push(list, ((struct candidate){p->bytes[x], x, RP_NONE}));
+}
+
+static void list_swap_ins(const struct rp_incremental *s, uint64_t max_bytes,
+                          struct candidates *list) {
     for (uint32_t t = 0; t < s->n_stages; t++)
         for (uint32_t k = 0; k < s->swaps.swap_ins[t].n; k++) {
             uint32_t x = s->swaps.swap_ins[t].at[k].x;
-            struct candidate c = {s->p->bytes[x], x, t};
-            if (c.bytes <= max_bytes)
-                rp_push(&list, c);
+            if (s->p->bytes[x] <= max_bytes)
+                rp_push(list, ((struct candidate){s->p->bytes[x], x, t}));
         }
-    if (list.n > 0)
-        qsort(list.at, list.n, sizeof *list.at, largest_first);
-    return list;
 }
 
-/* Holds x from its last use before stage t instead of swapping it in there. False, with
- * nothing changed, if that costs time or memory. */
-static bool hold_instead(struct rp_incremental *s, uint32_t x, uint32_t t,
+/* Holds the tensor from its last use before stage t instead of swapping it in there, or
+ * lets the source stay. False, with nothing changed, if that costs time or memory. */
+static bool hold_instead(struct rp_incremental *s, const struct candidate *c,
                          double max_time_ns) {
-    uint32_t before = rp_incremental_use_before(s, x, t);
-    if (before == RP_NONE || (x < s->p->n_homes && before == 0))
+    uint32_t x = c->x, before = 0;
+    bool stays = c->t == RP_NONE;
+    if (!stays)
+        before = rp_incremental_use_before(s, x, c->t);
+    if (before == RP_NONE || (!stays && x < s->p->n_homes && before == 0))
         return false;
     rp_incremental_begin(s);
-    rp_incremental_flip(s, x, before + 1, t, true);
+    if (stays)
+        rp_incremental_flip_stay(s, x, true);
+    else
+        rp_incremental_flip(s, x, before + 1, c->t, true);
     if (rp_incremental_evaluate(s, PRICE, max_time_ns - s->time_ns, false)) {
         rp_incremental_commit(s);
         return true;
     }
     rp_incremental_undo(s);
     return false;
+}
+
+/* Does without as many of the candidates as can be. Returns how many. */
+static size_t hold_all(struct rp_incremental *s, struct candidates *list,
+                       double max_time_ns, struct rp_stop *stop) {
+    size_t n = 0;
+    if (list->n > 0)
+        qsort(list->at, list->n, sizeof *list->at, smallest_first);
+    for (size_t k = 0; k < list->n && !rp_stop_now(stop); k++)
+        n += hold_instead(s, &list->at[k], max_time_ns);
+    list->n = 0;
+    return n;
 }
 
 /* Stores the state's schedule. False if it is no better than one that costs c. */
@@ -81,11 +105,14 @@ bool rp_drop_swaps(const struct rp_instance *p, uint64_t max_bytes, struct rp_st
         return false;
     rp_incremental_init(&state, p);
     struct candidates list = {0};
-    if (rp_incremental_load_until(&state, s, stop))
-        list = list_swap_ins(&state, max_bytes);
+    bool loaded = rp_incremental_load_until(&state, s, stop);
     double max_time_ns = state.time_ns + 0.25; /* sums are rounded */
-    for (size_t k = 0; k < list.n && !rp_stop_now(stop); k++)
-        n += hold_instead(&state, list.at[k].x, list.at[k].t, max_time_ns);
+    if (loaded) {
+        list_sources(&state, max_bytes, &list);
+        n += hold_all(&state, &list, max_time_ns, stop);
+        list_swap_ins(&state, max_bytes, &list);
+        n += hold_all(&state, &list, max_time_ns, stop);
+    }
     bool better = n > 0 && !rp_stop_interrupted(stop) && store(&state, &c, fewer);
     rp_incremental_fini(&state);
     free(list.at);
