@@ -11,6 +11,7 @@
 #include "solve/core/warm_start.h"
 #include "solve/incremental/incremental.h"
 #include "solve/local/drop_swaps.h"
+#include "solve/local/moves.h"
 #include "solve/local/moves_home.h"
 #include "solve/local/offload_all.h"
 #include "solve/search/construct_homes.h"
@@ -409,13 +410,43 @@ static uint32_t count_staying(const struct rp_instance *p, const struct rp_sched
     return n;
 }
 
+/* How many tensors of so many bytes are small, sources or what ops make. */
+static uint32_t count_small(const struct rp_instance *p, uint64_t bytes, bool made) {
+    struct rp_incremental state;
+    uint32_t n = 0;
+    rp_incremental_init(&state, p);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        n += p->bytes[x] == bytes && state.is_small[x] && (x >= p->n_homes) == made;
+    rp_incremental_fini(&state);
+    return n;
+}
+
+/* Of sources, the six parameters of 10 bytes, then also the six states of 40. */
 static void small_sources_take_a_hundredth_of_the_limit(void) {
-    static const uint64_t expected[][2] = {{5999, 0}, {6000, 10}, {29999, 10}, {30000, 40}};
-    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+    static const struct {
+        uint64_t limit;
+        uint32_t n_parameters, n_states;
+    } cases[] = {{5999, 0, 0}, {6000, 6, 0}, {29999, 6, 0}, {30000, 6, 6}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct rp_graph g;
         struct rp_instance p;
-        small_chain(expected[k][0], &g, &p);
-        CU_ASSERT_EQUAL(p.small_source_bytes, expected[k][1]);
+        small_chain(cases[k].limit, &g, &p);
+        CU_ASSERT_EQUAL(count_small(&p, 10, false), cases[k].n_parameters);
+        CU_ASSERT_EQUAL(count_small(&p, 40, false), cases[k].n_states);
+        rp_instance_fini(&p);
+        rp_graph_fini(&g);
+    }
+}
+
+/* Ops make 24 tensors of 10 bytes, six more as versions of parameters, and six of 40. */
+static void small_tensors_take_a_three_hundredth_of_the_limit(void) {
+    static const uint64_t limits[] = {89999, 90000, 161999, 162000};
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+        struct rp_graph g;
+        struct rp_instance p;
+        small_chain(limits[k], &g, &p);
+        CU_ASSERT_EQUAL(count_small(&p, 10, true), k > 0 ? 30 : 0);
+        CU_ASSERT_EQUAL(count_small(&p, 40, true), k > 2 ? 6 : 0);
         rp_instance_fini(&p);
         rp_graph_fini(&g);
     }
@@ -429,7 +460,7 @@ static void small_sources_may_stay_on_the_device(void) {
     g.tensors[0].home = RP_HOME_HOST;
     g.fixed_bytes -= g.tensors[0].bytes;
     rp_instance_init_homes(&p, &g, 5000, false, NULL);
-    CU_ASSERT_EQUAL(p.small_source_bytes, 10);
+    CU_ASSERT_EQUAL(count_small(&p, 10, false), 5);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
 }
@@ -461,6 +492,45 @@ static void moves_send_no_small_source_to_the_host(void) {
     CU_ASSERT(n_staying > 500 && n_staying < 2500);
     rp_incremental_fini(&state);
     rp_schedule_fini(&s);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
+/* Many moves drop and swap what ops make, but not the small half of it. */
+static void moves_drop_no_small_tensor(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s, keep_all;
+    struct rp_incremental state;
+    uint64_t random = 1;
+    uint32_t move, n_changed = 0;
+    small_chain(1000, &g, &p);
+    rp_schedule_keep_all(&p, &keep_all);
+    rp_schedule_empty(&p, &s);
+    rp_incremental_init(&state, &p);
+    for (uint32_t x = p.n_homes; x < p.n_tensors; x++)
+        state.is_small[x] = x % 2;
+    rp_incremental_load(&state, &keep_all);
+    for (int k = 0; k < 3000; k++) {
+        if (rp_propose_move(&state, &random, &move) &&
+            rp_incremental_evaluate(&state, 0, INFINITY, false))
+            rp_incremental_commit(&state);
+        else
+            rp_incremental_undo(&state);
+    }
+    rp_incremental_store(&state, &s);
+    for (uint32_t x = p.n_homes; x < p.n_tensors; x++)
+        for (uint32_t t = p.producer[x] + 1; t <= p.n_ops; t++) {
+            bool dropped = rp_held(&keep_all, t, x) && !rp_held(&s, t, x);
+            CU_ASSERT(!state.is_small[x] || rp_is_version(&p, x) || !dropped);
+            CU_ASSERT(!state.is_small[x] || rp_is_version(&p, x) ||
+                      !rp_swapped_in(&s, t, x));
+            n_changed += dropped;
+        }
+    CU_ASSERT(n_changed > 0);
+    rp_incremental_fini(&state);
+    rp_schedule_fini(&s);
+    rp_schedule_fini(&keep_all);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
 }
@@ -639,8 +709,10 @@ void suite_solver_homes(void) {
     RP_TEST(a_start_plan_belongs_to_its_order);
     RP_TEST(greedy_drops_what_can_run_again_in_time);
     RP_TEST(small_sources_take_a_hundredth_of_the_limit);
+    RP_TEST(small_tensors_take_a_three_hundredth_of_the_limit);
     RP_TEST(small_sources_may_stay_on_the_device);
     RP_TEST(moves_send_no_small_source_to_the_host);
+    RP_TEST(moves_drop_no_small_tensor);
     RP_TEST(sources_stay_where_that_costs_nothing);
     RP_TEST(copies_are_spread_over_the_step);
     RP_TEST(every_plan_is_valid);

@@ -241,22 +241,6 @@ void rp_instance_for_certificate(struct rp_instance *p) {
     find_irreplaceable(p);
 }
 
-static void find_small_sources(struct rp_instance *p) {
-    uint64_t *bytes = rp_calloc(p->n_homes, sizeof *bytes), sum = 0;
-    uint32_t n = 0;
-    for (uint32_t x = 0; x < p->n_homes; x++)
-        if (!p->lives_on_host[x])
-            bytes[n++] = p->bytes[x];
-    if (n > 0)
-        qsort(bytes, n, sizeof *bytes, rp_compare_u64);
-    for (uint32_t k = 0; k < n && bytes[k] <= p->limit_bytes / 100 - sum; k++) {
-        sum += bytes[k];
-        if (k + 1 == n || bytes[k + 1] > bytes[k])
-            p->small_source_bytes = bytes[k];
-    }
-    free(bytes);
-}
-
 /* How many tensors it can have, and how many inputs in all. */
 static size_t count_inputs(const struct rp_graph *g, size_t *n_tensors) {
     size_t n_inputs = 0;
@@ -308,7 +292,6 @@ static void init(struct rp_instance *p, const struct rp_graph *g, uint64_t budge
     list_readers(p);
     limit_runs(p);
     find_irreplaceable(p);
-    find_small_sources(p);
 }
 
 void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,

@@ -65,10 +65,7 @@ struct rp_instance {
      * outputs of `begin`, the one that is used first last. n_homes 0: there is no `begin`,
      * and no tensor is a version. */
     uint32_t n_homes;
-    bool *lives_on_host; /* per version 0: its source must (home: host) */
-    /* Sources that may stay on the device and have at most so many bytes take a hundredth
-     * of the limit together, or less. */
-    uint64_t small_source_bytes;
+    bool *lives_on_host;    /* per version 0: its source must (home: host) */
     uint32_t *version_0;    /* per tensor: version 0 of its source; RP_NONE: no source */
     uint32_t *next_version; /* per tensor: RP_NONE if it is no version, or the last */
     uint64_t *overwritten_bytes; /* per op: of outputs that need no room of their own, since

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "solve/incremental/incremental_internal.h"
 
 static void init_swaps(struct rp_incremental *s) {
@@ -26,6 +27,30 @@ static void init_move(struct rp_incremental *s) {
     s->move = m;
 }
 
+/* Marks those of the tensors first..last - 1 whose bytes are the smallest, as long as they
+ * take max_bytes together at most; all of one size or none. */
+static void mark_small(struct rp_incremental *s, uint32_t first, uint32_t last,
+                       uint64_t max_bytes) {
+    const struct rp_instance *p = s->p;
+    uint64_t *bytes = rp_calloc(last - first, sizeof *bytes), sum = 0, small = 0;
+    uint32_t n = 0, n_small = 0;
+    for (uint32_t x = first; x < last; x++)
+        if (!p->lives_on_host[x])
+            bytes[n++] = p->bytes[x];
+    if (n > 0)
+        qsort(bytes, n, sizeof *bytes, rp_compare_u64);
+    for (uint32_t k = 0; k < n && bytes[k] <= max_bytes - sum; k++) {
+        sum += bytes[k];
+        if (k + 1 == n || bytes[k + 1] > bytes[k]) {
+            small = bytes[k];
+            n_small = k + 1;
+        }
+    }
+    for (uint32_t x = first; x < last && n_small > 0; x++)
+        s->is_small[x] = p->bytes[x] <= small && !p->lives_on_host[x];
+    free(bytes);
+}
+
 void rp_incremental_state_init(struct rp_incremental *s, const struct rp_instance *p) {
     *s = (struct rp_incremental){.p = p, .n_stages = p->n_ops, .n_tensors = p->n_tensors};
     size_t n = s->n_stages, m = s->n_tensors;
@@ -38,6 +63,9 @@ void rp_incremental_state_init(struct rp_incremental *s, const struct rp_instanc
     s->base_bytes = rp_calloc(n + 1, sizeof *s->base_bytes);
     s->over_bytes = rp_calloc(n + 1, sizeof *s->over_bytes);
     s->stage_ns = rp_calloc(n, sizeof *s->stage_ns);
+    s->is_small = rp_calloc(m, sizeof *s->is_small);
+    mark_small(s, 0, p->n_homes, p->limit_bytes / 100);
+    mark_small(s, p->n_homes, p->n_tensors, p->limit_bytes / 300);
     init_move(s);
     if (p->out_ns != NULL)
         init_swaps(s);
@@ -73,6 +101,7 @@ void rp_incremental_state_fini(struct rp_incremental *s) {
         free(s->opens[t].at);
         free(s->closes[t].at);
     }
+    free(s->is_small);
     free(s->held);
     free(s->runs);
     free(s->stage_runs);

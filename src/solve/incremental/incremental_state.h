@@ -64,6 +64,10 @@ struct rp_incremental {
     uint32_t n_stages, n_tensors;
     size_t words; /* 64-bit words per column */
     bool loaded;  /* a schedule has been, if only in part */
+    /* Per tensor: the room that it takes is worth no run and no copy. The smallest sources
+     * that may stay on the device are, up to a hundredth of the limit together, and the
+     * smallest of what ops make, up to a three-hundredth. */
+    bool *is_small;
 
     /* The schedule, with the flips of the move in progress: incremental_flip.c. */
     uint64_t *held;            /* n_tensors columns: bit t is S[t][x] */

@@ -30,7 +30,7 @@ bool rp_move_home(struct rp_incremental *s, uint64_t *random) {
     if (p->lives_on_host[x])
         return false;
     bool stays = rp_incremental_stays(s, x);
-    if (stays && p->bytes[x] <= p->small_source_bytes)
+    if (stays && s->is_small[x])
         return false;
     rp_incremental_flip_stay(s, x, !stays);
     if (!stays)

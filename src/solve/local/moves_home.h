@@ -12,7 +12,8 @@ struct rp_incremental;
 
 /* Lets a source stay on the device that lives on the host, or sends one there that stays.
  * Then it is swapped in for its first use, and freed once it has been copied out. Small
- * ones (instance.h) are not sent there: a plan would make many copies and gain no room. */
+ * ones (incremental_state.h) are not sent there: a plan would make many copies and gain no
+ * room. */
 bool rp_move_home(struct rp_incremental *s, uint64_t *random);
 
 #endif

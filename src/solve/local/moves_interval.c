@@ -49,7 +49,7 @@ void rp_rehold_inputs(struct rp_incremental *s, uint64_t *random, uint32_t j, ui
 /* ---- swapping an interval ---- */
 
 bool rp_swappable(const struct rp_incremental *s, uint32_t x) {
-    return s->p->out_ns != NULL && s->p->bytes[x] > 0;
+    return s->p->out_ns != NULL && s->p->bytes[x] > 0 && !s->is_small[x];
 }
 
 uint32_t rp_copied_out_by(const struct rp_incremental *s, uint32_t x) {
@@ -120,6 +120,8 @@ bool rp_drop_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
                       uint32_t first, uint32_t last) {
     enum { PART, UP_TO_INPUTS, WHOLE, WHOLE_WITH_INPUTS, N_WAYS };
     uint32_t j = s->p->producer[x], end = last, last_stage = s->p->last_stage[j];
+    if (s->is_small[x])
+        return false;
     if (rp_swappable(s, x) && (last_stage < first || rp_random_below(random, 12) == 0))
         return rp_swap_interval(s, random, x, first, last);
     uint32_t way = rp_random_below(random, N_WAYS);

@@ -29,11 +29,12 @@ void rp_rehold_inputs(struct rp_incremental *s, uint64_t *random, uint32_t j, ui
                       uint32_t depth);
 
 /* Drops x over an interval in which it is held. It is made again at the end of the interval
- * or at an earlier stage in it, or it is swapped. False if neither is possible. */
+ * or at an earlier stage in it, or it is swapped. False if neither is possible, or if x is
+ * small (incremental_state.h): that gains no room. */
 bool rp_drop_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
                       uint32_t first, uint32_t last);
 
-/* The instance allows swaps, and x has bytes to copy. */
+/* The instance allows swaps, and x is not small. */
 bool rp_swappable(const struct rp_incremental *s, uint32_t x);
 /* Swaps x over an interval. It is held until its copy out should have ended, and swapped in
  * as late as should cause no wait. False if no stage is left for the swap-in. */
