@@ -50,22 +50,25 @@ static void list_swap_ins(const struct rp_incremental *s, uint64_t max_bytes,
         }
 }
 
-/* Holds the tensor from its last use before stage t instead of swapping it in there, or
- * lets the source stay. False, with nothing changed, if that costs time or memory. */
+/* Flips what lets the source stay, or holds the tensor from its last use before stage t.
+ * False if there is no such use. */
+static bool flip(struct rp_incremental *s, const struct candidate *c) {
+    if (c->t == RP_NONE) {
+        rp_incremental_flip_stay(s, c->x, true);
+        return true;
+    }
+    uint32_t before = rp_incremental_use_before(s, c->x, c->t);
+    if (before == RP_NONE || (c->x < s->p->n_homes && before == 0))
+        return false;
+    rp_incremental_flip(s, c->x, before + 1, c->t, true);
+    return true;
+}
+
+/* Does without the candidate. False, with nothing changed, if that costs time or memory. */
 static bool hold_instead(struct rp_incremental *s, const struct candidate *c,
                          double max_time_ns) {
-    uint32_t x = c->x, before = 0;
-    bool stays = c->t == RP_NONE;
-    if (!stays)
-        before = rp_incremental_use_before(s, x, c->t);
-    if (before == RP_NONE || (!stays && x < s->p->n_homes && before == 0))
-        return false;
     rp_incremental_begin(s);
-    if (stays)
-        rp_incremental_flip_stay(s, x, true);
-    else
-        rp_incremental_flip(s, x, before + 1, c->t, true);
-    if (rp_incremental_evaluate(s, PRICE, max_time_ns - s->time_ns, false)) {
+    if (flip(s, c) && rp_incremental_evaluate(s, PRICE, max_time_ns - s->time_ns, false)) {
         rp_incremental_commit(s);
         return true;
     }

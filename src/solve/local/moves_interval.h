@@ -34,7 +34,7 @@ void rp_rehold_inputs(struct rp_incremental *s, uint64_t *random, uint32_t j, ui
 bool rp_drop_interval(struct rp_incremental *s, uint64_t *random, uint32_t x,
                       uint32_t first, uint32_t last);
 
-/* The instance allows swaps, and x is not small. */
+/* The instance allows swaps, and x has bytes to copy and is not small. */
 bool rp_swappable(const struct rp_incremental *s, uint32_t x);
 /* Swaps x over an interval. It is held until its copy out should have ended, and swapped in
  * as late as should cause no wait. False if no stage is left for the swap-in. */
