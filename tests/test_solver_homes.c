@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "gen.h"
+#include "layers.h"
 #include "run.h"
 #include "solve/core/schedule.h"
 #include "solve/core/warm_start.h"
-#include "solve/incremental/incremental.h"
-#include "solve/local/drop_swaps.h"
-#include "solve/local/moves.h"
-#include "solve/local/moves_home.h"
 #include "solve/local/offload_all.h"
 #include "solve/search/construct_homes.h"
 #include "solve/search/copy_ahead.h"
@@ -200,58 +197,12 @@ static void copies_ahead_of_time_fit_and_help(void) {
     CU_ASSERT((tally.faster > 20 && tally.keeping > 20) || rp_gen_one_seed());
 }
 
-/* A chain of n layers in JSON. Forward, f of layer i reads wi and makes xi. Backward, q
- * reads xi and makes ei, b makes gi of it, u updates wi and mi at once, and c makes di of
- * ei. All tensors have 10 bytes but mi, which have `state`. f, q and c take 10 ns. */
-static void parse_chain(uint32_t n, uint32_t state, struct rp_graph *g) {
-    static const char *const kinds[] = {"parameter",  "state",    "activation",
-                                        "activation", "gradient", "gradient"};
-    static char text[30000];
-    size_t k = 0;
-#define ADD(...) (k += (size_t)snprintf(text + k, sizeof text - k, __VA_ARGS__))
-    ADD("{\"format\":\"remat-graph\",\"version\":2,\"name\":\"chain\","
-        "\"time_source\":\"imported:x\",\"device\":{\"name\":\"d\","
-        "\"alignment_bytes\":1,\"h2d_bytes_per_s\":1000000000,"
-        "\"d2h_bytes_per_s\":1000000000},\"keep\":[%u],\"tensors\":[",
-        5 * n);
-    for (uint32_t x = 0; x < 6 * n; x++)
-        ADD("%s{\"name\":\"%c%u\",\"bytes\":%u,\"kind\":\"%s\"%s}", x > 0 ? "," : "",
-            "wmxegd"[x / n], x % n, x / n == 1 ? state : 10, kinds[x / n],
-            x < 2 * n ? ",\"home\":\"any\"" : "");
-    ADD("],\"ops\":[");
-    for (uint32_t i = 0; i < n; i++) {
-        ADD("{\"name\":\"f%u\",\"kind\":\"k\",\"inputs\":[%u", i, i);
-        if (i > 0)
-            ADD(",%u", 2 * n + i - 1);
-        ADD("],\"outputs\":[%u],\"time_ns\":10},", 2 * n + i);
-    }
-    for (uint32_t i = n; i-- > 0;) {
-        ADD("{\"name\":\"q%u\",\"kind\":\"k\",\"inputs\":[%u", i, 2 * n + i);
-        if (i + 1 < n)
-            ADD(",%u", 5 * n + i + 1);
-        ADD("],\"outputs\":[%u],\"time_ns\":10},", 3 * n + i);
-        ADD("{\"name\":\"b%u\",\"kind\":\"k\",\"inputs\":[%u],\"outputs\":[%u],"
-            "\"time_ns\":0},",
-            i, 3 * n + i, 4 * n + i);
-        ADD("{\"name\":\"u%u\",\"kind\":\"k\",\"inputs\":[%u],\"outputs\":[],"
-            "\"updates\":[%u,%u],\"time_ns\":0},",
-            i, 4 * n + i, i, n + i);
-        ADD("{\"name\":\"c%u\",\"kind\":\"k\",\"inputs\":[%u],\"outputs\":[%u],"
-            "\"time_ns\":10}%s",
-            i, 3 * n + i, 5 * n + i, i > 0 ? "," : "");
-    }
-    ADD("]}");
-#undef ADD
-    CU_ASSERT_FATAL(k < sizeof text);
-    parse(text, g);
-}
-
 /* What was copied out is freed when the copy has ended, not at the end of the step. */
 static void what_was_copied_out_is_freed(void) {
     struct rp_graph g;
     struct rp_instance p;
     struct rp_schedule s;
-    parse_chain(6, 40, &g);
+    rp_layers_parse(6, 40, &g);
     for (uint32_t x = 0; x < g.n_tensors; x++)
         if (g.tensors[x].home == RP_HOME_ANY)
             g.tensors[x].home = RP_HOME_HOST;
@@ -283,7 +234,7 @@ static void sources_are_let_stay_in_twenty_rounds_at_most(void) {
     struct rp_schedule s;
     struct rp_stop stop = {.deadline = INFINITY};
     struct rp_cost cost = {.sound = true, .time_ns = 0};
-    parse_chain(N, 1, &g);
+    rp_layers_parse(N, 1, &g);
     for (uint32_t x = 0; x < N; x++)
         g.tensors[x].bytes = UINT64_C(1) << x;
     rp_instance_init_homes(&p, &g, UINT64_C(1) << (N + 1), false, NULL);
@@ -378,7 +329,7 @@ static void greedy_drops_what_can_run_again_in_time(void) {
     struct rp_instance p;
     struct rp_schedule s;
     bool stays[2 * N];
-    parse_chain(N, 10, &g);
+    rp_layers_parse(N, 10, &g);
     rp_instance_init_homes(&p, &g, LIMIT, false, NULL);
     rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
     for (uint32_t x = 0; x < p.n_homes; x++)
@@ -389,185 +340,6 @@ static void greedy_drops_what_can_run_again_in_time(void) {
     rp_schedule_fini(&s);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
-}
-
-/* ---- small sources ---- */
-
-/* Six parameters of 10 bytes and six states of 40, which may all live on the host, within
- * `limit` bytes. */
-static void small_chain(uint64_t limit, struct rp_graph *g, struct rp_instance *p) {
-    parse_chain(6, 40, g);
-    rp_instance_init_homes(p, g, limit, false, NULL);
-    rp_instance_allow_swap(p, RP_MAX_QUANTITY);
-}
-
-/* How many sources of so many bytes stay on the device. */
-static uint32_t count_staying(const struct rp_instance *p, const struct rp_schedule *s,
-                              uint64_t bytes) {
-    uint32_t n = 0;
-    for (uint32_t x = 0; x < p->n_homes; x++)
-        n += p->bytes[x] == bytes && rp_source_stays(p, s, x);
-    return n;
-}
-
-/* How many tensors of so many bytes are small, sources or what ops make. */
-static uint32_t count_small(const struct rp_instance *p, uint64_t bytes, bool made) {
-    struct rp_incremental state;
-    uint32_t n = 0;
-    rp_incremental_init(&state, p);
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        n += p->bytes[x] == bytes && state.is_small[x] && (x >= p->n_homes) == made;
-    rp_incremental_fini(&state);
-    return n;
-}
-
-/* Of sources, the six parameters of 10 bytes, then also the six states of 40. */
-static void small_sources_take_a_hundredth_of_the_limit(void) {
-    static const struct {
-        uint64_t limit;
-        uint32_t n_parameters, n_states;
-    } cases[] = {{5999, 0, 0}, {6000, 6, 0}, {29999, 6, 0}, {30000, 6, 6}};
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct rp_graph g;
-        struct rp_instance p;
-        small_chain(cases[k].limit, &g, &p);
-        CU_ASSERT_EQUAL(count_small(&p, 10, false), cases[k].n_parameters);
-        CU_ASSERT_EQUAL(count_small(&p, 40, false), cases[k].n_states);
-        rp_instance_fini(&p);
-        rp_graph_fini(&g);
-    }
-}
-
-/* Ops make 24 tensors of 10 bytes, six more as versions of parameters, and six of 40. */
-static void small_tensors_take_a_three_hundredth_of_the_limit(void) {
-    static const uint64_t limits[] = {89999, 90000, 161999, 162000};
-    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
-        struct rp_graph g;
-        struct rp_instance p;
-        small_chain(limits[k], &g, &p);
-        CU_ASSERT_EQUAL(count_small(&p, 10, true), k > 0 ? 30 : 0);
-        CU_ASSERT_EQUAL(count_small(&p, 40, true), k > 2 ? 6 : 0);
-        rp_instance_fini(&p);
-        rp_graph_fini(&g);
-    }
-}
-
-/* A source that must live on the host is not among them. */
-static void small_sources_may_stay_on_the_device(void) {
-    struct rp_graph g;
-    struct rp_instance p;
-    parse_chain(6, 40, &g);
-    g.tensors[0].home = RP_HOME_HOST;
-    g.fixed_bytes -= g.tensors[0].bytes;
-    rp_instance_init_homes(&p, &g, 5000, false, NULL);
-    CU_ASSERT_EQUAL(count_small(&p, 10, false), 5);
-    rp_instance_fini(&p);
-    rp_graph_fini(&g);
-}
-
-/* All sources stay at first. Many moves send all states to the host, and no parameter. */
-static void moves_send_no_small_source_to_the_host(void) {
-    struct rp_graph g;
-    struct rp_instance p;
-    struct rp_schedule s;
-    struct rp_incremental state;
-    uint64_t random = 1;
-    uint32_t n_staying = 0;
-    small_chain(6000, &g, &p);
-    rp_schedule_keep_all(&p, &s);
-    CU_ASSERT_EQUAL(count_staying(&p, &s, 10), 6);
-    rp_incremental_init(&state, &p);
-    rp_incremental_load(&state, &s);
-    for (int k = 0; k < 500; k++) {
-        rp_incremental_begin(&state);
-        if (rp_move_home(&state, &random) &&
-            rp_incremental_evaluate(&state, 0, INFINITY, false))
-            rp_incremental_commit(&state);
-        else
-            rp_incremental_undo(&state);
-        rp_incremental_store(&state, &s);
-        CU_ASSERT_EQUAL(count_staying(&p, &s, 10), 6);
-        n_staying += count_staying(&p, &s, 40);
-    }
-    CU_ASSERT(n_staying > 500 && n_staying < 2500);
-    rp_incremental_fini(&state);
-    rp_schedule_fini(&s);
-    rp_instance_fini(&p);
-    rp_graph_fini(&g);
-}
-
-/* Many moves drop and swap what ops make, but not the small half of it. */
-static void moves_drop_no_small_tensor(void) {
-    struct rp_graph g;
-    struct rp_instance p;
-    struct rp_schedule s, keep_all;
-    struct rp_incremental state;
-    uint64_t random = 1;
-    uint32_t move, n_changed = 0;
-    small_chain(1000, &g, &p);
-    rp_schedule_keep_all(&p, &keep_all);
-    rp_schedule_empty(&p, &s);
-    rp_incremental_init(&state, &p);
-    for (uint32_t x = p.n_homes; x < p.n_tensors; x++)
-        state.is_small[x] = x % 2;
-    rp_incremental_load(&state, &keep_all);
-    for (int k = 0; k < 3000; k++) {
-        if (rp_propose_move(&state, &random, &move) &&
-            rp_incremental_evaluate(&state, 0, INFINITY, false))
-            rp_incremental_commit(&state);
-        else
-            rp_incremental_undo(&state);
-    }
-    rp_incremental_store(&state, &s);
-    for (uint32_t x = p.n_homes; x < p.n_tensors; x++)
-        for (uint32_t t = p.producer[x] + 1; t <= p.n_ops; t++) {
-            bool dropped = rp_held(&keep_all, t, x) && !rp_held(&s, t, x);
-            CU_ASSERT(!state.is_small[x] || rp_is_version(&p, x) || !dropped);
-            CU_ASSERT(!state.is_small[x] || rp_is_version(&p, x) ||
-                      !rp_swapped_in(&s, t, x));
-            n_changed += dropped;
-        }
-    CU_ASSERT(n_changed > 0);
-    rp_incremental_fini(&state);
-    rp_schedule_fini(&s);
-    rp_schedule_fini(&keep_all);
-    rp_instance_fini(&p);
-    rp_graph_fini(&g);
-}
-
-/* There is room for 30 bytes more than what offloading all takes: for three parameters and
- * no state; or for all. Tensors of more than max_bytes are left alone. */
-static void sources_stay_where_that_costs_nothing(void) {
-    static const struct {
-        uint64_t more_bytes, max_bytes;
-        bool dropped;
-        uint32_t n_small, n_large;
-    } cases[] = {{30, 10, true, 3, 0},
-                 {1000, 9, false, 0, 0},
-                 {1000, 10, true, 6, 0},
-                 {1000, 40, true, 6, 6}};
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct rp_graph g;
-        struct rp_instance p;
-        struct rp_schedule s, fewer;
-        small_chain(1000, &g, &p);
-        rp_schedule_empty(&p, &s);
-        rp_schedule_empty(&p, &fewer);
-        rp_schedule_offload_all(&p, true, &s);
-        struct rp_cost cost = rp_schedule_cost(&p, &s);
-        p.limit_bytes = cost.peak_bytes + cases[k].more_bytes;
-        CU_ASSERT_EQUAL(rp_drop_swaps(&p, cases[k].max_bytes, NULL, &s, &fewer),
-                        cases[k].dropped);
-        if (cases[k].dropped) {
-            CU_ASSERT(is_cost(&p, &fewer, cost.time_ns, p.limit_bytes));
-            CU_ASSERT_EQUAL(count_staying(&p, &fewer, 10), cases[k].n_small);
-            CU_ASSERT_EQUAL(count_staying(&p, &fewer, 40), cases[k].n_large);
-        }
-        rp_schedule_fini(&s);
-        rp_schedule_fini(&fewer);
-        rp_instance_fini(&p);
-        rp_graph_fini(&g);
-    }
 }
 
 /* ---- plans ---- */
@@ -614,7 +386,7 @@ static void copies_are_spread_over_the_step(void) {
                                  .host_bytes = RP_MAX_QUANTITY,
                                  .time_limit = 0.01,
                                  .ignore_clock = true};
-    parse_chain(32, 60, &g);
+    rp_layers_parse(32, 60, &g);
     CU_ASSERT_FATAL(rp_solve(&g, &o, &plan, &report, &err) == RP_OK);
     CU_ASSERT_EQUAL(plan.claims.baseline_time_ns, 960);
     CU_ASSERT(plan.claims.time_ns <= 1600);
@@ -708,12 +480,6 @@ void suite_solver_homes(void) {
     RP_TEST(what_nobody_uses_is_no_candidate);
     RP_TEST(a_start_plan_belongs_to_its_order);
     RP_TEST(greedy_drops_what_can_run_again_in_time);
-    RP_TEST(small_sources_take_a_hundredth_of_the_limit);
-    RP_TEST(small_tensors_take_a_three_hundredth_of_the_limit);
-    RP_TEST(small_sources_may_stay_on_the_device);
-    RP_TEST(moves_send_no_small_source_to_the_host);
-    RP_TEST(moves_drop_no_small_tensor);
-    RP_TEST(sources_stay_where_that_costs_nothing);
     RP_TEST(copies_are_spread_over_the_step);
     RP_TEST(every_plan_is_valid);
 }
