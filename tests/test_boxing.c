@@ -1,6 +1,6 @@
 /* The boxed form of a component against a naive one: units are tried on all pairs of items,
  * small items in every place, and boxes are joined until none overlap. */
-#include "pack/boxing.h"
+#include "pack/component/boxing.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* First fit and best fit against an arena of cells: a unit of memory each, taken or not. */
-#include "pack/first_fit.h"
+#include "pack/component/first_fit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -165,64 +165,64 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "89a765e2ccfa805f");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "9be2cf7742be1cde");
 }
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "30445adba687dda0");
+          "1ef1fb52770e2b98");
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "5d4a0c878c024628");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "fdc4cf067f763f15");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "c74c3c75c189fbef");
+          "a4bb5cdf2993a196");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "a2bf7761559b9244");
+          "2320ae89a246bfcf");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "5dca72a43ce3e0d3");
+          "6740c861d619a17b");
 }
 
 static void searches_that_choose_homes(void) {
     check(&(struct kind){30, 5, 60, 0.01, .recompute = true, .swap = true, .homes = true},
-          "13e6f7e376aabf1b");
+          "c38e03959a1280c7");
 }
 
 static void searches_that_choose_homes_alone(void) {
-    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "104c2f91b81561b9");
+    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "fa1adcabc7a26b4c");
 }
 
 static void searches_that_choose_homes_and_reorder(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true},
-          "d09b031ac4ba1b93");
+          "d1acd346d0077b95");
 }
 
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "7c8d5ad836062e88");
+          "549e158d0a7a1fe2");
 }
 
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "9e2561bf0df30363");
+          "1a9077ecb1697232");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {
     check(&(struct kind){10, 5, 30, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true, .from_any_order = true},
-          "aee786c30d5fcd27");
+          "aa1fc00a9e0d5359");
 }
 
 static void searches_that_come_to_crossover(void) {

@@ -52,6 +52,7 @@ row profile/join 'base/|model/graph\.h"|profile/(trace|record)\.h"|profile/join/
 # This is loaded into other programs: it may use only libc and nothing that ends the process.
 row profile/inject 'profile/(record|inject/[a-z]+)\.h"'
 row pack 'base/|model/|pack/'
+row pack/component 'base/|pack/(packer\.h"|component/)'
 row solve/core 'base/|model/|solve/core/'
 row solve/incremental 'base/|model/|solve/(core|incremental)/'
 row solve/local 'base/|model/|solve/(core|incremental|local)/'

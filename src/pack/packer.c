@@ -5,11 +5,12 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "pack/boxing.h"
-#include "pack/branch_bound.h"
-#include "pack/components.h"
-#include "pack/ejection_chain.h"
-#include "pack/first_fit.h"
+#include "pack/component/boxing.h"
+#include "pack/component/branch_bound.h"
+#include "pack/component/components.h"
+#include "pack/component/ejection_chain.h"
+#include "pack/component/first_fit.h"
+#include "pack/component/stacks.h"
 
 /* Work that branch and bound, and then ejection chains, may do in the first turn. It
  * doubles with each turn. */
@@ -18,6 +19,9 @@
 /* Components with more items are left to their boxed form and to ejection chains, if they
  * have a boxed form. */
 enum { MAX_BRANCH_BOUND_ITEMS = 1000 };
+
+/* Components with fewer items get no stacks: branch and bound mostly solves them. */
+enum { MIN_STACK_ITEMS = 400 };
 
 void rp_pack_statistics_add(struct rp_pack_statistics *into,
                             const struct rp_pack_statistics *from) {
@@ -85,11 +89,40 @@ static void improve_boxed(struct rp_pack_component *p, uint64_t goal, uint64_t s
     rp_pack_unbox(p);
 }
 
+/* Improves the rest between the stacks of a component. */
+static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
+                            struct rp_pack_work *work) {
+    uint64_t limit = work->limit;
+    if (!p->was_stacked && p->n >= MIN_STACK_ITEMS)
+        rp_pack_stack(p, work);
+    p->was_stacked = true;
+    if (p->stacked == NULL)
+        return;
+    struct rp_pack_component *rest = &p->stacked->rest;
+    if (rest->height == UINT64_MAX)
+        rp_pack_first_fit(rest, goal, work);
+    work->limit = slice_end(work, limit, slice);
+    if (rest->height < UINT64_MAX)
+        rp_pack_ejection_chain(rest, goal, work);
+    work->limit = limit;
+    rp_pack_unstack(p);
+}
+
+static void improve_itself(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
+                           struct rp_pack_work *work) {
+    uint64_t limit = work->limit;
+    work->limit = slice_end(work, limit, slice);
+    if (p->boxed == NULL || p->n <= MAX_BRANCH_BOUND_ITEMS)
+        rp_pack_branch_bound(p, goal, work);
+    work->limit = slice_end(work, limit, slice);
+    rp_pack_ejection_chain(p, goal, work);
+    work->limit = limit;
+}
+
 /* One turn of every method on each component that is above its goal and its bound. False if
  * there was none. */
 static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uint64_t slice,
                         struct rp_pack_work *work) {
-    uint64_t limit = work->limit;
     bool any = false;
     for (size_t i = 0; i < c->n; i++) {
         struct rp_pack_component *p = &c->at[i];
@@ -97,14 +130,9 @@ static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uin
         if (p->height <= rp_pack_reachable(p, goal))
             continue;
         any = true;
-        work->limit = slice_end(work, limit, slice);
-        if (p->boxed == NULL || p->n <= MAX_BRANCH_BOUND_ITEMS)
-            rp_pack_branch_bound(p, goal, work);
-        work->limit = limit;
+        improve_stacked(p, goal, slice, work);
         improve_boxed(p, goal, slice, work);
-        work->limit = slice_end(work, limit, slice);
-        rp_pack_ejection_chain(p, goal, work);
-        work->limit = limit;
+        improve_itself(p, goal, slice, work);
         if (rp_pack_ended(work))
             break;
     }
@@ -126,6 +154,7 @@ static void free_components(struct rp_pack_components *c) {
             free_components(&p->boxed->components);
         rp_pack_boxed_free(p->boxed);
         rp_pack_branch_bound_free(p->branch_bound);
+        rp_pack_stacked_free(p->stacked);
         free(p->items);
         free(p->best);
     }

@@ -8,8 +8,9 @@
  *
  * Order of attack: split the buffers into independent components (components.h) and place
  * each by first fit and best fit (first_fit.h). Then alternate between branch and bound
- * (branch_bound.h) and ejection chains (ejection_chain.h), on coarser forms of the
- * components first (boxing.h). Stop as soon as the arena is as small as asked.
+ * (branch_bound.h) and ejection chains (ejection_chain.h), on simpler forms of the
+ * components first: with the long-lived buffers in stacks (stacks.h), and with the small
+ * ones in boxes (boxing.h). Stop as soon as the arena is as small as asked.
  *
  * Same input, same result: limits count work, not time, and random numbers come from fixed
  * seeds. Thread-safe: there is no shared state.
@@ -58,6 +59,8 @@ struct rp_pack_result {
     X(first_fit_work, "work of these")                                                     \
     X(boxings, "components that got a boxed form")                                         \
     X(boxing_work, "work of making boxes")                                                 \
+    X(stackings, "components that got stacks")                                             \
+    X(stacking_work, "work of making stacks")                                              \
     X(branch_bound_attempts, "attempts by branch and bound")                               \
     X(branch_bound_nodes, "nodes of these")                                                \
     X(branch_bound_work, "work of these")                                                  \

@@ -1,4 +1,4 @@
-#include "pack/sorted_items.h"
+#include "pack/component/sorted_items.h"
 
 #include <assert.h>
 #include <stdlib.h>

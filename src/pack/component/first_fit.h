@@ -5,10 +5,10 @@
  *
  * Not thread-safe: one component, one thread.
  */
-#ifndef RP_PACK_FIRST_FIT_H
-#define RP_PACK_FIRST_FIT_H
+#ifndef RP_PACK_COMPONENT_FIRST_FIT_H
+#define RP_PACK_COMPONENT_FIRST_FIT_H
 
-#include "pack/components.h"
+#include "pack/component/components.h"
 
 /* Tries one order after another until a placement is at or below `goal` or the work is used
  * up. Whatever the limits, there is a placement afterwards. Unless there are very many

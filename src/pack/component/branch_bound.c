@@ -1,12 +1,12 @@
-#include "pack/branch_bound.h"
+#include "pack/component/branch_bound.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/random.h"
-#include "pack/partial.h"
-#include "pack/sorted_items.h"
+#include "pack/component/partial.h"
+#include "pack/component/sorted_items.h"
 
 enum choose_by { BY_FAILURES, BY_SLACK };
 

@@ -1,11 +1,13 @@
-#include "pack/ejection_chain.h"
+#include "pack/component/ejection_chain.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/random.h"
-#include "pack/sorted_items.h"
+#include "pack/component/interference.h"
+#include "pack/component/sorted_items.h"
 
 /* Weights begin at 1 to MAX_FIRST_WEIGHT, by area, and grow up to MAX_WEIGHT, where all are
  * halved. An item that was inserted within the last TABU_TENURE moves weighs TABU_WEIGHT
@@ -15,6 +17,10 @@
 #define TABU_WEIGHT (UINT64_C(1) << 58)
 enum { TABU_TENURE = 10 };
 
+/* With an interference graph if all items are this many times as many as those that are
+ * live together with one, on average. */
+enum { MIN_TIMES_NEAR = 6 };
+
 struct ejection {
     struct rp_pack_component *p;
     struct rp_pack_work *work;
@@ -22,6 +28,8 @@ struct ejection {
     struct rp_sorted_items by_offset, by_end; /* the placed items */
     uint64_t *offset, *weight;                /* by item */
     uint64_t *tabu_until;                     /* by item: a number of moves */
+    bool *placed;                             /* by item */
+    struct rp_interference graph; /* without edges: the sorted items are scanned */
     uint32_t *ejected, n_ejected;
     /* Placed items that are live together with the one to insert, by offset and by end, and
      * the sums of the weights of the first so many of them. */
@@ -35,14 +43,20 @@ static uint64_t end_of(const struct ejection *e, uint32_t i) {
 
 static void insert(struct ejection *e, uint32_t i, uint64_t at) {
     e->offset[i] = at;
+    e->placed[i] = true;
+    if (e->graph.edges != NULL)
+        return;
     rp_sorted_items_insert(&e->by_offset, &e->p->items[i], i, at);
     rp_sorted_items_insert(&e->by_end, &e->p->items[i], i, end_of(e, i));
 }
 
 static void eject(struct ejection *e, uint32_t i) {
+    e->placed[i] = false;
+    e->ejected[e->n_ejected++] = i;
+    if (e->graph.edges != NULL)
+        return;
     rp_sorted_items_remove(&e->by_offset, i, e->offset[i]);
     rp_sorted_items_remove(&e->by_end, i, end_of(e, i));
-    e->ejected[e->n_ejected++] = i;
 }
 
 static void ejection_init(struct ejection *e, struct rp_pack_component *p,
@@ -54,6 +68,7 @@ static void ejection_init(struct ejection *e, struct rp_pack_component *p,
     e->offset = rp_calloc(n, sizeof *e->offset);
     e->weight = rp_calloc(n, sizeof *e->weight);
     e->tabu_until = rp_calloc(n, sizeof *e->tabu_until);
+    e->placed = rp_calloc(n, sizeof *e->placed);
     e->ejected = rp_calloc(n, sizeof *e->ejected);
     e->near_offset = rp_calloc(n + 1, sizeof *e->near_offset);
     e->near_end = rp_calloc(n + 1, sizeof *e->near_end);
@@ -67,12 +82,66 @@ static void ejection_fini(struct ejection *e) {
     free(e->offset);
     free(e->weight);
     free(e->tabu_until);
+    free(e->placed);
+    rp_interference_fini(&e->graph);
     free(e->ejected);
     free(e->near_offset);
     free(e->near_end);
     free(e->sum_offset);
     free(e->sum_end);
 }
+
+/* ---- items that are live together ---- */
+
+/* Sorts items by offset or by end, in place. They are nearly sorted already. */
+static void sort_nearly(const struct ejection *e, uint32_t *items, size_t n, bool by_end) {
+    for (size_t k = 1; k < n; k++) {
+        uint32_t i = items[k];
+        uint64_t key = by_end ? end_of(e, i) : e->offset[i];
+        size_t at = k;
+        for (; at > 0; at--) {
+            uint32_t y = items[at - 1];
+            if ((by_end ? end_of(e, y) : e->offset[y]) <= key)
+                break;
+            items[at] = y;
+        }
+        items[at] = i;
+        e->work->done += 1 + k - at;
+    }
+}
+
+static void find_near_by_offset(struct ejection *e, uint32_t i) {
+    const struct rp_pack_item *x = &e->p->items[i];
+    if (e->graph.edges == NULL) {
+        e->n_near = rp_sorted_items_overlapping(&e->by_offset, 0, e->by_offset.n, x,
+                                                e->near_offset);
+        e->work->done += e->by_offset.n + e->n_near;
+        return;
+    }
+    uint32_t *near = e->graph.edges + e->graph.begin[i];
+    size_t n = e->graph.begin[i + 1] - e->graph.begin[i];
+    sort_nearly(e, near, n, false);
+    e->work->done += n;
+    e->n_near = 0;
+    for (size_t k = 0; k < n; k++) {
+        e->near_offset[e->n_near] = near[k];
+        e->n_near += e->placed[near[k]];
+    }
+}
+
+/* After the above. */
+static void find_near_by_end(struct ejection *e, uint32_t i) {
+    if (e->graph.edges == NULL) {
+        rp_sorted_items_overlapping(&e->by_end, 0, e->by_end.n, &e->p->items[i],
+                                    e->near_end);
+        e->work->done += e->by_end.n;
+        return;
+    }
+    memcpy(e->near_end, e->near_offset, e->n_near * sizeof *e->near_end);
+    sort_nearly(e, e->near_end, e->n_near, true);
+}
+
+/* ---- attempts ---- */
 
 static void start_from_best(struct ejection *e, uint64_t goal) {
     const struct rp_pack_component *p = e->p;
@@ -86,19 +155,28 @@ static void start_from_best(struct ejection *e, uint64_t goal) {
         unsigned __int128 unit = largest / MAX_FIRST_WEIGHT + 1;
         e->weight[i] = 1 + (uint64_t)(rp_pack_area(&p->items[i]) / unit);
         e->tabu_until[i] = 0;
-        if (p->best[i] + p->items[i].size <= goal)
+        e->placed[i] = false;
+        if (p->best[i] + p->items[i].size + rp_pack_above(p, i) <= goal)
             insert(e, i, p->best[i]);
         else
             e->ejected[e->n_ejected++] = i;
     }
 }
 
+/* No end of item i is above this. */
+static uint64_t ceiling(const struct ejection *e, uint32_t i) {
+    return e->goal - rp_pack_above(e->p, i);
+}
+
 /* *at becomes the lower or the upper end of the tightest gap that holds x, by chance. False
  * if there is none. */
-static bool find_gap(struct ejection *e, const struct rp_pack_item *x, uint64_t *at) {
-    uint64_t end = 0, tightest = UINT64_MAX;
+static bool find_gap(struct ejection *e, uint32_t i, uint64_t *at) {
+    const struct rp_pack_item *x = &e->p->items[i];
+    uint64_t end = rp_pack_below(e->p, i), tightest = UINT64_MAX;
     for (uint32_t k = 0; k <= e->n_near; k++) {
-        uint64_t next = k < e->n_near ? e->offset[e->near_offset[k]] : e->goal;
+        uint64_t next = ceiling(e, i);
+        if (k < e->n_near)
+            next = rp_min_u64(next, e->offset[e->near_offset[k]]);
         if (next >= end + x->size && next - end < tightest) {
             tightest = next - end;
             *at = end;
@@ -137,23 +215,26 @@ static void try_offset(struct ejection *e, struct scan *s, uint64_t bottom, uint
 
 /* The offset where the items that overlap x weigh least: its bottom at an item's end, or
  * its top at an item's offset. */
-static uint64_t cheapest_offset(struct ejection *e, const struct rp_pack_item *x) {
+static uint64_t cheapest_offset(struct ejection *e, uint32_t i) {
+    const struct rp_pack_item *x = &e->p->items[i];
+    uint64_t floor = rp_pack_below(e->p, i), top_end = ceiling(e, i);
     struct scan s = {.cost = UINT64_MAX};
     uint32_t n = e->n_near;
     for (uint32_t j = 0; j < n; j++) {
         e->sum_offset[j + 1] = e->sum_offset[j] + weight_now(e, e->near_offset[j]);
         e->sum_end[j + 1] = e->sum_end[j] + weight_now(e, e->near_end[j]);
     }
-    for (uint32_t j = 0; j < n; j++) { /* there is no room on the last to end */
-        uint64_t bottom = j == 0 ? 0 : end_of(e, e->near_end[j - 1]);
-        if (bottom + x->size > e->goal)
+    for (uint32_t j = 0; j <= n; j++) {
+        uint64_t bottom = j == 0 ? floor : end_of(e, e->near_end[j - 1]);
+        if (bottom + x->size > top_end)
             break;
-        try_offset(e, &s, bottom, bottom + x->size);
+        if (bottom >= floor)
+            try_offset(e, &s, bottom, bottom + x->size);
     }
     s.n_begun = s.n_ended = 0;
     for (uint32_t j = 0; j <= n; j++) {
-        uint64_t top = j == n ? e->goal : e->offset[e->near_offset[j]];
-        if (top >= x->size)
+        uint64_t top = j == n ? top_end : e->offset[e->near_offset[j]];
+        if (top >= floor + x->size && top <= top_end)
             try_offset(e, &s, top - x->size, top);
     }
     return s.best;
@@ -172,20 +253,18 @@ static void move(struct ejection *e) {
     const struct rp_pack_item *x = &e->p->items[i];
     uint64_t at;
     e->ejected[k] = e->ejected[--e->n_ejected];
-    e->n_near =
-        rp_sorted_items_overlapping(&e->by_offset, 0, e->by_offset.n, x, e->near_offset);
-    e->work->done += e->by_offset.n + e->n_near;
+    find_near_by_offset(e, i);
     e->n_moves++;
-    if (!find_gap(e, x, &at)) {
+    if (!find_gap(e, i, &at)) {
         make_heavier(e, i);
-        rp_sorted_items_overlapping(&e->by_end, 0, e->by_end.n, x, e->near_end);
-        at = cheapest_offset(e, x);
+        find_near_by_end(e, i);
+        at = cheapest_offset(e, i);
         for (uint32_t j = 0; j < e->n_near; j++) {
             uint32_t y = e->near_offset[j];
             if (e->offset[y] < at + x->size && end_of(e, y) > at)
                 eject(e, y);
         }
-        e->work->done += e->by_offset.n + 4 * e->n_near;
+        e->work->done += 4 * e->n_near;
     }
     insert(e, i, at);
     e->tabu_until[i] = e->n_moves + TABU_TENURE;
@@ -196,6 +275,7 @@ void rp_pack_ejection_chain(struct rp_pack_component *p, uint64_t goal,
     struct ejection e;
     uint64_t max_moves = 20000 + 40 * (uint64_t)p->n, before = work->done;
     ejection_init(&e, p, work);
+    rp_interference_init(&e.graph, p, p->n / MIN_TIMES_NEAR, work);
     while (p->height > rp_pack_reachable(p, goal) && !rp_pack_ended(work)) {
         start_from_best(&e, rp_pack_next_step(p, goal, p->n_failed_ejections));
         while (e.n_ejected > 0 && e.n_moves < max_moves && !rp_pack_ended(work))

@@ -3,10 +3,10 @@
  *
  * Not thread-safe: one object, one thread.
  */
-#ifndef RP_PACK_SORTED_ITEMS_H
-#define RP_PACK_SORTED_ITEMS_H
+#ifndef RP_PACK_COMPONENT_SORTED_ITEMS_H
+#define RP_PACK_COMPONENT_SORTED_ITEMS_H
 
-#include "pack/components.h"
+#include "pack/component/components.h"
 
 /* Items in ascending order of a key. Their sections are in arrays of their own, so that the
  * scan for overlaps needs two comparisons per item and no branch. */

@@ -21,10 +21,10 @@
  *
  * Not thread-safe: one component, one thread.
  */
-#ifndef RP_PACK_BRANCH_BOUND_H
-#define RP_PACK_BRANCH_BOUND_H
+#ifndef RP_PACK_COMPONENT_BRANCH_BOUND_H
+#define RP_PACK_COMPONENT_BRANCH_BOUND_H
 
-#include "pack/components.h"
+#include "pack/component/components.h"
 
 /* Makes attempts until a placement is at or below `goal`, the bound is above it, or the
  * work is used up. p->bound rises where it is proved that no placement is that low. Large

@@ -1,11 +1,11 @@
-#include "pack/first_fit.h"
+#include "pack/component/first_fit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "pack/sorted_items.h"
+#include "pack/component/sorted_items.h"
 
 enum {
     CHUNK = 512, /* items scanned between two tests for a gap */
@@ -22,9 +22,10 @@ struct placement {
 };
 
 /* The lowest offset where x fits, or the lowest of the tightest gaps. */
-static uint64_t find_offset(struct placement *s, const struct rp_pack_item *x,
-                            bool best_fit, struct rp_pack_work *work) {
-    uint64_t end = 0, tightest = UINT64_MAX, at = 0;
+static uint64_t find_offset(struct placement *s, uint32_t item, bool best_fit,
+                            struct rp_pack_work *work) {
+    const struct rp_pack_item *x = &s->p->items[item];
+    uint64_t end = rp_pack_below(s->p, item), tightest = UINT64_MAX, at = 0;
     for (uint32_t i = 0; i < s->placed.n; i += CHUNK) {
         uint32_t stop = i + rp_min_u32(s->placed.n - i, CHUNK);
         uint32_t n = rp_sorted_items_overlapping(&s->placed, i, stop, x, s->overlapping);
@@ -57,10 +58,10 @@ static void place_in_order(struct rp_pack_component *p, const uint32_t *order,
     rp_sorted_items_init(&s.placed, p->n);
     for (; i < p->n && height < p->height && !gives_up(p, work); i++) {
         const struct rp_pack_item *x = &p->items[order[i]];
-        uint64_t at = find_offset(&s, x, best_fit, work);
+        uint64_t at = find_offset(&s, order[i], best_fit, work);
         s.offset[order[i]] = at;
         rp_sorted_items_insert(&s.placed, x, order[i], at);
-        height = rp_max_u64(height, at + x->size);
+        height = rp_max_u64(height, at + x->size + rp_pack_above(p, order[i]));
     }
     if (i == p->n && height < p->height)
         rp_pack_record_placement(p, s.offset);
@@ -245,7 +246,7 @@ void rp_pack_first_fit(struct rp_pack_component *p, uint64_t goal,
     };
     uint32_t *order = rp_calloc(p->n, sizeof *order);
     uint64_t *pressure = pressures(p), before = work->done;
-    if (p->n > MAX_ITEMS && p->height == UINT64_MAX)
+    if (p->n > MAX_ITEMS && p->height == UINT64_MAX && p->below == NULL)
         place_along_time(p, work);
     for (size_t k = 0; k < sizeof passes / sizeof passes[0] && p->height > goal; k++) {
         if (((k >= 2 || p->n > MAX_ITEMS) && rp_pack_ended(work)) || gives_up(p, work))

@@ -11,11 +11,11 @@
  *
  * Not thread-safe: one component, one thread.
  */
-#ifndef RP_PACK_BOXING_H
-#define RP_PACK_BOXING_H
+#ifndef RP_PACK_COMPONENT_BOXING_H
+#define RP_PACK_COMPONENT_BOXING_H
 
 #include "base/mem.h"
-#include "pack/components.h"
+#include "pack/component/components.h"
 
 struct rp_pack_boxed {
     uint64_t unit; /* in units of the component; the buffers' offsets are multiples */

@@ -10,12 +10,14 @@
  * Only files of src/pack/ include this. Whoever calls rp_pack_split owns the components.
  * Not thread-safe: one component, one thread.
  */
-#ifndef RP_PACK_COMPONENTS_H
-#define RP_PACK_COMPONENTS_H
+#ifndef RP_PACK_COMPONENT_COMPONENTS_H
+#define RP_PACK_COMPONENT_COMPONENTS_H
 
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "pack/packer.h"
+
+#define RP_NO_ITEM UINT32_MAX
 
 struct rp_pack_item {
     uint32_t lo, hi; /* live in sections [lo, hi) */
@@ -25,6 +27,7 @@ struct rp_pack_item {
 
 struct rp_pack_branch_bound; /* branch_bound.h */
 struct rp_pack_boxed;        /* boxing.h */
+struct rp_pack_stacked;      /* stacks.h */
 
 struct rp_pack_component {
     struct rp_pack_item *items; /* by lo */
@@ -35,12 +38,17 @@ struct rp_pack_component {
     uint64_t *best;  /* offsets above base, by item: the best placement so far */
     uint64_t height; /* the largest end of `best`; UINT64_MAX before there is one */
     uint64_t random; /* state of its random numbers */
+    /* By item: how much of the component lies below it, and above it, at some time of its
+     * life. NULL: nothing does. */
+    uint64_t *below, *above;
     struct rp_pack_branch_bound
-        *branch_bound;           /* its state; NULL before the first attempt */
-    uint32_t n_attempts;         /* of branch and bound */
-    uint32_t n_failed_attempts;  /* of these, since the last success */
-    uint32_t n_failed_ejections; /* likewise, of ejection chains */
-    struct rp_pack_boxed *boxed; /* its coarser form; NULL: there is none */
+        *branch_bound;               /* its state; NULL before the first attempt */
+    uint32_t n_attempts;             /* of branch and bound */
+    uint32_t n_failed_attempts;      /* of these, since the last success */
+    uint32_t n_failed_ejections;     /* likewise, of ejection chains */
+    struct rp_pack_boxed *boxed;     /* its coarser form; NULL: there is none */
+    struct rp_pack_stacked *stacked; /* NULL: there is none */
+    bool was_stacked;                /* a try was made */
     uint32_t n_boxings; /* tries to box this component and those it was boxed from */
 };
 
@@ -79,6 +87,14 @@ static inline bool rp_pack_stopped(struct rp_pack_work *w) {
 /* True once the work is done, or if it is to stop. */
 static inline bool rp_pack_ended(struct rp_pack_work *w) {
     return w->done >= w->limit || rp_pack_stopped(w);
+}
+
+/* Where the room for item i begins, and what lies above that room. */
+static inline uint64_t rp_pack_below(const struct rp_pack_component *p, uint32_t i) {
+    return p->below == NULL ? 0 : p->below[i];
+}
+static inline uint64_t rp_pack_above(const struct rp_pack_component *p, uint32_t i) {
+    return p->above == NULL ? 0 : p->above[i];
 }
 
 static inline uint64_t rp_pack_length(const struct rp_pack_item *x) {

@@ -1,4 +1,4 @@
-#include "pack/components.h"
+#include "pack/component/components.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +211,7 @@ uint64_t rp_pack_split(struct rp_buffer *b, size_t n, uint64_t alignment,
 void rp_pack_record_placement(struct rp_pack_component *p, const uint64_t *offset) {
     p->height = 0;
     for (uint32_t i = 0; i < p->n; i++)
-        p->height = rp_max_u64(p->height, offset[i] + p->items[i].size);
+        p->height =
+            rp_max_u64(p->height, offset[i] + p->items[i].size + rp_pack_above(p, i));
     memcpy(p->best, offset, p->n * sizeof *offset);
 }

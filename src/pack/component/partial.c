@@ -1,4 +1,4 @@
-#include "pack/partial.h"
+#include "pack/component/partial.h"
 
 #include <stdlib.h>
 

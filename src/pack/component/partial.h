@@ -18,11 +18,11 @@
  *
  * Not thread-safe: one object, one thread.
  */
-#ifndef RP_PACK_PARTIAL_H
-#define RP_PACK_PARTIAL_H
+#ifndef RP_PACK_COMPONENT_PARTIAL_H
+#define RP_PACK_COMPONENT_PARTIAL_H
 
 #include "base/mem.h"
-#include "pack/components.h"
+#include "pack/component/components.h"
 
 struct rp_partial_change {
     uint64_t *at; /* the entry that was changed; NULL: the item `old` was placed */
@@ -59,7 +59,6 @@ struct rp_partial {
 };
 
 #define RP_NOT_SKIPPED UINT64_MAX
-#define RP_NO_ITEM UINT32_MAX
 
 void rp_partial_init(struct rp_partial *s, const struct rp_pack_component *p,
                      struct rp_pack_work *work);

@@ -12,10 +12,10 @@
  *
  * Not thread-safe: one component, one thread.
  */
-#ifndef RP_PACK_EJECTION_CHAIN_H
-#define RP_PACK_EJECTION_CHAIN_H
+#ifndef RP_PACK_COMPONENT_EJECTION_CHAIN_H
+#define RP_PACK_COMPONENT_EJECTION_CHAIN_H
 
-#include "pack/components.h"
+#include "pack/component/components.h"
 
 /* Makes attempts until a placement is at or below `goal` or the bound, or the work is used
  * up. */

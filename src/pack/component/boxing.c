@@ -1,10 +1,10 @@
-#include "pack/boxing.h"
+#include "pack/component/boxing.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "pack/sorted_items.h"
+#include "pack/component/sorted_items.h"
 
 /* Units lie between these shares of the bound. */
 #define MIN_UNIT_SHARE (UINT64_C(1) << 18)
