@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "brute.h"
 #include "fixture.h"
 #include "gen.h"
@@ -140,8 +141,13 @@ static void the_floor_is_between_the_kept_tensors_and_the_least_peak(void) {
             if (g.kept[x] && g.tensors[x].producer != RP_NONE)
                 kept_bytes += g.tensors[x].bytes;
         uint64_t floor_bytes = rp_instance_floor(&p, &op);
+        uint64_t *working_sets = rp_instance_working_sets(&p), largest = 0;
+        for (uint32_t j = 0; j < p.n_ops; j++)
+            largest = rp_max_u64(largest, working_sets[j]);
+        free(working_sets);
         n_kept += op == RP_NONE;
-        if (floor_bytes < kept_bytes || floor_bytes > rp_brute_floor(&g) ||
+        if (floor_bytes != rp_max_u64(largest, kept_bytes) || floor_bytes < kept_bytes ||
+            floor_bytes > rp_brute_floor(&g) ||
             (op == RP_NONE && floor_bytes != kept_bytes)) {
             rp_gen_failed(seed);
             CU_FAIL("no such floor");

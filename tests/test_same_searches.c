@@ -165,64 +165,64 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "9be2cf7742be1cde");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "64208b59a10ebb5a");
 }
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "1ef1fb52770e2b98");
+          "07441b8b660d2534");
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "fdc4cf067f763f15");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "9c11b17a26f6215b");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "a4bb5cdf2993a196");
+          "9f03d106b3a526ed");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "2320ae89a246bfcf");
+          "17128103076af12f");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "6740c861d619a17b");
+          "8bc7eb67f890f1fa");
 }
 
 static void searches_that_choose_homes(void) {
     check(&(struct kind){30, 5, 60, 0.01, .recompute = true, .swap = true, .homes = true},
-          "c38e03959a1280c7");
+          "66ee6bf0b818a483");
 }
 
 static void searches_that_choose_homes_alone(void) {
-    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "fa1adcabc7a26b4c");
+    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "782dad12e2c15033");
 }
 
 static void searches_that_choose_homes_and_reorder(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true},
-          "d1acd346d0077b95");
+          "60ae4faa5c97fa35");
 }
 
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "549e158d0a7a1fe2");
+          "42b70215ff025142");
 }
 
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "1a9077ecb1697232");
+          "83b476e42637f54b");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {
     check(&(struct kind){10, 5, 30, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true, .from_any_order = true},
-          "aa1fc00a9e0d5359");
+          "d94fe5ffde11cf47");
 }
 
 static void searches_that_come_to_crossover(void) {

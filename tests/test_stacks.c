@@ -1,5 +1,5 @@
-/* Tests of pack/component/stacks.h and pack/component/interference.h on random components, and of the searches
- * for a placement between two stacks. */
+/* Tests of pack/component/stacks.h and pack/component/interference.h on random components,
+ * and of the searches for a placement between two stacks. */
 #include "pack/component/stacks.h"
 
 #include <stdlib.h>

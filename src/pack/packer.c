@@ -20,7 +20,8 @@
  * have a boxed form. */
 enum { MAX_BRANCH_BOUND_ITEMS = 1000 };
 
-/* Components with fewer items get no stacks: branch and bound mostly solves them. */
+/* Components with fewer items get no stacks. Branch and bound, which mostly solves them,
+ * has the first turn. */
 enum { MIN_STACK_ITEMS = 400 };
 
 void rp_pack_statistics_add(struct rp_pack_statistics *into,
@@ -93,7 +94,7 @@ static void improve_boxed(struct rp_pack_component *p, uint64_t goal, uint64_t s
 static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                             struct rp_pack_work *work) {
     uint64_t limit = work->limit;
-    if (!p->was_stacked && p->n >= MIN_STACK_ITEMS)
+    if (!p->was_stacked)
         rp_pack_stack(p, work);
     p->was_stacked = true;
     if (p->stacked == NULL)
@@ -108,15 +109,34 @@ static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t
     rp_pack_unstack(p);
 }
 
-static void improve_itself(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
-                           struct rp_pack_work *work) {
+static void improve_by_branch_bound(struct rp_pack_component *p, uint64_t goal,
+                                    uint64_t slice, struct rp_pack_work *work) {
     uint64_t limit = work->limit;
     work->limit = slice_end(work, limit, slice);
     if (p->boxed == NULL || p->n <= MAX_BRANCH_BOUND_ITEMS)
         rp_pack_branch_bound(p, goal, work);
+    work->limit = limit;
+}
+
+static void improve_by_ejection(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
+                                struct rp_pack_work *work) {
+    uint64_t limit = work->limit;
     work->limit = slice_end(work, limit, slice);
     rp_pack_ejection_chain(p, goal, work);
     work->limit = limit;
+}
+
+static void improve(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
+                    struct rp_pack_work *work) {
+    bool is_small = p->n < MIN_STACK_ITEMS;
+    if (is_small)
+        improve_by_branch_bound(p, goal, slice, work);
+    else
+        improve_stacked(p, goal, slice, work);
+    improve_boxed(p, goal, slice, work);
+    if (!is_small)
+        improve_by_branch_bound(p, goal, slice, work);
+    improve_by_ejection(p, goal, slice, work);
 }
 
 /* One turn of every method on each component that is above its goal and its bound. False if
@@ -130,9 +150,7 @@ static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uin
         if (p->height <= rp_pack_reachable(p, goal))
             continue;
         any = true;
-        improve_stacked(p, goal, slice, work);
-        improve_boxed(p, goal, slice, work);
-        improve_itself(p, goal, slice, work);
+        improve(p, goal, slice, work);
         if (rp_pack_ended(work))
             break;
     }

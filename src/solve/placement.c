@@ -3,10 +3,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/format.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "model/timeline.h"
 #include "pack/addresses.h"
 #include "solve/core/keep_all_schedule.h"
@@ -21,8 +23,10 @@
 struct attempt {
     struct rp_context *w;
     enum rp_space_id space;
-    struct rp_instance p; /* the space's; its limit falls */
-    uint64_t limit;       /* of the space's instance */
+    struct rp_instance p; /* the space's; ops get more workspace */
+    const struct rp_instance *space_p;
+    uint64_t *workspace; /* of p */
+    uint64_t *room;      /* per op: of the limit, what its working set leaves */
     /* To be placed next: the space's incumbent, or a tighter one, which is in `own`. */
     const struct rp_schedule *best;
     struct rp_schedule own;
@@ -100,7 +104,7 @@ static bool pack_best(struct attempt *a) {
         if (k + 1 < N)
             stop.deadline -= w->reserve_s;
         else
-            p.limit_bytes = a->limit; /* very small ones fit into gaps */
+            p = *a->space_p; /* very small ones fit into gaps */
         if (rp_stop_now(&stop))
             continue;
         changed = rp_drop_swaps(&p, p.limit_bytes >> share_log2[k], &stop, a->best, &fewer);
@@ -120,6 +124,14 @@ bool rp_place_keep_all(struct rp_context *w) {
 }
 
 /* ---- tighter schedules ---- */
+
+/* Leaves so many bytes unused while an op runs, but no more than half of what its working
+ * set leaves of the limit. So there are such schedules also little above the floor. */
+static void leave_unused(struct attempt *a, uint64_t bytes) {
+    for (uint32_t j = 0; j < a->p.n_ops; j++)
+        a->workspace[j] =
+            a->space_p->workspace_bytes[j] + rp_min_u64(bytes, a->room[j] / 2);
+}
 
 static struct rp_cost cost_of_scratch(const struct attempt *a) {
     return rp_schedule_cost_until(&a->p, a->scratch, &a->w->stop);
@@ -143,26 +155,32 @@ static void search_near(struct attempt *a, double work, uint64_t k) {
     rp_run_annealing_alone(a->w, &a->p, work, 0.1, a->seed + k, a->scratch);
 }
 
-static void search_from_keep_all(struct attempt *a, double work, uint64_t k) {
-    rp_schedule_fini(a->scratch);
-    rp_schedule_keep_all(&a->p, a->scratch);
-    rp_run_annealing_alone(a->w, &a->p, work, 1, a->seed + k, a->scratch);
+/* From a schedule made in one pass, or from keep-all. */
+static void search_anew(struct attempt *a, double work, uint64_t k) {
+    struct rp_constructed made;
+    bool constructed = rp_construct(a->w, a->space, &a->p, a->scratch, &made);
+    if (constructed && fits_faster(a, &made.cost))
+        return;
+    if (!constructed) {
+        rp_schedule_fini(a->scratch);
+        rp_schedule_keep_all(&a->p, a->scratch);
+    }
+    rp_run_annealing_alone(a->w, &a->p, 2 * work, constructed ? 0.1 : 1, a->seed + k,
+                           a->scratch);
 }
 
-/* A schedule within the lowered limit: from the best one, in one pass, or from keep-all.
- * False if there is none that is faster than the fastest plan. */
+/* A schedule that leaves enough unused: from the best one, or anew. False if there is none
+ * that is faster than the fastest plan. */
 static bool tighten(struct attempt *a, uint64_t k) {
     double work = a->tighten_work * (k == 0 ? 1 : LATER_TIGHTEN_SHARE);
-    struct rp_constructed made;
     a->w->statistics.tightenings++;
     search_near(a, work, k);
-    made.cost = cost_of_scratch(a);
-    if (!fits_faster(a, &made.cost) && !rp_context_stopped(a->w) &&
-        !rp_construct(a->w, a->space, &a->p, a->scratch, &made)) {
-        search_from_keep_all(a, 2 * work, k);
-        made.cost = cost_of_scratch(a);
+    struct rp_cost cost = cost_of_scratch(a);
+    if (!fits_faster(a, &cost) && !rp_context_stopped(a->w)) {
+        search_anew(a, work, k);
+        cost = cost_of_scratch(a);
     }
-    if (!fits_faster(a, &made.cost))
+    if (!fits_faster(a, &cost))
         return false;
     place_scratch_next(a);
     return true;
@@ -176,7 +194,7 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
         .w = w,
         .space = turn->space,
         .p = w->spaces[turn->space].p,
-        .limit = w->p.limit_bytes,
+        .space_p = &w->spaces[turn->space].p,
         .scratch = scratch,
         .tighten_work = TIGHTEN_SHARE * turn->run_seconds * ANNEAL_WORK_PER_S,
         .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
@@ -184,25 +202,35 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
     /* Twice as much each time that the sequence is twice as long. */
     double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
     a.pack_work = (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
+    a.room = rp_instance_working_sets(&a.p);
+    a.workspace = rp_calloc(a.p.n_ops, sizeof *a.workspace);
+    for (uint32_t j = 0; j < a.p.n_ops; j++)
+        a.room[j] = a.p.limit_bytes - rp_min_u64(a.room[j], a.p.limit_bytes);
+    leave_unused(&a, 0);
+    a.p.workspace_bytes = a.workspace;
     return a;
 }
 
 static void end_attempt(struct attempt *a) {
     rp_schedule_fini(&a->own);
+    free(a->workspace);
+    free(a->room);
 }
 
 static void place_or_tighten(struct attempt *a) {
     struct rp_context *w = a->w;
+    uint64_t unused = 0;
     for (uint64_t k = 0; !pack_best(a) && k < MAX_TIGHTENINGS; k++) {
         uint64_t missing = a->missing_bytes;
         if (w->placed_ns == UINT64_MAX && w->report->missing_bytes == 0)
             w->report->missing_bytes = missing;
-        rp_log(1, "the arena is %" PRIu64 " bytes too large: lowering the schedule's limit",
-               missing);
-        missing += missing / 4 * k; /* somewhat more each time */
-        if (missing >= a->p.limit_bytes || rp_context_stopped(w))
+        unused += missing + missing / 4 * k; /* somewhat more each time */
+        if (unused >= a->p.limit_bytes || rp_context_stopped(w))
             break;
-        a->p.limit_bytes -= missing;
+        rp_log(1,
+               "the arena is %" PRIu64 " bytes too large: leaving %" PRIu64 " bytes unused",
+               missing, unused);
+        leave_unused(a, unused);
         if (!tighten(a, k))
             break;
     }
@@ -245,7 +273,7 @@ static void place_constructed(struct rp_context *w, const struct rp_turn *turn,
     for (uint64_t k = 1; k <= MAX_GREEDY_TIGHTENINGS && w->placed_ns == UINT64_MAX &&
                          !rp_context_stopped(w);
          k++) {
-        a.p.limit_bytes = a.limit - a.limit / 16 * k;
+        leave_unused(&a, a.p.limit_bytes / 16 * k);
         if (!rp_construct(w, turn->space, &a.p, scratch, &made)) {
             /* Happens on graphs that are no training steps. */
             a.best = &w->incumbent.s;

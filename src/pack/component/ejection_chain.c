@@ -274,6 +274,8 @@ void rp_pack_ejection_chain(struct rp_pack_component *p, uint64_t goal,
                             struct rp_pack_work *work) {
     struct ejection e;
     uint64_t max_moves = 20000 + 40 * (uint64_t)p->n, before = work->done;
+    if (p->height <= rp_pack_reachable(p, goal))
+        return;
     ejection_init(&e, p, work);
     rp_interference_init(&e.graph, p, p->n / MIN_TIMES_NEAR, work);
     while (p->height > rp_pack_reachable(p, goal) && !rp_pack_ended(work)) {

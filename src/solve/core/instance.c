@@ -428,22 +428,27 @@ uint64_t rp_instance_bytes_off_host(const struct rp_instance *p, uint32_t op) {
     return bytes_off_host(p, op, least_bytes_of_homes(p));
 }
 
-uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
-    uint64_t floor_bytes = 0, kept = 0, *others = bytes_that_must_lie(p);
-    uint64_t homes = least_bytes_of_homes(p);
-    *op = RP_NONE;
+uint64_t *rp_instance_working_sets(const struct rp_instance *p) {
+    uint64_t *need = bytes_that_must_lie(p), homes = least_bytes_of_homes(p);
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        uint64_t need = others[i] + p->workspace_bytes[i];
-        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++) {
-            need += rp_is_version(p, x) ? 0 : p->bytes[x]; /* an input is counted */
-            kept += p->kept[x] ? rp_instance_least_bytes(p, x) : 0;
-        }
+        need[i] += p->workspace_bytes[i] + bytes_off_host(p, i, homes);
+        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
+            need[i] += rp_is_version(p, x) ? 0 : p->bytes[x]; /* an input is counted */
         for (uint32_t k = p->input_start[i]; k < p->input_start[i + 1]; k++)
             if (must_lie_from(p, p->inputs[k]) > i)
-                need += rp_instance_least_bytes(p, p->inputs[k]);
-        need += bytes_off_host(p, i, homes);
-        if (need > floor_bytes) {
-            floor_bytes = need;
+                need[i] += rp_instance_least_bytes(p, p->inputs[k]);
+    }
+    return need;
+}
+
+uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
+    uint64_t floor_bytes = 0, kept = 0, *need = rp_instance_working_sets(p);
+    *op = RP_NONE;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
+            kept += p->kept[x] ? rp_instance_least_bytes(p, x) : 0;
+        if (need[i] > floor_bytes) {
+            floor_bytes = need[i];
             *op = i;
         }
     }
@@ -451,6 +456,6 @@ uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
         floor_bytes = kept;
         *op = RP_NONE;
     }
-    free(others);
+    free(need);
     return floor_bytes;
 }

@@ -162,11 +162,15 @@ int64_t *rp_instance_bytes_in_use(const struct rp_instance *p);
  * lie on the device while it runs, since the host limit has no room for them. */
 uint64_t rp_instance_bytes_off_host(const struct rp_instance *p, uint32_t op);
 
+/* Per op: its working set in bytes, that is its inputs, outputs and workspace, and the
+ * tensors that are pinned by then, and sources that have no room on the host; where nothing
+ * may be swapped, also those that something still reads and that can no longer be made
+ * again. No schedule needs less while it runs. The caller frees it. */
+uint64_t *rp_instance_working_sets(const struct rp_instance *p);
+
 /* A lower bound on the peak of every schedule: the largest working set, or the kept tensors
- * together. A working set is the inputs, outputs and workspace of an op, and the tensors
- * that are pinned by then, and sources that have no room on the host; where nothing may be
- * swapped, also those that something still reads and that can no longer be made again. *op
- * is the op with the largest one; RP_NONE if the kept tensors need more. */
+ * together. *op is the op with the largest working set; RP_NONE if the kept tensors need
+ * more. */
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op);
 
 #endif
