@@ -160,8 +160,8 @@ enum { FIRST_REHEAT = ROUNDS_TO_FULL_LENGTH + 6 };
 /* ---- addresses that do not fit ---- */
 
 enum {
-    MAX_TIGHTENINGS = 12,      /* schedules searched under a lower limit, */
-    MAX_GREEDY_TIGHTENINGS = 4 /* then schedules made in one pass under lower limits */
+    MAX_TIGHTENINGS = 12,      /* schedules that leave memory unused, from a search, */
+    MAX_GREEDY_TIGHTENINGS = 4 /* then those that are made in one pass */
 };
 
 #endif
