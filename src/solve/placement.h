@@ -2,11 +2,11 @@
  *
  * After each turn the incumbent of its space is packed, if it is faster than the fastest
  * plan that has been packed so far (w->placed). The packer may need more than the
- * schedule's peak. Then a short search goes on from the incumbent for a schedule that leaves
- * as much of the limit unused as was missing, at least where the working sets of ops leave
- * that room; the new schedule is packed, and so on. The search itself goes on within the
- * full limit. What an attempt may cost depends on the turn alone, so a
- * search with a longer limit makes the attempts of a shorter one.
+ * schedule's peak. Then a short search goes on from the incumbent for a schedule that
+ * leaves as much of the limit unused as was missing, at least where the working sets of ops
+ * leave that room; the new schedule is packed, and so on. The search itself goes on within
+ * the full limit. What an attempt may cost depends on the turn alone, so a search with a
+ * longer limit makes the attempts of a shorter one.
  *
  * If nothing can be packed at first, schedules made in one pass that leave a sixteenth of
  * the limit unused, or more, are.
