@@ -49,7 +49,7 @@ static void sort_for_chain(const struct rp_pack_component *p, struct rp_sort_key
 static void mark_chain(const struct rp_pack_component *p, const struct rp_sort_key *order,
                        bool *in_chain) {
     uint32_t *before = rp_calloc(p->n, sizeof *before);
-    struct best *tree = rp_calloc((size_t)p->n_sections + 2, sizeof *tree);
+    struct best *tree = rp_calloc((size_t)p->n_sections + 1, sizeof *tree);
     for (uint32_t k = 0; k < p->n; k++) {
         uint32_t i = order[k].item, key = p->n_sections - p->items[i].hi;
         if (lives_to_the_end(p, i))
@@ -58,9 +58,10 @@ static void mark_chain(const struct rp_pack_component *p, const struct rp_sort_k
         before[i] = chain.item;
         chain.item = i;
         chain.weight += rp_pack_length(&p->items[i]);
-        raise_best(tree, p->n_sections + 1, key, chain);
+        raise_best(tree, p->n_sections, key, chain);
     }
-    for (uint32_t i = best_up_to(tree, p->n_sections).item; i != RP_NO_ITEM; i = before[i])
+    for (uint32_t i = best_up_to(tree, p->n_sections - 1).item; i != RP_NO_ITEM;
+         i = before[i])
         in_chain[i] = true;
     free(tree);
     free(before);
