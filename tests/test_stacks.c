@@ -123,7 +123,7 @@ static bool is_valid(const struct rp_pack_component *p) {
         const struct rp_pack_item *x = &p->items[i];
         uint64_t end = p->best[i] + x->size;
         height = rp_max_u64(height, end + rp_pack_above(p, i));
-        valid = valid && p->best[i] >= rp_pack_below(p, i);
+        valid = valid && p->best[i] >= rp_pack_below(p, i) && p->best[i] < end;
         for (uint32_t j = i + 1; j < p->n && p->items[j].lo < x->hi; j++)
             valid =
                 valid && (p->best[j] >= end || p->best[j] + p->items[j].size <= p->best[i]);

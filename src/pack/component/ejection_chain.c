@@ -224,7 +224,7 @@ static uint64_t cheapest_offset(struct ejection *e, uint32_t i) {
         e->sum_offset[j + 1] = e->sum_offset[j] + weight_now(e, e->near_offset[j]);
         e->sum_end[j + 1] = e->sum_end[j] + weight_now(e, e->near_end[j]);
     }
-    for (uint32_t j = 0; j <= n; j++) {
+    for (uint32_t j = 0; j < n; j++) { /* there is no room on the last to end */
         uint64_t bottom = j == 0 ? floor : end_of(e, e->near_end[j - 1]);
         if (bottom + x->size > top_end)
             break;
