@@ -20,9 +20,10 @@
  * have a boxed form. */
 enum { MAX_BRANCH_BOUND_ITEMS = 1000 };
 
-/* Components with fewer items get no stacks. Branch and bound, which mostly solves them,
- * has the first turn. */
-enum { MIN_STACK_ITEMS = 400 };
+/* Components with fewer items get no stacks: branch and bound mostly solves them, and has
+ * the first turn. Those with more get none, since their first placement could not be
+ * stopped. */
+enum { MIN_STACK_ITEMS = 400, MAX_STACK_ITEMS = 20000 };
 
 void rp_pack_statistics_add(struct rp_pack_statistics *into,
                             const struct rp_pack_statistics *from) {
@@ -128,13 +129,13 @@ static void improve_by_ejection(struct rp_pack_component *p, uint64_t goal, uint
 
 static void improve(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                     struct rp_pack_work *work) {
-    bool is_small = p->n < MIN_STACK_ITEMS;
-    if (is_small)
-        improve_by_branch_bound(p, goal, slice, work);
-    else
+    bool stacks = MIN_STACK_ITEMS <= p->n && p->n <= MAX_STACK_ITEMS;
+    if (stacks)
         improve_stacked(p, goal, slice, work);
+    else
+        improve_by_branch_bound(p, goal, slice, work);
     improve_boxed(p, goal, slice, work);
-    if (!is_small)
+    if (stacks)
         improve_by_branch_bound(p, goal, slice, work);
     improve_by_ejection(p, goal, slice, work);
 }

@@ -246,7 +246,7 @@ void rp_pack_first_fit(struct rp_pack_component *p, uint64_t goal,
     };
     uint32_t *order = rp_calloc(p->n, sizeof *order);
     uint64_t *pressure = pressures(p), before = work->done;
-    if (p->n > MAX_ITEMS && p->height == UINT64_MAX && p->below == NULL)
+    if (p->n > MAX_ITEMS && p->height == UINT64_MAX)
         place_along_time(p, work);
     for (size_t k = 0; k < sizeof passes / sizeof passes[0] && p->height > goal; k++) {
         if (((k >= 2 || p->n > MAX_ITEMS) && rp_pack_ended(work)) || gives_up(p, work))

@@ -24,7 +24,8 @@ struct rp_pack_stacked {
     uint64_t *lower_end, *upper_end;
 };
 
-/* Makes p->stacked, unless few items would be in a stack. */
+/* Makes p->stacked, unless few items would be in a stack, or one of the rest would have no
+ * room below the bound. */
 void rp_pack_stack(struct rp_pack_component *p, struct rp_pack_work *work);
 
 /* Records the placement of the rest as one of p if it is better than its best. */
