@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/random.h"
 #include "gen.h"
 #include "pack/component/ejection_chain.h"
 #include "pack/component/first_fit.h"

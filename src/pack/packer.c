@@ -91,25 +91,6 @@ static void improve_boxed(struct rp_pack_component *p, uint64_t goal, uint64_t s
     rp_pack_unbox(p);
 }
 
-/* Improves the rest between the stacks of a component. */
-static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
-                            struct rp_pack_work *work) {
-    uint64_t limit = work->limit;
-    if (!p->was_stacked)
-        rp_pack_stack(p, work);
-    p->was_stacked = true;
-    if (p->stacked == NULL)
-        return;
-    struct rp_pack_component *rest = &p->stacked->rest;
-    if (rest->height == UINT64_MAX)
-        rp_pack_first_fit(rest, goal, work);
-    work->limit = slice_end(work, limit, slice);
-    if (rest->height < UINT64_MAX)
-        rp_pack_ejection_chain(rest, goal, work);
-    work->limit = limit;
-    rp_pack_unstack(p);
-}
-
 static void improve_by_branch_bound(struct rp_pack_component *p, uint64_t goal,
                                     uint64_t slice, struct rp_pack_work *work) {
     uint64_t limit = work->limit;
@@ -125,6 +106,21 @@ static void improve_by_ejection(struct rp_pack_component *p, uint64_t goal, uint
     work->limit = slice_end(work, limit, slice);
     rp_pack_ejection_chain(p, goal, work);
     work->limit = limit;
+}
+
+/* Improves the rest between the stacks of a component. */
+static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
+                            struct rp_pack_work *work) {
+    if (!p->was_stacked)
+        rp_pack_stack(p, work);
+    p->was_stacked = true;
+    if (p->stacked == NULL)
+        return;
+    struct rp_pack_component *rest = &p->stacked->rest;
+    if (rest->height == UINT64_MAX)
+        rp_pack_first_fit(rest, goal, work);
+    improve_by_ejection(rest, goal, slice, work);
+    rp_pack_unstack(p);
 }
 
 static void improve(struct rp_pack_component *p, uint64_t goal, uint64_t slice,

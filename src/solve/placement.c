@@ -188,6 +188,12 @@ static bool tighten(struct attempt *a, uint64_t k) {
 
 /* ---- attempts ---- */
 
+/* Twice as much each time that the sequence is twice as long. */
+static uint64_t pack_work(const struct rp_turn *turn) {
+    double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
+    return (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
+}
+
 static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *turn,
                                     struct rp_schedule *scratch) {
     struct attempt a = {
@@ -196,12 +202,10 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
         .p = w->spaces[turn->space].p,
         .space_p = &w->spaces[turn->space].p,
         .scratch = scratch,
+        .pack_work = pack_work(turn),
         .tighten_work = TIGHTEN_SHARE * turn->run_seconds * ANNEAL_WORK_PER_S,
         .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
     };
-    /* Twice as much each time that the sequence is twice as long. */
-    double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
-    a.pack_work = (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
     a.room = rp_instance_working_sets(&a.p);
     a.workspace = rp_calloc(a.p.n_ops, sizeof *a.workspace);
     for (uint32_t j = 0; j < a.p.n_ops; j++)
@@ -247,13 +251,14 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
                            struct rp_schedule *scratch) {
     struct rp_space *space = &w->spaces[turn->space];
     const struct rp_incumbent *best = rp_context_incumbent(w, turn->space);
+    uint64_t work = pack_work(turn);
+    if (!space->active || !is_worth_it(space, best, w->placed_ns, work))
+        return;
     struct attempt a = begin_attempt(w, turn, scratch);
-    if (space->active && is_worth_it(space, best, w->placed_ns, a.pack_work)) {
-        space->tried_ns = best->time_ns;
-        space->tried_work = a.pack_work;
-        a.best = &best->s;
-        place_or_tighten(&a);
-    }
+    space->tried_ns = best->time_ns;
+    space->tried_work = work;
+    a.best = &best->s;
+    place_or_tighten(&a);
     end_attempt(&a);
 }
 

@@ -128,11 +128,8 @@ static bool make_rest(const struct rp_pack_component *p, struct rp_pack_stacked 
 
 static struct rp_pack_stacked *stacked_alloc(const struct rp_pack_component *p) {
     struct rp_pack_stacked *s = rp_calloc(1, sizeof *s);
-    s->rest = (struct rp_pack_component){.n_sections = p->n_sections,
-                                         .unit = p->unit,
-                                         .base = p->base,
-                                         .bound = p->bound,
-                                         .height = UINT64_MAX};
+    s->rest = (struct rp_pack_component){
+        .n_sections = p->n_sections, .bound = p->bound, .height = UINT64_MAX};
     s->rest.items = rp_calloc(p->n, sizeof *s->rest.items);
     s->rest.best = rp_calloc(p->n, sizeof *s->rest.best);
     s->rest.below = rp_calloc(p->n, sizeof *s->rest.below);
