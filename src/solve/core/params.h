@@ -65,6 +65,8 @@
 #define UNPLACED_SHARE 0.98
 /* Of the time limit: when the work between search and placement ends. */
 #define FINISH_SHARE 0.93
+/* Of the time that is left: taking copies out of a first schedule that swaps everything. */
+#define SWAP_DESCENT_SHARE 0.25
 /* After the time limit: when attempts to find a first schedule, or addresses, end. */
 #define LAST_RESORT_SECONDS 0.3
 /* Of each round of a search in several orders: annealing over orders, where it gained

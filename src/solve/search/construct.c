@@ -1,10 +1,15 @@
 #include "solve/search/construct.h"
 
+#include <assert.h>
+#include <math.h>
+
+#include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 #include "solve/incumbent.h"
 #include "solve/local/offload_all.h"
 #include "solve/search/construct_homes.h"
 #include "solve/search/greedy.h"
+#include "solve/search/swap_descent.h"
 
 /* May the steps of the warm start be taken in this space? *cost is the cost then. */
 static bool space_allows_start(struct rp_context *w, const struct rp_space *space,
@@ -55,15 +60,34 @@ static bool construct_greedily(struct rp_context *w, const struct rp_instance *p
     return false;
 }
 
+/* Takes copies out of a schedule that swaps everything and fits. If the search is to stop
+ * then, it stays as it was. */
+static void leave_copies_out(struct rp_context *w, const struct rp_instance *p, bool early,
+                             struct rp_schedule *s, struct rp_cost *cost) {
+    struct rp_stop stop = w->stop;
+    struct rp_cost new_cost;
+    double now = rp_seconds();
+    stop.deadline = fmin(stop.deadline, now + SWAP_DESCENT_SHARE * (w->end - now));
+    rp_swap_descent(p, &stop, s);
+    if (fits(w, p, s, &new_cost))
+        *cost = new_cost;
+    else
+        rp_schedule_offload_all(p, early, s);
+}
+
 /* If every tensor is on the host between its uses, the schedule fits nearly every limit
- * above the floor. */
+ * above the floor. Most copies can then be left out. */
 static bool construct_by_offloading(struct rp_context *w, const struct rp_instance *p,
-                                    struct rp_schedule *s, struct rp_cost *cost) {
+                                    bool descend, struct rp_schedule *s,
+                                    struct rp_cost *cost) {
     for (int early = 1; early >= 0 && !rp_context_stopped(w); early--) {
         w->statistics.method[RP_OFFLOAD_ALL].calls++;
         rp_schedule_offload_all(p, early, s);
-        if (fits(w, p, s, cost))
-            return true;
+        if (!fits(w, p, s, cost))
+            continue;
+        if (descend)
+            leave_copies_out(w, p, early, s, cost);
+        return true;
     }
     return false;
 }
@@ -77,14 +101,26 @@ bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_
         construct_greedily(w, p, s, &made->cost))
         return true;
     made->from = RP_OFFLOAD_ALL;
-    return p->out_ns != NULL && construct_by_offloading(w, p, s, &made->cost);
+    return p->out_ns != NULL && construct_by_offloading(w, p, true, s, &made->cost);
 }
 
+bool rp_construct_offloaded(struct rp_context *w, const struct rp_instance *p,
+                            struct rp_schedule *s, struct rp_cost *cost) {
+    return p->out_ns != NULL && construct_by_offloading(w, p, false, s, cost);
+}
+
+/* The whole space comes after the first one, whose schedule is one of its own, and before
+ * the last one, whose copies it can leave out. */
 void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch) {
+    static const enum rp_space_id order[] = {RP_WITHOUT_SWAPS, RP_BOTH,
+                                             RP_WITHOUT_RECOMPUTE};
+    static_assert(sizeof order / sizeof *order == RP_N_SPACES, "a space is missing");
     struct rp_constructed made;
     bool homes = w->p.n_homes > 0;
-    for (int i = 0; i < RP_N_SPACES; i++)
+    for (int k = 0; k < RP_N_SPACES; k++) {
+        enum rp_space_id i = order[k];
         if (w->spaces[i].active && (homes || !rp_context_incumbent(w, i)->found) &&
             rp_construct(w, i, &w->spaces[i].p, scratch, &made))
             rp_incumbent_offer_cost(w, i, scratch, made.cost, made.from);
+    }
 }

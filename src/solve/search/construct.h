@@ -26,5 +26,9 @@ void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch);
  * stop. Else `s`, which has the instance's shape, is the schedule. */
 bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_instance *p,
                   struct rp_schedule *s, struct rp_constructed *made);
+/* The schedule that holds as little as possible (local/offload_all.h), for buffers that
+ * nothing faster leaves room to place. Arguments and result as above. */
+bool rp_construct_offloaded(struct rp_context *w, const struct rp_instance *p,
+                            struct rp_schedule *s, struct rp_cost *cost);
 
 #endif
