@@ -61,7 +61,8 @@ static bool construct_greedily(struct rp_context *w, const struct rp_instance *p
 }
 
 /* Takes copies out of a schedule that swaps everything and fits. If the search is to stop
- * then, it stays as it was. */
+ * then, it stays as it was. Where sources may live on the host, annealing finds more from
+ * the schedule that swaps everything. */
 static void leave_copies_out(struct rp_context *w, const struct rp_instance *p, bool early,
                              struct rp_schedule *s, struct rp_cost *cost) {
     struct rp_stop stop = w->stop;
@@ -85,23 +86,29 @@ static bool construct_by_offloading(struct rp_context *w, const struct rp_instan
         rp_schedule_offload_all(p, early, s);
         if (!fits(w, p, s, cost))
             continue;
-        if (descend)
+        if (descend && p->n_homes == 0)
             leave_copies_out(w, p, early, s, cost);
         return true;
     }
     return false;
 }
 
-bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_instance *p,
-                  struct rp_schedule *s, struct rp_constructed *made) {
+static bool construct(struct rp_context *w, enum rp_space_id space,
+                      const struct rp_instance *p, bool greedily, struct rp_schedule *s,
+                      struct rp_constructed *made) {
     made->from = RP_GREEDY;
     if (p->n_homes > 0 && rp_construct_homes(w, &w->spaces[space], p, s, &made->cost))
         return true;
-    if (p->n_homes == 0 && w->o->recompute && space != RP_WITHOUT_RECOMPUTE &&
+    if (p->n_homes == 0 && w->o->recompute && greedily &&
         construct_greedily(w, p, s, &made->cost))
         return true;
     made->from = RP_OFFLOAD_ALL;
     return p->out_ns != NULL && construct_by_offloading(w, p, true, s, &made->cost);
+}
+
+bool rp_construct(struct rp_context *w, enum rp_space_id space, const struct rp_instance *p,
+                  struct rp_schedule *s, struct rp_constructed *made) {
+    return construct(w, space, p, space != RP_WITHOUT_RECOMPUTE, s, made);
 }
 
 bool rp_construct_offloaded(struct rp_context *w, const struct rp_instance *p,
@@ -109,8 +116,8 @@ bool rp_construct_offloaded(struct rp_context *w, const struct rp_instance *p,
     return p->out_ns != NULL && construct_by_offloading(w, p, false, s, cost);
 }
 
-/* The whole space comes after the first one, whose schedule is one of its own, and before
- * the last one, whose copies it can leave out. */
+/* The whole space comes after the first one, which has tried all that swaps nothing, and
+ * before the last one, whose copies it can leave out. */
 void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch) {
     static const enum rp_space_id order[] = {RP_WITHOUT_SWAPS, RP_BOTH,
                                              RP_WITHOUT_RECOMPUTE};
@@ -120,7 +127,7 @@ void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch) 
     for (int k = 0; k < RP_N_SPACES; k++) {
         enum rp_space_id i = order[k];
         if (w->spaces[i].active && (homes || !rp_context_incumbent(w, i)->found) &&
-            rp_construct(w, i, &w->spaces[i].p, scratch, &made))
+            construct(w, i, &w->spaces[i].p, i == RP_WITHOUT_SWAPS, scratch, &made))
             rp_incumbent_offer_cost(w, i, scratch, made.cost, made.from);
     }
 }

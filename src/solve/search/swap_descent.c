@@ -24,7 +24,7 @@ static void provide(struct rp_incremental *s, uint32_t y, uint32_t t, struct cho
     uint32_t maker = p->producer[y], next;
     if (rp_incremental_held(s, t, y) || rp_incremental_swapped_in(s, t, y))
         return;
-    if (c.runs_back > 0 && p->last_stage[maker] >= t && !rp_is_version(p, y)) {
+    if (c.runs_back > 0 && p->last_stage[maker] >= t) {
         c.runs_back--;
         for (uint32_t k = p->input_start[maker]; k < p->input_start[maker + 1]; k++)
             provide(s, p->inputs[k], t, c);
@@ -84,9 +84,7 @@ static void visit_stage(struct rp_incremental *s, uint32_t t, struct rp_stop *st
     const struct rp_swap_ins *ins = &s->swaps.swap_ins[t];
     for (uint32_t i = 0; i < ins->n;) {
         uint64_t work = s->work;
-        uint32_t x = ins->at[i].x;
-        bool left_out = !rp_is_version(s->p, x) && leave_out(s, x, t);
-        i = left_out ? 0 : i + 1;
+        i = leave_out(s, ins->at[i].x, t) ? 0 : i + 1;
         if (rp_stop_after(stop, NS_PER_WORK * (s->work - work)))
             return;
     }
