@@ -132,7 +132,7 @@ static void a_descent_that_is_stopped_fits(void) {
 }
 
 void suite_swap_descent(void) {
-    RP_SUITE("swap descent");
+    RP_SUITE("swap_descent");
     RP_TEST(what_fits_stays_and_what_is_cheap_is_made_again);
     RP_TEST(random_schedules_still_fit);
     RP_TEST(a_descent_that_is_stopped_fits);

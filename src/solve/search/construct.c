@@ -118,14 +118,15 @@ bool rp_construct_offloaded(struct rp_context *w, const struct rp_instance *p,
 
 /* The whole space comes after the first one, which has tried all that swaps nothing, and
  * before the last one, whose copies it can leave out. */
+static const enum rp_space_id in_order[] = {RP_WITHOUT_SWAPS, RP_BOTH,
+                                            RP_WITHOUT_RECOMPUTE};
+static_assert(sizeof in_order / sizeof *in_order == RP_N_SPACES, "a space is missing");
+
 void rp_construct_incumbents(struct rp_context *w, struct rp_schedule *scratch) {
-    static const enum rp_space_id order[] = {RP_WITHOUT_SWAPS, RP_BOTH,
-                                             RP_WITHOUT_RECOMPUTE};
-    static_assert(sizeof order / sizeof *order == RP_N_SPACES, "a space is missing");
     struct rp_constructed made;
     bool homes = w->p.n_homes > 0;
     for (int k = 0; k < RP_N_SPACES; k++) {
-        enum rp_space_id i = order[k];
+        enum rp_space_id i = in_order[k];
         if (w->spaces[i].active && (homes || !rp_context_incumbent(w, i)->found) &&
             construct(w, i, &w->spaces[i].p, i == RP_WITHOUT_SWAPS, scratch, &made))
             rp_incumbent_offer_cost(w, i, scratch, made.cost, made.from);
