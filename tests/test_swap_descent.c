@@ -40,8 +40,8 @@ static bool descend(struct task *k, struct rp_stop *stop) {
     return rp_cost_fits(&k->p, &k->cost) && k->cost.time_ns <= before_ns;
 }
 
-/* Each reads what f1 or f2 made. Only f2 can run again. While f4 and f5 run, 80 bytes are
- * on the device. */
+/* b2 reads what f2 made, and b1 what f1 made. Only f2 can run again. f4 and f5 each need 80
+ * bytes. */
 static const struct rp_drawn_op once[] = {
     {"f1", "conv", "s", "a", 10, 10, true},  {"f2", "conv", "a", "b", 40, 10, false},
     {"f3", "conv", "b", "c", 20, 10, true},  {"f4", "conv", "c", "d", 60, 10, true},

@@ -275,7 +275,6 @@ static void place_constructed(struct rp_context *w, const struct rp_turn *turn,
                               struct rp_schedule *scratch) {
     struct attempt a = begin_attempt(w, turn, scratch);
     struct rp_constructed made;
-    a.best = scratch;
     for (uint64_t k = 1; k <= MAX_GREEDY_TIGHTENINGS && w->placed_ns == UINT64_MAX &&
                          !rp_context_stopped(w);
          k++) {
@@ -284,13 +283,14 @@ static void place_constructed(struct rp_context *w, const struct rp_turn *turn,
             /* Happens on graphs that are no training steps. */
             a.best = &w->incumbent.s;
             search_near(&a, a.tighten_work, k);
-            a.best = scratch;
             made.cost = cost_of_scratch(&a);
         }
+        a.best = scratch;
         if (fits_faster(&a, &made.cost))
             pack_best(&a);
     }
     leave_unused(&a, 0);
+    a.best = scratch;
     if (w->placed_ns == UINT64_MAX && rp_construct_offloaded(w, &a.p, scratch, &made.cost))
         pack_best(&a);
     end_attempt(&a);

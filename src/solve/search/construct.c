@@ -61,8 +61,7 @@ static bool construct_greedily(struct rp_context *w, const struct rp_instance *p
 }
 
 /* Takes copies out of a schedule that swaps everything and fits. If the search is to stop
- * then, it stays as it was. Where sources may live on the host, annealing finds more from
- * the schedule that swaps everything. */
+ * then, it stays as it was. */
 static void leave_copies_out(struct rp_context *w, const struct rp_instance *p, bool early,
                              struct rp_schedule *s, struct rp_cost *cost) {
     struct rp_stop stop = w->stop;
@@ -77,7 +76,8 @@ static void leave_copies_out(struct rp_context *w, const struct rp_instance *p, 
 }
 
 /* If every tensor is on the host between its uses, the schedule fits nearly every limit
- * above the floor. Most copies can then be left out. */
+ * above the floor. Most copies can then be left out: with `descend` they are, but where
+ * sources may live on the host, as annealing finds more there from all copies. */
 static bool construct_by_offloading(struct rp_context *w, const struct rp_instance *p,
                                     bool descend, struct rp_schedule *s,
                                     struct rp_cost *cost) {
@@ -93,6 +93,7 @@ static bool construct_by_offloading(struct rp_context *w, const struct rp_instan
     return false;
 }
 
+/* rp_construct, with a greedy pass or without. */
 static bool construct(struct rp_context *w, enum rp_space_id space,
                       const struct rp_instance *p, bool greedily, struct rp_schedule *s,
                       struct rp_constructed *made) {
