@@ -165,7 +165,7 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "64208b59a10ebb5a");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "930e9c370a842d1c");
 }
 
 static void searches_that_small_and_swap(void) {
@@ -174,22 +174,22 @@ static void searches_that_small_and_swap(void) {
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "a8d34bb0eaa6a55d");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "09330adb212d559d");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "1c45ef9271947dda");
+          "3282e5e852222947");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "17128103076af12f");
+          "d11f9fc62910463a");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "f627172a8b1cefb4");
+          "0716cefcf416a6be");
 }
 
 static void searches_that_choose_homes(void) {
@@ -210,13 +210,13 @@ static void searches_that_choose_homes_and_reorder(void) {
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "f9986bd3d2d37b07");
+          "ca8b6d6b9fce0a92");
 }
 
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "83b476e42637f54b");
+          "efd585643a3547a1");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {

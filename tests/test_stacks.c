@@ -173,12 +173,12 @@ static void a_lower_placement_stays(void) {
     close_task(&t);
 }
 
-/* An item that lives while both stacks are high has no room. Of sixteen items, two are too
- * few: one that lives to the end, and a chain of one. */
+/* An item that lives while both stacks are high has no room. Of 400 items, two are too few:
+ * one that lives to the end, and a chain of one. */
 static void some_components_have_no_stacks(void) {
     struct rp_pack_item crossing[] = {
         {0, 2, 4, 0}, {1, 3, 2, 0}, {2, 4, 4, 0}, {3, 4, 1, 0}, {3, 4, 1, 0}};
-    struct rp_pack_item short_lived[16];
+    struct rp_pack_item short_lived[400];
     struct rp_pack_component p = {.items = crossing, .n = 5, .n_sections = 4, .bound = 6};
     struct rp_pack_work work = {.limit = 1000};
     rp_pack_stack(&p, &work);
@@ -188,13 +188,18 @@ static void some_components_have_no_stacks(void) {
     CU_ASSERT_PTR_NOT_NULL_FATAL(p.stacked);
     CU_ASSERT_EQUAL(p.stacked->rest.n, 1);
     rp_pack_stacked_free(p.stacked);
-    for (uint32_t i = 0; i < 16; i++)
+    for (uint32_t i = 0; i < 400; i++)
         short_lived[i] = (struct rp_pack_item){i, i + 2, 1, 0};
     p = (struct rp_pack_component){
-        .items = short_lived, .n = 16, .n_sections = 17, .bound = 2};
+        .items = short_lived, .n = 400, .n_sections = 401, .bound = 2};
     rp_pack_stack(&p, &work);
     CU_ASSERT_PTR_NULL(p.stacked);
     CU_ASSERT_EQUAL(work.statistics.stackings, 1);
+    p.n = 399;          /* without the one that lives to the end; */
+    p.n_sections = 400; /* now another one does */
+    rp_pack_stack(&p, &work);
+    CU_ASSERT_PTR_NOT_NULL(p.stacked);
+    rp_pack_stacked_free(p.stacked);
 }
 
 /* ---- the interference graph ---- */

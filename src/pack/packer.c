@@ -25,6 +25,10 @@ enum { MAX_BRANCH_BOUND_ITEMS = 1000 };
  * stopped. */
 enum { MIN_STACK_ITEMS = 400, MAX_STACK_ITEMS = 20000 };
 
+/* A placement of more items takes long. Their boxed form, which has fewer, comes first, and
+ * they get no stacks of their own if there is one. */
+enum { MAX_FAST_ITEMS = 10000 };
+
 void rp_pack_statistics_add(struct rp_pack_statistics *into,
                             const struct rp_pack_statistics *from) {
 #define X(name, description) into->name += from->name;
@@ -125,13 +129,17 @@ static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t
 
 static void improve(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                     struct rp_pack_work *work) {
-    bool stacks = MIN_STACK_ITEMS <= p->n && p->n <= MAX_STACK_ITEMS;
-    if (stacks)
-        improve_stacked(p, goal, slice, work);
-    else
+    bool is_large = p->n > MAX_FAST_ITEMS;
+    bool may_stack = MIN_STACK_ITEMS <= p->n && p->n <= MAX_STACK_ITEMS;
+    if (is_large)
+        improve_boxed(p, goal, slice, work);
+    if (!may_stack)
         improve_by_branch_bound(p, goal, slice, work);
-    improve_boxed(p, goal, slice, work);
-    if (stacks)
+    else if (!is_large || p->boxed == NULL)
+        improve_stacked(p, goal, slice, work);
+    if (!is_large)
+        improve_boxed(p, goal, slice, work);
+    if (may_stack)
         improve_by_branch_bound(p, goal, slice, work);
     improve_by_ejection(p, goal, slice, work);
 }

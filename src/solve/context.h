@@ -60,6 +60,7 @@ struct rp_space {
     struct rp_large_neighborhood neighborhoods;
     /* The last attempt to place its incumbent: its time, and the packer's work. */
     uint64_t tried_ns, tried_work;
+    double retry_begin; /* of the first turn that makes another attempt */
     struct rp_home_settings home_settings; /* of the best first schedule; or 0 */
 };
 

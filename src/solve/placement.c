@@ -194,6 +194,15 @@ static uint64_t pack_work(const struct rp_turn *turn) {
     return (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
 }
 
+/* What is kept comes back from the host while the last op runs, at the latest. So that op
+ * can leave no more unused than the kept tensors do. */
+static void leave_room_for_kept(struct attempt *a) {
+    uint64_t *room = &a->room[a->p.n_ops - 1];
+    for (uint32_t x = 0; x < a->p.n_tensors; x++)
+        if (a->p.kept[x])
+            *room -= rp_min_u64(*room, rp_instance_least_bytes(&a->p, x));
+}
+
 static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *turn,
                                     struct rp_schedule *scratch) {
     struct attempt a = {
@@ -210,6 +219,7 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
     a.workspace = rp_calloc(a.p.n_ops, sizeof *a.workspace);
     for (uint32_t j = 0; j < a.p.n_ops; j++)
         a.room[j] = a.p.limit_bytes - rp_min_u64(a.room[j], a.p.limit_bytes);
+    leave_room_for_kept(&a);
     leave_unused(&a, 0);
     a.p.workspace_bytes = a.workspace;
     return a;
@@ -251,8 +261,9 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
                            struct rp_schedule *scratch) {
     struct rp_space *space = &w->spaces[turn->space];
     const struct rp_incumbent *best = rp_context_incumbent(w, turn->space);
-    uint64_t work = pack_work(turn);
-    if (!space->active || !is_worth_it(space, best, w->placed_ns, work))
+    uint64_t work = pack_work(turn), placed_ns = w->placed_ns;
+    if (!space->active || turn->begin < space->retry_begin ||
+        !is_worth_it(space, best, placed_ns, work))
         return;
     struct attempt a = begin_attempt(w, turn, scratch);
     space->tried_ns = best->time_ns;
@@ -260,6 +271,8 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
     a.best = &best->s;
     place_or_tighten(&a);
     end_attempt(&a);
+    if (w->p.n_ops >= MIN_LARGE_OPS && w->placed_ns == placed_ns)
+        space->retry_begin = RETRY_GROWTH * (turn->begin + turn->seconds);
 }
 
 void rp_place_incumbent(struct rp_context *w, const struct rp_turn *turn,
@@ -342,6 +355,7 @@ rp_rc rp_place_last(struct rp_context *w, struct rp_schedule *scratch) {
     bool untried = w->report->capped || w->unplaced;
     turn.begin = w->o->time_limit;
     rp_stop_until(&w->stop, w->end);
+    w->spaces[turn.space].retry_begin = 0;
     if (untried || !w->o->addressed)
         place_in_space(w, &turn, scratch);
     if (w->placed_ns == UINT64_MAX) {

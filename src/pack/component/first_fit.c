@@ -10,9 +10,13 @@
 enum {
     CHUNK = 512, /* items scanned between two tests for a gap */
     MAX_ITEMS =
-        20000,      /* with more, no pass takes quadratic time unless there is work left */
+        10000,      /* with more, no pass takes quadratic time unless there is work left */
     MAX_GAPS = 1000 /* tried for an item in a pass along time */
 };
+
+/* Passes after the first two (of many items, after the first) begin only before so much has
+ * been done. The other methods gain more then. */
+#define MAX_WORK UINT64_C(40000000)
 
 struct placement {
     const struct rp_pack_component *p;
@@ -246,10 +250,12 @@ void rp_pack_first_fit(struct rp_pack_component *p, uint64_t goal,
     };
     uint32_t *order = rp_calloc(p->n, sizeof *order);
     uint64_t *pressure = pressures(p), before = work->done;
-    if (p->n > MAX_ITEMS && p->height == UINT64_MAX)
+    if (p->n > MAX_ITEMS && p->height == UINT64_MAX && p->below == NULL)
         place_along_time(p, work);
     for (size_t k = 0; k < sizeof passes / sizeof passes[0] && p->height > goal; k++) {
-        if (((k >= 2 || p->n > MAX_ITEMS) && rp_pack_ended(work)) || gives_up(p, work))
+        bool optional = k >= 2 || (p->n > MAX_ITEMS && p->height < UINT64_MAX);
+        bool enough = rp_pack_ended(work) || work->done - before > MAX_WORK;
+        if ((optional && enough) || gives_up(p, work))
             break;
         sort_by_rule(p, passes[k].rule, pressure, order);
         place_in_order(p, order, passes[k].best_fit, work);

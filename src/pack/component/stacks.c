@@ -5,8 +5,8 @@
 #include "base/numbers.h"
 #include "pack/component/sorted_items.h"
 
-/* One item of so many must be in a stack. */
-#define MIN_SHARE 8
+/* More than one item of so many must be in a stack. */
+#define MIN_SHARE 200
 /* The sum of all lifetimes, in sections, up to which stacks are made. */
 #define MAX_LIFETIMES (UINT64_C(1) << 28)
 

@@ -99,6 +99,9 @@
  * later one. */
 #define TIGHTEN_SHARE 0.3
 #define LATER_TIGHTEN_SHARE 0.33
+/* On large graphs an attempt to place a schedule takes longer than many turns. When one has
+ * failed, the next comes when the sequence is so many times as long. */
+#define RETRY_GROWTH 1.5
 
 /* Of the bound: the gap from which on windows of the interval MILP may raise it. */
 #define MIN_WINDOWS_GAP 0.01
