@@ -6,7 +6,8 @@
  * leaves as much of the limit unused as was missing, at least where the working sets of ops
  * leave that room; the new schedule is packed, and so on. The search itself goes on within
  * the full limit. What an attempt may cost depends on the turn alone, so a search with a
- * longer limit makes the attempts of a shorter one.
+ * longer limit makes the attempts of a shorter one. On large graphs, where an attempt takes
+ * longer than many turns, the next one waits for a while after a failure.
  *
  * If nothing can be packed at first, schedules made in one pass that leave a sixteenth of
  * the limit unused, or more, are.
