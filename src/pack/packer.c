@@ -130,16 +130,17 @@ static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t
 static void improve(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                     struct rp_pack_work *work) {
     bool is_large = p->n > MAX_FAST_ITEMS;
-    bool may_stack = MIN_STACK_ITEMS <= p->n && p->n <= MAX_STACK_ITEMS;
     if (is_large)
         improve_boxed(p, goal, slice, work);
-    if (!may_stack)
-        improve_by_branch_bound(p, goal, slice, work);
-    else if (!is_large || p->boxed == NULL)
+    bool stacks = MIN_STACK_ITEMS <= p->n && p->n <= MAX_STACK_ITEMS &&
+                  (!is_large || p->boxed == NULL);
+    if (stacks)
         improve_stacked(p, goal, slice, work);
+    else
+        improve_by_branch_bound(p, goal, slice, work);
     if (!is_large)
         improve_boxed(p, goal, slice, work);
-    if (may_stack)
+    if (stacks)
         improve_by_branch_bound(p, goal, slice, work);
     improve_by_ejection(p, goal, slice, work);
 }

@@ -355,7 +355,7 @@ rp_rc rp_place_last(struct rp_context *w, struct rp_schedule *scratch) {
     bool untried = w->report->capped || w->unplaced;
     turn.begin = w->o->time_limit;
     rp_stop_until(&w->stop, w->end);
-    w->spaces[turn.space].retry_begin = 0;
+    w->spaces[turn.space].retry_begin = 0; /* it waits for nothing more */
     if (untried || !w->o->addressed)
         place_in_space(w, &turn, scratch);
     if (w->placed_ns == UINT64_MAX) {

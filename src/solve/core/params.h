@@ -116,7 +116,9 @@ enum {
     MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
     MIN_NEIGHBORHOOD_OPS = 60,
     MAX_NEIGHBORHOOD_OPS = 2000,
-    MIN_LARGE_OPS = 2001, /* from here on a long search starts from the incumbent */
+    /* From here on a long search starts from the incumbent, and failed attempts to place it
+     * are further apart. */
+    MIN_LARGE_OPS = 2001,
     /* On larger graphs a narrower search beside the wider one would take as much memory
      * again, mostly for schedules that the wider one makes too. */
     MAX_NARROWER_OPS = 20000,
