@@ -26,7 +26,7 @@ struct attempt {
     struct rp_instance p; /* the space's; ops get more workspace */
     const struct rp_instance *space_p;
     uint64_t *workspace; /* of p */
-    uint64_t *room;      /* per op: of the limit, what its working set leaves */
+    uint64_t *room;      /* per op: what it can leave unused */
     /* To be placed next: the space's incumbent, or a tighter one, which is in `own`. */
     const struct rp_schedule *best;
     struct rp_schedule own;
@@ -194,13 +194,22 @@ static uint64_t pack_work(const struct rp_turn *turn) {
     return (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
 }
 
-/* What is kept comes back from the host while the last op runs, at the latest. So that op
- * can leave no more unused than the kept tensors do. */
-static void leave_room_for_kept(struct attempt *a) {
-    uint64_t *room = &a->room[a->p.n_ops - 1];
-    for (uint32_t x = 0; x < a->p.n_tensors; x++)
-        if (a->p.kept[x])
-            *room -= rp_min_u64(*room, rp_instance_least_bytes(&a->p, x));
+static uint64_t kept_bytes(const struct rp_instance *p) {
+    uint64_t bytes = 0;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        bytes += p->kept[x] ? rp_instance_least_bytes(p, x) : 0;
+    return bytes;
+}
+
+/* What each op can leave unused. What is kept comes back from the host while the last op
+ * runs, at the latest, so that op can leave no more than the kept tensors do. */
+static uint64_t *rooms(const struct rp_instance *p) {
+    uint64_t *room = rp_instance_working_sets(p), kept = kept_bytes(p);
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        uint64_t need = room[j] + (j + 1 == p->n_ops ? kept : 0);
+        room[j] = p->limit_bytes - rp_min_u64(need, p->limit_bytes);
+    }
+    return room;
 }
 
 static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *turn,
@@ -215,11 +224,8 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
         .tighten_work = TIGHTEN_SHARE * turn->run_seconds * ANNEAL_WORK_PER_S,
         .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
     };
-    a.room = rp_instance_working_sets(&a.p);
+    a.room = rooms(&a.p);
     a.workspace = rp_calloc(a.p.n_ops, sizeof *a.workspace);
-    for (uint32_t j = 0; j < a.p.n_ops; j++)
-        a.room[j] = a.p.limit_bytes - rp_min_u64(a.room[j], a.p.limit_bytes);
-    leave_room_for_kept(&a);
     leave_unused(&a, 0);
     a.p.workspace_bytes = a.workspace;
     return a;
