@@ -21,13 +21,20 @@ static bool uses(const struct rp_instance *p, uint32_t j, uint32_t x) {
     return found;
 }
 
-/* H[t+1] - R - U + F[t] - U: what x takes throughout stage t. */
+static bool is_due(const struct rp_instance *p, uint32_t t, uint32_t x) {
+    return t == p->n_ops ? p->kept[x] : uses(p, t, x) && p->producer[x] != t;
+}
+
+/* What x takes throughout stage t: 1 - R - U if op t reads it, else
+ * H[t+1] - R - U + F[t] - U. */
 static double throughout(const struct rp_row_check *c, uint32_t t, uint32_t x) {
+    double lost = rp_check_at(c, U, t, x) + rp_check_at(c, R, t, c->p->producer[x]);
+    if (is_due(c->p, t, x))
+        return 1 - lost;
     return rp_check_at(c, S, t + 1, x) == 0
                ? 0
-               : rp_check_at(c, S, t + 1, x) - rp_check_at(c, F, t + 1, x) +
-                     rp_check_at(c, F, t, x) - 2 * rp_check_at(c, U, t, x) -
-                     rp_check_at(c, R, t, c->p->producer[x]);
+               : rp_check_readable(c, t + 1, x) + rp_check_at(c, F, t, x) -
+                     rp_check_at(c, U, t, x) - lost;
 }
 
 static struct rp_dense_row memory_row(const struct rp_row_check *c, uint32_t t,
@@ -39,11 +46,16 @@ static struct rp_dense_row memory_row(const struct rp_row_check *c, uint32_t t,
         if (uses(c->p, k, x))
             used += bytes;
         else if (throughout(c, t, x) > 0) {
+            rp_dense_row_add(&r, -bytes, U, t, x);
+            rp_dense_row_add(&r, -bytes, R, t, c->p->producer[x]);
+            if (is_due(c->p, t, x)) {
+                r.right -= bytes;
+                continue;
+            }
             rp_dense_row_add(&r, bytes, S, t + 1, x);
             rp_dense_row_add(&r, -bytes, F, t + 1, x);
             rp_dense_row_add(&r, bytes, F, t, x);
-            rp_dense_row_add(&r, -2 * bytes, U, t, x);
-            rp_dense_row_add(&r, -bytes, R, t, c->p->producer[x]);
+            rp_dense_row_add(&r, -bytes, U, t, x);
         }
     }
     rp_dense_row_add(&r, used, R, t, k);

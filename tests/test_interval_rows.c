@@ -63,6 +63,27 @@ static bool may_be_out(const struct reach *c, uint32_t t, uint32_t x) {
     return t > c->w->p.producer[x] && t <= last_in(c, x) && is_time(c, t, x, false);
 }
 
+static bool op_uses(const struct rp_instance *p, uint32_t j, uint32_t x) {
+    bool uses = p->producer[x] == j;
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+        uses = uses || p->inputs[k] == x;
+    return uses;
+}
+
+/* Is there room for x while op j runs, beside what op j uses? */
+static bool is_room(const struct rp_instance *p, uint32_t j, uint32_t x) {
+    uint64_t bytes = p->workspace_bytes[j] + p->bytes[x];
+    for (uint32_t y = 0; y < p->n_tensors; y++)
+        bytes += op_uses(p, j, y) ? p->bytes[y] : 0;
+    return op_uses(p, j, x) || bytes <= p->limit_bytes;
+}
+
+static bool may_be_held(const struct reach *c, uint32_t t, uint32_t x) {
+    const struct rp_instance *p = &c->w->p;
+    bool stays = p->pinned[x] || p->bytes[x] == 0;
+    return t > p->producer[x] && t <= c->s_last[x] && (stays || is_room(p, t - 1, x));
+}
+
 static bool must_be_read(const struct reach *c, uint32_t t, uint32_t x) {
     const struct rp_instance *p = &c->w->p;
     bool read = t == p->n_ops && p->kept[x];
@@ -97,11 +118,14 @@ static uint32_t expected(const struct reach *c, int kind, uint32_t t, uint32_t i
     case S:
         if (t == p->n_ops + 1)
             return p->kept[id] ? RP_COL_ONE : RP_COL_ZERO;
-        if (t <= p->producer[id] || t > c->s_last[id])
+        if (!may_be_held(c, t, id))
             return RP_COL_ZERO;
         return p->pinned[id] || p->bytes[id] == 0 ? RP_COL_ONE : 0;
     case F:
-        return t > 0 && may_be_out(c, t, id) && may_be_out(c, t - 1, id) ? 0 : RP_COL_ZERO;
+        return t > 0 && may_be_out(c, t, id) && may_be_out(c, t - 1, id) &&
+                       may_be_held(c, t, id)
+                   ? 0
+                   : RP_COL_ZERO;
     case U:
         return may_copy_in(c, t, id) ? 0 : RP_COL_ZERO;
     case O:

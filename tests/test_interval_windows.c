@@ -25,33 +25,37 @@ static struct rp_interval_result solve(struct rp_interval_model *m, uint64_t wor
 
 /* What a window proves, in ns beside all first runs. */
 static uint64_t window_ns(const struct rp_instance *p, uint64_t horizon_ns,
-                          uint64_t most_ns, uint32_t first, uint32_t last) {
+                          struct rp_interval_window w) {
     struct rp_interval_model m;
-    rp_interval_model_init_window(&m, p, horizon_ns, most_ns, first, last);
+    rp_interval_model_init_window(&m, p, horizon_ns, &w);
     return solve(&m, 500000).bound_ns - p->graph->total_time_ns;
 }
 
-/* The most that windows of at most `stages` stages prove together. */
+/* The most that windows of at most `stages` stages prove together, if max_runs ops before
+ * each may run again. */
 static uint64_t all_windows_ns(const struct rp_instance *p, uint64_t horizon_ns,
-                               uint64_t most_ns, uint32_t stages) {
+                               uint64_t most_ns, uint32_t stages, uint32_t max_runs) {
     uint64_t *best = rp_calloc((size_t)p->n_ops + 2, sizeof *best), all;
     for (uint32_t last = 0; last <= p->n_ops; last++) {
         best[last + 1] = best[last];
         for (uint32_t first = last + 1; first-- > 0 && last - first < stages;)
-            best[last + 1] =
-                rp_max_u64(best[last + 1],
-                           best[first] + window_ns(p, horizon_ns, most_ns, first, last));
+            best[last + 1] = rp_max_u64(
+                best[last + 1],
+                best[first] +
+                    window_ns(p, horizon_ns,
+                              (struct rp_interval_window){first, last, most_ns, max_runs}));
     }
     all = best[p->n_ops + 1];
     free(best);
     return all;
 }
 
-/* All windows of 300 graphs, and those of three stages. On 54 graphs no plan is as fast as
- * keep-all: all windows prove the optimum on 47 of them, and those of three stages prove
- * something on 50. */
+/* All windows of 300 graphs, those of three stages, and those of four in which only two ops
+ * before them, and any as near, run again. On 54 graphs no plan is as fast as keep-all: all
+ * windows prove the optimum on 50 of them, and the others something on 51
+ * and 51. */
 static void no_program_takes_less_than_its_windows(void) {
-    uint32_t n = 300, n_slower = 0, n_equal = 0, n_parts = 0;
+    uint32_t n = 300, n_slower = 0, n_equal = 0, n_parts = 0, n_near = 0;
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
         struct rp_tiny_task t;
         uint64_t best = 0;
@@ -59,22 +63,26 @@ static void no_program_takes_less_than_its_windows(void) {
         if (t.p.n_tensors <= RP_BRUTE_COPIED &&
             rp_brute_copies_best(&t.g, &t.o, &best) == RP_BRUTE_FOUND) {
             uint64_t beside = best - t.g.total_time_ns;
-            uint64_t all = all_windows_ns(&t.p, 2 * best, UINT64_MAX, t.p.n_ops + 1);
-            uint64_t close = all_windows_ns(&t.p, best, beside, t.p.n_ops + 1);
-            uint64_t parts = all_windows_ns(&t.p, best, beside, 3);
-            if (all > beside || close > beside || parts > beside) {
+            uint32_t stages = t.p.n_ops + 1;
+            uint64_t all = all_windows_ns(&t.p, 2 * best, UINT64_MAX, stages, UINT32_MAX);
+            uint64_t close = all_windows_ns(&t.p, best, beside, stages, UINT32_MAX);
+            uint64_t parts = all_windows_ns(&t.p, best, beside, 3, UINT32_MAX);
+            uint64_t near = all_windows_ns(&t.p, best, beside, 4, 2);
+            if (all > beside || close > beside || parts > beside || near > beside) {
                 rp_gen_failed(seed);
                 CU_FAIL("windows that take longer than a program");
             }
             n_slower += beside > 0;
             n_equal += beside > 0 && close == beside;
             n_parts += parts > 0;
+            n_near += near > 0;
         }
         rp_tiny_task_fini(&t);
     }
     CU_ASSERT(rp_gen_one_seed() || n_slower >= 50);
-    CU_ASSERT(rp_gen_one_seed() || 100 * n_equal >= 80 * n_slower);
+    CU_ASSERT(rp_gen_one_seed() || 100 * n_equal >= 90 * n_slower);
     CU_ASSERT(rp_gen_one_seed() || 100 * n_parts >= 30 * n_slower);
+    CU_ASSERT(rp_gen_one_seed() || 100 * n_near >= 30 * n_slower);
 }
 
 /* A graph of 12 to 19 ops, a random plan for it, and what it takes in each stage. */
@@ -113,8 +121,10 @@ static void no_plan_takes_less_in_a_window(void) {
         uint32_t last = first + rp_rng_below(&r, rp_min_u32(t.p.n_ops + 1 - first, 8));
         for (uint32_t u = first; u <= last; u++)
             beside += t.q.d_ns[u];
-        if (window_ns(&t.p, t.q.time_ns, UINT64_MAX, first, last) > beside ||
-            window_ns(&t.p, t.q.time_ns, beside, first, last) > beside) {
+        struct rp_interval_window open = {first, last, UINT64_MAX, UINT32_MAX};
+        struct rp_interval_window close = {first, last, beside, (uint32_t)(seed % 6)};
+        if (window_ns(&t.p, t.q.time_ns, open) > beside ||
+            window_ns(&t.p, t.q.time_ns, close) > beside) {
             rp_gen_failed(seed);
             CU_FAIL("a window that takes longer than a plan");
         }

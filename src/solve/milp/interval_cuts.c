@@ -95,29 +95,43 @@ static void end_row(struct call *a, double rhs) {
 
 /* ---- (M9) ---- */
 
-/* The lower bound of what x takes throughout stage t. */
+/* 1 if x is there throughout stage t, and a lower bound of that at fractional points. */
 static double throughout(const struct call *a, uint32_t t, uint32_t x) {
-    double s = value(a, RP_INTERVAL_S, t + 1, x), u = value(a, RP_INTERVAL_U, t, x);
+    double u = value(a, RP_INTERVAL_U, t, x);
+    double r = value(a, RP_INTERVAL_R, t, a->p->producer[x]);
+    double s = value(a, RP_INTERVAL_S, t + 1, x);
+    if (rp_interval_must_read(a->p, t, x))
+        return 1 - u - r;
     if (s == 0)
         return 0;
     return s - value(a, RP_INTERVAL_F, t + 1, x) + value(a, RP_INTERVAL_F, t, x) - 2 * u -
-           value(a, RP_INTERVAL_R, t, a->p->producer[x]);
+           r;
+}
+
+static void add_throughout(struct call *a, double coef, uint32_t t, uint32_t x) {
+    add(a, -coef, RP_INTERVAL_R, t, a->p->producer[x]);
+    add(a, -coef, RP_INTERVAL_U, t, x);
+    if (rp_interval_must_read(a->p, t, x)) {
+        a->c->row.constant += coef;
+        return;
+    }
+    add(a, coef, RP_INTERVAL_S, t + 1, x);
+    add(a, -coef, RP_INTERVAL_F, t + 1, x);
+    add(a, coef, RP_INTERVAL_F, t, x);
+    add(a, -coef, RP_INTERVAL_U, t, x);
+}
+
+/* The same in scaled bytes, 0 or more. */
+static double bytes_throughout(const struct call *a, uint32_t t, uint32_t x) {
+    return fmax(throughout(a, t, x), 0) * a->m->held_bytes[x];
 }
 
 static void add_memory_k(struct call *a, uint32_t t, uint32_t k) {
-    double scale = a->m->byte_scale;
-    for (uint32_t x = 0; x < a->p->n_tensors; x++) {
-        double bytes = (double)a->p->bytes[x] * scale;
-        if (throughout(a, t, x) <= POSITIVE || rp_interval_touches(a->p, k, x))
-            continue;
-        add(a, bytes, RP_INTERVAL_S, t + 1, x);
-        add(a, -bytes, RP_INTERVAL_F, t + 1, x);
-        add(a, bytes, RP_INTERVAL_F, t, x);
-        add(a, -2 * bytes, RP_INTERVAL_U, t, x);
-        add(a, -bytes, RP_INTERVAL_R, t, a->p->producer[x]);
-    }
-    add(a, rp_interval_working_set(a->m, k), RP_INTERVAL_R, t, k);
-    end_row(a, (double)a->p->limit_bytes * scale);
+    for (uint32_t x = 0; x < a->p->n_tensors; x++)
+        if (throughout(a, t, x) > POSITIVE && !rp_interval_touches(a->p, k, x))
+            add_throughout(a, a->m->held_bytes[x], t, x);
+    add(a, a->m->working_set[k], RP_INTERVAL_R, t, k);
+    end_row(a, (double)a->p->limit_bytes * a->m->byte_scale);
 }
 
 static bool runs_again(const struct call *a, uint32_t t) {
@@ -132,19 +146,17 @@ static void find_memory_k(struct call *a, uint32_t t) {
         return;
     double limit = (double)a->p->limit_bytes * a->m->byte_scale, sum = 0, worst = 0;
     uint32_t op = RP_NONE;
-    for (uint32_t x = 0; x < a->p->n_tensors; x++)
-        sum += fmax(throughout(a, t, x), 0) * (double)a->p->bytes[x] * a->m->byte_scale;
+    for (uint32_t x = 0; x < a->p->output_start[rp_min_u32(t, a->p->n_ops)]; x++)
+        sum += bytes_throughout(a, t, x);
     for (uint32_t k = 0; k < t && k < a->p->n_ops; k++) {
         double r = value(a, RP_INTERVAL_R, t, k), others = sum;
         if (r <= POSITIVE)
             continue;
         for (uint32_t i = a->p->input_start[k]; i < a->p->input_start[k + 1]; i++)
-            others -= fmax(throughout(a, t, a->p->inputs[i]), 0) *
-                      (double)a->p->bytes[a->p->inputs[i]] * a->m->byte_scale;
+            others -= bytes_throughout(a, t, a->p->inputs[i]);
         for (uint32_t x = a->p->output_start[k]; x < a->p->output_start[k + 1]; x++)
-            others -=
-                fmax(throughout(a, t, x), 0) * (double)a->p->bytes[x] * a->m->byte_scale;
-        double over = others + rp_interval_working_set(a->m, k) * r - limit;
+            others -= bytes_throughout(a, t, x);
+        double over = others + a->m->working_set[k] * r - limit;
         if (over >= fmax(a->least, worst)) {
             worst = over;
             op = k;
@@ -281,14 +293,13 @@ static void find_in(struct call *a, uint32_t s) {
 /* A cover of the memory row of op t over S or V, and its limit. */
 static void add_cover(struct call *a, uint32_t t, enum rp_interval_kind kind,
                       uint64_t limit_bytes) {
-    double scale = a->m->byte_scale;
     struct rp_row_set *memory = &a->c->found;
     for (uint32_t x = 0; x < a->p->output_start[t]; x++)
         if (!rp_interval_touches(a->p, t, x))
-            add(a, (double)a->p->bytes[x] * scale, kind, t + 1, x);
+            add(a, a->m->held_bytes[x], kind, t + 1, x);
     rp_row_set_fini(memory);
     if (rp_interval_row_end(&a->c->row,
-                            (double)limit_bytes * scale - rp_interval_working_set(a->m, t),
+                            (double)limit_bytes * a->m->byte_scale - a->m->working_set[t],
                             memory) == 1)
         a->c->n[a->family] +=
             rp_sep_cover_find(memory, 0, a->v, MIN_COVER_EFFICACY, a->rows);

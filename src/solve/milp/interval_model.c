@@ -88,34 +88,7 @@ bool rp_interval_touches(const struct rp_instance *p, uint32_t k, uint32_t x) {
     return p->producer[x] == k || rp_op_reads(p, k, x);
 }
 
-double rp_interval_working_set(const struct rp_interval_model *m, uint32_t k) {
-    const struct rp_instance *p = m->instance;
-    uint64_t bytes = p->workspace_bytes[k];
-    for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++)
-        bytes += p->bytes[p->inputs[i]];
-    for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
-        bytes += p->bytes[x];
-    return (double)bytes * m->byte_scale;
-}
-
 /* ---- columns ---- */
-
-static bool is_window(const struct rp_interval_model *m) {
-    return m->first > 0 || m->last < m->instance->n_ops;
-}
-
-/* What decides which columns there are. */
-struct reach {
-    uint32_t *r_last, *s_last; /* as rp_instance_last_uses */
-    double slack_ns;           /* time that a program may spend beside its first runs */
-    double most_ns;            /* the same, in the model's stages */
-    double *before_ns;         /* per op: time of the ops before it */
-    const struct rp_interval_scope *scope; /* or NULL */
-};
-
-static double ops_between_ns(const struct reach *c, uint32_t a, uint32_t b) {
-    return b <= a + 1 ? 0 : c->before_ns[b] - c->before_ns[a + 1];
-}
 
 static uint32_t *slot(struct rp_interval_model *m, enum rp_interval_kind kind, uint32_t t,
                       uint32_t id) {
@@ -132,11 +105,11 @@ static void add_col(struct rp_interval_model *m, enum rp_interval_kind kind, uin
 }
 
 /* A column, or what the scope says of it. Those of an op or tensor are added in order. */
-static void open_col(struct rp_interval_model *m, const struct reach *c,
+static void open_col(struct rp_interval_model *m, const struct rp_interval_scope *scope,
                      enum rp_interval_kind kind, uint32_t t, uint32_t id) {
     uint8_t known = RP_INTERVAL_OPEN;
-    if (c->scope != NULL && c->scope->known[kind] != NULL)
-        known = c->scope->known[kind][rp_interval_cell(m->instance, kind, t, id)];
+    if (scope != NULL && scope->known[kind] != NULL)
+        known = scope->known[kind][rp_interval_cell(m->instance, kind, t, id)];
     if (known == RP_INTERVAL_OPEN)
         add_col(m, kind, t, id);
     else if (known == RP_INTERVAL_AS_BEFORE)
@@ -156,26 +129,29 @@ static bool may_read(const struct rp_interval_model *m, uint32_t t, uint32_t x) 
     return false;
 }
 
-static void add_runs(struct rp_interval_model *m, const struct reach *c) {
+static void add_runs(struct rp_interval_model *m, const struct rp_interval_reach *c,
+                     const struct rp_interval_scope *scope) {
     const struct rp_instance *p = m->instance;
     for (uint32_t j = 0; j < p->n_ops; j++) {
         if (j >= m->first && j <= m->last)
             *slot(m, RP_INTERVAL_R, j, j) = RP_COL_ONE;
         for (uint32_t t = rp_max_u32(j + 1, m->first);
-             t <= c->r_last[j] && (double)p->time_ns[j] <= c->most_ns; t++)
-            open_col(m, c, RP_INTERVAL_R, t, j);
+             t <= c->r_last[j] && p->time_ns[j] <= c->window.most_ns; t++)
+            open_col(m, scope, RP_INTERVAL_R, t, j);
     }
 }
 
-static void add_holds(struct rp_interval_model *m, const struct reach *c) {
+static void add_holds(struct rp_interval_model *m, const struct rp_interval_reach *c,
+                      const struct rp_interval_scope *scope) {
     const struct rp_instance *p = m->instance;
     for (uint32_t x = 0; x < p->n_tensors; x++) {
+        bool stays = p->pinned[x] || p->bytes[x] == 0 || c->is_assumed[x];
         for (uint32_t t = rp_max_u32(p->producer[x] + 1, m->first); t <= c->s_last[x];
              t++) {
-            if (p->pinned[x] || p->bytes[x] == 0)
+            if (stays)
                 *slot(m, RP_INTERVAL_S, t, x) = RP_COL_ONE;
-            else
-                open_col(m, c, RP_INTERVAL_S, t, x);
+            else if (rp_interval_fits(c, t, x))
+                open_col(m, scope, RP_INTERVAL_S, t, x);
         }
         if (p->kept[x] && m->last == p->n_ops)
             *slot(m, RP_INTERVAL_S, p->n_ops + 1, x) = RP_COL_ONE;
@@ -184,22 +160,26 @@ static void add_holds(struct rp_interval_model *m, const struct reach *c) {
 
 /* The columns of a tensor's copies. Its copy out takes until some first stage, and it can
  * be read in those after that which leave time for both copies. */
-static void add_copies_of(struct rp_interval_model *m, const struct reach *c, uint32_t x) {
+static void add_copies_of(struct rp_interval_model *m, const struct rp_interval_reach *c,
+                          const struct rp_interval_scope *scope, uint32_t x) {
     const struct rp_instance *p = m->instance;
     uint32_t maker = p->producer[x], first = maker + 1, last = 0;
     double out_ns = (double)p->out_ns[x], both_ns = out_ns + (double)p->in_ns[x];
-    while (first < c->s_last[x] && ops_between_ns(c, maker, first) + c->slack_ns < out_ns)
+    while (first < c->s_last[x] &&
+           rp_interval_between_ns(c, maker, first) + c->slack_ns < out_ns)
         first++;
     first = rp_max_u32(first, rp_interval_first_op(m));
     for (uint32_t t = rp_max_u32(first, m->first); t <= c->s_last[x]; t++)
-        if (may_read(m, t, x) && ops_between_ns(c, maker, t) + c->slack_ns >= both_ns) {
-            open_col(m, c, RP_INTERVAL_U, t, x);
+        if (may_read(m, t, x) &&
+            rp_interval_between_ns(c, maker, t) + c->slack_ns >= both_ns) {
+            open_col(m, scope, RP_INTERVAL_U, t, x);
             last = t;
         }
     for (uint32_t t = first; t <= last; t++) {
-        open_col(m, c, RP_INTERVAL_O, t, x);
-        if (t > first && t >= m->first)
-            open_col(m, c, RP_INTERVAL_F, t, x);
+        open_col(m, scope, RP_INTERVAL_O, t, x);
+        if (t > first && t >= m->first &&
+            rp_interval_at(m, RP_INTERVAL_S, t, x) != RP_COL_ZERO)
+            open_col(m, scope, RP_INTERVAL_F, t, x);
     }
     /* O[0] is 0, and so are all of a tensor that is never copied in. */
     for (uint32_t t = last + 1; t <= p->n_ops + 1; t++)
@@ -207,27 +187,23 @@ static void add_copies_of(struct rp_interval_model *m, const struct reach *c, ui
 }
 
 /* The last stage that may read x; 0: none. */
-static uint32_t last_read(const struct rp_interval_model *m, const struct reach *c,
-                          uint32_t x) {
+static uint32_t last_read(const struct rp_interval_model *m,
+                          const struct rp_interval_reach *c, uint32_t x) {
     uint32_t t = c->s_last[x];
     while (t > 0 && !may_read(m, t, x))
         t--;
     return t;
 }
 
-/* Is the first run of op t certain to read x, or the end of the step? */
-static bool must_read(const struct rp_instance *p, uint32_t t, uint32_t x) {
-    return t == p->n_ops ? p->kept[x] : rp_op_reads(p, t, x);
-}
-
 /* The columns V of a tensor. Stages that can neither make nor read it do not change V. */
-static void add_available(struct rp_interval_model *m, const struct reach *c, uint32_t x) {
+static void add_available(struct rp_interval_model *m, const struct rp_interval_reach *c,
+                          uint32_t x) {
     const struct rp_instance *p = m->instance;
     uint32_t maker = p->producer[x];
     for (uint32_t t = last_read(m, c, x); t > maker; t--) {
         bool remade = rp_interval_at(m, RP_INTERVAL_R, t, maker) != RP_COL_ZERO;
         uint32_t after = rp_interval_at(m, RP_INTERVAL_V, t + 1, x);
-        if (!remade && (after == RP_COL_ONE || must_read(p, t, x)))
+        if (!remade && (after == RP_COL_ONE || rp_interval_must_read(p, t, x)))
             *slot(m, RP_INTERVAL_V, t, x) = RP_COL_ONE;
         else if (!remade && !may_read(m, t, x))
             *slot(m, RP_INTERVAL_V, t, x) = after;
@@ -236,7 +212,7 @@ static void add_available(struct rp_interval_model *m, const struct reach *c, ui
     }
 }
 
-static void find_room(struct rp_interval_model *m, const struct reach *c) {
+static void find_room(struct rp_interval_model *m, const struct rp_interval_reach *c) {
     const struct rp_instance *p = m->instance;
     uint32_t *last = rp_calloc(p->n_tensors, sizeof *last);
     uint64_t *room = rp_calloc(2 * (size_t)p->n_ops, sizeof *room);
@@ -247,7 +223,8 @@ static void find_room(struct rp_interval_model *m, const struct reach *c) {
     free(last);
 }
 
-static void add_columns(struct rp_interval_model *m, const struct reach *c) {
+static void add_columns(struct rp_interval_model *m, const struct rp_interval_reach *c,
+                        const struct rp_interval_scope *scope) {
     const struct rp_instance *p = m->instance;
     for (int kind = 0; kind < RP_INTERVAL_KINDS; kind++) {
         size_t n = rp_interval_cells(p, kind);
@@ -255,12 +232,12 @@ static void add_columns(struct rp_interval_model *m, const struct reach *c) {
         for (size_t i = 0; i < n; i++)
             m->at[kind][i] = RP_COL_ZERO;
     }
-    add_runs(m, c);
-    add_holds(m, c);
+    add_runs(m, c, scope);
+    add_holds(m, c, scope);
     for (uint32_t x = 0; x < p->n_tensors && p->out_ns != NULL; x++)
-        if (!p->pinned[x] && p->bytes[x] > 0)
-            add_copies_of(m, c, x);
-    if (p->out_ns != NULL && c->scope == NULL && !is_window(m)) {
+        if (!p->pinned[x] && p->bytes[x] > 0 && !c->is_assumed[x])
+            add_copies_of(m, c, scope, x);
+    if (p->out_ns != NULL && scope == NULL && !rp_is_window(p, &c->window)) {
         for (uint32_t x = 0; x < p->n_tensors; x++)
             add_available(m, c, x);
         find_room(m, c);
@@ -370,9 +347,8 @@ static void memory_row(struct writer *w, uint32_t t) {
     const struct rp_instance *p = w->m->instance;
     for (uint32_t x = 0; x < p->output_start[t]; x++)
         if (!rp_interval_touches(p, t, x))
-            add(w, (double)p->bytes[x] * w->m->byte_scale, RP_INTERVAL_S, t + 1, x);
-    end_row(w, 8,
-            (double)p->limit_bytes * w->m->byte_scale - rp_interval_working_set(w->m, t));
+            add(w, w->m->held_bytes[x], RP_INTERVAL_S, t + 1, x);
+    end_row(w, 8, (double)p->limit_bytes * w->m->byte_scale - w->m->working_set[t]);
 }
 
 static void available_read_row(struct writer *w, uint32_t t, uint32_t j, uint32_t x) {
@@ -402,10 +378,8 @@ static void room_row(struct writer *w, uint32_t t) {
     const struct rp_instance *p = w->m->instance;
     for (uint32_t x = 0; x < p->output_start[t]; x++)
         if (!rp_interval_touches(p, t, x))
-            add(w, (double)p->bytes[x] * w->m->byte_scale, RP_INTERVAL_V, t + 1, x);
-    end_row(w, 16,
-            (double)w->m->room_bytes[t] * w->m->byte_scale -
-                rp_interval_working_set(w->m, t));
+            add(w, w->m->held_bytes[x], RP_INTERVAL_V, t + 1, x);
+    end_row(w, 16, (double)w->m->room_bytes[t] * w->m->byte_scale - w->m->working_set[t]);
 }
 
 static void add_available_rows(struct writer *w) {
@@ -475,82 +449,54 @@ static double scale_of(double x) {
     return ldexp(1, -exponent);
 }
 
-/* In a window, an op runs again only if that serves a first run there. On the way from it
- * to that, others run again too, and all of that takes most_ns together or less. So r_last
- * and s_last fall: 0 for what cannot be of use. */
-static void narrow(const struct rp_interval_model *m, struct reach *c) {
-    const struct rp_instance *p = m->instance;
-    double *need = rp_calloc(p->n_ops, sizeof *need); /* per op: what must follow its run */
-    for (uint32_t j = p->n_ops; j-- > 0;) {
-        double least = HUGE_VAL;
-        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {
-            bool kept = p->kept[x] && m->last == p->n_ops;
-            uint32_t last = kept || p->pinned[x] ? m->last : 0;
-            least = kept ? 0 : least;
-            for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++) {
-                uint32_t r = p->readers[k];
-                bool first_run = r >= m->first && r <= m->last;
-                bool again = c->r_last[r] > r && c->r_last[r] >= m->first;
-                last = rp_max_u32(last, again ? c->r_last[r] : first_run ? r : 0);
-                least = fmin(least, first_run ? 0 : again ? need[r] : HUGE_VAL);
-            }
-            c->s_last[x] = rp_min_u32(c->s_last[x], last);
-        }
-        need[j] = least + (double)p->time_ns[j];
-        c->r_last[j] = need[j] <= c->most_ns ? rp_min_u32(c->r_last[j], m->last) : 0;
-    }
-    free(need);
-}
-
-/* Stages first .. last. */
 static void init(struct rp_interval_model *m, const struct rp_instance *p,
-                 uint64_t horizon_ns, uint64_t most_ns, uint32_t first, uint32_t last,
+                 uint64_t horizon_ns, struct rp_interval_window w,
                  const struct rp_interval_scope *scope) {
+    struct rp_interval_reach c;
     uint64_t longest = 1, total = 0;
-    struct reach c = {.before_ns = rp_calloc((size_t)p->n_ops + 1, sizeof(double)),
-                      .r_last = rp_calloc(p->n_ops, sizeof(uint32_t)),
-                      .s_last = rp_calloc(p->n_tensors, sizeof(uint32_t)),
-                      .scope = scope};
-    *m = (struct rp_interval_model){
-        .instance = p, .divisor_ns = common_divisor_ns(p), .first = first, .last = last};
+    *m = (struct rp_interval_model){.instance = p,
+                                    .divisor_ns = common_divisor_ns(p),
+                                    .first = w.first,
+                                    .last = w.last};
     for (uint32_t j = 0; j < p->n_ops; j++) {
         total += p->time_ns[j];
-        c.before_ns[j + 1] = (double)total;
         longest = rp_max_u64(longest, p->time_ns[j]);
     }
     horizon_ns -= horizon_ns % m->divisor_ns;
     uint64_t slack_ns = horizon_ns > total ? horizon_ns - total : 0;
-    most_ns = rp_min_u64(most_ns - most_ns % m->divisor_ns, slack_ns);
-    m->horizon_ns = rp_min_u64(horizon_ns, total + most_ns);
-    c.slack_ns = (double)slack_ns;
-    c.most_ns = (double)most_ns;
-    m->time_scale = 2 * scale_of(fmax((double)longest, c.most_ns / MAX_SPAN));
+    w.most_ns = rp_min_u64(w.most_ns - w.most_ns % m->divisor_ns, slack_ns);
+    rp_interval_reach_init(&c, p, &w, slack_ns);
+    m->horizon_ns = rp_min_u64(horizon_ns, total + w.most_ns);
+    double most_ns = (double)w.most_ns;
+    m->time_scale = 2 * scale_of(fmax((double)longest, most_ns / MAX_SPAN));
     m->byte_scale = 1024 * scale_of((double)p->limit_bytes);
-    m->span = c.most_ns * m->time_scale;
+    m->span = most_ns * m->time_scale;
     m->fixed_cost = (double)total * m->time_scale;
     m->since_start = rp_calloc((size_t)p->n_ops + 1, sizeof *m->since_start);
     for (uint32_t t = 0; t <= p->n_ops; t++)
         m->since_start[t] = c.before_ns[t] * m->time_scale;
-    rp_instance_last_uses(p, c.r_last, c.s_last);
-    if (is_window(m))
-        narrow(m, &c);
-    add_columns(m, &c);
+    m->held_bytes = rp_calloc(p->n_tensors, sizeof *m->held_bytes);
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        m->held_bytes[x] = c.is_assumed[x] ? 0 : (double)p->bytes[x] * m->byte_scale;
+    m->working_set = rp_calloc(p->n_ops, sizeof *m->working_set);
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        m->working_set[j] = (double)c.working_set[j] * m->byte_scale;
+    add_columns(m, &c, scope);
     add_rows(m);
-    free(c.before_ns);
-    free(c.r_last);
-    free(c.s_last);
+    rp_interval_reach_fini(&c);
 }
 
 void rp_interval_model_init_within(struct rp_interval_model *m, const struct rp_instance *p,
                                    uint64_t horizon_ns,
                                    const struct rp_interval_scope *scope) {
-    init(m, p, horizon_ns, UINT64_MAX, 0, p->n_ops, scope);
+    struct rp_interval_window whole = {0, p->n_ops, UINT64_MAX, UINT32_MAX};
+    init(m, p, horizon_ns, whole, scope);
 }
 
 void rp_interval_model_init_window(struct rp_interval_model *m, const struct rp_instance *p,
-                                   uint64_t horizon_ns, uint64_t most_ns, uint32_t first,
-                                   uint32_t last) {
-    init(m, p, horizon_ns, most_ns, first, last, NULL);
+                                   uint64_t horizon_ns,
+                                   const struct rp_interval_window *w) {
+    init(m, p, horizon_ns, *w, NULL);
 }
 
 void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instance *p,
@@ -563,6 +509,8 @@ void rp_interval_model_fini(struct rp_interval_model *m) {
         free(m->at[kind]);
     rp_row_set_fini(&m->rows);
     free(m->since_start);
+    free(m->held_bytes);
+    free(m->working_set);
     free(m->room_bytes);
     free(m->row_number);
     free(m->col);

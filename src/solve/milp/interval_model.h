@@ -28,8 +28,10 @@
  *   (M7)  due       O[b][x] - O[t-1][x] <= H[t][x] + sum of R[u][p], t <= u <= b
  *   (M8)  memory    sum of bytes[x] S[t+1][x] over x that op t neither reads nor makes
  *                   <= limit - what op t reads, makes and works in
- *   (M9)  memory k  sum of bytes[x] (H[t+1][x] - R[t][p] - U[t][x] + F[t][x] - U[t][x])
- *                   over any x that op k < t neither reads nor makes
+ *   (M9)  memory k  sum of bytes[x] (1 - R[t][p] - U[t][x]) over any x that op t, or at
+ *                   t = n the end, reads
+ *                   + sum of bytes[x] (H[t+1][x] - R[t][p] - U[t][x] + F[t][x] - U[t][x])
+ *                   over any other x; op k < t neither reads nor makes one of these x
  *                   + (what op k reads, makes and works in) R[t][k] <= limit
  *   (M10) out       sum of out[x] O[b][x] over x made by an op p with a <= p < b
  *                   <= sum of d[u], a < u <= b, + D(a, b)
@@ -64,8 +66,8 @@
  *   - (M4), (M5), (M6) follow in the same way. A tensor is copied out once at most, and a
  *     copy in can only begin when it was freed after that.
  *   - (M7) What is freed in stages t .. b was on the device at moment t or is made later.
- *   - (M9) What is there at moment t+1 and is neither made, nor read first, in stage t, was
- *     there all along.
+ *   - (M9) What is there at moment t+1, or what op t reads, and is neither made, nor read
+ *     first, in stage t, was there all along.
  *   - (M10) A copy out begins at moment p+1 or later, and the free waits for it. (M11) What
  *     is read first by the end of an interval and was not in flight when it began, was
  *     copied in it. Both queues do one copy at a time.
@@ -76,7 +78,8 @@
  *
  * Three assumptions make it smaller: first runs come in the instance's order, sources stay
  * where they are, and the program takes at most horizon_ns. Runs and copies that cannot be
- * part of such a program have no column.
+ * part of such a program have no column (interval_reach.h). Nor has S[t][x] where x does
+ * not fit beside op t-1, which a linear program would let it do in part.
  *
  * The optimum can be below that of all programs: a copy may be preempted by others on its
  * queue, frees and copies may stand at different places of a stage for different rows, and
@@ -85,7 +88,8 @@
  * A window has the stages first .. last only. It is a relaxation too: of a program of the
  * whole step, it keeps what happens in these stages. What was made before stage `first` is
  * on the device or the host when it begins, as far as (M8) and (M9) allow, and nothing
- * after stage `last` reads anything. So the sum of its d[t] is no more than that of the
+ * after stage `last` reads anything. What only ops far from it make counts as there, and as
+ * no bytes. So the sum of its d[t] is no more than that of the
  * whole step's program, and sums of windows that share no stage add up.
  *
  * Times are scaled by time_scale and bytes by byte_scale, both powers of two.
@@ -100,6 +104,7 @@
 
 #include "solve/core/instance.h"
 #include "solve/lp/row_set.h"
+#include "solve/milp/interval_reach.h"
 
 enum rp_interval_kind {
     RP_INTERVAL_R,
@@ -146,6 +151,8 @@ struct rp_interval_model {
     /* Per kind, stage and op or tensor: a column, RP_COL_ZERO or RP_COL_ONE. Several have
      * one column if the scope says so; `col` then has the first of them. */
     uint32_t *at[RP_INTERVAL_KINDS];
+    double *held_bytes;     /* per tensor: scaled; 0 if it is assumed (interval_reach.h) */
+    double *working_set;    /* per op: what it reads, makes and works in; scaled bytes */
     uint64_t *room_bytes;   /* per op t: room[t]; NULL: no columns V */
     struct rp_row_set rows; /* all that are written out; row_number says which they are */
     uint8_t *row_number;    /* per row: the 2 of (M2) and so on */
@@ -162,12 +169,11 @@ void rp_interval_model_init(struct rp_interval_model *m, const struct rp_instanc
 void rp_interval_model_init_within(struct rp_interval_model *m, const struct rp_instance *p,
                                    uint64_t horizon_ns,
                                    const struct rp_interval_scope *scope);
-/* The window of stages first .. last, for programs of the whole step that take horizon_ns
- * at most. Only points whose d[t] are most_ns together or less are of interest. It has no
- * columns V. The optimum is the sum of all op times and of the d[t] of the window. */
+/* A window (interval_reach.h), for programs of the whole step that take horizon_ns at most.
+ * Only points whose d[t] are most_ns together or less are of interest. It has no columns V.
+ * The optimum is the sum of all op times and of the d[t] of the window. */
 void rp_interval_model_init_window(struct rp_interval_model *m, const struct rp_instance *p,
-                                   uint64_t horizon_ns, uint64_t most_ns, uint32_t first,
-                                   uint32_t last);
+                                   uint64_t horizon_ns, const struct rp_interval_window *w);
 void rp_interval_model_fini(struct rp_interval_model *m); /* safe on a zeroed one */
 
 /* A name for files of other solvers: "S_12_conv3", with the graph's names cut to letters,
@@ -215,8 +221,11 @@ static inline double rp_interval_ops_between(const struct rp_interval_model *m, 
                                              uint32_t b) {
     return (int64_t)b <= a + 1 ? 0 : m->since_start[b] - m->since_start[a + 1];
 }
-/* What op k reads, makes and works in. Scaled bytes. */
-double rp_interval_working_set(const struct rp_interval_model *m, uint32_t k);
+/* Is the first run of op t certain to read x, or the end of the step, t = n_ops? */
+static inline bool rp_interval_must_read(const struct rp_instance *p, uint32_t t,
+                                         uint32_t x) {
+    return t == p->n_ops ? p->kept[x] : rp_op_reads(p, t, x);
+}
 /* Does op k read or make x? */
 bool rp_interval_touches(const struct rp_instance *p, uint32_t k, uint32_t x);
 
