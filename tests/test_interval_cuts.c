@@ -1,7 +1,7 @@
 /* Tests of the rows that the interval model gets on demand, at random points: those of
  * interval_model.h and interval_cuts.h written out once more, with all sets that are
  * weighed as rows of their own. */
-#include "solve/milp/interval_cuts.h"
+#include "solve/milp_cuts/interval_cuts.h"
 
 #include <math.h>
 #include <stdlib.h>

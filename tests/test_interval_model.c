@@ -9,7 +9,7 @@
 #include "gen.h"
 #include "model/timeline.h"
 #include "run.h"
-#include "solve/milp/interval_cuts.h"
+#include "solve/milp_cuts/interval_cuts.h"
 #include "solve/milp/interval_point.h"
 
 static uint64_t time_of(const struct rp_graph *g, const struct rp_plan *plan) {

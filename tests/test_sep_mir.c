@@ -1,6 +1,6 @@
 /* Tests of mixed-integer rounding cuts: some known ones, and many of random rows, which all
  * points of these rows must meet. */
-#include "solve/milp/sep_mir.h"
+#include "solve/milp_cuts/sep_mir.h"
 
 #include <math.h>
 

@@ -9,8 +9,8 @@
 #include "solve/engine/lp_engine.h"
 #include "solve/engine/mip_engine.h"
 #include "solve/lp/bound_ns.h"
-#include "solve/milp/interval_cuts.h"
-#include "solve/milp/sep_mir.h"
+#include "solve/milp_cuts/interval_cuts.h"
+#include "solve/milp_cuts/sep_mir.h"
 
 /* Of the work: when the root's rounds end, those without V and all. */
 #define FIRST_SHARE 0.25

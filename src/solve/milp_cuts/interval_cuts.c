@@ -1,4 +1,4 @@
-#include "solve/milp/interval_cuts.h"
+#include "solve/milp_cuts/interval_cuts.h"
 
 #include <math.h>
 #include <stdlib.h>

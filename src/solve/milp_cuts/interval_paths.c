@@ -1,4 +1,4 @@
-#include "solve/milp/interval_paths.h"
+#include "solve/milp_cuts/interval_paths.h"
 
 #include <math.h>
 #include <stdlib.h>

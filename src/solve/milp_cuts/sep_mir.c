@@ -1,4 +1,4 @@
-#include "solve/milp/sep_mir.h"
+#include "solve/milp_cuts/sep_mir.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "solve/milp/interval_chains.h"
+#include "solve/milp_cuts/interval_chains.h"
 
 #include <math.h>
 #include <stdlib.h>
