@@ -5,14 +5,18 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "gen.h"
 #include "run.h"
 #include "solve/core/params.h"
+#include "solve/milp/interval_point.h"
+#include "solve/search/construct.h"
 
 /* A search that has not begun. */
 struct scene {
@@ -126,12 +130,50 @@ static void runs_from_the_point_of_the_interval_milp_reach_its_time(void) {
     }
 }
 
+/* The bound of the interval MILP for the incumbent of a scene with n_ops, and whether it is
+ * that of the proof `with` windows, or without. */
+static bool is_bound_of_proof(uint32_t n_ops, bool with) {
+    const double work = 500000;
+    struct scene s;
+    struct rp_schedule scratch;
+    struct rp_interval_program q;
+    struct rp_interval_model m;
+    struct rp_interval_result r;
+    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = (uint64_t)work + 1};
+    open_scene_of(&s, 5, n_ops, true);
+    rp_schedule_empty(&s.w.p, &scratch);
+    rp_construct_incumbents(&s.w, &scratch);
+    rp_schedule_fini(&scratch);
+    CU_ASSERT_FATAL(s.w.incumbent.found);
+    CU_ASSERT_FATAL(rp_interval_program_of_schedule(&s.w.p, &s.w.incumbent.s, &q));
+    rp_interval_model_init(&m, &s.w.p, q.time_ns - 1);
+    double *x = rp_calloc(m.n_cols, sizeof *x);
+    struct rp_interval_proof proof = {&m, &s.w.p, q.time_ns, with ? q.d_ns : NULL};
+    rp_interval_prove(&proof, &o, x, &r);
+    CU_ASSERT(rp_interval_milp_begin(&s.w, work));
+    rp_interval_milp_finish(&s.w);
+    const struct rp_method_statistics *t = &s.w.statistics.method[RP_INTERVAL_MILP];
+    bool same = t->work == r.work && t->bound_ns == r.bound_ns;
+    free(x);
+    rp_interval_model_fini(&m);
+    rp_interval_program_fini(&q);
+    close_scene(&s);
+    return same;
+}
+
+static void windows_follow_the_whole_interval_milp_of_larger_graphs(void) {
+    CU_ASSERT(is_bound_of_proof(MIN_WINDOWS_OPS - 1, false));
+    CU_ASSERT(!is_bound_of_proof(MIN_WINDOWS_OPS - 1, true));
+    CU_ASSERT(is_bound_of_proof(MIN_WINDOWS_OPS, true));
+    CU_ASSERT(!is_bound_of_proof(MIN_WINDOWS_OPS, false));
+}
+
 /* It begins anew for a better plan only, with what work is left. What is told is of the
  * last one. */
 static void the_interval_milp_begins_anew(void) {
     struct scene s;
     const struct rp_method_statistics *m = &s.w.statistics.method[RP_INTERVAL_MILP];
-    open_scene(&s, 60, true);
+    open_scene(&s, MIN_WINDOWS_OPS - 1, true);
     begin_interval(&s, 1e12);
     CU_ASSERT_FALSE(rp_interval_milp_begin(&s.w, 1e12));
     s.w.incumbent.time_ns--;
@@ -149,7 +191,7 @@ static void the_interval_milp_begins_anew(void) {
 static void an_interval_milp_without_an_answer_is_cut_off(void) {
     struct scene s;
     const struct rp_method_statistics *m = &s.w.statistics.method[RP_INTERVAL_MILP];
-    open_scene(&s, 60, true);
+    open_scene(&s, MIN_WINDOWS_OPS - 1, true);
     begin_interval(&s, 1e12);
     while (rp_interval_worker_proved_ns(s.w.interval) < s.g.total_time_ns)
         ;
@@ -163,7 +205,7 @@ static void an_interval_milp_without_an_answer_is_cut_off(void) {
 
 static void a_context_ends_its_interval_milp(void) {
     struct scene s;
-    open_scene(&s, 60, true);
+    open_scene(&s, MIN_WINDOWS_OPS - 1, true);
     begin_interval(&s, 1e12);
     close_scene(&s);
 }
@@ -410,6 +452,7 @@ void suite_background(void) {
     RP_TEST(branch_and_cut_ends_with_its_work_undone);
     RP_TEST(the_interval_milp_tells_what_it_took);
     RP_TEST(runs_from_the_point_of_the_interval_milp_reach_its_time);
+    RP_TEST(windows_follow_the_whole_interval_milp_of_larger_graphs);
     RP_TEST(the_interval_milp_begins_anew);
     RP_TEST(an_interval_milp_without_an_answer_is_cut_off);
     RP_TEST(a_context_ends_its_interval_milp);

@@ -166,7 +166,7 @@ static void the_bound_is_that_of_some_windows(void) {
         }
         n_proved += r.bound_ns > t.g.total_time_ns;
         struct rp_interval_worker *worker =
-            rp_interval_worker_start_windows(&t.p, t.q.time_ns, t.q.d_ns, &o);
+            rp_interval_worker_start_proof(&t.p, t.q.time_ns, t.q.d_ns, false, &o);
         CU_ASSERT_PTR_NOT_NULL_FATAL(worker);
         while (!rp_interval_worker_wait(worker, 1, &again))
             ;

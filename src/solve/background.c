@@ -78,14 +78,16 @@ void rp_mip_submit(struct rp_context *w, double work) {
 
 /* ---- the interval MILP ---- */
 
-/* A bound from windows, if there is much to gain: where the incumbent waits and runs ops
- * again. */
-static struct rp_interval_worker *start_windows(struct rp_context *w,
-                                                const struct rp_interval_options *o) {
+/* The whole model, windows of it, or both. Windows are looked for where the incumbent waits
+ * and runs ops again. */
+static struct rp_interval_worker *start_interval(struct rp_context *w, bool whole,
+                                                 const struct rp_interval_options *o) {
     struct rp_interval_worker *worker = NULL;
     struct rp_interval_program q;
+    if (w->p.n_ops < MIN_WINDOWS_OPS)
+        return rp_interval_worker_start(&w->p, w->incumbent.time_ns - 1, NULL, o);
     if (rp_interval_program_of_schedule(&w->p, &w->incumbent.s, &q))
-        worker = rp_interval_worker_start_windows(&w->p, q.time_ns, q.d_ns, o);
+        worker = rp_interval_worker_start_proof(&w->p, q.time_ns, q.d_ns, whole, o);
     rp_interval_program_fini(&q);
     return worker;
 }
@@ -103,8 +105,7 @@ bool rp_interval_milp_begin(struct rp_context *w, double work) {
         (!whole && !wants_windows(w)))
         return false;
     rp_interval_worker_end(w->interval);
-    w->interval = whole ? rp_interval_worker_start(&w->p, horizon_ns, NULL, &o)
-                        : start_windows(w, &o);
+    w->interval = start_interval(w, whole, &o);
     w->interval_horizon_ns = horizon_ns;
     w->statistics.method[RP_INTERVAL_MILP].calls++;
     return true;

@@ -111,7 +111,8 @@
 enum {
     MAX_MIP_OPS = 260,        /* larger graphs are too much for branch and cut */
     MAX_INTERVAL_OPS = 110,   /* with swaps; larger ones are too much for either engine, */
-    MAX_WINDOWS_OPS = 2000,   /* but not their windows */
+    MIN_WINDOWS_OPS = 51,     /* but not their windows. Of smaller ones these prove less */
+    MAX_WINDOWS_OPS = 2000,   /* than the whole program */
     MIN_PDHG_OPS = 61,        /* smaller ones are left to branch and cut */
     MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
     MIN_NEIGHBORHOOD_OPS = 60,

@@ -38,19 +38,19 @@
  *   (M11) in        sum over any x of in[x] (sum of U[u][x], s <= u <= t, - F[s][x])
  *                   <= sum of d[u], s <= u <= t, + D(s - 1, t)
  *   (M12) host limit   sum of bytes[x] O[n][x] <= host limit
- *   (M13) covers    of (M8), (M10), (M11) and (M16), and more, see interval_cuts.h
+ *   (M13) covers    of (M8), (M10), (M11) and (M16), and more: milp_cuts/interval_cuts.h
  *   (M14) available R[t][j] <= R[t][p] + V[t][x]               as (M3)
  *   (M15)           V[t+1][x] <= V[t][x] + R[t][p]
  *   (M16) room      sum of bytes[x] V[t+1][x] over x that op t neither reads nor makes
  *                   <= room[t] - what op t reads, makes and works in
  *   (M17)           V[t][x] <= H[t][x] + O[t-1][x]
  *
- * (M9) to (M11) and (M13) are made on demand (interval_cuts.h), the others are written out.
- * room[t] is the limit and the most bytes of tensors that can be on the host alone while op
- * t runs, in a program within the horizon (lp/swap_relaxation.h). So (M14) to (M17) are the
- * rows of the program without swaps, with a larger limit. They say little where the horizon
- * leaves much time for copies. Where it does not, they say how much must be recomputed, and
- * (M2) to (M13) do not: there a tensor may be copied in fractions.
+ * (M9) to (M11) and (M13) are made on demand (milp_cuts/interval_cuts.h), the others are
+ * written out. room[t] is the limit and the most bytes of tensors that can be on the host
+ * alone while op t runs, in a program within the horizon (lp/swap_relaxation.h). So (M14)
+ * to (M17) are the rows of the program without swaps, with a larger limit. They say little
+ * where the horizon leaves much time for copies. Where it does not, they say how much must
+ * be recomputed, and (M2) to (M13) do not: there a tensor may be copied in fractions.
  *
  * This is a relaxation: every program whose first runs come in the instance's order gives a
  * point that meets all rows and costs as much as the program takes. Copies and frees may

@@ -67,7 +67,7 @@ static uint64_t open_ns(struct search *s, uint32_t first, uint32_t last) {
 static void tell_proved(struct search *s) {
     s->r->bound_ns = s->ops_ns + known_ns(s, 0, s->p->n_ops);
     if (s->o->proved_ns != NULL)
-        *s->o->proved_ns = s->r->bound_ns;
+        *s->o->proved_ns = rp_max_u64(*s->o->proved_ns, s->r->bound_ns);
 }
 
 /* ---- one window ---- */

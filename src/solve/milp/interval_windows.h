@@ -8,10 +8,15 @@
  * at least what windows that share no stage take together.
  *
  * An incumbent says where that may be worth it, and what a window takes at most. Windows of
- * 8 stages come first, then those of 16, 32 and 64, each one begins in the middle of the
- * one before. Those in which shorter ones have proved what the incumbent takes are left
- * out. The bound is that of the best set of windows without common stages (weighted
- * interval scheduling, as in Kleinberg and Tardos, "Algorithm Design", 2005, section 6.1).
+ * about 8 stages come first, then those of 16, 32 and 64, each one begins in the middle of
+ * the one before. They begin and end where ops have large working sets: what is on the
+ * device when a window begins comes for free, and little is there then. Only the ops
+ * nearest to a window run again in it (interval_reach.h), so its size does not follow the
+ * graph's. Most of the work goes where the incumbent takes most and shorter windows have
+ * proved something; windows that would get too little are left out, and so are those in
+ * which shorter ones have proved all that the incumbent takes. The bound is that of the
+ * best set of windows without common stages (weighted interval scheduling, as in Kleinberg
+ * and Tardos, "Algorithm Design", 2005, section 6.1).
  *
  * Thread-safe as far as the engine is.
  */

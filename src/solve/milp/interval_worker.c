@@ -15,10 +15,8 @@ struct shared {
 };
 
 struct rp_interval_worker {
-    struct rp_interval_model model; /* empty if it looks at windows: */
-    const struct rp_instance *p;
-    uint64_t plan_ns;
-    const uint64_t *d_ns; /* for the process, which has a copy of all memory */
+    struct rp_interval_model model; /* empty if it looks at windows only */
+    struct rp_interval_proof proof; /* for the process, which has a copy of all memory */
     struct rp_interval_options o;
     struct rp_child child;
     struct shared *shared;
@@ -29,10 +27,7 @@ struct rp_interval_worker {
 static void serve(void *arg, int socket) {
     struct rp_interval_worker *w = arg;
     struct rp_interval_result r;
-    if (w->d_ns != NULL)
-        rp_interval_windows_solve(w->p, w->plan_ns, w->d_ns, &w->o, &r);
-    else
-        rp_interval_solve(&w->model, &w->o, w->shared->x, &r);
+    rp_interval_prove(&w->proof, &w->o, w->shared->x, &r);
     r.seconds = rp_process_seconds();
     send(socket, &r, sizeof r, MSG_NOSIGNAL);
 }
@@ -64,17 +59,18 @@ struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
                                                     const struct rp_interval_options *o) {
     struct rp_interval_worker *w = rp_calloc(1, sizeof *w);
     rp_interval_model_init_within(&w->model, p, horizon_ns, scope);
+    w->proof.whole = &w->model;
     return start(w, o);
 }
 
 struct rp_interval_worker *
-rp_interval_worker_start_windows(const struct rp_instance *p, uint64_t plan_ns,
-                                 const uint64_t *d_ns,
-                                 const struct rp_interval_options *o) {
+rp_interval_worker_start_proof(const struct rp_instance *p, uint64_t plan_ns,
+                               const uint64_t *d_ns, bool whole,
+                               const struct rp_interval_options *o) {
     struct rp_interval_worker *w = rp_calloc(1, sizeof *w);
-    w->p = p;
-    w->plan_ns = plan_ns;
-    w->d_ns = d_ns;
+    if (whole)
+        rp_interval_model_init(&w->model, p, plan_ns - 1);
+    w->proof = (struct rp_interval_proof){whole ? &w->model : NULL, p, plan_ns, d_ns};
     return start(w, o);
 }
 

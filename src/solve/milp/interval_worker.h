@@ -6,7 +6,7 @@
 #define RP_SOLVE_MILP_INTERVAL_WORKER_H
 
 #include "solve/core/schedule.h"
-#include "solve/milp/interval_windows.h"
+#include "solve/milp/interval_proof.h"
 
 struct rp_interval_worker;
 
@@ -18,11 +18,13 @@ struct rp_interval_worker *rp_interval_worker_start(const struct rp_instance *p,
                                                     const struct rp_interval_scope *scope,
                                                     const struct rp_interval_options *o);
 
-/* Starts to look for a bound from windows (interval_windows.h). There is never a
- * point. d_ns is of no use once this returns. The rest is as above. */
+/* Starts to look for a bound from windows, with `whole` after some work on the whole model
+ * (interval_proof.h): for programs that take less than plan_ns, whose d_ns is of no use
+ * once this returns. There is a point from the whole model only. The rest is as above. */
 struct rp_interval_worker *
-rp_interval_worker_start_windows(const struct rp_instance *p, uint64_t plan_ns,
-                                 const uint64_t *d_ns, const struct rp_interval_options *o);
+rp_interval_worker_start_proof(const struct rp_instance *p, uint64_t plan_ns,
+                               const uint64_t *d_ns, bool whole,
+                               const struct rp_interval_options *o);
 
 /* Waits at most `seconds` for the answer. False: there is none yet. If the process has
  * died, the answer is the bound that it had proved. */
