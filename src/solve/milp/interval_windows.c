@@ -113,6 +113,7 @@ struct candidate {
     uint32_t first, last;
     double weight; /* its part of the work, in relation to others of its length */
 };
+
 /* The stage near t, less than `radius` stages away, that begins after the op with the
  * largest working set. Little is there then, so windows that end and begin there miss
  * little of what a step takes. */
