@@ -74,6 +74,20 @@ static bool is_near(const struct task *t, const double *distance, uint32_t j) {
     return distance[j] < HUGE_VAL && n < t->w.max_runs;
 }
 
+/* The last stage of the window that may want x; 0: none. */
+static uint32_t last_wanted(const struct task *t, uint32_t x) {
+    const struct rp_instance *p = &t->p;
+    bool to_the_end = p->pinned[x] || (p->kept[x] && t->w.last == p->n_ops);
+    uint32_t last = to_the_end ? t->w.last : 0;
+    for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++) {
+        uint32_t r = p->readers[k];
+        if (r >= t->w.first && r <= t->w.last)
+            last = rp_max_u32(last, r);
+        last = rp_max_u32(last, t->c.r_last[r]);
+    }
+    return rp_min_u32(last, t->s_last[x]);
+}
+
 /* Near ops run again. Of the others, those that near ones or first runs may want are
  * assumed. */
 static bool is_right(const struct task *t, const bool *near, uint32_t j) {
@@ -81,7 +95,7 @@ static bool is_right(const struct task *t, const bool *near, uint32_t j) {
     bool right = (t->c.r_last[j] >= t->w.first) == near[j];
     for (uint32_t x = t->p.output_start[j]; x < t->p.output_start[j + 1]; x++)
         right = right && t->c.is_assumed[x] == (is_wanted && !near[j]) &&
-                (!t->c.is_assumed[x] || t->c.s_last[x] == t->w.last);
+                t->c.s_last[x] == (t->c.is_assumed[x] ? t->w.last : last_wanted(t, x));
     return right;
 }
 
