@@ -9,8 +9,8 @@
 #include "gen.h"
 #include "model/timeline.h"
 #include "run.h"
-#include "solve/milp_cuts/interval_cuts.h"
 #include "solve/milp/interval_point.h"
+#include "solve/milp_cuts/interval_cuts.h"
 
 static uint64_t time_of(const struct rp_graph *g, const struct rp_plan *plan) {
     struct rp_timeline timeline;

@@ -12,8 +12,8 @@
 #include "gen.h"
 #include "run.h"
 #include "solve/core/plan_claims.h"
-#include "solve/milp_cuts/interval_cuts.h"
 #include "solve/milp/interval_point.h"
+#include "solve/milp_cuts/interval_cuts.h"
 #include "tiny_task.h"
 #include "verify/verifier.h"
 

@@ -2,7 +2,10 @@
  * programs and with the whole model. */
 #include "solve/milp/interval_windows.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
@@ -93,14 +96,18 @@ struct task {
     struct rp_interval_program q;
 };
 
-static void task_init(struct task *t, uint64_t seed) {
-    struct rp_gen_shape shape = rp_gen_small(12 + (uint32_t)(seed % 8));
-    shape.bandwidths = shape.training = true;
-    rp_gen_graph(seed, &shape, &t->g);
+static void task_init_of(struct task *t, uint64_t seed, const struct rp_gen_shape *shape) {
+    rp_gen_graph(seed, shape, &t->g);
     rp_gen_plan(seed, &t->g, false, &t->plan);
     rp_instance_init(&t->p, &t->g, t->plan.budget_bytes, false, NULL);
     rp_instance_allow_swap(&t->p, t->plan.host_bytes);
     CU_ASSERT_FATAL(rp_interval_program_read(&t->p, NULL, &t->plan, &t->q));
+}
+
+static void task_init(struct task *t, uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(12 + (uint32_t)(seed % 8));
+    shape.bandwidths = shape.training = true;
+    task_init_of(t, seed, &shape);
 }
 
 static void task_fini(struct task *t) {
@@ -152,7 +159,7 @@ static void the_bound_is_that_of_some_windows(void) {
         struct rp_interval_result r, again;
         uint64_t proved = 0;
         struct rp_interval_options o = {
-            .engine = RP_ENGINE_GLPK, .work = 2000000, .proved_ns = &proved};
+            .engine = RP_ENGINE_GLPK, .work = 200000, .proved_ns = &proved};
         task_init(&t, seed);
         uint32_t op;
         t.p.limit_bytes = rp_instance_floor(&t.p, &op);
@@ -178,6 +185,39 @@ static void the_bound_is_that_of_some_windows(void) {
     CU_ASSERT(rp_gen_one_seed() || n_proved >= 20);
 }
 
+/* Windows are chosen as before, and get as much work. */
+static void searches_of_windows_are_the_same(void) {
+    static const struct {
+        uint64_t seed, work;
+        const char *expected;
+    } searches[] = {
+        {1, 300000, "bound 2980 of 6187 cuts 2459 nodes 57 work 262059"},
+        {2, 300000, "bound 2739 of 6492 cuts 3005 nodes 33 work 288762"},
+        {3, 300000, "bound 3194 of 8998 cuts 3910 nodes 33 work 288189"},
+        {4, 1000000, "bound 3216 of 7427 cuts 7487 nodes 180 work 915148"},
+    };
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++) {
+        struct rp_gen_shape shape = rp_gen_small(60);
+        struct task t;
+        struct rp_interval_result r;
+        struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = searches[i].work};
+        uint32_t op;
+        shape.bandwidths = shape.training = true;
+        task_init_of(&t, searches[i].seed, &shape);
+        t.p.limit_bytes = rp_instance_floor(&t.p, &op);
+        rp_interval_windows_solve(&t.p, t.q.time_ns, t.q.d_ns, &o, &r);
+        char *text = rp_format("bound %" PRIu64 " of %" PRIu64 " cuts %u nodes %" PRIu64
+                               " work %" PRIu64,
+                               r.bound_ns, t.q.time_ns, r.n_cuts, r.nodes, r.work);
+        if (strcmp(text, searches[i].expected) != 0)
+            printf("        {%" PRIu64 ", %" PRIu64 ",\n         \"%s\"},\n",
+                   searches[i].seed, searches[i].work, text);
+        CU_ASSERT_STRING_EQUAL(text, searches[i].expected);
+        free(text);
+        task_fini(&t);
+    }
+}
+
 /* A program that takes nothing beside its first runs leaves nothing to prove. */
 static void nothing_is_open_where_nothing_waits(void) {
     struct task t;
@@ -196,5 +236,6 @@ void suite_interval_windows(void) {
     RP_TEST(no_program_takes_less_than_its_windows);
     RP_TEST(no_plan_takes_less_in_a_window);
     RP_TEST(the_bound_is_that_of_some_windows);
+    RP_TEST(searches_of_windows_are_the_same);
     RP_TEST(nothing_is_open_where_nothing_waits);
 }

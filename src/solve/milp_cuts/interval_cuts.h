@@ -34,8 +34,8 @@
 #define RP_SOLVE_MILP_INTERVAL_CUTS_H
 
 #include "base/mem.h"
-#include "solve/milp_cuts/interval_chains.h"
 #include "solve/milp/interval_model.h"
+#include "solve/milp_cuts/interval_chains.h"
 #include "solve/milp_cuts/interval_paths.h"
 
 enum rp_interval_family {
