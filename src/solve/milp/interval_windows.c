@@ -148,12 +148,11 @@ static int by_weight(const void *left, const void *right) {
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* The windows of one length that are worth it, those with the most work first. *all gets
- * the sum of their weights. The caller frees the result. */
+/* The windows of one length that are worth it, *n of them, those with the most work first.
+ * *all gets the sum of their weights. Both are 0 before. The caller frees the result. */
 static struct candidate *list_windows(struct search *s, uint32_t stages, double work,
                                       size_t *n, double *all) {
     RP_VEC(struct candidate) found = {0};
-    *all = 0;
     for (uint32_t i = 0; start_of(s, stages, i) <= s->p->n_ops; i++) {
         struct candidate c = {start_of(s, stages, i), start_of(s, stages, i + 2) - 1, 0};
         if (!is_worth_it(s, c.first, c.last))
@@ -176,8 +175,8 @@ static struct candidate *list_windows(struct search *s, uint32_t stages, double 
 /* Those of one length. False if all are too large, as longer ones then are too. */
 static bool solve_length(struct search *s, uint32_t stages, double work) {
     bool tried = false, any = false;
-    double all;
-    size_t n;
+    double all = 0;
+    size_t n = 0;
     struct candidate *c = list_windows(s, stages, work, &n, &all);
     for (size_t i = 0; i < n && work > 0; i++) {
         uint64_t before = s->r->work;
