@@ -194,17 +194,10 @@ static uint64_t pack_work(const struct rp_turn *turn) {
     return (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
 }
 
-static uint64_t kept_bytes(const struct rp_instance *p) {
-    uint64_t bytes = 0;
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        bytes += p->kept[x] ? rp_instance_least_bytes(p, x) : 0;
-    return bytes;
-}
-
 /* What each op can leave unused. What is kept comes back from the host while the last op
  * runs, at the latest, so that op can leave no more than the kept tensors do. */
 static uint64_t *rooms(const struct rp_instance *p) {
-    uint64_t *room = rp_instance_working_sets(p), kept = kept_bytes(p);
+    uint64_t *room = rp_instance_working_sets(p), kept = rp_instance_kept_bytes(p);
     for (uint32_t j = 0; j < p->n_ops; j++) {
         uint64_t need = room[j] + (j + 1 == p->n_ops ? kept : 0);
         room[j] = p->limit_bytes - rp_min_u64(need, p->limit_bytes);

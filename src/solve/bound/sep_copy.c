@@ -83,12 +83,7 @@ static void mark_working_set(struct rp_sep_copy *s, uint32_t k, bool value) {
 
 static uint64_t find_room(const struct rp_sep_copy *s, uint32_t k) {
     const struct rp_instance *p = s->formulation->instance;
-    uint64_t used = p->workspace_bytes[k];
-    for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++)
-        used += p->bytes[p->inputs[i]];
-    for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
-        used += p->bytes[x];
-    return used < p->limit_bytes ? p->limit_bytes - used : 0;
+    return p->limit_bytes - rp_min_u64(rp_instance_op_bytes(p, k), p->limit_bytes);
 }
 
 /* The op that x has to be on the device for, if S[b+1][x] = 1: that of the next first run

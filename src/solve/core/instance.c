@@ -441,12 +441,27 @@ uint64_t *rp_instance_working_sets(const struct rp_instance *p) {
     return need;
 }
 
+uint64_t rp_instance_op_bytes(const struct rp_instance *p, uint32_t j) {
+    uint64_t bytes = p->workspace_bytes[j];
+    for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
+        bytes += p->bytes[p->inputs[k]];
+    for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+        bytes += p->bytes[x];
+    return bytes;
+}
+
+uint64_t rp_instance_kept_bytes(const struct rp_instance *p) {
+    uint64_t bytes = 0;
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        bytes += p->kept[x] ? rp_instance_least_bytes(p, x) : 0;
+    return bytes;
+}
+
 uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
-    uint64_t floor_bytes = 0, kept = 0, *need = rp_instance_working_sets(p);
+    uint64_t floor_bytes = 0, *need = rp_instance_working_sets(p);
+    uint64_t kept = rp_instance_kept_bytes(p);
     *op = RP_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        for (uint32_t x = p->output_start[i]; x < p->output_start[i + 1]; x++)
-            kept += p->kept[x] ? rp_instance_least_bytes(p, x) : 0;
         if (need[i] > floor_bytes) {
             floor_bytes = need[i];
             *op = i;

@@ -168,6 +168,12 @@ uint64_t rp_instance_bytes_off_host(const struct rp_instance *p, uint32_t op);
  * again. No schedule needs less while it runs. The caller frees it. */
 uint64_t *rp_instance_working_sets(const struct rp_instance *p);
 
+/* What op j reads, makes and works in, in bytes. */
+uint64_t rp_instance_op_bytes(const struct rp_instance *p, uint32_t j);
+
+/* What the kept tensors take at least when the step ends. */
+uint64_t rp_instance_kept_bytes(const struct rp_instance *p);
+
 /* A lower bound on the peak of every schedule: the largest working set, or the kept tensors
  * together. *op is the op with the largest working set; RP_NONE if the kept tensors need
  * more. */

@@ -82,12 +82,6 @@ int rp_interval_row_end(struct rp_interval_row *r, double rhs, struct rp_row_set
     return high <= rhs ? 0 : low > rhs * (1 + 1e-9) + 1e-6 ? -1 : 1;
 }
 
-/* ---- what the graph says ---- */
-
-bool rp_interval_touches(const struct rp_instance *p, uint32_t k, uint32_t x) {
-    return p->producer[x] == k || rp_op_reads(p, k, x);
-}
-
 /* ---- columns ---- */
 
 static uint32_t *slot(struct rp_interval_model *m, enum rp_interval_kind kind, uint32_t t,

@@ -226,8 +226,6 @@ static inline bool rp_interval_must_read(const struct rp_instance *p, uint32_t t
                                          uint32_t x) {
     return t == p->n_ops ? p->kept[x] : rp_op_reads(p, t, x);
 }
-/* Does op k read or make x? */
-bool rp_interval_touches(const struct rp_instance *p, uint32_t k, uint32_t x);
 
 /* ---- rows ---- */
 

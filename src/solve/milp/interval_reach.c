@@ -94,15 +94,6 @@ static void narrow_to_near(struct rp_interval_reach *c) {
 
 /* ---- all ---- */
 
-static uint64_t working_set_of(const struct rp_instance *p, uint32_t k) {
-    uint64_t bytes = p->workspace_bytes[k];
-    for (uint32_t i = p->input_start[k]; i < p->input_start[k + 1]; i++)
-        bytes += p->bytes[p->inputs[i]];
-    for (uint32_t x = p->output_start[k]; x < p->output_start[k + 1]; x++)
-        bytes += p->bytes[x];
-    return bytes;
-}
-
 void rp_interval_reach_init(struct rp_interval_reach *c, const struct rp_instance *p,
                             const struct rp_interval_window *w, uint64_t slack_ns) {
     *c = (struct rp_interval_reach){.p = p,
@@ -118,7 +109,7 @@ void rp_interval_reach_init(struct rp_interval_reach *c, const struct rp_instanc
     for (uint32_t j = 0; j < p->n_ops; j++) {
         total += p->time_ns[j];
         c->before_ns[j + 1] = (double)total;
-        c->working_set[j] = working_set_of(p, j);
+        c->working_set[j] = rp_instance_op_bytes(p, j);
     }
     if (rp_is_window(p, w))
         narrow_to_near(c);
@@ -135,8 +126,11 @@ void rp_interval_reach_fini(struct rp_interval_reach *c) {
     *c = (struct rp_interval_reach){0};
 }
 
+bool rp_interval_touches(const struct rp_instance *p, uint32_t k, uint32_t x) {
+    return p->producer[x] == k || rp_op_reads(p, k, x);
+}
+
 bool rp_interval_fits(const struct rp_interval_reach *c, uint32_t t, uint32_t x) {
-    const struct rp_instance *p = c->p;
-    bool touched = p->producer[x] == t - 1 || rp_op_reads(p, t - 1, x);
-    return touched || c->working_set[t - 1] + p->bytes[x] <= p->limit_bytes;
+    return rp_interval_touches(c->p, t - 1, x) ||
+           c->working_set[t - 1] + c->p->bytes[x] <= c->p->limit_bytes;
 }

@@ -44,6 +44,9 @@ void rp_interval_reach_init(struct rp_interval_reach *c, const struct rp_instanc
                             const struct rp_interval_window *w, uint64_t slack_ns);
 void rp_interval_reach_fini(struct rp_interval_reach *c);
 
+/* Does op k read or make x? */
+bool rp_interval_touches(const struct rp_instance *p, uint32_t k, uint32_t x);
+
 /* May x be on the device as stage t begins, 0 < t <= n_ops, as far as memory is concerned?
  * It is made before that. */
 bool rp_interval_fits(const struct rp_interval_reach *c, uint32_t t, uint32_t x);

@@ -121,7 +121,7 @@ static void add_throughout(struct call *a, double coef, uint32_t t, uint32_t x) 
     add(a, -coef, RP_INTERVAL_U, t, x);
 }
 
-/* The same in scaled bytes, 0 or more. */
+/* What x takes throughout stage t: scaled bytes, 0 or more. */
 static double bytes_throughout(const struct call *a, uint32_t t, uint32_t x) {
     return fmax(throughout(a, t, x), 0) * a->m->held_bytes[x];
 }
