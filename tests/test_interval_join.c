@@ -164,7 +164,7 @@ static void nothing_is_found_where_nothing_can_be(void) {
     struct rp_stop stopped = {.interrupted = &interrupted, .deadline = INFINITY};
     struct rp_schedule child = {0};
     struct task t;
-    open_task(&t, 2);
+    open_task(&t, 3);
     CU_ASSERT(t.found && t.ns[0] > t.g.total_time_ns && t.ns[1] > t.g.total_time_ns);
     rp_schedule_copy(&child, &t.s[0]);
     struct rp_interval_join_options o = {.engine = RP_ENGINE_GLPK,
@@ -238,7 +238,7 @@ static void every_pair_is_crossed_once(void) {
     struct rp_swap_crossover state = {.work_left = 1};
     struct rp_solution_pool pool = {0};
     struct task t;
-    open_task(&t, 2);
+    open_task(&t, 3);
     for (int k = 0; k < N_SCHEDULES; k++)
         rp_solution_pool_add(&pool, &t.s[k], t.ns[k]);
     CU_ASSERT(t.found && pool.n == N_SCHEDULES);
@@ -279,7 +279,7 @@ static void parts_grow(void) {
     struct rp_swap_crossover state = {.work_left = INT64_MAX, .size = 1};
     struct rp_solution_pool pool = {0};
     struct task t;
-    open_task(&t, 2);
+    open_task(&t, 3);
     for (int k = 0; k < 2; k++)
         rp_solution_pool_add(&pool, &t.s[k], t.ns[k]);
     CU_ASSERT(cross_all(&t, &pool, &state) > 1);

@@ -141,7 +141,7 @@ static void crossover_leaves_the_rest_of_its_turn(void) {
     for (uint32_t large = 0; large < 2; large++) {
         struct turns t;
         const struct rp_method_statistics *m = t.w.statistics.method;
-        open_turns(&t, 16, large ? 62 : 59);
+        open_turns(&t, 2, large ? 62 : 59);
         take_turn_of(&t, RP_ANNEAL, 0);
         take_turn_of(&t, RP_ANNEAL, 1);
         CU_ASSERT(take_turn_of(&t, RP_CROSSOVER, 0));

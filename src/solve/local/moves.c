@@ -33,7 +33,7 @@ static const struct row {
     {"toggle at use", HOLD, 40, rp_move_toggle_at_use},
     {"toggle random", HOLD, 25, rp_move_toggle_random},
     {"exchange 1-1", HOLD, 10, rp_move_exchange_1_1},
-    {"recompute earlier", HOLD, 10, rp_move_recompute_earlier},
+    {"shift recompute", HOLD, 10, rp_move_shift_recompute},
     {"shift checkpoint", HOLD, 6, rp_move_shift_checkpoint},
     {"exchange 1-n", HOLD, 3, rp_move_exchange_1_n},
     {"exchange n-1", HOLD, 2, rp_move_exchange_n_1},

@@ -23,9 +23,10 @@ bool rp_move_exchange_1_1(struct rp_incremental *s, uint64_t *random);
 bool rp_move_exchange_1_n(struct rp_incremental *s, uint64_t *random);
 /* Holds one tensor that is made again, and drops others until there is memory for it. */
 bool rp_move_exchange_n_1(struct rp_incremental *s, uint64_t *random);
-/* Makes a tensor again earlier, where an input of its op is used, and holds it from there.
- */
-bool rp_move_recompute_earlier(struct rp_incremental *s, uint64_t *random);
+/* Makes a tensor again in an earlier stage that uses an input of its op, and holds it from
+ * there. If there is none, and the instance allows swaps: a few stages earlier, or where it
+ * is used next. */
+bool rp_move_shift_recompute(struct rp_incremental *s, uint64_t *random);
 /* Holds a tensor that is made again instead of one that its op reads. */
 bool rp_move_shift_checkpoint(struct rp_incremental *s, uint64_t *random);
 
