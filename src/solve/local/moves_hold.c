@@ -160,14 +160,14 @@ static uint32_t random_input(const struct rp_instance *p, uint64_t *random, uint
 /* Stage t makes x again, and `before` is the last stage before it that uses x. Leaves x to
  * the next stage that uses it, or makes it in one of the eight stages before t. Alone this
  * gains nothing. But stage t may then have room to hold another tensor, since what x is
- * made of need not be there. If runs were only moved forwards, tensors that nothing needs
+ * made of need not be there. If runs only came sooner, tensors that nothing needs
  * yet would fill the memory. Without swaps much is made again, and on random layered graphs
  * these moves took more from the others than they gained. */
 static bool shift_run(struct rp_incremental *s, uint64_t *random, uint32_t x, uint32_t t,
                       uint32_t before) {
-    uint32_t next = rp_incremental_use_from(s, x, t + 1);
-    if (next != RP_NONE && rp_incremental_held(s, t + 1, x) && !s->is_small[x] &&
-        rp_random_below(random, 2) == 0) {
+    bool can_drop = rp_incremental_held(s, t + 1, x) && !s->is_small[x];
+    uint32_t next = can_drop ? rp_incremental_use_from(s, x, t + 1) : RP_NONE;
+    if (next != RP_NONE && rp_random_below(random, 2) == 0) {
         rp_incremental_flip(s, x, t + 1, next, false);
         return true;
     }
