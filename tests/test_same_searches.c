@@ -165,21 +165,21 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "8bf5c5cf0a163cb7");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "03e3773ccfb1a602");
 }
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "ee97dd540cae4677");
+          "558b3e1c7d3bbee3");
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "506808a8ab294541");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "a6976de8a4b5842c");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "5f6179cb4718d360");
+          "8ccc38217f8848d4");
 }
 
 static void searches_that_reorder(void) {
@@ -210,7 +210,7 @@ static void searches_that_choose_homes_and_reorder(void) {
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "1f68a0e1bbf5df11");
+          "f002beb9043da392");
 }
 
 static void searches_that_begin_in_another_order(void) {

@@ -18,6 +18,7 @@
 #include "solve/incumbent.h"
 #include "solve/lns/large_neighborhood.h"
 #include "solve/lns/swap_crossover.h"
+#include "solve/milp/interval_rest.h"
 #include "solve/mip/crossover.h"
 #include "solve/placement.h"
 #include "solve/search/perturb.h"
@@ -263,16 +264,35 @@ static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
     return RP_OK;
 }
 
+/* What every program takes after an op, at least; NULL: there is no plan to compare with.
+ * The caller frees the result. */
+static uint64_t *find_rest(struct rp_context *w, const struct rp_instance *p,
+                           uint64_t below_ns) {
+    struct rp_interval_options o = {
+        .engine = w->o->engine,
+        .work = (uint64_t)(REST_SHARE * w->o->time_limit * INTERVAL_WORK_PER_S) + 1,
+        .stop = &w->stop};
+    if (below_ns == RP_MAX_PLAN_NS)
+        return NULL;
+    uint64_t *rest_ns = rp_calloc((size_t)p->n_ops + 2, sizeof *rest_ns);
+    rp_interval_rest(p, below_ns, &o, rest_ns);
+    return rest_ns;
+}
+
 /* One search of all step sequences of a space that are faster than below_ns. */
 static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id space,
-                                        uint64_t below_ns, struct rp_plan *plan) {
+                                        uint64_t below_ns, double max_states,
+                                        struct rp_plan *plan) {
+    const struct rp_instance *p = &w->spaces[space].p;
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
     struct rp_astar_result r;
-    double states = fmax(w->o->time_limit * ASTAR_STATES_PER_S, 1);
+    double states = fmin(w->o->time_limit * ASTAR_STATES_PER_S, max_states);
     double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ASTAR]);
-    rp_astar_search(&w->spaces[space].p, below_ns, (uint32_t)fmin(states, MAX_ASTAR_STATES),
-                    &w->stop, &r, plan);
+    uint64_t *rest_ns = find_rest(w, p, below_ns);
+    struct rp_astar_options o = {below_ns, (uint32_t)fmax(states, 1), rest_ns, &w->stop};
+    rp_astar_search(p, &o, &r, plan);
+    free(rest_ns);
     w->report->capped = w->report->capped || w->stop.hit;
     s->seconds += rp_thread_seconds() - begin;
     s->work += r.statistics.states_added;
@@ -291,7 +311,7 @@ static void search_smaller_spaces(struct rp_context *w, uint64_t below_ns,
         struct rp_plan found = {0};
         if (!w->spaces[i].active || i == (int)w->whole)
             continue;
-        struct rp_astar_result r = run_astar(w, i, below_ns, &found);
+        struct rp_astar_result r = run_astar(w, i, below_ns, MAX_SIDE_ASTAR_STATES, &found);
         if (r.found) {
             below_ns = r.bound_ns;
             free(plan->steps.at);
@@ -311,11 +331,13 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
     struct rp_plan *plan = &w->sequence;
     if (!rp_astar_accepts(&w->p) || below_ns > RP_MAX_PLAN_NS ||
-        below_ns == w->g->total_time_ns || (w->all_sequences && below_ns == w->bound_ns))
+        below_ns == w->g->total_time_ns || (w->all_sequences && below_ns == w->bound_ns) ||
+        (w->interval != NULL && rp_interval_worker_proved_ns(w->interval) >= below_ns))
         return RP_OK;
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
-    struct rp_astar_result r = run_astar(w, w->whole, below_ns, plan);
+    struct rp_astar_result r = run_astar(
+        w, w->whole, below_ns, w->proved ? MAX_SIDE_ASTAR_STATES : MAX_ASTAR_STATES, plan);
     s->bounds += r.bound_ns > w->bound_ns;
     s->bound_ns = r.bound_ns;
     /* A bound that was proved for schedules only may be above this one. Then it does not
@@ -325,6 +347,7 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
         w->bound_ns = r.bound_ns;
         w->all_sequences = w->all_sequences || complete;
     }
+    w->proved = w->proved || (complete && w->incumbent.found);
     if (!complete)
         search_smaller_spaces(w, below_ns, plan);
     return rp_plan_fill_claims(w->g, plan, err);
@@ -340,7 +363,8 @@ enum {
 };
 
 /* The functions of a row say what kind of method it is. `search` takes a turn, `begin`,
- * `submit` and `wait` work beside the turns, and `finish` comes after them. */
+ * `submit` and `wait` work beside the turns, and `finish` comes after them:
+ * that of A* while the interval MILP still works. */
 struct method {
     enum rp_method id;
     /* When it may run. */
@@ -383,10 +407,10 @@ static const struct method methods[] = {
      .submit = rp_bound_submit, .wait = rp_bound_wait},
     {RP_PDHG, WITH_SWAPS, .given_order = true, .needs_incumbent = true, .only_proves = true,
      .work_per_s = PDHG_WORK_PER_S, .submit = rp_bound_submit, .wait = rp_bound_wait},
-    {RP_INTERVAL_MILP, WITH_SWAPS, .max_ops = MAX_WINDOWS_OPS, .given_order = true,
-     .needs_incumbent = true, .work_per_s = INTERVAL_WORK_PER_S, .finish = finish_interval},
     {RP_ASTAR, ANY_SPACE, .max_ops = RP_ASTAR_MAX_OPS, .given_order = true,
      .finish = search_sequences},
+    {RP_INTERVAL_MILP, WITH_SWAPS, .max_ops = MAX_WINDOWS_OPS, .given_order = true,
+     .needs_incumbent = true, .work_per_s = INTERVAL_WORK_PER_S, .finish = finish_interval},
 };
 enum { N_ROWS = sizeof methods / sizeof *methods };
 
@@ -435,11 +459,21 @@ static void meet(struct job *j) {
     j->met += seconds;
 }
 
+/* Of the time limit: what comes before A*. */
+static double search_share(struct rp_context *w) {
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (methods[i].id == RP_ASTAR && may_run(w, &methods[i], w->whole) &&
+            rp_astar_accepts(&w->p))
+            return 1 - EXHAUSTIVE_SHARE;
+    return 1;
+}
+
 /* The interval MILP gains much from a good incumbent. The first turns therefore come before
  * it, and it begins anew when there is a better one and as much time has passed again, but
  * not in the second half. */
 static void begin_interval(struct rp_context *w, const struct rp_turn *t) {
-    double limit = w->o->time_limit, begin = w->interval_next > 0 ? t->begin : 0;
+    double limit = search_share(w) * w->o->time_limit;
+    double begin = w->interval_next > 0 ? t->begin : 0;
     if (t->begin < fmax(w->interval_next, INTERVAL_BEGIN_SECONDS) || 2 * begin > limit)
         return;
     for (size_t i = 0; i < N_ROWS; i++)
@@ -482,7 +516,8 @@ static bool is_done(const struct rp_context *w) {
 }
 
 void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
-    double limit = w->share * w->o->time_limit * (w->o->addressed ? SCHEDULE_SHARE : 1);
+    double limit = search_share(w) * w->share * w->o->time_limit *
+                   (w->o->addressed ? SCHEDULE_SHARE : 1);
     struct rp_turn turn;
     while (!is_done(w) && !rp_context_stopped(w) &&
            rp_sequence_next(&w->turns, limit, &turn)) {

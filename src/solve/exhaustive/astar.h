@@ -44,7 +44,7 @@
 #include "model/plan.h"
 #include "solve/core/instance.h"
 
-enum { RP_ASTAR_MAX_TENSORS = 24, RP_ASTAR_MAX_OPS = 40 }; /* of a graph that it accepts */
+enum { RP_ASTAR_MAX_TENSORS = 64, RP_ASTAR_MAX_OPS = 64 }; /* of a graph that it accepts */
 
 /* Plain data. */
 struct rp_astar_statistics {
@@ -65,11 +65,18 @@ struct rp_astar_result {
 /* Is p small enough? It may or may not allow swaps. */
 bool rp_astar_accepts(const struct rp_instance *p);
 
-/* Looks for the fastest plan below below_ns, with at most max_states states (at least 1)
- * and work in proportion to that, or until `stop` (which may be NULL). Appends the steps of
- * what it finds to `plan`, without addresses. */
-void rp_astar_search(const struct rp_instance *p, uint64_t below_ns, uint32_t max_states,
-                     struct rp_stop *stop, struct rp_astar_result *result,
-                     struct rp_plan *plan);
+struct rp_astar_options {
+    uint64_t below_ns;   /* plans that take as long, or longer, are of no interest */
+    uint32_t max_states; /* at least 1; the work is in proportion to it */
+    /* Per t, 0 .. n_ops + 1, or NULL: every program that takes less than below_ns takes as
+     * much after the first run of op t - 1, beside the first runs that are left. */
+    const uint64_t *rest_ns;
+    struct rp_stop *stop; /* or NULL */
+};
+
+/* Looks for the fastest plan. Appends the steps of what it finds to `plan`, without
+ * addresses. */
+void rp_astar_search(const struct rp_instance *p, const struct rp_astar_options *o,
+                     struct rp_astar_result *result, struct rp_plan *plan);
 
 #endif

@@ -1,0 +1,166 @@
+#include "solve/exhaustive/astar_problem.h"
+
+#include "base/numbers.h"
+#include "solve/core/schedule.h"
+
+enum { MAX_OPS = RP_ASTAR_MAX_OPS, MAX_TENSORS = RP_ASTAR_MAX_TENSORS };
+
+/* Later than any plan, and sums of it with times of plans do not wrap. */
+#define NEVER_NS (UINT64_MAX / 4)
+
+static uint64_t bit(uint32_t k) {
+    return UINT64_C(1) << k;
+}
+
+static bool has(uint64_t set, uint32_t k) {
+    return (set >> k & 1) != 0;
+}
+
+static void list_uses(struct rp_astar_problem *q) {
+    const struct rp_instance *p = q->p;
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
+            q->in[j] |= bit(p->inputs[k]);
+            q->readers[p->inputs[k]] |= bit(j);
+        }
+        for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
+            q->out[j] |= bit(x);
+    }
+    for (uint32_t x = 0; x < p->n_tensors; x++)
+        q->in[p->n_ops] |= p->kept[x] ? bit(x) : 0;
+}
+
+static void list_needs(struct rp_astar_problem *q) {
+    const struct rp_instance *p = q->p;
+    uint32_t r_last[MAX_OPS], s_last[MAX_TENSORS];
+    rp_instance_last_uses(p, r_last, s_last);
+    for (uint32_t n = 0; n <= p->n_ops; n++) {
+        for (uint32_t j = 0; j < p->n_ops; j++)
+            q->useful[n] |= j >= n || r_last[j] >= n ? bit(j) : 0;
+        for (uint32_t x = 0; x < p->n_tensors; x++)
+            q->wanted[n] |= s_last[x] >= n ? bit(x) : 0;
+    }
+}
+
+void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
+                           const uint64_t *rest_ns, uint64_t small) {
+    *q = (struct rp_astar_problem){.p = p, .rest_ns = rest_ns, .small = small};
+    list_uses(q);
+    list_needs(q);
+    for (uint32_t j = 0; j < p->n_ops; j++)
+        q->made[j + 1] = q->made[j] | q->out[j];
+    for (uint32_t n = p->n_ops; n-- > 0;)
+        q->remaining_ns[n] = q->remaining_ns[n + 1] + p->time_ns[n];
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        q->bytes[x] = has(small, x) ? 0 : p->bytes[x];
+        q->pinned |= p->pinned[x] ? bit(x) : 0;
+        q->shadows |= p->shadow_bytes[x] > 0 ? bit(x) : 0;
+    }
+}
+
+/* ---- the bound ---- */
+
+/* The earliest time at which x can be read, if runs have it at run_ns. */
+static uint64_t earliest_ns(const struct rp_astar_problem *q,
+                            const struct rp_astar_state *s,
+                            const struct rp_astar_ends *ends, uint32_t x, uint64_t run_ns) {
+    if (has(s->device, x))
+        return ends->ready_ns[x];
+    if (!has(s->host, x))
+        return run_ns;
+    uint64_t begin_ns =
+        rp_max_u64(rp_max_u64(s->clock_ns, s->h2d_ns), ends->host_ready_ns[x]);
+    return rp_min_u64(run_ns, begin_ns + q->p->in_ns[x]);
+}
+
+static uint64_t latest_of(const uint64_t *ns, uint64_t set, uint64_t latest_ns) {
+    while (set != 0)
+        latest_ns = rp_max_u64(latest_ns, ns[rp_astar_take(&set)]);
+    return latest_ns;
+}
+
+/* The earliest times of all tensors that have been made. */
+static void find_earliest(const struct rp_astar_problem *q, const struct rp_astar_state *s,
+                          const struct rp_astar_ends *ends, uint64_t *ns) {
+    for (uint32_t j = 0; j < s->n_first; j++) {
+        uint64_t run_ns = NEVER_NS;
+        if (has(q->useful[s->n_first], j))
+            run_ns = latest_of(ns, q->in[j], s->clock_ns) + q->p->time_ns[j];
+        for (uint64_t out = q->out[j]; out != 0;) {
+            uint32_t x = rp_astar_take(&out);
+            ns[x] = earliest_ns(q, s, ends, x, run_ns);
+        }
+    }
+}
+
+static uint64_t rest_ns(const struct rp_astar_problem *q, uint32_t t) {
+    return q->rest_ns != NULL ? q->rest_ns[t] : 0;
+}
+
+/* Adds to *missing_ns the runs that make `missing` again, and to *there what they make.
+ * False if one of them may not run again. */
+static bool make_again(const struct rp_astar_problem *q, uint32_t n_first, uint64_t missing,
+                       uint64_t *there, uint64_t *missing_ns) {
+    while ((missing &= ~*there) != 0) {
+        uint32_t j = q->p->producer[rp_astar_take(&missing)];
+        if (n_first > q->p->last_stage[j])
+            return false;
+        *missing_ns += q->p->time_ns[j];
+        *there |= q->out[j];
+        missing |= q->in[j];
+    }
+    return true;
+}
+
+uint64_t rp_astar_min_time(const struct rp_astar_problem *q, const struct rp_astar_state *s,
+                           const struct rp_astar_ends *ends) {
+    uint64_t earliest[MAX_TENSORS], again_ns = 0;
+    uint64_t made = q->made[s->n_first], there = s->device | s->host | ~made;
+    uint64_t runs_ns = s->clock_ns + q->remaining_ns[s->n_first];
+    uint64_t best =
+        rp_max_u64(rp_max_u64(s->d2h_ns, s->h2d_ns),
+                   s->moment_ns + q->remaining_ns[s->n_first] + rest_ns(q, s->n_first));
+    find_earliest(q, s, ends, earliest);
+    for (uint32_t u = s->n_first; u <= q->p->n_ops; u++) {
+        if (!make_again(q, s->n_first, q->in[u], &there, &again_ns))
+            return UINT64_MAX;
+        uint64_t begin_ns = latest_of(earliest, q->in[u] & made, 0) + q->remaining_ns[u];
+        best =
+            rp_max_u64(best, rp_max_u64(runs_ns + again_ns, begin_ns) + rest_ns(q, u + 1));
+    }
+    return best;
+}
+
+/* ---- what is of no more use ---- */
+
+static bool is_ready(const struct rp_astar_state *s, const struct rp_astar_ends *ends,
+                     uint32_t x) {
+    return ends->ready_ns[x] <= s->clock_ns &&
+           (!has(s->host, x) || ends->host_ready_ns[x] <= s->clock_ns);
+}
+
+/* Can x only serve to make one tensor again, which is there and no larger? */
+static bool is_replaced(const struct rp_astar_problem *q, const struct rp_astar_state *s,
+                        const struct rp_astar_ends *ends, uint32_t x) {
+    uint64_t readers = q->readers[x] & q->useful[s->n_first];
+    if (__builtin_popcountll(readers) != 1 || has(q->in[q->p->n_ops] | q->pinned, x))
+        return false;
+    uint32_t j = rp_astar_take(&readers);
+    uint64_t makes = q->out[j] & q->wanted[s->n_first];
+    if (j >= s->n_first || __builtin_popcountll(makes) != 1 || (makes & ~s->device) != 0)
+        return false;
+    uint32_t y = rp_astar_take(&makes);
+    return ends->ready_ns[y] <= s->clock_ns && q->bytes[y] <= q->bytes[x];
+}
+
+uint64_t rp_astar_unwanted(const struct rp_astar_problem *q, const struct rp_astar_state *s,
+                           const struct rp_astar_ends *ends) {
+    uint64_t set = 0;
+    for (uint64_t left = s->device; left != 0;) {
+        uint32_t x = rp_astar_take(&left);
+        if (is_ready(s, ends, x) &&
+            (!has(q->wanted[s->n_first], x) || is_replaced(q, s, ends, x)))
+            set |= bit(x);
+    }
+    return set;
+}

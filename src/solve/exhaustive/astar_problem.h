@@ -1,0 +1,52 @@
+/* astar_problem: what A* (astar.h) looks up of a graph at every state, and its lower bound.
+ * Internal to this folder.
+ *
+ * Sets of tensors and of ops are 64-bit words. n_first says how many first runs are over:
+ * those of ops 0 .. n_first - 1.
+ *
+ * Const once it is made.
+ */
+#ifndef RP_SOLVE_EXHAUSTIVE_ASTAR_PROBLEM_H
+#define RP_SOLVE_EXHAUSTIVE_ASTAR_PROBLEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "solve/exhaustive/astar.h"
+#include "solve/exhaustive/astar_states.h"
+
+struct rp_astar_problem {
+    const struct rp_instance *p;          /* borrowed */
+    const uint64_t *rest_ns;              /* as in rp_astar_options; borrowed */
+    uint64_t bytes[RP_ASTAR_MAX_TENSORS]; /* 0 for small tensors */
+    uint64_t small; /* set of tensors that count as none: they are never copied, and freed
+                       only when nothing can need them any more */
+    /* Per op: sets of tensors. in[n_ops]: what is kept at the end. */
+    uint64_t in[RP_ASTAR_MAX_OPS + 1], out[RP_ASTAR_MAX_OPS];
+    uint64_t readers[RP_ASTAR_MAX_TENSORS]; /* sets of ops */
+    uint64_t pinned, shadows; /* sets of tensors: never freed; not rewritten in place */
+    /* Per n_first: what the first runs that are left take; which tensors have been made;
+     * which ones can still be of use; and the ops that can. */
+    uint64_t remaining_ns[RP_ASTAR_MAX_OPS + 1], made[RP_ASTAR_MAX_OPS + 1],
+        wanted[RP_ASTAR_MAX_OPS + 1], useful[RP_ASTAR_MAX_OPS + 1];
+};
+
+void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
+                           const uint64_t *rest_ns, uint64_t small);
+
+/* A lower bound of the time of a plan that goes on from s; UINT64_MAX if none can.
+ *
+ * The first run of op u, and the end, wait for what they read. What of that is not there,
+ * and on the host neither, has to be made again, from what is there or has to be made
+ * again too. Each tensor has an earliest time, by a run or by a copy in. Once op u has run
+ * for the first time, what every program takes after that is still to come (rest_ns). */
+uint64_t rp_astar_min_time(const struct rp_astar_problem *q, const struct rp_astar_state *s,
+                           const struct rp_astar_ends *ends);
+
+/* The tensors on the device that are of no more use: nothing can need them, or they can
+ * only serve to make a tensor again that is there and no larger. A plan that frees that one
+ * can as well free them, and does not have to make it again. */
+uint64_t rp_astar_unwanted(const struct rp_astar_problem *q, const struct rp_astar_state *s,
+                           const struct rp_astar_ends *ends);
+
+#endif
