@@ -104,8 +104,6 @@ static bool spend(struct search *f, uint64_t work) {
 /* Adds a state that the step `by` leads to, unless it is too slow or dominated. */
 static void add_state(struct search *f, const struct state *s, struct rp_astar_step by) {
     uint64_t min_ns = rp_astar_min_time(&f->q, &s->s, &s->ends), compared = f->k.compared;
-    if (by.parent != RP_NONE)
-        min_ns = rp_max_u64(min_ns, f->k.node[by.parent].min_ns);
     if (min_ns >= f->o->below_ns) {
         f->statistics.pruned_by_bound++;
         return;
@@ -255,8 +253,9 @@ static void try_swap_in(struct search *f, const struct state *a, uint32_t node,
 
 /* Tries every step from a state. */
 static void expand(struct search *f, uint32_t node) {
-    struct state a = {.s = f->k.node[node].s};
+    struct state a;
     const struct rp_astar_state *s = &a.s;
+    a.s = f->k.node[node].s;
     rp_astar_states_ends(&f->k, node, &a.ends);
     for (uint32_t j = 0; j <= s->n_first && j < f->p->n_ops; j++)
         try_run(f, &a, node, j);
@@ -310,11 +309,12 @@ static bool fits(const struct search *f, uint32_t node) {
 
 /* ---- the search ---- */
 
-/* Returns the node of the fastest plan, RP_NONE if it was not found. */
+/* Returns the node of the fastest plan, RP_NONE if it was not found. A state may have a
+ * lower min_ns than the one that it follows, but the bounds of both hold. */
 static uint32_t search(struct search *f, struct rp_astar_result *result) {
     while (f->open.n > 0) {
         uint32_t node = pop_open(f);
-        result->bound_ns = f->k.node[node].min_ns;
+        result->bound_ns = rp_max_u64(result->bound_ns, f->k.node[node].min_ns);
         if (f->k.node[node].dominated) {
             f->statistics.dominated++;
             continue;
@@ -365,9 +365,7 @@ void rp_astar_search(const struct rp_instance *p, const struct rp_astar_options 
     *result = (struct rp_astar_result){0};
     if (attempt(p, o, small_tensors(p), result, plan))
         return;
-    uint64_t bound_ns = result->bound_ns;
     rest.max_states -= (uint32_t)result->statistics.states_added;
     if (rest.max_states > 0)
         attempt(p, &rest, 0, result, plan);
-    result->bound_ns = rp_max_u64(result->bound_ns, bound_ns);
 }

@@ -7,30 +7,29 @@
  * run twice between two first runs. So this also finds plans that no schedule (schedule.h)
  * can represent.
  *
- * The remaining time of a state is at least the times of the first runs still to come, plus
- * those of the ops that must run again because their outputs are needed and are neither on
- * the device nor on the host.
+ * The remaining time of a state is at least what astar_problem.h says: what has to run
+ * again or be copied in for each first run, and after that what every program takes, which
+ * windows of the interval MILP prove (milp/interval_rest.h).
  *
  * Not all step sequences are tried. For each that is left out, one that is tried is as
  * fast:
  *
- * - Of two states with the same ops run and the same tensors on device and host, one that
- *   is nowhere later dominates the other. Waiting is never needed to make a free legal:
- *   what is copied in and freed unread need not have been copied in.
+ * - Of two states with the same ops run and the same tensors on the device, one dominates
+ *   the other if it is nowhere later and has on the host what the other has there. Waiting
+ *   is never needed to make a free legal: what is copied in and freed unread need not have
+ *   been copied in.
  * - A copy out begins right after a run that makes its tensor, or after another copy out.
  *   Copies that are moved there from later, in the same order, start no later than before.
  * - A tensor that nothing can need any more is freed right after the run that made it so,
- *   unless a copy of it is under way. Everything else is freed just before a run or a copy
+ *   unless a copy of it is under way. So is one that can only serve to make another again
+ *   which is there and no larger. Everything else is freed just before a run or a copy
  *   in that needs the memory, and no more than it needs: a later free waits no longer. That
  *   can be an output of that very run, which then makes it again, if the op cannot rewrite
  *   it in place.
  *
- * What it is worth: 72 random, layered and chain graphs of 7 to 40 ops were solved at 3
- * budgets with and without swaps (--time-limit 2). Of these 432 cases, it accepts 189 whose
- * plan was not yet as fast as without a limit. It made 8 of these plans faster by 0.5 to
- * 7%, found 5 plans where the search had none, and turned 54 bounds into proofs. It took
- * 0.25 s on average and 10 s at most, as long as the rest of the planning. With swaps and
- * more than 14 ops it finished in 8 of 31 cases.
+ * Small tensors, such as gradients of weights, would double the states each time that one
+ * is made. At first they count as no bytes. A plan that is found then may not fit; only in
+ * that case they are taken as they are.
  *
  * Thread-safe: different searches may run at the same time.
  */

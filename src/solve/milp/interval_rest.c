@@ -32,14 +32,15 @@ uint64_t rp_interval_rest(const struct rp_instance *p, uint64_t plan_ns,
     for (uint32_t j = 0; j < p->n_ops; j++)
         first_runs_ns += p->time_ns[j];
     rest_ns[p->n_ops + 1] = 0;
-    for (uint32_t t = p->n_ops + 1; t-- > 0;) {
+    for (uint32_t t = p->n_ops; t > 0; t--) {
         struct rp_interval_options part = *o;
         uint64_t bound_ns = 0;
         part.work =
             (uint64_t)(WINDOW_SHARE * (double)(o->work - rp_min_u64(work, o->work)));
-        if (t > 0 && (p->n_ops - t) % STEP == 0 && part.work > 0 && !rp_stop_now(o->stop))
+        if ((p->n_ops - t) % STEP == 0 && part.work > 0 && !rp_stop_now(o->stop))
             work += solve_window(p, plan_ns, first_runs_ns, t, &part, &bound_ns);
         rest_ns[t] = rp_max_u64(rest_ns[t + 1], bound_ns);
     }
+    rest_ns[0] = rest_ns[1];
     return work;
 }
