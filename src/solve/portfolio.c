@@ -336,10 +336,11 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
         return RP_OK;
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
-    uint64_t *rest_ns = find_rest(w, below_ns);
+    bool proved = w->proved || w->bound_ns >= below_ns; /* of schedules */
+    uint64_t *rest_ns = proved ? NULL : find_rest(w, below_ns);
     struct rp_astar_result r =
         run_astar(w, w->whole, below_ns, rest_ns,
-                  w->proved ? MAX_SIDE_ASTAR_STATES : MAX_ASTAR_STATES, plan);
+                  proved ? MAX_SIDE_ASTAR_STATES : MAX_ASTAR_STATES, plan);
     s->bounds += r.bound_ns > w->bound_ns;
     s->bound_ns = r.bound_ns;
     /* A bound that was proved for schedules only may be above this one. Then it does not
