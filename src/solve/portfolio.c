@@ -264,15 +264,20 @@ static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
     return RP_OK;
 }
 
-/* What every program takes after an op, at least; NULL: there is no plan to compare with.
- * The caller frees the result. */
+/* Of the time limit: what comes after the seconds that are the search's alone. */
+static double long_part(const struct rp_context *w) {
+    return fmax(w->o->time_limit - EXHAUSTIVE_BEGIN_SECONDS, 0);
+}
+
+/* What every program takes after an op, at least; NULL: there is no plan to compare with,
+ * or no time. The caller frees the result. */
 static uint64_t *find_rest(struct rp_context *w, uint64_t below_ns) {
     struct rp_interval_options o = {
         .engine = w->o->engine,
-        .work = (uint64_t)(REST_SHARE * w->o->time_limit * INTERVAL_WORK_PER_S) + 1,
+        .work = (uint64_t)(REST_SHARE * long_part(w) * INTERVAL_WORK_PER_S),
         .stop = &w->stop};
     double begin = rp_thread_seconds();
-    if (below_ns == RP_MAX_PLAN_NS)
+    if (below_ns == RP_MAX_PLAN_NS || o.work == 0)
         return NULL;
     uint64_t *rest_ns = rp_calloc((size_t)w->p.n_ops + 2, sizeof *rest_ns);
     rp_context_doing(w, rp_method_name[RP_ASTAR]);
@@ -463,20 +468,21 @@ static void meet(struct job *j) {
     j->met += seconds;
 }
 
-/* Of the time limit: what comes before A*. */
-static double search_share(struct rp_context *w) {
+/* Of the time limit: what comes before A*, in seconds. */
+static double search_seconds(struct rp_context *w) {
+    double limit = w->o->time_limit;
     for (size_t i = 0; i < N_ROWS; i++)
         if (methods[i].id == RP_ASTAR && may_run(w, &methods[i], w->whole) &&
             rp_astar_accepts(&w->p))
-            return 1 - EXHAUSTIVE_SHARE;
-    return 1;
+            limit -= EXHAUSTIVE_SHARE * long_part(w);
+    return limit;
 }
 
 /* The interval MILP gains much from a good incumbent. The first turns therefore come before
  * it, and it begins anew when there is a better one and as much time has passed again, but
  * not in the second half. */
 static void begin_interval(struct rp_context *w, const struct rp_turn *t) {
-    double limit = search_share(w) * w->o->time_limit;
+    double limit = search_seconds(w);
     double begin = w->interval_next > 0 ? t->begin : 0;
     if (t->begin < fmax(w->interval_next, INTERVAL_BEGIN_SECONDS) || 2 * begin > limit)
         return;
@@ -520,8 +526,7 @@ static bool is_done(const struct rp_context *w) {
 }
 
 void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
-    double limit = search_share(w) * w->share * w->o->time_limit *
-                   (w->o->addressed ? SCHEDULE_SHARE : 1);
+    double limit = w->share * search_seconds(w) * (w->o->addressed ? SCHEDULE_SHARE : 1);
     struct rp_turn turn;
     while (!is_done(w) && !rp_context_stopped(w) &&
            rp_sequence_next(&w->turns, limit, &turn)) {

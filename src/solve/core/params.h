@@ -41,6 +41,8 @@
 
 /* Of the sequence of turns: what comes before the interval MILP begins. */
 #define INTERVAL_BEGIN_SECONDS 0.05
+/* Of the time limit: what is never left to A*. */
+#define EXHAUSTIVE_BEGIN_SECONDS 1.0
 
 /* ---- limits of work, whatever the time limit ---- */
 
@@ -66,7 +68,8 @@
 #define SCHEDULE_SHARE 0.85
 /* The same without addresses: the rest drops copies that the schedule can do without. */
 #define UNPLACED_SHARE 0.98
-/* Of the time limit: bounds for A*, and together with them A* itself, where it may run. */
+/* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: bounds for A*, and together with them
+ * A* itself, where it may run. */
 #define REST_SHARE 0.2
 #define EXHAUSTIVE_SHARE 0.5
 /* Of the time limit: when the work between search and placement ends. */
