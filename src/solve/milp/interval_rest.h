@@ -3,9 +3,10 @@
  * A window (interval_model.h) that ends with the step says what every program takes after
  * the first run of an op, whatever it has done before. The shorter windows are easy, and
  * the bounds of all of them guide a search of all programs (exhaustive/astar.h): a state
- * after that op costs what it has cost so far, and this. On a chain of 36 ops, a twentieth
- * of the way from the floor to the peak, with copies that take three times as long as an
- * op, 428,000 states prove a plan optimal with them; without, 3,000,000 do not.
+ * after that op costs what it has cost so far, and this. On a chain of 26 ops whose
+ * copies take three times as long as an op, a twentieth of the way from the floor to the
+ * peak, 8,158 states with them prove a plan optimal; 1,000,000 without prove 87% of its
+ * time.
  *
  * Thread-safe as far as the engine is.
  */
