@@ -70,8 +70,8 @@
 #define UNPLACED_SHARE 0.98
 /* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: bounds for A*, and together with them
  * A* itself, where it may run. */
-#define REST_SHARE 0.2
-#define EXHAUSTIVE_SHARE 0.5
+#define REST_SHARE 0.35
+#define EXHAUSTIVE_SHARE 0.65
 /* Of the time limit: when the work between search and placement ends. */
 #define FINISH_SHARE 0.93
 /* Of the time that is left: taking copies out of a first schedule that swaps everything. */

@@ -5,11 +5,9 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 
-enum { STEP = 2 }; /* stages from one window's first to that of the next */
-
 /* Of the work that is left: that of one window. The longer ones need more, but bound few
  * states. */
-#define WINDOW_SHARE 0.15
+#define WINDOW_SHARE 0.1
 
 static uint64_t solve_window(const struct rp_instance *p, uint64_t plan_ns,
                              uint64_t first_runs_ns, uint32_t t,
@@ -37,7 +35,7 @@ uint64_t rp_interval_rest(const struct rp_instance *p, uint64_t plan_ns,
         uint64_t bound_ns = 0;
         part.work =
             (uint64_t)(WINDOW_SHARE * (double)(o->work - rp_min_u64(work, o->work)));
-        if ((p->n_ops - t) % STEP == 0 && part.work > 0 && !rp_stop_now(o->stop))
+        if (part.work > 0 && !rp_stop_now(o->stop))
             work += solve_window(p, plan_ns, first_runs_ns, t, &part, &bound_ns);
         rest_ns[t] = rp_max_u64(rest_ns[t + 1], bound_ns);
     }
