@@ -372,8 +372,8 @@ enum {
 };
 
 /* The functions of a row say what kind of method it is. `search` takes a turn, `begin`,
- * `submit` and `wait` work beside the turns, and `finish` comes after them:
- * that of A* while the interval MILP still works. */
+ * `submit` and `wait` work beside the turns, and `finish` comes after them, in the order
+ * of the rows: A* searches while the interval MILP still works. */
 struct method {
     enum rp_method id;
     /* When it may run. */

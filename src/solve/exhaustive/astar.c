@@ -336,13 +336,11 @@ static uint32_t search(struct search *f, struct rp_astar_result *result) {
 static bool attempt(const struct rp_instance *p, const struct rp_astar_options *o,
                     uint64_t small, struct rp_astar_result *r, struct rp_plan *plan) {
     struct search *f = rp_calloc(1, sizeof *f);
-    uint64_t all_bytes = 0;
     *f = (struct search){
         .p = p, .o = o, .max_work = (uint64_t)MAX_WORK_PER_STATE * o->max_states};
-    for (uint32_t x = 0; x < p->n_tensors; x++)
-        all_bytes += p->bytes[x];
     rp_astar_problem_init(&f->q, p, o->rest_ns, small);
-    rp_astar_states_init(&f->k, o->max_states, all_bytes <= p->host_limit_bytes);
+    rp_astar_states_init(&f->k, o->max_states,
+                         bytes_of(p->bytes, f->q.made[p->n_ops]) <= p->host_limit_bytes);
     add_state(f, &(struct state){0}, (struct rp_astar_step){.parent = RP_NONE});
     rp_stop_now(o->stop);
     uint32_t node = search(f, r);
