@@ -59,12 +59,13 @@ static uint64_t small_tensors(const struct rp_instance *p) {
     for (uint32_t n = 0; n < p->n_tensors; n++) {
         uint32_t least = RP_NONE;
         for (uint32_t x = 0; x < p->n_tensors; x++)
-            if ((set >> x & 1) == 0 && (least == RP_NONE || p->bytes[x] < p->bytes[least]))
+            if (!rp_astar_has(set, x) &&
+                (least == RP_NONE || p->bytes[x] < p->bytes[least]))
                 least = x;
         if (p->bytes[least] > left)
             break;
         left -= p->bytes[least];
-        set |= UINT64_C(1) << least;
+        set |= rp_astar_bit(least);
     }
     return set;
 }
@@ -125,7 +126,7 @@ static bool free_set(struct state *a, uint64_t set) {
     s->device &= ~set;
     while (set != 0) {
         uint32_t x = rp_astar_take(&set);
-        if (s->host >> x & 1)
+        if (rp_astar_has(s->host, x))
             s->clock_ns = rp_max_u64(s->clock_ns, a->ends.host_ready_ns[x]);
         if (a->ends.ready_ns[x] > s->clock_ns)
             return false;
@@ -174,7 +175,7 @@ static void swap_in(struct search *f, const struct state *from, struct rp_astar_
     uint32_t x = by.id;
     if (!free_set(&a, by.freed))
         return;
-    s->device |= UINT64_C(1) << x;
+    s->device |= rp_astar_bit(x);
     s->h2d_ns = rp_max_u64(rp_max_u64(s->clock_ns, s->h2d_ns), a.ends.host_ready_ns[x]) +
                 f->p->in_ns[x];
     a.ends.ready_ns[x] = s->h2d_ns;
@@ -186,7 +187,7 @@ static void swap_out(struct search *f, const struct state *from, struct rp_astar
     struct state a = *from;
     struct rp_astar_state *s = &a.s;
     uint32_t x = by.id;
-    s->host |= UINT64_C(1) << x;
+    s->host |= rp_astar_bit(x);
     if (bytes_of(f->p->bytes, s->host) > f->p->host_limit_bytes)
         return;
     s->d2h_ns = rp_max_u64(rp_max_u64(s->clock_ns, s->d2h_ns), a.ends.ready_ns[x]) +
@@ -213,7 +214,7 @@ static void free_and_take(struct search *f, const struct state *a, struct rp_ast
     while (got + bytes_of(bytes, may) >= need && !spend(f, 1)) {
         struct rp_astar_step more = by;
         uint32_t x = rp_astar_take(&may);
-        more.freed |= UINT64_C(1) << x;
+        more.freed |= rp_astar_bit(x);
         if (bytes[x] > 0)
             free_and_take(f, a, more, need, may);
     }
@@ -235,8 +236,8 @@ static void try_run(struct search *f, const struct state *a, uint32_t node, uint
     const struct rp_astar_problem *q = &f->q;
     uint64_t device = a->s.device;
     bool again = j < a->s.n_first;
-    if ((q->in[j] & ~device) != 0 ||
-        (again && ((q->out[j] & ~device) == 0 || (q->useful[a->s.n_first] >> j & 1) == 0)))
+    if ((q->in[j] & ~device) != 0 || (again && ((q->out[j] & ~device) == 0 ||
+                                                !rp_astar_has(q->useful[a->s.n_first], j))))
         return;
     /* What cannot be rewritten may be freed to be made again: that saves the workspace. */
     free_and_take(f, a, (struct rp_astar_step){node, RP_RUN, j, 0, 0},
@@ -246,7 +247,7 @@ static void try_run(struct search *f, const struct state *a, uint32_t node, uint
 
 static void try_swap_in(struct search *f, const struct state *a, uint32_t node,
                         uint32_t x) {
-    uint64_t with = a->s.device | UINT64_C(1) << x;
+    uint64_t with = a->s.device | rp_astar_bit(x);
     free_and_take(f, a, (struct rp_astar_step){node, RP_SWAP_IN, x, 0, 0},
                   excess(f, bytes_of(f->q.bytes, with)), a->s.device & ~f->q.pinned);
 }
@@ -262,7 +263,7 @@ static void expand(struct search *f, uint32_t node) {
     uint64_t copies = s->copyable | (s->host & ~s->device);
     for (copies &= f->q.wanted[s->n_first]; copies != 0;) {
         uint32_t x = rp_astar_take(&copies);
-        if (s->copyable >> x & 1)
+        if (rp_astar_has(s->copyable, x))
             swap_out(f, &a, (struct rp_astar_step){node, RP_SWAP_OUT, x, 0, 0});
         else
             try_swap_in(f, &a, node, x);
@@ -301,7 +302,7 @@ static bool fits(const struct search *f, uint32_t node) {
         uint64_t device = f->k.node[by->parent].s.device & ~by->freed;
         if ((by->kind == RP_RUN && excess(f, bytes_to_run(f, bytes, device, by->id)) > 0) ||
             (by->kind == RP_SWAP_IN &&
-             excess(f, bytes_of(bytes, device | UINT64_C(1) << by->id)) > 0))
+             excess(f, bytes_of(bytes, device | rp_astar_bit(by->id))) > 0))
             return false;
     }
     return true;

@@ -8,26 +8,18 @@ enum { MAX_OPS = RP_ASTAR_MAX_OPS, MAX_TENSORS = RP_ASTAR_MAX_TENSORS };
 /* Later than any plan, and sums of it with times of plans do not wrap. */
 #define NEVER_NS (UINT64_MAX / 4)
 
-static uint64_t bit(uint32_t k) {
-    return UINT64_C(1) << k;
-}
-
-static bool has(uint64_t set, uint32_t k) {
-    return (set >> k & 1) != 0;
-}
-
 static void list_uses(struct rp_astar_problem *q) {
     const struct rp_instance *p = q->p;
     for (uint32_t j = 0; j < p->n_ops; j++) {
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
-            q->in[j] |= bit(p->inputs[k]);
-            q->readers[p->inputs[k]] |= bit(j);
+            q->in[j] |= rp_astar_bit(p->inputs[k]);
+            q->readers[p->inputs[k]] |= rp_astar_bit(j);
         }
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
-            q->out[j] |= bit(x);
+            q->out[j] |= rp_astar_bit(x);
     }
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        q->in[p->n_ops] |= p->kept[x] ? bit(x) : 0;
+        q->in[p->n_ops] |= p->kept[x] ? rp_astar_bit(x) : 0;
 }
 
 static void list_needs(struct rp_astar_problem *q) {
@@ -36,9 +28,9 @@ static void list_needs(struct rp_astar_problem *q) {
     rp_instance_last_uses(p, r_last, s_last);
     for (uint32_t n = 0; n <= p->n_ops; n++) {
         for (uint32_t j = 0; j < p->n_ops; j++)
-            q->useful[n] |= j >= n || r_last[j] >= n ? bit(j) : 0;
+            q->useful[n] |= j >= n || r_last[j] >= n ? rp_astar_bit(j) : 0;
         for (uint32_t x = 0; x < p->n_tensors; x++)
-            q->wanted[n] |= s_last[x] >= n ? bit(x) : 0;
+            q->wanted[n] |= s_last[x] >= n ? rp_astar_bit(x) : 0;
     }
 }
 
@@ -52,9 +44,9 @@ void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance 
     for (uint32_t n = p->n_ops; n-- > 0;)
         q->remaining_ns[n] = q->remaining_ns[n + 1] + p->time_ns[n];
     for (uint32_t x = 0; x < p->n_tensors; x++) {
-        q->bytes[x] = has(small, x) ? 0 : p->bytes[x];
-        q->pinned |= p->pinned[x] ? bit(x) : 0;
-        q->shadows |= p->shadow_bytes[x] > 0 ? bit(x) : 0;
+        q->bytes[x] = rp_astar_has(small, x) ? 0 : p->bytes[x];
+        q->pinned |= p->pinned[x] ? rp_astar_bit(x) : 0;
+        q->shadows |= p->shadow_bytes[x] > 0 ? rp_astar_bit(x) : 0;
     }
 }
 
@@ -64,9 +56,9 @@ void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance 
 static uint64_t earliest_ns(const struct rp_astar_problem *q,
                             const struct rp_astar_state *s,
                             const struct rp_astar_ends *ends, uint32_t x, uint64_t run_ns) {
-    if (has(s->device, x))
+    if (rp_astar_has(s->device, x))
         return ends->ready_ns[x];
-    if (!has(s->host, x))
+    if (!rp_astar_has(s->host, x))
         return run_ns;
     uint64_t begin_ns =
         rp_max_u64(rp_max_u64(s->clock_ns, s->h2d_ns), ends->host_ready_ns[x]);
@@ -84,7 +76,7 @@ static void find_earliest(const struct rp_astar_problem *q, const struct rp_asta
                           const struct rp_astar_ends *ends, uint64_t *ns) {
     for (uint32_t j = 0; j < s->n_first; j++) {
         uint64_t run_ns = NEVER_NS;
-        if (has(q->useful[s->n_first], j))
+        if (rp_astar_has(q->useful[s->n_first], j))
             run_ns = latest_of(ns, q->in[j], s->clock_ns) + q->p->time_ns[j];
         for (uint64_t out = q->out[j]; out != 0;) {
             uint32_t x = rp_astar_take(&out);
@@ -136,14 +128,15 @@ uint64_t rp_astar_min_time(const struct rp_astar_problem *q, const struct rp_ast
 static bool is_ready(const struct rp_astar_state *s, const struct rp_astar_ends *ends,
                      uint32_t x) {
     return ends->ready_ns[x] <= s->clock_ns &&
-           (!has(s->host, x) || ends->host_ready_ns[x] <= s->clock_ns);
+           (!rp_astar_has(s->host, x) || ends->host_ready_ns[x] <= s->clock_ns);
 }
 
 /* Can x only serve to make one tensor again, which is there and no larger? */
 static bool is_replaced(const struct rp_astar_problem *q, const struct rp_astar_state *s,
                         const struct rp_astar_ends *ends, uint32_t x) {
     uint64_t readers = q->readers[x] & q->useful[s->n_first];
-    if (__builtin_popcountll(readers) != 1 || has(q->in[q->p->n_ops] | q->pinned, x))
+    if (__builtin_popcountll(readers) != 1 ||
+        rp_astar_has(q->in[q->p->n_ops] | q->pinned, x))
         return false;
     uint32_t j = rp_astar_take(&readers);
     uint64_t makes = q->out[j] & q->wanted[s->n_first];
@@ -159,8 +152,8 @@ uint64_t rp_astar_unwanted(const struct rp_astar_problem *q, const struct rp_ast
     for (uint64_t left = s->device; left != 0;) {
         uint32_t x = rp_astar_take(&left);
         if (is_ready(s, ends, x) &&
-            (!has(q->wanted[s->n_first], x) || is_replaced(q, s, ends, x)))
-            set |= bit(x);
+            (!rp_astar_has(q->wanted[s->n_first], x) || is_replaced(q, s, ends, x)))
+            set |= rp_astar_bit(x);
     }
     return set;
 }

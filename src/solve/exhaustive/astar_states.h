@@ -80,6 +80,15 @@ bool rp_astar_states_add(struct rp_astar_states *k, const struct rp_astar_state 
 void rp_astar_states_ends(const struct rp_astar_states *k, uint32_t node,
                           struct rp_astar_ends *ends);
 
+/* The set of k alone. */
+static inline uint64_t rp_astar_bit(uint32_t k) {
+    return UINT64_C(1) << k;
+}
+
+static inline bool rp_astar_has(uint64_t set, uint32_t k) {
+    return (set >> k & 1) != 0;
+}
+
 /* Removes the first tensor from a set that is not empty, and returns it. */
 static inline uint32_t rp_astar_take(uint64_t *set) {
     uint32_t x = (uint32_t)__builtin_ctzll(*set);
