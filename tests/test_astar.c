@@ -13,7 +13,6 @@
 #include "gen.h"
 #include "run.h"
 #include "solve/core/plan_claims.h"
-#include "solve/milp/interval_rest.h"
 #include "solve/solver.h"
 #include "sums.h"
 #include "verify/verifier.h"
@@ -74,7 +73,7 @@ static void task_fini(struct task *t) {
 
 static void search(const struct rp_instance *p, uint64_t below_ns, uint32_t max_states,
                    struct rp_stop *stop, struct rp_astar_result *r, struct rp_plan *plan) {
-    struct rp_astar_options o = {below_ns, max_states, NULL, stop};
+    struct rp_astar_options o = {below_ns, max_states, stop};
     rp_astar_search(p, &o, r, plan);
 }
 
@@ -169,45 +168,6 @@ static void make_small(struct task *t, uint64_t seed) {
 static void small_tensors_count_too(void) {
     uint32_t n = 120, n_found = compare_with_brute_force(&n, 6, 0, make_small);
     CU_ASSERT(rp_gen_one_seed() || 5 * n_found > 2 * n);
-}
-
-enum { STATES_WITH_REST = 4818 };
-
-/* Bounds on what is left to do change no answer, and save states. */
-static void bounds_on_the_rest_save_states(void) {
-    uint64_t n_without = 0, n_with = 0, n_rest = 0;
-    uint32_t n = 60;
-    uint64_t seed = rp_gen_seed(1, &n);
-    for (; n > 0; n--, seed++) {
-        struct task t;
-        struct rp_plan plan = {0};
-        struct rp_astar_result a, b;
-        struct rp_interval_options io = {.engine = RP_ENGINE_GLPK, .work = 1000000};
-        uint64_t rest_ns[RP_ASTAR_MAX_OPS + 2];
-        task_init(&t, seed, 9);
-        search(&t.p, RP_MAX_QUANTITY / 8, 100000, NULL, &a, &plan);
-        if (a.found) {
-            struct rp_astar_options o = {a.bound_ns + 1, 100000, rest_ns, NULL};
-            search(&t.p, a.bound_ns + 1, 100000, NULL, &b, &plan);
-            n_without += b.statistics.states_added;
-            CU_ASSERT(rp_interval_rest(&t.p, a.bound_ns + 1, &io, rest_ns) > 0);
-            CU_ASSERT_EQUAL(rest_ns[t.p.n_ops + 1], 0);
-            n_rest += rest_ns[0] > 0;
-            rp_plan_fini(&plan);
-            rp_astar_search(&t.p, &o, &b, &plan);
-            n_with += b.statistics.states_added;
-            CU_ASSERT(b.found && b.bound_ns == a.bound_ns &&
-                      verify_accepts(&t, &plan, a.bound_ns));
-            o.below_ns = a.bound_ns;
-            rp_interval_rest(&t.p, a.bound_ns, &io, rest_ns);
-            rp_astar_search(&t.p, &o, &b, &plan);
-            CU_ASSERT(!b.found && b.bound_ns == a.bound_ns);
-        }
-        rp_plan_fini(&plan);
-        task_fini(&t);
-    }
-    CU_ASSERT(rp_gen_one_seed() || n_with == STATES_WITH_REST);
-    CU_ASSERT(rp_gen_one_seed() || (n_rest > 20 && 4 * n_with < 3 * n_without));
 }
 
 /* In these graphs the best plan makes x for y, frees it, and makes it again for z, all
@@ -312,7 +272,7 @@ static void a_proof_for_schedules_is_not_claimed_for_all_plans(void) {
 /* What the searches below count, in total. A weaker bound, an equal state that is
  * not recognized, or a kind of step that is never tried changes the states and may change
  * nothing else. */
-enum { ALL_STATES = 2371, ALL_EXPANDED = 1326, ALL_DOMINATED = 1231, ALL_PRUNED = 63 };
+enum { ALL_STATES = 9415, ALL_EXPANDED = 3199, ALL_DOMINATED = 2670, ALL_PRUNED = 86 };
 
 static void larger_searches_visit_no_more_states_than_before(void) {
     uint64_t n_states = 0, n_found = 0;
@@ -420,7 +380,9 @@ static void the_work_of_a_search_is_in_proportion_to_its_states(void) {
     CU_ASSERT(!r.found && r.statistics.states_added < STATES);
     CU_ASSERT(r.statistics.pruned_by_bound > STATES);
     CU_ASSERT(stop.questions > 10);
-    CU_ASSERT(stop.questions <= (uint64_t)STATES * NS_PER_STATE / RP_STOP_WORK + 2);
+    /* Windows and the whole step, with up to two questions more for each. */
+    CU_ASSERT(stop.questions <=
+              (uint64_t)STATES * NS_PER_STATE / RP_STOP_WORK * 4 / 3 + 2 * (N + 3));
     rp_plan_fini(&plan);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
@@ -459,7 +421,6 @@ void suite_astar(void) {
     RP_TEST(a_stopped_search_gives_a_weaker_bound);
     RP_TEST(the_best_step_sequence_is_found_and_proved);
     RP_TEST(small_tensors_count_too);
-    RP_TEST(bounds_on_the_rest_save_states);
     RP_TEST(a_plan_may_be_faster_than_any_schedule);
     RP_TEST(a_plan_may_fit_where_no_schedule_does);
     RP_TEST(a_proof_for_schedules_is_not_claimed_for_all_plans);

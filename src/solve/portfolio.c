@@ -18,7 +18,6 @@
 #include "solve/incumbent.h"
 #include "solve/lns/large_neighborhood.h"
 #include "solve/lns/swap_crossover.h"
-#include "solve/milp/interval_rest.h"
 #include "solve/mip/crossover.h"
 #include "solve/placement.h"
 #include "solve/search/perturb.h"
@@ -269,33 +268,16 @@ static double long_part(const struct rp_context *w) {
     return fmax(w->o->time_limit - EXHAUSTIVE_BEGIN_SECONDS, 0);
 }
 
-/* What every program takes after an op, at least; NULL: there is no plan to compare with,
- * or no time. The caller frees the result. */
-static uint64_t *find_rest(struct rp_context *w, uint64_t below_ns) {
-    struct rp_interval_options o = {
-        .engine = w->o->engine,
-        .work = (uint64_t)(REST_SHARE * long_part(w) * INTERVAL_WORK_PER_S),
-        .stop = &w->stop};
-    double begin = rp_thread_seconds();
-    if (below_ns == RP_MAX_PLAN_NS || o.work == 0)
-        return NULL;
-    uint64_t *rest_ns = rp_calloc((size_t)w->p.n_ops + 2, sizeof *rest_ns);
-    rp_context_doing(w, rp_method_name[RP_ASTAR]);
-    rp_interval_rest(&w->p, below_ns, &o, rest_ns);
-    w->statistics.method[RP_ASTAR].seconds += rp_thread_seconds() - begin;
-    return rest_ns;
-}
-
 /* One search of all step sequences of a space that are faster than below_ns. */
 static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id space,
-                                        uint64_t below_ns, const uint64_t *rest_ns,
-                                        double max_states, struct rp_plan *plan) {
+                                        uint64_t below_ns, double max_states,
+                                        struct rp_plan *plan) {
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
     struct rp_astar_result r;
     double states = fmin(w->o->time_limit * ASTAR_STATES_PER_S, max_states);
     double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ASTAR]);
-    struct rp_astar_options o = {below_ns, (uint32_t)fmax(states, 1), rest_ns, &w->stop};
+    struct rp_astar_options o = {below_ns, (uint32_t)fmax(states, 1), &w->stop};
     rp_astar_search(&w->spaces[space].p, &o, &r, plan);
     w->report->capped = w->report->capped || w->stop.hit;
     s->seconds += rp_thread_seconds() - begin;
@@ -310,13 +292,12 @@ static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id s
 /* Where the search of the whole space does not come to its end, that of a smaller one may.
  * Leaves the fastest plan in `plan`. */
 static void search_smaller_spaces(struct rp_context *w, uint64_t below_ns,
-                                  const uint64_t *rest_ns, struct rp_plan *plan) {
+                                  struct rp_plan *plan) {
     for (int i = 0; i < RP_N_SPACES; i++) {
         struct rp_plan found = {0};
         if (!w->spaces[i].active || i == (int)w->whole)
             continue;
-        struct rp_astar_result r =
-            run_astar(w, i, below_ns, rest_ns, MAX_SIDE_ASTAR_STATES, &found);
+        struct rp_astar_result r = run_astar(w, i, below_ns, MAX_SIDE_ASTAR_STATES, &found);
         if (r.found) {
             below_ns = r.bound_ns;
             free(plan->steps.at);
@@ -342,10 +323,8 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
     bool proved = w->proved || w->bound_ns >= below_ns; /* of schedules */
-    uint64_t *rest_ns = proved ? NULL : find_rest(w, below_ns);
-    struct rp_astar_result r =
-        run_astar(w, w->whole, below_ns, rest_ns,
-                  proved ? MAX_SIDE_ASTAR_STATES : MAX_ASTAR_STATES, plan);
+    struct rp_astar_result r = run_astar(
+        w, w->whole, below_ns, proved ? MAX_SIDE_ASTAR_STATES : MAX_ASTAR_STATES, plan);
     s->bounds += r.bound_ns > w->bound_ns;
     s->bound_ns = r.bound_ns;
     /* A bound that was proved for schedules only may be above this one. Then it does not
@@ -357,8 +336,7 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
     }
     w->proved = w->proved || (complete && w->incumbent.found);
     if (!complete)
-        search_smaller_spaces(w, below_ns, rest_ns, plan);
-    free(rest_ns);
+        search_smaller_spaces(w, below_ns, plan);
     return rp_plan_fill_claims(w->g, plan, err);
 }
 

@@ -37,7 +37,7 @@
 #define CROSSOVER_WORK_PER_OP 4000 /* for a try */
 #define PDHG_WORK_PER_S 6e8
 #define PACK_WORK_PER_S 5e7 /* for one placement */
-#define ASTAR_STATES_PER_S 40e3
+#define ASTAR_STATES_PER_S 70e3
 
 /* Of the sequence of turns: what comes before the interval MILP begins. */
 #define INTERVAL_BEGIN_SECONDS 0.05
@@ -47,7 +47,7 @@
 /* ---- limits of work, whatever the time limit ---- */
 
 #define MAX_ORDER_WORK_PER_OP 2e6
-#define MAX_ASTAR_STATES 1.5e6
+#define MAX_ASTAR_STATES 4e6
 /* The same where all schedules are known to be slower, and for plans that copy nothing or
  * run nothing again, beside plans that do. */
 #define MAX_SIDE_ASTAR_STATES 200e3
@@ -68,9 +68,7 @@
 #define SCHEDULE_SHARE 0.85
 /* The same without addresses: the rest drops copies that the schedule can do without. */
 #define UNPLACED_SHARE 0.98
-/* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: bounds for A*, and together with them
- * A* itself, where it may run. */
-#define REST_SHARE 0.35
+/* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: A*, where it may run. */
 #define EXHAUSTIVE_SHARE 0.65
 /* Of the time limit: when the work between search and placement ends. */
 #define FINISH_SHARE 0.93

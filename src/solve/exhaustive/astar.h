@@ -8,8 +8,10 @@
  * can represent.
  *
  * The remaining time of a state is at least what astar_problem.h says: what has to run
- * again or be copied in for each first run, and after that what every program takes, which
- * windows of the interval MILP prove (milp/interval_rest.h).
+ * again or be copied in for each first run, and after that what every plan takes. Searches
+ * of windows that end with the step (astar_search.h) find that first, the last op's first.
+ * (Such searches of relaxed problems are pattern databases: Culberson and Schaeffer,
+ * 1998.)
  *
  * Not all step sequences are tried. For each that is left out, one that is tried is as
  * fast:
@@ -65,11 +67,8 @@ struct rp_astar_result {
 bool rp_astar_accepts(const struct rp_instance *p);
 
 struct rp_astar_options {
-    uint64_t below_ns;   /* plans that take as long, or longer, are of no interest */
-    uint32_t max_states; /* at least 1; the work is in proportion to it */
-    /* Per t, 0 .. n_ops + 1, or NULL: every program that takes less than below_ns takes as
-     * much after the first run of op t - 1, beside the first runs that are left. */
-    const uint64_t *rest_ns;
+    uint64_t below_ns;    /* plans that take as long, or longer, are of no interest */
+    uint32_t max_states;  /* at least 1; the work is in proportion to it */
     struct rp_stop *stop; /* or NULL */
 };
 

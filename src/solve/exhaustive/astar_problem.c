@@ -35,8 +35,8 @@ static void list_needs(struct rp_astar_problem *q) {
 }
 
 void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
-                           const uint64_t *rest_ns, uint64_t small) {
-    *q = (struct rp_astar_problem){.p = p, .rest_ns = rest_ns, .small = small};
+                           uint64_t small) {
+    *q = (struct rp_astar_problem){.p = p, .small = small};
     list_uses(q);
     list_needs(q);
     for (uint32_t j = 0; j < p->n_ops; j++)
@@ -85,10 +85,6 @@ static void find_earliest(const struct rp_astar_problem *q, const struct rp_asta
     }
 }
 
-static uint64_t rest_ns(const struct rp_astar_problem *q, uint32_t t) {
-    return q->rest_ns != NULL ? q->rest_ns[t] : 0;
-}
-
 /* Adds to *missing_ns the runs that make `missing` again, and to *there what they make.
  * False if one of them may not run again. */
 static bool make_again(const struct rp_astar_problem *q, uint32_t n_first, uint64_t missing,
@@ -111,14 +107,14 @@ uint64_t rp_astar_min_time(const struct rp_astar_problem *q, const struct rp_ast
     uint64_t runs_ns = s->clock_ns + q->remaining_ns[s->n_first];
     uint64_t best =
         rp_max_u64(rp_max_u64(s->d2h_ns, s->h2d_ns),
-                   s->moment_ns + q->remaining_ns[s->n_first] + rest_ns(q, s->n_first));
+                   s->moment_ns + q->remaining_ns[s->n_first] + q->rest_ns[s->n_first]);
     find_earliest(q, s, ends, earliest);
     for (uint32_t u = s->n_first; u <= q->p->n_ops; u++) {
         if (!make_again(q, s->n_first, q->in[u], &there, &again_ns))
             return UINT64_MAX;
         uint64_t begin_ns = latest_of(earliest, q->in[u] & made, 0) + q->remaining_ns[u];
         best =
-            rp_max_u64(best, rp_max_u64(runs_ns + again_ns, begin_ns) + rest_ns(q, u + 1));
+            rp_max_u64(best, rp_max_u64(runs_ns + again_ns, begin_ns) + q->rest_ns[u + 1]);
     }
     return best;
 }

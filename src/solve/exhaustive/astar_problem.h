@@ -4,7 +4,7 @@
  * Sets of tensors and of ops are 64-bit words. n_first says how many first runs are over:
  * those of ops 0 .. n_first - 1.
  *
- * Const once it is made.
+ * Const once it is made and rest_ns is known.
  */
 #ifndef RP_SOLVE_EXHAUSTIVE_ASTAR_PROBLEM_H
 #define RP_SOLVE_EXHAUSTIVE_ASTAR_PROBLEM_H
@@ -17,7 +17,6 @@
 
 struct rp_astar_problem {
     const struct rp_instance *p;          /* borrowed */
-    const uint64_t *rest_ns;              /* as in rp_astar_options; borrowed */
     uint64_t bytes[RP_ASTAR_MAX_TENSORS]; /* 0 for small tensors */
     uint64_t small; /* set of tensors that count as none: they are never copied, and freed
                        only when nothing can need them any more */
@@ -29,10 +28,13 @@ struct rp_astar_problem {
      * which ones can still be of use; and the ops that can. */
     uint64_t remaining_ns[RP_ASTAR_MAX_OPS + 1], made[RP_ASTAR_MAX_OPS + 1],
         wanted[RP_ASTAR_MAX_OPS + 1], useful[RP_ASTAR_MAX_OPS + 1];
+    /* Per t: every plan that is of interest takes as much after the first run of op t - 1,
+     * beside the first runs that are left. 0 at first. */
+    uint64_t rest_ns[RP_ASTAR_MAX_OPS + 2];
 };
 
 void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
-                           const uint64_t *rest_ns, uint64_t small);
+                           uint64_t small);
 
 /* A lower bound of the time of a plan that goes on from s; UINT64_MAX if none can.
  *

@@ -6,7 +6,7 @@
 #include "base/numbers.h"
 #include "base/random.h"
 
-enum { MAX_COMPARED = 1000 }; /* with one new state */
+enum { MAX_COMPARED = 2000 }; /* with one new state */
 
 void rp_astar_states_init(struct rp_astar_states *k, uint32_t max_nodes,
                           bool host_is_free) {
@@ -20,6 +20,9 @@ void rp_astar_states_init(struct rp_astar_states *k, uint32_t max_nodes,
 }
 
 void rp_astar_states_fini(struct rp_astar_states *k) {
+    for (size_t i = 0; i < k->bucket.n; i++)
+        free(k->bucket.at[i].key.at);
+    free(k->bucket.at);
     free(k->node);
     free(k->table);
     free(k->end.at);
@@ -71,54 +74,68 @@ static bool any_later(const struct rp_astar_states *k, const struct rp_astar_nod
     return false;
 }
 
-/* Is a nowhere later than b, which has the same key, and is on the host all that it has
- * there? */
-static bool dominates(const struct rp_astar_states *k, const struct rp_astar_node *a,
-                      const struct rp_astar_node *b) {
-    uint64_t clock = b->s.clock_ns;
-    return a->s.clock_ns <= clock && (b->s.host & ~a->s.host) == 0 &&
-           (b->s.copyable & ~a->s.copyable & ~a->s.host) == 0 &&
-           a->s.d2h_ns <= rp_max_u64(b->s.d2h_ns, clock) &&
-           a->s.h2d_ns <= rp_max_u64(b->s.h2d_ns, clock) && !any_later(k, a, b);
+/* Is a nowhere later than b, and is on the host all that b has there? Both are in one
+ * bucket. */
+static bool dominates(const struct rp_astar_states *k, const struct rp_astar_key *a,
+                      const struct rp_astar_key *b) {
+    const struct rp_astar_node *m = &k->node[a->node], *n = &k->node[b->node];
+    return a->clock_ns <= b->clock_ns && (b->host & ~a->host) == 0 &&
+           a->d2h_free_ns <= b->d2h_free_ns && a->h2d_free_ns <= b->h2d_free_ns &&
+           (n->s.copyable & ~m->s.copyable & ~m->s.host) == 0 && !any_later(k, m, n);
 }
 
-static bool same_key(const struct rp_astar_states *k, const struct rp_astar_state *a,
-                     const struct rp_astar_state *b) {
-    return a->device == b->device && a->n_first == b->n_first &&
-           (k->host_is_free || a->host == b->host);
-}
+/* ---- buckets ---- */
 
 /* Fibonacci hashing (Knuth, volume 3, section 6.4) into a table of a power of two. */
-static uint32_t hash(const struct rp_astar_states *k, const struct rp_astar_state *s) {
-    uint64_t h = s->device * RP_GOLDEN_RATIO_64;
-    if (!k->host_is_free)
-        h = (h ^ h >> 32 ^ s->host) * RP_GOLDEN_RATIO_64;
-    h = (h ^ h >> 29 ^ s->n_first) * RP_GOLDEN_RATIO_64;
+static uint32_t hash(const struct rp_astar_states *k, const struct rp_astar_bucket *b) {
+    uint64_t h = b->device * RP_GOLDEN_RATIO_64;
+    h = (h ^ h >> 32 ^ b->host) * RP_GOLDEN_RATIO_64;
+    h = (h ^ h >> 29 ^ b->n_first) * RP_GOLDEN_RATIO_64;
     return (uint32_t)(h >> 32) & (k->n_table - 1);
 }
 
-/* Does a known state dominate the new node? That one goes to the front of its chain, as it
- * may well dominate others. Takes those that the node dominates out of the chain. What they
- * dominate, it dominates too. In long chains it looks at the first states only. */
-static bool is_dominated(struct rp_astar_states *k, const struct rp_astar_node *n,
-                         uint32_t *head) {
-    uint32_t *link = head;
-    for (uint32_t i = 0; i < MAX_COMPARED && *link != RP_NONE; i++) {
-        uint32_t id = *link;
-        struct rp_astar_node *known = &k->node[id];
-        bool same = same_key(k, &known->s, &n->s);
+/* A new one if there is none. */
+static struct rp_astar_bucket *bucket_of(struct rp_astar_states *k,
+                                         const struct rp_astar_state *s) {
+    struct rp_astar_bucket b = {
+        .device = s->device, .host = k->host_is_free ? 0 : s->host, .n_first = s->n_first};
+    uint32_t *head = &k->table[hash(k, &b)];
+    for (uint32_t i = *head; i != RP_NONE; i = k->bucket.at[i].next) {
+        struct rp_astar_bucket *known = &k->bucket.at[i];
+        if (known->device == b.device && known->host == b.host &&
+            known->n_first == b.n_first)
+            return known;
+    }
+    b.next = *head;
+    *head = (uint32_t)k->bucket.n;
+    rp_push(&k->bucket, b);
+    return &k->bucket.at[*head];
+}
+
+static void swap_keys(struct rp_astar_key *a, struct rp_astar_key *b) {
+    struct rp_astar_key a_before = *a;
+    *a = *b;
+    *b = a_before;
+}
+
+/* Does a known state dominate the new one? That one becomes the last, which is looked at
+ * first, as it may well dominate others. Takes those out of the bucket that the new one
+ * dominates. What they dominate, it dominates too. In large buckets it looks at the last
+ * states only. */
+static bool is_dominated(struct rp_astar_states *k, struct rp_astar_bucket *b,
+                         const struct rp_astar_key *key) {
+    size_t stop = b->key.n > MAX_COMPARED ? b->key.n - MAX_COMPARED : 0;
+    for (size_t i = b->key.n; i-- > stop;) {
+        struct rp_astar_key *known = &b->key.at[i];
         k->compared++;
-        if (same && dominates(k, known, n)) {
-            *link = known->next;
-            known->next = *head;
-            *head = id;
+        if (dominates(k, known, key)) {
+            swap_keys(known, &b->key.at[b->key.n - 1]);
             return true;
         }
-        known->dominated = same && dominates(k, n, known);
-        if (known->dominated)
-            *link = known->next;
-        else
-            link = &known->next;
+        if (dominates(k, key, known)) {
+            k->node[known->node].dominated = true;
+            *known = b->key.at[--b->key.n];
+        }
     }
     return false;
 }
@@ -126,19 +143,21 @@ static bool is_dominated(struct rp_astar_states *k, const struct rp_astar_node *
 bool rp_astar_states_add(struct rp_astar_states *k, const struct rp_astar_state *s,
                          const struct rp_astar_ends *ends, uint64_t min_ns,
                          struct rp_astar_step by) {
-    uint32_t first = (uint32_t)k->end.n, *head = &k->table[hash(k, s)];
+    uint32_t first = (uint32_t)k->end.n;
+    struct rp_astar_bucket *b = bucket_of(k, s);
+    struct rp_astar_key key = {s->host, s->clock_ns, rp_max_u64(s->d2h_ns, s->clock_ns),
+                               rp_max_u64(s->h2d_ns, s->clock_ns), k->n_nodes};
     push_ends(k, s, ends);
-    struct rp_astar_node n = {.s = *s,
-                              .min_ns = min_ns,
-                              .first_end = first,
-                              .n_ends = (uint32_t)k->end.n - first,
-                              .by = by};
-    if (is_dominated(k, &n, head)) {
+    k->node[k->n_nodes] = (struct rp_astar_node){.s = *s,
+                                                 .min_ns = min_ns,
+                                                 .first_end = first,
+                                                 .n_ends = (uint32_t)k->end.n - first,
+                                                 .by = by};
+    if (is_dominated(k, b, &key)) {
         k->end.n = first;
         return false;
     }
-    n.next = *head;
-    *head = k->n_nodes;
-    k->node[k->n_nodes++] = n;
+    rp_push(&b->key, key);
+    k->n_nodes++;
     return true;
 }

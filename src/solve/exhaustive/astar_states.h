@@ -43,7 +43,6 @@ struct rp_astar_step {
 struct rp_astar_node {
     struct rp_astar_state s;
     uint64_t min_ns;            /* of any plan that continues from here */
-    uint32_t next;              /* node with the same hash, not dominated; RP_NONE: none */
     uint32_t first_end, n_ends; /* its part of `end` */
     struct rp_astar_step by;
     bool dominated;
@@ -56,11 +55,28 @@ struct rp_astar_end {
     bool host; /* out */
 };
 
+/* What most comparisons of a node need. */
+struct rp_astar_key {
+    uint64_t host;                               /* set of tensors */
+    uint64_t clock_ns, d2h_free_ns, h2d_free_ns; /* when each queue takes something new */
+    uint32_t node;
+};
+
+/* Nodes that may dominate each other: they have the same on the device, the same first runs
+ * and, unless the host is free, the same on the host. */
+struct rp_astar_bucket {
+    uint64_t device, host; /* host: 0 if it is free */
+    uint32_t n_first;
+    uint32_t next;                   /* bucket with the same hash; RP_NONE: none */
+    RP_VEC(struct rp_astar_key) key; /* not dominated; the newest last */
+};
+
 struct rp_astar_states {
     uint32_t max_nodes, n_nodes, n_table;
     bool host_is_free; /* more on the host never hurts */
     struct rp_astar_node *node;
-    uint32_t *table; /* per hash: the newest node */
+    RP_VEC(struct rp_astar_bucket) bucket;
+    uint32_t *table; /* per hash: the newest bucket */
     RP_VEC(struct rp_astar_end) end;
     uint64_t compared; /* pairs of states */
 };
@@ -94,6 +110,13 @@ static inline uint32_t rp_astar_take(uint64_t *set) {
     uint32_t x = (uint32_t)__builtin_ctzll(*set);
     *set &= *set - 1;
     return x;
+}
+
+static inline uint64_t rp_astar_bytes(const uint64_t *bytes, uint64_t set) {
+    uint64_t sum = 0;
+    while (set != 0)
+        sum += bytes[rp_astar_take(&set)];
+    return sum;
 }
 
 #endif
