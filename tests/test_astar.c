@@ -73,7 +73,7 @@ static void task_fini(struct task *t) {
 
 static void search(const struct rp_instance *p, uint64_t below_ns, uint32_t max_states,
                    struct rp_stop *stop, struct rp_astar_result *r, struct rp_plan *plan) {
-    struct rp_astar_options o = {below_ns, max_states, stop};
+    struct rp_astar_options o = {below_ns, max_states, stop, NULL};
     rp_astar_search(p, &o, r, plan);
 }
 
@@ -403,6 +403,24 @@ static void a_stopped_search_gives_a_weaker_bound(void) {
     }
 }
 
+/* Each search that has begun, of windows and of the step, adds its first states only. */
+static void a_search_ends_when_its_bound_is_proved_elsewhere(void) {
+    struct task t;
+    struct rp_plan plan = {0};
+    struct rp_astar_result all, r;
+    hard_task_init(&t, 38);
+    search(&t.p, RP_MAX_QUANTITY / 8, 10000, NULL, &all, &plan);
+    for (uint64_t less = 0; less < 2; less++) {
+        uint64_t proved_ns = RP_MAX_QUANTITY / 8 - less;
+        struct rp_astar_options o = {RP_MAX_QUANTITY / 8, 10000, NULL, &proved_ns};
+        rp_astar_search(&t.p, &o, &r, &plan);
+        CU_ASSERT(r.bound_ns <= all.bound_ns && r.found == (less > 0 && all.found));
+        CU_ASSERT_EQUAL(r.statistics.expanded, less == 0 ? 0 : all.statistics.expanded);
+    }
+    rp_plan_fini(&plan);
+    task_fini(&t);
+}
+
 static void graphs_up_to_the_stated_size_are_accepted(void) {
     struct rp_instance p = {.n_tensors = RP_ASTAR_MAX_TENSORS, .n_ops = RP_ASTAR_MAX_OPS};
     CU_ASSERT(rp_astar_accepts(&p));
@@ -419,6 +437,7 @@ void suite_astar(void) {
     RP_TEST(larger_searches_visit_no_more_states_than_before);
     RP_TEST(the_work_of_a_search_is_in_proportion_to_its_states);
     RP_TEST(a_stopped_search_gives_a_weaker_bound);
+    RP_TEST(a_search_ends_when_its_bound_is_proved_elsewhere);
     RP_TEST(the_best_step_sequence_is_found_and_proved);
     RP_TEST(small_tensors_count_too);
     RP_TEST(a_plan_may_be_faster_than_any_schedule);

@@ -193,7 +193,7 @@ static void an_interval_milp_without_an_answer_is_cut_off(void) {
     const struct rp_method_statistics *m = &s.w.statistics.method[RP_INTERVAL_MILP];
     open_scene(&s, MIN_WINDOWS_OPS - 1, true);
     begin_interval(&s, 1e12);
-    while (rp_interval_worker_proved_ns(s.w.interval) < s.g.total_time_ns)
+    while (*rp_interval_worker_proved_ns(s.w.interval) < s.g.total_time_ns)
         ;
     s.w.stop.hit = true;
     rp_interval_milp_finish(&s.w);

@@ -149,7 +149,7 @@ static void a_process_proves_the_same(void) {
         while (!rp_interval_worker_wait(worker, 1, &there))
             ;
         CU_ASSERT(same(prove(&t), there));
-        CU_ASSERT_EQUAL(rp_interval_worker_proved_ns(worker), there.bound_ns);
+        CU_ASSERT_EQUAL(*rp_interval_worker_proved_ns(worker), there.bound_ns);
         rp_interval_worker_end(worker);
         task_fini(&t);
     }

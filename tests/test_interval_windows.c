@@ -178,7 +178,7 @@ static void the_bound_is_that_of_some_windows(void) {
         while (!rp_interval_worker_wait(worker, 1, &again))
             ;
         CU_ASSERT(same(&r, &again));
-        CU_ASSERT_EQUAL(rp_interval_worker_proved_ns(worker), r.bound_ns);
+        CU_ASSERT_EQUAL(*rp_interval_worker_proved_ns(worker), r.bound_ns);
         rp_interval_worker_end(worker);
         task_fini(&t);
     }

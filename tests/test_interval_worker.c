@@ -121,9 +121,9 @@ static void its_death_keeps_what_it_has_proved(void) {
     struct rp_interval_worker *worker = rp_interval_worker_start(&p, 2 * plan_ns, NULL, &o);
     CU_ASSERT_PTR_NOT_NULL_FATAL(worker);
     while (!rp_interval_worker_wait(worker, 0.001, &r) &&
-           rp_interval_worker_proved_ns(worker) <= g.total_time_ns)
+           *rp_interval_worker_proved_ns(worker) <= g.total_time_ns)
         ;
-    uint64_t proved_ns = rp_interval_worker_proved_ns(worker);
+    uint64_t proved_ns = *rp_interval_worker_proved_ns(worker);
     CU_ASSERT(proved_ns > g.total_time_ns);
     kill_children();
     CU_ASSERT(rp_interval_worker_wait(worker, 600, &r));

@@ -114,7 +114,7 @@ bool rp_interval_milp_begin(struct rp_context *w, double work) {
 /* It may be enough while the MILP is still being solved, if it began with a worse plan. */
 void rp_interval_milp_poll(struct rp_context *w) {
     uint64_t best_ns = w->o->addressed ? w->placed_ns : w->incumbent.time_ns;
-    if (w->interval != NULL && rp_interval_worker_proved_ns(w->interval) >= best_ns)
+    if (w->interval != NULL && *rp_interval_worker_proved_ns(w->interval) >= best_ns)
         w->proved = true;
 }
 
@@ -169,7 +169,7 @@ void rp_interval_milp_finish(struct rp_context *w) {
     if (answered) {
         take_interval(w, &r);
     } else if (w->interval != NULL) {
-        raise_interval_bound(w, rp_interval_worker_proved_ns(w->interval));
+        raise_interval_bound(w, *rp_interval_worker_proved_ns(w->interval));
         w->report->capped = w->report->capped || !w->proved;
     }
     rp_interval_worker_end(w->interval);

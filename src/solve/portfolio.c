@@ -263,11 +263,6 @@ static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
     return RP_OK;
 }
 
-/* Of the time limit: what comes after the seconds that are the search's alone. */
-static double long_part(const struct rp_context *w) {
-    return fmax(w->o->time_limit - EXHAUSTIVE_BEGIN_SECONDS, 0);
-}
-
 /* One search of all step sequences of a space that are faster than below_ns. */
 static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id space,
                                         uint64_t below_ns, double max_states,
@@ -277,7 +272,9 @@ static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id s
     double states = fmin(w->o->time_limit * ASTAR_STATES_PER_S, max_states);
     double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ASTAR]);
-    struct rp_astar_options o = {below_ns, (uint32_t)fmax(states, 1), &w->stop};
+    struct rp_astar_options o = {
+        below_ns, (uint32_t)fmax(states, 1), &w->stop,
+        w->interval != NULL ? rp_interval_worker_proved_ns(w->interval) : NULL};
     rp_astar_search(&w->spaces[space].p, &o, &r, plan);
     w->report->capped = w->report->capped || w->stop.hit;
     s->seconds += rp_thread_seconds() - begin;
@@ -310,16 +307,22 @@ static void search_smaller_spaces(struct rp_context *w, uint64_t below_ns,
     }
 }
 
+/* By the interval MILP. */
+static bool is_proved_beside(const struct rp_context *w, uint64_t below_ns) {
+    return w->interval != NULL && *rp_interval_worker_proved_ns(w->interval) >= below_ns;
+}
+
 /* On small graphs, searches for plans that no schedule can represent. They may be faster
  * than all schedules. */
-static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
+static void search_sequences(struct rp_context *w) {
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
     uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
     struct rp_plan *plan = &w->sequence;
+    w->sequences_searched = true;
     if (!rp_astar_accepts(&w->p) || below_ns > RP_MAX_PLAN_NS ||
         below_ns == w->g->total_time_ns || (w->all_sequences && below_ns == w->bound_ns) ||
-        (w->interval != NULL && rp_interval_worker_proved_ns(w->interval) >= below_ns))
-        return RP_OK;
+        is_proved_beside(w, below_ns))
+        return;
     plan->graph_name = rp_strdup(w->g->name);
     plan->graph_sha256 = rp_strdup(w->g->sha256);
     bool proved = w->proved || w->bound_ns >= below_ns; /* of schedules */
@@ -335,9 +338,15 @@ static rp_rc search_sequences(struct rp_context *w, struct rp_err *err) {
         w->all_sequences = w->all_sequences || complete;
     }
     w->proved = w->proved || (complete && w->incumbent.found);
-    if (!complete)
+    if (!complete && !is_proved_beside(w, below_ns))
         search_smaller_spaces(w, below_ns, plan);
-    return rp_plan_fill_claims(w->g, plan, err);
+}
+
+static rp_rc finish_sequences(struct rp_context *w, struct rp_err *err) {
+    if (!w->sequences_searched)
+        search_sequences(w);
+    return w->sequence.graph_name == NULL ? RP_OK
+                                          : rp_plan_fill_claims(w->g, &w->sequence, err);
 }
 
 /* ---- the table of methods ---- */
@@ -351,7 +360,8 @@ enum {
 
 /* The functions of a row say what kind of method it is. `search` takes a turn, `begin`,
  * `submit` and `wait` work beside the turns, and `finish` comes after them, in the order
- * of the rows: A* searches while the interval MILP still works. */
+ * of the rows. A* comes between two turns where it can, and else while the interval MILP
+ * still works. */
 struct method {
     enum rp_method id;
     /* When it may run. */
@@ -395,7 +405,7 @@ static const struct method methods[] = {
     {RP_PDHG, WITH_SWAPS, .given_order = true, .needs_incumbent = true, .only_proves = true,
      .work_per_s = PDHG_WORK_PER_S, .submit = rp_bound_submit, .wait = rp_bound_wait},
     {RP_ASTAR, ANY_SPACE, .max_ops = RP_ASTAR_MAX_OPS, .given_order = true,
-     .finish = search_sequences},
+     .finish = finish_sequences},
     {RP_INTERVAL_MILP, WITH_SWAPS, .max_ops = MAX_WINDOWS_OPS, .given_order = true,
      .needs_incumbent = true, .work_per_s = INTERVAL_WORK_PER_S, .finish = finish_interval},
 };
@@ -446,14 +456,39 @@ static void meet(struct job *j) {
     j->met += seconds;
 }
 
-/* Of the time limit: what comes before A*, in seconds. */
-static double search_seconds(struct rp_context *w) {
-    double limit = w->o->time_limit;
+/* Is the search of the whole space over? A plan may still lack its addresses. */
+static bool is_solved(const struct rp_context *w) {
+    return w->proved || rp_context_gap_reached(w);
+}
+
+static bool may_search_sequences(struct rp_context *w) {
     for (size_t i = 0; i < N_ROWS; i++)
-        if (methods[i].id == RP_ASTAR && may_run(w, &methods[i], w->whole) &&
-            rp_astar_accepts(&w->p))
-            limit -= EXHAUSTIVE_SHARE * long_part(w);
-    return limit;
+        if (methods[i].id == RP_ASTAR && may_run(w, &methods[i], w->whole))
+            return rp_astar_accepts(&w->p);
+    return false;
+}
+
+/* Of the time limit: what A* may take, in seconds. */
+static double sequences_seconds(struct rp_context *w) {
+    double longer = fmax(w->o->time_limit - EXHAUSTIVE_BEGIN_SECONDS, 0);
+    return may_search_sequences(w) ? EXHAUSTIVE_SHARE * longer : 0;
+}
+
+static double search_seconds(struct rp_context *w) {
+    return w->o->time_limit - sequences_seconds(w);
+}
+
+/* A* needs a good incumbent. Small graphs have one soon, so it does not wait for the other
+ * turns. */
+static void search_sequences_early(struct rp_context *w, const struct rp_turn *t) {
+    double deadline = w->stop.deadline;
+    if (w->sequences_searched || t->begin < EXHAUSTIVE_BEGIN_SECONDS || is_solved(w) ||
+        !w->incumbent.found || !may_search_sequences(w))
+        return;
+    if (!w->o->ignore_clock)
+        rp_stop_until(&w->stop, fmin(deadline, rp_seconds() + sequences_seconds(w)));
+    search_sequences(w);
+    rp_stop_until(&w->stop, deadline);
 }
 
 /* The interval MILP gains much from a good incumbent. The first turns therefore come before
@@ -468,11 +503,6 @@ static void begin_interval(struct rp_context *w, const struct rp_turn *t) {
         if (methods[i].id == RP_INTERVAL_MILP && may_run(w, &methods[i], w->whole) &&
             rp_interval_milp_begin(w, (limit - begin) * methods[i].work_per_s))
             w->interval_next = 2 * t->begin;
-}
-
-/* Is the search of the whole space over? A plan may still lack its addresses. */
-static bool is_solved(const struct rp_context *w) {
-    return w->proved || rp_context_gap_reached(w);
 }
 
 static void take_turn(struct rp_context *w, const struct rp_turn *t,
@@ -508,6 +538,7 @@ void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
     struct rp_turn turn;
     while (!is_done(w) && !rp_context_stopped(w) &&
            rp_sequence_next(&w->turns, limit, &turn)) {
+        search_sequences_early(w, &turn);
         if (!is_solved(w))
             take_turn(w, &turn, scratch);
         rp_place_incumbent(w, &turn, scratch);

@@ -89,15 +89,14 @@ static void find_rest(struct rp_astar_problem *q, const struct rp_astar_options 
     double left = WINDOWS_SHARE * o->max_states;
     for (uint32_t t = q->p->n_ops; t > 0; t--) {
         struct rp_astar_search f;
-        uint64_t before_ns = q->remaining_ns[0] - q->remaining_ns[t - 1];
         double states = WINDOW_SHARE * left;
         q->rest_ns[t] = q->rest_ns[t + 1];
-        if (states < 1 || o->below_ns <= before_ns || rp_stop_after(o->stop, 0))
+        if (states < 1 || o->below_ns <= q->remaining_ns[0])
             continue;
-        rp_astar_search_window(&f, q, t, o->below_ns - before_ns, (uint32_t)states,
-                               o->stop);
-        if (f.bound_ns > q->remaining_ns[t - 1])
-            q->rest_ns[t] = rp_max_u64(q->rest_ns[t], f.bound_ns - q->remaining_ns[t - 1]);
+        rp_astar_search_window(&f, q, o, t, (uint32_t)states);
+        uint64_t rest_ns =
+            rp_max_u64(f.bound_ns, q->remaining_ns[t - 1]) - q->remaining_ns[t - 1];
+        q->rest_ns[t] = rp_max_u64(q->rest_ns[t], rest_ns);
         left -= (double)f.statistics.states_added;
         rp_astar_statistics_add(&r->statistics, &f.statistics);
         rp_astar_search_fini(&f);
@@ -116,7 +115,7 @@ static uint32_t states_left(const struct rp_astar_options *o,
 static bool attempt(const struct rp_astar_problem *q, const struct rp_astar_options *o,
                     struct rp_astar_result *r, struct rp_plan *plan) {
     struct rp_astar_search f;
-    uint32_t node = rp_astar_search_run(&f, q, o->below_ns, states_left(o, r), o->stop);
+    uint32_t node = rp_astar_search_run(&f, q, o, states_left(o, r));
     bool sound = node == RP_NONE || fits(&f, node);
     r->found = node != RP_NONE && sound;
     r->bound_ns = rp_max_u64(r->bound_ns, f.bound_ns);

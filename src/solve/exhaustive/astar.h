@@ -70,6 +70,9 @@ struct rp_astar_options {
     uint64_t below_ns;    /* plans that take as long, or longer, are of no interest */
     uint32_t max_states;  /* at least 1; the work is in proportion to it */
     struct rp_stop *stop; /* or NULL */
+    /* Or NULL: what another process has proved so far, as bound_ns of the result. The
+     * search ends when it is below_ns. */
+    const uint64_t *proved_ns;
 };
 
 /* Looks for the fastest plan. Appends the steps of what it finds to `plan`, without

@@ -46,7 +46,7 @@ static uint32_t pop_open(struct rp_astar_search *f) {
  * Children of the present node may be missing then. */
 static bool spend(struct rp_astar_search *f, uint64_t work) {
     f->work += work;
-    return f->work > f->max_work || rp_stop_after(f->stop, NS_PER_WORK * work);
+    return f->work > f->max_work || rp_stop_after(f->o->stop, NS_PER_WORK * work);
 }
 
 static struct state state_of(const struct rp_astar_search *f, uint32_t node) {
@@ -242,6 +242,13 @@ static bool is_over(struct rp_astar_search *f) {
     return f->k.n_nodes == f->k.max_nodes || spend(f, 1);
 }
 
+/* By another process? */
+static bool is_proved(const struct rp_astar_search *f) {
+    const struct rp_astar_options *o = f->o;
+    return o->proved_ns != NULL &&
+           __atomic_load_n(o->proved_ns, __ATOMIC_RELAXED) >= o->below_ns;
+}
+
 /* A state may have a lower min_ns than the one that it follows, but the bounds of both
  * hold. */
 static uint32_t search(struct rp_astar_search *f) {
@@ -254,7 +261,7 @@ static uint32_t search(struct rp_astar_search *f) {
         }
         if (is_end(f, &f->k.node[node].s))
             return node;
-        if (rp_stop_after(f->stop, 0))
+        if (rp_stop_after(f->o->stop, 0) || is_proved(f))
             return RP_NONE;
         expand(f, node);
         f->statistics.expanded++;
@@ -266,21 +273,21 @@ static uint32_t search(struct rp_astar_search *f) {
 }
 
 static void init(struct rp_astar_search *f, const struct rp_astar_problem *q,
-                 uint64_t below_ns, uint64_t host_limit_bytes, uint32_t max_states,
-                 struct rp_stop *stop) {
+                 const struct rp_astar_options *o, uint64_t host_limit_bytes,
+                 uint32_t max_states) {
     uint64_t all_bytes = rp_astar_bytes(q->p->bytes, q->made[q->p->n_ops]);
     *f = (struct rp_astar_search){.q = q,
-                                  .below_ns = below_ns,
+                                  .o = o,
+                                  .below_ns = o->below_ns,
                                   .host_limit_bytes = host_limit_bytes,
-                                  .stop = stop,
                                   .max_work = (uint64_t)MAX_WORK_PER_STATE * max_states};
     rp_astar_states_init(&f->k, max_states, all_bytes <= host_limit_bytes);
-    rp_stop_now(stop);
+    rp_stop_now(o->stop);
 }
 
 uint32_t rp_astar_search_run(struct rp_astar_search *f, const struct rp_astar_problem *q,
-                             uint64_t below_ns, uint32_t max_states, struct rp_stop *stop) {
-    init(f, q, below_ns, q->p->host_limit_bytes, max_states, stop);
+                             const struct rp_astar_options *o, uint32_t max_states) {
+    init(f, q, o, q->p->host_limit_bytes, max_states);
     add_state(f, &(struct state){0}, (struct rp_astar_step){.parent = RP_NONE});
     uint32_t end = search(f);
     f->statistics.states_added = f->k.n_nodes;
@@ -288,18 +295,17 @@ uint32_t rp_astar_search_run(struct rp_astar_search *f, const struct rp_astar_pr
 }
 
 void rp_astar_search_window(struct rp_astar_search *f, const struct rp_astar_problem *q,
-                            uint32_t t, uint64_t below_ns, uint32_t max_states,
-                            struct rp_stop *stop) {
+                            const struct rp_astar_options *o, uint32_t t,
+                            uint32_t max_states) {
     uint64_t made = q->made[t - 1] & q->wanted[t - 1];
     struct state all = {.s = {.n_first = t - 1,
                               .device = made,
                               .host = q->p->out_ns != NULL ? made & ~q->small : 0}};
-    init(f, q, below_ns, UINT64_MAX, max_states, stop);
+    init(f, q, o, UINT64_MAX, max_states);
+    f->below_ns -= q->remaining_ns[0] - q->remaining_ns[t - 1];
     add_state(f, &all, (struct rp_astar_step){.parent = RP_NONE});
-    if (f->open.n > 0) {
-        uint32_t begin = pop_open(f);
-        try_run(f, &all, begin, t - 1);
-    }
+    if (f->open.n > 0)
+        try_run(f, &all, pop_open(f), t - 1);
     if (!is_over(f))
         search(f);
     f->statistics.states_added = f->k.n_nodes;

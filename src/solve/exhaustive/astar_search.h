@@ -22,8 +22,9 @@
 
 struct rp_astar_search {
     const struct rp_astar_problem *q; /* borrowed */
-    uint64_t below_ns, host_limit_bytes;
-    struct rp_stop *stop; /* or NULL; borrowed */
+    const struct rp_astar_options *o; /* borrowed */
+    uint64_t below_ns;                /* of the window or of the whole step */
+    uint64_t host_limit_bytes;
     struct rp_astar_states k;
     RP_VEC(uint32_t) open;   /* a heap of nodes */
     uint64_t work, max_work; /* states compared and sets tried */
@@ -31,14 +32,16 @@ struct rp_astar_search {
     struct rp_astar_statistics statistics;
 };
 
-/* Looks for the fastest plan that takes less than below_ns. It must outlive the search.
- * Returns the node that it ends with, and RP_NONE if it was not found. */
+/* Looks for the fastest plan, with max_states in place of those of the options. Both
+ * must outlive the search. Returns the node that the plan ends with, and RP_NONE if it was
+ * not found. */
 uint32_t rp_astar_search_run(struct rp_astar_search *f, const struct rp_astar_problem *q,
-                             uint64_t below_ns, uint32_t max_states, struct rp_stop *stop);
-/* The same for the window of op t - 1, 0 < t. Its times count from before that op. */
+                             const struct rp_astar_options *o, uint32_t max_states);
+/* The same for the window of op t - 1, 0 < t, if the ops before it can take less than
+ * o->below_ns. Its times count from before that op. */
 void rp_astar_search_window(struct rp_astar_search *f, const struct rp_astar_problem *q,
-                            uint32_t t, uint64_t below_ns, uint32_t max_states,
-                            struct rp_stop *stop);
+                            const struct rp_astar_options *o, uint32_t t,
+                            uint32_t max_states);
 void rp_astar_search_fini(struct rp_astar_search *f);
 
 /* By how much an op's run with these tensors on the device exceeds the limit, if tensors

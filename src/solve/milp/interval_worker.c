@@ -74,8 +74,8 @@ rp_interval_worker_start_proof(const struct rp_instance *p, uint64_t plan_ns,
     return start(w, o);
 }
 
-uint64_t rp_interval_worker_proved_ns(const struct rp_interval_worker *w) {
-    return w->shared->proved_ns;
+const uint64_t *rp_interval_worker_proved_ns(const struct rp_interval_worker *w) {
+    return &w->shared->proved_ns;
 }
 
 bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
@@ -88,7 +88,7 @@ bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
         w->done = true;
         if (answer == RP_CHILD_GONE)
             w->result =
-                (struct rp_interval_result){.bound_ns = rp_interval_worker_proved_ns(w)};
+                (struct rp_interval_result){.bound_ns = *rp_interval_worker_proved_ns(w)};
     }
     *r = w->result;
     return true;

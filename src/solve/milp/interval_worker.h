@@ -32,7 +32,7 @@ bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
                              struct rp_interval_result *r);
 
 /* What is proved so far, as `bound_ns` of the answer. It depends on the clock. */
-uint64_t rp_interval_worker_proved_ns(const struct rp_interval_worker *w);
+const uint64_t *rp_interval_worker_proved_ns(const struct rp_interval_worker *w);
 
 /* If the answer has a point: the schedule that it describes (interval_point.h). */
 void rp_interval_worker_schedule(const struct rp_interval_worker *w, struct rp_schedule *s);
