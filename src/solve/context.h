@@ -127,7 +127,7 @@ struct rp_context {
     struct rp_narrower *narrower; /* NULL: it does not run, or cannot win any more */
 
     struct rp_plan sequence; /* faster than any schedule; without steps if there is none */
-    bool sequences_searched; /* A* has run, or was not worth it */
+    bool sequences_begun;    /* the first search for it is over */
     /* For turns in which nothing runs again: last_stage and irreplaceable of an instance
      * whose ops run once. */
     uint32_t *own_stage;

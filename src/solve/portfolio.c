@@ -270,6 +270,8 @@ static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id s
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
     struct rp_astar_result r;
     double states = fmin(w->o->time_limit * ASTAR_STATES_PER_S, max_states);
+    if (!w->sequences_begun)
+        states *= FIRST_EXHAUSTIVE_SHARE;
     double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ASTAR]);
     struct rp_astar_options o = {
@@ -317,17 +319,14 @@ static bool is_proved_beside(const struct rp_context *w, uint64_t below_ns) {
 static void search_sequences(struct rp_context *w) {
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
     uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
-    struct rp_plan *plan = &w->sequence;
-    w->sequences_searched = true;
     if (!rp_astar_accepts(&w->p) || below_ns > RP_MAX_PLAN_NS ||
         below_ns == w->g->total_time_ns || (w->all_sequences && below_ns == w->bound_ns) ||
         is_proved_beside(w, below_ns))
         return;
-    plan->graph_name = rp_strdup(w->g->name);
-    plan->graph_sha256 = rp_strdup(w->g->sha256);
     bool proved = w->proved || w->bound_ns >= below_ns; /* of schedules */
-    struct rp_astar_result r = run_astar(
-        w, w->whole, below_ns, proved ? MAX_SIDE_ASTAR_STATES : MAX_ASTAR_STATES, plan);
+    struct rp_astar_result r =
+        run_astar(w, w->whole, below_ns, proved ? MAX_SIDE_ASTAR_STATES : MAX_ASTAR_STATES,
+                  &w->sequence);
     s->bounds += r.bound_ns > w->bound_ns;
     s->bound_ns = r.bound_ns;
     /* A bound that was proved for schedules only may be above this one. Then it does not
@@ -338,15 +337,19 @@ static void search_sequences(struct rp_context *w) {
         w->all_sequences = w->all_sequences || complete;
     }
     w->proved = w->proved || (complete && w->incumbent.found);
-    if (!complete && !is_proved_beside(w, below_ns))
-        search_smaller_spaces(w, below_ns, plan);
+    if (!complete && w->sequences_begun && !is_proved_beside(w, below_ns))
+        search_smaller_spaces(w, below_ns, &w->sequence);
 }
 
 static rp_rc finish_sequences(struct rp_context *w, struct rp_err *err) {
-    if (!w->sequences_searched)
+    w->sequences_begun = true;
+    if (w->sequence.steps.n == 0)
         search_sequences(w);
-    return w->sequence.graph_name == NULL ? RP_OK
-                                          : rp_plan_fill_claims(w->g, &w->sequence, err);
+    if (w->sequence.steps.n == 0)
+        return RP_OK;
+    w->sequence.graph_name = rp_strdup(w->g->name);
+    w->sequence.graph_sha256 = rp_strdup(w->g->sha256);
+    return rp_plan_fill_claims(w->g, &w->sequence, err);
 }
 
 /* ---- the table of methods ---- */
@@ -360,8 +363,7 @@ enum {
 
 /* The functions of a row say what kind of method it is. `search` takes a turn, `begin`,
  * `submit` and `wait` work beside the turns, and `finish` comes after them, in the order
- * of the rows. A* comes between two turns where it can, and else while the interval MILP
- * still works. */
+ * of the rows: A* searches while the interval MILP still works. */
 struct method {
     enum rp_method id;
     /* When it may run. */
@@ -478,16 +480,18 @@ static double search_seconds(struct rp_context *w) {
     return w->o->time_limit - sequences_seconds(w);
 }
 
-/* A* needs a good incumbent. Small graphs have one soon, so it does not wait for the other
- * turns. */
-static void search_sequences_early(struct rp_context *w, const struct rp_turn *t) {
+/* Small graphs have a good incumbent soon. With few states, A* may prove that it is optimal
+ * before the other turns. */
+static void begin_sequences(struct rp_context *w, const struct rp_turn *t) {
     double deadline = w->stop.deadline;
-    if (w->sequences_searched || t->begin < EXHAUSTIVE_BEGIN_SECONDS || is_solved(w) ||
+    double seconds = FIRST_EXHAUSTIVE_SHARE * sequences_seconds(w);
+    if (w->sequences_begun || t->begin < EXHAUSTIVE_BEGIN_SECONDS || is_solved(w) ||
         !w->incumbent.found || !may_search_sequences(w))
         return;
     if (!w->o->ignore_clock)
-        rp_stop_until(&w->stop, fmin(deadline, rp_seconds() + sequences_seconds(w)));
+        rp_stop_until(&w->stop, fmin(deadline, rp_seconds() + seconds));
     search_sequences(w);
+    w->sequences_begun = true;
     rp_stop_until(&w->stop, deadline);
 }
 
@@ -538,7 +542,7 @@ void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
     struct rp_turn turn;
     while (!is_done(w) && !rp_context_stopped(w) &&
            rp_sequence_next(&w->turns, limit, &turn)) {
-        search_sequences_early(w, &turn);
+        begin_sequences(w, &turn);
         if (!is_solved(w))
             take_turn(w, &turn, scratch);
         rp_place_incumbent(w, &turn, scratch);

@@ -68,8 +68,10 @@
 #define SCHEDULE_SHARE 0.85
 /* The same without addresses: the rest drops copies that the schedule can do without. */
 #define UNPLACED_SHARE 0.98
-/* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: A*, where it may run. */
+/* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: A*, where it may run. Of that, and of
+ * its states: a first search, which soon proves what is easy. */
 #define EXHAUSTIVE_SHARE 0.65
+#define FIRST_EXHAUSTIVE_SHARE 0.15
 /* Of the time limit: when the work between search and placement ends. */
 #define FINISH_SHARE 0.93
 /* Of the time that is left: taking copies out of a first schedule that swaps everything. */

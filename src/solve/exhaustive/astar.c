@@ -1,6 +1,7 @@
 #include "solve/exhaustive/astar.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,10 @@
 
 /* Of the limit: what the small tensors take together, at most. */
 static const double SMALL_SHARE = 1.0 / 16;
-/* Of all states: those of windows. Of what is left of these: those of one window. */
+/* Of all states: those of a first search without windows, at most, and those of windows. Of
+ * what is left of these: those of one window. */
+static const double FIRST_SHARE = 0.25;
+enum { FIRST_STATES = 40000 };
 static const double WINDOWS_SHARE = 0.2;
 static const double WINDOW_SHARE = 0.1;
 
@@ -113,9 +117,9 @@ static uint32_t states_left(const struct rp_astar_options *o,
 
 /* Searches the whole step. False if what it found does not fit. */
 static bool attempt(const struct rp_astar_problem *q, const struct rp_astar_options *o,
-                    struct rp_astar_result *r, struct rp_plan *plan) {
+                    uint32_t max_states, struct rp_astar_result *r, struct rp_plan *plan) {
     struct rp_astar_search f;
-    uint32_t node = rp_astar_search_run(&f, q, o, states_left(o, r));
+    uint32_t node = rp_astar_search_run(&f, q, o, max_states);
     bool sound = node == RP_NONE || fits(&f, node);
     r->found = node != RP_NONE && sound;
     r->bound_ns = rp_max_u64(r->bound_ns, f.bound_ns);
@@ -126,17 +130,30 @@ static bool attempt(const struct rp_astar_problem *q, const struct rp_astar_opti
     return sound;
 }
 
+static bool is_over(const struct rp_astar_options *o, const struct rp_astar_result *r) {
+    return r->found || r->bound_ns >= o->below_ns || rp_stop_hit(o->stop);
+}
+
+/* First without windows, which take longer than easy proofs. */
+static bool attempt_twice(struct rp_astar_problem *q, const struct rp_astar_options *o,
+                          struct rp_astar_result *r, struct rp_plan *plan) {
+    double first = fmin(FIRST_SHARE * o->max_states, FIRST_STATES);
+    bool sound = first < 1 || attempt(q, o, (uint32_t)first, r, plan);
+    if (!sound || is_over(o, r))
+        return sound;
+    find_rest(q, o, r);
+    return attempt(q, o, states_left(o, r), r, plan);
+}
+
 void rp_astar_search(const struct rp_instance *p, const struct rp_astar_options *o,
                      struct rp_astar_result *result, struct rp_plan *plan) {
     struct rp_astar_problem q, exact;
     assert(rp_astar_accepts(p) && o->max_states > 0);
     *result = (struct rp_astar_result){0};
     rp_astar_problem_init(&q, p, small_tensors(p));
-    find_rest(&q, o, result);
-    if (attempt(&q, o, result, plan))
+    if (attempt_twice(&q, o, result, plan) || states_left(o, result) == 0)
         return;
     rp_astar_problem_init(&exact, p, 0);
     memcpy(exact.rest_ns, q.rest_ns, sizeof exact.rest_ns);
-    if (states_left(o, result) > 0)
-        attempt(&exact, o, result, plan);
+    attempt(&exact, o, states_left(o, result), result, plan);
 }

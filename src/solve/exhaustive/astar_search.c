@@ -8,7 +8,8 @@
 enum {
     /* More work than this for each state is not worth it. */
     MAX_WORK_PER_STATE = 2000,
-    NS_PER_WORK = 4 /* about */
+    NS_PER_WORK = 4, /* about */
+    WORK_PER_SET = 10
 };
 
 /* A state, while steps are tried from it. */
@@ -169,7 +170,7 @@ static void free_and_take(struct rp_astar_search *f, const struct state *a,
         (by.kind == RP_RUN ? run : swap_in)(f, a, by);
         return;
     }
-    while (got + rp_astar_bytes(bytes, may) >= need && !spend(f, 1)) {
+    while (got + rp_astar_bytes(bytes, may) >= need && !spend(f, WORK_PER_SET)) {
         struct rp_astar_step more = by;
         uint32_t x = rp_astar_take(&may);
         more.freed |= rp_astar_bit(x);
