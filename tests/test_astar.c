@@ -13,6 +13,7 @@
 #include "gen.h"
 #include "run.h"
 #include "solve/core/plan_claims.h"
+#include "solve/exhaustive/astar_search.h"
 #include "solve/solver.h"
 #include "sums.h"
 #include "verify/verifier.h"
@@ -426,6 +427,45 @@ static void a_search_ends_when_its_bound_is_proved_elsewhere(void) {
     task_fini(&t);
 }
 
+/* P and Q make x and y, W needs all memory, and F reads both. Q's window begins with x on
+ * the host. It copies y out, and both back in, though all plans that do have less room on
+ * the host. */
+static void a_window_begins_with_all_that_was_made(void) {
+    enum { OP_NS = 1000, COPY_NS = 50, SHORT_NS = 100 };
+    static const char text[] =
+        "{\"format\":\"remat-graph\",\"version\":1,\"name\":\"window\",\"time_source\":"
+        "\"imported:hand\",\"device\":{\"name\":\"d\",\"h2d_bytes_per_s\":20480000000,"
+        "\"d2h_bytes_per_s\":20480000000},\"tensors\":["
+        "{\"name\":\"x\",\"bytes\":1024,\"kind\":\"activation\"},"
+        "{\"name\":\"y\",\"bytes\":1024,\"kind\":\"activation\"},"
+        "{\"name\":\"o\",\"bytes\":0,\"kind\":\"activation\"}],\"keep\":[2],\"ops\":["
+        "{\"name\":\"p\",\"kind\":\"k\",\"inputs\":[],\"outputs\":[0],\"time_ns\":1000},"
+        "{\"name\":\"q\",\"kind\":\"k\",\"inputs\":[],\"outputs\":[1],\"time_ns\":1000},"
+        "{\"name\":\"w\",\"kind\":\"k\",\"inputs\":[],\"outputs\":[],\"time_ns\":100,"
+        "\"workspace_bytes\":2048,\"recompute\":false},"
+        "{\"name\":\"f\",\"kind\":\"k\",\"inputs\":[0,1],\"outputs\":[2],\"time_ns\":100}"
+        "]}";
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_astar_problem q;
+    struct rp_astar_search f;
+    struct rp_err err = {{0}};
+    uint64_t window_ns = OP_NS + COPY_NS + SHORT_NS + 2 * COPY_NS + SHORT_NS;
+    CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, strlen(text), "window", &g, &err), RP_OK);
+    rp_instance_init(&p, &g, 2048, false, NULL);
+    CU_ASSERT_FATAL(rp_instance_allow_swap(&p, 1024));
+    rp_astar_problem_init(&q, &p, 0);
+    for (uint64_t more = 0; more < 2; more++) {
+        struct rp_astar_options o = {OP_NS + window_ns + more, 1000, NULL, NULL};
+        rp_astar_search_window(&f, &q, &o, 2, 1000);
+        CU_ASSERT_EQUAL(f.bound_ns, window_ns);
+        CU_ASSERT_EQUAL(f.below_ns, window_ns + more);
+        rp_astar_search_fini(&f);
+    }
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+}
+
 static void graphs_up_to_the_stated_size_are_accepted(void) {
     struct rp_instance p = {.n_tensors = RP_ASTAR_MAX_TENSORS, .n_ops = RP_ASTAR_MAX_OPS};
     CU_ASSERT(rp_astar_accepts(&p));
@@ -443,6 +483,7 @@ void suite_astar(void) {
     RP_TEST(the_work_of_a_search_is_in_proportion_to_its_states);
     RP_TEST(a_stopped_search_gives_a_weaker_bound);
     RP_TEST(a_search_ends_when_its_bound_is_proved_elsewhere);
+    RP_TEST(a_window_begins_with_all_that_was_made);
     RP_TEST(the_best_step_sequence_is_found_and_proved);
     RP_TEST(small_tensors_count_too);
     RP_TEST(a_plan_may_be_faster_than_any_schedule);
