@@ -47,7 +47,7 @@
 /* ---- limits of work, whatever the time limit ---- */
 
 #define MAX_ORDER_WORK_PER_OP 2e6
-#define MAX_ASTAR_STATES 4e6
+#define MAX_ASTAR_STATES 4e6 /* about 600 MiB */
 /* The same where all schedules are known to be slower, and for plans that copy nothing or
  * run nothing again, beside plans that do. */
 #define MAX_SIDE_ASTAR_STATES 200e3

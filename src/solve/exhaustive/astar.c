@@ -105,7 +105,6 @@ static void find_rest(struct rp_astar_problem *q, const struct rp_astar_options 
         rp_astar_statistics_add(&r->statistics, &f.statistics);
         rp_astar_search_fini(&f);
     }
-    q->rest_ns[0] = q->rest_ns[1];
 }
 
 /* ---- all ---- */

@@ -29,7 +29,7 @@ struct rp_astar_problem {
     uint64_t remaining_ns[RP_ASTAR_MAX_OPS + 1], made[RP_ASTAR_MAX_OPS + 1],
         wanted[RP_ASTAR_MAX_OPS + 1], useful[RP_ASTAR_MAX_OPS + 1];
     /* Per t: every plan that is of interest takes as much after the first run of op t - 1,
-     * beside the first runs that are left. 0 at first. */
+     * beside the first runs that are left. 0 at first, and for t = 0. */
     uint64_t rest_ns[RP_ASTAR_MAX_OPS + 2];
 };
 
