@@ -473,6 +473,10 @@ static void a_window_begins_with_all_that_was_made(void) {
         CU_ASSERT_EQUAL(f.below_ns, window_ns + more);
         rp_astar_search_fini(&f);
     }
+    struct rp_astar_options too_little = {q.remaining_ns[0], 1000, NULL, NULL};
+    rp_astar_search_window(&f, &q, &too_little, 2, 1000);
+    CU_ASSERT(f.bound_ns == q.remaining_ns[1] && f.statistics.states_added == 0);
+    rp_astar_search_fini(&f);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
 }
