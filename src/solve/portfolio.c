@@ -269,7 +269,8 @@ static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id s
                                         struct rp_plan *plan) {
     struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
     struct rp_astar_result r;
-    double states = fmin(w->o->time_limit * ASTAR_STATES_PER_S, max_states);
+    double seconds = EXHAUSTIVE_SHARE * w->o->time_limit;
+    double states = fmin(seconds * ASTAR_STATES_PER_S, max_states);
     if (!w->sequences_begun)
         states *= FIRST_EXHAUSTIVE_SHARE;
     double begin = rp_thread_seconds();
@@ -473,7 +474,8 @@ static bool may_search_sequences(struct rp_context *w) {
 /* Of the time limit: what A* may take, in seconds. */
 static double sequences_seconds(struct rp_context *w) {
     double longer = fmax(w->o->time_limit - EXHAUSTIVE_BEGIN_SECONDS, 0);
-    return may_search_sequences(w) ? EXHAUSTIVE_SHARE * longer : 0;
+    double all_states = MAX_ASTAR_STATES / ASTAR_STATES_PER_S;
+    return may_search_sequences(w) ? fmin(EXHAUSTIVE_SHARE * longer, all_states) : 0;
 }
 
 static double search_seconds(struct rp_context *w) {

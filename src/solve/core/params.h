@@ -37,7 +37,7 @@
 #define CROSSOVER_WORK_PER_OP 4000 /* for a try */
 #define PDHG_WORK_PER_S 6e8
 #define PACK_WORK_PER_S 5e7 /* for one placement */
-#define ASTAR_STATES_PER_S 70e3
+#define ASTAR_STATES_PER_S 150e3
 
 /* Of the sequence of turns: what comes before the interval MILP begins. */
 #define INTERVAL_BEGIN_SECONDS 0.05
