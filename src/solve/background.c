@@ -111,11 +111,14 @@ bool rp_interval_milp_begin(struct rp_context *w, double work) {
     return true;
 }
 
+bool rp_interval_milp_proves(const struct rp_context *w, uint64_t ns) {
+    return w->interval != NULL && *rp_interval_worker_proved_ns(w->interval) >= ns;
+}
+
 /* It may be enough while the MILP is still being solved, if it began with a worse plan. */
 void rp_interval_milp_poll(struct rp_context *w) {
     uint64_t best_ns = w->o->addressed ? w->placed_ns : w->incumbent.time_ns;
-    if (w->interval != NULL && *rp_interval_worker_proved_ns(w->interval) >= best_ns)
-        w->proved = true;
+    w->proved = w->proved || rp_interval_milp_proves(w, best_ns);
 }
 
 /* The bound holds for all programs, so it also replaces a bound for schedules. */

@@ -33,6 +33,8 @@ bool rp_interval_milp_begin(struct rp_context *w, double work);
  * other waits for rp_interval_milp_finish, since what arrives in time depends on the clock.
  * If addresses are wanted, the plan that has them must be optimal. */
 void rp_interval_milp_poll(struct rp_context *w);
+/* Has it proved by now that no program takes less? */
+bool rp_interval_milp_proves(const struct rp_context *w, uint64_t ns);
 /* Takes the answer, or gives up at the deadline, and ends the process. */
 void rp_interval_milp_finish(struct rp_context *w);
 

@@ -310,11 +310,6 @@ static void search_smaller_spaces(struct rp_context *w, uint64_t below_ns,
     }
 }
 
-/* By the interval MILP. */
-static bool is_proved_beside(const struct rp_context *w, uint64_t below_ns) {
-    return w->interval != NULL && *rp_interval_worker_proved_ns(w->interval) >= below_ns;
-}
-
 /* On small graphs, searches for plans that no schedule can represent. They may be faster
  * than all schedules. */
 static void search_sequences(struct rp_context *w) {
@@ -322,7 +317,7 @@ static void search_sequences(struct rp_context *w) {
     uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
     if (!rp_astar_accepts(&w->p) || below_ns > RP_MAX_PLAN_NS ||
         below_ns == w->g->total_time_ns || (w->all_sequences && below_ns == w->bound_ns) ||
-        is_proved_beside(w, below_ns))
+        rp_interval_milp_proves(w, below_ns))
         return;
     bool proved = w->proved || w->bound_ns >= below_ns; /* of schedules */
     struct rp_astar_result r =
@@ -338,7 +333,7 @@ static void search_sequences(struct rp_context *w) {
         w->all_sequences = w->all_sequences || complete;
     }
     w->proved = w->proved || (complete && w->incumbent.found);
-    if (!complete && w->sequences_begun && !is_proved_beside(w, below_ns))
+    if (!complete && w->sequences_begun && !rp_interval_milp_proves(w, below_ns))
         search_smaller_spaces(w, below_ns, &w->sequence);
 }
 
@@ -464,18 +459,15 @@ static bool is_solved(const struct rp_context *w) {
     return w->proved || rp_context_gap_reached(w);
 }
 
-static bool may_search_sequences(struct rp_context *w) {
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (methods[i].id == RP_ASTAR && may_run(w, &methods[i], w->whole))
-            return rp_astar_accepts(&w->p);
-    return false;
-}
-
-/* Of the time limit: what A* may take, in seconds. */
+/* Of the time limit: what A* may take, in seconds. 0 if it may not run. */
 static double sequences_seconds(struct rp_context *w) {
     double longer = fmax(w->o->time_limit - EXHAUSTIVE_BEGIN_SECONDS, 0);
     double all_states = MAX_ASTAR_STATES / ASTAR_STATES_PER_S;
-    return may_search_sequences(w) ? fmin(EXHAUSTIVE_SHARE * longer, all_states) : 0;
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (methods[i].id == RP_ASTAR && may_run(w, &methods[i], w->whole) &&
+            rp_astar_accepts(&w->p))
+            return fmin(EXHAUSTIVE_SHARE * longer, all_states);
+    return 0;
 }
 
 static double search_seconds(struct rp_context *w) {
@@ -488,7 +480,7 @@ static void begin_sequences(struct rp_context *w, const struct rp_turn *t) {
     double deadline = w->stop.deadline;
     double seconds = FIRST_EXHAUSTIVE_SHARE * sequences_seconds(w);
     if (w->sequences_begun || t->begin < EXHAUSTIVE_BEGIN_SECONDS || is_solved(w) ||
-        !w->incumbent.found || !may_search_sequences(w))
+        !w->incumbent.found || seconds == 0)
         return;
     if (!w->o->ignore_clock)
         rp_stop_until(&w->stop, fmin(deadline, rp_seconds() + seconds));

@@ -87,7 +87,8 @@ static bool fits(const struct rp_astar_search *f, uint32_t node) {
 
 /* ---- windows ---- */
 
-/* Finds q->rest_ns, the last ones first, as they make the others cheaper. */
+/* Finds q->rest_ns, the last ones first, as they make the others cheaper. A plan may take
+ * less than o->below_ns, as far as is known. */
 static void find_rest(struct rp_astar_problem *q, const struct rp_astar_options *o,
                       struct rp_astar_result *r) {
     double left = WINDOWS_SHARE * o->max_states;
@@ -95,7 +96,7 @@ static void find_rest(struct rp_astar_problem *q, const struct rp_astar_options 
         struct rp_astar_search f;
         double states = WINDOW_SHARE * left;
         q->rest_ns[t] = q->rest_ns[t + 1];
-        if (states < 1 || o->below_ns <= q->remaining_ns[0])
+        if (states < 1)
             continue;
         rp_astar_search_window(&f, q, o, t, (uint32_t)states);
         uint64_t rest_ns =

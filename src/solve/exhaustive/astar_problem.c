@@ -50,6 +50,24 @@ void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance 
     }
 }
 
+/* ---- memory ---- */
+
+static uint64_t beyond_limit(const struct rp_astar_problem *q, uint64_t bytes) {
+    return bytes > q->p->limit_bytes ? bytes - q->p->limit_bytes : 0;
+}
+
+uint64_t rp_astar_excess(const struct rp_astar_problem *q, const uint64_t *bytes,
+                         uint64_t device) {
+    return beyond_limit(q, rp_astar_bytes(bytes, device));
+}
+
+uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, const uint64_t *bytes,
+                                uint64_t device, uint32_t j) {
+    return beyond_limit(q, rp_astar_bytes(bytes, device | q->out[j]) +
+                               q->p->workspace_bytes[j] +
+                               rp_astar_bytes(bytes, device & q->out[j] & q->shadows));
+}
+
 /* ---- the bound ---- */
 
 /* The earliest time at which x can be read, if runs have it at run_ns. */

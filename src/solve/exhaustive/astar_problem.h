@@ -36,6 +36,14 @@ struct rp_astar_problem {
 void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
                            uint64_t small);
 
+/* By how much an op's run with these tensors on the device exceeds the limit, if tensors
+ * take these bytes. What cannot be rewritten takes its bytes twice. */
+uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, const uint64_t *bytes,
+                                uint64_t device, uint32_t j);
+/* The same without a run. */
+uint64_t rp_astar_excess(const struct rp_astar_problem *q, const uint64_t *bytes,
+                         uint64_t device);
+
 /* A lower bound of the time of a plan that goes on from s; UINT64_MAX if none can.
  *
  * The first run of op u, and the end, wait for what they read. What of that is not there,

@@ -1,5 +1,6 @@
 #include "solve/exhaustive/astar_search.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/numbers.h"
@@ -67,10 +68,12 @@ static void add_state(struct rp_astar_search *f, const struct state *s,
     }
     if (f->k.n_nodes == f->k.max_nodes)
         return;
-    if (rp_astar_states_add(&f->k, &s->s, &s->ends, min_ns, by))
+    if (rp_astar_states_add(&f->k, &s->s, &s->ends, min_ns, by)) {
         push_open(f, f->k.n_nodes - 1);
-    else
+        f->statistics.states_added++;
+    } else {
         f->statistics.dominated++;
+    }
     spend(f, f->k.compared - compared);
 }
 
@@ -103,16 +106,13 @@ static bool any_under_way(const struct state *a, uint64_t set) {
     return false;
 }
 
-static void run(struct rp_astar_search *f, const struct state *from,
-                struct rp_astar_step by) {
-    struct state a = *from;
-    struct rp_astar_state *s = &a.s;
+/* Runs an op, and changes *a. */
+static void run(struct rp_astar_search *f, struct state *a, struct rp_astar_step by) {
+    struct rp_astar_state *s = &a->s;
     uint32_t j = by.id;
-    if (!free_set(&a, by.freed))
-        return;
     uint64_t made = f->q->out[j] & ~s->device;
-    await(&a, f->q->in[j]);
-    if (any_under_way(&a, f->q->out[j] & s->device))
+    await(a, f->q->in[j]);
+    if (any_under_way(a, f->q->out[j] & s->device))
         return;
     s->clock_ns += f->q->p->time_ns[j];
     s->device |= f->q->out[j];
@@ -120,25 +120,22 @@ static void run(struct rp_astar_search *f, const struct state *from,
         s->n_first++;
         s->moment_ns = s->clock_ns;
     }
-    by.dropped = rp_astar_unwanted(f->q, s, &a.ends);
+    by.dropped = rp_astar_unwanted(f->q, s, &a->ends);
     s->device &= ~by.dropped;
     s->copyable = f->q->p->out_ns != NULL ? made & s->device & ~s->host & ~f->q->small : 0;
-    add_state(f, &a, by);
+    add_state(f, a, by);
 }
 
-static void swap_in(struct rp_astar_search *f, const struct state *from,
-                    struct rp_astar_step by) {
-    struct state a = *from;
-    struct rp_astar_state *s = &a.s;
+/* Copies a tensor in, and changes *a. */
+static void swap_in(struct rp_astar_search *f, struct state *a, struct rp_astar_step by) {
+    struct rp_astar_state *s = &a->s;
     uint32_t x = by.id;
-    if (!free_set(&a, by.freed))
-        return;
     s->device |= rp_astar_bit(x);
-    s->h2d_ns = rp_max_u64(rp_max_u64(s->clock_ns, s->h2d_ns), a.ends.host_ready_ns[x]) +
+    s->h2d_ns = rp_max_u64(rp_max_u64(s->clock_ns, s->h2d_ns), a->ends.host_ready_ns[x]) +
                 f->q->p->in_ns[x];
-    a.ends.ready_ns[x] = s->h2d_ns;
+    a->ends.ready_ns[x] = s->h2d_ns;
     s->copyable = 0;
-    add_state(f, &a, by);
+    add_state(f, a, by);
 }
 
 static void swap_out(struct rp_astar_search *f, const struct state *from,
@@ -167,7 +164,9 @@ static void free_and_take(struct rp_astar_search *f, const struct state *a,
         for (uint64_t freed = by.freed; freed != 0;)
             if (got - bytes[rp_astar_take(&freed)] >= need)
                 return;
-        (by.kind == RP_RUN ? run : swap_in)(f, a, by);
+        struct state after = *a;
+        if (free_set(&after, by.freed))
+            (by.kind == RP_RUN ? run : swap_in)(f, &after, by);
         return;
     }
     while (got + rp_astar_bytes(bytes, may) >= need && !spend(f, WORK_PER_SET)) {
@@ -177,22 +176,6 @@ static void free_and_take(struct rp_astar_search *f, const struct state *a,
         if (bytes[x] > 0)
             free_and_take(f, a, more, need, may);
     }
-}
-
-static uint64_t beyond_limit(const struct rp_astar_problem *q, uint64_t bytes) {
-    return bytes > q->p->limit_bytes ? bytes - q->p->limit_bytes : 0;
-}
-
-uint64_t rp_astar_excess(const struct rp_astar_problem *q, const uint64_t *bytes,
-                         uint64_t device) {
-    return beyond_limit(q, rp_astar_bytes(bytes, device));
-}
-
-uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, const uint64_t *bytes,
-                                uint64_t device, uint32_t j) {
-    return beyond_limit(q, rp_astar_bytes(bytes, device | q->out[j]) +
-                               q->p->workspace_bytes[j] +
-                               rp_astar_bytes(bytes, device & q->out[j] & q->shadows));
 }
 
 static void try_run(struct rp_astar_search *f, const struct state *a, uint32_t node,
@@ -290,26 +273,25 @@ uint32_t rp_astar_search_run(struct rp_astar_search *f, const struct rp_astar_pr
                              const struct rp_astar_options *o, uint32_t max_states) {
     init(f, q, o, q->p->host_limit_bytes, max_states);
     add_state(f, &(struct state){0}, (struct rp_astar_step){.parent = RP_NONE});
-    uint32_t end = search(f);
-    f->statistics.states_added = f->k.n_nodes;
-    return end;
+    return search(f);
 }
 
 void rp_astar_search_window(struct rp_astar_search *f, const struct rp_astar_problem *q,
                             const struct rp_astar_options *o, uint32_t t,
                             uint32_t max_states) {
+    uint64_t before_ns = q->remaining_ns[0] - q->remaining_ns[t - 1];
     uint64_t made = q->made[t - 1] & q->wanted[t - 1];
     struct state all = {.s = {.n_first = t - 1,
                               .device = made,
                               .host = q->p->out_ns != NULL ? made & ~q->small : 0}};
     init(f, q, o, UINT64_MAX, max_states);
-    f->below_ns -= q->remaining_ns[0] - q->remaining_ns[t - 1];
+    assert(o->below_ns > before_ns);
+    f->below_ns -= before_ns;
     add_state(f, &all, (struct rp_astar_step){.parent = RP_NONE});
     if (f->open.n > 0)
         try_run(f, &all, pop_open(f), t - 1);
     if (!is_over(f))
         search(f);
-    f->statistics.states_added = f->k.n_nodes;
 }
 
 void rp_astar_search_fini(struct rp_astar_search *f) {

@@ -44,12 +44,4 @@ void rp_astar_search_window(struct rp_astar_search *f, const struct rp_astar_pro
                             uint32_t max_states);
 void rp_astar_search_fini(struct rp_astar_search *f);
 
-/* By how much an op's run with these tensors on the device exceeds the limit, if tensors
- * take these bytes. What cannot be rewritten takes its bytes twice. */
-uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, const uint64_t *bytes,
-                                uint64_t device, uint32_t j);
-/* The same without a run. */
-uint64_t rp_astar_excess(const struct rp_astar_problem *q, const uint64_t *bytes,
-                         uint64_t device);
-
 #endif

@@ -31,7 +31,8 @@ rp_interval_worker_start_proof(const struct rp_instance *p, uint64_t plan_ns,
 bool rp_interval_worker_wait(struct rp_interval_worker *w, double seconds,
                              struct rp_interval_result *r);
 
-/* What is proved so far, as `bound_ns` of the answer. It depends on the clock. */
+/* Where the process keeps what it has proved so far, as `bound_ns` of the answer. It
+ * depends on the clock. Valid until rp_interval_worker_end. */
 const uint64_t *rp_interval_worker_proved_ns(const struct rp_interval_worker *w);
 
 /* If the answer has a point: the schedule that it describes (interval_point.h). */
