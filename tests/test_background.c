@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/construct/construct.h"
 #include "solve/core/params.h"
 #include "solve/milp/interval_point.h"
-#include "solve/search/construct.h"
 
 /* A search that has not begun. */
 struct scene {

@@ -10,6 +10,7 @@
 #include "gen.h"
 #include "kernels/fill.h"
 #include "run.h"
+#include "solve/construct/greedy.h"
 #include "solve/core/plan_claims.h"
 #include "solve/local/anneal.h"
 #include "solve/local/drop_swaps.h"
@@ -18,7 +19,6 @@
 #include "solve/order/anneal_order.h"
 #include "solve/order/order_descent.h"
 #include "solve/order/run_instance.h"
-#include "solve/search/greedy.h"
 
 /* What is compared. */
 struct digest {

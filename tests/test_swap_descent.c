@@ -1,6 +1,6 @@
-/* Tests of solve/search/swap_descent.h: which copies leave schedules drawn by hand, and
+/* Tests of solve/construct/swap_descent.h: which copies leave schedules drawn by hand, and
  * that random ones get faster and still fit. */
-#include "solve/search/swap_descent.h"
+#include "solve/construct/swap_descent.h"
 
 #include <math.h>
 

@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/construct/greedy.h"
 #include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
-#include "solve/search/greedy.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
 

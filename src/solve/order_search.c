@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "solve/construct/construct.h"
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
@@ -14,7 +15,6 @@
 #include "solve/order/run_instance.h"
 #include "solve/placement.h"
 #include "solve/portfolio.h"
-#include "solve/search/construct.h"
 #include "solve/search/moment_proof.h"
 #include "solve/search/run_annealing.h"
 

@@ -11,12 +11,12 @@
 #include "base/numbers.h"
 #include "model/timeline.h"
 #include "pack/addresses.h"
+#include "solve/construct/construct.h"
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 #include "solve/local/drop_swaps.h"
 #include "solve/local/shrink_lifetimes.h"
-#include "solve/search/construct.h"
 #include "solve/search/run_annealing.h"
 
 /* An attempt to place a schedule of a space. */

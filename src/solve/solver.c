@@ -13,6 +13,7 @@
 #include "model/timeline.h"
 #include "solve/background.h"
 #include "solve/bound/certificate_writer.h"
+#include "solve/construct/construct.h"
 #include "solve/context.h"
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
@@ -22,7 +23,6 @@
 #include "solve/order_search.h"
 #include "solve/placement.h"
 #include "solve/portfolio.h"
-#include "solve/search/construct.h"
 #include "solve/search/moment_proof.h"
 
 uint64_t rp_source_bytes(const struct rp_graph *g) {

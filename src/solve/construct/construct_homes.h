@@ -2,14 +2,14 @@
  * passes.
  *
  * A pass chooses sources that stay on the device, makes a schedule greedily with some
- * memory left over (search/greedy.h), and uses that for copies ahead of time
+ * memory left over (greedy.h), and uses that for copies ahead of time
  * (copy_ahead.h). Passes differ in three settings (context.h), which a pattern search
  * chooses. In the best schedule, sources stay for which there is room (keep_sources.h).
  *
  * Not thread-safe: one context, one thread.
  */
-#ifndef RP_SOLVE_SEARCH_CONSTRUCT_HOMES_H
-#define RP_SOLVE_SEARCH_CONSTRUCT_HOMES_H
+#ifndef RP_SOLVE_CONSTRUCT_CONSTRUCT_HOMES_H
+#define RP_SOLVE_CONSTRUCT_CONSTRUCT_HOMES_H
 
 #include "solve/context.h"
 

@@ -1,4 +1,4 @@
-#include "solve/search/copy_ahead.h"
+#include "solve/construct/copy_ahead.h"
 
 #include <stdlib.h>
 

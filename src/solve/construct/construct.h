@@ -2,8 +2,8 @@
  *
  * Not thread-safe: one context, one thread.
  */
-#ifndef RP_SOLVE_SEARCH_CONSTRUCT_H
-#define RP_SOLVE_SEARCH_CONSTRUCT_H
+#ifndef RP_SOLVE_CONSTRUCT_CONSTRUCT_H
+#define RP_SOLVE_CONSTRUCT_CONSTRUCT_H
 
 #include "solve/context.h"
 

@@ -2,8 +2,8 @@
  *
  * Thread safety: different schedules may be used by different threads.
  */
-#ifndef RP_SOLVE_SEARCH_KEEP_SOURCES_H
-#define RP_SOLVE_SEARCH_KEEP_SOURCES_H
+#ifndef RP_SOLVE_CONSTRUCT_KEEP_SOURCES_H
+#define RP_SOLVE_CONSTRUCT_KEEP_SOURCES_H
 
 #include "base/stop.h"
 #include "solve/core/schedule.h"

@@ -1,4 +1,4 @@
-#include "solve/search/keep_sources.h"
+#include "solve/construct/keep_sources.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "solve/search/copy_ahead.h"
+#include "solve/construct/copy_ahead.h"
 
 enum { MAX_ROUNDS = 20 };
 

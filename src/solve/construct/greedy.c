@@ -1,4 +1,4 @@
-#include "solve/search/greedy.h"
+#include "solve/construct/greedy.h"
 
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
-#include "solve/search/construct.h"
+#include "solve/construct/construct.h"
 
 #include <assert.h>
 #include <math.h>
 
+#include "solve/construct/construct_homes.h"
+#include "solve/construct/greedy.h"
+#include "solve/construct/swap_descent.h"
 #include "solve/core/params.h"
 #include "solve/core/warm_start.h"
 #include "solve/incumbent.h"
 #include "solve/local/offload_all.h"
-#include "solve/search/construct_homes.h"
-#include "solve/search/greedy.h"
-#include "solve/search/swap_descent.h"
 
 /* May the steps of the warm start be taken in this space? *cost is the cost then. */
 static bool space_allows_start(struct rp_context *w, const struct rp_space *space,

@@ -14,8 +14,8 @@
  *
  * Thread safety: different schedules may be used by different threads.
  */
-#ifndef RP_SOLVE_SEARCH_GREEDY_H
-#define RP_SOLVE_SEARCH_GREEDY_H
+#ifndef RP_SOLVE_CONSTRUCT_GREEDY_H
+#define RP_SOLVE_CONSTRUCT_GREEDY_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "solve/search/construct_homes.h"
+#include "solve/construct/construct_homes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "solve/search/copy_ahead.h"
-#include "solve/search/greedy.h"
-#include "solve/search/keep_sources.h"
+#include "solve/construct/copy_ahead.h"
+#include "solve/construct/greedy.h"
+#include "solve/construct/keep_sources.h"
 
 /* A source that may stay on the device. */
 struct candidate {

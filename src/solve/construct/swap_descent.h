@@ -11,8 +11,8 @@
  *
  * Not thread-safe: one schedule, one thread.
  */
-#ifndef RP_SOLVE_SEARCH_SWAP_DESCENT_H
-#define RP_SOLVE_SEARCH_SWAP_DESCENT_H
+#ifndef RP_SOLVE_CONSTRUCT_SWAP_DESCENT_H
+#define RP_SOLVE_CONSTRUCT_SWAP_DESCENT_H
 
 #include "solve/core/schedule.h"
 

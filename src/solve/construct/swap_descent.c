@@ -1,8 +1,8 @@
-#include "solve/search/swap_descent.h"
+#include "solve/construct/swap_descent.h"
 
+#include "solve/construct/copy_ahead.h"
 #include "solve/incremental/incremental.h"
 #include "solve/local/moves_interval.h"
-#include "solve/search/copy_ahead.h"
 
 enum { NS_PER_WORK = 40 }; /* about, of a unit of the state's work */
 

@@ -3,8 +3,8 @@
  *
  * Thread safety: different schedules may be used by different threads.
  */
-#ifndef RP_SOLVE_SEARCH_COPY_AHEAD_H
-#define RP_SOLVE_SEARCH_COPY_AHEAD_H
+#ifndef RP_SOLVE_CONSTRUCT_COPY_AHEAD_H
+#define RP_SOLVE_CONSTRUCT_COPY_AHEAD_H
 
 #include "solve/core/schedule.h"
 
