@@ -72,10 +72,25 @@ static void task_fini(struct task *t) {
     rp_graph_fini(&t->g);
 }
 
-static void search(const struct rp_instance *p, uint64_t below_ns, uint32_t max_states,
+enum { MAX_STATES = 100000, NO_LIMIT_OF_WORK = 1000000000 };
+
+static struct rp_astar_result search_with(const struct rp_instance *p,
+                                          const struct rp_astar_options *o,
+                                          uint32_t max_states, struct rp_plan *plan) {
+    struct rp_astar *a = rp_astar_new(p, max_states, (double)o->max_work);
+    struct rp_astar_result r = *rp_astar_search(a, o, plan);
+    rp_astar_free(a);
+    return r;
+}
+
+static void search(const struct rp_instance *p, uint64_t below_ns, uint64_t max_work,
                    struct rp_stop *stop, struct rp_astar_result *r, struct rp_plan *plan) {
-    struct rp_astar_options o = {below_ns, max_states, stop, NULL};
-    rp_astar_search(p, &o, r, plan);
+    struct rp_astar_options o = {below_ns, max_work, stop, NULL};
+    *r = search_with(p, &o, MAX_STATES, plan);
+}
+
+static bool found(const struct rp_astar_result *r) {
+    return r->plan_ns < UINT64_MAX;
 }
 
 /* The result of brute force, if the graph is small enough for it. */
@@ -96,28 +111,42 @@ static bool verify_accepts(const struct task *t, struct rp_plan *plan, uint64_t 
            rp_verify(&t->g, plan, &v, &err) == RP_OK;
 }
 
-/* The search finds the best plan and proves that none is better. With fewer states it looks
- * at windows. A search that is cut off still gives a valid bound. */
+/* A search that is cut off gives a valid bound, and a plan if it has found one. */
+static bool is_sound(const struct task *t, uint64_t below_ns, uint32_t max_states,
+                     uint64_t max_work, uint64_t best) {
+    struct rp_astar_options o = {below_ns, max_work, NULL, NULL};
+    struct rp_plan plan = {0};
+    struct rp_astar_result r = search_with(&t->p, &o, max_states, &plan);
+    bool ok =
+        r.bound_ns <= best && (found(&r) ? r.plan_ns >= best && r.plan_ns < below_ns &&
+                                               verify_accepts(t, &plan, r.plan_ns)
+                                         : plan.steps.n == 0);
+    ok = ok && (!rp_astar_is_complete(&o, &r) || r.plan_ns == best || below_ns <= best);
+    rp_plan_fini(&plan);
+    return ok;
+}
+
+/* The search finds the best plan and proves that none is better. With less work it looks
+ * at windows, and at columns. */
 static bool agrees_with_brute_force(const struct task *t, enum rp_brute_result known,
                                     uint64_t best) {
+    uint64_t never = RP_MAX_QUANTITY / 8;
     struct rp_astar_result r;
     struct rp_plan plan = {0};
-    search(&t->p, RP_MAX_QUANTITY / 8, 100000, NULL, &r, &plan);
-    bool ok = r.found == (known == RP_BRUTE_FOUND);
-    if (r.found && ok) {
-        uint32_t max_states = 2 * (uint32_t)r.statistics.states_added;
+    search(&t->p, never, NO_LIMIT_OF_WORK, NULL, &r, &plan);
+    bool ok = found(&r) == (known == RP_BRUTE_FOUND);
+    if (found(&r) && ok) {
+        uint64_t work = r.work;
         ok = r.bound_ns == best && verify_accepts(t, &plan, best);
         rp_plan_fini(&plan);
-        search(&t->p, best + 1, max_states, NULL, &r, &plan);
-        ok = ok && r.bound_ns <= best &&
-             (!r.found || (r.bound_ns == best && verify_accepts(t, &plan, best)));
-        rp_plan_fini(&plan);
-        search(&t->p, best, 100000, NULL, &r, &plan);
-        ok = ok && !r.found && r.bound_ns == best;
-        for (uint32_t limit = 1; limit < 400 && ok; limit *= 3) {
-            search(&t->p, best + 1, limit, NULL, &r, &plan);
-            ok = r.bound_ns <= best && r.statistics.states_added <= limit;
-        }
+        search(&t->p, best, NO_LIMIT_OF_WORK, NULL, &r, &plan);
+        ok = ok && !found(&r) && r.bound_ns == best;
+        for (uint64_t more = 1; more <= 5 && ok; more++)
+            ok = is_sound(t, best + 1, MAX_STATES, more * work, best) &&
+                 is_sound(t, never, MAX_STATES, more * work, best);
+        for (uint32_t limit = 1; limit < 400 && ok; limit *= 3)
+            ok = is_sound(t, best + 1, MAX_STATES, 175 * limit, best) &&
+                 is_sound(t, never, limit, NO_LIMIT_OF_WORK, best);
     }
     rp_plan_fini(&plan);
     return ok;
@@ -278,10 +307,10 @@ static void a_proof_for_schedules_is_not_claimed_for_all_plans(void) {
 /* What the searches below count, in total: the first ones without windows, then with them.
  * A weaker bound, an equal state that is not recognized, or a kind of step that is never
  * tried changes the states and may change nothing else. */
-static const struct rp_astar_statistics without_windows = {2371, 1326, 1231, 63},
-                                        with_windows = {23042, 8599, 20589, 1231};
+static const struct rp_astar_statistics without_windows = {2337, 1306, 1203, 27},
+                                        with_windows = {30362, 14767, 50132, 1060};
 
-static uint64_t search_all(uint32_t n, uint32_t n_ops, uint32_t max_states,
+static uint64_t search_all(uint32_t n, uint32_t n_ops, uint64_t max_work,
                            struct rp_astar_statistics *sum) {
     uint64_t n_found = 0;
     for (uint64_t seed = 1; seed <= n; seed++) {
@@ -290,9 +319,12 @@ static uint64_t search_all(uint32_t n, uint32_t n_ops, uint32_t max_states,
         struct rp_plan plan = {0};
         task_init(&t, seed, n_ops);
         if (rp_astar_accepts(&t.p)) {
-            search(&t.p, RP_MAX_QUANTITY / 8, max_states, NULL, &r, &plan);
-            rp_astar_statistics_add(sum, &r.statistics);
-            n_found += r.found && verify_accepts(&t, &plan, r.bound_ns);
+            search(&t.p, RP_MAX_QUANTITY / 8, max_work, NULL, &r, &plan);
+            sum->states_added += r.statistics.states_added;
+            sum->expanded += r.statistics.expanded;
+            sum->dominated += r.statistics.dominated;
+            sum->pruned_by_bound += r.statistics.pruned_by_bound;
+            n_found += found(&r) && verify_accepts(&t, &plan, r.plan_ns);
         }
         rp_plan_fini(&plan);
         task_fini(&t);
@@ -310,11 +342,10 @@ static void check_statistics(const struct rp_astar_statistics *got,
 
 static void larger_searches_visit_no_more_states_than_before(void) {
     struct rp_astar_statistics easy = {0}, hard = {0};
-    CU_ASSERT(search_all(40, 8, 10000, &easy) >= 30);
+    CU_ASSERT(search_all(40, 8, 10000000, &easy) >= 30);
     check_statistics(&easy, &without_windows);
-    CU_ASSERT(search_all(20, 13, 3000, &hard) >= 10);
+    CU_ASSERT(search_all(20, 13, 2000000, &hard) >= 10);
     check_statistics(&hard, &with_windows);
-    RP_ADDS_EVERY_MEMBER(rp_astar_statistics);
 }
 
 /* Slow links and many tensors: states differ in when their copies end, and few dominate
@@ -338,13 +369,15 @@ static void hard_task_init(struct task *t, uint64_t seed) {
     t->p.limit_bytes = rp_instance_floor(&t->p, &(uint32_t){0}) + 200;
 }
 
-static void search_hard_task(uint32_t max_states, struct rp_stop *stop,
+enum { HARD_WORK = 10000000 };
+
+static void search_hard_task(uint64_t max_work, struct rp_stop *stop,
                              struct rp_astar_result *r) {
     struct task t;
     struct rp_plan plan = {0};
     hard_task_init(&t, 38);
     CU_ASSERT_FATAL(rp_astar_accepts(&t.p));
-    search(&t.p, RP_MAX_QUANTITY / 8, max_states, stop, r, &plan);
+    search(&t.p, RP_MAX_QUANTITY / 8, max_work, stop, r, &plan);
     rp_plan_fini(&plan);
     task_fini(&t);
 }
@@ -383,9 +416,9 @@ static void parse_halves(uint32_t n, struct rp_graph *g) {
     free(text);
 }
 
-/* Also where it adds none, since all are too slow. */
-static void the_work_of_a_search_is_in_proportion_to_its_states(void) {
-    enum { N = 40, STATES = 1000, NS_PER_STATE = 16 * 1000 };
+/* Also where it adds no states, since all are too slow. */
+static void a_search_ends_within_its_work(void) {
+    enum { N = 40, WORK = 2000000, NS_PER_WORK = 4 };
     struct rp_graph g;
     struct rp_instance p;
     struct rp_plan plan = {0};
@@ -393,13 +426,13 @@ static void the_work_of_a_search_is_in_proportion_to_its_states(void) {
     struct rp_stop stop = {.deadline = INFINITY};
     parse_halves(N, &g);
     rp_instance_init(&p, &g, (uint64_t)N * 1024, false, NULL);
-    search(&p, g.total_time_ns + N / 2 * 10 - 40, STATES, &stop, &r, &plan);
-    CU_ASSERT(!r.found && r.statistics.states_added < STATES);
-    CU_ASSERT(r.statistics.pruned_by_bound > STATES);
-    CU_ASSERT(stop.questions > 10);
+    search(&p, g.total_time_ns + N / 2 * 10 - 40, WORK, &stop, &r, &plan);
+    CU_ASSERT(!found(&r) && r.statistics.states_added < 1000);
+    CU_ASSERT(r.statistics.pruned_by_bound > 1000);
+    CU_ASSERT(r.work >= WORK && r.work < WORK + WORK / 10);
     /* Windows and the whole step, with up to two questions more for each. */
-    CU_ASSERT(stop.questions <=
-              (uint64_t)STATES * NS_PER_STATE / RP_STOP_WORK * 4 / 3 + 2 * (N + 3));
+    CU_ASSERT(stop.questions > 5);
+    CU_ASSERT(stop.questions <= r.work * NS_PER_WORK / RP_STOP_WORK + 2 * (N + 3));
     rp_plan_fini(&plan);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
@@ -409,12 +442,12 @@ static void the_work_of_a_search_is_in_proportion_to_its_states(void) {
 static void a_stopped_search_gives_a_weaker_bound(void) {
     struct rp_astar_result all;
     uint64_t last = 0;
-    search_hard_task(10000, NULL, &all);
+    search_hard_task(HARD_WORK, NULL, &all);
     for (uint64_t k = 1; k <= 16; k *= 2) {
         struct rp_astar_result r;
         struct rp_stop stop = {.deadline = INFINITY, .max_questions = k};
-        search_hard_task(10000, &stop, &r);
-        CU_ASSERT(!r.found && stop.questions == k && stop.hit);
+        search_hard_task(HARD_WORK, &stop, &r);
+        CU_ASSERT(!found(&r) && stop.questions == k && stop.hit);
         CU_ASSERT(r.bound_ns >= last && r.bound_ns <= all.bound_ns);
         last = r.bound_ns;
     }
@@ -426,12 +459,12 @@ static void a_search_ends_when_its_bound_is_proved_elsewhere(void) {
     struct rp_plan plan = {0};
     struct rp_astar_result all, r;
     hard_task_init(&t, 38);
-    search(&t.p, RP_MAX_QUANTITY / 8, 10000, NULL, &all, &plan);
+    search(&t.p, RP_MAX_QUANTITY / 8, HARD_WORK, NULL, &all, &plan);
     for (uint64_t less = 0; less < 2; less++) {
         uint64_t proved_ns = RP_MAX_QUANTITY / 8 - less;
-        struct rp_astar_options o = {RP_MAX_QUANTITY / 8, 10000, NULL, &proved_ns};
-        rp_astar_search(&t.p, &o, &r, &plan);
-        CU_ASSERT(r.bound_ns <= all.bound_ns && r.found == (less > 0 && all.found));
+        struct rp_astar_options o = {RP_MAX_QUANTITY / 8, HARD_WORK, NULL, &proved_ns};
+        r = search_with(&t.p, &o, MAX_STATES, &plan);
+        CU_ASSERT(r.bound_ns <= all.bound_ns && found(&r) == (less > 0 && found(&all)));
         CU_ASSERT_EQUAL(r.statistics.expanded, less == 0 ? 0 : all.statistics.expanded);
     }
     rp_plan_fini(&plan);
@@ -460,6 +493,7 @@ static void a_window_begins_with_all_that_was_made(void) {
     struct rp_instance p;
     struct rp_astar_problem q;
     struct rp_astar_search f;
+    struct rp_astar_result r = {0};
     struct rp_err err = {{0}};
     uint64_t window_ns = OP_NS + COPY_NS + SHORT_NS + 2 * COPY_NS + SHORT_NS;
     CU_ASSERT_EQUAL_FATAL(rp_graph_parse(text, strlen(text), "window", &g, &err), RP_OK);
@@ -467,18 +501,71 @@ static void a_window_begins_with_all_that_was_made(void) {
     CU_ASSERT_FATAL(rp_instance_allow_swap(&p, 1024));
     rp_astar_problem_init(&q, &p, 0);
     for (uint64_t more = 0; more < 2; more++) {
-        struct rp_astar_options o = {OP_NS + window_ns + more, 1000, NULL, NULL};
-        rp_astar_search_window(&f, &q, &o, 2, 1000);
+        struct rp_astar_options o = {OP_NS + window_ns + more, 0, NULL, NULL};
+        rp_astar_search_window(&f, &q, &o, 2, HARD_WORK, &r);
         CU_ASSERT_EQUAL(f.bound_ns, window_ns);
-        CU_ASSERT_EQUAL(f.below_ns, window_ns + more);
+        CU_ASSERT_EQUAL(f.below_ns, window_ns);
+        CU_ASSERT_EQUAL(f.best != RP_NONE, more > 0);
         rp_astar_search_fini(&f);
     }
-    struct rp_astar_options too_little = {q.remaining_ns[0], 1000, NULL, NULL};
-    rp_astar_search_window(&f, &q, &too_little, 2, 1000);
-    CU_ASSERT(f.bound_ns == q.remaining_ns[1] && f.statistics.states_added == 0);
+    struct rp_astar_options too_little = {q.remaining_ns[0], 0, NULL, NULL};
+    rp_astar_search_window(&f, &q, &too_little, 2, HARD_WORK, &r);
+    CU_ASSERT(f.bound_ns == q.remaining_ns[1] && f.k.n_nodes == 0);
     rp_astar_search_fini(&f);
     rp_instance_fini(&p);
     rp_graph_fini(&g);
+}
+
+/* Within work that does not suffice for the best first search, columns lead to a plan. */
+static void a_column_search_finds_plans_early(void) {
+    enum { WORK = HARD_WORK / 16 };
+    struct task t;
+    struct rp_astar_problem q;
+    struct rp_astar_search f;
+    struct rp_astar_options o = {RP_MAX_QUANTITY / 8, 0, NULL, NULL};
+    struct rp_astar_result all, r = {0};
+    hard_task_init(&t, 38);
+    search_hard_task(HARD_WORK, NULL, &all);
+    rp_astar_problem_init(&q, &t.p, 0);
+    for (int columns = 0; columns < 2; columns++) {
+        rp_astar_search_begin(&f, &q, MAX_STATES);
+        rp_astar_search_go_on(&f, &o, WORK, 0.5 * columns, &r);
+        CU_ASSERT_EQUAL(f.best != RP_NONE, columns == 1);
+        CU_ASSERT(f.bound_ns >= q.remaining_ns[0] && f.bound_ns <= all.bound_ns);
+        CU_ASSERT(f.below_ns >= all.bound_ns);
+        rp_astar_search_fini(&f);
+    }
+    task_fini(&t);
+}
+
+/* Many calls with little work each end where one with much does. The bound never falls, and
+ * the best plan never gets slower. */
+static void a_search_goes_on_where_it_ended(void) {
+    struct task t;
+    struct rp_plan plan = {0};
+    struct rp_astar_result all, last = {.plan_ns = UINT64_MAX};
+    hard_task_init(&t, 38);
+    search_hard_task(HARD_WORK, NULL, &all);
+    CU_ASSERT_EQUAL(all.plan_ns, all.bound_ns);
+    struct rp_astar *a = rp_astar_new(&t.p, MAX_STATES, HARD_WORK);
+    struct rp_astar_options o = {RP_MAX_QUANTITY / 8, HARD_WORK / 100, NULL, NULL};
+    for (int calls = 0; calls < 100 && !rp_astar_is_complete(&o, &last); calls++) {
+        const struct rp_astar_result *r = rp_astar_search(a, &o, &plan);
+        CU_ASSERT(r->bound_ns >= last.bound_ns && r->bound_ns <= all.bound_ns);
+        CU_ASSERT(r->plan_ns <= last.plan_ns && r->plan_ns >= all.bound_ns);
+        CU_ASSERT(r->work > last.work && r->work < last.work + HARD_WORK / 5);
+        if (found(r)) {
+            free(plan.graph_name);
+            free(plan.graph_sha256);
+            CU_ASSERT(verify_accepts(&t, &plan, r->plan_ns));
+            o.below_ns = r->plan_ns;
+        }
+        last = *r;
+    }
+    CU_ASSERT(last.bound_ns == all.bound_ns && last.work > HARD_WORK / 50);
+    rp_astar_free(a);
+    rp_plan_fini(&plan);
+    task_fini(&t);
 }
 
 static void graphs_up_to_the_stated_size_are_accepted(void) {
@@ -495,10 +582,12 @@ void suite_astar(void) {
     RP_SUITE("astar");
     RP_TEST(graphs_up_to_the_stated_size_are_accepted);
     RP_TEST(larger_searches_visit_no_more_states_than_before);
-    RP_TEST(the_work_of_a_search_is_in_proportion_to_its_states);
+    RP_TEST(a_search_ends_within_its_work);
     RP_TEST(a_stopped_search_gives_a_weaker_bound);
     RP_TEST(a_search_ends_when_its_bound_is_proved_elsewhere);
     RP_TEST(a_window_begins_with_all_that_was_made);
+    RP_TEST(a_column_search_finds_plans_early);
+    RP_TEST(a_search_goes_on_where_it_ended);
     RP_TEST(the_best_step_sequence_is_found_and_proved);
     RP_TEST(small_tensors_count_too);
     RP_TEST(a_plan_may_be_faster_than_any_schedule);

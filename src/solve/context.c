@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "model/timeline.h"
 #include "solve/core/params.h"
+#include "solve/exhaustive/astar.h"
 
 static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
     if (w->o->swap)
@@ -15,6 +16,7 @@ static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
 
 void rp_context_init(struct rp_context *w) {
     w->placed_ns = UINT64_MAX;
+    w->sequence_ns = UINT64_MAX;
     rp_context_instance(w, &w->p, w->o->budget_bytes);
     if (w->o->certificate != NULL) {
         rp_instance_init(&w->certified, w->g, w->o->budget_bytes, w->o->addressed,
@@ -86,6 +88,7 @@ void rp_context_fini(struct rp_context *w) {
     rp_schedule_fini(&w->start);
     rp_context_free_spaces(w->spaces);
     rp_plan_fini(&w->placed);
+    rp_astar_free(w->astar);
     rp_plan_fini(&w->sequence);
     rp_instance_fini(&w->p);
     rp_instance_fini(&w->certified);

@@ -126,8 +126,10 @@ struct rp_context {
     double bound_seconds;         /* of the turn under way, written by its thread */
     struct rp_narrower *narrower; /* NULL: it does not run, or cannot win any more */
 
-    struct rp_plan sequence; /* faster than any schedule; without steps if there is none */
-    bool sequences_begun;    /* the first search for it is over */
+    struct rp_astar *astar;  /* NULL: not begun */
+    struct rp_plan sequence; /* of A*; without steps if there is none */
+    uint64_t sequence_ns;    /* its time; UINT64_MAX if there is none */
+    double sequences_next;   /* rp_turn.begin of its next part of the time */
     /* For turns in which nothing runs again: last_stage and irreplaceable of an instance
      * whose ops run once. */
     uint32_t *own_stage;

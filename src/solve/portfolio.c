@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/random.h"
 #include "model/timeline.h"
 #include "solve/background.h"
@@ -14,13 +15,13 @@
 #include "solve/core/plan_claims.h"
 #include "solve/core/prune.h"
 #include "solve/core/temperature.h"
-#include "solve/exhaustive/astar.h"
 #include "solve/incumbent.h"
 #include "solve/lns/large_neighborhood.h"
 #include "solve/lns/swap_crossover.h"
 #include "solve/mip/crossover.h"
 #include "solve/placement.h"
 #include "solve/search/perturb.h"
+#include "solve/search/program_search.h"
 #include "solve/search/run_annealing.h"
 
 /* A turn under way. */
@@ -257,97 +258,6 @@ static void cross_with_swaps(struct job *j) {
     s->calls++;
 }
 
-static rp_rc finish_interval(struct rp_context *w, struct rp_err *err) {
-    (void)err;
-    rp_interval_milp_finish(w);
-    return RP_OK;
-}
-
-/* One search of all step sequences of a space that are faster than below_ns. */
-static struct rp_astar_result run_astar(struct rp_context *w, enum rp_space_id space,
-                                        uint64_t below_ns, double max_states,
-                                        struct rp_plan *plan) {
-    struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
-    struct rp_astar_result r;
-    double seconds = EXHAUSTIVE_SHARE * w->o->time_limit;
-    double states = fmin(seconds * ASTAR_STATES_PER_S, max_states);
-    if (!w->sequences_begun)
-        states *= FIRST_EXHAUSTIVE_SHARE;
-    double begin = rp_thread_seconds();
-    rp_context_doing(w, rp_method_name[RP_ASTAR]);
-    struct rp_astar_options o = {
-        below_ns, (uint32_t)fmax(states, 1), &w->stop,
-        w->interval != NULL ? rp_interval_worker_proved_ns(w->interval) : NULL};
-    rp_astar_search(&w->spaces[space].p, &o, &r, plan);
-    w->report->capped = w->report->capped || w->stop.hit;
-    s->seconds += rp_thread_seconds() - begin;
-    s->work += r.statistics.states_added;
-    s->calls++;
-    rp_astar_statistics_add(&w->statistics.astar, &r.statistics);
-    rp_log(1, "A*: %s, bound %" PRIu64 " ns", r.found ? "a faster plan" : "no faster plan",
-           r.bound_ns);
-    return r;
-}
-
-/* Where the search of the whole space does not come to its end, that of a smaller one may.
- * Leaves the fastest plan in `plan`. */
-static void search_smaller_spaces(struct rp_context *w, uint64_t below_ns,
-                                  struct rp_plan *plan) {
-    for (int i = 0; i < RP_N_SPACES; i++) {
-        struct rp_plan found = {0};
-        if (!w->spaces[i].active || i == (int)w->whole)
-            continue;
-        struct rp_astar_result r = run_astar(w, i, below_ns, MAX_SIDE_ASTAR_STATES, &found);
-        if (r.found) {
-            below_ns = r.bound_ns;
-            free(plan->steps.at);
-            plan->steps.at = found.steps.at;
-            plan->steps.n = found.steps.n;
-            plan->steps.cap = found.steps.cap;
-            found.steps.at = NULL;
-        }
-        rp_plan_fini(&found);
-    }
-}
-
-/* On small graphs, searches for plans that no schedule can represent. They may be faster
- * than all schedules. */
-static void search_sequences(struct rp_context *w) {
-    struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
-    uint64_t below_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
-    if (!rp_astar_accepts(&w->p) || below_ns > RP_MAX_PLAN_NS ||
-        below_ns == w->g->total_time_ns || (w->all_sequences && below_ns == w->bound_ns) ||
-        rp_interval_milp_proves(w, below_ns))
-        return;
-    bool proved = w->proved || w->bound_ns >= below_ns; /* of schedules */
-    struct rp_astar_result r =
-        run_astar(w, w->whole, below_ns, proved ? MAX_SIDE_ASTAR_STATES : MAX_ASTAR_STATES,
-                  &w->sequence);
-    s->bounds += r.bound_ns > w->bound_ns;
-    s->bound_ns = r.bound_ns;
-    /* A bound that was proved for schedules only may be above this one. Then it does not
-     * hold for other step sequences. */
-    bool complete = r.found || r.bound_ns >= below_ns;
-    if (complete || r.bound_ns > w->bound_ns) {
-        w->bound_ns = r.bound_ns;
-        w->all_sequences = w->all_sequences || complete;
-    }
-    w->proved = w->proved || (complete && w->incumbent.found);
-    if (!complete && w->sequences_begun && !rp_interval_milp_proves(w, below_ns))
-        search_smaller_spaces(w, below_ns, &w->sequence);
-}
-
-static rp_rc finish_sequences(struct rp_context *w, struct rp_err *err) {
-    w->sequences_begun = true;
-    if (w->sequence.steps.n == 0)
-        search_sequences(w);
-    if (w->sequence.steps.n == 0)
-        return RP_OK;
-    w->sequence.graph_name = rp_strdup(w->g->name);
-    w->sequence.graph_sha256 = rp_strdup(w->g->sha256);
-    return rp_plan_fill_claims(w->g, &w->sequence, err);
-}
-
 /* ---- the table of methods ---- */
 
 /* Spaces that a method can search, as bits. */
@@ -357,9 +267,8 @@ enum {
     ANY_SPACE = WITHOUT_SWAPS | WITH_SWAPS
 };
 
-/* The functions of a row say what kind of method it is. `search` takes a turn, `begin`,
- * `submit` and `wait` work beside the turns, and `finish` comes after them, in the order
- * of the rows: A* searches while the interval MILP still works. */
+/* The functions of a row say what kind of method it is: `search` takes a turn, and `begin`,
+ * `submit` and `wait` work beside the turns. */
 struct method {
     enum rp_method id;
     /* When it may run. */
@@ -377,7 +286,6 @@ struct method {
     void (*begin)(struct rp_context *);
     void (*submit)(struct rp_context *, double work);
     void (*wait)(struct rp_context *);
-    rp_rc (*finish)(struct rp_context *, struct rp_err *);
 };
 
 static const struct method methods[] = {
@@ -402,10 +310,8 @@ static const struct method methods[] = {
      .submit = rp_bound_submit, .wait = rp_bound_wait},
     {RP_PDHG, WITH_SWAPS, .given_order = true, .needs_incumbent = true, .only_proves = true,
      .work_per_s = PDHG_WORK_PER_S, .submit = rp_bound_submit, .wait = rp_bound_wait},
-    {RP_ASTAR, ANY_SPACE, .max_ops = RP_ASTAR_MAX_OPS, .given_order = true,
-     .finish = finish_sequences},
     {RP_INTERVAL_MILP, WITH_SWAPS, .max_ops = MAX_WINDOWS_OPS, .given_order = true,
-     .needs_incumbent = true, .work_per_s = INTERVAL_WORK_PER_S, .finish = finish_interval},
+     .needs_incumbent = true, .work_per_s = INTERVAL_WORK_PER_S},
 };
 enum { N_ROWS = sizeof methods / sizeof *methods };
 
@@ -459,34 +365,9 @@ static bool is_solved(const struct rp_context *w) {
     return w->proved || rp_context_gap_reached(w);
 }
 
-/* Of the time limit: what A* may take, in seconds. 0 if it may not run. */
-static double sequences_seconds(struct rp_context *w) {
-    double longer = fmax(w->o->time_limit - EXHAUSTIVE_BEGIN_SECONDS, 0);
-    double all_states = MAX_ASTAR_STATES / ASTAR_STATES_PER_S;
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (methods[i].id == RP_ASTAR && may_run(w, &methods[i], w->whole) &&
-            rp_astar_accepts(&w->p))
-            return fmin(EXHAUSTIVE_SHARE * longer, all_states);
-    return 0;
-}
-
+/* Of the time limit: what the turns have before A* takes what is its own. */
 static double search_seconds(struct rp_context *w) {
-    return w->o->time_limit - sequences_seconds(w);
-}
-
-/* Small graphs have a good incumbent soon. With few states, A* may prove that it is optimal
- * before the other turns. */
-static void begin_sequences(struct rp_context *w, const struct rp_turn *t) {
-    double deadline = w->stop.deadline;
-    double seconds = FIRST_EXHAUSTIVE_SHARE * sequences_seconds(w);
-    if (w->sequences_begun || t->begin < EXHAUSTIVE_BEGIN_SECONDS || is_solved(w) ||
-        !w->incumbent.found || seconds == 0)
-        return;
-    if (!w->o->ignore_clock)
-        rp_stop_until(&w->stop, fmin(deadline, rp_seconds() + seconds));
-    search_sequences(w);
-    w->sequences_begun = true;
-    rp_stop_until(&w->stop, deadline);
+    return w->o->time_limit - rp_program_search_seconds(w);
 }
 
 /* The interval MILP gains much from a good incumbent. The first turns therefore come before
@@ -531,16 +412,25 @@ static bool is_done(const struct rp_context *w) {
                              rp_context_gap_allows(w, (double)w->placed_ns)));
 }
 
-void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
-    double limit = w->share * search_seconds(w) * (w->o->addressed ? SCHEDULE_SHARE : 1);
+/* The turns that end before `limit`, in seconds. */
+static void take_turns(struct rp_context *w, double limit, struct rp_schedule *scratch) {
     struct rp_turn turn;
     while (!is_done(w) && !rp_context_stopped(w) &&
            rp_sequence_next(&w->turns, limit, &turn)) {
-        begin_sequences(w, &turn);
+        if (!is_solved(w) && w->incumbent.found)
+            rp_program_search_go_on(w, &turn);
         if (!is_solved(w))
             take_turn(w, &turn, scratch);
         rp_place_incumbent(w, &turn, scratch);
     }
+}
+
+void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
+    double share = w->share * (w->o->addressed ? SCHEDULE_SHARE : 1);
+    take_turns(w, share * search_seconds(w), scratch);
+    rp_program_search_end(w);
+    /* What A* has left. */
+    take_turns(w, share * w->o->time_limit - rp_program_search_used(w), scratch);
     w->report->capped = w->report->capped || rp_context_stopped(w);
 }
 
@@ -554,13 +444,12 @@ void rp_portfolio_begin(struct rp_context *w) {
 }
 
 rp_rc rp_portfolio_finish(struct rp_context *w, struct rp_err *err) {
-    rp_rc rc = RP_OK;
     rp_mip_end(w);
     rp_stop_until(&w->stop,
                   fmax(w->stop.deadline, w->begin + FINISH_SHARE * (w->end - w->begin)));
-    bool enough = w->o->gap > 0 && rp_context_gap_reached(w);
-    for (size_t i = 0; i < N_ROWS && rc == RP_OK && !enough; i++)
-        if (methods[i].finish != NULL && may_run(w, &methods[i], w->whole))
-            rc = methods[i].finish(w, err);
+    if (w->o->gap > 0 && rp_context_gap_reached(w))
+        return RP_OK;
+    rp_rc rc = rp_program_search_finish(w, err);
+    rp_interval_milp_finish(w);
     return rc;
 }

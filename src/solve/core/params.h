@@ -37,20 +37,19 @@
 #define CROSSOVER_WORK_PER_OP 4000 /* for a try */
 #define PDHG_WORK_PER_S 6e8
 #define PACK_WORK_PER_S 5e7 /* for one placement */
-#define ASTAR_STATES_PER_S 150e3
+#define ASTAR_WORK_PER_S 220e6
 
 /* Of the sequence of turns: what comes before the interval MILP begins. */
 #define INTERVAL_BEGIN_SECONDS 0.05
-/* Of the time limit: what is never left to A*. */
+/* Of the sequence of turns, and of the time limit: what is never left to A*. */
 #define EXHAUSTIVE_BEGIN_SECONDS 1.0
 
 /* ---- limits of work, whatever the time limit ---- */
 
 #define MAX_ORDER_WORK_PER_OP 2e6
-#define MAX_ASTAR_STATES 4e6 /* about 600 MiB */
-/* The same where all schedules are known to be slower, and for plans that copy nothing or
- * run nothing again, beside plans that do. */
-#define MAX_SIDE_ASTAR_STATES 200e3
+#define MAX_ASTAR_STATES 4000000 /* about 600 MiB */
+/* Of A* where all schedules are known to be slower. */
+#define MAX_SIDE_ASTAR_WORK 150000000
 
 /* One search for path cuts in the PDHG bound: a longer one could not be stopped in time. */
 #define MAX_PATH_WORK 2e9
@@ -68,10 +67,10 @@
 #define SCHEDULE_SHARE 0.85
 /* The same without addresses: the rest drops copies that the schedule can do without. */
 #define UNPLACED_SHARE 0.98
-/* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: A*, where it may run. Of that, and of
- * its states: a first search, which soon proves what is easy. */
+/* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: A*, where it may run. */
 #define EXHAUSTIVE_SHARE 0.65
-#define FIRST_EXHAUSTIVE_SHARE 0.15
+#define MIN_EXHAUSTIVE_SHARE 0.08 /* of the whole time limit */
+#define MAX_ASTAR_SECONDS 36.0
 /* Of the time limit: when the work between search and placement ends. */
 #define FINISH_SHARE 0.93
 /* Of the time that is left: taking copies out of a first schedule that swaps everything. */

@@ -13,20 +13,14 @@
 
 /* Of the limit: what the small tensors take together, at most. */
 static const double SMALL_SHARE = 1.0 / 16;
-/* Of all states: those of a first search without windows, at most, and those of windows. Of
- * what is left of these: those of one window. */
+/* Of all work: a first search without windows, and windows, at most. Of what is left of
+ * these: one window. */
 static const double FIRST_SHARE = 0.25;
-enum { FIRST_STATES = 40000 };
-static const double WINDOWS_SHARE = 0.2;
-static const double WINDOW_SHARE = 0.1;
-
-void rp_astar_statistics_add(struct rp_astar_statistics *into,
-                             const struct rp_astar_statistics *from) {
-    into->states_added += from->states_added;
-    into->expanded += from->expanded;
-    into->dominated += from->dominated;
-    into->pruned_by_bound += from->pruned_by_bound;
-}
+enum { FIRST_WORK = 25000000, FIRST_STATES = 150000 };
+static const double WINDOWS_SHARE = 0.1, WINDOW_SHARE = 0.1;
+enum { WINDOWS_WORK = 200000000 };
+/* Of the search after them: the column search, at most. */
+static const double COLUMN_SHARE = 0.75;
 
 bool rp_astar_accepts(const struct rp_instance *p) {
     return p->n_tensors <= RP_ASTAR_MAX_TENSORS && p->n_ops <= RP_ASTAR_MAX_OPS;
@@ -70,90 +64,115 @@ static void write_steps(const struct rp_astar_search *f, uint32_t node,
     free(path);
 }
 
-/* Does the plan that leads to a node fit if small tensors take memory too? */
-static bool fits(const struct rp_astar_search *f, uint32_t node) {
-    const struct rp_astar_problem *q = f->q;
-    const uint64_t *bytes = q->p->bytes;
-    for (; f->k.node[node].by.parent != RP_NONE; node = f->k.node[node].by.parent) {
-        const struct rp_astar_step *by = &f->k.node[node].by;
-        uint64_t device = f->k.node[by->parent].s.device & ~by->freed;
-        if ((by->kind == RP_RUN && rp_astar_excess_to_run(q, bytes, device, by->id) > 0) ||
-            (by->kind == RP_SWAP_IN &&
-             rp_astar_excess(q, bytes, device | rp_astar_bit(by->id)) > 0))
-            return false;
-    }
-    return true;
-}
-
 /* ---- windows ---- */
 
 /* Finds q->rest_ns, the last ones first, as they make the others cheaper. A plan may take
- * less than o->below_ns, as far as is known. */
+ * less than o->below_ns, as far as is known. left: work. */
 static void find_rest(struct rp_astar_problem *q, const struct rp_astar_options *o,
-                      struct rp_astar_result *r) {
-    double left = WINDOWS_SHARE * o->max_states;
+                      double left, struct rp_astar_result *r) {
     for (uint32_t t = q->p->n_ops; t > 0; t--) {
         struct rp_astar_search f;
-        double states = WINDOW_SHARE * left;
+        double work = WINDOW_SHARE * left;
         q->rest_ns[t] = q->rest_ns[t + 1];
-        if (states < 1)
+        if (work < 1)
             continue;
-        rp_astar_search_window(&f, q, o, t, (uint32_t)states);
+        rp_astar_search_window(&f, q, o, t, (uint64_t)work, r);
         uint64_t rest_ns =
             rp_max_u64(f.bound_ns, q->remaining_ns[t - 1]) - q->remaining_ns[t - 1];
         q->rest_ns[t] = rp_max_u64(q->rest_ns[t], rest_ns);
-        left -= (double)f.statistics.states_added;
-        rp_astar_statistics_add(&r->statistics, &f.statistics);
+        left -= (double)f.work;
         rp_astar_search_fini(&f);
     }
 }
 
 /* ---- all ---- */
 
-static uint32_t states_left(const struct rp_astar_options *o,
-                            const struct rp_astar_result *r) {
-    return o->max_states - (uint32_t)r->statistics.states_added;
+/* First without windows, which take longer than easy proofs. EXACT: small tensors are taken
+ * as they are. */
+enum stage { FIRST, WITH_WINDOWS, EXACT };
+
+struct rp_astar {
+    enum stage stage;
+    struct rp_astar_problem q;
+    struct rp_astar_search f; /* of this stage */
+    uint32_t max_states;
+    double work; /* of all calls, about */
+    struct rp_astar_result result;
+};
+
+struct rp_astar *rp_astar_new(const struct rp_instance *p, uint32_t max_states,
+                              double work) {
+    struct rp_astar *a = rp_calloc(1, sizeof *a);
+    assert(rp_astar_accepts(p) && max_states > 0);
+    a->max_states = max_states;
+    a->work = work;
+    a->result.plan_ns = UINT64_MAX;
+    rp_astar_problem_init(&a->q, p, small_tensors(p));
+    rp_astar_search_begin(&a->f, &a->q, (uint32_t)rp_min_u64(max_states, FIRST_STATES));
+    return a;
 }
 
-/* Searches the whole step. False if what it found does not fit. */
-static bool attempt(const struct rp_astar_problem *q, const struct rp_astar_options *o,
-                    uint32_t max_states, struct rp_astar_result *r, struct rp_plan *plan) {
-    struct rp_astar_search f;
-    uint32_t node = rp_astar_search_run(&f, q, o, max_states);
-    bool sound = node == RP_NONE || fits(&f, node);
-    r->found = node != RP_NONE && sound;
-    r->bound_ns = rp_max_u64(r->bound_ns, f.bound_ns);
-    if (r->found)
-        write_steps(&f, node, plan);
-    rp_astar_statistics_add(&r->statistics, &f.statistics);
-    rp_astar_search_fini(&f);
-    return sound;
+void rp_astar_free(struct rp_astar *a) {
+    if (a != NULL)
+        rp_astar_search_fini(&a->f);
+    free(a);
 }
 
-static bool is_over(const struct rp_astar_options *o, const struct rp_astar_result *r) {
-    return r->found || r->bound_ns >= o->below_ns || rp_stop_hit(o->stop);
+static void enter(struct rp_astar *a, enum stage stage) {
+    struct rp_astar_problem exact;
+    rp_astar_search_fini(&a->f);
+    if (stage == EXACT) {
+        rp_astar_problem_init(&exact, a->q.p, 0);
+        memcpy(exact.rest_ns, a->q.rest_ns, sizeof exact.rest_ns);
+        a->q = exact;
+    }
+    rp_astar_search_begin(&a->f, &a->q, a->max_states);
+    a->stage = stage;
 }
 
-/* First without windows, which take longer than easy proofs. */
-static bool attempt_twice(struct rp_astar_problem *q, const struct rp_astar_options *o,
-                          struct rp_astar_result *r, struct rp_plan *plan) {
-    double first = fmin(FIRST_SHARE * o->max_states, FIRST_STATES);
-    bool sound = first < 1 || attempt(q, o, (uint32_t)first, r, plan);
-    if (!sound || is_over(o, r))
-        return sound;
-    find_rest(q, o, r);
-    return attempt(q, o, states_left(o, r), r, plan);
+/* Goes on with the search of this stage. False if the best plan that it knows does not
+ * fit. */
+static bool go_on(struct rp_astar *a, const struct rp_astar_options *o, uint64_t max_work,
+                  struct rp_plan *plan) {
+    struct rp_astar_search *f = &a->f;
+    struct rp_astar_result *r = &a->result;
+    uint64_t known_ns = r->plan_ns;
+    rp_astar_search_go_on(f, o, max_work, a->stage == FIRST ? 0 : COLUMN_SHARE, r);
+    r->bound_ns = rp_max_u64(r->bound_ns, f->bound_ns);
+    if (f->best != RP_NONE && f->k.node[f->best].min_ns < known_ns) {
+        r->plan_ns = f->k.node[f->best].min_ns;
+        plan->steps.n = 0;
+        write_steps(f, f->best, plan);
+    }
+    return f->bound_ns < f->unfit_ns || f->unfit_ns >= f->below_ns;
 }
 
-void rp_astar_search(const struct rp_instance *p, const struct rp_astar_options *o,
-                     struct rp_astar_result *result, struct rp_plan *plan) {
-    struct rp_astar_problem q, exact;
-    assert(rp_astar_accepts(p) && o->max_states > 0);
-    *result = (struct rp_astar_result){0};
-    rp_astar_problem_init(&q, p, small_tensors(p));
-    if (attempt_twice(&q, o, result, plan) || states_left(o, result) == 0)
-        return;
-    rp_astar_problem_init(&exact, p, 0);
-    memcpy(exact.rest_ns, q.rest_ns, sizeof exact.rest_ns);
-    attempt(&exact, o, states_left(o, result), result, plan);
+const struct rp_astar_result *rp_astar_search(struct rp_astar *a,
+                                              const struct rp_astar_options *o,
+                                              struct rp_plan *plan) {
+    struct rp_astar_result *r = &a->result;
+    struct rp_astar_options rest = *o;
+    uint64_t end = r->work + o->max_work;
+    bool fits = true;
+    if (a->stage == FIRST) {
+        double work = fmin(FIRST_SHARE * a->work, FIRST_WORK);
+        fits = go_on(a, o, rp_min_u64((uint64_t)work, o->max_work), plan);
+        if (fits && !rp_astar_is_complete(o, r) && !rp_stop_hit(o->stop)) {
+            find_rest(&a->q, o, fmin(WINDOWS_SHARE * a->work, WINDOWS_WORK), r);
+            enter(a, WITH_WINDOWS);
+        }
+    }
+    if (a->stage == WITH_WINDOWS && r->work < end)
+        fits = go_on(a, o, end - r->work, plan);
+    if (!fits)
+        enter(a, EXACT);
+    rest.below_ns = rp_min_u64(o->below_ns, r->plan_ns);
+    if (a->stage == EXACT && r->work < end)
+        go_on(a, &rest, end - r->work, plan);
+    return r;
+}
+
+bool rp_astar_is_complete(const struct rp_astar_options *o,
+                          const struct rp_astar_result *r) {
+    return r->bound_ns >= rp_min_u64(o->below_ns, r->plan_ns);
 }

@@ -13,6 +13,10 @@
  * (Such searches of relaxed problems are pattern databases: Culberson and Schaeffer,
  * 1998.)
  *
+ * Where that takes long, a search of columns comes first (astar_search.h), which finds good
+ * plans. The states that it adds are of use to the proof too, and with a faster plan fewer
+ * states are of interest.
+ *
  * Not all step sequences are tried. For each that is left out, one that is tried is as
  * fast:
  *
@@ -30,10 +34,10 @@
  *   it in place.
  *
  * Small tensors, such as gradients of weights, would double the states each time that one
- * is made. At first they count as no bytes. A plan that is found then may not fit; only in
- * that case they are taken as they are.
+ * is made. At first they count as no bytes. The best plan may not fit then; only in that
+ * case they are taken as they are.
  *
- * Thread-safe: different searches may run at the same time.
+ * Not thread-safe: one object, one thread.
  */
 #ifndef RP_SOLVE_EXHAUSTIVE_ASTAR_H
 #define RP_SOLVE_EXHAUSTIVE_ASTAR_H
@@ -45,39 +49,51 @@
 #include "model/plan.h"
 #include "solve/core/instance.h"
 
+struct rp_astar;
+
 enum { RP_ASTAR_MAX_TENSORS = 64, RP_ASTAR_MAX_OPS = 64 }; /* of a graph that it accepts */
 
-/* Plain data. */
 struct rp_astar_statistics {
     uint64_t states_added;
     uint64_t expanded;
     uint64_t dominated; /* states not added or not expanded: another one is no worse */
-    uint64_t pruned_by_bound; /* states not added: no faster plan can follow */
+    uint64_t pruned_by_bound; /* states not added, or expanded: no faster plan can follow */
 };
-void rp_astar_statistics_add(struct rp_astar_statistics *into,
-                             const struct rp_astar_statistics *from);
 
+/* Of all calls for one problem. */
 struct rp_astar_result {
-    uint64_t bound_ns; /* no plan is faster; at most below_ns */
-    bool found; /* the fastest plan was found; it takes bound_ns, less than below_ns */
+    uint64_t bound_ns; /* no plan is faster; at most below_ns, and plan_ns */
+    uint64_t plan_ns;  /* of the fastest plan that was found; UINT64_MAX: none */
+    uint64_t work;
     struct rp_astar_statistics statistics;
+};
+
+struct rp_astar_options {
+    uint64_t below_ns;    /* plans that take as long, or longer, are of no interest */
+    uint64_t max_work;    /* in comparisons of two states: about 4 ns each */
+    struct rp_stop *stop; /* or NULL */
+    /* Or NULL: what another process has proved so far, as bound_ns of the result. The
+     * search ends when it is what plans must take less than. */
+    const uint64_t *proved_ns;
 };
 
 /* Is p small enough? It may or may not allow swaps. */
 bool rp_astar_accepts(const struct rp_instance *p);
 
-struct rp_astar_options {
-    uint64_t below_ns;    /* plans that take as long, or longer, are of no interest */
-    uint32_t max_states;  /* at least 1; the work is in proportion to it */
-    struct rp_stop *stop; /* or NULL */
-    /* Or NULL: what another process has proved so far, as bound_ns of the result. The
-     * search ends when it is below_ns. */
-    const uint64_t *proved_ns;
-};
+/* With at most max_states states at a time, 1 or more: about 150 bytes each. `work` is that
+ * of all calls together, about: it says how much goes into windows. p must outlive it. */
+struct rp_astar *rp_astar_new(const struct rp_instance *p, uint32_t max_states,
+                              double work);
+void rp_astar_free(struct rp_astar *a); /* or NULL */
 
-/* Looks for the fastest plan. Appends the steps of what it finds to `plan`, without
- * addresses. */
-void rp_astar_search(const struct rp_instance *p, const struct rp_astar_options *o,
-                     struct rp_astar_result *result, struct rp_plan *plan);
+/* Looks for the fastest plan, and goes on where the last call ended. o->below_ns is no more
+ * than in calls before. Leaves the steps of a plan faster than all known before in `plan`,
+ * without addresses. The result is a's. */
+const struct rp_astar_result *
+rp_astar_search(struct rp_astar *a, const struct rp_astar_options *o, struct rp_plan *plan);
+
+/* Is it known which plan is the fastest, or that none takes less than below_ns? */
+bool rp_astar_is_complete(const struct rp_astar_options *o,
+                          const struct rp_astar_result *r);
 
 #endif

@@ -1,0 +1,105 @@
+#include "solve/search/program_search.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/numbers.h"
+#include "model/timeline.h"
+#include "solve/background.h"
+#include "solve/core/params.h"
+#include "solve/core/plan_claims.h"
+#include "solve/exhaustive/astar.h"
+
+double rp_program_search_seconds(const struct rp_context *w) {
+    double limit = w->o->time_limit, longer = limit - EXHAUSTIVE_BEGIN_SECONDS;
+    double seconds = fmax(EXHAUSTIVE_SHARE * longer, MIN_EXHAUSTIVE_SHARE * limit);
+    bool may_run = RP_ASTAR != ABLATED_METHOD && !w->o->reorder && w->p.n_homes == 0 &&
+                   rp_astar_accepts(&w->p);
+    return may_run ? fmin(seconds, MAX_ASTAR_SECONDS) : 0;
+}
+
+double rp_program_search_used(const struct rp_context *w) {
+    return w->statistics.method[RP_ASTAR].work / ASTAR_WORK_PER_S;
+}
+
+/* Goes on where it ended last. */
+static void search(struct rp_context *w, double seconds) {
+    struct rp_method_statistics *s = &w->statistics.method[RP_ASTAR];
+    uint64_t best_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
+    uint64_t below_ns = rp_min_u64(best_ns, w->sequence_ns);
+    double max_work = seconds * ASTAR_WORK_PER_S;
+    if (best_ns > RP_MAX_PLAN_NS || below_ns <= w->g->total_time_ns ||
+        (w->all_sequences && below_ns <= w->bound_ns) ||
+        rp_interval_milp_proves(w, below_ns))
+        return;
+    if (w->proved || w->bound_ns >= below_ns) /* of schedules */
+        max_work = fmin(max_work, MAX_SIDE_ASTAR_WORK);
+    if (w->astar == NULL)
+        w->astar = rp_astar_new(&w->spaces[w->whole].p, MAX_ASTAR_STATES,
+                                rp_program_search_seconds(w) * ASTAR_WORK_PER_S);
+    struct rp_astar_options o = {
+        below_ns, (uint64_t)max_work, &w->stop,
+        w->interval != NULL ? rp_interval_worker_proved_ns(w->interval) : NULL};
+    double begin = rp_thread_seconds();
+    rp_context_doing(w, rp_method_name[RP_ASTAR]);
+    const struct rp_astar_result *r = rp_astar_search(w->astar, &o, &w->sequence);
+    w->report->capped = w->report->capped || w->stop.hit;
+    w->sequence_ns = r->plan_ns;
+    /* A bound that was proved for schedules only may be above this one. Then it does not
+     * hold for other step sequences. */
+    bool complete = rp_astar_is_complete(&o, r);
+    s->bounds += r->bound_ns > w->bound_ns;
+    if (complete || r->bound_ns > w->bound_ns) {
+        w->bound_ns = r->bound_ns;
+        w->all_sequences = w->all_sequences || complete;
+    }
+    w->proved = w->proved || (complete && w->incumbent.found);
+    s->bound_ns = r->bound_ns;
+    s->seconds += rp_thread_seconds() - begin;
+    s->work = (double)r->work;
+    s->calls++;
+    w->statistics.astar = r->statistics;
+    rp_log(1, "A*: %s, bound %" PRIu64 " ns",
+           r->plan_ns < below_ns ? "a faster plan" : "no faster plan", r->bound_ns);
+}
+
+void rp_program_search_go_on(struct rp_context *w, const struct rp_turn *t) {
+    double deadline = w->stop.deadline;
+    double all = rp_program_search_seconds(w);
+    double part = all * t->begin / (w->o->time_limit - all);
+    double seconds = part - rp_program_search_used(w);
+    if (t->begin < fmax(w->sequences_next, EXHAUSTIVE_BEGIN_SECONDS) || seconds <= 0)
+        return;
+    if (!w->o->ignore_clock)
+        rp_stop_until(&w->stop, fmin(deadline, rp_seconds() + 2 * seconds));
+    search(w, seconds);
+    w->sequences_next = 2 * t->begin;
+    rp_stop_until(&w->stop, deadline);
+}
+
+void rp_program_search_end(struct rp_context *w) {
+    double deadline = w->stop.deadline;
+    double seconds = rp_program_search_seconds(w) - rp_program_search_used(w);
+    if (seconds <= 0 || (w->o->gap > 0 && rp_context_gap_reached(w)))
+        return;
+    rp_stop_until(&w->stop, fmax(deadline, w->begin + FINISH_SHARE * (w->end - w->begin)));
+    search(w, seconds);
+    rp_stop_until(&w->stop, deadline);
+    rp_astar_free(w->astar);
+    w->astar = NULL;
+}
+
+rp_rc rp_program_search_finish(struct rp_context *w, struct rp_err *err) {
+    if (w->sequence.steps.n == 0)
+        return RP_OK;
+    /* A bound that was proved for schedules only does not hold for it. */
+    if (w->sequence_ns < w->bound_ns) {
+        w->bound_ns = w->statistics.method[RP_ASTAR].bound_ns;
+        w->all_sequences = true;
+    }
+    w->sequence.graph_name = rp_strdup(w->g->name);
+    w->sequence.graph_sha256 = rp_strdup(w->g->sha256);
+    return rp_plan_fill_claims(w->g, &w->sequence, err);
+}
