@@ -374,7 +374,7 @@ static double search_seconds(struct rp_context *w) {
  * it, and it begins anew when there is a better one and as much time has passed again, but
  * not in the second half. */
 static void begin_interval(struct rp_context *w, const struct rp_turn *t) {
-    double limit = search_seconds(w);
+    double limit = w->o->time_limit - rp_program_search_used(w);
     double begin = w->interval_next > 0 ? t->begin : 0;
     if (t->begin < fmax(w->interval_next, INTERVAL_BEGIN_SECONDS) || 2 * begin > limit)
         return;

@@ -18,7 +18,7 @@ static const double SMALL_SHARE = 1.0 / 16;
 static const double FIRST_SHARE = 0.25;
 enum { FIRST_WORK = 25000000, FIRST_STATES = 150000 };
 static const double WINDOWS_SHARE = 0.1, WINDOW_SHARE = 0.1;
-enum { WINDOWS_WORK = 200000000 };
+enum { WINDOWS_WORK = 400000000 };
 /* Of the search after them: the column search, at most. */
 static const double COLUMN_SHARE = 0.75;
 
