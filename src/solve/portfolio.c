@@ -405,9 +405,11 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
     rp_narrower_poll(w);
 }
 
-/* Nothing is left to do: nothing fits, or a plan is as fast as was asked for. */
+/* Nothing is left to do: nothing fits, no schedule does and the best plan is known, or a
+ * plan is as fast as was asked for. */
 static bool is_done(const struct rp_context *w) {
-    return (w->proved && !w->incumbent.found) ||
+    uint64_t sequence_ns = rp_min_u64(w->sequence_ns, RP_MAX_PLAN_NS);
+    return (!w->incumbent.found && (w->proved || sequence_ns <= w->bound_ns)) ||
            (is_solved(w) && (!w->o->addressed || w->placed_ns <= w->incumbent.time_ns ||
                              rp_context_gap_allows(w, (double)w->placed_ns)));
 }

@@ -1,0 +1,113 @@
+/* Tests of A*'s part of the time limit. What it finds and proves: test_astar.c. */
+#include "solve/search/program_search.h"
+
+#include <math.h>
+#include <sys/wait.h>
+
+#include "gen.h"
+#include "policies.h"
+#include "run.h"
+#include "solve/construct/construct.h"
+#include "solve/core/params.h"
+#include "solve/portfolio.h"
+
+/* A search that has not begun. Its graph has n_ops ops and slow links. */
+struct scene {
+    struct rp_graph g;
+    struct rp_solve_options o;
+    struct rp_solve_report report;
+    struct rp_context w;
+};
+
+static void open_scene(struct scene *s, uint32_t n_ops, double time_limit) {
+    struct rp_gen_shape shape = rp_gen_small(n_ops);
+    shape.training = true;
+    shape.max_outputs = 1;
+    *s = (struct scene){0};
+    rp_gen_graph(2, &shape, &s->g);
+    s->g.device.h2d_bytes_per_s = s->g.device.d2h_bytes_per_s = 5000000;
+    s->o = (struct rp_solve_options){.budget_bytes = rp_budget_between(&s->g, false, 45),
+                                     .recompute = true,
+                                     .swap = true,
+                                     .host_bytes = RP_MAX_QUANTITY,
+                                     .time_limit = time_limit,
+                                     .ignore_clock = true};
+    s->w = (struct rp_context){.g = &s->g, .o = &s->o, .report = &s->report, .share = 1};
+    s->w.end = s->w.stop.deadline = INFINITY;
+    rp_context_init(&s->w);
+    s->w.bound_ns = s->g.total_time_ns;
+}
+
+static void close_scene(struct scene *s) {
+    rp_context_fini(&s->w);
+    CU_ASSERT_EQUAL(waitpid(-1, NULL, WNOHANG), -1); /* no process is left */
+    rp_graph_fini(&s->g);
+}
+
+static double seconds(uint32_t n_ops, double time_limit, bool reorder) {
+    struct scene s;
+    open_scene(&s, n_ops, time_limit);
+    s.o.reorder = reorder;
+    double result = rp_program_search_seconds(&s.w);
+    close_scene(&s);
+    return result;
+}
+
+static void it_has_a_part_of_the_time_limit_on_small_graphs(void) {
+    CU_ASSERT_DOUBLE_EQUAL(seconds(20, 0.5, false), 0.04, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(seconds(20, 1, false), 0.08, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(seconds(20, 5, false), 2.6, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(seconds(20, 600, false), MAX_ASTAR_SECONDS, 1e-9);
+    CU_ASSERT_EQUAL(seconds(20, 5, true), 0);
+    CU_ASSERT_EQUAL(seconds(RP_ASTAR_MAX_OPS + 1, 5, false), 0);
+}
+
+enum { N_OPS = 44 };
+
+/* Runs the turns of a search. */
+static void run(struct scene *s) {
+    struct rp_schedule scratch;
+    rp_context_begin_search(&s->w);
+    rp_schedule_empty(&s->w.p, &scratch);
+    rp_construct_incumbents(&s->w, &scratch);
+    rp_portfolio_run(&s->w, &scratch);
+    rp_schedule_fini(&scratch);
+}
+
+/* It goes on twice where its proof is too hard: after a second of turns, and at the end. */
+static void it_works_between_turns(void) {
+    static const double limit = 1.6;
+    struct scene s;
+    open_scene(&s, N_OPS, limit);
+    double all = rp_program_search_seconds(&s.w);
+    run(&s);
+    double used = rp_program_search_used(&s.w);
+    CU_ASSERT(!s.w.proved && s.w.astar == NULL);
+    CU_ASSERT_EQUAL(s.w.statistics.method[RP_ASTAR].calls, 2);
+    CU_ASSERT(used >= all && used < 1.2 * all);
+    CU_ASSERT(s.w.turns.done > 0.9 * (limit - used) && s.w.turns.done <= limit - all);
+    close_scene(&s);
+}
+
+/* Once with A*, once as if it had come to its end before, without a proof. */
+static void the_turns_get_what_it_leaves(void) {
+    static const double limit = 1.6;
+    double done[2];
+    for (int i = 0; i < 2; i++) {
+        struct scene s;
+        open_scene(&s, N_OPS, limit);
+        s.w.sequence_ns = i == 0 ? UINT64_MAX : s.w.g->total_time_ns;
+        run(&s);
+        CU_ASSERT_EQUAL(s.w.statistics.method[RP_ASTAR].calls, i == 0 ? 2 : 0);
+        done[i] = s.w.turns.done;
+        close_scene(&s);
+    }
+    CU_ASSERT(done[1] > 1.2 * done[0] && done[1] <= limit);
+}
+
+void suite_program_search(void) {
+    RP_SUITE("program_search");
+    RP_TEST(it_has_a_part_of_the_time_limit_on_small_graphs);
+    RP_TEST(it_works_between_turns);
+    RP_TEST(the_turns_get_what_it_leaves);
+}
