@@ -68,7 +68,7 @@ static void search(struct rp_context *w, double seconds) {
 void rp_program_search_go_on(struct rp_context *w, const struct rp_turn *t) {
     double deadline = w->stop.deadline;
     double all = rp_program_search_seconds(w);
-    double part = all * t->begin / (w->o->time_limit - all);
+    double part = EXHAUSTIVE_BESIDE * all * t->begin / (w->o->time_limit - all);
     double seconds = part - rp_program_search_used(w);
     if (t->begin < fmax(w->sequences_next, EXHAUSTIVE_BEGIN_SECONDS) || seconds <= 0)
         return;

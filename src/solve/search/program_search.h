@@ -14,9 +14,9 @@ double rp_program_search_seconds(const struct rp_context *w);
 /* What it has taken, by its work. */
 double rp_program_search_used(const struct rp_context *w);
 
-/* Before a turn: gives it as much of its time as the turns have had of theirs, after 1, 2,
- * 4 ... seconds of them. As soon as it proves that the incumbent is optimal, all is over.
- */
+/* Before a turn: gives it half as much of its time as the turns have had of theirs, after
+ * 1, 2, 4 ... seconds of them. As soon as it proves that the incumbent is optimal, all is
+ * over. */
 void rp_program_search_go_on(struct rp_context *w, const struct rp_turn *t);
 /* After the turns: gives it what is left. Its memory is freed. */
 void rp_program_search_end(struct rp_context *w);
