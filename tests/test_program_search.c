@@ -2,6 +2,7 @@
 #include "solve/search/program_search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "gen.h"
@@ -83,6 +84,7 @@ static void it_works_between_turns(void) {
     run(&s);
     double used = rp_program_search_used(&s.w);
     CU_ASSERT(!s.w.proved && s.w.astar == NULL);
+    CU_ASSERT_STRING_EQUAL(s.w.doing, rp_method_name[RP_ASTAR]);
     CU_ASSERT_EQUAL(s.w.statistics.method[RP_ASTAR].calls, 2);
     CU_ASSERT(used >= all && used < 1.2 * all);
     CU_ASSERT(s.w.turns.done > 0.9 * (limit - used) && s.w.turns.done <= limit - all);
@@ -105,9 +107,31 @@ static void the_turns_get_what_it_leaves(void) {
     CU_ASSERT(done[1] > 1.2 * done[0] && done[1] <= limit);
 }
 
+/* No schedule takes less than the bound says, but a plan that is none. */
+static void a_bound_for_schedules_gives_way_to_a_faster_plan(void) {
+    struct scene s;
+    struct rp_err err = {{0}};
+    for (uint64_t less = 0; less < 2; less++) {
+        open_scene(&s, N_OPS, 1);
+        uint64_t time_ns = s.g.total_time_ns;
+        rp_gen_keep_all(&s.g, false, &s.w.sequence);
+        free(s.w.sequence.graph_name);
+        free(s.w.sequence.graph_sha256);
+        s.w.statistics.method[RP_ASTAR].bound_ns = time_ns - 10;
+        s.w.sequence_ns = time_ns;
+        s.w.bound_ns = time_ns + 1 - less;
+        CU_ASSERT_EQUAL(rp_program_search_finish(&s.w, &err), RP_OK);
+        CU_ASSERT_EQUAL(s.w.bound_ns, less == 0 ? time_ns - 10 : time_ns);
+        CU_ASSERT_EQUAL(s.w.all_sequences, less == 0);
+        CU_ASSERT_EQUAL(s.w.sequence.claims.time_ns, time_ns);
+        close_scene(&s);
+    }
+}
+
 void suite_program_search(void) {
     RP_SUITE("program_search");
     RP_TEST(it_has_a_part_of_the_time_limit_on_small_graphs);
     RP_TEST(it_works_between_turns);
     RP_TEST(the_turns_get_what_it_leaves);
+    RP_TEST(a_bound_for_schedules_gives_way_to_a_faster_plan);
 }

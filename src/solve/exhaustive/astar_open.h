@@ -22,7 +22,6 @@ enum { RP_ASTAR_WORK_PER_TRY = 35, RP_ASTAR_WORK_PER_STATE = 140 };
 struct rp_astar_search {
     const struct rp_astar_problem *q; /* borrowed */
     const struct rp_astar_options *o; /* borrowed, of the call under way */
-    bool is_window;
     uint64_t host_limit_bytes;
     struct rp_astar_states k;
     RP_VEC(uint32_t) open[RP_ASTAR_MAX_OPS + 1]; /* per n_first: a heap of nodes */

@@ -65,7 +65,7 @@ static bool take(struct rp_astar_search *f, uint32_t c) {
             rp_astar_open_push(f, node);
             return false;
         }
-    } else if (f->is_window || fits(f, node)) {
+    } else if (fits(f, node)) {
         f->best = node;
         f->below_ns = n->min_ns;
     } else {
@@ -150,7 +150,8 @@ void rp_astar_search_go_on(struct rp_astar_search *f, const struct rp_astar_opti
         add_first(f, &(struct rp_astar_state){0});
     if (search_columns(f, column_share))
         search_best_first(f);
-    raise_bound(f);
+    else
+        raise_bound(f);
 }
 
 void rp_astar_search_window(struct rp_astar_search *f, const struct rp_astar_problem *q,
@@ -162,17 +163,14 @@ void rp_astar_search_window(struct rp_astar_search *f, const struct rp_astar_pro
     assert(o->below_ns > before_ns);
     init(f, q, UINT64_MAX, (uint32_t)rp_min_u64(max_states, MAX_WINDOW_STATES));
     begin_call(f, o, o->below_ns - before_ns, max_work, r);
-    f->is_window = true;
     add_first(
         f, &(struct rp_astar_state){.n_first = t - 1,
                                     .device = made,
                                     .host = q->p->out_ns != NULL ? made & ~q->small : 0});
     if (f->open[t - 1].n > 0)
         rp_astar_expand_by_run(f, rp_astar_open_pop(f, t - 1), t - 1);
-    if (!is_over(f)) {
+    if (!is_over(f))
         search_best_first(f);
-        raise_bound(f);
-    }
 }
 
 void rp_astar_search_fini(struct rp_astar_search *f) {
