@@ -86,7 +86,7 @@ static struct rp_astar_result search_with(const struct rp_instance *p,
 
 static void search(const struct rp_instance *p, uint64_t below_ns, uint64_t max_work,
                    struct rp_stop *stop, struct rp_astar_result *r, struct rp_plan *plan) {
-    struct rp_astar_options o = {below_ns, max_work, stop, NULL};
+    struct rp_astar_options o = {below_ns, UINT64_MAX, max_work, stop, NULL};
     *r = search_with(p, &o, MAX_STATES, plan);
 }
 
@@ -115,7 +115,7 @@ static bool verify_accepts(const struct task *t, struct rp_plan *plan, uint64_t 
 /* A search that is cut off gives a valid bound, and a plan if it has found one. */
 static bool is_sound(const struct task *t, uint64_t below_ns, uint32_t max_states,
                      uint64_t max_work, uint64_t best) {
-    struct rp_astar_options o = {below_ns, max_work, NULL, NULL};
+    struct rp_astar_options o = {below_ns, UINT64_MAX, max_work, NULL, NULL};
     struct rp_plan plan = {0};
     struct rp_astar_result r = search_with(&t->p, &o, max_states, &plan);
     bool ok =
@@ -463,7 +463,8 @@ static void a_search_ends_when_its_bound_is_proved_elsewhere(void) {
     search(&t.p, RP_MAX_QUANTITY / 8, HARD_WORK, NULL, &all, &plan);
     for (uint64_t less = 0; less < 2; less++) {
         uint64_t proved_ns = RP_MAX_QUANTITY / 8 - less;
-        struct rp_astar_options o = {RP_MAX_QUANTITY / 8, HARD_WORK, NULL, &proved_ns};
+        struct rp_astar_options o = {RP_MAX_QUANTITY / 8, UINT64_MAX, HARD_WORK, NULL,
+                                     &proved_ns};
         r = search_with(&t.p, &o, MAX_STATES, &plan);
         CU_ASSERT(r.bound_ns <= all.bound_ns && found(&r) == (less > 0 && found(&all)));
         CU_ASSERT_EQUAL(r.statistics.expanded, less == 0 ? 0 : all.statistics.expanded);
@@ -502,14 +503,14 @@ static void a_window_begins_with_all_that_was_made(void) {
     CU_ASSERT_FATAL(rp_instance_allow_swap(&p, 1024));
     rp_astar_problem_init(&q, &p, 0);
     for (uint64_t more = 0; more < 2; more++) {
-        struct rp_astar_options o = {OP_NS + window_ns + more, 0, NULL, NULL};
+        struct rp_astar_options o = {OP_NS + window_ns + more, UINT64_MAX, 0, NULL, NULL};
         rp_astar_search_window(&f, &q, &o, 2, HARD_WORK, &r);
         CU_ASSERT_EQUAL(f.bound_ns, window_ns);
         CU_ASSERT_EQUAL(f.below_ns, window_ns);
         CU_ASSERT_EQUAL(f.best != RP_NONE, more > 0);
         rp_astar_search_fini(&f);
     }
-    struct rp_astar_options too_little = {q.remaining_ns[0], 0, NULL, NULL};
+    struct rp_astar_options too_little = {q.remaining_ns[0], UINT64_MAX, 0, NULL, NULL};
     rp_astar_search_window(&f, &q, &too_little, 2, HARD_WORK, &r);
     CU_ASSERT(f.bound_ns == q.remaining_ns[1] && f.k.n_nodes == 0);
     rp_astar_search_fini(&f);
@@ -525,7 +526,7 @@ static void a_column_search_finds_plans_early(void) {
     struct task t;
     struct rp_astar_problem q;
     struct rp_astar_search f;
-    struct rp_astar_options o = {RP_MAX_QUANTITY / 8, 0, NULL, NULL};
+    struct rp_astar_options o = {RP_MAX_QUANTITY / 8, UINT64_MAX, 0, NULL, NULL};
     struct rp_astar_result all, r = {0};
     hard_task_init(&t, 38);
     search_hard_task(HARD_WORK, NULL, &all);
@@ -553,7 +554,8 @@ static void a_search_goes_on_where_it_ended(void) {
     CU_ASSERT_EQUAL(all.plan_ns, all.bound_ns);
     rp_append_step(&t.p, &plan, RP_RUN, 0);
     struct rp_astar *a = rp_astar_new(&t.p, MAX_STATES, HARD_WORK);
-    struct rp_astar_options o = {RP_MAX_QUANTITY / 8, HARD_WORK / 2000, NULL, NULL};
+    struct rp_astar_options o = {RP_MAX_QUANTITY / 8, UINT64_MAX, HARD_WORK / 2000, NULL,
+                                 NULL};
     for (int calls = 0; calls < 20000 && !rp_astar_is_complete(&o, &last); calls++) {
         const struct rp_astar_result *r = rp_astar_search(a, &o, &plan);
         CU_ASSERT(r->bound_ns >= last.bound_ns && r->bound_ns <= all.bound_ns);
@@ -569,6 +571,23 @@ static void a_search_goes_on_where_it_ended(void) {
     }
     CU_ASSERT_EQUAL(last.bound_ns, all.bound_ns);
     rp_astar_free(a);
+    rp_plan_fini(&plan);
+    task_fini(&t);
+}
+
+/* The first state's bound is the sum of all first runs. If that is enough, no state is
+ * expanded; if it lacks 1 ns, some are. */
+static void a_search_ends_when_its_bound_is_high_enough(void) {
+    struct task t;
+    struct rp_plan plan = {0};
+    hard_task_init(&t, 38);
+    for (uint64_t more = 0; more < 2; more++) {
+        struct rp_astar_options o = {RP_MAX_QUANTITY / 8, t.g.total_time_ns + more,
+                                     HARD_WORK, NULL, NULL};
+        struct rp_astar_result r = search_with(&t.p, &o, MAX_STATES, &plan);
+        CU_ASSERT(r.bound_ns >= o.enough_ns);
+        CU_ASSERT_EQUAL(r.statistics.expanded > 0, more > 0);
+    }
     rp_plan_fini(&plan);
     task_fini(&t);
 }
@@ -590,6 +609,7 @@ void suite_astar(void) {
     RP_TEST(a_search_ends_within_its_work);
     RP_TEST(a_stopped_search_gives_a_weaker_bound);
     RP_TEST(a_search_ends_when_its_bound_is_proved_elsewhere);
+    RP_TEST(a_search_ends_when_its_bound_is_high_enough);
     RP_TEST(a_window_begins_with_all_that_was_made);
     RP_TEST(a_column_search_finds_plans_early);
     RP_TEST(a_search_goes_on_where_it_ended);

@@ -157,7 +157,10 @@ const struct rp_astar_result *rp_astar_search(struct rp_astar *a,
     if (a->stage == FIRST) {
         double work = fmin(FIRST_SHARE * a->work, FIRST_WORK);
         fits = go_on(a, o, rp_min_u64((uint64_t)work, o->max_work), plan);
-        if (fits && !rp_astar_is_complete(o, r) && !rp_stop_hit(o->stop)) {
+        if (rp_astar_is_complete(o, r) || r->bound_ns >= o->enough_ns ||
+            rp_stop_hit(o->stop))
+            return r;
+        if (fits) {
             find_rest(&a->q, o, fmin(WINDOWS_SHARE * a->work, WINDOWS_WORK), r);
             enter(a, WITH_WINDOWS);
         }

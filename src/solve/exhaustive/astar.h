@@ -70,6 +70,7 @@ struct rp_astar_result {
 
 struct rp_astar_options {
     uint64_t below_ns;    /* plans that take as long, or longer, are of no interest */
+    uint64_t enough_ns;   /* a bound that is high enough; UINT64_MAX: none is */
     uint64_t max_work;    /* in comparisons of two states: about 4 ns each */
     struct rp_stop *stop; /* or NULL */
     /* Or NULL: what another process has proved so far, as bound_ns of the result. The

@@ -32,6 +32,7 @@ struct rp_astar_search {
     uint32_t best;
     uint64_t unfit_ns; /* of the fastest plan which does not fit once small tensors count */
     uint64_t bound_ns; /* none takes less; at most below_ns */
+    uint64_t enough_ns;        /* a bound that is high enough */
     uint64_t column_work;      /* how long the column search goes on */
     struct rp_astar_result *r; /* borrowed: its work and statistics grow */
 };

@@ -107,7 +107,7 @@ static bool raise_bound(struct rp_astar_search *f) {
 }
 
 static void search_best_first(struct rp_astar_search *f) {
-    while (!raise_bound(f) && take(f, rp_astar_open_best(f)))
+    while (!raise_bound(f) && f->bound_ns < f->enough_ns && take(f, rp_astar_open_best(f)))
         continue;
 }
 
@@ -119,6 +119,7 @@ static void init(struct rp_astar_search *f, const struct rp_astar_problem *q,
                                   .column_work = COLUMN_WORK,
                                   .below_ns = UINT64_MAX,
                                   .best = RP_NONE,
+                                  .enough_ns = UINT64_MAX,
                                   .unfit_ns = UINT64_MAX};
     rp_astar_states_init(&f->k, max_states, all_bytes <= host_limit_bytes);
 }
@@ -146,6 +147,7 @@ void rp_astar_search_go_on(struct rp_astar_search *f, const struct rp_astar_opti
                            uint64_t max_work, double column_share,
                            struct rp_astar_result *r) {
     begin_call(f, o, o->below_ns, max_work, r);
+    f->enough_ns = o->enough_ns;
     if (f->k.n_nodes == 0)
         add_first(f, &(struct rp_astar_state){0});
     if (search_columns(f, column_share))

@@ -40,8 +40,12 @@ static void search(struct rp_context *w, double seconds) {
         w->astar = rp_astar_new(&w->spaces[w->whole].p, MAX_ASTAR_STATES,
                                 rp_program_search_seconds(w) * ASTAR_WORK_PER_S);
     struct rp_astar_options o = {
-        below_ns, (uint64_t)max_work, &w->stop,
-        w->interval != NULL ? rp_interval_worker_proved_ns(w->interval) : NULL};
+        .below_ns = below_ns,
+        .enough_ns = (uint64_t)ceil((double)below_ns / (1 + w->o->gap)),
+        .max_work = (uint64_t)max_work,
+        .stop = &w->stop,
+        .proved_ns =
+            w->interval != NULL ? rp_interval_worker_proved_ns(w->interval) : NULL};
     double begin = rp_thread_seconds();
     rp_context_doing(w, rp_method_name[RP_ASTAR]);
     const struct rp_astar_result *r = rp_astar_search(w->astar, &o, &w->sequence);
