@@ -55,8 +55,8 @@ static double seconds(uint32_t n_ops, double time_limit, bool reorder) {
 }
 
 static void it_has_a_part_of_the_time_limit_on_small_graphs(void) {
-    CU_ASSERT_DOUBLE_EQUAL(seconds(20, 0.5, false), 0.04, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(seconds(20, 1, false), 0.08, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(seconds(20, 0.5, false), 0.05, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(seconds(20, 1, false), 0.1, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(seconds(20, 5, false), 2.6, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(seconds(20, 600, false), MAX_ASTAR_SECONDS, 1e-9);
     CU_ASSERT_EQUAL(seconds(20, 5, true), 0);
@@ -128,10 +128,30 @@ static void a_bound_for_schedules_gives_way_to_a_faster_plan(void) {
     }
 }
 
+/* It is a whole plan then, as it may be the fastest. */
+static void a_plan_is_finished_where_the_gap_is_reached(void) {
+    struct scene s;
+    struct rp_err err = {{0}};
+    open_scene(&s, N_OPS, 1);
+    rp_gen_keep_all(&s.g, false, &s.w.sequence);
+    free(s.w.sequence.graph_name);
+    free(s.w.sequence.graph_sha256);
+    s.w.sequence.graph_name = s.w.sequence.graph_sha256 = NULL;
+    s.w.sequence_ns = s.w.incumbent.time_ns = s.g.total_time_ns;
+    s.w.incumbent.found = true;
+    s.o.gap = 0.01;
+    CU_ASSERT_FATAL(rp_context_gap_reached(&s.w));
+    CU_ASSERT_EQUAL(rp_portfolio_finish(&s.w, &err), RP_OK);
+    CU_ASSERT_STRING_EQUAL(s.w.sequence.graph_name, s.g.name);
+    s.w.incumbent.found = false;
+    close_scene(&s);
+}
+
 void suite_program_search(void) {
     RP_SUITE("program_search");
     RP_TEST(it_has_a_part_of_the_time_limit_on_small_graphs);
     RP_TEST(it_works_between_turns);
     RP_TEST(the_turns_get_what_it_leaves);
     RP_TEST(a_bound_for_schedules_gives_way_to_a_faster_plan);
+    RP_TEST(a_plan_is_finished_where_the_gap_is_reached);
 }

@@ -449,9 +449,8 @@ rp_rc rp_portfolio_finish(struct rp_context *w, struct rp_err *err) {
     rp_mip_end(w);
     rp_stop_until(&w->stop,
                   fmax(w->stop.deadline, w->begin + FINISH_SHARE * (w->end - w->begin)));
-    if (w->o->gap > 0 && rp_context_gap_reached(w))
-        return RP_OK;
     rp_rc rc = rp_program_search_finish(w, err);
-    rp_interval_milp_finish(w);
+    if (w->o->gap == 0 || !rp_context_gap_reached(w))
+        rp_interval_milp_finish(w);
     return rc;
 }

@@ -22,9 +22,8 @@ void rp_portfolio_begin(struct rp_context *w);
  * any. On small graphs A* has a part of that time, and may leave a plan in w->sequence. */
 void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch);
 
-/* Ends the methods that work beside the search, unless the incumbent is as near the bound
- * as --gap asks. w->sequence gets all claims but the bound. RP_INPUT if a claim passes 63
- * bits. */
+/* Ends the methods that work beside the search. w->sequence gets all claims but the bound.
+ * RP_INPUT if a claim passes 63 bits. */
 rp_rc rp_portfolio_finish(struct rp_context *w, struct rp_err *err);
 
 #endif

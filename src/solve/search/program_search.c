@@ -30,7 +30,7 @@ static void search(struct rp_context *w, double seconds) {
     uint64_t best_ns = w->incumbent.found ? w->incumbent.time_ns : RP_MAX_PLAN_NS;
     uint64_t below_ns = rp_min_u64(best_ns, w->sequence_ns);
     double max_work = seconds * ASTAR_WORK_PER_S;
-    if (best_ns > RP_MAX_PLAN_NS || below_ns <= w->g->total_time_ns ||
+    if (best_ns > RP_MAX_PLAN_NS || below_ns == w->g->total_time_ns ||
         (w->all_sequences && below_ns <= w->bound_ns) ||
         rp_interval_milp_proves(w, below_ns))
         return;
