@@ -107,6 +107,21 @@ static void the_turns_get_what_it_leaves(void) {
     CU_ASSERT(done[1] > 1.2 * done[0] && done[1] <= limit);
 }
 
+/* Faster than the first schedules. */
+static void it_leaves_the_plan_that_it_finds(void) {
+    struct scene s;
+    struct rp_schedule scratch;
+    open_scene(&s, 26, 1.9);
+    rp_context_begin_search(&s.w);
+    rp_schedule_empty(&s.w.p, &scratch);
+    rp_construct_incumbents(&s.w, &scratch);
+    rp_schedule_fini(&scratch);
+    rp_program_search_end(&s.w);
+    CU_ASSERT(s.w.incumbent.found && s.w.sequence_ns < s.w.incumbent.time_ns);
+    CU_ASSERT(s.w.sequence_ns >= s.w.bound_ns && s.w.sequence.steps.n > 26);
+    close_scene(&s);
+}
+
 /* No schedule takes less than the bound says, but a plan that is none. */
 static void a_bound_for_schedules_gives_way_to_a_faster_plan(void) {
     struct scene s;
@@ -152,6 +167,7 @@ void suite_program_search(void) {
     RP_TEST(it_has_a_part_of_the_time_limit_on_small_graphs);
     RP_TEST(it_works_between_turns);
     RP_TEST(the_turns_get_what_it_leaves);
+    RP_TEST(it_leaves_the_plan_that_it_finds);
     RP_TEST(a_bound_for_schedules_gives_way_to_a_faster_plan);
     RP_TEST(a_plan_is_finished_where_the_gap_is_reached);
 }
