@@ -70,7 +70,7 @@
 /* Of the time limit beyond EXHAUSTIVE_BEGIN_SECONDS: A*, where it may run. */
 #define EXHAUSTIVE_SHARE 0.65
 #define MIN_EXHAUSTIVE_SHARE 0.1 /* of the whole time limit */
-#define EXHAUSTIVE_BESIDE 0.5 /* of its time: between turns, not after them */
+#define EXHAUSTIVE_BESIDE 0.5    /* of its time: between turns, not after them */
 #define MAX_ASTAR_SECONDS 36.0
 /* Of the time limit: when the work between search and placement ends. */
 #define FINISH_SHARE 0.93
