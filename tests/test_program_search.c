@@ -65,14 +65,29 @@ static void it_has_a_part_of_the_time_limit_on_small_graphs(void) {
 
 enum { N_OPS = 44 };
 
-/* Runs the turns of a search. */
-static void run(struct scene *s) {
+/* Makes the first schedules of a search, then does `work`. */
+static void run(struct scene *s, void (*work)(struct rp_context *, struct rp_schedule *)) {
     struct rp_schedule scratch;
     rp_context_begin_search(&s->w);
     rp_schedule_empty(&s->w.p, &scratch);
     rp_construct_incumbents(&s->w, &scratch);
-    rp_portfolio_run(&s->w, &scratch);
+    work(&s->w, &scratch);
     rp_schedule_fini(&scratch);
+}
+
+static void search_alone(struct rp_context *w, struct rp_schedule *scratch) {
+    (void)scratch;
+    rp_program_search_end(w);
+}
+
+/* As if it had found keep-all. */
+static void leave_keep_all(struct scene *s) {
+    struct rp_plan *plan = &s->w.sequence;
+    rp_gen_keep_all(&s->g, false, plan);
+    free(plan->graph_name);
+    free(plan->graph_sha256);
+    plan->graph_name = plan->graph_sha256 = NULL;
+    s->w.sequence_ns = s->g.total_time_ns;
 }
 
 /* It goes on twice where its proof is too hard: after a second of turns, and at the end. */
@@ -81,7 +96,7 @@ static void it_works_between_turns(void) {
     struct scene s;
     open_scene(&s, N_OPS, limit);
     double all = rp_program_search_seconds(&s.w);
-    run(&s);
+    run(&s, rp_portfolio_run);
     double used = rp_program_search_used(&s.w);
     CU_ASSERT(!s.w.proved && s.w.astar == NULL);
     CU_ASSERT_STRING_EQUAL(s.w.doing, rp_method_name[RP_ASTAR]);
@@ -99,7 +114,7 @@ static void the_turns_get_what_it_leaves(void) {
         struct scene s;
         open_scene(&s, N_OPS, limit);
         s.w.sequence_ns = i == 0 ? UINT64_MAX : s.w.g->total_time_ns;
-        run(&s);
+        run(&s, rp_portfolio_run);
         CU_ASSERT_EQUAL(s.w.statistics.method[RP_ASTAR].calls, i == 0 ? 2 : 0);
         done[i] = s.w.turns.done;
         close_scene(&s);
@@ -110,13 +125,8 @@ static void the_turns_get_what_it_leaves(void) {
 /* Faster than the first schedules. */
 static void it_leaves_the_plan_that_it_finds(void) {
     struct scene s;
-    struct rp_schedule scratch;
     open_scene(&s, 26, 1.9);
-    rp_context_begin_search(&s.w);
-    rp_schedule_empty(&s.w.p, &scratch);
-    rp_construct_incumbents(&s.w, &scratch);
-    rp_schedule_fini(&scratch);
-    rp_program_search_end(&s.w);
+    run(&s, search_alone);
     CU_ASSERT(s.w.incumbent.found && s.w.sequence_ns < s.w.incumbent.time_ns);
     CU_ASSERT(s.w.sequence_ns >= s.w.bound_ns && s.w.sequence.steps.n > 26);
     close_scene(&s);
@@ -129,11 +139,8 @@ static void a_bound_for_schedules_gives_way_to_a_faster_plan(void) {
     for (uint64_t less = 0; less < 2; less++) {
         open_scene(&s, N_OPS, 1);
         uint64_t time_ns = s.g.total_time_ns;
-        rp_gen_keep_all(&s.g, false, &s.w.sequence);
-        free(s.w.sequence.graph_name);
-        free(s.w.sequence.graph_sha256);
+        leave_keep_all(&s);
         s.w.statistics.method[RP_ASTAR].bound_ns = time_ns - 10;
-        s.w.sequence_ns = time_ns;
         s.w.bound_ns = time_ns + 1 - less;
         CU_ASSERT_EQUAL(rp_program_search_finish(&s.w, &err), RP_OK);
         CU_ASSERT_EQUAL(s.w.bound_ns, less == 0 ? time_ns - 10 : time_ns);
@@ -148,11 +155,8 @@ static void a_plan_is_finished_where_the_gap_is_reached(void) {
     struct scene s;
     struct rp_err err = {{0}};
     open_scene(&s, N_OPS, 1);
-    rp_gen_keep_all(&s.g, false, &s.w.sequence);
-    free(s.w.sequence.graph_name);
-    free(s.w.sequence.graph_sha256);
-    s.w.sequence.graph_name = s.w.sequence.graph_sha256 = NULL;
-    s.w.sequence_ns = s.w.incumbent.time_ns = s.g.total_time_ns;
+    leave_keep_all(&s);
+    s.w.incumbent.time_ns = s.g.total_time_ns;
     s.w.incumbent.found = true;
     s.o.gap = 0.01;
     CU_ASSERT_FATAL(rp_context_gap_reached(&s.w));

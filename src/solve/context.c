@@ -128,6 +128,10 @@ bool rp_context_stop(void *arg) {
     return rp_context_stopped(arg);
 }
 
+double rp_context_finish_deadline(const struct rp_context *w) {
+    return fmax(w->stop.deadline, w->begin + FINISH_SHARE * (w->end - w->begin));
+}
+
 const char *rp_context_limit_word(const struct rp_context *w) {
     return rp_stop_interrupted(&w->stop) ? "interrupt"
            : w->report->capped           ? "time limit"

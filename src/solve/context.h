@@ -161,6 +161,8 @@ void rp_context_doing(struct rp_context *w, const char *what);
 bool rp_context_stopped(struct rp_context *w);
 /* The same, as a callback for the searches: arg is the context. */
 bool rp_context_stop(void *arg);
+/* Until when what comes after the turns may work. */
+double rp_context_finish_deadline(const struct rp_context *w);
 /* What ended the search: "interrupt", "time limit" or "work limit". */
 const char *rp_context_limit_word(const struct rp_context *w);
 /* The time of a plan that is as near the bound as --gap asks. */

@@ -447,8 +447,7 @@ void rp_portfolio_begin(struct rp_context *w) {
 
 rp_rc rp_portfolio_finish(struct rp_context *w, struct rp_err *err) {
     rp_mip_end(w);
-    rp_stop_until(&w->stop,
-                  fmax(w->stop.deadline, w->begin + FINISH_SHARE * (w->end - w->begin)));
+    rp_stop_until(&w->stop, rp_context_finish_deadline(w));
     rp_rc rc = rp_program_search_finish(w, err);
     if (w->o->gap == 0 || !rp_context_gap_reached(w))
         rp_interval_milp_finish(w);

@@ -97,17 +97,18 @@ static bool search_columns(struct rp_astar_search *f, double share) {
 }
 
 /* A state may have a lower min_ns than the one that it follows, but the bounds of both
- * hold. True if the best plan is known. */
-static bool raise_bound(struct rp_astar_search *f) {
+ * hold. Returns the column of the best node; RP_NONE if the best plan is known. */
+static uint32_t raise_bound(struct rp_astar_search *f) {
     uint32_t c = rp_astar_open_best(f);
     uint64_t known_ns = rp_min_u64(f->below_ns, f->unfit_ns);
     uint64_t min_ns = c != RP_NONE ? f->k.node[f->open[c].at[0]].min_ns : known_ns;
     f->bound_ns = rp_max_u64(f->bound_ns, rp_min_u64(min_ns, known_ns));
-    return min_ns >= known_ns;
+    return min_ns < known_ns ? c : RP_NONE;
 }
 
 static void search_best_first(struct rp_astar_search *f) {
-    while (!raise_bound(f) && f->bound_ns < f->enough_ns && take(f, rp_astar_open_best(f)))
+    uint32_t c;
+    while ((c = raise_bound(f)) != RP_NONE && f->bound_ns < f->enough_ns && take(f, c))
         continue;
 }
 

@@ -88,7 +88,7 @@ void rp_program_search_end(struct rp_context *w) {
     double seconds = rp_program_search_seconds(w) - rp_program_search_used(w);
     if (seconds <= 0 || (w->o->gap > 0 && rp_context_gap_reached(w)))
         return;
-    rp_stop_until(&w->stop, fmax(deadline, w->begin + FINISH_SHARE * (w->end - w->begin)));
+    rp_stop_until(&w->stop, rp_context_finish_deadline(w));
     search(w, seconds);
     rp_stop_until(&w->stop, deadline);
     rp_astar_free(w->astar);
