@@ -41,6 +41,9 @@ void rp_check_weigh(const struct rp_row_check *c, struct rp_check_best *b,
 /* The family has found this row next, if there is one and it says anything. */
 void rp_check_expect(struct rp_row_check *c, struct rp_check_best b);
 
+/* The rows (M9) and (M13h) of interval_memory.h are what was found. */
+void rp_check_expect_memory(struct rp_row_check *c);
+void rp_check_expect_memory_two(struct rp_row_check *c);
 /* The rows (M13e) of interval_chains.h are what was found. */
 void rp_check_expect_chains(struct rp_row_check *c);
 

@@ -110,12 +110,12 @@ static void copies_may_take_far_longer_than_ops(void) {
 
 /* Ops of this graph take from 1 ns to 1.6 s. GLPK called its program infeasible while the
  * coefficients of the shortest ones were in it. The search finds a plan of this time. With
- * so much work GLPK ends with an assertion of its own; what its nodes have proved stays. */
+ * so much work its nodes prove more than its root. */
 static void ops_may_take_far_longer_than_others(void) {
     const uint64_t plan_ns = 75416585186;
     struct rp_tiny_task t;
     task_load(&t, "tests/data/milp/wide-times.json", 94375, true);
-    struct rp_interval_result r = solve_within(&t, 2 * plan_ns, 800000, NULL);
+    struct rp_interval_result r = solve_within(&t, 2 * plan_ns, 3200000, NULL);
     CU_ASSERT(r.bound_ns <= plan_ns && r.work > 0);
     CU_ASSERT(r.bound_ns > r.root_bound_ns);
     CU_ASSERT(r.bound_ns > t.g.total_time_ns);
@@ -301,38 +301,38 @@ static void single_searches_are_the_same(void) {
         {1, 101, 1, 200000, "bound 655 root 0 finished fixed 0 cuts 0 nodes 0 work 0"},
         {1, 101, 30, 200000, "bound 655 root 0 finished fixed 0 cuts 0 nodes 0 work 0"},
         {1, 120, 1, 200000,
-         "bound 698 root 678 found finished fixed 0 cuts 1130 nodes 21 work 45305"},
+         "bound 698 root 678 found finished fixed 0 cuts 1130 nodes 21 work 45308"},
         {1, 120, 30, 200000,
-         "bound 778 root 778 finished fixed 240 cuts 122 nodes 0 work 1430"},
+         "bound 778 root 778 finished fixed 240 cuts 122 nodes 0 work 1431"},
         {1, 180, 30, 200000,
-         "bound 858 root 815 found finished fixed 0 cuts 323 nodes 23 work 21764"},
+         "bound 858 root 815 found finished fixed 0 cuts 323 nodes 23 work 21783"},
         {2, 180, 1000, 200000,
-         "bound 1012 root 1012 found finished fixed 0 cuts 271 nodes 3 work 5782"},
+         "bound 1012 root 1012 found finished fixed 0 cuts 271 nodes 3 work 5787"},
         {3, 120, 1, 200000,
-         "bound 790 root 790 finished fixed 450 cuts 1277 nodes 0 work 18311"},
+         "bound 790 root 790 finished fixed 450 cuts 1174 nodes 0 work 19293"},
         {3, 120, 30, 200000,
-         "bound 790 root 790 finished fixed 249 cuts 129 nodes 0 work 1503"},
+         "bound 790 root 790 finished fixed 249 cuts 129 nodes 0 work 1504"},
         {4, 120, 30, 200000,
-         "bound 683 root 683 finished fixed 174 cuts 136 nodes 0 work 1042"},
+         "bound 683 root 683 finished fixed 174 cuts 136 nodes 0 work 1043"},
         {4, 120, 1, 200000,
-         "bound 601 root 596 found finished fixed 0 cuts 656 nodes 13 work 16169"},
+         "bound 601 root 596 found finished fixed 0 cuts 656 nodes 13 work 16173"},
         {6, 120, 1, 200000,
-         "bound 698 root 698 finished fixed 540 cuts 792 nodes 0 work 10944"},
+         "bound 698 root 698 finished fixed 540 cuts 767 nodes 0 work 10088"},
         {1, 120, 1, 20000, "bound 685 root 674 fixed 0 cuts 674 nodes 17 work 20041"},
         {5, 101, 1, 200000,
-         "bound 664 root 664 found finished fixed 0 cuts 512 nodes 21 work 12527"},
-        {4, 180, 1, 10000, "bound 596 root 591 fixed 0 cuts 481 nodes 9 work 10004"},
+         "bound 664 root 664 found finished fixed 0 cuts 512 nodes 21 work 12544"},
+        {4, 180, 1, 10000, "bound 596 root 591 fixed 0 cuts 481 nodes 9 work 10005"},
         {3, 180, 1, 1000, "bound 655 root 655 fixed 0 cuts 34 nodes 0 work 1023"},
         {6, 180, 1000, 20000,
-         "bound 1017 root 976 found fixed 12 cuts 459 nodes 35 work 20045"},
+         "bound 1046 root 1046 finished fixed 0 cuts 161 nodes 0 work 1975"},
         {4, 10000, 1000, 100000,
-         "bound 736 root 736 found finished fixed 0 cuts 738 nodes 49 work 48876"},
+         "bound 736 root 736 found finished fixed 0 cuts 738 nodes 49 work 48896"},
         {2, 10000, 1000, 50000,
-         "bound 1012 root 1012 found finished fixed 0 cuts 517 nodes 58 work 35359"},
-        {6, 60000, 1000, 50000, "bound 941 root 941 fixed 0 cuts 882 nodes 1 work 56530"},
-        {3, 20000, 100, 50000, "bound 1045 root 1045 fixed 0 cuts 1398 nodes 0 work 50113"},
+         "bound 1012 root 1012 found finished fixed 0 cuts 517 nodes 58 work 35365"},
+        {6, 60000, 1000, 50000, "bound 32714 root 32714 fixed 0 cuts 988 nodes 0 work 50110"},
+        {3, 20000, 100, 50000, "bound 1050 root 1050 fixed 0 cuts 1098 nodes 0 work 50098"},
         {4, 10000, 1000, 100000,
-         "bound 736 root 631 found finished fixed 0 cuts 327 nodes 46 work 40480",
+         "bound 736 root 736 found finished fixed 0 cuts 738 nodes 49 work 48896",
          UINT32_MAX},
         {2, 10000, 1000, 100000,
          "bound 1012 root 916 found finished fixed 0 cuts 254 nodes 12 work 21760",

@@ -28,11 +28,10 @@
  *   (M7)  due       O[b][x] - O[t-1][x] <= H[t][x] + sum of R[u][p], t <= u <= b
  *   (M8)  memory    sum of bytes[x] S[t+1][x] over x that op t neither reads nor makes
  *                   <= limit - what op t reads, makes and works in
- *   (M9)  memory k  sum of bytes[x] (1 - R[t][p] - U[t][x]) over any x that op t, or at
- *                   t = n the end, reads
- *                   + sum of bytes[x] (H[t+1][x] - R[t][p] - U[t][x] + F[t][x] - U[t][x])
- *                   over any other x; op k < t neither reads nor makes one of these x
+ *   (M9)  memory k  sum over paths of bytes (1 - U[t][x] - .. - R[t][p]) for any x that
+ *                   op t, or at t = n the end, reads; H[t+1][x] in place of 1 for any other
  *                   + (what op k reads, makes and works in) R[t][k] <= limit
+ *                   paths of tensors that x is made of: milp_cuts/interval_memory.h
  *   (M10) out       sum of out[x] O[b][x] over x made by an op p with a <= p < b
  *                   <= sum of d[u], a < u <= b, + D(a, b)
  *   (M11) in        sum over any x of in[x] (sum of U[u][x], s <= u <= t, - F[s][x])
@@ -67,7 +66,8 @@
  *     copy in can only begin when it was freed after that.
  *   - (M7) What is freed in stages t .. b was on the device at moment t or is made later.
  *   - (M9) What is there at moment t+1, or what op t reads, and is neither made, nor read
- *     first, in stage t, was there all along.
+ *     first, in stage t, was there all along. If it was made there, so was what it was last
+ *     made of until then.
  *   - (M10) A copy out begins at moment p+1 or later, and the free waits for it. (M11) What
  *     is read first by the end of an interval and was not in flight when it began, was
  *     copied in it. Both queues do one copy at a time.
@@ -83,7 +83,7 @@
  *
  * The optimum can be below that of all programs: a copy may be preempted by others on its
  * queue, frees and copies may stand at different places of a stage for different rows, and
- * within a stage (M9) sees only what stays.
+ * within a stage (M9) sees only what stays and what that is made of.
  *
  * A window has the stages first .. last only. It is a relaxation too: of a program of the
  * whole step, it keeps what happens in these stages. What was made before stage `first` is

@@ -34,6 +34,7 @@ void rp_interval_cuts_init(struct rp_interval_cuts *c, const struct rp_interval_
     rp_interval_row_init(&c->row, m);
     rp_interval_paths_init(&c->paths, m);
     rp_interval_chains_init(&c->chains, m);
+    rp_interval_memory_init(&c->memory, m);
     list_reads(c);
     c->d_before = rp_calloc((size_t)m->instance->n_ops + 2, sizeof *c->d_before);
     c->need = rp_calloc(m->instance->n_tensors, sizeof *c->need);
@@ -44,6 +45,7 @@ void rp_interval_cuts_fini(struct rp_interval_cuts *c) {
     rp_interval_row_fini(&c->row);
     rp_interval_paths_fini(&c->paths);
     rp_interval_chains_fini(&c->chains);
+    rp_interval_memory_fini(&c->memory);
     rp_row_set_fini(&c->found);
     free(c->read_start);
     free(c->read.at);
@@ -93,77 +95,18 @@ static void end_row(struct call *a, double rhs) {
     a->c->n[a->family] += rp_interval_row_end(&a->c->row, rhs, a->rows) != 0;
 }
 
-/* ---- (M9) ---- */
-
-/* 1 if x is there throughout stage t, and a lower bound of that at fractional points. */
-static double throughout(const struct call *a, uint32_t t, uint32_t x) {
-    double u = value(a, RP_INTERVAL_U, t, x);
-    double r = value(a, RP_INTERVAL_R, t, a->p->producer[x]);
-    double s = value(a, RP_INTERVAL_S, t + 1, x);
-    if (rp_interval_must_read(a->p, t, x))
-        return 1 - u - r;
-    if (s == 0)
-        return 0;
-    return s - value(a, RP_INTERVAL_F, t + 1, x) + value(a, RP_INTERVAL_F, t, x) - 2 * u -
-           r;
-}
-
-static void add_throughout(struct call *a, double coef, uint32_t t, uint32_t x) {
-    add(a, -coef, RP_INTERVAL_R, t, a->p->producer[x]);
-    add(a, -coef, RP_INTERVAL_U, t, x);
-    if (rp_interval_must_read(a->p, t, x)) {
-        a->c->row.constant += coef;
-        return;
-    }
-    add(a, coef, RP_INTERVAL_S, t + 1, x);
-    add(a, -coef, RP_INTERVAL_F, t + 1, x);
-    add(a, coef, RP_INTERVAL_F, t, x);
-    add(a, -coef, RP_INTERVAL_U, t, x);
-}
-
-/* What x takes throughout stage t: scaled bytes, 0 or more. */
-static double bytes_throughout(const struct call *a, uint32_t t, uint32_t x) {
-    return fmax(throughout(a, t, x), 0) * a->m->held_bytes[x];
-}
-
-static void add_memory_k(struct call *a, uint32_t t, uint32_t k) {
-    for (uint32_t x = 0; x < a->p->n_tensors; x++)
-        if (throughout(a, t, x) > POSITIVE && !rp_interval_touches(a->p, k, x))
-            add_throughout(a, a->m->held_bytes[x], t, x);
-    add(a, a->m->working_set[k], RP_INTERVAL_R, t, k);
-    end_row(a, (double)a->p->limit_bytes * a->m->byte_scale);
-}
-
-static bool runs_again(const struct call *a, uint32_t t) {
-    for (uint32_t k = 0; k < t && k < a->p->n_ops; k++)
-        if (value(a, RP_INTERVAL_R, t, k) > POSITIVE)
-            return true;
-    return false;
-}
+/* ---- (M9) and (M13h) ---- */
 
 static void find_memory_k(struct call *a, uint32_t t) {
-    if (!runs_again(a, t))
-        return;
-    double limit = (double)a->p->limit_bytes * a->m->byte_scale, sum = 0, worst = 0;
-    uint32_t op = RP_NONE;
-    for (uint32_t x = 0; x < a->p->output_start[rp_min_u32(t, a->p->n_ops)]; x++)
-        sum += bytes_throughout(a, t, x);
-    for (uint32_t k = 0; k < t && k < a->p->n_ops; k++) {
-        double r = value(a, RP_INTERVAL_R, t, k), others = sum;
-        if (r <= POSITIVE)
-            continue;
-        for (uint32_t i = a->p->input_start[k]; i < a->p->input_start[k + 1]; i++)
-            others -= bytes_throughout(a, t, a->p->inputs[i]);
-        for (uint32_t x = a->p->output_start[k]; x < a->p->output_start[k + 1]; x++)
-            others -= bytes_throughout(a, t, x);
-        double over = others + a->m->working_set[k] * r - limit;
-        if (over >= fmax(a->least, worst)) {
-            worst = over;
-            op = k;
-        }
-    }
-    if (op != RP_NONE)
-        add_memory_k(a, t, op);
+    struct rp_interval_cuts *c = a->c;
+    c->n[a->family] += rp_interval_memory_find(&c->memory, a->v, a->least, t, &c->row,
+                                               a->rows, &c->steps);
+}
+
+static void find_memory_two(struct call *a, uint32_t t) {
+    struct rp_interval_cuts *c = a->c;
+    c->n[a->family] += rp_interval_memory_find_two(&c->memory, a->v, a->least, t, &c->row,
+                                                   a->rows, &c->steps);
 }
 
 /* ---- (M10) and (M13c) ---- */
@@ -493,6 +436,7 @@ uint32_t rp_interval_cuts_find(struct rp_interval_cuts *c, const double *v, doub
                 (p->n_tensors + c->read_start[end] - c->read_start[first]);
     measure_d(&a);
     each(&a, skip, RP_CUT_MEMORY_K, find_memory_k, first, end);
+    each(&a, skip, RP_CUT_MEMORY_TWO, find_memory_two, first, end);
     each(&a, skip, RP_CUT_COVER, find_cover, first_op, end_op);
     bool room = c->model->room_bytes != NULL && (skip >> RP_CUT_ROOM & 1) == 0;
     if (room)

@@ -26,6 +26,8 @@
  *
  *   (M13f) paths, see interval_paths.h.
  *
+ *   (M13h) two makers, see interval_memory.h.
+ *
  * (M13g), mixed-integer rounding of rows that are known already, is in sep_mir.h.
  *
  * Not thread-safe: one object, one thread.
@@ -36,10 +38,12 @@
 #include "base/mem.h"
 #include "solve/milp/interval_model.h"
 #include "solve/milp_cuts/interval_chains.h"
+#include "solve/milp_cuts/interval_memory.h"
 #include "solve/milp_cuts/interval_paths.h"
 
 enum rp_interval_family {
     RP_CUT_MEMORY_K,   /* (M9) */
+    RP_CUT_MEMORY_TWO, /* (M13h) */
     RP_CUT_OUT,        /* (M10) */
     RP_CUT_IN,         /* (M11) */
     RP_CUT_COVER,      /* (M13a) of (M8) */
@@ -66,6 +70,7 @@ struct rp_interval_cuts {
     uint32_t n_copies, cap_copies;
     struct rp_interval_paths paths;
     struct rp_interval_chains chains;
+    struct rp_interval_memory memory;
     struct rp_row_set found;     /* one row that is weighed */
     uint64_t n[RP_CUT_FAMILIES]; /* rows found so far */
     uint64_t steps;              /* of all calls; work is counted by them */
