@@ -403,7 +403,8 @@ static void (*const expect_of[RP_CUT_FAMILIES])(struct rp_row_check *) = {
 
 /* The families that are there where nothing is swapped. */
 static bool is_about_runs(uint32_t k) {
-    return k == RP_CUT_MEMORY_K || k == RP_CUT_MEMORY_TWO || k == RP_CUT_COVER || k == RP_CUT_PATH;
+    return k == RP_CUT_MEMORY_K || k == RP_CUT_MEMORY_TWO || k == RP_CUT_COVER ||
+           k == RP_CUT_PATH;
 }
 
 /* Paths have columns V with the family of rows about V only. */

@@ -99,8 +99,8 @@ static void end_row(struct call *a, double rhs) {
 
 static void find_memory_k(struct call *a, uint32_t t) {
     struct rp_interval_cuts *c = a->c;
-    c->n[a->family] += rp_interval_memory_find(&c->memory, a->v, a->least, t, &c->row,
-                                               a->rows, &c->steps);
+    c->n[a->family] +=
+        rp_interval_memory_find(&c->memory, a->v, a->least, t, &c->row, a->rows, &c->steps);
 }
 
 static void find_memory_two(struct call *a, uint32_t t) {

@@ -82,10 +82,8 @@ static double held(const struct rp_memory_path *q) {
 static struct rp_memory_path alone(const struct rp_interval_memory *c, uint32_t x) {
     double u = value(c, RP_INTERVAL_U, x);
     double flight = may_be_held(c, x) ? value(c, RP_INTERVAL_F, x) - u : 0;
-    return (struct rp_memory_path){1,
-                                   {x},
-                                   c->model->held_bytes[x],
-                                   want(c, x) - u - run_of_maker(c, x) + flight};
+    return (struct rp_memory_path){
+        1, {x}, c->model->held_bytes[x], want(c, x) - u - run_of_maker(c, x) + flight};
 }
 
 /* Tries all paths that begin with q, whose value is without the run at the end of it. */

@@ -1,9 +1,9 @@
-/* interval_memory: rows of the interval model (interval_model.h) about what is on the device
- * while ops run again.
+/* interval_memory: rows of the interval model (interval_model.h) about what is on the
+ * device while ops run again.
  *
  * Let op t read y0, or let y0 be readable at moment t+1: W = 1, or W = H[t+1][y0]. Take a
- * path y0, y1, .., ym of tensors, each an input of the op that makes the one before, and let
- * pm be the maker of ym. Then
+ * path y0, y1, .., ym of tensors, each an input of the op that makes the one before, and
+ * let pm be the maker of ym. Then
  *
  *   P = W - U[t][y0] - .. - U[t][ym] - R[t][pm]
  *
@@ -17,9 +17,9 @@
  *
  * No two of the paths have a tensor in common, and op k < t neither reads nor makes one.
  *
- * Now let x and z be two tensors with such W, made by k and l, of which neither touches what
- * the other makes. If both run again in stage t, and no copy of x or z is read there first,
- * then one of both is there while the maker of the other runs for the last time:
+ * Now let x and z be two tensors with such W, made by k and l, of which neither touches
+ * what the other makes. If both run again in stage t, and no copy of x or z is read there
+ * first, then one of both is there while the maker of the other runs for the last time:
  *
  *   (M13h) sum over paths as in (M9), which touch neither op,
  *          + min(working set of k + bytes[z], working set of l + bytes[x])
@@ -44,7 +44,8 @@ struct rp_memory_path {
  * op[1], which make x[0] and x[1]. */
 struct rp_memory_runs {
     uint32_t n, op[2], x[2];
-    double bytes, value; /* what the row has them take, scaled, and how often, at the point */
+    double bytes,
+        value; /* what the row has them take, scaled, and how often, at the point */
 };
 
 struct rp_interval_memory {
