@@ -41,7 +41,8 @@ static void search(struct rp_context *w, double seconds) {
                                 rp_program_search_seconds(w) * ASTAR_WORK_PER_S);
     struct rp_astar_options o = {
         .below_ns = below_ns,
-        .enough_ns = (uint64_t)ceil((double)below_ns / (1 + w->o->gap)),
+        .enough_ns =
+            w->o->gap > 0 ? (uint64_t)ceil((double)below_ns / (1 + w->o->gap)) : UINT64_MAX,
         .max_work = (uint64_t)max_work,
         .stop = &w->stop,
         .proved_ns =
