@@ -156,7 +156,9 @@ static struct rp_dense_row path_row(const struct rp_row_check *c, const struct p
 /* The largest W of x but V[b+1], which it adds to a row. */
 static double want(const struct rp_row_check *c, uint32_t x, uint32_t b,
                    struct rp_dense_row *r) {
-    double best = fmax(b == c->p->n_ops && c->p->kept[x], rp_check_readable(c, b + 1, x));
+    bool stays = c->p->bytes[x] == 0 || c->p->pinned[x];
+    double best =
+        fmax(b == c->p->n_ops && c->p->kept[x], stays ? 0 : rp_check_readable(c, b + 1, x));
     uint32_t reader = RP_NONE;
     for (uint32_t k = c->p->reader_start[x]; k < c->p->reader_start[x + 1]; k++)
         if (rp_check_at(c, R, b, c->p->readers[k]) > best) {

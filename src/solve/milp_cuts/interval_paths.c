@@ -60,8 +60,9 @@ static void find_wants(struct rp_interval_paths *c, uint32_t b) {
         c->want[x] = 0;
         if (b == p->n_ops && p->kept[x])
             offer_want(c, x, 1, RP_WANT_KEPT, RP_NONE);
-        offer_want(c, x, rp_interval_value_h(c->model, b + 1, x, c->v), RP_WANT_READABLE,
-                   RP_NONE);
+        if (p->bytes[x] > 0 && !p->pinned[x])
+            offer_want(c, x, rp_interval_value_h(c->model, b + 1, x, c->v),
+                       RP_WANT_READABLE, RP_NONE);
         for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++)
             offer_want(c, x, value(c, RP_INTERVAL_R, b, p->readers[k]), RP_WANT_RUN,
                        p->readers[k]);

@@ -18,6 +18,8 @@
  * where y0 is kept and b = n,   or W = H[b+1][y0],   or W = V[b+1][y0].
  *
  * With the last W, T[y0] is V[a][y0]: y0 may have been on the host throughout.
+ * W = H[b+1][y0] is not for tensors without bytes and pinned ones: they stay on the device
+ * after their last reader, where V is 0.
  *
  * Not thread-safe: one object, one thread.
  */
