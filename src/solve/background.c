@@ -66,12 +66,19 @@ void rp_mip_wait(struct rp_context *w) {
         take_result(w, status, &r);
 }
 
+/* Has the PDHG bound passed that of branch and cut? */
+static bool pdhg_leads(const struct rp_context *w) {
+    const struct rp_method_statistics *s = w->statistics.method;
+    return w->whole == RP_WITHOUT_SWAPS && s[RP_PDHG].bound_ns > s[RP_BRANCH_CUT].bound_ns;
+}
+
 void rp_mip_submit(struct rp_context *w, double work) {
     if (w->mip == NULL || w->spaces[RP_WITHOUT_SWAPS].solved)
         return;
     struct rp_incumbent *best = rp_context_incumbent(w, RP_WITHOUT_SWAPS);
     struct rp_method_statistics *s = &w->statistics.method[RP_BRANCH_CUT];
     s->calls++;
+    work *= pdhg_leads(w) ? LOWER_BOUND_SHARE : 1;
     rp_mip_worker_submit(w->mip, (uint64_t)work + 1, best->found ? &best->s : NULL);
     w->mip_pending = true;
 }
@@ -218,7 +225,8 @@ void rp_bound_submit(struct rp_context *w, double work) {
     set_horizon(w);
     if (w->bound == NULL)
         return;
-    w->bound_work = (uint64_t)(w->mip != NULL ? PDHG_SHARE_BESIDE_MIP * work : work) + 1;
+    work *= w->mip == NULL || pdhg_leads(w) ? 1 : LOWER_BOUND_SHARE;
+    w->bound_work = (uint64_t)work + 1;
     w->bound_stop = w->stop;
     w->bound_pending = pthread_create(&w->bound_thread, NULL, run_bound, w) == 0;
     if (!w->bound_pending)

@@ -188,9 +188,10 @@ static bool tighten(struct attempt *a, uint64_t k) {
 
 /* ---- attempts ---- */
 
-/* Twice as much each time that the sequence is twice as long. */
+/* Twice as much each time that the sequence is twice as long, in what annealing can do. */
 static uint64_t pack_work(const struct rp_turn *turn) {
-    double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
+    double rate = turn->anneal_work_per_s / ANNEAL_WORK_PER_S;
+    double seconds = exp2(floor(log2(rate * (turn->begin + turn->run_seconds))));
     return (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
 }
 
@@ -214,7 +215,7 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
         .space_p = &w->spaces[turn->space].p,
         .scratch = scratch,
         .pack_work = pack_work(turn),
-        .tighten_work = TIGHTEN_SHARE * turn->run_seconds * ANNEAL_WORK_PER_S,
+        .tighten_work = TIGHTEN_SHARE * turn->run_seconds * turn->anneal_work_per_s,
         .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
     };
     a.room = rooms(&a.p);

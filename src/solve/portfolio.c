@@ -35,19 +35,19 @@ struct job {
     uint32_t questions; /* of annealing since the last meeting */
 };
 
-static void meet(struct job *j);
+static void meet(struct job *j, double max_seconds);
 
 /* ---- annealing ---- */
 
 /* Asked after each RP_ANNEAL_QUESTION units of work. */
 static bool stop_turn(void *arg, double best_ns) {
-    static const uint32_t interval =
-        (uint32_t)(SLICE_SECONDS * ANNEAL_WORK_PER_S / RP_ANNEAL_QUESTION);
     struct job *j = arg;
+    uint32_t interval =
+        (uint32_t)(SLICE_SECONDS * j->turn->anneal_work_per_s / RP_ANNEAL_QUESTION);
     struct rp_context *w = j->w;
     rp_interval_milp_poll(w);
-    if (++j->questions % interval == 0)
-        meet(j);
+    if (++j->questions % interval == 0 && j->met < j->turn->seconds)
+        meet(j, SLICE_SECONDS);
     return j->space->solved || w->proved || rp_context_gap_allows(w, best_ns) ||
            rp_context_stopped(w);
 }
@@ -226,7 +226,7 @@ static void cross(struct job *j) {
 static void raise_child(struct job *j, uint64_t parent_ns) {
     struct rp_context *w = j->w;
     struct rp_crossover_statistics *s = &w->statistics.crossover;
-    double work = CHILD_SHARE * j->turn->run_seconds * ANNEAL_WORK_PER_S;
+    double work = CHILD_SHARE * j->turn->run_seconds * j->turn->anneal_work_per_s;
     if (!rp_schedule_prune_until(&j->space->p, j->scratch, &w->stop) ||
         !rp_schedule_cost_until(&j->space->p, j->scratch, &w->stop).sound)
         return;
@@ -278,9 +278,9 @@ struct method {
     bool homes;                /* where sources may live on the host too */
     bool needs_incumbent;
     bool unless_mip;   /* not if branch and cut solves the space */
-    bool alone;        /* nothing works beside its turns */
+    bool undivided;    /* its turns are one slice for the methods beside them */
     bool only_proves;  /* it finds no plans */
-    double work_per_s; /* per second of a turn */
+    double work_per_s; /* per second of a turn; 0: as annealing */
 
     void (*search)(struct job *);
     void (*begin)(struct rp_context *);
@@ -289,18 +289,15 @@ struct method {
 };
 
 static const struct method methods[] = {
-    {RP_ANNEAL, ANY_SPACE, .homes = true, .work_per_s = ANNEAL_WORK_PER_S,
-     .search = anneal},
-    {RP_POLISH, ANY_SPACE, .homes = true, .needs_incumbent = true,
-     .work_per_s = ANNEAL_WORK_PER_S, .search = polish},
-    {RP_PERTURB, WITH_SWAPS, .needs_incumbent = true, .work_per_s = ANNEAL_WORK_PER_S,
-     .search = perturb},
+    {RP_ANNEAL, ANY_SPACE, .homes = true, .search = anneal},
+    {RP_POLISH, ANY_SPACE, .homes = true, .needs_incumbent = true, .search = polish},
+    {RP_PERTURB, WITH_SWAPS, .needs_incumbent = true, .search = perturb},
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
-     .alone = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
-    {RP_CROSSOVER, 1 << RP_BOTH, .max_ops = MAX_CROSSOVER_OPS, .alone = true,
+     .undivided = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
+    {RP_CROSSOVER, 1 << RP_BOTH, .max_ops = MAX_CROSSOVER_OPS, .undivided = true,
      .work_per_s = CROSSOVER_WORK_PER_S, .search = cross_with_swaps},
     {RP_NEIGHBORHOOD, WITHOUT_SWAPS, .min_ops = MIN_NEIGHBORHOOD_OPS,
-     .max_ops = MAX_NEIGHBORHOOD_OPS, .needs_incumbent = true, .alone = true,
+     .max_ops = MAX_NEIGHBORHOOD_OPS, .needs_incumbent = true, .undivided = true,
      .work_per_s = MIP_WORK_PER_S, .search = search_neighborhoods},
     {RP_BRANCH_CUT, WITHOUT_SWAPS, .max_ops = MAX_MIP_OPS, .given_order = true,
      .work_per_s = MIP_WORK_PER_S, .begin = rp_mip_begin, .submit = rp_mip_submit,
@@ -348,12 +345,12 @@ static const struct method *choose_search(struct rp_context *w, const struct rp_
 
 /* Takes what the methods beside the turn have found, and gives them the work of the next
  * slice of the turn's time, if any is left. */
-static void meet(struct job *j) {
+static void meet(struct job *j, double max_seconds) {
     struct rp_context *w = j->w;
     for (size_t i = 0; i < N_ROWS; i++)
         if (methods[i].wait != NULL)
             methods[i].wait(w);
-    double seconds = fmin(SLICE_SECONDS, j->turn->seconds - j->met);
+    double seconds = fmin(max_seconds, j->turn->seconds - j->met);
     for (size_t i = 0; i < N_ROWS && seconds > 0; i++)
         if (may_run_beside(w, &methods[i]))
             methods[i].submit(w, seconds * methods[i].work_per_s);
@@ -390,15 +387,14 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
     const struct method *m = choose_search(w, t);
     begin_interval(w, t);
     bool searches = j.space->active && !j.space->solved;
-    j.work = t->seconds * m->work_per_s;
-    if (!(searches && m->alone))
-        meet(&j);
+    j.work = t->seconds * (m->work_per_s > 0 ? m->work_per_s : t->anneal_work_per_s);
+    meet(&j, searches && m->undivided ? t->seconds : SLICE_SECONDS);
     if (searches && !rp_context_stopped(w)) {
         rp_context_doing(w, rp_method_name[m->id]);
         m->search(&j);
     }
-    while (j.met > 0 && j.met < t->seconds && !is_solved(w) && !rp_context_stopped(w))
-        meet(&j);
+    while (j.met < t->seconds && !is_solved(w) && !rp_context_stopped(w))
+        meet(&j, SLICE_SECONDS);
     for (size_t i = 0; i < N_ROWS; i++)
         if (methods[i].wait != NULL)
             methods[i].wait(w);

@@ -4,7 +4,8 @@
  *
  * Work is counted, not timed, so the same input gives the same plan on any machine. The
  * units, with what they take on a 2020s core:
- *   annealing   about 40 ns (anneal.h); over orders about 6 ns (anneal_order.h)
+ *   annealing   about 40 ns, 25 without swaps (anneal.h); over orders about 6 ns
+ *               (anneal_order.h)
  *   MIP         0.6 to 1 us (branch_cut.h)
  *   PDHG        one term of the linear program touched, about 1.5 ns (pdhg_bound.h)
  *   packing     about a nanosecond (packer.h)
@@ -26,6 +27,7 @@
 /* ---- work per second ---- */
 
 #define ANNEAL_WORK_PER_S 2.5e7
+#define ANNEAL_WORK_PER_S_WITHOUT_SWAPS 4e7
 #define ORDER_WORK_PER_S 1.5e8
 #define MIP_WORK_PER_S 1.2e6
 /* A try of large-neighbourhood search. */
@@ -94,8 +96,8 @@
 #define FIRST_ORDER_ROUND_SECONDS_PER_OP 1e-4
 /* Of the work of branch and cut: the bound for every order. */
 #define MOMENT_SHARE 0.1
-/* Of PDHG's work: where branch and cut runs beside it. */
-#define PDHG_SHARE_BESIDE_MIP 0.4
+/* Of the work of branch and cut or PDHG: while the other one has the higher bound. */
+#define LOWER_BOUND_SHARE 0.4
 /* Of PDHG's work: for a certificate when another method gave the bound. */
 #define CERTIFY_SHARE 0.1
 /* Of PDHG's work: the search for path cuts, in relation to the steps. */
@@ -163,9 +165,9 @@ enum {
 /* Of the search for another order: short runs, and their share of all its work. */
 #define SHORT_ORDER_RUN_WORK_PER_OP 2e4
 #define SHORT_ORDER_RUN_SHARE 0.25
-/* The runs of the first round are 4^4 times shorter. After MAX_ROUNDS the search gains
+/* The runs of the first round are 4^4 times shorter. After MAX_ROUNDS even bounds gain
  * nothing from more. */
-enum { ROUNDS_TO_FULL_LENGTH = 4, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 40 };
+enum { ROUNDS_TO_FULL_LENGTH = 4, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 400 };
 /* With swaps: the first round with a long run from the incumbent, which every second round
  * has from then on. */
 enum { FIRST_REHEAT = ROUNDS_TO_FULL_LENGTH + 6 };

@@ -8,7 +8,9 @@
  *     rp_child_end(c)
  *
  * The child ignores Ctrl-C, since the parent decides when to stop. It dies with the parent,
- * and leaves no core file. Not thread-safe: one child, one thread.
+ * and leaves no core file. It has the calling thread only, and may take memory: the C
+ * library sees to it that no other thread holds the locks of that (glibc; musl from 1.2.2).
+ * Not thread-safe: one child, one thread.
  */
 #ifndef RP_SOLVE_ENGINE_CHILD_H
 #define RP_SOLVE_ENGINE_CHILD_H
