@@ -1,5 +1,6 @@
 /* Tests that a search with more time, or with options that allow more, never ends with a
  * slower plan; and that --gap ends it after the same work on any machine. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "gen.h"
@@ -211,6 +212,25 @@ static void one_run_of_a_round_starts_from_keep_all_with_homes(void) {
     CU_ASSERT(n > ROUNDS_TO_FULL_LENGTH);
 }
 
+/* How long turns of neighbourhoods are, in runs of their round. */
+static double neighborhood_share(uint32_t n_ops, bool may_swap) {
+    struct rp_sequence a = rp_sequence_begin(n_ops, may_swap, false, false);
+    struct rp_turn t;
+    while (rp_sequence_next(&a, INFINITY, &t) && t.method != RP_NEIGHBORHOOD)
+        ;
+    return t.seconds / t.run_seconds;
+}
+
+/* Where a graph is too small or too large for neighbourhoods, annealing takes their turns,
+ * which are no longer than its own then. */
+static void turns_that_annealing_takes_are_as_long_as_a_run(void) {
+    CU_ASSERT_DOUBLE_EQUAL(neighborhood_share(MIN_NEIGHBORHOOD_OPS - 1, false), 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(neighborhood_share(MAX_NEIGHBORHOOD_OPS + 1, false), 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(neighborhood_share(MAX_NEIGHBORHOOD_OPS + 1, true), 0.3, 1e-9);
+    CU_ASSERT(neighborhood_share(MIN_NEIGHBORHOOD_OPS, false) > 1.5);
+    CU_ASSERT(neighborhood_share(MAX_NEIGHBORHOOD_OPS, false) > 1.5);
+}
+
 /* Where a search without swaps runs beside this one, no turn after the first round of full
  * length looks for plans without swaps. */
 static void later_turns_leave_plans_without_swaps_to_others(void) {
@@ -340,6 +360,7 @@ void suite_more_is_no_worse(void) {
     RP_TEST(a_limit_only_cuts_the_sequence);
     RP_TEST(some_runs_start_from_the_incumbent);
     RP_TEST(one_run_of_a_round_starts_from_keep_all_with_homes);
+    RP_TEST(turns_that_annealing_takes_are_as_long_as_a_run);
     RP_TEST(later_turns_leave_plans_without_swaps_to_others);
     RP_TEST(the_gap_ends_the_search_early);
     RP_TEST(methods_tell_the_work_that_they_did);

@@ -154,6 +154,26 @@ static void crossover_leaves_the_rest_of_its_turn(void) {
     }
 }
 
+/* Neighbourhoods cannot be asked to meet, so those beside them get the work of a whole turn
+ * at once. */
+static void bounds_go_on_beside_neighborhoods(void) {
+    struct turns t;
+    struct rp_err err = {{0}};
+    const struct rp_method_statistics *m = t.w.statistics.method;
+    open_turns(&t, 1, 62);
+    t.o.plan_only = false;
+    rp_portfolio_begin(&t.w);
+    take_turn_of(&t, RP_ANNEAL, 0);
+    uint64_t mip = m[RP_BRANCH_CUT].calls, pdhg = m[RP_PDHG].calls;
+    take_turn_of(&t, RP_NEIGHBORHOOD, ROUNDS_TO_FULL_LENGTH);
+    CU_ASSERT_EQUAL(m[RP_NEIGHBORHOOD].calls, 1);
+    CU_ASSERT_EQUAL(m[RP_BRANCH_CUT].calls, mip + 1);
+    CU_ASSERT_EQUAL(m[RP_PDHG].calls, pdhg + 1);
+    CU_ASSERT(m[RP_PDHG].work > 0 && m[RP_BRANCH_CUT].work > 0);
+    CU_ASSERT_EQUAL(rp_portfolio_finish(&t.w, &err), RP_OK);
+    close_turns(&t);
+}
+
 /* The last attempt to place a schedule is worth the packer's work of the whole search. */
 static void the_last_attempt_has_the_most_work(void) {
     struct turns t;
@@ -174,5 +194,6 @@ void suite_portfolio(void) {
     RP_TEST(the_pool_holds_the_fastest_schedule);
     RP_TEST(neighborhoods_go_on_from_the_incumbent);
     RP_TEST(crossover_leaves_the_rest_of_its_turn);
+    RP_TEST(bounds_go_on_beside_neighborhoods);
     RP_TEST(the_last_attempt_has_the_most_work);
 }
