@@ -174,6 +174,29 @@ static void bounds_go_on_beside_neighborhoods(void) {
     close_turns(&t);
 }
 
+/* Unless a certificate is wanted. */
+static void an_abandoned_bound_stays_what_it_was(void) {
+    for (int certified = 0; certified < 2; certified++) {
+        struct turns t;
+        struct rp_err err = {{0}};
+        const struct rp_method_statistics *pdhg = &t.w.statistics.method[RP_PDHG];
+        open_turns(&t, 1, 62);
+        t.o.plan_only = false;
+        rp_portfolio_begin(&t.w);
+        uint64_t before_ns = t.w.bound_ns;
+        rp_bound_submit(&t.w, 1e9);
+        t.o.certificate = certified ? "certificate" : NULL;
+        rp_bound_abandon(&t.w);
+        CU_ASSERT_EQUAL(t.w.bound_pending, certified);
+        rp_bound_wait(&t.w);
+        CU_ASSERT_EQUAL(t.w.bound_ns > before_ns, certified);
+        CU_ASSERT_EQUAL(pdhg->work > 0, certified);
+        t.o.certificate = NULL;
+        CU_ASSERT_EQUAL(rp_portfolio_finish(&t.w, &err), RP_OK);
+        close_turns(&t);
+    }
+}
+
 /* The last attempt to place a schedule is worth the packer's work of the whole search. */
 static void the_last_attempt_has_the_most_work(void) {
     struct turns t;
@@ -195,5 +218,6 @@ void suite_portfolio(void) {
     RP_TEST(neighborhoods_go_on_from_the_incumbent);
     RP_TEST(crossover_leaves_the_rest_of_its_turn);
     RP_TEST(bounds_go_on_beside_neighborhoods);
+    RP_TEST(an_abandoned_bound_stays_what_it_was);
     RP_TEST(the_last_attempt_has_the_most_work);
 }

@@ -191,7 +191,11 @@ void rp_interval_milp_finish(struct rp_context *w) {
 static void *run_bound(void *arg) {
     struct rp_context *w = arg;
     double begin = rp_thread_seconds();
-    rp_pdhg_bound_run(w->bound, w->bound_work, &w->bound_stop);
+    uint64_t slice = (uint64_t)(SLICE_SECONDS * PDHG_WORK_PER_S), left = w->bound_work;
+    while (left > 0 && !__atomic_load_n(&w->bound_abandoned, __ATOMIC_RELAXED)) {
+        uint64_t work = rp_min_u64(left, slice);
+        left = rp_pdhg_bound_run(w->bound, work, &w->bound_stop) ? left - work : 0;
+    }
     w->bound_seconds = rp_thread_seconds() - begin;
     return NULL;
 }
@@ -228,6 +232,7 @@ void rp_bound_submit(struct rp_context *w, double work) {
     work *= w->mip == NULL || pdhg_leads(w) ? 1 : LOWER_BOUND_SHARE;
     w->bound_work = (uint64_t)work + 1;
     w->bound_stop = w->stop;
+    w->bound_abandoned = false;
     w->bound_pending = pthread_create(&w->bound_thread, NULL, run_bound, w) == 0;
     if (!w->bound_pending)
         return;
@@ -245,6 +250,14 @@ void rp_bound_wait(struct rp_context *w) {
     w->statistics.method[RP_PDHG].seconds += w->bound_seconds;
     w->statistics.method[RP_PDHG].work = w->statistics.pdhg.work;
     rp_log(1, "PDHG bound: %" PRIu64 " ns", rp_pdhg_bound_ns(w->bound));
+}
+
+void rp_bound_abandon(struct rp_context *w) {
+    if (!w->bound_pending || w->o->certificate != NULL)
+        return;
+    __atomic_store_n(&w->bound_abandoned, true, __ATOMIC_RELAXED);
+    pthread_join(w->bound_thread, NULL);
+    w->bound_pending = false;
 }
 
 /* ---- a narrower search ---- */

@@ -49,6 +49,10 @@ void rp_bound_begin(struct rp_context *w);
 void rp_bound_submit(struct rp_context *w, double work);
 /* Waits for the thread and takes the bound. */
 void rp_bound_wait(struct rp_context *w);
+/* Ends the thread within a slice, and how far that is depends on the clock, so the bound
+ * stays what it was. Does nothing if a certificate is wanted, since that follows from all
+ * that PDHG has done. */
+void rp_bound_abandon(struct rp_context *w);
 
 /* ---- a narrower search (narrower.h) ----
  *

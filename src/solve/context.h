@@ -13,6 +13,7 @@
  *
  * One context belongs to one thread. The PDHG thread of background.c uses `bound`,
  * `bound_work`, `bound_stop` and `bound_seconds` while it runs; nobody else does meanwhile.
+ * It reads `bound_abandoned`, which the other may set.
  */
 #ifndef RP_SOLVE_CONTEXT_H
 #define RP_SOLVE_CONTEXT_H
@@ -121,6 +122,7 @@ struct rp_context {
     struct rp_pdhg_bound *bound; /* NULL: not begun */
     uint64_t bound_work;         /* for the turn under way */
     struct rp_stop bound_stop;   /* a copy of `stop` */
+    bool bound_abandoned;        /* another reason to end the thread */
     pthread_t bound_thread;
     bool bound_pending;
     double bound_seconds;         /* of the turn under way, written by its thread */

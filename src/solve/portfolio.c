@@ -395,6 +395,8 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
     }
     while (j.met < t->seconds && !is_solved(w) && !rp_context_stopped(w))
         meet(&j, SLICE_SECONDS);
+    if (m->undivided && is_solved(w))
+        rp_bound_abandon(w);
     for (size_t i = 0; i < N_ROWS; i++)
         if (methods[i].wait != NULL)
             methods[i].wait(w);
