@@ -1,10 +1,9 @@
 /* Tests of lower bounds on graphs that are too large for brute force: none is above the
  * time of a plan that A* finds and verify accepts. */
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "gen.h"
+#include "interval_runs.h"
 #include "run.h"
 #include "solve/bound/moment_bound.h"
 #include "solve/core/plan_claims.h"
@@ -120,17 +119,6 @@ static void check(const struct task *t, uint64_t bound_ns, uint64_t plan_ns) {
     }
 }
 
-/* Frees the model. */
-static uint64_t interval_bound_ns(struct rp_interval_model *m, uint64_t work) {
-    struct rp_interval_result r;
-    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = work};
-    double *x = rp_calloc(m->n_cols, sizeof *x);
-    rp_interval_solve(m, &o, x, &r);
-    free(x);
-    rp_interval_model_fini(m);
-    return r.bound_ns;
-}
-
 /* How many graphs there are, and of how many a bound is above the sum of op times; of how
  * many the interval model proves the plan optimal. */
 struct tally {
@@ -143,7 +131,7 @@ static void whole_holds(struct task *t, struct tally *tally) {
     for (uint32_t k = 0; k < 3; k++) {
         struct rp_interval_model m;
         rp_interval_model_init(&m, &t->p, horizons[k]);
-        uint64_t bound_ns = interval_bound_ns(&m, 20000);
+        uint64_t bound_ns = rp_solve_and_free(&m, 20000).bound_ns;
         check(t, bound_ns, ns);
         optimal = optimal || bound_ns == ns;
     }
@@ -163,7 +151,7 @@ static void window_holds(struct task *t, struct tally *tally) {
         .most_ns = beside_ns + (rp_rng_percent(&t->r, 50) ? 0 : beside_ns / 10),
         .max_runs = (uint32_t)ONE_OF(&t->r, UINT32_MAX, 0, 2, 5)};
     rp_interval_model_init_window(&m, &t->p, t->q.time_ns, &w);
-    uint64_t bound_ns = interval_bound_ns(&m, 8000) - t->g.total_time_ns;
+    uint64_t bound_ns = rp_solve_and_free(&m, 8000).bound_ns - t->g.total_time_ns;
     check(t, bound_ns, beside_ns);
     tally->windows += bound_ns > 0;
 }
@@ -219,7 +207,6 @@ static void no_bound_is_above_a_plan(void) {
     CU_ASSERT(rp_gen_one_seed() || 100 * tally.optimal >= 70 * tally.n);
     CU_ASSERT(rp_gen_one_seed() || tally.windows >= tally.n);
     CU_ASSERT(rp_gen_one_seed() || 100 * tally.moment >= 50 * tally.n);
-    printf("%u %u %u %u\n", tally.n, tally.optimal, tally.windows, tally.moment);
 }
 
 void suite_bounds_hold(void) {

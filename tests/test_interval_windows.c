@@ -10,28 +10,18 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "gen.h"
+#include "interval_runs.h"
 #include "run.h"
 #include "solve/milp/interval_point.h"
 #include "solve/milp/interval_worker.h"
 #include "tiny_task.h"
-
-/* Frees the model. */
-static struct rp_interval_result solve(struct rp_interval_model *m, uint64_t work) {
-    struct rp_interval_result r;
-    struct rp_interval_options o = {.engine = RP_ENGINE_GLPK, .work = work};
-    double *x = rp_calloc(m->n_cols, sizeof *x);
-    rp_interval_solve(m, &o, x, &r);
-    free(x);
-    rp_interval_model_fini(m);
-    return r;
-}
 
 /* What a window proves, in ns beside all first runs. */
 static uint64_t window_ns(const struct rp_instance *p, uint64_t horizon_ns,
                           struct rp_interval_window w) {
     struct rp_interval_model m;
     rp_interval_model_init_window(&m, p, horizon_ns, &w);
-    return solve(&m, 500000).bound_ns - p->graph->total_time_ns;
+    return rp_solve_and_free(&m, 500000).bound_ns - p->graph->total_time_ns;
 }
 
 /* The most that windows of at most `stages` stages prove together, if max_runs ops before
@@ -142,7 +132,7 @@ static void no_plan_takes_less_in_a_window(void) {
 static struct rp_interval_result whole(const struct task *t, uint64_t work) {
     struct rp_interval_model m;
     rp_interval_model_init(&m, &t->p, t->q.time_ns);
-    return solve(&m, work);
+    return rp_solve_and_free(&m, work);
 }
 
 static bool same(const struct rp_interval_result *a, const struct rp_interval_result *b) {
