@@ -207,8 +207,31 @@ static void the_last_attempt_has_the_most_work(void) {
     t.w.unplaced = true;
     t.w.end = INFINITY;
     rp_place_last(&t.w, &t.scratch);
-    CU_ASSERT(t.w.spaces[t.w.whole].tried_work > (uint64_t)(8 * PACK_WORK_PER_S));
+    CU_ASSERT(t.w.spaces[t.w.whole].tried_work >
+              (uint64_t)(8 * MAX_PACKING_SHARE * PACK_WORK_PER_S));
     close_turns(&t);
+}
+
+/* With a plan in hand, attempts wait while they have taken more than their share. Without
+ * one they do not, and what they take is not counted. */
+static void attempts_that_took_too_much_wait(void) {
+    struct rp_turn turn = {.space = RP_WITHOUT_SWAPS, .begin = 1, .run_seconds = 1};
+    for (int k = 0; k < 4; k++) {
+        bool has_plan = k % 2 == 1, waits = has_plan && k >= 2;
+        double left = k >= 2 ? -1e-9 : 0;
+        struct turns t;
+        open_turns(&t, 1, 20);
+        take_turn_of(&t, RP_ANNEAL, 0);
+        t.o.addressed = true;
+        struct rp_space *space = &t.w.spaces[t.w.whole];
+        space->placing_seconds = left;
+        t.w.placed_ns = has_plan ? t.w.incumbent.time_ns + 1 : UINT64_MAX;
+        rp_place_incumbent(&t.w, &turn, &t.scratch);
+        CU_ASSERT_EQUAL(t.w.placed_ns == t.w.incumbent.time_ns, !waits);
+        CU_ASSERT_EQUAL(space->tried_ns == t.w.incumbent.time_ns, !waits);
+        CU_ASSERT_EQUAL(space->placing_seconds < left, has_plan && !waits);
+        close_turns(&t);
+    }
 }
 
 void suite_portfolio(void) {
@@ -220,4 +243,5 @@ void suite_portfolio(void) {
     RP_TEST(bounds_go_on_beside_neighborhoods);
     RP_TEST(an_abandoned_bound_stays_what_it_was);
     RP_TEST(the_last_attempt_has_the_most_work);
+    RP_TEST(attempts_that_took_too_much_wait);
 }

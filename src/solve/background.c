@@ -138,7 +138,7 @@ static void raise_interval_bound(struct rp_context *w, uint64_t bound_ns) {
  * and be close to another schedule that takes as little. So cool runs start from there. */
 static void take_point(struct rp_context *w, uint64_t bound_ns) {
     static const double times[] = {0.05, 0.3, 0.1, 1};
-    double work = fmin(RUN_WORK_PER_OP * w->p.n_ops,
+    double work = fmin(RUN_WORK_PER_OP_WITH_SWAPS * w->p.n_ops,
                        POINT_SHARE * w->o->time_limit * ANNEAL_WORK_PER_S);
     struct rp_schedule point, s;
     rp_schedule_empty(&w->p, &point);

@@ -61,7 +61,8 @@ struct rp_space {
     struct rp_large_neighborhood neighborhoods;
     /* The last attempt to place its incumbent: its time, and the packer's work. */
     uint64_t tried_ns, tried_work;
-    double retry_begin; /* of the first turn that makes another attempt */
+    /* What attempts to place its incumbents have left. Below 0, the next one waits. */
+    double placing_seconds;
     struct rp_home_settings home_settings; /* of the best first schedule; or 0 */
 };
 

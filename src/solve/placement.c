@@ -31,13 +31,17 @@ struct attempt {
     const struct rp_schedule *best;
     struct rp_schedule own;
     struct rp_schedule *scratch;
-    uint64_t pack_work;
-    double tighten_work; /* of the first search for a tighter schedule */
+    uint64_t pack_work;     /* the most for one packing */
+    double tighten_seconds; /* of the first search for a tighter schedule */
     uint64_t seed;
     uint64_t missing_bytes; /* of the last packing */
 };
 
 /* ---- one packing ---- */
+
+static bool has_plan(const struct rp_context *w) {
+    return w->placed_ns < UINT64_MAX;
+}
 
 static void begin_plan(const struct rp_context *w, struct rp_plan *plan) {
     *plan = (struct rp_plan){0};
@@ -46,12 +50,20 @@ static void begin_plan(const struct rp_context *w, struct rp_plan *plan) {
     plan->budget_bytes = w->o->budget_bytes;
 }
 
-static void assign_addresses(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
-                             uint64_t work, bool squeeze) {
+/* Returns the work of the packer. */
+static uint64_t assign_addresses(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
+                                 uint64_t work, bool squeeze) {
     double begin = rp_thread_seconds();
+    uint64_t before = w->statistics.pack.work;
     rp_assign_addresses(w->g, plan, limit, work, squeeze, &w->stop, &w->statistics.pack);
     w->statistics.pack_seconds += rp_thread_seconds() - begin;
     w->statistics.placements++;
+    return w->statistics.pack.work - before;
+}
+
+/* The most that the packer may do for a plan at the end of the search. */
+static uint64_t last_pack_work(const struct rp_context *w) {
+    return (uint64_t)(MAX_PACKING_SHARE * w->o->time_limit * PACK_WORK_PER_S);
 }
 
 /* What the sources that stay on the device leave for the arena. */
@@ -59,14 +71,14 @@ static uint64_t arena_limit(const struct rp_context *w, const struct rp_plan *pl
     return w->o->budget_bytes - rp_plan_fixed_bytes(plan, w->g);
 }
 
-/* Packs the steps of a plan that takes time_ns, if addresses are wanted. If they fit, it
- * becomes the fastest plan. Else it is freed. Returns the bytes missing. */
+/* Packs the steps of a plan that takes time_ns, if addresses are wanted, with *work at
+ * most, which becomes what it took. If they fit, it becomes the fastest plan. Else it is
+ * freed. Returns the bytes missing. */
 static uint64_t pack(struct rp_context *w, struct rp_plan *plan, uint64_t time_ns,
-                     uint64_t work) {
+                     uint64_t *work) {
     uint64_t limit = arena_limit(w, plan);
     rp_shrink_lifetimes(w->g, plan);
-    if (w->o->addressed)
-        assign_addresses(w, plan, limit, work, false);
+    *work = w->o->addressed ? assign_addresses(w, plan, limit, *work, false) : 0;
     if (plan->arena_bytes > limit) {
         uint64_t missing = plan->arena_bytes - limit;
         rp_plan_fini(plan);
@@ -78,12 +90,21 @@ static uint64_t pack(struct rp_context *w, struct rp_plan *plan, uint64_t time_n
     return 0;
 }
 
+/* Until a plan is known, nothing else matters, and placing is not counted. */
+static void spend(struct attempt *a, double seconds, bool had_plan) {
+    if (had_plan)
+        a->w->spaces[a->space].placing_seconds -= seconds;
+}
+
 static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
     struct rp_plan plan;
+    uint64_t work = a->pack_work;
+    bool had_plan = has_plan(a->w);
     begin_plan(a->w, &plan);
     rp_schedule_steps(&a->p, s, NULL, &plan);
     uint64_t time_ns = rp_steps_time_ns(a->w->g, plan.steps.at, plan.steps.n);
-    a->missing_bytes = pack(a->w, &plan, time_ns, a->pack_work);
+    a->missing_bytes = pack(a->w, &plan, time_ns, &work);
+    spend(a, (double)work / PACK_WORK_PER_S, had_plan);
     return a->missing_bytes == 0;
 }
 
@@ -116,11 +137,11 @@ static bool pack_best(struct attempt *a) {
 
 bool rp_place_keep_all(struct rp_context *w) {
     struct rp_plan plan;
+    uint64_t work = last_pack_work(w);
     begin_plan(w, &plan);
     rp_keep_all_steps(&w->p, &plan);
     rp_stop_until(&w->stop, w->end);
-    return pack(w, &plan, w->g->total_time_ns,
-                (uint64_t)(w->o->time_limit * PACK_WORK_PER_S)) == 0;
+    return pack(w, &plan, w->g->total_time_ns, &work) == 0;
 }
 
 /* ---- tighter schedules ---- */
@@ -148,15 +169,18 @@ static void place_scratch_next(struct attempt *a) {
 }
 
 /* A short, cool search from the best schedule, whether that fits or not. */
-static void search_near(struct attempt *a, double work, uint64_t k) {
+static void search_near(struct attempt *a, double seconds, uint64_t k) {
+    double work = seconds * ANNEAL_WORK_PER_S;
     if (rp_context_stopped(a->w))
         return;
+    spend(a, seconds, has_plan(a->w));
     rp_schedule_copy(a->scratch, a->best);
     rp_run_annealing_alone(a->w, &a->p, work, 0.1, a->seed + k, a->scratch);
 }
 
 /* From a schedule made in one pass, or from keep-all. */
-static void search_anew(struct attempt *a, double work, uint64_t k) {
+static void search_anew(struct attempt *a, double seconds, uint64_t k) {
+    double work = seconds * ANNEAL_WORK_PER_S;
     struct rp_constructed made;
     bool constructed = rp_construct(a->w, a->space, &a->p, a->scratch, &made);
     if (constructed && fits_faster(a, &made.cost))
@@ -165,6 +189,7 @@ static void search_anew(struct attempt *a, double work, uint64_t k) {
         rp_schedule_fini(a->scratch);
         rp_schedule_keep_all(&a->p, a->scratch);
     }
+    spend(a, 2 * seconds, has_plan(a->w));
     rp_run_annealing_alone(a->w, &a->p, 2 * work, constructed ? 0.1 : 1, a->seed + k,
                            a->scratch);
 }
@@ -172,12 +197,12 @@ static void search_anew(struct attempt *a, double work, uint64_t k) {
 /* A schedule that leaves enough unused: from the best one, or anew. False if there is none
  * that is faster than the fastest plan. */
 static bool tighten(struct attempt *a, uint64_t k) {
-    double work = a->tighten_work * (k == 0 ? 1 : LATER_TIGHTEN_SHARE);
+    double seconds = a->tighten_seconds * (k == 0 ? 1 : LATER_TIGHTEN_SHARE);
     a->w->statistics.tightenings++;
-    search_near(a, work, k);
+    search_near(a, seconds, k);
     struct rp_cost cost = cost_of_scratch(a);
     if (!fits_faster(a, &cost) && !rp_context_stopped(a->w)) {
-        search_anew(a, work, k);
+        search_anew(a, seconds, k);
         cost = cost_of_scratch(a);
     }
     if (!fits_faster(a, &cost))
@@ -188,11 +213,10 @@ static bool tighten(struct attempt *a, uint64_t k) {
 
 /* ---- attempts ---- */
 
-/* Twice as much each time that the sequence is twice as long, in what annealing can do. */
+/* Twice as much each time that the sequence is twice as long. */
 static uint64_t pack_work(const struct rp_turn *turn) {
-    double rate = turn->anneal_work_per_s / ANNEAL_WORK_PER_S;
-    double seconds = exp2(floor(log2(rate * (turn->begin + turn->run_seconds))));
-    return (uint64_t)(seconds * PACK_WORK_PER_S) + 1;
+    double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
+    return (uint64_t)(MAX_PACKING_SHARE * seconds * PACK_WORK_PER_S) + 1;
 }
 
 /* What each op can leave unused. What is kept comes back from the host while the last op
@@ -215,7 +239,7 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
         .space_p = &w->spaces[turn->space].p,
         .scratch = scratch,
         .pack_work = pack_work(turn),
-        .tighten_work = TIGHTEN_SHARE * turn->run_seconds * turn->anneal_work_per_s,
+        .tighten_seconds = TIGHTEN_SHARE * turn->run_seconds,
         .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
     };
     a.room = rooms(&a.p);
@@ -261,9 +285,9 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
                            struct rp_schedule *scratch) {
     struct rp_space *space = &w->spaces[turn->space];
     const struct rp_incumbent *best = rp_context_incumbent(w, turn->space);
-    uint64_t work = pack_work(turn), placed_ns = w->placed_ns;
-    if (!space->active || turn->begin < space->retry_begin ||
-        !is_worth_it(space, best, placed_ns, work))
+    uint64_t work = pack_work(turn);
+    if (!space->active || (has_plan(w) && space->placing_seconds < 0) ||
+        !is_worth_it(space, best, w->placed_ns, work))
         return;
     struct attempt a = begin_attempt(w, turn, scratch);
     space->tried_ns = best->time_ns;
@@ -271,8 +295,6 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
     a.best = &best->s;
     place_or_tighten(&a);
     end_attempt(&a);
-    if (w->p.n_ops >= MIN_LARGE_OPS && w->placed_ns == placed_ns)
-        space->retry_begin = RETRY_GROWTH * (turn->begin + turn->seconds);
 }
 
 void rp_place_incumbent(struct rp_context *w, const struct rp_turn *turn,
@@ -295,7 +317,7 @@ static void place_constructed(struct rp_context *w, const struct rp_turn *turn,
         if (!rp_construct(w, turn->space, &a.p, scratch, &made)) {
             /* Happens on graphs that are no training steps. */
             a.best = &w->incumbent.s;
-            search_near(&a, a.tighten_work, k);
+            search_near(&a, a.tighten_seconds, k);
             made.cost = cost_of_scratch(&a);
         }
         a.best = scratch;
@@ -340,8 +362,7 @@ void rp_place_first(struct rp_context *w, struct rp_schedule *scratch) {
 static void squeeze(struct rp_context *w) {
     struct rp_plan plan;
     rp_plan_restate(&w->placed, false, w->o->budget_bytes, &plan);
-    assign_addresses(w, &plan, arena_limit(w, &plan),
-                     (uint64_t)(w->o->time_limit * PACK_WORK_PER_S), true);
+    assign_addresses(w, &plan, arena_limit(w, &plan), last_pack_work(w), true);
     bool smaller = plan.arena_bytes < w->placed.arena_bytes;
     struct rp_plan *worse = smaller ? &w->placed : &plan;
     rp_plan_fini(worse);
@@ -355,7 +376,7 @@ rp_rc rp_place_last(struct rp_context *w, struct rp_schedule *scratch) {
     bool untried = w->report->capped || w->unplaced;
     turn.begin = w->o->time_limit;
     rp_stop_until(&w->stop, w->end);
-    w->spaces[turn.space].retry_begin = 0; /* it waits for nothing more */
+    w->spaces[turn.space].placing_seconds = 0; /* it waits for nothing more */
     if (untried || !w->o->addressed)
         place_in_space(w, &turn, scratch);
     if (w->placed_ns == UINT64_MAX) {

@@ -5,9 +5,9 @@
  * schedule's peak. Then a short search goes on from the incumbent for a schedule that
  * leaves as much of the limit unused as was missing, at least where the working sets of ops
  * leave that room; the new schedule is packed, and so on. The search itself goes on within
- * the full limit. What an attempt may cost depends on the turn alone, so a search with a
- * longer limit makes the attempts of a shorter one. On large graphs, where an attempt takes
- * longer than many turns, the next one waits for a while after a failure.
+ * the full limit. Attempts get a share of the time of all turns. One that takes more is
+ * finished, and the next one waits until the turns have made up for it. All this depends on
+ * counted work alone, so a search with a longer limit makes the attempts of a shorter one.
  *
  * If nothing can be packed at first, schedules made in one pass that leave a sixteenth of
  * the limit unused, or more, are.

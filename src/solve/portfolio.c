@@ -42,8 +42,7 @@ static void meet(struct job *j, double max_seconds);
 /* Asked after each RP_ANNEAL_QUESTION units of work. */
 static bool stop_turn(void *arg, double best_ns) {
     struct job *j = arg;
-    uint32_t interval =
-        (uint32_t)(SLICE_SECONDS * j->turn->anneal_work_per_s / RP_ANNEAL_QUESTION);
+    uint32_t interval = (uint32_t)(SLICE_SECONDS * ANNEAL_WORK_PER_S / RP_ANNEAL_QUESTION);
     struct rp_context *w = j->w;
     rp_interval_milp_poll(w);
     if (++j->questions % interval == 0 && j->met < j->turn->seconds)
@@ -58,7 +57,8 @@ static void anneal_scratch(struct job *j, double work, double times, uint64_t se
                            enum rp_method method) {
     static const double max_temperature = 16;
     struct rp_context *w = j->w;
-    double temperature = times * rp_initial_temperature(w->p.n_ops, work);
+    double temperature =
+        times * rp_initial_temperature(rp_share_of_run(&j->space->p, work));
     struct rp_anneal_options o = {.seed = w->o->seed + seed,
                                   .work = (uint64_t)work,
                                   .stop = stop_turn,
@@ -82,10 +82,6 @@ static void add_to_pool(struct job *j, uint64_t old_ns) {
     if (j->turn->space != RP_WITHOUT_RECOMPUTE && j->w->p.n_ops <= MAX_CROSSOVER_OPS &&
         rp_cost_fits(&j->w->p, &c) && c.time_ns < old_ns)
         rp_solution_pool_replace(&j->space->pool, old_ns, j->scratch, c.time_ns);
-}
-
-static double work_per_op(const struct job *j) {
-    return j->work / (j->w->p.n_ops + 1.0);
 }
 
 /* With swaps, runs differ in their first temperature: a step of a few large ops, such as
@@ -113,7 +109,8 @@ static double choose_start(struct job *j) {
     static const double cool = 0.1;
     struct rp_context *w = j->w;
     struct rp_incumbent *best = rp_context_incumbent(w, j->turn->space);
-    bool is_large = w->p.n_ops >= MIN_LARGE_OPS && work_per_op(j) < LONG_RUN_WORK_PER_OP;
+    bool is_large = w->p.n_ops >= MIN_LARGE_OPS &&
+                    rp_share_of_run(&j->space->p, j->work) < LONG_RUN_SHARE;
     bool from_best = best->found && j->turn->from_incumbent;
     bool is_short = best->found && (is_large || (from_best && w->p.n_homes > 0));
     if (j->space->warm) {
@@ -226,7 +223,7 @@ static void cross(struct job *j) {
 static void raise_child(struct job *j, uint64_t parent_ns) {
     struct rp_context *w = j->w;
     struct rp_crossover_statistics *s = &w->statistics.crossover;
-    double work = CHILD_SHARE * j->turn->run_seconds * j->turn->anneal_work_per_s;
+    double work = CHILD_SHARE * j->turn->run_seconds * ANNEAL_WORK_PER_S;
     if (!rp_schedule_prune_until(&j->space->p, j->scratch, &w->stop) ||
         !rp_schedule_cost_until(&j->space->p, j->scratch, &w->stop).sound)
         return;
@@ -387,7 +384,7 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
     const struct method *m = choose_search(w, t);
     begin_interval(w, t);
     bool searches = j.space->active && !j.space->solved;
-    j.work = t->seconds * (m->work_per_s > 0 ? m->work_per_s : t->anneal_work_per_s);
+    j.work = t->seconds * (m->work_per_s > 0 ? m->work_per_s : ANNEAL_WORK_PER_S);
     meet(&j, searches && m->undivided ? t->seconds : SLICE_SECONDS);
     if (searches && !rp_context_stopped(w)) {
         rp_context_doing(w, rp_method_name[m->id]);
@@ -421,6 +418,7 @@ static void take_turns(struct rp_context *w, double limit, struct rp_schedule *s
             rp_program_search_go_on(w, &turn);
         if (!is_solved(w))
             take_turn(w, &turn, scratch);
+        w->spaces[turn.space].placing_seconds += PLACING_SHARE * turn.seconds;
         rp_place_incumbent(w, &turn, scratch);
     }
 }

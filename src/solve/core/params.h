@@ -4,11 +4,10 @@
  *
  * Work is counted, not timed, so the same input gives the same plan on any machine. The
  * units, with what they take on a 2020s core:
- *   annealing   about 40 ns, 25 without swaps (anneal.h); over orders about 6 ns
- *               (anneal_order.h)
- *   MIP         0.6 to 1 us (branch_cut.h)
- *   PDHG        one term of the linear program touched, about 1.5 ns (pdhg_bound.h)
- *   packing     about a nanosecond (packer.h)
+ *   annealing   about 25 ns (anneal.h); over orders about 6 ns (anneal_order.h)
+ *   MIP         0.5 to 0.9 us (branch_cut.h)
+ *   PDHG        one term of the linear program touched, about 1.2 ns (pdhg_bound.h)
+ *   packing     1 to 4 ns (packer.h)
  *   A*          one state
  * "Per second" is per second of --time-limit, of which the search has SCHEDULE_SHARE if
  * addresses are wanted. bench/calibration shows what the units take on this machine.
@@ -26,10 +25,9 @@
 
 /* ---- work per second ---- */
 
-#define ANNEAL_WORK_PER_S 2.5e7
-#define ANNEAL_WORK_PER_S_WITHOUT_SWAPS 4e7
+#define ANNEAL_WORK_PER_S 4e7
 #define ORDER_WORK_PER_S 1.5e8
-#define MIP_WORK_PER_S 1.2e6
+#define MIP_WORK_PER_S 1.4e6
 /* A try of large-neighbourhood search. */
 #define NEIGHBORHOOD_TRY_WORK_PER_OP 2700
 #define INTERVAL_WORK_PER_S 1e6
@@ -37,8 +35,8 @@
  * process for each is not counted. */
 #define CROSSOVER_WORK_PER_S 0.7e6
 #define CROSSOVER_WORK_PER_OP 4000 /* for a try */
-#define PDHG_WORK_PER_S 6e8
-#define PACK_WORK_PER_S 5e7 /* for one placement */
+#define PDHG_WORK_PER_S 7.5e8
+#define PACK_WORK_PER_S 5e8
 #define ASTAR_WORK_PER_S 220e6
 
 /* Of the sequence of turns: what comes before the interval MILP begins. */
@@ -110,9 +108,11 @@
  * later one. */
 #define TIGHTEN_SHARE 0.3
 #define LATER_TIGHTEN_SHARE 0.33
-/* On large graphs an attempt to place a schedule takes longer than many turns. When one has
- * failed, the next comes when the sequence is so many times as long. */
-#define RETRY_GROWTH 1.5
+/* Of the time of each turn: what attempts to place schedules may take. An attempt may take
+ * more, and then the next one waits. Of the time so far, and of the time limit: the most
+ * that one packing may take. */
+#define PLACING_SHARE 0.4
+#define MAX_PACKING_SHARE 0.1
 
 /* Of the bound: the gap from which on windows of the interval MILP may raise it. */
 #define MIN_WINDOWS_GAP 0.01
@@ -128,8 +128,7 @@ enum {
     MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
     MIN_NEIGHBORHOOD_OPS = 60,
     MAX_NEIGHBORHOOD_OPS = 2000,
-    /* From here on a long search starts from the incumbent, and failed attempts to place it
-     * are further apart. */
+    /* From here on a long search starts from the incumbent. */
     MIN_LARGE_OPS = 2001,
     /* On larger graphs a narrower search beside the wider one would take as much memory
      * again, mostly for schedules that the wider one makes too. */
@@ -159,9 +158,10 @@ enum {
 /* ---- annealing runs ---- */
 
 /* What one run can usefully do per op. */
-#define RUN_WORK_PER_OP 75e3
-/* On large graphs, a run with less work per op does not get far from keep-all. */
-#define LONG_RUN_WORK_PER_OP 30e3
+#define RUN_WORK_PER_OP 60e3
+#define RUN_WORK_PER_OP_WITH_SWAPS 120e3
+/* Of that, on large graphs: a run that does less does not get far from keep-all. */
+#define LONG_RUN_SHARE 0.4
 /* Of the search for another order: short runs, and their share of all its work. */
 #define SHORT_ORDER_RUN_WORK_PER_OP 2e4
 #define SHORT_ORDER_RUN_SHARE 0.25

@@ -7,8 +7,8 @@
 /* Over the whole run the price can rise or fall by e to this power. */
 static const double PRICE_RATE = 18;
 
-double rp_initial_temperature(uint32_t n_ops, double work) {
-    double temperature = work / (50e3 * (n_ops + 1.0));
+double rp_initial_temperature(double share) {
+    double temperature = 1.5 * share;
     return temperature < 0.01 ? 0.01 : temperature > 6 ? 6 : temperature;
 }
 

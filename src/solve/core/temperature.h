@@ -25,9 +25,9 @@ struct rp_temperature {
     double progress; /* share of the work done at the last update */
 };
 
-/* The first temperature for a run of that much work (in the unit of anneal.h) on n_ops ops,
- * in units of the mean op time. A run with little work per op has to be greedy. */
-double rp_initial_temperature(uint32_t n_ops, double work);
+/* The first temperature of a run, in units of the mean op time. `share` is its work as a
+ * share of what one run can usefully do. A run with little work has to be greedy. */
+double rp_initial_temperature(double share);
 
 /* `price` is the first price. Call rp_temperature_update before now_ns is used. */
 void rp_temperature_init(struct rp_temperature *t, double initial_ns, double final_share,

@@ -84,6 +84,12 @@ uint32_t rp_lp_n_cols(const struct rp_lp *lp) {
     return lp->p.n_cols;
 }
 
+uint64_t rp_lp_pivot_work(const struct rp_lp *lp) {
+    uint64_t rows = lp->p.n_rows, cols = lp->p.n_cols,
+             terms = rows > 0 ? lp->p.start[rows] : 0;
+    return (rows + cols) / 2 + terms / 4 + 1;
+}
+
 void rp_lp_set_bounds(struct rp_lp *lp, uint32_t col, double low, double high) {
     lp->solver->set_bounds(lp->self, col, low, high);
     lp->p.low[col] = low;

@@ -38,6 +38,9 @@ void rp_lp_add_rows(struct rp_lp *lp, const struct rp_sparse_rows *rows);
 void rp_lp_drop_rows(struct rp_lp *lp, const bool *drop);
 uint32_t rp_lp_n_rows(const struct rp_lp *lp); /* those of sums included */
 uint32_t rp_lp_n_cols(const struct rp_lp *lp); /* sums included */
+/* What a pivot takes, in a unit that is about the same for programs of 100 to 200,000 rows:
+ * a pass through vectors of rows and columns, and through some of the coefficients. */
+uint64_t rp_lp_pivot_work(const struct rp_lp *lp);
 
 void rp_lp_set_bounds(struct rp_lp *lp, uint32_t col, double low, double high);
 double rp_lp_low(const struct rp_lp *lp, uint32_t col);

@@ -88,7 +88,7 @@ struct rp_incremental {
     double new_time_ns, new_overflow_bytes;
     bool infeasible; /* the move cannot be done at all; also set by flips */
 
-    uint64_t work; /* runs evaluated and rows scanned, so far */
+    uint64_t work; /* so far, in units of anneal.h */
 
     /* Private to the sources of this folder. */
     struct rp_incremental_move *move;

@@ -307,7 +307,7 @@ static bool simulate_interval(struct rp_incremental *s, uint32_t first, uint32_t
     if (t == s->n_stages)
         c->stall_ns += rp_max_double(c->d2h_backlog_ns[t], c->h2d_backlog_ns[t]) -
                        rp_max_double(w->d2h_backlog_ns[t], w->h2d_backlog_ns[t]);
-    s->work += (t - first) / 2;
+    s->work += t - first;
     c->intervals[c->n_intervals++] = (struct interval){first, t};
     clear_ready(c->ready_ns, &c->waits);
     clear_ready(c->host_ready_ns, &c->host_waits);

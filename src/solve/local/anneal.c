@@ -101,7 +101,7 @@ static void step(struct annealing *a) {
     struct rp_incremental *s = &a->s;
     uint32_t row;
     a->r->moves++;
-    s->work += 8 + s->words / 4;
+    s->work += 1 + s->words / 4;
     bool may_shift = s->p->out_ns != NULL && rp_random_below(&a->random, 5) > 0;
     bool any = rp_propose_move(s, &a->random, &row);
     struct rp_move_statistics *m = &a->r->statistics.moves[row];

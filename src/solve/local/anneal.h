@@ -19,11 +19,11 @@
 #include "solve/core/schedule.h"
 #include "solve/local/moves.h"
 
-enum { RP_ANNEAL_QUESTION = 100000 }; /* about 10 ms */
+enum { RP_ANNEAL_QUESTION = 100000 }; /* about 3 ms */
 
 struct rp_anneal_options {
     uint64_t seed;
-    uint64_t work;              /* limit: about 40 ns each. A tenth more for repairs */
+    uint64_t work;              /* limit: about 25 ns each. A tenth more for repairs */
     double initial_temperature; /* as a share of the mean op time */
     /* Called at the start and after each RP_ANNEAL_QUESTION units of work, with the time of
      * the best schedule so far (INFINITY: none fits): true ends the search. */

@@ -39,6 +39,8 @@
  */
 #define TERMS_PER_UNIT 1024
 #define PAIRS_PER_UNIT 8
+/* An LP that goes on may exceed the work limit by one part of so many of what was done. */
+#define MAX_OVERRUN 8
 
 void rp_branch_cut_statistics_add(struct rp_branch_cut_statistics *into,
                                   const struct rp_branch_cut_statistics *from) {
@@ -346,13 +348,23 @@ static void process_vertex(struct rp_branch_cut *bc) {
     }
 }
 
-/* Solves the LP of the current node. If it is interrupted again and again, the simplex
- * method may cycle, so each further try gets twice as many pivots. */
+/* If the LP of a node is interrupted again and again, the simplex method may cycle, so each
+ * further try gets twice as many pivots. */
+static uint64_t min_pivots(const struct rp_branch_cut *bc) {
+    return (uint64_t)FIRST_PIVOTS << bc->n_interrupted;
+}
+
+/* Would going on with an interrupted LP take much more than is left? Then it waits for more
+ * work: what it takes at least can be as much as all that has been done. */
+static bool waits_for_work(const struct rp_branch_cut *bc, uint64_t left) {
+    uint64_t work = min_pivots(bc) * rp_lp_pivot_work(bc->m.lp) / 64;
+    return bc->n_interrupted > 0 && work > left + bc->state.statistics.work / MAX_OVERRUN;
+}
+
+/* Solves the LP of the current node. */
 static enum rp_lp_status solve_node(struct rp_branch_cut *bc, uint64_t work) {
-    uint64_t size = rp_lp_n_rows(bc->m.lp) + rp_lp_n_cols(bc->m.lp);
-    uint64_t min_pivots = (uint64_t)FIRST_PIVOTS << bc->n_interrupted;
-    enum rp_lp_status st =
-        rp_node_lp_solve(bc, rp_max_u64(work * 64 / (size + 1), min_pivots));
+    uint64_t pivots = work * 64 / rp_lp_pivot_work(bc->m.lp);
+    enum rp_lp_status st = rp_node_lp_solve(bc, rp_max_u64(pivots, min_pivots(bc)));
     bc->n_interrupted =
         st == RP_LP_LIMIT && bc->n_interrupted < 30 ? bc->n_interrupted + 1 : 0;
     uint64_t bound_ns = rp_node_lp_bound_ns(bc, bc->bound);
@@ -382,7 +394,7 @@ enum rp_branch_cut_status rp_branch_cut_run(struct rp_branch_cut *bc, uint64_t w
     bool done = false;
     bc->allotted_work += work;
     uint64_t end = bc->allotted_work;
-    while (!done && *done_work < end) {
+    while (!done && *done_work < end && !waits_for_work(bc, end - *done_work)) {
         if (bc->has_node || bc->open.n > 0)
             process_node(bc, end - *done_work);
         else if (bc->trying_cutoff && bc->cutoff_ns < rp_node_lp_goal_ns(bc))

@@ -14,7 +14,7 @@
  * larger one is tried.
  *
  * All limits are in work units. They depend on the instance alone, not on the machine. A
- * unit is about a microsecond on a 2020s core.
+ * unit is about 0.7 us on a 2020s core.
  *
  * Not thread-safe: one object, one thread, and the engine is not to be used by others
  * meanwhile.

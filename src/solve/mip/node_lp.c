@@ -114,13 +114,13 @@ void rp_node_lp_fini(struct rp_branch_cut *bc) {
 
 enum rp_lp_status rp_node_lp_solve(struct rp_branch_cut *bc, uint64_t pivots) {
     uint64_t pivots_before = rp_lp_pivots(bc->m.lp);
-    uint64_t size = rp_lp_n_rows(bc->m.lp) + rp_lp_n_cols(bc->m.lp);
+    uint64_t pivot_work = rp_lp_pivot_work(bc->m.lp);
     enum rp_lp_status st = rp_lp_solve(bc->m.lp, pivots, scaled_cutoff(bc));
     uint64_t done = rp_lp_pivots(bc->m.lp) - pivots_before;
     bc->bound = rp_lp_bound(bc->m.lp, bc->m.reduced);
     bc->state.statistics.lp_solves++;
     bc->state.statistics.pivots += done;
-    bc->state.statistics.work += (done + SOLVE_OVERHEAD_PIVOTS) * size / 64 + 1;
+    bc->state.statistics.work += (done + SOLVE_OVERHEAD_PIVOTS) * pivot_work / 64 + 1;
     return st;
 }
 

@@ -1,5 +1,6 @@
 #include "solve/search/run_annealing.h"
 
+#include "solve/core/params.h"
 #include "solve/core/temperature.h"
 
 void rp_run_annealing(struct rp_context *w, const struct rp_instance *p,
@@ -17,6 +18,11 @@ void rp_run_annealing(struct rp_context *w, const struct rp_instance *p,
     m->seconds += r.seconds;
 }
 
+double rp_share_of_run(const struct rp_instance *p, double work) {
+    double per_op = p->out_ns != NULL ? RUN_WORK_PER_OP_WITH_SWAPS : RUN_WORK_PER_OP;
+    return work / (per_op * (p->n_ops + 1.0));
+}
+
 static bool stop_run(void *arg, double best_ns) {
     (void)best_ns;
     return rp_context_stopped(arg);
@@ -26,11 +32,11 @@ void rp_run_annealing_alone(struct rp_context *w, const struct rp_instance *p, d
                             double times, uint64_t seed, struct rp_schedule *s) {
     if (rp_context_stopped(w))
         return;
-    struct rp_anneal_options o = {.seed = seed,
-                                  .work = (uint64_t)work,
-                                  .stop = stop_run,
-                                  .stop_arg = w,
-                                  .initial_temperature =
-                                      times * rp_initial_temperature(p->n_ops, work)};
+    struct rp_anneal_options o = {
+        .seed = seed,
+        .work = (uint64_t)work,
+        .stop = stop_run,
+        .stop_arg = w,
+        .initial_temperature = times * rp_initial_temperature(rp_share_of_run(p, work))};
     rp_run_annealing(w, p, &o, times < 1 ? RP_POLISH : RP_ANNEAL, s);
 }

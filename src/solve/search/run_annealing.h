@@ -13,6 +13,9 @@ void rp_run_annealing(struct rp_context *w, const struct rp_instance *p,
                       const struct rp_anneal_options *o, enum rp_method method,
                       struct rp_schedule *s);
 
+/* `work` as a share of what one run on p can usefully do. */
+double rp_share_of_run(const struct rp_instance *p, double work);
+
 /* The same with `work` units, until the context is told to stop. Its first temperature is
  * `times` the usual one. */
 void rp_run_annealing_alone(struct rp_context *w, const struct rp_instance *p, double work,

@@ -23,7 +23,7 @@ struct row {
  * they come after a minute: crossover finds more until then. */
 static const struct row rows[] = {
     {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, 0.3, ALL_ROUNDS},
-    {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 1.6, 0.5, ALL_ROUNDS},
+    {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 2, 0.5, ALL_ROUNDS},
     {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, 0.1, ALL_ROUNDS},
     {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0, 0.05, ALL_ROUNDS},
     {RP_ANNEAL, RP_BOTH, 0, 0.1, FIRST_ROUNDS},
@@ -35,7 +35,7 @@ static const struct row rows[] = {
     {RP_ANNEAL, RP_BOTH, 0, 0.6, ALL_ROUNDS},
     {RP_ANNEAL, RP_BOTH, 0, 4, REHEAT_ROUNDS},
     {RP_POLISH, RP_BOTH, 0, 0.3, ALL_ROUNDS},
-    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 1, 0.5, FULL_LENGTH},
+    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 1.25, 0.5, FULL_LENGTH},
     {RP_CROSSOVER, RP_BOTH, 0, 0.4, FULL_LENGTH},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
@@ -91,9 +91,9 @@ static const struct row *share_row(const struct rp_sequence *s, const struct row
 bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn) {
     skip_to_turn(s);
     const struct row *r = &rows[s->row];
-    double work_per_s =
-        r->space == RP_WITHOUT_SWAPS ? ANNEAL_WORK_PER_S_WITHOUT_SWAPS : ANNEAL_WORK_PER_S;
-    double full_seconds = RUN_WORK_PER_OP * (s->n_ops + 1.0) / work_per_s;
+    double work_per_op =
+        r->space == RP_WITHOUT_SWAPS ? RUN_WORK_PER_OP : RUN_WORK_PER_OP_WITH_SWAPS;
+    double full_seconds = work_per_op * (s->n_ops + 1.0) / ANNEAL_WORK_PER_S;
     double quarterings = fmax(0, (double)ROUNDS_TO_FULL_LENGTH - s->round);
     *turn = (struct rp_turn){.k = s->k,
                              .round = s->round,
@@ -101,7 +101,6 @@ bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn)
                              .space = r->space,
                              .from_incumbent = starts_from_incumbent(s, r),
                              .run_seconds = ldexp(full_seconds, -2 * (int)quarterings),
-                             .anneal_work_per_s = work_per_s,
                              .begin = s->done};
     const struct row *share = share_row(s, r);
     turn->seconds =

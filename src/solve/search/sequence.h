@@ -30,11 +30,10 @@ struct rp_turn {
     uint32_t round;
     enum rp_method method;
     enum rp_space_id space;
-    bool from_incumbent;      /* an annealing run does not start from keep-all */
-    double seconds;           /* of a 2020s core, for the search */
-    double run_seconds;       /* of an annealing run of its round */
-    double anneal_work_per_s; /* in its space */
-    double begin;             /* the sum of `seconds` of all turns before it */
+    bool from_incumbent; /* an annealing run does not start from keep-all */
+    double seconds;      /* of a 2020s core, for the search */
+    double run_seconds;  /* of an annealing run of its round */
+    double begin;        /* the sum of `seconds` of all turns before it */
 };
 
 struct rp_sequence {
