@@ -165,31 +165,31 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "f065937e18dc644b");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "d41c5771561afb3b");
 }
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "522520d583fc7034");
+          "0d86f3ee743f8ea1");
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "46440d53a6585843");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "c8906bbd1bc42301");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "23fb76b4892306c3");
+          "0a23a7a1ef7302a6");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "22f7785bd2080748");
+          "03c24c4a15aa267d");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "ad08135293f6008d");
+          "51aa69a06b1c1e33");
 }
 
 static void searches_that_choose_homes(void) {
@@ -204,25 +204,25 @@ static void searches_that_choose_homes_alone(void) {
 static void searches_that_choose_homes_and_reorder(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true},
-          "5364979de81cfdf8");
+          "ff24c7bfaa3e3dbe");
 }
 
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "de1963c1306efec3");
+          "30aa1d9dfc30c9e1");
 }
 
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "03718f697a60eaf7");
+          "2e9475f2f9c4468a");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {
     check(&(struct kind){10, 5, 30, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true, .from_any_order = true},
-          "3f987decec00788f");
+          "ebb81fc28ecfaf65");
 }
 
 static void searches_that_come_to_crossover(void) {

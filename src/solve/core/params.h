@@ -106,12 +106,12 @@
 #define POINT_SHARE 0.05
 /* Of the work of an annealing run: the first search for a tighter schedule. Of that: each
  * later one. */
-#define TIGHTEN_SHARE 0.3
+#define TIGHTEN_SHARE 0.15
 #define LATER_TIGHTEN_SHARE 0.33
 /* Of the time of each turn: what attempts to place schedules may take. An attempt may take
  * more, and then the next one waits. Of the time so far, and of the time limit: the most
  * that one packing may take. */
-#define PLACING_SHARE 0.4
+#define PLACING_SHARE 0.6
 #define MAX_PACKING_SHARE 0.1
 
 /* Of the bound: the gap from which on windows of the interval MILP may raise it. */
