@@ -165,64 +165,64 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "d41c5771561afb3b");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "cd2a34ed0abed369");
 }
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "0d86f3ee743f8ea1");
+          "c49342a5bd810b37");
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "c8906bbd1bc42301");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "b6d43acab7bc224d");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "0a23a7a1ef7302a6");
+          "02bf7390220b9907");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "03c24c4a15aa267d");
+          "aff434bfde890876");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "51aa69a06b1c1e33");
+          "05d725280eb469be");
 }
 
 static void searches_that_choose_homes(void) {
     check(&(struct kind){30, 5, 60, 0.01, .recompute = true, .swap = true, .homes = true},
-          "3c002156078f7354");
+          "2a96f14f406ed3cd");
 }
 
 static void searches_that_choose_homes_alone(void) {
-    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "c81542bb637c49e8");
+    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "88777d6bf6d36f42");
 }
 
 static void searches_that_choose_homes_and_reorder(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true},
-          "ff24c7bfaa3e3dbe");
+          "a9b9d2795031d197");
 }
 
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "30aa1d9dfc30c9e1");
+          "c952b62b9b603641");
 }
 
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "2e9475f2f9c4468a");
+          "4a9cffccd21ac00f");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {
     check(&(struct kind){10, 5, 30, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true, .from_any_order = true},
-          "ebb81fc28ecfaf65");
+          "cee1699f91c36e03");
 }
 
 static void searches_that_come_to_crossover(void) {

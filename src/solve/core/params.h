@@ -36,7 +36,7 @@
 #define CROSSOVER_WORK_PER_S 0.7e6
 #define CROSSOVER_WORK_PER_OP 4000 /* for a try */
 #define PDHG_WORK_PER_S 7.5e8
-#define PACK_WORK_PER_S 5e8
+#define PACK_WORK_PER_S 4.5e8
 #define ASTAR_WORK_PER_S 220e6
 
 /* Of the sequence of turns: what comes before the interval MILP begins. */
@@ -111,7 +111,7 @@
 /* Of the time of each turn: what attempts to place schedules may take. An attempt may take
  * more, and then the next one waits. Of the time so far, and of the time limit: the most
  * that one packing may take. */
-#define PLACING_SHARE 0.6
+#define PLACING_SHARE 0.5
 #define MAX_PACKING_SHARE 0.1
 
 /* Of the bound: the gap from which on windows of the interval MILP may raise it. */
