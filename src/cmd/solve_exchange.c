@@ -120,9 +120,8 @@ static rp_rc read_solution(const struct rp_graph *g, const struct rp_solve_optio
     struct rp_solve_report report = {.keep_all_bytes = rp_keep_all_bytes(g, o->addressed),
                                      .floor_op = RP_NONE};
     struct rp_stop stop = {o->stop, INFINITY};
-    struct rp_solution_options so = {
-        path, o->addressed, o->budget_bytes,
-        (uint64_t)(MAX_PACKING_SHARE * o->time_limit * PACK_WORK_PER_S), &stop};
+    struct rp_solution_options so = {path, o->addressed, o->budget_bytes,
+                                     rp_most_pack_work(o->time_limit), &stop};
     struct rp_plan plan = {0};
     struct rp_verdict v;
     uint64_t cost_ns;

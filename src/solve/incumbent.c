@@ -95,10 +95,8 @@ static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
     if (!addressed)
         rp_drop_plan_swaps(w->g, limit, plan);
     if (addressed && !start->addressed)
-        rp_assign_addresses(
-            w->g, plan, limit,
-            (uint64_t)(MAX_PACKING_SHARE * w->o->time_limit * PACK_WORK_PER_S), true,
-            &w->stop, &w->statistics.pack);
+        rp_assign_addresses(w->g, plan, limit, rp_most_pack_work(w->o->time_limit), true,
+                            &w->stop, &w->statistics.pack);
     return rp_plan_fill_claims(w->g, plan, &ignored) == RP_OK &&
            plan->arena_bytes <= limit && plan->host_bytes <= w->o->host_bytes;
 }

@@ -61,11 +61,6 @@ static uint64_t assign_addresses(struct rp_context *w, struct rp_plan *plan, uin
     return w->statistics.pack.work - before;
 }
 
-/* The most that the packer may do for a plan at the end of the search. */
-static uint64_t last_pack_work(const struct rp_context *w) {
-    return (uint64_t)(MAX_PACKING_SHARE * w->o->time_limit * PACK_WORK_PER_S);
-}
-
 /* What the sources that stay on the device leave for the arena. */
 static uint64_t arena_limit(const struct rp_context *w, const struct rp_plan *plan) {
     return w->o->budget_bytes - rp_plan_fixed_bytes(plan, w->g);
@@ -137,7 +132,7 @@ static bool pack_best(struct attempt *a) {
 
 bool rp_place_keep_all(struct rp_context *w) {
     struct rp_plan plan;
-    uint64_t work = last_pack_work(w);
+    uint64_t work = rp_most_pack_work(w->o->time_limit);
     begin_plan(w, &plan);
     rp_keep_all_steps(&w->p, &plan);
     rp_stop_until(&w->stop, w->end);
@@ -168,19 +163,23 @@ static void place_scratch_next(struct attempt *a) {
     a->best = &a->own;
 }
 
+/* From the scratch schedule, with a first temperature `times` the usual one. */
+static void search_for(struct attempt *a, double seconds, double times, uint64_t k) {
+    spend(a, seconds, has_plan(a->w));
+    rp_run_annealing_alone(a->w, &a->p, seconds * ANNEAL_WORK_PER_S, times, a->seed + k,
+                           a->scratch);
+}
+
 /* A short, cool search from the best schedule, whether that fits or not. */
 static void search_near(struct attempt *a, double seconds, uint64_t k) {
-    double work = seconds * ANNEAL_WORK_PER_S;
     if (rp_context_stopped(a->w))
         return;
-    spend(a, seconds, has_plan(a->w));
     rp_schedule_copy(a->scratch, a->best);
-    rp_run_annealing_alone(a->w, &a->p, work, 0.1, a->seed + k, a->scratch);
+    search_for(a, seconds, 0.1, k);
 }
 
 /* From a schedule made in one pass, or from keep-all. */
 static void search_anew(struct attempt *a, double seconds, uint64_t k) {
-    double work = seconds * ANNEAL_WORK_PER_S;
     struct rp_constructed made;
     bool constructed = rp_construct(a->w, a->space, &a->p, a->scratch, &made);
     if (constructed && fits_faster(a, &made.cost))
@@ -189,9 +188,7 @@ static void search_anew(struct attempt *a, double seconds, uint64_t k) {
         rp_schedule_fini(a->scratch);
         rp_schedule_keep_all(&a->p, a->scratch);
     }
-    spend(a, 2 * seconds, has_plan(a->w));
-    rp_run_annealing_alone(a->w, &a->p, 2 * work, constructed ? 0.1 : 1, a->seed + k,
-                           a->scratch);
+    search_for(a, 2 * seconds, constructed ? 0.1 : 1, k);
 }
 
 /* A schedule that leaves enough unused: from the best one, or anew. False if there is none
@@ -216,7 +213,7 @@ static bool tighten(struct attempt *a, uint64_t k) {
 /* Twice as much each time that the sequence is twice as long. */
 static uint64_t pack_work(const struct rp_turn *turn) {
     double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
-    return (uint64_t)(MAX_PACKING_SHARE * seconds * PACK_WORK_PER_S) + 1;
+    return rp_most_pack_work(seconds) + 1;
 }
 
 /* What each op can leave unused. What is kept comes back from the host while the last op
@@ -362,7 +359,8 @@ void rp_place_first(struct rp_context *w, struct rp_schedule *scratch) {
 static void squeeze(struct rp_context *w) {
     struct rp_plan plan;
     rp_plan_restate(&w->placed, false, w->o->budget_bytes, &plan);
-    assign_addresses(w, &plan, arena_limit(w, &plan), last_pack_work(w), true);
+    assign_addresses(w, &plan, arena_limit(w, &plan), rp_most_pack_work(w->o->time_limit),
+                     true);
     bool smaller = plan.arena_bytes < w->placed.arena_bytes;
     struct rp_plan *worse = smaller ? &w->placed : &plan;
     rp_plan_fini(worse);

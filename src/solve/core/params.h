@@ -5,7 +5,7 @@
  * Work is counted, not timed, so the same input gives the same plan on any machine. The
  * units, with what they take on a 2020s core:
  *   annealing   about 25 ns (anneal.h); over orders about 6 ns (anneal_order.h)
- *   MIP         0.5 to 0.9 us (branch_cut.h)
+ *   MIP         0.5 to 1 us (branch_cut.h)
  *   PDHG        one term of the linear program touched, about 1.2 ns (pdhg_bound.h)
  *   packing     1 to 4 ns (packer.h)
  *   A*          one state
@@ -15,6 +15,7 @@
 #ifndef RP_SOLVE_CORE_PARAMS_H
 #define RP_SOLVE_CORE_PARAMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* bench/ablation compiles the planner without one of these (statistics.h); its turns go to
@@ -182,5 +183,17 @@ enum {
     MAX_TIGHTENINGS = 12,      /* schedules that leave memory unused, from a search, */
     MAX_GREEDY_TIGHTENINGS = 4 /* then those that are made in one pass */
 };
+
+/* ---- what follows from these ---- */
+
+/* What one annealing run can usefully do. */
+static inline double rp_run_work(uint32_t n_ops, bool may_swap) {
+    return (may_swap ? RUN_WORK_PER_OP_WITH_SWAPS : RUN_WORK_PER_OP) * (n_ops + 1.0);
+}
+
+/* The most that one packing may take after so many seconds. */
+static inline uint64_t rp_most_pack_work(double seconds) {
+    return (uint64_t)(MAX_PACKING_SHARE * seconds * PACK_WORK_PER_S);
+}
 
 #endif

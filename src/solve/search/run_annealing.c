@@ -19,8 +19,7 @@ void rp_run_annealing(struct rp_context *w, const struct rp_instance *p,
 }
 
 double rp_share_of_run(const struct rp_instance *p, double work) {
-    double per_op = p->out_ns != NULL ? RUN_WORK_PER_OP_WITH_SWAPS : RUN_WORK_PER_OP;
-    return work / (per_op * (p->n_ops + 1.0));
+    return work / rp_run_work(p->n_ops, p->out_ns != NULL);
 }
 
 static bool stop_run(void *arg, double best_ns) {

@@ -91,9 +91,8 @@ static const struct row *share_row(const struct rp_sequence *s, const struct row
 bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn) {
     skip_to_turn(s);
     const struct row *r = &rows[s->row];
-    double work_per_op =
-        r->space == RP_WITHOUT_SWAPS ? RUN_WORK_PER_OP : RUN_WORK_PER_OP_WITH_SWAPS;
-    double full_seconds = work_per_op * (s->n_ops + 1.0) / ANNEAL_WORK_PER_S;
+    double full_seconds =
+        rp_run_work(s->n_ops, r->space != RP_WITHOUT_SWAPS) / ANNEAL_WORK_PER_S;
     double quarterings = fmax(0, (double)ROUNDS_TO_FULL_LENGTH - s->round);
     *turn = (struct rp_turn){.k = s->k,
                              .round = s->round,
