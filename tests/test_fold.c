@@ -5,8 +5,8 @@
 #include "base/random.h"
 #include "model/graph.h"
 #include "run.h"
-#include "solve/bound/fold.h"
 #include "solve/engine/lp_engine.h"
+#include "solve/moment/fold.h"
 
 enum { BLOCK = 3, COPIES = 5, N = 1 + BLOCK * COPIES };
 

@@ -11,8 +11,8 @@
 #include "model/device.h"
 #include "networks.h"
 #include "run.h"
-#include "solve/bound/moment_bound.h"
-#include "solve/bound/moment_relaxation.h"
+#include "solve/moment/moment_bound.h"
+#include "solve/moment/moment_relaxation.h"
 #include "solve/solver.h"
 
 static struct rp_moment_bound prove(const struct rp_instance *p, bool any_order,

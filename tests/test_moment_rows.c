@@ -6,8 +6,8 @@
 #include "base/io.h"
 #include "fixture.h"
 #include "run.h"
-#include "solve/bound/moment_relaxation.h"
-#include "solve/bound/moment_sources.h"
+#include "solve/moment/moment_relaxation.h"
+#include "solve/moment/moment_sources.h"
 
 static void open_graph(const char *text, struct rp_graph *g) {
     struct rp_err err = {{0}};

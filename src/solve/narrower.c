@@ -9,9 +9,9 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "solve/bound/moment_bound.h"
 #include "solve/core/params.h"
 #include "solve/engine/child.h"
+#include "solve/moment/moment_bound.h"
 
 /* What the child sends: perhaps a bound, then its result. */
 struct message {

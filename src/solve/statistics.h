@@ -11,13 +11,13 @@
 
 #include "base/json_writer.h"
 #include "pack/packer.h"
-#include "solve/bound/moment_bound.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/lns/large_neighborhood.h"
 #include "solve/local/anneal.h"
 #include "solve/mip/branch_cut.h"
 #include "solve/mip/crossover.h"
+#include "solve/moment/moment_bound.h"
 #include "solve/order/anneal_order.h"
 
 /* The methods of the portfolio: where an incumbent or a bound can come from, and what each

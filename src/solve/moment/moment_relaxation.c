@@ -1,4 +1,4 @@
-#include "solve/bound/moment_relaxation.h"
+#include "solve/moment/moment_relaxation.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -46,8 +46,8 @@
  *
  * Thread safety: const after init.
  */
-#ifndef RP_SOLVE_BOUND_MOMENT_RELAXATION_H
-#define RP_SOLVE_BOUND_MOMENT_RELAXATION_H
+#ifndef RP_SOLVE_MOMENT_MOMENT_RELAXATION_H
+#define RP_SOLVE_MOMENT_MOMENT_RELAXATION_H
 
 #include "solve/core/instance.h"
 #include "solve/lp/row_set.h"

@@ -15,8 +15,8 @@
  *
  * Not thread-safe: one object, one thread. The same input gives the same result.
  */
-#ifndef RP_SOLVE_BOUND_FOLD_H
-#define RP_SOLVE_BOUND_FOLD_H
+#ifndef RP_SOLVE_MOMENT_FOLD_H
+#define RP_SOLVE_MOMENT_FOLD_H
 
 #include <stdbool.h>
 

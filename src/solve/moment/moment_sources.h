@@ -44,10 +44,10 @@
  *
  * Thread safety: nothing is kept between calls.
  */
-#ifndef RP_SOLVE_BOUND_MOMENT_SOURCES_H
-#define RP_SOLVE_BOUND_MOMENT_SOURCES_H
+#ifndef RP_SOLVE_MOMENT_MOMENT_SOURCES_H
+#define RP_SOLVE_MOMENT_MOMENT_SOURCES_H
 
-#include "solve/bound/moment_relaxation.h"
+#include "solve/moment/moment_relaxation.h"
 
 /* Adds the columns and rows above to the moment of op c, of which side[] are the sides. The
  * instance has sources that may live on the host, and may swap. fold: sources that are

@@ -1,4 +1,4 @@
-#include "solve/bound/fold.h"
+#include "solve/moment/fold.h"
 
 #include <math.h>
 #include <stdlib.h>

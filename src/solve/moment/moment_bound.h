@@ -19,8 +19,8 @@
  *
  * Thread safety: as GLPK (engine/lp_engine.h), from one thread at a time.
  */
-#ifndef RP_SOLVE_BOUND_MOMENT_BOUND_H
-#define RP_SOLVE_BOUND_MOMENT_BOUND_H
+#ifndef RP_SOLVE_MOMENT_MOMENT_BOUND_H
+#define RP_SOLVE_MOMENT_MOMENT_BOUND_H
 
 #include "base/stop.h"
 #include "solve/core/instance.h"

@@ -1,11 +1,11 @@
-#include "solve/bound/moment_sources.h"
+#include "solve/moment/moment_sources.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "solve/bound/fold.h"
 #include "solve/lp/copy_rate.h"
+#include "solve/moment/fold.h"
 
 enum { LARGE_WORKING_SET = 4 }; /* times that is at least the largest one */
 

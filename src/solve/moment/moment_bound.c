@@ -1,16 +1,16 @@
-#include "solve/bound/moment_bound.h"
+#include "solve/moment/moment_bound.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "solve/bound/moment_relaxation.h"
-#include "solve/bound/moment_sources.h"
 #include "solve/core/heap.h"
 #include "solve/core/params.h"
 #include "solve/engine/lp_engine.h"
 #include "solve/lp/bound_ns.h"
+#include "solve/moment/moment_relaxation.h"
+#include "solve/moment/moment_sources.h"
 
 enum {
     MAX_EXAMINED = 256,       /* moments whose wanted bytes are counted */
