@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/numbers.h"
+#include "solve/bound/pdhg_bound.h"
 #include "solve/core/params.h"
 #include "solve/core/prune.h"
 #include "solve/incumbent.h"
@@ -214,19 +215,21 @@ void rp_bound_begin(struct rp_context *w) {
     lay_out_bound(w, 0);
 }
 
-/* With swaps the bound is about plans no slower than the incumbent, so it waits for one,
- * and rises when that gets better. */
-static void set_horizon(struct rp_context *w) {
-    if (w->p.out_ns == NULL || !w->incumbent.found || w->o->reorder)
+/* The bound is about plans no slower than the incumbent, and rises when that gets better.
+ * With swaps it waits for one. A certificate holds no cutoffs, so without swaps it is of a
+ * bound that knows none. */
+static void tell_incumbent(struct rp_context *w) {
+    bool may_swap = w->p.out_ns != NULL;
+    if (!w->incumbent.found || w->o->reorder || (!may_swap && w->o->certificate != NULL))
         return;
-    if (w->bound == NULL)
-        lay_out_bound(w, w->incumbent.time_ns);
-    else
+    if (w->bound != NULL)
         rp_pdhg_bound_tighten(w->bound, w->incumbent.time_ns);
+    else if (may_swap)
+        lay_out_bound(w, w->incumbent.time_ns);
 }
 
 void rp_bound_submit(struct rp_context *w, double work) {
-    set_horizon(w);
+    tell_incumbent(w);
     if (w->bound == NULL)
         return;
     work *= w->mip == NULL || pdhg_leads(w) ? 1 : LOWER_BOUND_SHARE;

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "model/timeline.h"
+#include "solve/bound/pdhg_bound.h"
 #include "solve/core/params.h"
 #include "solve/exhaustive/astar.h"
 

@@ -13,6 +13,7 @@
 #include "model/timeline.h"
 #include "solve/background.h"
 #include "solve/bound/certificate_writer.h"
+#include "solve/bound/pdhg_bound.h"
 #include "solve/construct/construct.h"
 #include "solve/context.h"
 #include "solve/core/keep_all_schedule.h"

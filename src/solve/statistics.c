@@ -193,6 +193,10 @@ static const struct counter pdhg_counters[] = {
     {"dual_evaluations", "dual values in floating point", P(dual_evaluations)},
     {"proofs", "dual values in integers", P(proofs)},
     {"horizon_updates", "horizon updates", P(horizon_updates)},
+    {"cutoffs_tried", "cutoffs tried", P(cutoffs_tried)},
+    {"cutoffs_proved", "cutoffs proved", P(cutoffs_proved)},
+    {"restrictions", "linear programs restricted", P(restrictions)},
+    {"splits", "linear programs split", P(splits)},
     {"work", "work done", P(work)},
 };
 

@@ -11,7 +11,7 @@
 
 #include "base/json_writer.h"
 #include "pack/packer.h"
-#include "solve/bound/pdhg_bound.h"
+#include "solve/bound/pdhg_statistics.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/lns/large_neighborhood.h"
 #include "solve/local/anneal.h"

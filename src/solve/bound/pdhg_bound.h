@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include "base/stop.h"
+#include "solve/bound/pdhg_statistics.h"
 #include "solve/lp/formulation.h"
 
 struct rp_pdhg_bound;
@@ -44,9 +45,10 @@ struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t ho
 /* The same with another formulation. */
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
                                              const struct rp_formulation_options *o);
-/* Tells the bound that a plan of horizon_ns has been found. A smaller horizon lets it prove
- * more. */
-void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t horizon_ns);
+/* Tells the bound that a plan of plan_ns has been found, which lets it prove more. With
+ * swaps the horizon is at most that. Without swaps, cutoffs up to it are tried when the
+ * linear program gains little more (pdhg_cutoff.h). */
+void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t plan_ns);
 void rp_pdhg_bound_free(struct rp_pdhg_bound *b); /* NULL is fine */
 
 /* Continues for `work` units (a unit is one term of the linear program that is touched), or
@@ -62,9 +64,10 @@ uint64_t rp_pdhg_bound_ns(const struct rp_pdhg_bound *b);
 const struct rp_formulation *rp_pdhg_bound_formulation(const struct rp_pdhg_bound *b);
 const double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b);
 
-/* What proves rp_pdhg_bound_ns: rows, and for row i the multiplier multipliers[i] /
- * 2^scale_log2, in ns, or in ns per byte for rows (4). No rows: the bound is the sum of all
- * times. Valid until the next call of rp_pdhg_bound_run. */
+/* What proves rp_pdhg_bound_ns, unless a cutoff has raised it since: rows, and for row i
+ * the multiplier multipliers[i] / 2^scale_log2, in ns, or in ns per byte for rows (4). No
+ * rows: the bound is the sum of all times. Valid until the next call of rp_pdhg_bound_run.
+ */
 const struct rp_row_set *rp_pdhg_bound_rows(const struct rp_pdhg_bound *b);
 const int64_t *rp_pdhg_bound_multipliers(const struct rp_pdhg_bound *b,
                                          unsigned *scale_log2);
@@ -74,20 +77,6 @@ uint64_t rp_pdhg_bound_horizon_ns(const struct rp_pdhg_bound *b);
 /* (7) in doubles, in ns: the integers are checked against it. */
 double rp_pdhg_bound_estimate(const struct rp_pdhg_bound *b);
 
-/* Plain data. */
-struct rp_pdhg_statistics {
-    uint64_t iterations;                                    /* steps of PDHG */
-    uint64_t restarts;                                      /* of its averaging */
-    uint64_t separations;                                   /* searches for violated rows */
-    uint64_t memory_rows, cover_rows, path_rows, copy_rows; /* added */
-    uint64_t dropped_rows;     /* after long without a multiplier */
-    uint64_t dual_evaluations; /* of (7) in floating point */
-    uint64_t proofs;           /* evaluations of (7) in integers */
-    uint64_t horizon_updates;
-    uint64_t work;
-};
-void rp_pdhg_statistics_add(struct rp_pdhg_statistics *into,
-                            const struct rp_pdhg_statistics *from);
 struct rp_pdhg_statistics rp_pdhg_bound_statistics(const struct rp_pdhg_bound *b);
 
 #endif

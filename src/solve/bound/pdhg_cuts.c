@@ -42,6 +42,11 @@ void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f) {
     note_added(c, f->n_stages);
 }
 
+void rp_pdhg_cuts_adopt(struct rp_pdhg_cuts *c, uint32_t n) {
+    note_added(c, n);
+    c->n_additions = N_EARLY;
+}
+
 void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c) {
     rp_sep_memory_fini(&c->memory);
     rp_sep_copy_fini(&c->copies);
@@ -53,9 +58,10 @@ void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c) {
 
 /* ---- dropping ---- */
 
-/* Rows (8) stay: they say what the columns of others mean. */
+/* Rows (8) stay: they say what the columns of others mean. So do those of branchings. */
 static bool is_idle(const struct rp_pdhg_cuts *c, uint32_t i) {
-    return c->idle.at[i] > MAX_IDLE && c->rows.name[i].kind != RP_ROW_EXTRA;
+    enum rp_row_kind kind = c->rows.name[i].kind;
+    return c->idle.at[i] > MAX_IDLE && kind != RP_ROW_EXTRA && kind != RP_ROW_OTHER;
 }
 
 static bool is_cover(const struct rp_pdhg_cuts *c, uint32_t i) {

@@ -27,6 +27,9 @@ struct rp_pdhg_cuts {
 
 /* Starts with one memory row for each stage, and rows (8). `f` must outlive it. */
 void rp_pdhg_cuts_init(struct rp_pdhg_cuts *c, const struct rp_formulation *f);
+/* The last n of the rows have been appended by its owner, from another formulation's, where
+ * they were violated. Points near those are good enough to look for rows of all kinds. */
+void rp_pdhg_cuts_adopt(struct rp_pdhg_cuts *c, uint32_t n);
 void rp_pdhg_cuts_fini(struct rp_pdhg_cuts *c); /* safe on a zeroed one */
 
 /* Each of the next two drops rows, moves the multipliers y (one per row) of those that

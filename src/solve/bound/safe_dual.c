@@ -77,29 +77,59 @@ static uint64_t cost_ns(const struct rp_formulation *f, uint32_t col) {
     return col >= rp_formulation_wait(f, 0) ? f->slack_ns : 0;
 }
 
-static bool add_columns(const struct rp_formulation *f, const __int128 *price,
-                        unsigned scale_log2, __int128 *sum) {
+/* Makes prices reduced costs, and adds those below 0 to the sum. */
+static bool add_columns(const struct rp_formulation *f, unsigned scale_log2,
+                        __int128 *price, __int128 *sum) {
     for (uint32_t j = 0; j < f->n_cols; j++) {
-        __int128 reduced = (__int128)cost_ns(f, j) << scale_log2;
-        if (__builtin_add_overflow(reduced, price[j], &reduced) ||
-            (reduced < 0 && __builtin_add_overflow(*sum, reduced, sum)))
+        __int128 cost = (__int128)cost_ns(f, j) << scale_log2;
+        if (__builtin_add_overflow(cost, price[j], &price[j]) ||
+            (price[j] < 0 && __builtin_add_overflow(*sum, price[j], sum)))
             return false;
     }
     return true;
 }
 
+/* The time of all runs that are constants 1. */
+static __int128 fixed_ns(const struct rp_formulation *f) {
+    __int128 sum = 0;
+    for (uint32_t j = 0; j < f->instance->n_ops; j++)
+        for (uint32_t t = f->stage_of[j]; t <= f->r_last[j]; t++)
+            if (rp_formulation_run(f, t, j) == RP_COL_ONE)
+                sum += (__int128)f->instance->time_ns[j];
+    return sum;
+}
+
+/* Sets the value (7), times 2^scale_log2, and the reduced costs of all columns, which the
+ * caller frees in any case. */
+static bool evaluate(const struct rp_formulation *f, const struct rp_row_set *rows,
+                     const int64_t *m, unsigned scale_log2, __int128 *sum,
+                     __int128 **reduced) {
+    *reduced = rp_calloc(f->n_cols, sizeof **reduced);
+    *sum = fixed_ns(f) << scale_log2;
+    return add_rows(f, rows, m, *reduced, sum) && add_columns(f, scale_log2, *reduced, sum);
+}
+
 bool rp_safe_dual_bound(const struct rp_formulation *f, const struct rp_row_set *rows,
                         const int64_t *m, unsigned scale_log2, uint64_t *bound_ns) {
-    __int128 *price = rp_calloc(f->n_cols, sizeof *price);
-    __int128 sum = 0, one = (__int128)1 << scale_log2;
-    for (uint32_t j = 0; j < f->instance->n_ops; j++)
-        sum += (__int128)f->instance->time_ns[j] << scale_log2;
-    bool fits =
-        add_rows(f, rows, m, price, &sum) && add_columns(f, price, scale_log2, &sum);
-    free(price);
+    __int128 sum, one = (__int128)1 << scale_log2, *reduced;
+    bool fits = evaluate(f, rows, m, scale_log2, &sum, &reduced);
+    free(reduced);
     if (!fits)
         return false;
     __int128 up = sum / one + (sum % one > 0); /* C rounds towards zero */
     *bound_ns = up < 0 ? 0 : up > INT64_MAX ? INT64_MAX : (uint64_t)up;
     return true;
+}
+
+bool rp_safe_dual_fix(const struct rp_formulation *f, const struct rp_row_set *rows,
+                      const int64_t *m, unsigned scale_log2, uint64_t cutoff_ns,
+                      uint8_t *known) {
+    __int128 sum, *reduced;
+    bool fits = evaluate(f, rows, m, scale_log2, &sum, &reduced);
+    /* What takes more than this takes cutoff_ns at least, since times are whole. */
+    __int128 room = ((__int128)cutoff_ns - 1) * ((__int128)1 << scale_log2) - sum;
+    for (uint32_t j = 0; j < f->n_cols && fits; j++)
+        known[j] = reduced[j] > room ? 0 : -reduced[j] > room ? 1 : RP_UNDECIDED;
+    free(reduced);
+    return fits;
 }

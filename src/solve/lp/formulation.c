@@ -298,6 +298,29 @@ void rp_formulation_rows(const struct rp_formulation *f, struct rp_row_set *rows
                     rp_formulation_run(f, t, p->producer[x]));
 }
 
+void rp_formulation_carry_row(const struct rp_formulation *from,
+                              const struct rp_formulation *to,
+                              const struct rp_row_set *rows, uint32_t i, double *sum,
+                              struct rp_row_set *out) {
+    uint32_t first = rows->start[i], end = rows->start[i + 1];
+    rp_row_set_begin(out, rows->name[i], rows->rhs[i]);
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t k = first; k < end; k++) {
+            uint32_t old = rows->col[k], id = from->col_id[old], t = from->col_t[old];
+            uint32_t col = old < from->n_run_cols ? rp_formulation_run(to, t, id)
+                                                  : rp_formulation_held(to, t, id);
+            if (col >= to->n_cols) {
+                if (pass == 0)
+                    rp_row_set_term(out, col, rows->coef[k]);
+            } else if (pass == 0) {
+                sum[col] += rows->coef[k];
+            } else if (sum[col] != 0) {
+                rp_row_set_term(out, col, sum[col]);
+                sum[col] = 0;
+            }
+        }
+}
+
 void rp_formulation_schedule(const struct rp_formulation *f, const double *v,
                              double threshold, struct rp_schedule *s) {
     const struct rp_instance *p = f->instance;

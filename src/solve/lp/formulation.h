@@ -195,6 +195,14 @@ static inline double rp_formulation_value(const double *v, uint32_t col) {
 /* Appends all rows (2) and (3), except those that every 0/1 point meets. */
 void rp_formulation_rows(const struct rp_formulation *f, struct rp_row_set *rows);
 
+/* Appends row i of `rows`, which is in the columns of `from`, in those of `to`, without its
+ * details. `to` has been made with base `from`, and the same stages. `sum` is zero per
+ * column of `to`, before and after. */
+void rp_formulation_carry_row(const struct rp_formulation *from,
+                              const struct rp_formulation *to,
+                              const struct rp_row_set *rows, uint32_t i, double *sum,
+                              struct rp_row_set *out);
+
 /* The schedule with S[t][x] = 1 where the column's value is above `threshold`. `s` has the
  * instance's shape. */
 void rp_formulation_schedule(const struct rp_formulation *f, const double *v,

@@ -32,17 +32,18 @@ static bool fix(struct propagation *d, uint32_t *entry, uint32_t constant, uint3
 
 static void fix_run(struct propagation *d, uint32_t t, uint32_t j, uint32_t value) {
     struct rp_formulation *f = d->f;
-    bool has_entry = t > j && t <= f->r_last[j];
-    if (fix(d, has_entry ? &f->r_col[f->r_start[j] + (t - j - 1)] : NULL,
+    uint32_t own = f->stage_of[j];
+    bool has_entry = t > own && t <= f->r_last[j];
+    if (fix(d, has_entry ? &f->r_col[f->r_start[j] + (t - own - 1)] : NULL,
             rp_formulation_run(f, t, j), value))
         set_pending(d, t);
 }
 
 static void fix_held(struct propagation *d, uint32_t t, uint32_t x, uint32_t value) {
     struct rp_formulation *f = d->f;
-    uint32_t p = f->instance->producer[x];
-    bool has_entry = t > p && t <= f->s_last[x];
-    if (!fix(d, has_entry ? &f->s_col[f->s_start[x] + (t - p - 1)] : NULL,
+    uint32_t first = rp_formulation_maker_stage(f, x);
+    bool has_entry = t > first && t <= f->s_last[x];
+    if (!fix(d, has_entry ? &f->s_col[f->s_start[x] + (t - first - 1)] : NULL,
              rp_formulation_held(f, t, x), value))
         return;
     set_pending(d, t - 1);
@@ -79,13 +80,15 @@ static void propagate_tensor(struct propagation *d, uint32_t t, uint32_t x) {
     uint32_t maker = p->producer[x], next = rp_formulation_held(f, t + 1, x);
     if (supply(d, t, x, next) != next)
         fix_held(d, t + 1, x, RP_COL_ZERO);
-    if (p->bytes[x] == 0 || maker == t)
+    if (p->bytes[x] == 0 || f->stage_of[maker] == t)
         return;
     /* Pruned: x is held for something. (Tensors of no bytes are held without a reason.) */
     if (rp_formulation_held(f, t + 1, x) == RP_COL_ZERO && !may_be_read(f, t, x))
         fix_held(d, t, x, RP_COL_ZERO);
-    /* Closure: nothing is made that is there already. */
-    if (p->output_start[maker + 1] - p->output_start[maker] == 1) {
+    /* Closure: nothing is made that is there already. (In a stage with several first runs,
+     * it may be freed and made again.) */
+    if (f->n_stages == p->n_ops &&
+        p->output_start[maker + 1] - p->output_start[maker] == 1) {
         if (rp_formulation_held(f, t, x) == RP_COL_ONE)
             fix_run(d, t, maker, RP_COL_ZERO);
         if (rp_formulation_run(f, t, maker) == RP_COL_ONE)
@@ -96,7 +99,7 @@ static void propagate_tensor(struct propagation *d, uint32_t t, uint32_t x) {
 static void propagate_op(struct propagation *d, uint32_t t, uint32_t j) {
     struct rp_formulation *f = d->f;
     const struct rp_instance *p = f->instance;
-    bool wanted = j == t;
+    bool wanted = f->stage_of[j] == t;
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
         uint32_t run = rp_formulation_run(f, t, j);
         if (supply(d, t, p->inputs[k], run) != run)
@@ -114,9 +117,10 @@ static void propagate_stage(struct propagation *d, uint32_t t) {
     while (d->pending[t] && !d->f->empty) {
         d->pending[t] = false;
         d->n_pending--;
-        for (uint32_t x = 0; x < d->f->instance->output_start[t + 1]; x++)
+        uint32_t end = d->f->last_op[t] + 1;
+        for (uint32_t x = 0; x < d->f->instance->output_start[end]; x++)
             propagate_tensor(d, t, x);
-        for (uint32_t j = t + 1; j-- > 0;)
+        for (uint32_t j = end; j-- > 0;)
             if (rp_formulation_may_run(d->f, t, j))
                 propagate_op(d, t, j);
     }

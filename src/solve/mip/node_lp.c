@@ -189,38 +189,14 @@ void rp_node_lp_fix_columns(struct rp_branch_cut *bc) {
 
 /* ---- smaller models ---- */
 
-/* Appends row i, of formulation `from`, in the columns of `to`, without its details. `sum`
- * is zero per column. */
-static void carry_row(const struct rp_formulation *from, const struct rp_formulation *to,
-                      const struct rp_row_set *rows, uint32_t i, double *sum,
-                      struct rp_row_set *out) {
-    uint32_t first = rows->start[i], end = rows->start[i + 1];
-    rp_row_set_begin(out, rows->name[i], rows->rhs[i]);
-    for (uint32_t pass = 0; pass < 2; pass++)
-        for (uint32_t k = first; k < end; k++) {
-            uint32_t old = rows->col[k], id = from->col_id[old], t = from->col_t[old];
-            uint32_t col = old < from->n_run_cols ? rp_formulation_run(to, t, id)
-                                                  : rp_formulation_held(to, t, id);
-            if (col >= to->n_cols) {
-                if (pass == 0)
-                    rp_row_set_term(out, col, rows->coef[k]);
-            } else if (pass == 0) {
-                sum[col] += rows->coef[k];
-            } else if (sum[col] != 0) {
-                rp_row_set_term(out, col, sum[col]);
-                sum[col] = 0;
-            }
-        }
-}
-
 /* Carries the cuts that bind over to bc->m. */
 static void carry_cuts(struct rp_branch_cut *bc, const struct model *from) {
     struct rp_row_set carried = {0};
     double *sum = rp_calloc(bc->m.formulation.n_cols, sizeof *sum);
     for (uint32_t i = 0; i < from->cuts.n; i++)
         if (!rp_lp_row_is_slack(from->lp, from->n_base_rows + i))
-            carry_row(&from->formulation, &bc->m.formulation, &from->cuts, i, sum,
-                      &carried);
+            rp_formulation_carry_row(&from->formulation, &bc->m.formulation, &from->cuts, i,
+                                     sum, &carried);
     rp_node_lp_add_cuts(bc, &carried);
     rp_row_set_fini(&carried);
     free(sum);
