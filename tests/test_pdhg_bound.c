@@ -164,17 +164,23 @@ struct one_row {
     struct rp_formulation f;
     struct rp_row_set rows;
     uint64_t time_ns;
-    uint32_t col_id;
+    uint32_t zero[2], one;
 };
 
 static void init_one_row(struct one_row *o, double a) {
     static const struct rp_row_name name = {.kind = RP_ROW_DEP};
-    *o = (struct one_row){.time_ns = 100};
+    *o = (struct one_row){.time_ns = 100, .one = 1};
     o->p = (struct rp_instance){.n_ops = 1, .time_ns = &o->time_ns};
     o->f = (struct rp_formulation){.instance = &o->p,
+                                   .n_stages = 2,
                                    .n_cols = 1,
                                    .n_run_cols = 1,
-                                   .col_id = &o->col_id,
+                                   .copy_time_col = 1,
+                                   .stage_of = o->zero,
+                                   .r_last = &o->one,
+                                   .r_start = o->zero,
+                                   .r_col = o->zero,
+                                   .col_id = o->zero,
                                    .byte_scale = 1,
                                    .time_scale = 1};
     rp_row_set_begin(&o->rows, name, -1);
@@ -223,6 +229,26 @@ static void only_exact_integers_prove_a_bound(void) {
         CU_ASSERT_EQUAL(bound_ns, cases[k].bound_ns);
         rp_row_set_fini(&o.rows);
     }
+}
+
+/* What is known of that other run below the cutoff. */
+static uint8_t known_below(uint64_t cutoff_ns, double a, int64_t m) {
+    struct one_row o;
+    uint8_t known = 7;
+    init_one_row(&o, a);
+    bool fits = rp_safe_dual_fix(&o.f, &o.rows, &m, 0, cutoff_ns, &known);
+    rp_row_set_fini(&o.rows);
+    return fits ? known : 7;
+}
+
+/* Without multipliers the run costs 100 ns beside the 100 of the first. At 150 ns for R >=
+ * 1, (7) is 200 ns, and not to run again costs 50 more. */
+static void a_column_is_fixed_if_its_other_value_reaches_the_cutoff(void) {
+    CU_ASSERT_EQUAL(known_below(200, -1, 0), 0);
+    CU_ASSERT_EQUAL(known_below(201, -1, 0), RP_UNDECIDED);
+    CU_ASSERT_EQUAL(known_below(250, -1, 150), 1);
+    CU_ASSERT_EQUAL(known_below(251, -1, 150), RP_UNDECIDED);
+    CU_ASSERT_EQUAL(known_below(200, -0.5, 150), 7); /* no integers */
 }
 
 static struct rp_pdhg_bound *bound_at(const struct rp_instance *p, uint64_t pieces) {
@@ -474,6 +500,7 @@ void suite_pdhg_bound(void) {
     RP_TEST(any_multipliers_give_a_valid_bound);
     RP_TEST(multipliers_are_as_fine_as_the_largest_one_allows);
     RP_TEST(only_exact_integers_prove_a_bound);
+    RP_TEST(a_column_is_fixed_if_its_other_value_reaches_the_cutoff);
     RP_TEST(sums_of_bytes_beyond_doubles_prove_nothing);
     RP_TEST(no_bound_is_above_the_plan_that_was_found);
     RP_TEST(the_same_method_takes_the_same_steps);

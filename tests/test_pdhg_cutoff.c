@@ -7,7 +7,6 @@
 #include "gen.h"
 #include "run.h"
 #include "solve/bound/pdhg_bound.h"
-#include "solve/bound/safe_dual.h"
 
 /* ---- against all schedules ---- */
 
@@ -130,49 +129,9 @@ static void the_same_cutoffs_take_the_same_steps(void) {
     CU_ASSERT(takes_steps(take_steps(26, 9), &expected[2]));
 }
 
-/* ---- reduced-cost fixing ---- */
-
-/* Op 0 takes 100 ns and may run again once, at most or at least by the row  a R <= b  with
- * multiplier m. Returns what is known of that run below the cutoff. */
-static uint8_t known_below(uint64_t cutoff_ns, double a, double b, int64_t m) {
-    uint64_t time_ns = 100;
-    uint32_t zero[2] = {0}, one = 1;
-    struct rp_instance p = {.n_ops = 1, .time_ns = &time_ns};
-    struct rp_formulation f = {.instance = &p,
-                               .n_stages = 2,
-                               .n_cols = 1,
-                               .n_run_cols = 1,
-                               .copy_time_col = 1,
-                               .stage_of = zero,
-                               .r_last = &one,
-                               .r_start = zero,
-                               .r_col = zero + 1,
-                               .col_id = zero,
-                               .byte_scale = 1,
-                               .time_scale = 1};
-    struct rp_row_set rows = {0};
-    uint8_t known = 7;
-    rp_row_set_begin(&rows, (struct rp_row_name){.kind = RP_ROW_DEP}, b);
-    rp_row_set_term(&rows, 0, a);
-    bool fits = rp_safe_dual_fix(&f, &rows, &m, 0, cutoff_ns, &known);
-    rp_row_set_fini(&rows);
-    return fits ? known : 7;
-}
-
-/* Without multipliers the run costs 100 ns beside the 100 of the first. With R >= 1 at 150
- * ns it costs 50 less to run again, and (7) is 200 ns. */
-static void a_column_is_fixed_if_its_other_value_reaches_the_cutoff(void) {
-    CU_ASSERT_EQUAL(known_below(200, 1, 1, 0), 0);
-    CU_ASSERT_EQUAL(known_below(201, 1, 1, 0), RP_UNDECIDED);
-    CU_ASSERT_EQUAL(known_below(250, -1, -1, 150), 1);
-    CU_ASSERT_EQUAL(known_below(251, -1, -1, 150), RP_UNDECIDED);
-    CU_ASSERT_EQUAL(known_below(200, -0.5, -1, 150), 7); /* no integers */
-}
-
 void suite_pdhg_cutoff(void) {
     RP_SUITE("pdhg_cutoff");
     RP_TEST(no_cutoff_is_proved_above_the_optimum);
     RP_TEST(nor_is_one_with_several_ops_in_a_stage);
     RP_TEST(the_same_cutoffs_take_the_same_steps);
-    RP_TEST(a_column_is_fixed_if_its_other_value_reaches_the_cutoff);
 }
