@@ -222,9 +222,10 @@ static void tell_incumbent(struct rp_context *w) {
     bool may_swap = w->p.out_ns != NULL;
     if (!w->incumbent.found || w->o->reorder || (!may_swap && w->o->certificate != NULL))
         return;
-    if (w->bound != NULL)
+    if (w->bound != NULL) {
         rp_pdhg_bound_tighten(w->bound, w->incumbent.time_ns);
-    else if (may_swap)
+        rp_pdhg_bound_is_known(w->bound, w->bound_ns);
+    } else if (may_swap)
         lay_out_bound(w, w->incumbent.time_ns);
 }
 

@@ -30,7 +30,8 @@ struct rp_pdhg_bound {
     uint64_t last_bound_ns; /* at the last update of the horizon */
     struct rp_pdhg_program program;
     /* Without swaps, once a plan is known that takes plan_ns. */
-    uint64_t plan_ns; /* UINT64_MAX: none is */
+    uint64_t plan_ns;  /* UINT64_MAX: none is */
+    uint64_t known_ns; /* another method's bound */
     struct rp_pdhg_cutoff cutoff;
     uint64_t allotted_work; /* by all calls of rp_pdhg_bound_run */
     /* What proves bound_ns, unless a cutoff does. */
@@ -257,9 +258,10 @@ static bool begin_cutoff(struct rp_pdhg_bound *b) {
     struct rp_pdhg_program *q = &b->program;
     if (q->best_is_new)
         prove(b);
-    if (b->plan_ns == UINT64_MAX || b->plan_ns <= b->bound_ns || q->best_y == NULL)
+    uint64_t low_ns = rp_max_u64(b->bound_ns, b->known_ns);
+    if (b->plan_ns == UINT64_MAX || b->plan_ns <= low_ns || q->best_y == NULL)
         return false;
-    rp_pdhg_cutoff_begin(&b->cutoff, q, b->plan_ns, &b->bound_ns);
+    rp_pdhg_cutoff_begin(&b->cutoff, q, low_ns, b->plan_ns, &b->bound_ns);
     return true;
 }
 
@@ -310,6 +312,10 @@ void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t plan_ns) {
     b->horizon_max_ns = plan_ns;
     if (b->horizon_ns > plan_ns)
         set_horizon(b, plan_ns);
+}
+
+void rp_pdhg_bound_is_known(struct rp_pdhg_bound *b, uint64_t bound_ns) {
+    b->known_ns = rp_max_u64(b->known_ns, bound_ns);
 }
 
 /* ---- results ---- */

@@ -49,6 +49,8 @@ struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
  * swaps the horizon is at most that. Without swaps, cutoffs up to it are tried when the
  * linear program gains little more (pdhg_cutoff.h). */
 void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t plan_ns);
+/* Tells it what another method has proved. Cutoffs are above that. */
+void rp_pdhg_bound_is_known(struct rp_pdhg_bound *b, uint64_t bound_ns);
 void rp_pdhg_bound_free(struct rp_pdhg_bound *b); /* NULL is fine */
 
 /* Continues for `work` units (a unit is one term of the linear program that is touched), or

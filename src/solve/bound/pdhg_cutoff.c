@@ -209,9 +209,9 @@ static void choose_cutoff(struct rp_pdhg_cutoff *c, uint64_t goal_ns, uint64_t b
 }
 
 void rp_pdhg_cutoff_begin(struct rp_pdhg_cutoff *c, const struct rp_pdhg_program *full,
-                          uint64_t goal_ns, uint64_t *bound_ns) {
+                          uint64_t low_ns, uint64_t goal_ns, uint64_t *bound_ns) {
     uint32_t n_fixed;
-    choose_cutoff(c, goal_ns, *bound_ns);
+    choose_cutoff(c, goal_ns, low_ns);
     uint8_t *known = rp_calloc(full->formulation.n_cols, sizeof *known);
     uint64_t work = full->work + c->statistics.work;
     c->max_work = (uint64_t)(c->tree_share * (double)work);

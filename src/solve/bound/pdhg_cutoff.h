@@ -44,7 +44,7 @@ void rp_pdhg_cutoff_fini(struct rp_pdhg_cutoff *c);
  * known, which is above it. Makes its program from `full`, whose best multipliers prove
  * something. If it is proved at once, that raises *bound_ns. */
 void rp_pdhg_cutoff_begin(struct rp_pdhg_cutoff *c, const struct rp_pdhg_program *full,
-                          uint64_t goal_ns, uint64_t *bound_ns);
+                          uint64_t low_ns, uint64_t goal_ns, uint64_t *bound_ns);
 
 /* One step of PDHG on that program. Raises *bound_ns to what it proves, and sets
  * c->program to NULL when the cutoff is proved or given up. */
