@@ -253,13 +253,15 @@ static bool is_done(const struct rp_pdhg_bound *b) {
     return b->program.n_without_gain >= PATIENCE;
 }
 
-/* Begins a cutoff. False if no plan is known, or if it is as fast as the bound. */
+/* Begins a cutoff. False if no plan is known, if it is as fast as the bound, or if the
+ * program is too large. */
 static bool begin_cutoff(struct rp_pdhg_bound *b) {
     struct rp_pdhg_program *q = &b->program;
     if (q->best_is_new)
         prove(b);
     uint64_t low_ns = rp_max_u64(b->bound_ns, b->known_ns);
-    if (b->plan_ns == UINT64_MAX || b->plan_ns <= low_ns || q->best_y == NULL)
+    if (b->plan_ns == UINT64_MAX || b->plan_ns <= low_ns || q->best_y == NULL ||
+        q->method.n_terms > MAX_CUTOFF_TERMS)
         return false;
     rp_pdhg_cutoff_begin(&b->cutoff, q, low_ns, b->plan_ns, &b->bound_ns);
     return true;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/numbers.h"
 #include "solve/bound/safe_dual.h"
+#include "solve/core/params.h"
 
 /* The first cutoff is this part of the way from the bound to the fastest schedule. */
 #define FIRST_STEP 0.125
@@ -158,12 +159,20 @@ static void add_runs_row(const struct rp_pdhg_program *q, uint32_t j, double run
         rp_row_set_term(rows, rp_formulation_run(f, t, j), sign);
 }
 
-/* Splits the program by how often an op runs again. False: there is no such op. */
+static bool is_full(const struct rp_pdhg_cutoff *c) {
+    uint64_t terms = 2 * (uint64_t)c->program->method.n_terms;
+    for (size_t i = 0; i < c->open.n; i++)
+        terms += c->open.at[i]->method.n_terms;
+    return terms > MAX_CUTOFF_TERMS;
+}
+
+/* Splits the program by how often an op runs again. False: there is no such op, or no room
+ * for the parts. */
 static bool split(struct rp_pdhg_cutoff *c, uint8_t *known, uint64_t *bound_ns) {
     const struct rp_pdhg_program *q = c->program;
     const struct rp_formulation *f = &q->formulation;
     uint32_t j = choose_op(q);
-    if (j == RP_NONE)
+    if (j == RP_NONE || is_full(c))
         return false;
     double runs = runs_of(q, j);
     struct rp_row_set less = {0}, more = {0};

@@ -147,6 +147,8 @@ enum {
 /* Larger ones, which would take more than about 2 GiB, are not solved. */
 #define MAX_PDHG_COLUMNS 4000000u
 #define MAX_PDHG_TERMS 40000000u
+/* Of all programs for cutoffs of the PDHG bound together: about 50 bytes each. */
+#define MAX_CUTOFF_TERMS 6000000u
 /* Stages times tensors. Up to MAX_PDHG_SIZE, each op has a stage. A larger instance gets as
  * many stages as COARSE_PDHG_SIZE allows, but no fewer than MIN_PDHG_STAGES. */
 #define MAX_PDHG_SIZE 200000u
