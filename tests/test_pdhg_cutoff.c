@@ -119,19 +119,49 @@ static bool takes_steps(struct steps is, const struct steps *was) {
 /* A change of the method that is meant changes these figures. */
 static void the_same_cutoffs_take_the_same_steps(void) {
     static const struct steps expected[] = {
-        {1386, 1, {8446, 114, 33, 101, 15, 7, 0, 35, 170, 9, 0, 2, 1, 2, 0, 20001595}},
-        {1685, 1, {17411, 225, 69, 164, 19, 16, 0, 96, 353, 22, 0, 2, 1, 6, 2, 20000229}},
+        {1386, 1, {8446, 114, 33, 101, 15, 7, 0, 35, 170, 9, 0, 0, 2, 1, 2, 0, 20001595}},
+        {1685,
+         1,
+         {17411, 225, 69, 164, 19, 16, 0, 96, 353, 22, 0, 0, 2, 1, 6, 2, 20000229}},
         {1686,
          1,
-         {44069, 4171, 176, 170, 28, 11, 0, 159, 897, 45, 0, 5, 3, 17, 5, 20000439}}};
+         {44069, 4171, 176, 170, 28, 11, 0, 159, 897, 45, 0, 0, 5, 3, 17, 5, 20000439}}};
     CU_ASSERT(takes_steps(take_steps(19, 0), &expected[0]));
     CU_ASSERT(takes_steps(take_steps(26, 0), &expected[1]));
     CU_ASSERT(takes_steps(take_steps(26, 9), &expected[2]));
+}
+
+/* ---- more stages ---- */
+
+/* A step of 90 ops begins with 60 stages. Where no plan is known there are no cutoffs. */
+static void stages_are_doubled_when_there_is_nothing_else_to_gain(void) {
+    struct rp_gen_shape shape = rp_gen_small(90);
+    struct rp_graph g;
+    struct rp_instance p;
+    shape.training = true;
+    shape.max_outputs = 1;
+    rp_gen_graph(3, &shape, &g);
+    rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
+    p.limit_bytes = 100 * rp_instance_floor(&p, &(uint32_t){0});
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, 0);
+    struct rp_pdhg_bound *c = rp_pdhg_bound_new_for_certificate(&p, 0);
+    CU_ASSERT_EQUAL(rp_pdhg_bound_formulation(b)->n_stages, 60);
+    CU_ASSERT_EQUAL(rp_pdhg_bound_formulation(c)->n_stages, g.n_ops);
+    CU_ASSERT(!rp_pdhg_bound_run(b, 2000000000, NULL));
+    CU_ASSERT_EQUAL(rp_pdhg_bound_formulation(b)->n_stages, g.n_ops);
+    struct rp_pdhg_statistics s = rp_pdhg_bound_statistics(b);
+    CU_ASSERT_EQUAL(s.refinements, 1);
+    CU_ASSERT(s.separations >= 40 && s.cutoffs_tried == 0);
+    rp_pdhg_bound_free(b);
+    rp_pdhg_bound_free(c);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
 }
 
 void suite_pdhg_cutoff(void) {
     RP_SUITE("pdhg_cutoff");
     RP_TEST(no_cutoff_is_proved_above_the_optimum);
     RP_TEST(nor_is_one_with_several_ops_in_a_stage);
+    RP_TEST(stages_are_doubled_when_there_is_nothing_else_to_gain);
     RP_TEST(the_same_cutoffs_take_the_same_steps);
 }

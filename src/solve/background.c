@@ -202,7 +202,9 @@ static void *run_bound(void *arg) {
 }
 
 struct rp_pdhg_bound *rp_bound_new(const struct rp_context *w, uint64_t horizon_ns) {
-    return rp_pdhg_bound_new(w->o->certificate != NULL ? &w->certified : &w->p, horizon_ns);
+    return w->o->certificate == NULL
+               ? rp_pdhg_bound_new(&w->p, horizon_ns)
+               : rp_pdhg_bound_new_for_certificate(&w->certified, horizon_ns);
 }
 
 static void lay_out_bound(struct rp_context *w, uint64_t horizon_ns) {

@@ -193,6 +193,7 @@ static const struct counter pdhg_counters[] = {
     {"dual_evaluations", "dual values in floating point", P(dual_evaluations)},
     {"proofs", "dual values in integers", P(proofs)},
     {"horizon_updates", "horizon updates", P(horizon_updates)},
+    {"refinements", "times with more stages", P(refinements)},
     {"cutoffs_tried", "cutoffs tried", P(cutoffs_tried)},
     {"cutoffs_proved", "cutoffs proved", P(cutoffs_proved)},
     {"restrictions", "linear programs restricted", P(restrictions)},

@@ -1,9 +1,11 @@
 #include "solve/bound/pdhg_bound.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "solve/bound/pdhg_cutoff.h"
@@ -29,9 +31,13 @@ struct rp_pdhg_bound {
     uint64_t horizon_max_ns;
     uint64_t last_bound_ns; /* at the last update of the horizon */
     struct rp_pdhg_program program;
-    /* Without swaps, once a plan is known that takes plan_ns. */
-    uint64_t plan_ns;  /* UINT64_MAX: none is */
-    uint64_t known_ns; /* another method's bound */
+    /* Later programs have more stages than this one, at most max_stages. */
+    uint32_t max_stages;            /* 0: there are none */
+    uint32_t n_refinements;         /* so far */
+    double level_share;             /* tree_share of the cutoffs when this program began */
+    struct rp_pdhg_statistics gone; /* of the programs before it */
+    uint64_t plan_ns;               /* the time of a plan; UINT64_MAX: none is known */
+    uint64_t known_ns;              /* another method's bound */
     struct rp_pdhg_cutoff cutoff;
     uint64_t allotted_work; /* by all calls of rp_pdhg_bound_run */
     /* What proves bound_ns, unless a cutoff does. */
@@ -50,11 +56,10 @@ static uint64_t sum_of_times(const struct rp_instance *p) {
     return sum;
 }
 
-/* One stage for each op (0), unless PDHG would then make too little progress. */
-static uint32_t choose_max_stages(const struct rp_instance *p) {
-    if ((uint64_t)p->n_ops * p->n_tensors <= MAX_PDHG_SIZE)
-        return 0;
-    return rp_max_u32(COARSE_PDHG_SIZE / (p->n_tensors + 1), MIN_PDHG_STAGES);
+/* As many stages as a size allows, but no more than ops. */
+static uint32_t stages_within(const struct rp_instance *p, uint32_t size) {
+    uint32_t n = rp_max_u32(size / (p->n_tensors + 1), MIN_PDHG_STAGES);
+    return rp_min_u32(n, p->n_ops);
 }
 
 /* Do doubles hold every sum of times of (8) to (10) exactly? */
@@ -65,10 +70,27 @@ static bool times_are_exact(const struct rp_instance *p, uint64_t horizon_ns) {
     return sum < 0x1p51;
 }
 
-struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns) {
-    struct rp_formulation_options o = {.horizon_ns = horizon_ns,
-                                       .max_stages = choose_max_stages(p)};
+static struct rp_formulation_options options_for(const struct rp_instance *p,
+                                                 uint64_t horizon_ns, uint32_t stages) {
+    struct rp_formulation_options o = {.horizon_ns = horizon_ns, .max_stages = stages};
     o.copy_times = horizon_ns > 0 && times_are_exact(p, horizon_ns);
+    return o;
+}
+
+struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns) {
+    uint32_t first = rp_min_u32(FIRST_PDHG_STAGES, stages_within(p, COARSE_PDHG_SIZE));
+    struct rp_formulation_options o = options_for(p, horizon_ns, first);
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(p, &o);
+    b->max_stages = stages_within(p, MAX_PDHG_SIZE);
+    return b;
+}
+
+struct rp_pdhg_bound *rp_pdhg_bound_new_for_certificate(const struct rp_instance *p,
+                                                        uint64_t horizon_ns) {
+    uint32_t stages = stages_within(p, MAX_PDHG_SIZE);
+    if (stages < p->n_ops)
+        stages = stages_within(p, COARSE_PDHG_SIZE);
+    struct rp_formulation_options o = options_for(p, horizon_ns, stages);
     return rp_pdhg_bound_new_with(p, &o);
 }
 
@@ -79,9 +101,10 @@ struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
     b->horizon_ns = b->horizon_max_ns = o->horizon_ns;
     b->bound_ns = b->last_bound_ns = sum_of_times(p);
     b->estimate_ns = (double)b->bound_ns;
-    b->plan_ns = UINT64_MAX;
+    b->plan_ns = o->horizon_ns > 0 ? o->horizon_ns : UINT64_MAX;
     b->too_large = !rp_pdhg_program_init(&b->program, p, o);
     rp_pdhg_cutoff_init(&b->cutoff, o);
+    b->level_share = b->cutoff.tree_share;
     return b;
 }
 
@@ -253,18 +276,47 @@ static bool is_done(const struct rp_pdhg_bound *b) {
     return b->program.n_without_gain >= PATIENCE;
 }
 
-/* Begins a cutoff. False if no plan is known, if it is as fast as the bound, or if the
- * program is too large. */
-static bool begin_cutoff(struct rp_pdhg_bound *b) {
+/* Goes on with twice as many stages. False if there are no more. */
+static bool refine(struct rp_pdhg_bound *b) {
     struct rp_pdhg_program *q = &b->program;
+    uint32_t stages = q->formulation.n_stages;
+    if (stages >= b->max_stages)
+        return false;
     if (q->best_is_new)
         prove(b);
+    struct rp_formulation_options o =
+        options_for(b->instance, b->horizon_ns, rp_min_u32(2 * stages, b->max_stages));
+    rp_pdhg_program_count(q, &b->gone);
+    rp_pdhg_program_fini(q);
+    b->too_large = !rp_pdhg_program_init(q, b->instance, &o);
+    b->cutoff.options = o;
+    b->level_share = b->cutoff.tree_share;
+    b->n_refinements++;
+    rp_log(1, "PDHG bound: %" PRIu32 " stages", q->formulation.n_stages);
+    return !b->too_large;
+}
+
+/* Begins a cutoff, without swaps. False if no plan is known, if it is as fast as the bound,
+ * or if the program is too large. */
+static bool begin_cutoff(struct rp_pdhg_bound *b) {
+    struct rp_pdhg_program *q = &b->program;
     uint64_t low_ns = rp_max_u64(b->bound_ns, b->known_ns);
-    if (b->plan_ns == UINT64_MAX || b->plan_ns <= low_ns || q->best_y == NULL ||
-        q->method.n_terms > MAX_CUTOFF_TERMS)
+    if (b->horizon_ns > 0 || b->plan_ns == UINT64_MAX || b->plan_ns <= low_ns ||
+        q->best_y == NULL || q->method.n_terms > MAX_CUTOFF_TERMS)
         return false;
     rp_pdhg_cutoff_begin(&b->cutoff, q, low_ns, b->plan_ns, &b->bound_ns);
     return true;
+}
+
+/* What to do when the program gains little more: cutoffs, and more stages when these no
+ * longer get on. False: there is nothing. */
+static bool go_on(struct rp_pdhg_bound *b) {
+    bool gets_on = b->cutoff.tree_share <= b->level_share;
+    if (b->program.best_is_new)
+        prove(b);
+    if (!gets_on && refine(b))
+        return true;
+    return begin_cutoff(b) || refine(b);
 }
 
 /* One step of the whole program, and what is due after a separation. False if there is
@@ -272,28 +324,29 @@ static bool begin_cutoff(struct rp_pdhg_bound *b) {
 static bool step_program(struct rp_pdhg_bound *b, struct rp_stop *stop) {
     struct rp_pdhg_program *q = &b->program;
     if (is_done(b))
-        return begin_cutoff(b);
+        return go_on(b);
     if (!rp_pdhg_program_step(q, stop))
         return true;
     if (b->horizon_ns > 0 && q->n_separations % HORIZON_INTERVAL == 0)
         update_horizon(b);
-    if (b->horizon_ns > 0 || b->plan_ns == UINT64_MAX)
+    if (b->plan_ns == UINT64_MAX)
         return true;
     double target = (double)b->plan_ns * q->formulation.time_scale;
     if (rp_pdhg_program_is_slow(q, target - q->formulation.fixed_cost))
-        begin_cutoff(b);
+        go_on(b);
     return true;
 }
 
 static uint64_t work_done(const struct rp_pdhg_bound *b) {
     const struct rp_pdhg_program *part = b->cutoff.program;
-    return b->program.work + b->cutoff.statistics.work + (part != NULL ? part->work : 0);
+    return b->gone.work + b->program.work + b->cutoff.statistics.work +
+           (part != NULL ? part->work : 0);
 }
 
 bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, struct rp_stop *stop) {
     bool more = !b->too_large && b->program.formulation.n_cols > 0;
     b->allotted_work += work;
-    while (more && work_done(b) < b->allotted_work && !rp_stop_now(stop)) {
+    while (more && !b->too_large && work_done(b) < b->allotted_work && !rp_stop_now(stop)) {
         if (b->cutoff.program != NULL)
             rp_pdhg_cutoff_step(&b->cutoff, stop, &b->bound_ns);
         else
@@ -307,8 +360,7 @@ bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, struct rp_stop *s
 void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t plan_ns) {
     if (b->too_large)
         return;
-    if (b->horizon_ns == 0)
-        b->plan_ns = rp_min_u64(b->plan_ns, plan_ns);
+    b->plan_ns = rp_min_u64(b->plan_ns, plan_ns);
     if (plan_ns >= b->horizon_max_ns)
         return;
     b->horizon_max_ns = plan_ns;
@@ -354,7 +406,9 @@ double rp_pdhg_bound_estimate(const struct rp_pdhg_bound *b) {
 
 struct rp_pdhg_statistics rp_pdhg_bound_statistics(const struct rp_pdhg_bound *b) {
     struct rp_pdhg_statistics s = b->cutoff.statistics;
+    rp_pdhg_statistics_add(&s, &b->gone);
     s.proofs += b->proofs;
+    s.refinements += b->n_refinements;
     s.horizon_updates += b->horizon_updates;
     rp_pdhg_program_count(&b->program, &s);
     if (b->cutoff.program != NULL)

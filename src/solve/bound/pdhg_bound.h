@@ -19,6 +19,11 @@
  * proves. The method starts at the time of a known plan and moves the horizon towards that
  * point.
  *
+ * On graphs of more than FIRST_PDHG_STAGES ops a stage holds several of them at first. That
+ * is a relaxation whose optimum is mostly little lower, and PDHG reaches it in a fraction
+ * of the time. When it gains little more, and cutoffs (pdhg_cutoff.h) no longer get on
+ * either, a linear program with twice as many stages follows.
+ *
  * Work is counted, not timed: the same calls give the same numbers, unless a deadline or a
  * signal ended one.
  *
@@ -42,7 +47,10 @@ struct rp_pdhg_bound;
  * plans without swaps. Above 0 (`p` allows swaps): it is for all plans; horizon_ns is the
  * time of some plan, or more. No bound is above horizon_ns. */
 struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns);
-/* The same with another formulation. */
+/* The same, with rows that are all of one formulation. */
+struct rp_pdhg_bound *rp_pdhg_bound_new_for_certificate(const struct rp_instance *p,
+                                                        uint64_t horizon_ns);
+/* The same, of this formulation. */
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
                                              const struct rp_formulation_options *o);
 /* Tells the bound that a plan of plan_ns has been found, which lets it prove more. With
@@ -66,7 +74,8 @@ uint64_t rp_pdhg_bound_ns(const struct rp_pdhg_bound *b);
 const struct rp_formulation *rp_pdhg_bound_formulation(const struct rp_pdhg_bound *b);
 const double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b);
 
-/* What proves rp_pdhg_bound_ns, unless a cutoff has raised it since: rows, and for row i
+/* Of a bound for a certificate, or with a formulation of its own: what proves
+ * rp_pdhg_bound_ns, unless a cutoff has raised it since. Rows, and for row i
  * the multiplier multipliers[i] / 2^scale_log2, in ns, or in ns per byte for rows (4). No
  * rows: the bound is the sum of all times. Valid until the next call of rp_pdhg_bound_run.
  */

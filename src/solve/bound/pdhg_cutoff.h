@@ -31,9 +31,9 @@ struct rp_pdhg_cutoff {
     RP_VEC(struct rp_pdhg_program *) open; /* of the other ones below it */
     bool has_split;
     uint64_t spent_work, max_work; /* for this cutoff, once it has split */
-    double tree_share;             /* of all work: what max_work is */
-    uint64_t failed_ns;            /* the least that was given up; UINT64_MAX */
-    uint64_t step_ns; /* from the bound to the next cutoff; 0: none has been tried */
+    double tree_share;  /* of all work: what max_work is. Doubles when steps get short */
+    uint64_t failed_ns; /* the least that was given up; UINT64_MAX */
+    uint64_t step_ns;   /* from the bound to the next cutoff; 0: none has been tried */
     struct rp_pdhg_statistics statistics; /* of programs that are gone, and of cutoffs */
 };
 

@@ -13,6 +13,7 @@ void rp_pdhg_statistics_add(struct rp_pdhg_statistics *into,
     into->dual_evaluations += from->dual_evaluations;
     into->proofs += from->proofs;
     into->horizon_updates += from->horizon_updates;
+    into->refinements += from->refinements;
     into->cutoffs_tried += from->cutoffs_tried;
     into->cutoffs_proved += from->cutoffs_proved;
     into->restrictions += from->restrictions;

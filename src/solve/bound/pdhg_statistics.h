@@ -13,6 +13,7 @@ struct rp_pdhg_statistics {
     uint64_t dual_evaluations; /* of (7) in floating point */
     uint64_t proofs;           /* evaluations of (7) in integers */
     uint64_t horizon_updates;
+    uint64_t refinements; /* of stages */
     uint64_t cutoffs_tried, cutoffs_proved;
     uint64_t restrictions, splits; /* of linear programs, for them */
     uint64_t work;

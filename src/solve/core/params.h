@@ -149,10 +149,12 @@ enum {
 #define MAX_PDHG_TERMS 40000000u
 /* Of all programs for cutoffs of the PDHG bound together: about 50 bytes each. */
 #define MAX_CUTOFF_TERMS 6000000u
-/* Stages times tensors. Up to MAX_PDHG_SIZE, each op has a stage. A larger instance gets as
- * many stages as COARSE_PDHG_SIZE allows, but no fewer than MIN_PDHG_STAGES. */
-#define MAX_PDHG_SIZE 200000u
+/* Stages of the first linear program: FIRST_PDHG_STAGES, or as many as COARSE_PDHG_SIZE, in
+ * stages times tensors, allows, but no fewer than MIN_PDHG_STAGES. Later ones have twice as
+ * many, up to one for each op, or as MAX_PDHG_SIZE allows. */
+#define FIRST_PDHG_STAGES 60u
 #define COARSE_PDHG_SIZE 80000u
+#define MAX_PDHG_SIZE 200000u
 #define MIN_PDHG_STAGES 32u
 /* Cuts in the linear program of branch and cut; if there are more, slack ones are dropped.
  */
