@@ -87,10 +87,8 @@ struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t ho
 
 struct rp_pdhg_bound *rp_pdhg_bound_new_for_certificate(const struct rp_instance *p,
                                                         uint64_t horizon_ns) {
-    uint32_t stages = stages_within(p, MAX_PDHG_SIZE);
-    if (stages < p->n_ops)
-        stages = stages_within(p, COARSE_PDHG_SIZE);
-    struct rp_formulation_options o = options_for(p, horizon_ns, stages);
+    struct rp_formulation_options o =
+        options_for(p, horizon_ns, stages_within(p, COARSE_PDHG_SIZE));
     return rp_pdhg_bound_new_with(p, &o);
 }
 

@@ -151,7 +151,8 @@ enum {
 #define MAX_CUTOFF_TERMS 6000000u
 /* Stages of the first linear program: FIRST_PDHG_STAGES, or as many as COARSE_PDHG_SIZE, in
  * stages times tensors, allows, but no fewer than MIN_PDHG_STAGES. Later ones have twice as
- * many, up to one for each op, or as MAX_PDHG_SIZE allows. */
+ * many, up to one for each op, or as MAX_PDHG_SIZE allows. A bound for a certificate has as
+ * many as COARSE_PDHG_SIZE allows. */
 #define FIRST_PDHG_STAGES 60u
 #define COARSE_PDHG_SIZE 80000u
 #define MAX_PDHG_SIZE 200000u
