@@ -21,7 +21,7 @@
 #define MIN_FRACTION 0.05
 /* Of all work so far: what a cutoff may take after its first split. */
 #define FIRST_TREE_SHARE 0.25
-#define MAX_TREE_SHARE 1e6
+#define MAX_TREE_SHARE 1e3
 
 void rp_pdhg_cutoff_init(struct rp_pdhg_cutoff *c, const struct rp_formulation_options *o) {
     *c = (struct rp_pdhg_cutoff){
