@@ -234,9 +234,10 @@ static void only_exact_integers_prove_a_bound(void) {
 /* What is known of that other run below the cutoff. */
 static uint8_t known_below(uint64_t cutoff_ns, double a, int64_t m) {
     struct one_row o;
+    uint64_t bound_ns;
     uint8_t known = 7;
     init_one_row(&o, a);
-    bool fits = rp_safe_dual_fix(&o.f, &o.rows, &m, 0, cutoff_ns, &known);
+    bool fits = rp_safe_dual_fix(&o.f, &o.rows, &m, 0, cutoff_ns, &bound_ns, &known);
     rp_row_set_fini(&o.rows);
     return fits ? known : 7;
 }

@@ -227,8 +227,9 @@ static void tell_incumbent(struct rp_context *w) {
     if (w->bound != NULL) {
         rp_pdhg_bound_tighten(w->bound, w->incumbent.time_ns);
         rp_pdhg_bound_is_known(w->bound, w->bound_ns);
-    } else if (may_swap)
+    } else if (may_swap) {
         lay_out_bound(w, w->incumbent.time_ns);
+    }
 }
 
 void rp_bound_submit(struct rp_context *w, double work) {

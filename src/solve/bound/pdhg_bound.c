@@ -222,15 +222,12 @@ static void prove(struct rp_pdhg_bound *b) {
     struct rp_row_set rows = {0};
     uint64_t bound_ns, horizon_ns = b->horizon_ns > 0 ? best_horizon_ns(b) : INT64_MAX;
     unsigned scale_log2;
-    double *y;
-    uint32_t n = rp_pdhg_program_proof(q, &rows, &y);
-    int64_t *m = rp_calloc(n, sizeof *m);
+    int64_t *m = rp_pdhg_program_proof(q, &rows, &scale_log2);
     if (b->horizon_ns > 0) {
         uint64_t *limits = limits_for(b, horizon_ns);
         change_limits(b, &rows, limits);
         free(limits);
     }
-    rp_safe_dual_round(&q->formulation, &rows, y, m, &scale_log2);
     bool proved = rp_safe_dual_bound(&q->formulation, &rows, m, scale_log2, &bound_ns);
     bound_ns = proved && bound_ns > horizon_ns ? horizon_ns : bound_ns;
     if (proved && bound_ns > b->bound_ns) {
@@ -248,7 +245,6 @@ static void prove(struct rp_pdhg_bound *b) {
     }
     q->best_is_new = false;
     b->proofs++;
-    free(y);
 }
 
 /* When the bound no longer rises much, the horizon moves half way towards it. When the

@@ -55,21 +55,17 @@ void rp_pdhg_cutoff_fini(struct rp_pdhg_cutoff *c) {
 static uint64_t prove(struct rp_pdhg_cutoff *c, const struct rp_pdhg_program *q,
                       uint8_t *known, uint32_t *n_fixed) {
     struct rp_row_set rows = {0};
-    double *y;
     unsigned scale_log2;
     uint64_t bound_ns = 0;
-    uint32_t n = rp_pdhg_program_proof(q, &rows, &y);
-    int64_t *m = rp_calloc(n, sizeof *m);
-    rp_safe_dual_round(&q->formulation, &rows, y, m, &scale_log2);
-    rp_safe_dual_bound(&q->formulation, &rows, m, scale_log2, &bound_ns);
+    int64_t *m = rp_pdhg_program_proof(q, &rows, &scale_log2);
     *n_fixed = 0;
-    if (!rp_safe_dual_fix(&q->formulation, &rows, m, scale_log2, c->cutoff_ns, known))
+    if (!rp_safe_dual_fix(&q->formulation, &rows, m, scale_log2, c->cutoff_ns, &bound_ns,
+                          known))
         memset(known, RP_UNDECIDED, q->formulation.n_cols);
     for (uint32_t j = 0; j < q->formulation.n_cols; j++)
         *n_fixed += known[j] != RP_UNDECIDED;
     c->statistics.proofs++;
     rp_row_set_fini(&rows);
-    free(y);
     free(m);
     return bound_ns;
 }
@@ -83,7 +79,7 @@ static void give_up(struct rp_pdhg_cutoff *c, uint64_t bound_ns) {
            bound_ns, c->cutoff_ns);
 }
 
-/* The program has no schedule below the cutoff: goes on with another one. */
+/* The program has no schedule below the cutoff but those of open ones: goes on with one. */
 static void close_program(struct rp_pdhg_cutoff *c, uint64_t *bound_ns) {
     discard(c, c->program);
     c->program = c->open.n > 0 ? c->open.at[--c->open.n] : NULL;
@@ -186,14 +182,11 @@ static bool split(struct rp_pdhg_cutoff *c, uint8_t *known, uint64_t *bound_ns) 
     rp_row_set_fini(&less);
     rp_row_set_fini(&more);
     c->statistics.splits++;
-    discard(c, c->program);
-    c->program = down;
-    if (down == NULL)
-        c->program = up;
-    else if (up != NULL)
+    if (up != NULL)
         rp_push(&c->open, up);
-    if (c->program == NULL)
-        close_program(c, bound_ns);
+    if (down != NULL)
+        rp_push(&c->open, down);
+    close_program(c, bound_ns);
     return true;
 }
 

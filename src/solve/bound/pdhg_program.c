@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "solve/bound/safe_dual.h"
 #include "solve/core/params.h"
 
 #define EVALUATION_INTERVAL 50  /* steps from one evaluation of (7) to the next */
@@ -152,11 +153,8 @@ static bool any_cannot_hold(const struct rp_row_set *rows) {
 
 /* The columns of `to` at the point of `from`. */
 static void carry_point(const struct rp_pdhg_program *from, struct rp_pdhg_program *to) {
-    const struct rp_formulation *f = &to->formulation, *old = &from->formulation;
-    for (uint32_t j = 0; j < f->n_cols; j++) {
-        uint32_t id = f->col_id[j], t = f->col_t[j];
-        uint32_t col = j < f->n_run_cols ? rp_formulation_run(old, t, id)
-                                         : rp_formulation_held(old, t, id);
+    for (uint32_t j = 0; j < to->formulation.n_cols; j++) {
+        uint32_t col = rp_formulation_same_col(&to->formulation, j, &from->formulation);
         if (col != RP_COL_ZERO)
             to->method.xt[j] = col == RP_COL_ONE ? 1 : from->method.xt[col];
     }
@@ -286,10 +284,10 @@ double rp_pdhg_program_ns(const struct rp_pdhg_program *q, double value) {
     return (value + q->formulation.fixed_cost) / q->formulation.time_scale;
 }
 
-uint32_t rp_pdhg_program_proof(const struct rp_pdhg_program *q, struct rp_row_set *rows,
-                               double **y) {
+int64_t *rp_pdhg_program_proof(const struct rp_pdhg_program *q, struct rp_row_set *rows,
+                               unsigned *scale_log2) {
     uint32_t n = 0;
-    *y = rp_calloc((size_t)q->fixed.n + q->best_cuts.n, sizeof **y);
+    double *y = rp_calloc((size_t)q->fixed.n + q->best_cuts.n, sizeof *y);
     for (uint32_t i = 0; q->best_y != NULL && i < q->fixed.n + q->best_cuts.n; i++) {
         if (q->best_y[i] <= 0)
             continue;
@@ -297,9 +295,12 @@ uint32_t rp_pdhg_program_proof(const struct rp_pdhg_program *q, struct rp_row_se
             rp_row_set_copy(rows, &q->fixed, i);
         else
             rp_row_set_copy(rows, &q->best_cuts, i - q->fixed.n);
-        (*y)[n++] = (double)q->best_y[i];
+        y[n++] = (double)q->best_y[i];
     }
-    return n;
+    int64_t *m = rp_calloc(n, sizeof *m);
+    rp_safe_dual_round(&q->formulation, rows, y, m, scale_log2);
+    free(y);
+    return m;
 }
 
 void rp_pdhg_program_count(const struct rp_pdhg_program *q, struct rp_pdhg_statistics *s) {

@@ -71,10 +71,10 @@ void rp_pdhg_program_change(struct rp_pdhg_program *q, const float *y);
 /* A bound in ns from its scaled value without the fixed cost. */
 double rp_pdhg_program_ns(const struct rp_pdhg_program *q, double value);
 
-/* Copies the rows whose best multiplier is positive, and those multipliers, which the
- * caller frees. Returns how many. */
-uint32_t rp_pdhg_program_proof(const struct rp_pdhg_program *q, struct rp_row_set *rows,
-                               double **y);
+/* Copies the rows whose best multiplier is positive. Returns those multipliers as integers
+ * (rp_safe_dual_round), which the caller frees. */
+int64_t *rp_pdhg_program_proof(const struct rp_pdhg_program *q, struct rp_row_set *rows,
+                               unsigned *scale_log2);
 
 /* Adds what it has done. */
 void rp_pdhg_program_count(const struct rp_pdhg_program *q, struct rp_pdhg_statistics *s);

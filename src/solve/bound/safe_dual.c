@@ -109,25 +109,31 @@ static bool evaluate(const struct rp_formulation *f, const struct rp_row_set *ro
     return add_rows(f, rows, m, *reduced, sum) && add_columns(f, scale_log2, *reduced, sum);
 }
 
+static uint64_t to_ns(__int128 sum, unsigned scale_log2) {
+    __int128 one = (__int128)1 << scale_log2;
+    __int128 up = sum / one + (sum % one > 0); /* C rounds towards zero */
+    return up < 0 ? 0 : up > INT64_MAX ? INT64_MAX : (uint64_t)up;
+}
+
 bool rp_safe_dual_bound(const struct rp_formulation *f, const struct rp_row_set *rows,
                         const int64_t *m, unsigned scale_log2, uint64_t *bound_ns) {
-    __int128 sum, one = (__int128)1 << scale_log2, *reduced;
+    __int128 sum, *reduced;
     bool fits = evaluate(f, rows, m, scale_log2, &sum, &reduced);
+    if (fits)
+        *bound_ns = to_ns(sum, scale_log2);
     free(reduced);
-    if (!fits)
-        return false;
-    __int128 up = sum / one + (sum % one > 0); /* C rounds towards zero */
-    *bound_ns = up < 0 ? 0 : up > INT64_MAX ? INT64_MAX : (uint64_t)up;
-    return true;
+    return fits;
 }
 
 bool rp_safe_dual_fix(const struct rp_formulation *f, const struct rp_row_set *rows,
                       const int64_t *m, unsigned scale_log2, uint64_t cutoff_ns,
-                      uint8_t *known) {
+                      uint64_t *bound_ns, uint8_t *known) {
     __int128 sum, *reduced;
     bool fits = evaluate(f, rows, m, scale_log2, &sum, &reduced);
     /* What takes more than this takes cutoff_ns at least, since times are whole. */
     __int128 room = ((__int128)cutoff_ns - 1) * ((__int128)1 << scale_log2) - sum;
+    if (fits)
+        *bound_ns = to_ns(sum, scale_log2);
     for (uint32_t j = 0; j < f->n_cols && fits; j++)
         known[j] = reduced[j] > room ? 0 : -reduced[j] > room ? 1 : RP_UNDECIDED;
     free(reduced);

@@ -30,12 +30,12 @@ void rp_safe_dual_round(const struct rp_formulation *f, const struct rp_row_set 
 bool rp_safe_dual_bound(const struct rp_formulation *f, const struct rp_row_set *rows,
                         const int64_t *m, unsigned scale_log2, uint64_t *bound_ns);
 
-/* Reduced-cost fixing with the same multipliers: sets known[j] to the value that column j
- * has in every schedule that takes less than cutoff_ns, which is above 0, or to
+/* The same, and reduced-cost fixing with these multipliers: sets known[j] to the value that
+ * column j has in every schedule that takes less than cutoff_ns, which is above 0, or to
  * RP_UNDECIDED. If (7) is cutoff_ns or more there is no such schedule, and the values mean
  * nothing. False as above. */
 bool rp_safe_dual_fix(const struct rp_formulation *f, const struct rp_row_set *rows,
                       const int64_t *m, unsigned scale_log2, uint64_t cutoff_ns,
-                      uint8_t *known);
+                      uint64_t *bound_ns, uint8_t *known);
 
 #endif

@@ -298,6 +298,13 @@ void rp_formulation_rows(const struct rp_formulation *f, struct rp_row_set *rows
                     rp_formulation_run(f, t, p->producer[x]));
 }
 
+uint32_t rp_formulation_same_col(const struct rp_formulation *from, uint32_t col,
+                                 const struct rp_formulation *to) {
+    uint32_t id = from->col_id[col], t = from->col_t[col];
+    return col < from->n_run_cols ? rp_formulation_run(to, t, id)
+                                  : rp_formulation_held(to, t, id);
+}
+
 void rp_formulation_carry_row(const struct rp_formulation *from,
                               const struct rp_formulation *to,
                               const struct rp_row_set *rows, uint32_t i, double *sum,
@@ -306,9 +313,7 @@ void rp_formulation_carry_row(const struct rp_formulation *from,
     rp_row_set_begin(out, rows->name[i], rows->rhs[i]);
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t k = first; k < end; k++) {
-            uint32_t old = rows->col[k], id = from->col_id[old], t = from->col_t[old];
-            uint32_t col = old < from->n_run_cols ? rp_formulation_run(to, t, id)
-                                                  : rp_formulation_held(to, t, id);
+            uint32_t col = rp_formulation_same_col(from, rows->col[k], to);
             if (col >= to->n_cols) {
                 if (pass == 0)
                     rp_row_set_term(out, col, rows->coef[k]);

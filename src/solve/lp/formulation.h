@@ -195,6 +195,11 @@ static inline double rp_formulation_value(const double *v, uint32_t col) {
 /* Appends all rows (2) and (3), except those that every 0/1 point meets. */
 void rp_formulation_rows(const struct rp_formulation *f, struct rp_row_set *rows);
 
+/* The column or constant of `to` for what column `col` of `from` stands for, of R or S.
+ * Both have the same instance and stages. */
+uint32_t rp_formulation_same_col(const struct rp_formulation *from, uint32_t col,
+                                 const struct rp_formulation *to);
+
 /* Appends row i of `rows`, which is in the columns of `from`, in those of `to`, without its
  * details. `to` has been made with base `from`, and the same stages. `sum` is zero per
  * column of `to`, before and after. */
