@@ -11,22 +11,9 @@
 #include "solve/bound/safe_dual.h"
 #include "solve/lp/sep_memory.h"
 #include "sums.h"
+#include "tight_instance.h"
 
 #define WORK 3000000
-
-/* A random graph small enough for exhaustive search, with a limit a little above the floor.
- */
-static void build_instance(uint64_t seed, struct rp_graph *g, struct rp_instance *p) {
-    struct rp_rng r = {seed * 77};
-    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 4));
-    shape.training = rp_rng_percent(&r, 50);
-    shape.once_percent = rp_rng_percent(&r, 30) ? 15 : 0;
-    shape.rules_percent = seed % 2 * 20;
-    shape.max_outputs = 1;
-    rp_gen_graph(seed, &shape, g);
-    rp_instance_init(p, g, g->fixed_bytes, false, NULL);
-    p->limit_bytes = rp_brute_floor(g) + rp_rng_below(&r, 3000);
-}
 
 /* Bound (7) computed from the rows in long double. */
 static long double simple_bound(const struct rp_formulation *f,
@@ -74,7 +61,7 @@ static bool check_one_graph(uint64_t seed) {
     struct rp_graph g;
     struct rp_instance p;
     uint64_t best;
-    build_instance(seed, &g, &p);
+    rp_tight_instance(seed, &g, &p);
     bool good = rp_brute_best(&g, p.limit_bytes, &best);
     struct rp_pdhg_bound *b = rp_pdhg_bound_new(&p, 0);
     while (good && rp_pdhg_bound_run(b, WORK / 10, NULL))
@@ -118,7 +105,7 @@ static bool check_one_dual(uint64_t seed) {
     struct rp_row_set rows = {0};
     uint64_t best, bound = 0;
     unsigned log2;
-    build_instance(seed, &g, &p);
+    rp_tight_instance(seed, &g, &p);
     rp_formulation_init(&f, &p, &(struct rp_formulation_options){0});
     rp_sep_memory_init(&memory, &f, false);
     rp_formulation_rows(&f, &rows);

@@ -7,32 +7,19 @@
 #include "gen.h"
 #include "run.h"
 #include "solve/bound/pdhg_bound.h"
+#include "tight_instance.h"
 
 /* ---- against all schedules ---- */
 
 static struct rp_pdhg_statistics all;
 static uint32_t n_gaps, n_closed;
 
-/* A random graph small enough for exhaustive search, with a limit a little above the
- * floor. */
-static void build_instance(uint64_t seed, struct rp_graph *g, struct rp_instance *p) {
-    struct rp_rng r = {seed * 77};
-    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)rp_rng_below(&r, 4));
-    shape.training = rp_rng_percent(&r, 50);
-    shape.once_percent = rp_rng_percent(&r, 30) ? 15 : 0;
-    shape.rules_percent = seed % 2 * 20;
-    shape.max_outputs = 1;
-    rp_gen_graph(seed, &shape, g);
-    rp_instance_init(p, g, g->fixed_bytes, false, NULL);
-    p->limit_bytes = rp_brute_floor(g) + rp_rng_below(&r, 3000);
-}
-
 /* The plan that it is told of is the fastest one, or takes longer. */
 static bool check_one_graph(uint64_t seed, uint32_t max_stages) {
     struct rp_graph g;
     struct rp_instance p;
     uint64_t best;
-    build_instance(seed, &g, &p);
+    rp_tight_instance(seed, &g, &p);
     bool good = rp_brute_best(&g, p.limit_bytes, &best), more = true;
     struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(
         &p, &(struct rp_formulation_options){.max_stages = max_stages});

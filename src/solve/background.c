@@ -218,16 +218,14 @@ void rp_bound_begin(struct rp_context *w) {
 }
 
 /* The bound is about plans no slower than the incumbent, and rises when that gets better.
- * With swaps it waits for one. A certificate holds no cutoffs, so without swaps it is of a
- * bound that knows none. */
+ * With swaps it waits for one. */
 static void tell_incumbent(struct rp_context *w) {
-    bool may_swap = w->p.out_ns != NULL;
-    if (!w->incumbent.found || w->o->reorder || (!may_swap && w->o->certificate != NULL))
+    if (!w->incumbent.found || w->o->reorder)
         return;
     if (w->bound != NULL) {
         rp_pdhg_bound_tighten(w->bound, w->incumbent.time_ns);
         rp_pdhg_bound_is_known(w->bound, w->bound_ns);
-    } else if (may_swap) {
+    } else if (w->p.out_ns != NULL) {
         lay_out_bound(w, w->incumbent.time_ns);
     }
 }

@@ -24,6 +24,7 @@
 struct rp_pdhg_bound {
     const struct rp_instance *instance;
     bool too_large;
+    bool certifiable; /* rows and multipliers have to prove it: no cutoffs */
     /* With swaps: the bound is for plans of at most horizon_ns. Else 0. */
     uint64_t horizon_ns;
     /* No larger horizon is needed: some plan takes no longer, or the rows for this horizon
@@ -89,7 +90,9 @@ struct rp_pdhg_bound *rp_pdhg_bound_new_for_certificate(const struct rp_instance
                                                         uint64_t horizon_ns) {
     struct rp_formulation_options o =
         options_for(p, horizon_ns, stages_within(p, COARSE_PDHG_SIZE));
-    return rp_pdhg_bound_new_with(p, &o);
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(p, &o);
+    b->certifiable = true;
+    return b;
 }
 
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
@@ -295,8 +298,8 @@ static bool refine(struct rp_pdhg_bound *b) {
 static bool begin_cutoff(struct rp_pdhg_bound *b) {
     struct rp_pdhg_program *q = &b->program;
     uint64_t low_ns = rp_max_u64(b->bound_ns, b->known_ns);
-    if (b->horizon_ns > 0 || b->plan_ns == UINT64_MAX || b->plan_ns <= low_ns ||
-        q->best_y == NULL || q->method.n_terms > MAX_CUTOFF_TERMS)
+    if (b->certifiable || b->horizon_ns > 0 || b->plan_ns == UINT64_MAX ||
+        b->plan_ns <= low_ns || q->best_y == NULL || q->method.n_terms > MAX_CUTOFF_TERMS)
         return false;
     rp_pdhg_cutoff_begin(&b->cutoff, q, low_ns, b->plan_ns, &b->bound_ns);
     return true;

@@ -47,7 +47,7 @@ struct rp_pdhg_bound;
  * plans without swaps. Above 0 (`p` allows swaps): it is for all plans; horizon_ns is the
  * time of some plan, or more. No bound is above horizon_ns. */
 struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t horizon_ns);
-/* The same, with rows that are all of one formulation. */
+/* The same, with rows that are all of one formulation, and without cutoffs. */
 struct rp_pdhg_bound *rp_pdhg_bound_new_for_certificate(const struct rp_instance *p,
                                                         uint64_t horizon_ns);
 /* The same, of this formulation. */
