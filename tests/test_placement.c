@@ -46,8 +46,9 @@ static void plans_near_the_floor_leave_some_room_unused(void) {
         rp_instance_fini(&p);
         rp_graph_fini(&g);
     }
-    /* They were 20 and 5 when this was written; 16 with one limit for all ops. */
-    CU_ASSERT((n_planned > 15 && n_slow < 11) || rp_gen_one_seed());
+    /* They were 20 and 2 when this was written; 16 with one limit for all ops; 20 and 7
+     * where urgent attempts have no more work than others. */
+    CU_ASSERT((n_planned > 16 && n_slow < 6) || rp_gen_one_seed());
 }
 
 void suite_placement(void) {

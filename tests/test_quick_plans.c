@@ -331,21 +331,36 @@ static void host_copies_fit_the_host_budget_or_the_plan_is_reported_as_not_fitti
     rp_graph_fini(&g);
 }
 
+/* Little memory is enough for segments, where policies that could swap do not fit. */
+static void a_quick_plan_without_swaps_may_be_one_of_segments(void) {
+    struct rp_graph g = rp_priced_network("resnet50", rp_net_defaults());
+    struct rp_solve_options o = rp_share_options(&g, 36, false);
+    struct rp_plan segments = plan_of(&g, "chen-sqrt", rp_quick_options(false), 36), plan;
+    CU_ASSERT_FATAL(rp_quick_policy_plan(&g, &o, &plan));
+    CU_ASSERT_EQUAL(plan.claims.time_ns, segments.claims.time_ns);
+    CU_ASSERT_EQUAL(plan.host_bytes, 0);
+    rp_plan_fini(&plan);
+    rp_plan_fini(&segments);
+    rp_graph_fini(&g);
+}
+
 /* The commands solve, sweep and compare choose policies by their flags. */
 static void flags_mark_the_quick_policies(void) {
-    static const char *const expected[] = {"superneurons", "capuchin",     "alibaba",
-                                           "libra",        "pytorch",      "zero-offload",
-                                           "layer-stream", "offload-state"};
+    static const char *const expected[] = {
+        "keep-all",     "chen-sqrt",    "vdnn-all",     "vdnn-conv", "tflms",
+        "superneurons", "capuchin",     "alibaba",      "libra",     "pytorch",
+        "zero-offload", "layer-stream", "offload-state"};
+    enum { N = sizeof expected / sizeof *expected };
     size_t n = 0;
     for (size_t i = 0; i < rp_n_policies; i++) {
         CU_ASSERT_EQUAL(rp_policy_index(rp_policies[i]), i);
         CU_ASSERT_PTR_EQUAL(rp_policy_find(rp_policies[i]->name), rp_policies[i]);
         if (!rp_policy_is_quick(rp_policies[i]))
             continue;
-        CU_ASSERT_FATAL(n < 8);
+        CU_ASSERT_FATAL(n < N);
         CU_ASSERT_STRING_EQUAL(rp_policies[i]->name, expected[n++]);
     }
-    CU_ASSERT_EQUAL(n, 8);
+    CU_ASSERT_EQUAL(n, N);
     CU_ASSERT_PTR_NULL(rp_policy_find("none"));
 }
 
@@ -368,5 +383,6 @@ void suite_quick_plans(void) {
     RP_TEST(a_policy_uses_only_what_is_allowed_or_refuses);
     RP_TEST(a_search_uses_only_what_is_allowed_from_its_first_plan_on);
     RP_TEST(host_copies_fit_the_host_budget_or_the_plan_is_reported_as_not_fitting);
+    RP_TEST(a_quick_plan_without_swaps_may_be_one_of_segments);
     RP_TEST(flags_mark_the_quick_policies);
 }

@@ -165,64 +165,64 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "cd2a34ed0abed369");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "1628ee8a0efdc63b");
 }
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "eb56306ba132f356");
+          "9679c88c95e0d758");
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "555d74aeae86447c");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "3dc42d05a04111a8");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "11b73243ab5ca4c7");
+          "5b271d25a5c48fb4");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "aff434bfde890876");
+          "949d2fbe9814e5b3");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "05d725280eb469be");
+          "03ba6c36c11cc4f2");
 }
 
 static void searches_that_choose_homes(void) {
     check(&(struct kind){30, 5, 60, 0.01, .recompute = true, .swap = true, .homes = true},
-          "2a96f14f406ed3cd");
+          "01224937c0f7fdd5");
 }
 
 static void searches_that_choose_homes_alone(void) {
-    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "88777d6bf6d36f42");
+    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "a692ae0b950ff000");
 }
 
 static void searches_that_choose_homes_and_reorder(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true},
-          "a9b9d2795031d197");
+          "90b870eee92e8c60");
 }
 
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "bb9ac137a3632204");
+          "467d1e7628e80362");
 }
 
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "4a9cffccd21ac00f");
+          "4ed8759cbc94e0d3");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {
     check(&(struct kind){10, 5, 30, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true, .from_any_order = true},
-          "cee1699f91c36e03");
+          "8f6bd0298b14d6ab");
 }
 
 static void searches_that_come_to_crossover(void) {

@@ -18,7 +18,7 @@ bool rp_policy_can_avoid_swap(const struct rp_policy *policy) {
 }
 
 bool rp_policy_is_quick(const struct rp_policy *policy) {
-    return policy->record != NULL && policy->fits_budget && !policy->slow;
+    return policy->record != NULL && !policy->slow;
 }
 
 bool rp_policy_has_sources(const struct rp_policy *policy, const struct rp_graph *g) {

@@ -105,8 +105,7 @@ struct rp_policy {
 bool rp_policy_can_avoid_recompute(const struct rp_policy *policy);
 bool rp_policy_can_avoid_swap(const struct rp_policy *policy);
 
-/* True if the policy fits the budget and is fast on any graph, so that it may be called
- * many times. */
+/* True if the policy records steps, and is fast on any graph. */
 bool rp_policy_is_quick(const struct rp_policy *policy);
 
 /* False if the policy is about sources that live on the host, and the graph has none that

@@ -60,8 +60,7 @@ bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_option
     rp_instance_init(&p, &device, o->budget_bytes, o->addressed, NULL);
     for (size_t i = 0; i < rp_n_policies; i++) {
         const struct rp_policy *policy = rp_policies[i];
-        bool both = policy->may_swap && rp_policy_can_avoid_swap(policy);
-        if (rp_policy_is_quick(policy) && (both || policy->captured_only) &&
+        if (rp_policy_is_quick(policy) && rp_policy_can_avoid_swap(policy) &&
             suits(policy, g))
             take_faster(&p, policy, o, &stop, plan);
     }
@@ -121,7 +120,8 @@ static uint64_t fitting_time_ns(const struct rp_graph *g, const struct rp_policy
                                 const struct rp_policy_options *o) {
     struct rp_policy_options steps_only = *o;
     struct rp_plan plan;
-    bool is_asked = policy->record != NULL && policy->fits_budget && suits(policy, g) &&
+    bool may_fit = policy->fits_budget || !policy->may_swap;
+    bool is_asked = policy->record != NULL && may_fit && suits(policy, g) &&
                     (search->may_swap || !policy->may_swap) &&
                     !(policy->slow && g->n_ops > SLOW_OPS);
     steps_only.addressed = false;

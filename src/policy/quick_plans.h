@@ -11,11 +11,10 @@
 #include "solve/solver.h"
 
 /* For `solve` on graphs of thousands of ops, where a search from keep-all makes little
- * progress, and on captured graphs. Asks the quick policies that may swap but need not, and
- * those for captured graphs, and takes the fastest steps within the budget, without
- * addresses. If o->swap is off, they see a device without bandwidths. Ops run first in the
- * graph's order unless o->reorder is set. False if none fit. The caller ends `plan` in
- * either case. */
+ * progress, and on captured graphs. Asks the quick policies that need no swaps, and takes
+ * the fastest steps within the budget, without addresses. If o->swap is off, they see a
+ * device without bandwidths. Ops run first in the graph's order unless o->reorder is set.
+ * False if none fit. The caller ends `plan` in either case. */
 bool rp_quick_policy_plan(const struct rp_graph *g, const struct rp_solve_options *o,
                           struct rp_plan *plan);
 

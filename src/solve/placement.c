@@ -25,6 +25,7 @@ struct attempt {
     enum rp_space_id space;
     struct rp_instance p; /* the space's; ops get more workspace */
     const struct rp_instance *space_p;
+    bool is_urgent;
     uint64_t *workspace; /* of p */
     uint64_t *room;      /* per op: what it can leave unused */
     /* To be placed next: the space's incumbent, or a tighter one, which is in `own`. */
@@ -41,6 +42,14 @@ struct attempt {
 
 static bool has_plan(const struct rp_context *w) {
     return w->placed_ns < UINT64_MAX;
+}
+
+/* Is there no plan, or one that takes much longer than the space's incumbent? Then nothing
+ * matters as much as addresses. */
+static bool is_urgent(struct rp_context *w, enum rp_space_id space) {
+    const struct rp_incumbent *best = rp_context_incumbent(w, space);
+    return !has_plan(w) || (best->found && (double)w->placed_ns >
+                                               (1 + MAX_PLAN_LAG) * (double)best->time_ns);
 }
 
 static void begin_plan(const struct rp_context *w, struct rp_plan *plan) {
@@ -85,21 +94,19 @@ static uint64_t pack(struct rp_context *w, struct rp_plan *plan, uint64_t time_n
     return 0;
 }
 
-/* Until a plan is known, nothing else matters, and placing is not counted. */
-static void spend(struct attempt *a, double seconds, bool had_plan) {
-    if (had_plan)
+static void spend(struct attempt *a, double seconds) {
+    if (!a->is_urgent)
         a->w->spaces[a->space].placing_seconds -= seconds;
 }
 
 static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
     struct rp_plan plan;
     uint64_t work = a->pack_work;
-    bool had_plan = has_plan(a->w);
     begin_plan(a->w, &plan);
     rp_schedule_steps(&a->p, s, NULL, &plan);
     uint64_t time_ns = rp_steps_time_ns(a->w->g, plan.steps.at, plan.steps.n);
     a->missing_bytes = pack(a->w, &plan, time_ns, &work);
-    spend(a, (double)work / PACK_WORK_PER_S, had_plan);
+    spend(a, (double)work / PACK_WORK_PER_S);
     return a->missing_bytes == 0;
 }
 
@@ -165,7 +172,7 @@ static void place_scratch_next(struct attempt *a) {
 
 /* From the scratch schedule, with a first temperature `times` the usual one. */
 static void search_for(struct attempt *a, double seconds, double times, uint64_t k) {
-    spend(a, seconds, has_plan(a->w));
+    spend(a, seconds);
     rp_run_annealing_alone(a->w, &a->p, seconds * ANNEAL_WORK_PER_S, times, a->seed + k,
                            a->scratch);
 }
@@ -229,14 +236,16 @@ static uint64_t *rooms(const struct rp_instance *p) {
 
 static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *turn,
                                     struct rp_schedule *scratch) {
+    bool urgent = is_urgent(w, turn->space);
     struct attempt a = {
         .w = w,
         .space = turn->space,
         .p = w->spaces[turn->space].p,
         .space_p = &w->spaces[turn->space].p,
+        .is_urgent = urgent,
         .scratch = scratch,
-        .pack_work = pack_work(turn),
-        .tighten_seconds = TIGHTEN_SHARE * turn->run_seconds,
+        .pack_work = pack_work(turn) * (urgent ? URGENT_TIMES : 1),
+        .tighten_seconds = TIGHTEN_SHARE * turn->run_seconds * (urgent ? URGENT_TIMES : 1),
         .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
     };
     a.room = rooms(&a.p);
@@ -283,7 +292,7 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
     struct rp_space *space = &w->spaces[turn->space];
     const struct rp_incumbent *best = rp_context_incumbent(w, turn->space);
     uint64_t work = pack_work(turn);
-    if (!space->active || (has_plan(w) && space->placing_seconds < 0) ||
+    if (!space->active || (!is_urgent(w, turn->space) && space->placing_seconds < 0) ||
         !is_worth_it(space, best, w->placed_ns, work))
         return;
     struct attempt a = begin_attempt(w, turn, scratch);

@@ -184,6 +184,11 @@ enum { FIRST_REHEAT = ROUNDS_TO_FULL_LENGTH + 6 };
 
 /* ---- addresses that do not fit ---- */
 
+/* Of an incumbent's time: how much longer a plan may take before its addresses are urgent.
+ * An attempt has this many times the work then. */
+#define MAX_PLAN_LAG 0.05
+#define URGENT_TIMES 4
+
 enum {
     MAX_TIGHTENINGS = 12,      /* schedules that leave memory unused, from a search, */
     MAX_GREEDY_TIGHTENINGS = 4 /* then those that are made in one pass */
