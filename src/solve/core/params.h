@@ -186,7 +186,7 @@ enum { FIRST_REHEAT = ROUNDS_TO_FULL_LENGTH + 6 };
 
 /* Of an incumbent's time: how much longer a plan may take before its addresses are urgent.
  * An attempt has this many times the work then. */
-#define MAX_PLAN_LAG 0.05
+#define MAX_PLAN_LAG 0.005
 #define URGENT_TIMES 4
 
 enum {
