@@ -94,9 +94,14 @@ static uint64_t pack(struct rp_context *w, struct rp_plan *plan, uint64_t time_n
     return 0;
 }
 
+/* What urgent attempts take beyond their share is taken from the turns. */
 static void spend(struct attempt *a, double seconds) {
-    if (!a->is_urgent)
-        a->w->spaces[a->space].placing_seconds -= seconds;
+    double *left = &a->w->spaces[a->space].placing_seconds;
+    *left -= seconds;
+    if (a->is_urgent && *left < 0) {
+        a->w->turns.done -= *left;
+        *left = 0;
+    }
 }
 
 static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {

@@ -41,7 +41,8 @@ struct rp_sequence {
     bool may_swap, homes, beside;
     uint32_t round, row; /* of the next turn */
     uint64_t k;
-    double done; /* the sum of `seconds` of all turns so far */
+    /* The sum of `seconds` of all turns so far, and what else was taken from their time. */
+    double done;
 };
 
 /* may_swap: plans may. homes: sources may live on the host, so that nothing fits without
