@@ -298,9 +298,10 @@ static void the_same_calls_give_the_same_proof(void) {
     CU_ASSERT(rp_pdhg_bound_rows(a)->n > 0);
     CU_ASSERT_EQUAL_FATAL(rp_pdhg_bound_rows(a)->n, rp_pdhg_bound_rows(b)->n);
     CU_ASSERT_EQUAL(memcmp(m, n, rp_pdhg_bound_rows(a)->n * sizeof *m), 0);
-    CU_ASSERT_EQUAL(memcmp(rp_pdhg_bound_point(a), rp_pdhg_bound_point(b),
-                           rp_pdhg_bound_formulation(a)->n_cols * sizeof(double)),
-                    0);
+    double *v = rp_pdhg_bound_point(a), *u = rp_pdhg_bound_point(b);
+    CU_ASSERT_EQUAL(memcmp(v, u, rp_pdhg_bound_formulation(a)->n_cols * sizeof *v), 0);
+    free(v);
+    free(u);
     rp_pdhg_bound_free(a);
     rp_pdhg_bound_free(b);
     rp_instance_fini(&p);

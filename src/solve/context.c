@@ -74,6 +74,7 @@ void rp_context_free_spaces(struct rp_space *spaces) {
         rp_schedule_fini(&spaces[i].incumbent.s);
         rp_solution_pool_fini(&spaces[i].pool);
         rp_large_neighborhood_fini(&spaces[i].neighborhoods);
+        rp_lp_rounding_free(spaces[i].rounding);
     }
 }
 

@@ -29,6 +29,7 @@
 #include "solve/mip/solution_pool.h"
 #include "solve/mip/worker.h"
 #include "solve/narrower.h"
+#include "solve/search/lp_rounding.h"
 #include "solve/search/sequence.h"
 #include "solve/solver.h"
 #include "solve/statistics.h"
@@ -59,6 +60,7 @@ struct rp_space {
     struct rp_crossover_state crossed;
     struct rp_swap_crossover swaps_crossed;
     struct rp_large_neighborhood neighborhoods;
+    struct rp_lp_rounding *rounding; /* NULL: not begun */
     /* The last attempt to place its incumbent: its time, and the packer's work. */
     uint64_t tried_ns, tried_work;
     /* What attempts to place its incumbents have left. Below 0, the next one waits. */

@@ -45,9 +45,11 @@ static bool has_plan(const struct rp_context *w) {
 }
 
 /* Is there no plan, or one that takes much longer than the space's incumbent? Then nothing
- * matters as much as addresses. */
+ * matters as much as addresses, unless much faster schedules are to come. */
 static bool is_urgent(struct rp_context *w, enum rp_space_id space) {
     const struct rp_incumbent *best = rp_context_incumbent(w, space);
+    if (rp_sequence_will_round(&w->turns, SCHEDULE_SHARE * w->o->time_limit))
+        return false;
     return !has_plan(w) || (best->found && (double)w->placed_ns >
                                                (1 + MAX_PLAN_LAG) * (double)best->time_ns);
 }
@@ -222,10 +224,24 @@ static bool tighten(struct attempt *a, uint64_t k) {
 
 /* ---- attempts ---- */
 
-/* Twice as much each time that the sequence is twice as long. */
+/* Of the sequence so far: twice as much each time that it is twice as long. */
+static double seconds_so_far(const struct rp_turn *turn) {
+    return exp2(floor(log2(turn->begin + turn->run_seconds)));
+}
+
 static uint64_t pack_work(const struct rp_turn *turn) {
-    double seconds = exp2(floor(log2(turn->begin + turn->run_seconds)));
-    return rp_most_pack_work(seconds) + 1;
+    return rp_most_pack_work(seconds_so_far(turn)) + 1;
+}
+
+static uint64_t urgent_pack_work(const struct rp_turn *turn) {
+    return URGENT_TIMES * rp_most_pack_work(turn->begin + turn->run_seconds) + 1;
+}
+
+/* Of the first search for a tighter schedule. */
+static double tighten_seconds(const struct rp_turn *turn, bool urgent) {
+    double normal = TIGHTEN_SHARE * turn->run_seconds;
+    return urgent ? fmax(URGENT_TIMES * normal, TIGHTEN_SHARE * seconds_so_far(turn))
+                  : normal;
 }
 
 /* What each op can leave unused. What is kept comes back from the host while the last op
@@ -249,8 +265,8 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
         .space_p = &w->spaces[turn->space].p,
         .is_urgent = urgent,
         .scratch = scratch,
-        .pack_work = pack_work(turn) * (urgent ? URGENT_TIMES : 1),
-        .tighten_seconds = TIGHTEN_SHARE * turn->run_seconds * (urgent ? URGENT_TIMES : 1),
+        .pack_work = urgent ? urgent_pack_work(turn) : pack_work(turn),
+        .tighten_seconds = tighten_seconds(turn, urgent),
         .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
     };
     a.room = rooms(&a.p);

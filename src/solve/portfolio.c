@@ -160,6 +160,81 @@ static void perturb(struct job *j) {
     add_to_pool(j, before_ns);
 }
 
+/* ---- annealing from points of the linear program ---- */
+
+/* PDHG goes on, in slices that the methods beside it have too. Returns what it leaves of
+ * the turn's work: nothing if the point is not yet of use. */
+static double approach_point(struct job *j) {
+    struct rp_context *w = j->w;
+    struct rp_lp_rounding *r = j->space->rounding;
+    double begin = rp_thread_seconds(), used = 0, limit = j->turn->seconds;
+    double missing = (double)rp_lp_rounding_work_missing(r) / PDHG_WORK_PER_S;
+    double seconds = missing > 0 ? fmin(missing, limit) : ROUNDING_LP_SHARE * limit;
+    for (bool more = true; more && used < seconds && !rp_context_stopped(w);) {
+        double slice = fmin(SLICE_SECONDS, seconds - used);
+        more = rp_lp_rounding_run(r, (uint64_t)(slice * PDHG_WORK_PER_S) + 1, &w->stop);
+        used += more ? slice : 0;
+        if (j->met < limit)
+            meet(j, SLICE_SECONDS);
+    }
+    w->statistics.method[RP_LP_ROUNDING].seconds += rp_thread_seconds() - begin;
+    return missing > seconds ? 0 : j->work * (1 - used / limit);
+}
+
+/* Is a schedule of cost `a` better to go on from? */
+static bool is_better(const struct rp_instance *p, const struct rp_cost *a,
+                      const struct rp_cost *b) {
+    bool a_fits = rp_cost_fits(p, a), b_fits = rp_cost_fits(p, b);
+    if (a_fits && b_fits)
+        return a->time_ns < b->time_ns;
+    return a_fits || (!b_fits && a->peak_bytes < b->peak_bytes);
+}
+
+/* Short cool runs from the point, rounded at several thresholds. The best result is left in
+ * the scratch schedule. False if there is none. */
+static bool choose_rounding(struct job *j, double work, uint64_t seed) {
+    struct rp_context *w = j->w;
+    const struct rp_instance *p = &j->space->p;
+    struct rp_schedule best = {0};
+    struct rp_cost best_cost;
+    double n = fmin(work / (MIN_ROUNDED_RUN_WORK_PER_OP * p->n_ops), MAX_ROUNDED_RUNS);
+    n = fmax(floor(n), 1);
+    for (uint32_t i = 0; i < (uint32_t)n && !rp_context_stopped(w); i++) {
+        if (!rp_lp_rounding_next(j->space->rounding, &w->stop, j->scratch))
+            continue;
+        anneal_scratch(j, work / n, 0.03, seed + i, RP_LP_ROUNDING);
+        struct rp_cost c = rp_schedule_cost(p, j->scratch);
+        if (best.rows == NULL || is_better(p, &c, &best_cost)) {
+            best_cost = c;
+            rp_schedule_copy(&best, j->scratch);
+        }
+    }
+    bool found = best.rows != NULL;
+    if (found)
+        rp_schedule_exchange(&best, j->scratch);
+    rp_schedule_fini(&best);
+    return found;
+}
+
+static void round_lp(struct job *j) {
+    struct rp_space *space = j->space;
+    uint64_t seed = 2 * SEEDS_APART * j->turn->k;
+    if (space->rounding == NULL)
+        space->rounding = rp_lp_rounding_new(&space->p);
+    if (!rp_lp_rounding_begin(space->rounding,
+                              rp_context_incumbent(j->w, j->turn->space)->time_ns)) {
+        anneal(j);
+        return;
+    }
+    double work = approach_point(j);
+    if (work == 0 || !choose_rounding(j, ROUNDING_CHOICE_SHARE * work, seed))
+        return;
+    anneal_scratch(j, (1 - ROUNDING_CHOICE_SHARE) * work, 0.1, seed + SEEDS_APART,
+                   RP_LP_ROUNDING);
+    rp_incumbent_offer_in(j->w, j->turn->space, j->scratch, RP_LP_ROUNDING);
+    add_to_pool(j, UINT64_MAX);
+}
+
 /* ---- other searches ---- */
 
 /* Of searches that solve restricted programs. The pool changes between two programs only,
@@ -289,6 +364,9 @@ static const struct method methods[] = {
     {RP_ANNEAL, ANY_SPACE, .homes = true, .search = anneal},
     {RP_POLISH, ANY_SPACE, .homes = true, .needs_incumbent = true, .search = polish},
     {RP_PERTURB, WITH_SWAPS, .needs_incumbent = true, .search = perturb},
+    {RP_LP_ROUNDING, WITHOUT_SWAPS, .min_ops = MIN_ROUNDING_OPS, .search = round_lp},
+    {RP_LP_ROUNDING, 1 << RP_BOTH, .min_ops = MIN_ROUNDING_OPS, .needs_incumbent = true,
+     .search = round_lp},
     {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
      .undivided = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
     {RP_CROSSOVER, 1 << RP_BOTH, .max_ops = MAX_CROSSOVER_OPS, .undivided = true,

@@ -31,6 +31,7 @@
     X(RP_ANNEAL, "annealing")                                                              \
     X(RP_POLISH, "polishing")                                                              \
     X(RP_PERTURB, "perturbation")                                                          \
+    X(RP_LP_ROUNDING, "LP rounding")                                                       \
     X(RP_CROSSOVER, "crossover")                                                           \
     X(RP_NEIGHBORHOOD, "neighbourhoods")                                                   \
     X(RP_BRANCH_CUT, "branch and cut")                                                     \
@@ -56,7 +57,7 @@ struct rp_method_statistics {
 
 struct rp_statistics {
     struct rp_method_statistics method[RP_N_METHODS];
-    struct rp_anneal_statistics anneal; /* of RP_ANNEAL, RP_POLISH and RP_PERTURB */
+    struct rp_anneal_statistics anneal; /* of all annealing runs over schedules */
     struct rp_anneal_statistics order;  /* of RP_ANNEAL_ORDER, with moves of its own */
     struct rp_crossover_statistics crossover;
     struct rp_large_neighborhood_statistics neighborhood;

@@ -24,7 +24,7 @@
 struct rp_pdhg_bound {
     const struct rp_instance *instance;
     bool too_large;
-    bool certifiable; /* rows and multipliers have to prove it: no cutoffs */
+    bool certifiable; /* its rows and multipliers prove it: no cutoffs */
     /* With swaps: the bound is for plans of at most horizon_ns. Else 0. */
     uint64_t horizon_ns;
     /* No larger horizon is needed: some plan takes no longer, or the rows for this horizon
@@ -90,6 +90,14 @@ struct rp_pdhg_bound *rp_pdhg_bound_new_for_certificate(const struct rp_instance
                                                         uint64_t horizon_ns) {
     struct rp_formulation_options o =
         options_for(p, horizon_ns, stages_within(p, COARSE_PDHG_SIZE));
+    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(p, &o);
+    b->certifiable = true;
+    return b;
+}
+
+struct rp_pdhg_bound *rp_pdhg_bound_new_for_points(const struct rp_instance *p,
+                                                   uint64_t horizon_ns, uint32_t stages) {
+    struct rp_formulation_options o = options_for(p, horizon_ns, stages);
     struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(p, &o);
     b->certifiable = true;
     return b;
@@ -354,6 +362,14 @@ bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, struct rp_stop *s
     return more;
 }
 
+uint64_t rp_pdhg_bound_work_until(const struct rp_pdhg_bound *b, uint64_t steps) {
+    const struct rp_pdhg *s = &b->program.method;
+    if (s->steps >= steps)
+        return 0;
+    uint64_t work = rp_pdhg_program_work_of(&b->program, steps - s->steps) + work_done(b);
+    return work > b->allotted_work ? work - b->allotted_work : 1;
+}
+
 void rp_pdhg_bound_tighten(struct rp_pdhg_bound *b, uint64_t plan_ns) {
     if (b->too_large)
         return;
@@ -379,8 +395,12 @@ const struct rp_formulation *rp_pdhg_bound_formulation(const struct rp_pdhg_boun
     return b->too_large ? NULL : &b->program.formulation;
 }
 
-const double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b) {
-    return b->too_large ? NULL : b->program.cuts.point;
+double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b) {
+    uint32_t n = b->program.formulation.n_cols;
+    double *v = rp_calloc(n, sizeof *v);
+    for (uint32_t j = 0; j < n; j++)
+        v[j] = (double)b->program.method.xt[j];
+    return v;
 }
 
 const struct rp_row_set *rp_pdhg_bound_rows(const struct rp_pdhg_bound *b) {

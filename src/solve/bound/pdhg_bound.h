@@ -50,6 +50,9 @@ struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t ho
 /* The same, with rows that are all of one formulation, and without cutoffs. */
 struct rp_pdhg_bound *rp_pdhg_bound_new_for_certificate(const struct rp_instance *p,
                                                         uint64_t horizon_ns);
+/* The same, with so many stages at most for good, for the sake of its points. */
+struct rp_pdhg_bound *rp_pdhg_bound_new_for_points(const struct rp_instance *p,
+                                                   uint64_t horizon_ns, uint32_t stages);
 /* The same, of this formulation. */
 struct rp_pdhg_bound *rp_pdhg_bound_new_with(const struct rp_instance *p,
                                              const struct rp_formulation_options *o);
@@ -65,14 +68,17 @@ void rp_pdhg_bound_free(struct rp_pdhg_bound *b); /* NULL is fine */
  * until `stop` (which may be NULL). The last step of a call may pass that; the next call
  * then gets less. False if there is nothing more to gain. */
 bool rp_pdhg_bound_run(struct rp_pdhg_bound *b, uint64_t work, struct rp_stop *stop);
+/* Work units until PDHG has made `steps` steps in all, about; 0 if it has. */
+uint64_t rp_pdhg_bound_work_until(const struct rp_pdhg_bound *b, uint64_t steps);
 
 /* The best bound so far. */
 uint64_t rp_pdhg_bound_ns(const struct rp_pdhg_bound *b);
 
-/* The formulation, and the fractional point of it that PDHG has reached (one value a
- * column; a guide for a search). NULL if the linear program was too large. */
+/* The formulation. NULL if the linear program was too large. */
 const struct rp_formulation *rp_pdhg_bound_formulation(const struct rp_pdhg_bound *b);
-const double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b);
+/* The fractional point of it that PDHG has reached: one value a column, which the caller
+ * frees. It meets the rows nearly, and guides a search (search/lp_rounding.h). */
+double *rp_pdhg_bound_point(const struct rp_pdhg_bound *b);
 
 /* Of a bound for a certificate, or with a formulation of its own: what proves
  * rp_pdhg_bound_ns, unless a cutoff has raised it since. Rows, and for row i

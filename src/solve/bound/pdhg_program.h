@@ -59,6 +59,9 @@ void rp_pdhg_program_fini(struct rp_pdhg_program *q); /* safe on a zeroed one */
  * separated. */
 bool rp_pdhg_program_step(struct rp_pdhg_program *q, struct rp_stop *stop);
 
+/* About what so many steps take. */
+uint64_t rp_pdhg_program_work_of(const struct rp_pdhg_program *q, uint64_t steps);
+
 /* Asked after each separation: has it long gained little of what is missing to the target,
  * a bound, scaled, without the fixed cost? What it loses at first counts too: after a
  * restriction it falls, and rises again. */

@@ -105,6 +105,10 @@
 #define CHILD_SHARE 0.15
 /* Of the time limit: one of the annealing runs from the interval MILP's point. */
 #define POINT_SHARE 0.05
+/* Of a turn of LP rounding: PDHG, if it has more to gain. Of what is left: short runs, to
+ * choose the threshold. */
+#define ROUNDING_LP_SHARE 0.3
+#define ROUNDING_CHOICE_SHARE 0.5
 /* Of the work of an annealing run: the first search for a tighter schedule. Of that: each
  * later one. */
 #define TIGHTEN_SHARE 0.15
@@ -129,6 +133,7 @@ enum {
     MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
     MIN_NEIGHBORHOOD_OPS = 60,
     MAX_NEIGHBORHOOD_OPS = 2000,
+    MIN_ROUNDING_OPS = 300, /* annealing does as well on smaller ones */
     /* From here on a long search starts from the incumbent. */
     MIN_LARGE_OPS = 2001,
     /* On larger graphs a narrower search beside the wider one would take as much memory
@@ -168,12 +173,22 @@ enum {
 #define RUN_WORK_PER_OP_WITH_SWAPS 120e3
 /* Of that, on large graphs: a run that does less does not get far from keep-all. */
 #define LONG_RUN_SHARE 0.4
+/* Stages of the linear programs whose points are rounded. */
+enum { MIN_ROUNDING_STAGES = 16, MAX_ROUNDING_STAGES = 64 };
+/* The least work per op of a short run from a rounded point, and how many there are in a
+ * turn at most. */
+#define MIN_ROUNDED_RUN_WORK_PER_OP 5e3
+enum { MAX_ROUNDED_RUNS = 8 };
 /* Of the search for another order: short runs, and their share of all its work. */
 #define SHORT_ORDER_RUN_WORK_PER_OP 2e4
 #define SHORT_ORDER_RUN_SHARE 0.25
 /* The runs of the first round are 4^4 times shorter. After MAX_ROUNDS even bounds gain
  * nothing from more. */
 enum { ROUNDS_TO_FULL_LENGTH = 4, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 400 };
+/* The rounds of the first turn of LP rounding, and from which on each has one. What the
+ * first one can usefully do per op, in work of annealing. */
+enum { FIRST_ROUNDING_ROUND = 1, LATER_ROUNDING_ROUND = ROUNDS_TO_FULL_LENGTH - 1 };
+#define FIRST_ROUNDING_WORK_PER_OP 18e3
 /* With swaps: the first round with a long run from the incumbent, which every second round
  * has from then on. */
 enum { FIRST_REHEAT = ROUNDS_TO_FULL_LENGTH + 6 };

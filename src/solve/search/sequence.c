@@ -5,7 +5,15 @@
 #include "solve/core/params.h"
 
 /* Runs get their full length in the round ROUNDS_TO_FULL_LENGTH. */
-enum rounds { ALL_ROUNDS, FULL_LENGTH, FIRST_ROUNDS, LATER_ROUNDS, REHEAT_ROUNDS };
+enum rounds {
+    ALL_ROUNDS,
+    FULL_LENGTH,
+    FIRST_ROUNDS,
+    LATER_ROUNDS,
+    REHEAT_ROUNDS,
+    FIRST_ROUNDING, /* the share is of another time */
+    LATER_ROUNDINGS
+};
 
 /* A turn of each round. */
 struct row {
@@ -22,7 +30,11 @@ struct row {
  * runs from the incumbent, warm enough to leave it. On graphs of more than a thousand ops
  * they come after a minute: crossover finds more until then. */
 static const struct row rows[] = {
+    {RP_LP_ROUNDING, RP_WITHOUT_SWAPS, 1, 0, FIRST_ROUNDING},
+    {RP_LP_ROUNDING, RP_BOTH, 0, 1.2, FIRST_ROUNDING},
     {RP_ANNEAL, RP_WITHOUT_SWAPS, 1, 0.3, ALL_ROUNDS},
+    {RP_LP_ROUNDING, RP_WITHOUT_SWAPS, 1.5, 0, LATER_ROUNDINGS},
+    {RP_LP_ROUNDING, RP_BOTH, 0, 0.75, LATER_ROUNDINGS},
     {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 2, 0.5, ALL_ROUNDS},
     {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, 0.1, ALL_ROUNDS},
     {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0, 0.05, ALL_ROUNDS},
@@ -46,6 +58,10 @@ struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes,
         .n_ops = n_ops, .may_swap = may_swap, .homes = homes, .beside = beside};
 }
 
+static bool may_round(const struct rp_sequence *s) {
+    return s->n_ops >= MIN_ROUNDING_OPS && !s->homes;
+}
+
 static bool has_row(const struct rp_sequence *s, const struct row *r) {
     bool is_later = s->round > ROUNDS_TO_FULL_LENGTH && !s->homes;
     bool is_reheat =
@@ -54,10 +70,15 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
                      (r->rounds == FULL_LENGTH && s->round >= ROUNDS_TO_FULL_LENGTH) ||
                      (r->rounds == FIRST_ROUNDS && !is_later) ||
                      (r->rounds == LATER_ROUNDS && is_later) ||
-                     (r->rounds == REHEAT_ROUNDS && is_reheat);
+                     (r->rounds == REHEAT_ROUNDS && is_reheat) ||
+                     (r->rounds == FIRST_ROUNDING && s->round == FIRST_ROUNDING_ROUND &&
+                      s->n_ops < MIN_LARGE_OPS) ||
+                     (r->rounds == LATER_ROUNDINGS && s->round >= LATER_ROUNDING_ROUND);
     bool is_elsewhere = s->may_swap && (s->homes || (s->beside && is_later));
     bool has_space = r->space == RP_WITHOUT_SWAPS ? !is_elsewhere : s->may_swap;
-    return has_space && has_round;
+    bool has_share = (s->may_swap ? r->share_with_swaps : r->share) > 0;
+    return has_space && has_round && has_share &&
+           (r->method != RP_LP_ROUNDING || may_round(s));
 }
 
 /* Where plans may not swap, every second annealing run of full length starts from the
@@ -79,18 +100,35 @@ static void skip_to_turn(struct rp_sequence *s) {
     }
 }
 
-/* The row whose share of the time a turn has: annealing's, if the graph is too small or too
- * large for the method and annealing takes the turn. */
-static const struct row *share_row(const struct rp_sequence *s, const struct row *r) {
-    bool suits = r->method == RP_NEIGHBORHOOD
-                     ? s->n_ops >= MIN_NEIGHBORHOOD_OPS && s->n_ops <= MAX_NEIGHBORHOOD_OPS
-                     : r->method != RP_CROSSOVER || s->n_ops <= MAX_CROSSOVER_OPS;
-    return r->space == RP_WITHOUT_SWAPS && !suits ? &rows[0] : r;
+/* Is the graph too small or too large for a method without swaps? */
+static bool suits(const struct rp_sequence *s, const struct row *r) {
+    if (r->space != RP_WITHOUT_SWAPS)
+        return true;
+    if (r->method == RP_NEIGHBORHOOD)
+        return s->n_ops >= MIN_NEIGHBORHOOD_OPS && s->n_ops <= MAX_NEIGHBORHOOD_OPS;
+    return r->method != RP_CROSSOVER || s->n_ops <= MAX_CROSSOVER_OPS;
+}
+
+static const struct row *find_row(const struct rp_sequence *s, enum rp_method method,
+                                  enum rp_space_id space) {
+    for (const struct row *r = rows; r < rows + N_ROWS; r++)
+        if (r->method == method && r->space == space && has_row(s, r))
+            return r;
+    return NULL;
+}
+
+/* The row that a turn follows: another one if its own method does not suit the graph. */
+static const struct row *substitute(const struct rp_sequence *s, const struct row *r) {
+    if (suits(s, r))
+        return r;
+    const struct row *other =
+        s->round >= LATER_ROUNDING_ROUND ? find_row(s, RP_LP_ROUNDING, r->space) : NULL;
+    return other != NULL ? other : find_row(s, RP_ANNEAL, r->space);
 }
 
 bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn) {
     skip_to_turn(s);
-    const struct row *r = &rows[s->row];
+    const struct row *r = substitute(s, &rows[s->row]);
     double full_seconds =
         rp_run_work(s->n_ops, r->space != RP_WITHOUT_SWAPS) / ANNEAL_WORK_PER_S;
     double quarterings = fmax(0, (double)ROUNDS_TO_FULL_LENGTH - s->round);
@@ -101,13 +139,24 @@ bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn)
                              .from_incumbent = starts_from_incumbent(s, r),
                              .run_seconds = ldexp(full_seconds, -2 * (int)quarterings),
                              .begin = s->done};
-    const struct row *share = share_row(s, r);
-    turn->seconds =
-        (s->may_swap ? share->share_with_swaps : share->share) * turn->run_seconds;
+    if (r->rounds == FIRST_ROUNDING)
+        turn->run_seconds = FIRST_ROUNDING_WORK_PER_OP * s->n_ops / ANNEAL_WORK_PER_S;
+    turn->seconds = (s->may_swap ? r->share_with_swaps : r->share) * turn->run_seconds;
     if (s->round == MAX_ROUNDS || (s->k > 0 && s->done + turn->seconds > limit))
         return false;
     s->done += turn->seconds;
     s->k++;
     s->row++;
     return true;
+}
+
+bool rp_sequence_will_round(const struct rp_sequence *s, double limit) {
+    struct rp_sequence ahead = *s;
+    struct rp_turn turn;
+    if (!may_round(s))
+        return false;
+    while (ahead.round <= FIRST_ROUNDING_ROUND && rp_sequence_next(&ahead, limit, &turn))
+        if (turn.method == RP_LP_ROUNDING)
+            return true;
+    return false;
 }

@@ -51,6 +51,9 @@ struct rp_sequence {
 struct rp_sequence rp_sequence_begin(uint32_t n_ops, bool may_swap, bool homes,
                                      bool beside);
 
+/* Is the first turn of LP rounding still to come, and ends before `limit`, in seconds? */
+bool rp_sequence_will_round(const struct rp_sequence *s, double limit);
+
 /* The next turn. False if it would pass `limit`, in seconds, or if there are no more. The
  * first one comes in any case. */
 bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn);
