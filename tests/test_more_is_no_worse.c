@@ -212,23 +212,74 @@ static void one_run_of_a_round_starts_from_keep_all_with_homes(void) {
     CU_ASSERT(n > ROUNDS_TO_FULL_LENGTH);
 }
 
-/* How long turns of neighbourhoods are, in runs of their round. */
-static double neighborhood_share(uint32_t n_ops, bool may_swap) {
+/* The first turn of a method in a space: its share of the run of its round; 0: none. */
+static double share_of(uint32_t n_ops, bool may_swap, enum rp_method method,
+                       enum rp_space_id space, uint32_t *round) {
     struct rp_sequence a = rp_sequence_begin(n_ops, may_swap, false, false);
     struct rp_turn t;
-    while (rp_sequence_next(&a, INFINITY, &t) && t.method != RP_NEIGHBORHOOD)
-        ;
-    return t.seconds / t.run_seconds;
+    while (rp_sequence_next(&a, INFINITY, &t))
+        if (t.method == method && t.space == space) {
+            *round = t.round;
+            return t.seconds / t.run_seconds;
+        }
+    return 0;
 }
 
-/* Where a graph is too small or too large for neighbourhoods, annealing takes their turns,
- * which are no longer than its own then. */
-static void turns_that_annealing_takes_are_as_long_as_a_run(void) {
-    CU_ASSERT_DOUBLE_EQUAL(neighborhood_share(MIN_NEIGHBORHOOD_OPS - 1, false), 1, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(neighborhood_share(MAX_NEIGHBORHOOD_OPS + 1, false), 1, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(neighborhood_share(MAX_NEIGHBORHOOD_OPS + 1, true), 0.3, 1e-9);
-    CU_ASSERT(neighborhood_share(MIN_NEIGHBORHOOD_OPS, false) > 1.5);
-    CU_ASSERT(neighborhood_share(MAX_NEIGHBORHOOD_OPS, false) > 1.5);
+/* The methods of the turns of a round, in which plans may not swap, as bits. */
+static unsigned methods_of(uint32_t n_ops, uint32_t round) {
+    struct rp_sequence a = rp_sequence_begin(n_ops, false, false, false);
+    struct rp_turn t;
+    unsigned methods = 0;
+    while (rp_sequence_next(&a, INFINITY, &t) && t.round <= round)
+        methods |= t.round == round ? 1U << t.method : 0;
+    return methods;
+}
+
+/* Where a graph is too small or too large for neighbourhoods and crossover, annealing takes
+ * their turns, or LP rounding the later ones. */
+static void other_methods_take_turns_that_do_not_suit_a_graph(void) {
+    enum { FULL = ROUNDS_TO_FULL_LENGTH, SMALL = MIN_NEIGHBORHOOD_OPS - 1 };
+    enum { LARGE = MAX_NEIGHBORHOOD_OPS + 1 };
+    const unsigned anneal = 1U << RP_ANNEAL | 1U << RP_POLISH;
+    const unsigned mips = 1U << RP_NEIGHBORHOOD | 1U << RP_CROSSOVER;
+    const unsigned rounding = 1U << RP_LP_ROUNDING;
+    uint32_t round;
+    CU_ASSERT_EQUAL(methods_of(SMALL, FULL), anneal | 1U << RP_CROSSOVER);
+    CU_ASSERT_EQUAL(methods_of(MIN_NEIGHBORHOOD_OPS, FULL), anneal | mips);
+    CU_ASSERT_EQUAL(methods_of(LARGE - 1, FULL), anneal | mips | rounding);
+    CU_ASSERT_EQUAL(methods_of(LARGE, FULL), anneal | rounding);
+    CU_ASSERT_EQUAL(methods_of(LARGE, 1), anneal);
+    CU_ASSERT(share_of(MIN_NEIGHBORHOOD_OPS, false, RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS,
+                       &round) > 1.5);
+    CU_ASSERT_DOUBLE_EQUAL(share_of(LARGE, true, RP_ANNEAL, RP_WITHOUT_SWAPS, &round), 0.3,
+                           1e-9);
+}
+
+/* Graphs that LP rounding suits have an early turn of it, but large ones a later one. */
+static void the_first_turn_of_lp_rounding_is_early(void) {
+    enum { SMALL = MIN_ROUNDING_OPS - 1, LARGE = MIN_LARGE_OPS };
+    uint32_t round;
+    for (int swaps = 0; swaps < 2; swaps++) {
+        enum rp_space_id space = swaps ? RP_BOTH : RP_WITHOUT_SWAPS;
+        CU_ASSERT_EQUAL(share_of(SMALL, swaps, RP_LP_ROUNDING, space, &round), 0);
+        CU_ASSERT(share_of(SMALL + 1, swaps, RP_LP_ROUNDING, space, &round) > 0 &&
+                  round == FIRST_ROUNDING_ROUND);
+        CU_ASSERT(share_of(LARGE - 1, swaps, RP_LP_ROUNDING, space, &round) > 0 &&
+                  round == FIRST_ROUNDING_ROUND);
+        CU_ASSERT(share_of(LARGE, swaps, RP_LP_ROUNDING, space, &round) > 0 &&
+                  round == LATER_ROUNDING_ROUND);
+        struct rp_sequence a = rp_sequence_begin(SMALL + 1, swaps, false, false);
+        struct rp_turn t;
+        CU_ASSERT_FALSE(rp_sequence_will_round(&a, 0.01));
+        CU_ASSERT(rp_sequence_will_round(&a, 10));
+        while (rp_sequence_next(&a, 10, &t) && t.method != RP_LP_ROUNDING)
+            CU_ASSERT(t.round <= FIRST_ROUNDING_ROUND);
+        CU_ASSERT_FALSE(rp_sequence_will_round(&a, 10));
+        a = rp_sequence_begin(LARGE, swaps, false, false);
+        CU_ASSERT_FALSE(rp_sequence_will_round(&a, INFINITY));
+        a = rp_sequence_begin(LARGE - 1, swaps, true, false);
+        CU_ASSERT_FALSE(rp_sequence_will_round(&a, INFINITY));
+    }
 }
 
 /* Where a search without swaps runs beside this one, no turn after the first round of full
@@ -360,7 +411,8 @@ void suite_more_is_no_worse(void) {
     RP_TEST(a_limit_only_cuts_the_sequence);
     RP_TEST(some_runs_start_from_the_incumbent);
     RP_TEST(one_run_of_a_round_starts_from_keep_all_with_homes);
-    RP_TEST(turns_that_annealing_takes_are_as_long_as_a_run);
+    RP_TEST(other_methods_take_turns_that_do_not_suit_a_graph);
+    RP_TEST(the_first_turn_of_lp_rounding_is_early);
     RP_TEST(later_turns_leave_plans_without_swaps_to_others);
     RP_TEST(the_gap_ends_the_search_early);
     RP_TEST(methods_tell_the_work_that_they_did);

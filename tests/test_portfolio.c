@@ -154,6 +154,23 @@ static void crossover_leaves_the_rest_of_its_turn(void) {
     }
 }
 
+/* A turn of LP rounding finds the first schedule that fits, and joins the pool. The bound
+ * beside it goes on meanwhile. */
+static void lp_rounding_finds_schedules(void) {
+    struct turns t;
+    struct rp_err err = {{0}};
+    const struct rp_method_statistics *m = t.w.statistics.method;
+    open_turns(&t, 3, MIN_ROUNDING_OPS);
+    t.o.plan_only = false;
+    rp_portfolio_begin(&t.w);
+    CU_ASSERT(take_turn_of(&t, RP_LP_ROUNDING, 0));
+    CU_ASSERT_EQUAL(m[RP_LP_ROUNDING].incumbents, 1);
+    CU_ASSERT(m[RP_LP_ROUNDING].work > 0 && m[RP_PDHG].work > 0);
+    CU_ASSERT_EQUAL(m[RP_ANNEAL].calls, 0);
+    CU_ASSERT_EQUAL(rp_portfolio_finish(&t.w, &err), RP_OK);
+    close_turns(&t);
+}
+
 /* Neighbourhoods cannot be asked to meet, so those beside them get the work of a whole turn
  * at once. */
 static void bounds_go_on_beside_neighborhoods(void) {
@@ -240,6 +257,7 @@ void suite_portfolio(void) {
     RP_TEST(the_pool_holds_the_fastest_schedule);
     RP_TEST(neighborhoods_go_on_from_the_incumbent);
     RP_TEST(crossover_leaves_the_rest_of_its_turn);
+    RP_TEST(lp_rounding_finds_schedules);
     RP_TEST(bounds_go_on_beside_neighborhoods);
     RP_TEST(an_abandoned_bound_stays_what_it_was);
     RP_TEST(the_last_attempt_has_the_most_work);

@@ -165,7 +165,7 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "4e69e4f10e209878");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "4521f7970b9e79eb");
 }
 
 static void searches_that_small_and_swap(void) {
@@ -174,27 +174,27 @@ static void searches_that_small_and_swap(void) {
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "3dc42d05a04111a8");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "356e20a0c47250c2");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "5b271d25a5c48fb4");
+          "10cb272d6e23afa4");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "fad0b4dc2df8995d");
+          "e8e6850d86b94d5e");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "a9a138130a125e78");
+          "70a17c3fd6ca42f7");
 }
 
 static void searches_that_choose_homes(void) {
     check(&(struct kind){30, 5, 60, 0.01, .recompute = true, .swap = true, .homes = true},
-          "01224937c0f7fdd5");
+          "da515377cc56a40e");
 }
 
 static void searches_that_choose_homes_alone(void) {
@@ -204,19 +204,19 @@ static void searches_that_choose_homes_alone(void) {
 static void searches_that_choose_homes_and_reorder(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true},
-          "6102775537bfcb9d");
+          "844fa61f2c55c156");
 }
 
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "b91a30895fbd2e58");
+          "c2e7746f3e160c32");
 }
 
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "8ab9d2e95cde56c0");
+          "7686ea18667473cb");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {

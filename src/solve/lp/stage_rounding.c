@@ -10,8 +10,11 @@ struct rounding {
     const struct rp_formulation *f;
     const double *v;
     double threshold;
-    bool *there;          /* per tensor: held as the stage began, or made since */
-    uint32_t *from, *use; /* per tensor that is there: what follows its making, its last use */
+    bool *there; /* per tensor: held as the stage began, or made since */
+    uint32_t *from,
+        *use; /* per tensor that is there: what follows its making, its last use */
+    uint32_t
+        *needed; /* per tensor: until then it is held from its making on; 0: it is not */
     RP_VEC(uint32_t) open; /* ops that are to run */
 };
 
@@ -30,6 +33,17 @@ static void make_outputs(struct rounding *w, uint32_t j, uint32_t t) {
     }
 }
 
+/* x is wanted as op t first runs, and is not there. False if its maker may not run again.
+ * Then it has been held until now. */
+static bool is_to_run(struct rounding *w, uint32_t x, uint32_t t) {
+    const struct rp_instance *p = w->f->instance;
+    if (t <= p->last_stage[p->producer[x]])
+        return true;
+    w->there[x] = true;
+    w->from[x] = w->needed[x] = t;
+    return false;
+}
+
 /* The inputs of op j are used as op t first runs. Makers of those that are not there are to
  * run. True if there is none. */
 static bool use_inputs(struct rounding *w, uint32_t j, uint32_t t) {
@@ -38,7 +52,7 @@ static bool use_inputs(struct rounding *w, uint32_t j, uint32_t t) {
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
         uint32_t x = p->inputs[k];
         w->use[x] = t;
-        if (!w->there[x])
+        if (!w->there[x] && is_to_run(w, x, t))
             rp_push(&w->open, p->producer[x]);
     }
     return w->open.n == before;
@@ -69,16 +83,15 @@ static void end_stage(struct rounding *w, uint32_t stage, struct rp_schedule *s)
     const struct rp_instance *p = w->f->instance;
     uint32_t last = w->f->last_op[stage];
     bool ends_step = stage + 1 == w->f->n_stages;
-    for (uint32_t x = 0; x < p->n_tensors; x++) {
-        if (!is_held(w, stage + 1, x))
-            continue;
-        if (!w->there[x])
-            run(w, p->producer[x], last);
-        w->use[x] = last + ends_step;
-    }
     for (uint32_t x = 0; x < p->n_tensors; x++)
+        if (is_held(w, stage + 1, x) && !w->there[x] && is_to_run(w, x, last))
+            run(w, p->producer[x], last);
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        if (is_held(w, stage + 1, x))
+            w->use[x] = last + ends_step;
         if (w->there[x])
             rp_schedule_change(s, x, w->from[x], w->use[x]);
+    }
 }
 
 void rp_stage_rounding(const struct rp_formulation *f, const double *v, double threshold,
@@ -89,7 +102,8 @@ void rp_stage_rounding(const struct rp_formulation *f, const double *v, double t
                          .threshold = threshold,
                          .there = rp_calloc(n, sizeof *w.there),
                          .from = rp_calloc(n, sizeof *w.from),
-                         .use = rp_calloc(n, sizeof *w.use)};
+                         .use = rp_calloc(n, sizeof *w.use),
+                         .needed = rp_calloc(n, sizeof *w.needed)};
     rp_schedule_fini(s);
     rp_schedule_empty(f->instance, s);
     for (uint32_t stage = 0, t = 0; stage < f->n_stages; stage++) {
@@ -99,8 +113,12 @@ void rp_stage_rounding(const struct rp_formulation *f, const double *v, double t
         end_stage(&w, stage, s);
     }
     rp_schedule_from_changes(s);
+    for (uint32_t x = 0; x < n; x++)
+        if (w.needed[x] > 0)
+            rp_schedule_set(s, x, f->instance->producer[x] + 1, w.needed[x], true);
     free(w.there);
     free(w.from);
     free(w.use);
+    free(w.needed);
     free(w.open.at);
 }

@@ -19,7 +19,7 @@ static const double FIRST_PLACE = 0.45, GOLDEN_STEP = 0.6180339887498949;
 enum { STEPS = 400 };
 
 struct rp_lp_rounding {
-    struct rp_instance p; /* a copy, which does not move */
+    struct rp_instance p;          /* a copy, which does not move */
     struct rp_pdhg_bound *program; /* NULL: there is none yet */
     uint32_t stages;               /* of the program */
     bool rounded;                  /* its point has been */
