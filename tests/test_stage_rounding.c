@@ -1,5 +1,5 @@
 /* Tests of schedules from points of linear programs with few stages. */
-#include "solve/lp/stage_rounding.h"
+#include "solve/search/stage_rounding.h"
 
 #include <stdlib.h>
 #include <string.h>

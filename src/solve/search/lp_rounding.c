@@ -8,7 +8,7 @@
 #include "solve/bound/pdhg_bound.h"
 #include "solve/core/params.h"
 #include "solve/core/prune.h"
-#include "solve/lp/stage_rounding.h"
+#include "solve/search/stage_rounding.h"
 
 /* Thresholds are from here to there. Which one is best differs from graph to graph. */
 static const double MIN_THRESHOLD = 0.15, MAX_THRESHOLD = 0.7;

@@ -3,7 +3,7 @@
  * On large graphs annealing from keep-all ends in a local optimum: which groups of tensors
  * to hold where memory is scarcest it hardly changes later. The linear program of a few
  * stages knows that. PDHG reaches a rough point of it in a fraction of a second, which is
- * rounded (lp/stage_rounding.h). The schedule is over the limit, and a short cool run mends
+ * rounded (stage_rounding.h). The schedule is over the limit, and a short cool run mends
  * that.
  *
  * The first program has MIN_ROUNDING_STAGES stages; later ones have twice as many each, up

@@ -10,8 +10,8 @@
  *
  * Thread-safe.
  */
-#ifndef RP_SOLVE_LP_STAGE_ROUNDING_H
-#define RP_SOLVE_LP_STAGE_ROUNDING_H
+#ifndef RP_SOLVE_SEARCH_STAGE_ROUNDING_H
+#define RP_SOLVE_SEARCH_STAGE_ROUNDING_H
 
 #include "solve/lp/formulation.h"
 

@@ -1,4 +1,4 @@
-#include "solve/lp/stage_rounding.h"
+#include "solve/search/stage_rounding.h"
 
 #include <stdlib.h>
 
