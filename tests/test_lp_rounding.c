@@ -41,7 +41,8 @@ static void close_scene(struct scene *s) {
     rp_graph_fini(&s->g);
 }
 
-/* Points are of use after some work, and give sound schedules. The next program is larger. So are those of the third, and then they stay as they are. */
+/* Points are of use after some work, and give sound schedules. The next program is larger.
+ * So are those of the third, and then they stay as they are. */
 static void programs_get_larger_once_their_points_are_rounded(void) {
     for (int swaps = 0; swaps < 2; swaps++) {
         struct scene s;

@@ -4,9 +4,10 @@
  * S of the point is rounded where one stage ends and the next begins: what is above a
  * threshold is held there. Within a stage of the program the runs follow: an op runs when
  * its outputs are first wanted, at most once, and these are held until their last use in
- * the stage, as the program has it. What is wanted when its maker may not run again has been
- * held since it was made. Memory is not looked at, so the schedule may be over the limit. (Rounding S and deriving the runs: Jain et al., "Checkmate", MLSys 2020,
- * section 5, for one first run a stage.)
+ * the stage, as the program has it. What is wanted when its maker may not run again has
+ * been held since it was made. Memory is not looked at, so the schedule may be over the
+ * limit. (Rounding S and deriving the runs: Jain et al., "Checkmate", MLSys 2020, section
+ * 5, for one first run a stage.)
  *
  * Thread-safe.
  */
