@@ -162,6 +162,10 @@ static void perturb(struct job *j) {
 
 /* ---- annealing from points of the linear program ---- */
 
+/* The first temperatures, as shares of the usual one. Warmer runs would leave what the
+ * point says. */
+static const double CHOICE_TEMPERATURE = 0.03, ROUNDED_TEMPERATURE = 0.1;
+
 /* PDHG goes on, in slices that the methods beside it have too. Returns what it leaves of
  * the turn's work: nothing if the point is not yet of use. */
 static double approach_point(struct job *j) {
@@ -202,7 +206,7 @@ static bool choose_rounding(struct job *j, double work, uint64_t seed) {
     for (uint32_t i = 0; i < (uint32_t)n && !rp_context_stopped(w); i++) {
         if (!rp_lp_rounding_next(j->space->rounding, &w->stop, j->scratch))
             continue;
-        anneal_scratch(j, work / n, 0.03, seed + i, RP_LP_ROUNDING);
+        anneal_scratch(j, work / n, CHOICE_TEMPERATURE, seed + i, RP_LP_ROUNDING);
         struct rp_cost c = rp_schedule_cost(p, j->scratch);
         if (best.rows == NULL || is_better(p, &c, &best_cost)) {
             best_cost = c;
@@ -216,6 +220,7 @@ static bool choose_rounding(struct job *j, double work, uint64_t seed) {
     return found;
 }
 
+/* The best of these runs is gone on with. */
 static void round_lp(struct job *j) {
     struct rp_space *space = j->space;
     uint64_t seed = 2 * SEEDS_APART * j->turn->k;
@@ -229,8 +234,8 @@ static void round_lp(struct job *j) {
     double work = approach_point(j);
     if (work == 0 || !choose_rounding(j, ROUNDING_CHOICE_SHARE * work, seed))
         return;
-    anneal_scratch(j, (1 - ROUNDING_CHOICE_SHARE) * work, 0.1, seed + SEEDS_APART,
-                   RP_LP_ROUNDING);
+    anneal_scratch(j, (1 - ROUNDING_CHOICE_SHARE) * work, ROUNDED_TEMPERATURE,
+                   seed + SEEDS_APART, RP_LP_ROUNDING);
     rp_incumbent_offer_in(j->w, j->turn->space, j->scratch, RP_LP_ROUNDING);
     add_to_pool(j, UINT64_MAX);
 }

@@ -136,7 +136,7 @@ bool rp_sequence_next(struct rp_sequence *s, double limit, struct rp_turn *turn)
                              .round = s->round,
                              .method = r->method,
                              .space = r->space,
-                             .from_incumbent = starts_from_incumbent(s, r),
+                             .from_incumbent = starts_from_incumbent(s, &rows[s->row]),
                              .run_seconds = ldexp(full_seconds, -2 * (int)quarterings),
                              .begin = s->done};
     if (r->rounds == FIRST_ROUNDING)
