@@ -240,6 +240,7 @@ static void attempts_that_took_too_much_wait(void) {
         open_turns(&t, 1, 20);
         take_turn_of(&t, RP_ANNEAL, 0);
         t.o.addressed = true;
+        t.o.time_limit = 8;
         struct rp_space *space = &t.w.spaces[t.w.whole];
         space->placing_seconds = left;
         t.w.placed_ns = has_plan ? t.w.incumbent.time_ns + 1 : UINT64_MAX;

@@ -233,8 +233,11 @@ static uint64_t pack_work(const struct rp_turn *turn) {
     return rp_most_pack_work(seconds_so_far(turn)) + 1;
 }
 
-static uint64_t urgent_pack_work(const struct rp_turn *turn) {
-    return URGENT_TIMES * rp_most_pack_work(turn->begin + turn->run_seconds) + 1;
+/* No more than one packing may take of the whole time limit, so that there is time for
+ * tighter schedules. */
+static uint64_t urgent_pack_work(const struct rp_context *w, const struct rp_turn *turn) {
+    double seconds = URGENT_TIMES * (turn->begin + turn->run_seconds);
+    return rp_most_pack_work(fmin(seconds, w->o->time_limit)) + 1;
 }
 
 /* Of the first search for a tighter schedule. */
@@ -265,7 +268,7 @@ static struct attempt begin_attempt(struct rp_context *w, const struct rp_turn *
         .space_p = &w->spaces[turn->space].p,
         .is_urgent = urgent,
         .scratch = scratch,
-        .pack_work = urgent ? urgent_pack_work(turn) : pack_work(turn),
+        .pack_work = urgent ? urgent_pack_work(w, turn) : pack_work(turn),
         .tighten_seconds = tighten_seconds(turn, urgent),
         .seed = w->o->seed + 2 * SEEDS_APART * turn->k,
     };
