@@ -88,11 +88,7 @@ struct rp_pdhg_bound *rp_pdhg_bound_new(const struct rp_instance *p, uint64_t ho
 
 struct rp_pdhg_bound *rp_pdhg_bound_new_for_certificate(const struct rp_instance *p,
                                                         uint64_t horizon_ns) {
-    struct rp_formulation_options o =
-        options_for(p, horizon_ns, stages_within(p, COARSE_PDHG_SIZE));
-    struct rp_pdhg_bound *b = rp_pdhg_bound_new_with(p, &o);
-    b->certifiable = true;
-    return b;
+    return rp_pdhg_bound_new_for_points(p, horizon_ns, stages_within(p, COARSE_PDHG_SIZE));
 }
 
 struct rp_pdhg_bound *rp_pdhg_bound_new_for_points(const struct rp_instance *p,

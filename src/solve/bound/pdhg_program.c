@@ -243,16 +243,12 @@ static void record_gain(struct rp_pdhg_program *q) {
     }
 }
 
-static uint64_t step_work(const struct rp_pdhg_program *q) {
-    return 2 * (uint64_t)rp_max_u32(q->method.n_terms, 1);
-}
-
 uint64_t rp_pdhg_program_work_of(const struct rp_pdhg_program *q, uint64_t steps) {
-    return steps * step_work(q);
+    return 2 * steps * rp_max_u32(q->method.n_terms, 1);
 }
 
 bool rp_pdhg_program_step(struct rp_pdhg_program *q, struct rp_stop *stop) {
-    uint64_t work = step_work(q);
+    uint64_t work = rp_pdhg_program_work_of(q, 1);
     double before = q->cuts.path_work + q->cuts.copy_work;
     rp_pdhg_step(&q->method);
     q->step_work += work;

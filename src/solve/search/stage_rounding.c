@@ -10,11 +10,11 @@ struct rounding {
     const struct rp_formulation *f;
     const double *v;
     double threshold;
-    bool *there; /* per tensor: held as the stage began, or made since */
-    uint32_t *from,
-        *use; /* per tensor that is there: what follows its making, its last use */
-    uint32_t
-        *needed; /* per tensor: until then it is held from its making on; 0: it is not */
+    /* Per tensor. */
+    bool *there;           /* held as the stage began, or made since; then: */
+    uint32_t *from;        /* the row from which it is held */
+    uint32_t *use;         /* the op that uses it last */
+    uint32_t *needed;      /* until then it is held from its making on; 0: it is not */
     RP_VEC(uint32_t) open; /* ops that are to run */
 };
 
