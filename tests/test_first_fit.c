@@ -104,8 +104,8 @@ static void sort(const struct rp_pack_component *p, char rule, uint32_t *order) 
 
 /* The first of the lowest of all passes. */
 static uint64_t lowest_placement(const struct rp_pack_component *p, uint64_t *best) {
-    static const char rules[] = "slalbesabepp";
-    static const bool best_fit[] = {1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0};
+    static const char rules[] = "spslalbeabep";
+    static const bool best_fit[] = {0, 1, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0};
     uint64_t lowest = UINT64_MAX, offset[MAX_ITEMS];
     for (int k = 0; k < 12; k++) {
         uint32_t order[MAX_ITEMS];

@@ -292,6 +292,25 @@ static void squeezing_goes_on_to_the_peak_with_the_same_limit(void) {
     CU_ASSERT_TRUE(both.work >= one.work + o.work_limit);
 }
 
+/* From an eighth of the work on, and not before, an arena near the capacity will do. */
+static void an_arena_near_the_capacity_ends_the_search_early(void) {
+    struct rp_buffer b[600];
+    struct rp_pack_options o = {.alignment = 1, .work_limit = 64000000};
+    struct rp_pack_result all, early;
+    struct rp_pack_statistics whole = {0}, part = {0};
+    hard_buffers(b);
+    CU_ASSERT_EQUAL(rp_pack(b, 600, &o, &all, &whole), RP_LIMIT);
+    o.near_capacity = all.arena_bytes - 1;
+    CU_ASSERT_EQUAL(rp_pack(b, 600, &o, &early, &part), RP_LIMIT);
+    CU_ASSERT_EQUAL(early.arena_bytes, all.arena_bytes);
+    CU_ASSERT_EQUAL(part.work, whole.work);
+    o.near_capacity = 2 * all.arena_bytes;
+    part = (struct rp_pack_statistics){0};
+    CU_ASSERT_EQUAL(rp_pack(b, 600, &o, &early, &part), RP_LIMIT);
+    CU_ASSERT_TRUE(placement_is_valid(b, 600, 1, early.arena_bytes));
+    CU_ASSERT_TRUE(part.work >= o.work_limit / 8 && part.work < o.work_limit / 2);
+}
+
 /* This hard instance needs every method. */
 static void statistics_count_every_method_and_add_up(void) {
     struct rp_buffer b[600];
@@ -435,6 +454,7 @@ void suite_packer(void) {
     RP_TEST(the_work_limit_ends_the_search);
     RP_TEST(buffers_are_placed_even_if_it_is_to_stop);
     RP_TEST(squeezing_goes_on_to_the_peak_with_the_same_limit);
+    RP_TEST(an_arena_near_the_capacity_ends_the_search_early);
     RP_TEST(statistics_count_every_method_and_add_up);
     RP_TEST(many_levels_of_lifetimes_are_not_all_split);
     RP_TEST(a_csv_is_read_by_its_header);

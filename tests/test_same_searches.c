@@ -165,64 +165,64 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "24a29b360be4eb9d");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "ee38640ba7ea12f5");
 }
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "9679c88c95e0d758");
+          "58213f485d41f9b0");
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "356e20a0c47250c2");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "0e0c09f3b9a22ffa");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "10cb272d6e23afa4");
+          "52267062ed894844");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "e8e6850d86b94d5e");
+          "ed4389a015c4720a");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "70a17c3fd6ca42f7");
+          "5cfe40fbbbbeb738");
 }
 
 static void searches_that_choose_homes(void) {
     check(&(struct kind){30, 5, 60, 0.01, .recompute = true, .swap = true, .homes = true},
-          "da515377cc56a40e");
+          "c7d4987d9b002dfd");
 }
 
 static void searches_that_choose_homes_alone(void) {
-    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "a692ae0b950ff000");
+    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "90ce38611d85825f");
 }
 
 static void searches_that_choose_homes_and_reorder(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true},
-          "844fa61f2c55c156");
+          "1c4eff45451ac94f");
 }
 
 static void searches_that_begin_with_keep_all(void) {
     check(&(struct kind){8, 5, 30, 0.02, .recompute = true, .swap = true,
                          .from_keep_all = true},
-          "c2e7746f3e160c32");
+          "ba6416844ad0bbf5");
 }
 
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "7686ea18667473cb");
+          "5f3453da473e641d");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {
     check(&(struct kind){10, 5, 30, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true, .from_any_order = true},
-          "8f6bd0298b14d6ab");
+          "8fe393f2e9a8eb13");
 }
 
 static void searches_that_come_to_crossover(void) {

@@ -44,8 +44,11 @@ bool rp_plan_hand_over(const struct rp_plan *from, const struct rp_graph *g,
         fixed_bytes + to->arena_bytes > o->budget_bytes)
         return false;
     if (o->addressed) {
-        rp_assign_addresses(g, to, o->budget_bytes - fixed_bytes, PACK_WORK, true, o->stop,
-                            NULL);
+        struct rp_pack_options pack = {.capacity = o->budget_bytes - fixed_bytes,
+                                       .work_limit = PACK_WORK,
+                                       .squeeze = true,
+                                       .stop = o->stop};
+        rp_assign_addresses(g, to, &pack, NULL);
         if (rp_plan_fill_claims(g, to, &ignored) != RP_OK)
             return false;
     }

@@ -85,15 +85,12 @@ static void add_step(struct placing *w, size_t i) {
     }
 }
 
-void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_t capacity,
-                         uint64_t work_limit, bool squeeze, struct rp_stop *stop,
-                         struct rp_pack_statistics *statistics) {
+uint64_t rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan,
+                             const struct rp_pack_options *o,
+                             struct rp_pack_statistics *statistics) {
     struct placing w = {.g = g, .plan = plan};
-    struct rp_pack_options o = {.alignment = g->device.alignment_bytes,
-                                .capacity = capacity,
-                                .squeeze = squeeze,
-                                .work_limit = work_limit,
-                                .stop = stop};
+    struct rp_pack_options aligned = *o;
+    aligned.alignment = g->device.alignment_bytes;
     struct rp_pack_result result;
     w.live = rp_calloc(g->n_tensors, sizeof *w.live);
     w.host_at = rp_calloc(g->n_tensors, sizeof *w.host_at);
@@ -104,7 +101,7 @@ void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_
         plan->homes.at[k].host_at = host_range(&w, plan->homes.at[k].tensor);
     for (size_t i = 0; i < plan->steps.n; i++)
         add_step(&w, i);
-    rp_pack(w.buffers.at, w.buffers.n, &o, &result, statistics);
+    rp_pack(w.buffers.at, w.buffers.n, &aligned, &result, statistics);
     plan->arena_bytes = result.arena_bytes;
     for (size_t k = 0; k < w.buffers.n; k++) {
         size_t target = w.target.at[k];
@@ -118,4 +115,5 @@ void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_
     free(w.target.at);
     free(w.live);
     free(w.host_at);
+    return result.arena_bytes - result.peak_bytes;
 }

@@ -12,12 +12,11 @@
 #include "pack/packer.h"
 
 /* Fills in all addresses and sets plan->arena_bytes, host_bytes and addressed. `plan` holds
- * the valid steps of a schedule for `g`, made without addresses. The packer aims for an
- * arena of at most `capacity` bytes, and then for the smallest if `squeeze` is set.
- * `work_limit` and `stop` are as in rp_pack_options. `statistics` is added to; it may be
- * NULL. */
-void rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan, uint64_t capacity,
-                         uint64_t work_limit, bool squeeze, struct rp_stop *stop,
-                         struct rp_pack_statistics *statistics);
+ * the valid steps of a schedule for `g`, made without addresses. The alignment is that of
+ * the device, whatever `o` says. `statistics` is added to; it may be NULL. Returns how many
+ * bytes the arena is larger than the peak. */
+uint64_t rp_assign_addresses(const struct rp_graph *g, struct rp_plan *plan,
+                             const struct rp_pack_options *o,
+                             struct rp_pack_statistics *statistics);
 
 #endif

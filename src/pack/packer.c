@@ -14,7 +14,7 @@
 
 /* Work that branch and bound, and then ejection chains, may do in the first turn. It
  * doubles with each turn. */
-#define FIRST_SLICE UINT64_C(10000000)
+#define FIRST_SLICE UINT64_C(4000000)
 
 /* Components with more items are left to their boxed form and to ejection chains, if they
  * have a boxed form. */
@@ -127,20 +127,35 @@ static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t
     rp_pack_unstack(p);
 }
 
+/* Can a better placement of the boxed form still be found, one that is lower than that of
+ * the component itself? */
+static bool is_boxed_open(const struct rp_pack_component *p, uint64_t goal) {
+    const struct rp_pack_boxed *boxed = p->boxed;
+    if (boxed == NULL || boxed->peak >= p->height)
+        return false;
+    uint64_t target_bytes = rp_max_u64(boxed->peak, rp_pack_reachable(p, goal));
+    for (size_t i = 0; i < boxed->components.n; i++) {
+        const struct rp_pack_component *q = &boxed->components.at[i];
+        if (q->height > rp_pack_reachable(q, goal_within(q, target_bytes)))
+            return true;
+    }
+    return false;
+}
+
 static void improve(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                     struct rp_pack_work *work) {
-    bool is_large = p->n > MAX_FAST_ITEMS;
-    if (is_large)
-        improve_boxed(p, goal, slice, work);
-    bool stacks = MIN_STACK_ITEMS <= p->n && p->n <= MAX_STACK_ITEMS &&
-                  (!is_large || p->boxed == NULL);
-    if (stacks)
-        improve_stacked(p, goal, slice, work);
-    else
+    bool is_large = p->n > MAX_FAST_ITEMS, has_stacks = p->n >= MIN_STACK_ITEMS;
+    if (!has_stacks)
         improve_by_branch_bound(p, goal, slice, work);
-    if (!is_large)
-        improve_boxed(p, goal, slice, work);
-    if (stacks)
+    else if (!is_large)
+        improve_stacked(p, goal, slice, work);
+    uint64_t before = p->height;
+    improve_boxed(p, goal, slice, work);
+    if (has_stacks && p->height < before && is_boxed_open(p, goal))
+        return;
+    if (is_large && p->boxed == NULL && p->n <= MAX_STACK_ITEMS)
+        improve_stacked(p, goal, slice, work);
+    if (has_stacks)
         improve_by_branch_bound(p, goal, slice, work);
     improve_by_ejection(p, goal, slice, work);
 }
@@ -163,11 +178,20 @@ static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uin
     return any;
 }
 
+/* How high the components reach, in bytes. */
+static uint64_t height_of(const struct rp_pack_components *c) {
+    uint64_t height = 0;
+    for (size_t i = 0; i < c->n; i++)
+        height = rp_max_u64(height, c->at[i].base + c->at[i].height * c->at[i].unit);
+    return height;
+}
+
 static void pack_components(struct rp_pack_components *c, uint64_t target_bytes,
-                            struct rp_pack_work *work) {
+                            uint64_t near_bytes, struct rp_pack_work *work) {
     place_first(c, target_bytes, work);
     for (uint64_t slice = FIRST_SLICE; !rp_pack_ended(work); slice *= 2)
-        if (!improve_all(c, target_bytes, slice, work))
+        if (!improve_all(c, target_bytes, slice, work) ||
+            (work->done >= work->limit / 8 && height_of(c) <= near_bytes))
             break;
 }
 
@@ -196,10 +220,10 @@ rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *optio
     uint64_t peak = rp_pack_peak(b, n, alignment);
     uint64_t target_bytes = rp_max_u64(options->capacity, peak);
     uint64_t height = rp_pack_split(b, n, alignment, &components);
-    pack_components(&components, target_bytes, &work);
+    pack_components(&components, target_bytes, options->near_capacity, &work);
     if (options->squeeze && target_bytes > peak) {
         work.limit = work.done + options->work_limit;
-        pack_components(&components, peak, &work);
+        pack_components(&components, peak, 0, &work);
     }
     uint64_t arena = write_offsets(b, &components, height);
     uint64_t bound = arena_bound(&components, peak);

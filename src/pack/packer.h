@@ -43,6 +43,8 @@ struct rp_pack_options {
     struct rp_stop *stop; /* ends it like work_limit; may be NULL */
     bool squeeze; /* after reaching `capacity` go on to the peak, with the same limit
                    * again */
+    uint64_t near_capacity; /* bytes: from an eighth of the work limit on, an arena this
+                             * small is good enough too; 0: only `capacity` is */
 };
 
 struct rp_pack_result {
@@ -82,7 +84,7 @@ void rp_pack_statistics_add(struct rp_pack_statistics *into,
  * whatever is returned:
  *   RP_OK     arena_bytes <= max(capacity, peak_bytes);
  *   RP_NO     no arena is that small (proved);
- *   RP_LIMIT  the work limit came first, and the arena is the smallest found.
+ *   RP_LIMIT  the work limit or near_capacity came first; the arena is the smallest found.
  * n < 2^31, and the sum of all rounded sizes must fit in 63 bits (rp_add). `statistics` is
  * added to; it may be NULL. */
 rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *options,

@@ -39,7 +39,6 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
                          const struct rp_policy_options *o, struct rp_recorder *r,
                          struct rp_plan *plan, struct rp_policy_report *report,
                          struct rp_err *err) {
-    const uint64_t work_limit = UINT64_C(200000000); /* of the packing */
     if (rp_stop_now(o->stop))
         return refuse_stopped(o, report);
     if (r->overflow)
@@ -49,9 +48,14 @@ static rp_rc finish_plan(const struct rp_graph *g, const struct rp_policy *polic
     plan->graph_name = rp_strdup(g->name);
     plan->graph_sha256 = rp_strdup(g->sha256);
     uint64_t fixed_bytes = rp_plan_fixed_bytes(plan, g);
-    uint64_t capacity = o->budget_bytes > fixed_bytes ? o->budget_bytes - fixed_bytes : 0;
+    struct rp_pack_options pack = {
+        .capacity = o->budget_bytes > fixed_bytes ? o->budget_bytes - fixed_bytes : 0,
+        .work_limit = UINT64_C(200000000),
+        .squeeze = true,
+        .stop = o->stop,
+    };
     if (o->addressed)
-        rp_assign_addresses(g, plan, capacity, work_limit, true, o->stop, NULL);
+        rp_assign_addresses(g, plan, &pack, NULL);
     rp_rc rc = rp_plan_fill_claims(g, plan, err);
     if (rc != RP_OK)
         return rc;

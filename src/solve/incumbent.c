@@ -92,11 +92,14 @@ static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
     if (fixed > w->o->budget_bytes)
         return false;
     uint64_t limit = w->o->budget_bytes - fixed;
+    struct rp_pack_options pack = {.capacity = limit,
+                                   .work_limit = rp_most_pack_work(w->o->time_limit),
+                                   .squeeze = true,
+                                   .stop = &w->stop};
     if (!addressed)
         rp_drop_plan_swaps(w->g, limit, plan);
     if (addressed && !start->addressed)
-        rp_assign_addresses(w->g, plan, limit, rp_most_pack_work(w->o->time_limit), true,
-                            &w->stop, &w->statistics.pack);
+        rp_assign_addresses(w->g, plan, &pack, &w->statistics.pack);
     return rp_plan_fill_claims(w->g, plan, &ignored) == RP_OK &&
            plan->arena_bytes <= limit && plan->host_bytes <= w->o->host_bytes;
 }

@@ -19,6 +19,16 @@
 #include "solve/local/shrink_lifetimes.h"
 #include "solve/search/run_annealing.h"
 
+struct packing {
+    uint64_t work;          /* of the packer: the most; afterwards what it took */
+    bool near;              /* it may end early with an arena little above the limit */
+    uint64_t missing_bytes; /* the arena is so much larger than the limit, */
+    uint64_t wasted_bytes;  /* and so much larger than the peak */
+};
+
+/* What urgent attempts may leave above the limit: a tighter schedule soon takes it off. */
+#define NEAR_LIMIT_SHARE 512
+
 /* An attempt to place a schedule of a space. */
 struct attempt {
     struct rp_context *w;
@@ -35,7 +45,7 @@ struct attempt {
     uint64_t pack_work;     /* the most for one packing */
     double tighten_seconds; /* of the first search for a tighter schedule */
     uint64_t seed;
-    uint64_t missing_bytes; /* of the last packing */
+    struct packing last;
 };
 
 /* ---- one packing ---- */
@@ -61,15 +71,21 @@ static void begin_plan(const struct rp_context *w, struct rp_plan *plan) {
     plan->budget_bytes = w->o->budget_bytes;
 }
 
-/* Returns the work of the packer. */
-static uint64_t assign_addresses(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
-                                 uint64_t work, bool squeeze) {
+static void assign_addresses(struct rp_context *w, struct rp_plan *plan, uint64_t limit,
+                             bool squeeze, struct packing *p) {
+    struct rp_pack_options o = {
+        .capacity = limit,
+        .near_capacity = p->near ? limit + limit / NEAR_LIMIT_SHARE : 0,
+        .work_limit = p->work,
+        .squeeze = squeeze,
+        .stop = &w->stop,
+    };
     double begin = rp_thread_seconds();
     uint64_t before = w->statistics.pack.work;
-    rp_assign_addresses(w->g, plan, limit, work, squeeze, &w->stop, &w->statistics.pack);
+    p->wasted_bytes = rp_assign_addresses(w->g, plan, &o, &w->statistics.pack);
     w->statistics.pack_seconds += rp_thread_seconds() - begin;
     w->statistics.placements++;
-    return w->statistics.pack.work - before;
+    p->work = w->statistics.pack.work - before;
 }
 
 /* What the sources that stay on the device leave for the arena. */
@@ -77,23 +93,25 @@ static uint64_t arena_limit(const struct rp_context *w, const struct rp_plan *pl
     return w->o->budget_bytes - rp_plan_fixed_bytes(plan, w->g);
 }
 
-/* Packs the steps of a plan that takes time_ns, if addresses are wanted, with *work at
- * most, which becomes what it took. If they fit, it becomes the fastest plan. Else it is
- * freed. Returns the bytes missing. */
-static uint64_t pack(struct rp_context *w, struct rp_plan *plan, uint64_t time_ns,
-                     uint64_t *work) {
+/* Packs the steps of a plan that takes time_ns, if addresses are wanted. If they fit, it
+ * becomes the fastest plan. Else it is freed. */
+static bool pack(struct rp_context *w, struct rp_plan *plan, uint64_t time_ns,
+                 struct packing *p) {
     uint64_t limit = arena_limit(w, plan);
     rp_shrink_lifetimes(w->g, plan);
-    *work = w->o->addressed ? assign_addresses(w, plan, limit, *work, false) : 0;
-    if (plan->arena_bytes > limit) {
-        uint64_t missing = plan->arena_bytes - limit;
+    if (w->o->addressed)
+        assign_addresses(w, plan, limit, false, p);
+    else
+        p->work = 0;
+    p->missing_bytes = plan->arena_bytes - rp_min_u64(plan->arena_bytes, limit);
+    if (p->missing_bytes > 0) {
         rp_plan_fini(plan);
-        return missing;
+        return false;
     }
     rp_plan_fini(&w->placed);
     w->placed = *plan;
     w->placed_ns = time_ns;
-    return 0;
+    return true;
 }
 
 /* What urgent attempts take beyond their share is taken from the turns. */
@@ -108,13 +126,13 @@ static void spend(struct attempt *a, double seconds) {
 
 static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
     struct rp_plan plan;
-    uint64_t work = a->pack_work;
     begin_plan(a->w, &plan);
     rp_schedule_steps(&a->p, s, NULL, &plan);
     uint64_t time_ns = rp_steps_time_ns(a->w->g, plan.steps.at, plan.steps.n);
-    a->missing_bytes = pack(a->w, &plan, time_ns, &work);
-    spend(a, (double)work / PACK_WORK_PER_S);
-    return a->missing_bytes == 0;
+    a->last = (struct packing){.work = a->pack_work, .near = a->is_urgent};
+    bool placed = pack(a->w, &plan, time_ns, &a->last);
+    spend(a, (double)a->last.work / PACK_WORK_PER_S);
+    return placed;
 }
 
 /* Packs the schedule with as few copies as possible. It drops all copies that the schedule
@@ -146,11 +164,11 @@ static bool pack_best(struct attempt *a) {
 
 bool rp_place_keep_all(struct rp_context *w) {
     struct rp_plan plan;
-    uint64_t work = rp_most_pack_work(w->o->time_limit);
+    struct packing p = {.work = rp_most_pack_work(w->o->time_limit)};
     begin_plan(w, &plan);
     rp_keep_all_steps(&w->p, &plan);
     rp_stop_until(&w->stop, w->end);
-    return pack(w, &plan, w->g->total_time_ns, &work) == 0;
+    return pack(w, &plan, w->g->total_time_ns, &p);
 }
 
 /* ---- tighter schedules ---- */
@@ -289,10 +307,11 @@ static void place_or_tighten(struct attempt *a) {
     struct rp_context *w = a->w;
     uint64_t unused = 0;
     for (uint64_t k = 0; !pack_best(a) && k < MAX_TIGHTENINGS; k++) {
-        uint64_t missing = a->missing_bytes;
+        uint64_t missing = a->last.missing_bytes;
         if (w->placed_ns == UINT64_MAX && w->report->missing_bytes == 0)
             w->report->missing_bytes = missing;
         unused += missing + missing / 4 * k; /* somewhat more each time */
+        unused = rp_max_u64(unused, a->last.wasted_bytes);
         if (unused >= a->p.limit_bytes || rp_context_stopped(w))
             break;
         rp_log(1,
@@ -391,9 +410,9 @@ void rp_place_first(struct rp_context *w, struct rp_schedule *scratch) {
 /* Packs the fastest plan again, into the smallest arena that can be found. */
 static void squeeze(struct rp_context *w) {
     struct rp_plan plan;
+    struct packing p = {.work = rp_most_pack_work(w->o->time_limit)};
     rp_plan_restate(&w->placed, false, w->o->budget_bytes, &plan);
-    assign_addresses(w, &plan, arena_limit(w, &plan), rp_most_pack_work(w->o->time_limit),
-                     true);
+    assign_addresses(w, &plan, arena_limit(w, &plan), true, &p);
     bool smaller = plan.arena_bytes < w->placed.arena_bytes;
     struct rp_plan *worse = smaller ? &w->placed : &plan;
     rp_plan_fini(worse);

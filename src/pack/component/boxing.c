@@ -10,8 +10,10 @@
 #define MIN_UNIT_SHARE (UINT64_C(1) << 18)
 #define MAX_UNIT_SHARE 64
 
-/* By try: the peak of the boxed form may pass the bound by this share of it. */
+/* By try: the peak of the boxed form may pass the bound by this share of it if its boxes
+ * are full, and by the last one in any case. */
 static const uint64_t waste_shares[RP_PACK_MAX_BOXINGS] = {8192, 1024, 128, 32};
+#define MAX_WASTE_SHARE 32
 
 /* Units to try: all sizes, and the greatest common divisors of any two of the N_PAIRED
  * sizes with the largest area. */
@@ -82,25 +84,6 @@ static uint64_t min_peak(const struct rp_pack_component *p, uint64_t unit, uint6
         large[t] = small[t] = 0;
     }
     return peak;
-}
-
-/* The largest unit that wastes at most `max_waste`; 0: none was found. */
-static uint64_t choose_unit(const struct rp_pack_component *p, uint64_t max_waste,
-                            struct rp_pack_work *work) {
-    uint64_t chosen = 0;
-    struct size *units = rp_calloc((size_t)p->n + N_PAIRED * N_PAIRED, sizeof *units);
-    uint32_t n = list_units(p, units);
-    uint64_t *large = rp_calloc((size_t)p->n_sections + 1, sizeof *large);
-    uint64_t *small = rp_calloc((size_t)p->n_sections + 1, sizeof *small);
-    for (uint32_t i = 0; i < n && chosen == 0 && !rp_pack_ended(work); i++) {
-        work->done += p->n + p->n_sections;
-        if (min_peak(p, units[i].size, large, small) <= p->bound + max_waste)
-            chosen = units[i].size;
-    }
-    free(large);
-    free(small);
-    free(units);
-    return chosen;
 }
 
 /* The small items in layers one unit high, none across two layers. */
@@ -198,17 +181,41 @@ static struct rp_pack_boxed *make_boxed(const struct rp_pack_component *p, uint6
     return boxed;
 }
 
+/* Makes the boxed form with the largest unit that can waste as little as `max_waste`, and
+ * wastes no more than MAX_WASTE_SHARE, if there is one. */
+static struct rp_pack_boxed *box_within(const struct rp_pack_component *p,
+                                        uint64_t max_waste, struct rp_pack_work *work) {
+    struct rp_pack_boxed *boxed = NULL;
+    struct size *units = rp_calloc((size_t)p->n + N_PAIRED * N_PAIRED, sizeof *units);
+    uint32_t n = list_units(p, units);
+    uint64_t *large = rp_calloc((size_t)p->n_sections + 1, sizeof *large);
+    uint64_t *small = rp_calloc((size_t)p->n_sections + 1, sizeof *small);
+    for (uint32_t i = 0; i < n && boxed == NULL && !rp_pack_ended(work); i++) {
+        work->done += p->n + p->n_sections;
+        if (min_peak(p, units[i].size, large, small) > p->bound + max_waste)
+            continue;
+        boxed = make_boxed(p, units[i].size, work);
+        if (boxed->peak > p->bound + p->bound / MAX_WASTE_SHARE) {
+            rp_pack_boxed_free(boxed);
+            boxed = NULL;
+        }
+    }
+    free(large);
+    free(small);
+    free(units);
+    return boxed;
+}
+
 void rp_pack_box(struct rp_pack_component *p, struct rp_pack_work *work) {
-    uint64_t unit = 0, before = work->done;
-    while (p->n_boxings < RP_PACK_MAX_BOXINGS && unit == 0)
-        unit = choose_unit(p, p->bound / waste_shares[p->n_boxings++], work);
-    if (unit > 0) {
-        struct rp_pack_boxed *boxed = make_boxed(p, unit, work);
-        boxed->base =
-            rp_pack_split(boxed->buffers.at, boxed->buffers.n, unit, &boxed->components);
+    uint64_t before = work->done;
+    while (p->n_boxings < RP_PACK_MAX_BOXINGS && p->boxed == NULL)
+        p->boxed = box_within(p, p->bound / waste_shares[p->n_boxings++], work);
+    if (p->boxed != NULL) {
+        struct rp_pack_boxed *boxed = p->boxed;
+        boxed->base = rp_pack_split(boxed->buffers.at, boxed->buffers.n, boxed->unit,
+                                    &boxed->components);
         for (size_t i = 0; i < boxed->components.n; i++)
             boxed->components.at[i].n_boxings = p->n_boxings;
-        p->boxed = boxed;
         p->n_boxings = RP_PACK_MAX_BOXINGS;
         work->statistics.boxings++;
     }

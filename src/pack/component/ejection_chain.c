@@ -17,9 +17,11 @@
 #define TABU_WEIGHT (UINT64_C(1) << 58)
 enum { TABU_TENURE = 10 };
 
-/* With an interference graph if all items are this many times as many as those that are
- * live together with one, on average. */
-enum { MIN_TIMES_NEAR = 6 };
+/* Of the interference graph, 64 MiB. */
+#define MAX_EDGES ((size_t)1 << 24)
+
+/* Of an attempt: so many, and so many for each item. */
+enum { MAX_MOVES = 1000, MAX_MOVES_PER_ITEM = 2 };
 
 struct ejection {
     struct rp_pack_component *p;
@@ -30,6 +32,7 @@ struct ejection {
     uint64_t *tabu_until;                     /* by item: a number of moves */
     bool *placed;                             /* by item */
     struct rp_interference graph; /* without edges: the sorted items are scanned */
+    uint32_t *neighbors;          /* the graph's edges, those of an item nearly by offset */
     uint32_t *ejected, n_ejected;
     /* Placed items that are live together with the one to insert, by offset and by end, and
      * the sums of the weights of the first so many of them. */
@@ -70,6 +73,9 @@ static void ejection_init(struct ejection *e, struct rp_pack_component *p,
     e->tabu_until = rp_calloc(n, sizeof *e->tabu_until);
     e->placed = rp_calloc(n, sizeof *e->placed);
     e->ejected = rp_calloc(n, sizeof *e->ejected);
+    rp_interference_init(&e->graph, p, MAX_EDGES, work);
+    if (e->graph.edges != NULL)
+        e->neighbors = rp_calloc(e->graph.begin[n], sizeof *e->neighbors);
     e->near_offset = rp_calloc(n + 1, sizeof *e->near_offset);
     e->near_end = rp_calloc(n + 1, sizeof *e->near_end);
     e->sum_offset = rp_calloc(n + 1, sizeof *e->sum_offset);
@@ -84,6 +90,7 @@ static void ejection_fini(struct ejection *e) {
     free(e->tabu_until);
     free(e->placed);
     rp_interference_fini(&e->graph);
+    free(e->neighbors);
     free(e->ejected);
     free(e->near_offset);
     free(e->near_end);
@@ -118,7 +125,7 @@ static void find_near_by_offset(struct ejection *e, uint32_t i) {
         e->work->done += e->by_offset.n + e->n_near;
         return;
     }
-    uint32_t *near = e->graph.edges + e->graph.begin[i];
+    uint32_t *near = e->neighbors + e->graph.begin[i];
     size_t n = e->graph.begin[i + 1] - e->graph.begin[i];
     sort_nearly(e, near, n, false);
     e->work->done += n;
@@ -143,10 +150,28 @@ static void find_near_by_end(struct ejection *e, uint32_t i) {
 
 /* ---- attempts ---- */
 
+static void sort_neighbors(struct ejection *e) {
+    const struct rp_pack_component *p = e->p;
+    struct rp_sort_key *keys = rp_calloc(p->n, sizeof *keys);
+    uint32_t *order = rp_calloc(p->n, sizeof *order);
+    for (uint32_t i = 0; i < p->n; i++) /* the lowest first */
+        keys[i] = (struct rp_sort_key){UINT64_MAX - e->offset[i], 0, i};
+    rp_sort_keys(keys, p->n);
+    for (uint32_t k = 0; k < p->n; k++)
+        order[k] = keys[k].item;
+    rp_interference_sort(&e->graph, order, p->n, e->neighbors);
+    e->work->done += e->graph.begin[p->n];
+    free(order);
+    free(keys);
+}
+
 static void start_from_best(struct ejection *e, uint64_t goal) {
     const struct rp_pack_component *p = e->p;
     unsigned __int128 largest = 1;
     e->goal = goal;
+    memcpy(e->offset, p->best, p->n * sizeof *e->offset);
+    if (e->graph.edges != NULL)
+        sort_neighbors(e);
     e->n_moves = e->n_ejected = e->by_offset.n = e->by_end.n = 0;
     for (uint32_t i = 0; i < p->n; i++)
         if (rp_pack_area(&p->items[i]) > largest)
@@ -273,11 +298,11 @@ static void move(struct ejection *e) {
 void rp_pack_ejection_chain(struct rp_pack_component *p, uint64_t goal,
                             struct rp_pack_work *work) {
     struct ejection e;
-    uint64_t max_moves = 20000 + 40 * (uint64_t)p->n, before = work->done;
+    uint64_t max_moves = MAX_MOVES + MAX_MOVES_PER_ITEM * (uint64_t)p->n;
+    uint64_t before = work->done;
     if (p->height <= rp_pack_reachable(p, goal))
         return;
     ejection_init(&e, p, work);
-    rp_interference_init(&e.graph, p, p->n / MIN_TIMES_NEAR, work);
     while (p->height > rp_pack_reachable(p, goal) && !rp_pack_ended(work)) {
         start_from_best(&e, rp_pack_next_step(p, goal, p->n_failed_ejections));
         while (e.n_ejected > 0 && e.n_moves < max_moves && !rp_pack_ended(work))

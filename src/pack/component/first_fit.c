@@ -16,7 +16,7 @@ enum {
 
 /* Passes after the first two (of many items, after the first) begin only before so much has
  * been done. The other methods gain more then. */
-#define MAX_WORK UINT64_C(40000000)
+#define MAX_WORK UINT64_C(3000000)
 
 struct placement {
     const struct rp_pack_component *p;
@@ -244,9 +244,9 @@ void rp_pack_first_fit(struct rp_pack_component *p, uint64_t goal,
         enum rule rule;
         bool best_fit;
     } passes[] = {
-        {BY_SIZE, true},   {BY_LIFETIME, false}, {BY_AREA, true},     {BY_LIFETIME, true},
-        {BY_START, false}, {BY_END, false},      {BY_SIZE, false},    {BY_AREA, false},
-        {BY_START, true},  {BY_END, true},       {BY_PRESSURE, true}, {BY_PRESSURE, false},
+        {BY_SIZE, false}, {BY_PRESSURE, true}, {BY_SIZE, true},   {BY_LIFETIME, false},
+        {BY_AREA, true},  {BY_LIFETIME, true}, {BY_START, false}, {BY_END, false},
+        {BY_AREA, false}, {BY_START, true},    {BY_END, true},    {BY_PRESSURE, false},
     };
     uint32_t *order = rp_calloc(p->n, sizeof *order);
     uint64_t *pressure = pressures(p), before = work->done;

@@ -1,10 +1,9 @@
 #include "pack/component/interference.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
-
-#define MAX_EDGES ((size_t)1 << 24)
 
 /* Items are sorted by lo. So those that begin during the life of i, or with it, follow it.
  */
@@ -41,11 +40,20 @@ static void list_edges(struct rp_interference *g, const struct rp_pack_component
 }
 
 void rp_interference_init(struct rp_interference *g, const struct rp_pack_component *p,
-                          uint32_t max_degree, struct rp_pack_work *work) {
-    size_t max = (size_t)p->n * max_degree;
+                          size_t max, struct rp_pack_work *work) {
     *g = (struct rp_interference){.begin = rp_calloc((size_t)p->n + 1, sizeof *g->begin)};
-    if (count_edges(g, p, max < MAX_EDGES ? max : MAX_EDGES, work))
+    if (count_edges(g, p, max, work))
         list_edges(g, p);
+}
+
+void rp_interference_sort(const struct rp_interference *g, const uint32_t *order,
+                          uint32_t n, uint32_t *into) {
+    size_t *end = rp_calloc(n, sizeof *end);
+    memcpy(end, g->begin, n * sizeof *end);
+    for (uint32_t k = 0; k < n; k++)
+        for (size_t q = g->begin[order[k]]; q < g->begin[order[k] + 1]; q++)
+            into[end[g->edges[q]]++] = order[k];
+    free(end);
 }
 
 void rp_interference_fini(struct rp_interference *g) {

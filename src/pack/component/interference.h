@@ -16,10 +16,14 @@ struct rp_interference {
     size_t *begin;
 };
 
-/* Without edges if an item would have more than `max_degree` on average, or if they would
- * take more than 64 MiB. The caller owns it. */
+/* Without edges if there would be more than `max`, each once for both of its items. The
+ * caller owns it. */
 void rp_interference_init(struct rp_interference *g, const struct rp_pack_component *p,
-                          uint32_t max_degree, struct rp_pack_work *work);
+                          size_t max, struct rp_pack_work *work);
+/* Stores the edges in `into`, which has room for as many: of item i from begin[i] on, in
+ * the order of all n items that is given. There must be edges. */
+void rp_interference_sort(const struct rp_interference *g, const uint32_t *order,
+                          uint32_t n, uint32_t *into);
 void rp_interference_fini(struct rp_interference *g);
 
 #endif

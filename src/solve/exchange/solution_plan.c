@@ -96,11 +96,14 @@ static void make_plan(const struct rp_instance *p, const struct rp_schedule *s,
 
 static rp_rc place(const struct rp_instance *p, const struct rp_solution_options *o,
                    struct rp_schedule *s, struct rp_plan *plan, struct rp_err *err) {
+    struct rp_pack_options pack = {.capacity = p->limit_bytes,
+                                   .work_limit = o->pack_work,
+                                   .squeeze = true,
+                                   .stop = o->stop};
     make_plan(p, s, o->stop, plan);
     plan->budget_bytes = o->budget_bytes;
     if (o->addressed)
-        rp_assign_addresses(p->graph, plan, p->limit_bytes, o->pack_work, true, o->stop,
-                            NULL);
+        rp_assign_addresses(p->graph, plan, &pack, NULL);
     if (o->addressed && plan->arena_bytes > p->limit_bytes)
         return rp_fail(
             err, RP_INPUT,
