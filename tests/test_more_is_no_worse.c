@@ -248,14 +248,15 @@ static void other_methods_take_turns_that_do_not_suit_a_graph(void) {
     CU_ASSERT_EQUAL(methods_of(MIN_NEIGHBORHOOD_OPS, FULL), anneal | mips);
     CU_ASSERT_EQUAL(methods_of(LARGE - 1, FULL), anneal | mips | rounding);
     CU_ASSERT_EQUAL(methods_of(LARGE, FULL), anneal | rounding);
-    CU_ASSERT_EQUAL(methods_of(LARGE, 1), anneal);
+    CU_ASSERT_EQUAL(methods_of(LARGE, 1), anneal | rounding);
+    CU_ASSERT_EQUAL(methods_of(LARGE, 2), anneal);
     CU_ASSERT(share_of(MIN_NEIGHBORHOOD_OPS, false, RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS,
                        &round) > 1.5);
     CU_ASSERT_DOUBLE_EQUAL(share_of(LARGE, true, RP_ANNEAL, RP_WITHOUT_SWAPS, &round), 0.3,
                            1e-9);
 }
 
-/* Graphs that LP rounding suits have an early turn of it, but large ones a later one. */
+/* Graphs that LP rounding suits have an early turn of it. */
 static void the_first_turn_of_lp_rounding_is_early(void) {
     enum { SMALL = MIN_ROUNDING_OPS - 1, LARGE = MIN_LARGE_OPS };
     uint32_t round;
@@ -264,10 +265,8 @@ static void the_first_turn_of_lp_rounding_is_early(void) {
         CU_ASSERT_EQUAL(share_of(SMALL, swaps, RP_LP_ROUNDING, space, &round), 0);
         CU_ASSERT(share_of(SMALL + 1, swaps, RP_LP_ROUNDING, space, &round) > 0 &&
                   round == FIRST_ROUNDING_ROUND);
-        CU_ASSERT(share_of(LARGE - 1, swaps, RP_LP_ROUNDING, space, &round) > 0 &&
-                  round == FIRST_ROUNDING_ROUND);
         CU_ASSERT(share_of(LARGE, swaps, RP_LP_ROUNDING, space, &round) > 0 &&
-                  round == LATER_ROUNDING_ROUND);
+                  round == FIRST_ROUNDING_ROUND);
         struct rp_sequence a = rp_sequence_begin(SMALL + 1, swaps, false, false);
         struct rp_turn t;
         CU_ASSERT_FALSE(rp_sequence_will_round(&a, 0.01));
@@ -275,9 +274,7 @@ static void the_first_turn_of_lp_rounding_is_early(void) {
         while (rp_sequence_next(&a, 10, &t) && t.method != RP_LP_ROUNDING)
             CU_ASSERT(t.round <= FIRST_ROUNDING_ROUND);
         CU_ASSERT_FALSE(rp_sequence_will_round(&a, 10));
-        a = rp_sequence_begin(LARGE, swaps, false, false);
-        CU_ASSERT_FALSE(rp_sequence_will_round(&a, INFINITY));
-        a = rp_sequence_begin(LARGE - 1, swaps, true, false);
+        a = rp_sequence_begin(LARGE, swaps, true, false);
         CU_ASSERT_FALSE(rp_sequence_will_round(&a, INFINITY));
     }
 }

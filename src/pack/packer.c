@@ -112,7 +112,8 @@ static void improve_by_ejection(struct rp_pack_component *p, uint64_t goal, uint
     work->limit = limit;
 }
 
-/* Improves the rest between the stacks of a component. */
+/* Improves the rest between the stacks of a component, unless another placement of the
+ * component is lower by now. */
 static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                             struct rp_pack_work *work) {
     if (!p->was_stacked)
@@ -123,6 +124,8 @@ static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t
     struct rp_pack_component *rest = &p->stacked->rest;
     if (rest->height == UINT64_MAX)
         rp_pack_first_fit(rest, goal, work);
+    else if (rest->height > p->height)
+        return;
     improve_by_ejection(rest, goal, slice, work);
     rp_pack_unstack(p);
 }

@@ -72,6 +72,7 @@ void rp_context_begin_search(struct rp_context *w) {
 void rp_context_free_spaces(struct rp_space *spaces) {
     for (int i = 0; i < RP_N_SPACES; i++) {
         rp_schedule_fini(&spaces[i].incumbent.s);
+        rp_schedule_fini(&spaces[i].waiting.s);
         rp_solution_pool_fini(&spaces[i].pool);
         rp_large_neighborhood_fini(&spaces[i].neighborhoods);
         rp_lp_rounding_free(spaces[i].rounding);

@@ -65,6 +65,7 @@ struct rp_space {
     uint64_t tried_ns, tried_work;
     /* What attempts to place its incumbents have left. Below 0, the next one waits. */
     double placing_seconds;
+    struct rp_incumbent waiting;           /* the last one whose attempt had to wait */
     struct rp_home_settings home_settings; /* of the best first schedule; or 0 */
 };
 

@@ -124,12 +124,12 @@ static void spend(struct attempt *a, double seconds) {
     }
 }
 
-static bool pack_schedule(struct attempt *a, const struct rp_schedule *s) {
+static bool pack_schedule(struct attempt *a, const struct rp_schedule *s, uint64_t work) {
     struct rp_plan plan;
     begin_plan(a->w, &plan);
     rp_schedule_steps(&a->p, s, NULL, &plan);
     uint64_t time_ns = rp_steps_time_ns(a->w->g, plan.steps.at, plan.steps.n);
-    a->last = (struct packing){.work = a->pack_work, .near = a->is_urgent};
+    a->last = (struct packing){.work = work, .near = a->is_urgent};
     bool placed = pack(a->w, &plan, time_ns, &a->last);
     spend(a, (double)a->last.work / PACK_WORK_PER_S);
     return placed;
@@ -156,10 +156,10 @@ static bool pack_best(struct attempt *a) {
         if (rp_stop_now(&stop))
             continue;
         changed = rp_drop_swaps(&p, p.limit_bytes >> share_log2[k], &stop, a->best, &fewer);
-        placed = changed && pack_schedule(a, &fewer);
+        placed = changed && pack_schedule(a, &fewer, a->pack_work);
     }
     rp_schedule_fini(&fewer);
-    return placed || pack_schedule(a, a->best);
+    return placed || pack_schedule(a, a->best, a->pack_work);
 }
 
 bool rp_place_keep_all(struct rp_context *w) {
@@ -303,10 +303,24 @@ static void end_attempt(struct attempt *a) {
     free(a->room);
 }
 
+/* Of the incumbents that had to wait, the last one. It may fit where the best one does not,
+ * and then soon. */
+static bool place_waiting(struct attempt *a) {
+    struct rp_incumbent *waiting = &a->w->spaces[a->space].waiting;
+    bool may_fit =
+        waiting->found && waiting->time_ns < a->w->placed_ns && !rp_context_stopped(a->w);
+    waiting->found = false;
+    return may_fit && pack_schedule(a, &waiting->s, a->pack_work / 8);
+}
+
 static void place_or_tighten(struct attempt *a) {
     struct rp_context *w = a->w;
     uint64_t unused = 0;
     for (uint64_t k = 0; !pack_best(a) && k < MAX_TIGHTENINGS; k++) {
+        struct packing best = a->last;
+        if (k == 0 && place_waiting(a) && !is_urgent(w, a->space))
+            break;
+        a->last = best;
         uint64_t missing = a->last.missing_bytes;
         if (w->placed_ns == UINT64_MAX && w->report->missing_bytes == 0)
             w->report->missing_bytes = missing;
@@ -335,9 +349,14 @@ static void place_in_space(struct rp_context *w, const struct rp_turn *turn,
     struct rp_space *space = &w->spaces[turn->space];
     const struct rp_incumbent *best = rp_context_incumbent(w, turn->space);
     uint64_t work = pack_work(turn);
-    if (!space->active || (!is_urgent(w, turn->space) && space->placing_seconds < 0) ||
-        !is_worth_it(space, best, w->placed_ns, work))
+    if (!space->active || !is_worth_it(space, best, w->placed_ns, work))
         return;
+    if (!is_urgent(w, turn->space) && space->placing_seconds < 0) {
+        rp_schedule_copy(&space->waiting.s, &best->s);
+        space->waiting.time_ns = best->time_ns;
+        space->waiting.found = true;
+        return;
+    }
     struct attempt a = begin_attempt(w, turn, scratch);
     space->tried_ns = best->time_ns;
     space->tried_work = work;

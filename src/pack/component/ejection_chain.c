@@ -10,12 +10,9 @@
 #include "pack/component/sorted_items.h"
 
 /* Weights begin at 1 to MAX_FIRST_WEIGHT, by area, and grow up to MAX_WEIGHT, where all are
- * halved. An item that was inserted within the last TABU_TENURE moves weighs TABU_WEIGHT
- * more (tabu search: F. Glover, 1989). A sum over those and 2^16 others fits in 64 bits. */
+ * halved. A sum over 2^16 of them fits in 64 bits. */
 #define MAX_FIRST_WEIGHT (UINT64_C(1) << 30)
 #define MAX_WEIGHT (UINT64_C(1) << 46)
-#define TABU_WEIGHT (UINT64_C(1) << 58)
-enum { TABU_TENURE = 10 };
 
 /* Of the interference graph, 64 MiB. */
 #define MAX_EDGES ((size_t)1 << 24)
@@ -29,7 +26,6 @@ struct ejection {
     uint64_t goal, n_moves;                   /* of this attempt */
     struct rp_sorted_items by_offset, by_end; /* the placed items */
     uint64_t *offset, *weight;                /* by item */
-    uint64_t *tabu_until;                     /* by item: a number of moves */
     bool *placed;                             /* by item */
     struct rp_interference graph; /* without edges: the sorted items are scanned */
     uint32_t *neighbors;          /* the graph's edges, those of an item nearly by offset */
@@ -70,7 +66,6 @@ static void ejection_init(struct ejection *e, struct rp_pack_component *p,
     rp_sorted_items_init(&e->by_end, n);
     e->offset = rp_calloc(n, sizeof *e->offset);
     e->weight = rp_calloc(n, sizeof *e->weight);
-    e->tabu_until = rp_calloc(n, sizeof *e->tabu_until);
     e->placed = rp_calloc(n, sizeof *e->placed);
     e->ejected = rp_calloc(n, sizeof *e->ejected);
     rp_interference_init(&e->graph, p, MAX_EDGES, work);
@@ -87,7 +82,6 @@ static void ejection_fini(struct ejection *e) {
     rp_sorted_items_fini(&e->by_end);
     free(e->offset);
     free(e->weight);
-    free(e->tabu_until);
     free(e->placed);
     rp_interference_fini(&e->graph);
     free(e->neighbors);
@@ -179,7 +173,6 @@ static void start_from_best(struct ejection *e, uint64_t goal) {
     for (uint32_t i = 0; i < p->n; i++) {
         unsigned __int128 unit = largest / MAX_FIRST_WEIGHT + 1;
         e->weight[i] = 1 + (uint64_t)(rp_pack_area(&p->items[i]) / unit);
-        e->tabu_until[i] = 0;
         e->placed[i] = false;
         if (p->best[i] + p->items[i].size + rp_pack_above(p, i) <= goal)
             insert(e, i, p->best[i]);
@@ -214,10 +207,6 @@ static bool find_gap(struct ejection *e, uint32_t i, uint64_t *at) {
     return tightest != UINT64_MAX;
 }
 
-static uint64_t weight_now(const struct ejection *e, uint32_t i) {
-    return e->weight[i] + (e->tabu_until[i] > e->n_moves ? TABU_WEIGHT : 0);
-}
-
 /* Offsets are tried in ascending order, so the numbers only grow. */
 struct scan {
     uint64_t best, cost; /* the cheapest offset so far */
@@ -246,8 +235,8 @@ static uint64_t cheapest_offset(struct ejection *e, uint32_t i) {
     struct scan s = {.cost = UINT64_MAX};
     uint32_t n = e->n_near;
     for (uint32_t j = 0; j < n; j++) {
-        e->sum_offset[j + 1] = e->sum_offset[j] + weight_now(e, e->near_offset[j]);
-        e->sum_end[j + 1] = e->sum_end[j] + weight_now(e, e->near_end[j]);
+        e->sum_offset[j + 1] = e->sum_offset[j] + e->weight[e->near_offset[j]];
+        e->sum_end[j + 1] = e->sum_end[j] + e->weight[e->near_end[j]];
     }
     for (uint32_t j = 0; j < n; j++) { /* there is no room on the last to end */
         uint64_t bottom = j == 0 ? floor : end_of(e, e->near_end[j - 1]);
@@ -292,7 +281,6 @@ static void move(struct ejection *e) {
         e->work->done += 4 * e->n_near;
     }
     insert(e, i, at);
-    e->tabu_until[i] = e->n_moves + TABU_TENURE;
 }
 
 void rp_pack_ejection_chain(struct rp_pack_component *p, uint64_t goal,

@@ -71,8 +71,7 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
                      (r->rounds == FIRST_ROUNDS && !is_later) ||
                      (r->rounds == LATER_ROUNDS && is_later) ||
                      (r->rounds == REHEAT_ROUNDS && is_reheat) ||
-                     (r->rounds == FIRST_ROUNDING && s->round == FIRST_ROUNDING_ROUND &&
-                      s->n_ops < MIN_LARGE_OPS) ||
+                     (r->rounds == FIRST_ROUNDING && s->round == FIRST_ROUNDING_ROUND) ||
                      (r->rounds == LATER_ROUNDINGS && s->round >= LATER_ROUNDING_ROUND);
     bool is_elsewhere = s->may_swap && (s->homes || (s->beside && is_later));
     bool has_space = r->space == RP_WITHOUT_SWAPS ? !is_elsewhere : s->may_swap;

@@ -6,8 +6,8 @@
  * sources may live on the host, all annealing runs but the first of a round start from it.
  *
  * On graphs of MIN_ROUNDING_OPS and more, rounds have turns of LP rounding, which also
- * takes turns that do not suit a large graph. Up to MIN_LARGE_OPS the first one comes
- * before annealing has done much.
+ * takes turns that do not suit a large graph. The first one comes before annealing has done
+ * much.
  *
  * Which turns come depends on the graph, on whether plans may swap, and on whether sources
  * may live on the host. The time limit says where the sequence is cut. A search that may
