@@ -9,6 +9,7 @@
 #include "solve/core/params.h"
 #include "solve/search/sequence.h"
 #include "solve/solver.h"
+#include "solve/statistics.h"
 
 /* A training graph whose copies take about as long as its ops. */
 static void gen_graph(uint64_t seed, uint32_t n_ops, struct rp_graph *g) {
@@ -74,6 +75,29 @@ static void a_longer_limit_gives_no_slower_plan(void) {
         }
     /* the limits lie where they make a difference */
     CU_ASSERT(better > 40 || rp_gen_one_seed());
+}
+
+/* A limit that ends before the first turn of LP rounding, which takes longer than all
+ * before it. The PDHG bound has the rest, and the plan is that of a shorter limit. */
+static void time_that_no_turn_fits_into_is_for_the_bound(void) {
+    enum { N_OPS = 320 };
+    struct rp_graph g;
+    struct rp_statistics s[2];
+    double seconds = FIRST_ROUNDING_WORK_PER_OP * N_OPS / ANNEAL_WORK_PER_S;
+    uint64_t time_ns[2];
+    gen_graph(1, N_OPS, &g);
+    struct rp_solve_options o = options_for(&g, 60, false);
+    o.swap = false;
+    for (int k = 0; k < 2; k++) {
+        o.time_limit = seconds * (k == 0 ? 0.1 : 0.9);
+        o.statistics = &s[k];
+        time_ns[k] = time_of(&g, &o);
+        CU_ASSERT_EQUAL(s[k].method[RP_LP_ROUNDING].calls, 0);
+    }
+    CU_ASSERT_EQUAL(time_ns[0], time_ns[1]);
+    CU_ASSERT(s[0].pdhg.work < 0.15 * seconds * PDHG_WORK_PER_S);
+    CU_ASSERT(s[1].pdhg.work > 0.5 * seconds * PDHG_WORK_PER_S);
+    rp_graph_fini(&g);
 }
 
 /* Counts in *better what both options together gained over the better of the two. */
@@ -402,6 +426,7 @@ static void very_large_graphs_have_no_narrower_search(void) {
 void suite_more_is_no_worse(void) {
     RP_SUITE("more_is_no_worse");
     RP_TEST(a_longer_limit_gives_no_slower_plan);
+    RP_TEST(time_that_no_turn_fits_into_is_for_the_bound);
     RP_TEST(wider_options_give_no_slower_plan);
     RP_TEST(other_orders_give_no_slower_plan);
     RP_TEST(a_search_without_swaps_uses_all_its_time);
