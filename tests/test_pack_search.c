@@ -87,6 +87,42 @@ static void the_unit_of_sizes_does_not_change_the_chains(void) {
     CU_ASSERT_EQUAL(memcmp(&a, &b, sizeof a), 0);
 }
 
+/* So many items that are all live together have too many edges for a graph. One of size 2
+ * is above the goal, and there are two gaps of size 1 below it: it takes one of them and
+ * the place of a neighbor, which goes to the other one. */
+static void items_are_scanned_where_a_graph_is_too_large(void) {
+    enum { N = 4200, GAP = 1000, OTHER_GAP = 3000 };
+    struct rp_pack_item *items = rp_calloc(N, sizeof *items);
+    uint64_t *best = rp_calloc(N, sizeof *best), at = 0;
+    bool *taken = rp_calloc(N + 1, sizeof *taken), valid = true;
+    for (uint32_t i = 0; i < N; i++) {
+        items[i] = (struct rp_pack_item){i, N + i, i == 0 ? 2 : 1, i};
+        at += at == GAP || at == OTHER_GAP;
+        best[i] = i == 0 ? N + 1 : at++;
+    }
+    struct rp_pack_component p = {.items = items,
+                                  .n = N,
+                                  .n_sections = 2 * N,
+                                  .unit = 1,
+                                  .bound = N + 1,
+                                  .best = best,
+                                  .height = N + 3};
+    struct rp_pack_work work = {.limit = 100000000};
+    rp_pack_ejection_chain(&p, N + 1, &work);
+    CU_ASSERT_EQUAL(p.height, N + 1);
+    for (uint32_t i = 0; i < N; i++)
+        for (uint64_t k = 0; k < items[i].size; k++) {
+            valid = valid && best[i] + k <= N && !taken[best[i] + k];
+            taken[rp_min_u64(best[i] + k, N)] = true;
+        }
+    CU_ASSERT_TRUE(valid);
+    /* They change with the search. */
+    CU_ASSERT(work.statistics.ejection_moves == 4 && work.done == 16852980);
+    free(items);
+    free(best);
+    free(taken);
+}
+
 /* ---- whole searches ---- */
 
 /* Packs n random buffers, every `n_long`th to the end, and writes the counters of the
@@ -125,7 +161,11 @@ static void searches_take_the_same_steps(void) {
         "0 31464252 e2820806652054b5 1 1 24 1632244 1 255772 1 15928 0 0 0 2 6 12758 "
         "1916702\n"
         "4 174919264 3a6237f92893fa91 1 1 36 1998064 2 234529 1 16646 8 5219 "
-        "14820666 5 3555 8212585 25282490\n";
+        "14820666 5 3555 8212585 25282490\n"
+        "0 130528542 33245d3c31a82fbd 1 1 72 6056339 2 144330 3 35548 5 3876 5561541 "
+        "13 9512 12004739 23802497\n"
+        "4 310500656 ded5241f21263daf 1 1 72 6589935 2 551151 3 45986 2 1638 4069504 "
+        "5 4289 13745224 25001800\n";
     char *text;
     size_t len;
     FILE *f = rp_text_open(&text, &len);
@@ -133,6 +173,8 @@ static void searches_take_the_same_steps(void) {
     print_search(f, 300, 300, 200, 1, 500);
     print_search(f, 600, 400, 20, 100000, 2);
     print_search(f, 600, 400, 160, 100000, 2);
+    print_search(f, 600, 300, 60, 100000, 6);
+    print_search(f, 600, 400, 160, 100000, 20);
     rp_text_close(f);
     CU_ASSERT_STRING_EQUAL(text, expected);
     if (strcmp(text, expected) != 0)
@@ -144,5 +186,6 @@ void suite_pack_search(void) {
     RP_SUITE("pack_search");
     RP_TEST(large_components_are_left_alone);
     RP_TEST(the_unit_of_sizes_does_not_change_the_chains);
+    RP_TEST(items_are_scanned_where_a_graph_is_too_large);
     RP_TEST(searches_take_the_same_steps);
 }
