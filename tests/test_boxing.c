@@ -104,6 +104,7 @@ static void expect(const struct rp_pack_component *p, uint64_t limit, struct for
             candidates[n++] = rp_gcd_u64(candidates[i], candidates[j]);
     for (uint32_t k = p->n_boxings; k < RP_PACK_MAX_BOXINGS; k++) {
         f->n_boxings = k + 1;
+        uint32_t n_refused = 0;
         for (uint64_t u = UINT64_MAX; (u = next_unit(p, candidates, n, u)) > 0;) {
             if (f->work >= limit)
                 break;
@@ -115,6 +116,8 @@ static void expect(const struct rp_pack_component *p, uint64_t limit, struct for
             if (f->peak <= p->bound + p->bound / 32)
                 return;
             f->n_refused++;
+            if (++n_refused == 4)
+                break;
         }
     }
     f->unit = 0;

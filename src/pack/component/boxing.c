@@ -14,6 +14,8 @@
  * are full, and by the last one in any case. */
 static const uint64_t waste_shares[RP_PACK_MAX_BOXINGS] = {8192, 1024, 128, 32};
 #define MAX_WASTE_SHARE 32
+/* By try: so many boxed forms that waste more end it, since each takes long. */
+enum { MAX_REFUSED = 4 };
 
 /* Units to try: all sizes, and the greatest common divisors of any two of the N_PAIRED
  * sizes with the largest area. */
@@ -186,11 +188,13 @@ static struct rp_pack_boxed *make_boxed(const struct rp_pack_component *p, uint6
 static struct rp_pack_boxed *box_within(const struct rp_pack_component *p,
                                         uint64_t max_waste, struct rp_pack_work *work) {
     struct rp_pack_boxed *boxed = NULL;
+    uint32_t n_refused = 0;
     struct size *units = rp_calloc((size_t)p->n + N_PAIRED * N_PAIRED, sizeof *units);
     uint32_t n = list_units(p, units);
     uint64_t *large = rp_calloc((size_t)p->n_sections + 1, sizeof *large);
     uint64_t *small = rp_calloc((size_t)p->n_sections + 1, sizeof *small);
-    for (uint32_t i = 0; i < n && boxed == NULL && !rp_pack_ended(work); i++) {
+    for (uint32_t i = 0;
+         i < n && boxed == NULL && n_refused < MAX_REFUSED && !rp_pack_ended(work); i++) {
         work->done += p->n + p->n_sections;
         if (min_peak(p, units[i].size, large, small) > p->bound + max_waste)
             continue;
@@ -198,6 +202,7 @@ static struct rp_pack_boxed *box_within(const struct rp_pack_component *p,
         if (boxed->peak > p->bound + p->bound / MAX_WASTE_SHARE) {
             rp_pack_boxed_free(boxed);
             boxed = NULL;
+            n_refused++;
         }
     }
     free(large);
