@@ -55,17 +55,21 @@ static uint64_t slice_end(const struct rp_pack_work *work, uint64_t limit, uint6
     return last ? limit : work->done + slice;
 }
 
-/* Writes the offsets of the items in components. Returns the arena; `height` is how high
- * all others reach. */
-static uint64_t write_offsets(struct rp_buffer *b, const struct rp_pack_components *c,
-                              uint64_t height) {
+/* How high the components reach, in bytes. */
+static uint64_t height_of(const struct rp_pack_components *c) {
+    uint64_t height = 0;
+    for (size_t i = 0; i < c->n; i++)
+        height = rp_max_u64(height, c->at[i].base + c->at[i].height * c->at[i].unit);
+    return height;
+}
+
+/* Writes the offsets of the items in components. */
+static void write_offsets(struct rp_buffer *b, const struct rp_pack_components *c) {
     for (size_t i = 0; i < c->n; i++) {
         const struct rp_pack_component *p = &c->at[i];
         for (uint32_t k = 0; k < p->n; k++)
             b[p->items[k].buffer].offset = p->base + p->best[k] * p->unit;
-        height = rp_max_u64(height, p->base + p->height * p->unit);
     }
-    return height;
 }
 
 static void place_first(struct rp_pack_components *c, uint64_t target_bytes,
@@ -77,21 +81,30 @@ static void place_first(struct rp_pack_components *c, uint64_t target_bytes,
 static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uint64_t slice,
                         struct rp_pack_work *work);
 
-/* Improves the boxed form of a component, if it can be placed lower than the component is
- * now. */
+/* Can the boxed form be placed lower than the component is now? */
+static bool may_boxed_gain(const struct rp_pack_component *p) {
+    return p->boxed != NULL && p->boxed->peak < p->height;
+}
+
+/* How large its arena may be. */
+static uint64_t boxed_target(const struct rp_pack_component *p, uint64_t goal) {
+    return rp_max_u64(p->boxed->peak, rp_pack_reachable(p, goal));
+}
+
+/* Improves the boxed form of a component, if that may gain. */
 static void improve_boxed(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                           struct rp_pack_work *work) {
     if (p->n_boxings < RP_PACK_MAX_BOXINGS)
         rp_pack_box(p, work);
-    struct rp_pack_boxed *boxed = p->boxed;
-    if (boxed == NULL || boxed->peak >= p->height)
+    if (!may_boxed_gain(p))
         return;
-    uint64_t target_bytes = rp_max_u64(boxed->peak, rp_pack_reachable(p, goal));
+    struct rp_pack_boxed *boxed = p->boxed;
+    uint64_t target_bytes = boxed_target(p, goal);
     if (!boxed->placed)
         place_first(&boxed->components, target_bytes, work);
     boxed->placed = true;
     improve_all(&boxed->components, target_bytes, slice, work);
-    write_offsets(boxed->buffers.at, &boxed->components, boxed->base);
+    write_offsets(boxed->buffers.at, &boxed->components);
     rp_pack_unbox(p);
 }
 
@@ -130,15 +143,13 @@ static void improve_stacked(struct rp_pack_component *p, uint64_t goal, uint64_t
     rp_pack_unstack(p);
 }
 
-/* Can a better placement of the boxed form still be found, one that is lower than that of
- * the component itself? */
+/* May the boxed form gain, and is it higher than it is to be? */
 static bool is_boxed_open(const struct rp_pack_component *p, uint64_t goal) {
-    const struct rp_pack_boxed *boxed = p->boxed;
-    if (boxed == NULL || boxed->peak >= p->height)
+    if (!may_boxed_gain(p))
         return false;
-    uint64_t target_bytes = rp_max_u64(boxed->peak, rp_pack_reachable(p, goal));
-    for (size_t i = 0; i < boxed->components.n; i++) {
-        const struct rp_pack_component *q = &boxed->components.at[i];
+    uint64_t target_bytes = boxed_target(p, goal);
+    for (size_t i = 0; i < p->boxed->components.n; i++) {
+        const struct rp_pack_component *q = &p->boxed->components.at[i];
         if (q->height > rp_pack_reachable(q, goal_within(q, target_bytes)))
             return true;
     }
@@ -147,18 +158,18 @@ static bool is_boxed_open(const struct rp_pack_component *p, uint64_t goal) {
 
 static void improve(struct rp_pack_component *p, uint64_t goal, uint64_t slice,
                     struct rp_pack_work *work) {
-    bool is_large = p->n > MAX_FAST_ITEMS, has_stacks = p->n >= MIN_STACK_ITEMS;
-    if (!has_stacks)
+    bool has_many = p->n >= MIN_STACK_ITEMS, is_large = p->n > MAX_FAST_ITEMS;
+    if (!has_many)
         improve_by_branch_bound(p, goal, slice, work);
     else if (!is_large)
         improve_stacked(p, goal, slice, work);
     uint64_t before = p->height;
     improve_boxed(p, goal, slice, work);
-    if (has_stacks && p->height < before && is_boxed_open(p, goal))
+    if (has_many && p->height < before && is_boxed_open(p, goal))
         return;
     if (is_large && p->boxed == NULL && p->n <= MAX_STACK_ITEMS)
         improve_stacked(p, goal, slice, work);
-    if (has_stacks)
+    if (has_many)
         improve_by_branch_bound(p, goal, slice, work);
     improve_by_ejection(p, goal, slice, work);
 }
@@ -179,14 +190,6 @@ static bool improve_all(struct rp_pack_components *c, uint64_t target_bytes, uin
             break;
     }
     return any;
-}
-
-/* How high the components reach, in bytes. */
-static uint64_t height_of(const struct rp_pack_components *c) {
-    uint64_t height = 0;
-    for (size_t i = 0; i < c->n; i++)
-        height = rp_max_u64(height, c->at[i].base + c->at[i].height * c->at[i].unit);
-    return height;
 }
 
 static void pack_components(struct rp_pack_components *c, uint64_t target_bytes,
@@ -228,7 +231,8 @@ rp_rc rp_pack(struct rp_buffer *b, size_t n, const struct rp_pack_options *optio
         work.limit = work.done + options->work_limit;
         pack_components(&components, peak, 0, &work);
     }
-    uint64_t arena = write_offsets(b, &components, height);
+    write_offsets(b, &components);
+    uint64_t arena = rp_max_u64(height, height_of(&components));
     uint64_t bound = arena_bound(&components, peak);
     *result = (struct rp_pack_result){arena, peak, bound};
     work.statistics.packings = 1;

@@ -309,18 +309,19 @@ static bool place_waiting(struct attempt *a) {
     struct rp_incumbent *waiting = &a->w->spaces[a->space].waiting;
     bool may_fit =
         waiting->found && waiting->time_ns < a->w->placed_ns && !rp_context_stopped(a->w);
+    struct packing of_best = a->last;
     waiting->found = false;
-    return may_fit && pack_schedule(a, &waiting->s, a->pack_work / 8);
+    bool placed = may_fit && pack_schedule(a, &waiting->s, a->pack_work / 8);
+    a->last = of_best;
+    return placed;
 }
 
 static void place_or_tighten(struct attempt *a) {
     struct rp_context *w = a->w;
     uint64_t unused = 0;
     for (uint64_t k = 0; !pack_best(a) && k < MAX_TIGHTENINGS; k++) {
-        struct packing best = a->last;
         if (k == 0 && place_waiting(a) && !is_urgent(w, a->space))
             break;
-        a->last = best;
         uint64_t missing = a->last.missing_bytes;
         if (w->placed_ns == UINT64_MAX && w->report->missing_bytes == 0)
             w->report->missing_bytes = missing;

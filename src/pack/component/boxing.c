@@ -13,7 +13,6 @@
 /* By try: the peak of the boxed form may pass the bound by this share of it if its boxes
  * are full, and by the last one in any case. */
 static const uint64_t waste_shares[RP_PACK_MAX_BOXINGS] = {8192, 1024, 128, 32};
-#define MAX_WASTE_SHARE 32
 /* By try: so many boxed forms that waste more end it, since each takes long. */
 enum { MAX_REFUSED = 4 };
 
@@ -184,9 +183,10 @@ static struct rp_pack_boxed *make_boxed(const struct rp_pack_component *p, uint6
 }
 
 /* Makes the boxed form with the largest unit that can waste as little as `max_waste`, and
- * wastes no more than MAX_WASTE_SHARE, if there is one. */
+ * wastes no more than the last share, if there is one. */
 static struct rp_pack_boxed *box_within(const struct rp_pack_component *p,
                                         uint64_t max_waste, struct rp_pack_work *work) {
+    uint64_t max_peak = p->bound + p->bound / waste_shares[RP_PACK_MAX_BOXINGS - 1];
     struct rp_pack_boxed *boxed = NULL;
     uint32_t n_refused = 0;
     struct size *units = rp_calloc((size_t)p->n + N_PAIRED * N_PAIRED, sizeof *units);
@@ -199,7 +199,7 @@ static struct rp_pack_boxed *box_within(const struct rp_pack_component *p,
         if (min_peak(p, units[i].size, large, small) > p->bound + max_waste)
             continue;
         boxed = make_boxed(p, units[i].size, work);
-        if (boxed->peak > p->bound + p->bound / MAX_WASTE_SHARE) {
+        if (boxed->peak > max_peak) {
             rp_pack_boxed_free(boxed);
             boxed = NULL;
             n_refused++;
