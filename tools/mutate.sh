@@ -5,7 +5,8 @@
 #       those that the last run without -a left. Tests that depend on the clock fail there by
 #       themselves; `-o /` takes the unit tests only.
 #   -n  every Nth mutant only
-#   -o  only tests whose names match the pattern; names are SUITE/TEST, cli:CASE and check:NAME
+#   -o  only tests whose names match the pattern, a basic regular expression; names are
+#       SUITE/TEST, cli:CASE and check:NAME
 #   -s  the processor time for the tests of a mutant, 10 seconds unless given
 # Three ways to break a line:
 #   never      a condition that leads to a refusal is never true
@@ -177,7 +178,11 @@ head -c $((first + 1000)) /dev/zero >"$BUILD/zeros"
     "$BUILD/unit" --list
     find tests/cli -name '*.sh' -printf 'cli:%f\n' | sed 's/\.sh$//' | sort
     printf 'check:%s\n' $checks
-} | grep -- "$only" | xargs -P "$jobs" -n 1 "$PWD/tools/mutate.sh" --record
+} | grep -- "$only" >tests-to-run || {
+    echo "mutate: no test has a name that matches '$only'"
+    exit 2
+}
+xargs -P "$jobs" -n 1 "$PWD/tools/mutate.sh" --record <tests-to-run
 find "$BUILD/reached" -name '*.runs' -exec cat {} + | sort -k1,1n -k2,2g |
     awk -v to="$BUILD/runs/" '
     $1 != last { close(to last); last = $1 }
