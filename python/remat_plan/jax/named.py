@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import jax
 
@@ -201,7 +202,7 @@ class _Builder:
             self.add(v, name, "gradient" if prefix == "backward" else "activation")
         made = op(equation, len(self.ops), self.index)
         outputs = list(range(copies, len(self.tensors)))
-        phase = "forward" if prefix == "forward" else "backward"
+        phase: Literal["forward", "backward"] = "forward" if prefix == "forward" else "backward"
         time_ns = self.times_ns[equation]
         inputs = list(dict.fromkeys(made.inputs))
         self.ops.append(
