@@ -4,13 +4,11 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 
 int main(int argc, char **argv) {
     struct rp_err err = {{0}};
     rp_hold_standard_streams();
     rp_log_by_line();
-    rp_end_with_parent();
     /* Writing to a closed pipe then fails, and we exit with code 5. */
     signal(SIGPIPE, SIG_IGN);
     /* So does writing a file beyond the size limit, and its temporary file is removed. */

@@ -13,9 +13,9 @@
  * lasts as long as the process. */
 const volatile sig_atomic_t *rp_watch_interrupts(void);
 
-/* If $REMAT_PLAN_PARENT is the number of an open pipe to read from, this process gets SIGTERM
- * when nobody has its other end any more, or at once if nobody has. So it does not outlive a
- * process that holds the other end and ends in whatever way. Call it once. */
+/* If $REMAT_PLAN_PARENT is the number of an open pipe to read from, this process gets
+ * SIGTERM when nobody has its other end any more, or at once if nobody has. So it does not
+ * outlive a process that holds the other end and ends in whatever way. Call it once. */
 void rp_end_with_parent(void);
 
 #endif
