@@ -10,11 +10,9 @@ host link is measured too.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -24,8 +22,9 @@ import torch
 from torch import fx
 from torch.utils import _pytree as pytree
 
+from .. import cache
 from ..graph import Device, Graph
-from ..program import cache_folder, profile_device
+from ..program import profile_device
 from . import runtime
 from .captured import Captured, Role
 from .meter import timing_event
@@ -64,13 +63,12 @@ def add_costs(captured: Captured, graph: Graph, times: Times) -> Graph:
 
 def _with_measurement(captured: Captured, graph: Graph) -> Graph:
     name = _device_name(captured.device)
-    entry = cache_folder() / "times" / f"{_key(graph, name)}.json"
+    key = [graph.sha256, name, torch.__version__, str(torch.get_num_threads())]
+    entry = cache.Entry("times", key)
     measured = _read(entry, len(graph.ops))
     if measured is None:
         measured = measure(captured)
-        with suppress(OSError):
-            entry.parent.mkdir(parents=True, exist_ok=True)
-            entry.write_text(json.dumps(asdict(measured)))
+        entry.write(asdict(measured))
     timed = graph.with_times(f"imported:torch on {name}", measured.times_ns)
     ops = [
         replace(op, workspace_bytes=n)
@@ -83,19 +81,15 @@ def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device.type)
 
 
-def _key(graph: Graph, device: str) -> str:
-    text = f"{graph.sha256} {device} {torch.__version__} {torch.get_num_threads()}"
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _read(entry: Any, n_ops: int) -> Measurement | None:
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        data = json.loads(entry.read_text())
-        device = data.pop("device")
-        measured = Measurement(**data, device=Device(**device) if device else None)
-        if len(measured.times_ns) == len(measured.workspace_bytes) == n_ops:
-            return measured
-    return None
+def _read(entry: cache.Entry, n_ops: int) -> Measurement | None:
+    data = entry.read()
+    try:
+        device = data.pop("device") if data else None
+        measured = Measurement(**(data or {}), device=Device(**device) if device else None)
+    except (TypeError, KeyError):
+        return None
+    n = len(measured.times_ns), len(measured.workspace_bytes)
+    return measured if n == (n_ops, n_ops) else None
 
 
 # ---- measuring ----
