@@ -12,12 +12,14 @@ a group of the step, also by way of other ranks.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from functools import cache
 from typing import Any
 
 import torch
@@ -28,7 +30,7 @@ from ..graph import Device, Graph
 from ..plan import Plan, check
 from ..program import ProgramError
 from .captured import Captured
-from .collectives import group_names, signatures
+from .collectives import group_names, process_group, signatures
 from .errors import Refused
 
 POLL_S = 0.001, 0.1  # the first and the longest pause between two looks into the store
@@ -51,17 +53,11 @@ class Alone:
         return find()
 
 
-class _Stopped(Refused):
-    """What all ranks say, or what another rank said."""
-
-
 class Together(Alone):
     """This rank, and all that share a group with it."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        from torch.distributed.distributed_c10d import _get_default_store
-
-        self.store = dist.PrefixStore("remat_plan", _get_default_store())
+        self.store = _store()
         self.rank = dist.get_rank()
         self.limit_s = self.store.timeout.total_seconds()
         # A meeting is of one group, and ranks count theirs: [group, count, ranks].
@@ -69,6 +65,7 @@ class Together(Alone):
         self.known = list(self.mine)
         self.ranks: list[int] = []
         self.session = ""  # where all of them meet
+        self.heard = ""  # why all of them stop
 
     def _meeting(self, name: str) -> list[Any]:
         count = self.store.add(f"{name}/count of {self.rank}", 1)
@@ -114,7 +111,7 @@ class Together(Alone):
     def stop(self, error: BaseException) -> None:
         """Tell all other ranks that this one goes no further."""
         text = str(error) or type(error).__name__
-        text = text if isinstance(error, _Stopped) else f"rank {self.rank} stops: {text}"
+        text = text if text == self.heard else f"rank {self.rank} stops: {text}"
         what = {"text": text, "code": getattr(error, "code", None)}
         with suppress(RuntimeError):  # the store may be gone with the rank that had it
             for name, count, _ in self.known:
@@ -145,7 +142,7 @@ class Together(Alone):
         n = max(map(len, theirs))
         padded = [[*t, *["nothing more"] * (n - len(t))] for t in theirs]
         a, b = next((a, b) for a, b in zip(*padded, strict=True) if a != b)
-        raise _Stopped(
+        raise self._refusal(
             f"all ranks must run one plan, but they captured different steps: rank {one} has "
             f"{a}, rank {other} has {b}"
         )
@@ -158,10 +155,13 @@ class Together(Alone):
         end, pause = time.monotonic() + self.limit_s, POLL_S[0]
         while not self.store.check([key]):
             self._see_if_stopped()
-            if time.monotonic() > end:
-                raise _Stopped(
-                    f"rank {self.rank} waited {self.limit_s:g} s for rank {rank} to plan the "
-                    "same step: each rank must compile it, as often and in the same order"
+            what = f"waited {self.limit_s:g} s" if time.monotonic() > end else ""
+            if self.store.check([_ended(rank)]) and not self.store.check([key]):
+                what = f"has ended while rank {self.rank} waits"
+            if what:
+                raise self._refusal(
+                    f"rank {rank} did not come to plan the same step ({what}): each rank must "
+                    "compile the steps that have collectives, in the same order"
                 )
             time.sleep(pause)
             pause = min(2 * pause, POLL_S[1])
@@ -173,8 +173,14 @@ class Together(Alone):
             if self.store.check([key]):
                 what = json.loads(self.store.get(key))
                 if what["code"] is not None:
+                    self.heard = what["text"]
                     raise ProgramError(what["text"], what["code"])
-                raise _Stopped(what["text"])
+                raise self._refusal(what["text"])
+
+    def _refusal(self, text: str) -> Refused:
+        """An error that is the same on all ranks."""
+        self.heard = text
+        return Refused(text)
 
     def _read_once(self, key: str) -> Any:
         """What the lowest rank puts there; the last reader deletes it."""
@@ -187,6 +193,32 @@ class Together(Alone):
         for key in keys:
             with suppress(RuntimeError):  # not every store can
                 self.store.delete_key(key)
+
+
+def _store() -> Any:
+    groups: Any = dist
+    return groups.PrefixStore("remat_plan", groups.distributed_c10d._get_default_store())
+
+
+def _ended(rank: int) -> str:
+    return f"{rank} has ended"
+
+
+@cache
+def _tell_at_exit(rank: int) -> None:
+    store = _store()
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the store may be gone with the rank that had it
+            store.set(_ended(rank), "")
+
+    atexit.register(tell)
+
+
+def tell_at_exit() -> None:
+    """See that the ranks that wait for this process are told when it ends."""
+    if dist.is_available() and dist.is_initialized() and dist.get_backend() != "fake":
+        _tell_at_exit(dist.get_rank())
 
 
 @contextmanager
@@ -204,19 +236,13 @@ def together(module: fx.GraphModule) -> Iterator[Alone]:
         raise
 
 
-def _group(name: str) -> Any:
-    from torch.distributed.distributed_c10d import _resolve_process_group
-
-    return _resolve_process_group(name)
-
-
 def _ranks_of(name: str) -> list[int]:
-    return sorted(dist.get_process_group_ranks(_group(name)))
+    return sorted(dist.get_process_group_ranks(process_group(name)))
 
 
 def _is_of_several(name: str) -> bool:
     """True unless this is the only process: the others of a fake group do not exist."""
-    group = _group(name)
+    group = process_group(name)
     return bool(group.size() > 1 and dist.get_backend(group) != "fake")
 
 
@@ -227,6 +253,8 @@ def _structure(captured: Captured, graph: Graph) -> list[str]:
     """A line for each fact that a plan depends on but times, which the ranks share."""
     collectives = signatures(captured)
     lines = [f"torch {torch.__version__}", f"a step on {captured.device.type}"]
+    sizes = f"{len(graph.ops)} ops and {len(graph.tensors)} tensors"
+    lines.append(f"{sizes}, {len(collectives)} collectives")
     for i, op in enumerate(graph.ops):
         lines.append(
             f"op {i} {op.kind} {collectives.get(i, '')} reading {op.inputs} making {op.outputs}"

@@ -81,7 +81,9 @@ def _node(argument: Any) -> fx.Node:
 def wait_for(value: Any) -> Any:
     """The op that waits for the result of a collective, by its traced value."""
     waits = torch.ops._c10d_functional
-    return (waits.wait_tensor if isinstance(value, torch.Tensor) else waits.wait_tensors).default
+    return (
+        waits.wait_tensor if isinstance(value, torch.Tensor) else waits.wait_tensors
+    ).default
 
 
 def refuse_unknown(module: fx.GraphModule, node: fx.Node) -> None:
@@ -138,11 +140,15 @@ def group_name(node: fx.Node) -> str | None:
     return group if isinstance(group, str) else None
 
 
+def process_group(name: str) -> Any:
+    """The group of this name. Raises LookupError or RuntimeError if there is none."""
+    groups: Any = torch.distributed.distributed_c10d
+    return groups._resolve_process_group(name)
+
+
 def group_size(node: fx.Node) -> int:
     """How many ranks take part in a collective."""
-    from torch.distributed.distributed_c10d import _resolve_process_group
-
-    return int(_resolve_process_group(group_name(node)).size())  # type: ignore[arg-type]
+    return int(process_group(group_name(node) or "").size())
 
 
 def group_names(module: fx.GraphModule) -> list[str]:
@@ -158,11 +164,10 @@ def signatures(captured: Captured) -> dict[int, str]:
     found = {}
     for i, op in enumerate(captured.ops):
         if op.node is not None and is_collective(op.node):
-            facts = {"group_name": f"group {numbers[group_name(op.node)]}"}  # type: ignore[index]
-            for name, value in _arguments(op.node).items():
-                if isinstance(value, str | int) and name not in facts:
-                    facts[name] = str(value)
-            found[i] = f"{facts} of {group_size(op.node)} ranks"
+            given = _arguments(op.node)
+            given["group_name"] = numbers[group_name(op.node)]  # type: ignore[index]
+            facts = [f"{k} {v}" for k, v in given.items() if isinstance(v, str | int)]
+            found[i] = f"({', '.join(facts)}, {group_size(op.node)} ranks)"
     return found
 
 

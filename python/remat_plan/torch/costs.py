@@ -153,9 +153,7 @@ class _OneByOne:
 
     def take(self, node: fx.Node) -> None:
         role = self.c.role[node]
-        if role is Role.INPUT:
-            self.values[node] = self.park(_stand_in(self.c.module, node))
-        elif collectives.is_collective(node):  # one rank cannot run it
+        if role is Role.INPUT or collectives.is_collective(node):  # one rank cannot run it
             self.values[node] = self.park(_stand_in(self.c.module, node))
         elif role is Role.ITEM:
             self.values[node] = self.values[node.args[0]][node.args[1]]  # type: ignore[index]

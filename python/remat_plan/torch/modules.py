@@ -97,7 +97,8 @@ class _Emitter:
             made = self.call(function, args, kwargs, like=node, name=name)
         made.meta[RUN] = (FIRST if first else AGAIN, i)
         if collectives.is_collective(node):
-            made = self.call(collectives.wait_for(node.meta["val"]), (made,), like=node)
+            wait = collectives.wait_for(node.meta["val"])
+            made = self.call(wait, (made,), like=node, name=f"{node.name}_done")
         self.take_outputs(op, made)
         if not into:
             self.put(op, places)

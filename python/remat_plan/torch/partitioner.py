@@ -35,10 +35,10 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn
 from torch.utils.checkpoint import CheckpointPolicy
 
 from ..plan import Plan
-from .agreement import together
+from .agreement import tell_at_exit, together
 from .capture import capture
-from .collectives import is_collective, is_wait
 from .captured import Captured, CapturedOp
+from .collectives import is_collective, is_wait
 from .crossing import Crossing, crossing
 from .errors import Refused
 from .overwrites import put_back, take_out
@@ -64,6 +64,7 @@ class Partitioner(CustomPartitionerFn):
         # pass early, which the partitioner cannot.
         self.planning = replace(planning, options=("--given-order", *planning.options))
         self.planned: list[Planned] = []
+        tell_at_exit()
 
     @property
     def options(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from torch import fx
 from ..graph import Graph
 from ..plan import Plan
 from ..program import solve
-from .agreement import Alone, together
+from .agreement import Alone, tell_at_exit, together
 from .arena import in_arena
 from .capture import capture
 from .captured import Captured
@@ -91,6 +91,9 @@ class Planner:
     planned: list[Planned] = field(default_factory=list)
     __name__ = "remat_plan"  # for Dynamo's messages
 
+    def __post_init__(self) -> None:
+        tell_at_exit()
+
     def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Any:
         """The backend of `torch.compile`."""
         compilation = _Compilation(self, time.monotonic())
@@ -123,9 +126,7 @@ class _Compilation:
         static = frozenset(static_lifetime_input_indices or ())
         with together(joint) as ranks:
             captured = capture(joint, num_fwd_outputs, static)
-            self.planned = make_plan(
-                captured, self.planner.options, self.started, lower, ranks
-            )
+            self.planned = make_plan(captured, self.planner.options, self.started, lower, ranks)
         self.planner.planned.append(self.planned)
         return self.planned.forward, self.planned.backward
 
