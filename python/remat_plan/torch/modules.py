@@ -189,7 +189,7 @@ class _Emitter:
         for carrier in list(self.leaving):
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
-        saved = sorted(self.saved, key=self.is_unchecked)
+        saved = sorted(self.saved, key=lambda n: (_is_object(n), self.is_unchecked(n)))
         self.forward.output((*self.fwd_outputs, *saved))
         start = next(iter(self.backward.nodes))
         for node in saved:
@@ -327,6 +327,11 @@ class _Emitter:
     def module(self, graph: fx.Graph) -> fx.GraphModule:
         graph.lint()
         return fx.GraphModule(self.c.module, graph)
+
+
+def _is_object(saved: fx.Node) -> bool:
+    """True for what is no tensor, such as a device mesh. AOTAutograd wants these last."""
+    return not isinstance(saved.meta.get("val"), torch.Tensor)
 
 
 def _on_host(value: torch.Tensor) -> torch.Tensor:

@@ -153,7 +153,21 @@ def case_tensor_parallel() -> Any:
     model = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16), nn.GELU())
     styles = {"0": ColwiseParallel(), "2": RowwiseParallel()}
     parallelize_module(model, init_device_mesh("cpu", (2,)), styles)
-    return compared(model, lambda m, x: m(m(x)).square().sum(), torch.randn(64, 16))
+    scaled = lambda m, x: Scaled.apply(m(m(x)), x).square().sum()  # noqa: E731
+    return compared(model, scaled, torch.randn(64, 16))
+
+
+class Scaled(torch.autograd.Function):
+    """Keeps a tensor as an attribute, which AOTAutograd saves behind the others."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, scale: Tensor) -> Tensor:
+        ctx.scale = scale
+        return x * scale
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return gradient * ctx.scale, None
 
 
 def case_all_kinds() -> Any:
