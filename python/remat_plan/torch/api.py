@@ -18,6 +18,7 @@ from .captured import Captured
 from .costs import Times, add_costs
 from .describe import describe
 from .errors import Refused, translate
+from .meta import gradients_on_meta
 from .planner import Options, Planned, Planner, boxed, compile_with
 from .report import Report
 
@@ -109,7 +110,7 @@ def capture_step(model: Any, loss_fn: Loss, args: Sequence[Any]) -> Captured:
         dynamic=False,
     )
     try:
-        with one_line_errors(), torch.enable_grad():
+        with one_line_errors(), torch.enable_grad(), gradients_on_meta():
             traced(*args)
     except torch._dynamo.exc.BackendCompilerFailed as error:
         if not isinstance(error.inner_exception, _Done):
@@ -140,7 +141,8 @@ def one_line_errors() -> Iterator[None]:
     loggers = {f for f in vars(logging.Logger).values() if callable(f)}
     ignored = torch._dynamo.config.ignore_logging_functions | loggers
     try:
-        with torch._dynamo.config.patch(ignore_logging_functions=ignored):
+        # Inside of DDP, Dynamo would split the step by buckets of gradients.
+        with torch._dynamo.config.patch(ignore_logging_functions=ignored, optimize_ddp=False):
             yield
     except Exception as error:
         ours = translate(error)

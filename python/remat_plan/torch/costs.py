@@ -25,7 +25,7 @@ from torch.utils import _pytree as pytree
 from .. import cache
 from ..graph import Device, Graph
 from ..program import profile_device
-from . import runtime
+from . import collectives, runtime
 from .captured import Captured, Role
 from .meter import timing_event
 
@@ -54,11 +54,12 @@ def add_costs(captured: Captured, graph: Graph, times: Times) -> Graph:
     if times == "none":
         return graph
     if times == "measure":
-        return _with_measurement(captured, graph)
+        return collectives.with_model_times(captured, _with_measurement(captured, graph))
     modelled = profile_device(graph, times)
     free = {captured.boundary: 0}  # nothing is launched there
     nanoseconds = [free.get(i, op.time_ns) for i, op in enumerate(modelled.ops)]
-    return modelled.with_times(modelled.time_source, nanoseconds)
+    modelled = modelled.with_times(modelled.time_source, nanoseconds)
+    return collectives.with_model_times(captured, modelled)
 
 
 def _with_measurement(captured: Captured, graph: Graph) -> Graph:
@@ -152,7 +153,7 @@ class _OneByOne:
 
     def take(self, node: fx.Node) -> None:
         role = self.c.role[node]
-        if role is Role.INPUT:
+        if role is Role.INPUT or collectives.is_collective(node):  # one rank cannot run it
             self.values[node] = self.park(_stand_in(self.c.module, node))
         elif role is Role.ITEM:
             self.values[node] = self.values[node.args[0]][node.args[1]]  # type: ignore[index]
@@ -168,6 +169,8 @@ class _OneByOne:
         return pytree.tree_map_only(torch.Tensor, lambda t: t.cpu(), value)
 
     def fetch(self, node: fx.Node) -> Any:
+        if (waited := collectives.awaited(node)) is not None:
+            return self.fetch(waited)
         if self.c.role[node] is Role.VIEW:
             args, kwargs = fx.map_arg((node.args, node.kwargs), self.fetch)
             return node.target(*args, **kwargs)  # type: ignore[operator]
@@ -214,8 +217,10 @@ def _stand_in(module: fx.GraphModule, node: fx.Node) -> Any:
     value = node.meta.get("val")
     if node.op == "get_attr":
         return getattr(module, str(node.target))
-    if not isinstance(value, torch.Tensor):
-        return value
+    return pytree.tree_map_only(torch.Tensor, _invented, value)
+
+
+def _invented(value: torch.Tensor) -> torch.Tensor:
     shape, stride = value.shape, value.stride()
     tensor = torch.empty_strided(shape, stride, dtype=value.dtype, device=value.device)
     can_be_random = tensor.is_floating_point() and tensor.element_size() > 1
