@@ -8,6 +8,7 @@
 #include "model/timeline.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/core/params.h"
+#include "solve/engine/loss.h"
 #include "solve/exhaustive/astar.h"
 
 static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
@@ -121,9 +122,15 @@ void rp_context_doing(struct rp_context *w, const char *what) {
     show_progress(w);
 }
 
+bool rp_context_lost(const struct rp_context *w) {
+    return rp_losses() != w->losses;
+}
+
 bool rp_context_stopped(struct rp_context *w) {
     if (rp_progress_due())
         show_progress(w);
+    if (w->o->ignore_clock && rp_context_lost(w))
+        w->stop.hit = true;
     return rp_stop_now(&w->stop);
 }
 
