@@ -38,7 +38,8 @@ static void error_messages_contain_no_control_characters(void) {
     struct rp_err err = {{0}};
     rp_fail(&err, RP_INPUT, "%s",
             "a\033[2J\r\n\x7f \xc2\x9b \xff\xc3 \xc3\xa9 \xed\xa0\x80");
-    const char *clean = "a\\x1b[2J\\x0d\\x0a\\x7f \\u009b \\xff\\xc3 \xc3\xa9 \\xed\\xa0\\x80";
+    const char *clean =
+        "a\\x1b[2J\\x0d\\x0a\\x7f \\u009b \\xff\\xc3 \xc3\xa9 \\xed\\xa0\\x80";
     CU_ASSERT_STRING_EQUAL(err.msg, clean);
     rp_fail(&err, RP_INPUT, "a later message");
     CU_ASSERT_STRING_EQUAL(err.msg, clean);

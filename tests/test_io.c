@@ -253,7 +253,8 @@ static void outputs_are_one_file_by_any_name(void) {
     CU_ASSERT(!rp_same_output("/dev/null", "/dev/null"));
     CU_ASSERT(rp_same_output("/dev/full", "/dev/full"));
     CU_ASSERT(!rp_replaces("/dev/null", "/dev/null"));
-    char *const all[] = {new, old, dotted, doubled, folder_link, through, other, hard, soft};
+    char *const all[] = {new,     old,   dotted, doubled, folder_link,
+                         through, other, hard,   soft};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     remove_folder((const char *const[]){"old", "folder", "hard", "soft", NULL});

@@ -11,7 +11,8 @@
 void rp_out_of_memory(void) {
     fputs("remat-plan: out of memory\n", stderr);
     fflush(stderr);
-    _exit(RP_ENV); /* in a forked process, exit() would write the parent's output again */
+    /* In a forked process, exit() would write the parent's output again. */
+    _exit(RP_ENV);
 }
 
 static void *or_exit(void *p) {

@@ -6,9 +6,10 @@
 #include <signal.h>
 
 /* Catches Ctrl-C and SIGTERM from now on, and SIGHUP and SIGXCPU, a terminal that is closed
- * and a limit of processor time, unless they are ignored. Returns a flag that this process shares with all
- * that it forks later. The first signal that any of them gets sets the flag. A second
- * signal other than SIGXCPU, more than a second later, ends the process that gets it.
+ * and a limit of processor time, unless they are ignored. Returns a flag that this process
+ * shares with all that it forks later. The first signal that any of them gets sets the
+ * flag. A second signal other than SIGXCPU, more than a second later, ends the process that
+ * gets it.
  *
  * Call it once, before threads or processes start. Any thread may read the flag, which
  * lasts as long as the process. */

@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "model/timeline.h"
 #include "solve/bound/pdhg_bound.h"
+#include "solve/child/loss.h"
 #include "solve/core/params.h"
-#include "solve/engine/loss.h"
 #include "solve/exhaustive/astar.h"
 
 static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
@@ -17,6 +17,7 @@ static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
 }
 
 void rp_context_init(struct rp_context *w) {
+    w->losses = rp_losses();
     w->placed_ns = UINT64_MAX;
     w->sequence_ns = UINT64_MAX;
     rp_context_instance(w, &w->p, w->o->budget_bytes);

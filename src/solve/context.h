@@ -81,7 +81,7 @@ struct rp_context {
     double begin;                    /* rp_seconds() when the time limit began to count */
     double end;                      /* of all */
     const char *doing;               /* for the progress line */
-    uint64_t losses;                 /* rp_losses() when the search began (engine/loss.h) */
+    uint64_t losses;                 /* rp_losses() when the search began (child/loss.h) */
     struct rp_stop stop;             /* of the search; later, of the placement */
     double reserve_s; /* for what comes after the search (rp_context_reserve) */
     bool homes; /* the plan decides which sources live on the host; else all that may stay

@@ -10,9 +10,9 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "solve/child/child.h"
+#include "solve/child/loss.h"
 #include "solve/core/params.h"
-#include "solve/engine/child.h"
-#include "solve/engine/loss.h"
 #include "solve/moment/moment_bound.h"
 
 /* What the child sends: perhaps a bound, then its result. */

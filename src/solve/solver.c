@@ -14,12 +14,12 @@
 #include "solve/background.h"
 #include "solve/bound/certificate_writer.h"
 #include "solve/bound/pdhg_bound.h"
+#include "solve/child/loss.h"
 #include "solve/construct/construct.h"
 #include "solve/context.h"
 #include "solve/core/keep_all_schedule.h"
 #include "solve/core/params.h"
 #include "solve/core/plan_claims.h"
-#include "solve/engine/loss.h"
 #include "solve/incumbent.h"
 #include "solve/infeasible.h"
 #include "solve/order_search.h"
@@ -301,8 +301,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                            .o = o,
                            .report = report,
                            .begin = rp_seconds() - o->spent,
-                           .doing = "making a first plan",
-                           .losses = rp_losses()};
+                           .doing = "making a first plan"};
     *report = (struct rp_solve_report){.floor_op = RP_NONE};
     *plan = (struct rp_plan){0};
     assert(!o->reorder || o->certificate == NULL);

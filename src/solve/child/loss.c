@@ -1,4 +1,4 @@
-#include "solve/engine/loss.h"
+#include "solve/child/loss.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,8 +18,8 @@ static struct losses own;
 static struct losses *losses = &own;
 
 static void share(void) {
-    void *p = mmap(NULL, sizeof own, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-                   0);
+    void *p =
+        mmap(NULL, sizeof own, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p != MAP_FAILED)
         losses = p;
 }

@@ -4,8 +4,8 @@
  *
  * One count for this process and all that it starts, so searches at the same time see each
  * other's losses. Thread-safe. */
-#ifndef RP_SOLVE_ENGINE_LOSS_H
-#define RP_SOLVE_ENGINE_LOSS_H
+#ifndef RP_SOLVE_CHILD_LOSS_H
+#define RP_SOLVE_CHILD_LOSS_H
 
 #include <stddef.h>
 #include <stdint.h>

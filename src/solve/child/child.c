@@ -1,4 +1,4 @@
-#include "solve/engine/child.h"
+#include "solve/child/child.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "solve/engine/loss.h"
+#include "solve/child/loss.h"
 
 static _Noreturn void run_child(void (*serve)(void *, int), void *arg, int socket,
                                 pid_t parent) {
