@@ -13,6 +13,8 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     /* So does writing a file beyond the size limit, and its temporary file is removed. */
     signal(SIGXFSZ, SIG_IGN);
+    /* Whoever started us may have ignored it, and then child processes leave no status. */
+    signal(SIGCHLD, SIG_DFL);
     rp_rc rc = rp_run_command_line(argc, argv, &err);
     rc = rp_close_stdout(rc, &err);
     rp_progress_end();

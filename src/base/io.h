@@ -23,7 +23,9 @@ const char *rp_path_name(const char *path);
 rp_rc rp_read_file(const char *path, char **text, size_t *len, struct rp_err *err);
 
 /* Writes `text` to a new file beside `path`, syncs it and renames it to `path`. So `path`
- * holds either what it held before or all of `text`. "-" is standard output. A link is
+ * holds either what it held before or all of `text`, whatever ends the program. Until it
+ * has all of it the new file has no name, where the file system has such files, so that
+ * nothing is left of it either. "-" is standard output. A link is
  * followed, and a file that is not a regular one is written in place. RP_ENV if the file
  * cannot be written. */
 rp_rc rp_write_file(const char *path, const char *text, size_t len, struct rp_err *err);
@@ -35,10 +37,14 @@ bool rp_write_all(int fd, const char *text, size_t len);
  * Leaves nothing behind. RP_ENV with the message of rp_write_file if it cannot. */
 rp_rc rp_probe_file(const char *path, struct rp_err *err);
 
-/* True if both paths lead to the same file, and that is one which an output replaces: a
- * device such as /dev/null can be named twice. Files that do not exist are the same if
- * their paths are. */
-bool rp_same_file(const char *a, const char *b);
+/* True if two outputs go to one place, by whatever names. They may both go to /dev/null.
+ * Files that do not exist are the same if their names and folders are. "-" is standard
+ * output. */
+bool rp_same_output(const char *a, const char *b);
+
+/* True if writing the output would take the place of the input, by whatever names: a file,
+ * or a pipe. "-" is standard output and standard input. */
+bool rp_replaces(const char *output, const char *input);
 
 /* Opens a stream into memory. Once it is closed, its text is at *text, NUL-terminated, and
  * the caller frees it. */

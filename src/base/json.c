@@ -110,15 +110,28 @@ rp_rc rp_json_format(const json_t *root, const char *want, int newest, const cha
     return RP_OK;
 }
 
+/* What jansson leaves as it is but no terminal should get is written as \uXXXX. */
 void rp_json_put(FILE *f, const json_t *value) {
-    json_dumpf(value, f, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *dump = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (dump == NULL)
+        rp_out_of_memory();
+    uint32_t c;
+    size_t n;
+    const char *text = dump, *hidden;
+    for (; (hidden = rp_find_hidden(text, &c, &n)) != NULL; text = hidden + n) {
+        fwrite(text, 1, (size_t)(hidden - text), f);
+        if (c > 0xffff)
+            fprintf(f, "\\u%04x", 0xd800 + ((c - 0x10000) >> 10));
+        fprintf(f, "\\u%04x", c > 0xffff ? 0xdc00 + (c & 0x3ff) : c);
+    }
+    fputs(text, f);
+    free(dump);
 }
 
 void rp_json_put_string(FILE *f, const char *s) {
     json_t *v = json_string(s);
     if (v == NULL) { /* not UTF-8: a file name may be anything */
-        char *clean = rp_strdup(s);
-        rp_clean_text(clean);
+        char *clean = rp_clean_copy(s);
         v = json_string(clean);
         free(clean);
     }

@@ -44,8 +44,8 @@ rp_rc rp_json_parse(const char *text, size_t len, const char *file, json_t **roo
 rp_rc rp_json_format(const json_t *root, const char *want, int newest, const char *file,
                      struct rp_err *err);
 
-/* Write compact JSON and keep the order of keys. Bytes that are not UTF-8 become '?'. Write
- * errors stay with the stream. */
+/* Write compact JSON and keep the order of keys. Bytes that are not UTF-8 become escapes
+ * such as \xff. Write errors stay with the stream. */
 void rp_json_put(FILE *f, const json_t *value);
 void rp_json_put_string(FILE *f, const char *s);
 

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 
@@ -60,8 +61,10 @@ void rp_json_finish(struct rp_json_writer *w) {
 }
 
 void rp_json_string(struct rp_json_writer *w, const char *key, const char *value) {
+    char *shown = w->clean ? rp_clean_copy(value) : NULL;
     begin_value(w, key);
-    rp_json_put_string(w->f, value);
+    rp_json_put_string(w->f, w->clean ? shown : value);
+    free(shown);
 }
 
 void rp_json_uint(struct rp_json_writer *w, const char *key, uint64_t value) {

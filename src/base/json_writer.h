@@ -32,6 +32,7 @@ struct rp_json_writer {
     uint32_t depth;                  /* objects and arrays that are open */
     char closing[RP_JSON_MAX_DEPTH]; /* '}' or ']' of each */
     bool needs_comma, on_new_line;
+    bool clean; /* strings are for people to read: as rp_put_clean writes them */
 };
 
 struct rp_json_writer rp_json_writer_on(FILE *f);

@@ -125,7 +125,7 @@ static void draw(void) {
     if (size.ws_col > 0 && n >= size.ws_col)
         line[size.ws_col - 1] = '\0';
     erase();
-    fputs(line, stderr);
+    rp_put_clean(line, stderr);
     fflush(stderr);
     progress.shown = true;
 }

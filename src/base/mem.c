@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/status.h"
 
 void rp_out_of_memory(void) {
     fputs("remat-plan: out of memory\n", stderr);
-    exit(RP_ENV);
+    fflush(stderr);
+    /* In a forked process, exit() would write the parent's output again. */
+    _exit(RP_ENV);
 }
 
 static void *or_exit(void *p) {

@@ -3,6 +3,8 @@
 #ifndef RP_BASE_STATUS_H
 #define RP_BASE_STATUS_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 typedef enum rp_rc {
@@ -15,7 +17,7 @@ typedef enum rp_rc {
     RP_BUG = 6    /* our check of our own result failed */
 } rp_rc;
 
-/* Holds the first message recorded, cleaned by rp_clean_text. Empty: none. */
+/* Holds the first message recorded, cleaned by rp_clean_into. Empty: none. */
 struct rp_err {
     char msg[1024];
 };
@@ -25,12 +27,21 @@ struct rp_err {
 rp_rc rp_fail(struct rp_err *err, rp_rc rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Replaces control characters and bytes that are not UTF-8 by '?'. Names come from files,
- * and must not be able to move the terminal's cursor. */
-void rp_clean_text(char *text);
+/* ---- names on their way to people ----
+ *
+ * Names come from files. They must not move the terminal's cursor, nor look like others:
+ * control characters, those that change the direction of text or take no room, and bytes
+ * that are not UTF-8 become escapes such as \x1b and \u202e. All names go through these
+ * functions, unless they go to JSON, which has escapes of its own for them. */
 
-/* Writes `text` as rp_clean_text makes it. All names go through it, unless they go to JSON,
- * which has escapes for them. */
+/* As much of it as fits, in whole characters. */
+void rp_clean_into(char *to, size_t size, const char *text);
+/* The caller frees it. */
+char *rp_clean_copy(const char *text);
 void rp_put_clean(const char *text, FILE *f);
+/* The first of these characters, of code *c and *n bytes; NULL: there is none. */
+const char *rp_find_hidden(const char *text, uint32_t *c, size_t *n);
+/* Between `before` and a newline, which are written as they are. */
+void rp_put_clean_line(const char *before, const char *text, FILE *f);
 
 #endif

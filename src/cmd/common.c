@@ -130,9 +130,9 @@ rp_rc rp_load_timed_graph(const char *file, struct rp_graph *g, struct rp_err *e
 static bool conflict(const struct rp_named_file *a, const struct rp_named_file *b) {
     if (a->path == NULL || b->path == NULL || (a->input && b->input))
         return false;
-    if (strcmp(a->path, "-") == 0 || strcmp(b->path, "-") == 0)
-        return strcmp(a->path, b->path) == 0 && a->input == b->input;
-    return rp_same_file(a->path, b->path);
+    return a->input   ? rp_replaces(b->path, a->path)
+           : b->input ? rp_replaces(a->path, b->path)
+                      : rp_same_output(a->path, b->path);
 }
 
 static rp_rc report_conflict(const char *command, const struct rp_named_file *a,
@@ -140,9 +140,10 @@ static rp_rc report_conflict(const char *command, const struct rp_named_file *a,
     if (a->input || b->input)
         return rp_fail(err, RP_USAGE, "%s: %s would replace %s, %s", command,
                        a->input ? b->what : a->what, a->input ? a->what : b->what,
-                       a->input ? a->path : b->path);
+                       rp_path_name(a->input ? a->path : b->path));
+    const char *path = strcmp(b->path, "-") == 0 ? a->path : b->path;
     return rp_fail(err, RP_USAGE, "%s: %s and %s both write to %s", command, a->what,
-                   b->what, strcmp(b->path, "-") == 0 ? "standard output" : b->path);
+                   b->what, strcmp(path, "-") == 0 ? "standard output" : path);
 }
 
 rp_rc rp_check_files(const char *command, const struct rp_named_file *files, size_t n,
@@ -160,7 +161,8 @@ rp_rc rp_check_files(const char *command, const struct rp_named_file *files, siz
 
 bool rp_uses_stdout(const struct rp_named_file *files, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (files[i].path != NULL && !files[i].input && strcmp(files[i].path, "-") == 0)
+        if (files[i].path != NULL && !files[i].input &&
+            (strcmp(files[i].path, "-") == 0 || rp_same_output(files[i].path, "-")))
             return true;
     return false;
 }

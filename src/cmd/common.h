@@ -67,7 +67,8 @@ struct rp_named_file {
 rp_rc rp_check_files(const char *command, const struct rp_named_file *files, size_t n,
                      struct rp_err *err);
 
-/* True if one of them goes to standard output. The report in words is left out then. */
+/* True if one of them goes to standard output, by whatever name. The report in words is
+ * left out then. */
 bool rp_uses_stdout(const struct rp_named_file *files, size_t n);
 
 /* Where a command's plan goes, and how the command reports. */

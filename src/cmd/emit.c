@@ -35,7 +35,9 @@ static void report(const struct rp_pair *pair, enum rp_target target, const char
         rp_json_end(&w);
         rp_json_finish(&w);
     } else if (rp_log_level() >= 0) {
-        printf("program   %s in %s: make run\n", rp_show_bytes(source_bytes).s, folder);
+        printf("program   %s in ", rp_show_bytes(source_bytes).s);
+        rp_put_clean(folder, stdout);
+        puts(": make run");
         printf("memory    arena %s, sources %s, host %s\n",
                rp_show_bytes(pair->p.arena_bytes).s,
                rp_show_bytes(rp_plan_fixed_bytes(&pair->p, &pair->g)).s,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,11 +26,29 @@ static void on_interrupt(int signal_number) {
         first = now;
     seen = 1;
     __atomic_store_n(interrupted, 1, __ATOMIC_RELAXED); /* other threads read it */
-    if (now.tv_sec > first.tv_sec + 1) {
+    if (now.tv_sec > first.tv_sec + 1 && signal_number != SIGXCPU) {
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
     errno = saved_errno;
+}
+
+/* Where both limits of processor time are one, the kernel kills without a signal before. So
+ * the first comes a second earlier. */
+static void leave_time_to_write(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_cur != limit.rlim_max ||
+        limit.rlim_max == RLIM_INFINITY || limit.rlim_max < 2)
+        return;
+    limit.rlim_cur = limit.rlim_max - 1;
+    setrlimit(RLIMIT_CPU, &limit);
+}
+
+/* Unless whoever started us ignores it, as nohup does. */
+static void watch(int signal_number, const struct sigaction *action) {
+    struct sigaction before;
+    if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(signal_number, action, NULL);
 }
 
 const volatile sig_atomic_t *rp_watch_interrupts(void) {
@@ -42,6 +61,9 @@ const volatile sig_atomic_t *rp_watch_interrupts(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    watch(SIGHUP, &action);
+    watch(SIGXCPU, &action);
+    leave_time_to_write();
     return interrupted;
 }
 

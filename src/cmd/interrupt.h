@@ -1,13 +1,15 @@
-/* interrupt: Ctrl-C and SIGTERM as a flag that long searches look at, and SIGTERM when the
- * process that started this one has ended. */
+/* interrupt: signals that end a program, as a flag that long searches look at, and SIGTERM
+ * when the process that started this one has ended. */
 #ifndef RP_CMD_INTERRUPT_H
 #define RP_CMD_INTERRUPT_H
 
 #include <signal.h>
 
-/* Catches Ctrl-C and SIGTERM from now on. Returns a flag that this process shares with all
- * that it forks later. The first signal that any of them gets sets the flag. A second
- * signal, more than a second later, ends the process that gets it.
+/* Catches Ctrl-C and SIGTERM from now on, and SIGHUP and SIGXCPU, a terminal that is closed
+ * and a limit of processor time, unless they are ignored. Returns a flag that this process
+ * shares with all that it forks later. The first signal that any of them gets sets the
+ * flag. A second signal other than SIGXCPU, more than a second later, ends the process that
+ * gets it.
  *
  * Call it once, before threads or processes start. Any thread may read the flag, which
  * lasts as long as the process. */

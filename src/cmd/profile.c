@@ -66,7 +66,7 @@ static void report(const struct rp_graph *g, const char *out) {
     printf("copies    %.1f GB/s to the device, %.1f GB/s to the host\n",
            1e-9 * (double)g->device.h2d_bytes_per_s,
            1e-9 * (double)g->device.d2h_bytes_per_s);
-    printf("graph     %s\n", out);
+    rp_put_clean_line("graph     ", out, stdout);
 }
 
 static void report_json(const struct rp_graph *g, const char *out) {
@@ -198,6 +198,20 @@ static rp_rc check_gpu_options(const struct options *o, struct rp_err *err) {
     return rp_fail(err, RP_USAGE, "profile: %s cannot be combined with %s", given, other);
 }
 
+/* Not with --compare, which writes nothing. */
+static rp_rc check_files(const struct options *o, const char *graph, struct rp_err *err) {
+    const struct rp_named_file files[] = {
+        {"GRAPH", graph, .input = true},
+        {"--json", o->json ? "-" : NULL},
+        {"--out", o->out},
+    };
+    if (o->json && strcmp(o->out, "-") == 0)
+        return rp_fail(err, RP_USAGE,
+                       "profile: --json needs --out FILE, since the graph would go to "
+                       "standard output too");
+    return rp_check_files("profile", files, sizeof files / sizeof *files, err);
+}
+
 static rp_rc profile(const struct options *o, char **operands, int n, struct rp_err *err) {
     const struct rp_device_model *model = NULL;
     rp_rc rc = check_gpu_options(o, err);
@@ -219,15 +233,13 @@ static rp_rc profile(const struct options *o, char **operands, int n, struct rp_
     }
     if (o->plan != NULL)
         return rp_fail(err, RP_USAGE, "profile: --plan needs --compare");
-    if (o->json && strcmp(o->out, "-") == 0)
-        return rp_fail(err, RP_USAGE,
-                       "profile: --json needs --out FILE, since the graph would go to "
-                       "standard output too");
     if (o->graph != NULL)
-        return measure(o, operands, n, err);
+        return (rc = check_files(o, o->graph, err)) == RP_OK ? measure(o, operands, n, err)
+                                                             : rc;
     if (o->traces != NULL)
         return rp_fail(err, RP_USAGE, "profile: --traces needs --graph");
-    if ((rc = rp_check_operands("profile", operands, n, 1, 1, "GRAPH", err)) != RP_OK)
+    if ((rc = rp_check_operands("profile", operands, n, 1, 1, "GRAPH", err)) != RP_OK ||
+        (rc = check_files(o, operands[0], err)) != RP_OK)
         return rc;
     return model != NULL ? apply_model(o, model, operands[0], err)
                          : measure_on_gpu(o, operands[0], err);

@@ -67,9 +67,10 @@ static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bo
                    const char *out) {
     const struct rp_run_counts *runs = &c->runs;
     uint32_t unused = runs->no_stamp + runs->held_up + runs->lost;
-    printf("ops       %s in %" PRIu32 " ops, quartiles %s apart (%s)\n",
-           rp_show_ns(g->total_time_ns).s, g->n_ops, rp_show_ns(sum_of_ranges(c)).s,
-           g->time_source);
+    printf("ops       %s in %" PRIu32 " ops, quartiles %s apart (",
+           rp_show_ns(g->total_time_ns).s, g->n_ops, rp_show_ns(sum_of_ranges(c)).s);
+    rp_put_clean(g->time_source, stdout);
+    puts(")");
     if (c->n_steps > 0)
         printf("step      %s on the device, median of %" PRIu32 " step%s in %" PRIu32
                " process%s\n",
@@ -111,7 +112,7 @@ static void report(const struct rp_graph *g, const struct rp_joined_costs *c, bo
                1e-9 * (double)g->device.h2d_bytes_per_s,
                1e-9 * (double)g->device.d2h_bytes_per_s,
                measured ? "measured" : "as in the graph given");
-    printf("graph     %s\n", out);
+    rp_put_clean_line("graph     ", out, stdout);
 }
 
 static void report_json(const struct rp_graph *g, const struct rp_joined_costs *c,

@@ -33,10 +33,8 @@ static struct rp_text32 change(uint64_t a, uint64_t b) {
 static void print_line(const char *name, const struct rp_kind_diff *d,
                        const struct rp_graph *a) {
     char kind[29], worst[41];
-    snprintf(kind, sizeof kind, "%s", name);
-    snprintf(worst, sizeof worst, "%s", a->ops[d->worst].name);
-    rp_clean_text(kind);
-    rp_clean_text(worst);
+    rp_clean_into(kind, sizeof kind, name);
+    rp_clean_into(worst, sizeof worst, a->ops[d->worst].name);
     printf("%-28s %5" PRIu32 " %10s %10s %9s %9s  %s\n", kind, d->n_ops,
            rp_show_ns(d->a_ns).s, rp_show_ns(d->b_ns).s, change(d->a_ns, d->b_ns).s,
            rp_show_percent(d->off_ns, d->a_ns).s, worst);
@@ -44,7 +42,9 @@ static void print_line(const char *name, const struct rp_kind_diff *d,
 
 static void print_text(const struct rp_graph *a, const struct rp_graph *b,
                        const struct rp_profile_diff *c, const struct timed_plan *plan) {
-    printf("A         %s\nB         %s\n\n", a->time_source, b->time_source);
+    rp_put_clean_line("A         ", a->time_source, stdout);
+    rp_put_clean_line("B         ", b->time_source, stdout);
+    putchar('\n');
     printf("kind                           ops          A          B       B-A     |B-A|  "
            "furthest op\n");
     for (uint32_t i = 0; i < c->n_kinds; i++)

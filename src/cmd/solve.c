@@ -426,7 +426,7 @@ const struct rp_command rp_cmd_solve = {
         "its N% is a share of what that peak has on top of them. Ctrl-C stops the search\n"
         "and keeps the best plan found so far. The same graph and options give the same\n"
         "plan, unless --time-limit cut the search short (notes.capped in the plan). With\n"
-        "--ignore-clock they always do.\n",
+        "--ignore-clock they always do, or the exit code is 5.\n",
     .print_more = rp_print_policies,
     .run = run,
 };

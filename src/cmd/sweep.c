@@ -45,7 +45,7 @@ static rp_rc check_folder(const struct rp_sweep *s, const struct rp_sweep_graph 
     while (dir != NULL && rc == RP_OK && (entry = readdir(dir)) != NULL) {
         char *path = rp_format("%s/%s", a->dir, entry->d_name);
         for (size_t i = 0; i < s->n_graphs && rc == RP_OK; i++)
-            if (rp_same_file(path, s->graphs[i].path))
+            if (rp_replaces(path, s->graphs[i].path))
                 rc = rp_fail(err, RP_USAGE, "sweep: --out would replace GRAPH, %s",
                              s->graphs[i].path);
         free(path);
@@ -73,6 +73,16 @@ static rp_rc open_folder(const struct rp_sweep *s, bool create, struct rp_err *e
     free(json);
     free(csv);
     return rc;
+}
+
+/* A job is a line of its own. */
+static rp_rc check_lines(const struct rp_sweep *s, struct rp_err *err) {
+    const char *broken = strchr(s->dir, '\n') != NULL ? s->dir : NULL;
+    for (size_t i = 0; i < s->n_graphs && broken == NULL; i++)
+        broken = strchr(s->graphs[i].path, '\n') != NULL ? s->graphs[i].path : NULL;
+    return broken == NULL ? RP_OK
+                          : rp_fail(err, RP_USAGE,
+                                    "sweep: --jobs: there is a line break in %s", broken);
 }
 
 /* Lists the points of all graphs. */
@@ -110,7 +120,9 @@ static rp_rc check_merge(const struct rp_sweep *s, struct rp_err *err) {
 static rp_rc sweep(struct options *o, struct rp_err *err) {
     struct rp_sweep *s = &o->sweep;
     bool plans = !o->jobs && !o->slurm && !o->merge;
-    rp_rc rc = open_folder(s, !o->merge, err);
+    rp_rc rc = o->jobs ? check_lines(s, err) : RP_OK;
+    if (rc == RP_OK)
+        rc = open_folder(s, !o->merge, err);
     if (rc == RP_OK)
         rc = plans ? plan_rounds(o, err) : load_points(s, err);
     if (rc == RP_OK && o->merge)

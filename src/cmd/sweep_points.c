@@ -7,6 +7,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/numbers.h"
 #include "cmd/sweep_budgets.h"
 #include "verify/verifier.h"
@@ -95,24 +96,52 @@ static rp_rc read_record(const struct rp_sweep *s, const struct rp_sweep_graph *
                : RP_OK;
 }
 
-/* Sets what became of the point. */
-static rp_rc load_point(const struct rp_sweep *s, const struct rp_sweep_graph *a,
-                        struct rp_point *p, struct rp_err *err) {
-    char *text = NULL, *path = record_path(a, p->budget_bytes);
+static rp_rc load_record(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                         const char *path, struct rp_point *p, struct rp_err *err) {
+    char *text = NULL;
     size_t len;
     json_t *root = NULL;
-    rp_rc rc = RP_OK;
-    if (access(path, F_OK) == 0) {
-        rc = rp_read_file(path, &text, &len, err);
-        if (rc == RP_OK)
-            rc = rp_json_parse(text, len, path, &root, err);
-        if (rc == RP_OK)
-            rc = read_record(s, a, root, path, p, err);
-    }
+    rp_rc rc = rp_read_file(path, &text, &len, err);
+    if (rc == RP_OK)
+        rc = rp_json_parse(text, len, path, &root, err);
+    if (rc == RP_OK)
+        rc = read_record(s, a, root, path, p, err);
     json_decref(root);
     free(text);
-    free(path);
     return rc;
+}
+
+/* Is the plan of the record there, and valid? */
+static rp_rc check_plan(const struct rp_sweep_graph *a, const struct rp_point *p,
+                        struct rp_err *err) {
+    struct rp_plan plan = {0};
+    if (p->state != RP_PLANNED)
+        return RP_OK;
+    rp_rc rc = rp_point_load_plan(a, p->budget_bytes, &plan, err);
+    rp_plan_fini(&plan);
+    return rc;
+}
+
+/* Sets what became of the point. If its files are damaged, it is to be planned again. */
+static rp_rc load_point(const struct rp_sweep *s, const struct rp_sweep_graph *a,
+                        struct rp_point *p, struct rp_err *err) {
+    char *path = record_path(a, p->budget_bytes);
+    struct rp_err damage = {{0}};
+    struct rp_point empty = *p;
+    rp_rc rc = RP_OK;
+    if (access(path, F_OK) == 0) {
+        rc = load_record(s, a, path, p, &damage);
+        if (rc == RP_OK && !rp_stop_interrupted(s->options.stop))
+            rc = check_plan(a, p, &damage);
+    }
+    free(path);
+    if (rc == RP_USAGE) /* of another sweep */
+        return rp_fail(err, rc, "%s", damage.msg);
+    if (rc != RP_OK) {
+        rp_log(0, "%s: this point counts as not planned", damage.msg);
+        *p = empty;
+    }
+    return RP_OK;
 }
 
 /* ---- rounds ---- */

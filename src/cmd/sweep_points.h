@@ -55,8 +55,9 @@ struct rp_sweep {
 };
 
 /* Lists the points of all rounds that can be known now: up to the first round with a point
- * that is not planned. They are in the order of their rounds. RP_INPUT: a record is
- * damaged. RP_USAGE: a point was planned with other options, or from another graph. */
+ * that is not planned. They are in the order of their rounds. A point whose record or plan
+ * is damaged or gone counts as not planned, and a message says so. RP_USAGE: a point was
+ * planned with other options, or from another graph. */
 rp_rc rp_sweep_load_points(const struct rp_sweep *s, struct rp_sweep_graph *a,
                            struct rp_err *err);
 

@@ -198,13 +198,15 @@ static void write_json(const struct table *t, FILE *f) {
 
 /* ---- CSV ---- */
 
-/* A field, in quotes if it needs them (RFC 4180). */
+/* A field, in quotes if it needs them (RFC 4180). Spreadsheets take a text that begins like
+ * a formula for one, in quotes too, so an apostrophe comes before it. */
 static void put_field(const char *text, FILE *f) {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
+    bool is_formula = text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
+    if (!is_formula && strpbrk(text, ",\"\r\n\t") == NULL) {
         fputs(text, f);
         return;
     }
-    fputc('"', f);
+    fputs(is_formula ? "\"'" : "\"", f);
     for (; *text != '\0'; text++)
         fprintf(f, *text == '"' ? "\"\"" : "%c", *text);
     fputc('"', f);
@@ -332,6 +334,14 @@ static rp_rc save(const struct table *t, const char *name,
     return rc;
 }
 
+static void print_folder(const struct rp_sweep *s) {
+    fputs("table in ", stdout);
+    rp_put_clean(s->dir, stdout);
+    fputs("/sweep.csv and sweep.json, pictures in ", stdout);
+    rp_put_clean(s->dir, stdout);
+    printf("/*/curve.svg%s\n", s->html ? " and .html" : "");
+}
+
 /* The report comes first, since it is an answer even if the files cannot be written. */
 static rp_rc print_and_save(const struct table *t, bool json, struct rp_err *err) {
     bool text = !json && rp_log_level() >= 0;
@@ -347,8 +357,7 @@ static rp_rc print_and_save(const struct table *t, bool json, struct rp_err *err
     for (size_t i = 0; i < t->s->n_graphs && rc == RP_OK && t->s->html; i++)
         rc = save_page(t->s, &t->curves[i], err);
     if (rc == RP_OK && text)
-        printf("table in %s/sweep.csv and sweep.json, pictures in %s/*/curve.svg%s\n",
-               t->s->dir, t->s->dir, t->s->html ? " and .html" : "");
+        print_folder(t->s);
     return rc;
 }
 

@@ -183,10 +183,28 @@ static void write_replay(struct rp_json_writer *w, const struct rp_verify_report
         rp_json_raw(w, "cuda", r->cuda);
 }
 
+/* Which plans bound_ns is about: a reader who compares it with this plan's time must know
+ * whether this plan is one of them. */
+static void write_scope(struct rp_json_writer *w, const struct rp_verify_report *r) {
+    const struct rp_certificate *c = &r->certificate;
+    rp_json_object(w, "bound_for");
+    rp_json_bool(w, "this_plan", r->support.for_plan);
+    rp_json_bool(w, "swap", c->swaps);
+    if (c->swaps && c->host_budget_bytes < RP_MAX_QUANTITY)
+        rp_json_uint(w, "host_budget_bytes", c->host_budget_bytes);
+    else
+        rp_json_null(w, "host_budget_bytes");
+    rp_json_string(w, "order", c->has_order ? "certificate" : "given");
+    rp_json_string(w, "runs", r->support.in_order ? "in order" : "any");
+    rp_json_bool(w, "runs_at_the_end", false);
+    rp_json_end(w);
+}
+
 static void write_support(struct rp_json_writer *w, const struct rp_verify_report *r) {
     rp_json_object(w, "certificate");
     rp_json_bool(w, "supported", r->unsupported == NULL);
     rp_json_uint(w, "bound_ns", r->support.bound_ns);
+    write_scope(w, r);
     rp_json_uint(w, "plan_bound_ns", r->support.claim_bound_ns);
     rp_json_bool(w, "in_order", r->support.in_order);
     rp_json_bool(w, "swaps", r->certificate.swaps);

@@ -156,7 +156,7 @@ static void report(const struct rp_graph *g, const char *out) {
     printf("            %s activations, %s gradients, if none were freed\n",
            rp_show_bytes(t.bytes[RP_ACTIVATION]).s, rp_show_bytes(t.bytes[RP_GRADIENT]).s);
     if (out != NULL)
-        printf("graph       %s\n", out);
+        rp_put_clean_line("graph       ", out, stdout);
 }
 
 static void report_json(const struct rp_graph *g, const char *out) {

@@ -67,20 +67,15 @@ struct rp_text32 rp_axis_label(const struct rp_axis *a, uint64_t value) {
 }
 
 void rp_chart_put_xml(const char *s, FILE *f) {
-    char *clean = rp_strdup(s);
-    rp_clean_text(clean);
+    char *clean = rp_clean_copy(s);
     for (const char *c = clean; *c != '\0'; c++) {
-        const unsigned char *u = (const unsigned char *)c;
         if (*c == '<')
             fputs("&lt;", f);
         else if (*c == '>')
             fputs("&gt;", f);
         else if (*c == '&')
             fputs("&amp;", f);
-        else if (u[0] == 0xef && u[1] == 0xbf && u[2] >= 0xbe) { /* U+FFFE, U+FFFF */
-            fputc('?', f);
-            c += 2;
-        } else
+        else
             fputc(*c, f);
     }
     free(clean);

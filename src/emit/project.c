@@ -124,7 +124,7 @@ rp_rc rp_project_write(const struct rp_replay_tables *t, enum rp_target target,
 
 static bool is_same(const char *folder, const char *name, const char *path) {
     char *written = rp_format("%s/%s", folder, name);
-    bool same = rp_same_file(written, path);
+    bool same = rp_replaces(written, path);
     free(written);
     return same;
 }

@@ -34,6 +34,7 @@ static void add_ends(struct rp_replay_tables *t, const uint32_t *tensors, uint32
 static rp_rc add_ops(const struct rp_graph *g, const char *file, struct rp_replay_tables *t,
                      struct rp_err *err) {
     t->kernels = rp_calloc(g->n_ops, sizeof *t->kernels);
+    t->program.n_ops = g->n_ops; /* as many to empty, if one is refused */
     t->ops = rp_calloc(g->n_ops, sizeof *t->ops);
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct rp_op *op = &g->ops[i];

@@ -25,10 +25,9 @@ static bool begins_character(char c) {
 /* Pads the name to `width` characters. A longer name is shortened to ".." and its end,
  * which says more than the beginning. */
 static void put_padded(const char *name, size_t width, FILE *f) {
-    char *clean = rp_strdup(name);
+    char *clean = rp_clean_copy(name);
     const char *s = clean;
     size_t n = 0;
-    rp_clean_text(clean);
     for (const char *c = s; *c != '\0'; c++)
         n += begins_character(*c);
     if (n > width) {

@@ -63,9 +63,10 @@ static char *take_rest(struct reader *r) {
     for (size_t i = 0; i < len; i++)
         if (text[i] == '\0')
             text[i] = '?';
-    rp_clean_text(text);
+    char *clean = rp_clean_copy(text);
+    free(text);
     r->at = r->end;
-    return text;
+    return clean;
 }
 
 static bool read_range(struct reader *r, struct rp_trace *t) {

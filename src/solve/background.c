@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/numbers.h"
 #include "solve/bound/pdhg_bound.h"
+#include "solve/child/loss.h"
 #include "solve/core/params.h"
 #include "solve/core/prune.h"
 #include "solve/incumbent.h"
@@ -35,8 +36,7 @@ static void raise_bound(struct rp_context *w, uint64_t bound_ns, enum rp_method 
 static void take_result(struct rp_context *w, enum rp_mip_worker_status status,
                         const struct rp_mip_worker_result *r) {
     if (status == RP_MIP_DEAD) {
-        rp_log(0,
-               "the process of branch and cut ended early; the search goes on without it");
+        rp_log(1, "the process of branch and cut ended early");
         rp_mip_end(w);
         return;
     }
@@ -238,9 +238,12 @@ void rp_bound_submit(struct rp_context *w, double work) {
     w->bound_work = (uint64_t)work + 1;
     w->bound_stop = w->stop;
     w->bound_abandoned = false;
-    w->bound_pending = pthread_create(&w->bound_thread, NULL, run_bound, w) == 0;
-    if (!w->bound_pending)
+    int error = pthread_create(&w->bound_thread, NULL, run_bound, w);
+    w->bound_pending = error == 0;
+    if (error != 0) {
+        rp_lose(RP_NO_THREAD, error);
         return;
+    }
     struct rp_method_statistics *s = &w->statistics.method[RP_PDHG];
     s->calls++;
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "model/timeline.h"
 #include "solve/bound/pdhg_bound.h"
+#include "solve/child/loss.h"
 #include "solve/core/params.h"
 #include "solve/exhaustive/astar.h"
 
@@ -16,6 +17,7 @@ static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
 }
 
 void rp_context_init(struct rp_context *w) {
+    w->losses = rp_losses();
     w->placed_ns = UINT64_MAX;
     w->sequence_ns = UINT64_MAX;
     rp_context_instance(w, &w->p, w->o->budget_bytes);
@@ -121,9 +123,15 @@ void rp_context_doing(struct rp_context *w, const char *what) {
     show_progress(w);
 }
 
+bool rp_context_lost(const struct rp_context *w) {
+    return rp_losses() != w->losses;
+}
+
 bool rp_context_stopped(struct rp_context *w) {
     if (rp_progress_due())
         show_progress(w);
+    if (w->o->ignore_clock && rp_context_lost(w))
+        w->stop.hit = true;
     return rp_stop_now(&w->stop);
 }
 

@@ -81,6 +81,7 @@ struct rp_context {
     double begin;                    /* rp_seconds() when the time limit began to count */
     double end;                      /* of all */
     const char *doing;               /* for the progress line */
+    uint64_t losses;                 /* rp_losses() when the search began (child/loss.h) */
     struct rp_stop stop;             /* of the search; later, of the placement */
     double reserve_s; /* for what comes after the search (rp_context_reserve) */
     bool homes; /* the plan decides which sources live on the host; else all that may stay
@@ -162,8 +163,10 @@ void rp_context_fini(struct rp_context *w);
 void rp_context_reserve(struct rp_context *w, double seconds);
 /* Shows in the progress line what is being done from now on. */
 void rp_context_doing(struct rp_context *w, const char *what);
-/* True once a signal has come or the deadline of `stop` has passed. Keeps the progress line
- * up to date. */
+/* Has a process or thread been lost that the same plan as always needs? */
+bool rp_context_lost(const struct rp_context *w);
+/* True once a signal has come or the deadline of `stop` has passed, or without a clock once
+ * something was lost. Keeps the progress line up to date. */
 bool rp_context_stopped(struct rp_context *w);
 /* The same, as a callback for the searches: arg is the context. */
 bool rp_context_stop(void *arg);

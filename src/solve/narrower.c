@@ -1,5 +1,6 @@
 #include "solve/narrower.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -9,8 +10,9 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "solve/child/child.h"
+#include "solve/child/loss.h"
 #include "solve/core/params.h"
-#include "solve/engine/child.h"
 #include "solve/moment/moment_bound.h"
 
 /* What the child sends: perhaps a bound, then its result. */
@@ -53,7 +55,10 @@ static void search(const struct rp_narrower *n, struct message *m) {
         char *text;
         size_t len;
         rp_plan_dump(&plan, &text, &len);
-        m->plan_bytes = rp_write_all(n->file, text, len) ? len : 0;
+        if (rp_write_all(n->file, text, len))
+            m->plan_bytes = len;
+        else
+            rp_lose(RP_NO_MEMORY, errno);
         free(text);
         rp_plan_fini(&plan);
     }
@@ -82,9 +87,11 @@ struct rp_narrower *rp_narrower_start(const struct rp_graph *g,
     struct rp_narrower *n = rp_calloc(1, sizeof *n);
     *n = (struct rp_narrower){.g = g, .o = *o, .solve = solve};
     n->file = memfd_create("plan", MFD_CLOEXEC);
-    if (n->file >= 0 && rp_child_start(&n->child, serve, n))
+    if (n->file < 0)
+        rp_lose(RP_NO_MEMORY, errno);
+    else if (rp_child_start(&n->child, serve, n))
         return n;
-    if (n->file >= 0)
+    else
         close(n->file);
     free(n);
     return NULL;

@@ -14,6 +14,7 @@
 #include "solve/background.h"
 #include "solve/bound/certificate_writer.h"
 #include "solve/bound/pdhg_bound.h"
+#include "solve/child/loss.h"
 #include "solve/construct/construct.h"
 #include "solve/context.h"
 #include "solve/core/keep_all_schedule.h"
@@ -117,8 +118,8 @@ static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
  * Without rows, the certificate proves the sum of all op times. */
 static rp_rc certify(struct rp_context *w, struct rp_err *err) {
     unsigned scale_log2;
-    if (w->o->certificate == NULL)
-        return RP_OK;
+    if (w->o->certificate == NULL || (w->o->ignore_clock && rp_context_lost(w)))
+        return RP_OK; /* judge_losses says why there is none */
     if (w->bound == NULL) {
         w->bound = rp_bound_new(w, w->p.out_ns != NULL ? w->incumbent.time_ns : 0);
         if (w->incumbent.time_ns > w->g->total_time_ns)
@@ -219,6 +220,7 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     bool certified = rc == RP_OK;
     rc = rp_incumbent_offer_plan(w, w->o->start, rc, plan);
     rc = offer_narrower(w, rc, plan);
+    w->report->capped = w->report->capped || rp_context_lost(w);
     uint64_t others_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
     rc = rp_incumbent_offer_plan(w, &w->sequence, rc, plan);
     if (rc == RP_OK) {
@@ -280,6 +282,19 @@ static bool plans_homes(const struct rp_context *w) {
             rp_keep_all_bytes(w->g, o->addressed) > o->budget_bytes);
 }
 
+/* Says what was lost. Where the work is fixed, so is the plan, and there is none then. */
+static rp_rc judge_losses(const struct rp_context *w, rp_rc rc, struct rp_err *err) {
+    char what[128];
+    if (!rp_context_lost(w) || (rc != RP_OK && rc != RP_LIMIT))
+        return rc;
+    rp_describe_loss(what, sizeof what);
+    if (w->o->ignore_clock && !rp_stop_interrupted(&w->stop))
+        return rp_fail(err, RP_ENV,
+                       "%s; with --ignore-clock the search cannot go on without it", what);
+    rp_log(0, "%s; the search went on without it", what);
+    return rc;
+}
+
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err) {
     struct rp_context w = {.g = g,
@@ -300,6 +315,7 @@ rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
         rc = solve_above_floor(&w, plan, err);
     if (rc == RP_NO)
         rc = confirm_none(&w);
+    rc = judge_losses(&w, rc, err);
     if (rc != RP_OK)
         rp_plan_fini(plan);
     if (o->statistics != NULL)

@@ -71,7 +71,8 @@ struct rp_solve_report {
     /* The start plan cannot be expressed as a schedule in the graph's order, so that the
      * search began without it. It is still a candidate for the answer. */
     bool start_left_out;
-    bool capped;           /* the deadline or a signal ended a search early */
+    bool capped;           /* the deadline or a signal ended a search early, or it lacked a
+                              process */
     char reason[512];      /* RP_NO, RP_LIMIT: why there is no plan */
     enum rp_remedy remedy; /* likewise: what would help */
     /* RP_HOST_MEMORY: for all that must live on the host. RP_LARGER_BUDGET: with no less
@@ -84,7 +85,8 @@ struct rp_solve_report {
  *   RP_NO     no plan can exist, report->reason says why
  *   RP_LIMIT  no plan was found, report->reason says why
  *   RP_INPUT  a sum passes 63 bits
- *   RP_ENV    the certificate cannot be written
+ *   RP_ENV    the certificate cannot be written; or, with ignore_clock, a process or thread
+ *             could not be started or was killed, so that the plan would not be the same
  * and an empty plan unless RP_OK. */
 rp_rc rp_solve(const struct rp_graph *g, const struct rp_solve_options *o,
                struct rp_plan *plan, struct rp_solve_report *report, struct rp_err *err);

@@ -16,7 +16,7 @@ library() { # FILE MAJOR MINOR BYTES
 }
 program=$(command -v remat-plan)
 where() { # [PATH]
-    PATH=${1-/nowhere} "$program" solve data/graph/good/chain.json -b 100% --engine highs -v 2>&1 |
+    PATH=${1-/nowhere} "$program" solve --ignore-clock data/graph/good/chain.json -b 100% --engine highs -v 2>&1 |
         sed -n "s|$PWD/||g; s|.*HiGHS|HiGHS|p"
 }
 

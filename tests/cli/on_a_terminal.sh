@@ -7,10 +7,10 @@ term() {
         sed -E 's/(at most )?[0-9]+ s (left|so far)/N s \2/'
 }
 export TERM=xterm
-term remat-plan compare data/graph/good/chain.json -b 80% -p chen-sqrt,dtr "2>&1 >/dev/null"
-term remat-plan sweep data/graph/good/chain.json -n 4 -p libra -o sweep "2>&1 >/dev/null"
+term remat-plan compare --ignore-clock data/graph/good/chain.json -b 80% -p chen-sqrt,dtr "2>&1 >/dev/null"
+term remat-plan sweep --ignore-clock data/graph/good/chain.json -n 4 -p libra -o sweep "2>&1 >/dev/null"
 term remat-plan verify data/graph/good/small.json data/plan/good/small.json | head -n 1
-term remat-plan solve data/graph/good/chain.json -b 1
+term remat-plan solve --ignore-clock data/graph/good/chain.json -b 1
 term remat-plan --help | grep :
 term remat-plan sovle
 NO_COLOR=1 term remat-plan sovle

@@ -36,7 +36,7 @@ EOF
 $default bash -c 'remat-plan profile -q --graph data/profile/three.json --traces kept -- \
     bash -c "trap : TERM; . ./later" 2>&1; echo "exit $?"' 2>/dev/null
 
-echo "-- nothing can be waited for, nothing can be opened"
+echo "-- nobody waits for processes, nothing can be opened"
 env --ignore-signal=CHLD remat-plan profile --graph $graph -- traced 2>&1
 (ulimit -n 4 && remat-plan profile --graph $graph --traces none -- traced 2>&1)
 echo "exit $?"

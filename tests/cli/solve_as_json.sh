@@ -12,7 +12,7 @@ report $chain -b 640 --no-swap --no-recompute
 # Memory is that of the process or of a child, whichever is more. Both stay what they were
 # where a shell becomes the program.
 memory() {
-    bash -c "$1; exec remat-plan solve data/graph/good/small.json -b 128 --json" |
+    bash -c "$1; exec remat-plan solve --ignore-clock data/graph/good/small.json -b 128 --json" |
         sed -E 's/.*"max_rss_bytes":([0-9]+).*/\1/' |
         awk '{ print $1 < 2 ^ 20 ? "none" : $1 < 80 * 2 ^ 20 ? "little" : $1 < 2 ^ 30 ? "much" : "?" }'
 }

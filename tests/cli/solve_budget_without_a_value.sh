@@ -1,2 +1,2 @@
 # exit: 2
-remat-plan solve data/graph/good/small.json --budget
+remat-plan solve --ignore-clock data/graph/good/small.json --budget

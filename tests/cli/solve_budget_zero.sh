@@ -1,2 +1,2 @@
 # exit: 1
-remat-plan solve data/graph/good/small.json --budget 0
+remat-plan solve --ignore-clock data/graph/good/small.json --budget 0

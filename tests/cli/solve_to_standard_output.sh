@@ -1,3 +1,3 @@
 # exit: 0
 set -o pipefail
-remat-plan solve data/graph/good/small.json --budget 128 -o - | head -n 2
+remat-plan solve --ignore-clock data/graph/good/small.json --budget 128 -o - | head -n 2

@@ -4,7 +4,7 @@
 chain=data/graph/good/chain.json
 mkfifo graph
 interrupted() {
-    remat-plan sweep graph -n 3 -t 1 --no-seconds -o d "$@" &
+    remat-plan sweep --ignore-clock graph -n 3 -t 1 --no-seconds -o d "$@" &
     exec 3>graph
     kill -INT $!
     cat $chain >&3
@@ -21,7 +21,7 @@ find d | sort
 cp $chain other.json
 interrupted other.json
 cp $chain graph.json
-remat-plan sweep graph.json -n 3 -t 1 --no-seconds -q -o d
+remat-plan sweep --ignore-clock graph.json -n 3 -t 1 --no-seconds -q -o d
 grep -o '"complete":[a-z]*' d/sweep.json
 # All points are planned, and their plans are not read again for the table.
 rm d/sweep.csv

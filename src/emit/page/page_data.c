@@ -177,7 +177,7 @@ void rp_page_put_data(const struct rp_page *page, const size_t *plan_of, FILE *f
     bool addressed = is_addressed(page);
     uint64_t unit = addressed ? g->device.alignment_bytes : 1;
     struct rp_memory_trace keep_all;
-    struct rp_json_writer w = rp_json_writer_on(f);
+    struct rp_json_writer w = {.f = f, .clean = true};
     rp_memory_trace_keep_all(g, addressed, &keep_all);
     rp_json_object(&w, NULL);
     rp_json_string(&w, "kind", word[page->kind]);

@@ -2,9 +2,12 @@
 
 #include <glpk.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "solve/engine/highs_api.h"
 
 static const char *const names[RP_N_ENGINES] = {
@@ -26,8 +29,12 @@ const char *rp_engine_version(enum rp_engine e) {
     return highs != NULL ? highs->version() : NULL;
 }
 
+/* GLPK's last words before it aborts were about memory. */
+static bool wants_memory;
+
 static int to_log(void *info, const char *text) {
     (void)info;
+    wants_memory = strstr(text, "memory") != NULL;
     for (const char *end; *text != '\0'; text = *end != '\0' ? end + 1 : end) {
         for (end = text; *end != '\0' && *end != '\n'; end++)
             ;
@@ -36,7 +43,14 @@ static int to_log(void *info, const char *text) {
     return 1; /* tells GLPK to print nothing itself */
 }
 
+static void before_abort(void *info) {
+    (void)info;
+    if (wants_memory)
+        rp_out_of_memory();
+}
+
 int rp_engine_glpk_log(void) {
+    glp_error_hook(before_abort, NULL);
     glp_term_hook(to_log, NULL);
     return rp_log_level() >= 2 ? GLP_MSG_ALL : GLP_MSG_OFF;
 }

@@ -29,6 +29,7 @@ static void ensure_capacity(struct glpk *s, int n) {
 
 static void *create(double fixed) {
     struct glpk *s = rp_calloc(1, sizeof *s);
+    rp_engine_glpk_log();
     s->p = glp_create_prob();
     glp_set_obj_dir(s->p, GLP_MIN);
     glp_set_obj_coef(s->p, 0, fixed);

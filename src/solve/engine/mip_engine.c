@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "solve/engine/child.h"
+#include "solve/child/child.h"
 #include "solve/engine/mip_solver.h"
 
 #define POLL_SECONDS 0.05

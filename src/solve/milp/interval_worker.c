@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "solve/engine/child.h"
+#include "solve/child/child.h"
 #include "solve/milp/interval_point.h"
 
 /* What both processes see. */

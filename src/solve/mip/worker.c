@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "solve/engine/child.h"
+#include "solve/child/child.h"
 
 /* What the parent sends; the child answers with its state. The schedule lies in memory that
  * both processes share, and only the one whose turn it is touches it. */

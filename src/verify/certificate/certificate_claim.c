@@ -99,7 +99,8 @@ rp_rc rp_certificate_check_plan(const struct rp_certificate *c, const struct rp_
     if (c->addressed != p->addressed)
         return rp_fail(err, RP_NO, "it is for plans %s addresses",
                        c->addressed ? "with" : "without");
-    if (b->bound_ns > p->claims.time_ns && bound_is_for(c, g, p, b->in_order))
+    b->for_plan = bound_is_for(c, g, p, b->in_order);
+    if (b->bound_ns > p->claims.time_ns && b->for_plan)
         return rp_fail(err, RP_NO,
                        "its rows give a bound of %" PRIu64
                        " ns, but this plan takes %" PRIu64 " ns",

@@ -82,6 +82,7 @@ struct rp_certified_bound {
      * is only for those whose runs between two first runs are in that order too, none
      * twice. */
     bool in_order;
+    bool for_plan;           /* rp_certificate_check_plan: the plan is one of them */
     uint64_t claim_bound_ns; /* of all plans that a plan's claim is about */
 };
 

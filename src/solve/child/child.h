@@ -12,8 +12,8 @@
  * library sees to it that no other thread holds the locks of that (glibc; musl from 1.2.2).
  * Not thread-safe: one child, one thread.
  */
-#ifndef RP_SOLVE_ENGINE_CHILD_H
-#define RP_SOLVE_ENGINE_CHILD_H
+#ifndef RP_SOLVE_CHILD_CHILD_H
+#define RP_SOLVE_CHILD_CHILD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,11 +24,11 @@ struct rp_child {
     int socket;
 };
 
-/* False if the system cannot start one. When `serve` returns, the child ends. It must not
- * touch the parent's files. */
+/* False, and a loss (loss.h), if the system cannot start one. When `serve` returns, the
+ * child ends. It must not touch the parent's files. */
 bool rp_child_start(struct rp_child *c, void (*serve)(void *arg, int socket), void *arg);
 
-/* False if the child is gone. */
+/* False, and a loss, if the child is gone. */
 bool rp_child_send(struct rp_child *c, const void *message, size_t bytes);
 
 enum rp_child_answer {
@@ -36,12 +36,13 @@ enum rp_child_answer {
     RP_CHILD_SILENT, /* so far, or a signal arrived */
     RP_CHILD_GONE
 };
-/* Waits at most `seconds` for a message of just that size. */
+/* Waits at most `seconds` for a message of just that size. A child that is gone is a loss.
+ */
 enum rp_child_answer rp_child_wait(struct rp_child *c, double seconds, void *message,
                                    size_t bytes);
 void rp_child_end(struct rp_child *c); /* ends the process, whatever it does */
 
-/* Zeroed memory that a child started later shares. NULL if there is none. */
+/* Zeroed memory that a child started later shares. NULL, and a loss, if there is none. */
 void *rp_shared_memory(size_t bytes);
 void rp_shared_memory_free(void *p, size_t bytes);
 

@@ -1,4 +1,4 @@
-#include "solve/engine/child.h"
+#include "solve/child/child.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "solve/child/loss.h"
 
 static _Noreturn void run_child(void (*serve)(void *, int), void *arg, int socket,
                                 pid_t parent) {
@@ -22,14 +24,18 @@ static _Noreturn void run_child(void (*serve)(void *, int), void *arg, int socke
 
 bool rp_child_start(struct rp_child *c, void (*serve)(void *, int), void *arg) {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        rp_lose(RP_NO_PROCESS, errno);
         return false;
+    }
     pid_t parent = getpid();
     c->pid = fork();
     if (c->pid == 0) {
         close(ends[0]);
         run_child(serve, arg, ends[1], parent);
     }
+    if (c->pid < 0)
+        rp_lose(RP_NO_PROCESS, errno);
     close(ends[1]);
     c->socket = ends[0];
     if (c->pid < 0)
@@ -38,7 +44,10 @@ bool rp_child_start(struct rp_child *c, void (*serve)(void *, int), void *arg) {
 }
 
 bool rp_child_send(struct rp_child *c, const void *message, size_t bytes) {
-    return send(c->socket, message, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+    if (send(c->socket, message, bytes, MSG_NOSIGNAL) == (ssize_t)bytes)
+        return true;
+    rp_lose_child(c->pid);
+    return false;
 }
 
 enum rp_child_answer rp_child_wait(struct rp_child *c, double seconds, void *message,
@@ -48,9 +57,12 @@ enum rp_child_answer rp_child_wait(struct rp_child *c, double seconds, void *mes
     int ready = poll(&fd, 1, ms);
     if (ready == 0 || (ready < 0 && errno == EINTR))
         return RP_CHILD_SILENT;
-    return ready > 0 && recv(c->socket, message, bytes, 0) == (ssize_t)bytes
-               ? RP_CHILD_ANSWERED
-               : RP_CHILD_GONE;
+    ssize_t n = ready > 0 ? recv(c->socket, message, bytes, 0) : -1;
+    if (n == (ssize_t)bytes)
+        return RP_CHILD_ANSWERED;
+    if (n <= 0)
+        rp_lose_child(c->pid);
+    return RP_CHILD_GONE;
 }
 
 void rp_child_end(struct rp_child *c) {
@@ -62,6 +74,8 @@ void rp_child_end(struct rp_child *c) {
 
 void *rp_shared_memory(size_t bytes) {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        rp_lose(RP_NO_MEMORY, errno);
     return p == MAP_FAILED ? NULL : p;
 }
 
