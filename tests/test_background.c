@@ -1,5 +1,5 @@
 /* Tests of what runs beside the search: branch and cut, the interval MILP, the PDHG bound,
- * and a narrower search, which is played by short functions here. */
+ * and narrower searches, which are played by short functions here. */
 #include "solve/background.h"
 
 #include <fcntl.h>
@@ -14,9 +14,11 @@
 #include "base/mem.h"
 #include "gen.h"
 #include "run.h"
+#include "solve/bound/copies_bound.h"
 #include "solve/construct/construct.h"
 #include "solve/core/params.h"
 #include "solve/milp/interval_point.h"
+#include "solve/moment/moment_bound.h"
 
 /* A search that has not begun. */
 struct scene {
@@ -231,74 +233,105 @@ static void the_bound_works_in_slices(void) {
 
 /* ---- a narrower search ---- */
 
-enum { N_TOLD = 12 };
+/* What narrower searches may do, as in background.c. */
+enum { SWAP = 1, RECOMPUTE = 2, REORDER = 4, N_TOLD = 10 };
 
 /* Tells the parent in its budget what the child was asked for. */
 static rp_rc tell_options(const struct rp_graph *g, const struct rp_solve_options *o,
                           struct rp_plan *plan, struct rp_solve_report *report,
                           struct rp_err *err) {
     bool told[N_TOLD] = {o->plan_only,
+                         o->narrower,
                          o->certificate == NULL,
                          o->statistics == NULL,
                          o->stop == NULL,
                          o->spent >= 5,
-                         o->swap,
-                         o->reorder,
-                         o->recompute,
                          rp_log_level() == -1,
                          !rp_shows_progress(),
                          getpriority(PRIO_PROCESS, 0) >= 10,
                          err != NULL};
     rp_gen_keep_all(g, false, plan);
-    plan->budget_bytes = 0;
+    plan->budget_bytes =
+        o->swap * SWAP + o->recompute * RECOMPUTE + o->reorder * REORDER + 8;
     for (unsigned k = 0; k < N_TOLD; k++)
-        plan->budget_bytes |= (uint64_t)told[k] << k;
-    plan->budget_bytes += (uint64_t)1 << 40;
+        plan->budget_bytes += told[k] ? 0 : (uint64_t)16 << k;
     *report = (struct rp_solve_report){.capped = true};
     return RP_OK;
 }
 
-static void it_is_asked_for_nothing_but_a_plan(void) {
-    static const struct {
-        bool reorder, swap;
-        uint64_t told;
-    } cases[] = {{false, true, 0xf9f}, {true, true, 0xfbf}, {true, false, 0xf9f}};
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+/* What search k was asked for; 0: there is none. */
+static uint64_t told_by(struct scene *s, unsigned k) {
+    struct rp_plan plan = {0};
+    struct rp_narrower *n = s->w.narrower[k];
+    if (n == NULL)
+        return 0;
+    while (!rp_narrower_wait(n, 1))
+        ;
+    CU_ASSERT_FATAL(rp_narrower_plan(n, &plan));
+    CU_ASSERT(rp_narrower_capped(n));
+    uint64_t told = plan.budget_bytes;
+    rp_plan_fini(&plan);
+    return told;
+}
+
+/* Of all that allow less, but for keep-all. */
+static void each_is_asked_for_nothing_but_a_plan(void) {
+    for (unsigned all = 0; all < 8; all++) {
         struct scene s;
-        struct rp_plan plan = {0};
         volatile sig_atomic_t stop = 0;
-        open_scene(&s, 12, true);
-        s.o.reorder = cases[k].reorder;
-        s.o.swap = cases[k].swap;
+        uint64_t n = 0;
+        open_scene(&s, 12, all & SWAP);
+        s.o.reorder = all & REORDER;
+        s.o.recompute = all & RECOMPUTE;
         s.o.stop = &stop;
         s.o.certificate = "c.json";
         s.o.statistics = &s.w.statistics;
         s.w.begin = rp_seconds() - 5;
         rp_narrower_begin(&s.w, tell_options);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower);
-        CU_ASSERT_EQUAL(s.w.statistics.method[RP_NARROWER].calls, 1);
-        CU_ASSERT_FATAL(rp_narrower_take(&s.w, &plan));
-        CU_ASSERT_EQUAL(plan.budget_bytes, ((uint64_t)1 << 40) + cases[k].told);
-        CU_ASSERT(s.report.capped);
-        CU_ASSERT_STRING_EQUAL(s.w.doing, rp_method_name[RP_NARROWER]);
-        rp_plan_fini(&plan);
+        for (unsigned k = 0; k < RP_MAX_NARROWER; k++) {
+            bool less = k > 0 && k != all && (k & ~all) == 0;
+            CU_ASSERT_EQUAL(told_by(&s, k), less ? 8 + k : 0);
+            n += less;
+        }
+        CU_ASSERT_EQUAL(s.w.statistics.method[RP_NARROWER].calls, n);
         close_scene(&s);
     }
 }
 
-static void the_largest_graph_has_one(void) {
+static void a_narrower_search_has_none_itself(void) {
     struct scene s;
     open_scene(&s, 12, true);
+    s.o.narrower = true;
+    rp_narrower_begin(&s.w, tell_options);
+    CU_ASSERT_EQUAL(s.w.statistics.method[RP_NARROWER].calls, 0);
+    close_scene(&s);
+}
+
+/* Where some sources must live on the host, or all do not fit, no plan does without copies.
+ */
+static void without_room_for_sources_all_may_swap(void) {
+    struct scene s;
+    open_scene(&s, 12, true);
+    uint64_t budget_bytes = s.o.budget_bytes;
+    s.o.budget_bytes = s.g.fixed_bytes - 1;
+    rp_narrower_begin(&s.w, tell_options);
+    CU_ASSERT_PTR_NULL(s.w.narrower[RECOMPUTE]);
+    CU_ASSERT_PTR_NOT_NULL(s.w.narrower[SWAP]);
+    s.o.budget_bytes = budget_bytes;
+    close_scene(&s);
+}
+
+static void the_largest_graph_has_some(void) {
     for (uint32_t more = 0; more < 2; more++) {
+        struct scene s;
+        open_scene(&s, 12, true);
         uint32_t n_ops = s.w.p.n_ops;
         s.w.p.n_ops = MAX_NARROWER_OPS + more;
         rp_narrower_begin(&s.w, tell_options);
         s.w.p.n_ops = n_ops;
-        CU_ASSERT_EQUAL(s.w.narrower == NULL, more);
-        rp_narrower_end(s.w.narrower);
-        s.w.narrower = NULL;
+        CU_ASSERT_EQUAL(s.w.narrower[RECOMPUTE] == NULL, more);
+        close_scene(&s);
     }
-    close_scene(&s);
 }
 
 static int begun[2]; /* a pipe */
@@ -311,51 +344,62 @@ static rp_rc tell_begin(const struct rp_graph *g, const struct rp_solve_options 
     return write(begun[1], "b", 1) == 1 ? rc : RP_ENV;
 }
 
-/* A plan of one nanosecond cannot be beaten: it need not be waited for. */
-static void it_ends_once_it_cannot_win(void) {
-    for (int take = 0; take < 2; take++) {
-        struct scene s;
-        struct rp_plan plan = {0};
-        char c;
-        open_scene(&s, 12, true);
-        CU_ASSERT_EQUAL_FATAL(pipe(begun), 0);
-        rp_narrower_begin(&s.w, tell_begin);
+/* Starts both, and waits for their bounds. */
+static void open_begun(struct scene *s) {
+    char c;
+    open_scene(s, 12, true);
+    CU_ASSERT_EQUAL_FATAL(pipe(begun), 0);
+    rp_narrower_begin(&s->w, tell_begin);
+    for (int k = 0; k < 2; k++)
         CU_ASSERT_EQUAL(read(begun[0], &c, 1), 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s->w.narrower[RECOMPUTE]);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s->w.narrower[SWAP]);
+}
+
+static void close_begun(struct scene *s) {
+    close(begun[0]);
+    close(begun[1]);
+    close_scene(s);
+}
+
+/* A plan of one nanosecond cannot be beaten: none need be waited for. */
+static void they_end_once_they_cannot_win(void) {
+    for (int offer = 0; offer < 2; offer++) {
+        struct scene s;
+        struct rp_plan plan = {.claims.time_ns = 1};
+        open_begun(&s);
         rp_narrower_poll(&s.w);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower);
+        CU_ASSERT_PTR_NOT_NULL(s.w.narrower[RECOMPUTE]);
         s.w.placed_ns = 1;
-        if (take)
-            CU_ASSERT_FALSE(rp_narrower_take(&s.w, &plan))
+        if (offer)
+            CU_ASSERT_EQUAL(rp_narrower_offer(&s.w, RP_OK, &plan), RP_OK)
         else
             rp_narrower_poll(&s.w);
-        CU_ASSERT_PTR_NULL(s.w.narrower);
-        rp_plan_fini(&plan);
-        close(begun[0]);
-        close(begun[1]);
-        close_scene(&s);
+        CU_ASSERT_PTR_NULL(s.w.narrower[RECOMPUTE]);
+        CU_ASSERT_PTR_NULL(s.w.narrower[SWAP]);
+        CU_ASSERT_EQUAL(plan.claims.time_ns, 1);
+        close_begun(&s);
     }
 }
 
-static void its_first_message_is_a_bound(void) {
+static void their_first_messages_are_bounds(void) {
     struct scene s;
-    char c;
-    open_scene(&s, 12, true);
-    CU_ASSERT_EQUAL_FATAL(pipe(begun), 0);
-    rp_narrower_begin(&s.w, tell_begin);
-    CU_ASSERT_EQUAL(read(begun[0], &c, 1), 1);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower);
-    rp_narrower_wait(s.w.narrower, 0);
-    uint64_t bound_ns = rp_narrower_bound_ns(s.w.narrower);
+    open_begun(&s);
     struct rp_instance p;
     struct rp_moment_statistics ignored = {0};
     struct rp_moment_bound_options o = {.goal_ns = UINT64_MAX, .work = 1201};
     rp_instance_init(&p, &s.g, s.o.budget_bytes, false, NULL);
-    CU_ASSERT_EQUAL(bound_ns, rp_moment_bound(&p, &o, &ignored).bound_ns);
+    uint64_t bound_ns = rp_moment_bound(&p, &o, &ignored).bound_ns;
+    rp_narrower_wait(s.w.narrower[RECOMPUTE], 0);
+    CU_ASSERT_EQUAL(rp_narrower_bound_ns(s.w.narrower[RECOMPUTE]), bound_ns);
+    CU_ASSERT(bound_ns > s.g.total_time_ns);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    bound_ns = rp_copies_bound_ns(&p);
+    rp_narrower_wait(s.w.narrower[SWAP], 0);
+    CU_ASSERT_EQUAL(rp_narrower_bound_ns(s.w.narrower[SWAP]), bound_ns);
     CU_ASSERT(bound_ns > s.g.total_time_ns);
     rp_instance_fini(&p);
-    close(begun[0]);
-    close(begun[1]);
-    close_scene(&s);
+    close_begun(&s);
 }
 
 static rp_rc find_none(const struct rp_graph *g, const struct rp_solve_options *o,
@@ -373,16 +417,18 @@ static rp_rc vanish(const struct rp_graph *g, const struct rp_solve_options *o,
     _exit(1);
 }
 
-static void it_may_end_without_a_plan(void) {
+static void they_may_end_without_plans(void) {
     rp_solve_function *const ends[] = {find_none, vanish};
     for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
         struct scene s;
         struct rp_plan plan = {0};
         open_scene(&s, 12, true);
         rp_narrower_begin(&s.w, ends[k]);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower);
-        CU_ASSERT_FALSE(rp_narrower_take(&s.w, &plan));
-        CU_ASSERT(rp_narrower_wait(s.w.narrower, 0) && !s.report.capped);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s.w.narrower[SWAP]);
+        CU_ASSERT_EQUAL(rp_narrower_offer(&s.w, RP_LIMIT, &plan), RP_LIMIT);
+        CU_ASSERT_STRING_EQUAL(s.w.doing, rp_method_name[RP_NARROWER]);
+        CU_ASSERT(plan.steps.n == 0 && !s.report.capped);
+        CU_ASSERT_PTR_NULL(s.w.narrower[SWAP]);
         close_scene(&s);
     }
 }
@@ -457,11 +503,13 @@ void suite_background(void) {
     RP_TEST(an_interval_milp_without_an_answer_is_cut_off);
     RP_TEST(a_context_ends_its_interval_milp);
     RP_TEST(the_bound_works_in_slices);
-    RP_TEST(it_is_asked_for_nothing_but_a_plan);
-    RP_TEST(the_largest_graph_has_one);
-    RP_TEST(it_ends_once_it_cannot_win);
-    RP_TEST(its_first_message_is_a_bound);
-    RP_TEST(it_may_end_without_a_plan);
+    RP_TEST(each_is_asked_for_nothing_but_a_plan);
+    RP_TEST(a_narrower_search_has_none_itself);
+    RP_TEST(without_room_for_sources_all_may_swap);
+    RP_TEST(the_largest_graph_has_some);
+    RP_TEST(they_end_once_they_cannot_win);
+    RP_TEST(their_first_messages_are_bounds);
+    RP_TEST(they_may_end_without_plans);
     RP_TEST(it_leaves_no_file_open);
     RP_TEST(there_is_none_at_the_limit_of_open_files);
     RP_TEST(it_needs_no_standard_input);

@@ -1,15 +1,17 @@
 /* Tests of lower bounds on graphs that are too large for brute force: none is above the
- * time of a plan that A* finds and verify accepts. */
+ * time of a plan that A* or a whole search finds. */
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "gen.h"
 #include "interval_runs.h"
 #include "run.h"
+#include "solve/bound/copies_bound.h"
 #include "solve/core/plan_claims.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/milp/interval_point.h"
 #include "solve/milp/interval_windows.h"
 #include "solve/moment/moment_bound.h"
+#include "solve/solver.h"
 #include "verify/verifier.h"
 
 enum { MAX_STATES = 100000, PLAN_WORK = 10000000 };
@@ -209,7 +211,54 @@ static void no_bound_is_above_a_plan(void) {
     CU_ASSERT(rp_gen_one_seed() || 100 * tally.moment >= 50 * tally.n);
 }
 
+/* Returns the bound in shares of the time of the best plan that runs each op once; 0: there
+ * is none, or the bound is no more than the sum of all op times. */
+static double copies_bound_of(uint64_t seed) {
+    struct rp_gen_shape shape = rp_gen_small(4 + (uint32_t)(seed % 9));
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_plan plan;
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    shape.training = seed % 3 > 0;
+    shape.bandwidths = true;
+    shape.keep_percent = seed % 5 == 0 ? 30 : 0;
+    rp_gen_graph(seed, &shape, &g);
+    uint64_t all = rp_keep_all_bytes(&g, false), above = all - g.fixed_bytes;
+    struct rp_solve_options o = {.budget_bytes = all - above * (1 + seed % 5) / 10,
+                                 .swap = true,
+                                 .host_bytes = RP_MAX_QUANTITY,
+                                 .time_limit = 0.01,
+                                 .ignore_clock = true};
+    rp_instance_init(&p, &g, o.budget_bytes, false, NULL);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_instance_run_once(&p);
+    uint64_t bound_ns = rp_copies_bound_ns(&p);
+    rp_rc rc = rp_solve(&g, &o, &plan, &report, &err);
+    bool tells = rc == RP_OK && bound_ns > g.total_time_ns;
+    double share = tells ? (double)bound_ns / (double)plan.claims.time_ns : 0;
+    CU_ASSERT(bound_ns >= g.total_time_ns);
+    rp_plan_fini(&plan);
+    rp_instance_fini(&p);
+    rp_graph_fini(&g);
+    return share;
+}
+
+static void no_bound_of_copies_is_above_a_plan_that_runs_each_op_once(void) {
+    uint32_t n = 200, tells = 0;
+    for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++) {
+        double share = copies_bound_of(seed);
+        if (share > 1) {
+            rp_gen_failed(seed);
+            CU_FAIL("a bound of copies is above a plan");
+        }
+        tells += share > 0;
+    }
+    CU_ASSERT(tells > 20 || rp_gen_one_seed());
+}
+
 void suite_bounds_hold(void) {
     RP_SUITE("bounds_hold");
+    RP_TEST(no_bound_of_copies_is_above_a_plan_that_runs_each_op_once);
     RP_TEST(no_bound_is_above_a_plan);
 }

@@ -166,6 +166,56 @@ static void a_plan_is_finished_where_the_gap_is_reached(void) {
     close_scene(&s);
 }
 
+/* Solves a graph of n_ops ops when the time limit is long over, or with all the time. */
+static rp_rc solve(uint32_t n_ops, bool late, bool addressed, struct rp_plan *plan) {
+    struct scene s;
+    struct rp_solve_report report;
+    struct rp_err err = {{0}};
+    open_scene(&s, n_ops, 1);
+    s.o.addressed = addressed;
+    s.o.budget_bytes = rp_budget_between(&s.g, addressed, 75);
+    s.o.ignore_clock = !late;
+    s.o.spent = late ? 1000 : 0;
+    rp_rc rc = rp_solve(&s.g, &s.o, plan, &report, &err);
+    close_scene(&s);
+    return rc;
+}
+
+/* Tiny graphs are solved, and others have a plan. */
+static void no_clock_cuts_the_first_work(void) {
+    uint32_t n_found = 0;
+    struct rp_plan late, plan;
+    for (uint32_t n_ops = 4; n_ops <= 9; n_ops++)
+        for (int addressed = 0; addressed < 2; addressed++) {
+            rp_rc rc = solve(n_ops, false, addressed, &plan);
+            CU_ASSERT_EQUAL_FATAL(solve(n_ops, true, addressed, &late), rc);
+            n_found += rc == RP_OK;
+            CU_ASSERT_EQUAL(late.claims.time_ns, plan.claims.time_ns);
+            CU_ASSERT_EQUAL(late.claims.lower_bound_ns, plan.claims.time_ns);
+            rp_plan_fini(&late);
+            rp_plan_fini(&plan);
+        }
+    CU_ASSERT(n_found >= 4);
+    CU_ASSERT_EQUAL(solve(MAX_UNTIMED_OPS, true, true, &late), RP_OK);
+    rp_plan_fini(&late);
+}
+
+/* What the clock does not end, a signal does. */
+static void a_signal_ends_the_first_work(void) {
+    struct scene s;
+    volatile sig_atomic_t stop = 1;
+    open_scene(&s, 7, 1);
+    rp_context_begin_search(&s.w);
+    s.w.stop.interrupted = &stop;
+    rp_program_search_begin(&s.w);
+    CU_ASSERT_FALSE(s.w.all_sequences);
+    stop = 0;
+    s.w.stop.hit = false;
+    rp_program_search_begin(&s.w);
+    CU_ASSERT(s.w.all_sequences && s.w.bound_ns > s.g.total_time_ns);
+    close_scene(&s);
+}
+
 void suite_program_search(void) {
     RP_SUITE("program_search");
     RP_TEST(it_has_a_part_of_the_time_limit_on_small_graphs);
@@ -174,4 +224,6 @@ void suite_program_search(void) {
     RP_TEST(it_leaves_the_plan_that_it_finds);
     RP_TEST(a_bound_for_schedules_gives_way_to_a_faster_plan);
     RP_TEST(a_plan_is_finished_where_the_gap_is_reached);
+    RP_TEST(no_clock_cuts_the_first_work);
+    RP_TEST(a_signal_ends_the_first_work);
 }

@@ -268,52 +268,96 @@ void rp_bound_abandon(struct rp_context *w) {
     w->bound_pending = false;
 }
 
-/* ---- a narrower search ---- */
+/* ---- narrower searches ---- */
 
-static void narrow(const struct rp_context *w, struct rp_solve_options *o) {
+/* Options that allow more, as bits. */
+enum { SWAP = 1, RECOMPUTE = 2, REORDER = 4 };
+
+static unsigned options_of(const struct rp_context *w) {
+    return (w->p.out_ns != NULL ? SWAP : 0) | (w->o->recompute ? RECOMPUTE : 0) |
+           (w->o->reorder ? REORDER : 0);
+}
+
+static bool may_find_plans(const struct rp_context *w, unsigned options) {
+    return options != 0 && ((options & SWAP) != 0 || rp_context_may_stay(w));
+}
+
+static void narrow(const struct rp_context *w, unsigned options,
+                   struct rp_solve_options *o) {
     *o = *w->o;
+    o->narrower = true;
     o->plan_only = true;
     o->certificate = NULL;
     o->statistics = NULL;
     o->stop = NULL;
     o->spent = rp_seconds() - w->begin;
-    o->swap = o->swap && o->reorder;
-    o->reorder = false;
+    o->swap = options & SWAP;
+    o->recompute = options & RECOMPUTE;
+    o->reorder = options & REORDER;
 }
 
+/* All subsets of the options, the largest first. */
 void rp_narrower_begin(struct rp_context *w, rp_solve_function *solve) {
+    unsigned all = options_of(w);
     struct rp_solve_options o;
-    narrow(w, &o);
-    if (rp_context_may_narrow(w))
-        w->narrower = rp_narrower_start(w->g, &o, solve);
-    w->statistics.method[RP_NARROWER].calls += w->narrower != NULL;
-}
-
-/* The time of the plan found so far. */
-static uint64_t found_ns(const struct rp_context *w) {
-    return !w->o->addressed && w->incumbent.found ? w->incumbent.time_ns : w->placed_ns;
-}
-
-void rp_narrower_poll(struct rp_context *w) {
-    if (w->narrower == NULL)
+    if (w->o->narrower || !rp_context_may_narrow(w))
         return;
-    rp_narrower_wait(w->narrower, 0);
-    if (found_ns(w) < rp_narrower_bound_ns(w->narrower)) {
-        rp_narrower_end(w->narrower);
-        w->narrower = NULL;
+    for (unsigned some = all; some > 0;) {
+        some = (some - 1) & all;
+        if (!may_find_plans(w, some))
+            continue;
+        narrow(w, some, &o);
+        w->narrower[some] = rp_narrower_start(w->g, &o, solve);
+        w->statistics.method[RP_NARROWER].calls += w->narrower[some] != NULL;
     }
 }
 
-bool rp_narrower_take(struct rp_context *w, struct rp_plan *plan) {
+static void end(struct rp_context *w, unsigned k) {
+    rp_narrower_end(w->narrower[k]);
+    w->narrower[k] = NULL;
+}
+
+/* best_ns: of the best plan so far. */
+static void end_hopeless(struct rp_context *w, uint64_t best_ns) {
+    for (unsigned k = 0; k < RP_MAX_NARROWER; k++) {
+        if (w->narrower[k] == NULL)
+            continue;
+        rp_narrower_wait(w->narrower[k], 0);
+        if (best_ns < rp_narrower_bound_ns(w->narrower[k]))
+            end(w, k);
+    }
+}
+
+void rp_narrower_poll(struct rp_context *w) {
+    bool found = !w->o->addressed && w->incumbent.found;
+    end_hopeless(w, found ? w->incumbent.time_ns : w->placed_ns);
+}
+
+/* Waits for the search to end. Returns whether it has a plan, which is put into `plan`. */
+static bool take(struct rp_context *w, struct rp_narrower *n, struct rp_plan *plan) {
     bool ended = false;
     double end = w->end + LAST_RESORT_SECONDS;
-    rp_narrower_poll(w);
-    if (w->narrower == NULL || rp_context_gap_allows(w, (double)found_ns(w)))
-        return false;
     rp_context_doing(w, rp_method_name[RP_NARROWER]);
     while (!ended && rp_seconds() < end && !rp_stop_interrupted(&w->stop))
-        ended = rp_narrower_wait(w->narrower, 0.2);
-    bool capped = !ended || rp_narrower_capped(w->narrower);
+        ended = rp_narrower_wait(n, 0.2);
+    bool capped = !ended || rp_narrower_capped(n);
     w->report->capped = w->report->capped || capped;
-    return ended && rp_narrower_plan(w->narrower, plan);
+    return ended && rp_narrower_plan(n, plan);
+}
+
+rp_rc rp_narrower_offer(struct rp_context *w, rp_rc rc, struct rp_plan *plan) {
+    for (unsigned k = 0; k < RP_MAX_NARROWER; k++) {
+        struct rp_plan other = {0};
+        uint64_t best_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
+        end_hopeless(w, best_ns);
+        if (w->narrower[k] == NULL || rp_context_gap_allows(w, (double)best_ns))
+            continue;
+        if (take(w, w->narrower[k], &other))
+            rc = rp_incumbent_offer_plan(w, &other, rc, plan);
+        if (rc == RP_OK && plan->claims.time_ns < best_ns)
+            w->statistics.method[RP_NARROWER].incumbents++;
+        rp_plan_fini(&other);
+        end(w, k);
+    }
+    return rc;
 }

@@ -1,7 +1,7 @@
-/* background: branch and cut in a process of its own, the PDHG bound in a thread of its
- * own, and a narrower search, beside the search.
+/* background: branch and cut and the interval MILP in processes of their own, and the PDHG
+ * bound in a thread of its own, beside the search.
  *
- * The first two work in slices, each begun and its result taken after a fixed amount of
+ * They work in slices, each begun and its result taken after a fixed amount of
  * work of the search (portfolio.c). So the same input gives the same plan however fast they
  * are.
  */
@@ -54,20 +54,21 @@ void rp_bound_wait(struct rp_context *w);
  * that PDHG has done. */
 void rp_bound_abandon(struct rp_context *w);
 
-/* ---- a narrower search (narrower.h) ----
+/* ---- searches with fewer options, each in a process of its own (narrower.h) ----
  *
- * Beside a search for other orders runs one in the graph's order, and beside a search with
- * swaps one without. The better plan is the answer, so an option that allows more never
- * gives a slower one. A narrower search does what it would do if it alone had been asked
- * for, and may have a narrower one beside it in turn. */
+ * There is one for every choice of --reorder, swaps and recomputation that allows less,
+ * but for those whose only plan is keep-all, which the search itself tries. Each does what
+ * it would do if it alone had been asked for. The best plan is the answer, so an option
+ * that allows more never gives a slower one. */
 
-/* Starts it, if the options can be narrowed. Without a new process, such as at the user's
- * limit, the search goes on alone. */
+/* Starts them. Where there can be no new process, such as at the user's limit, the search
+ * goes on without. Does nothing in a search that is itself a narrower one. */
 void rp_narrower_begin(struct rp_context *w, rp_solve_function *solve);
-/* Ends it if the plan found so far is faster than any that it can find. */
+/* Ends those that can find nothing as fast as the best plan so far. */
 void rp_narrower_poll(struct rp_context *w);
-/* Waits for its plan, if that may still count: not if the plan found so far is as near the
- * bound as --gap asks. Returns whether `plan`, which is empty, now holds one. */
-bool rp_narrower_take(struct rp_context *w, struct rp_plan *plan);
+/* Replaces `plan`, the result so far with return code `rc`, by the best one of theirs if
+ * that is better (rp_incumbent_offer_plan). Waits for their ends, but not if `plan` is as
+ * near the bound as --gap asks. */
+rp_rc rp_narrower_offer(struct rp_context *w, rp_rc rc, struct rp_plan *plan);
 
 #endif

@@ -49,16 +49,18 @@ static struct rp_instance restrict_instance(const struct rp_context *w,
 }
 
 bool rp_context_may_narrow(const struct rp_context *w) {
-    bool differs = w->o->reorder || (w->p.out_ns != NULL && w->o->recompute &&
-                                     !rp_any_home(w->g, RP_HOME_HOST) &&
-                                     w->g->fixed_bytes <= w->o->budget_bytes);
-    return differs && ABLATED_METHOD != RP_NARROWER && w->p.n_ops <= MAX_NARROWER_OPS;
+    return ABLATED_METHOD != RP_NARROWER && w->p.n_ops <= MAX_NARROWER_OPS;
+}
+
+bool rp_context_may_stay(const struct rp_context *w) {
+    return !rp_any_home(w->g, RP_HOME_HOST) && w->g->fixed_bytes <= w->o->budget_bytes;
 }
 
 void rp_context_begin_search(struct rp_context *w) {
     bool swap = w->p.out_ns != NULL;
     w->whole = !swap ? RP_WITHOUT_SWAPS : w->o->recompute ? RP_BOTH : RP_WITHOUT_RECOMPUTE;
-    bool beside = !w->o->reorder && rp_context_may_narrow(w);
+    bool beside = w->whole == RP_BOTH && !w->o->reorder && rp_context_may_narrow(w) &&
+                  rp_context_may_stay(w);
     w->turns = rp_sequence_begin(w->p.n_ops, swap, w->p.n_homes > 0, beside);
     if (w->incumbent.found)
         rp_schedule_keep_all(&w->p, &w->incumbent.s);
@@ -88,7 +90,8 @@ struct rp_incumbent *rp_context_incumbent(struct rp_context *w, enum rp_space_id
 void rp_context_fini(struct rp_context *w) {
     rp_pdhg_bound_free(w->bound);
     rp_interval_worker_end(w->interval);
-    rp_narrower_end(w->narrower);
+    for (unsigned k = 0; k < RP_MAX_NARROWER; k++)
+        rp_narrower_end(w->narrower[k]);
     rp_schedule_fini(&w->incumbent.s);
     rp_schedule_fini(&w->start);
     rp_context_free_spaces(w->spaces);
@@ -137,6 +140,10 @@ bool rp_context_stopped(struct rp_context *w) {
 
 bool rp_context_stop(void *arg) {
     return rp_context_stopped(arg);
+}
+
+double rp_context_last_resort(const struct rp_context *w) {
+    return w->p.n_ops <= MAX_UNTIMED_OPS ? INFINITY : w->end + LAST_RESORT_SECONDS;
 }
 
 double rp_context_finish_deadline(const struct rp_context *w) {

@@ -131,10 +131,12 @@ struct rp_context {
     pthread_t bound_thread;
     bool bound_pending;
     double bound_seconds;         /* of the turn under way, written by its thread */
-    struct rp_narrower *narrower; /* NULL: it does not run, or cannot win any more */
+    /* NULL: it does not run, or cannot win any more (background.h). */
+    struct rp_narrower *narrower[RP_MAX_NARROWER];
 
     struct rp_astar *astar;  /* NULL: not begun */
     struct rp_plan sequence; /* of A*; without steps if there is none */
+    bool sequence_placed;    /* none is faster, and it has addresses if they are wanted */
     uint64_t sequence_ns;    /* its time; UINT64_MAX if there is none */
     double sequences_next;   /* rp_turn.begin of its next part of the time */
     /* For turns in which nothing runs again: last_stage and irreplaceable of an instance
@@ -148,9 +150,11 @@ struct rp_context {
 /* Sets up w->p and the rest, but no schedule yet. The budget is at least the graph's fixed
  * bytes. */
 void rp_context_init(struct rp_context *w);
-/* Is there a search with fewer options that may find plans (narrower.h)? w->p is laid out.
- */
+/* Do searches with fewer options run beside this one (background.h), if there are
+ * any? w->p is laid out. */
 bool rp_context_may_narrow(const struct rp_context *w);
+/* May all sources stay on the device? Else no plan does without copies. */
+bool rp_context_may_stay(const struct rp_context *w);
 /* Makes the spaces, and the incumbent's schedule if it is found: then it is keep-all. w->p
  * is laid out. */
 void rp_context_begin_search(struct rp_context *w);
@@ -170,6 +174,9 @@ bool rp_context_lost(const struct rp_context *w);
 bool rp_context_stopped(struct rp_context *w);
 /* The same, as a callback for the searches: arg is the context. */
 bool rp_context_stop(void *arg);
+/* Until when first schedules and their addresses are looked for, as long as there are none:
+ * the limit may pass by a little. */
+double rp_context_last_resort(const struct rp_context *w);
 /* Until when what comes after the turns may work. */
 double rp_context_finish_deadline(const struct rp_context *w);
 /* What ended the search: "interrupt", "time limit" or "work limit". */

@@ -9,6 +9,7 @@
 #include "solve/core/plan_claims.h"
 #include "solve/core/warm_start.h"
 #include "solve/local/drop_swaps.h"
+#include "solve/local/shrink_lifetimes.h"
 
 /* Remembers which offer came nearest to fitting, for the answer when none ever fits. */
 static void remember_nearest(struct rp_context *w, const struct rp_cost *c) {
@@ -78,30 +79,63 @@ static bool options_allow(const struct rp_context *w, const struct rp_plan *plan
     return (w->o->swap || swap_outs == 0) && (w->o->recompute || runs == w->g->n_ops);
 }
 
-/* Copies the steps of `start` to `plan`, a new one, for this budget. True if the options
- * allow them and they fit. */
+/* What sources leave of the budget. False if they take more. */
+static bool find_limit(const struct rp_context *w, const struct rp_plan *plan,
+                       uint64_t *limit) {
+    uint64_t fixed = rp_plan_fixed_bytes(plan, w->g);
+    *limit = w->o->budget_bytes - fixed;
+    return fixed <= w->o->budget_bytes;
+}
+
+/* Gives `plan`, which has none, addresses within the limit. */
+static void assign_addresses(struct rp_context *w, uint64_t limit, struct rp_plan *plan) {
+    struct rp_pack_options o = {.capacity = limit,
+                                .work_limit = rp_most_pack_work(w->o->time_limit),
+                                .squeeze = true,
+                                .stop = &w->stop};
+    rp_shrink_lifetimes(w->g, plan);
+    rp_assign_addresses(w->g, plan, &o, &w->statistics.pack);
+}
+
+/* Copies the steps of `start` to `plan`, a new one, for this budget. True if they fit.
+ * `fewer`: without copies that they can do without. */
+static bool restate(struct rp_context *w, const struct rp_plan *start, bool fewer,
+                    struct rp_plan *plan) {
+    struct rp_err ignored = {{0}};
+    uint64_t limit;
+    rp_plan_restate(start, !fewer && start->addressed && w->o->addressed,
+                    w->o->budget_bytes, plan);
+    if (!find_limit(w, plan, &limit))
+        return false;
+    if (fewer)
+        rp_drop_plan_swaps(w->g, limit, plan);
+    if (w->o->addressed && !plan->addressed)
+        assign_addresses(w, limit, plan);
+    return rp_plan_fill_claims(w->g, plan, &ignored) == RP_OK &&
+           plan->arena_bytes <= limit && plan->host_bytes <= w->o->host_bytes;
+}
+
+/* The same, if the options allow the steps. Addresses that fit stay as they are. Steps
+ * without any may find some only with all their copies. */
 static bool reuse_plan(struct rp_context *w, const struct rp_plan *start,
                        struct rp_plan *plan) {
-    struct rp_err ignored = {{0}};
     bool addressed = w->o->addressed;
     *plan = (struct rp_plan){0};
     if (!options_allow(w, start))
         return false;
-    rp_plan_restate(start, addressed && start->addressed, w->o->budget_bytes, plan);
-    uint64_t fixed = rp_plan_fixed_bytes(plan, w->g);
-    if (fixed > w->o->budget_bytes)
-        return false;
-    uint64_t limit = w->o->budget_bytes - fixed;
-    struct rp_pack_options pack = {.capacity = limit,
-                                   .work_limit = rp_most_pack_work(w->o->time_limit),
-                                   .squeeze = true,
-                                   .stop = &w->stop};
-    if (!addressed)
-        rp_drop_plan_swaps(w->g, limit, plan);
-    if (addressed && !start->addressed)
-        rp_assign_addresses(w->g, plan, &pack, &w->statistics.pack);
-    return rp_plan_fill_claims(w->g, plan, &ignored) == RP_OK &&
-           plan->arena_bytes <= limit && plan->host_bytes <= w->o->host_bytes;
+    if (!(addressed && start->addressed) && restate(w, start, true, plan))
+        return true;
+    rp_plan_fini(plan);
+    return addressed && restate(w, start, false, plan);
+}
+
+bool rp_incumbent_place_plan(struct rp_context *w, struct rp_plan *plan) {
+    struct rp_plan placed;
+    bool fits = reuse_plan(w, plan, &placed);
+    rp_plan_fini(fits ? plan : &placed);
+    if (fits)
+        *plan = placed;
+    return fits;
 }
 
 /* The bytes of all copies. The sum cannot overflow: each copy takes time, and the sum of

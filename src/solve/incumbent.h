@@ -39,6 +39,10 @@ bool rp_incumbent_offer_cost(struct rp_context *w, enum rp_space_id space,
  * first candidate. */
 bool rp_incumbent_offer_keep_all(struct rp_context *w);
 
+/* Gives `plan`, a valid one, addresses if they are wanted, and takes copies out of it that
+ * it can do without. False, with `plan` as it was, if it does not fit then. */
+bool rp_incumbent_place_plan(struct rp_context *w, struct rp_plan *plan);
+
 /* Replaces `plan`, the result so far with return code `rc`, by `other` if that fits, takes
  * only steps that the options allow, and is faster, or as fast with fewer bytes copied.
  * `other` is a valid plan or NULL; one without steps counts as none. Returns RP_OK if

@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "solve/bound/copies_bound.h"
 #include "solve/child/child.h"
 #include "solve/child/loss.h"
 #include "solve/core/params.h"
@@ -33,17 +34,30 @@ struct rp_narrower {
 
 /* ---- in the child ---- */
 
-/* For all programs in the graph's order, without swaps. */
-static uint64_t prove(const struct rp_narrower *n) {
-    struct rp_instance p;
+static uint64_t prove_without_swaps(const struct rp_narrower *n,
+                                    const struct rp_instance *p) {
     struct rp_moment_statistics ignored = {0};
     struct rp_moment_bound_options o = {
+        .any_order = n->o.reorder,
         .goal_ns = UINT64_MAX,
         .work = (uint64_t)(MOMENT_SHARE * n->o.time_limit * MIP_WORK_PER_S) + 1};
-    rp_instance_init(&p, n->g, n->o.budget_bytes, n->o.addressed, NULL);
-    struct rp_moment_bound b = rp_moment_bound(&p, &o, &ignored);
+    return rp_moment_bound(p, &o, &ignored).bound_ns;
+}
+
+/* The sum of all op times where nothing else is cheap to have. Where sources may move, the
+ * budget may be less than they take together. */
+static uint64_t prove(const struct rp_narrower *n) {
+    const struct rp_solve_options *o = &n->o;
+    struct rp_instance p;
+    if (o->swap && (o->recompute || o->reorder || rp_any_source_may_move(n->g)))
+        return n->g->total_time_ns;
+    rp_instance_init(&p, n->g, o->budget_bytes, o->addressed, NULL);
+    bool swaps = o->swap && rp_instance_allow_swap(&p, o->host_bytes);
+    if (!o->recompute)
+        rp_instance_run_once(&p);
+    uint64_t bound_ns = swaps ? rp_copies_bound_ns(&p) : prove_without_swaps(n, &p);
     rp_instance_fini(&p);
-    return b.bound_ns;
+    return bound_ns;
 }
 
 static void search(const struct rp_narrower *n, struct message *m) {
@@ -71,10 +85,8 @@ static void serve(void *arg, int socket) {
     rp_log_set(-1);
     rp_progress_off();
     setpriority(PRIO_PROCESS, 0, 10);
-    if (!n->o.swap) {
-        m.bound_ns = prove(n);
-        send(socket, &m, sizeof m, MSG_NOSIGNAL);
-    }
+    m.bound_ns = prove(n);
+    send(socket, &m, sizeof m, MSG_NOSIGNAL);
     search(n, &m);
     send(socket, &m, sizeof m, MSG_NOSIGNAL);
 }

@@ -11,6 +11,7 @@
 #include "solve/solver.h"
 
 struct rp_narrower;
+enum { RP_MAX_NARROWER = 7 }; /* searches beside one: the proper subsets of three options */
 
 /* What solves: rp_solve, handed in by the file that defines it. */
 typedef rp_rc rp_solve_function(const struct rp_graph *g, const struct rp_solve_options *o,

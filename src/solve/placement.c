@@ -450,7 +450,7 @@ rp_rc rp_place_last(struct rp_context *w, struct rp_schedule *scratch) {
     if (untried || !w->o->addressed)
         place_in_space(w, &turn, scratch);
     if (w->placed_ns == UINT64_MAX) {
-        rp_stop_until(&w->stop, w->end + LAST_RESORT_SECONDS);
+        rp_stop_until(&w->stop, rp_context_last_resort(w));
         place_all_constructed(w, scratch);
     }
     if (w->placed_ns < UINT64_MAX)

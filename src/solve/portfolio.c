@@ -483,11 +483,11 @@ static void take_turn(struct rp_context *w, const struct rp_turn *t,
     rp_narrower_poll(w);
 }
 
-/* Nothing is left to do: nothing fits, no schedule does and the best plan is known, or a
- * plan is as fast as was asked for. */
+/* Nothing is left to do: nothing fits, or a plan is as fast as was asked for. */
 static bool is_done(const struct rp_context *w) {
-    uint64_t sequence_ns = rp_min_u64(w->sequence_ns, RP_MAX_PLAN_NS);
-    return (!w->incumbent.found && (w->proved || sequence_ns <= w->bound_ns)) ||
+    bool none_fits = w->proved || w->bound_ns >= RP_MAX_PLAN_NS;
+    return (w->sequence_placed && w->turns.round >= ROUNDS_BESIDE_SEQUENCE) ||
+           (!w->incumbent.found && none_fits) ||
            (is_solved(w) && (!w->o->addressed || w->placed_ns <= w->incumbent.time_ns ||
                              rp_context_gap_allows(w, (double)w->placed_ns)));
 }
@@ -527,7 +527,7 @@ void rp_portfolio_run(struct rp_context *w, struct rp_schedule *scratch) {
     /* What A* has left. */
     double limit = share * w->o->time_limit - rp_program_search_used(w);
     take_turns(w, limit, scratch);
-    if (w->incumbent.found)
+    if (w->incumbent.found && !w->sequence_placed)
         raise_bound(w, limit - w->turns.done);
     w->report->capped = w->report->capped || rp_context_stopped(w);
 }

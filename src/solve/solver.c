@@ -26,6 +26,7 @@
 #include "solve/placement.h"
 #include "solve/portfolio.h"
 #include "solve/search/moment_proof.h"
+#include "solve/search/program_search.h"
 
 uint64_t rp_source_bytes(const struct rp_graph *g) {
     uint64_t bytes = g->fixed_bytes;
@@ -82,11 +83,10 @@ static void write_notes(const struct rp_context *w, bool from_sequences,
                             json_string(rp_engine_name(w->o->engine)));
 }
 
-/* First schedules: of the start plan, or made in one pass. Until there is one, the limit
- * may pass by a little. */
+/* First schedules: of the start plan, or made in one pass. */
 static void construct(struct rp_context *w, struct rp_schedule *scratch) {
     double deadline = w->stop.deadline;
-    rp_stop_until(&w->stop, w->end + LAST_RESORT_SECONDS);
+    rp_stop_until(&w->stop, rp_context_last_resort(w));
     w->report->start_left_out = w->o->start != NULL &&
                                 !rp_construct_from_plan(w, w->o->start) && !w->o->reorder &&
                                 !rp_context_stopped(w);
@@ -99,17 +99,18 @@ static void construct(struct rp_context *w, struct rp_schedule *scratch) {
  * does, only its addresses are still to be found. */
 static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
     bool keep_all = w->incumbent.found;
-    if (!keep_all)
+    if (!keep_all && !w->sequence_placed)
         rp_portfolio_begin(w);
     construct(w, scratch);
-    if (!keep_all && w->p.out_ns == NULL)
+    if (!keep_all && !w->sequence_placed && w->p.out_ns == NULL)
         rp_prove_moment(w);
     w->share = 1;
     if (w->o->reorder && !keep_all)
         rp_search_orders(w, scratch);
     else
         rp_portfolio_run(w, scratch);
-    if (!keep_all && w->p.out_ns != NULL && !w->o->reorder && !rp_context_gap_reached(w))
+    if (!keep_all && !w->sequence_placed && w->p.out_ns != NULL && !w->o->reorder &&
+        !rp_context_gap_reached(w))
         rp_prove_moment(w);
     return w->incumbent.found ? RP_OK : RP_LIMIT;
 }
@@ -164,8 +165,11 @@ static struct rp_bound_scope bound_scope(const struct rp_context *w) {
 static rp_rc search(struct rp_context *w, struct rp_err *err) {
     struct rp_schedule scratch;
     bool keep_all = w->incumbent.found;
-    rp_narrower_begin(w, rp_solve);
     rp_context_begin_search(w);
+    if (!keep_all)
+        rp_program_search_begin(w);
+    if (!w->sequence_placed)
+        rp_narrower_begin(w, rp_solve);
     rp_schedule_empty(&w->p, &scratch);
     rp_rc rc = find_schedule(w, &scratch);
     if (!keep_all && (rc == RP_OK || rc == RP_LIMIT)) {
@@ -192,16 +196,8 @@ static rp_rc find_plan(struct rp_context *w, bool keep_all, struct rp_err *err) 
     return search(w, err);
 }
 
-/* Replaces `plan` by that of the narrower search if it is better. */
-static rp_rc offer_narrower(struct rp_context *w, rp_rc rc, struct rp_plan *plan) {
-    struct rp_plan other = {0};
-    uint64_t own_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
-    if (rp_narrower_take(w, &other))
-        rc = rp_incumbent_offer_plan(w, &other, rc, plan);
-    if (rc == RP_OK && plan->claims.time_ns < own_ns && other.steps.n > 0)
-        w->statistics.method[RP_NARROWER].incumbents++;
-    rp_plan_fini(&other);
-    return rc;
+static uint64_t time_of(rp_rc rc, const struct rp_plan *plan) {
+    return rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
 }
 
 static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
@@ -219,13 +215,15 @@ static rp_rc solve_above_floor(struct rp_context *w, struct rp_plan *plan,
     }
     bool certified = rc == RP_OK;
     rc = rp_incumbent_offer_plan(w, w->o->start, rc, plan);
-    rc = offer_narrower(w, rc, plan);
-    w->report->capped = w->report->capped || rp_context_lost(w);
-    uint64_t others_ns = rc == RP_OK ? plan->claims.time_ns : UINT64_MAX;
+    uint64_t before_ns = time_of(rc, plan);
     rc = rp_incumbent_offer_plan(w, &w->sequence, rc, plan);
+    uint64_t sequence_ns = time_of(rc, plan);
+    rc = rp_narrower_offer(w, rc, plan);
+    w->report->capped = w->report->capped || rp_context_lost(w);
     if (rc == RP_OK) {
+        bool from_sequences = sequence_ns < before_ns && time_of(rc, plan) == sequence_ns;
         rp_plan_set_bound(w->g, &plan->claims, w->bound_ns, bound_scope(w));
-        write_notes(w, plan->claims.time_ns < others_ns && w->sequence.steps.n > 0, plan);
+        write_notes(w, from_sequences, plan);
     }
     return rc == RP_OK && !certified ? certify(w, err) : rc;
 }

@@ -40,7 +40,10 @@ struct rp_solve_options {
     /* Stop when time <= bound * (1 + gap): tested after fixed amounts of the search's work
      * (rp_context_gap_reached) and inside branch and cut (rp_node_lp_goal_ns). */
     double gap;
-    bool plan_only;        /* methods that do nothing but prove bounds do not run */
+    bool plan_only; /* methods that do nothing but prove bounds do not run */
+    /* It runs beside a search with more options, which has started those with fewer
+     * (solve/background.h). */
+    bool narrower;
     enum rp_engine engine; /* of linear and mixed-integer programs; it is loaded */
     uint64_t seed;
     /* A valid plan for the graph, or NULL. The search also starts from it. If it fits the

@@ -48,6 +48,9 @@
 /* ---- limits of work, whatever the time limit ---- */
 
 #define MAX_ORDER_WORK_PER_OP 2e6
+/* Of A*, before all else, whatever the clock says: 20 ms. Of all its work, at least. */
+#define FIRST_ASTAR_WORK 5e6
+#define MIN_ASTAR_WORK (4 * FIRST_ASTAR_WORK)
 #define MAX_ASTAR_STATES 4000000 /* about 600 MiB */
 /* Of A* where all schedules are known to be slower. */
 #define MAX_SIDE_ASTAR_WORK 150000000
@@ -136,6 +139,8 @@ enum {
     MIN_ROUNDING_OPS = 300, /* annealing does as well on smaller ones */
     /* From here on a long search starts from the incumbent. */
     MIN_LARGE_OPS = 2001,
+    /* First schedules of graphs of that size take milliseconds, so no clock ends them. */
+    MAX_UNTIMED_OPS = 200,
     /* On larger graphs a narrower search beside the wider one would take as much memory
      * again, mostly for schedules that the wider one makes too. */
     MAX_NARROWER_OPS = 20000,
@@ -185,6 +190,9 @@ enum { MAX_ROUNDED_RUNS = 8 };
 /* The runs of the first round are 4^4 times shorter. After MAX_ROUNDS even bounds gain
  * nothing from more. */
 enum { ROUNDS_TO_FULL_LENGTH = 4, MAX_ROUNDS = ROUNDS_TO_FULL_LENGTH + 400 };
+/* With the best step sequence known: the rounds in which schedules that take as long are
+ * looked for. They copy less. */
+enum { ROUNDS_BESIDE_SEQUENCE = 3 };
 /* The rounds of the first turn of LP rounding, and from which on each has one. What the
  * first one can usefully do per op, in work of annealing. */
 enum { FIRST_ROUNDING_ROUND = 1, LATER_ROUNDING_ROUND = ROUNDS_TO_FULL_LENGTH - 1 };

@@ -76,6 +76,9 @@ struct rp_astar_options {
     /* Or NULL: what another process has proved so far, as bound_ns of the result. The
      * search ends when it is what plans must take less than. */
     const uint64_t *proved_ns;
+    /* Only what takes no windows, which easy graphs do not need: a call without it goes on.
+     */
+    bool easy;
 };
 
 /* Is p small enough? It may or may not allow swaps. */

@@ -14,6 +14,10 @@ double rp_program_search_seconds(const struct rp_context *w);
 /* What it has taken, by its work. */
 double rp_program_search_used(const struct rp_context *w);
 
+/* Before all else: a little work, which no clock cuts, so that the plans of tiny graphs are
+ * known at once on any machine. If one is the fastest and addresses for it are found, or
+ * none are wanted, sets w->sequence_placed. */
+void rp_program_search_begin(struct rp_context *w);
 /* Before a turn: gives it half as much of its time as the turns have had of theirs, after
  * 1, 2, 4 ... seconds of them. As soon as it proves that the incumbent is optimal, all is
  * over. */
