@@ -119,11 +119,11 @@
 /* ---- sizes, in ops ---- */
 
 enum {
-    MAX_MIP_OPS = 260,        /* larger graphs are too much for branch and cut */
-    MAX_INTERVAL_OPS = 110,   /* with swaps; larger ones are too much for either engine, */
-    MIN_WINDOWS_OPS = 51,     /* but not their windows. Of smaller ones these prove less */
-    MAX_WINDOWS_OPS = 2000,   /* than the whole program */
-    MIN_PDHG_OPS = 61,        /* smaller ones are left to branch and cut */
+    MAX_MIP_OPS = 260,      /* larger graphs are too much for branch and cut */
+    MAX_INTERVAL_OPS = 110, /* with swaps; larger ones are too much for either engine, */
+    MIN_WINDOWS_OPS = 51,   /* but not their windows. Of smaller ones these prove less */
+    MAX_WINDOWS_OPS = 2000, /* than the whole program */
+    MIN_PDHG_OPS = 61,      /* smaller ones are left to branch and cut */
     MIN_NEIGHBORHOOD_OPS = 60,
     MAX_NEIGHBORHOOD_OPS = 2000,
     MIN_ROUNDING_OPS = 300, /* annealing does as well on smaller ones */

@@ -55,8 +55,7 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
     bool is_later = s->round > ROUNDS_TO_FULL_LENGTH && !s->homes;
     bool is_reheat =
         is_later && s->round >= FIRST_REHEAT && s->round % 2 == FIRST_REHEAT % 2;
-    bool has_round = r->rounds == ALL_ROUNDS ||
-                     (r->rounds == FIRST_ROUNDS && !is_later) ||
+    bool has_round = r->rounds == ALL_ROUNDS || (r->rounds == FIRST_ROUNDS && !is_later) ||
                      (r->rounds == REHEAT_ROUNDS && is_reheat) ||
                      (r->rounds == FIRST_ROUNDING && s->round == FIRST_ROUNDING_ROUND) ||
                      (r->rounds == LATER_ROUNDINGS && s->round >= LATER_ROUNDING_ROUND);
