@@ -348,82 +348,6 @@ struct steps {
 
 enum kind { PLAIN, SWAPS, HOMES, DEEP, LARGE };
 
-static void add_steps(uint64_t seed, enum kind kind, struct rp_moment_bound_options o,
-                      struct steps *sum) {
-    struct rp_moment_statistics s = {0};
-    struct rp_graph g;
-    struct rp_instance p;
-    uint32_t op;
-    if (kind == HOMES) {
-        rp_gen_host_graph(seed, 9, &g);
-        rp_instance_init_homes(&p, &g, g.fixed_bytes, false, NULL);
-    } else if (kind >= DEEP) {
-        struct rp_gen_shape shape = rp_gen_small(kind == DEEP ? 16 : 800);
-        shape.training = shape.bandwidths = true;
-        rp_gen_graph(seed, &shape, &g);
-        rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
-    } else {
-        training_graph(seed, kind == SWAPS, &g);
-        rp_instance_init(&p, &g, g.fixed_bytes, false, NULL);
-    }
-    if (kind == SWAPS || kind == HOMES || (kind == DEEP && seed % 2))
-        rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
-    p.limit_bytes = rp_instance_floor(&p, &op) + seed % 3 * 100;
-    o.horizon_ns = g.total_time_ns * 2;
-    o.goal_ns = o.goal_ns ? o.goal_ns : g.total_time_ns + g.total_time_ns / 10;
-    struct rp_moment_bound b = rp_moment_bound(&p, &o, &s);
-    sum->bounds_ns += b.bound_ns;
-    sum->ops += b.op + 1;
-    sum->optimal += b.optimal;
-    sum->moments += s.moments;
-    sum->pivots += s.pivots;
-    sum->nodes += s.nodes;
-    sum->work += s.work;
-    rp_instance_fini(&p);
-    rp_graph_fini(&g);
-}
-
-static bool takes_steps(enum kind kind, struct rp_moment_bound_options o,
-                        struct steps expected) {
-    struct steps sum = {0};
-    for (uint64_t seed = 1; seed <= (kind == LARGE ? 1 : 60); seed++)
-        add_steps(seed, kind, o, &sum);
-    bool same = memcmp(&sum, &expected, sizeof sum) == 0;
-    if (!same)
-        printf("{%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
-               ", %" PRIu64 "}\n",
-               sum.bounds_ns, sum.ops, sum.optimal, sum.moments, sum.pivots, sum.nodes,
-               sum.work);
-    return same;
-}
-
-/* Over 60 graphs each, and one of 800 ops. A change of the search that is meant changes
- * these figures. */
-static void the_same_search_takes_the_same_steps(void) {
-    const struct rp_moment_bound_options all = {.goal_ns = UINT64_MAX, .work = 1000000},
-                                         any = {.any_order = true,
-                                                .goal_ns = UINT64_MAX,
-                                                .work = 1000000},
-                                         near = {.goal_ns = 0, .work = 1000000},
-                                         brief = {.goal_ns = UINT64_MAX, .work = 20},
-                                         none = {.goal_ns = UINT64_MAX, .work = 0},
-                                         some = {.goal_ns = UINT64_MAX, .work = 300000};
-    CU_ASSERT(takes_steps(PLAIN, all, (struct steps){24372, 155, 33, 94, 309, 105, 613}));
-    CU_ASSERT(takes_steps(PLAIN, any, (struct steps){22479, 58, 12, 110, 353, 60, 754}));
-    CU_ASSERT(takes_steps(PLAIN, near, (struct steps){24094, 155, 10, 71, 210, 31, 308}));
-    CU_ASSERT(takes_steps(SWAPS, all, (struct steps){18273, 105, 25, 67, 297, 82, 1823}));
-    CU_ASSERT(takes_steps(SWAPS, brief, (struct steps){18240, 102, 0, 67, 129, 0, 626}));
-    CU_ASSERT(takes_steps(HOMES, all, (struct steps){36050, 177, 53, 357, 1955, 92, 6859}));
-    CU_ASSERT(takes_steps(HOMES, any, (struct steps){34517, 152, 45, 347, 1830, 76, 7120}));
-    CU_ASSERT(
-        takes_steps(DEEP, all, (struct steps){55630, 489, 49, 436, 3578, 367, 23872}));
-    CU_ASSERT(
-        takes_steps(DEEP, any, (struct steps){50755, 234, 24, 359, 2631, 210, 20191}));
-    CU_ASSERT(takes_steps(LARGE, none, (struct steps){39901, 0, 0, 8, 0, 0, 0}));
-    CU_ASSERT(
-        takes_steps(LARGE, some, (struct steps){52120, 412, 0, 9, 8093, 225, 300328}));
-}
-
 static void sides_follow_from_the_order_of_first_runs(void) {
     enum rp_side side[5];
     struct rp_first_runs f;
@@ -453,7 +377,6 @@ void suite_moment_bound(void) {
     RP_TEST(alike_sources_are_told_apart_by_branch_and_bound);
     RP_TEST(layers_that_are_alike_cost_little_work_and_updates_prove_most);
     RP_TEST(what_must_be_there_may_not_fit);
-    RP_TEST(the_same_search_takes_the_same_steps);
     RP_TEST(sides_follow_from_the_order_of_first_runs);
     RP_TEST(no_program_in_any_order_is_faster);
     RP_TEST(no_program_in_the_given_order_is_faster);

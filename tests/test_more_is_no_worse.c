@@ -273,16 +273,16 @@ static unsigned methods_of(uint32_t n_ops, uint32_t round) {
     return methods;
 }
 
-/* Where a graph is too small or too large for neighbourhoods and crossover, annealing takes
- * their turns, or LP rounding the later ones. */
+/* Where a graph is too small or too large for neighbourhoods, annealing takes their
+ * turns, or LP rounding the later ones. */
 static void other_methods_take_turns_that_do_not_suit_a_graph(void) {
     enum { FULL = ROUNDS_TO_FULL_LENGTH, SMALL = MIN_NEIGHBORHOOD_OPS - 1 };
     enum { LARGE = MAX_NEIGHBORHOOD_OPS + 1 };
-    const unsigned anneal = 1U << RP_ANNEAL | 1U << RP_POLISH;
-    const unsigned mips = 1U << RP_NEIGHBORHOOD | 1U << RP_CROSSOVER;
+    const unsigned anneal = 1U << RP_ANNEAL;
+    const unsigned mips = 1U << RP_NEIGHBORHOOD;
     const unsigned rounding = 1U << RP_LP_ROUNDING;
     uint32_t round;
-    CU_ASSERT_EQUAL(methods_of(SMALL, FULL), anneal | 1U << RP_CROSSOVER);
+    CU_ASSERT_EQUAL(methods_of(SMALL, FULL), anneal);
     CU_ASSERT_EQUAL(methods_of(MIN_NEIGHBORHOOD_OPS, FULL), anneal | mips);
     CU_ASSERT_EQUAL(methods_of(LARGE - 1, FULL), anneal | mips | rounding);
     CU_ASSERT_EQUAL(methods_of(LARGE, FULL), anneal | rounding);

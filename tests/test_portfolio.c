@@ -33,7 +33,7 @@ static void no_method_begins_after_the_time_limit(void) {
     rp_graph_fini(&g);
 }
 
-/* Whichever turn is the last: what polishing finds is in the pool too. */
+/* Whichever turn is the last. */
 static void the_pool_holds_the_fastest_schedule(void) {
     struct rp_gen_shape shape = rp_gen_small(40);
     struct rp_graph g;
@@ -133,25 +133,6 @@ static void neighborhoods_go_on_from_the_incumbent(void) {
     CU_ASSERT_EQUAL(other.w.statistics.method[RP_NEIGHBORHOOD].calls, 1);
     close_turns(&other);
     close_turns(&t);
-}
-
-/* What crossover finds becomes the incumbent. On a larger graph the neighbourhoods get what
- * it leaves of its turn. */
-static void crossover_leaves_the_rest_of_its_turn(void) {
-    for (uint32_t large = 0; large < 2; large++) {
-        struct turns t;
-        const struct rp_method_statistics *m = t.w.statistics.method;
-        open_turns(&t, 2, large ? 62 : 59);
-        take_turn_of(&t, RP_ANNEAL, 0);
-        take_turn_of(&t, RP_ANNEAL, 1);
-        CU_ASSERT(take_turn_of(&t, RP_CROSSOVER, 0));
-        CU_ASSERT(large || m[RP_CROSSOVER].incumbents > 0);
-        CU_ASSERT_EQUAL(m[RP_CROSSOVER].calls, 1);
-        CU_ASSERT_EQUAL(m[RP_NEIGHBORHOOD].calls, large);
-        CU_ASSERT_STRING_EQUAL(t.w.doing,
-                               rp_method_name[large ? RP_NEIGHBORHOOD : RP_CROSSOVER]);
-        close_turns(&t);
-    }
 }
 
 /* A turn of LP rounding finds the first schedule that fits, and joins the pool. The bound
@@ -257,7 +238,6 @@ void suite_portfolio(void) {
     RP_TEST(no_method_begins_after_the_time_limit);
     RP_TEST(the_pool_holds_the_fastest_schedule);
     RP_TEST(neighborhoods_go_on_from_the_incumbent);
-    RP_TEST(crossover_leaves_the_rest_of_its_turn);
     RP_TEST(lp_rounding_finds_schedules);
     RP_TEST(bounds_go_on_beside_neighborhoods);
     RP_TEST(an_abandoned_bound_stays_what_it_was);

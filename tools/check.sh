@@ -69,6 +69,7 @@ part cuda-emulated tools/check-cuda.sh emulated
 part cudnn-host tools/check-cuda.sh cudnn-host
 part cli tools/check-cli.sh
 part clock tools/check-clock.sh
+part searches tools/check-searches.sh
 part bad-input tools/check-bad.sh
 part plans tools/check-plans.sh
 part bench tools/check-bench.sh

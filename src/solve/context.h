@@ -23,9 +23,8 @@
 #include "base/stop.h"
 #include "solve/core/instance.h"
 #include "solve/core/schedule.h"
-#include "solve/lns/swap_crossover.h"
+#include "solve/lns/large_neighborhood.h"
 #include "solve/milp/interval_worker.h"
-#include "solve/mip/crossover.h"
 #include "solve/mip/solution_pool.h"
 #include "solve/mip/worker.h"
 #include "solve/narrower.h"
@@ -57,8 +56,6 @@ struct rp_space {
     struct rp_instance p;          /* what it points to is the context's */
     struct rp_incumbent incumbent; /* not of the whole space: that is the context's */
     struct rp_solution_pool pool;  /* where annealing runs ended */
-    struct rp_crossover_state crossed;
-    struct rp_swap_crossover swaps_crossed;
     struct rp_large_neighborhood neighborhoods;
     struct rp_lp_rounding *rounding; /* NULL: not begun */
     /* The last attempt to place its incumbent: its time, and the packer's work. */

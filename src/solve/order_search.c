@@ -112,7 +112,7 @@ static void repair_start(struct search *s, double seconds) {
     rp_run_annealing_alone(w, &w->p, seconds * ANNEAL_WORK_PER_S, COOL, w->o->seed,
                            s->scratch);
     rp_schedule_copy(&w->start, s->scratch);
-    rp_incumbent_offer_in(w, w->whole, s->scratch, RP_POLISH);
+    rp_incumbent_offer_in(w, w->whole, s->scratch, RP_ANNEAL);
 }
 
 /* Lays the context out for the order of the first runs of `runs`, and offers them. Where

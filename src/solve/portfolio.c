@@ -13,14 +13,10 @@
 #include "solve/background.h"
 #include "solve/core/params.h"
 #include "solve/core/plan_claims.h"
-#include "solve/core/prune.h"
 #include "solve/core/temperature.h"
 #include "solve/incumbent.h"
 #include "solve/lns/large_neighborhood.h"
-#include "solve/lns/swap_crossover.h"
-#include "solve/mip/crossover.h"
 #include "solve/placement.h"
-#include "solve/search/perturb.h"
 #include "solve/search/program_search.h"
 #include "solve/search/run_annealing.h"
 
@@ -69,19 +65,17 @@ static void anneal_scratch(struct job *j, double work, double times, uint64_t se
 }
 
 /* One run from the scratch schedule, with a share of the turn's work. */
-static void run(struct job *j, double share, double times, uint64_t seed,
-                enum rp_method method) {
-    anneal_scratch(j, share * j->work, times, seed, method);
-    rp_incumbent_offer_in(j->w, j->turn->space, j->scratch, method);
+static void run(struct job *j, double share, double times, uint64_t seed) {
+    anneal_scratch(j, share * j->work, times, seed, RP_ANNEAL);
+    rp_incumbent_offer_in(j->w, j->turn->space, j->scratch, RP_ANNEAL);
 }
 
-/* Adds the result of a run to the pool, for crossover, if it takes less than old_ns: in the
- * place of the schedule that takes old_ns, if there is one. */
-static void add_to_pool(struct job *j, uint64_t old_ns) {
+/* Adds the result of a run to the pool that neighbourhoods descend from. */
+static void add_to_pool(struct job *j) {
     struct rp_cost c = rp_schedule_cost(&j->space->p, j->scratch);
-    if (j->turn->space != RP_WITHOUT_RECOMPUTE && j->w->p.n_ops <= MAX_CROSSOVER_OPS &&
-        rp_cost_fits(&j->w->p, &c) && c.time_ns < old_ns)
-        rp_solution_pool_replace(&j->space->pool, old_ns, j->scratch, c.time_ns);
+    if (j->turn->space == RP_WITHOUT_SWAPS && j->w->p.n_ops <= MAX_NEIGHBORHOOD_OPS &&
+        rp_cost_fits(&j->w->p, &c))
+        rp_solution_pool_add(&j->space->pool, j->scratch, c.time_ns);
 }
 
 /* With swaps, runs differ in their first temperature: a step of a few large ops, such as
@@ -132,32 +126,10 @@ static double choose_start(struct job *j) {
 static void anneal(struct job *j) {
     double times = choose_start(j);
     uint64_t seed = 2 * SEEDS_APART * j->turn->k;
-    run(j, 0.7, times, seed, RP_ANNEAL);
+    run(j, 0.7, times, seed);
     if (!rp_context_stopped(j->w))
-        run(j, 0.3, 0.1, seed + SEEDS_APART, RP_ANNEAL);
-    add_to_pool(j, UINT64_MAX);
-}
-
-/* One cool run from the incumbent, which gives up its place in the pool to the result. */
-static void polish(struct job *j) {
-    const struct rp_incumbent *best = rp_context_incumbent(j->w, j->turn->space);
-    uint64_t before_ns = best->time_ns;
-    rp_schedule_copy(j->scratch, &best->s);
-    run(j, 1, 0.05, 2 * SEEDS_APART * j->turn->k, RP_POLISH);
-    add_to_pool(j, before_ns);
-}
-
-/* One cool run from the incumbent with a change that annealing hardly makes. Which of the
- * two temperatures finds more differs from graph to graph. */
-static void perturb(struct job *j) {
-    static const double times[] = {0.05, 0.1};
-    const struct rp_incumbent *best = rp_context_incumbent(j->w, j->turn->space);
-    uint64_t before_ns = best->time_ns, seed = 2 * SEEDS_APART * j->turn->k;
-    uint64_t random = rp_mix64(j->w->o->seed + seed) | 1;
-    if (!rp_perturb(&j->space->p, &random, &j->w->stop, &best->s, j->scratch))
-        return;
-    run(j, 1, times[j->turn->k % 2], seed, RP_PERTURB);
-    add_to_pool(j, before_ns);
+        run(j, 0.3, 0.1, seed + SEEDS_APART);
+    add_to_pool(j);
 }
 
 /* ---- annealing from points of the linear program ---- */
@@ -237,7 +209,7 @@ static void round_lp(struct job *j) {
     anneal_scratch(j, (1 - ROUNDING_CHOICE_SHARE) * work, ROUNDED_TEMPERATURE,
                    seed + SEEDS_APART, RP_LP_ROUNDING);
     rp_incumbent_offer_in(j->w, j->turn->space, j->scratch, RP_LP_ROUNDING);
-    add_to_pool(j, UINT64_MAX);
+    add_to_pool(j);
 }
 
 /* ---- other searches ---- */
@@ -270,71 +242,6 @@ static void search_neighborhoods(struct job *j) {
     rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_NEIGHBORHOOD);
 }
 
-/* In what crossover leaves of its turn when it has nothing more to join. */
-static void go_on_in_neighborhoods(struct job *j) {
-    if (j->work <= 0 || j->w->p.n_ops < MIN_NEIGHBORHOOD_OPS ||
-        !rp_context_incumbent(j->w, j->turn->space)->found)
-        return;
-    rp_context_doing(j->w, rp_method_name[RP_NEIGHBORHOOD]);
-    search_neighborhoods(j);
-}
-
-static void cross(struct job *j) {
-    struct rp_context *w = j->w;
-    struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
-    struct rp_crossover_options o = {.engine = w->o->engine,
-                                     .work = (uint64_t)j->work + 1,
-                                     .stop = stop_pool,
-                                     .stop_arg = j};
-    struct rp_solution_pool *pool = &j->space->pool;
-    uint64_t work =
-        rp_crossover(&j->space->p, &o, &j->space->crossed, pool, &w->statistics.crossover);
-    s->seconds = w->statistics.crossover.seconds;
-    s->work = w->statistics.crossover.work;
-    s->calls++;
-    if (pool->n > 0)
-        rp_incumbent_offer_in(w, j->turn->space, &pool->at[0].s, RP_CROSSOVER);
-    j->work -= (double)work;
-    go_on_in_neighborhoods(j);
-}
-
-/* One cool run from what crossover has found. If that ends in a schedule faster than the
- * parent, it takes the parent's place. */
-static void raise_child(struct job *j, uint64_t parent_ns) {
-    struct rp_context *w = j->w;
-    struct rp_crossover_statistics *s = &w->statistics.crossover;
-    double work = CHILD_SHARE * j->turn->run_seconds * ANNEAL_WORK_PER_S;
-    if (!rp_schedule_prune_until(&j->space->p, j->scratch, &w->stop) ||
-        !rp_schedule_cost_until(&j->space->p, j->scratch, &w->stop).sound)
-        return;
-    anneal_scratch(j, work, 0.05, 2 * SEEDS_APART * j->turn->k + s->crossings, RP_POLISH);
-    rp_incumbent_offer_in(w, j->turn->space, j->scratch, RP_CROSSOVER);
-    struct rp_cost c = rp_schedule_cost(&j->space->p, j->scratch);
-    s->improvements += rp_cost_fits(&w->p, &c) && c.time_ns < parent_ns;
-    add_to_pool(j, parent_ns);
-}
-
-static void cross_with_swaps(struct job *j) {
-    struct rp_context *w = j->w;
-    struct rp_method_statistics *s = &w->statistics.method[RP_CROSSOVER];
-    struct rp_swap_crossover *state = &j->space->swaps_crossed;
-    struct rp_solution_pool *pool = &j->space->pool;
-    struct rp_swap_crossover_options o = {
-        .engine = w->o->engine, .seed = w->o->seed, .stop = &w->stop};
-    size_t parent;
-    bool found;
-    state->work_left += (int64_t)j->work;
-    while (!rp_context_stopped(w) &&
-           rp_swap_crossover_try(&j->space->p, &o, state, pool, &parent, &found, j->scratch,
-                                 &w->statistics.crossover)) {
-        if (found)
-            raise_child(j, pool->at[parent].time_ns);
-    }
-    s->seconds = w->statistics.crossover.seconds;
-    s->work = w->statistics.crossover.work;
-    s->calls++;
-}
-
 /* ---- the table of methods ---- */
 
 /* Spaces that a method can search, as bits. */
@@ -354,7 +261,6 @@ struct method {
     bool given_order;          /* not if another order of first runs is searched */
     bool homes;                /* where sources may live on the host too */
     bool needs_incumbent;
-    bool unless_mip;   /* not if branch and cut solves the space */
     bool undivided;    /* its turns are one slice for the methods beside them */
     bool only_proves;  /* it finds no plans */
     double work_per_s; /* per second of a turn; 0: as annealing */
@@ -367,15 +273,9 @@ struct method {
 
 static const struct method methods[] = {
     {RP_ANNEAL, ANY_SPACE, .homes = true, .search = anneal},
-    {RP_POLISH, ANY_SPACE, .homes = true, .needs_incumbent = true, .search = polish},
-    {RP_PERTURB, WITH_SWAPS, .needs_incumbent = true, .search = perturb},
     {RP_LP_ROUNDING, WITHOUT_SWAPS, .min_ops = MIN_ROUNDING_OPS, .search = round_lp},
     {RP_LP_ROUNDING, 1 << RP_BOTH, .min_ops = MIN_ROUNDING_OPS, .needs_incumbent = true,
      .search = round_lp},
-    {RP_CROSSOVER, WITHOUT_SWAPS, .max_ops = MAX_CROSSOVER_OPS, .unless_mip = true,
-     .undivided = true, .work_per_s = MIP_WORK_PER_S, .search = cross},
-    {RP_CROSSOVER, 1 << RP_BOTH, .max_ops = MAX_CROSSOVER_OPS, .undivided = true,
-     .work_per_s = CROSSOVER_WORK_PER_S, .search = cross_with_swaps},
     {RP_NEIGHBORHOOD, WITHOUT_SWAPS, .min_ops = MIN_NEIGHBORHOOD_OPS,
      .max_ops = MAX_NEIGHBORHOOD_OPS, .needs_incumbent = true, .undivided = true,
      .work_per_s = MIP_WORK_PER_S, .search = search_neighborhoods},
@@ -398,7 +298,7 @@ static bool may_run(struct rp_context *w, const struct method *m, enum rp_space_
            (m->max_ops == 0 || w->p.n_ops <= m->max_ops) &&
            !(m->given_order && w->o->reorder) && (m->homes || w->p.n_homes == 0) &&
            !(m->needs_incumbent && !rp_context_incumbent(w, space)->found) &&
-           !(m->unless_mip && w->mip != NULL) && !(m->only_proves && w->o->plan_only);
+           !(m->only_proves && w->o->plan_only);
 }
 
 /* Branch and cut works for the space without swaps, others beside the turns for the whole

@@ -209,16 +209,6 @@ static const struct counter moment_counters[] = {
     {"work", "work done", M(work)},
 };
 
-#define C(member) offsetof(struct rp_crossover_statistics, member)
-static const struct counter crossover_counters[] = {
-    {"dropped", "schedules not representable", C(dropped)},
-    {"pairs", "pairs crossed", C(pairs)},
-    {"crossings", "runs of branch and cut", C(crossings)},
-    {"solved", "of these solved to the end", C(solved)},
-    {"improvements", "of these with a faster schedule", C(improvements)},
-    {"work", "work done", C(work)},
-};
-
 #define L(member) offsetof(struct rp_large_neighborhood_statistics, member)
 static const struct counter neighborhood_counters[] = {
     {"descents", "descents", L(descents)},
@@ -266,8 +256,6 @@ static void put_all(struct output *o, const struct rp_statistics *s) {
         PUT_SECTION(o, "pdhg", "PDHG bound", pdhg_counters, &s->pdhg);
     if (s->method[RP_MOMENT].calls > 0)
         PUT_SECTION(o, "moment", "moment bound", moment_counters, &s->moment);
-    if (s->method[RP_CROSSOVER].calls > 0)
-        PUT_SECTION(o, "crossover", "crossover", crossover_counters, &s->crossover);
     if (s->method[RP_NEIGHBORHOOD].calls > 0)
         PUT_SECTION(o, "neighborhoods", "neighbourhoods", neighborhood_counters,
                     &s->neighborhood);

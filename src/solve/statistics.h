@@ -16,7 +16,6 @@
 #include "solve/lns/large_neighborhood.h"
 #include "solve/local/anneal.h"
 #include "solve/mip/branch_cut.h"
-#include "solve/mip/crossover.h"
 #include "solve/moment/moment_bound.h"
 #include "solve/order/anneal_order.h"
 
@@ -29,10 +28,7 @@
     X(RP_OFFLOAD_ALL, "offload-all")                                                       \
     X(RP_ANNEAL_ORDER, "order annealing")                                                  \
     X(RP_ANNEAL, "annealing")                                                              \
-    X(RP_POLISH, "polishing")                                                              \
-    X(RP_PERTURB, "perturbation")                                                          \
     X(RP_LP_ROUNDING, "LP rounding")                                                       \
-    X(RP_CROSSOVER, "crossover")                                                           \
     X(RP_NEIGHBORHOOD, "neighbourhoods")                                                   \
     X(RP_BRANCH_CUT, "branch and cut")                                                     \
     X(RP_PDHG, "PDHG bound")                                                               \
@@ -59,7 +55,6 @@ struct rp_statistics {
     struct rp_method_statistics method[RP_N_METHODS];
     struct rp_anneal_statistics anneal; /* of all annealing runs over schedules */
     struct rp_anneal_statistics order;  /* of RP_ANNEAL_ORDER, with moves of its own */
-    struct rp_crossover_statistics crossover;
     struct rp_large_neighborhood_statistics neighborhood;
     struct rp_branch_cut_statistics branch_cut;
     struct rp_pdhg_statistics pdhg;

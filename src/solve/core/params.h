@@ -32,10 +32,6 @@
 /* A try of large-neighbourhood search. */
 #define NEIGHBORHOOD_TRY_WORK_PER_OP 2700
 #define INTERVAL_WORK_PER_S 1e6
-/* Crossover with swaps counts the same work, but its tries are short, and the start of a
- * process for each is not counted. */
-#define CROSSOVER_WORK_PER_S 0.7e6
-#define CROSSOVER_WORK_PER_OP 4000 /* for a try */
 #define PDHG_WORK_PER_S 7.5e8
 #define PACK_WORK_PER_S 4.5e8
 #define ASTAR_WORK_PER_S 220e6
@@ -104,8 +100,6 @@
 #define CERTIFY_SHARE 0.1
 /* Of PDHG's work: the search for path cuts, in relation to the steps. */
 #define PATH_SHARE 0.5
-/* Of the work of an annealing run of full length: one from a child of two schedules. */
-#define CHILD_SHARE 0.15
 /* Of the time limit: one of the annealing runs from the interval MILP's point. */
 #define POINT_SHARE 0.05
 /* Of a turn of LP rounding: PDHG, if it has more to gain. Of what is left: short runs, to
@@ -128,12 +122,11 @@
 /* ---- sizes, in ops ---- */
 
 enum {
-    MAX_MIP_OPS = 260,        /* larger graphs are too much for branch and cut */
-    MAX_INTERVAL_OPS = 110,   /* with swaps; larger ones are too much for either engine, */
-    MIN_WINDOWS_OPS = 51,     /* but not their windows. Of smaller ones these prove less */
-    MAX_WINDOWS_OPS = 2000,   /* than the whole program */
-    MIN_PDHG_OPS = 61,        /* smaller ones are left to branch and cut */
-    MAX_CROSSOVER_OPS = 2000, /* larger graphs have parts that are too large */
+    MAX_MIP_OPS = 260,      /* larger graphs are too much for branch and cut */
+    MAX_INTERVAL_OPS = 110, /* with swaps; larger ones are too much for either engine, */
+    MIN_WINDOWS_OPS = 51,   /* but not their windows. Of smaller ones these prove less */
+    MAX_WINDOWS_OPS = 2000, /* than the whole program */
+    MIN_PDHG_OPS = 61,      /* smaller ones are left to branch and cut */
     MIN_NEIGHBORHOOD_OPS = 60,
     MAX_NEIGHBORHOOD_OPS = 2000,
     MIN_ROUNDING_OPS = 300, /* annealing does as well on smaller ones */

@@ -1,4 +1,5 @@
-/* solution_pool: the best schedules that several searches have found, for crossover.
+/* solution_pool: the best schedules that annealing has found, for neighbourhoods to descend
+ * from.
  *
  * Invariants: all are of one instance, sound and within the limit; sorted by time, no two
  * the same, at most RP_MAX_POOL.

@@ -1,5 +1,5 @@
 /* sub_mip: solves what is left open of a formulation, by branch and cut in a process of its
- * own (worker.h). Crossover and large-neighbourhood search leave different columns open.
+ * own (worker.h).
  *
  * Not thread-safe: one call at a time.
  */

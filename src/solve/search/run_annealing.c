@@ -37,5 +37,5 @@ void rp_run_annealing_alone(struct rp_context *w, const struct rp_instance *p, d
         .stop = stop_run,
         .stop_arg = w,
         .initial_temperature = times * rp_initial_temperature(rp_share_of_run(p, work))};
-    rp_run_annealing(w, p, &o, times < 1 ? RP_POLISH : RP_ANNEAL, s);
+    rp_run_annealing(w, p, &o, RP_ANNEAL, s);
 }

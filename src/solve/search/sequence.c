@@ -7,9 +7,7 @@
 /* Runs get their full length in the round ROUNDS_TO_FULL_LENGTH. */
 enum rounds {
     ALL_ROUNDS,
-    FULL_LENGTH,
     FIRST_ROUNDS,
-    LATER_ROUNDS,
     REHEAT_ROUNDS,
     FIRST_ROUNDING, /* the share is of another time */
     LATER_ROUNDINGS
@@ -24,11 +22,9 @@ struct row {
     enum rounds rounds;
 };
 /* With swaps, short and cool runs find what long ones miss, which tend to end in the same
- * place whatever the seed. Once the incumbent comes from runs of full length, those from a
- * changed incumbent find more than those from keep-all. Near the least budget all of these
- * may end in the incumbent while there are much better schedules. To reach them takes long
- * runs from the incumbent, warm enough to leave it. On graphs of more than a thousand ops
- * they come after a minute: crossover finds more until then. */
+ * place whatever the seed. Near the least budget they may all end in the incumbent while
+ * there are much better schedules. To reach these takes long runs from the incumbent, warm
+ * enough to leave it. */
 static const struct row rows[] = {
     {RP_LP_ROUNDING, RP_WITHOUT_SWAPS, 1, 0, FIRST_ROUNDING},
     {RP_LP_ROUNDING, RP_BOTH, 0, 1.2, FIRST_ROUNDING},
@@ -36,19 +32,12 @@ static const struct row rows[] = {
     {RP_LP_ROUNDING, RP_WITHOUT_SWAPS, 1.5, 0, LATER_ROUNDINGS},
     {RP_LP_ROUNDING, RP_BOTH, 0, 0.75, LATER_ROUNDINGS},
     {RP_NEIGHBORHOOD, RP_WITHOUT_SWAPS, 2, 0.5, ALL_ROUNDS},
-    {RP_POLISH, RP_WITHOUT_SWAPS, 0.15, 0.1, ALL_ROUNDS},
     {RP_ANNEAL, RP_WITHOUT_RECOMPUTE, 0, 0.05, ALL_ROUNDS},
     {RP_ANNEAL, RP_BOTH, 0, 0.1, FIRST_ROUNDS},
     {RP_ANNEAL, RP_BOTH, 0, 0.1, FIRST_ROUNDS},
     {RP_ANNEAL, RP_BOTH, 0, 0.1, FIRST_ROUNDS},
-    {RP_PERTURB, RP_BOTH, 0, 0.15, LATER_ROUNDS},
-    {RP_PERTURB, RP_BOTH, 0, 0.15, LATER_ROUNDS},
-    {RP_PERTURB, RP_BOTH, 0, 0.15, LATER_ROUNDS},
     {RP_ANNEAL, RP_BOTH, 0, 0.6, ALL_ROUNDS},
     {RP_ANNEAL, RP_BOTH, 0, 4, REHEAT_ROUNDS},
-    {RP_POLISH, RP_BOTH, 0, 0.3, ALL_ROUNDS},
-    {RP_CROSSOVER, RP_WITHOUT_SWAPS, 1.25, 0.5, FULL_LENGTH},
-    {RP_CROSSOVER, RP_BOTH, 0, 0.4, FULL_LENGTH},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -66,10 +55,7 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
     bool is_later = s->round > ROUNDS_TO_FULL_LENGTH && !s->homes;
     bool is_reheat =
         is_later && s->round >= FIRST_REHEAT && s->round % 2 == FIRST_REHEAT % 2;
-    bool has_round = r->rounds == ALL_ROUNDS ||
-                     (r->rounds == FULL_LENGTH && s->round >= ROUNDS_TO_FULL_LENGTH) ||
-                     (r->rounds == FIRST_ROUNDS && !is_later) ||
-                     (r->rounds == LATER_ROUNDS && is_later) ||
+    bool has_round = r->rounds == ALL_ROUNDS || (r->rounds == FIRST_ROUNDS && !is_later) ||
                      (r->rounds == REHEAT_ROUNDS && is_reheat) ||
                      (r->rounds == FIRST_ROUNDING && s->round == FIRST_ROUNDING_ROUND) ||
                      (r->rounds == LATER_ROUNDINGS && s->round >= LATER_ROUNDING_ROUND);
@@ -81,7 +67,7 @@ static bool has_row(const struct rp_sequence *s, const struct row *r) {
 }
 
 /* Where plans may not swap, every second annealing run of full length starts from the
- * incumbent: it ends in other schedules near it, which crossover then joins. Where they may
+ * incumbent: it ends in other schedules near it, for neighbourhoods. Where they may
  * swap, the long runs do. Where sources may live on the host, all do but the first of each
  * round: little is found from keep-all, except near the least budget. */
 static bool starts_from_incumbent(const struct rp_sequence *s, const struct row *r) {
@@ -99,13 +85,10 @@ static void skip_to_turn(struct rp_sequence *s) {
     }
 }
 
-/* Is the graph too small or too large for a method without swaps? */
+/* Is the graph neither too small nor too large for the method? */
 static bool suits(const struct rp_sequence *s, const struct row *r) {
-    if (r->space != RP_WITHOUT_SWAPS)
-        return true;
-    if (r->method == RP_NEIGHBORHOOD)
-        return s->n_ops >= MIN_NEIGHBORHOOD_OPS && s->n_ops <= MAX_NEIGHBORHOOD_OPS;
-    return r->method != RP_CROSSOVER || s->n_ops <= MAX_CROSSOVER_OPS;
+    return r->method != RP_NEIGHBORHOOD ||
+           (s->n_ops >= MIN_NEIGHBORHOOD_OPS && s->n_ops <= MAX_NEIGHBORHOOD_OPS);
 }
 
 static const struct row *find_row(const struct rp_sequence *s, enum rp_method method,
