@@ -8,6 +8,7 @@
 #include "model/timeline.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/core/params.h"
+#include "solve/core/step_end.h"
 #include "solve/exhaustive/astar.h"
 
 static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
@@ -160,6 +161,10 @@ void rp_context_instance(const struct rp_context *w, struct rp_instance *p,
     else
         rp_instance_init(p, w->g, budget_bytes, w->o->addressed, w->order);
     allow_swap(w, p);
+    /* Certificates assume that nothing runs after the last first run. */
+    bool may_run = w->o->recompute && w->o->certificate == NULL;
+    rp_instance_add_end_if_needed(
+        p, (struct rp_step_end_options){.any_order = w->o->reorder, .may_run = may_run});
     if (!w->o->recompute)
         rp_instance_run_once(p);
 }
