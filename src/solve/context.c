@@ -38,6 +38,8 @@ void rp_context_init(struct rp_context *w) {
 static struct rp_instance restrict_instance(const struct rp_context *w,
                                             enum rp_space_id space) {
     struct rp_instance p = w->p;
+    if (space == RP_BOTH)
+        rp_instance_copies_at_end(&w->p, &p);
     if (space == RP_WITHOUT_SWAPS)
         p.out_ns = p.in_ns = NULL;
     if (space == RP_WITHOUT_RECOMPUTE) {

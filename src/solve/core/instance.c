@@ -356,6 +356,8 @@ void rp_instance_fini(struct rp_instance *p) {
     free(p->inputs);
     free(p->reader_start);
     free(p->readers);
+    free(p->stage_before_end);
+    free(p->irreplaceable_at_end);
     *p = (struct rp_instance){0};
 }
 

@@ -60,6 +60,24 @@ static void add_reads(struct rp_instance *p, uint32_t end) {
     p->input_start[end + 1] = n + added;
 }
 
+/* Ops that may run in every stage may run in that of `end` too, or not. */
+static void limit_runs(struct rp_instance *p, bool may_run) {
+    uint32_t end = p->n_ops - 1;
+    p->stage_before_end = rp_calloc(p->n_ops, sizeof *p->stage_before_end);
+    p->irreplaceable_at_end = rp_calloc(p->n_tensors, sizeof *p->irreplaceable_at_end);
+    p->last_stage[end] = end;
+    struct rp_instance before = *p;
+    before.last_stage = p->stage_before_end;
+    before.irreplaceable = p->irreplaceable_at_end;
+    for (uint32_t j = 0; j < p->n_ops; j++) {
+        bool any = j < end && p->last_stage[j] == end;
+        before.last_stage[j] = any ? end - 1 : p->last_stage[j];
+        p->last_stage[j] = any && may_run ? p->n_ops : before.last_stage[j];
+    }
+    rp_instance_find_irreplaceable(&before);
+    rp_instance_find_irreplaceable(p);
+}
+
 void rp_instance_add_end_if_needed(struct rp_instance *p, struct rp_step_end_options o) {
     uint32_t end = p->n_ops;
     if (!is_needed(p, o))
@@ -69,9 +87,13 @@ void rp_instance_add_end_if_needed(struct rp_instance *p, struct rp_step_end_opt
     p->op_of[end] = RP_NONE;
     p->output_start[end + 1] = p->n_tensors;
     add_reads(p, end);
-    for (uint32_t j = 0; j < end; j++)
-        if (p->last_stage[j] == end)
-            p->last_stage[j] = o.may_run ? p->n_ops : end - 1;
-    p->last_stage[end] = end;
-    rp_instance_find_irreplaceable(p);
+    limit_runs(p, o.may_run);
+}
+
+void rp_instance_copies_at_end(const struct rp_instance *p, struct rp_instance *q) {
+    *q = *p;
+    if (!p->has_end || p->out_ns == NULL || p->host_limit_bytes < rp_instance_kept_bytes(p))
+        return;
+    q->last_stage = p->stage_before_end;
+    q->irreplaceable = p->irreplaceable_at_end;
 }

@@ -23,4 +23,9 @@ struct rp_step_end_options {
  * runs. To be called after rp_instance_allow_swap, and before rp_instance_run_once. */
 void rp_instance_add_end_if_needed(struct rp_instance *p, struct rp_step_end_options o);
 
+/* The instance *q is p, but what is kept comes back by copies only, where the host has room
+ * for it: then a search need not try to make it again after the last op, which seldom pays.
+ * All that q points to stays p's. */
+void rp_instance_copies_at_end(const struct rp_instance *p, struct rp_instance *q);
+
 #endif
