@@ -6,7 +6,7 @@
 #include "interval_runs.h"
 #include "run.h"
 #include "solve/core/plan_claims.h"
-#include "solve/core/step_end.h"
+#include "solve/order/step_end.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/milp/interval_point.h"
 #include "solve/milp/interval_windows.h"

@@ -165,46 +165,46 @@ static void check(const struct kind *k, const char *expected) {
 }
 
 static void searches_that_recompute(void) {
-    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "ee38640ba7ea12f5");
+    check(&(struct kind){74, 5, 45, 0.02, .recompute = true}, "7df13f6d71b8ef0a");
 }
 
 static void searches_that_small_and_swap(void) {
     check(&(struct kind){80, 4, 14, 0.01, .recompute = true, .swap = true},
-          "1d7e74ceda2c9485");
+          "f22ca2015a2a6828");
 }
 
 static void searches_that_swap(void) {
-    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "cab2c1567ec7a068");
+    check(&(struct kind){16, 5, 45, 0.02, .swap = true}, "f5e050ed7ab85805");
 }
 
 static void searches_that_recompute_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true},
-          "ad157fbd40713452");
+          "eb47996afeecc8ac");
 }
 
 static void searches_that_reorder(void) {
     check(&(struct kind){24, 5, 45, 0.03, .recompute = true, .reorder = true},
-          "ed4389a015c4720a");
+          "53193969f431b944");
 }
 
 static void searches_that_reorder_and_swap(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true},
-          "5cfe40fbbbbeb738");
+          "db1310c9c1f60270");
 }
 
 static void searches_that_choose_homes(void) {
     check(&(struct kind){30, 5, 60, 0.01, .recompute = true, .swap = true, .homes = true},
-          "c7d4987d9b002dfd");
+          "8012fc9964c50ae9");
 }
 
 static void searches_that_choose_homes_alone(void) {
-    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "90ce38611d85825f");
+    check(&(struct kind){16, 5, 60, 0.01, .swap = true, .homes = true}, "42ca909603c72213");
 }
 
 static void searches_that_choose_homes_and_reorder(void) {
     check(&(struct kind){16, 5, 45, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true},
-          "1c4eff45451ac94f");
+          "bc2fd0cdf82a21c6");
 }
 
 static void searches_that_begin_with_keep_all(void) {
@@ -216,13 +216,13 @@ static void searches_that_begin_with_keep_all(void) {
 static void searches_that_begin_in_another_order(void) {
     check(&(struct kind){12, 5, 30, 0.02, .recompute = true, .reorder = true,
                          .from_any_order = true},
-          "5f3453da473e641d");
+          "dc20ab224cdc7260");
 }
 
 static void searches_that_begin_with_homes_in_another_order(void) {
     check(&(struct kind){10, 5, 30, 0.02, .recompute = true, .swap = true, .reorder = true,
                          .homes = true, .from_any_order = true},
-          "8fe393f2e9a8eb13");
+          "f5875e88bc3f8e81");
 }
 
 static void searches_that_come_to_crossover(void) {

@@ -1,7 +1,7 @@
 /* Tests of the op `end` of an instance: where it is added, that plans whose kept tensors
  * come back after the last op are schedules with it, and that no bound is above their time.
  */
-#include "solve/core/step_end.h"
+#include "solve/order/step_end.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "run.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/core/warm_start.h"
+#include "solve/exchange/solution_plan.h"
 #include "solve/incremental/incremental_check.h"
 #include "solve/local/moves.h"
 #include "solve/local/offload_all.h"
@@ -175,6 +176,31 @@ static void what_is_kept_may_wait_on_the_host_until_the_last_op_has_run(void) {
                   again.steps.at[i].id == late[i].id);
     rp_plan_fini(&plan);
     rp_plan_fini(&again);
+    rp_schedule_fini(&s);
+    close_net(&g, &p);
+}
+
+/* The model for other solvers has a point of the plan above, with its time. */
+static void other_solvers_get_such_plans_too(void) {
+    struct rp_graph g;
+    struct rp_instance p;
+    struct rp_schedule s = {0};
+    struct rp_plan plan = {0};
+    struct rp_whole_model m;
+    struct rp_err err = {{0}};
+    uint64_t cost_ns;
+    open_net(&g, &p, 21);
+    rp_instance_allow_swap(&p, RP_MAX_QUANTITY);
+    rp_instance_add_end_if_needed(&p, (struct rp_step_end_options){.may_run = true});
+    rp_schedule_offload_all(&p, false, &s);
+    rp_schedule_steps(&p, &s, NULL, &plan);
+    CU_ASSERT_EQUAL_FATAL(rp_whole_model_init(&m, &p, &err), RP_OK);
+    double *x = rp_calloc(m.named.p.n_cols, sizeof *x);
+    CU_ASSERT_EQUAL(rp_plan_point(&m, &plan, "p.json", x, &cost_ns, &err), RP_OK);
+    CU_ASSERT_EQUAL(cost_ns, rp_schedule_cost(&p, &s).time_ns);
+    free(x);
+    rp_whole_model_fini(&m);
+    rp_plan_fini(&plan);
     rp_schedule_fini(&s);
     close_net(&g, &p);
 }
@@ -548,6 +574,7 @@ void suite_step_end(void) {
     RP_TEST(it_reads_what_is_kept_after_all_others);
     RP_TEST(without_runs_what_is_kept_cannot_be_made_again_there);
     RP_TEST(what_is_kept_may_wait_on_the_host_until_the_last_op_has_run);
+    RP_TEST(other_solvers_get_such_plans_too);
     RP_TEST(what_is_kept_may_be_made_again_after_the_last_op);
     RP_TEST(the_state_of_the_search_is_right_after_every_move);
     RP_TEST(offloading_all_reaches_the_floor);

@@ -10,7 +10,7 @@
 #include "cmd/solve_report.h"
 #include "model/timeline.h"
 #include "solve/core/params.h"
-#include "solve/core/step_end.h"
+#include "solve/order/step_end.h"
 #include "solve/exchange/model_file.h"
 #include "solve/exchange/solution_file.h"
 #include "solve/exchange/solution_plan.h"

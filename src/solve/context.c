@@ -8,7 +8,7 @@
 #include "model/timeline.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/core/params.h"
-#include "solve/core/step_end.h"
+#include "solve/order/step_end.h"
 #include "solve/exhaustive/astar.h"
 
 static void allow_swap(const struct rp_context *w, struct rp_instance *p) {

@@ -63,12 +63,12 @@ struct rp_instance {
     uint32_t *input_start, *inputs;   /* per op: tensors it reads (sources left out) */
     uint32_t *output_start;           /* per op: its outputs are from output_start[i] on */
     uint32_t *reader_start, *readers; /* per tensor: ops that read it */
-    uint32_t *op_of;     /* per op here: op of the graph; RP_NONE: `begin` or `end` */
-    bool has_end;        /* the last op is `end` */
+    uint32_t *op_of; /* per op here: op of the graph; RP_NONE: `begin` or `end` */
+    bool has_end;    /* the last op is `end` */
     /* last_stage and irreplaceable if nothing runs in its stage. NULL without `end`. */
     uint32_t *stage_before_end;
     bool *irreplaceable_at_end;
-    uint32_t *tensor_of;              /* per tensor here: tensor of the graph */
+    uint32_t *tensor_of; /* per tensor here: tensor of the graph */
     /* Sources that may live on the host. Tensors 0..n_homes-1 are their versions 0: the
      * outputs of `begin`, the one that is used first last. n_homes 0: there is no `begin`,
      * and no tensor is a version. */

@@ -151,8 +151,8 @@ struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
 bool rp_cost_fits(const struct rp_instance *p, const struct rp_cost *c);
 bool rp_schedule_fits(const struct rp_instance *p, const struct rp_schedule *s);
 
-/* Appends a step without an address to plan->steps, but for a run of `begin` or `end`. `i` is the instance's number of the op
- * (RP_RUN) or tensor (all others). */
+/* Appends a step without an address to plan->steps, but for a run of `begin` or `end`. `i`
+ * is the instance's number of the op (RP_RUN) or tensor (all others). */
 void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
                     enum rp_step_kind kind, uint32_t i);
 

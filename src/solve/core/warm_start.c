@@ -62,8 +62,8 @@ static bool read_run(struct reading *w, uint32_t j) {
     return true;
 }
 
-/* After the last first run no stage begins but that of `end`: without it, what comes in then
- * belongs to the last one. */
+/* After the last first run no stage begins but that of `end`: without it, what comes in
+ * then belongs to the last one. */
 static void read_swap_in(struct reading *w, uint32_t x) {
     uint32_t t = w->stage < w->s->n_stages ? w->stage : w->s->n_stages - 1;
     set_live(w, x, true);
@@ -101,8 +101,8 @@ static bool read_steps(struct reading *w, const struct rp_plan *plan,
     if (p->has_end && !read_run(w, p->n_ops - 1))
         return false;
     /* A plan may make a kept tensor once more after the last first run. Without `end`, a
-     * schedule makes it before that run, in the same stage. What must be copied out stays if it was there at
-     * the last first run: no free has to wait for the copy. */
+     * schedule makes it before that run, in the same stage. What must be copied out stays
+     * if it was there at the last first run: no free has to wait for the copy. */
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         bool stays = rp_is_version(p, x) && rp_source_stays(p, w->s, x) &&
                      p->next_version[x] == RP_NONE;

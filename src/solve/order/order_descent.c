@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/random.h"
-#include "solve/core/step_end.h"
+#include "solve/order/step_end.h"
 #include "solve/core/warm_start.h"
 #include "solve/order/run_instance.h"
 #include "solve/order/run_sequence.h"

@@ -1,4 +1,4 @@
-#include "solve/core/step_end.h"
+#include "solve/order/step_end.h"
 
 #include <stdlib.h>
 #include <string.h>

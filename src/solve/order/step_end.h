@@ -8,8 +8,8 @@
  *
  * Thread safety: as instance.h.
  */
-#ifndef RP_SOLVE_CORE_STEP_END_H
-#define RP_SOLVE_CORE_STEP_END_H
+#ifndef RP_SOLVE_ORDER_STEP_END_H
+#define RP_SOLVE_ORDER_STEP_END_H
 
 #include "solve/core/instance.h"
 
