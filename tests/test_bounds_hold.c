@@ -6,11 +6,11 @@
 #include "interval_runs.h"
 #include "run.h"
 #include "solve/core/plan_claims.h"
-#include "solve/order/step_end.h"
 #include "solve/exhaustive/astar.h"
 #include "solve/milp/interval_point.h"
 #include "solve/milp/interval_windows.h"
 #include "solve/moment/moment_bound.h"
+#include "solve/order/step_end.h"
 #include "verify/verifier.h"
 
 enum { MAX_STATES = 100000, PLAN_WORK = 10000000 };

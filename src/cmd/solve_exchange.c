@@ -10,10 +10,10 @@
 #include "cmd/solve_report.h"
 #include "model/timeline.h"
 #include "solve/core/params.h"
-#include "solve/order/step_end.h"
 #include "solve/exchange/model_file.h"
 #include "solve/exchange/solution_file.h"
 #include "solve/exchange/solution_plan.h"
+#include "solve/order/step_end.h"
 
 bool rp_exchange_wanted(const struct rp_exchange_options *e) {
     return e->mps != NULL || e->lp != NULL || e->point != NULL || e->solution != NULL;

@@ -8,8 +8,8 @@
 #include "model/timeline.h"
 #include "solve/bound/pdhg_bound.h"
 #include "solve/core/params.h"
-#include "solve/order/step_end.h"
 #include "solve/exhaustive/astar.h"
+#include "solve/order/step_end.h"
 
 static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
     if (w->o->swap)

@@ -149,8 +149,7 @@ static bool is_ready(const struct rp_astar_state *s, const struct rp_astar_ends 
 static bool is_replaced(const struct rp_astar_problem *q, const struct rp_astar_state *s,
                         const struct rp_astar_ends *ends, uint32_t x) {
     uint64_t readers = q->readers[x] & q->useful[s->n_first];
-    if (__builtin_popcountll(readers) != 1 ||
-        rp_astar_has(q->in[q->n_ops] | q->pinned, x))
+    if (__builtin_popcountll(readers) != 1 || rp_astar_has(q->in[q->n_ops] | q->pinned, x))
         return false;
     uint32_t j = rp_astar_take(&readers);
     uint64_t makes = q->out[j] & q->wanted[s->n_first];

@@ -5,10 +5,10 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/random.h"
-#include "solve/order/step_end.h"
 #include "solve/core/warm_start.h"
 #include "solve/order/run_instance.h"
 #include "solve/order/run_sequence.h"
+#include "solve/order/step_end.h"
 
 /* Half of the moves go no farther than this. */
 enum { NEAR = 16 };
