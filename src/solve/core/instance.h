@@ -15,9 +15,10 @@
  * (schedule.h). Else the source lives on the host. Graphs without such sources have the
  * same instance either way.
  *
- * Where what is kept does not fit beside the ops, the last op may be `end`, which is no op
- * of the graph either (step_end.h). It takes no time, makes nothing, and reads all that is
- * kept. So its stage is what happens after the graph's last first run, copies above all.
+ * Where what is kept does not fit beside the last op, one more follows it: `end`, which is
+ * no op of the graph either (order/step_end.h). It takes no time, makes nothing, and reads
+ * all that is kept. So its stage is what happens after the graph's last first run, copies
+ * above all.
  *
  * Stage t is what happens up to and including the first run of op t: any earlier ops may
  * run again, then op t runs. There are n_ops stages (Jain et al., "Checkmate", MLSys 2020).
