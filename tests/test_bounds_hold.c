@@ -11,6 +11,7 @@
 #include "solve/milp/interval_point.h"
 #include "solve/milp/interval_windows.h"
 #include "solve/moment/moment_bound.h"
+#include "solve/order/step_end.h"
 #include "solve/solver.h"
 #include "verify/verifier.h"
 
@@ -56,7 +57,7 @@ static void draw_graph(struct rp_graph *g, uint64_t seed, struct rp_rng *r) {
     shape.workspace_percent = (uint32_t)ONE_OF(r, 0, 30);
     shape.n_sources = (uint32_t)rp_rng_below(r, 4);
     shape.reach = (uint32_t)ONE_OF(r, 0, 0, 3);
-    shape.keep_percent = (uint32_t)ONE_OF(r, 0, 5, 15);
+    shape.keep_percent = (uint32_t)ONE_OF(r, 0, 5, 15, 50);
     shape.max_time_ns = ONE_OF(r, 10, 100, 1000);
     rp_gen_graph(seed, &shape, g);
     make_ties(g, r);
@@ -96,9 +97,16 @@ static bool task_init(struct task *t, uint64_t seed) {
     if (rp_rng_percent(&t->r, 85))
         rp_instance_allow_swap(&t->p,
                                ONE_OF(&t->r, RP_MAX_QUANTITY, RP_MAX_QUANTITY, 1500, 5000));
-    if (rp_rng_percent(&t->r, 8))
+    bool once = rp_rng_percent(&t->r, 8);
+    if (once)
         rp_instance_run_once(&t->p);
     t->p.limit_bytes = rp_instance_floor(&t->p, &op) + ONE_OF(&t->r, 0, 0, 500, 1000, 2000);
+    struct rp_step_end_options end = {.any_order = rp_rng_percent(&t->r, 30),
+                                      .may_run = !once};
+    if (rp_rng_percent(&t->r, 80))
+        rp_instance_add_end_if_needed(&t->p, end);
+    if (once)
+        rp_instance_run_once(&t->p);
     if (!find_plan(t))
         return false;
     CU_ASSERT(verify_accepts(t));
@@ -122,9 +130,9 @@ static void check(const struct task *t, uint64_t bound_ns, uint64_t plan_ns) {
 }
 
 /* How many graphs there are, and of how many a bound is above the sum of op times; of how
- * many the interval model proves the plan optimal. */
+ * many the interval model proves the plan optimal; of how many the instance has `end`. */
 struct tally {
-    uint32_t n, optimal, windows, moment;
+    uint32_t n, ends, optimal, windows, moment;
 };
 
 static void whole_holds(struct task *t, struct tally *tally) {
@@ -197,6 +205,7 @@ static void no_bound_is_above_a_plan(void) {
         struct task t;
         if (task_init(&t, seed)) {
             tally.n++;
+            tally.ends += t.p.has_end;
             whole_holds(&t, &tally);
             for (uint32_t k = 0; k < 6; k++)
                 window_holds(&t, &tally);
@@ -206,6 +215,7 @@ static void no_bound_is_above_a_plan(void) {
         task_fini(&t);
     }
     CU_ASSERT(rp_gen_one_seed() || tally.n >= 40);
+    CU_ASSERT(rp_gen_one_seed() || tally.ends >= 12);
     CU_ASSERT(rp_gen_one_seed() || 100 * tally.optimal >= 70 * tally.n);
     CU_ASSERT(rp_gen_one_seed() || tally.windows >= tally.n);
     CU_ASSERT(rp_gen_one_seed() || 100 * tally.moment >= 50 * tally.n);

@@ -13,6 +13,7 @@
 #include "solve/exchange/model_file.h"
 #include "solve/exchange/solution_file.h"
 #include "solve/exchange/solution_plan.h"
+#include "solve/order/step_end.h"
 
 bool rp_exchange_wanted(const struct rp_exchange_options *e) {
     return e->mps != NULL || e->lp != NULL || e->point != NULL || e->solution != NULL;
@@ -147,6 +148,8 @@ rp_rc rp_solve_by_exchange(const struct rp_graph *g, const struct rp_solve_optio
     rp_instance_init(&p, g, o->budget_bytes, o->addressed, NULL);
     if (o->swap)
         rp_instance_allow_swap(&p, o->host_bytes);
+    rp_instance_add_end_if_needed(&p,
+                                  (struct rp_step_end_options){.may_run = o->recompute});
     if (!o->recompute)
         rp_instance_run_once(&p);
     uint64_t floor_bytes = g->fixed_bytes + rp_instance_floor(&p, &op);

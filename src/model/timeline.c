@@ -93,6 +93,10 @@ void rp_timeline_step(struct rp_timeline *t, const struct rp_step *step) {
     }
 }
 
+void rp_timeline_wait(struct rp_timeline *t, uint32_t x) {
+    wait_until(t, t->ready_ns[x]);
+}
+
 uint64_t rp_timeline_end(const struct rp_timeline *t) {
     return rp_max_u64(t->compute_ns, rp_max_u64(t->d2h_ns, t->h2d_ns));
 }

@@ -57,6 +57,9 @@ void rp_timeline_fini(struct rp_timeline *t); /* safe on a zeroed time line */
  * and there are no swaps unless rp_device_can_swap. */
 void rp_timeline_step(struct rp_timeline *t, const struct rp_step *step);
 
+/* The compute queue waits until tensor x has come in, as a run that reads it does. */
+void rp_timeline_wait(struct rp_timeline *t, uint32_t x);
+
 /* The end of the last queue: the time of the plan so far. */
 uint64_t rp_timeline_end(const struct rp_timeline *t);
 

@@ -10,6 +10,7 @@
 #include "solve/child/loss.h"
 #include "solve/core/params.h"
 #include "solve/exhaustive/astar.h"
+#include "solve/order/step_end.h"
 
 static void allow_swap(const struct rp_context *w, struct rp_instance *p) {
     if (w->o->swap)
@@ -39,6 +40,8 @@ void rp_context_init(struct rp_context *w) {
 static struct rp_instance restrict_instance(const struct rp_context *w,
                                             enum rp_space_id space) {
     struct rp_instance p = w->p;
+    if (space == RP_BOTH)
+        rp_instance_copies_at_end(&w->p, &p);
     if (space == RP_WITHOUT_SWAPS)
         p.out_ns = p.in_ns = NULL;
     if (space == RP_WITHOUT_RECOMPUTE) {
@@ -175,6 +178,10 @@ void rp_context_instance(const struct rp_context *w, struct rp_instance *p,
     else
         rp_instance_init(p, w->g, budget_bytes, w->o->addressed, w->order);
     allow_swap(w, p);
+    /* Certificates assume that nothing runs after the last first run. */
+    bool may_run = w->o->recompute && w->o->certificate == NULL;
+    rp_instance_add_end_if_needed(
+        p, (struct rp_step_end_options){.any_order = w->o->reorder, .may_run = may_run});
     if (!w->o->recompute)
         rp_instance_run_once(p);
 }

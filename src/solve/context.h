@@ -102,7 +102,7 @@ struct rp_context {
      * there was none. */
     struct {
         uint64_t peak_bytes; /* without sources */
-        uint32_t op;         /* the graph's op that binds */
+        uint32_t op;         /* the graph's op that binds; RP_NONE: the end */
     } nearest;
 
     /* If a certificate is wanted: the instance in the given order, as far as

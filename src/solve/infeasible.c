@@ -114,7 +114,7 @@ rp_rc rp_explain_too_large(struct rp_context *w) {
              "none found within %s; the graph has %" PRIu32 " ops and %" PRIu32
              " tensors, too many for a search, so only keep-all%s was tried; no plan fits "
              "in less than %s",
-             rp_show_exactly(w->o->budget_bytes).s, w->p.n_ops, w->p.n_tensors,
+             rp_show_exactly(w->o->budget_bytes).s, w->g->n_ops, w->p.n_tensors,
              w->o->start != NULL ? " and the initial plan" : "",
              rp_show_exactly(w->report->floor_bytes).s);
     return RP_LIMIT;
@@ -143,12 +143,16 @@ rp_rc rp_explain_none_found(struct rp_context *w) {
                  rp_show_exactly(w->report->floor_bytes).s);
         return RP_LIMIT;
     }
+    char binding[128] = "what is kept binds";
+    if (w->nearest.op != RP_NONE)
+        snprintf(binding, sizeof binding, "op %" PRIu32 " \"%.80s\" binds", w->nearest.op,
+                 w->g->ops[w->nearest.op].name);
     w->report->min_bytes = w->p.fixed_bytes + w->nearest.peak_bytes;
     snprintf(w->report->reason, sizeof w->report->reason,
              "none found within %s before the %s; the least that one was found for is %s, "
-             "where op %" PRIu32 " \"%.80s\" binds; every plan needs at least %s",
+             "where %s; every plan needs at least %s",
              rp_show_exactly(w->o->budget_bytes).s, rp_context_limit_word(w),
-             rp_show_exactly(w->report->min_bytes).s, w->nearest.op,
-             w->g->ops[w->nearest.op].name, rp_show_exactly(w->report->floor_bytes).s);
+             rp_show_exactly(w->report->min_bytes).s, binding,
+             rp_show_exactly(w->report->floor_bytes).s);
     return RP_LIMIT;
 }

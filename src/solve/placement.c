@@ -265,12 +265,13 @@ static double tighten_seconds(const struct rp_turn *turn, bool urgent) {
                   : normal;
 }
 
-/* What each op can leave unused. What is kept comes back from the host while the last op
- * runs, at the latest, so that op can leave no more than the kept tensors do. */
+/* What each op can leave unused. Without `end`, what is kept comes back from the host
+ * while the last op runs, at the latest, so that op can leave no more than the kept tensors
+ * do. */
 static uint64_t *rooms(const struct rp_instance *p) {
     uint64_t *room = rp_instance_working_sets(p), kept = rp_instance_kept_bytes(p);
     for (uint32_t j = 0; j < p->n_ops; j++) {
-        uint64_t need = room[j] + (j + 1 == p->n_ops ? kept : 0);
+        uint64_t need = room[j] + (j + 1 == p->n_ops && !p->has_end ? kept : 0);
         room[j] = p->limit_bytes - rp_min_u64(need, p->limit_bytes);
     }
     return room;

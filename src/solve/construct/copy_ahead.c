@@ -153,6 +153,8 @@ static void walk_steps(struct walk *w, const struct rp_plan *plan) {
         if (!begun)
             begin_stage(w, stage++);
     }
+    if (w->p->has_end && !begun)
+        w->run_ns[stage] = w->clock.compute_ns;
 }
 
 static void put_back(struct rp_schedule *s, const struct swap_in *in, uint32_t to) {

@@ -234,7 +234,8 @@ static bool run(struct greedy *w, uint32_t j) {
     }
     ok = ok && make_room(w, need);
     if (ok) {
-        push_step(w, RP_RUN, p->op_of[j], j);
+        if (rp_is_graph_op(p, j))
+            push_step(w, RP_RUN, p->op_of[j], j);
         advance(w, j);
     }
     for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++) {

@@ -200,11 +200,11 @@ void rp_instance_last_uses(const struct rp_instance *p, uint32_t *r_last,
                 s_last[x] = rp_max_u32(s_last[x], r_last[p->readers[k]]);
             wanted = rp_max_u32(wanted, s_last[x]);
         }
-        r_last[j] = rp_min_u32(wanted, p->last_stage[j]);
+        r_last[j] = rp_min_u32(rp_min_u32(wanted, p->last_stage[j]), p->n_ops - p->has_end);
     }
 }
 
-static void find_irreplaceable(struct rp_instance *p) {
+void rp_instance_find_irreplaceable(struct rp_instance *p) {
     uint32_t *r_last = rp_calloc(p->n_ops, sizeof *r_last);
     uint32_t *s_last = rp_calloc(p->n_tensors, sizeof *s_last);
     rp_instance_last_uses(p, r_last, s_last);
@@ -217,7 +217,7 @@ static void find_irreplaceable(struct rp_instance *p) {
 void rp_instance_run_once(struct rp_instance *p) {
     for (uint32_t j = 0; j < p->n_ops; j++)
         p->last_stage[j] = j;
-    find_irreplaceable(p);
+    rp_instance_find_irreplaceable(p);
 }
 
 void rp_instance_any_order(struct rp_instance *p) {
@@ -225,7 +225,7 @@ void rp_instance_any_order(struct rp_instance *p) {
         p->last_stage[j] = p->n_ops;
     for (uint32_t x = 0; x < p->n_tensors; x++)
         p->pinned[x] = false;
-    find_irreplaceable(p);
+    rp_instance_find_irreplaceable(p);
 }
 
 void rp_instance_for_certificate(struct rp_instance *p) {
@@ -238,7 +238,7 @@ void rp_instance_for_certificate(struct rp_instance *p) {
     for (uint32_t x = 0; x < p->graph->n_tensors; x++)
         if (p->graph->tensors[x].home == RP_HOME_ANY)
             p->limit_bytes += p->graph->tensors[x].bytes;
-    find_irreplaceable(p);
+    rp_instance_find_irreplaceable(p);
 }
 
 /* How many tensors it can have, and how many inputs in all. */
@@ -252,8 +252,10 @@ static size_t count_inputs(const struct rp_graph *g, size_t *n_tensors) {
     return n_inputs;
 }
 
+/* With room for `end`. */
 static void allocate(struct rp_instance *p) {
-    size_t n = p->n_ops, m, n_inputs = count_inputs(p->graph, &m);
+    size_t n = (size_t)p->n_ops + 1, m, n_inputs = count_inputs(p->graph, &m);
+    n_inputs += m;
     p->bytes = rp_calloc(m, sizeof *p->bytes);
     p->time_ns = rp_calloc(n, sizeof *p->time_ns);
     p->workspace_bytes = rp_calloc(n, sizeof *p->workspace_bytes);
@@ -291,7 +293,7 @@ static void init(struct rp_instance *p, const struct rp_graph *g, uint64_t budge
     lay_out(p, addressed, homes);
     list_readers(p);
     limit_runs(p);
-    find_irreplaceable(p);
+    rp_instance_find_irreplaceable(p);
 }
 
 void rp_instance_init(struct rp_instance *p, const struct rp_graph *g,
@@ -354,6 +356,8 @@ void rp_instance_fini(struct rp_instance *p) {
     free(p->inputs);
     free(p->reader_start);
     free(p->readers);
+    free(p->stage_before_end);
+    free(p->irreplaceable_at_end);
     *p = (struct rp_instance){0};
 }
 
@@ -461,7 +465,7 @@ uint64_t rp_instance_floor(const struct rp_instance *p, uint32_t *op) {
     uint64_t floor_bytes = 0, *need = rp_instance_working_sets(p);
     uint64_t kept = rp_instance_kept_bytes(p);
     *op = RP_NONE;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
+    for (uint32_t i = 0; i < p->n_ops - p->has_end; i++) {
         if (need[i] > floor_bytes) {
             floor_bytes = need[i];
             *op = i;

@@ -15,6 +15,11 @@
  * (schedule.h). Else the source lives on the host. Graphs without such sources have the
  * same instance either way.
  *
+ * Where what is kept does not fit beside the last op, one more follows it: `end`, which is
+ * no op of the graph either (order/step_end.h). It takes no time, makes nothing, and reads
+ * all that is kept. So its stage is what happens after the graph's last first run, copies
+ * above all.
+ *
  * Stage t is what happens up to and including the first run of op t: any earlier ops may
  * run again, then op t runs. There are n_ops stages (Jain et al., "Checkmate", MLSys 2020).
  *
@@ -59,8 +64,12 @@ struct rp_instance {
     uint32_t *input_start, *inputs;   /* per op: tensors it reads (sources left out) */
     uint32_t *output_start;           /* per op: its outputs are from output_start[i] on */
     uint32_t *reader_start, *readers; /* per tensor: ops that read it */
-    uint32_t *op_of;                  /* per op here: op of the graph */
-    uint32_t *tensor_of;              /* per tensor here: tensor of the graph */
+    uint32_t *op_of; /* per op here: op of the graph; RP_NONE: `begin` or `end` */
+    bool has_end;    /* the last op is `end` */
+    /* last_stage and irreplaceable if nothing runs in its stage. NULL without `end`. */
+    uint32_t *stage_before_end;
+    bool *irreplaceable_at_end;
+    uint32_t *tensor_of; /* per tensor here: tensor of the graph */
     /* Sources that may live on the host. Tensors 0..n_homes-1 are their versions 0: the
      * outputs of `begin`, the one that is used first last. n_homes 0: there is no `begin`,
      * and no tensor is a version. */
@@ -110,6 +119,14 @@ bool rp_instance_allow_swap(struct rp_instance *p, uint64_t host_limit_bytes);
 static inline bool rp_is_begin(const struct rp_instance *p, uint32_t j) {
     return j == 0 && p->n_homes > 0;
 }
+/* Op j is `end`. */
+static inline bool rp_is_end(const struct rp_instance *p, uint32_t j) {
+    return p->has_end && j + 1 == p->n_ops;
+}
+/* Op j is one of the graph. */
+static inline bool rp_is_graph_op(const struct rp_instance *p, uint32_t j) {
+    return p->op_of[j] != RP_NONE;
+}
 static inline bool rp_op_reads(const struct rp_instance *p, uint32_t j, uint32_t x) {
     for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++)
         if (p->inputs[k] == x)
@@ -137,6 +154,9 @@ void rp_instance_run_once(struct rp_instance *p);
  * what must not be freed may be made later, and needed for a shorter time. */
 void rp_instance_any_order(struct rp_instance *p);
 
+/* Sets p->irreplaceable from the rest. */
+void rp_instance_find_irreplaceable(struct rp_instance *p);
+
 /* Drops the rules that certificates do not know: updates, tensors that are held, and
  * sources that may live on the host, which then take no memory. What holds for all plans of
  * the result holds for those of the instance. */
@@ -144,7 +164,7 @@ void rp_instance_for_certificate(struct rp_instance *p);
 
 /* The last stage in which op j can be of use (per op), and the last one that can want
  * tensor x (per tensor; n_ops if it is kept), directly or through ops that may run again.
- */
+ * Nothing is of use after the stage of `end`. */
 void rp_instance_last_uses(const struct rp_instance *p, uint32_t *r_last, uint32_t *s_last);
 
 /* What x takes at least while it is on the device: the bytes of a source that may stay

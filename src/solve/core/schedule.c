@@ -486,6 +486,8 @@ bool rp_schedule_fits(const struct rp_instance *p, const struct rp_schedule *s) 
 
 void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
                     enum rp_step_kind kind, uint32_t i) {
+    if (kind == RP_RUN && !rp_is_graph_op(p, i))
+        return;
     struct rp_step step = {.kind = kind,
                            .id = kind == RP_RUN ? p->op_of[i] : p->tensor_of[i],
                            .address = RP_NO_ADDRESS};

@@ -21,6 +21,9 @@
  * swap-ins only, is dropped for nothing, and never needs a swap-out. The last version is
  * swapped out even if nothing swaps it in again.
  *
+ * The stage of `end`, where the instance has it, is what comes after the graph's last first
+ * run. Its steps are swap-ins of what is kept, or runs that make it again.
+ *
  * I says the stage of a swap-in, not its time. The search chooses the stage
  * (local/moves_swap.h), local/shrink_lifetimes.h then moves the step as late as it can be,
  * and model/timeline.h says when the copy starts and ends.
@@ -148,8 +151,8 @@ struct rp_cost rp_schedule_cost_until(const struct rp_instance *p,
 bool rp_cost_fits(const struct rp_instance *p, const struct rp_cost *c);
 bool rp_schedule_fits(const struct rp_instance *p, const struct rp_schedule *s);
 
-/* Appends a step without an address to plan->steps. `i` is the instance's number of the op
- * (RP_RUN) or tensor (all others). */
+/* Appends a step without an address to plan->steps, but for a run of `begin` or `end`. `i`
+ * is the instance's number of the op (RP_RUN) or tensor (all others). */
 void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
                     enum rp_step_kind kind, uint32_t i);
 

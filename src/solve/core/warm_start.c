@@ -62,7 +62,8 @@ static bool read_run(struct reading *w, uint32_t j) {
     return true;
 }
 
-/* After the last first run no stage begins: what comes in then belongs to the last one. */
+/* After the last first run no stage begins but that of `end`: without it, what comes in
+ * then belongs to the last one. */
 static void read_swap_in(struct reading *w, uint32_t x) {
     uint32_t t = w->stage < w->s->n_stages ? w->stage : w->s->n_stages - 1;
     set_live(w, x, true);
@@ -97,9 +98,11 @@ static bool read_steps(struct reading *w, const struct rp_plan *plan,
         if (step->kind == RP_SWAP_IN)
             read_swap_in(w, w->tensor[step->id]);
     }
-    /* A plan may make a kept tensor once more after the last first run. A schedule makes it
-     * before that run, in the same stage. What must be copied out stays if it was there at
-     * the last first run: no free has to wait for the copy. */
+    if (p->has_end && !read_run(w, p->n_ops - 1))
+        return false;
+    /* A plan may make a kept tensor once more after the last first run. Without `end`, a
+     * schedule makes it before that run, in the same stage. What must be copied out stays
+     * if it was there at the last first run: no free has to wait for the copy. */
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         bool stays = rp_is_version(p, x) && rp_source_stays(p, w->s, x) &&
                      p->next_version[x] == RP_NONE;
@@ -115,8 +118,9 @@ static bool read_plan(const struct rp_instance *p, const struct rp_plan *plan,
     w.op = rp_calloc(p->n_ops, sizeof *w.op);
     w.tensor = rp_calloc(p->graph->n_tensors, sizeof *w.tensor);
     w.live = rp_calloc(s->words, sizeof *w.live);
-    for (uint32_t i = p->n_homes > 0; i < p->n_ops; i++)
-        w.op[p->op_of[i]] = i;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        if (rp_is_graph_op(p, i))
+            w.op[p->op_of[i]] = i;
     for (uint32_t x = p->n_tensors; x-- > 0;)
         w.tensor[p->tensor_of[x]] = x;
     bool sound = read_steps(&w, plan, stop) && rp_schedule_prune_until(p, s, stop) &&

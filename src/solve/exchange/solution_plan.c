@@ -57,6 +57,11 @@ static rp_rc check_schedule(const struct rp_instance *p, const char *file,
             "%s: its copies cannot be made: a tensor would be freed or made again "
             "while it is copied in",
             file);
+    if (c.peak_bytes > p->limit_bytes && !rp_is_graph_op(p, c.peak_op))
+        return rp_fail(err, RP_INPUT,
+                       "%s: what it holds as the step ends takes %" PRIu64
+                       " bytes beside the sources, more than %" PRIu64,
+                       file, c.peak_bytes, p->limit_bytes);
     if (c.peak_bytes > p->limit_bytes)
         return rp_fail(err, RP_INPUT,
                        "%s: op %" PRIu32 " in stage %" PRIu32 " needs %" PRIu64

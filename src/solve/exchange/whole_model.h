@@ -28,7 +28,8 @@
  *            in[x] (P[t][t][x] + R[t][j] - 1) + V[t][j] <= d[t]
  *   (W6) out     O[n][x] <= O[t][x] + S[t+1][x], since the first x made is copied
  *
- * Unlike the interval model it has no runs after the last first run, and only kept tensors
+ * Unlike the interval model it has no runs after the last first run (that of `end` if there
+ * is one, order/step_end.h), and only kept tensors
  * are waited for there. Copies in begin where stages begin, and an op runs once in a stage
  * at most. So its optimum is one over schedules. Copies may still interrupt each other in
  * it, go on while what reads them runs in a later stage than they begin in, and begin

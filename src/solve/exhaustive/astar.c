@@ -23,7 +23,7 @@ enum { WINDOWS_WORK = 400000000 };
 static const double COLUMN_SHARE = 0.75;
 
 bool rp_astar_accepts(const struct rp_instance *p) {
-    return p->n_tensors <= RP_ASTAR_MAX_TENSORS && p->n_ops <= RP_ASTAR_MAX_OPS;
+    return p->n_tensors <= RP_ASTAR_MAX_TENSORS && rp_astar_ops(p) <= RP_ASTAR_MAX_OPS;
 }
 
 /* The smallest tensors, as long as they take SMALL_SHARE of the limit or less together. */
@@ -70,7 +70,7 @@ static void write_steps(const struct rp_astar_search *f, uint32_t node,
  * less than o->below_ns, as far as is known. left: work. */
 static void find_rest(struct rp_astar_problem *q, const struct rp_astar_options *o,
                       double left, struct rp_astar_result *r) {
-    for (uint32_t t = q->p->n_ops; t > 0; t--) {
+    for (uint32_t t = q->n_ops; t > 0; t--) {
         struct rp_astar_search f;
         double work = WINDOW_SHARE * left;
         q->rest_ns[t] = q->rest_ns[t + 1];

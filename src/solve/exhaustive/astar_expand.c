@@ -152,7 +152,7 @@ void rp_astar_expand_by_run(struct rp_astar_search *f, uint32_t node, uint32_t j
 void rp_astar_expand(struct rp_astar_search *f, uint32_t node) {
     struct state a = state_of(f, node);
     const struct rp_astar_state *s = &a.s;
-    for (uint32_t j = 0; j <= s->n_first && j < f->q->p->n_ops; j++)
+    for (uint32_t j = 0; j <= s->n_first && j < f->q->n_ops; j++)
         try_run(f, &a, node, j);
     uint64_t copies = s->copyable | (s->host & ~s->device);
     for (copies &= f->q->wanted[s->n_first]; copies != 0;) {

@@ -32,7 +32,7 @@ uint32_t rp_astar_open_pop(struct rp_astar_search *f, uint32_t column) {
 
 uint32_t rp_astar_open_best(const struct rp_astar_search *f) {
     uint32_t best = RP_NONE;
-    for (uint32_t c = 0; c <= f->q->p->n_ops; c++)
+    for (uint32_t c = 0; c <= f->q->n_ops; c++)
         if (f->open[c].n > 0 &&
             (best == RP_NONE || before(f, f->open[c].at, f->open[best].at)))
             best = c;

@@ -10,7 +10,7 @@ enum { MAX_OPS = RP_ASTAR_MAX_OPS, MAX_TENSORS = RP_ASTAR_MAX_TENSORS };
 
 static void list_uses(struct rp_astar_problem *q) {
     const struct rp_instance *p = q->p;
-    for (uint32_t j = 0; j < p->n_ops; j++) {
+    for (uint32_t j = 0; j < q->n_ops; j++) {
         for (uint32_t k = p->input_start[j]; k < p->input_start[j + 1]; k++) {
             q->in[j] |= rp_astar_bit(p->inputs[k]);
             q->readers[p->inputs[k]] |= rp_astar_bit(j);
@@ -19,15 +19,15 @@ static void list_uses(struct rp_astar_problem *q) {
             q->out[j] |= rp_astar_bit(x);
     }
     for (uint32_t x = 0; x < p->n_tensors; x++)
-        q->in[p->n_ops] |= p->kept[x] ? rp_astar_bit(x) : 0;
+        q->in[q->n_ops] |= p->kept[x] ? rp_astar_bit(x) : 0;
 }
 
 static void list_needs(struct rp_astar_problem *q) {
     const struct rp_instance *p = q->p;
-    uint32_t r_last[MAX_OPS], s_last[MAX_TENSORS];
+    uint32_t r_last[MAX_OPS + 1], s_last[MAX_TENSORS];
     rp_instance_last_uses(p, r_last, s_last);
-    for (uint32_t n = 0; n <= p->n_ops; n++) {
-        for (uint32_t j = 0; j < p->n_ops; j++)
+    for (uint32_t n = 0; n <= q->n_ops; n++) {
+        for (uint32_t j = 0; j < q->n_ops; j++)
             q->useful[n] |= j >= n || r_last[j] >= n ? rp_astar_bit(j) : 0;
         for (uint32_t x = 0; x < p->n_tensors; x++)
             q->wanted[n] |= s_last[x] >= n ? rp_astar_bit(x) : 0;
@@ -36,12 +36,12 @@ static void list_needs(struct rp_astar_problem *q) {
 
 void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
                            uint64_t small) {
-    *q = (struct rp_astar_problem){.p = p, .small = small};
+    *q = (struct rp_astar_problem){.p = p, .n_ops = rp_astar_ops(p), .small = small};
     list_uses(q);
     list_needs(q);
-    for (uint32_t j = 0; j < p->n_ops; j++)
+    for (uint32_t j = 0; j < q->n_ops; j++)
         q->made[j + 1] = q->made[j] | q->out[j];
-    for (uint32_t n = p->n_ops; n-- > 0;)
+    for (uint32_t n = q->n_ops; n-- > 0;)
         q->remaining_ns[n] = q->remaining_ns[n + 1] + p->time_ns[n];
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         q->bytes[x] = rp_astar_has(small, x) ? 0 : p->bytes[x];
@@ -127,7 +127,7 @@ uint64_t rp_astar_min_time(const struct rp_astar_problem *q, const struct rp_ast
         rp_max_u64(rp_max_u64(s->d2h_ns, s->h2d_ns),
                    s->moment_ns + q->remaining_ns[s->n_first] + q->rest_ns[s->n_first]);
     find_earliest(q, s, ends, earliest);
-    for (uint32_t u = s->n_first; u <= q->p->n_ops; u++) {
+    for (uint32_t u = s->n_first; u <= q->n_ops; u++) {
         if (!make_again(q, s->n_first, q->in[u], &there, &again_ns))
             return UINT64_MAX;
         uint64_t begin_ns = latest_of(earliest, q->in[u] & made, 0) + q->remaining_ns[u];
@@ -149,8 +149,7 @@ static bool is_ready(const struct rp_astar_state *s, const struct rp_astar_ends 
 static bool is_replaced(const struct rp_astar_problem *q, const struct rp_astar_state *s,
                         const struct rp_astar_ends *ends, uint32_t x) {
     uint64_t readers = q->readers[x] & q->useful[s->n_first];
-    if (__builtin_popcountll(readers) != 1 ||
-        rp_astar_has(q->in[q->p->n_ops] | q->pinned, x))
+    if (__builtin_popcountll(readers) != 1 || rp_astar_has(q->in[q->n_ops] | q->pinned, x))
         return false;
     uint32_t j = rp_astar_take(&readers);
     uint64_t makes = q->out[j] & q->wanted[s->n_first];

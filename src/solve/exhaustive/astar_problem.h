@@ -17,6 +17,7 @@
 
 struct rp_astar_problem {
     const struct rp_instance *p;          /* borrowed */
+    uint32_t n_ops;                       /* without `end`: the end of the step reads */
     uint64_t bytes[RP_ASTAR_MAX_TENSORS]; /* 0 for small tensors */
     uint64_t small; /* set of tensors that count as none: they are never copied, and freed
                        only when nothing can need them any more */
@@ -32,6 +33,11 @@ struct rp_astar_problem {
      * beside the first runs that are left. 0 at first, and for t = 0. */
     uint64_t rest_ns[RP_ASTAR_MAX_OPS + 2];
 };
+
+/* Ops without `end`. */
+static inline uint32_t rp_astar_ops(const struct rp_instance *p) {
+    return p->n_ops - p->has_end;
+}
 
 void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
                            uint64_t small);

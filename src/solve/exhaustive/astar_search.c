@@ -15,7 +15,7 @@ enum {
 };
 
 static bool is_end(const struct rp_astar_search *f, const struct rp_astar_state *s) {
-    return s->n_first == f->q->p->n_ops && (f->q->in[s->n_first] & ~s->device) == 0;
+    return s->n_first == f->q->n_ops && (f->q->in[s->n_first] & ~s->device) == 0;
 }
 
 /* Does the plan that leads to a node fit if small tensors take memory too? */
@@ -80,7 +80,7 @@ static bool search_columns(struct rp_astar_search *f, double share) {
     double max_work = share * (double)f->max_work, max_nodes = share * f->k.max_nodes;
     for (bool any = true; any;) {
         any = false;
-        for (uint32_t c = 0; c <= f->q->p->n_ops; c++)
+        for (uint32_t c = 0; c <= f->q->n_ops; c++)
             for (uint32_t k = 0; k < COLUMN_WIDTH && f->open[c].n > 0; k++) {
                 uint64_t below_ns = f->below_ns;
                 if (f->work >= f->column_work || (double)f->work >= max_work ||
@@ -114,7 +114,7 @@ static void search_best_first(struct rp_astar_search *f) {
 
 static void init(struct rp_astar_search *f, const struct rp_astar_problem *q,
                  uint64_t host_limit_bytes, uint32_t max_states) {
-    uint64_t all_bytes = rp_astar_bytes(q->p->bytes, q->made[q->p->n_ops]);
+    uint64_t all_bytes = rp_astar_bytes(q->p->bytes, q->made[q->n_ops]);
     *f = (struct rp_astar_search){.q = q,
                                   .host_limit_bytes = host_limit_bytes,
                                   .column_work = COLUMN_WORK,

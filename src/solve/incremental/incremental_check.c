@@ -34,6 +34,7 @@ static bool fail(struct check *c, const char *format, ...) {
 static const char *op_name(const struct check *c, uint32_t j) {
     return j >= c->p->n_ops       ? "the end"
            : rp_is_begin(c->p, j) ? "the beginning"
+           : rp_is_end(c->p, j)   ? "the end of the step"
                                   : c->p->graph->ops[c->p->op_of[j]].name;
 }
 
@@ -253,6 +254,13 @@ static void replace_versions(struct check *c, uint32_t j) {
         c->local[c->p->tensor_of[x]] = x;
 }
 
+/* `end` is no step: it runs once all that is kept has come in. */
+static void wait_for_kept(struct check *c, struct line *l) {
+    for (uint32_t x = 0; x < c->p->n_tensors; x++)
+        if (c->p->kept[x])
+            rp_timeline_wait(&l->clock, c->p->tensor_of[x]);
+}
+
 static bool queue_clocks(struct check *c) {
     struct rp_plan plan = {0};
     struct line l = {.t = c->p->n_homes > 0};
@@ -269,6 +277,10 @@ static bool queue_clocks(struct check *c) {
             replace_versions(c, l.t);
         }
         right = right && check_copy_end(c, &l, step);
+    }
+    if (right && c->p->has_end) {
+        right = !l.last_run || end_stage(c, &l);
+        wait_for_kept(c, &l);
     }
     right = right && end_stage(c, &l);
     double after = (double)rp_timeline_end(&l.clock) - (double)l.clock.compute_ns;

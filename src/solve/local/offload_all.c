@@ -16,7 +16,8 @@ void rp_schedule_offload_all(const struct rp_instance *p, bool early,
     rp_schedule_empty(p, s);
     for (uint32_t x = 0; x < p->n_tensors; x++) {
         uint32_t at = p->producer[x], end = p->n_ops - 1;
-        for (uint32_t k = p->reader_start[x]; k < p->reader_start[x + 1]; k++) {
+        uint32_t n_reads = p->reader_start[x + 1] - (p->has_end && p->kept[x]);
+        for (uint32_t k = p->reader_start[x]; k < n_reads; k++) {
             offload(p, x, at, p->readers[k], s);
             at = p->readers[k];
         }

@@ -3,10 +3,10 @@
  * swap.
  *
  * Take a plan whose first runs come in the instance's order, which runs nothing after the
- * last of them, and which takes at most `horizon_ns`. Read S[t][x] = 1 as: x is on the
- * device or on the host as stage t begins, and before it is made again it will be read (or,
- * if it is kept, be there at the end). Then (2) and (3) hold as they do without swaps, and
- * so does all that formulation.h says of columns.
+ * last of them (copies may follow it), and which takes at most `horizon_ns`. Read S[t][x] =
+ * 1 as: x is on the device or on the host as stage t begins, and before it is made again it
+ * will be read (or, if it is kept, be there at the end). Then (2) and (3) hold as they do
+ * without swaps, and so does all that formulation.h says of columns.
  *
  * But rows (4) now count offloaded tensors too. Let X be the set of those while op k runs
  * in stage t. All of X has been copied out by then, one tensor after the other, and all of

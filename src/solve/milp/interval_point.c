@@ -92,6 +92,14 @@ static void step(struct reader *r, const struct rp_step *s, uint64_t compute_ns)
         r->lives.at[r->now[x] - 1].copied_out = true;
 }
 
+/* `end` is no step: it runs once all that is kept has come in. */
+static void read_at_end(struct reader *r, struct rp_timeline *timeline) {
+    for (uint32_t x = 0; x < r->p->n_tensors; x++)
+        if (r->p->kept[x])
+            rp_timeline_wait(timeline, r->p->tensor_of[x]);
+    run(r, r->p->n_ops - 1, timeline->compute_ns);
+}
+
 static void walk(struct reader *r, const struct rp_plan *plan) {
     const struct rp_instance *p = r->p;
     struct rp_timeline timeline;
@@ -100,6 +108,8 @@ static void walk(struct reader *r, const struct rp_plan *plan) {
         rp_timeline_step(&timeline, &plan->steps.at[i]);
         step(r, &plan->steps.at[i], timeline.compute_ns);
     }
+    if (r->readable && p->has_end)
+        read_at_end(r, &timeline);
     r->readable = r->readable && r->t == p->n_ops;
     if (r->readable) {
         r->q->time_ns = rp_timeline_end(&timeline);
@@ -174,7 +184,8 @@ static uint32_t *invert(const uint32_t *of, uint32_t n, uint32_t n_of) {
     for (uint32_t i = 0; i < n_of; i++)
         inverse[i] = RP_NONE;
     for (uint32_t i = 0; i < n; i++)
-        inverse[of[i]] = i;
+        if (of[i] != RP_NONE)
+            inverse[of[i]] = i;
     return inverse;
 }
 

@@ -21,7 +21,7 @@ void rp_first_runs_init(struct rp_first_runs *f, const struct rp_instance *p) {
             f->before[n++] = p->producer[p->inputs[k]];
         for (uint32_t k = u->before_start[j]; k < u->before_start[j + 1]; k++)
             f->before[n++] = u->before[k];
-        if (rp_is_begin(p, j) || !p->graph->ops[p->op_of[j]].ordered)
+        if (!rp_is_graph_op(p, j) || !p->graph->ops[p->op_of[j]].ordered)
             continue;
         if (last_ordered != RP_NONE)
             f->before[n++] = last_ordered;
@@ -44,6 +44,8 @@ static void find_comparable(const struct rp_instance *p, const struct rp_first_r
     side[c] = RP_SIDE_AFTER;
     if (p->n_homes > 0)
         side[0] = RP_SIDE_BEFORE;
+    if (p->has_end)
+        side[p->n_ops - 1] = RP_SIDE_AFTER;
     for (uint32_t j = c + 1; j < p->n_ops; j++)
         for (uint32_t k = f->start[j]; k < f->start[j + 1]; k++)
             if (side[f->before[k]] == RP_SIDE_AFTER)

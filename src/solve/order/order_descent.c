@@ -8,6 +8,7 @@
 #include "solve/core/warm_start.h"
 #include "solve/order/run_instance.h"
 #include "solve/order/run_sequence.h"
+#include "solve/order/step_end.h"
 
 /* Half of the moves go no farther than this. */
 enum { NEAR = 16 };
@@ -19,6 +20,7 @@ struct descent {
     struct rp_run_sequence order; /* of first runs: run j is op j of `runs` */
     struct rp_plan now;           /* the steps of the best schedule */
     size_t *begin, *end;          /* per op: the steps of its stage */
+    size_t tail;                  /* the steps from here on belong to no op's stage */
     bool *touched;                /* per tensor of the graph, by the op that moves */
     uint32_t *ops;                /* work space: the graph's op per place */
     uint64_t now_ns, random, work;
@@ -37,7 +39,7 @@ static void find_stages(struct descent *d) {
             i++;
         for (i++; i < n && (step[i].kind == RP_SWAP_OUT || step[i].kind == RP_FREE);)
             i++;
-        d->end[j] = i;
+        d->end[j] = d->tail = i;
     }
 }
 
@@ -90,6 +92,8 @@ static struct rp_plan ordered_steps(struct descent *d, uint32_t moved, uint32_t 
             push_touched(d, d->order.at[k], RP_FREE, &plan);
     }
     mark_tensors(d, moved, false);
+    for (size_t i = d->tail; i < d->now.steps.n; i++)
+        rp_push(&plan.steps, d->now.steps.at[i]);
     for (size_t k = 0; k < d->now.homes.n; k++)
         rp_push(&plan.homes, d->now.homes.at[k]);
     return plan;
@@ -105,6 +109,9 @@ static void init_instance(struct descent *d, struct rp_instance *p) {
     rp_instance_init_homes(p, of->graph, of->fixed_bytes + of->limit_bytes, d->o->addressed,
                            d->ops);
     rp_instance_allow_swap(p, of->host_limit_bytes);
+    struct rp_step_end_options o = {.any_order = true, .may_run = d->o->may_recompute};
+    if (of->has_end)
+        rp_instance_add_end_if_needed(p, o);
     if (!d->o->may_recompute)
         rp_instance_run_once(p);
 }

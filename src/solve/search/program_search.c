@@ -53,8 +53,7 @@ static void search(struct rp_context *w, double seconds, bool easy) {
     if (w->proved || w->bound_ns >= below_ns) /* of schedules */
         max_work = fmin(max_work, MAX_SIDE_ASTAR_WORK);
     if (w->astar == NULL)
-        w->astar =
-            rp_astar_new(&w->spaces[w->whole].p, MAX_ASTAR_STATES, planned_work(w));
+        w->astar = rp_astar_new(&w->p, MAX_ASTAR_STATES, planned_work(w));
     struct rp_astar_options o = {
         .below_ns = below_ns,
         .enough_ns =
