@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -72,27 +72,43 @@ def compile(model: Any, loss_fn: Loss, **options: Any) -> Step:
 
 
 def export(
-    model: Any, loss_fn: Loss, args: Sequence[Any], path: str | Path, *, times: Times = "none"
+    model: Any,
+    loss_fn: Loss,
+    args: Sequence[Any],
+    path: str | Path,
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    times: Times = "none",
 ) -> Graph:
-    """Write the training step of `loss_fn(model, *args)` as a graph file, and return it.
+    """Write the training step of `loss_fn(model, *args, **kwargs)` as a graph file, and
+    return it.
 
     Without times it cannot be planned: give `times` as to `compile`, or measure the file
     with `remat-plan profile`. Nothing of the model changes. Without times or with those of
     a device model, model and arguments may be on the device "meta", where they take no
-    memory. Raises Refused.
+    memory. Raises Refused, and TypeError if `args` is no list.
     """
-    captured = capture_step(model, loss_fn, args)
-    graph = add_costs(captured, describe(captured, type(model).__name__), times)
+    captured, inputs = _trace(model, loss_fn, args, kwargs)
+    graph = add_costs(captured, describe(captured, type(model).__name__), times, inputs)
     graph.save(path)
     return graph
 
 
-def capture_step(model: Any, loss_fn: Loss, args: Sequence[Any]) -> Captured:
-    """Trace `loss_fn(model, *args)` and its backward pass without running them. Raises
-    Refused."""
-    if isinstance(args, torch.Tensor):
-        raise Refused("args is the list of arguments, such as (x, y), not one tensor")
+def capture_step(
+    model: Any, loss_fn: Loss, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None
+) -> Captured:
+    """Trace `loss_fn(model, *args, **kwargs)` and its backward pass without running them.
+    Raises Refused, and TypeError if `args` is no list."""
+    return _trace(model, loss_fn, args, kwargs)[0]
+
+
+def _trace(
+    model: Any, loss_fn: Loss, args: Sequence[Any], kwargs: Mapping[str, Any] | None
+) -> tuple[Captured, Sequence[Any]]:
+    """The captured step, and the arguments of the graph that Dynamo made of it."""
+    check_arguments(args)
     got: list[Captured] = []
+    values: Sequence[Any] = ()
 
     def partition(joint: fx.GraphModule, _: Any, *, num_fwd_outputs: int, **kw: Any) -> Any:
         static = frozenset(kw.get("static_lifetime_input_indices") or ())
@@ -102,21 +118,34 @@ def capture_step(model: Any, loss_fn: Loss, args: Sequence[Any]) -> Captured:
     def nothing(module: fx.GraphModule, _: Any) -> Any:
         return boxed(module)
 
+    def backend(module: fx.GraphModule, inputs: Sequence[Any]) -> Any:
+        nonlocal values
+        values = tuple(inputs)
+        return compile_with(partition, nothing, nothing)(module, inputs)
+
     traced = torch.compile(
-        step_function(model, loss_fn),
-        backend=compile_with(partition, nothing, nothing),
-        fullgraph=True,
-        dynamic=False,
+        step_function(model, loss_fn), backend=backend, fullgraph=True, dynamic=False
     )
     try:
         with one_line_errors(), torch.enable_grad():
-            traced(*args)
+            traced(*args, **(kwargs or {}))
     except torch._dynamo.exc.BackendCompilerFailed as error:
         if not isinstance(error.inner_exception, _Done):
             raise
     if not got:
         raise Refused("nothing in the step requires a gradient")
-    return got[0]
+    return got[0], values
+
+
+def check_arguments(args: Sequence[Any]) -> None:
+    """Raises Refused or TypeError if `args` is not a list of arguments."""
+    if isinstance(args, torch.Tensor):
+        raise Refused("args is the list of arguments, such as (x, y), not one tensor")
+    if not isinstance(args, Sequence) or isinstance(args, str):
+        raise TypeError(
+            f"args is the list of positional arguments, not a {type(args).__name__}; give "
+            "arguments with names as kwargs={...}"
+        )
 
 
 def step_function(model: Any, loss_fn: Loss) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import fx
 
 from ..plan import PlanError
 from ..program import ProgramError
@@ -54,6 +55,12 @@ def _at(frames: Iterable[tuple[str, str]]) -> str:
     places = list(frames)
     users = [p for p in places if not p[0].startswith(_NOT_THE_USERS)] or places
     return f" at {':'.join(users[-1])}" if users else ""
+
+
+def user_line(node: fx.Node) -> str:
+    """Where the user's code asks for an op, as " at FILE:LINE"; empty if that is not known."""
+    trace = str(node.meta.get("stack_trace") or "")
+    return _at(re.findall(r'^ *File "(.*)", line (\d+)', trace, re.MULTILINE))
 
 
 def translate(error: BaseException) -> Exception | None:

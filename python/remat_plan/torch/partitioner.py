@@ -84,7 +84,7 @@ class Partitioner(CustomPartitionerFn):
             put_back(captured, overwrites)
             return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
 
-        planned = make_plan(captured, self.planning, started, split)
+        planned = make_plan(captured, self.planning, started, split, _real_inputs())
         self.planned.append(planned)
         _warn_of_differences(planned)
         return planned.forward, planned.backward
@@ -116,6 +116,14 @@ def saved_by_modules(planned: Planned) -> set[str]:
     saved = output.args[0][planned.captured.num_fwd_outputs :]
     made = [n for n in saved if isinstance(n, fx.Node) and STORAGE in n.meta]
     return {planned.captured.storages[node.meta[STORAGE]].name for node in made}
+
+
+def _real_inputs() -> Sequence[Any]:
+    """The arguments of the graph that Inductor compiles."""
+    from torch._inductor.virtualized import NullHandler, V
+
+    inputs = V.real_inputs
+    return () if isinstance(inputs, NullHandler) else inputs
 
 
 def _run_once_what_cannot_be_replayed(captured: Captured) -> None:

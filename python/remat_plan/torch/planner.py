@@ -86,7 +86,7 @@ class Planner:
 
     def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Any:
         """The backend of `torch.compile`."""
-        compilation = _Compilation(self, time.monotonic())
+        compilation = _Compilation(self, time.monotonic(), inputs)
         run = compile_with(
             compilation.partition,
             lambda module, _: compilation.compile_pass(module, last=False),
@@ -101,6 +101,7 @@ class _Compilation:
 
     planner: Planner
     started: float
+    inputs: Sequence[Any]  # until it is planned
     planned: Planned | None = None
 
     def partition(
@@ -115,7 +116,8 @@ class _Compilation:
         """The partition function of AOTAutograd."""
         static = frozenset(static_lifetime_input_indices or ())
         captured = capture(joint, num_fwd_outputs, static)
-        self.planned = make_plan(captured, self.planner.options, self.started, lower)
+        inputs, self.inputs = self.inputs, ()
+        self.planned = make_plan(captured, self.planner.options, self.started, lower, inputs)
         self.planner.planned.append(self.planned)
         return self.planned.forward, self.planned.backward
 
@@ -126,15 +128,20 @@ class _Compilation:
 
 
 def make_plan(
-    captured: Captured, options: Options, started: float, carry_out: Lower
+    captured: Captured,
+    options: Options,
+    started: float,
+    carry_out: Lower,
+    inputs: Sequence[Any],
 ) -> Planned:
     """Cost and plan a captured step, and make the modules of the plan by `carry_out`.
 
-    `started` is the monotonic clock at the beginning of the capture. Raises ProgramError.
+    `started` is the monotonic clock at the beginning of the capture, `inputs` the arguments
+    of the graph that Dynamo compiles. Raises Refused and ProgramError.
     """
     graph = describe(captured, options.name)
     captured_at = time.monotonic()
-    graph = add_costs(captured, graph, options.times)
+    graph = add_costs(captured, graph, options.times, inputs)
     if options.storage == "arena":
         graph = in_arena(captured, graph)
     measured_at = time.monotonic()

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
 from torch import fx
 
 from ..plan import Plan, Run
-from .api import Loss, one_line_errors, step_function
+from .api import Loss, check_arguments, one_line_errors, step_function
 from .capture import capture
 from .captured import Captured
 from .modules import FIRST, RUN, lower
@@ -31,6 +31,7 @@ def nvtx(
     loss_fn: Loss,
     args: Sequence[Any],
     *,
+    kwargs: Mapping[str, Any] | None = None,
     steps: int = 21,
     ranges: Ranges | None = None,
 ) -> None:
@@ -41,8 +42,9 @@ def nvtx(
         remat-plan profile --graph g.json -o measured.json -- python this_program.py
 
     The first step warms up and is not measured. Gradients are thrown away, but buffers
-    change. Raises Refused.
+    change. Raises Refused, and TypeError if `args` is no list.
     """
+    check_arguments(args)
     marks: Any = torch.cuda.nvtx if ranges is None else ranges
     boundary = ""
 
@@ -67,7 +69,7 @@ def nvtx(
     for _ in range(steps):
         handle = marks.range_start("rp:step")
         with one_line_errors():
-            loss = step(*args)
+            loss = step(*args, **(kwargs or {}))
             marks.range_push(f"rp:{boundary}")  # nothing is launched there
             marks.range_pop()
             loss.backward()
