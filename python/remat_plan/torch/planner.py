@@ -23,6 +23,7 @@ from .describe import describe
 from .errors import Refused, graph_break
 from .meter import Boxed, Meter
 from .modules import lower
+from .unused import without_unused
 
 Lower = Callable[[Captured, Plan], tuple[fx.GraphModule, fx.GraphModule]]
 
@@ -92,7 +93,10 @@ class Planner:
             lambda module, _: compilation.compile_pass(module, last=False),
             lambda module, _: compilation.compile_pass(module, last=True),
         )
-        return run(module, inputs)
+        step = run(module, inputs)
+        if compilation.planned is None:
+            return step
+        return without_unused(compilation.planned.captured, step)
 
 
 @dataclass
