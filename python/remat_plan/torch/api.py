@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from .captured import Captured
 from .costs import Times, add_costs
 from .describe import describe
 from .errors import Refused, translate
+from .numbers import CompiledStep
 from .planner import Options, Planned, Planner, boxed, compile_with
 from .report import Report
 
@@ -28,12 +30,12 @@ class Step:
     """A loss function that trains within a memory budget; see `compile`.
 
     There is one plan for each combination of shapes of the arguments, and of values of
-    arguments that are no tensors.
+    arguments that are no tensors, but for whole numbers that no size depends on.
     """
 
-    def __init__(self, function: Callable[..., Any], planner: Planner) -> None:
+    def __init__(self, function: FunctionType, planner: Planner) -> None:
         self.planner = planner
-        self._compiled = torch.compile(function, backend=planner, fullgraph=True, dynamic=False)
+        self._compiled = CompiledStep(function, planner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with one_line_errors():
@@ -148,14 +150,14 @@ def check_arguments(args: Sequence[Any]) -> None:
         )
 
 
-def step_function(model: Any, loss_fn: Loss) -> Callable[..., Any]:
+def step_function(model: Any, loss_fn: Loss) -> FunctionType:
     """A function with a code object of its own: Dynamo limits how often one is compiled."""
 
     def step(*args: Any, **kwargs: Any) -> Any:
         return loss_fn(model, *args, **kwargs)
 
     step.__code__ = step.__code__.replace()
-    return step
+    return step  # type: ignore[return-value]
 
 
 class _Done(Exception):

@@ -3,7 +3,8 @@
 
 Two facts are told to the planner here. The boundary op stands between the passes. And
 inputs that the step overwrites (running statistics) have their new value once the forward
-pass has returned, so what reads them later must read a copy of the old value.
+pass has returned, so what reads them later must read a copy of the old value. The same goes
+for what a custom backward pass overwrites: the backward pass of another step may come first.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from torch import fx
 
 from .captured import Captured, CapturedOp, Storage
+from .errors import Refused
 
 # An op that reads an input which is overwritten may run again only if it makes at least so
 # many times the bytes of that input: then a copy of the old value is worth its memory.
@@ -35,8 +37,15 @@ def add_boundary(captured: Captured, descriptions: list[Any]) -> None:
     needed = _needed_by(captured.ops, boundary)
     _insert(captured, boundary, needed)
     overwritten = {d for d in inputs if d is not None}
+    late = {write.target for write in captured.late_writes}
     for node in captured.inputs:
-        if node.meta.get("desc") in overwritten:
+        early = node.meta.get("desc") in overwritten
+        if early and node in late:
+            raise Refused(
+                f"{node.name}, {node.meta.get('desc')}, is written in the forward and in the "
+                "backward pass; use two buffers"
+            )
+        if early or node in late:
             _keep_old_value(captured, node, needed)
 
 

@@ -11,8 +11,8 @@ from torch import fx
 from torch.utils import _pytree as pytree
 
 from .boundary import add_boundary
-from .captured import Captured, CapturedOp, Role, Storage, tensors_in
-from .errors import Refused
+from .captured import Captured, CapturedOp, LateWrite, Role, Storage, is_tangent, tensors_in
+from .errors import Refused, SymbolicSize
 
 
 def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]) -> Captured:
@@ -30,6 +30,7 @@ def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]
         role={},
         storage_of={},
         outputs=list(output.args[0]),
+        late_writes=_take_out_writes(module),
     )
     reader = _Reader(captured)
     for node in module.graph.nodes:
@@ -61,6 +62,22 @@ def _write_constant(user: fx.Node, node: fx.Node, value: float) -> None:
     user.kwargs = fx.map_arg(user.kwargs, written)
 
 
+def _take_out_writes(module: fx.GraphModule) -> list[LateWrite]:
+    """Take out the ops at the end of the graph that write to inputs: AOTAutograd has them
+    there for what a custom backward pass changes in place, and all else reads old values."""
+    writes = []
+    for node in module.graph.find_nodes(
+        op="call_function", target=torch.ops.aten.copy_.default
+    ):
+        target, value = node.args[:2]
+        if target.op == "placeholder" and not is_tangent(target) and not node.users:
+            writes.append(LateWrite(target, value, dict(node.meta)))
+            module.graph.erase_node(node)
+    module.recompile()
+    return writes
+
+
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 ATTENTION_WITH_SEEDS_ON_HOST = (
     torch.ops.aten._scaled_dot_product_efficient_attention.default,
     torch.ops.aten._efficient_attention_forward.default,
@@ -111,6 +128,8 @@ class _Reader:
         elif node.op == "call_function":
             if node.target is operator.getitem and node.args[0] in self.op_of:
                 self.item(node)
+            elif is_number(node):
+                self.c.role[node] = Role.VIEW
             elif (base := self.base(node)) is not None:
                 self.c.role[node] = Role.VIEW
                 self.c.storage_of[node] = base
@@ -253,15 +272,25 @@ def _refuse_unsupported(node: fx.Node) -> None:
 
 def _refuse_values(node: fx.Node) -> None:
     for leaf in pytree.tree_leaves(node.meta.get("val")):
-        if isinstance(leaf, torch.SymInt | torch.SymFloat | torch.SymBool):
-            if node.op == "placeholder":
-                raise _dynamic_shape(f"the step has the symbolic size {leaf}")
+        if isinstance(leaf, torch.Tensor):
+            _refuse_layout(node, leaf)
+        elif isinstance(leaf, NUMBERS) and not _is_of_inputs(node):
             raise Refused(
                 f"{node.name} is a number that is known only when the step runs ({leaf}); "
                 "keep it in a tensor"
             )
-        if isinstance(leaf, torch.Tensor):
-            _refuse_layout(node, leaf)
+
+
+def _is_of_inputs(node: fx.Node) -> bool:
+    """Is a node a number among the inputs, or arithmetic on such?"""
+    return is_number(node) and not any(
+        tensors_in(a.meta.get("val")) for a in node.all_input_nodes
+    )
+
+
+def is_number(node: fx.Node) -> bool:
+    """Is the value of a node a number, which may be another one in each step?"""
+    return isinstance(node.meta.get("val"), NUMBERS)
 
 
 def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
@@ -272,8 +301,8 @@ def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
             raise _dynamic_shape(f"{node.name} has the symbolic size {size}")
 
 
-def _dynamic_shape(what: str) -> Refused:
-    return Refused(
+def _dynamic_shape(what: str) -> SymbolicSize:
+    return SymbolicSize(
         f"dynamic shape: {what}; compile with dynamic=False, which makes one plan for each "
         "shape"
     )

@@ -57,7 +57,7 @@ def describe(captured: Captured, name: str) -> Graph:
 
 def kept(captured: Captured) -> list[int]:
     """What the caller has at the end: outputs, tangents and gradients."""
-    gradients = captured.made_by_ops(captured.outputs[captured.num_fwd_outputs :])
+    gradients = captured.made_by_ops(captured.late_outputs)
     tangents = captured.ops[captured.boundary].makes
     return sorted({*gradients, *tangents, *captured.returned})
 

@@ -18,6 +18,7 @@ from torch import fx
 
 from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
 from . import arena, runtime, swap
+from .capture import is_number
 from .captured import Captured, CapturedOp, Role, tensors_in
 
 RUN = "remat_plan"  # node.meta[RUN] is (FIRST or AGAIN, index of the op) where an op runs
@@ -57,6 +58,7 @@ class _Emitter:
         self.saved: dict[fx.Node, fx.Node] = {}  # node of the forward pass -> placeholder
         for node in captured.inputs:
             self.current[node] = self.placeholder(node)
+        self.given = dict(self.current)  # also after the old value took an input's place
         if self.arena:
             self.buffer = self.allocate(self.arena.bytes)
 
@@ -183,13 +185,22 @@ class _Emitter:
     def finish(self) -> tuple[fx.GraphModule, fx.GraphModule]:
         outputs = self.c.outputs[self.c.num_fwd_outputs :]
         gradients = [self.value(o) if isinstance(o, fx.Node) else o for o in outputs]
+        for write in self.c.late_writes:
+            target, value = self.here(self.given[write.target]), self.value(write.value)
+            self.call(
+                torch.ops.aten.copy_.default,
+                (target, value),
+                like=write.target,
+                name="late_write",
+            )
         for carrier in list(self.leaving):
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
-        saved = sorted(self.saved, key=self.is_unchecked)
-        self.forward.output((*self.fwd_outputs, *saved))
+        numbers = [node for node in self.saved if is_number(node)]
+        tensors = sorted((n for n in self.saved if not is_number(n)), key=self.is_unchecked)
+        self.forward.output((*self.fwd_outputs, *tensors, *numbers))
         start = next(iter(self.backward.nodes))
-        for node in saved:
+        for node in (*numbers, *tensors):  # the order that AOTAutograd wants
             start.prepend(self.saved[node])
         for node in self.old_values:
             if not node.users:

@@ -39,7 +39,7 @@ from .capture import capture
 from .captured import Captured, CapturedOp
 from .crossing import Crossing, crossing
 from .errors import Refused
-from .overwrites import put_back, take_out
+from .overwrites import put_back, put_back_late, take_out
 from .planner import Options, Planned, make_plan
 from .report import Report
 
@@ -82,6 +82,7 @@ class Partitioner(CustomPartitionerFn):
         def split(_: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
             _mark(captured, crossing(captured, plan))
             put_back(captured, overwrites)
+            put_back_late(captured)
             return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
 
         planned = make_plan(captured, self.planning, started, split, _real_inputs())

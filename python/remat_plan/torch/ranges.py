@@ -14,6 +14,7 @@ from .api import Loss, check_arguments, one_line_errors, step_function
 from .capture import capture
 from .captured import Captured
 from .modules import FIRST, RUN, lower
+from .numbers import CompiledStep
 from .planner import as_boxed, boxed, compile_with
 
 
@@ -60,11 +61,8 @@ def nvtx(
     def compile_pass(module: fx.GraphModule, _: Any) -> Callable[[list[Any]], Any]:
         return as_boxed(boxed(module))
 
-    step = torch.compile(
-        step_function(model, loss_fn),
-        backend=compile_with(partition, compile_pass, compile_pass),
-        fullgraph=True,
-        dynamic=False,
+    step = CompiledStep(
+        step_function(model, loss_fn), compile_with(partition, compile_pass, compile_pass)
     )
     for _ in range(steps):
         handle = marks.range_start("rp:step")

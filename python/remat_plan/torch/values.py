@@ -26,6 +26,8 @@ def input_value(module: fx.GraphModule, node: fx.Node, inputs: Sequence[Any]) ->
     if node.op == "get_attr":
         return getattr(module, str(node.target))
     example = node.meta.get("val")
+    if isinstance(example, torch.SymInt):
+        return example.node.hint
     if not isinstance(example, torch.Tensor):
         return example
     given = _given(node.meta.get("desc"), inputs)
